@@ -1,0 +1,138 @@
+//! `metrics.jsonl`: one JSON object per line, what a plot needs. It holds no times, so a
+//! run that was killed and resumed ends with the same bytes.
+
+use super::files::{self, at, FileError};
+use serde::{Deserialize, Serialize};
+use std::{
+	fs::{File, OpenOptions},
+	io::{BufRead, BufReader, BufWriter, ErrorKind, Write},
+	path::{Path, PathBuf},
+};
+
+/// Name of the file.
+pub const FILE: &str = "metrics.jsonl";
+/// About how many training losses are kept of a run.
+const LOSSES: u32 = 2_000;
+
+/// One line.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Line {
+	/// Loss of a training step's batch, before its update.
+	Train {
+		/// Steps done.
+		step: u32,
+		/// Mean cross-entropy of the batch.
+		loss: f32,
+	},
+	/// Validation at a checkpoint.
+	Validation {
+		/// Steps done.
+		step: u32,
+		/// Mean cross-entropy over the validation rows.
+		validation_loss: f32,
+		/// Share of validation rows classified correctly.
+		validation_accuracy: f64,
+	},
+}
+
+impl Line {
+	/// Steps done.
+	pub fn step(&self) -> u32 {
+		match self {
+			Line::Train { step, .. } | Line::Validation { step, .. } => *step,
+		}
+	}
+}
+
+/// Every how many steps the training loss is written.
+pub fn interval(steps: u32) -> u32 {
+	(steps / LOSSES).max(1)
+}
+
+/// Reads the file; a half-written last line ends it, a missing file is empty.
+pub fn read(folder: &Path) -> Result<Vec<Line>, FileError> {
+	let path = folder.join(FILE);
+	let file = match File::open(&path) {
+		Ok(file) => file,
+		Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+		Err(e) => return Err(at("read", &path)(e)),
+	};
+	let mut lines = Vec::new();
+	for line in BufReader::new(file).lines() {
+		match serde_json::from_str(&line.map_err(at("read", &path))?) {
+			Ok(line) => lines.push(line),
+			Err(_) => break,
+		}
+	}
+	Ok(lines)
+}
+
+/// Appends lines.
+pub struct Writer {
+	path: PathBuf,
+	file: BufWriter<File>,
+}
+
+impl Writer {
+	/// Keeps the lines up to `step` and goes on behind them; `None` starts anew.
+	pub fn open(folder: &Path, step: Option<u32>) -> Result<Self, FileError> {
+		let path = folder.join(FILE);
+		let mut kept = Vec::new();
+		if let Some(step) = step {
+			for line in read(folder)?.iter().filter(|line| line.step() <= step) {
+				kept.extend(bytes(line));
+			}
+		}
+		files::write(&path, &kept)?;
+		let file = OpenOptions::new().append(true).open(&path).map_err(at("write", &path))?;
+		Ok(Self { path, file: BufWriter::new(file) })
+	}
+
+	/// Adds a line; it is on disk after the next [`Self::sync`].
+	pub fn push(&mut self, line: &Line) -> Result<(), FileError> {
+		self.file.write_all(&bytes(line)).map_err(at("write", &self.path))
+	}
+
+	/// Puts everything on disk.
+	pub fn sync(&mut self) -> Result<(), FileError> {
+		self.file
+			.flush()
+			.and_then(|()| self.file.get_ref().sync_data())
+			.map_err(at("write", &self.path))
+	}
+}
+
+fn bytes(line: &Line) -> Vec<u8> {
+	let mut bytes = serde_json::to_vec(line).unwrap_or_default();
+	bytes.push(b'\n');
+	bytes
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn a_resumed_file_continues_where_the_checkpoint_stands() {
+		let dir = tempfile::tempdir().unwrap();
+		let train = |step| Line::Train { step, loss: 1.0 / step as f32 };
+		let validation =
+			Line::Validation { step: 2, validation_loss: 0.5, validation_accuracy: 0.75 };
+		let mut writer = Writer::open(dir.path(), None).unwrap();
+		for line in [train(1), train(2), validation, train(3), train(4)] {
+			writer.push(&line).unwrap();
+		}
+		writer.sync().unwrap();
+		let whole = std::fs::read(dir.path().join(FILE)).unwrap();
+		// Killed in the middle of a line.
+		std::fs::write(dir.path().join(FILE), &whole[..whole.len() - 3]).unwrap();
+		assert_eq!(read(dir.path()).unwrap().len(), 4);
+		let mut writer = Writer::open(dir.path(), Some(2)).unwrap();
+		assert_eq!(read(dir.path()).unwrap(), [train(1), train(2), validation]);
+		writer.push(&train(3)).unwrap();
+		writer.push(&train(4)).unwrap();
+		writer.sync().unwrap();
+		assert_eq!(std::fs::read(dir.path().join(FILE)).unwrap(), whole);
+	}
+}

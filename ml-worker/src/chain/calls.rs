@@ -1,0 +1,190 @@
+//! The extrinsics that a worker sends.
+
+use codec::Encode;
+use subxt::{
+	ext::scale_encode::{self, EncodeAsFields, FieldIter, TypeResolver},
+	transactions::Payload,
+};
+use trainyard_primitives::{
+	audit::Findings,
+	job::{Balance, Reveal, Terms},
+	spec::JobSpec,
+	views::Hardware,
+	JobId, MicroUt, Text, H256,
+};
+
+use super::AccountId32;
+
+/// Arguments of a call, SCALE encoded one behind the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arguments(Vec<u8>);
+
+/// A call of a pallet. Pallet and call are found by name in the metadata; the arguments are
+/// bytes of `trainyard-primitives` types, whose layout `PROTOCOL_VERSION` stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+	pallet: &'static str,
+	name: &'static str,
+	arguments: Arguments,
+}
+
+impl Call {
+	/// A call with the SCALE bytes of `arguments`, a tuple in the order of the dispatchable.
+	pub fn new(pallet: &'static str, name: &'static str, arguments: impl Encode) -> Self {
+		Self { pallet, name, arguments: Arguments(arguments.encode()) }
+	}
+
+	/// Its name for messages: `Pallet.call`.
+	pub fn title(&self) -> String {
+		format!("{}.{}", self.pallet, self.name)
+	}
+
+	/// Encoded arguments.
+	pub fn arguments(&self) -> &[u8] {
+		&self.arguments.0
+	}
+}
+
+impl EncodeAsFields for Arguments {
+	fn encode_as_fields_to<R: TypeResolver>(
+		&self,
+		_fields: &mut dyn FieldIter<'_, R::TypeId>,
+		_types: &R,
+		out: &mut Vec<u8>,
+	) -> Result<(), scale_encode::Error> {
+		out.extend_from_slice(&self.0);
+		Ok(())
+	}
+}
+
+impl Payload for Call {
+	type CallData = Arguments;
+
+	fn pallet_name(&self) -> &str {
+		self.pallet
+	}
+
+	fn call_name(&self) -> &str {
+		self.name
+	}
+
+	fn call_data(&self) -> &Arguments {
+		&self.arguments
+	}
+}
+
+/// `Hashrate.register`: become a trainer.
+pub fn register_trainer(bond: Balance, hardware: &Hardware) -> Call {
+	Call::new("Hashrate", "register", (bond, hardware))
+}
+
+/// `TaskMarket.submit_job`: post a job; its escrow is held.
+pub fn submit_job(spec: &JobSpec, terms: &Terms) -> Call {
+	Call::new("TaskMarket", "submit_job", (spec, terms))
+}
+
+/// `TaskMarket.order`: post a job that only `trainer` may take, through its listing.
+pub fn order(trainer: &AccountId32, spec: &JobSpec, terms: &Terms) -> Call {
+	Call::new("TaskMarket", "order", (trainer, spec, terms))
+}
+
+/// `TaskMarket.apply`: apply for a job; the deposit is held.
+pub fn apply(job: JobId) -> Call {
+	Call::new("TaskMarket", "apply", job)
+}
+
+/// `TaskMarket.cancel`: take back a job for which nobody applied.
+pub fn cancel(job: JobId) -> Call {
+	Call::new("TaskMarket", "cancel", job)
+}
+
+/// `TaskMarket.poke`: serve the deadline of an overdue job.
+pub fn poke(job: JobId) -> Call {
+	Call::new("TaskMarket", "poke", job)
+}
+
+/// `TaskMarket.post_listing`: offer training.
+pub fn post_listing(price_per_ut: Balance, max_work: MicroUt, note: &Text) -> Call {
+	Call::new("TaskMarket", "post_listing", (price_per_ut, max_work, note))
+}
+
+/// `TaskMarket.remove_listing`: take the offer back.
+pub fn remove_listing() -> Call {
+	Call::new("TaskMarket", "remove_listing", ())
+}
+
+/// `Submissions.commit`: bind a result before it is shown.
+pub fn commit_result(job: JobId, commitment: &H256) -> Call {
+	Call::new("Submissions", "commit", (job, commitment))
+}
+
+/// `Submissions.reveal`: show the result that was committed.
+pub fn reveal_result(job: JobId, reveal: &Reveal, salt: &[u8; 32]) -> Call {
+	Call::new("Submissions", "reveal", (job, reveal, salt))
+}
+
+/// `ModelStorage.register`: announce a blob; a deposit for its size is held.
+pub fn register_blob(size: u64, merkle_root: &H256) -> Call {
+	Call::new("ModelStorage", "register", (size, merkle_root))
+}
+
+/// `ModelStorage.upload_chunk`: store one chunk. The bytes are the last argument, so that
+/// they are the tail of the extrinsic, which the node indexes.
+pub fn upload_chunk(root: &H256, index: u32, proof: &[H256], bytes: &[u8]) -> Call {
+	Call::new("ModelStorage", "upload_chunk", (root, index, proof, bytes))
+}
+
+/// `Verification.register`: become a verifier.
+pub fn register_verifier(bond: Balance) -> Call {
+	Call::new("Verification", "register", bond)
+}
+
+/// `Verification.commit`: bind findings before they are shown.
+pub fn commit_findings(job: JobId, commitment: &H256) -> Call {
+	Call::new("Verification", "commit", (job, commitment))
+}
+
+/// `Verification.reveal`: show the findings that were committed.
+pub fn reveal_findings(job: JobId, findings: &Findings, salt: &[u8; 32]) -> Call {
+	Call::new("Verification", "reveal", (job, findings, salt))
+}
+
+/// `Verification.rescue`: name the blob with the states that verifiers could not fetch.
+pub fn rescue(job: JobId, group: u32, blob: &H256) -> Call {
+	Call::new("Verification", "rescue", (job, group, blob))
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use codec::DecodeAll;
+
+	/// What the pallet decodes is what was meant; its bounded vectors encode like `Vec`.
+	#[test]
+	fn a_chunk_call_decodes_as_the_pallet_declares_it() {
+		type Declared = (H256, u32, Vec<H256>, Vec<u8>);
+		let (root, proof) = (H256::repeat_byte(7), [H256::repeat_byte(1), H256::repeat_byte(2)]);
+		let call = upload_chunk(&root, 3, &proof, &[9; 5000]);
+		let decoded = Declared::decode_all(&mut call.arguments()).unwrap();
+		assert_eq!(decoded, (root, 3, proof.to_vec(), vec![9; 5000]));
+		assert!(call.arguments().ends_with(&[9; 5000]));
+		assert_eq!(call.title(), "ModelStorage.upload_chunk");
+	}
+
+	#[test]
+	fn a_reveal_decodes_as_the_pallet_declares_it() {
+		let reveal = Reveal {
+			bundle_root: H256::repeat_byte(1),
+			model_root: H256::repeat_byte(2),
+			location: Text::new("http://127.0.0.1:1/").unwrap(),
+		};
+		let call = reveal_result(9, &reveal, &[3; 32]);
+		let decoded = <(JobId, Reveal, [u8; 32])>::decode_all(&mut call.arguments()).unwrap();
+		assert_eq!(decoded, (9, reveal, [3; 32]));
+	}
+
+	#[test]
+	fn calls_without_arguments_are_empty() {
+		assert!(remove_listing().arguments().is_empty());
+	}
+}

@@ -1,0 +1,576 @@
+//! The connection to a node.
+
+use super::{AccountId32, BlobView, JobView, ListingView, TrainerView};
+use codec::{Decode, DecodeAll, Encode};
+use serde::de::DeserializeOwned;
+use std::{
+	future::Future,
+	sync::Arc,
+	time::{Duration, Instant},
+};
+use subxt::{
+	backend::LegacyBackend,
+	client::OnlineClientAtBlockImpl,
+	config::{Header, RpcConfigFor},
+	dynamic::{self, Value},
+	rpcs::{
+		client::{rpc_params, RpcParams},
+		methods::legacy::LegacyRpcMethods,
+		Error as RpcError, RpcClient,
+	},
+	OnlineClient, SubstrateConfig,
+};
+use tokio::sync::Mutex;
+use tracing::{info, warn};
+use trainyard_primitives::{
+	job::{Balance, BlockNumber, Terms},
+	spec::JobSpec,
+	JobId, MicroUt, H256, PROTOCOL_VERSION,
+};
+
+/// The chain's types: those of any Substrate chain.
+pub(super) type Config = SubstrateConfig;
+/// A subxt client that looks at one block.
+pub(super) type AtBlock = subxt::client::ClientAtBlock<Config, OnlineClientAtBlockImpl<Config>>;
+
+/// Longest wait for one answer.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// Longest wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest pause between two attempts to connect.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Why the chain could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ChainError {
+	/// Not a WebSocket URL.
+	#[error("`{url}` is no address of a node: it must begin with ws:// or wss://, like ws://127.0.0.1:9944")]
+	BadUrl {
+		/// What was given.
+		url: String,
+	},
+	/// Nobody answers.
+	#[error("cannot reach a node at {url} ({reason}). Is it running, and is that its RPC address?")]
+	Unreachable {
+		/// The node's address.
+		url: String,
+		/// What the transport said.
+		reason: String,
+	},
+	/// The connection broke, or an answer took too long.
+	#[error("lost the node at {url} during {method}: {reason}")]
+	Lost {
+		/// The node's address.
+		url: String,
+		/// What was asked.
+		method: String,
+		/// What the transport said.
+		reason: String,
+	},
+	/// The node refused the request.
+	#[error("the node at {url} refused {method}: {reason}")]
+	Refused {
+		/// The node's address.
+		url: String,
+		/// What was asked.
+		method: String,
+		/// The node's words.
+		reason: String,
+		/// JSON-RPC error code, 0 where there is none.
+		code: i32,
+	},
+	/// The node runs some other chain.
+	#[error("the node at {url} does not run a Trainyard chain: its runtime has no TrainyardApi ({reason})")]
+	NotTrainyard {
+		/// The node's address.
+		url: String,
+		/// The node's words.
+		reason: String,
+	},
+	/// The runtime speaks another protocol.
+	#[error(
+		"the chain at {url} speaks version {found} of the protocol, this program version \
+		 {PROTOCOL_VERSION}. Use the release of `trainyard` that belongs to the chain"
+	)]
+	OtherProtocol {
+		/// The node's address.
+		url: String,
+		/// The chain's version.
+		found: u32,
+	},
+	/// Behind a known address there is another chain than before.
+	#[error(
+		"the node at {url} now runs another chain (genesis {found:?}, before {expected:?}). \
+		 Start this program again if that is meant"
+	)]
+	OtherChain {
+		/// The node's address.
+		url: String,
+		/// Genesis hash at the first connection.
+		expected: H256,
+		/// Genesis hash now.
+		found: H256,
+	},
+	/// An answer that cannot be read.
+	#[error("cannot read the node's answer to {method}: {reason}")]
+	Unreadable {
+		/// What was asked.
+		method: String,
+		/// Why.
+		reason: String,
+	},
+}
+
+impl ChainError {
+	/// Whether asking again later may help: the node was not to be had.
+	pub fn is_connection(&self) -> bool {
+		matches!(self, Self::Unreachable { .. } | Self::Lost { .. })
+	}
+}
+
+/// Which node.
+#[derive(Clone, Debug, clap::Args)]
+pub struct NodeArgs {
+	/// WebSocket address of a node's RPC
+	#[arg(long, env = "TRAINYARD_NODE", default_value = "ws://127.0.0.1:9944", value_name = "URL")]
+	pub node: String,
+}
+
+/// A block: its height and hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+	/// Height.
+	pub number: BlockNumber,
+	/// Hash.
+	pub hash: H256,
+}
+
+/// An account's balances, in units of the currency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Account {
+	/// Transactions sent so far.
+	pub nonce: u32,
+	/// Free balance.
+	#[serde(with = "trainyard_primitives::text::decimal")]
+	pub free: Balance,
+	/// Held balance: bonds, escrow, deposits.
+	#[serde(with = "trainyard_primitives::text::decimal")]
+	pub reserved: Balance,
+	/// Part that may not be spent.
+	#[serde(with = "trainyard_primitives::text::decimal")]
+	pub frozen: Balance,
+}
+
+/// Layout of `System.Account` in storage.
+#[derive(Decode)]
+struct AccountInfo {
+	nonce: u32,
+	_consumers: u32,
+	_providers: u32,
+	_sufficients: u32,
+	free: u128,
+	reserved: u128,
+	frozen: u128,
+	_flags: u128,
+}
+
+/// One live connection.
+pub(super) struct Connection {
+	pub(super) rpc: RpcClient,
+	pub(super) legacy: LegacyRpcMethods<RpcConfigFor<Config>>,
+	pub(super) client: OnlineClient<Config>,
+	pub(super) genesis: H256,
+}
+
+impl Connection {
+	async fn open(url: &str) -> Result<Self, ChainError> {
+		let unreachable =
+			|reason: String| ChainError::Unreachable { url: url.to_string(), reason };
+		let connecting = async {
+			let rpc =
+				RpcClient::from_insecure_url(url).await.map_err(|e| unreachable(root_cause(&e)))?;
+			let backend = LegacyBackend::<Config>::builder().build(rpc.clone());
+			let client = OnlineClient::<Config>::from_backend(Arc::new(backend))
+				.await
+				.map_err(|e| unreachable(root_cause(&e)))?;
+			let genesis = H256(client.genesis_hash().0);
+			Ok(Self { legacy: LegacyRpcMethods::new(rpc.clone()), rpc, client, genesis })
+		};
+		match tokio::time::timeout(CONNECT_TIMEOUT, connecting).await {
+			Ok(result) => result,
+			Err(_) => {
+				Err(unreachable(format!("no answer in {} s", CONNECT_TIMEOUT.as_secs())))
+			},
+		}
+	}
+}
+
+/// A chain, through one of its nodes. Cheap to share behind an `Arc`; a broken connection
+/// is made anew by the next request.
+pub struct Chain {
+	url: String,
+	genesis: H256,
+	connection: Mutex<Option<Arc<Connection>>>,
+}
+
+impl Chain {
+	/// Connects to the node at `url` and checks that it runs a chain of our protocol.
+	/// Tries again for `patience` while nobody answers.
+	pub async fn connect(url: &str, patience: Duration) -> Result<Self, ChainError> {
+		if !url.starts_with("ws://") && !url.starts_with("wss://") {
+			return Err(ChainError::BadUrl { url: url.to_string() });
+		}
+		let started = Instant::now();
+		let mut pause = Duration::from_millis(250);
+		loop {
+			match Self::try_connect(url).await {
+				Err(e) if e.is_connection() && started.elapsed() + pause < patience => {
+					warn!("{e}; trying again");
+					tokio::time::sleep(pause).await;
+					pause = (pause * 2).min(LONGEST_PAUSE);
+				},
+				result => return result,
+			}
+		}
+	}
+
+	async fn try_connect(url: &str) -> Result<Self, ChainError> {
+		let connection = Connection::open(url).await?;
+		let chain = Self {
+			url: url.to_string(),
+			genesis: connection.genesis,
+			connection: Mutex::new(Some(Arc::new(connection))),
+		};
+		chain.check_protocol().await?;
+		Ok(chain)
+	}
+
+	async fn check_protocol(&self) -> Result<(), ChainError> {
+		let found: u32 = match self.api("protocol_version", (), None).await {
+			Err(ChainError::Refused { url, reason, .. }) => {
+				return Err(ChainError::NotTrainyard { url, reason })
+			},
+			other => other?,
+		};
+		if found != PROTOCOL_VERSION {
+			return Err(ChainError::OtherProtocol { url: self.url.clone(), found });
+		}
+		Ok(())
+	}
+
+	/// The node's address.
+	pub fn url(&self) -> &str {
+		&self.url
+	}
+
+	/// Genesis hash, the name of the chain.
+	pub fn genesis(&self) -> H256 {
+		self.genesis
+	}
+
+	/// The live connection; a new one where there is none.
+	pub(super) async fn connection(&self) -> Result<Arc<Connection>, ChainError> {
+		let mut slot = self.connection.lock().await;
+		if let Some(connection) = &*slot {
+			return Ok(connection.clone());
+		}
+		let connection = Arc::new(Connection::open(&self.url).await?);
+		if connection.genesis != self.genesis {
+			return Err(ChainError::OtherChain {
+				url: self.url.clone(),
+				expected: self.genesis,
+				found: connection.genesis,
+			});
+		}
+		info!("connected to {} again", self.url);
+		*slot = Some(connection.clone());
+		Ok(connection)
+	}
+
+	/// Drops `broken`, so that the next request connects anew.
+	pub(super) async fn forget(&self, broken: &Arc<Connection>) {
+		let mut slot = self.connection.lock().await;
+		if slot.as_ref().is_some_and(|c| Arc::ptr_eq(c, broken)) {
+			*slot = None;
+		}
+	}
+
+	/// Runs one request, named `method` for messages.
+	async fn ask<T, F>(
+		&self,
+		method: &str,
+		request: impl FnOnce(Arc<Connection>) -> F,
+	) -> Result<T, ChainError>
+	where
+		F: Future<Output = Result<T, RpcError>>,
+	{
+		let connection = self.connection().await?;
+		let answer = tokio::time::timeout(REQUEST_TIMEOUT, request(connection.clone())).await;
+		let reason = match answer {
+			Ok(Ok(value)) => return Ok(value),
+			Ok(Err(RpcError::User(e))) => {
+				return Err(ChainError::Refused {
+					url: self.url.clone(),
+					method: method.to_string(),
+					reason: user_error(&e),
+					code: e.code,
+				})
+			},
+			Ok(Err(e @ (RpcError::Deserialization(_) | RpcError::Decode(_)))) => {
+				return Err(ChainError::Unreadable {
+					method: method.to_string(),
+					reason: e.to_string(),
+				})
+			},
+			Ok(Err(e)) => root_cause(&e),
+			Err(_) => format!("no answer in {} s", REQUEST_TIMEOUT.as_secs()),
+		};
+		self.forget(&connection).await;
+		Err(ChainError::Lost { url: self.url.clone(), method: method.to_string(), reason })
+	}
+
+	/// Any JSON-RPC request.
+	pub async fn rpc<T: DeserializeOwned>(
+		&self,
+		method: &str,
+		params: RpcParams,
+	) -> Result<T, ChainError> {
+		self.ask(method, |c| async move { c.rpc.request(method, params).await }).await
+	}
+
+	/// Calls `TrainyardApi_<method>` with `args` at block `at`, or at the best block.
+	pub async fn api<T: Decode>(
+		&self,
+		method: &str,
+		args: impl Encode,
+		at: Option<H256>,
+	) -> Result<T, ChainError> {
+		let method = format!("TrainyardApi_{method}");
+		let bytes = self.state_call(&method, args.encode(), at).await?;
+		T::decode_all(&mut &bytes[..])
+			.map_err(|e| ChainError::Unreadable { method, reason: e.to_string() })
+	}
+
+	/// Any runtime API: SCALE bytes in, SCALE bytes out.
+	async fn state_call(
+		&self,
+		method: &str,
+		args: Vec<u8>,
+		at: Option<H256>,
+	) -> Result<Vec<u8>, ChainError> {
+		self.ask(method, |c| async move {
+			let at = at.map(|h| subxt::utils::H256(h.0));
+			c.legacy.state_call(method, Some(&args), at).await
+		})
+		.await
+	}
+
+	/// The best block.
+	pub async fn head(&self) -> Result<Head, ChainError> {
+		let header = self
+			.ask("chain_getHeader", |c| async move {
+				let Some(hash) = c.legacy.chain_get_block_hash(None).await? else {
+					return Ok(None);
+				};
+				let header = c.legacy.chain_get_header(Some(hash)).await?;
+				Ok(header.map(|h| (h.number(), hash)))
+			})
+			.await?;
+		let unreadable = |reason: &str| ChainError::Unreadable {
+			method: "chain_getHeader".into(),
+			reason: reason.into(),
+		};
+		let (number, hash) = header.ok_or_else(|| unreadable("there is no best block"))?;
+		let number = u32::try_from(number).map_err(|_| unreadable("the height is past 32 bits"))?;
+		Ok(Head { number, hash: H256(hash.0) })
+	}
+
+	/// Waits for a best block other than `seen`; asks a few times per second.
+	pub async fn next_head(&self, seen: Option<H256>) -> Result<Head, ChainError> {
+		loop {
+			let head = self.head().await?;
+			if Some(head.hash) != seen {
+				return Ok(head);
+			}
+			tokio::time::sleep(Duration::from_millis(250)).await;
+		}
+	}
+
+	/// Time between blocks: the length of a slot, which is fixed in genesis.
+	pub async fn block_time(&self) -> Result<Duration, ChainError> {
+		let method = "BabeApi_configuration";
+		let bytes = self.state_call(method, Vec::new(), None).await?;
+		// The configuration begins with the slot's length in milliseconds.
+		let millis = u64::decode(&mut &bytes[..]).map_err(|e| ChainError::Unreadable {
+			method: method.into(),
+			reason: e.to_string(),
+		})?;
+		Ok(Duration::from_millis(millis))
+	}
+
+	/// A constant of a pallet, by the names in the metadata; `None` where there is none.
+	pub async fn constant(&self, pallet: &str, name: &str) -> Result<Option<u128>, ChainError> {
+		let at = self.at_best().await?;
+		Ok(at.constants().entry(dynamic::constant::<u128>(pallet, name)).ok())
+	}
+
+	/// Subxt's client at the best block.
+	async fn at_best(&self) -> Result<AtBlock, ChainError> {
+		let head = self.head().await?;
+		let connection = self.connection().await?;
+		let at = connection.client.at_block(subxt::utils::H256(head.hash.0));
+		match tokio::time::timeout(REQUEST_TIMEOUT, at).await {
+			Ok(Ok(at)) => Ok(at),
+			Ok(Err(e)) => {
+				self.forget(&connection).await;
+				Err(self.lost("metadata", root_cause(&e)))
+			},
+			Err(_) => {
+				self.forget(&connection).await;
+				Err(self.lost("metadata", "no answer".into()))
+			},
+		}
+	}
+
+	pub(super) fn lost(&self, method: &str, reason: String) -> ChainError {
+		ChainError::Lost { url: self.url.clone(), method: method.into(), reason }
+	}
+
+	/// Balances of `who` at the best block; zeros for an account that does not exist.
+	pub async fn account(&self, who: &AccountId32) -> Result<Account, ChainError> {
+		let at = self.at_best().await?;
+		let address = dynamic::storage::<([u8; 32],), Value>("System", "Account");
+		let fetched = match at.storage().try_fetch(address, (who.0,)).await {
+			Ok(fetched) => fetched,
+			Err(e) => {
+				let connection = self.connection().await?;
+				self.forget(&connection).await;
+				return Err(self.lost("System.Account", root_cause(&e)));
+			},
+		};
+		let Some(value) = fetched else { return Ok(Account::default()) };
+		let info = AccountInfo::decode(&mut value.bytes()).map_err(|e| ChainError::Unreadable {
+			method: "System.Account".into(),
+			reason: e.to_string(),
+		})?;
+		Ok(Account {
+			nonce: info.nonce,
+			free: info.free,
+			reserved: info.reserved,
+			frozen: info.frozen,
+		})
+	}
+
+	/// Job `id`.
+	pub async fn job(&self, id: JobId) -> Result<Option<JobView>, ChainError> {
+		self.api("job", id, None).await
+	}
+
+	/// Jobs that have not ended, at block `at`.
+	pub async fn active_jobs(&self, at: H256) -> Result<Vec<JobView>, ChainError> {
+		self.api("active_jobs", (), Some(at)).await
+	}
+
+	/// The newest `count` jobs, newest first.
+	pub async fn recent_jobs(&self, count: u32) -> Result<Vec<JobView>, ChainError> {
+		self.api("recent_jobs", count, None).await
+	}
+
+	/// All trainers.
+	pub async fn trainers(&self) -> Result<Vec<TrainerView>, ChainError> {
+		self.api("trainers", (), None).await
+	}
+
+	/// One trainer.
+	pub async fn trainer(&self, who: &AccountId32) -> Result<Option<TrainerView>, ChainError> {
+		self.api("trainer", who, None).await
+	}
+
+	/// All verifiers and their bonds.
+	pub async fn verifiers(&self) -> Result<Vec<(AccountId32, Balance)>, ChainError> {
+		self.api("verifiers", (), None).await
+	}
+
+	/// All offers.
+	pub async fn listings(&self) -> Result<Vec<ListingView>, ChainError> {
+		self.api("listings", (), None).await
+	}
+
+	/// The blob with this root.
+	pub async fn blob(&self, root: H256) -> Result<Option<BlobView>, ChainError> {
+		self.api("blob", root, None).await
+	}
+
+	/// Work of one replica, escrow of the submitter and deposit of one trainer; `None` where
+	/// the chain would refuse the job.
+	pub async fn quote(
+		&self,
+		spec: &JobSpec,
+		terms: &Terms,
+	) -> Result<Option<(MicroUt, Balance, Balance)>, ChainError> {
+		self.api("deposit", (spec, terms), None).await
+	}
+
+	/// Bytes of chunk `index` of the blob `root`, where the node has them.
+	pub async fn model_chunk(&self, root: H256, index: u32) -> Result<Option<Vec<u8>>, ChainError> {
+		let method = "trainyard_modelChunk";
+		let hex: Option<String> =
+			self.rpc(method, rpc_params![subxt::utils::H256(root.0), index]).await?;
+		hex.map(|text| {
+			hex::decode(text.trim_start_matches("0x")).map_err(|e| ChainError::Unreadable {
+				method: method.into(),
+				reason: e.to_string(),
+			})
+		})
+		.transpose()
+	}
+}
+
+/// The innermost message of an error: the outer ones only say where it went through.
+pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
+	let mut at = error;
+	while let Some(source) = at.source() {
+		at = source;
+	}
+	at.to_string()
+}
+
+/// A JSON-RPC error with its data, where the reason usually stands.
+pub(super) fn user_error(e: &subxt::rpcs::UserError) -> String {
+	match &e.data {
+		Some(data) => format!("{}: {}", e.message, data.get().trim_matches('"')),
+		None => e.message.clone(),
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[tokio::test]
+	async fn an_address_that_is_none_is_refused_at_once() {
+		let error = Chain::connect("127.0.0.1:9944", Duration::from_secs(60)).await.err().unwrap();
+		assert!(error.to_string().contains("must begin with ws://"), "{error}");
+		assert!(!error.is_connection());
+	}
+
+	#[tokio::test]
+	async fn a_dead_node_is_named() {
+		// A port that was free a moment ago.
+		let port = {
+			let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+			listener.local_addr().unwrap().port()
+		};
+		let url = format!("ws://127.0.0.1:{port}");
+		let error = Chain::connect(&url, Duration::ZERO).await.err().unwrap();
+		assert!(error.is_connection());
+		assert!(error.to_string().contains(&url), "{error}");
+	}
+
+	#[test]
+	fn accounts_decode_from_the_layout_of_the_system_pallet() {
+		let bytes = (7u32, 1u32, 2u32, 0u32, 10u128, 20u128, 3u128, 1u128 << 127).encode();
+		let info = AccountInfo::decode_all(&mut &bytes[..]).unwrap();
+		assert_eq!((info.nonce, info.free, info.reserved, info.frozen), (7, 10, 20, 3));
+	}
+}

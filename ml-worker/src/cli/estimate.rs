@@ -1,0 +1,206 @@
+//! `trainyard estimate JOB.toml`.
+
+use super::table::{grouped, table, Align};
+use crate::{amount, job_toml};
+use anyhow::Context;
+use serde::Serialize;
+use std::{path::PathBuf, process::ExitCode};
+use trainyard_primitives::{
+	job::{Terms, MAX_AUDIT_ROUNDS},
+	spec::JobSpec,
+	units::{self, MICRO_UT_PER_UT},
+	work::{self, LayerWork},
+};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Estimate {
+	/// The job.
+	#[arg(value_name = "JOB.toml")]
+	job: PathBuf,
+	/// Print JSON.
+	#[arg(long)]
+	json: bool,
+}
+
+/// What a job costs.
+#[derive(Serialize)]
+struct Figures {
+	parameters: u64,
+	segments: u32,
+	flop: u128,
+	micro_ut: u64,
+	layers: Vec<Layer>,
+	money: Option<Money>,
+}
+
+#[derive(Serialize)]
+struct Layer {
+	name: String,
+	parameters: u64,
+	forward: u128,
+	backward: u128,
+	update: u128,
+	evaluation: u128,
+	total: u128,
+}
+
+impl From<LayerWork> for Layer {
+	fn from(layer: LayerWork) -> Self {
+		Self {
+			total: layer.total(),
+			name: layer.name,
+			parameters: layer.parameters,
+			forward: layer.forward,
+			backward: layer.backward,
+			update: layer.update,
+			evaluation: layer.evaluation,
+		}
+	}
+}
+
+/// Amounts in the smallest unit of currency, as decimal strings.
+#[derive(Serialize)]
+struct Money {
+	/// Pay of one replica.
+	#[serde(with = "trainyard_primitives::text::decimal")]
+	price: u128,
+	/// Pay of all replicas.
+	#[serde(with = "trainyard_primitives::text::decimal")]
+	training: u128,
+	/// Audit fees of all rounds that there may be; what is not needed is refunded.
+	#[serde(with = "trainyard_primitives::text::decimal")]
+	audit: u128,
+	/// Both. The chain adds its protocol fee on the work.
+	#[serde(with = "trainyard_primitives::text::decimal")]
+	escrow_without_protocol_fee: u128,
+}
+
+impl Money {
+	fn of(terms: &Terms, work: u64) -> Option<Self> {
+		let price = units::price(work, terms.price_per_ut)?;
+		let training = price.checked_mul(u128::from(terms.replicas))?;
+		let verdicts = u128::from(terms.verifiers) * u128::from(MAX_AUDIT_ROUNDS);
+		let audit = terms.audit_fee.checked_mul(verdicts)?;
+		let escrow_without_protocol_fee = training.checked_add(audit)?;
+		Some(Self { price, training, audit, escrow_without_protocol_fee })
+	}
+}
+
+fn figures(spec: &JobSpec, terms: Option<&Terms>) -> anyhow::Result<Figures> {
+	let micro_ut = work::micro_ut(spec)?;
+	let money = match terms {
+		Some(terms) => Some(
+			Money::of(terms, micro_ut)
+				.context("terms.price_per_ut: the price of this job is too large to count")?,
+		),
+		None => None,
+	};
+	Ok(Figures {
+		parameters: spec.parameters().unwrap_or(u64::MAX),
+		segments: spec.segments(),
+		flop: work::flop(spec)?,
+		micro_ut,
+		layers: work::flop_by_layer(spec)?.into_iter().map(Layer::from).collect(),
+		money,
+	})
+}
+
+impl Estimate {
+	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+		let job = job_toml::load(&self.job)?;
+		let figures = figures(&job.spec, job.terms.as_ref())?;
+		match self.json {
+			true => println!("{}", serde_json::to_string_pretty(&figures)?),
+			false => print!("{}", text(&figures, job.terms.as_ref())),
+		}
+		Ok(ExitCode::SUCCESS)
+	}
+}
+
+fn text(figures: &Figures, terms: Option<&Terms>) -> String {
+	let header = [
+		("layer", Align::Left),
+		("parameters", Align::Right),
+		("forward", Align::Right),
+		("backward", Align::Right),
+		("update", Align::Right),
+		("evaluation", Align::Right),
+		("FLOP", Align::Right),
+	];
+	let mut rows: Vec<Vec<String>> = figures
+		.layers
+		.iter()
+		.map(|layer| {
+			let mut row = vec![layer.name.clone(), grouped(layer.parameters)];
+			let counts =
+				[layer.forward, layer.backward, layer.update, layer.evaluation, layer.total];
+			row.extend(counts.map(grouped));
+			row
+		})
+		.collect();
+	let sum = |get: fn(&Layer) -> u128| grouped(figures.layers.iter().map(get).sum::<u128>());
+	rows.push(vec![
+		"all".into(),
+		grouped(figures.parameters),
+		sum(|l| l.forward),
+		sum(|l| l.backward),
+		sum(|l| l.update),
+		sum(|l| l.evaluation),
+		grouped(figures.flop),
+	]);
+	let mut out = table(&header, &rows);
+	out.push_str(&format!(
+		"\n{} segments; {} micro-ut ({} ut) for each replica\n",
+		grouped(figures.segments),
+		grouped(figures.micro_ut),
+		amount::format_scaled(u128::from(figures.micro_ut), MICRO_UT_PER_UT.ilog10()),
+	));
+	match (&figures.money, terms) {
+		(Some(money), Some(terms)) => out.push_str(&format!(
+			"price    {} for each replica, at {} for a ut\n\
+			 training {} for {} replica(s)\n\
+			 audit    {} at most: {} verifiers, {MAX_AUDIT_ROUNDS} rounds; what is not needed is refunded\n\
+			 escrow   {}, and the chain's protocol fee on the work\n",
+			amount::format(money.price),
+			amount::format(terms.price_per_ut),
+			amount::format(money.training),
+			terms.replicas,
+			amount::format(money.audit),
+			terms.verifiers,
+			amount::format(money.escrow_without_protocol_fee),
+		)),
+		_ => out.push_str("no [terms] in the job, so no price\n"),
+	}
+	out
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn the_escrow_covers_price_and_audits() {
+		let terms = Terms {
+			price_per_ut: 1_000_000,
+			replicas: 2,
+			verifiers: 3,
+			audit_segments: 1,
+			audit_fee: 5,
+			apply_blocks: 1,
+			training_blocks: 1,
+		};
+		let money = Money::of(&terms, 7).unwrap();
+		assert_eq!((money.price, money.training, money.audit), (7, 14, 45));
+		assert_eq!(money.escrow_without_protocol_fee, 59);
+		assert!(Money::of(&Terms { price_per_ut: u128::MAX, ..terms }, 7).is_none());
+	}
+
+	#[test]
+	fn every_layer_is_listed() {
+		let figures = figures(&JobSpec::example(), None).unwrap();
+		let text = text(&figures, None);
+		for part in ["layers.0", "layers.2", "loss", "6,570", "no [terms]"] {
+			assert!(text.contains(part), "{part}:\n{text}");
+		}
+	}
+}

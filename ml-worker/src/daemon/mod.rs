@@ -1,0 +1,74 @@
+//! The long-running roles, and what they share.
+//!
+//! A daemon keeps no queue and listens to no events: at each best block it looks at the
+//! jobs on chain and at its own files, decides by a pure function what is missing, and does
+//! that. So it can be killed, restarted and disconnected at any moment, and a transaction
+//! that was lost is simply missing at the next block.
+//!
+//! - [`plan`] and [`trainer`]: apply, train, commit, reveal, store, rescue.
+//! - [`verifier`]: fetch, replay, commit, reveal.
+//! - [`submit`]: post a job and follow it.
+//! - [`http`] serves bundles and data; [`fetch`] downloads them.
+//! - [`store`] keeps what must survive; [`tasks`] runs what takes long; [`report`] and
+//!   [`words`] tell people and programs about it.
+
+pub mod fetch;
+pub mod http;
+pub mod plan;
+pub mod report;
+pub mod store;
+pub mod submit;
+pub mod tasks;
+pub mod trainer;
+pub mod verifier;
+pub mod words;
+
+use crate::chain::{Chain, ChainError, Head};
+use std::time::Duration;
+use tracing::warn;
+use trainyard_primitives::H256;
+
+/// Waits for the next best block for as long as it takes: a node that is away is asked
+/// again and again. Fails only where asking again cannot help.
+pub async fn next_block(chain: &Chain, seen: Option<H256>) -> Result<Head, ChainError> {
+	let mut pause = Duration::from_millis(250);
+	let mut away = false;
+	loop {
+		match chain.next_head(seen).await {
+			Ok(head) => return Ok(head),
+			Err(e) if e.is_connection() => {
+				if !away {
+					warn!("{e}; waiting for it");
+					away = true;
+				}
+				tokio::time::sleep(pause).await;
+				pause = (pause * 2).min(Duration::from_secs(3));
+			},
+			Err(e) => return Err(e),
+		}
+	}
+}
+
+/// Resolves when this process is asked to stop (SIGINT or SIGTERM).
+pub async fn stop_signal() {
+	let interrupt = tokio::signal::ctrl_c();
+	#[cfg(unix)]
+	{
+		use tokio::signal::unix::{signal, SignalKind};
+		match signal(SignalKind::terminate()) {
+			Ok(mut terminate) => {
+				tokio::select! {
+					_ = interrupt => {},
+					_ = terminate.recv() => {},
+				}
+			},
+			Err(_) => {
+				let _ = interrupt.await;
+			},
+		}
+	}
+	#[cfg(not(unix))]
+	{
+		let _ = interrupt.await;
+	}
+}

@@ -1,0 +1,142 @@
+//! Work that takes longer than a block, each piece at most once at a time, and tried again
+//! after a pause that grows with every failure.
+
+use std::{
+	collections::{HashMap, HashSet},
+	future::Future,
+	hash::Hash,
+	time::{Duration, Instant},
+};
+use tokio::sync::mpsc;
+
+/// Pause behind the first failure.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// Longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// What became of a task.
+pub type Outcome = anyhow::Result<()>;
+
+/// Running tasks by key.
+pub struct Tasks<K> {
+	running: HashSet<K>,
+	failures: HashMap<K, (u32, Instant)>,
+	sender: mpsc::UnboundedSender<(K, Outcome)>,
+	receiver: mpsc::UnboundedReceiver<(K, Outcome)>,
+}
+
+impl<K: Clone + Eq + Hash + Send + 'static> Default for Tasks<K> {
+	fn default() -> Self {
+		let (sender, receiver) = mpsc::unbounded_channel();
+		Self { running: HashSet::new(), failures: HashMap::new(), sender, receiver }
+	}
+}
+
+impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
+	/// Starts `work` under `key`, unless it runs already or rests after a failure. Returns
+	/// whether it was started.
+	pub fn start<F>(&mut self, key: K, work: F) -> bool
+	where
+		F: Future<Output = Outcome> + Send + 'static,
+	{
+		let resting = self.failures.get(&key).is_some_and(|(_, until)| Instant::now() < *until);
+		if resting || self.running.contains(&key) {
+			return false;
+		}
+		let (sender, name) = (self.sender.clone(), key.clone());
+		tokio::spawn(async move {
+			// A panic in the work must not leave the key running for ever.
+			let outcome = match tokio::spawn(work).await {
+				Ok(outcome) => outcome,
+				Err(e) => Err(anyhow::anyhow!("it stopped unexpectedly: {e}")),
+			};
+			let _ = sender.send((name, outcome));
+		});
+		self.running.insert(key);
+		true
+	}
+
+	/// Whether something runs under `key`.
+	pub fn is_running(&self, key: &K) -> bool {
+		self.running.contains(key)
+	}
+
+	/// Keys of everything that runs.
+	pub fn running(&self) -> impl Iterator<Item = &K> {
+		self.running.iter()
+	}
+
+	/// The next task to end. Pends for ever while none runs. Cancel safe.
+	pub async fn ended(&mut self) -> (K, Outcome) {
+		loop {
+			// `self` holds a sender, so the channel never closes.
+			if let Some((key, outcome)) = self.receiver.recv().await {
+				self.note(&key, &outcome);
+				return (key, outcome);
+			}
+		}
+	}
+
+	fn note(&mut self, key: &K, outcome: &Outcome) {
+		self.running.remove(key);
+		match outcome {
+			Ok(()) => {
+				self.failures.remove(key);
+			},
+			Err(_) => {
+				let count = self.failures.get(key).map_or(0, |(n, _)| *n).saturating_add(1);
+				let until = Instant::now() + pause(count);
+				self.failures.insert(key.clone(), (count, until));
+			},
+		}
+	}
+}
+
+/// Pause behind the `count`th failure in a row.
+fn pause(count: u32) -> Duration {
+	let factor = 2u32.saturating_pow(count.saturating_sub(1).min(16));
+	FIRST_PAUSE.saturating_mul(factor).min(LONGEST_PAUSE)
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[tokio::test]
+	async fn a_key_runs_once_at_a_time() {
+		let mut tasks = Tasks::default();
+		let (go, wait) = tokio::sync::oneshot::channel::<()>();
+		assert!(tasks.start("a", async move {
+			wait.await?;
+			Ok(())
+		}));
+		assert!(!tasks.start("a", async { Ok(()) }), "it runs");
+		assert!(tasks.start("b", async { Ok(()) }));
+		let (key, outcome) = tasks.ended().await;
+		assert!(key == "b" && outcome.is_ok());
+		go.send(()).unwrap();
+		assert_eq!(tasks.ended().await.0, "a");
+		assert!(tasks.start("a", async { Ok(()) }), "it may run again");
+	}
+
+	#[tokio::test]
+	async fn failures_and_panics_rest_before_the_next_try() {
+		let mut tasks = Tasks::default();
+		tasks.start(1, async { anyhow::bail!("no") });
+		assert_eq!(tasks.ended().await.1.unwrap_err().to_string(), "no");
+		assert!(!tasks.start(1, async { Ok(()) }), "it rests");
+		tasks.start(2, async { panic!("oh") });
+		let (key, outcome) = tasks.ended().await;
+		assert!(key == 2 && outcome.is_err());
+		assert!(!tasks.is_running(&2));
+	}
+
+	#[test]
+	fn pauses_grow_to_a_limit() {
+		assert_eq!(pause(1), Duration::from_secs(1));
+		assert_eq!(pause(2), Duration::from_secs(2));
+		assert_eq!(pause(5), Duration::from_secs(16));
+		assert_eq!(pause(6), LONGEST_PAUSE);
+		assert_eq!(pause(u32::MAX), LONGEST_PAUSE);
+	}
+}

@@ -1,0 +1,657 @@
+//! The verifier: replays what it is drawn for, and says what it found.
+
+use super::{
+	fetch::{FetchError, Fetcher, Wanted},
+	next_block,
+	report::Reporter,
+	stop_signal,
+	store::{FindingsRecord, Home, Salt, StoreError},
+	tasks::{Outcome, Tasks},
+	words,
+};
+use crate::{
+	amount,
+	bundle::{
+		self, archive,
+		manifest::{self, Manifest},
+	},
+	chain::{
+		blobs, calls,
+		keys::{KeyArgs, KeyError},
+		AccountId32, AuditView, Chain, ChainError, Head, JobView, NodeArgs, Transactor, TxError,
+	},
+	data,
+	engine::Data,
+	verify::{self, AuditReport},
+};
+use anyhow::Context;
+use serde_json::json;
+use std::{
+	collections::{BTreeSet, HashMap},
+	path::{Path, PathBuf},
+	sync::Arc,
+	time::{Duration, Instant},
+};
+use tracing::{debug, info};
+use trainyard_primitives::{
+	audit::{AuditPhase, Findings, GroupVerdict},
+	commitment,
+	job::{Balance, BlockNumber, JobState, WorkResult},
+	spec::JobSpec,
+	JobId, H256,
+};
+
+/// How long a node is waited for at the start.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Blocks before the end of a phase that are kept for the transaction.
+const MARGIN: BlockNumber = 4;
+/// Pause between two rounds over all sources of a bundle.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Options of `trainyard verifier`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct VerifierArgs {
+	#[command(flatten)]
+	node: NodeArgs,
+	#[command(flatten)]
+	key: KeyArgs,
+	/// Folder for what is fetched and what must survive a restart; one daemon per folder
+	#[arg(long, value_name = "DIR", default_value = "verifier")]
+	dir: PathBuf,
+	/// Register as a verifier with this bond (in TRY) if the account is none yet
+	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
+	bond: Option<Balance>,
+	/// Take no more data for one audit (in MiB); larger ones count as unavailable
+	#[arg(long, value_name = "MIB", default_value_t = 2048)]
+	max_data_mib: u64,
+	/// Fetch all checkpoints, to compute the six full-pass rules, where they have no more
+	/// than this (in MiB); 0 for never. The rules are a report, they decide nothing
+	#[arg(long, value_name = "MIB", default_value_t = 64)]
+	rules_mib: u64,
+	/// Stop after the first verdict that was revealed
+	#[arg(long)]
+	once: bool,
+	/// One JSON object per event
+	#[arg(long)]
+	json: bool,
+}
+
+/// Why the verifier cannot work at all.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifierError {
+	/// The account is no verifier.
+	#[error("{account} is not registered as a verifier: give --bond AMOUNT to register it")]
+	NotRegistered {
+		/// The account.
+		account: AccountId32,
+	},
+	/// The chain cannot be asked.
+	#[error(transparent)]
+	Chain(#[from] ChainError),
+	/// No key.
+	#[error(transparent)]
+	Key(#[from] KeyError),
+	/// The folder cannot be used.
+	#[error(transparent)]
+	Store(#[from] StoreError),
+	/// A transaction failed.
+	#[error(transparent)]
+	Tx(#[from] TxError),
+}
+
+/// What a verifier owes to an audit at this block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Duty {
+	/// Fetch and replay.
+	Audit,
+	/// Commit to the findings.
+	Commit,
+	/// Reveal the findings.
+	Reveal,
+}
+
+/// What `me` owes to the audit of a job at height `best`. `found` says whether it has
+/// findings for this round.
+pub fn duty(audit: &AuditView, me: &AccountId32, best: BlockNumber, found: bool) -> Option<Duty> {
+	let member = audit.committee.iter().find(|member| member.verifier == *me)?;
+	match audit.phase {
+		// A transaction sent now is in the next block.
+		AuditPhase::Committing { until } if !member.committed && best < until => {
+			Some(if found { Duty::Commit } else { Duty::Audit })
+		},
+		AuditPhase::Revealing { until }
+			if member.committed && member.findings.is_none() && found && best < until =>
+		{
+			Some(Duty::Reveal)
+		},
+		_ => None,
+	}
+}
+
+type Key = (JobId, u32, Duty);
+
+struct Verifier {
+	chain: Arc<Chain>,
+	sender: Transactor,
+	home: Home,
+	fetcher: Fetcher,
+	block_time: Duration,
+	max_data: u64,
+	max_rules: u64,
+	report: Reporter,
+}
+
+/// Runs a verifier until it is asked to stop.
+pub async fn run(args: VerifierArgs) -> Result<(), VerifierError> {
+	let key = args.key.keypair()?;
+	let chain = Arc::new(Chain::connect(&args.node.node, PATIENCE).await?);
+	let home = Home::open(&args.dir, &chain.genesis())?;
+	let sender = Transactor::new(chain.clone(), key);
+	let report = Reporter::new("verifier", args.json, Some(&home.events()));
+	let account = *sender.account();
+	if !chain.verifiers().await?.iter().any(|(who, _)| *who == account) {
+		let bond = args.bond.ok_or(VerifierError::NotRegistered { account })?;
+		sender.run(&calls::register_verifier(bond)).await?;
+		let text = format!("registered as a verifier with a bond of {}", amount::format(bond));
+		report.general("registered", &text, json!({ "bond": bond.to_string() }));
+	}
+	let mib = |n: u64| n.saturating_mul(1024 * 1024);
+	let verifier = Arc::new(Verifier {
+		block_time: chain.block_time().await?,
+		fetcher: Fetcher::new(2, Duration::from_millis(300)),
+		max_data: mib(args.max_data_mib),
+		max_rules: mib(args.rules_mib),
+		report,
+		home,
+		sender,
+		chain,
+	});
+	let text = format!("verifier {account} on {}", verifier.chain.url());
+	verifier.report.general("started", &text, json!({ "account": account }));
+	verifier.work(args.once).await
+}
+
+impl Verifier {
+	async fn work(self: Arc<Self>, once: bool) -> Result<(), VerifierError> {
+		let mut tasks: Tasks<Key> = Tasks::default();
+		let mut failures: HashMap<Key, String> = HashMap::new();
+		let mut seen = None;
+		let mut stopping = std::pin::pin!(stop_signal());
+		loop {
+			tokio::select! {
+				biased;
+				_ = &mut stopping => break,
+				(key, outcome) = tasks.ended() => match outcome {
+					Ok(()) if once && key.2 == Duty::Reveal => return Ok(()),
+					Ok(()) => seen = None,
+					Err(e) => {
+						let text = format!("{e:#}");
+						let uncertain =
+							e.downcast_ref::<TxError>().is_some_and(TxError::is_uncertain);
+						if uncertain {
+							debug!("job {}: {text}", key.0);
+						} else if failures.insert(key, text.clone()).as_ref() != Some(&text) {
+							let name = format!("{:?}", key.2).to_lowercase();
+							let fields = json!({ "action": name, "reason": text });
+							let line = format!("{name}: {text}; it will be tried again");
+							self.report.job(key.0, "failed_attempt", &line, fields);
+						}
+					},
+				},
+				head = next_block(&self.chain, seen) => {
+					let head = head?;
+					seen = Some(head.hash);
+					match self.clone().look(&mut tasks, head).await {
+						Err(VerifierError::Chain(e)) if e.is_connection() => {
+							debug!("{e}");
+							seen = None;
+						},
+						other => other?,
+					}
+				},
+			}
+		}
+		self.report.general("stopped", "stopping; start again to go on", json!(null));
+		Ok(())
+	}
+
+	/// One look at all audits: starts what is owed.
+	async fn look(
+		self: Arc<Self>,
+		tasks: &mut Tasks<Key>,
+		head: Head,
+	) -> Result<(), VerifierError> {
+		for job in self.chain.active_jobs(head.hash).await? {
+			let (JobState::Auditing, Some(audit)) = (job.state, job.audit.as_ref()) else {
+				continue;
+			};
+			let folder = self.folder(&job, audit);
+			let found = self.home.load_findings(&folder)?;
+			let Some(duty) = duty(audit, self.sender.account(), head.number, found.is_some())
+			else {
+				continue;
+			};
+			let key = (job.id, audit.round, duty);
+			if !tasks.is_running(&key) {
+				let work = self.clone().act(job, duty, found, folder, head.number);
+				tasks.start(key, work);
+			}
+		}
+		Ok(())
+	}
+
+	/// The folder of this round of an audit.
+	fn folder(&self, job: &JobView, audit: &AuditView) -> PathBuf {
+		let results: Vec<WorkResult> = audit.groups.iter().map(|g| g.result).collect();
+		self.home.audit_folder(job.id, audit.round, &(job.seed, results, &audit.drawn))
+	}
+
+	async fn act(
+		self: Arc<Self>,
+		job: JobView,
+		duty: Duty,
+		found: Option<FindingsRecord>,
+		folder: PathBuf,
+		best: BlockNumber,
+	) -> Outcome {
+		let audit = job.audit.as_ref().context("the job is not audited")?;
+		match (duty, found) {
+			(Duty::Audit, _) => self.audit(&job, audit, &folder, best).await,
+			(Duty::Commit, Some(found)) => self.commit(&job, audit, &found).await,
+			(Duty::Reveal, Some(found)) => self.reveal(&job, &found).await,
+			(_, None) => anyhow::bail!("there are no findings"),
+		}
+	}
+
+	async fn commit(&self, job: &JobView, audit: &AuditView, found: &FindingsRecord) -> Outcome {
+		let commitment = commitment::verdict(
+			&self.chain.genesis(),
+			job.id,
+			audit.round,
+			self.sender.account(),
+			&found.findings,
+			&found.salt.0,
+		);
+		self.sender.run(&calls::commit_findings(job.id, &commitment)).await?;
+		let fields = json!({ "round": audit.round });
+		self.report.job(job.id, "committed", "findings committed", fields);
+		Ok(())
+	}
+
+	async fn reveal(&self, job: &JobView, found: &FindingsRecord) -> Outcome {
+		self.sender.run(&calls::reveal_findings(job.id, &found.findings, &found.salt.0)).await?;
+		let verdicts: Vec<&str> = found.findings.iter().map(words::verdict).collect();
+		let text = format!("findings revealed: {}", verdicts.join(", "));
+		let fields = json!({ "round": found.round, "verdicts": verdicts });
+		self.report.job(job.id, "revealed", &text, fields);
+		Ok(())
+	}
+
+	/// Fetches and replays every result; the findings are on disk when this ends.
+	async fn audit(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		folder: &Path,
+		best: BlockNumber,
+	) -> Outcome {
+		let AuditPhase::Committing { until } = audit.phase else {
+			anyhow::bail!("commitments are not taken")
+		};
+		let blocks = until.saturating_sub(best).saturating_sub(MARGIN);
+		// Half of the time is for fetching: what is fetched last must still be replayed.
+		let give_up = Instant::now() + self.block_time.saturating_mul(blocks) / 2;
+		let text = format!(
+			"audit, round {}: {} result(s), segments {:?}",
+			audit.round,
+			audit.groups.len(),
+			audit.drawn
+		);
+		let fields = json!({ "round": audit.round, "drawn": audit.drawn });
+		self.report.job(job.id, "audit", &text, fields);
+		let mut verdicts = Vec::new();
+		for index in 0..audit.groups.len() {
+			let dir = folder.join(format!("result-{index}"));
+			let begun = Instant::now();
+			let (verdict, report) = self.examine(job, audit, index, &dir, give_up).await?;
+			self.tell(job, audit, index, &verdict, report, begun.elapsed());
+			verdicts.push(verdict);
+		}
+		let findings = Findings::try_from(verdicts)
+			.map_err(|v| anyhow::anyhow!("{} results are more than a job has", v.len()))?;
+		// The salt is on disk before anything is sent.
+		let salt = Salt::random();
+		let record = FindingsRecord { job: job.id, round: audit.round, findings, salt };
+		self.home.save_findings(folder, &record)?;
+		Ok(())
+	}
+
+	fn tell(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		index: usize,
+		verdict: &GroupVerdict,
+		report: Option<AuditReport>,
+		took: Duration,
+	) {
+		let replayed = report.as_ref().map_or(0, |r| r.segments.len());
+		let share = report.as_ref().map_or(0.0, |r| r.share);
+		let replay_seconds = report.as_ref().map_or(0.0, |r| r.replay_seconds);
+		let text = format!(
+			"result {index}: {} ({replayed} segments replayed in {replay_seconds:.2} s, {:.1} % of \
+			 the training's work)",
+			words::verdict_in_full(verdict),
+			share * 100.0,
+		);
+		let rules = report.as_ref().and_then(|r| r.rules.as_ref());
+		let fields = json!({
+			"round": audit.round,
+			"result": index,
+			"bundle_root": audit.groups.get(index).map(|g| g.result.bundle_root),
+			"verdict": words::verdict(verdict),
+			"reason": words::verdict_in_full(verdict),
+			"segments": replayed,
+			"drawn": audit.drawn,
+			"share": share,
+			"replay_seconds": replay_seconds,
+			"seconds": took.as_secs_f64(),
+			"rules": rules.and_then(|r| serde_json::to_value(r).ok()),
+		});
+		self.report.job(job.id, "verdict", &text, fields);
+	}
+
+	/// The verdict on one result. Whatever cannot be had in time is unavailable; an error is
+	/// only what is wrong on this machine.
+	async fn examine(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		index: usize,
+		dir: &Path,
+		give_up: Instant,
+	) -> anyhow::Result<(GroupVerdict, Option<AuditReport>)> {
+		let group = audit.groups.get(index).context("there is no such result")?;
+		let seed = job.seed.context("the job has no seed")?;
+		let sources = sources(job, &group.result);
+		if job.spec.dataset.bytes > self.max_data {
+			return Ok((GroupVerdict::Unavailable, None));
+		}
+		loop {
+			let mut problems = Vec::new();
+			let mut attempts: Vec<Source> = sources.iter().map(|url| Source::Served(url)).collect();
+			attempts.extend(group.rescued.map(Source::Rescued));
+			for source in attempts {
+				let fetched = self.fetch(job, audit, &group.result, &source, dir, give_up).await;
+				let data = match fetched {
+					Ok(data) => data,
+					Err(problem) => {
+						problems.push(format!("{problem:#}"));
+						continue;
+					},
+				};
+				let (spec, expected) = (job.spec.clone(), group.result);
+				let (dir, drawn) = (dir.to_owned(), audit.drawn.clone());
+				let audited = tokio::task::spawn_blocking(move || {
+					verify::audit(&dir, &spec, seed, data, expected, &drawn)
+				});
+				match audited.await?? {
+					(GroupVerdict::Unavailable, report) => problems.push(report.summary),
+					(verdict, report) => return Ok((verdict, Some(report))),
+				}
+			}
+			if Instant::now() + PAUSE >= give_up {
+				let text = format!("result {index} could not be had: {}", problems.join("; "));
+				let fields = json!({ "result": index, "problems": problems });
+				self.report.job(job.id, "unavailable", &text, fields);
+				return Ok((GroupVerdict::Unavailable, None));
+			}
+			tokio::time::sleep(PAUSE).await;
+		}
+	}
+
+	/// Brings what an audit needs into `dir`, from one source, and reads the data.
+	async fn fetch(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		result: &WorkResult,
+		source: &Source<'_>,
+		dir: &Path,
+		give_up: Instant,
+	) -> anyhow::Result<Arc<Data>> {
+		match source {
+			Source::Rescued(root) => self.fetch_rescue(job, audit, *root, dir).await?,
+			Source::Served(base) => {
+				let base = format!("{base}/bundle/{}", hex::encode(result.bundle_root));
+				let left = give_up.saturating_duration_since(Instant::now());
+				let fetching = self.fetch_bundle(job, audit, result, &base, dir);
+				tokio::time::timeout(left.max(Duration::from_secs(1)), fetching)
+					.await
+					.with_context(|| format!("{base} is too slow"))??;
+			},
+		}
+		self.data(job, source, dir).await
+	}
+
+	async fn fetch_bundle(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		result: &WorkResult,
+		base: &str,
+		dir: &Path,
+	) -> anyhow::Result<()> {
+		let path = dir.join(manifest::FILE);
+		self.file(base, manifest::FILE, &path, manifest::MAX_BYTES).await?;
+		let bytes = tokio::fs::read(&path).await?;
+		let manifest = Manifest::parse(&bytes)
+			.map_err(|why| anyhow::anyhow!("{base}/{} cannot be read: {why}", manifest::FILE))?;
+		anyhow::ensure!(
+			manifest.computed_root() == result.bundle_root,
+			"{base}/{} is not the manifest that was revealed",
+			manifest::FILE
+		);
+		let limit = bundle::max_checkpoint_bytes(&job.spec);
+		let needed = verify::required_files_of(&job.spec, &audit.drawn);
+		for file in &needed {
+			self.file(base, file, &dir.join(file), limit).await?;
+		}
+		// The other checkpoints serve the report only: what is not to be had is left out.
+		for file in optional_files(&job.spec, &needed, self.max_rules) {
+			let path = dir.join(&file);
+			if tokio::fs::try_exists(&path).await.unwrap_or(false) {
+				continue;
+			}
+			if let Err(e) = self.file(base, &file, &path, limit).await {
+				debug!("{e}");
+				break;
+			}
+		}
+		Ok(())
+	}
+
+	/// One file of a bundle. What lies there from an earlier attempt is fetched again: it may
+	/// have been wrong.
+	async fn file(
+		&self,
+		base: &str,
+		name: &str,
+		path: &Path,
+		limit: u64,
+	) -> Result<(), FetchError> {
+		let url = format!("{base}/{name}");
+		self.fetcher.fetch(&Wanted { url: &url, path, limit, content_hash: None }).await
+	}
+
+	async fn fetch_rescue(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		root: H256,
+		dir: &Path,
+	) -> anyhow::Result<()> {
+		let limit = rescue_limit(&job.spec, &audit.drawn);
+		let bytes = blobs::load(&self.chain, root, limit).await.context("the rescue")?;
+		info!("job {}: rescued states read from the chain, {} bytes", job.id, bytes.len());
+		let dir = dir.to_owned();
+		tokio::task::spawn_blocking(move || archive::unpack(&bytes, &dir, limit))
+			.await?
+			.context("the rescue")?;
+		Ok(())
+	}
+
+	/// The job's data: from the cache, the submitter's location, the trainer, or a rescue.
+	async fn data(
+		&self,
+		job: &JobView,
+		source: &Source<'_>,
+		dir: &Path,
+	) -> anyhow::Result<Arc<Data>> {
+		let dataset = job.spec.dataset.clone();
+		let cached = self.home.data(&dataset.content_hash);
+		let mut urls = vec![dataset.location.to_string_lossy()];
+		if let Source::Served(base) = source {
+			urls.push(format!("{base}/blob/{}", hex::encode(dataset.content_hash)));
+		}
+		let mut path = None;
+		let mut problem = None;
+		for url in &urls {
+			let wanted = Wanted {
+				url,
+				path: &cached,
+				limit: dataset.bytes,
+				content_hash: Some(dataset.content_hash),
+			};
+			match self.fetcher.fetch(&wanted).await {
+				Ok(()) => {
+					path = Some(cached.clone());
+					break;
+				},
+				Err(e) => problem = Some(e),
+			}
+		}
+		let rescued = dir.join(bundle::DATASET_FILE);
+		let path = match (path, problem) {
+			(Some(path), _) => path,
+			(None, _) if matches!(source, Source::Rescued(_)) && rescued.is_file() => rescued,
+			(None, problem) => anyhow::bail!(
+				"the data cannot be had: {}",
+				problem.map(|e| e.to_string()).unwrap_or_default()
+			),
+		};
+		let data =
+			tokio::task::spawn_blocking(move || data::load(&path, &dataset)).await?.context("data")?;
+		Ok(Arc::new(data))
+	}
+}
+
+/// Where a result can be had.
+enum Source<'a> {
+	/// A trainer's server, by its base URL.
+	Served(&'a str),
+	/// A rescue archive on chain, by its root.
+	Rescued(H256),
+}
+
+/// Base URLs of the trainers that revealed this result.
+fn sources(job: &JobView, result: &WorkResult) -> Vec<String> {
+	let urls: BTreeSet<String> = job
+		.replicas
+		.iter()
+		.filter_map(|replica| replica.reveal.as_ref())
+		.filter(|reveal| reveal.result() == *result)
+		.map(|reveal| reveal.location.to_string_lossy().trim_end_matches('/').to_owned())
+		.collect();
+	urls.into_iter().collect()
+}
+
+/// Checkpoints beyond `needed`, if all of them together have at most `limit` bytes.
+fn optional_files(spec: &JobSpec, needed: &[String], limit: u64) -> Vec<String> {
+	let count = u64::from(spec.segments()).saturating_add(1);
+	if bundle::max_checkpoint_bytes(spec).saturating_mul(count) > limit {
+		return Vec::new();
+	}
+	(0..=spec.segments())
+		.filter_map(|index| spec.checkpoint_step(index))
+		.map(manifest::checkpoint_file)
+		.filter(|file| !needed.contains(file))
+		.collect()
+}
+
+/// Most bytes of a rescue archive.
+fn rescue_limit(spec: &JobSpec, drawn: &[u32]) -> u64 {
+	let states = verify::required_files_of(spec, drawn).len() as u64;
+	bundle::max_checkpoint_bytes(spec)
+		.saturating_mul(states)
+		.saturating_add(spec.dataset.bytes)
+		.saturating_add(manifest::MAX_BYTES)
+		.saturating_add(1 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_primitives::views::MemberView;
+
+	fn me() -> AccountId32 {
+		AccountId32([1; 32])
+	}
+
+	fn audit(phase: AuditPhase, committed: bool, revealed: bool) -> AuditView {
+		let findings = revealed.then(|| vec![GroupVerdict::Unavailable].try_into().unwrap());
+		let other =
+			MemberView { verifier: AccountId32([2; 32]), committed: false, findings: None };
+		let mine = MemberView { verifier: me(), committed, findings };
+		AuditView { round: 1, phase, groups: vec![], committee: vec![other, mine], drawn: vec![] }
+	}
+
+	#[test]
+	fn duties_follow_phase_and_what_is_done() {
+		let committing = AuditPhase::Committing { until: 50 };
+		let revealing = AuditPhase::Revealing { until: 60 };
+		let cases = [
+			("nothing found yet", committing, false, false, false, 40, Some(Duty::Audit)),
+			("found", committing, false, false, true, 40, Some(Duty::Commit)),
+			("last chance", committing, false, false, true, 49, Some(Duty::Commit)),
+			("too late", committing, false, false, true, 50, None),
+			("committed", committing, true, false, true, 40, None),
+			("reveal", revealing, true, false, true, 55, Some(Duty::Reveal)),
+			("revealed", revealing, true, true, true, 55, None),
+			("never committed", revealing, false, false, true, 55, None),
+			("findings lost", revealing, true, false, false, 55, None),
+			("too late to reveal", revealing, true, false, true, 60, None),
+			("drawing", AuditPhase::Drawing { after: 1 }, false, false, false, 40, None),
+			("rescue", AuditPhase::Rescue { until: 90 }, false, false, false, 40, None),
+			("done", AuditPhase::Done, false, false, false, 40, None),
+		];
+		for (name, phase, committed, revealed, found, best, expected) in cases {
+			assert_eq!(
+				duty(&audit(phase, committed, revealed), &me(), best, found),
+				expected,
+				"{name}"
+			);
+		}
+		let stranger = AccountId32([9; 32]);
+		assert_eq!(duty(&audit(committing, false, false), &stranger, 40, false), None);
+	}
+
+	#[test]
+	fn the_report_asks_for_all_checkpoints_only_where_they_are_small() {
+		let spec = JobSpec::example();
+		let needed = verify::required_files_of(&spec, &[3, 4]);
+		let all = optional_files(&spec, &needed, u64::MAX);
+		assert_eq!(all.len() + needed.len(), spec.segments() as usize + 1);
+		assert!(all.iter().all(|file| bundle::servable(file) && !needed.contains(file)));
+		assert!(optional_files(&spec, &needed, 1_000).is_empty());
+		assert!(optional_files(&spec, &needed, 0).is_empty());
+	}
+
+	#[test]
+	fn a_rescue_of_the_example_fits_its_limit() {
+		let spec = JobSpec::example();
+		let files = verify::rescue_files(&spec, &[0, 9]).len() as u64;
+		let states = (files - 2) * bundle::max_checkpoint_bytes(&spec);
+		assert!(rescue_limit(&spec, &[0, 9]) > states + spec.dataset.bytes);
+	}
+}

@@ -1,0 +1,345 @@
+//! The strict engine: trains and evaluates by executing the operator list of a
+//! specification on candle tensors, the same in every bit on every CPU.
+//!
+//! [`Engine::initial_state`] makes checkpoint 0, [`Engine::step`] takes a state one step
+//! on, [`Engine::evaluate`] scores it. A step needs nothing but the state before it and its
+//! own number, so a verifier replays any segment from its first checkpoint.
+//!
+//! candle stores the tensors; its own operators and its autograd are not used, for their
+//! order of operations depends on the machine. Every operator of the list is a candle
+//! custom operator ([`ops`]) around one of our [`kernels`].
+
+mod environment;
+mod execute;
+pub mod kernels;
+mod ops;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use kernels::{Kernel, UnsupportedKernel, KERNEL_VARIABLE};
+pub use state::State;
+
+use candle_core::{Device, Tensor};
+use execute::{Given, Plan};
+use rayon::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
+use trainyard_primitives::{
+	init, lower,
+	ops::Role,
+	order,
+	spec::{JobSpec, SpecError},
+	H256,
+};
+
+/// Rows that an evaluation takes at a time. Rows do not meet before the mean, so this only
+/// bounds memory.
+const EVALUATION_ROWS: u32 = 1_024;
+
+/// Labelled rows in memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+	/// Inputs of a row.
+	pub features: usize,
+	/// Inputs, row major, already divided by the specification's divisor.
+	pub x: Vec<f32>,
+	/// Labels, one for each row.
+	pub y: Vec<u32>,
+}
+
+/// What a job trains and validates on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Data {
+	/// Rows that train, in the order of the file.
+	pub train: Table,
+	/// Rows that validate, in the order of the file.
+	pub validation: Table,
+}
+
+/// Why the engine cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+	/// The specification is invalid.
+	#[error("the specification is invalid: {0} ({field})", field = .0.field())]
+	Spec(SpecError),
+	/// The kernel asked for does not exist here.
+	#[error(transparent)]
+	Kernel(#[from] UnsupportedKernel),
+	/// The processor is in a mode in which results would differ.
+	#[error("the processor does not compute as IEEE 754 says: {0}")]
+	Arithmetic(&'static str),
+	/// The data does not fit the specification.
+	#[error("the {table} data does not fit the specification: {what}")]
+	Data {
+		/// `training` or `validation`.
+		table: &'static str,
+		/// What is wrong.
+		what: String,
+	},
+	/// A state does not fit the specification.
+	#[error("the state does not fit the specification: {what} ({tensor})")]
+	State {
+		/// The tensor.
+		tensor: String,
+		/// What is wrong with it.
+		what: String,
+	},
+	/// The job has no such step.
+	#[error("step {step} is not one of the job's {steps} steps (from 0)")]
+	NoSuchStep {
+		/// The step asked for.
+		step: u32,
+		/// Steps of the job.
+		steps: u32,
+	},
+	/// Training diverged: a value is not a number.
+	#[error(
+		"training diverged: after step {step}, {tensor} holds a value that is not a number; a \
+		 smaller learning rate may help"
+	)]
+	NotANumber {
+		/// The step (from 0) that produced it.
+		step: u32,
+		/// The tensor.
+		tensor: String,
+	},
+	/// A state overflows when it is evaluated.
+	#[error("the model overflows: its validation loss is not a number")]
+	LossNotANumber,
+	/// A tensor operation failed.
+	#[error("a tensor operation failed: {0}")]
+	Tensor(#[from] candle_core::Error),
+}
+
+impl From<SpecError> for EngineError {
+	fn from(error: SpecError) -> Self {
+		EngineError::Spec(error)
+	}
+}
+
+/// What a step shows of itself, see `trainyard_primitives::bundle::trace_leaf`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepTrace {
+	/// Mean loss over the batch, before the update.
+	pub loss: f32,
+	/// Output of the last layer, `[batch, classes]`, little endian.
+	pub logits: Vec<u8>,
+}
+
+/// How a state does on the validation rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evaluation {
+	/// Mean loss.
+	pub loss: f32,
+	/// Rows whose class is predicted.
+	pub correct: u32,
+	/// Rows.
+	pub rows: u32,
+}
+
+impl Evaluation {
+	/// Share of rows whose class is predicted.
+	pub fn accuracy(&self) -> f64 {
+		f64::from(self.correct) / f64::from(self.rows.max(1))
+	}
+}
+
+/// Executes one specification under one seed.
+pub struct Engine {
+	spec: JobSpec,
+	seed: H256,
+	data: Arc<Data>,
+	kernel: Kernel,
+	step: Plan,
+	/// For each slice of the validation rows: its rows, and the list.
+	evaluation: Vec<(std::ops::Range<usize>, Arc<Plan>)>,
+	/// The order of the epoch last used.
+	order: Mutex<Option<(u32, Arc<Vec<u32>>)>>,
+}
+
+impl Engine {
+	/// An engine with the fastest kernel, or the one that [`KERNEL_VARIABLE`] names. Fails
+	/// where the specification is invalid, the data does not fit it, or this machine cannot
+	/// compute strictly.
+	pub fn new(spec: &JobSpec, seed: H256, data: Arc<Data>) -> Result<Self, EngineError> {
+		Self::with_kernel(spec, seed, data, Kernel::from_environment()?)
+	}
+
+	/// An engine with this kernel.
+	pub fn with_kernel(
+		spec: &JobSpec,
+		seed: H256,
+		data: Arc<Data>,
+		kernel: Kernel,
+	) -> Result<Self, EngineError> {
+		spec.validate()?;
+		environment::check().map_err(EngineError::Arithmetic)?;
+		let d = &spec.dataset;
+		check_table("training", &data.train, d.train_rows, spec)?;
+		check_table("validation", &data.validation, d.validation_rows, spec)?;
+		Ok(Self {
+			step: Plan::new(lower::training_step(spec)),
+			evaluation: evaluation_slices(spec),
+			order: Mutex::new(None),
+			spec: spec.clone(),
+			seed,
+			data,
+			kernel,
+		})
+	}
+
+	/// The kernel in use.
+	pub fn kernel(&self) -> Kernel {
+		self.kernel
+	}
+
+	/// Checkpoint 0: a pure function of specification and seed.
+	pub fn initial_state(spec: &JobSpec, seed: &H256) -> Result<State, EngineError> {
+		spec.validate()?;
+		environment::check().map_err(EngineError::Arithmetic)?;
+		let tensors = lower::state(spec)
+			.into_par_iter()
+			.map(|tensor| {
+				let values = init::initial(seed, &tensor);
+				let shape: Vec<usize> = tensor.shape.iter().map(|d| *d as usize).collect();
+				Ok((tensor.name, Tensor::from_vec(values, shape, &Device::Cpu)?))
+			})
+			.collect::<Result<_, EngineError>>()?;
+		Ok(State { tensors })
+	}
+
+	/// Takes `state`, which `step` steps have made, one step on. Steps are numbered from 0
+	/// and may be taken in any order: each finds its batch by its number. On an error the
+	/// state is unchanged.
+	pub fn step(&self, state: &mut State, step: u32) -> Result<StepTrace, EngineError> {
+		let steps = self.spec.training.steps;
+		if step >= steps {
+			return Err(EngineError::NoSuchStep { step, steps });
+		}
+		state.check_shapes(&self.spec)?;
+		let (features, labels) = self.batch(step)?;
+		let values = self.step.run(self.kernel, Given { features, labels, state })?;
+		let mut next = Vec::new();
+		for (new, old) in self.step.program().next_state() {
+			let name = &self.step.program().tensors[old as usize].name;
+			let tensor = values.tensor(new)?;
+			if state::has_nan(tensor)? {
+				return Err(EngineError::NotANumber { step, tensor: name.clone() });
+			}
+			next.push((name.clone(), tensor.clone()));
+		}
+		let trace = StepTrace {
+			loss: values.role(Role::Loss)?.to_vec1::<f32>()?.first().copied().unwrap_or_default(),
+			logits: state::bytes(values.role(Role::Logits)?)?,
+		};
+		if trace.loss.is_nan() {
+			return Err(EngineError::NotANumber { step, tensor: "loss".into() });
+		}
+		state.tensors.extend(next);
+		Ok(trace)
+	}
+
+	/// Scores the parameters of `state` on the validation rows.
+	pub fn evaluate(&self, state: &State) -> Result<Evaluation, EngineError> {
+		state.check_shapes(&self.spec)?;
+		let table = &self.data.validation;
+		let (mut losses, mut correct) = (Vec::with_capacity(table.y.len()), 0u32);
+		for (rows, plan) in &self.evaluation {
+			let inputs = rows.start * table.features..rows.end * table.features;
+			let shape = (rows.len(), table.features);
+			let given = Given {
+				features: Tensor::from_slice(&table.x[inputs], shape, &Device::Cpu)?,
+				labels: Tensor::from_slice(&table.y[rows.clone()], rows.len(), &Device::Cpu)?,
+				state,
+			};
+			let values = plan.run(self.kernel, given)?;
+			losses.extend(values.role(Role::RowLosses)?.to_vec1::<f32>()?);
+			let hits = values.role(Role::Correct)?.to_vec1::<f32>()?;
+			correct += hits.iter().filter(|hit| **hit == 1.0).count() as u32;
+		}
+		// The list's last operator, over the rows of all slices.
+		let loss = kernels::reduce::sum(self.kernel, &losses) / losses.len() as f32;
+		if loss.is_nan() {
+			return Err(EngineError::LossNotANumber);
+		}
+		Ok(Evaluation { loss, correct, rows: self.spec.dataset.validation_rows })
+	}
+
+	/// Features and labels of the batch of `step`.
+	fn batch(&self, step: u32) -> Result<(Tensor, Tensor), EngineError> {
+		let place = order::place(&self.spec, step);
+		let order = self.epoch(place.epoch);
+		let table = &self.data.train;
+		let rows = &order[place.positions.start as usize..place.positions.end as usize];
+		let mut x = Vec::with_capacity(rows.len() * table.features);
+		for row in rows {
+			let start = *row as usize * table.features;
+			x.extend_from_slice(&table.x[start..start + table.features]);
+		}
+		let y: Vec<u32> = rows.iter().map(|row| table.y[*row as usize]).collect();
+		let count = rows.len();
+		Ok((
+			Tensor::from_vec(x, (count, table.features), &Device::Cpu)?,
+			Tensor::from_vec(y, count, &Device::Cpu)?,
+		))
+	}
+
+	/// The order of the training rows in `epoch`.
+	fn epoch(&self, epoch: u32) -> Arc<Vec<u32>> {
+		let mut cached = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+		match &*cached {
+			Some((kept, order)) if *kept == epoch => order.clone(),
+			_ => {
+				let rows = self.spec.dataset.train_rows;
+				let order = Arc::new(order::epoch(&self.seed, epoch, rows));
+				*cached = Some((epoch, order.clone()));
+				order
+			},
+		}
+	}
+}
+
+/// The validation rows in slices, with a list for each.
+fn evaluation_slices(spec: &JobSpec) -> Vec<(std::ops::Range<usize>, Arc<Plan>)> {
+	let all = spec.dataset.validation_rows;
+	let (whole, rest) = (all / EVALUATION_ROWS, all % EVALUATION_ROWS);
+	let plan = |rows| Arc::new(Plan::new(lower::evaluation_of(spec, rows)));
+	let (whole_plan, size) = (plan(EVALUATION_ROWS), EVALUATION_ROWS as usize);
+	let mut slices: Vec<_> = (0..whole as usize)
+		.map(|index| (index * size..(index + 1) * size, whole_plan.clone()))
+		.collect();
+	if rest > 0 {
+		slices.push((whole as usize * size..all as usize, plan(rest)));
+	}
+	slices
+}
+
+fn check_table(
+	name: &'static str,
+	table: &Table,
+	rows: u32,
+	spec: &JobSpec,
+) -> Result<(), EngineError> {
+	let (features, classes) = (spec.dataset.features, spec.dataset.classes);
+	let wrong = |what: String| Err(EngineError::Data { table: name, what });
+	if table.y.len() != rows as usize {
+		return wrong(format!("it has {} rows, and {rows} are declared", table.y.len()));
+	}
+	if table.features != features as usize {
+		return wrong(format!("rows have {} inputs, not the declared {features}", table.features));
+	}
+	if table.x.len() != table.y.len() * table.features {
+		return wrong(format!("{} inputs do not make {rows} rows of {features}", table.x.len()));
+	}
+	if let Some(at) = table.x.iter().position(|x| !x.is_finite()) {
+		let (row, column) = (at / table.features, at % table.features);
+		return wrong(format!("input {column} of its row {row} (from 0) is not a finite number"));
+	}
+	if let Some(row) = table.y.iter().position(|label| *label >= classes) {
+		let label = table.y[row];
+		return wrong(format!(
+			"the label of its row {row} (from 0) is {label}; {classes} classes have labels below"
+		));
+	}
+	Ok(())
+}

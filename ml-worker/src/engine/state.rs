@@ -1,0 +1,106 @@
+//! Training states.
+
+use super::EngineError;
+use candle_core::{DType, Tensor};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use trainyard_primitives::{
+	bundle::{state_hash, Dtype, TensorDigest},
+	lower,
+	spec::JobSpec,
+	H256,
+};
+
+/// Everything a step needs of the steps before it: parameters (`layers.{i}.weight`
+/// `[outputs, inputs]`, `layers.{i}.bias` `[outputs]`) and what the optimizer keeps, under
+/// names that begin with `optimizer.`.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+	/// The tensors by name, binary32 on the CPU.
+	pub tensors: BTreeMap<String, Tensor>,
+}
+
+impl State {
+	/// The parameters: what makes up the model.
+	pub fn parameters(&self) -> impl Iterator<Item = (&String, &Tensor)> {
+		self.tensors.iter().filter(|(name, _)| !name.starts_with(lower::OPTIMIZER_PREFIX))
+	}
+
+	/// Hash of the state, see `trainyard_primitives::bundle::state_hash`. Fails on a tensor
+	/// that is not binary32 or holds a NaN, for the bits of a NaN are not defined.
+	pub fn hash(&self) -> Result<H256, EngineError> {
+		let digests = self.tensors.par_iter().map(|(name, tensor)| {
+			check_dtype(name, tensor)?;
+			if has_nan(tensor)? {
+				return Err(wrong(name, "it holds a value that is not a number"));
+			}
+			let shape = tensor.dims().iter().map(|d| u32::try_from(*d));
+			Ok(TensorDigest {
+				name: name.clone(),
+				dtype: Dtype::F32,
+				shape: shape
+					.collect::<Result<_, _>>()
+					.map_err(|_| wrong(name, "a dimension is above 2^32"))?,
+				content: blake2_256(&bytes(tensor)?),
+			})
+		});
+		Ok(state_hash(digests.collect::<Result<_, EngineError>>()?))
+	}
+
+	/// Whether the tensors are exactly those that `spec` asks for, in name, type and shape.
+	pub fn check_shapes(&self, spec: &JobSpec) -> Result<(), EngineError> {
+		let mut known = BTreeSet::new();
+		for expected in lower::state(spec) {
+			let Some(tensor) = self.tensors.get(&expected.name) else {
+				return Err(wrong(&expected.name, "it is missing"));
+			};
+			check_dtype(&expected.name, tensor)?;
+			let shape: Vec<usize> = expected.shape.iter().map(|d| *d as usize).collect();
+			if tensor.dims() != shape {
+				let what = format!("its shape is {:?}, not {shape:?}", tensor.dims());
+				return Err(wrong(&expected.name, &what));
+			}
+			known.insert(expected.name);
+		}
+		match self.tensors.keys().find(|name| !known.contains(*name)) {
+			Some(name) => Err(wrong(name, "the model has no such tensor")),
+			None => Ok(()),
+		}
+	}
+
+	/// Name of a tensor that holds a NaN, if there is one.
+	pub fn first_nan(&self) -> Result<Option<&str>, EngineError> {
+		for (name, tensor) in &self.tensors {
+			if has_nan(tensor)? {
+				return Ok(Some(name));
+			}
+		}
+		Ok(None)
+	}
+}
+
+fn wrong(tensor: &str, what: &str) -> EngineError {
+	EngineError::State { tensor: tensor.into(), what: what.into() }
+}
+
+fn check_dtype(name: &str, tensor: &Tensor) -> Result<(), EngineError> {
+	match tensor.dtype() {
+		DType::F32 => Ok(()),
+		other => Err(wrong(name, &format!("its type is {}, not f32", other.as_str()))),
+	}
+}
+
+/// Whether a binary32 tensor holds a NaN.
+pub fn has_nan(tensor: &Tensor) -> Result<bool, EngineError> {
+	Ok(tensor.flatten_all()?.to_vec1::<f32>()?.iter().any(|x| x.is_nan()))
+}
+
+/// The elements of a binary32 tensor, row major, little endian.
+pub fn bytes(tensor: &Tensor) -> Result<Vec<u8>, EngineError> {
+	let values = tensor.flatten_all()?.to_vec1::<f32>()?;
+	Ok(values.iter().flat_map(|x| x.to_le_bytes()).collect())
+}
+
+fn blake2_256(bytes: &[u8]) -> H256 {
+	trainyard_primitives::blob::chunk_hash(bytes)
+}

@@ -1,0 +1,453 @@
+//! JOB.toml: a training job as people write it. `docs/job-toml.md` describes every field;
+//! `examples/digits.toml` is a job that works.
+
+mod reader;
+
+pub use reader::{Problem, Problems};
+
+use crate::{
+	amount::{self, format_scaled},
+	data::{self, Inspection},
+};
+use primitive_types::H256;
+use reader::{nano_range, problem_at, Document, Section};
+use std::{
+	fmt::Write,
+	path::{Path, PathBuf},
+};
+use toml::de::DeTable;
+use trainyard_primitives::{
+	job::{Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
+	spec::{
+		Activation, DataFormat, Dataset, JobSpec, Model, Optimizer, Training, MAX_BATCH,
+		MAX_HIDDEN_LAYERS, MAX_NANO, MAX_STEPS, MAX_WIDTH, ONE_NANO,
+	},
+	text::MAX_TEXT,
+	Text,
+};
+
+/// Location in the specification of a job whose file gives none: training offline needs
+/// none. The name is reserved (RFC 2606) and never answers; such a job cannot be posted.
+pub const NO_LOCATION: &str = "http://no-location.invalid/";
+
+/// Default of `dataset.validation_every`.
+pub const VALIDATION_EVERY: u64 = 5;
+
+/// A job from a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobFile {
+	/// What to train. Valid.
+	pub spec: JobSpec,
+	/// What is offered; a job that is only trained here needs none.
+	pub terms: Option<Terms>,
+	/// The data on this machine, if the file names them.
+	pub dataset_path: Option<PathBuf>,
+}
+
+impl JobFile {
+	/// Whether the job says where its data can be had; otherwise its location is
+	/// [`NO_LOCATION`] and it cannot be posted.
+	pub fn has_location(&self) -> bool {
+		self.spec.dataset.location.to_string_lossy() != NO_LOCATION
+	}
+}
+
+/// Why there is no job.
+#[derive(Debug, thiserror::Error)]
+pub enum JobTomlError {
+	/// The file cannot be read.
+	#[error(
+		"cannot read the job file {}: {error}. ml-worker/examples/digits.toml is a job to \
+		 start from",
+		.path.display()
+	)]
+	Read {
+		/// The file.
+		path: PathBuf,
+		/// Why.
+		error: std::io::Error,
+	},
+	/// The file is wrong.
+	#[error(transparent)]
+	Wrong(#[from] Problems),
+}
+
+/// Reads the job in the file at `path`. A local dataset is read to fill in and check what
+/// the job says about it.
+pub fn load(path: &Path) -> Result<JobFile, JobTomlError> {
+	let text = std::fs::read_to_string(path)
+		.map_err(|error| JobTomlError::Read { path: path.to_owned(), error })?;
+	Ok(parse(&text, path)?)
+}
+
+/// Reads the job in `text`; `path` is where the text comes from, for messages and for a
+/// relative dataset path.
+pub fn parse(text: &str, path: &Path) -> Result<JobFile, Problems> {
+	let root = DeTable::parse(text).map_err(|e| {
+		let at = e.span().map_or(0, |span| span.start);
+		let what = format!("this is not TOML: {}", e.message());
+		Problems { file: path.to_owned(), problems: vec![problem_at(text, at, "", what)] }
+	})?;
+	let document = Document::new(text, root.get_ref());
+	let job = read_job(&document, root.get_ref(), path);
+	document.finish(path.to_owned())?;
+	// Something is missing only where something was complained about.
+	job.ok_or_else(|| Problems {
+		file: path.to_owned(),
+		problems: vec![problem_at(text, 0, "", "the job is not complete".into())],
+	})
+}
+
+fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Option<JobFile> {
+	let root = Section::root(document, table);
+	let dataset = read_dataset(document, &root.section("dataset"), path);
+	let model = read_model(&root.section("model"));
+	let training = read_training(&root.section("training"));
+	let terms = root.section("terms");
+	let terms = match root.has("terms") {
+		true => Some(read_terms(&terms, training.as_ref())),
+		false => None,
+	};
+	root.finish();
+	let (dataset, dataset_path) = dataset?;
+	let spec = JobSpec { dataset, model: model?, training: training? };
+	if let Err(error) = spec.validate() {
+		let field = error.field();
+		let plain = field.trim_end_matches("_nano");
+		let field = if document.has(field) { field } else { plain };
+		document.complain(field, error.to_string());
+	}
+	let terms = match terms {
+		Some(terms) => Some(terms?),
+		None => None,
+	};
+	Some(JobFile { spec, terms, dataset_path })
+}
+
+fn hash_of(section: &Section<'_, '_>, key: &'static str) -> Option<H256> {
+	let allowed = "64 hexadecimal digits (trainyard hash FILE prints them)";
+	let digits = section.text(key, allowed)?;
+	let digits = digits.trim_start_matches("0x");
+	let bytes = hex::decode(digits).ok().filter(|bytes| bytes.len() == 32);
+	if bytes.is_none() {
+		let what = format!("it has {} characters; allowed: {allowed}", digits.len());
+		section.complain(key, what);
+	}
+	bytes.map(|bytes| H256::from_slice(&bytes))
+}
+
+fn read_dataset(
+	document: &Document<'_>,
+	section: &Section<'_, '_>,
+	job: &Path,
+) -> Option<(Dataset, Option<PathBuf>)> {
+	let anything = || 1..=u64::from(u32::MAX);
+	let format = section
+		.choice(
+			"format",
+			&[
+				("csv_label_last", DataFormat::CsvLabelLast),
+				("csv_label_first", DataFormat::CsvLabelFirst),
+			],
+		)
+		.unwrap_or(DataFormat::CsvLabelLast);
+	let every =
+		section.integer("validation_every", 2..=u64::from(u32::MAX)).unwrap_or(VALIDATION_EVERY);
+	let divisor = section.integer("feature_divisor", anything()).unwrap_or(1);
+	let hash = hash_of(section, "content_hash");
+	let bytes = section.integer("bytes", 1..=u64::MAX);
+	let train_rows = section.integer("train_rows", anything());
+	let validation_rows = section.integer("validation_rows", anything());
+	let features = section.integer("features", 1..=u64::from(MAX_WIDTH));
+	let classes = section.integer("classes", 2..=u64::from(MAX_WIDTH));
+	let location = section.text("location", "an http:// or https:// URL").and_then(|url| {
+		let text = Text::new(url);
+		if text.is_none() {
+			section.complain("location", format!("longer than {MAX_TEXT} bytes"));
+		}
+		text
+	});
+	let path = section.text("path", "the path of a file, relative to this one");
+	let path = path.map(|p| job.parent().unwrap_or(Path::new("")).join(p));
+	section.finish();
+
+	// With the file at hand everything is known; otherwise it must be said.
+	let found = match &path {
+		Some(path) => match data::inspect(path, format, every as u32) {
+			Ok(found) => Some(found),
+			Err(e) => {
+				section.complain("path", e.to_string());
+				return None;
+			},
+		},
+		None => {
+			if !section.exists() {
+				document.complain(
+					"dataset",
+					"the section [dataset] is missing; it says what to train on: path = \"FILE.csv\"",
+				);
+				return None;
+			}
+			let why = "it may only be left out where path names a local file";
+			section.require("location", &format!("an http:// or https:// URL; {why}"));
+			section.require("content_hash", &format!("64 hexadecimal digits; {why}"));
+			for key in ["bytes", "train_rows", "validation_rows", "features", "classes"] {
+				section.require(key, &format!("a whole number; {why}"));
+			}
+			None
+		},
+	};
+	let from_file = |get: fn(&Inspection) -> u64| found.as_ref().map(get);
+	let agree = |key: &'static str, said: Option<u64>, found: Option<u64>| match (said, found) {
+		(Some(said), Some(found)) if said != found => {
+			section.complain(key, format!("it is {said}, but the file at dataset.path has {found}"));
+			None
+		},
+		(said, found) => said.or(found),
+	};
+	if let (Some(said), Some(found)) = (hash, &found) {
+		if said != found.content_hash {
+			section.complain(
+				"content_hash",
+				format!(
+					"it is {said:?}, but the file at dataset.path has {:?}; use the file that is \
+					 meant, or leave content_hash out",
+					found.content_hash
+				),
+			);
+		}
+	}
+	// More classes than labels seen are allowed, fewer are not.
+	let classes = match (classes, found.as_ref().map(|f| u64::from(f.classes))) {
+		(Some(said), Some(found)) if said < found => {
+			section.complain(
+				"classes",
+				format!("it is {said}, but the labels in the file at dataset.path go up to {}", found - 1),
+			);
+			None
+		},
+		(said, found) => said.or(found),
+	};
+	let small = |key: &'static str, n: Option<u64>| {
+		let n = n?;
+		let small = u32::try_from(n);
+		if small.is_err() {
+			section.complain(key, format!("{n} is too large; at most {}", u32::MAX));
+		}
+		small.ok()
+	};
+	let train_rows = agree("train_rows", train_rows, from_file(|f| f.train_rows));
+	let validation_rows = agree("validation_rows", validation_rows, from_file(|f| f.validation_rows));
+	let features = agree("features", features, from_file(|f| u64::from(f.features)));
+	let dataset = Dataset {
+		content_hash: hash.or(found.as_ref().map(|f| f.content_hash))?,
+		bytes: agree("bytes", bytes, from_file(|f| f.bytes))?,
+		location: match (location, &found) {
+			(Some(location), _) => location,
+			(None, Some(_)) => Text::new(NO_LOCATION).unwrap_or_default(),
+			(None, None) => return None,
+		},
+		format,
+		train_rows: small("train_rows", train_rows)?,
+		validation_rows: small("validation_rows", validation_rows)?,
+		validation_every: every as u32,
+		features: small("features", features)?,
+		classes: small("classes", classes)?,
+		feature_divisor: divisor as u32,
+	};
+	Some((dataset, path))
+}
+
+fn read_model(section: &Section<'_, '_>) -> Option<Model> {
+	let mlp = section.section("mlp");
+	section.finish();
+	if !mlp.exists() {
+		section.require("mlp", "the section [model.mlp] with hidden = [64, 32]");
+		return None;
+	}
+	mlp.require("hidden", "the widths of the hidden layers: [64, 32]; [] for none");
+	let hidden = mlp.integers("hidden", 1..=u64::from(MAX_WIDTH), MAX_HIDDEN_LAYERS as usize);
+	let activation = mlp.choice("activation", &[("relu", Activation::Relu)]);
+	mlp.finish();
+	let hidden: Vec<u32> = hidden?.into_iter().map(|w| w as u32).collect();
+	Some(Model::Mlp {
+		hidden: hidden.try_into().ok()?,
+		activation: activation.unwrap_or(Activation::Relu),
+	})
+}
+
+fn read_training(section: &Section<'_, '_>) -> Option<Training> {
+	let rates = 1..=MAX_NANO;
+	section.require("steps", &format!("a whole number from 1 to {MAX_STEPS}"));
+	section.require("batch_size", &format!("a whole number from 1 to {MAX_BATCH}"));
+	section.require("checkpoint_interval", "a whole number from 1 to steps");
+	let steps = section.integer("steps", 1..=u64::from(MAX_STEPS));
+	let batch_size = section.integer("batch_size", 1..=u64::from(MAX_BATCH));
+	let interval = section.integer("checkpoint_interval", 1..=steps.unwrap_or(u64::from(MAX_STEPS)));
+	if !section.has("learning_rate_nano") {
+		section.require("learning_rate", &nano_range(&rates));
+	}
+	let learning_rate = section.nano("learning_rate", "learning_rate_nano", rates);
+	let weight_decay = section.nano("weight_decay", "weight_decay_nano", 0..=MAX_NANO).unwrap_or(0);
+	let optimizer = read_optimizer(&section.section("optimizer"), section);
+	section.finish();
+	Some(Training {
+		steps: steps? as u32,
+		batch_size: batch_size? as u32,
+		checkpoint_interval: interval? as u32,
+		optimizer: optimizer?,
+		learning_rate_nano: learning_rate?,
+		weight_decay_nano: weight_decay,
+	})
+}
+
+fn read_optimizer(section: &Section<'_, '_>, training: &Section<'_, '_>) -> Option<Optimizer> {
+	let below_one = || 0..=ONE_NANO - 1;
+	let (sgd, adamw) = (section.section("sgd"), section.section("adamw"));
+	section.finish();
+	match (sgd.exists(), adamw.exists()) {
+		(true, false) => {
+			let momentum = sgd.nano("momentum", "momentum_nano", below_one()).unwrap_or(0);
+			sgd.finish();
+			Some(Optimizer::Sgd { momentum_nano: momentum })
+		},
+		(false, true) => {
+			let beta1 = adamw.nano("beta1", "beta1_nano", below_one());
+			let beta2 = adamw.nano("beta2", "beta2_nano", below_one());
+			let epsilon = adamw.nano("epsilon", "epsilon_nano", 1..=MAX_NANO);
+			adamw.finish();
+			Some(Optimizer::AdamW {
+				beta1_nano: beta1.unwrap_or(900_000_000),
+				beta2_nano: beta2.unwrap_or(999_000_000),
+				epsilon_nano: epsilon.unwrap_or(10),
+			})
+		},
+		(both, _) => {
+			let found = if both { "two optimizers are given" } else { "no optimizer is given" };
+			training.complain(
+				"optimizer",
+				format!("{found}; allowed: one section, [training.optimizer.adamw] or [training.optimizer.sgd]"),
+			);
+			None
+		},
+	}
+}
+
+fn read_terms(section: &Section<'_, '_>, training: Option<&Training>) -> Option<Terms> {
+	let money = |key: &'static str, least: u128| {
+		let allowed = format!(
+			"an amount of {0} with at most {1} decimals, at least {2}: \"1.5\"",
+			amount::SYMBOL,
+			amount::DECIMALS,
+			format_scaled(least, amount::DECIMALS)
+		);
+		section.require(key, &allowed);
+		section.decimal(key, amount::DECIMALS, least..=u128::MAX, amount::SYMBOL, &allowed)
+	};
+	let price_per_ut = money("price_per_ut", 1);
+	let audit_fee = money("audit_fee", 0);
+	let blocks = || 1..=u64::from(u32::MAX);
+	let segments = training
+		.map(|t| t.steps.div_ceil(t.checkpoint_interval.max(1)))
+		.map_or(MAX_AUDIT_SEGMENTS, |segments| segments.clamp(1, MAX_AUDIT_SEGMENTS));
+	let replicas = section.integer("replicas", 1..=u64::from(MAX_REPLICAS));
+	let verifiers = section.integer("verifiers", 1..=u64::from(MAX_VERIFIERS));
+	let audit_segments = section.integer("audit_segments", 1..=u64::from(segments));
+	let apply_blocks = section.integer("apply_blocks", blocks());
+	let training_blocks = section.integer("training_blocks", blocks());
+	section.finish();
+	Some(Terms {
+		price_per_ut: price_per_ut?,
+		replicas: replicas.unwrap_or(1) as u32,
+		verifiers: verifiers.unwrap_or(3) as u32,
+		audit_segments: audit_segments.map_or(segments.min(3), |n| n as u32),
+		audit_fee: audit_fee?,
+		apply_blocks: apply_blocks.unwrap_or(20) as u32,
+		training_blocks: training_blocks.unwrap_or(600) as u32,
+	})
+}
+
+/// A JOB.toml of this job, with every field written out.
+pub fn to_toml(job: &JobFile) -> String {
+	let mut out = String::new();
+	let d = &job.spec.dataset;
+	let quoted = |text: &str| toml::Value::from(text).to_string();
+	let nano = |n: u64| {
+		let text = format_scaled(u128::from(n), 9);
+		if text.contains('.') { text } else { format!("{text}.0") }
+	};
+	// Writing to a String cannot fail.
+	let _ = writeln!(out, "[dataset]");
+	if let Some(path) = &job.dataset_path {
+		let _ = writeln!(out, "path = {}", quoted(&path.to_string_lossy()));
+	}
+	if job.has_location() {
+		let _ = writeln!(out, "location = {}", quoted(&d.location.to_string_lossy()));
+	}
+	let format = match d.format {
+		DataFormat::CsvLabelLast => "csv_label_last",
+		DataFormat::CsvLabelFirst => "csv_label_first",
+	};
+	let _ = writeln!(
+		out,
+		"content_hash = \"{:?}\"\nbytes = {}\nformat = \"{format}\"\ntrain_rows = {}\n\
+		 validation_rows = {}\nvalidation_every = {}\nfeatures = {}\nclasses = {}\n\
+		 feature_divisor = {}",
+		d.content_hash,
+		d.bytes,
+		d.train_rows,
+		d.validation_rows,
+		d.validation_every,
+		d.features,
+		d.classes,
+		d.feature_divisor
+	);
+	let Model::Mlp { hidden, activation: Activation::Relu } = &job.spec.model;
+	let _ = writeln!(
+		out,
+		"\n[model.mlp]\nhidden = {:?}\nactivation = \"relu\"",
+		hidden.iter().collect::<Vec<_>>()
+	);
+	let t = &job.spec.training;
+	let _ = writeln!(
+		out,
+		"\n[training]\nsteps = {}\nbatch_size = {}\ncheckpoint_interval = {}\nlearning_rate = {}\n\
+		 weight_decay = {}",
+		t.steps,
+		t.batch_size,
+		t.checkpoint_interval,
+		nano(t.learning_rate_nano),
+		nano(t.weight_decay_nano)
+	);
+	let _ = match t.optimizer {
+		Optimizer::Sgd { momentum_nano } => {
+			writeln!(out, "\n[training.optimizer.sgd]\nmomentum = {}", nano(momentum_nano))
+		},
+		Optimizer::AdamW { beta1_nano, beta2_nano, epsilon_nano } => writeln!(
+			out,
+			"\n[training.optimizer.adamw]\nbeta1 = {}\nbeta2 = {}\nepsilon = {}",
+			nano(beta1_nano),
+			nano(beta2_nano),
+			nano(epsilon_nano)
+		),
+	};
+	if let Some(terms) = &job.terms {
+		let money = |n: u128| format_scaled(n, amount::DECIMALS);
+		let _ = writeln!(
+			out,
+			"\n[terms]\nprice_per_ut = \"{}\"\nreplicas = {}\nverifiers = {}\naudit_segments = {}\n\
+			 audit_fee = \"{}\"\napply_blocks = {}\ntraining_blocks = {}",
+			money(terms.price_per_ut),
+			terms.replicas,
+			terms.verifiers,
+			terms.audit_segments,
+			money(terms.audit_fee),
+			terms.apply_blocks,
+			terms.training_blocks
+		);
+	}
+	out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,209 @@
+use super::*;
+
+const DATASET: &str = r#"
+[dataset]
+location = "https://example.org/digits.csv"
+content_hash = "0101010101010101010101010101010101010101010101010101010101010101"
+bytes = 264964
+train_rows = 1438
+validation_rows = 359
+features = 64
+classes = 10
+feature_divisor = 16
+"#;
+const MODEL: &str = "[model.mlp]\nhidden = [64, 32]\n";
+const TRAINING: &str = "[training]\nsteps = 1500\nbatch_size = 32\ncheckpoint_interval = 50\n\
+	learning_rate = 0.002\n";
+const ADAMW: &str = "[training.optimizer.adamw]\n";
+const TERMS: &str = "[terms]\nprice_per_ut = \"1000\"\naudit_fee = 0.5\n";
+
+fn whole() -> String {
+	format!("{DATASET}{MODEL}{TRAINING}{ADAMW}{TERMS}")
+}
+
+fn read(text: &str) -> Result<JobFile, Problems> {
+	parse(text, Path::new("job.toml"))
+}
+
+/// The job with `from` replaced by `to` is refused with one problem, at the line of
+/// `line`, about `field`, that says `what`.
+fn refused(from: &str, to: &str, field: &str, line: &str, what: &str) {
+	let text = whole().replacen(from, to, 1);
+	assert_ne!(text, whole(), "{from:?} is not in the job");
+	let error = read(&text).expect_err(to);
+	let [problem] = &error.problems[..] else { panic!("{to}: {error}") };
+	assert_eq!(problem.field, field, "{error}");
+	assert_eq!(problem.source, line, "{error}");
+	let at = text.lines().position(|l| l == line).expect("the line is in the job") + 1;
+	assert_eq!(problem.line, at, "{error}");
+	assert!(problem.what.contains(what), "{error}");
+	assert!(error.to_string().starts_with(&format!("job.toml:{at}: {field}: ")), "{error}");
+}
+
+#[test]
+fn a_job_without_local_data() {
+	let job = read(&whole()).unwrap();
+	let mut spec = JobSpec::example();
+	spec.dataset.location = Text::new("https://example.org/digits.csv").unwrap();
+	assert_eq!(job.spec, spec);
+	assert_eq!(job.dataset_path, None);
+	assert!(job.has_location());
+	let terms = job.terms.unwrap();
+	assert_eq!(terms.price_per_ut, 1_000_000_000_000_000);
+	assert_eq!(terms.audit_fee, 500_000_000_000);
+	assert_eq!((terms.replicas, terms.verifiers, terms.audit_segments), (1, 3, 3));
+}
+
+#[test]
+fn the_shipped_example() {
+	let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/digits.toml");
+	let job = load(&path).unwrap();
+	let mut spec = JobSpec::example();
+	spec.dataset.content_hash = job.spec.dataset.content_hash;
+	assert_eq!(job.spec, spec);
+	assert!(job.dataset_path.unwrap().is_file());
+	assert!(job.terms.is_some());
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+	let mut job = read(&whole()).unwrap();
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	job.spec.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000 };
+	job.spec.training.learning_rate_nano = MAX_NANO;
+	job.spec.training.weight_decay_nano = 1;
+	job.spec.dataset.format = DataFormat::CsvLabelFirst;
+	job.terms = None;
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/digits.toml");
+	let job = load(&example).unwrap();
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+}
+
+#[test]
+fn numbers_are_exact_in_every_spelling() {
+	for (text, nano) in [
+		("learning_rate = 2e-3", 2_000_000),
+		("learning_rate = \"0.002\"", 2_000_000),
+		("learning_rate_nano = 2_000_000", 2_000_000),
+		("learning_rate = 0.000000001", 1),
+		("learning_rate = 1000", MAX_NANO),
+		("learning_rate = 0.123456789", 123_456_789),
+	] {
+		let job = read(&whole().replace("learning_rate = 0.002", text)).unwrap();
+		assert_eq!(job.spec.training.learning_rate_nano, nano, "{text}");
+	}
+}
+
+#[test]
+fn wrong_fields_are_named() {
+	refused("batch_size = 32", "batch_size = 0", "training.batch_size", "batch_size = 0", "it is 0; allowed: a whole number from 1 to 65536");
+	refused("batch_size = 32", "batch_size = \"32\"", "training.batch_size", "batch_size = \"32\"", "the text \"32\"");
+	refused("batch_size = 32", "batch_size = 32.5", "training.batch_size", "batch_size = 32.5", "allowed: a whole number");
+	refused("batch_size = 32", "batch_size = -1", "training.batch_size", "batch_size = -1", "it is -1");
+	refused("learning_rate = 0.002", "learning_rate = 0.0", "training.learning_rate", "learning_rate = 0.0", "a number from 0.000000001 to 1000");
+	refused("learning_rate = 0.002", "learning_rate = 1e-10", "training.learning_rate", "learning_rate = 1e-10", "more than 9 decimals");
+	refused("learning_rate = 0.002", "learning_rate = nan", "training.learning_rate", "learning_rate = nan", "not a decimal number");
+	refused("learning_rate = 0.002", "learning_rate = \"fast\"", "training.learning_rate", "learning_rate = \"fast\"", "not a decimal number");
+	refused("learning_rate = 0.002", "learning_rate = -0.1", "training.learning_rate", "learning_rate = -0.1", "negative");
+	refused("steps = 1500", "steps = 99999999999", "training.steps", "steps = 99999999999", "1 to 100000000");
+	refused("hidden = [64, 32]", "hidden = [64, 0]", "model.mlp.hidden", "hidden = [64, 0]", "one entry is 0");
+	refused("hidden = [64, 32]", "hidden = 64", "model.mlp.hidden", "hidden = 64", "it is 64; allowed: a list");
+	refused("hidden = [64, 32]", "hidden = []\nactivation = \"rleu\"", "model.mlp.activation", "activation = \"rleu\"", "did you mean relu?");
+	refused("location = \"https:", "location = \"ftp:", "dataset.location", "location = \"ftp://example.org/digits.csv\"", "http://");
+	refused("content_hash = \"01", "content_hash = \"", "dataset.content_hash", "content_hash = \"01010101010101010101010101010101010101010101010101010101010101\"", "62 characters");
+	refused("price_per_ut = \"1000\"", "price_per_ut = \"0\"", "terms.price_per_ut", "price_per_ut = \"0\"", "at least 0.000000000001");
+	refused("audit_fee = 0.5", "audit_fee = 0.5\nreplicas = 9", "terms.replicas", "replicas = 9", "from 1 to 8");
+	refused("audit_fee = 0.5", "audit_fee = 0.5\naudit_segments = 17", "terms.audit_segments", "audit_segments = 17", "from 1 to 16");
+}
+
+#[test]
+fn unknown_fields_are_named_with_a_suggestion() {
+	refused("feature_divisor = 16", "feature_devisor = 16", "dataset.feature_devisor", "feature_devisor = 16", "did you mean feature_divisor?");
+	refused("audit_fee = 0.5", "audit_fee = 0.5\nreplica = 2", "terms.replica", "replica = 2", "did you mean replicas?");
+	refused("[terms]", "[term]", "term", "[term]", "did you mean terms?");
+	refused("audit_fee = 0.5", "audit_fee = 0.5\ncolour = 2", "terms.colour", "colour = 2", "[terms] may have: apply_blocks,");
+}
+
+#[test]
+fn missing_fields_are_named_at_their_section() {
+	refused("steps = 1500\n", "", "training.steps", "[training]", "missing; allowed: a whole number");
+	refused("learning_rate = 0.002\n", "", "training.learning_rate", "[training]", "missing");
+	refused("[training.optimizer.adamw]\n", "", "training.optimizer", "[training]", "[training.optimizer.adamw] or");
+	refused("features = 64\n", "", "dataset.features", "[dataset]", "only be left out where path");
+	refused("price_per_ut = \"1000\"\n", "", "terms.price_per_ut", "[terms]", "an amount of TRY");
+	refused("[training.optimizer.adamw]", "[training.optimizer.adamw]\n[training.optimizer.sgd]", "training.optimizer", "[training.optimizer.adamw]", "two optimizers");
+}
+
+#[test]
+fn rules_between_fields_are_named() {
+	refused("validation_rows = 359", "validation_rows = 360", "dataset.validation_rows", "validation_rows = 360", "validation_every");
+	refused("checkpoint_interval = 50", "checkpoint_interval = 1501", "training.checkpoint_interval", "checkpoint_interval = 1501", "1 to 1500");
+	refused("batch_size = 32", "batch_size = 1439", "training.batch_size", "batch_size = 1439", "train_rows");
+	refused("learning_rate = 0.002", "learning_rate = 0.002\nlearning_rate_nano = 1", "training.learning_rate_nano", "learning_rate_nano = 1", "one of the two");
+	refused("hidden = [64, 32]", "hidden = [65536, 65536]", "model.mlp.hidden", "hidden = [65536, 65536]", "more than 268435456 parameters");
+}
+
+#[test]
+fn all_problems_are_told_at_once_in_order() {
+	let text = whole()
+		.replace("batch_size = 32", "batch_size = 0")
+		.replace("features = 64", "features = 0")
+		.replace("audit_fee", "audit_fees");
+	let error = read(&text).unwrap_err();
+	let fields: Vec<&str> = error.problems.iter().map(|p| p.field.as_str()).collect();
+	assert_eq!(
+		fields,
+		["dataset.features", "training.batch_size", "terms.audit_fee", "terms.audit_fees"]
+	);
+}
+
+#[test]
+fn what_is_no_toml_is_named_by_line() {
+	let error = read("[dataset]\npath = \n").unwrap_err();
+	assert_eq!(error.problems[0].line, 2, "{error}");
+	assert!(error.to_string().contains("this is not TOML"), "{error}");
+	let error = read("").unwrap_err();
+	assert!(error.problems.len() >= 3, "{error}");
+}
+
+#[test]
+fn a_local_file_fills_in_and_contradicts() {
+	let dir = tempfile::tempdir().unwrap();
+	std::fs::write(dir.path().join("d.csv"), "a,b,label\n1,2,0\n3,4,2\n5,6,1\n7,8,0\n").unwrap();
+	let job_path = dir.path().join("job.toml");
+	let job = |dataset: &str| {
+		let text = format!(
+			"[dataset]\npath = \"d.csv\"\nvalidation_every = 2\n{dataset}\n{MODEL}{}{ADAMW}",
+			TRAINING.replace("batch_size = 32", "batch_size = 2")
+		);
+		parse(&text, &job_path)
+	};
+	let whole = job("").unwrap();
+	assert!(!whole.has_location() && whole.terms.is_none());
+	assert_eq!(whole.dataset_path, Some(dir.path().join("d.csv")));
+	let d = &whole.spec.dataset;
+	assert_eq!((d.train_rows, d.validation_rows, d.features, d.classes), (2, 2, 2, 3));
+	assert_eq!(
+		(d.content_hash, d.bytes),
+		crate::hash::file(&dir.path().join("d.csv")).unwrap()
+	);
+	assert!(job(&format!("content_hash = \"{:?}\"\nclasses = 10", d.content_hash)).is_ok());
+	for (field, value) in [
+		("content_hash", format!("\"{}\"", "01".repeat(32))),
+		("bytes", "7".into()),
+		("train_rows", "3".into()),
+		("features", "3".into()),
+		("classes", "2".into()),
+	] {
+		let error = job(&format!("{field} = {value}")).unwrap_err().to_string();
+		assert!(error.contains(&format!("job.toml:4: dataset.{field}: ")), "{error}");
+		assert!(error.contains("dataset.path"), "{error}");
+	}
+	std::fs::write(dir.path().join("d.csv"), "a,b,label\n1,2,0\n3,x,2\n").unwrap();
+	let error = job("").unwrap_err().to_string();
+	assert!(error.contains("job.toml:2: dataset.path: ") && error.contains("d.csv:3: "), "{error}");
+	std::fs::remove_file(dir.path().join("d.csv")).unwrap();
+	let error = job("").unwrap_err().to_string();
+	assert!(error.contains("job.toml:2: dataset.path: ") && error.contains("cannot read"), "{error}");
+}

@@ -1,0 +1,30 @@
+//! The Trainyard worker: everything that computes.
+//!
+//! Offline:
+//! - [`job_toml`] reads jobs as people write them, [`data`] the data they train on;
+//! - [`engine`] executes the operator list of a job with strict arithmetic;
+//! - [`train`] runs a job into a [`bundle`] (Proof of Training), killed or not;
+//! - [`verify`] checks bundles: integrity, the six full-pass rules, replay;
+//! - [`plot`] draws the curves of a run.
+//!
+//! On chain:
+//! - [`chain`] speaks with a node: calls, blobs, keys;
+//! - [`daemon`] are the long-running roles, trainer and verifier.
+//!
+//! [`cli`] is the command line over all of it.
+
+pub mod amount;
+pub mod bundle;
+pub mod chain;
+pub mod cli;
+pub mod daemon;
+pub mod data;
+pub mod engine;
+pub mod hash;
+pub mod job_toml;
+pub mod plot;
+pub mod train;
+pub mod verify;
+
+#[cfg(test)]
+pub(crate) mod testing;

@@ -1,0 +1,72 @@
+//! A job that trains in milliseconds, for unit tests.
+
+use crate::{
+	bundle::Bundle,
+	data,
+	train::{self, Cheat, TrainError, TrainOptions},
+};
+use primitive_types::H256;
+use std::{
+	path::{Path, PathBuf},
+	sync::atomic::AtomicBool,
+};
+use trainyard_primitives::spec::{DataFormat, Dataset, JobSpec, Model};
+
+/// Seed of the runs.
+pub const SEED: H256 = H256([7; 32]);
+
+/// Writes a small table into `folder`: three classes around three points, in a repeatable
+/// disorder.
+pub fn table(folder: &Path) -> PathBuf {
+	let mut text = String::from("a,b,c,d,label\n");
+	let mut noise = 12_345u32;
+	for i in 0..60 {
+		let label = i % 3;
+		let mut cells = Vec::new();
+		for feature in 0..4 {
+			noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+			let centre = if feature == label { 8 } else { 0 };
+			cells.push((centre + (noise >> 29)).to_string());
+		}
+		text.push_str(&format!("{},{label}\n", cells.join(",")));
+	}
+	let path = folder.join("table.csv");
+	std::fs::write(&path, text).unwrap();
+	path
+}
+
+/// A job on the table at `path`: 60 steps in six segments.
+pub fn job(path: &Path) -> JobSpec {
+	let found = data::inspect(path, DataFormat::CsvLabelLast, 4).unwrap();
+	let mut spec = JobSpec::example();
+	spec.dataset = Dataset {
+		content_hash: found.content_hash,
+		bytes: found.bytes,
+		train_rows: found.train_rows as u32,
+		validation_rows: found.validation_rows as u32,
+		validation_every: 4,
+		features: found.features,
+		classes: found.classes,
+		..spec.dataset
+	};
+	let Model::Mlp { hidden, .. } = &mut spec.model;
+	*hidden = vec![8].try_into().unwrap();
+	spec.training.steps = 60;
+	spec.training.batch_size = 8;
+	spec.training.checkpoint_interval = 10;
+	spec.training.learning_rate_nano = 10_000_000;
+	spec
+}
+
+/// Trains a job into `out`.
+pub fn train(
+	spec: &JobSpec,
+	data: &Path,
+	out: &Path,
+	resume: bool,
+	cheat: Option<Cheat>,
+) -> Result<Bundle, TrainError> {
+	let stop = AtomicBool::new(false);
+	let progress = &mut |_: &train::Progress| {};
+	train::run(spec, SEED, data, TrainOptions { out, resume, cheat, progress, stop: &stop })
+}

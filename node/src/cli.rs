@@ -1,0 +1,117 @@
+//! The command line.
+
+use sc_cli::RunCmd;
+
+/// What is typed behind `trainyard-node`.
+#[derive(Debug, clap::Parser)]
+pub struct Cli {
+	/// A command; without one the node runs.
+	#[command(subcommand)]
+	pub subcommand: Option<Subcommand>,
+
+	/// Options of a running node.
+	#[clap(flatten)]
+	pub run: RunCmd,
+}
+
+/// Commands besides running.
+#[derive(Debug, clap::Subcommand)]
+#[allow(clippy::large_enum_variant)]
+pub enum Subcommand {
+	/// Make, inspect and insert keys.
+	#[command(subcommand)]
+	Key(sc_cli::KeySubcommand),
+
+	/// Write the chain specification of a network; nodes of one network share the raw one.
+	#[command(alias = "build-spec")]
+	ExportChainSpec(sc_cli::ExportChainSpecCmd),
+
+	/// Show best and finalized block of the database.
+	ChainInfo(sc_cli::ChainInfoCmd),
+
+	/// Validate a block of the database again.
+	CheckBlock(sc_cli::CheckBlockCmd),
+
+	/// Write blocks to a file.
+	ExportBlocks(sc_cli::ExportBlocksCmd),
+
+	/// Read blocks from a file.
+	ImportBlocks(sc_cli::ImportBlocksCmd),
+
+	/// Write the state of a block as a chain specification.
+	ExportState(sc_cli::ExportStateCmd),
+
+	/// Take back the newest blocks that are not final.
+	Revert(sc_cli::RevertCmd),
+
+	/// Remove the database of a chain; keys stay.
+	PurgeChain(sc_cli::PurgeChainCmd),
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use clap::{CommandFactory, Parser};
+	use sc_cli::{CliConfiguration, SubstrateCli};
+
+	fn parse(args: &[&str]) -> Result<Cli, clap::Error> {
+		Cli::try_parse_from(std::iter::once("trainyard-node").chain(args.iter().copied()))
+	}
+
+	#[test]
+	fn the_definition_is_consistent() {
+		Cli::setup_command(Cli::command()).debug_assert();
+	}
+
+	#[test]
+	fn dev_is_the_development_chain_in_a_temporary_directory() {
+		let cli = parse(&["--dev"]).unwrap();
+		assert_eq!(cli.run.chain_id(cli.run.is_dev().unwrap()).unwrap(), "dev");
+		assert!(cli.run.base_path().unwrap().is_some());
+		assert!(cli.run.role(true).unwrap().is_authority());
+		assert_eq!(cli.run.dev_key_seed(true).unwrap().as_deref(), Some("//Alice"));
+	}
+
+	#[test]
+	fn chain_names_a_network_or_a_file() {
+		for (args, expected) in [
+			(vec![], ""),
+			(vec!["--chain", "local"], "local"),
+			(vec!["--chain", "/tmp/raw.json"], "/tmp/raw.json"),
+			(vec!["--dev", "--chain", "local"], "local"),
+		] {
+			let cli = parse(&args).unwrap();
+			assert_eq!(cli.run.chain_id(cli.run.is_dev().unwrap()).unwrap(), expected);
+		}
+	}
+
+	#[test]
+	fn every_command_parses() {
+		let commands: &[(&[&str], fn(&Subcommand) -> bool)] = &[
+			(&["key", "inspect", "//Alice"], |c| matches!(c, Subcommand::Key(_))),
+			(&["export-chain-spec", "--raw"], |c| matches!(c, Subcommand::ExportChainSpec(_))),
+			(&["build-spec", "--chain", "dev"], |c| matches!(c, Subcommand::ExportChainSpec(_))),
+			(&["chain-info", "--dev"], |c| matches!(c, Subcommand::ChainInfo(_))),
+			(&["check-block", "1"], |c| matches!(c, Subcommand::CheckBlock(_))),
+			(&["export-blocks"], |c| matches!(c, Subcommand::ExportBlocks(_))),
+			(&["import-blocks"], |c| matches!(c, Subcommand::ImportBlocks(_))),
+			(&["export-state"], |c| matches!(c, Subcommand::ExportState(_))),
+			(&["revert", "5"], |c| matches!(c, Subcommand::Revert(_))),
+			(&["purge-chain", "--dev", "-y"], |c| matches!(c, Subcommand::PurgeChain(_))),
+		];
+		for (args, is_it) in commands {
+			let cli = parse(args).unwrap();
+			assert!(is_it(&cli.subcommand.unwrap()), "{args:?}");
+		}
+	}
+
+	#[test]
+	fn nonsense_is_refused_by_name() {
+		let error = parse(&["--rpc-prot", "1"]).unwrap_err().to_string();
+		assert!(error.contains("--rpc-prot"), "{error}");
+		let error = parse(&["--rpc-port", "70000"]).unwrap_err().to_string();
+		assert!(error.contains("70000"), "{error}");
+		assert!(parse(&["--tmp", "--base-path", "/tmp/x"]).is_err());
+		assert!(parse(&["--alice", "--bob"]).is_err());
+	}
+}

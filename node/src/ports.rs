@@ -1,0 +1,92 @@
+//! Finding out that a port is taken before anything starts, and saying so.
+//!
+//! Left alone, the SDK moves JSON-RPC to a random port, drops the Prometheus endpoint and
+//! only logs that it cannot listen for peers: the node runs and nobody finds it.
+
+use sc_service::{config::Multiaddr, Configuration, Error};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+
+/// Fails with a message that names the port and its option where a port that `config`
+/// asks for cannot be opened, and stops JSON-RPC from moving to another port.
+///
+/// `rpc_fixed`: JSON-RPC endpoints come from `--rpc-port` or the default, and not from
+/// `--experimental-rpc-endpoint`, whose `retry-random-port` is the user's own choice.
+pub fn claim(config: &mut Configuration, rpc_fixed: bool) -> Result<(), Error> {
+	for endpoint in config.rpc.addr.iter_mut().flatten() {
+		if rpc_fixed {
+			endpoint.retry_random_port = false;
+		}
+		if !endpoint.retry_random_port && !endpoint.is_optional {
+			ensure_free(endpoint.listen_addr, "JSON-RPC", "--rpc-port")?;
+		}
+	}
+	if let Some(prometheus) = &config.prometheus_config {
+		ensure_free(prometheus.port, "Prometheus", "--prometheus-port (or --no-prometheus)")?;
+	}
+	for address in &config.network.listen_addresses {
+		if let Some(address) = tcp(address) {
+			ensure_free(address, "Peer-to-peer", "--port")?;
+		}
+	}
+	Ok(())
+}
+
+/// The socket that a multiaddress `/ip4/…/tcp/…` or `/ip6/…/tcp/…` stands for.
+fn tcp(address: &Multiaddr) -> Option<SocketAddr> {
+	let text = address.to_string();
+	let mut parts = text.split('/').skip(1);
+	let (kind, ip, transport, port) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+	if !matches!(kind, "ip4" | "ip6") || transport != "tcp" {
+		return None;
+	}
+	Some(SocketAddr::new(ip.parse::<IpAddr>().ok()?, port.parse().ok()?))
+}
+
+/// Whether somebody could listen at `address` now. Port 0 (any) is always free.
+fn ensure_free(address: SocketAddr, what: &str, option: &str) -> Result<(), Error> {
+	if address.port() == 0 {
+		return Ok(());
+	}
+	match TcpListener::bind(address) {
+		Ok(_) => Ok(()),
+		Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => Err(Error::Other(format!(
+			"{what} port {} is already in use at {}. Is another node running? Stop it, or choose \
+			 another port with {option}.",
+			address.port(),
+			address.ip(),
+		))),
+		// A machine without IPv6, say: whoever needs the address will complain.
+		Err(error) if error.kind() == std::io::ErrorKind::AddrNotAvailable => Ok(()),
+		Err(error) => Err(Error::Other(format!(
+			"Cannot open {what} port {} at {}: {error}. Choose another port with {option}.",
+			address.port(),
+			address.ip(),
+		))),
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn a_taken_port_is_named_with_its_option() {
+		let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+		let address = taken.local_addr().unwrap();
+		let error = ensure_free(address, "JSON-RPC", "--rpc-port").unwrap_err().to_string();
+		assert!(error.contains(&format!("port {}", address.port())), "{error}");
+		assert!(error.contains("already in use") && error.contains("--rpc-port"), "{error}");
+		drop(taken);
+		assert!(ensure_free(address, "JSON-RPC", "--rpc-port").is_ok());
+	}
+
+	#[test]
+	fn multiaddresses_become_sockets() {
+		let parse = |s: &str| tcp(&s.parse().unwrap());
+		assert_eq!(parse("/ip4/0.0.0.0/tcp/30333"), Some("0.0.0.0:30333".parse().unwrap()));
+		assert_eq!(parse("/ip6/::/tcp/30333"), Some("[::]:30333".parse().unwrap()));
+		assert_eq!(parse("/ip4/0.0.0.0/tcp/30333/ws"), Some("0.0.0.0:30333".parse().unwrap()));
+		assert_eq!(parse("/dns/localhost/tcp/30333"), None);
+		assert_eq!(parse("/ip4/0.0.0.0/udp/30333"), None);
+	}
+}

@@ -1,0 +1,202 @@
+//! Benchmarks of every call and hook, each in its most expensive case.
+
+use super::*;
+use crate::power::Ledger;
+use alloc::vec::Vec;
+use frame_benchmarking::v2::*;
+use frame_support::{
+	traits::{
+		fungible::{Inspect, Mutate},
+		Get, Time,
+	},
+	BoundedVec,
+};
+use frame_system::{pallet_prelude::BlockNumberFor, RawOrigin};
+use pallet_authorship::EventHandler;
+use pallet_session::SessionManager;
+use sp_runtime::SaturatedConversion;
+use trainyard_primitives::{job::Balance, text::MAX_TEXT, views::Hardware, Text, H256};
+
+/// The longest report of hardware.
+fn hardware() -> Hardware {
+	let text = Text(BoundedVec::truncate_from(alloc::vec![b'x'; MAX_TEXT as usize]));
+	Hardware { cpu: text.clone(), cores: 256, memory_mib: 1 << 20, gpu: text }
+}
+
+/// An account with three bonds' worth of money.
+fn funded<T: Config>(name: &'static str, index: u32) -> T::AccountId {
+	let who: T::AccountId = account(name, index, 0);
+	let funds: Balance = T::MinBond::get() * 3 + T::Currency::minimum_balance() * 2;
+	T::Currency::mint_into(&who, funds).unwrap();
+	who
+}
+
+/// A trainer.
+fn trainer<T: Config>(name: &'static str, index: u32) -> T::AccountId {
+	let who = funded::<T>(name, index);
+	Pallet::<T>::do_register(&who, T::MinBond::get(), hardware()).unwrap();
+	who
+}
+
+/// Gives `who` power that was credited a while ago, so that reading it decays it.
+fn empower<T: Config>(who: &T::AccountId, work: u64) {
+	let mut ledger = Ledger::default();
+	ledger.training.credit(work, T::Time::now());
+	ledger.drilling.credit(work, T::Time::now());
+	ledger.training.updated = ledger.training.updated.saturating_sub(123_456_789);
+	ledger.drilling.updated = ledger.drilling.updated.saturating_sub(123_456_789);
+	Power::<T>::insert(who, ledger);
+}
+
+/// `count` candidates with keys and power.
+fn candidates<T: Config>(count: u32) -> Vec<T::AccountId> {
+	(0..count)
+		.map(|i| {
+			let who = trainer::<T>("candidate", i);
+			T::Session::make_keys(&who);
+			empower::<T>(&who, 1_000 + u64::from(i));
+			Pallet::<T>::enlist(&who).unwrap();
+			who
+		})
+		.collect()
+}
+
+#[benchmarks]
+mod benchmarks {
+	use super::*;
+
+	#[benchmark]
+	fn register() {
+		let who = funded::<T>("trainer", 0);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who.clone()), T::MinBond::get(), hardware());
+
+		assert!(Trainers::<T>::contains_key(&who));
+	}
+
+	#[benchmark]
+	fn bond_extra() {
+		let who = trainer::<T>("trainer", 0);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who.clone()), T::MinBond::get());
+
+		assert_eq!(Trainers::<T>::get(&who).unwrap().bond, T::MinBond::get() * 2);
+	}
+
+	#[benchmark]
+	fn update_hardware() {
+		let who = trainer::<T>("trainer", 0);
+		let report = Hardware { cores: 7, ..hardware() };
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who.clone()), report.clone());
+
+		assert_eq!(Trainers::<T>::get(&who).unwrap().hardware, report);
+	}
+
+	#[benchmark]
+	fn set_candidate() {
+		candidates::<T>(T::MaxCandidates::get());
+		let who = trainer::<T>("trainer", 0);
+		T::Session::make_keys(&who);
+		empower::<T>(&who, 1_000_000_000);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who.clone()), true);
+
+		assert!(Pallet::<T>::is_candidate(&who));
+	}
+
+	#[benchmark]
+	fn deregister() {
+		let who = candidates::<T>(T::MaxCandidates::get()).remove(0);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who.clone()));
+
+		assert!(Trainers::<T>::get(&who).unwrap().free_at.is_some());
+		assert!(!Pallet::<T>::is_candidate(&who));
+	}
+
+	#[benchmark]
+	fn withdraw() {
+		let who = trainer::<T>("trainer", 0);
+		empower::<T>(&who, 1_000);
+		Absence::<T>::insert(&who, 1);
+		Pallet::<T>::do_deregister(&who).unwrap();
+		let free_at = Trainers::<T>::get(&who).unwrap().free_at.unwrap();
+		frame_system::Pallet::<T>::set_block_number(free_at.saturated_into());
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who.clone()));
+
+		assert!(!Trainers::<T>::contains_key(&who));
+	}
+
+	#[benchmark]
+	fn purge_keys() {
+		candidates::<T>(T::MaxCandidates::get());
+		Pallet::<T>::choose();
+		CurrentWeights::<T>::put(NextWeights::<T>::get());
+		let who = trainer::<T>("trainer", 0);
+		T::Session::make_keys(&who);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(who.clone()));
+
+		assert!(!T::Session::has_keys(&who));
+	}
+
+	#[benchmark]
+	fn on_initialize() {
+		frame_system::Pallet::<T>::set_block_number(300u32.into());
+		LatestVrf::<T>::put(H256::repeat_byte(1));
+
+		#[block]
+		{
+			Pallet::<T>::record_output();
+		}
+
+		assert!(Outputs::<T>::get((299 % 256) as u8).is_some_and(|(block, _)| block == 299));
+	}
+
+	#[benchmark]
+	fn note_author() {
+		let who = candidates::<T>(1).remove(0);
+		let mut others: Vec<T::AccountId> =
+			(1..T::MaxAuthorities::get()).map(|i| account("other", i, 0)).collect();
+		others.sort();
+		Authored::<T>::put(BoundedVec::truncate_from(others));
+		Absence::<T>::insert(&who, 1);
+
+		#[block]
+		{
+			<Pallet<T> as EventHandler<T::AccountId, BlockNumberFor<T>>>::note_author(who.clone());
+		}
+
+		assert!(Authored::<T>::get().contains(&who));
+		assert!(!Absence::<T>::contains_key(&who));
+	}
+
+	#[benchmark]
+	fn change_session(c: Linear<1, { T::MaxCandidates::get() }>) {
+		candidates::<T>(c);
+		Pallet::<T>::choose();
+		CurrentWeights::<T>::put(NextWeights::<T>::get());
+		SessionBlocks::<T>::put(1);
+		let chosen;
+
+		#[block]
+		{
+			<Pallet<T> as SessionManager<T::AccountId>>::end_session(0);
+			<Pallet<T> as SessionManager<T::AccountId>>::start_session(1);
+			chosen = <Pallet<T> as SessionManager<T::AccountId>>::new_session(2);
+		}
+
+		assert_eq!(chosen.unwrap().len() as u32, c.min(T::MaxAuthorities::get()));
+	}
+
+	impl_benchmark_test_suite!(Pallet, crate::mock::new_test_ext(), crate::mock::Test);
+}

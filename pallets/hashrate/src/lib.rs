@@ -1,0 +1,459 @@
+//! Proof of Hashrate: trainers, their bonds and their compute power, and the authorities
+//! that this power makes.
+//!
+//! - [`power`]: the ledger. Verified work is credited through
+//!   [`TrainerRegistry`](trainyard_primitives::traits::TrainerRegistry) and decays by half
+//!   every week.
+//! - [`session`]: at each change of session the candidates with session keys and enough
+//!   power are chosen, and their power at that moment becomes their announced weight.
+//! - [`authorities`]: the wrappers, listed in `impl_opaque_keys!`, that give these weights
+//!   to BABE and GRANDPA, and the author of a block across a change of session.
+//! - [`liveness`]: an authority that makes no block is suspended.
+//! - [`beacon`]: randomness from the VRF outputs of the authors of recent blocks.
+//! - [`rewards`]: the block reward.
+//! - [`timing`]: slot and epoch length, fixed in genesis.
+//!
+//! # Genesis
+//!
+//! The index of this pallet in the runtime is above Balances' (bonds are held from genesis
+//! balances) and below Babe's and Session's (Session asks for the first authorities while
+//! it builds its genesis). The genesis authorities of Babe and Grandpa stay empty: the
+//! wrappers write them, with weights. A genesis trainer that is a candidate has its keys
+//! in Session's genesis.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(
+	not(any(test, feature = "runtime-benchmarks")),
+	deny(
+		clippy::unwrap_used,
+		clippy::expect_used,
+		clippy::indexing_slicing,
+		clippy::panic,
+		clippy::arithmetic_side_effects
+	)
+)]
+
+extern crate alloc;
+
+pub mod authorities;
+pub mod beacon;
+#[cfg(feature = "runtime-benchmarks")]
+mod benchmarking;
+pub mod liveness;
+#[cfg(test)]
+mod mock;
+pub mod power;
+pub mod rewards;
+pub mod session;
+#[cfg(test)]
+mod tests;
+pub mod timing;
+mod trainers;
+#[cfg(any(feature = "try-runtime", test))]
+mod try_state;
+mod views;
+pub mod weights;
+
+pub use pallet::*;
+pub use timing::{EpochLength, MinimumPeriod, SlotDuration};
+pub use trainers::Trainer;
+pub use weights::WeightInfo;
+
+/// Target of this pallet's log lines.
+const LOG_TARGET: &str = "runtime::hashrate";
+
+/// What this pallet needs of the session pallet; implemented for `pallet_session::Pallet`.
+pub trait SessionAccess<AccountId> {
+	/// Whether `who` has set session keys.
+	fn has_keys(who: &AccountId) -> bool;
+	/// The authorities of the running session, in order.
+	fn authorities() -> alloc::vec::Vec<AccountId>;
+	/// Removes the session keys of `who`.
+	fn purge_keys(who: &AccountId) -> sp_runtime::DispatchResult;
+	/// Benchmarks: gives `who` session keys of its own.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_keys(who: &AccountId);
+}
+
+#[frame_support::pallet]
+pub mod pallet {
+	use super::*;
+	use crate::power::Ledger;
+	use alloc::vec::Vec;
+	use frame_support::{
+		pallet_prelude::*,
+		traits::{
+			fungible::{self, hold},
+			Time,
+		},
+	};
+	use frame_system::pallet_prelude::*;
+	use sp_runtime::Permill;
+	use trainyard_primitives::{
+		job::{Balance, BlockNumber},
+		views::Hardware,
+		MicroUt, H256,
+	};
+
+	#[pallet::pallet]
+	pub struct Pallet<T>(_);
+
+	/// Why this pallet holds funds.
+	#[pallet::composite_enum]
+	pub enum HoldReason {
+		/// The bond of a trainer.
+		Bond,
+	}
+
+	#[pallet::config]
+	pub trait Config: frame_system::Config<RuntimeEvent: From<Event<Self>>> {
+		/// The runtime's reasons for holding funds.
+		type RuntimeHoldReason: From<HoldReason>;
+
+		/// Money: bonds are held in it, block rewards are minted in it.
+		type Currency: fungible::Inspect<Self::AccountId, Balance = Balance>
+			+ fungible::Mutate<Self::AccountId>
+			+ hold::Mutate<Self::AccountId, Reason = Self::RuntimeHoldReason>;
+
+		/// Time in milliseconds since 1970, by which power decays.
+		type Time: Time<Moment = u64>;
+
+		/// The session pallet.
+		type Session: SessionAccess<Self::AccountId>;
+
+		/// The VRF output of the author of the latest *finished* block, if it had one: in
+		/// `on_initialize` of block `n + 1` that of block `n`. An output that was already
+		/// given for an earlier block counts as none. See [`authorities::AuthorVrf`].
+		type VrfOutput: Get<Option<H256>>;
+
+		/// Smallest bond of a trainer.
+		#[pallet::constant]
+		type MinBond: Get<Balance>;
+
+		/// Blocks from leaving to the return of the bond. Longer than two sessions, so
+		/// that an authority stays bonded while it is one.
+		#[pallet::constant]
+		type UnbondingBlocks: Get<BlockNumber>;
+
+		/// Most trainers that stand for block authorship.
+		#[pallet::constant]
+		type MaxCandidates: Get<u32>;
+
+		/// Most authorities of a session. At most Babe's and Grandpa's own bounds.
+		#[pallet::constant]
+		type MaxAuthorities: Get<u32>;
+
+		/// Blocks whose outputs make one seed of the beacon, 1 to 255.
+		#[pallet::constant]
+		type SeedBlocks: Get<u32>;
+
+		/// What every block mints, for ever the same: the author's part and the jackpot's.
+		#[pallet::constant]
+		type BlockReward: Get<Balance>;
+
+		/// The jackpot's part of the block reward.
+		#[pallet::constant]
+		type JackpotShare: Get<Permill>;
+
+		/// The account that gathers what checking is paid from later. It exists from
+		/// genesis with at least the existential deposit.
+		type Jackpot: Get<Self::AccountId>;
+
+		/// Weights of calls and hooks.
+		type WeightInfo: WeightInfo;
+	}
+
+	/// Everyone who registered and has not withdrawn.
+	#[pallet::storage]
+	pub type Trainers<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, Trainer>;
+
+	/// Compute power of trainers; absent means none. Only registered trainers have any.
+	#[pallet::storage]
+	pub type Power<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, Ledger, ValueQuery>;
+
+	/// Trainers that stand for block authorship, ascending.
+	#[pallet::storage]
+	pub type Candidates<T: Config> =
+		StorageValue<_, BoundedVec<T::AccountId, T::MaxCandidates>, ValueQuery>;
+
+	/// Least Total ECP of an authority, micro-ut per day. Fixed in genesis.
+	#[pallet::storage]
+	pub type MinPower<T> = StorageValue<_, u64, ValueQuery>;
+
+	/// Authorities of the running session and their weights, exactly as announced.
+	#[pallet::storage]
+	pub type CurrentWeights<T: Config> =
+		StorageValue<_, BoundedVec<(T::AccountId, u64), T::MaxAuthorities>, ValueQuery>;
+
+	/// Authorities announced for the next session and their weights.
+	#[pallet::storage]
+	pub type NextWeights<T: Config> =
+		StorageValue<_, BoundedVec<(T::AccountId, u64), T::MaxAuthorities>, ValueQuery>;
+
+	/// Blocks of the running session so far.
+	#[pallet::storage]
+	pub type SessionBlocks<T> = StorageValue<_, u32, ValueQuery>;
+
+	/// Who has made a block in the running session, ascending.
+	#[pallet::storage]
+	pub type Authored<T: Config> =
+		StorageValue<_, BoundedVec<T::AccountId, T::MaxAuthorities>, ValueQuery>;
+
+	/// Thousandths of blocks that an authority should have made since its last one,
+	/// counted at ends of sessions.
+	#[pallet::storage]
+	pub type Absence<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, u64, ValueQuery>;
+
+	/// The ring of outputs: entry `n mod 256` holds the latest such block `n` and its
+	/// output.
+	#[pallet::storage]
+	pub type Outputs<T: Config> = StorageMap<_, Twox64Concat, u8, (BlockNumber, H256)>;
+
+	/// The latest VRF output that entered the ring; the same once more is stale.
+	#[pallet::storage]
+	pub type LatestVrf<T: Config> = StorageValue<_, H256>;
+
+	/// Length of a slot in milliseconds. Fixed in genesis.
+	#[pallet::storage]
+	pub type SlotMs<T> = StorageValue<_, u64, ValueQuery>;
+
+	/// Length of an epoch in slots. Fixed in genesis.
+	#[pallet::storage]
+	pub type EpochSlots<T> = StorageValue<_, u64, ValueQuery>;
+
+	/// What this pallet starts with.
+	#[pallet::genesis_config]
+	pub struct GenesisConfig<T: Config> {
+		/// Trainers from the start: account, bond (held from its balance), and whether it
+		/// stands for block authorship.
+		pub trainers: Vec<(T::AccountId, Balance, bool)>,
+		/// Least Total ECP of an authority, micro-ut per day. 0 lets candidates without
+		/// any power in, with weight 1.
+		pub min_power: u64,
+		/// Length of a slot in milliseconds, even. Never changes.
+		pub slot_duration: u64,
+		/// Length of an epoch (a session) in slots. Never changes.
+		pub epoch_length: u64,
+	}
+
+	impl<T: Config> Default for GenesisConfig<T> {
+		/// No trainers, slots of 6 s, epochs of an hour.
+		fn default() -> Self {
+			Self { trainers: Vec::new(), min_power: 0, slot_duration: 6_000, epoch_length: 600 }
+		}
+	}
+
+	#[pallet::genesis_build]
+	impl<T: Config> BuildGenesisConfig for GenesisConfig<T> {
+		fn build(&self) {
+			assert!(
+				self.slot_duration >= 2 && self.slot_duration & 1 == 0,
+				"hashrate.slotDuration: even milliseconds of at least 2 are needed"
+			);
+			assert!(self.epoch_length > 0, "hashrate.epochLength: at least one slot is needed");
+			MinPower::<T>::put(self.min_power);
+			SlotMs::<T>::put(self.slot_duration);
+			EpochSlots::<T>::put(self.epoch_length);
+			for (who, bond, candidate) in &self.trainers {
+				let registered = Pallet::<T>::do_register(who, *bond, Hardware::default());
+				assert!(
+					registered.is_ok(),
+					"hashrate.trainers: {who:?} cannot bond {bond}: {registered:?}"
+				);
+				if *candidate {
+					let listed = Pallet::<T>::enlist(who);
+					assert!(listed.is_ok(), "hashrate.trainers: {who:?}: {listed:?}");
+				}
+			}
+		}
+	}
+
+	#[pallet::event]
+	#[pallet::generate_deposit(pub(crate) fn deposit_event)]
+	pub enum Event<T: Config> {
+		/// A trainer registered.
+		Registered {
+			/// Who.
+			trainer: T::AccountId,
+			/// Its bond.
+			bond: Balance,
+		},
+		/// A trainer added to its bond.
+		BondExtended {
+			/// Who.
+			trainer: T::AccountId,
+			/// The bond now.
+			bond: Balance,
+		},
+		/// A trainer reported its hardware anew.
+		HardwareUpdated {
+			/// Who.
+			trainer: T::AccountId,
+		},
+		/// A trainer began or ceased to stand for block authorship.
+		CandidacyChanged {
+			/// Who.
+			trainer: T::AccountId,
+			/// Whether it stands now.
+			candidate: bool,
+		},
+		/// A full list of candidates gave up its weakest for a stronger one.
+		CandidateDisplaced {
+			/// Who stands no more.
+			trainer: T::AccountId,
+			/// Who took the place.
+			by: T::AccountId,
+		},
+		/// An authority made no block where many were expected, and stands no more.
+		AuthoritySuspended {
+			/// Who.
+			trainer: T::AccountId,
+		},
+		/// A trainer is leaving; its bond stays held.
+		Leaving {
+			/// Who.
+			trainer: T::AccountId,
+			/// Height from which the bond can be withdrawn.
+			free_at: BlockNumber,
+		},
+		/// A trainer left with its bond; its power is forgotten.
+		Withdrawn {
+			/// Who.
+			trainer: T::AccountId,
+			/// What was released.
+			bond: Balance,
+		},
+		/// Verified training work was credited.
+		TrainingCredited {
+			/// To whom.
+			trainer: T::AccountId,
+			/// How much, micro-ut.
+			work: MicroUt,
+			/// Effective training power now, whole micro-ut per day.
+			effective: u64,
+		},
+		/// The block's reward was minted.
+		BlockRewarded {
+			/// Who made the block.
+			author: T::AccountId,
+			/// The author's part.
+			reward: Balance,
+			/// The jackpot's part.
+			jackpot: Balance,
+		},
+	}
+
+	#[pallet::error]
+	pub enum Error<T> {
+		/// The account is a trainer already, or its earlier bond is not withdrawn yet.
+		AlreadyRegistered,
+		/// The account is no trainer.
+		NotRegistered,
+		/// The bond is below the minimum.
+		BondTooSmall,
+		/// The trainer is leaving; it can only withdraw.
+		Leaving,
+		/// The trainer is not leaving; deregister first.
+		NotLeaving,
+		/// The unbonding period is not over.
+		StillBonded,
+		/// Set session keys before standing for block authorship.
+		NoSessionKeys,
+		/// The list of candidates is full of trainers with at least as much power.
+		CandidatesFull,
+		/// Session keys of candidates and of authorities present or announced stay.
+		KeysInUse,
+	}
+
+	#[pallet::hooks]
+	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
+		/// Records the previous block's output. The weight includes what this pallet does
+		/// later in the same initialisation, when it is told the block's author.
+		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
+			Self::record_output();
+			T::WeightInfo::on_initialize().saturating_add(T::WeightInfo::note_author())
+		}
+
+		fn integrity_test() {
+			assert!(
+				(1..=255).contains(&T::SeedBlocks::get()),
+				"SeedBlocks: 1 to 255, the ring holds 256 outputs"
+			);
+			assert!(T::MaxAuthorities::get() > 0, "MaxAuthorities: at least one");
+			assert!(
+				T::MaxCandidates::get() >= T::MaxAuthorities::get(),
+				"MaxCandidates: at least MaxAuthorities"
+			);
+		}
+
+		#[cfg(feature = "try-runtime")]
+		fn try_state(_: BlockNumberFor<T>) -> Result<(), sp_runtime::TryRuntimeError> {
+			Self::do_try_state()
+		}
+	}
+
+	#[pallet::call]
+	impl<T: Config> Pallet<T> {
+		/// Registers the caller as a trainer with a bond, held from its balance. What it
+		/// says of its hardware is for people to read; nothing checks it.
+		#[pallet::call_index(0)]
+		#[pallet::weight(T::WeightInfo::register())]
+		pub fn register(origin: OriginFor<T>, bond: Balance, hardware: Hardware) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_register(&who, bond, hardware)
+		}
+
+		/// Adds to the caller's bond.
+		#[pallet::call_index(1)]
+		#[pallet::weight(T::WeightInfo::bond_extra())]
+		pub fn bond_extra(origin: OriginFor<T>, amount: Balance) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_bond_extra(&who, amount)
+		}
+
+		/// Reports the caller's hardware anew.
+		#[pallet::call_index(2)]
+		#[pallet::weight(T::WeightInfo::update_hardware())]
+		pub fn update_hardware(origin: OriginFor<T>, hardware: Hardware) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_update_hardware(&who, hardware)
+		}
+
+		/// Begins or ceases to stand for block authorship. To begin, set session keys
+		/// first. A full list takes a trainer with more power than its weakest, in whose
+		/// place it comes. Takes effect two sessions later.
+		#[pallet::call_index(3)]
+		#[pallet::weight(T::WeightInfo::set_candidate())]
+		pub fn set_candidate(origin: OriginFor<T>, candidate: bool) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_set_candidate(&who, candidate)
+		}
+
+		/// Begins to leave: no new jobs, no candidacy, and the bond is free after
+		/// `UnbondingBlocks`.
+		#[pallet::call_index(4)]
+		#[pallet::weight(T::WeightInfo::deregister())]
+		pub fn deregister(origin: OriginFor<T>) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_deregister(&who)
+		}
+
+		/// Takes the bond back after leaving. The caller's power is forgotten.
+		#[pallet::call_index(5)]
+		#[pallet::weight(T::WeightInfo::withdraw())]
+		pub fn withdraw(origin: OriginFor<T>) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_withdraw(&who)
+		}
+
+		/// Removes the caller's session keys, once it is neither a candidate nor an
+		/// authority of this session or the next. Stands in for `Session.purge_keys`,
+		/// which does not ask; see [`authorities::KeepCandidateKeys`].
+		#[pallet::call_index(6)]
+		#[pallet::weight(T::WeightInfo::purge_keys())]
+		pub fn purge_keys(origin: OriginFor<T>) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_purge_keys(&who)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+//! What the chain begins with.
+
+use super::*;
+use crate::{
+	Candidates, CurrentWeights, EpochLength, GenesisConfig, MinPower, MinimumPeriod, NextWeights,
+	SlotDuration, Trainers,
+};
+use frame_support::traits::Get;
+use sp_runtime::BuildStorage;
+
+#[test]
+fn trainers_are_bonded_and_stand() {
+	Genesis { trainers: vec![(3, 30), (1, 10)], min_power: 7 }.build().execute_with(|| {
+		assert_eq!(Trainers::<Test>::get(1).unwrap().bond, MIN_BOND);
+		assert_eq!(Balances::free_balance(1), FUNDS - MIN_BOND);
+		assert_eq!(Candidates::<Test>::get().to_vec(), vec![1, 3]);
+		assert_eq!(MinPower::<Test>::get(), 7);
+		Hashrate::do_try_state().unwrap();
+	});
+}
+
+#[test]
+fn the_first_authorities_have_weights() {
+	Genesis::default().build().execute_with(|| {
+		assert_eq!(babe_weights(), vec![10, 20, 30]);
+		assert_eq!(next_babe_weights(), vec![10, 20, 30]);
+		assert_eq!(grandpa_weights(), vec![10, 20, 30]);
+		assert_eq!(CurrentWeights::<Test>::get().to_vec(), vec![(1, 10), (2, 20), (3, 30)]);
+		assert_eq!(NextWeights::<Test>::get(), CurrentWeights::<Test>::get());
+		assert_eq!(Grandpa::current_set_id(), 0);
+		assert_eq!(Grandpa::session_for_set(0), Some(0));
+	});
+}
+
+#[test]
+fn without_enough_power_the_session_pallets_keys_begin() {
+	Genesis { min_power: 1_000, ..Default::default() }.build().execute_with(|| {
+		assert_eq!(Session::validators(), vec![1, 2, 3]);
+		assert_eq!(babe_weights(), vec![1, 1, 1]);
+		assert_eq!(grandpa_weights(), vec![1, 1, 1]);
+	});
+}
+
+#[test]
+fn slot_and_epoch_are_read_by_babe() {
+	Genesis::default().build().execute_with(|| {
+		assert_eq!(SlotDuration::<Test>::get(), SLOT);
+		assert_eq!(MinimumPeriod::<Test>::get(), SLOT / 2);
+		assert_eq!(EpochLength::<Test>::get(), EPOCH);
+		assert_eq!(Babe::slot_duration(), SLOT);
+		assert_eq!(Babe::current_epoch().duration, EPOCH);
+	});
+}
+
+#[test]
+fn without_a_state_slot_and_epoch_are_not_zero() {
+	sp_io::TestExternalities::default().execute_with(|| {
+		assert_eq!(SlotDuration::<Test>::get(), 2);
+		assert_eq!(EpochLength::<Test>::get(), 1);
+	});
+}
+
+#[test]
+fn the_default_builds() {
+	GenesisConfig::<Test>::default().build_storage().unwrap();
+}
+
+#[test]
+#[should_panic(expected = "hashrate.slotDuration")]
+fn an_odd_slot_is_refused() {
+	let _ = GenesisConfig::<Test> { slot_duration: 1_001, ..Default::default() }.build_storage();
+}
+
+#[test]
+#[should_panic(expected = "hashrate.epochLength")]
+fn an_empty_epoch_is_refused() {
+	let _ = GenesisConfig::<Test> { epoch_length: 0, ..Default::default() }.build_storage();
+}
+
+#[test]
+#[should_panic(expected = "hashrate.trainers: 1 cannot bond")]
+fn a_trainer_without_money_is_refused() {
+	let _ = GenesisConfig::<Test> { trainers: vec![(1, MIN_BOND, true)], ..Default::default() }
+		.build_storage();
+}
+
+#[test]
+#[should_panic(expected = "babe.authorities stays empty")]
+fn babes_own_authorities_are_refused() {
+	Genesis::default().build().execute_with(|| genesis_handlers(&[(1, keys(1))]));
+}
+
+#[test]
+#[should_panic(expected = "grandpa.authorities stays empty")]
+fn grandpas_own_authorities_are_refused() {
+	Genesis::default().build().execute_with(|| {
+		pallet_babe::Authorities::<Test>::kill();
+		genesis_handlers(&[(1, keys(1))])
+	});
+}

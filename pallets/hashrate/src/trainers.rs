@@ -1,0 +1,209 @@
+//! Registration, bonds and candidacy, and what other pallets ask of trainers.
+
+use crate::{
+	power::whole, Absence, Candidates, Config, CurrentWeights, Error, Event, HoldReason,
+	NextWeights, Pallet, Power, SessionAccess, Trainers,
+};
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use frame_support::{
+	ensure,
+	traits::{fungible::MutateHold, tokens::Precision, Get, Time},
+};
+use scale_info::TypeInfo;
+use sp_runtime::{ArithmeticError, DispatchError, DispatchResult, SaturatedConversion};
+use trainyard_primitives::{
+	job::{Balance, BlockNumber},
+	traits::TrainerRegistry,
+	views::Hardware,
+	MicroUt,
+};
+
+/// A registered trainer.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct Trainer {
+	/// What it bonded.
+	pub bond: Balance,
+	/// Its hardware, as reported.
+	pub hardware: Hardware,
+	/// While it leaves: the height from which it can withdraw.
+	pub free_at: Option<BlockNumber>,
+}
+
+impl<T: Config> Pallet<T> {
+	/// The present height.
+	pub(crate) fn now() -> BlockNumber {
+		frame_system::Pallet::<T>::block_number().saturated_into()
+	}
+
+	/// The record of `who`, unless it is leaving.
+	fn active(who: &T::AccountId) -> Result<Trainer, Error<T>> {
+		let trainer = Trainers::<T>::get(who).ok_or(Error::<T>::NotRegistered)?;
+		ensure!(trainer.free_at.is_none(), Error::<T>::Leaving);
+		Ok(trainer)
+	}
+
+	pub(crate) fn do_register(
+		who: &T::AccountId,
+		bond: Balance,
+		hardware: Hardware,
+	) -> DispatchResult {
+		ensure!(!Trainers::<T>::contains_key(who), Error::<T>::AlreadyRegistered);
+		ensure!(bond >= T::MinBond::get(), Error::<T>::BondTooSmall);
+		T::Currency::hold(&HoldReason::Bond.into(), who, bond)?;
+		Trainers::<T>::insert(who, Trainer { bond, hardware, free_at: None });
+		Self::deposit_event(Event::Registered { trainer: who.clone(), bond });
+		Ok(())
+	}
+
+	pub(crate) fn do_bond_extra(who: &T::AccountId, amount: Balance) -> DispatchResult {
+		let mut trainer = Self::active(who)?;
+		let bond = trainer.bond.checked_add(amount).ok_or(ArithmeticError::Overflow)?;
+		T::Currency::hold(&HoldReason::Bond.into(), who, amount)?;
+		trainer.bond = bond;
+		Trainers::<T>::insert(who, trainer);
+		Self::deposit_event(Event::BondExtended { trainer: who.clone(), bond });
+		Ok(())
+	}
+
+	pub(crate) fn do_update_hardware(who: &T::AccountId, hardware: Hardware) -> DispatchResult {
+		let mut trainer = Self::active(who)?;
+		trainer.hardware = hardware;
+		Trainers::<T>::insert(who, trainer);
+		Self::deposit_event(Event::HardwareUpdated { trainer: who.clone() });
+		Ok(())
+	}
+
+	pub(crate) fn do_set_candidate(who: &T::AccountId, candidate: bool) -> DispatchResult {
+		Self::active(who)?;
+		if !candidate {
+			if Self::delist(who) {
+				Self::deposit_event(Event::CandidacyChanged { trainer: who.clone(), candidate });
+			}
+			return Ok(());
+		}
+		ensure!(T::Session::has_keys(who), Error::<T>::NoSessionKeys);
+		if Candidates::<T>::get().binary_search(who).is_ok() {
+			return Ok(());
+		}
+		let displaced = Self::enlist(who)?;
+		Absence::<T>::remove(who);
+		if let Some(trainer) = displaced {
+			Self::deposit_event(Event::CandidateDisplaced { trainer, by: who.clone() });
+		}
+		Self::deposit_event(Event::CandidacyChanged { trainer: who.clone(), candidate });
+		Ok(())
+	}
+
+	pub(crate) fn do_deregister(who: &T::AccountId) -> DispatchResult {
+		let mut trainer = Self::active(who)?;
+		let free_at = Self::now().saturating_add(T::UnbondingBlocks::get());
+		trainer.free_at = Some(free_at);
+		Trainers::<T>::insert(who, trainer);
+		if Self::delist(who) {
+			Self::deposit_event(Event::CandidacyChanged { trainer: who.clone(), candidate: false });
+		}
+		Self::deposit_event(Event::Leaving { trainer: who.clone(), free_at });
+		Ok(())
+	}
+
+	pub(crate) fn do_withdraw(who: &T::AccountId) -> DispatchResult {
+		let trainer = Trainers::<T>::get(who).ok_or(Error::<T>::NotRegistered)?;
+		let free_at = trainer.free_at.ok_or(Error::<T>::NotLeaving)?;
+		ensure!(Self::now() >= free_at, Error::<T>::StillBonded);
+		let bond = T::Currency::release_all(&HoldReason::Bond.into(), who, Precision::BestEffort)?;
+		Trainers::<T>::remove(who);
+		Power::<T>::remove(who);
+		Absence::<T>::remove(who);
+		Self::deposit_event(Event::Withdrawn { trainer: who.clone(), bond });
+		Ok(())
+	}
+
+	pub(crate) fn do_purge_keys(who: &T::AccountId) -> DispatchResult {
+		ensure!(!Self::keys_in_use(who), Error::<T>::KeysInUse);
+		T::Session::purge_keys(who)
+	}
+
+	/// Whether the chain counts on the session keys of `who`: it is a candidate, or an
+	/// authority of this session or the next.
+	pub fn keys_in_use(who: &T::AccountId) -> bool {
+		Candidates::<T>::get().binary_search(who).is_ok()
+			|| CurrentWeights::<T>::get().iter().any(|(a, _)| a == who)
+			|| NextWeights::<T>::get().iter().any(|(a, _)| a == who)
+			|| T::Session::authorities().contains(who)
+	}
+
+	/// Whether `who` stands for block authorship.
+	pub fn is_candidate(who: &T::AccountId) -> bool {
+		Candidates::<T>::get().binary_search(who).is_ok()
+	}
+
+	/// Total ECP of `who` now, whole micro-ut per day.
+	pub fn ecp(who: &T::AccountId) -> u64 {
+		Power::<T>::get(who).ecp_at(T::Time::now())
+	}
+
+	/// Puts `who` on the list of candidates. On a full list it takes the place of the
+	/// weakest (of equals the first by account), which is returned, if it has more power.
+	pub(crate) fn enlist(who: &T::AccountId) -> Result<Option<T::AccountId>, DispatchError> {
+		Candidates::<T>::try_mutate(|list| {
+			if list.binary_search(who).is_ok() {
+				return Ok(None);
+			}
+			let mut displaced = None;
+			if list.is_full() {
+				let weakest = list.iter().map(|c| (Self::ecp(c), c.clone())).min();
+				let (power, weakest) = weakest.ok_or(Error::<T>::CandidatesFull)?;
+				ensure!(Self::ecp(who) > power, Error::<T>::CandidatesFull);
+				list.retain(|c| *c != weakest);
+				displaced = Some(weakest);
+			}
+			let at = list.binary_search(who).unwrap_or_else(|at| at);
+			list.try_insert(at, who.clone()).map_err(|_| Error::<T>::CandidatesFull)?;
+			Ok(displaced)
+		})
+	}
+
+	/// Takes `who` off the list of candidates; whether it was there.
+	pub(crate) fn delist(who: &T::AccountId) -> bool {
+		Candidates::<T>::mutate(|list| match list.binary_search(who) {
+			Ok(at) => {
+				list.remove(at);
+				true
+			}
+			Err(_) => false,
+		})
+	}
+}
+
+impl<T: Config> TrainerRegistry<T::AccountId> for Pallet<T> {
+	fn is_trainer(who: &T::AccountId) -> bool {
+		Self::active(who).is_ok()
+	}
+
+	fn bond(who: &T::AccountId) -> Balance {
+		Trainers::<T>::get(who).map_or(0, |trainer| trainer.bond)
+	}
+
+	/// A trainer that is leaving still gets what it finished; it loses it on withdrawal.
+	fn credit_training(who: &T::AccountId, work: MicroUt) {
+		if !Trainers::<T>::contains_key(who) {
+			return;
+		}
+		let effective = Power::<T>::mutate(who, |ledger| {
+			ledger.training.credit(work, T::Time::now());
+			whole(ledger.training.effective)
+		});
+		Self::deposit_event(Event::TrainingCredited { trainer: who.clone(), work, effective });
+	}
+
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_trainer(who: &T::AccountId) {
+		use frame_support::traits::fungible::{Inspect, Mutate};
+		let bond = T::MinBond::get();
+		let funds = bond.saturating_add(T::Currency::minimum_balance());
+		T::Currency::mint_into(who, funds).expect("an account can be given money");
+		Self::do_register(who, bond, Hardware::default()).expect("it was given the bond");
+	}
+}

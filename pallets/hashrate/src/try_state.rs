@@ -1,0 +1,65 @@
+//! What is always true of this pallet's storage.
+
+use crate::{
+	beacon::{place, RING},
+	session::MAX_TOTAL_WEIGHT,
+	Absence, Authored, Candidates, Config, CurrentWeights, HoldReason, NextWeights, Outputs,
+	Pallet, Power, Trainers,
+};
+use frame_support::{
+	ensure,
+	traits::{fungible::InspectHold, Get},
+};
+use sp_runtime::TryRuntimeError;
+
+impl<T: Config> Pallet<T> {
+	/// Checks that
+	/// - every trainer's recorded bond is held, and is at least the minimum;
+	/// - candidates are trainers that are not leaving, ascending without repetition;
+	/// - power and absences belong to trainers;
+	/// - who authored is ascending;
+	/// - weights are at least 1 and sum to at most 2^62;
+	/// - the ring holds at most 256 outputs, each of a past block and in its place.
+	pub fn do_try_state() -> Result<(), TryRuntimeError> {
+		for (who, trainer) in Trainers::<T>::iter() {
+			let held = T::Currency::balance_on_hold(&HoldReason::Bond.into(), &who);
+			ensure!(held >= trainer.bond, "a recorded bond is not held");
+			ensure!(trainer.bond >= T::MinBond::get(), "a bond is below the minimum");
+		}
+
+		let candidates = Candidates::<T>::get();
+		ensure!(ascending(&candidates), "candidates are not ascending");
+		for who in &candidates {
+			let trainer = Trainers::<T>::get(who).ok_or("a candidate is not registered")?;
+			ensure!(trainer.free_at.is_none(), "a candidate is leaving");
+		}
+
+		for who in Power::<T>::iter_keys() {
+			ensure!(Trainers::<T>::contains_key(who), "power of a stranger");
+		}
+		for who in Absence::<T>::iter_keys() {
+			ensure!(Trainers::<T>::contains_key(who), "absence of a stranger");
+		}
+		ensure!(ascending(&Authored::<T>::get()), "authors are not ascending");
+
+		for weights in [CurrentWeights::<T>::get(), NextWeights::<T>::get()] {
+			ensure!(weights.iter().all(|(_, weight)| *weight > 0), "a weight is 0");
+			let sum = weights.iter().fold(0u128, |s, (_, w)| s.saturating_add(u128::from(*w)));
+			ensure!(sum <= u128::from(MAX_TOTAL_WEIGHT), "weights sum to more than 2^62");
+		}
+
+		let mut outputs = 0u32;
+		for (at, (block, _)) in Outputs::<T>::iter() {
+			outputs = outputs.saturating_add(1);
+			ensure!(at == place(block), "an output is out of place");
+			ensure!(block < Self::now().max(1), "an output is of a block to come");
+		}
+		ensure!(outputs <= RING, "the ring holds more than 256 outputs");
+		Ok(())
+	}
+}
+
+/// Whether each item is above the one before it.
+fn ascending<A: Ord>(list: &[A]) -> bool {
+	list.iter().zip(list.iter().skip(1)).all(|(a, b)| a < b)
+}

@@ -1,0 +1,158 @@
+//! Benchmarks of every call and of the transaction extension.
+
+use super::*;
+use alloc::{vec, vec::Vec};
+use frame_benchmarking::v2::*;
+use frame_support::{
+	dispatch::{DispatchInfo, PostDispatchInfo},
+	traits::{
+		fungible::{Inspect, Mutate, MutateHold},
+		Get, IsSubType,
+	},
+};
+use frame_system::{Config as SystemConfig, RawOrigin};
+use sp_runtime::traits::{AsTransactionAuthorizedOrigin, DispatchTransaction, Dispatchable, One};
+use trainyard_primitives::{
+	blob::{self, MAX_CHUNK},
+	merkle,
+};
+
+/// A caller that can pay the deposit of a blob of `size` bytes.
+fn funded<T: Config>(size: u64) -> T::AccountId {
+	let who: T::AccountId = whitelisted_caller();
+	let deposit = types::deposit_for::<T>(size).expect("the deposit of a blob is an amount");
+	let amount = deposit.saturating_add(T::Currency::minimum_balance().saturating_mul(10));
+	T::Currency::mint_into(&who, amount).expect("an account takes money");
+	who
+}
+
+/// A blob of 64 chunks that lacks only its last one, of `len` bytes: the longest proof of a
+/// blob of 64 MiB, and no need to hash the other 63.
+fn almost_complete<T: Config>(len: u32) -> (H256, u32, ChunkProof, ChunkBytes) {
+	let bytes = vec![7u8; len as usize];
+	let mut leaves: Vec<H256> = (0..63u8).map(|i| H256([i; 32])).collect();
+	leaves.push(blob::chunk_leaf(&blob::chunk_hash(&bytes)));
+	let size = 63 * u64::from(MAX_CHUNK) + u64::from(len);
+	let merkle_root = merkle::root(&leaves);
+	let root = blob::root_of(size, &merkle_root);
+	Blobs::<T>::insert(
+		root,
+		Blob {
+			owner: whitelisted_caller(),
+			size,
+			merkle_root,
+			chunks: 64,
+			stored: 63,
+			deposit: 0,
+			expires: 1,
+			removing: None,
+		},
+	);
+	let proof = merkle::proof(&leaves, 63).expect("63 is a leaf");
+	(root, 63, proof.try_into().expect("6 siblings"), bytes.try_into().expect("one chunk"))
+}
+
+/// An expired, complete blob of `chunks` chunks with its deposit on hold.
+fn expired<T: Config>(chunks: u32) -> (T::AccountId, H256) {
+	let size = u64::from(chunks) * u64::from(MAX_CHUNK);
+	let owner = funded::<T>(size);
+	let deposit = types::deposit_for::<T>(size).expect("the deposit of a blob is an amount");
+	T::Currency::hold(&HoldReason::Blob.into(), &owner, deposit).expect("it is funded");
+	let root = H256([1; 32]);
+	for index in 0..chunks {
+		ChunkHashes::<T>::insert(root, index, H256([2; 32]));
+	}
+	Blobs::<T>::insert(
+		root,
+		Blob {
+			owner: owner.clone(),
+			size,
+			merkle_root: H256([3; 32]),
+			chunks,
+			stored: chunks,
+			deposit,
+			expires: 0,
+			removing: None,
+		},
+	);
+	frame_system::Pallet::<T>::set_block_number(One::one());
+	(owner, root)
+}
+
+#[benchmarks(where
+	T: Send + Sync,
+	<T as SystemConfig>::RuntimeCall: Dispatchable<Info = DispatchInfo, PostInfo = PostDispatchInfo>
+		+ IsSubType<Call<T>>
+		+ From<Call<T>>,
+	<<T as SystemConfig>::RuntimeCall as Dispatchable>::RuntimeOrigin: AsTransactionAuthorizedOrigin,
+)]
+mod benchmarks {
+	use super::*;
+
+	#[benchmark]
+	fn register() {
+		let size = T::MaxBlob::get();
+		let caller = funded::<T>(size);
+		let merkle_root = H256([9; 32]);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller), size, merkle_root);
+
+		assert!(Blobs::<T>::contains_key(blob::root_of(size, &merkle_root)));
+	}
+
+	#[benchmark]
+	fn upload_chunk(b: Linear<1, { MAX_CHUNK }>) {
+		let caller: T::AccountId = whitelisted_caller();
+		let (root, index, proof, bytes) = almost_complete::<T>(b);
+		frame_system::Pallet::<T>::set_extrinsic_index(0);
+		TopLevelUpload::<T>::put(0);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller), root, index, proof, bytes);
+
+		assert!(Blobs::<T>::get(root).is_some_and(|blob| blob.is_complete()));
+	}
+
+	#[benchmark]
+	fn extend() {
+		let (owner, root) = expired::<T>(1);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(owner), root);
+
+		assert!(Blobs::<T>::get(root).is_some_and(|blob| blob.expires > 0));
+	}
+
+	#[benchmark]
+	fn remove(n: Linear<1, { T::RemoveStep::get() }>) {
+		let (owner, root) = expired::<T>(n);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(owner), root);
+
+		assert!(!Blobs::<T>::contains_key(root));
+	}
+
+	#[benchmark]
+	fn direct_upload() {
+		let caller: T::AccountId = whitelisted_caller();
+		let (root, index, proof, bytes) = almost_complete::<T>(1);
+		let call: <T as SystemConfig>::RuntimeCall =
+			Call::<T>::upload_chunk { root, index, proof, bytes }.into();
+		let info = DispatchInfo::default();
+		frame_system::Pallet::<T>::set_extrinsic_index(0);
+
+		#[block]
+		{
+			DirectUpload::<T>::new()
+				.test_run(RawOrigin::Signed(caller).into(), &call, &info, 0, 0, |_| Ok(().into()))
+				.expect("the upload is valid")
+				.expect("and did nothing");
+		}
+
+		assert!(!TopLevelUpload::<T>::exists());
+	}
+
+	impl_benchmark_test_suite!(Pallet, crate::mock::new_test_ext(), crate::mock::Test);
+}

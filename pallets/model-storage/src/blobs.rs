@@ -1,0 +1,155 @@
+//! What the calls do.
+
+use crate::{
+	types::deposit_for, Blob, BlobOf, Blobs, ChunkHashes, Config, Error, Event, HoldReason,
+	OnBlobComplete, Pallet, TopLevelUpload, H256,
+};
+use frame_support::{
+	ensure,
+	pallet_prelude::DispatchResult,
+	traits::{fungible::MutateHold, tokens::Precision, Get},
+};
+use sp_runtime::{traits::SaturatedConversion, ArithmeticError, DispatchError};
+use trainyard_primitives::{blob, job::BlockNumber, merkle, traits::BlobStore};
+
+impl<T: Config> Pallet<T> {
+	/// The present height.
+	pub(crate) fn now() -> BlockNumber {
+		frame_system::Pallet::<T>::block_number().saturated_into()
+	}
+
+	pub(crate) fn do_register(who: T::AccountId, size: u64, merkle_root: H256) -> DispatchResult {
+		ensure!(size > 0, Error::<T>::Empty);
+		ensure!(size <= T::MaxBlob::get(), Error::<T>::TooLarge);
+		let chunks = blob::chunk_count(size).ok_or(Error::<T>::TooLarge)?;
+		let root = blob::root_of(size, &merkle_root);
+		if let Some(known) = Blobs::<T>::get(root) {
+			return Err(match known {
+				_ if known.removing.is_some() => Error::<T>::BeingRemoved,
+				_ if known.is_complete() => Error::<T>::AlreadyComplete,
+				_ => Error::<T>::AlreadyRegistered,
+			}
+			.into());
+		}
+		let deposit = deposit_for::<T>(size).ok_or(ArithmeticError::Overflow)?;
+		T::Currency::hold(&HoldReason::Blob.into(), &who, deposit)?;
+		let expires = Self::now().saturating_add(T::UploadPeriod::get());
+		Blobs::<T>::insert(
+			root,
+			Blob {
+				owner: who.clone(),
+				size,
+				merkle_root,
+				chunks,
+				stored: 0,
+				deposit,
+				expires,
+				removing: None,
+			},
+		);
+		Self::deposit_event(Event::Registered { root, owner: who, size, chunks, deposit });
+		Ok(())
+	}
+
+	/// What can be said against a chunk without hashing it; the blob otherwise. The same
+	/// checks keep hopeless uploads out of the transaction pool.
+	pub(crate) fn check_chunk(root: &H256, index: u32, len: usize) -> Result<BlobOf<T>, Error<T>> {
+		let blob = Blobs::<T>::get(root).ok_or(Error::<T>::UnknownBlob)?;
+		ensure!(blob.removing.is_none(), Error::<T>::BeingRemoved);
+		ensure!(!blob.is_complete(), Error::<T>::AlreadyComplete);
+		let wanted = blob::chunk_size_at(blob.size, index).ok_or(Error::<T>::NoSuchChunk)?;
+		ensure!(u32::try_from(len) == Ok(wanted), Error::<T>::WrongLength);
+		ensure!(!ChunkHashes::<T>::contains_key(root, index), Error::<T>::ChunkStored);
+		Ok(blob)
+	}
+
+	pub(crate) fn do_upload_chunk(
+		root: H256,
+		index: u32,
+		proof: &[H256],
+		bytes: &[u8],
+	) -> DispatchResult {
+		let extrinsic = TopLevelUpload::<T>::take().ok_or(Error::<T>::NotTopLevel)?;
+		ensure!(
+			frame_system::Pallet::<T>::extrinsic_index() == Some(extrinsic),
+			Error::<T>::NotTopLevel
+		);
+		let mut blob = Self::check_chunk(&root, index, bytes.len())?;
+		let hash = blob::chunk_hash(bytes);
+		ensure!(
+			merkle::verify(&blob.merkle_root, &blob::chunk_leaf(&hash), index, blob.chunks, proof),
+			Error::<T>::WrongProof
+		);
+		let size = u32::try_from(bytes.len()).map_err(|_| Error::<T>::WrongLength)?;
+
+		ChunkHashes::<T>::insert(root, index, hash);
+		blob.stored = blob.stored.saturating_add(1);
+		let complete = blob.is_complete();
+		let period = if complete { T::Retention::get() } else { T::UploadPeriod::get() };
+		let expires = Self::now().saturating_add(period);
+		blob.expires = expires;
+		Blobs::<T>::insert(root, blob);
+		Self::deposit_event(Event::ChunkStored { root, index, hash });
+		if complete {
+			Self::deposit_event(Event::Completed { root, expires });
+			T::OnComplete::blob_complete(root);
+		}
+		// Last, because an index operation is not undone when a call fails.
+		sp_io::transaction_index::index(extrinsic, size, hash.to_fixed_bytes());
+		Ok(())
+	}
+
+	pub(crate) fn do_extend(who: T::AccountId, root: H256) -> DispatchResult {
+		Blobs::<T>::try_mutate(root, |slot| {
+			let blob = slot.as_mut().ok_or(Error::<T>::UnknownBlob)?;
+			ensure!(blob.owner == who, Error::<T>::NotOwner);
+			ensure!(blob.removing.is_none(), Error::<T>::BeingRemoved);
+			ensure!(blob.is_complete(), Error::<T>::Incomplete);
+			blob.expires = Self::now().saturating_add(T::Retention::get());
+			Self::deposit_event(Event::Extended { root, expires: blob.expires });
+			Ok(())
+		})
+	}
+
+	/// Drops up to `RemoveStep` chunk records, and with the last one the blob. Returns how
+	/// many it looked at.
+	pub(crate) fn do_remove(who: T::AccountId, root: H256) -> Result<u32, DispatchError> {
+		let mut blob = Blobs::<T>::get(root).ok_or(Error::<T>::UnknownBlob)?;
+		// Once begun, anyone may go on: what is left of the blob is of no use.
+		if blob.removing.is_none() {
+			let now = Self::now();
+			ensure!(now > blob.expires, Error::<T>::NotExpired);
+			let open = blob.expires.saturating_add(T::Grace::get());
+			ensure!(blob.owner == who || now > open, Error::<T>::NotOwner);
+		}
+		let from = blob.removing.unwrap_or(0);
+		let to = from.saturating_add(T::RemoveStep::get()).min(blob.chunks);
+		for index in from..to {
+			if ChunkHashes::<T>::take(root, index).is_some() {
+				blob.stored = blob.stored.saturating_sub(1);
+			}
+		}
+		if to < blob.chunks {
+			blob.removing = Some(to);
+			Blobs::<T>::insert(root, &blob);
+			Self::deposit_event(Event::Shrunk { root, left: blob.stored });
+		} else {
+			let Blob { owner, deposit, .. } = blob;
+			let deposit = T::Currency::release(
+				&HoldReason::Blob.into(),
+				&owner,
+				deposit,
+				Precision::BestEffort,
+			)?;
+			Blobs::<T>::remove(root);
+			Self::deposit_event(Event::Removed { root, owner, deposit });
+		}
+		Ok(to.saturating_sub(from))
+	}
+}
+
+impl<T: Config> BlobStore for Pallet<T> {
+	fn is_complete(root: &H256) -> bool {
+		Blobs::<T>::get(root).is_some_and(|blob| blob.is_complete())
+	}
+}

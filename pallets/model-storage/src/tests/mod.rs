@@ -1,0 +1,7 @@
+//! Tests, by behaviour.
+
+mod direct;
+mod random;
+mod register;
+mod retention;
+mod upload;

@@ -1,0 +1,68 @@
+//! What the pallet stores, and whom it tells.
+
+use crate::Config;
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use frame_support::{traits::ConstU32, BoundedVec};
+use scale_info::TypeInfo;
+use trainyard_primitives::{
+	blob::MAX_CHUNK,
+	job::{Balance, BlockNumber},
+	merkle::MAX_PROOF,
+};
+
+pub use trainyard_primitives::H256;
+
+/// Siblings from a chunk's leaf up to the Merkle root.
+pub type ChunkProof = BoundedVec<H256, ConstU32<{ MAX_PROOF as u32 }>>;
+
+/// The bytes of one chunk.
+pub type ChunkBytes = BoundedVec<u8, ConstU32<MAX_CHUNK>>;
+
+/// A [`Blob`] of a runtime's accounts.
+pub type BlobOf<T> = Blob<<T as frame_system::Config>::AccountId>;
+
+/// A registered blob.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct Blob<AccountId> {
+	/// Who registered it and holds the deposit.
+	pub owner: AccountId,
+	/// Length in bytes.
+	pub size: u64,
+	/// Merkle root of the chunk leaves.
+	pub merkle_root: H256,
+	/// Number of its chunks.
+	pub chunks: u32,
+	/// How many of them have a record in `ChunkHashes`.
+	pub stored: u32,
+	/// What is held of the owner.
+	pub deposit: Balance,
+	/// Last block of its retention, or of the wait for its next chunk.
+	pub expires: BlockNumber,
+	/// While it is removed: chunk records below this index are gone.
+	pub removing: Option<u32>,
+}
+
+impl<AccountId> Blob<AccountId> {
+	/// Whether every chunk is stored and none was dropped since.
+	pub fn is_complete(&self) -> bool {
+		self.removing.is_none() && self.stored == self.chunks
+	}
+}
+
+/// Hears of blobs whose last missing chunk was stored.
+pub trait OnBlobComplete {
+	/// The blob with this root is complete. Constant, small work.
+	fn blob_complete(root: H256);
+}
+
+impl OnBlobComplete for () {
+	fn blob_complete(_: H256) {}
+}
+
+/// Deposit for a blob of `size` bytes; `None` on overflow.
+pub(crate) fn deposit_for<T: Config>(size: u64) -> Option<Balance> {
+	use frame_support::traits::Get;
+	T::DepositPerByte::get().checked_mul(u128::from(size))?.checked_add(T::DepositBase::get())
+}

@@ -1,0 +1,185 @@
+//! The life of a round.
+
+use crate::{Config, Entry, Error, Event, Pallet, Phase, Round, Rounds};
+use alloc::vec::Vec;
+use frame_support::{ensure, pallet_prelude::*, BoundedVec};
+use sp_runtime::traits::Zero;
+use trainyard_primitives::{
+	commitment,
+	job::Reveal,
+	traits::{JobObserver, Submissions},
+	JobId, Text, H256,
+};
+
+impl<T: Config> Pallet<T> {
+	pub(crate) fn do_commit(job: JobId, trainer: T::AccountId, commitment: H256) -> DispatchResult {
+		let complete = Rounds::<T>::try_mutate(job, |slot| -> Result<bool, DispatchError> {
+			let round = slot.as_mut().ok_or(Error::<T>::NoRound)?;
+			let phase = round.phase;
+			let entry = round.entry_mut(&trainer).ok_or(Error::<T>::NotATrainer)?;
+			ensure!(phase == Phase::Committing, Error::<T>::NotCommitting);
+			ensure!(entry.commitment.is_none(), Error::<T>::AlreadyCommitted);
+			entry.commitment = Some(commitment);
+			Ok(round.is_complete())
+		})?;
+		Self::deposit_event(Event::Committed { job, trainer, commitment });
+		if complete {
+			T::Observer::progressed(job);
+		}
+		Ok(())
+	}
+
+	pub(crate) fn do_reveal(
+		job: JobId,
+		trainer: T::AccountId,
+		reveal: Reveal,
+		salt: [u8; 32],
+	) -> DispatchResult {
+		let result = reveal.result();
+		let complete = Rounds::<T>::try_mutate(job, |slot| -> Result<bool, DispatchError> {
+			let round = slot.as_mut().ok_or(Error::<T>::NoRound)?;
+			let phase = round.phase;
+			let entry = round.entry_mut(&trainer).ok_or(Error::<T>::NotATrainer)?;
+			ensure!(phase == Phase::Revealing, Error::<T>::NotRevealing);
+			let committed = entry.commitment.ok_or(Error::<T>::NothingCommitted)?;
+			ensure!(entry.reveal.is_none(), Error::<T>::AlreadyRevealed);
+			ensure!(is_url(&reveal.location), Error::<T>::BadLocation);
+			let shown = commitment::result(
+				&Self::genesis_hash(),
+				job,
+				&trainer,
+				&result.bundle_root,
+				&result.model_root,
+				&salt,
+			);
+			ensure!(shown == committed, Error::<T>::RevealMismatch);
+			entry.reveal = Some(reveal);
+			Ok(round.is_complete())
+		})?;
+		Self::deposit_event(Event::Revealed { job, trainer, result });
+		if complete {
+			T::Observer::progressed(job);
+		}
+		Ok(())
+	}
+
+	/// Hash of block 0, which names the chain. The system pallet never prunes it.
+	pub fn genesis_hash() -> H256 {
+		frame_system::Pallet::<T>::block_hash(
+			frame_system::pallet_prelude::BlockNumberFor::<T>::zero(),
+		)
+	}
+
+	/// The invariants of this pallet's storage.
+	#[cfg(any(feature = "try-runtime", test))]
+	pub fn do_try_state() -> Result<(), sp_runtime::TryRuntimeError> {
+		for (_, round) in Rounds::<T>::iter() {
+			ensure!(!round.entries.is_empty(), "a round without trainers");
+			for (i, entry) in round.entries.iter().enumerate() {
+				ensure!(
+					!round
+						.entries
+						.iter()
+						.skip(i.saturating_add(1))
+						.any(|e| e.trainer == entry.trainer),
+					"a trainer stands twice in a round"
+				);
+				ensure!(
+					entry.reveal.is_none() || entry.commitment.is_some(),
+					"something was revealed that was not committed"
+				);
+				ensure!(
+					entry.reveal.is_none() || round.phase != Phase::Committing,
+					"something was revealed while commitments were taken"
+				);
+			}
+		}
+		Ok(())
+	}
+}
+
+/// Whether `location` is an http(s) URL as far as a chain needs to know.
+fn is_url(location: &Text) -> bool {
+	core::str::from_utf8(&location.0)
+		.ok()
+		.and_then(|url| url.strip_prefix("http://").or(url.strip_prefix("https://")))
+		.is_some_and(|rest| !rest.is_empty())
+}
+
+impl<T: Config> Submissions<T::AccountId> for Pallet<T> {
+	fn open(job: JobId, trainers: &[T::AccountId]) -> DispatchResult {
+		ensure!(!Rounds::<T>::contains_key(job), Error::<T>::RoundExists);
+		let distinct =
+			trainers.iter().enumerate().all(|(i, t)| !trainers.iter().take(i).any(|u| u == t));
+		ensure!(distinct && !trainers.is_empty(), Error::<T>::BadTrainers);
+		let entries: Vec<_> = trainers
+			.iter()
+			.map(|trainer| Entry { trainer: trainer.clone(), commitment: None, reveal: None })
+			.collect();
+		let entries = BoundedVec::try_from(entries).map_err(|_| Error::<T>::BadTrainers)?;
+		Rounds::<T>::insert(job, Round { phase: Phase::Committing, entries });
+		Self::deposit_event(Event::RoundOpened { job });
+		Ok(())
+	}
+
+	fn open_reveals(job: JobId) -> Vec<T::AccountId> {
+		let opened = Rounds::<T>::mutate_extant(job, |round| {
+			let opens = round.phase == Phase::Committing;
+			if opens {
+				round.phase = Phase::Revealing;
+			}
+			opens
+		});
+		let committed = Self::committed(job);
+		if opened {
+			Self::deposit_event(Event::RevealsOpened { job, committed: committed.len() as u32 });
+		}
+		committed
+	}
+
+	fn is_complete(job: JobId) -> bool {
+		Rounds::<T>::get(job).is_some_and(|round| round.is_complete())
+	}
+
+	fn close(job: JobId) -> Vec<(T::AccountId, Reveal)> {
+		let closed = Rounds::<T>::mutate_extant(job, |round| {
+			let closes = round.phase != Phase::Closed;
+			round.phase = Phase::Closed;
+			closes
+		});
+		let reveals = Self::reveals(job);
+		if closed {
+			Self::deposit_event(Event::RoundClosed { job, revealed: reveals.len() as u32 });
+		}
+		reveals
+	}
+
+	fn reveals(job: JobId) -> Vec<(T::AccountId, Reveal)> {
+		Rounds::<T>::get(job)
+			.map(|round| {
+				round
+					.entries
+					.into_iter()
+					.filter_map(|e| e.reveal.map(|reveal| (e.trainer, reveal)))
+					.collect()
+			})
+			.unwrap_or_default()
+	}
+
+	fn committed(job: JobId) -> Vec<T::AccountId> {
+		Rounds::<T>::get(job)
+			.map(|round| {
+				round
+					.entries
+					.into_iter()
+					.filter(|e| e.commitment.is_some())
+					.map(|e| e.trainer)
+					.collect()
+			})
+			.unwrap_or_default()
+	}
+
+	fn remove(job: JobId) {
+		Rounds::<T>::remove(job);
+	}
+}

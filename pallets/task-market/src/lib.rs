@@ -1,0 +1,507 @@
+//! The market of training jobs: listings, jobs, escrow and the life of a job.
+//!
+//! A submitter posts a job with its money on hold ([`Pallet::submit_job`], or
+//! [`Pallet::order`] through a trainer's listing). Trainers apply with a deposit on hold.
+//! From there on the chain leads:
+//!
+//! ```text
+//! Open -> Seeding -> Training -> Revealing -> Auditing -> Ended
+//!   |                   |            |           |
+//!   no applicant,       nobody       nobody      decisions: Settled or Failed
+//!   cancelled           committed    revealed
+//! ```
+//!
+//! - [`life_cycle`] is the state machine: what each state waits for, until when, and what
+//!   happens then. It is the only place that changes a job's state.
+//! - [`money`] holds and moves every unit: quotes, escrow, deposits, settlement, slashes.
+//! - [`agenda`] is the clock. Every job that has not ended stands on it exactly once, and
+//!   due jobs are served at the beginning of each block with bounded, weighed work. What
+//!   does not fit waits for the next block, oldest first, or for anyone's `poke`.
+//! - [`listings`] are trainers' standing offers; [`views`] is what clients ask.
+//!
+//! Commitments and reveals, audits, randomness, models and trainers belong to other pallets
+//! behind the traits of `trainyard_primitives::traits`.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(
+	not(any(test, feature = "runtime-benchmarks")),
+	deny(
+		clippy::unwrap_used,
+		clippy::expect_used,
+		clippy::indexing_slicing,
+		clippy::panic,
+		clippy::arithmetic_side_effects
+	)
+)]
+
+extern crate alloc;
+
+pub mod agenda;
+#[cfg(feature = "runtime-benchmarks")]
+mod benchmarking;
+pub mod life_cycle;
+pub mod listings;
+#[cfg(test)]
+mod mock;
+pub mod money;
+#[cfg(test)]
+mod tests;
+mod try_state;
+mod types;
+pub mod views;
+pub mod weights;
+
+pub use pallet::*;
+pub use types::*;
+pub use weights::WeightInfo;
+
+#[frame_support::pallet]
+pub mod pallet {
+	use super::*;
+	use frame_support::{
+		dispatch::PostDispatchInfo,
+		pallet_prelude::*,
+		traits::fungible,
+		weights::Weight,
+	};
+	use frame_system::pallet_prelude::*;
+	use trainyard_primitives::{
+		job::{Balance, BlockNumber, Ending, Fate, Settlement, Terms, MAX_REPLICAS},
+		spec::JobSpec,
+		traits::{Audits, Beacon, BlobStore, Submissions, TrainerRegistry},
+		JobId, MicroUt, Text, H256,
+	};
+
+	#[pallet::pallet]
+	pub struct Pallet<T>(_);
+
+	/// What the pallet needs from the runtime.
+	#[pallet::config]
+	pub trait Config: frame_system::Config<RuntimeEvent: From<Event<Self>>> {
+		/// The currency of escrow, deposits and pay.
+		type Currency: fungible::Mutate<Self::AccountId, Balance = Balance>
+			+ fungible::MutateHold<Self::AccountId, Reason = Self::RuntimeHoldReason>;
+
+		/// The runtime's reasons for holds.
+		type RuntimeHoldReason: From<HoldReason>;
+
+		/// Who trains, and the ledger of power.
+		type Trainers: TrainerRegistry<Self::AccountId>;
+
+		/// Rounds of commit and reveal.
+		type Submissions: Submissions<Self::AccountId>;
+
+		/// Audits of what was revealed.
+		type Audits: Audits<Self::AccountId>;
+
+		/// Randomness from blocks that do not exist yet.
+		type Beacon: Beacon;
+
+		/// Models on chain.
+		type Blobs: BlobStore;
+
+		/// Receives what is slashed and belongs to nobody in particular, and what cannot be
+		/// delivered.
+		type Jackpot: Get<Self::AccountId>;
+
+		/// Weight of a block's beginning that may go into serving due jobs. At least
+		/// [`Pallet::worst_advance`], or nothing would ever be served.
+		type ServiceWeight: Get<Weight>;
+
+		/// Least deposit of a trainer, before the audit fees that it covers.
+		#[pallet::constant]
+		type MinDeposit: Get<Balance>;
+
+		/// Protocol fee for one `ut`, burned when a replica is accepted: the floor price of
+		/// power.
+		#[pallet::constant]
+		type FeePerUt: Get<Balance>;
+
+		/// Least fee of a verifier for a round.
+		#[pallet::constant]
+		type MinAuditFee: Get<Balance>;
+
+		/// Least blocks for applying, and for training.
+		#[pallet::constant]
+		type MinPeriod: Get<BlockNumber>;
+
+		/// Most blocks for applying.
+		#[pallet::constant]
+		type MaxApplyBlocks: Get<BlockNumber>;
+
+		/// Most blocks for training.
+		#[pallet::constant]
+		type MaxTrainingBlocks: Get<BlockNumber>;
+
+		/// Blocks for revealing and storing the model.
+		#[pallet::constant]
+		type RevealBlocks: Get<BlockNumber>;
+
+		/// Blocks between two looks for models that are still being stored after everyone
+		/// revealed.
+		#[pallet::constant]
+		type ModelPollBlocks: Get<BlockNumber>;
+
+		/// Blocks for which an ended job is kept.
+		#[pallet::constant]
+		type RetentionBlocks: Get<BlockNumber>;
+
+		/// Most trainers that may apply for one job.
+		#[pallet::constant]
+		type MaxApplicants: Get<u32>;
+
+		/// Weights of the calls and of each step of a job.
+		type WeightInfo: WeightInfo;
+	}
+
+	/// Why this pallet holds funds.
+	#[pallet::composite_enum]
+	pub enum HoldReason {
+		/// A submitter's money for a job that has not ended.
+		Escrow,
+		/// A trainer's deposit for a job that it applied for or trains.
+		Deposit,
+	}
+
+	/// Number of the next job.
+	#[pallet::storage]
+	pub type NextJob<T> = StorageValue<_, JobId, ValueQuery>;
+
+	/// Every job, until it ended and was forgotten.
+	#[pallet::storage]
+	pub type Jobs<T: Config> = StorageMap<_, Twox64Concat, JobId, Job<T::AccountId>>;
+
+	/// Who applied for a job, in order of applying, until the draw.
+	#[pallet::storage]
+	pub type Applicants<T: Config> =
+		StorageMap<_, Twox64Concat, JobId, BoundedVec<T::AccountId, T::MaxApplicants>, ValueQuery>;
+
+	/// Trainers' standing offers.
+	#[pallet::storage]
+	pub type Listings<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, Listing>;
+
+	/// Height at which each job that has not ended is looked at next.
+	#[pallet::storage]
+	pub type Due<T> = StorageMap<_, Twox64Concat, JobId, BlockNumber>;
+
+	/// The same by height: the jobs to be looked at then.
+	#[pallet::storage]
+	pub type Agenda<T> =
+		StorageDoubleMap<_, Twox64Concat, BlockNumber, Twox64Concat, JobId, ()>;
+
+	/// Least height whose agenda may not be empty.
+	#[pallet::storage]
+	pub type Cursor<T> = StorageValue<_, BlockNumber>;
+
+	/// All that this pallet ever burned: protocol fees, and what could be delivered neither
+	/// to its recipient nor to the jackpot.
+	#[pallet::storage]
+	pub type TotalBurned<T> = StorageValue<_, Balance, ValueQuery>;
+
+	#[pallet::event]
+	#[pallet::generate_deposit(pub(super) fn deposit_event)]
+	pub enum Event<T: Config> {
+		/// A job was posted and its escrow held.
+		JobPosted {
+			/// The job.
+			job: JobId,
+			/// Who posted it.
+			submitter: T::AccountId,
+			/// The only trainer that may apply, for a job ordered through a listing.
+			invited: Option<T::AccountId>,
+			/// Work of one replica.
+			work: MicroUt,
+			/// What is held.
+			escrow: Balance,
+		},
+		/// A trainer applied and its deposit is held.
+		Applied {
+			/// The job.
+			job: JobId,
+			/// Who applied.
+			trainer: T::AccountId,
+			/// What is held.
+			deposit: Balance,
+		},
+		/// Applying is over; the assignment seed forms from the next blocks.
+		ApplicationsClosed {
+			/// The job.
+			job: JobId,
+			/// How many applied.
+			applicants: u32,
+		},
+		/// The blocks that should have made the seed are too old; it forms from the next ones.
+		SeedLost {
+			/// The job.
+			job: JobId,
+		},
+		/// The seed is known and the replicas are drawn; training begins.
+		Assigned {
+			/// The job.
+			job: JobId,
+			/// The assignment seed, shared by all replicas.
+			seed: H256,
+			/// Who trains.
+			trainers: BoundedVec<T::AccountId, ConstU32<MAX_REPLICAS>>,
+		},
+		/// Training is over; results and models are awaited.
+		RevealsOpened {
+			/// The job.
+			job: JobId,
+			/// How many trainers committed.
+			committed: u32,
+		},
+		/// Results are in; verifiers replay.
+		AuditOpened {
+			/// The job.
+			job: JobId,
+			/// How many distinct results there are.
+			results: u32,
+		},
+		/// The fate of a replica is known.
+		ReplicaEnded {
+			/// The job.
+			job: JobId,
+			/// Whose replica.
+			trainer: T::AccountId,
+			/// What became of it.
+			fate: Fate,
+		},
+		/// A party is ready to settle at once.
+		AgreementProposed {
+			/// The job.
+			job: JobId,
+			/// Who is ready.
+			who: T::AccountId,
+			/// Total pay of one replica.
+			pay: Balance,
+		},
+		/// A job ended and all its money went where it belongs.
+		JobEnded {
+			/// The job.
+			job: JobId,
+			/// How.
+			ending: Ending,
+			/// Where the money went.
+			settlement: Settlement,
+		},
+		/// Money could not be delivered and went to the jackpot, or was burned where even that
+		/// was impossible.
+		Diverted {
+			/// The job.
+			job: JobId,
+			/// Who should have received it.
+			recipient: T::AccountId,
+			/// How much.
+			amount: Balance,
+			/// Whether it was burned.
+			burned: bool,
+		},
+		/// The record of an ended job was removed.
+		Forgotten {
+			/// The job.
+			job: JobId,
+		},
+		/// A trainer posted or replaced its listing.
+		ListingPosted {
+			/// Whose.
+			trainer: T::AccountId,
+			/// Price of one `ut`.
+			price_per_ut: Balance,
+			/// Largest job taken.
+			max_work: MicroUt,
+		},
+		/// A trainer removed its listing.
+		ListingRemoved {
+			/// Whose.
+			trainer: T::AccountId,
+		},
+	}
+
+	#[pallet::error]
+	pub enum Error<T> {
+		/// There is no job with this number, or it was forgotten.
+		NoSuchJob,
+		/// The specification breaks a rule; the error inside says which.
+		InvalidSpec(SpecFault),
+		/// Replicas must be 1 to `MAX_REPLICAS`, and 1 for an ordered job.
+		BadReplicas,
+		/// Verifiers must be 1 to `MAX_VERIFIERS`.
+		BadVerifiers,
+		/// Audited segments must be 1 to `MAX_AUDIT_SEGMENTS` and at most the job's segments.
+		BadAuditSegments,
+		/// The price of a `ut` is zero.
+		ZeroPrice,
+		/// The fee of a verifier is below `MinAuditFee`.
+		AuditFeeTooLow,
+		/// `apply_blocks` or `training_blocks` is below `MinPeriod` or above its maximum.
+		BadPeriods,
+		/// Escrow or deposit would exceed the range of amounts.
+		AmountOverflow,
+		/// There are no numbers left for jobs.
+		TooManyJobs,
+		/// The trainer has no listing.
+		NotListed,
+		/// The price offered is below the listing's.
+		PriceBelowListing,
+		/// The job is larger than the listing takes.
+		WorkAboveListing,
+		/// A listing that takes no work at all makes no sense.
+		ZeroWork,
+		/// The account is not a registered trainer.
+		NotATrainer,
+		/// A submitter may not train its own job.
+		SubmitterCannotTrain,
+		/// The job was ordered from another trainer.
+		NotInvited,
+		/// The job does not take applications any more.
+		NotOpen,
+		/// The caller has applied already.
+		AlreadyApplied,
+		/// As many trainers applied as one job may have.
+		TooManyApplicants,
+		/// Only the submitter may do this.
+		NotSubmitter,
+		/// Someone has applied, so the job cannot be taken back.
+		HasApplicants,
+		/// The job is not waiting for anything that is overdue.
+		NotOverdue,
+		/// The job is not being trained, revealed or audited.
+		NotRunning,
+		/// The caller is neither the submitter nor a trainer still working on the job.
+		NotAParty,
+		/// The agreed pay may not exceed the price.
+		PayAbovePrice,
+		/// The job has not ended.
+		NotEnded,
+		/// The job ended too recently to be forgotten.
+		StillRetained,
+	}
+
+	#[pallet::hooks]
+	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
+		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
+			Self::serve(Self::now())
+		}
+
+		fn integrity_test() {
+			let needed = Self::worst_advance().saturating_add(T::WeightInfo::serve());
+			let limit = T::ServiceWeight::get();
+			assert!(
+				needed.all_lte(limit),
+				"ServiceWeight ({limit}) must allow for serving one job ({needed})"
+			);
+			assert!(T::MaxApplicants::get() >= MAX_REPLICAS, "MaxApplicants below MAX_REPLICAS");
+			assert!(T::MinPeriod::get() > 0, "MinPeriod must be at least one block");
+			assert!(T::ModelPollBlocks::get() > 0, "ModelPollBlocks must be at least one block");
+		}
+
+		#[cfg(feature = "try-runtime")]
+		fn try_state(_: BlockNumberFor<T>) -> Result<(), sp_runtime::TryRuntimeError> {
+			Self::do_try_state()
+		}
+	}
+
+	#[pallet::call]
+	impl<T: Config> Pallet<T> {
+		/// Posts a job that any trainer may apply for, and holds its escrow:
+		/// `replicas x (price + protocol fee) + verifiers x audit fee x audit rounds`.
+		#[pallet::call_index(0)]
+		#[pallet::weight(T::WeightInfo::submit_job())]
+		pub fn submit_job(origin: OriginFor<T>, spec: JobSpec, terms: Terms) -> DispatchResult {
+			let submitter = ensure_signed(origin)?;
+			Self::do_submit_job(submitter, spec, terms)
+		}
+
+		/// Orders a job from `trainer` at its listing's price or more; only `trainer` may
+		/// apply.
+		#[pallet::call_index(1)]
+		#[pallet::weight(T::WeightInfo::order())]
+		pub fn order(
+			origin: OriginFor<T>,
+			trainer: T::AccountId,
+			spec: JobSpec,
+			terms: Terms,
+		) -> DispatchResult {
+			let submitter = ensure_signed(origin)?;
+			Self::do_order(submitter, trainer, spec, terms)
+		}
+
+		/// Applies for an open job; the caller's deposit is held until it is not drawn or the
+		/// job ends. Who applies has the data already and serves it from then on.
+		#[pallet::call_index(2)]
+		#[pallet::weight(T::WeightInfo::apply())]
+		pub fn apply(origin: OriginFor<T>, job: JobId) -> DispatchResult {
+			let trainer = ensure_signed(origin)?;
+			Self::do_apply(trainer, job)
+		}
+
+		/// Takes back a job that nobody applied for; everything is refunded.
+		#[pallet::call_index(3)]
+		#[pallet::weight(T::WeightInfo::cancel())]
+		pub fn cancel(origin: OriginFor<T>, job: JobId) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_cancel(who, job)
+		}
+
+		/// Serves an overdue job that blocks had no room for. Anyone may; it costs nothing
+		/// where the job was overdue.
+		#[pallet::call_index(4)]
+		#[pallet::weight(
+			T::WeightInfo::look().saturating_add(Pallet::<T>::worst_advance())
+		)]
+		pub fn poke(origin: OriginFor<T>, job: JobId) -> DispatchResultWithPostInfo {
+			ensure_signed(origin)?;
+			let weight = Self::do_poke(job)?;
+			Ok(PostDispatchInfo { actual_weight: Some(weight), pays_fee: Pays::No })
+		}
+
+		/// Says that the caller is ready to settle at once, with `pay` in total for each
+		/// replica still working. When the submitter and all these trainers have said the same,
+		/// the job ends: trainers are paid that and get their deposits back, verifiers who
+		/// served get their fee, the submitter gets the rest, and nobody is credited power.
+		/// Saying it again with another pay replaces the earlier word.
+		#[pallet::call_index(5)]
+		#[pallet::weight(Pallet::<T>::agree_weight(true))]
+		pub fn agree(
+			origin: OriginFor<T>,
+			job: JobId,
+			pay: Balance,
+		) -> DispatchResultWithPostInfo {
+			let who = ensure_signed(origin)?;
+			let settled = Self::do_agree(who, job, pay)?;
+			Ok(Some(Self::agree_weight(settled)).into())
+		}
+
+		/// Posts the caller's listing, or replaces it: its price of one `ut`, the largest job
+		/// it takes, and a free note. The caller must be a registered trainer.
+		#[pallet::call_index(6)]
+		#[pallet::weight(T::WeightInfo::post_listing())]
+		pub fn post_listing(
+			origin: OriginFor<T>,
+			price_per_ut: Balance,
+			max_work: MicroUt,
+			note: Text,
+		) -> DispatchResult {
+			let trainer = ensure_signed(origin)?;
+			Self::do_post_listing(trainer, Listing { price_per_ut, max_work, note })
+		}
+
+		/// Removes the caller's listing. Jobs already ordered go on.
+		#[pallet::call_index(7)]
+		#[pallet::weight(T::WeightInfo::remove_listing())]
+		pub fn remove_listing(origin: OriginFor<T>) -> DispatchResult {
+			let trainer = ensure_signed(origin)?;
+			Self::do_remove_listing(trainer)
+		}
+
+		/// Removes the record of a job that ended at least `RetentionBlocks` ago, with its
+		/// commitments, reveals and audit. Anyone may.
+		#[pallet::call_index(8)]
+		#[pallet::weight(T::WeightInfo::forget())]
+		pub fn forget(origin: OriginFor<T>, job: JobId) -> DispatchResult {
+			ensure_signed(origin)?;
+			Self::do_forget(job)
+		}
+	}
+}

@@ -1,0 +1,514 @@
+//! The state machine of a job: the only place where a job's state changes.
+//!
+//! A job moves when [`Pallet::advance`] looks at it, at a height that the agenda names, and
+//! by the calls `apply`, `cancel` and `agree`. Every state has a deadline and an outcome
+//! when it passes, so nobody's money is locked by someone who vanished:
+//!
+//! | state | ends when | and then |
+//! |---|---|---|
+//! | Open | its deadline; the invited trainer applied | Seeding, or `NoApplicants` |
+//! | Seeding | the seed is there (blocks suffice; nobody is needed) | Training |
+//! | Training | all committed, or its deadline | Revealing, or `Failed` |
+//! | Revealing | all revealed and all models stored, or its deadline | Auditing, or `Failed` |
+//! | Auditing | the audit decided (it has deadlines of its own) | `Settled` or `Failed` |
+
+use crate::{
+	Applicants, Config, Error, Event, Job, Jobs, NextJob, Pallet, Quote, Replica,
+	WeightInfo,
+};
+use alloc::{collections::BTreeMap, vec::Vec};
+use codec::Encode;
+use frame_support::{
+	defensive, ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight, BoundedVec,
+};
+use sp_runtime::DispatchError;
+use trainyard_primitives::{
+	audit::Decision,
+	draw,
+	job::{Balance, BlockNumber, Ending, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
+	spec::JobSpec,
+	traits::{
+		AuditRequest, AuditStatus, Audits, Beacon, BlobStore, JobObserver, Seed, Submissions,
+		TrainerRegistry,
+	},
+	JobId, H256,
+};
+
+/// Domain of the assignment seed; the subject is the job's number, encoded.
+pub const SEED_DOMAIN: &[u8] = b"trainyard/assign/v1";
+/// Domain of the draw of replicas from the assignment seed.
+pub const REPLICAS_DOMAIN: &[u8] = b"trainyard/replicas/v1";
+
+/// Where a look at a job leads: the height of the next look, or nowhere as the job ended.
+type Next = Option<BlockNumber>;
+
+/// Posting, applying, taking back, agreeing, forgetting.
+impl<T: Config> Pallet<T> {
+	pub(crate) fn do_submit_job(
+		submitter: T::AccountId,
+		spec: JobSpec,
+		terms: Terms,
+	) -> DispatchResult {
+		let quote = Self::checked_quote(&spec, &terms)?;
+		Self::post(submitter, None, spec, terms, quote)
+	}
+
+	/// Puts a checked job on the market.
+	pub(crate) fn post(
+		submitter: T::AccountId,
+		invited: Option<T::AccountId>,
+		spec: JobSpec,
+		terms: Terms,
+		quote: Quote,
+	) -> DispatchResult {
+		let id = NextJob::<T>::get();
+		let next = id.checked_add(1).ok_or(Error::<T>::TooManyJobs)?;
+		Self::hold_escrow(&submitter, &quote)?;
+		NextJob::<T>::put(next);
+		let now = Self::now();
+		let deadline = now.saturating_add(terms.apply_blocks);
+		let job = Job {
+			submitter: submitter.clone(),
+			invited: invited.clone(),
+			spec,
+			terms,
+			quote,
+			state: JobState::Open,
+			since: now,
+			deadline,
+			seed: None,
+			replicas: BoundedVec::new(),
+			offer: None,
+			settlement: Settlement { escrowed: quote.escrow, ..Settlement::default() },
+		};
+		Jobs::<T>::insert(id, job);
+		Self::schedule(id, deadline);
+		let (work, escrow) = (quote.work, quote.escrow);
+		Self::deposit_event(Event::JobPosted { job: id, submitter, invited, work, escrow });
+		Ok(())
+	}
+
+	pub(crate) fn do_apply(trainer: T::AccountId, id: JobId) -> DispatchResult {
+		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
+		// A full block may look at the job late; applying ends in time all the same.
+		let open = job.state == JobState::Open && Self::now() < job.deadline;
+		ensure!(open, Error::<T>::NotOpen);
+		ensure!(trainer != job.submitter, Error::<T>::SubmitterCannotTrain);
+		let welcome = job.invited.as_ref().is_none_or(|invited| *invited == trainer);
+		ensure!(welcome, Error::<T>::NotInvited);
+		ensure!(T::Trainers::is_trainer(&trainer), Error::<T>::NotATrainer);
+		Applicants::<T>::try_mutate(id, |applicants| -> DispatchResult {
+			ensure!(!applicants.contains(&trainer), Error::<T>::AlreadyApplied);
+			applicants
+				.try_push(trainer.clone())
+				.map_err(|_| Error::<T>::TooManyApplicants)?;
+			Self::hold_deposit(&trainer, &job.quote)
+		})?;
+		if job.invited.is_some() {
+			// Nobody else may come.
+			<Self as JobObserver>::progressed(id);
+		}
+		Self::deposit_event(Event::Applied { job: id, trainer, deposit: job.quote.deposit });
+		Ok(())
+	}
+
+	pub(crate) fn do_cancel(who: T::AccountId, id: JobId) -> DispatchResult {
+		let mut job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
+		ensure!(who == job.submitter, Error::<T>::NotSubmitter);
+		ensure!(job.state == JobState::Open, Error::<T>::NotOpen);
+		ensure!(Applicants::<T>::decode_len(id).unwrap_or(0) == 0, Error::<T>::HasApplicants);
+		Self::unschedule(id);
+		Self::end(id, &mut job, Ending::Cancelled, &[]);
+		Jobs::<T>::insert(id, job);
+		Ok(())
+	}
+
+	/// Records that `who` would settle for `pay`; settles when all parties would. Returns
+	/// whether they did.
+	pub(crate) fn do_agree(
+		who: T::AccountId,
+		id: JobId,
+		pay: Balance,
+	) -> Result<bool, DispatchError> {
+		let mut job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
+		ensure!(
+			matches!(job.state, JobState::Training | JobState::Revealing | JobState::Auditing),
+			Error::<T>::NotRunning
+		);
+		let word = if who == job.submitter {
+			&mut job.offer
+		} else {
+			job.replicas
+				.iter_mut()
+				.find(|r| r.trainer == who && r.fate == Fate::Working)
+				.map(|r| &mut r.offer)
+				.ok_or(Error::<T>::NotAParty)?
+		};
+		ensure!(pay <= job.quote.price, Error::<T>::PayAbovePrice);
+		*word = Some(pay);
+		Self::deposit_event(Event::AgreementProposed { job: id, who, pay });
+
+		let mut working = job.replicas.iter().filter(|r| r.fate == Fate::Working);
+		let agreed = job.offer == Some(pay) && working.all(|r| r.offer == Some(pay));
+		if agreed {
+			let served = match job.state {
+				JobState::Auditing => T::Audits::abort(id),
+				_ => Vec::new(),
+			};
+			T::Submissions::close(id);
+			Self::conclude(id, &mut job, |_| Some(Fate::Agreed));
+			Self::unschedule(id);
+			Self::end(id, &mut job, Ending::Agreed, &served);
+		}
+		Jobs::<T>::insert(id, job);
+		Ok(agreed)
+	}
+
+	/// Most that `agree` weighs, by whether it `settled` the job.
+	pub(crate) fn agree_weight(settled: bool) -> Weight {
+		let word = T::WeightInfo::agree();
+		if settled {
+			word.saturating_add(T::Audits::advance_weight()).saturating_add(T::WeightInfo::settle())
+		} else {
+			word
+		}
+	}
+
+	pub(crate) fn do_forget(id: JobId) -> DispatchResult {
+		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
+		ensure!(matches!(job.state, JobState::Ended(_)), Error::<T>::NotEnded);
+		ensure!(Self::now() >= job.deadline, Error::<T>::StillRetained);
+		Jobs::<T>::remove(id);
+		T::Submissions::remove(id);
+		T::Audits::remove(id);
+		Self::deposit_event(Event::Forgotten { job: id });
+		Ok(())
+	}
+}
+
+/// What happens at the heights that the agenda names.
+impl<T: Config> Pallet<T> {
+	/// Looks at a job: moves it on if what it waits for is there or its deadline has passed,
+	/// and puts it on the agenda again unless it ended. Returns the weight of what was done,
+	/// at most [`Self::worst_advance`].
+	pub fn advance(id: JobId) -> Weight {
+		let Some(mut job) = Jobs::<T>::get(id) else {
+			defensive!("a job on the agenda exists");
+			Self::unschedule(id);
+			return T::WeightInfo::look();
+		};
+		let now = Self::now();
+		let (next, weight) = match job.state {
+			JobState::Open => Self::look_at_open(id, &mut job, now),
+			JobState::Seeding => Self::look_at_seeding(id, &mut job, now),
+			JobState::Training => Self::look_at_training(id, &mut job, now),
+			JobState::Revealing => Self::look_at_revealing(id, &mut job, now),
+			JobState::Auditing => Self::look_at_auditing(id, &mut job, now),
+			JobState::Ended(_) => (None, T::WeightInfo::look()),
+		};
+		match next {
+			Some(at) => Self::schedule(id, at),
+			None => Self::unschedule(id),
+		}
+		Jobs::<T>::insert(id, job);
+		weight
+	}
+
+	/// Most that one [`Self::advance`] weighs.
+	pub fn worst_advance() -> Weight {
+		let settle = T::WeightInfo::settle();
+		let audit = T::Audits::advance_weight().saturating_add(T::WeightInfo::look());
+		T::WeightInfo::close_applications()
+			.max(T::WeightInfo::assign(T::MaxApplicants::get()))
+			.max(T::WeightInfo::open_reveals().saturating_add(settle))
+			.max(T::WeightInfo::open_audit().saturating_add(settle))
+			.max(audit.saturating_add(settle))
+	}
+
+	fn look_at_open(id: JobId, job: &mut Job<T::AccountId>, now: BlockNumber) -> (Next, Weight) {
+		let applicants = Applicants::<T>::decode_len(id).unwrap_or(0);
+		let complete = now >= job.deadline || (job.invited.is_some() && applicants > 0);
+		if !complete {
+			return (Some(job.deadline), T::WeightInfo::look());
+		}
+		if applicants == 0 {
+			Self::end(id, job, Ending::NoApplicants, &[]);
+			return (None, T::WeightInfo::settle());
+		}
+		let applicants = applicants as u32;
+		Self::deposit_event(Event::ApplicationsClosed { job: id, applicants });
+		let next = now.saturating_add(1);
+		Self::enter(job, JobState::Seeding, now, next);
+		(Some(next), T::WeightInfo::close_applications())
+	}
+
+	fn look_at_seeding(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		now: BlockNumber,
+	) -> (Next, Weight) {
+		match id.using_encoded(|subject| T::Beacon::seed(SEED_DOMAIN, subject, job.since)) {
+			Seed::Ready(seed) => {
+				let applicants = Applicants::<T>::take(id);
+				let weight = T::WeightInfo::assign(applicants.len() as u32);
+				match Self::assign(id, job, now, seed, applicants.into_inner()) {
+					Some(deadline) => (Some(deadline), weight),
+					None => (None, weight.saturating_add(T::WeightInfo::settle())),
+				}
+			},
+			Seed::NotBefore(at) => {
+				job.deadline = at.max(now.saturating_add(1));
+				(Some(job.deadline), T::WeightInfo::look())
+			},
+			Seed::Lost => {
+				Self::deposit_event(Event::SeedLost { job: id });
+				let next = now.saturating_add(1);
+				Self::enter(job, JobState::Seeding, now, next);
+				(Some(next), T::WeightInfo::look())
+			},
+		}
+	}
+
+	/// Draws the replicas from the `applicants`, returns the others' deposits and begins
+	/// training.
+	pub(crate) fn assign(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		now: BlockNumber,
+		seed: H256,
+		mut applicants: Vec<T::AccountId>,
+	) -> Next {
+		applicants.sort();
+		let candidates: Vec<(T::AccountId, Balance)> =
+			applicants.into_iter().map(|a| (a.clone(), T::Trainers::bond(&a))).collect();
+		let wanted = job.terms.replicas as usize;
+		let drawn = draw::weighted(REPLICAS_DOMAIN, &seed, &candidates, wanted);
+		for (applicant, _) in &candidates {
+			if !drawn.contains(applicant) {
+				Self::return_deposit(id, applicant, &job.quote);
+			}
+		}
+		let trainers = BoundedVec::truncate_from(drawn);
+		let replicas = trainers
+			.iter()
+			.map(|trainer| Replica {
+				trainer: trainer.clone(),
+				fate: Fate::Working,
+				result: None,
+				offer: None,
+			})
+			.collect();
+		job.replicas = BoundedVec::truncate_from(replicas);
+		job.seed = Some(seed);
+		if T::Submissions::open(id, &trainers).is_err() {
+			// Nobody's fault: everything goes back.
+			Self::conclude(id, job, |_| Some(Fate::Undecided));
+			Self::end(id, job, Ending::Failed, &[]);
+			return None;
+		}
+		let deadline = now.saturating_add(job.terms.training_blocks);
+		Self::enter(job, JobState::Training, now, deadline);
+		Self::deposit_event(Event::Assigned { job: id, seed, trainers });
+		Some(deadline)
+	}
+
+	fn look_at_training(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		now: BlockNumber,
+	) -> (Next, Weight) {
+		if now < job.deadline && !T::Submissions::is_complete(id) {
+			return (Some(job.deadline), T::WeightInfo::look());
+		}
+		let weight = T::WeightInfo::open_reveals();
+		match Self::open_reveals(id, job, now) {
+			Some(deadline) => (Some(deadline), weight),
+			None => (None, weight.saturating_add(T::WeightInfo::settle())),
+		}
+	}
+
+	/// Ends training.
+	pub(crate) fn open_reveals(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		now: BlockNumber,
+	) -> Next {
+		let committed = T::Submissions::open_reveals(id);
+		Self::conclude(id, job, |r| {
+			(!committed.contains(&r.trainer)).then_some(Fate::NotCommitted)
+		});
+		if committed.is_empty() {
+			T::Submissions::close(id);
+			Self::end(id, job, Ending::Failed, &[]);
+			return None;
+		}
+		let committed = committed.len() as u32;
+		Self::deposit_event(Event::RevealsOpened { job: id, committed });
+		let deadline = now.saturating_add(T::RevealBlocks::get());
+		Self::enter(job, JobState::Revealing, now, deadline);
+		Some(deadline)
+	}
+
+	fn look_at_revealing(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		now: BlockNumber,
+	) -> (Next, Weight) {
+		if now < job.deadline {
+			if !T::Submissions::is_complete(id) {
+				return (Some(job.deadline), T::WeightInfo::look());
+			}
+			let stored =
+				|(_, reveal): &(_, Reveal)| T::Blobs::is_complete(&reveal.model_root);
+			if !T::Submissions::reveals(id).iter().all(stored) {
+				// Nothing tells this pallet of a stored model, so it looks again.
+				let poll = now.saturating_add(T::ModelPollBlocks::get());
+				return (Some(poll.min(job.deadline)), T::WeightInfo::look());
+			}
+		}
+		let reveals = T::Submissions::close(id);
+		let weight = T::WeightInfo::open_audit();
+		match Self::open_audit(id, job, now, reveals) {
+			Some(next) => (Some(next), weight),
+			None => (None, weight.saturating_add(T::WeightInfo::settle())),
+		}
+	}
+
+	/// Ends revealing: groups what was delivered by result and opens the audit.
+	pub(crate) fn open_audit(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		now: BlockNumber,
+		reveals: Vec<(T::AccountId, Reveal)>,
+	) -> Next {
+		let revealed: BTreeMap<T::AccountId, WorkResult> =
+			reveals.into_iter().map(|(trainer, reveal)| (trainer, reveal.result())).collect();
+		Self::conclude(id, job, |r| match revealed.get(&r.trainer) {
+			None => Some(Fate::NotRevealed),
+			Some(result) if !T::Blobs::is_complete(&result.model_root) => {
+				Some(Fate::ModelMissing)
+			},
+			Some(_) => None,
+		});
+
+		let mut groups = BTreeMap::<WorkResult, Vec<T::AccountId>>::new();
+		for replica in job.replicas.iter().filter(|r| r.fate == Fate::Working) {
+			if let Some(result) = revealed.get(&replica.trainer) {
+				groups.entry(*result).or_default().push(replica.trainer.clone());
+			}
+		}
+		if groups.is_empty() {
+			Self::end(id, job, Ending::Failed, &[]);
+			return None;
+		}
+		let groups: Vec<_> = groups.into_iter().collect();
+		for replica in &mut job.replicas {
+			replica.result = groups
+				.iter()
+				.position(|(_, trainers)| trainers.contains(&replica.trainer))
+				.map(|at| at as u32);
+		}
+		let results = groups.len() as u32;
+		let parties = core::iter::once(job.submitter.clone())
+			.chain(job.replicas.iter().map(|r| r.trainer.clone()))
+			.collect();
+		let request = AuditRequest {
+			groups,
+			parties,
+			segments: job.spec.segments(),
+			audit_segments: job.terms.audit_segments,
+			verifiers: job.terms.verifiers,
+		};
+		if T::Audits::open(id, request).is_err() {
+			// Nobody's fault: no audit, so no pay and no loss.
+			Self::conclude(id, job, |_| Some(Fate::Undecided));
+			Self::end(id, job, Ending::Failed, &[]);
+			return None;
+		}
+		let next = now.saturating_add(1);
+		Self::enter(job, JobState::Auditing, now, next);
+		Self::deposit_event(Event::AuditOpened { job: id, results });
+		Some(next)
+	}
+
+	fn look_at_auditing(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		now: BlockNumber,
+	) -> (Next, Weight) {
+		let weight = T::Audits::advance_weight().saturating_add(T::WeightInfo::look());
+		match T::Audits::advance(id) {
+			AuditStatus::Pending(at) => {
+				job.deadline = at.max(now.saturating_add(1));
+				(Some(job.deadline), weight)
+			},
+			AuditStatus::Done { decisions, served } => {
+				Self::decide(id, job, &decisions, &served);
+				(None, weight.saturating_add(T::WeightInfo::settle()))
+			},
+		}
+	}
+
+	/// Ends a job by the `decisions` of its audit.
+	pub(crate) fn decide(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		decisions: &[Decision],
+		served: &[T::AccountId],
+	) {
+		Self::conclude(id, job, |r| {
+			let decision = r.result.and_then(|at| decisions.get(at as usize));
+			Some(match decision {
+				Some(Decision::Accepted) => Fate::Accepted,
+				Some(Decision::Rejected) => Fate::Rejected,
+				Some(Decision::Unavailable) => Fate::Unavailable,
+				Some(Decision::Undecided) | None => Fate::Undecided,
+			})
+		});
+		let accepted = job.replicas.iter().any(|r| r.fate == Fate::Accepted);
+		let ending = if accepted { Ending::Settled } else { Ending::Failed };
+		Self::end(id, job, ending, served);
+	}
+
+	/// Seals the fate of every replica still working for which `fate` names one.
+	fn conclude(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		fate: impl Fn(&Replica<T::AccountId>) -> Option<Fate>,
+	) {
+		for replica in job.replicas.iter_mut().filter(|r| r.fate == Fate::Working) {
+			if let Some(fate) = fate(replica) {
+				replica.fate = fate;
+				let trainer = replica.trainer.clone();
+				Self::deposit_event(Event::ReplicaEnded { job: id, trainer, fate });
+			}
+		}
+	}
+
+	/// Begins `state`, which ends at `deadline` at the latest.
+	fn enter(
+		job: &mut Job<T::AccountId>,
+		state: JobState,
+		now: BlockNumber,
+		deadline: BlockNumber,
+	) {
+		job.state = state;
+		job.since = now;
+		job.deadline = deadline;
+	}
+
+	/// Ends a job whose replicas' fates are sealed: moves all its money.
+	pub(crate) fn end(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		ending: Ending,
+		served: &[T::AccountId],
+	) {
+		let settlement = Self::settle(id, job, served);
+		job.settlement = settlement;
+		let now = Self::now();
+		let until = now.saturating_add(T::RetentionBlocks::get());
+		Self::enter(job, JobState::Ended(ending), now, until);
+		Self::deposit_event(Event::JobEnded { job: id, ending, settlement });
+	}
+}

@@ -1,0 +1,464 @@
+//! A runtime of this pallet and balances, with fakes for everything behind a trait: tests
+//! play trainers, verifiers and randomness by their helpers.
+
+use crate as pallet_task_market;
+use crate::{Config, Due, Job, Jobs, TotalBurned};
+use frame_support::{
+	assert_ok, derive_impl, parameter_types,
+	traits::{fungible::InspectHold, ConstU128, ConstU32, Hooks},
+	weights::Weight,
+};
+use sp_runtime::{BuildStorage, DispatchError, DispatchResult};
+use std::collections::{BTreeMap, BTreeSet};
+use trainyard_primitives::{
+	audit::Decision,
+	job::{Balance, JobState, Reveal, Terms},
+	spec::JobSpec,
+	traits::{self, AuditRequest, AuditStatus, JobObserver, Seed},
+	JobId, MicroUt, Text, H256,
+};
+
+pub type AccountId = u64;
+type Block = frame_system::mocking::MockBlockU32<Test>;
+
+/// Posts jobs.
+pub const SUBMITTER: AccountId = 1;
+/// Posts jobs too.
+pub const OTHER: AccountId = 2;
+/// Trainers, registered with equal bonds.
+pub const TRAINERS: [AccountId; 5] = [11, 12, 13, 14, 15];
+/// Verifiers; the market knows them from what audits report.
+pub const VERIFIERS: [AccountId; 3] = [21, 22, 23];
+/// Receives what belongs to nobody.
+pub const JACKPOT: AccountId = 99;
+/// What every account but the jackpot starts with.
+pub const ENDOWMENT: Balance = 1_000_000_000_000_000;
+/// Existential deposit.
+pub const ED: Balance = 1_000;
+/// Blocks after which a fake audit that nobody decided gives up.
+pub const AUDIT_BLOCKS: u32 = 40;
+
+#[frame_support::runtime]
+mod runtime {
+	#[runtime::runtime]
+	#[runtime::derive(
+		RuntimeCall,
+		RuntimeEvent,
+		RuntimeError,
+		RuntimeOrigin,
+		RuntimeFreezeReason,
+		RuntimeHoldReason,
+		RuntimeSlashReason,
+		RuntimeLockId,
+		RuntimeTask,
+		RuntimeViewFunction
+	)]
+	pub struct Test;
+
+	#[runtime::pallet_index(0)]
+	pub type System = frame_system;
+	#[runtime::pallet_index(2)]
+	pub type Balances = pallet_balances;
+	#[runtime::pallet_index(20)]
+	pub type TaskMarket = pallet_task_market;
+}
+
+#[derive_impl(frame_system::config_preludes::TestDefaultConfig)]
+impl frame_system::Config for Test {
+	type Block = Block;
+	type AccountData = pallet_balances::AccountData<Balance>;
+}
+
+#[derive_impl(pallet_balances::config_preludes::TestDefaultConfig)]
+impl pallet_balances::Config for Test {
+	type Balance = Balance;
+	type ExistentialDeposit = ConstU128<ED>;
+	type AccountStore = System;
+}
+
+/// A round of the fake submissions.
+#[derive(Clone, Default)]
+pub struct FakeRound {
+	pub trainers: Vec<AccountId>,
+	pub committed: BTreeSet<AccountId>,
+	pub reveals: BTreeMap<AccountId, Reveal>,
+	pub revealing: bool,
+	pub closed: bool,
+}
+
+/// An audit of the fake verifiers.
+#[derive(Clone)]
+pub struct FakeAudit {
+	pub request: AuditRequest<AccountId>,
+	pub opened: u32,
+	pub served: Vec<AccountId>,
+	pub decisions: Option<Vec<Decision>>,
+}
+
+parameter_types! {
+	/// Bonds of the registered trainers.
+	pub static Bonds: BTreeMap<AccountId, Balance> = BTreeMap::new();
+	/// Power credited, in order.
+	pub static Credited: Vec<(AccountId, MicroUt)> = Vec::new();
+	/// How many more times the beacon has lost a seed.
+	pub static LostSeeds: u32 = 0;
+	pub static Rounds: BTreeMap<JobId, FakeRound> = BTreeMap::new();
+	pub static AuditBook: BTreeMap<JobId, FakeAudit> = BTreeMap::new();
+	/// Models that are not stored completely.
+	pub static MissingModels: BTreeSet<H256> = BTreeSet::new();
+	pub static RefuseRounds: bool = false;
+	pub static RefuseAudits: bool = false;
+	pub static ServiceWeight: Weight = Weight::MAX;
+}
+
+pub struct FakeTrainers;
+impl traits::TrainerRegistry<AccountId> for FakeTrainers {
+	fn is_trainer(who: &AccountId) -> bool {
+		Bonds::get().contains_key(who)
+	}
+	fn bond(who: &AccountId) -> Balance {
+		Bonds::get().get(who).copied().unwrap_or(0)
+	}
+	fn credit_training(who: &AccountId, work: MicroUt) {
+		Credited::mutate(|credited| credited.push((*who, work)));
+	}
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_trainer(who: &AccountId) {
+		Bonds::mutate(|bonds| bonds.insert(*who, 1_000));
+	}
+}
+
+/// A seed two blocks after `after`, as on the chain.
+pub struct FakeBeacon;
+impl traits::Beacon for FakeBeacon {
+	fn seed(domain: &[u8], subject: &[u8], after: u32) -> Seed {
+		if LostSeeds::get() > 0 {
+			LostSeeds::mutate(|left| *left -= 1);
+			return Seed::Lost;
+		}
+		match after + 2 {
+			at if at > TaskMarket::now() => Seed::NotBefore(at),
+			_ => Seed::Ready(seed_of(domain, subject, after)),
+		}
+	}
+}
+
+/// The fake beacon's seed.
+pub fn seed_of(domain: &[u8], subject: &[u8], after: u32) -> H256 {
+	H256(sp_io::hashing::blake2_256(&[domain, subject, &after.to_le_bytes()].concat()))
+}
+
+pub struct FakeSubmissions;
+impl traits::Submissions<AccountId> for FakeSubmissions {
+	fn open(job: JobId, trainers: &[AccountId]) -> DispatchResult {
+		if RefuseRounds::get() {
+			return Err(DispatchError::Other("refused"));
+		}
+		let round = FakeRound { trainers: trainers.to_vec(), ..Default::default() };
+		assert!(Rounds::mutate(|rounds| rounds.insert(job, round)).is_none());
+		Ok(())
+	}
+	fn open_reveals(job: JobId) -> Vec<AccountId> {
+		Rounds::mutate(|rounds| rounds.get_mut(&job).unwrap().revealing = true);
+		Self::committed(job)
+	}
+	fn is_complete(job: JobId) -> bool {
+		let Some(round) = Rounds::get().remove(&job) else { return false };
+		if round.revealing {
+			round.reveals.len() == round.committed.len()
+		} else {
+			round.committed.len() == round.trainers.len()
+		}
+	}
+	fn close(job: JobId) -> Vec<(AccountId, Reveal)> {
+		Rounds::mutate(|rounds| rounds.get_mut(&job).map(|round| round.closed = true));
+		Self::reveals(job)
+	}
+	fn reveals(job: JobId) -> Vec<(AccountId, Reveal)> {
+		let round = Rounds::get().remove(&job).unwrap_or_default();
+		round.trainers.iter().filter_map(|t| Some((*t, round.reveals.get(t)?.clone()))).collect()
+	}
+	fn committed(job: JobId) -> Vec<AccountId> {
+		let round = Rounds::get().remove(&job).unwrap_or_default();
+		round.trainers.into_iter().filter(|t| round.committed.contains(t)).collect()
+	}
+	fn remove(job: JobId) {
+		Rounds::mutate(|rounds| rounds.remove(&job));
+	}
+}
+
+pub struct FakeAudits;
+impl traits::Audits<AccountId> for FakeAudits {
+	fn open(job: JobId, request: AuditRequest<AccountId>) -> DispatchResult {
+		if RefuseAudits::get() {
+			return Err(DispatchError::Other("refused"));
+		}
+		let opened = TaskMarket::now();
+		let audit = FakeAudit { request, opened, served: Vec::new(), decisions: None };
+		assert!(AuditBook::mutate(|book| book.insert(job, audit)).is_none());
+		Ok(())
+	}
+	fn advance(job: JobId) -> AuditStatus<AccountId> {
+		let audit = AuditBook::get().remove(&job).unwrap();
+		let until = audit.opened + AUDIT_BLOCKS;
+		let undecided = vec![Decision::Undecided; audit.request.groups.len()];
+		match audit.decisions {
+			Some(decisions) => AuditStatus::Done { decisions, served: audit.served },
+			None if TaskMarket::now() < until => AuditStatus::Pending(until),
+			None => AuditStatus::Done { decisions: undecided, served: audit.served },
+		}
+	}
+	fn abort(job: JobId) -> Vec<AccountId> {
+		AuditBook::mutate(|book| book.remove(&job)).map(|audit| audit.served).unwrap_or_default()
+	}
+	fn remove(job: JobId) {
+		AuditBook::mutate(|book| book.remove(&job));
+	}
+	fn advance_weight() -> Weight {
+		Weight::from_parts(1_000_000, 1_000)
+	}
+}
+
+pub struct FakeBlobs;
+impl traits::BlobStore for FakeBlobs {
+	fn is_complete(root: &H256) -> bool {
+		!MissingModels::get().contains(root)
+	}
+}
+
+parameter_types! {
+	pub const Jackpot: AccountId = JACKPOT;
+}
+
+impl Config for Test {
+	type Currency = Balances;
+	type RuntimeHoldReason = RuntimeHoldReason;
+	type Trainers = FakeTrainers;
+	type Submissions = FakeSubmissions;
+	type Audits = FakeAudits;
+	type Beacon = FakeBeacon;
+	type Blobs = FakeBlobs;
+	type Jackpot = Jackpot;
+	type ServiceWeight = ServiceWeight;
+	type MinDeposit = ConstU128<50_000>;
+	type FeePerUt = ConstU128<1_000_000_000>;
+	type MinAuditFee = ConstU128<100>;
+	type MinPeriod = ConstU32<2>;
+	type MaxApplyBlocks = ConstU32<20>;
+	type MaxTrainingBlocks = ConstU32<50>;
+	type RevealBlocks = ConstU32<15>;
+	type ModelPollBlocks = ConstU32<3>;
+	type RetentionBlocks = ConstU32<25>;
+	type MaxApplicants = ConstU32<8>;
+	type WeightInfo = ();
+}
+
+pub fn new_test_ext() -> sp_io::TestExternalities {
+	let mut storage = frame_system::GenesisConfig::<Test>::default().build_storage().unwrap();
+	let endowed = [SUBMITTER, OTHER].into_iter().chain(TRAINERS).chain(VERIFIERS);
+	pallet_balances::GenesisConfig::<Test> {
+		balances: endowed.map(|who| (who, ENDOWMENT)).collect(),
+		..Default::default()
+	}
+	.assimilate_storage(&mut storage)
+	.unwrap();
+	let mut ext = sp_io::TestExternalities::new(storage);
+	ext.execute_with(|| {
+		Bonds::set(TRAINERS.iter().map(|t| (*t, 1_000)).collect());
+		Credited::set(Vec::new());
+		LostSeeds::set(0);
+		Rounds::set(BTreeMap::new());
+		AuditBook::set(BTreeMap::new());
+		MissingModels::set(BTreeSet::new());
+		RefuseRounds::set(false);
+		RefuseAudits::set(false);
+		ServiceWeight::set(Weight::MAX);
+		System::set_block_number(1);
+	});
+	ext
+}
+
+/// Runs `test` and checks behind it that the books are straight.
+pub fn run(test: impl FnOnce()) {
+	new_test_ext().execute_with(|| {
+		let issuance = Balances::total_issuance();
+		test();
+		check(issuance);
+	});
+}
+
+/// The invariants: storage is consistent, and of the issuance at the beginning nothing is
+/// missing but what was burned.
+pub fn check(issuance: Balance) {
+	TaskMarket::do_try_state().unwrap();
+	assert_eq!(Balances::total_issuance() + TotalBurned::<Test>::get(), issuance);
+	let sum: Balance =
+		frame_system::Account::<Test>::iter_values().map(|a| a.data.free + a.data.reserved).sum();
+	assert_eq!(Balances::total_issuance(), sum);
+}
+
+/// Begins the next block; returns what serving the agenda weighed.
+pub fn next_block() -> Weight {
+	let next = System::block_number() + 1;
+	System::set_block_number(next);
+	TaskMarket::on_initialize(next)
+}
+
+/// Begins blocks up to height `n`.
+pub fn run_to(n: u32) {
+	while TaskMarket::now() < n {
+		next_block();
+		TaskMarket::do_try_state().unwrap();
+	}
+}
+
+/// Terms of a job: `replicas` replicas and 3 verifiers.
+pub fn terms(replicas: u32) -> Terms {
+	Terms {
+		price_per_ut: 5_000_000_000,
+		replicas,
+		verifiers: 3,
+		audit_segments: 4,
+		audit_fee: 10_000,
+		apply_blocks: 5,
+		training_blocks: 20,
+	}
+}
+
+/// Audit fees that an escrow and a deposit cover with [`terms`]: 3 verifiers in 3 rounds.
+pub const AUDIT: Balance = 90_000;
+
+/// Posts the example job by the submitter; returns its number.
+pub fn post(replicas: u32) -> JobId {
+	post_with(SUBMITTER, terms(replicas))
+}
+
+/// Posts the example job with these terms; returns its number.
+pub fn post_with(who: AccountId, terms: Terms) -> JobId {
+	let id = crate::NextJob::<Test>::get();
+	assert_ok!(TaskMarket::submit_job(RuntimeOrigin::signed(who), JobSpec::example(), terms));
+	id
+}
+
+/// Lets `trainers` apply.
+pub fn apply(id: JobId, trainers: &[AccountId]) {
+	for trainer in trainers {
+		assert_ok!(TaskMarket::apply(RuntimeOrigin::signed(*trainer), id));
+	}
+}
+
+/// Posts a job for as many replicas as there are `trainers`, lets them apply and brings it
+/// to training; returns its number.
+pub fn training(trainers: &[AccountId]) -> JobId {
+	let id = post(trainers.len() as u32);
+	apply(id, trainers);
+	run_to_state(id, JobState::Training);
+	id
+}
+
+/// Brings a new job to auditing with the given results, one for each trainer.
+pub fn auditing(results: &[(AccountId, u8)]) -> JobId {
+	let trainers: Vec<AccountId> = results.iter().map(|(trainer, _)| *trainer).collect();
+	let id = training(&trainers);
+	trainers.iter().for_each(|trainer| commit(id, *trainer));
+	run_to_state(id, JobState::Revealing);
+	results.iter().for_each(|(trainer, result)| reveal(id, *trainer, *result));
+	run_to_state(id, JobState::Auditing);
+	id
+}
+
+/// Begins blocks until `id` is in `state`; panics where it does not come in 100 blocks.
+pub fn run_to_state(id: JobId, state: JobState) {
+	for _ in 0..100 {
+		if job(id).state == state {
+			return;
+		}
+		run_to(TaskMarket::now() + 1);
+	}
+	panic!("job {id} is {:?}, not {state:?}", job(id).state);
+}
+
+/// Begins blocks until `id` has ended.
+pub fn run_to_end(id: JobId) {
+	for _ in 0..100 {
+		if matches!(job(id).state, JobState::Ended(_)) {
+			return;
+		}
+		run_to(TaskMarket::now() + 1);
+	}
+	panic!("job {id} is still {:?}", job(id).state);
+}
+
+/// `trainer` commits.
+pub fn commit(id: JobId, trainer: AccountId) {
+	Rounds::mutate(|rounds| rounds.get_mut(&id).unwrap().committed.insert(trainer));
+	tell_if_complete(id);
+}
+
+/// `trainer` reveals the result that goes by `byte`.
+pub fn reveal(id: JobId, trainer: AccountId, byte: u8) {
+	let reveal = reveal_of(byte);
+	Rounds::mutate(|rounds| rounds.get_mut(&id).unwrap().reveals.insert(trainer, reveal));
+	tell_if_complete(id);
+}
+
+fn tell_if_complete(id: JobId) {
+	if <FakeSubmissions as traits::Submissions<AccountId>>::is_complete(id) {
+		TaskMarket::progressed(id);
+	}
+}
+
+/// The result that goes by `byte`.
+pub fn reveal_of(byte: u8) -> Reveal {
+	Reveal {
+		bundle_root: H256::repeat_byte(byte),
+		model_root: model_of(byte),
+		location: Text::new("http://127.0.0.1:8600").unwrap(),
+	}
+}
+
+/// The model of the result that goes by `byte`.
+pub fn model_of(byte: u8) -> H256 {
+	H256::repeat_byte(byte ^ 0x80)
+}
+
+/// The audit decides; `served` earned fees.
+pub fn decide(id: JobId, decisions: &[Decision], served: &[AccountId]) {
+	AuditBook::mutate(|book| {
+		let audit = book.get_mut(&id).unwrap();
+		audit.decisions = Some(decisions.to_vec());
+		audit.served = served.to_vec();
+	});
+	TaskMarket::progressed(id);
+}
+
+/// The record of a job.
+pub fn job(id: JobId) -> Job<AccountId> {
+	Jobs::<Test>::get(id).unwrap()
+}
+
+/// Height at which a job is looked at next.
+pub fn due(id: JobId) -> u32 {
+	Due::<Test>::get(id).unwrap()
+}
+
+/// Free balance.
+pub fn free(who: AccountId) -> Balance {
+	Balances::free_balance(who)
+}
+
+/// What `who` has on hold for `reason`.
+pub fn held(reason: crate::HoldReason, who: AccountId) -> Balance {
+	Balances::balance_on_hold(&reason.into(), &who)
+}
+
+/// This pallet's events so far.
+pub fn events() -> Vec<crate::Event<Test>> {
+	System::events()
+		.into_iter()
+		.filter_map(|record| match record.event {
+			RuntimeEvent::TaskMarket(event) => Some(event),
+			_ => None,
+		})
+		.collect()
+}

@@ -1,0 +1,280 @@
+//! Every unit of money that this pallet holds or moves.
+//!
+//! What comes in: a submitter's *escrow* for the job and each trainer's *deposit*, both as
+//! holds on their own accounts. What goes out, all at once when the job ends:
+//!
+//! - from the escrow: pay of accepted replicas, audit fees earned, the protocol fee of
+//!   accepted replicas (burned), and all the rest back to the submitter;
+//! - from each deposit: what its replica's fate costs ([`lost_deposit`]), shared out by
+//!   [`SlashShares`], and the rest back to the trainer.
+//!
+//! A payment never fails in a way that loses money or stops the job: what cannot be
+//! delivered (a recipient that would stay below the existential deposit) goes to the
+//! jackpot, and where even that cannot be, it is burned; [`Event::Diverted`] says so. The
+//! [`Settlement`] books such a payment under its purpose.
+
+use crate::{
+	lost_deposit, Config, Error, Event, HoldReason, Job, Pallet, Quote, SlashShares, SpecFault,
+	TotalBurned,
+};
+use alloc::{collections::BTreeMap, vec::Vec};
+use frame_support::{
+	defensive, ensure,
+	pallet_prelude::DispatchResult,
+	storage::with_storage_layer,
+	traits::{
+		fungible::MutateHold,
+		tokens::{Fortitude, Precision, Restriction},
+		Get,
+	},
+};
+use trainyard_primitives::{
+	job::{
+		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS,
+		MAX_VERIFIERS,
+	},
+	spec::JobSpec,
+	traits::TrainerRegistry,
+	units, work, JobId, MicroUt,
+};
+
+/// Part of a trainer's deposit that is to be shared out.
+type Pot<AccountId> = (AccountId, Balance);
+
+impl<T: Config> Pallet<T> {
+	/// What a job with this specification and these terms costs; the first rule that they
+	/// break.
+	pub fn checked_quote(spec: &JobSpec, terms: &Terms) -> Result<Quote, Error<T>> {
+		let fault = |error| Error::<T>::InvalidSpec(SpecFault(error));
+		spec.validate().map_err(fault)?;
+		ensure!((1..=MAX_REPLICAS).contains(&terms.replicas), Error::<T>::BadReplicas);
+		ensure!((1..=MAX_VERIFIERS).contains(&terms.verifiers), Error::<T>::BadVerifiers);
+		let segments = MAX_AUDIT_SEGMENTS.min(spec.segments());
+		ensure!((1..=segments).contains(&terms.audit_segments), Error::<T>::BadAuditSegments);
+		ensure!(terms.price_per_ut > 0, Error::<T>::ZeroPrice);
+		ensure!(terms.audit_fee >= T::MinAuditFee::get(), Error::<T>::AuditFeeTooLow);
+		let least = T::MinPeriod::get();
+		ensure!(
+			(least..=T::MaxApplyBlocks::get()).contains(&terms.apply_blocks)
+				&& (least..=T::MaxTrainingBlocks::get()).contains(&terms.training_blocks),
+			Error::<T>::BadPeriods
+		);
+		let work = work::micro_ut(spec).map_err(fault)?;
+		Self::sums(work, terms).ok_or(Error::<T>::AmountOverflow)
+	}
+
+	/// The sums of a job of `work`; `None` on overflow.
+	///
+	/// Escrow: price and protocol fee of all replicas, and the fees of a full committee for
+	/// all rounds that an audit may take. Deposit: half the price, or `MinDeposit` where that
+	/// is more, and the same audit fees: a cheat's deposit always makes the submitter whole.
+	fn sums(work: MicroUt, terms: &Terms) -> Option<Quote> {
+		let price = units::price(work, terms.price_per_ut)?;
+		let fee = units::price(work, T::FeePerUt::get())?;
+		let services = terms.verifiers.checked_mul(MAX_AUDIT_ROUNDS)?;
+		let audit = terms.audit_fee.checked_mul(Balance::from(services))?;
+		let escrow = price
+			.checked_add(fee)?
+			.checked_mul(Balance::from(terms.replicas))?
+			.checked_add(audit)?;
+		let deposit = T::MinDeposit::get().max(price / 2).checked_add(audit)?;
+		Some(Quote { work, price, fee, escrow, deposit })
+	}
+
+	/// Holds the escrow of a job.
+	pub(crate) fn hold_escrow(submitter: &T::AccountId, quote: &Quote) -> DispatchResult {
+		T::Currency::hold(&HoldReason::Escrow.into(), submitter, quote.escrow)
+	}
+
+	/// Holds the deposit of a trainer.
+	pub(crate) fn hold_deposit(trainer: &T::AccountId, quote: &Quote) -> DispatchResult {
+		T::Currency::hold(&HoldReason::Deposit.into(), trainer, quote.deposit)
+	}
+
+	/// Gives a trainer that was not drawn its deposit back.
+	pub(crate) fn return_deposit(id: JobId, trainer: &T::AccountId, quote: &Quote) {
+		Self::give_back(id, HoldReason::Deposit, trainer, quote.deposit);
+	}
+
+	/// Moves all money of a job whose replicas' fates are known, and credits power. `served`
+	/// has an entry for each audit fee earned.
+	pub(crate) fn settle(id: JobId, job: &Job<T::AccountId>, served: &[T::AccountId]) -> Settlement {
+		let quote = &job.quote;
+		let mut settlement =
+			Settlement { escrowed: quote.escrow, ..Settlement::default() };
+
+		// From the escrow.
+		let drawn = MicroUt::try_from(job.replicas.len()).unwrap_or(MicroUt::MAX);
+		let share = quote.work.checked_div(drawn).unwrap_or(0);
+		for replica in &job.replicas {
+			let pay = match replica.fate {
+				Fate::Accepted => {
+					// Replicas of one computation share its power, or an owner of several
+					// identities would compute once and be credited often.
+					T::Trainers::credit_training(&replica.trainer, share);
+					Self::burn(HoldReason::Escrow, &job.submitter, quote.fee);
+					add(&mut settlement.burned, quote.fee);
+					quote.price
+				},
+				Fate::Agreed => replica.offer.unwrap_or(0).min(quote.price),
+				_ => continue,
+			};
+			Self::pay(id, HoldReason::Escrow, &job.submitter, &replica.trainer, pay);
+			add(&mut settlement.paid_to_trainers, pay);
+		}
+		// The escrow covers this many services; an audit reports no more.
+		let covered = job.terms.verifiers.saturating_mul(MAX_AUDIT_ROUNDS);
+		let mut services = BTreeMap::<&T::AccountId, u32>::new();
+		for verifier in served.iter().take(covered as usize) {
+			let count = services.entry(verifier).or_default();
+			*count = count.saturating_add(1);
+		}
+		for (verifier, count) in &services {
+			let fees = job.terms.audit_fee.saturating_mul(Balance::from(*count));
+			Self::pay(id, HoldReason::Escrow, &job.submitter, verifier, fees);
+			add(&mut settlement.paid_to_verifiers, fees);
+		}
+		settlement.refunded = settlement
+			.escrowed
+			.saturating_sub(settlement.paid_to_trainers)
+			.saturating_sub(settlement.paid_to_verifiers)
+			.saturating_sub(settlement.burned);
+		Self::give_back(id, HoldReason::Escrow, &job.submitter, settlement.refunded);
+
+		// From the deposits.
+		let mut pots = Vec::<Pot<T::AccountId>>::new();
+		for replica in &job.replicas {
+			let lost = lost_deposit(replica.fate, quote.deposit);
+			let kept = quote.deposit.saturating_sub(lost);
+			Self::give_back(id, HoldReason::Deposit, &replica.trainer, kept);
+			if lost > 0 {
+				pots.push((replica.trainer.clone(), lost));
+				add(&mut settlement.slashed, lost);
+			}
+		}
+		// Fees for checking work that was good, or that was settled by agreement, are no loss.
+		let delivered =
+			job.replicas.iter().any(|r| matches!(r.fate, Fate::Accepted | Fate::Agreed));
+		let loss = if delivered { 0 } else { settlement.paid_to_verifiers };
+		let count = services.values().fold(0u32, |sum, n| sum.saturating_add(*n));
+		let shares = SlashShares::of(settlement.slashed, loss, count);
+		Self::share_out(id, &mut pots, &job.submitter, shares.submitter);
+		settlement.slashed_to_submitter = shares.submitter;
+		for (verifier, count) in &services {
+			let bounty = shares.per_service.saturating_mul(Balance::from(*count));
+			Self::share_out(id, &mut pots, verifier, bounty);
+			add(&mut settlement.slashed_to_verifiers, bounty);
+		}
+		Self::share_out(id, &mut pots, &T::Jackpot::get(), shares.jackpot);
+		settlement.slashed_to_jackpot = shares.jackpot;
+		settlement
+	}
+
+	/// Pays `amount` out of the `pots`, emptying one after the other.
+	fn share_out(
+		id: JobId,
+		pots: &mut Vec<Pot<T::AccountId>>,
+		to: &T::AccountId,
+		mut amount: Balance,
+	) {
+		while amount > 0 {
+			let Some((trainer, left)) = pots.last_mut() else { return };
+			let part = amount.min(*left);
+			Self::pay(id, HoldReason::Deposit, trainer, to, part);
+			*left = left.saturating_sub(part);
+			amount = amount.saturating_sub(part);
+			if *left == 0 {
+				pots.pop();
+			}
+		}
+	}
+
+	/// Moves held money of `from` to the free balance of `to`.
+	fn pay(
+		id: JobId,
+		reason: HoldReason,
+		from: &T::AccountId,
+		to: &T::AccountId,
+		amount: Balance,
+	) {
+		if amount > 0 && Self::transfer(reason, from, to, amount).is_err() {
+			Self::divert(id, reason, from, to, amount);
+		}
+	}
+
+	/// Releases held money of `who`.
+	fn give_back(id: JobId, reason: HoldReason, who: &T::AccountId, amount: Balance) {
+		if amount == 0 {
+			return;
+		}
+		let released = with_storage_layer(|| {
+			T::Currency::release(&reason.into(), who, amount, Precision::Exact)
+		});
+		if released.is_err() {
+			Self::divert(id, reason, who, who, amount);
+		}
+	}
+
+	/// Brings held money that cannot reach `recipient` to the jackpot, or burns it.
+	fn divert(
+		id: JobId,
+		reason: HoldReason,
+		from: &T::AccountId,
+		recipient: &T::AccountId,
+		amount: Balance,
+	) {
+		let burned = Self::transfer(reason, from, &T::Jackpot::get(), amount).is_err();
+		if burned {
+			Self::burn(reason, from, amount);
+		}
+		let recipient = recipient.clone();
+		Self::deposit_event(Event::Diverted { job: id, recipient, amount, burned });
+	}
+
+	/// Moves exactly `amount` of held money, or nothing.
+	fn transfer(
+		reason: HoldReason,
+		from: &T::AccountId,
+		to: &T::AccountId,
+		amount: Balance,
+	) -> DispatchResult {
+		// Freezes do not protect money that its owner has put at stake here.
+		with_storage_layer(|| {
+			T::Currency::transfer_on_hold(
+				&reason.into(),
+				from,
+				to,
+				amount,
+				Precision::Exact,
+				Restriction::Free,
+				Fortitude::Force,
+			)
+		})
+		.map(|_| ())
+	}
+
+	/// Burns held money.
+	fn burn(reason: HoldReason, from: &T::AccountId, amount: Balance) {
+		if amount == 0 {
+			return;
+		}
+		let burned = with_storage_layer(|| {
+			T::Currency::burn_held(
+				&reason.into(),
+				from,
+				amount,
+				Precision::Exact,
+				Fortitude::Force,
+			)
+		});
+		match burned {
+			Ok(burned) => TotalBurned::<T>::mutate(|total| add(total, burned)),
+			Err(_) => defensive!("held money can always be burned"),
+		}
+	}
+}
+
+/// `sum += amount`.
+fn add(sum: &mut Balance, amount: Balance) {
+	*sum = sum.saturating_add(amount);
+}

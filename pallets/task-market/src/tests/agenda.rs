@@ -1,0 +1,144 @@
+//! Bounded service of due jobs, overflow to later blocks, pokes and notifications.
+
+use crate::{mock::*, Agenda, Cursor, Due, Error, WeightInfo};
+use frame_support::{assert_noop, assert_ok, dispatch::Pays, weights::Weight};
+use trainyard_primitives::{
+	job::{Ending, JobState},
+	traits::JobObserver,
+};
+
+/// The least weight that serves a job in every block.
+fn room_for_one() -> Weight {
+	TaskMarket::worst_advance() + <() as WeightInfo>::serve() + <() as WeightInfo>::serve()
+}
+
+#[test]
+fn what_does_not_fit_waits_for_the_next_blocks() {
+	run(|| {
+		let jobs: Vec<u32> = (0..5).map(|_| post(1)).collect();
+		ServiceWeight::set(room_for_one());
+		let ended = || {
+			jobs.iter().filter(|id| matches!(job(**id).state, JobState::Ended(_))).count()
+		};
+		let mut per_block = Vec::new();
+		run_to(5);
+		while ended() < jobs.len() {
+			let before = ended();
+			let used = next_block();
+			assert!(used.all_lte(ServiceWeight::get()), "{used} is too much");
+			TaskMarket::do_try_state().unwrap();
+			per_block.push(ended() - before);
+		}
+		assert!(per_block.iter().all(|n| *n >= 1), "every block serves: {per_block:?}");
+		assert!(per_block.len() > 1, "one block had no room for all: {per_block:?}");
+		assert_eq!(free(SUBMITTER), ENDOWMENT);
+		assert_eq!(Agenda::<Test>::iter().count(), 0);
+	});
+}
+
+#[test]
+fn the_oldest_are_served_first() {
+	run(|| {
+		let late: Vec<u32> = (0..3).map(|_| post(1)).collect();
+		let waiting = || late.iter().filter(|id| job(**id).state == JobState::Open).count();
+		run_to(3);
+		// One that is due two blocks later, while the others still wait.
+		let newest = post(1);
+		ServiceWeight::set(room_for_one());
+		while waiting() > 0 {
+			assert_eq!(job(newest).state, JobState::Open, "overtook {} others", waiting());
+			next_block();
+		}
+		run_to_end(newest);
+	});
+}
+
+#[test]
+fn nothing_is_served_without_room_and_nothing_is_lost() {
+	run(|| {
+		let id = post(1);
+		ServiceWeight::set(TaskMarket::worst_advance());
+		run_to(9);
+		assert_eq!((job(id).state, due(id)), (JobState::Open, 6));
+		assert_eq!(Cursor::<Test>::get(), Some(2), "waits where it had no room");
+		ServiceWeight::set(Weight::MAX);
+		next_block();
+		assert_eq!(job(id).state, JobState::Ended(Ending::NoApplicants));
+		assert_eq!(Cursor::<Test>::get(), Some(11));
+	});
+}
+
+#[test]
+fn anyone_may_poke_an_overdue_job_for_free() {
+	run(|| {
+		let poke = |id| TaskMarket::poke(RuntimeOrigin::signed(OTHER), id);
+		assert_noop!(poke(0), Error::<Test>::NoSuchJob);
+		let id = post(1);
+		System::set_block_number(5);
+		assert_noop!(poke(id), Error::<Test>::NotOverdue);
+		// A block that served nothing.
+		System::set_block_number(6);
+		let info = poke(id).unwrap();
+		assert_eq!(info.pays_fee, Pays::No);
+		let most = <() as WeightInfo>::look() + TaskMarket::worst_advance();
+		assert!(info.actual_weight.unwrap().all_lte(most));
+		assert_eq!(job(id).state, JobState::Ended(Ending::NoApplicants));
+		assert_noop!(poke(id), Error::<Test>::NotOverdue);
+	});
+}
+
+#[test]
+fn a_notification_brings_a_job_forward_to_the_next_block() {
+	run(|| {
+		let id = post(1);
+		TaskMarket::progressed(id);
+		assert_eq!(due(id), 2);
+		TaskMarket::progressed(id);
+		assert_eq!(due(id), 2, "once is enough");
+		run_to(2);
+		assert_eq!((job(id).state, due(id)), (JobState::Open, 6), "there was nothing to do");
+
+		System::set_block_number(8);
+		TaskMarket::progressed(id);
+		assert_eq!(due(id), 6, "an overdue job does not lose its place");
+	});
+}
+
+#[test]
+fn notifications_for_ended_and_unknown_jobs_do_nothing() {
+	run(|| {
+		TaskMarket::progressed(77);
+		assert_eq!(Due::<Test>::get(77), None);
+		let id = post(1);
+		assert_ok!(TaskMarket::cancel(RuntimeOrigin::signed(SUBMITTER), id));
+		TaskMarket::progressed(id);
+		assert_eq!(Due::<Test>::get(id), None);
+	});
+}
+
+#[test]
+fn an_idle_block_looks_at_its_own_height_only() {
+	run(|| {
+		let look = <() as WeightInfo>::serve();
+		assert_eq!(next_block(), look + look);
+		post(1);
+		assert_eq!(next_block(), look + look);
+	});
+}
+
+#[test]
+fn weights_of_steps_stay_below_the_worst() {
+	run(|| {
+		let worst = TaskMarket::worst_advance();
+		let id = post(2);
+		apply(id, &[11, 12, 13]);
+		for _ in 0..60 {
+			System::set_block_number(System::block_number() + 1);
+			assert!(TaskMarket::advance(id).all_lte(worst));
+			if let JobState::Ended(_) = job(id).state {
+				return;
+			}
+		}
+		panic!("did not end");
+	});
+}

@@ -1,0 +1,167 @@
+//! Applying for a job, and the draw of replicas.
+
+use crate::{
+	life_cycle::{REPLICAS_DOMAIN, SEED_DOMAIN},
+	mock::*,
+	Applicants, Error, Event, HoldReason,
+};
+use codec::Encode;
+use frame_support::{assert_noop, assert_ok, BoundedVec};
+use sp_runtime::TokenError;
+use trainyard_primitives::{
+	draw,
+	job::{Fate, JobState},
+	spec::JobSpec,
+};
+
+fn try_apply(who: AccountId, id: u32) -> sp_runtime::DispatchResult {
+	TaskMarket::apply(RuntimeOrigin::signed(who), id)
+}
+
+#[test]
+fn applying_holds_a_deposit() {
+	run(|| {
+		let id = post(1);
+		let deposit = job(id).quote.deposit;
+		assert_ok!(try_apply(11, id));
+		System::assert_last_event(Event::Applied { job: id, trainer: 11, deposit }.into());
+		assert_eq!(held(HoldReason::Deposit, 11), deposit);
+		assert_eq!(Applicants::<Test>::get(id).into_inner(), vec![11]);
+		// A second job holds a second deposit.
+		let other = post_with(OTHER, terms(1));
+		assert_ok!(try_apply(11, other));
+		assert_eq!(held(HoldReason::Deposit, 11), deposit + job(other).quote.deposit);
+	});
+}
+
+#[test]
+fn applicants_are_checked() {
+	run(|| {
+		assert_noop!(try_apply(11, 0), Error::<Test>::NoSuchJob);
+		let id = post(1);
+		assert_noop!(try_apply(SUBMITTER, id), Error::<Test>::SubmitterCannotTrain);
+		assert_noop!(try_apply(OTHER, id), Error::<Test>::NotATrainer);
+		assert_ok!(try_apply(11, id));
+		assert_noop!(try_apply(11, id), Error::<Test>::AlreadyApplied);
+	});
+}
+
+#[test]
+fn a_job_takes_a_limited_number_of_applicants() {
+	run(|| {
+		let id = post(1);
+		for who in 30..38 {
+			Bonds::mutate(|bonds| bonds.insert(who, 1));
+			assert_ok!(Balances::transfer_keep_alive(
+				RuntimeOrigin::signed(OTHER),
+				who,
+				job(id).quote.deposit + ED
+			));
+			assert_ok!(try_apply(who, id));
+		}
+		assert_noop!(try_apply(11, id), Error::<Test>::TooManyApplicants);
+	});
+}
+
+#[test]
+fn who_cannot_pay_the_deposit_cannot_apply() {
+	run(|| {
+		let id = post(1);
+		let short = job(id).quote.deposit + ED - 1;
+		let origin = RuntimeOrigin::signed(11);
+		assert_ok!(Balances::transfer_keep_alive(origin, OTHER, ENDOWMENT - short));
+		assert_noop!(try_apply(11, id), TokenError::FundsUnavailable);
+	});
+}
+
+#[test]
+fn applying_ends_at_the_deadline_even_where_blocks_are_late() {
+	run(|| {
+		let id = post(1);
+		System::set_block_number(job(id).deadline - 1);
+		assert_ok!(try_apply(11, id));
+		// No block has served the agenda.
+		System::set_block_number(job(id).deadline);
+		assert_noop!(try_apply(12, id), Error::<Test>::NotOpen);
+		run_to_state(id, JobState::Training);
+		assert_noop!(try_apply(12, id), Error::<Test>::NotOpen);
+	});
+}
+
+#[test]
+fn an_ordered_job_is_for_the_invited_and_begins_at_once() {
+	run(|| {
+		let list = TaskMarket::post_listing(RuntimeOrigin::signed(12), 1, u64::MAX, <_>::default());
+		assert_ok!(list);
+		let origin = RuntimeOrigin::signed(SUBMITTER);
+		assert_ok!(TaskMarket::order(origin, 12, JobSpec::example(), terms(1)));
+		assert_noop!(try_apply(11, 0), Error::<Test>::NotInvited);
+		assert_ok!(try_apply(12, 0));
+		assert_eq!(due(0), TaskMarket::now() + 1);
+		next_block();
+		assert_eq!(job(0).state, JobState::Seeding);
+		run_to_state(0, JobState::Training);
+		assert_eq!(job(0).replicas[0].trainer, 12);
+	});
+}
+
+#[test]
+fn replicas_are_drawn_from_the_seed_by_bond_and_the_others_are_let_go() {
+	run(|| {
+		Bonds::mutate(|bonds| bonds.insert(13, 1_000_000));
+		let id = post(2);
+		// The order of applying does not matter.
+		apply(id, &[15, 11, 13, 12, 14]);
+		run_to_state(id, JobState::Seeding);
+		let closed = TaskMarket::now();
+		assert_eq!(job(id).since, closed);
+		assert!(events().contains(&Event::ApplicationsClosed { job: id, applicants: 5 }));
+		assert_noop!(try_apply(11, id), Error::<Test>::NotOpen);
+
+		run_to_state(id, JobState::Training);
+		let seed = seed_of(SEED_DOMAIN, &id.encode(), closed);
+		let candidates =
+			[(11, 1_000), (12, 1_000), (13, 1_000_000), (14, 1_000), (15, 1_000)];
+		let drawn: Vec<AccountId> = draw::weighted(REPLICAS_DOMAIN, &seed, &candidates, 2);
+		assert_eq!(drawn.len(), 2);
+		let trained: Vec<AccountId> = job(id).replicas.iter().map(|r| r.trainer).collect();
+		assert_eq!((job(id).seed, trained), (Some(seed), drawn.clone()));
+		assert!(job(id).replicas.iter().all(|r| r.fate == Fate::Working));
+		assert_eq!(Rounds::get()[&id].trainers, drawn);
+		for trainer in TRAINERS {
+			let expected = if drawn.contains(&trainer) { job(id).quote.deposit } else { 0 };
+			assert_eq!(held(HoldReason::Deposit, trainer), expected);
+		}
+		let trainers = BoundedVec::truncate_from(drawn);
+		assert!(events().contains(&Event::Assigned { job: id, seed, trainers }));
+	});
+}
+
+#[test]
+fn bonds_weigh_in_the_draw() {
+	run(|| {
+		Bonds::set([(11, 1), (12, 999)].into());
+		let mut heavy = 0;
+		for _ in 0..40 {
+			let id = post(1);
+			apply(id, &[11, 12]);
+			run_to_state(id, JobState::Training);
+			heavy += u32::from(job(id).replicas[0].trainer == 12);
+			run_to_end(id);
+		}
+		// 39.96 expected; fewer than 38 has a probability below 10^-5.
+		assert!(heavy >= 38, "{heavy}");
+	});
+}
+
+#[test]
+fn fewer_applicants_than_replicas_train_alone() {
+	run(|| {
+		let id = post(3);
+		apply(id, &[14, 12]);
+		run_to_state(id, JobState::Training);
+		let mut trainers: Vec<_> = job(id).replicas.iter().map(|r| r.trainer).collect();
+		trainers.sort();
+		assert_eq!(trainers, vec![12, 14]);
+	});
+}

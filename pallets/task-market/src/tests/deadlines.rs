@@ -1,0 +1,310 @@
+//! What each state waits for, until when, and what then.
+
+use crate::{mock::*, Error, Event, HoldReason, Jobs};
+use frame_support::{assert_noop, assert_ok};
+use trainyard_primitives::{
+	audit::Decision,
+	job::{Ending, Fate, JobState},
+};
+
+fn fates(id: u32) -> Vec<Fate> {
+	job(id).replicas.iter().map(|r| r.fate).collect()
+}
+
+fn fate_of(id: u32, trainer: AccountId) -> Fate {
+	job(id).replicas.iter().find(|r| r.trainer == trainer).unwrap().fate
+}
+
+#[test]
+fn nobody_applied() {
+	run(|| {
+		let id = post(1);
+		run_to(5);
+		assert_eq!(job(id).state, JobState::Open);
+		run_to(6);
+		assert_eq!(job(id).state, JobState::Ended(Ending::NoApplicants));
+		assert_eq!(free(SUBMITTER), ENDOWMENT);
+		assert_eq!(job(id).settlement.refunded, job(id).quote.escrow);
+	});
+}
+
+#[test]
+fn the_seed_forms_from_blocks_after_applying_closed() {
+	run(|| {
+		let id = post(1);
+		apply(id, &[11]);
+		run_to(6);
+		assert_eq!((job(id).state, job(id).since, due(id)), (JobState::Seeding, 6, 7));
+		run_to(7);
+		assert_eq!((job(id).state, job(id).deadline, due(id)), (JobState::Seeding, 8, 8));
+		run_to(8);
+		assert_eq!((job(id).state, job(id).since), (JobState::Training, 8));
+		assert_eq!((job(id).deadline, due(id)), (28, 28));
+	});
+}
+
+#[test]
+fn a_lost_seed_forms_anew() {
+	run(|| {
+		let id = post(1);
+		apply(id, &[11]);
+		run_to(6);
+		LostSeeds::set(2);
+		run_to(8);
+		assert_eq!((job(id).state, job(id).since), (JobState::Seeding, 8));
+		let lost = events().into_iter().filter(|e| *e == Event::SeedLost { job: id }).count();
+		assert_eq!(lost, 2);
+		run_to(10);
+		assert_eq!(job(id).state, JobState::Training);
+	});
+}
+
+#[test]
+fn training_ends_when_all_have_committed() {
+	run(|| {
+		let id = training(&[11, 12]);
+		commit(id, 11);
+		next_block();
+		assert_eq!(job(id).state, JobState::Training, "one is missing");
+		commit(id, 12);
+		assert_eq!(job(id).state, JobState::Training, "looked at in the next block");
+		next_block();
+		assert_eq!(job(id).state, JobState::Revealing);
+		assert_eq!(job(id).deadline, TaskMarket::now() + 15);
+		assert!(events().contains(&Event::RevealsOpened { job: id, committed: 2 }));
+	});
+}
+
+#[test]
+fn who_does_not_commit_is_out() {
+	run(|| {
+		let id = training(&[11, 12]);
+		let deadline = job(id).deadline;
+		commit(id, 12);
+		run_to(deadline - 1);
+		assert_eq!(job(id).state, JobState::Training);
+		run_to(deadline);
+		assert_eq!(job(id).state, JobState::Revealing);
+		assert_eq!((fate_of(id, 11), fate_of(id, 12)), (Fate::NotCommitted, Fate::Working));
+		let out = Event::ReplicaEnded { job: id, trainer: 11, fate: Fate::NotCommitted };
+		assert!(events().contains(&out));
+		// The other one goes on and is paid; the deposit is shared out at the end.
+		reveal(id, 12, 1);
+		run_to_state(id, JobState::Auditing);
+		decide(id, &[Decision::Accepted], &VERIFIERS);
+		run_to_end(id);
+		let (quote, settlement) = (job(id).quote, job(id).settlement);
+		assert_eq!(job(id).state, JobState::Ended(Ending::Settled));
+		assert_eq!(settlement.paid_to_trainers, quote.price);
+		assert_eq!(settlement.slashed, quote.deposit);
+		assert_eq!(settlement.slashed_to_submitter, 0, "it got what it paid for");
+		assert_eq!(Credited::get(), vec![(12, quote.work / 2)], "the share of one of two drawn");
+	});
+}
+
+#[test]
+fn nobody_committed() {
+	run(|| {
+		let id = training(&[11, 12]);
+		run_to(job(id).deadline);
+		assert_eq!(job(id).state, JobState::Ended(Ending::Failed));
+		assert_eq!(fates(id), vec![Fate::NotCommitted; 2]);
+		let (quote, s) = (job(id).quote, job(id).settlement);
+		assert_eq!((s.refunded, s.slashed), (quote.escrow, 2 * quote.deposit));
+		assert_eq!(s.slashed_to_jackpot, 2 * quote.deposit, "no loss, nobody served");
+		assert_eq!((free(SUBMITTER), free(JACKPOT)), (ENDOWMENT, 2 * quote.deposit));
+		assert!(Rounds::get()[&id].closed);
+	});
+}
+
+#[test]
+fn revealing_ends_when_all_revealed_and_stored() {
+	run(|| {
+		let id = training(&[11, 12]);
+		commit(id, 11);
+		commit(id, 12);
+		run_to_state(id, JobState::Revealing);
+		let deadline = job(id).deadline;
+		MissingModels::set([model_of(1)].into());
+		reveal(id, 11, 1);
+		next_block();
+		assert_eq!(due(id), deadline, "one has not revealed");
+		reveal(id, 12, 1);
+		next_block();
+		let now = TaskMarket::now();
+		assert_eq!((job(id).state, due(id)), (JobState::Revealing, now + 3), "looks again");
+		MissingModels::set(Default::default());
+		run_to(now + 2);
+		assert_eq!(job(id).state, JobState::Revealing);
+		run_to(now + 3);
+		assert_eq!(job(id).state, JobState::Auditing);
+		assert!(Rounds::get()[&id].closed, "no more reveals");
+	});
+}
+
+#[test]
+fn looking_for_models_ends_at_the_deadline() {
+	run(|| {
+		let id = training(&[11]);
+		commit(id, 11);
+		run_to_state(id, JobState::Revealing);
+		let deadline = job(id).deadline;
+		run_to(deadline - 2);
+		MissingModels::set([model_of(1)].into());
+		reveal(id, 11, 1);
+		next_block();
+		assert_eq!(due(id), deadline);
+		next_block();
+		assert_eq!(job(id).state, JobState::Ended(Ending::Failed));
+		assert_eq!(fates(id), vec![Fate::ModelMissing]);
+		assert_eq!(job(id).settlement.slashed, job(id).quote.deposit);
+	});
+}
+
+#[test]
+fn who_does_not_reveal_or_store_is_out() {
+	run(|| {
+		let id = training(&[11, 12, 13]);
+		[11, 12, 13].map(|t| commit(id, t));
+		run_to_state(id, JobState::Revealing);
+		reveal(id, 12, 2);
+		reveal(id, 13, 3);
+		MissingModels::set([model_of(3)].into());
+		run_to(job(id).deadline);
+		assert_eq!(job(id).state, JobState::Auditing);
+		assert_eq!(fate_of(id, 11), Fate::NotRevealed);
+		assert_eq!(fate_of(id, 12), Fate::Working);
+		assert_eq!(fate_of(id, 13), Fate::ModelMissing);
+		let request = &AuditBook::get()[&id].request;
+		assert_eq!(request.groups, vec![(reveal_of(2).result(), vec![12])]);
+		let mut parties = request.parties.clone();
+		parties.sort();
+		assert_eq!(parties, vec![SUBMITTER, 11, 12, 13], "those who are out are parties still");
+	});
+}
+
+#[test]
+fn nobody_revealed() {
+	run(|| {
+		let id = training(&[11]);
+		commit(id, 11);
+		run_to_state(id, JobState::Revealing);
+		let deadline = job(id).deadline;
+		run_to(deadline - 1);
+		assert_eq!(job(id).state, JobState::Revealing);
+		run_to(deadline);
+		assert_eq!(job(id).state, JobState::Ended(Ending::Failed));
+		assert_eq!(fates(id), vec![Fate::NotRevealed]);
+		assert_eq!(free(SUBMITTER), ENDOWMENT);
+	});
+}
+
+#[test]
+fn equal_results_are_audited_once() {
+	run(|| {
+		let id = auditing(&[(11, 7), (12, 4), (13, 7)]);
+		let request = &AuditBook::get()[&id].request;
+		assert_eq!(request.groups.len(), 2);
+		assert_eq!(request.groups[0], (reveal_of(4).result(), vec![12]), "in order of result");
+		let (result, mut trainers) = request.groups[1].clone();
+		trainers.sort();
+		assert_eq!((result, trainers), (reveal_of(7).result(), vec![11, 13]));
+		assert_eq!((request.segments, request.audit_segments, request.verifiers), (30, 4, 3));
+		assert!(events().contains(&Event::AuditOpened { job: id, results: 2 }));
+
+		decide(id, &[Decision::Rejected, Decision::Accepted], &[]);
+		run_to_end(id);
+		assert_eq!(fate_of(id, 11), Fate::Accepted);
+		assert_eq!(fate_of(id, 12), Fate::Rejected);
+		assert_eq!(fate_of(id, 13), Fate::Accepted);
+	});
+}
+
+#[test]
+fn the_audit_is_asked_when_it_says() {
+	run(|| {
+		let id = auditing(&[(11, 1)]);
+		let opened = TaskMarket::now();
+		next_block();
+		assert_eq!((due(id), job(id).deadline), (opened + 40, opened + 40));
+		run_to(opened + 39);
+		assert_eq!(job(id).state, JobState::Auditing);
+		run_to(opened + 40);
+		assert_eq!(job(id).state, JobState::Ended(Ending::Failed), "it gave up");
+		assert_eq!(fates(id), vec![Fate::Undecided]);
+		assert_eq!(free(11), ENDOWMENT);
+		assert_eq!(free(SUBMITTER), ENDOWMENT);
+	});
+}
+
+#[test]
+fn nobody_pays_where_no_round_or_audit_can_be_opened() {
+	run(|| {
+		let id = post(1);
+		apply(id, &[11]);
+		RefuseRounds::set(true);
+		run_to_end(id);
+		assert_eq!((job(id).state, fates(id)), (JobState::Ended(Ending::Failed), vec![Fate::Undecided]));
+		RefuseRounds::set(false);
+
+		let id = training(&[11]);
+		commit(id, 11);
+		run_to_state(id, JobState::Revealing);
+		reveal(id, 11, 1);
+		RefuseAudits::set(true);
+		run_to_end(id);
+		assert_eq!((job(id).state, fates(id)), (JobState::Ended(Ending::Failed), vec![Fate::Undecided]));
+		assert_eq!((free(SUBMITTER), free(11)), (ENDOWMENT, ENDOWMENT));
+	});
+}
+
+#[test]
+fn two_jobs_at_once_do_not_touch_each_other() {
+	run(|| {
+		// The same trainer trains both; one is accepted, the other is never delivered.
+		let (good, bad) = (post(1), post_with(OTHER, terms(1)));
+		apply(good, &[11]);
+		apply(bad, &[11]);
+		run_to_state(good, JobState::Training);
+		assert_eq!(job(bad).state, JobState::Training);
+		assert_ne!(job(good).seed, job(bad).seed);
+		let deposit = job(good).quote.deposit;
+		assert_eq!(held(HoldReason::Deposit, 11), 2 * deposit);
+		commit(good, 11);
+		run_to_state(good, JobState::Revealing);
+		reveal(good, 11, 1);
+		run_to_state(good, JobState::Auditing);
+		decide(good, &[Decision::Accepted], &VERIFIERS);
+		run_to_end(good);
+		assert_eq!(job(bad).state, JobState::Training);
+		assert_eq!(held(HoldReason::Deposit, 11), deposit);
+		run_to_end(bad);
+		assert_eq!(job(good).state, JobState::Ended(Ending::Settled));
+		assert_eq!(job(bad).state, JobState::Ended(Ending::Failed));
+		assert_eq!(free(11), ENDOWMENT + job(good).quote.price - deposit);
+		assert_eq!(free(OTHER), ENDOWMENT);
+	});
+}
+
+#[test]
+fn an_ended_job_is_kept_for_a_while_and_then_anyone_may_remove_it() {
+	run(|| {
+		let forget = |id| TaskMarket::forget(RuntimeOrigin::signed(OTHER), id);
+		assert_noop!(forget(0), Error::<Test>::NoSuchJob);
+		let id = auditing(&[(11, 1)]);
+		assert_noop!(forget(id), Error::<Test>::NotEnded);
+		decide(id, &[Decision::Accepted], &[]);
+		run_to_end(id);
+		let ended = TaskMarket::now();
+		assert_eq!(job(id).deadline, ended + 25);
+		run_to(ended + 24);
+		assert_noop!(forget(id), Error::<Test>::StillRetained);
+		assert!(Rounds::get().contains_key(&id), "results stay readable until then");
+		run_to(ended + 25);
+		assert_ok!(forget(id));
+		System::assert_last_event(Event::Forgotten { job: id }.into());
+		assert!(Jobs::<Test>::get(id).is_none());
+		assert!(!Rounds::get().contains_key(&id) && !AuditBook::get().contains_key(&id));
+		assert_noop!(forget(id), Error::<Test>::NoSuchJob);
+	});
+}

@@ -1,0 +1,174 @@
+//! Each decision of the audit, to the last unit.
+
+use crate::{mock::*, Quote, TotalBurned};
+use trainyard_primitives::{
+	audit::Decision,
+	job::{Balance, Ending, Fate, JobState, Settlement},
+};
+
+const FEE: Balance = 10_000;
+
+/// A job of one replica whose audit decides thus; all three verifiers served.
+fn one(decision: Decision) -> (Quote, Settlement, Fate, JobState) {
+	let id = auditing(&[(11, 1)]);
+	decide(id, &[decision], &VERIFIERS);
+	run_to_end(id);
+	let job = job(id);
+	(job.quote, job.settlement, job.replicas[0].fate, job.state)
+}
+
+#[test]
+fn accepted() {
+	run(|| {
+		let (quote, s, fate, state) = one(Decision::Accepted);
+		assert_eq!((fate, state), (Fate::Accepted, JobState::Ended(Ending::Settled)));
+		let refunded = AUDIT - 3 * FEE;
+		let expected = Settlement {
+			escrowed: quote.escrow,
+			paid_to_trainers: quote.price,
+			paid_to_verifiers: 3 * FEE,
+			burned: quote.fee,
+			refunded,
+			..Default::default()
+		};
+		assert_eq!(s, expected);
+		assert_eq!(free(11), ENDOWMENT + quote.price);
+		VERIFIERS.map(|v| assert_eq!(free(v), ENDOWMENT + FEE));
+		assert_eq!(free(SUBMITTER), ENDOWMENT - quote.price - quote.fee - 3 * FEE);
+		assert_eq!(TotalBurned::<Test>::get(), quote.fee);
+		assert_eq!(Credited::get(), vec![(11, quote.work)]);
+	});
+}
+
+#[test]
+fn rejected() {
+	run(|| {
+		let (quote, s, fate, state) = one(Decision::Rejected);
+		assert_eq!((fate, state), (Fate::Rejected, JobState::Ended(Ending::Failed)));
+		let rest = quote.deposit - 3 * FEE;
+		let bounty = rest / 2 / 3;
+		let expected = Settlement {
+			escrowed: quote.escrow,
+			paid_to_verifiers: 3 * FEE,
+			refunded: quote.escrow - 3 * FEE,
+			slashed: quote.deposit,
+			slashed_to_submitter: 3 * FEE,
+			slashed_to_verifiers: 3 * bounty,
+			slashed_to_jackpot: rest - 3 * bounty,
+			..Default::default()
+		};
+		assert_eq!(s, expected);
+		assert_eq!(free(SUBMITTER), ENDOWMENT, "made whole to the last unit");
+		assert_eq!(free(11), ENDOWMENT - quote.deposit);
+		VERIFIERS.map(|v| assert_eq!(free(v), ENDOWMENT + FEE + bounty));
+		assert_eq!(free(JACKPOT), rest - 3 * bounty);
+		assert_eq!((Credited::get(), TotalBurned::<Test>::get()), (vec![], 0));
+	});
+}
+
+#[test]
+fn unavailable_is_milder_than_fraud() {
+	run(|| {
+		let (quote, s, fate, state) = one(Decision::Unavailable);
+		assert_eq!((fate, state), (Fate::Unavailable, JobState::Ended(Ending::Failed)));
+		assert_eq!(s.slashed, quote.deposit / 4);
+		assert_eq!(s.slashed_to_submitter, (3 * FEE).min(quote.deposit / 4));
+		assert_eq!(free(11), ENDOWMENT - quote.deposit / 4);
+		assert_eq!(s.refunded, quote.escrow - 3 * FEE);
+		assert_eq!(Credited::get(), vec![]);
+	});
+}
+
+#[test]
+fn undecided_costs_the_trainer_nothing() {
+	run(|| {
+		let (quote, s, fate, state) = one(Decision::Undecided);
+		assert_eq!((fate, state), (Fate::Undecided, JobState::Ended(Ending::Failed)));
+		assert_eq!((s.slashed, s.paid_to_trainers, s.burned), (0, 0, 0));
+		assert_eq!(s.refunded, quote.escrow - 3 * FEE);
+		assert_eq!(free(11), ENDOWMENT);
+		assert_eq!(free(SUBMITTER), ENDOWMENT - 3 * FEE, "whoever served is paid");
+	});
+}
+
+#[test]
+fn a_verifier_is_paid_for_every_round() {
+	run(|| {
+		let id = auditing(&[(11, 1)]);
+		decide(id, &[Decision::Accepted], &[21, 22, 21, 23, 21]);
+		run_to_end(id);
+		assert_eq!(free(21), ENDOWMENT + 3 * FEE);
+		assert_eq!(free(22), ENDOWMENT + FEE);
+		assert_eq!(job(id).settlement.paid_to_verifiers, 5 * FEE);
+	});
+}
+
+#[test]
+fn no_more_is_paid_than_the_escrow_covers() {
+	run(|| {
+		let id = auditing(&[(11, 1)]);
+		decide(id, &[Decision::Accepted], &[21; 10]);
+		run_to_end(id);
+		assert_eq!(job(id).settlement.paid_to_verifiers, AUDIT);
+		assert_eq!(job(id).settlement.refunded, 0);
+	});
+}
+
+#[test]
+fn replicas_of_one_computation_share_its_power() {
+	run(|| {
+		let id = auditing(&[(11, 1), (12, 1), (13, 1)]);
+		decide(id, &[Decision::Accepted], &VERIFIERS);
+		run_to_end(id);
+		let quote = job(id).quote;
+		let mut credited = Credited::get();
+		credited.sort();
+		let share = quote.work / 3;
+		assert_eq!(credited, vec![(11, share), (12, share), (13, share)]);
+		let s = job(id).settlement;
+		assert_eq!((s.paid_to_trainers, s.burned), (3 * quote.price, 3 * quote.fee));
+		assert_eq!(s.refunded, AUDIT - 3 * FEE);
+	});
+}
+
+#[test]
+fn a_job_with_every_kind_of_result() {
+	run(|| {
+		let id = auditing(&[(11, 1), (12, 2), (13, 3), (14, 4)]);
+		let decisions =
+			[Decision::Accepted, Decision::Rejected, Decision::Unavailable, Decision::Undecided];
+		decide(id, &decisions, &VERIFIERS);
+		run_to_end(id);
+		let (quote, s) = (job(id).quote, job(id).settlement);
+		assert_eq!(job(id).state, JobState::Ended(Ending::Settled));
+		assert_eq!(s.paid_to_trainers, quote.price);
+		assert_eq!(s.burned, quote.fee);
+		assert_eq!(s.slashed, quote.deposit + quote.deposit / 4);
+		assert_eq!(s.slashed_to_submitter, 0, "one good result is what it paid the audit for");
+		assert_eq!(s.slashed_to_verifiers, s.slashed / 2 / 3 * 3);
+		assert_eq!(free(11), ENDOWMENT + quote.price);
+		assert_eq!(free(12), ENDOWMENT - quote.deposit);
+		assert_eq!(free(13), ENDOWMENT - quote.deposit / 4);
+		assert_eq!(free(14), ENDOWMENT);
+		assert_eq!(Credited::get(), vec![(11, quote.work / 4)]);
+	});
+}
+
+#[test]
+fn unused_replicas_are_refunded() {
+	run(|| {
+		let id = post(3);
+		apply(id, &[11]);
+		run_to_state(id, JobState::Training);
+		commit(id, 11);
+		run_to_state(id, JobState::Revealing);
+		reveal(id, 11, 1);
+		run_to_state(id, JobState::Auditing);
+		decide(id, &[Decision::Accepted], &VERIFIERS);
+		run_to_end(id);
+		let quote = job(id).quote;
+		let unused = 2 * (quote.price + quote.fee) + AUDIT - 3 * FEE;
+		assert_eq!(job(id).settlement.refunded, unused);
+		assert_eq!(Credited::get(), vec![(11, quote.work)], "it computed alone");
+	});
+}

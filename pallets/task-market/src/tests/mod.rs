@@ -1,0 +1,12 @@
+//! Tests, by behaviour.
+
+mod agenda;
+mod agreement;
+mod applying;
+mod deadlines;
+mod fates;
+mod invariants;
+mod listings;
+mod money;
+mod posting;
+mod views;

@@ -1,0 +1,102 @@
+//! What clients are told.
+
+use crate::mock::*;
+use frame_support::assert_ok;
+use trainyard_primitives::{
+	audit::Decision,
+	job::{Ending, Fate, JobState, Terms},
+	spec::JobSpec,
+	views::ReplicaView,
+	Text,
+};
+
+#[test]
+fn a_quote_is_what_will_be_held() {
+	run(|| {
+		let (spec, terms) = (JobSpec::example(), terms(3));
+		let quote = TaskMarket::quote(&spec, &terms).unwrap();
+		let id = post_with(SUBMITTER, terms.clone());
+		let held = job(id).quote;
+		assert_eq!(quote, (held.work, held.escrow, held.deposit));
+		assert_eq!(TaskMarket::quote(&spec, &Terms { replicas: 0, ..terms.clone() }), None);
+		let mut bad = spec;
+		bad.training.steps = 0;
+		assert_eq!(TaskMarket::quote(&bad, &terms), None);
+	});
+}
+
+#[test]
+fn a_job_is_shown_through_its_life() {
+	run(|| {
+		assert_eq!(TaskMarket::job_view(0), None);
+		let id = post(2);
+		apply(id, &[12, 11]);
+		let view = TaskMarket::job_view(id).unwrap();
+		assert_eq!((view.id, view.submitter, view.invited), (id, SUBMITTER, None));
+		assert_eq!((view.spec, view.terms.clone()), (JobSpec::example(), terms(2)));
+		assert_eq!((view.work, view.deposit), (job(id).quote.work, job(id).quote.deposit));
+		assert_eq!((view.state, view.deadline, view.seed), (JobState::Open, 6, None));
+		assert_eq!((view.applicants, view.replicas), (vec![12, 11], vec![]));
+		assert_eq!(view.settlement.escrowed, job(id).quote.escrow);
+
+		run_to_state(id, JobState::Training);
+		commit(id, 12);
+		let view = TaskMarket::job_view(id).unwrap();
+		assert_eq!((view.seed, view.applicants), (job(id).seed, vec![]));
+		let of = |trainer, committed, reveal, fate| ReplicaView { trainer, committed, reveal, fate };
+		let mut replicas = view.replicas;
+		replicas.sort_by_key(|r| r.trainer);
+		let expected =
+			vec![of(11, false, None, Fate::Working), of(12, true, None, Fate::Working)];
+		assert_eq!(replicas, expected);
+
+		run_to_state(id, JobState::Revealing);
+		reveal(id, 12, 1);
+		run_to_state(id, JobState::Auditing);
+		decide(id, &[Decision::Accepted], &[]);
+		run_to_end(id);
+		let view = TaskMarket::job_view(id).unwrap();
+		assert_eq!(view.state, JobState::Ended(Ending::Settled));
+		let mut replicas = view.replicas;
+		replicas.sort_by_key(|r| r.trainer);
+		let expected = vec![
+			of(11, false, None, Fate::NotCommitted),
+			of(12, true, Some(reveal_of(1)), Fate::Accepted),
+		];
+		assert_eq!(replicas, expected);
+		assert_eq!(view.settlement, job(id).settlement);
+	});
+}
+
+#[test]
+fn jobs_are_listed() {
+	run(|| {
+		let ids: Vec<u32> = (0..4).map(|_| post(1)).collect();
+		assert_ok!(TaskMarket::cancel(RuntimeOrigin::signed(SUBMITTER), ids[1]));
+		let numbers = |views: Vec<trainyard_primitives::views::JobView<AccountId>>| {
+			views.into_iter().map(|view| view.id).collect::<Vec<_>>()
+		};
+		assert_eq!(numbers(TaskMarket::active_jobs()), vec![0, 2, 3]);
+		assert_eq!(numbers(TaskMarket::recent_jobs(10)), vec![3, 2, 1, 0]);
+		assert_eq!(numbers(TaskMarket::recent_jobs(2)), vec![3, 2]);
+		run_to(26);
+		assert_ok!(TaskMarket::forget(RuntimeOrigin::signed(OTHER), ids[1]));
+		assert_eq!(numbers(TaskMarket::recent_jobs(10)), vec![3, 2, 0]);
+		assert_eq!(numbers(TaskMarket::active_jobs()), vec![]);
+	});
+}
+
+#[test]
+fn listings_are_shown_cheapest_first_while_their_trainers_stay() {
+	run(|| {
+		for (trainer, price) in [(11, 7), (12, 3), (13, 7), (14, 1)] {
+			let note = Text::new("n").unwrap();
+			let origin = RuntimeOrigin::signed(trainer);
+			assert_ok!(TaskMarket::post_listing(origin, price, 5, note));
+		}
+		Bonds::mutate(|bonds| bonds.remove(&14));
+		let shown: Vec<_> =
+			TaskMarket::listings().into_iter().map(|l| (l.trainer, l.price_per_ut)).collect();
+		assert_eq!(shown, vec![(12, 3), (11, 7), (13, 7)]);
+	});
+}

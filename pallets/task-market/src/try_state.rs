@@ -1,0 +1,98 @@
+//! The invariants of this pallet's storage.
+
+#![cfg(any(feature = "try-runtime", test))]
+
+use crate::{Agenda, Applicants, Config, Cursor, Due, HoldReason, Jobs, NextJob, Pallet};
+use alloc::collections::BTreeMap;
+use frame_support::{ensure, traits::fungible::InspectHold};
+use sp_runtime::TryRuntimeError;
+use trainyard_primitives::job::{Balance, Fate, JobState};
+
+impl<T: Config> Pallet<T> {
+	/// Checks the agenda, the states, the settlements, and that what is on hold is exactly
+	/// the escrow and the deposits of the jobs that have not ended.
+	pub fn do_try_state() -> Result<(), TryRuntimeError> {
+		Self::check_agenda()?;
+		let (mut escrows, mut deposits) =
+			(BTreeMap::<T::AccountId, Balance>::new(), BTreeMap::<T::AccountId, Balance>::new());
+		let add = |held: &mut BTreeMap<T::AccountId, Balance>, who: &T::AccountId, amount| {
+			let sum = held.entry(who.clone()).or_default();
+			*sum = sum.saturating_add(amount);
+		};
+		for (id, job) in Jobs::<T>::iter() {
+			ensure!(id < NextJob::<T>::get(), "a job has a number that was not given out");
+			let applicants = Applicants::<T>::get(id);
+			let drawn = job.seed.is_some();
+			let working = job.replicas.iter().any(|r| r.fate == Fate::Working);
+			match job.state {
+				JobState::Open | JobState::Seeding => {
+					ensure!(!drawn && job.replicas.is_empty(), "replicas before the draw");
+					ensure!(
+						job.state == JobState::Open || !applicants.is_empty(),
+						"a seed forms for nobody"
+					);
+				},
+				JobState::Training | JobState::Revealing | JobState::Auditing => {
+					ensure!(drawn && working, "a running job without anyone working on it");
+				},
+				JobState::Ended(_) => ensure!(!working, "a job ended without a replica's fate"),
+			}
+			ensure!(drawn == !job.replicas.is_empty(), "a seed without replicas or the reverse");
+			ensure!(!drawn || applicants.is_empty(), "applicants after the draw");
+			let s = &job.settlement;
+			ensure!(s.escrowed == job.quote.escrow, "the settlement names another escrow");
+			if let JobState::Ended(_) = job.state {
+				let out = s
+					.paid_to_trainers
+					.saturating_add(s.paid_to_verifiers)
+					.saturating_add(s.burned)
+					.saturating_add(s.refunded);
+				ensure!(out == s.escrowed, "an escrow was not settled to the last unit");
+				let out = s
+					.slashed_to_submitter
+					.saturating_add(s.slashed_to_verifiers)
+					.saturating_add(s.slashed_to_jackpot);
+				ensure!(out == s.slashed, "slashed deposits were not shared out to the last unit");
+				continue;
+			}
+			add(&mut escrows, &job.submitter, job.quote.escrow);
+			for trainer in applicants.iter().chain(job.replicas.iter().map(|r| &r.trainer)) {
+				add(&mut deposits, trainer, job.quote.deposit);
+			}
+		}
+		for (reason, held) in [(HoldReason::Escrow, escrows), (HoldReason::Deposit, deposits)] {
+			let reason: T::RuntimeHoldReason = reason.into();
+			for (who, amount) in held {
+				ensure!(
+					T::Currency::balance_on_hold(&reason, &who) == amount,
+					"an account's holds differ from its escrows and deposits"
+				);
+			}
+		}
+		Ok(())
+	}
+
+	/// Every job that has not ended is on the agenda exactly once, and nothing else is.
+	fn check_agenda() -> Result<(), TryRuntimeError> {
+		let mut entries = 0u32;
+		for (at, id, ()) in Agenda::<T>::iter() {
+			ensure!(Due::<T>::get(id) == Some(at), "the two directions of the agenda differ");
+			ensure!(
+				Cursor::<T>::get().is_none_or(|cursor| at >= cursor),
+				"an entry of the agenda was passed over"
+			);
+			entries = entries.saturating_add(1);
+		}
+		let due = Due::<T>::iter_keys().count();
+		ensure!(due == entries as usize, "the two directions of the agenda differ in length");
+		let active =
+			Jobs::<T>::iter().filter(|(_, job)| !matches!(job.state, JobState::Ended(_)));
+		let mut count = 0usize;
+		for (id, _) in active {
+			ensure!(Due::<T>::contains_key(id), "a job that has not ended is not on the agenda");
+			count = count.saturating_add(1);
+		}
+		ensure!(count == due, "a job that ended is on the agenda");
+		Ok(())
+	}
+}

@@ -1,0 +1,127 @@
+//! Jobs, replicas, listings, and the sums of a job.
+
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use frame_support::{traits::ConstU32, BoundedVec, PalletError};
+use scale_info::TypeInfo;
+use trainyard_primitives::{
+	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
+	spec::{JobSpec, SpecError},
+	MicroUt, Text, H256,
+};
+
+/// A job.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Job<AccountId> {
+	/// Who posted it.
+	pub submitter: AccountId,
+	/// Only this trainer may apply.
+	pub invited: Option<AccountId>,
+	/// What to train.
+	pub spec: JobSpec,
+	/// What is offered.
+	pub terms: Terms,
+	/// What it costs, fixed at posting.
+	pub quote: Quote,
+	/// Where it stands.
+	pub state: JobState,
+	/// Height at which the present state began. For [`JobState::Seeding`] the assignment
+	/// seed forms from the blocks after it.
+	pub since: BlockNumber,
+	/// Height at which the present state ends at the latest; for an ended job, from which on
+	/// it may be forgotten.
+	pub deadline: BlockNumber,
+	/// Assignment seed, once drawn.
+	pub seed: Option<H256>,
+	/// Who trains, once drawn, in the order of the draw.
+	pub replicas: BoundedVec<Replica<AccountId>, ConstU32<MAX_REPLICAS>>,
+	/// Pay of a replica at which the submitter is ready to settle at once.
+	pub offer: Option<Balance>,
+	/// Where the money went; until the end only what was escrowed.
+	pub settlement: Settlement,
+}
+
+/// One replica of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Replica<AccountId> {
+	/// Who trains it.
+	pub trainer: AccountId,
+	/// What became of it.
+	pub fate: Fate,
+	/// Which of the audit's distinct results it delivered.
+	pub result: Option<u32>,
+	/// Pay at which its trainer is ready to settle at once.
+	pub offer: Option<Balance>,
+}
+
+/// What a job costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Quote {
+	/// Work of one replica.
+	pub work: MicroUt,
+	/// Pay of one accepted replica.
+	pub price: Balance,
+	/// Protocol fee of one accepted replica, burned.
+	pub fee: Balance,
+	/// Held from the submitter.
+	pub escrow: Balance,
+	/// Held from each trainer.
+	pub deposit: Balance,
+}
+
+/// A trainer's standing offer.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Listing {
+	/// Price of one `ut`.
+	pub price_per_ut: Balance,
+	/// Largest job taken.
+	pub max_work: MicroUt,
+	/// Free text.
+	pub note: Text,
+}
+
+/// Which rule a specification breaks, inside this pallet's error.
+#[derive(
+	Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, TypeInfo,
+)]
+pub struct SpecFault(pub SpecError);
+
+impl PalletError for SpecFault {
+	// One byte: `SpecError` has no fields.
+	const MAX_ENCODED_SIZE: usize = 1;
+}
+
+/// How slashed deposits are shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlashShares {
+	/// For the submitter.
+	pub submitter: Balance,
+	/// For every service of a verifier.
+	pub per_service: Balance,
+	/// For the jackpot.
+	pub jackpot: Balance,
+}
+
+impl SlashShares {
+	/// Shares out `slashed`. The submitter is made whole first, up to its `loss`. Half of
+	/// the rest goes to the verifiers in equal parts, one for each of the `services`
+	/// rendered, rounded down; all else to the jackpot, so that nobody can earn by making a
+	/// counterparty fail.
+	pub fn of(slashed: Balance, loss: Balance, services: u32) -> Self {
+		let submitter = slashed.min(loss);
+		let rest = slashed.saturating_sub(submitter);
+		let per_service = (rest / 2).checked_div(Balance::from(services)).unwrap_or(0);
+		let to_verifiers = per_service.saturating_mul(Balance::from(services));
+		Self { submitter, per_service, jackpot: rest.saturating_sub(to_verifiers) }
+	}
+}
+
+/// How much of its `deposit` a trainer loses by the `fate` of its replica: all of it for
+/// what only a trainer can be blamed for, a quarter where states could not be had (which is
+/// milder than fraud), nothing otherwise.
+pub fn lost_deposit(fate: Fate, deposit: Balance) -> Balance {
+	match fate {
+		Fate::NotCommitted | Fate::NotRevealed | Fate::ModelMissing | Fate::Rejected => deposit,
+		Fate::Unavailable => deposit / 4,
+		Fate::Working | Fate::Accepted | Fate::Undecided | Fate::Agreed => 0,
+	}
+}

@@ -1,0 +1,266 @@
+//! Benchmarks of every call, and of the two heavy steps of an audit, at their worst.
+
+use super::*;
+use alloc::vec::Vec;
+use frame_benchmarking::v2::*;
+use frame_support::traits::{
+	fungible::{Inspect, Mutate, MutateHold},
+	Get,
+};
+use frame_system::RawOrigin;
+use sp_runtime::traits::{One, SaturatedConversion};
+use trainyard_primitives::{
+	audit::{AuditPhase, Findings, GroupVerdict, RejectReason, SegmentEvidence},
+	commitment,
+	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
+	JobId,
+};
+
+const JOB: JobId = 7;
+const SALT: [u8; 32] = [5; 32];
+
+/// An account with `bond` to put on hold.
+fn funded<T: Config>(who: &T::AccountId, bond: Balance) {
+	let amount = bond.saturating_add(T::Currency::minimum_balance().saturating_mul(10));
+	T::Currency::mint_into(who, amount).expect("an account takes money");
+}
+
+/// The smallest bond of which slashes can create a jackpot.
+fn bond<T: Config>() -> Balance {
+	T::MinBond::get().max(T::Currency::minimum_balance().saturating_mul(1_000))
+}
+
+fn verifier<T: Config>(at: u32) -> T::AccountId {
+	account("verifier", at, 0)
+}
+
+/// Fills the pool with `count` verifiers; those who can be on a committee have their bond on
+/// hold.
+fn fill_pool<T: Config>(count: u32) {
+	let bond = bond::<T>();
+	let mut pool = Pool::<T>::get();
+	for at in 0..count {
+		let who = verifier::<T>(at);
+		if at < MAX_VERIFIERS {
+			funded::<T>(&who, bond);
+			T::Currency::hold(&HoldReason::VerifierBond.into(), &who, bond).expect("it is funded");
+		}
+		pool.try_insert(who, bond).expect("the pool has room");
+	}
+	Pool::<T>::put(pool);
+}
+
+/// The largest audit in `phase`. Everyone on the committee but the last has committed.
+fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
+	let trainers: Vec<T::AccountId> =
+		(0..MAX_REPLICAS).map(|at| account("trainer", at, 0)).collect();
+	let group = Group {
+		result: WorkResult { bundle_root: H256([1; 32]), model_root: H256([2; 32]) },
+		trainers: trainers.clone().try_into().expect("one for each replica"),
+		decision: None,
+		rescue: Rescue::NotNeeded,
+	};
+	let committee: Vec<_> = (0..MAX_VERIFIERS)
+		.map(|at| Member {
+			verifier: verifier::<T>(at),
+			commitment: (at + 1 < MAX_VERIFIERS).then_some(H256([3; 32])),
+			revealed: false,
+		})
+		.collect();
+	let mut parties = trainers;
+	parties.push(account("submitter", 0, 0));
+	Audit {
+		round: 0,
+		phase,
+		segments: 1_000,
+		audit_segments: MAX_AUDIT_SEGMENTS,
+		verifiers: MAX_VERIFIERS,
+		parties: parties.try_into().expect("as many as there may be"),
+		groups: alloc::vec![group; MAX_REPLICAS as usize].try_into().expect("one for each replica"),
+		committee: committee.try_into().expect("as many as there may be"),
+		drawn: (0..MAX_AUDIT_SEGMENTS).collect::<Vec<_>>().try_into().expect("as many"),
+		served: Default::default(),
+	}
+}
+
+fn accept() -> GroupVerdict {
+	let evidence: Vec<_> = (0..MAX_AUDIT_SEGMENTS)
+		.map(|segment| SegmentEvidence {
+			segment,
+			trace_root: H256([8; 32]),
+			end_state: H256([9; 32]),
+		})
+		.collect();
+	GroupVerdict::Accept(evidence.try_into().expect("one for each segment"))
+}
+
+fn longest_findings() -> Findings {
+	alloc::vec![accept(); MAX_REPLICAS as usize].try_into().expect("one for each replica")
+}
+
+#[benchmarks]
+mod benchmarks {
+	use super::*;
+
+	#[benchmark]
+	fn register() {
+		let caller: T::AccountId = whitelisted_caller();
+		let bond = bond::<T>();
+		fill_pool::<T>(T::MaxPool::get() - 1);
+		funded::<T>(&caller, bond);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()), bond);
+
+		assert!(Pool::<T>::get().contains_key(&caller));
+	}
+
+	#[benchmark]
+	fn deregister() {
+		fill_pool::<T>(T::MaxPool::get());
+		let caller = verifier::<T>(0);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()));
+
+		assert!(LeavingVerifiers::<T>::contains_key(&caller));
+	}
+
+	#[benchmark]
+	fn withdraw() {
+		let caller: T::AccountId = whitelisted_caller();
+		let bond = bond::<T>();
+		funded::<T>(&caller, bond);
+		T::Currency::hold(&HoldReason::VerifierBond.into(), &caller, bond).expect("it is funded");
+		LeavingVerifiers::<T>::insert(&caller, Leaving { bond, until: 0 });
+		frame_system::Pallet::<T>::set_block_number(One::one());
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()));
+
+		assert!(!LeavingVerifiers::<T>::contains_key(&caller));
+	}
+
+	#[benchmark]
+	fn commit() {
+		let caller = verifier::<T>(MAX_VERIFIERS - 1);
+		let audit = largest::<T>(AuditPhase::Committing { until: u32::MAX });
+		AuditRecords::<T>::insert(JOB, audit);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller), JOB, H256([4; 32]));
+
+		assert!(AuditRecords::<T>::get(JOB).is_some_and(|audit| audit.all_committed()));
+	}
+
+	#[benchmark]
+	fn reveal() {
+		let caller = verifier::<T>(MAX_VERIFIERS - 1);
+		let findings = longest_findings();
+		let mut audit = largest::<T>(AuditPhase::Revealing { until: u32::MAX });
+		let genesis = Pallet::<T>::genesis();
+		for member in audit.committee.iter_mut() {
+			if member.verifier == caller {
+				member.commitment =
+					Some(commitment::verdict(&genesis, JOB, 0, &caller, &findings, &SALT));
+			} else {
+				member.revealed = true;
+			}
+		}
+		AuditRecords::<T>::insert(JOB, audit);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()), JOB, findings, SALT);
+
+		assert!(Verdicts::<T>::contains_key(JOB, &caller));
+	}
+
+	/// Without a complete blob, which only the runtime's blob store could make, the call would
+	/// stop: the look at the store is made here.
+	#[benchmark]
+	fn rescue() {
+		let trainer: T::AccountId = account("trainer", MAX_REPLICAS - 1, 0);
+		let mut audit = largest::<T>(AuditPhase::Rescue { until: u32::MAX });
+		for group in audit.groups.iter_mut() {
+			group.rescue = Rescue::Stored(H256([6; 32]));
+		}
+		audit.groups[MAX_REPLICAS as usize - 1].rescue = Rescue::Asked;
+		AuditRecords::<T>::insert(JOB, audit);
+		let blob = H256([7; 32]);
+
+		#[block]
+		{
+			use trainyard_primitives::traits::BlobStore;
+			let _ = T::Blobs::is_complete(&blob);
+			Pallet::<T>::note_rescue(trainer, JOB, MAX_REPLICAS - 1, blob)
+				.expect("its states are asked for");
+		}
+
+		assert!(AuditRecords::<T>::get(JOB).is_some_and(|audit| !audit.awaits_rescue()));
+	}
+
+	#[benchmark]
+	fn bond_extra() {
+		fill_pool::<T>(T::MaxPool::get());
+		let caller = verifier::<T>(0);
+		let amount = bond::<T>();
+		funded::<T>(&caller, amount);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()), amount);
+
+		assert_eq!(Pool::<T>::get().get(&caller), Some(&(2 * amount)));
+	}
+
+	/// Everyone has revealed the longest findings, and for everyone there is a group in which it
+	/// is among the minority: all are slashed, and as the pool's minimum is what they have, all
+	/// leave it.
+	#[benchmark]
+	fn close_round() {
+		fill_pool::<T>(T::MaxPool::get());
+		funded::<T>(&T::Jackpot::get(), 0);
+		let mut audit = largest::<T>(AuditPhase::Revealing { until: 0 });
+		let minority = (MAX_VERIFIERS as usize - 1) / 2;
+		for (at, member) in audit.committee.iter_mut().enumerate() {
+			member.commitment = Some(H256([3; 32]));
+			member.revealed = true;
+			let mut findings = longest_findings();
+			findings[at / minority] = GroupVerdict::Reject(RejectReason::WrongModel);
+			Verdicts::<T>::insert(JOB, &member.verifier, findings);
+		}
+		AuditRecords::<T>::insert(JOB, &audit);
+
+		#[block]
+		{
+			let mut audit = AuditRecords::<T>::get(JOB).expect("it was just inserted");
+			let now = frame_system::Pallet::<T>::block_number().saturated_into();
+			Pallet::<T>::close_round(JOB, &mut audit, now);
+			AuditRecords::<T>::insert(JOB, audit);
+		}
+
+		let audit = AuditRecords::<T>::get(JOB).expect("it stays until it is forgotten");
+		assert!(audit.is_decided());
+		assert!(audit.served.is_empty());
+	}
+
+	#[benchmark]
+	fn seat(p: Linear<1, { T::MaxPool::get() }>) {
+		fill_pool::<T>(p);
+		let mut audit = largest::<T>(AuditPhase::Drawing { after: 0 });
+		audit.committee = Default::default();
+		AuditRecords::<T>::insert(JOB, &audit);
+
+		#[block]
+		{
+			let mut audit = AuditRecords::<T>::get(JOB).expect("it was just inserted");
+			let _ = Pallet::<T>::seed(JOB, 0, 0);
+			Pallet::<T>::seat(JOB, &mut audit, &H256([1; 32]));
+			AuditRecords::<T>::insert(JOB, audit);
+		}
+
+		let seats = AuditRecords::<T>::get(JOB).map(|audit| audit.committee.len() as u32);
+		assert_eq!(seats, Some(p.min(MAX_VERIFIERS)));
+	}
+
+	impl_benchmark_test_suite!(Pallet, crate::mock::new_test_ext(), crate::mock::Test);
+}

@@ -1,0 +1,128 @@
+//! Verifiers' bonds: in, out, and slashed.
+
+use crate::{Config, Error, Event, Fault, HoldReason, Leaving, LeavingVerifiers, Pallet, Pool};
+use frame_support::{
+	ensure,
+	pallet_prelude::DispatchResult,
+	traits::{
+		fungible::MutateHold,
+		tokens::{Fortitude, Precision, Restriction},
+		Get,
+	},
+};
+use sp_runtime::traits::SaturatedConversion;
+use trainyard_primitives::{
+	job::{Balance, BlockNumber},
+	JobId,
+};
+
+impl<T: Config> Pallet<T> {
+	/// The present height.
+	pub(crate) fn now() -> BlockNumber {
+		frame_system::Pallet::<T>::block_number().saturated_into()
+	}
+
+	pub(crate) fn do_register(who: T::AccountId, bond: Balance) -> DispatchResult {
+		ensure!(bond >= T::MinBond::get(), Error::<T>::BondTooSmall);
+		ensure!(!LeavingVerifiers::<T>::contains_key(&who), Error::<T>::StillLeaving);
+		Pool::<T>::try_mutate(|pool| -> DispatchResult {
+			ensure!(!pool.contains_key(&who), Error::<T>::AlreadyVerifier);
+			pool.try_insert(who.clone(), bond).map_err(|_| Error::<T>::PoolFull)?;
+			T::Currency::hold(&HoldReason::VerifierBond.into(), &who, bond)
+		})?;
+		Self::deposit_event(Event::Registered { verifier: who, bond });
+		Ok(())
+	}
+
+	pub(crate) fn do_bond_extra(who: T::AccountId, amount: Balance) -> DispatchResult {
+		let bond = Pool::<T>::try_mutate(|pool| {
+			let bond = pool.get_mut(&who).ok_or(Error::<T>::NotVerifier)?;
+			T::Currency::hold(&HoldReason::VerifierBond.into(), &who, amount)?;
+			*bond = bond.saturating_add(amount);
+			Ok::<_, sp_runtime::DispatchError>(*bond)
+		})?;
+		Self::deposit_event(Event::BondRaised { verifier: who, bond });
+		Ok(())
+	}
+
+	pub(crate) fn do_deregister(who: T::AccountId) -> DispatchResult {
+		let bond = Pool::<T>::mutate(|pool| pool.remove(&who)).ok_or(Error::<T>::NotVerifier)?;
+		Self::leave(who, bond);
+		Ok(())
+	}
+
+	/// Starts the unbonding of a verifier that was just taken out of the pool.
+	fn leave(who: T::AccountId, bond: Balance) {
+		let until = Self::now().saturating_add(T::UnbondingBlocks::get());
+		LeavingVerifiers::<T>::insert(&who, Leaving { bond, until });
+		Self::deposit_event(Event::Left { verifier: who, until });
+	}
+
+	pub(crate) fn do_withdraw(who: T::AccountId) -> DispatchResult {
+		let leaving = LeavingVerifiers::<T>::get(&who).ok_or(Error::<T>::NotLeaving)?;
+		ensure!(Self::now() > leaving.until, Error::<T>::StillBonded);
+		let amount = T::Currency::release(
+			&HoldReason::VerifierBond.into(),
+			&who,
+			leaving.bond,
+			Precision::BestEffort,
+		)?;
+		LeavingVerifiers::<T>::remove(&who);
+		Self::deposit_event(Event::Withdrawn { verifier: who, amount });
+		Ok(())
+	}
+
+	/// Moves the part of `who`'s bond that `fault` costs to the jackpot. A verifier whose bond
+	/// falls below the minimum leaves the pool.
+	pub(crate) fn slash(job: JobId, who: &T::AccountId, fault: Fault) {
+		let part = match fault {
+			Fault::NoVerdict => T::AbsentSlash::get(),
+			Fault::Contrary => T::ContrarySlash::get(),
+		};
+		let amount = if let Some(bond) = Pool::<T>::get().get(who).copied() {
+			let amount = Self::move_to_jackpot(who, part.mul_floor(bond));
+			let left = bond.saturating_sub(amount);
+			Pool::<T>::mutate(|pool| {
+				if left < T::MinBond::get() {
+					pool.remove(who);
+				} else if let Some(bond) = pool.get_mut(who) {
+					*bond = left;
+				}
+			});
+			if left < T::MinBond::get() {
+				Self::leave(who.clone(), left);
+			}
+			amount
+		} else if let Some(mut leaving) = LeavingVerifiers::<T>::get(who) {
+			let amount = Self::move_to_jackpot(who, part.mul_floor(leaving.bond));
+			leaving.bond = leaving.bond.saturating_sub(amount);
+			LeavingVerifiers::<T>::insert(who, leaving);
+			amount
+		} else {
+			0
+		};
+		Self::deposit_event(Event::Slashed { verifier: who.clone(), amount, job, fault });
+	}
+
+	/// Moves up to `amount` from a bond to the jackpot; returns how much. It is 0 only where
+	/// the jackpot's account does not exist and `amount` cannot create it: then the bond keeps
+	/// that dust.
+	fn move_to_jackpot(who: &T::AccountId, amount: Balance) -> Balance {
+		T::Currency::transfer_on_hold(
+			&HoldReason::VerifierBond.into(),
+			who,
+			&T::Jackpot::get(),
+			amount,
+			Precision::BestEffort,
+			Restriction::Free,
+			Fortitude::Force,
+		)
+		.unwrap_or_else(|error| {
+			log::warn!(
+				target: "runtime::verification",
+				"a slash of {amount} could not be moved to the jackpot: {error:?}",
+			);
+			0
+		})
+	}
+}

@@ -1,0 +1,377 @@
+//! A runtime of this pallet and balances, with fakes for what it meets: a beacon, a blob
+//! store, and a market that calls `advance` when it was told to.
+
+use crate::{self as pallet_verification, H256};
+use codec::Encode;
+use frame_support::{
+	derive_impl, parameter_types,
+	traits::{ConstU128, ConstU32},
+};
+use sp_runtime::{BuildStorage, DispatchResult, Permill};
+use trainyard_primitives::{
+	audit::{AuditPhase, Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
+	commitment,
+	job::{BlockNumber, WorkResult},
+	traits::{AuditRequest, AuditStatus, Audits, Beacon, BlobStore, JobObserver, Seed},
+	views::AuditView,
+	JobId,
+};
+
+#[frame_support::runtime]
+mod runtime {
+	#[runtime::runtime]
+	#[runtime::derive(
+		RuntimeCall,
+		RuntimeEvent,
+		RuntimeError,
+		RuntimeOrigin,
+		RuntimeFreezeReason,
+		RuntimeHoldReason,
+		RuntimeSlashReason,
+		RuntimeLockId,
+		RuntimeTask,
+		RuntimeViewFunction
+	)]
+	pub struct Test;
+
+	#[runtime::pallet_index(0)]
+	pub type System = frame_system;
+	#[runtime::pallet_index(1)]
+	pub type Balances = pallet_balances;
+	#[runtime::pallet_index(2)]
+	pub type Verification = pallet_verification;
+}
+
+pub type AccountId = u64;
+pub type Block = frame_system::mocking::MockBlock<Test>;
+
+#[derive_impl(frame_system::config_preludes::TestDefaultConfig)]
+impl frame_system::Config for Test {
+	type Block = Block;
+	type AccountData = pallet_balances::AccountData<u128>;
+}
+
+#[derive_impl(pallet_balances::config_preludes::TestDefaultConfig)]
+impl pallet_balances::Config for Test {
+	type Balance = u128;
+	type ExistentialDeposit = ConstU128<1>;
+	type AccountStore = System;
+}
+
+parameter_types! {
+	/// Blocks behind which a seed is lost.
+	pub static SeedWindow: BlockNumber = 200;
+	/// Varies the seeds.
+	pub static SeedSalt: u64 = 0;
+	/// Roots of the blobs that are complete.
+	pub static Stored: Vec<H256> = Vec::new();
+	/// Jobs that progressed and were not looked at since.
+	pub static Progressed: Vec<JobId> = Vec::new();
+	/// When the market looks at [`JOB`] next.
+	pub static Due: Option<BlockNumber> = None;
+	/// What the audit of [`JOB`] came to.
+	pub static Outcome: Option<(Vec<Decision>, Vec<AccountId>)> = None;
+	/// Where slashed bonds go.
+	pub static JackpotAccount: AccountId = JACKPOT;
+	pub const AbsentSlash: Permill = Permill::from_percent(10);
+	pub const ContrarySlash: Permill = Permill::from_percent(30);
+}
+
+/// Blocks that make a seed.
+pub const SEED_BLOCKS: BlockNumber = 2;
+
+/// Seeds that are ready behind [`SEED_BLOCKS`] blocks and lost behind [`SeedWindow`] more.
+pub struct FakeBeacon;
+impl Beacon for FakeBeacon {
+	fn seed(domain: &[u8], subject: &[u8], after: BlockNumber) -> Seed {
+		let now = System::block_number() as u32;
+		let ready = after + SEED_BLOCKS + 1;
+		if now < ready {
+			Seed::NotBefore(ready)
+		} else if now > ready + SeedWindow::get() {
+			Seed::Lost
+		} else {
+			let bytes = (domain, subject, after, SeedSalt::get()).encode();
+			Seed::Ready(sp_io::hashing::blake2_256(&bytes).into())
+		}
+	}
+}
+
+/// The blobs in [`Stored`].
+pub struct FakeBlobs;
+impl BlobStore for FakeBlobs {
+	fn is_complete(root: &H256) -> bool {
+		Stored::get().contains(root)
+	}
+}
+
+/// Notes in [`Progressed`].
+pub struct FakeMarket;
+impl JobObserver for FakeMarket {
+	fn progressed(job: JobId) {
+		Progressed::mutate(|jobs| jobs.push(job));
+	}
+}
+
+pub const MIN_BOND: u128 = 1_000;
+pub const UNBONDING: u32 = 40;
+pub const COMMIT: u32 = 10;
+pub const REVEAL: u32 = 5;
+pub const RESCUE: u32 = 8;
+
+impl crate::Config for Test {
+	type WeightInfo = ();
+	type Currency = Balances;
+	type RuntimeHoldReason = RuntimeHoldReason;
+	type Beacon = FakeBeacon;
+	type Observer = FakeMarket;
+	type Blobs = FakeBlobs;
+	type Jackpot = JackpotAccount;
+	type MinBond = ConstU128<MIN_BOND>;
+	type UnbondingBlocks = ConstU32<UNBONDING>;
+	type MaxPool = ConstU32<32>;
+	type CommitBlocks = ConstU32<COMMIT>;
+	type RevealBlocks = ConstU32<REVEAL>;
+	type RescueBlocks = ConstU32<RESCUE>;
+	type AbsentSlash = AbsentSlash;
+	type ContrarySlash = ContrarySlash;
+}
+
+/// The job that is audited.
+pub const JOB: JobId = 5;
+/// Who posted it.
+pub const SUBMITTER: AccountId = 1;
+/// Who trained it; each delivers a result of its own where there are several.
+pub const TRAINERS: [AccountId; 3] = [2, 3, 4];
+/// Accounts with money to become verifiers.
+pub const VERIFIERS: [AccountId; 6] = [10, 11, 12, 13, 14, 15];
+pub const JACKPOT: AccountId = 99;
+pub const ENDOWMENT: u128 = 100_000;
+/// Bond of a verifier in these tests: well above the minimum.
+pub const BOND: u128 = 10_000;
+
+pub fn new_test_ext() -> sp_io::TestExternalities {
+	let mut storage = frame_system::GenesisConfig::<Test>::default().build_storage().unwrap();
+	let rich = [SUBMITTER].into_iter().chain(TRAINERS).chain(VERIFIERS);
+	pallet_balances::GenesisConfig::<Test> {
+		balances: rich.map(|who| (who, ENDOWMENT)).chain([(JACKPOT, 1)]).collect(),
+		..Default::default()
+	}
+	.assimilate_storage(&mut storage)
+	.unwrap();
+	let mut ext = sp_io::TestExternalities::new(storage);
+	ext.execute_with(|| {
+		System::set_block_number(1);
+		SeedWindow::set(200);
+		SeedSalt::set(0);
+		Stored::set(Vec::new());
+		Progressed::set(Vec::new());
+		Due::set(None);
+		Outcome::set(None);
+		JackpotAccount::set(JACKPOT);
+	});
+	ext
+}
+
+/// Runs `test`, and checks behind it what must hold in any state and that no money was made
+/// or lost.
+pub fn run(test: impl FnOnce()) {
+	new_test_ext().execute_with(|| {
+		let issuance = Balances::total_issuance();
+		test();
+		Verification::do_try_state().unwrap();
+		assert_eq!(Balances::total_issuance(), issuance);
+	});
+}
+
+/// Bonds the first `count` of [`VERIFIERS`].
+pub fn bonded(count: usize) {
+	for who in &VERIFIERS[..count] {
+		Verification::register(RuntimeOrigin::signed(*who), BOND).unwrap();
+	}
+}
+
+/// A request for an audit of `groups` results by `verifiers` verifiers over 2 of 10 segments.
+pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
+	AuditRequest {
+		groups: TRAINERS[..groups]
+			.iter()
+			.map(|who| {
+				let root = H256([*who as u8; 32]);
+				(WorkResult { bundle_root: root, model_root: root }, vec![*who])
+			})
+			.collect(),
+		parties: [SUBMITTER].into_iter().chain(TRAINERS).collect(),
+		segments: 10,
+		audit_segments: 2,
+		verifiers,
+	}
+}
+
+/// Opens the audit of [`JOB`], as the market does.
+pub fn open(groups: usize, verifiers: u32) {
+	Verification::open(JOB, request(groups, verifiers)).unwrap();
+	Due::set(Some(System::block_number() as u32 + 1));
+}
+
+/// One block of the chain, with the market serving [`JOB`] when it is due or progressed.
+pub fn tick() {
+	let now = System::block_number() as u32 + 1;
+	System::set_block_number(now.into());
+	let progressed = Progressed::take().contains(&JOB);
+	if progressed || Due::get().is_some_and(|due| due <= now) {
+		match Verification::advance(JOB) {
+			AuditStatus::Pending(at) => {
+				assert!(at > now, "asked to come back in the past");
+				Due::set(Some(at));
+			}
+			AuditStatus::Done { decisions, served } => {
+				Due::set(None);
+				Outcome::set(Some((decisions, served)));
+			}
+		}
+	}
+	Verification::do_try_state().unwrap();
+}
+
+/// Ticks until the audit is in a phase that `wanted` accepts.
+pub fn tick_until(wanted: impl Fn(&AuditPhase) -> bool) {
+	for _ in 0..100 {
+		if wanted(&view().phase) {
+			return;
+		}
+		tick();
+	}
+	panic!("still {:?} behind 100 blocks", view().phase);
+}
+
+pub fn view() -> AuditView<AccountId> {
+	Verification::audit_view(JOB).unwrap()
+}
+
+/// The committee of this round.
+pub fn committee() -> Vec<AccountId> {
+	view().committee.into_iter().map(|member| member.verifier).collect()
+}
+
+pub fn is_committing(phase: &AuditPhase) -> bool {
+	matches!(phase, AuditPhase::Committing { .. })
+}
+
+pub fn is_revealing(phase: &AuditPhase) -> bool {
+	matches!(phase, AuditPhase::Revealing { .. })
+}
+
+pub fn is_rescue(phase: &AuditPhase) -> bool {
+	matches!(phase, AuditPhase::Rescue { .. })
+}
+
+/// A verdict on one group, in short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Say {
+	/// Accept, with the evidence of this number.
+	Yes(u8),
+	/// Reject.
+	No,
+	/// Unavailable.
+	Gone,
+}
+
+/// What a member of a committee does in a round.
+#[derive(Clone, Debug)]
+pub enum Act {
+	/// Nothing.
+	Vanish,
+	/// Commits, and nothing more.
+	Seal,
+	/// Commits and reveals this, one verdict a group.
+	Speak(Vec<Say>),
+}
+
+/// Evidence for the drawn segments.
+pub fn evidence(drawn: &[u32], number: u8) -> Vec<SegmentEvidence> {
+	let root = H256([number; 32]);
+	drawn
+		.iter()
+		.map(|segment| SegmentEvidence { segment: *segment, trace_root: root, end_state: root })
+		.collect()
+}
+
+/// Findings that say `says`, for the segments drawn now.
+pub fn findings(says: &[Say]) -> Findings {
+	let drawn = view().drawn;
+	let verdicts: Vec<GroupVerdict> = says
+		.iter()
+		.map(|say| match say {
+			Say::Yes(number) => GroupVerdict::Accept(evidence(&drawn, *number).try_into().unwrap()),
+			Say::No => GroupVerdict::Reject(RejectReason::WrongModel),
+			Say::Gone => GroupVerdict::Unavailable,
+		})
+		.collect();
+	verdicts.try_into().unwrap()
+}
+
+pub fn salt(who: AccountId) -> [u8; 32] {
+	[who as u8; 32]
+}
+
+/// Commits `findings` for `who` in the running round.
+pub fn commit(who: AccountId, findings: &Findings) -> DispatchResult {
+	let hash = commitment::verdict(
+		&Verification::genesis(),
+		JOB,
+		view().round,
+		&who,
+		findings,
+		&salt(who),
+	);
+	Verification::commit(RuntimeOrigin::signed(who), JOB, hash)
+}
+
+pub fn reveal(who: AccountId, findings: &Findings) -> DispatchResult {
+	Verification::reveal(RuntimeOrigin::signed(who), JOB, findings.clone(), salt(who))
+}
+
+/// Plays one round: seat `i` does `acts[i]`, or vanishes. Returns the committee, behind the
+/// round.
+pub fn round(acts: &[Act]) -> Vec<AccountId> {
+	tick_until(is_committing);
+	let (number, seats) = (view().round, committee());
+	let plan: Vec<(AccountId, Act)> = seats
+		.iter()
+		.enumerate()
+		.map(|(at, who)| (*who, acts.get(at).cloned().unwrap_or(Act::Vanish)))
+		.collect();
+	for (who, act) in &plan {
+		match act {
+			Act::Vanish => {}
+			Act::Seal => commit(*who, &findings(&[])).unwrap(),
+			Act::Speak(says) => commit(*who, &findings(says)).unwrap(),
+		}
+	}
+	let over = |phase: &AuditPhase| !is_committing(phase) && !is_revealing(phase);
+	tick_until(|phase| !is_committing(phase) || view().round > number);
+	if is_revealing(&view().phase) {
+		for (who, act) in &plan {
+			if let Act::Speak(says) = act {
+				reveal(*who, &findings(says)).unwrap();
+			}
+		}
+		tick_until(over);
+	}
+	seats
+}
+
+/// A round in which everyone says the same about the only group.
+pub fn unanimous(say: Say) -> Vec<AccountId> {
+	round(&vec![Act::Speak(vec![say]); VERIFIERS.len()])
+}
+
+/// The bond of `who`, in the pool or leaving.
+pub fn bond_of(who: AccountId) -> u128 {
+	crate::Pool::<Test>::get()
+		.get(&who)
+		.copied()
+		.or_else(|| crate::LeavingVerifiers::<Test>::get(who).map(|leaving| leaving.bond))
+		.unwrap_or(0)
+}

@@ -1,0 +1,292 @@
+//! The audit as a state machine.
+//!
+//! ```text
+//! Drawing -> Committing -> Revealing -> all groups decided ----------------> Done
+//!    ^           |             |     -> a group unavailable -> Rescue --+      ^
+//!    |           +-- nobody ---+     -> a group without majority        |      |
+//!    +------------------- next round, at most MAX_AUDIT_ROUNDS <--------+------+
+//! ```
+//!
+//! - A round without a committee waits out the time for commitments, so that verifiers
+//!   can register, and counts as a round.
+//! - A group whose majority is *unavailable* opens a rescue window, once. Without rescue,
+//!   or when it cannot be had in a later round either, it is unavailable. Rescued when no
+//!   round is left it stays undecided: its trainers did what was asked of them.
+//! - A group decided in one round is not asked about in the next.
+
+use crate::{
+	verdicts::{stance, tally, Outcome, Stance},
+	Audit, AuditOf, AuditRecords, Config, Error, Event, Fault, Group, Pallet, Rescue, Verdicts,
+	WeightInfo, MAX_PARTIES,
+};
+use alloc::vec::Vec;
+use frame_support::{ensure, traits::Get, weights::Weight, BoundedVec};
+use sp_runtime::DispatchResult;
+use trainyard_primitives::{
+	audit::{AuditPhase, Decision, Findings},
+	job::{BlockNumber, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_VERIFIERS},
+	traits::{AuditRequest, AuditStatus, Audits, Seed},
+	JobId,
+};
+
+/// What a look at an audit leads to.
+enum Step {
+	/// It moved: look again.
+	Again,
+	/// Nothing can happen before this height, unless everyone is done earlier.
+	Wait(BlockNumber),
+	/// It is decided.
+	Over,
+}
+
+impl<T: Config> Audits<T::AccountId> for Pallet<T> {
+	fn open(job: JobId, request: AuditRequest<T::AccountId>) -> DispatchResult {
+		ensure!(!AuditRecords::<T>::contains_key(job), Error::<T>::AlreadyOpen);
+		let audit = Self::audit_of(request).ok_or(Error::<T>::BadRequest)?;
+		Self::deposit_event(Event::AuditOpened { job, groups: audit.groups.len() as u32 });
+		AuditRecords::<T>::insert(job, audit);
+		Ok(())
+	}
+
+	/// An unknown audit is done, without any decision.
+	fn advance(job: JobId) -> AuditStatus<T::AccountId> {
+		let Some(mut audit) = AuditRecords::<T>::get(job) else {
+			return AuditStatus::Done { decisions: Vec::new(), served: Vec::new() };
+		};
+		let now = Self::now();
+		// Ends: every step but the last brings the audit to a later phase or round, and a
+		// seed behind `now` is not there yet.
+		let wait = loop {
+			match Self::step(job, &mut audit, now) {
+				Step::Again => {}
+				Step::Wait(height) => break Some(height.max(now.saturating_add(1))),
+				Step::Over => break None,
+			}
+		};
+		AuditRecords::<T>::insert(job, &audit);
+		match wait {
+			Some(height) => AuditStatus::Pending(height),
+			None => AuditStatus::Done {
+				decisions: audit
+					.groups
+					.iter()
+					.map(|group| group.decision.unwrap_or(Decision::Undecided))
+					.collect(),
+				served: audit.served.into_inner(),
+			},
+		}
+	}
+
+	/// Verifiers of the running round who have committed have done their work: a sealed
+	/// verdict counts, else the parties could agree just before the reveal and save the fees.
+	fn abort(job: JobId) -> Vec<T::AccountId> {
+		let Some(audit) = AuditRecords::<T>::get(job) else { return Vec::new() };
+		let mut served = audit.served.to_vec();
+		if matches!(audit.phase, AuditPhase::Committing { .. } | AuditPhase::Revealing { .. }) {
+			served.extend(
+				audit
+					.committee
+					.iter()
+					.filter(|member| member.commitment.is_some())
+					.map(|member| member.verifier.clone()),
+			);
+		}
+		Self::remove(job);
+		Self::deposit_event(Event::AuditAborted { job });
+		served
+	}
+
+	fn remove(job: JobId) {
+		if let Some(audit) = AuditRecords::<T>::take(job) {
+			Self::drop_verdicts(job, &audit);
+		}
+	}
+
+	fn advance_weight() -> Weight {
+		T::WeightInfo::close_round().saturating_add(T::WeightInfo::seat(T::MaxPool::get()))
+	}
+}
+
+impl<T: Config> Pallet<T> {
+	/// The audit that `request` asks for; `None` when it is out of bounds.
+	fn audit_of(request: AuditRequest<T::AccountId>) -> Option<AuditOf<T>> {
+		let AuditRequest { groups, parties, segments, audit_segments, verifiers } = request;
+		let fits = !groups.is_empty()
+			&& (1..=MAX_VERIFIERS).contains(&verifiers)
+			&& (1..=MAX_AUDIT_SEGMENTS.min(segments)).contains(&audit_segments);
+		if !fits {
+			return None;
+		}
+		let groups = groups
+			.into_iter()
+			.map(|(result, trainers)| {
+				Some(Group {
+					result,
+					trainers: trainers.try_into().ok()?,
+					decision: None,
+					rescue: Rescue::NotNeeded,
+				})
+			})
+			.collect::<Option<Vec<_>>>()?;
+		Some(Audit {
+			round: 0,
+			phase: AuditPhase::Drawing { after: Self::now() },
+			segments,
+			audit_segments,
+			verifiers,
+			parties: BoundedVec::<_, frame_support::traits::ConstU32<MAX_PARTIES>>::try_from(
+				parties,
+			)
+			.ok()?,
+			groups: groups.try_into().ok()?,
+			committee: Default::default(),
+			drawn: Default::default(),
+			served: Default::default(),
+		})
+	}
+
+	/// Takes the audit one phase further, if it is time.
+	fn step(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) -> Step {
+		match audit.phase {
+			AuditPhase::Drawing { after } => match Self::seed(job, audit.round, after) {
+				Seed::NotBefore(height) => Step::Wait(height),
+				Seed::Lost => {
+					audit.phase = AuditPhase::Drawing { after: now };
+					Step::Wait(now.saturating_add(1))
+				}
+				Seed::Ready(seed) => {
+					Self::seat(job, audit, &seed);
+					let until = now.saturating_add(T::CommitBlocks::get());
+					audit.phase = AuditPhase::Committing { until };
+					Step::Again
+				}
+			},
+			AuditPhase::Committing { until } => {
+				if now <= until && !audit.all_committed() {
+					return Step::Wait(until.saturating_add(1));
+				}
+				if audit.committee.iter().any(|member| member.commitment.is_some()) {
+					let until = now.saturating_add(T::RevealBlocks::get());
+					audit.phase = AuditPhase::Revealing { until };
+					Self::deposit_event(Event::RevealOpened { job, until });
+				} else {
+					Self::close_round(job, audit, now);
+				}
+				Step::Again
+			}
+			AuditPhase::Revealing { until } => {
+				if now <= until && !audit.all_revealed() {
+					return Step::Wait(until.saturating_add(1));
+				}
+				Self::close_round(job, audit, now);
+				Step::Again
+			}
+			AuditPhase::Rescue { until } => {
+				if now <= until && audit.awaits_rescue() {
+					return Step::Wait(until.saturating_add(1));
+				}
+				Self::decide(job, audit, |group| {
+					(group.rescue == Rescue::Asked).then_some(Decision::Unavailable)
+				});
+				Self::next_round(job, audit, now);
+				Step::Again
+			}
+			AuditPhase::Done => Step::Over,
+		}
+	}
+
+	/// Decides what the committee's verdicts decide, notes whose fee is earned, slashes, and
+	/// opens the rescue window or goes on.
+	pub(crate) fn close_round(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
+		let findings: Vec<Option<Findings>> = audit
+			.committee
+			.iter()
+			.map(|m| m.revealed.then(|| Verdicts::<T>::get(job, &m.verifier)).flatten())
+			.collect();
+		let mut stances: Vec<Stance> = findings.iter().map(|_| Stance::Agrees).collect();
+		let mut decisions = Vec::new();
+		for (at, group) in audit.groups.iter_mut().enumerate() {
+			let mut decision = None;
+			if group.decision.is_none() {
+				let votes: Vec<_> =
+					findings.iter().map(|f| f.as_ref().and_then(|f| f.get(at))).collect();
+				let outcome = tally(&votes);
+				decision = match outcome {
+					None => None,
+					Some(Outcome::Accept(_)) => Some(Decision::Accepted),
+					Some(Outcome::Reject) => Some(Decision::Rejected),
+					Some(Outcome::Unavailable) if group.rescue == Rescue::NotNeeded => {
+						group.rescue = Rescue::Asked;
+						None
+					}
+					Some(Outcome::Unavailable) => Some(Decision::Unavailable),
+				};
+				for (worst, vote) in stances.iter_mut().zip(votes) {
+					*worst = (*worst).max(stance(vote, outcome.as_ref()));
+				}
+			}
+			decisions.push(decision);
+		}
+		let mut decisions = decisions.into_iter();
+		Self::decide(job, audit, |_| decisions.next().flatten());
+
+		for (member, stance) in audit.committee.iter().zip(stances) {
+			match stance {
+				// Bounded by the rounds and the size of a committee.
+				Stance::Agrees => {
+					let _ = audit.served.try_push(member.verifier.clone());
+				}
+				Stance::Silent => Self::slash(job, &member.verifier, Fault::NoVerdict),
+				Stance::Contradicts => Self::slash(job, &member.verifier, Fault::Contrary),
+			}
+		}
+
+		if audit.awaits_rescue() {
+			let until = now.saturating_add(T::RescueBlocks::get());
+			audit.phase = AuditPhase::Rescue { until };
+			Self::deposit_event(Event::RescueOpened { job, until });
+		} else {
+			Self::next_round(job, audit, now);
+		}
+	}
+
+	/// Ends the audit when everything is decided or no round is left, else starts the next.
+	fn next_round(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
+		let next = audit.round.saturating_add(1);
+		if !audit.is_decided() && next < MAX_AUDIT_ROUNDS {
+			Self::drop_verdicts(job, audit);
+			audit.committee = Default::default();
+			if !audit.has_rescued() {
+				audit.drawn = Default::default();
+			}
+			audit.round = next;
+			audit.phase = AuditPhase::Drawing { after: now };
+			return;
+		}
+		Self::decide(job, audit, |_| Some(Decision::Undecided));
+		audit.phase = AuditPhase::Done;
+		Self::deposit_event(Event::AuditDone { job, fees: audit.served.len() as u32 });
+	}
+
+	/// Asks `rule` about each group in turn, and decides those still open of which it says so.
+	fn decide(
+		job: JobId,
+		audit: &mut AuditOf<T>,
+		mut rule: impl FnMut(&Group<T::AccountId>) -> Option<Decision>,
+	) {
+		for (at, group) in (0u32..).zip(audit.groups.iter_mut()) {
+			let decision = rule(group);
+			if let (None, Some(decision)) = (group.decision, decision) {
+				group.decision = Some(decision);
+				Self::deposit_event(Event::Decided { job, group: at, decision });
+			}
+		}
+	}
+
+	/// Forgets the findings of the audit's present committee.
+	fn drop_verdicts(job: JobId, audit: &AuditOf<T>) {
+		for member in audit.committee.iter().filter(|member| member.revealed) {
+			Verdicts::<T>::remove(job, &member.verifier);
+		}
+	}
+}

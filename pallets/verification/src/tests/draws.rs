@@ -1,0 +1,153 @@
+//! Who is drawn, and what.
+
+use crate::{mock::*, Event};
+use frame_support::assert_ok;
+use std::collections::BTreeSet;
+use trainyard_primitives::{
+	audit::{AuditPhase, Decision},
+	traits::{AuditRequest, AuditStatus, Audits},
+};
+
+#[test]
+fn a_committee_and_segments_are_drawn_from_later_blocks() {
+	run(|| {
+		bonded(6);
+		open(1, 3);
+		let ready = 1 + SEED_BLOCKS + 1;
+		tick_until(is_committing);
+		assert_eq!(System::block_number(), u64::from(ready));
+		let view = view();
+		assert_eq!(view.phase, AuditPhase::Committing { until: ready + COMMIT });
+		assert_eq!(Due::get(), Some(ready + COMMIT + 1));
+		let distinct: BTreeSet<_> = committee().into_iter().collect();
+		assert_eq!(distinct.len(), 3);
+		assert_eq!(view.drawn.len(), 2);
+		System::assert_last_event(
+			Event::CommitteeDrawn {
+				job: JOB,
+				round: 0,
+				committee: committee(),
+				segments: view.drawn,
+			}
+			.into(),
+		);
+	});
+}
+
+#[test]
+fn parties_are_never_drawn() {
+	run(|| {
+		for who in [SUBMITTER, TRAINERS[0], TRAINERS[1]] {
+			assert_ok!(Verification::register(RuntimeOrigin::signed(who), ENDOWMENT / 2));
+		}
+		bonded(1);
+		for salt in 0..20 {
+			SeedSalt::set(salt);
+			open(1, 3);
+			tick_until(is_committing);
+			assert_eq!(committee(), vec![VERIFIERS[0]]);
+			Verification::abort(JOB);
+		}
+	});
+}
+
+#[test]
+fn seeds_change_the_draw() {
+	run(|| {
+		bonded(6);
+		let (mut committees, mut segments) = (BTreeSet::new(), BTreeSet::new());
+		for salt in 0..30 {
+			SeedSalt::set(salt);
+			open(1, 3);
+			tick_until(is_committing);
+			committees.insert(committee());
+			segments.insert(view().drawn);
+			Verification::abort(JOB);
+		}
+		assert!(committees.len() > 10 && segments.len() > 10);
+	});
+}
+
+#[test]
+fn heavier_bonds_are_drawn_more_often() {
+	run(|| {
+		bonded(4);
+		assert_ok!(Verification::bond_extra(RuntimeOrigin::signed(10), 5 * BOND));
+		let mut heavy = 0;
+		for salt in 0..200 {
+			SeedSalt::set(salt);
+			assert_ok!(Verification::open(JOB, request(1, 1)));
+			System::set_block_number(System::block_number() + 3);
+			Verification::advance(JOB);
+			heavy += u32::from(committee() == vec![10]);
+			Verification::abort(JOB);
+		}
+		// 6 of 9 parts: 133 expected, standard deviation 6.7; six of them.
+		assert!((93..=173).contains(&heavy), "{heavy}");
+	});
+}
+
+#[test]
+fn a_small_pool_makes_a_small_committee() {
+	run(|| {
+		bonded(2);
+		open(1, 5);
+		let committee = unanimous(Say::Yes(1));
+		assert_eq!(committee.len(), 2);
+		assert_eq!(Outcome::get(), Some((vec![Decision::Accepted], committee)));
+	});
+}
+
+#[test]
+fn all_segments_can_be_drawn() {
+	run(|| {
+		bonded(1);
+		let all = AuditRequest { segments: 3, audit_segments: 3, ..request(1, 1) };
+		assert_ok!(Verification::open(JOB, all));
+		System::set_block_number(10);
+		Verification::advance(JOB);
+		assert_eq!(view().drawn, vec![0, 1, 2]);
+	});
+}
+
+#[test]
+fn a_lost_seed_is_drawn_anew() {
+	run(|| {
+		bonded(3);
+		SeedWindow::set(5);
+		assert_ok!(Verification::open(JOB, request(1, 3)));
+		System::set_block_number(50);
+		assert_eq!(Verification::advance(JOB), AuditStatus::Pending(51));
+		assert_eq!(view().phase, AuditPhase::Drawing { after: 50 });
+		System::set_block_number(51);
+		assert_eq!(Verification::advance(JOB), AuditStatus::Pending(50 + SEED_BLOCKS + 1));
+		System::set_block_number(53);
+		assert_eq!(Verification::advance(JOB), AuditStatus::Pending(53 + COMMIT + 1));
+	});
+}
+
+#[test]
+fn without_verifiers_an_audit_waits_and_ends_undecided() {
+	run(|| {
+		open(2, 3);
+		tick_until(|phase| *phase == AuditPhase::Done);
+		assert_eq!(view().round, 2);
+		assert_eq!(Outcome::get(), Some((vec![Decision::Undecided; 2], vec![])));
+		// Three times: the seed, and the time for commitments; nobody reveals.
+		assert_eq!(System::block_number(), 1 + 3 * u64::from(SEED_BLOCKS + 1 + COMMIT + 1));
+	});
+}
+
+#[test]
+fn a_verifier_that_comes_late_serves_the_next_round() {
+	run(|| {
+		open(1, 3);
+		tick_until(is_committing);
+		assert!(committee().is_empty());
+		bonded(1);
+		tick_until(|phase| matches!(phase, AuditPhase::Drawing { .. }));
+		assert_eq!(view().round, 1);
+		let committee = unanimous(Say::No);
+		assert_eq!(Outcome::get(), Some((vec![Decision::Rejected], committee)));
+	});
+}

@@ -1,0 +1,11 @@
+//! Tests, by behaviour.
+
+mod bonds;
+mod committing;
+mod decisions;
+mod draws;
+mod opening;
+mod random;
+mod rescues;
+mod revealing;
+mod rule;

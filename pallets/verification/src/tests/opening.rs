@@ -1,0 +1,130 @@
+//! Opening, asking about, aborting and forgetting audits.
+
+use crate::{mock::*, AuditRecords, Error, Event, Verdicts};
+use frame_support::{assert_noop, assert_ok};
+use trainyard_primitives::{
+	audit::{AuditPhase, Decision},
+	traits::{AuditRequest, AuditStatus, Audits},
+};
+
+#[test]
+fn an_audit_opens_at_the_present_block() {
+	run(|| {
+		System::set_block_number(7);
+		assert_ok!(Verification::open(JOB, request(2, 3)));
+		System::assert_last_event(Event::AuditOpened { job: JOB, groups: 2 }.into());
+		let view = view();
+		assert_eq!((view.round, view.phase), (0, AuditPhase::Drawing { after: 7 }));
+		assert_eq!(view.groups.len(), 2);
+		assert!(view.groups.iter().all(|g| g.decision.is_none() && g.rescued.is_none()));
+		assert!(view.committee.is_empty() && view.drawn.is_empty());
+		assert_eq!(Verification::advance(JOB), AuditStatus::Pending(7 + SEED_BLOCKS + 1));
+	});
+}
+
+#[test]
+fn a_job_has_one_audit() {
+	run(|| {
+		assert_ok!(Verification::open(JOB, request(1, 3)));
+		assert_noop!(Verification::open(JOB, request(1, 3)), Error::<Test>::AlreadyOpen);
+	});
+}
+
+#[test]
+fn requests_are_bounded() {
+	run(|| {
+		let good = || request(2, 3);
+		let bad: Vec<AuditRequest<AccountId>> = vec![
+			AuditRequest { groups: vec![], ..good() },
+			AuditRequest { groups: vec![good().groups[0].clone(); 9], ..good() },
+			AuditRequest { groups: vec![(good().groups[0].0, vec![2; 9])], ..good() },
+			AuditRequest { parties: vec![1; 10], ..good() },
+			AuditRequest { verifiers: 0, ..good() },
+			AuditRequest { verifiers: 17, ..good() },
+			AuditRequest { audit_segments: 0, ..good() },
+			AuditRequest { audit_segments: 11, ..good() },
+			AuditRequest { audit_segments: 17, segments: 100, ..good() },
+			AuditRequest { segments: 0, ..good() },
+		];
+		for request in bad {
+			assert_noop!(Verification::open(JOB, request), Error::<Test>::BadRequest);
+		}
+		assert_ok!(Verification::open(JOB, good()));
+	});
+}
+
+#[test]
+fn an_unknown_audit_is_done_without_decisions() {
+	run(|| {
+		let nothing = AuditStatus::Done { decisions: vec![], served: vec![] };
+		assert_eq!(Verification::advance(JOB), nothing);
+		assert_eq!(Verification::audit_view(JOB), None);
+		assert!(Verification::abort(JOB).is_empty());
+	});
+}
+
+#[test]
+fn a_decided_audit_stays_until_it_is_forgotten() {
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		let committee = unanimous(Say::Yes(1));
+		let done = Outcome::get().unwrap();
+		assert_eq!(done, (vec![Decision::Accepted], committee));
+		// Asked again, it says the same.
+		let again = AuditStatus::Done { decisions: done.0, served: done.1 };
+		assert_eq!(Verification::advance(JOB), again);
+		let seen = view();
+		assert_eq!(seen.phase, AuditPhase::Done);
+		assert!(seen.committee.iter().all(|member| member.findings.is_some()));
+
+		Verification::remove(JOB);
+		assert_eq!(Verification::audit_view(JOB), None);
+		assert_eq!(AuditRecords::<Test>::iter().count(), 0);
+		assert_eq!(Verdicts::<Test>::iter().count(), 0);
+	});
+}
+
+#[test]
+fn an_aborted_audit_pays_who_committed() {
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		assert!(Verification::abort(JOB).is_empty());
+		System::assert_last_event(Event::AuditAborted { job: JOB }.into());
+
+		// Two commit, then the parties agree.
+		open(1, 3);
+		tick_until(is_committing);
+		let seats = committee();
+		for who in &seats[..2] {
+			assert_ok!(commit(*who, &findings(&[Say::No])));
+		}
+		assert_eq!(Verification::abort(JOB), seats[..2]);
+		assert!(VERIFIERS[..3].iter().all(|who| bond_of(*who) == BOND));
+
+		// And the same between the reveals.
+		open(1, 3);
+		tick_until(is_committing);
+		let seats = committee();
+		for who in &seats[..2] {
+			assert_ok!(commit(*who, &findings(&[Say::No])));
+		}
+		tick_until(is_revealing);
+		assert_ok!(reveal(seats[0], &findings(&[Say::No])));
+		assert_eq!(Verification::abort(JOB), seats[..2]);
+		assert_eq!(Verdicts::<Test>::iter().count(), 0);
+	});
+}
+
+/// Fees of an earlier round are not lost with the abortion, and not doubled by it.
+#[test]
+fn an_abortion_in_a_later_round_pays_earlier_ones_once() {
+	run(|| {
+		bonded(2);
+		open(1, 2);
+		let first = round(&[Act::Speak(vec![Say::Yes(1)]), Act::Speak(vec![Say::No])]);
+		assert_eq!(view().round, 1);
+		assert_eq!(Verification::abort(JOB), first);
+	});
+}

@@ -1,0 +1,106 @@
+//! Whatever verifiers and trainers do, an audit ends in time and no money is made or lost.
+
+use crate::mock::*;
+use frame_support::traits::fungible::Inspect;
+use proptest::prelude::*;
+use trainyard_primitives::{
+	audit::{AuditPhase, Decision},
+	job::MAX_AUDIT_ROUNDS,
+};
+
+/// Most blocks of an audit: each round its seed, commitments, reveals and rescue window.
+const LONGEST: u64 =
+	(MAX_AUDIT_ROUNDS * ((SEED_BLOCKS + 1) + (COMMIT + 1) + (REVEAL + 1) + (RESCUE + 1))) as u64;
+
+fn say() -> impl Strategy<Value = Say> {
+	prop_oneof![
+		4 => Just(Say::Yes(1)),
+		1 => Just(Say::Yes(2)),
+		3 => Just(Say::No),
+		3 => Just(Say::Gone),
+	]
+}
+
+fn act() -> impl Strategy<Value = Act> {
+	prop_oneof![
+		1 => Just(Act::Vanish),
+		1 => Just(Act::Seal),
+		6 => proptest::collection::vec(say(), 3).prop_map(Act::Speak),
+	]
+}
+
+/// Free and held money of everyone.
+fn wealth() -> u128 {
+	[SUBMITTER, JACKPOT]
+		.into_iter()
+		.chain(TRAINERS)
+		.chain(VERIFIERS)
+		.map(|who| Balances::total_balance(&who))
+		.sum()
+}
+
+proptest! {
+	#![proptest_config(ProptestConfig::with_cases(96))]
+
+	#[test]
+	fn every_audit_ends_in_time(
+		pool in 0..=6usize,
+		groups in 1..=3usize,
+		wanted in 1..=6u32,
+		salt in any::<u64>(),
+		acts in proptest::collection::vec(proptest::collection::vec(act(), 6), 3),
+		rescues in proptest::collection::vec(any::<bool>(), 3),
+		leaves in proptest::option::of(0..6usize),
+	) {
+		run(|| {
+			SeedSalt::set(salt);
+			bonded(pool);
+			let before = wealth();
+			let start = System::block_number();
+			open(groups, wanted);
+			if let Some(who) = leaves {
+				let _ = Verification::deregister(RuntimeOrigin::signed(VERIFIERS[who]));
+			}
+			let blob = crate::H256([1; 32]);
+			Stored::set(vec![blob]);
+			while Outcome::get().is_none() {
+				let view = view();
+				let plan = &acts[view.round as usize];
+				for (seat, member) in view.committee.iter().enumerate() {
+					let who = member.verifier;
+					match (&view.phase, &plan[seat]) {
+						(AuditPhase::Committing { .. }, Act::Seal) => {
+							let _ = commit(who, &findings(&[]));
+						},
+						(AuditPhase::Committing { .. }, Act::Speak(says)) => {
+							let _ = commit(who, &findings(&says[..groups]));
+						},
+						(AuditPhase::Revealing { .. }, Act::Speak(says)) => {
+							let _ = reveal(who, &findings(&says[..groups]));
+						},
+						_ => {},
+					}
+				}
+				if is_rescue(&view.phase) {
+					for group in (0..groups).filter(|group| rescues[*group]) {
+						let trainer = RuntimeOrigin::signed(TRAINERS[group]);
+						let _ = Verification::rescue(trainer, JOB, group as u32, blob);
+					}
+				}
+				tick();
+				assert!(System::block_number() <= start + LONGEST, "it takes too long");
+			}
+			let (decisions, served) = Outcome::get().unwrap();
+			assert_eq!(decisions.len(), groups);
+			assert!(served.len() <= (MAX_AUDIT_ROUNDS * wanted) as usize, "too many fees");
+			if pool == 0 || (leaves.is_some() && pool == 1 && leaves == Some(0)) {
+				assert!(decisions.iter().all(|d| *d == Decision::Undecided));
+			}
+			assert!(served.iter().all(|who| VERIFIERS.contains(who)));
+			assert_eq!(wealth(), before);
+			// What the jackpot gained, verifiers lost.
+			let lost: u128 = VERIFIERS[..pool].iter().map(|who| BOND - bond_of(*who)).sum();
+			assert_eq!(Balances::free_balance(JACKPOT), 1 + lost);
+		});
+	}
+}

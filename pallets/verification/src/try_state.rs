@@ -1,0 +1,65 @@
+//! What must hold in any state.
+
+use crate::{
+	AuditRecords, Config, HoldReason, LeavingVerifiers, Pallet, Pool, Verdicts, MAX_PARTIES,
+};
+use frame_support::{
+	ensure,
+	traits::{fungible::InspectHold, Get},
+};
+use sp_runtime::TryRuntimeError;
+use trainyard_primitives::{audit::AuditPhase, job::MAX_AUDIT_ROUNDS};
+
+impl<T: Config> Pallet<T> {
+	/// - A bond is what is held of its verifier; one in the pool is at least the minimum;
+	///   nobody is in the pool and leaving.
+	/// - A committee has no party, no member twice, and no more members than wanted; the drawn
+	///   segments are ascending and the job's.
+	/// - An audit has a decision for each group if and only if it is done, and no more rounds
+	///   than allowed.
+	/// - There are findings of exactly the members who revealed.
+	pub(crate) fn do_try_state() -> Result<(), TryRuntimeError> {
+		let held = |who: &T::AccountId| {
+			T::Currency::balance_on_hold(&HoldReason::VerifierBond.into(), who)
+		};
+		for (who, bond) in Pool::<T>::get() {
+			ensure!(held(&who) == bond, "a bond in the pool is not what is held");
+			ensure!(bond >= T::MinBond::get(), "a bond in the pool is below the minimum");
+			ensure!(!LeavingVerifiers::<T>::contains_key(&who), "in the pool and leaving");
+		}
+		for (who, leaving) in LeavingVerifiers::<T>::iter() {
+			ensure!(held(&who) == leaving.bond, "a leaving bond is not what is held");
+		}
+		let mut revealed = 0usize;
+		for (job, audit) in AuditRecords::<T>::iter() {
+			ensure!(audit.round < MAX_AUDIT_ROUNDS, "a round too many");
+			ensure!(audit.parties.len() <= MAX_PARTIES as usize, "too many parties");
+			ensure!(audit.committee.len() <= audit.verifiers as usize, "committee too large");
+			for (at, member) in audit.committee.iter().enumerate() {
+				let who = &member.verifier;
+				ensure!(!audit.parties.contains(who), "a party sits on the committee");
+				ensure!(
+					audit.committee.iter().take(at).all(|other| other.verifier != *who),
+					"a verifier sits on the committee twice"
+				);
+				ensure!(
+					Verdicts::<T>::contains_key(job, who) == member.revealed,
+					"findings do not go with the members who revealed"
+				);
+				ensure!(member.commitment.is_some() || !member.revealed, "a reveal of nothing");
+				revealed = revealed.saturating_add(usize::from(member.revealed));
+			}
+			ensure!(
+				audit.drawn.iter().zip(audit.drawn.iter().skip(1)).all(|(a, b)| a < b)
+					&& audit.drawn.iter().all(|segment| *segment < audit.segments),
+				"drawn segments are out of order or range"
+			);
+			ensure!(
+				audit.is_decided() == (audit.phase == AuditPhase::Done),
+				"done without decisions, or decided and not done"
+			);
+		}
+		ensure!(Verdicts::<T>::iter_keys().count() == revealed, "findings of nobody");
+		Ok(())
+	}
+}

@@ -1,0 +1,171 @@
+//! What the pallet stores.
+
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use frame_support::{traits::ConstU32, BoundedVec};
+use scale_info::TypeInfo;
+use trainyard_primitives::{
+	audit::{AuditPhase, Decision},
+	job::{
+		Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS,
+		MAX_VERIFIERS,
+	},
+};
+
+pub use trainyard_primitives::H256;
+
+/// Most parties of a job: the submitter and its trainers.
+pub const MAX_PARTIES: u32 = MAX_REPLICAS + 1;
+/// Most fees that one audit can cost.
+pub const MAX_FEES: u32 = MAX_VERIFIERS * MAX_AUDIT_ROUNDS;
+
+/// An [`Audit`] of a runtime's accounts.
+pub type AuditOf<T> = Audit<<T as frame_system::Config>::AccountId>;
+
+/// The audit of one job.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct Audit<AccountId> {
+	/// Round, from 0.
+	pub round: u32,
+	/// Where it stands.
+	pub phase: AuditPhase,
+	/// Segments of the job.
+	pub segments: u32,
+	/// Segments that each verifier replays.
+	pub audit_segments: u32,
+	/// Size of the committee that is wanted.
+	pub verifiers: u32,
+	/// Who may not be on the committee.
+	pub parties: BoundedVec<AccountId, ConstU32<MAX_PARTIES>>,
+	/// The distinct results.
+	pub groups: BoundedVec<Group<AccountId>, ConstU32<MAX_REPLICAS>>,
+	/// The committee of this round, in the order drawn.
+	pub committee: BoundedVec<Member<AccountId>, ConstU32<MAX_VERIFIERS>>,
+	/// Segments drawn for this round, ascending.
+	pub drawn: BoundedVec<u32, ConstU32<MAX_AUDIT_SEGMENTS>>,
+	/// A fee was earned for each entry.
+	pub served: BoundedVec<AccountId, ConstU32<MAX_FEES>>,
+}
+
+/// One distinct result under audit.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct Group<AccountId> {
+	/// The roots.
+	pub result: WorkResult,
+	/// Who delivered it.
+	pub trainers: BoundedVec<AccountId, ConstU32<MAX_REPLICAS>>,
+	/// What was decided.
+	pub decision: Option<Decision>,
+	/// Whether its states had to be, and were, stored on chain.
+	pub rescue: Rescue,
+}
+
+/// A result's one chance to be had after all.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub enum Rescue {
+	/// Verifiers could have it so far.
+	NotNeeded,
+	/// Verifiers could not have it; its trainers were asked for the drawn states.
+	Asked,
+	/// The drawn states are in this blob.
+	Stored(H256),
+}
+
+/// One member of a committee.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct Member<AccountId> {
+	/// Who.
+	pub verifier: AccountId,
+	/// Its commitment.
+	pub commitment: Option<H256>,
+	/// Whether its findings are in `Verdicts`.
+	pub revealed: bool,
+}
+
+/// A verifier that left the pool; its bond answers for what it does until it is withdrawn.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Leaving {
+	/// What is still held.
+	pub bond: Balance,
+	/// Last block in which it cannot be withdrawn.
+	pub until: BlockNumber,
+}
+
+/// What a verifier lost a part of its bond for.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub enum Fault {
+	/// It revealed nothing, or called a result unavailable that the committee decided.
+	NoVerdict,
+	/// It contradicted what the committee decided.
+	Contrary,
+}
+
+impl<AccountId: PartialEq> Audit<AccountId> {
+	/// The seat of `who`.
+	pub fn member_mut(&mut self, who: &AccountId) -> Option<&mut Member<AccountId>> {
+		self.committee.iter_mut().find(|member| member.verifier == *who)
+	}
+
+	/// Whether there is a committee and all of it has committed.
+	pub fn all_committed(&self) -> bool {
+		!self.committee.is_empty() && self.committee.iter().all(|m| m.commitment.is_some())
+	}
+
+	/// Whether everyone who committed has revealed.
+	pub fn all_revealed(&self) -> bool {
+		self.committee.iter().all(|m| m.revealed || m.commitment.is_none())
+	}
+
+	/// Whether the trainers of some undecided result are asked for its states.
+	pub fn awaits_rescue(&self) -> bool {
+		self.groups.iter().any(|g| g.decision.is_none() && g.rescue == Rescue::Asked)
+	}
+
+	/// Whether the states of some result were rescued.
+	pub fn has_rescued(&self) -> bool {
+		self.groups.iter().any(|g| matches!(g.rescue, Rescue::Stored(_)))
+	}
+
+	/// Whether every result has its decision.
+	pub fn is_decided(&self) -> bool {
+		self.groups.iter().all(|g| g.decision.is_some())
+	}
+}

@@ -1,0 +1,164 @@
+//! Verdicts: what is well formed, what a committee's verdicts decide, and who was right.
+//!
+//! The rule, in one place. A group is decided when a *strict majority of the committee*,
+//! absent members counted, says the same about it: accept with equal evidence, reject for
+//! any reason, or unavailable.
+//!
+//! Where accept or reject is decided, a member that said the other thing, or accepted
+//! on other evidence, was wrong: a strict replay has one outcome. A member that could
+//! not have the result has given no verdict and is treated like an absent one; not worse,
+//! because a trainer can refuse its bundle to a single verifier. Where *unavailable* has
+//! the majority nobody was wrong: who can be reached differs from place to place.
+
+use crate::{Audit, AuditRecords, Config, Error, Event, Pallet, Verdicts, H256};
+use frame_support::ensure;
+use frame_system::pallet_prelude::BlockNumberFor;
+use sp_runtime::{traits::Zero, DispatchResult};
+use trainyard_primitives::{
+	audit::{AuditPhase, Findings, GroupVerdict, RejectReason, SegmentEvidence},
+	commitment,
+	traits::JobObserver,
+	JobId,
+};
+
+/// What the majority of a committee says about a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome<'a> {
+	/// It is true: the replays ended with this evidence.
+	Accept(&'a [SegmentEvidence]),
+	/// It is false.
+	Reject,
+	/// It could not be had.
+	Unavailable,
+}
+
+impl<'a> From<&'a GroupVerdict> for Outcome<'a> {
+	fn from(verdict: &'a GroupVerdict) -> Self {
+		match verdict {
+			GroupVerdict::Accept(evidence) => Outcome::Accept(evidence),
+			GroupVerdict::Reject(_) => Outcome::Reject,
+			GroupVerdict::Unavailable => Outcome::Unavailable,
+		}
+	}
+}
+
+/// How a member stands to what its committee decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stance {
+	/// It said the same, or nothing was decided.
+	Agrees,
+	/// It said nothing, or that it could not have the result.
+	Silent,
+	/// It said something else.
+	Contradicts,
+}
+
+/// What a strict majority of the committee says, one vote a member, `None` for an absent
+/// one; `None` without such a majority.
+pub fn tally<'a>(votes: &[Option<&'a GroupVerdict>]) -> Option<Outcome<'a>> {
+	let seats = votes.len();
+	votes.iter().flatten().map(|vote| Outcome::from(*vote)).find(|candidate| {
+		let agreed =
+			votes.iter().flatten().filter(|vote| Outcome::from(**vote) == *candidate).count();
+		agreed.saturating_mul(2) > seats
+	})
+}
+
+/// How a vote stands to the outcome.
+pub fn stance(vote: Option<&GroupVerdict>, outcome: Option<&Outcome>) -> Stance {
+	match (vote.map(Outcome::from), outcome) {
+		(None, _) => Stance::Silent,
+		(Some(_), None | Some(Outcome::Unavailable)) => Stance::Agrees,
+		(Some(said), Some(decided)) if said == *decided => Stance::Agrees,
+		(Some(Outcome::Unavailable), Some(_)) => Stance::Silent,
+		(Some(_), Some(_)) => Stance::Contradicts,
+	}
+}
+
+/// Whether `findings` fit the audit: one verdict for each group; of the groups still open,
+/// acceptance with evidence for exactly the segments drawn, a rejected segment among them,
+/// a rejected checkpoint among the job's.
+fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<(), Error<T>> {
+	ensure!(findings.len() == audit.groups.len(), Error::<T>::WrongNumberOfVerdicts);
+	for (group, verdict) in audit.groups.iter().zip(findings) {
+		if group.decision.is_some() {
+			continue;
+		}
+		match verdict {
+			GroupVerdict::Accept(evidence) => ensure!(
+				evidence.iter().map(|e| e.segment).eq(audit.drawn.iter().copied()),
+				Error::<T>::WrongSegments
+			),
+			GroupVerdict::Reject(RejectReason::WrongSegment(evidence)) => {
+				ensure!(audit.drawn.contains(&evidence.segment), Error::<T>::WrongSegments)
+			}
+			GroupVerdict::Reject(RejectReason::WrongState { checkpoint }) => {
+				ensure!(*checkpoint <= audit.segments, Error::<T>::NoSuchCheckpoint)
+			}
+			GroupVerdict::Reject(
+				RejectReason::WrongCheckpoints
+				| RejectReason::WrongInitialState
+				| RejectReason::WrongModel,
+			)
+			| GroupVerdict::Unavailable => {}
+		}
+	}
+	Ok(())
+}
+
+impl<T: Config> Pallet<T> {
+	/// Hash of the genesis block, which binds commitments to this chain.
+	pub(crate) fn genesis() -> H256 {
+		let hash = frame_system::Pallet::<T>::block_hash(BlockNumberFor::<T>::zero());
+		let mut bytes = [0u8; 32];
+		for (to, from) in bytes.iter_mut().zip(hash.as_ref()) {
+			*to = *from;
+		}
+		bytes.into()
+	}
+
+	pub(crate) fn do_commit(who: T::AccountId, job: JobId, commitment: H256) -> DispatchResult {
+		let mut audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
+		let AuditPhase::Committing { until } = audit.phase else {
+			return Err(Error::<T>::NotCommitting.into());
+		};
+		ensure!(Self::now() <= until, Error::<T>::TooLate);
+		let member = audit.member_mut(&who).ok_or(Error::<T>::NotOnCommittee)?;
+		ensure!(member.commitment.is_none(), Error::<T>::AlreadyCommitted);
+		member.commitment = Some(commitment);
+		AuditRecords::<T>::insert(job, &audit);
+		Self::deposit_event(Event::Committed { job, verifier: who });
+		if audit.all_committed() {
+			T::Observer::progressed(job);
+		}
+		Ok(())
+	}
+
+	pub(crate) fn do_reveal(
+		who: T::AccountId,
+		job: JobId,
+		findings: Findings,
+		salt: [u8; 32],
+	) -> DispatchResult {
+		let mut audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
+		let AuditPhase::Revealing { until } = audit.phase else {
+			return Err(Error::<T>::NotRevealing.into());
+		};
+		ensure!(Self::now() <= until, Error::<T>::TooLate);
+		let round = audit.round;
+		let member = audit.member_mut(&who).ok_or(Error::<T>::NotOnCommittee)?;
+		let committed = member.commitment.ok_or(Error::<T>::NotCommitted)?;
+		ensure!(!member.revealed, Error::<T>::AlreadyRevealed);
+		member.revealed = true;
+		let revealed = commitment::verdict(&Self::genesis(), job, round, &who, &findings, &salt);
+		ensure!(revealed == committed, Error::<T>::WrongReveal);
+		check::<T>(&audit, &findings)?;
+		Verdicts::<T>::insert(job, &who, findings);
+		AuditRecords::<T>::insert(job, &audit);
+		Self::deposit_event(Event::Revealed { job, verifier: who });
+		if audit.all_revealed() {
+			T::Observer::progressed(job);
+		}
+		Ok(())
+	}
+}

@@ -1,0 +1,40 @@
+//! What clients are told about an audit.
+
+use crate::{AuditRecords, Config, Pallet, Rescue, Verdicts};
+use trainyard_primitives::{
+	views::{AuditView, GroupView, MemberView},
+	JobId,
+};
+
+impl<T: Config> Pallet<T> {
+	/// The audit of `job`, with the findings of the committee of its last round.
+	pub(crate) fn view(job: JobId) -> Option<AuditView<T::AccountId>> {
+		let audit = AuditRecords::<T>::get(job)?;
+		Some(AuditView {
+			round: audit.round,
+			phase: audit.phase,
+			groups: audit
+				.groups
+				.into_iter()
+				.map(|group| GroupView {
+					result: group.result,
+					decision: group.decision,
+					rescued: match group.rescue {
+						Rescue::Stored(blob) => Some(blob),
+						Rescue::NotNeeded | Rescue::Asked => None,
+					},
+				})
+				.collect(),
+			committee: audit
+				.committee
+				.into_iter()
+				.map(|member| MemberView {
+					committed: member.commitment.is_some(),
+					findings: Verdicts::<T>::get(job, &member.verifier),
+					verifier: member.verifier,
+				})
+				.collect(),
+			drawn: audit.drawn.into_inner(),
+		})
+	}
+}

@@ -1,0 +1,114 @@
+//! What verifiers say about results.
+
+use crate::{
+	job::{BlockNumber, MAX_AUDIT_SEGMENTS, MAX_REPLICAS},
+	H256,
+};
+use bounded_collections::{BoundedVec, ConstU32};
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+use serde::{Deserialize, Serialize};
+
+/// Proof that a segment was replayed: no bundle contains `trace_root`, so a verifier who
+/// did not replay has nothing to commit.
+#[derive(
+	Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode, DecodeWithMemTracking,
+	MaxEncodedLen, TypeInfo, Serialize, Deserialize,
+)]
+pub struct SegmentEvidence {
+	/// The segment: from checkpoint `segment` to checkpoint `segment + 1`.
+	pub segment: u32,
+	/// Merkle root over the steps' losses and logits, see `bundle::trace_leaf`.
+	pub trace_root: H256,
+	/// Hash of the state that the replay ended in.
+	pub end_state: H256,
+}
+
+/// Why a result is false. Each is bound by the revealed roots: bytes that do not hash to
+/// them prove nothing against the trainer and count as [`GroupVerdict::Unavailable`].
+#[derive(
+	Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen,
+	TypeInfo, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum RejectReason {
+	/// The checkpoints are not those that the specification asks for.
+	WrongCheckpoints,
+	/// Checkpoint 0 is not the initial state of (specification, seed).
+	WrongInitialState,
+	/// The replayed segment ends in another state than the committed one.
+	WrongSegment(SegmentEvidence),
+	/// A state holds a NaN, or tensors other than the model's.
+	WrongState {
+		/// Checkpoint that holds it.
+		checkpoint: u32,
+	},
+	/// The model is not the last checkpoint's parameters.
+	WrongModel,
+}
+
+/// A verifier's word on one distinct result of a job.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+	Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupVerdict {
+	/// Everything drawn was replayed and equal; evidence per drawn segment, ascending.
+	Accept(BoundedVec<SegmentEvidence, ConstU32<MAX_AUDIT_SEGMENTS>>),
+	/// The result is false.
+	Reject(RejectReason),
+	/// Bundle or data that hash to the revealed roots could not be had.
+	Unavailable,
+}
+
+/// A verifier's verdicts on all distinct results of a job, in the audit's order.
+pub type Findings = BoundedVec<GroupVerdict, ConstU32<MAX_REPLICAS>>;
+
+/// What an audit decided about one distinct result.
+#[derive(
+	Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen,
+	TypeInfo, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+	/// True.
+	Accepted,
+	/// False.
+	Rejected,
+	/// Not to be had, and not rescued in the window given.
+	Unavailable,
+	/// No quorum in [`crate::job::MAX_AUDIT_ROUNDS`] rounds, or no verifiers.
+	Undecided,
+}
+
+/// Where an audit stands.
+#[derive(
+	Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen,
+	TypeInfo, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum AuditPhase {
+	/// The seed of this round forms from blocks after this one.
+	Drawing {
+		/// Height whose successors make the seed.
+		after: BlockNumber,
+	},
+	/// The committee replays and commits.
+	Committing {
+		/// Last block for commitments.
+		until: BlockNumber,
+	},
+	/// The committee reveals.
+	Revealing {
+		/// Last block for reveals.
+		until: BlockNumber,
+	},
+	/// A result could not be fetched; its trainers may upload the drawn states.
+	Rescue {
+		/// Last block for uploads.
+		until: BlockNumber,
+	},
+	/// Decided.
+	Done,
+}

@@ -1,0 +1,137 @@
+//! Merkle trees after RFC 6962, section 2.1, with blake2b-256: a leaf is hashed
+//! behind the byte 0x00, a node behind 0x01, and an odd node is promoted.
+
+use crate::H256;
+use alloc::vec::Vec;
+use sp_crypto_hashing::blake2_256;
+
+/// Longest inclusion proof that is accepted: 2^32 leaves.
+pub const MAX_PROOF: usize = 32;
+
+/// Hash of a leaf with content `data`.
+pub fn leaf(data: &[u8]) -> H256 {
+	let mut bytes = Vec::with_capacity(data.len().saturating_add(1));
+	bytes.push(0);
+	bytes.extend_from_slice(data);
+	blake2_256(&bytes).into()
+}
+
+/// Hash of the node over `left` and `right`.
+pub fn node(left: &H256, right: &H256) -> H256 {
+	let mut bytes = [1u8; 65];
+	let (_, rest) = bytes.split_at_mut(1);
+	let (l, r) = rest.split_at_mut(32);
+	l.copy_from_slice(left.as_bytes());
+	r.copy_from_slice(right.as_bytes());
+	blake2_256(&bytes).into()
+}
+
+fn level_up(level: &[H256]) -> Vec<H256> {
+	level
+		.chunks(2)
+		.filter_map(|pair| match pair {
+			[left, right] => Some(node(left, right)),
+			[odd] => Some(*odd),
+			_ => None,
+		})
+		.collect()
+}
+
+/// Root over leaf hashes; of no leaves, the hash of the empty string.
+pub fn root(leaves: &[H256]) -> H256 {
+	let mut level = leaves.to_vec();
+	while level.len() > 1 {
+		level = level_up(&level);
+	}
+	level.first().copied().unwrap_or_else(|| blake2_256(&[]).into())
+}
+
+/// Inclusion proof of leaf `index`, from the leaf upwards; `None` when there is
+/// no such leaf.
+pub fn proof(leaves: &[H256], index: usize) -> Option<Vec<H256>> {
+	leaves.get(index)?;
+	let (mut level, mut at, mut path) = (leaves.to_vec(), index, Vec::new());
+	while level.len() > 1 {
+		if let Some(sibling) = level.get(at ^ 1) {
+			path.push(*sibling);
+		}
+		level = level_up(&level);
+		at /= 2;
+	}
+	Some(path)
+}
+
+/// Whether `proof` shows that leaf hash `leaf` stands at `index` in the tree of
+/// `count` leaves with this `root`. A proof with entries missing or left over is
+/// refused.
+pub fn verify(root: &H256, leaf: &H256, index: u32, count: u32, proof: &[H256]) -> bool {
+	if index >= count || proof.len() > MAX_PROOF {
+		return false;
+	}
+	let (mut hash, mut at, mut last) = (*leaf, index, count.saturating_sub(1));
+	let mut path = proof.iter();
+	while last > 0 {
+		if at % 2 == 1 {
+			let Some(sibling) = path.next() else { return false };
+			hash = node(sibling, &hash);
+		} else if at < last {
+			let Some(sibling) = path.next() else { return false };
+			hash = node(&hash, sibling);
+		}
+		at /= 2;
+		last /= 2;
+	}
+	path.next().is_none() && hash == *root
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use proptest::prelude::*;
+
+	fn leaves(n: usize) -> Vec<H256> {
+		(0..n).map(|i| leaf(&(i as u64).to_le_bytes())).collect()
+	}
+
+	/// The recursive definition of RFC 6962: split at the largest power of two
+	/// below n.
+	fn rfc6962(leaves: &[H256]) -> H256 {
+		match leaves.len() {
+			0 => blake2_256(&[]).into(),
+			1 => leaves[0],
+			n => {
+				let k = n.next_power_of_two() / 2;
+				node(&rfc6962(&leaves[..k]), &rfc6962(&leaves[k..]))
+			},
+		}
+	}
+
+	#[test]
+	fn equals_the_recursive_definition() {
+		for n in 0..70 {
+			assert_eq!(root(&leaves(n)), rfc6962(&leaves(n)), "{n} leaves");
+		}
+	}
+
+	proptest! {
+		#[test]
+		fn every_leaf_has_a_proof_and_no_other(n in 1usize..200, pick in any::<usize>(), other in any::<usize>()) {
+			let all = leaves(n);
+			let r = root(&all);
+			let (i, j) = (pick % n, other % n);
+			let p = proof(&all, i).unwrap();
+			prop_assert!(verify(&r, &all[i], i as u32, n as u32, &p));
+			if i != j {
+				prop_assert!(!verify(&r, &all[j], i as u32, n as u32, &p));
+				prop_assert!(!verify(&r, &all[i], j as u32, n as u32, &p));
+			}
+			let mut longer = p.clone();
+			longer.push(r);
+			prop_assert!(!verify(&r, &all[i], i as u32, n as u32, &longer));
+			if let Some((_, shorter)) = p.split_last() {
+				prop_assert!(!verify(&r, &all[i], i as u32, n as u32, shorter));
+			}
+			prop_assert!(!verify(&r, &all[i], n as u32, n as u32, &p));
+		}
+	}
+}

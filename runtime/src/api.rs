@@ -1,0 +1,52 @@
+//! The runtime API of our own, by which clients look at the chain.
+
+use alloc::vec::Vec;
+use codec::Codec;
+use trainyard_primitives::{
+	job::{Balance, Terms},
+	spec::JobSpec,
+	views::{BlobView, JobView, ListingView, TrainerView},
+	JobId, MicroUt, H256,
+};
+
+sp_api::decl_runtime_apis! {
+	/// What clients ask of the chain, one call for each subject. Everything is told as of
+	/// the block it is asked at.
+	pub trait TrainyardApi<AccountId: Codec> {
+		/// Version of the protocol that this runtime speaks; a client that speaks another one
+		/// would misread the rest.
+		fn protocol_version() -> u32;
+
+		/// The job with this number and everything around it.
+		fn job(id: JobId) -> Option<JobView<AccountId>>;
+
+		/// All jobs that are not over, by number.
+		fn active_jobs() -> Vec<JobView<AccountId>>;
+
+		/// The newest `count` jobs that are still known, newest first.
+		fn recent_jobs(count: u32) -> Vec<JobView<AccountId>>;
+
+		/// All trainers.
+		fn trainers() -> Vec<TrainerView<AccountId>>;
+
+		/// One trainer.
+		fn trainer(account: AccountId) -> Option<TrainerView<AccountId>>;
+
+		/// All verifiers, with their bonds.
+		fn verifiers() -> Vec<(AccountId, Balance)>;
+
+		/// All offers of trainers.
+		fn listings() -> Vec<ListingView<AccountId>>;
+
+		/// The blob with this root.
+		fn blob(root: H256) -> Option<BlobView<AccountId>>;
+
+		/// Content hash under which nodes keep chunk `index` of the blob `root`, once stored.
+		fn chunk_hash(root: H256, index: u32) -> Option<H256>;
+
+		/// What posting this job would come to: the work of one replica, the escrow held from
+		/// the submitter, the deposit held from each trainer. `None` where specification or
+		/// terms are invalid.
+		fn deposit(spec: JobSpec, terms: Terms) -> Option<(MicroUt, Balance, Balance)>;
+	}
+}

@@ -1,0 +1,10 @@
+//! How the pallets are configured, one file for each subject.
+
+pub mod audits;
+#[cfg(feature = "runtime-benchmarks")]
+pub mod benchmarks;
+pub mod market;
+pub mod money;
+pub mod session;
+pub mod system;
+pub mod tools;

@@ -1,0 +1,71 @@
+//! Blocks, accounts, time.
+
+use crate::{
+	AccountId, Babe, Balance, Block, Hash, Nonce, PalletInfo, Runtime, RuntimeCall, RuntimeEvent,
+	RuntimeOrigin, RuntimeTask, System, SS58_PREFIX, VERSION,
+};
+use frame_support::{
+	derive_impl,
+	dispatch::DispatchClass,
+	parameter_types,
+	weights::{
+		constants::{ParityDbWeight, WEIGHT_REF_TIME_PER_SECOND},
+		Weight,
+	},
+};
+use frame_system::limits::{BlockLength, BlockWeights};
+use sp_runtime::Perbill;
+use sp_version::RuntimeVersion;
+
+/// Share of a block that ordinary transactions may fill; the rest is left to operational
+/// ones.
+pub const NORMAL_RATIO: Perbill = Perbill::from_percent(75);
+
+/// Largest block: 5 MiB, of which ordinary transactions may take 3.75 MiB. An upload of a
+/// chunk (1 MiB) fits three times.
+pub const MAX_BLOCK_LENGTH: u32 = 5 * 1024 * 1024;
+
+/// Longest execution of a block: 2 s of the reference machine. Authors stop earlier where
+/// a slot is shorter (they propose for at most half of it), so this bounds what an import
+/// may cost. There is no proof to be kept small.
+pub const MAX_BLOCK_WEIGHT: Weight =
+	Weight::from_parts(WEIGHT_REF_TIME_PER_SECOND.saturating_mul(2), u64::MAX);
+
+parameter_types! {
+	pub const BlockHashCount: u32 = 2_400;
+	pub const Version: RuntimeVersion = VERSION;
+	pub const SS58Prefix: u16 = SS58_PREFIX;
+	pub RuntimeBlockWeights: BlockWeights =
+		BlockWeights::with_sensible_defaults(MAX_BLOCK_WEIGHT, NORMAL_RATIO);
+	pub RuntimeBlockLength: BlockLength = BlockLength::builder()
+		.max_length(MAX_BLOCK_LENGTH)
+		.modify_max_length_for_class(DispatchClass::Normal, |m| *m = NORMAL_RATIO * *m)
+		.build();
+}
+
+#[derive_impl(frame_system::config_preludes::SolochainDefaultConfig)]
+impl frame_system::Config for Runtime {
+	// Keys that the chain stands on are given up through `Hashrate.purge_keys`, which asks.
+	type BaseCallFilter = pallet_hashrate::authorities::KeepCandidateKeys<Runtime>;
+	type BlockWeights = RuntimeBlockWeights;
+	type BlockLength = RuntimeBlockLength;
+	type AccountId = AccountId;
+	type Nonce = Nonce;
+	type Hash = Hash;
+	type Block = Block;
+	type BlockHashCount = BlockHashCount;
+	type DbWeight = ParityDbWeight;
+	type Version = Version;
+	type AccountData = pallet_balances::AccountData<Balance>;
+	type SystemWeightInfo = frame_system::weights::SubstrateWeight<Runtime>;
+	type ExtensionsWeightInfo = frame_system::SubstrateExtensionsWeight<Runtime>;
+	type SS58Prefix = SS58Prefix;
+	type MaxConsumers = frame_support::traits::ConstU32<64>;
+}
+
+impl pallet_timestamp::Config for Runtime {
+	type Moment = u64;
+	type OnTimestampSet = Babe;
+	type MinimumPeriod = pallet_hashrate::MinimumPeriod<Runtime>;
+	type WeightInfo = pallet_timestamp::weights::SubstrateWeight<Runtime>;
+}

@@ -1,0 +1,110 @@
+//! Calls around calls: sudo, batches, proxies.
+
+use super::money::state_deposit;
+use crate::{Balance, Balances, OriginCaller, Runtime, RuntimeCall, RuntimeEvent, System};
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use frame_support::{
+	parameter_types,
+	traits::{ConstU32, InstanceFilter},
+};
+use scale_info::TypeInfo;
+use sp_runtime::traits::BlakeTwo256;
+
+/// Only the presets for development and local networks name a sudo account; without one
+/// nobody can call it.
+impl pallet_sudo::Config for Runtime {
+	type RuntimeEvent = RuntimeEvent;
+	type RuntimeCall = RuntimeCall;
+	type WeightInfo = pallet_sudo::weights::SubstrateWeight<Runtime>;
+}
+
+impl pallet_utility::Config for Runtime {
+	type RuntimeEvent = RuntimeEvent;
+	type RuntimeCall = RuntimeCall;
+	type PalletsOrigin = OriginCaller;
+	type WeightInfo = pallet_utility::weights::SubstrateWeight<Runtime>;
+}
+
+parameter_types! {
+	pub const ProxyDepositBase: Balance = state_deposit(1, 8);
+	pub const ProxyDepositFactor: Balance = state_deposit(0, 33);
+	pub const AnnouncementDepositBase: Balance = state_deposit(1, 16);
+	pub const AnnouncementDepositFactor: Balance = state_deposit(0, 68);
+}
+
+impl pallet_proxy::Config for Runtime {
+	type RuntimeEvent = RuntimeEvent;
+	type RuntimeCall = RuntimeCall;
+	type Currency = Balances;
+	type ProxyType = ProxyType;
+	type ProxyDepositBase = ProxyDepositBase;
+	type ProxyDepositFactor = ProxyDepositFactor;
+	type MaxProxies = ConstU32<32>;
+	type WeightInfo = pallet_proxy::weights::SubstrateWeight<Runtime>;
+	type MaxPending = ConstU32<32>;
+	type CallHasher = BlakeTwo256;
+	type AnnouncementDepositBase = AnnouncementDepositBase;
+	type AnnouncementDepositFactor = AnnouncementDepositFactor;
+	type BlockNumberProvider = System;
+}
+
+/// What a proxy may do for the account behind it.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	PartialOrd,
+	Ord,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub enum ProxyType {
+	/// Everything.
+	#[default]
+	Any,
+	/// A worker's errands: jobs, results, models, verdicts, but no money sent and no bond
+	/// touched. It lets a daemon work with a key that cannot empty the account.
+	Worker,
+}
+
+impl InstanceFilter<RuntimeCall> for ProxyType {
+	fn filter(&self, call: &RuntimeCall) -> bool {
+		match self {
+			ProxyType::Any => true,
+			ProxyType::Worker => match call {
+				// `order` and `submit_job` spend the account's money on others' work.
+				RuntimeCall::TaskMarket(call) => !matches!(
+					call,
+					pallet_task_market::Call::submit_job { .. }
+						| pallet_task_market::Call::order { .. }
+						| pallet_task_market::Call::agree { .. }
+				),
+				RuntimeCall::Submissions(_) => true,
+				RuntimeCall::ModelStorage(_) => true,
+				RuntimeCall::Verification(call) => !matches!(
+					call,
+					pallet_verification::Call::register { .. }
+						| pallet_verification::Call::bond_extra { .. }
+						| pallet_verification::Call::deregister { .. }
+						| pallet_verification::Call::withdraw { .. }
+				),
+				RuntimeCall::Utility(
+					pallet_utility::Call::batch { .. }
+					| pallet_utility::Call::batch_all { .. }
+					| pallet_utility::Call::force_batch { .. },
+				) => true,
+				_ => false,
+			},
+		}
+	}
+
+	fn is_superset(&self, other: &Self) -> bool {
+		self == &ProxyType::Any || self == other
+	}
+}

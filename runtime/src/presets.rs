@@ -1,0 +1,134 @@
+//! Genesis states that come with the runtime.
+//!
+//! Both give //Alice to //Ferdie a million TRY and make //Alice sudo: they are for
+//! development. A public network writes its own specification and names no sudo.
+//!
+//! Who is who: //Alice trains and is an authority (in the local network with //Bob,
+//! //Charlie and //Dave), the others have money to post jobs and to register as trainers
+//! or verifiers.
+
+use crate::{
+	configs::{money::Jackpot, session::SessionKeys},
+	AccountId, Balance, BalancesConfig, RuntimeGenesisConfig, SudoConfig, EXISTENTIAL_DEPOSIT,
+	UNIT,
+};
+use alloc::{vec, vec::Vec};
+use frame_support::{build_struct_json_patch, traits::Get};
+use serde_json::Value;
+use sp_consensus_babe::{AllowedSlots, BabeEpochConfiguration};
+use sp_genesis_builder::PresetId;
+use sp_keyring::{Ed25519Keyring, Sr25519Keyring};
+
+/// Name of the preset with one authority.
+pub const DEVELOPMENT: &str = sp_genesis_builder::DEV_RUNTIME_PRESET;
+/// Name of the preset with four authorities.
+pub const LOCAL_TESTNET: &str = sp_genesis_builder::LOCAL_TESTNET_RUNTIME_PRESET;
+
+/// A block in every slot: who does not win the lottery of a slot gets it by turns. Turns
+/// ignore weights, so this is for chains with one authority. Secondary slots carry a VRF
+/// output, without which the beacon would stand still in them. (c must stay below 1: at 1
+/// the threshold of a lone authority overflows in the client.)
+pub const FILL_EVERY_SLOT: BabeEpochConfiguration =
+	BabeEpochConfiguration { c: (1, 4), allowed_slots: AllowedSlots::PrimaryAndSecondaryVRFSlots };
+
+/// Authorship by lottery alone, in proportion to weight, as on public networks: a slot has
+/// a block with probability 1/4, whatever the weights are.
+pub const LOTTERY: BabeEpochConfiguration =
+	BabeEpochConfiguration { c: (1, 4), allowed_slots: AllowedSlots::PrimarySlots };
+
+/// What each of the six development accounts has.
+pub const ENDOWMENT: Balance = 1_000_000 * UNIT;
+
+/// Bond of a trainer from genesis.
+pub const GENESIS_BOND: Balance = 1_000 * UNIT;
+
+/// The preset called `id` as a JSON patch of the default genesis configuration.
+pub fn get(id: &PresetId) -> Option<Vec<u8>> {
+	let patch = match id.as_ref() {
+		DEVELOPMENT => development(),
+		LOCAL_TESTNET => local_testnet(),
+		_ => return None,
+	};
+	serde_json::to_string(&patch).ok().map(|json| json.into_bytes())
+}
+
+/// Names of the presets.
+pub fn names() -> Vec<PresetId> {
+	vec![PresetId::from(DEVELOPMENT), PresetId::from(LOCAL_TESTNET)]
+}
+
+/// One authority, slots of 1 s, each with a block, sessions of 20 slots: a change of power
+/// shows in the weights within 40 s.
+fn development() -> Value {
+	genesis(
+		&[(Sr25519Keyring::Alice, Ed25519Keyring::Alice)],
+		Timing { slot_duration: 1_000, epoch_length: 20, babe: FILL_EVERY_SLOT },
+	)
+}
+
+/// Four authorities under the rules of a public network, but faster: slots of 1 s, a block
+/// in 4 s on average, sessions of two minutes. With c = 1/4 two authorities win the same
+/// slot in about one slot of forty; such forks are short and finality settles them.
+fn local_testnet() -> Value {
+	genesis(
+		&[
+			(Sr25519Keyring::Alice, Ed25519Keyring::Alice),
+			(Sr25519Keyring::Bob, Ed25519Keyring::Bob),
+			(Sr25519Keyring::Charlie, Ed25519Keyring::Charlie),
+			(Sr25519Keyring::Dave, Ed25519Keyring::Dave),
+		],
+		Timing { slot_duration: 1_000, epoch_length: 120, babe: LOTTERY },
+	)
+}
+
+/// How fast a network runs.
+struct Timing {
+	/// Milliseconds of a slot.
+	slot_duration: u64,
+	/// Slots of a session.
+	epoch_length: u64,
+	/// Who may make a block in a slot.
+	babe: BabeEpochConfiguration,
+}
+
+/// A development genesis with these authorities, all of them trainers.
+fn genesis(authorities: &[(Sr25519Keyring, Ed25519Keyring)], timing: Timing) -> Value {
+	let account = |key: &Sr25519Keyring| key.to_account_id();
+	let balances: Vec<(AccountId, Balance)> = [
+		Sr25519Keyring::Alice,
+		Sr25519Keyring::Bob,
+		Sr25519Keyring::Charlie,
+		Sr25519Keyring::Dave,
+		Sr25519Keyring::Eve,
+		Sr25519Keyring::Ferdie,
+	]
+	.iter()
+	.map(|key| (account(key), ENDOWMENT))
+	.chain([(Jackpot::get(), EXISTENTIAL_DEPOSIT)])
+	.collect();
+
+	build_struct_json_patch!(RuntimeGenesisConfig {
+		balances: BalancesConfig { balances },
+		hashrate: pallet_hashrate::GenesisConfig {
+			trainers: authorities
+				.iter()
+				.map(|(key, _)| (account(key), GENESIS_BOND, true))
+				.collect(),
+			min_power: 0,
+			slot_duration: timing.slot_duration,
+			epoch_length: timing.epoch_length,
+		},
+		babe: pallet_babe::GenesisConfig { epoch_config: timing.babe },
+		session: pallet_session::GenesisConfig {
+			keys: authorities
+				.iter()
+				.map(|(key, grandpa)| {
+					let keys =
+						SessionKeys { babe: key.public().into(), grandpa: grandpa.public().into() };
+					(account(key), account(key), keys)
+				})
+				.collect(),
+		},
+		sudo: SudoConfig { key: Some(account(&Sr25519Keyring::Alice)) },
+	})
+}

@@ -1,0 +1,320 @@
+//! What the runtime refuses, and that every call fits a block.
+
+mod common;
+
+use common::Chain;
+use frame_support::{
+	assert_noop, assert_ok,
+	dispatch::{DispatchClass, GetDispatchInfo},
+	traits::{Contains, Get, GetCallMetadata, GetCallName, InstanceFilter},
+};
+use sp_keyring::Sr25519Keyring::{Alice, Bob, Charlie};
+use sp_runtime::DispatchError;
+use std::collections::BTreeSet;
+use trainyard_primitives::{
+	audit::Findings,
+	blob::{Chunked, MAX_CHUNK},
+	job::{Reveal, Terms},
+	spec::JobSpec,
+	views::Hardware,
+	Text, H256,
+};
+use trainyard_runtime::{configs::tools::ProxyType, *};
+
+/// The content of a blob of 33 chunks, all but the last of the largest length there is.
+fn bytes() -> Vec<u8> {
+	(0..32 * MAX_CHUNK + 1).map(|i| (i ^ (i >> 8)) as u8).collect()
+}
+
+fn upload(blob: &Chunked, index: usize) -> RuntimeCall {
+	pallet_model_storage::Call::upload_chunk {
+		root: blob.root,
+		index: index as u32,
+		proof: blob.proof(index).unwrap().try_into().unwrap(),
+		bytes: blob.chunks[index].to_vec().try_into().unwrap(),
+	}
+	.into()
+}
+
+/// A chain on which //Bob registered a blob of many chunks.
+fn with_blob<'a>(bytes: &'a [u8]) -> (Chain, Chunked<'a>) {
+	let blob = Chunked::new(bytes);
+	let mut chain = Chain::development();
+	chain.run(1);
+	let register = pallet_model_storage::Call::register {
+		size: bytes.len() as u64,
+		merkle_root: blob.merkle_root,
+	};
+	assert_ok!(chain.call(Bob, register));
+	(chain, blob)
+}
+
+fn stored(chain: &mut Chain, blob: &Chunked, index: u32) -> bool {
+	let root = blob.root;
+	chain.state(|| ModelStorage::chunk_hash(root, index).is_some())
+}
+
+fn not_top_level() -> DispatchError {
+	pallet_model_storage::Error::<Runtime>::NotTopLevel.into()
+}
+
+#[test]
+fn a_chunk_of_the_largest_length_is_taken_as_a_transaction() {
+	let bytes = bytes();
+	let (mut chain, blob) = with_blob(&bytes);
+	assert_eq!(blob.chunks[0].len() as u32, MAX_CHUNK);
+	assert_ok!(chain.call(Bob, upload(&blob, 0)));
+	assert!(stored(&mut chain, &blob, 0));
+}
+
+#[test]
+fn three_chunks_fit_a_block_and_a_fourth_waits() {
+	let bytes = bytes();
+	let (mut chain, blob) = with_blob(&bytes);
+	chain.begin();
+	for index in 0..3 {
+		assert_ok!(chain.apply(Bob, upload(&blob, index)).unwrap());
+	}
+	assert!(chain.apply(Bob, upload(&blob, 3)).is_err());
+	chain.end();
+	assert_ok!(chain.call(Bob, upload(&blob, 3)));
+}
+
+#[test]
+fn a_chunk_inside_a_batch_is_refused() {
+	let bytes = vec![7; 10_000];
+	let (mut chain, blob) = with_blob(&bytes);
+	let calls = vec![upload(&blob, 0)];
+	let batch = pallet_utility::Call::batch_all { calls: calls.clone() };
+	assert_eq!(chain.call(Bob, batch).map_err(strip), Err(not_top_level()));
+	assert!(!stored(&mut chain, &blob, 0));
+
+	assert_ok!(chain.call(Bob, pallet_utility::Call::batch { calls: calls.clone() }));
+	assert!(chain
+		.has_event(pallet_utility::Event::BatchInterrupted { index: 0, error: not_top_level() }));
+	assert_ok!(chain.call(Bob, pallet_utility::Call::force_batch { calls }));
+	assert!(chain.has_event(pallet_utility::Event::ItemFailed { error: not_top_level() }));
+	assert!(!stored(&mut chain, &blob, 0));
+
+	// The same transaction by itself.
+	assert_ok!(chain.call(Bob, upload(&blob, 0)));
+	assert!(stored(&mut chain, &blob, 0));
+}
+
+#[test]
+fn a_chunk_through_a_proxy_is_refused() {
+	let bytes = vec![7; 10_000];
+	let (mut chain, blob) = with_blob(&bytes);
+	assert_ok!(chain.call(
+		Bob,
+		pallet_proxy::Call::add_proxy {
+			delegate: Charlie.to_account_id().into(),
+			proxy_type: ProxyType::Any,
+			delay: 0,
+		},
+	));
+	let proxy = pallet_proxy::Call::proxy {
+		real: Bob.to_account_id().into(),
+		force_proxy_type: None,
+		call: Box::new(upload(&blob, 0)),
+	};
+	assert_ok!(chain.call(Charlie, proxy));
+	assert!(chain.has_event(pallet_proxy::Event::ProxyExecuted { result: Err(not_top_level()) }));
+	assert!(!stored(&mut chain, &blob, 0));
+}
+
+#[test]
+fn a_chunk_through_sudo_is_refused() {
+	let bytes = vec![7; 10_000];
+	let (mut chain, blob) = with_blob(&bytes);
+	let sudo = pallet_sudo::Call::sudo_as {
+		who: Bob.to_account_id().into(),
+		call: Box::new(upload(&blob, 0)),
+	};
+	assert_ok!(chain.call(Alice, sudo));
+	assert!(chain.has_event(pallet_sudo::Event::SudoAsDone { sudo_result: Err(not_top_level()) }));
+	assert!(!stored(&mut chain, &blob, 0));
+}
+
+/// An error without the message that only natively compiled code carries.
+fn strip(error: DispatchError) -> DispatchError {
+	error.stripped()
+}
+
+#[test]
+fn authorities_keep_their_keys() {
+	let mut chain = Chain::development();
+	chain.run(1);
+	let purge: RuntimeCall = pallet_session::Call::purge_keys {}.into();
+	let filtered: DispatchError = frame_system::Error::<Runtime>::CallFiltered.into();
+	assert_eq!(chain.call(Alice, purge.clone()), Err(filtered));
+	// No way around it,
+	let batch = pallet_utility::Call::batch_all { calls: vec![purge] };
+	assert_eq!(chain.call(Alice, batch).map_err(strip), Err(strip(filtered)));
+	// nor through the call that asks.
+	let in_use: DispatchError = pallet_hashrate::Error::<Runtime>::KeysInUse.into();
+	assert_eq!(
+		chain.call(Alice, pallet_hashrate::Call::purge_keys {}).map_err(strip),
+		Err(strip(in_use))
+	);
+	chain.state(|| {
+		let alice = Alice.to_account_id();
+		assert!(pallet_session::NextKeys::<Runtime>::contains_key(alice));
+		assert!(!<Runtime as frame_system::Config>::BaseCallFilter::contains(
+			&pallet_session::Call::purge_keys {}.into()
+		));
+	});
+}
+
+#[test]
+fn without_a_sudo_account_nobody_is_root() {
+	let mut chain = Chain::development();
+	chain.run(1);
+	let remark = || Box::new(frame_system::Call::remark { remark: vec![] }.into());
+	assert!(chain.call(Bob, pallet_sudo::Call::sudo { call: remark() }).is_err());
+	chain.state(|| pallet_sudo::Key::<Runtime>::kill());
+	assert!(chain.call(Alice, pallet_sudo::Call::sudo { call: remark() }).is_err());
+	chain.state(|| {
+		assert_noop!(
+			Sudo::set_key(RuntimeOrigin::root(), Alice.to_account_id().into()),
+			pallet_sudo::Error::<Runtime>::RequireSudo
+		)
+	});
+}
+
+/// One of every call of our pallets, as large as it can be.
+fn samples() -> Vec<RuntimeCall> {
+	let who = || Alice.to_account_id();
+	let text = || Text(vec![b'x'; 256].try_into().unwrap());
+	let hardware = || Hardware { cpu: text(), cores: 1, memory_mib: 1, gpu: text() };
+	let terms = || Terms {
+		price_per_ut: 1,
+		replicas: 8,
+		verifiers: 16,
+		audit_segments: 16,
+		audit_fee: 1,
+		apply_blocks: 1,
+		training_blocks: 1,
+	};
+	let (root, salt) = (H256::zero(), [0; 32]);
+	let reveal = Reveal { bundle_root: root, model_root: root, location: text() };
+	use pallet_hashrate::Call as H;
+	use pallet_model_storage::Call as S;
+	use pallet_submissions::Call as R;
+	use pallet_task_market::Call as M;
+	use pallet_verification::Call as V;
+	let hashrate = [
+		H::register { bond: 1, hardware: hardware() },
+		H::bond_extra { amount: 1 },
+		H::update_hardware { hardware: hardware() },
+		H::set_candidate { candidate: true },
+		H::deregister {},
+		H::withdraw {},
+		H::purge_keys {},
+	];
+	let market = [
+		M::submit_job { spec: JobSpec::example(), terms: terms() },
+		M::order { trainer: who(), spec: JobSpec::example(), terms: terms() },
+		M::apply { job: 0 },
+		M::cancel { job: 0 },
+		M::poke { job: 0 },
+		M::agree { job: 0, pay: 1 },
+		M::post_listing { price_per_ut: 1, max_work: 1, note: text() },
+		M::remove_listing {},
+		M::forget { job: 0 },
+	];
+	let submissions = [R::commit { job: 0, commitment: root }, R::reveal { job: 0, reveal, salt }];
+	let storage = [
+		S::register { size: 1, merkle_root: root },
+		S::upload_chunk {
+			root,
+			index: 0,
+			proof: vec![root; 32].try_into().unwrap(),
+			bytes: vec![0; MAX_CHUNK as usize].try_into().unwrap(),
+		},
+		S::extend { root },
+		S::remove { root },
+	];
+	let verification = [
+		V::register { bond: 1 },
+		V::bond_extra { amount: 1 },
+		V::deregister {},
+		V::withdraw {},
+		V::commit { job: 0, commitment: root },
+		V::reveal { job: 0, findings: Findings::default(), salt },
+		V::rescue { job: 0, group: 0, blob: root },
+	];
+	let mut all: Vec<RuntimeCall> = Vec::new();
+	all.extend(hashrate.into_iter().map(RuntimeCall::from));
+	all.extend(market.into_iter().map(RuntimeCall::from));
+	all.extend(submissions.into_iter().map(RuntimeCall::from));
+	all.extend(storage.into_iter().map(RuntimeCall::from));
+	all.extend(verification.into_iter().map(RuntimeCall::from));
+	all
+}
+
+#[test]
+fn every_call_of_ours_has_a_weight_and_fits_a_block() {
+	let weights: frame_system::limits::BlockWeights =
+		<Runtime as frame_system::Config>::BlockWeights::get();
+	let mut seen = BTreeSet::new();
+	for call in samples() {
+		let meta = call.get_call_metadata();
+		let info = call.get_dispatch_info();
+		let name = format!("{}.{}", meta.pallet_name, meta.function_name);
+		assert!(info.call_weight.ref_time() > 0, "{name} weighs nothing");
+		let limit = weights.get(info.class).max_extrinsic.expect("normal calls have a limit");
+		assert_eq!(info.class, DispatchClass::Normal, "{name}");
+		assert!(info.call_weight.all_lte(limit), "{name}: {} > {limit}", info.call_weight);
+		seen.insert(name);
+	}
+	let mut all = BTreeSet::new();
+	let mut expect = |pallet: &str, names: &[&str]| {
+		all.extend(names.iter().map(|name| format!("{pallet}.{name}")));
+	};
+	expect("Hashrate", pallet_hashrate::Call::<Runtime>::get_call_names());
+	expect("TaskMarket", pallet_task_market::Call::<Runtime>::get_call_names());
+	expect("Submissions", pallet_submissions::Call::<Runtime>::get_call_names());
+	expect("ModelStorage", pallet_model_storage::Call::<Runtime>::get_call_names());
+	expect("Verification", pallet_verification::Call::<Runtime>::get_call_names());
+	assert_eq!(seen, all, "a call is missing from the samples");
+}
+
+#[test]
+fn blocks_have_the_documented_limits() {
+	let weights: frame_system::limits::BlockWeights =
+		<Runtime as frame_system::Config>::BlockWeights::get();
+	assert!(weights.clone().validate().is_ok());
+	let length: frame_system::limits::BlockLength =
+		<Runtime as frame_system::Config>::BlockLength::get();
+	assert_eq!(*length.max.get(DispatchClass::Normal), 3_932_160);
+	assert_eq!(*length.max.get(DispatchClass::Operational), 5_242_880);
+	// Authors stop at 4 MiB by themselves (sc-basic-authorship), so ordinary transactions
+	// are what the runtime limits.
+	assert!(*length.max.get(DispatchClass::Normal) < 4 * 1024 * 1024);
+}
+
+#[test]
+fn a_worker_proxy_runs_errands_and_touches_no_money() {
+	let may = |call: &RuntimeCall| ProxyType::Worker.filter(call);
+	let mut allowed = BTreeSet::new();
+	for call in samples() {
+		if may(&call) {
+			allowed.insert(call.get_call_metadata().function_name);
+		}
+		assert!(ProxyType::Any.filter(&call));
+	}
+	for forbidden in ["submit_job", "order", "agree", "bond_extra", "withdraw", "deregister"] {
+		assert!(!allowed.contains(forbidden), "{forbidden}");
+	}
+	for errand in ["apply", "commit", "reveal", "upload_chunk", "rescue", "post_listing"] {
+		assert!(allowed.contains(errand), "{errand}");
+	}
+	let transfer: RuntimeCall =
+		pallet_balances::Call::transfer_allow_death { dest: Bob.to_account_id().into(), value: 1 }
+			.into();
+	assert!(!may(&transfer));
+	// A batch is allowed and its parts are filtered one by one; sudo and proxies are not.
+	assert!(may(&pallet_utility::Call::batch { calls: vec![] }.into()));
+	assert!(!may(&pallet_sudo::Call::sudo { call: Box::new(transfer) }.into()));
+}

@@ -1,0 +1,269 @@
+//! Whole jobs over the real pallets, through calls and the runtime API only.
+
+mod common;
+
+use common::Chain;
+use frame_support::assert_ok;
+use sp_keyring::Sr25519Keyring::{self, Alice, Bob, Charlie, Dave, Eve};
+use trainyard_primitives::{
+	audit::{AuditPhase, Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
+	blob::Chunked,
+	commitment,
+	job::{Ending, Fate, JobState, Reveal, Terms},
+	spec::JobSpec,
+	views::JobView,
+	JobId, Text, H256, PROTOCOL_VERSION,
+};
+use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, presets::ENDOWMENT, *};
+
+const VERIFIERS: [Sr25519Keyring; 3] = [Charlie, Dave, Eve];
+const SALT: [u8; 32] = [9; 32];
+
+fn terms() -> Terms {
+	Terms {
+		price_per_ut: 100 * UNIT,
+		replicas: 1,
+		verifiers: 3,
+		audit_segments: 2,
+		audit_fee: UNIT / 10,
+		apply_blocks: 3,
+		training_blocks: 30,
+	}
+}
+
+/// A chain with three verifiers.
+fn chain() -> Chain {
+	let mut chain = Chain::development();
+	chain.run(1);
+	for verifier in VERIFIERS {
+		assert_ok!(chain.call(verifier, pallet_verification::Call::register { bond: 100 * UNIT }));
+	}
+	chain
+}
+
+fn view(chain: &mut Chain, job: JobId) -> JobView<AccountId> {
+	chain.state(|| Runtime::job(job)).expect("the job exists")
+}
+
+/// Makes blocks until `reached` holds.
+fn run_until(
+	chain: &mut Chain,
+	job: JobId,
+	what: &str,
+	reached: impl Fn(&JobView<AccountId>) -> bool,
+) -> JobView<AccountId> {
+	for _ in 0..100 {
+		let view = view(chain, job);
+		if reached(&view) {
+			return view;
+		}
+		chain.run(1);
+	}
+	panic!("no {what} in 100 blocks: {:?}", view(chain, job));
+}
+
+fn in_state(state: JobState) -> impl Fn(&JobView<AccountId>) -> bool {
+	move |job| job.state == state
+}
+
+/// Posts the example job as //Bob and takes it as //Alice up to the audit: //Alice reveals
+/// `bundle_root` and stores `model`.
+fn deliver(chain: &mut Chain, model: &[u8]) -> JobId {
+	let spec = JobSpec::example();
+	let (_, escrow, _) = chain.state(|| Runtime::deposit(spec.clone(), terms())).expect("valid");
+	assert_ok!(chain.call(Bob, pallet_task_market::Call::submit_job { spec, terms: terms() }));
+	let job = chain.state(Runtime::active_jobs).last().expect("it was posted").id;
+	assert_eq!(view(chain, job).settlement.escrowed, escrow);
+	assert_ok!(chain.call(Alice, pallet_task_market::Call::apply { job }));
+	let assigned = run_until(chain, job, "assignment", in_state(JobState::Training));
+	assert!(assigned.seed.is_some());
+	assert_eq!(assigned.replicas[0].trainer, Alice.to_account_id());
+
+	let blob = Chunked::new(model);
+	let reveal = Reveal {
+		bundle_root: H256::repeat_byte(5),
+		model_root: blob.root,
+		location: Text::new("http://127.0.0.1:8600").unwrap(),
+	};
+	let genesis = chain.state(|| System::block_hash(0));
+	let commitment = commitment::result(
+		&genesis,
+		job,
+		&Alice.to_account_id(),
+		&reveal.bundle_root,
+		&reveal.model_root,
+		&SALT,
+	);
+	assert_ok!(chain.call(Alice, pallet_submissions::Call::commit { job, commitment }));
+	run_until(chain, job, "revealing", in_state(JobState::Revealing));
+	assert_ok!(chain.call(Alice, pallet_submissions::Call::reveal { job, reveal, salt: SALT }));
+	let (size, merkle_root) = (model.len() as u64, blob.merkle_root);
+	assert_ok!(chain.call(Alice, pallet_model_storage::Call::register { size, merkle_root }));
+	for index in 0..blob.chunks.len() {
+		assert_eq!(view(chain, job).state, JobState::Revealing, "the model is not complete");
+		let upload = pallet_model_storage::Call::upload_chunk {
+			root: blob.root,
+			index: index as u32,
+			proof: blob.proof(index).unwrap().try_into().unwrap(),
+			bytes: blob.chunks[index].to_vec().try_into().unwrap(),
+		};
+		assert_ok!(chain.call(Alice, upload));
+		let hash = chain.state(|| Runtime::chunk_hash(blob.root, index as u32));
+		assert_eq!(hash, Some(trainyard_primitives::blob::chunk_hash(blob.chunks[index])));
+	}
+	assert!(chain.state(|| Runtime::blob(blob.root)).unwrap().missing.is_empty());
+	run_until(chain, job, "audit", in_state(JobState::Auditing));
+	job
+}
+
+/// Lets the committee commit and reveal what `verdict` makes of the drawn segments, and
+/// takes the job to its end.
+fn audit(
+	chain: &mut Chain,
+	job: JobId,
+	verdict: impl Fn(&[u32]) -> GroupVerdict,
+) -> JobView<AccountId> {
+	let phase = |view: &JobView<AccountId>| view.audit.as_ref().map(|audit| audit.phase);
+	let drawn = run_until(chain, job, "committee", |view| {
+		matches!(phase(view), Some(AuditPhase::Committing { .. }))
+	});
+	let audit = drawn.audit.expect("it runs");
+	assert_eq!(audit.drawn.len(), 2);
+	assert_eq!(audit.committee.len(), 3);
+	let findings = Findings::try_from(vec![verdict(&audit.drawn)]).unwrap();
+	let genesis = chain.state(|| System::block_hash(0));
+	for verifier in VERIFIERS {
+		let who = verifier.to_account_id();
+		let commitment = commitment::verdict(&genesis, job, audit.round, &who, &findings, &SALT);
+		assert_ok!(chain.call(verifier, pallet_verification::Call::commit { job, commitment }));
+	}
+	run_until(chain, job, "reveals", |view| {
+		matches!(phase(view), Some(AuditPhase::Revealing { .. }))
+	});
+	for verifier in VERIFIERS {
+		let findings = findings.clone();
+		let reveal = pallet_verification::Call::reveal { job, findings, salt: SALT };
+		assert_ok!(chain.call(verifier, reveal));
+	}
+	run_until(chain, job, "end", |view| matches!(view.state, JobState::Ended(_)))
+}
+
+fn accept(drawn: &[u32]) -> GroupVerdict {
+	let evidence: Vec<_> = drawn
+		.iter()
+		.map(|segment| SegmentEvidence {
+			segment: *segment,
+			trace_root: H256::repeat_byte(1),
+			end_state: H256::repeat_byte(2),
+		})
+		.collect();
+	GroupVerdict::Accept(evidence.try_into().unwrap())
+}
+
+/// What `who` holds for jobs; bonds and deposits for blobs are not among it.
+fn held_for_jobs(chain: &mut Chain, who: Sr25519Keyring) -> Balance {
+	use frame_support::traits::fungible::InspectHold;
+	use pallet_task_market::HoldReason::{Deposit, Escrow};
+	let who = who.to_account_id();
+	chain.state(|| {
+		Balances::balance_on_hold(&Escrow.into(), &who)
+			+ Balances::balance_on_hold(&Deposit.into(), &who)
+	})
+}
+
+#[test]
+fn an_honest_job_is_paid_refunded_and_credited() {
+	let mut chain = chain();
+	let model: Vec<u8> = (0..26_680u32).map(|i| i as u8).collect();
+	let job = deliver(&mut chain, &model);
+	let ended = audit(&mut chain, job, accept);
+	assert_eq!(ended.state, JobState::Ended(Ending::Settled));
+	assert_eq!(ended.replicas[0].fate, Fate::Accepted);
+	assert_eq!(ended.audit.unwrap().groups[0].decision, Some(Decision::Accepted));
+
+	let money = ended.settlement;
+	let price = trainyard_primitives::units::price(ended.work, terms().price_per_ut).unwrap();
+	assert_eq!(money.paid_to_trainers, price);
+	assert_eq!(money.paid_to_verifiers, 3 * terms().audit_fee);
+	assert!(money.burned > 0 && money.refunded > 0 && money.slashed == 0);
+	assert_eq!(
+		money.escrowed,
+		money.paid_to_trainers + money.paid_to_verifiers + money.burned + money.refunded
+	);
+	assert_eq!((held_for_jobs(&mut chain, Bob), held_for_jobs(&mut chain, Alice)), (0, 0));
+
+	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
+	assert_eq!(trainer.training_total, u128::from(ended.work));
+	assert!(trainer.ecp > 0);
+	assert!(chain.state(Runtime::active_jobs).is_empty());
+	assert_eq!(chain.state(|| Runtime::recent_jobs(10)).len(), 1);
+}
+
+#[test]
+fn a_rejected_job_costs_the_trainer_and_nothing_the_submitter() {
+	let mut chain = chain();
+	let job = deliver(&mut chain, &[1; 5_000]);
+	let deposit = view(&mut chain, job).deposit;
+	let ended = audit(&mut chain, job, |drawn| {
+		GroupVerdict::Reject(RejectReason::WrongSegment(SegmentEvidence {
+			segment: drawn[0],
+			trace_root: H256::repeat_byte(1),
+			end_state: H256::repeat_byte(2),
+		}))
+	});
+	assert_eq!(ended.state, JobState::Ended(Ending::Failed));
+	assert_eq!(ended.replicas[0].fate, Fate::Rejected);
+
+	let money = ended.settlement;
+	assert_eq!(money.slashed, deposit);
+	assert_eq!(money.paid_to_trainers, 0);
+	assert_eq!(money.refunded + money.slashed_to_submitter, money.escrowed, "refunded in full");
+	assert_eq!(
+		money.slashed,
+		money.slashed_to_submitter + money.slashed_to_verifiers + money.slashed_to_jackpot
+	);
+	assert_eq!((held_for_jobs(&mut chain, Bob), held_for_jobs(&mut chain, Alice)), (0, 0));
+	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
+	assert_eq!((trainer.training_total, trainer.ecp), (0, 0));
+	// All that //Bob lost are the fees of one transaction.
+	let bob = chain.state(|| Balances::total_balance(&Bob.to_account_id()));
+	assert!(ENDOWMENT - bob < UNIT / 10, "{}", ENDOWMENT - bob);
+}
+
+#[test]
+fn two_jobs_go_on_at_once() {
+	let mut chain = chain();
+	let first = deliver(&mut chain, &[1; 5_000]);
+	let second = deliver(&mut chain, &[2; 5_000]);
+	assert_eq!(chain.state(Runtime::active_jobs).len(), 2);
+	let newest: Vec<_> = chain.state(|| Runtime::recent_jobs(5)).iter().map(|j| j.id).collect();
+	assert_eq!(newest, [second, first]);
+	for job in [second, first] {
+		let ended = audit(&mut chain, job, accept);
+		assert_eq!(ended.state, JobState::Ended(Ending::Settled));
+	}
+}
+
+#[test]
+fn the_api_speaks_the_protocol_and_knows_strangers() {
+	let mut chain = chain();
+	chain.state(|| {
+		assert_eq!(Runtime::protocol_version(), PROTOCOL_VERSION);
+		assert_eq!(Runtime::job(0), None);
+		assert_eq!(Runtime::trainer(Bob.to_account_id()), None);
+		assert_eq!(Runtime::trainers().len(), 1);
+		assert_eq!(Runtime::verifiers().len(), 3);
+		assert!(Runtime::listings().is_empty());
+		assert_eq!(Runtime::blob(H256::zero()), None);
+		let mut invalid = JobSpec::example();
+		invalid.training.learning_rate_nano = 0;
+		assert_eq!(Runtime::deposit(invalid, terms()), None);
+	});
+	let listing = pallet_task_market::Call::post_listing {
+		price_per_ut: 5,
+		max_work: 10_000,
+		note: Text::new("cheap").unwrap(),
+	};
+	assert_ok!(chain.call(Alice, listing));
+	assert_eq!(chain.state(Runtime::listings)[0].trainer, Alice.to_account_id());
+}

@@ -1,0 +1,138 @@
+//! Freezes what encoded transactions, events and stored keys are made of. Whoever must
+//! change a line here raises `spec_version` and, where calls or extensions change,
+//! `transaction_version`.
+
+use codec::Encode;
+use frame_support::traits::{GetCallIndex, GetCallName, PalletsInfoAccess};
+use sp_keyring::{Ed25519Keyring, Sr25519Keyring};
+use sp_runtime::traits::TransactionExtension;
+use trainyard_runtime::*;
+
+#[test]
+fn pallet_indices() {
+	let pallets: Vec<(usize, &str)> =
+		AllPalletsWithSystem::infos().into_iter().map(|info| (info.index, info.name)).collect();
+	assert_eq!(
+		pallets,
+		[
+			(0, "System"),
+			(1, "Timestamp"),
+			(2, "Balances"),
+			(3, "TransactionPayment"),
+			(4, "Hashrate"),
+			(5, "Babe"),
+			(6, "Grandpa"),
+			(7, "Authorship"),
+			(8, "Session"),
+			(9, "Sudo"),
+			(10, "Utility"),
+			(11, "Proxy"),
+			(20, "TaskMarket"),
+			(21, "Submissions"),
+			(22, "ModelStorage"),
+			(23, "Verification"),
+		]
+	);
+}
+
+/// Names of a pallet's calls in the order of their indices, which must be 0, 1, 2, …
+fn calls<C: GetCallIndex + GetCallName>() -> Vec<&'static str> {
+	let mut calls: Vec<(u8, &str)> =
+		C::get_call_indices().iter().copied().zip(C::get_call_names().iter().copied()).collect();
+	calls.sort();
+	for (expected, (index, name)) in calls.iter().enumerate() {
+		assert_eq!(usize::from(*index), expected, "{name}");
+	}
+	calls.into_iter().map(|(_, name)| name).collect()
+}
+
+#[test]
+fn call_indices() {
+	assert_eq!(
+		calls::<pallet_hashrate::Call<Runtime>>(),
+		[
+			"register",
+			"bond_extra",
+			"update_hardware",
+			"set_candidate",
+			"deregister",
+			"withdraw",
+			"purge_keys"
+		]
+	);
+	assert_eq!(
+		calls::<pallet_task_market::Call<Runtime>>(),
+		[
+			"submit_job",
+			"order",
+			"apply",
+			"cancel",
+			"poke",
+			"agree",
+			"post_listing",
+			"remove_listing",
+			"forget"
+		]
+	);
+	assert_eq!(calls::<pallet_submissions::Call<Runtime>>(), ["commit", "reveal"]);
+	assert_eq!(
+		calls::<pallet_model_storage::Call<Runtime>>(),
+		["register", "upload_chunk", "extend", "remove"]
+	);
+	assert_eq!(
+		calls::<pallet_verification::Call<Runtime>>(),
+		["register", "deregister", "withdraw", "commit", "reveal", "rescue", "bond_extra"]
+	);
+}
+
+/// Every client signs over these, in this order.
+#[test]
+fn transaction_extensions() {
+	let names: Vec<_> = TxExtension::metadata().into_iter().map(|m| m.identifier).collect();
+	assert_eq!(
+		names,
+		[
+			"CheckNonZeroSender",
+			"CheckSpecVersion",
+			"CheckTxVersion",
+			"CheckGenesis",
+			"CheckMortality",
+			"CheckNonce",
+			"CheckWeight",
+			"ChargeTransactionPayment",
+			"DirectUpload",
+			"WeightReclaim",
+		]
+	);
+}
+
+/// Stored beside every held balance.
+#[test]
+fn hold_reasons() {
+	let reason = |reason: RuntimeHoldReason| reason.encode();
+	assert_eq!(reason(pallet_hashrate::HoldReason::Bond.into()), [4, 0]);
+	assert_eq!(reason(pallet_session::HoldReason::Keys.into()), [8, 0]);
+	assert_eq!(reason(pallet_task_market::HoldReason::Escrow.into()), [20, 0]);
+	assert_eq!(reason(pallet_task_market::HoldReason::Deposit.into()), [20, 1]);
+	assert_eq!(reason(pallet_model_storage::HoldReason::Blob.into()), [22, 0]);
+	assert_eq!(reason(pallet_verification::HoldReason::VerifierBond.into()), [23, 0]);
+}
+
+#[test]
+fn session_keys_are_babe_then_grandpa() {
+	let keys = SessionKeys {
+		babe: Sr25519Keyring::Alice.public().into(),
+		grandpa: Ed25519Keyring::Alice.public().into(),
+	};
+	let expected = [Sr25519Keyring::Alice.public().0, Ed25519Keyring::Alice.public().0].concat();
+	assert_eq!(keys.encode(), expected);
+}
+
+/// Clients in other languages build calls by hand: `[pallet, call] ++ arguments`.
+#[test]
+fn a_call_is_two_indices_and_its_arguments() {
+	let call: RuntimeCall = pallet_task_market::Call::apply { job: 7 }.into();
+	assert_eq!(call.encode(), [20, 2, 7, 0, 0, 0]);
+	let call: RuntimeCall = pallet_hashrate::Call::set_candidate { candidate: true }.into();
+	assert_eq!(call.encode(), [4, 3, 1]);
+}

@@ -1,0 +1,66 @@
+// Ports, and a small file server.
+
+import { createReadStream, statSync } from 'node:fs';
+import { createServer as createHttp } from 'node:http';
+import { createServer } from 'node:net';
+import { basename } from 'node:path';
+
+/** Whether nobody listens on `port` of this machine. */
+export function isFree(port, host = '127.0.0.1') {
+	return new Promise((resolve) => {
+		const probe = createServer();
+		probe.once('error', () => resolve(false));
+		probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(true)));
+	});
+}
+
+/** A port that is free now. The system gives each caller another one. */
+export function anyPort() {
+	return new Promise((resolve, reject) => {
+		const probe = createServer();
+		probe.once('error', reject);
+		probe.listen(0, '127.0.0.1', () => {
+			const { port } = probe.address();
+			probe.close(() => resolve(port));
+		});
+	});
+}
+
+/** `wanted` where it is free, and any free port where it is not. */
+export async function portNear(wanted) {
+	return (await isFree(wanted)) ? wanted : anyPort();
+}
+
+/**
+ * Serves the given files over HTTP on a free port of this machine, each by its name.
+ * Returns `url(name)`, the names asked for so far, and `close()`.
+ */
+export async function serveFiles(paths) {
+	const files = new Map(paths.map((path) => [`/${basename(path)}`, path]));
+	const requests = [];
+	const server = createHttp((request, response) => {
+		requests.push(request.url);
+		const path = files.get(request.url);
+		if (!path || request.method !== 'GET') {
+			response.writeHead(404).end('there is no such file here\n');
+			return;
+		}
+		response.writeHead(200, { 'content-type': 'text/csv', 'content-length': statSync(path).size });
+		createReadStream(path).pipe(response);
+	});
+	await new Promise((resolve, reject) => {
+		server.once('error', reject);
+		server.listen(0, '127.0.0.1', resolve);
+	});
+	const { port } = server.address();
+	return {
+		port,
+		requests,
+		url: (name) => `http://127.0.0.1:${port}/${name}`,
+		close: () =>
+			new Promise((resolve) => {
+				server.closeAllConnections?.();
+				server.close(resolve);
+			}),
+	};
+}

@@ -1,0 +1,111 @@
+// Posts a job, with its escrow.
+
+import { isAddress } from '@polkadot/util-crypto';
+import { keyFromSuri, send } from '../chain.js';
+import { UserError, explainDispatchError } from '../errors.js';
+import { jobFromFlags, toChain } from '../spec.js';
+import { formatAmount, formatWork } from '../units.js';
+import { follow } from './watch-job.js';
+
+export default {
+	name: 'submit-job',
+	usage: '--suri S (--job FILE.json | --data FILE --location URL) [flags]',
+	about: 'Posts a training job, holds its escrow, and prints the number of the job.',
+	flags: {
+		suri: { value: 'S', required: true, help: 'secret URI of the submitter: //Ferdie, a mnemonic, a 0x seed' },
+		job: { value: 'FILE', help: 'job as JSON: { "spec": …, "terms": … }, as trainyard_job returns it' },
+		data: { value: 'FILE', help: 'table to train on; hash, size, rows and classes are read from it' },
+		location: { value: 'URL', help: 'where trainers fetch the data (http or https)' },
+		format: { value: 'F', help: 'csv_label_last or csv_label_first' },
+		'validation-every': { value: 'N', help: 'one row in N validates' },
+		'feature-divisor': { value: 'N', help: 'inputs are divided by this; default: the largest input' },
+		hidden: { value: 'W,W', help: 'widths of the hidden layers; default 64,32' },
+		steps: { value: 'N', help: 'optimizer steps; default 1500' },
+		'batch-size': { value: 'N', help: 'rows of a batch; default 32' },
+		'checkpoint-interval': { value: 'N', help: 'steps between checkpoints; default 50' },
+		optimizer: { value: 'NAME', help: 'adamw or sgd; default adamw' },
+		momentum: { value: 'X', help: 'momentum of sgd; default 0' },
+		'learning-rate': { value: 'X', help: 'learning rate; default 0.002' },
+		'weight-decay': { value: 'X', help: 'decoupled weight decay; default 0' },
+		'price-per-ut': { value: 'TRY', help: 'pay for one ut of work; default 1000' },
+		replicas: { value: 'N', help: 'trainers that train the same job; default 1' },
+		verifiers: { value: 'N', help: 'size of the audit committee; default 3' },
+		'audit-segments': { value: 'N', help: 'segments each verifier replays; default 3' },
+		'audit-fee': { value: 'TRY', help: 'fee of one verifier for one round; default 0.5' },
+		'apply-blocks': { value: 'N', help: 'blocks for applications; default 10' },
+		'training-blocks': { value: 'N', help: 'blocks for training; default 120' },
+		trainer: { value: 'ADDRESS', help: 'order from this trainer, through its listing' },
+		'dry-run': { help: 'print the job as JSON and what it would cost; post nothing' },
+		watch: { help: 'follow the job to its end' },
+	},
+
+	/** Everything that can be wrong without a chain. */
+	async prepare(flags) {
+		if (flags.trainer && !isAddress(flags.trainer)) {
+			throw new UserError(`--trainer: "${flags.trainer}" is not an address`);
+		}
+		return { key: await keyFromSuri(flags.suri), wanted: jobFromFlags(flags) };
+	},
+
+	async run({ api, flags, prepared: { key, wanted }, print }) {
+		const { spec, terms } = toChain(wanted);
+		const cost = await api.call.trainyardApi.deposit(spec, terms);
+		if (cost.isNone) {
+			throw new UserError(
+				`the chain refuses this job as invalid: ${await reason(api, key, spec, terms)}`,
+			);
+		}
+		const [work, escrow, deposit] = cost.unwrap().map((value) => value.toBigInt());
+		if (flags['dry-run']) {
+			print(
+				`${JSON.stringify(wanted, null, 2)}\nwork ${formatWork(work)}, escrow ${formatAmount(escrow)}, ` +
+					`deposit of a trainer ${formatAmount(deposit)}`,
+				{ ...wanted, work: work.toString(), escrow: escrow.toString(), deposit: deposit.toString() },
+			);
+			return;
+		}
+		const { data } = await api.query.system.account(key.address);
+		const free = data.free.toBigInt();
+		if (free < escrow) {
+			throw new UserError(
+				`not enough balance: the escrow is ${formatAmount(escrow)}, ${key.address} has ` +
+					`${formatAmount(free)} free. Lower the price, the replicas or the steps, or top up the account`,
+			);
+		}
+		const { taskMarket } = api.tx;
+		const tx = flags.trainer
+			? taskMarket.order(flags.trainer, spec, terms)
+			: taskMarket.submitJob(spec, terms);
+		const { events, blockHash } = await send(api, tx, key);
+		const posted = events.find((event) => event.section === 'taskMarket' && 'job' in namedData(event));
+		if (!posted) throw new Error('the chain took the job but told no number of it');
+		const id = Number(namedData(posted).job.toString());
+		print(
+			`job ${id} is posted: ${formatWork(work)} of work, ${formatAmount(escrow)} in escrow (block ${blockHash})`,
+			{ job: id, work: work.toString(), escrow: escrow.toString(), block: blockHash.toHex() },
+		);
+		if (flags.watch) await follow({ api, id, print });
+		else if (!flags.json) console.log(`Follow it with: watch-job ${id} --node ${flags.node}`);
+	},
+};
+
+/** An event's fields by name. */
+function namedData(event) {
+	return Object.fromEntries((event.data.names ?? []).map((name, index) => [name, event.data[index]]));
+}
+
+/** Why the chain refuses a job: what posting it would fail with, from a dry run. */
+async function reason(api, key, spec, terms) {
+	const signed = await api.tx.taskMarket.submitJob(spec, terms).signAsync(key, { nonce: -1 });
+	let result;
+	try {
+		result = await api.rpc.system.dryRun(signed.toHex());
+	} catch {
+		// A node that answers strangers does not offer dry runs.
+		return 'a value of the specification or the terms is out of range';
+	}
+	if (result.isErr) return result.asErr.toString();
+	return result.asOk.isErr
+		? explainDispatchError(api.registry, result.asOk.asErr)
+		: 'a value of the specification or the terms is out of range';
+}

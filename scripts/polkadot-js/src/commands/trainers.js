@@ -1,0 +1,64 @@
+// Lists trainers, their power and their offers.
+
+import { accountName } from '../summary.js';
+import { table } from '../table.js';
+import { formatAmount, formatWork } from '../units.js';
+
+/** Trainers as plain values: amounts as BigInt, weights as BigInt or null. */
+export async function trainers(api) {
+	const [all, listings] = await Promise.all([
+		api.call.trainyardApi.trainers(),
+		api.call.trainyardApi.listings(),
+	]);
+	const offers = new Map(listings.map((listing) => [listing.trainer.toString(), listing]));
+	const weight = (option) => (option.isSome ? option.unwrap().toBigInt() : null);
+	return all.map((view) => {
+		const offer = offers.get(view.account.toString());
+		return {
+			account: view.account.toString(),
+			bond: view.bond.toBigInt(),
+			candidate: view.candidate.isTrue,
+			trainingTotal: view.trainingTotal.toBigInt(),
+			trainingEffective: view.trainingEffective.toBigInt(),
+			drillingEffective: view.drillingEffective.toBigInt(),
+			ecp: view.ecp.toBigInt(),
+			weight: weight(view.weight),
+			nextWeight: weight(view.nextWeight),
+			cpu: view.hardware.cpu.toUtf8(),
+			gpu: view.hardware.gpu.toUtf8(),
+			offer: offer
+				? {
+						pricePerUt: offer.pricePerUt.toBigInt(),
+						maxWork: offer.maxWork.toBigInt(),
+						note: offer.note.toUtf8(),
+					}
+				: null,
+		};
+	});
+}
+
+const text = (value) => (value === null ? '-' : String(value));
+
+export default {
+	name: 'trainers',
+	usage: '[flags]',
+	about: 'Lists trainers: bond, credited work, effective power, weight as block author, offer.',
+	flags: {},
+	async run({ api, print }) {
+		const all = await trainers(api);
+		const rows = all.map((trainer) => [
+			accountName(trainer.account),
+			formatAmount(trainer.bond),
+			formatWork(trainer.trainingTotal),
+			`${formatWork(trainer.ecp)}/day`,
+			text(trainer.weight),
+			text(trainer.nextWeight),
+			trainer.offer ? `${formatAmount(trainer.offer.pricePerUt)} per ut` : '-',
+		]);
+		const header = ['trainer', 'bond', 'trained', 'ECP', 'weight', 'next', 'offer'];
+		print(
+			rows.length > 0 ? table(header, rows, [1, 2, 3, 4, 5]) : 'there are no trainers yet',
+			JSON.parse(JSON.stringify(all, (_, value) => (typeof value === 'bigint' ? value.toString() : value))),
+		);
+	},
+};

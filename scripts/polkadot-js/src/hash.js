@@ -1,0 +1,146 @@
+// Hashes, Merkle trees, blobs and commitments: the same definitions as the Rust crate
+// `trainyard-primitives` (merkle.rs, blob.rs, commitment.rs). Hashes go in and come out as
+// Uint8Array of 32 bytes.
+
+import { bnToU8a, stringToU8a, u8aConcat, u8aEq } from '@polkadot/util';
+import { blake2AsU8a } from '@polkadot/util-crypto';
+
+/** Longest inclusion proof that is accepted: 2^32 leaves. */
+export const MAX_PROOF = 32;
+/** Smallest chunk of a blob, in bytes. */
+export const MIN_CHUNK = 4 * 1024;
+/** Largest chunk of a blob, in bytes. */
+export const MAX_CHUNK = 1024 * 1024;
+
+/** BLAKE2b with 256 bits of output. */
+export const blake2 = (bytes) => blake2AsU8a(bytes, 256);
+
+/** Little-endian integer of `bits` bits. */
+const le = (n, bits) => bnToU8a(BigInt(n), { bitLength: bits, isLe: true });
+
+// ---- Merkle trees after RFC 6962: 0x00 before a leaf, 0x01 before a node, odd promoted
+
+/** Hash of a leaf with content `data`. */
+export const leaf = (data) => blake2(u8aConcat([0], data));
+
+/** Hash of the node over two hashes. */
+export const node = (left, right) => blake2(u8aConcat([1], left, right));
+
+const levelUp = (level) => {
+	const up = [];
+	for (let i = 0; i < level.length; i += 2) {
+		up.push(i + 1 < level.length ? node(level[i], level[i + 1]) : level[i]);
+	}
+	return up;
+};
+
+/** Root over leaf hashes; of no leaves, the hash of the empty string. */
+export function merkleRoot(leaves) {
+	let level = leaves;
+	while (level.length > 1) level = levelUp(level);
+	return level.length === 1 ? level[0] : blake2(new Uint8Array());
+}
+
+/** Inclusion proof of leaf `index`, from the leaf upwards; null when there is none. */
+export function merkleProof(leaves, index) {
+	if (!(index in leaves)) return null;
+	const path = [];
+	let [level, at] = [leaves, index];
+	while (level.length > 1) {
+		const sibling = level[at % 2 ? at - 1 : at + 1];
+		if (sibling) path.push(sibling);
+		level = levelUp(level);
+		at = Math.floor(at / 2);
+	}
+	return path;
+}
+
+/**
+ * Whether `proof` shows that `leafHash` stands at `index` in the tree of `count` leaves with
+ * this `root`. A proof with entries missing or left over is refused.
+ */
+export function merkleVerify(root, leafHash, index, count, proof) {
+	if (index >= count || proof.length > MAX_PROOF) return false;
+	let [hash, at, last, used] = [leafHash, index, count - 1, 0];
+	while (last > 0) {
+		if (at % 2 === 1 || at < last) {
+			if (used === proof.length) return false;
+			const sibling = proof[used++];
+			hash = at % 2 === 1 ? node(sibling, hash) : node(hash, sibling);
+		}
+		at = Math.floor(at / 2);
+		last = Math.floor(last / 2);
+	}
+	return used === proof.length && u8aEq(hash, root);
+}
+
+// ---- Blobs: files kept on chain in chunks under one root
+
+/** Chunk length for a blob of `size` bytes: the power of two that makes about 64 chunks. */
+export function chunkLength(size) {
+	const wanted = Math.ceil(size / 64);
+	let length = MIN_CHUNK;
+	while (length < wanted && length < MAX_CHUNK) length *= 2;
+	return length;
+}
+
+/** Number of chunks of a blob of `size` bytes; an empty blob has none. */
+export const chunkCount = (size) => Math.ceil(size / chunkLength(size));
+
+/** Length of chunk `index` of a blob of `size` bytes; null past its end. */
+export function chunkSizeAt(size, index) {
+	const left = size - index * chunkLength(size);
+	return left > 0 ? Math.min(left, chunkLength(size)) : null;
+}
+
+/** Merkle leaf of a chunk with content hash `hash`. */
+export const chunkLeaf = (hash) => leaf(hash);
+
+/** Root of a blob of `size` bytes whose chunk leaves have this Merkle root. */
+export const blobRoot = (size, chunksRoot) =>
+	blake2(u8aConcat(stringToU8a('trainyard/blob/v1'), le(size, 64), chunksRoot));
+
+/** A blob cut into its chunks, with what an uploader needs. */
+export function cutBlob(bytes) {
+	const length = chunkLength(bytes.length);
+	const chunks = [];
+	for (let at = 0; at < bytes.length; at += length) chunks.push(bytes.subarray(at, at + length));
+	const leaves = chunks.map((chunk) => chunkLeaf(blake2(chunk)));
+	const root = merkleRoot(leaves);
+	return {
+		root: blobRoot(bytes.length, root),
+		merkleRoot: root,
+		chunks,
+		proof: (index) => merkleProof(leaves, index),
+	};
+}
+
+// ---- Commitments: bind a result before it is shown
+
+/** A trainer's commitment to a result. `account` is a public key or an address's bytes. */
+export const resultCommitment = ({ genesis, job, account, bundleRoot, modelRoot, salt }) =>
+	blake2(
+		u8aConcat(
+			stringToU8a('trainyard/commit/v1'),
+			genesis,
+			le(job, 32),
+			account,
+			bundleRoot,
+			modelRoot,
+			salt,
+		),
+	);
+
+/** A verifier's commitment to its findings, SCALE-encoded (`findings.toU8a()`). */
+export const verdictCommitment = ({ genesis, job, round, account, findings, salt }) =>
+	blake2(
+		u8aConcat(
+			stringToU8a('trainyard/verdict/v1'),
+			genesis,
+			le(job, 32),
+			le(round, 32),
+			account,
+			findings,
+			salt,
+		),
+	);

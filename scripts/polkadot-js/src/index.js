@@ -1,0 +1,13 @@
+// What other programs use of this package.
+
+export * from './chain.js';
+export * from './errors.js';
+export * from './hash.js';
+export * from './spec.js';
+export * from './summary.js';
+export * from './table.js';
+export * from './units.js';
+export * from './views.js';
+export { fetchBlob, modelRootOf } from './commands/fetch-model.js';
+export { trainers } from './commands/trainers.js';
+export { follow, standing } from './commands/watch-job.js';

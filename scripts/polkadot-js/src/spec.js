@@ -1,0 +1,274 @@
+// A job as people write it, and as the chain takes it.
+//
+// The JSON form is the one that the node's RPC `trainyard_job` returns under `spec` and
+// `terms`: snake_case fields, hashes as 0x hex, balances as decimal strings. The chain's
+// metadata names the same fields, which polkadot.js turns into camelCase.
+
+import { readFileSync } from 'node:fs';
+import { isHex, u8aToHex } from '@polkadot/util';
+import { UserError } from './errors.js';
+import { blake2 } from './hash.js';
+import { fixed, parseAmount } from './units.js';
+
+/** Longest text on chain, in bytes. */
+export const MAX_TEXT = 256;
+
+/** Terms that suit a small job on a chain with blocks of a second. */
+export const DEFAULT_TERMS = {
+	price_per_ut: '1000000000000000',
+	replicas: 1,
+	verifiers: 3,
+	audit_segments: 3,
+	audit_fee: '500000000000',
+	apply_blocks: 10,
+	training_blocks: 120,
+};
+
+/** Training of the digits, where flags and file say nothing else. */
+export const DEFAULT_TRAINING = {
+	steps: 1500,
+	batch_size: 32,
+	checkpoint_interval: 50,
+	optimizer: { adamw: { beta1_nano: 900_000_000, beta2_nano: 999_000_000, epsilon_nano: 10 } },
+	learning_rate_nano: 2_000_000,
+	weight_decay_nano: 0,
+};
+
+/**
+ * Describes a labelled table in a file: hash, size, rows, columns, classes. The label must
+ * be an integer column, last or first.
+ */
+export function describeDataset(path, { location, format = 'csv_label_last', validationEvery = 5, divisor }) {
+	let bytes;
+	try {
+		bytes = readFileSync(path);
+	} catch (error) {
+		throw new UserError(`cannot read the data file ${path}: ${error.message}`);
+	}
+	const lines = bytes.toString('utf8').split(/\r?\n/).filter((line) => line !== '');
+	const columns = lines[0]?.split(',').length ?? 0;
+	if (lines.length < 3 || columns < 2) {
+		throw new UserError(`${path} is not a table: a header line and rows of comma-separated numbers are needed`);
+	}
+	let classes = 0;
+	let largest = 0;
+	lines.slice(1).forEach((line, index) => {
+		const where = `${path}, line ${index + 2}`;
+		const cells = line.split(',').map(Number);
+		if (cells.length !== columns) {
+			throw new UserError(`${where}: ${cells.length} columns where the header has ${columns}`);
+		}
+		if (cells.some(Number.isNaN)) throw new UserError(`${where}: a cell is not a number`);
+		const label = format === 'csv_label_first' ? cells.shift() : cells.pop();
+		if (!Number.isInteger(label) || label < 0) {
+			throw new UserError(`${where}: the label ${label} is not a class number 0, 1, 2, …`);
+		}
+		classes = Math.max(classes, label + 1);
+		largest = Math.max(largest, ...cells);
+	});
+	const rows = lines.length - 1;
+	const validation = Math.floor(rows / validationEvery);
+	return {
+		content_hash: u8aToHex(blake2(bytes)),
+		bytes: bytes.length,
+		location,
+		format,
+		train_rows: rows - validation,
+		validation_rows: validation,
+		validation_every: validationEvery,
+		features: columns - 1,
+		classes,
+		feature_divisor: divisor ?? Math.max(1, Math.ceil(largest)),
+	};
+}
+
+/** The optimizer named `name` with its usual constants. */
+export function optimizer(name, momentum) {
+	if (name === 'adamw') return DEFAULT_TRAINING.optimizer;
+	if (name === 'sgd') return { sgd: { momentum_nano: Number(nano(momentum ?? '0', '--momentum')) } };
+	throw new UserError(`--optimizer: "${name}" is unknown. Known: adamw, sgd`);
+}
+
+/** A hyper-parameter x 10^9. */
+export const nano = (text, what) => fixed(text, 9, what);
+
+const integer = (text, what) => {
+	if (!/^\d+$/.test(String(text))) throw new UserError(`${what}: "${text}" is not a whole number`);
+	return Number(text);
+};
+
+/** The JSON form of a job from a file (optional) and flags; flags win. */
+export function jobFromFlags(flags) {
+	let file = {};
+	if (flags.job) {
+		let text;
+		try {
+			text = readFileSync(flags.job, 'utf8');
+		} catch (error) {
+			throw new UserError(`cannot read the job file ${flags.job}: ${error.message}`);
+		}
+		try {
+			file = JSON.parse(text);
+		} catch (error) {
+			throw new UserError(`${flags.job} is not JSON: ${error.message}`);
+		}
+	}
+	const spec = structuredClone(file.spec ?? {});
+	const terms = { ...DEFAULT_TERMS, ...file.terms };
+	if (flags.data) {
+		spec.dataset = describeDataset(flags.data, {
+			location: flags.location ?? spec.dataset?.location ?? '',
+			format: flags.format ?? spec.dataset?.format,
+			validationEvery: flags['validation-every']
+				? integer(flags['validation-every'], '--validation-every')
+				: spec.dataset?.validation_every,
+			divisor: flags['feature-divisor']
+				? integer(flags['feature-divisor'], '--feature-divisor')
+				: spec.dataset?.feature_divisor,
+		});
+	} else if (flags.location && spec.dataset) {
+		spec.dataset.location = flags.location;
+	}
+	if (!spec.dataset) {
+		throw new UserError('no dataset: pass --data FILE --location URL, or --job FILE.json with spec.dataset');
+	}
+	if (flags.hidden !== undefined || !spec.model) {
+		const hidden = (flags.hidden ?? '64,32').split(',').filter((width) => width !== '');
+		spec.model = { mlp: { hidden: hidden.map((width) => integer(width, '--hidden')), activation: 'relu' } };
+	}
+	const training = { ...DEFAULT_TRAINING, ...spec.training };
+	if (flags.steps) training.steps = integer(flags.steps, '--steps');
+	if (flags['batch-size']) training.batch_size = integer(flags['batch-size'], '--batch-size');
+	if (flags['checkpoint-interval']) {
+		training.checkpoint_interval = integer(flags['checkpoint-interval'], '--checkpoint-interval');
+	}
+	if (flags.optimizer) training.optimizer = optimizer(flags.optimizer, flags.momentum);
+	if (flags['learning-rate']) {
+		training.learning_rate_nano = Number(nano(flags['learning-rate'], '--learning-rate'));
+	}
+	if (flags['weight-decay']) {
+		training.weight_decay_nano = Number(nano(flags['weight-decay'], '--weight-decay'));
+	}
+	spec.training = training;
+	if (flags['price-per-ut']) {
+		terms.price_per_ut = parseAmount(flags['price-per-ut'], '--price-per-ut').toString();
+	}
+	if (flags['audit-fee']) terms.audit_fee = parseAmount(flags['audit-fee'], '--audit-fee').toString();
+	for (const key of ['replicas', 'verifiers', 'audit-segments', 'apply-blocks', 'training-blocks']) {
+		if (flags[key]) terms[key.replaceAll('-', '_')] = integer(flags[key], `--${key}`);
+	}
+	checkJob({ spec, terms });
+	return { spec, terms };
+}
+
+// Fields of a job, by the names of the JSON form: what a value must look like.
+const COUNT = (value) => Number.isInteger(value) && value >= 0 && value <= 0xffff_ffff;
+const LARGE = (value) => Number.isSafeInteger(value) && value >= 0;
+const AMOUNT = (value) => typeof value === 'string' && /^\d+$/.test(value);
+const FIELDS = {
+	spec: {
+		dataset: {
+			content_hash: (value) => isHex(value, 256),
+			bytes: LARGE,
+			location: (value) => typeof value === 'string',
+			format: (value) => ['csv_label_last', 'csv_label_first'].includes(value),
+			train_rows: COUNT,
+			validation_rows: COUNT,
+			validation_every: COUNT,
+			features: COUNT,
+			classes: COUNT,
+			feature_divisor: COUNT,
+		},
+		model: (value) =>
+			Array.isArray(value?.mlp?.hidden) && value.mlp.hidden.every(COUNT) && value.mlp.activation === 'relu',
+		training: {
+			steps: COUNT,
+			batch_size: COUNT,
+			checkpoint_interval: COUNT,
+			optimizer: (value) =>
+				(value?.adamw &&
+					['beta1_nano', 'beta2_nano', 'epsilon_nano'].every((key) => LARGE(value.adamw[key]))) ||
+				LARGE(value?.sgd?.momentum_nano),
+			learning_rate_nano: LARGE,
+			weight_decay_nano: LARGE,
+		},
+	},
+	terms: {
+		price_per_ut: AMOUNT,
+		replicas: COUNT,
+		verifiers: COUNT,
+		audit_segments: COUNT,
+		audit_fee: AMOUNT,
+		apply_blocks: COUNT,
+		training_blocks: COUNT,
+	},
+};
+
+const EXPECTED = new Map([
+	[COUNT, 'a whole number of at most 32 bits'],
+	[LARGE, 'a whole number'],
+	[AMOUNT, "a decimal string in the currency's smallest unit"],
+]);
+
+function checkFields(value, fields, where) {
+	if (typeof value !== 'object' || value === null) throw new UserError(`${where} is missing`);
+	for (const key of Object.keys(value)) {
+		if (!(key in fields)) {
+			throw new UserError(`${where}.${key} is not a field. Fields: ${Object.keys(fields).join(', ')}`);
+		}
+	}
+	for (const [key, rule] of Object.entries(fields)) {
+		const at = `${where}.${key}`;
+		if (typeof rule === 'object') checkFields(value[key], rule, at);
+		else if (value[key] === undefined) throw new UserError(`${at} is missing`);
+		else if (!rule(value[key])) {
+			const expected = EXPECTED.get(rule);
+			throw new UserError(
+				`${at}: ${JSON.stringify(value[key])} is not possible${expected ? `; ${expected} is needed` : ''}`,
+			);
+		}
+	}
+}
+
+/**
+ * Checks the form of a job: every field there, none too many, each of its type. Whether the
+ * values make sense together is the chain's to say (`deposit` of the runtime API).
+ */
+export function checkJob({ spec, terms }) {
+	checkFields(spec, FIELDS.spec, 'spec');
+	checkFields(terms, FIELDS.terms, 'terms');
+	if (new TextEncoder().encode(spec.dataset.location).length > MAX_TEXT) {
+		throw new UserError(`spec.dataset.location is longer than ${MAX_TEXT} bytes`);
+	}
+	if (!/^https?:\/\/./.test(spec.dataset.location)) {
+		throw new UserError(
+			`spec.dataset.location: "${spec.dataset.location}" is not an http:// or https:// URL. Pass --location URL`,
+		);
+	}
+}
+
+const camel = (snake) => snake.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase());
+const pascal = (snake) => camel(`_${snake}`);
+
+/** snake_case keys to the camelCase that polkadot.js makes of metadata's names. */
+const camelKeys = (object) => Object.fromEntries(Object.entries(object).map(([key, value]) => [camel(key), value]));
+
+/** The one variant of `{ name: { fields } }`, as polkadot.js names it. */
+function variant(value) {
+	const [[name, fields]] = Object.entries(value);
+	return { [pascal(name)]: camelKeys(fields) };
+}
+
+/** The arguments of `taskMarket.submitJob`, as polkadot.js takes them. */
+export function toChain({ spec, terms }) {
+	const { dataset, model, training } = spec;
+	const mlp = model.mlp;
+	return {
+		spec: {
+			dataset: { ...camelKeys(dataset), format: pascal(dataset.format) },
+			model: { Mlp: { hidden: mlp.hidden, activation: pascal(mlp.activation) } },
+			training: { ...camelKeys(training), optimizer: variant(training.optimizer) },
+		},
+		terms: camelKeys(terms),
+	};
+}

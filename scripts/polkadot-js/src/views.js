@@ -1,0 +1,67 @@
+// Reading a job's JSON (`trainyard_job`): states, verdicts, money, in words and numbers.
+
+/** A unit variant is a string, another an object with one key. */
+export const variantName = (value) => (typeof value === 'string' ? value : Object.keys(value)[0]);
+
+/** The fields of a variant that has some. */
+export const variantValue = (value) => (typeof value === 'string' ? undefined : Object.values(value)[0]);
+
+/** How the job ended (`settled`, `failed`, …), or null while it runs. */
+export const ending = (job) => (variantName(job.state) === 'ended' ? variantValue(job.state) : null);
+
+/** The state in words: `training`, `ended: settled`. */
+export const stateText = (job) => (ending(job) ? `ended: ${ending(job)}` : variantName(job.state));
+
+/** The settlement's amounts as BigInt, by name. */
+export const money = (job) =>
+	Object.fromEntries(Object.entries(job.settlement).map(([name, amount]) => [name, BigInt(amount)]));
+
+/** Where the money must add up. Returns the sentences of what does not; empty when all does. */
+export function conservation(job) {
+	const m = money(job);
+	const wrong = [];
+	const out = m.paid_to_trainers + m.paid_to_verifiers + m.burned + m.refunded;
+	if (m.escrowed !== out) wrong.push(`the escrow was ${m.escrowed}, but ${out} left it`);
+	const split = m.slashed_to_submitter + m.slashed_to_verifiers + m.slashed_to_jackpot;
+	if (m.slashed !== split) wrong.push(`${m.slashed} was slashed, but ${split} was distributed`);
+	return wrong;
+}
+
+/** Step at which checkpoint `index` stands. */
+export const checkpointStep = (spec, index) =>
+	Math.min(spec.training.checkpoint_interval * index, spec.training.steps);
+
+/** Number of segments of a job. */
+export const segments = (spec) => Math.ceil(spec.training.steps / spec.training.checkpoint_interval);
+
+/** Segments drawn for replay in the last round; empty before the draw. */
+export const drawn = (job) => job.audit?.drawn ?? [];
+
+/** Share of the training steps that one verifier replayed, 0 to 1. */
+export function replayedShare(job) {
+	const steps = drawn(job).reduce(
+		(sum, segment) => sum + checkpointStep(job.spec, segment + 1) - checkpointStep(job.spec, segment),
+		0,
+	);
+	return steps / job.spec.training.steps;
+}
+
+/** Every verdict of the last round: verifier, group, verdict in words. */
+export function verdicts(job) {
+	return (job.audit?.committee ?? []).flatMap(({ verifier, findings }) =>
+		(findings ?? []).map((verdict, group) => {
+			const name = variantName(verdict);
+			const reason = name === 'reject' ? variantName(variantValue(verdict)) : null;
+			return { verifier, group, verdict: name, reason };
+		}),
+	);
+}
+
+/** Verdicts counted: `3 accept`, `2 reject (wrong_segment), 1 silent`. */
+export function verdictsText(job) {
+	const counts = new Map();
+	const count = (text) => counts.set(text, (counts.get(text) ?? 0) + 1);
+	for (const { verdict, reason } of verdicts(job)) count(reason ? `${verdict} (${reason})` : verdict);
+	for (const { findings } of job.audit?.committee ?? []) if (!findings) count('silent');
+	return [...counts].map(([text, n]) => `${n} ${text}`).join(', ') || '-';
+}
