@@ -152,4 +152,9 @@ build() {
 }
 
 # Runs setup as part of another script.
-setup() { "$SCRIPTS/setup"; }
+setup() {
+	local started
+	started=$(date +%s)
+	"$SCRIPTS/setup"
+	STAGES+=("$(($(date +%s) - started)) Set-up")
+}

@@ -161,6 +161,9 @@ impl<R: Read> Rows<R> {
 		inputs.clear();
 		let text = std::str::from_utf8(&self.text)
 			.map_err(|_| self.wrong("the line is not UTF-8 text".into()))?;
+		if text.trim().is_empty() {
+			return Err(self.wrong("the line is empty".into()));
+		}
 		let label_at = match self.format {
 			DataFormat::CsvLabelLast => self.features,
 			DataFormat::CsvLabelFirst => 0,
@@ -351,7 +354,7 @@ mod tests {
 			("", 1, "empty"),
 			("label\n", 1, "1 columns"),
 			("a,label\n1,0\n2\n", 3, "1 columns"),
-			("a,label\n1,0\n\n2,1\n", 3, "1 columns"),
+			("a,label\n1,0\n\n2,1\n", 3, "line is empty"),
 			("a,label\n1,2,0\n", 2, "3 columns"),
 			("a,label\nx,0\n", 2, "\"x\""),
 			("a,label\nnan,0\n", 2, "finite"),

@@ -46,15 +46,12 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 fn draw(lines: &[Line]) -> Drawn<String> {
 	let (mut training, mut validation, mut accuracy) = (Vec::new(), Vec::new(), Vec::new());
 	for line in lines {
-		match *line {
-			Line::Train { step, loss } => training.push((f64::from(step), f64::from(loss))),
-			Line::Validation { step, validation_loss, validation_accuracy } => {
-				validation.push((f64::from(step), f64::from(validation_loss)));
-				accuracy.push((f64::from(step), 100.0 * validation_accuracy));
-			},
-		}
+		let step = f64::from(line.step);
+		training.extend(line.loss.map(|loss| (step, f64::from(loss))));
+		validation.extend(line.validation_loss.map(|loss| (step, f64::from(loss))));
+		accuracy.extend(line.validation_accuracy.map(|share| (step, 100.0 * share)));
 	}
-	let steps = lines.iter().map(Line::step).max().unwrap_or(0).max(1);
+	let steps = lines.iter().map(|line| line.step).max().unwrap_or(0).max(1);
 	let highest = training.iter().chain(&validation).map(|(_, y)| *y).fold(1e-6, f64::max);
 	let mut picture = String::new();
 	{
@@ -110,6 +107,7 @@ fn panel(area: &Area<'_>, title: &str, steps: u32, top: f64, curves: &[Curve<'_>
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use crate::bundle::Validation;
 
 	#[test]
 	fn both_panels_are_drawn() {
@@ -117,12 +115,10 @@ mod tests {
 		assert!(matches!(write_curves(dir.path()), Err(PlotError::NoMetrics(_))));
 		let mut writer = metrics::Writer::open(dir.path(), None).unwrap();
 		for step in 0..20u32 {
-			writer.push(&Line::Train { step: step + 1, loss: 2.0 / (step + 1) as f32 }).unwrap();
+			writer.push(&Line::training(step + 1, 2.0 / (step + 1) as f32)).unwrap();
 			if step % 5 == 0 {
-				let accuracy = f64::from(step) / 20.0;
-				let line =
-					Line::Validation { step, validation_loss: 1.0, validation_accuracy: accuracy };
-				writer.push(&line).unwrap();
+				let validation = Validation { loss: 1.0, correct: step, rows: 20 };
+				writer.push(&Line::validation(step, &validation)).unwrap();
 			}
 		}
 		writer.sync().unwrap();

@@ -6,8 +6,8 @@ use crate::{
 	ports, service,
 };
 use sc_cli::SubstrateCli;
-use sc_network::{service::NetworkWorker, Litep2pNetworkBackend};
-use sc_service::{config::NetworkBackendType, PartialComponents};
+use sc_network::{config::NetworkBackendType, service::NetworkWorker, Litep2pNetworkBackend};
+use sc_service::PartialComponents;
 use trainyard_runtime::opaque::Block;
 
 impl SubstrateCli for Cli {

@@ -5,7 +5,7 @@ use futures::FutureExt;
 use sc_client_api::{Backend, BlockBackend};
 use sc_consensus_babe::{BabeLink, BabeWorkerHandle, SlotProportion};
 use sc_consensus_grandpa::{GrandpaPruningFilter, LinkHalf, SharedVoterState};
-use sc_network::{service::traits::NetworkBackend, NetworkStateInfo};
+use sc_network::service::traits::NetworkBackend;
 use sc_service::{
 	Configuration, Error as ServiceError, PartialComponents, SpawnTasksParams, TaskManager,
 	WarpSyncConfig,

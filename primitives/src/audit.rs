@@ -12,8 +12,20 @@ use serde::{Deserialize, Serialize};
 /// Proof that a segment was replayed: no bundle contains `trace_root`, so a verifier who
 /// did not replay has nothing to commit.
 #[derive(
-	Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode, DecodeWithMemTracking,
-	MaxEncodedLen, TypeInfo, Serialize, Deserialize,
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	PartialOrd,
+	Ord,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 pub struct SegmentEvidence {
 	/// The segment: from checkpoint `segment` to checkpoint `segment + 1`.
@@ -27,8 +39,18 @@ pub struct SegmentEvidence {
 /// Why a result is false. Each is bound by the revealed roots: bytes that do not hash to
 /// them prove nothing against the trainer and count as [`GroupVerdict::Unavailable`].
 #[derive(
-	Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen,
-	TypeInfo, Serialize, Deserialize,
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum RejectReason {
@@ -49,8 +71,17 @@ pub enum RejectReason {
 
 /// A verifier's word on one distinct result of a job.
 #[derive(
-	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
-	Serialize, Deserialize,
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum GroupVerdict {
@@ -67,8 +98,18 @@ pub type Findings = BoundedVec<GroupVerdict, ConstU32<MAX_REPLICAS>>;
 
 /// What an audit decided about one distinct result.
 #[derive(
-	Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen,
-	TypeInfo, Serialize, Deserialize,
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
@@ -84,8 +125,18 @@ pub enum Decision {
 
 /// Where an audit stands.
 #[derive(
-	Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen,
-	TypeInfo, Serialize, Deserialize,
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum AuditPhase {

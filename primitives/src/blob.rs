@@ -98,7 +98,13 @@ mod tests {
 		assert_eq!(blob.chunks.len(), 8);
 		for (i, c) in blob.chunks.iter().enumerate() {
 			let p = blob.proof(i).unwrap();
-			assert!(merkle::verify(&blob.merkle_root, &chunk_leaf(&chunk_hash(c)), i as u32, 8, &p));
+			assert!(merkle::verify(
+				&blob.merkle_root,
+				&chunk_leaf(&chunk_hash(c)),
+				i as u32,
+				8,
+				&p
+			));
 		}
 		assert_eq!(blob.root, root_of(30_000, &blob.merkle_root));
 	}

@@ -52,7 +52,7 @@ pub fn weighted<A: Clone>(
 				Some(rest) => {
 					ticket = rest;
 					false
-				},
+				}
 				None => true,
 			})
 			.unwrap_or(0);

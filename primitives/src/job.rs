@@ -23,8 +23,17 @@ pub const MAX_AUDIT_ROUNDS: u32 = 3;
 
 /// What a submitter offers.
 #[derive(
-	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
-	Serialize, Deserialize,
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
@@ -49,8 +58,18 @@ pub struct Terms {
 
 /// Where a job stands.
 #[derive(
-	Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen,
-	TypeInfo, Serialize, Deserialize,
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
@@ -70,8 +89,18 @@ pub enum JobState {
 
 /// How a job ended.
 #[derive(
-	Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen,
-	TypeInfo, Serialize, Deserialize,
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
@@ -89,8 +118,18 @@ pub enum Ending {
 
 /// What became of one replica.
 #[derive(
-	Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen,
-	TypeInfo, Serialize, Deserialize,
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
@@ -116,8 +155,17 @@ pub enum Fate {
 
 /// A result as revealed.
 #[derive(
-	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
-	Serialize, Deserialize,
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 pub struct Reveal {
 	/// Merkle root over the checkpoints.
@@ -137,8 +185,20 @@ impl Reveal {
 
 /// What two honest replicas have in common, bit for bit.
 #[derive(
-	Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode, DecodeWithMemTracking,
-	MaxEncodedLen, TypeInfo, Serialize, Deserialize,
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	PartialOrd,
+	Ord,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 pub struct WorkResult {
 	/// Merkle root over the checkpoints.
@@ -149,8 +209,19 @@ pub struct WorkResult {
 
 /// Where the money of a job went. What came in (escrow, deposits) equals what went out.
 #[derive(
-	Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking,
-	MaxEncodedLen, TypeInfo, Serialize, Deserialize,
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 pub struct Settlement {
 	/// Held from the submitter at posting.

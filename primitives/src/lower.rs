@@ -436,3 +436,129 @@ enum Rule {
 	Sgd { momentum: Nano },
 	Adam { beta1: Nano, beta2: Nano, epsilon: Nano, power1: TensorId, power2: TensorId },
 }
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::spec::{Activation, Model};
+	use std::collections::{BTreeMap, BTreeSet};
+
+	fn specs() -> Vec<JobSpec> {
+		let mut all = Vec::new();
+		for hidden in [vec![], vec![7], vec![64, 32, 5]] {
+			for optimizer in
+				[Optimizer::Sgd { momentum_nano: 1 }, JobSpec::example().training.optimizer]
+			{
+				for weight_decay_nano in [0, 5] {
+					let mut spec = JobSpec::example();
+					spec.model = Model::Mlp {
+						hidden: hidden.clone().try_into().unwrap(),
+						activation: Activation::Relu,
+					};
+					spec.training.optimizer = optimizer;
+					spec.training.weight_decay_nano = weight_decay_nano;
+					all.push(spec);
+				}
+			}
+		}
+		all
+	}
+
+	fn is_given(role: Role) -> bool {
+		matches!(role, Role::Features | Role::Labels | Role::State)
+	}
+
+	/// Shape of an operator's result and of what it reads, from its own numbers.
+	fn shapes(kind: &OpKind) -> (Vec<u32>, Vec<Vec<u32>>) {
+		let flip = |t: bool, r: u32, c: u32| if t { vec![c, r] } else { vec![r, c] };
+		match *kind {
+			OpKind::MatMul { transpose_a, transpose_b, m, n, k, .. } => {
+				(vec![m, n], vec![flip(transpose_a, m, k), flip(transpose_b, k, n)])
+			}
+			OpKind::AddRow { rows, cols, .. } => {
+				(vec![rows, cols], vec![vec![rows, cols], vec![cols]])
+			}
+			OpKind::LogSoftmax { rows, cols, .. } => (vec![rows, cols], vec![vec![rows, cols]]),
+			OpKind::RowLoss { rows, cols, .. } | OpKind::Correct { rows, cols, .. } => {
+				(vec![rows], vec![vec![rows, cols], vec![rows]])
+			}
+			OpKind::RowLossGrad { rows, cols, .. } => {
+				(vec![rows, cols], vec![vec![rows, cols], vec![rows]])
+			}
+			OpKind::SumRows { rows, cols, .. } => (vec![cols], vec![vec![rows, cols]]),
+			_ => (vec![], vec![]),
+		}
+	}
+
+	#[test]
+	fn lists_are_well_formed() {
+		for spec in specs() {
+			for program in [training_step(&spec), evaluation(&spec)] {
+				let shape = |id: TensorId| program.tensors[id as usize].shape.clone();
+				let mut known: BTreeSet<TensorId> = (0..)
+					.zip(&program.tensors)
+					.filter(|(_, t)| is_given(t.role))
+					.map(|(id, _)| id)
+					.collect();
+				for op in &program.ops {
+					let inputs = op.kind.inputs();
+					assert!(inputs.iter().all(|id| known.contains(id)), "{op:?}");
+					assert!(known.insert(op.out), "written twice: {op:?}");
+					let (out, expected) = shapes(&op.kind);
+					if out.is_empty() {
+						// Elementwise, or a mean: lengths agree.
+						let len = match op.kind {
+							OpKind::Relu { len, .. }
+							| OpKind::ReluGrad { len, .. }
+							| OpKind::Mean { len, .. }
+							| OpKind::Scale { len, .. }
+							| OpKind::Decay { len, .. }
+							| OpKind::MulAdd { len, .. }
+							| OpKind::Ema { len, .. }
+							| OpKind::EmaSquare { len, .. }
+							| OpKind::AdamStep { len, .. } => u128::from(len),
+							_ => unreachable!(),
+						};
+						let scalars = matches!(op.kind, OpKind::AdamStep { .. }) as usize * 2;
+						for id in &inputs[..inputs.len() - scalars] {
+							assert_eq!(program.tensor(*id).unwrap().len(), len, "{op:?}");
+						}
+						if !matches!(op.kind, OpKind::Mean { .. }) {
+							assert_eq!(shape(op.out), shape(inputs[0]), "{op:?}");
+						}
+					} else {
+						assert_eq!(shape(op.out), out, "{op:?}");
+						let found: Vec<_> = inputs.iter().map(|id| shape(*id)).collect();
+						assert_eq!(found, expected, "{op:?}");
+					}
+				}
+				assert_eq!(known.len(), program.tensors.len(), "a tensor nobody writes");
+			}
+		}
+	}
+
+	#[test]
+	fn a_step_takes_the_whole_state_on() {
+		for spec in specs() {
+			let program = training_step(&spec);
+			let declared: BTreeMap<String, Vec<u32>> =
+				state(&spec).into_iter().map(|t| (t.name, t.shape)).collect();
+			let given: BTreeMap<String, Vec<u32>> =
+				program.state().map(|(_, t)| (t.name.clone(), t.shape.clone())).collect();
+			assert_eq!(given, declared);
+			let mut next: Vec<String> = program
+				.next_state()
+				.map(|(_, old)| program.tensors[old as usize].name.clone())
+				.collect();
+			next.sort();
+			assert_eq!(next, declared.into_keys().collect::<Vec<_>>());
+			assert!(program.find(Role::Loss).is_some() && program.find(Role::Logits).is_some());
+			let decays = program.ops.iter().any(|op| matches!(op.kind, OpKind::Decay { .. }));
+			assert_eq!(decays, spec.training.weight_decay_nano > 0);
+			// An evaluation needs the parameters only.
+			let scoring = evaluation(&spec);
+			assert!(scoring.state().all(|(_, t)| !t.name.starts_with(OPTIMIZER_PREFIX)));
+			assert_eq!(scoring.next_state().count(), 0);
+		}
+	}
+}

@@ -102,7 +102,7 @@ mod tests {
 			n => {
 				let k = n.next_power_of_two() / 2;
 				node(&rfc6962(&leaves[..k]), &rfc6962(&leaves[k..]))
-			},
+			}
 		}
 	}
 

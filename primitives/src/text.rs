@@ -12,8 +12,17 @@ pub const MAX_TEXT: u32 = 256;
 /// At most [`MAX_TEXT`] bytes, meant as UTF-8. Nothing on chain depends on it
 /// being valid; readers get it lossily.
 #[derive(
-	Clone, Default, PartialEq, Eq, PartialOrd, Ord, Encode, Decode, DecodeWithMemTracking,
-	MaxEncodedLen, TypeInfo,
+	Clone,
+	Default,
+	PartialEq,
+	Eq,
+	PartialOrd,
+	Ord,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
 )]
 pub struct Text(pub BoundedVec<u8, ConstU32<MAX_TEXT>>);
 

@@ -97,8 +97,18 @@ pub struct MemberView<AccountId> {
 
 /// Hardware as its owner reports it; nothing checks it.
 #[derive(
-	Clone, Debug, Default, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen,
-	TypeInfo, Serialize, Deserialize,
+	Clone,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 pub struct Hardware {
 	/// Processor.

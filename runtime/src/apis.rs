@@ -1,9 +1,9 @@
 //! The runtime APIs, by which the node drives the runtime and clients look at it.
 
 use crate::{
-	configs::session::SessionKeys, views, AccountId, Babe, Balance, Block, BlockNumber, Executive,
-	Grandpa, InherentDataExt, Nonce, Runtime, RuntimeCall, RuntimeGenesisConfig, System,
-	TransactionPayment, VERSION,
+	configs::session::SessionKeys, views, AccountId, Babe, Balance, Block, Executive, Grandpa,
+	InherentDataExt, Nonce, Runtime, RuntimeCall, RuntimeGenesisConfig, System, TransactionPayment,
+	VERSION,
 };
 use alloc::vec::Vec;
 use frame_support::{

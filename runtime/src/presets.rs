@@ -13,7 +13,7 @@ use crate::{
 	UNIT,
 };
 use alloc::{vec, vec::Vec};
-use frame_support::{build_struct_json_patch, traits::Get};
+use frame_support::build_struct_json_patch;
 use serde_json::Value;
 use sp_consensus_babe::{AllowedSlots, BabeEpochConfiguration};
 use sp_genesis_builder::PresetId;

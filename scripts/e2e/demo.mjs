@@ -89,6 +89,7 @@ async function run(steps, network) {
 		await network.startNode();
 		const api = await network.connect();
 		data = await serveFiles([DIGITS]);
+		if (network.rpcPort !== 9944) note('port 9944 is in use by another program, so the node listens elsewhere');
 		note(`node at ${network.url}, log in ${network.node.logFile}`);
 		note(`the submitter serves its data at ${data.url('digits.csv')}`);
 		return api;
@@ -109,9 +110,10 @@ async function run(steps, network) {
 		const second = await trainyard.keyFromSuri(CHEATED);
 		ADDRESS[CHEATED] = second.address;
 		trainyard.DEVELOPMENT_NAMES[second.address] = CHEATED;
-		// The cheat's offer: who orders from it gets it, and nobody else.
-		const offer = api.tx.taskMarket.postListing(BigInt(PRICE.cheat) * UNIT, 1_000_000_000n, 'a cheat, for the demo');
-		await trainyard.send(api, offer, await trainyard.keyFromSuri(CHEAT));
+		// Who orders from the cheat gets it, and nobody else.
+		const offer = ['offer', '--node', network.url, '--suri', CHEAT, '--price', PRICE.cheat];
+		note(`$ trainyard ${shell(offer)}`);
+		await fleet.must('offer', network.workerBinary, offer);
 		const funds = api.tx.balances.transferKeepAlive(second.address, 1_000n * UNIT);
 		await trainyard.send(api, funds, await trainyard.keyFromSuri(HONEST));
 		note(`${TRAINER} and ${CHEAT} train, ${VERIFIERS.join(', ')} verify; ${CHEAT} skips ${FAKED} segments of 30`);
@@ -389,10 +391,8 @@ try {
 	console.log(`${checks.passed} checks passed, ${checks.failed} checks failed`);
 } catch (error) {
 	if (!stopping) {
-		tellFailure(error, {
-			logs: join(folder, 'logs'),
-			hint: 'read the log of the process that is named above; then run this again, it starts from the beginning',
-		});
+		const hint = 'read the log of the process that is named above; then run this again, it starts from the beginning';
+		tellFailure(error, network ? { logs: join(folder, 'logs'), hint } : {});
 		await stop();
 		console.log(`${checks.passed} checks passed, ${Math.max(checks.failed, 1)} checks failed`);
 		process.exit(1);

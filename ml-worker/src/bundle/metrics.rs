@@ -1,7 +1,10 @@
 //! `metrics.jsonl`: one JSON object per line, what a plot needs. It holds no times, so a
 //! run that was killed and resumed ends with the same bytes.
 
-use super::files::{self, at, FileError};
+use super::{
+	files::{self, at, FileError},
+	Validation,
+};
 use serde::{Deserialize, Serialize};
 use std::{
 	fs::{File, OpenOptions},
@@ -14,33 +17,35 @@ pub const FILE: &str = "metrics.jsonl";
 /// About how many training losses are kept of a run.
 const LOSSES: u32 = 2_000;
 
-/// One line.
+/// One line: the loss of a training step, or the validation of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Line {
-	/// Loss of a training step's batch, before its update.
-	Train {
-		/// Steps done.
-		step: u32,
-		/// Mean cross-entropy of the batch.
-		loss: f32,
-	},
-	/// Validation at a checkpoint.
-	Validation {
-		/// Steps done.
-		step: u32,
-		/// Mean cross-entropy over the validation rows.
-		validation_loss: f32,
-		/// Share of validation rows classified correctly.
-		validation_accuracy: f64,
-	},
+pub struct Line {
+	/// Steps done.
+	pub step: u32,
+	/// Mean cross-entropy of the step's batch, before its update.
+	#[serde(default, skip_serializing_if = "Option::is_none")]
+	pub loss: Option<f32>,
+	/// Mean cross-entropy over the validation rows.
+	#[serde(default, skip_serializing_if = "Option::is_none")]
+	pub validation_loss: Option<f32>,
+	/// Share of validation rows classified correctly.
+	#[serde(default, skip_serializing_if = "Option::is_none")]
+	pub validation_accuracy: Option<f64>,
 }
 
 impl Line {
-	/// Steps done.
-	pub fn step(&self) -> u32 {
-		match self {
-			Line::Train { step, .. } | Line::Validation { step, .. } => *step,
+	/// The line of a training step.
+	pub fn training(step: u32, loss: f32) -> Self {
+		Self { step, loss: Some(loss), validation_loss: None, validation_accuracy: None }
+	}
+
+	/// The line of a checkpoint.
+	pub fn validation(step: u32, validation: &Validation) -> Self {
+		Self {
+			step,
+			loss: None,
+			validation_loss: Some(validation.loss),
+			validation_accuracy: Some(validation.accuracy()),
 		}
 	}
 }
@@ -52,6 +57,11 @@ pub fn interval(steps: u32) -> u32 {
 
 /// Reads the file; a half-written last line ends it, a missing file is empty.
 pub fn read(folder: &Path) -> Result<Vec<Line>, FileError> {
+	Ok(read_with_text(folder)?.into_iter().map(|(line, _)| line).collect())
+}
+
+/// [`read`], each line with its text.
+fn read_with_text(folder: &Path) -> Result<Vec<(Line, String)>, FileError> {
 	let path = folder.join(FILE);
 	let file = match File::open(&path) {
 		Ok(file) => file,
@@ -59,9 +69,10 @@ pub fn read(folder: &Path) -> Result<Vec<Line>, FileError> {
 		Err(e) => return Err(at("read", &path)(e)),
 	};
 	let mut lines = Vec::new();
-	for line in BufReader::new(file).lines() {
-		match serde_json::from_str(&line.map_err(at("read", &path))?) {
-			Ok(line) => lines.push(line),
+	for text in BufReader::new(file).lines() {
+		let text = text.map_err(at("read", &path))?;
+		match serde_json::from_str(&text) {
+			Ok(line) => lines.push((line, text)),
 			Err(_) => break,
 		}
 	}
@@ -80,8 +91,10 @@ impl Writer {
 		let path = folder.join(FILE);
 		let mut kept = Vec::new();
 		if let Some(step) = step {
-			for line in read(folder)?.iter().filter(|line| line.step() <= step) {
-				kept.extend(bytes(line));
+			// As they stand: a number need not survive being read and written again.
+			for (_, text) in read_with_text(folder)?.iter().filter(|(line, _)| line.step <= step) {
+				kept.extend(text.as_bytes());
+				kept.push(b'\n');
 			}
 		}
 		files::write(&path, &kept)?;
@@ -116,9 +129,8 @@ mod tests {
 	#[test]
 	fn a_resumed_file_continues_where_the_checkpoint_stands() {
 		let dir = tempfile::tempdir().unwrap();
-		let train = |step| Line::Train { step, loss: 1.0 / step as f32 };
-		let validation =
-			Line::Validation { step: 2, validation_loss: 0.5, validation_accuracy: 0.75 };
+		let train = |step| Line::training(step, 1.0 / step as f32);
+		let validation = Line::validation(2, &Validation { loss: 0.1, correct: 1, rows: 15 });
 		let mut writer = Writer::open(dir.path(), None).unwrap();
 		for line in [train(1), train(2), validation, train(3), train(4)] {
 			writer.push(&line).unwrap();

@@ -112,7 +112,7 @@ pub async fn store(sender: &Transactor, bytes: &[u8]) -> Result<H256, BlobError>
 				Err(error) => {
 					last_error = Some(error);
 					break;
-				},
+				}
 			}
 		}
 		for pending in sent {
@@ -124,11 +124,9 @@ pub async fn store(sender: &Transactor, bytes: &[u8]) -> Result<H256, BlobError>
 		if idle >= PATIENCE {
 			return Err(match last_error {
 				Some(error) => error.into(),
-				None => BlobError::Incomplete {
-					root,
-					missing: view.missing.len(),
-					chunks: view.chunks,
-				},
+				None => {
+					BlobError::Incomplete { root, missing: view.missing.len(), chunks: view.chunks }
+				}
 			});
 		}
 		if last_error.is_some() {

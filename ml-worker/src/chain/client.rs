@@ -1,6 +1,6 @@
 //! The connection to a node.
 
-use super::{AccountId32, BlobView, JobView, ListingView, TrainerView};
+use super::{AccountId32, BlobView, ChainError, JobView, ListingView, TrainerView};
 use codec::{Decode, DecodeAll, Encode};
 use serde::de::DeserializeOwned;
 use std::{
@@ -39,94 +39,6 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest pause between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-
-/// Why the chain could not be asked.
-#[derive(Debug, thiserror::Error)]
-pub enum ChainError {
-	/// Not a WebSocket URL.
-	#[error("`{url}` is no address of a node: it must begin with ws:// or wss://, like ws://127.0.0.1:9944")]
-	BadUrl {
-		/// What was given.
-		url: String,
-	},
-	/// Nobody answers.
-	#[error("cannot reach a node at {url} ({reason}). Is it running, and is that its RPC address?")]
-	Unreachable {
-		/// The node's address.
-		url: String,
-		/// What the transport said.
-		reason: String,
-	},
-	/// The connection broke, or an answer took too long.
-	#[error("lost the node at {url} during {method}: {reason}")]
-	Lost {
-		/// The node's address.
-		url: String,
-		/// What was asked.
-		method: String,
-		/// What the transport said.
-		reason: String,
-	},
-	/// The node refused the request.
-	#[error("the node at {url} refused {method}: {reason}")]
-	Refused {
-		/// The node's address.
-		url: String,
-		/// What was asked.
-		method: String,
-		/// The node's words.
-		reason: String,
-		/// JSON-RPC error code, 0 where there is none.
-		code: i32,
-	},
-	/// The node runs some other chain.
-	#[error("the node at {url} does not run a Trainyard chain: its runtime has no TrainyardApi ({reason})")]
-	NotTrainyard {
-		/// The node's address.
-		url: String,
-		/// The node's words.
-		reason: String,
-	},
-	/// The runtime speaks another protocol.
-	#[error(
-		"the chain at {url} speaks version {found} of the protocol, this program version \
-		 {PROTOCOL_VERSION}. Use the release of `trainyard` that belongs to the chain"
-	)]
-	OtherProtocol {
-		/// The node's address.
-		url: String,
-		/// The chain's version.
-		found: u32,
-	},
-	/// Behind a known address there is another chain than before.
-	#[error(
-		"the node at {url} now runs another chain (genesis {found:?}, before {expected:?}). \
-		 Start this program again if that is meant"
-	)]
-	OtherChain {
-		/// The node's address.
-		url: String,
-		/// Genesis hash at the first connection.
-		expected: H256,
-		/// Genesis hash now.
-		found: H256,
-	},
-	/// An answer that cannot be read.
-	#[error("cannot read the node's answer to {method}: {reason}")]
-	Unreadable {
-		/// What was asked.
-		method: String,
-		/// Why.
-		reason: String,
-	},
-}
-
-impl ChainError {
-	/// Whether asking again later may help: the node was not to be had.
-	pub fn is_connection(&self) -> bool {
-		matches!(self, Self::Unreachable { .. } | Self::Lost { .. })
-	}
-}
 
 /// Which node.
 #[derive(Clone, Debug, clap::Args)]
@@ -184,8 +96,7 @@ pub(super) struct Connection {
 
 impl Connection {
 	async fn open(url: &str) -> Result<Self, ChainError> {
-		let unreachable =
-			|reason: String| ChainError::Unreachable { url: url.to_string(), reason };
+		let unreachable = |reason: String| ChainError::Unreachable { url: url.to_string(), reason };
 		let connecting = async {
 			let rpc =
 				RpcClient::from_insecure_url(url).await.map_err(|e| unreachable(root_cause(&e)))?;
@@ -198,9 +109,7 @@ impl Connection {
 		};
 		match tokio::time::timeout(CONNECT_TIMEOUT, connecting).await {
 			Ok(result) => result,
-			Err(_) => {
-				Err(unreachable(format!("no answer in {} s", CONNECT_TIMEOUT.as_secs())))
-			},
+			Err(_) => Err(unreachable(format!("no answer in {} s", CONNECT_TIMEOUT.as_secs()))),
 		}
 	}
 }
@@ -222,13 +131,17 @@ impl Chain {
 		}
 		let started = Instant::now();
 		let mut pause = Duration::from_millis(250);
+		let mut told = false;
 		loop {
 			match Self::try_connect(url).await {
 				Err(e) if e.is_connection() && started.elapsed() + pause < patience => {
-					warn!("{e}; trying again");
+					if !told {
+						warn!("{e} Waiting for it");
+						told = true;
+					}
 					tokio::time::sleep(pause).await;
 					pause = (pause * 2).min(LONGEST_PAUSE);
-				},
+				}
 				result => return result,
 			}
 		}
@@ -249,7 +162,7 @@ impl Chain {
 		let found: u32 = match self.api("protocol_version", (), None).await {
 			Err(ChainError::Refused { url, reason, .. }) => {
 				return Err(ChainError::NotTrainyard { url, reason })
-			},
+			}
 			other => other?,
 		};
 		if found != PROTOCOL_VERSION {
@@ -315,13 +228,13 @@ impl Chain {
 					reason: user_error(&e),
 					code: e.code,
 				})
-			},
+			}
 			Ok(Err(e @ (RpcError::Deserialization(_) | RpcError::Decode(_)))) => {
 				return Err(ChainError::Unreadable {
 					method: method.to_string(),
 					reason: e.to_string(),
 				})
-			},
+			}
 			Ok(Err(e)) => root_cause(&e),
 			Err(_) => format!("no answer in {} s", REQUEST_TIMEOUT.as_secs()),
 		};
@@ -401,10 +314,8 @@ impl Chain {
 		let method = "BabeApi_configuration";
 		let bytes = self.state_call(method, Vec::new(), None).await?;
 		// The configuration begins with the slot's length in milliseconds.
-		let millis = u64::decode(&mut &bytes[..]).map_err(|e| ChainError::Unreadable {
-			method: method.into(),
-			reason: e.to_string(),
-		})?;
+		let millis = u64::decode(&mut &bytes[..])
+			.map_err(|e| ChainError::Unreadable { method: method.into(), reason: e.to_string() })?;
 		Ok(Duration::from_millis(millis))
 	}
 
@@ -424,11 +335,11 @@ impl Chain {
 			Ok(Err(e)) => {
 				self.forget(&connection).await;
 				Err(self.lost("metadata", root_cause(&e)))
-			},
+			}
 			Err(_) => {
 				self.forget(&connection).await;
 				Err(self.lost("metadata", "no answer".into()))
-			},
+			}
 		}
 	}
 
@@ -446,7 +357,7 @@ impl Chain {
 				let connection = self.connection().await?;
 				self.forget(&connection).await;
 				return Err(self.lost("System.Account", root_cause(&e)));
-			},
+			}
 		};
 		let Some(value) = fetched else { return Ok(Account::default()) };
 		let info = AccountInfo::decode(&mut value.bytes()).map_err(|e| ChainError::Unreadable {
@@ -526,13 +437,21 @@ impl Chain {
 	}
 }
 
-/// The innermost message of an error: the outer ones only say where it went through.
+/// The innermost message of an error, without the layers that it went through.
 pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
 	let mut at = error;
 	while let Some(source) = at.source() {
 		at = source;
 	}
-	at.to_string()
+	let text = at.to_string();
+	let mut rest = text.as_str();
+	while let Some(inner) = ["RPC error: ", "client error: ", "Backend error: "]
+		.iter()
+		.find_map(|p| rest.strip_prefix(p))
+	{
+		rest = inner;
+	}
+	rest.to_owned()
 }
 
 /// A JSON-RPC error with its data, where the reason usually stands.
@@ -552,6 +471,12 @@ mod tests {
 		let error = Chain::connect("127.0.0.1:9944", Duration::from_secs(60)).await.err().unwrap();
 		assert!(error.to_string().contains("must begin with ws://"), "{error}");
 		assert!(!error.is_connection());
+	}
+
+	#[test]
+	fn causes_are_told_without_their_layers() {
+		let layered = std::io::Error::other("RPC error: client error: RPC error: no route");
+		assert_eq!(root_cause(&layered), "no route");
 	}
 
 	#[tokio::test]

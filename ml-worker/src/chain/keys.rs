@@ -15,7 +15,7 @@ pub struct KeyArgs {
 	#[arg(long, env = "TRAINYARD_SURI", hide_env_values = true)]
 	pub suri: Option<String>,
 	/// Encrypted sr25519 key file (JSON) as exported by polkadot.js
-	#[arg(long, value_name = "FILE", conflicts_with = "suri")]
+	#[arg(long, value_name = "FILE")]
 	pub key_file: Option<PathBuf>,
 	/// File with the password of the key file; otherwise TRAINYARD_KEY_PASSWORD holds it
 	#[arg(long, value_name = "FILE", requires = "key_file")]
@@ -64,10 +64,10 @@ pub enum KeyError {
 impl KeyArgs {
 	/// The key.
 	pub fn keypair(&self) -> Result<Keypair, KeyError> {
-		if let Some(uri) = &self.suri {
-			return from_uri(uri);
-		}
-		let path = self.key_file.as_ref().ok_or(KeyError::Missing)?;
+		// A key file was asked for in person; a URI may come from the environment.
+		let Some(path) = self.key_file.as_ref() else {
+			return from_uri(self.suri.as_ref().ok_or(KeyError::Missing)?);
+		};
 		let unreadable = |path: &PathBuf, e: std::io::Error| KeyError::Unreadable {
 			path: path.display().to_string(),
 			reason: e.to_string(),
@@ -77,7 +77,7 @@ impl KeyArgs {
 			Some(file) => {
 				let text = std::fs::read_to_string(file).map_err(|e| unreadable(file, e))?;
 				text.trim_end_matches(['\r', '\n']).to_string()
-			},
+			}
 			None => std::env::var(PASSWORD_VARIABLE)
 				.map_err(|_| KeyError::NoPassword { path: path.display().to_string() })?,
 		};
@@ -91,7 +91,7 @@ impl KeyArgs {
 			// 68 bytes of parameters, 16 of authentication, 117 of key, in base64.
 			Some(encoded) if encoded.len() >= (68 + 16 + 117) * 4 / 3 => {
 				decrypt_json(&json, &password).map_err(|e| undecryptable(e.to_string()))
-			},
+			}
 			Some(_) => Err(undecryptable("`encoded` is too short".into())),
 			None => Err(undecryptable("it is not JSON with a field `encoded`".into())),
 		}

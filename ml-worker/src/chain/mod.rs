@@ -14,11 +14,13 @@
 pub mod blobs;
 pub mod calls;
 mod client;
+mod error;
 pub mod keys;
 mod transact;
 
 pub use calls::Call;
-pub use client::{Account, Chain, ChainError, Head, NodeArgs};
+pub use client::{Account, Chain, Head, NodeArgs};
+pub use error::ChainError;
 pub use transact::{Included, Pending, Transactor, TxError};
 
 pub use subxt::utils::AccountId32;

@@ -137,7 +137,7 @@ impl Transactor {
 					debug!("{error}; signing it again");
 					tokio::time::sleep(Duration::from_millis(400 * u64::from(attempt))).await;
 					attempt += 1;
-				},
+				}
 				Err(Rejection { error, .. }) => return Err(error),
 				Ok(pending) => return Ok(pending),
 			}
@@ -156,18 +156,15 @@ impl Transactor {
 			.into()),
 		};
 		match result {
-			Ok(progress) => Ok(Pending {
-				call: call.title(),
-				progress,
-				chain: self.chain.clone(),
-				connection,
-			}),
+			Ok(progress) => {
+				Ok(Pending { call: call.title(), progress, chain: self.chain.clone(), connection })
+			}
 			Err(rejection) => {
 				if rejection.error.is_uncertain() {
 					self.chain.forget(&connection).await;
 				}
 				Err(rejection)
-			},
+			}
 		}
 	}
 
@@ -210,7 +207,7 @@ impl Transactor {
 					retry: nonce_was_taken(e.code, &reason),
 					..invalid(reason_for_people(&reason))
 				})
-			},
+			}
 			Err(e) => Err(TxError::Unknown { call: call.title(), reason: root_cause(&e) }.into()),
 		}
 	}
@@ -260,11 +257,11 @@ impl Pending {
 					self.chain.forget(&self.connection).await;
 				}
 				return Err(error);
-			},
+			}
 			Err(_) => {
 				let reason = format!("not in a block after {} s", INCLUSION_TIMEOUT.as_secs());
 				return Err(unknown(&self.call, reason));
-			},
+			}
 		};
 		let hash = H256(block.block_hash().0);
 		match block.wait_for_success().await {
@@ -275,11 +272,11 @@ impl Pending {
 					.find(|event| event.pallet_name() == "TaskMarket")
 					.and_then(|event| JobId::decode(&mut event.field_bytes()).ok());
 				Ok(Included { block: hash, job })
-			},
+			}
 			Err(TransactionEventsError::ExtrinsicFailed(error)) => {
 				let (name, docs) = explain(&error);
 				Err(TxError::Failed { call: self.call, name, docs })
-			},
+			}
 			Err(e) => Err(unknown(&self.call, root_cause(&e))),
 		}
 	}
@@ -295,7 +292,7 @@ impl Pending {
 				TransactionStatus::Error { message }
 				| TransactionStatus::Invalid { message }
 				| TransactionStatus::Dropped { message } => return Err(unknown(message)),
-				_ => {},
+				_ => {}
 			}
 		}
 		Err(unknown("the node stopped reporting".into()))
@@ -340,7 +337,8 @@ mod tests {
 		);
 		assert!(error.failed_with("TaskMarket::NotOpen"));
 		assert!(!error.is_uncertain());
-		let bare = TxError::Failed { call: "A.b".into(), name: "Bad origin".into(), docs: "".into() };
+		let bare =
+			TxError::Failed { call: "A.b".into(), name: "Bad origin".into(), docs: "".into() };
 		assert_eq!(bare.to_string(), "A.b failed: Bad origin");
 	}
 

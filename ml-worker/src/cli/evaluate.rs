@@ -46,7 +46,10 @@ impl Evaluate {
 		let root = hash::blob_root(&self.model)
 			.map_err(|e| anyhow::anyhow!("cannot read {}: {e}", self.model.display()))?;
 		let engine = Engine::new(&job.spec, H256::zero(), Arc::new(data))?;
-		let evaluation = engine.evaluate(&State { tensors: tensors::to_candle(&model)? })?;
+		// An evaluation reads parameters only; the optimizer's part may be any.
+		let State { tensors: mut state } = Engine::initial_state(&job.spec, &H256::zero())?;
+		state.extend(tensors::to_candle(&model)?);
+		let evaluation = engine.evaluate(&State { tensors: state })?;
 		let validation = crate::train::validation(&evaluation);
 		if self.json {
 			let found = serde_json::json!({

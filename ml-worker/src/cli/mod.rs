@@ -9,6 +9,7 @@ mod evaluate;
 mod estimate;
 mod hash;
 mod plot;
+mod profile;
 pub mod progress;
 pub mod table;
 mod train;
@@ -20,7 +21,7 @@ use tracing_subscriber::{filter::LevelFilter, EnvFilter};
 
 /// Trainyard: machine-learning training that is bought, sold and checked.
 #[derive(Debug, Parser)]
-#[command(name = "trainyard", version, about, max_term_width = 100)]
+#[command(name = "trainyard", version, max_term_width = 100)]
 pub struct Cli {
 	/// Say more; twice for everything. RUST_LOG chooses in detail.
 	#[arg(short, long, global = true, action = clap::ArgAction::Count)]
@@ -42,6 +43,9 @@ enum Command {
 	Evaluate(evaluate::Evaluate),
 	/// Draws loss and accuracy of a bundle into DIR/curves.svg.
 	Plot(plot::Plot),
+	/// Measures the full-pass rules on honest runs of a job under other seeds: what their
+	/// thresholds should be for it.
+	Profile(profile::Profile),
 	/// Prints length, content hash and blob root of a file.
 	Hash(hash::Hash),
 	#[command(flatten)]
@@ -58,6 +62,7 @@ impl Cli {
 			Command::Verify(command) => command.run(),
 			Command::Evaluate(command) => command.run(),
 			Command::Plot(command) => command.run(),
+			Command::Profile(command) => command.run(),
 			Command::Hash(command) => command.run(),
 			Command::Chain(command) => run_async(command),
 		};

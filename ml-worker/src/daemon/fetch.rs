@@ -83,7 +83,7 @@ impl FetchError {
 				status.is_server_error()
 					|| *status == StatusCode::TOO_MANY_REQUESTS
 					|| *status == StatusCode::REQUEST_TIMEOUT
-			},
+			}
 			_ => false,
 		}
 	}
@@ -165,24 +165,24 @@ impl Fetcher {
 				Ok(()) => {
 					fs::rename(&part, path).await.map_err(local)?;
 					return Ok(());
-				},
+				}
 				// What lay there before may have been of another file: once from the start.
 				Err(FetchError::WrongHash { .. }) if resumed && attempt < self.tries => {
 					remove(&part).await?;
-				},
+				}
 				Err(e) if e.may_pass() && attempt < self.tries => {
 					debug!("{e}; trying again");
 					if content_hash.is_none() {
 						remove(&part).await?;
 					}
 					tokio::time::sleep(self.pause * 2u32.saturating_pow(attempt - 1)).await;
-				},
+				}
 				Err(e) => {
 					if !e.may_pass() {
 						remove(&part).await?;
 					}
 					return Err(e);
-				},
+				}
 			}
 			attempt += 1;
 		}
@@ -205,7 +205,7 @@ impl Fetcher {
 		let (mut file, mut length) = match status {
 			StatusCode::PARTIAL_CONTENT if have > 0 => {
 				(OpenOptions::new().append(true).open(part).await.map_err(local)?, have)
-			},
+			}
 			// All of it is here already; the hash will tell.
 			StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => return Ok(()),
 			StatusCode::OK => (File::create(part).await.map_err(local)?, 0),
@@ -230,7 +230,7 @@ async fn remove(path: &Path) -> Result<(), FetchError> {
 	match fs::remove_file(path).await {
 		Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
 			Err(FetchError::Local { path: path.to_owned(), source: e })
-		},
+		}
 		_ => Ok(()),
 	}
 }
@@ -356,15 +356,15 @@ mod tests {
 		let (_server, dir, hash, url) = serving(&[5; 5000]).await;
 		let path = dir.path().join("data");
 		let elsewhere = url.replace("/blob/", "/nowhere/");
-		let wanted =
-			Wanted { url: &elsewhere, path: &path, limit: 5000, content_hash: Some(hash) };
+		let wanted = Wanted { url: &elsewhere, path: &path, limit: 5000, content_hash: Some(hash) };
 		let error = quick().fetch(&wanted).await.unwrap_err();
 		assert!(matches!(error, FetchError::Status { status: StatusCode::NOT_FOUND, .. }));
 		let wanted = Wanted { url: &url, path: &path, limit: 4999, content_hash: None };
 		let error = quick().fetch(&wanted).await.unwrap_err();
 		assert!(matches!(error, FetchError::TooLarge { limit: 4999, .. }));
 		assert!(!path.exists());
-		let wanted = Wanted { url: "file:///etc/passwd", path: &path, limit: 1, content_hash: None };
+		let wanted =
+			Wanted { url: "file:///etc/passwd", path: &path, limit: 1, content_hash: None };
 		assert!(matches!(quick().fetch(&wanted).await, Err(FetchError::BadUrl { .. })));
 	}
 }

@@ -110,9 +110,8 @@ impl Server {
 			_ => ServeError::CannotListen { address, source },
 		};
 		let listener = TcpListener::bind(address).await.map_err(refused)?;
-		let address = listener
-			.local_addr()
-			.map_err(|source| ServeError::CannotListen { address, source })?;
+		let address =
+			listener.local_addr().map_err(|source| ServeError::CannotListen { address, source })?;
 		let routes = Router::new().fallback(answer).with_state(shelf);
 		let task = tokio::spawn(async move {
 			if let Err(e) = axum::serve(listener, routes).await {
@@ -150,7 +149,7 @@ async fn answer(State(shelf): State<Shelf>, request: Request) -> Response {
 		Some(None) => {
 			return (StatusCode::RANGE_NOT_SATISFIABLE, "only ranges like bytes=N-\n")
 				.into_response()
-		},
+		}
 	};
 	let head_only = request.method() == Method::HEAD;
 	match send(&file, start, head_only).await {
@@ -159,7 +158,7 @@ async fn answer(State(shelf): State<Shelf>, request: Request) -> Response {
 		Err(e) => {
 			error!("cannot serve {}: {e}", file.display());
 			(StatusCode::INTERNAL_SERVER_ERROR, "the file cannot be read\n").into_response()
-		},
+		}
 	}
 }
 
@@ -228,10 +227,7 @@ fn pieces(
 mod tests {
 	use super::*;
 	use crate::hash;
-	use tokio::{
-		io::AsyncWriteExt,
-		net::TcpStream,
-	};
+	use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 	async fn serve(shelf: Shelf) -> Server {
 		Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap()
@@ -281,8 +277,14 @@ mod tests {
 		assert_eq!(raw(&server, &with_0x, "").await.0, 200);
 
 		for path in [
-			"/", "/bundle", "/bundle/", "/blob/", "/blob/zz", "/bundle/xx/manifest.json",
-			&base, &format!("{base}/"),
+			"/",
+			"/bundle",
+			"/bundle/",
+			"/blob/",
+			"/blob/zz",
+			"/bundle/xx/manifest.json",
+			&base,
+			&format!("{base}/"),
 			&format!("{base}/secret.json"),
 			&format!("{base}/../secret.json"),
 			&format!("{base}/%2e%2e/secret.json"),

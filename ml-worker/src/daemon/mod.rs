@@ -38,12 +38,12 @@ pub async fn next_block(chain: &Chain, seen: Option<H256>) -> Result<Head, Chain
 			Ok(head) => return Ok(head),
 			Err(e) if e.is_connection() => {
 				if !away {
-					warn!("{e}; waiting for it");
+					warn!("{e} Waiting for it");
 					away = true;
 				}
 				tokio::time::sleep(pause).await;
 				pause = (pause * 2).min(Duration::from_secs(3));
-			},
+			}
 			Err(e) => return Err(e),
 		}
 	}
@@ -61,10 +61,10 @@ pub async fn stop_signal() {
 					_ = interrupt => {},
 					_ = terminate.recv() => {},
 				}
-			},
+			}
 			Err(_) => {
 				let _ = interrupt.await;
-			},
+			}
 		}
 	}
 	#[cfg(not(unix))]

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::time::Duration;
 use trainyard_primitives::{
-	audit::AuditPhase,
+	audit::{AuditPhase, GroupVerdict},
 	job::{Balance, BlockNumber, Fate, JobState, WorkResult},
 	units::{self, FLOP_PER_MICRO_UT},
 	MicroUt,
@@ -221,7 +221,7 @@ pub fn plan(
 				Some(mine) => at_work(job, mine, record),
 				None => Plan { finished: true, ..Plan::default() },
 			}
-		},
+		}
 		JobState::Ended(_) => ended(job, me, record, limits, standing),
 	};
 	if plan.serve_data && !data && !plan.actions.contains(&Action::Fetch) {
@@ -257,7 +257,7 @@ fn before_the_draw(
 		Ok(()) => {
 			let action = if data { Action::Apply } else { Action::Fetch };
 			Plan { actions: vec![action], ..Plan::default() }
-		},
+		}
 	}
 }
 
@@ -276,7 +276,7 @@ fn at_work(job: &JobView, mine: &ReplicaView, record: Option<&JobRecord>) -> Pla
 		JobState::Training => match record.result {
 			None => plan.actions.push(Action::Train),
 			Some(_) if !mine.committed => plan.actions.push(Action::Commit),
-			Some(_) => {},
+			Some(_) => {}
 		},
 		JobState::Revealing if mine.committed => {
 			if record.result.is_none() {
@@ -291,7 +291,7 @@ fn at_work(job: &JobView, mine: &ReplicaView, record: Option<&JobRecord>) -> Pla
 				}
 			}
 			plan.serve_bundle = mine.reveal.is_some();
-		},
+		}
 		JobState::Auditing => {
 			plan.serve_bundle = mine.reveal.is_some();
 			if record.result.is_none() && mine.reveal.is_some() {
@@ -302,13 +302,14 @@ fn at_work(job: &JobView, mine: &ReplicaView, record: Option<&JobRecord>) -> Pla
 					plan.actions.extend(rescue(job, &own));
 				}
 			}
-		},
-		_ => {},
+		}
+		_ => {}
 	}
 	plan
 }
 
-/// The rescue of the group with this result, while its window is open.
+/// The rescue of the group with this result, while its window is open and verifiers asked
+/// for it: more than half of the committee could not have it.
 fn rescue(job: &JobView, own: &WorkResult) -> Option<Action> {
 	let audit = job.audit.as_ref()?;
 	if !matches!(audit.phase, AuditPhase::Rescue { .. }) {
@@ -317,7 +318,14 @@ fn rescue(job: &JobView, own: &WorkResult) -> Option<Action> {
 	let index = audit.groups.iter().position(|group| {
 		group.result == *own && group.decision.is_none() && group.rescued.is_none()
 	})?;
-	u32::try_from(index).ok().map(Action::Rescue)
+	let missed = audit
+		.committee
+		.iter()
+		.filter_map(|member| member.findings.as_ref()?.get(index))
+		.filter(|verdict| **verdict == GroupVerdict::Unavailable)
+		.count();
+	let asked = missed.saturating_mul(2) > audit.committee.len();
+	u32::try_from(index).ok().filter(|_| asked).map(Action::Rescue)
 }
 
 fn ended(

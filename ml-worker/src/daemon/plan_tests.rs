@@ -6,10 +6,10 @@ use crate::{
 	daemon::store::{Committed, Salt},
 };
 use trainyard_primitives::{
-	audit::Decision,
+	audit::{Decision, Findings},
 	job::{Ending, Reveal, Settlement, Terms},
 	spec::JobSpec,
-	views::GroupView,
+	views::{GroupView, MemberView},
 	Text, H256,
 };
 
@@ -89,12 +89,7 @@ fn reveal() -> Reveal {
 }
 
 fn mine(committed: bool, revealed: bool) -> ReplicaView {
-	ReplicaView {
-		trainer: me(),
-		committed,
-		reveal: revealed.then(reveal),
-		fate: Fate::Working,
-	}
+	ReplicaView { trainer: me(), committed, reveal: revealed.then(reveal), fate: Fate::Working }
 }
 
 fn with(state: JobState, replica: ReplicaView) -> JobView {
@@ -110,10 +105,7 @@ fn trained() -> JobRecord {
 }
 
 fn committed() -> JobRecord {
-	JobRecord {
-		committed: Some(Committed { result: result(), salt: Salt([7; 32]) }),
-		..trained()
-	}
+	JobRecord { committed: Some(Committed { result: result(), salt: Salt([7; 32]) }), ..trained() }
 }
 
 fn stored() -> JobRecord {
@@ -124,9 +116,15 @@ fn planned(job: &JobView, record: Option<&JobRecord>, data: bool) -> Plan {
 	plan(job, &me(), record, data, &limits(), &standing())
 }
 
+/// An audit in which two of three verifiers could not have any result.
 fn auditing(phase: AuditPhase, groups: Vec<GroupView>) -> JobView {
+	let missed = Findings::try_from(vec![GroupVerdict::Unavailable; groups.len()]).unwrap();
+	let member =
+		|n, findings| MemberView { verifier: AccountId32([n; 32]), committed: true, findings };
+	let committee =
+		vec![member(11, Some(missed.clone())), member(12, None), member(13, Some(missed))];
 	JobView {
-		audit: Some(AuditView { round: 0, phase, groups, committee: vec![], drawn: vec![1] }),
+		audit: Some(AuditView { round: 0, phase, groups, committee, drawn: vec![1] }),
 		..with(JobState::Auditing, mine(true, true))
 	}
 }
@@ -158,7 +156,8 @@ fn an_applicant_waits_and_serves_the_data() {
 
 #[test]
 fn nobody_applies_at_the_last_moment() {
-	for (best, actions) in [(108, vec![Action::Apply]), (109, vec![]), (110, vec![]), (200, vec![])] {
+	for (best, actions) in [(108, vec![Action::Apply]), (109, vec![]), (110, vec![]), (200, vec![])]
+	{
 		let standing = Standing { best, ..standing() };
 		let plan = plan(&job(JobState::Open), &me(), None, true, &limits(), &standing);
 		assert_eq!(plan.actions, actions, "at {best}");
@@ -290,6 +289,11 @@ fn a_rescue_is_made_once_for_the_own_group_in_its_window() {
 		assert_eq!(plan.actions, actions, "{name}");
 		assert!(plan.serve_bundle && plan.serve_data, "{name}");
 	}
+	let mut not_asked = auditing(open, vec![group(result())]);
+	not_asked.audit.as_mut().unwrap().committee[0].findings = None;
+	let plan = planned(&not_asked, Some(&stored()), true);
+	assert!(plan.actions.is_empty(), "one of three is no majority");
+
 	let lost = planned(&auditing(open, vec![group(result())]), Some(&fresh()), true);
 	assert_eq!(lost.actions, [Action::Train], "a lost bundle is made again, then rescued");
 }

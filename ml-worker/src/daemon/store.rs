@@ -95,7 +95,7 @@ pub struct Committed {
 }
 
 /// What a trainer knows of a job it trains.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
 	/// Number of the job.
 	pub job: JobId,
@@ -264,10 +264,8 @@ mod tests {
 	use trainyard_primitives::audit::{GroupVerdict, RejectReason, SegmentEvidence};
 
 	fn record() -> JobRecord {
-		let result = WorkResult {
-			bundle_root: H256::repeat_byte(1),
-			model_root: H256::repeat_byte(2),
-		};
+		let result =
+			WorkResult { bundle_root: H256::repeat_byte(1), model_root: H256::repeat_byte(2) };
 		JobRecord {
 			result: Some(result),
 			seconds: 2.5,

@@ -82,12 +82,12 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 		match outcome {
 			Ok(()) => {
 				self.failures.remove(key);
-			},
+			}
 			Err(_) => {
 				let count = self.failures.get(key).map_or(0, |(n, _)| *n).saturating_add(1);
 				let until = Instant::now() + pause(count);
 				self.failures.insert(key.clone(), (count, until));
-			},
+			}
 		}
 	}
 }

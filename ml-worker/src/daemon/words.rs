@@ -74,19 +74,17 @@ pub fn verdict_in_full(verdict: &GroupVerdict) -> String {
 		GroupVerdict::Reject(reason) => match reason {
 			RejectReason::WrongCheckpoints => {
 				"reject: the checkpoints are not those of the specification".into()
-			},
+			}
 			RejectReason::WrongInitialState => {
 				"reject: checkpoint 0 is not the initial state of this seed".into()
-			},
+			}
 			RejectReason::WrongSegment(evidence) => {
 				format!("reject: segment {} ends in another state", evidence.segment)
-			},
+			}
 			RejectReason::WrongState { checkpoint } => {
 				format!("reject: checkpoint {checkpoint} holds no valid state")
-			},
-			RejectReason::WrongModel => {
-				"reject: the model is not the last checkpoint's".into()
-			},
+			}
+			RejectReason::WrongModel => "reject: the model is not the last checkpoint's".into(),
 		},
 	}
 }

@@ -294,7 +294,7 @@ impl Engine {
 				let order = Arc::new(order::epoch(&self.seed, epoch, rows));
 				*cached = Some((epoch, order.clone()));
 				order
-			},
+			}
 		}
 	}
 }

@@ -37,71 +37,67 @@ pub fn apply<'a>(
 			};
 			let op = Binary { name: "strict-matmul", shape: (m, n).into(), f };
 			read(a)?.apply_op2_no_bwd(read(b)?, &op)
-		},
+		}
 		OpKind::AddRow { a, row, .. } => {
 			let (a, row) = (read(a)?, read(row)?);
 			let f = |a: &[f32], row: &[f32]| add_row(kernel, a, row);
 			a.apply_op2_no_bwd(row, &Binary { name: "strict-add-row", shape: a.shape().clone(), f })
-		},
-		OpKind::Relu { a, .. } => {
-			unary("strict-relu", read(a)?, |x| map1(kernel, Relu, x))
-		},
+		}
+		OpKind::Relu { a, .. } => unary("strict-relu", read(a)?, |x| map1(kernel, Relu, x)),
 		OpKind::ReluGrad { gradient, activation, .. } => {
 			binary("strict-relu-grad", read(gradient)?, read(activation)?, |g, a| {
 				map2(kernel, ReluGrad, g, a)
 			})
-		},
+		}
 		OpKind::LogSoftmax { logits, cols, .. } => {
 			unary("strict-log-softmax", read(logits)?, |x| {
 				loss::log_softmax(kernel, x, cols as usize)
 			})
-		},
+		}
 		OpKind::RowLoss { log_p, labels, rows, cols } => {
 			let f = |x: &[f32], y: &[u32]| loss::row_loss(x, y, cols as usize);
 			let op = Labelled { name: "strict-row-loss", shape: (rows as usize).into(), f };
 			read(log_p)?.apply_op2_no_bwd(read(labels)?, &op)
-		},
+		}
 		OpKind::RowLossGrad { log_p, labels, rows, cols } => {
 			let (rows, cols) = (rows as usize, cols as usize);
 			let f = |x: &[f32], y: &[u32]| loss::row_loss_grad(kernel, x, y, cols);
 			let op = Labelled { name: "strict-row-loss-grad", shape: (rows, cols).into(), f };
 			read(log_p)?.apply_op2_no_bwd(read(labels)?, &op)
-		},
+		}
 		OpKind::Correct { logits, labels, rows, cols } => {
 			let f = |x: &[f32], y: &[u32]| loss::correct(x, y, cols as usize);
 			let op = Labelled { name: "strict-correct", shape: (rows as usize).into(), f };
 			read(logits)?.apply_op2_no_bwd(read(labels)?, &op)
-		},
+		}
 		OpKind::Mean { a, len } => {
 			let f = |x: &[f32]| vec![reduce::sum(kernel, x) / len as f32];
 			read(a)?.apply_op1_no_bwd(&Unary { name: "strict-mean", shape: 1.into(), f })
-		},
+		}
 		OpKind::SumRows { a, cols, .. } => {
 			let cols = cols as usize;
 			let f = |x: &[f32]| reduce::sum_rows(kernel, x, cols);
 			read(a)?.apply_op1_no_bwd(&Unary { name: "strict-sum-rows", shape: cols.into(), f })
-		},
+		}
 		OpKind::Scale { x, factor, .. } => {
 			unary("strict-scale", read(x)?, |x| map1(kernel, Scale(factor.to_f32()), x))
-		},
+		}
 		OpKind::Decay { x, learning_rate, weight_decay, .. } => {
 			let factor = strict::decay(learning_rate.to_f32(), weight_decay.to_f32());
 			unary("strict-decay", read(x)?, |x| map1(kernel, Scale(factor), x))
-		},
+		}
 		OpKind::MulAdd { x, y, factor, negate, .. } => {
 			let factor = if negate { -factor.to_f32() } else { factor.to_f32() };
-			binary("strict-mul-add", read(x)?, read(y)?, |x, y| {
-				map2(kernel, MulAdd(factor), x, y)
-			})
-		},
+			binary("strict-mul-add", read(x)?, read(y)?, |x, y| map2(kernel, MulAdd(factor), x, y))
+		}
 		OpKind::Ema { average, x, keep, take, .. } => {
 			let f = Ema { keep: keep.to_f32(), take: take.to_f32() };
 			binary("strict-ema", read(average)?, read(x)?, |a, x| map2(kernel, f, a, x))
-		},
+		}
 		OpKind::EmaSquare { average, x, keep, take, .. } => {
 			let f = EmaSquare { keep: keep.to_f32(), take: take.to_f32() };
 			binary("strict-ema-square", read(average)?, read(x)?, |a, x| map2(kernel, f, a, x))
-		},
+		}
 		OpKind::AdamStep { x, m, v, power1, power2, learning_rate, epsilon, .. } => {
 			let rest = |id| -> std::result::Result<f32, EngineError> {
 				let power = read(id)?.to_vec1::<f32>()?;
@@ -117,7 +113,7 @@ pub fn apply<'a>(
 			let f = |x: &[f32], m: &[f32], v: &[f32]| map3(kernel, step, x, m, v);
 			let op = Ternary { name: "strict-adam-step", shape: x.shape().clone(), f };
 			x.apply_op3_no_bwd(read(m)?, read(v)?, &op)
-		},
+		}
 	};
 	Ok(out?)
 }
@@ -144,7 +140,7 @@ fn elements<'a, T: WithDType>(
 	layout: &Layout,
 ) -> Result<&'a [T]> {
 	let (start, end) =
-		layout.contiguous_offsets().ok_or(Error::RequiresContiguous { op }.bt())?;
+		layout.contiguous_offsets().ok_or_else(|| Error::RequiresContiguous { op }.bt())?;
 	Ok(&storage.as_slice::<T>()?[start..end])
 }
 

@@ -66,7 +66,7 @@ pub struct TrainOptions<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
 	/// The specification is invalid.
-	#[error("{}: {0}", .0.field())]
+	#[error("{field}: {0}", field = .0.field())]
 	Spec(#[from] SpecError),
 	/// The data are not those of the job.
 	#[error(transparent)]
@@ -250,14 +250,17 @@ impl Run<'_> {
 					if self.options.stop.load(Ordering::Relaxed) {
 						return Err(TrainError::Stopped { step, kept: self.kept() });
 					}
-					let trace =
-						self.engine.step(&mut state, step).map_err(|e| self.failed(step, e))?;
-					if !trace.loss.is_finite() {
-						return Err(self.diverged(step + 1, format!("the loss is {}", trace.loss)));
-					}
 					let done = step + 1;
+					let trace = match self.engine.step(&mut state, step) {
+						Ok(trace) => trace,
+						Err(e) => return Err(self.failed(done, e, &state)),
+					};
+					if !trace.loss.is_finite() {
+						let what = format!("the loss is {}", trace.loss);
+						return Err(self.diverged(done, what, &state));
+					}
 					if done % loss_interval == 0 {
-						metrics.push(&Line::Train { step: done, loss: trace.loss })?;
+						metrics.push(&Line::training(done, trace.loss))?;
 					}
 					report = Progress {
 						step: done,
@@ -284,8 +287,14 @@ impl Run<'_> {
 		self.bundle.manifest().checkpoints.last().map_or(0, |c| c.step)
 	}
 
-	fn diverged(&self, step: u32, what: String) -> TrainError {
+	fn diverged(&self, step: u32, what: String, state: &State) -> TrainError {
 		let nano = self.bundle.manifest().spec.training.learning_rate_nano;
+		let what = match largest(state) {
+			Some((layer, value)) => {
+				format!("{what}; the largest value is {value:e}, in {layer}")
+			},
+			None => what,
+		};
 		TrainError::Diverged {
 			step,
 			what,
@@ -294,10 +303,17 @@ impl Run<'_> {
 		}
 	}
 
-	fn failed(&self, step: u32, error: EngineError) -> TrainError {
-		match error.nan() {
-			Some(tensor) => self.diverged(step + 1, format!("{tensor} is not a number any more")),
-			None => TrainError::Engine(error),
+	/// What an engine's error in step `step` (from 1) means for the run.
+	fn failed(&self, step: u32, error: EngineError, state: &State) -> TrainError {
+		match error {
+			EngineError::NotANumber { tensor, .. } => {
+				self.diverged(step, format!("{tensor} is not a number any more"), state)
+			},
+			EngineError::LossNotANumber => {
+				let what = "the validation loss is not a number any more".to_owned();
+				self.diverged(step, what, state)
+			},
+			error => TrainError::Engine(error),
 		}
 	}
 
@@ -310,20 +326,16 @@ impl Run<'_> {
 		metrics: &mut metrics::Writer,
 	) -> Result<Validation, TrainError> {
 		if let Some(name) = tensors::first_nan(raw) {
-			return Err(self.diverged(step, format!("{name} holds a NaN")));
+			return Err(self.diverged(step, format!("{name} holds a NaN"), state));
 		}
-		let evaluation = self.engine.evaluate(state).map_err(|e| self.failed(step, e))?;
+		let evaluation = self.engine.evaluate(state).map_err(|e| self.failed(step, e, state))?;
 		let validation = validation(&evaluation);
 		if !validation.loss.is_finite() {
 			let what = format!("the validation loss is {}", validation.loss);
-			return Err(self.diverged(step, what));
+			return Err(self.diverged(step, what, state));
 		}
 		files::write(&self.bundle.path(&checkpoint_file(step)), &tensors::encode(raw))?;
-		metrics.push(&Line::Validation {
-			step,
-			validation_loss: validation.loss,
-			validation_accuracy: validation.accuracy(),
-		})?;
+		metrics.push(&Line::validation(step, &validation))?;
 		metrics.sync()?;
 		let state_hash = tensors::hash(raw);
 		let manifest = self.bundle.manifest_mut();
@@ -351,6 +363,17 @@ impl Run<'_> {
 		self.bundle.write_manifest()?;
 		Ok(self.bundle)
 	}
+}
+
+/// The parameter of largest magnitude, and the tensor that holds it.
+fn largest(state: &State) -> Option<(String, f32)> {
+	let raw = bundle::parameters(&tensors::from_candle(&state.tensors).ok()?);
+	raw.into_iter()
+		.filter_map(|(name, tensor)| {
+			let value = tensor.data.into_iter().map(f32::abs).max_by(f32::total_cmp)?;
+			Some((name, value))
+		})
+		.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// An evaluation as it stands in a manifest.

@@ -2,8 +2,8 @@ use super::*;
 use crate::testing::{job, table, train, SEED};
 use std::collections::BTreeMap;
 
-/// Every file of a folder with its bytes, but the lock.
-fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+/// Every file of a folder with the hash of its bytes, but the lock.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, H256> {
 	let mut all = BTreeMap::new();
 	let mut folders = vec![folder.to_owned()];
 	while let Some(at) = folders.pop() {
@@ -13,7 +13,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 				folders.push(path);
 			} else if !path.ends_with(bundle::lock::FILE) {
 				let name = path.strip_prefix(folder).unwrap().to_owned();
-				all.insert(name, std::fs::read(&path).unwrap());
+				all.insert(name, crate::hash::file(&path).unwrap().0);
 			}
 		}
 	}
@@ -141,7 +141,8 @@ fn an_absurd_learning_rate_is_noticed_and_loses_nothing() {
 	let data = table(folder.path());
 	let mut spec = job(&data);
 	spec.training.learning_rate_nano = 1_000_000_000_000;
-	spec.training.optimizer = trainyard_primitives::spec::Optimizer::Sgd { momentum_nano: 0 };
+	// Decay by a thousand times the weight overshoots a thousandfold in every step.
+	spec.training.weight_decay_nano = 1_000_000_000;
 	let out = folder.path().join("out");
 	let error = train(&spec, &data, &out, false, None).unwrap_err();
 	let TrainError::Diverged { step, kept, learning_rate, .. } = &error else { panic!("{error}") };

@@ -46,7 +46,7 @@ use trainyard_primitives::{
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
 	/// The specification asked about is invalid.
-	#[error("{}: {0}", .0.field())]
+	#[error("{field}: {0}", field = .0.field())]
 	Spec(#[from] SpecError),
 	/// The job has no such segment.
 	#[error("there is no segment {segment}: the job has {segments}, from 0 on")]

@@ -3,7 +3,7 @@
 use super::VerifyError;
 use crate::{
 	bundle::{tensors, Tensors},
-	engine::{Engine, State},
+	engine::{Engine, EngineError, State},
 };
 use primitive_types::H256;
 use trainyard_primitives::{
@@ -32,7 +32,7 @@ pub fn segment(
 	for step in from..to {
 		match engine.step(&mut state, step) {
 			Ok(trace) => leaves.push(trace_leaf(step, trace.loss, &trace.logits)),
-			Err(e) if e.nan().is_some() => {
+			Err(EngineError::NotANumber { .. }) => {
 				end_state = Some(H256::zero());
 				break;
 			},

@@ -3,6 +3,7 @@
 use crate::{mock::*, Error, Event, Phase, Rounds};
 use codec::Encode;
 use frame_support::{assert_noop, assert_ok};
+use proptest::prelude::*;
 use trainyard_primitives::{job::MAX_REPLICAS, traits::Submissions as _, JobId};
 
 const JOB: JobId = 3;
@@ -244,4 +245,34 @@ fn layout_of_the_calls() {
 	bytes.extend(b"\x20http://x");
 	bytes.extend([5; 32]);
 	assert_eq!(call.encode(), bytes);
+}
+
+proptest! {
+	/// Whatever is tried in whatever order: the round stays consistent, and the observer is
+	/// told exactly when a call brings what was still waited for.
+	#[test]
+	fn any_order_of_acts(acts in proptest::collection::vec((0u8..24, 0u64..4, 0u8..3), 0..80)) {
+		new_test_ext().execute_with(|| {
+			assert_ok!(Submissions::open(JOB, &[0, 1, 2]));
+			for (act, who, byte) in acts {
+				let told = Progressed::get().len();
+				let taken = match act {
+					0 => {
+						Submissions::open_reveals(JOB);
+						false
+					},
+					1 => {
+						Submissions::close(JOB);
+						false
+					},
+					2..=12 => commit(who, byte).is_ok(),
+					_ => show(who, byte).is_ok(),
+				};
+				let expected = told + usize::from(taken && Submissions::is_complete(JOB));
+				assert_eq!(Progressed::get().len(), expected);
+				assert!(Submissions::reveals(JOB).len() <= Submissions::committed(JOB).len());
+				Submissions::do_try_state().unwrap();
+			}
+		});
+	}
 }

@@ -42,18 +42,23 @@ impl<T: Config> Pallet<T> {
 		let (worst, look) = (Self::worst_advance(), T::WeightInfo::serve());
 		meter.consume(look);
 		let mut at = Cursor::<T>::get().unwrap_or(now);
-		while at <= now && meter.can_consume(worst.saturating_add(look)) {
-			// A key is removed before the next one is sought: `advance` may add keys, and only
+		while at <= now {
+			// A key is removed before the next one is sought: `advance` may add keys, but only
 			// behind `now`.
 			match Agenda::<T>::iter_key_prefix(at).next() {
 				Some(job) => {
+					if !meter.can_consume(worst) {
+						break;
+					}
 					Agenda::<T>::remove(at, job);
 					meter.consume(Self::advance(job));
-				},
+				}
 				None => {
-					meter.consume(look);
+					if meter.try_consume(look).is_err() {
+						break;
+					}
 					at = at.saturating_add(1);
-				},
+				}
 			}
 		}
 		Cursor::<T>::put(at);

@@ -59,10 +59,7 @@ pub use weights::WeightInfo;
 pub mod pallet {
 	use super::*;
 	use frame_support::{
-		dispatch::PostDispatchInfo,
-		pallet_prelude::*,
-		traits::fungible,
-		weights::Weight,
+		dispatch::PostDispatchInfo, pallet_prelude::*, traits::fungible, weights::Weight,
 	};
 	use frame_system::pallet_prelude::*;
 	use trainyard_primitives::{
@@ -186,8 +183,7 @@ pub mod pallet {
 
 	/// The same by height: the jobs to be looked at then.
 	#[pallet::storage]
-	pub type Agenda<T> =
-		StorageDoubleMap<_, Twox64Concat, BlockNumber, Twox64Concat, JobId, ()>;
+	pub type Agenda<T> = StorageDoubleMap<_, Twox64Concat, BlockNumber, Twox64Concat, JobId, ()>;
 
 	/// Least height whose agenda may not be empty.
 	#[pallet::storage]
@@ -463,11 +459,7 @@ pub mod pallet {
 		/// Saying it again with another pay replaces the earlier word.
 		#[pallet::call_index(5)]
 		#[pallet::weight(Pallet::<T>::agree_weight(true))]
-		pub fn agree(
-			origin: OriginFor<T>,
-			job: JobId,
-			pay: Balance,
-		) -> DispatchResultWithPostInfo {
+		pub fn agree(origin: OriginFor<T>, job: JobId, pay: Balance) -> DispatchResultWithPostInfo {
 			let who = ensure_signed(origin)?;
 			let settled = Self::do_agree(who, job, pay)?;
 			Ok(Some(Self::agree_weight(settled)).into())

@@ -13,8 +13,7 @@
 //! | Auditing | the audit decided (it has deadlines of its own) | `Settled` or `Failed` |
 
 use crate::{
-	Applicants, Config, Error, Event, Job, Jobs, NextJob, Pallet, Quote, Replica,
-	WeightInfo,
+	Applicants, Config, Error, Event, Job, Jobs, NextJob, Pallet, Quote, Replica, WeightInfo,
 };
 use alloc::{collections::BTreeMap, vec::Vec};
 use codec::Encode;
@@ -25,7 +24,10 @@ use sp_runtime::DispatchError;
 use trainyard_primitives::{
 	audit::Decision,
 	draw,
-	job::{Balance, BlockNumber, Ending, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
+	job::{
+		Balance, BlockNumber, Ending, Fate, JobState, Reveal, Settlement, Terms, WorkResult,
+		MAX_REPLICAS,
+	},
 	spec::JobSpec,
 	traits::{
 		AuditRequest, AuditStatus, Audits, Beacon, BlobStore, JobObserver, Seed, Submissions,
@@ -99,9 +101,7 @@ impl<T: Config> Pallet<T> {
 		ensure!(T::Trainers::is_trainer(&trainer), Error::<T>::NotATrainer);
 		Applicants::<T>::try_mutate(id, |applicants| -> DispatchResult {
 			ensure!(!applicants.contains(&trainer), Error::<T>::AlreadyApplied);
-			applicants
-				.try_push(trainer.clone())
-				.map_err(|_| Error::<T>::TooManyApplicants)?;
+			applicants.try_push(trainer.clone()).map_err(|_| Error::<T>::TooManyApplicants)?;
 			Self::hold_deposit(&trainer, &job.quote)
 		})?;
 		if job.invited.is_some() {
@@ -217,12 +217,28 @@ impl<T: Config> Pallet<T> {
 	/// Most that one [`Self::advance`] weighs.
 	pub fn worst_advance() -> Weight {
 		let settle = T::WeightInfo::settle();
+		let assign = T::WeightInfo::assign(T::MaxApplicants::get());
 		let audit = T::Audits::advance_weight().saturating_add(T::WeightInfo::look());
 		T::WeightInfo::close_applications()
-			.max(T::WeightInfo::assign(T::MaxApplicants::get()))
+			.max(Self::seed_weight().saturating_add(assign).saturating_add(settle))
 			.max(T::WeightInfo::open_reveals().saturating_add(settle))
-			.max(T::WeightInfo::open_audit().saturating_add(settle))
+			.max(Self::models_weight().saturating_add(T::WeightInfo::look()))
+			.max(
+				Self::models_weight()
+					.saturating_add(T::WeightInfo::open_audit())
+					.saturating_add(settle),
+			)
 			.max(audit.saturating_add(settle))
+	}
+
+	/// Weight of asking for a seed: the outputs of a few blocks. Benchmarks cannot make them.
+	fn seed_weight() -> Weight {
+		T::DbWeight::get().reads(4)
+	}
+
+	/// Weight of looking for every replica's model. Benchmarks cannot store them.
+	fn models_weight() -> Weight {
+		T::DbWeight::get().reads(u64::from(MAX_REPLICAS))
 	}
 
 	fn look_at_open(id: JobId, job: &mut Job<T::AccountId>, now: BlockNumber) -> (Next, Weight) {
@@ -242,30 +258,27 @@ impl<T: Config> Pallet<T> {
 		(Some(next), T::WeightInfo::close_applications())
 	}
 
-	fn look_at_seeding(
-		id: JobId,
-		job: &mut Job<T::AccountId>,
-		now: BlockNumber,
-	) -> (Next, Weight) {
+	fn look_at_seeding(id: JobId, job: &mut Job<T::AccountId>, now: BlockNumber) -> (Next, Weight) {
 		match id.using_encoded(|subject| T::Beacon::seed(SEED_DOMAIN, subject, job.since)) {
 			Seed::Ready(seed) => {
 				let applicants = Applicants::<T>::take(id);
-				let weight = T::WeightInfo::assign(applicants.len() as u32);
+				let weight = T::WeightInfo::assign(applicants.len() as u32)
+					.saturating_add(Self::seed_weight());
 				match Self::assign(id, job, now, seed, applicants.into_inner()) {
 					Some(deadline) => (Some(deadline), weight),
 					None => (None, weight.saturating_add(T::WeightInfo::settle())),
 				}
-			},
+			}
 			Seed::NotBefore(at) => {
 				job.deadline = at.max(now.saturating_add(1));
-				(Some(job.deadline), T::WeightInfo::look())
-			},
+				(Some(job.deadline), T::WeightInfo::look().saturating_add(Self::seed_weight()))
+			}
 			Seed::Lost => {
 				Self::deposit_event(Event::SeedLost { job: id });
 				let next = now.saturating_add(1);
 				Self::enter(job, JobState::Seeding, now, next);
-				(Some(next), T::WeightInfo::look())
-			},
+				(Some(next), T::WeightInfo::look().saturating_add(Self::seed_weight()))
+			}
 		}
 	}
 
@@ -328,11 +341,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Ends training.
-	pub(crate) fn open_reveals(
-		id: JobId,
-		job: &mut Job<T::AccountId>,
-		now: BlockNumber,
-	) -> Next {
+	pub(crate) fn open_reveals(id: JobId, job: &mut Job<T::AccountId>, now: BlockNumber) -> Next {
 		let committed = T::Submissions::open_reveals(id);
 		Self::conclude(id, job, |r| {
 			(!committed.contains(&r.trainer)).then_some(Fate::NotCommitted)
@@ -358,42 +367,49 @@ impl<T: Config> Pallet<T> {
 			if !T::Submissions::is_complete(id) {
 				return (Some(job.deadline), T::WeightInfo::look());
 			}
-			let stored =
-				|(_, reveal): &(_, Reveal)| T::Blobs::is_complete(&reveal.model_root);
+			let stored = |(_, reveal): &(_, Reveal)| T::Blobs::is_complete(&reveal.model_root);
 			if !T::Submissions::reveals(id).iter().all(stored) {
 				// Nothing tells this pallet of a stored model, so it looks again.
 				let poll = now.saturating_add(T::ModelPollBlocks::get());
-				return (Some(poll.min(job.deadline)), T::WeightInfo::look());
+				let weight = T::WeightInfo::look().saturating_add(Self::models_weight());
+				return (Some(poll.min(job.deadline)), weight);
 			}
 		}
 		let reveals = T::Submissions::close(id);
-		let weight = T::WeightInfo::open_audit();
-		match Self::open_audit(id, job, now, reveals) {
+		let weight = T::WeightInfo::open_audit().saturating_add(Self::models_weight());
+		match Self::close_reveals(id, job, now, reveals) {
 			Some(next) => (Some(next), weight),
 			None => (None, weight.saturating_add(T::WeightInfo::settle())),
 		}
 	}
 
-	/// Ends revealing: groups what was delivered by result and opens the audit.
-	pub(crate) fn open_audit(
+	/// Ends revealing: who revealed nothing, or whose model is not stored, is out.
+	fn close_reveals(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
 		now: BlockNumber,
 		reveals: Vec<(T::AccountId, Reveal)>,
 	) -> Next {
-		let revealed: BTreeMap<T::AccountId, WorkResult> =
+		let results: BTreeMap<T::AccountId, WorkResult> =
 			reveals.into_iter().map(|(trainer, reveal)| (trainer, reveal.result())).collect();
-		Self::conclude(id, job, |r| match revealed.get(&r.trainer) {
+		Self::conclude(id, job, |r| match results.get(&r.trainer) {
 			None => Some(Fate::NotRevealed),
-			Some(result) if !T::Blobs::is_complete(&result.model_root) => {
-				Some(Fate::ModelMissing)
-			},
+			Some(result) if !T::Blobs::is_complete(&result.model_root) => Some(Fate::ModelMissing),
 			Some(_) => None,
 		});
+		Self::open_audit(id, job, now, &results)
+	}
 
+	/// Opens the audit of the replicas still working: equal results are checked once.
+	pub(crate) fn open_audit(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		now: BlockNumber,
+		results: &BTreeMap<T::AccountId, WorkResult>,
+	) -> Next {
 		let mut groups = BTreeMap::<WorkResult, Vec<T::AccountId>>::new();
 		for replica in job.replicas.iter().filter(|r| r.fate == Fate::Working) {
-			if let Some(result) = revealed.get(&replica.trainer) {
+			if let Some(result) = results.get(&replica.trainer) {
 				groups.entry(*result).or_default().push(replica.trainer.clone());
 			}
 		}
@@ -441,11 +457,11 @@ impl<T: Config> Pallet<T> {
 			AuditStatus::Pending(at) => {
 				job.deadline = at.max(now.saturating_add(1));
 				(Some(job.deadline), weight)
-			},
+			}
 			AuditStatus::Done { decisions, served } => {
 				Self::decide(id, job, &decisions, &served);
 				(None, weight.saturating_add(T::WeightInfo::settle()))
-			},
+			}
 		}
 	}
 

@@ -155,7 +155,7 @@ impl traits::Submissions<AccountId> for FakeSubmissions {
 			return Err(DispatchError::Other("refused"));
 		}
 		let round = FakeRound { trainers: trainers.to_vec(), ..Default::default() };
-		assert!(Rounds::mutate(|rounds| rounds.insert(job, round)).is_none());
+		Rounds::mutate(|rounds| rounds.insert(job, round));
 		Ok(())
 	}
 	fn open_reveals(job: JobId) -> Vec<AccountId> {
@@ -195,7 +195,7 @@ impl traits::Audits<AccountId> for FakeAudits {
 		}
 		let opened = TaskMarket::now();
 		let audit = FakeAudit { request, opened, served: Vec::new(), decisions: None };
-		assert!(AuditBook::mutate(|book| book.insert(job, audit)).is_none());
+		AuditBook::mutate(|book| book.insert(job, audit));
 		Ok(())
 	}
 	fn advance(job: JobId) -> AuditStatus<AccountId> {
@@ -274,6 +274,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		RefuseAudits::set(false);
 		ServiceWeight::set(Weight::MAX);
 		System::set_block_number(1);
+		TaskMarket::on_initialize(1);
 	});
 	ext
 }

@@ -98,10 +98,13 @@ impl<T: Config> Pallet<T> {
 
 	/// Moves all money of a job whose replicas' fates are known, and credits power. `served`
 	/// has an entry for each audit fee earned.
-	pub(crate) fn settle(id: JobId, job: &Job<T::AccountId>, served: &[T::AccountId]) -> Settlement {
+	pub(crate) fn settle(
+		id: JobId,
+		job: &Job<T::AccountId>,
+		served: &[T::AccountId],
+	) -> Settlement {
 		let quote = &job.quote;
-		let mut settlement =
-			Settlement { escrowed: quote.escrow, ..Settlement::default() };
+		let mut settlement = Settlement { escrowed: quote.escrow, ..Settlement::default() };
 
 		// From the escrow.
 		let drawn = MicroUt::try_from(job.replicas.len()).unwrap_or(MicroUt::MAX);
@@ -115,7 +118,7 @@ impl<T: Config> Pallet<T> {
 					Self::burn(HoldReason::Escrow, &job.submitter, quote.fee);
 					add(&mut settlement.burned, quote.fee);
 					quote.price
-				},
+				}
 				Fate::Agreed => replica.offer.unwrap_or(0).min(quote.price),
 				_ => continue,
 			};
@@ -190,13 +193,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Moves held money of `from` to the free balance of `to`.
-	fn pay(
-		id: JobId,
-		reason: HoldReason,
-		from: &T::AccountId,
-		to: &T::AccountId,
-		amount: Balance,
-	) {
+	fn pay(id: JobId, reason: HoldReason, from: &T::AccountId, to: &T::AccountId, amount: Balance) {
 		if amount > 0 && Self::transfer(reason, from, to, amount).is_err() {
 			Self::divert(id, reason, from, to, amount);
 		}
@@ -259,17 +256,13 @@ impl<T: Config> Pallet<T> {
 			return;
 		}
 		let burned = with_storage_layer(|| {
-			T::Currency::burn_held(
-				&reason.into(),
-				from,
-				amount,
-				Precision::Exact,
-				Fortitude::Force,
-			)
+			T::Currency::burn_held(&reason.into(), from, amount, Precision::Exact, Fortitude::Force)
 		});
 		match burned {
 			Ok(burned) => TotalBurned::<T>::mutate(|total| add(total, burned)),
-			Err(_) => defensive!("held money can always be burned"),
+			Err(_) => {
+				defensive!("held money can always be burned");
+			}
 		}
 	}
 }

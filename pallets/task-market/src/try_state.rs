@@ -31,10 +31,10 @@ impl<T: Config> Pallet<T> {
 						job.state == JobState::Open || !applicants.is_empty(),
 						"a seed forms for nobody"
 					);
-				},
+				}
 				JobState::Training | JobState::Revealing | JobState::Auditing => {
 					ensure!(drawn && working, "a running job without anyone working on it");
-				},
+				}
 				JobState::Ended(_) => ensure!(!working, "a job ended without a replica's fate"),
 			}
 			ensure!(drawn == !job.replicas.is_empty(), "a seed without replicas or the reverse");
@@ -85,8 +85,7 @@ impl<T: Config> Pallet<T> {
 		}
 		let due = Due::<T>::iter_keys().count();
 		ensure!(due == entries as usize, "the two directions of the agenda differ in length");
-		let active =
-			Jobs::<T>::iter().filter(|(_, job)| !matches!(job.state, JobState::Ended(_)));
+		let active = Jobs::<T>::iter().filter(|(_, job)| !matches!(job.state, JobState::Ended(_)));
 		let mut count = 0usize;
 		for (id, _) in active {
 			ensure!(Due::<T>::contains_key(id), "a job that has not ended is not on the agenda");

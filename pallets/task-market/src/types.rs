@@ -1,7 +1,10 @@
 //! Jobs, replicas, listings, and the sums of a job.
 
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
-use frame_support::{traits::ConstU32, BoundedVec, PalletError};
+use frame_support::{
+	traits::{ConstU32, PalletError},
+	BoundedVec,
+};
 use scale_info::TypeInfo;
 use trainyard_primitives::{
 	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
@@ -80,9 +83,7 @@ pub struct Listing {
 }
 
 /// Which rule a specification breaks, inside this pallet's error.
-#[derive(
-	Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, TypeInfo,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, TypeInfo)]
 pub struct SpecFault(pub SpecError);
 
 impl PalletError for SpecFault {

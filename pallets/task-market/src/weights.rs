@@ -50,8 +50,7 @@ pub struct SubstrateWeight<T>(PhantomData<T>);
 impl<T: frame_system::Config> WeightInfo for SubstrateWeight<T> {
 	/// NextJob (r:1 w:1); account and holds (r:2 w:2); job (w:1); agenda (r:1 w:2).
 	fn submit_job() -> Weight {
-		Weight::from_parts(90 * MICRO, 12_000)
-			.saturating_add(T::DbWeight::get().reads_writes(4, 6))
+		Weight::from_parts(90 * MICRO, 12_000).saturating_add(T::DbWeight::get().reads_writes(4, 6))
 	}
 
 	/// As `submit_job`; listing and trainer (r:2).
@@ -62,8 +61,7 @@ impl<T: frame_system::Config> WeightInfo for SubstrateWeight<T> {
 
 	/// Job, applicants, trainer (r:3 w:1); account and holds (r:2 w:2); agenda (r:1 w:3).
 	fn apply() -> Weight {
-		Weight::from_parts(90 * MICRO, 20_000)
-			.saturating_add(T::DbWeight::get().reads_writes(6, 6))
+		Weight::from_parts(90 * MICRO, 20_000).saturating_add(T::DbWeight::get().reads_writes(6, 6))
 	}
 
 	/// Job, applicants (r:2 w:1); account and holds (r:2 w:2); agenda (r:1 w:2).
@@ -74,32 +72,27 @@ impl<T: frame_system::Config> WeightInfo for SubstrateWeight<T> {
 
 	/// Job (r:1 w:1).
 	fn agree() -> Weight {
-		Weight::from_parts(40 * MICRO, 6_000)
-			.saturating_add(T::DbWeight::get().reads_writes(1, 1))
+		Weight::from_parts(40 * MICRO, 6_000).saturating_add(T::DbWeight::get().reads_writes(1, 1))
 	}
 
 	/// Trainer (r:1); listing (w:1).
 	fn post_listing() -> Weight {
-		Weight::from_parts(30 * MICRO, 6_000)
-			.saturating_add(T::DbWeight::get().reads_writes(1, 1))
+		Weight::from_parts(30 * MICRO, 6_000).saturating_add(T::DbWeight::get().reads_writes(1, 1))
 	}
 
 	/// Listing (r:1 w:1).
 	fn remove_listing() -> Weight {
-		Weight::from_parts(30 * MICRO, 4_000)
-			.saturating_add(T::DbWeight::get().reads_writes(1, 1))
+		Weight::from_parts(30 * MICRO, 4_000).saturating_add(T::DbWeight::get().reads_writes(1, 1))
 	}
 
 	/// Job (r:1 w:1); round (w:1); audit (r:1 w:2).
 	fn forget() -> Weight {
-		Weight::from_parts(60 * MICRO, 30_000)
-			.saturating_add(T::DbWeight::get().reads_writes(2, 4))
+		Weight::from_parts(60 * MICRO, 30_000).saturating_add(T::DbWeight::get().reads_writes(2, 4))
 	}
 
 	/// Cursor (r:1 w:1); agenda (r:1).
 	fn serve() -> Weight {
-		Weight::from_parts(15 * MICRO, 4_000)
-			.saturating_add(T::DbWeight::get().reads_writes(2, 1))
+		Weight::from_parts(15 * MICRO, 4_000).saturating_add(T::DbWeight::get().reads_writes(2, 1))
 	}
 
 	/// Agenda (r:2 w:4); job (r:1 w:1); round (r:2); up to 8 models or 2 seeds (r:8).
@@ -110,8 +103,7 @@ impl<T: frame_system::Config> WeightInfo for SubstrateWeight<T> {
 
 	/// Agenda (r:2 w:4); job (r:1 w:1); applicants (r:1).
 	fn close_applications() -> Weight {
-		Weight::from_parts(60 * MICRO, 20_000)
-			.saturating_add(T::DbWeight::get().reads_writes(4, 5))
+		Weight::from_parts(60 * MICRO, 20_000).saturating_add(T::DbWeight::get().reads_writes(4, 5))
 	}
 
 	/// Agenda (r:2 w:4); job (r:1 w:1); applicants (r:1 w:1); seed (r:3); round (r:1 w:1);

@@ -38,7 +38,7 @@ fn verifier<T: Config>(at: u32) -> T::AccountId {
 /// hold.
 fn fill_pool<T: Config>(count: u32) {
 	let bond = bond::<T>();
-	let mut pool = Pool::<T>::get();
+	let mut pool = frame_support::BoundedBTreeMap::<T::AccountId, Balance, T::MaxPool>::new();
 	for at in 0..count {
 		let who = verifier::<T>(at);
 		if at < MAX_VERIFIERS {

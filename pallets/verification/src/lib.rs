@@ -3,20 +3,20 @@
 //! - Verifiers [`Pallet::register`] with a bond, which is their weight when committees
 //!   are drawn and answers for what they say. Leaving takes an unbonding period.
 //! - An audit decides for every *distinct* result of a job ("group") whether it is
-//!   true. Its owner (the task market) opens it, calls [`Audits::advance`] at the
-//!   height it is told, and again when [`JobObserver::progressed`] says that everyone
+//!   true. Its owner (the task market) opens it, calls `Audits::advance` at the
+//!   height it is told, and again when `JobObserver::progressed` says that everyone
 //!   in a phase is done: this pallet has no clock of its own.
-//! - A round: [`committee`] draws verifiers and segments from randomness of blocks
+//! - A round: `committee` draws verifiers and segments from randomness of blocks
 //!   behind the opening; they replay and [`Pallet::commit`]; when all have, or the time
 //!   is up, they [`Pallet::reveal`]; [`verdicts`] decides each group by a strict
-//!   majority of the committee. [`rounds`] takes an audit from phase to phase.
+//!   majority of the committee. `rounds` takes an audit from phase to phase.
 //! - A group without a majority gets another round. Where the majority could not have
 //!   a result, its trainers may store the drawn states on chain and [`Pallet::rescue`]
 //!   it. An audit has at most `MAX_AUDIT_ROUNDS` rounds, each phase a deadline: it ends
 //!   whoever vanishes.
 //! - Who agreed with what was decided in a round has earned a fee, which the owner of
 //!   the audit pays; who gave no verdict or a contrary one loses a part of the bond to
-//!   the jackpot, see [`bonds`].
+//!   the jackpot, see `bonds`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(

@@ -287,3 +287,64 @@ fn first_largest(row: &[f32]) -> usize {
 	}
 	best.0
 }
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::{init, lower, spec::JobSpec, H256};
+
+	#[test]
+	fn what_is_missing_or_wrong_is_named() {
+		let spec = JobSpec::example();
+		let program = lower::evaluation_of(&spec, 2);
+		let state: State = lower::state(&spec)
+			.iter()
+			.map(|t| (t.name.clone(), init::initial(&H256::zero(), t)))
+			.collect();
+		let (x, y) = (vec![0.5; 128], vec![3, 9]);
+		assert!(run(&program, &x, &y, &state).is_ok());
+		let error = |x: &[f32], y: &[u32], state: &State| {
+			run(&program, x, y, state).unwrap_err().to_string()
+		};
+		assert!(error(&x[1..], &y, &state).contains("features has 127 elements; 128"));
+		assert!(error(&x, &y[1..], &state).contains("labels has 1"));
+		assert!(error(&x, &[3, 10], &state).contains("label 10 is not below the 10"));
+		let mut other = state.clone();
+		other.remove("layers.1.bias");
+		assert!(error(&x, &y, &other).contains("layers.1.bias"));
+		let mut other = state.clone();
+		other.insert("layers.1.bias".into(), vec![0.0; 31]);
+		assert!(error(&x, &y, &other).contains("31 elements; 32"));
+		// A list out of order.
+		let mut reversed = program.clone();
+		reversed.ops.reverse();
+		let result = run(&reversed, &x, &y, &state);
+		assert!(matches!(result, Err(ExecError::Missing { .. })));
+	}
+
+	/// Two rows whose logits are the biases: zero weights.
+	#[test]
+	fn loss_and_hits_of_a_known_model() {
+		let mut spec = JobSpec::example();
+		spec.model = crate::spec::Model::Mlp {
+			hidden: Default::default(),
+			activation: crate::spec::Activation::Relu,
+		};
+		let program = lower::evaluation_of(&spec, 2);
+		let mut bias = vec![0.0; 10];
+		bias[4] = 2.0;
+		let state = State::from([
+			("layers.0.weight".into(), vec![0.0; 640]),
+			("layers.0.bias".into(), bias),
+		]);
+		let values = run(&program, &[1.0; 128], &[4, 0], &state).unwrap();
+		assert_eq!(values.role(&program, Role::Correct), [1.0, 0.0]);
+		let total = 2.0f64.exp() + 9.0;
+		let expected = [total.ln() - 2.0, total.ln()];
+		for (found, expected) in values.role(&program, Role::RowLosses).iter().zip(expected) {
+			assert!((f64::from(*found) - expected).abs() < 3e-7);
+		}
+		let mean = f64::from(values.role(&program, Role::Loss)[0]);
+		assert!((mean - (expected[0] + expected[1]) / 2.0).abs() < 3e-7);
+	}
+}

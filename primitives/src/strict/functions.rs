@@ -3,8 +3,8 @@
 //! Each is generic over [`Arithmetic`], so that vector kernels compile this very code with
 //! their fused multiply-add: there is one definition. Largest errors, measured by the tests
 //! below against binary64 (`ulp` of the correctly rounded result): exp 1.01 over all finite
-//! results, log 1.0 over all positive numbers; the inverse normal has a
-//! relative error of at most 4e-7. sqrt is correctly rounded.
+//! results, log 0.82 over all positive numbers; the inverse normal has a
+//! relative error of at most 2.5e-7. sqrt is correctly rounded.
 
 use super::fma::fma as soft_fma;
 
@@ -259,7 +259,7 @@ mod tests {
 				worst = worst.max(ulps(log(x), libm::log(f64::from(x))));
 			}
 		}
-		assert!(worst < 1.0, "{worst} ulp");
+		assert!(worst < 0.82, "{worst} ulp");
 		println!("log: {worst:.4} ulp");
 	}
 
@@ -301,7 +301,7 @@ mod tests {
 			worst = worst.max((f64::from(found) - z).abs() / z);
 			assert_eq!(inverse_normal(-x), -found);
 		}
-		assert!(worst < 4e-7, "{worst:e} relative");
+		assert!(worst < 2.5e-7, "{worst:e} relative");
 		println!("inverse normal: {worst:e} relative");
 	}
 

@@ -11,6 +11,8 @@ pub mod exec;
 mod fma;
 mod functions;
 mod reduce;
+#[cfg(test)]
+mod vectors;
 
 pub use fma::fma;
 pub use functions::{

@@ -4,8 +4,7 @@ use super::{market::DAYS, money::Jackpot};
 use crate::{
 	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, TaskMarket, UNIT,
 };
-use frame_support::{parameter_types, traits::ConstU32, weights::Weight};
-use pallet_verification::WeightInfo;
+use frame_support::{parameter_types, traits::ConstU32};
 use sp_runtime::Permill;
 use trainyard_primitives::job::BlockNumber;
 
@@ -18,9 +17,6 @@ parameter_types! {
 	pub const RescueBlocks: BlockNumber = 300;
 	pub const AbsentSlash: Permill = Permill::from_percent(1);
 	pub const ContrarySlash: Permill = Permill::from_percent(10);
-	/// Most that one step of an audit weighs.
-	pub AdvanceWeight: Weight =
-		<Runtime as pallet_verification::Config>::WeightInfo::advance();
 }
 
 impl pallet_verification::Config for Runtime {

@@ -2,7 +2,7 @@
 
 use crate::{
 	AccountId, Babe, Balance, Block, Hash, Nonce, PalletInfo, Runtime, RuntimeCall, RuntimeEvent,
-	RuntimeOrigin, RuntimeTask, System, SS58_PREFIX, VERSION,
+	RuntimeOrigin, RuntimeTask, SS58_PREFIX, VERSION,
 };
 use frame_support::{
 	derive_impl,

@@ -41,9 +41,9 @@ export class Steps {
 }
 
 /** Tells why a run failed. */
-export function tellFailure(error, { logs, hint }) {
+export function tellFailure(error, { logs, hint } = {}) {
 	console.error(`\n${red(bold(`FAILED: ${error.step ?? 'start'}`))}`);
 	console.error(`  why:        ${(error.message ?? String(error)).replaceAll('\n', '\n              ')}`);
-	console.error(`  what to do: ${hint}`);
-	console.error(`  logs:       ${logs}`);
+	if (hint) console.error(`  what to do: ${hint}`);
+	if (logs) console.error(`  logs:       ${logs}`);
 }

@@ -90,8 +90,8 @@ impl Kernel {
 
 	/// The kernel named by [`KERNEL_VARIABLE`], otherwise the fastest.
 	pub fn from_environment() -> Result<Self, UnsupportedKernel> {
-		match std::env::var(KERNEL_VARIABLE) {
-			Ok(name) if !name.is_empty() => name.parse(),
+		match std::env::var_os(KERNEL_VARIABLE) {
+			Some(name) if !name.is_empty() => name.to_string_lossy().parse(),
 			_ => Ok(Self::supported().first().copied().unwrap_or(Kernel::Scalar)),
 		}
 	}

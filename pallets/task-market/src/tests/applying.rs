@@ -120,8 +120,7 @@ fn replicas_are_drawn_from_the_seed_by_bond_and_the_others_are_let_go() {
 
 		run_to_state(id, JobState::Training);
 		let seed = seed_of(SEED_DOMAIN, &id.encode(), closed);
-		let candidates =
-			[(11, 1_000), (12, 1_000), (13, 1_000_000), (14, 1_000), (15, 1_000)];
+		let candidates = [(11, 1_000), (12, 1_000), (13, 1_000_000), (14, 1_000), (15, 1_000)];
 		let drawn: Vec<AccountId> = draw::weighted(REPLICAS_DOMAIN, &seed, &candidates, 2);
 		assert_eq!(drawn.len(), 2);
 		let trained: Vec<AccountId> = job(id).replicas.iter().map(|r| r.trainer).collect();

@@ -165,7 +165,7 @@ fn looking_for_models_ends_at_the_deadline() {
 fn who_does_not_reveal_or_store_is_out() {
 	run(|| {
 		let id = training(&[11, 12, 13]);
-		[11, 12, 13].map(|t| commit(id, t));
+		[11, 12, 13].into_iter().for_each(|t| commit(id, t));
 		run_to_state(id, JobState::Revealing);
 		reveal(id, 12, 2);
 		reveal(id, 13, 3);
@@ -244,7 +244,10 @@ fn nobody_pays_where_no_round_or_audit_can_be_opened() {
 		apply(id, &[11]);
 		RefuseRounds::set(true);
 		run_to_end(id);
-		assert_eq!((job(id).state, fates(id)), (JobState::Ended(Ending::Failed), vec![Fate::Undecided]));
+		assert_eq!(
+			(job(id).state, fates(id)),
+			(JobState::Ended(Ending::Failed), vec![Fate::Undecided])
+		);
 		RefuseRounds::set(false);
 
 		let id = training(&[11]);
@@ -253,7 +256,10 @@ fn nobody_pays_where_no_round_or_audit_can_be_opened() {
 		reveal(id, 11, 1);
 		RefuseAudits::set(true);
 		run_to_end(id);
-		assert_eq!((job(id).state, fates(id)), (JobState::Ended(Ending::Failed), vec![Fate::Undecided]));
+		assert_eq!(
+			(job(id).state, fates(id)),
+			(JobState::Ended(Ending::Failed), vec![Fate::Undecided])
+		);
 		assert_eq!((free(SUBMITTER), free(11)), (ENDOWMENT, ENDOWMENT));
 	});
 }

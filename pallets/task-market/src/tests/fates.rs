@@ -33,7 +33,7 @@ fn accepted() {
 		};
 		assert_eq!(s, expected);
 		assert_eq!(free(11), ENDOWMENT + quote.price);
-		VERIFIERS.map(|v| assert_eq!(free(v), ENDOWMENT + FEE));
+		VERIFIERS.iter().for_each(|v| assert_eq!(free(*v), ENDOWMENT + FEE));
 		assert_eq!(free(SUBMITTER), ENDOWMENT - quote.price - quote.fee - 3 * FEE);
 		assert_eq!(TotalBurned::<Test>::get(), quote.fee);
 		assert_eq!(Credited::get(), vec![(11, quote.work)]);
@@ -60,7 +60,7 @@ fn rejected() {
 		assert_eq!(s, expected);
 		assert_eq!(free(SUBMITTER), ENDOWMENT, "made whole to the last unit");
 		assert_eq!(free(11), ENDOWMENT - quote.deposit);
-		VERIFIERS.map(|v| assert_eq!(free(v), ENDOWMENT + FEE + bounty));
+		VERIFIERS.iter().for_each(|v| assert_eq!(free(*v), ENDOWMENT + FEE + bounty));
 		assert_eq!(free(JACKPOT), rest - 3 * bounty);
 		assert_eq!((Credited::get(), TotalBurned::<Test>::get()), (vec![], 0));
 	});

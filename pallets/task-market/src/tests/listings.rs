@@ -21,11 +21,8 @@ fn order(who: AccountId, trainer: AccountId, terms: Terms) -> sp_runtime::Dispat
 fn listings_are_posted_replaced_and_removed() {
 	run(|| {
 		assert_ok!(list(11, 5, 100));
-		let posted = |price_per_ut, max_work| Event::ListingPosted {
-			trainer: 11,
-			price_per_ut,
-			max_work,
-		};
+		let posted =
+			|price_per_ut, max_work| Event::ListingPosted { trainer: 11, price_per_ut, max_work };
 		System::assert_last_event(posted(5, 100).into());
 		assert_ok!(list(11, 6, 90));
 		System::assert_last_event(posted(6, 90).into());

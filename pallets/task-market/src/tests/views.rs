@@ -43,11 +43,11 @@ fn a_job_is_shown_through_its_life() {
 		commit(id, 12);
 		let view = TaskMarket::job_view(id).unwrap();
 		assert_eq!((view.seed, view.applicants), (job(id).seed, vec![]));
-		let of = |trainer, committed, reveal, fate| ReplicaView { trainer, committed, reveal, fate };
+		let of =
+			|trainer, committed, reveal, fate| ReplicaView { trainer, committed, reveal, fate };
 		let mut replicas = view.replicas;
 		replicas.sort_by_key(|r| r.trainer);
-		let expected =
-			vec![of(11, false, None, Fate::Working), of(12, true, None, Fate::Working)];
+		let expected = vec![of(11, false, None, Fate::Working), of(12, true, None, Fate::Working)];
 		assert_eq!(replicas, expected);
 
 		run_to_state(id, JobState::Revealing);
@@ -82,7 +82,7 @@ fn jobs_are_listed() {
 		run_to(26);
 		assert_ok!(TaskMarket::forget(RuntimeOrigin::signed(OTHER), ids[1]));
 		assert_eq!(numbers(TaskMarket::recent_jobs(10)), vec![3, 2, 0]);
-		assert_eq!(numbers(TaskMarket::active_jobs()), vec![]);
+		assert!(TaskMarket::active_jobs().is_empty());
 	});
 }
 

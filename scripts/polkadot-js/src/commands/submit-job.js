@@ -48,50 +48,52 @@ export default {
 	},
 
 	async run({ api, flags, prepared: { key, wanted }, print }) {
-		const { spec, terms } = toChain(wanted);
-		const cost = await api.call.trainyardApi.deposit(spec, terms);
-		if (cost.isNone) {
-			throw new UserError(
-				`the chain refuses this job as invalid: ${await reason(api, key, spec, terms)}`,
-			);
-		}
-		const [work, escrow, deposit] = cost.unwrap().map((value) => value.toBigInt());
+		const cost = await quote(api, key, wanted);
 		if (flags['dry-run']) {
 			print(
-				`${JSON.stringify(wanted, null, 2)}\nwork ${formatWork(work)}, escrow ${formatAmount(escrow)}, ` +
-					`deposit of a trainer ${formatAmount(deposit)}`,
-				{ ...wanted, work: work.toString(), escrow: escrow.toString(), deposit: deposit.toString() },
+				`${JSON.stringify(wanted, null, 2)}\nwork ${formatWork(cost.work)}, escrow ${formatAmount(cost.escrow)}, ` +
+					`deposit of a trainer ${formatAmount(cost.deposit)}`,
+				{ ...wanted, work: `${cost.work}`, escrow: `${cost.escrow}`, deposit: `${cost.deposit}` },
 			);
 			return;
 		}
 		const { data } = await api.query.system.account(key.address);
 		const free = data.free.toBigInt();
-		if (free < escrow) {
+		if (free < cost.escrow) {
 			throw new UserError(
-				`not enough balance: the escrow is ${formatAmount(escrow)}, ${key.address} has ` +
+				`not enough balance: the escrow is ${formatAmount(cost.escrow)}, ${key.address} has ` +
 					`${formatAmount(free)} free. Lower the price, the replicas or the steps, or top up the account`,
 			);
 		}
-		const { taskMarket } = api.tx;
-		const tx = flags.trainer
-			? taskMarket.order(flags.trainer, spec, terms)
-			: taskMarket.submitJob(spec, terms);
-		const { events, blockHash } = await send(api, tx, key);
-		const posted = events.find((event) => event.section === 'taskMarket' && 'job' in namedData(event));
-		if (!posted) throw new Error('the chain took the job but told no number of it');
-		const id = Number(namedData(posted).job.toString());
+		const { id, block } = await postJob(api, key, wanted, flags.trainer);
 		print(
-			`job ${id} is posted: ${formatWork(work)} of work, ${formatAmount(escrow)} in escrow (block ${blockHash})`,
-			{ job: id, work: work.toString(), escrow: escrow.toString(), block: blockHash.toHex() },
+			`job ${id} is posted: ${formatWork(cost.work)} of work, ${formatAmount(cost.escrow)} in escrow (block ${block})`,
+			{ job: id, work: `${cost.work}`, escrow: `${cost.escrow}`, block },
 		);
 		if (flags.watch) await follow({ api, id, print });
 		else if (!flags.json) console.log(`Follow it with: watch-job ${id} --node ${flags.node}`);
 	},
 };
 
-/** An event's fields by name. */
-function namedData(event) {
-	return Object.fromEntries((event.data.names ?? []).map((name, index) => [name, event.data[index]]));
+/** What a job costs: work, escrow, and the deposit of a trainer. Fails where it is invalid. */
+export async function quote(api, key, job) {
+	const { spec, terms } = toChain(job);
+	const cost = await api.call.trainyardApi.deposit(spec, terms);
+	if (cost.isNone) {
+		throw new UserError(`the chain refuses this job as invalid: ${await reason(api, key, spec, terms)}`);
+	}
+	const [work, escrow, deposit] = [...cost.unwrap()].map((value) => value.toBigInt());
+	return { work, escrow, deposit };
+}
+
+/** Posts a job, or orders it from `trainer`. Returns its number and the hash of its block. */
+export async function postJob(api, key, job, trainer) {
+	const { spec, terms } = toChain(job);
+	const { taskMarket } = api.tx;
+	const tx = trainer ? taskMarket.order(trainer, spec, terms) : taskMarket.submitJob(spec, terms);
+	const { events, blockHash } = await send(api, tx, key);
+	const posted = events.find((event) => api.events.taskMarket.JobPosted.is(event));
+	return { id: posted.data.job.toNumber(), block: blockHash.toHex() };
 }
 
 /** Why the chain refuses a job: what posting it would fail with, from a dry run. */

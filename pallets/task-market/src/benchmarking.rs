@@ -1,0 +1,347 @@
+//! Benchmarks of every call and of each step of a job, at their largest.
+//!
+//! Other pallets stand behind traits, so a benchmark cannot make a trainer commit, a model
+//! be stored or an audit decide. The steps are therefore measured from where this pallet
+//! takes over: the draw from a given seed, an audit opened for given results, a settlement
+//! for given fates.
+
+use super::*;
+use alloc::{collections::BTreeMap, vec, vec::Vec};
+use frame_benchmarking::v2::*;
+use frame_support::{
+	traits::{fungible::Mutate, Get},
+	BoundedVec,
+};
+use frame_system::RawOrigin;
+use sp_runtime::SaturatedConversion;
+use trainyard_primitives::{
+	audit::Decision,
+	job::{
+		Balance, Ending, Fate, JobState, Terms, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS,
+		MAX_REPLICAS, MAX_VERIFIERS,
+	},
+	spec::{JobSpec, Model, MAX_HIDDEN_LAYERS},
+	text::MAX_TEXT,
+	traits::{BlobStore, TrainerRegistry},
+	JobId, Text, H256,
+};
+
+/// Enough for anything here, and for a hundred accounts.
+const FUNDS: Balance = 1 << 90;
+
+fn funded<T: Config>(name: &'static str, index: u32) -> T::AccountId {
+	let who: T::AccountId = account(name, index, 0);
+	T::Currency::set_balance(&who, FUNDS);
+	who
+}
+
+fn trainer<T: Config>(index: u32) -> T::AccountId {
+	let who = funded::<T>("trainer", index);
+	T::Trainers::make_trainer(&who);
+	who
+}
+
+/// The longest text that begins thus.
+fn longest(begin: &[u8]) -> Text {
+	let mut text = begin.to_vec();
+	text.resize(MAX_TEXT as usize, b'x');
+	Text(BoundedVec::truncate_from(text))
+}
+
+/// The largest specification.
+fn spec() -> JobSpec {
+	let mut spec = JobSpec::example();
+	spec.dataset.location = longest(b"http://");
+	let Model::Mlp { hidden, .. } = &mut spec.model;
+	*hidden = BoundedVec::truncate_from(vec![8; MAX_HIDDEN_LAYERS as usize]);
+	spec
+}
+
+/// Terms with the most of everything.
+fn terms<T: Config>() -> Terms {
+	Terms {
+		price_per_ut: 1_000_000_000_000,
+		replicas: MAX_REPLICAS,
+		verifiers: MAX_VERIFIERS,
+		audit_segments: MAX_AUDIT_SEGMENTS,
+		audit_fee: T::MinAuditFee::get().max(1_000_000_000_000),
+		apply_blocks: T::MinPeriod::get(),
+		training_blocks: T::MinPeriod::get(),
+	}
+}
+
+fn posted<T: Config>() -> Result<JobId, BenchmarkError> {
+	let id = NextJob::<T>::get();
+	let submitter = funded::<T>("submitter", 0);
+	Pallet::<T>::do_submit_job(submitter, spec(), terms::<T>())?;
+	Ok(id)
+}
+
+/// A job that `count` trainers applied for.
+fn applied<T: Config>(count: u32) -> Result<JobId, BenchmarkError> {
+	let id = posted::<T>()?;
+	for index in 0..count {
+		Pallet::<T>::do_apply(trainer::<T>(index), id)?;
+	}
+	Ok(id)
+}
+
+/// A job in training with the most replicas.
+fn training<T: Config>() -> Result<(JobId, Job<T::AccountId>), BenchmarkError> {
+	let id = applied::<T>(MAX_REPLICAS)?;
+	let mut job = Jobs::<T>::get(id).unwrap();
+	job.state = JobState::Seeding;
+	let applicants = Applicants::<T>::take(id).into_inner();
+	let now = Pallet::<T>::now();
+	let next = Pallet::<T>::assign(id, &mut job, now, H256::repeat_byte(7), applicants);
+	Pallet::<T>::schedule(id, next.unwrap());
+	assert_eq!(job.replicas.len() as u32, MAX_REPLICAS);
+	Jobs::<T>::insert(id, &job);
+	Ok((id, job))
+}
+
+/// A distinct result of each replica.
+fn results<T: Config>(job: &Job<T::AccountId>) -> BTreeMap<T::AccountId, WorkResult> {
+	let result = |i: usize| WorkResult {
+		bundle_root: H256::repeat_byte(i as u8),
+		model_root: H256::repeat_byte(0x80 | i as u8),
+	};
+	job.replicas.iter().enumerate().map(|(i, r)| (r.trainer.clone(), result(i))).collect()
+}
+
+fn set_height<T: Config>(height: u32) {
+	frame_system::Pallet::<T>::set_block_number(height.saturated_into());
+}
+
+#[benchmarks]
+mod benchmarks {
+	use super::*;
+
+	#[benchmark]
+	fn submit_job() {
+		let submitter = funded::<T>("submitter", 0);
+		let (spec, terms) = (spec(), terms::<T>());
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(submitter), spec, terms);
+
+		assert_eq!(NextJob::<T>::get(), 1);
+	}
+
+	#[benchmark]
+	fn order() -> Result<(), BenchmarkError> {
+		let submitter = funded::<T>("submitter", 0);
+		let trainer = trainer::<T>(0);
+		let listing = Listing { price_per_ut: 1, max_work: u64::MAX, note: longest(b"") };
+		Pallet::<T>::do_post_listing(trainer.clone(), listing)?;
+		let (spec, terms) = (spec(), Terms { replicas: 1, ..terms::<T>() });
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(submitter), trainer, spec, terms);
+
+		assert_eq!(NextJob::<T>::get(), 1);
+		Ok(())
+	}
+
+	#[benchmark]
+	fn apply() -> Result<(), BenchmarkError> {
+		let id = applied::<T>(T::MaxApplicants::get() - 1)?;
+		let last = trainer::<T>(T::MaxApplicants::get());
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(last), id);
+
+		assert_eq!(Applicants::<T>::get(id).len() as u32, T::MaxApplicants::get());
+		Ok(())
+	}
+
+	#[benchmark]
+	fn cancel() -> Result<(), BenchmarkError> {
+		let id = posted::<T>()?;
+		let submitter = Jobs::<T>::get(id).unwrap().submitter;
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(submitter), id);
+
+		assert_eq!(Jobs::<T>::get(id).unwrap().state, JobState::Ended(Ending::Cancelled));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn agree() -> Result<(), BenchmarkError> {
+		let (id, job) = training::<T>()?;
+		let last = job.replicas.last().unwrap().trainer.clone();
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(last), id, 1);
+
+		assert_eq!(Jobs::<T>::get(id).unwrap().replicas.last().unwrap().offer, Some(1));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn post_listing() {
+		let trainer = trainer::<T>(0);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(trainer.clone()), 1, u64::MAX, longest(b""));
+
+		assert!(Listings::<T>::contains_key(&trainer));
+	}
+
+	#[benchmark]
+	fn remove_listing() -> Result<(), BenchmarkError> {
+		let trainer = trainer::<T>(0);
+		let listing = Listing { price_per_ut: 1, max_work: u64::MAX, note: longest(b"") };
+		Pallet::<T>::do_post_listing(trainer.clone(), listing)?;
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(trainer.clone()));
+
+		assert!(!Listings::<T>::contains_key(&trainer));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn forget() -> Result<(), BenchmarkError> {
+		let (id, mut job) = training::<T>()?;
+		let results = results::<T>(&job);
+		let now = Pallet::<T>::now();
+		assert!(Pallet::<T>::open_audit(id, &mut job, now, &results).is_some());
+		Pallet::<T>::decide(id, &mut job, &[Decision::Accepted; MAX_REPLICAS as usize], &[]);
+		Pallet::<T>::unschedule(id);
+		Jobs::<T>::insert(id, &job);
+		set_height::<T>(job.deadline);
+		let caller: T::AccountId = whitelisted_caller();
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller), id);
+
+		assert!(!Jobs::<T>::contains_key(id));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn serve() {
+		let now = Pallet::<T>::now();
+		Cursor::<T>::put(now);
+
+		#[block]
+		{
+			Pallet::<T>::serve(now);
+		}
+
+		assert_eq!(Cursor::<T>::get(), Some(now + 1));
+	}
+
+	#[benchmark]
+	fn look() -> Result<(), BenchmarkError> {
+		let (id, job) = training::<T>()?;
+
+		#[block]
+		{
+			Pallet::<T>::advance(id);
+		}
+
+		assert_eq!(Due::<T>::get(id), Some(job.deadline));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn close_applications() -> Result<(), BenchmarkError> {
+		let id = applied::<T>(T::MaxApplicants::get())?;
+		set_height::<T>(Jobs::<T>::get(id).unwrap().deadline);
+
+		#[block]
+		{
+			Pallet::<T>::advance(id);
+		}
+
+		assert_eq!(Jobs::<T>::get(id).unwrap().state, JobState::Seeding);
+		Ok(())
+	}
+
+	#[benchmark]
+	fn assign(a: Linear<1, { T::MaxApplicants::get() }>) -> Result<(), BenchmarkError> {
+		let id = applied::<T>(a)?;
+		let now = Pallet::<T>::now();
+
+		#[block]
+		{
+			let mut job = Jobs::<T>::get(id).unwrap();
+			let applicants = Applicants::<T>::take(id).into_inner();
+			let next = Pallet::<T>::assign(id, &mut job, now, H256::repeat_byte(7), applicants);
+			Pallet::<T>::schedule(id, next.unwrap());
+			Jobs::<T>::insert(id, job);
+		}
+
+		assert_eq!(Jobs::<T>::get(id).unwrap().replicas.len() as u32, a.min(MAX_REPLICAS));
+		Ok(())
+	}
+
+	/// Nobody committed, so this contains the settlement of a failed job.
+	#[benchmark]
+	fn open_reveals() -> Result<(), BenchmarkError> {
+		let (id, job) = training::<T>()?;
+		set_height::<T>(job.deadline);
+
+		#[block]
+		{
+			Pallet::<T>::advance(id);
+		}
+
+		assert_eq!(Jobs::<T>::get(id).unwrap().state, JobState::Ended(Ending::Failed));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn open_audit() -> Result<(), BenchmarkError> {
+		let (id, job) = training::<T>()?;
+		let results = results::<T>(&job);
+		let now = Pallet::<T>::now();
+
+		#[block]
+		{
+			let mut job = Jobs::<T>::get(id).unwrap();
+			for result in results.values() {
+				T::Blobs::is_complete(&result.model_root);
+			}
+			let next = Pallet::<T>::open_audit(id, &mut job, now, &results);
+			Pallet::<T>::schedule(id, next.unwrap());
+			Jobs::<T>::insert(id, job);
+		}
+
+		assert_eq!(Jobs::<T>::get(id).unwrap().state, JobState::Auditing);
+		Ok(())
+	}
+
+	/// All but one replica are accepted, and a full committee served in every round: the most
+	/// payments there can be.
+	#[benchmark]
+	fn settle() -> Result<(), BenchmarkError> {
+		let (id, mut job) = training::<T>()?;
+		for replica in job.replicas.iter_mut() {
+			replica.fate = Fate::Accepted;
+		}
+		job.replicas[0].fate = Fate::Rejected;
+		Jobs::<T>::insert(id, &job);
+		let served: Vec<T::AccountId> = (0..MAX_VERIFIERS * MAX_AUDIT_ROUNDS)
+			.map(|index| funded::<T>("verifier", index))
+			.collect();
+
+		#[block]
+		{
+			let mut job = Jobs::<T>::get(id).unwrap();
+			Pallet::<T>::end(id, &mut job, Ending::Settled, &served);
+			Pallet::<T>::unschedule(id);
+			Jobs::<T>::insert(id, job);
+		}
+
+		let job = Jobs::<T>::get(id).unwrap();
+		assert_eq!(job.state, JobState::Ended(Ending::Settled));
+		assert!(job.settlement.slashed_to_verifiers > 0);
+		Ok(())
+	}
+
+	impl_benchmark_test_suite!(Pallet, crate::mock::new_test_ext(), crate::mock::Test);
+}
