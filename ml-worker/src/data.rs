@@ -180,18 +180,20 @@ impl<R: Read> Rows<R> {
 					))
 				})?);
 			} else if column <= self.features {
-				let number = field.parse::<f32>().ok().filter(|x| x.is_finite()).ok_or_else(|| {
-					self.wrong(format!("column {}: {field:?} is not a finite number", column + 1))
-				})?;
+				let number =
+					field.parse::<f32>().ok().filter(|x| x.is_finite()).ok_or_else(|| {
+						self.wrong(format!(
+							"column {}: {field:?} is not a finite number",
+							column + 1
+						))
+					})?;
 				inputs.push(number);
 			}
 		}
 		match label {
 			Some(label) if columns == self.features + 1 => Ok(Some(Row { inputs, label })),
-			_ => Err(self.wrong(format!(
-				"{columns} columns, but the header names {}",
-				self.features + 1
-			))),
+			_ => Err(self
+				.wrong(format!("{columns} columns, but the header names {}", self.features + 1))),
 		}
 	}
 
@@ -234,8 +236,8 @@ pub fn inspect(path: &Path, format: DataFormat, every: u32) -> Result<Inspection
 /// Checks that the file at `path` is the specification's, by hash and length, without
 /// reading its rows.
 pub fn check_content(path: &Path, dataset: &Dataset) -> Result<(), DataError> {
-	let (found, bytes) = crate::hash::file(path)
-		.map_err(|error| DataError::Io { path: path.to_owned(), error })?;
+	let (found, bytes) =
+		crate::hash::file(path).map_err(|error| DataError::Io { path: path.to_owned(), error })?;
 	content(path, dataset, found, bytes)
 }
 

@@ -77,13 +77,15 @@ type Curve<'a> = (&'a str, RGBColor, &'a [(f64, f64)]);
 fn panel(area: &Area<'_>, title: &str, steps: u32, top: f64, curves: &[Curve<'_>]) -> Drawn<()> {
 	let mut chart = ChartBuilder::on(area)
 		.margin(12)
-		.caption(title, ("sans-serif", 20))
+		.caption(title, ("sans-serif", 22))
 		.x_label_area_size(36)
 		.y_label_area_size(56)
 		.build_cartesian_2d(0.0..f64::from(steps), 0.0..top)?;
 	chart
 		.configure_mesh()
 		.x_desc("step")
+		.label_style(("sans-serif", 15))
+		.axis_desc_style(("sans-serif", 15))
 		.light_line_style(WHITE.mix(0.0))
 		.x_label_formatter(&|x| format!("{x:.0}"))
 		.draw()?;
@@ -92,12 +94,11 @@ fn panel(area: &Area<'_>, title: &str, steps: u32, top: f64, curves: &[Curve<'_>
 		chart
 			.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?
 			.label(*name)
-			.legend(move |(x, y)| {
-				PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(3))
-			});
+			.legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(3)));
 	}
 	chart
 		.configure_series_labels()
+		.label_font(("sans-serif", 15))
 		.background_style(WHITE.mix(0.8))
 		.border_style(BLACK.mix(0.3))
 		.draw()?;

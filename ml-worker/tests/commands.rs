@@ -33,8 +33,20 @@ fn wrong_job_files_name_file_line_and_field() {
 	let folder = tempfile::tempdir().unwrap();
 	for (from, to, line, field, hint) in [
 		("batch_size = 32", "batch_size = 0", 10, "training.batch_size", "from 1 to 65536"),
-		("learning_rate = 0.002", "learning_rate = 0.0", 12, "training.learning_rate", "0.000000001"),
-		("checkpoint_interval", "checkpoint_intervall", 11, "training.checkpoint_intervall", "did you mean checkpoint_interval?"),
+		(
+			"learning_rate = 0.002",
+			"learning_rate = 0.0",
+			12,
+			"training.learning_rate",
+			"0.000000001",
+		),
+		(
+			"checkpoint_interval",
+			"checkpoint_intervall",
+			11,
+			"training.checkpoint_intervall",
+			"did you mean checkpoint_interval?",
+		),
 		("hidden = [32]", "hidden = [65536, 65536]", 6, "model.mlp.hidden", "parameters"),
 		("audit_fee = \"0.5\"", "audit_fee = \"half\"", 18, "terms.audit_fee", "TRY"),
 	] {

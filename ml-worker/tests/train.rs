@@ -20,8 +20,7 @@ fn checkpoints(out: &Path) -> usize {
 
 /// Starts a training and waits until it has written `count` checkpoints.
 fn start(arguments: &[&str], out: &Path, count: usize) -> Child {
-	let mut child =
-		command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+	let mut child = command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
 	let begun = Instant::now();
 	while checkpoints(out) < count {
 		assert!(child.try_wait().unwrap().is_none(), "it ended before checkpoint {count}");
@@ -62,11 +61,8 @@ fn a_terminated_run_says_how_to_go_on() {
 	let (folder, job) = job(100_000);
 	let out = folder.path().join("out");
 	let arguments = ["train", text(&job), "--out", text(&out)];
-	let mut child = command(&arguments)
-		.stdout(Stdio::null())
-		.stderr(Stdio::piped())
-		.spawn()
-		.unwrap();
+	let mut child =
+		command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
 	let begun = Instant::now();
 	while checkpoints(&out) < 2 && begun.elapsed() < Duration::from_secs(120) {
 		std::thread::sleep(Duration::from_millis(2));
@@ -124,10 +120,8 @@ fn a_dataset_with_another_hash_is_refused() {
 	let folder = tempfile::tempdir().unwrap();
 	let out = folder.path().join("out");
 	let wrong = "01".repeat(32);
-	let job = job_text(20).replace(
-		"feature_divisor",
-		&format!("content_hash = \"{wrong}\"\nfeature_divisor"),
-	);
+	let job = job_text(20)
+		.replace("feature_divisor", &format!("content_hash = \"{wrong}\"\nfeature_divisor"));
 	let job = write_job(folder.path(), &job);
 	let (code, _, err) = run(&["train", text(&job), "--out", text(&out)]);
 	assert_eq!(code, 1);
@@ -139,8 +133,7 @@ fn a_dataset_with_another_hash_is_refused() {
 	*data.last_mut().unwrap() = b' ';
 	std::fs::write(&other, data).unwrap();
 	let job = write_job(folder.path(), &job_text(20));
-	let (code, _, err) =
-		run(&["train", text(&job), "--out", text(&out), "--data", text(&other)]);
+	let (code, _, err) = run(&["train", text(&job), "--out", text(&out), "--data", text(&other)]);
 	assert_eq!(code, 1);
 	assert!(err.contains("is not the dataset of the job"), "{err}");
 	assert!(!out.exists(), "nothing was begun");
@@ -198,7 +191,8 @@ fn a_read_only_folder_is_named() {
 	std::fs::copy(env!("CARGO_BIN_EXE_trainyard"), &program).unwrap();
 	let data = folder.path().join("digits.csv");
 	std::fs::copy(common::digits(), &data).unwrap();
-	let job = write_job(folder.path(), &job_text(20).replace(text(&common::digits()), "digits.csv"));
+	let job =
+		write_job(folder.path(), &job_text(20).replace(text(&common::digits()), "digits.csv"));
 	let read_only = folder.path().join("read-only");
 	std::fs::create_dir(&read_only).unwrap();
 	mode(&read_only, 0o555);

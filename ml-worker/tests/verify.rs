@@ -93,7 +93,9 @@ fn tampered_files_fail_and_missing_ones_cannot_be_checked() {
 	};
 	type Change = fn(&mut serde_json::Value);
 	let changes: [(&str, Change); 6] = [
-		("state hash", |m| m["checkpoints"][3]["state_hash"] = m["checkpoints"][4]["state_hash"].clone()),
+		("state hash", |m| {
+			m["checkpoints"][3]["state_hash"] = m["checkpoints"][4]["state_hash"].clone()
+		}),
 		("root", |m| m["bundle_root"] = m["model_root"].clone()),
 		("model root", |m| m["model_root"] = m["bundle_root"].clone()),
 		("seed", |m| m["seed"] = m["bundle_root"].clone()),

@@ -35,7 +35,7 @@ pub mod configs;
 pub mod presets;
 mod views;
 
-use alloc::borrow::Cow;
+use alloc::{borrow::Cow, vec::Vec};
 use sp_runtime::{
 	generic,
 	traits::{BlakeTwo256, IdentifyAccount, Verify},

@@ -23,14 +23,14 @@ fn advice(error: &io::Error) -> &'static str {
 		ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
 			". The disk is full: free some space, then start again with --resume; everything up \
 			 to the last checkpoint is kept"
-		},
+		}
 		ErrorKind::FileTooLarge => {
 			". A limit on file sizes forbids it (ulimit -f): raise it, then start again with \
 			 --resume; everything up to the last checkpoint is kept"
-		},
+		}
 		ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
 			". Choose a folder that this user may write to, or change its permissions"
-		},
+		}
 		ErrorKind::NotADirectory => ". A part of this path is a file, not a folder",
 		_ => "",
 	}

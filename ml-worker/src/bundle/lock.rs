@@ -15,9 +15,7 @@ pub const FILE: &str = ".lock";
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
 	/// Another process works there.
-	#[error(
-		"another process is writing to {0}. Wait for it, stop it, or choose another folder"
-	)]
+	#[error("another process is writing to {0}. Wait for it, stop it, or choose another folder")]
 	Held(std::path::PathBuf),
 	/// The lock file could not be made.
 	#[error(transparent)]

@@ -68,7 +68,9 @@ impl MadeBy {
 		let model = cpu.lines().find_map(|line| line.strip_prefix("model name"));
 		Self {
 			worker: env!("CARGO_PKG_VERSION").to_owned(),
-			cpu: model.map(|m| m.trim_start_matches([' ', '\t', ':']).to_owned()).unwrap_or_default(),
+			cpu: model
+				.map(|m| m.trim_start_matches([' ', '\t', ':']).to_owned())
+				.unwrap_or_default(),
 			cores: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
 			system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
 		}

@@ -49,7 +49,9 @@ pub const CHECKPOINTS: &str = "checkpoints";
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
 	/// The folder holds no manifest.
-	#[error("{0} is no bundle: it has no manifest.json. `trainyard train JOB.toml --out DIR` makes one")]
+	#[error(
+		"{0} is no bundle: it has no manifest.json. `trainyard train JOB.toml --out DIR` makes one"
+	)]
 	NoManifest(PathBuf),
 	/// The manifest cannot be understood.
 	#[error("{path} cannot be read: {why}")]
@@ -262,7 +264,8 @@ mod tests {
 
 	#[test]
 	fn only_files_of_a_bundle_are_served() {
-		for good in ["manifest.json", "model.safetensors", "checkpoints/step-00000050.safetensors"] {
+		for good in ["manifest.json", "model.safetensors", "checkpoints/step-00000050.safetensors"]
+		{
 			assert!(servable(good), "{good}");
 		}
 		for bad in ["", ".lock", "../manifest.json", "/etc/passwd", "checkpoints/", "a/b"] {

@@ -133,8 +133,7 @@ pub fn first_nan(tensors: &Tensors) -> Option<&str> {
 
 /// Whether both have the same names and shapes.
 pub fn same_layout(a: &Tensors, b: &Tensors) -> bool {
-	a.len() == b.len()
-		&& a.iter().zip(b).all(|((n, t), (m, u))| n == m && t.shape == u.shape)
+	a.len() == b.len() && a.iter().zip(b).all(|((n, t), (m, u))| n == m && t.shape == u.shape)
 }
 
 /// Tensors of candle, copied out.

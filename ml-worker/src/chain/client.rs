@@ -158,7 +158,8 @@ impl Chain {
 		Ok(chain)
 	}
 
-	async fn check_protocol(&self) -> Result<(), ChainError> {
+	/// Checks that the runtime speaks our protocol: an upgrade may have changed it.
+	pub async fn check_protocol(&self) -> Result<(), ChainError> {
 		let found: u32 = match self.api("protocol_version", (), None).await {
 			Err(ChainError::Refused { url, reason, .. }) => {
 				return Err(ChainError::NotTrainyard { url, reason })

@@ -86,8 +86,43 @@ pub enum ChainError {
 }
 
 impl ChainError {
+	/// Whether asking again can never help: this is not the chain, or not the protocol, that
+	/// was meant.
+	pub fn is_final(&self) -> bool {
+		matches!(
+			self,
+			Self::BadUrl { .. }
+				| Self::NotTrainyard { .. }
+				| Self::OtherProtocol { .. }
+				| Self::OtherChain { .. }
+		)
+	}
+
 	/// Whether asking again later may help: the node was not to be had.
 	pub fn is_connection(&self) -> bool {
 		matches!(self, Self::Unreachable { .. } | Self::Lost { .. })
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn errors_say_whether_waiting_helps() {
+		let url = || "ws://node".to_string();
+		let lost =
+			ChainError::Lost { url: url(), method: "m".into(), reason: "connection closed".into() };
+		assert!(lost.is_connection() && !lost.is_final());
+		let refused = ChainError::Refused {
+			url: url(),
+			method: "m".into(),
+			reason: "no state".into(),
+			code: 1,
+		};
+		assert!(!refused.is_connection() && !refused.is_final());
+		let other = ChainError::OtherProtocol { url: url(), found: 99 };
+		assert!(!other.is_connection() && other.is_final());
+		assert!(other.to_string().contains("version 99"));
 	}
 }

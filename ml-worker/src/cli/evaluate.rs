@@ -88,8 +88,8 @@ fn wrong_model(spec: &JobSpec, model: &Tensors) -> Option<String> {
 					"{} has shape {:?}, the job's has {:?}",
 					tensor.name, found.shape, tensor.shape
 				))
-			},
-			Some(_) => {},
+			}
+			Some(_) => {}
 		}
 	}
 	let other = model.keys().find(|name| expected.iter().all(|t| t.name != **name));

@@ -5,8 +5,8 @@
 //! to standard error.
 
 pub mod chain;
-mod evaluate;
 mod estimate;
+mod evaluate;
 mod hash;
 mod plot;
 mod profile;

@@ -40,10 +40,7 @@ impl Profile {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
 		let job = job_toml::load(&self.job)?;
 		let path = job.dataset_path.with_context(|| {
-			format!(
-				"{}: dataset.path: the job names no local file; add one",
-				self.job.display()
-			)
+			format!("{}: dataset.path: the job names no local file; add one", self.job.display())
 		})?;
 		let rows = Arc::new(data::load(&path, &job.spec.dataset)?);
 		let folder = tempfile::tempdir().context("cannot make a temporary folder")?;

@@ -81,13 +81,13 @@ impl Train {
 					self.job.display(),
 					job.spec.dataset.location
 				)
-			},
+			}
 		};
 		let seed = match self.seed {
 			Some(seed) => seed,
 			None if self.resume => {
 				Bundle::open(&self.out).map(|b| b.manifest().seed).unwrap_or_default()
-			},
+			}
 			None => H256::zero(),
 		};
 		let cheat = self.test_only_cheat.map(|segments| Cheat { segments });
@@ -115,7 +115,7 @@ impl Train {
 				eprintln!("{stopped}");
 				// As the shell reports a process that a signal ended.
 				return Ok(ExitCode::from(130));
-			},
+			}
 			Err(error) => return Err(error.into()),
 		};
 		let result = bundle.result()?;
@@ -169,7 +169,7 @@ async fn signal() {
 		match signal(SignalKind::terminate()) {
 			Ok(mut terminated) => {
 				terminated.recv().await;
-			},
+			}
 			Err(_) => std::future::pending().await,
 		}
 	};

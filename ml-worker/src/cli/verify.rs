@@ -36,7 +36,7 @@ impl Verify {
 				}
 				eprintln!("cannot check {}: {error}", self.dir.display());
 				return Ok(ExitCode::from(CANNOT_CHECK));
-			},
+			}
 		};
 		match self.json {
 			true => println!("{}", serde_json::to_string_pretty(&full)?),

@@ -36,7 +36,8 @@ pub async fn next_block(chain: &Chain, seen: Option<H256>) -> Result<Head, Chain
 	loop {
 		match chain.next_head(seen).await {
 			Ok(head) => return Ok(head),
-			Err(e) if e.is_connection() => {
+			Err(e) if e.is_final() => return Err(e),
+			Err(e) => {
 				if !away {
 					warn!("{e} Waiting for it");
 					away = true;
@@ -44,9 +45,36 @@ pub async fn next_block(chain: &Chain, seen: Option<H256>) -> Result<Head, Chain
 				tokio::time::sleep(pause).await;
 				pause = (pause * 2).min(Duration::from_secs(3));
 			}
-			Err(e) => return Err(e),
 		}
 	}
+}
+
+/// What to do about a look at the chain that failed for a reason of the chain or of this
+/// machine: nothing but to look again at the next block, unless the chain is not ours any
+/// more. `told` is what was last complained of, so that it is complained of once.
+pub(crate) async fn survive(
+	chain: &Chain,
+	error: &(dyn std::error::Error + Send + Sync),
+	of_chain: Option<&ChainError>,
+	told: &mut String,
+) -> Result<(), ChainError> {
+	if of_chain.is_some_and(ChainError::is_connection) {
+		// The next block is waited for anyway.
+		return Ok(());
+	}
+	let text = error.to_string();
+	if *told != text {
+		warn!("{text}; looking again at the next block");
+		*told = text;
+	}
+	if of_chain.is_some() {
+		if let Err(e) = chain.check_protocol().await {
+			if e.is_final() {
+				return Err(e);
+			}
+		}
+	}
+	Ok(())
 }
 
 /// Resolves when this process is asked to stop (SIGINT or SIGTERM).

@@ -51,6 +51,9 @@ pub enum StoreError {
 		/// Why.
 		reason: String,
 	},
+	/// The job has no record.
+	#[error("nothing is known of job {0}")]
+	NoRecord(JobId),
 }
 
 /// A secret that blinds a commitment; 64 hex digits in files.

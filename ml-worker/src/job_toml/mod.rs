@@ -178,7 +178,7 @@ fn read_dataset(
 			Err(e) => {
 				section.complain("path", e.to_string());
 				return None;
-			},
+			}
 		},
 		None => {
 			if !section.exists() {
@@ -195,14 +195,15 @@ fn read_dataset(
 				section.require(key, &format!("a whole number; {why}"));
 			}
 			None
-		},
+		}
 	};
 	let from_file = |get: fn(&Inspection) -> u64| found.as_ref().map(get);
 	let agree = |key: &'static str, said: Option<u64>, found: Option<u64>| match (said, found) {
 		(Some(said), Some(found)) if said != found => {
-			section.complain(key, format!("it is {said}, but the file at dataset.path has {found}"));
+			section
+				.complain(key, format!("it is {said}, but the file at dataset.path has {found}"));
 			None
-		},
+		}
 		(said, found) => said.or(found),
 	};
 	if let (Some(said), Some(found)) = (hash, &found) {
@@ -222,10 +223,13 @@ fn read_dataset(
 		(Some(said), Some(found)) if said < found => {
 			section.complain(
 				"classes",
-				format!("it is {said}, but the labels in the file at dataset.path go up to {}", found - 1),
+				format!(
+					"it is {said}, but the labels in the file at dataset.path go up to {}",
+					found - 1
+				),
 			);
 			None
-		},
+		}
 		(said, found) => said.or(found),
 	};
 	let small = |key: &'static str, n: Option<u64>| {
@@ -237,7 +241,8 @@ fn read_dataset(
 		small.ok()
 	};
 	let train_rows = agree("train_rows", train_rows, from_file(|f| f.train_rows));
-	let validation_rows = agree("validation_rows", validation_rows, from_file(|f| f.validation_rows));
+	let validation_rows =
+		agree("validation_rows", validation_rows, from_file(|f| f.validation_rows));
 	let features = agree("features", features, from_file(|f| u64::from(f.features)));
 	let dataset = Dataset {
 		content_hash: hash.or(found.as_ref().map(|f| f.content_hash))?,
@@ -283,7 +288,8 @@ fn read_training(section: &Section<'_, '_>) -> Option<Training> {
 	section.require("checkpoint_interval", "a whole number from 1 to steps");
 	let steps = section.integer("steps", 1..=u64::from(MAX_STEPS));
 	let batch_size = section.integer("batch_size", 1..=u64::from(MAX_BATCH));
-	let interval = section.integer("checkpoint_interval", 1..=steps.unwrap_or(u64::from(MAX_STEPS)));
+	let interval =
+		section.integer("checkpoint_interval", 1..=steps.unwrap_or(u64::from(MAX_STEPS)));
 	if !section.has("learning_rate_nano") {
 		section.require("learning_rate", &nano_range(&rates));
 	}
@@ -310,7 +316,7 @@ fn read_optimizer(section: &Section<'_, '_>, training: &Section<'_, '_>) -> Opti
 			let momentum = sgd.nano("momentum", "momentum_nano", below_one()).unwrap_or(0);
 			sgd.finish();
 			Some(Optimizer::Sgd { momentum_nano: momentum })
-		},
+		}
 		(false, true) => {
 			let beta1 = adamw.nano("beta1", "beta1_nano", below_one());
 			let beta2 = adamw.nano("beta2", "beta2_nano", below_one());
@@ -321,7 +327,7 @@ fn read_optimizer(section: &Section<'_, '_>, training: &Section<'_, '_>) -> Opti
 				beta2_nano: beta2.unwrap_or(999_000_000),
 				epsilon_nano: epsilon.unwrap_or(10),
 			})
-		},
+		}
 		(both, _) => {
 			let found = if both { "two optimizers are given" } else { "no optimizer is given" };
 			training.complain(
@@ -329,7 +335,7 @@ fn read_optimizer(section: &Section<'_, '_>, training: &Section<'_, '_>) -> Opti
 				format!("{found}; allowed: one section, [training.optimizer.adamw] or [training.optimizer.sgd]"),
 			);
 			None
-		},
+		}
 	}
 }
 
@@ -374,7 +380,11 @@ pub fn to_toml(job: &JobFile) -> String {
 	let quoted = |text: &str| toml::Value::from(text).to_string();
 	let nano = |n: u64| {
 		let text = format_scaled(u128::from(n), 9);
-		if text.contains('.') { text } else { format!("{text}.0") }
+		if text.contains('.') {
+			text
+		} else {
+			format!("{text}.0")
+		}
 	};
 	// Writing to a String cannot fail.
 	let _ = writeln!(out, "[dataset]");
@@ -422,7 +432,7 @@ pub fn to_toml(job: &JobFile) -> String {
 	let _ = match t.optimizer {
 		Optimizer::Sgd { momentum_nano } => {
 			writeln!(out, "\n[training.optimizer.sgd]\nmomentum = {}", nano(momentum_nano))
-		},
+		}
 		Optimizer::AdamW { beta1_nano, beta2_nano, epsilon_nano } => writeln!(
 			out,
 			"\n[training.optimizer.adamw]\nbeta1 = {}\nbeta2 = {}\nepsilon = {}",

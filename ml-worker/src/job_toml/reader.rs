@@ -247,7 +247,7 @@ impl<'d, 'a> Section<'d, 'a> {
 					let what = describe(entry.get_ref());
 					self.complain(key, format!("one entry is {what}; allowed: {allowed}"));
 					return None;
-				},
+				}
 			}
 		}
 		Some(numbers)
@@ -268,7 +268,7 @@ impl<'d, 'a> Section<'d, 'a> {
 			DeValue::Float(x) => parse_scaled(x.as_str(), decimals),
 			DeValue::String(s) => {
 				parse_scaled(s.trim().trim_end_matches(suffix).trim_end(), decimals)
-			},
+			}
 			_ => Err(DecimalError::Malformed),
 		};
 		match parsed {
@@ -276,14 +276,14 @@ impl<'d, 'a> Section<'d, 'a> {
 			Ok(_) => {
 				self.mistyped(key, value, allowed);
 				None
-			},
+			}
 			Err(why) => {
 				self.complain(
 					key,
 					format!("it is {}, which is {why}; allowed: {allowed}", describe(value)),
 				);
 				None
-			},
+			}
 		}
 	}
 
@@ -321,8 +321,7 @@ impl<'d, 'a> Section<'d, 'a> {
 					"" => "the file".to_owned(),
 					path => format!("[{path}]"),
 				};
-				let what =
-					format!("no such field{hint}; {place} may have: {}", all.join(", "));
+				let what = format!("no such field{hint}; {place} may have: {}", all.join(", "));
 				self.complain(key, what);
 			}
 		}
@@ -399,7 +398,10 @@ mod tests {
 		assert_eq!(distance("batch_sise", "batch_size"), 1);
 		assert_eq!(distance("", "abc"), 3);
 		assert_eq!(distance("kitten", "sitting"), 3);
-		assert_eq!(closest("lerning_rate", ["steps", "learning_rate"].into_iter()), "; did you mean learning_rate?");
+		assert_eq!(
+			closest("lerning_rate", ["steps", "learning_rate"].into_iter()),
+			"; did you mean learning_rate?"
+		);
 		assert_eq!(closest("zzzz", ["steps", "learning_rate"].into_iter()), "");
 	}
 }

@@ -72,9 +72,7 @@ pub enum TrainError {
 	#[error(transparent)]
 	Data(#[from] DataError),
 	/// The folder holds a bundle already.
-	#[error(
-		"{0} already holds a bundle. Go on with it by --resume, or choose another folder"
-	)]
+	#[error("{0} already holds a bundle. Go on with it by --resume, or choose another folder")]
 	Exists(PathBuf),
 	/// The folder holds the bundle of another job.
 	#[error(
@@ -139,7 +137,9 @@ pub enum TrainError {
 	#[error(transparent)]
 	Tensor(#[from] tensors::TensorError),
 	/// Stopped on request.
-	#[error("stopped after step {step}; the checkpoints up to step {kept} are kept, --resume goes on")]
+	#[error(
+		"stopped after step {step}; the checkpoints up to step {kept} are kept, --resume goes on"
+	)]
 	Stopped {
 		/// Steps done.
 		step: u32,
@@ -218,7 +218,7 @@ impl Run<'_> {
 				let raw = tensors::from_candle(&state.tensors)?;
 				self.checkpoint(0, &state, &raw, &mut metrics)?;
 				raw
-			},
+			}
 		};
 		let begun_at = begun_at.unwrap_or(0);
 		let mut report = Progress {
@@ -262,12 +262,8 @@ impl Run<'_> {
 					if done % loss_interval == 0 {
 						metrics.push(&Line::training(done, trace.loss))?;
 					}
-					report = Progress {
-						step: done,
-						loss: Some(trace.loss),
-						validation: None,
-						..report
-					};
+					report =
+						Progress { step: done, loss: Some(trace.loss), validation: None, ..report };
 					if done < end {
 						(self.options.progress)(&report);
 					}
@@ -292,7 +288,7 @@ impl Run<'_> {
 		let what = match largest(state) {
 			Some((layer, value)) => {
 				format!("{what}; the largest value is {value:e}, in {layer}")
-			},
+			}
 			None => what,
 		};
 		TrainError::Diverged {
@@ -308,11 +304,11 @@ impl Run<'_> {
 		match error {
 			EngineError::NotANumber { tensor, .. } => {
 				self.diverged(step, format!("{tensor} is not a number any more"), state)
-			},
+			}
 			EngineError::LossNotANumber => {
 				let what = "the validation loss is not a number any more".to_owned();
 				self.diverged(step, what, state)
-			},
+			}
 			error => TrainError::Engine(error),
 		}
 	}

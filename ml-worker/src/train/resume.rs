@@ -66,7 +66,7 @@ pub(super) fn begin(
 			Err(e) => {
 				tracing::warn!("{e}; training goes on from the checkpoint before it");
 				break;
-			},
+			}
 		}
 	}
 	let manifest = bundle.manifest_mut();
@@ -103,9 +103,8 @@ pub(super) fn check_space(bundle: &Bundle) -> Result<(), TrainError> {
 	let spec = &bundle.manifest().spec;
 	let checkpoints = u64::from(spec.segments()) + 1;
 	let left = checkpoints.saturating_sub(bundle.manifest().checkpoints.len() as u64);
-	let needed = bundle::max_checkpoint_bytes(spec)
-		.saturating_mul(left)
-		.saturating_add(spec.dataset.bytes);
+	let needed =
+		bundle::max_checkpoint_bytes(spec).saturating_mul(left).saturating_add(spec.dataset.bytes);
 	// Where the system does not tell, writing will.
 	let free = fs4::available_space(bundle.folder()).unwrap_or(u64::MAX);
 	if free < needed {

@@ -41,7 +41,7 @@ impl Choice {
 					drawn.insert(rand::random_range(0..segments));
 				}
 				drawn
-			},
+			}
 			_ => (0..segments).collect(),
 		}
 	}
@@ -106,9 +106,12 @@ pub fn full(dir: &Path, choice: Choice, data: Option<&Path>) -> Result<Full, Ver
 	}
 	report.summary = match (&outcome, passed) {
 		(Outcome::Accept(_), false) => "failed: see the checks".to_owned(),
+		(Outcome::Accept(evidence), true) if evidence.is_empty() => {
+			"passed, but no segment was replayed: that the work was done is not shown".to_owned()
+		}
 		(Outcome::Accept(evidence), true) => {
 			format!("passed: {} segments replayed, equal in every bit", evidence.len())
-		},
+		}
 		(Outcome::Tampered(what), _) => format!("failed: {what}"),
 		(outcome, _) => outcome.summary(),
 	};

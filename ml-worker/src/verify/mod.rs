@@ -167,19 +167,19 @@ impl Outcome {
 			Outcome::Accept(evidence) => format!("accepted: {} segments replayed", evidence.len()),
 			Outcome::Reject(RejectReason::WrongCheckpoints) => {
 				"rejected: the checkpoints are not those that the specification asks for".into()
-			},
+			}
 			Outcome::Reject(RejectReason::WrongInitialState) => {
 				"rejected: checkpoint 0 is not the initial state of specification and seed".into()
-			},
+			}
 			Outcome::Reject(RejectReason::WrongSegment(e)) => {
 				format!("rejected: segment {} ends in another state than committed", e.segment)
-			},
+			}
 			Outcome::Reject(RejectReason::WrongState { checkpoint }) => format!(
 				"rejected: checkpoint {checkpoint} holds a NaN or other tensors than the job's"
 			),
 			Outcome::Reject(RejectReason::WrongModel) => {
 				"rejected: the model is not the last checkpoint's".into()
-			},
+			}
 			Outcome::Missing(what) => format!("unavailable: {what}"),
 			Outcome::Tampered(what) => format!("unavailable: {what}"),
 		}
@@ -252,12 +252,12 @@ pub fn audit(
 		Ok(bundle) => {
 			let case = Case { bundle: &bundle, spec, seed, data, expected };
 			case.examine(&segments, &mut report)?
-		},
+		}
 		Err(BundleError::File(e)) if !is_trainers_fault(&e) => return Err(e.into()),
 		Err(e) => {
 			report.note("manifest", Status::Fail, e.to_string());
 			Outcome::Missing(e.to_string())
-		},
+		}
 	};
 	report.summary = outcome.summary();
 	report.seconds = begun.elapsed().as_secs_f64();
@@ -339,7 +339,7 @@ impl Case<'_> {
 				Err(outcome) => {
 					report.note("states", Status::Fail, outcome.summary());
 					return Ok(outcome);
-				},
+				}
 			};
 		}
 		for (index, state) in &states {
@@ -348,7 +348,8 @@ impl Case<'_> {
 				return Ok(Outcome::Reject(RejectReason::WrongState { checkpoint: *index }));
 			}
 		}
-		let read = format!("{} of {count} read; hashes, tensors and numbers are right", states.len());
+		let read =
+			format!("{} of {count} read; hashes, tensors and numbers are right", states.len());
 		report.note("states", Status::Pass, read);
 
 		let mut evidence = Vec::new();
@@ -395,15 +396,13 @@ impl Case<'_> {
 		evidence: &mut Vec<SegmentEvidence>,
 		report: &mut AuditReport,
 	) -> Result<Option<RejectReason>, VerifyError> {
-		let engine = Engine::new(self.spec, self.seed, self.data.clone())
-			.map_err(VerifyError::Engine)?;
+		let engine =
+			Engine::new(self.spec, self.seed, self.data.clone()).map_err(VerifyError::Engine)?;
 		let step_flop = work::step_flop(self.spec)?;
 		for segment in segments {
 			let begun = Instant::now();
-			let no_such = || VerifyError::NoSuchSegment {
-				segment: *segment,
-				segments: self.spec.segments(),
-			};
+			let no_such =
+				|| VerifyError::NoSuchSegment { segment: *segment, segments: self.spec.segments() };
 			let begin = states.get(segment).ok_or_else(no_such)?;
 			let found = replay::segment(&engine, self.spec, *segment, begin)?;
 			let listed = &self.bundle.manifest().checkpoints;
@@ -434,7 +433,8 @@ impl Case<'_> {
 			}
 			evidence.push(found);
 		}
-		let detail = format!("{} of {} segments, equal in every bit", segments.len(), self.spec.segments());
+		let detail =
+			format!("{} of {} segments, equal in every bit", segments.len(), self.spec.segments());
 		let status = if segments.is_empty() { Status::Skipped } else { Status::Pass };
 		report.note("replay", status, detail);
 		Ok(None)
@@ -443,8 +443,7 @@ impl Case<'_> {
 
 /// What is wrong with a state of this job, if anything.
 fn wrong_state(spec: &JobSpec, state: &Tensors) -> Option<String> {
-	let mut expected: Vec<_> =
-		lower::state(spec).into_iter().map(|t| (t.name, t.shape)).collect();
+	let mut expected: Vec<_> = lower::state(spec).into_iter().map(|t| (t.name, t.shape)).collect();
 	expected.sort();
 	let found = state.iter().map(|(name, tensor)| (name, &tensor.shape));
 	if !found.eq(expected.iter().map(|(name, shape)| (name, shape))) {

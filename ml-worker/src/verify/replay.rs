@@ -6,12 +6,7 @@ use crate::{
 	engine::{Engine, EngineError, State},
 };
 use primitive_types::H256;
-use trainyard_primitives::{
-	audit::SegmentEvidence,
-	bundle::trace_leaf,
-	merkle,
-	spec::JobSpec,
-};
+use trainyard_primitives::{audit::SegmentEvidence, bundle::trace_leaf, merkle, spec::JobSpec};
 
 /// Replays `segment` from its first state, and says what was computed on the way. Where
 /// the numbers leave the finite range (no honest run goes on from there) the trace ends
@@ -35,7 +30,7 @@ pub fn segment(
 			Err(EngineError::NotANumber { .. }) => {
 				end_state = Some(H256::zero());
 				break;
-			},
+			}
 			Err(e) => return Err(VerifyError::Engine(e)),
 		}
 	}

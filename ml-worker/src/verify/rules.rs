@@ -118,11 +118,9 @@ fn layers(spec: &JobSpec) -> Vec<Layer> {
 	lower::state(spec)
 		.into_iter()
 		.filter_map(|t| match (t.initial, &t.shape[..]) {
-			(Initial::Weights { fan_in, .. }, [outputs, _]) => Some(Layer {
-				outputs: *outputs as usize,
-				inputs: fan_in as usize,
-				name: t.name,
-			}),
+			(Initial::Weights { fan_in, .. }, [outputs, _]) => {
+				Some(Layer { outputs: *outputs as usize, inputs: fan_in as usize, name: t.name })
+			}
 			_ => None,
 		})
 		.collect()
@@ -133,9 +131,9 @@ fn weights<'a>(state: &'a Tensors, layer: &Layer) -> &'a [f32] {
 }
 
 fn distance(a: &Tensors, b: &Tensors) -> Option<f64> {
-	stats::rms_distance(a.iter().filter_map(|(name, tensor)| {
-		Some((&tensor.data[..], &b.get(name)?.data[..]))
-	}))
+	stats::rms_distance(
+		a.iter().filter_map(|(name, tensor)| Some((&tensor.data[..], &b.get(name)?.data[..]))),
+	)
 }
 
 /// Largest of some values with the name it belongs to.
@@ -185,7 +183,13 @@ pub fn assess(
 	let wrong_metrics = validation.iter().zip(listed).filter(|(v, c)| **v != c.validation).count();
 	let rules = vec![
 		accuracy(&steps, &validation),
-		rule(2, "adjacent checkpoints are close", "largest per-layer earth mover's distance", LARGEST_STEP, largest_step),
+		rule(
+			2,
+			"adjacent checkpoints are close",
+			"largest per-layer earth mover's distance",
+			LARGEST_STEP,
+			largest_step,
+		),
 		initial_distribution(&initial, &layers),
 		independence(&initial, &layers),
 		approach(&steps, &to_last),
@@ -349,8 +353,7 @@ mod tests {
 
 	#[test]
 	fn weights_off_their_distribution_are_seen() {
-		let layer =
-			|| vec![Layer { name: "w".into(), outputs: 64, inputs: 64 }];
+		let layer = || vec![Layer { name: "w".into(), outputs: 64, inputs: 64 }];
 		let flat = |x: fn(usize) -> f32| -> Tensors {
 			let data = (0..64 * 64).map(x).collect();
 			[("w".to_owned(), bundle::Tensor32 { shape: vec![64, 64], data })].into()

@@ -55,7 +55,8 @@ fn normal_cdf(x: f64) -> f64 {
 	let t = 1.0 / (1.0 + 0.327_591_1 * z);
 	let poly = t
 		* (0.254_829_592
-			+ t * (-0.284_496_736 + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
+			+ t * (-0.284_496_736
+				+ t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
 	let upper = poly * (-z * z).exp() / 2.0;
 	if x > 0.0 {
 		1.0 - upper
@@ -143,9 +144,7 @@ pub fn first_component_share(matrix: &[f32], rows: usize, cols: usize) -> Option
 }
 
 /// Root of the mean squared difference; `None` of nothing.
-pub fn rms_distance<'a>(
-	pairs: impl IntoIterator<Item = (&'a [f32], &'a [f32])>,
-) -> Option<f64> {
+pub fn rms_distance<'a>(pairs: impl IntoIterator<Item = (&'a [f32], &'a [f32])>) -> Option<f64> {
 	let (mut sum, mut count) = (0.0, 0usize);
 	for (a, b) in pairs {
 		sum += a.iter().zip(b).map(|(x, y)| (f64::from(*x) - f64::from(*y)).powi(2)).sum::<f64>();

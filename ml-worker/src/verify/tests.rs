@@ -180,8 +180,7 @@ fn every_lie_under_a_root_has_its_reason() {
 	let forged = t.forge(0, |state| state.values_mut().next().unwrap().data[0] += 1.0);
 	assert_eq!(rejected(t.audit_of(forged, &[3]).0), RejectReason::WrongInitialState);
 	let t = trained(None);
-	let verdict =
-		audit(&t.out, &t.spec, H256::zero(), t.data.clone(), t.result, &[0]).unwrap().0;
+	let verdict = audit(&t.out, &t.spec, H256::zero(), t.data.clone(), t.result, &[0]).unwrap().0;
 	assert_eq!(rejected(verdict), RejectReason::WrongInitialState);
 
 	// A NaN, a missing tensor, one too many, another shape.

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! - [`life_cycle`] is the state machine: what each state waits for, until when, and what
-//!   happens then. It is the only place that changes a job's state.
+//!   happens then.
+//! - [`parties`] is what submitters and trainers do: post, apply, take back, agree.
 //! - [`money`] holds and moves every unit: quotes, escrow, deposits, settlement, slashes.
 //! - [`agenda`] is the clock. Every job that has not ended stands on it exactly once, and
 //!   due jobs are served at the beginning of each block with bounded, weighed work. What
@@ -44,6 +45,7 @@ pub mod listings;
 #[cfg(test)]
 mod mock;
 pub mod money;
+pub mod parties;
 #[cfg(test)]
 mod tests;
 mod try_state;

@@ -1,8 +1,8 @@
 //! The state machine of a job: the only place where a job's state changes.
 //!
-//! A job moves when [`Pallet::advance`] looks at it, at a height that the agenda names, and
-//! by the calls `apply`, `cancel` and `agree`. Every state has a deadline and an outcome
-//! when it passes, so nobody's money is locked by someone who vanished:
+//! A job moves when [`Pallet::advance`] looks at it, at a height that the agenda names, or
+//! ends by the calls `cancel` and `agree` (see [`crate::parties`]). Every state has a deadline
+//! and an outcome when it passes, so nobody's money is locked by someone who vanished:
 //!
 //! | state | ends when | and then |
 //! |---|---|---|
@@ -12,26 +12,16 @@
 //! | Revealing | all revealed and all models stored, or its deadline | Auditing, or `Failed` |
 //! | Auditing | the audit decided (it has deadlines of its own) | `Settled` or `Failed` |
 
-use crate::{
-	Applicants, Config, Error, Event, Job, Jobs, NextJob, Pallet, Quote, Replica, WeightInfo,
-};
+use crate::{Applicants, Config, Event, Job, Jobs, Pallet, Replica, WeightInfo};
 use alloc::{collections::BTreeMap, vec::Vec};
 use codec::Encode;
-use frame_support::{
-	defensive, ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight, BoundedVec,
-};
-use sp_runtime::DispatchError;
+use frame_support::{defensive, traits::Get, weights::Weight, BoundedVec};
 use trainyard_primitives::{
 	audit::Decision,
 	draw,
-	job::{
-		Balance, BlockNumber, Ending, Fate, JobState, Reveal, Settlement, Terms, WorkResult,
-		MAX_REPLICAS,
-	},
-	spec::JobSpec,
+	job::{Balance, BlockNumber, Ending, Fate, JobState, Reveal, WorkResult, MAX_REPLICAS},
 	traits::{
-		AuditRequest, AuditStatus, Audits, Beacon, BlobStore, JobObserver, Seed, Submissions,
-		TrainerRegistry,
+		AuditRequest, AuditStatus, Audits, Beacon, BlobStore, Seed, Submissions, TrainerRegistry,
 	},
 	JobId, H256,
 };
@@ -44,149 +34,6 @@ pub const REPLICAS_DOMAIN: &[u8] = b"trainyard/replicas/v1";
 /// Where a look at a job leads: the height of the next look, or nowhere as the job ended.
 type Next = Option<BlockNumber>;
 
-/// Posting, applying, taking back, agreeing, forgetting.
-impl<T: Config> Pallet<T> {
-	pub(crate) fn do_submit_job(
-		submitter: T::AccountId,
-		spec: JobSpec,
-		terms: Terms,
-	) -> DispatchResult {
-		let quote = Self::checked_quote(&spec, &terms)?;
-		Self::post(submitter, None, spec, terms, quote)
-	}
-
-	/// Puts a checked job on the market.
-	pub(crate) fn post(
-		submitter: T::AccountId,
-		invited: Option<T::AccountId>,
-		spec: JobSpec,
-		terms: Terms,
-		quote: Quote,
-	) -> DispatchResult {
-		let id = NextJob::<T>::get();
-		let next = id.checked_add(1).ok_or(Error::<T>::TooManyJobs)?;
-		Self::hold_escrow(&submitter, &quote)?;
-		NextJob::<T>::put(next);
-		let now = Self::now();
-		let deadline = now.saturating_add(terms.apply_blocks);
-		let job = Job {
-			submitter: submitter.clone(),
-			invited: invited.clone(),
-			spec,
-			terms,
-			quote,
-			state: JobState::Open,
-			since: now,
-			deadline,
-			seed: None,
-			replicas: BoundedVec::new(),
-			offer: None,
-			settlement: Settlement { escrowed: quote.escrow, ..Settlement::default() },
-		};
-		Jobs::<T>::insert(id, job);
-		Self::schedule(id, deadline);
-		let (work, escrow) = (quote.work, quote.escrow);
-		Self::deposit_event(Event::JobPosted { job: id, submitter, invited, work, escrow });
-		Ok(())
-	}
-
-	pub(crate) fn do_apply(trainer: T::AccountId, id: JobId) -> DispatchResult {
-		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
-		// A full block may look at the job late; applying ends in time all the same.
-		let open = job.state == JobState::Open && Self::now() < job.deadline;
-		ensure!(open, Error::<T>::NotOpen);
-		ensure!(trainer != job.submitter, Error::<T>::SubmitterCannotTrain);
-		let welcome = job.invited.as_ref().is_none_or(|invited| *invited == trainer);
-		ensure!(welcome, Error::<T>::NotInvited);
-		ensure!(T::Trainers::is_trainer(&trainer), Error::<T>::NotATrainer);
-		Applicants::<T>::try_mutate(id, |applicants| -> DispatchResult {
-			ensure!(!applicants.contains(&trainer), Error::<T>::AlreadyApplied);
-			applicants.try_push(trainer.clone()).map_err(|_| Error::<T>::TooManyApplicants)?;
-			Self::hold_deposit(&trainer, &job.quote)
-		})?;
-		if job.invited.is_some() {
-			// Nobody else may come.
-			<Self as JobObserver>::progressed(id);
-		}
-		Self::deposit_event(Event::Applied { job: id, trainer, deposit: job.quote.deposit });
-		Ok(())
-	}
-
-	pub(crate) fn do_cancel(who: T::AccountId, id: JobId) -> DispatchResult {
-		let mut job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
-		ensure!(who == job.submitter, Error::<T>::NotSubmitter);
-		ensure!(job.state == JobState::Open, Error::<T>::NotOpen);
-		ensure!(Applicants::<T>::decode_len(id).unwrap_or(0) == 0, Error::<T>::HasApplicants);
-		Self::unschedule(id);
-		Self::end(id, &mut job, Ending::Cancelled, &[]);
-		Jobs::<T>::insert(id, job);
-		Ok(())
-	}
-
-	/// Records that `who` would settle for `pay`; settles when all parties would. Returns
-	/// whether they did.
-	pub(crate) fn do_agree(
-		who: T::AccountId,
-		id: JobId,
-		pay: Balance,
-	) -> Result<bool, DispatchError> {
-		let mut job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
-		ensure!(
-			matches!(job.state, JobState::Training | JobState::Revealing | JobState::Auditing),
-			Error::<T>::NotRunning
-		);
-		let word = if who == job.submitter {
-			&mut job.offer
-		} else {
-			job.replicas
-				.iter_mut()
-				.find(|r| r.trainer == who && r.fate == Fate::Working)
-				.map(|r| &mut r.offer)
-				.ok_or(Error::<T>::NotAParty)?
-		};
-		ensure!(pay <= job.quote.price, Error::<T>::PayAbovePrice);
-		*word = Some(pay);
-		Self::deposit_event(Event::AgreementProposed { job: id, who, pay });
-
-		let mut working = job.replicas.iter().filter(|r| r.fate == Fate::Working);
-		let agreed = job.offer == Some(pay) && working.all(|r| r.offer == Some(pay));
-		if agreed {
-			let served = match job.state {
-				JobState::Auditing => T::Audits::abort(id),
-				_ => Vec::new(),
-			};
-			T::Submissions::close(id);
-			Self::conclude(id, &mut job, |_| Some(Fate::Agreed));
-			Self::unschedule(id);
-			Self::end(id, &mut job, Ending::Agreed, &served);
-		}
-		Jobs::<T>::insert(id, job);
-		Ok(agreed)
-	}
-
-	/// Most that `agree` weighs, by whether it `settled` the job.
-	pub(crate) fn agree_weight(settled: bool) -> Weight {
-		let word = T::WeightInfo::agree();
-		if settled {
-			word.saturating_add(T::Audits::advance_weight()).saturating_add(T::WeightInfo::settle())
-		} else {
-			word
-		}
-	}
-
-	pub(crate) fn do_forget(id: JobId) -> DispatchResult {
-		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
-		ensure!(matches!(job.state, JobState::Ended(_)), Error::<T>::NotEnded);
-		ensure!(Self::now() >= job.deadline, Error::<T>::StillRetained);
-		Jobs::<T>::remove(id);
-		T::Submissions::remove(id);
-		T::Audits::remove(id);
-		Self::deposit_event(Event::Forgotten { job: id });
-		Ok(())
-	}
-}
-
-/// What happens at the heights that the agenda names.
 impl<T: Config> Pallet<T> {
 	/// Looks at a job: moves it on if what it waits for is there or its deadline has passed,
 	/// and puts it on the agenda again unless it ended. Returns the weight of what was done,
@@ -487,7 +334,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Seals the fate of every replica still working for which `fate` names one.
-	fn conclude(
+	pub(crate) fn conclude(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
 		fate: impl Fn(&Replica<T::AccountId>) -> Option<Fate>,

@@ -5,6 +5,7 @@ use crate::{
 	AccountId, Babe, Balance, Balances, Hashrate, Runtime, RuntimeEvent, RuntimeHoldReason,
 	Session, Timestamp, UNIT,
 };
+use alloc::vec::Vec;
 use frame_support::{
 	parameter_types,
 	traits::{ConstU32, ConstU64},

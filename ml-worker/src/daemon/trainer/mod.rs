@@ -10,6 +10,7 @@ use super::{
 	report::Reporter,
 	stop_signal,
 	store::{Home, JobRecord, StoreError},
+	survive,
 	tasks::{Outcome, Tasks},
 	words,
 };
@@ -306,10 +307,7 @@ impl Trainer {
 		change: impl FnOnce(&mut JobRecord),
 	) -> Result<JobRecord, StoreError> {
 		let mut records = self.records();
-		let record = records.get_mut(&job).ok_or_else(|| StoreError::Damaged {
-			path: self.home.events(),
-			reason: format!("job {job} has no record"),
-		})?;
+		let record = records.get_mut(&job).ok_or(StoreError::NoRecord(job))?;
 		let mut changed = record.clone();
 		change(&mut changed);
 		self.home.save_job(&changed)?;
@@ -320,6 +318,7 @@ impl Trainer {
 	async fn work(self: Arc<Self>) -> Result<(), TrainerError> {
 		let mut tasks: Tasks<Key> = Tasks::default();
 		let mut told = Told::default();
+		let mut complaint = String::new();
 		let mut seen = None;
 		let mut stopping = std::pin::pin!(stop_signal());
 		loop {
@@ -337,12 +336,15 @@ impl Trainer {
 				head = next_block(&self.chain, seen) => {
 					let head = head?;
 					seen = Some(head.hash);
-					match self.clone().look(&mut tasks, &mut told, head).await {
-						Err(TrainerError::Chain(e)) if e.is_connection() => {
-							debug!("{e}");
-							seen = None;
-						},
-						other => other?,
+					if let Err(e) = self.clone().look(&mut tasks, &mut told, head).await {
+						let of_chain = match &e {
+							TrainerError::Chain(e) => Some(e),
+							_ => None,
+						};
+						if of_chain.is_some_and(ChainError::is_final) {
+							return Err(e);
+						}
+						survive(&self.chain, &e, of_chain, &mut complaint).await?;
 					}
 				},
 			}
@@ -397,9 +399,10 @@ impl Trainer {
 			JobState::Ended(_) => false,
 			_ => replica_of(job, &me).is_some_and(|r| r.fate == Fate::Working),
 		};
+		// Between sending an application and seeing it on chain.
 		let applying: HashSet<JobId> = tasks
 			.running()
-			.filter(|(_, action)| matches!(action, Action::Fetch | Action::Apply))
+			.filter(|(_, action)| *action == Action::Apply)
 			.map(|(id, _)| *id)
 			.collect();
 		let open = |job: &JobView| job.state == JobState::Open && !job.applicants.contains(&me);
@@ -418,7 +421,6 @@ impl Trainer {
 			let hash = job.spec.dataset.content_hash;
 			let record = self.record_of(&job)?;
 			let has_data = self.data().contains(&hash);
-			let under_way = applying.contains(&job.id);
 			let plan = plan(&job, &me, record.as_ref(), has_data, &self.limits, &standing);
 			self.tell(told, &job, &plan);
 			if plan.finished {
@@ -440,9 +442,8 @@ impl Trainer {
 			let id = job.id;
 			let job = Arc::new(job);
 			for action in plan.actions {
-				let work = self.clone().act(job.clone(), action);
-				let started = tasks.start((id, action), work);
-				if started && !under_way && open(&job) {
+				let started = tasks.start((id, action), self.clone().act(job.clone(), action));
+				if started && action == Action::Apply {
 					standing.busy += 1;
 					standing.free = standing.free.saturating_sub(job.deposit);
 				}

@@ -8,6 +8,7 @@ use super::{
 	report::Reporter,
 	stop_signal,
 	store::{FindingsRecord, Home, Salt, StoreError},
+	survive,
 	tasks::{Outcome, Tasks},
 	words,
 };
@@ -167,6 +168,7 @@ impl Verifier {
 	async fn work(self: Arc<Self>, once: bool) -> Result<(), VerifierError> {
 		let mut tasks: Tasks<Key> = Tasks::default();
 		let mut failures: HashMap<Key, String> = HashMap::new();
+		let mut complaint = String::new();
 		let mut seen = None;
 		let mut stopping = std::pin::pin!(stop_signal());
 		loop {
@@ -193,12 +195,15 @@ impl Verifier {
 				head = next_block(&self.chain, seen) => {
 					let head = head?;
 					seen = Some(head.hash);
-					match self.clone().look(&mut tasks, head).await {
-						Err(VerifierError::Chain(e)) if e.is_connection() => {
-							debug!("{e}");
-							seen = None;
-						},
-						other => other?,
+					if let Err(e) = self.clone().look(&mut tasks, head).await {
+						let of_chain = match &e {
+							VerifierError::Chain(e) => Some(e),
+							_ => None,
+						};
+						if of_chain.is_some_and(ChainError::is_final) {
+							return Err(e);
+						}
+						survive(&self.chain, &e, of_chain, &mut complaint).await?;
 					}
 				},
 			}

@@ -53,7 +53,7 @@ fn act() -> impl Strategy<Value = Act> {
 		// Account 500 does not exist, and a small fee does not make it exist.
 		8 => (job.clone(), prop::collection::vec(0u8..4, 0..4), prop::collection::vec(served, 0..12))
 			.prop_map(|(job, decisions, served)| Act::Decide { job, decisions, served }),
-		4 => (job.clone(), 0usize..9, 0u128..2)
+		8 => (job.clone(), 0usize..9, 0u128..2)
 			.prop_map(|(job, party, pay)| Act::Agree { job, party, pay }),
 		1 => job.clone().prop_map(|job| Act::Poke { job }),
 		2 => job.prop_map(|job| Act::Forget { job }),
@@ -202,7 +202,6 @@ proptest! {
 			check(issuance);
 			assert_eq!(Due::<Test>::iter().count(), 0, "a job did not end");
 			for (id, job) in Jobs::<Test>::iter() {
-				eprintln!("TALLY {:?} {:?}", job.state, job.replicas.iter().map(|r| r.fate).collect::<Vec<_>>());
 				assert!(matches!(job.state, JobState::Ended(_)), "job {id} is {:?}", job.state);
 			}
 			for who in [SUBMITTER, OTHER].into_iter().chain(TRAINERS) {

@@ -1,0 +1,154 @@
+//! What submitters and trainers do: posting, applying, taking back, agreeing; and what anyone
+//! may do with what is left of a job.
+
+use crate::{Applicants, Config, Error, Event, Job, Jobs, NextJob, Pallet, Quote, WeightInfo};
+use alloc::vec::Vec;
+use frame_support::{ensure, pallet_prelude::DispatchResult, weights::Weight, BoundedVec};
+use sp_runtime::DispatchError;
+use trainyard_primitives::{
+	job::{Balance, Ending, Fate, JobState, Settlement, Terms},
+	spec::JobSpec,
+	traits::{Audits, JobObserver, Submissions, TrainerRegistry},
+	JobId,
+};
+
+impl<T: Config> Pallet<T> {
+	pub(crate) fn do_submit_job(
+		submitter: T::AccountId,
+		spec: JobSpec,
+		terms: Terms,
+	) -> DispatchResult {
+		let quote = Self::checked_quote(&spec, &terms)?;
+		Self::post(submitter, None, spec, terms, quote)
+	}
+
+	/// Puts a checked job on the market.
+	pub(crate) fn post(
+		submitter: T::AccountId,
+		invited: Option<T::AccountId>,
+		spec: JobSpec,
+		terms: Terms,
+		quote: Quote,
+	) -> DispatchResult {
+		let id = NextJob::<T>::get();
+		let next = id.checked_add(1).ok_or(Error::<T>::TooManyJobs)?;
+		Self::hold_escrow(&submitter, &quote)?;
+		NextJob::<T>::put(next);
+		let now = Self::now();
+		let deadline = now.saturating_add(terms.apply_blocks);
+		let job = Job {
+			submitter: submitter.clone(),
+			invited: invited.clone(),
+			spec,
+			terms,
+			quote,
+			state: JobState::Open,
+			since: now,
+			deadline,
+			seed: None,
+			replicas: BoundedVec::new(),
+			offer: None,
+			settlement: Settlement { escrowed: quote.escrow, ..Settlement::default() },
+		};
+		Jobs::<T>::insert(id, job);
+		Self::schedule(id, deadline);
+		let (work, escrow) = (quote.work, quote.escrow);
+		Self::deposit_event(Event::JobPosted { job: id, submitter, invited, work, escrow });
+		Ok(())
+	}
+
+	pub(crate) fn do_apply(trainer: T::AccountId, id: JobId) -> DispatchResult {
+		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
+		// A full block may look at the job late; applying ends in time all the same.
+		let open = job.state == JobState::Open && Self::now() < job.deadline;
+		ensure!(open, Error::<T>::NotOpen);
+		ensure!(trainer != job.submitter, Error::<T>::SubmitterCannotTrain);
+		let welcome = job.invited.as_ref().is_none_or(|invited| *invited == trainer);
+		ensure!(welcome, Error::<T>::NotInvited);
+		ensure!(T::Trainers::is_trainer(&trainer), Error::<T>::NotATrainer);
+		Applicants::<T>::try_mutate(id, |applicants| -> DispatchResult {
+			ensure!(!applicants.contains(&trainer), Error::<T>::AlreadyApplied);
+			applicants.try_push(trainer.clone()).map_err(|_| Error::<T>::TooManyApplicants)?;
+			Self::hold_deposit(&trainer, &job.quote)
+		})?;
+		if job.invited.is_some() {
+			// Nobody else may come.
+			<Self as JobObserver>::progressed(id);
+		}
+		Self::deposit_event(Event::Applied { job: id, trainer, deposit: job.quote.deposit });
+		Ok(())
+	}
+
+	pub(crate) fn do_cancel(who: T::AccountId, id: JobId) -> DispatchResult {
+		let mut job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
+		ensure!(who == job.submitter, Error::<T>::NotSubmitter);
+		ensure!(job.state == JobState::Open, Error::<T>::NotOpen);
+		ensure!(Applicants::<T>::decode_len(id).unwrap_or(0) == 0, Error::<T>::HasApplicants);
+		Self::unschedule(id);
+		Self::end(id, &mut job, Ending::Cancelled, &[]);
+		Jobs::<T>::insert(id, job);
+		Ok(())
+	}
+
+	/// Records that `who` would settle for `pay`; settles when all parties would. Returns
+	/// whether they did.
+	pub(crate) fn do_agree(
+		who: T::AccountId,
+		id: JobId,
+		pay: Balance,
+	) -> Result<bool, DispatchError> {
+		let mut job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
+		ensure!(
+			matches!(job.state, JobState::Training | JobState::Revealing | JobState::Auditing),
+			Error::<T>::NotRunning
+		);
+		let word = if who == job.submitter {
+			&mut job.offer
+		} else {
+			job.replicas
+				.iter_mut()
+				.find(|r| r.trainer == who && r.fate == Fate::Working)
+				.map(|r| &mut r.offer)
+				.ok_or(Error::<T>::NotAParty)?
+		};
+		ensure!(pay <= job.quote.price, Error::<T>::PayAbovePrice);
+		*word = Some(pay);
+		Self::deposit_event(Event::AgreementProposed { job: id, who, pay });
+
+		let mut working = job.replicas.iter().filter(|r| r.fate == Fate::Working);
+		let agreed = job.offer == Some(pay) && working.all(|r| r.offer == Some(pay));
+		if agreed {
+			let served = match job.state {
+				JobState::Auditing => T::Audits::abort(id),
+				_ => Vec::new(),
+			};
+			T::Submissions::close(id);
+			Self::conclude(id, &mut job, |_| Some(Fate::Agreed));
+			Self::unschedule(id);
+			Self::end(id, &mut job, Ending::Agreed, &served);
+		}
+		Jobs::<T>::insert(id, job);
+		Ok(agreed)
+	}
+
+	/// Most that `agree` weighs, by whether it `settled` the job.
+	pub(crate) fn agree_weight(settled: bool) -> Weight {
+		let word = T::WeightInfo::agree();
+		if settled {
+			word.saturating_add(T::Audits::advance_weight()).saturating_add(T::WeightInfo::settle())
+		} else {
+			word
+		}
+	}
+
+	pub(crate) fn do_forget(id: JobId) -> DispatchResult {
+		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
+		ensure!(matches!(job.state, JobState::Ended(_)), Error::<T>::NotEnded);
+		ensure!(Self::now() >= job.deadline, Error::<T>::StillRetained);
+		Jobs::<T>::remove(id);
+		T::Submissions::remove(id);
+		T::Audits::remove(id);
+		Self::deposit_event(Event::Forgotten { job: id });
+		Ok(())
+	}
+}
