@@ -3,7 +3,8 @@
 use crate::{
 	chain_spec,
 	cli::{Cli, Subcommand},
-	ports, service,
+	ports::Claims,
+	service,
 };
 use sc_cli::SubstrateCli;
 use sc_network::{config::NetworkBackendType, service::NetworkWorker, Litep2pNetworkBackend};
@@ -88,14 +89,15 @@ pub fn run() -> sc_cli::Result<()> {
 		None => {
 			let rpc_fixed = cli.run.rpc_params.experimental_rpc_endpoint.is_empty();
 			cli.create_runner(&cli.run)?.run_node_until_exit(|mut config| async move {
-				ports::claim(&mut config, rpc_fixed)?;
+				let ports = Claims::of(&mut config, rpc_fixed);
+				ports.check()?;
 				match config.network.network_backend {
 					NetworkBackendType::Litep2p => {
 						service::new_full::<Litep2pNetworkBackend>(config)
 					}
 					NetworkBackendType::Libp2p => service::new_full::<NetworkWorker<_, _>>(config),
 				}
-				.map_err(sc_cli::Error::Service)
+				.map_err(|error| ports.explain(error).into())
 			})
 		}
 	}

@@ -6,29 +6,52 @@
 use sc_service::{config::Multiaddr, Configuration, Error};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 
-/// Fails with a message that names the port and its option where a port that `config`
-/// asks for cannot be opened, and stops JSON-RPC from moving to another port.
-///
-/// `rpc_fixed`: JSON-RPC endpoints come from `--rpc-port` or the default, and not from
-/// `--experimental-rpc-endpoint`, whose `retry-random-port` is the user's own choice.
-pub fn claim(config: &mut Configuration, rpc_fixed: bool) -> Result<(), Error> {
-	for endpoint in config.rpc.addr.iter_mut().flatten() {
-		if rpc_fixed {
-			endpoint.retry_random_port = false;
+/// A port that the node is going to open.
+struct Claim {
+	address: SocketAddr,
+	what: &'static str,
+	option: &'static str,
+}
+
+/// The ports that the node is going to open.
+pub struct Claims(Vec<Claim>);
+
+impl Claims {
+	/// Collects the ports that `config` asks for, and stops JSON-RPC from moving to another
+	/// one.
+	///
+	/// `rpc_fixed`: JSON-RPC endpoints come from `--rpc-port` or the default, and not from
+	/// `--experimental-rpc-endpoint`, whose `retry-random-port` is the user's own choice.
+	pub fn of(config: &mut Configuration, rpc_fixed: bool) -> Self {
+		let mut claims = Vec::new();
+		let mut claim = |address, what, option| claims.push(Claim { address, what, option });
+		for endpoint in config.rpc.addr.iter_mut().flatten() {
+			if rpc_fixed {
+				endpoint.retry_random_port = false;
+			}
+			if !endpoint.retry_random_port && !endpoint.is_optional {
+				claim(endpoint.listen_addr, "JSON-RPC", "--rpc-port");
+			}
 		}
-		if !endpoint.retry_random_port && !endpoint.is_optional {
-			ensure_free(endpoint.listen_addr, "JSON-RPC", "--rpc-port")?;
+		if let Some(prometheus) = &config.prometheus_config {
+			claim(prometheus.port, "Prometheus", "--prometheus-port (or --no-prometheus)");
 		}
-	}
-	if let Some(prometheus) = &config.prometheus_config {
-		ensure_free(prometheus.port, "Prometheus", "--prometheus-port (or --no-prometheus)")?;
-	}
-	for address in &config.network.listen_addresses {
-		if let Some(address) = tcp(address) {
-			ensure_free(address, "Peer-to-peer", "--port")?;
+		for address in config.network.listen_addresses.iter().filter_map(tcp) {
+			claim(address, "Peer-to-peer", "--port");
 		}
+		Self(claims)
 	}
-	Ok(())
+
+	/// Fails with a message that names the port and its option where one cannot be opened.
+	pub fn check(&self) -> Result<(), Error> {
+		self.0.iter().try_for_each(|claim| ensure_free(claim.address, claim.what, claim.option))
+	}
+
+	/// What to say of `error`, which kept the node from starting: somebody may have taken a
+	/// port since [`Self::check`], and the SDK does not say which.
+	pub fn explain(&self, error: Error) -> Error {
+		self.check().err().unwrap_or(error)
+	}
 }
 
 /// The socket that a multiaddress `/ip4/…/tcp/…` or `/ip6/…/tcp/…` stands for.

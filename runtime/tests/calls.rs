@@ -4,9 +4,9 @@ mod common;
 
 use common::Chain;
 use frame_support::{
-	assert_noop, assert_ok,
+	assert_ok,
 	dispatch::{DispatchClass, GetDispatchInfo},
-	traits::{Contains, Get, GetCallMetadata, GetCallName, InstanceFilter},
+	traits::{Contains, GetCallMetadata, GetCallName, InstanceFilter},
 };
 use sp_keyring::Sr25519Keyring::{Alice, Bob, Charlie};
 use sp_runtime::DispatchError;
@@ -174,12 +174,6 @@ fn without_a_sudo_account_nobody_is_root() {
 	assert!(chain.call(Bob, pallet_sudo::Call::sudo { call: remark() }).is_err());
 	chain.state(|| pallet_sudo::Key::<Runtime>::kill());
 	assert!(chain.call(Alice, pallet_sudo::Call::sudo { call: remark() }).is_err());
-	chain.state(|| {
-		assert_noop!(
-			Sudo::set_key(RuntimeOrigin::root(), Alice.to_account_id().into()),
-			pallet_sudo::Error::<Runtime>::RequireSudo
-		)
-	});
 }
 
 /// One of every call of our pallets, as large as it can be.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::Chain;
-use frame_support::{assert_ok, traits::Get};
+use frame_support::assert_ok;
 use sp_keyring::Sr25519Keyring::{Alice, Bob};
 use sp_runtime::traits::Zero;
 use trainyard_primitives::traits::{Beacon, Seed, TrainerRegistry};

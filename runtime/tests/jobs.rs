@@ -3,7 +3,7 @@
 mod common;
 
 use common::Chain;
-use frame_support::assert_ok;
+use frame_support::{assert_ok, traits::fungible::Inspect};
 use sp_keyring::Sr25519Keyring::{self, Alice, Bob, Charlie, Dave, Eve};
 use trainyard_primitives::{
 	audit::{AuditPhase, Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
@@ -226,7 +226,7 @@ fn a_rejected_job_costs_the_trainer_and_nothing_the_submitter() {
 	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
 	assert_eq!((trainer.training_total, trainer.ecp), (0, 0));
 	// All that //Bob lost are the fees of one transaction.
-	let bob = chain.state(|| Balances::total_balance(&Bob.to_account_id()));
+	let bob = chain.state(|| <Balances as Inspect<AccountId>>::total_balance(&Bob.to_account_id()));
 	assert!(ENDOWMENT - bob < UNIT / 10, "{}", ENDOWMENT - bob);
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::genesis;
-use frame_support::traits::Get;
+use frame_support::traits::{fungible::Inspect, Get};
 use sp_consensus_babe::AllowedSlots;
 use sp_keyring::Sr25519Keyring::{self, *};
 use trainyard_runtime::{
@@ -40,7 +40,7 @@ fn development_is_alice_alone_with_a_block_in_every_slot() {
 		assert_eq!(Grandpa::grandpa_authorities().len(), 1);
 		assert_eq!(Session::validators(), [Alice.to_account_id()]);
 		assert_eq!(Hashrate::trainers().len(), 1);
-		assert_eq!(Sudo::key(), Some(Alice.to_account_id()));
+		assert_eq!(pallet_sudo::Key::<Runtime>::get(), Some(Alice.to_account_id()));
 	});
 }
 
@@ -73,7 +73,7 @@ fn money_is_where_the_presets_say() {
 		genesis(preset).execute_with(|| {
 			for who in Sr25519Keyring::iter().take(6) {
 				let who = who.to_account_id();
-				assert_eq!(Balances::total_balance(&who), ENDOWMENT);
+				assert_eq!(<Balances as Inspect<AccountId>>::total_balance(&who), ENDOWMENT);
 				let bond = Hashrate::trainer(&who).map_or(0, |_| GENESIS_BOND);
 				assert_eq!(Balances::free_balance(&who), ENDOWMENT - bond);
 			}

@@ -73,7 +73,7 @@ impl Chain {
 			let number = System::block_number() + 1;
 			let parent = System::block_hash(number - 1);
 			// A real VRF signature, as a client would make, on what the block's epoch says.
-			let (randomness, epoch) = if Babe::current_slot() != 0 && epoch_is_over(slot) {
+			let (randomness, epoch) = if *Babe::current_slot() != 0u64 && epoch_is_over(slot) {
 				let epoch = Babe::next_epoch();
 				(epoch.randomness, epoch.epoch_index)
 			} else {

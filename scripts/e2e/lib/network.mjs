@@ -70,7 +70,6 @@ export class Network {
 			'--no-prometheus',
 			'--no-telemetry',
 			'--no-mdns',
-			'--no-hardware-benchmarks',
 			// polkadot.js Apps is a page of another origin.
 			'--rpc-cors',
 			'all',

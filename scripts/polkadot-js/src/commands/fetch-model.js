@@ -29,7 +29,8 @@ export async function fetchBlob(api, root, progress = () => {}) {
 	const view = await api.call.trainyardApi.blob(root);
 	if (view.isNone) throw new UserError(`the chain has no blob ${root} (or its time is over)`);
 	const blob = view.unwrap();
-	const size = Number(blob.size.toBigInt());
+	// polkadot.js renames the field `size`, which its structures, being Maps, have already.
+	const size = Number(blob.get('size_').toBigInt());
 	if (blob.missing.length > 0) {
 		throw new UserError(
 			`the blob ${root} is not complete: ${blob.missing.length} of ${blob.chunks} chunks are missing`,
