@@ -243,6 +243,7 @@ pub enum Optimizer {
 	MaxEncodedLen,
 	TypeInfo,
 )]
+#[scale_info(capture_docs = "always")]
 pub enum SpecError {
 	/// `dataset.content_hash` is zero.
 	NoContentHash,

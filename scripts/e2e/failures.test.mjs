@@ -136,6 +136,8 @@ describe('at the same time', { concurrency: 20, timeout: 420_000 }, () => {
 
 	test('a location that does not answer is refused, and the job refunded', async () => {
 		const job = jobOf({ 'apply-blocks': '10', location: `http://127.0.0.1:${await anyPort()}/digits.csv` });
+		// Data that the trainer has from no other job.
+		job.spec.dataset.content_hash = `0x${'43'.repeat(32)}`;
 		await refusedAndRefunded('noAnswer', job, /127\.0\.0\.1|connect/i);
 	});
 
@@ -180,7 +182,7 @@ describe('at the same time', { concurrency: 20, timeout: 420_000 }, () => {
 	});
 
 	test('chunks: wrong proof, wrong index, twice, nested and afterwards are refused; the blob comes back', async () => {
-		const bytes = Uint8Array.from({ length: 10_000 }, (_, i) => (i * 31) % 256);
+		const bytes = Uint8Array.from({ length: 10_000 }, (_, i) => (i * 31 + (i >> 8)) % 256);
 		const blob = cutBlob(bytes);
 		const root = `0x${Buffer.from(blob.root).toString('hex')}`;
 		const { modelStorage } = api.tx;
@@ -312,7 +314,8 @@ test('a node that restarts and a verifier that is gone do not stop a job', { tim
 	assert.equal(said.get(ADDRESS['//Eve']), false);
 	assert.equal(money(job).paid_to_verifiers, 2n * BigInt(job.terms.audit_fee), 'who served is paid');
 	const now = await bonds();
-	assert.ok(now.get(ADDRESS['//Eve']) < before.get(ADDRESS['//Eve']), 'who did not loses a part of its bond');
+	// Its bond was the least that is allowed: it may be out of the pool.
+	assert.ok((now.get(ADDRESS['//Eve']) ?? 0n) < before.get(ADDRESS['//Eve']), 'who did not loses a part of its bond');
 	assert.equal(now.get(ADDRESS['//Dave']), before.get(ADDRESS['//Dave']));
 	assert.deepEqual(trainyard.conservation(job), []);
 });

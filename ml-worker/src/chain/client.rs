@@ -136,7 +136,7 @@ impl Chain {
 			match Self::try_connect(url).await {
 				Err(e) if e.is_connection() && started.elapsed() + pause < patience => {
 					if !told {
-						warn!("{e} Waiting for it");
+						warn!("waiting for the node: {e}");
 						told = true;
 					}
 					tokio::time::sleep(pause).await;

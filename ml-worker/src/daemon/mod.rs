@@ -39,7 +39,7 @@ pub async fn next_block(chain: &Chain, seen: Option<H256>) -> Result<Head, Chain
 			Err(e) if e.is_final() => return Err(e),
 			Err(e) => {
 				if !away {
-					warn!("{e} Waiting for it");
+					warn!("waiting for the node: {e}");
 					away = true;
 				}
 				tokio::time::sleep(pause).await;

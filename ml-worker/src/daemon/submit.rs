@@ -219,14 +219,15 @@ pub fn changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 	let mut out = Vec::new();
 	let Some(audit) = now.audit.as_ref() else { return out };
-	// A new round begins from nothing.
-	let then = before.and_then(|b| b.audit.as_ref()).filter(|a| a.round == audit.round);
+	let earlier = before.and_then(|b| b.audit.as_ref());
+	// A new round begins from nothing but what was decided and rescued.
+	let then = earlier.filter(|a| a.round == audit.round);
 	let phase = words::phase(&audit.phase);
 	if then.map(|a| words::phase(&a.phase)) != Some(phase) {
 		let text = format!("audit, round {}: {phase}", audit.round);
 		out.push(change("audit", text, json!({ "round": audit.round, "phase": audit.phase })));
 	}
-	if !audit.drawn.is_empty() && then.is_none_or(|a| a.drawn.is_empty()) {
+	if !audit.committee.is_empty() && then.is_none_or(|a| a.committee.is_empty()) {
 		let text = format!(
 			"segments {:?} drawn, to be replayed by {} verifiers",
 			audit.drawn,
@@ -251,7 +252,7 @@ fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 		}
 	}
 	for (index, group) in audit.groups.iter().enumerate() {
-		let old = then.and_then(|a| a.groups.get(index));
+		let old = earlier.and_then(|a| a.groups.get(index));
 		if let Some(decision) = group.decision.as_ref() {
 			if old.is_none_or(|g| g.decision.is_none()) {
 				let text = format!("result {index} is {}", words::decision(decision));
@@ -413,6 +414,36 @@ mod tests {
 		assert!(lines.iter().any(|l| l == "result 0 is rejected"), "{lines:?}");
 		assert!(lines.last().unwrap().ends_with("deposit lost"), "{lines:?}");
 		assert!(texts(Some(&ended), &ended).is_empty());
+	}
+
+	#[test]
+	fn a_rescue_is_told_once_over_rounds() {
+		let result =
+			WorkResult { bundle_root: H256::repeat_byte(1), model_root: H256::repeat_byte(2) };
+		let verifier = AccountId32([2; 32]);
+		let at = |round, phase, rescued, seated: bool| JobView {
+			audit: Some(AuditView {
+				round,
+				phase,
+				groups: vec![GroupView { result, decision: None, rescued }],
+				committee: seated
+					.then_some(MemberView { verifier, committed: false, findings: None })
+					.into_iter()
+					.collect(),
+				drawn: vec![7],
+			}),
+			..job(JobState::Auditing)
+		};
+		let root = Some(H256::repeat_byte(9));
+		let asked = at(0, AuditPhase::Rescue { until: 9 }, None, true);
+		let stored = at(0, AuditPhase::Rescue { until: 9 }, root, true);
+		let drawing = at(1, AuditPhase::Drawing { after: 9 }, root, false);
+		let seated = at(1, AuditPhase::Committing { until: 20 }, root, true);
+		assert_eq!(texts(Some(&asked), &stored), ["result 0: its states were rescued on chain"]);
+		assert_eq!(texts(Some(&stored), &drawing), ["audit, round 1: drawing a committee"]);
+		let lines = texts(Some(&drawing), &seated);
+		assert_eq!(lines.len(), 2, "{lines:?}");
+		assert!(lines[1].contains("by 1 verifiers"), "{lines:?}");
 	}
 
 	#[test]

@@ -132,7 +132,10 @@ impl Read {
 					ut(t.ecp),
 					weight(t.weight),
 					weight(t.next_weight),
-					format!("{} x {}", t.hardware.cores, t.hardware.cpu),
+					match t.hardware.cores {
+						0 => "-".to_owned(),
+						cores => format!("{cores} x {}", t.hardware.cpu),
+					},
 				]
 			})
 			.collect();

@@ -81,8 +81,8 @@ pub struct TrainerArgs {
 	#[arg(long, value_name = "TRY", default_value = "0.1", value_parser = amount::parse)]
 	reserve: Balance,
 	/// Expected speed of training in MFLOPS: a job that would not be done in 80 % of its time
-	/// at this speed is not taken
-	#[arg(long, value_name = "MFLOPS", default_value_t = 200.0)]
+	/// at this speed is not taken. One ut is 432 s at 1,000 MFLOPS
+	#[arg(long, value_name = "MFLOPS", default_value_t = 1_000.0)]
 	speed_mflops: f64,
 	/// Blocks for which bundle and data of an ended job are still served
 	#[arg(long, value_name = "BLOCKS", default_value_t = 600)]
