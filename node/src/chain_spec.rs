@@ -89,7 +89,6 @@ mod tests {
 		if WASM_BINARY.is_none() {
 			return;
 		}
-		use sc_chain_spec::ChainSpec as _;
 		use sp_runtime::BuildStorage;
 		for (id, name) in
 			[("dev", "trainyard_dev"), ("local", "trainyard_local"), ("", "trainyard_local")]

@@ -14,6 +14,17 @@ pub struct Cli {
 	pub run: RunCmd,
 }
 
+impl Cli {
+	/// Lets `--alice` to `--two` start without a node key on disk. A real authority is
+	/// asked to make one, so that its peers find it again; these are for trying things out.
+	pub fn with_node_key_of_test_accounts(mut self) -> Self {
+		if self.run.get_keyring().is_some() {
+			self.run.network_params.node_key_params.unsafe_force_node_key_generation = true;
+		}
+		self
+	}
+}
+
 /// Commands besides running.
 #[derive(Debug, clap::Subcommand)]
 #[allow(clippy::large_enum_variant)]
@@ -83,6 +94,17 @@ mod tests {
 			let cli = parse(&args).unwrap();
 			assert_eq!(cli.run.chain_id(cli.run.is_dev().unwrap()).unwrap(), expected);
 		}
+	}
+
+	#[test]
+	fn only_test_accounts_start_without_a_node_key() {
+		let forced = |args: &[&str]| {
+			let cli = parse(args).unwrap().with_node_key_of_test_accounts();
+			cli.run.network_params.node_key_params.unsafe_force_node_key_generation
+		};
+		assert!(forced(&["--chain", "local", "--alice"]));
+		assert!(forced(&["--dave"]));
+		assert!(!forced(&["--validator"]));
 	}
 
 	#[test]

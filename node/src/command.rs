@@ -45,7 +45,7 @@ impl SubstrateCli for Cli {
 
 /// Parses the command line and does what it says.
 pub fn run() -> sc_cli::Result<()> {
-	let cli = Cli::from_args();
+	let cli = Cli::from_args().with_node_key_of_test_accounts();
 
 	match &cli.subcommand {
 		Some(Subcommand::Key(cmd)) => cmd.run(&cli),
@@ -97,7 +97,7 @@ pub fn run() -> sc_cli::Result<()> {
 					}
 					NetworkBackendType::Libp2p => service::new_full::<NetworkWorker<_, _>>(config),
 				}
-				.map_err(|error| ports.explain(error).into())
+				.map_err(|error| ports.explain(error))
 			})
 		}
 	}

@@ -8,6 +8,14 @@ mod ports;
 mod rpc;
 mod service;
 
-fn main() -> sc_cli::Result<()> {
-	command::run()
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+	match command::run() {
+		Ok(()) => ExitCode::SUCCESS,
+		Err(error) => {
+			eprintln!("Error: {error}");
+			ExitCode::FAILURE
+		}
+	}
 }

@@ -3,7 +3,8 @@
 //! Left alone, the SDK moves JSON-RPC to a random port, drops the Prometheus endpoint and
 //! only logs that it cannot listen for peers: the node runs and nobody finds it.
 
-use sc_service::{config::Multiaddr, Configuration, Error};
+use sc_cli::Error;
+use sc_service::{config::Multiaddr, Configuration};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 
 /// A port that the node is going to open.
@@ -12,6 +13,15 @@ struct Claim {
 	what: &'static str,
 	option: &'static str,
 }
+
+impl Claim {
+	fn check(&self) -> Result<(), Error> {
+		ensure_free(self.address, self.what, self.option)
+	}
+}
+
+/// What the JSON-RPC port is for.
+const RPC: &str = "JSON-RPC";
 
 /// The ports that the node is going to open.
 pub struct Claims(Vec<Claim>);
@@ -30,7 +40,7 @@ impl Claims {
 				endpoint.retry_random_port = false;
 			}
 			if !endpoint.retry_random_port && !endpoint.is_optional {
-				claim(endpoint.listen_addr, "JSON-RPC", "--rpc-port");
+				claim(endpoint.listen_addr, RPC, "--rpc-port");
 			}
 		}
 		if let Some(prometheus) = &config.prometheus_config {
@@ -44,13 +54,19 @@ impl Claims {
 
 	/// Fails with a message that names the port and its option where one cannot be opened.
 	pub fn check(&self) -> Result<(), Error> {
-		self.0.iter().try_for_each(|claim| ensure_free(claim.address, claim.what, claim.option))
+		self.0.iter().try_for_each(Claim::check)
 	}
 
-	/// What to say of `error`, which kept the node from starting: somebody may have taken a
-	/// port since [`Self::check`], and the SDK does not say which.
-	pub fn explain(&self, error: Error) -> Error {
-		self.check().err().unwrap_or(error)
+	/// What to say of `error`, which kept the node from starting: somebody may have taken the
+	/// JSON-RPC port since [`Self::check`], and the SDK does not say which port it was. (Of
+	/// the others it makes no error; and some may be open already, by this node itself.)
+	pub fn explain(&self, error: sc_service::Error) -> Error {
+		if !error.to_string().contains("in use") {
+			return error.into();
+		}
+		let rpc = self.0.iter().filter(|claim| claim.what == RPC);
+		let taken = rpc.map(Claim::check).find_map(Result::err);
+		taken.unwrap_or(error.into())
 	}
 }
 
@@ -72,7 +88,7 @@ fn ensure_free(address: SocketAddr, what: &str, option: &str) -> Result<(), Erro
 	}
 	match TcpListener::bind(address) {
 		Ok(_) => Ok(()),
-		Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => Err(Error::Other(format!(
+		Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => Err(refused(format!(
 			"{what} port {} is already in use at {}. Is another node running? Stop it, or choose \
 			 another port with {option}.",
 			address.port(),
@@ -80,12 +96,17 @@ fn ensure_free(address: SocketAddr, what: &str, option: &str) -> Result<(), Erro
 		))),
 		// A machine without IPv6, say: whoever needs the address will complain.
 		Err(error) if error.kind() == std::io::ErrorKind::AddrNotAvailable => Ok(()),
-		Err(error) => Err(Error::Other(format!(
+		Err(error) => Err(refused(format!(
 			"Cannot open {what} port {} at {}: {error}. Choose another port with {option}.",
 			address.port(),
 			address.ip(),
 		))),
 	}
+}
+
+/// An error that says `message` and nothing else.
+fn refused(message: String) -> Error {
+	Error::Application(message.into())
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl Stream {
 	/// `floor(w * bound / 2^64)`. The bias of any value is below `bound / 2^64`.
 	pub fn below(&self, step: u32, index: u64, bound: u32) -> u32 {
 		let [w0, w1, w2, w3] = self.block(step, index / 2);
-		let (low, high) = if index % 2 == 0 { (w0, w1) } else { (w2, w3) };
+		let (low, high) = if index.is_multiple_of(2) { (w0, w1) } else { (w2, w3) };
 		let word = (u64::from(high) << 32) | u64::from(low);
 		(u128::from(word).wrapping_mul(u128::from(bound)) >> 64) as u32
 	}

@@ -1,5 +1,8 @@
 //! The runtime API of our own, by which clients look at the chain.
 
+// The macro repeats the bounds of the type parameter.
+#![allow(clippy::multiple_bound_locations)]
+
 use alloc::vec::Vec;
 use codec::Codec;
 use trainyard_primitives::{

@@ -69,9 +69,9 @@ impl<T: WeightedConfig> OneSessionHandler<T::AccountId> for WeightedBabe<T> {
 	type Key = BabeId;
 
 	/// The first two epochs have the same authorities.
-	fn on_genesis_session<'a, I: 'a>(validators: I)
+	fn on_genesis_session<'a, I>(validators: I)
 	where
-		I: Iterator<Item = (&'a T::AccountId, BabeId)>,
+		I: 'a + Iterator<Item = (&'a T::AccountId, BabeId)>,
 		T::AccountId: 'a,
 	{
 		assert!(
@@ -83,9 +83,9 @@ impl<T: WeightedConfig> OneSessionHandler<T::AccountId> for WeightedBabe<T> {
 		pallet_babe::NextAuthorities::<T>::put(&authorities);
 	}
 
-	fn on_new_session<'a, I: 'a>(_changed: bool, _validators: I, queued: I)
+	fn on_new_session<'a, I>(_changed: bool, _validators: I, queued: I)
 	where
-		I: Iterator<Item = (&'a T::AccountId, BabeId)>,
+		I: 'a + Iterator<Item = (&'a T::AccountId, BabeId)>,
 		T::AccountId: 'a,
 	{
 		// What was announced for the epoch that begins, to the bit: clients took it from
@@ -137,9 +137,9 @@ fn differs(present: &[(GrandpaId, u64)], next: &[(GrandpaId, u64)]) -> bool {
 impl<T: WeightedConfig> OneSessionHandler<T::AccountId> for WeightedGrandpa<T> {
 	type Key = GrandpaId;
 
-	fn on_genesis_session<'a, I: 'a>(validators: I)
+	fn on_genesis_session<'a, I>(validators: I)
 	where
-		I: Iterator<Item = (&'a T::AccountId, GrandpaId)>,
+		I: 'a + Iterator<Item = (&'a T::AccountId, GrandpaId)>,
 		T::AccountId: 'a,
 	{
 		assert!(
@@ -156,9 +156,9 @@ impl<T: WeightedConfig> OneSessionHandler<T::AccountId> for WeightedGrandpa<T> {
 		pallet_grandpa::SetIdSession::<T>::insert(0, 0);
 	}
 
-	fn on_new_session<'a, I: 'a>(_changed: bool, validators: I, _queued: I)
+	fn on_new_session<'a, I>(_changed: bool, validators: I, _queued: I)
 	where
-		I: Iterator<Item = (&'a T::AccountId, GrandpaId)>,
+		I: 'a + Iterator<Item = (&'a T::AccountId, GrandpaId)>,
 		T::AccountId: 'a,
 	{
 		let weights = CurrentWeights::<T>::get();

@@ -76,6 +76,8 @@ pub trait SessionAccess<AccountId> {
 }
 
 #[frame_support::pallet]
+// The macros' own code expects; the work of this pallet is in the other files.
+#[allow(clippy::expect_used)]
 pub mod pallet {
 	use super::*;
 	use crate::power::Ledger;
