@@ -13,7 +13,7 @@ const none = { isNone: true, isSome: false };
 
 /** A node that keeps one blob; `serve` may bend what it gives out, `view` what it says. */
 function fakeNode({ serve = (chunk) => chunk, hashes = (hash) => hash, view = {} } = {}) {
-	const blob = { size: { toBigInt: () => 30_000n }, chunks: 8, missing: [], ...view };
+	const blob = { size_: { toBigInt: () => 30_000n }, chunks: 8, missing: [], ...view };
 	return {
 		call: {
 			trainyardApi: {

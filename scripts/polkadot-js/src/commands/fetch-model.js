@@ -30,7 +30,7 @@ export async function fetchBlob(api, root, progress = () => {}) {
 	if (view.isNone) throw new UserError(`the chain has no blob ${root} (or its time is over)`);
 	const blob = view.unwrap();
 	// polkadot.js renames the field `size`, which its structures, being Maps, have already.
-	const size = Number(blob.get('size_').toBigInt());
+	const size = Number(blob.size_.toBigInt());
 	if (blob.missing.length > 0) {
 		throw new UserError(
 			`the blob ${root} is not complete: ${blob.missing.length} of ${blob.chunks} chunks are missing`,
