@@ -5,7 +5,7 @@
 // from //Ferdie's balance, so that they can run at the same time.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -194,7 +194,7 @@ describe('at the same time', { concurrency: 20, timeout: 420_000 }, () => {
 		await send(api, modelStorage.register(bytes.length, blob.merkleRoot), keys.uploader);
 		await assert.rejects(upload(0, blob.proof(1)), /WrongProof/);
 		await assert.rejects(upload(0, [], blob.chunks[1]), /WrongProof/);
-		await assert.rejects(upload(3), /Custom error: 103/, 'there is no such chunk');
+		await assert.rejects(upload(3, [], blob.chunks[0]), /Custom error: 103/, 'there is no such chunk');
 		await assert.rejects(upload(2, blob.proof(2), blob.chunks[0]), /Custom error: 104/, 'its length is another');
 
 		const batch = api.tx.utility.batchAll([chunk(0)]);
@@ -217,14 +217,15 @@ describe('at the same time', { concurrency: 20, timeout: 420_000 }, () => {
 
 	test('a trainer killed in the middle of training resumes, and ends with the same bundle', async () => {
 		// Long enough to be met in the middle; another trainer trains the same undisturbed.
-		const flags = { steps: '8000', 'checkpoint-interval': '100', replicas: '2', 'price-per-ut': '3000', 'training-blocks': '200' };
+		const flags = { steps: '40000', 'checkpoint-interval': '200', replicas: '2', 'price-per-ut': '3000', 'training-blocks': '200' };
 		const twin = ['--bond', '100', '--min-price', '2500'];
 		network.startWorker('trainer', suri('twin'), twin, 'trainer-twin');
 		await event('trainer-twin', { event: 'started' });
 		const { id } = await postJob(api, keys.twins, jobOf(flags));
 		const begun = await event('trainer-twin', { event: 'training', job: id });
 		assert.equal(begun.from_step, 0);
-		await sleep(1_500);
+		const checkpoints = () => readdirSync(join(folder, 'trainer-twin'), { recursive: true }).filter((file) => /step-0*[1-9]\d*\.safetensors$/.test(file));
+		await until('the first checkpoints are written', 60, async () => checkpoints().length > 1);
 		const [killed] = network.fleet.running.filter(({ name }) => name === 'trainer-twin');
 		await killed.kill();
 		assert.equal(events(join(folder, 'trainer-twin'), { event: 'trained', job: id }).length, 0, 'it was killed in the middle');
