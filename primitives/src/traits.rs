@@ -117,13 +117,3 @@ pub trait BlobStore {
 	/// Whether every chunk of the blob with this root was stored.
 	fn is_complete(root: &H256) -> bool;
 }
-
-impl BlobStore for () {
-	fn is_complete(_: &H256) -> bool {
-		true
-	}
-}
-
-impl JobObserver for () {
-	fn progressed(_: JobId) {}
-}
