@@ -30,6 +30,16 @@ command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
 [ -x "$OWN_NODE/node_modules/node/bin/node" ] && PATH=$OWN_NODE/node_modules/node/bin:$PATH
 export PATH
 
+# find_python: sets PYTHON to a Python with NumPy, new enough for scripts/cross-check: the one in
+# PATH or, where that is not the system's, the system's.
+find_python() {
+	for PYTHON in python3 /usr/bin/python3; do
+		"$PYTHON" -c 'import sys, numpy; v = numpy.__version__.split(".")
+sys.exit(sys.version_info < (3, 9) or (int(v[0]), int(v[1])) < (1, 21))' 2>/dev/null && return
+	done
+	return 1
+}
+
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
 	BOLD=$'\e[1m' RED=$'\e[31m' GREEN=$'\e[32m' DIM=$'\e[2m' PLAIN=$'\e[0m'
 else

@@ -72,30 +72,3 @@ pub fn load(id: &str) -> Result<ChainSpec, String> {
 		}),
 	}
 }
-
-#[cfg(test)]
-mod tests {
-	use super::*;
-
-	#[test]
-	fn a_missing_file_is_named() {
-		let error = load("no/such/file.json").err().unwrap();
-		assert!(error.contains("no/such/file.json") && error.contains("--chain"), "{error}");
-	}
-
-	/// Needs the wasm runtime, so it says nothing under SKIP_WASM_BUILD.
-	#[test]
-	fn built_in_networks_build_their_genesis() {
-		if WASM_BINARY.is_none() {
-			return;
-		}
-		use sp_runtime::BuildStorage;
-		for (id, name) in
-			[("dev", "trainyard_dev"), ("local", "trainyard_local"), ("", "trainyard_local")]
-		{
-			let spec = load(id).unwrap();
-			assert_eq!(spec.id(), name);
-			assert!(spec.build_storage().unwrap().top.contains_key(&b":code"[..]));
-		}
-	}
-}

@@ -1,17 +1,9 @@
-//! The Trainyard node: BABE authorship weighted by verified compute power, GRANDPA
-//! finality, and JSON-RPC.
-
-mod chain_spec;
-mod cli;
-mod command;
-mod ports;
-mod rpc;
-mod service;
+//! The command `trainyard-node`.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-	match command::run() {
+	match trainyard_node::command::run() {
 		Ok(()) => ExitCode::SUCCESS,
 		Err(error) => {
 			eprintln!("Error: {error}");

@@ -71,7 +71,7 @@ impl Claims {
 }
 
 /// The socket that a multiaddress `/ip4/…/tcp/…` or `/ip6/…/tcp/…` stands for.
-fn tcp(address: &Multiaddr) -> Option<SocketAddr> {
+pub fn tcp(address: &Multiaddr) -> Option<SocketAddr> {
 	let text = address.to_string();
 	let mut parts = text.split('/').skip(1);
 	let (kind, ip, transport, port) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
@@ -82,7 +82,7 @@ fn tcp(address: &Multiaddr) -> Option<SocketAddr> {
 }
 
 /// Whether somebody could listen at `address` now. Port 0 (any) is always free.
-fn ensure_free(address: SocketAddr, what: &str, option: &str) -> Result<(), Error> {
+pub fn ensure_free(address: SocketAddr, what: &str, option: &str) -> Result<(), Error> {
 	if address.port() == 0 {
 		return Ok(());
 	}
@@ -107,30 +107,4 @@ fn ensure_free(address: SocketAddr, what: &str, option: &str) -> Result<(), Erro
 /// An error that says `message` and nothing else.
 fn refused(message: String) -> Error {
 	Error::Application(message.into())
-}
-
-#[cfg(test)]
-mod tests {
-	use super::*;
-
-	#[test]
-	fn a_taken_port_is_named_with_its_option() {
-		let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-		let address = taken.local_addr().unwrap();
-		let error = ensure_free(address, "JSON-RPC", "--rpc-port").unwrap_err().to_string();
-		assert!(error.contains(&format!("port {}", address.port())), "{error}");
-		assert!(error.contains("already in use") && error.contains("--rpc-port"), "{error}");
-		drop(taken);
-		assert!(ensure_free(address, "JSON-RPC", "--rpc-port").is_ok());
-	}
-
-	#[test]
-	fn multiaddresses_become_sockets() {
-		let parse = |s: &str| tcp(&s.parse().unwrap());
-		assert_eq!(parse("/ip4/0.0.0.0/tcp/30333"), Some("0.0.0.0:30333".parse().unwrap()));
-		assert_eq!(parse("/ip6/::/tcp/30333"), Some("[::]:30333".parse().unwrap()));
-		assert_eq!(parse("/ip4/0.0.0.0/tcp/30333/ws"), Some("0.0.0.0:30333".parse().unwrap()));
-		assert_eq!(parse("/dns/localhost/tcp/30333"), None);
-		assert_eq!(parse("/ip4/0.0.0.0/udp/30333"), None);
-	}
 }

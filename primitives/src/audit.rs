@@ -117,7 +117,7 @@ pub enum Decision {
 	Accepted,
 	/// False.
 	Rejected,
-	/// Not to be had, and not rescued in the window given.
+	/// Not to be had: not rescued in the window given, or not even then.
 	Unavailable,
 	/// No quorum in [`crate::job::MAX_AUDIT_ROUNDS`] rounds, or no verifiers.
 	Undecided,

@@ -1,6 +1,6 @@
 //! Blobs: files kept on chain in chunks under one root (models, rescued states).
 
-use crate::{merkle, H256};
+use crate::{lower, merkle, spec::JobSpec, H256};
 use alloc::vec::Vec;
 use codec::Encode;
 use sp_crypto_hashing::blake2_256;
@@ -9,6 +9,33 @@ use sp_crypto_hashing::blake2_256;
 pub const MIN_CHUNK: u32 = 4 * 1024;
 /// See [`MIN_CHUNK`].
 pub const MAX_CHUNK: u32 = 1024 * 1024;
+
+/// Most bytes of a checkpoint's index, and of each tensor's entry in it besides its name.
+const INDEX_BYTES: u64 = 1024;
+/// Most bytes of a tensor's entry for each letter of its name, which may be escaped.
+const LETTER_BYTES: u64 = 6;
+/// Most bytes of a manifest for each checkpoint.
+const MANIFEST_ENTRY: u64 = 512;
+/// Most bytes of a manifest, and of an archive's index, besides.
+const MANIFEST_BASE: u64 = 64 * 1024;
+
+/// Most bytes of the blob that rescues the result of a job of which `audit_segments`
+/// segments are drawn: both ends of each and the last checkpoint, each with all tensors of
+/// the optimizer, the data, the manifest and the archive's index. `u64::MAX` past the range.
+pub fn rescue_bytes(spec: &JobSpec, audit_segments: u32) -> u64 {
+	let checkpoint = lower::state(spec).iter().fold(INDEX_BYTES, |sum, tensor| {
+		let values = tensor.shape.iter().fold(4u64, |n, d| n.saturating_mul(u64::from(*d)));
+		let name = LETTER_BYTES.saturating_mul(tensor.name.len() as u64);
+		sum.saturating_add(values).saturating_add(INDEX_BYTES).saturating_add(name)
+	});
+	let checkpoints = u64::from(spec.segments()).saturating_add(1);
+	let drawn = u64::from(audit_segments).saturating_mul(2).saturating_add(1);
+	checkpoint
+		.saturating_mul(drawn.min(checkpoints))
+		.saturating_add(spec.dataset.bytes)
+		.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
+		.saturating_add(MANIFEST_BASE)
+}
 
 /// Chunk length for a blob of `size` bytes: the power of two that makes about 64
 /// chunks, within [`MIN_CHUNK`]..=[`MAX_CHUNK`]. A function of the size alone, so
@@ -107,5 +134,27 @@ mod tests {
 			));
 		}
 		assert_eq!(blob.root, root_of(30_000, &blob.merkle_root));
+	}
+
+	#[test]
+	fn a_rescue_holds_both_ends_of_each_segment_and_the_last_checkpoint() {
+		use crate::spec::Optimizer;
+		let mut spec = JobSpec::example();
+		let bound = |spec: &JobSpec, k: u32, checkpoints: u64, tensors: u64| {
+			let values = 6_570 * 4 * tensors * checkpoints;
+			let bytes = rescue_bytes(spec, k);
+			// What is not values and data: indices and the manifest.
+			let rest = bytes - values - spec.dataset.bytes;
+			assert!(rest > 64 * 1024 + 31 * 512, "{rest}");
+			assert!(rest < 64 * 1024 + 31 * 512 + 32 * 1024 * checkpoints, "{rest}");
+		};
+		bound(&spec, 3, 7, 3);
+		// There are 31 checkpoints.
+		bound(&spec, 15, 31, 3);
+		bound(&spec, 16, 31, 3);
+		spec.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000 };
+		bound(&spec, 3, 7, 2);
+		spec.dataset.bytes = u64::MAX;
+		assert_eq!(rescue_bytes(&spec, 3), u64::MAX);
 	}
 }

@@ -12,8 +12,13 @@ pub type BlockNumber = u32;
 
 /// Most replicas of a job.
 pub const MAX_REPLICAS: u32 = 8;
-/// Most verifiers of a committee.
+/// Least verifiers of a committee: of two, one who vanishes leaves no majority.
+pub const MIN_VERIFIERS: u32 = 3;
+/// Bound on the verifiers of a committee, which is odd.
 pub const MAX_VERIFIERS: u32 = 16;
+/// Least fee of a verifier for a round, in the currency's smallest unit: pays for the two
+/// transactions of a verdict several times over.
+pub const MIN_AUDIT_FEE: Balance = 50_000_000_000;
 /// Most segments replayed by each verifier.
 pub const MAX_AUDIT_SEGMENTS: u32 = 16;
 /// Rounds of verdicts an audit may take before it stays undecided: the first, a
@@ -42,12 +47,13 @@ pub struct Terms {
 	pub price_per_ut: Balance,
 	/// How many trainers train the same job, 1 to [`MAX_REPLICAS`].
 	pub replicas: u32,
-	/// Size of the audit committee, 1 to [`MAX_VERIFIERS`].
+	/// Size of the audit committee: odd, so that a majority is clear, and from
+	/// [`MIN_VERIFIERS`] to [`MAX_VERIFIERS`].
 	pub verifiers: u32,
 	/// Segments that each verifier replays, 1 to [`MAX_AUDIT_SEGMENTS`] and at most the
 	/// job's.
 	pub audit_segments: u32,
-	/// Fee of one verifier for one round.
+	/// Fee of one verifier for one round, at least `work::audit_fee`.
 	#[serde(with = "crate::text::decimal")]
 	pub audit_fee: Balance,
 	/// Blocks for applications.
@@ -145,7 +151,8 @@ pub enum Fate {
 	Accepted,
 	/// The audit rejected it: the deposit is lost.
 	Rejected,
-	/// Verifiers could not fetch it, and it was not rescued: part of the deposit is lost.
+	/// Verifiers could not fetch it, and its rescue did not help or did not come: the deposit
+	/// is lost. Milder would be a way out for a cheat who sees what was drawn.
 	Unavailable,
 	/// The audit reached no quorum: not paid, deposit returned.
 	Undecided,

@@ -30,6 +30,8 @@ pub const MAX_NANO: u64 = 1_000_000_000_000;
 /// Largest momentum and beta x 10^9: any above are one as binary32, and Adam would divide
 /// by their distance from one.
 pub const MAX_DECAY_NANO: u64 = 999_999_970;
+/// Most bytes of a data file: 2 GiB.
+pub const MAX_DATASET_BYTES: u64 = 1 << 31;
 /// One, in nano.
 pub const ONE_NANO: u64 = 1_000_000_000;
 
@@ -76,7 +78,7 @@ pub struct JobSpec {
 pub struct Dataset {
 	/// `blake2_256` of the file.
 	pub content_hash: H256,
-	/// Length of the file in bytes.
+	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
 	pub bytes: u64,
 	/// Where it can be had: an `http://` or `https://` URL.
 	pub location: Text,
@@ -284,6 +286,8 @@ pub enum SpecError {
 	BadEpsilon,
 	/// The work of the job does not fit the unit of work.
 	WorkOverflow,
+	/// `dataset.bytes` is above [`MAX_DATASET_BYTES`].
+	DatasetTooLarge,
 }
 
 impl SpecError {
@@ -292,7 +296,7 @@ impl SpecError {
 		use SpecError::*;
 		match self {
 			NoContentHash => "dataset.content_hash",
-			EmptyDataset => "dataset.bytes",
+			EmptyDataset | DatasetTooLarge => "dataset.bytes",
 			BadLocation => "dataset.location",
 			BadSplit => "dataset.validation_every",
 			RowsDisagree => "dataset.validation_rows",
@@ -316,6 +320,7 @@ impl fmt::Display for SpecError {
 		match self {
 			NoContentHash => f.write_str("the content hash is zero"),
 			EmptyDataset => f.write_str("the data has no bytes"),
+			DatasetTooLarge => write!(f, "the data has more than {MAX_DATASET_BYTES} bytes"),
 			BadLocation => f.write_str("the location must be an http:// or https:// URL"),
 			BadSplit => f.write_str("one row in how many validates? At least 2"),
 			RowsDisagree => f.write_str(
@@ -397,6 +402,7 @@ impl JobSpec {
 		let d = &self.dataset;
 		ensure(d.content_hash != H256::zero(), SpecError::NoContentHash)?;
 		ensure(d.bytes > 0, SpecError::EmptyDataset)?;
+		ensure(d.bytes <= MAX_DATASET_BYTES, SpecError::DatasetTooLarge)?;
 		let location = core::str::from_utf8(&d.location.0).unwrap_or_default();
 		let rest = location.strip_prefix("http://").or(location.strip_prefix("https://"));
 		ensure(rest.is_some_and(|rest| !rest.is_empty()), SpecError::BadLocation)?;
@@ -496,6 +502,7 @@ mod tests {
 		let cases: &[(SpecError, Break)] = &[
 			(NoContentHash, |s| s.dataset.content_hash = H256::zero()),
 			(EmptyDataset, |s| s.dataset.bytes = 0),
+			(DatasetTooLarge, |s| s.dataset.bytes = MAX_DATASET_BYTES + 1),
 			(BadLocation, |s| s.dataset.location = Text::new("ftp://x").unwrap()),
 			(BadLocation, |s| s.dataset.location = Text::new("http://").unwrap()),
 			(BadSplit, |s| s.dataset.validation_every = 1),
@@ -534,6 +541,18 @@ mod tests {
 			break_it(&mut spec);
 			assert_eq!(spec.validate(), Err(*error));
 			assert!(!error.field().is_empty() && !error.to_string().is_empty());
+		}
+	}
+
+	/// Frozen: clients tell errors by these numbers, so new ones stand behind the old.
+	#[test]
+	fn errors_keep_their_numbers() {
+		for (error, number) in [
+			(SpecError::NoContentHash, 0),
+			(SpecError::WorkOverflow, 18),
+			(SpecError::DatasetTooLarge, 19),
+		] {
+			assert_eq!(error.encode(), [number]);
 		}
 	}
 

@@ -65,6 +65,9 @@ pub trait Submissions<AccountId> {
 pub trait JobObserver {
 	/// Looks at `job` again in the next block. Constant, small work.
 	fn progressed(job: JobId);
+	/// Benchmarks: makes `job` one for which [`Self::progressed`] does the most work.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_waiting(_job: JobId) {}
 }
 
 /// What is to be audited.

@@ -5,6 +5,7 @@
 //! costs the same for one step as for a hundred million.
 
 use crate::{
+	job::{Balance, MIN_AUDIT_FEE},
 	lower,
 	ops::{Phase, Program},
 	spec::{JobSpec, SpecError},
@@ -48,6 +49,29 @@ pub fn segment_flop(spec: &JobSpec, segment: u32) -> Result<u128, SpecError> {
 	u128::from(end.saturating_sub(begin))
 		.checked_mul(step)
 		.and_then(|steps| steps.checked_add(evaluation))
+		.ok_or(SpecError::WorkOverflow)
+}
+
+/// Most work that a verifier replays in one round, in micro-ut, rounded up: `audit_segments`
+/// times the longest segment. Fails as [`micro_ut`] does.
+pub fn audit_micro_ut(spec: &JobSpec, audit_segments: u32) -> Result<MicroUt, SpecError> {
+	// None is longer than the first; the last may be shorter.
+	segment_flop(spec, 0)?
+		.checked_mul(u128::from(audit_segments))
+		.and_then(units::micro_ut)
+		.ok_or(SpecError::WorkOverflow)
+}
+
+/// Least fee of a verifier for one round: the price of [`audit_micro_ut`] at
+/// `price_per_ut`, rounded up, or [`MIN_AUDIT_FEE`] where that is more. Fails as [`micro_ut`]
+/// does, and with [`SpecError::WorkOverflow`] where the fee leaves the range of amounts.
+pub fn audit_fee(
+	spec: &JobSpec,
+	audit_segments: u32,
+	price_per_ut: Balance,
+) -> Result<Balance, SpecError> {
+	units::price(audit_micro_ut(spec, audit_segments)?, price_per_ut)
+		.map(|price| price.max(MIN_AUDIT_FEE))
 		.ok_or(SpecError::WorkOverflow)
 }
 
@@ -171,6 +195,22 @@ mod tests {
 			let parameters: u64 = layers.iter().map(|l| l.parameters).sum();
 			assert_eq!(Some(parameters), spec.parameters());
 		}
+	}
+
+	#[test]
+	fn an_audit_costs_its_longest_segments() {
+		let mut spec = JobSpec::example();
+		spec.training.checkpoint_interval = 400;
+		let longest = (0..spec.segments()).map(|s| segment_flop(&spec, s).unwrap()).max().unwrap();
+		let work = audit_micro_ut(&spec, 3).unwrap();
+		assert_eq!(u128::from(work), (3 * longest).div_ceil(432_000));
+		// The price of that work, and never less than the least.
+		let price = 2_000_000_000_000_000;
+		assert_eq!(audit_fee(&spec, 3, price), Ok(u128::from(work) * 2_000_000_000));
+		assert_eq!(audit_fee(&spec, 3, 1), Ok(MIN_AUDIT_FEE));
+		assert_eq!(audit_fee(&spec, 3, u128::MAX), Err(SpecError::WorkOverflow));
+		spec.training.steps = 0;
+		assert_eq!(audit_fee(&spec, 3, 1), Err(SpecError::BadSteps));
 	}
 
 	#[test]

@@ -23,10 +23,15 @@ sp_api::decl_runtime_apis! {
 		/// The job with this number and everything around it.
 		fn job(id: JobId) -> Option<JobView<AccountId>>;
 
-		/// All jobs that are not over, by number.
+		/// The first 1,000 jobs that are not over, by number.
 		fn active_jobs() -> Vec<JobView<AccountId>>;
 
-		/// The newest `count` jobs that are still known, newest first.
+		/// The first `count` jobs that are not over, at most 1,000, of those with a number
+		/// above `after`; by number. Fewer than asked for: there are no more.
+		fn active_jobs_after(after: Option<JobId>, count: u32) -> Vec<JobView<AccountId>>;
+
+		/// The newest `count` jobs that are still known, at most 1,000, newest first, among the
+		/// newest 4,096 numbers.
 		fn recent_jobs(count: u32) -> Vec<JobView<AccountId>>;
 
 		/// All trainers.
@@ -46,6 +51,11 @@ sp_api::decl_runtime_apis! {
 
 		/// Content hash under which nodes keep chunk `index` of the blob `root`, once stored.
 		fn chunk_hash(root: H256, index: u32) -> Option<H256>;
+
+		/// Least `audit_fee` that posting this job takes: the price of what a verifier replays,
+		/// whatever the terms say of the fee. `None` where the specification is invalid or the
+		/// fee out of range.
+		fn audit_fee(spec: JobSpec, terms: Terms) -> Option<Balance>;
 
 		/// What posting this job would come to: the work of one replica, the escrow held from
 		/// the submitter, the deposit held from each trainer. `None` where specification or

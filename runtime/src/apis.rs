@@ -257,7 +257,11 @@ impl_runtime_apis! {
 		}
 
 		fn active_jobs() -> Vec<JobView<AccountId>> {
-			views::active_jobs()
+			views::active_jobs(None, u32::MAX)
+		}
+
+		fn active_jobs_after(after: Option<JobId>, count: u32) -> Vec<JobView<AccountId>> {
+			views::active_jobs(after, count)
 		}
 
 		fn recent_jobs(count: u32) -> Vec<JobView<AccountId>> {
@@ -288,6 +292,10 @@ impl_runtime_apis! {
 			views::chunk_hash(root, index)
 		}
 
+		fn audit_fee(spec: JobSpec, terms: Terms) -> Option<Balance> {
+			views::audit_fee(&spec, &terms)
+		}
+
 		fn deposit(spec: JobSpec, terms: Terms) -> Option<(MicroUt, Balance, Balance)> {
 			views::deposit(&spec, &terms)
 		}
@@ -308,6 +316,24 @@ impl_runtime_apis! {
 			config: frame_benchmarking::BenchmarkConfig,
 		) -> Result<Vec<frame_benchmarking::BenchmarkBatch>, alloc::string::String> {
 			crate::configs::benchmarks::dispatch(config)
+		}
+	}
+
+	#[cfg(feature = "try-runtime")]
+	impl frame_try_runtime::TryRuntime<Block> for Runtime {
+		fn on_runtime_upgrade(checks: frame_try_runtime::UpgradeCheckSelect) -> (Weight, Weight) {
+			// A failed check is to stop whoever tries the runtime out.
+			let weight = Executive::try_runtime_upgrade(checks).unwrap();
+			(weight, crate::configs::system::MAX_BLOCK_WEIGHT)
+		}
+
+		fn execute_block(
+			block: <Block as BlockT>::LazyBlock,
+			state_root_check: bool,
+			signature_check: bool,
+			select: frame_try_runtime::TryStateSelect,
+		) -> Weight {
+			Executive::try_execute_block(block, state_root_check, signature_check, select).unwrap()
 		}
 	}
 }

@@ -12,7 +12,7 @@
 //! nodes and clients know a runtime by it. `transaction_version` rises when the bytes of
 //! an existing call or of the transaction extensions change (an index, an argument, a
 //! type): an old signed transaction must not mean something else. `impl_version` is for
-//! rebuilds that behave the same. The tests in `tests/layout.rs` freeze the indices: who
+//! rebuilds that behave the same. The tests in `tests/runtime/layout.rs` freeze the indices: who
 //! changes one of them there changes the versions here. `PROTOCOL_VERSION` in
 //! `trainyard-primitives` is what workers compare.
 
@@ -20,7 +20,7 @@
 // The macros make one large enum of all calls.
 #![recursion_limit = "256"]
 #![cfg_attr(
-	not(any(test, feature = "runtime-benchmarks")),
+	not(any(test, feature = "runtime-benchmarks", feature = "try-runtime")),
 	deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
 )]
 
@@ -189,6 +189,9 @@ mod runtime {
 
 	#[runtime::pallet_index(11)]
 	pub type Proxy = pallet_proxy;
+
+	#[runtime::pallet_index(12)]
+	pub type Parameters = pallet_parameters;
 
 	#[runtime::pallet_index(20)]
 	pub type TaskMarket = pallet_task_market;

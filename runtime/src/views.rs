@@ -10,8 +10,8 @@ use trainyard_primitives::{
 	JobId, MicroUt, H256,
 };
 
-/// Most jobs told by [`recent_jobs`], whatever is asked.
-const MAX_RECENT: u32 = 1_000;
+/// Most jobs told at once, whatever is asked.
+const MAX_JOBS: u32 = 1_000;
 
 /// The market knows all about a job but its audit.
 fn with_audit(mut job: JobView<AccountId>) -> JobView<AccountId> {
@@ -19,42 +19,59 @@ fn with_audit(mut job: JobView<AccountId>) -> JobView<AccountId> {
 	job
 }
 
+/// The job with this number and its audit.
 pub fn job(id: JobId) -> Option<JobView<AccountId>> {
 	TaskMarket::job_view(id).map(with_audit)
 }
 
-pub fn active_jobs() -> Vec<JobView<AccountId>> {
-	TaskMarket::active_jobs().into_iter().map(with_audit).collect()
+/// The first `count` jobs, at most [`MAX_JOBS`], that have not ended, of those behind number
+/// `after`; by number.
+pub fn active_jobs(after: Option<JobId>, count: u32) -> Vec<JobView<AccountId>> {
+	let jobs = TaskMarket::active_jobs(after, count.min(MAX_JOBS));
+	jobs.into_iter().map(with_audit).collect()
 }
 
+/// The newest `count` jobs, at most [`MAX_JOBS`], that are still known, newest first.
 pub fn recent_jobs(count: u32) -> Vec<JobView<AccountId>> {
-	TaskMarket::recent_jobs(count.min(MAX_RECENT)).into_iter().map(with_audit).collect()
+	TaskMarket::recent_jobs(count.min(MAX_JOBS)).into_iter().map(with_audit).collect()
 }
 
+/// All trainers.
 pub fn trainers() -> Vec<TrainerView<AccountId>> {
 	Hashrate::trainers()
 }
 
+/// One trainer.
 pub fn trainer(account: &AccountId) -> Option<TrainerView<AccountId>> {
 	Hashrate::trainer(account)
 }
 
+/// All verifiers, with their bonds.
 pub fn verifiers() -> Vec<(AccountId, Balance)> {
 	Verification::verifiers()
 }
 
+/// The listings of registered trainers, cheapest first.
 pub fn listings() -> Vec<ListingView<AccountId>> {
 	TaskMarket::listings()
 }
 
+/// The blob with this root.
 pub fn blob(root: H256) -> Option<BlobView<AccountId>> {
 	ModelStorage::view(root)
 }
 
+/// Content hash of chunk `index` of the blob `root`, once stored.
 pub fn chunk_hash(root: H256, index: u32) -> Option<H256> {
 	ModelStorage::chunk_hash(root, index)
 }
 
+/// Least `audit_fee` for this job.
+pub fn audit_fee(spec: &JobSpec, terms: &Terms) -> Option<Balance> {
+	TaskMarket::audit_fee(spec, terms)
+}
+
+/// Work of one replica, escrow, and deposit of each trainer.
 pub fn deposit(spec: &JobSpec, terms: &Terms) -> Option<(MicroUt, Balance, Balance)> {
 	TaskMarket::quote(spec, terms)
 }

@@ -341,7 +341,6 @@ price_per_ut = "${PRICE.cheat}"
 replicas = 1
 verifiers = ${VERIFIERS.length}
 audit_segments = ${REPLAYED.cheat}
-audit_fee = "0.5"
 apply_blocks = 5
 training_blocks = 120
 `;

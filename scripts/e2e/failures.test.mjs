@@ -5,7 +5,7 @@
 // from //Ferdie's balance, so that they can run at the same time.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { after, before, describe, test } from 'node:test';
 import { accounts } from './lib/ledger.mjs';
 import { events } from './lib/events.mjs';
 import { ADDRESS, DIGITS, Network, ROOT, sleep, trainyard, until } from './lib/network.mjs';
-import { anyPort, serveFiles } from './lib/net.mjs';
+import { anyPort, serveFiles, serveSilence } from './lib/net.mjs';
 
 const { cutBlob, fetchBlob, jobFromFlags, keyFromSuri, money, postJob, quote, send } = trainyard;
 
@@ -23,26 +23,45 @@ const VERIFIERS = ['//Charlie', '//Dave', '//Eve'];
 const PEOPLE = {
 	wrongHash: 1_000n,
 	noAnswer: 1_000n,
+	stalled: 1_000n,
+	stalledTrainer: 1_000n,
 	poor: 1n,
+	broke: 1n,
 	careless: 1n,
 	uploader: 1_000n,
 	helper: 10n,
 	twins: 1_000n,
-	twin: 1_000n,
+	// Of 200 segments three are replayed: a deposit of many times the price.
+	twin: 30_000n,
 	idle: 1_000n,
 	idleTrainer: 1_000n,
 	liar: 1_000n,
 	liarTrainer: 1_000n,
+	silent: 1_000n,
+	silentTrainer: 1_000n,
+	pair: 1_000n,
+	otherPair: 1_000n,
+	pairTrainer: 1_000n,
+	vanished: 1_000n,
 	hidden: 1_000n,
 	hiddenTrainer: 1_000n,
+	gone: 1_000n,
+	goneTrainer: 1_000n,
 	patient: 1_000n,
 };
-/** Blocks within which a job with all its audits ends, as seconds. */
-const JOB_SECONDS = 240;
+/**
+ * Periods of this chain, in blocks of a second: the runtime's own leave hours to people and to
+ * slow lines, and here somebody waits for each to pass.
+ */
+const PERIODS = { Reveal: 45, VerdictCommit: 40, VerdictReveal: 15, Rescue: 40 };
+/** Seconds within which a job with all its audits ends. */
+const JOB_SECONDS = 300;
 
 const keep = process.env.TRAINYARD_LOGS;
 const folder = keep ? join(keep, 'failures') : mkdtempSync(join(tmpdir(), 'trainyard-e2e-'));
 let network, api, data;
+/** Servers of single tests. */
+const servers = [];
 const keys = {};
 
 const address = (name) => keys[name].address;
@@ -50,6 +69,23 @@ const suri = (name) => `//Ferdie//${name}`;
 
 /** A job on the digits; `flags` as of submit-job. */
 const jobOf = (flags = {}) => jobFromFlags({ data: DIGITS, location: data.url('digits.csv'), ...flags });
+
+/**
+ * The digits with one pixel changed, under a hash of their own and with a server of their own: no
+ * worker has them from another job.
+ */
+async function ownData(name) {
+	const lines = readFileSync(DIGITS, 'utf8').split('\n');
+	// Behind the header a row for each account.
+	const row = 1 + Object.keys(PEOPLE).indexOf(name);
+	const [pixel, ...others] = lines[row].split(',');
+	lines[row] = [pixel === '0' ? '1' : '0', ...others].join(',');
+	const path = join(folder, `${name}.csv`);
+	writeFileSync(path, lines.join('\n'));
+	const server = await serveFiles([path]);
+	servers.push(server);
+	return { path, server, flags: { data: path, location: server.url(`${name}.csv`) } };
+}
 
 /** Free and held balance of an account. */
 const balance = async (name) => (await accounts(api, [address(name)])).get(address(name));
@@ -82,6 +118,10 @@ before(
 			api.tx.balances.transferKeepAlive(address(name), amount * UNIT),
 		);
 		await send(api, api.tx.utility.batchAll(gifts), await keyFromSuri('//Ferdie'));
+		const periods = Object.entries(PERIODS).map(([name, blocks]) =>
+			api.tx.parameters.setParameter({ Periods: { [name]: [null, blocks] } }),
+		);
+		await send(api, api.tx.sudo.sudo(api.tx.utility.batchAll(periods)), await keyFromSuri('//Alice'));
 		// Takes every job that is open to all and pays at least this much.
 		network.startWorker('trainer', '//Alice', ['--min-price', '500']);
 		for (const verifier of VERIFIERS) network.startWorker('verifier', verifier, ['--bond', '100']);
@@ -95,12 +135,13 @@ after(
 	async () => {
 		await network?.stop();
 		await data?.close();
+		await Promise.all(servers.map((server) => server.close()));
 		if (!keep) rmSync(folder, { recursive: true, force: true });
 	},
 	{ timeout: 60_000 },
 );
 
-describe('at the same time', { concurrency: 20, timeout: 420_000 }, () => {
+describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 	test('a port that is in use stops a node, and is named', async () => {
 		const taken = createServer();
 		await new Promise((resolve) => taken.listen(0, '127.0.0.1', resolve));
@@ -129,22 +170,40 @@ describe('at the same time', { concurrency: 20, timeout: 420_000 }, () => {
 	});
 
 	test('a dataset with another hash is refused, and the job refunded', async () => {
-		const job = jobOf({ 'apply-blocks': '10' });
+		const own = await ownData('wrongHash');
+		const job = jobOf({ 'apply-blocks': '10', ...own.flags });
+		const found = job.spec.dataset.content_hash;
 		job.spec.dataset.content_hash = `0x${'42'.repeat(32)}`;
-		await refusedAndRefunded('wrongHash', job, /hash/i);
+		const reason = new RegExp(`serves other data than declared: its hash is ${found}, not 0x4242`);
+		await refusedAndRefunded('wrongHash', await postJob(api, keys.wrongHash, job), reason);
 	});
 
 	test('a location that does not answer is refused, and the job refunded', async () => {
-		const job = jobOf({ 'apply-blocks': '10', location: `http://127.0.0.1:${await anyPort()}/digits.csv` });
-		// Data that the trainer has from no other job.
-		job.spec.dataset.content_hash = `0x${'43'.repeat(32)}`;
-		await refusedAndRefunded('noAnswer', job, /127\.0\.0\.1|connect/i);
+		const own = await ownData('noAnswer');
+		await own.server.close();
+		const job = jobOf({ 'apply-blocks': '10', ...own.flags });
+		const reason = new RegExp(`${own.flags.location} does not answer: `);
+		await refusedAndRefunded('noAnswer', await postJob(api, keys.noAnswer, job), reason);
+	});
+
+	test('a location that takes the request and says nothing is refused, and the job refunded', async () => {
+		// Waiting takes a while: a trainer of its own, so that no other job waits for it.
+		network.startWorker('trainer', suri('stalledTrainer'), ['--bond', '100', '--min-price', '5000'], 'trainer-stalled');
+		await event('trainer-stalled', { event: 'started' });
+		await send(api, api.tx.taskMarket.postListing(UNIT, 1_000_000_000n, ''), keys.stalledTrainer);
+		const own = await ownData('stalled');
+		const silence = await serveSilence();
+		servers.push(silence);
+		const location = silence.url('digits.csv');
+		const job = jobOf({ ...own.flags, location, 'apply-blocks': '110', 'price-per-ut': '5000' });
+		const posted = await postJob(api, keys.stalled, job, address('stalledTrainer'));
+		await refusedAndRefunded('stalled', posted, new RegExp(`${location} (does not answer: |is too slow: )`), 'trainer-stalled');
+		assert.ok(silence.connections() > 0, 'the trainer was there');
 	});
 
 	/** No trainer takes this job: it ends without applicants and costs its submitter nothing. */
-	async function refusedAndRefunded(name, job, reason) {
-		const { id } = await postJob(api, keys[name], job);
-		const told = await event('trainer-alice', { event: 'failed_attempt', job: id });
+	async function refusedAndRefunded(name, { id }, reason, trainer = 'trainer-alice') {
+		const told = await event(trainer, { event: 'failed_attempt', job: id }, 150);
 		assert.equal(told.action, 'fetch');
 		assert.match(told.reason, reason);
 		const ended = await network.ended(id, JOB_SECONDS);
@@ -165,6 +224,18 @@ describe('at the same time', { concurrency: 20, timeout: 420_000 }, () => {
 		assert.deepEqual(await balance('poor'), { free: UNIT, reserved: 0n, total: UNIT });
 		await assert.rejects(postJob(api, keys.poor, jobOf()), /FundsUnavailable|InsufficientBalance|balance|funds/i);
 		assert.equal((await balance('poor')).reserved, 0n);
+	});
+
+	test('the command line tells an account without the escrow what is missing, and holds nothing', async () => {
+		const file = join(folder, 'broke.toml');
+		const example = readFileSync(join(ROOT, 'ml-worker/examples/digits.toml'), 'utf8');
+		writeFileSync(file, example.replace('"../../scripts/data/digits.csv"', JSON.stringify(DIGITS)));
+		const args = ['submit', file, '--node', network.url, '--suri', suri('broke')];
+		const { status, stderr } = await network.worker('submit-broke', args, { seconds: 60 });
+		assert.equal(status, 2);
+		assert.match(stderr, new RegExp(`the escrow of this job is [\\d.]+ TRY, but ${address('broke')} has 1 TRY free`));
+		assert.match(stderr, /Bring balance to the account/);
+		assert.deepEqual(await balance('broke'), { free: UNIT, reserved: 0n, total: UNIT });
 	});
 
 	test('impossible specifications are refused with the rule that they break', async () => {
@@ -256,35 +327,105 @@ describe('at the same time', { concurrency: 20, timeout: 420_000 }, () => {
 		assert.equal((await balance('idleTrainer')).reserved, 100n * UNIT, 'only the bond is held');
 	});
 
-	test('a trainer cannot reveal another result than the one that it committed to', async () => {
-		await registerTrainer('liarTrainer');
-		const { id } = await postJob(api, keys.liar, jobOf({ 'training-blocks': '30' }), address('liarTrainer'));
-		await send(api, api.tx.taskMarket.apply(id), keys.liarTrainer);
+	/** Commits to made-up roots for a trainer without a daemon, and waits until revealing begins. */
+	async function commitByHand(id, trainer) {
 		await until('training begins', 60, async () => (await network.job(id)).state === 'training');
 		const fill = (byte) => new Uint8Array(32).fill(byte);
 		const commitment = trainyard.resultCommitment({
 			genesis: api.genesisHash.toU8a(),
 			job: id,
-			account: keys.liarTrainer.publicKey,
+			account: keys[trainer].publicKey,
 			bundleRoot: fill(1),
 			modelRoot: fill(2),
 			salt: fill(3),
 		});
-		await send(api, api.tx.submissions.commit(id, commitment), keys.liarTrainer);
-		await assert.rejects(send(api, api.tx.submissions.commit(id, fill(9)), keys.liarTrainer), /AlreadyCommitted|NotCommitting/);
+		await send(api, api.tx.submissions.commit(id, commitment), keys[trainer]);
+		await assert.rejects(send(api, api.tx.submissions.commit(id, fill(9)), keys[trainer]), /AlreadyCommitted|NotCommitting/);
 		await until('revealing begins', 60, async () => (await network.job(id)).state === 'revealing');
+		return fill;
+	}
+
+	test('a trainer that never reveals loses its deposit, and its submitter nothing', async () => {
+		await registerTrainer('silentTrainer');
+		const { id } = await postJob(api, keys.silent, jobOf({ 'training-blocks': '30' }), address('silentTrainer'));
+		await send(api, api.tx.taskMarket.apply(id), keys.silentTrainer);
+		await commitByHand(id, 'silentTrainer');
+		const job = await network.ended(id, JOB_SECONDS);
+		assert.equal(trainyard.ending(job), 'failed');
+		assert.equal(job.replicas[0].fate, 'not_revealed');
+		const paid = money(job);
+		assert.equal(paid.refunded, paid.escrowed);
+		assert.equal(paid.slashed, BigInt(job.deposit));
+		assert.deepEqual(trainyard.conservation(job), []);
+		assert.equal((await balance('silentTrainer')).reserved, 100n * UNIT, 'only the bond is held');
+		assert.equal((await balance('silent')).reserved, 0n);
+	});
+
+	test('a trainer cannot reveal another result than the one that it committed to', async () => {
+		await registerTrainer('liarTrainer');
+		const { id } = await postJob(api, keys.liar, jobOf({ 'training-blocks': '30' }), address('liarTrainer'));
+		await send(api, api.tx.taskMarket.apply(id), keys.liarTrainer);
+		const fill = await commitByHand(id, 'liarTrainer');
 		const reveal = (bundle) => ({ bundleRoot: fill(bundle), modelRoot: fill(2), location: 'http://127.0.0.1:1' });
 		await assert.rejects(send(api, api.tx.submissions.reveal(id, reveal(7), fill(3)), keys.liarTrainer), /RevealMismatch/);
 		await send(api, api.tx.submissions.reveal(id, reveal(1), fill(3)), keys.liarTrainer);
+		// It has no such model, so it cannot store it.
+		const job = await network.ended(id, JOB_SECONDS);
+		assert.equal(job.replicas[0].fate, 'model_missing');
+		assert.equal(money(job).refunded, money(job).escrowed);
+		assert.deepEqual(trainyard.conservation(job), []);
 	});
 
-	test('a bundle that nobody can fetch is rescued on chain, and accepted', async () => {
-		// Its server is where it says nobody looks.
+	/** Orders a job from a trainer whose server is where it says nobody looks. */
+	async function orderFromHidden(name, dataFlags = {}) {
+		const worker = `trainer-${name}`;
+		const trainer = `${name}Trainer`;
 		const flags = ['--bond', '100', '--min-price', '5000', '--public-url', `http://127.0.0.1:${await anyPort()}`];
-		network.startWorker('trainer', suri('hiddenTrainer'), flags, 'trainer-hidden');
-		await event('trainer-hidden', { event: 'started' });
-		await send(api, api.tx.taskMarket.postListing(UNIT, 1_000_000_000n, ''), keys.hiddenTrainer);
-		const { id } = await postJob(api, keys.hidden, jobOf({ 'price-per-ut': '5000' }), address('hiddenTrainer'));
+		network.startWorker('trainer', suri(trainer), flags, worker);
+		await event(worker, { event: 'started' });
+		await send(api, api.tx.taskMarket.postListing(UNIT, 1_000_000_000n, ''), keys[trainer]);
+		const { id } = await postJob(api, keys[name], jobOf({ 'price-per-ut': '5000', ...dataFlags }), address(trainer));
+		return id;
+	}
+
+	test('one trainer does two jobs at once', async () => {
+		const flags = ['--bond', '100', '--min-price', '5000', '--max-parallel', '2'];
+		network.startWorker('trainer', suri('pairTrainer'), flags, 'trainer-pair');
+		await event('trainer-pair', { event: 'started' });
+		await send(api, api.tx.taskMarket.postListing(UNIT, 1_000_000_000n, ''), keys.pairTrainer);
+		const job = jobOf({ 'price-per-ut': '5000' });
+		const post = async (name) => (await postJob(api, keys[name], job, address('pairTrainer'))).id;
+		const ids = await Promise.all(['pair', 'otherPair'].map(post));
+		const jobs = await Promise.all(ids.map((id) => network.ended(id, JOB_SECONDS)));
+		for (const job of jobs) {
+			assert.equal(trainyard.ending(job), 'settled');
+			assert.deepEqual(job.replicas.map(({ trainer, fate }) => [trainer, fate]), [[address('pairTrainer'), 'accepted']]);
+			assert.deepEqual(trainyard.conservation(job), []);
+		}
+		// It had both in hand before it showed the result of either.
+		const told = (name) => ids.map((id) => events(join(folder, 'trainer-pair'), { event: name, job: id })[0].time);
+		assert.ok(Math.max(...told('applied')) < Math.min(...told('revealed')));
+		assert.notEqual(jobs[0].replicas[0].reveal.bundle_root, jobs[1].replicas[0].reveal.bundle_root, 'each has its own seed');
+	});
+
+	test('a dataset that disappears after the training is had from the trainer, and the work accepted', async () => {
+		const own = await ownData('vanished');
+		const { id } = await postJob(api, keys.vanished, jobOf(own.flags));
+		await event('trainer-alice', { event: 'trained', job: id }, 180);
+		await own.server.close();
+		const job = await network.ended(id, JOB_SECONDS);
+		assert.equal(trainyard.ending(job), 'settled');
+		assert.equal(job.replicas[0].fate, 'accepted');
+		assert.deepEqual(trainyard.verdicts(job).map(({ verdict }) => verdict), ['accept', 'accept', 'accept']);
+		assert.equal(own.server.requests.length, 1, 'nobody but the trainer had the data from the submitter');
+		assert.deepEqual(trainyard.conservation(job), []);
+	});
+
+	test('a bundle and its data that nobody can fetch are rescued on chain, and accepted', async () => {
+		const own = await ownData('hidden');
+		const id = await orderFromHidden('hidden', own.flags);
+		await event('trainer-hidden', { event: 'trained', job: id }, 180);
+		await own.server.close();
 		const rescued = await event('trainer-hidden', { event: 'rescued', job: id }, 180);
 		assert.ok(rescued.bytes > 0);
 		const job = await network.ended(id, JOB_SECONDS);
@@ -292,6 +433,23 @@ describe('at the same time', { concurrency: 20, timeout: 420_000 }, () => {
 		assert.equal(job.replicas[0].fate, 'accepted');
 		assert.equal(job.audit.round, 1);
 		assert.deepEqual(trainyard.conservation(job), []);
+	});
+
+	test('a bundle that disappears for good costs its trainer the deposit, and its submitter nothing', async () => {
+		const id = await orderFromHidden('gone');
+		await until('the audit begins', JOB_SECONDS, async () => (await network.job(id)).state === 'auditing');
+		const [trainer] = network.fleet.running.filter(({ name }) => name === 'trainer-gone');
+		await trainer.kill();
+		const job = await network.ended(id, JOB_SECONDS);
+		assert.equal(trainyard.ending(job), 'failed');
+		assert.equal(job.replicas[0].fate, 'unavailable');
+		const paid = money(job);
+		assert.equal(paid.refunded + paid.slashed_to_submitter, paid.escrowed);
+		assert.equal(paid.slashed, BigInt(job.deposit));
+		assert.deepEqual(trainyard.conservation(job), []);
+		// Its bond and the deposit of the model that it stored are still held.
+		const holds = await api.query.balances.holds(address('goneTrainer'));
+		assert.deepEqual(holds.map(({ id }) => id.type).sort(), ['Hashrate', 'ModelStorage']);
 	});
 });
 

@@ -134,6 +134,12 @@ pub fn upload_chunk(root: &H256, index: u32, proof: &[H256], bytes: &[u8]) -> Ca
 	Call::new("ModelStorage", "upload_chunk", (root, index, proof, bytes))
 }
 
+/// `ModelStorage.remove`: drop an expired blob, or a part of a long one; with its last part
+/// the deposit returns to its owner.
+pub fn remove_blob(root: &H256) -> Call {
+	Call::new("ModelStorage", "remove", root)
+}
+
 /// `Verification.register`: become a verifier.
 pub fn register_verifier(bond: Balance) -> Call {
 	Call::new("Verification", "register", bond)

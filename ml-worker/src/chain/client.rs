@@ -1,6 +1,8 @@
 //! The connection to a node.
 
-use super::{AccountId32, BlobView, ChainError, JobView, ListingView, TrainerView};
+use super::{
+	babe::BabeConfiguration, AccountId32, BlobView, ChainError, JobView, ListingView, TrainerView,
+};
 use codec::{Decode, DecodeAll, Encode};
 use serde::de::DeserializeOwned;
 use std::{
@@ -100,17 +102,22 @@ impl Connection {
 		let connecting = async {
 			let rpc =
 				RpcClient::from_insecure_url(url).await.map_err(|e| unreachable(root_cause(&e)))?;
-			let backend = LegacyBackend::<Config>::builder().build(rpc.clone());
-			let client = OnlineClient::<Config>::from_backend(Arc::new(backend))
-				.await
-				.map_err(|e| unreachable(root_cause(&e)))?;
-			let genesis = H256(client.genesis_hash().0);
-			Ok(Self { legacy: LegacyRpcMethods::new(rpc.clone()), rpc, client, genesis })
+			Self::through(rpc).await.map_err(unreachable)
 		};
 		match tokio::time::timeout(CONNECT_TIMEOUT, connecting).await {
 			Ok(result) => result,
 			Err(_) => Err(unreachable(format!("no answer in {} s", CONNECT_TIMEOUT.as_secs()))),
 		}
+	}
+
+	/// A connection through `rpc`; fails with what the transport said.
+	pub(super) async fn through(rpc: RpcClient) -> Result<Self, String> {
+		let backend = LegacyBackend::<Config>::builder().build(rpc.clone());
+		let client = OnlineClient::<Config>::from_backend(Arc::new(backend))
+			.await
+			.map_err(|e| root_cause(&e))?;
+		let genesis = H256(client.genesis_hash().0);
+		Ok(Self { legacy: LegacyRpcMethods::new(rpc.clone()), rpc, client, genesis })
 	}
 }
 
@@ -124,7 +131,7 @@ pub struct Chain {
 
 impl Chain {
 	/// Connects to the node at `url` and checks that it runs a chain of our protocol.
-	/// Tries again for `patience` while nobody answers.
+	/// Tries again for `patience` while nobody answers, or a node that is not ready refuses.
 	pub async fn connect(url: &str, patience: Duration) -> Result<Self, ChainError> {
 		if !url.starts_with("ws://") && !url.starts_with("wss://") {
 			return Err(ChainError::BadUrl { url: url.to_string() });
@@ -134,7 +141,7 @@ impl Chain {
 		let mut told = false;
 		loop {
 			match Self::try_connect(url).await {
-				Err(e) if e.is_connection() && started.elapsed() + pause < patience => {
+				Err(e) if !e.is_final() && started.elapsed() + pause < patience => {
 					if !told {
 						warn!("waiting for the node: {e}");
 						told = true;
@@ -148,24 +155,36 @@ impl Chain {
 	}
 
 	async fn try_connect(url: &str) -> Result<Self, ChainError> {
-		let connection = Connection::open(url).await?;
+		Self::over(url, Connection::open(url).await?).await
+	}
+
+	/// The chain behind a new connection, if it is one of our protocol.
+	pub(super) async fn over(url: &str, connection: Connection) -> Result<Self, ChainError> {
 		let chain = Self {
 			url: url.to_string(),
 			genesis: connection.genesis,
 			connection: Mutex::new(Some(Arc::new(connection))),
 		};
-		chain.check_protocol().await?;
-		Ok(chain)
+		match chain.check_protocol().await {
+			Ok(()) => Ok(chain),
+			Err(error) if error.is_missing_api() => {
+				Err(ChainError::NotTrainyard { url: chain.url, reason: error.to_string() })
+			}
+			Err(error) => Err(error),
+		}
 	}
 
-	/// Checks that the runtime speaks our protocol: an upgrade may have changed it.
+	/// The chain behind a connection that was checked before.
+	#[cfg(test)]
+	pub(super) fn known(url: &str, connection: Connection) -> Self {
+		let genesis = connection.genesis;
+		Self { url: url.into(), genesis, connection: Mutex::new(Some(Arc::new(connection))) }
+	}
+
+	/// Checks that the runtime speaks our protocol: an upgrade may have changed it. A node
+	/// that does not tell its version has not changed it: that error is not final.
 	pub async fn check_protocol(&self) -> Result<(), ChainError> {
-		let found: u32 = match self.api("protocol_version", (), None).await {
-			Err(ChainError::Refused { url, reason, .. }) => {
-				return Err(ChainError::NotTrainyard { url, reason })
-			}
-			other => other?,
-		};
+		let found: u32 = self.api("protocol_version", (), None).await?;
 		if found != PROTOCOL_VERSION {
 			return Err(ChainError::OtherProtocol { url: self.url.clone(), found });
 		}
@@ -310,14 +329,14 @@ impl Chain {
 		}
 	}
 
-	/// Time between blocks: the length of a slot, which is fixed in genesis.
+	/// Mean time between blocks while all authorities are there, by BABE's configuration,
+	/// which is fixed in genesis.
 	pub async fn block_time(&self) -> Result<Duration, ChainError> {
 		let method = "BabeApi_configuration";
 		let bytes = self.state_call(method, Vec::new(), None).await?;
-		// The configuration begins with the slot's length in milliseconds.
-		let millis = u64::decode(&mut &bytes[..])
+		let configuration = BabeConfiguration::decode(&mut &bytes[..])
 			.map_err(|e| ChainError::Unreadable { method: method.into(), reason: e.to_string() })?;
-		Ok(Duration::from_millis(millis))
+		Ok(configuration.block_time())
 	}
 
 	/// A constant of a pallet, by the names in the metadata; `None` where there is none.
@@ -466,12 +485,42 @@ pub(super) fn user_error(e: &subxt::rpcs::UserError) -> String {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use crate::chain::fake::FakeNode;
 
 	#[tokio::test]
 	async fn an_address_that_is_none_is_refused_at_once() {
 		let error = Chain::connect("127.0.0.1:9944", Duration::from_secs(60)).await.err().unwrap();
 		assert!(error.to_string().contains("must begin with ws://"), "{error}");
 		assert!(!error.is_connection());
+	}
+
+	const MISSING: &str = "Client error: Execution failed: Other: Exported method \
+		TrainyardApi_protocol_version is not found";
+	const PRUNED: &str = "Client error: Api called for an unknown Block: State already discarded";
+
+	#[tokio::test]
+	async fn only_a_missing_api_makes_it_another_chain() {
+		let answering = |answer: Result<Vec<u8>, &'static str>| {
+			FakeNode::new(move |_, _, _| answer.clone()).connect()
+		};
+		assert!(answering(Ok(PROTOCOL_VERSION.encode())).await.is_ok());
+		let error = answering(Err(MISSING)).await.err().unwrap();
+		assert!(matches!(error, ChainError::NotTrainyard { .. }), "{error}");
+		let error = answering(Err(PRUNED)).await.err().unwrap();
+		assert!(matches!(error, ChainError::Refused { .. }) && !error.is_final(), "{error}");
+		let error = answering(Ok(99u32.encode())).await.err().unwrap();
+		assert!(matches!(error, ChainError::OtherProtocol { found: 99, .. }), "{error}");
+	}
+
+	#[tokio::test]
+	async fn a_refusal_on_a_known_chain_is_never_final() {
+		for reason in [MISSING, PRUNED] {
+			let chain = FakeNode::new(move |_, _, _| Err(reason)).chain().await;
+			let error = chain.check_protocol().await.unwrap_err();
+			assert!(matches!(error, ChainError::Refused { .. }) && !error.is_final(), "{error}");
+		}
+		let upgraded = FakeNode::new(|_, _, _| Ok(99u32.encode())).chain().await;
+		assert!(upgraded.check_protocol().await.unwrap_err().is_final());
 	}
 
 	#[test]

@@ -98,6 +98,14 @@ impl ChainError {
 		)
 	}
 
+	/// Whether the node said that its runtime has no such API. A node that is syncing, that
+	/// has pruned a state or is short of memory refuses in other words.
+	pub(super) fn is_missing_api(&self) -> bool {
+		let Self::Refused { reason, .. } = self else { return false };
+		// In the words of sc-executor.
+		reason.contains("Exported method") && reason.contains("is not found")
+	}
+
 	/// Whether asking again later may help: the node was not to be had.
 	pub fn is_connection(&self) -> bool {
 		matches!(self, Self::Unreachable { .. } | Self::Lost { .. })
@@ -121,6 +129,7 @@ mod tests {
 			code: 1,
 		};
 		assert!(!refused.is_connection() && !refused.is_final());
+		assert!(!refused.is_missing_api());
 		let other = ChainError::OtherProtocol { url: url(), found: 99 };
 		assert!(!other.is_connection() && other.is_final());
 		assert!(other.to_string().contains("version 99"));

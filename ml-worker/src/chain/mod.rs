@@ -11,17 +11,20 @@
 //! No code is generated from metadata: bytes are SCALE of our own types, and the indices
 //! of pallets and calls are looked up by name in the metadata of the connected node.
 
+mod babe;
 pub mod blobs;
 pub mod calls;
 mod client;
 mod error;
+#[cfg(test)]
+pub(crate) mod fake;
 pub mod keys;
 mod transact;
 
 pub use calls::Call;
 pub use client::{Account, Chain, Head, NodeArgs};
 pub use error::ChainError;
-pub use transact::{Included, Pending, Transactor, TxError};
+pub use transact::{Included, Pending, Transactor, TxError, MORTALITY};
 
 pub use subxt::utils::AccountId32;
 use trainyard_primitives::views;

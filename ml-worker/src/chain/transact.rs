@@ -8,7 +8,7 @@ use codec::Decode;
 use std::{sync::Arc, time::Duration};
 use subxt::{
 	client::OnlineClientAtBlockImpl,
-	config::SubstrateExtrinsicParamsBuilder,
+	config::{Header, SubstrateExtrinsicParamsBuilder},
 	error::{BackendError, DispatchError, ExtrinsicError, RpcError, TransactionEventsError},
 	transactions::{TransactionInBlock, TransactionProgress, TransactionStatus},
 };
@@ -17,8 +17,13 @@ use tokio::sync::Mutex;
 use tracing::debug;
 use trainyard_primitives::{JobId, H256};
 
-/// Blocks in which a transaction may still be included.
-const MORTALITY: u64 = 64;
+/// Blocks in which a transaction may still be included, counted from its anchor.
+pub const MORTALITY: u64 = 64;
+/// How far behind the best block a finalized one may be and still be an anchor.
+const NEAR: u64 = MORTALITY / 2;
+/// How far behind the best block the anchor is where finality has stalled: forks are
+/// hardly ever that long.
+const SETTLED: u64 = 8;
 /// Longest wait for inclusion.
 const INCLUSION_TIMEOUT: Duration = Duration::from_secs(180);
 /// Longest wait for the pool's answer.
@@ -180,15 +185,16 @@ impl Transactor {
 			.system_account_next_index(&self.account)
 			.await
 			.map_err(|e| lost("system_accountNextIndex", root_cause(&e)))?;
-		// Mortality counts from a finalized block, which no other fork lacks.
+		let anchor =
+			anchor(connection).await.map_err(|e| lost("chain_getFinalizedHead", root_cause(&e)))?;
 		let at = connection
 			.client
-			.at_current_block()
+			.at_block(anchor.best)
 			.await
-			.map_err(|e| lost("chain_getFinalizedHead", root_cause(&e)))?;
+			.map_err(|e| lost("chain_getHeader", root_cause(&e)))?;
 		let params = SubstrateExtrinsicParamsBuilder::<Config>::new()
 			.nonce(nonce)
-			.mortal_from_unchecked(MORTALITY, at.block_number(), at.block_hash())
+			.mortal_from_unchecked(MORTALITY, anchor.number, anchor.hash)
 			.build();
 		let invalid =
 			|reason: String| Rejection::from(TxError::Invalid { call: call.title(), reason });
@@ -210,6 +216,46 @@ impl Transactor {
 			}
 			Err(e) => Err(TxError::Unknown { call: call.title(), reason: root_cause(&e) }.into()),
 		}
+	}
+}
+
+/// The block from which a transaction's mortality counts.
+#[derive(Debug, PartialEq, Eq)]
+struct Anchor {
+	number: u64,
+	hash: subxt::utils::H256,
+	/// The best block, whose runtime the transaction is signed for.
+	best: subxt::utils::H256,
+}
+
+/// The anchor of a transaction that is sent now.
+async fn anchor(connection: &Connection) -> Result<Anchor, subxt::rpcs::Error> {
+	let legacy = &connection.legacy;
+	let missing = |what: &str| subxt::rpcs::Error::Client(format!("the node has no {what}").into());
+	let best = legacy.chain_get_block_hash(None).await?.ok_or_else(|| missing("best block"))?;
+	let finalized = legacy.chain_get_finalized_head().await?;
+	let mut heights = [0; 2];
+	for (height, hash) in heights.iter_mut().zip([best, finalized]) {
+		let header = legacy.chain_get_header(Some(hash)).await?;
+		*height = header.ok_or_else(|| missing("header of its head"))?.number();
+	}
+	let number = anchor_height(heights[0], heights[1]);
+	let hash = match number == heights[1] {
+		true => finalized,
+		false => legacy
+			.chain_get_block_hash(Some(number.into()))
+			.await?
+			.ok_or_else(|| missing("ancestor of its best block"))?,
+	};
+	Ok(Anchor { number, hash, best })
+}
+
+/// The finalized block, which no fork lacks; where finality lags, an ancestor of the best
+/// block, so that a chain without finality still takes transactions.
+fn anchor_height(best: u64, finalized: u64) -> u64 {
+	match best.saturating_sub(finalized) < NEAR {
+		true => finalized,
+		false => best.saturating_sub(SETTLED),
 	}
 }
 
@@ -314,6 +360,29 @@ fn explain(error: &DispatchError) -> (String, String) {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use crate::chain::fake::{self, FakeNode};
+
+	#[tokio::test]
+	async fn a_transaction_lives_on_though_finality_stalls() {
+		for (best, finalized, expected) in [
+			(100, 98, 98),
+			(100, 69, 69),
+			(100, 68, 92),
+			(100, 10, 92),
+			(3, 0, 0),
+			(40, 0, 32),
+			// The two were asked for one after the other.
+			(100, 101, 101),
+		] {
+			let node = FakeNode::new(|_, _, _| Err("no runtime"));
+			let connection = node.at(best).finalized_at(finalized).connection().await;
+			let anchor = anchor(&connection).await.unwrap();
+			let hash = |n: u32| subxt::utils::H256(fake::hash(n).0);
+			let expected =
+				Anchor { number: u64::from(expected), hash: hash(expected), best: hash(best) };
+			assert_eq!(anchor, expected, "{best} {finalized}");
+		}
+	}
 
 	#[test]
 	fn only_a_taken_nonce_is_worth_another_try() {

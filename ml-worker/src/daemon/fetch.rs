@@ -1,9 +1,16 @@
-//! Downloads: what a location serves, checked by hash, resumed where it broke off.
+//! Downloads: what a location serves, checked by hash, resumed where it broke off. Strangers
+//! name the locations, so private addresses are refused, see [`Locations`].
+
+mod locations;
+
+pub use locations::{LocationArgs, LocationError, Locations};
 
 use crate::hash;
 use reqwest::{header, StatusCode};
 use std::{
+	collections::HashMap,
 	path::{Path, PathBuf},
+	sync::{Arc, Mutex, Weak},
 	time::Duration,
 };
 use tokio::{
@@ -17,6 +24,10 @@ use trainyard_primitives::H256;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest silence during a transfer.
 const READ_TIMEOUT: Duration = Duration::from_secs(20);
+/// Longest time for one file, whatever its size ...
+const BASE_PATIENCE: Duration = Duration::from_secs(30);
+/// ... and a second more for every so many bytes that it may have.
+const SLOWEST: u64 = 64 * 1024;
 
 /// Why a download failed.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +39,16 @@ pub enum FetchError {
 		url: String,
 		/// What the transport said.
 		reason: String,
+	},
+	/// The server sends, but too slowly.
+	#[error("{url} is too slow: {} bytes at most did not arrive in {} s", limit, patience.as_secs())]
+	TooSlow {
+		/// The location.
+		url: String,
+		/// The most bytes taken.
+		limit: u64,
+		/// The time that it had.
+		patience: Duration,
 	},
 	/// The server has it not.
 	#[error("{url} answers with {status}")]
@@ -64,6 +85,14 @@ pub enum FetchError {
 		/// What was given.
 		url: String,
 	},
+	/// Not a location to be asked, or one that leads to such a one.
+	#[error("{url} is not fetched from: {reason}")]
+	Refused {
+		/// The location.
+		url: String,
+		/// What is wrong with it.
+		reason: LocationError,
+	},
 	/// A local file could not be written.
 	#[error("cannot write {}: {source}", path.display())]
 	Local {
@@ -78,7 +107,7 @@ impl FetchError {
 	/// Whether trying the same location again soon may help.
 	pub fn may_pass(&self) -> bool {
 		match self {
-			Self::NoAnswer { .. } => true,
+			Self::NoAnswer { .. } | Self::TooSlow { .. } => true,
 			Self::Status { status, .. } => {
 				status.is_server_error()
 					|| *status == StatusCode::TOO_MANY_REQUESTS
@@ -88,6 +117,11 @@ impl FetchError {
 		}
 	}
 }
+
+/// The system gave no HTTP client.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot set up downloads: {}. Are the system's TLS certificates in order?", reason(.0))]
+pub struct SetupError(reqwest::Error);
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -106,38 +140,70 @@ pub struct Wanted<'a> {
 #[derive(Clone)]
 pub struct Fetcher {
 	client: reqwest::Client,
+	locations: Locations,
 	tries: u32,
 	pause: Duration,
-}
-
-impl Default for Fetcher {
-	fn default() -> Self {
-		Self::new(3, Duration::from_millis(500))
-	}
+	base: Duration,
+	/// One lock per file that is being fetched. Clones share them.
+	locks: Arc<Mutex<HashMap<PathBuf, Weak<tokio::sync::Mutex<()>>>>>,
 }
 
 impl Fetcher {
-	/// A fetcher that tries a location `tries` times, `pause` (doubled each time) apart.
-	pub fn new(tries: u32, pause: Duration) -> Self {
+	/// A fetcher that asks `locations`, each of them `tries` times, `pause` (doubled each
+	/// time) apart.
+	pub fn new(tries: u32, pause: Duration, locations: Locations) -> Result<Self, SetupError> {
 		let client = reqwest::Client::builder()
 			.connect_timeout(CONNECT_TIMEOUT)
 			.read_timeout(READ_TIMEOUT)
-			.redirect(reqwest::redirect::Policy::limited(4))
-			.user_agent(concat!("trainyard/", env!("CARGO_PKG_VERSION")))
-			.build()
-			// Only a broken TLS set-up of the build fails here; plain defaults remain.
-			.unwrap_or_default();
-		Self { client, tries: tries.max(1), pause }
+			.user_agent(concat!("trainyard/", env!("CARGO_PKG_VERSION")));
+		Ok(Self {
+			client: locations.restrict(client).build().map_err(SetupError)?,
+			locations,
+			tries: tries.max(1),
+			pause,
+			base: BASE_PATIENCE,
+			locks: Arc::default(),
+		})
 	}
 
 	/// Brings `wanted` to its path. A file with the right content hash that lies there
 	/// already is taken as it is; a transfer that broke off goes on where it stopped. The
 	/// file appears under its name only when it is whole and its hash is right.
+	///
+	/// All tries together may take 30 s and a second for every 64 KiB of the limit. Whoever
+	/// wants a path that another one is fetching waits for that one first, within its own
+	/// time: two writers would spoil the unfinished file.
 	pub async fn fetch(&self, wanted: &Wanted<'_>) -> Result<(), FetchError> {
-		let Wanted { url, path, content_hash, .. } = wanted;
-		if !url.starts_with("http://") && !url.starts_with("https://") {
-			return Err(FetchError::BadUrl { url: url.to_string() });
+		let patience = self.base.saturating_add(Duration::from_secs(wanted.limit / SLOWEST));
+		let fetching = async {
+			let lock = self.lock(wanted.path);
+			let _alone = lock.lock().await;
+			self.fetch_alone(wanted).await
+		};
+		tokio::time::timeout(patience, fetching).await.unwrap_or_else(|_| {
+			Err(FetchError::TooSlow { url: wanted.url.into(), limit: wanted.limit, patience })
+		})
+	}
+
+	/// The lock of a path; those that nobody holds any more are forgotten.
+	fn lock(&self, path: &Path) -> Arc<tokio::sync::Mutex<()>> {
+		let mut locks = self.locks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+		if let Some(lock) = locks.get(path).and_then(Weak::upgrade) {
+			return lock;
 		}
+		locks.retain(|_, lock| lock.strong_count() > 0);
+		let lock = Arc::default();
+		locks.insert(path.to_owned(), Arc::downgrade(&lock));
+		lock
+	}
+
+	/// [`Self::fetch`] by one that holds the lock of the path.
+	async fn fetch_alone(&self, wanted: &Wanted<'_>) -> Result<(), FetchError> {
+		let Wanted { url, path, content_hash, .. } = wanted;
+		self.locations.check(url).map_err(|reason| match reason {
+			LocationError::NotHttp { .. } => FetchError::BadUrl { url: url.to_string() },
+			reason => FetchError::Refused { url: url.to_string(), reason },
+		})?;
 		let local = |source: std::io::Error| FetchError::Local { path: path.to_path_buf(), source };
 		if let Some(expected) = content_hash {
 			if fs::try_exists(path).await.map_err(local)? && hash_of(path).await? == *expected {
@@ -191,8 +257,10 @@ impl Fetcher {
 	/// Appends to `part` what is missing of it.
 	async fn transfer(&self, wanted: &Wanted<'_>, part: &Path) -> Result<(), FetchError> {
 		let Wanted { url, limit, .. } = *wanted;
-		let no_answer =
-			|e: reqwest::Error| FetchError::NoAnswer { url: url.into(), reason: reason(&e) };
+		let no_answer = |e: reqwest::Error| match locations::refusal(&e) {
+			Some(reason) => FetchError::Refused { url: url.into(), reason },
+			None => FetchError::NoAnswer { url: url.into(), reason: reason(&e) },
+		};
 		let local = |source: std::io::Error| FetchError::Local { path: part.to_owned(), source };
 		let too_large = || FetchError::TooLarge { url: url.into(), limit };
 		let have = fs::metadata(part).await.map(|m| m.len()).unwrap_or(0);
@@ -269,9 +337,14 @@ fn reason(error: &reqwest::Error) -> String {
 mod tests {
 	use super::*;
 	use crate::daemon::http::{Server, Shelf};
+	use tokio::io::AsyncReadExt;
 
 	fn quick() -> Fetcher {
-		Fetcher::new(2, Duration::from_millis(10))
+		among(Locations::Any)
+	}
+
+	fn among(locations: Locations) -> Fetcher {
+		Fetcher::new(2, Duration::from_millis(10), locations).unwrap()
 	}
 
 	async fn serving(bytes: &[u8]) -> (Server, tempfile::TempDir, H256, String) {
@@ -298,6 +371,56 @@ mod tests {
 		// The second time nobody is asked.
 		drop(server);
 		quick().fetch(&wanted).await.unwrap();
+	}
+
+	/// A server that announces a long file and sends a byte of it now and then.
+	async fn dripping() -> String {
+		let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+		let url = format!("http://{}/data", listener.local_addr().unwrap());
+		tokio::spawn(async move {
+			while let Ok((mut stream, _)) = listener.accept().await {
+				tokio::spawn(async move {
+					// An answer before the request is none to the client.
+					let _ = stream.read(&mut [0; 4096]).await;
+					let head = b"HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n";
+					let mut sent = stream.write_all(head).await;
+					while sent.is_ok() {
+						tokio::time::sleep(Duration::from_millis(20)).await;
+						sent = stream.write_all(b"x").await;
+					}
+				});
+			}
+		});
+		url
+	}
+
+	#[tokio::test]
+	async fn a_server_that_drips_is_given_up() {
+		let url = dripping().await;
+		let dir = tempfile::tempdir().unwrap();
+		let path = dir.path().join("data");
+		let wanted = Wanted { url: &url, path: &path, limit: 60_000, content_hash: None };
+		let fetcher = Fetcher { base: Duration::from_millis(300), ..quick() };
+		let error = fetcher.fetch(&wanted).await.unwrap_err();
+		assert!(matches!(error, FetchError::TooSlow { .. }) && error.may_pass(), "{error}");
+		assert!(error.to_string().contains(&url), "{error}");
+		assert!(!path.exists());
+	}
+
+	#[tokio::test]
+	async fn one_at_a_time_writes_a_file() {
+		let (_server, dir, hash, url) = serving(&[7; 5000]).await;
+		let path = dir.path().join("data");
+		let wanted = Wanted { url: &url, path: &path, limit: 5000, content_hash: Some(hash) };
+		let fetcher = Fetcher { base: Duration::from_millis(300), ..quick() };
+		let lock = fetcher.lock(&path);
+		let other = lock.lock().await;
+		let error = fetcher.clone().fetch(&wanted).await.unwrap_err();
+		assert!(matches!(error, FetchError::TooSlow { .. }), "{error}");
+		assert!(!dir.path().join("data.part").exists(), "written beside the other one");
+		drop(other);
+		quick().fetch(&wanted).await.unwrap();
+		assert_eq!(std::fs::read(&path).unwrap(), [7; 5000]);
 	}
 
 	#[tokio::test]
@@ -349,6 +472,63 @@ mod tests {
 		let error = quick().fetch(&wanted).await.unwrap_err();
 		assert!(error.may_pass());
 		assert!(error.to_string().starts_with(&format!("{url} does not answer")), "{error}");
+	}
+
+	#[tokio::test]
+	async fn private_locations_are_refused() {
+		let (server, dir, hash, url) = serving(b"secret").await;
+		let path = dir.path().join("data");
+		let by_name = format!("http://localhost:{}/health", server.address().port());
+		for url in [&url, &by_name] {
+			let wanted = Wanted { url, path: &path, limit: 99, content_hash: Some(hash) };
+			let error = among(Locations::Public).fetch(&wanted).await.unwrap_err();
+			assert!(matches!(error, FetchError::Refused { .. }) && !error.may_pass(), "{error}");
+			assert!(error.to_string().starts_with(url.as_str()), "{error}");
+			assert!(error.to_string().contains("--allow-private-locations"), "{error}");
+			assert!(!path.exists());
+		}
+	}
+
+	/// A server that sends everybody to `target`.
+	async fn redirecting(target: String) -> String {
+		let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+		let url = format!("http://{}/data", listener.local_addr().unwrap());
+		tokio::spawn(async move {
+			while let Ok((mut stream, _)) = listener.accept().await {
+				let mut request = [0; 4096];
+				let _ = stream.read(&mut request).await;
+				let head = "HTTP/1.1 302 Found\r\nconnection: close\r\ncontent-length: 0\r\n";
+				let answer = format!("{head}location: {target}\r\n\r\n");
+				let _ = stream.write_all(answer.as_bytes()).await;
+			}
+		});
+		url
+	}
+
+	#[tokio::test]
+	async fn redirects_lead_to_no_private_location() {
+		let (server, dir, hash, target) = serving(b"secret").await;
+		let path = dir.path().join("data");
+		let by_name = format!("http://localhost:{}/health", server.address().port());
+		for target in [target, by_name] {
+			let url = redirecting(target.clone()).await;
+			let wanted = Wanted { url: &url, path: &path, limit: 99, content_hash: Some(hash) };
+			// The first location is of this machine, too: it alone passes.
+			let fetcher = Fetcher { locations: Locations::Any, ..among(Locations::Public) };
+			let error = fetcher.fetch(&wanted).await.unwrap_err();
+			assert!(matches!(error, FetchError::Refused { .. }), "{target}: {error}");
+			assert!(!path.exists());
+		}
+		let url = redirecting(format!("http://{}/blob/{}", server.address(), hex::encode(hash)));
+		let url = url.await;
+		let wanted = Wanted { url: &url, path: &path, limit: 99, content_hash: Some(hash) };
+		quick().fetch(&wanted).await.unwrap();
+		assert_eq!(std::fs::read(&path).unwrap(), b"secret");
+		// Round and round.
+		std::fs::remove_file(&path).unwrap();
+		let url = redirecting("/again".into()).await;
+		let wanted = Wanted { url: &url, path: &path, limit: 99, content_hash: Some(hash) };
+		assert!(quick().fetch(&wanted).await.unwrap_err().to_string().contains("redirects"));
 	}
 
 	#[tokio::test]

@@ -7,7 +7,12 @@
 //! | `GET /health` | `ok` |
 //!
 //! Only what was registered is served, so a result is not shown before it is revealed.
-//! Files are streamed; `Range: bytes=N-` resumes a download.
+//! Files are streamed; `Range: bytes=N-` resumes a download. Connections are limited in
+//! number and time, see [`Limits`].
+
+mod limits;
+
+pub use limits::Limits;
 
 use crate::bundle;
 use axum::{
@@ -17,6 +22,7 @@ use axum::{
 	response::{IntoResponse, Response},
 	Router,
 };
+use limits::Limited;
 use std::{
 	collections::HashMap,
 	io::{ErrorKind, SeekFrom},
@@ -103,8 +109,18 @@ pub struct Server {
 }
 
 impl Server {
-	/// Listens on `address` (port 0: any free port) and serves what stands on `shelf`.
+	/// Listens on `address` (port 0: any free port) and serves what stands on `shelf`, within
+	/// the default [`Limits`].
 	pub async fn start(address: SocketAddr, shelf: Shelf) -> Result<Self, ServeError> {
+		Self::start_within(Limits::default(), address, shelf).await
+	}
+
+	/// [`Self::start`] within other limits.
+	pub async fn start_within(
+		limits: Limits,
+		address: SocketAddr,
+		shelf: Shelf,
+	) -> Result<Self, ServeError> {
 		let refused = |source: std::io::Error| match source.kind() {
 			ErrorKind::AddrInUse => ServeError::InUse(address),
 			_ => ServeError::CannotListen { address, source },
@@ -112,6 +128,7 @@ impl Server {
 		let listener = TcpListener::bind(address).await.map_err(refused)?;
 		let address =
 			listener.local_addr().map_err(|source| ServeError::CannotListen { address, source })?;
+		let listener = Limited::new(listener, limits);
 		let routes = Router::new().fallback(answer).with_state(shelf);
 		let task = tokio::spawn(async move {
 			if let Err(e) = axum::serve(listener, routes).await {
@@ -227,6 +244,7 @@ fn pieces(
 mod tests {
 	use super::*;
 	use crate::hash;
+	use std::time::Duration;
 	use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 	async fn serve(shelf: Shelf) -> Server {
@@ -331,6 +349,57 @@ mod tests {
 		let text = error.to_string();
 		assert!(text.contains(&format!("port {}", taken.address().port())), "{text}");
 		assert!(text.contains("--listen"), "{text}");
+	}
+
+	/// A server with `connections` that gives up after a second.
+	async fn impatient(connections: usize, shelf: Shelf) -> Server {
+		let soon = Duration::from_secs(1);
+		let limits = Limits { connections, first_byte: soon, stall: soon, ..Limits::default() };
+		Server::start_within(limits, "127.0.0.1:0".parse().unwrap(), shelf).await.unwrap()
+	}
+
+	#[tokio::test]
+	async fn idle_connections_give_way_to_an_honest_client() {
+		let server = impatient(3, Shelf::default()).await;
+		let mut idle = Vec::new();
+		for begun in
+			["", "GET /health HTTP/1.1\r\nhost:", "GET /health HTTP/1.1\r\nhost: x\r\n\r\n"]
+		{
+			let mut stream = TcpStream::connect(server.address()).await.unwrap();
+			stream.write_all(begun.as_bytes()).await.unwrap();
+			idle.push(stream);
+		}
+		// It waits behind the three until they are closed; without a limit in time, for ever.
+		assert_eq!(raw(&server, "/health", "").await, (200, "ok\n".into()));
+		for mut stream in idle {
+			let mut rest = Vec::new();
+			// Closed or reset, both are an end.
+			let _ = stream.read_to_end(&mut rest).await;
+			assert!(rest.is_empty() || rest.ends_with(b"ok\n"));
+		}
+	}
+
+	#[tokio::test]
+	async fn a_client_that_does_not_read_is_cut_off() {
+		let (dir, root) = a_bundle();
+		let folder = dir.path().join("bundle");
+		let state = "checkpoints/step-00000050.safetensors";
+		// More than the buffers of both ends hold.
+		let size = 64 << 20;
+		let file = std::fs::File::create(folder.join(state)).unwrap();
+		file.set_len(size).unwrap();
+		let shelf = Shelf::default();
+		shelf.set(HashMap::from([(root, folder)]), HashMap::new());
+		let server = impatient(1, shelf).await;
+		let mut stream = TcpStream::connect(server.address()).await.unwrap();
+		let request =
+			format!("GET /bundle/{}/{state} HTTP/1.1\r\nhost: x\r\n\r\n", hex::encode(root));
+		stream.write_all(request.as_bytes()).await.unwrap();
+		// There is one place: this one has it after the other lost it.
+		assert_eq!(raw(&server, "/health", "").await, (200, "ok\n".into()));
+		let mut got = Vec::new();
+		let _ = stream.read_to_end(&mut got).await;
+		assert!((got.len() as u64) < size, "{} bytes", got.len());
 	}
 
 	#[test]

@@ -68,6 +68,8 @@ pub(crate) async fn survive(
 		*told = text;
 	}
 	if of_chain.is_some() {
+		// An upgrade of the runtime may have changed the protocol. Only a version that the
+		// node tells says so: a node that refuses this, too, may answer again later.
 		if let Err(e) = chain.check_protocol().await {
 			if e.is_final() {
 				return Err(e);
@@ -98,5 +100,32 @@ pub async fn stop_signal() {
 	#[cfg(not(unix))]
 	{
 		let _ = interrupt.await;
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::chain::fake::FakeNode;
+	use codec::Encode;
+
+	#[tokio::test]
+	async fn a_refusal_ends_no_daemon_and_another_protocol_does() {
+		let mut told = String::new();
+		for reason in ["State already discarded", "Exported method job is not found"] {
+			let chain = FakeNode::new(move |_, _, _| Err(reason)).chain().await;
+			let error = chain.job(1).await.unwrap_err();
+			survive(&chain, &error, Some(&error), &mut told).await.unwrap();
+			assert!(told.contains(reason), "{told}");
+		}
+		let upgraded = FakeNode::new(|method, _, _| match method {
+			"TrainyardApi_protocol_version" => Ok(99u32.encode()),
+			_ => Ok(vec![7]),
+		});
+		let chain = upgraded.chain().await;
+		let error = chain.job(1).await.unwrap_err();
+		assert!(!error.is_final(), "{error}");
+		let end = survive(&chain, &error, Some(&error), &mut told).await.unwrap_err();
+		assert!(matches!(end, ChainError::OtherProtocol { found: 99, .. }), "{end}");
 	}
 }

@@ -5,10 +5,12 @@ use crate::{
 	chain::AuditView,
 	daemon::store::{Committed, Salt},
 };
+use std::time::Duration;
 use trainyard_primitives::{
 	audit::{Decision, Findings},
+	blob,
 	job::{Ending, Reveal, Settlement, Terms},
-	spec::JobSpec,
+	spec::{JobSpec, Model},
 	views::{GroupView, MemberView},
 	Text, H256,
 };
@@ -33,6 +35,8 @@ fn limits() -> Limits {
 		max_work: 1_000_000,
 		max_parallel: 2,
 		max_data: 1 << 30,
+		max_memory: 1 << 30,
+		max_rescue: 1 << 30,
 		reserve: TRY,
 		speed: 1e8,
 		grace: 20,
@@ -44,8 +48,11 @@ fn standing() -> Standing {
 		best: 100,
 		block_time: Duration::from_secs(1),
 		free: 1_000 * TRY,
-		blob_deposit: (TRY, 1),
+		prices: Prices { blob_base: TRY, blob_byte: 1, fee_byte: 2, fee_call: 1_000 },
 		busy: 0,
+		training: 0,
+		memory_taken: 0,
+		disk: 1 << 30,
 	}
 }
 
@@ -108,12 +115,14 @@ fn committed() -> JobRecord {
 	JobRecord { committed: Some(Committed { result: result(), salt: Salt([7; 32]) }), ..trained() }
 }
 
-fn stored() -> JobRecord {
-	JobRecord { stored: true, ..committed() }
+/// Knowledge of a job whose data is here and which was tried.
+fn knowing(record: Option<&JobRecord>) -> Known<'_> {
+	Known { record, data: true, rehearsed: true, stored: false, bad: None }
 }
 
 fn planned(job: &JobView, record: Option<&JobRecord>, data: bool) -> Plan {
-	plan(job, &me(), record, data, &limits(), &standing())
+	let known = Known { data, ..knowing(record) };
+	plan(job, &me(), &known, &limits(), &standing())
 }
 
 /// An audit in which two of three verifiers could not have any result.
@@ -139,6 +148,23 @@ fn an_open_job_is_fetched_before_it_is_applied_for() {
 	assert_eq!(planned(&open, None, false).actions, [Action::Fetch]);
 	assert_eq!(planned(&open, None, true).actions, [Action::Apply]);
 	assert!(!planned(&open, None, true).involved);
+	let untried = Known { rehearsed: false, ..knowing(None) };
+	let plan = plan(&open, &me(), &untried, &limits(), &standing());
+	assert_eq!(plan.actions, [Action::Rehearse]);
+}
+
+#[test]
+fn a_job_found_bad_is_neither_fetched_nor_applied_for() {
+	for data in [false, true] {
+		let known = Known { data, bad: Some("it diverges"), ..knowing(None) };
+		let plan = plan(&job(JobState::Open), &me(), &known, &limits(), &standing());
+		let refusal = Some(Refusal::Bad("it diverges".into()));
+		assert_eq!(plan, Plan { refusal, ..Plan::default() });
+	}
+	// A job that was taken is seen through nevertheless.
+	let known = Known { bad: Some("it diverges"), ..knowing(None) };
+	let applied = JobView { applicants: vec![me()], ..job(JobState::Open) };
+	assert!(plan(&applied, &me(), &known, &limits(), &standing()).serve_data);
 }
 
 #[test]
@@ -159,7 +185,7 @@ fn nobody_applies_at_the_last_moment() {
 	for (best, actions) in [(108, vec![Action::Apply]), (109, vec![]), (110, vec![]), (200, vec![])]
 	{
 		let standing = Standing { best, ..standing() };
-		let plan = plan(&job(JobState::Open), &me(), None, true, &limits(), &standing);
+		let plan = plan(&job(JobState::Open), &me(), &knowing(None), &limits(), &standing);
 		assert_eq!(plan.actions, actions, "at {best}");
 	}
 }
@@ -185,8 +211,39 @@ fn jobs_that_are_not_worth_it_are_refused() {
 			// 2.592 x 10^9 FLOP at 50 MFLOPS: 51.8 s of 60.
 			"time",
 			|_, l, _| l.speed = 5e7,
-			|r| matches!(r, Refusal::Time { needed, given } if *needed > 51.0 && *given == 60.0),
+			|r| {
+				matches!(r, Refusal::Time { needed, given, beside: 0 }
+					if *needed > 51.0 && *given == 60.0)
+			},
 		),
+		(
+			// Half the machine is another job's: 2 x 43.2 s of 60, though alone it would do.
+			"time beside others",
+			|_, l, s| (l.speed, s.training) = (6e7, 1),
+			|r| matches!(r, Refusal::Time { beside: 1, .. }),
+		),
+		(
+			"checkpoints",
+			|j, _, _| j.spec.training.checkpoint_interval = 1,
+			|r| matches!(r, Refusal::Time { beside: 0, .. }),
+		),
+		(
+			"memory",
+			|j, _, _| {
+				j.spec.dataset.features = 1;
+				j.spec.training.batch_size = 65_536;
+				let Model::Mlp { hidden, .. } = &mut j.spec.model;
+				*hidden = vec![65_536].try_into().unwrap();
+			},
+			|r| matches!(r, Refusal::Memory { needed, .. } if *needed > 17 << 30),
+		),
+		(
+			"memory of others",
+			|_, l, s| s.memory_taken = l.max_memory,
+			|r| matches!(r, Refusal::Memory { left: 0, .. }),
+		),
+		("disk", |_, _, s| s.disk = 1_000, |r| matches!(r, Refusal::Disk { left: 1_000, .. })),
+		("rescue", |_, l, _| l.max_rescue = 1_000, |r| matches!(r, Refusal::Rescue { .. })),
 		(
 			"balance",
 			|_, _, s| s.free = 12 * TRY,
@@ -200,9 +257,8 @@ fn jobs_that_are_not_worth_it_are_refused() {
 		change(&mut job, &mut limits, &mut standing);
 		let refusal = worth(&job, &me(), &limits, &standing).unwrap_err();
 		assert!(expected(&refusal), "{name}: {refusal}");
-		let plan = plan(&job, &me(), None, true, &limits, &standing);
+		let plan = plan(&job, &me(), &knowing(None), &limits, &standing);
 		assert_eq!(plan, Plan { refusal: Some(refusal.clone()), ..Plan::default() });
-		assert_eq!(refusal.may_pass(), ["balance", "busy"].contains(name), "{name}");
 		assert!(!refusal.to_string().is_empty());
 	}
 	let invited = JobView { invited: Some(me()), ..job(JobState::Open) };
@@ -212,7 +268,11 @@ fn jobs_that_are_not_worth_it_are_refused() {
 #[test]
 fn the_balance_covers_deposit_model_and_fees_exactly() {
 	let job = job(JobState::Open);
-	let blob = TRY + 4 * u128::from(job.spec.parameters().unwrap());
+	let model = u128::from(Needs::of(&job.spec, &job.terms).model);
+	assert!(model >= 4 * u128::from(job.spec.parameters().unwrap()));
+	let chunks = u128::from(blob::chunk_count(model as u64).unwrap());
+	// Deposit and fees for the bytes, registration and chunks, and four small transactions.
+	let blob = TRY + 3 * model + (chunks + 1 + 4) * 1_000;
 	let needed = 10 * TRY + blob + TRY;
 	let at = |free| worth(&job, &me(), &limits(), &Standing { free, ..standing() });
 	assert_eq!(at(needed), Ok(()));
@@ -245,16 +305,18 @@ fn a_drawn_trainer_trains_commits_and_waits() {
 fn revealing_shows_the_result_and_stores_the_model() {
 	let revealing = |committed, revealed| with(JobState::Revealing, mine(committed, revealed));
 	let cases = [
-		("both", revealing(true, false), committed(), vec![Action::Reveal, Action::Store]),
-		("stored first", revealing(true, false), stored(), vec![Action::Reveal]),
-		("revealed", revealing(true, true), committed(), vec![Action::Store]),
-		("done", revealing(true, true), stored(), vec![]),
-		("never committed", revealing(false, false), trained(), vec![]),
-		("result lost", revealing(true, false), fresh(), vec![Action::Train]),
-		("salt lost", revealing(true, false), trained(), vec![Action::Store]),
+		("both", revealing(true, false), committed(), false, vec![Action::Reveal, Action::Store]),
+		("stored first", revealing(true, false), committed(), true, vec![Action::Reveal]),
+		("revealed", revealing(true, true), committed(), false, vec![Action::Store]),
+		("done", revealing(true, true), committed(), true, vec![]),
+		("never committed", revealing(false, false), trained(), false, vec![]),
+		("result lost", revealing(true, false), fresh(), false, vec![Action::Train]),
+		("salt lost", revealing(true, false), trained(), false, vec![Action::Store]),
 	];
-	for (name, job, record, actions) in cases {
-		assert_eq!(planned(&job, Some(&record), true).actions, actions, "{name}");
+	for (name, job, record, stored, actions) in cases {
+		let known = Known { stored, ..knowing(Some(&record)) };
+		let plan = plan(&job, &me(), &known, &limits(), &standing());
+		assert_eq!(plan.actions, actions, "{name}");
 	}
 	assert!(!planned(&revealing(true, false), Some(&committed()), true).serve_bundle);
 	assert!(planned(&revealing(true, true), Some(&committed()), true).serve_bundle);
@@ -262,7 +324,7 @@ fn revealing_shows_the_result_and_stores_the_model() {
 
 #[test]
 fn bundles_are_never_served_before_they_are_revealed() {
-	for record in [fresh(), trained(), committed(), stored()] {
+	for record in [fresh(), trained(), committed()] {
 		for state in [JobState::Training, JobState::Revealing, JobState::Auditing] {
 			let plan = planned(&with(state, mine(true, false)), Some(&record), true);
 			assert!(!plan.serve_bundle, "{state:?} {record:?}");
@@ -285,13 +347,13 @@ fn a_rescue_is_made_once_for_the_own_group_in_its_window() {
 		("drawing", AuditPhase::Drawing { after: 99 }, vec![group(result())], vec![]),
 	];
 	for (name, phase, groups, actions) in cases {
-		let plan = planned(&auditing(phase, groups), Some(&stored()), true);
+		let plan = planned(&auditing(phase, groups), Some(&committed()), true);
 		assert_eq!(plan.actions, actions, "{name}");
 		assert!(plan.serve_bundle && plan.serve_data, "{name}");
 	}
 	let mut not_asked = auditing(open, vec![group(result())]);
 	not_asked.audit.as_mut().unwrap().committee[0].findings = None;
-	let plan = planned(&not_asked, Some(&stored()), true);
+	let plan = planned(&not_asked, Some(&committed()), true);
 	assert!(plan.actions.is_empty(), "one of three is no majority");
 
 	let lost = planned(&auditing(open, vec![group(result())]), Some(&fresh()), true);
@@ -311,24 +373,26 @@ fn a_lost_replica_does_nothing_but_serve() {
 fn ended_jobs_are_served_for_a_while() {
 	let ended = with(JobState::Ended(Ending::Settled), mine(true, true));
 	for (since, served) in [(None, true), (Some(100), true), (Some(80), true), (Some(79), false)] {
-		let record = JobRecord { ended: since, ..stored() };
+		let record = JobRecord { ended: since, ..committed() };
 		let plan = planned(&ended, Some(&record), true);
 		assert_eq!((plan.serve_bundle, plan.finished), (served, !served), "{since:?}");
+		assert_eq!(plan.discard, !served, "{since:?}");
 		assert!(plan.actions.is_empty());
 	}
 	let never_mine = job(JobState::Ended(Ending::NoApplicants));
-	assert!(planned(&never_mine, None, true).finished);
+	let plan = planned(&never_mine, None, true);
+	assert!(plan.finished && !plan.discard);
 }
 
 #[test]
 fn overdue_jobs_are_poked_by_their_trainers_only() {
 	let late = Standing { best: 121, ..standing() };
 	let training = with(JobState::Training, mine(true, false));
-	let own = plan(&training, &me(), Some(&committed()), true, &limits(), &late);
+	let own = plan(&training, &me(), &knowing(Some(&committed())), &limits(), &late);
 	assert_eq!(own.actions, [Action::Poke]);
-	let strange = plan(&training, &other(), None, true, &limits(), &late);
+	let strange = plan(&training, &other(), &knowing(None), &limits(), &late);
 	assert!(strange.actions.is_empty());
 	let on_time = Standing { best: 120, ..standing() };
-	let plan = plan(&training, &me(), Some(&committed()), true, &limits(), &on_time);
+	let plan = plan(&training, &me(), &knowing(Some(&committed())), &limits(), &on_time);
 	assert!(plan.actions.is_empty());
 }

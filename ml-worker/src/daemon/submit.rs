@@ -1,12 +1,17 @@
 //! Posting a job, and following it to its end.
 
-use super::{next_block, report::Reporter, words};
+mod changes;
+
+pub use changes::{changes, Change};
+
+use super::{next_block, report::Reporter, survive, words};
 use crate::{
 	amount,
-	chain::{calls, AccountId32, Chain, ChainError, JobView, Transactor, TxError},
+	chain::{calls, AccountId32, Chain, ChainError, JobView, Transactor, TxError, MORTALITY},
 	cli::table::{table, Align},
 };
-use serde_json::{json, Value};
+use std::time::Duration;
+use tracing::{debug, info, warn};
 use trainyard_primitives::{
 	job::{Balance, BlockNumber, JobState, Terms},
 	spec::JobSpec,
@@ -15,6 +20,13 @@ use trainyard_primitives::{
 
 /// Balance that stays for fees when a job is posted: a hundredth of a coin.
 const FEE_MARGIN: Balance = 10_000_000_000;
+
+/// Blocks in which a job is looked for whose posting was lost in flight.
+const LOOKS: u32 = 12;
+/// Longest time for that.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(120);
+/// Newest jobs among which it is looked for.
+const NEWEST: u32 = 50;
 
 /// Why a job could not be posted or followed.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +51,12 @@ pub enum SubmitError {
 	/// Posted, but its number is not to be found.
 	#[error("the job was posted, but its number was not found; `trainyard status` lists it")]
 	Lost,
+	/// Sent, and not seen on chain.
+	#[error(
+		"{0}. The job may be posted or not: check `trainyard status` before you post again, or \
+		 its escrow may be held twice"
+	)]
+	Uncertain(TxError),
 	/// The chain knows no such job.
 	#[error("the chain knows no job {0}; ended jobs are forgotten after a while")]
 	NoSuchJob(JobId),
@@ -81,23 +99,61 @@ pub async fn post(
 		Some(trainer) => calls::order(trainer, spec, terms),
 		None => calls::submit_job(spec, terms),
 	};
-	let included = sender.run(&call).await?;
-	let job = match included.job {
-		Some(job) => job,
-		None => newest(chain, &account, spec).await?,
+	let newest = chain.recent_jobs(1).await?.first().map(|job| job.id);
+	let lost = Sent { newest, account: &account, spec, terms, trainer };
+	let job = match sender.run(&call).await {
+		Ok(included) => match included.job {
+			Some(job) => job,
+			None => lost.find(chain).await.ok_or(SubmitError::Lost)?,
+		},
+		Err(error @ TxError::Unknown { .. }) => {
+			warn!("{error}; looking whether the job is on chain");
+			lost.find(chain).await.ok_or(SubmitError::Uncertain(error))?
+		}
+		Err(error) => return Err(error.into()),
 	};
 	Ok(Posted { job, work, escrow })
 }
 
-/// The newest job of this submitter with this specification.
-async fn newest(
-	chain: &Chain,
-	account: &AccountId32,
-	spec: &JobSpec,
-) -> Result<JobId, SubmitError> {
-	let jobs = chain.recent_jobs(50).await?;
-	let own = jobs.iter().find(|job| job.submitter == *account && job.spec == *spec);
-	own.map(|job| job.id).ok_or(SubmitError::Lost)
+/// A job that was sent, to be known again among those on chain.
+struct Sent<'a> {
+	/// The newest job before it was sent.
+	newest: Option<JobId>,
+	account: &'a AccountId32,
+	spec: &'a JobSpec,
+	terms: &'a Terms,
+	trainer: Option<&'a AccountId32>,
+}
+
+impl Sent<'_> {
+	fn is(&self, job: &JobView) -> bool {
+		self.newest.is_none_or(|newest| job.id > newest)
+			&& job.submitter == *self.account
+			&& job.spec == *self.spec
+			&& job.terms == *self.terms
+			&& job.invited.as_ref() == self.trainer
+	}
+
+	/// Its number, if it comes on chain in the next blocks.
+	async fn find(&self, chain: &Chain) -> Option<JobId> {
+		let looking = async {
+			let mut seen = None;
+			for _ in 0..LOOKS {
+				let head = next_block(chain, seen).await.ok()?;
+				seen = Some(head.hash);
+				match chain.recent_jobs(NEWEST).await {
+					Ok(jobs) => {
+						if let Some(job) = jobs.iter().find(|job| self.is(job)) {
+							return Some(job.id);
+						}
+					}
+					Err(e) => debug!("{e}; looking again at the next block"),
+				}
+			}
+			None
+		};
+		tokio::time::timeout(LOOK_TIMEOUT, looking).await.ok().flatten()
+	}
 }
 
 /// What the chain has against a job for which it makes no quote.
@@ -131,18 +187,35 @@ fn period_problem(terms: &Terms, least: u128, applying: u128, training: u128) ->
 		.or_else(|| wrong("training_blocks", terms.training_blocks, training))
 }
 
-/// Follows a job, a line per change, until it has ended; returns what it ended as.
+/// Follows a job, a line per change, until it has ended; returns what it ended as. A job
+/// that was seen in a block that another fork replaced comes back while its transaction
+/// may still be included; a node that refuses or is away is asked again.
 pub async fn follow(chain: &Chain, job: JobId, report: &Reporter) -> Result<JobView, SubmitError> {
 	let mut before: Option<JobView> = None;
 	let mut seen = None;
+	let mut absent_since = None;
+	let mut complaint = String::new();
 	loop {
 		let head = next_block(chain, seen).await?;
 		seen = Some(head.hash);
 		let now = match chain.job(job).await {
-			Ok(view) => view.ok_or(SubmitError::NoSuchJob(job))?,
-			Err(e) if e.is_connection() => continue,
-			Err(e) => return Err(e.into()),
+			Ok(Some(view)) => view,
+			Ok(None) => {
+				if absent_since.is_none() {
+					info!("job {job} is not on the best chain; waiting for it to come back");
+				}
+				let since = *absent_since.get_or_insert(head.number);
+				if u64::from(head.number.saturating_sub(since)) >= MORTALITY {
+					return Err(SubmitError::NoSuchJob(job));
+				}
+				continue;
+			}
+			Err(e) => {
+				survive(chain, &e, Some(&e), &mut complaint).await?;
+				continue;
+			}
 		};
+		absent_since = None;
 		for change in changes(before.as_ref(), &now) {
 			report.job(job, change.event, &change.text, change.fields);
 		}
@@ -151,124 +224,6 @@ pub async fn follow(chain: &Chain, job: JobId, report: &Reporter) -> Result<JobV
 		}
 		before = Some(now);
 	}
-}
-
-/// Something that happened to a job.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Change {
-	/// A word for programs.
-	pub event: &'static str,
-	/// A line for people.
-	pub text: String,
-	/// Details for programs.
-	pub fields: Value,
-}
-
-fn change(event: &'static str, text: String, fields: Value) -> Change {
-	Change { event, text, fields }
-}
-
-/// What happened to a job between two looks.
-pub fn changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
-	let mut out = Vec::new();
-	let applicants = before.map_or(&[][..], |b| &b.applicants);
-	for who in now.applicants.iter().filter(|who| !applicants.contains(who)) {
-		out.push(change("applied", format!("{who} applied"), json!({ "trainer": who })));
-	}
-	let state = words::state(&now.state);
-	match before.map(|b| words::state(&b.state)) {
-		Some(then) if then == state => {}
-		then => {
-			let text = match then {
-				Some(then) => format!("{then} -> {state}"),
-				None => state.to_owned(),
-			};
-			out.push(change("state", text, json!({ "from": then, "state": state })));
-		}
-	}
-	for replica in &now.replicas {
-		let who = &replica.trainer;
-		let then = before.and_then(|b| b.replicas.iter().find(|r| r.trainer == *who));
-		if then.is_none() {
-			out.push(change("drawn", format!("{who} trains"), json!({ "trainer": who })));
-		}
-		if replica.committed && !then.is_some_and(|r| r.committed) {
-			let text = format!("{who} committed to a result");
-			out.push(change("committed", text, json!({ "trainer": who })));
-		}
-		if let Some(reveal) = replica.reveal.as_ref() {
-			if then.is_none_or(|r| r.reveal.is_none()) {
-				let text = format!("{who} revealed bundle {:?}", reveal.bundle_root);
-				out.push(change("revealed", text, json!({ "trainer": who, "reveal": reveal })));
-			}
-		}
-	}
-	out.extend(audit_changes(before, now));
-	for replica in &now.replicas {
-		let who = &replica.trainer;
-		let then = before.and_then(|b| b.replicas.iter().find(|r| r.trainer == *who));
-		let decided = replica.fate != trainyard_primitives::job::Fate::Working;
-		if decided && then.is_none_or(|r| r.fate != replica.fate) {
-			let text = format!("{who}: {}", words::fate(&replica.fate));
-			out.push(change("fate", text, json!({ "trainer": who, "fate": replica.fate })));
-		}
-	}
-	out
-}
-
-fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
-	let mut out = Vec::new();
-	let Some(audit) = now.audit.as_ref() else { return out };
-	let earlier = before.and_then(|b| b.audit.as_ref());
-	// A new round begins from nothing but what was decided and rescued.
-	let then = earlier.filter(|a| a.round == audit.round);
-	let phase = words::phase(&audit.phase);
-	if then.map(|a| words::phase(&a.phase)) != Some(phase) {
-		let text = format!("audit, round {}: {phase}", audit.round);
-		out.push(change("audit", text, json!({ "round": audit.round, "phase": audit.phase })));
-	}
-	if !audit.committee.is_empty() && then.is_none_or(|a| a.committee.is_empty()) {
-		let text = format!(
-			"segments {:?} drawn, to be replayed by {} verifiers",
-			audit.drawn,
-			audit.committee.len()
-		);
-		let committee: Vec<_> = audit.committee.iter().map(|m| m.verifier).collect();
-		out.push(change(
-			"drawn_segments",
-			text,
-			json!({ "drawn": audit.drawn, "committee": committee }),
-		));
-	}
-	for member in &audit.committee {
-		let old = then.and_then(|a| a.committee.iter().find(|m| m.verifier == member.verifier));
-		if let Some(findings) = member.findings.as_ref() {
-			if old.is_none_or(|m| m.findings.is_none()) {
-				let verdicts: Vec<String> = findings.iter().map(words::verdict_in_full).collect();
-				let text = format!("verifier {}: {}", member.verifier, verdicts.join("; "));
-				let fields = json!({ "verifier": member.verifier, "findings": findings });
-				out.push(change("verdict", text, fields));
-			}
-		}
-	}
-	for (index, group) in audit.groups.iter().enumerate() {
-		let old = earlier.and_then(|a| a.groups.get(index));
-		if let Some(decision) = group.decision.as_ref() {
-			if old.is_none_or(|g| g.decision.is_none()) {
-				let text = format!("result {index} is {}", words::decision(decision));
-				out.push(change(
-					"decision",
-					text,
-					json!({ "result": index, "decision": decision }),
-				));
-			}
-		}
-		if group.rescued.is_some() && old.is_none_or(|g| g.rescued.is_none()) {
-			let text = format!("result {index}: its states were rescued on chain");
-			out.push(change("rescued", text, json!({ "result": index, "root": group.rescued })));
-		}
-	}
-	out
 }
 
 /// How a job ended and where its money went, for people.
@@ -308,142 +263,89 @@ pub fn summary(job: &JobView) -> String {
 
 #[cfg(test)]
 mod tests {
-	use super::*;
-	use crate::chain::{AuditView, ReplicaView};
+	use super::{changes::tests::job, *};
+	use crate::chain::fake::FakeNode;
+	use codec::Encode;
 	use trainyard_primitives::{
-		audit::{AuditPhase, Decision, GroupVerdict, RejectReason, SegmentEvidence},
-		job::{Ending, Fate, Reveal, Settlement, WorkResult},
-		views::{GroupView, MemberView},
-		Text, H256,
+		job::{Ending, Settlement},
+		PROTOCOL_VERSION,
 	};
 
-	fn job(state: JobState) -> JobView {
-		JobView {
-			id: 3,
-			submitter: AccountId32([3; 32]),
-			invited: None,
-			spec: JobSpec::example(),
-			terms: Terms {
-				price_per_ut: 1_000_000_000_000,
-				replicas: 1,
-				verifiers: 1,
-				audit_segments: 1,
-				audit_fee: 1,
-				apply_blocks: 10,
-				training_blocks: 60,
-			},
-			work: 6_012,
-			deposit: 0,
-			state,
-			deadline: 110,
-			seed: None,
-			applicants: vec![],
-			replicas: vec![],
-			audit: None,
-			settlement: Settlement::default(),
-		}
+	/// A growing chain whose job API answers like `answer`, by height.
+	async fn chain_of_one(
+		api: &'static str,
+		answer: impl Fn(u32) -> Result<Vec<u8>, &'static str> + Send + Sync + 'static,
+	) -> Chain {
+		let runtime = move |method: &str, _: &[u8], height: u32| match method {
+			"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
+			_ if method == api => answer(height),
+			_ => Err("no such method"),
+		};
+		FakeNode::new(runtime).growing().chain().await
 	}
 
-	fn texts(before: Option<&JobView>, now: &JobView) -> Vec<String> {
-		changes(before, now).into_iter().map(|c| c.text).collect()
-	}
-
-	#[test]
-	fn a_change_of_state_is_one_line() {
-		let (training, revealing) = (job(JobState::Training), job(JobState::Revealing));
-		assert_eq!(texts(None, &training), ["training"]);
-		assert_eq!(texts(Some(&training), &revealing), ["training -> revealing"]);
-		assert!(texts(Some(&revealing), &revealing).is_empty());
-	}
-
-	#[test]
-	fn a_whole_life_is_told_once_each() {
-		let who = AccountId32([1; 32]);
-		let verifier = AccountId32([2; 32]);
+	#[tokio::test]
+	async fn a_job_that_is_gone_for_a_while_is_waited_for() {
+		let ended = job(JobState::Ended(Ending::Settled));
 		let open = job(JobState::Open);
-		let applied = JobView { applicants: vec![who], ..open.clone() };
-		assert_eq!(texts(Some(&open), &applied), [format!("{who} applied")]);
-
-		let replica =
-			ReplicaView { trainer: who, committed: false, reveal: None, fate: Fate::Working };
-		let training = JobView { replicas: vec![replica.clone()], ..job(JobState::Training) };
-		assert_eq!(
-			texts(Some(&applied), &training),
-			["open -> training".to_owned(), format!("{who} trains")]
-		);
-		let reveal = Reveal {
-			bundle_root: H256::repeat_byte(1),
-			model_root: H256::repeat_byte(2),
-			location: Text::new("http://x").unwrap(),
-		};
-		let result = WorkResult { bundle_root: reveal.bundle_root, model_root: reveal.model_root };
-		let shown = ReplicaView { committed: true, reveal: Some(reveal), ..replica };
-		let evidence =
-			SegmentEvidence { segment: 7, trace_root: H256::zero(), end_state: H256::zero() };
-		let member = |findings: bool| MemberView {
-			verifier,
-			committed: true,
-			findings: findings.then(|| {
-				vec![GroupVerdict::Reject(RejectReason::WrongSegment(evidence))].try_into().unwrap()
-			}),
-		};
-		let audit = |phase, findings, decision| AuditView {
-			round: 0,
-			phase,
-			groups: vec![GroupView { result, decision, rescued: None }],
-			committee: vec![member(findings)],
-			drawn: vec![7],
-		};
-		let auditing = JobView {
-			replicas: vec![shown.clone()],
-			audit: Some(audit(AuditPhase::Committing { until: 5 }, false, None)),
-			..job(JobState::Auditing)
-		};
-		let lines = texts(Some(&training), &auditing);
-		assert_eq!(lines.len(), 5, "{lines:?}");
-		assert!(lines[4].contains("[7]"), "{lines:?}");
-
-		let ended = JobView {
-			replicas: vec![ReplicaView { fate: Fate::Rejected, ..shown }],
-			audit: Some(audit(AuditPhase::Done, true, Some(Decision::Rejected))),
-			..job(JobState::Ended(Ending::Failed))
-		};
-		let lines = texts(Some(&auditing), &ended);
-		assert_eq!(lines[0], "auditing -> failed");
-		assert!(lines.iter().any(|l| l.contains("segment 7 ends in another state")), "{lines:?}");
-		assert!(lines.iter().any(|l| l == "result 0 is rejected"), "{lines:?}");
-		assert!(lines.last().unwrap().ends_with("deposit lost"), "{lines:?}");
-		assert!(texts(Some(&ended), &ended).is_empty());
+		let shown = ended.clone();
+		let chain = chain_of_one("TrainyardApi_job", move |height| match height {
+			0..5 => Ok(None::<JobView>.encode()),
+			5..7 => Ok(Some(open.clone()).encode()),
+			7..9 => Err("State already discarded"),
+			9..60 => Ok(None::<JobView>.encode()),
+			_ => Ok(Some(shown.clone()).encode()),
+		})
+		.await;
+		let report = Reporter::new("test", true, None);
+		assert_eq!(follow(&chain, 3, &report).await.unwrap(), ended);
 	}
 
-	#[test]
-	fn a_rescue_is_told_once_over_rounds() {
-		let result =
-			WorkResult { bundle_root: H256::repeat_byte(1), model_root: H256::repeat_byte(2) };
-		let verifier = AccountId32([2; 32]);
-		let at = |round, phase, rescued, seated: bool| JobView {
-			audit: Some(AuditView {
-				round,
-				phase,
-				groups: vec![GroupView { result, decision: None, rescued }],
-				committee: seated
-					.then_some(MemberView { verifier, committed: false, findings: None })
-					.into_iter()
-					.collect(),
-				drawn: vec![7],
-			}),
-			..job(JobState::Auditing)
+	#[tokio::test]
+	async fn a_job_that_never_comes_is_given_up() {
+		let chain = chain_of_one("TrainyardApi_job", |_| Ok(None::<JobView>.encode())).await;
+		let report = Reporter::new("test", true, None);
+		let error = follow(&chain, 3, &report).await.unwrap_err();
+		assert!(matches!(error, SubmitError::NoSuchJob(3)), "{error}");
+	}
+
+	#[tokio::test]
+	async fn a_job_lost_in_flight_is_found_by_what_it_is() {
+		let own = JobView { id: 8, ..job(JobState::Open) };
+		let mut other_terms = own.clone();
+		other_terms.terms.audit_fee += 1;
+		let mut other_spec = own.clone();
+		other_spec.spec.training.steps += 1;
+		let others = vec![
+			JobView { id: 9, submitter: AccountId32([9; 32]), ..own.clone() },
+			JobView { id: 10, invited: Some(AccountId32([9; 32])), ..own.clone() },
+			JobView { id: 11, ..other_terms },
+			JobView { id: 12, ..other_spec },
+			// The same, posted before.
+			JobView { id: 7, ..own.clone() },
+		];
+		let sent = Sent {
+			newest: Some(7),
+			account: &own.submitter,
+			spec: &own.spec,
+			terms: &own.terms,
+			trainer: None,
 		};
-		let root = Some(H256::repeat_byte(9));
-		let asked = at(0, AuditPhase::Rescue { until: 9 }, None, true);
-		let stored = at(0, AuditPhase::Rescue { until: 9 }, root, true);
-		let drawing = at(1, AuditPhase::Drawing { after: 9 }, root, false);
-		let seated = at(1, AuditPhase::Committing { until: 20 }, root, true);
-		assert_eq!(texts(Some(&asked), &stored), ["result 0: its states were rescued on chain"]);
-		assert_eq!(texts(Some(&stored), &drawing), ["audit, round 1: drawing a committee"]);
-		let lines = texts(Some(&drawing), &seated);
-		assert_eq!(lines.len(), 2, "{lines:?}");
-		assert!(lines[1].contains("by 1 verifiers"), "{lines:?}");
+		let (without, with) = (others.clone(), [others, vec![own.clone()]].concat());
+		let chain = chain_of_one("TrainyardApi_recent_jobs", move |height| match height {
+			0..4 => Ok(without.encode()),
+			4 => Err("State already discarded"),
+			_ => Ok(with.encode()),
+		})
+		.await;
+		assert_eq!(sent.find(&chain).await, Some(8));
+
+		let chain =
+			chain_of_one("TrainyardApi_recent_jobs", |_| Ok(Vec::<JobView>::new().encode())).await;
+		assert_eq!(sent.find(&chain).await, None);
+		let lost = TxError::Unknown { call: "TaskMarket.submit_job".into(), reason: "gone".into() };
+		let text = SubmitError::Uncertain(lost).to_string();
+		assert!(text.contains("check `trainyard status` before you post again"), "{text}");
 	}
 
 	#[test]

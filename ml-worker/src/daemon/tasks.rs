@@ -2,9 +2,13 @@
 //! after a pause that grows with every failure.
 
 use std::{
-	collections::{HashMap, HashSet},
+	collections::HashMap,
 	future::Future,
 	hash::Hash,
+	sync::{
+		atomic::{AtomicBool, Ordering},
+		Arc,
+	},
 	time::{Duration, Instant},
 };
 use tokio::sync::mpsc;
@@ -19,7 +23,8 @@ pub type Outcome = anyhow::Result<()>;
 
 /// Running tasks by key.
 pub struct Tasks<K> {
-	running: HashSet<K>,
+	/// Each with the flag by which it is asked to stop.
+	running: HashMap<K, Arc<AtomicBool>>,
 	failures: HashMap<K, (u32, Instant)>,
 	sender: mpsc::UnboundedSender<(K, Outcome)>,
 	receiver: mpsc::UnboundedReceiver<(K, Outcome)>,
@@ -28,7 +33,7 @@ pub struct Tasks<K> {
 impl<K: Clone + Eq + Hash + Send + 'static> Default for Tasks<K> {
 	fn default() -> Self {
 		let (sender, receiver) = mpsc::unbounded_channel();
-		Self { running: HashSet::new(), failures: HashMap::new(), sender, receiver }
+		Self { running: HashMap::new(), failures: HashMap::new(), sender, receiver }
 	}
 }
 
@@ -39,11 +44,21 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 	where
 		F: Future<Output = Outcome> + Send + 'static,
 	{
+		self.start_with(key, |_| work)
+	}
+
+	/// [`Self::start`] of work that heeds a flag: once it is set, nobody wants the result any
+	/// more, see [`Self::stop_unless`].
+	pub fn start_with<F>(&mut self, key: K, work: impl FnOnce(Arc<AtomicBool>) -> F) -> bool
+	where
+		F: Future<Output = Outcome> + Send + 'static,
+	{
 		let resting = self.failures.get(&key).is_some_and(|(_, until)| Instant::now() < *until);
-		if resting || self.running.contains(&key) {
+		if resting || self.running.contains_key(&key) {
 			return false;
 		}
-		let (sender, name) = (self.sender.clone(), key.clone());
+		let stop = Arc::new(AtomicBool::new(false));
+		let (sender, name, work) = (self.sender.clone(), key.clone(), work(stop.clone()));
 		tokio::spawn(async move {
 			// A panic in the work must not leave the key running for ever.
 			let outcome = match tokio::spawn(work).await {
@@ -52,18 +67,26 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 			};
 			let _ = sender.send((name, outcome));
 		});
-		self.running.insert(key);
+		self.running.insert(key, stop);
 		true
+	}
+
+	/// Asks everything that runs to stop, but what is `wanted`. What heeds it ends soon after;
+	/// it can be started again then.
+	pub fn stop_unless(&self, wanted: impl Fn(&K) -> bool) {
+		for (_, stop) in self.running.iter().filter(|(key, _)| !wanted(key)) {
+			stop.store(true, Ordering::Relaxed);
+		}
 	}
 
 	/// Whether something runs under `key`.
 	pub fn is_running(&self, key: &K) -> bool {
-		self.running.contains(key)
+		self.running.contains_key(key)
 	}
 
 	/// Keys of everything that runs.
 	pub fn running(&self) -> impl Iterator<Item = &K> {
-		self.running.iter()
+		self.running.keys()
 	}
 
 	/// The next task to end. Pends for ever while none runs. Cancel safe.
@@ -129,6 +152,24 @@ mod tests {
 		let (key, outcome) = tasks.ended().await;
 		assert!(key == 2 && outcome.is_err());
 		assert!(!tasks.is_running(&2));
+	}
+
+	#[tokio::test]
+	async fn what_nobody_wants_any_more_is_asked_to_stop() {
+		let mut tasks = Tasks::default();
+		for key in ["wanted", "unwanted"] {
+			assert!(tasks.start_with(key, |stop| async move {
+				while !stop.load(Ordering::Relaxed) {
+					tokio::task::yield_now().await;
+				}
+				Ok(())
+			}));
+		}
+		tasks.stop_unless(|key| *key == "wanted");
+		assert_eq!(tasks.ended().await.0, "unwanted");
+		assert!(tasks.is_running(&"wanted"));
+		tasks.stop_unless(|_| false);
+		assert_eq!(tasks.ended().await.0, "wanted");
 	}
 
 	#[test]

@@ -17,13 +17,13 @@ use std::{
 };
 use toml::de::DeTable;
 use trainyard_primitives::{
-	job::{Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
+	job::{Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS},
 	spec::{
 		Activation, DataFormat, Dataset, JobSpec, Model, Optimizer, Training, MAX_BATCH,
-		MAX_HIDDEN_LAYERS, MAX_NANO, MAX_STEPS, MAX_WIDTH, ONE_NANO,
+		MAX_DATASET_BYTES, MAX_HIDDEN_LAYERS, MAX_NANO, MAX_STEPS, MAX_WIDTH, ONE_NANO,
 	},
 	text::MAX_TEXT,
-	Text,
+	work, Text,
 };
 
 /// Location in the specification of a job whose file gives none: training offline needs
@@ -121,6 +121,7 @@ fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Op
 		Some(terms) => Some(terms?),
 		None => None,
 	};
+	let terms = terms.map(|(terms, audit_fee)| with_audit_fee(document, &spec, terms, audit_fee));
 	Some(JobFile { spec, terms, dataset_path })
 }
 
@@ -155,7 +156,7 @@ fn read_dataset(
 		section.integer("validation_every", 2..=u64::from(u32::MAX)).unwrap_or(VALIDATION_EVERY);
 	let divisor = section.integer("feature_divisor", anything()).unwrap_or(1);
 	let hash = hash_of(section, "content_hash");
-	let bytes = section.integer("bytes", 1..=u64::MAX);
+	let bytes = section.integer("bytes", 1..=MAX_DATASET_BYTES);
 	let train_rows = section.integer("train_rows", anything());
 	let validation_rows = section.integer("validation_rows", anything());
 	let features = section.integer("features", 1..=u64::from(MAX_WIDTH));
@@ -339,38 +340,77 @@ fn read_optimizer(section: &Section<'_, '_>, training: &Section<'_, '_>) -> Opti
 	}
 }
 
-fn read_terms(section: &Section<'_, '_>, training: Option<&Training>) -> Option<Terms> {
-	let money = |key: &'static str, least: u128| {
+/// `terms` with the given fee, which must not be below the least, or else with the least.
+fn with_audit_fee(
+	document: &Document<'_>,
+	spec: &JobSpec,
+	terms: Terms,
+	given: Option<u128>,
+) -> Terms {
+	// Of a job that is invalid something was complained about already.
+	let least = work::audit_fee(spec, terms.audit_segments, terms.price_per_ut).unwrap_or(0);
+	let audit_fee = given.unwrap_or(least);
+	if audit_fee < least {
+		document.complain(
+			"terms.audit_fee",
+			format!(
+				"it is {}; allowed: at least {}, the price of the {} segments that a verifier \
+				 replays. Without the field that is what it is",
+				amount::format(audit_fee),
+				amount::format(least),
+				terms.audit_segments
+			),
+		);
+	}
+	Terms { audit_fee, ..terms }
+}
+
+/// The terms, in which the audit fee is still missing, and that fee, if it is given.
+fn read_terms(
+	section: &Section<'_, '_>,
+	training: Option<&Training>,
+) -> Option<(Terms, Option<u128>)> {
+	let money = |key: &'static str, least: u128, needed: bool| {
 		let allowed = format!(
 			"an amount of {0} with at most {1} decimals, at least {2}: \"1.5\"",
 			amount::SYMBOL,
 			amount::DECIMALS,
 			format_scaled(least, amount::DECIMALS)
 		);
-		section.require(key, &allowed);
+		if needed {
+			section.require(key, &allowed);
+		}
 		section.decimal(key, amount::DECIMALS, least..=u128::MAX, amount::SYMBOL, &allowed)
 	};
-	let price_per_ut = money("price_per_ut", 1);
-	let audit_fee = money("audit_fee", 0);
+	let price_per_ut = money("price_per_ut", 1, true);
+	let audit_fee = money("audit_fee", 0, false);
 	let blocks = || 1..=u64::from(u32::MAX);
 	let segments = training
 		.map(|t| t.steps.div_ceil(t.checkpoint_interval.max(1)))
 		.map_or(MAX_AUDIT_SEGMENTS, |segments| segments.clamp(1, MAX_AUDIT_SEGMENTS));
 	let replicas = section.integer("replicas", 1..=u64::from(MAX_REPLICAS));
-	let verifiers = section.integer("verifiers", 1..=u64::from(MAX_VERIFIERS));
+	let largest = (MAX_VERIFIERS - 1) | 1;
+	let verifiers = section.integer("verifiers", u64::from(MIN_VERIFIERS)..=u64::from(largest));
+	if let Some(even) = verifiers.filter(|n| n % 2 == 0) {
+		section.complain(
+			"verifiers",
+			format!("it is {even}; allowed: an odd number, so that a majority is clear"),
+		);
+	}
 	let audit_segments = section.integer("audit_segments", 1..=u64::from(segments));
 	let apply_blocks = section.integer("apply_blocks", blocks());
 	let training_blocks = section.integer("training_blocks", blocks());
 	section.finish();
-	Some(Terms {
+	let terms = Terms {
 		price_per_ut: price_per_ut?,
 		replicas: replicas.unwrap_or(1) as u32,
 		verifiers: verifiers.unwrap_or(3) as u32,
 		audit_segments: audit_segments.map_or(segments.min(3), |n| n as u32),
-		audit_fee: audit_fee?,
+		audit_fee: 0,
 		apply_blocks: apply_blocks.unwrap_or(20) as u32,
 		training_blocks: training_blocks.unwrap_or(600) as u32,
-	})
+	};
+	Some((terms, audit_fee))
 }
 
 /// A JOB.toml of this job, with every field written out.

@@ -223,6 +223,37 @@ fn wrong_fields_are_named() {
 		"audit_segments = 17",
 		"from 1 to 16",
 	);
+	refused(
+		"audit_fee = 0.5",
+		"audit_fee = 0.5\nverifiers = 4",
+		"terms.verifiers",
+		"verifiers = 4",
+		"an odd number",
+	);
+	refused(
+		"audit_fee = 0.5",
+		"audit_fee = 0.5\nverifiers = 1",
+		"terms.verifiers",
+		"verifiers = 1",
+		"from 3 to 15",
+	);
+	// The price of three of thirty segments of 0.0042 ut.
+	refused(
+		"audit_fee = 0.5",
+		"audit_fee = 0.4",
+		"terms.audit_fee",
+		"audit_fee = 0.4",
+		"at least 0.41",
+	);
+}
+
+#[test]
+fn without_an_audit_fee_the_least_is_paid() {
+	let job = read(&whole().replace("audit_fee = 0.5\n", "")).unwrap();
+	let terms = job.terms.unwrap();
+	let least = work::audit_fee(&job.spec, terms.audit_segments, terms.price_per_ut).unwrap();
+	assert_eq!(terms.audit_fee, least);
+	assert!(least > 410_000_000_000, "{least}");
 }
 
 #[test]
@@ -326,10 +357,7 @@ fn all_problems_are_told_at_once_in_order() {
 		.replace("audit_fee", "audit_fees");
 	let error = read(&text).unwrap_err();
 	let fields: Vec<&str> = error.problems.iter().map(|p| p.field.as_str()).collect();
-	assert_eq!(
-		fields,
-		["dataset.features", "training.batch_size", "terms.audit_fee", "terms.audit_fees"]
-	);
+	assert_eq!(fields, ["dataset.features", "training.batch_size", "terms.audit_fees"]);
 }
 
 #[test]

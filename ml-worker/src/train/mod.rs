@@ -2,9 +2,11 @@
 //! since the last checkpoint and changes no bit of the result.
 
 mod cheat;
+mod rehearse;
 mod resume;
 
 pub use cheat::Cheat;
+pub use rehearse::{rehearse, Budget, RehearsalError};
 
 use crate::{
 	bundle::{

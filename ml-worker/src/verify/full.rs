@@ -1,13 +1,18 @@
 //! `trainyard verify DIR`: a bundle checked by itself, every file of it.
 
-use super::{AuditReport, Case, Outcome, Status, VerifyError};
+use super::{rules, wrong_state, AuditReport, Case, Outcome, Status, VerifyError};
 use crate::{
 	bundle::{self, Bundle},
 	data,
 };
 use serde::Serialize;
-use std::{collections::BTreeSet, path::Path, sync::Arc, time::Instant};
-use trainyard_primitives::{job::WorkResult, spec::JobSpec};
+use std::{
+	collections::BTreeSet,
+	path::Path,
+	sync::{atomic::AtomicBool, Arc},
+	time::Instant,
+};
+use trainyard_primitives::{job::WorkResult, spec::JobSpec, work};
 
 /// Which segments to replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,13 +95,33 @@ pub fn full(dir: &Path, choice: Choice, data: Option<&Path>) -> Result<Full, Ver
 	let data = Arc::new(data::load(path, &spec.dataset)?);
 	let result = WorkResult { bundle_root, model_root };
 
+	// Refuses an invalid specification before anything is derived from it.
+	work::flop(&spec)?;
 	let mut report = AuditReport::default();
 	let mut passed = all_files(&bundle, &result, &mut report)?;
-	let case = Case { bundle: &bundle, spec: &spec, seed: manifest.seed, data, expected: result };
+	let (seed, never) = (manifest.seed, AtomicBool::new(false));
+	let case = Case {
+		bundle: &bundle,
+		spec: &spec,
+		seed,
+		data: data.clone(),
+		expected: result,
+		stop: &never,
+	};
 	let outcome = case.examine(&choice.draw(spec.segments()), &mut report)?;
 	passed &= matches!(outcome, Outcome::Accept(_));
 	if let Outcome::Missing(what) = &outcome {
 		return Err(VerifyError::CannotCheck(what.clone()));
+	}
+	if matches!(outcome, Outcome::Accept(_)) {
+		match rules::assess(&bundle, &spec, seed, data) {
+			Ok(rules) => report.rules = Some(rules),
+			// Every file is there: rules that cannot be computed are the bundle's fault.
+			Err(e) => {
+				report.note("rules", Status::Fail, e.to_string());
+				passed = false;
+			}
+		}
 	}
 	if let Some(wrong) = report.rules.as_ref().map(|r| r.wrong_metrics) {
 		let status = if wrong == 0 { Status::Pass } else { Status::Fail };
@@ -119,7 +144,8 @@ pub fn full(dir: &Path, choice: Choice, data: Option<&Path>) -> Result<Full, Ver
 	Ok(Full { passed, spec, result, report })
 }
 
-/// Checks the files that no replay reads: every checkpoint, and the model.
+/// Checks the files that no replay reads: every checkpoint (its hash, its tensors, its
+/// numbers), and the model.
 fn all_files(
 	bundle: &Bundle,
 	result: &WorkResult,
@@ -131,8 +157,15 @@ fn all_files(
 			let file = bundle::manifest::checkpoint_file(checkpoint.step);
 			return Err(VerifyError::CannotCheck(format!("{file} is missing")));
 		}
-		if let Err(e) = bundle.checkpoint(checkpoint.step) {
-			wrong.push(e.to_string());
+		match bundle.checkpoint(checkpoint.step) {
+			Err(e) => wrong.push(e.to_string()),
+			// The hash is right, but a forger writes the hash, too.
+			Ok(state) => {
+				if let Some(why) = wrong_state(&bundle.manifest().spec, &state) {
+					let file = bundle::manifest::checkpoint_file(checkpoint.step);
+					wrong.push(format!("{file}: {why}"));
+				}
+			}
 		}
 	}
 	if !bundle.model().is_file() {
@@ -146,7 +179,9 @@ fn all_files(
 	let count = bundle.manifest().checkpoints.len();
 	let (status, detail) = match wrong.first() {
 		None => (Status::Pass, format!("{count} checkpoints and {}", bundle::MODEL_FILE)),
-		Some(first) => (Status::Fail, format!("{} are damaged: {first}", wrong.len())),
+		Some(first) => {
+			(Status::Fail, format!("{} are damaged or not the job's: {first}", wrong.len()))
+		}
 	};
 	report.note("files", status, detail);
 	Ok(wrong.is_empty())

@@ -4,14 +4,17 @@
 //!   honest verifier reaches bit for bit, and a report for people.
 //! - [`full`] is `trainyard verify DIR`: the same, and every other file of the bundle.
 //! - [`replay`] does segments again; it alone decides about the training.
+//! - [`parting`] finds the false ones among results of one job that differ.
 //! - [`rules`] are the six full-pass rules: evidence, never a decision.
 
 mod full;
+pub mod parting;
 pub mod replay;
 pub mod rules;
 pub mod stats;
 
 pub use full::{full, Choice, Full};
+pub use parting::{Contest, Judgement};
 
 use crate::{
 	bundle::{
@@ -29,7 +32,7 @@ use std::{
 	collections::{BTreeMap, BTreeSet},
 	io::ErrorKind,
 	path::Path,
-	sync::Arc,
+	sync::{atomic::AtomicBool, Arc},
 	time::Instant,
 };
 use trainyard_primitives::{
@@ -59,6 +62,9 @@ pub enum VerifyError {
 	/// More segments than a verdict has room for.
 	#[error("{0} segments were drawn; a verdict has room for {MAX_AUDIT_SEGMENTS}")]
 	TooManySegments(usize),
+	/// It was asked to stop: nobody waits for the verdict any more.
+	#[error("stopped before there was a verdict, because nobody waits for it any more")]
+	Stopped,
 	/// The bundle cannot be checked by itself.
 	#[error("{0}")]
 	CannotCheck(String),
@@ -128,7 +134,7 @@ pub struct AuditReport {
 	pub checks: Vec<Check>,
 	/// The replayed segments.
 	pub segments: Vec<SegmentReport>,
-	/// The six full-pass rules, where all checkpoints were at hand. They decide nothing.
+	/// The six full-pass rules, by [`full`] alone. They decide nothing.
 	pub rules: Option<rules::Rules>,
 	/// Work of the replay.
 	pub replayed_flop: u128,
@@ -234,6 +240,9 @@ pub fn rescue_files(spec: &JobSpec, segments: &[u32]) -> Vec<String> {
 /// 6. each segment, ascending, replays to its committed end, otherwise `WrongSegment`;
 /// 7. the last checkpoint's parameters are the blob `expected.model_root`, otherwise
 ///    `WrongModel`.
+///
+/// Once `stop` is set it ends behind the present step, with [`VerifyError::Stopped`] and
+/// without a verdict.
 pub fn audit(
 	dir: &Path,
 	spec: &JobSpec,
@@ -241,6 +250,7 @@ pub fn audit(
 	data: Arc<Data>,
 	expected: WorkResult,
 	segments: &[u32],
+	stop: &AtomicBool,
 ) -> Result<(GroupVerdict, AuditReport), VerifyError> {
 	let segments: BTreeSet<u32> = segments.iter().copied().collect();
 	if segments.len() > MAX_AUDIT_SEGMENTS as usize {
@@ -250,7 +260,7 @@ pub fn audit(
 	let mut report = AuditReport::default();
 	let outcome = match Bundle::open(dir) {
 		Ok(bundle) => {
-			let case = Case { bundle: &bundle, spec, seed, data, expected };
+			let case = Case { bundle: &bundle, spec, seed, data, expected, stop };
 			case.examine(&segments, &mut report)?
 		}
 		Err(BundleError::File(e)) if !is_trainers_fault(&e) => return Err(e.into()),
@@ -288,6 +298,7 @@ struct Case<'a> {
 	seed: H256,
 	data: Arc<Data>,
 	expected: WorkResult,
+	stop: &'a AtomicBool,
 }
 
 impl Case<'_> {
@@ -334,6 +345,7 @@ impl Case<'_> {
 		let mut states = BTreeMap::new();
 		let drawn: Vec<u32> = segments.iter().copied().collect();
 		for index in required_checkpoints(spec, &drawn) {
+			replay::check(self.stop)?;
 			match self.state(index)? {
 				Ok(state) => states.insert(index, state),
 				Err(outcome) => {
@@ -364,13 +376,6 @@ impl Case<'_> {
 			return Ok(Outcome::Reject(RejectReason::WrongModel));
 		}
 		report.note("model", Status::Pass, format!("root {:?}", self.expected.model_root));
-
-		if manifest.checkpoints.iter().all(|c| self.bundle.has_checkpoint(c.step)) {
-			match rules::assess(self.bundle, spec, self.seed, self.data.clone()) {
-				Ok(rules) => report.rules = Some(rules),
-				Err(e) => report.note("rules", Status::Skipped, e.to_string()),
-			}
-		}
 		Ok(Outcome::Accept(evidence))
 	}
 
@@ -404,7 +409,7 @@ impl Case<'_> {
 			let no_such =
 				|| VerifyError::NoSuchSegment { segment: *segment, segments: self.spec.segments() };
 			let begin = states.get(segment).ok_or_else(no_such)?;
-			let found = replay::segment(&engine, self.spec, *segment, begin)?;
+			let found = replay::segment(&engine, self.spec, *segment, begin, self.stop)?;
 			let listed = &self.bundle.manifest().checkpoints;
 			let (from, to) = listed
 				.get(*segment as usize)

@@ -6,16 +6,20 @@ use crate::{
 	engine::{Engine, EngineError, State},
 };
 use primitive_types::H256;
+use std::sync::atomic::{AtomicBool, Ordering};
 use trainyard_primitives::{audit::SegmentEvidence, bundle::trace_leaf, merkle, spec::JobSpec};
 
 /// Replays `segment` from its first state, and says what was computed on the way. Where
 /// the numbers leave the finite range (no honest run goes on from there) the trace ends
 /// with the last step that could be done and the end state is zero.
+///
+/// Once `stop` is set it ends behind the present step, with [`VerifyError::Stopped`].
 pub fn segment(
 	engine: &Engine,
 	spec: &JobSpec,
 	segment: u32,
 	begin: &Tensors,
+	stop: &AtomicBool,
 ) -> Result<SegmentEvidence, VerifyError> {
 	let steps = spec.checkpoint_step(segment).zip(spec.checkpoint_step(segment.saturating_add(1)));
 	let (from, to) = steps
@@ -25,6 +29,7 @@ pub fn segment(
 	let mut leaves = Vec::with_capacity((to - from) as usize);
 	let mut end_state = None;
 	for step in from..to {
+		check(stop)?;
 		match engine.step(&mut state, step) {
 			Ok(trace) => leaves.push(trace_leaf(step, trace.loss, &trace.logits)),
 			Err(EngineError::NotANumber { .. }) => {
@@ -39,4 +44,12 @@ pub fn segment(
 		None => tensors::hash(&tensors::from_candle(&state.tensors)?),
 	};
 	Ok(SegmentEvidence { segment, trace_root: merkle::root(&leaves), end_state })
+}
+
+/// [`VerifyError::Stopped`] once `stop` is set.
+pub(super) fn check(stop: &AtomicBool) -> Result<(), VerifyError> {
+	match stop.load(Ordering::Relaxed) {
+		true => Err(VerifyError::Stopped),
+		false => Ok(()),
+	}
 }

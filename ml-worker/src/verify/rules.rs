@@ -8,7 +8,7 @@
 //! `docs/full-pass-rules.md` with the thresholds found in the literature ("naive"); another
 //! job may need its own.
 
-use super::{stats, VerifyError};
+use super::{replay::check, stats, VerifyError};
 use crate::{
 	bundle::{self, tensors, Bundle, Tensors, Validation},
 	engine::{Data, Engine, State},
@@ -17,7 +17,7 @@ use crate::{
 };
 use primitive_types::H256;
 use serde::Serialize;
-use std::sync::Arc;
+use std::sync::{atomic::AtomicBool, Arc};
 use trainyard_primitives::{
 	lower::{self, Initial},
 	spec::JobSpec,
@@ -148,6 +148,17 @@ pub fn assess(
 	seed: H256,
 	data: Arc<Data>,
 ) -> Result<Rules, VerifyError> {
+	assess_until(bundle, spec, seed, data, &AtomicBool::new(false))
+}
+
+/// [`assess`] that ends with [`VerifyError::Stopped`] once `stop` is set.
+pub fn assess_until(
+	bundle: &Bundle,
+	spec: &JobSpec,
+	seed: H256,
+	data: Arc<Data>,
+	stop: &AtomicBool,
+) -> Result<Rules, VerifyError> {
 	let engine = Engine::new(spec, seed, data).map_err(VerifyError::Engine)?;
 	let layers = layers(spec);
 	let listed = &bundle.manifest().checkpoints;
@@ -162,6 +173,7 @@ pub fn assess(
 	let mut initial: Option<Tensors> = None;
 	let mut before: Option<Tensors> = None;
 	for checkpoint in listed {
+		check(stop)?;
 		let state = bundle.checkpoint(checkpoint.step)?;
 		let model = bundle::parameters(&state);
 		let state = State { tensors: tensors::to_candle(&state)? };
@@ -179,7 +191,7 @@ pub fn assess(
 		before = Some(model);
 	}
 	let initial = initial.unwrap_or_default();
-	let random = random_distances(spec, seed, &last)?;
+	let random = random_distances(spec, seed, &last, stop)?;
 	let wrong_metrics = validation.iter().zip(listed).filter(|(v, c)| **v != c.validation).count();
 	let rules = vec![
 		accuracy(&steps, &validation),
@@ -315,9 +327,15 @@ fn nearness(own: Option<f64>, random: &[f64]) -> Rule {
 }
 
 /// Distances of the final model to fresh random initial models.
-fn random_distances(spec: &JobSpec, seed: H256, last: &Tensors) -> Result<Vec<f64>, VerifyError> {
+fn random_distances(
+	spec: &JobSpec,
+	seed: H256,
+	last: &Tensors,
+	stop: &AtomicBool,
+) -> Result<Vec<f64>, VerifyError> {
 	let mut distances = Vec::new();
 	for i in 0..RANDOM_MODELS {
+		check(stop)?;
 		let mut hasher = Hasher::default();
 		hasher.update(b"trainyard/rule-6/v1");
 		hasher.update(seed.as_bytes());

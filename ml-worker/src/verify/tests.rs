@@ -28,7 +28,8 @@ fn trained(cheat: Option<Cheat>) -> Trained {
 
 impl Trained {
 	fn audit_of(&self, result: WorkResult, segments: &[u32]) -> (GroupVerdict, AuditReport) {
-		audit(&self.out, &self.spec, SEED, self.data.clone(), result, segments).unwrap()
+		let never = AtomicBool::new(false);
+		audit(&self.out, &self.spec, SEED, self.data.clone(), result, segments, &never).unwrap()
 	}
 
 	fn audit(&self, segments: &[u32]) -> GroupVerdict {
@@ -84,7 +85,8 @@ fn an_honest_run_is_accepted_at_every_segment() {
 	assert!(report.checks.iter().all(|c| c.status == Status::Pass), "{report:?}");
 	assert_eq!(report.replayed_flop, 60 * work::step_flop(&t.spec).unwrap());
 	assert!(report.share > 0.5 && report.share < 1.0, "{}", report.share);
-	let rules = report.rules.unwrap();
+	assert!(report.rules.is_none(), "they decide nothing: no verdict waits for them");
+	let rules = full(&t.out, Choice::Random(0), None).unwrap().report.rules.unwrap();
 	assert_eq!((rules.rules.len(), rules.wrong_metrics), (6, 0));
 	// Evidence depends on the segment alone, not on what else is drawn, nor on the order.
 	let GroupVerdict::Accept(two) = t.audit(&[4, 1, 4]) else { panic!() };
@@ -180,7 +182,9 @@ fn every_lie_under_a_root_has_its_reason() {
 	let forged = t.forge(0, |state| state.values_mut().next().unwrap().data[0] += 1.0);
 	assert_eq!(rejected(t.audit_of(forged, &[3]).0), RejectReason::WrongInitialState);
 	let t = trained(None);
-	let verdict = audit(&t.out, &t.spec, H256::zero(), t.data.clone(), t.result, &[0]).unwrap().0;
+	let never = AtomicBool::new(false);
+	let data = t.data.clone();
+	let verdict = audit(&t.out, &t.spec, H256::zero(), data, t.result, &[0], &never).unwrap().0;
 	assert_eq!(rejected(verdict), RejectReason::WrongInitialState);
 
 	// A NaN, a missing tensor, one too many, another shape.
@@ -246,17 +250,17 @@ fn a_partial_bundle_is_enough() {
 	for file in &files {
 		std::fs::copy(t.out.join(file), partial.path().join(file)).unwrap();
 	}
-	let (verdict, report) =
-		audit(partial.path(), &t.spec, SEED, t.data.clone(), t.result, &[1, 4]).unwrap();
-	assert_eq!(verdict, t.audit(&[1, 4]));
-	assert!(matches!(verdict, GroupVerdict::Accept(_)));
-	assert!(report.rules.is_none(), "not all checkpoints are there");
+	let never = AtomicBool::new(false);
+	let verdict = || {
+		let data = t.data.clone();
+		audit(partial.path(), &t.spec, SEED, data, t.result, &[1, 4], &never).unwrap().0
+	};
+	assert_eq!(verdict(), t.audit(&[1, 4]));
+	assert!(matches!(verdict(), GroupVerdict::Accept(_)));
 	for file in &files {
 		let (from, away) = (partial.path().join(file), partial.path().join("away"));
 		std::fs::rename(&from, &away).unwrap();
-		let verdict =
-			audit(partial.path(), &t.spec, SEED, t.data.clone(), t.result, &[1, 4]).unwrap().0;
-		assert_eq!(verdict, GroupVerdict::Unavailable, "without {file}");
+		assert_eq!(verdict(), GroupVerdict::Unavailable, "without {file}");
 		std::fs::rename(&away, &from).unwrap();
 	}
 }
@@ -268,7 +272,8 @@ fn a_rescue_archive_is_enough() {
 	let to = tempfile::tempdir().unwrap();
 	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
 	let data = data::load(&to.path().join(bundle::DATASET_FILE), &t.spec.dataset).unwrap();
-	let verdict = audit(to.path(), &t.spec, SEED, Arc::new(data), t.result, &[2]).unwrap().0;
+	let (data, never) = (Arc::new(data), AtomicBool::new(false));
+	let verdict = audit(to.path(), &t.spec, SEED, data, t.result, &[2], &never).unwrap().0;
 	assert_eq!(verdict, t.audit(&[2]));
 	assert!(matches!(verdict, GroupVerdict::Accept(_)));
 }
@@ -277,9 +282,25 @@ fn a_rescue_archive_is_enough() {
 fn questions_that_make_no_sense_are_the_askers_fault() {
 	let t = trained(None);
 	let ask = |segments: &[u32]| {
-		audit(&t.out, &t.spec, SEED, t.data.clone(), t.result, segments).unwrap_err()
+		let never = AtomicBool::new(false);
+		audit(&t.out, &t.spec, SEED, t.data.clone(), t.result, segments, &never).unwrap_err()
 	};
 	assert!(matches!(ask(&[6]), VerifyError::NoSuchSegment { segment: 6, segments: 6 }));
 	let many: Vec<u32> = (0..17).collect();
 	assert!(matches!(ask(&many), VerifyError::TooManySegments(17)));
+}
+
+#[test]
+fn what_is_stopped_leaves_no_verdict() {
+	let t = trained(None);
+	let stop = AtomicBool::new(true);
+	let error = audit(&t.out, &t.spec, SEED, t.data.clone(), t.result, &[0], &stop).unwrap_err();
+	assert!(matches!(error, VerifyError::Stopped), "{error}");
+	let engine = Engine::new(&t.spec, SEED, t.data.clone()).unwrap();
+	let begin = Bundle::open(&t.out).unwrap().checkpoint(10).unwrap();
+	let error = replay::segment(&engine, &t.spec, 1, &begin, &stop).unwrap_err();
+	assert!(matches!(error, VerifyError::Stopped), "{error}");
+	let bundle = Bundle::open(&t.out).unwrap();
+	let error = rules::assess_until(&bundle, &t.spec, SEED, t.data.clone(), &stop).unwrap_err();
+	assert!(matches!(error, VerifyError::Stopped), "{error}");
 }

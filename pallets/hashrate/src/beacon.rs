@@ -10,7 +10,8 @@
 //! hash of the block's hash, which its author can grind: networks whose draws matter use
 //! slots with VRF outputs only. With them, the author of the last of the blocks can
 //! withhold it and so choose between two seeds, and someone who makes all of them knows
-//! the seed beforehand.
+//! the seed beforehand. That author also knows the seed while it chooses what its block
+//! includes, so whoever draws with a seed must draw from what was there at `after`.
 
 use crate::{Config, LatestVrf, Outputs, Pallet};
 use alloc::vec::Vec;

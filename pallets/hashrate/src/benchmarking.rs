@@ -48,8 +48,10 @@ fn empower<T: Config>(who: &T::AccountId, work: u64) {
 	Power::<T>::insert(who, ledger);
 }
 
-/// `count` candidates with keys and power.
+/// `count` candidates with keys and power, and no others, whatever the genesis names.
 fn candidates<T: Config>(count: u32) -> Vec<T::AccountId> {
+	Candidates::<T>::kill();
+	MinPower::<T>::put(0);
 	(0..count)
 		.map(|i| {
 			let who = trainer::<T>("candidate", i);

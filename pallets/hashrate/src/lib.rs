@@ -97,7 +97,11 @@ pub mod pallet {
 		MicroUt, H256,
 	};
 
+	/// The storage of this pallet's first release.
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);
+
 	#[pallet::pallet]
+	#[pallet::storage_version(STORAGE_VERSION)]
 	pub struct Pallet<T>(_);
 
 	/// Why this pallet holds funds.
@@ -107,6 +111,7 @@ pub mod pallet {
 		Bond,
 	}
 
+	/// What the pallet needs of its runtime.
 	#[pallet::config]
 	pub trait Config: frame_system::Config<RuntimeEvent: From<Event<Self>>> {
 		/// The runtime's reasons for holding funds.

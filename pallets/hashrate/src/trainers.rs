@@ -87,8 +87,9 @@ impl<T: Config> Pallet<T> {
 		if Candidates::<T>::get().binary_search(who).is_ok() {
 			return Ok(());
 		}
+		// What it owes by absence stays: else a dead authority would leave and come back once
+		// a session, and never be suspended.
 		let displaced = Self::enlist(who)?;
-		Absence::<T>::remove(who);
 		if let Some(trainer) = displaced {
 			Self::deposit_event(Event::CandidateDisplaced { trainer, by: who.clone() });
 		}

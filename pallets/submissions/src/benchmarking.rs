@@ -9,7 +9,7 @@ use trainyard_primitives::{
 	commitment,
 	job::{Reveal, MAX_REPLICAS},
 	text::MAX_TEXT,
-	traits::Submissions,
+	traits::{JobObserver, Submissions},
 	JobId, Text, H256,
 };
 
@@ -50,6 +50,7 @@ mod benchmarks {
 			Pallet::<T>::do_commit(JOB, trainer.clone(), commitment_of::<T>(&trainer))?;
 		}
 		let commitment = commitment_of::<T>(&last);
+		T::Observer::make_waiting(JOB);
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(last), JOB, commitment);
@@ -70,6 +71,7 @@ mod benchmarks {
 		for trainer in all {
 			Pallet::<T>::do_reveal(JOB, trainer, longest_reveal(), SALT)?;
 		}
+		T::Observer::make_waiting(JOB);
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(last), JOB, longest_reveal(), SALT);

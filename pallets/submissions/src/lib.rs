@@ -47,7 +47,11 @@ pub mod pallet {
 		JobId, H256,
 	};
 
+	/// Version of the layout of this pallet's storage.
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);
+
 	#[pallet::pallet]
+	#[pallet::storage_version(STORAGE_VERSION)]
 	pub struct Pallet<T>(_);
 
 	/// What the pallet needs from the runtime.

@@ -1,6 +1,7 @@
 //! The clock: when each job is looked at next, and the bounded service of due jobs.
 //!
-//! [`Due`] and [`Agenda`] say the same in both directions. Entries lie in the future when
+//! [`Due`] and [`Agenda`] say the same in both directions for jobs that have not ended. A job
+//! that ended stands on the agenda alone, at the height at which it is forgotten. Entries lie in the future when
 //! they are made, so the heights below [`Cursor`] are empty and a block looks at its own
 //! height only, unless an earlier one was too full to be served in its own block.
 
@@ -35,31 +36,35 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
+	/// Weight of looking at one key of the agenda and removing it.
+	pub(crate) fn key_weight() -> Weight {
+		T::WeightInfo::serve(1).saturating_sub(T::WeightInfo::serve(0))
+	}
+
 	/// Serves the jobs that are due, oldest first, as far as `ServiceWeight` allows. Returns
 	/// the weight used.
 	pub(crate) fn serve(now: BlockNumber) -> Weight {
 		let mut meter = WeightMeter::with_limit(T::ServiceWeight::get());
-		let (worst, look) = (Self::worst_advance(), T::WeightInfo::serve());
+		let (look, key) = (T::WeightInfo::serve(0), Self::key_weight());
+		let worst = Self::worst_advance().saturating_add(key);
 		meter.consume(look);
 		let mut at = Cursor::<T>::get().unwrap_or(now);
-		while at <= now {
-			// A key is removed before the next one is sought: `advance` may add keys, but only
-			// behind `now`.
-			match Agenda::<T>::iter_key_prefix(at).next() {
-				Some(job) => {
-					if !meter.can_consume(worst) {
-						break;
-					}
-					Agenda::<T>::remove(at, job);
-					meter.consume(Self::advance(job));
+		'heights: while at <= now {
+			// One iterator for a height: it goes on behind the key that it gave last, which
+			// may be removed, and does not wade through removed keys again. `advance` adds
+			// keys behind `now` only.
+			for job in Agenda::<T>::iter_key_prefix(at) {
+				if !meter.can_consume(worst) {
+					break 'heights;
 				}
-				None => {
-					if meter.try_consume(look).is_err() {
-						break;
-					}
-					at = at.saturating_add(1);
-				}
+				meter.consume(key);
+				Agenda::<T>::remove(at, job);
+				meter.consume(Self::advance(job));
 			}
+			if meter.try_consume(look).is_err() {
+				break;
+			}
+			at = at.saturating_add(1);
 		}
 		Cursor::<T>::put(at);
 		meter.consumed()
@@ -80,5 +85,10 @@ impl<T: Config> JobObserver for Pallet<T> {
 		if Due::<T>::get(job).is_some_and(|at| at > next) {
 			Self::schedule(job, next);
 		}
+	}
+
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_waiting(job: JobId) {
+		Self::schedule(job, BlockNumber::MAX);
 	}
 }

@@ -62,7 +62,8 @@ fn terms<T: Config>() -> Terms {
 	Terms {
 		price_per_ut: 1_000_000_000_000,
 		replicas: MAX_REPLICAS,
-		verifiers: MAX_VERIFIERS,
+		// The largest that is odd.
+		verifiers: (MAX_VERIFIERS - 1) | 1,
 		audit_segments: MAX_AUDIT_SEGMENTS,
 		audit_fee: T::MinAuditFee::get().max(1_000_000_000_000),
 		apply_blocks: T::MinPeriod::get(),
@@ -143,15 +144,22 @@ mod benchmarks {
 		Ok(())
 	}
 
+	/// The list is full, and the applicant displaces another: its bond is said to be larger,
+	/// as benchmarks cannot choose bonds.
 	#[benchmark]
 	fn apply() -> Result<(), BenchmarkError> {
-		let id = applied::<T>(T::MaxApplicants::get() - 1)?;
+		let id = applied::<T>(T::MaxApplicants::get())?;
 		let last = trainer::<T>(T::MaxApplicants::get());
 
-		#[extrinsic_call]
-		_(RawOrigin::Signed(last), id);
+		#[block]
+		{
+			T::Trainers::bond(&last);
+			Pallet::<T>::apply_with(last.clone(), Balance::MAX, id)?;
+		}
 
-		assert_eq!(Applicants::<T>::get(id).len() as u32, T::MaxApplicants::get());
+		let applicants = Applicants::<T>::get(id);
+		assert_eq!(applicants.len() as u32, T::MaxApplicants::get());
+		assert!(applicants.contains(&last));
 		Ok(())
 	}
 
@@ -173,7 +181,7 @@ mod benchmarks {
 		let last = job.replicas.last().unwrap().trainer.clone();
 
 		#[extrinsic_call]
-		_(RawOrigin::Signed(last), id, 1);
+		_(RawOrigin::Signed(last), id, Some(1));
 
 		assert_eq!(Jobs::<T>::get(id).unwrap().replicas.last().unwrap().offer, Some(1));
 		Ok(())
@@ -222,16 +230,24 @@ mod benchmarks {
 	}
 
 	#[benchmark]
-	fn serve() {
-		let now = Pallet::<T>::now();
-		Cursor::<T>::put(now);
+	fn serve(n: Linear<0, 100>) -> Result<(), BenchmarkError> {
+		let due = Pallet::<T>::now() + 1;
+		for _ in 0..n {
+			let id = posted::<T>()?;
+			Pallet::<T>::schedule(id, due);
+		}
+		set_height::<T>(due);
+		Cursor::<T>::put(due);
 
 		#[block]
 		{
-			Pallet::<T>::serve(now);
+			Pallet::<T>::serve(due);
 		}
 
-		assert_eq!(Cursor::<T>::get(), Some(now + 1));
+		assert_eq!(Cursor::<T>::get(), Some(due + 1));
+		assert_eq!(Agenda::<T>::iter_key_prefix(due).count(), 0);
+		assert_eq!(Due::<T>::iter().count() as u32, n);
+		Ok(())
 	}
 
 	#[benchmark]

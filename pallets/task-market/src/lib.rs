@@ -67,13 +67,17 @@ pub mod pallet {
 	};
 	use frame_system::pallet_prelude::*;
 	use trainyard_primitives::{
-		job::{Balance, BlockNumber, Ending, Fate, Settlement, Terms, MAX_REPLICAS},
+		job::{Balance, BlockNumber, Ending, Fate, Settlement, Terms, MAX_REPLICAS, MIN_AUDIT_FEE},
 		spec::JobSpec,
 		traits::{Audits, Beacon, BlobStore, Submissions, TrainerRegistry},
 		JobId, MicroUt, Text, H256,
 	};
 
+	/// Version of the layout of this pallet's storage.
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);
+
 	#[pallet::pallet]
+	#[pallet::storage_version(STORAGE_VERSION)]
 	pub struct Pallet<T>(_);
 
 	/// What the pallet needs from the runtime.
@@ -118,9 +122,19 @@ pub mod pallet {
 		#[pallet::constant]
 		type FeePerUt: Get<Balance>;
 
-		/// Least fee of a verifier for a round.
+		/// Least fee of a verifier for a round. The price of what it replays, at the job's
+		/// price of a `ut`, is the least where it is more.
 		#[pallet::constant]
 		type MinAuditFee: Get<Balance>;
+
+		/// Most work that a verifier may have to replay in a round: what a small machine does
+		/// in the time for verdicts.
+		#[pallet::constant]
+		type MaxAuditWork: Get<MicroUt>;
+
+		/// Largest blob that can be stored, which the states for a rescue must fit.
+		#[pallet::constant]
+		type MaxBlob: Get<u64>;
 
 		/// Least blocks for applying, and for training.
 		#[pallet::constant]
@@ -181,11 +195,18 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Listings<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, Listing>;
 
-	/// Height at which each job that has not ended is looked at next.
+	/// The listing that was looked at last for a trainer that left; none at the beginning of
+	/// a turn.
+	#[pallet::storage]
+	pub type SweptListing<T: Config> = StorageValue<_, T::AccountId>;
+
+	/// Height at which each job that has not ended is looked at next. Its keys are the jobs
+	/// that have not ended.
 	#[pallet::storage]
 	pub type Due<T> = StorageMap<_, Twox64Concat, JobId, BlockNumber>;
 
-	/// The same by height: the jobs to be looked at then.
+	/// The same by height: the jobs to be looked at then, and those that ended and are to be
+	/// forgotten then.
 	#[pallet::storage]
 	pub type Agenda<T> = StorageDoubleMap<_, Twox64Concat, BlockNumber, Twox64Concat, JobId, ()>;
 
@@ -311,10 +332,24 @@ pub mod pallet {
 			/// Largest job taken.
 			max_work: MicroUt,
 		},
-		/// A trainer removed its listing.
+		/// A trainer removed its listing, or left, which removes it within some blocks.
 		ListingRemoved {
 			/// Whose.
 			trainer: T::AccountId,
+		},
+		/// An applicant was displaced by one with a larger bond and has its deposit back.
+		Displaced {
+			/// The job.
+			job: JobId,
+			/// Who is no applicant any more.
+			trainer: T::AccountId,
+		},
+		/// A party is not ready to settle at once any more.
+		AgreementWithdrawn {
+			/// The job.
+			job: JobId,
+			/// Who took its word back.
+			who: T::AccountId,
 		},
 	}
 
@@ -326,13 +361,14 @@ pub mod pallet {
 		InvalidSpec(SpecFault),
 		/// Replicas must be 1 to `MAX_REPLICAS`, and 1 for an ordered job.
 		BadReplicas,
-		/// Verifiers must be 1 to `MAX_VERIFIERS`.
+		/// Verifiers must be an odd number from 3 to 15.
 		BadVerifiers,
 		/// Audited segments must be 1 to `MAX_AUDIT_SEGMENTS` and at most the job's segments.
 		BadAuditSegments,
 		/// The price of a `ut` is zero.
 		ZeroPrice,
-		/// The fee of a verifier is below `MinAuditFee`.
+		/// The fee of a verifier is below `MinAuditFee`, or below the price of the segments that
+		/// it replays: raise `audit_fee` to what `TrainyardApi_audit_fee` says.
 		AuditFeeTooLow,
 		/// `apply_blocks` or `training_blocks` is below `MinPeriod` or above its maximum.
 		BadPeriods,
@@ -358,7 +394,8 @@ pub mod pallet {
 		NotOpen,
 		/// The caller has applied already.
 		AlreadyApplied,
-		/// As many trainers applied as one job may have.
+		/// As many trainers applied as one job may have, all with bonds as large as the
+		/// caller's or larger.
 		TooManyApplicants,
 		/// Only the submitter may do this.
 		NotSubmitter,
@@ -366,7 +403,8 @@ pub mod pallet {
 		HasApplicants,
 		/// The job is not waiting for anything that is overdue.
 		NotOverdue,
-		/// The job is not being trained, revealed or audited.
+		/// The job is not being trained or revealed. While it is audited there is nothing to
+		/// agree about.
 		NotRunning,
 		/// The caller is neither the submitter nor a trainer still working on the job.
 		NotAParty,
@@ -376,6 +414,13 @@ pub mod pallet {
 		NotEnded,
 		/// The job ended too recently to be forgotten.
 		StillRetained,
+		/// A verifier would have to replay more work than `MaxAuditWork`: raise the number of
+		/// checkpoints (a smaller `checkpoint_interval`) or lower `audit_segments`.
+		AuditTooLarge,
+		/// The drawn states and the data, which a trainer must be able to store on chain where
+		/// verifiers cannot fetch them, are more than `MaxBlob`: lower `audit_segments` or
+		/// train a smaller model.
+		RescueTooLarge,
 	}
 
 	#[pallet::hooks]
@@ -384,8 +429,12 @@ pub mod pallet {
 			Self::serve(Self::now())
 		}
 
+		fn on_idle(_: BlockNumberFor<T>, room: Weight) -> Weight {
+			Self::sweep_listings(room)
+		}
+
 		fn integrity_test() {
-			let needed = Self::worst_advance().saturating_add(T::WeightInfo::serve());
+			let needed = Self::worst_advance().saturating_add(T::WeightInfo::serve(1));
 			let limit = T::ServiceWeight::get();
 			assert!(
 				needed.all_lte(limit),
@@ -394,6 +443,11 @@ pub mod pallet {
 			assert!(T::MaxApplicants::get() >= MAX_REPLICAS, "MaxApplicants below MAX_REPLICAS");
 			assert!(T::MinPeriod::get() > 0, "MinPeriod must be at least one block");
 			assert!(T::ModelPollBlocks::get() > 0, "ModelPollBlocks must be at least one block");
+			assert!(T::RetentionBlocks::get() > 0, "RetentionBlocks must be at least one block");
+			assert!(
+				T::MinAuditFee::get() <= MIN_AUDIT_FEE,
+				"MinAuditFee above what clients take it for"
+			);
 		}
 
 		#[cfg(feature = "try-runtime")]
@@ -428,7 +482,8 @@ pub mod pallet {
 		}
 
 		/// Applies for an open job; the caller's deposit is held until it is not drawn or the
-		/// job ends. Who applies has the data already and serves it from then on.
+		/// job ends. Who applies has the data already and serves it from then on. Where as many
+		/// applied as one job may have, a larger bond displaces the smallest.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::apply())]
 		pub fn apply(origin: OriginFor<T>, job: JobId) -> DispatchResult {
@@ -458,12 +513,17 @@ pub mod pallet {
 
 		/// Says that the caller is ready to settle at once, with `pay` in total for each
 		/// replica still working. When the submitter and all these trainers have said the same,
-		/// the job ends: trainers are paid that and get their deposits back, verifiers who
-		/// served get their fee, the submitter gets the rest, and nobody is credited power.
-		/// Saying it again with another pay replaces the earlier word.
+		/// the job ends: trainers are paid that and get their deposits back, the submitter gets
+		/// the rest, and nobody is credited power. Saying it again with another pay replaces the
+		/// earlier word, and `None` takes it back; with the job's state all words lapse. Possible
+		/// until the audit begins.
 		#[pallet::call_index(5)]
 		#[pallet::weight(Pallet::<T>::agree_weight(true))]
-		pub fn agree(origin: OriginFor<T>, job: JobId, pay: Balance) -> DispatchResultWithPostInfo {
+		pub fn agree(
+			origin: OriginFor<T>,
+			job: JobId,
+			pay: Option<Balance>,
+		) -> DispatchResultWithPostInfo {
 			let who = ensure_signed(origin)?;
 			let settled = Self::do_agree(who, job, pay)?;
 			Ok(Some(Self::agree_weight(settled)).into())
@@ -492,9 +552,9 @@ pub mod pallet {
 		}
 
 		/// Removes the record of a job that ended at least `RetentionBlocks` ago, with its
-		/// commitments, reveals and audit. Anyone may.
+		/// commitments, reveals and audit, where full blocks have not come to it. Anyone may.
 		#[pallet::call_index(8)]
-		#[pallet::weight(T::WeightInfo::forget())]
+		#[pallet::weight(Pallet::<T>::forget_weight())]
 		pub fn forget(origin: OriginFor<T>, job: JobId) -> DispatchResult {
 			ensure_signed(origin)?;
 			Self::do_forget(job)

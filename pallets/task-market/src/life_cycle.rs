@@ -1,7 +1,7 @@
 //! The state machine of a job: the only place where a job's state changes.
 //!
 //! A job moves when [`Pallet::advance`] looks at it, at a height that the agenda names, or
-//! ends by the calls `cancel` and `agree` (see [`crate::parties`]). Every state has a deadline
+//! ends by the calls `cancel` and `agree`, which only its parties may make (see [`crate::parties`]). Every state has a deadline
 //! and an outcome when it passes, so nobody's money is locked by someone who vanished:
 //!
 //! | state | ends when | and then |
@@ -11,8 +11,9 @@
 //! | Training | all committed, or its deadline | Revealing, or `Failed` |
 //! | Revealing | all revealed and all models stored, or its deadline | Auditing, or `Failed` |
 //! | Auditing | the audit decided (it has deadlines of its own) | `Settled` or `Failed` |
+//! | Ended | `RetentionBlocks` behind it | its records are removed |
 
-use crate::{Applicants, Config, Event, Job, Jobs, Pallet, Replica, WeightInfo};
+use crate::{Agenda, Applicants, Config, Event, Job, Jobs, Pallet, Replica, WeightInfo};
 use alloc::{collections::BTreeMap, vec::Vec};
 use codec::Encode;
 use frame_support::{defensive, traits::Get, weights::Weight, BoundedVec};
@@ -51,7 +52,12 @@ impl<T: Config> Pallet<T> {
 			JobState::Training => Self::look_at_training(id, &mut job, now),
 			JobState::Revealing => Self::look_at_revealing(id, &mut job, now),
 			JobState::Auditing => Self::look_at_auditing(id, &mut job, now),
-			JobState::Ended(_) => (None, T::WeightInfo::look()),
+			JobState::Ended(_) => {
+				if now >= job.deadline {
+					Self::drop_records(id, &job);
+				}
+				return Self::forget_weight();
+			}
 		};
 		match next {
 			Some(at) => Self::schedule(id, at),
@@ -76,6 +82,7 @@ impl<T: Config> Pallet<T> {
 					.saturating_add(settle),
 			)
 			.max(audit.saturating_add(settle))
+			.max(Self::forget_weight())
 	}
 
 	/// Weight of asking for a seed: the outputs of a few blocks. Benchmarks cannot make them.
@@ -348,7 +355,8 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Begins `state`, which ends at `deadline` at the latest.
+	/// Begins `state`, which ends at `deadline` at the latest. Offers to settle at once were
+	/// made in view of another state and do not outlive it.
 	fn enter(
 		job: &mut Job<T::AccountId>,
 		state: JobState,
@@ -358,9 +366,14 @@ impl<T: Config> Pallet<T> {
 		job.state = state;
 		job.since = now;
 		job.deadline = deadline;
+		job.offer = None;
+		for replica in &mut job.replicas {
+			replica.offer = None;
+		}
 	}
 
-	/// Ends a job whose replicas' fates are sealed: moves all its money.
+	/// Ends a job whose replicas' fates are sealed: moves all its money, and puts it on the
+	/// agenda to be forgotten. Whoever calls takes it out of [`crate::Due`].
 	pub(crate) fn end(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
@@ -372,6 +385,7 @@ impl<T: Config> Pallet<T> {
 		let now = Self::now();
 		let until = now.saturating_add(T::RetentionBlocks::get());
 		Self::enter(job, JobState::Ended(ending), now, until);
+		Agenda::<T>::insert(until, id, ());
 		Self::deposit_event(Event::JobEnded { job: id, ending, settlement });
 	}
 }

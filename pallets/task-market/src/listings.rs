@@ -1,7 +1,7 @@
 //! Trainers' standing offers, and jobs ordered through them.
 
-use crate::{Config, Error, Event, Listing, Listings, Pallet};
-use frame_support::{ensure, pallet_prelude::DispatchResult};
+use crate::{Config, Error, Event, Listing, Listings, Pallet, SweptListing, WeightInfo};
+use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight};
 use trainyard_primitives::{job::Terms, spec::JobSpec, traits::TrainerRegistry};
 
 impl<T: Config> Pallet<T> {
@@ -19,6 +19,33 @@ impl<T: Config> Pallet<T> {
 		ensure!(Listings::<T>::take(&trainer).is_some(), Error::<T>::NotListed);
 		Self::deposit_event(Event::ListingRemoved { trainer });
 		Ok(())
+	}
+
+	/// Most that one [`Self::sweep_listings`] weighs.
+	fn sweep_weight() -> Weight {
+		T::WeightInfo::remove_listing().saturating_add(T::DbWeight::get().reads_writes(2, 1))
+	}
+
+	/// Looks at the next listing, if there is `room` for that, and removes it where its
+	/// trainer has left: it should not come to life again when the trainer registers anew.
+	/// Returns the weight used.
+	pub(crate) fn sweep_listings(room: Weight) -> Weight {
+		let weight = Self::sweep_weight();
+		if !weight.all_lte(room) {
+			return Weight::zero();
+		}
+		let next = match SweptListing::<T>::get() {
+			Some(last) => {
+				Listings::<T>::iter_keys_from(Listings::<T>::hashed_key_for(&last)).next()
+			}
+			None => Listings::<T>::iter_keys().next(),
+		};
+		if let Some(trainer) = next.as_ref().filter(|trainer| !T::Trainers::is_trainer(trainer)) {
+			Listings::<T>::remove(trainer);
+			Self::deposit_event(Event::ListingRemoved { trainer: trainer.clone() });
+		}
+		SweptListing::<T>::set(next);
+		weight
 	}
 
 	pub(crate) fn do_order(

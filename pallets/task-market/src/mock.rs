@@ -109,6 +109,8 @@ parameter_types! {
 	pub static RefuseRounds: bool = false;
 	pub static RefuseAudits: bool = false;
 	pub static ServiceWeight: Weight = Weight::MAX;
+	pub static MaxAuditWork: MicroUt = 10_000;
+	pub static MaxBlob: u64 = 1 << 30;
 }
 
 pub struct FakeTrainers;
@@ -241,8 +243,10 @@ impl Config for Test {
 	type Jackpot = Jackpot;
 	type ServiceWeight = ServiceWeight;
 	type MinDeposit = ConstU128<50_000>;
-	type FeePerUt = ConstU128<1_000_000_000>;
+	type FeePerUt = ConstU128<1_000_000>;
 	type MinAuditFee = ConstU128<100>;
+	type MaxAuditWork = MaxAuditWork;
+	type MaxBlob = MaxBlob;
 	type MinPeriod = ConstU32<2>;
 	type MaxApplyBlocks = ConstU32<20>;
 	type MaxTrainingBlocks = ConstU32<50>;
@@ -273,6 +277,8 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		RefuseRounds::set(false);
 		RefuseAudits::set(false);
 		ServiceWeight::set(Weight::MAX);
+		MaxAuditWork::set(10_000);
+		MaxBlob::set(1 << 30);
 		System::set_block_number(1);
 		TaskMarket::on_initialize(1);
 	});
@@ -316,7 +322,7 @@ pub fn run_to(n: u32) {
 /// Terms of a job: `replicas` replicas and 3 verifiers.
 pub fn terms(replicas: u32) -> Terms {
 	Terms {
-		price_per_ut: 5_000_000_000,
+		price_per_ut: 5_000_000,
 		replicas,
 		verifiers: 3,
 		audit_segments: 4,

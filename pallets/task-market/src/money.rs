@@ -29,9 +29,10 @@ use frame_support::{
 	},
 };
 use trainyard_primitives::{
+	blob,
 	job::{
 		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS,
-		MAX_VERIFIERS,
+		MAX_VERIFIERS, MIN_VERIFIERS,
 	},
 	spec::JobSpec,
 	traits::TrainerRegistry,
@@ -48,11 +49,18 @@ impl<T: Config> Pallet<T> {
 		let fault = |error| Error::<T>::InvalidSpec(SpecFault(error));
 		spec.validate().map_err(fault)?;
 		ensure!((1..=MAX_REPLICAS).contains(&terms.replicas), Error::<T>::BadReplicas);
-		ensure!((1..=MAX_VERIFIERS).contains(&terms.verifiers), Error::<T>::BadVerifiers);
+		let sizes = MIN_VERIFIERS..=MAX_VERIFIERS;
+		let odd = terms.verifiers % 2 == 1;
+		ensure!(odd && sizes.contains(&terms.verifiers), Error::<T>::BadVerifiers);
 		let segments = MAX_AUDIT_SEGMENTS.min(spec.segments());
 		ensure!((1..=segments).contains(&terms.audit_segments), Error::<T>::BadAuditSegments);
 		ensure!(terms.price_per_ut > 0, Error::<T>::ZeroPrice);
-		ensure!(terms.audit_fee >= T::MinAuditFee::get(), Error::<T>::AuditFeeTooLow);
+		let audit = work::audit_micro_ut(spec, terms.audit_segments).map_err(fault)?;
+		ensure!(audit <= T::MaxAuditWork::get(), Error::<T>::AuditTooLarge);
+		let least = Self::least_fee(audit, terms).ok_or(Error::<T>::AmountOverflow)?;
+		ensure!(terms.audit_fee >= least, Error::<T>::AuditFeeTooLow);
+		let rescue = blob::rescue_bytes(spec, terms.audit_segments);
+		ensure!(rescue <= T::MaxBlob::get(), Error::<T>::RescueTooLarge);
 		let least = T::MinPeriod::get();
 		ensure!(
 			(least..=T::MaxApplyBlocks::get()).contains(&terms.apply_blocks)
@@ -60,24 +68,35 @@ impl<T: Config> Pallet<T> {
 			Error::<T>::BadPeriods
 		);
 		let work = work::micro_ut(spec).map_err(fault)?;
-		Self::sums(work, terms).ok_or(Error::<T>::AmountOverflow)
+		Self::sums(work, spec.segments(), terms).ok_or(Error::<T>::AmountOverflow)
 	}
 
-	/// The sums of a job of `work`; `None` on overflow.
+	/// Least fee of a verifier that replays this much: its price, or `MinAuditFee`.
+	pub(crate) fn least_fee(audit: MicroUt, terms: &Terms) -> Option<Balance> {
+		Some(units::price(audit, terms.price_per_ut)?.max(T::MinAuditFee::get()))
+	}
+
+	/// The sums of a job of `work` in so many `segments`; `None` on overflow.
 	///
 	/// Escrow: price and protocol fee of all replicas, and the fees of a full committee for
-	/// all rounds that an audit may take. Deposit: half the price, or `MinDeposit` where that
-	/// is more, and the same audit fees: a cheat's deposit always makes the submitter whole.
-	fn sums(work: MicroUt, terms: &Terms) -> Option<Quote> {
+	/// all rounds that an audit may take. Deposit: the stake, or `MinDeposit` where that is
+	/// more, and the same audit fees: a cheat's deposit always makes the submitter whole.
+	///
+	/// The stake is `(price + fee) x segments / audit_segments`, rounded up: who fakes one
+	/// segment is caught with probability `audit_segments / segments`, so that it risks the
+	/// whole price and the fee on average, more than a segment can save.
+	fn sums(work: MicroUt, segments: u32, terms: &Terms) -> Option<Quote> {
 		let price = units::price(work, terms.price_per_ut)?;
 		let fee = units::price(work, T::FeePerUt::get())?;
 		let services = terms.verifiers.checked_mul(MAX_AUDIT_ROUNDS)?;
 		let audit = terms.audit_fee.checked_mul(Balance::from(services))?;
-		let escrow = price
-			.checked_add(fee)?
-			.checked_mul(Balance::from(terms.replicas))?
-			.checked_add(audit)?;
-		let deposit = T::MinDeposit::get().max(price / 2).checked_add(audit)?;
+		let replica = price.checked_add(fee)?;
+		let escrow = replica.checked_mul(Balance::from(terms.replicas))?.checked_add(audit)?;
+		let stake = replica.checked_mul(Balance::from(segments))?;
+		let drawn = Balance::from(terms.audit_segments);
+		// Rounded up; `div_ceil` cannot say that it divides by zero.
+		let stake = stake.checked_add(drawn.checked_sub(1)?)?.checked_div(drawn)?;
+		let deposit = T::MinDeposit::get().max(stake).checked_add(audit)?;
 		Some(Quote { work, price, fee, escrow, deposit })
 	}
 
@@ -91,7 +110,7 @@ impl<T: Config> Pallet<T> {
 		T::Currency::hold(&HoldReason::Deposit.into(), trainer, quote.deposit)
 	}
 
-	/// Gives a trainer that was not drawn its deposit back.
+	/// Gives a trainer that was not drawn, or was displaced, its deposit back.
 	pub(crate) fn return_deposit(id: JobId, trainer: &T::AccountId, quote: &Quote) {
 		Self::give_back(id, HoldReason::Deposit, trainer, quote.deposit);
 	}
@@ -145,6 +164,11 @@ impl<T: Config> Pallet<T> {
 		Self::give_back(id, HoldReason::Escrow, &job.submitter, settlement.refunded);
 
 		// From the deposits.
+		//
+		// Fees for checking work that was good, or that was settled by agreement, are no loss.
+		let delivered =
+			job.replicas.iter().any(|r| matches!(r.fate, Fate::Accepted | Fate::Agreed));
+		let loss = if delivered { 0 } else { settlement.paid_to_verifiers };
 		let mut pots = Vec::<Pot<T::AccountId>>::new();
 		for replica in &job.replicas {
 			let lost = lost_deposit(replica.fate, quote.deposit);
@@ -155,10 +179,6 @@ impl<T: Config> Pallet<T> {
 				add(&mut settlement.slashed, lost);
 			}
 		}
-		// Fees for checking work that was good, or that was settled by agreement, are no loss.
-		let delivered =
-			job.replicas.iter().any(|r| matches!(r.fate, Fate::Accepted | Fate::Agreed));
-		let loss = if delivered { 0 } else { settlement.paid_to_verifiers };
 		let count = services.values().fold(0u32, |sum, n| sum.saturating_add(*n));
 		let shares = SlashShares::of(settlement.slashed, loss, count);
 		Self::share_out(id, &mut pots, &job.submitter, shares.submitter);

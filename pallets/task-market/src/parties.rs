@@ -1,12 +1,16 @@
 //! What submitters and trainers do: posting, applying, taking back, agreeing; and what anyone
 //! may do with what is left of a job.
 
-use crate::{Applicants, Config, Error, Event, Job, Jobs, NextJob, Pallet, Quote, WeightInfo};
-use alloc::vec::Vec;
-use frame_support::{ensure, pallet_prelude::DispatchResult, weights::Weight, BoundedVec};
+use crate::{
+	Agenda, Applicants, Config, Error, Event, Job, Jobs, NextJob, Pallet, Quote, WeightInfo,
+};
+use core::cmp::Reverse;
+use frame_support::{
+	ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight, BoundedVec,
+};
 use sp_runtime::DispatchError;
 use trainyard_primitives::{
-	job::{Balance, Ending, Fate, JobState, Settlement, Terms},
+	job::{Balance, Ending, Fate, JobState, Settlement, Terms, MAX_VERIFIERS},
 	spec::JobSpec,
 	traits::{Audits, JobObserver, Submissions, TrainerRegistry},
 	JobId,
@@ -58,6 +62,13 @@ impl<T: Config> Pallet<T> {
 	}
 
 	pub(crate) fn do_apply(trainer: T::AccountId, id: JobId) -> DispatchResult {
+		let bond = T::Trainers::bond(&trainer);
+		Self::apply_with(trainer, bond, id)
+	}
+
+	/// Lets `trainer`, which has this `bond`, apply. Where the list is full it displaces the
+	/// applicant with the smallest bond, if that is smaller than its own.
+	pub(crate) fn apply_with(trainer: T::AccountId, bond: Balance, id: JobId) -> DispatchResult {
 		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
 		// A full block may look at the job late; applying ends in time all the same.
 		let open = job.state == JobState::Open && Self::now() < job.deadline;
@@ -68,8 +79,18 @@ impl<T: Config> Pallet<T> {
 		ensure!(T::Trainers::is_trainer(&trainer), Error::<T>::NotATrainer);
 		Applicants::<T>::try_mutate(id, |applicants| -> DispatchResult {
 			ensure!(!applicants.contains(&trainer), Error::<T>::AlreadyApplied);
-			applicants.try_push(trainer.clone()).map_err(|_| Error::<T>::TooManyApplicants)?;
-			Self::hold_deposit(&trainer, &job.quote)
+			Self::hold_deposit(&trainer, &job.quote)?;
+			if applicants.is_full() {
+				// Of equal bonds the one that came last.
+				let bonds = applicants.iter().map(T::Trainers::bond);
+				let smallest = bonds.zip((0usize..).map(Reverse)).min();
+				let (least, Reverse(at)) = smallest.ok_or(Error::<T>::TooManyApplicants)?;
+				ensure!(bond > least, Error::<T>::TooManyApplicants);
+				let displaced = applicants.remove(at);
+				Self::return_deposit(id, &displaced, &job.quote);
+				Self::deposit_event(Event::Displaced { job: id, trainer: displaced });
+			}
+			applicants.try_push(trainer.clone()).map_err(|_| Error::<T>::TooManyApplicants.into())
 		})?;
 		if job.invited.is_some() {
 			// Nobody else may come.
@@ -90,16 +111,19 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Records that `who` would settle for `pay`; settles when all parties would. Returns
-	/// whether they did.
+	/// Records that `who` would settle for `pay`, or for nothing any more; settles when all
+	/// parties would. Returns whether they did.
+	///
+	/// An audit is nothing to agree about: an owner of both sides that sees a faked segment
+	/// drawn would settle with itself and lose nothing.
 	pub(crate) fn do_agree(
 		who: T::AccountId,
 		id: JobId,
-		pay: Balance,
+		pay: Option<Balance>,
 	) -> Result<bool, DispatchError> {
 		let mut job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
 		ensure!(
-			matches!(job.state, JobState::Training | JobState::Revealing | JobState::Auditing),
+			matches!(job.state, JobState::Training | JobState::Revealing),
 			Error::<T>::NotRunning
 		);
 		let word = if who == job.submitter {
@@ -111,21 +135,20 @@ impl<T: Config> Pallet<T> {
 				.map(|r| &mut r.offer)
 				.ok_or(Error::<T>::NotAParty)?
 		};
-		ensure!(pay <= job.quote.price, Error::<T>::PayAbovePrice);
-		*word = Some(pay);
-		Self::deposit_event(Event::AgreementProposed { job: id, who, pay });
+		ensure!(pay.is_none_or(|pay| pay <= job.quote.price), Error::<T>::PayAbovePrice);
+		*word = pay;
+		Self::deposit_event(match pay {
+			Some(pay) => Event::AgreementProposed { job: id, who, pay },
+			None => Event::AgreementWithdrawn { job: id, who },
+		});
 
 		let mut working = job.replicas.iter().filter(|r| r.fate == Fate::Working);
-		let agreed = job.offer == Some(pay) && working.all(|r| r.offer == Some(pay));
+		let agreed = pay.is_some() && job.offer == pay && working.all(|r| r.offer == pay);
 		if agreed {
-			let served = match job.state {
-				JobState::Auditing => T::Audits::abort(id),
-				_ => Vec::new(),
-			};
 			T::Submissions::close(id);
 			Self::conclude(id, &mut job, |_| Some(Fate::Agreed));
 			Self::unschedule(id);
-			Self::end(id, &mut job, Ending::Agreed, &served);
+			Self::end(id, &mut job, Ending::Agreed, &[]);
 		}
 		Jobs::<T>::insert(id, job);
 		Ok(agreed)
@@ -135,7 +158,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn agree_weight(settled: bool) -> Weight {
 		let word = T::WeightInfo::agree();
 		if settled {
-			word.saturating_add(T::Audits::advance_weight()).saturating_add(T::WeightInfo::settle())
+			word.saturating_add(T::WeightInfo::settle())
 		} else {
 			word
 		}
@@ -145,10 +168,23 @@ impl<T: Config> Pallet<T> {
 		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
 		ensure!(matches!(job.state, JobState::Ended(_)), Error::<T>::NotEnded);
 		ensure!(Self::now() >= job.deadline, Error::<T>::StillRetained);
+		Self::drop_records(id, &job);
+		Ok(())
+	}
+
+	/// Removes all that is kept of a job that ended.
+	pub(crate) fn drop_records(id: JobId, job: &Job<T::AccountId>) {
+		Agenda::<T>::remove(job.deadline, id);
 		Jobs::<T>::remove(id);
 		T::Submissions::remove(id);
 		T::Audits::remove(id);
 		Self::deposit_event(Event::Forgotten { job: id });
-		Ok(())
+	}
+
+	/// Most that forgetting a job weighs. Benchmarks cannot make verifiers give verdicts, of
+	/// which an audit keeps one for each seat.
+	pub(crate) fn forget_weight() -> Weight {
+		let seats = u64::from(MAX_VERIFIERS);
+		T::WeightInfo::forget().saturating_add(T::DbWeight::get().reads_writes(seats, seats))
 	}
 }

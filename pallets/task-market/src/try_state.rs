@@ -37,6 +37,11 @@ impl<T: Config> Pallet<T> {
 				}
 				JobState::Ended(_) => ensure!(!working, "a job ended without a replica's fate"),
 			}
+			let offered = job.offer.is_some() || job.replicas.iter().any(|r| r.offer.is_some());
+			ensure!(
+				!offered || matches!(job.state, JobState::Training | JobState::Revealing),
+				"an offer to settle in a state that takes none"
+			);
 			ensure!(drawn == !job.replicas.is_empty(), "a seed without replicas or the reverse");
 			ensure!(!drawn || applicants.is_empty(), "applicants after the draw");
 			let s = &job.settlement;
@@ -72,26 +77,33 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Every job that has not ended is on the agenda exactly once, and nothing else is.
+	/// Every job is on the agenda exactly once: one that has not ended where [`Due`] says, one
+	/// that ended where it is to be forgotten. Nothing else is.
 	fn check_agenda() -> Result<(), TryRuntimeError> {
-		let mut entries = 0u32;
+		let mut entries = 0usize;
 		for (at, id, ()) in Agenda::<T>::iter() {
-			ensure!(Due::<T>::get(id) == Some(at), "the two directions of the agenda differ");
+			let ended = Jobs::<T>::get(id)
+				.filter(|job| matches!(job.state, JobState::Ended(_)))
+				.map(|job| job.deadline);
+			ensure!(
+				ended.or(Due::<T>::get(id)) == Some(at),
+				"the two directions of the agenda differ"
+			);
 			ensure!(
 				Cursor::<T>::get().is_none_or(|cursor| at >= cursor),
 				"an entry of the agenda was passed over"
 			);
 			entries = entries.saturating_add(1);
 		}
-		let due = Due::<T>::iter_keys().count();
-		ensure!(due == entries as usize, "the two directions of the agenda differ in length");
+		let jobs = Jobs::<T>::iter_keys().count();
+		ensure!(jobs == entries, "a job is not on the agenda");
 		let active = Jobs::<T>::iter().filter(|(_, job)| !matches!(job.state, JobState::Ended(_)));
 		let mut count = 0usize;
 		for (id, _) in active {
-			ensure!(Due::<T>::contains_key(id), "a job that has not ended is not on the agenda");
+			ensure!(Due::<T>::contains_key(id), "a job that has not ended is not due");
 			count = count.saturating_add(1);
 		}
-		ensure!(count == due, "a job that ended is on the agenda");
+		ensure!(count == Due::<T>::iter_keys().count(), "a job that ended is due");
 		Ok(())
 	}
 }

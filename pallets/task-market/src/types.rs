@@ -117,12 +117,18 @@ impl SlashShares {
 }
 
 /// How much of its `deposit` a trainer loses by the `fate` of its replica: all of it for
-/// what only a trainer can be blamed for, a quarter where states could not be had (which is
-/// milder than fraud), nothing otherwise.
+/// what only a trainer can be blamed for, nothing otherwise.
+///
+/// States that could not be had cost as much as false ones. A cheat sees which segments are
+/// drawn, and would else stop serving, or rescue garbage, for the milder loss whenever a
+/// segment that it faked is among them.
 pub fn lost_deposit(fate: Fate, deposit: Balance) -> Balance {
 	match fate {
-		Fate::NotCommitted | Fate::NotRevealed | Fate::ModelMissing | Fate::Rejected => deposit,
-		Fate::Unavailable => deposit / 4,
+		Fate::NotCommitted
+		| Fate::NotRevealed
+		| Fate::ModelMissing
+		| Fate::Unavailable
+		| Fate::Rejected => deposit,
 		Fate::Working | Fate::Accepted | Fate::Undecided | Fate::Agreed => 0,
 	}
 }

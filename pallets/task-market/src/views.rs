@@ -8,8 +8,11 @@ use trainyard_primitives::{
 	spec::JobSpec,
 	traits::{Submissions, TrainerRegistry},
 	views::{JobView, ListingView, ReplicaView},
-	JobId, MicroUt,
+	work, JobId, MicroUt,
 };
+
+/// How many numbers of jobs [`Pallet::recent_jobs`] looks at: most may be forgotten.
+pub const RECENT_RANGE: u32 = 4_096;
 
 impl<T: Config> Pallet<T> {
 	/// Work of one replica, escrow of the submitter and deposit of each trainer; `None` where
@@ -17,6 +20,13 @@ impl<T: Config> Pallet<T> {
 	pub fn quote(spec: &JobSpec, terms: &Terms) -> Option<(MicroUt, Balance, Balance)> {
 		let quote = Self::checked_quote(spec, terms).ok()?;
 		Some((quote.work, quote.escrow, quote.deposit))
+	}
+
+	/// Least `audit_fee` for this specification and the other terms; `None` where the
+	/// specification is invalid or the fee out of range.
+	pub fn audit_fee(spec: &JobSpec, terms: &Terms) -> Option<Balance> {
+		let audit = work::audit_micro_ut(spec, terms.audit_segments).ok()?;
+		Self::least_fee(audit, terms)
 	}
 
 	/// The job with this number, without its audit.
@@ -55,16 +65,24 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// The jobs that have not ended, in ascending order of number.
-	pub fn active_jobs() -> Vec<JobView<T::AccountId>> {
-		let mut ids: Vec<JobId> = Due::<T>::iter_keys().collect();
+	/// The first `count` jobs that have not ended, in ascending order of number, of those
+	/// behind number `after`. All numbers are looked at, but only so many jobs.
+	pub fn active_jobs(after: Option<JobId>, count: u32) -> Vec<JobView<T::AccountId>> {
+		let mut ids: Vec<JobId> =
+			Due::<T>::iter_keys().filter(|id| after.is_none_or(|after| *id > after)).collect();
 		ids.sort_unstable();
-		ids.into_iter().filter_map(Self::job_view).collect()
+		ids.into_iter().take(count as usize).filter_map(Self::job_view).collect()
 	}
 
-	/// The newest `count` jobs that are still on record, newest first.
+	/// The newest `count` jobs that are still on record, newest first, among the newest
+	/// [`RECENT_RANGE`] numbers.
 	pub fn recent_jobs(count: u32) -> Vec<JobView<T::AccountId>> {
-		(0..NextJob::<T>::get()).rev().filter_map(Self::job_view).take(count as usize).collect()
+		let next = NextJob::<T>::get();
+		(next.saturating_sub(RECENT_RANGE)..next)
+			.rev()
+			.filter_map(Self::job_view)
+			.take(count as usize)
+			.collect()
 	}
 
 	/// The listings of trainers that are still registered, cheapest first.

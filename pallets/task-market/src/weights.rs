@@ -13,7 +13,7 @@ pub trait WeightInfo {
 	fn submit_job() -> Weight;
 	/// The call.
 	fn order() -> Weight;
-	/// The call, for the last applicant that a job may have.
+	/// The call, for an applicant that displaces another.
 	fn apply() -> Weight;
 	/// The call.
 	fn cancel() -> Weight;
@@ -25,8 +25,8 @@ pub trait WeightInfo {
 	fn remove_listing() -> Weight;
 	/// The call.
 	fn forget() -> Weight;
-	/// A look at one height of the agenda.
-	fn serve() -> Weight;
+	/// A look at one height of the agenda and at `n` jobs there that wait on.
+	fn serve(n: u32) -> Weight;
 	/// A look at a job that waits on.
 	fn look() -> Weight;
 	/// Applying ends.
@@ -59,15 +59,17 @@ impl<T: frame_system::Config> WeightInfo for SubstrateWeight<T> {
 			.saturating_add(T::DbWeight::get().reads_writes(6, 6))
 	}
 
-	/// Job, applicants, trainer (r:3 w:1); account and holds (r:2 w:2); agenda (r:1 w:3).
+	/// Job, applicants, trainer (r:3 w:1); bonds of 64 applicants (r:64); two accounts and their
+	/// holds (r:4 w:4); agenda (r:1 w:3).
 	fn apply() -> Weight {
-		Weight::from_parts(90 * MICRO, 20_000).saturating_add(T::DbWeight::get().reads_writes(6, 6))
+		Weight::from_parts(400 * MICRO, 200_000)
+			.saturating_add(T::DbWeight::get().reads_writes(72, 8))
 	}
 
-	/// Job, applicants (r:2 w:1); account and holds (r:2 w:2); agenda (r:1 w:2).
+	/// Job, applicants (r:2 w:1); account and holds (r:2 w:2); agenda (r:1 w:3).
 	fn cancel() -> Weight {
 		Weight::from_parts(100 * MICRO, 20_000)
-			.saturating_add(T::DbWeight::get().reads_writes(5, 5))
+			.saturating_add(T::DbWeight::get().reads_writes(5, 6))
 	}
 
 	/// Job (r:1 w:1).
@@ -85,14 +87,17 @@ impl<T: frame_system::Config> WeightInfo for SubstrateWeight<T> {
 		Weight::from_parts(30 * MICRO, 4_000).saturating_add(T::DbWeight::get().reads_writes(1, 1))
 	}
 
-	/// Job (r:1 w:1); round (w:1); audit (r:1 w:2).
+	/// Job (r:1 w:1); agenda (w:1); round (w:1); audit (r:1 w:2).
 	fn forget() -> Weight {
-		Weight::from_parts(60 * MICRO, 30_000).saturating_add(T::DbWeight::get().reads_writes(2, 4))
+		Weight::from_parts(60 * MICRO, 30_000).saturating_add(T::DbWeight::get().reads_writes(2, 5))
 	}
 
-	/// Cursor (r:1 w:1); agenda (r:1).
-	fn serve() -> Weight {
-		Weight::from_parts(15 * MICRO, 4_000).saturating_add(T::DbWeight::get().reads_writes(2, 1))
+	/// Cursor (r:1 w:1); agenda (r:1); for each job the agenda (r:1 w:1).
+	fn serve(n: u32) -> Weight {
+		Weight::from_parts(15 * MICRO, 4_000)
+			.saturating_add(Weight::from_parts(15 * MICRO, 3_000).saturating_mul(n.into()))
+			.saturating_add(T::DbWeight::get().reads_writes(2, 1))
+			.saturating_add(T::DbWeight::get().reads_writes(1, 1).saturating_mul(n.into()))
 	}
 
 	/// Agenda (r:2 w:4); job (r:1 w:1); round (r:2); up to 8 models or 2 seeds (r:8).
@@ -127,12 +132,12 @@ impl<T: frame_system::Config> WeightInfo for SubstrateWeight<T> {
 			.saturating_add(T::DbWeight::get().reads_writes(13, 8))
 	}
 
-	/// Job (r:1 w:1); agenda (r:1 w:2); accounts of submitter, 8 trainers, 48 verifiers and
+	/// Job (r:1 w:1); agenda (r:1 w:3); accounts of submitter, 8 trainers, 48 verifiers and
 	/// jackpot (r:58 w:58); holds (r:9 w:9); power of 8 trainers (r:16 w:16); issuance.
 	/// 115 transfers in all.
 	fn settle() -> Weight {
 		Weight::from_parts(4_000 * MICRO, 300_000)
-			.saturating_add(T::DbWeight::get().reads_writes(86, 88))
+			.saturating_add(T::DbWeight::get().reads_writes(86, 89))
 	}
 }
 
@@ -148,13 +153,13 @@ impl WeightInfo for () {
 	}
 
 	fn apply() -> Weight {
-		Weight::from_parts(90 * MICRO, 20_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(6, 6))
+		Weight::from_parts(400 * MICRO, 200_000)
+			.saturating_add(RocksDbWeight::get().reads_writes(72, 8))
 	}
 
 	fn cancel() -> Weight {
 		Weight::from_parts(100 * MICRO, 20_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(5, 5))
+			.saturating_add(RocksDbWeight::get().reads_writes(5, 6))
 	}
 
 	fn agree() -> Weight {
@@ -174,12 +179,14 @@ impl WeightInfo for () {
 
 	fn forget() -> Weight {
 		Weight::from_parts(60 * MICRO, 30_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(2, 4))
+			.saturating_add(RocksDbWeight::get().reads_writes(2, 5))
 	}
 
-	fn serve() -> Weight {
+	fn serve(n: u32) -> Weight {
 		Weight::from_parts(15 * MICRO, 4_000)
+			.saturating_add(Weight::from_parts(15 * MICRO, 3_000).saturating_mul(n.into()))
 			.saturating_add(RocksDbWeight::get().reads_writes(2, 1))
+			.saturating_add(RocksDbWeight::get().reads_writes(1, 1).saturating_mul(n.into()))
 	}
 
 	fn look() -> Weight {
@@ -211,6 +218,6 @@ impl WeightInfo for () {
 
 	fn settle() -> Weight {
 		Weight::from_parts(4_000 * MICRO, 300_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(86, 88))
+			.saturating_add(RocksDbWeight::get().reads_writes(86, 89))
 	}
 }

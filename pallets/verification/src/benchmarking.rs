@@ -38,14 +38,14 @@ fn verifier<T: Config>(at: u32) -> T::AccountId {
 /// hold.
 fn fill_pool<T: Config>(count: u32) {
 	let bond = bond::<T>();
-	let mut pool = frame_support::BoundedBTreeMap::<T::AccountId, Balance, T::MaxPool>::new();
+	let mut pool = frame_support::BoundedBTreeMap::<T::AccountId, Entry, Room<T::MaxPool>>::new();
 	for at in 0..count {
 		let who = verifier::<T>(at);
 		if at < MAX_VERIFIERS {
 			funded::<T>(&who, bond);
 			T::Currency::hold(&HoldReason::VerifierBond.into(), &who, bond).expect("it is funded");
 		}
-		pool.try_insert(who, bond).expect("the pool has room");
+		pool.try_insert(who, Entry::new(bond, 0)).expect("the pool has room");
 	}
 	Pool::<T>::put(pool);
 }
@@ -106,7 +106,9 @@ mod benchmarks {
 	fn register() {
 		let caller: T::AccountId = whitelisted_caller();
 		let bond = bond::<T>();
-		fill_pool::<T>(T::MaxPool::get() - 1);
+		// Somebody must make room.
+		fill_pool::<T>(T::MaxPool::get());
+		let bond = bond.saturating_add(1);
 		funded::<T>(&caller, bond);
 
 		#[extrinsic_call]
@@ -209,23 +211,26 @@ mod benchmarks {
 		#[extrinsic_call]
 		_(RawOrigin::Signed(caller.clone()), amount);
 
-		assert_eq!(Pool::<T>::get().get(&caller), Some(&(2 * amount)));
+		assert_eq!(Pool::<T>::get().get(&caller).map(|entry| entry.bond), Some(2 * amount));
 	}
 
-	/// Everyone has revealed the longest findings, and for everyone there is a group in which it
-	/// is among the minority: all are slashed, and as the pool's minimum is what they have, all
-	/// leave it.
+	/// All results are rejected, each by the majority that it takes, and everyone accepts some
+	/// of them: all are slashed, and as the pool's minimum is what they have, all leave it.
 	#[benchmark]
 	fn close_round() {
 		fill_pool::<T>(T::MaxPool::get());
 		funded::<T>(&T::Jackpot::get(), 0);
 		let mut audit = largest::<T>(AuditPhase::Revealing { until: 0 });
-		let minority = (MAX_VERIFIERS as usize - 1) / 2;
+		let seats = MAX_VERIFIERS as usize;
 		for (at, member) in audit.committee.iter_mut().enumerate() {
 			member.commitment = Some(H256([3; 32]));
 			member.revealed = true;
 			let mut findings = longest_findings();
-			findings[at / minority] = GroupVerdict::Reject(RejectReason::WrongModel);
+			for (group, verdict) in findings.iter_mut().enumerate() {
+				if (at + 2 * group) % seats > (seats - 1) / 2 - 1 {
+					*verdict = GroupVerdict::Reject(RejectReason::WrongModel);
+				}
+			}
 			Verdicts::<T>::insert(JOB, &member.verifier, findings);
 		}
 		AuditRecords::<T>::insert(JOB, &audit);
@@ -244,22 +249,24 @@ mod benchmarks {
 	}
 
 	#[benchmark]
-	fn seat(p: Linear<1, { T::MaxPool::get() }>) {
+	fn seat(p: Linear<1, { Room::<T::MaxPool>::get() }>) {
 		fill_pool::<T>(p);
 		let mut audit = largest::<T>(AuditPhase::Drawing { after: 0 });
 		audit.committee = Default::default();
+		audit.drawn = Default::default();
 		AuditRecords::<T>::insert(JOB, &audit);
 
 		#[block]
 		{
 			let mut audit = AuditRecords::<T>::get(JOB).expect("it was just inserted");
 			let _ = Pallet::<T>::seed(JOB, 0, 0);
-			Pallet::<T>::seat(JOB, &mut audit, &H256([1; 32]));
+			Pallet::<T>::seat(JOB, &mut audit, &H256([1; 32]), 0);
 			AuditRecords::<T>::insert(JOB, audit);
 		}
 
 		let seats = AuditRecords::<T>::get(JOB).map(|audit| audit.committee.len() as u32);
-		assert_eq!(seats, Some(p.min(MAX_VERIFIERS)));
+		let odd = p.min(MAX_VERIFIERS).saturating_sub(1) / 2 * 2 + 1;
+		assert_eq!(seats, Some(if odd < T::MinSeats::get() { 0 } else { odd }));
 	}
 
 	impl_benchmark_test_suite!(Pallet, crate::mock::new_test_ext(), crate::mock::Test);

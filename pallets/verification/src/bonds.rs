@@ -1,6 +1,6 @@
 //! Verifiers' bonds: in, out, and slashed.
 
-use crate::{Config, Error, Event, Fault, HoldReason, Leaving, LeavingVerifiers, Pallet, Pool};
+use crate::{Config, Error, Event, Fault, HoldReason, LeavingVerifiers, Pallet, Pool};
 use frame_support::{
 	ensure,
 	pallet_prelude::DispatchResult,
@@ -25,37 +25,31 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn do_register(who: T::AccountId, bond: Balance) -> DispatchResult {
 		ensure!(bond >= T::MinBond::get(), Error::<T>::BondTooSmall);
 		ensure!(!LeavingVerifiers::<T>::contains_key(&who), Error::<T>::StillLeaving);
-		Pool::<T>::try_mutate(|pool| -> DispatchResult {
-			ensure!(!pool.contains_key(&who), Error::<T>::AlreadyVerifier);
-			pool.try_insert(who.clone(), bond).map_err(|_| Error::<T>::PoolFull)?;
-			T::Currency::hold(&HoldReason::VerifierBond.into(), &who, bond)
-		})?;
+		let known = Pool::<T>::get().get(&who).is_some_and(|entry| entry.is_active());
+		ensure!(!known, Error::<T>::AlreadyVerifier);
+		T::Currency::hold(&HoldReason::VerifierBond.into(), &who, bond)?;
+		Self::enter(who.clone(), bond)?;
 		Self::deposit_event(Event::Registered { verifier: who, bond });
 		Ok(())
 	}
 
 	pub(crate) fn do_bond_extra(who: T::AccountId, amount: Balance) -> DispatchResult {
 		let bond = Pool::<T>::try_mutate(|pool| {
-			let bond = pool.get_mut(&who).ok_or(Error::<T>::NotVerifier)?;
+			let entry = pool.get_mut(&who).filter(|entry| entry.is_active());
+			let entry = entry.ok_or(Error::<T>::NotVerifier)?;
 			T::Currency::hold(&HoldReason::VerifierBond.into(), &who, amount)?;
-			*bond = bond.saturating_add(amount);
-			Ok::<_, sp_runtime::DispatchError>(*bond)
+			entry.raise(amount, Self::now());
+			Ok::<_, sp_runtime::DispatchError>(entry.bond)
 		})?;
 		Self::deposit_event(Event::BondRaised { verifier: who, bond });
 		Ok(())
 	}
 
 	pub(crate) fn do_deregister(who: T::AccountId) -> DispatchResult {
-		let bond = Pool::<T>::mutate(|pool| pool.remove(&who)).ok_or(Error::<T>::NotVerifier)?;
-		Self::leave(who, bond);
+		let active = Pool::<T>::get().get(&who).is_some_and(|entry| entry.is_active());
+		ensure!(active, Error::<T>::NotVerifier);
+		Self::leave(&who);
 		Ok(())
-	}
-
-	/// Starts the unbonding of a verifier that was just taken out of the pool.
-	fn leave(who: T::AccountId, bond: Balance) {
-		let until = Self::now().saturating_add(T::UnbondingBlocks::get());
-		LeavingVerifiers::<T>::insert(&who, Leaving { bond, until });
-		Self::deposit_event(Event::Left { verifier: who, until });
 	}
 
 	pub(crate) fn do_withdraw(who: T::AccountId) -> DispatchResult {
@@ -79,18 +73,17 @@ impl<T: Config> Pallet<T> {
 			Fault::NoVerdict => T::AbsentSlash::get(),
 			Fault::Contrary => T::ContrarySlash::get(),
 		};
-		let amount = if let Some(bond) = Pool::<T>::get().get(who).copied() {
-			let amount = Self::move_to_jackpot(who, part.mul_floor(bond));
-			let left = bond.saturating_sub(amount);
+		let active = Pool::<T>::get().get(who).copied().filter(|entry| entry.is_active());
+		let amount = if let Some(entry) = active {
+			let amount = Self::move_to_jackpot(who, part.mul_floor(entry.bond));
+			let left = entry.bond.saturating_sub(amount);
 			Pool::<T>::mutate(|pool| {
-				if left < T::MinBond::get() {
-					pool.remove(who);
-				} else if let Some(bond) = pool.get_mut(who) {
-					*bond = left;
+				if let Some(entry) = pool.get_mut(who) {
+					entry.lower(left);
 				}
 			});
 			if left < T::MinBond::get() {
-				Self::leave(who.clone(), left);
+				Self::leave(who);
 			}
 			amount
 		} else if let Some(mut leaving) = LeavingVerifiers::<T>::get(who) {

@@ -3,7 +3,7 @@
 use crate::{AuditOf, Config, Event, Member, Pallet, Pool, H256};
 use alloc::vec::Vec;
 use codec::Encode;
-use frame_support::BoundedVec;
+use frame_support::{traits::Get, BoundedVec};
 use trainyard_primitives::{
 	draw,
 	job::{Balance, BlockNumber},
@@ -24,27 +24,32 @@ impl<T: Config> Pallet<T> {
 		T::Beacon::seed(SEED, &(job, round).encode(), after)
 	}
 
-	/// Draws the committee of the round, in proportion to bonds, from the pool without the
-	/// job's parties, and the segments.
+	/// Draws the committee of the round, in proportion to the bonds of height `after`, from
+	/// the pool without the job's parties; and, in the first round, the segments.
 	///
-	/// Fewer eligible verifiers than wanted make a smaller committee. Once states were
-	/// rescued, the segments stay those of the round in which they were asked for: no others
-	/// are on chain. The results were revealed before any draw, so no trainer can use
-	/// knowing them.
-	pub(crate) fn seat(job: JobId, audit: &mut AuditOf<T>, seed: &H256) {
+	/// A committee has an odd number of seats, so that nobody can split it, and at least
+	/// `MinSeats`; fewer eligible verifiers than wanted make a smaller one, or none.
+	///
+	/// The segments stay over the rounds: new ones would be another chance for a trainer
+	/// who serves only enough verifiers to prevent a decision. The results were revealed
+	/// before any draw, so no trainer can use knowing them.
+	pub(crate) fn seat(job: JobId, audit: &mut AuditOf<T>, seed: &H256, after: BlockNumber) {
 		let eligible: Vec<(T::AccountId, Balance)> = Pool::<T>::get()
 			.into_inner()
 			.into_iter()
-			.filter(|(who, _)| !audit.parties.contains(who))
+			.map(|(who, entry)| (who, entry.counts(after)))
+			.filter(|(who, bond)| *bond > 0 && !audit.parties.contains(who))
 			.collect();
-		let drawn = draw::weighted(COMMITTEE, seed, &eligible, audit.verifiers as usize);
+		let seats = odd(audit.verifiers.min(eligible.len() as u32));
+		let enough = seats >= T::MinSeats::get();
+		let seats = if enough { seats as usize } else { 0 };
 		audit.committee = BoundedVec::truncate_from(
-			drawn
+			draw::weighted(COMMITTEE, seed, &eligible, seats)
 				.into_iter()
 				.map(|verifier| Member { verifier, commitment: None, revealed: false })
 				.collect(),
 		);
-		if !audit.has_rescued() {
+		if audit.drawn.is_empty() {
 			audit.drawn = BoundedVec::truncate_from(draw::distinct(
 				SEGMENTS,
 				seed,
@@ -59,4 +64,9 @@ impl<T: Config> Pallet<T> {
 			segments: audit.drawn.to_vec(),
 		});
 	}
+}
+
+/// The largest odd number up to `n`; 0 of 0.
+fn odd(n: u32) -> u32 {
+	n.saturating_sub(u32::from(n % 2 == 0))
 }

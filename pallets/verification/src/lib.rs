@@ -38,6 +38,7 @@ mod bonds;
 mod committee;
 #[cfg(test)]
 mod mock;
+pub mod pool;
 mod rescue;
 mod rounds;
 #[cfg(test)]
@@ -50,6 +51,7 @@ mod views;
 pub mod weights;
 
 pub use pallet::*;
+pub use pool::{Entry, Room, SETTLING};
 pub use types::*;
 pub use weights::WeightInfo;
 
@@ -80,6 +82,7 @@ pub mod pallet {
 	#[pallet::storage_version(STORAGE_VERSION)]
 	pub struct Pallet<T>(_);
 
+	/// What the pallet needs of its runtime.
 	#[pallet::config]
 	pub trait Config: frame_system::Config<RuntimeEvent: From<Event<Self>>> {
 		/// Weights of this pallet's calls.
@@ -119,16 +122,17 @@ pub mod pallet {
 		#[pallet::constant]
 		type MaxPool: Get<u32>;
 
-		/// Blocks for replaying and committing.
+		/// Fewest seats of a committee. With fewer eligible verifiers nobody is seated.
 		#[pallet::constant]
+		type MinSeats: Get<u32>;
+
+		/// Blocks for replaying and committing.
 		type CommitBlocks: Get<BlockNumber>;
 
 		/// Blocks for revealing.
-		#[pallet::constant]
 		type RevealBlocks: Get<BlockNumber>;
 
 		/// Blocks for storing the states of a result that could not be had.
-		#[pallet::constant]
 		type RescueBlocks: Get<BlockNumber>;
 
 		/// Part of the bond lost by a member of a committee without a verdict.
@@ -147,11 +151,11 @@ pub mod pallet {
 		VerifierBond,
 	}
 
-	/// Verifiers that committees are drawn from, and their bonds. One value, because a draw
-	/// reads all of them.
+	/// Verifiers that committees are drawn from, and their bonds; see [`crate::pool`]. One
+	/// value, because a draw reads all of them.
 	#[pallet::storage]
 	pub type Pool<T: Config> =
-		StorageValue<_, BoundedBTreeMap<T::AccountId, Balance, T::MaxPool>, ValueQuery>;
+		StorageValue<_, BoundedBTreeMap<T::AccountId, Entry, Room<T::MaxPool>>, ValueQuery>;
 
 	/// Verifiers that left the pool and have not withdrawn their bond.
 	#[pallet::storage]
@@ -304,7 +308,7 @@ pub mod pallet {
 		AlreadyVerifier,
 		/// The caller is leaving: withdraw the bond first.
 		StillLeaving,
-		/// The pool of verifiers is full.
+		/// The pool of verifiers is full, and nobody in it has a smaller bond.
 		PoolFull,
 		/// The caller is not in the pool of verifiers.
 		NotVerifier,
@@ -366,6 +370,11 @@ pub mod pallet {
 					> T::CommitBlocks::get().saturating_add(T::RevealBlocks::get()),
 				"a bond could be withdrawn before the round it answers for is over"
 			);
+			assert!(
+				T::UnbondingBlocks::get() > SETTLING,
+				"a bond could be withdrawn while its owner can still be drawn"
+			);
+			assert!(T::MinSeats::get() % 2 == 1, "an even committee can be split");
 			assert!(
 				T::ContrarySlash::get() >= T::AbsentSlash::get(),
 				"a false verdict must not cost less than none"
@@ -455,7 +464,7 @@ pub mod pallet {
 
 		/// The verifiers in the pool and their bonds, by account.
 		pub fn verifiers() -> Vec<(T::AccountId, Balance)> {
-			Pool::<T>::get().into_inner().into_iter().collect()
+			Self::active()
 		}
 	}
 }

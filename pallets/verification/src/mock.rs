@@ -73,6 +73,8 @@ parameter_types! {
 	pub static Outcome: Option<(Vec<Decision>, Vec<AccountId>)> = None;
 	/// Where slashed bonds go.
 	pub static JackpotAccount: AccountId = JACKPOT;
+	/// Fewest seats of a committee.
+	pub static MinSeats: u32 = 1;
 	pub const AbsentSlash: Permill = Permill::from_percent(10);
 	pub const ContrarySlash: Permill = Permill::from_percent(30);
 }
@@ -130,6 +132,7 @@ impl crate::Config for Test {
 	type MinBond = ConstU128<MIN_BOND>;
 	type UnbondingBlocks = ConstU32<UNBONDING>;
 	type MaxPool = ConstU32<32>;
+	type MinSeats = MinSeats;
 	type CommitBlocks = ConstU32<COMMIT>;
 	type RevealBlocks = ConstU32<REVEAL>;
 	type RescueBlocks = ConstU32<RESCUE>;
@@ -168,6 +171,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Progressed::set(Vec::new());
 		Due::set(None);
 		Outcome::set(None);
+		MinSeats::set(1);
 		JackpotAccount::set(JACKPOT);
 	});
 	ext
@@ -371,7 +375,8 @@ pub fn unanimous(say: Say) -> Vec<AccountId> {
 pub fn bond_of(who: AccountId) -> u128 {
 	crate::Pool::<Test>::get()
 		.get(&who)
-		.copied()
+		.filter(|entry| entry.is_active())
+		.map(|entry| entry.bond)
 		.or_else(|| crate::LeavingVerifiers::<Test>::get(who).map(|leaving| leaving.bond))
 		.unwrap_or(0)
 }

@@ -13,11 +13,13 @@
 //!   or when it cannot be had in a later round either, it is unavailable. Rescued when no
 //!   round is left it stays undecided: its trainers did what was asked of them.
 //! - A group decided in one round is not asked about in the next.
+//! - Of two groups that pass in one round neither is decided, nor one that passes behind
+//!   another: at most one result is true. The next round replays other segments.
 
 use crate::{
 	verdicts::{stance, tally, Outcome, Stance},
-	Audit, AuditOf, AuditRecords, Config, Error, Event, Fault, Group, Pallet, Rescue, Verdicts,
-	WeightInfo, MAX_PARTIES,
+	Audit, AuditOf, AuditRecords, Config, Error, Event, Fault, Group, Pallet, Rescue, Room,
+	Verdicts, WeightInfo, MAX_PARTIES,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight, BoundedVec};
@@ -103,7 +105,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 	}
 
 	fn advance_weight() -> Weight {
-		T::WeightInfo::close_round().saturating_add(T::WeightInfo::seat(T::MaxPool::get()))
+		T::WeightInfo::close_round().saturating_add(T::WeightInfo::seat(Room::<T::MaxPool>::get()))
 	}
 }
 
@@ -155,7 +157,7 @@ impl<T: Config> Pallet<T> {
 					Step::Wait(now.saturating_add(1))
 				}
 				Seed::Ready(seed) => {
-					Self::seat(job, audit, &seed);
+					Self::seat(job, audit, &seed, after);
 					let until = now.saturating_add(T::CommitBlocks::get());
 					audit.phase = AuditPhase::Committing { until };
 					Step::Again
@@ -203,32 +205,46 @@ impl<T: Config> Pallet<T> {
 			.iter()
 			.map(|m| m.revealed.then(|| Verdicts::<T>::get(job, &m.verifier)).flatten())
 			.collect();
+		let votes: Vec<Vec<_>> = (0..audit.groups.len())
+			.map(|at| findings.iter().map(|f| f.as_ref().and_then(|f| f.get(at))).collect())
+			.collect();
+		let outcomes: Vec<Option<Outcome>> = audit
+			.groups
+			.iter()
+			.zip(&votes)
+			.map(|(group, votes)| tally(votes).filter(|_| group.decision.is_none()))
+			.collect();
+		// All replicas share the seed, so at most one result is true. Two that pass are not
+		// told apart by the segments drawn: others must be.
+		let passed = outcomes.iter().filter(|o| matches!(o, Some(Outcome::Accept(_)))).count();
+		let known = audit.groups.iter().any(|g| g.decision == Some(Decision::Accepted));
+		let contradiction = passed > usize::from(!known);
 		let mut stances: Vec<Stance> = findings.iter().map(|_| Stance::Agrees).collect();
 		let mut decisions = Vec::new();
-		for (at, group) in audit.groups.iter_mut().enumerate() {
-			let mut decision = None;
+		for ((group, votes), outcome) in audit.groups.iter_mut().zip(&votes).zip(outcomes) {
+			let outcome =
+				outcome.filter(|outcome| !(contradiction && matches!(outcome, Outcome::Accept(_))));
 			if group.decision.is_none() {
-				let votes: Vec<_> =
-					findings.iter().map(|f| f.as_ref().and_then(|f| f.get(at))).collect();
-				let outcome = tally(&votes);
-				decision = match outcome {
-					None => None,
-					Some(Outcome::Accept(_)) => Some(Decision::Accepted),
-					Some(Outcome::Reject) => Some(Decision::Rejected),
-					Some(Outcome::Unavailable) if group.rescue == Rescue::NotNeeded => {
-						group.rescue = Rescue::Asked;
-						None
-					}
-					Some(Outcome::Unavailable) => Some(Decision::Unavailable),
-				};
 				for (worst, vote) in stances.iter_mut().zip(votes) {
-					*worst = (*worst).max(stance(vote, outcome.as_ref()));
+					*worst = (*worst).max(stance(*vote, outcome.as_ref()));
 				}
 			}
-			decisions.push(decision);
+			decisions.push(match outcome {
+				None => None,
+				Some(Outcome::Accept(_)) => Some(Decision::Accepted),
+				Some(Outcome::Reject) => Some(Decision::Rejected),
+				Some(Outcome::Unavailable) if group.rescue == Rescue::NotNeeded => {
+					group.rescue = Rescue::Asked;
+					None
+				}
+				Some(Outcome::Unavailable) => Some(Decision::Unavailable),
+			});
 		}
 		let mut decisions = decisions.into_iter();
 		Self::decide(job, audit, |_| decisions.next().flatten());
+		if contradiction && !audit.has_rescued() {
+			audit.drawn = Default::default();
+		}
 
 		for (member, stance) in audit.committee.iter().zip(stances) {
 			match stance {
@@ -256,9 +272,6 @@ impl<T: Config> Pallet<T> {
 		if !audit.is_decided() && next < MAX_AUDIT_ROUNDS {
 			Self::drop_verdicts(job, audit);
 			audit.committee = Default::default();
-			if !audit.has_rescued() {
-				audit.drawn = Default::default();
-			}
 			audit.round = next;
 			audit.phase = AuditPhase::Drawing { after: now };
 			return;

@@ -22,10 +22,16 @@ impl<T: Config> Pallet<T> {
 		let held = |who: &T::AccountId| {
 			T::Currency::balance_on_hold(&HoldReason::VerifierBond.into(), who)
 		};
-		for (who, bond) in Pool::<T>::get() {
+		let active = Self::active();
+		ensure!(active.len() <= T::MaxPool::get() as usize, "too many verifiers in the pool");
+		for (who, bond) in active {
 			ensure!(held(&who) == bond, "a bond in the pool is not what is held");
 			ensure!(bond >= T::MinBond::get(), "a bond in the pool is below the minimum");
 			ensure!(!LeavingVerifiers::<T>::contains_key(&who), "in the pool and leaving");
+		}
+		for (_, entry) in Pool::<T>::get() {
+			ensure!(entry.before <= entry.bond, "a bond counted for more than it is");
+			ensure!(entry.since <= Self::now(), "a bond from the future");
 		}
 		for (who, leaving) in LeavingVerifiers::<T>::iter() {
 			ensure!(held(&who) == leaving.bond, "a leaving bond is not what is held");
@@ -35,6 +41,10 @@ impl<T: Config> Pallet<T> {
 			ensure!(audit.round < MAX_AUDIT_ROUNDS, "a round too many");
 			ensure!(audit.parties.len() <= MAX_PARTIES as usize, "too many parties");
 			ensure!(audit.committee.len() <= audit.verifiers as usize, "committee too large");
+			ensure!(
+				audit.committee.is_empty() || audit.committee.len() % 2 == 1,
+				"a committee that can be split"
+			);
 			for (at, member) in audit.committee.iter().enumerate() {
 				let who = &member.verifier;
 				ensure!(!audit.parties.contains(who), "a party sits on the committee");

@@ -2,7 +2,8 @@
 //!
 //! The rule, in one place. A group is decided when a *strict majority of the committee*,
 //! absent members counted, says the same about it: accept with equal evidence, reject for
-//! any reason, or unavailable.
+//! any reason, or unavailable. Where reject and unavailable have the majority only together
+//! it is unavailable: a trainer who serves a part of the committee must serve the chain.
 //!
 //! Where accept or reject is decided, a member that said the other thing, or accepted
 //! on other evidence, was wrong: a strict replay has one outcome. A member that could
@@ -57,11 +58,14 @@ pub enum Stance {
 /// one; `None` without such a majority.
 pub fn tally<'a>(votes: &[Option<&'a GroupVerdict>]) -> Option<Outcome<'a>> {
 	let seats = votes.len();
-	votes.iter().flatten().map(|vote| Outcome::from(*vote)).find(|candidate| {
-		let agreed =
-			votes.iter().flatten().filter(|vote| Outcome::from(**vote) == *candidate).count();
-		agreed.saturating_mul(2) > seats
-	})
+	let outcomes = || votes.iter().flatten().map(|vote| Outcome::from(*vote));
+	let majority = |count: usize| count.saturating_mul(2) > seats;
+	outcomes()
+		.find(|candidate| majority(outcomes().filter(|other| other == candidate).count()))
+		.or_else(|| {
+			let without = outcomes().filter(|o| !matches!(o, Outcome::Accept(_))).count();
+			majority(without).then_some(Outcome::Unavailable)
+		})
 }
 
 /// How a vote stands to the outcome.
@@ -76,8 +80,8 @@ pub fn stance(vote: Option<&GroupVerdict>, outcome: Option<&Outcome>) -> Stance 
 }
 
 /// Whether `findings` fit the audit: one verdict for each group; of the groups still open,
-/// acceptance with evidence for exactly the segments drawn, a rejected segment among them,
-/// a rejected checkpoint among the job's.
+/// acceptance with evidence for exactly the segments drawn, a rejected segment or checkpoint
+/// among the job's.
 fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<(), Error<T>> {
 	ensure!(findings.len() == audit.groups.len(), Error::<T>::WrongNumberOfVerdicts);
 	for (group, verdict) in audit.groups.iter().zip(findings) {
@@ -89,8 +93,10 @@ fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<
 				evidence.iter().map(|e| e.segment).eq(audit.drawn.iter().copied()),
 				Error::<T>::WrongSegments
 			),
+			// Not only one of those drawn: where results differ, verifiers look at where they
+			// part.
 			GroupVerdict::Reject(RejectReason::WrongSegment(evidence)) => {
-				ensure!(audit.drawn.contains(&evidence.segment), Error::<T>::WrongSegments)
+				ensure!(evidence.segment < audit.segments, Error::<T>::WrongSegments)
 			}
 			GroupVerdict::Reject(RejectReason::WrongState { checkpoint }) => {
 				ensure!(*checkpoint <= audit.segments, Error::<T>::NoSuchCheckpoint)

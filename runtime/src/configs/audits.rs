@@ -1,6 +1,6 @@
 //! Verifiers and audits.
 
-use super::{market::DAYS, money::Jackpot};
+use super::{market::DAYS, money::Jackpot, periods};
 use crate::{
 	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, TaskMarket, UNIT,
 };
@@ -9,13 +9,13 @@ use sp_runtime::Permill;
 use trainyard_primitives::job::BlockNumber;
 
 parameter_types! {
+	/// Smallest bond of a verifier.
 	pub const MinVerifierBond: Balance = 100 * UNIT;
-	pub const VerifierUnbonding: BlockNumber = DAYS;
-	/// A committee member who vanishes holds an audit up this long: 12 minutes at 6 s.
-	pub const CommitBlocks: BlockNumber = 120;
-	pub const RevealBlocks: BlockNumber = 30;
-	pub const RescueBlocks: BlockNumber = 300;
+	/// Longer than the two periods of a verdict can be made, see [`periods`].
+	pub const VerifierUnbonding: BlockNumber = 15 * DAYS;
+	/// Lost of the bond by a member of a committee that gives no verdict,
 	pub const AbsentSlash: Permill = Permill::from_percent(1);
+	/// and by one whose verdict is false.
 	pub const ContrarySlash: Permill = Permill::from_percent(10);
 }
 
@@ -30,9 +30,10 @@ impl pallet_verification::Config for Runtime {
 	type MinBond = MinVerifierBond;
 	type UnbondingBlocks = VerifierUnbonding;
 	type MaxPool = ConstU32<256>;
-	type CommitBlocks = CommitBlocks;
-	type RevealBlocks = RevealBlocks;
-	type RescueBlocks = RescueBlocks;
+	type MinSeats = ConstU32<3>;
+	type CommitBlocks = periods::VerdictCommitBlocks;
+	type RevealBlocks = periods::VerdictRevealBlocks;
+	type RescueBlocks = periods::RescueBlocks;
 	type AbsentSlash = AbsentSlash;
 	type ContrarySlash = ContrarySlash;
 }

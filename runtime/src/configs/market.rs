@@ -2,15 +2,21 @@
 
 use super::{
 	money::{state_deposit, Jackpot},
+	periods,
 	system::MAX_BLOCK_WEIGHT,
 };
 use crate::{
 	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, Submissions, TaskMarket,
-	Verification, MICROUNIT, MILLIUNIT, UNIT,
+	Verification, MICROUNIT, UNIT,
 };
 use frame_support::{parameter_types, traits::ConstU32, weights::Weight};
 use sp_runtime::Perbill;
-use trainyard_primitives::{job::BlockNumber, spec::MAX_PARAMETERS};
+use trainyard_primitives::{
+	job::{BlockNumber, MIN_AUDIT_FEE},
+	spec::MAX_PARAMETERS,
+	units::MICRO_UT_PER_UT,
+	MicroUt,
+};
 
 /// Blocks of a day, at 6 s each. Periods below are written in these; a chain with other
 /// block times has other days.
@@ -19,17 +25,24 @@ pub const DAYS: BlockNumber = 14_400;
 parameter_types! {
 	/// A fifth of a block may go into serving due jobs at its beginning.
 	pub ServiceWeight: Weight = Perbill::from_percent(20) * MAX_BLOCK_WEIGHT;
+	/// Least deposit of a trainer, before the audit fees.
 	pub const MinDeposit: Balance = UNIT;
 	/// The floor price of power: 1 TRY for the work of 7 minutes on 1,000 MFLOPS.
 	pub const FeePerUt: Balance = UNIT;
 	/// Pays for a verifier's two transactions, several times over.
-	pub const MinAuditFee: Balance = 50 * MILLIUNIT;
+	pub const MinAuditFee: Balance = MIN_AUDIT_FEE;
+	/// 2 `ut`: 864 GFLOP, which a machine of 2 GFLOPS replays in 7 of the 12 minutes that
+	/// there are for a verdict at 6 s a block.
+	pub const MaxAuditWork: MicroUt = 2 * MICRO_UT_PER_UT as MicroUt;
+	/// Least blocks for applying, training, and each period that root may set.
 	pub const MinPeriod: BlockNumber = 3;
+	/// Most blocks for applying: a week.
 	pub const MaxApplyBlocks: BlockNumber = 7 * DAYS;
+	/// Most blocks for training: a quarter of a year.
 	pub const MaxTrainingBlocks: BlockNumber = 90 * DAYS;
-	/// The largest model there can be (1 GiB, three chunks a block) takes 342 blocks.
-	pub const RevealBlocks: BlockNumber = 600;
+	/// Blocks between two looks for models that are still being stored.
 	pub const ModelPollBlocks: BlockNumber = 2;
+	/// Blocks for which an ended job is kept: a month.
 	pub const JobRetention: BlockNumber = 30 * DAYS;
 }
 
@@ -46,10 +59,12 @@ impl pallet_task_market::Config for Runtime {
 	type MinDeposit = MinDeposit;
 	type FeePerUt = FeePerUt;
 	type MinAuditFee = MinAuditFee;
+	type MaxAuditWork = MaxAuditWork;
+	type MaxBlob = MaxBlob;
 	type MinPeriod = MinPeriod;
 	type MaxApplyBlocks = MaxApplyBlocks;
 	type MaxTrainingBlocks = MaxTrainingBlocks;
-	type RevealBlocks = RevealBlocks;
+	type RevealBlocks = periods::RevealBlocks;
 	type ModelPollBlocks = ModelPollBlocks;
 	type RetentionBlocks = JobRetention;
 	type MaxApplicants = ConstU32<64>;
@@ -62,14 +77,18 @@ impl pallet_submissions::Config for Runtime {
 }
 
 parameter_types! {
+	/// Deposit for a blob of no bytes.
 	pub const BlobDepositBase: Balance = state_deposit(2, 200);
 	/// A blob of 1 MiB holds about 1 TRY.
 	pub const BlobDepositPerByte: Balance = MICROUNIT;
 	/// The largest model that a specification may ask for (four bytes a parameter), and
 	/// 1 MiB for what surrounds it.
 	pub const MaxBlob: u64 = 4 * MAX_PARAMETERS + 1024 * 1024;
+	/// Blocks for storing all chunks of a blob.
 	pub const UploadPeriod: BlockNumber = 600;
+	/// Blocks for which a blob is kept, unless prolonged: a month.
 	pub const BlobRetention: BlockNumber = 30 * DAYS;
+	/// Blocks behind that for its owner to prolong it: a day.
 	pub const BlobGrace: BlockNumber = DAYS;
 }
 

@@ -5,6 +5,7 @@ pub mod audits;
 pub mod benchmarks;
 pub mod market;
 pub mod money;
+pub mod periods;
 pub mod session;
 pub mod system;
 pub mod tools;

@@ -17,6 +17,7 @@ use pallet_transaction_payment::{FungibleAdapter, Multiplier, TargetedFeeAdjustm
 use sp_runtime::{traits::AccountIdConversion, FixedPointNumber, Perquintill};
 
 parameter_types! {
+	/// Least balance that keeps an account.
 	pub const ExistentialDeposit: Balance = EXISTENTIAL_DEPOSIT;
 	/// The account that gathers a part of the block rewards and of what is slashed, to pay
 	/// for checking. No key opens it. It exists from genesis.

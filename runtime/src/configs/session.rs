@@ -26,7 +26,9 @@ pub type WeightedGrandpa = pallet_hashrate::authorities::WeightedGrandpa<Runtime
 impl_opaque_keys! {
 	/// The keys by which a node acts for an authority.
 	pub struct SessionKeys {
+		/// Makes blocks.
 		pub babe: WeightedBabe,
+		/// Votes on finality.
 		pub grandpa: WeightedGrandpa,
 	}
 }
@@ -68,6 +70,7 @@ impl pallet_babe::Config for Runtime {
 	type ExpectedBlockTime = pallet_hashrate::SlotDuration<Runtime>;
 	type EpochChangeTrigger = pallet_babe::ExternalTrigger;
 	type DisabledValidators = Session;
+	// The pallet's own weights.
 	type WeightInfo = ();
 	type MaxAuthorities = MaxAuthorities;
 	type MaxNominators = ConstU32<0>;
@@ -78,6 +81,7 @@ impl pallet_babe::Config for Runtime {
 
 impl pallet_grandpa::Config for Runtime {
 	type RuntimeEvent = RuntimeEvent;
+	// The pallet's own weights.
 	type WeightInfo = ();
 	type MaxAuthorities = MaxAuthorities;
 	type MaxNominators = ConstU32<0>;

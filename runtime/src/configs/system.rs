@@ -32,11 +32,16 @@ pub const MAX_BLOCK_WEIGHT: Weight =
 	Weight::from_parts(WEIGHT_REF_TIME_PER_SECOND.saturating_mul(2), u64::MAX);
 
 parameter_types! {
+	/// Blocks whose hashes are known on chain: a transaction may be that old.
 	pub const BlockHashCount: u32 = 2_400;
+	/// See [`VERSION`].
 	pub const Version: RuntimeVersion = VERSION;
+	/// See [`SS58_PREFIX`].
 	pub const SS58Prefix: u16 = SS58_PREFIX;
+	/// Execution that fits a block.
 	pub RuntimeBlockWeights: BlockWeights =
 		BlockWeights::with_sensible_defaults(MAX_BLOCK_WEIGHT, NORMAL_RATIO);
+	/// Bytes that fit a block.
 	pub RuntimeBlockLength: BlockLength = BlockLength::builder()
 		.max_length(MAX_BLOCK_LENGTH)
 		.modify_max_length_for_class(DispatchClass::Normal, |m| *m = NORMAL_RATIO * *m)

@@ -26,9 +26,13 @@ impl pallet_utility::Config for Runtime {
 }
 
 parameter_types! {
+	/// Deposit of an account that has proxies,
 	pub const ProxyDepositBase: Balance = state_deposit(1, 8);
+	/// and for each of them.
 	pub const ProxyDepositFactor: Balance = state_deposit(0, 33);
+	/// Deposit of a proxy that announces calls,
 	pub const AnnouncementDepositBase: Balance = state_deposit(1, 16);
+	/// and for each of them.
 	pub const AnnouncementDepositFactor: Balance = state_deposit(0, 68);
 }
 

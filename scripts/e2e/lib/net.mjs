@@ -32,6 +32,37 @@ export async function portNear(wanted) {
 }
 
 /**
+ * A server that accepts every connection and never answers. Returns `url(name)`, how many
+ * `connections()` there were, and `close()`.
+ */
+export async function serveSilence() {
+	const sockets = new Set();
+	let count = 0;
+	const server = createServer((socket) => {
+		count++;
+		sockets.add(socket);
+		// Who gives up may do so at once.
+		socket.on('error', () => {});
+		socket.on('close', () => sockets.delete(socket));
+		socket.resume();
+	});
+	await new Promise((resolve, reject) => {
+		server.once('error', reject);
+		server.listen(0, '127.0.0.1', resolve);
+	});
+	const { port } = server.address();
+	return {
+		url: (name) => `http://127.0.0.1:${port}/${name}`,
+		connections: () => count,
+		close: () =>
+			new Promise((resolve) => {
+				for (const socket of sockets) socket.destroy();
+				server.close(resolve);
+			}),
+	};
+}
+
+/**
  * Serves the given files over HTTP on a free port of this machine, each by its name.
  * Returns `url(name)`, the names asked for so far, and `close()`.
  */

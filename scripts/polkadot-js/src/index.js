@@ -9,6 +9,6 @@ export * from './table.js';
 export * from './units.js';
 export * from './views.js';
 export { fetchBlob, modelRootOf } from './commands/fetch-model.js';
-export { postJob, quote } from './commands/submit-job.js';
+export { leastAuditFee, postJob, quote, withAuditFee } from './commands/submit-job.js';
 export { trainers } from './commands/trainers.js';
 export { follow, standing } from './commands/watch-job.js';

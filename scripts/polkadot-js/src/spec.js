@@ -13,13 +13,15 @@ import { fixed, parseAmount } from './units.js';
 /** Longest text on chain, in bytes. */
 export const MAX_TEXT = 256;
 
-/** Terms that suit a small job on a chain with blocks of a second. */
+/**
+ * Terms that suit a small job on a chain with blocks of a second. Without `audit_fee`, the
+ * least that the chain takes for the job, see `withAuditFee`.
+ */
 export const DEFAULT_TERMS = {
 	price_per_ut: '1000000000000000',
 	replicas: 1,
 	verifiers: 3,
 	audit_segments: 3,
-	audit_fee: '500000000000',
 	apply_blocks: 10,
 	training_blocks: 120,
 };
@@ -165,6 +167,7 @@ export function jobFromFlags(flags) {
 const COUNT = (value) => Number.isInteger(value) && value >= 0 && value <= 0xffff_ffff;
 const LARGE = (value) => Number.isSafeInteger(value) && value >= 0;
 const AMOUNT = (value) => typeof value === 'string' && /^\d+$/.test(value);
+const OPTIONAL_AMOUNT = (value) => value === undefined || AMOUNT(value);
 const FIELDS = {
 	spec: {
 		dataset: {
@@ -198,7 +201,7 @@ const FIELDS = {
 		replicas: COUNT,
 		verifiers: COUNT,
 		audit_segments: COUNT,
-		audit_fee: AMOUNT,
+		audit_fee: OPTIONAL_AMOUNT,
 		apply_blocks: COUNT,
 		training_blocks: COUNT,
 	},
@@ -208,6 +211,7 @@ const EXPECTED = new Map([
 	[COUNT, 'a whole number of at most 32 bits'],
 	[LARGE, 'a whole number'],
 	[AMOUNT, "a decimal string in the currency's smallest unit"],
+	[OPTIONAL_AMOUNT, "a decimal string in the currency's smallest unit"],
 ]);
 
 function checkFields(value, fields, where) {
@@ -220,7 +224,7 @@ function checkFields(value, fields, where) {
 	for (const [key, rule] of Object.entries(fields)) {
 		const at = `${where}.${key}`;
 		if (typeof rule === 'object') checkFields(value[key], rule, at);
-		else if (value[key] === undefined) throw new UserError(`${at} is missing`);
+		else if (value[key] === undefined && !rule(undefined)) throw new UserError(`${at} is missing`);
 		else if (!rule(value[key])) {
 			const expected = EXPECTED.get(rule);
 			throw new UserError(
@@ -259,7 +263,10 @@ function variant(value) {
 	return { [pascal(name)]: camelKeys(fields) };
 }
 
-/** The arguments of `taskMarket.submitJob`, as polkadot.js takes them. */
+/**
+ * The arguments of `taskMarket.submitJob`, as polkadot.js takes them. A job without
+ * `audit_fee` gets none; see `withAuditFee`.
+ */
 export function toChain({ spec, terms }) {
 	const { dataset, model, training } = spec;
 	const mlp = model.mlp;
@@ -269,6 +276,6 @@ export function toChain({ spec, terms }) {
 			model: { Mlp: { hidden: mlp.hidden, activation: pascal(mlp.activation) } },
 			training: { ...camelKeys(training), optimizer: variant(training.optimizer) },
 		},
-		terms: camelKeys(terms),
+		terms: camelKeys({ ...terms, audit_fee: terms.audit_fee ?? '0' }),
 	};
 }

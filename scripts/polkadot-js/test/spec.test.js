@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { TypeRegistry } from '@polkadot/types';
 import { u8aToHex } from '@polkadot/util';
 import { blake2 } from '../src/hash.js';
+import { quote, withAuditFee } from '../src/commands/submit-job.js';
 import { checkJob, describeDataset, jobFromFlags, toChain } from '../src/spec.js';
 
 const digits = fileURLToPath(new URL('../../data/digits.csv', import.meta.url));
@@ -62,6 +63,21 @@ test('flags become a job', () => {
 	assert.equal(terms.price_per_ut, '2500000000000');
 	assert.equal(terms.audit_fee, '1000000000');
 	assert.equal(terms.audit_segments, 2);
+});
+
+test('without an audit fee the least that the chain takes is set, and a low one is named', async () => {
+	const chain = (least) => {
+		const some = { isNone: false, unwrap: () => ({ toBigInt: () => least }) };
+		return { call: { trainyardApi: { auditFee: async () => (least === null ? { isNone: true } : some) } } };
+	};
+	const job = jobFromFlags(flags());
+	assert.equal(job.terms.audit_fee, undefined);
+	const filled = await withAuditFee(chain(1_671_600_000_000n), job);
+	assert.equal(filled.terms.audit_fee, '1671600000000');
+	assert.equal(job.terms.audit_fee, undefined, 'the job itself is left alone');
+	assert.equal((await withAuditFee(chain(7n), filled)).terms.audit_fee, '1671600000000', 'what is said stays');
+	assert.equal((await withAuditFee(chain(null), job)).terms.audit_fee, '0', 'an invalid job is refused later');
+	await assert.rejects(quote(chain(2_000_000_000_000n), null, filled), /1\.6716 TRY is too low.*worth 2 TRY/);
 });
 
 test('a job file is taken, and flags win over it', () => {

@@ -1,37 +1,57 @@
 //! The single steps of a job. Each can be repeated at any time: what is done already is
 //! seen on chain or on disk.
 
-use super::Trainer;
+use super::{look::digest, Hopeless, Trainer};
 use crate::{
 	amount,
 	bundle::{self, archive, files},
 	chain::{blobs, calls, JobView},
 	daemon::{
-		fetch::Wanted,
+		fetch::{FetchError, Wanted},
 		plan::{self, Action},
-		store::{Committed, Salt},
+		store::{Committed, JobRecord, Salt},
 		tasks::Outcome,
 	},
-	data,
-	train::{self, TrainOptions},
+	data::{self, DataError},
+	train::{self, Budget, RehearsalError, TrainOptions},
 	verify,
 };
 use anyhow::Context;
 use serde_json::json;
 use std::{
-	sync::Arc,
+	sync::{atomic::AtomicBool, Arc},
 	time::{Duration, Instant},
 };
 use tracing::info;
-use trainyard_primitives::{commitment, job::Reveal};
+use trainyard_primitives::{
+	blob::Chunked,
+	commitment,
+	job::{JobState, Reveal},
+	JobId, H256,
+};
+
+/// How long a job's training is tried before the deposit depends on it.
+const REHEARSAL: Budget = Budget { steps: 200, time: Duration::from_secs(2) };
+
+/// Whether it is useless to try the location again: neither the server nor this machine may
+/// mend it.
+fn lasts(error: &FetchError) -> bool {
+	!error.may_pass() && !matches!(error, FetchError::Local { .. })
+}
 
 impl Trainer {
 	/// Does one step.
-	pub(super) async fn act(self: Arc<Self>, job: Arc<JobView>, action: Action) -> Outcome {
+	pub(super) async fn act(
+		self: Arc<Self>,
+		job: Arc<JobView>,
+		action: Action,
+		stop: Arc<AtomicBool>,
+	) -> Outcome {
 		match action {
 			Action::Fetch => self.fetch(&job).await,
 			Action::Apply => self.apply(&job).await,
-			Action::Train => self.train(&job).await,
+			Action::Rehearse => self.rehearse(&job, stop).await,
+			Action::Train => self.train(&job, stop).await,
 			Action::Commit => self.commit(&job).await,
 			Action::Reveal => self.reveal(&job).await,
 			Action::Store => self.store(&job).await,
@@ -40,6 +60,7 @@ impl Trainer {
 				self.sender.run(&calls::poke(job.id)).await?;
 				Ok(())
 			}
+			Action::Reclaim => anyhow::bail!("deposits are reclaimed blob by blob"),
 		}
 	}
 
@@ -53,7 +74,11 @@ impl Trainer {
 			let base = reveal.location.to_string_lossy();
 			format!("{}/blob/{hash}", base.trim_end_matches('/'))
 		}));
-		let mut problem = None;
+		// A slow server must not keep other jobs' data away for long.
+		let patience = (job.state == JobState::Open)
+			.then(|| self.block_time.saturating_mul(job.terms.apply_blocks));
+		let begun = Instant::now();
+		let mut problems = Vec::new();
 		for url in &urls {
 			let wanted = Wanted {
 				url,
@@ -61,28 +86,65 @@ impl Trainer {
 				limit: dataset.bytes,
 				content_hash: Some(dataset.content_hash),
 			};
-			match self.fetcher.fetch(&wanted).await {
+			let left = patience.map(|patience| patience.saturating_sub(begun.elapsed()));
+			let fetching = self.fetcher.fetch(&wanted);
+			let fetched = match left {
+				Some(left) => tokio::time::timeout(left, fetching)
+					.await
+					.context("the data did not come within the time for applications")?,
+				None => fetching.await,
+			};
+			match fetched {
 				Ok(()) => {
-					problem = None;
+					problems.clear();
 					break;
 				}
-				Err(e) => {
-					problem.get_or_insert(e);
-				}
+				Err(e) => problems.push(e),
 			}
 		}
-		if let Some(e) = problem {
-			return Err(e.into());
+		let lasting = !problems.is_empty() && problems.iter().all(lasts);
+		if let Some(e) = problems.into_iter().next() {
+			return Err(if lasting { self.give_up(job, e.to_string()) } else { e.into() });
 		}
 		let content_hash = dataset.content_hash;
 		let location = path.clone();
-		tokio::task::spawn_blocking(move || data::load(&location, &dataset))
-			.await?
-			.context("the data do not fit the job's specification; it is not taken")?;
+		let loaded = tokio::task::spawn_blocking(move || data::load(&location, &dataset)).await?;
+		if let Err(e) = loaded {
+			let text = format!("the data do not fit the job's specification: {e}");
+			return Err(match e {
+				DataError::Io { .. } => e.into(),
+				_ => self.give_up(job, text),
+			});
+		}
 		self.data().insert(content_hash);
 		let text = format!("data are here and as declared ({} bytes)", job.spec.dataset.bytes);
 		self.report.job(job.id, "data", &text, json!({ "bytes": job.spec.dataset.bytes }));
 		Ok(())
+	}
+
+	/// Remembers what is wrong with a job for as long as this process lives.
+	fn give_up(&self, job: &JobView, reason: String) -> anyhow::Error {
+		self.bad().insert(digest(&job.spec), reason.clone());
+		Hopeless(reason).into()
+	}
+
+	async fn rehearse(self: &Arc<Self>, job: &JobView, stop: Arc<AtomicBool>) -> Outcome {
+		let (this, spec) = (self.clone(), job.spec.clone());
+		let rehearsed = tokio::task::spawn_blocking(move || {
+			let path = this.home.data(&spec.dataset.content_hash);
+			train::rehearse(&spec, &path, REHEARSAL, &stop)
+		})
+		.await?;
+		match rehearsed {
+			Ok(steps) => {
+				self.rehearsed().insert(digest(&job.spec));
+				let text = format!("training holds for {steps} steps of a rehearsal");
+				self.report.job(job.id, "rehearsed", &text, json!({ "steps": steps }));
+				Ok(())
+			}
+			Err(e @ RehearsalError::Diverged { .. }) => Err(self.give_up(job, e.to_string())),
+			Err(e) => Err(e.into()),
+		}
 	}
 
 	async fn apply(&self, job: &JobView) -> Outcome {
@@ -98,7 +160,7 @@ impl Trainer {
 		Ok(())
 	}
 
-	async fn train(self: &Arc<Self>, job: &JobView) -> Outcome {
+	async fn train(self: &Arc<Self>, job: &JobView, stop: Arc<AtomicBool>) -> Outcome {
 		let seed = job.seed.context("the job has no seed yet")?;
 		let (id, spec) = (job.id, job.spec.clone());
 		let this = self.clone();
@@ -128,7 +190,7 @@ impl Trainer {
 				resume: true,
 				cheat: this.cheat,
 				progress: &mut progress,
-				stop: &this.stop,
+				stop: &stop,
 			};
 			let bundle = train::run(&spec, seed, &path, options)?;
 			let result = bundle.result()?;
@@ -138,7 +200,7 @@ impl Trainer {
 		.await?;
 		let (result, accuracy, begun_at) = trained?;
 		let seconds = begun.elapsed().as_secs_f64();
-		self.update(id, |record| {
+		self.update(id, &seed, |record| {
 			record.result = Some(result);
 			record.seconds += seconds;
 		})?;
@@ -156,9 +218,15 @@ impl Trainer {
 		Ok(())
 	}
 
+	/// The record of a job under the seed that it has now.
+	fn record(&self, job: JobId, seed: H256) -> anyhow::Result<JobRecord> {
+		self.records().get(&(job, seed)).cloned().context("the job has no record under this seed")
+	}
+
 	async fn commit(&self, job: &JobView) -> Outcome {
+		let seed = job.seed.context("the job has no seed yet")?;
 		// The salt is on disk before anything is sent.
-		let record = self.update(job.id, |record| {
+		let record = self.update(job.id, &seed, |record| {
 			if let Some(result) = record.result {
 				if record.committed.as_ref().is_none_or(|c| c.result != result) {
 					record.committed = Some(Committed { result, salt: Salt::random() });
@@ -180,7 +248,8 @@ impl Trainer {
 	}
 
 	async fn reveal(&self, job: &JobView) -> Outcome {
-		let record = self.records().get(&job.id).cloned().context("the job has no record")?;
+		let seed = job.seed.context("the job has no seed yet")?;
+		let record = self.record(job.id, seed)?;
 		let Committed { result, salt } = record.committed.context("nothing was committed")?;
 		let reveal = Reveal {
 			bundle_root: result.bundle_root,
@@ -195,13 +264,14 @@ impl Trainer {
 
 	async fn store(&self, job: &JobView) -> Outcome {
 		let seed = job.seed.context("the job has no seed yet")?;
-		let record = self.records().get(&job.id).cloned().context("the job has no record")?;
+		let record = self.record(job.id, seed)?;
 		let expected = record.committed.context("nothing was committed")?.result.model_root;
 		let path = self.home.bundle_folder(job.id, &seed).join(bundle::MODEL_FILE);
 		let bytes = files::read(&path, u64::MAX - 1)?;
-		let root = blobs::store(&self.sender, &bytes).await.context("storing the model")?;
+		let root = Chunked::new(&bytes).root;
 		anyhow::ensure!(root == expected, "{} is not the model that was committed", path.display());
-		self.update(job.id, |record| record.stored = true)?;
+		self.note_blob(root, job.id)?;
+		blobs::store(&self.sender, &bytes).await.context("storing the model")?;
 		let text = format!("model stored on chain ({} bytes)", bytes.len());
 		self.report.job(job.id, "stored", &text, json!({ "root": root, "bytes": bytes.len() }));
 		Ok(())
@@ -216,11 +286,42 @@ impl Trainer {
 		self.report.job(job.id, "rescue", text, json!({ "group": group }));
 		let archive =
 			tokio::task::spawn_blocking(move || archive::pack(&folder, &wanted)).await??;
-		let root = blobs::store(&self.sender, &archive).await.context("storing the rescue")?;
+		let root = Chunked::new(&archive).root;
+		self.note_blob(root, job.id)?;
+		blobs::store(&self.sender, &archive).await.context("storing the rescue")?;
 		self.sender.run(&calls::rescue(job.id, group, &root)).await?;
 		let text = format!("rescued: {} bytes on chain", archive.len());
 		let fields = json!({ "group": group, "root": root, "bytes": archive.len() });
 		self.report.job(job.id, "rescued", &text, fields);
 		Ok(())
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn only_what_the_submitter_did_wrong_is_held_against_the_job() {
+		let url = || "http://there".to_owned();
+		let status = |code: u16| FetchError::Status {
+			url: url(),
+			status: reqwest::StatusCode::from_u16(code).unwrap(),
+		};
+		let (expected, found) = (H256::zero(), H256::repeat_byte(1));
+		let lasting = [
+			FetchError::WrongHash { url: url(), expected, found },
+			FetchError::TooLarge { url: url(), limit: 1 },
+			FetchError::BadUrl { url: url() },
+			status(404),
+		];
+		assert!(lasting.iter().all(lasts));
+		let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+		let passing = [
+			FetchError::NoAnswer { url: url(), reason: "refused".into() },
+			FetchError::Local { path: "data".into(), source: full },
+			status(503),
+		];
+		assert!(!passing.iter().any(lasts));
 	}
 }

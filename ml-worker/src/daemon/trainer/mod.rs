@@ -1,18 +1,20 @@
 //! The trainer: finds jobs that are worth it, trains them, and sees them through to the end.
 
 mod act;
+mod blobs;
+mod look;
+mod room;
 
 use super::{
-	fetch::Fetcher,
+	fetch::{Fetcher, LocationArgs, SetupError},
 	http::{ServeError, Server, Shelf},
 	next_block,
-	plan::{self, plan, replica_of, Action, Limits, Plan, Standing},
+	plan::{Action, Limits, Prices, Refusal},
 	report::Reporter,
 	stop_signal,
-	store::{Home, JobRecord, StoreError},
+	store::{default_folder, Home, JobRecord, StoreError},
 	survive,
 	tasks::{Outcome, Tasks},
-	words,
 };
 use crate::{
 	amount,
@@ -20,27 +22,21 @@ use crate::{
 	chain::{
 		calls,
 		keys::{KeyArgs, KeyError},
-		AccountId32, Chain, ChainError, Head, JobView, NodeArgs, Transactor, TxError,
+		AccountId32, Chain, ChainError, NodeArgs, Transactor, TxError,
 	},
-	train::Cheat,
+	train::{Cheat, TrainError},
 };
 use serde_json::json;
 use std::{
 	collections::{BTreeMap, HashMap, HashSet},
+	mem::Discriminant,
 	net::SocketAddr,
 	path::PathBuf,
-	sync::{
-		atomic::{AtomicBool, Ordering},
-		Arc, Mutex, MutexGuard,
-	},
+	sync::{Arc, Mutex, MutexGuard},
 	time::{Duration, Instant},
 };
 use tracing::{debug, warn};
-use trainyard_primitives::{
-	job::{Balance, Fate, JobState},
-	views::Hardware,
-	JobId, MicroUt, Text, H256,
-};
+use trainyard_primitives::{job::Balance, views::Hardware, JobId, MicroUt, Text, H256};
 
 /// How long a node is waited for at the start.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -53,8 +49,9 @@ pub struct TrainerArgs {
 	#[command(flatten)]
 	key: KeyArgs,
 	/// Folder for data, bundles and what must survive a restart; one daemon per folder
-	#[arg(long, value_name = "DIR", default_value = "trainer")]
-	dir: PathBuf,
+	/// [default: $XDG_DATA_HOME/trainyard/trainer-ACCOUNT or ~/.local/share/trainyard/...]
+	#[arg(long, value_name = "DIR")]
+	dir: Option<PathBuf>,
 	/// Address to serve bundles and data on; port 0 takes a free one, and the same again
 	/// after a restart
 	#[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
@@ -62,6 +59,8 @@ pub struct TrainerArgs {
 	/// URL under which verifiers reach that address; needed where it is not this machine's own
 	#[arg(long, value_name = "URL")]
 	public_url: Option<String>,
+	#[command(flatten)]
+	locations: LocationArgs,
 	/// Register as a trainer with this bond (in TRY) if the account is none yet
 	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
 	bond: Option<Balance>,
@@ -74,6 +73,14 @@ pub struct TrainerArgs {
 	/// Take no job with more data (in MiB)
 	#[arg(long, value_name = "MIB", default_value_t = 1024)]
 	max_data_mib: u64,
+	/// Memory for all jobs together (in MiB) [default: three quarters of what is available at
+	/// the start]
+	#[arg(long, value_name = "MIB")]
+	max_memory_mib: Option<u64>,
+	/// Disk for everything in the folder (in MiB): data that no job needs is removed first,
+	/// and jobs beyond it are not taken [default: half of what is free at the start]
+	#[arg(long, value_name = "MIB")]
+	max_disk_mib: Option<u64>,
 	/// Jobs at once
 	#[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
 	max_parallel: u16,
@@ -84,7 +91,8 @@ pub struct TrainerArgs {
 	/// at this speed is not taken. One ut is 432 s at 1,000 MFLOPS
 	#[arg(long, value_name = "MFLOPS", default_value_t = 1_000.0)]
 	speed_mflops: f64,
-	/// Blocks for which bundle and data of an ended job are still served
+	/// Blocks for which bundle and data of an ended job are still served; its folder is removed
+	/// then
 	#[arg(long, value_name = "BLOCKS", default_value_t = 600)]
 	grace: u32,
 	/// FOR TESTS: skip the work of the last N segments and fabricate their checkpoints. The
@@ -129,12 +137,20 @@ pub enum TrainerError {
 	/// The server does not run.
 	#[error(transparent)]
 	Serve(#[from] ServeError),
+	/// Nothing can be fetched.
+	#[error(transparent)]
+	Fetch(#[from] SetupError),
 	/// A transaction failed.
 	#[error(transparent)]
 	Tx(#[from] TxError),
 }
 
-type Key = (JobId, Action);
+/// A step of a job under one assignment seed: after a reorganisation the same job may have
+/// another, and what was begun for the first is not the second's.
+type Key = (JobId, Option<H256>, Action);
+
+/// Records by job and assignment seed.
+type Records = BTreeMap<(JobId, H256), JobRecord>;
 
 /// A trainer at work; shared by its tasks.
 struct Trainer {
@@ -146,57 +162,86 @@ struct Trainer {
 	location: Text,
 	limits: Limits,
 	block_time: Duration,
-	blob_deposit: (Balance, Balance),
+	prices: Prices,
+	/// Bytes that the folder may have.
+	max_disk: u64,
 	cheat: Option<Cheat>,
 	report: Reporter,
-	stop: AtomicBool,
 	/// Jobs whose seed is known and which have not finished.
-	records: Mutex<BTreeMap<JobId, JobRecord>>,
+	records: Mutex<Records>,
 	/// Content hashes of data that lie here, checked in this process.
 	data: Mutex<HashSet<H256>>,
+	/// Digests of specifications whose training was tried, without a fault.
+	rehearsed: Mutex<HashSet<H256>>,
+	/// What is wrong with specifications, by their digests.
+	bad: Mutex<HashMap<H256, String>>,
+	/// Blobs that this account stored, as on disk.
+	blobs: Mutex<BTreeMap<H256, JobId>>,
 }
 
 /// What was last told about a job, so that it is told once.
 #[derive(Default)]
 struct Told {
 	states: HashMap<JobId, &'static str>,
-	refusals: HashMap<JobId, String>,
+	refusals: HashMap<JobId, Discriminant<Refusal>>,
 	failures: HashMap<Key, String>,
+	/// Of the files of a job, or of the folder.
+	problems: HashMap<Option<JobId>, String>,
 }
+
+/// A job that nothing can help: it is not taken, however often it is looked at.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Hopeless(String);
 
 /// Runs a trainer until it is asked to stop.
 pub async fn run(args: TrainerArgs) -> Result<(), TrainerError> {
 	let key = args.key.keypair()?;
 	let chain = Arc::new(Chain::connect(&args.node.node, PATIENCE).await?);
-	let home = Home::open(&args.dir, &chain.genesis())?;
 	let sender = Transactor::new(chain.clone(), key);
+	let dir = match args.dir {
+		Some(dir) => dir,
+		None => default_folder("trainer", sender.account())?,
+	};
+	let home = Home::open(&dir, &chain.genesis())?;
 	let report = Reporter::new("trainer", args.json, Some(&home.events()));
 	register(&chain, &sender, args.bond, &report).await?;
 
 	let shelf = Shelf::default();
 	let server = serve(args.listen, &home, shelf.clone()).await?;
 	let location = public_location(args.public_url.as_deref(), server.address())?;
-	let constant = |name| {
-		let chain = chain.clone();
-		async move { chain.constant("ModelStorage", name).await.map(Option::unwrap_or_default) }
-	};
+	let locations = args.locations.locations(&chain).await?;
+	if let Err(e) = locations.check(&location.to_string_lossy()) {
+		warn!("verifiers will not fetch what this trainer serves, see --public-url: {e}");
+	}
+	let room = room::Room::new(args.max_memory_mib, args.max_disk_mib, &home);
+	let (records, damaged) = home.jobs()?;
+	for problem in damaged {
+		let text = format!("{problem}. Other jobs go on");
+		report.general("problem", &text, json!({ "reason": problem.to_string() }));
+	}
 	let trainer = Arc::new(Trainer {
 		limits: Limits {
 			min_price: args.min_price,
 			max_work: args.max_ut,
 			max_parallel: usize::from(args.max_parallel),
 			max_data: args.max_data_mib.saturating_mul(1024 * 1024),
+			max_memory: room.memory,
+			max_rescue: room::max_rescue(&chain).await?,
 			reserve: args.reserve,
 			speed: args.speed_mflops * 1e6,
 			grace: args.grace,
 		},
 		block_time: chain.block_time().await?,
-		blob_deposit: (constant("DepositBase").await?, constant("DepositPerByte").await?),
+		prices: room::prices(&chain).await?,
+		max_disk: room.disk,
 		cheat: args.test_only_cheat.map(|segments| Cheat { segments }),
-		records: Mutex::new(home.jobs()?.into_iter().map(|r| (r.job, r)).collect()),
+		records: Mutex::new(records.into_iter().map(|r| ((r.job, r.seed), r)).collect()),
 		data: Mutex::default(),
-		stop: AtomicBool::new(false),
-		fetcher: Fetcher::default(),
+		rehearsed: Mutex::default(),
+		bad: Mutex::default(),
+		blobs: Mutex::new(home.blobs()?),
+		fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?,
 		location,
 		report,
 		shelf,
@@ -292,27 +337,30 @@ impl Trainer {
 		self.sender.account()
 	}
 
-	fn records(&self) -> MutexGuard<'_, BTreeMap<JobId, JobRecord>> {
-		self.records.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+	fn records(&self) -> MutexGuard<'_, Records> {
+		locked(&self.records)
 	}
 
 	fn data(&self) -> MutexGuard<'_, HashSet<H256>> {
-		self.data.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+		locked(&self.data)
 	}
 
-	/// Changes the record of a job, on disk first.
+	fn rehearsed(&self) -> MutexGuard<'_, HashSet<H256>> {
+		locked(&self.rehearsed)
+	}
+
+	fn bad(&self) -> MutexGuard<'_, HashMap<H256, String>> {
+		locked(&self.bad)
+	}
+
+	/// Changes the record of a job under one seed, on disk first.
 	fn update(
 		&self,
 		job: JobId,
+		seed: &H256,
 		change: impl FnOnce(&mut JobRecord),
 	) -> Result<JobRecord, StoreError> {
-		let mut records = self.records();
-		let record = records.get_mut(&job).ok_or(StoreError::NoRecord(job))?;
-		let mut changed = record.clone();
-		change(&mut changed);
-		self.home.save_job(&changed)?;
-		*record = changed.clone();
-		Ok(changed)
+		update(&self.home, &mut self.records(), job, seed, change)
 	}
 
 	async fn work(self: Arc<Self>) -> Result<(), TrainerError> {
@@ -336,7 +384,9 @@ impl Trainer {
 				head = next_block(&self.chain, seen) => {
 					let head = head?;
 					seen = Some(head.hash);
-					if let Err(e) = self.clone().look(&mut tasks, &mut told, head).await {
+					let looked = self.clone().look(&mut tasks, &mut told, head).await;
+					self.clone().reclaim_expired(&mut tasks, head).await;
+					if let Err(e) = looked {
 						let of_chain = match &e {
 							TrainerError::Chain(e) => Some(e),
 							_ => None,
@@ -349,11 +399,11 @@ impl Trainer {
 				},
 			}
 		}
-		self.stop.store(true, Ordering::Relaxed);
+		tasks.stop_unless(|_| false);
 		self.report.general("stopped", "stopping; start again to go on", json!(null));
 		// A run ends behind its present step.
 		let deadline = Instant::now() + Duration::from_secs(10);
-		while tasks.running().any(|(_, action)| *action == Action::Train) {
+		while tasks.running().any(|(.., action)| *action == Action::Train) {
 			let left = deadline.saturating_duration_since(Instant::now());
 			if tokio::time::timeout(left, tasks.ended()).await.is_err() {
 				break;
@@ -363,9 +413,11 @@ impl Trainer {
 	}
 
 	fn tell_failure(&self, told: &mut Told, key: Key, outcome: Outcome) {
-		let (job, action) = key;
+		let (job, _, action) = key;
 		let Err(e) = outcome else { return };
-		if self.stop.load(Ordering::Relaxed) {
+		if let Some(TrainError::Stopped { .. }) = e.downcast_ref() {
+			let text = "training stopped: the chain does not ask for this result any more";
+			self.report.job(job, "stopped_training", text, json!({}));
 			return;
 		}
 		let text = format!("{e:#}");
@@ -376,170 +428,64 @@ impl Trainer {
 		}
 		if told.failures.insert(key, text.clone()).as_ref() != Some(&text) {
 			let name = format!("{action:?}").to_lowercase();
+			let next = match e.downcast_ref::<Hopeless>() {
+				Some(_) => "the job is not taken",
+				None => "it will be tried again",
+			};
 			self.report.job(
 				job,
 				"failed_attempt",
-				&format!("{name}: {text}; it will be tried again"),
+				&format!("{name}: {text}; {next}"),
 				json!({ "action": name, "reason": text }),
 			);
 		}
 	}
+}
 
-	/// One look at all jobs: starts what is missing.
-	async fn look(
-		self: Arc<Self>,
-		tasks: &mut Tasks<Key>,
-		told: &mut Told,
-		head: Head,
-	) -> Result<(), TrainerError> {
-		let jobs = self.jobs(head).await?;
-		let me = *self.me();
-		let mine = |job: &JobView| match job.state {
-			JobState::Open | JobState::Seeding => job.applicants.contains(&me),
-			JobState::Ended(_) => false,
-			_ => replica_of(job, &me).is_some_and(|r| r.fate == Fate::Working),
-		};
-		// Between sending an application and seeing it on chain.
-		let applying: HashSet<JobId> = tasks
-			.running()
-			.filter(|(_, action)| *action == Action::Apply)
-			.map(|(id, _)| *id)
-			.collect();
-		let open = |job: &JobView| job.state == JobState::Open && !job.applicants.contains(&me);
-		let mut standing = Standing {
-			best: head.number,
-			block_time: self.block_time,
-			free: 0,
-			blob_deposit: self.blob_deposit,
-			busy: jobs.iter().filter(|j| mine(j) || (open(j) && applying.contains(&j.id))).count(),
-		};
-		if jobs.iter().any(open) {
-			standing.free = self.chain.account(&me).await?.free;
-		}
-		let (mut bundles, mut blobs) = (HashMap::new(), HashMap::new());
-		for job in jobs {
-			let hash = job.spec.dataset.content_hash;
-			let record = self.record_of(&job)?;
-			let has_data = self.data().contains(&hash);
-			let plan = plan(&job, &me, record.as_ref(), has_data, &self.limits, &standing);
-			self.tell(told, &job, &plan);
-			if plan.finished {
-				self.records().remove(&job.id);
-				continue;
-			}
-			if record.is_some_and(|r| r.ended.is_none()) && matches!(job.state, JobState::Ended(_))
-			{
-				self.update(job.id, |r| r.ended = Some(head.number))?;
-			}
-			if plan.serve_data && has_data {
-				blobs.insert(hash, self.home.data(&hash));
-			}
-			if let Some(reveal) = replica_of(&job, &me).and_then(|r| r.reveal.as_ref()) {
-				if let (true, Some(seed)) = (plan.serve_bundle, job.seed) {
-					bundles.insert(reveal.bundle_root, self.home.bundle_folder(job.id, &seed));
-				}
-			}
-			let id = job.id;
-			let job = Arc::new(job);
-			for action in plan.actions {
-				let started = tasks.start((id, action), self.clone().act(job.clone(), action));
-				if started && action == Action::Apply {
-					standing.busy += 1;
-					standing.free = standing.free.saturating_sub(job.deposit);
-				}
-			}
-		}
-		self.shelf.set(bundles, blobs);
-		Ok(())
-	}
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+	shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
 
-	/// The jobs on chain that have not ended, and the ended ones that this trainer worked on.
-	async fn jobs(&self, head: Head) -> Result<Vec<JobView>, ChainError> {
-		let mut jobs = self.chain.active_jobs(head.hash).await?;
-		let known: Vec<JobId> = self.records().keys().copied().collect();
-		for id in known {
-			if jobs.iter().any(|job| job.id == id) {
-				continue;
-			}
-			match self.chain.job(id).await? {
-				Some(job) => jobs.push(job),
-				// Forgotten on chain.
-				None => {
-					self.records().remove(&id);
-				}
-			}
-		}
-		Ok(jobs)
-	}
-
-	/// What is known of a job that this trainer was drawn for; a fresh record where the seed
-	/// is new.
-	fn record_of(&self, job: &JobView) -> Result<Option<JobRecord>, StoreError> {
-		let (Some(seed), Some(_)) = (job.seed, replica_of(job, self.me())) else {
-			return Ok(None);
-		};
-		let mut records = self.records();
-		if let Some(record) = records.get(&job.id).filter(|r| r.seed == seed) {
-			return Ok(Some(record.clone()));
-		}
-		let record = match self.home.load_job(job.id, &seed)? {
-			Some(record) => record,
-			None if matches!(job.state, JobState::Ended(_)) => return Ok(None),
-			None => {
-				let record = JobRecord::new(job.id, seed, job.spec.dataset.content_hash);
-				self.home.save_job(&record)?;
-				record
-			}
-		};
-		records.insert(job.id, record.clone());
-		Ok(Some(record))
-	}
-
-	/// Tells changes of state of jobs that this trainer is involved in, and why it takes
-	/// others not.
-	fn tell(&self, told: &mut Told, job: &JobView, plan: &Plan) {
-		let state = words::state(&job.state);
-		let fields = json!({ "state": state });
-		if plan.involved || told.states.contains_key(&job.id) {
-			match told.states.insert(job.id, state) {
-				Some(before) if before == state => {}
-				Some(before) => {
-					let text = format!("{before} -> {state}{}", self.ending(job));
-					self.report.job(job.id, "state", &text, fields);
-				}
-				None => self.report.job(job.id, "state", state, fields),
-			}
-		}
-		if let Some(refusal) = &plan.refusal {
-			let text = refusal.to_string();
-			if told.refusals.insert(job.id, text.clone()).as_ref() != Some(&text) {
-				let reason = json!({ "reason": text });
-				self.report.job(job.id, "not_taken", &format!("not taken: {text}"), reason);
-			}
-		}
-		if plan.finished {
-			told.states.remove(&job.id);
-			told.refusals.remove(&job.id);
-		}
-	}
-
-	fn ending(&self, job: &JobView) -> String {
-		match (job.state, replica_of(job, self.me())) {
-			(JobState::Ended(_), Some(mine)) if mine.fate == Fate::Accepted => {
-				format!(": accepted, paid {}", amount::format(plan::price(job)))
-			}
-			(JobState::Ended(_), Some(mine)) => format!(": {}", words::fate(&mine.fate)),
-			(JobState::Ended(_) | JobState::Training, None) => {
-				": not drawn, deposit returned".into()
-			}
-			_ => String::new(),
-		}
-	}
+/// Changes the record of `job` under `seed`, on disk first. A record under another seed is
+/// not touched: its result is another.
+fn update(
+	home: &Home,
+	records: &mut Records,
+	job: JobId,
+	seed: &H256,
+	change: impl FnOnce(&mut JobRecord),
+) -> Result<JobRecord, StoreError> {
+	let missing = || StoreError::NoRecord { job, seed: *seed };
+	let record = records.get_mut(&(job, *seed)).ok_or_else(missing)?;
+	let mut changed = record.clone();
+	change(&mut changed);
+	home.save_job(&changed)?;
+	*record = changed.clone();
+	Ok(changed)
 }
 
 #[cfg(test)]
 mod tests {
 	use super::*;
+
+	/// Training for the seed of a branch that was given up ends while the job has another.
+	#[test]
+	fn a_result_is_recorded_under_its_own_seed_only() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		let (old, new) = (H256::repeat_byte(1), H256::repeat_byte(2));
+		let fresh = |seed| JobRecord::new(7, seed, H256::zero());
+		let mut records = Records::from([((7, new), fresh(new))]);
+		let late = update(&home, &mut records, 7, &old, |r| r.seconds = 9.0).unwrap_err();
+		assert!(matches!(late, StoreError::NoRecord { job: 7, seed } if seed == old));
+		assert_eq!(records[&(7, new)], fresh(new));
+
+		records.insert((7, old), fresh(old));
+		update(&home, &mut records, 7, &old, |r| r.seconds = 9.0).unwrap();
+		assert_eq!(records[&(7, new)], fresh(new));
+		assert_eq!(home.load_job(7, &old).unwrap().unwrap().seconds, 9.0);
+		assert_eq!(home.load_job(7, &new).unwrap(), None);
+	}
 
 	#[test]
 	fn work_is_read_in_ut() {

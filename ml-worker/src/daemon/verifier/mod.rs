@@ -1,13 +1,16 @@
 //! The verifier: replays what it is drawn for, and says what it found.
 
 mod examine;
+mod pool;
+mod round;
+mod sources;
 
 use super::{
-	fetch::Fetcher,
+	fetch::{Fetcher, LocationArgs, SetupError},
 	next_block,
 	report::Reporter,
 	stop_signal,
-	store::{FindingsRecord, Home, Salt, StoreError},
+	store::{default_folder, FindingsRecord, Home, StoreError},
 	survive,
 	tasks::{Outcome, Tasks},
 	words,
@@ -19,19 +22,20 @@ use crate::{
 		keys::{KeyArgs, KeyError},
 		AccountId32, AuditView, Chain, ChainError, Head, JobView, NodeArgs, Transactor, TxError,
 	},
-	verify::AuditReport,
+	verify::VerifyError,
 };
 use anyhow::Context;
+use pool::Membership;
 use serde_json::json;
 use std::{
-	collections::HashMap,
-	path::{Path, PathBuf},
-	sync::Arc,
-	time::{Duration, Instant},
+	collections::{HashMap, HashSet},
+	path::PathBuf,
+	sync::{atomic::AtomicBool, Arc},
+	time::Duration,
 };
 use tracing::debug;
 use trainyard_primitives::{
-	audit::{AuditPhase, Findings, GroupVerdict},
+	audit::AuditPhase,
 	commitment,
 	job::{Balance, BlockNumber, JobState, WorkResult},
 	JobId,
@@ -41,6 +45,7 @@ use trainyard_primitives::{
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Blocks before the end of a phase that are kept for the transaction.
 const MARGIN: BlockNumber = 4;
+
 /// Options of `trainyard verifier`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct VerifierArgs {
@@ -49,8 +54,11 @@ pub struct VerifierArgs {
 	#[command(flatten)]
 	key: KeyArgs,
 	/// Folder for what is fetched and what must survive a restart; one daemon per folder
-	#[arg(long, value_name = "DIR", default_value = "verifier")]
-	dir: PathBuf,
+	/// [default: $XDG_DATA_HOME/trainyard/verifier-ACCOUNT or ~/.local/share/trainyard/...]
+	#[arg(long, value_name = "DIR")]
+	dir: Option<PathBuf>,
+	#[command(flatten)]
+	locations: LocationArgs,
 	/// Register as a verifier with this bond (in TRY) if the account is none yet
 	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
 	bond: Option<Balance>,
@@ -87,6 +95,9 @@ pub enum VerifierError {
 	/// The folder cannot be used.
 	#[error(transparent)]
 	Store(#[from] StoreError),
+	/// Nothing can be fetched.
+	#[error(transparent)]
+	Fetch(#[from] SetupError),
 	/// A transaction failed.
 	#[error(transparent)]
 	Tx(#[from] TxError),
@@ -101,6 +112,9 @@ pub enum Duty {
 	Commit,
 	/// Reveal the findings.
 	Reveal,
+	/// Compute the full-pass rules, for the report. Nobody asks for it: it comes behind the
+	/// commitment.
+	Assess,
 }
 
 /// What `me` owes to the audit of a job at height `best`. `found` says whether it has
@@ -123,6 +137,14 @@ pub fn duty(audit: &AuditView, me: &AccountId32, best: BlockNumber, found: bool)
 
 type Key = (JobId, u32, Duty);
 
+/// What a daemon remembers between two blocks.
+struct Memory {
+	tasks: Tasks<Key>,
+	/// Rounds that were committed to, and whose rules were not computed yet.
+	unassessed: HashSet<(JobId, u32)>,
+	membership: Membership,
+}
+
 struct Verifier {
 	chain: Arc<Chain>,
 	sender: Transactor,
@@ -138,20 +160,20 @@ struct Verifier {
 pub async fn run(args: VerifierArgs) -> Result<(), VerifierError> {
 	let key = args.key.keypair()?;
 	let chain = Arc::new(Chain::connect(&args.node.node, PATIENCE).await?);
-	let home = Home::open(&args.dir, &chain.genesis())?;
 	let sender = Transactor::new(chain.clone(), key);
+	let dir = match args.dir {
+		Some(dir) => dir,
+		None => default_folder("verifier", sender.account())?,
+	};
+	let home = Home::open(&dir, &chain.genesis())?;
 	let report = Reporter::new("verifier", args.json, Some(&home.events()));
 	let account = *sender.account();
-	if !chain.verifiers().await?.iter().any(|(who, _)| *who == account) {
-		let bond = args.bond.ok_or(VerifierError::NotRegistered { account })?;
-		sender.run(&calls::register_verifier(bond)).await?;
-		let text = format!("registered as a verifier with a bond of {}", amount::format(bond));
-		report.general("registered", &text, json!({ "bond": bond.to_string() }));
-	}
+	let membership = pool::enter(&sender, args.bond, &report).await?;
 	let mib = |n: u64| n.saturating_mul(1024 * 1024);
+	let locations = args.locations.locations(&chain).await?;
 	let verifier = Arc::new(Verifier {
 		block_time: chain.block_time().await?,
-		fetcher: Fetcher::new(2, Duration::from_millis(300)),
+		fetcher: Fetcher::new(2, Duration::from_millis(300), locations)?,
 		max_data: mib(args.max_data_mib),
 		max_rules: mib(args.rules_mib),
 		report,
@@ -161,12 +183,25 @@ pub async fn run(args: VerifierArgs) -> Result<(), VerifierError> {
 	});
 	let text = format!("verifier {account} on {}", verifier.chain.url());
 	verifier.report.general("started", &text, json!({ "account": account }));
-	verifier.work(args.once).await
+	verifier.work(args.once, membership).await
 }
 
 impl Verifier {
-	async fn work(self: Arc<Self>, once: bool) -> Result<(), VerifierError> {
-		let mut tasks: Tasks<Key> = Tasks::default();
+	async fn work(
+		self: Arc<Self>,
+		once: bool,
+		membership: Membership,
+	) -> Result<(), VerifierError> {
+		let (tasks, unassessed) = (Tasks::default(), HashSet::new());
+		let mut memory = Memory { tasks, unassessed, membership };
+		let ended = self.go_on(once, &mut memory).await;
+		// A replay ends behind its present step.
+		memory.tasks.stop_unless(|_| false);
+		ended
+	}
+
+	/// Block after block, until it is asked to stop.
+	async fn go_on(self: Arc<Self>, once: bool, memory: &mut Memory) -> Result<(), VerifierError> {
 		let mut failures: HashMap<Key, String> = HashMap::new();
 		let mut complaint = String::new();
 		let mut seen = None;
@@ -175,9 +210,18 @@ impl Verifier {
 			tokio::select! {
 				biased;
 				_ = &mut stopping => break,
-				(key, outcome) = tasks.ended() => match outcome {
+				(key, outcome) = memory.tasks.ended() => match outcome {
 					Ok(()) if once && key.2 == Duty::Reveal => return Ok(()),
-					Ok(()) => seen = None,
+					Ok(()) => {
+						if key.2 == Duty::Commit {
+							memory.unassessed.insert((key.0, key.1));
+						}
+						seen = None;
+					},
+					Err(e) if matches!(e.downcast_ref(), Some(VerifyError::Stopped)) => {
+						let fields = json!({ "round": key.1 });
+						self.report.job(key.0, "replay_stopped", &e.to_string(), fields);
+					},
 					Err(e) => {
 						let text = format!("{e:#}");
 						let uncertain =
@@ -195,7 +239,7 @@ impl Verifier {
 				head = next_block(&self.chain, seen) => {
 					let head = head?;
 					seen = Some(head.hash);
-					if let Err(e) = self.clone().look(&mut tasks, head).await {
+					if let Err(e) = self.clone().look(memory, head).await {
 						let of_chain = match &e {
 							VerifierError::Chain(e) => Some(e),
 							_ => None,
@@ -212,28 +256,41 @@ impl Verifier {
 		Ok(())
 	}
 
-	/// One look at all audits: starts what is owed.
-	async fn look(
-		self: Arc<Self>,
-		tasks: &mut Tasks<Key>,
-		head: Head,
-	) -> Result<(), VerifierError> {
+	/// One look at all audits: starts what is owed, and stops what is not any more.
+	async fn look(self: Arc<Self>, memory: &mut Memory, head: Head) -> Result<(), VerifierError> {
+		let Memory { tasks, unassessed, membership } = memory;
+		let mut wanted = HashSet::new();
 		for job in self.chain.active_jobs(head.hash).await? {
 			let (JobState::Auditing, Some(audit)) = (job.state, job.audit.as_ref()) else {
 				continue;
 			};
 			let folder = self.folder(&job, audit);
-			let found = self.home.load_findings(&folder)?;
-			let Some(duty) = duty(audit, self.sender.account(), head.number, found.is_some())
-			else {
-				continue;
+			let found = match self.home.load_findings(&folder) {
+				Ok(found) => found,
+				// Told as a failed attempt; the other audits go on.
+				Err(e) => {
+					let key = (job.id, audit.round, Duty::Audit);
+					tasks.start(key, async move { Err(e.into()) });
+					continue;
+				}
 			};
-			let key = (job.id, audit.round, duty);
-			if !tasks.is_running(&key) {
-				let work = self.clone().act(job, duty, found, folder, head.number);
-				tasks.start(key, work);
+			let owed = duty(audit, self.sender.account(), head.number, found.is_some());
+			let assess = found.is_some() && unassessed.remove(&(job.id, audit.round));
+			for duty in owed.into_iter().chain(assess.then_some(Duty::Assess)) {
+				let key = (job.id, audit.round, duty);
+				wanted.insert(key);
+				if !tasks.is_running(&key) {
+					let (job, found, folder) = (job.clone(), found.clone(), folder.clone());
+					let me = self.clone();
+					tasks.start_with(key, |stop| {
+						me.act(job, duty, found, folder, head.number, stop)
+					});
+				}
 			}
 		}
+		// A replay whose time is over only keeps the processors from others.
+		tasks.stop_unless(|key| key.2 != Duty::Audit || wanted.contains(key));
+		self.watch_pool(membership, head.number).await?;
 		Ok(())
 	}
 
@@ -250,12 +307,14 @@ impl Verifier {
 		found: Option<FindingsRecord>,
 		folder: PathBuf,
 		best: BlockNumber,
+		stop: Arc<AtomicBool>,
 	) -> Outcome {
 		let audit = job.audit.as_ref().context("the job is not audited")?;
 		match (duty, found) {
-			(Duty::Audit, _) => self.audit(&job, audit, &folder, best).await,
+			(Duty::Audit, _) => self.audit(&job, audit, &folder, best, stop).await,
 			(Duty::Commit, Some(found)) => self.commit(&job, audit, &found).await,
 			(Duty::Reveal, Some(found)) => self.reveal(&job, &found).await,
+			(Duty::Assess, Some(found)) => self.assess(&job, audit, &found, &folder, stop).await,
 			(_, None) => anyhow::bail!("there are no findings"),
 		}
 	}
@@ -283,91 +342,12 @@ impl Verifier {
 		self.report.job(job.id, "revealed", &text, fields);
 		Ok(())
 	}
-
-	/// Fetches and replays every result; the findings are on disk when this ends.
-	async fn audit(
-		&self,
-		job: &JobView,
-		audit: &AuditView,
-		folder: &Path,
-		best: BlockNumber,
-	) -> Outcome {
-		let AuditPhase::Committing { until } = audit.phase else {
-			anyhow::bail!("commitments are not taken")
-		};
-		let blocks = until.saturating_sub(best).saturating_sub(MARGIN);
-		// Half of the time is for fetching: what is fetched last must still be replayed.
-		let give_up = Instant::now() + self.block_time.saturating_mul(blocks) / 2;
-		let text = format!(
-			"audit, round {}: {} result(s), segments {:?}",
-			audit.round,
-			audit.groups.len(),
-			audit.drawn
-		);
-		let fields = json!({ "round": audit.round, "drawn": audit.drawn });
-		self.report.job(job.id, "audit", &text, fields);
-		let mut verdicts = Vec::new();
-		for (index, group) in audit.groups.iter().enumerate() {
-			if group.decision.is_some() {
-				// Decided in an earlier round: nobody asks, but its place is counted.
-				verdicts.push(GroupVerdict::Unavailable);
-				continue;
-			}
-			let dir = folder.join(format!("result-{index}"));
-			let begun = Instant::now();
-			let (verdict, report) = self.examine(job, audit, index, &dir, give_up).await?;
-			self.tell(job, audit, index, &verdict, report, begun.elapsed());
-			verdicts.push(verdict);
-		}
-		let findings = Findings::try_from(verdicts)
-			.map_err(|v| anyhow::anyhow!("{} results are more than a job has", v.len()))?;
-		// The salt is on disk before anything is sent.
-		let salt = Salt::random();
-		let record = FindingsRecord { job: job.id, round: audit.round, findings, salt };
-		self.home.save_findings(folder, &record)?;
-		Ok(())
-	}
-
-	fn tell(
-		&self,
-		job: &JobView,
-		audit: &AuditView,
-		index: usize,
-		verdict: &GroupVerdict,
-		report: Option<AuditReport>,
-		took: Duration,
-	) {
-		let replayed = report.as_ref().map_or(0, |r| r.segments.len());
-		let share = report.as_ref().map_or(0.0, |r| r.share);
-		let replay_seconds = report.as_ref().map_or(0.0, |r| r.replay_seconds);
-		let text = format!(
-			"result {index}: {} ({replayed} segments replayed in {replay_seconds:.2} s, {:.1} % of \
-			 the training's work)",
-			words::verdict_in_full(verdict),
-			share * 100.0,
-		);
-		let rules = report.as_ref().and_then(|r| r.rules.as_ref());
-		let fields = json!({
-			"round": audit.round,
-			"result": index,
-			"bundle_root": audit.groups.get(index).map(|g| g.result.bundle_root),
-			"verdict": words::verdict(verdict),
-			"reason": words::verdict_in_full(verdict),
-			"segments": replayed,
-			"drawn": audit.drawn,
-			"share": share,
-			"replay_seconds": replay_seconds,
-			"seconds": took.as_secs_f64(),
-			"rules": rules.and_then(|r| serde_json::to_value(r).ok()),
-		});
-		self.report.job(job.id, "verdict", &text, fields);
-	}
 }
 
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_primitives::views::MemberView;
+	use trainyard_primitives::{audit::GroupVerdict, views::MemberView};
 
 	fn me() -> AccountId32 {
 		AccountId32([1; 32])

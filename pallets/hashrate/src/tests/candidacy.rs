@@ -17,7 +17,7 @@ fn candidates_come_and_go() {
 		Absence::<Test>::insert(5, 19_000);
 		assert_ok!(set(5, true));
 		assert!(Hashrate::is_candidate(&5));
-		assert_eq!(Absence::<Test>::get(5), 0, "a fresh start");
+		assert_eq!(Absence::<Test>::get(5), 19_000, "coming back is no fresh start");
 		assert_last(Event::CandidacyChanged { trainer: 5, candidate: true });
 		assert_ok!(set(5, false));
 		assert!(!Hashrate::is_candidate(&5));

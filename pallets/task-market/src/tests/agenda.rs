@@ -1,15 +1,16 @@
 //! Bounded service of due jobs, overflow to later blocks, pokes and notifications.
 
-use crate::{mock::*, Agenda, Cursor, Due, Error, WeightInfo};
+use crate::{mock::*, Agenda, Cursor, Due, Error, Event, Jobs, WeightInfo};
 use frame_support::{assert_noop, assert_ok, dispatch::Pays, weights::Weight};
 use trainyard_primitives::{
+	audit::Decision,
 	job::{Ending, JobState},
 	traits::JobObserver,
 };
 
 /// The least weight that serves a job in every block.
 fn room_for_one() -> Weight {
-	TaskMarket::worst_advance() + <() as WeightInfo>::serve()
+	TaskMarket::worst_advance() + <() as WeightInfo>::serve(1)
 }
 
 #[test]
@@ -31,7 +32,7 @@ fn what_does_not_fit_waits_for_the_next_blocks() {
 		assert!(per_block.iter().all(|n| *n >= 1), "every block serves: {per_block:?}");
 		assert!(per_block.len() > 1, "one block had no room for all: {per_block:?}");
 		assert_eq!(free(SUBMITTER), ENDOWMENT);
-		assert_eq!(Agenda::<Test>::iter().count(), 0);
+		assert_eq!(Due::<Test>::iter().count(), 0);
 	});
 }
 
@@ -116,9 +117,48 @@ fn notifications_for_ended_and_unknown_jobs_do_nothing() {
 }
 
 #[test]
+fn every_key_that_is_looked_at_weighs() {
+	run(|| {
+		let serve = <() as WeightInfo>::serve;
+		let wait = <() as WeightInfo>::look();
+		for count in [0u32, 1, 7, 40] {
+			// Jobs that are looked at early and wait on.
+			(0..count).for_each(|_| TaskMarket::schedule(post(1), 0));
+			assert_eq!(next_block(), serve(count) + serve(0) + wait * u64::from(count));
+			assert_eq!(Agenda::<Test>::iter_key_prefix(TaskMarket::now()).count(), 0);
+			run_to(TaskMarket::now() + 40);
+		}
+	});
+}
+
+#[test]
+fn an_ended_job_is_forgotten_by_the_clock_with_all_that_is_kept_of_it() {
+	run(|| {
+		let id = auditing(&[(11, 1)]);
+		decide(id, &[Decision::Accepted], &[]);
+		run_to_end(id);
+		let at = job(id).deadline;
+		assert_eq!(Due::<Test>::get(id), None, "it has not to be looked at");
+		run_to(at - 1);
+		assert!(Rounds::get().contains_key(&id) && AuditBook::get().contains_key(&id));
+		let used = next_block();
+		assert_eq!(
+			used,
+			<() as WeightInfo>::serve(1)
+				+ <() as WeightInfo>::serve(0)
+				+ TaskMarket::forget_weight()
+		);
+		System::assert_last_event(Event::Forgotten { job: id }.into());
+		assert!(Jobs::<Test>::get(id).is_none());
+		assert!(!Rounds::get().contains_key(&id) && !AuditBook::get().contains_key(&id));
+		assert_eq!(Agenda::<Test>::iter().count(), 0);
+	});
+}
+
+#[test]
 fn an_idle_block_looks_at_its_own_height_only() {
 	run(|| {
-		let look = <() as WeightInfo>::serve();
+		let look = <() as WeightInfo>::serve(0);
 		assert_eq!(next_block(), look + look);
 		post(1);
 		assert_eq!(next_block(), look + look);

@@ -7,7 +7,8 @@ use trainyard_primitives::{
 	job::{Balance, Ending, Fate, JobState, Settlement},
 };
 
-fn agree(who: AccountId, id: u32, pay: Balance) -> sp_runtime::DispatchResult {
+fn agree(who: AccountId, id: u32, pay: impl Into<Option<Balance>>) -> sp_runtime::DispatchResult {
+	let pay = pay.into();
 	TaskMarket::agree(RuntimeOrigin::signed(who), id, pay).map(|_| ()).map_err(|e| e.error)
 }
 
@@ -35,7 +36,7 @@ fn all_parties_settle_at_once() {
 		assert_eq!(held(HoldReason::Deposit, 11), 0);
 		assert_eq!(Credited::get(), vec![], "no power for what nobody checked");
 		assert!(Rounds::get()[&id].closed);
-		run_to(60);
+		run_to(TaskMarket::now() + 20);
 		assert_eq!(job(id).state, JobState::Ended(Ending::Agreed));
 	});
 }
@@ -67,17 +68,50 @@ fn nothing_and_the_full_price_are_possible() {
 	});
 }
 
+/// An owner of submitter and trainer sees which segments are drawn; it must not be able to
+/// save the deposit of a cheat.
 #[test]
-fn agreeing_during_an_audit_pays_verifiers_who_served() {
+fn an_audit_cannot_be_agreed_away() {
 	run(|| {
 		let id = auditing(&[(11, 1)]);
-		AuditBook::mutate(|book| book.get_mut(&id).unwrap().served = vec![21, 22]);
-		assert_ok!(agree(SUBMITTER, id, 1));
-		assert_ok!(agree(11, id, 1));
-		assert_eq!(job(id).state, JobState::Ended(Ending::Agreed));
-		assert_eq!(job(id).settlement.paid_to_verifiers, 20_000);
-		assert_eq!(free(21), ENDOWMENT + 10_000);
-		assert!(!AuditBook::get().contains_key(&id), "the audit is dropped");
+		for who in [SUBMITTER, 11] {
+			assert_noop!(agree(who, id, 1), Error::<Test>::NotRunning);
+			assert_noop!(agree(who, id, None), Error::<Test>::NotRunning);
+		}
+		decide(id, &[Decision::Rejected], &VERIFIERS);
+		run_to_end(id);
+		assert_eq!(job(id).settlement.slashed, job(id).quote.deposit);
+	});
+}
+
+#[test]
+fn a_word_can_be_taken_back() {
+	run(|| {
+		let id = training(&[11]);
+		assert_ok!(agree(11, id, 5));
+		assert_ok!(agree(11, id, None));
+		System::assert_last_event(Event::AgreementWithdrawn { job: id, who: 11 }.into());
+		assert_ok!(agree(SUBMITTER, id, 5));
+		assert_eq!(job(id).state, JobState::Training);
+		// Two that are not ready are not agreed.
+		assert_ok!(agree(SUBMITTER, id, None));
+		assert_eq!((job(id).state, job(id).offer), (JobState::Training, None));
+	});
+}
+
+#[test]
+fn words_lapse_with_the_state() {
+	run(|| {
+		let id = training(&[11, 12]);
+		assert_ok!(agree(SUBMITTER, id, 5));
+		assert_ok!(agree(11, id, 5));
+		commit(id, 11);
+		commit(id, 12);
+		run_to_state(id, JobState::Revealing);
+		assert_eq!(job(id).offer, None);
+		assert!(job(id).replicas.iter().all(|r| r.offer.is_none()));
+		assert_ok!(agree(12, id, 5));
+		assert_eq!(job(id).state, JobState::Revealing, "the others' words were for training");
 	});
 }
 
@@ -121,23 +155,11 @@ fn agreeing_is_checked() {
 fn a_word_alone_weighs_less_than_a_settlement() {
 	run(|| {
 		let id = training(&[11]);
-		let call = crate::Call::<Test>::agree { job: id, pay: 1 };
+		let call = crate::Call::<Test>::agree { job: id, pay: Some(1) };
 		let most = call.get_dispatch_info().call_weight;
-		let word = TaskMarket::agree(RuntimeOrigin::signed(11), id, 1).unwrap();
+		let word = TaskMarket::agree(RuntimeOrigin::signed(11), id, Some(1)).unwrap();
 		assert!(word.actual_weight.unwrap().all_lt(most));
-		let settled = TaskMarket::agree(RuntimeOrigin::signed(SUBMITTER), id, 1).unwrap();
+		let settled = TaskMarket::agree(RuntimeOrigin::signed(SUBMITTER), id, Some(1)).unwrap();
 		assert_eq!(settled.actual_weight.unwrap(), most);
-	});
-}
-
-#[test]
-fn a_decision_that_came_first_stands() {
-	run(|| {
-		let id = auditing(&[(11, 1)]);
-		assert_ok!(agree(SUBMITTER, id, 1));
-		decide(id, &[Decision::Accepted], &[]);
-		run_to_end(id);
-		assert_noop!(agree(11, id, 1), Error::<Test>::NotRunning);
-		assert_eq!(job(id).settlement.paid_to_trainers, job(id).quote.price);
 	});
 }

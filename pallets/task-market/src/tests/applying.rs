@@ -59,7 +59,39 @@ fn a_job_takes_a_limited_number_of_applicants() {
 			));
 			assert_ok!(try_apply(who, id));
 		}
+		Bonds::mutate(|bonds| bonds.insert(11, 1));
 		assert_noop!(try_apply(11, id), Error::<Test>::TooManyApplicants);
+	});
+}
+
+/// Else anyone could fill the list with small bonds and keep others out.
+#[test]
+fn in_a_full_list_a_larger_bond_displaces_the_smallest() {
+	run(|| {
+		let id = post(1);
+		let deposit = job(id).quote.deposit;
+		for (who, bond) in (30..38).zip([5, 3, 9, 3, 4, 4, 8, 7]) {
+			Bonds::mutate(|bonds| bonds.insert(who, bond));
+			let origin = RuntimeOrigin::signed(OTHER);
+			assert_ok!(Balances::transfer_keep_alive(origin, who, deposit + ED));
+			assert_ok!(try_apply(who, id));
+		}
+		Bonds::mutate(|bonds| bonds.insert(11, 4));
+		Bonds::mutate(|bonds| bonds.insert(12, 3));
+		assert_noop!(try_apply(12, id), Error::<Test>::TooManyApplicants);
+		assert_ok!(try_apply(11, id));
+		assert!(events().contains(&Event::Displaced { job: id, trainer: 33 }), "the last of two");
+		assert_eq!((held(HoldReason::Deposit, 33), free(33)), (0, deposit + ED));
+		assert_eq!(held(HoldReason::Deposit, 11), deposit);
+		let list = vec![30, 31, 32, 34, 35, 36, 37, 11];
+		assert_eq!(Applicants::<Test>::get(id).into_inner(), list);
+		// Who was displaced may come back with a larger bond.
+		Bonds::mutate(|bonds| bonds.insert(33, 10));
+		assert_ok!(try_apply(33, id));
+		assert!(!Applicants::<Test>::get(id).contains(&31));
+		// Who cannot pay displaces nobody.
+		Bonds::mutate(|bonds| bonds.insert(39, 100));
+		assert_noop!(try_apply(39, id), TokenError::FundsUnavailable);
 	});
 }
 

@@ -293,7 +293,7 @@ fn two_jobs_at_once_do_not_touch_each_other() {
 }
 
 #[test]
-fn an_ended_job_is_kept_for_a_while_and_then_anyone_may_remove_it() {
+fn an_ended_job_is_kept_for_a_while_and_then_anyone_may_remove_it_where_blocks_are_full() {
 	run(|| {
 		let forget = |id| TaskMarket::forget(RuntimeOrigin::signed(OTHER), id);
 		assert_noop!(forget(0), Error::<Test>::NoSuchJob);
@@ -306,6 +306,8 @@ fn an_ended_job_is_kept_for_a_while_and_then_anyone_may_remove_it() {
 		run_to(ended + 24);
 		assert_noop!(forget(id), Error::<Test>::StillRetained);
 		assert!(Rounds::get().contains_key(&id), "results stay readable until then");
+		// Blocks that are full.
+		ServiceWeight::set(Default::default());
 		run_to(ended + 25);
 		assert_ok!(forget(id));
 		System::assert_last_event(Event::Forgotten { job: id }.into());

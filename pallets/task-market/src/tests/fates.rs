@@ -66,15 +66,17 @@ fn rejected() {
 	});
 }
 
+/// Else a cheat that sees a faked segment drawn would stop serving and lose less.
 #[test]
-fn unavailable_is_milder_than_fraud() {
+fn unavailable_costs_as_much_as_fraud() {
 	run(|| {
 		let (quote, s, fate, state) = one(Decision::Unavailable);
 		assert_eq!((fate, state), (Fate::Unavailable, JobState::Ended(Ending::Failed)));
-		assert_eq!(s.slashed, quote.deposit / 4);
-		assert_eq!(s.slashed_to_submitter, (3 * FEE).min(quote.deposit / 4));
-		assert_eq!(free(11), ENDOWMENT - quote.deposit / 4);
+		assert_eq!(s.slashed, quote.deposit);
+		assert_eq!(s.slashed_to_submitter, 3 * FEE);
+		assert_eq!(free(11), ENDOWMENT - quote.deposit);
 		assert_eq!(s.refunded, quote.escrow - 3 * FEE);
+		assert_eq!(free(SUBMITTER), ENDOWMENT, "made whole to the last unit");
 		assert_eq!(Credited::get(), vec![]);
 	});
 }
@@ -143,12 +145,12 @@ fn a_job_with_every_kind_of_result() {
 		assert_eq!(job(id).state, JobState::Ended(Ending::Settled));
 		assert_eq!(s.paid_to_trainers, quote.price);
 		assert_eq!(s.burned, quote.fee);
-		assert_eq!(s.slashed, quote.deposit + quote.deposit / 4);
+		assert_eq!(s.slashed, 2 * quote.deposit);
 		assert_eq!(s.slashed_to_submitter, 0, "one good result is what it paid the audit for");
 		assert_eq!(s.slashed_to_verifiers, s.slashed / 2 / 3 * 3);
 		assert_eq!(free(11), ENDOWMENT + quote.price);
 		assert_eq!(free(12), ENDOWMENT - quote.deposit);
-		assert_eq!(free(13), ENDOWMENT - quote.deposit / 4);
+		assert_eq!(free(13), ENDOWMENT - quote.deposit);
 		assert_eq!(free(14), ENDOWMENT);
 		assert_eq!(Credited::get(), vec![(11, quote.work / 4)]);
 	});

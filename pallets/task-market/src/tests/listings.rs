@@ -1,7 +1,7 @@
 //! Listings, and jobs ordered through them.
 
 use crate::{mock::*, types::SpecFault, Error, Event, HoldReason, Listing, Listings};
-use frame_support::{assert_noop, assert_ok};
+use frame_support::{assert_noop, assert_ok, traits::Hooks, weights::Weight};
 use trainyard_primitives::{
 	job::{Ending, JobState, Terms},
 	spec::{JobSpec, SpecError},
@@ -45,6 +45,29 @@ fn listings_are_checked() {
 			TaskMarket::remove_listing(RuntimeOrigin::signed(11)),
 			Error::<Test>::NotListed
 		);
+	});
+}
+
+#[test]
+fn the_listing_of_a_trainer_that_left_does_not_come_to_life_again() {
+	run(|| {
+		let idle = |room| TaskMarket::on_idle(TaskMarket::now(), room);
+		let listed = || {
+			let mut listed: Vec<_> = Listings::<Test>::iter_keys().collect();
+			listed.sort();
+			listed
+		};
+		TRAINERS.iter().for_each(|trainer| list(*trainer, 5, 100).unwrap());
+		let used = idle(Weight::MAX);
+		assert!(used.any_gt(Weight::zero()));
+		Bonds::mutate(|bonds| bonds.retain(|who, _| ![11, 14].contains(who)));
+		assert_eq!(idle(used - Weight::from_parts(1, 0)), Weight::zero(), "no room, no look");
+		// The rest of a turn, and another one.
+		(0..12).for_each(|_| assert_eq!(idle(Weight::MAX), used));
+		assert_eq!(listed(), vec![12, 13, 15]);
+		System::assert_has_event(Event::ListingRemoved { trainer: 14 }.into());
+		Bonds::mutate(|bonds| bonds.insert(11, 1_000));
+		assert_noop!(order(SUBMITTER, 11, terms(1)), Error::<Test>::NotListed);
 	});
 }
 

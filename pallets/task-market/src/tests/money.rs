@@ -30,10 +30,15 @@ fn slashed_money_is_shared_by_rule() {
 
 #[test]
 fn fates_cost_what_they_deserve() {
-	for fate in [Fate::NotCommitted, Fate::NotRevealed, Fate::ModelMissing, Fate::Rejected] {
+	for fate in [
+		Fate::NotCommitted,
+		Fate::NotRevealed,
+		Fate::ModelMissing,
+		Fate::Unavailable,
+		Fate::Rejected,
+	] {
 		assert_eq!(lost_deposit(fate, 103), 103);
 	}
-	assert_eq!(lost_deposit(Fate::Unavailable, 103), 25);
 	for fate in [Fate::Working, Fate::Accepted, Fate::Undecided, Fate::Agreed] {
 		assert_eq!(lost_deposit(fate, 103), 0);
 	}
@@ -53,24 +58,52 @@ proptest! {
 	}
 
 	/// A cheat's deposit pays all audit fees that the submitter can have paid, whatever the
-	/// terms: a rejected job costs the submitter nothing.
+	/// terms: a job that is rejected or cannot be had costs the submitter nothing.
 	#[test]
 	fn a_deposit_covers_every_audit_fee(
-		price in 1u128..1_000_000_000_000, fee in 100u128..1_000_000_000, verifiers in 1u32..=16,
+		price in 1u128..1_000_000, fee in 600u128..1_000_000_000, half in 1u32..8,
 	) {
+		let verifiers = 2 * half + 1;
 		let spec = trainyard_primitives::spec::JobSpec::example();
 		let terms = Terms { price_per_ut: price, audit_fee: fee, verifiers, ..terms(1) };
 		let quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
 		let fees = fee * Balance::from(verifiers) * 3;
-		prop_assert!(lost_deposit(Fate::Rejected, quote.deposit) >= fees);
+		for fate in [Fate::Rejected, Fate::Unavailable] {
+			prop_assert!(lost_deposit(fate, quote.deposit) >= fees);
+		}
 		prop_assert!(quote.escrow == quote.price + quote.fee + fees);
+	}
+
+	/// Who fakes one of the segments is caught with probability drawn / segments, and then
+	/// loses the deposit: on average at least all that a replica is worth, so that no saving
+	/// pays for the risk. The audit fees, which only make the submitter whole, do not count.
+	#[test]
+	fn faking_a_segment_does_not_pay(
+		price in 1u128..1_000_000_000_000, interval in 1u32..=1_500, drawn in 1u32..=16,
+	) {
+		MaxAuditWork::set(u64::MAX);
+		let mut spec = trainyard_primitives::spec::JobSpec::example();
+		spec.training.checkpoint_interval = interval;
+		let segments = spec.segments();
+		let audit_segments = drawn.min(segments);
+		let audit_fee = 10_000_000_000_000;
+		let terms = Terms { price_per_ut: price, audit_segments, audit_fee, ..terms(1) };
+		let quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
+		let stake = quote.deposit - 9 * audit_fee;
+		let risk = stake * Balance::from(audit_segments) / Balance::from(segments);
+		prop_assert!(risk >= quote.price + quote.fee, "{} of {}", audit_segments, segments);
+		// Nor is more asked than that.
+		let (k, n) = (Balance::from(audit_segments), Balance::from(segments));
+		let exact = (quote.price + quote.fee) * n;
+		prop_assert!(stake == 50_000 || (stake - 1) * k < exact);
 	}
 }
 
 /// A job whose only verifier is an account that does not exist, for a fee that is too small
 /// to make it exist.
 fn job_with_unpayable_verifier() -> u32 {
-	let id = post_with(SUBMITTER, Terms { audit_fee: 100, ..terms(1) });
+	let terms = Terms { audit_fee: 100, price_per_ut: 100_000, ..terms(1) };
+	let id = post_with(SUBMITTER, terms);
 	apply(id, &[11]);
 	run_to_state(id, trainyard_primitives::job::JobState::Training);
 	commit(id, 11);

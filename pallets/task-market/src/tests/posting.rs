@@ -5,6 +5,7 @@ use codec::Encode;
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::{DispatchError, TokenError};
 use trainyard_primitives::{
+	blob,
 	job::{Ending, JobState, Settlement, Terms},
 	spec::{JobSpec, SpecError},
 	units, work,
@@ -19,13 +20,15 @@ fn posting_holds_the_escrow_and_puts_the_job_on_the_agenda() {
 	run(|| {
 		assert_ok!(submit(JobSpec::example(), terms(2)));
 		let work = work::micro_ut(&JobSpec::example()).unwrap();
-		let price = units::price(work, 5_000_000_000).unwrap();
-		let fee = units::price(work, 1_000_000_000).unwrap();
+		let price = units::price(work, 5_000_000).unwrap();
+		let fee = units::price(work, 1_000_000).unwrap();
 		let escrow = 2 * (price + fee) + AUDIT;
 
 		let job = job(0);
 		assert_eq!((job.quote.work, job.quote.price, job.quote.fee), (work, price, fee));
-		assert_eq!((job.quote.escrow, job.quote.deposit), (escrow, price / 2 + AUDIT));
+		// 4 of 30 segments are drawn.
+		let stake = ((price + fee) * 30).div_ceil(4);
+		assert_eq!((job.quote.escrow, job.quote.deposit), (escrow, stake + AUDIT));
 		assert_eq!((job.state, job.since, job.deadline), (JobState::Open, 1, 6));
 		assert_eq!((job.submitter, job.invited, job.seed), (SUBMITTER, None, None));
 		assert_eq!(job.settlement, Settlement { escrowed: escrow, ..Default::default() });
@@ -59,10 +62,13 @@ fn terms_are_checked() {
 		refuse(terms(9), Error::BadReplicas);
 		refuse(Terms { verifiers: 0, ..terms(1) }, Error::BadVerifiers);
 		refuse(Terms { verifiers: 17, ..terms(1) }, Error::BadVerifiers);
+		refuse(Terms { verifiers: 1, ..terms(1) }, Error::BadVerifiers);
+		refuse(Terms { verifiers: 4, ..terms(1) }, Error::BadVerifiers);
+		refuse(Terms { verifiers: 16, ..terms(1) }, Error::BadVerifiers);
 		refuse(Terms { audit_segments: 0, ..terms(1) }, Error::BadAuditSegments);
 		refuse(Terms { audit_segments: 17, ..terms(1) }, Error::BadAuditSegments);
 		refuse(Terms { price_per_ut: 0, ..terms(1) }, Error::ZeroPrice);
-		refuse(Terms { audit_fee: 99, ..terms(1) }, Error::AuditFeeTooLow);
+		refuse(Terms { audit_fee: 99, price_per_ut: 1, ..terms(1) }, Error::AuditFeeTooLow);
 		refuse(Terms { apply_blocks: 1, ..terms(1) }, Error::BadPeriods);
 		refuse(Terms { apply_blocks: 21, ..terms(1) }, Error::BadPeriods);
 		refuse(Terms { training_blocks: 1, ..terms(1) }, Error::BadPeriods);
@@ -73,11 +79,63 @@ fn terms_are_checked() {
 }
 
 #[test]
+fn a_verifier_is_paid_at_least_the_price_of_what_it_replays() {
+	run(|| {
+		let spec = JobSpec::example();
+		let work = work::audit_micro_ut(&spec, 4).unwrap();
+		let least = units::price(work, terms(1).price_per_ut).unwrap();
+		assert!(least > 100, "more than the least fee of all");
+		assert_eq!(TaskMarket::audit_fee(&spec, &terms(1)), Some(least));
+		let low = Terms { audit_fee: least - 1, ..terms(1) };
+		assert_noop!(submit(spec.clone(), low), Error::<Test>::AuditFeeTooLow);
+		assert_ok!(submit(spec.clone(), Terms { audit_fee: least, ..terms(1) }));
+		let cheap = Terms { price_per_ut: 1, ..terms(1) };
+		assert_eq!(TaskMarket::audit_fee(&spec, &cheap), Some(100));
+	});
+}
+
+#[test]
+fn no_more_is_replayed_than_a_verifier_can_do() {
+	run(|| {
+		let spec = JobSpec::example();
+		let work = work::audit_micro_ut(&spec, 4).unwrap();
+		MaxAuditWork::set(work - 1);
+		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::AuditTooLarge);
+		// Fewer segments, or shorter ones.
+		assert_ok!(submit(spec.clone(), Terms { audit_segments: 3, ..terms(1) }));
+		let mut short = spec.clone();
+		short.training.checkpoint_interval = 40;
+		assert_ok!(submit(short, terms(1)));
+		MaxAuditWork::set(work);
+		assert_ok!(submit(spec, terms(1)));
+	});
+}
+
+#[test]
+fn what_could_not_be_rescued_is_not_posted() {
+	run(|| {
+		let spec = JobSpec::example();
+		let bytes = blob::rescue_bytes(&spec, 4);
+		MaxBlob::set(bytes - 1);
+		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::RescueTooLarge);
+		assert_ok!(submit(spec.clone(), Terms { audit_segments: 3, ..terms(1) }));
+		MaxBlob::set(bytes);
+		assert_ok!(submit(spec, terms(1)));
+	});
+}
+
+#[test]
 fn terms_at_their_bounds_are_taken() {
 	run(|| {
 		for terms in [
-			Terms { replicas: 8, verifiers: 16, audit_segments: 16, ..terms(1) },
-			Terms { audit_fee: 100, apply_blocks: 2, training_blocks: 2, ..terms(1) },
+			Terms { replicas: 8, verifiers: 15, audit_segments: 16, audit_fee: 20_000, ..terms(1) },
+			Terms {
+				audit_fee: 100,
+				price_per_ut: 1,
+				apply_blocks: 2,
+				training_blocks: 2,
+				..terms(1)
+			},
 			Terms { apply_blocks: 20, training_blocks: 50, ..terms(1) },
 		] {
 			assert_ok!(submit(JobSpec::example(), terms));
@@ -90,7 +148,7 @@ fn no_more_segments_can_be_audited_than_there_are() {
 	run(|| {
 		let mut spec = JobSpec::example();
 		spec.training.checkpoint_interval = spec.training.steps / 3;
-		let asking = |n| Terms { audit_segments: n, ..terms(1) };
+		let asking = |n| Terms { audit_segments: n, audit_fee: 30_000, ..terms(1) };
 		assert_noop!(submit(spec.clone(), asking(4)), Error::<Test>::BadAuditSegments);
 		assert_ok!(submit(spec, asking(3)));
 	});
@@ -142,7 +200,7 @@ fn unsigned_callers_are_refused() {
 		assert_noop!(TaskMarket::apply(none(), 0), bad);
 		assert_noop!(TaskMarket::cancel(none(), 0), bad);
 		assert_noop!(TaskMarket::poke(none(), 0), bad);
-		assert_noop!(TaskMarket::agree(none(), 0, 0), bad);
+		assert_noop!(TaskMarket::agree(none(), 0, None), bad);
 		assert_noop!(TaskMarket::post_listing(none(), 1, 1, Default::default()), bad);
 		assert_noop!(TaskMarket::remove_listing(none()), bad);
 		assert_noop!(TaskMarket::forget(none(), 0), bad);
@@ -206,9 +264,9 @@ fn layout_of_the_calls() {
 	assert_eq!(encoded(Call::apply { job: 3 }), [20, 2, 3, 0, 0, 0]);
 	assert_eq!(encoded(Call::cancel { job: 3 }), [20, 3, 3, 0, 0, 0]);
 	assert_eq!(encoded(Call::poke { job: 3 }), [20, 4, 3, 0, 0, 0]);
-	let mut bytes = vec![20, 5, 3, 0, 0, 0];
+	let mut bytes = vec![20, 5, 3, 0, 0, 0, 1];
 	bytes.extend(9u128.to_le_bytes());
-	assert_eq!(encoded(Call::agree { job: 3, pay: 9 }), bytes);
+	assert_eq!(encoded(Call::agree { job: 3, pay: Some(9) }), bytes);
 	let mut bytes = vec![20, 6];
 	bytes.extend(9u128.to_le_bytes());
 	bytes.extend(8u64.to_le_bytes());

@@ -76,13 +76,27 @@ fn jobs_are_listed() {
 		let numbers = |views: Vec<trainyard_primitives::views::JobView<AccountId>>| {
 			views.into_iter().map(|view| view.id).collect::<Vec<_>>()
 		};
-		assert_eq!(numbers(TaskMarket::active_jobs()), vec![0, 2, 3]);
+		assert_eq!(numbers(TaskMarket::active_jobs(None, 10)), vec![0, 2, 3]);
+		assert_eq!(numbers(TaskMarket::active_jobs(None, 2)), vec![0, 2]);
+		assert_eq!(numbers(TaskMarket::active_jobs(Some(2), 2)), vec![3]);
+		assert_eq!(numbers(TaskMarket::active_jobs(Some(3), 2)), vec![0; 0]);
 		assert_eq!(numbers(TaskMarket::recent_jobs(10)), vec![3, 2, 1, 0]);
 		assert_eq!(numbers(TaskMarket::recent_jobs(2)), vec![3, 2]);
 		run_to(26);
-		assert_ok!(TaskMarket::forget(RuntimeOrigin::signed(OTHER), ids[1]));
-		assert_eq!(numbers(TaskMarket::recent_jobs(10)), vec![3, 2, 0]);
-		assert!(TaskMarket::active_jobs().is_empty());
+		assert_eq!(numbers(TaskMarket::recent_jobs(10)), vec![3, 2, 0], "one is forgotten");
+		assert!(TaskMarket::active_jobs(None, 10).is_empty(), "the others ended");
+	});
+}
+
+#[test]
+fn recent_jobs_are_sought_among_the_newest_numbers_only() {
+	run(|| {
+		let old = post(1);
+		crate::NextJob::<Test>::put(crate::views::RECENT_RANGE);
+		let at_hand = TaskMarket::recent_jobs(10);
+		assert_eq!(at_hand.iter().map(|job| job.id).collect::<Vec<_>>(), vec![old]);
+		crate::NextJob::<Test>::put(crate::views::RECENT_RANGE + 1);
+		assert_eq!(TaskMarket::recent_jobs(10), vec![]);
 	});
 }
 

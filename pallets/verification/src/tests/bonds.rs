@@ -1,6 +1,6 @@
 //! Into the pool, out of it, and slashed.
 
-use crate::{mock::*, Error, Event, Fault, HoldReason, Leaving, LeavingVerifiers, Pool};
+use crate::{mock::*, Entry, Error, Event, Fault, HoldReason, Leaving, LeavingVerifiers, Pool};
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use sp_runtime::{DispatchError, TokenError};
 
@@ -42,11 +42,55 @@ fn the_pool_is_bounded() {
 	run(|| {
 		let mut pool = Pool::<Test>::get();
 		for who in 100..132 {
-			pool.try_insert(who, BOND).unwrap();
+			pool.try_insert(who, Entry::new(BOND, 0)).unwrap();
 		}
 		Pool::<Test>::put(pool);
 		assert_noop!(Verification::register(signed(10), BOND), Error::<Test>::PoolFull);
 		Pool::<Test>::kill();
+	});
+}
+
+/// Else 32 small bonds would keep everybody else out.
+#[test]
+fn a_larger_bond_displaces_the_smallest_of_a_full_pool() {
+	run(|| {
+		bonded(2);
+		assert_ok!(Verification::register(signed(12), BOND / 2));
+		let mut pool = Pool::<Test>::get();
+		for who in 100..129 {
+			pool.try_insert(who, Entry::new(2 * BOND, 0)).unwrap();
+		}
+		Pool::<Test>::put(pool);
+		assert_noop!(Verification::register(signed(13), BOND / 2), Error::<Test>::PoolFull);
+		assert_ok!(Verification::register(signed(13), BOND / 2 + 1));
+		System::assert_has_event(Event::Left { verifier: 12, until: 1 + UNBONDING }.into());
+		assert_eq!(bond_of(12), BOND / 2);
+		assert_eq!(held(12), BOND / 2);
+		let active: Vec<_> = Verification::verifiers().into_iter().map(|(who, _)| who).collect();
+		assert_eq!(active.len(), 32);
+		assert!(active.contains(&13) && !active.contains(&12));
+		// Who was displaced can come back when its bond is free.
+		assert_noop!(Verification::register(signed(12), BOND), Error::<Test>::StillLeaving);
+		Pool::<Test>::kill();
+	});
+}
+
+/// Room for who left is bounded: many may come and go.
+#[test]
+fn those_who_left_are_forgotten_in_time() {
+	run(|| {
+		for turn in 0..5u64 {
+			for who in VERIFIERS {
+				assert_ok!(Verification::register(signed(who), BOND));
+				assert_ok!(Verification::deregister(signed(who)));
+			}
+			System::set_block_number((turn + 1) * 100);
+			for who in VERIFIERS {
+				assert_ok!(Verification::withdraw(signed(who)));
+			}
+		}
+		bonded(1);
+		assert_eq!(Pool::<Test>::get().len(), 1);
 	});
 }
 

@@ -141,15 +141,18 @@ fn one_voice_of_three_decides_nothing() {
 #[test]
 fn a_split_is_drawn_again() {
 	run(|| {
-		bonded(2);
-		open(1, 2);
-		let first = round(&[speak(Say::Yes(1)), speak(Say::No)]);
+		bonded(3);
+		open(1, 3);
+		tick_until(is_committing);
+		let drawn = view().drawn;
+		let first = round(&[speak(Say::Yes(1)), speak(Say::No), speak(Say::Yes(2))]);
 		assert_eq!(Outcome::get(), None);
 		let view = view();
 		assert_eq!(view.round, 1);
 		assert!(matches!(view.phase, AuditPhase::Drawing { .. }));
-		assert!(view.committee.is_empty() && view.drawn.is_empty());
-		// Both answered; who was right is not known, so both earned their fee.
+		assert!(view.committee.is_empty());
+		assert_eq!(view.drawn, drawn, "other segments would be another chance");
+		// All answered; who was right is not known, so all earned their fee.
 		assert!(first.iter().all(|who| bond_of(*who) == BOND));
 		let second = unanimous(Say::No);
 		let fees: Vec<_> = first.into_iter().chain(second).collect();
@@ -160,11 +163,11 @@ fn a_split_is_drawn_again() {
 #[test]
 fn three_splits_leave_it_undecided() {
 	run(|| {
-		bonded(2);
-		open(1, 2);
+		bonded(3);
+		open(1, 3);
 		let mut fees = Vec::new();
 		for _ in 0..3 {
-			fees.extend(round(&[speak(Say::Yes(1)), speak(Say::No)]));
+			fees.extend(round(&[speak(Say::Yes(1)), speak(Say::No), speak(Say::Yes(2))]));
 		}
 		assert_eq!(outcome(), (vec![Decision::Undecided], fees));
 		assert_eq!(view().phase, AuditPhase::Done);
@@ -176,10 +179,56 @@ fn groups_are_decided_each_for_itself() {
 	run(|| {
 		bonded(3);
 		open(3, 3);
-		let says = vec![Say::Yes(1), Say::No, Say::Yes(2)];
+		let says = vec![Say::No, Say::Yes(1), Say::No];
 		let seats = round(&vec![Act::Speak(says); 3]);
-		let decisions = vec![Decision::Accepted, Decision::Rejected, Decision::Accepted];
+		let decisions = vec![Decision::Rejected, Decision::Accepted, Decision::Rejected];
 		assert_eq!(outcome(), (decisions, seats));
+	});
+}
+
+/// Replicas share the seed: at most one of two different results is true.
+#[test]
+fn two_results_that_pass_are_not_both_accepted() {
+	run(|| {
+		bonded(3);
+		open(2, 3);
+		let both = vec![Say::Yes(1), Say::Yes(2)];
+		tick_until(is_committing);
+		let first = round(&vec![Act::Speak(both); 3]);
+		assert_eq!((Outcome::get(), view().round), (None, 1));
+		assert!(view().groups.iter().all(|group| group.decision.is_none()));
+		assert!(view().drawn.is_empty(), "other segments may tell them apart");
+		let second = round(&vec![Act::Speak(vec![Say::Yes(1), Say::No]); 3]);
+		let fees: Vec<_> = first.into_iter().chain(second).collect();
+		assert_eq!(outcome(), (vec![Decision::Accepted, Decision::Rejected], fees));
+		assert!(VERIFIERS[..3].iter().all(|who| bond_of(*who) == BOND));
+	});
+}
+
+#[test]
+fn a_result_that_passes_behind_an_accepted_one_is_not_accepted() {
+	run(|| {
+		bonded(3);
+		open(2, 3);
+		let parted = |second| Act::Speak(vec![Say::Yes(1), second]);
+		round(&[parted(Say::Yes(1)), parted(Say::Yes(2)), parted(Say::No)]);
+		assert_eq!(view().groups[0].decision, Some(Decision::Accepted));
+		for _ in 0..2 {
+			round(&vec![Act::Speak(vec![Say::Gone, Say::Yes(1)]); 3]);
+		}
+		assert_eq!(outcome().0, [Decision::Accepted, Decision::Undecided]);
+	});
+}
+
+/// A trainer who serves one of three so that nobody has a majority must serve the chain.
+#[test]
+fn rejected_by_some_and_hidden_from_others_opens_the_rescue_window() {
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		let seats = round(&[speak(Say::No), speak(Say::Gone), speak(Say::Yes(1))]);
+		assert!(matches!(view().phase, AuditPhase::Rescue { .. }));
+		assert!(seats.iter().all(|who| bond_of(*who) == BOND), "nobody is known to be wrong");
 	});
 }
 
@@ -217,11 +266,12 @@ fn a_member_is_slashed_once_a_round_for_its_worst_fault() {
 #[test]
 fn a_decided_group_is_not_asked_again() {
 	run(|| {
-		bonded(2);
-		open(2, 2);
+		bonded(3);
+		open(2, 3);
 		let first = round(&[
 			Act::Speak(vec![Say::Yes(1), Say::Yes(1)]),
 			Act::Speak(vec![Say::Yes(1), Say::No]),
+			Act::Speak(vec![Say::Yes(1), Say::Yes(2)]),
 		]);
 		let view_ = view();
 		let decided: Vec<_> = view_.groups.iter().map(|group| group.decision).collect();
@@ -229,10 +279,10 @@ fn a_decided_group_is_not_asked_again() {
 		// Whatever stands for the first group now, it is not looked at: neither as malformed,
 		// nor as contrary.
 		let second =
-			round(&[Act::Speak(vec![Say::Gone, Say::No]), Act::Speak(vec![Say::No, Say::No])]);
+			round(&[Say::Gone, Say::No, Say::Yes(3)].map(|say| Act::Speak(vec![say, Say::No])));
 		let fees: Vec<_> = first.into_iter().chain(second).collect();
 		assert_eq!(outcome(), (vec![Decision::Accepted, Decision::Rejected], fees));
-		assert!(VERIFIERS[..2].iter().all(|who| bond_of(*who) == BOND));
+		assert!(VERIFIERS[..3].iter().all(|who| bond_of(*who) == BOND));
 	});
 }
 

@@ -1,7 +1,10 @@
 //! Who is drawn, and what.
 
 use crate::{mock::*, Event};
-use frame_support::assert_ok;
+use frame_support::{
+	assert_ok,
+	traits::{fungible::MutateHold, tokens::Precision},
+};
 use std::collections::BTreeSet;
 use trainyard_primitives::{
 	audit::{AuditPhase, Decision},
@@ -90,12 +93,98 @@ fn heavier_bonds_are_drawn_more_often() {
 #[test]
 fn a_small_pool_makes_a_small_committee() {
 	run(|| {
-		bonded(2);
+		bonded(3);
 		open(1, 5);
 		let committee = unanimous(Say::Yes(1));
-		assert_eq!(committee.len(), 2);
+		assert_eq!(committee.len(), 3);
 		assert_eq!(Outcome::get(), Some((vec![Decision::Accepted], committee)));
 	});
+}
+
+/// An even committee could be split by half of it.
+#[test]
+fn a_committee_is_odd() {
+	run(|| {
+		for (bonds, wanted, seats) in [(2, 5, 1), (4, 5, 3), (6, 6, 5), (6, 2, 1)] {
+			crate::Pool::<Test>::kill();
+			for who in &VERIFIERS[..bonds] {
+				let mut pool = crate::Pool::<Test>::get();
+				pool.try_insert(*who, crate::Entry::new(BOND, 0)).unwrap();
+				crate::Pool::<Test>::put(pool);
+			}
+			open(1, wanted);
+			System::set_block_number(System::block_number() + 3);
+			Verification::advance(JOB);
+			assert_eq!(committee().len(), seats);
+			Verification::abort(JOB);
+		}
+		crate::Pool::<Test>::kill();
+	});
+}
+
+#[test]
+fn nobody_is_seated_below_the_least_number_of_seats() {
+	run(|| {
+		MinSeats::set(3);
+		bonded(2);
+		open(1, 3);
+		tick_until(is_committing);
+		assert!(committee().is_empty());
+		// A third one makes the next round possible.
+		Verification::register(RuntimeOrigin::signed(VERIFIERS[2]), BOND).unwrap();
+		tick_until(|phase| matches!(phase, AuditPhase::Drawing { .. }));
+		assert_eq!(unanimous(Say::Yes(1)).len(), 3);
+		assert_eq!(Outcome::get().unwrap().0, [Decision::Accepted]);
+	});
+}
+
+/// The author of the last block of a seed knows the draw: what it includes must not matter.
+#[test]
+fn what_comes_behind_the_height_of_the_draw_does_not_change_it() {
+	let drawn = |meddle: fn()| {
+		let mut result = Vec::new();
+		run(|| {
+			bonded(4);
+			System::set_block_number(100);
+			for salt in 0..20 {
+				SeedSalt::set(salt);
+				open(1, 3);
+				System::set_block_number(System::block_number() + 2);
+				meddle();
+				System::set_block_number(System::block_number() + 1);
+				Verification::advance(JOB);
+				result.push(committee());
+				Verification::abort(JOB);
+				// As it was, for the next draw.
+				crate::Pool::<Test>::kill();
+				for who in VERIFIERS {
+					crate::LeavingVerifiers::<Test>::remove(who);
+					let reason: RuntimeHoldReason = crate::HoldReason::VerifierBond.into();
+					Balances::release_all(&reason, &who, Precision::BestEffort).unwrap();
+				}
+				bonded(4);
+				System::set_block_number(System::block_number() + 50);
+			}
+		});
+		result
+	};
+	let undisturbed = drawn(|| ());
+	let enter = || {
+		for who in &VERIFIERS[4..] {
+			assert_ok!(Verification::register(RuntimeOrigin::signed(*who), 5 * BOND));
+		}
+	};
+	assert_eq!(drawn(enter), undisturbed);
+	let raise = || {
+		for who in &VERIFIERS[..2] {
+			assert_ok!(Verification::bond_extra(RuntimeOrigin::signed(*who), 3 * BOND));
+		}
+	};
+	assert_eq!(drawn(raise), undisturbed);
+	let leave = || {
+		assert_ok!(Verification::deregister(RuntimeOrigin::signed(VERIFIERS[1])));
+	};
+	assert_eq!(drawn(leave), undisturbed);
 }
 
 #[test]

@@ -121,9 +121,9 @@ fn an_aborted_audit_pays_who_committed() {
 #[test]
 fn an_abortion_in_a_later_round_pays_earlier_ones_once() {
 	run(|| {
-		bonded(2);
-		open(1, 2);
-		let first = round(&[Act::Speak(vec![Say::Yes(1)]), Act::Speak(vec![Say::No])]);
+		bonded(3);
+		open(1, 3);
+		let first = round(&[Say::Yes(1), Say::No, Say::Yes(2)].map(|say| Act::Speak(vec![say])));
 		assert_eq!(view().round, 1);
 		assert_eq!(Verification::abort(JOB), first);
 	});

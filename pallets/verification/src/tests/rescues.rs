@@ -121,16 +121,16 @@ fn only_the_rescued_of_several_gets_another_round() {
 	run(|| {
 		bonded(3);
 		open(3, 3);
-		round(&vec![Act::Speak(vec![Say::Gone, Say::Gone, Say::Yes(1)]); 3]);
+		round(&vec![Act::Speak(vec![Say::Gone, Say::Gone, Say::No]); 3]);
 		Stored::set(vec![BLOB]);
 		assert_ok!(rescue(TRAINERS[1], 1));
 		// The other one's time is not over.
 		assert!(Progressed::get().is_empty());
 		tick_until(is_committing);
 		let open: Vec<_> = view().groups.iter().map(|group| group.decision).collect();
-		assert_eq!(open, vec![Some(Decision::Unavailable), None, Some(Decision::Accepted)]);
+		assert_eq!(open, vec![Some(Decision::Unavailable), None, Some(Decision::Rejected)]);
 		round(&vec![Act::Speak(vec![Say::Gone, Say::Yes(1), Say::Gone]); 3]);
-		let decisions = vec![Decision::Unavailable, Decision::Accepted, Decision::Accepted];
+		let decisions = vec![Decision::Unavailable, Decision::Accepted, Decision::Rejected];
 		assert_eq!(Outcome::get().unwrap().0, decisions);
 	});
 }
@@ -139,22 +139,20 @@ fn only_the_rescued_of_several_gets_another_round() {
 #[test]
 fn a_split_group_shares_the_round_behind_a_rescue() {
 	run(|| {
-		bonded(2);
-		open(2, 2);
-		round(&[Act::Speak(vec![Say::Gone, Say::Yes(1)]), Act::Speak(vec![Say::Gone, Say::No])]);
+		bonded(3);
+		open(2, 3);
+		let split = [Say::Yes(1), Say::No, Say::Yes(2)];
+		round(&split.clone().map(|say| Act::Speak(vec![Say::Gone, say])));
 		assert!(is_rescue(&view().phase));
 		Stored::set(vec![BLOB]);
 		assert_ok!(rescue(TRAINERS[0], 0));
 		let drawn = view().drawn;
 		// One more split, and the segments are still those that were rescued.
-		round(&[
-			Act::Speak(vec![Say::Yes(1), Say::Yes(1)]),
-			Act::Speak(vec![Say::No, Say::Yes(1)]),
-		]);
+		round(&split.map(|say| Act::Speak(vec![say, Say::No])));
 		tick_until(is_committing);
 		assert_eq!((view().round, view().drawn), (2, drawn));
-		round(&vec![Act::Speak(vec![Say::Yes(1), Say::Gone]); 2]);
-		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Accepted; 2]);
+		round(&vec![Act::Speak(vec![Say::Yes(1), Say::Gone]); 3]);
+		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Accepted, Decision::Rejected]);
 	});
 }
 
@@ -162,10 +160,10 @@ fn a_split_group_shares_the_round_behind_a_rescue() {
 #[test]
 fn a_rescue_behind_the_last_round_leaves_it_undecided() {
 	run(|| {
-		bonded(2);
-		open(1, 2);
+		bonded(3);
+		open(1, 3);
 		for _ in 0..2 {
-			round(&[Act::Speak(vec![Say::Yes(1)]), Act::Speak(vec![Say::No])]);
+			round(&[Say::Yes(1), Say::No, Say::Yes(2)].map(|say| Act::Speak(vec![say])));
 		}
 		unanimous(Say::Gone);
 		assert_eq!(view().round, 2);
@@ -180,10 +178,10 @@ fn a_rescue_behind_the_last_round_leaves_it_undecided() {
 #[test]
 fn no_rescue_behind_the_last_round_is_unavailable() {
 	run(|| {
-		bonded(2);
-		open(1, 2);
+		bonded(3);
+		open(1, 3);
 		for _ in 0..2 {
-			round(&[Act::Speak(vec![Say::Yes(1)]), Act::Speak(vec![Say::No])]);
+			round(&[Say::Yes(1), Say::No, Say::Yes(2)].map(|say| Act::Speak(vec![say])));
 		}
 		unanimous(Say::Gone);
 		tick_until(|phase| *phase == AuditPhase::Done);

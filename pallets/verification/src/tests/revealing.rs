@@ -169,9 +169,8 @@ fn malformed_findings_are_refused() {
 			Error::WrongSegments,
 		),
 		(
-			|drawn| {
-				let other = (0..10).find(|segment| !drawn.contains(segment)).unwrap();
-				let wrong = RejectReason::WrongSegment(evidence(&[other], 1)[0]);
+			|_| {
+				let wrong = RejectReason::WrongSegment(evidence(&[10], 1)[0]);
 				verdicts(vec![GroupVerdict::Reject(wrong), GroupVerdict::Unavailable])
 			},
 			Error::WrongSegments,
@@ -199,6 +198,12 @@ fn every_well_formed_verdict_is_taken() {
 		|drawn| verdicts(vec![accept(evidence(drawn, 1)), accept(evidence(drawn, 2))]),
 		|drawn| {
 			let wrong = RejectReason::WrongSegment(evidence(&drawn[1..], 1)[0]);
+			verdicts(vec![GroupVerdict::Reject(wrong), GroupVerdict::Unavailable])
+		},
+		// Where two results part.
+		|drawn| {
+			let other = (0..10).find(|segment| !drawn.contains(segment)).unwrap();
+			let wrong = RejectReason::WrongSegment(evidence(&[other], 1)[0]);
 			verdicts(vec![GroupVerdict::Reject(wrong), GroupVerdict::Unavailable])
 		},
 		|_| {

@@ -33,6 +33,10 @@ fn a_strict_majority_of_the_seats_decides() {
 		(vec![g, g, a], Some(Outcome::Unavailable)),
 		(vec![a, a, n, n], None),
 		(vec![a, a, None, None], None),
+		// Only together the majority.
+		(vec![n, g, a], Some(Outcome::Unavailable)),
+		(vec![n, g, None], Some(Outcome::Unavailable)),
+		(vec![n, g, a, b], None),
 		(vec![a, a, a, None, None], one_wins),
 		(vec![a, a, b, b, b], Some(Outcome::from(&two))),
 	] {

@@ -29,9 +29,9 @@ export default {
 		'weight-decay': { value: 'X', help: 'decoupled weight decay; default 0' },
 		'price-per-ut': { value: 'TRY', help: 'pay for one ut of work; default 1000' },
 		replicas: { value: 'N', help: 'trainers that train the same job; default 1' },
-		verifiers: { value: 'N', help: 'size of the audit committee; default 3' },
+		verifiers: { value: 'N', help: 'size of the audit committee, odd and at least 3; default 3' },
 		'audit-segments': { value: 'N', help: 'segments each verifier replays; default 3' },
-		'audit-fee': { value: 'TRY', help: 'fee of one verifier for one round; default 0.5' },
+		'audit-fee': { value: 'TRY', help: 'fee of one verifier for one round; default: the least that the chain takes' },
 		'apply-blocks': { value: 'N', help: 'blocks for applications; default 10' },
 		'training-blocks': { value: 'N', help: 'blocks for training; default 120' },
 		trainer: { value: 'ADDRESS', help: 'order from this trainer, through its listing' },
@@ -47,7 +47,9 @@ export default {
 		return { key: await keyFromSuri(flags.suri), wanted: jobFromFlags(flags) };
 	},
 
-	async run({ api, flags, prepared: { key, wanted }, print }) {
+	async run({ api, flags, prepared, print }) {
+		const { key } = prepared;
+		const wanted = await withAuditFee(api, prepared.wanted);
 		const cost = await quote(api, key, wanted);
 		if (flags['dry-run']) {
 			print(
@@ -75,8 +77,32 @@ export default {
 	},
 };
 
+/** The least audit fee that the chain takes for a job, or null where the job is invalid. */
+export async function leastAuditFee(api, job) {
+	const { spec, terms } = toChain(job);
+	const fee = await api.call.trainyardApi.auditFee(spec, terms);
+	return fee.isNone ? null : fee.unwrap().toBigInt();
+}
+
+/** The job with the least audit fee that the chain takes, where it names none. */
+export async function withAuditFee(api, job) {
+	if (job.terms.audit_fee !== undefined) return job;
+	// An invalid job is for the chain to refuse.
+	const audit_fee = `${(await leastAuditFee(api, job)) ?? 0n}`;
+	return { ...job, terms: { ...job.terms, audit_fee } };
+}
+
 /** What a job costs: work, escrow, and the deposit of a trainer. Fails where it is invalid. */
-export async function quote(api, key, job) {
+export async function quote(api, key, wanted) {
+	const job = await withAuditFee(api, wanted);
+	const least = await leastAuditFee(api, job);
+	if (least !== null && BigInt(job.terms.audit_fee) < least) {
+		throw new UserError(
+			`the audit fee of ${formatAmount(BigInt(job.terms.audit_fee))} is too low: a verifier replays ` +
+				`${job.terms.audit_segments} segments, which is worth ${formatAmount(least)} at the job's price. ` +
+				`Pass --audit-fee of at least that, or none`,
+		);
+	}
 	const { spec, terms } = toChain(job);
 	const cost = await api.call.trainyardApi.deposit(spec, terms);
 	if (cost.isNone) {
@@ -88,7 +114,7 @@ export async function quote(api, key, job) {
 
 /** Posts a job, or orders it from `trainer`. Returns its number and the hash of its block. */
 export async function postJob(api, key, job, trainer) {
-	const { spec, terms } = toChain(job);
+	const { spec, terms } = toChain(await withAuditFee(api, job));
 	const { taskMarket } = api.tx;
 	const tx = trainer ? taskMarket.order(trainer, spec, terms) : taskMarket.submitJob(spec, terms);
 	const { events, blockHash } = await send(api, tx, key);

@@ -1,8 +1,6 @@
 //! Whole jobs over the real pallets, through calls and the runtime API only.
 
-mod common;
-
-use common::Chain;
+use crate::common::Chain;
 use frame_support::{assert_ok, traits::fungible::Inspect};
 use sp_keyring::Sr25519Keyring::{self, Alice, Bob, Charlie, Dave, Eve};
 use trainyard_primitives::{

@@ -1,8 +1,5 @@
 //! Runs the real `trainyard` on the shipped digits.
 
-// Each test file is a program of its own and uses a part of this.
-#![allow(dead_code)]
-
 use std::{
 	path::{Path, PathBuf},
 	process::{Command, Output},
@@ -53,7 +50,7 @@ pub fn job_text(steps: u32) -> String {
 		"[dataset]\npath = {:?}\nfeature_divisor = 16\n\n[model.mlp]\nhidden = [32]\n\n\
 		 [training]\nsteps = {steps}\nbatch_size = 32\ncheckpoint_interval = 10\n\
 		 learning_rate = 0.002\n\n[training.optimizer.adamw]\n\n\
-		 [terms]\nprice_per_ut = \"1000\"\naudit_fee = \"0.5\"\n",
+		 [terms]\nprice_per_ut = \"1000\"\naudit_fee = \"1\"\n",
 		text(&digits())
 	)
 }

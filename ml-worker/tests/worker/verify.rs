@@ -1,9 +1,8 @@
 //! `trainyard verify`: exit codes and what is caught, with real processes.
 
-mod common;
-
-use common::{job, json, run, succeeds, text};
+use crate::common::{job, json, run, succeeds, text};
 use std::path::{Path, PathBuf};
+use trainyard_worker::bundle::{tensors, Bundle, Tensors};
 
 /// A bundle of a digits job of 100 steps in ten segments.
 fn trained(cheat: &[&str]) -> (tempfile::TempDir, PathBuf) {
@@ -122,6 +121,40 @@ fn tampered_files_fail_and_missing_ones_cannot_be_checked() {
 	let (code, found) = verify(&out, "1");
 	assert_eq!(code, 2);
 	assert!(found["error"].as_str().unwrap().contains("is not the dataset"), "{found:#}");
+}
+
+#[test]
+fn garbage_in_a_checkpoint_that_no_replay_reads_fails() {
+	type Change = fn(&mut Tensors);
+	let changes: [(&str, Change); 2] = [
+		("NaN", |state| {
+			state.values_mut().next().unwrap().data[0] = f32::NAN;
+		}),
+		("not those of the job", |state| {
+			let tensor = state.values().next().unwrap().clone();
+			state.insert("foreign".into(), tensor);
+		}),
+	];
+	let (_folder, out) = trained(&[]);
+	let bundle = Bundle::open(&out).unwrap();
+	for (word, change) in changes {
+		// The forger commits to what it forged: all hashes and roots are right.
+		let mut manifest = bundle.manifest().clone();
+		let mut state = bundle.checkpoint(30).unwrap();
+		change(&mut state);
+		let path = out.join("checkpoints/step-00000030.safetensors");
+		let whole = std::fs::read(&path).unwrap();
+		std::fs::write(&path, tensors::encode(&state)).unwrap();
+		manifest.checkpoints[3].state_hash = tensors::hash(&state);
+		manifest.bundle_root = Some(manifest.computed_root());
+		std::fs::write(out.join("manifest.json"), manifest.to_bytes()).unwrap();
+		let (code, found) = verify(&out, "0");
+		assert_eq!(code, 1, "{word}: {found:#}");
+		let files = &found["report"]["checks"][0];
+		assert_eq!((&files["name"], &files["status"]), (&"files".into(), &"fail".into()));
+		assert!(files["detail"].as_str().unwrap().contains(word), "{found:#}");
+		std::fs::write(&path, whole).unwrap();
+	}
 }
 
 #[test]

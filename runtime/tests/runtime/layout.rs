@@ -27,6 +27,7 @@ fn pallet_indices() {
 			(9, "Sudo"),
 			(10, "Utility"),
 			(11, "Proxy"),
+			(12, "Parameters"),
 			(20, "TaskMarket"),
 			(21, "Submissions"),
 			(22, "ModelStorage"),

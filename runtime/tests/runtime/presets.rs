@@ -1,8 +1,6 @@
 //! The presets build, and say what they promise.
 
-mod common;
-
-use common::genesis;
+use crate::common::genesis;
 use frame_support::traits::{fungible::Inspect, Get};
 use sp_consensus_babe::AllowedSlots;
 use sp_keyring::Sr25519Keyring::{self, *};

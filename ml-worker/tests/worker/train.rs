@@ -1,8 +1,6 @@
 //! `trainyard train`: what it must stand, with real processes.
 
-mod common;
-
-use common::{command, job, job_text, json, roots, run, succeeds, text, write_job};
+use crate::common::{self, command, job, job_text, json, roots, run, succeeds, text, write_job};
 use std::{
 	path::Path,
 	process::{Child, Stdio},

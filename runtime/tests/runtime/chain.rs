@@ -1,8 +1,6 @@
 //! The pallets together, block by block.
 
-mod common;
-
-use common::Chain;
+use crate::common::Chain;
 use frame_support::assert_ok;
 use sp_keyring::Sr25519Keyring::{Alice, Bob};
 use sp_runtime::traits::Zero;
@@ -15,6 +13,14 @@ fn weight_announced(chain: &mut Chain) -> u64 {
 
 fn weight_now(chain: &mut Chain) -> u64 {
 	chain.state(|| pallet_babe::Authorities::<Runtime>::get()[0].1)
+}
+
+/// What every pallet asks of its configuration. (The runtime macro makes such a test of its
+/// own, in the library, whose harness is not built.)
+#[test]
+fn every_pallet_is_content_with_its_configuration() {
+	use frame_support::traits::IntegrityTest;
+	sp_io::TestExternalities::default().execute_with(AllPalletsWithSystem::integrity_test);
 }
 
 #[test]

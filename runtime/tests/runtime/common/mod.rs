@@ -1,6 +1,5 @@
 //! A development chain in memory, driven through the runtime's own entry points: headers
 //! with BABE digests, inherents, signed transactions.
-#![allow(dead_code)] // Each test binary uses its own part.
 
 use codec::Encode;
 use frame_support::traits::Get;

@@ -1,0 +1,159 @@
+//! Whether the account is in the pool that committees are drawn from, and what to do where
+//! it is not.
+
+use super::{Verifier, VerifierError};
+use crate::{
+	amount,
+	chain::{calls, AccountId32, AuditView, Chain, ChainError, JobView, Transactor},
+	daemon::report::Reporter,
+};
+use serde_json::json;
+use trainyard_primitives::{
+	audit::AuditPhase,
+	job::{Balance, BlockNumber},
+	JobId,
+};
+
+/// Blocks between two looks at the pool.
+const EVERY: BlockNumber = 10;
+/// What to do about it.
+const ADVICE: &str = "audits that it sits on are still served, new ones will not come. The bond \
+                      can be taken back by verification.withdraw after the unbonding period; \
+                      start again with --bond AMOUNT then";
+
+/// Whether the account was in the pool when that was last looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Membership {
+	inside: bool,
+	looked: Option<BlockNumber>,
+}
+
+impl Membership {
+	/// As found at the start.
+	pub(super) fn new(inside: bool) -> Self {
+		Self { inside, looked: None }
+	}
+
+	/// Whether it is time to look again at height `best`.
+	fn is_due(&self, best: BlockNumber) -> bool {
+		self.looked.is_none_or(|looked| best.abs_diff(looked) >= EVERY)
+	}
+
+	/// Notes what was found at height `best`; whether it is news.
+	fn note(&mut self, inside: bool, best: BlockNumber) -> bool {
+		self.looked = Some(best);
+		std::mem::replace(&mut self.inside, inside) != inside
+	}
+}
+
+/// Whether `me` has a seat in an audit that is not over.
+fn sits(audit: &AuditView, me: &AccountId32) -> bool {
+	audit.phase != AuditPhase::Done && audit.committee.iter().any(|m| m.verifier == *me)
+}
+
+/// The jobs in whose audits `me` has a seat.
+fn seats(jobs: &[JobView], me: &AccountId32) -> Vec<JobId> {
+	let seated = |job: &&JobView| job.audit.as_ref().is_some_and(|audit| sits(audit, me));
+	jobs.iter().filter(seated).map(|job| job.id).collect()
+}
+
+async fn is_inside(chain: &Chain, me: &AccountId32) -> Result<bool, ChainError> {
+	Ok(chain.verifiers().await?.iter().any(|(who, _)| who == me))
+}
+
+/// Registers the account where it is not in the pool and a bond is given. An account
+/// outside the pool is let in only where it still sits on a committee: its bond answers for
+/// that.
+pub(super) async fn enter(
+	sender: &Transactor,
+	bond: Option<Balance>,
+	report: &Reporter,
+) -> Result<Membership, VerifierError> {
+	let (chain, account) = (sender.chain(), *sender.account());
+	if is_inside(chain, &account).await? {
+		return Ok(Membership::new(true));
+	}
+	let head = chain.head().await?;
+	let seats = seats(&chain.active_jobs(head.hash).await?, &account);
+	let why = match bond {
+		Some(bond) => match sender.run(&calls::register_verifier(bond)).await {
+			Ok(_) => {
+				let text =
+					format!("registered as a verifier with a bond of {}", amount::format(bond));
+				report.general("registered", &text, json!({ "bond": bond.to_string() }));
+				return Ok(Membership::new(true));
+			}
+			Err(e) if seats.is_empty() => return Err(e.into()),
+			Err(e) => e.to_string(),
+		},
+		None if seats.is_empty() => return Err(VerifierError::NotRegistered { account }),
+		None => "no --bond was given".to_owned(),
+	};
+	let text =
+		format!("not in the verifier pool ({why}), but on {} committee(s): {ADVICE}", seats.len());
+	report.general("not_in_pool", &text, json!({ "jobs": seats, "reason": why }));
+	Ok(Membership::new(false))
+}
+
+impl Verifier {
+	/// Looks at the pool now and then, and tells where the account left it or came back.
+	pub(super) async fn watch_pool(
+		&self,
+		membership: &mut Membership,
+		best: BlockNumber,
+	) -> Result<(), ChainError> {
+		if !membership.is_due(best) {
+			return Ok(());
+		}
+		let inside = is_inside(&self.chain, self.sender.account()).await?;
+		if membership.note(inside, best) {
+			let (event, text) = match inside {
+				true => ("in_pool", "in the verifier pool again".to_owned()),
+				false => (
+					"left_pool",
+					format!(
+						"no longer in the verifier pool: the bond was slashed below the minimum, \
+						 displaced by a larger one, or deregistered. Running {ADVICE}"
+					),
+				),
+			};
+			self.report.general(event, &text, json!({ "height": best }));
+		}
+		Ok(())
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_primitives::views::MemberView;
+
+	#[test]
+	fn only_changes_are_news() {
+		let mut membership = Membership::new(true);
+		assert!(membership.is_due(7), "never looked");
+		assert!(!membership.note(true, 7));
+		assert!(!membership.is_due(8) && !membership.is_due(16) && membership.is_due(17));
+		assert!(membership.note(false, 17), "it left");
+		assert!(!membership.note(false, 27));
+		assert!(membership.note(true, 37), "it came back");
+		assert!(membership.is_due(3), "a chain that was started anew");
+	}
+
+	#[test]
+	fn who_sits_on_a_running_audit_still_serves_it() {
+		let me = AccountId32([1; 32]);
+		let member = MemberView { verifier: me, committed: false, findings: None };
+		let mut audit = AuditView {
+			round: 0,
+			phase: AuditPhase::Committing { until: 50 },
+			groups: vec![],
+			committee: vec![member],
+			drawn: vec![],
+		};
+		assert!(sits(&audit, &me));
+		assert!(!sits(&audit, &AccountId32([2; 32])));
+		audit.phase = AuditPhase::Done;
+		assert!(!sits(&audit, &me));
+	}
+}

@@ -1,0 +1,6 @@
+//! Tests of the command `trainyard` as a user calls it, in one binary.
+
+mod commands;
+mod common;
+mod train;
+mod verify;

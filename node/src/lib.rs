@@ -1,0 +1,11 @@
+//! The Trainyard node: BABE authorship weighted by verified compute power, GRANDPA
+//! finality, and JSON-RPC.
+//!
+//! A library, so that the binary and the tests share one compilation of it.
+
+pub mod chain_spec;
+pub mod cli;
+pub mod command;
+pub mod ports;
+pub mod rpc;
+pub mod service;

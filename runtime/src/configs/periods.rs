@@ -1,0 +1,78 @@
+//! How long the chain waits for whom, as parameters that root may set: what is right
+//! depends on block times, models and connections, and nobody knows it before a network
+//! runs. A period that is under way ends when it was announced to.
+
+use super::market::{MinPeriod, DAYS};
+use crate::{Runtime, RuntimeEvent};
+use core::marker::PhantomData;
+use frame_support::{
+	dynamic_params::{dynamic_pallet_params, dynamic_params},
+	traits::{AsEnsureOriginWithArg, Get},
+};
+use frame_system::EnsureRoot;
+use trainyard_primitives::job::BlockNumber;
+
+/// The parameters. An index is part of the encoding: it never changes and is never used
+/// again for another.
+#[dynamic_params(RuntimeParameters, pallet_parameters::Parameters::<Runtime>)]
+#[allow(missing_docs)]
+pub mod parameters {
+	use super::*;
+
+	/// Periods in blocks.
+	#[dynamic_pallet_params]
+	#[codec(index = 0)]
+	pub mod periods {
+		/// Revealing a result and storing its model. The largest model there can be (1 GiB,
+		/// three chunks a block) takes 342 blocks.
+		#[codec(index = 0)]
+		pub static Reveal: BlockNumber = 600;
+		/// Checking the work and committing to a verdict. A committee member who vanishes
+		/// holds an audit up this long: 12 minutes at 6 s.
+		#[codec(index = 1)]
+		pub static VerdictCommit: BlockNumber = 120;
+		/// Revealing the verdict.
+		#[codec(index = 2)]
+		pub static VerdictReveal: BlockNumber = 30;
+		/// Storing on chain what the verifiers could not fetch.
+		#[codec(index = 3)]
+		pub static Rescue: BlockNumber = 300;
+	}
+}
+
+/// A period that no setting can make useless: at least [`MinPeriod`], at most a week.
+pub struct Within<Parameter>(PhantomData<Parameter>);
+
+impl<Parameter: Get<BlockNumber>> Get<BlockNumber> for Within<Parameter> {
+	fn get() -> BlockNumber {
+		Parameter::get().clamp(MinPeriod::get(), 7 * DAYS)
+	}
+}
+
+/// Revealing a result and storing its model.
+pub type RevealBlocks = Within<parameters::periods::Reveal>;
+/// Committing to a verdict.
+pub type VerdictCommitBlocks = Within<parameters::periods::VerdictCommit>;
+/// Revealing a verdict.
+pub type VerdictRevealBlocks = Within<parameters::periods::VerdictReveal>;
+/// Storing on chain what could not be fetched.
+pub type RescueBlocks = Within<parameters::periods::Rescue>;
+
+impl pallet_parameters::Config for Runtime {
+	type RuntimeEvent = RuntimeEvent;
+	type RuntimeParameters = RuntimeParameters;
+	type AdminOrigin = AsEnsureOriginWithArg<EnsureRoot<crate::AccountId>>;
+	// The pallet's own weights.
+	type WeightInfo = ();
+}
+
+/// What the SDK's benchmark of setting a parameter sets.
+#[cfg(feature = "runtime-benchmarks")]
+impl Default for RuntimeParameters {
+	fn default() -> Self {
+		RuntimeParameters::Periods(parameters::periods::Parameters::Reveal(
+			parameters::periods::Reveal,
+			Some(600),
+		))
+	}
+}

@@ -1,0 +1,9 @@
+//! Tests of the whole runtime, in one binary: each one more would link the SDK again.
+
+mod calls;
+mod chain;
+mod common;
+mod jobs;
+mod layout;
+mod periods;
+mod presets;

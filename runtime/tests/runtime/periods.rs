@@ -1,0 +1,111 @@
+//! Periods that root may set.
+
+use crate::common::Chain;
+use codec::Encode;
+use frame_support::{assert_noop, assert_ok, traits::Get};
+use sp_keyring::Sr25519Keyring::Bob;
+use sp_runtime::DispatchError;
+use trainyard_runtime::{
+	configs::periods::{parameters::periods, *},
+	*,
+};
+
+fn set(value: periods::Parameters) -> RuntimeParameters {
+	RuntimeParameters::Periods(value)
+}
+
+#[test]
+fn the_defaults() {
+	let mut chain = Chain::development();
+	chain.state(|| {
+		assert_eq!(RevealBlocks::get(), 600);
+		assert_eq!(VerdictCommitBlocks::get(), 120);
+		assert_eq!(VerdictRevealBlocks::get(), 30);
+		assert_eq!(RescueBlocks::get(), 300);
+	});
+}
+
+#[test]
+fn root_sets_each_alone_and_takes_it_back() {
+	let mut chain = Chain::development();
+	chain.state(|| {
+		let root = RuntimeOrigin::root;
+		let now = || {
+			[
+				RevealBlocks::get(),
+				VerdictCommitBlocks::get(),
+				VerdictRevealBlocks::get(),
+				RescueBlocks::get(),
+			]
+		};
+		let reveal = |n| set(periods::Parameters::Reveal(periods::Reveal, n));
+		let commit = |n| set(periods::Parameters::VerdictCommit(periods::VerdictCommit, n));
+		let verdict = |n| set(periods::Parameters::VerdictReveal(periods::VerdictReveal, n));
+		let rescue = |n| set(periods::Parameters::Rescue(periods::Rescue, n));
+		assert_ok!(Parameters::set_parameter(root(), reveal(Some(11))));
+		assert_eq!(now(), [11, 120, 30, 300]);
+		assert_ok!(Parameters::set_parameter(root(), commit(Some(12))));
+		assert_eq!(now(), [11, 12, 30, 300]);
+		assert_ok!(Parameters::set_parameter(root(), verdict(Some(13))));
+		assert_eq!(now(), [11, 12, 13, 300]);
+		assert_ok!(Parameters::set_parameter(root(), rescue(Some(14))));
+		assert_eq!(now(), [11, 12, 13, 14]);
+		assert_ok!(Parameters::set_parameter(root(), reveal(None)));
+		assert_eq!(now(), [600, 12, 13, 14]);
+	});
+}
+
+#[test]
+fn nobody_else_sets_them() {
+	let mut chain = Chain::development();
+	chain.state(|| {
+		let value = set(periods::Parameters::Rescue(periods::Rescue, Some(1)));
+		let signed = RuntimeOrigin::signed(Bob.to_account_id());
+		assert_noop!(Parameters::set_parameter(signed, value.clone()), DispatchError::BadOrigin);
+		assert_noop!(
+			Parameters::set_parameter(RuntimeOrigin::none(), value),
+			DispatchError::BadOrigin
+		);
+	});
+}
+
+/// A bond that answers for a verdict must still be there when it is judged, however long
+/// the periods are made.
+#[test]
+fn verifiers_unbond_behind_the_longest_verdict() {
+	let mut chain = Chain::development();
+	chain.state(|| {
+		let commit = periods::Parameters::VerdictCommit(periods::VerdictCommit, Some(u32::MAX));
+		let reveal = periods::Parameters::VerdictReveal(periods::VerdictReveal, Some(u32::MAX));
+		assert_ok!(Parameters::set_parameter(RuntimeOrigin::root(), set(commit)));
+		assert_ok!(Parameters::set_parameter(RuntimeOrigin::root(), set(reveal)));
+		let unbonding = <Runtime as pallet_verification::Config>::UnbondingBlocks::get();
+		assert!(unbonding > VerdictCommitBlocks::get() + VerdictRevealBlocks::get());
+	});
+}
+
+/// No time at all would cost every trainer its deposit; endless time would lock the money
+/// of whoever waits for somebody who vanished.
+#[test]
+fn no_setting_makes_a_period_useless() {
+	let mut chain = Chain::development();
+	chain.state(|| {
+		for (asked, given) in [(0, 3), (1, 3), (3, 3), (u32::MAX, 7 * 14_400)] {
+			let value = set(periods::Parameters::Rescue(periods::Rescue, Some(asked)));
+			assert_ok!(Parameters::set_parameter(RuntimeOrigin::root(), value));
+			assert_eq!(RescueBlocks::get(), given);
+		}
+	});
+}
+
+#[test]
+fn the_encoding_of_the_parameters() {
+	for (value, index) in [
+		(periods::Parameters::Reveal(periods::Reveal, Some(5)), 0),
+		(periods::Parameters::VerdictCommit(periods::VerdictCommit, Some(5)), 1),
+		(periods::Parameters::VerdictReveal(periods::VerdictReveal, Some(5)), 2),
+		(periods::Parameters::Rescue(periods::Rescue, Some(5)), 3),
+	] {
+		assert_eq!(set(value).encode(), [0, index, 1, 5, 0, 0, 0]);
+	}
+}

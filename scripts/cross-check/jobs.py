@@ -1,0 +1,101 @@
+"""Short jobs that between them meet every rule of the arithmetic, and the data that they train on."""
+
+import os
+import random
+
+# Numbers between two binary32, so near the middle that reading them as binary64 first ends at the
+# wrong one; and forms that a decimal number may have.
+ODD_NUMBERS = [
+	"1.00000005960464477539062501",
+	"1.00000017881393432617187499",
+	"-1.00000005960464477539062501",
+	"16777217.00000000000000001",
+	"-0",
+	"+.5",
+	" 2. ",
+	"-007",
+	"1E2",
+	"-2.5e-1",
+]
+# Subnormal in binary32, or at the edge of it. The second rounds away from zero only if it is exact.
+TINY_NUMBERS = [
+	"1e-45",
+	"7.00649232162408535461864791644958065640130970938257885878534142e-46",
+	"-1.1754943e-38",
+	"3.3e-41",
+	"-9e-40",
+	"1.5e-38",
+]
+
+
+def write_odd_data(path):
+	"""Ninety rows with the label first and CRLF: odd, tiny, large and ordinary numbers, and zeros."""
+	draw = random.Random(3)
+	with open(path, "w", encoding="utf-8", newline="") as file:
+		file.write("label,odd,tiny,large,a,b\r\n")
+		for row in range(90):
+			label = row * 7 % 4
+			large = draw.randrange(-3000, 3000)
+			a, b = (draw.randrange(-(10**9), 10**9) / 10**9 + label for _ in range(2))
+			odd, tiny = draw.choice(ODD_NUMBERS), draw.choice(TINY_NUMBERS)
+			# Rows of zeros: the first model has all logits equal for them.
+			numbers = "0,0,0,0,0" if row % 9 == 8 else f"{odd},{tiny},{large},{a!r},{b!r}"
+			file.write(f"{label},{numbers}\r\n")
+
+
+def write_wide_data(path):
+	"""2,100 rows of 520 numbers in 33 classes: more than a block of every reduction."""
+	draw = random.Random(5)
+	with open(path, "w", encoding="utf-8") as file:
+		file.write(",".join(f"x{i}" for i in range(520)) + ",label\n")
+		for row in range(2100):
+			label = draw.randrange(33)
+			numbers = (draw.randrange(-40, 41) + (label if i % 33 == label else 0) for i in range(520))
+			file.write(",".join(f"{n / 16:g}" for n in numbers) + f",{label}\n")
+
+
+def job(data, dataset, hidden, training, optimizer, settings=""):
+	"""The text of a JOB.toml; `settings` are the optimizer's."""
+	return (
+		f'[dataset]\npath = "{data}"\n{dataset}\n'
+		f'[model.mlp]\nhidden = {hidden}\nactivation = "relu"\n'
+		f"[training]\n{training}\n[training.optimizer.{optimizer}]\n{settings}\n"
+	)
+
+
+def short_jobs(digits, folder):
+	"""Writes the data into the folder; (name, JOB.toml) of each job."""
+	odd, wide = (os.path.join(folder, name) for name in ("odd.csv", "wide.csv"))
+	write_odd_data(odd)
+	write_wide_data(wide)
+	of_digits = "validation_every = 5\nfeature_divisor = 16"
+	of_odd = 'validation_every = 3\nfeature_divisor = 3\nformat = "csv_label_first"'
+	of_wide = "validation_every = 2"
+	steps_of_digits = "steps = 100\nbatch_size = 32\ncheckpoint_interval = 20\n"
+	steps_of_odd = "steps = 60\nbatch_size = 7\ncheckpoint_interval = 13\n"
+	steps_of_wide = "steps = 4\nbatch_size = 1040\ncheckpoint_interval = 2\n"
+	rate, small_rate = "learning_rate = 0.05", "learning_rate = 0.002"
+	# With 0.37 the factor of Decay differs in its last bit where it is rounded twice.
+	decay, other_decay = "\nweight_decay = 0.37", "\nweight_decay = 0.01"
+	momentum, other_adamw = "momentum = 0.9", "beta1 = 0.8\nbeta2 = 0.95\nepsilon = 1e-6"
+	return [
+		("SGD", job(digits, of_digits, [64, 32], steps_of_digits + rate, "sgd")),
+		("SGD with momentum", job(digits, of_digits, [48], steps_of_digits + rate, "sgd", momentum)),
+		(
+			"SGD on odd numbers, weight decay",
+			job(odd, of_odd, [], steps_of_odd + rate + decay, "sgd", momentum),
+		),
+		(
+			"SGD over several blocks, weight decay",
+			job(wide, of_wide, [17], steps_of_wide + small_rate + other_decay, "sgd", momentum),
+		),
+		("AdamW", job(digits, of_digits, [64, 32], steps_of_digits + small_rate, "adamw")),
+		(
+			"AdamW on odd numbers, weight decay",
+			job(odd, of_odd, [6, 5], steps_of_odd + rate + decay, "adamw"),
+		),
+		(
+			"AdamW over several blocks",
+			job(wide, of_wide, [17], steps_of_wide + rate, "adamw", other_adamw),
+		),
+	]

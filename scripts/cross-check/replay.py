@@ -1,0 +1,158 @@
+"""Computes a bundle's run again, from specification, seed and data alone."""
+
+import json
+import os
+
+import mlp
+import optimizers
+from arithmetic import CannotCheck, bits
+from dataset import Dataset, nearest
+from philox import batch_rows, blake2_256
+from states import blob_root, bundle_root, safetensors, state_hash
+
+# metrics.jsonl holds at least so many training losses of a longer run.
+RECORDED_LOSSES = 2000
+
+
+def section(given, where, *known):
+	"""The values of a section of the specification, which must have these fields and no others.
+
+	A field that is not known here would change the run in a way that is not known here.
+	"""
+	if set(given) != set(known):
+		odd = ", ".join(sorted(set(given) ^ set(known)))
+		raise CannotCheck(f"{where} has other fields than this program knows: {odd}")
+	return [given[field] for field in known]
+
+
+def optimizer_of(training):
+	"""The optimizer that a specification's section `training` names."""
+	rates = training["learning_rate_nano"], training["weight_decay_nano"]
+	[(name, settings)] = training["optimizer"].items()
+	where = f"training.optimizer.{name}"
+	if name == "sgd":
+		return optimizers.Sgd(*rates, *section(settings, where, "momentum_nano"))
+	if name == "adamw":
+		betas_and_epsilon = section(settings, where, "beta1_nano", "beta2_nano", "epsilon_nano")
+		return optimizers.AdamW(*rates, *betas_and_epsilon)
+	raise CannotCheck(f"the optimizer {name}")
+
+
+DATASET_FIELDS = (
+	"content_hash bytes location format train_rows validation_rows validation_every features classes"
+	" feature_divisor"
+).split()
+TRAINING_FIELDS = (
+	"steps batch_size checkpoint_interval optimizer learning_rate_nano weight_decay_nano"
+).split()
+
+
+class Run:
+	"""A run that is computed step by step.
+
+	`metrics` are its lines of metrics.jsonl: step, loss, None for a training loss; step, validation
+	loss, accuracy for a checkpoint.
+	"""
+
+	def __init__(self, spec, seed, data):
+		dataset, model, training = section(spec, "spec", "dataset", "model", "training")
+		section(dataset, "dataset", *DATASET_FIELDS)
+		section(training, "training", *TRAINING_FIELDS)
+		[mlp_fields] = section(model, "model", "mlp")
+		hidden, activation = section(mlp_fields, "model.mlp", "hidden", "activation")
+		if activation != "relu":
+			raise CannotCheck(f"the activation {activation}")
+		self.seed, self.data = seed, data
+		self.steps, self.batch_size = training["steps"], training["batch_size"]
+		self.interval = training["checkpoint_interval"]
+		self.optimizer = optimizer_of(training)
+		widths = [dataset["features"], *hidden, dataset["classes"]]
+		self.parameters = mlp.initial_parameters(widths, seed)
+		self.state = {**self.parameters, **self.optimizer.initial(self.parameters)}
+		self.loss_interval = max(1, self.steps // RECORDED_LOSSES)
+		self.metrics, self.orders = [], {}
+
+	def checkpoints(self):
+		"""Yields the step of every checkpoint when the state has got there."""
+		yield 0
+		for step in range(self.steps):
+			rows = batch_rows(self.seed, step, len(self.data.labels), self.batch_size, self.orders)
+			batch = self.data.features[rows], self.data.labels[rows]
+			loss, gradients = mlp.gradients(self.state, *batch)
+			self.optimizer.step(self.state, gradients)
+			if (step + 1) % self.loss_interval == 0:
+				self.metrics.append((step + 1, loss, None))
+			if (step + 1) % self.interval == 0 or step + 1 == self.steps:
+				yield step + 1
+
+	def evaluate(self, step):
+		"""The validation loss, and how many of the validation rows are classified correctly."""
+		labels = self.data.validation_labels
+		loss, correct = mlp.evaluate(self.state, self.data.validation_features, labels)
+		self.metrics.append((step, loss, correct / len(labels)))
+		return loss, correct
+
+	def model(self):
+		"""The bytes of model.safetensors."""
+		return safetensors({name: self.state[name] for name in self.parameters})
+
+
+def loss_text(loss):
+	"""A loss as bits and as a decimal number."""
+	return f"{int(bits(loss)):08X} {float(loss):.7g}"
+
+
+def checkpoint_texts(checkpoint):
+	"""What the manifest says of a checkpoint: state hash, validation loss, rows classified correctly."""
+	validation = checkpoint["validation"]
+	correct = f"{validation['correct']} of {validation['rows']}"
+	return checkpoint["state_hash"][2:], loss_text(validation["loss"]), correct
+
+
+def compare_metrics(path, lines):
+	"""The row of the table for metrics.jsonl; `lines` are (step, loss or validation loss, correct)."""
+	with open(path, encoding="utf-8") as file:
+		written = [json.loads(line, parse_float=str) for line in file]
+	expected = []
+	for line in written:
+		loss = line["loss"] if "loss" in line else line["validation_loss"]
+		accuracy = line.get("validation_accuracy")
+		share = None if accuracy is None else float(accuracy)
+		expected.append((line["step"], int(bits(nearest(loss))), share))
+	computed = [(step, int(bits(loss)), share) for step, loss, share in lines]
+	unequal = [a[0] for a, b in zip(expected, computed) if a != b]
+	result = f"unequal at step {unequal[0]}" if unequal else f"{len(computed)} lines"
+	return "metrics.jsonl", f"{len(expected)} lines", result
+
+
+def compare(folder, data_path):
+	"""Yields (what, expected, computed) for all that a bundle says, expected being its word."""
+	with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
+		manifest = json.load(file, parse_float=nearest)
+	if (manifest["format"], manifest["arithmetic"]) != ("trainyard/bundle/v1", "strict"):
+		raise CannotCheck("a bundle of this format or class of arithmetic")
+	if manifest.get("bundle_root") is None:
+		raise CannotCheck(f"training in {folder} has not ended")
+	spec = manifest["spec"]
+	data = Dataset(data_path, spec["dataset"])
+	run = Run(spec, bytes.fromhex(manifest["seed"][2:]), data)
+
+	listed = {checkpoint["step"]: checkpoint for checkpoint in manifest["checkpoints"]}
+	hashes = []
+	for step in run.checkpoints():
+		hashes.append((step, state_hash(run.state)))
+		loss, correct = run.evaluate(step)
+		of_rows = f"{correct} of {len(data.validation_labels)}"
+		computed = hashes[-1][1].hex(), loss_text(loss), of_rows
+		expected = checkpoint_texts(listed.pop(step)) if step in listed else ["missing"] * 3
+		for what, *pair in zip(("state", "validation loss", "correct"), expected, computed):
+			yield (f"step {step} {what}", *pair)
+	for step, checkpoint in listed.items():
+		yield f"step {step} state", checkpoint_texts(checkpoint)[0], "no checkpoint of this job"
+	yield compare_metrics(os.path.join(folder, "metrics.jsonl"), run.metrics)
+	yield "bundle root", manifest["bundle_root"][2:], bundle_root(hashes).hex()
+	with open(os.path.join(folder, "model.safetensors"), "rb") as file:
+		expected = blake2_256(file.read()).hex()
+	model = run.model()
+	yield "hash of model.safetensors", expected, blake2_256(model).hex()
+	yield "model root", manifest["model_root"][2:], blob_root(model).hex()

@@ -1,0 +1,82 @@
+"""Hashes and files: section 7 of docs/strict-arithmetic.md, and docs/bundle.md."""
+
+import json
+
+import numpy as np
+
+from arithmetic import CannotCheck
+from philox import blake2_256
+
+
+def scale_compact(n):
+	"""SCALE's compact form of a length below 2^30."""
+	if n < 2**6:
+		return (n << 2).to_bytes(1, "little")
+	if n < 2**14:
+		return (n << 2 | 1).to_bytes(2, "little")
+	return (n << 2 | 2).to_bytes(4, "little")
+
+
+def tensor_bytes(tensor):
+	"""The elements, row major, little endian."""
+	return np.ascontiguousarray(tensor, dtype="<f4").tobytes()
+
+
+def state_hash(state):
+	"""The hash of a state; a state that holds a NaN has none."""
+	encoded = b"trainyard/state/v1" + scale_compact(len(state))
+	for name in sorted(state, key=str.encode):
+		tensor = state[name]
+		if np.isnan(tensor).any():
+			raise CannotCheck(f"{name} holds a NaN: such a state has no hash")
+		encoded += scale_compact(len(name.encode())) + name.encode() + b"\x00"
+		encoded += scale_compact(tensor.ndim)
+		encoded += b"".join(size.to_bytes(4, "little") for size in tensor.shape)
+		encoded += blake2_256(tensor_bytes(tensor))
+	return blake2_256(encoded)
+
+
+def merkle_leaf(content):
+	"""The hash of a leaf."""
+	return blake2_256(b"\x00" + content)
+
+
+def merkle_root(leaves):
+	"""The root over the hashes of leaves; the odd one of a level moves up unchanged."""
+	level = leaves
+	while len(level) > 1:
+		pairs = [blake2_256(b"\x01" + a + b) for a, b in zip(level[::2], level[1::2])]
+		level = pairs + level[len(pairs) * 2 :]
+	return level[0]
+
+
+def bundle_root(checkpoints):
+	"""The root over (step, state hash) of all checkpoints."""
+	return merkle_root(
+		[merkle_leaf(step.to_bytes(4, "little") + state) for step, state in checkpoints]
+	)
+
+
+def blob_root(content):
+	"""The root under which a file is stored on chain in chunks. It must not be empty."""
+	wanted = -(-len(content) // 64)
+	length = min(max(1 << (wanted - 1).bit_length(), 4096), 2**20)
+	chunks = [content[start : start + length] for start in range(0, len(content), length)]
+	root = merkle_root([merkle_leaf(blake2_256(chunk)) for chunk in chunks])
+	return blake2_256(b"trainyard/blob/v1" + len(content).to_bytes(8, "little") + root)
+
+
+def safetensors(tensors):
+	"""The bytes of a safetensors file with these tensors, in the one form that bundles have."""
+	header, content = {}, b""
+	for name in sorted(tensors, key=str.encode):
+		start = len(content)
+		content += tensor_bytes(tensors[name])
+		header[name] = {
+			"dtype": "F32",
+			"shape": list(tensors[name].shape),
+			"data_offsets": [start, len(content)],
+		}
+	text = json.dumps(header, separators=(",", ":")).encode()
+	text += b" " * (-len(text) % 8)
+	return len(text).to_bytes(8, "little") + text + content
