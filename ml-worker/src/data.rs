@@ -1,10 +1,12 @@
-//! Datasets: labelled tables in CSV files.
+//! Datasets: labelled tables in CSV files, and text ([`text`]).
 //!
 //! A file has one header line and one line per row: decimal numbers between commas, the
 //! label in the last or first column by [`DataFormat`], labels from 0. Row `i` (from 0,
 //! the header not counted) validates when `i mod validation_every = validation_every - 1`
 //! and trains otherwise. A number becomes the nearest binary32 and is divided, in
 //! binary32, by the specification's `feature_divisor`.
+
+pub mod text;
 
 use crate::{
 	engine::{Data, Table},
@@ -166,7 +168,8 @@ impl<R: Read> Rows<R> {
 		}
 		let label_at = match self.format {
 			DataFormat::CsvLabelLast => self.features,
-			DataFormat::CsvLabelFirst => 0,
+			// Text is read by its own module.
+			DataFormat::CsvLabelFirst | DataFormat::Text => 0,
 		};
 		let (mut label, mut columns) = (None, 0usize);
 		for (column, field) in text.split(',').enumerate() {
@@ -209,7 +212,8 @@ fn validates(index: u64, every: u32) -> bool {
 	every > 0 && index % every == every - 1
 }
 
-/// Reads the file at `path` once and says what a specification must say of it.
+/// Reads the table at `path` once and says what a specification must say of it. Text has
+/// [`text::inspect`].
 pub fn inspect(path: &Path, format: DataFormat, every: u32) -> Result<Inspection, DataError> {
 	let mut rows = Rows::open(path, format)?;
 	let (mut inputs, mut count, mut validation, mut classes) = (Vec::new(), 0u64, 0u64, 2u32);
@@ -259,6 +263,9 @@ fn content(path: &Path, dataset: &Dataset, found: H256, bytes: u64) -> Result<()
 pub fn load(path: &Path, dataset: &Dataset) -> Result<Data, DataError> {
 	// First the hash: of a wrong file nothing else is worth saying.
 	check_content(path, dataset)?;
+	if dataset.format == DataFormat::Text {
+		return text::load(path, dataset);
+	}
 	let mut rows = Rows::open(path, dataset.format)?;
 	let shape = |field, declared: u32, found: u64| match u64::from(declared) {
 		declared if declared == found => Ok(()),

@@ -5,7 +5,8 @@
 //! - [`engine`] executes the operator list of a job with strict arithmetic;
 //! - [`train`] runs a job into a [`bundle`] (Proof of Training), killed or not;
 //! - [`verify`] checks bundles: integrity, the six full-pass rules, replay;
-//! - [`plot`] draws the curves of a run.
+//! - [`plot`] draws the curves of a run;
+//! - [`whetstone`] measures what this machine is worth in units of work.
 //!
 //! On chain:
 //! - [`chain`] speaks with a node: calls, blobs, keys;
@@ -14,6 +15,7 @@
 //! [`cli`] is the command line over all of it.
 
 pub mod amount;
+pub mod bench;
 pub mod bundle;
 pub mod chain;
 pub mod cli;
@@ -25,6 +27,7 @@ pub mod job_toml;
 pub mod plot;
 pub mod train;
 pub mod verify;
+pub mod whetstone;
 
 #[cfg(test)]
 pub(crate) mod testing;

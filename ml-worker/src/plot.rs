@@ -114,7 +114,7 @@ mod tests {
 	fn both_panels_are_drawn() {
 		let dir = tempfile::tempdir().unwrap();
 		assert!(matches!(write_curves(dir.path()), Err(PlotError::NoMetrics(_))));
-		let mut writer = metrics::Writer::open(dir.path(), None).unwrap();
+		let mut writer = metrics::Writer::open(dir.path(), None, |_| 0.1).unwrap();
 		for step in 0..20u32 {
 			writer.push(&Line::training(step + 1, 2.0 / (step + 1) as f32)).unwrap();
 			if step % 5 == 0 {

@@ -10,7 +10,7 @@ use std::{
 	path::{Path, PathBuf},
 	sync::atomic::AtomicBool,
 };
-use trainyard_primitives::spec::{DataFormat, Dataset, JobSpec, Model};
+use trainyard_primitives::spec::{Activation, DataFormat, Dataset, JobSpec, Model};
 
 /// Seed of the runs.
 pub const SEED: H256 = H256([7; 32]);
@@ -49,8 +49,8 @@ pub fn job(path: &Path) -> JobSpec {
 		classes: found.classes,
 		..spec.dataset
 	};
-	let Model::Mlp { hidden, .. } = &mut spec.model;
-	*hidden = vec![8].try_into().unwrap();
+	let hidden = vec![8].try_into().unwrap();
+	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
 	spec.training.steps = 60;
 	spec.training.batch_size = 8;
 	spec.training.checkpoint_interval = 10;

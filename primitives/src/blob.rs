@@ -152,7 +152,7 @@ mod tests {
 		// There are 31 checkpoints.
 		bound(&spec, 15, 31, 3);
 		bound(&spec, 16, 31, 3);
-		spec.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000 };
+		spec.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
 		bound(&spec, 3, 7, 2);
 		spec.dataset.bytes = u64::MAX;
 		assert_eq!(rescue_bytes(&spec, 3), u64::MAX);

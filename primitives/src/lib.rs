@@ -25,6 +25,7 @@ pub mod merkle;
 pub mod ops;
 pub mod order;
 pub mod philox;
+pub mod schedule;
 pub mod spec;
 pub mod strict;
 pub mod text;
@@ -43,4 +44,4 @@ pub type JobId = u32;
 
 /// Version of what this crate defines. A client refuses a chain whose runtime
 /// speaks another one, instead of misreading its bytes.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;

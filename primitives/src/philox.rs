@@ -49,6 +49,10 @@ pub enum StreamName {
 	Init,
 	/// Order of the training rows; step is the epoch.
 	Shuffle,
+	/// Which elements a dropout keeps; step is the training step.
+	Dropout,
+	/// Noise on the inputs; step is the training step.
+	Noise,
 }
 
 impl StreamName {
@@ -57,6 +61,8 @@ impl StreamName {
 		match self {
 			StreamName::Init => "init",
 			StreamName::Shuffle => "shuffle",
+			StreamName::Dropout => "dropout",
+			StreamName::Noise => "noise",
 		}
 	}
 }

@@ -109,8 +109,9 @@ pub fn flop_by_layer(spec: &JobSpec) -> Result<Vec<LayerWork>, SpecError> {
 	let (step, evaluation) = (lower::training_step(spec), lower::evaluation(spec));
 	let steps = u128::from(spec.training.steps);
 	let checkpoints = u128::from(spec.segments()).saturating_add(1);
-	let widths = spec.widths();
-	let layers = widths.len().saturating_sub(1) as u32;
+	let state = lower::state(spec);
+	let layers = step.ops.iter().filter_map(|op| op.layer).max();
+	let layers = layers.map_or(0, |last| last.saturating_add(1));
 	let work_of = |layer: Option<u32>| {
 		let sum = |program: &Program, times: u128, phases: &[Phase]| {
 			program
@@ -121,9 +122,12 @@ pub fn flop_by_layer(spec: &JobSpec) -> Result<Vec<LayerWork>, SpecError> {
 				.saturating_mul(times)
 		};
 		let parameters = layer.map_or(0, |layer| {
-			let width = |at: u32| u64::from(widths.get(at as usize).copied().unwrap_or_default());
-			let (inputs, outputs) = (width(layer), width(layer.saturating_add(1)));
-			inputs.saturating_add(1).saturating_mul(outputs)
+			let prefix = lower::layer_prefix(layer);
+			let tensors = state.iter().filter(|t| t.name.starts_with(&prefix));
+			tensors.fold(0u64, |sum, t| {
+				let product = |n: u64, d: &u32| n.saturating_mul(u64::from(*d));
+				sum.saturating_add(t.shape.iter().fold(1, product))
+			})
 		});
 		LayerWork {
 			name: layer.map_or("loss and shared".into(), |layer| format!("layers.{layer}")),
@@ -182,7 +186,9 @@ mod tests {
 		let mut spec = JobSpec::example();
 		spec.training.checkpoint_interval = 70;
 		spec.training.weight_decay_nano = 1_000_000;
-		for optimizer in [spec.training.optimizer, Optimizer::Sgd { momentum_nano: 0 }] {
+		for optimizer in
+			[spec.training.optimizer, Optimizer::Sgd { momentum_nano: 0, nesterov: false }]
+		{
 			spec.training.optimizer = optimizer;
 			let all = flop(&spec).unwrap();
 			let segments: u128 =

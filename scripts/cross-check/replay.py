@@ -14,13 +14,27 @@ from states import blob_root, bundle_root, safetensors, state_hash
 RECORDED_LOSSES = 2000
 
 
+# What this program does not compute, and the values with which it changes nothing.
+UNUSED = {
+	"loss": "cross_entropy",
+	"schedule": "constant",
+	"warmup_steps": 0,
+	"clip_norm_nano": 0,
+	"input_noise_nano": 0,
+	"early_stop": None,
+	"nesterov": False,
+}
+
+
 def section(given, where, *known):
 	"""The values of a section of the specification, which must have these fields and no others.
 
-	A field that is not known here would change the run in a way that is not known here.
+	A field that is not known here would change the run in a way that is not known here, unless
+	it has the value that changes nothing.
 	"""
-	if set(given) != set(known):
-		odd = ", ".join(sorted(set(given) ^ set(known)))
+	unused = {field for field in given if field in UNUSED and given[field] == UNUSED[field]}
+	if set(given) - unused != set(known):
+		odd = ", ".join(sorted((set(given) - unused) ^ set(known)))
 		raise CannotCheck(f"{where} has other fields than this program knows: {odd}")
 	return [given[field] for field in known]
 

@@ -1,8 +1,10 @@
 //! `metrics.jsonl`: one JSON object per line, what a plot needs. It holds no times, so a
-//! run that was killed and resumed ends with the same bytes.
+//! run that was killed and resumed ends with the same bytes. [`super::records`] are written
+//! along with it.
 
 use super::{
 	files::{self, at, FileError},
+	records::Records,
 	Validation,
 };
 use serde::{Deserialize, Serialize};
@@ -79,40 +81,58 @@ fn read_with_text(folder: &Path) -> Result<Vec<(Line, String)>, FileError> {
 	Ok(lines)
 }
 
-/// Appends lines.
+/// Appends lines, and the same to the records.
 pub struct Writer {
 	path: PathBuf,
 	file: BufWriter<File>,
+	records: Records,
 }
 
 impl Writer {
 	/// Keeps the lines up to `step` and goes on behind them; `None` starts anew.
-	pub fn open(folder: &Path, step: Option<u32>) -> Result<Self, FileError> {
+	/// `learning_rate` gives that of the update which completes so many steps.
+	pub fn open(
+		folder: &Path,
+		step: Option<u32>,
+		learning_rate: impl Fn(u32) -> f32 + 'static,
+	) -> Result<Self, FileError> {
 		let path = folder.join(FILE);
-		let mut kept = Vec::new();
+		let (mut kept, mut lines) = (Vec::new(), Vec::new());
 		if let Some(step) = step {
 			// As they stand: a number need not survive being read and written again.
-			for (_, text) in read_with_text(folder)?.iter().filter(|(line, _)| line.step <= step) {
+			for (line, text) in read_with_text(folder)?.iter().filter(|(line, _)| line.step <= step)
+			{
 				kept.extend(text.as_bytes());
 				kept.push(b'\n');
+				lines.push(*line);
 			}
 		}
 		files::write(&path, &kept)?;
 		let file = OpenOptions::new().append(true).open(&path).map_err(at("write", &path))?;
-		Ok(Self { path, file: BufWriter::new(file) })
+		let records = Records::open(folder, &lines, learning_rate)?;
+		Ok(Self { path, file: BufWriter::new(file), records })
 	}
 
 	/// Adds a line; it is on disk after the next [`Self::sync`].
 	pub fn push(&mut self, line: &Line) -> Result<(), FileError> {
-		self.file.write_all(&bytes(line)).map_err(at("write", &self.path))
+		self.file.write_all(&bytes(line)).map_err(at("write", &self.path))?;
+		self.records.push(line)
 	}
 
-	/// Puts everything on disk.
+	/// Puts all lines on disk, and lets other programs see the records. No further line of the
+	/// last step may follow.
 	pub fn sync(&mut self) -> Result<(), FileError> {
 		self.file
 			.flush()
 			.and_then(|()| self.file.get_ref().sync_data())
-			.map_err(at("write", &self.path))
+			.map_err(at("write", &self.path))?;
+		self.records.flush()
+	}
+
+	/// Puts all lines and the records on disk.
+	pub fn finish(mut self) -> Result<(), FileError> {
+		self.sync()?;
+		self.records.finish()
 	}
 }
 
@@ -131,7 +151,7 @@ mod tests {
 		let dir = tempfile::tempdir().unwrap();
 		let train = |step| Line::training(step, 1.0 / step as f32);
 		let validation = Line::validation(2, &Validation { loss: 0.1, correct: 1, rows: 15 });
-		let mut writer = Writer::open(dir.path(), None).unwrap();
+		let mut writer = Writer::open(dir.path(), None, |_| 0.1).unwrap();
 		for line in [train(1), train(2), validation, train(3), train(4)] {
 			writer.push(&line).unwrap();
 		}
@@ -140,7 +160,7 @@ mod tests {
 		// Killed in the middle of a line.
 		std::fs::write(dir.path().join(FILE), &whole[..whole.len() - 3]).unwrap();
 		assert_eq!(read(dir.path()).unwrap().len(), 4);
-		let mut writer = Writer::open(dir.path(), Some(2)).unwrap();
+		let mut writer = Writer::open(dir.path(), Some(2), |_| 0.1).unwrap();
 		assert_eq!(read(dir.path()).unwrap(), [train(1), train(2), validation]);
 		writer.push(&train(3)).unwrap();
 		writer.push(&train(4)).unwrap();

@@ -5,6 +5,7 @@
 //! | `manifest.json` | specification, seed, and for each checkpoint its step, state hash and validation |
 //! | `checkpoints/step-########.safetensors` | the full training state: parameters and optimizer |
 //! | `metrics.jsonl` | losses and accuracies for plots |
+//! | `metrics.csv`, `events.out.tfevents.0.trainyard` | the same as a table and for TensorBoard, see [`records`] |
 //! | `model.safetensors`, `config.json` | the final model alone, loadable by anyone |
 //! | `dataset.csv` | the data, so that the bundle can be checked by itself |
 //! | `curves.svg` | a picture of the metrics |
@@ -18,6 +19,8 @@ pub mod files;
 pub mod lock;
 pub mod manifest;
 pub mod metrics;
+pub mod records;
+mod tensorboard;
 pub mod tensors;
 
 pub use files::FileError;
@@ -31,7 +34,7 @@ use std::path::{Path, PathBuf};
 use trainyard_primitives::{
 	job::WorkResult,
 	lower,
-	spec::{DataFormat, JobSpec, Model},
+	spec::{DataFormat, JobSpec, Layer, Model},
 };
 
 /// Name of the final model.
@@ -200,8 +203,17 @@ pub fn max_checkpoint_bytes(spec: &JobSpec) -> u64 {
 /// Whether a path, as a client asks for it, names a file of a bundle: what a trainer
 /// serves. Nothing else is, so no path leads out of the folder.
 pub fn servable(path: &str) -> bool {
-	[manifest::FILE, metrics::FILE, MODEL_FILE, CONFIG_FILE, DATASET_FILE, CURVES_FILE]
-		.contains(&path)
+	[
+		manifest::FILE,
+		metrics::FILE,
+		records::CSV_FILE,
+		records::EVENTS_FILE,
+		MODEL_FILE,
+		CONFIG_FILE,
+		DATASET_FILE,
+		CURVES_FILE,
+	]
+	.contains(&path)
 		|| manifest::step_of(path).is_some()
 }
 
@@ -224,10 +236,11 @@ pub fn model_bytes(state: &Tensors) -> Vec<u8> {
 struct Config<'a> {
 	format: &'static str,
 	model: &'a Model,
-	/// Widths from the inputs to the classes.
-	widths: Vec<u32>,
-	/// `y = x W^T + b` per layer, the activation behind every layer but the last.
-	layers: Vec<[String; 2]>,
+	/// The model's layers written out, from the input on.
+	layers: Vec<Layer>,
+	/// Names of the parameters in `model.safetensors`, by layer with parameters: of a linear
+	/// layer, `y = x W^T + b`.
+	parameters: Vec<Vec<String>>,
 	/// Raw inputs are divided by this.
 	feature_divisor: u32,
 	dataset_format: DataFormat,
@@ -239,14 +252,11 @@ struct Config<'a> {
 /// The bytes of `config.json`.
 pub(crate) fn config_bytes(manifest: &Manifest) -> Vec<u8> {
 	let spec = &manifest.spec;
-	let widths = spec.widths();
 	let config = Config {
-		format: "trainyard/mlp/v1",
+		format: "trainyard/model/v2",
 		model: &spec.model,
-		layers: (0..widths.len().saturating_sub(1))
-			.map(|i| [format!("layers.{i}.weight"), format!("layers.{i}.bias")])
-			.collect(),
-		widths,
+		layers: spec.model.layers(&spec.dataset),
+		parameters: parameter_names(spec),
 		feature_divisor: spec.dataset.feature_divisor,
 		dataset_format: spec.dataset.format,
 		dataset_content_hash: spec.dataset.content_hash,
@@ -256,6 +266,22 @@ pub(crate) fn config_bytes(manifest: &Manifest) -> Vec<u8> {
 	let mut bytes = serde_json::to_vec_pretty(&config).unwrap_or_default();
 	bytes.push(b'\n');
 	bytes
+}
+
+/// Names of the parameters, by layer.
+fn parameter_names(spec: &JobSpec) -> Vec<Vec<String>> {
+	let all: Vec<String> = lower::state(spec)
+		.into_iter()
+		.map(|tensor| tensor.name)
+		.filter(|name| !name.starts_with(lower::OPTIMIZER_PREFIX))
+		.collect();
+	(0..)
+		.map(|layer| {
+			let prefix = lower::layer_prefix(layer);
+			all.iter().filter(|name| name.starts_with(&prefix)).cloned().collect::<Vec<_>>()
+		})
+		.take_while(|names| !names.is_empty())
+		.collect()
 }
 
 #[cfg(test)]

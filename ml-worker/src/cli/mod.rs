@@ -4,6 +4,7 @@
 //! what was wrong, where, and what to do. Results go to standard output, everything else
 //! to standard error.
 
+mod bench;
 pub mod chain;
 mod estimate;
 mod evaluate;
@@ -14,6 +15,7 @@ pub mod progress;
 pub mod table;
 mod train;
 mod verify;
+mod whetstone;
 
 use clap::{Parser, Subcommand};
 use std::{io::IsTerminal, process::ExitCode};
@@ -46,8 +48,13 @@ enum Command {
 	/// Measures the full-pass rules on honest runs of a job under other seeds: what their
 	/// thresholds should be for it.
 	Profile(profile::Profile),
+	/// Measures the speed of this machine.
+	Bench(bench::Bench),
 	/// Prints length, content hash and blob root of a file.
 	Hash(hash::Hash),
+	/// Runs the Whetstone benchmark, and says what this machine is worth in ut a day by it and by
+	/// strict training.
+	Whetstone(whetstone::WhetstoneCommand),
 	#[command(flatten)]
 	Chain(chain::ChainCommand),
 }
@@ -63,7 +70,9 @@ impl Cli {
 			Command::Evaluate(command) => command.run(),
 			Command::Plot(command) => command.run(),
 			Command::Profile(command) => command.run(),
+			Command::Bench(command) => command.run(),
 			Command::Hash(command) => command.run(),
+			Command::Whetstone(command) => command.run(),
 			Command::Chain(command) => run_async(command),
 		};
 		result.unwrap_or_else(|error| {

@@ -232,7 +232,7 @@ fn jobs_that_are_not_worth_it_are_refused() {
 			|j, _, _| {
 				j.spec.dataset.features = 1;
 				j.spec.training.batch_size = 65_536;
-				let Model::Mlp { hidden, .. } = &mut j.spec.model;
+				let Model::Mlp { hidden, .. } = &mut j.spec.model else { unreachable!() };
 				*hidden = vec![65_536].try_into().unwrap();
 			},
 			|r| matches!(r, Refusal::Memory { needed, .. } if *needed > 17 << 30),

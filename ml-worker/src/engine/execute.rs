@@ -2,14 +2,19 @@
 
 use super::{kernels::Kernel, ops, EngineError, State};
 use candle_core::Tensor;
-use trainyard_primitives::ops::{Program, Role, TensorDecl, TensorId};
+use trainyard_primitives::{
+	ops::{Program, Role, TensorDecl, TensorId},
+	strict::exec::Moment,
+};
 
 /// What is given to a list.
 pub struct Given<'a> {
 	/// `[rows, features]`, binary32.
 	pub features: Tensor,
-	/// `[rows]`, u32, every one below the classes.
+	/// `[labels]`, u32, every one below the classes.
 	pub labels: Tensor,
+	/// Seed and step.
+	pub moment: Moment,
 	/// The state, checked against the specification.
 	pub state: &'a State,
 }
@@ -61,7 +66,12 @@ impl Plan {
 		let values = self.program.tensors.iter().map(value).collect();
 		let mut all = Values { program: &self.program, values };
 		for (op, dead) in self.program.ops.iter().zip(&self.dead) {
-			let out = ops::apply(kernel, &op.kind, |id| all.tensor(id))?;
+			let shape: Vec<usize> = self
+				.program
+				.tensor(op.out)
+				.map_or(vec![], |out| out.shape.iter().map(|extent| *extent as usize).collect());
+			let read = |id| all.tensor(id);
+			let out = ops::apply(kernel, &op.kind, given.moment, &shape, read)?;
 			all.values[op.out as usize] = Some(out);
 			for id in dead {
 				all.values[*id as usize] = None;

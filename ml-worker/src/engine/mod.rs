@@ -28,11 +28,12 @@ use trainyard_primitives::{
 	init, lower,
 	ops::Role,
 	order,
-	spec::{JobSpec, SpecError},
+	spec::{Input, JobSpec, SpecError},
+	strict::exec::Moment,
 	H256,
 };
 
-/// Rows that an evaluation takes at a time. Rows do not meet before the mean, so this only
+/// Labels whose rows an evaluation takes at a time. Rows do not meet before the mean, so this only
 /// bounds memory.
 const EVALUATION_ROWS: u32 = 1_024;
 
@@ -43,7 +44,7 @@ pub struct Table {
 	pub features: usize,
 	/// Inputs, row major, already divided by the specification's divisor.
 	pub x: Vec<f32>,
-	/// Labels, one for each row.
+	/// Labels, one for each row (of text, one for each input).
 	pub y: Vec<u32>,
 }
 
@@ -106,6 +107,12 @@ pub enum EngineError {
 	/// A state overflows when it is evaluated.
 	#[error("the model overflows: its validation loss is not a number")]
 	LossNotANumber,
+	/// The specification asks for something that this version cannot do.
+	#[error("not executable by this version of trainyard: {0}; use a newer one, or leave it out")]
+	NotExecutable(&'static str),
+	/// An operator refused what it was given.
+	#[error("an operator failed: {0}")]
+	Operator(trainyard_primitives::strict::exec::ExecError),
 	/// A tensor operation failed.
 	#[error("a tensor operation failed: {0}")]
 	Tensor(#[from] candle_core::Error),
@@ -122,7 +129,7 @@ impl From<SpecError> for EngineError {
 pub struct StepTrace {
 	/// Mean loss over the batch, before the update.
 	pub loss: f32,
-	/// Output of the last layer, `[batch, classes]`, little endian.
+	/// Output of the last layer, `[labels of the batch, classes]`, little endian.
 	pub logits: Vec<u8>,
 }
 
@@ -131,14 +138,14 @@ pub struct StepTrace {
 pub struct Evaluation {
 	/// Mean loss.
 	pub loss: f32,
-	/// Rows whose class is predicted.
+	/// Labels that are predicted.
 	pub correct: u32,
-	/// Rows.
+	/// Labels: one for each row, or for each input of a text.
 	pub rows: u32,
 }
 
 impl Evaluation {
-	/// Share of rows whose class is predicted.
+	/// Share of labels that are predicted.
 	pub fn accuracy(&self) -> f64 {
 		f64::from(self.correct) / f64::from(self.rows.max(1))
 	}
@@ -150,6 +157,8 @@ pub struct Engine {
 	seed: H256,
 	data: Arc<Data>,
 	kernel: Kernel,
+	/// Labels of a row.
+	labels: usize,
 	step: Plan,
 	/// For each slice of the validation rows: its rows, and the list.
 	evaluation: Vec<(std::ops::Range<usize>, Arc<Plan>)>,
@@ -173,6 +182,7 @@ impl Engine {
 		kernel: Kernel,
 	) -> Result<Self, EngineError> {
 		spec.validate()?;
+		executable(spec)?;
 		environment::check().map_err(EngineError::Arithmetic)?;
 		let d = &spec.dataset;
 		check_table("training", &data.train, d.train_rows, spec)?;
@@ -181,6 +191,7 @@ impl Engine {
 			step: Plan::new(lower::training_step(spec)),
 			evaluation: evaluation_slices(spec),
 			order: Mutex::new(None),
+			labels: spec.labels_per_row() as usize,
 			spec: spec.clone(),
 			seed,
 			data,
@@ -218,7 +229,8 @@ impl Engine {
 		}
 		state.check_shapes(&self.spec)?;
 		let (features, labels) = self.batch(step)?;
-		let values = self.step.run(self.kernel, Given { features, labels, state })?;
+		let moment = Moment { seed: self.seed, step };
+		let values = self.step.run(self.kernel, Given { features, labels, state, moment })?;
 		let mut next = Vec::new();
 		for (new, old) in self.step.program().next_state() {
 			let name = &self.step.program().tensors[old as usize].name;
@@ -247,10 +259,13 @@ impl Engine {
 		for (rows, plan) in &self.evaluation {
 			let inputs = rows.start * table.features..rows.end * table.features;
 			let shape = (rows.len(), table.features);
+			let labels = rows.start * self.labels..rows.end * self.labels;
 			let given = Given {
 				features: Tensor::from_slice(&table.x[inputs], shape, &Device::Cpu)?,
-				labels: Tensor::from_slice(&table.y[rows.clone()], rows.len(), &Device::Cpu)?,
+				labels: Tensor::from_slice(&table.y[labels.clone()], labels.len(), &Device::Cpu)?,
 				state,
+				// No operator of an evaluation depends on it.
+				moment: Moment::default(),
 			};
 			let values = plan.run(self.kernel, given)?;
 			losses.extend(values.role(Role::RowLosses)?.to_vec1::<f32>()?);
@@ -262,7 +277,7 @@ impl Engine {
 		if loss.is_nan() {
 			return Err(EngineError::LossNotANumber);
 		}
-		Ok(Evaluation { loss, correct, rows: self.spec.dataset.validation_rows })
+		Ok(Evaluation { loss, correct, rows: losses.len() as u32 })
 	}
 
 	/// Features and labels of the batch of `step`.
@@ -276,11 +291,12 @@ impl Engine {
 			let start = *row as usize * table.features;
 			x.extend_from_slice(&table.x[start..start + table.features]);
 		}
-		let y: Vec<u32> = rows.iter().map(|row| table.y[*row as usize]).collect();
-		let count = rows.len();
+		let labels_of = |row: &u32| &table.y[*row as usize * self.labels..][..self.labels];
+		let y: Vec<u32> = rows.iter().flat_map(labels_of).copied().collect();
+		let (rows, labels) = (rows.len(), y.len());
 		Ok((
-			Tensor::from_vec(x, (count, table.features), &Device::Cpu)?,
-			Tensor::from_vec(y, count, &Device::Cpu)?,
+			Tensor::from_vec(x, (rows, table.features), &Device::Cpu)?,
+			Tensor::from_vec(y, labels, &Device::Cpu)?,
 		))
 	}
 
@@ -299,12 +315,21 @@ impl Engine {
 	}
 }
 
+/// Whether this version can execute a valid specification. Ask before taking a job.
+pub fn executable(spec: &JobSpec) -> Result<(), EngineError> {
+	match spec.training.early_stop {
+		Some(_) => Err(EngineError::NotExecutable("training.early_stop")),
+		None => Ok(()),
+	}
+}
+
 /// The validation rows in slices, with a list for each.
 fn evaluation_slices(spec: &JobSpec) -> Vec<(std::ops::Range<usize>, Arc<Plan>)> {
 	let all = spec.dataset.validation_rows;
-	let (whole, rest) = (all / EVALUATION_ROWS, all % EVALUATION_ROWS);
+	let size = (EVALUATION_ROWS / spec.labels_per_row()).max(1);
+	let (whole, rest) = (all / size, all % size);
 	let plan = |rows| Arc::new(Plan::new(lower::evaluation_of(spec, rows)));
-	let (whole_plan, size) = (plan(EVALUATION_ROWS), EVALUATION_ROWS as usize);
+	let (whole_plan, size) = (plan(size), size as usize);
 	let mut slices: Vec<_> = (0..whole as usize)
 		.map(|index| (index * size..(index + 1) * size, whole_plan.clone()))
 		.collect();
@@ -322,21 +347,27 @@ fn check_table(
 ) -> Result<(), EngineError> {
 	let (features, classes) = (spec.dataset.features, spec.dataset.classes);
 	let wrong = |what: String| Err(EngineError::Data { table: name, what });
-	if table.y.len() != rows as usize {
-		return wrong(format!("it has {} rows, and {rows} are declared", table.y.len()));
+	let labels = spec.labels_per_row() as usize;
+	if table.y.len() != rows as usize * labels {
+		let found = table.y.len() / labels;
+		return wrong(format!("it has {found} rows, and {rows} are declared"));
 	}
 	if table.features != features as usize {
 		return wrong(format!("rows have {} inputs, not the declared {features}", table.features));
 	}
-	if table.x.len() != table.y.len() * table.features {
+	if table.x.len() != rows as usize * table.features {
 		return wrong(format!("{} inputs do not make {rows} rows of {features}", table.x.len()));
 	}
 	if let Some(at) = table.x.iter().position(|x| !x.is_finite()) {
 		let (row, column) = (at / table.features, at % table.features);
 		return wrong(format!("input {column} of its row {row} (from 0) is not a finite number"));
 	}
-	if let Some(row) = table.y.iter().position(|label| *label >= classes) {
-		let label = table.y[row];
+	let is_token = |x: &f32| *x >= 0.0 && x.fract() == 0.0 && *x < classes as f32;
+	if spec.model.input() == Input::Tokens && !table.x.iter().all(is_token) {
+		return wrong(format!("its inputs are not all tokens below {classes}"));
+	}
+	if let Some(at) = table.y.iter().position(|label| *label >= classes) {
+		let (row, label) = (at / labels, table.y[at]);
 		return wrong(format!(
 			"the label of its row {row} (from 0) is {label}; {classes} classes have labels below"
 		));

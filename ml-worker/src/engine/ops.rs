@@ -1,5 +1,5 @@
 //! The operators of the list as candle custom operators, without gradients: the list has
-//! its own.
+//! its own. Operators that have no kernel yet run on the reference executor, slowly.
 
 use super::{
 	kernels::{
@@ -11,19 +11,35 @@ use super::{
 	EngineError,
 };
 use candle_core::{
-	CpuStorage, CustomOp1, CustomOp2, CustomOp3, Error, Layout, Result, Shape, Tensor, WithDType,
+	CpuStorage, CustomOp1, CustomOp2, CustomOp3, DType, Device, Error, Layout, Result, Shape,
+	Tensor, WithDType,
 };
+use std::collections::BTreeMap;
 use trainyard_primitives::{
-	ops::{OpKind, TensorId},
-	strict,
+	ops::{Factor, OpKind, TensorId},
+	strict::{
+		self,
+		exec::{self, Moment},
+	},
 };
 
-/// The result of the operator `kind`. Shapes are those that the list declares.
+/// The result of the operator `kind` at `moment`, of the `shape` that the list declares.
 pub fn apply<'a>(
 	kernel: Kernel,
 	kind: &OpKind,
+	moment: Moment,
+	shape: &[usize],
 	read: impl Fn(TensorId) -> std::result::Result<&'a Tensor, EngineError>,
 ) -> std::result::Result<Tensor, EngineError> {
+	let number = |factor: Factor| -> std::result::Result<f32, EngineError> {
+		match factor {
+			Factor::Nano(nano) => Ok(nano.to_f32()),
+			Factor::Tensor(id) => {
+				let values = read(id)?.flatten_all()?.to_vec1::<f32>()?;
+				Ok(values.first().copied().unwrap_or_default())
+			}
+		}
+	};
 	let out = match *kind {
 		OpKind::MatMul { a, b, transpose_a, transpose_b, m, n, k } => {
 			let shape = [m as usize, n as usize, k as usize];
@@ -80,14 +96,16 @@ pub fn apply<'a>(
 			read(a)?.apply_op1_no_bwd(&Unary { name: "strict-sum-rows", shape: cols.into(), f })
 		}
 		OpKind::Scale { x, factor, .. } => {
-			unary("strict-scale", read(x)?, |x| map1(kernel, Scale(factor.to_f32()), x))
+			let factor = number(factor)?;
+			unary("strict-scale", read(x)?, |x| map1(kernel, Scale(factor), x))
 		}
 		OpKind::Decay { x, learning_rate, weight_decay, .. } => {
-			let factor = strict::decay(learning_rate.to_f32(), weight_decay.to_f32());
+			let factor = strict::decay(number(learning_rate)?, weight_decay.to_f32());
 			unary("strict-decay", read(x)?, |x| map1(kernel, Scale(factor), x))
 		}
 		OpKind::MulAdd { x, y, factor, negate, .. } => {
-			let factor = if negate { -factor.to_f32() } else { factor.to_f32() };
+			let factor = number(factor)?;
+			let factor = if negate { -factor } else { factor };
 			binary("strict-mul-add", read(x)?, read(y)?, |x, y| map2(kernel, MulAdd(factor), x, y))
 		}
 		OpKind::Ema { average, x, keep, take, .. } => {
@@ -99,12 +117,9 @@ pub fn apply<'a>(
 			binary("strict-ema-square", read(average)?, read(x)?, |a, x| map2(kernel, f, a, x))
 		}
 		OpKind::AdamStep { x, m, v, power1, power2, learning_rate, epsilon, .. } => {
-			let rest = |id| -> std::result::Result<f32, EngineError> {
-				let power = read(id)?.to_vec1::<f32>()?;
-				Ok(1.0 - power.first().copied().unwrap_or_default())
-			};
+			let rest = |power| number(Factor::Tensor(power)).map(|power| 1.0 - power);
 			let step = AdamStep {
-				minus_learning_rate: -learning_rate.to_f32(),
+				minus_learning_rate: -number(learning_rate)?,
 				rest1: rest(power1)?,
 				rest2: rest(power2)?,
 				epsilon: epsilon.to_f32(),
@@ -114,8 +129,32 @@ pub fn apply<'a>(
 			let op = Ternary { name: "strict-adam-step", shape: x.shape().clone(), f };
 			x.apply_op3_no_bwd(read(m)?, read(v)?, &op)
 		}
+		ref other => return reference(other, moment, shape, read),
 	};
-	Ok(out?)
+	let out = out?;
+	// The same elements; operators on vectors see images and sequences as rows.
+	Ok(if out.dims() == shape { out } else { out.reshape(shape)? })
+}
+
+/// The result of an operator from the reference executor: one scalar at a time.
+fn reference<'a>(
+	kind: &OpKind,
+	moment: Moment,
+	shape: &[usize],
+	read: impl Fn(TensorId) -> std::result::Result<&'a Tensor, EngineError>,
+) -> std::result::Result<Tensor, EngineError> {
+	let (mut values, mut labels) = (BTreeMap::new(), Vec::new());
+	for id in kind.inputs() {
+		let tensor = read(id)?.flatten_all()?;
+		match tensor.dtype() {
+			DType::U32 => labels = tensor.to_vec1::<u32>()?,
+			_ => drop(values.insert(id, tensor.to_vec1::<f32>()?)),
+		}
+	}
+	let missing = |id| exec::ExecError::Missing { tensor: format!("number {id}") };
+	let operand = |id| values.get(&id).map(Vec::as_slice).ok_or_else(|| missing(id));
+	let out = exec::operator(kind, &labels, moment, operand).map_err(EngineError::Operator)?;
+	Ok(Tensor::from_vec(out, shape, &Device::Cpu)?)
 }
 
 /// An operator whose result has the operand's shape.

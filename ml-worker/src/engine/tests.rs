@@ -6,7 +6,7 @@ use candle_core::{DType, Var, D};
 use std::collections::BTreeMap;
 use trainyard_primitives::{
 	ops::Program,
-	spec::{Model, Optimizer},
+	spec::{Activation, CnnLayer, DataFormat, Loss, Model, Optimizer, Schedule},
 	strict::exec,
 };
 
@@ -45,8 +45,8 @@ fn small_spec(hidden: Vec<u32>, optimizer: Optimizer) -> (JobSpec, Arc<Data>) {
 	spec.dataset.classes = 3;
 	spec.dataset.train_rows = 50;
 	spec.dataset.validation_rows = 12;
-	let Model::Mlp { hidden: widths, .. } = &mut spec.model;
-	*widths = hidden.try_into().unwrap();
+	let hidden = hidden.try_into().unwrap();
+	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
 	spec.training.steps = 40;
 	spec.training.batch_size = 7;
 	spec.training.checkpoint_interval = 10;
@@ -57,7 +57,7 @@ fn small_spec(hidden: Vec<u32>, optimizer: Optimizer) -> (JobSpec, Arc<Data>) {
 	(spec, Arc::new(data))
 }
 
-const SGD: Optimizer = Optimizer::Sgd { momentum_nano: 900_000_000 };
+const SGD: Optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
 const ADAM: Optimizer =
 	Optimizer::AdamW { beta1_nano: 900_000_000, beta2_nano: 999_000_000, epsilon_nano: 10 };
 
@@ -116,6 +116,85 @@ fn every_kernel_trains_to_the_reference_state() {
 			assert_eq!((score.correct, score.rows), (correct as u32, 12));
 		}
 	}
+}
+
+/// Jobs with operators that have no kernel of their own.
+fn other_specs() -> Vec<(JobSpec, Arc<Data>)> {
+	let (mut options, data) = small_spec(vec![6], SGD);
+	let t = &mut options.training;
+	t.steps = 12;
+	t.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: true };
+	t.loss = Loss::MeanSquaredError;
+	t.schedule = Schedule::Cosine { final_rate_nano: 1_000 };
+	t.warmup_steps = 3;
+	t.clip_norm_nano = 100_000_000;
+	t.input_noise_nano = 10_000_000;
+	let mut all = vec![(options.clone(), data)];
+
+	let mut cnn = options.clone();
+	cnn.dataset.features = 2 * 6 * 5;
+	let layers = vec![
+		CnnLayer::Conv { filters: 3, kernel: 3, stride: 1, padding: 1 },
+		CnnLayer::MaxPool { kernel: 2, stride: 2 },
+		CnnLayer::Dropout { rate_nano: 200_000_000 },
+		CnnLayer::Linear { outputs: 4 },
+	];
+	let layers = layers.try_into().unwrap();
+	let activation = Activation::Gelu;
+	cnn.model = Model::Cnn { channels: 2, height: 6, width: 5, layers, activation };
+	cnn.training.optimizer = ADAM;
+	let data = Data { train: synthetic(50, 60, 3), validation: synthetic(12, 60, 3) };
+	all.push((cnn, Arc::new(data)));
+
+	let mut text = options;
+	text.dataset.format = DataFormat::Text;
+	text.dataset.feature_divisor = 1;
+	text.training.input_noise_nano = 0;
+	text.training.loss = Loss::CrossEntropy;
+	text.training.optimizer = ADAM;
+	text.model =
+		Model::Transformer { layers: 1, heads: 2, width: 4, mlp_factor: 2, dropout_nano: 1_000 };
+	let tokens = |rows: usize| {
+		let token = |i: usize| ((i * i + i / 3) % 3) as u32;
+		let x = (0..rows * 5).map(|i| token(i) as f32).collect();
+		Table { features: 5, x, y: (1..=rows * 5).map(token).collect() }
+	};
+	all.push((text, Arc::new(Data { train: tokens(50), validation: tokens(12) })));
+	all
+}
+
+#[test]
+fn operators_without_a_kernel_run_on_the_reference() {
+	for (spec, data) in other_specs() {
+		let (program, scoring) = (lower::training_step(&spec), lower::evaluation(&spec));
+		let engine = Engine::new(&spec, seed(), data.clone()).unwrap();
+		let mut state = Engine::initial_state(&spec, &seed()).unwrap();
+		let mut expected = as_vectors(&state);
+		for step in 0..spec.training.steps {
+			let (x, y) = batch(&engine, step);
+			let moment = Moment { seed: seed(), step };
+			let values = exec::run_at(&program, &x, &y, &expected, moment).unwrap();
+			let loss = values.role(&program, Role::Loss)[0];
+			values.advance(&program, &mut expected);
+			assert_eq!(engine.step(&mut state, step).unwrap().loss.to_bits(), loss.to_bits());
+			assert_eq!(as_vectors(&state), expected, "{step}");
+		}
+		let (x, y) = (&data.validation.x, &data.validation.y);
+		let values = exec::run(&scoring, x, y, &expected).unwrap();
+		let score = engine.evaluate(&state).unwrap();
+		assert_eq!(score.loss.to_bits(), values.role(&scoring, Role::Loss)[0].to_bits());
+		assert_eq!(score.rows as usize, y.len());
+		state.check_shapes(&spec).unwrap();
+	}
+}
+
+#[test]
+fn what_cannot_be_executed_is_refused() {
+	let (mut spec, data) = small_spec(vec![6], SGD);
+	let early_stop = trainyard_primitives::spec::EarlyStop { patience: 1, min_delta_nano: 0 };
+	spec.training.early_stop = Some(early_stop);
+	let message = Engine::new(&spec, seed(), data).err().unwrap().to_string();
+	assert!(message.contains("training.early_stop"), "{message}");
 }
 
 /// The demo job, whole, on every kernel: equal states, and a model that knows digits.
@@ -315,7 +394,7 @@ fn updates_equal_the_textbook() {
 							*m = 0.9 * *m + g;
 							*m
 						}
-						Optimizer::AdamW { .. } => {
+						Optimizer::AdamW { .. } | Optimizer::Adam { .. } => {
 							*m = 0.9 * *m + 0.1 * g;
 							*v = 0.999 * *v + 0.001 * g * g;
 							let m_hat = *m / (1.0 - 0.9f64.powi(t));

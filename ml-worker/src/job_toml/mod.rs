@@ -1,7 +1,9 @@
 //! JOB.toml: a training job as people write it. `docs/job-toml.md` describes every field;
 //! `examples/digits.toml` is a job that works.
 
+mod model;
 mod reader;
+mod training;
 
 pub use reader::{Problem, Problems};
 
@@ -10,7 +12,7 @@ use crate::{
 	data::{self, Inspection},
 };
 use primitive_types::H256;
-use reader::{nano_range, problem_at, Document, Section};
+use reader::{problem_at, Document, Section};
 use std::{
 	fmt::Write,
 	path::{Path, PathBuf},
@@ -18,10 +20,7 @@ use std::{
 use toml::de::DeTable;
 use trainyard_primitives::{
 	job::{Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS},
-	spec::{
-		Activation, DataFormat, Dataset, JobSpec, Model, Optimizer, Training, MAX_BATCH,
-		MAX_DATASET_BYTES, MAX_HIDDEN_LAYERS, MAX_NANO, MAX_STEPS, MAX_WIDTH, ONE_NANO,
-	},
+	spec::{DataFormat, Dataset, JobSpec, Training, MAX_DATASET_BYTES, MAX_WIDTH},
 	text::MAX_TEXT,
 	work, Text,
 };
@@ -101,8 +100,8 @@ pub fn parse(text: &str, path: &Path) -> Result<JobFile, Problems> {
 fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Option<JobFile> {
 	let root = Section::root(document, table);
 	let dataset = read_dataset(document, &root.section("dataset"), path);
-	let model = read_model(&root.section("model"));
-	let training = read_training(&root.section("training"));
+	let model = model::read(&root.section("model"));
+	let training = training::read(&root.section("training"));
 	let terms = root.section("terms");
 	let terms = match root.has("terms") {
 		true => Some(read_terms(&terms, training.as_ref())),
@@ -149,6 +148,7 @@ fn read_dataset(
 			&[
 				("csv_label_last", DataFormat::CsvLabelLast),
 				("csv_label_first", DataFormat::CsvLabelFirst),
+				("text", DataFormat::Text),
 			],
 		)
 		.unwrap_or(DataFormat::CsvLabelLast);
@@ -172,9 +172,12 @@ fn read_dataset(
 	let path = path.map(|p| job.parent().unwrap_or(Path::new("")).join(p));
 	section.finish();
 
-	// With the file at hand everything is known; otherwise it must be said.
+	if format == DataFormat::Text && path.is_some() {
+		section.require("features", "the context: how many tokens a row of text has");
+	}
+	// With the file at hand everything else is known; otherwise it must be said.
 	let found = match &path {
-		Some(path) => match data::inspect(path, format, every as u32) {
+		Some(path) => match inspect(path, format, every as u32, features) {
 			Ok(found) => Some(found),
 			Err(e) => {
 				section.complain("path", e.to_string());
@@ -264,79 +267,16 @@ fn read_dataset(
 	Some((dataset, path))
 }
 
-fn read_model(section: &Section<'_, '_>) -> Option<Model> {
-	let mlp = section.section("mlp");
-	section.finish();
-	if !mlp.exists() {
-		section.require("mlp", "the section [model.mlp] with hidden = [64, 32]");
-		return None;
-	}
-	mlp.require("hidden", "the widths of the hidden layers: [64, 32]; [] for none");
-	let hidden = mlp.integers("hidden", 1..=u64::from(MAX_WIDTH), MAX_HIDDEN_LAYERS as usize);
-	let activation = mlp.choice("activation", &[("relu", Activation::Relu)]);
-	mlp.finish();
-	let hidden: Vec<u32> = hidden?.into_iter().map(|w| w as u32).collect();
-	Some(Model::Mlp {
-		hidden: hidden.try_into().ok()?,
-		activation: activation.unwrap_or(Activation::Relu),
-	})
-}
-
-fn read_training(section: &Section<'_, '_>) -> Option<Training> {
-	let rates = 1..=MAX_NANO;
-	section.require("steps", &format!("a whole number from 1 to {MAX_STEPS}"));
-	section.require("batch_size", &format!("a whole number from 1 to {MAX_BATCH}"));
-	section.require("checkpoint_interval", "a whole number from 1 to steps");
-	let steps = section.integer("steps", 1..=u64::from(MAX_STEPS));
-	let batch_size = section.integer("batch_size", 1..=u64::from(MAX_BATCH));
-	let interval =
-		section.integer("checkpoint_interval", 1..=steps.unwrap_or(u64::from(MAX_STEPS)));
-	if !section.has("learning_rate_nano") {
-		section.require("learning_rate", &nano_range(&rates));
-	}
-	let learning_rate = section.nano("learning_rate", "learning_rate_nano", rates);
-	let weight_decay = section.nano("weight_decay", "weight_decay_nano", 0..=MAX_NANO).unwrap_or(0);
-	let optimizer = read_optimizer(&section.section("optimizer"), section);
-	section.finish();
-	Some(Training {
-		steps: steps? as u32,
-		batch_size: batch_size? as u32,
-		checkpoint_interval: interval? as u32,
-		optimizer: optimizer?,
-		learning_rate_nano: learning_rate?,
-		weight_decay_nano: weight_decay,
-	})
-}
-
-fn read_optimizer(section: &Section<'_, '_>, training: &Section<'_, '_>) -> Option<Optimizer> {
-	let below_one = || 0..=ONE_NANO - 1;
-	let (sgd, adamw) = (section.section("sgd"), section.section("adamw"));
-	section.finish();
-	match (sgd.exists(), adamw.exists()) {
-		(true, false) => {
-			let momentum = sgd.nano("momentum", "momentum_nano", below_one()).unwrap_or(0);
-			sgd.finish();
-			Some(Optimizer::Sgd { momentum_nano: momentum })
-		}
-		(false, true) => {
-			let beta1 = adamw.nano("beta1", "beta1_nano", below_one());
-			let beta2 = adamw.nano("beta2", "beta2_nano", below_one());
-			let epsilon = adamw.nano("epsilon", "epsilon_nano", 1..=MAX_NANO);
-			adamw.finish();
-			Some(Optimizer::AdamW {
-				beta1_nano: beta1.unwrap_or(900_000_000),
-				beta2_nano: beta2.unwrap_or(999_000_000),
-				epsilon_nano: epsilon.unwrap_or(10),
-			})
-		}
-		(both, _) => {
-			let found = if both { "two optimizers are given" } else { "no optimizer is given" };
-			training.complain(
-				"optimizer",
-				format!("{found}; allowed: one section, [training.optimizer.adamw] or [training.optimizer.sgd]"),
-			);
-			None
-		}
+fn inspect(
+	path: &Path,
+	format: DataFormat,
+	every: u32,
+	features: Option<u64>,
+) -> Result<Inspection, data::DataError> {
+	match format {
+		// Without a context there is a complaint already.
+		DataFormat::Text => data::text::inspect(path, every, features.unwrap_or(1) as u32),
+		table => data::inspect(path, table, every),
 	}
 }
 
@@ -418,14 +358,6 @@ pub fn to_toml(job: &JobFile) -> String {
 	let mut out = String::new();
 	let d = &job.spec.dataset;
 	let quoted = |text: &str| toml::Value::from(text).to_string();
-	let nano = |n: u64| {
-		let text = format_scaled(u128::from(n), 9);
-		if text.contains('.') {
-			text
-		} else {
-			format!("{text}.0")
-		}
-	};
 	// Writing to a String cannot fail.
 	let _ = writeln!(out, "[dataset]");
 	if let Some(path) = &job.dataset_path {
@@ -437,6 +369,7 @@ pub fn to_toml(job: &JobFile) -> String {
 	let format = match d.format {
 		DataFormat::CsvLabelLast => "csv_label_last",
 		DataFormat::CsvLabelFirst => "csv_label_first",
+		DataFormat::Text => "text",
 	};
 	let _ = writeln!(
 		out,
@@ -452,35 +385,8 @@ pub fn to_toml(job: &JobFile) -> String {
 		d.classes,
 		d.feature_divisor
 	);
-	let Model::Mlp { hidden, activation: Activation::Relu } = &job.spec.model;
-	let _ = writeln!(
-		out,
-		"\n[model.mlp]\nhidden = {:?}\nactivation = \"relu\"",
-		hidden.iter().collect::<Vec<_>>()
-	);
-	let t = &job.spec.training;
-	let _ = writeln!(
-		out,
-		"\n[training]\nsteps = {}\nbatch_size = {}\ncheckpoint_interval = {}\nlearning_rate = {}\n\
-		 weight_decay = {}",
-		t.steps,
-		t.batch_size,
-		t.checkpoint_interval,
-		nano(t.learning_rate_nano),
-		nano(t.weight_decay_nano)
-	);
-	let _ = match t.optimizer {
-		Optimizer::Sgd { momentum_nano } => {
-			writeln!(out, "\n[training.optimizer.sgd]\nmomentum = {}", nano(momentum_nano))
-		}
-		Optimizer::AdamW { beta1_nano, beta2_nano, epsilon_nano } => writeln!(
-			out,
-			"\n[training.optimizer.adamw]\nbeta1 = {}\nbeta2 = {}\nepsilon = {}",
-			nano(beta1_nano),
-			nano(beta2_nano),
-			nano(epsilon_nano)
-		),
-	};
+	model::write(&mut out, &job.spec.model);
+	training::write(&mut out, &job.spec.training);
 	if let Some(terms) = &job.terms {
 		let money = |n: u128| format_scaled(n, amount::DECIMALS);
 		let _ = writeln!(

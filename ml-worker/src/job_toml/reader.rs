@@ -253,6 +253,44 @@ impl<'d, 'a> Section<'d, 'a> {
 		Some(numbers)
 	}
 
+	/// A list of texts, at most `most` of them.
+	pub(super) fn texts(
+		&self,
+		key: &'static str,
+		most: usize,
+		allowed: &str,
+	) -> Option<Vec<&'d str>> {
+		let value = self.value(key)?;
+		let Some(list) = value.as_array() else {
+			self.mistyped(key, value, allowed);
+			return None;
+		};
+		if list.len() > most {
+			self.complain(key, format!("it has {} entries; allowed: {allowed}", list.len()));
+			return None;
+		}
+		let mut texts = Vec::new();
+		for entry in list.iter() {
+			let Some(text) = entry.get_ref().as_str() else {
+				let what = describe(entry.get_ref());
+				self.complain(key, format!("one entry is {what}; allowed: {allowed}"));
+				return None;
+			};
+			texts.push(text);
+		}
+		Some(texts)
+	}
+
+	/// Yes or no.
+	pub(super) fn boolean(&self, key: &'static str) -> Option<bool> {
+		let value = self.value(key)?;
+		let found = value.as_bool();
+		if found.is_none() {
+			self.mistyped(key, value, "true or false");
+		}
+		found
+	}
+
 	/// A decimal number, written as number or text, times `10^decimals`.
 	pub(super) fn decimal(
 		&self,

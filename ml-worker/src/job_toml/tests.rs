@@ -1,4 +1,7 @@
 use super::*;
+use trainyard_primitives::spec::{
+	Activation, CnnLayer, EarlyStop, Input, Layer, Loss, Model, Optimizer, Schedule, MAX_NANO,
+};
 
 const DATASET: &str = r#"
 [dataset]
@@ -69,7 +72,7 @@ fn the_shipped_example() {
 fn what_is_written_is_read_again() {
 	let mut job = read(&whole()).unwrap();
 	assert_eq!(read(&to_toml(&job)).unwrap(), job);
-	job.spec.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000 };
+	job.spec.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
 	job.spec.training.learning_rate_nano = MAX_NANO;
 	job.spec.training.weight_decay_nano = 1;
 	job.spec.dataset.format = DataFormat::CsvLabelFirst;
@@ -78,6 +81,118 @@ fn what_is_written_is_read_again() {
 	let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/digits.toml");
 	let job = load(&example).unwrap();
 	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+}
+
+/// The job with another model instead of its own.
+fn with_model(model: &str) -> String {
+	// The fee of the MLP would be too low: the default is not.
+	whole().replace(MODEL, model).replace("audit_fee = 0.5\n", "")
+}
+
+#[test]
+fn a_convolutional_network() {
+	let text = with_model(
+		"[model.cnn]\nchannels = 1\nheight = 8\nwidth = 8\nactivation = \"gelu\"\n\
+		 layers = [\"conv 16 3 padding 1\", \"max_pool 2\", \"conv 8 3 stride 2\", \
+		 \"avg_pool 1 stride 1\", \"dropout 0.25\", \"linear 32\"]\n",
+	);
+	let job = read(&text).unwrap();
+	let layers = vec![
+		CnnLayer::Conv { filters: 16, kernel: 3, stride: 1, padding: 1 },
+		CnnLayer::MaxPool { kernel: 2, stride: 2 },
+		CnnLayer::Conv { filters: 8, kernel: 3, stride: 2, padding: 0 },
+		CnnLayer::AvgPool { kernel: 1, stride: 1 },
+		CnnLayer::Dropout { rate_nano: 250_000_000 },
+		CnnLayer::Linear { outputs: 32 },
+	];
+	let layers = layers.try_into().unwrap();
+	let (activation, height) = (Activation::Gelu, 8);
+	let model = Model::Cnn { channels: 1, height, width: 8, layers, activation };
+	assert_eq!(job.spec.model, model);
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+}
+
+#[test]
+fn a_transformer() {
+	let text =
+		with_model("[model.transformer]\nlayers = 2\nheads = 4\nwidth = 32\ndropout = 0.1\n")
+			.replace("feature_divisor = 16", "format = \"text\"");
+	let job = read(&text).unwrap();
+	let model = Model::Transformer {
+		layers: 2,
+		heads: 4,
+		width: 32,
+		mlp_factor: 4,
+		dropout_nano: 100_000_000,
+	};
+	assert_eq!(job.spec.model, model);
+	assert_eq!(job.spec.dataset.format, DataFormat::Text);
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+}
+
+#[test]
+fn a_list_of_layers() {
+	let text = with_model(
+		"[model.layers]\ninput = \"image\"\nchannels = 1\nheight = 8\nwidth = 8\n\
+		 layers = [\"conv 2 3 padding 1\", \"silu\", \"conv 2 3 padding 1\", \"skip 2\", \
+		 \"layer_norm\", \"linear 10\"]\n",
+	);
+	let job = read(&text).unwrap();
+	let Model::Layers { input, layers } = &job.spec.model else { panic!("{:?}", job.spec) };
+	assert_eq!(*input, Input::Image { channels: 1, height: 8, width: 8 });
+	assert_eq!(layers[3], Layer::Skip { back: 2 });
+	assert_eq!(layers[1], Layer::Activation { function: Activation::Silu });
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	let tokens = with_model(
+		"[model.layers]\ninput = \"tokens\"\nlayers = [\"embedding 8\", \"attention 2\", \
+		 \"linear 10\"]\n",
+	);
+	let job = read(&tokens.replace("feature_divisor = 16", "format = \"text\"")).unwrap();
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+}
+
+#[test]
+fn wrong_layers_are_named() {
+	for (layer, what) in [
+		("conv 16", "the size of the window is missing"),
+		("conv 16 x", "the size of the window is \"x\", not a whole number"),
+		("conv 16 3 stride", "stride is missing"),
+		("linear 4 5", "\"5\" has no meaning here"),
+		("dropout 1.5", "the share is \"1.5\""),
+		("dropout", "the share is \"\""),
+		("convolution 3", "no layer is called \"convolution\""),
+		("attention 2", "a convolutional network has no such layer"),
+		("conv 4 9", "the kernel must fit the image"),
+	] {
+		let model =
+			format!("[model.cnn]\nchannels = 1\nheight = 8\nwidth = 8\nlayers = [{layer:?}]\n");
+		let error = read(&with_model(&model)).unwrap_err().to_string();
+		assert!(error.contains(what), "{layer}: {error}");
+	}
+	let both = with_model(&format!("{MODEL}[model.transformer]\nlayers = 1\n"));
+	assert!(read(&both).unwrap_err().to_string().contains("more than one model"));
+}
+
+#[test]
+fn options_of_the_training() {
+	let options = "learning_rate = 0.002\nloss = \"mean_squared_error\"\nschedule = \"cosine\"\n\
+		final_learning_rate = 0.0001\nwarmup_steps = 10\nclip_norm = 1.5\ninput_noise = 0.01\n\
+		[training.early_stop]\npatience = 3\nmin_delta = 0.001\n";
+	let text = whole()
+		.replace("learning_rate = 0.002\n", options)
+		.replace(ADAMW, "[training.optimizer.sgd]\nmomentum = 0.9\nnesterov = true\n");
+	let job = read(&text).unwrap();
+	let t = &job.spec.training;
+	assert_eq!(t.loss, Loss::MeanSquaredError);
+	assert_eq!(t.schedule, Schedule::Cosine { final_rate_nano: 100_000 });
+	assert_eq!((t.warmup_steps, t.clip_norm_nano), (10, 1_500_000_000));
+	assert_eq!(t.input_noise_nano, 10_000_000);
+	assert_eq!(t.early_stop, Some(EarlyStop { patience: 3, min_delta_nano: 1_000_000 }));
+	assert_eq!(t.optimizer, Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: true });
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	let adam = read(&whole().replace("adamw", "adam")).unwrap();
+	assert!(matches!(adam.spec.training.optimizer, Optimizer::Adam { .. }));
+	assert_eq!(read(&to_toml(&adam)).unwrap(), adam);
 }
 
 #[test]
@@ -297,7 +412,7 @@ fn missing_fields_are_named_at_their_section() {
 		"",
 		"training.optimizer",
 		"[training]",
-		"[training.optimizer.adamw] or",
+		"[training.optimizer.adam] or",
 	);
 	refused("features = 64\n", "", "dataset.features", "[dataset]", "only be left out where path");
 	refused("price_per_ut = \"1000\"\n", "", "terms.price_per_ut", "[terms]", "an amount of TRY");

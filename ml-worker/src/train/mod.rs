@@ -31,6 +31,7 @@ use std::{
 };
 use trainyard_primitives::{
 	blob::Chunked,
+	schedule::LearningRate,
 	spec::{JobSpec, SpecError},
 };
 
@@ -211,7 +212,9 @@ impl Run<'_> {
 		let spec = self.bundle.manifest().spec.clone();
 		let segments = spec.segments();
 		let begun_at = last.as_ref().map(|(step, _)| *step);
-		let mut metrics = metrics::Writer::open(self.bundle.folder(), begun_at)?;
+		let rate = LearningRate::of(&spec.training);
+		let rate = move |steps: u32| rate.at(steps.saturating_sub(1));
+		let mut metrics = metrics::Writer::open(self.bundle.folder(), begun_at, rate)?;
 		let mut raw = match last {
 			Some((_, state)) => state,
 			None => {
@@ -277,6 +280,7 @@ impl Run<'_> {
 			report = Progress { step: end, validation: Some(validation), ..report };
 			(self.options.progress)(&report);
 		}
+		metrics.finish()?;
 		self.finish(&raw)
 	}
 

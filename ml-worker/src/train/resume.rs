@@ -6,7 +6,7 @@ use crate::bundle::{
 	files::{self, at},
 	lock,
 	manifest::{self, Manifest},
-	metrics, Bundle, Tensors,
+	metrics, records, Bundle, Tensors,
 };
 use primitive_types::H256;
 use std::path::Path;
@@ -20,7 +20,8 @@ pub(super) fn check_folder(out: &Path, resume: bool) -> Result<(), TrainError> {
 			false => Err(TrainError::Exists(out.to_owned())),
 		};
 	}
-	let ours = [lock::FILE, metrics::FILE, bundle::CHECKPOINTS];
+	let ours =
+		[lock::FILE, metrics::FILE, records::CSV_FILE, records::EVENTS_FILE, bundle::CHECKPOINTS];
 	let entries = match std::fs::read_dir(out) {
 		Ok(entries) => entries,
 		// Created later; whatever else is wrong with it is told then.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::bundle::records;
 use crate::testing::{job, table, train, SEED};
 use std::collections::BTreeMap;
 
@@ -55,6 +56,16 @@ fn a_run_interrupted_anywhere_ends_with_the_same_bytes() {
 	}
 	train(&spec, &data, &parts, true, None).unwrap();
 	assert_eq!(contents(&whole), contents(&parts));
+	// Every step has one row: the loss of each from 1, and the checkpoints.
+	let table = std::fs::read_to_string(parts.join(records::CSV_FILE)).unwrap();
+	let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|row| row.split(',').collect()).collect();
+	assert_eq!(rows.len(), 61);
+	for (step, row) in rows.iter().enumerate() {
+		assert_eq!((row.len(), row[0]), (5, step.to_string().as_str()));
+		assert_eq!(row[1].is_empty(), step == 0, "{row:?}");
+		assert_eq!(row[2], if step == 0 { "" } else { "0.01" });
+		assert!(row[3..].iter().all(|cell| cell.is_empty() == (step % 10 != 0)), "{row:?}");
+	}
 	// Once whole, there is nothing to do.
 	let before = contents(&parts);
 	train(&spec, &data, &parts, true, None).unwrap();

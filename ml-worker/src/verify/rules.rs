@@ -118,7 +118,7 @@ fn layers(spec: &JobSpec) -> Vec<Layer> {
 	lower::state(spec)
 		.into_iter()
 		.filter_map(|t| match (t.initial, &t.shape[..]) {
-			(Initial::Weights { fan_in, .. }, [outputs, _]) => {
+			(Initial::Weights { fan_in, .. }, [outputs, ..]) => {
 				Some(Layer { outputs: *outputs as usize, inputs: fan_in as usize, name: t.name })
 			}
 			_ => None,

@@ -1,5 +1,6 @@
 //! Tests of the command `trainyard` as a user calls it, in one binary.
 
+mod bench;
 mod commands;
 mod common;
 mod train;

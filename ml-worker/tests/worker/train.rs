@@ -46,7 +46,14 @@ fn killed_in_the_middle_it_resumes_to_the_same_bundle() {
 	}
 	let resumed = succeeds(&arguments);
 	assert_eq!(roots(&resumed), roots(&reference));
-	for file in ["manifest.json", "metrics.jsonl", "model.safetensors", "config.json"] {
+	for file in [
+		"manifest.json",
+		"metrics.jsonl",
+		"metrics.csv",
+		"events.out.tfevents.0.trainyard",
+		"model.safetensors",
+		"config.json",
+	] {
 		let read = |folder: &Path| std::fs::read(folder.join(file)).unwrap();
 		assert!(read(&whole) == read(&killed), "{file} differs");
 	}

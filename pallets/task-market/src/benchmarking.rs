@@ -20,7 +20,7 @@ use trainyard_primitives::{
 		Balance, Ending, Fate, JobState, Terms, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS,
 		MAX_REPLICAS, MAX_VERIFIERS,
 	},
-	spec::{JobSpec, Model, MAX_HIDDEN_LAYERS},
+	spec::{DataFormat, Input, JobSpec, Layer, Model, MAX_LAYERS},
 	text::MAX_TEXT,
 	traits::{BlobStore, TrainerRegistry},
 	JobId, Text, H256,
@@ -48,12 +48,21 @@ fn longest(begin: &[u8]) -> Text {
 	Text(BoundedVec::truncate_from(text))
 }
 
-/// The largest specification.
+/// The specification whose lists of operators are longest: attention has most of them.
 fn spec() -> JobSpec {
 	let mut spec = JobSpec::example();
 	spec.dataset.location = longest(b"http://");
-	let Model::Mlp { hidden, .. } = &mut spec.model;
-	*hidden = BoundedVec::truncate_from(vec![8; MAX_HIDDEN_LAYERS as usize]);
+	spec.dataset.format = DataFormat::Text;
+	spec.dataset.feature_divisor = 1;
+	let mut layers = vec![Layer::Attention { heads: 1 }; MAX_LAYERS as usize];
+	if let [first, .., last] = &mut layers[..] {
+		*first = Layer::Embedding { width: 8 };
+		*last = Layer::Linear { outputs: spec.dataset.classes };
+	}
+	let layers = BoundedVec::truncate_from(layers);
+	spec.model = Model::Layers { input: Input::Tokens, layers };
+	spec.training.weight_decay_nano = 1;
+	spec.training.clip_norm_nano = 1;
 	spec
 }
 

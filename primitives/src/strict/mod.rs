@@ -7,18 +7,29 @@
 //! has [`fma`] there is one. Subnormals are kept. Results that are NaN have no defined
 //! bits; states that hold one are refused before they are hashed.
 
+#[cfg(test)]
+mod accuracy;
+mod activations;
+mod cosine;
+mod erf;
 pub mod exec;
 mod fma;
 mod functions;
 mod reduce;
+mod sigmoid;
 #[cfg(test)]
 mod vectors;
 
+pub use activations::Function;
+pub use cosine::{cos_pi, cos_pi_with};
+pub use erf::{erf, erf_with, ERF_FLOP};
 pub use fma::fma;
 pub use functions::{
-	exp, exp_with, inverse_normal, log, log_with, relu, sqrt, Arithmetic, Soft, EXP_FLOP, LOG_FLOP,
+	exp, exp_with, inverse_normal, log, log_with, relu, sqrt, Arithmetic, Soft, EXP_FLOP,
+	INVERSE_NORMAL_FLOP, LOG_FLOP,
 };
 pub use reduce::{dot, max, sum, DOT_BLOCK, LANES, SUM_BLOCK};
+pub use sigmoid::{sigmoid, sigmoid_with, tanh, tanh_with, SIGMOID_FLOP, TANH_FLOP};
 
 /// The binary32 of a count of 10^-9: the binary64 quotient `nano / 10^9`, rounded to
 /// binary32. Exact operands up to 2^53.

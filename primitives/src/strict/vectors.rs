@@ -1,13 +1,17 @@
 //! Checks the vectors of docs/strict-arithmetic.md, so that page and code cannot part.
 
-use super::{dot, exec, exp, fma, from_nano, inverse_normal, log, max, sqrt, sum};
+use super::{
+	cos_pi, dot, erf, exec, exec::Moment, exp, fma, from_nano, inverse_normal, log, max, sigmoid,
+	sqrt, sum, tanh, Function, Soft,
+};
 use crate::{
 	bundle::{state_hash, Dtype, TensorDigest},
 	init, lower,
-	ops::{OpKind, Program, Role},
+	ops::{Nano, OpKind, Role, Window},
 	order,
 	philox::{philox4x32_10, symmetric, Stream, StreamName},
-	spec::{JobSpec, Model, Optimizer},
+	schedule::LearningRate,
+	spec::{Activation, CnnLayer, DataFormat, JobSpec, Loss, Model, Optimizer, Schedule},
 	H256,
 };
 use sp_crypto_hashing::blake2_256;
@@ -51,56 +55,170 @@ fn words(values: &[u32]) -> String {
 	values.iter().map(|v| format!("{v:08X}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The softmax operator by itself.
-fn log_softmax(row: &[f32]) -> Vec<f32> {
-	let cols = row.len() as u32;
-	let mut spec = JobSpec::example();
-	spec.dataset.classes = cols;
-	let full = lower::evaluation_of(&spec, 1);
-	let (at, op) = full
-		.ops
-		.iter()
-		.enumerate()
-		.find_map(|(at, op)| match op.kind {
-			OpKind::LogSoftmax { .. } => Some((at, op.clone())),
-			_ => None,
-		})
-		.unwrap();
-	// The list from there on, its logits given as a state.
-	let mut program = Program { tensors: full.tensors.clone(), ops: vec![full.ops[at].clone()] };
-	let OpKind::LogSoftmax { logits, .. } = op.kind else { unreachable!() };
-	for tensor in &mut program.tensors {
-		tensor.role = Role::Local;
-	}
-	program.tensors[logits as usize].role = Role::State;
-	let name = program.tensors[logits as usize].name.clone();
-	let state = exec::State::from([(name, row.to_vec())]);
-	exec::run(&program, &[], &[], &state).unwrap().get(op.out).to_vec()
+/// One operator by itself, on the operands by number.
+fn operator(kind: OpKind, operands: &[&[f32]], moment: Moment) -> Vec<f32> {
+	let read = |id: u32| Ok::<_, exec::ExecError>(operands[id as usize]);
+	exec::operator(&kind, &[], moment, read).unwrap()
 }
 
-fn train(optimizer: &str, steps: u32) -> String {
+fn log_softmax(row: &[f32]) -> Vec<f32> {
+	let kind = OpKind::LogSoftmax { logits: 0, rows: 1, cols: row.len() as u32 };
+	operator(kind, &[row], Moment::default())
+}
+
+/// A number with up to nine decimals.
+fn nano(text: &str) -> Nano {
+	Nano((text.parse::<f64>().unwrap() * 1e9).round() as u64)
+}
+
+/// The first `n` of `x` and of `y`.
+fn xs(n: u64) -> Vec<f32> {
+	(0..n).map(x).collect()
+}
+
+fn ys(n: u64) -> Vec<f32> {
+	(0..n).map(y).collect()
+}
+
+/// Operators on images: the windows of the page.
+fn images(name: &str) -> Vec<f32> {
+	let padded =
+		Window { images: 2, channels: 60, height: 5, width: 4, kernel: 3, stride: 2, padding: 1 };
+	let pooled =
+		Window { images: 1, channels: 1, height: 3, width: 4, kernel: 2, stride: 1, padding: 0 };
+	let (filters, gradient, window) = (3, 0, padded);
+	let (image, weight, result) = (xs(2 * 60 * 20), ys(3 * 540), ys(2 * 3 * 6));
+	let run = |kind, operands: &[&[f32]]| operator(kind, operands, Moment::default());
+	match name {
+		"conv2d" => run(OpKind::Conv2d { x: 0, weight: 1, window, filters }, &[&image, &weight]),
+		"conv2d_weight_grad" => {
+			let kind = OpKind::Conv2dWeightGrad { gradient, x: 1, window, filters };
+			run(kind, &[&result, &image])
+		}
+		"conv2d_input_grad" => {
+			let kind = OpKind::Conv2dInputGrad { gradient, weight: 1, window, filters };
+			run(kind, &[&result, &weight])
+		}
+		"max_pool" => run(OpKind::MaxPool2d { x: 0, window: pooled }, &[&xs(12)]),
+		"max_pool_grad" => {
+			let maximum = run(OpKind::MaxPool2d { x: 0, window: pooled }, &[&xs(12)]);
+			let kind = OpKind::MaxPool2dGrad { gradient, x: 1, maximum: 2, window: pooled };
+			run(kind, &[&ys(6), &xs(12), &maximum])
+		}
+		"avg_pool" => run(OpKind::AvgPool2d { x: 0, window: pooled }, &[&ys(12)]),
+		"avg_pool_grad" => run(OpKind::AvgPool2dGrad { gradient, window: pooled }, &[&ys(6)]),
+		other => panic!("{other}"),
+	}
+}
+
+/// Operators on rows, of these sizes.
+fn by_rows(name: &str, rows: u32, cols: u32) -> Vec<f32> {
+	let n = u64::from(rows) * u64::from(cols);
+	let (x, y, weight, bias) = (xs(n), ys(n), xs(cols.into()), ys(cols.into()));
+	let (gradient, epsilon, batch, size, depth) = (0, lower::NORM_EPSILON, 1, cols, 3);
+	let run = |kind, operands: &[&[f32]]| operator(kind, operands, Moment::default());
+	match name {
+		"layer_norm" => {
+			let kind = OpKind::LayerNorm { x: 0, weight: 1, bias: 2, epsilon, rows, cols };
+			run(kind, &[&x, &weight, &bias])
+		}
+		"layer_norm_grad" => {
+			let kind = OpKind::LayerNormGrad { gradient, x: 1, weight: 2, epsilon, rows, cols };
+			run(kind, &[&y, &x, &weight])
+		}
+		"layer_norm_weight_grad" => {
+			let kind = OpKind::LayerNormWeightGrad { gradient, x: 1, epsilon, rows, cols };
+			run(kind, &[&y, &x])
+		}
+		"causal_softmax" => run(OpKind::CausalSoftmax { x: 0, batch, size, depth }, &[&x]),
+		"causal_softmax_grad" => {
+			let p = run(OpKind::CausalSoftmax { x: 0, batch, size, depth }, &[&x]);
+			run(OpKind::CausalSoftmaxGrad { gradient, p: 1, batch, size, depth }, &[&y, &p])
+		}
+		other => panic!("{other}"),
+	}
+}
+
+/// What a row has.
+type ByRow<T> = fn(u32) -> Vec<T>;
+
+/// The job of a training vector, and its inputs and labels by row.
+fn job(name: &str) -> (JobSpec, ByRow<f32>, ByRow<u32>) {
 	let mut spec = JobSpec::example();
 	spec.dataset.features = 5;
 	spec.dataset.classes = 3;
 	spec.dataset.train_rows = 10;
 	spec.dataset.validation_rows = 2;
-	spec.model = Model::Mlp {
-		hidden: vec![6].try_into().unwrap(),
-		activation: crate::spec::Activation::Relu,
-	};
-	spec.training.steps = 50;
-	spec.training.batch_size = 4;
-	spec.training.checkpoint_interval = 50;
-	spec.training.learning_rate_nano = 20_000_000;
-	spec.training.weight_decay_nano = 10_000_000;
-	spec.training.optimizer = match optimizer {
-		"sgd" => Optimizer::Sgd { momentum_nano: 900_000_000 },
-		"adamw" => {
-			Optimizer::AdamW { beta1_nano: 900_000_000, beta2_nano: 999_000_000, epsilon_nano: 10 }
+	let activation = Activation::Relu;
+	spec.model = Model::Mlp { hidden: vec![6].try_into().unwrap(), activation };
+	let t = &mut spec.training;
+	t.steps = 50;
+	t.batch_size = 4;
+	t.checkpoint_interval = 50;
+	t.learning_rate_nano = 20_000_000;
+	t.weight_decay_nano = 10_000_000;
+	let momentum_nano = 900_000_000;
+	let (beta1_nano, beta2_nano, epsilon_nano) = (900_000_000, 999_000_000, 10);
+	t.optimizer = Optimizer::AdamW { beta1_nano, beta2_nano, epsilon_nano };
+	let mut inputs: ByRow<f32> = |row| (0..5).map(|j| x(u64::from(5 * row + j))).collect();
+	let mut labels: ByRow<u32> = |row| vec![row % 3];
+	match name {
+		"sgd" => t.optimizer = Optimizer::Sgd { momentum_nano, nesterov: false },
+		"adamw" => {}
+		"options" => {
+			let hidden = vec![6].try_into().unwrap();
+			spec.model = Model::Mlp { hidden, activation: Activation::Silu };
+			t.optimizer = Optimizer::Sgd { momentum_nano, nesterov: true };
+			t.loss = Loss::MeanSquaredError;
+			t.schedule = Schedule::Cosine { final_rate_nano: 1_000_000 };
+			t.warmup_steps = 5;
+			t.clip_norm_nano = 300_000_000;
+			t.input_noise_nano = 10_000_000;
+		}
+		"cnn" => {
+			spec.dataset.features = 36;
+			t.optimizer = Optimizer::Adam { beta1_nano, beta2_nano, epsilon_nano };
+			inputs = |row| (0..36).map(|j| x(u64::from(36 * row + j))).collect();
+			let layers = vec![
+				CnnLayer::Conv { filters: 4, kernel: 3, stride: 1, padding: 1 },
+				CnnLayer::MaxPool { kernel: 2, stride: 2 },
+				CnnLayer::Conv { filters: 3, kernel: 3, stride: 2, padding: 1 },
+				CnnLayer::AvgPool { kernel: 2, stride: 1 },
+			];
+			spec.model = Model::Cnn {
+				channels: 1,
+				height: 6,
+				width: 6,
+				layers: layers.try_into().unwrap(),
+				activation,
+			};
+		}
+		"transformer" => {
+			spec.dataset.format = DataFormat::Text;
+			spec.dataset.feature_divisor = 1;
+			spec.dataset.features = 6;
+			inputs = |row| (0..6).map(|j| token(6 * row + j) as f32).collect();
+			labels = |row| (1..7).map(|j| token(6 * row + j)).collect();
+			spec.model = Model::Transformer {
+				layers: 1,
+				heads: 2,
+				width: 8,
+				mlp_factor: 2,
+				dropout_nano: 100_000_000,
+			};
 		}
 		other => panic!("{other}"),
-	};
+	}
 	spec.validate().unwrap();
+	(spec, inputs, labels)
+}
+
+fn token(n: u32) -> u32 {
+	(n * n + n / 3) % 3
+}
+
+fn train(name: &str, steps: u32) -> String {
+	let (spec, inputs, labels) = job(name);
 	let (seed, program) = (H256::repeat_byte(7), lower::training_step(&spec));
 	let tensors = lower::state(&spec);
 	let mut state: exec::State =
@@ -110,10 +228,10 @@ fn train(optimizer: &str, steps: u32) -> String {
 		let place = order::place(&spec, step);
 		let order = order::epoch(&seed, place.epoch, 10);
 		let rows = &order[place.positions.start as usize..place.positions.end as usize];
-		let features: Vec<f32> =
-			rows.iter().flat_map(|r| (0..5).map(move |j| x(u64::from(5 * r + j)))).collect();
-		let labels: Vec<u32> = rows.iter().map(|r| r % 3).collect();
-		let values = exec::run(&program, &features, &labels, &state).unwrap();
+		let features: Vec<f32> = rows.iter().flat_map(|row| inputs(*row)).collect();
+		let labels: Vec<u32> = rows.iter().flat_map(|row| labels(*row)).collect();
+		let moment = Moment { seed, step };
+		let values = exec::run_at(&program, &features, &labels, &state, moment).unwrap();
 		loss = Some(values.role(&program, Role::Loss)[0]);
 		values.advance(&program, &mut state);
 	}
@@ -154,6 +272,14 @@ fn compute(name: &str, args: &[&str]) -> String {
 		"exp" => one(exp),
 		"log" => one(log),
 		"sqrt" => one(sqrt),
+		"erf" => one(erf),
+		"sigmoid" => one(sigmoid),
+		"tanh" => one(tanh),
+		"cos_pi" => one(cos_pi),
+		"gelu" => one(|x| Function::Gelu.apply::<Soft>(x)),
+		"silu" => one(|x| Function::Silu.apply::<Soft>(x)),
+		"gelu_grad" => one(|x| Function::Gelu.gradient::<Soft>(1.0, x)),
+		"silu_grad" => one(|x| Function::Silu.gradient::<Soft>(1.0, x)),
 		"inverse_normal" => one(inverse_normal),
 		"dot" => {
 			let n = decimal(args[0]);
@@ -165,6 +291,37 @@ fn compute(name: &str, args: &[&str]) -> String {
 		}
 		"max" => write(&[max(numbers(args).into_iter())]),
 		"log_softmax" => write(&log_softmax(&numbers(args))),
+		"conv2d" | "conv2d_weight_grad" | "conv2d_input_grad" => {
+			let all = images(name);
+			write(&[&all[..3], &all[all.len() - 3..]].concat())
+		}
+		"max_pool" | "max_pool_grad" | "avg_pool" | "avg_pool_grad" => write(&images(name)),
+		"layer_norm"
+		| "layer_norm_grad"
+		| "layer_norm_weight_grad"
+		| "causal_softmax"
+		| "causal_softmax_grad" => {
+			write(&by_rows(name, decimal(args[0]) as u32, decimal(args[1]) as u32))
+		}
+		"dropout" | "noise" => {
+			let (step, len) = (decimal(args[1]) as u32, decimal(args[4]));
+			let (site, number) = (decimal(args[2]) as u32, nano(args[3]));
+			let kind = match name {
+				"dropout" => OpKind::Dropout { x: 0, rate: number, site, len },
+				_ => OpKind::Noise { x: 0, deviation: number, len },
+			};
+			write(&operator(kind, &[&ys(len)], Moment { seed: seed(args[0]), step }))
+		}
+		"rate" => {
+			let final_rate_nano = nano(args[1]).0;
+			let rate = LearningRate {
+				peak: nano(args[0]),
+				schedule: Schedule::Cosine { final_rate_nano },
+				warmup_steps: decimal(args[2]) as u32,
+				steps: decimal(args[3]) as u32,
+			};
+			write(&[rate.at(decimal(args[4]) as u32)])
+		}
 		"scale" => write(&[init::scale(decimal(args[0]) as u32)]),
 		"weights" => {
 			let tensor = lower::StateTensor {
@@ -202,5 +359,5 @@ fn the_page_tells_the_truth() {
 		}
 	}
 	assert!(wrong.is_empty(), "these lines should be:\n{}", wrong.join("\n"));
-	assert_eq!(kinds.len(), 18, "{kinds:?}");
+	assert_eq!(kinds.len(), 41, "{kinds:?}");
 }

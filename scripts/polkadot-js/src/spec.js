@@ -34,6 +34,12 @@ export const DEFAULT_TRAINING = {
 	optimizer: { adamw: { beta1_nano: 900_000_000, beta2_nano: 999_000_000, epsilon_nano: 10 } },
 	learning_rate_nano: 2_000_000,
 	weight_decay_nano: 0,
+	loss: 'cross_entropy',
+	schedule: 'constant',
+	warmup_steps: 0,
+	clip_norm_nano: 0,
+	input_noise_nano: 0,
+	early_stop: null,
 };
 
 /**
@@ -87,7 +93,9 @@ export function describeDataset(path, { location, format = 'csv_label_last', val
 /** The optimizer named `name` with its usual constants. */
 export function optimizer(name, momentum) {
 	if (name === 'adamw') return DEFAULT_TRAINING.optimizer;
-	if (name === 'sgd') return { sgd: { momentum_nano: Number(nano(momentum ?? '0', '--momentum')) } };
+	if (name === 'sgd') {
+		return { sgd: { momentum_nano: Number(nano(momentum ?? '0', '--momentum')), nesterov: false } };
+	}
 	throw new UserError(`--optimizer: "${name}" is unknown. Known: adamw, sgd`);
 }
 
@@ -139,6 +147,7 @@ export function jobFromFlags(flags) {
 		spec.model = { mlp: { hidden: hidden.map((width) => integer(width, '--hidden')), activation: 'relu' } };
 	}
 	const training = { ...DEFAULT_TRAINING, ...spec.training };
+	if (training.optimizer?.sgd) training.optimizer = { sgd: { nesterov: false, ...training.optimizer.sgd } };
 	if (flags.steps) training.steps = integer(flags.steps, '--steps');
 	if (flags['batch-size']) training.batch_size = integer(flags['batch-size'], '--batch-size');
 	if (flags['checkpoint-interval']) {
@@ -168,13 +177,72 @@ const COUNT = (value) => Number.isInteger(value) && value >= 0 && value <= 0xfff
 const LARGE = (value) => Number.isSafeInteger(value) && value >= 0;
 const AMOUNT = (value) => typeof value === 'string' && /^\d+$/.test(value);
 const OPTIONAL_AMOUNT = (value) => value === undefined || AMOUNT(value);
+const YES_NO = (value) => typeof value === 'boolean';
+const word = (...words) => (value) => words.includes(value);
+const listOf = (rule) => (value) => Array.isArray(value) && value.every(rule);
+
+/**
+ * One of some variants, as JSON has them: `name` for one without fields, otherwise
+ * `{ name: { field: … } }` with exactly these fields.
+ */
+const oneOf = (variants) => (value) => {
+	if (typeof value === 'string') return value in variants && Object.keys(variants[value]).length === 0;
+	const [entry, ...more] = Object.entries(value ?? {});
+	if (!entry || more.length > 0 || !(entry[0] in variants)) return false;
+	const fields = variants[entry[0]];
+	return (
+		Object.keys(fields).length > 0 &&
+		Object.keys(entry[1] ?? {}).length === Object.keys(fields).length &&
+		Object.entries(fields).every(([key, rule]) => rule(entry[1][key]))
+	);
+};
+
+const IMAGE = { channels: COUNT, height: COUNT, width: COUNT };
+const ACTIVATION = word('relu', 'gelu', 'silu', 'tanh', 'sigmoid');
+const WINDOW = { kernel: COUNT, stride: COUNT };
+const CONVOLUTION = { filters: COUNT, ...WINDOW, padding: COUNT };
+const ADAM = { beta1_nano: LARGE, beta2_nano: LARGE, epsilon_nano: LARGE };
+const MODEL = oneOf({
+	mlp: { hidden: listOf(COUNT), activation: ACTIVATION },
+	cnn: {
+		...IMAGE,
+		layers: listOf(
+			oneOf({
+				conv: CONVOLUTION,
+				max_pool: WINDOW,
+				avg_pool: WINDOW,
+				linear: { outputs: COUNT },
+				dropout: { rate_nano: LARGE },
+			}),
+		),
+		activation: ACTIVATION,
+	},
+	transformer: { layers: COUNT, heads: COUNT, width: COUNT, mlp_factor: COUNT, dropout_nano: LARGE },
+	layers: {
+		input: oneOf({ numbers: {}, image: IMAGE, tokens: {} }),
+		layers: listOf(
+			oneOf({
+				linear: { outputs: COUNT },
+				conv2d: CONVOLUTION,
+				max_pool2d: WINDOW,
+				avg_pool2d: WINDOW,
+				activation: { function: ACTIVATION },
+				layer_norm: {},
+				dropout: { rate_nano: LARGE },
+				embedding: { width: COUNT },
+				attention: { heads: COUNT },
+				skip: { back: COUNT },
+			}),
+		),
+	},
+});
 const FIELDS = {
 	spec: {
 		dataset: {
 			content_hash: (value) => isHex(value, 256),
 			bytes: LARGE,
 			location: (value) => typeof value === 'string',
-			format: (value) => ['csv_label_last', 'csv_label_first'].includes(value),
+			format: word('csv_label_last', 'csv_label_first', 'text'),
 			train_rows: COUNT,
 			validation_rows: COUNT,
 			validation_every: COUNT,
@@ -182,18 +250,20 @@ const FIELDS = {
 			classes: COUNT,
 			feature_divisor: COUNT,
 		},
-		model: (value) =>
-			Array.isArray(value?.mlp?.hidden) && value.mlp.hidden.every(COUNT) && value.mlp.activation === 'relu',
+		model: MODEL,
 		training: {
 			steps: COUNT,
 			batch_size: COUNT,
 			checkpoint_interval: COUNT,
-			optimizer: (value) =>
-				(value?.adamw &&
-					['beta1_nano', 'beta2_nano', 'epsilon_nano'].every((key) => LARGE(value.adamw[key]))) ||
-				LARGE(value?.sgd?.momentum_nano),
+			optimizer: oneOf({ sgd: { momentum_nano: LARGE, nesterov: YES_NO }, adamw: ADAM, adam: ADAM }),
 			learning_rate_nano: LARGE,
 			weight_decay_nano: LARGE,
+			loss: word('cross_entropy', 'mean_squared_error'),
+			schedule: oneOf({ constant: {}, cosine: { final_rate_nano: LARGE } }),
+			warmup_steps: COUNT,
+			clip_norm_nano: LARGE,
+			input_noise_nano: LARGE,
+			early_stop: (value) => value === null || (COUNT(value?.patience) && LARGE(value?.min_delta_nano)),
 		},
 	},
 	terms: {
@@ -257,10 +327,19 @@ const pascal = (snake) => camel(`_${snake}`);
 /** snake_case keys to the camelCase that polkadot.js makes of metadata's names. */
 const camelKeys = (object) => Object.fromEntries(Object.entries(object).map(([key, value]) => [camel(key), value]));
 
-/** The one variant of `{ name: { fields } }`, as polkadot.js names it. */
-function variant(value) {
-	const [[name, fields]] = Object.entries(value);
-	return { [pascal(name)]: camelKeys(fields) };
+/**
+ * A value in the chain's form: keys in camelCase, and variants, which are words or objects of
+ * one key whose value is an object, by their names in the metadata. `key` is the value's.
+ */
+function chainForm(value, key) {
+	if (Array.isArray(value)) return value.map((entry) => chainForm(entry, 'layer'));
+	if (typeof value === 'string') return ENUMS.has(key) ? variantName(value) : value;
+	if (typeof value !== 'object' || value === null) return value;
+	if (ENUMS.has(key)) {
+		const [[name, fields]] = Object.entries(value);
+		return { [variantName(name)]: chainForm(fields) };
+	}
+	return Object.fromEntries(Object.entries(value).map(([key, inner]) => [camel(key), chainForm(inner, key)]));
 }
 
 /**
@@ -278,4 +357,17 @@ export function toChain({ spec, terms }) {
 		},
 		terms: camelKeys({ ...terms, audit_fee: terms.audit_fee ?? '0' }),
 	};
+/** Fields whose type is an enum. */
+const ENUMS = new Set([
+	...['format', 'model', 'input', 'layer', 'activation', 'function'],
+	...['optimizer', 'loss', 'schedule'],
+]);
+
+/** Names that are not the JSON name in PascalCase. */
+const NAMES = { adamw: 'AdamW', conv2d: 'Conv2d', max_pool2d: 'MaxPool2d', avg_pool2d: 'AvgPool2d' };
+const variantName = (name) => NAMES[name] ?? pascal(name);
+
+/** The arguments of `taskMarket.submitJob`, as polkadot.js takes them. */
+export function toChain({ spec, terms }) {
+	return { spec: chainForm(spec), terms: camelKeys(terms) };
 }

@@ -56,9 +56,15 @@ test('flags become a job', () => {
 		steps: 200,
 		batch_size: 16,
 		checkpoint_interval: 20,
-		optimizer: { sgd: { momentum_nano: 900_000_000 } },
+		optimizer: { sgd: { momentum_nano: 900_000_000, nesterov: false } },
 		learning_rate_nano: 50_000_000,
 		weight_decay_nano: 100_000,
+		loss: 'cross_entropy',
+		schedule: 'constant',
+		warmup_steps: 0,
+		clip_norm_nano: 0,
+		input_noise_nano: 0,
+		early_stop: null,
 	});
 	assert.equal(terms.price_per_ut, '2500000000000');
 	assert.equal(terms.audit_fee, '1000000000');
@@ -103,6 +109,7 @@ test('wrong input is named', () => {
 	assert.throws(broken((j) => (j.spec.dataset.location = 'digits.csv')), /not an http:\/\/ or https:\/\/ URL/);
 	assert.throws(broken((j) => (j.spec.dataset.location = `http://${'x'.repeat(300)}`)), /longer than 256 bytes/);
 	assert.throws(broken((j) => (j.spec.model = { cnn: {} })), /spec\.model/);
+	assert.throws(broken((j) => (j.spec.training.schedule = 'cosine')), /spec\.training\.schedule/);
 	assert.throws(broken((j) => delete j.spec.dataset), /spec\.dataset is missing/);
 	assert.throws(() => jobFromFlags({}), /no dataset/);
 	assert.throws(() => jobFromFlags(flags({ steps: 'many' })), /--steps: "many" is not a whole number/);
@@ -114,7 +121,8 @@ test('wrong input is named', () => {
 	assert.throws(() => jobFromFlags({ data: file('c.csv', 'a,label\n1,0\n1,0.5\n'), location }), /c\.csv, line 3: the label/);
 });
 
-test('the chain form encodes by the frozen layout', () => {
+/** The types of a specification, as the chain's metadata has them. */
+function types() {
 	const registry = new TypeRegistry();
 	registry.register({
 		Dataset: {
@@ -129,13 +137,53 @@ test('the chain form encodes by the frozen layout', () => {
 			classes: 'u32',
 			featureDivisor: 'u32',
 		},
-		DataFormat: { _enum: ['CsvLabelLast', 'CsvLabelFirst'] },
+		DataFormat: { _enum: ['CsvLabelLast', 'CsvLabelFirst', 'Text'] },
+		Activation: { _enum: ['Relu', 'Gelu', 'Silu', 'Tanh', 'Sigmoid'] },
+		Image: { channels: 'u32', height: 'u32', width: 'u32' },
+		Input: { _enum: { Numbers: null, Image: 'Image', Tokens: null } },
+		Window: { kernel: 'u32', stride: 'u32' },
+		Convolution: { filters: 'u32', kernel: 'u32', stride: 'u32', padding: 'u32' },
+		Outputs: { outputs: 'u32' },
+		Rate: { rateNano: 'u64' },
+		CnnLayer: {
+			_enum: { Conv: 'Convolution', MaxPool: 'Window', AvgPool: 'Window', Linear: 'Outputs', Dropout: 'Rate' },
+		},
+		Layer: {
+			_enum: {
+				Linear: 'Outputs',
+				Conv2d: 'Convolution',
+				MaxPool2d: 'Window',
+				AvgPool2d: 'Window',
+				Activation: 'ActivationLayer',
+				LayerNorm: null,
+				Dropout: 'Rate',
+				Embedding: 'Width',
+				Attention: 'Heads',
+				Skip: 'Back',
+			},
+		},
+		ActivationLayer: { function: 'Activation' },
+		Width: { width: 'u32' },
+		Heads: { heads: 'u32' },
+		Back: { back: 'u32' },
 		Mlp: { hidden: 'Vec<u32>', activation: 'Activation' },
-		Activation: { _enum: ['Relu'] },
-		Model: { _enum: { Mlp: 'Mlp' } },
-		Sgd: { momentumNano: 'u64' },
-		AdamW: { beta1Nano: 'u64', beta2Nano: 'u64', epsilonNano: 'u64' },
-		Optimizer: { _enum: { Sgd: 'Sgd', AdamW: 'AdamW' } },
+		Cnn: {
+			channels: 'u32',
+			height: 'u32',
+			width: 'u32',
+			layers: 'Vec<CnnLayer>',
+			activation: 'Activation',
+		},
+		Transformer: { layers: 'u32', heads: 'u32', width: 'u32', mlpFactor: 'u32', dropoutNano: 'u64' },
+		Layers: { input: 'Input', layers: 'Vec<Layer>' },
+		Model: { _enum: { Mlp: 'Mlp', Cnn: 'Cnn', Transformer: 'Transformer', Layers: 'Layers' } },
+		Sgd: { momentumNano: 'u64', nesterov: 'bool' },
+		Adam: { beta1Nano: 'u64', beta2Nano: 'u64', epsilonNano: 'u64' },
+		Optimizer: { _enum: { Sgd: 'Sgd', AdamW: 'Adam', Adam: 'Adam' } },
+		Loss: { _enum: ['CrossEntropy', 'MeanSquaredError'] },
+		Cosine: { finalRateNano: 'u64' },
+		Schedule: { _enum: { Constant: null, Cosine: 'Cosine' } },
+		EarlyStop: { patience: 'u32', minDeltaNano: 'u64' },
 		Training: {
 			steps: 'u32',
 			batchSize: 'u32',
@@ -143,17 +191,106 @@ test('the chain form encodes by the frozen layout', () => {
 			optimizer: 'Optimizer',
 			learningRateNano: 'u64',
 			weightDecayNano: 'u64',
+			loss: 'Loss',
+			schedule: 'Schedule',
+			warmupSteps: 'u32',
+			clipNormNano: 'u64',
+			inputNoiseNano: 'u64',
+			earlyStop: 'Option<EarlyStop>',
 		},
 		JobSpec: { dataset: 'Dataset', model: 'Model', training: 'Training' },
 	});
-	// The same job and the same bytes as `JobSpec::example()` in `trainyard-primitives`.
-	const { spec } = toChain(jobFromFlags(flags()));
-	spec.dataset.contentHash = `0x${'01'.repeat(32)}`;
-	const encoded = registry.createType('JobSpec', spec).toU8a();
-	assert.equal(encoded.length, 162);
-	assert.equal(u8aToHex(blake2(encoded)), '0xba5db2a7c715cb1fa6b3083ee7a08ecb6a44ebec9a9f1dba1099d9dbbcd4c605');
-	const back = registry.createType('JobSpec', encoded).toJSON();
+	return registry;
+}
+
+/** The digits with another model or training, and the content hash of the frozen layouts. */
+function digitsWith(change) {
+	const job = jobFromFlags(flags());
+	job.spec.dataset.content_hash = `0x${'01'.repeat(32)}`;
+	change(job.spec);
+	checkJob(job);
+	return types().createType('JobSpec', toChain(job).spec);
+}
+
+// The same jobs and the same bytes as in the test `layout` of `trainyard-primitives`.
+const hashed = (encoded) => [encoded.length, u8aToHex(blake2(encoded))];
+
+test('the chain form encodes by the frozen layout', () => {
+	const it = digitsWith(() => {});
+	assert.deepEqual(hashed(it.toU8a()), [
+		185,
+		'0x236c82543394147dd4072d797278c365b11806544c81b0c6663b796951bff17a',
+	]);
+	const back = types().createType('JobSpec', it.toU8a()).toJSON();
 	assert.equal(back.training.optimizer.adamW.beta2Nano, 999_000_000);
 	assert.deepEqual(back.model.mlp.hidden, [64, 32]);
 	assert.equal(back.dataset.format, 'CsvLabelLast');
+	assert.equal(back.training.earlyStop, null);
+});
+
+test('other models and options encode by the frozen layouts', () => {
+	const layers = digitsWith((spec) => {
+		const activation = (name) => ({ activation: { function: name } });
+		spec.model = {
+			layers: {
+				input: { image: { channels: 1, height: 8, width: 8 } },
+				layers: [
+					{ conv2d: { filters: 4, kernel: 3, stride: 1, padding: 1 } },
+					activation('relu'),
+					{ skip: { back: 1 } },
+					{ max_pool2d: { kernel: 2, stride: 2 } },
+					{ avg_pool2d: { kernel: 2, stride: 2 } },
+					'layer_norm',
+					{ dropout: { rate_nano: 100_000_000 } },
+					{ linear: { outputs: 12 } },
+					...['gelu', 'silu', 'tanh', 'sigmoid'].map(activation),
+					{ linear: { outputs: 10 } },
+				],
+			},
+		};
+		Object.assign(spec.training, {
+			optimizer: { sgd: { momentum_nano: 900_000_000, nesterov: true } },
+			loss: 'mean_squared_error',
+			schedule: { cosine: { final_rate_nano: 20_000 } },
+			warmup_steps: 100,
+			clip_norm_nano: 1_000_000_000,
+			input_noise_nano: 10_000_000,
+			early_stop: { patience: 3, min_delta_nano: 1_000_000 },
+		});
+	});
+	assert.deepEqual(hashed(layers.toU8a()), [
+		264,
+		'0x5fa6151beb7cd8618e30665d09c66c62f1bf5361c8c671403786f44adf9e1c55',
+	]);
+	const cnn = digitsWith((spec) => {
+		spec.model = {
+			cnn: {
+				channels: 1,
+				height: 8,
+				width: 8,
+				layers: [
+					{ conv: { filters: 8, kernel: 3, stride: 1, padding: 1 } },
+					{ max_pool: { kernel: 2, stride: 2 } },
+					{ avg_pool: { kernel: 2, stride: 2 } },
+					{ dropout: { rate_nano: 500_000_000 } },
+					{ linear: { outputs: 32 } },
+				],
+				activation: 'silu',
+			},
+		};
+		spec.training.optimizer = { adam: { beta1_nano: 1, beta2_nano: 2, epsilon_nano: 3 } };
+	});
+	assert.deepEqual(hashed(cnn.toU8a()), [
+		238,
+		'0x36e9ec9c57dd38a932edbe82d305472cdcc3617c3039319e617f4d3019331894',
+	]);
+	const text = digitsWith((spec) => {
+		spec.dataset.format = 'text';
+		spec.dataset.feature_divisor = 1;
+		spec.model = { transformer: { layers: 2, heads: 4, width: 16, mlp_factor: 4, dropout_nano: 1 } };
+	});
+	assert.deepEqual(hashed(text.toU8a()), [
+		199,
+		'0x4212c2efefe51cbbaacfd85316da643b88ad4fa1173c2476aea2f802385b2fac',
+	]);
 });

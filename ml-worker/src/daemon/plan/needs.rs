@@ -143,7 +143,7 @@ mod tests {
 		assert!(small.memory < 64 << 20, "{small:?}");
 		spec.dataset.features = 1;
 		spec.training.batch_size = 65_536;
-		let Model::Mlp { hidden, .. } = &mut spec.model;
+		let Model::Mlp { hidden, .. } = &mut spec.model else { unreachable!() };
 		*hidden = vec![65_536].try_into().unwrap();
 		let wide = Needs::of(&spec, &terms());
 		let activation = 65_536u64 * 65_536 * 4;

@@ -1,9 +1,10 @@
 //! Kernels: strict operators on slices, compiled for several instruction sets.
 //!
-//! Each operator is a [`Task`]: one generic loop, vectorised over *outputs* by the
-//! compiler, so no width changes the order in which any one output is computed. A
-//! [`Kernel`] chooses for which instruction set the loop is compiled. All give the bits of
-//! the reference in `trainyard_primitives::strict`; that is what their tests check.
+//! Each operator but the product is a [`Task`]: one generic loop, vectorised over *outputs*
+//! by the compiler, so no width changes the order in which any one output is computed. A
+//! [`Kernel`] chooses for which instruction set the loop is compiled. Products ([`matmul`])
+//! are written out for each. All give the bits of the reference in
+//! `trainyard_primitives::strict`; that is what their tests check.
 
 pub mod elementwise;
 pub mod loss;
@@ -16,7 +17,8 @@ mod tests;
 use std::{fmt, str::FromStr};
 pub use trainyard_primitives::strict::{Arithmetic, Soft};
 
-/// Names the kernel to use instead of the best one: `scalar`, `avx2` or `neon`.
+/// Names the kernel to use instead of the best one: `scalar`, `avx2`, `avx512` or
+/// `neon`.
 pub const KERNEL_VARIABLE: &str = "TRAINYARD_KERNEL";
 
 /// Elements (or multiply-adds) below which threads cost more than they bring.
@@ -54,6 +56,9 @@ pub enum Kernel {
 	/// x86-64 with AVX2 and FMA.
 	#[cfg(target_arch = "x86_64")]
 	Avx2,
+	/// x86-64 with AVX-512F, AVX2 and FMA.
+	#[cfg(target_arch = "x86_64")]
+	Avx512,
 	/// 64-bit Arm, whose baseline has NEON and fused multiply-add.
 	#[cfg(target_arch = "aarch64")]
 	Neon,
@@ -75,17 +80,33 @@ fn available() -> String {
 }
 
 impl Kernel {
+	/// Every kernel of this processor family, the fastest first.
+	const ALL: &[Self] = &[
+		#[cfg(target_arch = "x86_64")]
+		Kernel::Avx512,
+		#[cfg(target_arch = "x86_64")]
+		Kernel::Avx2,
+		#[cfg(target_arch = "aarch64")]
+		Kernel::Neon,
+		Kernel::Scalar,
+	];
+
 	/// What this machine can run, the fastest first.
 	pub fn supported() -> Vec<Self> {
-		let mut all = Vec::new();
-		#[cfg(target_arch = "x86_64")]
-		if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-			all.push(Kernel::Avx2);
+		Self::ALL.iter().copied().filter(|kernel| kernel.is_supported()).collect()
+	}
+
+	/// Whether this machine can run it.
+	pub fn is_supported(self) -> bool {
+		match self {
+			Kernel::Scalar => true,
+			#[cfg(target_arch = "x86_64")]
+			Kernel::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+			#[cfg(target_arch = "x86_64")]
+			Kernel::Avx512 => Kernel::Avx2.is_supported() && is_x86_feature_detected!("avx512f"),
+			#[cfg(target_arch = "aarch64")]
+			Kernel::Neon => true,
 		}
-		#[cfg(target_arch = "aarch64")]
-		all.push(Kernel::Neon);
-		all.push(Kernel::Scalar);
-		all
 	}
 
 	/// The kernel named by [`KERNEL_VARIABLE`], otherwise the fastest.
@@ -97,12 +118,19 @@ impl Kernel {
 	}
 
 	/// Runs `task`, compiled for this instruction set.
+	///
+	/// # Panics
+	/// Where this machine does not support it.
 	pub fn run(self, task: impl Task) {
+		assert!(self.is_supported(), "this machine cannot run the {self} kernel");
 		match self {
 			Kernel::Scalar => task.run::<Soft>(),
-			// Safety: values of this variant are only made where both were detected.
+			// SAFETY: the assertion has found the instruction set.
 			#[cfg(target_arch = "x86_64")]
 			Kernel::Avx2 => unsafe { run_avx2(task) },
+			// SAFETY: the assertion has found the instruction set.
+			#[cfg(target_arch = "x86_64")]
+			Kernel::Avx512 => unsafe { run_avx512(task) },
 			#[cfg(target_arch = "aarch64")]
 			Kernel::Neon => task.run::<Hardware>(),
 		}
@@ -115,12 +143,20 @@ fn run_avx2(task: impl Task) {
 	task.run::<Hardware>()
 }
 
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn run_avx512(task: impl Task) {
+	task.run::<Hardware>()
+}
+
 impl fmt::Display for Kernel {
 	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 		f.write_str(match self {
 			Kernel::Scalar => "scalar",
 			#[cfg(target_arch = "x86_64")]
 			Kernel::Avx2 => "avx2",
+			#[cfg(target_arch = "x86_64")]
+			Kernel::Avx512 => "avx512",
 			#[cfg(target_arch = "aarch64")]
 			Kernel::Neon => "neon",
 		})

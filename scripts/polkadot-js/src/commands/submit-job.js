@@ -16,7 +16,7 @@ export default {
 		job: { value: 'FILE', help: 'job as JSON: { "spec": …, "terms": … }, as trainyard_job returns it' },
 		data: { value: 'FILE', help: 'table to train on; hash, size, rows and classes are read from it' },
 		location: { value: 'URL', help: 'where trainers fetch the data (http or https)' },
-		format: { value: 'F', help: 'csv_label_last or csv_label_first' },
+		format: { value: 'F', help: 'csv_label_last or csv_label_first; --job takes text too' },
 		'validation-every': { value: 'N', help: 'one row in N validates' },
 		'feature-divisor': { value: 'N', help: 'inputs are divided by this; default: the largest input' },
 		hidden: { value: 'W,W', help: 'widths of the hidden layers; default 64,32' },

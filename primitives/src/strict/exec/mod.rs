@@ -1,13 +1,18 @@
 //! The reference executor: a [`Program`] over plain vectors, one scalar at a time.
 //!
-//! It is slow and short: what the worker's kernels are tested against.
+//! It is slow and short: what the worker's kernels are tested against, and what runs the
+//! operators that have none.
 
-use super::{
-	decay, dot, exp, fma,
-	functions::{log, relu, sqrt},
-	max, sum,
+mod compute;
+mod images;
+mod rows;
+
+pub use compute::{dropout_threshold, operator};
+
+use crate::{
+	ops::{Program, Role, TensorId},
+	H256,
 };
-use crate::ops::{OpKind, Program, Role, TensorId};
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use core::fmt;
 
@@ -31,6 +36,13 @@ pub enum ExecError {
 		/// Found.
 		found: usize,
 	},
+	/// A token is not a whole number below the vocabulary.
+	BadToken {
+		/// Where it stands among the tokens.
+		index: usize,
+		/// Number of tokens there are.
+		vocabulary: u32,
+	},
 	/// A label is not below the number of classes.
 	BadLabel {
 		/// The label.
@@ -46,6 +58,9 @@ impl fmt::Display for ExecError {
 			ExecError::Missing { tensor } => write!(f, "tensor {tensor} has no value"),
 			ExecError::WrongLength { tensor, expected, found } => {
 				write!(f, "tensor {tensor} has {found} elements; {expected} are declared")
+			}
+			ExecError::BadToken { index, vocabulary } => {
+				write!(f, "token {index} is not a whole number below the vocabulary {vocabulary}")
 			}
 			ExecError::BadLabel { label, classes } => {
 				write!(f, "label {label} is not below the {classes} classes")
@@ -86,12 +101,32 @@ impl Values {
 	}
 }
 
-/// Executes `program`.
+/// When a program is executed: what dropout, noise and the learning rate depend on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+	/// The assignment seed.
+	pub seed: H256,
+	/// The step, from 0.
+	pub step: u32,
+}
+
+/// Executes a `program` that does not depend on seed and step.
 pub fn run(
 	program: &Program,
 	features: &[f32],
 	labels: &[u32],
 	state: &State,
+) -> Result<Values, ExecError> {
+	run_at(program, features, labels, state, Moment::default())
+}
+
+/// Executes `program` at `moment`.
+pub fn run_at(
+	program: &Program,
+	features: &[f32],
+	labels: &[u32],
+	state: &State,
+	moment: Moment,
 ) -> Result<Values, ExecError> {
 	let mut values: Vec<Option<Vec<f32>>> = Vec::with_capacity(program.tensors.len());
 	for tensor in &program.tensors {
@@ -132,7 +167,7 @@ pub fn run(
 					.and_then(|v| v.as_deref())
 					.ok_or_else(|| ExecError::Missing { tensor: name() })
 			};
-			compute(&op.kind, labels, read)?
+			operator(&op.kind, labels, moment, read)?
 		};
 		let Some(tensor) = program.tensor(op.out) else {
 			return Err(ExecError::Missing { tensor: alloc::format!("number {}", op.out) });
@@ -149,143 +184,6 @@ pub fn run(
 		}
 	}
 	Ok(Values { values: values.into_iter().map(Option::unwrap_or_default).collect() })
-}
-
-/// Every `stride`-th element from `start` on.
-fn strided(data: &[f32], start: usize, stride: usize) -> impl Iterator<Item = f32> + '_ {
-	data.iter().copied().skip(start).step_by(stride.max(1))
-}
-
-/// Rows of `cols` elements; none where rows have no elements.
-fn rows_of(data: &[f32], cols: u32) -> impl Iterator<Item = &[f32]> {
-	data.chunks(cols.max(1) as usize)
-}
-
-fn zip_map(a: &[f32], b: &[f32], f: impl Fn(f32, f32) -> f32) -> Vec<f32> {
-	a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
-}
-
-/// The result of one operator.
-fn compute<'a>(
-	kind: &OpKind,
-	labels: &[u32],
-	read: impl Fn(TensorId) -> Result<&'a [f32], ExecError>,
-) -> Result<Vec<f32>, ExecError> {
-	// Labels of the rows; every label must name one of `cols` classes.
-	let labels_below = |cols: u32| match labels.iter().find(|label| **label >= cols) {
-		Some(label) => Err(ExecError::BadLabel { label: *label, classes: cols }),
-		None => Ok(labels),
-	};
-	Ok(match *kind {
-		OpKind::MatMul { a, b, transpose_a, transpose_b, m, n, k } => {
-			let (a, b) = (read(a)?, read(b)?);
-			let (m, n, k) = (m as usize, n as usize, k as usize);
-			let mut out = Vec::with_capacity(m.saturating_mul(n));
-			for i in 0..m {
-				for j in 0..n {
-					let (a_start, a_stride) =
-						if transpose_a { (i, m) } else { (i.saturating_mul(k), 1) };
-					let (b_start, b_stride) =
-						if transpose_b { (j.saturating_mul(k), 1) } else { (j, n) };
-					let row = strided(a, a_start, a_stride).take(k);
-					out.push(dot(row, strided(b, b_start, b_stride).take(k)));
-				}
-			}
-			out
-		}
-		OpKind::AddRow { a, row, cols, .. } => {
-			let row = read(row)?;
-			rows_of(read(a)?, cols).flat_map(|a| zip_map(a, row, |a, b| a + b)).collect()
-		}
-		OpKind::Relu { a, .. } => read(a)?.iter().map(|a| relu(*a)).collect(),
-		OpKind::ReluGrad { gradient, activation, .. } => {
-			zip_map(read(gradient)?, read(activation)?, |g, a| if a > 0.0 { g } else { 0.0 })
-		}
-		OpKind::LogSoftmax { logits, cols, .. } => {
-			rows_of(read(logits)?, cols).flat_map(log_softmax).collect()
-		}
-		OpKind::RowLoss { log_p, cols, .. } => rows_of(read(log_p)?, cols)
-			.zip(labels_below(cols)?)
-			.filter_map(|(row, label)| row.get(*label as usize).map(|x| -x))
-			.collect(),
-		OpKind::RowLossGrad { log_p, rows, cols, .. } => rows_of(read(log_p)?, cols)
-			.zip(labels_below(cols)?)
-			.flat_map(|(row, label)| {
-				let label = *label as usize;
-				row.iter().enumerate().map(move |(j, x)| {
-					let hot = if j == label { 1.0 } else { 0.0 };
-					(exp(*x) - hot) / rows as f32
-				})
-			})
-			.collect(),
-		OpKind::Correct { logits, cols, .. } => rows_of(read(logits)?, cols)
-			.zip(labels_below(cols)?)
-			.map(|(row, label)| if first_largest(row) == *label as usize { 1.0 } else { 0.0 })
-			.collect(),
-		OpKind::Mean { a, len } => {
-			alloc::vec![sum(read(a)?.iter().copied()) / len as f32]
-		}
-		OpKind::SumRows { a, cols, .. } => {
-			let a = read(a)?;
-			(0..cols as usize)
-				.map(|j| sum(strided(a, j, cols as usize).collect::<Vec<_>>().into_iter()))
-				.collect()
-		}
-		OpKind::Scale { x, factor, .. } => {
-			let factor = factor.to_f32();
-			read(x)?.iter().map(|x| factor * x).collect()
-		}
-		OpKind::Decay { x, learning_rate, weight_decay, .. } => {
-			let factor = decay(learning_rate.to_f32(), weight_decay.to_f32());
-			read(x)?.iter().map(|x| factor * x).collect()
-		}
-		OpKind::MulAdd { x, y, factor, negate, .. } => {
-			let factor = if negate { -factor.to_f32() } else { factor.to_f32() };
-			zip_map(read(x)?, read(y)?, |x, y| fma(factor, x, y))
-		}
-		OpKind::Ema { average, x, keep, take, .. } => {
-			let (keep, take) = (keep.to_f32(), take.to_f32());
-			zip_map(read(average)?, read(x)?, |a, x| fma(keep, a, take * x))
-		}
-		OpKind::EmaSquare { average, x, keep, take, .. } => {
-			let (keep, take) = (keep.to_f32(), take.to_f32());
-			zip_map(read(average)?, read(x)?, |a, x| fma(keep, a, take * (x * x)))
-		}
-		OpKind::AdamStep { x, m, v, power1, power2, learning_rate, epsilon, .. } => {
-			let first = |id| Ok(read(id)?.first().copied().unwrap_or_default());
-			let (rest1, rest2) = (1.0 - first(power1)?, 1.0 - first(power2)?);
-			let (minus_rate, epsilon) = (-learning_rate.to_f32(), epsilon.to_f32());
-			let moments = read(m)?.iter().zip(read(v)?);
-			read(x)?
-				.iter()
-				.zip(moments)
-				.map(|(x, (m, v))| {
-					let step = (m / rest1) / (sqrt(v / rest2) + epsilon);
-					fma(minus_rate, step, *x)
-				})
-				.collect()
-		}
-	})
-}
-
-/// `(x - m) - l` for every `x` of a row, with `m` its maximum and `l` the logarithm of the
-/// sum of `exp(x - m)`.
-fn log_softmax(row: &[f32]) -> Vec<f32> {
-	let m = max(row.iter().copied());
-	let shifted: Vec<f32> = row.iter().map(|x| x - m).collect();
-	let l = log(sum(shifted.iter().map(|x| exp(*x))));
-	shifted.iter().map(|x| x - l).collect()
-}
-
-/// Index of the first of the largest: an element replaces the choice where it is greater.
-fn first_largest(row: &[f32]) -> usize {
-	let mut best = (0, row.first().copied().unwrap_or_default());
-	for (j, x) in row.iter().enumerate() {
-		if *x > best.1 {
-			best = (j, *x);
-		}
-	}
-	best.0
 }
 
 #[cfg(test)]

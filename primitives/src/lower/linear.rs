@@ -1,0 +1,247 @@
+//! Fully connected layers and attention.
+
+use super::{builder::*, state::ATTENTION};
+use crate::{
+	ops::{OpKind, Role, TensorId},
+	spec::Shape,
+};
+use alloc::{format, vec, vec::Vec};
+
+/// Extents of a fully connected layer.
+#[derive(Clone, Copy)]
+pub(super) struct Extents {
+	/// Vectors.
+	pub rows: u32,
+	pub inputs: u32,
+	pub outputs: u32,
+}
+
+/// Extents of an attention.
+struct Heads {
+	rows: u32,
+	positions: u32,
+	heads: u32,
+	depth: u32,
+}
+
+impl Heads {
+	/// Matrices: one for each row and head.
+	fn batch(&self) -> u32 {
+		self.rows.saturating_mul(self.heads)
+	}
+}
+
+impl Builder<'_> {
+	/// `input weight^T + bias`; returns the parameters and the result.
+	pub fn linear(
+		&mut self,
+		input: TensorId,
+		[weight, bias]: [&str; 2],
+		name: &str,
+		extents: Extents,
+		role: Role,
+	) -> ([TensorId; 2], TensorId) {
+		let Extents { rows, inputs, outputs } = extents;
+		let layer = self.layer.unwrap_or_default();
+		let weight = self.parameter(weight, vec![outputs, inputs]);
+		let bias = self.parameter(bias, vec![outputs]);
+		let shape = vec![rows, outputs];
+		let product = OpKind::MatMul {
+			a: input,
+			b: weight,
+			transpose_a: false,
+			transpose_b: true,
+			m: rows,
+			n: outputs,
+			k: inputs,
+		};
+		let product = self.compute(format!("{name}product.{layer}"), shape.clone(), product);
+		let output = match role {
+			Role::Logits => self.declare("logits", shape, role),
+			_ => self.declare(format!("{name}output.{layer}"), shape, role),
+		};
+		self.push(output, OpKind::AddRow { a: product, row: bias, rows, cols: outputs });
+		([weight, bias], output)
+	}
+
+	/// Gradients of a fully connected layer's parameters.
+	pub fn linear_parameters(
+		&mut self,
+		gradient: TensorId,
+		input: TensorId,
+		[weight, bias]: [TensorId; 2],
+		extents: Extents,
+	) -> [Gradient; 2] {
+		let Extents { rows, inputs, outputs } = extents;
+		let layer = self.layer.unwrap_or_default();
+		let kind = OpKind::MatMul {
+			a: gradient,
+			b: input,
+			transpose_a: true,
+			transpose_b: false,
+			m: outputs,
+			n: inputs,
+			k: rows,
+		};
+		let by_weight = self.compute_like(weight, "gradient", kind);
+		let kind = OpKind::SumRows { a: gradient, rows, cols: outputs };
+		let by_bias = self.compute_like(bias, "gradient", kind);
+		[
+			Gradient { layer, parameter: weight, gradient: by_weight },
+			Gradient { layer, parameter: bias, gradient: by_bias },
+		]
+	}
+
+	/// Gradient of a fully connected layer by its input.
+	pub fn linear_input(
+		&mut self,
+		gradient: TensorId,
+		weight: TensorId,
+		name: &str,
+		extents: Extents,
+	) -> TensorId {
+		let Extents { rows, inputs, outputs } = extents;
+		let layer = self.layer.unwrap_or_default();
+		let kind = OpKind::MatMul {
+			a: gradient,
+			b: weight,
+			transpose_a: false,
+			transpose_b: false,
+			m: rows,
+			n: inputs,
+			k: outputs,
+		};
+		self.compute(format!("{name}input.{layer}.gradient"), vec![rows, inputs], kind)
+	}
+
+	fn heads_of(&self, shape: Shape, heads: u32) -> Heads {
+		let (positions, width) = shape.vectors();
+		let depth = width.checked_div(heads).unwrap_or_default();
+		Heads { rows: self.rows, positions, heads, depth }
+	}
+
+	/// `[rows, positions, heads, depth]` to `[rows, heads, positions, depth]`.
+	fn split_heads(&mut self, x: TensorId, at: &Heads) -> TensorId {
+		let Heads { rows: outer, positions: a, heads: b, depth: inner } = *at;
+		let name = format!("{}.heads", self.name(x));
+		let kind = OpKind::SwapAxes { x, outer, a, b, inner };
+		self.compute(name, vec![at.batch(), a, inner], kind)
+	}
+
+	/// The reverse of [`Self::split_heads`].
+	fn merge_heads(&mut self, x: TensorId, at: &Heads) -> TensorId {
+		let Heads { rows: outer, positions: b, heads: a, depth: inner } = *at;
+		let name = format!("{}.merged", self.name(x));
+		let shape = vec![outer.saturating_mul(b), a.saturating_mul(inner)];
+		self.compute(name, shape, OpKind::SwapAxes { x, outer, a, b, inner })
+	}
+
+	/// Products of matrices by row and head. `n` and `k` are the extents of the result's
+	/// columns and of the sums.
+	fn by_head(
+		&mut self,
+		name: &str,
+		at: &Heads,
+		(a, transpose_a): (TensorId, bool),
+		(b, transpose_b): (TensorId, bool),
+		[n, k]: [u32; 2],
+	) -> TensorId {
+		let (batch, m) = (at.batch(), at.positions);
+		let name = format!("{name}.{}", self.layer.unwrap_or_default());
+		let kind = OpKind::BatchMatMul { a, b, transpose_a, transpose_b, batch, m, n, k };
+		self.compute(name, vec![batch, m, n], kind)
+	}
+
+	/// Attention. Saves query, key and value by head, the probabilities, and the input of the
+	/// last projection.
+	pub fn attention(
+		&mut self,
+		input: TensorId,
+		shape: Shape,
+		heads: u32,
+		role: Role,
+	) -> (Vec<TensorId>, Vec<TensorId>, TensorId) {
+		let at = self.heads_of(shape, heads);
+		let extents = self.attention_extents(shape);
+		let layer = self.layer.unwrap_or_default();
+		let (positions, depth) = (at.positions, at.depth);
+		let [names @ .., last] = ATTENTION;
+		let (mut parameters, mut saved) = (Vec::new(), Vec::new());
+		for (names, prefix) in names.into_iter().zip(["query.", "key.", "value."]) {
+			let (made, out) = self.linear(input, names, prefix, extents, Role::Local);
+			parameters.extend(made);
+			saved.push(self.split_heads(out, &at));
+		}
+		let [query, key, value] = saved[..] else { return (parameters, saved, input) };
+		let scores = self.by_head("scores", &at, (query, false), (key, true), [positions, depth]);
+		let (batch, size) = (at.batch(), positions);
+		let kind = OpKind::CausalSoftmax { x: scores, batch, size, depth };
+		let p = self.compute(format!("attention.{layer}"), vec![batch, size, size], kind);
+		let mixed = self.by_head("mixed", &at, (p, false), (value, false), [depth, positions]);
+		let merged = self.merge_heads(mixed, &at);
+		let (made, output) = self.linear(merged, last, "", extents, role);
+		parameters.extend(made);
+		saved.extend([p, merged]);
+		(parameters, saved, output)
+	}
+
+	fn attention_extents(&self, shape: Shape) -> Extents {
+		let (positions, width) = shape.vectors();
+		Extents { rows: self.rows.saturating_mul(positions), inputs: width, outputs: width }
+	}
+
+	/// Gradients of an attention by its parameters and, where `needed`, its input.
+	pub fn attention_backward(
+		&mut self,
+		gradient: TensorId,
+		done: &Done,
+		heads: u32,
+		needed: bool,
+	) -> (Vec<Gradient>, Option<TensorId>) {
+		let at = self.heads_of(done.at.input, heads);
+		let extents = self.attention_extents(done.at.input);
+		let (positions, depth, batch) = (at.positions, at.depth, at.batch());
+		let [query, key, value, p, merged] = done.saved[..] else { return (vec![], None) };
+		let [wq, bq, wk, bk, wv, bv, wo, bo] = done.parameters[..] else { return (vec![], None) };
+		let output = self.linear_parameters(gradient, merged, [wo, bo], extents);
+		let merged = self.linear_input(gradient, wo, "output.", extents);
+		let mixed = self.split_heads(merged, &at);
+		let by_p = self.by_head(
+			"attention.gradient",
+			&at,
+			(mixed, false),
+			(value, true),
+			[positions, depth],
+		);
+		let kind = OpKind::CausalSoftmaxGrad { gradient: by_p, p, batch, size: positions, depth };
+		let layer = self.layer.unwrap_or_default();
+		let name = format!("scores.gradient.{layer}");
+		let scores = self.compute(name, vec![batch, positions, positions], kind);
+		let ends = [depth, positions];
+		let by_query = self.by_head("query.gradient", &at, (scores, false), (key, false), ends);
+		let by_key = self.by_head("key.gradient", &at, (scores, true), (query, false), ends);
+		let by_value = self.by_head("value.gradient", &at, (p, true), (mixed, false), ends);
+		let (mut gradients, mut by_input) = (Vec::new(), None);
+		for (g, [weight, bias], name) in [
+			(by_query, [wq, bq], "query."),
+			(by_key, [wk, bk], "key."),
+			(by_value, [wv, bv], "value."),
+		] {
+			let g = self.merge_heads(g, &at);
+			gradients.extend(self.linear_parameters(g, done.input, [weight, bias], extents));
+			if needed {
+				let part = self.linear_input(g, weight, name, extents);
+				by_input = Some(self.add_gradient(by_input, part));
+			}
+		}
+		gradients.extend(output);
+		(gradients, by_input)
+	}
+
+	/// The sum of what a gradient is so far and a part that joins it.
+	pub fn add_gradient(&mut self, sum: Option<TensorId>, part: TensorId) -> TensorId {
+		let Some(x) = sum else { return part };
+		let len = self.len(x);
+		self.compute_like(x, "sum", OpKind::Add { x, y: part, len })
+	}
+}

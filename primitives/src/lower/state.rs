@@ -1,0 +1,168 @@
+//! The training state: parameters by layer, and what the optimizer keeps.
+
+use super::{BETA1_POWER, BETA2_POWER, OPTIMIZER_PREFIX};
+use crate::spec::{window, JobSpec, Layer, Optimizer, Shape, Shaped};
+use alloc::{format, string::String, vec, vec::Vec};
+
+/// Name and shape of a state tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateTensor {
+	/// The name, as in a bundle.
+	pub name: String,
+	/// The shape, outermost dimension first.
+	pub shape: Vec<u32>,
+	/// How it begins.
+	pub initial: Initial,
+}
+
+/// How a state tensor begins, see [`crate::init`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initial {
+	/// All +0.
+	Zeros,
+	/// All 1.
+	Ones,
+	/// Drawn as tensor number `layer`, for `fan_in` inputs.
+	Weights {
+		/// Its number among the tensors that are drawn, from 0. (Of a model whose layers have
+		/// one each: the layer.)
+		layer: u32,
+		/// Its inputs.
+		fan_in: u32,
+	},
+}
+
+/// How a parameter begins.
+#[derive(Clone, Copy)]
+enum Begin {
+	Zeros,
+	Ones,
+	Drawn { fan_in: u32 },
+}
+
+/// The parameters of one layer: name behind the layer's, shape, beginning.
+fn of_layer(at: &Shaped) -> Vec<(&'static str, Vec<u32>, Begin)> {
+	let inputs = at.input.vectors().1;
+	match at.layer {
+		Layer::Linear { outputs } => vec![
+			("weight", vec![outputs, inputs], Begin::Drawn { fan_in: inputs }),
+			("bias", vec![outputs], Begin::Zeros),
+		],
+		Layer::Conv2d { filters, kernel, stride, padding } => {
+			let Some(window) = window(1, at.input, kernel, stride, padding) else { return vec![] };
+			let fan_in = u32::try_from(window.patch()).unwrap_or(u32::MAX);
+			let shape = vec![filters, window.channels, kernel, kernel];
+			vec![("weight", shape, Begin::Drawn { fan_in }), ("bias", vec![filters], Begin::Zeros)]
+		}
+		Layer::LayerNorm => {
+			vec![("weight", vec![inputs], Begin::Ones), ("bias", vec![inputs], Begin::Zeros)]
+		}
+		Layer::Embedding { width } => {
+			let Shape::Tokens { positions, vocabulary } = at.input else { return vec![] };
+			let drawn = Begin::Drawn { fan_in: width };
+			vec![
+				("tokens", vec![vocabulary, width], drawn),
+				("positions", vec![positions, width], drawn),
+			]
+		}
+		Layer::Attention { .. } => ATTENTION
+			.into_iter()
+			.flat_map(|[weight, bias]| {
+				let drawn = Begin::Drawn { fan_in: inputs };
+				[(weight, vec![inputs, inputs], drawn), (bias, vec![inputs], Begin::Zeros)]
+			})
+			.collect(),
+		_ => vec![],
+	}
+}
+
+/// The projections of an attention, by the names of weight and bias.
+pub(super) const ATTENTION: [[&str; 2]; 4] = [
+	["query.weight", "query.bias"],
+	["key.weight", "key.bias"],
+	["value.weight", "value.bias"],
+	["output.weight", "output.bias"],
+];
+
+/// Whether a layer has parameters.
+pub(super) fn has_parameters(layer: &Layer) -> bool {
+	matches!(
+		layer,
+		Layer::Linear { .. }
+			| Layer::Conv2d { .. }
+			| Layer::LayerNorm
+			| Layer::Embedding { .. }
+			| Layer::Attention { .. }
+	)
+}
+
+/// The parameters of a model: layers with parameters are numbered from 0, and
+/// `layers.{number}.` begins the names.
+fn parameters(spec: &JobSpec) -> Vec<StateTensor> {
+	let (mut all, mut drawn) = (Vec::new(), 0u32);
+	let layers = spec.shaped_layers().unwrap_or_default();
+	let with_parameters = layers.iter().filter(|at| has_parameters(&at.layer));
+	for (number, at) in (0u32..).zip(with_parameters) {
+		for (name, shape, begin) in of_layer(at) {
+			let initial = match begin {
+				Begin::Zeros => Initial::Zeros,
+				Begin::Ones => Initial::Ones,
+				Begin::Drawn { fan_in } => {
+					drawn = drawn.saturating_add(1);
+					Initial::Weights { layer: drawn.saturating_sub(1), fan_in }
+				}
+			};
+			all.push(StateTensor { name: parameter_name(number, name), shape, initial });
+		}
+	}
+	all
+}
+
+/// The training state of a job: parameters by layer (`layers.0.weight` and so on; see
+/// docs/strict-arithmetic.md), then what the optimizer keeps.
+pub fn state(spec: &JobSpec) -> Vec<StateTensor> {
+	let mut parameters = parameters(spec);
+	let kept = |kind: &str| -> Vec<StateTensor> {
+		parameters
+			.iter()
+			.map(|p| StateTensor {
+				name: optimizer_name(kind, &p.name),
+				shape: p.shape.clone(),
+				initial: Initial::Zeros,
+			})
+			.collect()
+	};
+	let optimizer = match spec.training.optimizer {
+		Optimizer::Sgd { .. } => kept(VELOCITY),
+		Optimizer::AdamW { .. } | Optimizer::Adam { .. } => {
+			let power = |name: &str| StateTensor {
+				name: name.into(),
+				shape: vec![1],
+				initial: Initial::Ones,
+			};
+			let mut all = kept(FIRST_MOMENT);
+			all.extend(kept(SECOND_MOMENT));
+			all.extend([power(BETA1_POWER), power(BETA2_POWER)]);
+			all
+		}
+	};
+	parameters.extend(optimizer);
+	parameters
+}
+
+pub(super) const VELOCITY: &str = "velocity";
+pub(super) const FIRST_MOMENT: &str = "m";
+pub(super) const SECOND_MOMENT: &str = "v";
+
+/// What the names of a layer's parameters begin with.
+pub fn layer_prefix(layer: u32) -> String {
+	format!("layers.{layer}.")
+}
+
+pub(super) fn parameter_name(layer: u32, name: &str) -> String {
+	format!("layers.{layer}.{name}")
+}
+
+pub(super) fn optimizer_name(kind: &str, parameter: &str) -> String {
+	format!("{OPTIMIZER_PREFIX}{kind}.{parameter}")
+}

@@ -1,0 +1,308 @@
+//! The job specification: everything that determines a training run but its seed.
+//!
+//! It is filled in by hand in polkadot.js Apps or from a JOB.toml, so fields are
+//! named and hyper-parameters are scaled integers: `*_nano` counts 10^-9. A nano
+//! value `n` becomes the binary32 nearest to the binary64 quotient `n / 10^9`
+//! (both operands are exact in binary64 below 2^53, which [`JobSpec::validate`]
+//! demands).
+
+mod error;
+mod model;
+mod shapes;
+mod training;
+
+pub use error::SpecError;
+pub use model::{Activation, CnnLayer, Input, Layer, Model};
+pub use shapes::{window, Shape, Shaped};
+pub use training::{EarlyStop, Loss, Optimizer, Schedule, Training};
+
+use crate::{Text, H256};
+use bounded_collections::BoundedVec;
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+use serde::{Deserialize, Serialize};
+
+/// Most hidden layers of an MLP.
+pub const MAX_HIDDEN_LAYERS: u32 = 14;
+/// Most layers of a convolutional network or of a list of layers.
+pub const MAX_LAYERS: u32 = 64;
+/// Most blocks of a transformer.
+pub const MAX_BLOCKS: u32 = 24;
+/// Most tokens of a row.
+pub const MAX_CONTEXT: u32 = 8_192;
+/// Widest fully connected layers of a transformer, in its width.
+pub const MAX_MLP_FACTOR: u32 = 16;
+/// Most numbers of a row behind any layer.
+pub const MAX_ROW_ELEMENTS: u64 = 1 << 24;
+/// Widest layer, most features and most classes.
+pub const MAX_WIDTH: u32 = 65_536;
+/// Most parameters of a model.
+pub const MAX_PARAMETERS: u64 = 1 << 28;
+/// Most steps of a job.
+pub const MAX_STEPS: u32 = 100_000_000;
+/// Most segments (checkpoint intervals) of a job.
+pub const MAX_SEGMENTS: u32 = 65_536;
+/// Most rows of a batch.
+pub const MAX_BATCH: u32 = 65_536;
+/// Largest `*_nano` value: 10^9 times 1,000.
+pub const MAX_NANO: u64 = 1_000_000_000_000;
+/// Largest momentum and beta x 10^9: any above are one as binary32, and Adam would divide
+/// by their distance from one.
+pub const MAX_DECAY_NANO: u64 = 999_999_970;
+/// Largest share of dropped elements x 10^9: work on zeros is work that can be left out.
+pub const MAX_DROPOUT_NANO: u64 = 900_000_000;
+/// One, in nano.
+pub const ONE_NANO: u64 = 1_000_000_000;
+/// Most bytes of a data file: 2 GiB.
+pub const MAX_DATASET_BYTES: u64 = 1 << 31;
+
+/// What to train, on what, and how.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
+pub struct JobSpec {
+	/// The data, by content.
+	pub dataset: Dataset,
+	/// The model.
+	pub model: Model,
+	/// How it is trained.
+	pub training: Training,
+}
+
+/// Labelled rows. Row `i` (from 0) is a validation row when
+/// `i mod validation_every = validation_every - 1`, and a training row otherwise.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Dataset {
+	/// `blake2_256` of the file.
+	pub content_hash: H256,
+	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
+	pub bytes: u64,
+	/// Where it can be had: an `http://` or `https://` URL.
+	pub location: Text,
+	/// How to read it.
+	pub format: DataFormat,
+	/// Rows that train; must match the file.
+	pub train_rows: u32,
+	/// Rows that validate; must match the file.
+	pub validation_rows: u32,
+	/// One row in this many validates; at least 2.
+	pub validation_every: u32,
+	/// Inputs of a row; of text, the context.
+	pub features: u32,
+	/// Classes; labels are 0 to `classes - 1`. Of text, the vocabulary.
+	pub classes: u32,
+	/// Every input is divided by this (binary32 division); 1 for tokens.
+	pub feature_divisor: u32,
+}
+
+/// File formats.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum DataFormat {
+	/// Comma-separated decimal numbers behind one header line, label last.
+	CsvLabelLast,
+	/// Comma-separated decimal numbers behind one header line, label first.
+	CsvLabelFirst,
+	/// Text, one token for each byte. Tokens number the bytes that occur in the file, in
+	/// ascending order. Row `i` is the tokens from `i features` on, as many as features, and
+	/// its labels are the tokens one further; a last, shorter row is dropped.
+	Text,
+}
+
+impl JobSpec {
+	/// Widths of an MLP's layers from the input to the output; `widths[i]` inputs and
+	/// `widths[i + 1]` outputs make layer `i`. Empty for other models.
+	pub fn widths(&self) -> alloc::vec::Vec<u32> {
+		match &self.model {
+			Model::Mlp { hidden, .. } => core::iter::once(self.dataset.features)
+				.chain(hidden.iter().copied())
+				.chain(core::iter::once(self.dataset.classes))
+				.collect(),
+			_ => alloc::vec![],
+		}
+	}
+
+	/// Number of parameters; `None` where the model is invalid.
+	pub fn parameters(&self) -> Option<u64> {
+		let layers = self.shaped_layers().ok()?;
+		layers.iter().try_fold(0u64, |sum, layer| sum.checked_add(layer.parameters()?))
+	}
+
+	/// Number of segments: checkpoint intervals, the last one possibly shorter. There is
+	/// one checkpoint more. 0 only where [`Self::validate`] fails.
+	pub fn segments(&self) -> u32 {
+		match self.training.checkpoint_interval {
+			0 => 0,
+			interval => self.training.steps.div_ceil(interval),
+		}
+	}
+
+	/// Steps at which checkpoint `index` stands; checkpoint 0 is the initial state.
+	/// `None` past the last.
+	pub fn checkpoint_step(&self, index: u32) -> Option<u32> {
+		(index <= self.segments()).then(|| {
+			self.training.checkpoint_interval.saturating_mul(index).min(self.training.steps)
+		})
+	}
+
+	/// Rules that a specification must keep, first violation. The size of the work is
+	/// checked where it is counted.
+	pub fn validate(&self) -> Result<(), SpecError> {
+		let ensure = |ok: bool, error: SpecError| if ok { Ok(()) } else { Err(error) };
+		let d = &self.dataset;
+		ensure(d.content_hash != H256::zero(), SpecError::NoContentHash)?;
+		ensure(d.bytes > 0, SpecError::EmptyDataset)?;
+		ensure(d.bytes <= MAX_DATASET_BYTES, SpecError::DatasetTooLarge)?;
+		let location = core::str::from_utf8(&d.location.0).unwrap_or_default();
+		let rest = location.strip_prefix("http://").or(location.strip_prefix("https://"));
+		ensure(rest.is_some_and(|rest| !rest.is_empty()), SpecError::BadLocation)?;
+		ensure(d.validation_every >= 2, SpecError::BadSplit)?;
+		let rows = u64::from(d.train_rows).saturating_add(u64::from(d.validation_rows));
+		let validating = rows.checked_div(u64::from(d.validation_every));
+		ensure(
+			d.validation_rows > 0 && validating == Some(u64::from(d.validation_rows)),
+			SpecError::RowsDisagree,
+		)?;
+		ensure((1..=MAX_WIDTH).contains(&d.features), SpecError::BadFeatures)?;
+		ensure((2..=MAX_WIDTH).contains(&d.classes), SpecError::BadClasses)?;
+		ensure(d.feature_divisor > 0, SpecError::ZeroDivisor)?;
+
+		self.validate_model()?;
+		let t = &self.training;
+		ensure((1..=MAX_STEPS).contains(&t.steps), SpecError::BadSteps)?;
+		ensure(
+			(1..=MAX_BATCH).contains(&t.batch_size) && t.batch_size <= d.train_rows,
+			SpecError::BadBatchSize,
+		)?;
+		ensure((1..=t.steps).contains(&t.checkpoint_interval), SpecError::BadCheckpointInterval)?;
+		ensure(self.segments() <= MAX_SEGMENTS, SpecError::TooManySegments)?;
+		ensure((1..=MAX_NANO).contains(&t.learning_rate_nano), SpecError::BadLearningRate)?;
+		ensure(t.weight_decay_nano <= MAX_NANO, SpecError::BadWeightDecay)?;
+		// The rate of a warm-up step is at least 10^-9.
+		let rises = u64::from(t.warmup_steps) <= t.learning_rate_nano;
+		ensure(t.warmup_steps < t.steps && rises, SpecError::BadWarmup)?;
+		if let Schedule::Cosine { final_rate_nano } = t.schedule {
+			ensure(final_rate_nano <= t.learning_rate_nano, SpecError::BadFinalRate)?;
+		}
+		ensure(t.clip_norm_nano <= MAX_NANO, SpecError::BadClipNorm)?;
+		let noisy = t.input_noise_nano > 0 && self.model.input() == Input::Tokens;
+		ensure(t.input_noise_nano <= MAX_NANO && !noisy, SpecError::BadInputNoise)?;
+		if let Some(EarlyStop { patience, min_delta_nano }) = t.early_stop {
+			ensure(patience > 0 && min_delta_nano <= MAX_NANO, SpecError::BadEarlyStop)?;
+		}
+		match t.optimizer {
+			Optimizer::Sgd { momentum_nano, .. } => {
+				ensure(momentum_nano <= MAX_DECAY_NANO, SpecError::BadMomentum)
+			}
+			Optimizer::AdamW { beta1_nano, beta2_nano, epsilon_nano }
+			| Optimizer::Adam { beta1_nano, beta2_nano, epsilon_nano } => {
+				ensure(
+					beta1_nano <= MAX_DECAY_NANO && beta2_nano <= MAX_DECAY_NANO,
+					SpecError::BadMomentum,
+				)?;
+				ensure((1..=MAX_NANO).contains(&epsilon_nano), SpecError::BadEpsilon)
+			}
+		}
+	}
+
+	/// The rules of the model, by itself and with the data.
+	fn validate_model(&self) -> Result<(), SpecError> {
+		let ensure = |ok: bool, error: SpecError| if ok { Ok(()) } else { Err(error) };
+		let d = &self.dataset;
+		let (tokens, text) = (self.model.input() == Input::Tokens, d.format == DataFormat::Text);
+		ensure(tokens == text && !(text && d.feature_divisor != 1), SpecError::TokensDisagree)?;
+		let layers = self.shaped_layers()?;
+		let parameters = self.parameters().unwrap_or(u64::MAX);
+		ensure(parameters > 0, SpecError::NoParameters)?;
+		ensure(parameters <= MAX_PARAMETERS, SpecError::ModelTooLarge)?;
+		// Rows of vectors and matrices of attentions are counted in 32 bits.
+		let most = layers.iter().map(|at| match at.layer {
+			Layer::Attention { heads } => heads.max(at.input.vectors().0),
+			_ => at.output.vectors().0,
+		});
+		let rows = self.training.batch_size.max(d.validation_rows);
+		let fits = |n: u32| n.checked_mul(rows).is_some();
+		ensure(most.max().is_none_or(fits), SpecError::TooManyPositions)
+	}
+
+	/// A small valid specification, for tests and benchmarks: MLP 64-64-32-10 on the
+	/// handwritten digits.
+	pub fn example() -> Self {
+		Self {
+			dataset: Dataset {
+				content_hash: H256::repeat_byte(1),
+				bytes: 264_964,
+				location: Text::new("http://127.0.0.1:8600/digits.csv").unwrap_or_default(),
+				format: DataFormat::CsvLabelLast,
+				train_rows: 1_438,
+				validation_rows: 359,
+				validation_every: 5,
+				features: 64,
+				classes: 10,
+				feature_divisor: 16,
+			},
+			model: Model::Mlp {
+				hidden: BoundedVec::truncate_from(alloc::vec![64, 32]),
+				activation: Activation::Relu,
+			},
+			training: Training {
+				steps: 1_500,
+				batch_size: 32,
+				checkpoint_interval: 50,
+				optimizer: Optimizer::AdamW {
+					beta1_nano: 900_000_000,
+					beta2_nano: 999_000_000,
+					epsilon_nano: 10,
+				},
+				learning_rate_nano: 2_000_000,
+				weight_decay_nano: 0,
+				loss: Loss::CrossEntropy,
+				schedule: Schedule::Constant,
+				warmup_steps: 0,
+				clip_norm_nano: 0,
+				input_noise_nano: 0,
+				early_stop: None,
+			},
+		}
+	}
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,341 @@
+//! The rules of a specification, and its bytes.
+
+use super::*;
+use bounded_collections::ConstU32;
+
+#[test]
+fn the_example_is_valid() {
+	let spec = JobSpec::example();
+	assert_eq!(spec.validate(), Ok(()));
+	assert_eq!(spec.parameters(), Some(64 * 65 + 65 * 32 + 33 * 10));
+	assert_eq!(spec.segments(), 30);
+	assert_eq!(spec.checkpoint_step(30), Some(1_500));
+	assert_eq!(spec.checkpoint_step(31), None);
+}
+
+#[test]
+fn every_rule_is_enforced() {
+	use SpecError::*;
+	type Break = fn(&mut JobSpec);
+	let cases: &[(SpecError, Break)] = &[
+		(NoContentHash, |s| s.dataset.content_hash = H256::zero()),
+		(EmptyDataset, |s| s.dataset.bytes = 0),
+		(DatasetTooLarge, |s| s.dataset.bytes = MAX_DATASET_BYTES + 1),
+		(BadLocation, |s| s.dataset.location = Text::new("ftp://x").unwrap()),
+		(BadLocation, |s| s.dataset.location = Text::new("http://").unwrap()),
+		(BadSplit, |s| s.dataset.validation_every = 1),
+		(RowsDisagree, |s| s.dataset.validation_rows = 360),
+		(RowsDisagree, |s| s.dataset.train_rows = u32::MAX),
+		(BadFeatures, |s| s.dataset.features = 0),
+		(BadClasses, |s| s.dataset.classes = 1),
+		(ZeroDivisor, |s| s.dataset.feature_divisor = 0),
+		(BadHiddenWidth, |s| {
+			hidden(s)[0] = 0;
+		}),
+		(ModelTooLarge, |s| {
+			*hidden(s) = BoundedVec::truncate_from(vec![MAX_WIDTH; 14]);
+		}),
+		(BadSteps, |s| s.training.steps = 0),
+		(BadBatchSize, |s| s.training.batch_size = 0),
+		(BadBatchSize, |s| s.training.batch_size = 1_439),
+		(BadCheckpointInterval, |s| s.training.checkpoint_interval = 0),
+		(BadCheckpointInterval, |s| s.training.checkpoint_interval = 1_501),
+		(TooManySegments, |s| {
+			s.training.steps = MAX_STEPS;
+			s.training.checkpoint_interval = 1;
+		}),
+		(BadLearningRate, |s| s.training.learning_rate_nano = 0),
+		(BadWeightDecay, |s| s.training.weight_decay_nano = u64::MAX),
+		(BadWarmup, |s| s.training.warmup_steps = 1_500),
+		(BadWarmup, |s| {
+			s.training.warmup_steps = 10;
+			s.training.learning_rate_nano = 9;
+		}),
+		(BadFinalRate, |s| {
+			s.training.schedule = Schedule::Cosine { final_rate_nano: 2_000_001 };
+		}),
+		(BadClipNorm, |s| s.training.clip_norm_nano = MAX_NANO + 1),
+		(BadInputNoise, |s| s.training.input_noise_nano = MAX_NANO + 1),
+		(BadEarlyStop, |s| {
+			s.training.early_stop = Some(EarlyStop { patience: 0, min_delta_nano: 0 });
+		}),
+		(BadEarlyStop, |s| {
+			let min_delta_nano = MAX_NANO + 1;
+			s.training.early_stop = Some(EarlyStop { patience: 1, min_delta_nano });
+		}),
+		(BadMomentum, |s| {
+			s.training.optimizer = Optimizer::Sgd { momentum_nano: ONE_NANO, nesterov: false }
+		}),
+		(BadEpsilon, |s| {
+			s.training.optimizer =
+				Optimizer::AdamW { beta1_nano: 0, beta2_nano: 0, epsilon_nano: 0 }
+		}),
+	];
+	for (error, break_it) in cases {
+		let mut spec = JobSpec::example();
+		break_it(&mut spec);
+		assert_eq!(spec.validate(), Err(*error));
+		assert!(!error.field().is_empty() && !error.to_string().is_empty());
+	}
+}
+
+fn hidden(spec: &mut JobSpec) -> &mut BoundedVec<u32, ConstU32<MAX_HIDDEN_LAYERS>> {
+	match &mut spec.model {
+		Model::Mlp { hidden, .. } => hidden,
+		other => panic!("{other:?}"),
+	}
+}
+
+/// The example as an image of 8 x 8 through these layers.
+fn of_layers(layers: Vec<Layer>) -> JobSpec {
+	let input = Input::Image { channels: 1, height: 8, width: 8 };
+	let model = Model::Layers { input, layers: layers.try_into().unwrap() };
+	JobSpec { model, ..JobSpec::example() }
+}
+
+/// A transformer on text.
+fn of_text() -> JobSpec {
+	let mut spec = JobSpec::example();
+	spec.dataset.format = DataFormat::Text;
+	spec.dataset.feature_divisor = 1;
+	spec.model =
+		Model::Transformer { layers: 2, heads: 4, width: 16, mlp_factor: 4, dropout_nano: 1 };
+	spec
+}
+
+const HEAD: Layer = Layer::Linear { outputs: 10 };
+
+#[test]
+fn every_rule_of_the_models_is_enforced() {
+	use SpecError::*;
+	let window = |kernel, stride, padding| {
+		of_layers(vec![Layer::Conv2d { filters: 2, kernel, stride, padding }, HEAD])
+	};
+	let dropout = |rate_nano| of_layers(vec![Layer::Dropout { rate_nano }, HEAD]);
+	let text = |change: fn(&mut JobSpec)| {
+		let mut spec = of_text();
+		change(&mut spec);
+		spec
+	};
+	let transformer = |layers, heads, width, mlp_factor, dropout_nano| {
+		let model = Model::Transformer { layers, heads, width, mlp_factor, dropout_nano };
+		JobSpec { model, ..of_text() }
+	};
+	for good in [window(3, 1, 1), dropout(1), of_text(), of_layers(vec![HEAD])] {
+		assert_eq!(good.validate(), Ok(()));
+	}
+	let cnn = |channels| {
+		let mut spec = JobSpec::example();
+		spec.model = Model::Cnn {
+			channels,
+			height: 8,
+			width: 8,
+			layers: Default::default(),
+			activation: Activation::Relu,
+		};
+		spec
+	};
+	assert_eq!(cnn(1).validate(), Ok(()));
+	let relu = Layer::Activation { function: Activation::Relu };
+	let cases = [
+		(BadImage, cnn(2)),
+		(BadContext, text(|s| s.dataset.features = MAX_CONTEXT + 1)),
+		(BadBlocks, transformer(0, 4, 16, 4, 0)),
+		(BadBlocks, transformer(MAX_BLOCKS + 1, 4, 16, 4, 0)),
+		(BadMlpFactor, transformer(1, 4, 16, 0, 0)),
+		(BadMlpFactor, transformer(1, 4, 16, 17, 0)),
+		(BadLayerWidth, transformer(1, 1, 0, 4, 0)),
+		(BadLayerWidth, transformer(1, 1, 8_192, 16, 0)),
+		(BadLayerWidth, of_layers(vec![Layer::Linear { outputs: 0 }, HEAD])),
+		(BadLayerWidth, {
+			let narrow = Layer::Linear { outputs: 1 };
+			of_layers(vec![narrow, Layer::LayerNorm, HEAD])
+		}),
+		(BadHeads, transformer(1, 3, 16, 4, 0)),
+		(BadHeads, transformer(1, 0, 16, 4, 0)),
+		(BadDropout, transformer(1, 4, 16, 4, MAX_DROPOUT_NANO + 1)),
+		(BadDropout, dropout(0)),
+		(BadDropout, dropout(MAX_DROPOUT_NANO + 1)),
+		(BadWindow, window(0, 1, 0)),
+		(BadWindow, window(3, 0, 1)),
+		(BadWindow, window(9, 1, 0)),
+		(BadWindow, window(3, 1, 2)),
+		(BadWindow, window(9, 1, 1)),
+		(BadWindow, of_layers(vec![Layer::MaxPool2d { kernel: 9, stride: 1 }, HEAD])),
+		(BadSkip, of_layers(vec![relu, Layer::Skip { back: 0 }, HEAD])),
+		(BadSkip, of_layers(vec![relu, Layer::Skip { back: 2 }, HEAD])),
+		(BadSkip, of_layers(vec![HEAD, Layer::Skip { back: 1 }])),
+		(LayerMismatch, of_layers(vec![HEAD, Layer::MaxPool2d { kernel: 1, stride: 1 }])),
+		(LayerMismatch, of_layers(vec![Layer::Embedding { width: 4 }, HEAD])),
+		(LayerMismatch, of_layers(vec![Layer::Attention { heads: 1 }, HEAD])),
+		(LayerMismatch, {
+			let layers = vec![HEAD].try_into().unwrap();
+			JobSpec { model: Model::Layers { input: Input::Tokens, layers }, ..of_text() }
+		}),
+		(
+			LayerTooLarge,
+			text(|s| {
+				s.dataset.features = 1_024;
+				s.model = Model::Layers {
+					input: Input::Tokens,
+					layers: vec![Layer::Embedding { width: MAX_WIDTH }, HEAD].try_into().unwrap(),
+				};
+			}),
+		),
+		(BadOutput, of_layers(vec![])),
+		(BadOutput, of_layers(vec![Layer::Linear { outputs: 11 }])),
+		(NoParameters, {
+			let mut spec = of_layers(vec![relu]);
+			spec.dataset.classes = 64;
+			spec.model = match spec.model {
+				Model::Layers { layers, .. } => Model::Layers { input: Input::Numbers, layers },
+				other => other,
+			};
+			spec
+		}),
+		(
+			TooManyPositions,
+			text(|s| {
+				s.dataset.train_rows = u32::MAX / 2 + 1;
+				s.dataset.validation_rows = u32::MAX / 2;
+				s.dataset.validation_every = 2;
+			}),
+		),
+		(TokensDisagree, JobSpec { model: of_text().model, ..JobSpec::example() }),
+		(TokensDisagree, JobSpec { model: JobSpec::example().model, ..of_text() }),
+		(TokensDisagree, text(|s| s.dataset.feature_divisor = 2)),
+		(BadInputNoise, text(|s| s.training.input_noise_nano = 1)),
+	];
+	for (error, spec) in cases {
+		assert_eq!(spec.validate(), Err(error), "{:?}", spec.model);
+		assert!(!error.field().is_empty() && !error.to_string().is_empty());
+	}
+}
+
+#[test]
+fn models_are_written_out() {
+	let spec = of_text();
+	let layers = spec.model.layers(&spec.dataset);
+	let dropout = Layer::Dropout { rate_nano: 1 };
+	assert_eq!(layers.len(), 2 + 2 * 10 + 2);
+	assert_eq!(layers[..2], [Layer::Embedding { width: 16 }, dropout]);
+	let block = [
+		Layer::LayerNorm,
+		Layer::Attention { heads: 4 },
+		dropout,
+		Layer::Skip { back: 3 },
+		Layer::LayerNorm,
+		Layer::Linear { outputs: 64 },
+		Layer::Activation { function: Activation::Gelu },
+		Layer::Linear { outputs: 16 },
+		dropout,
+		Layer::Skip { back: 5 },
+	];
+	assert_eq!(layers[2..12], block);
+	assert_eq!(layers[12..22], block);
+	assert_eq!(layers[22..], [Layer::LayerNorm, HEAD]);
+	assert_eq!(spec.labels_per_row(), 64);
+	let tables = (10 + 64) * 16;
+	let one = 2 * 2 * 16 + 4 * 17 * 16 + 17 * 64 + 65 * 16;
+	assert_eq!(spec.parameters(), Some(tables + 2 * one + 2 * 16 + 17 * 10));
+	let spec = JobSpec::example();
+	assert_eq!(spec.labels_per_row(), 1);
+	let function = Activation::Relu;
+	let (relu, linear) = (Layer::Activation { function }, |outputs| Layer::Linear { outputs });
+	let expected = [linear(64), relu, linear(32), relu, linear(10)];
+	assert_eq!(spec.model.layers(&spec.dataset), expected);
+}
+
+/// Frozen: clients and stored jobs depend on these bytes.
+#[test]
+fn layout() {
+	let mut cnn = JobSpec::example();
+	cnn.model = Model::Cnn {
+		channels: 1,
+		height: 8,
+		width: 8,
+		layers: vec![
+			CnnLayer::Conv { filters: 8, kernel: 3, stride: 1, padding: 1 },
+			CnnLayer::MaxPool { kernel: 2, stride: 2 },
+			CnnLayer::AvgPool { kernel: 2, stride: 2 },
+			CnnLayer::Dropout { rate_nano: 500_000_000 },
+			CnnLayer::Linear { outputs: 32 },
+		]
+		.try_into()
+		.unwrap(),
+		activation: Activation::Silu,
+	};
+	cnn.training.optimizer = Optimizer::Adam { beta1_nano: 1, beta2_nano: 2, epsilon_nano: 3 };
+	assert_eq!(cnn.validate(), Ok(()));
+	let found = [JobSpec::example(), of_everything(), cnn, of_text()].map(|spec| {
+		let bytes = spec.encode();
+		assert_eq!(JobSpec::decode(&mut &bytes[..]), Ok(spec));
+		format!("{} {}", bytes.len(), hex::encode(sp_crypto_hashing::blake2_256(&bytes)))
+	});
+	let frozen = [
+		"185 236c82543394147dd4072d797278c365b11806544c81b0c6663b796951bff17a",
+		"264 5fa6151beb7cd8618e30665d09c66c62f1bf5361c8c671403786f44adf9e1c55",
+		"238 36e9ec9c57dd38a932edbe82d305472cdcc3617c3039319e617f4d3019331894",
+		"199 4212c2efefe51cbbaacfd85316da643b88ad4fa1173c2476aea2f802385b2fac",
+	];
+	assert_eq!(found, frozen);
+}
+
+/// Every layer, and every option of the training.
+fn of_everything() -> JobSpec {
+	let mut spec = of_layers(vec![
+		Layer::Conv2d { filters: 4, kernel: 3, stride: 1, padding: 1 },
+		Layer::Activation { function: Activation::Relu },
+		Layer::Skip { back: 1 },
+		Layer::MaxPool2d { kernel: 2, stride: 2 },
+		Layer::AvgPool2d { kernel: 2, stride: 2 },
+		Layer::LayerNorm,
+		Layer::Dropout { rate_nano: 100_000_000 },
+		Layer::Linear { outputs: 12 },
+		Layer::Activation { function: Activation::Gelu },
+		Layer::Activation { function: Activation::Silu },
+		Layer::Activation { function: Activation::Tanh },
+		Layer::Activation { function: Activation::Sigmoid },
+		HEAD,
+	]);
+	let t = &mut spec.training;
+	t.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: true };
+	t.loss = Loss::MeanSquaredError;
+	t.schedule = Schedule::Cosine { final_rate_nano: 20_000 };
+	t.warmup_steps = 100;
+	t.clip_norm_nano = 1_000_000_000;
+	t.input_noise_nano = 10_000_000;
+	t.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: 1_000_000 });
+	assert_eq!(spec.validate(), Ok(()));
+	spec
+}
+
+/// A job written before there was more than this has the same meaning.
+#[test]
+fn new_fields_have_defaults() {
+	let training = &JobSpec::example().training;
+	let text = r#"{
+		"steps": 1500, "batch_size": 32, "checkpoint_interval": 50,
+		"optimizer": {"adamw": {
+			"beta1_nano": 900000000, "beta2_nano": 999000000, "epsilon_nano": 10
+		}},
+		"learning_rate_nano": 2000000, "weight_decay_nano": 0
+	}"#;
+	assert_eq!(&serde_json::from_str::<Training>(text).unwrap(), training);
+	let sgd = r#"{"sgd": {"momentum_nano": 5}}"#;
+	let expected = Optimizer::Sgd { momentum_nano: 5, nesterov: false };
+	assert_eq!(serde_json::from_str::<Optimizer>(sgd).unwrap(), expected);
+}
+
+/// Frozen: clients tell errors by these numbers, so new ones stand behind the old.
+#[test]
+fn errors_keep_their_numbers() {
+	for (error, number) in [
+		(SpecError::NoContentHash, 0),
+		(SpecError::WorkOverflow, 18),
+		(SpecError::DatasetTooLarge, 19),
+		(SpecError::BadEarlyStop, 39),
+	] {
+		assert_eq!(error.encode(), [number]);
+	}
+}
