@@ -68,5 +68,5 @@ impl<T: Config> Pallet<T> {
 
 /// The largest odd number up to `n`; 0 of 0.
 fn odd(n: u32) -> u32 {
-	n.saturating_sub(u32::from(n % 2 == 0))
+	n.saturating_sub(u32::from(n.is_multiple_of(2)))
 }

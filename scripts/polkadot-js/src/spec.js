@@ -342,21 +342,6 @@ function chainForm(value, key) {
 	return Object.fromEntries(Object.entries(value).map(([key, inner]) => [camel(key), chainForm(inner, key)]));
 }
 
-/**
- * The arguments of `taskMarket.submitJob`, as polkadot.js takes them. A job without
- * `audit_fee` gets none; see `withAuditFee`.
- */
-export function toChain({ spec, terms }) {
-	const { dataset, model, training } = spec;
-	const mlp = model.mlp;
-	return {
-		spec: {
-			dataset: { ...camelKeys(dataset), format: pascal(dataset.format) },
-			model: { Mlp: { hidden: mlp.hidden, activation: pascal(mlp.activation) } },
-			training: { ...camelKeys(training), optimizer: variant(training.optimizer) },
-		},
-		terms: camelKeys({ ...terms, audit_fee: terms.audit_fee ?? '0' }),
-	};
 /** Fields whose type is an enum. */
 const ENUMS = new Set([
 	...['format', 'model', 'input', 'layer', 'activation', 'function'],
@@ -367,7 +352,10 @@ const ENUMS = new Set([
 const NAMES = { adamw: 'AdamW', conv2d: 'Conv2d', max_pool2d: 'MaxPool2d', avg_pool2d: 'AvgPool2d' };
 const variantName = (name) => NAMES[name] ?? pascal(name);
 
-/** The arguments of `taskMarket.submitJob`, as polkadot.js takes them. */
+/**
+ * The arguments of `taskMarket.submitJob`, as polkadot.js takes them. A job without
+ * `audit_fee` gets none; see `withAuditFee`.
+ */
 export function toChain({ spec, terms }) {
-	return { spec: chainForm(spec), terms: camelKeys(terms) };
+	return { spec: chainForm(spec), terms: camelKeys({ ...terms, audit_fee: terms.audit_fee ?? '0' }) };
 }
