@@ -30,7 +30,7 @@ pub fn fate(fate: &Fate) -> &'static str {
 		Fate::ModelMissing => "model not stored: deposit lost",
 		Fate::Accepted => "accepted",
 		Fate::Rejected => "rejected: deposit lost",
-		Fate::Unavailable => "could not be fetched: part of the deposit lost",
+		Fate::Unavailable => "could not be fetched: deposit lost",
 		Fate::Undecided => "undecided: deposit returned, not paid",
 		Fate::Agreed => "settled by agreement",
 	}
