@@ -168,8 +168,8 @@ impl<R: Read> Rows<R> {
 		}
 		let label_at = match self.format {
 			DataFormat::CsvLabelLast => self.features,
-			// Text is read by its own module.
-			DataFormat::CsvLabelFirst | DataFormat::Text => 0,
+			// Other formats than CSV are read by their own modules.
+			_ => 0,
 		};
 		let (mut label, mut columns) = (None, 0usize);
 		for (column, field) in text.split(',').enumerate() {

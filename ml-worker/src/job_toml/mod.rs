@@ -20,7 +20,7 @@ use std::{
 use toml::de::DeTable;
 use trainyard_primitives::{
 	job::{Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS},
-	spec::{DataFormat, Dataset, JobSpec, Training, MAX_DATASET_BYTES, MAX_WIDTH},
+	spec::{DataFormat, Dataset, JobSpec, Normalization, Training, MAX_DATASET_BYTES, MAX_WIDTH},
 	text::MAX_TEXT,
 	work, Text,
 };
@@ -109,7 +109,7 @@ fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Op
 	};
 	root.finish();
 	let (dataset, dataset_path) = dataset?;
-	let spec = JobSpec { dataset, model: model?, training: training? };
+	let spec = JobSpec { dataset, model: model?, training: training?, initial_model: None };
 	if let Err(error) = spec.validate() {
 		let field = error.field();
 		let plain = field.trim_end_matches("_nano");
@@ -263,6 +263,8 @@ fn read_dataset(
 		features: small("features", features)?,
 		classes: small("classes", classes)?,
 		feature_divisor: divisor as u32,
+		labels: None,
+		normalization: Normalization::None,
 	};
 	Some((dataset, path))
 }
@@ -370,6 +372,10 @@ pub fn to_toml(job: &JobFile) -> String {
 		DataFormat::CsvLabelLast => "csv_label_last",
 		DataFormat::CsvLabelFirst => "csv_label_first",
 		DataFormat::Text => "text",
+		DataFormat::Idx => "idx",
+		DataFormat::Npy => "npy",
+		DataFormat::Npz => "npz",
+		DataFormat::Safetensors => "safetensors",
 	};
 	let _ = writeln!(
 		out,

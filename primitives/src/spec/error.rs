@@ -97,7 +97,7 @@ pub enum SpecError {
 	/// 2^32 - 1.
 	TooManyPositions,
 	/// The format and the model disagree on whether the inputs are tokens, or tokens are
-	/// divided.
+	/// divided or normalised.
 	TokensDisagree,
 	/// The warm-up is as long as the training or longer, or its first rate is below 10^-9.
 	BadWarmup,
@@ -109,6 +109,11 @@ pub enum SpecError {
 	BadInputNoise,
 	/// `training.early_stop` has no patience, or a difference above [`MAX_NANO`].
 	BadEarlyStop,
+	/// `dataset.labels` is missing with a format that keeps labels apart, given with another,
+	/// or has no hash, no length, too large a length or no URL.
+	BadLabels,
+	/// `initial_model` has no hash, no length, too large a length or no URL.
+	BadInitialModel,
 }
 
 impl SpecError {
@@ -141,6 +146,8 @@ impl SpecError {
 			BadClipNorm => "training.clip_norm_nano",
 			BadInputNoise => "training.input_noise_nano",
 			BadEarlyStop => "training.early_stop",
+			BadLabels => "dataset.labels",
+			BadInitialModel => "initial_model",
 		}
 	}
 }
@@ -210,8 +217,8 @@ impl fmt::Display for SpecError {
 				"rows of a batch, or validation rows, times positions or heads must be below 2^32",
 			),
 			TokensDisagree => f.write_str(
-				"text needs a model of tokens, a model of tokens needs text, and \
-				 feature_divisor is 1 for it",
+				"text needs a model of tokens, a model of tokens needs text, and it is neither \
+				 divided nor normalised",
 			),
 			BadWarmup => f.write_str(
 				"the warm-up must be shorter than the training, and the learning rate (x 10^9) at \
@@ -228,6 +235,16 @@ impl fmt::Display for SpecError {
 			BadEarlyStop => {
 				write!(f, "patience must be at least 1 and min_delta (x 10^9) at most {MAX_NANO}")
 			}
+			BadLabels => write!(
+				f,
+				"the format idx needs a file of labels with content hash, 1 to \
+				 {MAX_DATASET_BYTES} bytes and an http(s) location; other formats take none"
+			),
+			BadInitialModel => write!(
+				f,
+				"the initial model needs a content hash, 1 to {MAX_DATASET_BYTES} bytes and an \
+				 http(s) location"
+			),
 		}
 	}
 }

@@ -6,11 +6,13 @@
 //! (both operands are exact in binary64 below 2^53, which [`JobSpec::validate`]
 //! demands).
 
+mod data;
 mod error;
 mod model;
 mod shapes;
 mod training;
 
+pub use data::{DataFormat, Dataset, FileRef, InputFile, Normalization};
 pub use error::SpecError;
 pub use model::{Activation, CnnLayer, Input, Layer, Model};
 pub use shapes::{window, Shape, Shaped};
@@ -53,7 +55,7 @@ pub const MAX_DECAY_NANO: u64 = 999_999_970;
 pub const MAX_DROPOUT_NANO: u64 = 900_000_000;
 /// One, in nano.
 pub const ONE_NANO: u64 = 1_000_000_000;
-/// Most bytes of a data file: 2 GiB.
+/// Most bytes of a file that a job reads: 2 GiB.
 pub const MAX_DATASET_BYTES: u64 = 1 << 31;
 
 /// What to train, on what, and how.
@@ -78,72 +80,10 @@ pub struct JobSpec {
 	pub model: Model,
 	/// How it is trained.
 	pub training: Training,
-}
-
-/// Labelled rows. Row `i` (from 0) is a validation row when
-/// `i mod validation_every = validation_every - 1`, and a training row otherwise.
-#[derive(
-	Clone,
-	Debug,
-	PartialEq,
-	Eq,
-	Encode,
-	Decode,
-	DecodeWithMemTracking,
-	MaxEncodedLen,
-	TypeInfo,
-	Serialize,
-	Deserialize,
-)]
-#[serde(deny_unknown_fields)]
-pub struct Dataset {
-	/// `blake2_256` of the file.
-	pub content_hash: H256,
-	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
-	pub bytes: u64,
-	/// Where it can be had: an `http://` or `https://` URL.
-	pub location: Text,
-	/// How to read it.
-	pub format: DataFormat,
-	/// Rows that train; must match the file.
-	pub train_rows: u32,
-	/// Rows that validate; must match the file.
-	pub validation_rows: u32,
-	/// One row in this many validates; at least 2.
-	pub validation_every: u32,
-	/// Inputs of a row; of text, the context.
-	pub features: u32,
-	/// Classes; labels are 0 to `classes - 1`. Of text, the vocabulary.
-	pub classes: u32,
-	/// Every input is divided by this (binary32 division); 1 for tokens.
-	pub feature_divisor: u32,
-}
-
-/// File formats.
-#[derive(
-	Clone,
-	Copy,
-	Debug,
-	PartialEq,
-	Eq,
-	Encode,
-	Decode,
-	DecodeWithMemTracking,
-	MaxEncodedLen,
-	TypeInfo,
-	Serialize,
-	Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum DataFormat {
-	/// Comma-separated decimal numbers behind one header line, label last.
-	CsvLabelLast,
-	/// Comma-separated decimal numbers behind one header line, label first.
-	CsvLabelFirst,
-	/// Text, one token for each byte. Tokens number the bytes that occur in the file, in
-	/// ascending order. Row `i` is the tokens from `i features` on, as many as features, and
-	/// its labels are the tokens one further; a last, shorter row is dropped.
-	Text,
+	/// Fine-tuning: a `model.safetensors` with the parameters of this model, in which the
+	/// training begins; without one they are drawn from the assignment seed.
+	#[serde(default)]
+	pub initial_model: Option<FileRef>,
 }
 
 impl JobSpec {
@@ -157,6 +97,13 @@ impl JobSpec {
 				.collect(),
 			_ => alloc::vec![],
 		}
+	}
+
+	/// The files that the job reads, each once; the data first.
+	pub fn files(&self) -> impl Iterator<Item = (InputFile, FileRef)> + '_ {
+		let labels = self.dataset.labels.clone().map(|file| (InputFile::Labels, file));
+		let initial = self.initial_model.clone().map(|file| (InputFile::InitialModel, file));
+		core::iter::once((InputFile::Data, self.dataset.file())).chain(labels).chain(initial)
 	}
 
 	/// Number of parameters; `None` where the model is invalid.
@@ -186,24 +133,10 @@ impl JobSpec {
 	/// checked where it is counted.
 	pub fn validate(&self) -> Result<(), SpecError> {
 		let ensure = |ok: bool, error: SpecError| if ok { Ok(()) } else { Err(error) };
+		self.dataset.validate()?;
 		let d = &self.dataset;
-		ensure(d.content_hash != H256::zero(), SpecError::NoContentHash)?;
-		ensure(d.bytes > 0, SpecError::EmptyDataset)?;
-		ensure(d.bytes <= MAX_DATASET_BYTES, SpecError::DatasetTooLarge)?;
-		let location = core::str::from_utf8(&d.location.0).unwrap_or_default();
-		let rest = location.strip_prefix("http://").or(location.strip_prefix("https://"));
-		ensure(rest.is_some_and(|rest| !rest.is_empty()), SpecError::BadLocation)?;
-		ensure(d.validation_every >= 2, SpecError::BadSplit)?;
-		let rows = u64::from(d.train_rows).saturating_add(u64::from(d.validation_rows));
-		let validating = rows.checked_div(u64::from(d.validation_every));
-		ensure(
-			d.validation_rows > 0 && validating == Some(u64::from(d.validation_rows)),
-			SpecError::RowsDisagree,
-		)?;
-		ensure((1..=MAX_WIDTH).contains(&d.features), SpecError::BadFeatures)?;
-		ensure((2..=MAX_WIDTH).contains(&d.classes), SpecError::BadClasses)?;
-		ensure(d.feature_divisor > 0, SpecError::ZeroDivisor)?;
-
+		let initial = self.initial_model.as_ref();
+		ensure(initial.is_none_or(FileRef::is_valid), SpecError::BadInitialModel)?;
 		self.validate_model()?;
 		let t = &self.training;
 		ensure((1..=MAX_STEPS).contains(&t.steps), SpecError::BadSteps)?;
@@ -247,7 +180,7 @@ impl JobSpec {
 		let ensure = |ok: bool, error: SpecError| if ok { Ok(()) } else { Err(error) };
 		let d = &self.dataset;
 		let (tokens, text) = (self.model.input() == Input::Tokens, d.format == DataFormat::Text);
-		ensure(tokens == text && !(text && d.feature_divisor != 1), SpecError::TokensDisagree)?;
+		ensure(tokens == text, SpecError::TokensDisagree)?;
 		let layers = self.shaped_layers()?;
 		let parameters = self.parameters().unwrap_or(u64::MAX);
 		ensure(parameters > 0, SpecError::NoParameters)?;
@@ -277,7 +210,10 @@ impl JobSpec {
 				features: 64,
 				classes: 10,
 				feature_divisor: 16,
+				labels: None,
+				normalization: Normalization::None,
 			},
+			initial_model: None,
 			model: Model::Mlp {
 				hidden: BoundedVec::truncate_from(alloc::vec![64, 32]),
 				activation: Activation::Relu,

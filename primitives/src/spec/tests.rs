@@ -14,6 +14,21 @@ fn the_example_is_valid() {
 }
 
 #[test]
+fn files_are_listed() {
+	let mut spec = JobSpec::example();
+	let file = |byte| FileRef { content_hash: H256::repeat_byte(byte), ..spec.dataset.file() };
+	let (labels, initial) = (file(2), file(3));
+	assert_eq!(spec.files().collect::<Vec<_>>(), [(InputFile::Data, spec.dataset.file())]);
+	spec.dataset.format = DataFormat::Idx;
+	spec.dataset.labels = Some(labels.clone());
+	spec.initial_model = Some(initial.clone());
+	assert_eq!(spec.validate(), Ok(()));
+	let data = (InputFile::Data, spec.dataset.file());
+	let all = [data, (InputFile::Labels, labels), (InputFile::InitialModel, initial)];
+	assert_eq!(spec.files().collect::<Vec<_>>(), all);
+}
+
+#[test]
 fn every_rule_is_enforced() {
 	use SpecError::*;
 	type Break = fn(&mut JobSpec);
@@ -23,6 +38,24 @@ fn every_rule_is_enforced() {
 		(DatasetTooLarge, |s| s.dataset.bytes = MAX_DATASET_BYTES + 1),
 		(BadLocation, |s| s.dataset.location = Text::new("ftp://x").unwrap()),
 		(BadLocation, |s| s.dataset.location = Text::new("http://").unwrap()),
+		(BadLabels, |s| s.dataset.labels = Some(s.dataset.file())),
+		(BadLabels, |s| s.dataset.format = DataFormat::Idx),
+		(BadLabels, |s| {
+			s.dataset.format = DataFormat::Idx;
+			s.dataset.labels = Some(FileRef { bytes: 0, ..s.dataset.file() });
+		}),
+		(BadInitialModel, |s| {
+			let content_hash = H256::zero();
+			s.initial_model = Some(FileRef { content_hash, ..s.dataset.file() });
+		}),
+		(BadInitialModel, |s| {
+			let bytes = MAX_DATASET_BYTES + 1;
+			s.initial_model = Some(FileRef { bytes, ..s.dataset.file() });
+		}),
+		(BadInitialModel, |s| {
+			let location = Text::new("ftp://x").unwrap();
+			s.initial_model = Some(FileRef { location, ..s.dataset.file() });
+		}),
 		(BadSplit, |s| s.dataset.validation_every = 1),
 		(RowsDisagree, |s| s.dataset.validation_rows = 360),
 		(RowsDisagree, |s| s.dataset.train_rows = u32::MAX),
@@ -204,6 +237,7 @@ fn every_rule_of_the_models_is_enforced() {
 		(TokensDisagree, JobSpec { model: of_text().model, ..JobSpec::example() }),
 		(TokensDisagree, JobSpec { model: JobSpec::example().model, ..of_text() }),
 		(TokensDisagree, text(|s| s.dataset.feature_divisor = 2)),
+		(TokensDisagree, text(|s| s.dataset.normalization = Normalization::Standard)),
 		(BadInputNoise, text(|s| s.training.input_noise_nano = 1)),
 	];
 	for (error, spec) in cases {
@@ -335,6 +369,7 @@ fn errors_keep_their_numbers() {
 		(SpecError::WorkOverflow, 18),
 		(SpecError::DatasetTooLarge, 19),
 		(SpecError::BadEarlyStop, 39),
+		(SpecError::BadInitialModel, 41),
 	] {
 		assert_eq!(error.encode(), [number]);
 	}

@@ -1,0 +1,208 @@
+//! What a job reads: data and labels, and the model that a fine-tuning begins with.
+
+use super::{SpecError, MAX_DATASET_BYTES, MAX_WIDTH};
+use crate::{Text, H256};
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+use serde::{Deserialize, Serialize};
+
+/// A file, by content.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
+pub struct FileRef {
+	/// `blake2_256` of the file.
+	pub content_hash: H256,
+	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
+	pub bytes: u64,
+	/// Where it can be had: an `http://` or `https://` URL.
+	pub location: Text,
+}
+
+/// What a job reads a file for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum InputFile {
+	/// [`JobSpec::dataset`](super::JobSpec::dataset).
+	Data,
+	/// [`Dataset::labels`].
+	Labels,
+	/// [`JobSpec::initial_model`](super::JobSpec::initial_model).
+	InitialModel,
+}
+
+/// Labelled rows. Row `i` (from 0) is a validation row when
+/// `i mod validation_every = validation_every - 1`, and a training row otherwise.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Dataset {
+	/// `blake2_256` of the file.
+	pub content_hash: H256,
+	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
+	pub bytes: u64,
+	/// Where it can be had: an `http://` or `https://` URL.
+	pub location: Text,
+	/// How to read it.
+	pub format: DataFormat,
+	/// Rows that train; must match the file.
+	pub train_rows: u32,
+	/// Rows that validate; must match the file.
+	pub validation_rows: u32,
+	/// One row in this many validates; at least 2.
+	pub validation_every: u32,
+	/// Inputs of a row; of text, the context.
+	pub features: u32,
+	/// Classes; labels are 0 to `classes - 1`. Of text, the vocabulary.
+	pub classes: u32,
+	/// Every input is divided by this (binary32 division); 1 for tokens.
+	pub feature_divisor: u32,
+	/// The labels, where they are a file of their own: with [`DataFormat::Idx`], and only with
+	/// it.
+	#[serde(default)]
+	pub labels: Option<FileRef>,
+	/// What happens to the inputs behind the division.
+	#[serde(default)]
+	pub normalization: Normalization,
+}
+
+/// File formats. CSV and IDX files may be compressed by gzip; hash and length are those of the
+/// file as it is.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum DataFormat {
+	/// Comma-separated decimal numbers behind one header line, label last.
+	CsvLabelLast,
+	/// Comma-separated decimal numbers behind one header line, label first. Labels are whole
+	/// numbers, written in any way (`1.000000000000000000e+00`).
+	CsvLabelFirst,
+	/// Text, one token for each byte. Tokens number the bytes that occur in the file, in
+	/// ascending order. Row `i` is the tokens from `i features` on, as many as features, and
+	/// its labels are the tokens one further; a last, shorter row is dropped.
+	Text,
+	/// Two files as of MNIST (LeCun, Cortes and Burges 1998): inputs `[rows, ..]`, and labels
+	/// `[rows]` in [`Dataset::labels`].
+	Idx,
+	/// A NumPy array file: `[rows, features + 1]`, label last.
+	Npy,
+	/// A NumPy archive with the arrays `x` of `[rows, ..]` and `y` of `[rows]`, or, of those
+	/// names, `x_train` and `y_train`.
+	Npz,
+	/// A safetensors file with the tensors `x` of `[rows, ..]` and `y` of `[rows]`.
+	Safetensors,
+}
+
+/// What happens to inputs before they train, behind the division by
+/// [`Dataset::feature_divisor`].
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Normalization {
+	/// Nothing.
+	#[default]
+	None,
+	/// Each feature loses its mean over the training rows, and is divided by its standard
+	/// deviation over them (by 1 where that is zero).
+	Standard,
+}
+
+impl FileRef {
+	/// Whether hash, length and location are such that the file can be fetched.
+	pub fn is_valid(&self) -> bool {
+		self.content_hash != H256::zero()
+			&& (1..=MAX_DATASET_BYTES).contains(&self.bytes)
+			&& is_url(&self.location)
+	}
+}
+
+impl Dataset {
+	/// The file of the rows.
+	pub fn file(&self) -> FileRef {
+		FileRef {
+			content_hash: self.content_hash,
+			bytes: self.bytes,
+			location: self.location.clone(),
+		}
+	}
+
+	/// The rules that need nothing but the dataset, first violation.
+	pub(super) fn validate(&self) -> Result<(), SpecError> {
+		let ensure = |ok: bool, error: SpecError| if ok { Ok(()) } else { Err(error) };
+		ensure(self.content_hash != H256::zero(), SpecError::NoContentHash)?;
+		ensure(self.bytes > 0, SpecError::EmptyDataset)?;
+		ensure(self.bytes <= MAX_DATASET_BYTES, SpecError::DatasetTooLarge)?;
+		ensure(is_url(&self.location), SpecError::BadLocation)?;
+		let apart = self.format == DataFormat::Idx;
+		let labels = self.labels.as_ref();
+		ensure(
+			labels.is_some() == apart && labels.is_none_or(FileRef::is_valid),
+			SpecError::BadLabels,
+		)?;
+		ensure(self.validation_every >= 2, SpecError::BadSplit)?;
+		let rows = u64::from(self.train_rows).saturating_add(u64::from(self.validation_rows));
+		let validating = rows.checked_div(u64::from(self.validation_every));
+		ensure(
+			self.validation_rows > 0 && validating == Some(u64::from(self.validation_rows)),
+			SpecError::RowsDisagree,
+		)?;
+		ensure((1..=MAX_WIDTH).contains(&self.features), SpecError::BadFeatures)?;
+		ensure((2..=MAX_WIDTH).contains(&self.classes), SpecError::BadClasses)?;
+		ensure(self.feature_divisor > 0, SpecError::ZeroDivisor)?;
+		let plain = self.feature_divisor == 1 && self.normalization == Normalization::None;
+		ensure(self.format != DataFormat::Text || plain, SpecError::TokensDisagree)
+	}
+}
+
+/// Whether `location` is an `http://` or `https://` URL in UTF-8.
+fn is_url(location: &Text) -> bool {
+	let location = core::str::from_utf8(&location.0).unwrap_or_default();
+	let rest = location.strip_prefix("http://").or(location.strip_prefix("https://"));
+	rest.is_some_and(|rest| !rest.is_empty())
+}
