@@ -39,6 +39,8 @@ pub(super) type AtBlock = subxt::client::ClientAtBlock<Config, OnlineClientAtBlo
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Jobs asked for in one request.
+const JOBS_AT_ONCE: u32 = 256;
 /// Longest pause between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
@@ -397,9 +399,29 @@ impl Chain {
 		self.api("job", id, None).await
 	}
 
-	/// Jobs that have not ended, at block `at`.
+	/// All jobs that have not ended, at block `at`, by number. A node tells a part at a time.
 	pub async fn active_jobs(&self, at: H256) -> Result<Vec<JobView>, ChainError> {
-		self.api("active_jobs", (), Some(at)).await
+		let mut jobs = Vec::<JobView>::new();
+		loop {
+			let last = jobs.last().map(|job| job.id);
+			let more: Vec<JobView> =
+				self.api("active_jobs_after", (last, JOBS_AT_ONCE), Some(at)).await?;
+			let whole = more.len() >= JOBS_AT_ONCE as usize;
+			// A node that repeats itself must not hold us.
+			jobs.extend(more.into_iter().filter(|job| last.is_none_or(|last| job.id > last)));
+			if !whole || jobs.last().map(|job| job.id) == last {
+				return Ok(jobs);
+			}
+		}
+	}
+
+	/// Least audit fee for these terms; `None` where specification or terms are out of range.
+	pub async fn audit_fee(
+		&self,
+		spec: &JobSpec,
+		terms: &Terms,
+	) -> Result<Option<Balance>, ChainError> {
+		self.api("audit_fee", (spec, terms), None).await
 	}
 
 	/// The newest `count` jobs, newest first.
@@ -485,7 +507,8 @@ pub(super) fn user_error(e: &subxt::rpcs::UserError) -> String {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::chain::fake::FakeNode;
+	use crate::chain::fake::{self, FakeNode};
+	use trainyard_primitives::job::JobState;
 
 	#[tokio::test]
 	async fn an_address_that_is_none_is_refused_at_once() {
@@ -521,6 +544,35 @@ mod tests {
 		}
 		let upgraded = FakeNode::new(|_, _, _| Ok(99u32.encode())).chain().await;
 		assert!(upgraded.check_protocol().await.unwrap_err().is_final());
+	}
+
+	#[tokio::test]
+	async fn all_jobs_are_asked_for_in_parts() {
+		let of = |count: u32| {
+			let jobs = |after: Option<JobId>, most: u32| -> Vec<JobView> {
+				let from = after.map_or(0, |after| after + 1);
+				(from..)
+					.take(most as usize)
+					.map(|id| JobView { id, ..fake::job(JobState::Open) })
+					.collect()
+			};
+			FakeNode::new(move |method, arguments, _| {
+				assert_eq!(method, "TrainyardApi_active_jobs_after");
+				let (after, most) = <(Option<JobId>, u32)>::decode(&mut &*arguments).unwrap();
+				let left = count - after.map_or(0, |after| after + 1);
+				Ok(jobs(after, most.min(left)).encode())
+			})
+		};
+		for count in [0, 1, JOBS_AT_ONCE - 1, JOBS_AT_ONCE, 2 * JOBS_AT_ONCE + 3] {
+			let jobs = of(count).chain().await.active_jobs(H256::zero()).await.unwrap();
+			let numbers: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
+			assert_eq!(numbers, (0..count).collect::<Vec<_>>());
+		}
+		// A node that does not know where to go on is not followed for ever.
+		let same: Vec<JobView> =
+			(0..JOBS_AT_ONCE).map(|id| JobView { id, ..fake::job(JobState::Open) }).collect();
+		let stuck = FakeNode::new(move |_, _, _| Ok(same.encode())).chain().await;
+		assert_eq!(stuck.active_jobs(H256::zero()).await.unwrap().len(), JOBS_AT_ONCE as usize);
 	}
 
 	#[test]

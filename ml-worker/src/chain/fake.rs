@@ -2,7 +2,7 @@
 
 use super::{
 	client::{Chain, Connection},
-	ChainError,
+	AccountId32, ChainError, JobView,
 };
 use serde_json::{json, Value};
 use std::sync::{
@@ -13,7 +13,11 @@ use subxt::rpcs::{
 	client::{RawRpcFuture, RawRpcSubscription, RawValue, RpcClientT},
 	Error, RpcClient, UserError,
 };
-use trainyard_primitives::H256;
+use trainyard_primitives::{
+	job::{JobState, Settlement, Terms},
+	spec::JobSpec,
+	H256,
+};
 
 /// Its address, as errors name it.
 pub(crate) const URL: &str = "ws://fake";
@@ -39,6 +43,34 @@ pub(crate) fn hash(number: u32) -> H256 {
 	let mut bytes = [0; 32];
 	bytes[..4].copy_from_slice(&number.to_be_bytes());
 	H256(bytes)
+}
+
+/// A job, as the chain tells it.
+pub(crate) fn job(state: JobState) -> JobView {
+	JobView {
+		id: 3,
+		submitter: AccountId32([3; 32]),
+		invited: None,
+		spec: JobSpec::example(),
+		terms: Terms {
+			price_per_ut: 1_000_000_000_000,
+			replicas: 1,
+			verifiers: 1,
+			audit_segments: 1,
+			audit_fee: 1,
+			apply_blocks: 10,
+			training_blocks: 60,
+		},
+		work: 6_012,
+		deposit: 0,
+		state,
+		deadline: 110,
+		seed: None,
+		applicants: vec![],
+		replicas: vec![],
+		audit: None,
+		settlement: Settlement::default(),
+	}
 }
 
 fn number_of(hash: &[u8]) -> u32 {

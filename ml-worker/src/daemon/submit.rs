@@ -162,9 +162,8 @@ async fn why_refused(chain: &Chain, spec: &JobSpec, terms: &Terms) -> Result<Str
 		return Ok(format!("{}: {error}", error.field()));
 	}
 	let constant = |name| chain.constant("TaskMarket", name);
-	let least_fee = constant("MinAuditFee").await?.unwrap_or(0);
-	if terms.audit_fee < least_fee {
-		return Ok(format!("terms.audit_fee must be at least {}", amount::format(least_fee)));
+	if let Some(least) = chain.audit_fee(spec, terms).await?.filter(|fee| terms.audit_fee < *fee) {
+		return Ok(format!("terms.audit_fee must be at least {}", amount::format(least)));
 	}
 	let least = constant("MinPeriod").await?.unwrap_or(0);
 	let applying = constant("MaxApplyBlocks").await?.unwrap_or(u128::from(u32::MAX));
@@ -263,8 +262,8 @@ pub fn summary(job: &JobView) -> String {
 
 #[cfg(test)]
 mod tests {
-	use super::{changes::tests::job, *};
-	use crate::chain::fake::FakeNode;
+	use super::*;
+	use crate::chain::fake::{job, FakeNode};
 	use codec::Encode;
 	use trainyard_primitives::{
 		job::{Ending, Settlement},

@@ -123,43 +123,15 @@ fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
 	use super::*;
-	use crate::chain::{AccountId32, AuditView, ReplicaView};
+	use crate::chain::{fake::job, AccountId32, AuditView, ReplicaView};
 	use trainyard_primitives::{
 		audit::{AuditPhase, Decision, GroupVerdict, RejectReason, SegmentEvidence},
-		job::{Ending, JobState, Reveal, Settlement, Terms, WorkResult},
-		spec::JobSpec,
+		job::{Ending, JobState, Reveal, WorkResult},
 		views::{GroupView, MemberView},
 		Text, H256,
 	};
-
-	pub(in crate::daemon::submit) fn job(state: JobState) -> JobView {
-		JobView {
-			id: 3,
-			submitter: AccountId32([3; 32]),
-			invited: None,
-			spec: JobSpec::example(),
-			terms: Terms {
-				price_per_ut: 1_000_000_000_000,
-				replicas: 1,
-				verifiers: 1,
-				audit_segments: 1,
-				audit_fee: 1,
-				apply_blocks: 10,
-				training_blocks: 60,
-			},
-			work: 6_012,
-			deposit: 0,
-			state,
-			deadline: 110,
-			seed: None,
-			applicants: vec![],
-			replicas: vec![],
-			audit: None,
-			settlement: Settlement::default(),
-		}
-	}
 
 	fn texts(before: Option<&JobView>, now: &JobView) -> Vec<String> {
 		changes(before, now).into_iter().map(|c| c.text).collect()

@@ -37,7 +37,7 @@ async fn verifier(folder: &Path) -> Verifier {
 async fn verifier_told(folder: &Path, jobs: Vec<JobView>) -> Verifier {
 	let node = FakeNode::new(move |method, _, _| match method {
 		"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
-		"TrainyardApi_active_jobs" => Ok(jobs.encode()),
+		"TrainyardApi_active_jobs_after" => Ok(jobs.encode()),
 		"TrainyardApi_verifiers" => Ok(Vec::<(AccountId32, Balance)>::new().encode()),
 		_ => Err("no such method"),
 	});
