@@ -197,7 +197,7 @@ fn two_results_that_pass_are_not_both_accepted() {
 		let first = round(&vec![Act::Speak(both); 3]);
 		assert_eq!((Outcome::get(), view().round), (None, 1));
 		assert!(view().groups.iter().all(|group| group.decision.is_none()));
-		assert_eq!(drawn(), [[], []], "other segments may tell them apart");
+		assert!(drawn().iter().all(Vec::is_empty), "other segments may tell them apart");
 		let second = round(&vec![Act::Speak(vec![Say::Yes(1), Say::No]); 3]);
 		let fees: Vec<_> = first.into_iter().chain(second).collect();
 		assert_eq!(outcome(), (vec![Decision::Accepted, Decision::Rejected], fees));

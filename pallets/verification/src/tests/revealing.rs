@@ -266,11 +266,17 @@ fn a_result_that_stopped_early_has_only_its_own_segments() {
 			Verification::advance(JOB);
 			let said = reject(reason);
 			let seats = committee();
-			seats.iter().for_each(|who| assert_ok!(commit(*who, &said)));
+			for who in &seats {
+				assert_ok!(commit(*who, &said));
+			}
 			Verification::advance(JOB);
 			match error {
-				Some(error) => assert_noop!(reveal(seats[0], &said), error),
-				None => assert_ok!(reveal(seats[0], &said)),
+				Some(error) => {
+					assert_noop!(reveal(seats[0], &said), error);
+				}
+				None => {
+					assert_ok!(reveal(seats[0], &said));
+				}
 			}
 		});
 	}
