@@ -10,7 +10,9 @@ use std::{
 	path::{Path, PathBuf},
 	sync::atomic::AtomicBool,
 };
-use trainyard_primitives::spec::{Activation, DataFormat, Dataset, JobSpec, Model};
+use trainyard_primitives::spec::{
+	Activation, DataFormat, Dataset, EarlyStop, JobSpec, Model, MAX_NANO,
+};
 
 /// Seed of the runs.
 pub const SEED: H256 = H256([7; 32]);
@@ -55,6 +57,14 @@ pub fn job(path: &Path) -> JobSpec {
 	spec.training.batch_size = 8;
 	spec.training.checkpoint_interval = 10;
 	spec.training.learning_rate_nano = 10_000_000;
+	spec
+}
+
+/// The same job, which stops early: no fall of the loss is large enough, so that it ends with
+/// its third segment.
+pub fn stopping(path: &Path) -> JobSpec {
+	let mut spec = job(path);
+	spec.training.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: MAX_NANO });
 	spec
 }
 

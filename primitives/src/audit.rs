@@ -30,7 +30,8 @@ use serde::{Deserialize, Serialize};
 pub struct SegmentEvidence {
 	/// The segment: from checkpoint `segment` to checkpoint `segment + 1`.
 	pub segment: u32,
-	/// Merkle root over the steps' losses and logits, see `bundle::trace_leaf`.
+	/// Merkle root over the steps' losses and logits and the evaluation of the end state, see
+	/// `bundle::trace_leaf`.
 	pub trace_root: H256,
 	/// Hash of the state that the replay ended in.
 	pub end_state: H256,
@@ -54,7 +55,8 @@ pub struct SegmentEvidence {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum RejectReason {
-	/// The checkpoints are not those that the specification asks for.
+	/// The checkpoints are not those that the specification asks for, or by their committed
+	/// losses training stops elsewhere.
 	WrongCheckpoints,
 	/// Checkpoint 0 is not the initial state of (specification, seed).
 	WrongInitialState,
@@ -67,6 +69,11 @@ pub enum RejectReason {
 	},
 	/// The model is not the last checkpoint's parameters.
 	WrongModel,
+	/// The evaluation of a checkpoint's state is another one than the committed one.
+	WrongEvaluation {
+		/// The checkpoint.
+		checkpoint: u32,
+	},
 }
 
 /// A verifier's word on one distinct result of a job.
@@ -162,4 +169,29 @@ pub enum AuditPhase {
 	},
 	/// Decided.
 	Done,
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	/// Frozen: commitments cover these bytes, and clients in other languages read them.
+	#[test]
+	fn layout_of_reasons() {
+		let hash = |byte| H256([byte; 32]);
+		let evidence = SegmentEvidence { segment: 7, trace_root: hash(1), end_state: hash(2) };
+		let mut segment = vec![2, 7, 0, 0, 0];
+		segment.extend([1; 32]);
+		segment.extend([2; 32]);
+		for (reason, bytes) in [
+			(RejectReason::WrongCheckpoints, vec![0]),
+			(RejectReason::WrongInitialState, vec![1]),
+			(RejectReason::WrongSegment(evidence), segment),
+			(RejectReason::WrongState { checkpoint: 258 }, vec![3, 2, 1, 0, 0]),
+			(RejectReason::WrongModel, vec![4]),
+			(RejectReason::WrongEvaluation { checkpoint: 258 }, vec![5, 2, 1, 0, 0]),
+		] {
+			assert_eq!(reason.encode(), bytes, "{reason:?}");
+		}
+	}
 }

@@ -34,21 +34,97 @@ pub fn state_hash(mut tensors: Vec<TensorDigest>) -> H256 {
 	(b"trainyard/state/v1", tensors).using_encoded(blake2_256).into()
 }
 
-/// Leaf of the bundle tree: Merkle leaf over SCALE(step: u32, state hash).
-pub fn checkpoint_leaf(step: u32, state: &H256) -> H256 {
-	(step, state).using_encoded(merkle::leaf)
+/// How a checkpoint's model does on the validation rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Evaluation {
+	/// Bits of the mean loss, a binary32.
+	pub loss_bits: u32,
+	/// Labels that are predicted.
+	pub correct: u32,
+	/// Labels: one for each row, or for each input of a text.
+	pub labels: u32,
+}
+
+/// What a bundle commits to of one checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Checkpoint {
+	/// Steps done.
+	pub step: u32,
+	/// Hash of the state after them.
+	pub state: H256,
+	/// Evaluation of the model in this state: whether training stops early depends on it.
+	pub evaluation: Evaluation,
+}
+
+/// Leaf of the bundle tree: Merkle leaf over SCALE(step: u32, state hash, bits of the
+/// validation loss: u32, correct labels: u32, labels: u32).
+pub fn checkpoint_leaf(checkpoint: &Checkpoint) -> H256 {
+	checkpoint.using_encoded(merkle::leaf)
 }
 
 /// Bundle root: Merkle root of the checkpoint leaves in ascending step, checkpoint 0
 /// included.
-pub fn bundle_root<'a>(checkpoints: impl IntoIterator<Item = (u32, &'a H256)>) -> H256 {
-	let leaves: Vec<H256> = checkpoints.into_iter().map(|(s, h)| checkpoint_leaf(s, h)).collect();
+pub fn bundle_root(checkpoints: impl IntoIterator<Item = Checkpoint>) -> H256 {
+	let leaves: Vec<H256> = checkpoints.into_iter().map(|c| checkpoint_leaf(&c)).collect();
 	merkle::root(&leaves)
 }
 
 /// Leaf of a replay trace: Merkle leaf over SCALE(step: u32, bits of the loss: u32,
 /// blake2_256 of the logits' little-endian bytes). No bundle contains it: who did
 /// not replay the step cannot know it.
+///
+/// Behind the leaves of a segment's steps stands one of the evaluation of its end state, in
+/// the same form: the steps done there, the validation loss, and the losses of the validation
+/// labels, in their order, in place of the logits.
 pub fn trace_leaf(step: u32, loss: f32, logits: &[u8]) -> H256 {
 	(step, loss.to_bits(), blake2_256(logits)).using_encoded(merkle::leaf)
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	fn checkpoint(step: u32) -> Checkpoint {
+		let evaluation = Evaluation { loss_bits: 1.5f32.to_bits(), correct: 7, labels: 9 };
+		Checkpoint { step, state: H256([step as u8; 32]), evaluation }
+	}
+
+	/// The layout is frozen: verifiers in other languages build it by hand.
+	#[test]
+	fn layout_of_the_leaves() {
+		let mut bytes = vec![0];
+		bytes.extend(5u32.to_le_bytes());
+		bytes.extend([5; 32]);
+		bytes.extend(1.5f32.to_le_bytes());
+		bytes.extend(7u32.to_le_bytes());
+		bytes.extend(9u32.to_le_bytes());
+		assert_eq!(checkpoint_leaf(&checkpoint(5)), H256(blake2_256(&bytes)));
+
+		let mut bytes = vec![0];
+		bytes.extend(5u32.to_le_bytes());
+		bytes.extend(1.5f32.to_le_bytes());
+		bytes.extend(blake2_256(b"logits"));
+		assert_eq!(trace_leaf(5, 1.5, b"logits"), H256(blake2_256(&bytes)));
+	}
+
+	#[test]
+	fn the_root_binds_every_part_of_every_checkpoint() {
+		let all: Vec<Checkpoint> = (0..4).map(checkpoint).collect();
+		let root = bundle_root(all.clone());
+		let changes: [fn(&mut Checkpoint); 5] = [
+			|c| c.step += 1,
+			|c| c.state = H256::zero(),
+			|c| c.evaluation.loss_bits ^= 1,
+			|c| c.evaluation.correct -= 1,
+			|c| c.evaluation.labels += 1,
+		];
+		for at in 1..4 {
+			for change in changes {
+				let mut other = all.clone();
+				change(&mut other[at]);
+				assert_ne!(bundle_root(other), root);
+			}
+			assert_ne!(bundle_root(all[..at].to_vec()), root, "fewer checkpoints");
+		}
+	}
 }

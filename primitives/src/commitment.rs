@@ -1,22 +1,22 @@
 //! Commitments: hashes that bind a result before it is shown. The account inside
 //! stops copying somebody's commitment; domain and genesis hash stop replay.
 
-use crate::{JobId, H256};
+use crate::{job::WorkResult, JobId, H256};
 use codec::Encode;
 use sp_crypto_hashing::blake2_256;
 
 /// A trainer's commitment to a result:
-/// `blake2_256(SCALE("trainyard/commit/v1", genesis_hash, job, account, bundle_root,
-/// model_root, salt))`.
+/// `blake2_256(SCALE("trainyard/commit/v2", genesis_hash, job, account, bundle_root,
+/// model_root, segments: u32, salt))`.
 pub fn result<AccountId: Encode>(
 	genesis: &H256,
 	job: JobId,
 	account: &AccountId,
-	bundle_root: &H256,
-	model_root: &H256,
+	result: &WorkResult,
 	salt: &[u8; 32],
 ) -> H256 {
-	(b"trainyard/commit/v1", genesis, job, account, bundle_root, model_root, salt)
+	let WorkResult { bundle_root, model_root, segments } = result;
+	(b"trainyard/commit/v2", genesis, job, account, bundle_root, model_root, segments, salt)
 		.using_encoded(blake2_256)
 		.into()
 }
@@ -44,14 +44,17 @@ mod tests {
 	/// The layout is frozen: clients in other languages build it by hand.
 	#[test]
 	fn layout() {
-		let (g, b, m, s) = (H256([1; 32]), H256([2; 32]), H256([3; 32]), [4u8; 32]);
-		let mut bytes = b"trainyard/commit/v1".to_vec();
+		let (bundle_root, model_root) = (H256([2; 32]), H256([3; 32]));
+		let shown = WorkResult { bundle_root, model_root, segments: 258 };
+		let mut bytes = b"trainyard/commit/v2".to_vec();
 		bytes.extend([1; 32]);
 		bytes.extend(7u32.to_le_bytes());
 		bytes.extend([9u8; 32]);
 		bytes.extend([2; 32]);
 		bytes.extend([3; 32]);
+		bytes.extend([2, 1, 0, 0]);
 		bytes.extend([4; 32]);
-		assert_eq!(result(&g, 7, &[9u8; 32], &b, &m, &s), H256(blake2_256(&bytes)));
+		let made = result(&H256([1; 32]), 7, &[9u8; 32], &shown, &[4; 32]);
+		assert_eq!(made, H256(blake2_256(&bytes)));
 	}
 }

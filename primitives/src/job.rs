@@ -179,6 +179,8 @@ pub struct Reveal {
 	pub bundle_root: H256,
 	/// Root of the blob `model.safetensors`.
 	pub model_root: H256,
+	/// Segments trained: all of the job's, or fewer where it stopped early.
+	pub segments: u32,
 	/// Where bundle and data are served: base URL of the trainer's HTTP server.
 	pub location: Text,
 }
@@ -186,7 +188,11 @@ pub struct Reveal {
 impl Reveal {
 	/// The part that must agree between honest replicas.
 	pub fn result(&self) -> WorkResult {
-		WorkResult { bundle_root: self.bundle_root, model_root: self.model_root }
+		WorkResult {
+			bundle_root: self.bundle_root,
+			model_root: self.model_root,
+			segments: self.segments,
+		}
 	}
 }
 
@@ -212,6 +218,8 @@ pub struct WorkResult {
 	pub bundle_root: H256,
 	/// Root of the blob `model.safetensors`.
 	pub model_root: H256,
+	/// Segments trained: all of the job's, or fewer where it stopped early.
+	pub segments: u32,
 }
 
 /// Where the money of a job went. What came in (escrow, deposits) equals what went out.

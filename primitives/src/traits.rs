@@ -7,6 +7,7 @@ use crate::{
 	JobId, MicroUt, H256,
 };
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 use sp_runtime::{DispatchResult, Weight};
 
 /// A seed that forms after a given block.
@@ -43,8 +44,9 @@ pub trait TrainerRegistry<AccountId> {
 
 /// Rounds of commit and reveal, one per job.
 pub trait Submissions<AccountId> {
-	/// Opens a round for `trainers`; commitments are taken from now on.
-	fn open(job: JobId, trainers: &[AccountId]) -> DispatchResult;
+	/// Opens a round for `trainers`; commitments are taken from now on. A result that claims
+	/// another number of `segments` trained is not taken.
+	fn open(job: JobId, trainers: &[AccountId], segments: RangeInclusive<u32>) -> DispatchResult;
 	/// Ends committing: reveals are taken from now on. Returns who committed.
 	fn open_reveals(job: JobId) -> Vec<AccountId>;
 	/// Whether everyone has committed, or, while revealing, every committer revealed.
@@ -73,13 +75,11 @@ pub trait JobObserver {
 /// What is to be audited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRequest<AccountId> {
-	/// Distinct results, and who delivered each.
+	/// Distinct results, and who delivered each. A result has the segments that it says.
 	pub groups: Vec<(WorkResult, Vec<AccountId>)>,
 	/// Accounts that may not be on the committee: the submitter and all trainers.
 	pub parties: Vec<AccountId>,
-	/// Segments of the job.
-	pub segments: u32,
-	/// Segments to draw.
+	/// Segments to draw of each result; all of one that has fewer.
 	pub audit_segments: u32,
 	/// Size of the committee.
 	pub verifiers: u32,

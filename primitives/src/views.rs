@@ -69,15 +69,15 @@ pub struct AuditView<AccountId> {
 	pub groups: Vec<GroupView>,
 	/// The committee of this round.
 	pub committee: Vec<MemberView<AccountId>>,
-	/// Segments drawn for this round.
-	pub drawn: Vec<u32>,
 }
 
 /// One distinct result under audit.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
 pub struct GroupView {
-	/// The roots.
+	/// The roots, and how far it was trained.
 	pub result: WorkResult,
+	/// Its segments that are replayed, ascending; empty before the draw.
+	pub drawn: Vec<u32>,
 	/// What was decided, if anything.
 	pub decision: Option<Decision>,
 	/// Root of the blob that holds the rescued states, if any.

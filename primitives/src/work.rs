@@ -2,7 +2,8 @@
 //!
 //! A job is its steps, and one evaluation over the validation rows at every checkpoint,
 //! checkpoint 0 included. The lists do not depend on the number of the step, so counting
-//! costs the same for one step as for a hundred million.
+//! costs the same for one step as for a hundred million. A job that stopped early is the
+//! steps and evaluations up to there.
 
 use crate::{
 	job::{Balance, MIN_AUDIT_FEE},
@@ -12,6 +13,57 @@ use crate::{
 	units, MicroUt,
 };
 use alloc::{format, string::String, vec::Vec};
+use codec::{Decode, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+
+/// The work of the parts of which a job consists, in FLOP. All sums follow from it without
+/// making the operator lists again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Parts {
+	/// One training step.
+	pub step: u128,
+	/// One evaluation over the validation rows.
+	pub evaluation: u128,
+}
+
+impl Parts {
+	/// The parts of a job. Fails where the specification is invalid.
+	pub fn of(spec: &JobSpec) -> Result<Self, SpecError> {
+		spec.validate()?;
+		let (step, evaluation) = (lower::training_step(spec), lower::evaluation(spec));
+		Ok(Self { step: step.flop(), evaluation: evaluation.flop() })
+	}
+
+	/// Work of the first so many segments of this job, whose parts these are: their steps,
+	/// and an evaluation at every checkpoint, checkpoint 0 included. Beyond the job's end
+	/// there is no more work. [`SpecError::WorkOverflow`] where the sum leaves `u128`.
+	pub fn flop_of(&self, spec: &JobSpec, segments: u32) -> Result<u128, SpecError> {
+		let segments = segments.min(spec.segments());
+		let steps = spec.checkpoint_step(segments).unwrap_or(spec.training.steps);
+		let steps = u128::from(steps).checked_mul(self.step);
+		let checkpoints = u128::from(segments).saturating_add(1);
+		let evaluations = checkpoints.checked_mul(self.evaluation);
+		steps.zip(evaluations).and_then(|(s, e)| s.checked_add(e)).ok_or(SpecError::WorkOverflow)
+	}
+
+	/// [`Self::flop_of`] in micro-ut, rounded up: what a result of so many segments is paid
+	/// for. [`SpecError::WorkOverflow`] where it does not fit.
+	pub fn micro_ut_of(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
+		units::micro_ut(self.flop_of(spec, segments)?).ok_or(SpecError::WorkOverflow)
+	}
+
+	/// [`audit_micro_ut`] of this job, whose parts these are.
+	pub fn audit_micro_ut(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
+		// None is longer than the first; the last may be shorter.
+		u128::from(spec.checkpoint_step(1).unwrap_or(spec.training.steps))
+			.checked_mul(self.step)
+			.and_then(|steps| steps.checked_add(self.evaluation))
+			.and_then(|segment| segment.checked_mul(u128::from(segments)))
+			.and_then(|replay| replay.checked_add(self.evaluation))
+			.and_then(units::micro_ut)
+			.ok_or(SpecError::WorkOverflow)
+	}
+}
 
 /// Work of one training step.
 pub fn step_flop(spec: &JobSpec) -> Result<u128, SpecError> {
@@ -28,14 +80,12 @@ pub fn evaluation_flop(spec: &JobSpec) -> Result<u128, SpecError> {
 /// Work of the whole job. Fails where the specification is invalid, or with
 /// [`SpecError::WorkOverflow`] where the sum leaves `u128`.
 pub fn flop(spec: &JobSpec) -> Result<u128, SpecError> {
-	let steps = u128::from(spec.training.steps).checked_mul(step_flop(spec)?);
-	let checkpoints = u128::from(spec.segments()).saturating_add(1);
-	let evaluations = checkpoints.checked_mul(evaluation_flop(spec)?);
-	steps.zip(evaluations).and_then(|(s, e)| s.checked_add(e)).ok_or(SpecError::WorkOverflow)
+	Parts::of(spec)?.flop_of(spec, spec.segments())
 }
 
-/// Work of the whole job in micro-ut, rounded up: what is priced. Fails where the
-/// specification is invalid, or with [`SpecError::WorkOverflow`] where it does not fit.
+/// Work of the whole job in micro-ut, rounded up: what is priced. A job that may stop early
+/// is at most this. Fails where the specification is invalid, or with
+/// [`SpecError::WorkOverflow`] where it does not fit.
 pub fn micro_ut(spec: &JobSpec) -> Result<MicroUt, SpecError> {
 	units::micro_ut(flop(spec)?).ok_or(SpecError::WorkOverflow)
 }
@@ -53,13 +103,10 @@ pub fn segment_flop(spec: &JobSpec, segment: u32) -> Result<u128, SpecError> {
 }
 
 /// Most work that a verifier replays in one round, in micro-ut, rounded up: `audit_segments`
-/// times the longest segment. Fails as [`micro_ut`] does.
+/// times the longest segment with the evaluation at its end, and the evaluation of checkpoint
+/// 0. Fails as [`micro_ut`] does.
 pub fn audit_micro_ut(spec: &JobSpec, audit_segments: u32) -> Result<MicroUt, SpecError> {
-	// None is longer than the first; the last may be shorter.
-	segment_flop(spec, 0)?
-		.checked_mul(u128::from(audit_segments))
-		.and_then(units::micro_ut)
-		.ok_or(SpecError::WorkOverflow)
+	Parts::of(spec)?.audit_micro_ut(spec, audit_segments)
 }
 
 /// Least fee of a verifier for one round: the price of [`audit_micro_ut`] at
@@ -203,13 +250,42 @@ mod tests {
 		}
 	}
 
+	/// What a job that stopped early costs is what its segments cost.
+	#[test]
+	fn a_job_that_stopped_early_is_its_first_segments() {
+		let mut spec = JobSpec::example();
+		// The last one is shorter.
+		spec.training.checkpoint_interval = 70;
+		let parts = Parts::of(&spec).unwrap();
+		assert_eq!(parts.step, step_flop(&spec).unwrap());
+		assert_eq!(parts.evaluation, evaluation_flop(&spec).unwrap());
+		let mut sum = parts.evaluation;
+		assert_eq!(parts.flop_of(&spec, 0), Ok(sum));
+		let mut before = parts.micro_ut_of(&spec, 0).unwrap();
+		for segment in 0..spec.segments() {
+			sum += segment_flop(&spec, segment).unwrap();
+			assert_eq!(parts.flop_of(&spec, segment + 1), Ok(sum));
+			let work = parts.micro_ut_of(&spec, segment + 1).unwrap();
+			assert_eq!(u128::from(work), sum.div_ceil(432_000));
+			assert!(work > before);
+			before = work;
+		}
+		assert_eq!((Ok(sum), Ok(before)), (flop(&spec), micro_ut(&spec)));
+		assert_eq!(parts.flop_of(&spec, u32::MAX), Ok(sum), "there is no more work");
+		let huge = Parts { step: u128::MAX, evaluation: 1 };
+		assert_eq!(huge.flop_of(&spec, 1), Err(SpecError::WorkOverflow));
+		assert_eq!(huge.micro_ut_of(&spec, 1), Err(SpecError::WorkOverflow));
+		assert_eq!(huge.audit_micro_ut(&spec, 1), Err(SpecError::WorkOverflow));
+	}
+
 	#[test]
 	fn an_audit_costs_its_longest_segments() {
 		let mut spec = JobSpec::example();
 		spec.training.checkpoint_interval = 400;
 		let longest = (0..spec.segments()).map(|s| segment_flop(&spec, s).unwrap()).max().unwrap();
 		let work = audit_micro_ut(&spec, 3).unwrap();
-		assert_eq!(u128::from(work), (3 * longest).div_ceil(432_000));
+		let first = evaluation_flop(&spec).unwrap();
+		assert_eq!(u128::from(work), (3 * longest + first).div_ceil(432_000));
 		// The price of that work, and never less than the least.
 		let price = 2_000_000_000_000_000;
 		assert_eq!(audit_fee(&spec, 3, price), Ok(u128::from(work) * 2_000_000_000));

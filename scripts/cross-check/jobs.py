@@ -77,6 +77,7 @@ def short_jobs(digits, folder):
 	rate, small_rate = "learning_rate = 0.05", "learning_rate = 0.002"
 	# With 0.37 the factor of Decay differs in its last bit where it is rounded twice.
 	decay, other_decay = "\nweight_decay = 0.37", "\nweight_decay = 0.01"
+	early_stop = "\n[training.early_stop]\npatience = 2\nmin_delta = 0.3"
 	momentum, other_adamw = "momentum = 0.9", "beta1 = 0.8\nbeta2 = 0.95\nepsilon = 1e-6"
 	return [
 		("SGD", job(digits, of_digits, [64, 32], steps_of_digits + rate, "sgd")),
@@ -88,6 +89,10 @@ def short_jobs(digits, folder):
 		(
 			"SGD over several blocks, weight decay",
 			job(wide, of_wide, [17], steps_of_wide + small_rate + other_decay, "sgd", momentum),
+		),
+		(
+			"SGD that stops early",
+			job(digits, of_digits, [32], steps_of_digits + rate + early_stop, "sgd", momentum),
 		),
 		("AdamW", job(digits, of_digits, [64, 32], steps_of_digits + small_rate, "adamw")),
 		(

@@ -5,7 +5,7 @@ import os
 
 import mlp
 import optimizers
-from arithmetic import CannotCheck, bits
+from arithmetic import F32, CannotCheck, bits, nano
 from dataset import Dataset, nearest
 from philox import batch_rows, blake2_256
 from states import blob_root, bundle_root, safetensors, state_hash
@@ -21,7 +21,6 @@ UNUSED = {
 	"warmup_steps": 0,
 	"clip_norm_nano": 0,
 	"input_noise_nano": 0,
-	"early_stop": None,
 	"nesterov": False,
 }
 
@@ -61,6 +60,27 @@ TRAINING_FIELDS = (
 ).split()
 
 
+class EarlyStop:
+	"""When a training ends before its last step: the rule of section 6 of docs/strict-arithmetic.md."""
+
+	def __init__(self, rule):
+		"""The rule of a specification's field `early_stop`, or none."""
+		self.patience, self.least, self.waited = None, None, 0
+		if rule is not None:
+			self.patience, min_delta = section(rule, "training.early_stop", "patience", "min_delta_nano")
+			self.min_delta = nano(min_delta)
+
+	def ends(self, loss):
+		"""Whether training ends at the next checkpoint, which has this validation loss."""
+		if self.patience is None:
+			return False
+		if self.least is None or loss < F32(self.least - self.min_delta):
+			self.least, self.waited = loss, 0
+			return False
+		self.waited += 1
+		return self.waited >= self.patience
+
+
 class Run:
 	"""A run that is computed step by step.
 
@@ -71,6 +91,7 @@ class Run:
 	def __init__(self, spec, seed, data):
 		dataset, model, training = section(spec, "spec", "dataset", "model", "training")
 		section(dataset, "dataset", *DATASET_FIELDS)
+		early_stop = training.pop("early_stop", None)
 		section(training, "training", *TRAINING_FIELDS)
 		[mlp_fields] = section(model, "model", "mlp")
 		hidden, activation = section(mlp_fields, "model.mlp", "hidden", "activation")
@@ -83,11 +104,12 @@ class Run:
 		widths = [dataset["features"], *hidden, dataset["classes"]]
 		self.parameters = mlp.initial_parameters(widths, seed)
 		self.state = {**self.parameters, **self.optimizer.initial(self.parameters)}
+		self.early_stop, self.ended = EarlyStop(early_stop), False
 		self.loss_interval = max(1, self.steps // RECORDED_LOSSES)
 		self.metrics, self.orders = [], {}
 
 	def checkpoints(self):
-		"""Yields the step of every checkpoint when the state has got there."""
+		"""Yields the step of every checkpoint when the state has got there; it is evaluated then."""
 		yield 0
 		for step in range(self.steps):
 			rows = batch_rows(self.seed, step, len(self.data.labels), self.batch_size, self.orders)
@@ -98,12 +120,15 @@ class Run:
 				self.metrics.append((step + 1, loss, None))
 			if (step + 1) % self.interval == 0 or step + 1 == self.steps:
 				yield step + 1
+				if self.ended:
+					return
 
 	def evaluate(self, step):
 		"""The validation loss, and how many of the validation rows are classified correctly."""
 		labels = self.data.validation_labels
 		loss, correct = mlp.evaluate(self.state, self.data.validation_features, labels)
 		self.metrics.append((step, loss, correct / len(labels)))
+		self.ended = self.early_stop.ends(loss)
 		return loss, correct
 
 	def model(self):
@@ -143,7 +168,7 @@ def compare(folder, data_path):
 	"""Yields (what, expected, computed) for all that a bundle says, expected being its word."""
 	with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
 		manifest = json.load(file, parse_float=nearest)
-	if (manifest["format"], manifest["arithmetic"]) != ("trainyard/bundle/v1", "strict"):
+	if (manifest["format"], manifest["arithmetic"]) != ("trainyard/bundle/v2", "strict"):
 		raise CannotCheck("a bundle of this format or class of arithmetic")
 	if manifest.get("bundle_root") is None:
 		raise CannotCheck(f"training in {folder} has not ended")
@@ -152,19 +177,20 @@ def compare(folder, data_path):
 	run = Run(spec, bytes.fromhex(manifest["seed"][2:]), data)
 
 	listed = {checkpoint["step"]: checkpoint for checkpoint in manifest["checkpoints"]}
-	hashes = []
+	leaves = []
 	for step in run.checkpoints():
-		hashes.append((step, state_hash(run.state)))
+		state = state_hash(run.state)
 		loss, correct = run.evaluate(step)
-		of_rows = f"{correct} of {len(data.validation_labels)}"
-		computed = hashes[-1][1].hex(), loss_text(loss), of_rows
+		labels = len(data.validation_labels)
+		leaves.append((step, state, loss, int(correct), labels))
+		computed = state.hex(), loss_text(loss), f"{correct} of {labels}"
 		expected = checkpoint_texts(listed.pop(step)) if step in listed else ["missing"] * 3
 		for what, *pair in zip(("state", "validation loss", "correct"), expected, computed):
 			yield (f"step {step} {what}", *pair)
 	for step, checkpoint in listed.items():
 		yield f"step {step} state", checkpoint_texts(checkpoint)[0], "no checkpoint of this job"
 	yield compare_metrics(os.path.join(folder, "metrics.jsonl"), run.metrics)
-	yield "bundle root", manifest["bundle_root"][2:], bundle_root(hashes).hex()
+	yield "bundle root", manifest["bundle_root"][2:], bundle_root(leaves).hex()
 	with open(os.path.join(folder, "model.safetensors"), "rb") as file:
 		expected = blake2_256(file.read()).hex()
 	model = run.model()

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from arithmetic import CannotCheck
+from arithmetic import CannotCheck, bits
 from philox import blake2_256
 
 
@@ -51,9 +51,18 @@ def merkle_root(leaves):
 
 
 def bundle_root(checkpoints):
-	"""The root over (step, state hash) of all checkpoints."""
+	"""The root over (step, state hash, validation loss, correct labels, labels) of all checkpoints."""
 	return merkle_root(
-		[merkle_leaf(step.to_bytes(4, "little") + state) for step, state in checkpoints]
+		[
+			merkle_leaf(
+				step.to_bytes(4, "little")
+				+ state
+				+ int(bits(loss)).to_bytes(4, "little")
+				+ correct.to_bytes(4, "little")
+				+ labels.to_bytes(4, "little")
+			)
+			for step, state, loss, correct, labels in checkpoints
+		]
 	)
 
 

@@ -153,10 +153,11 @@ impl Bundle {
 
 	/// What the trainer commits to and reveals.
 	pub fn result(&self) -> Result<WorkResult, FileError> {
-		Ok(WorkResult { bundle_root: self.root(), model_root: self.model_root()? })
+		let segments = self.manifest.segments();
+		Ok(WorkResult { bundle_root: self.root(), model_root: self.model_root()?, segments })
 	}
 
-	/// Whether training has ended: all checkpoints and the model are listed.
+	/// Whether training has ended: all checkpoints that there will be and the model are listed.
 	pub fn is_finished(&self) -> bool {
 		self.manifest.bundle_root.is_some() && self.manifest.model_root.is_some()
 	}

@@ -27,6 +27,8 @@ pub(super) struct Estimate {
 struct Figures {
 	parameters: u64,
 	segments: u32,
+	/// Whether the run may end before all segments are trained: all figures are then the most.
+	may_stop_early: bool,
 	flop: u128,
 	micro_ut: u64,
 	layers: Vec<Layer>,
@@ -98,6 +100,7 @@ fn figures(spec: &JobSpec, terms: Option<&Terms>) -> anyhow::Result<Figures> {
 	Ok(Figures {
 		parameters: spec.parameters().unwrap_or(u64::MAX),
 		segments: spec.segments(),
+		may_stop_early: spec.training.early_stop.is_some(),
 		flop: work::flop(spec)?,
 		micro_ut,
 		layers: work::flop_by_layer(spec)?.into_iter().map(Layer::from).collect(),
@@ -155,10 +158,17 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 		grouped(figures.micro_ut),
 		amount::format_scaled(u128::from(figures.micro_ut), MICRO_UT_PER_UT.ilog10()),
 	));
+	let mut most = "";
+	if figures.may_stop_early {
+		most = " at most";
+		out.push_str(
+			"the job may stop early: this is the most, and only what is trained is paid\n",
+		);
+	}
 	match (&figures.money, terms) {
 		(Some(money), Some(terms)) => out.push_str(&format!(
-			"price    {} for each replica, at {} for a ut\n\
-			 training {} for {} replica(s)\n\
+			"price    {}{most} for each replica, at {} for a ut\n\
+			 training {}{most} for {} replica(s)\n\
 			 audit    {} at most: {} verifiers, {MAX_AUDIT_ROUNDS} rounds; what is not needed is refunded\n\
 			 escrow   {}, and the chain's protocol fee on the work\n",
 			amount::format(money.price),
@@ -177,6 +187,28 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use trainyard_primitives::spec::EarlyStop;
+
+	#[test]
+	fn a_job_that_may_stop_early_shows_the_most() {
+		let mut spec = JobSpec::example();
+		let plain = figures(&spec, None).unwrap();
+		assert!(!text(&plain, None).contains("the most"));
+		spec.training.early_stop = Some(EarlyStop { patience: 1, min_delta_nano: 0 });
+		let terms = Terms {
+			price_per_ut: 1_000_000,
+			replicas: 1,
+			verifiers: 3,
+			audit_segments: 1,
+			audit_fee: 5,
+			apply_blocks: 1,
+			training_blocks: 1,
+		};
+		let most = figures(&spec, Some(&terms)).unwrap();
+		assert_eq!((most.flop, most.micro_ut), (plain.flop, plain.micro_ut));
+		let text = text(&most, Some(&terms));
+		assert!(text.contains("this is the most") && text.contains("at most for each"), "{text}");
+	}
 
 	#[test]
 	fn the_escrow_covers_price_and_audits() {

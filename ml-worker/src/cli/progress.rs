@@ -44,6 +44,13 @@ impl Display {
 			}
 			bar.set_position(u64::from(at.step));
 			bar.set_message(format!("{loss}{}", self.accuracy));
+			if at.stops_early {
+				bar.println(format!("stops early, after step {} of {}", at.step, at.steps));
+			}
+			return;
+		}
+		if at.stops_early {
+			eprintln!("step {} of {}, {loss}{}, stops early", at.step, at.steps, self.accuracy);
 			return;
 		}
 		let ends = at.step == at.begun_at || at.step == at.steps;

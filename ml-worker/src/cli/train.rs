@@ -119,6 +119,13 @@ impl Train {
 			Err(error) => return Err(error.into()),
 		};
 		let result = bundle.result()?;
+		if bundle.manifest().stops_early() {
+			println!(
+				"stopped      early, after {} of {} segments: the validation loss falls no more",
+				result.segments,
+				job.spec.segments()
+			);
+		}
 		println!("bundle root  {:?}", result.bundle_root);
 		println!("model root   {:?}", result.model_root);
 		if let Some(last) = bundle.manifest().checkpoints.last() {

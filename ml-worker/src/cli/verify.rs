@@ -70,7 +70,12 @@ fn text(full: &Full) -> String {
 				vec![
 					s.evidence.segment.to_string(),
 					format!("{} to {}", s.from_step, s.to_step),
-					if s.equal { "equal" } else { "DIFFERS" }.to_owned(),
+					match (s.equal, s.evaluation_equal) {
+						(true, true) => "equal",
+						(true, false) => "EVALUATION DIFFERS",
+						(false, _) => "DIFFERS",
+					}
+					.to_owned(),
 					format!("{:.3} s", s.seconds),
 					format!("{:?}", s.evidence.end_state),
 				]

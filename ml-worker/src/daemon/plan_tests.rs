@@ -84,13 +84,14 @@ fn job(state: JobState) -> JobView {
 }
 
 fn result() -> WorkResult {
-	WorkResult { bundle_root: H256::repeat_byte(1), model_root: H256::repeat_byte(2) }
+	WorkResult { bundle_root: H256::repeat_byte(1), model_root: H256::repeat_byte(2), segments: 30 }
 }
 
 fn reveal() -> Reveal {
 	Reveal {
 		bundle_root: result().bundle_root,
 		model_root: result().model_root,
+		segments: result().segments,
 		location: Text::new("http://here").unwrap(),
 	}
 }
@@ -133,13 +134,13 @@ fn auditing(phase: AuditPhase, groups: Vec<GroupView>) -> JobView {
 	let committee =
 		vec![member(11, Some(missed.clone())), member(12, None), member(13, Some(missed))];
 	JobView {
-		audit: Some(AuditView { round: 0, phase, groups, committee, drawn: vec![1] }),
+		audit: Some(AuditView { round: 0, phase, groups, committee }),
 		..with(JobState::Auditing, mine(true, true))
 	}
 }
 
 fn group(result: WorkResult) -> GroupView {
-	GroupView { result, decision: None, rescued: None }
+	GroupView { result, drawn: vec![1], decision: None, rescued: None }
 }
 
 #[test]

@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Salt {
 /// A trainer's commitment: what was committed, and the salt that reveals it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Committed {
-	/// The roots.
+	/// The roots, and how many segments were trained.
 	pub result: WorkResult,
 	/// The salt.
 	pub salt: Salt,
@@ -395,8 +395,8 @@ mod tests {
 	use trainyard_primitives::audit::{GroupVerdict, RejectReason, SegmentEvidence};
 
 	fn record() -> JobRecord {
-		let result =
-			WorkResult { bundle_root: H256::repeat_byte(1), model_root: H256::repeat_byte(2) };
+		let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
+		let result = WorkResult { bundle_root, model_root, segments: 7 };
 		JobRecord {
 			result: Some(result),
 			seconds: 2.5,
@@ -445,6 +445,7 @@ mod tests {
 			GroupVerdict::Accept(vec![evidence].try_into().unwrap()),
 			GroupVerdict::Reject(RejectReason::WrongSegment(evidence)),
 			GroupVerdict::Reject(RejectReason::WrongState { checkpoint: 3 }),
+			GroupVerdict::Reject(RejectReason::WrongEvaluation { checkpoint: 3 }),
 			GroupVerdict::Unavailable,
 		])
 		.unwrap();

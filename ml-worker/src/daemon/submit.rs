@@ -233,13 +233,22 @@ pub fn summary(job: &JobView) -> String {
 		let rows: Vec<Vec<String>> = job
 			.replicas
 			.iter()
-			.map(|r| vec![r.trainer.to_string(), words::fate(&r.fate).to_owned()])
+			.map(|r| {
+				let trained = r.reveal.as_ref().map(|reveal| words::trained(reveal, &job.spec));
+				let trained = trained.unwrap_or_else(|| "-".to_owned());
+				vec![r.trainer.to_string(), words::fate(&r.fate).to_owned(), trained]
+			})
 			.collect();
-		out.push_str(&table(&[("trainer", Align::Left), ("fate", Align::Left)], &rows));
+		let header = [("trainer", Align::Left), ("fate", Align::Left), ("trained", Align::Left)];
+		out.push_str(&table(&header, &rows));
 		out.push('\n');
 	}
+	let most = match job.spec.training.early_stop {
+		Some(_) => "work of one replica, at most",
+		None => "work of one replica",
+	};
 	let mut rows = vec![
-		("work of one replica", format!("{} ut", amount::format_scaled(u128::from(job.work), 6))),
+		(most, format!("{} ut", amount::format_scaled(u128::from(job.work), 6))),
 		("escrowed", amount::format(s.escrowed)),
 		("  paid to trainers", amount::format(s.paid_to_trainers)),
 		("  paid to verifiers", amount::format(s.paid_to_verifiers)),

@@ -2,7 +2,9 @@
 
 use trainyard_primitives::{
 	audit::{AuditPhase, Decision, GroupVerdict, RejectReason},
-	job::{Ending, Fate, JobState},
+	job::{Ending, Fate, JobState, Reveal},
+	spec::JobSpec,
+	views::GroupView,
 };
 
 /// A job's state, one word, and its ending.
@@ -57,6 +59,29 @@ pub fn decision(decision: &Decision) -> &'static str {
 	}
 }
 
+/// Which segments are replayed of each result.
+pub fn drawn(groups: &[GroupView]) -> String {
+	match groups {
+		[only] => format!("segments {:?}", only.drawn),
+		several => {
+			let of = |(index, group): (usize, &GroupView)| {
+				format!("{:?} of result {index}", group.drawn)
+			};
+			let each: Vec<String> = several.iter().enumerate().map(of).collect();
+			format!("segments {}", each.join(", "))
+		}
+	}
+}
+
+/// How far a result was trained.
+pub fn trained(reveal: &Reveal, spec: &JobSpec) -> String {
+	let (done, all) = (reveal.segments, spec.segments());
+	match done < all {
+		true => format!("stopped early, after {done} of {all} segments"),
+		false => format!("all {all} segments"),
+	}
+}
+
 /// A verifier's verdict, one word.
 pub fn verdict(verdict: &GroupVerdict) -> &'static str {
 	match verdict {
@@ -74,6 +99,9 @@ pub fn verdict_in_full(verdict: &GroupVerdict) -> String {
 		GroupVerdict::Reject(reason) => match reason {
 			RejectReason::WrongCheckpoints => {
 				"reject: the checkpoints are not those of the specification".into()
+			}
+			RejectReason::WrongEvaluation { checkpoint } => {
+				format!("reject: the evaluation of checkpoint {checkpoint} is another one")
 			}
 			RejectReason::WrongInitialState => {
 				"reject: checkpoint 0 is not the initial state of this seed".into()

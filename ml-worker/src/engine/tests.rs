@@ -188,15 +188,6 @@ fn operators_without_a_kernel_run_on_the_reference() {
 	}
 }
 
-#[test]
-fn what_cannot_be_executed_is_refused() {
-	let (mut spec, data) = small_spec(vec![6], SGD);
-	let early_stop = trainyard_primitives::spec::EarlyStop { patience: 1, min_delta_nano: 0 };
-	spec.training.early_stop = Some(early_stop);
-	let message = Engine::new(&spec, seed(), data).err().unwrap().to_string();
-	assert!(message.contains("training.early_stop"), "{message}");
-}
-
 /// The demo job, whole, on every kernel: equal states, and a model that knows digits.
 #[test]
 fn the_demo_job_learns_the_digits() {

@@ -48,6 +48,8 @@ pub struct Progress {
 	pub loss: Option<f32>,
 	/// Validation, where a checkpoint was just written.
 	pub validation: Option<Validation>,
+	/// Whether training is over here, before all steps are done: the job stops early.
+	pub stops_early: bool,
 }
 
 /// How to run.
@@ -154,6 +156,9 @@ pub enum TrainError {
 /// Trains `spec` under `seed` on the file at `data_path` into a bundle. With
 /// [`TrainOptions::resume`] it goes on behind the last checkpoint up to which all files are
 /// whole, and ends with the same bytes as a run that was never interrupted.
+///
+/// Where the specification stops early, the run ends at the checkpoint at which its rule holds,
+/// and that checkpoint's parameters are the model.
 pub fn run(
 	spec: &JobSpec,
 	seed: H256,
@@ -232,6 +237,7 @@ impl Run<'_> {
 			begun_at,
 			loss: None,
 			validation: self.bundle.manifest().checkpoints.last().map(|c| c.validation),
+			stops_early: self.bundle.manifest().stops_early(),
 		};
 		(self.options.progress)(&report);
 		let mut state = State { tensors: tensors::to_candle(&raw)? };
@@ -246,6 +252,9 @@ impl Run<'_> {
 			};
 			if end <= begun_at {
 				continue;
+			}
+			if report.stops_early {
+				break;
 			}
 			if fabricated_from.is_some_and(|from| segment >= from) {
 				let next = cheat::fabricate(before.as_ref(), &raw);
@@ -277,7 +286,8 @@ impl Run<'_> {
 			let next = tensors::from_candle(&state.tensors)?;
 			let validation = self.checkpoint(end, &state, &next, &mut metrics)?;
 			before = Some(std::mem::replace(&mut raw, next));
-			report = Progress { step: end, validation: Some(validation), ..report };
+			let stops_early = self.bundle.manifest().stops_early();
+			report = Progress { step: end, validation: Some(validation), stops_early, ..report };
 			(self.options.progress)(&report);
 		}
 		metrics.finish()?;

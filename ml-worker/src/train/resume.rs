@@ -70,6 +70,15 @@ pub(super) fn begin(
 			}
 		}
 	}
+	let listed = &bundle.manifest().checkpoints[..whole];
+	let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss).collect();
+	if let Some(end) = spec.ends_after(&losses).map(|segments| segments as usize) {
+		if end + 1 < whole {
+			tracing::warn!("training stops early at checkpoint {end}; those behind it are dropped");
+			let step = bundle.manifest().checkpoints[end].step;
+			(whole, last) = (end + 1, Some((step, bundle.checkpoint(step)?)));
+		}
+	}
 	let manifest = bundle.manifest_mut();
 	if whole < manifest.checkpoints.len() {
 		manifest.checkpoints.truncate(whole);
@@ -94,7 +103,7 @@ fn same_work(a: &JobSpec, b: &JobSpec) -> bool {
 pub(super) fn is_whole(bundle: &Bundle) -> bool {
 	let manifest = bundle.manifest();
 	manifest.bundle_root == Some(bundle.root())
-		&& manifest.checkpoints.len() as u32 == manifest.spec.segments() + 1
+		&& manifest.ends_after() == Some(manifest.segments())
 		&& manifest.model_root.is_some()
 		&& bundle.model_root().ok() == manifest.model_root
 }
@@ -103,7 +112,10 @@ pub(super) fn is_whole(bundle: &Bundle) -> bool {
 pub(super) fn check_space(bundle: &Bundle) -> Result<(), TrainError> {
 	let spec = &bundle.manifest().spec;
 	let checkpoints = u64::from(spec.segments()) + 1;
-	let left = checkpoints.saturating_sub(bundle.manifest().checkpoints.len() as u64);
+	let left = match bundle.manifest().ends_after() {
+		Some(_) => 0,
+		None => checkpoints.saturating_sub(bundle.manifest().checkpoints.len() as u64),
+	};
 	let needed =
 		bundle::max_checkpoint_bytes(spec).saturating_mul(left).saturating_add(spec.dataset.bytes);
 	// Where the system does not tell, writing will.

@@ -1,7 +1,8 @@
 use super::*;
 use crate::bundle::records;
-use crate::testing::{job, table, train, SEED};
+use crate::testing::{job, stopping, table, train, SEED};
 use std::collections::BTreeMap;
+use trainyard_primitives::spec::EarlyStop;
 
 /// Every file of a folder with the hash of its bytes, but the lock.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, H256> {
@@ -70,6 +71,84 @@ fn a_run_interrupted_anywhere_ends_with_the_same_bytes() {
 	let before = contents(&parts);
 	train(&spec, &data, &parts, true, None).unwrap();
 	assert_eq!(before, contents(&parts));
+}
+
+#[test]
+fn a_run_that_stops_early_is_the_beginning_of_the_whole_one() {
+	let folder = tempfile::tempdir().unwrap();
+	let data = table(folder.path());
+	let whole = train(&job(&data), &data, &folder.path().join("whole"), false, None).unwrap();
+	let listed = &whole.manifest().checkpoints;
+	let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss).collect();
+	let mut lengths = std::collections::BTreeSet::new();
+	for (at, (patience, min_delta_nano)) in
+		[(1, 0), (1, 100_000_000), (1, 200_000_000), (2, 300_000_000), (3, 1_000_000_000_000)]
+			.into_iter()
+			.enumerate()
+	{
+		let mut spec = job(&data);
+		let rule = EarlyStop { patience, min_delta_nano };
+		spec.training.early_stop = Some(rule);
+		let out = folder.path().join(at.to_string());
+		let bundle = train(&spec, &data, &out, false, None).unwrap();
+		let segments = rule.stops_at(&losses).unwrap_or(6);
+		let manifest = bundle.manifest();
+		assert!(bundle.is_finished());
+		assert_eq!(bundle.result().unwrap().segments, segments);
+		assert_eq!(manifest.stops_early(), segments < 6);
+		assert_eq!(manifest.checkpoints, listed[..=segments as usize]);
+		let model = bundle::model_bytes(&whole.checkpoint(segments * 10).unwrap());
+		assert_eq!(manifest.model_root, Some(Chunked::new(&model).root));
+		assert!(!bundle.has_checkpoint(segments * 10 + 10));
+		let lines = metrics::read(&out).unwrap();
+		assert_eq!(lines.last().map(|line| line.step), Some(segments * 10));
+		lengths.insert(segments);
+	}
+	assert!(lengths.len() > 1 && lengths.contains(&3), "{losses:?} {lengths:?}");
+}
+
+#[test]
+fn a_run_interrupted_around_its_early_stop_ends_with_the_same_bytes() {
+	let folder = tempfile::tempdir().unwrap();
+	let data = table(folder.path());
+	let spec = stopping(&data);
+	let whole = folder.path().join("whole");
+	let mut seen = Vec::new();
+	let never = AtomicBool::new(false);
+	let progress = &mut |at: &Progress| seen.push((at.step, at.steps, at.stops_early));
+	let options = TrainOptions { out: &whole, resume: false, cheat: None, progress, stop: &never };
+	let bundle = run(&spec, SEED, &data, options).unwrap();
+	assert_eq!(bundle.manifest().segments(), 3);
+	assert_eq!(seen.last(), Some(&(30, 60, true)));
+	assert!(seen[..seen.len() - 1].iter().all(|(step, _, stops)| *step < 30 && !stops));
+
+	let parts = folder.path().join("parts");
+	for stop_at in [1, 10, 19, 20, 21, 29] {
+		let error = train_until(&spec, &data, &parts, stop_at);
+		assert!(matches!(error, TrainError::Stopped { step, .. } if step == stop_at), "{error}");
+	}
+	train(&spec, &data, &parts, true, None).unwrap();
+	assert_eq!(contents(&whole), contents(&parts));
+	// Killed behind the last checkpoint, before anything else of the end was written.
+	let mut manifest = bundle.manifest().clone();
+	(manifest.bundle_root, manifest.model_root) = (None, None);
+	std::fs::write(parts.join("manifest.json"), manifest.to_bytes()).unwrap();
+	for file in [bundle::MODEL_FILE, bundle::CONFIG_FILE, bundle::CURVES_FILE] {
+		std::fs::remove_file(parts.join(file)).unwrap();
+	}
+	train(&spec, &data, &parts, true, None).unwrap();
+	assert_eq!(contents(&whole), contents(&parts));
+	// Once whole, there is nothing to do.
+	train(&spec, &data, &parts, true, None).unwrap();
+	assert_eq!(contents(&whole), contents(&parts));
+	// Checkpoints behind the stop are no part of the run.
+	let beyond = train(&job(&data), &data, &folder.path().join("beyond"), false, None).unwrap();
+	let mut manifest = beyond.manifest().clone();
+	manifest.spec = spec.clone();
+	manifest.bundle_root = Some(manifest.computed_root());
+	std::fs::write(beyond.path("manifest.json"), manifest.to_bytes()).unwrap();
+	let cut = train(&spec, &data, beyond.folder(), true, None).unwrap();
+	assert_eq!(cut.result().unwrap(), bundle.result().unwrap());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::{
 	sync::{atomic::AtomicBool, Arc},
 	time::Instant,
 };
-use trainyard_primitives::{job::WorkResult, spec::JobSpec, work};
+use trainyard_primitives::{job::WorkResult, spec::JobSpec};
 
 /// Which segments to replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +75,8 @@ pub fn full(dir: &Path, choice: Choice, data: Option<&Path>) -> Result<Full, Ver
 	let spec = manifest.spec.clone();
 	let (Some(bundle_root), Some(model_root)) = (manifest.bundle_root, manifest.model_root) else {
 		return Err(VerifyError::CannotCheck(format!(
-			"training in {} has not ended: {} of {} checkpoints are there. `trainyard train … \
-			 --resume` goes on",
+			"training in {} has not ended: {} checkpoints of {} at most are there. `trainyard \
+			 train … --resume` goes on",
 			dir.display(),
 			manifest.checkpoints.len(),
 			spec.segments() + 1
@@ -93,10 +93,11 @@ pub fn full(dir: &Path, choice: Choice, data: Option<&Path>) -> Result<Full, Ver
 		)));
 	}
 	let data = Arc::new(data::load(path, &spec.dataset)?);
-	let result = WorkResult { bundle_root, model_root };
+	let segments = manifest.segments();
+	let result = WorkResult { bundle_root, model_root, segments };
 
 	// Refuses an invalid specification before anything is derived from it.
-	work::flop(&spec)?;
+	spec.validate()?;
 	let mut report = AuditReport::default();
 	let mut passed = all_files(&bundle, &result, &mut report)?;
 	let (seed, never) = (manifest.seed, AtomicBool::new(false));
@@ -108,7 +109,7 @@ pub fn full(dir: &Path, choice: Choice, data: Option<&Path>) -> Result<Full, Ver
 		expected: result,
 		stop: &never,
 	};
-	let outcome = case.examine(&choice.draw(spec.segments()), &mut report)?;
+	let outcome = case.examine(&choice.draw(segments), &mut report)?;
 	passed &= matches!(outcome, Outcome::Accept(_));
 	if let Outcome::Missing(what) = &outcome {
 		return Err(VerifyError::CannotCheck(what.clone()));

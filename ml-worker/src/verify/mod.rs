@@ -21,7 +21,7 @@ use crate::{
 		self,
 		manifest::{self, checkpoint_file, Manifest},
 		tensors::{self, TensorError},
-		Bundle, BundleError, FileError, Tensors,
+		Bundle, BundleError, FileError, Tensors, Validation,
 	},
 	data::DataError,
 	engine::{Data, Engine, EngineError},
@@ -41,7 +41,7 @@ use trainyard_primitives::{
 	job::{WorkResult, MAX_AUDIT_SEGMENTS},
 	lower,
 	spec::{JobSpec, SpecError},
-	work,
+	work::Parts,
 };
 
 /// Why a verifier cannot give a verdict. All of it is about the verifier or the question,
@@ -51,8 +51,8 @@ pub enum VerifyError {
 	/// The specification asked about is invalid.
 	#[error("{field}: {0}", field = .0.field())]
 	Spec(#[from] SpecError),
-	/// The job has no such segment.
-	#[error("there is no segment {segment}: the job has {segments}, from 0 on")]
+	/// The result has no such segment.
+	#[error("there is no segment {segment}: the result has {segments}, from 0 on")]
 	NoSuchSegment {
 		/// The segment.
 		segment: u32,
@@ -117,6 +117,8 @@ pub struct SegmentReport {
 	pub to_step: u32,
 	/// Whether the replay ended in the committed state.
 	pub equal: bool,
+	/// Whether the evaluation of where it ended is the committed one.
+	pub evaluation_equal: bool,
 	/// The committed state's hash.
 	pub committed: H256,
 	/// What was computed.
@@ -136,9 +138,9 @@ pub struct AuditReport {
 	pub segments: Vec<SegmentReport>,
 	/// The six full-pass rules, by [`full`] alone. They decide nothing.
 	pub rules: Option<rules::Rules>,
-	/// Work of the replay.
+	/// Work of the replay, and of evaluating checkpoint 0.
 	pub replayed_flop: u128,
-	/// Work of the whole training.
+	/// Work of the whole training, as far as it went.
 	pub training_flop: u128,
 	/// The former as a share of the latter: what verification costs.
 	pub share: f64,
@@ -174,6 +176,9 @@ impl Outcome {
 			Outcome::Reject(RejectReason::WrongCheckpoints) => {
 				"rejected: the checkpoints are not those that the specification asks for".into()
 			}
+			Outcome::Reject(RejectReason::WrongEvaluation { checkpoint }) => format!(
+				"rejected: the evaluation of checkpoint {checkpoint} is another one than committed"
+			),
 			Outcome::Reject(RejectReason::WrongInitialState) => {
 				"rejected: checkpoint 0 is not the initial state of specification and seed".into()
 			}
@@ -196,32 +201,28 @@ impl Outcome {
 /// ends of each segment, and the last one, ascending. The manifest itself, read first, is
 /// not among them.
 pub fn required_files(manifest: &Manifest, segments: &[u32]) -> Vec<String> {
-	required_checkpoints(&manifest.spec, segments)
-		.into_iter()
-		.filter_map(|index| manifest.spec.checkpoint_step(index))
-		.map(checkpoint_file)
-		.collect()
+	required_files_of(&manifest.spec, manifest.segments(), segments)
 }
 
-/// [`required_files`] by the specification of the job instead of a manifest's, which is
-/// only the trainer's word.
-pub fn required_files_of(spec: &JobSpec, segments: &[u32]) -> Vec<String> {
-	required_checkpoints(spec, segments)
+/// [`required_files`] of a result with so many segments `trained`, by the specification of
+/// the job instead of a manifest's, which is only the trainer's word.
+pub fn required_files_of(spec: &JobSpec, trained: u32, segments: &[u32]) -> Vec<String> {
+	required_checkpoints(trained, segments)
 		.into_iter()
 		.filter_map(|index| spec.checkpoint_step(index))
 		.map(checkpoint_file)
 		.collect()
 }
 
-fn required_checkpoints(spec: &JobSpec, segments: &[u32]) -> BTreeSet<u32> {
+fn required_checkpoints(trained: u32, segments: &[u32]) -> BTreeSet<u32> {
 	let ends = segments.iter().flat_map(|s| [*s, s.saturating_add(1)]);
-	ends.chain([spec.segments()]).filter(|index| *index <= spec.segments()).collect()
+	ends.chain([trained]).filter(|index| *index <= trained).collect()
 }
 
-/// The files of a rescue archive for these segments: manifest, [`required_files_of`], and
-/// the data.
-pub fn rescue_files(spec: &JobSpec, segments: &[u32]) -> Vec<String> {
-	let mut files = required_files_of(spec, segments);
+/// The files of a rescue archive for these segments of a result with so many segments
+/// `trained`: manifest, [`required_files_of`], and the data.
+pub fn rescue_files(spec: &JobSpec, trained: u32, segments: &[u32]) -> Vec<String> {
+	let mut files = required_files_of(spec, trained, segments);
 	files.push(manifest::FILE.to_owned());
 	files.push(bundle::DATASET_FILE.to_owned());
 	files
@@ -233,11 +234,14 @@ pub fn rescue_files(spec: &JobSpec, segments: &[u32]) -> Vec<String> {
 /// The order of checks is fixed, so that verifiers agree:
 /// 1. the manifest's checkpoints are those of `expected.bundle_root`, otherwise
 ///    `Unavailable`;
-/// 2. their steps are the specification's, otherwise `WrongCheckpoints`;
-/// 3. checkpoint 0 is the initial state, recomputed, otherwise `WrongInitialState`;
+/// 2. there is one more than segments claimed, their steps are the specification's, and by
+///    their losses training ends there, otherwise `WrongCheckpoints`;
+/// 3. checkpoint 0 is the initial state, recomputed, otherwise `WrongInitialState`, and has
+///    its evaluation, otherwise `WrongEvaluation`;
 /// 4. the files needed are there and hash to the manifest's states, otherwise `Unavailable`;
 /// 5. each holds the job's tensors without NaN, in ascending order, otherwise `WrongState`;
-/// 6. each segment, ascending, replays to its committed end, otherwise `WrongSegment`;
+/// 6. each segment, ascending, replays to its committed end, otherwise `WrongSegment`, and
+///    that has the committed evaluation, otherwise `WrongEvaluation`;
 /// 7. the last checkpoint's parameters are the blob `expected.model_root`, otherwise
 ///    `WrongModel`.
 ///
@@ -309,10 +313,10 @@ impl Case<'_> {
 		report: &mut AuditReport,
 	) -> Result<Outcome, VerifyError> {
 		let (spec, manifest) = (self.spec, self.bundle.manifest());
-		report.training_flop = work::flop(spec)?;
-		if let Some(segment) = segments.iter().find(|s| **s >= spec.segments()) {
-			let segments = spec.segments();
-			return Err(VerifyError::NoSuchSegment { segment: *segment, segments });
+		let (parts, trained) = (Parts::of(spec)?, self.expected.segments);
+		report.training_flop = parts.flop_of(spec, trained)?;
+		if let Some(segment) = segments.iter().find(|s| **s >= trained) {
+			return Err(VerifyError::NoSuchSegment { segment: *segment, segments: trained });
 		}
 
 		let root = self.bundle.root();
@@ -327,24 +331,57 @@ impl Case<'_> {
 		report.note("bundle root", Status::Pass, format!("{root:?}"));
 
 		let steps = manifest.checkpoints.iter().map(|c| Some(c.step));
-		if !steps.eq((0..=spec.segments()).map(|index| spec.checkpoint_step(index))) {
+		if !steps.eq((0..=trained).map(|index| spec.checkpoint_step(index))) {
 			report.note("checkpoints", Status::Fail, "their steps are not the job's");
 			return Ok(Outcome::Reject(RejectReason::WrongCheckpoints));
 		}
+		let losses: Vec<f32> = manifest.checkpoints.iter().map(|c| c.validation.loss).collect();
+		let end = spec.ends_after(&losses);
+		if end != Some(trained) {
+			let should = match end {
+				Some(end) => format!("training stops early after segment {end}"),
+				None => "training goes on".to_owned(),
+			};
+			let detail = format!("by their losses {should}, but {trained} segments were trained");
+			report.note("checkpoints", Status::Fail, detail);
+			return Ok(Outcome::Reject(RejectReason::WrongCheckpoints));
+		}
 		let count = manifest.checkpoints.len();
-		report.note("checkpoints", Status::Pass, format!("{count}, at the steps of the job"));
+		let detail = match trained < spec.segments() {
+			true => format!(
+				"{count}, at the steps of the job; by their losses it stops early, after {trained} of \
+				 {} segments",
+				spec.segments()
+			),
+			false => format!("{count}, at the steps of the job"),
+		};
+		report.note("checkpoints", Status::Pass, detail);
 
-		let initial = Engine::initial_state(spec, &self.seed).map_err(VerifyError::Engine)?;
-		let initial = tensors::hash(&tensors::from_candle(&initial.tensors)?);
+		let state = Engine::initial_state(spec, &self.seed).map_err(VerifyError::Engine)?;
+		let initial = tensors::hash(&tensors::from_candle(&state.tensors)?);
 		if manifest.checkpoints.first().map(|c| c.state_hash) != Some(initial) {
 			report.note("checkpoint 0", Status::Fail, format!("it should be {initial:?}"));
 			return Ok(Outcome::Reject(RejectReason::WrongInitialState));
 		}
-		report.note("checkpoint 0", Status::Pass, "recomputed from specification and seed");
+		let engine =
+			Engine::new(spec, self.seed, self.data.clone()).map_err(VerifyError::Engine)?;
+		let found = replay::evaluate(&engine, &state)?.map(|(found, _)| found);
+		let committed = manifest.checkpoints.first().map(|c| c.validation);
+		report.replayed_flop = parts.evaluation;
+		if !committed.is_some_and(|committed| replay::is_evaluation(found.as_ref(), &committed)) {
+			let detail = wrong_evaluation(0, found, committed);
+			report.note("checkpoint 0", Status::Fail, detail);
+			return Ok(Outcome::Reject(RejectReason::WrongEvaluation { checkpoint: 0 }));
+		}
+		report.note(
+			"checkpoint 0",
+			Status::Pass,
+			"recomputed from specification and seed, and evaluated",
+		);
 
 		let mut states = BTreeMap::new();
 		let drawn: Vec<u32> = segments.iter().copied().collect();
-		for index in required_checkpoints(spec, &drawn) {
+		for index in required_checkpoints(trained, &drawn) {
 			replay::check(self.stop)?;
 			match self.state(index)? {
 				Ok(state) => states.insert(index, state),
@@ -365,11 +402,12 @@ impl Case<'_> {
 		report.note("states", Status::Pass, read);
 
 		let mut evidence = Vec::new();
-		if let Some(reason) = self.replay(segments, &states, &mut evidence, report)? {
+		let replayed = self.replay(&engine, &parts, segments, &states, &mut evidence, report)?;
+		if let Some(reason) = replayed {
 			return Ok(Outcome::Reject(reason));
 		}
 
-		let last = states.get(&spec.segments());
+		let last = states.get(&trained);
 		let model = last.map(|state| Chunked::new(&bundle::model_bytes(state)).root);
 		if model != Some(self.expected.model_root) {
 			report.note("model", Status::Fail, "it is not the last checkpoint's parameters");
@@ -396,20 +434,20 @@ impl Case<'_> {
 	/// Replays the segments, ascending, until one differs.
 	fn replay(
 		&self,
+		engine: &Engine,
+		parts: &Parts,
 		segments: &BTreeSet<u32>,
 		states: &BTreeMap<u32, Tensors>,
 		evidence: &mut Vec<SegmentEvidence>,
 		report: &mut AuditReport,
 	) -> Result<Option<RejectReason>, VerifyError> {
-		let engine =
-			Engine::new(self.spec, self.seed, self.data.clone()).map_err(VerifyError::Engine)?;
-		let step_flop = work::step_flop(self.spec)?;
+		let trained = self.expected.segments;
 		for segment in segments {
 			let begun = Instant::now();
-			let no_such =
-				|| VerifyError::NoSuchSegment { segment: *segment, segments: self.spec.segments() };
+			let no_such = || VerifyError::NoSuchSegment { segment: *segment, segments: trained };
 			let begin = states.get(segment).ok_or_else(no_such)?;
-			let found = replay::segment(&engine, self.spec, *segment, begin, self.stop)?;
+			let replayed = replay::segment(engine, self.spec, *segment, begin, self.stop)?;
+			let found = replayed.evidence;
 			let listed = &self.bundle.manifest().checkpoints;
 			let (from, to) = listed
 				.get(*segment as usize)
@@ -417,16 +455,19 @@ impl Case<'_> {
 				.ok_or_else(no_such)?;
 			let seconds = begun.elapsed().as_secs_f64();
 			let equal = found.end_state == to.state_hash;
+			let validation = replayed.validation.as_ref();
+			let evaluation_equal = replay::is_evaluation(validation, &to.validation);
 			report.segments.push(SegmentReport {
 				from_step: from.step,
 				to_step: to.step,
 				equal,
+				evaluation_equal,
 				committed: to.state_hash,
 				evidence: found,
 				seconds,
 			});
 			report.replay_seconds += seconds;
-			report.replayed_flop += u128::from(to.step - from.step) * step_flop;
+			report.replayed_flop += u128::from(to.step - from.step) * parts.step + parts.evaluation;
 			report.share = report.replayed_flop as f64 / report.training_flop.max(1) as f64;
 			if !equal {
 				let detail = format!(
@@ -436,14 +477,40 @@ impl Case<'_> {
 				report.note("replay", Status::Fail, detail);
 				return Ok(Some(RejectReason::WrongSegment(found)));
 			}
+			if !evaluation_equal {
+				let checkpoint = segment.saturating_add(1);
+				let committed = Some(to.validation);
+				let detail = wrong_evaluation(checkpoint, replayed.validation, committed);
+				report.note("replay", Status::Fail, detail);
+				return Ok(Some(RejectReason::WrongEvaluation { checkpoint }));
+			}
 			evidence.push(found);
 		}
-		let detail =
-			format!("{} of {} segments, equal in every bit", segments.len(), self.spec.segments());
+		let detail = format!(
+			"{} of {trained} segments and their evaluations, equal in every bit",
+			segments.len()
+		);
 		let status = if segments.is_empty() { Status::Skipped } else { Status::Pass };
 		report.note("replay", status, detail);
 		Ok(None)
 	}
+}
+
+/// What is said of an evaluation that is another one than the committed one.
+fn wrong_evaluation(
+	checkpoint: u32,
+	found: Option<Validation>,
+	committed: Option<Validation>,
+) -> String {
+	let text = |validation: Option<Validation>| match validation {
+		Some(v) => format!("loss {}, {} of {} predicted", v.loss, v.correct, v.rows),
+		None => "none".to_owned(),
+	};
+	format!(
+		"the evaluation of checkpoint {checkpoint} is {}, but {} was committed",
+		text(found),
+		text(committed)
+	)
 }
 
 /// What is wrong with a state of this job, if anything.

@@ -2,10 +2,14 @@
 //! one of them is true.
 //!
 //! Results that pass their own audits are held against each other. They all begin with the
-//! same state, so where they differ there is a first segment at whose end they do. It is
-//! replayed once, from the state in which they still agree, and whoever committed to another
-//! end is false. This goes on among those that are left. The first parting, the state before
-//! it, and so the evidence depend on nothing but the results: all verifiers find the same.
+//! same state, so where they differ there is a first segment at whose end they do, in the state
+//! or in its evaluation. It is replayed once, from the state in which they still agree, and
+//! whoever committed to another end is false. This goes on among those that are left. The first
+//! parting, the state before it, and so the evidence depend on nothing but the results: all
+//! verifiers find the same.
+//!
+//! Two results of different length part before the shorter ends: where training stops follows
+//! from the committed losses, so with equal ones both would stop at the same checkpoint.
 //!
 //! A false result that is drawn nowhere in its false segments is found in this way wherever
 //! an honest one stands beside it.
@@ -22,6 +26,7 @@ use std::{
 };
 use trainyard_primitives::{
 	audit::{RejectReason, SegmentEvidence},
+	bundle::Checkpoint,
 	spec::JobSpec,
 };
 
@@ -71,10 +76,11 @@ impl Contest {
 	/// left to be found out.
 	pub fn parting(&self) -> Option<u32> {
 		let ((_, first), others) = self.rivals.split_first()?;
-		(0..self.spec.segments()).find(|segment| {
+		let lengths = self.rivals.iter().map(|(_, bundle)| bundle.manifest().segments());
+		(0..lengths.min()?).find(|segment| {
 			let index = segment.saturating_add(1);
-			let end = state_hash(first, index);
-			others.iter().any(|(_, other)| state_hash(other, index) != end)
+			let end = listed(first, index);
+			others.iter().any(|(_, other)| listed(other, index) != end)
 		})
 	}
 
@@ -100,14 +106,21 @@ impl Contest {
 		}
 		let engine = Engine::new(&self.spec, self.seed, self.data.clone());
 		let engine = engine.map_err(VerifyError::Engine)?;
-		let found = replay::segment(&engine, &self.spec, segment, &begin, stop)?;
+		let replayed = replay::segment(&engine, &self.spec, segment, &begin, stop)?;
+		let (found, checkpoint) = (replayed.evidence, segment.saturating_add(1));
+		let evaluation = replayed.validation.map(|found| found.bound());
 		let mut rejected = Vec::new();
 		self.rivals.retain(|(index, bundle)| {
-			let equal = state_hash(bundle, segment.saturating_add(1)) == Some(found.end_state);
-			if !equal {
-				rejected.push((*index, RejectReason::WrongSegment(found)));
-			}
-			equal
+			let end = listed(bundle, checkpoint);
+			let reason = if end.map(|end| end.state) != Some(found.end_state) {
+				RejectReason::WrongSegment(found)
+			} else if end.map(|end| end.evaluation) != evaluation {
+				RejectReason::WrongEvaluation { checkpoint }
+			} else {
+				return true;
+			};
+			rejected.push((*index, reason));
+			false
 		});
 		Ok(Some(Judgement { segment, evidence: Some(found), rejected }))
 	}
@@ -135,9 +148,9 @@ impl Contest {
 	}
 }
 
-/// Hash of checkpoint `index`, as the manifest lists it.
-fn state_hash(bundle: &Bundle, index: u32) -> Option<H256> {
-	bundle.manifest().checkpoints.get(index as usize).map(|c| c.state_hash)
+/// What the bundle commits to of checkpoint `index`.
+fn listed(bundle: &Bundle, index: u32) -> Option<Checkpoint> {
+	bundle.manifest().checkpoints.get(index as usize).map(|c| c.bound())
 }
 
 #[cfg(test)]
@@ -145,7 +158,7 @@ mod tests {
 	use super::*;
 	use crate::{
 		data,
-		testing::{job, table, train, SEED},
+		testing::{job, stopping, table, train, SEED},
 		train::Cheat,
 		verify::{audit, required_files_of},
 	};
@@ -207,8 +220,8 @@ mod tests {
 		let [(0, RejectReason::WrongSegment(evidence))] = found[0].rejected[..] else {
 			panic!("{found:?}")
 		};
-		let listed = Bundle::open(&honest.0).unwrap();
-		assert_eq!((evidence.segment, Some(evidence.end_state)), (5, state_hash(&listed, 6)));
+		let end = listed(&Bundle::open(&honest.0).unwrap(), 6).unwrap();
+		assert_eq!((evidence.segment, evidence.end_state), (5, end.state));
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
 		assert_eq!(contest.parting(), None);
 
@@ -216,6 +229,49 @@ mod tests {
 		let step = jobs.spec.checkpoint_step(5).unwrap();
 		std::fs::remove_file(cheat.0.join(checkpoint_file(step))).unwrap();
 		assert_eq!(judged(&mut jobs.contest(&[&cheat.0, &honest.0])), found);
+	}
+
+	/// A forged evaluation is found like a fabricated segment, though its state is true.
+	#[test]
+	fn a_forged_evaluation_that_was_not_drawn_is_found_beside_an_honest_result() {
+		let jobs = Jobs::new();
+		let (honest, mut forged) = (jobs.trained("honest", 0), jobs.trained("forged", 0));
+		let mut manifest = Bundle::open(&forged.0).unwrap().manifest().clone();
+		manifest.checkpoints[2].validation.correct ^= 1;
+		std::fs::write(forged.0.join("manifest.json"), manifest.to_bytes()).unwrap();
+		forged.1.bundle_root = manifest.computed_root();
+		assert!(jobs.passes(&honest, &[0, 2]) && jobs.passes(&forged, &[0, 2]));
+		let mut contest = jobs.contest(&[&honest.0, &forged.0]);
+		assert_eq!(contest.parting(), Some(1));
+		let found = judged(&mut contest);
+		let reason = RejectReason::WrongEvaluation { checkpoint: 2 };
+		assert_eq!((found.len(), &found[0].rejected[..]), (1, &[(1, reason)][..]));
+		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [0]);
+	}
+
+	/// Results of different length differ before the shorter one ends.
+	#[test]
+	fn who_forged_a_loss_to_go_on_is_found_beside_one_that_stopped() {
+		let mut jobs = Jobs::new();
+		let mut forged = jobs.trained("forged", 0);
+		jobs.spec = stopping(&jobs.folder.path().join("table.csv"));
+		let honest = jobs.trained("honest", 0);
+		let mut manifest = Bundle::open(&forged.0).unwrap().manifest().clone();
+		manifest.spec = jobs.spec.clone();
+		manifest.checkpoints[2].validation.loss = -2e3;
+		manifest.checkpoints[4].validation.loss = -4e3;
+		std::fs::write(forged.0.join("manifest.json"), manifest.to_bytes()).unwrap();
+		forged.1.bundle_root = manifest.computed_root();
+		assert_eq!((honest.1.segments, forged.1.segments), (3, 6));
+		assert!(jobs.passes(&honest, &[0, 2]) && jobs.passes(&forged, &[0, 2, 4, 5]));
+		for folders in [[&honest.0, &forged.0], [&forged.0, &honest.0]] {
+			let mut contest = jobs.contest(&folders.map(PathBuf::as_path));
+			assert_eq!(contest.parting(), Some(1));
+			let found = judged(&mut contest);
+			let reason = RejectReason::WrongEvaluation { checkpoint: 2 };
+			let place = usize::from(folders[0] == &honest.0);
+			assert_eq!((found.len(), &found[0].rejected[..]), (1, &[(place, reason)][..]));
+		}
 	}
 
 	#[test]
@@ -241,7 +297,7 @@ mod tests {
 		let step = jobs.spec.checkpoint_step(5).unwrap();
 		let mut contest = jobs.contest(&[&cheat.0, &honest.0]);
 		assert_eq!(contest.wanted(), Some(checkpoint_file(step)));
-		assert!(!required_files_of(&jobs.spec, &[0, 2]).contains(&checkpoint_file(step)));
+		assert!(!required_files_of(&jobs.spec, 6, &[0, 2]).contains(&checkpoint_file(step)));
 		let own = honest.0.join(checkpoint_file(step));
 		// A state that is not the listed one is none.
 		std::fs::copy(honest.0.join(checkpoint_file(0)), &own).unwrap();

@@ -2,7 +2,7 @@ use super::*;
 use crate::{
 	bundle::Checkpoint,
 	data,
-	testing::{job, table, train, SEED},
+	testing::{job, stopping, table, train, SEED},
 	train::Cheat,
 };
 use std::path::PathBuf;
@@ -17,9 +17,13 @@ struct Trained {
 }
 
 fn trained(cheat: Option<Cheat>) -> Trained {
+	trained_as(job, cheat)
+}
+
+fn trained_as(spec: fn(&Path) -> JobSpec, cheat: Option<Cheat>) -> Trained {
 	let folder = tempfile::tempdir().unwrap();
 	let path = table(folder.path());
-	let spec = job(&path);
+	let spec = spec(&path);
 	let out = folder.path().join("bundle");
 	let result = train(&spec, &path, &out, false, cheat).unwrap().result().unwrap();
 	let data = Arc::new(data::load(&path, &spec.dataset).unwrap());
@@ -44,6 +48,16 @@ impl Trained {
 		std::fs::write(self.out.join(manifest::FILE), manifest.to_bytes()).unwrap();
 	}
 
+	/// Commits to another manifest, as a forger would. Returns the result that it would
+	/// reveal.
+	fn commit(&self, change: impl FnOnce(&mut Manifest)) -> WorkResult {
+		let mut manifest = self.manifest();
+		change(&mut manifest);
+		self.write_manifest(&manifest);
+		let (bundle_root, segments) = (manifest.computed_root(), manifest.segments());
+		WorkResult { bundle_root, segments, ..self.result }
+	}
+
 	/// Replaces a state by another one and commits to that, as a forger would. Returns the
 	/// roots that it would reveal.
 	fn forge(&self, index: usize, change: impl FnOnce(&mut Tensors)) -> WorkResult {
@@ -61,7 +75,7 @@ impl Trained {
 		} else {
 			self.result.model_root
 		};
-		WorkResult { bundle_root: manifest.computed_root(), model_root }
+		WorkResult { bundle_root: manifest.computed_root(), model_root, ..self.result }
 	}
 }
 
@@ -83,8 +97,10 @@ fn an_honest_run_is_accepted_at_every_segment() {
 	assert!(evidence.iter().zip(&listed[1..]).all(|(e, c)| e.end_state == c.state_hash));
 	assert!(report.segments.iter().all(|s| s.equal));
 	assert!(report.checks.iter().all(|c| c.status == Status::Pass), "{report:?}");
-	assert_eq!(report.replayed_flop, 60 * work::step_flop(&t.spec).unwrap());
-	assert!(report.share > 0.5 && report.share < 1.0, "{}", report.share);
+	assert!(report.segments.iter().all(|s| s.evaluation_equal));
+	let work = trainyard_primitives::work::flop(&t.spec).unwrap();
+	assert_eq!((report.replayed_flop, report.training_flop), (work, work));
+	assert_eq!(report.share, 1.0);
 	assert!(report.rules.is_none(), "they decide nothing: no verdict waits for them");
 	let rules = full(&t.out, Choice::Random(0), None).unwrap().report.rules.unwrap();
 	assert_eq!((rules.rules.len(), rules.wrong_metrics), (6, 0));
@@ -101,12 +117,17 @@ fn the_trace_is_that_of_the_primitives() {
 	let bundle = Bundle::open(&t.out).unwrap();
 	let begin = bundle.checkpoint(10).unwrap();
 	let mut state = crate::engine::State { tensors: tensors::to_candle(&begin).unwrap() };
-	let leaves: Vec<H256> = (10..20)
+	use trainyard_primitives::bundle::trace_leaf;
+	let mut leaves: Vec<H256> = (10..20)
 		.map(|step| {
 			let trace = engine.step(&mut state, step).unwrap();
-			trainyard_primitives::bundle::trace_leaf(step, trace.loss, &trace.logits)
+			trace_leaf(step, trace.loss, &trace.logits)
 		})
 		.collect();
+	let (found, losses) = engine.evaluate_labels(&state).unwrap();
+	assert_eq!((losses.len(), found), (15, engine.evaluate(&state).unwrap()));
+	let bytes: Vec<u8> = losses.iter().flat_map(|loss| loss.to_le_bytes()).collect();
+	leaves.push(trace_leaf(20, found.loss, &bytes));
 	assert_eq!(evidence[0].trace_root, trainyard_primitives::merkle::root(&leaves));
 	assert_eq!(state.hash().unwrap(), evidence[0].end_state);
 }
@@ -224,6 +245,122 @@ fn every_lie_under_a_root_has_its_reason() {
 	assert_eq!(rejected(t.audit_of(other, &[0]).0), RejectReason::WrongModel);
 }
 
+/// Ways to lie about an evaluation.
+const LIES: [fn(&mut Validation); 4] = [
+	|v| v.loss = f32::from_bits(v.loss.to_bits() ^ 1),
+	|v| v.loss = -1.0,
+	|v| v.correct ^= 1,
+	|v| v.rows += 1,
+];
+
+#[test]
+fn a_forged_evaluation_is_a_false_segment() {
+	for lie in LIES {
+		let t = trained(None);
+		let forged = t.commit(|manifest| lie(&mut manifest.checkpoints[3].validation));
+		let (verdict, report) = t.audit_of(forged, &[2, 4]);
+		assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint: 3 });
+		let replayed = report.segments[0];
+		assert!(replayed.equal && !replayed.evaluation_equal);
+		assert!(report.summary.contains("checkpoint 3"), "{}", report.summary);
+		for other in [1, 3] {
+			let verdict = t.audit_of(forged, &[other]).0;
+			assert!(matches!(verdict, GroupVerdict::Accept(_)), "not drawn");
+		}
+		// The manifest alone is not what was revealed.
+		assert_eq!(t.audit(&[0]), GroupVerdict::Unavailable);
+	}
+}
+
+#[test]
+fn the_evaluation_of_checkpoint_0_is_checked_whatever_is_drawn() {
+	for lie in LIES {
+		let t = trained(None);
+		let forged = t.commit(|manifest| lie(&mut manifest.checkpoints[0].validation));
+		for drawn in [&[0][..], &[5], &[]] {
+			let verdict = t.audit_of(forged, drawn).0;
+			assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint: 0 });
+		}
+	}
+}
+
+#[test]
+fn a_run_that_stopped_early_is_accepted_at_every_segment() {
+	let t = trained_as(stopping, None);
+	assert_eq!(t.result.segments, 3);
+	let (verdict, report) = t.audit_of(t.result, &[0, 1, 2]);
+	let GroupVerdict::Accept(evidence) = verdict else { panic!("{report:?}") };
+	assert_eq!(evidence.len(), 3);
+	assert_eq!(report.share, 1.0, "of what was trained");
+	assert!(report.training_flop < trainyard_primitives::work::flop(&t.spec).unwrap());
+	// The same states and evaluations as those of a run that goes on: the same evidence.
+	let GroupVerdict::Accept(longer) = trained(None).audit(&[0, 1, 2]) else { panic!() };
+	assert_eq!(evidence, longer);
+	assert_eq!(required_files(&t.manifest(), &[0]), [0, 10, 30].map(checkpoint_file));
+
+	let full = full(&t.out, Choice::All, None).unwrap();
+	assert!(full.passed, "{full:?}");
+	assert_eq!((full.result, full.report.segments.len()), (t.result, 3));
+	let rules = full.report.rules.unwrap();
+	assert_eq!((rules.rules.len(), rules.validation.len(), rules.wrong_metrics), (6, 4, 0));
+	let cheat = trained_as(stopping, Some(Cheat { segments: 5 }));
+	assert!(matches!(rejected(cheat.audit(&[1])), RejectReason::WrongSegment(_)));
+
+	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, 3, &[1])).unwrap();
+	let to = tempfile::tempdir().unwrap();
+	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
+	let never = AtomicBool::new(false);
+	let verdict = audit(to.path(), &t.spec, SEED, t.data.clone(), t.result, &[1], &never).unwrap();
+	assert_eq!(verdict.0, t.audit(&[1]));
+}
+
+/// Where training stops follows from the committed losses: whoever stops elsewhere must forge
+/// one of them.
+#[test]
+fn who_stops_elsewhere_than_its_losses_say_is_rejected() {
+	let wrong = |t: &Trained, result| {
+		assert_eq!(rejected(t.audit_of(result, &[0]).0), RejectReason::WrongCheckpoints);
+	};
+	// Went on: all six segments, honestly trained.
+	let mut late = trained(None);
+	late.spec = stopping(&late._folder.path().join("table.csv"));
+	wrong(&late, late.result);
+	let one_more = late.commit(|manifest| manifest.checkpoints.truncate(5));
+	wrong(&late, one_more);
+	// Stopped too early, or a job that does not stop at all.
+	let t = trained_as(stopping, None);
+	let early = t.commit(|manifest| manifest.checkpoints.truncate(3));
+	wrong(&t, early);
+	let mut plain = trained_as(stopping, None);
+	plain.spec = job(&plain._folder.path().join("table.csv"));
+	wrong(&plain, plain.result);
+	// Another number than there are checkpoints.
+	let t = trained_as(stopping, None);
+	for segments in [1, 2, 4, 6, 7] {
+		wrong(&t, WorkResult { segments, ..t.result });
+	}
+	let none = WorkResult { segments: 0, ..t.result };
+	assert_eq!(rejected(t.audit_of(none, &[]).0), RejectReason::WrongCheckpoints);
+
+	// Two forged losses let it go on to the end; each is one false segment.
+	let mut forger = trained(None);
+	forger.spec = stopping(&forger._folder.path().join("table.csv"));
+	let forged = forger.commit(|manifest| {
+		manifest.checkpoints[2].validation.loss = -2e3;
+		manifest.checkpoints[4].validation.loss = -4e3;
+	});
+	for segment in 0..6 {
+		let verdict = forger.audit_of(forged, &[segment]).0;
+		match segment {
+			1 | 3 => {
+				let checkpoint = segment + 1;
+				assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint });
+			}
+			_ => assert!(matches!(verdict, GroupVerdict::Accept(_)), "{segment}: {verdict:?}"),
+		}
+	}
+}
+
 #[test]
 fn a_replay_that_leaves_the_finite_range_is_a_wrong_segment() {
 	let t = trained(None);
@@ -245,7 +382,7 @@ fn a_partial_bundle_is_enough() {
 	std::fs::create_dir(partial.path().join(bundle::CHECKPOINTS)).unwrap();
 	let mut files = required_files(&t.manifest(), &[1, 4]);
 	assert_eq!(files, [10, 20, 40, 50, 60].map(checkpoint_file));
-	assert_eq!(files, required_files_of(&t.spec, &[4, 1]));
+	assert_eq!(files, required_files_of(&t.spec, 6, &[4, 1]));
 	files.push(manifest::FILE.into());
 	for file in &files {
 		std::fs::copy(t.out.join(file), partial.path().join(file)).unwrap();
@@ -268,7 +405,7 @@ fn a_partial_bundle_is_enough() {
 #[test]
 fn a_rescue_archive_is_enough() {
 	let t = trained(None);
-	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, &[2])).unwrap();
+	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, 6, &[2])).unwrap();
 	let to = tempfile::tempdir().unwrap();
 	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
 	let data = data::load(&to.path().join(bundle::DATASET_FILE), &t.spec.dataset).unwrap();

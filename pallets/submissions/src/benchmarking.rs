@@ -15,6 +15,8 @@ use trainyard_primitives::{
 
 const JOB: JobId = 7;
 const SALT: [u8; 32] = [9; 32];
+/// Segments of the job.
+const SEGMENTS: u32 = 30;
 
 fn trainers<T: Config>() -> Vec<T::AccountId> {
 	(0..MAX_REPLICAS).map(|i| account("trainer", i, 0)).collect()
@@ -27,14 +29,14 @@ fn longest_reveal() -> Reveal {
 	Reveal {
 		bundle_root: H256::repeat_byte(1),
 		model_root: H256::repeat_byte(2),
+		segments: SEGMENTS,
 		location: Text(BoundedVec::truncate_from(location)),
 	}
 }
 
 fn commitment_of<T: Config>(trainer: &T::AccountId) -> H256 {
-	let r = longest_reveal();
 	let genesis = Pallet::<T>::genesis_hash();
-	commitment::result(&genesis, JOB, trainer, &r.bundle_root, &r.model_root, &SALT)
+	commitment::result(&genesis, JOB, trainer, &longest_reveal().result(), &SALT)
 }
 
 #[benchmarks]
@@ -44,7 +46,7 @@ mod benchmarks {
 	#[benchmark]
 	fn commit() -> Result<(), BenchmarkError> {
 		let mut all = trainers::<T>();
-		Pallet::<T>::open(JOB, &all)?;
+		Pallet::<T>::open(JOB, &all, SEGMENTS..=SEGMENTS)?;
 		let last = all.pop().unwrap();
 		for trainer in all {
 			Pallet::<T>::do_commit(JOB, trainer.clone(), commitment_of::<T>(&trainer))?;
@@ -62,7 +64,7 @@ mod benchmarks {
 	#[benchmark]
 	fn reveal() -> Result<(), BenchmarkError> {
 		let mut all = trainers::<T>();
-		Pallet::<T>::open(JOB, &all)?;
+		Pallet::<T>::open(JOB, &all, SEGMENTS..=SEGMENTS)?;
 		for trainer in &all {
 			Pallet::<T>::do_commit(JOB, trainer.clone(), commitment_of::<T>(trainer))?;
 		}

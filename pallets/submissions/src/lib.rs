@@ -137,6 +137,9 @@ pub mod pallet {
 		/// The location is not an `http://` or `https://` URL in UTF-8, so verifiers could not
 		/// fetch the bundle.
 		BadLocation,
+		/// The result claims another number of segments trained than a result of this job can
+		/// have: all of them, or fewer where its specification may stop early.
+		WrongSegments,
 	}
 
 	#[pallet::hooks]
@@ -151,8 +154,8 @@ pub mod pallet {
 	impl<T: Config> Pallet<T> {
 		/// Commits the caller to a result of `job`.
 		///
-		/// `commitment` is `blake2_256(SCALE("trainyard/commit/v1", genesis hash, job, caller,
-		/// bundle root, model root, salt))`; keep the salt, the reveal needs it.
+		/// `commitment` is `blake2_256(SCALE("trainyard/commit/v2", genesis hash, job, caller,
+		/// bundle root, model root, segments, salt))`; keep the salt, the reveal needs it.
 		#[pallet::call_index(0)]
 		#[pallet::weight(T::WeightInfo::commit())]
 		pub fn commit(origin: OriginFor<T>, job: JobId, commitment: H256) -> DispatchResult {

@@ -3,6 +3,7 @@
 use crate as pallet_submissions;
 use frame_support::{derive_impl, parameter_types, traits::ConstU32, BoundedVec};
 use sp_runtime::BuildStorage;
+use std::ops::RangeInclusive;
 use trainyard_primitives::{commitment, job::Reveal, traits::JobObserver, JobId, Text, H256};
 
 pub type AccountId = u64;
@@ -75,19 +76,22 @@ pub fn run(test: impl FnOnce()) {
 	});
 }
 
+/// Segments that a result can have in the rounds of these tests.
+pub const SEGMENTS: RangeInclusive<u32> = 4..=7;
+
 /// A reveal that differs by `byte`.
 pub fn reveal(byte: u8) -> Reveal {
 	Reveal {
 		bundle_root: H256::repeat_byte(byte),
 		model_root: H256::repeat_byte(byte ^ 0x55),
+		segments: 7,
 		location: Text::new("http://127.0.0.1:8600").unwrap(),
 	}
 }
 
 /// The commitment of `who` to `reveal(byte)` with the salt of `byte`s.
 pub fn commitment(job: JobId, who: AccountId, byte: u8) -> H256 {
-	let r = reveal(byte);
-	commitment::result(&GENESIS, job, &who, &r.bundle_root, &r.model_root, &[byte; 32])
+	commitment::result(&GENESIS, job, &who, &reveal(byte).result(), &[byte; 32])
 }
 
 /// Text of raw bytes.

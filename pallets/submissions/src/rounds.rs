@@ -2,6 +2,7 @@
 
 use crate::{Config, Entry, Error, Event, Pallet, Phase, Round, Rounds};
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 use frame_support::{ensure, pallet_prelude::*, BoundedVec};
 use sp_runtime::traits::Zero;
 use trainyard_primitives::{
@@ -39,20 +40,16 @@ impl<T: Config> Pallet<T> {
 		let complete = Rounds::<T>::try_mutate(job, |slot| -> Result<bool, DispatchError> {
 			let round = slot.as_mut().ok_or(Error::<T>::NoRound)?;
 			let phase = round.phase;
+			let possible = round.takes(result.segments);
 			let entry = round.entry_mut(&trainer).ok_or(Error::<T>::NotATrainer)?;
 			ensure!(phase == Phase::Revealing, Error::<T>::NotRevealing);
 			let committed = entry.commitment.ok_or(Error::<T>::NothingCommitted)?;
 			ensure!(entry.reveal.is_none(), Error::<T>::AlreadyRevealed);
 			ensure!(is_url(&reveal.location), Error::<T>::BadLocation);
-			let shown = commitment::result(
-				&Self::genesis_hash(),
-				job,
-				&trainer,
-				&result.bundle_root,
-				&result.model_root,
-				&salt,
-			);
+			let genesis = Self::genesis_hash();
+			let shown = commitment::result(&genesis, job, &trainer, &result, &salt);
 			ensure!(shown == committed, Error::<T>::RevealMismatch);
+			ensure!(possible, Error::<T>::WrongSegments);
 			entry.reveal = Some(reveal);
 			Ok(round.is_complete())
 		})?;
@@ -75,6 +72,11 @@ impl<T: Config> Pallet<T> {
 	pub fn do_try_state() -> Result<(), sp_runtime::TryRuntimeError> {
 		for (_, round) in Rounds::<T>::iter() {
 			ensure!(!round.entries.is_empty(), "a round without trainers");
+			let mut reveals = round.entries.iter().filter_map(|entry| entry.reveal.as_ref());
+			ensure!(
+				reveals.all(|reveal| round.takes(reveal.segments)),
+				"a result claims segments that no result of its job can have"
+			);
 			for (i, entry) in round.entries.iter().enumerate() {
 				ensure!(
 					!round
@@ -107,7 +109,11 @@ fn is_url(location: &Text) -> bool {
 }
 
 impl<T: Config> Submissions<T::AccountId> for Pallet<T> {
-	fn open(job: JobId, trainers: &[T::AccountId]) -> DispatchResult {
+	fn open(
+		job: JobId,
+		trainers: &[T::AccountId],
+		segments: RangeInclusive<u32>,
+	) -> DispatchResult {
 		ensure!(!Rounds::<T>::contains_key(job), Error::<T>::RoundExists);
 		let distinct =
 			trainers.iter().enumerate().all(|(i, t)| !trainers.iter().take(i).any(|u| u == t));
@@ -117,7 +123,9 @@ impl<T: Config> Submissions<T::AccountId> for Pallet<T> {
 			.map(|trainer| Entry { trainer: trainer.clone(), commitment: None, reveal: None })
 			.collect();
 		let entries = BoundedVec::try_from(entries).map_err(|_| Error::<T>::BadTrainers)?;
-		Rounds::<T>::insert(job, Round { phase: Phase::Committing, entries });
+		let (least_segments, most_segments) = segments.into_inner();
+		let phase = Phase::Committing;
+		Rounds::<T>::insert(job, Round { phase, entries, least_segments, most_segments });
 		Self::deposit_event(Event::RoundOpened { job });
 		Ok(())
 	}

@@ -19,7 +19,7 @@ fn show(who: AccountId, byte: u8) -> sp_runtime::DispatchResult {
 #[test]
 fn a_round_from_opening_to_closing() {
 	run(|| {
-		assert_ok!(Submissions::open(JOB, &[2, 1]));
+		assert_ok!(Submissions::open(JOB, &[2, 1], SEGMENTS));
 		System::assert_last_event(Event::RoundOpened { job: JOB }.into());
 		assert!(!Submissions::is_complete(JOB));
 
@@ -59,7 +59,7 @@ fn a_round_from_opening_to_closing() {
 #[test]
 fn who_did_not_commit_is_not_waited_for() {
 	run(|| {
-		assert_ok!(Submissions::open(JOB, &[1, 2]));
+		assert_ok!(Submissions::open(JOB, &[1, 2], SEGMENTS));
 		assert_ok!(commit(1, 1));
 		assert_eq!(Submissions::open_reveals(JOB), vec![1]);
 		assert_ok!(show(1, 1));
@@ -72,7 +72,7 @@ fn who_did_not_commit_is_not_waited_for() {
 #[test]
 fn nobody_committed() {
 	run(|| {
-		assert_ok!(Submissions::open(JOB, &[1]));
+		assert_ok!(Submissions::open(JOB, &[1], SEGMENTS));
 		assert!(Submissions::open_reveals(JOB).is_empty());
 		assert!(Submissions::is_complete(JOB), "nothing to wait for");
 		assert!(Submissions::close(JOB).is_empty());
@@ -82,7 +82,7 @@ fn nobody_committed() {
 #[test]
 fn moving_on_twice_changes_nothing() {
 	run(|| {
-		assert_ok!(Submissions::open(JOB, &[1]));
+		assert_ok!(Submissions::open(JOB, &[1], SEGMENTS));
 		assert_ok!(commit(1, 1));
 		Submissions::open_reveals(JOB);
 		let events = System::events().len();
@@ -114,12 +114,12 @@ fn a_job_without_a_round() {
 #[test]
 fn opening_is_checked() {
 	run(|| {
-		assert_noop!(Submissions::open(JOB, &[]), Error::<Test>::BadTrainers);
-		assert_noop!(Submissions::open(JOB, &[1, 2, 1]), Error::<Test>::BadTrainers);
+		assert_noop!(Submissions::open(JOB, &[], SEGMENTS), Error::<Test>::BadTrainers);
+		assert_noop!(Submissions::open(JOB, &[1, 2, 1], SEGMENTS), Error::<Test>::BadTrainers);
 		let many: Vec<u64> = (0..=u64::from(MAX_REPLICAS)).collect();
-		assert_noop!(Submissions::open(JOB, &many), Error::<Test>::BadTrainers);
-		assert_ok!(Submissions::open(JOB, &many[1..]));
-		assert_noop!(Submissions::open(JOB, &[1]), Error::<Test>::RoundExists);
+		assert_noop!(Submissions::open(JOB, &many, SEGMENTS), Error::<Test>::BadTrainers);
+		assert_ok!(Submissions::open(JOB, &many[1..], SEGMENTS));
+		assert_noop!(Submissions::open(JOB, &[1], SEGMENTS), Error::<Test>::RoundExists);
 	});
 }
 
@@ -127,7 +127,7 @@ fn opening_is_checked() {
 fn unsigned_callers_are_refused() {
 	run(|| {
 		let bad = sp_runtime::DispatchError::BadOrigin;
-		assert_ok!(Submissions::open(JOB, &[1]));
+		assert_ok!(Submissions::open(JOB, &[1], SEGMENTS));
 		assert_noop!(Submissions::commit(RuntimeOrigin::root(), JOB, GENESIS), bad);
 		assert_noop!(Submissions::reveal(RuntimeOrigin::none(), JOB, reveal(1), [1; 32]), bad);
 	});
@@ -136,7 +136,7 @@ fn unsigned_callers_are_refused() {
 #[test]
 fn commitments_are_taken_once_from_trainers_in_time() {
 	run(|| {
-		assert_ok!(Submissions::open(JOB, &[1, 2]));
+		assert_ok!(Submissions::open(JOB, &[1, 2], SEGMENTS));
 		assert_noop!(commit(9, 1), Error::<Test>::NotATrainer);
 		assert_ok!(commit(1, 1));
 		assert_noop!(commit(1, 2), Error::<Test>::AlreadyCommitted);
@@ -150,7 +150,7 @@ fn commitments_are_taken_once_from_trainers_in_time() {
 #[test]
 fn reveals_are_taken_once_from_committers_in_time() {
 	run(|| {
-		assert_ok!(Submissions::open(JOB, &[1, 2, 3]));
+		assert_ok!(Submissions::open(JOB, &[1, 2, 3], SEGMENTS));
 		assert_ok!(commit(1, 1));
 		assert_noop!(show(1, 1), Error::<Test>::NotRevealing);
 		assert_ok!(commit(3, 3));
@@ -167,7 +167,7 @@ fn reveals_are_taken_once_from_committers_in_time() {
 #[test]
 fn only_what_was_committed_can_be_revealed() {
 	run(|| {
-		assert_ok!(Submissions::open(JOB, &[1, 2]));
+		assert_ok!(Submissions::open(JOB, &[1, 2], SEGMENTS));
 		assert_ok!(commit(1, 1));
 		// Trainer 2 copies trainer 1's commitment byte for byte.
 		let copied = commitment(JOB, 1, 1);
@@ -183,16 +183,50 @@ fn only_what_was_committed_can_be_revealed() {
 		assert_noop!(Submissions::reveal(who.clone(), JOB, r.clone(), [1; 32]), mismatch);
 		r = reveal(1);
 		r.bundle_root = reveal(2).bundle_root;
+		assert_noop!(Submissions::reveal(who.clone(), JOB, r, [1; 32]), mismatch);
+		r = reveal(1);
+		r.segments = 6;
 		assert_noop!(Submissions::reveal(who, JOB, r, [1; 32]), mismatch);
 		assert_ok!(show(1, 1));
 	});
 }
 
 #[test]
+fn a_result_has_as_many_segments_as_the_job_allows() {
+	for segments in [0, 3, 4, 6, 7, 8, u32::MAX] {
+		run(|| {
+			assert_ok!(Submissions::open(JOB, &[1], SEGMENTS));
+			let shown = trainyard_primitives::job::Reveal { segments, ..reveal(1) };
+			let committed = trainyard_primitives::commitment::result(
+				&GENESIS,
+				JOB,
+				&1u64,
+				&shown.result(),
+				&[1; 32],
+			);
+			assert_ok!(Submissions::commit(RuntimeOrigin::signed(1), JOB, committed));
+			Submissions::open_reveals(JOB);
+			let reveal = || {
+				let who = RuntimeOrigin::signed(1);
+				Submissions::reveal(who, JOB, shown.clone(), [1; 32])
+			};
+			if SEGMENTS.contains(&segments) {
+				assert_ok!(reveal());
+				let all = Submissions::close(JOB);
+				assert_eq!(all[0].1.segments, segments);
+			} else {
+				assert_noop!(reveal(), Error::<Test>::WrongSegments);
+				assert!(Submissions::close(JOB).is_empty());
+			}
+		});
+	}
+}
+
+#[test]
 fn a_commitment_holds_for_one_job_and_one_chain() {
 	run(|| {
-		assert_ok!(Submissions::open(JOB, &[1]));
-		assert_ok!(Submissions::open(JOB + 1, &[1]));
+		assert_ok!(Submissions::open(JOB, &[1], SEGMENTS));
+		assert_ok!(Submissions::open(JOB + 1, &[1], SEGMENTS));
 		let origin = RuntimeOrigin::signed(1);
 		// Made for another job.
 		assert_ok!(Submissions::commit(origin.clone(), JOB + 1, commitment(JOB, 1, 1)));
@@ -212,7 +246,7 @@ fn a_commitment_holds_for_one_job_and_one_chain() {
 #[test]
 fn the_location_must_be_a_url_and_is_free_until_then() {
 	run(|| {
-		assert_ok!(Submissions::open(JOB, &[1]));
+		assert_ok!(Submissions::open(JOB, &[1], SEGMENTS));
 		assert_ok!(commit(1, 1));
 		Submissions::open_reveals(JOB);
 		let mut r = reveal(1);
@@ -242,6 +276,7 @@ fn layout_of_the_calls() {
 	let mut bytes = vec![21, 1, 1, 0, 0, 0];
 	bytes.extend([1; 32]);
 	bytes.extend([1 ^ 0x55; 32]);
+	bytes.extend([7, 0, 0, 0]);
 	bytes.extend(b"\x20http://x");
 	bytes.extend([5; 32]);
 	assert_eq!(call.encode(), bytes);
@@ -253,7 +288,7 @@ proptest! {
 	#[test]
 	fn any_order_of_acts(acts in proptest::collection::vec((0u8..24, 0u64..4, 0u8..3), 0..80)) {
 		new_test_ext().execute_with(|| {
-			assert_ok!(Submissions::open(JOB, &[0, 1, 2]));
+			assert_ok!(Submissions::open(JOB, &[0, 1, 2], SEGMENTS));
 			for (act, who, byte) in acts {
 				let told = Progressed::get().len();
 				let taken = match act {

@@ -37,12 +37,21 @@ pub struct Round<AccountId> {
 	pub phase: Phase,
 	/// One entry per trainer, in the order given at opening.
 	pub entries: BoundedVec<Entry<AccountId>, ConstU32<MAX_REPLICAS>>,
+	/// Fewest segments that a result of the job can have.
+	pub least_segments: u32,
+	/// Most segments that a result of the job can have.
+	pub most_segments: u32,
 }
 
 impl<AccountId: PartialEq> Round<AccountId> {
 	/// The entry of `trainer`.
 	pub fn entry_mut(&mut self, trainer: &AccountId) -> Option<&mut Entry<AccountId>> {
 		self.entries.iter_mut().find(|entry| entry.trainer == *trainer)
+	}
+
+	/// Whether a result of the job can have so many segments.
+	pub fn takes(&self, segments: u32) -> bool {
+		(self.least_segments..=self.most_segments).contains(&segments)
 	}
 
 	/// Whether nothing is left to wait for in the present phase.

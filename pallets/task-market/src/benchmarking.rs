@@ -20,7 +20,7 @@ use trainyard_primitives::{
 		Balance, Ending, Fate, JobState, Terms, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS,
 		MAX_REPLICAS, MAX_VERIFIERS,
 	},
-	spec::{DataFormat, Input, JobSpec, Layer, Model, MAX_LAYERS},
+	spec::{DataFormat, EarlyStop, Input, JobSpec, Layer, Model, MAX_LAYERS},
 	text::MAX_TEXT,
 	traits::{BlobStore, TrainerRegistry},
 	JobId, Text, H256,
@@ -63,6 +63,7 @@ fn spec() -> JobSpec {
 	spec.model = Model::Layers { input: Input::Tokens, layers };
 	spec.training.weight_decay_nano = 1;
 	spec.training.clip_norm_nano = 1;
+	spec.training.early_stop = Some(EarlyStop { patience: 1, min_delta_nano: 0 });
 	// Long lists of little work: more than an audit may take would be refused.
 	spec.dataset.features = 2;
 	spec.dataset.validation_every = 2;
@@ -122,6 +123,7 @@ fn results<T: Config>(job: &Job<T::AccountId>) -> BTreeMap<T::AccountId, WorkRes
 	let result = |i: usize| WorkResult {
 		bundle_root: H256::repeat_byte(i as u8),
 		model_root: H256::repeat_byte(0x80 | i as u8),
+		segments: 1 + i as u32,
 	};
 	job.replicas.iter().enumerate().map(|(i, r)| (r.trainer.clone(), result(i))).collect()
 }
@@ -354,6 +356,8 @@ mod benchmarks {
 		let (id, mut job) = training::<T>()?;
 		for replica in job.replicas.iter_mut() {
 			replica.fate = Fate::Accepted;
+			// Stopped early: a part of the quote is to be computed.
+			replica.segments = Some(1);
 		}
 		job.replicas[0].fate = Fate::Rejected;
 		Jobs::<T>::insert(id, &job);

@@ -162,12 +162,13 @@ impl<T: Config> Pallet<T> {
 				trainer: trainer.clone(),
 				fate: Fate::Working,
 				result: None,
+				segments: None,
 				offer: None,
 			})
 			.collect();
 		job.replicas = BoundedVec::truncate_from(replicas);
 		job.seed = Some(seed);
-		if T::Submissions::open(id, &trainers).is_err() {
+		if T::Submissions::open(id, &trainers, job.spec.possible_segments()).is_err() {
 			// Nobody's fault: everything goes back.
 			Self::conclude(id, job, |_| Some(Fate::Undecided));
 			Self::end(id, job, Ending::Failed, &[]);
@@ -273,10 +274,11 @@ impl<T: Config> Pallet<T> {
 		}
 		let groups: Vec<_> = groups.into_iter().collect();
 		for replica in &mut job.replicas {
-			replica.result = groups
-				.iter()
-				.position(|(_, trainers)| trainers.contains(&replica.trainer))
-				.map(|at| at as u32);
+			let delivered = (0u32..)
+				.zip(&groups)
+				.find(|(_, (_, trainers))| trainers.contains(&replica.trainer));
+			replica.result = delivered.map(|(at, _)| at);
+			replica.segments = delivered.map(|(_, (result, _))| result.segments);
 		}
 		let results = groups.len() as u32;
 		let parties = core::iter::once(job.submitter.clone())
@@ -285,7 +287,6 @@ impl<T: Config> Pallet<T> {
 		let request = AuditRequest {
 			groups,
 			parties,
-			segments: job.spec.segments(),
 			audit_segments: job.terms.audit_segments,
 			verifiers: job.terms.verifiers,
 		};

@@ -9,11 +9,14 @@ use frame_support::{
 	weights::Weight,
 };
 use sp_runtime::{BuildStorage, DispatchError, DispatchResult};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+	collections::{BTreeMap, BTreeSet},
+	ops::RangeInclusive,
+};
 use trainyard_primitives::{
 	audit::Decision,
 	job::{Balance, JobState, Reveal, Terms},
-	spec::JobSpec,
+	spec::{EarlyStop, JobSpec},
 	traits::{self, AuditRequest, AuditStatus, JobObserver, Seed},
 	JobId, MicroUt, Text, H256,
 };
@@ -82,6 +85,8 @@ pub struct FakeRound {
 	pub trainers: Vec<AccountId>,
 	pub committed: BTreeSet<AccountId>,
 	pub reveals: BTreeMap<AccountId, Reveal>,
+	/// Segments that a result may have.
+	pub segments: Option<RangeInclusive<u32>>,
 	pub revealing: bool,
 	pub closed: bool,
 }
@@ -152,11 +157,12 @@ pub fn seed_of(domain: &[u8], subject: &[u8], after: u32) -> H256 {
 
 pub struct FakeSubmissions;
 impl traits::Submissions<AccountId> for FakeSubmissions {
-	fn open(job: JobId, trainers: &[AccountId]) -> DispatchResult {
+	fn open(job: JobId, trainers: &[AccountId], segments: RangeInclusive<u32>) -> DispatchResult {
 		if RefuseRounds::get() {
 			return Err(DispatchError::Other("refused"));
 		}
-		let round = FakeRound { trainers: trainers.to_vec(), ..Default::default() };
+		let (trainers, segments) = (trainers.to_vec(), Some(segments));
+		let round = FakeRound { trainers, segments, ..Default::default() };
 		Rounds::mutate(|rounds| rounds.insert(job, round));
 		Ok(())
 	}
@@ -342,9 +348,21 @@ pub fn post(replicas: u32) -> JobId {
 
 /// Posts the example job with these terms; returns its number.
 pub fn post_with(who: AccountId, terms: Terms) -> JobId {
+	post_spec(who, JobSpec::example(), terms)
+}
+
+/// Posts this job; returns its number.
+pub fn post_spec(who: AccountId, spec: JobSpec, terms: Terms) -> JobId {
 	let id = crate::NextJob::<Test>::get();
-	assert_ok!(TaskMarket::submit_job(RuntimeOrigin::signed(who), JobSpec::example(), terms));
+	assert_ok!(TaskMarket::submit_job(RuntimeOrigin::signed(who), spec, terms));
 	id
+}
+
+/// The example job, which may stop early from its third segment on.
+pub fn stopping() -> JobSpec {
+	let mut spec = JobSpec::example();
+	spec.training.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: 0 });
+	spec
 }
 
 /// Lets `trainers` apply.
@@ -402,10 +420,20 @@ pub fn commit(id: JobId, trainer: AccountId) {
 	tell_if_complete(id);
 }
 
-/// `trainer` reveals the result that goes by `byte`.
+/// `trainer` reveals the result that goes by `byte`, of all segments of the job.
 pub fn reveal(id: JobId, trainer: AccountId, byte: u8) {
-	let reveal = reveal_of(byte);
-	Rounds::mutate(|rounds| rounds.get_mut(&id).unwrap().reveals.insert(trainer, reveal));
+	reveal_after(id, trainer, byte, job(id).spec.segments());
+}
+
+/// `trainer` reveals the result that goes by `byte` and stopped after so many segments.
+pub fn reveal_after(id: JobId, trainer: AccountId, byte: u8, segments: u32) {
+	let reveal = Reveal { segments, ..reveal_of(byte) };
+	Rounds::mutate(|rounds| {
+		let round = rounds.get_mut(&id).unwrap();
+		// As the pallet does.
+		assert!(round.segments.as_ref().unwrap().contains(&segments));
+		round.reveals.insert(trainer, reveal);
+	});
 	tell_if_complete(id);
 }
 
@@ -415,11 +443,12 @@ fn tell_if_complete(id: JobId) {
 	}
 }
 
-/// The result that goes by `byte`.
+/// The result that goes by `byte`, of all segments of the example.
 pub fn reveal_of(byte: u8) -> Reveal {
 	Reveal {
 		bundle_root: H256::repeat_byte(byte),
 		model_root: model_of(byte),
+		segments: 30,
 		location: Text::new("http://127.0.0.1:8600").unwrap(),
 	}
 }

@@ -3,8 +3,9 @@
 //! What comes in: a submitter's *escrow* for the job and each trainer's *deposit*, both as
 //! holds on their own accounts. What goes out, all at once when the job ends:
 //!
-//! - from the escrow: pay of accepted replicas, audit fees earned, the protocol fee of
-//!   accepted replicas (burned), and all the rest back to the submitter;
+//! - from the escrow: pay of accepted replicas for the segments that they trained, audit fees
+//!   earned, the protocol fee of accepted replicas (burned), and all the rest back to the
+//!   submitter, what an early stop saved included;
 //! - from each deposit: what its replica's fate costs ([`lost_deposit`]), shared out by
 //!   [`SlashShares`], and the rest back to the trainer.
 //!
@@ -36,7 +37,9 @@ use trainyard_primitives::{
 	},
 	spec::JobSpec,
 	traits::TrainerRegistry,
-	units, work, JobId, MicroUt,
+	units,
+	work::Parts,
+	JobId, MicroUt,
 };
 
 /// Part of a trainer's deposit that is to be shared out.
@@ -55,7 +58,8 @@ impl<T: Config> Pallet<T> {
 		let segments = MAX_AUDIT_SEGMENTS.min(spec.segments());
 		ensure!((1..=segments).contains(&terms.audit_segments), Error::<T>::BadAuditSegments);
 		ensure!(terms.price_per_ut > 0, Error::<T>::ZeroPrice);
-		let audit = work::audit_micro_ut(spec, terms.audit_segments).map_err(fault)?;
+		let parts = Parts::of(spec).map_err(fault)?;
+		let audit = parts.audit_micro_ut(spec, terms.audit_segments).map_err(fault)?;
 		ensure!(audit <= T::MaxAuditWork::get(), Error::<T>::AuditTooLarge);
 		let least = Self::least_fee(audit, terms).ok_or(Error::<T>::AmountOverflow)?;
 		ensure!(terms.audit_fee >= least, Error::<T>::AuditFeeTooLow);
@@ -67,8 +71,8 @@ impl<T: Config> Pallet<T> {
 				&& (least..=T::MaxTrainingBlocks::get()).contains(&terms.training_blocks),
 			Error::<T>::BadPeriods
 		);
-		let work = work::micro_ut(spec).map_err(fault)?;
-		Self::sums(work, spec.segments(), terms).ok_or(Error::<T>::AmountOverflow)
+		let work = parts.micro_ut_of(spec, spec.segments()).map_err(fault)?;
+		Self::sums(parts, work, spec.segments(), terms).ok_or(Error::<T>::AmountOverflow)
 	}
 
 	/// Least fee of a verifier that replays this much: its price, or `MinAuditFee`.
@@ -76,7 +80,8 @@ impl<T: Config> Pallet<T> {
 		Some(units::price(audit, terms.price_per_ut)?.max(T::MinAuditFee::get()))
 	}
 
-	/// The sums of a job of `work` in so many `segments`; `None` on overflow.
+	/// The sums of a job of `work` in so many `segments`; `None` on overflow. They are those
+	/// of the whole job, also where it may stop early.
 	///
 	/// Escrow: price and protocol fee of all replicas, and the fees of a full committee for
 	/// all rounds that an audit may take. Deposit: the stake, or `MinDeposit` where that is
@@ -85,7 +90,7 @@ impl<T: Config> Pallet<T> {
 	/// The stake is `(price + fee) x segments / audit_segments`, rounded up: who fakes one
 	/// segment is caught with probability `audit_segments / segments`, so that it risks the
 	/// whole price and the fee on average, more than a segment can save.
-	fn sums(work: MicroUt, segments: u32, terms: &Terms) -> Option<Quote> {
+	fn sums(parts: Parts, work: MicroUt, segments: u32, terms: &Terms) -> Option<Quote> {
 		let price = units::price(work, terms.price_per_ut)?;
 		let fee = units::price(work, T::FeePerUt::get())?;
 		let services = terms.verifiers.checked_mul(MAX_AUDIT_ROUNDS)?;
@@ -97,7 +102,7 @@ impl<T: Config> Pallet<T> {
 		// Rounded up; `div_ceil` cannot say that it divides by zero.
 		let stake = stake.checked_add(drawn.checked_sub(1)?)?.checked_div(drawn)?;
 		let deposit = T::MinDeposit::get().max(stake).checked_add(audit)?;
-		Some(Quote { work, price, fee, escrow, deposit })
+		Some(Quote { parts, work, price, fee, escrow, deposit })
 	}
 
 	/// Holds the escrow of a job.
@@ -127,16 +132,18 @@ impl<T: Config> Pallet<T> {
 
 		// From the escrow.
 		let drawn = MicroUt::try_from(job.replicas.len()).unwrap_or(MicroUt::MAX);
-		let share = quote.work.checked_div(drawn).unwrap_or(0);
 		for replica in &job.replicas {
 			let pay = match replica.fate {
 				Fate::Accepted => {
+					let segments = replica.segments.unwrap_or(u32::MAX);
+					let worth = quote.of_segments(&job.spec, &job.terms, segments);
 					// Replicas of one computation share its power, or an owner of several
 					// identities would compute once and be credited often.
+					let share = worth.work.checked_div(drawn).unwrap_or(0);
 					T::Trainers::credit_training(&replica.trainer, share);
-					Self::burn(HoldReason::Escrow, &job.submitter, quote.fee);
-					add(&mut settlement.burned, quote.fee);
-					quote.price
+					Self::burn(HoldReason::Escrow, &job.submitter, worth.fee);
+					add(&mut settlement.burned, worth.fee);
+					worth.price
 				}
 				Fate::Agreed => replica.offer.unwrap_or(0).min(quote.price),
 				_ => continue,

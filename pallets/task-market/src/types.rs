@@ -6,9 +6,12 @@ use frame_support::{
 	BoundedVec,
 };
 use scale_info::TypeInfo;
+use sp_runtime::{helpers_128bit::multiply_by_rational_with_rounding, Rounding};
 use trainyard_primitives::{
 	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
 	spec::{JobSpec, SpecError},
+	units,
+	work::Parts,
 	MicroUt, Text, H256,
 };
 
@@ -52,13 +55,17 @@ pub struct Replica<AccountId> {
 	pub fate: Fate,
 	/// Which of the audit's distinct results it delivered.
 	pub result: Option<u32>,
+	/// Segments trained of that result: all of the job's, or fewer where it stopped early.
+	pub segments: Option<u32>,
 	/// Pay at which its trainer is ready to settle at once.
 	pub offer: Option<Balance>,
 }
 
-/// What a job costs.
+/// What a job costs. Of a job that may stop early, the most: see [`Quote::of_segments`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
 pub struct Quote {
+	/// Work of the job's parts.
+	pub parts: Parts,
 	/// Work of one replica.
 	pub work: MicroUt,
 	/// Pay of one accepted replica.
@@ -69,6 +76,38 @@ pub struct Quote {
 	pub escrow: Balance,
 	/// Held from each trainer.
 	pub deposit: Balance,
+}
+
+/// What one accepted replica is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Worth {
+	/// Its work.
+	pub work: MicroUt,
+	/// Pay of its trainer.
+	pub price: Balance,
+	/// Protocol fee, burned.
+	pub fee: Balance,
+}
+
+impl Quote {
+	/// What a replica is worth that trained so many segments of this job: by its work, the
+	/// pay at the job's price and the protocol fee in proportion, both rounded up. All of the
+	/// segments are worth what was quoted, and nothing is worth more.
+	pub fn of_segments(&self, spec: &JobSpec, terms: &Terms, segments: u32) -> Worth {
+		let all = Worth { work: self.work, price: self.price, fee: self.fee };
+		if segments >= spec.segments() {
+			return all;
+		}
+		// A part of what was counted and priced at posting: none of this overflows.
+		let Ok(work) = self.parts.micro_ut_of(spec, segments) else { return all };
+		let (done, whole) = (Balance::from(work), Balance::from(self.work));
+		let fee = multiply_by_rational_with_rounding(self.fee, done, whole, Rounding::Up);
+		Worth {
+			work: work.min(self.work),
+			price: units::price(work, terms.price_per_ut).map_or(self.price, |p| p.min(self.price)),
+			fee: fee.map_or(self.fee, |fee| fee.min(self.fee)),
+		}
+	}
 }
 
 /// A trainer's standing offer.

@@ -55,7 +55,12 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 	let trainers: Vec<T::AccountId> =
 		(0..MAX_REPLICAS).map(|at| account("trainer", at, 0)).collect();
 	let group = Group {
-		result: WorkResult { bundle_root: H256([1; 32]), model_root: H256([2; 32]) },
+		result: WorkResult {
+			bundle_root: H256([1; 32]),
+			model_root: H256([2; 32]),
+			segments: 1_000,
+		},
+		drawn: (0..MAX_AUDIT_SEGMENTS).collect::<Vec<_>>().try_into().expect("as many"),
 		trainers: trainers.clone().try_into().expect("one for each replica"),
 		decision: None,
 		rescue: Rescue::NotNeeded,
@@ -72,13 +77,11 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 	Audit {
 		round: 0,
 		phase,
-		segments: 1_000,
 		audit_segments: MAX_AUDIT_SEGMENTS,
 		verifiers: MAX_VERIFIERS,
 		parties: parties.try_into().expect("as many as there may be"),
 		groups: alloc::vec![group; MAX_REPLICAS as usize].try_into().expect("one for each replica"),
 		committee: committee.try_into().expect("as many as there may be"),
-		drawn: (0..MAX_AUDIT_SEGMENTS).collect::<Vec<_>>().try_into().expect("as many"),
 		served: Default::default(),
 	}
 }
@@ -253,7 +256,9 @@ mod benchmarks {
 		fill_pool::<T>(p);
 		let mut audit = largest::<T>(AuditPhase::Drawing { after: 0 });
 		audit.committee = Default::default();
-		audit.drawn = Default::default();
+		for group in audit.groups.iter_mut() {
+			group.drawn = Default::default();
+		}
 		AuditRecords::<T>::insert(JOB, &audit);
 
 		#[block]

@@ -15,8 +15,8 @@ use trainyard_primitives::{
 const SEED: &[u8] = b"trainyard/audit/v1";
 /// Domain of the draw of verifiers from a round's seed.
 const COMMITTEE: &[u8] = b"trainyard/audit/committee/v1";
-/// Domain of the draw of segments from a round's seed.
-const SEGMENTS: &[u8] = b"trainyard/audit/segments/v1";
+/// Domain, with the index of a result, of the draw of its segments from a round's seed.
+const SEGMENTS: &[u8] = b"trainyard/audit/segments/v2";
 
 impl<T: Config> Pallet<T> {
 	/// The seed of `round` of `job`'s audit from the blocks behind `after`.
@@ -25,10 +25,14 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Draws the committee of the round, in proportion to the bonds of height `after`, from
-	/// the pool without the job's parties; and, in the first round, the segments.
+	/// the pool without the job's parties; and, in the first round, the segments of each
+	/// result.
 	///
 	/// A committee has an odd number of seats, so that nobody can split it, and at least
 	/// `MinSeats`; fewer eligible verifiers than wanted make a smaller one, or none.
+	///
+	/// Each result has a draw of its own, among the segments that it has: who claims to have
+	/// stopped early does not keep the later segments of others from being drawn.
 	///
 	/// The segments stay over the rounds: new ones would be another chance for a trainer
 	/// who serves only enough verifiers to prevent a decision. The results were revealed
@@ -49,19 +53,21 @@ impl<T: Config> Pallet<T> {
 				.map(|verifier| Member { verifier, commitment: None, revealed: false })
 				.collect(),
 		);
-		if audit.drawn.is_empty() {
-			audit.drawn = BoundedVec::truncate_from(draw::distinct(
-				SEGMENTS,
-				seed,
-				audit.segments,
-				audit.audit_segments,
-			));
+		for (at, group) in (0u32..).zip(audit.groups.iter_mut()) {
+			if group.drawn.is_empty() && group.decision.is_none() {
+				group.drawn = BoundedVec::truncate_from(draw::distinct(
+					&(SEGMENTS, at).encode(),
+					seed,
+					group.result.segments,
+					audit.audit_segments,
+				));
+			}
 		}
 		Self::deposit_event(Event::CommitteeDrawn {
 			job,
 			round: audit.round,
 			committee: audit.committee.iter().map(|m| m.verifier.clone()).collect(),
-			segments: audit.drawn.to_vec(),
+			segments: audit.groups.iter().map(|group| group.drawn.to_vec()).collect(),
 		});
 	}
 }

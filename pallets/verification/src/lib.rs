@@ -6,7 +6,7 @@
 //!   true. Its owner (the task market) opens it, calls `Audits::advance` at the
 //!   height it is told, and again when `JobObserver::progressed` says that everyone
 //!   in a phase is done: this pallet has no clock of its own.
-//! - A round: `committee` draws verifiers and segments from randomness of blocks
+//! - A round: `committee` draws verifiers and segments of each result from randomness of blocks
 //!   behind the opening; they replay and [`Pallet::commit`]; when all have, or the time
 //!   is up, they [`Pallet::reveal`]; [`verdicts`] decides each group by a strict
 //!   majority of the committee. `rounds` takes an audit from phase to phase.
@@ -235,8 +235,8 @@ pub mod pallet {
 			round: u32,
 			/// The committee, in the order drawn; empty when nobody is eligible.
 			committee: Vec<T::AccountId>,
-			/// The segments to replay.
-			segments: Vec<u32>,
+			/// The segments to replay, of each distinct result.
+			segments: Vec<Vec<u32>>,
 		},
 		/// A member of a committee committed its findings.
 		Committed {
@@ -342,9 +342,10 @@ pub mod pallet {
 		WrongReveal,
 		/// The findings have more or fewer verdicts than the job has distinct results.
 		WrongNumberOfVerdicts,
-		/// The evidence is not for exactly the segments drawn.
+		/// The evidence is not for exactly the segments drawn of that result, or a rejection
+		/// names a segment that it does not have.
 		WrongSegments,
-		/// A rejection names a checkpoint that the job does not have.
+		/// A rejection names a checkpoint that the result does not have.
 		NoSuchCheckpoint,
 		/// The audit has no such group.
 		NoSuchGroup,

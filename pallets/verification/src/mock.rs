@@ -195,18 +195,19 @@ pub fn bonded(count: usize) {
 	}
 }
 
-/// A request for an audit of `groups` results by `verifiers` verifiers over 2 of 10 segments.
+/// A request for an audit of `groups` results by `verifiers` verifiers over 2 of 10 segments of
+/// each.
 pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
 	AuditRequest {
 		groups: TRAINERS[..groups]
 			.iter()
 			.map(|who| {
 				let root = H256([*who as u8; 32]);
-				(WorkResult { bundle_root: root, model_root: root }, vec![*who])
+				let result = WorkResult { bundle_root: root, model_root: root, segments: 10 };
+				(result, vec![*who])
 			})
 			.collect(),
 		parties: [SUBMITTER].into_iter().chain(TRAINERS).collect(),
-		segments: 10,
 		audit_segments: 2,
 		verifiers,
 	}
@@ -301,12 +302,17 @@ pub fn evidence(drawn: &[u32], number: u8) -> Vec<SegmentEvidence> {
 		.collect()
 }
 
+/// Segments drawn of each result.
+pub fn drawn() -> Vec<Vec<u32>> {
+	view().groups.into_iter().map(|group| group.drawn).collect()
+}
+
 /// Findings that say `says`, for the segments drawn now.
 pub fn findings(says: &[Say]) -> Findings {
-	let drawn = view().drawn;
 	let verdicts: Vec<GroupVerdict> = says
 		.iter()
-		.map(|say| match say {
+		.zip(drawn())
+		.map(|(say, drawn)| match say {
 			Say::Yes(number) => GroupVerdict::Accept(evidence(&drawn, *number).try_into().unwrap()),
 			Say::No => GroupVerdict::Reject(RejectReason::WrongModel),
 			Say::Gone => GroupVerdict::Unavailable,

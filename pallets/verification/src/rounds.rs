@@ -112,10 +112,11 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 impl<T: Config> Pallet<T> {
 	/// The audit that `request` asks for; `None` when it is out of bounds.
 	fn audit_of(request: AuditRequest<T::AccountId>) -> Option<AuditOf<T>> {
-		let AuditRequest { groups, parties, segments, audit_segments, verifiers } = request;
+		let AuditRequest { groups, parties, audit_segments, verifiers } = request;
 		let fits = !groups.is_empty()
+			&& groups.iter().all(|(result, _)| result.segments > 0)
 			&& (1..=MAX_VERIFIERS).contains(&verifiers)
-			&& (1..=MAX_AUDIT_SEGMENTS.min(segments)).contains(&audit_segments);
+			&& (1..=MAX_AUDIT_SEGMENTS).contains(&audit_segments);
 		if !fits {
 			return None;
 		}
@@ -125,6 +126,7 @@ impl<T: Config> Pallet<T> {
 				Some(Group {
 					result,
 					trainers: trainers.try_into().ok()?,
+					drawn: Default::default(),
 					decision: None,
 					rescue: Rescue::NotNeeded,
 				})
@@ -133,7 +135,6 @@ impl<T: Config> Pallet<T> {
 		Some(Audit {
 			round: 0,
 			phase: AuditPhase::Drawing { after: Self::now() },
-			segments,
 			audit_segments,
 			verifiers,
 			parties: BoundedVec::<_, frame_support::traits::ConstU32<MAX_PARTIES>>::try_from(
@@ -142,7 +143,6 @@ impl<T: Config> Pallet<T> {
 			.ok()?,
 			groups: groups.try_into().ok()?,
 			committee: Default::default(),
-			drawn: Default::default(),
 			served: Default::default(),
 		})
 	}
@@ -222,8 +222,12 @@ impl<T: Config> Pallet<T> {
 		let mut stances: Vec<Stance> = findings.iter().map(|_| Stance::Agrees).collect();
 		let mut decisions = Vec::new();
 		for ((group, votes), outcome) in audit.groups.iter_mut().zip(&votes).zip(outcomes) {
-			let outcome =
-				outcome.filter(|outcome| !(contradiction && matches!(outcome, Outcome::Accept(_))));
+			let contradicts = contradiction && matches!(outcome, Some(Outcome::Accept(_)));
+			let outcome = outcome.filter(|_| !contradicts);
+			// What is rescued are the states of the segments drawn: it keeps them.
+			if contradicts && group.rescue == Rescue::NotNeeded {
+				group.drawn = Default::default();
+			}
 			if group.decision.is_none() {
 				for (worst, vote) in stances.iter_mut().zip(votes) {
 					*worst = (*worst).max(stance(*vote, outcome.as_ref()));
@@ -242,9 +246,6 @@ impl<T: Config> Pallet<T> {
 		}
 		let mut decisions = decisions.into_iter();
 		Self::decide(job, audit, |_| decisions.next().flatten());
-		if contradiction && !audit.has_rescued() {
-			audit.drawn = Default::default();
-		}
 
 		for (member, stance) in audit.committee.iter().zip(stances) {
 			match stance {

@@ -13,8 +13,9 @@ use trainyard_primitives::{audit::AuditPhase, job::MAX_AUDIT_ROUNDS};
 impl<T: Config> Pallet<T> {
 	/// - A bond is what is held of its verifier; one in the pool is at least the minimum;
 	///   nobody is in the pool and leaving.
-	/// - A committee has no party, no member twice, and no more members than wanted; the drawn
-	///   segments are ascending and the job's.
+	/// - A committee has no party, no member twice, and no more members than wanted; the
+	///   segments drawn of a result are ascending, no more than wanted, and among those that it
+	///   has.
 	/// - An audit has a decision for each group if and only if it is done, and no more rounds
 	///   than allowed.
 	/// - There are findings of exactly the members who revealed.
@@ -59,11 +60,15 @@ impl<T: Config> Pallet<T> {
 				ensure!(member.commitment.is_some() || !member.revealed, "a reveal of nothing");
 				revealed = revealed.saturating_add(usize::from(member.revealed));
 			}
-			ensure!(
-				audit.drawn.iter().zip(audit.drawn.iter().skip(1)).all(|(a, b)| a < b)
-					&& audit.drawn.iter().all(|segment| *segment < audit.segments),
-				"drawn segments are out of order or range"
-			);
+			for group in &audit.groups {
+				let drawn = &group.drawn;
+				ensure!(
+					drawn.iter().zip(drawn.iter().skip(1)).all(|(a, b)| a < b)
+						&& drawn.iter().all(|segment| *segment < group.result.segments)
+						&& drawn.len() <= audit.audit_segments as usize,
+					"drawn segments are out of order or range"
+				);
+			}
 			ensure!(
 				audit.is_decided() == (audit.phase == AuditPhase::Done),
 				"done without decisions, or decided and not done"

@@ -30,9 +30,7 @@ pub struct Audit<AccountId> {
 	pub round: u32,
 	/// Where it stands.
 	pub phase: AuditPhase,
-	/// Segments of the job.
-	pub segments: u32,
-	/// Segments that each verifier replays.
+	/// Segments of each result that a verifier replays; all of one that has fewer.
 	pub audit_segments: u32,
 	/// Size of the committee that is wanted.
 	pub verifiers: u32,
@@ -42,8 +40,6 @@ pub struct Audit<AccountId> {
 	pub groups: BoundedVec<Group<AccountId>, ConstU32<MAX_REPLICAS>>,
 	/// The committee of this round, in the order drawn.
 	pub committee: BoundedVec<Member<AccountId>, ConstU32<MAX_VERIFIERS>>,
-	/// Segments drawn for this round, ascending.
-	pub drawn: BoundedVec<u32, ConstU32<MAX_AUDIT_SEGMENTS>>,
 	/// A fee was earned for each entry.
 	pub served: BoundedVec<AccountId, ConstU32<MAX_FEES>>,
 }
@@ -53,10 +49,12 @@ pub struct Audit<AccountId> {
 	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
 )]
 pub struct Group<AccountId> {
-	/// The roots.
+	/// The roots, and how many segments were trained.
 	pub result: WorkResult,
 	/// Who delivered it.
 	pub trainers: BoundedVec<AccountId, ConstU32<MAX_REPLICAS>>,
+	/// Which of its segments are replayed, ascending; empty before the draw.
+	pub drawn: BoundedVec<u32, ConstU32<MAX_AUDIT_SEGMENTS>>,
 	/// What was decided.
 	pub decision: Option<Decision>,
 	/// Whether its states had to be, and were, stored on chain.
@@ -157,11 +155,6 @@ impl<AccountId: PartialEq> Audit<AccountId> {
 	/// Whether the trainers of some undecided result are asked for its states.
 	pub fn awaits_rescue(&self) -> bool {
 		self.groups.iter().any(|g| g.decision.is_none() && g.rescue == Rescue::Asked)
-	}
-
-	/// Whether the states of some result were rescued.
-	pub fn has_rescued(&self) -> bool {
-		self.groups.iter().any(|g| matches!(g.rescue, Rescue::Stored(_)))
 	}
 
 	/// Whether every result has its decision.

@@ -80,8 +80,8 @@ pub fn stance(vote: Option<&GroupVerdict>, outcome: Option<&Outcome>) -> Stance 
 }
 
 /// Whether `findings` fit the audit: one verdict for each group; of the groups still open,
-/// acceptance with evidence for exactly the segments drawn, a rejected segment or checkpoint
-/// among the job's.
+/// acceptance with evidence for exactly the segments drawn of it, a rejected segment or
+/// checkpoint among those that it has.
 fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<(), Error<T>> {
 	ensure!(findings.len() == audit.groups.len(), Error::<T>::WrongNumberOfVerdicts);
 	for (group, verdict) in audit.groups.iter().zip(findings) {
@@ -90,16 +90,19 @@ fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<
 		}
 		match verdict {
 			GroupVerdict::Accept(evidence) => ensure!(
-				evidence.iter().map(|e| e.segment).eq(audit.drawn.iter().copied()),
+				evidence.iter().map(|e| e.segment).eq(group.drawn.iter().copied()),
 				Error::<T>::WrongSegments
 			),
 			// Not only one of those drawn: where results differ, verifiers look at where they
 			// part.
 			GroupVerdict::Reject(RejectReason::WrongSegment(evidence)) => {
-				ensure!(evidence.segment < audit.segments, Error::<T>::WrongSegments)
+				ensure!(evidence.segment < group.result.segments, Error::<T>::WrongSegments)
 			}
-			GroupVerdict::Reject(RejectReason::WrongState { checkpoint }) => {
-				ensure!(*checkpoint <= audit.segments, Error::<T>::NoSuchCheckpoint)
+			GroupVerdict::Reject(
+				RejectReason::WrongState { checkpoint }
+				| RejectReason::WrongEvaluation { checkpoint },
+			) => {
+				ensure!(*checkpoint <= group.result.segments, Error::<T>::NoSuchCheckpoint)
 			}
 			GroupVerdict::Reject(
 				RejectReason::WrongCheckpoints

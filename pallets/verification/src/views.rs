@@ -18,6 +18,7 @@ impl<T: Config> Pallet<T> {
 				.into_iter()
 				.map(|group| GroupView {
 					result: group.result,
+					drawn: group.drawn.into_inner(),
 					decision: group.decision,
 					rescued: match group.rescue {
 						Rescue::Stored(blob) => Some(blob),
@@ -34,7 +35,6 @@ impl<T: Config> Pallet<T> {
 					verifier: member.verifier,
 				})
 				.collect(),
-			drawn: audit.drawn.into_inner(),
 		})
 	}
 }

@@ -21,6 +21,7 @@ pub use training::{EarlyStop, Loss, Optimizer, Schedule, Training};
 use crate::{Text, H256};
 use bounded_collections::BoundedVec;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use core::ops::RangeInclusive;
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +128,24 @@ impl JobSpec {
 		(index <= self.segments()).then(|| {
 			self.training.checkpoint_interval.saturating_mul(index).min(self.training.steps)
 		})
+	}
+
+	/// How many segments a result of this job can have: all of them, or, where it may stop
+	/// early, from the first at whose end it can.
+	pub fn possible_segments(&self) -> RangeInclusive<u32> {
+		let all = self.segments();
+		let least = self.training.early_stop.map_or(all, |rule| rule.patience);
+		least.min(all)..=all
+	}
+
+	/// How many segments a training with these validation losses, one for each checkpoint so
+	/// far, has when it ends; `None` while it goes on. Fewer than all only where it stops
+	/// early ([`EarlyStop::stops_at`]).
+	pub fn ends_after(&self, losses: &[f32]) -> Option<u32> {
+		let all = self.segments();
+		let stop = self.training.early_stop.and_then(|rule| rule.stops_at(losses));
+		let done = u32::try_from(losses.len()).unwrap_or(u32::MAX) > all;
+		stop.filter(|at| *at < all).or(done.then_some(all))
 	}
 
 	/// Rules that a specification must keep, first violation. The size of the work is

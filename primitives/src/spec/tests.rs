@@ -14,6 +14,33 @@ fn the_example_is_valid() {
 }
 
 #[test]
+fn a_job_ends_where_it_stops_early_or_is_done() {
+	let mut spec = JobSpec::example();
+	spec.training.checkpoint_interval = 400;
+	assert_eq!((spec.segments(), spec.possible_segments()), (4, 4..=4));
+	let flat = [1.0f32; 9];
+	assert_eq!(spec.ends_after(&flat[..4]), None);
+	assert_eq!(spec.ends_after(&flat[..5]), Some(4));
+	assert_eq!(spec.ends_after(&flat), Some(4), "there is nothing behind the end");
+
+	let stop = |patience| Some(EarlyStop { patience, min_delta_nano: 0 });
+	spec.training.early_stop = stop(2);
+	assert_eq!(spec.possible_segments(), 2..=4);
+	assert_eq!(spec.ends_after(&flat[..2]), None);
+	assert_eq!(spec.ends_after(&flat[..3]), Some(2));
+	assert_eq!(spec.ends_after(&flat), Some(2));
+	let falling = [5.0, 4.0, 3.0, 2.0, 1.0];
+	assert_eq!(spec.ends_after(&falling[..4]), None);
+	assert_eq!(spec.ends_after(&falling), Some(4));
+	assert_eq!(spec.ends_after(&[3.0, 2.0, 1.0, 2.0, 2.0]), Some(4), "both at once");
+	// It cannot stop before its end.
+	spec.training.early_stop = stop(9);
+	assert_eq!(spec.possible_segments(), 4..=4);
+	assert_eq!(spec.ends_after(&flat[..4]), None);
+	assert_eq!(spec.ends_after(&flat), Some(4));
+}
+
+#[test]
 fn files_are_listed() {
 	let mut spec = JobSpec::example();
 	let file = |byte| FileRef { content_hash: H256::repeat_byte(byte), ..spec.dataset.file() };

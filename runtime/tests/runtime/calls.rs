@@ -189,7 +189,7 @@ fn samples() -> Vec<RuntimeCall> {
 		training_blocks: 1,
 	};
 	let (root, salt) = (H256::zero(), [0; 32]);
-	let reveal = Reveal { bundle_root: root, model_root: root, location: text() };
+	let reveal = Reveal { bundle_root: root, model_root: root, segments: 1, location: text() };
 	use pallet_hashrate::Call as H;
 	use pallet_model_storage::Call as S;
 	use pallet_submissions::Call as R;

@@ -8,8 +8,9 @@ use trainyard_primitives::{
 	blob::Chunked,
 	commitment,
 	job::{Ending, Fate, JobState, Reveal, Terms},
-	spec::JobSpec,
+	spec::{EarlyStop, JobSpec},
 	views::JobView,
+	work::Parts,
 	JobId, Text, H256, PROTOCOL_VERSION,
 };
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, presets::ENDOWMENT, *};
@@ -68,6 +69,12 @@ fn in_state(state: JobState) -> impl Fn(&JobView<AccountId>) -> bool {
 /// `bundle_root` and stores `model`.
 fn deliver(chain: &mut Chain, model: &[u8]) -> JobId {
 	let spec = JobSpec::example();
+	let segments = spec.segments();
+	deliver_after(chain, spec, segments, model)
+}
+
+/// The same with this specification, of which so many segments were trained.
+fn deliver_after(chain: &mut Chain, spec: JobSpec, segments: u32, model: &[u8]) -> JobId {
 	let (_, escrow, _) = chain.state(|| Runtime::deposit(spec.clone(), terms())).expect("valid");
 	assert_ok!(chain.call(Bob, pallet_task_market::Call::submit_job { spec, terms: terms() }));
 	let job = chain.state(Runtime::active_jobs).last().expect("it was posted").id;
@@ -81,17 +88,12 @@ fn deliver(chain: &mut Chain, model: &[u8]) -> JobId {
 	let reveal = Reveal {
 		bundle_root: H256::repeat_byte(5),
 		model_root: blob.root,
+		segments,
 		location: Text::new("http://127.0.0.1:8600").unwrap(),
 	};
 	let genesis = chain.state(|| System::block_hash(0));
-	let commitment = commitment::result(
-		&genesis,
-		job,
-		&Alice.to_account_id(),
-		&reveal.bundle_root,
-		&reveal.model_root,
-		&SALT,
-	);
+	let alice = Alice.to_account_id();
+	let commitment = commitment::result(&genesis, job, &alice, &reveal.result(), &SALT);
 	assert_ok!(chain.call(Alice, pallet_submissions::Call::commit { job, commitment }));
 	run_until(chain, job, "revealing", in_state(JobState::Revealing));
 	assert_ok!(chain.call(Alice, pallet_submissions::Call::reveal { job, reveal, salt: SALT }));
@@ -126,9 +128,10 @@ fn audit(
 		matches!(phase(view), Some(AuditPhase::Committing { .. }))
 	});
 	let audit = drawn.audit.expect("it runs");
-	assert_eq!(audit.drawn.len(), 2);
+	let drawn = &audit.groups[0].drawn;
+	assert_eq!(drawn.len(), 2);
 	assert_eq!(audit.committee.len(), 3);
-	let findings = Findings::try_from(vec![verdict(&audit.drawn)]).unwrap();
+	let findings = Findings::try_from(vec![verdict(drawn)]).unwrap();
 	let genesis = chain.state(|| System::block_hash(0));
 	for verifier in VERIFIERS {
 		let who = verifier.to_account_id();
@@ -195,6 +198,33 @@ fn an_honest_job_is_paid_refunded_and_credited() {
 	assert!(trainer.ecp > 0);
 	assert!(chain.state(Runtime::active_jobs).is_empty());
 	assert_eq!(chain.state(|| Runtime::recent_jobs(10)).len(), 1);
+}
+
+#[test]
+fn a_job_that_stops_early_is_paid_for_what_was_trained() {
+	let mut chain = chain();
+	let mut spec = JobSpec::example();
+	spec.training.early_stop = Some(EarlyStop { patience: 2, min_delta_nano: 0 });
+	let job = deliver_after(&mut chain, spec.clone(), 5, &[3; 5_000]);
+	let ended = audit(&mut chain, job, |drawn| {
+		assert!(drawn.iter().all(|segment| *segment < 5));
+		accept(drawn)
+	});
+	assert_eq!(ended.state, JobState::Ended(Ending::Settled));
+	assert_eq!(ended.replicas[0].reveal.as_ref().map(|reveal| reveal.segments), Some(5));
+
+	let work = Parts::of(&spec).unwrap().micro_ut_of(&spec, 5).unwrap();
+	assert!(work < ended.work / 5);
+	let money = ended.settlement;
+	let price = trainyard_primitives::units::price(work, terms().price_per_ut).unwrap();
+	assert_eq!(money.paid_to_trainers, price);
+	assert_eq!(
+		money.escrowed,
+		money.paid_to_trainers + money.paid_to_verifiers + money.burned + money.refunded
+	);
+	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
+	assert_eq!(trainer.training_total, u128::from(work));
+	assert_eq!((held_for_jobs(&mut chain, Bob), held_for_jobs(&mut chain, Alice)), (0, 0));
 }
 
 #[test]

@@ -117,16 +117,20 @@ export function cutBlob(bytes) {
 
 // ---- Commitments: bind a result before it is shown
 
-/** A trainer's commitment to a result. `account` is a public key or an address's bytes. */
-export const resultCommitment = ({ genesis, job, account, bundleRoot, modelRoot, salt }) =>
+/**
+ * A trainer's commitment to a result. `account` is a public key or an address's bytes,
+ * `segments` how many were trained.
+ */
+export const resultCommitment = ({ genesis, job, account, bundleRoot, modelRoot, segments, salt }) =>
 	blake2(
 		u8aConcat(
-			stringToU8a('trainyard/commit/v1'),
+			stringToU8a('trainyard/commit/v2'),
 			genesis,
 			le(job, 32),
 			account,
 			bundleRoot,
 			modelRoot,
+			le(segments, 32),
 			salt,
 		),
 	);

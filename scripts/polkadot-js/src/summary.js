@@ -2,7 +2,7 @@
 
 import { formatAmount, formatWork } from './units.js';
 import { sheet } from './table.js';
-import { drawn, ending, money, replayedShare, segments, verdictsText } from './views.js';
+import { drawn, drawnText, ending, money, replayedShare, segments, trainedText, verdictsText } from './views.js';
 
 const percent = (share, digits = 1) => `${(share * 100).toFixed(digits)} %`;
 
@@ -29,9 +29,10 @@ export function summary(jobs, extra = {}) {
 		['submitter', (job) => accountName(job.submitter)],
 		['trainer', (job) => job.replicas.map(({ trainer }) => accountName(trainer)).join(', ') || '-'],
 		['fate of the work', (job) => job.replicas.map(({ fate }) => fate).join(', ') || '-'],
+		['segments trained', trainedText],
 		['work', (job) => formatWork(job.work)],
 		['price per ut', (job) => formatAmount(job.terms.price_per_ut)],
-		['segments replayed', (job) => `${drawn(job).length} of ${segments(job.spec)} (${drawn(job).join(', ')})`],
+		['segments replayed', (job) => `${drawn(job).length} of ${segments(job.spec)} (${drawnText(job)})`],
 		['verdicts', verdictsText],
 		['escrowed', (job) => formatAmount(money(job).escrowed)],
 		['paid to trainers', (job) => formatAmount(money(job).paid_to_trainers)],

@@ -34,16 +34,41 @@ export const checkpointStep = (spec, index) =>
 /** Number of segments of a job. */
 export const segments = (spec) => Math.ceil(spec.training.steps / spec.training.checkpoint_interval);
 
-/** Segments drawn for replay in the last round; empty before the draw. */
-export const drawn = (job) => job.audit?.drawn ?? [];
+/** Segments drawn for replay, one list for each distinct result; empty before the draw. */
+export const drawnByResult = (job) =>
+	(job.audit?.groups ?? []).map(({ drawn }) => drawn).filter((drawn) => drawn.length > 0);
 
-/** Share of the training steps that one verifier replayed, 0 to 1. */
+/** Segments drawn for replay of all results together. */
+export const drawn = (job) => drawnByResult(job).flat();
+
+/** Those of each result as text: `0, 2`, or `0, 2; 1, 5` where there are two results. */
+export const drawnText = (job) => drawnByResult(job).map((segments) => segments.join(', ')).join('; ');
+
+/** Segments that a replica trained, as it revealed; null before. */
+export const segmentsTrained = (replica) => replica.reveal?.segments ?? null;
+
+/** How far each replica was trained: `12 of 30 (stopped early)`, `30 of 30`, `-`. */
+export const trainedText = (job) => {
+	const all = segments(job.spec);
+	const text = (done) => {
+		if (done === null) return '-';
+		return `${done} of ${all}${done < all ? ' (stopped early)' : ''}`;
+	};
+	return job.replicas.map((replica) => text(segmentsTrained(replica))).join(', ') || '-';
+};
+
+/** Share of the steps of the distinct results that one verifier replayed, 0 to 1. */
 export function replayedShare(job) {
-	const steps = drawn(job).reduce(
-		(sum, segment) => sum + checkpointStep(job.spec, segment + 1) - checkpointStep(job.spec, segment),
+	const { spec } = job;
+	const replayed = drawn(job).reduce(
+		(sum, segment) => sum + checkpointStep(spec, segment + 1) - checkpointStep(spec, segment),
 		0,
 	);
-	return steps / job.spec.training.steps;
+	const trained = (job.audit?.groups ?? []).reduce(
+		(sum, { result }) => sum + checkpointStep(spec, result.segments),
+		0,
+	);
+	return trained === 0 ? 0 : replayed / trained;
 }
 
 /** Every verdict of the last round: verifier, group, verdict in words. */

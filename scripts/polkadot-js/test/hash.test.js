@@ -81,10 +81,11 @@ test('commitments have the frozen layout', () => {
 				account: fill(9),
 				bundleRoot: fill(2),
 				modelRoot: fill(3),
+				segments: 258,
 				salt: fill(4),
 			}),
 		),
-		'0x9856aa1148ed4daca980feeb4490b0f5688eec22db8a1d2e7188a66015b08ced',
+		'0x7c4d06d103a2737b3b67ebed856bea9914f5b659ce2f6e3f9d9fe08f84be8074',
 	);
 	// SCALE of [Accept([{ segment 5, trace 0x11…, end 0x22… }]), Unavailable]
 	const findings = hexToU8a(`0x08000405000000${'11'.repeat(32)}${'22'.repeat(32)}02`);

@@ -19,12 +19,12 @@ const settled = () => ({
 	state: { ended: 'settled' },
 	applicants: [],
 	replicas: [
-		{ trainer: '5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY', committed: true, reveal: {}, fate: 'accepted' },
+		{ trainer: '5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY', committed: true, reveal: { segments: 3 }, fate: 'accepted' },
 	],
 	audit: {
 		round: 0,
 		phase: 'done',
-		drawn: [0, 2],
+		groups: [{ result: { segments: 3 }, drawn: [0, 2], decision: 'accepted', rescued: null }],
 		committee: [
 			{ verifier: 'a', committed: true, findings: [{ accept: [evidence(0), evidence(2)] }] },
 			{ verifier: 'b', committed: true, findings: [{ accept: [evidence(0), evidence(2)] }] },
@@ -81,16 +81,36 @@ test('verdicts, segments and shares are read from the audit', () => {
 	assert.equal(views.ending({ state: 'training' }), null);
 });
 
+test('a job that stopped early is told as such', () => {
+	const job = settled();
+	const [replica] = job.replicas;
+	job.replicas = [{ ...replica, reveal: { segments: 2 } }, { ...replica, reveal: null }];
+	assert.equal(views.trainedText(job), '2 of 3 (stopped early), -');
+	// Two results, each with a draw of its own among its segments.
+	const group = (segments, drawn) => ({ result: { segments }, drawn, decision: null, rescued: null });
+	job.audit.groups = [group(2, [0, 1]), group(3, [0, 2]), group(3, [])];
+	assert.deepEqual(views.drawnByResult(job), [[0, 1], [0, 2]]);
+	assert.equal(views.drawnText(job), '0, 1; 0, 2');
+	// 100 of the 100 steps of the one, 80 of the 130 of each of the others.
+	assert.equal(views.replayedShare(job), 180 / 360);
+	assert.match(standing(job), /^ended: settled, trained 2 of 3 \(stopped early\), - segments$/);
+	assert.match(summary([job]), /segments trained\s+2 of 3 \(stopped early\), -/);
+	job.audit = null;
+	assert.equal(views.replayedShare(job), 0);
+	assert.deepEqual(views.drawn(job), []);
+});
+
 test('a job under way is told in a line', () => {
 	const job = settled();
 	job.state = 'auditing';
 	job.audit.phase = { committing: { until: 77 } };
 	assert.equal(
 		standing(job),
-		'auditing, round 1 committing, segments 0, 2, 2 of 3 verdicts committed, 2 revealed, until block 77 at the latest',
+		'auditing, trained 3 of 3 segments, round 1 committing, segments 0, 2, 2 of 3 verdicts committed, 2 revealed, until block 77 at the latest',
 	);
 	job.state = 'open';
 	job.audit = null;
+	job.replicas = [];
 	assert.equal(standing(job), 'open, 0 applicant(s), until block 90 at the latest');
 });
 

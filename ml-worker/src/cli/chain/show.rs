@@ -214,17 +214,22 @@ fn job_in_full(job: &JobView) -> String {
 	for replica in &job.replicas {
 		if let Some(reveal) = &replica.reveal {
 			out.push_str(&format!(
-				"{} revealed:\n  bundle root  {:?}\n  model root   {:?}\n  served at    {}\n",
-				replica.trainer, reveal.bundle_root, reveal.model_root, reveal.location
+				"{} revealed:\n  trained      {}\n  bundle root  {:?}\n  model root   {:?}\n  \
+				 served at    {}\n",
+				replica.trainer,
+				words::trained(reveal, &job.spec),
+				reveal.bundle_root,
+				reveal.model_root,
+				reveal.location
 			));
 		}
 	}
 	if let Some(audit) = &job.audit {
 		out.push_str(&format!(
-			"audit: round {}, {}, segments {:?}\n",
+			"audit: round {}, {}, {}\n",
 			audit.round,
 			words::phase(&audit.phase),
-			audit.drawn
+			words::drawn(&audit.groups)
 		));
 		for member in &audit.committee {
 			let said = match (&member.findings, member.committed) {

@@ -49,7 +49,8 @@ pub fn changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 		}
 		if let Some(reveal) = replica.reveal.as_ref() {
 			if then.is_none_or(|r| r.reveal.is_none()) {
-				let text = format!("{who} revealed bundle {:?}", reveal.bundle_root);
+				let trained = words::trained(reveal, &now.spec);
+				let text = format!("{who} revealed bundle {:?}, {trained}", reveal.bundle_root);
 				out.push(change("revealed", text, json!({ "trainer": who, "reveal": reveal })));
 			}
 		}
@@ -80,16 +81,13 @@ fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 	}
 	if !audit.committee.is_empty() && then.is_none_or(|a| a.committee.is_empty()) {
 		let text = format!(
-			"segments {:?} drawn, to be replayed by {} verifiers",
-			audit.drawn,
+			"{} drawn, to be replayed by {} verifiers",
+			words::drawn(&audit.groups),
 			audit.committee.len()
 		);
+		let drawn: Vec<&[u32]> = audit.groups.iter().map(|group| &group.drawn[..]).collect();
 		let committee: Vec<_> = audit.committee.iter().map(|m| m.verifier).collect();
-		out.push(change(
-			"drawn_segments",
-			text,
-			json!({ "drawn": audit.drawn, "committee": committee }),
-		));
+		out.push(change("drawn_segments", text, json!({ "drawn": drawn, "committee": committee })));
 	}
 	for member in &audit.committee {
 		let old = then.and_then(|a| a.committee.iter().find(|m| m.verifier == member.verifier));
@@ -163,9 +161,10 @@ mod tests {
 		let reveal = Reveal {
 			bundle_root: H256::repeat_byte(1),
 			model_root: H256::repeat_byte(2),
+			segments: 12,
 			location: Text::new("http://x").unwrap(),
 		};
-		let result = WorkResult { bundle_root: reveal.bundle_root, model_root: reveal.model_root };
+		let result = reveal.result();
 		let shown = ReplicaView { committed: true, reveal: Some(reveal), ..replica };
 		let evidence =
 			SegmentEvidence { segment: 7, trace_root: H256::zero(), end_state: H256::zero() };
@@ -179,9 +178,8 @@ mod tests {
 		let audit = |phase, findings, decision| AuditView {
 			round: 0,
 			phase,
-			groups: vec![GroupView { result, decision, rescued: None }],
+			groups: vec![GroupView { result, drawn: vec![7], decision, rescued: None }],
 			committee: vec![member(findings)],
-			drawn: vec![7],
 		};
 		let auditing = JobView {
 			replicas: vec![shown.clone()],
@@ -190,7 +188,8 @@ mod tests {
 		};
 		let lines = texts(Some(&training), &auditing);
 		assert_eq!(lines.len(), 5, "{lines:?}");
-		assert!(lines[4].contains("[7]"), "{lines:?}");
+		assert!(lines[2].ends_with("stopped early, after 12 of 30 segments"), "{lines:?}");
+		assert!(lines[4].contains("segments [7] drawn"), "{lines:?}");
 
 		let ended = JobView {
 			replicas: vec![ReplicaView { fate: Fate::Rejected, ..shown }],
@@ -207,19 +206,20 @@ mod tests {
 
 	#[test]
 	fn a_rescue_is_told_once_over_rounds() {
-		let result =
-			WorkResult { bundle_root: H256::repeat_byte(1), model_root: H256::repeat_byte(2) };
+		let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
+		let result = WorkResult { bundle_root, model_root, segments: 30 };
+		let group =
+			|segment, rescued| GroupView { result, drawn: vec![segment], decision: None, rescued };
 		let verifier = AccountId32([2; 32]);
 		let at = |round, phase, rescued, seated: bool| JobView {
 			audit: Some(AuditView {
 				round,
 				phase,
-				groups: vec![GroupView { result, decision: None, rescued }],
+				groups: vec![group(7, rescued), group(9, None)],
 				committee: seated
 					.then_some(MemberView { verifier, committed: false, findings: None })
 					.into_iter()
 					.collect(),
-				drawn: vec![7],
 			}),
 			..job(JobState::Auditing)
 		};
@@ -232,6 +232,7 @@ mod tests {
 		assert_eq!(texts(Some(&stored), &drawing), ["audit, round 1: drawing a committee"]);
 		let lines = texts(Some(&drawing), &seated);
 		assert_eq!(lines.len(), 2, "{lines:?}");
+		assert!(lines[1].contains("[7] of result 0, [9] of result 1 drawn"), "{lines:?}");
 		assert!(lines[1].contains("by 1 verifiers"), "{lines:?}");
 	}
 }

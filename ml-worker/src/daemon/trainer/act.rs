@@ -194,23 +194,30 @@ impl Trainer {
 			};
 			let bundle = train::run(&spec, seed, &path, options)?;
 			let result = bundle.result()?;
-			let accuracy = bundle.manifest().checkpoints.last().map(|c| c.validation.accuracy());
-			anyhow::Ok((result, accuracy, begun_at.unwrap_or(0)))
+			let manifest = bundle.manifest();
+			let accuracy = manifest.checkpoints.last().map(|c| c.validation.accuracy());
+			anyhow::Ok((result, accuracy, manifest.stops_early(), begun_at.unwrap_or(0)))
 		})
 		.await?;
-		let (result, accuracy, begun_at) = trained?;
+		let (result, accuracy, stops_early, begun_at) = trained?;
 		let seconds = begun.elapsed().as_secs_f64();
 		self.update(id, &seed, |record| {
 			record.result = Some(result);
 			record.seconds += seconds;
 		})?;
+		let all = job.spec.segments();
+		let stopped = match stops_early {
+			true => format!(", stopped early after {} of {all} segments", result.segments),
+			false => String::new(),
+		};
 		let text = format!(
-			"trained in {seconds:.1} s, validation accuracy {:.2} %, bundle root {:?}",
+			"trained in {seconds:.1} s{stopped}, validation accuracy {:.2} %, bundle root {:?}",
 			accuracy.unwrap_or(0.0) * 100.0,
 			result.bundle_root
 		);
 		let fields = json!({
 			"seconds": seconds, "from_step": begun_at, "accuracy": accuracy,
+			"segments": result.segments, "stops_early": stops_early,
 			"bundle_root": result.bundle_root, "model_root": result.model_root,
 			"folder": self.home.bundle_folder(id, &seed),
 		});
@@ -234,14 +241,8 @@ impl Trainer {
 			}
 		})?;
 		let Committed { result, salt } = record.committed.context("there is no result yet")?;
-		let commitment = commitment::result(
-			&self.chain.genesis(),
-			job.id,
-			self.me(),
-			&result.bundle_root,
-			&result.model_root,
-			&salt.0,
-		);
+		let commitment =
+			commitment::result(&self.chain.genesis(), job.id, self.me(), &result, &salt.0);
 		self.sender.run(&calls::commit_result(job.id, &commitment)).await?;
 		self.report.job(job.id, "committed", "committed", json!({ "commitment": commitment }));
 		Ok(())
@@ -254,6 +255,7 @@ impl Trainer {
 		let reveal = Reveal {
 			bundle_root: result.bundle_root,
 			model_root: result.model_root,
+			segments: result.segments,
 			location: self.location.clone(),
 		};
 		self.sender.run(&calls::reveal_result(job.id, &reveal, &salt.0)).await?;
@@ -281,7 +283,8 @@ impl Trainer {
 		let seed = job.seed.context("the job has no seed yet")?;
 		let audit = job.audit.as_ref().context("the job is not audited")?;
 		let folder = self.home.bundle_folder(job.id, &seed);
-		let wanted = verify::rescue_files(&job.spec, &audit.drawn);
+		let view = audit.groups.get(group as usize).context("there is no such result")?;
+		let wanted = verify::rescue_files(&job.spec, view.result.segments, &view.drawn);
 		let text = "verifiers could not fetch the bundle: storing the drawn states on chain";
 		self.report.job(job.id, "rescue", text, json!({ "group": group }));
 		let archive =

@@ -40,7 +40,7 @@ impl Verifier {
 				round.check()?;
 				// Bundle and data together, and no source takes the time of those behind it.
 				let share = share(round.give_up, count - asked);
-				let fetching = self.fetch(round, &group.result, &source, &dir, share);
+				let fetching = self.fetch(round, group, &source, &dir, share);
 				let data = match tokio::time::timeout(share, fetching).await {
 					Ok(Ok(data)) => data,
 					Err(_) => {
@@ -53,7 +53,7 @@ impl Verifier {
 					}
 				};
 				let (spec, expected, dir) = (job.spec.clone(), group.result, dir.clone());
-				let (drawn, stop) = (round.audit.drawn.clone(), round.stop.clone());
+				let (drawn, stop) = (group.drawn.clone(), round.stop.clone());
 				let alone = round.replaying.lock().await;
 				let audited = tokio::task::spawn_blocking(move || {
 					verify::audit(&dir, &spec, seed, data, expected, &drawn, &stop)

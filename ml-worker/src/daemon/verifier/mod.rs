@@ -135,6 +135,11 @@ pub fn duty(audit: &AuditView, me: &AccountId32, best: BlockNumber, found: bool)
 	}
 }
 
+/// All that is audited in a round: what was found of it holds for nothing else.
+fn subject(job: &JobView, audit: &AuditView) -> (Option<H256>, Vec<(WorkResult, Vec<u32>)>) {
+	(job.seed, audit.groups.iter().map(|group| (group.result, group.drawn.clone())).collect())
+}
+
 type Key = (JobId, u32, Duty);
 
 /// What a daemon remembers between two blocks.
@@ -296,8 +301,8 @@ impl Verifier {
 
 	/// The folder of this round of an audit.
 	fn folder(&self, job: &JobView, audit: &AuditView) -> PathBuf {
-		let results: Vec<WorkResult> = audit.groups.iter().map(|g| g.result).collect();
-		self.home.audit_folder(job.id, audit.round, &(job.seed, results, &audit.drawn))
+		let subject = subject(job, audit);
+		self.home.audit_folder(job.id, audit.round, &subject)
 	}
 
 	async fn act(
@@ -357,7 +362,7 @@ mod tests {
 		let findings = revealed.then(|| vec![GroupVerdict::Unavailable].try_into().unwrap());
 		let other = MemberView { verifier: AccountId32([2; 32]), committed: false, findings: None };
 		let mine = MemberView { verifier: me(), committed, findings };
-		AuditView { round: 1, phase, groups: vec![], committee: vec![other, mine], drawn: vec![] }
+		AuditView { round: 1, phase, groups: vec![], committee: vec![other, mine] }
 	}
 
 	#[test]

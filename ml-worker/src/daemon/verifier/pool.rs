@@ -149,7 +149,6 @@ mod tests {
 			phase: AuditPhase::Committing { until: 50 },
 			groups: vec![],
 			committee: vec![member],
-			drawn: vec![],
 		};
 		assert!(sits(&audit, &me));
 		assert!(!sits(&audit, &AccountId32([2; 32])));

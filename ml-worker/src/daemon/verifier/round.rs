@@ -115,12 +115,13 @@ impl Verifier {
 			replaying: Mutex::default(),
 		};
 		let text = format!(
-			"audit, round {}: {} result(s), segments {:?}",
+			"audit, round {}: {} result(s), {}",
 			audit.round,
 			audit.groups.len(),
-			audit.drawn
+			words::drawn(&audit.groups)
 		);
-		let fields = json!({ "round": audit.round, "drawn": audit.drawn });
+		let drawn: Vec<&[u32]> = audit.groups.iter().map(|group| &group.drawn[..]).collect();
+		let fields = json!({ "round": audit.round, "drawn": drawn });
 		self.report.job(job.id, "audit", &text, fields);
 
 		let open = audit.groups.iter().enumerate().filter(|(_, group)| group.decision.is_none());
@@ -279,7 +280,7 @@ impl Verifier {
 			"verdict": words::verdict(verdict),
 			"reason": words::verdict_in_full(verdict),
 			"segments": replayed,
-			"drawn": audit.drawn,
+			"drawn": audit.groups.get(index).map(|g| &g.drawn),
 			"share": share,
 			"replay_seconds": replay_seconds,
 			"seconds": took.as_secs_f64(),

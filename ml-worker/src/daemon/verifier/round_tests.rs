@@ -114,18 +114,18 @@ async fn scene() -> Scene {
 		reveal: Some(Reveal {
 			bundle_root: result.bundle_root,
 			model_root: result.model_root,
+			segments: result.segments,
 			location: Text::new(url).unwrap(),
 		}),
 		fate: Fate::Working,
 	};
 	let replicas = vec![replica(1, &bundles[0].1, &urls[0]), replica(2, &bundles[1].1, &urls[1])];
-	let group = |result| GroupView { result, decision: None, rescued: None };
+	let group = |result| GroupView { result, drawn: DRAWN.into(), decision: None, rescued: None };
 	let audit = AuditView {
 		round: 0,
 		phase: AuditPhase::Committing { until: 45 },
 		groups: bundles.iter().map(|(_, result)| group(*result)).collect(),
 		committee: vec![],
-		drawn: DRAWN.to_vec(),
 	};
 	let job = JobView {
 		id: 3,
@@ -162,7 +162,7 @@ impl Scene {
 		stopped: bool,
 	) -> (Verifier, PathBuf, Option<FindingsRecord>) {
 		let verifier = verifier(&self.folder.path().join(name)).await;
-		let folder = verifier.home.audit_folder(self.job.id, 0, &self.audit.drawn);
+		let folder = verifier.folder(&self.job, &self.audit);
 		let stop = Arc::new(AtomicBool::new(stopped));
 		let ended = verifier.audit(&self.job, &self.audit, &folder, 1, stop).await;
 		match ended {

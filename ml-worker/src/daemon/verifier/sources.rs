@@ -21,7 +21,7 @@ use std::{
 	time::{Duration, Instant},
 };
 use tracing::{debug, info};
-use trainyard_primitives::{job::WorkResult, spec::JobSpec, H256};
+use trainyard_primitives::{job::WorkResult, spec::JobSpec, views::GroupView, H256};
 
 /// Where a result can be had.
 pub(super) enum Source<'a> {
@@ -73,23 +73,23 @@ fn data_urls(source: &Source<'_>, location: &str, content_hash: H256) -> Vec<Str
 	served.into_iter().chain([location.to_owned()]).collect()
 }
 
-/// Checkpoint files beyond `needed`, if all of a bundle's together have at most `limit`
-/// bytes.
-fn optional_files(spec: &JobSpec, needed: &[String], limit: u64) -> Vec<String> {
-	let count = u64::from(spec.segments()).saturating_add(1);
+/// Checkpoint files beyond `needed` of a result with so many segments `trained`, if all of
+/// its bundle's together have at most `limit` bytes.
+fn optional_files(spec: &JobSpec, trained: u32, needed: &[String], limit: u64) -> Vec<String> {
+	let count = u64::from(trained).saturating_add(1);
 	if bundle::max_checkpoint_bytes(spec).saturating_mul(count) > limit {
 		return Vec::new();
 	}
-	(0..=spec.segments())
+	(0..=trained)
 		.filter_map(|index| spec.checkpoint_step(index))
 		.map(manifest::checkpoint_file)
 		.filter(|file| !needed.contains(file))
 		.collect()
 }
 
-/// Most bytes of a rescue archive.
-fn rescue_limit(spec: &JobSpec, drawn: &[u32]) -> u64 {
-	let states = verify::required_files_of(spec, drawn).len() as u64;
+/// Most bytes of a rescue archive of a result with so many segments `trained`.
+fn rescue_limit(spec: &JobSpec, trained: u32, drawn: &[u32]) -> u64 {
+	let states = verify::required_files_of(spec, trained, drawn).len() as u64;
 	bundle::max_checkpoint_bytes(spec)
 		.saturating_mul(states)
 		.saturating_add(spec.dataset.bytes)
@@ -168,23 +168,23 @@ async fn fetch_bundle(
 }
 
 impl Verifier {
-	/// Brings what an audit needs into `dir`, from one source, and reads the data. `share`
-	/// is the time that it has.
+	/// Brings what the audit of a result needs into `dir`, from one source, and reads the
+	/// data. `share` is the time that it has.
 	pub(super) async fn fetch(
 		&self,
 		round: &Round<'_>,
-		result: &WorkResult,
+		group: &GroupView,
 		source: &Source<'_>,
 		dir: &Path,
 		share: Duration,
 	) -> anyhow::Result<Arc<Data>> {
 		let give_up = Instant::now() + share;
-		let spec = &round.job.spec;
+		let (spec, result) = (&round.job.spec, &group.result);
 		match source {
-			Source::Rescued(root) => self.fetch_rescue(round, *root, dir).await?,
+			Source::Rescued(root) => self.fetch_rescue(round, group, *root, dir).await?,
 			Source::Served(server) => {
 				let base = bundle_url(server, result);
-				let needed = verify::required_files_of(spec, &round.audit.drawn);
+				let needed = verify::required_files_of(spec, result.segments, &group.drawn);
 				let limit = bundle::max_checkpoint_bytes(spec);
 				fetch_bundle(&self.fetcher, &base, result.bundle_root, &needed, dir, limit).await?;
 			}
@@ -198,7 +198,7 @@ impl Verifier {
 		let limit = bundle::max_checkpoint_bytes(&job.spec);
 		for server in servers(job, result) {
 			let base = bundle_url(&server, result);
-			for file in optional_files(&job.spec, &[], self.max_rules) {
+			for file in optional_files(&job.spec, result.segments, &[], self.max_rules) {
 				if let Err(e) = fetch_state(&self.fetcher, &base, &file, dir, limit).await {
 					debug!("{e}");
 					break;
@@ -207,8 +207,14 @@ impl Verifier {
 		}
 	}
 
-	async fn fetch_rescue(&self, round: &Round<'_>, root: H256, dir: &Path) -> anyhow::Result<()> {
-		let limit = rescue_limit(&round.job.spec, &round.audit.drawn);
+	async fn fetch_rescue(
+		&self,
+		round: &Round<'_>,
+		group: &GroupView,
+		root: H256,
+		dir: &Path,
+	) -> anyhow::Result<()> {
+		let limit = rescue_limit(&round.job.spec, group.result.segments, &group.drawn);
 		let bytes = blobs::load(&self.chain, root, limit).await.context("the rescue")?;
 		info!("job {}: rescued states read from the chain, {} bytes", round.job.id, bytes.len());
 		let dir = dir.to_owned();
@@ -305,12 +311,15 @@ mod tests {
 	#[test]
 	fn the_report_asks_for_all_checkpoints_only_where_they_are_small() {
 		let spec = JobSpec::example();
-		let needed = verify::required_files_of(&spec, &[3, 4]);
-		let all = optional_files(&spec, &needed, u64::MAX);
-		assert_eq!(all.len() + needed.len(), spec.segments() as usize + 1);
-		assert!(all.iter().all(|file| bundle::servable(file) && !needed.contains(file)));
-		assert!(optional_files(&spec, &needed, 1_000).is_empty());
-		assert!(optional_files(&spec, &needed, 0).is_empty());
+		// Not more than there are of one that stopped early.
+		for trained in [spec.segments(), 12] {
+			let needed = verify::required_files_of(&spec, trained, &[3, 4]);
+			let all = optional_files(&spec, trained, &needed, u64::MAX);
+			assert_eq!(all.len() + needed.len(), trained as usize + 1);
+			assert!(all.iter().all(|file| bundle::servable(file) && !needed.contains(file)));
+			assert!(optional_files(&spec, trained, &needed, 1_000).is_empty());
+			assert!(optional_files(&spec, trained, &needed, 0).is_empty());
+		}
 	}
 
 	#[test]
@@ -334,9 +343,9 @@ mod tests {
 	#[test]
 	fn a_rescue_of_the_example_fits_its_limit() {
 		let spec = JobSpec::example();
-		let files = verify::rescue_files(&spec, &[0, 9]).len() as u64;
+		let files = verify::rescue_files(&spec, 30, &[0, 9]).len() as u64;
 		let states = (files - 2) * bundle::max_checkpoint_bytes(&spec);
-		assert!(rescue_limit(&spec, &[0, 9]) > states + spec.dataset.bytes);
+		assert!(rescue_limit(&spec, 30, &[0, 9]) > states + spec.dataset.bytes);
 	}
 
 	#[tokio::test]
@@ -352,7 +361,7 @@ mod tests {
 		let base = format!("http://{}/bundle/{}", server.address(), hex::encode(root));
 		let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
 		let (dir, limit) = (folder.path().join("fetched"), bundle::max_checkpoint_bytes(&spec));
-		let needed = verify::required_files_of(&spec, &[1, 4]);
+		let needed = verify::required_files_of(&spec, spec.segments(), &[1, 4]);
 		let again = || fetch_bundle(&fetcher, &base, root, &needed, &dir, limit);
 		again().await.unwrap();
 		for file in &needed {

@@ -14,7 +14,7 @@ use trainyard_primitives::{
 /// Something that someone does. Numbers choose among what there is.
 #[derive(Clone, Debug)]
 enum Act {
-	Post { other: bool, replicas: u32, price: u128, fee: u128 },
+	Post { other: bool, stops: bool, replicas: u32, price: u128, fee: u128 },
 	Order { trainer: usize, price: u128 },
 	List { trainer: usize, price: u128 },
 	Unlist { trainer: usize },
@@ -38,8 +38,9 @@ fn act() -> impl Strategy<Value = Act> {
 	let (job, trainer) = (0u32..6, 0usize..5);
 	let served = prop_oneof![Just(21u64), Just(22), Just(23), Just(500)];
 	prop_oneof![
-		6 => (any::<bool>(), 0u32..5, 0u128..20_000_000, 90u128..100_000)
-			.prop_map(|(other, replicas, price, fee)| Act::Post { other, replicas, price, fee }),
+		6 => (any::<(bool, bool)>(), 0u32..5, 0u128..20_000_000, 90u128..100_000).prop_map(
+			|((other, stops), replicas, price, fee)| Act::Post { other, stops, replicas, price, fee },
+		),
 		2 => (trainer.clone(), 0u128..20).prop_map(|(trainer, price)| Act::Order { trainer, price }),
 		2 => (trainer.clone(), 0u128..20).prop_map(|(trainer, price)| Act::List { trainer, price }),
 		1 => trainer.clone().prop_map(|trainer| Act::Unlist { trainer }),
@@ -91,10 +92,11 @@ fn perform(act: Act) {
 	let signed = RuntimeOrigin::signed;
 	let _ = with_storage_layer(|| -> DispatchResult {
 		match act {
-			Act::Post { other, replicas, price, fee } => {
+			Act::Post { other, stops, replicas, price, fee } => {
 				let who = if other { OTHER } else { SUBMITTER };
+				let spec = if stops { stopping() } else { JobSpec::example() };
 				let terms = Terms { price_per_ut: price, audit_fee: fee, ..terms(replicas) };
-				TaskMarket::submit_job(signed(who), JobSpec::example(), terms)?;
+				TaskMarket::submit_job(signed(who), spec, terms)?;
 			}
 			Act::Order { trainer, price } => {
 				let terms = Terms { price_per_ut: price, ..terms(1) };
@@ -124,7 +126,10 @@ fn perform(act: Act) {
 			Act::Reveal { job, trainer, result } => {
 				if let Some(id) = among(job, JobState::Revealing) {
 					let committed: Vec<_> = Rounds::get()[&id].committed.iter().copied().collect();
-					reveal(id, committed[trainer % committed.len()], result);
+					// Where it may stop early, each result does elsewhere.
+					let possible = Rounds::get()[&id].segments.clone().unwrap();
+					let segments = (3 + 9 * u32::from(result)).max(*possible.start());
+					reveal_after(id, committed[trainer % committed.len()], result, segments);
 				}
 			}
 			Act::Store { result, stored } => {

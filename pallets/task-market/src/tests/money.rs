@@ -61,7 +61,7 @@ proptest! {
 	/// terms: a job that is rejected or cannot be had costs the submitter nothing.
 	#[test]
 	fn a_deposit_covers_every_audit_fee(
-		price in 1u128..1_000_000, fee in 600u128..1_000_000_000, half in 1u32..8,
+		price in 1u128..1_000_000, fee in 1_000u128..1_000_000_000, half in 1u32..8,
 	) {
 		let verifiers = 2 * half + 1;
 		let spec = trainyard_primitives::spec::JobSpec::example();

@@ -144,14 +144,14 @@ fn a_split_is_drawn_again() {
 		bonded(3);
 		open(1, 3);
 		tick_until(is_committing);
-		let drawn = view().drawn;
+		let drawn = drawn();
 		let first = round(&[speak(Say::Yes(1)), speak(Say::No), speak(Say::Yes(2))]);
 		assert_eq!(Outcome::get(), None);
 		let view = view();
 		assert_eq!(view.round, 1);
 		assert!(matches!(view.phase, AuditPhase::Drawing { .. }));
 		assert!(view.committee.is_empty());
-		assert_eq!(view.drawn, drawn, "other segments would be another chance");
+		assert_eq!(view.groups[0].drawn, drawn[0], "other segments would be another chance");
 		// All answered; who was right is not known, so all earned their fee.
 		assert!(first.iter().all(|who| bond_of(*who) == BOND));
 		let second = unanimous(Say::No);
@@ -197,7 +197,7 @@ fn two_results_that_pass_are_not_both_accepted() {
 		let first = round(&vec![Act::Speak(both); 3]);
 		assert_eq!((Outcome::get(), view().round), (None, 1));
 		assert!(view().groups.iter().all(|group| group.decision.is_none()));
-		assert!(view().drawn.is_empty(), "other segments may tell them apart");
+		assert!(drawn().iter().all(Vec::is_empty), "other segments may tell them apart");
 		let second = round(&vec![Act::Speak(vec![Say::Yes(1), Say::No]); 3]);
 		let fees: Vec<_> = first.into_iter().chain(second).collect();
 		assert_eq!(outcome(), (vec![Decision::Accepted, Decision::Rejected], fees));
@@ -217,6 +217,28 @@ fn a_result_that_passes_behind_an_accepted_one_is_not_accepted() {
 			round(&vec![Act::Speak(vec![Say::Gone, Say::Yes(1)]); 3]);
 		}
 		assert_eq!(outcome().0, [Decision::Accepted, Decision::Undecided]);
+	});
+}
+
+/// Only those that contradict each other are drawn anew: for the third, other segments would be
+/// another chance.
+#[test]
+fn a_split_keeps_its_segments_beside_two_that_contradict() {
+	run(|| {
+		bonded(3);
+		open(3, 3);
+		tick_until(is_committing);
+		let before = drawn();
+		let says = [Say::Yes(1), Say::No, Say::Yes(2)];
+		round(&says.map(|say| Act::Speak(vec![Say::Yes(1), Say::Yes(1), say])));
+		assert_eq!(drawn(), [vec![], vec![], before[2].clone()]);
+		tick_until(is_committing);
+		let after = drawn();
+		assert_eq!((after[0].len(), after[1].len(), &after[2]), (2, 2, &before[2]));
+		assert!(after[0] != before[0] || after[1] != before[1]);
+		round(&vec![Act::Speak(vec![Say::Yes(1), Say::No, Say::No]); 3]);
+		let decisions = [Decision::Accepted, Decision::Rejected, Decision::Rejected];
+		assert_eq!(outcome().0, decisions);
 	});
 }
 

@@ -24,15 +24,10 @@ fn a_committee_and_segments_are_drawn_from_later_blocks() {
 		assert_eq!(Due::get(), Some(ready + COMMIT + 1));
 		let distinct: BTreeSet<_> = committee().into_iter().collect();
 		assert_eq!(distinct.len(), 3);
-		assert_eq!(view.drawn.len(), 2);
+		assert_eq!(view.groups[0].drawn.len(), 2);
 		System::assert_last_event(
-			Event::CommitteeDrawn {
-				job: JOB,
-				round: 0,
-				committee: committee(),
-				segments: view.drawn,
-			}
-			.into(),
+			Event::CommitteeDrawn { job: JOB, round: 0, committee: committee(), segments: drawn() }
+				.into(),
 		);
 	});
 }
@@ -64,7 +59,7 @@ fn seeds_change_the_draw() {
 			open(1, 3);
 			tick_until(is_committing);
 			committees.insert(committee());
-			segments.insert(view().drawn);
+			segments.insert(drawn());
 			Verification::abort(JOB);
 		}
 		assert!(committees.len() > 10 && segments.len() > 10);
@@ -141,7 +136,7 @@ fn nobody_is_seated_below_the_least_number_of_seats() {
 /// The author of the last block of a seed knows the draw: what it includes must not matter.
 #[test]
 fn what_comes_behind_the_height_of_the_draw_does_not_change_it() {
-	let drawn = |meddle: fn()| {
+	let drawn_behind = |meddle: fn()| {
 		let mut result = Vec::new();
 		run(|| {
 			bonded(4);
@@ -168,34 +163,91 @@ fn what_comes_behind_the_height_of_the_draw_does_not_change_it() {
 		});
 		result
 	};
-	let undisturbed = drawn(|| ());
+	let undisturbed = drawn_behind(|| ());
 	let enter = || {
 		for who in &VERIFIERS[4..] {
 			assert_ok!(Verification::register(RuntimeOrigin::signed(*who), 5 * BOND));
 		}
 	};
-	assert_eq!(drawn(enter), undisturbed);
+	assert_eq!(drawn_behind(enter), undisturbed);
 	let raise = || {
 		for who in &VERIFIERS[..2] {
 			assert_ok!(Verification::bond_extra(RuntimeOrigin::signed(*who), 3 * BOND));
 		}
 	};
-	assert_eq!(drawn(raise), undisturbed);
+	assert_eq!(drawn_behind(raise), undisturbed);
 	let leave = || {
 		assert_ok!(Verification::deregister(RuntimeOrigin::signed(VERIFIERS[1])));
 	};
-	assert_eq!(drawn(leave), undisturbed);
+	assert_eq!(drawn_behind(leave), undisturbed);
 }
 
 #[test]
 fn all_segments_can_be_drawn() {
 	run(|| {
 		bonded(1);
-		let all = AuditRequest { segments: 3, audit_segments: 3, ..request(1, 1) };
+		let all = AuditRequest { audit_segments: 10, ..request(1, 1) };
 		assert_ok!(Verification::open(JOB, all));
 		System::set_block_number(10);
 		Verification::advance(JOB);
-		assert_eq!(view().drawn, vec![0, 1, 2]);
+		assert_eq!(drawn(), [(0..10).collect::<Vec<u32>>()]);
+	});
+}
+
+/// Results of so many segments each, audited over `audit_segments` of them.
+fn of_segments(segments: &[u32], audit_segments: u32) -> AuditRequest<AccountId> {
+	let mut request = request(segments.len(), 1);
+	for ((result, _), segments) in request.groups.iter_mut().zip(segments) {
+		result.segments = *segments;
+	}
+	AuditRequest { audit_segments, ..request }
+}
+
+/// Draws for results of so many segments each.
+fn draws_of(segments: &[u32], audit_segments: u32) -> Vec<Vec<u32>> {
+	assert_ok!(Verification::open(JOB, of_segments(segments, audit_segments)));
+	System::set_block_number(System::block_number() + 3);
+	Verification::advance(JOB);
+	Verification::do_try_state().unwrap();
+	let drawn = drawn();
+	Verification::abort(JOB);
+	drawn
+}
+
+#[test]
+fn each_result_has_a_draw_of_its_own_among_its_segments() {
+	run(|| {
+		bonded(1);
+		let (mut different, mut late) = (0, 0);
+		for salt in 0..50 {
+			SeedSalt::set(salt);
+			let drawn = draws_of(&[100, 2, 100], 3);
+			assert_eq!(drawn[1], [0, 1], "all of a result that has fewer");
+			assert!(drawn.iter().flatten().all(|segment| *segment < 100));
+			assert_eq!((drawn[0].len(), drawn[2].len()), (3, 3));
+			different += u32::from(drawn[0] != drawn[2]);
+			late += drawn[0].iter().filter(|segment| **segment >= 50).count();
+		}
+		// Equal sets of three of a hundred are one in 161,700.
+		assert_eq!(different, 50);
+		// 75 of 150 expected, standard deviation 6.1; six of them.
+		assert!((39..=111).contains(&late), "{late}: a short result shrank the others' draw");
+	});
+}
+
+/// What other results claim does not change a result's draw.
+#[test]
+fn a_result_that_claims_few_segments_changes_no_other_draw() {
+	run(|| {
+		bonded(1);
+		for segments in [1, 5, 100] {
+			System::set_block_number(50);
+			let drawn = draws_of(&[100, segments, 100], 4);
+			System::set_block_number(50);
+			let equal = draws_of(&[100, 100, 100], 4);
+			assert_eq!((&drawn[0], &drawn[2]), (&equal[0], &equal[2]));
+			assert_eq!(drawn[1].len() as u32, segments.min(4));
+		}
 	});
 }
 

@@ -4,6 +4,7 @@ use crate::{mock::*, AuditRecords, Error, Event, Verdicts};
 use frame_support::{assert_noop, assert_ok};
 use trainyard_primitives::{
 	audit::{AuditPhase, Decision},
+	job::WorkResult,
 	traits::{AuditRequest, AuditStatus, Audits},
 };
 
@@ -17,7 +18,7 @@ fn an_audit_opens_at_the_present_block() {
 		assert_eq!((view.round, view.phase), (0, AuditPhase::Drawing { after: 7 }));
 		assert_eq!(view.groups.len(), 2);
 		assert!(view.groups.iter().all(|g| g.decision.is_none() && g.rescued.is_none()));
-		assert!(view.committee.is_empty() && view.drawn.is_empty());
+		assert!(view.committee.is_empty() && view.groups.iter().all(|g| g.drawn.is_empty()));
 		assert_eq!(Verification::advance(JOB), AuditStatus::Pending(7 + SEED_BLOCKS + 1));
 	});
 }
@@ -34,6 +35,7 @@ fn a_job_has_one_audit() {
 fn requests_are_bounded() {
 	run(|| {
 		let good = || request(2, 3);
+		let empty = WorkResult { segments: 0, ..good().groups[1].0 };
 		let bad: Vec<AuditRequest<AccountId>> = vec![
 			AuditRequest { groups: vec![], ..good() },
 			AuditRequest { groups: vec![good().groups[0].clone(); 9], ..good() },
@@ -42,9 +44,8 @@ fn requests_are_bounded() {
 			AuditRequest { verifiers: 0, ..good() },
 			AuditRequest { verifiers: 17, ..good() },
 			AuditRequest { audit_segments: 0, ..good() },
-			AuditRequest { audit_segments: 11, ..good() },
-			AuditRequest { audit_segments: 17, segments: 100, ..good() },
-			AuditRequest { segments: 0, ..good() },
+			AuditRequest { audit_segments: 17, ..good() },
+			AuditRequest { groups: vec![good().groups[0].clone(), (empty, vec![3])], ..good() },
 		];
 		for request in bad {
 			assert_noop!(Verification::open(JOB, request), Error::<Test>::BadRequest);

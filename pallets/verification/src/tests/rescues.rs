@@ -26,8 +26,8 @@ fn a_rescued_result_is_accepted_over_the_same_segments() {
 		let first = window();
 		let until = System::block_number() as u32 + RESCUE;
 		System::assert_last_event(Event::RescueOpened { job: JOB, until }.into());
-		let drawn = view().drawn;
-		assert_eq!(drawn.len(), 2);
+		let before = drawn();
+		assert_eq!(before[0].len(), 2);
 		assert!(first.iter().all(|who| bond_of(*who) == BOND));
 
 		Stored::set(vec![BLOB]);
@@ -39,7 +39,7 @@ fn a_rescued_result_is_accepted_over_the_same_segments() {
 		assert_eq!(view().groups[0].rescued, Some(BLOB));
 		tick_until(is_committing);
 		// The rescued states are of these segments; others could not be replayed.
-		assert_eq!((view().round, view().drawn), (1, drawn));
+		assert_eq!((view().round, drawn()), (1, before));
 		let second = unanimous(Say::Yes(1));
 		let fees: Vec<_> = first.into_iter().chain(second).collect();
 		assert_eq!(Outcome::get(), Some((vec![Decision::Accepted], fees)));
@@ -146,12 +146,34 @@ fn a_split_group_shares_the_round_behind_a_rescue() {
 		assert!(is_rescue(&view().phase));
 		Stored::set(vec![BLOB]);
 		assert_ok!(rescue(TRAINERS[0], 0));
-		let drawn = view().drawn;
+		let before = drawn();
 		// One more split, and the segments are still those that were rescued.
 		round(&split.map(|say| Act::Speak(vec![say, Say::No])));
 		tick_until(is_committing);
-		assert_eq!((view().round, view().drawn), (2, drawn));
+		assert_eq!((view().round, drawn()), (2, before));
 		round(&vec![Act::Speak(vec![Say::Yes(1), Say::Gone]); 3]);
+		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Accepted, Decision::Rejected]);
+	});
+}
+
+/// The states that were rescued are of the segments drawn: a contradiction draws others only of
+/// the result that was not rescued.
+#[test]
+fn a_rescued_result_keeps_its_segments_in_a_contradiction() {
+	run(|| {
+		bonded(3);
+		open(2, 3);
+		let split = [Say::Yes(1), Say::No, Say::Yes(2)];
+		round(&split.map(|say| Act::Speak(vec![Say::Gone, say])));
+		Stored::set(vec![BLOB]);
+		assert_ok!(rescue(TRAINERS[0], 0));
+		let before = drawn();
+		round(&vec![Act::Speak(vec![Say::Yes(1), Say::Yes(1)]); 3]);
+		assert_eq!(drawn(), [before[0].clone(), vec![]]);
+		tick_until(is_committing);
+		let after = drawn();
+		assert_eq!((view().round, &after[0], after[1].len()), (2, &before[0], 2));
+		round(&vec![Act::Speak(vec![Say::Yes(1), Say::No]); 3]);
 		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Accepted, Decision::Rejected]);
 	});
 }

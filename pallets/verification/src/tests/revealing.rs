@@ -6,16 +6,17 @@ use sp_runtime::DispatchError;
 use trainyard_primitives::{
 	audit::{Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	commitment,
+	traits::Audits,
 };
 
 /// A committee of three at the reveal, of which `who` committed `findings`, and the others
 /// what is true of both groups.
-fn revealing(make: impl Fn(&[u32]) -> Findings) -> (AccountId, Findings) {
+fn revealing(make: impl Fn(&[Vec<u32>]) -> Findings) -> (AccountId, Findings) {
 	bonded(3);
 	open(2, 3);
 	tick_until(is_committing);
 	let seats = committee();
-	let odd = make(&view().drawn);
+	let odd = make(&drawn());
 	assert_ok!(commit(seats[0], &odd));
 	for who in &seats[1..] {
 		assert_ok!(commit(*who, &findings(&[Say::Yes(1), Say::Yes(1)])));
@@ -36,7 +37,7 @@ fn accept(evidence: Vec<SegmentEvidence>) -> GroupVerdict {
 fn only_what_was_committed_is_revealed_and_once() {
 	run(|| {
 		let (who, true_findings) = revealing(|drawn| {
-			verdicts(vec![accept(evidence(drawn, 1)), GroupVerdict::Unavailable])
+			verdicts(vec![accept(evidence(&drawn[0], 1)), GroupVerdict::Unavailable])
 		});
 		assert_noop!(
 			Verification::reveal(RuntimeOrigin::root(), JOB, true_findings.clone(), salt(who)),
@@ -143,19 +144,19 @@ fn a_commitment_is_for_its_round() {
 
 #[test]
 fn malformed_findings_are_refused() {
-	type Make = fn(&[u32]) -> Findings;
+	type Make = fn(&[Vec<u32>]) -> Findings;
 	let cases: Vec<(Make, Error<Test>)> = vec![
 		(|_| verdicts(vec![]), Error::WrongNumberOfVerdicts),
-		(|drawn| verdicts(vec![accept(evidence(drawn, 1))]), Error::WrongNumberOfVerdicts),
+		(|drawn| verdicts(vec![accept(evidence(&drawn[0], 1))]), Error::WrongNumberOfVerdicts),
 		(|_| verdicts(vec![GroupVerdict::Unavailable; 3]), Error::WrongNumberOfVerdicts),
 		(
-			|drawn| verdicts(vec![accept(evidence(&drawn[..1], 1)), GroupVerdict::Unavailable]),
+			|drawn| verdicts(vec![accept(evidence(&drawn[0][..1], 1)), GroupVerdict::Unavailable]),
 			Error::WrongSegments,
 		),
 		(|_| verdicts(vec![accept(vec![]), GroupVerdict::Unavailable]), Error::WrongSegments),
 		(
 			|drawn| {
-				let mut twisted = evidence(drawn, 1);
+				let mut twisted = evidence(&drawn[1], 1);
 				twisted.reverse();
 				verdicts(vec![GroupVerdict::Unavailable, accept(twisted)])
 			},
@@ -163,7 +164,7 @@ fn malformed_findings_are_refused() {
 		),
 		(
 			|drawn| {
-				let more = evidence(&[drawn[0], drawn[1], drawn[1]], 1);
+				let more = evidence(&[drawn[1][0], drawn[1][1], drawn[1][1]], 1);
 				verdicts(vec![GroupVerdict::Unavailable, accept(more)])
 			},
 			Error::WrongSegments,
@@ -182,6 +183,18 @@ fn malformed_findings_are_refused() {
 			},
 			Error::NoSuchCheckpoint,
 		),
+		(
+			|_| {
+				let wrong = RejectReason::WrongEvaluation { checkpoint: 11 };
+				verdicts(vec![GroupVerdict::Unavailable, GroupVerdict::Reject(wrong)])
+			},
+			Error::NoSuchCheckpoint,
+		),
+		// What is drawn of one result is no evidence for another.
+		(
+			|drawn| verdicts(vec![GroupVerdict::Unavailable, accept(evidence(&drawn[0], 1))]),
+			Error::WrongSegments,
+		),
 	];
 	for (make, error) in cases {
 		run(|| {
@@ -193,16 +206,16 @@ fn malformed_findings_are_refused() {
 
 #[test]
 fn every_well_formed_verdict_is_taken() {
-	type Make = fn(&[u32]) -> Findings;
+	type Make = fn(&[Vec<u32>]) -> Findings;
 	let cases: Vec<Make> = vec![
-		|drawn| verdicts(vec![accept(evidence(drawn, 1)), accept(evidence(drawn, 2))]),
+		|drawn| verdicts(vec![accept(evidence(&drawn[0], 1)), accept(evidence(&drawn[1], 2))]),
 		|drawn| {
-			let wrong = RejectReason::WrongSegment(evidence(&drawn[1..], 1)[0]);
+			let wrong = RejectReason::WrongSegment(evidence(&drawn[0][1..], 1)[0]);
 			verdicts(vec![GroupVerdict::Reject(wrong), GroupVerdict::Unavailable])
 		},
 		// Where two results part.
 		|drawn| {
-			let other = (0..10).find(|segment| !drawn.contains(segment)).unwrap();
+			let other = (0..10).find(|segment| !drawn[0].contains(segment)).unwrap();
 			let wrong = RejectReason::WrongSegment(evidence(&[other], 1)[0]);
 			verdicts(vec![GroupVerdict::Reject(wrong), GroupVerdict::Unavailable])
 		},
@@ -210,6 +223,10 @@ fn every_well_formed_verdict_is_taken() {
 			let wrong = RejectReason::WrongState { checkpoint: 10 };
 			let start = RejectReason::WrongInitialState;
 			verdicts(vec![GroupVerdict::Reject(wrong), GroupVerdict::Reject(start)])
+		},
+		|_| {
+			let at = |checkpoint| RejectReason::WrongEvaluation { checkpoint };
+			verdicts(vec![GroupVerdict::Reject(at(0)), GroupVerdict::Reject(at(10))])
 		},
 		|_| {
 			let (model, points) = (RejectReason::WrongModel, RejectReason::WrongCheckpoints);
@@ -220,6 +237,47 @@ fn every_well_formed_verdict_is_taken() {
 		run(|| {
 			let (who, findings) = revealing(make);
 			assert_ok!(reveal(who, &findings));
+		});
+	}
+}
+
+/// Segments and checkpoints are those of the result, not of the job.
+#[test]
+fn a_result_that_stopped_early_has_only_its_own_segments() {
+	let reject = |reason| verdicts(vec![GroupVerdict::Unavailable, GroupVerdict::Reject(reason)]);
+	let segment = |at| RejectReason::WrongSegment(evidence(&[at], 1)[0]);
+	let state = |checkpoint| RejectReason::WrongState { checkpoint };
+	let evaluation = |checkpoint| RejectReason::WrongEvaluation { checkpoint };
+	let cases = [
+		(segment(3), None),
+		(segment(4), Some(Error::<Test>::WrongSegments)),
+		(state(4), None),
+		(state(5), Some(Error::NoSuchCheckpoint)),
+		(evaluation(4), None),
+		(evaluation(5), Some(Error::NoSuchCheckpoint)),
+	];
+	for (reason, error) in cases {
+		run(|| {
+			bonded(3);
+			let mut request = request(2, 3);
+			request.groups[1].0.segments = 4;
+			assert_ok!(Verification::open(JOB, request));
+			System::set_block_number(System::block_number() + 3);
+			Verification::advance(JOB);
+			let said = reject(reason);
+			let seats = committee();
+			for who in &seats {
+				assert_ok!(commit(*who, &said));
+			}
+			Verification::advance(JOB);
+			match error {
+				Some(error) => {
+					assert_noop!(reveal(seats[0], &said), error);
+				}
+				None => {
+					assert_ok!(reveal(seats[0], &said));
+				}
+			}
 		});
 	}
 }

@@ -4,7 +4,7 @@ import { job as jobView } from '../chain.js';
 import { jobNumber } from '../cli.js';
 import { UserError } from '../errors.js';
 import { accountName, summary } from '../summary.js';
-import { ending, stateText, variantName, variantValue } from '../views.js';
+import { drawnText, ending, segmentsTrained, stateText, trainedText, variantName, variantValue } from '../views.js';
 
 /** One line on where a job stands, without what changes with every block. */
 export function standing(job) {
@@ -17,13 +17,16 @@ export function standing(job) {
 		parts.push(`trainer ${job.replicas.map(({ trainer }) => accountName(trainer)).join(', ')}`);
 		parts.push(`${committed} of ${job.replicas.length} committed, ${revealed} revealed`);
 	}
+	if (job.replicas.some((replica) => segmentsTrained(replica) !== null)) {
+		parts.push(`trained ${trainedText(job)} segments`);
+	}
 	if (state === 'auditing' && job.audit) {
-		const { committee, drawn, phase, round } = job.audit;
+		const { committee, phase, round } = job.audit;
 		const revealed = committee.filter(({ findings }) => findings).length;
 		const committed = committee.filter((member) => member.committed).length;
 		parts.push(`round ${round + 1} ${variantName(phase)}`);
 		if (committee.length > 0) {
-			parts.push(`segments ${drawn.join(', ')}`);
+			parts.push(`segments ${drawnText(job)}`);
 			parts.push(`${committed} of ${committee.length} verdicts committed, ${revealed} revealed`);
 		}
 	}
