@@ -30,7 +30,7 @@ fn job() -> (JobSpec, Arc<Data>) {
 	spec.dataset.features = 2 * 13 * 11;
 	spec.dataset.classes = 3;
 	spec.dataset.train_rows = 30;
-	spec.dataset.validation_rows = 6;
+	spec.dataset.validation_rows = 7;
 	spec.training.steps = 6;
 	spec.training.batch_size = 8;
 	spec.training.checkpoint_interval = 3;
@@ -48,7 +48,7 @@ fn job() -> (JobSpec, Arc<Data>) {
 		layers: layers.try_into().unwrap(),
 		activation: Activation::Relu,
 	};
-	(spec, Arc::new(Data { train: rows(30, 286), validation: rows(6, 286) }))
+	(spec, Arc::new(Data { train: rows(30, 286), validation: rows(7, 286) }))
 }
 
 #[test]

@@ -46,7 +46,7 @@ const ADDED: usize = 1 << 12;
 
 /// Rows of a strip of columns begin so many elements apart: in different sets of the first
 /// level cache, with room for a chunk between them.
-const STRIP_ROW: usize = DOT_BLOCK + 16;
+const STRIP_ROW: usize = DOT_BLOCK + CHUNK;
 
 /// A convolution.
 #[derive(Clone, Copy, Debug)]
@@ -492,7 +492,7 @@ pub(super) fn input_grad_with(
 					let count = out.len() / area;
 					sums.fill(0.0);
 					let offsets = &offsets[..count * taps];
-					kernel.run(Scatter { planes, products, offsets, sums });
+					kernel.run(Scatter { planes, channels: count, products, offsets, sums });
 					planes.take(sums, count, out);
 				}
 			});

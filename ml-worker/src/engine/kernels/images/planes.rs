@@ -9,7 +9,7 @@ use std::ops::Range;
 use trainyard_primitives::ops::Window;
 
 /// Elements that are copied or added together.
-pub(super) const CHUNK: usize = 8;
+pub(super) const CHUNK: usize = 16;
 
 /// Where the taps of windows find a band of an image: the windows of some rows.
 ///
@@ -251,14 +251,16 @@ impl Task for Gather<'_> {
 	}
 }
 
-/// Adds, in ascending order of the taps, `products[t, y, x]` to what tap `t` of window `(y, x)`
-/// reads, in a layout of all rows of windows none of whose elements is -0.
+/// Adds, in ascending order of the taps, `products[c, t, y, x]` to what tap `t` of window `(y, x)`
+/// reads of plane `c`, in a layout of all rows of windows none of whose elements is -0.
 pub(super) struct Scatter<'a> {
 	/// The layout.
 	pub planes: Planes,
-	/// `[taps, windows]`, and a chunk behind it.
+	/// Planes.
+	pub channels: usize,
+	/// `[channels, taps, windows]`, and a chunk behind it.
 	pub products: &'a [f32],
-	/// Where each tap adds, see [`Planes::offsets`].
+	/// Where each tap of each plane adds, see [`Planes::offsets`].
 	pub offsets: &'a [usize],
 	/// The layout's elements.
 	pub sums: &'a mut [f32],
@@ -267,28 +269,36 @@ pub(super) struct Scatter<'a> {
 impl Task for Scatter<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
-		let (windows, pitch) = (self.planes.windows(), self.planes.pitch);
+		let (windows, pitch, taps) = (self.planes.windows(), self.planes.pitch, self.planes.taps());
 		let (rows, width) = match self.planes.more {
 			0 => (1, windows),
 			_ => (self.planes.out_height, self.planes.out_width),
 		};
-		let (whole, rest) = (width / CHUNK, width % CHUNK);
-		// +0 in the place of what comes behind a row: to add it changes nothing but -0.
+		// What comes behind a row becomes +0: to add it changes nothing but -0.
+		let rest = (width - 1) % CHUNK + 1;
 		let mask: [u32; CHUNK] = std::array::from_fn(|i| if i < rest { u32::MAX } else { 0 });
-		for (t, offset) in self.offsets.iter().enumerate() {
-			for y in 0..rows {
-				let from = &self.products[t * windows + y * width..][..width + CHUNK];
-				let to = &mut self.sums[offset + y * pitch..][..width.next_multiple_of(CHUNK)];
-				let (from, _) = from.as_chunks::<CHUNK>();
-				let (to, _) = to.as_chunks_mut::<CHUNK>();
-				for (to, from) in to.iter_mut().zip(&from[..whole]) {
-					for (to, from) in to.iter_mut().zip(from) {
-						*to += from;
-					}
-				}
-				if rest > 0 {
-					for ((to, from), mask) in to[whole].iter_mut().zip(from[whole]).zip(mask) {
-						*to += f32::from_bits(from.to_bits() & mask);
+		let last = (width - 1) / CHUNK * CHUNK;
+		for tap in 0..taps {
+			for channel in 0..self.channels {
+				let from = &self.products[(channel * taps + tap) * windows..];
+				let to = &mut self.sums[self.offsets[channel * taps + tap]..];
+				assert!((rows - 1) * width + last + CHUNK <= from.len());
+				assert!((rows - 1) * pitch + last + CHUNK <= to.len());
+				// Down the rows, chunk beside chunk: what is written is not read again at once.
+				for i in (0..=last).step_by(CHUNK) {
+					let mask = if i == last { mask } else { [u32::MAX; CHUNK] };
+					for y in 0..rows {
+						// SAFETY: with `i <= last` and `y < rows`, the chunks are in the slices
+						// by the assertions.
+						unsafe {
+							let from = from.as_ptr().add(y * width + i).cast::<[f32; CHUNK]>();
+							let to = to.as_mut_ptr().add(y * pitch + i).cast::<[f32; CHUNK]>();
+							let (terms, mut sums) = (from.read_unaligned(), to.read_unaligned());
+							for ((sum, term), mask) in sums.iter_mut().zip(terms).zip(mask) {
+								*sum += f32::from_bits(term.to_bits() & mask);
+							}
+							to.write_unaligned(sums);
+						}
 					}
 				}
 			}

@@ -185,14 +185,14 @@ pub(super) fn pool_on(
 		let planes = pool.together();
 		let parts = x.chunks(planes * pool.area());
 		let parts = parts.zip(out.chunks_mut(planes * pool.out_area()));
-		spread(threads, parts, |(x, out)| kernel.run(Forward { pool, how, x, out }));
+		spread(threads, parts, |(x, out)| kernel.run(Forward { pool, _how: how, x, out }));
 	}
 	out
 }
 
 struct Forward<'a, R> {
 	pool: Pool,
-	how: R,
+	_how: R,
 	x: &'a [f32],
 	out: &'a mut [f32],
 }
@@ -200,7 +200,7 @@ struct Forward<'a, R> {
 impl<R: Reduce> Task for Forward<'_, R> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
-		let Self { pool, how: _, x, out } = self;
+		let Self { pool, x, out, .. } = self;
 		let count = pool.count() as f32;
 		let planes = x.chunks_exact(pool.area()).zip(out.chunks_exact_mut(pool.out_area()));
 		for (plane, out) in planes {

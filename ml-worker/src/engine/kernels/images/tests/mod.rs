@@ -4,7 +4,7 @@ mod gradients;
 mod speed;
 
 use super::{
-	super::{matmul, tests::*, Kernel, PARALLEL_FROM},
+	super::{tests::*, Kernel, PARALLEL_FROM},
 	channels, conv, pool,
 };
 use proptest::prelude::*;

@@ -76,3 +76,56 @@ fn convolutions_beside_candle() {
 		println!();
 	}
 }
+
+#[test]
+#[ignore = "measures"]
+fn pools_beside_candle() {
+	println!("{} threads; microseconds", rayon::current_num_threads());
+	for (channels, size, kernel, stride) in [(16, 28, 2, 2), (32, 14, 2, 2), (16, 28, 3, 2)] {
+		let w =
+			Window { images: 64, channels, height: size, width: size, kernel, stride, padding: 0 };
+		let area = w.area() as usize;
+		let x = values(64 * channels as usize * area, 1, Style::Plain);
+		let (c, s) = (channels as usize, size as usize);
+		let image = Var::from_slice(&x, (64, c, s, s), &Device::Cpu).unwrap();
+		let bias = Var::from_slice(&x[..c], (1, c, 1, 1), &Device::Cpu).unwrap();
+		let (k, stride) = (kernel as usize, stride as usize);
+		let micro = |seconds: f64| seconds * 1e6;
+		let run = || image.max_pool2d_with_stride(k, stride).unwrap();
+		let mean = || image.avg_pool2d_with_stride(k, stride).unwrap();
+		let (max, avg) = (fastest(|| drop(run())), fastest(|| drop(mean())));
+		let add = fastest(|| drop(image.broadcast_add(&bias).unwrap()));
+		let back = |out: Tensor| {
+			let loss = out.sum_all().unwrap();
+			fastest(|| drop(loss.backward().unwrap()))
+		};
+		let (max_back, avg_back) =
+			if k == stride { (back(run()), back(mean())) } else { (0.0, 0.0) };
+		print!(
+			"{w:?}: candle max {:.0} avg {:.0} max back {:.0} avg back {:.0} add {:.0}",
+			micro(max),
+			micro(avg),
+			micro(max_back),
+			micro(avg_back),
+			micro(add)
+		);
+		for kernel in Kernel::supported().into_iter().filter(|kernel| *kernel != Kernel::Scalar) {
+			let maximum = pool::max_pool(kernel, &w, &x);
+			let all = [
+				fastest(|| drop(pool::max_pool(kernel, &w, &x))),
+				fastest(|| drop(pool::avg_pool(kernel, &w, &x))),
+				fastest(|| drop(pool::max_pool_grad(kernel, &w, &maximum, &x, &maximum))),
+				fastest(|| drop(pool::avg_pool_grad(kernel, &w, &maximum))),
+				fastest(|| drop(channels::add_channel(kernel, &x, &x[..c], area))),
+				fastest(|| drop(channels::sum_channels(kernel, &x, c, area))),
+			];
+			print!(" | {kernel}");
+			for (name, seconds) in
+				["max", "avg", "max grad", "avg grad", "add", "sum"].iter().zip(all)
+			{
+				print!(" {name} {:.0}", micro(seconds));
+			}
+		}
+		println!();
+	}
+}
