@@ -94,9 +94,9 @@ impl Planes {
 		(0..channels).flat_map(of_channel).collect()
 	}
 
-	/// Calls `f` for every row of a phase that a band of windows reads and that holds elements
-	/// of the image, with their places in the layout and the index of the first in the image.
-	/// In the image they are `stride` apart.
+	/// Calls `f` for every row of a phase (or several at once) that a band of windows reads and
+	/// that holds elements of the image, with their places in the layout and the index of the
+	/// first in the image. In the image they are `stride` apart.
 	fn each_row(
 		&self,
 		channels: usize,
@@ -105,6 +105,14 @@ impl Planes {
 	) {
 		let Self { height, width, stride, padding, phases, pitch, .. } = *self;
 		let rows = band.len() + self.more;
+		if stride == 1 && padding == 0 {
+			// Rows follow each other without gaps on both sides.
+			for channel in 0..channels {
+				let start = channel * self.phase;
+				f(start..start + rows * pitch, (channel * height + band.start) * width);
+			}
+			return;
+		}
 		let mut start = 0;
 		for channel in 0..channels {
 			for (r, s) in (0..phases).flat_map(|r| (0..phases).map(move |s| (r, s))) {
@@ -133,11 +141,19 @@ impl Planes {
 		}
 		self.each_row(channels, &band, |places, from| {
 			let to = &mut to[places];
-			if self.stride == 1 {
-				to.copy_from_slice(&image[from..from + to.len()]);
-			} else {
-				for (to, from) in to.iter_mut().zip(image[from..].iter().step_by(self.stride)) {
-					*to = *from;
+			match self.stride {
+				1 => to.copy_from_slice(&image[from..from + to.len()]),
+				2 => {
+					// Pairs, which the compiler takes apart in vectors.
+					let from = &image[from..image.len().min(from + 2 * to.len())];
+					let (pairs, single) = from.as_chunks::<2>();
+					let (paired, last) = to.split_at_mut(pairs.len());
+					paired.iter_mut().zip(pairs).for_each(|(to, pair)| *to = pair[0]);
+					last.iter_mut().zip(single).for_each(|(to, from)| *to = *from);
+				}
+				stride => {
+					let from = image[from..].iter().step_by(stride);
+					to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
 				}
 			}
 		});
@@ -269,30 +285,41 @@ pub(super) struct Scatter<'a> {
 impl Task for Scatter<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
+		// Chunks of neighbouring rows do not meet: what one has written, the next would wait for.
+		match self.planes.pitch {
+			16.. => self.in_chunks::<16>(),
+			8.. => self.in_chunks::<8>(),
+			_ => self.in_chunks::<4>(),
+		}
+	}
+}
+
+impl Scatter<'_> {
+	#[inline(always)]
+	fn in_chunks<const N: usize>(self) {
 		let (windows, pitch, taps) = (self.planes.windows(), self.planes.pitch, self.planes.taps());
 		let (rows, width) = match self.planes.more {
 			0 => (1, windows),
 			_ => (self.planes.out_height, self.planes.out_width),
 		};
 		// What comes behind a row becomes +0: to add it changes nothing but -0.
-		let rest = (width - 1) % CHUNK + 1;
-		let mask: [u32; CHUNK] = std::array::from_fn(|i| if i < rest { u32::MAX } else { 0 });
-		let last = (width - 1) / CHUNK * CHUNK;
+		let last = (width - 1) / N * N;
+		let mask: [u32; N] = std::array::from_fn(|i| if last + i < width { u32::MAX } else { 0 });
 		for tap in 0..taps {
 			for channel in 0..self.channels {
 				let from = &self.products[(channel * taps + tap) * windows..];
 				let to = &mut self.sums[self.offsets[channel * taps + tap]..];
-				assert!((rows - 1) * width + last + CHUNK <= from.len());
-				assert!((rows - 1) * pitch + last + CHUNK <= to.len());
-				// Down the rows, chunk beside chunk: what is written is not read again at once.
-				for i in (0..=last).step_by(CHUNK) {
-					let mask = if i == last { mask } else { [u32::MAX; CHUNK] };
+				assert!((rows - 1) * width + last + N <= from.len());
+				assert!((rows - 1) * pitch + last + N <= to.len());
+				// Down the rows, chunk beside chunk.
+				for i in (0..=last).step_by(N) {
+					let mask = if i == last { mask } else { [u32::MAX; N] };
 					for y in 0..rows {
 						// SAFETY: with `i <= last` and `y < rows`, the chunks are in the slices
 						// by the assertions.
 						unsafe {
-							let from = from.as_ptr().add(y * width + i).cast::<[f32; CHUNK]>();
-							let to = to.as_mut_ptr().add(y * pitch + i).cast::<[f32; CHUNK]>();
+							let from = from.as_ptr().add(y * width + i).cast::<[f32; N]>();
+							let to = to.as_mut_ptr().add(y * pitch + i).cast::<[f32; N]>();
 							let (terms, mut sums) = (from.read_unaligned(), to.read_unaligned());
 							for ((sum, term), mask) in sums.iter_mut().zip(terms).zip(mask) {
 								*sum += f32::from_bits(term.to_bits() & mask);

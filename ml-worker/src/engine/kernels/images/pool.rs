@@ -4,9 +4,10 @@
 //! the windows that a row of results reads through one tap are computed side by side. Windows
 //! of 2 at a distance of 2, the usual ones, take in their four taps at once.
 //!
-//! The gradients add to an element in ascending order of the windows, by row and column. Of a
-//! row of windows, the one further right reads an element by a tap further left: rows of
-//! windows are taken in ascending order, the taps of a row in descending order.
+//! The gradients add to an element in ascending order of the windows, by row and column. Rows of
+//! windows are taken in ascending order. Of a row of windows, the one further right reads an
+//! element by a tap further left: where its windows are taken side by side, its taps are taken
+//! in descending order.
 
 use super::super::{Arithmetic, Kernel, Task, PARALLEL_FROM};
 use super::{channels::threads_for, spread};
@@ -283,8 +284,9 @@ impl Task for MaxGrad<'_> {
 		let (width, kernel) = (pool.width, pool.kernel);
 		let each = pool.out_area();
 		let results = gradient.chunks_exact(each).zip(maximum.chunks_exact(each));
-		// Of each window of a row, the tap that found the maximum, from 1 on.
-		let mut found = vec![0u32; pool.out_width];
+		// Of each window of a row, how far its maximum is behind its first element.
+		const NONE: u32 = u32::MAX;
+		let mut found = vec![NONE; pool.out_width];
 		for ((out, x), (gradient, maximum)) in planes.zip(results) {
 			let results = gradient.chunks_exact(pool.out_width);
 			let results = results.zip(maximum.chunks_exact(pool.out_width));
@@ -296,23 +298,19 @@ impl Task for MaxGrad<'_> {
 					halving_max_grad(out, x, width, gradient, maximum);
 					continue;
 				}
-				found.fill(0);
+				found.fill(NONE);
 				for (r, row) in x.chunks_exact(width).enumerate() {
 					for s in 0..kernel {
-						let tap = (r * kernel + s) as u32 + 1;
+						let place = (r * width + s) as u32;
 						pool.join(&mut found, pool.read(row, s), |i, found, x| {
-							let hit = (x == maximum[i]) & (*found == 0);
-							*found = if hit { tap } else { *found };
+							let hit = (x == maximum[i]) & (*found == NONE);
+							*found = if hit { place } else { *found };
 						});
 					}
 				}
-				for (r, row) in out.chunks_exact_mut(width).enumerate() {
-					for s in (0..kernel).rev() {
-						let tap = (r * kernel + s) as u32 + 1;
-						// No sum is -0, so that to add +0 changes none.
-						let values = found.iter().zip(gradient);
-						let values = values.map(|(f, g)| if *f == tap { *g } else { 0.0 });
-						pool.add(row, s, values);
+				for (i, (place, g)) in found.iter().zip(gradient).enumerate() {
+					if *place != NONE {
+						out[i * pool.stride + *place as usize] += g;
 					}
 				}
 			}
@@ -325,16 +323,40 @@ impl Task for MaxGrad<'_> {
 fn halving_max_grad(out: &mut [f32], x: &[f32], width: usize, gradient: &[f32], maximum: &[f32]) {
 	let (to_above, to_below) = out.split_at_mut(width);
 	let (above, below) = x.split_at(width);
-	let to = to_above.chunks_exact_mut(2).zip(to_below.chunks_exact_mut(2));
-	let from = above.chunks_exact(2).zip(below.chunks_exact(2));
-	for (((to_a, to_b), (a, b)), (g, m)) in to.zip(from).zip(gradient.iter().zip(maximum)) {
-		// To begin at +0 and to add: a gradient of -0 becomes +0.
-		let value = |hit: bool| if hit { *g + 0.0 } else { 0.0 };
-		let equal = [a[0] == *m, a[1] == *m, b[0] == *m, b[1] == *m];
-		to_a[0] = value(equal[0]);
-		to_a[1] = value(equal[1] & !equal[0]);
-		to_b[0] = value(equal[2] & !(equal[0] | equal[1]));
-		to_b[1] = value(equal[3] & !(equal[0] | equal[1] | equal[2]));
+	let to = [to_above.as_chunks_mut().0, to_below.as_chunks_mut().0];
+	let from = [above.as_chunks().0, below.as_chunks().0];
+	match gradient.len() {
+		8.. => halving_in_chunks::<8>(to, from, gradient, maximum),
+		4.. => halving_in_chunks::<4>(to, from, gradient, maximum),
+		_ => halving_in_chunks::<1>(to, from, gradient, maximum),
+	}
+}
+
+/// The same by `N` windows, of which there are as many: the compiler makes vectors of them. The
+/// last `N` may be computed twice.
+#[inline(always)]
+fn halving_in_chunks<const N: usize>(
+	[to_above, to_below]: [&mut [[f32; 2]]; 2],
+	[above, below]: [&[[f32; 2]]; 2],
+	gradient: &[f32],
+	maximum: &[f32],
+) {
+	// A mask: the compiler makes branches of conditions, which nobody can predict.
+	let pick = |hit: bool, g: f32| f32::from_bits(g.to_bits() & u32::from(hit).wrapping_neg());
+	let windows = gradient.len();
+	for start in (0..windows).step_by(N) {
+		let some = start.min(windows - N)..start.min(windows - N) + N;
+		let (to_above, to_below) = (&mut to_above[some.clone()], &mut to_below[some.clone()]);
+		let (above, below) = (&above[some.clone()], &below[some.clone()]);
+		let (gradient, maximum) = (&gradient[some.clone()], &maximum[some]);
+		for i in 0..N {
+			// To begin at +0 and to add: a gradient of -0 becomes +0.
+			let (g, m) = (gradient[i] + 0.0, maximum[i]);
+			let [a, b] = above[i].map(|x| x == m);
+			let [c, d] = below[i].map(|x| x == m);
+			to_above[i] = [pick(a, g), pick(b & !a, g)];
+			to_below[i] = [pick(c & !(a | b), g), pick(d & !(a | b | c), g)];
+		}
 	}
 }
 
