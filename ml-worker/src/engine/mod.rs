@@ -11,6 +11,7 @@
 
 mod environment;
 mod execute;
+mod images;
 pub mod kernels;
 mod ops;
 mod state;

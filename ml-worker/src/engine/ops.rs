@@ -2,6 +2,7 @@
 //! its own. Operators that have no kernel yet run on the reference executor, slowly.
 
 use super::{
+	images,
 	kernels::{
 		elementwise::{add_row, map1, map2, map3, Relu, ReluGrad, Scale},
 		loss, matmul,
@@ -129,7 +130,10 @@ pub fn apply<'a>(
 			let op = Ternary { name: "strict-adam-step", shape: x.shape().clone(), f };
 			x.apply_op3_no_bwd(read(m)?, read(v)?, &op)
 		}
-		ref other => return reference(other, moment, shape, read),
+		ref other => {
+			return images::apply(kernel, other, shape, &read)
+				.unwrap_or_else(|| reference(other, moment, shape, &read))
+		}
 	};
 	let out = out?;
 	// The same elements; operators on vectors see images and sequences as rows.
@@ -183,10 +187,10 @@ fn elements<'a, T: WithDType>(
 	Ok(&storage.as_slice::<T>()?[start..end])
 }
 
-struct Unary<F> {
-	name: &'static str,
-	shape: Shape,
-	f: F,
+pub(super) struct Unary<F> {
+	pub name: &'static str,
+	pub shape: Shape,
+	pub f: F,
 }
 
 impl<F: Fn(&[f32]) -> Vec<f32>> CustomOp1 for Unary<F> {
@@ -200,10 +204,10 @@ impl<F: Fn(&[f32]) -> Vec<f32>> CustomOp1 for Unary<F> {
 	}
 }
 
-struct Binary<F> {
-	name: &'static str,
-	shape: Shape,
-	f: F,
+pub(super) struct Binary<F> {
+	pub name: &'static str,
+	pub shape: Shape,
+	pub f: F,
 }
 
 impl<F: Fn(&[f32], &[f32]) -> Vec<f32>> CustomOp2 for Binary<F> {
@@ -247,10 +251,10 @@ impl<F: Fn(&[f32], &[u32]) -> Vec<f32>> CustomOp2 for Labelled<F> {
 	}
 }
 
-struct Ternary<F> {
-	name: &'static str,
-	shape: Shape,
-	f: F,
+pub(super) struct Ternary<F> {
+	pub name: &'static str,
+	pub shape: Shape,
+	pub f: F,
 }
 
 impl<F: Fn(&[f32], &[f32], &[f32]) -> Vec<f32>> CustomOp3 for Ternary<F> {

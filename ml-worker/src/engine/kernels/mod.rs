@@ -3,10 +3,11 @@
 //! Each operator but the product is a [`Task`]: one generic loop, vectorised over *outputs*
 //! by the compiler, so no width changes the order in which any one output is computed. A
 //! [`Kernel`] chooses for which instruction set the loop is compiled. Products ([`matmul`])
-//! are written out for each. All give the bits of the reference in
-//! `trainyard_primitives::strict`; that is what their tests check.
+//! are written out for each, and convolutions ([`images`]) are made of their tiles. All give the
+//! bits of the reference in `trainyard_primitives::strict`; that is what their tests check.
 
 pub mod elementwise;
+pub mod images;
 pub mod loss;
 pub mod matmul;
 pub mod optimizer;

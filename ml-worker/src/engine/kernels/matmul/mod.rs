@@ -20,12 +20,12 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
-mod pack;
-mod parallel;
+pub(super) mod pack;
+pub(super) mod parallel;
 mod scalar;
 #[cfg(test)]
 mod tests;
-mod tile;
+pub(super) mod tile;
 
 use super::{Arithmetic, Kernel, Soft};
 use pack::Strip;
@@ -222,7 +222,7 @@ pub fn multiply_adds(kernel: Kernel, turns: u64) -> u64 {
 }
 
 /// Threads for so many multiply-adds.
-fn threads_for(work: usize) -> usize {
+pub(super) fn threads_for(work: usize) -> usize {
 	if work < PARALLEL_FROM {
 		1
 	} else {
@@ -231,7 +231,7 @@ fn threads_for(work: usize) -> usize {
 }
 
 /// The next task of a source that threads share.
-fn next<T>(tasks: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+pub(super) fn next<T>(tasks: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
 	tasks.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
@@ -388,7 +388,7 @@ fn by_columns(
 
 /// The heights of the strips of `m` rows: as equal as can be, none higher than a tile.
 #[derive(Clone, Copy, Debug)]
-struct Heights {
+pub(super) struct Heights {
 	count: usize,
 	height: usize,
 	/// The first so many strips have one row more.
@@ -396,14 +396,14 @@ struct Heights {
 }
 
 impl Heights {
-	fn new(micro: Micro, m: usize, threads: usize) -> Self {
+	pub(super) fn new(micro: Micro, m: usize, threads: usize) -> Self {
 		// The same number for each thread.
 		let count = m.div_ceil(micro.rows()).next_multiple_of(threads).min(m);
 		Self { count, height: m / count, higher: m % count }
 	}
 
 	/// The rows of each strip.
-	fn rows(self) -> impl Iterator<Item = Range<usize>> {
+	pub(super) fn rows(self) -> impl Iterator<Item = Range<usize>> {
 		(0..self.count).map(move |index| {
 			let start = index * self.height + index.min(self.higher);
 			start..start + self.height + usize::from(index < self.higher)

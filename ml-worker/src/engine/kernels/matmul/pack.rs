@@ -16,7 +16,7 @@ const SETS: usize = 64 * LINE;
 /// term by term: element `(p, j)` of a panel goes to its place `p width + j`, where `width` is
 /// the number of its columns rounded up to the kernel's lanes. What comes behind the last
 /// column is not defined.
-pub(super) fn panels(
+pub(in super::super) fn panels(
 	micro: Micro,
 	b: View<'_>,
 	terms: Range<usize>,
@@ -78,7 +78,12 @@ pub(super) fn is_spaced(stride: usize) -> bool {
 }
 
 /// Copies rows `rows` of the terms `terms` of `a` into `out`, as [`copied`] finds them there.
-pub(super) fn strip(a: View<'_>, rows: Range<usize>, terms: Range<usize>, out: &mut [f32]) {
+pub(in super::super) fn strip(
+	a: View<'_>,
+	rows: Range<usize>,
+	terms: Range<usize>,
+	out: &mut [f32],
+) {
 	if a.row_stride == 1 {
 		let height = rows.len();
 		for (index, p) in terms.enumerate() {
@@ -118,7 +123,7 @@ pub(super) fn copied<'o>(a: View<'_>, rows: usize, terms: usize, data: &'o [f32]
 }
 
 /// The columns `columns` of `from`, of `rows` rows, as the rows of `out`.
-pub(super) fn transpose(
+pub(in super::super) fn transpose(
 	micro: Micro,
 	from: View<'_>,
 	rows: usize,

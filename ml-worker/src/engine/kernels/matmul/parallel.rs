@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 thread_local! {
 	/// Buffers that the thread keeps for its next product, by [`Buffer`].
-	static KEPT: [Cell<Vec<f32>>; 4] = const { [const { Cell::new(Vec::new()) }; 4] };
+	static KEPT: [Cell<Vec<f32>>; 6] = const { [const { Cell::new(Vec::new()) }; 6] };
 }
 
 /// Bytes of a cache line, to which buffers are aligned.
@@ -15,7 +15,7 @@ const KEEP: usize = 1 << 18;
 
 /// What a buffer is for: a thread keeps one of each.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Buffer {
+pub(in super::super) enum Buffer {
 	/// A block of the right operand.
 	Panels,
 	/// A strip of the left operand.
@@ -24,11 +24,19 @@ pub(super) enum Buffer {
 	Strips,
 	/// The transpose of a result.
 	Turned,
+	/// Planes with their padding.
+	Planes,
+	/// Products that are added to planes, and these.
+	Products,
 }
 
 /// Runs `f` with a buffer of `len` elements that begins at a cache line. What they are is not
 /// defined.
-pub(super) fn with_buffer<R>(buffer: Buffer, len: usize, f: impl FnOnce(&mut [f32]) -> R) -> R {
+pub(in super::super) fn with_buffer<R>(
+	buffer: Buffer,
+	len: usize,
+	f: impl FnOnce(&mut [f32]) -> R,
+) -> R {
 	// Taken, so that a product that this thread meets while it waits finds none and makes
 	// its own.
 	let mut kept = KEPT.with(|kept| kept[buffer as usize].take());
@@ -46,7 +54,7 @@ pub(super) fn with_buffer<R>(buffer: Buffer, len: usize, f: impl FnOnce(&mut [f3
 
 /// Runs `f` on one of rayon's threads, this one where it is one: only these can do without a
 /// helper that has not begun.
-pub(super) fn in_pool(f: impl FnOnce() + Send) {
+pub(in super::super) fn in_pool(f: impl FnOnce() + Send) {
 	match rayon::current_thread_index() {
 		Some(_) => f(),
 		None => rayon::scope(|_| f()),
@@ -56,7 +64,7 @@ pub(super) fn in_pool(f: impl FnOnce() + Send) {
 /// Runs `work` on this thread and on `threads - 1` of rayon's beside it, and waits for all
 /// that have begun. Each call is to take tasks from a common source until none is left: a
 /// thread that wakes late finds nothing to do.
-pub(super) fn on_threads(threads: usize, work: impl Fn() + Sync) {
+pub(in super::super) fn on_threads(threads: usize, work: impl Fn() + Sync) {
 	if threads <= 1 {
 		return work();
 	}

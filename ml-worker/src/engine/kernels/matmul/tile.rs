@@ -37,7 +37,7 @@ macro_rules! unrolled {
 
 /// Operands and place of tiles side by side.
 #[derive(Debug)]
-pub(super) struct Tiles<'a> {
+pub(in super::super) struct Tiles<'a> {
 	/// Left operand: row `r` has its element `p` at `r a_row + p a_column`. One of the two
 	/// strides is 1.
 	pub a: &'a [f32],
@@ -263,7 +263,7 @@ pub(super) unsafe fn chains<V: Vector>(turns: u64) -> u64 {
 
 /// A kernel that this machine has been found to support.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Micro(Kernel);
+pub(in super::super) struct Micro(Kernel);
 
 impl Micro {
 	/// # Panics
