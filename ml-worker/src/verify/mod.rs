@@ -23,8 +23,8 @@ use crate::{
 		tensors::{self, TensorError},
 		Bundle, BundleError, FileError, Tensors,
 	},
-	data::DataError,
-	engine::{Data, Engine, EngineError},
+	engine::{Engine, EngineError},
+	inputs::{InputError, Inputs},
 };
 use primitive_types::H256;
 use serde::Serialize;
@@ -32,7 +32,7 @@ use std::{
 	collections::{BTreeMap, BTreeSet},
 	io::ErrorKind,
 	path::Path,
-	sync::{atomic::AtomicBool, Arc},
+	sync::atomic::AtomicBool,
 	time::Instant,
 };
 use trainyard_primitives::{
@@ -74,9 +74,9 @@ pub enum VerifyError {
 	/// A file cannot be read for a reason on this machine.
 	#[error(transparent)]
 	File(#[from] FileError),
-	/// The data cannot be read.
+	/// A file that the job reads is not here, or another one.
 	#[error(transparent)]
-	Data(#[from] DataError),
+	Input(#[from] InputError),
 	/// The engine failed.
 	#[error(transparent)]
 	Engine(EngineError),
@@ -175,7 +175,7 @@ impl Outcome {
 				"rejected: the checkpoints are not those that the specification asks for".into()
 			}
 			Outcome::Reject(RejectReason::WrongInitialState) => {
-				"rejected: checkpoint 0 is not the initial state of specification and seed".into()
+				"rejected: checkpoint 0 is not the initial state of the job".into()
 			}
 			Outcome::Reject(RejectReason::WrongSegment(e)) => {
 				format!("rejected: segment {} ends in another state than committed", e.segment)
@@ -219,11 +219,11 @@ fn required_checkpoints(spec: &JobSpec, segments: &[u32]) -> BTreeSet<u32> {
 }
 
 /// The files of a rescue archive for these segments: manifest, [`required_files_of`], and
-/// the data.
+/// the files that the job reads.
 pub fn rescue_files(spec: &JobSpec, segments: &[u32]) -> Vec<String> {
 	let mut files = required_files_of(spec, segments);
 	files.push(manifest::FILE.to_owned());
-	files.push(bundle::DATASET_FILE.to_owned());
+	files.extend(spec.files().map(|(which, _)| bundle::input_file(which).to_owned()));
 	files
 }
 
@@ -234,7 +234,8 @@ pub fn rescue_files(spec: &JobSpec, segments: &[u32]) -> Vec<String> {
 /// 1. the manifest's checkpoints are those of `expected.bundle_root`, otherwise
 ///    `Unavailable`;
 /// 2. their steps are the specification's, otherwise `WrongCheckpoints`;
-/// 3. checkpoint 0 is the initial state, recomputed, otherwise `WrongInitialState`;
+/// 3. checkpoint 0 is the initial state, recomputed (of a fine-tuning, from its initial model),
+///    otherwise `WrongInitialState`;
 /// 4. the files needed are there and hash to the manifest's states, otherwise `Unavailable`;
 /// 5. each holds the job's tensors without NaN, in ascending order, otherwise `WrongState`;
 /// 6. each segment, ascending, replays to its committed end, otherwise `WrongSegment`;
@@ -247,7 +248,7 @@ pub fn audit(
 	dir: &Path,
 	spec: &JobSpec,
 	seed: H256,
-	data: Arc<Data>,
+	inputs: Inputs,
 	expected: WorkResult,
 	segments: &[u32],
 	stop: &AtomicBool,
@@ -260,7 +261,7 @@ pub fn audit(
 	let mut report = AuditReport::default();
 	let outcome = match Bundle::open(dir) {
 		Ok(bundle) => {
-			let case = Case { bundle: &bundle, spec, seed, data, expected, stop };
+			let case = Case { bundle: &bundle, spec, seed, inputs, expected, stop };
 			case.examine(&segments, &mut report)?
 		}
 		Err(BundleError::File(e)) if !is_trainers_fault(&e) => return Err(e.into()),
@@ -296,7 +297,7 @@ struct Case<'a> {
 	bundle: &'a Bundle,
 	spec: &'a JobSpec,
 	seed: H256,
-	data: Arc<Data>,
+	inputs: Inputs,
 	expected: WorkResult,
 	stop: &'a AtomicBool,
 }
@@ -334,13 +335,18 @@ impl Case<'_> {
 		let count = manifest.checkpoints.len();
 		report.note("checkpoints", Status::Pass, format!("{count}, at the steps of the job"));
 
-		let initial = Engine::initial_state(spec, &self.seed).map_err(VerifyError::Engine)?;
+		let initial = Engine::initial_state(spec, &self.seed, self.inputs.initial_model())
+			.map_err(VerifyError::Engine)?;
 		let initial = tensors::hash(&tensors::from_candle(&initial.tensors)?);
 		if manifest.checkpoints.first().map(|c| c.state_hash) != Some(initial) {
 			report.note("checkpoint 0", Status::Fail, format!("it should be {initial:?}"));
 			return Ok(Outcome::Reject(RejectReason::WrongInitialState));
 		}
-		report.note("checkpoint 0", Status::Pass, "recomputed from specification and seed");
+		let from = match spec.initial_model {
+			Some(_) => "recomputed from specification and initial model",
+			None => "recomputed from specification and seed",
+		};
+		report.note("checkpoint 0", Status::Pass, from);
 
 		let mut states = BTreeMap::new();
 		let drawn: Vec<u32> = segments.iter().copied().collect();
@@ -401,8 +407,8 @@ impl Case<'_> {
 		evidence: &mut Vec<SegmentEvidence>,
 		report: &mut AuditReport,
 	) -> Result<Option<RejectReason>, VerifyError> {
-		let engine =
-			Engine::new(self.spec, self.seed, self.data.clone()).map_err(VerifyError::Engine)?;
+		let engine = Engine::new(self.spec, self.seed, self.inputs.data.clone())
+			.map_err(VerifyError::Engine)?;
 		let step_flop = work::step_flop(self.spec)?;
 		for segment in segments {
 			let begun = Instant::now();

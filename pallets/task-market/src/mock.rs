@@ -342,8 +342,13 @@ pub fn post(replicas: u32) -> JobId {
 
 /// Posts the example job with these terms; returns its number.
 pub fn post_with(who: AccountId, terms: Terms) -> JobId {
+	post_spec(who, JobSpec::example(), terms)
+}
+
+/// Posts a job; returns its number.
+pub fn post_spec(who: AccountId, spec: JobSpec, terms: Terms) -> JobId {
 	let id = crate::NextJob::<Test>::get();
-	assert_ok!(TaskMarket::submit_job(RuntimeOrigin::signed(who), JobSpec::example(), terms));
+	assert_ok!(TaskMarket::submit_job(RuntimeOrigin::signed(who), spec, terms));
 	id
 }
 

@@ -133,7 +133,9 @@ impl<T: Config> Pallet<T> {
 				Fate::Accepted => {
 					// Replicas of one computation share its power, or an owner of several
 					// identities would compute once and be credited often.
-					T::Trainers::credit_training(&replica.trainer, share);
+					if job.spec.mints_power() {
+						T::Trainers::credit_training(&replica.trainer, share);
+					}
 					Self::burn(HoldReason::Escrow, &job.submitter, quote.fee);
 					add(&mut settlement.burned, quote.fee);
 					quote.price

@@ -19,6 +19,7 @@ fn files_are_listed() {
 	let file = |byte| FileRef { content_hash: H256::repeat_byte(byte), ..spec.dataset.file() };
 	let (labels, initial) = (file(2), file(3));
 	assert_eq!(spec.files().collect::<Vec<_>>(), [(InputFile::Data, spec.dataset.file())]);
+	assert_eq!(spec.file_bytes(), spec.dataset.bytes);
 	spec.dataset.format = DataFormat::Idx;
 	spec.dataset.labels = Some(labels.clone());
 	spec.initial_model = Some(initial.clone());
@@ -26,6 +27,17 @@ fn files_are_listed() {
 	let data = (InputFile::Data, spec.dataset.file());
 	let all = [data, (InputFile::Labels, labels), (InputFile::InitialModel, initial)];
 	assert_eq!(spec.files().collect::<Vec<_>>(), all);
+	assert_eq!(spec.file_bytes(), 3 * spec.dataset.bytes);
+	spec.dataset.bytes = u64::MAX;
+	assert_eq!(spec.file_bytes(), u64::MAX);
+}
+
+#[test]
+fn a_fine_tuning_is_the_same_work_and_mints_no_power() {
+	let spec = JobSpec::example();
+	let tuned = JobSpec { initial_model: Some(spec.dataset.file()), ..spec.clone() };
+	assert!(spec.mints_power() && !tuned.mints_power());
+	assert_eq!(crate::work::flop(&tuned), crate::work::flop(&spec));
 }
 
 #[test]

@@ -66,6 +66,7 @@ test('flags become a job', () => {
 		input_noise_nano: 0,
 		early_stop: null,
 	});
+	assert.equal(spec.initial_model, null, 'no fine-tuning');
 	assert.equal(terms.price_per_ut, '2500000000000');
 	assert.equal(terms.audit_fee, '1000000000');
 	assert.equal(terms.audit_segments, 2);
@@ -111,6 +112,14 @@ test('wrong input is named', () => {
 	assert.throws(broken((j) => (j.spec.model = { cnn: {} })), /spec\.model/);
 	assert.throws(broken((j) => (j.spec.training.schedule = 'cosine')), /spec\.training\.schedule/);
 	assert.throws(broken((j) => delete j.spec.dataset), /spec\.dataset is missing/);
+	const model = { content_hash: `0x${'02'.repeat(32)}`, bytes: 26_664, location: 'http://x/model' };
+	assert.doesNotThrow(broken((j) => (j.spec.initial_model = model)));
+	assert.throws(broken((j) => delete j.spec.initial_model), /spec\.initial_model is missing/);
+	for (const wrong of [{ ...model, bytes: -1 }, { ...model, format: 'x' }, { bytes: 1 }, 'model', {}]) {
+		assert.throws(broken((j) => (j.spec.initial_model = wrong)), /spec\.initial_model: .* is not possible/);
+	}
+	const elsewhere = broken((j) => (j.spec.initial_model = { ...model, location: 'model' }));
+	assert.throws(elsewhere, /spec\.initial_model\.location: "model" is not an http/);
 	assert.throws(() => jobFromFlags({}), /no dataset/);
 	assert.throws(() => jobFromFlags(flags({ steps: 'many' })), /--steps: "many" is not a whole number/);
 	assert.throws(() => jobFromFlags(flags({ optimizer: 'adam' })), /--optimizer: "adam" is unknown/);
@@ -136,8 +145,11 @@ function types() {
 			features: 'u32',
 			classes: 'u32',
 			featureDivisor: 'u32',
+			labels: 'Option<FileRef>',
+			normalization: 'Normalization',
 		},
-		DataFormat: { _enum: ['CsvLabelLast', 'CsvLabelFirst', 'Text'] },
+		DataFormat: { _enum: ['CsvLabelLast', 'CsvLabelFirst', 'Text', 'Idx', 'Npy', 'Npz', 'Safetensors'] },
+		Normalization: { _enum: ['None', 'Standard'] },
 		Activation: { _enum: ['Relu', 'Gelu', 'Silu', 'Tanh', 'Sigmoid'] },
 		Image: { channels: 'u32', height: 'u32', width: 'u32' },
 		Input: { _enum: { Numbers: null, Image: 'Image', Tokens: null } },
@@ -198,7 +210,13 @@ function types() {
 			inputNoiseNano: 'u64',
 			earlyStop: 'Option<EarlyStop>',
 		},
-		JobSpec: { dataset: 'Dataset', model: 'Model', training: 'Training' },
+		FileRef: { contentHash: 'H256', bytes: 'u64', location: 'Bytes' },
+		JobSpec: {
+			dataset: 'Dataset',
+			model: 'Model',
+			training: 'Training',
+			initialModel: 'Option<FileRef>',
+		},
 	});
 	return registry;
 }
