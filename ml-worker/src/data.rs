@@ -338,7 +338,7 @@ mod tests {
 		assert_eq!(found.train_rows, u64::from(example.train_rows));
 		assert_eq!(found.validation_rows, u64::from(example.validation_rows));
 		assert_eq!((found.features, found.classes), (example.features, example.classes));
-		let data = load(&path, &dataset_of(&path, DataFormat::CsvLabelLast, 5)).unwrap();
+		let data = load(&path, None, &dataset_of(&path, DataFormat::CsvLabelLast, 5)).unwrap();
 		assert_eq!(data.train.x.len(), 1_438 * 64);
 		assert_eq!(data.validation.y.len(), 359);
 	}
