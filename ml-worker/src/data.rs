@@ -259,8 +259,9 @@ fn content(path: &Path, dataset: &Dataset, found: H256, bytes: u64) -> Result<()
 }
 
 /// Reads the data of a job. The file must have the content that the specification names
-/// and be a table of the shape that it declares.
-pub fn load(path: &Path, dataset: &Dataset) -> Result<Data, DataError> {
+/// and be a table of the shape that it declares; `labels` are where they are a file of their
+/// own.
+pub fn load(path: &Path, _labels: Option<&Path>, dataset: &Dataset) -> Result<Data, DataError> {
 	// First the hash: of a wrong file nothing else is worth saying.
 	check_content(path, dataset)?;
 	if dataset.format == DataFormat::Text {
@@ -337,7 +338,7 @@ mod tests {
 		assert_eq!(found.train_rows, u64::from(example.train_rows));
 		assert_eq!(found.validation_rows, u64::from(example.validation_rows));
 		assert_eq!((found.features, found.classes), (example.features, example.classes));
-		let data = load(&path, &dataset_of(&path, DataFormat::CsvLabelLast, 5)).unwrap();
+		let data = load(&path, None, &dataset_of(&path, DataFormat::CsvLabelLast, 5)).unwrap();
 		assert_eq!(data.train.x.len(), 1_438 * 64);
 		assert_eq!(data.validation.y.len(), 359);
 	}
@@ -347,13 +348,14 @@ mod tests {
 		let f = file("a,b,label\n1,2,0\n3,4,1\r\n5,6,2\n7.5,8,0\n9,1e1,1");
 		let dataset = dataset_of(f.path(), DataFormat::CsvLabelLast, 3);
 		assert_eq!((dataset.train_rows, dataset.validation_rows, dataset.classes), (4, 1, 3));
-		let data = load(f.path(), &dataset).unwrap();
+		let data = load(f.path(), None, &dataset).unwrap();
 		assert_eq!(data.validation.x, [1.25, 1.5]);
 		assert_eq!(data.validation.y, [2]);
 		assert_eq!(data.train.x, [0.25, 0.5, 0.75, 1.0, 1.875, 2.0, 2.25, 2.5]);
 		assert_eq!(data.train.y, [0, 1, 0, 1]);
 		let f = file("label,a,b\n1,2,3\n0,5,6\n");
-		let data = load(f.path(), &dataset_of(f.path(), DataFormat::CsvLabelFirst, 2)).unwrap();
+		let data =
+			load(f.path(), None, &dataset_of(f.path(), DataFormat::CsvLabelFirst, 2)).unwrap();
 		assert_eq!((data.train.x, data.train.y), (vec![0.5, 0.75], vec![1]));
 	}
 
@@ -383,7 +385,7 @@ mod tests {
 	fn a_specification_that_does_not_match_is_refused() {
 		let f = file("a,b,label\n1,2,0\n3,4,1\n5,6,2\n7,8,0\n");
 		let good = dataset_of(f.path(), DataFormat::CsvLabelLast, 2);
-		assert!(load(f.path(), &good).is_ok());
+		assert!(load(f.path(), None, &good).is_ok());
 		type Break = fn(&mut Dataset);
 		let cases: &[(&str, Break)] = &[
 			("dataset.content_hash", |d| d.content_hash = H256::repeat_byte(1)),
@@ -396,9 +398,9 @@ mod tests {
 		for (field, break_it) in cases {
 			let mut dataset = good.clone();
 			break_it(&mut dataset);
-			let error = load(f.path(), &dataset).unwrap_err().to_string();
+			let error = load(f.path(), None, &dataset).unwrap_err().to_string();
 			assert!(error.contains(field), "{field}: {error}");
 		}
-		assert!(matches!(load(Path::new("/nowhere"), &good), Err(DataError::Io { .. })));
+		assert!(matches!(load(Path::new("/nowhere"), None, &good), Err(DataError::Io { .. })));
 	}
 }

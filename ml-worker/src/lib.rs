@@ -1,7 +1,8 @@
 //! The Trainyard worker: everything that computes.
 //!
 //! Offline:
-//! - [`job_toml`] reads jobs as people write them, [`data`] the data they train on;
+//! - [`job_toml`] reads jobs as people write them, [`data`] the data they train on, [`inputs`]
+//!   all files that they name;
 //! - [`engine`] executes the operator list of a job with strict arithmetic;
 //! - [`train`] runs a job into a [`bundle`] (Proof of Training), killed or not;
 //! - [`verify`] checks bundles: integrity, the six full-pass rules, replay;
@@ -23,6 +24,7 @@ pub mod daemon;
 pub mod data;
 pub mod engine;
 pub mod hash;
+pub mod inputs;
 pub mod job_toml;
 pub mod plot;
 pub mod train;

@@ -2,7 +2,8 @@
 
 use crate::{
 	bundle::Bundle,
-	data,
+	data, hash,
+	inputs::InputPaths,
 	train::{self, Cheat, TrainError, TrainOptions},
 };
 use primitive_types::H256;
@@ -11,7 +12,7 @@ use std::{
 	sync::atomic::AtomicBool,
 };
 use trainyard_primitives::spec::{
-	Activation, DataFormat, Dataset, EarlyStop, JobSpec, Model, MAX_NANO,
+	Activation, DataFormat, Dataset, EarlyStop, FileRef, JobSpec, Model, MAX_NANO,
 };
 
 /// Seed of the runs.
@@ -68,7 +69,7 @@ pub fn stopping(path: &Path) -> JobSpec {
 	spec
 }
 
-/// Trains a job into `out`.
+/// Trains a job on the table at `data` into `out`.
 pub fn train(
 	spec: &JobSpec,
 	data: &Path,
@@ -76,7 +77,28 @@ pub fn train(
 	resume: bool,
 	cheat: Option<Cheat>,
 ) -> Result<Bundle, TrainError> {
+	train_on(spec, &InputPaths::data(data), out, resume, cheat)
+}
+
+/// Trains a job on these files into `out`.
+pub fn train_on(
+	spec: &JobSpec,
+	paths: &InputPaths,
+	out: &Path,
+	resume: bool,
+	cheat: Option<Cheat>,
+) -> Result<Bundle, TrainError> {
 	let stop = AtomicBool::new(false);
 	let progress = &mut |_: &train::Progress| {};
-	train::run(spec, SEED, data, TrainOptions { out, resume, cheat, progress, stop: &stop })
+	train::run(spec, SEED, paths, TrainOptions { out, resume, cheat, progress, stop: &stop })
+}
+
+/// The same job, to begin with the model in the bundle at `published`, and the files that it
+/// reads.
+pub fn tuned(spec: &JobSpec, data: &Path, published: &Bundle) -> (JobSpec, InputPaths) {
+	let model = published.model();
+	let (content_hash, bytes) = hash::file(&model).unwrap();
+	let file = FileRef { content_hash, bytes, ..spec.dataset.file() };
+	let paths = InputPaths { initial_model: Some(model), ..InputPaths::data(data) };
+	(JobSpec { initial_model: Some(file), ..spec.clone() }, paths)
 }

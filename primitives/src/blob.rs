@@ -21,7 +21,8 @@ const MANIFEST_BASE: u64 = 64 * 1024;
 
 /// Most bytes of the blob that rescues the result of a job of which `audit_segments`
 /// segments are drawn: both ends of each and the last checkpoint, each with all tensors of
-/// the optimizer, the data, the manifest and the archive's index. `u64::MAX` past the range.
+/// the optimizer, the files that the job reads, the manifest and the archive's index.
+/// `u64::MAX` past the range.
 pub fn rescue_bytes(spec: &JobSpec, audit_segments: u32) -> u64 {
 	let checkpoint = lower::state(spec).iter().fold(INDEX_BYTES, |sum, tensor| {
 		let values = tensor.shape.iter().fold(4u64, |n, d| n.saturating_mul(u64::from(*d)));
@@ -32,7 +33,7 @@ pub fn rescue_bytes(spec: &JobSpec, audit_segments: u32) -> u64 {
 	let drawn = u64::from(audit_segments).saturating_mul(2).saturating_add(1);
 	checkpoint
 		.saturating_mul(drawn.min(checkpoints))
-		.saturating_add(spec.dataset.bytes)
+		.saturating_add(spec.file_bytes())
 		.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
 		.saturating_add(MANIFEST_BASE)
 }
@@ -144,7 +145,7 @@ mod tests {
 			let values = 6_570 * 4 * tensors * checkpoints;
 			let bytes = rescue_bytes(spec, k);
 			// What is not values and data: indices and the manifest.
-			let rest = bytes - values - spec.dataset.bytes;
+			let rest = bytes - values - spec.file_bytes();
 			assert!(rest > 64 * 1024 + 31 * 512, "{rest}");
 			assert!(rest < 64 * 1024 + 31 * 512 + 32 * 1024 * checkpoints, "{rest}");
 		};
@@ -153,6 +154,8 @@ mod tests {
 		bound(&spec, 15, 31, 3);
 		bound(&spec, 16, 31, 3);
 		spec.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
+		bound(&spec, 3, 7, 2);
+		spec.initial_model = Some(spec.dataset.file());
 		bound(&spec, 3, 7, 2);
 		spec.dataset.bytes = u64::MAX;
 		assert_eq!(rescue_bytes(&spec, 3), u64::MAX);

@@ -8,7 +8,7 @@ import optimizers
 from arithmetic import F32, CannotCheck, bits, nano
 from dataset import Dataset, nearest
 from philox import batch_rows, blake2_256
-from states import blob_root, bundle_root, safetensors, state_hash
+from states import blob_root, bundle_root, read_safetensors, safetensors, state_hash
 
 # metrics.jsonl holds at least so many training losses of a longer run.
 RECORDED_LOSSES = 2000
@@ -22,6 +22,8 @@ UNUSED = {
 	"clip_norm_nano": 0,
 	"input_noise_nano": 0,
 	"nesterov": False,
+	"labels": None,
+	"normalization": "none",
 }
 
 
@@ -79,16 +81,35 @@ class EarlyStop:
 			return False
 		self.waited += 1
 		return self.waited >= self.patience
+def same_layout(initial, drawn):
+	"""The initial model of a fine-tuning, which must have the names and shapes of a drawn one."""
+	shapes = [{name: tensor.shape for name, tensor in model.items()} for model in (initial, drawn)]
+	if shapes[0] != shapes[1]:
+		raise CannotCheck("the initial model is not one of this job's model")
+	return initial
+
+
+def initial_model(folder, declared):
+	"""The parameters with which the run of a bundle begins; None where they are drawn."""
+	if declared is None:
+		return None
+	path = os.path.join(folder, "initial-model.safetensors")
+	with open(path, "rb") as file:
+		content = file.read()
+	if "0x" + blake2_256(content).hex() != declared["content_hash"]:
+		raise CannotCheck(f"{path} is not the initial model of this job")
+	return read_safetensors(content)
 
 
 class Run:
 	"""A run that is computed step by step.
 
 	`metrics` are its lines of metrics.jsonl: step, loss, None for a training loss; step, validation
-	loss, accuracy for a checkpoint.
+	loss, accuracy for a checkpoint. A fine-tuning begins with the parameters `initial`.
 	"""
 
-	def __init__(self, spec, seed, data):
+	def __init__(self, spec, seed, data, initial=None):
+		spec = {key: value for key, value in spec.items() if key != "initial_model"}
 		dataset, model, training = section(spec, "spec", "dataset", "model", "training")
 		section(dataset, "dataset", *DATASET_FIELDS)
 		early_stop = training.pop("early_stop", None)
@@ -103,6 +124,8 @@ class Run:
 		self.optimizer = optimizer_of(training)
 		widths = [dataset["features"], *hidden, dataset["classes"]]
 		self.parameters = mlp.initial_parameters(widths, seed)
+		if initial is not None:
+			self.parameters = same_layout(initial, self.parameters)
 		self.state = {**self.parameters, **self.optimizer.initial(self.parameters)}
 		self.early_stop, self.ended = EarlyStop(early_stop), False
 		self.loss_interval = max(1, self.steps // RECORDED_LOSSES)
@@ -174,7 +197,8 @@ def compare(folder, data_path):
 		raise CannotCheck(f"training in {folder} has not ended")
 	spec = manifest["spec"]
 	data = Dataset(data_path, spec["dataset"])
-	run = Run(spec, bytes.fromhex(manifest["seed"][2:]), data)
+	initial = initial_model(folder, spec.get("initial_model"))
+	run = Run(spec, bytes.fromhex(manifest["seed"][2:]), data, initial)
 
 	listed = {checkpoint["step"]: checkpoint for checkpoint in manifest["checkpoints"]}
 	leaves = []

@@ -134,14 +134,25 @@ def main():
 	status, text = run("vectors")
 	checks.add("every vector of docs/strict-arithmetic.md", status == 0, text)
 	bundle = None
-	for name, job in short_jobs(digits, folder):
+
+	def check(name, job):
+		"""Trains a job and computes its run again; returns the bundle's folder, or None."""
 		trained, text = train(arguments.bin, folder, name, job)
 		if trained is None:
 			checks.add(name, False, text)
-			continue
-		bundle = bundle or trained
+			return None
 		status, text = run("bundle", trained)
 		checks.add(f"{name}: {text.splitlines()[-1]}", status == 0, text)
+		return trained
+
+	jobs = dict(short_jobs(digits, folder))
+	for name, job in jobs.items():
+		trained = check(name, job)
+		bundle = bundle or trained
+	if bundle:
+		# The first job's model, trained further by another optimizer.
+		model = os.path.join(bundle, "model.safetensors")
+		check("Fine-tuning by AdamW", jobs["AdamW"] + f'[initial_model]\npath = "{model}"\n')
 	check_that_a_wrong_vector_shows(checks, folder)
 	if bundle:
 		check_that_a_flipped_bit_shows(checks, bundle)

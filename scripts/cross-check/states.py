@@ -89,3 +89,17 @@ def safetensors(tensors):
 	text = json.dumps(header, separators=(",", ":")).encode()
 	text += b" " * (-len(text) % 8)
 	return len(text).to_bytes(8, "little") + text + content
+
+
+def read_safetensors(content):
+	"""The tensors in the bytes of a safetensors file, which must all be binary32."""
+	length = int.from_bytes(content[:8], "little")
+	header, values = json.loads(content[8 : 8 + length]), content[8 + length :]
+	header.pop("__metadata__", None)
+	tensors = {}
+	for name, about in header.items():
+		if about["dtype"] != "F32":
+			raise CannotCheck(f"{name} is of type {about['dtype']}")
+		start, end = about["data_offsets"]
+		tensors[name] = np.frombuffer(values[start:end], dtype="<f4").reshape(about["shape"]).copy()
+	return tensors

@@ -1,5 +1,5 @@
 //! Rescue archives: the files of a bundle that a verifier of given segments needs, and
-//! the dataset, in one file. A trainer whose server could not be reached stores one on
+//! the files that the job reads, in one file. A trainer whose server could not be reached stores one on
 //! chain.
 //!
 //! The bytes are a function of the files: `trainyard/archive/v1\n`, the number of entries
@@ -10,7 +10,7 @@
 
 use super::{
 	files::{self, FileError},
-	manifest, DATASET_FILE,
+	manifest, DATASET_FILE, INITIAL_MODEL_FILE, LABELS_FILE,
 };
 use std::{collections::BTreeMap, path::Path};
 
@@ -37,7 +37,8 @@ pub enum ArchiveError {
 
 /// Whether an archive may hold an entry of this name.
 pub fn allowed(name: &str) -> bool {
-	name == manifest::FILE || name == DATASET_FILE || manifest::step_of(name).is_some()
+	let named = [manifest::FILE, DATASET_FILE, LABELS_FILE, INITIAL_MODEL_FILE];
+	named.contains(&name) || manifest::step_of(name).is_some()
 }
 
 /// The archive of `files` of the bundle in `folder`.

@@ -8,6 +8,7 @@
 //! | `metrics.csv`, `events.out.tfevents.0.trainyard` | the same as a table and for TensorBoard, see [`records`] |
 //! | `model.safetensors`, `config.json` | the final model alone, loadable by anyone |
 //! | `dataset.csv` | the data, so that the bundle can be checked by itself |
+//! | `labels.idx`, `initial-model.safetensors` | of a job that reads such files, its labels and the model that it begins with |
 //! | `curves.svg` | a picture of the metrics |
 //!
 //! Every file is written atomically, a checkpoint before the manifest that lists it: the
@@ -27,14 +28,14 @@ pub use files::FileError;
 pub use manifest::{Checkpoint, Manifest, Validation};
 pub use tensors::{Tensor32, Tensors};
 
-use crate::hash;
+use crate::{hash, inputs::InputPaths};
 use primitive_types::H256;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use trainyard_primitives::{
 	job::WorkResult,
 	lower,
-	spec::{DataFormat, JobSpec, Layer, Model},
+	spec::{DataFormat, InputFile, JobSpec, Layer, Model},
 };
 
 /// Name of the final model.
@@ -43,6 +44,10 @@ pub const MODEL_FILE: &str = "model.safetensors";
 pub const CONFIG_FILE: &str = "config.json";
 /// Name of the copy of the data.
 pub const DATASET_FILE: &str = "dataset.csv";
+/// Name of the copy of the labels, of a job that keeps them in a file of their own.
+pub const LABELS_FILE: &str = "labels.idx";
+/// Name of the copy of the initial model, of a fine-tuning.
+pub const INITIAL_MODEL_FILE: &str = "initial-model.safetensors";
 /// Name of the picture.
 pub const CURVES_FILE: &str = "curves.svg";
 /// Name of the folder of checkpoints.
@@ -130,9 +135,9 @@ impl Bundle {
 		self.folder.join(file)
 	}
 
-	/// Path of the copy of the data.
-	pub fn dataset(&self) -> PathBuf {
-		self.path(DATASET_FILE)
+	/// Where the copies of the files lie that the job reads.
+	pub fn inputs(&self) -> InputPaths {
+		inputs_in(&self.folder, &self.manifest.spec)
 	}
 
 	/// Path of the final model.
@@ -192,6 +197,20 @@ impl Bundle {
 	}
 }
 
+/// Name of the copy of a file that a job reads.
+pub fn input_file(which: InputFile) -> &'static str {
+	match which {
+		InputFile::Data => DATASET_FILE,
+		InputFile::Labels => LABELS_FILE,
+		InputFile::InitialModel => INITIAL_MODEL_FILE,
+	}
+}
+
+/// Where a bundle of `spec` in `folder` keeps the files that the job reads.
+pub fn inputs_in(folder: &Path, spec: &JobSpec) -> InputPaths {
+	InputPaths::of(spec, |which, _| folder.join(input_file(which)))
+}
+
 /// Most bytes that a checkpoint file of this job can have.
 pub fn max_checkpoint_bytes(spec: &JobSpec) -> u64 {
 	lower::state(spec).iter().fold(1024, |sum: u64, tensor| {
@@ -212,6 +231,8 @@ pub fn servable(path: &str) -> bool {
 		MODEL_FILE,
 		CONFIG_FILE,
 		DATASET_FILE,
+		LABELS_FILE,
+		INITIAL_MODEL_FILE,
 		CURVES_FILE,
 	]
 	.contains(&path)

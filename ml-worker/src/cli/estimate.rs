@@ -3,6 +3,7 @@
 use super::table::{grouped, table, Align};
 use crate::{amount, job_toml};
 use anyhow::Context;
+use primitive_types::H256;
 use serde::Serialize;
 use std::{path::PathBuf, process::ExitCode};
 use trainyard_primitives::{
@@ -31,6 +32,10 @@ struct Figures {
 	may_stop_early: bool,
 	flop: u128,
 	micro_ut: u64,
+	/// Content hash of the model with which a fine-tuning begins.
+	initial_model: Option<H256>,
+	/// Whether the work is credited to its trainers as power.
+	mints_power: bool,
 	layers: Vec<Layer>,
 	money: Option<Money>,
 }
@@ -103,6 +108,8 @@ fn figures(spec: &JobSpec, terms: Option<&Terms>) -> anyhow::Result<Figures> {
 		may_stop_early: spec.training.early_stop.is_some(),
 		flop: work::flop(spec)?,
 		micro_ut,
+		initial_model: spec.initial_model.as_ref().map(|file| file.content_hash),
+		mints_power: spec.mints_power(),
 		layers: work::flop_by_layer(spec)?.into_iter().map(Layer::from).collect(),
 		money,
 	})
@@ -164,6 +171,12 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 		out.push_str(
 			"the job may stop early: this is the most, and only what is trained is paid\n",
 		);
+	}
+	if let Some(model) = figures.initial_model {
+		out.push_str(&format!("fine-tuning of the model {model:?}\n"));
+	}
+	if !figures.mints_power {
+		out.push_str("its trainers earn the price, and no power\n");
 	}
 	match (&figures.money, terms) {
 		(Some(money), Some(terms)) => out.push_str(&format!(
@@ -234,5 +247,18 @@ mod tests {
 		for part in ["layers.0", "layers.2", "loss", "6,570", "no [terms]"] {
 			assert!(text.contains(part), "{part}:\n{text}");
 		}
+		assert!(figures.mints_power && !text.contains("power"), "{text}");
+	}
+
+	#[test]
+	fn a_fine_tuning_is_said_to_be_one() {
+		let plain = JobSpec::example();
+		let spec = JobSpec { initial_model: Some(plain.dataset.file()), ..plain.clone() };
+		let (found, of_plain) = (figures(&spec, None).unwrap(), figures(&plain, None).unwrap());
+		assert_eq!((found.flop, found.micro_ut), (of_plain.flop, of_plain.micro_ut));
+		assert!(!found.mints_power);
+		let text = text(&found, None);
+		let model = format!("fine-tuning of the model {:?}\n", plain.dataset.content_hash);
+		assert!(text.contains(&model) && text.contains("no power"), "{text}");
 	}
 }

@@ -2,8 +2,8 @@
 
 use super::table::{table, Align};
 use crate::{
-	data,
 	hash::Hasher,
+	inputs::{InputArgs, Inputs},
 	job_toml,
 	train::{self, TrainOptions},
 	verify::{
@@ -13,7 +13,7 @@ use crate::{
 };
 use anyhow::Context;
 use primitive_types::H256;
-use std::{path::PathBuf, process::ExitCode, sync::atomic::AtomicBool, sync::Arc};
+use std::{path::PathBuf, process::ExitCode, sync::atomic::AtomicBool};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Profile {
@@ -39,10 +39,8 @@ fn seed(run: u32) -> H256 {
 impl Profile {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
 		let job = job_toml::load(&self.job)?;
-		let path = job.dataset_path.with_context(|| {
-			format!("{}: dataset.path: the job names no local file; add one", self.job.display())
-		})?;
-		let rows = Arc::new(data::load(&path, &job.spec.dataset)?);
+		let paths = job.inputs(&InputArgs::default(), &self.job)?;
+		let Inputs { data, .. } = Inputs::load(&job.spec, &paths)?;
 		let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
 		let mut runs: Vec<Rules> = Vec::new();
 		for run in 0..self.seeds {
@@ -55,8 +53,8 @@ impl Profile {
 				progress: &mut |_| {},
 				stop: &AtomicBool::new(false),
 			};
-			let bundle = train::run(&job.spec, seed, &path, options)?;
-			runs.push(rules::assess(&bundle, &job.spec, seed, rows.clone())?);
+			let bundle = train::run(&job.spec, seed, &paths, options)?;
+			runs.push(rules::assess(&bundle, &job.spec, seed, data.clone())?);
 			eprintln!("run {} of {}", run + 1, self.seeds);
 			// Only the figures are kept.
 			let _ = std::fs::remove_dir_all(&out);

@@ -3,6 +3,7 @@
 use super::progress::Display;
 use crate::{
 	bundle::{self, Bundle},
+	inputs::InputArgs,
 	job_toml,
 	train::{self, Cheat, TrainError, TrainOptions},
 };
@@ -41,9 +42,8 @@ pub(super) struct Train {
 	/// all zeros where none is given, or what DIR was begun with.
 	#[arg(long, value_name = "HEX", value_parser = parse_seed)]
 	seed: Option<H256>,
-	/// The data, where the job names no local file.
-	#[arg(long, value_name = "FILE")]
-	data: Option<PathBuf>,
+	#[command(flatten)]
+	inputs: InputArgs,
 	/// Where to compute.
 	#[arg(long, value_enum, default_value = "cpu")]
 	device: Device,
@@ -70,19 +70,7 @@ impl Train {
 			);
 		}
 		let job = job_toml::load(&self.job)?;
-		let data = match (&self.data, job.dataset_path) {
-			(Some(path), _) => path.clone(),
-			(None, Some(path)) => path,
-			(None, None) => {
-				bail!(
-					"{}: dataset.path: the job names no local file, and training needs one. Add \
-					 path = \"FILE.csv\" to [dataset], or give --data FILE. The data are said to \
-					 be at {}",
-					self.job.display(),
-					job.spec.dataset.location
-				)
-			}
-		};
+		let paths = job.inputs(&self.inputs, &self.job)?;
 		let seed = match self.seed {
 			Some(seed) => seed,
 			None if self.resume => {
@@ -99,7 +87,7 @@ impl Train {
 		let result = train::run(
 			&job.spec,
 			seed,
-			&data,
+			&paths,
 			TrainOptions {
 				out: &self.out,
 				resume: self.resume,

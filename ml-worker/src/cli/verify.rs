@@ -1,7 +1,10 @@
 //! `trainyard verify DIR`.
 
 use super::table::{grouped, table, Align};
-use crate::verify::{self, rules::Rules, Choice, Full, Status};
+use crate::{
+	inputs::InputArgs,
+	verify::{self, rules::Rules, Choice, Full, Status},
+};
 use std::{path::PathBuf, process::ExitCode};
 
 /// Exit code of a bundle that failed.
@@ -17,9 +20,8 @@ pub(super) struct Verify {
 	/// How many segments to replay, drawn at random, or `all`.
 	#[arg(long, value_name = "N|all", default_value = "3")]
 	segments: Choice,
-	/// The data, instead of the bundle's own copy.
-	#[arg(long, value_name = "FILE")]
-	data: Option<PathBuf>,
+	#[command(flatten)]
+	inputs: InputArgs,
 	/// Print JSON.
 	#[arg(long)]
 	json: bool,
@@ -27,7 +29,7 @@ pub(super) struct Verify {
 
 impl Verify {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-		let full = match verify::full(&self.dir, self.segments, self.data.as_deref()) {
+		let full = match verify::full(&self.dir, self.segments, &self.inputs) {
 			Ok(full) => full,
 			Err(error) => {
 				if self.json {

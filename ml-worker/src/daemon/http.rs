@@ -3,7 +3,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /bundle/<bundle root>/<file>` | a file of a bundle, see [`bundle::servable`] |
-//! | `GET /blob/<content hash>` | a data file by its `blake2_256` |
+//! | `GET /blob/<content hash>` | a file that a job reads, by its `blake2_256` |
 //! | `GET /health` | `ok` |
 //!
 //! Only what was registered is served, so a result is not shown before it is revealed.

@@ -3,7 +3,7 @@
 //! was sent is a deposit lost.
 //!
 //! ```text
-//! DIR/data/<content hash>             data files, checked; `.part` while they are fetched
+//! DIR/data/<content hash>             files that jobs read, checked; `.part` while they are fetched
 //! DIR/<genesis>/blobs.json            blobs whose deposit this account may hold
 //! DIR/events.jsonl                    what was done, one JSON object per line
 //! DIR/<genesis>/jobs/<job>-<seed>/    state.json and the bundle of a job that is trained
@@ -22,6 +22,7 @@ use crate::{
 		lock::{Lock, LockError},
 	},
 	hash,
+	inputs::InputPaths,
 };
 use codec::Encode;
 use serde::{de::DeserializeOwned, Deserialize, Serialize};
@@ -33,6 +34,7 @@ use std::{
 use trainyard_primitives::{
 	audit::Findings,
 	job::{BlockNumber, WorkResult},
+	spec::JobSpec,
 	JobId, H256,
 };
 
@@ -198,9 +200,14 @@ impl Home {
 		Ok(Self { root: root.to_owned(), chain, _lock: lock })
 	}
 
-	/// Where the data file with this content hash lies, or will.
+	/// Where the file with this content hash lies, or will.
 	pub fn data(&self, content_hash: &H256) -> PathBuf {
 		self.root.join("data").join(hex::encode(content_hash))
+	}
+
+	/// Where the files lie, or will, that a job reads.
+	pub fn inputs(&self, spec: &JobSpec) -> InputPaths {
+		InputPaths::of(spec, |_, file| self.data(&file.content_hash))
 	}
 
 	/// The log of events.

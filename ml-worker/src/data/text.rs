@@ -116,12 +116,12 @@ mod tests {
 			feature_divisor: 1,
 			..JobSpec::example().dataset
 		};
-		let data = crate::data::load(file.path(), &dataset).unwrap();
+		let data = crate::data::load(file.path(), None, &dataset).unwrap();
 		assert_eq!(data.train.x, [2.0, 1.0, 4.0, 0.0, 2.0, 1.0]);
 		assert_eq!(data.train.y, [1, 4, 1, 2, 1, 4]);
 		assert_eq!(data.validation.x, [1.0, 4.0, 1.0]);
 		assert_eq!(data.validation.y, [4, 1, 0]);
-		let error = |dataset: Dataset| crate::data::load(file.path(), &dataset).unwrap_err();
+		let error = |dataset: Dataset| crate::data::load(file.path(), None, &dataset).unwrap_err();
 		let few = error(Dataset { classes: 4, ..dataset.clone() }).to_string();
 		assert!(few.contains("dataset.classes is 4, but the file has 5"), "{few}");
 		let rows = error(Dataset { train_rows: 3, ..dataset }).to_string();

@@ -19,7 +19,7 @@ mod state;
 mod tests;
 
 pub use kernels::{Kernel, UnsupportedKernel, KERNEL_VARIABLE};
-pub use state::State;
+pub use state::{Parameters, State};
 
 use candle_core::{Device, Tensor};
 use execute::{Given, Plan};
@@ -85,6 +85,12 @@ pub enum EngineError {
 		tensor: String,
 		/// What is wrong with it.
 		what: String,
+	},
+	/// A fine-tuning without the model in which it begins, or a model for a job that has none.
+	#[error("the job {}", if *.wanted { "begins with an initial model, which was not given" } else { "has no initial model, but one was given" })]
+	InitialModel {
+		/// Whether the job has one.
+		wanted: bool,
 	},
 	/// The job has no such step.
 	#[error("step {step} is not one of the job's {steps} steps (from 0)")]
@@ -205,19 +211,45 @@ impl Engine {
 		self.kernel
 	}
 
-	/// Checkpoint 0: a pure function of specification and seed.
-	pub fn initial_state(spec: &JobSpec, seed: &H256) -> Result<State, EngineError> {
+	/// Checkpoint 0: a pure function of specification and seed, and of a fine-tuning's initial
+	/// model. The job must have one exactly where one is given: its parameters, all of them
+	/// finite. The optimizer begins as ever.
+	pub fn initial_state(
+		spec: &JobSpec,
+		seed: &H256,
+		initial_model: Option<&Parameters>,
+	) -> Result<State, EngineError> {
 		spec.validate()?;
 		environment::check().map_err(EngineError::Arithmetic)?;
-		let tensors = lower::state(spec)
+		let wanted = spec.initial_model.is_some();
+		if wanted != initial_model.is_some() {
+			return Err(EngineError::InitialModel { wanted });
+		}
+		let kept = |name: &str| wanted && !name.starts_with(lower::OPTIMIZER_PREFIX);
+		let mut tensors = lower::state(spec)
 			.into_par_iter()
+			.filter(|tensor| !kept(&tensor.name))
 			.map(|tensor| {
 				let values = init::initial(seed, &tensor);
 				let shape: Vec<usize> = tensor.shape.iter().map(|d| *d as usize).collect();
 				Ok((tensor.name, Tensor::from_vec(values, shape, &Device::Cpu)?))
 			})
-			.collect::<Result<_, EngineError>>()?;
-		Ok(State { tensors })
+			.collect::<Result<Parameters, EngineError>>()?;
+		let Some(model) = initial_model else { return Ok(State { tensors }) };
+		for (name, tensor) in model {
+			if !kept(name) {
+				return Err(state::wrong(name, "it is no parameter of a model"));
+			}
+			tensors.insert(name.clone(), tensor.clone());
+		}
+		let state = State { tensors };
+		state.check_shapes(spec)?;
+		for (name, tensor) in model {
+			if !state::is_finite(tensor)? {
+				return Err(state::wrong(name, "it holds an infinity, or what is not a number"));
+			}
+		}
+		Ok(state)
 	}
 
 	/// Takes `state`, which `step` steps have made, one step on. Steps are numbered from 0

@@ -11,6 +11,9 @@ use trainyard_primitives::{
 	H256,
 };
 
+/// The parameters of a model by name, binary32 on the CPU.
+pub type Parameters = BTreeMap<String, Tensor>;
+
 /// Everything a step needs of the steps before it: parameters (`layers.{i}.weight`
 /// `[outputs, inputs]`, `layers.{i}.bias` `[outputs]`) and what the optimizer keeps, under
 /// names that begin with `optimizer.`.
@@ -79,7 +82,7 @@ impl State {
 	}
 }
 
-fn wrong(tensor: &str, what: &str) -> EngineError {
+pub(super) fn wrong(tensor: &str, what: &str) -> EngineError {
 	EngineError::State { tensor: tensor.into(), what: what.into() }
 }
 
@@ -88,6 +91,11 @@ fn check_dtype(name: &str, tensor: &Tensor) -> Result<(), EngineError> {
 		DType::F32 => Ok(()),
 		other => Err(wrong(name, &format!("its type is {}, not f32", other.as_str()))),
 	}
+}
+
+/// Whether a binary32 tensor holds neither NaN nor infinity.
+pub(super) fn is_finite(tensor: &Tensor) -> Result<bool, EngineError> {
+	Ok(tensor.flatten_all()?.to_vec1::<f32>()?.iter().all(|x| x.is_finite()))
 }
 
 /// Whether a binary32 tensor holds a NaN.

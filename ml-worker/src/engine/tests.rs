@@ -84,12 +84,12 @@ fn every_kernel_trains_to_the_reference_state() {
 		let (spec, data) = small_spec(hidden, optimizer);
 		let program = lower::training_step(&spec);
 		let scoring = lower::evaluation(&spec);
-		let mut expected = as_vectors(&Engine::initial_state(&spec, &seed()).unwrap());
+		let mut expected = as_vectors(&Engine::initial_state(&spec, &seed(), None).unwrap());
 		let mut runs: Vec<(Engine, State)> = Kernel::supported()
 			.into_iter()
 			.map(|kernel| {
 				let engine = Engine::with_kernel(&spec, seed(), data.clone(), kernel).unwrap();
-				(engine, Engine::initial_state(&spec, &seed()).unwrap())
+				(engine, Engine::initial_state(&spec, &seed(), None).unwrap())
 			})
 			.collect();
 		for step in 0..spec.training.steps {
@@ -168,7 +168,7 @@ fn operators_without_a_kernel_run_on_the_reference() {
 	for (spec, data) in other_specs() {
 		let (program, scoring) = (lower::training_step(&spec), lower::evaluation(&spec));
 		let engine = Engine::new(&spec, seed(), data.clone()).unwrap();
-		let mut state = Engine::initial_state(&spec, &seed()).unwrap();
+		let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
 		let mut expected = as_vectors(&state);
 		for step in 0..spec.training.steps {
 			let (x, y) = batch(&engine, step);
@@ -195,7 +195,7 @@ fn the_demo_job_learns_the_digits() {
 	let mut hashes = Vec::new();
 	for kernel in Kernel::supported() {
 		let engine = Engine::with_kernel(&spec, seed(), data.clone(), kernel).unwrap();
-		let mut state = Engine::initial_state(&spec, &seed()).unwrap();
+		let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
 		let begin = engine.evaluate(&state).unwrap();
 		assert!(begin.accuracy() < 0.5, "{begin:?}");
 		let clock = std::time::Instant::now();
@@ -214,7 +214,7 @@ fn the_demo_job_learns_the_digits() {
 fn any_segment_can_be_replayed_alone() {
 	let (spec, data) = small_spec(vec![6], ADAM);
 	let engine = Engine::new(&spec, seed(), data.clone()).unwrap();
-	let mut state = Engine::initial_state(&spec, &seed()).unwrap();
+	let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
 	let mut states = Vec::new();
 	for step in 0..spec.training.steps {
 		states.push(state.clone());
@@ -241,7 +241,7 @@ fn evaluation_in_slices_is_evaluation_at_once() {
 	spec.dataset.validation_rows = 2_300;
 	let data = Data { train: synthetic(9_200, 5, 3), validation: synthetic(2_300, 5, 3) };
 	let data = Arc::new(data);
-	let state = Engine::initial_state(&spec, &seed()).unwrap();
+	let state = Engine::initial_state(&spec, &seed(), None).unwrap();
 	let program = lower::evaluation(&spec);
 	let (x, y) = (&data.validation.x, &data.validation.y);
 	let values = exec::run(&program, x, y, &as_vectors(&state)).unwrap();
@@ -277,7 +277,7 @@ fn assert_near(found: &[f32], expected: &[f64], tolerance: f64, what: &str) {
 fn gradients_equal_candles_autograd() {
 	let (spec, data) = small_spec(vec![9, 17], ADAM);
 	let engine = Engine::new(&spec, seed(), data).unwrap();
-	let state = Engine::initial_state(&spec, &seed()).unwrap();
+	let state = Engine::initial_state(&spec, &seed(), None).unwrap();
 	let (x, y) = engine.batch(3).unwrap();
 	let vars: BTreeMap<String, Var> =
 		state.parameters().map(|(n, t)| (n.clone(), Var::from_tensor(t).unwrap())).collect();
@@ -334,7 +334,7 @@ fn loss_in_f64(widths: &[u32], p: &BTreeMap<String, Vec<f64>>, x: &[f32], y: &[u
 fn gradients_equal_finite_differences() {
 	let (spec, data) = small_spec(vec![6, 4], SGD);
 	let engine = Engine::new(&spec, seed(), data).unwrap();
-	let mut state = Engine::initial_state(&spec, &seed()).unwrap();
+	let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
 	for step in 0..5 {
 		engine.step(&mut state, step).unwrap();
 	}
@@ -367,7 +367,7 @@ fn updates_equal_the_textbook() {
 	for optimizer in [SGD, ADAM] {
 		let (spec, data) = small_spec(vec![6], optimizer);
 		let engine = Engine::new(&spec, seed(), data).unwrap();
-		let mut state = Engine::initial_state(&spec, &seed()).unwrap();
+		let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
 		let (rate, decay) = (0.02f64, 0.01f64);
 		let wide = |v: Vec<f32>| v.into_iter().map(f64::from).collect::<Vec<f64>>();
 		let mut p: BTreeMap<String, Vec<f64>> =
@@ -411,7 +411,7 @@ fn divergence_names_step_and_tensor() {
 	spec.training.learning_rate_nano = trainyard_primitives::spec::MAX_NANO;
 	spec.training.weight_decay_nano = trainyard_primitives::spec::MAX_NANO;
 	let engine = Engine::new(&spec, seed(), data).unwrap();
-	let mut state = Engine::initial_state(&spec, &seed()).unwrap();
+	let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
 	let mut last = None;
 	for step in 0..spec.training.steps {
 		let before = as_vectors(&state);
@@ -434,7 +434,7 @@ fn divergence_names_step_and_tensor() {
 fn states_that_do_not_fit_are_refused() {
 	let (spec, data) = small_spec(vec![6], ADAM);
 	let engine = Engine::new(&spec, seed(), data).unwrap();
-	let good = Engine::initial_state(&spec, &seed()).unwrap();
+	let good = Engine::initial_state(&spec, &seed(), None).unwrap();
 	let refused = |change: &dyn Fn(&mut State)| {
 		let mut state = good.clone();
 		change(&mut state);
@@ -478,16 +478,50 @@ fn data_that_does_not_fit_is_refused() {
 	bad.training.batch_size = 0;
 	let message = Engine::new(&bad, seed(), data.clone()).err().unwrap().to_string();
 	assert!(message.contains("training.batch_size"), "{message}");
-	assert!(matches!(Engine::initial_state(&bad, &seed()), Err(EngineError::Spec(_))));
+	assert!(matches!(Engine::initial_state(&bad, &seed(), None), Err(EngineError::Spec(_))));
+}
+
+#[test]
+fn an_initial_model_is_the_parameters_of_the_model_and_nothing_else() {
+	let (plain, _) = small_spec(vec![6], ADAM);
+	let drawn = Engine::initial_state(&plain, &H256::zero(), None).unwrap();
+	let model: Parameters =
+		drawn.parameters().map(|(name, tensor)| (name.clone(), tensor.clone())).collect();
+	let spec = JobSpec { initial_model: Some(plain.dataset.file()), ..plain.clone() };
+	let state = Engine::initial_state(&spec, &seed(), Some(&model)).unwrap();
+	assert_eq!(state.hash().unwrap(), drawn.hash().unwrap(), "the seed changes nothing");
+	for (job, model) in [(&spec, None), (&plain, Some(&model))] {
+		let error = Engine::initial_state(job, &seed(), model).unwrap_err();
+		assert!(matches!(error, EngineError::InitialModel { .. }), "{error}");
+	}
+
+	let refused = |name: &str, tensor: Option<Tensor>| {
+		let mut model = model.clone();
+		match tensor {
+			Some(tensor) => drop(model.insert(name.into(), tensor)),
+			None => drop(model.remove(name)),
+		}
+		Engine::initial_state(&spec, &seed(), Some(&model)).unwrap_err().to_string()
+	};
+	let of = |value: f32, shape: &[usize]| Some(Tensor::full(value, shape, &Device::Cpu).unwrap());
+	let bias = "layers.0.bias";
+	assert!(refused(bias, None).contains("missing"));
+	assert!(refused("x", of(1.0, &[1])).contains("no such tensor"));
+	assert!(refused("optimizer.m.layers.0.bias", of(1.0, &[6])).contains("no parameter"));
+	assert!(refused(bias, of(1.0, &[7])).contains("[7], not [6]"));
+	assert!(refused(bias, of(f32::NAN, &[6])).contains("not a number"));
+	assert!(refused(bias, of(f32::NEG_INFINITY, &[6])).contains("an infinity"));
+	let double = Tensor::zeros(6, DType::F64, &Device::Cpu).unwrap();
+	assert!(refused(bias, Some(double)).contains("f64"));
 }
 
 #[test]
 fn the_state_hash_covers_names_shapes_and_values() {
 	let (spec, _) = small_spec(vec![5], ADAM);
-	let state = Engine::initial_state(&spec, &seed()).unwrap();
+	let state = Engine::initial_state(&spec, &seed(), None).unwrap();
 	let hash = state.hash().unwrap();
 	assert_eq!(state.clone().hash().unwrap(), hash);
-	assert_ne!(Engine::initial_state(&spec, &H256::zero()).unwrap().hash().unwrap(), hash);
+	assert_ne!(Engine::initial_state(&spec, &H256::zero(), None).unwrap().hash().unwrap(), hash);
 	let weight = &state.tensors["layers.0.weight"];
 	let mut reshaped = state.clone();
 	reshaped.tensors.insert("layers.0.weight".into(), weight.reshape((1, 25)).unwrap());

@@ -1,6 +1,7 @@
 //! JOB.toml: a training job as people write it. `docs/job-toml.md` describes every field;
 //! `examples/digits.toml` is a job that works.
 
+mod file;
 mod model;
 mod reader;
 mod training;
@@ -10,6 +11,7 @@ pub use reader::{Problem, Problems};
 use crate::{
 	amount::{self, format_scaled},
 	data::{self, Inspection},
+	inputs::{self, InputArgs, InputPaths},
 };
 use primitive_types::H256;
 use reader::{problem_at, Document, Section};
@@ -20,7 +22,10 @@ use std::{
 use toml::de::DeTable;
 use trainyard_primitives::{
 	job::{Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS},
-	spec::{DataFormat, Dataset, JobSpec, Normalization, Training, MAX_DATASET_BYTES, MAX_WIDTH},
+	spec::{
+		DataFormat, Dataset, InputFile, JobSpec, Normalization, Training, MAX_DATASET_BYTES,
+		MAX_WIDTH,
+	},
 	text::MAX_TEXT,
 	work, Text,
 };
@@ -41,13 +46,45 @@ pub struct JobFile {
 	pub terms: Option<Terms>,
 	/// The data on this machine, if the file names them.
 	pub dataset_path: Option<PathBuf>,
+	/// The labels on this machine, where they are a file of their own and the file names them.
+	pub labels_path: Option<PathBuf>,
+	/// The initial model on this machine, if the file names one.
+	pub initial_model_path: Option<PathBuf>,
 }
 
 impl JobFile {
-	/// Whether the job says where its data can be had; otherwise its location is
-	/// [`NO_LOCATION`] and it cannot be posted.
+	/// Whether the job says where its files can be had.
 	pub fn has_location(&self) -> bool {
-		self.spec.dataset.location.to_string_lossy() != NO_LOCATION
+		self.without_location().is_none()
+	}
+
+	/// The first file of which the job does not say where it can be had; its location is
+	/// [`NO_LOCATION`], and the job cannot be posted.
+	pub fn without_location(&self) -> Option<InputFile> {
+		let mut files = self.spec.files();
+		files.find(|(_, file)| !file::is_given(&file.location)).map(|(which, _)| which)
+	}
+
+	/// A file on this machine, if the job names it.
+	fn path(&self, which: InputFile) -> Option<&Path> {
+		match which {
+			InputFile::Data => self.dataset_path.as_deref(),
+			InputFile::Labels => self.labels_path.as_deref(),
+			InputFile::InitialModel => self.initial_model_path.as_deref(),
+		}
+	}
+
+	/// Where the files lie that the job reads: those `given`, otherwise those that it names.
+	/// `job` is its own path, for messages.
+	pub fn inputs(&self, given: &InputArgs, job: &Path) -> Result<InputPaths, JobTomlError> {
+		let place = |which| given.get(which).or(self.path(which));
+		for (which, file) in self.spec.files() {
+			if place(which).is_none() {
+				let (job, location) = (job.to_owned(), file.location);
+				return Err(JobTomlError::NoPath { job, which, location });
+			}
+		}
+		Ok(InputPaths::of(&self.spec, |which, _| place(which).unwrap_or(Path::new("")).into()))
 	}
 }
 
@@ -69,6 +106,22 @@ pub enum JobTomlError {
 	/// The file is wrong.
 	#[error(transparent)]
 	Wrong(#[from] Problems),
+	/// A file that the job reads is not here.
+	#[error(
+		"{}: {field}.path: the job names no local file, and this needs one. Add path = \"FILE\" \
+		 to [{field}], or give {} FILE. It is said to be at {location}",
+		.job.display(),
+		inputs::option_of(*.which),
+		field = .which.field()
+	)]
+	NoPath {
+		/// The job file.
+		job: PathBuf,
+		/// Which file it reads.
+		which: InputFile,
+		/// Where that can be had.
+		location: Text,
+	},
 }
 
 /// Reads the job in the file at `path`. A local dataset is read to fill in and check what
@@ -102,6 +155,11 @@ fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Op
 	let dataset = read_dataset(document, &root.section("dataset"), path);
 	let model = model::read(&root.section("model"));
 	let training = training::read(&root.section("training"));
+	let initial = root.section("initial_model");
+	let initial = match root.has("initial_model") {
+		true => Some(file::read(&initial, path)),
+		false => None,
+	};
 	let terms = root.section("terms");
 	let terms = match root.has("terms") {
 		true => Some(read_terms(&terms, training.as_ref())),
@@ -109,19 +167,35 @@ fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Op
 	};
 	root.finish();
 	let (dataset, dataset_path) = dataset?;
-	let spec = JobSpec { dataset, model: model?, training: training?, initial_model: None };
+	let (initial_model, initial_model_path) = match initial {
+		Some(initial) => initial.map(|(file, path)| (Some(file), path))?,
+		None => (None, None),
+	};
+	let spec = JobSpec { dataset, model: model?, training: training?, initial_model };
 	if let Err(error) = spec.validate() {
 		let field = error.field();
 		let plain = field.trim_end_matches("_nano");
 		let field = if document.has(field) { field } else { plain };
 		document.complain(field, error.to_string());
+	} else if let (Some(file), Some(path)) = (&spec.initial_model, &initial_model_path) {
+		if let Err(error) = inputs::initial_model(&spec, file, path) {
+			document.complain("initial_model.path", error.to_string());
+		}
 	}
 	let terms = match terms {
 		Some(terms) => Some(terms?),
 		None => None,
 	};
 	let terms = terms.map(|(terms, audit_fee)| with_audit_fee(document, &spec, terms, audit_fee));
-	Some(JobFile { spec, terms, dataset_path })
+	Some(JobFile { spec, terms, dataset_path, labels_path: None, initial_model_path })
+}
+
+fn location_of(section: &Section<'_, '_>) -> Option<Text> {
+	let text = Text::new(section.text("location", "an http:// or https:// URL")?);
+	if text.is_none() {
+		section.complain("location", format!("longer than {MAX_TEXT} bytes"));
+	}
+	text
 }
 
 fn hash_of(section: &Section<'_, '_>, key: &'static str) -> Option<H256> {
@@ -161,13 +235,7 @@ fn read_dataset(
 	let validation_rows = section.integer("validation_rows", anything());
 	let features = section.integer("features", 1..=u64::from(MAX_WIDTH));
 	let classes = section.integer("classes", 2..=u64::from(MAX_WIDTH));
-	let location = section.text("location", "an http:// or https:// URL").and_then(|url| {
-		let text = Text::new(url);
-		if text.is_none() {
-			section.complain("location", format!("longer than {MAX_TEXT} bytes"));
-		}
-		text
-	});
+	let location = location_of(section);
 	let path = section.text("path", "the path of a file, relative to this one");
 	let path = path.map(|p| job.parent().unwrap_or(Path::new("")).join(p));
 	section.finish();
@@ -365,7 +433,7 @@ pub fn to_toml(job: &JobFile) -> String {
 	if let Some(path) = &job.dataset_path {
 		let _ = writeln!(out, "path = {}", quoted(&path.to_string_lossy()));
 	}
-	if job.has_location() {
+	if file::is_given(&d.location) {
 		let _ = writeln!(out, "location = {}", quoted(&d.location.to_string_lossy()));
 	}
 	let format = match d.format {
@@ -391,6 +459,10 @@ pub fn to_toml(job: &JobFile) -> String {
 		d.classes,
 		d.feature_divisor
 	);
+	if let Some(initial) = &job.spec.initial_model {
+		let _ = writeln!(out, "\n[initial_model]");
+		file::write(&mut out, initial, job.initial_model_path.as_deref());
+	}
 	model::write(&mut out, &job.spec.model);
 	training::write(&mut out, &job.spec.training);
 	if let Some(terms) = &job.terms {

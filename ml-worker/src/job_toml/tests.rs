@@ -524,3 +524,88 @@ fn a_local_file_fills_in_and_contradicts() {
 		"{error}"
 	);
 }
+
+#[test]
+fn a_fine_tuning_names_its_model() {
+	let section = "[initial_model]\nlocation = \"https://example.org/model.safetensors\"\n\
+		content_hash = \"0202020202020202020202020202020202020202020202020202020202020202\"\n\
+		bytes = 26664\n";
+	let text = whole() + section;
+	let job = read(&text).unwrap();
+	let file = job.spec.initial_model.clone().unwrap();
+	assert_eq!((file.content_hash, file.bytes), (H256::repeat_byte(2), 26_664));
+	assert_eq!(file.location.to_string_lossy(), "https://example.org/model.safetensors");
+	assert_eq!((job.has_location(), &job.initial_model_path), (true, &None));
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	let mut without = job.clone();
+	without.spec.initial_model = None;
+	assert_eq!(read(&whole()).unwrap(), without);
+
+	let complaint = |from: &str, to: &str| {
+		let changed = text.replacen(from, to, 1);
+		assert_ne!(changed, text, "{from}");
+		read(&changed).unwrap_err().to_string()
+	};
+	for (from, to, field, what) in [
+		("bytes = 26664\n", "", "initial_model.bytes", "the field is missing"),
+		("bytes = 26664", "bytes = 0", "initial_model.bytes", "from 1 to 2147483648"),
+		("\"0202", "\"02", "initial_model.content_hash", "62 characters"),
+		("\"https://example.org/model", "\"ftp://x/model", "initial_model", "http(s) location"),
+		("bytes = 26664", "bytes = 26664\nsize = 3", "initial_model.size", "no such field"),
+		("https://example.org/model.safetensors", "", "initial_model", "http(s) location"),
+	] {
+		let error = complaint(from, to);
+		assert!(error.contains(&format!("{field}: ")) && error.contains(what), "{to}: {error}");
+	}
+	let missing = read(&(whole() + "[initial_model]\n")).unwrap_err();
+	assert_eq!(missing.problems.len(), 3, "{missing}");
+}
+
+#[test]
+fn a_local_initial_model_fills_in_and_must_fit() {
+	use crate::bundle::{tensors, Tensor32, Tensors};
+	let dir = tempfile::tempdir().unwrap();
+	let model = dir.path().join("model.safetensors");
+	let write = |bias: u32| {
+		let shape_of = [("layers.0.bias", vec![bias]), ("layers.0.weight", vec![10, 64])];
+		let tensors: Tensors = shape_of
+			.map(|(name, shape)| {
+				let n = shape.iter().product::<u32>() as usize;
+				(name.to_owned(), Tensor32 { shape, data: vec![0.5; n] })
+			})
+			.into();
+		std::fs::write(&model, tensors::encode(&tensors)).unwrap();
+	};
+	let job_path = dir.path().join("job.toml");
+	let job = |more: &str| {
+		let text = whole().replace("[64, 32]", "[]").replace("audit_fee = 0.5\n", "");
+		let section = "[initial_model]\npath = \"model.safetensors\"\n";
+		parse(&(text + section + more), &job_path)
+	};
+	write(10);
+	let read = job("").unwrap();
+	let file = read.spec.initial_model.clone().unwrap();
+	assert_eq!((file.content_hash, file.bytes), crate::hash::file(&model).unwrap());
+	assert_eq!(read.initial_model_path, Some(model.clone()));
+	assert_eq!(read.without_location(), Some(InputFile::InitialModel), "it cannot be posted");
+	assert_eq!(parse(&to_toml(&read), &job_path).unwrap(), read);
+	assert!(job("location = \"http://x/m\"\n").unwrap().has_location());
+	// The data have no local file, and the model has.
+	let error = read.inputs(&InputArgs::default(), &job_path).unwrap_err().to_string();
+	assert!(error.contains("job.toml: dataset.path: ") && error.contains("--data FILE"), "{error}");
+
+	let wrong = format!("content_hash = \"{}\"\n", "01".repeat(32));
+	for (more, field) in [(wrong.as_str(), "content_hash"), ("bytes = 7\n", "bytes")] {
+		let error = job(more).unwrap_err().to_string();
+		assert!(error.contains(&format!("initial_model.{field}: ")), "{error}");
+		assert!(error.contains("initial_model.path"), "{error}");
+	}
+	write(11);
+	let error = job("").unwrap_err().to_string();
+	for part in ["initial_model.path: ", "layers.0.bias has shape [11], the job's has [10]"] {
+		assert!(error.contains(part), "{part}: {error}");
+	}
+	std::fs::remove_file(&model).unwrap();
+	let error = job("").unwrap_err().to_string();
+	assert!(error.contains("initial_model.path: cannot read"), "{error}");
+}

@@ -16,8 +16,8 @@ use crate::{
 		metrics::{self, Line},
 		tensors, Bundle, BundleError, Checkpoint, FileError, Tensors, Validation,
 	},
-	data::{self, DataError},
-	engine::{Engine, EngineError, Evaluation, State},
+	engine::{Engine, EngineError, Evaluation, Parameters, State},
+	inputs::{self, InputError, InputPaths, Inputs},
 	plot,
 };
 use primitive_types::H256;
@@ -73,9 +73,9 @@ pub enum TrainError {
 	/// The specification is invalid.
 	#[error("{field}: {0}", field = .0.field())]
 	Spec(#[from] SpecError),
-	/// The data are not those of the job.
+	/// The data, the labels or the initial model are not those of the job.
 	#[error(transparent)]
-	Data(#[from] DataError),
+	Input(#[from] InputError),
 	/// The folder holds a bundle already.
 	#[error("{0} already holds a bundle. Go on with it by --resume, or choose another folder")]
 	Exists(PathBuf),
@@ -153,7 +153,7 @@ pub enum TrainError {
 	},
 }
 
-/// Trains `spec` under `seed` on the file at `data_path` into a bundle. With
+/// Trains `spec` under `seed` on the files at `paths` into a bundle. With
 /// [`TrainOptions::resume`] it goes on behind the last checkpoint up to which all files are
 /// whole, and ends with the same bytes as a run that was never interrupted.
 ///
@@ -162,11 +162,11 @@ pub enum TrainError {
 pub fn run(
 	spec: &JobSpec,
 	seed: H256,
-	data_path: &Path,
+	paths: &InputPaths,
 	options: TrainOptions<'_>,
 ) -> Result<Bundle, TrainError> {
 	spec.validate()?;
-	let data = Arc::new(data::load(data_path, &spec.dataset)?);
+	let inputs = Inputs::load(spec, paths)?;
 	let out = options.out;
 	resume::check_folder(out, options.resume)?;
 	let _lock = Lock::take(out)?;
@@ -175,27 +175,31 @@ pub fn run(
 	files::remove_temporaries(&out.join(bundle::CHECKPOINTS))?;
 	let (bundle, last) = resume::begin(spec, seed, out)?;
 	resume::check_space(&bundle)?;
-	keep_data(data_path, &bundle)?;
+	keep_inputs(paths, &bundle)?;
 	if resume::is_whole(&bundle) {
 		return Ok(bundle);
 	}
-	let engine = Engine::new(spec, seed, data).map_err(TrainError::Engine)?;
-	Run { engine, bundle, options, written: None }.go(last)
+	let engine = Engine::new(spec, seed, inputs.data).map_err(TrainError::Engine)?;
+	let initial_model = inputs.initial_model.filter(|_| last.is_none());
+	Run { engine, bundle, options, written: None, initial_model }.go(last)
 }
 
-/// Copies the data into the bundle, so that it can be checked by itself.
-fn keep_data(from: &Path, bundle: &Bundle) -> Result<(), TrainError> {
-	let to = bundle.dataset();
-	let dataset = &bundle.manifest().spec.dataset;
-	if data::check_content(&to, dataset).is_ok() {
-		return Ok(());
+/// Copies the files that the job reads into the bundle, so that it can be checked by itself.
+fn keep_inputs(from: &InputPaths, bundle: &Bundle) -> Result<(), TrainError> {
+	for (which, file) in bundle.manifest().spec.files() {
+		let to = bundle.path(bundle::input_file(which));
+		let Some(from) = from.get(which) else { continue };
+		if inputs::check_content(&to, which, &file).is_ok() {
+			continue;
+		}
+		files::write_with(&to, |copy| {
+			std::io::copy(&mut std::fs::File::open(from)?, copy)?;
+			Ok(())
+		})?;
+		// The source could have changed while it was copied.
+		inputs::check_content(&to, which, &file)?;
 	}
-	files::write_with(&to, |file| {
-		std::io::copy(&mut std::fs::File::open(from)?, file)?;
-		Ok(())
-	})?;
-	// The source could have changed while it was copied.
-	Ok(data::check_content(&to, dataset)?)
+	Ok(())
 }
 
 /// A manifest of many checkpoints is written at most this often.
@@ -209,6 +213,8 @@ struct Run<'a> {
 	options: TrainOptions<'a>,
 	/// When the manifest was written last.
 	written: Option<Instant>,
+	/// Of a fine-tuning that has not begun.
+	initial_model: Option<Arc<Parameters>>,
 }
 
 impl Run<'_> {
@@ -223,7 +229,8 @@ impl Run<'_> {
 		let mut raw = match last {
 			Some((_, state)) => state,
 			None => {
-				let state = Engine::initial_state(&spec, &self.bundle.manifest().seed)
+				let (seed, model) = (self.bundle.manifest().seed, self.initial_model.take());
+				let state = Engine::initial_state(&spec, &seed, model.as_deref())
 					.map_err(TrainError::Engine)?;
 				let raw = tensors::from_candle(&state.tensors)?;
 				self.checkpoint(0, &state, &raw, &mut metrics)?;

@@ -1,19 +1,15 @@
 //! A rehearsal: a few steps in memory, to see whether training holds before money depends
 //! on it.
 
-use super::{validation, DataError};
+use super::validation;
 use crate::{
 	bundle::tensors::{self, TensorError},
-	data,
 	engine::{Engine, EngineError},
+	inputs::{InputError, InputPaths, Inputs},
 };
 use primitive_types::H256;
 use std::{
-	path::Path,
-	sync::{
-		atomic::{AtomicBool, Ordering},
-		Arc,
-	},
+	sync::atomic::{AtomicBool, Ordering},
 	time::{Duration, Instant},
 };
 use trainyard_primitives::spec::JobSpec;
@@ -30,9 +26,9 @@ pub struct Budget {
 /// Why training is not to be begun.
 #[derive(Debug, thiserror::Error)]
 pub enum RehearsalError {
-	/// The data are not those of the job.
+	/// The data, the labels or the initial model are not those of the job.
 	#[error(transparent)]
-	Data(#[from] DataError),
+	Input(#[from] InputError),
 	/// The numbers left the finite range.
 	#[error("training diverges: {what} after {steps} step(s) of a rehearsal")]
 	Diverged {
@@ -60,24 +56,25 @@ pub enum RehearsalError {
 /// steps are never tried, so a run may diverge nevertheless.
 pub fn rehearse(
 	spec: &JobSpec,
-	data_path: &Path,
+	paths: &InputPaths,
 	budget: Budget,
 	stop: &AtomicBool,
 ) -> Result<u32, RehearsalError> {
-	rehearse_under(H256(rand::random()), spec, data_path, budget, stop)
+	rehearse_under(H256(rand::random()), spec, paths, budget, stop)
 }
 
 fn rehearse_under(
 	seed: H256,
 	spec: &JobSpec,
-	data_path: &Path,
+	paths: &InputPaths,
 	budget: Budget,
 	stop: &AtomicBool,
 ) -> Result<u32, RehearsalError> {
 	use RehearsalError::{Engine as Failed, Stopped};
-	let data = Arc::new(data::load(data_path, &spec.dataset)?);
-	let engine = Engine::new(spec, seed, data).map_err(Failed)?;
-	let mut state = Engine::initial_state(spec, &seed).map_err(Failed)?;
+	let inputs = Inputs::load(spec, paths)?;
+	let initial = Engine::initial_state(spec, &seed, inputs.initial_model());
+	let mut state = initial.map_err(Failed)?;
+	let engine = Engine::new(spec, seed, inputs.data).map_err(Failed)?;
 	let most = budget.steps.clamp(1, spec.training.steps.max(1));
 	let begun = Instant::now();
 	let mut steps = 0;
@@ -121,11 +118,12 @@ fn diverged(steps: u32, what: String) -> RehearsalError {
 mod tests {
 	use super::*;
 	use crate::testing::{job, table, SEED};
+	use std::path::Path;
 
 	const BUDGET: Budget = Budget { steps: 200, time: Duration::from_secs(600) };
 
 	fn tried(spec: &JobSpec, data: &Path, budget: Budget) -> Result<u32, RehearsalError> {
-		rehearse_under(SEED, spec, data, budget, &AtomicBool::new(false))
+		rehearse_under(SEED, spec, &InputPaths::data(data), budget, &AtomicBool::new(false))
 	}
 
 	#[test]
@@ -138,7 +136,7 @@ mod tests {
 		let no_time = Budget { time: Duration::ZERO, ..BUDGET };
 		assert_eq!(tried(&spec, &data, no_time).unwrap(), 1);
 		let stopped = AtomicBool::new(true);
-		let error = rehearse(&spec, &data, BUDGET, &stopped).unwrap_err();
+		let error = rehearse(&spec, &InputPaths::data(&data), BUDGET, &stopped).unwrap_err();
 		assert!(matches!(error, RehearsalError::Stopped), "{error}");
 		// Nothing was written beside the data.
 		assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

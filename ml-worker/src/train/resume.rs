@@ -89,11 +89,14 @@ pub(super) fn begin(
 	Ok((bundle, last))
 }
 
-/// Whether both specifications mean the same computation: all but where the data are.
+/// Whether both specifications mean the same computation: all but where the files are.
 fn same_work(a: &JobSpec, b: &JobSpec) -> bool {
 	let plain = |spec: &JobSpec| {
 		let mut spec = spec.clone();
 		spec.dataset.location = Text::default();
+		for file in spec.dataset.labels.iter_mut().chain(&mut spec.initial_model) {
+			file.location = Text::default();
+		}
 		spec
 	};
 	plain(a) == plain(b)
@@ -117,7 +120,7 @@ pub(super) fn check_space(bundle: &Bundle) -> Result<(), TrainError> {
 		None => checkpoints.saturating_sub(bundle.manifest().checkpoints.len() as u64),
 	};
 	let needed =
-		bundle::max_checkpoint_bytes(spec).saturating_mul(left).saturating_add(spec.dataset.bytes);
+		bundle::max_checkpoint_bytes(spec).saturating_mul(left).saturating_add(spec.file_bytes());
 	// Where the system does not tell, writing will.
 	let free = fs4::available_space(bundle.folder()).unwrap_or(u64::MAX);
 	if free < needed {

@@ -1,6 +1,9 @@
 use super::*;
-use crate::bundle::records;
-use crate::testing::{job, stopping, table, train, SEED};
+use crate::{
+	bundle::records,
+	data,
+	testing::{job, stopping, table, train, train_on, tuned, SEED},
+};
 use std::collections::BTreeMap;
 use trainyard_primitives::spec::EarlyStop;
 
@@ -31,7 +34,7 @@ fn train_until(spec: &JobSpec, data: &Path, out: &Path, stop_at: u32) -> TrainEr
 		}
 	};
 	let options = TrainOptions { out, resume: true, cheat: None, progress, stop: &stop };
-	run(spec, SEED, data, options).expect_err("it was stopped")
+	run(spec, SEED, &InputPaths::data(data), options).expect_err("it was stopped")
 }
 
 #[test]
@@ -157,9 +160,10 @@ fn the_state_hashes_are_the_engines() {
 	let data = table(folder.path());
 	let spec = job(&data);
 	let bundle = train(&spec, &data, &folder.path().join("out"), false, None).unwrap();
-	let engine = Engine::new(&spec, SEED, Arc::new(data::load(&data, &spec.dataset).unwrap()));
+	let engine =
+		Engine::new(&spec, SEED, Arc::new(data::load(&data, None, &spec.dataset).unwrap()));
 	let engine = engine.unwrap();
-	let mut state = Engine::initial_state(&spec, &SEED).unwrap();
+	let mut state = Engine::initial_state(&spec, &SEED, None).unwrap();
 	for listed in &bundle.manifest().checkpoints {
 		assert_eq!(state.hash().unwrap(), listed.state_hash, "step {}", listed.step);
 		assert_eq!(validation(&engine.evaluate(&state).unwrap()), listed.validation);
@@ -210,7 +214,8 @@ fn folders_of_others_are_left_alone() {
 	let stop = AtomicBool::new(false);
 	let progress = &mut |_: &Progress| {};
 	let options = TrainOptions { out: &out, resume: true, cheat: None, progress, stop: &stop };
-	let error = run(&spec, H256::zero(), &data, options).unwrap_err();
+	let paths = InputPaths::data(&data);
+	let error = run(&spec, H256::zero(), &paths, options).unwrap_err();
 	assert!(matches!(error, TrainError::Other { what: "seed", .. }), "{error}");
 	let error = train(&spec, &data, folder.path(), true, None).unwrap_err();
 	assert!(matches!(error, TrainError::Foreign { .. }), "{error}");
@@ -223,6 +228,50 @@ fn folders_of_others_are_left_alone() {
 	assert!(matches!(error, TrainError::Lock(LockError::Held(_))), "{error}");
 	drop(lock);
 	assert_eq!(contents(&out).keys().collect::<Vec<_>>(), whole.keys().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_fine_tuning_goes_on_where_the_model_stood_and_resumes_to_the_same_bytes() {
+	let folder = tempfile::tempdir().unwrap();
+	let data = table(folder.path());
+	let first = train(&job(&data), &data, &folder.path().join("first"), false, None).unwrap();
+	let (spec, paths) = tuned(&job(&data), &data, &first);
+	let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
+	let bundle = train_on(&spec, &paths, &whole, false, None).unwrap();
+	let validation =
+		|bundle: &Bundle, index: usize| bundle.manifest().checkpoints[index].validation;
+	assert_eq!(validation(&bundle, 0), validation(&first, 6), "it begins where the other ended");
+
+	for stop_at in [1, 25] {
+		let stop = AtomicBool::new(false);
+		let progress = &mut |at: &Progress| stop.store(at.step >= stop_at, Ordering::Relaxed);
+		let options =
+			TrainOptions { out: &parts, resume: true, cheat: None, progress, stop: &stop };
+		let error = run(&spec, SEED, &paths, options).expect_err("it was stopped");
+		assert!(matches!(error, TrainError::Stopped { .. }), "{error}");
+		// The copy of the model is made again where it was spoilt.
+		std::fs::write(parts.join(bundle::INITIAL_MODEL_FILE), b"x").unwrap();
+	}
+	let mut moved = spec.clone();
+	let location = trainyard_primitives::Text::new("http://elsewhere/model").unwrap();
+	moved.initial_model.as_mut().unwrap().location = location;
+	train_on(&moved, &paths, &parts, true, None).unwrap();
+	train_on(&spec, &paths, &parts, true, None).unwrap();
+	let (mut whole, mut parts) = (contents(&whole), contents(&parts));
+	// The manifest of the run that was whole names the location that it was resumed with.
+	let manifest = Path::new("manifest.json");
+	assert!(whole.remove(manifest).is_some() && parts.remove(manifest).is_some());
+	assert_eq!(whole, parts);
+
+	// Another model is another job, and none is none.
+	let (other, paths_of_other) = tuned(&job(&data), &data, &bundle);
+	let out = folder.path().join("whole");
+	let error = train_on(&other, &paths_of_other, &out, true, None).unwrap_err();
+	assert!(matches!(error, TrainError::Other { what: "job", .. }), "{error}");
+	let error = train(&spec, &data, &out, true, None).unwrap_err().to_string();
+	assert!(error.contains("(initial_model)"), "{error}");
+	let error = train_on(&spec, &paths_of_other, &out, true, None).unwrap_err().to_string();
+	assert!(error.contains("is not the initial model of the job"), "{error}");
 }
 
 #[test]

@@ -3,15 +3,10 @@
 use super::{rules, wrong_state, AuditReport, Case, Outcome, Status, VerifyError};
 use crate::{
 	bundle::{self, Bundle},
-	data,
+	inputs::{self, InputArgs, InputPaths, Inputs},
 };
 use serde::Serialize;
-use std::{
-	collections::BTreeSet,
-	path::Path,
-	sync::{atomic::AtomicBool, Arc},
-	time::Instant,
-};
+use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool, time::Instant};
 use trainyard_primitives::{job::WorkResult, spec::JobSpec};
 
 /// Which segments to replay.
@@ -66,9 +61,9 @@ pub struct Full {
 }
 
 /// Checks the bundle in `dir` against its own manifest: all files, the segments chosen by
-/// replay, and the rules. `data` is used instead of the bundle's copy of the data where
-/// given. `Err` where it cannot be checked: files are missing, or training has not ended.
-pub fn full(dir: &Path, choice: Choice, data: Option<&Path>) -> Result<Full, VerifyError> {
+/// replay, and the rules. The files in `given` are used instead of the bundle's copies. `Err`
+/// where it cannot be checked: files are missing, or training has not ended.
+pub fn full(dir: &Path, choice: Choice, given: &InputArgs) -> Result<Full, VerifyError> {
 	let begun = Instant::now();
 	let bundle = Bundle::open(dir)?;
 	let manifest = bundle.manifest();
@@ -82,17 +77,24 @@ pub fn full(dir: &Path, choice: Choice, data: Option<&Path>) -> Result<Full, Ver
 			spec.segments() + 1
 		)));
 	};
-	let own = bundle.dataset();
-	let path = data.unwrap_or(&own);
-	if !path.exists() {
-		return Err(VerifyError::CannotCheck(format!(
-			"the data are missing: {} is not there. Name the file with --data; its content hash is \
-			 {:?}",
-			path.display(),
-			spec.dataset.content_hash
-		)));
+	let paths = InputPaths::of(&spec, |which, _| match given.get(which) {
+		Some(given) => given.to_owned(),
+		None => bundle.path(bundle::input_file(which)),
+	});
+	for (which, file) in spec.files() {
+		if let Some(missing) = paths.get(which).filter(|path| !path.exists()) {
+			return Err(VerifyError::CannotCheck(format!(
+				"the {} is missing: {} is not there. Name the file with {}; its content hash is \
+				 {:?}",
+				inputs::name_of(which),
+				missing.display(),
+				inputs::option_of(which),
+				file.content_hash
+			)));
+		}
 	}
-	let data = Arc::new(data::load(path, &spec.dataset)?);
+	let inputs = Inputs::load(&spec, &paths)?;
+	let data = inputs.data.clone();
 	let segments = manifest.segments();
 	let result = WorkResult { bundle_root, model_root, segments };
 
@@ -101,14 +103,7 @@ pub fn full(dir: &Path, choice: Choice, data: Option<&Path>) -> Result<Full, Ver
 	let mut report = AuditReport::default();
 	let mut passed = all_files(&bundle, &result, &mut report)?;
 	let (seed, never) = (manifest.seed, AtomicBool::new(false));
-	let case = Case {
-		bundle: &bundle,
-		spec: &spec,
-		seed,
-		data: data.clone(),
-		expected: result,
-		stop: &never,
-	};
+	let case = Case { bundle: &bundle, spec: &spec, seed, inputs, expected: result, stop: &never };
 	let outcome = case.examine(&choice.draw(segments), &mut report)?;
 	passed &= matches!(outcome, Outcome::Accept(_));
 	if let Outcome::Missing(what) = &outcome {

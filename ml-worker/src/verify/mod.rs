@@ -23,8 +23,8 @@ use crate::{
 		tensors::{self, TensorError},
 		Bundle, BundleError, FileError, Tensors, Validation,
 	},
-	data::DataError,
-	engine::{Data, Engine, EngineError},
+	engine::{Engine, EngineError},
+	inputs::{InputError, Inputs},
 };
 use primitive_types::H256;
 use serde::Serialize;
@@ -32,7 +32,7 @@ use std::{
 	collections::{BTreeMap, BTreeSet},
 	io::ErrorKind,
 	path::Path,
-	sync::{atomic::AtomicBool, Arc},
+	sync::atomic::AtomicBool,
 	time::Instant,
 };
 use trainyard_primitives::{
@@ -74,9 +74,9 @@ pub enum VerifyError {
 	/// A file cannot be read for a reason on this machine.
 	#[error(transparent)]
 	File(#[from] FileError),
-	/// The data cannot be read.
+	/// A file that the job reads is not here, or another one.
 	#[error(transparent)]
-	Data(#[from] DataError),
+	Input(#[from] InputError),
 	/// The engine failed.
 	#[error(transparent)]
 	Engine(EngineError),
@@ -180,7 +180,7 @@ impl Outcome {
 				"rejected: the evaluation of checkpoint {checkpoint} is another one than committed"
 			),
 			Outcome::Reject(RejectReason::WrongInitialState) => {
-				"rejected: checkpoint 0 is not the initial state of specification and seed".into()
+				"rejected: checkpoint 0 is not the initial state of the job".into()
 			}
 			Outcome::Reject(RejectReason::WrongSegment(e)) => {
 				format!("rejected: segment {} ends in another state than committed", e.segment)
@@ -220,11 +220,11 @@ fn required_checkpoints(trained: u32, segments: &[u32]) -> BTreeSet<u32> {
 }
 
 /// The files of a rescue archive for these segments of a result with so many segments
-/// `trained`: manifest, [`required_files_of`], and the data.
+/// `trained`: manifest, [`required_files_of`], and the files that the job reads.
 pub fn rescue_files(spec: &JobSpec, trained: u32, segments: &[u32]) -> Vec<String> {
 	let mut files = required_files_of(spec, trained, segments);
 	files.push(manifest::FILE.to_owned());
-	files.push(bundle::DATASET_FILE.to_owned());
+	files.extend(spec.files().map(|(which, _)| bundle::input_file(which).to_owned()));
 	files
 }
 
@@ -236,8 +236,8 @@ pub fn rescue_files(spec: &JobSpec, trained: u32, segments: &[u32]) -> Vec<Strin
 ///    `Unavailable`;
 /// 2. there is one more than segments claimed, their steps are the specification's, and by
 ///    their losses training ends there, otherwise `WrongCheckpoints`;
-/// 3. checkpoint 0 is the initial state, recomputed, otherwise `WrongInitialState`, and has
-///    its evaluation, otherwise `WrongEvaluation`;
+/// 3. checkpoint 0 is the initial state, recomputed (of a fine-tuning, from its initial model),
+///    otherwise `WrongInitialState`, and has its evaluation, otherwise `WrongEvaluation`;
 /// 4. the files needed are there and hash to the manifest's states, otherwise `Unavailable`;
 /// 5. each holds the job's tensors without NaN, in ascending order, otherwise `WrongState`;
 /// 6. each segment, ascending, replays to its committed end, otherwise `WrongSegment`, and
@@ -251,7 +251,7 @@ pub fn audit(
 	dir: &Path,
 	spec: &JobSpec,
 	seed: H256,
-	data: Arc<Data>,
+	inputs: Inputs,
 	expected: WorkResult,
 	segments: &[u32],
 	stop: &AtomicBool,
@@ -264,7 +264,7 @@ pub fn audit(
 	let mut report = AuditReport::default();
 	let outcome = match Bundle::open(dir) {
 		Ok(bundle) => {
-			let case = Case { bundle: &bundle, spec, seed, data, expected, stop };
+			let case = Case { bundle: &bundle, spec, seed, inputs, expected, stop };
 			case.examine(&segments, &mut report)?
 		}
 		Err(BundleError::File(e)) if !is_trainers_fault(&e) => return Err(e.into()),
@@ -300,7 +300,7 @@ struct Case<'a> {
 	bundle: &'a Bundle,
 	spec: &'a JobSpec,
 	seed: H256,
-	data: Arc<Data>,
+	inputs: Inputs,
 	expected: WorkResult,
 	stop: &'a AtomicBool,
 }
@@ -357,14 +357,15 @@ impl Case<'_> {
 		};
 		report.note("checkpoints", Status::Pass, detail);
 
-		let state = Engine::initial_state(spec, &self.seed).map_err(VerifyError::Engine)?;
+		let state = Engine::initial_state(spec, &self.seed, self.inputs.initial_model())
+			.map_err(VerifyError::Engine)?;
 		let initial = tensors::hash(&tensors::from_candle(&state.tensors)?);
 		if manifest.checkpoints.first().map(|c| c.state_hash) != Some(initial) {
 			report.note("checkpoint 0", Status::Fail, format!("it should be {initial:?}"));
 			return Ok(Outcome::Reject(RejectReason::WrongInitialState));
 		}
 		let engine =
-			Engine::new(spec, self.seed, self.data.clone()).map_err(VerifyError::Engine)?;
+			Engine::new(spec, self.seed, self.inputs.data.clone()).map_err(VerifyError::Engine)?;
 		let found = replay::evaluate(&engine, &state)?.map(|(found, _)| found);
 		let committed = manifest.checkpoints.first().map(|c| c.validation);
 		report.replayed_flop = parts.evaluation;
@@ -373,11 +374,11 @@ impl Case<'_> {
 			report.note("checkpoint 0", Status::Fail, detail);
 			return Ok(Outcome::Reject(RejectReason::WrongEvaluation { checkpoint: 0 }));
 		}
-		report.note(
-			"checkpoint 0",
-			Status::Pass,
-			"recomputed from specification and seed, and evaluated",
-		);
+		let from = match spec.initial_model {
+			Some(_) => "recomputed from specification and initial model, and evaluated",
+			None => "recomputed from specification and seed, and evaluated",
+		};
+		report.note("checkpoint 0", Status::Pass, from);
 
 		let mut states = BTreeMap::new();
 		let drawn: Vec<u32> = segments.iter().copied().collect();

@@ -17,12 +17,13 @@
 use super::{is_trainers_fault, replay, wrong_state, VerifyError};
 use crate::{
 	bundle::{self, manifest::checkpoint_file, tensors, Bundle, BundleError, Tensors},
-	engine::{Data, Engine},
+	engine::Engine,
+	inputs::Inputs,
 };
 use primitive_types::H256;
 use std::{
 	path::{Path, PathBuf},
-	sync::{atomic::AtomicBool, Arc},
+	sync::atomic::AtomicBool,
 };
 use trainyard_primitives::{
 	audit::{RejectReason, SegmentEvidence},
@@ -34,7 +35,7 @@ use trainyard_primitives::{
 pub struct Contest {
 	spec: JobSpec,
 	seed: H256,
-	data: Arc<Data>,
+	inputs: Inputs,
 	/// By their place in the audit; those found to be false are taken out.
 	rivals: Vec<(usize, Bundle)>,
 }
@@ -57,14 +58,14 @@ impl Contest {
 	pub fn new(
 		spec: &JobSpec,
 		seed: H256,
-		data: Arc<Data>,
+		inputs: Inputs,
 		folders: &[(usize, PathBuf)],
 	) -> Result<Self, VerifyError> {
 		let rivals = folders
 			.iter()
 			.map(|(index, folder)| Ok((*index, Bundle::open(folder)?)))
 			.collect::<Result<_, VerifyError>>()?;
-		Ok(Self { spec: spec.clone(), seed, data, rivals })
+		Ok(Self { spec: spec.clone(), seed, inputs, rivals })
 	}
 
 	/// Those that are left: place in the audit, and folder.
@@ -104,7 +105,7 @@ impl Contest {
 			let rejected = self.rivals.drain(..).map(|(index, _)| (index, reason));
 			return Ok(Some(Judgement { segment, evidence: None, rejected: rejected.collect() }));
 		}
-		let engine = Engine::new(&self.spec, self.seed, self.data.clone());
+		let engine = Engine::new(&self.spec, self.seed, self.inputs.data.clone());
 		let engine = engine.map_err(VerifyError::Engine)?;
 		let replayed = replay::segment(&engine, &self.spec, segment, &begin, stop)?;
 		let (found, checkpoint) = (replayed.evidence, segment.saturating_add(1));
@@ -132,7 +133,8 @@ impl Contest {
 			.filter(|_| segment < self.spec.segments())
 			.ok_or(VerifyError::NoSuchSegment { segment, segments: self.spec.segments() })?;
 		if step == 0 {
-			let state = Engine::initial_state(&self.spec, &self.seed);
+			let model = self.inputs.initial_model();
+			let state = Engine::initial_state(&self.spec, &self.seed, model);
 			let state = state.map_err(VerifyError::Engine)?;
 			return Ok(Some(tensors::from_candle(&state.tensors)?));
 		}
@@ -157,7 +159,7 @@ fn listed(bundle: &Bundle, index: u32) -> Option<Checkpoint> {
 mod tests {
 	use super::*;
 	use crate::{
-		data,
+		inputs::InputPaths,
 		testing::{job, stopping, table, train, SEED},
 		train::Cheat,
 		verify::{audit, required_files_of},
@@ -167,7 +169,7 @@ mod tests {
 	struct Jobs {
 		folder: tempfile::TempDir,
 		spec: JobSpec,
-		data: Arc<Data>,
+		inputs: Inputs,
 	}
 
 	impl Jobs {
@@ -175,8 +177,8 @@ mod tests {
 			let folder = tempfile::tempdir().unwrap();
 			let path = table(folder.path());
 			let spec = job(&path);
-			let data = Arc::new(data::load(&path, &spec.dataset).unwrap());
-			Self { folder, spec, data }
+			let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
+			Self { folder, spec, inputs }
 		}
 
 		/// A bundle whose last segments are fabricated.
@@ -190,15 +192,15 @@ mod tests {
 
 		fn passes(&self, bundle: &(PathBuf, WorkResult), drawn: &[u32]) -> bool {
 			let never = AtomicBool::new(false);
-			let (spec, data) = (&self.spec, self.data.clone());
-			let verdict = audit(&bundle.0, spec, SEED, data, bundle.1, drawn, &never).unwrap().0;
+			let (spec, inputs) = (&self.spec, self.inputs.clone());
+			let verdict = audit(&bundle.0, spec, SEED, inputs, bundle.1, drawn, &never).unwrap().0;
 			matches!(verdict, GroupVerdict::Accept(_))
 		}
 
 		fn contest(&self, folders: &[&Path]) -> Contest {
 			let folders: Vec<_> =
 				folders.iter().enumerate().map(|(i, path)| (i, path.to_path_buf())).collect();
-			Contest::new(&self.spec, SEED, self.data.clone(), &folders).unwrap()
+			Contest::new(&self.spec, SEED, self.inputs.clone(), &folders).unwrap()
 		}
 	}
 

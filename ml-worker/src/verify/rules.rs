@@ -61,7 +61,7 @@ pub struct Rule {
 	pub name: &'static str,
 	/// What is measured.
 	pub statistic: &'static str,
-	/// The measure; none where the run is too short for one.
+	/// The measure; none where the run is too short for one, or the rule says nothing of it.
 	pub value: Option<f64>,
 	/// Where it should be.
 	pub threshold: Bound,
@@ -97,6 +97,8 @@ pub const APPROACH: Bound = Bound::AtLeast(0.9);
 /// random initial models are.
 pub const INITIAL_NEARER: Bound = Bound::AtLeast(20.0);
 
+/// The rules about initial models that are drawn.
+const OF_DRAWN_MODELS: [u8; 3] = [3, 4, 6];
 /// Random initial models that rule 6 compares with.
 const RANDOM_MODELS: u32 = 20;
 
@@ -191,9 +193,13 @@ pub fn assess_until(
 		before = Some(model);
 	}
 	let initial = initial.unwrap_or_default();
-	let random = random_distances(spec, seed, &last, stop)?;
+	let drawn = spec.initial_model.is_none();
+	let random = match drawn {
+		true => random_distances(spec, seed, &last, stop)?,
+		false => Vec::new(),
+	};
 	let wrong_metrics = validation.iter().zip(listed).filter(|(v, c)| **v != c.validation).count();
-	let rules = vec![
+	let mut rules = vec![
 		accuracy(&steps, &validation),
 		rule(
 			2,
@@ -207,7 +213,16 @@ pub fn assess_until(
 		approach(&steps, &to_last),
 		nearness(to_last.first().copied(), &random),
 	];
+	if !drawn {
+		rules.iter_mut().filter(|rule| OF_DRAWN_MODELS.contains(&rule.number)).for_each(waive);
+	}
 	Ok(Rules { rules, validation, wrong_metrics: wrong_metrics as u32 })
+}
+
+/// A rule that says nothing of a fine-tuning, whose initial model was not drawn.
+fn waive(rule: &mut Rule) {
+	(rule.value, rule.kept) = (None, None);
+	rule.detail = "not applicable: fine-tuned".to_owned();
 }
 
 fn rule(
@@ -340,7 +355,8 @@ fn random_distances(
 		hasher.update(b"trainyard/rule-6/v1");
 		hasher.update(seed.as_bytes());
 		hasher.update(&i.to_le_bytes());
-		let state = Engine::initial_state(spec, &hasher.finish()).map_err(VerifyError::Engine)?;
+		let state = Engine::initial_state(spec, &hasher.finish(), None);
+		let state = state.map_err(VerifyError::Engine)?;
 		let model = bundle::parameters(&tensors::from_candle(&state.tensors)?);
 		distances.extend(distance(&model, last));
 	}

@@ -1,18 +1,18 @@
 use super::*;
 use crate::{
 	bundle::Checkpoint,
-	data,
-	testing::{job, stopping, table, train, SEED},
+	inputs::{InputArgs, InputPaths},
+	testing::{job, stopping, table, train, train_on, tuned, SEED},
 	train::Cheat,
 };
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 /// A trained bundle, and everything that is needed to audit it.
 struct Trained {
 	_folder: tempfile::TempDir,
 	out: PathBuf,
 	spec: JobSpec,
-	data: Arc<Data>,
+	inputs: Inputs,
 	result: WorkResult,
 }
 
@@ -26,14 +26,14 @@ fn trained_as(spec: fn(&Path) -> JobSpec, cheat: Option<Cheat>) -> Trained {
 	let spec = spec(&path);
 	let out = folder.path().join("bundle");
 	let result = train(&spec, &path, &out, false, cheat).unwrap().result().unwrap();
-	let data = Arc::new(data::load(&path, &spec.dataset).unwrap());
-	Trained { _folder: folder, out, spec, data, result }
+	let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
+	Trained { _folder: folder, out, spec, inputs, result }
 }
 
 impl Trained {
 	fn audit_of(&self, result: WorkResult, segments: &[u32]) -> (GroupVerdict, AuditReport) {
 		let never = AtomicBool::new(false);
-		audit(&self.out, &self.spec, SEED, self.data.clone(), result, segments, &never).unwrap()
+		audit(&self.out, &self.spec, SEED, self.inputs.clone(), result, segments, &never).unwrap()
 	}
 
 	fn audit(&self, segments: &[u32]) -> GroupVerdict {
@@ -102,7 +102,8 @@ fn an_honest_run_is_accepted_at_every_segment() {
 	assert_eq!((report.replayed_flop, report.training_flop), (work, work));
 	assert_eq!(report.share, 1.0);
 	assert!(report.rules.is_none(), "they decide nothing: no verdict waits for them");
-	let rules = full(&t.out, Choice::Random(0), None).unwrap().report.rules.unwrap();
+	let rules =
+		full(&t.out, Choice::Random(0), &InputArgs::default()).unwrap().report.rules.unwrap();
 	assert_eq!((rules.rules.len(), rules.wrong_metrics), (6, 0));
 	// Evidence depends on the segment alone, not on what else is drawn, nor on the order.
 	let GroupVerdict::Accept(two) = t.audit(&[4, 1, 4]) else { panic!() };
@@ -113,7 +114,7 @@ fn an_honest_run_is_accepted_at_every_segment() {
 fn the_trace_is_that_of_the_primitives() {
 	let t = trained(None);
 	let GroupVerdict::Accept(evidence) = t.audit(&[1]) else { panic!() };
-	let engine = Engine::new(&t.spec, SEED, t.data.clone()).unwrap();
+	let engine = Engine::new(&t.spec, SEED, t.inputs.data.clone()).unwrap();
 	let bundle = Bundle::open(&t.out).unwrap();
 	let begin = bundle.checkpoint(10).unwrap();
 	let mut state = crate::engine::State { tensors: tensors::to_candle(&begin).unwrap() };
@@ -204,8 +205,8 @@ fn every_lie_under_a_root_has_its_reason() {
 	assert_eq!(rejected(t.audit_of(forged, &[3]).0), RejectReason::WrongInitialState);
 	let t = trained(None);
 	let never = AtomicBool::new(false);
-	let data = t.data.clone();
-	let verdict = audit(&t.out, &t.spec, H256::zero(), data, t.result, &[0], &never).unwrap().0;
+	let inputs = t.inputs.clone();
+	let verdict = audit(&t.out, &t.spec, H256::zero(), inputs, t.result, &[0], &never).unwrap().0;
 	assert_eq!(rejected(verdict), RejectReason::WrongInitialState);
 
 	// A NaN, a missing tensor, one too many, another shape.
@@ -389,8 +390,8 @@ fn a_partial_bundle_is_enough() {
 	}
 	let never = AtomicBool::new(false);
 	let verdict = || {
-		let data = t.data.clone();
-		audit(partial.path(), &t.spec, SEED, data, t.result, &[1, 4], &never).unwrap().0
+		let inputs = t.inputs.clone();
+		audit(partial.path(), &t.spec, SEED, inputs, t.result, &[1, 4], &never).unwrap().0
 	};
 	assert_eq!(verdict(), t.audit(&[1, 4]));
 	assert!(matches!(verdict(), GroupVerdict::Accept(_)));
@@ -408,11 +409,92 @@ fn a_rescue_archive_is_enough() {
 	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, 6, &[2])).unwrap();
 	let to = tempfile::tempdir().unwrap();
 	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
-	let data = data::load(&to.path().join(bundle::DATASET_FILE), &t.spec.dataset).unwrap();
-	let (data, never) = (Arc::new(data), AtomicBool::new(false));
-	let verdict = audit(to.path(), &t.spec, SEED, data, t.result, &[2], &never).unwrap().0;
+	let inputs = Inputs::load(&t.spec, &bundle::inputs_in(to.path(), &t.spec)).unwrap();
+	let never = AtomicBool::new(false);
+	let verdict = audit(to.path(), &t.spec, SEED, inputs, t.result, &[2], &never).unwrap().0;
 	assert_eq!(verdict, t.audit(&[2]));
 	assert!(matches!(verdict, GroupVerdict::Accept(_)));
+}
+
+/// A fine-tuning, by the same training, of the model of [`trained`].
+fn fine_tuned() -> Trained {
+	let Trained { _folder, out, spec, .. } = trained(None);
+	let path = _folder.path().join("table.csv");
+	let (spec, paths) = tuned(&spec, &path, &Bundle::open(&out).unwrap());
+	let out = _folder.path().join("tuned");
+	let result = train_on(&spec, &paths, &out, false, None).unwrap().result().unwrap();
+	let inputs = Inputs::load(&spec, &paths).unwrap();
+	Trained { _folder, out, spec, inputs, result }
+}
+
+#[test]
+fn a_fine_tuning_begins_with_its_initial_model() {
+	let t = fine_tuned();
+	let all: Vec<u32> = (0..t.spec.segments()).collect();
+	let (verdict, report) = t.audit_of(t.result, &all);
+	assert!(matches!(verdict, GroupVerdict::Accept(_)), "{report:?}");
+	let bundle = Bundle::open(&t.out).unwrap();
+	let begun = bundle.checkpoint(0).unwrap();
+	let model = std::fs::read(bundle.path(bundle::INITIAL_MODEL_FILE)).unwrap();
+	assert_eq!(bundle::model_bytes(&begun), model, "the published file is of one form");
+	// The optimizer begins as ever.
+	let plain = JobSpec { initial_model: None, ..t.spec.clone() };
+	let mut drawn = Engine::initial_state(&plain, &SEED, None).unwrap();
+	drawn.tensors.extend(tensors::to_candle(&bundle::parameters(&begun)).unwrap());
+	assert_eq!(tensors::from_candle(&drawn.tensors).unwrap(), begun);
+
+	// It is not the run of a job that draws its model, nor of one with another model.
+	let never = AtomicBool::new(false);
+	let audit_as = |spec: &JobSpec, inputs: Inputs| {
+		audit(&t.out, spec, SEED, inputs, t.result, &[1], &never).unwrap().0
+	};
+	let inputs = t.inputs.data.clone().into();
+	assert_eq!(rejected(audit_as(&plain, inputs)), RejectReason::WrongInitialState);
+	let mut other = t.inputs.clone();
+	let changed = tensors::to_candle(&bundle::parameters(&bundle.checkpoint(10).unwrap()));
+	other.initial_model = Some(Arc::new(changed.unwrap()));
+	assert_eq!(rejected(audit_as(&t.spec, other)), RejectReason::WrongInitialState);
+	// Without the model nobody can say anything.
+	let inputs = t.inputs.data.clone().into();
+	let error = audit(&t.out, &t.spec, SEED, inputs, t.result, &[1], &never).unwrap_err();
+	assert!(error.to_string().contains("initial model, which was not given"), "{error}");
+}
+
+#[test]
+fn a_fine_tuned_bundle_is_checked_by_itself() {
+	let t = fine_tuned();
+	let given = InputArgs::default();
+	let found = full(&t.out, Choice::All, &given).unwrap();
+	assert!(found.passed, "{:?}", found.report);
+	let rules = found.report.rules.unwrap();
+	assert_eq!(rules.rules.len(), 6);
+	for rule in rules.rules {
+		let applies = ![3, 4, 6].contains(&rule.number);
+		assert_eq!((rule.value.is_some(), rule.kept.is_some()), (applies, applies), "{rule:?}");
+		assert_eq!(rule.detail == "not applicable: fine-tuned", !applies, "{rule:?}");
+	}
+
+	// A rescue archive holds the model too.
+	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, &[2])).unwrap();
+	assert!(archive.len() as u64 <= trainyard_primitives::blob::rescue_bytes(&t.spec, 1));
+	let to = tempfile::tempdir().unwrap();
+	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
+	let inputs = Inputs::load(&t.spec, &bundle::inputs_in(to.path(), &t.spec)).unwrap();
+	let never = AtomicBool::new(false);
+	let verdict = audit(to.path(), &t.spec, SEED, inputs, t.result, &[2], &never).unwrap().0;
+	assert_eq!(verdict, t.audit(&[2]));
+	assert!(matches!(verdict, GroupVerdict::Accept(_)));
+
+	// Another file, and none.
+	let model = t.out.join(bundle::INITIAL_MODEL_FILE);
+	std::fs::copy(t.out.join(bundle::MODEL_FILE), &model).unwrap();
+	let error = full(&t.out, Choice::All, &given).unwrap_err().to_string();
+	assert!(error.contains("is not the initial model of the job"), "{error}");
+	std::fs::remove_file(&model).unwrap();
+	let error = full(&t.out, Choice::All, &given).unwrap_err().to_string();
+	for part in ["the initial model is missing", "--initial-model", "initial-model.safetensors"] {
+		assert!(error.contains(part), "{part}: {error}");
+	}
 }
 
 #[test]
@@ -420,7 +502,7 @@ fn questions_that_make_no_sense_are_the_askers_fault() {
 	let t = trained(None);
 	let ask = |segments: &[u32]| {
 		let never = AtomicBool::new(false);
-		audit(&t.out, &t.spec, SEED, t.data.clone(), t.result, segments, &never).unwrap_err()
+		audit(&t.out, &t.spec, SEED, t.inputs.clone(), t.result, segments, &never).unwrap_err()
 	};
 	assert!(matches!(ask(&[6]), VerifyError::NoSuchSegment { segment: 6, segments: 6 }));
 	let many: Vec<u32> = (0..17).collect();
@@ -431,13 +513,14 @@ fn questions_that_make_no_sense_are_the_askers_fault() {
 fn what_is_stopped_leaves_no_verdict() {
 	let t = trained(None);
 	let stop = AtomicBool::new(true);
-	let error = audit(&t.out, &t.spec, SEED, t.data.clone(), t.result, &[0], &stop).unwrap_err();
+	let error = audit(&t.out, &t.spec, SEED, t.inputs.clone(), t.result, &[0], &stop).unwrap_err();
 	assert!(matches!(error, VerifyError::Stopped), "{error}");
-	let engine = Engine::new(&t.spec, SEED, t.data.clone()).unwrap();
+	let engine = Engine::new(&t.spec, SEED, t.inputs.data.clone()).unwrap();
 	let begin = Bundle::open(&t.out).unwrap().checkpoint(10).unwrap();
 	let error = replay::segment(&engine, &t.spec, 1, &begin, &stop).unwrap_err();
 	assert!(matches!(error, VerifyError::Stopped), "{error}");
 	let bundle = Bundle::open(&t.out).unwrap();
-	let error = rules::assess_until(&bundle, &t.spec, SEED, t.data.clone(), &stop).unwrap_err();
+	let data = t.inputs.data.clone();
+	let error = rules::assess_until(&bundle, &t.spec, SEED, data, &stop).unwrap_err();
 	assert!(matches!(error, VerifyError::Stopped), "{error}");
 }

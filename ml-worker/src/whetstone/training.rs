@@ -107,14 +107,14 @@ struct Trained {
 fn train(engine: &Engine, spec: &JobSpec, duration: Duration) -> Result<Trained, TrainingError> {
 	let (step_flop, evaluation_flop) = (work::step_flop(spec)?, work::evaluation_flop(spec)?);
 	let seed = H256::zero();
-	let mut state = Engine::initial_state(spec, &seed)?;
+	let mut state = Engine::initial_state(spec, &seed, None)?;
 	// Once beforehand: the first step makes the memory and the order of rows.
 	engine.step(&mut state, 0)?;
 	let (mut flop, mut step) = (0u128, 0u32);
 	let begun = Instant::now();
 	loop {
 		if step == spec.training.steps {
-			(state, step) = (Engine::initial_state(spec, &seed)?, 0);
+			(state, step) = (Engine::initial_state(spec, &seed, None)?, 0);
 		}
 		engine.step(&mut state, step)?;
 		(flop, step) = (flop + step_flop, step + 1);

@@ -3,5 +3,6 @@
 mod bench;
 mod commands;
 mod common;
+mod fine_tuning;
 mod train;
 mod verify;

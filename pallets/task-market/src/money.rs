@@ -139,8 +139,10 @@ impl<T: Config> Pallet<T> {
 					let worth = quote.of_segments(&job.spec, &job.terms, segments);
 					// Replicas of one computation share its power, or an owner of several
 					// identities would compute once and be credited often.
-					let share = worth.work.checked_div(drawn).unwrap_or(0);
-					T::Trainers::credit_training(&replica.trainer, share);
+					if job.spec.mints_power() {
+						let share = worth.work.checked_div(drawn).unwrap_or(0);
+						T::Trainers::credit_training(&replica.trainer, share);
+					}
 					Self::burn(HoldReason::Escrow, &job.submitter, worth.fee);
 					add(&mut settlement.burned, worth.fee);
 					worth.price

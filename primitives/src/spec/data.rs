@@ -153,6 +153,17 @@ pub enum Normalization {
 	Standard,
 }
 
+impl InputFile {
+	/// The field of the specification in which it is named.
+	pub fn field(self) -> &'static str {
+		match self {
+			InputFile::Data => "dataset",
+			InputFile::Labels => "dataset.labels",
+			InputFile::InitialModel => "initial_model",
+		}
+	}
+}
+
 impl FileRef {
 	/// Whether hash, length and location are such that the file can be fetched.
 	pub fn is_valid(&self) -> bool {

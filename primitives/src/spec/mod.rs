@@ -107,6 +107,19 @@ impl JobSpec {
 		core::iter::once((InputFile::Data, self.dataset.file())).chain(labels).chain(initial)
 	}
 
+	/// Bytes of all files that the job reads; saturates.
+	pub fn file_bytes(&self) -> u64 {
+		self.files().fold(0, |sum, (_, file)| sum.saturating_add(file.bytes))
+	}
+
+	/// Whether accepted work is credited as power. Of a fine-tuning it is not: a crafted
+	/// initial model whose units are dead makes most operations free to skip, as
+	/// `fma(0, b, acc)` is `acc`, so that the power would cost nothing to compute. Such a job
+	/// pays its trainers like any other.
+	pub fn mints_power(&self) -> bool {
+		self.initial_model.is_none()
+	}
+
 	/// Number of parameters; `None` where the model is invalid.
 	pub fn parameters(&self) -> Option<u64> {
 		let layers = self.shaped_layers().ok()?;

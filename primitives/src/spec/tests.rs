@@ -46,6 +46,7 @@ fn files_are_listed() {
 	let file = |byte| FileRef { content_hash: H256::repeat_byte(byte), ..spec.dataset.file() };
 	let (labels, initial) = (file(2), file(3));
 	assert_eq!(spec.files().collect::<Vec<_>>(), [(InputFile::Data, spec.dataset.file())]);
+	assert_eq!(spec.file_bytes(), spec.dataset.bytes);
 	spec.dataset.format = DataFormat::Idx;
 	spec.dataset.labels = Some(labels.clone());
 	spec.initial_model = Some(initial.clone());
@@ -53,6 +54,17 @@ fn files_are_listed() {
 	let data = (InputFile::Data, spec.dataset.file());
 	let all = [data, (InputFile::Labels, labels), (InputFile::InitialModel, initial)];
 	assert_eq!(spec.files().collect::<Vec<_>>(), all);
+	assert_eq!(spec.file_bytes(), 3 * spec.dataset.bytes);
+	spec.dataset.bytes = u64::MAX;
+	assert_eq!(spec.file_bytes(), u64::MAX);
+}
+
+#[test]
+fn a_fine_tuning_is_the_same_work_and_mints_no_power() {
+	let spec = JobSpec::example();
+	let tuned = JobSpec { initial_model: Some(spec.dataset.file()), ..spec.clone() };
+	assert!(spec.mints_power() && !tuned.mints_power());
+	assert_eq!(crate::work::flop(&tuned), crate::work::flop(&spec));
 }
 
 #[test]
@@ -328,16 +340,24 @@ fn layout() {
 	};
 	cnn.training.optimizer = Optimizer::Adam { beta1_nano: 1, beta2_nano: 2, epsilon_nano: 3 };
 	assert_eq!(cnn.validate(), Ok(()));
-	let found = [JobSpec::example(), of_everything(), cnn, of_text()].map(|spec| {
+	let mut tuned = JobSpec::example();
+	tuned.initial_model = Some(FileRef {
+		content_hash: H256::repeat_byte(2),
+		bytes: 26_664,
+		location: Text::new("http://127.0.0.1:8600/model.safetensors").unwrap(),
+	});
+	assert_eq!(tuned.validate(), Ok(()));
+	let found = [JobSpec::example(), of_everything(), cnn, of_text(), tuned].map(|spec| {
 		let bytes = spec.encode();
 		assert_eq!(JobSpec::decode(&mut &bytes[..]), Ok(spec));
 		format!("{} {}", bytes.len(), hex::encode(sp_crypto_hashing::blake2_256(&bytes)))
 	});
 	let frozen = [
-		"185 236c82543394147dd4072d797278c365b11806544c81b0c6663b796951bff17a",
-		"264 5fa6151beb7cd8618e30665d09c66c62f1bf5361c8c671403786f44adf9e1c55",
-		"238 36e9ec9c57dd38a932edbe82d305472cdcc3617c3039319e617f4d3019331894",
-		"199 4212c2efefe51cbbaacfd85316da643b88ad4fa1173c2476aea2f802385b2fac",
+		"188 660e145e0106a29588cd6fe80843700f20d52121c77c2f54d2791f01b7aaa051",
+		"267 523bff75a1fb6ccd604157c5b0ce9b619f96fe0815162a8d8c3d62a91caca854",
+		"241 8074a07d47aaa8dd0960bc77a9a2ba1fea88228bb44872c11247d72685b9171a",
+		"202 6333c9b03223ec8bae206b92cf2b9cf1628d2e3223c74539d7f34bcb592bfe08",
+		"268 c5c07481129ab059fad66e45ff4d87fd8e2f21b940b5775cfc0249dfb0c1762f",
 	];
 	assert_eq!(found, frozen);
 }

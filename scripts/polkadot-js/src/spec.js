@@ -161,6 +161,8 @@ export function jobFromFlags(flags) {
 		training.weight_decay_nano = Number(nano(flags['weight-decay'], '--weight-decay'));
 	}
 	spec.training = training;
+	// Fine-tuning begins with the model in a file; without one the model is drawn.
+	spec.initial_model ??= null;
 	if (flags['price-per-ut']) {
 		terms.price_per_ut = parseAmount(flags['price-per-ut'], '--price-per-ut').toString();
 	}
@@ -196,6 +198,12 @@ const oneOf = (variants) => (value) => {
 		Object.entries(fields).every(([key, rule]) => rule(entry[1][key]))
 	);
 };
+
+/** `null`, or an object with exactly these fields. */
+const optional = (fields) => (value) =>
+	value === null ||
+	(Object.keys(value ?? {}).length === Object.keys(fields).length &&
+		Object.entries(fields).every(([key, rule]) => rule(value[key])));
 
 const IMAGE = { channels: COUNT, height: COUNT, width: COUNT };
 const ACTIVATION = word('relu', 'gelu', 'silu', 'tanh', 'sigmoid');
@@ -236,6 +244,7 @@ const MODEL = oneOf({
 		),
 	},
 });
+const FILE = { content_hash: (value) => isHex(value, 256), bytes: LARGE, location: (value) => typeof value === 'string' };
 const FIELDS = {
 	spec: {
 		dataset: {
@@ -265,6 +274,7 @@ const FIELDS = {
 			input_noise_nano: LARGE,
 			early_stop: (value) => value === null || (COUNT(value?.patience) && LARGE(value?.min_delta_nano)),
 		},
+		initial_model: optional(FILE),
 	},
 	terms: {
 		price_per_ut: AMOUNT,
@@ -311,13 +321,16 @@ function checkFields(value, fields, where) {
 export function checkJob({ spec, terms }) {
 	checkFields(spec, FIELDS.spec, 'spec');
 	checkFields(terms, FIELDS.terms, 'terms');
-	if (new TextEncoder().encode(spec.dataset.location).length > MAX_TEXT) {
-		throw new UserError(`spec.dataset.location is longer than ${MAX_TEXT} bytes`);
+	checkLocation(spec.dataset.location, 'spec.dataset.location', '. Pass --location URL');
+	if (spec.initial_model) checkLocation(spec.initial_model.location, 'spec.initial_model.location');
+}
+
+function checkLocation(location, where, advice = '') {
+	if (new TextEncoder().encode(location).length > MAX_TEXT) {
+		throw new UserError(`${where} is longer than ${MAX_TEXT} bytes`);
 	}
-	if (!/^https?:\/\/./.test(spec.dataset.location)) {
-		throw new UserError(
-			`spec.dataset.location: "${spec.dataset.location}" is not an http:// or https:// URL. Pass --location URL`,
-		);
+	if (!/^https?:\/\/./.test(location)) {
+		throw new UserError(`${where}: "${location}" is not an http:// or https:// URL${advice}`);
 	}
 }
 

@@ -66,6 +66,7 @@ test('flags become a job', () => {
 		input_noise_nano: 0,
 		early_stop: null,
 	});
+	assert.equal(spec.initial_model, null, 'no fine-tuning');
 	assert.equal(terms.price_per_ut, '2500000000000');
 	assert.equal(terms.audit_fee, '1000000000');
 	assert.equal(terms.audit_segments, 2);
@@ -111,6 +112,14 @@ test('wrong input is named', () => {
 	assert.throws(broken((j) => (j.spec.model = { cnn: {} })), /spec\.model/);
 	assert.throws(broken((j) => (j.spec.training.schedule = 'cosine')), /spec\.training\.schedule/);
 	assert.throws(broken((j) => delete j.spec.dataset), /spec\.dataset is missing/);
+	const model = { content_hash: `0x${'02'.repeat(32)}`, bytes: 26_664, location: 'http://x/model' };
+	assert.doesNotThrow(broken((j) => (j.spec.initial_model = model)));
+	assert.throws(broken((j) => delete j.spec.initial_model), /spec\.initial_model is missing/);
+	for (const wrong of [{ ...model, bytes: -1 }, { ...model, format: 'x' }, { bytes: 1 }, 'model', {}]) {
+		assert.throws(broken((j) => (j.spec.initial_model = wrong)), /spec\.initial_model: .* is not possible/);
+	}
+	const elsewhere = broken((j) => (j.spec.initial_model = { ...model, location: 'model' }));
+	assert.throws(elsewhere, /spec\.initial_model\.location: "model" is not an http/);
 	assert.throws(() => jobFromFlags({}), /no dataset/);
 	assert.throws(() => jobFromFlags(flags({ steps: 'many' })), /--steps: "many" is not a whole number/);
 	assert.throws(() => jobFromFlags(flags({ optimizer: 'adam' })), /--optimizer: "adam" is unknown/);
@@ -136,8 +145,11 @@ function types() {
 			features: 'u32',
 			classes: 'u32',
 			featureDivisor: 'u32',
+			labels: 'Option<FileRef>',
+			normalization: 'Normalization',
 		},
-		DataFormat: { _enum: ['CsvLabelLast', 'CsvLabelFirst', 'Text'] },
+		DataFormat: { _enum: ['CsvLabelLast', 'CsvLabelFirst', 'Text', 'Idx', 'Npy', 'Npz', 'Safetensors'] },
+		Normalization: { _enum: ['None', 'Standard'] },
 		Activation: { _enum: ['Relu', 'Gelu', 'Silu', 'Tanh', 'Sigmoid'] },
 		Image: { channels: 'u32', height: 'u32', width: 'u32' },
 		Input: { _enum: { Numbers: null, Image: 'Image', Tokens: null } },
@@ -198,7 +210,13 @@ function types() {
 			inputNoiseNano: 'u64',
 			earlyStop: 'Option<EarlyStop>',
 		},
-		JobSpec: { dataset: 'Dataset', model: 'Model', training: 'Training' },
+		FileRef: { contentHash: 'H256', bytes: 'u64', location: 'Bytes' },
+		JobSpec: {
+			dataset: 'Dataset',
+			model: 'Model',
+			training: 'Training',
+			initialModel: 'Option<FileRef>',
+		},
 	});
 	return registry;
 }
@@ -218,8 +236,8 @@ const hashed = (encoded) => [encoded.length, u8aToHex(blake2(encoded))];
 test('the chain form encodes by the frozen layout', () => {
 	const it = digitsWith(() => {});
 	assert.deepEqual(hashed(it.toU8a()), [
-		185,
-		'0x236c82543394147dd4072d797278c365b11806544c81b0c6663b796951bff17a',
+		188,
+		'0x660e145e0106a29588cd6fe80843700f20d52121c77c2f54d2791f01b7aaa051',
 	]);
 	const back = types().createType('JobSpec', it.toU8a()).toJSON();
 	assert.equal(back.training.optimizer.adamW.beta2Nano, 999_000_000);
@@ -259,8 +277,8 @@ test('other models and options encode by the frozen layouts', () => {
 		});
 	});
 	assert.deepEqual(hashed(layers.toU8a()), [
-		264,
-		'0x5fa6151beb7cd8618e30665d09c66c62f1bf5361c8c671403786f44adf9e1c55',
+		267,
+		'0x523bff75a1fb6ccd604157c5b0ce9b619f96fe0815162a8d8c3d62a91caca854',
 	]);
 	const cnn = digitsWith((spec) => {
 		spec.model = {
@@ -281,8 +299,8 @@ test('other models and options encode by the frozen layouts', () => {
 		spec.training.optimizer = { adam: { beta1_nano: 1, beta2_nano: 2, epsilon_nano: 3 } };
 	});
 	assert.deepEqual(hashed(cnn.toU8a()), [
-		238,
-		'0x36e9ec9c57dd38a932edbe82d305472cdcc3617c3039319e617f4d3019331894',
+		241,
+		'0x8074a07d47aaa8dd0960bc77a9a2ba1fea88228bb44872c11247d72685b9171a',
 	]);
 	const text = digitsWith((spec) => {
 		spec.dataset.format = 'text';
@@ -290,7 +308,15 @@ test('other models and options encode by the frozen layouts', () => {
 		spec.model = { transformer: { layers: 2, heads: 4, width: 16, mlp_factor: 4, dropout_nano: 1 } };
 	});
 	assert.deepEqual(hashed(text.toU8a()), [
-		199,
-		'0x4212c2efefe51cbbaacfd85316da643b88ad4fa1173c2476aea2f802385b2fac',
+		202,
+		'0x6333c9b03223ec8bae206b92cf2b9cf1628d2e3223c74539d7f34bcb592bfe08',
+	]);
+	const tuned = digitsWith((spec) => {
+		const location = 'http://127.0.0.1:8600/model.safetensors';
+		spec.initial_model = { content_hash: `0x${'02'.repeat(32)}`, bytes: 26_664, location };
+	});
+	assert.deepEqual(hashed(tuned.toU8a()), [
+		268,
+		'0xc5c07481129ab059fad66e45ff4d87fd8e2f21b940b5775cfc0249dfb0c1762f',
 	]);
 });

@@ -15,7 +15,7 @@ use crate::{
 		trainer::{self, parse_ut, TrainerArgs},
 		verifier::{self, VerifierArgs},
 	},
-	job_toml,
+	inputs, job_toml,
 };
 use anyhow::{bail, Context};
 use clap::Subcommand;
@@ -167,11 +167,13 @@ impl Submit {
 				self.job.display()
 			)
 		};
-		if !file.has_location() {
+		if let Some(which) = file.without_location() {
 			bail!(
-				"{} has no dataset.location: trainers must be able to fetch the data. Give an \
-				 http:// or https:// URL that serves the file",
-				self.job.display()
+				"{} has no {}.location: trainers must be able to fetch the {}. Give an http:// or \
+				 https:// URL that serves the file",
+				self.job.display(),
+				which.field(),
+				inputs::name_of(which)
 			);
 		}
 		let sender = sender(&self.node, &self.key).await?;

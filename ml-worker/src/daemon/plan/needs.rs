@@ -24,10 +24,11 @@ const CHECKPOINT_SPEED: f64 = 1e8;
 /// Needs of one job, in bytes unless said otherwise. Saturates instead of overflowing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-	/// Memory while it trains: data, copies of the state, and the most tensors of an operator
-	/// list that live at once; or twice the rescue archive, where that is more.
+	/// Memory while it trains: data, initial model, copies of the state, and the most tensors of
+	/// an operator list that live at once; or twice the rescue archive, where that is more.
 	pub memory: u64,
-	/// Disk: all checkpoints, the model, and the data, once fetched and once in the bundle.
+	/// Disk: all checkpoints, the model, and the files that the job reads, once fetched and once
+	/// in the bundle.
 	pub disk: u64,
 	/// Number of checkpoints.
 	pub checkpoints: u64,
@@ -51,13 +52,13 @@ impl Needs {
 		let drawn = u64::from(terms.audit_segments).saturating_mul(2).saturating_add(1);
 		let rescue = checkpoint
 			.saturating_mul(drawn.min(checkpoints))
-			.saturating_add(dataset.bytes)
+			.saturating_add(spec.file_bytes())
 			.saturating_add(manifest);
 		let disk = checkpoint
 			.saturating_mul(checkpoints)
 			.saturating_add(manifest)
 			.saturating_add(model)
-			.saturating_add(dataset.bytes.saturating_mul(2));
+			.saturating_add(spec.file_bytes().saturating_mul(2));
 		let rows = u64::from(dataset.train_rows) + u64::from(dataset.validation_rows);
 		let row = u64::from(dataset.features) * 4 + 8;
 		// A table grows by doubling.
@@ -70,7 +71,10 @@ impl Needs {
 		let copies = |n: u64| checkpoint.saturating_mul(n);
 		let states =
 			copies(3).saturating_add(step).max(copies(4).saturating_add(evaluation)).max(copies(5));
-		let memory = data.saturating_add(states).max(rescue.saturating_mul(2));
+		// While it is read there are three copies, of parameters alone, and no state yet.
+		let initial = spec.initial_model.as_ref().map_or(0, |file| file.bytes);
+		let training = data.saturating_add(initial).saturating_add(states);
+		let memory = training.max(rescue.saturating_mul(2));
 		Self { memory, disk, checkpoints, checkpoint, model, rescue }
 	}
 
@@ -121,7 +125,7 @@ fn live(program: &Program) -> u64 {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_primitives::spec::Model;
+	use trainyard_primitives::spec::{FileRef, Model};
 
 	fn terms() -> Terms {
 		Terms {
@@ -164,6 +168,21 @@ mod tests {
 		assert_eq!(many.checkpoints, 65_537);
 		assert!(many.disk >= 65_537 * many.checkpoint);
 		assert!(many.checkpoint_seconds() > 1_000.0, "{}", many.checkpoint_seconds());
+	}
+
+	#[test]
+	fn every_file_is_counted() {
+		let plain = JobSpec::example();
+		let file = FileRef { bytes: 1 << 30, ..plain.dataset.file() };
+		let tuned = JobSpec { initial_model: Some(file.clone()), ..plain.clone() };
+		let (few, more) = (Needs::of(&plain, &terms()), Needs::of(&tuned, &terms()));
+		assert_eq!(more.disk - few.disk, 2 * file.bytes);
+		assert_eq!(more.rescue - few.rescue, file.bytes);
+		assert_eq!(more.memory, 2 * more.rescue);
+		assert_eq!((more.model, more.checkpoint), (few.model, few.checkpoint));
+		let mut labelled = plain.clone();
+		labelled.dataset.labels = Some(file.clone());
+		assert_eq!(Needs::of(&labelled, &terms()).disk, more.disk);
 	}
 
 	/// What the executor frees, the count frees: three tensors in a row never live at once.

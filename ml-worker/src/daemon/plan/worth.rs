@@ -28,7 +28,7 @@ pub struct Limits {
 	pub max_work: MicroUt,
 	/// Most jobs at once.
 	pub max_parallel: usize,
-	/// Largest data file in bytes.
+	/// Most bytes of the files that a job reads.
 	pub max_data: u64,
 	/// Memory for all jobs together, in bytes.
 	pub max_memory: u64,
@@ -126,7 +126,7 @@ pub enum Refusal {
 		limit: MicroUt,
 	},
 	/// Too much data.
-	#[error("its data has {bytes} bytes, more than the {limit} that are taken (--max-data-mib)")]
+	#[error("its files have {bytes} bytes, more than the {limit} that are taken (--max-data-mib)")]
 	Data {
 		/// The job's.
 		bytes: u64,
@@ -206,7 +206,7 @@ pub fn worth(
 	if job.work > limits.max_work {
 		return Err(Refusal::Work { work: job.work, limit: limits.max_work });
 	}
-	let bytes = job.spec.dataset.bytes;
+	let bytes = job.spec.file_bytes();
 	if bytes > limits.max_data {
 		return Err(Refusal::Data { bytes, limit: limits.max_data });
 	}

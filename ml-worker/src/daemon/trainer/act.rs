@@ -1,18 +1,20 @@
 //! The single steps of a job. Each can be repeated at any time: what is done already is
 //! seen on chain or on disk.
 
-use super::{look::digest, Hopeless, Trainer};
+use super::{
+	files::{fetch, servers},
+	look::{digest, hashes},
+	Hopeless, Trainer,
+};
 use crate::{
 	amount,
 	bundle::{self, archive, files},
 	chain::{blobs, calls, JobView},
 	daemon::{
-		fetch::{FetchError, Wanted},
 		plan::{self, Action},
 		store::{Committed, JobRecord, Salt},
 		tasks::Outcome,
 	},
-	data::{self, DataError},
 	train::{self, Budget, RehearsalError, TrainOptions},
 	verify,
 };
@@ -32,12 +34,6 @@ use trainyard_primitives::{
 
 /// How long a job's training is tried before the deposit depends on it.
 const REHEARSAL: Budget = Budget { steps: 200, time: Duration::from_secs(2) };
-
-/// Whether it is useless to try the location again: neither the server nor this machine may
-/// mend it.
-fn lasts(error: &FetchError) -> bool {
-	!error.may_pass() && !matches!(error, FetchError::Local { .. })
-}
 
 impl Trainer {
 	/// Does one step.
@@ -65,60 +61,19 @@ impl Trainer {
 	}
 
 	async fn fetch(&self, job: &JobView) -> Outcome {
-		let dataset = job.spec.dataset.clone();
-		let path = self.home.data(&dataset.content_hash);
-		// Where the submitter's location is gone, other trainers of the job may serve it.
-		let hash = hex::encode(dataset.content_hash);
-		let mut urls = vec![dataset.location.to_string_lossy()];
-		urls.extend(job.replicas.iter().filter_map(|r| r.reveal.as_ref()).map(|reveal| {
-			let base = reveal.location.to_string_lossy();
-			format!("{}/blob/{hash}", base.trim_end_matches('/'))
-		}));
-		// A slow server must not keep other jobs' data away for long.
+		// A slow server must not keep other jobs' files away for long.
 		let patience = (job.state == JobState::Open)
 			.then(|| self.block_time.saturating_mul(job.terms.apply_blocks));
-		let begun = Instant::now();
-		let mut problems = Vec::new();
-		for url in &urls {
-			let wanted = Wanted {
-				url,
-				path: &path,
-				limit: dataset.bytes,
-				content_hash: Some(dataset.content_hash),
-			};
-			let left = patience.map(|patience| patience.saturating_sub(begun.elapsed()));
-			let fetching = self.fetcher.fetch(&wanted);
-			let fetched = match left {
-				Some(left) => tokio::time::timeout(left, fetching)
-					.await
-					.context("the data did not come within the time for applications")?,
-				None => fetching.await,
-			};
-			match fetched {
-				Ok(()) => {
-					problems.clear();
-					break;
-				}
-				Err(e) => problems.push(e),
-			}
-		}
-		let lasting = !problems.is_empty() && problems.iter().all(lasts);
-		if let Some(e) = problems.into_iter().next() {
-			return Err(if lasting { self.give_up(job, e.to_string()) } else { e.into() });
-		}
-		let content_hash = dataset.content_hash;
-		let location = path.clone();
-		let loaded = tokio::task::spawn_blocking(move || data::load(&location, &dataset)).await?;
-		if let Err(e) = loaded {
-			let text = format!("the data do not fit the job's specification: {e}");
-			return Err(match e {
-				DataError::Io { .. } => e.into(),
-				_ => self.give_up(job, text),
-			});
-		}
-		self.data().insert(content_hash);
-		let text = format!("data are here and as declared ({} bytes)", job.spec.dataset.bytes);
-		self.report.job(job.id, "data", &text, json!({ "bytes": job.spec.dataset.bytes }));
+		let (servers, spec) = (servers(job), &job.spec);
+		let fetched = fetch(&self.fetcher, &self.home, spec, &servers, patience).await;
+		fetched.map_err(|error| match error.downcast_ref() {
+			Some(Hopeless(reason)) => self.give_up(job, reason.clone()),
+			None => error,
+		})?;
+		self.data().extend(hashes(spec));
+		let bytes = spec.file_bytes();
+		let text = format!("data are here and as declared ({bytes} bytes)");
+		self.report.job(job.id, "data", &text, json!({ "bytes": bytes }));
 		Ok(())
 	}
 
@@ -131,8 +86,7 @@ impl Trainer {
 	async fn rehearse(self: &Arc<Self>, job: &JobView, stop: Arc<AtomicBool>) -> Outcome {
 		let (this, spec) = (self.clone(), job.spec.clone());
 		let rehearsed = tokio::task::spawn_blocking(move || {
-			let path = this.home.data(&spec.dataset.content_hash);
-			train::rehearse(&spec, &path, REHEARSAL, &stop)
+			train::rehearse(&spec, &this.home.inputs(&spec), REHEARSAL, &stop)
 		})
 		.await?;
 		match rehearsed {
@@ -143,6 +97,8 @@ impl Trainer {
 				Ok(())
 			}
 			Err(e @ RehearsalError::Diverged { .. }) => Err(self.give_up(job, e.to_string())),
+			// The files are here for another job, and do not fit this one.
+			Err(RehearsalError::Input(e)) if !e.is_local() => Err(self.give_up(job, e.to_string())),
 			Err(e) => Err(e.into()),
 		}
 	}
@@ -167,7 +123,7 @@ impl Trainer {
 		let begun = Instant::now();
 		let trained = tokio::task::spawn_blocking(move || {
 			let out = this.home.bundle_folder(id, &seed);
-			let path = this.home.data(&spec.dataset.content_hash);
+			let paths = this.home.inputs(&spec);
 			let mut begun_at = None;
 			let mut last = Instant::now();
 			let mut progress = |p: &train::Progress| {
@@ -192,7 +148,7 @@ impl Trainer {
 				progress: &mut progress,
 				stop: &stop,
 			};
-			let bundle = train::run(&spec, seed, &path, options)?;
+			let bundle = train::run(&spec, seed, &paths, options)?;
 			let result = bundle.result()?;
 			let manifest = bundle.manifest();
 			let accuracy = manifest.checkpoints.last().map(|c| c.validation.accuracy());
@@ -297,34 +253,5 @@ impl Trainer {
 		let fields = json!({ "group": group, "root": root, "bytes": archive.len() });
 		self.report.job(job.id, "rescued", &text, fields);
 		Ok(())
-	}
-}
-
-#[cfg(test)]
-mod tests {
-	use super::*;
-
-	#[test]
-	fn only_what_the_submitter_did_wrong_is_held_against_the_job() {
-		let url = || "http://there".to_owned();
-		let status = |code: u16| FetchError::Status {
-			url: url(),
-			status: reqwest::StatusCode::from_u16(code).unwrap(),
-		};
-		let (expected, found) = (H256::zero(), H256::repeat_byte(1));
-		let lasting = [
-			FetchError::WrongHash { url: url(), expected, found },
-			FetchError::TooLarge { url: url(), limit: 1 },
-			FetchError::BadUrl { url: url() },
-			status(404),
-		];
-		assert!(lasting.iter().all(lasts));
-		let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
-		let passing = [
-			FetchError::NoAnswer { url: url(), reason: "refused".into() },
-			FetchError::Local { path: "data".into(), source: full },
-			status(503),
-		];
-		assert!(!passing.iter().any(lasts));
 	}
 }

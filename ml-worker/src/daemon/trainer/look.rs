@@ -36,11 +36,16 @@ pub(super) fn digest(spec: &JobSpec) -> H256 {
 	hash::blake2_256(&spec.encode())
 }
 
+/// Content hashes of the files that a job reads.
+pub(super) fn hashes(spec: &JobSpec) -> impl Iterator<Item = H256> + '_ {
+	spec.files().map(|(_, file)| file.content_hash)
+}
+
 /// What one look gathers before anything is started.
 #[derive(Default)]
 struct Gathered {
 	steps: Vec<(Arc<JobView>, Plan)>,
-	/// Data that must not be evicted.
+	/// Files of jobs that must not be evicted.
 	keep: HashSet<H256>,
 	/// What may go on running.
 	wanted: HashSet<Key>,
@@ -60,9 +65,8 @@ impl Trainer {
 		let mut gathered = Gathered::default();
 		let (mut bundles, mut blobs) = (HashMap::new(), HashMap::new());
 		for job in jobs {
-			let hash = job.spec.dataset.content_hash;
 			if job.state == JobState::Open && is_applying(tasks, job.id) {
-				gathered.keep.insert(hash);
+				gathered.keep.extend(hashes(&job.spec));
 				gathered.wanted.extend(tasks.running().filter(|key| key.0 == job.id));
 				continue;
 			}
@@ -72,7 +76,7 @@ impl Trainer {
 				// This job's files are broken: the others go on.
 				Err(e) => {
 					self.tell_problem(told, Some(job.id), &e);
-					gathered.keep.insert(hash);
+					gathered.keep.extend(hashes(&job.spec));
 					gathered.wanted.extend(tasks.running().filter(|key| key.0 == job.id));
 					continue;
 				}
@@ -82,10 +86,12 @@ impl Trainer {
 				continue;
 			}
 			if plan.serve_data || !plan.actions.is_empty() {
-				gathered.keep.insert(hash);
+				gathered.keep.extend(hashes(&job.spec));
 			}
-			if plan.serve_data && self.data().contains(&hash) {
-				blobs.insert(hash, self.home.data(&hash));
+			if plan.serve_data {
+				let here = self.data();
+				let served = hashes(&job.spec).filter(|hash| here.contains(hash));
+				blobs.extend(served.map(|hash| (hash, self.home.data(&hash))));
 			}
 			if let Some(reveal) = replica_of(&job, self.me()).and_then(|r| r.reveal.as_ref()) {
 				if let (true, Some(seed)) = (plan.serve_bundle, job.seed) {
@@ -147,9 +153,10 @@ impl Trainer {
 		let record = self.record_of(job)?;
 		let digest = digest(&job.spec);
 		let bad = self.bad().get(&digest).cloned();
+		let here = |hash| self.data().contains(&hash);
 		let known = Known {
 			record: record.as_ref(),
-			data: self.data().contains(&job.spec.dataset.content_hash),
+			data: hashes(&job.spec).all(here),
 			rehearsed: self.rehearsed().contains(&digest),
 			stored,
 			bad: bad.as_deref(),
@@ -231,7 +238,7 @@ impl Trainer {
 					_ => replica_of(job, &me).is_some_and(|r| r.fate == Fate::Working),
 				};
 			if replica_of(job, &me).is_some() || taken {
-				keep.insert(job.spec.dataset.content_hash);
+				keep.extend(hashes(&job.spec));
 			}
 			if !taken {
 				continue;

@@ -2,6 +2,7 @@
 
 mod act;
 mod blobs;
+mod files;
 mod look;
 mod room;
 
@@ -70,7 +71,7 @@ pub struct TrainerArgs {
 	/// Take no job of more work (in ut)
 	#[arg(long, value_name = "UT", default_value = "1000", value_parser = parse_ut)]
 	max_ut: MicroUt,
-	/// Take no job with more data (in MiB)
+	/// Take no job that reads larger files (in MiB): data, labels, initial model
 	#[arg(long, value_name = "MIB", default_value_t = 1024)]
 	max_data_mib: u64,
 	/// Memory for all jobs together (in MiB) [default: three quarters of what is available at
@@ -169,7 +170,7 @@ struct Trainer {
 	report: Reporter,
 	/// Jobs whose seed is known and which have not finished.
 	records: Mutex<Records>,
-	/// Content hashes of data that lie here, checked in this process.
+	/// Content hashes of files of jobs that lie here, checked in this process.
 	data: Mutex<HashSet<H256>>,
 	/// Digests of specifications whose training was tried, without a fault.
 	rehearsed: Mutex<HashSet<H256>>,

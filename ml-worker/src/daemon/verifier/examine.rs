@@ -26,7 +26,7 @@ impl Verifier {
 		let group = round.audit.groups.get(index).context("there is no such result")?;
 		let dir = round.folder_of(index);
 		let servers = servers(job, &group.result);
-		if job.spec.dataset.bytes > self.max_data {
+		if job.spec.file_bytes() > self.max_data {
 			return Ok((GroupVerdict::Unavailable, None));
 		}
 		loop {
@@ -41,8 +41,8 @@ impl Verifier {
 				// Bundle and data together, and no source takes the time of those behind it.
 				let share = share(round.give_up, count - asked);
 				let fetching = self.fetch(round, group, &source, &dir, share);
-				let data = match tokio::time::timeout(share, fetching).await {
-					Ok(Ok(data)) => data,
+				let inputs = match tokio::time::timeout(share, fetching).await {
+					Ok(Ok(inputs)) => inputs,
 					Err(_) => {
 						problems.push(format!("{source} is too slow"));
 						continue;
@@ -56,7 +56,7 @@ impl Verifier {
 				let (drawn, stop) = (group.drawn.clone(), round.stop.clone());
 				let alone = round.replaying.lock().await;
 				let audited = tokio::task::spawn_blocking(move || {
-					verify::audit(&dir, &spec, seed, data, expected, &drawn, &stop)
+					verify::audit(&dir, &spec, seed, inputs, expected, &drawn, &stop)
 				});
 				let audited = audited.await??;
 				drop(alone);

@@ -2,7 +2,7 @@
 
 use super::{
 	examine::PAUSE,
-	sources::{bundle_url, fetch_state, has_state, servers, share},
+	sources::{bundle_url, fetch_state, has_state, places, servers, share},
 	Verifier, MARGIN,
 };
 use crate::{
@@ -13,8 +13,7 @@ use crate::{
 		tasks::Outcome,
 		words,
 	},
-	data,
-	engine::Data,
+	inputs::{InputPaths, Inputs},
 	verify::{rules, AuditReport, Contest, VerifyError},
 };
 use anyhow::Context;
@@ -54,8 +53,8 @@ pub(super) struct Round<'a> {
 	pub give_up: Instant,
 	/// Set once nobody waits for the verdicts any more.
 	pub stop: Arc<AtomicBool>,
-	/// The job's data, once they were read for one of the results.
-	pub data: Mutex<Option<Arc<Data>>>,
+	/// What the job reads, once it was read for one of the results.
+	pub inputs: Mutex<Option<Inputs>>,
 	/// Held during a replay: one at a time has all processors, and the memory of one.
 	pub replaying: Mutex<()>,
 }
@@ -111,7 +110,7 @@ impl Verifier {
 			// Half of the time is for fetching: what is fetched last must still be replayed.
 			give_up: now + window / 2,
 			stop,
-			data: Mutex::default(),
+			inputs: Mutex::default(),
 			replaying: Mutex::default(),
 		};
 		let text = format!(
@@ -168,10 +167,10 @@ impl Verifier {
 			.filter(|(_, found)| matches!(found.verdict, GroupVerdict::Accept(_)))
 			.map(|(index, _)| (*index, round.folder_of(*index)))
 			.collect();
-		let data = round.data.lock().await.clone();
-		let (Some(data), true) = (data, passed.len() > 1) else { return Ok(()) };
+		let inputs = round.inputs.lock().await.clone();
+		let (Some(inputs), true) = (inputs, passed.len() > 1) else { return Ok(()) };
 		let job = round.job;
-		let mut contest = Contest::new(&job.spec, round.seed, data, &passed)?;
+		let mut contest = Contest::new(&job.spec, round.seed, inputs, &passed)?;
 		while let Some(segment) = contest.parting() {
 			if let Some(file) = contest.wanted() {
 				self.fetch_common(round, &contest, &file, give_up).await;
@@ -308,17 +307,15 @@ impl Verifier {
 			if tokio::time::timeout(RULES_PATIENCE, fetching).await.is_err() {
 				debug!("result {index}: the checkpoints for the rules come too slowly");
 			}
-			let paths =
-				[self.home.data(&job.spec.dataset.content_hash), dir.join(bundle::DATASET_FILE)];
+			let places = places(&self.home, &job.spec, &dir);
 			let (spec, stop) = (job.spec.clone(), stop.clone());
 			let assessed = tokio::task::spawn_blocking(move || {
 				let bundle = Bundle::open(&dir)?;
 				if !bundle.manifest().checkpoints.iter().all(|c| bundle.has_checkpoint(c.step)) {
 					anyhow::bail!("not all checkpoints are at hand");
 				}
-				let data = paths.iter().find_map(|path| data::load(path, &spec.dataset).ok());
-				let data = Arc::new(data.context("the data are gone")?);
-				Ok(rules::assess_until(&bundle, &spec, seed, data, &stop)?)
+				let inputs = Inputs::load(&spec, &InputPaths::first_right(&spec, &places))?;
+				Ok(rules::assess_until(&bundle, &spec, seed, inputs.data, &stop)?)
 			});
 			match assessed.await? {
 				Ok(rules) => {

@@ -24,6 +24,7 @@ use tokio::{net::TcpListener, sync::watch};
 use trainyard_primitives::{
 	audit::RejectReason,
 	job::{Balance, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
+	spec::JobSpec,
 	views::{GroupView, MemberView},
 	Text, PROTOCOL_VERSION,
 };
@@ -91,16 +92,32 @@ const DRAWN: [u32; 2] = [0, 2];
 async fn scene() -> Scene {
 	let folder = tempfile::tempdir().unwrap();
 	let table = testing::table(folder.path());
-	let spec = testing::job(&table);
+	scene_of(folder, testing::job(&table), InputPaths::data(table)).await
+}
+
+/// [`scene`] with a fine-tuning.
+async fn scene_of_fine_tuning() -> Scene {
+	let folder = tempfile::tempdir().unwrap();
+	let table = testing::table(folder.path());
+	let (spec, out) = (testing::job(&table), folder.path().join("published"));
+	let published = testing::train(&spec, &table, &out, false, None).unwrap();
+	let (spec, paths) = testing::tuned(&spec, &table, &published);
+	scene_of(folder, spec, paths).await
+}
+
+async fn scene_of(folder: tempfile::TempDir, spec: JobSpec, paths: InputPaths) -> Scene {
 	let train = |name: &str, cheat| {
 		let out = folder.path().join(name);
-		let bundle = testing::train(&spec, &table, &out, false, cheat).unwrap();
+		let bundle = testing::train_on(&spec, &paths, &out, false, cheat).unwrap();
 		(out, bundle.result().unwrap())
 	};
 	let bundles = [train("cheat", Some(Cheat { segments: 1 })), train("honest", None)];
 	let shelf = Shelf::default();
 	let served = bundles.iter().map(|(out, result)| (result.bundle_root, out.clone())).collect();
-	shelf.set(served, [(spec.dataset.content_hash, table)].into());
+	let files = spec.files();
+	let files =
+		files.map(|(which, file)| (file.content_hash, paths.get(which).unwrap().to_owned()));
+	shelf.set(served, files.collect());
 	let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
 
 	// The first server answers only when the second one was asked.
@@ -213,6 +230,28 @@ async fn a_false_result_falls_beside_an_honest_one_though_its_segment_was_not_dr
 		(&rules[0]["result"], rules[0]["rules"]["rules"].as_array().unwrap().len()),
 		(&1.into(), 6)
 	);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fine_tuning_is_judged_with_the_model_that_its_trainers_serve() {
+	let scene = scene_of_fine_tuning().await;
+	let (verifier, folder, found) = scene.found("one", false).await;
+	let findings = found.clone().unwrap().findings;
+	let [GroupVerdict::Reject(RejectReason::WrongSegment(_)), GroupVerdict::Accept(_)] =
+		&findings[..]
+	else {
+		panic!("{findings:?}")
+	};
+	// Both files went into the cache, where the rules find them.
+	for (which, file) in scene.job.spec.files() {
+		let path = verifier.home.data(&file.content_hash);
+		crate::inputs::check_content(&path, which, &file).unwrap();
+	}
+	let never = Arc::new(AtomicBool::new(false));
+	verifier.assess(&scene.job, &scene.audit, &found.unwrap(), &folder, never).await.unwrap();
+	let told = events(&verifier);
+	let rules = told.iter().find(|e| e["event"] == "rules").unwrap();
+	assert_eq!(rules["rules"]["rules"][2]["detail"], "not applicable: fine-tuned");
 }
 
 #[tokio::test(flavor = "multi_thread")]

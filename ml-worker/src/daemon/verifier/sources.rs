@@ -8,20 +8,26 @@ use crate::{
 		Bundle,
 	},
 	chain::{blobs, JobView},
-	daemon::fetch::{FetchError, Fetcher, Wanted},
-	data,
-	engine::Data,
+	daemon::{
+		fetch::{FetchError, Fetcher, Wanted},
+		store::Home,
+	},
+	inputs::{check_content, InputPaths, Inputs},
 	verify,
 };
 use anyhow::Context;
 use std::{
 	collections::BTreeSet,
 	path::Path,
-	sync::Arc,
 	time::{Duration, Instant},
 };
 use tracing::{debug, info};
-use trainyard_primitives::{job::WorkResult, spec::JobSpec, views::GroupView, H256};
+use trainyard_primitives::{
+	job::WorkResult,
+	spec::{FileRef, JobSpec},
+	views::GroupView,
+	H256,
+};
 
 /// Where a result can be had.
 pub(super) enum Source<'a> {
@@ -64,13 +70,14 @@ pub(super) fn share(give_up: Instant, waiting: usize) -> Duration {
 	(left / waiting).max(Duration::from_secs(1))
 }
 
-/// Where the data are asked for: the trainer that serves the result, then the submitter.
-fn data_urls(source: &Source<'_>, location: &str, content_hash: H256) -> Vec<String> {
+/// Where a file that the job reads is asked for: the trainer that serves the result, then the
+/// submitter.
+fn file_urls(source: &Source<'_>, file: &FileRef) -> Vec<String> {
 	let served = match source {
-		Source::Served(base) => Some(format!("{base}/blob/{}", hex::encode(content_hash))),
+		Source::Served(base) => Some(format!("{base}/blob/{}", hex::encode(file.content_hash))),
 		Source::Rescued(_) => None,
 	};
-	served.into_iter().chain([location.to_owned()]).collect()
+	served.into_iter().chain([file.location.to_string_lossy()]).collect()
 }
 
 /// Checkpoint files beyond `needed` of a result with so many segments `trained`, if all of
@@ -92,7 +99,7 @@ fn rescue_limit(spec: &JobSpec, trained: u32, drawn: &[u32]) -> u64 {
 	let states = verify::required_files_of(spec, trained, drawn).len() as u64;
 	bundle::max_checkpoint_bytes(spec)
 		.saturating_mul(states)
-		.saturating_add(spec.dataset.bytes)
+		.saturating_add(spec.file_bytes())
 		.saturating_add(manifest::MAX_BYTES)
 		.saturating_add(1 << 20)
 }
@@ -140,6 +147,58 @@ pub(super) async fn fetch_state(
 	}
 }
 
+/// Where the files lie that a job reads: in the cache, or in the folder of a result.
+pub(super) fn places(home: &Home, spec: &JobSpec, dir: &Path) -> [InputPaths; 2] {
+	[home.inputs(spec), bundle::inputs_in(dir, spec)]
+}
+
+/// Brings the files that a job reads into `dir`, those that lie neither there nor in the
+/// cache. Not into the cache: who waits for the same file would wait for a slow server.
+async fn fetch_inputs(
+	fetcher: &Fetcher,
+	home: &Home,
+	spec: &JobSpec,
+	source: &Source<'_>,
+	dir: &Path,
+	give_up: Instant,
+) -> anyhow::Result<()> {
+	let files: Vec<_> = spec.files().collect();
+	for (at, (which, file)) in files.iter().enumerate() {
+		let (which, file) = (*which, file.clone());
+		let (cached, path) = (home.data(&file.content_hash), dir.join(bundle::input_file(which)));
+		let known = file.clone();
+		let here = move || check_content(&cached, which, &known).is_ok();
+		if tokio::task::spawn_blocking(here).await? {
+			continue;
+		}
+		let urls = file_urls(source, &file);
+		// The files behind this one need their time too.
+		let waiting = files.len() - at - 1;
+		let mut problem = None;
+		for (asked, url) in urls.iter().enumerate() {
+			let wanted = Wanted {
+				url,
+				path: &path,
+				limit: file.bytes,
+				content_hash: Some(file.content_hash),
+			};
+			let share = share(give_up, urls.len() - asked + waiting);
+			problem = match tokio::time::timeout(share, fetcher.fetch(&wanted)).await {
+				Ok(Ok(())) => None,
+				Ok(Err(e)) => Some(e.to_string()),
+				Err(_) => Some(format!("{url} is too slow")),
+			};
+			if problem.is_none() {
+				break;
+			}
+		}
+		if let Some(problem) = problem {
+			anyhow::bail!("the job's {} cannot be had: {problem}", which.field());
+		}
+	}
+	Ok(())
+}
+
 /// Brings manifest and checkpoint files `needed` of the bundle at `base`, whose root is
 /// `root`, into `dir`. What is there already, and right, is not fetched again.
 async fn fetch_bundle(
@@ -169,7 +228,7 @@ async fn fetch_bundle(
 
 impl Verifier {
 	/// Brings what the audit of a result needs into `dir`, from one source, and reads the
-	/// data. `share` is the time that it has.
+	/// files of the job. `share` is the time that it has.
 	pub(super) async fn fetch(
 		&self,
 		round: &Round<'_>,
@@ -177,7 +236,7 @@ impl Verifier {
 		source: &Source<'_>,
 		dir: &Path,
 		share: Duration,
-	) -> anyhow::Result<Arc<Data>> {
+	) -> anyhow::Result<Inputs> {
 		let give_up = Instant::now() + share;
 		let (spec, result) = (&round.job.spec, &group.result);
 		match source {
@@ -189,7 +248,13 @@ impl Verifier {
 				fetch_bundle(&self.fetcher, &base, result.bundle_root, &needed, dir, limit).await?;
 			}
 		}
-		self.data(round, source, dir, give_up).await
+		// From the cache, a rescue, the trainer, or the submitter's locations, which are the only
+		// ones that nobody has a deposit for.
+		if let Ok(inputs) = self.read_inputs(round, dir).await {
+			return Ok(inputs);
+		}
+		fetch_inputs(&self.fetcher, &self.home, spec, source, dir, give_up).await?;
+		self.read_inputs(round, dir).await.context("data")
 	}
 
 	/// Brings the checkpoints that no audit reads into `dir`, for the report. What is not to
@@ -224,69 +289,31 @@ impl Verifier {
 		Ok(())
 	}
 
-	/// The job's data: from the cache, a rescue, the trainer, or the submitter's location,
-	/// which is the only one that nobody has a deposit for.
-	async fn data(
-		&self,
-		round: &Round<'_>,
-		source: &Source<'_>,
-		dir: &Path,
-		give_up: Instant,
-	) -> anyhow::Result<Arc<Data>> {
-		if let Ok(data) = self.read_data(round, dir).await {
-			return Ok(data);
+	/// The files that the job reads, as they lie here: in memory, in the cache, or in the folder
+	/// of a result, from where they go into the cache.
+	async fn read_inputs(&self, round: &Round<'_>, dir: &Path) -> anyhow::Result<Inputs> {
+		let mut kept = round.inputs.lock().await;
+		if let Some(inputs) = kept.as_ref() {
+			return Ok(inputs.clone());
 		}
-		let dataset = &round.job.spec.dataset;
-		let urls = data_urls(source, &dataset.location.to_string_lossy(), dataset.content_hash);
-		// Not into the cache: who waits for the same file would wait for a slow server.
-		let path = dir.join(bundle::DATASET_FILE);
-		let mut problem = None;
-		for (asked, url) in urls.iter().enumerate() {
-			let wanted = Wanted {
-				url,
-				path: &path,
-				limit: dataset.bytes,
-				content_hash: Some(dataset.content_hash),
-			};
-			let share = share(give_up, urls.len() - asked);
-			match tokio::time::timeout(share, self.fetcher.fetch(&wanted)).await {
-				Ok(Ok(())) => return self.read_data(round, dir).await.context("data"),
-				Ok(Err(e)) => problem = Some(e.to_string()),
-				Err(_) => problem = Some(format!("{url} is too slow")),
+		let spec = &round.job.spec;
+		let [cached, own] = places(&self.home, spec, dir);
+		let (places, of) = ([cached.clone(), own.clone()], spec.clone());
+		let read = move || {
+			let paths = InputPaths::first_right(&of, &places);
+			Inputs::load(&of, &paths).map(|inputs| (inputs, paths))
+		};
+		// Anything else than the job's files has another hash and is not loaded.
+		let (inputs, paths) = tokio::task::spawn_blocking(read).await??;
+		for (which, _) in spec.files() {
+			let (found, own, cached) = (paths.get(which), own.get(which), cached.get(which));
+			let (true, Some(own), Some(cached)) = (found == own, own, cached) else { continue };
+			if let Err(e) = keep(own, cached).await {
+				debug!("{} stays where it is: {e}", own.display());
 			}
 		}
-		anyhow::bail!("the data cannot be had: {}", problem.unwrap_or_default())
+		Ok(kept.insert(inputs).clone())
 	}
-
-	/// The job's data, as they lie here: in memory, in the cache, or in the folder of a
-	/// result, from where they go into the cache.
-	async fn read_data(&self, round: &Round<'_>, dir: &Path) -> anyhow::Result<Arc<Data>> {
-		let mut kept = round.data.lock().await;
-		if let Some(data) = kept.as_ref() {
-			return Ok(data.clone());
-		}
-		let dataset = &round.job.spec.dataset;
-		let (cached, own) = (self.home.data(&dataset.content_hash), dir.join(bundle::DATASET_FILE));
-		// Anything else than the data has another hash and is not loaded.
-		if let Ok(data) = load(&cached, dataset).await {
-			return Ok(kept.insert(data).clone());
-		}
-		let data = load(&own, dataset).await?;
-		if let Err(e) = keep(&own, &cached).await {
-			debug!("{} stays where it is: {e}", own.display());
-		}
-		Ok(kept.insert(data).clone())
-	}
-}
-
-/// Loads data, checked by their hash.
-async fn load(
-	path: &Path,
-	dataset: &trainyard_primitives::spec::Dataset,
-) -> anyhow::Result<Arc<Data>> {
-	let (path, dataset) = (path.to_owned(), dataset.clone());
-	let loaded = tokio::task::spawn_blocking(move || data::load(&path, &dataset)).await??;
-	Ok(Arc::new(loaded))
 }
 
 /// Moves a file.
@@ -307,6 +334,10 @@ mod tests {
 		},
 		testing,
 	};
+	use trainyard_primitives::{
+		spec::{DataFormat, Dataset},
+		Text,
+	};
 
 	#[test]
 	fn the_report_asks_for_all_checkpoints_only_where_they_are_small() {
@@ -325,11 +356,68 @@ mod tests {
 	#[test]
 	fn the_submitters_location_is_asked_last() {
 		let hash = H256::repeat_byte(7);
-		let urls = data_urls(&Source::Served("http://trainer"), "http://submitter/data", hash);
+		let location = Text::new("http://submitter/data").unwrap();
+		let file = FileRef { content_hash: hash, bytes: 1, location };
+		let urls = file_urls(&Source::Served("http://trainer"), &file);
 		let blob = format!("http://trainer/blob/{}", hex::encode(hash));
 		assert_eq!(urls, [blob, "http://submitter/data".to_owned()]);
-		let urls = data_urls(&Source::Rescued(hash), "http://submitter/data", hash);
+		let urls = file_urls(&Source::Rescued(hash), &file);
 		assert_eq!(urls, ["http://submitter/data"]);
+	}
+
+	#[tokio::test]
+	async fn three_files_come_from_wherever_each_is() {
+		let folder = tempfile::tempdir().unwrap();
+		let home = Home::open(&folder.path().join("home"), &H256::zero()).unwrap();
+		let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+		let mut served = std::collections::HashMap::new();
+		let mut file = |name: &str| {
+			let (path, bytes) = (folder.path().join(name), name.repeat(20_000));
+			std::fs::write(&path, &bytes).unwrap();
+			let (content_hash, bytes) = crate::hash::file(&path).unwrap();
+			served.insert(content_hash, path);
+			let location = Text::new("http://127.0.0.1:1/gone").unwrap();
+			FileRef { content_hash, bytes, location }
+		};
+		let mut spec = JobSpec::example();
+		let (data, model, mut labels) = (file("data"), file("model"), file("labels"));
+		let Dataset { content_hash, bytes, location, .. } = &mut spec.dataset;
+		(*content_hash, *bytes, *location) = (data.content_hash, data.bytes, data.location);
+		// The data are here already, the trainer serves the model, the submitter the labels.
+		std::fs::copy(folder.path().join("data"), home.data(content_hash)).unwrap();
+		let serve = |hash: H256| {
+			let shelf = Shelf::default();
+			shelf.set(Default::default(), [(hash, served[&hash].clone())].into());
+			Server::start("127.0.0.1:0".parse().unwrap(), shelf)
+		};
+		let trainer = serve(model.content_hash).await.unwrap();
+		let submitter = serve(labels.content_hash).await.unwrap();
+		let hash = hex::encode(labels.content_hash);
+		let location = format!("http://{}/blob/{hash}", submitter.address());
+		labels.location = Text::new(&location).unwrap();
+		spec.dataset.format = DataFormat::Idx;
+		(spec.dataset.labels, spec.initial_model) = (Some(labels), Some(model));
+
+		let base = format!("http://{}", trainer.address());
+		let (dir, source) = (folder.path().join("result"), Source::Served(&base));
+		let give_up = Instant::now() + Duration::from_secs(60);
+		fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up).await.unwrap();
+		let places = places(&home, &spec, &dir);
+		assert_eq!(
+			InputPaths::first_right(&spec, &places),
+			InputPaths { data: places[0].data.clone(), ..places[1].clone() }
+		);
+		for (which, file) in spec.files() {
+			let path = InputPaths::first_right(&spec, &places);
+			check_content(path.get(which).unwrap(), which, &file).unwrap();
+		}
+		// Without the trainer the model is nowhere, and it is said which file is missing.
+		drop(trainer);
+		fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up).await.unwrap();
+		std::fs::remove_file(dir.join(bundle::INITIAL_MODEL_FILE)).unwrap();
+		let fetching = fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up);
+		let error = fetching.await.unwrap_err().to_string();
+		assert!(error.starts_with("the job's initial_model cannot be had: "), "{error}");
 	}
 
 	#[test]

@@ -4,6 +4,7 @@ use crate::{mock::*, Quote, TotalBurned};
 use trainyard_primitives::{
 	audit::Decision,
 	job::{Balance, Ending, Fate, JobState, Settlement},
+	spec::JobSpec,
 };
 
 const FEE: Balance = 10_000;
@@ -130,6 +131,32 @@ fn replicas_of_one_computation_share_its_power() {
 		let s = job(id).settlement;
 		assert_eq!((s.paid_to_trainers, s.burned), (3 * quote.price, 3 * quote.fee));
 		assert_eq!(s.refunded, AUDIT - 3 * FEE);
+	});
+}
+
+#[test]
+fn a_fine_tuning_is_paid_and_mints_no_power() {
+	run(|| {
+		let mut spec = JobSpec::example();
+		spec.initial_model = Some(spec.dataset.file());
+		let ids = [JobSpec::example(), spec].map(|spec| {
+			let id = post_spec(SUBMITTER, spec, terms(1));
+			apply(id, &[11]);
+			run_to_state(id, JobState::Training);
+			commit(id, 11);
+			run_to_state(id, JobState::Revealing);
+			reveal(id, 11, 1);
+			run_to_state(id, JobState::Auditing);
+			decide(id, &[Decision::Accepted], &VERIFIERS);
+			run_to_end(id);
+			id
+		});
+		let [plain, tuned] = ids.map(job);
+		assert_eq!(tuned.quote, plain.quote);
+		assert_eq!(tuned.settlement, plain.settlement);
+		assert_eq!(tuned.replicas[0].fate, Fate::Accepted);
+		assert_eq!(free(11), ENDOWMENT + 2 * plain.quote.price);
+		assert_eq!(Credited::get(), vec![(11, plain.quote.work)], "of the other one");
 	});
 }
 
