@@ -1,151 +1,222 @@
-//! Weights of this pallet's calls and hooks.
+//! Weights of `pallet_hashrate`, measured by `scripts/benchmark-weights` on 2026-11-21.
 //!
-//! These first values are derived by hand, not measured: storage accesses are counted from
-//! the code (each at the runtime's database weight), computation is a generous guess for a
-//! machine like the reference one, and proof sizes are the maximal encoded lengths of what
-//! is read, rounded up. To be regenerated with `frame-omni-bencher`, against the runtime's
-//! bounds.
+//! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
+//! Written by a program: change the benchmarks, not this file.
+
+#![cfg_attr(rustfmt, rustfmt_skip)]
+#![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
 
 use core::marker::PhantomData;
-use frame_support::{
-	traits::Get,
-	weights::{constants::RocksDbWeight, Weight},
-};
+use frame_support::{traits::Get, weights::{constants::RocksDbWeight, RuntimeDbWeight, Weight}};
 
-/// Weights of this pallet.
+/// Weights that `pallet_hashrate` needs.
 pub trait WeightInfo {
-	/// [`register`](crate::Pallet::register).
+	/// Weight of `register`.
 	fn register() -> Weight;
-	/// [`bond_extra`](crate::Pallet::bond_extra).
+	/// Weight of `bond_extra`.
 	fn bond_extra() -> Weight;
-	/// [`update_hardware`](crate::Pallet::update_hardware).
+	/// Weight of `update_hardware`.
 	fn update_hardware() -> Weight;
-	/// [`set_candidate`](crate::Pallet::set_candidate), on a full list.
+	/// Weight of `set_candidate`.
 	fn set_candidate() -> Weight;
-	/// [`deregister`](crate::Pallet::deregister).
+	/// Weight of `deregister`.
 	fn deregister() -> Weight;
-	/// [`withdraw`](crate::Pallet::withdraw).
+	/// Weight of `withdraw`.
 	fn withdraw() -> Weight;
-	/// [`purge_keys`](crate::Pallet::purge_keys).
+	/// Weight of `purge_keys`.
 	fn purge_keys() -> Weight;
-	/// Recording an output for the beacon.
+	/// Weight of `on_initialize`.
 	fn on_initialize() -> Weight;
-	/// Paying the author and noting its presence.
+	/// Weight of `note_author`.
 	fn note_author() -> Weight;
-	/// The change of session with `c` candidates and as many authorities as fit. Session
-	/// charges a whole block for it; this shows how much of that is used.
-	fn change_session(c: u32) -> Weight;
+	/// Weight of `change_session`.
+	fn change_session(c: u32, ) -> Weight;
 }
 
-/// Values for a runtime with up to 256 candidates and 100 authorities.
-pub struct SubstrateWeight<T>(PhantomData<T>);
+/// What was measured, with the access costs `D` of a database.
+pub struct Measured<D>(PhantomData<D>);
 
-impl<T: frame_system::Config> WeightInfo for SubstrateWeight<T> {
-	/// Reads and writes `Trainers`, `Holds`, `Account`.
+/// What was measured, with the access costs of the runtime's database.
+pub type SubstrateWeight<T> = Measured<<T as frame_system::Config>::DbWeight>;
+
+impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
+	/// Storage: `Hashrate::Trainers` (r:1 w:1)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
 	fn register() -> Weight {
-		Weight::from_parts(80_000_000, 7_000).saturating_add(T::DbWeight::get().reads_writes(3, 3))
+		// At least 57_125_000 ps.
+		Weight::from_parts(59_598_000, 4058)
+			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
 	}
-
-	/// Reads and writes `Trainers`, `Holds`, `Account`.
+	/// Storage: `Hashrate::Trainers` (r:1 w:1)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
 	fn bond_extra() -> Weight {
-		Weight::from_parts(80_000_000, 7_000).saturating_add(T::DbWeight::get().reads_writes(3, 3))
+		// At least 59_960_000 ps.
+		Weight::from_parts(62_353_000, 4058)
+			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
 	}
-
-	/// Reads and writes `Trainers`.
+	/// Storage: `Hashrate::Trainers` (r:1 w:1)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
 	fn update_hardware() -> Weight {
-		Weight::from_parts(30_000_000, 4_000).saturating_add(T::DbWeight::get().reads_writes(1, 1))
+		// At least 13_861_000 ps.
+		Weight::from_parts(14_872_000, 4058)
+			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
-
-	/// Reads `Trainers`, `NextKeys`, `Candidates`, `Now`, and 257 of `Power`; writes
-	/// `Candidates` and `Absence`. About 1.5 us for each decay.
+	/// Storage: `Hashrate::Trainers` (r:1 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Session::NextKeys` (r:1 w:0)
+	/// Proof: `Session::NextKeys` (`max_values`: None, `max_size`: None, mode: `Measured`)
+	/// Storage: `Hashrate::Candidates` (r:1 w:1)
+	/// Proof: `Hashrate::Candidates` (`max_values`: Some(1), `max_size`: Some(8194), added: 8689, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Power` (r:257 w:0)
+	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Timestamp::Now` (r:1 w:0)
+	/// Proof: `Timestamp::Now` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	fn set_candidate() -> Weight {
-		Weight::from_parts(450_000_000, 700_000)
-			.saturating_add(T::DbWeight::get().reads_writes(261, 2))
+		// At least 1_424_820_000 ps.
+		Weight::from_parts(1_516_075_000, 669961)
+			.saturating_add(D::get().reads_writes(261_u64, 1_u64))
 	}
-
-	/// Reads and writes `Trainers`, `Candidates`.
+	/// Storage: `Hashrate::Trainers` (r:1 w:1)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Candidates` (r:1 w:1)
+	/// Proof: `Hashrate::Candidates` (`max_values`: Some(1), `max_size`: Some(8194), added: 8689, mode: `MaxEncodedLen`)
 	fn deregister() -> Weight {
-		Weight::from_parts(60_000_000, 12_000).saturating_add(T::DbWeight::get().reads_writes(2, 2))
+		// At least 55_513_000 ps.
+		Weight::from_parts(75_582_000, 9679)
+			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
 	}
-
-	/// Reads and writes `Trainers`, `Holds`, `Account`; writes `Power`, `Absence`.
+	/// Storage: `Hashrate::Trainers` (r:1 w:1)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Absence` (r:0 w:1)
+	/// Proof: `Hashrate::Absence` (`max_values`: None, `max_size`: Some(56), added: 2531, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Power` (r:0 w:1)
+	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	fn withdraw() -> Weight {
-		Weight::from_parts(90_000_000, 7_000).saturating_add(T::DbWeight::get().reads_writes(3, 5))
+		// At least 56_584_000 ps.
+		Weight::from_parts(59_538_000, 4058)
+			.saturating_add(D::get().reads_writes(3_u64, 5_u64))
 	}
-
-	/// Reads `Candidates`, `CurrentWeights`, `NextWeights`, `Validators`; reads and writes
-	/// `NextKeys`, `ExternallySetKeys`, `Holds`, `Account`; writes two of `KeyOwner`.
+	/// Storage: `Hashrate::Candidates` (r:1 w:0)
+	/// Proof: `Hashrate::Candidates` (`max_values`: Some(1), `max_size`: Some(8194), added: 8689, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::CurrentWeights` (r:1 w:0)
+	/// Proof: `Hashrate::CurrentWeights` (`max_values`: Some(1), `max_size`: Some(4002), added: 4497, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::NextWeights` (r:1 w:0)
+	/// Proof: `Hashrate::NextWeights` (`max_values`: Some(1), `max_size`: Some(4002), added: 4497, mode: `MaxEncodedLen`)
+	/// Storage: `Session::Validators` (r:1 w:0)
+	/// Proof: `Session::Validators` (`max_values`: Some(1), `max_size`: None, mode: `Measured`)
+	/// Storage: `Session::NextKeys` (r:1 w:1)
+	/// Proof: `Session::NextKeys` (`max_values`: None, `max_size`: None, mode: `Measured`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Session::ExternallySetKeys` (r:1 w:0)
+	/// Proof: `Session::ExternallySetKeys` (`max_values`: None, `max_size`: None, mode: `Measured`)
+	/// Storage: `Session::KeyOwner` (r:0 w:2)
+	/// Proof: `Session::KeyOwner` (`max_values`: None, `max_size`: None, mode: `Measured`)
 	fn purge_keys() -> Weight {
-		Weight::from_parts(100_000_000, 30_000)
-			.saturating_add(T::DbWeight::get().reads_writes(8, 6))
+		// At least 134_209_000 ps.
+		Weight::from_parts(156_693_000, 18426)
+			.saturating_add(D::get().reads_writes(8_u64, 5_u64))
 	}
-
-	/// Reads `AuthorVrfRandomness`, `LatestVrf`, `ParentHash`; writes `Outputs`,
-	/// `LatestVrf`.
+	/// Storage: `Babe::AuthorVrfRandomness` (r:1 w:0)
+	/// Proof: `Babe::AuthorVrfRandomness` (`max_values`: Some(1), `max_size`: Some(33), added: 528, mode: `MaxEncodedLen`)
+	/// Storage: `System::ParentHash` (r:1 w:0)
+	/// Proof: `System::ParentHash` (`max_values`: Some(1), `max_size`: Some(32), added: 527, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Outputs` (r:0 w:1)
+	/// Proof: `Hashrate::Outputs` (`max_values`: None, `max_size`: Some(45), added: 2520, mode: `MaxEncodedLen`)
 	fn on_initialize() -> Weight {
-		Weight::from_parts(15_000_000, 2_000).saturating_add(T::DbWeight::get().reads_writes(3, 2))
+		// At least 7_531_000 ps.
+		Weight::from_parts(8_202_000, 1518)
+			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
 	}
-
-	/// Reads and writes two of `Account`, `TotalIssuance`, `SessionBlocks`, `Authored`;
-	/// reads `Validators`; writes `Absence`.
+	/// Storage: `System::Account` (r:2 w:2)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::SessionBlocks` (r:1 w:1)
+	/// Proof: `Hashrate::SessionBlocks` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Authored` (r:1 w:1)
+	/// Proof: `Hashrate::Authored` (`max_values`: Some(1), `max_size`: Some(3202), added: 3697, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Absence` (r:0 w:1)
+	/// Proof: `Hashrate::Absence` (`max_values`: None, `max_size`: Some(56), added: 2531, mode: `MaxEncodedLen`)
 	fn note_author() -> Weight {
-		Weight::from_parts(90_000_000, 14_000).saturating_add(T::DbWeight::get().reads_writes(6, 6))
+		// At least 53_410_000 ps.
+		Weight::from_parts(56_093_000, 6196)
+			.saturating_add(D::get().reads_writes(4_u64, 5_u64))
 	}
-
-	/// Reads `SessionBlocks`, `Authored`, `CurrentWeights`, `NextWeights`, `Candidates`,
-	/// `MinPower`, `Now`, and for each candidate `NextKeys`, `Power`, `Absence`; writes
-	/// `SessionBlocks`, `Authored`, `CurrentWeights`, `NextWeights`, and for each candidate
-	/// `Absence`.
-	fn change_session(c: u32) -> Weight {
-		Weight::from_parts(60_000_000, 30_000)
-			.saturating_add(Weight::from_parts(4_000_000, 8_000).saturating_mul(c.into()))
-			.saturating_add(T::DbWeight::get().reads_writes(7, 4))
-			.saturating_add(T::DbWeight::get().reads_writes(3, 1).saturating_mul(c.into()))
+	/// Storage: `Hashrate::SessionBlocks` (r:1 w:1)
+	/// Proof: `Hashrate::SessionBlocks` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Authored` (r:1 w:0)
+	/// Proof: `Hashrate::Authored` (`max_values`: Some(1), `max_size`: Some(3202), added: 3697, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Candidates` (r:1 w:0)
+	/// Proof: `Hashrate::Candidates` (`max_values`: Some(1), `max_size`: Some(8194), added: 8689, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::CurrentWeights` (r:1 w:1)
+	/// Proof: `Hashrate::CurrentWeights` (`max_values`: Some(1), `max_size`: Some(4002), added: 4497, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Absence` (r:100 w:100)
+	/// Proof: `Hashrate::Absence` (`max_values`: None, `max_size`: Some(56), added: 2531, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::NextWeights` (r:1 w:1)
+	/// Proof: `Hashrate::NextWeights` (`max_values`: Some(1), `max_size`: Some(4002), added: 4497, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::MinPower` (r:1 w:0)
+	/// Proof: `Hashrate::MinPower` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Session::NextKeys` (r:256 w:0)
+	/// Proof: `Session::NextKeys` (`max_values`: None, `max_size`: None, mode: `Measured`)
+	/// Storage: `Hashrate::Power` (r:256 w:0)
+	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Timestamp::Now` (r:1 w:0)
+	/// Proof: `Timestamp::Now` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// `c` was 1 to 256.
+	fn change_session(c: u32, ) -> Weight {
+		// At least 34_341_000 ps.
+		Weight::from_parts(143_664_554, 89166)
+			// Standard error 68_156.
+			.saturating_add(Weight::from_parts(11_612_316, 0).saturating_mul(c.into()))
+			.saturating_add(Weight::from_parts(0, 2735).saturating_mul(c.into()))
+			.saturating_add(D::get().reads_writes(42_u64, 38_u64))
+			.saturating_add(D::get().reads((2_u64).saturating_mul(c.into())))
 	}
 }
 
-/// The same values at RocksDB's speed, for mock runtimes.
+// For tests.
 impl WeightInfo for () {
 	fn register() -> Weight {
-		Weight::from_parts(80_000_000, 7_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(3, 3))
+		Measured::<RocksDbWeight>::register()
 	}
 	fn bond_extra() -> Weight {
-		Weight::from_parts(80_000_000, 7_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(3, 3))
+		Measured::<RocksDbWeight>::bond_extra()
 	}
 	fn update_hardware() -> Weight {
-		Weight::from_parts(30_000_000, 4_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(1, 1))
+		Measured::<RocksDbWeight>::update_hardware()
 	}
 	fn set_candidate() -> Weight {
-		Weight::from_parts(450_000_000, 700_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(261, 2))
+		Measured::<RocksDbWeight>::set_candidate()
 	}
 	fn deregister() -> Weight {
-		Weight::from_parts(60_000_000, 12_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(2, 2))
+		Measured::<RocksDbWeight>::deregister()
 	}
 	fn withdraw() -> Weight {
-		Weight::from_parts(90_000_000, 7_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(3, 5))
+		Measured::<RocksDbWeight>::withdraw()
 	}
 	fn purge_keys() -> Weight {
-		Weight::from_parts(100_000_000, 30_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(8, 6))
+		Measured::<RocksDbWeight>::purge_keys()
 	}
 	fn on_initialize() -> Weight {
-		Weight::from_parts(15_000_000, 2_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(3, 2))
+		Measured::<RocksDbWeight>::on_initialize()
 	}
 	fn note_author() -> Weight {
-		Weight::from_parts(90_000_000, 14_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(6, 6))
+		Measured::<RocksDbWeight>::note_author()
 	}
-	fn change_session(c: u32) -> Weight {
-		Weight::from_parts(60_000_000, 30_000)
-			.saturating_add(Weight::from_parts(4_000_000, 8_000).saturating_mul(c.into()))
-			.saturating_add(RocksDbWeight::get().reads_writes(7, 4))
-			.saturating_add(RocksDbWeight::get().reads_writes(3, 1).saturating_mul(c.into()))
+	fn change_session(c: u32, ) -> Weight {
+		Measured::<RocksDbWeight>::change_session(c, )
 	}
 }

@@ -1,223 +1,337 @@
-//! Weights of the calls and of each step of a job. First values, derived by hand from the
-//! storage that each touches and with ample time; `frame-omni-bencher` replaces this file.
+//! Weights of `pallet_task_market`, measured by `scripts/benchmark-weights` on 2026-11-21.
+//!
+//! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
+//! Written by a program: change the benchmarks, not this file.
+
+#![cfg_attr(rustfmt, rustfmt_skip)]
+#![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
 
 use core::marker::PhantomData;
-use frame_support::{
-	traits::Get,
-	weights::{constants::RocksDbWeight, Weight},
-};
+use frame_support::{traits::Get, weights::{constants::RocksDbWeight, RuntimeDbWeight, Weight}};
 
-/// Weights of the calls of this pallet and of the steps of a job.
+/// Weights that `pallet_task_market` needs.
 pub trait WeightInfo {
-	/// The call.
+	/// Weight of `submit_job`.
 	fn submit_job() -> Weight;
-	/// The call.
+	/// Weight of `order`.
 	fn order() -> Weight;
-	/// The call, for an applicant that displaces another.
+	/// Weight of `apply`.
 	fn apply() -> Weight;
-	/// The call.
+	/// Weight of `cancel`.
 	fn cancel() -> Weight;
-	/// The call, where it does not settle the job.
+	/// Weight of `agree`.
 	fn agree() -> Weight;
-	/// The call.
+	/// Weight of `post_listing`.
 	fn post_listing() -> Weight;
-	/// The call.
+	/// Weight of `remove_listing`.
 	fn remove_listing() -> Weight;
-	/// The call.
+	/// Weight of `forget`.
 	fn forget() -> Weight;
-	/// A look at one height of the agenda and at `n` jobs there that wait on.
-	fn serve(n: u32) -> Weight;
-	/// A look at a job that waits on.
+	/// Weight of `serve`.
+	fn serve(n: u32, ) -> Weight;
+	/// Weight of `look`.
 	fn look() -> Weight;
-	/// Applying ends.
+	/// Weight of `close_applications`.
 	fn close_applications() -> Weight;
-	/// Replicas are drawn from `a` applicants.
-	fn assign(a: u32) -> Weight;
-	/// Training ends.
+	/// Weight of `assign`.
+	fn assign(a: u32, ) -> Weight;
+	/// Weight of `open_reveals`.
 	fn open_reveals() -> Weight;
-	/// Revealing ends.
+	/// Weight of `open_audit`.
 	fn open_audit() -> Weight;
-	/// A job ends, with the most parties to be paid.
+	/// Weight of `settle`.
 	fn settle() -> Weight;
 }
 
-/// Microseconds in the unit of time.
-const MICRO: u64 = 1_000_000;
+/// What was measured, with the access costs `D` of a database.
+pub struct Measured<D>(PhantomData<D>);
 
-/// Weights with the runtime's database.
-pub struct SubstrateWeight<T>(PhantomData<T>);
+/// What was measured, with the access costs of the runtime's database.
+pub type SubstrateWeight<T> = Measured<<T as frame_system::Config>::DbWeight>;
 
-impl<T: frame_system::Config> WeightInfo for SubstrateWeight<T> {
-	/// NextJob (r:1 w:1); account and holds (r:2 w:2); job (w:1); agenda (r:1 w:2).
+impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
+	/// Storage: `TaskMarket::NextJob` (r:1 w:1)
+	/// Proof: `TaskMarket::NextJob` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
+	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:1)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Jobs` (r:0 w:1)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
 	fn submit_job() -> Weight {
-		Weight::from_parts(90 * MICRO, 12_000).saturating_add(T::DbWeight::get().reads_writes(4, 6))
+		// At least 7_256_124_000 ps.
+		Weight::from_parts(8_663_178_000, 3622)
+			.saturating_add(D::get().reads_writes(4_u64, 6_u64))
 	}
-
-	/// As `submit_job`; listing and trainer (r:2).
+	/// Storage: `TaskMarket::Listings` (r:1 w:0)
+	/// Proof: `TaskMarket::Listings` (`max_values`: None, `max_size`: Some(330), added: 2805, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:1 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::NextJob` (r:1 w:1)
+	/// Proof: `TaskMarket::NextJob` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
+	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:1)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Jobs` (r:0 w:1)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
 	fn order() -> Weight {
-		Weight::from_parts(100 * MICRO, 18_000)
-			.saturating_add(T::DbWeight::get().reads_writes(6, 6))
+		// At least 7_299_579_000 ps.
+		Weight::from_parts(9_095_640_000, 4058)
+			.saturating_add(D::get().reads_writes(6_u64, 6_u64))
 	}
-
-	/// Job, applicants, trainer (r:3 w:1); bonds of 64 applicants (r:64); two accounts and their
-	/// holds (r:4 w:4); agenda (r:1 w:3).
+	/// Storage: `Hashrate::Trainers` (r:65 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Jobs` (r:1 w:0)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Applicants` (r:1 w:1)
+	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(2062), added: 4537, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:2 w:2)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:2 w:2)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
 	fn apply() -> Weight {
-		Weight::from_parts(400 * MICRO, 200_000)
-			.saturating_add(T::DbWeight::get().reads_writes(72, 8))
+		// At least 405_303_000 ps.
+		Weight::from_parts(474_636_000, 200410)
+			.saturating_add(D::get().reads_writes(71_u64, 5_u64))
 	}
-
-	/// Job, applicants (r:2 w:1); account and holds (r:2 w:2); agenda (r:1 w:3).
+	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Applicants` (r:1 w:0)
+	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(2062), added: 4537, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
+	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn cancel() -> Weight {
-		Weight::from_parts(100 * MICRO, 20_000)
-			.saturating_add(T::DbWeight::get().reads_writes(5, 6))
+		// At least 96_584_000 ps.
+		Weight::from_parts(109_333_000, 6505)
+			.saturating_add(D::get().reads_writes(5_u64, 6_u64))
 	}
-
-	/// Job (r:1 w:1).
+	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
 	fn agree() -> Weight {
-		Weight::from_parts(40 * MICRO, 6_000).saturating_add(T::DbWeight::get().reads_writes(1, 1))
+		// At least 24_596_000 ps.
+		Weight::from_parts(42_323_000, 6505)
+			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
-
-	/// Trainer (r:1); listing (w:1).
+	/// Storage: `Hashrate::Trainers` (r:1 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Listings` (r:0 w:1)
+	/// Proof: `TaskMarket::Listings` (`max_values`: None, `max_size`: Some(330), added: 2805, mode: `MaxEncodedLen`)
 	fn post_listing() -> Weight {
-		Weight::from_parts(30 * MICRO, 6_000).saturating_add(T::DbWeight::get().reads_writes(1, 1))
+		// At least 13_009_000 ps.
+		Weight::from_parts(14_401_000, 4058)
+			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
-
-	/// Listing (r:1 w:1).
+	/// Storage: `TaskMarket::Listings` (r:1 w:1)
+	/// Proof: `TaskMarket::Listings` (`max_values`: None, `max_size`: Some(330), added: 2805, mode: `MaxEncodedLen`)
 	fn remove_listing() -> Weight {
-		Weight::from_parts(30 * MICRO, 4_000).saturating_add(T::DbWeight::get().reads_writes(1, 1))
+		// At least 10_957_000 ps.
+		Weight::from_parts(12_268_000, 3795)
+			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
-
-	/// Job (r:1 w:1); agenda (w:1); round (w:1); audit (r:1 w:2).
+	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::AuditRecords` (r:1 w:1)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(6313), added: 8788, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:1)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	/// Storage: `Submissions::Rounds` (r:0 w:1)
+	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3158), added: 5633, mode: `MaxEncodedLen`)
 	fn forget() -> Weight {
-		Weight::from_parts(60 * MICRO, 30_000).saturating_add(T::DbWeight::get().reads_writes(2, 5))
+		// At least 39_469_000 ps.
+		Weight::from_parts(49_133_000, 9778)
+			.saturating_add(D::get().reads_writes(2_u64, 4_u64))
 	}
-
-	/// Cursor (r:1 w:1); agenda (r:1); for each job the agenda (r:1 w:1).
-	fn serve(n: u32) -> Weight {
-		Weight::from_parts(15 * MICRO, 4_000)
-			.saturating_add(Weight::from_parts(15 * MICRO, 3_000).saturating_mul(n.into()))
-			.saturating_add(T::DbWeight::get().reads_writes(2, 1))
-			.saturating_add(T::DbWeight::get().reads_writes(1, 1).saturating_mul(n.into()))
+	/// Storage: `TaskMarket::Cursor` (r:1 w:1)
+	/// Proof: `TaskMarket::Cursor` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:101 w:200)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Jobs` (r:100 w:100)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Applicants` (r:100 w:0)
+	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(2062), added: 4537, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Due` (r:100 w:100)
+	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// `n` was 0 to 100.
+	fn serve(n: u32, ) -> Weight {
+		// At least 7_321_000 ps.
+		Weight::from_parts(21_789_220, 3489)
+			// Standard error 365_933.
+			.saturating_add(Weight::from_parts(24_161_972, 0).saturating_mul(n.into()))
+			.saturating_add(Weight::from_parts(0, 5515).saturating_mul(n.into()))
+			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
+			.saturating_add(D::get().reads((4_u64).saturating_mul(n.into())))
+			.saturating_add(D::get().writes((4_u64).saturating_mul(n.into())))
 	}
-
-	/// Agenda (r:2 w:4); job (r:1 w:1); round (r:2); up to 8 models or 2 seeds (r:8).
+	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
+	/// Storage: `Submissions::Rounds` (r:1 w:0)
+	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3158), added: 5633, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
+	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:1)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn look() -> Weight {
-		Weight::from_parts(80 * MICRO, 60_000)
-			.saturating_add(T::DbWeight::get().reads_writes(13, 5))
+		// At least 28_582_000 ps.
+		Weight::from_parts(32_748_000, 6623)
+			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
 	}
-
-	/// Agenda (r:2 w:4); job (r:1 w:1); applicants (r:1).
+	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Applicants` (r:1 w:0)
+	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(2062), added: 4537, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
+	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn close_applications() -> Weight {
-		Weight::from_parts(60 * MICRO, 20_000).saturating_add(T::DbWeight::get().reads_writes(4, 5))
+		// At least 43_554_000 ps.
+		Weight::from_parts(49_814_000, 6505)
+			.saturating_add(D::get().reads_writes(3_u64, 4_u64))
 	}
-
-	/// Agenda (r:2 w:4); job (r:1 w:1); applicants (r:1 w:1); seed (r:3); round (r:1 w:1);
-	/// per applicant its bond (r:1), account and holds (r:2 w:2).
-	fn assign(a: u32) -> Weight {
-		Weight::from_parts(150 * MICRO, 40_000)
-			.saturating_add(Weight::from_parts(60 * MICRO, 9_000).saturating_mul(a.into()))
-			.saturating_add(T::DbWeight::get().reads_writes(8, 7))
-			.saturating_add(T::DbWeight::get().reads_writes(3, 2).saturating_mul(a.into()))
+	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Applicants` (r:1 w:1)
+	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(2062), added: 4537, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:64 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:56 w:56)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:56 w:56)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Storage: `Submissions::Rounds` (r:1 w:1)
+	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3158), added: 5633, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
+	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:1)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	/// `a` was 1 to 64.
+	fn assign(a: u32, ) -> Weight {
+		// At least 56_765_000 ps.
+		Weight::from_parts(65_989_000, 6623)
+			// Standard error 229_537.
+			.saturating_add(Weight::from_parts(41_462_242, 0).saturating_mul(a.into()))
+			.saturating_add(Weight::from_parts(0, 3068).saturating_mul(a.into()))
+			.saturating_add(D::get().reads_writes(5_u64, 5_u64))
+			.saturating_add(D::get().reads((3_u64).saturating_mul(a.into())))
+			.saturating_add(D::get().writes((2_u64).saturating_mul(a.into())))
 	}
-
-	/// Agenda (r:2 w:4); job (r:1 w:1); round (r:1 w:1).
+	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
+	/// Storage: `Submissions::Rounds` (r:1 w:1)
+	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3158), added: 5633, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:10 w:10)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:9 w:9)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
+	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn open_reveals() -> Weight {
-		Weight::from_parts(100 * MICRO, 25_000)
-			.saturating_add(T::DbWeight::get().reads_writes(4, 6))
+		// At least 480_966_000 ps.
+		Weight::from_parts(497_040_000, 27020)
+			.saturating_add(D::get().reads_writes(22_u64, 24_u64))
 	}
-
-	/// Agenda (r:2 w:4); job (r:1 w:1); round (r:1 w:1); 8 models (r:8); audit (r:1 w:2).
+	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
+	/// Storage: `ModelStorage::Blobs` (r:8 w:0)
+	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::AuditRecords` (r:1 w:1)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(6313), added: 8788, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
+	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn open_audit() -> Weight {
-		Weight::from_parts(200 * MICRO, 80_000)
-			.saturating_add(T::DbWeight::get().reads_writes(13, 8))
+		// At least 68_292_000 ps.
+		Weight::from_parts(76_655_000, 21886)
+			.saturating_add(D::get().reads_writes(11_u64, 5_u64))
 	}
-
-	/// Job (r:1 w:1); agenda (r:1 w:3); accounts of submitter, 8 trainers, 48 verifiers and
-	/// jackpot (r:58 w:58); holds (r:9 w:9); power of 8 trainers (r:16 w:16); issuance.
-	/// 115 transfers in all.
+	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(3040), added: 5515, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:7 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Power` (r:7 w:7)
+	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Timestamp::Now` (r:1 w:0)
+	/// Proof: `Timestamp::Now` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:55 w:55)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:9 w:9)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::TotalBurned` (r:1 w:1)
+	/// Proof: `TaskMarket::TotalBurned` (`max_values`: Some(1), `max_size`: Some(16), added: 511, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
+	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn settle() -> Weight {
-		Weight::from_parts(4_000 * MICRO, 300_000)
-			.saturating_add(T::DbWeight::get().reads_writes(86, 89))
+		// At least 4_457_982_000 ps.
+		Weight::from_parts(4_629_727_000, 144155)
+			.saturating_add(D::get().reads_writes(82_u64, 76_u64))
 	}
 }
 
+// For tests.
 impl WeightInfo for () {
 	fn submit_job() -> Weight {
-		Weight::from_parts(90 * MICRO, 12_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(4, 6))
+		Measured::<RocksDbWeight>::submit_job()
 	}
-
 	fn order() -> Weight {
-		Weight::from_parts(100 * MICRO, 18_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(6, 6))
+		Measured::<RocksDbWeight>::order()
 	}
-
 	fn apply() -> Weight {
-		Weight::from_parts(400 * MICRO, 200_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(72, 8))
+		Measured::<RocksDbWeight>::apply()
 	}
-
 	fn cancel() -> Weight {
-		Weight::from_parts(100 * MICRO, 20_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(5, 6))
+		Measured::<RocksDbWeight>::cancel()
 	}
-
 	fn agree() -> Weight {
-		Weight::from_parts(40 * MICRO, 6_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(1, 1))
+		Measured::<RocksDbWeight>::agree()
 	}
-
 	fn post_listing() -> Weight {
-		Weight::from_parts(30 * MICRO, 6_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(1, 1))
+		Measured::<RocksDbWeight>::post_listing()
 	}
-
 	fn remove_listing() -> Weight {
-		Weight::from_parts(30 * MICRO, 4_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(1, 1))
+		Measured::<RocksDbWeight>::remove_listing()
 	}
-
 	fn forget() -> Weight {
-		Weight::from_parts(60 * MICRO, 30_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(2, 5))
+		Measured::<RocksDbWeight>::forget()
 	}
-
-	fn serve(n: u32) -> Weight {
-		Weight::from_parts(15 * MICRO, 4_000)
-			.saturating_add(Weight::from_parts(15 * MICRO, 3_000).saturating_mul(n.into()))
-			.saturating_add(RocksDbWeight::get().reads_writes(2, 1))
-			.saturating_add(RocksDbWeight::get().reads_writes(1, 1).saturating_mul(n.into()))
+	fn serve(n: u32, ) -> Weight {
+		Measured::<RocksDbWeight>::serve(n, )
 	}
-
 	fn look() -> Weight {
-		Weight::from_parts(80 * MICRO, 60_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(13, 5))
+		Measured::<RocksDbWeight>::look()
 	}
-
 	fn close_applications() -> Weight {
-		Weight::from_parts(60 * MICRO, 20_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(4, 5))
+		Measured::<RocksDbWeight>::close_applications()
 	}
-
-	fn assign(a: u32) -> Weight {
-		Weight::from_parts(150 * MICRO, 40_000)
-			.saturating_add(Weight::from_parts(60 * MICRO, 9_000).saturating_mul(a.into()))
-			.saturating_add(RocksDbWeight::get().reads_writes(8, 7))
-			.saturating_add(RocksDbWeight::get().reads_writes(3, 2).saturating_mul(a.into()))
+	fn assign(a: u32, ) -> Weight {
+		Measured::<RocksDbWeight>::assign(a, )
 	}
-
 	fn open_reveals() -> Weight {
-		Weight::from_parts(100 * MICRO, 25_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(4, 6))
+		Measured::<RocksDbWeight>::open_reveals()
 	}
-
 	fn open_audit() -> Weight {
-		Weight::from_parts(200 * MICRO, 80_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(13, 8))
+		Measured::<RocksDbWeight>::open_audit()
 	}
-
 	fn settle() -> Weight {
-		Weight::from_parts(4_000 * MICRO, 300_000)
-			.saturating_add(RocksDbWeight::get().reads_writes(86, 89))
+		Measured::<RocksDbWeight>::settle()
 	}
 }

@@ -13,6 +13,7 @@ use trainyard_primitives::{
 	audit::{AuditPhase, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	commitment,
 	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
+	traits::JobObserver,
 	JobId,
 };
 
@@ -151,6 +152,7 @@ mod benchmarks {
 		let caller = verifier::<T>(MAX_VERIFIERS - 1);
 		let audit = largest::<T>(AuditPhase::Committing { until: u32::MAX });
 		AuditRecords::<T>::insert(JOB, audit);
+		T::Observer::make_waiting(JOB);
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(caller), JOB, H256([4; 32]));
@@ -173,6 +175,7 @@ mod benchmarks {
 			}
 		}
 		AuditRecords::<T>::insert(JOB, audit);
+		T::Observer::make_waiting(JOB);
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(caller.clone()), JOB, findings, SALT);
@@ -191,6 +194,7 @@ mod benchmarks {
 		}
 		audit.groups[MAX_REPLICAS as usize - 1].rescue = Rescue::Asked;
 		AuditRecords::<T>::insert(JOB, audit);
+		T::Observer::make_waiting(JOB);
 		let blob = H256([7; 32]);
 
 		#[block]

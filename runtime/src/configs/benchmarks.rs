@@ -1,8 +1,8 @@
 //! What can be benchmarked: the pallets of our own. The SDK's come with weights.
 
-use crate::{Hashrate, ModelStorage, Runtime, Submissions, TaskMarket, Verification};
+use crate::{Hashrate, ModelStorage, Submissions, TaskMarket, Verification};
 use alloc::{string::String, vec::Vec};
-use frame_benchmarking::{BenchmarkBatch, BenchmarkConfig, BenchmarkError, BenchmarkList};
+use frame_benchmarking::{BenchmarkBatch, BenchmarkConfig, BenchmarkList};
 use frame_support::traits::{StorageInfo, StorageInfoTrait, WhitelistedStorageKeys};
 
 frame_benchmarking::define_benchmarks!(
@@ -15,7 +15,6 @@ frame_benchmarking::define_benchmarks!(
 
 /// The benchmarks and the storage that they touch; `extra`: those that make no weights too.
 pub fn metadata(extra: bool) -> (Vec<BenchmarkList>, Vec<StorageInfo>) {
-	use frame_benchmarking::Benchmarking;
 	let mut list = Vec::new();
 	list_benchmarks!(list, extra);
 	(list, crate::AllPalletsWithSystem::storage_info())
@@ -23,7 +22,6 @@ pub fn metadata(extra: bool) -> (Vec<BenchmarkList>, Vec<StorageInfo>) {
 
 /// Runs what `config` names.
 pub fn dispatch(config: BenchmarkConfig) -> Result<Vec<BenchmarkBatch>, String> {
-	use frame_benchmarking::Benchmarking;
 	let whitelist = crate::AllPalletsWithSystem::whitelisted_storage_keys();
 	let mut batches = Vec::new();
 	let params = (&config, &whitelist);
