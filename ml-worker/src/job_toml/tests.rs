@@ -69,6 +69,17 @@ fn the_shipped_example() {
 }
 
 #[test]
+fn the_shipped_example_that_stops_early() {
+	let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/early-stop.toml");
+	let job = load(&path).unwrap();
+	let mut spec = JobSpec::example();
+	spec.dataset.content_hash = job.spec.dataset.content_hash;
+	spec.training.steps = 6_000;
+	spec.training.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: 1_000_000 });
+	assert_eq!(job.spec, spec);
+}
+
+#[test]
 fn what_is_written_is_read_again() {
 	let mut job = read(&whole()).unwrap();
 	assert_eq!(read(&to_toml(&job)).unwrap(), job);

@@ -60,6 +60,33 @@ fn killed_in_the_middle_it_resumes_to_the_same_bundle() {
 	succeeds(&["verify", text(&killed), "--segments", "5"]);
 }
 
+/// The shipped example: it ends by itself, and verifies like any other.
+#[test]
+fn a_job_that_stops_early_says_so_and_verifies() {
+	let folder = tempfile::tempdir().unwrap();
+	let out = folder.path().join("out");
+	let job = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/early-stop.toml");
+	let estimate = succeeds(&["estimate", text(&job)]);
+	assert!(estimate.contains("may stop early"), "{estimate}");
+	let (code, said, lines) = run(&["train", text(&job), "--out", text(&out)]);
+	assert_eq!(code, 0, "{lines}");
+	let segments = checkpoints(&out) - 1;
+	assert!((3..120).contains(&segments), "{segments}");
+	assert!(said.contains(&format!("early, after {segments} of 120 segments")), "{said}");
+	assert!(lines.contains("stops early"), "{lines}");
+	let verified = succeeds(&["verify", text(&out), "--segments", "all", "--json"]);
+	let verified: serde_json::Value = serde_json::from_str(&verified).unwrap();
+	assert_eq!(verified["passed"], true);
+	assert_eq!(verified["result"]["segments"], segments);
+	assert_eq!(verified["report"]["segments"].as_array().unwrap().len(), segments);
+	// A loss that would let it go on is found.
+	let path = out.join("manifest.json");
+	let mut manifest = json(&path);
+	manifest["checkpoints"][segments]["validation"]["loss"] = 0.0.into();
+	std::fs::write(&path, manifest.to_string()).unwrap();
+	assert_eq!(run(&["verify", text(&out), "--segments", "0"]).0, 1);
+}
+
 #[test]
 #[cfg(unix)]
 fn a_terminated_run_says_how_to_go_on() {

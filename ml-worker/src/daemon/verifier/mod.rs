@@ -38,7 +38,7 @@ use trainyard_primitives::{
 	audit::AuditPhase,
 	commitment,
 	job::{Balance, BlockNumber, JobState, WorkResult},
-	JobId,
+	JobId, H256,
 };
 
 /// How long a node is waited for at the start.
