@@ -1,13 +1,9 @@
-//! Pooling: the largest or the mean of each window, row by row of windows.
+//! Pooling: the largest or the mean of each window.
 //!
-//! A row of results takes in the elements that one tap reads after those of the tap before it;
-//! the windows that a row of results reads through one tap are computed side by side. Windows
-//! of 2 at a distance of 2, the usual ones, take in their four taps at once.
-//!
-//! The gradients add to an element in ascending order of the windows, by row and column. Rows of
-//! windows are taken in ascending order. Of a row of windows, the one further right reads an
-//! element by a tap further left: where its windows are taken side by side, its taps are taken
-//! in descending order.
+//! Several windows of a row are computed side by side, tap by tap. The gradients add to an element
+//! in ascending order of the windows, by row and column. Rows of windows are taken in ascending
+//! order. Of a row of windows, the one further right reads an element by a tap further left:
+//! where the windows of a row are taken tap by tap, the taps are taken in descending order.
 
 use super::super::{Arithmetic, Kernel, Task, PARALLEL_FROM};
 use super::{channels::threads_for, spread};
@@ -55,7 +51,7 @@ impl Pool {
 		self.kernel * self.kernel
 	}
 
-	/// Whether the windows are the usual ones.
+	/// Whether the windows are of 2 at a distance of 2.
 	fn is_halving(&self) -> bool {
 		self.kernel == 2 && self.stride == 2
 	}
@@ -71,32 +67,24 @@ impl Pool {
 		(TASK / self.area().max(1)).max(1)
 	}
 
-	/// What tap `s` of a row of windows reads of a row of the plane: every `stride`-th element
-	/// from the first to the last.
+	/// Where windows begin that are computed `N` at a time, of which there are as many in a row:
+	/// the last ones may be computed twice.
 	#[inline(always)]
-	fn read<'a>(&self, row: &'a [f32], s: usize) -> &'a [f32] {
-		&row[s..][..(self.out_width - 1) * self.stride + 1]
+	fn starts<const N: usize>(&self) -> impl Iterator<Item = usize> {
+		let last = self.out_width - N;
+		(0..self.out_width).step_by(N).map(move |start| start.min(last))
 	}
 
-	/// Calls `f` for each place of a row of results, with its index and what `from`, which
-	/// [`Self::read`] returned, has for it.
+	/// What tap `s` of the `N` windows from `start` on reads of a row of the plane: every `S`-th
+	/// element. `S` is the stride; 0 stands for any where `N` is 1.
 	#[inline(always)]
-	fn join<T>(&self, out: &mut [T], from: &[f32], mut f: impl FnMut(usize, &mut T, f32)) {
-		let out = out.iter_mut().enumerate();
-		// The compiler makes vectors of steps that it knows.
-		match self.stride {
-			1 => out.zip(from).for_each(|((i, out), x)| f(i, out, *x)),
-			2 => {
-				assert!(2 * out.len() <= from.len() + 1);
-				out.for_each(|(i, out)| {
-					// SAFETY: `i` is below the length of `out`, so `2 i` below that of `from`.
-					f(i, out, unsafe { *from.get_unchecked(2 * i) });
-				});
-			}
-			step => {
-				out.zip(from.iter().step_by(step)).for_each(|((i, out), x)| f(i, out, *x));
-			}
-		}
+	fn read<'a, const N: usize, const S: usize>(
+		&self,
+		row: &'a [f32],
+		start: usize,
+		s: usize,
+	) -> &'a [f32] {
+		&row[start * self.stride + s..][..(N - 1) * S + 1]
 	}
 
 	/// Adds a value for each window of a row to what its tap `s` reads of `row`.
@@ -109,6 +97,20 @@ impl Pool {
 			}
 		}
 	}
+}
+
+/// Runs `windows::<N, S>` of a task: `N` windows of a row at a time, which the compiler makes
+/// vectors of, at a distance of `S`.
+macro_rules! side_by_side {
+	($task:expr) => {
+		match ($task.pool.stride, $task.pool.out_width) {
+			(1, 8..) => $task.windows::<8, 1>(),
+			(2, 8..) => $task.windows::<8, 2>(),
+			(1, 4..) => $task.windows::<4, 1>(),
+			(2, 4..) => $task.windows::<4, 2>(),
+			_ => $task.windows::<1, 0>(),
+		}
+	};
 }
 
 /// How the elements of a window become a result.
@@ -201,29 +203,30 @@ struct Forward<'a, R> {
 impl<R: Reduce> Task for Forward<'_, R> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
+		side_by_side!(self);
+	}
+}
+
+impl<R: Reduce> Forward<'_, R> {
+	#[inline(always)]
+	fn windows<const N: usize, const S: usize>(self) {
 		let Self { pool, x, out, .. } = self;
 		let count = pool.count() as f32;
 		let planes = x.chunks_exact(pool.area()).zip(out.chunks_exact_mut(pool.out_area()));
 		for (plane, out) in planes {
 			for (y, out) in out.chunks_exact_mut(pool.out_width).enumerate() {
 				let rows = &plane[y * pool.stride * pool.width..][..pool.kernel * pool.width];
-				if pool.is_halving() {
-					let (above, below) = rows.split_at(pool.width);
-					let (above, below) = (above.chunks_exact(2), below.chunks_exact(2));
-					for ((out, a), b) in out.iter_mut().zip(above).zip(below) {
-						let four = [a[0], a[1], b[0], b[1]];
-						*out = R::end(four.into_iter().fold(R::START, R::take), count);
+				for start in pool.starts::<N>() {
+					let mut results = [R::START; N];
+					for row in rows.chunks_exact(pool.width) {
+						for s in 0..pool.kernel {
+							let read = pool.read::<N, S>(row, start, s);
+							for (i, result) in results.iter_mut().enumerate() {
+								*result = R::take(*result, read[i * S]);
+							}
+						}
 					}
-					continue;
-				}
-				out.fill(R::START);
-				for row in rows.chunks_exact(pool.width) {
-					for s in 0..pool.kernel {
-						pool.join(out, pool.read(row, s), |_, out, x| *out = R::take(*out, x));
-					}
-				}
-				for out in out {
-					*out = R::end(*out, count);
+					out[start..start + N].copy_from_slice(&results.map(|x| R::end(x, count)));
 				}
 			}
 		}
@@ -279,83 +282,47 @@ struct MaxGrad<'a> {
 impl Task for MaxGrad<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
+		side_by_side!(self);
+	}
+}
+
+impl MaxGrad<'_> {
+	#[inline(always)]
+	fn windows<const N: usize, const S: usize>(self) {
+		const NONE: u32 = u32::MAX;
 		let Self { pool, gradient, x, maximum, out } = self;
+		let (width, kernel, each) = (pool.width, pool.kernel, pool.out_area());
 		let planes = out.chunks_exact_mut(pool.area()).zip(x.chunks_exact(pool.area()));
-		let (width, kernel) = (pool.width, pool.kernel);
-		let each = pool.out_area();
 		let results = gradient.chunks_exact(each).zip(maximum.chunks_exact(each));
 		// Of each window of a row, how far its maximum is behind its first element.
-		const NONE: u32 = u32::MAX;
 		let mut found = vec![NONE; pool.out_width];
 		for ((out, x), (gradient, maximum)) in planes.zip(results) {
 			let results = gradient.chunks_exact(pool.out_width);
 			let results = results.zip(maximum.chunks_exact(pool.out_width));
 			for (y, (gradient, maximum)) in results.enumerate() {
 				let start = y * pool.stride * width;
-				let out = &mut out[start..][..kernel * width];
-				let x = &x[start..][..kernel * width];
-				if pool.is_halving() {
-					halving_max_grad(out, x, width, gradient, maximum);
-					continue;
-				}
-				found.fill(NONE);
-				for (r, row) in x.chunks_exact(width).enumerate() {
-					for s in 0..kernel {
-						let place = (r * width + s) as u32;
-						pool.join(&mut found, pool.read(row, s), |i, found, x| {
-							let hit = (x == maximum[i]) & (*found == NONE);
-							*found = if hit { place } else { *found };
-						});
+				let rows = &x[start..][..kernel * width];
+				for start in pool.starts::<N>() {
+					let (mut places, maximum) = ([NONE; N], &maximum[start..start + N]);
+					// Backwards, so that the first of equals stays.
+					for (r, row) in rows.chunks_exact(width).enumerate().rev() {
+						for s in (0..kernel).rev() {
+							let read = pool.read::<N, S>(row, start, s);
+							let place = (r * width + s) as u32;
+							for (i, found) in places.iter_mut().enumerate() {
+								*found = if read[i * S] == maximum[i] { place } else { *found };
+							}
+						}
 					}
+					found[start..start + N].copy_from_slice(&places);
 				}
+				let out = &mut out[start..][..kernel * width];
 				for (i, (place, g)) in found.iter().zip(gradient).enumerate() {
 					if *place != NONE {
 						out[i * pool.stride + *place as usize] += g;
 					}
 				}
 			}
-		}
-	}
-}
-
-/// A row of windows of 2 at a distance of 2, on two rows of a plane: no two of them meet.
-#[inline(always)]
-fn halving_max_grad(out: &mut [f32], x: &[f32], width: usize, gradient: &[f32], maximum: &[f32]) {
-	let (to_above, to_below) = out.split_at_mut(width);
-	let (above, below) = x.split_at(width);
-	let to = [to_above.as_chunks_mut().0, to_below.as_chunks_mut().0];
-	let from = [above.as_chunks().0, below.as_chunks().0];
-	match gradient.len() {
-		8.. => halving_in_chunks::<8>(to, from, gradient, maximum),
-		4.. => halving_in_chunks::<4>(to, from, gradient, maximum),
-		_ => halving_in_chunks::<1>(to, from, gradient, maximum),
-	}
-}
-
-/// The same by `N` windows, of which there are as many: the compiler makes vectors of them. The
-/// last `N` may be computed twice.
-#[inline(always)]
-fn halving_in_chunks<const N: usize>(
-	[to_above, to_below]: [&mut [[f32; 2]]; 2],
-	[above, below]: [&[[f32; 2]]; 2],
-	gradient: &[f32],
-	maximum: &[f32],
-) {
-	// A mask: the compiler makes branches of conditions, which nobody can predict.
-	let pick = |hit: bool, g: f32| f32::from_bits(g.to_bits() & u32::from(hit).wrapping_neg());
-	let windows = gradient.len();
-	for start in (0..windows).step_by(N) {
-		let some = start.min(windows - N)..start.min(windows - N) + N;
-		let (to_above, to_below) = (&mut to_above[some.clone()], &mut to_below[some.clone()]);
-		let (above, below) = (&above[some.clone()], &below[some.clone()]);
-		let (gradient, maximum) = (&gradient[some.clone()], &maximum[some]);
-		for i in 0..N {
-			// To begin at +0 and to add: a gradient of -0 becomes +0.
-			let (g, m) = (gradient[i] + 0.0, maximum[i]);
-			let [a, b] = above[i].map(|x| x == m);
-			let [c, d] = below[i].map(|x| x == m);
-			to_above[i] = [pick(a, g), pick(b & !a, g)];
-			to_below[i] = [pick(c & !(a | b), g), pick(d & !(a | b | c), g)];
 		}
 	}
 }
