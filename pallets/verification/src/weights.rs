@@ -45,8 +45,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Balances::Holds` (r:1 w:1)
 	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
 	fn register() -> Weight {
-		// At least 222_241_000 ps.
-		Weight::from_parts(234_088_000, 38863)
+		// At least 222_111_000 ps.
+		Weight::from_parts(230_032_000, 38863)
 			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
 	}
 	/// Storage: `Verification::Pool` (r:1 w:1)
@@ -54,8 +54,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Verification::LeavingVerifiers` (r:0 w:1)
 	/// Proof: `Verification::LeavingVerifiers` (`max_values`: None, `max_size`: Some(68), added: 2543, mode: `MaxEncodedLen`)
 	fn deregister() -> Weight {
-		// At least 113_379_000 ps.
-		Weight::from_parts(119_187_000, 38863)
+		// At least 113_459_000 ps.
+		Weight::from_parts(119_247_000, 38863)
 			.saturating_add(D::get().reads_writes(1_u64, 2_u64))
 	}
 	/// Storage: `Verification::LeavingVerifiers` (r:1 w:1)
@@ -63,42 +63,48 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Balances::Holds` (r:1 w:1)
 	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
 	fn withdraw() -> Weight {
-		// At least 47_250_000 ps.
-		Weight::from_parts(49_434_000, 3622)
+		// At least 47_261_000 ps.
+		Weight::from_parts(49_143_000, 3622)
 			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
 	}
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
 	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(6313), added: 8788, mode: `MaxEncodedLen`)
-	/// Storage: `TaskMarket::Due` (r:1 w:0)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn commit() -> Weight {
-		// At least 25_207_000 ps.
-		Weight::from_parts(27_391_000, 9778)
-			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
+		// At least 33_880_000 ps.
+		Weight::from_parts(36_725_000, 9778)
+			.saturating_add(D::get().reads_writes(2_u64, 4_u64))
 	}
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
 	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(6313), added: 8788, mode: `MaxEncodedLen`)
 	/// Storage: `System::BlockHash` (r:1 w:0)
 	/// Proof: `System::BlockHash` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
-	/// Storage: `TaskMarket::Due` (r:1 w:0)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::Verdicts` (r:0 w:1)
 	/// Proof: `Verification::Verdicts` (`max_values`: None, `max_size`: Some(8781), added: 11256, mode: `MaxEncodedLen`)
 	fn reveal() -> Weight {
-		// At least 173_338_000 ps.
-		Weight::from_parts(179_467_000, 9778)
-			.saturating_add(D::get().reads_writes(3_u64, 2_u64))
+		// At least 180_238_000 ps.
+		Weight::from_parts(186_427_000, 9778)
+			.saturating_add(D::get().reads_writes(3_u64, 5_u64))
 	}
 	/// Storage: `ModelStorage::Blobs` (r:1 w:0)
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
 	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(6313), added: 8788, mode: `MaxEncodedLen`)
-	/// Storage: `TaskMarket::Due` (r:1 w:0)
+	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn rescue() -> Weight {
-		// At least 26_980_000 ps.
-		Weight::from_parts(29_174_000, 9778)
-			.saturating_add(D::get().reads_writes(3_u64, 1_u64))
+		// At least 34_892_000 ps.
+		Weight::from_parts(37_536_000, 9778)
+			.saturating_add(D::get().reads_writes(3_u64, 4_u64))
 	}
 	/// Storage: `Verification::Pool` (r:1 w:1)
 	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(37378), added: 37873, mode: `MaxEncodedLen`)
@@ -107,8 +113,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Balances::Holds` (r:1 w:1)
 	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
 	fn bond_extra() -> Weight {
-		// At least 113_499_000 ps.
-		Weight::from_parts(122_853_000, 38863)
+		// At least 113_058_000 ps.
+		Weight::from_parts(118_706_000, 38863)
 			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
 	}
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
@@ -124,8 +130,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Verification::LeavingVerifiers` (r:0 w:16)
 	/// Proof: `Verification::LeavingVerifiers` (`max_values`: None, `max_size`: Some(68), added: 2543, mode: `MaxEncodedLen`)
 	fn close_round() -> Weight {
-		// At least 3_353_539_000 ps.
-		Weight::from_parts(3_520_547_000, 181086)
+		// At least 3_343_494_000 ps.
+		Weight::from_parts(3_467_529_000, 181086)
 			.saturating_add(D::get().reads_writes(51_u64, 51_u64))
 	}
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
@@ -134,10 +140,10 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(37378), added: 37873, mode: `MaxEncodedLen`)
 	/// `p` was 1 to 512.
 	fn seat(p: u32, ) -> Weight {
-		// At least 223_543_000 ps.
-		Weight::from_parts(258_867_854, 38863)
-			// Standard error 1_885.
-			.saturating_add(Weight::from_parts(317_451, 0).saturating_mul(p.into()))
+		// At least 228_360_000 ps.
+		Weight::from_parts(259_791_206, 38863)
+			// Standard error 1_183.
+			.saturating_add(Weight::from_parts(308_428, 0).saturating_mul(p.into()))
 			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
 	}
 }
