@@ -6,6 +6,7 @@
 //! are written out for each. All give the bits of the reference in
 //! `trainyard_primitives::strict`; that is what their tests check.
 
+pub mod chain;
 pub mod elementwise;
 pub mod loss;
 pub mod matmul;
