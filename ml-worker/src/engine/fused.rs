@@ -67,19 +67,32 @@ fn reads(kind: &OpKind) -> Option<Reads> {
 	}
 }
 
+/// Where a group that begins with operator `first` ends: before the first operator that can be
+/// part of none; and where one reads a result of the group as a number, which must be there
+/// when a group begins, right behind that result.
+fn end(program: &Program, first: usize) -> usize {
+	let mut made = BTreeMap::new();
+	for (at, op) in program.ops.iter().enumerate().skip(first) {
+		let Some(reads) = reads(&op.kind).filter(|_| op.phase == Phase::Update) else { return at };
+		let numbers = reads.numbers.iter().filter_map(|id| made.get(id));
+		if let Some(last) = numbers.max() {
+			return last + 1;
+		}
+		made.insert(op.out, at);
+	}
+	program.ops.len()
+}
+
 impl Group {
-	/// The longest group that begins with operator `first` of `program`; `None` where that
-	/// operator can be part of none.
+	/// The group that begins with operator `first` of `program`; `None` where that operator can
+	/// be part of none.
 	pub fn at(program: &Program, first: usize) -> Option<Self> {
+		let ops = first..end(program, first);
 		let mut made = BTreeMap::new();
 		let mut chains: Vec<Vec<usize>> = Vec::new();
-		let mut end = first;
-		for (at, op) in program.ops.iter().enumerate().skip(first) {
-			let Some(reads) = reads(&op.kind).filter(|_| op.phase == Phase::Update) else { break };
-			// A number must be there when the group begins.
-			if reads.numbers.iter().any(|id| made.contains_key(id)) {
-				break;
-			}
+		for at in ops.clone() {
+			let op = &program.ops[at];
+			let Some(reads) = reads(&op.kind) else { break };
 			let mut joined: Vec<usize> =
 				reads.each.iter().filter_map(|id| made.get(id).copied()).collect();
 			joined.sort_unstable();
@@ -103,9 +116,7 @@ impl Group {
 			};
 			chains[chain].push(at);
 			made.insert(op.out, chain);
-			end = at + 1;
 		}
-		let ops = first..end;
 		let chains = chains.into_iter().filter(|chain| !chain.is_empty());
 		let chains = chains.map(|chain| Plan::new(program, &ops, chain)).collect();
 		(!ops.is_empty()).then_some(Self { ops, chains })

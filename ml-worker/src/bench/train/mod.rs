@@ -42,31 +42,23 @@ pub struct Row {
 	/// What candle did.
 	pub candle: Side,
 	/// What each kernel did.
-	pub kernels: Vec<KernelSide>,
+	pub kernels: Vec<Side>,
 }
 
 /// What one side did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
+	/// `candle`, or the kernel of the strict engine.
+	pub name: String,
 	/// Median of the steps in a second.
 	pub steps_per_second: f64,
 	/// [`Row::flop`] times that, in 10^9 in a second.
 	pub rate: f64,
+	/// Median of its speed over candle's in the same turn.
+	pub ratio: f64,
 	/// Peak memory in bytes above what there was before the model, see [`peak_memory`]; none
 	/// where it was not measured.
 	pub memory: Option<u64>,
-}
-
-/// What the engine did with a kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KernelSide {
-	/// The kernel.
-	pub kernel: String,
-	/// What it did.
-	#[serde(flatten)]
-	pub side: Side,
-	/// Median of its speed over candle's in the same turn.
-	pub ratio: f64,
 }
 
 /// Who trains.
@@ -77,6 +69,9 @@ pub enum Trainer {
 	/// The strict engine with a kernel.
 	Strict(Kernel),
 }
+
+/// The name of candle's side.
+pub const CANDLE: &str = "candle";
 
 /// Shortest time that one side's steps of a turn may take: clocks and wake-ups do not matter
 /// then.
@@ -184,15 +179,15 @@ pub fn measure(case: Case, kernels: &[Kernel], time: Duration) -> anyhow::Result
 	}
 	let spec = &ready.case.spec;
 	let flop = u64::try_from(lower::training_step(spec).flop())?;
-	let side = |rates: &[f64]| Side {
+	let side = |name: String, rates: &[f64], ratios: &[f64]| Side {
+		name,
 		steps_per_second: median(rates),
 		rate: median(rates) * flop as f64 / 1e9,
+		ratio: median(ratios),
 		memory: None,
 	};
-	let of = |(index, kernel): (usize, &Kernel)| KernelSide {
-		kernel: kernel.to_string(),
-		side: side(&of_kernels[index]),
-		ratio: median(&ratios[index]),
+	let of = |(index, kernel): (usize, &Kernel)| {
+		side(kernel.to_string(), &of_kernels[index], &ratios[index])
 	};
 	Ok(Row {
 		model: ready.case.name.clone(),
@@ -204,7 +199,7 @@ pub fn measure(case: Case, kernels: &[Kernel], time: Duration) -> anyhow::Result
 		turns: of_candle.len(),
 		steps,
 		difference,
-		candle: side(&of_candle),
+		candle: side(CANDLE.into(), &of_candle, &[1.0]),
 		kernels: kernels.iter().enumerate().map(of).collect(),
 	})
 }

@@ -5,7 +5,7 @@ use super::{
 	check_threads, kernels, machine, measured, seconds, thread_counts, threads_title,
 };
 use crate::bench::{
-	train::{self, parse_models, Model, Row, Side, Trainer},
+	train::{self, parse_models, Model, Row, Side, Trainer, CANDLE},
 	Machine,
 };
 use anyhow::Context;
@@ -102,14 +102,11 @@ impl Train {
 		};
 		row.candle.memory = memory(CANDLE)?;
 		for kernel in &mut row.kernels {
-			kernel.side.memory = memory(&kernel.kernel)?;
+			kernel.memory = memory(&kernel.name)?;
 		}
 		Ok(row)
 	}
 }
-
-/// The name of candle's side.
-const CANDLE: &str = "candle";
 
 /// The side of this name.
 fn trainer(side: &str) -> anyhow::Result<Trainer> {
@@ -140,7 +137,7 @@ fn text(report: &Report) -> String {
 			("MiB", Align::Right),
 		];
 		for kernel in &first.kernels {
-			let names = [kernel.kernel.as_str(), "GFLOP/s", "ratio", "MiB", "of candle's"];
+			let names = [kernel.name.as_str(), "GFLOP/s", "ratio", "MiB", "of candle's"];
 			header.extend(names.map(|name| (name, Align::Right)));
 		}
 		let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
@@ -164,10 +161,10 @@ fn cells(row: &Row) -> Vec<String> {
 	cells.extend(side(&row.candle));
 	cells.push(mebibytes(row.candle.memory));
 	for kernel in &row.kernels {
-		cells.extend(side(&kernel.side));
+		cells.extend(side(kernel));
 		cells.push(format!("{:.2}", kernel.ratio));
-		cells.push(mebibytes(kernel.side.memory));
-		let share = kernel.side.memory.zip(row.candle.memory);
+		cells.push(mebibytes(kernel.memory));
+		let share = kernel.memory.zip(row.candle.memory);
 		cells.push(share.map_or_else(not_measured, |(ours, candle)| {
 			format!("{:.2}", ours as f64 / candle as f64)
 		}));
@@ -187,11 +184,16 @@ fn not_measured() -> String {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::bench::train::KernelSide;
 
 	#[test]
 	fn what_was_not_measured_is_said() {
-		let side = |memory| Side { steps_per_second: 2.0, rate: 3.0, memory };
+		let side = |name: &str, ratio, memory| Side {
+			name: name.into(),
+			steps_per_second: 2.0,
+			rate: 3.0,
+			ratio,
+			memory,
+		};
 		let row = |memory| Row {
 			model: "mlp".into(),
 			layers: "784-256-10".into(),
@@ -202,8 +204,8 @@ mod tests {
 			turns: 7,
 			steps: 9,
 			difference: 0.0,
-			candle: side(memory),
-			kernels: vec![KernelSide { kernel: "scalar".into(), side: side(memory), ratio: 1.5 }],
+			candle: side(CANDLE, 1.0, memory),
+			kernels: vec![side("scalar", 1.5, memory)],
 		};
 		let of = |memory| {
 			text(&Report { machine: Machine::here(), rows: vec![row(memory), row(memory)] })

@@ -5,16 +5,18 @@
 use super::{
 	elementwise::{Map1, Map2, Map3, Scale},
 	optimizer::{AdamStep, Ema, EmaSquare, MulAdd},
-	Arithmetic, Kernel, Task,
+	Arithmetic, Kernel, Task, PARALLEL_FROM,
 };
 use rayon::prelude::*;
+use std::{cell::Cell, mem::MaybeUninit, ops::Range};
 
-/// Elements of a chunk: of all operands and results of an AdamW update, 100 KiB at most.
-const CHUNK: usize = 1 << 12;
+/// Elements of a chunk: the results of an AdamW update take 32 KiB.
+const CHUNK: usize = 1 << 11;
 
-/// Elements times links below which a second thread costs more than it brings: at several
-/// cycles each, some ten microseconds of work.
-const PARALLEL_FROM: usize = 1 << 16;
+thread_local! {
+	/// Where the thread puts the results of a chunk.
+	static SPACE: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
+}
 
 /// What a link computes.
 #[derive(Clone, Copy, Debug)]
@@ -52,50 +54,91 @@ pub struct Chain<'a> {
 	pub kept: Vec<bool>,
 }
 
+/// A chunk of a chain, and where its kept results go.
+struct Share<'a> {
+	chain: &'a Chain<'a>,
+	range: Range<usize>,
+	kept: Vec<&'a mut [MaybeUninit<f32>]>,
+}
+
 /// The kept results of each chain, in the order of its links. On rayon's current threads where
 /// it is worth it; their number changes no bit.
 ///
 /// # Panics
 /// Where a link reads what does not stand before it, or inputs differ in length.
 pub fn run(kernel: Kernel, chains: &[Chain<'_>]) -> Vec<Vec<Vec<f32>>> {
-	let len = |chain: &Chain<'_>| chain.inputs.first().map_or(0, |input| input.len());
+	// Not filled with zeros, which would take as long as to write the results.
 	let mut results: Vec<Vec<Vec<f32>>> = chains
 		.iter()
 		.map(|chain| {
 			let kept = chain.kept.iter().filter(|kept| **kept);
-			kept.map(|_| vec![0.0; len(chain)]).collect()
+			kept.map(|_| Vec::with_capacity(chain.len())).collect()
 		})
 		.collect();
-	let mut tasks = Vec::new();
+	let mut shares = Vec::new();
 	for (chain, results) in chains.iter().zip(&mut results) {
-		let mut left: Vec<&mut [f32]> = results.iter_mut().map(Vec::as_mut_slice).collect();
-		for start in (0..len(chain)).step_by(CHUNK) {
-			let end = (start + CHUNK).min(len(chain));
-			let chunk = left.iter_mut().map(|left| {
-				let (chunk, rest) = std::mem::take(left).split_at_mut(end - start);
+		assert!(chain.inputs.iter().all(|input| input.len() == chain.len()));
+		assert_eq!(chain.links.len(), chain.kept.len());
+		let stands = |(before, link): (usize, &Link)| {
+			link.operands.iter().all(|operand| *operand < chain.inputs.len() + before)
+		};
+		assert!(chain.links.iter().enumerate().all(stands));
+		let mut left: Vec<&mut [MaybeUninit<f32>]> = results
+			.iter_mut()
+			.map(|result| &mut result.spare_capacity_mut()[..chain.len()])
+			.collect();
+		for start in (0..chain.len()).step_by(CHUNK) {
+			let range = start..(start + CHUNK).min(chain.len());
+			let kept = left.iter_mut().map(|left| {
+				let (chunk, rest) = std::mem::take(left).split_at_mut(range.len());
 				*left = rest;
 				chunk
 			});
-			tasks.push((chain, start..end, chunk.collect::<Vec<_>>()));
+			shares.push(Share { kept: kept.collect(), chain, range });
 		}
 	}
-	let one = |(chain, range, kept): (&Chain<'_>, std::ops::Range<usize>, Vec<&mut [f32]>)| {
-		let inputs = chain.inputs.iter().map(|input| &input[range.clone()]).collect();
-		let passing = chain.kept.iter().filter(|kept| !**kept).count();
-		let mut space = vec![0.0; passing * range.len()];
-		let (mut kept, mut passing) = (kept.into_iter(), space.chunks_exact_mut(range.len()));
-		let results = chain.kept.iter().filter_map(|is_kept| match is_kept {
-			true => kept.next(),
-			false => passing.next(),
-		});
-		kernel.run(Chunk { inputs, links: &chain.links, results: results.collect() });
-	};
-	let work: usize = chains.iter().map(|chain| len(chain) * chain.links.len()).sum();
+	let work: usize = chains.iter().map(|chain| chain.len() * chain.links.len()).sum();
 	match work < PARALLEL_FROM {
-		true => tasks.into_iter().for_each(one),
-		false => tasks.into_par_iter().for_each(one),
+		true => shares.into_iter().for_each(|share| share.run(kernel)),
+		false => shares.into_par_iter().for_each(|share| share.run(kernel)),
+	}
+	for (chain, results) in chains.iter().zip(&mut results) {
+		for result in results {
+			// SAFETY: the shares of a chain cover all of its range, and each has written all of
+			// its part of every kept result.
+			unsafe { result.set_len(chain.len()) };
+		}
 	}
 	results
+}
+
+impl Chain<'_> {
+	/// Elements of each operand.
+	fn len(&self) -> usize {
+		self.inputs.first().map_or(0, |input| input.len())
+	}
+}
+
+impl Share<'_> {
+	/// Computes every link on the chunk, and writes all of its kept results.
+	fn run(self, kernel: Kernel) {
+		let Self { chain, range, kept } = self;
+		let len = range.len();
+		let mut space = SPACE.take();
+		space.resize(space.len().max(len * chain.links.len()), 0.0);
+		kernel.run(Chunk {
+			inputs: chain.inputs.iter().map(|input| &input[range.clone()]).collect(),
+			links: &chain.links,
+			results: space.chunks_exact_mut(len).take(chain.links.len()).collect(),
+		});
+		let found = space.chunks_exact(len).zip(&chain.kept).filter(|(_, kept)| **kept);
+		for (to, (found, _)) in kept.into_iter().zip(found) {
+			for (to, x) in to.iter_mut().zip(found) {
+				to.write(*x);
+			}
+		}
+		SPACE.set(space);
+	}
 }
 
 /// A chunk of a chain.
