@@ -1,7 +1,7 @@
 //! Strict matrix products against those of stock candle, and against what the processor
 //! can do at most.
 
-use super::median;
+use super::{median, numbers};
 use crate::engine::{
 	kernels::matmul::{matmul, multiply_adds, Operand},
 	Kernel,
@@ -244,18 +244,6 @@ fn peak(kernel: Kernel, threads: usize) -> f64 {
 		let others: Vec<_> = (1..threads).map(|_| scope.spawn(one)).collect();
 		one() + others.into_iter().filter_map(|other| other.join().ok()).sum::<f64>()
 	})
-}
-
-/// Numbers in (-1, 1), the same on each call.
-fn numbers(len: usize, seed: u32) -> Vec<f32> {
-	let mut state = seed;
-	let mut next = || {
-		state ^= state << 13;
-		state ^= state >> 17;
-		state ^= state << 5;
-		(state >> 8) as f32 / 8_388_608.0 - 1.0
-	};
-	(0..len).map(|_| next()).collect()
 }
 
 /// The cases that a list of sizes names, separated by commas: `N` (a square product),

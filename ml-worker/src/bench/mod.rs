@@ -5,6 +5,8 @@
 //! turns' ratios.
 
 pub mod matmul;
+pub mod memory;
+pub mod train;
 
 use crate::{bundle::manifest::MadeBy, engine::Kernel};
 use serde::{Deserialize, Serialize};
@@ -63,6 +65,18 @@ pub fn median(values: &[f64]) -> f64 {
 		len if len % 2 == 1 => sorted[len / 2],
 		len => (sorted[len / 2 - 1] + sorted[len / 2]) / 2.0,
 	}
+}
+
+/// Numbers in (-1, 1), the same on each call.
+fn numbers(len: usize, seed: u32) -> Vec<f32> {
+	let mut state = seed;
+	let mut next = || {
+		state ^= state << 13;
+		state ^= state >> 17;
+		state ^= state << 5;
+		(state >> 8) as f32 / 8_388_608.0 - 1.0
+	};
+	(0..len).map(|_| next()).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,12 @@
 //! Executes operator lists on candle tensors.
 
-use super::{kernels::Kernel, ops, EngineError, State};
+use super::{
+	fused::Group,
+	kernels::Kernel,
+	ops,
+	state::{elements, State},
+	EngineError,
+};
 use candle_core::Tensor;
 use trainyard_primitives::{
 	ops::{Program, Role, TensorDecl, TensorId},
@@ -19,11 +25,24 @@ pub struct Given<'a> {
 	pub state: &'a State,
 }
 
-/// A list, and when each of its tensors is read last, so that it is freed behind that.
+/// A list, in stages.
 pub struct Plan {
 	program: Program,
-	/// For each operator, local tensors that nothing reads behind it.
-	dead: Vec<Vec<TensorId>>,
+	stages: Vec<Stage>,
+}
+
+/// What is executed at a time.
+struct Stage {
+	work: Work,
+	/// Local tensors that nothing reads behind it, so that they are freed.
+	dead: Vec<TensorId>,
+}
+
+enum Work {
+	/// An operator, by its number, and the shape of its result.
+	One(usize, Vec<usize>),
+	/// Operators of the update.
+	Group(Group),
 }
 
 /// The tensors that are left when a list has run: what was given, and all results.
@@ -47,7 +66,24 @@ impl Plan {
 				dead[at].push(id);
 			}
 		}
-		Self { program, dead }
+		let (mut stages, mut at) = (Vec::new(), 0);
+		while at < program.ops.len() {
+			let work = match Group::at(&program, at) {
+				Some(group) => Work::Group(group),
+				None => {
+					let shape = program.tensor(program.ops[at].out).map(|out| &out.shape);
+					let shape = shape.into_iter().flatten().map(|extent| *extent as usize);
+					Work::One(at, shape.collect())
+				}
+			};
+			let end = match &work {
+				Work::Group(group) => group.ops().end,
+				Work::One(at, _) => at + 1,
+			};
+			stages.push(Stage { work, dead: dead[at..end].concat() });
+			at = end;
+		}
+		Self { program, stages }
 	}
 
 	/// The list.
@@ -65,14 +101,20 @@ impl Plan {
 		};
 		let values = self.program.tensors.iter().map(value).collect();
 		let mut all = Values { program: &self.program, values };
-		for (op, dead) in self.program.ops.iter().zip(&self.dead) {
-			let shape: Vec<usize> = self
-				.program
-				.tensor(op.out)
-				.map_or(vec![], |out| out.shape.iter().map(|extent| *extent as usize).collect());
-			let read = |id| all.tensor(id);
-			let out = ops::apply(kernel, &op.kind, given.moment, &shape, read)?;
-			all.values[op.out as usize] = Some(out);
+		for Stage { work, dead } in &self.stages {
+			match work {
+				Work::One(at, shape) => {
+					let op = &self.program.ops[*at];
+					let read = |id| all.tensor(id);
+					let out = ops::apply(kernel, &op.kind, given.moment, shape, read)?;
+					all.values[op.out as usize] = Some(out);
+				}
+				Work::Group(group) => {
+					for (id, out) in group.run(kernel, &self.program, &all)? {
+						all.values[id as usize] = Some(out);
+					}
+				}
+			}
 			for id in dead {
 				all.values[*id as usize] = None;
 			}
@@ -88,6 +130,11 @@ impl Values<'_> {
 			let tensor = self.program.tensor(id).map_or("?".into(), |t| t.name.clone());
 			EngineError::State { tensor, what: "it is missing".into() }
 		})
+	}
+
+	/// The only element of tensor `id`, of shape `[1]`.
+	pub fn number(&self, id: TensorId) -> Result<f32, EngineError> {
+		Ok(elements(self.tensor(id)?)?.slice().first().copied().unwrap_or_default())
 	}
 
 	/// The first tensor with this role.

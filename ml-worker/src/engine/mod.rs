@@ -7,10 +7,12 @@
 //!
 //! candle stores the tensors; its own operators and its autograd are not used, for their
 //! order of operations depends on the machine. Every operator of the list is a candle
-//! custom operator ([`ops`]) around one of our [`kernels`].
+//! custom operator ([`ops`]) around one of our [`kernels`]; the elementwise ones of the update
+//! are executed together ([`fused`]).
 
 mod environment;
 mod execute;
+mod fused;
 mod images;
 pub mod kernels;
 mod ops;
@@ -26,7 +28,8 @@ use execute::{Given, Plan};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 use trainyard_primitives::{
-	init, lower,
+	init,
+	lower::{self, StateTensor},
 	ops::Role,
 	order,
 	spec::{Input, JobSpec, SpecError},
@@ -166,6 +169,8 @@ pub struct Engine {
 	kernel: Kernel,
 	/// Labels of a row.
 	labels: usize,
+	/// What the specification asks of a state.
+	state: Vec<StateTensor>,
 	step: Plan,
 	/// For each slice of the validation rows: its rows, and the list.
 	evaluation: Vec<(std::ops::Range<usize>, Arc<Plan>)>,
@@ -199,6 +204,7 @@ impl Engine {
 			evaluation: evaluation_slices(spec),
 			order: Mutex::new(None),
 			labels: spec.labels_per_row() as usize,
+			state: lower::state(spec),
 			spec: spec.clone(),
 			seed,
 			data,
@@ -260,18 +266,36 @@ impl Engine {
 		if step >= steps {
 			return Err(EngineError::NoSuchStep { step, steps });
 		}
-		state.check_shapes(&self.spec)?;
+		state.check(&self.state)?;
+		let (next, trace) = in_pool(|| self.next(state, step))?;
+		state.tensors.extend(next);
+		Ok(trace)
+	}
+
+	/// The state behind `state`, which `step` steps have made.
+	fn next(
+		&self,
+		state: &State,
+		step: u32,
+	) -> Result<(Vec<(String, Tensor)>, StepTrace), EngineError> {
 		let (features, labels) = self.batch(step)?;
 		let moment = Moment { seed: self.seed, step };
 		let values = self.step.run(self.kernel, Given { features, labels, state, moment })?;
-		let mut next = Vec::new();
+		let mut next = Vec::with_capacity(self.state.len());
+		let mut diverged = false;
 		for (new, old) in self.step.program().next_state() {
 			let name = &self.step.program().tensors[old as usize].name;
 			let tensor = values.tensor(new)?;
+			// Where what an optimizer keeps is NaN, so is the parameter at that place, which is
+			// computed from it: to look at the parameters is enough.
+			let kept = name.starts_with(lower::OPTIMIZER_PREFIX);
+			diverged |= !kept && state::has_nan(tensor)?;
+			next.push((name.clone(), tensor.clone()));
+		}
+		for (name, tensor) in next.iter().filter(|_| diverged) {
 			if state::has_nan(tensor)? {
 				return Err(EngineError::NotANumber { step, tensor: name.clone() });
 			}
-			next.push((name.clone(), tensor.clone()));
 		}
 		let trace = StepTrace {
 			loss: values.role(Role::Loss)?.to_vec1::<f32>()?.first().copied().unwrap_or_default(),
@@ -280,8 +304,7 @@ impl Engine {
 		if trace.loss.is_nan() {
 			return Err(EngineError::NotANumber { step, tensor: "loss".into() });
 		}
-		state.tensors.extend(next);
-		Ok(trace)
+		Ok((next, trace))
 	}
 
 	/// Scores the parameters of `state` on the validation rows.
@@ -291,7 +314,11 @@ impl Engine {
 
 	/// [`Self::evaluate`], and the loss of each validation label, in their order.
 	pub fn evaluate_labels(&self, state: &State) -> Result<(Evaluation, Vec<f32>), EngineError> {
-		state.check_shapes(&self.spec)?;
+		state.check(&self.state)?;
+		in_pool(|| self.score(state))
+	}
+
+	fn score(&self, state: &State) -> Result<(Evaluation, Vec<f32>), EngineError> {
 		let table = &self.data.validation;
 		let (mut losses, mut correct) = (Vec::with_capacity(table.y.len()), 0u32);
 		for (rows, plan) in &self.evaluation {
@@ -350,6 +377,15 @@ impl Engine {
 				order
 			}
 		}
+	}
+}
+
+/// Runs `f` on one of rayon's threads, this one where it is one: operators that share out work
+/// from there do not hand it over from thread to thread each time.
+fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+	match rayon::current_thread_index() {
+		Some(_) => f(),
+		None => rayon::scope(|_| f()),
 	}
 }
 

@@ -1,12 +1,15 @@
 //! Training states.
 
 use super::EngineError;
-use candle_core::{DType, Tensor};
+use candle_core::{CpuStorage, DType, Storage, StorageRef, Tensor};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+	collections::{BTreeMap, BTreeSet},
+	ops::Range,
+};
 use trainyard_primitives::{
 	bundle::{state_hash, Dtype, TensorDigest},
-	lower,
+	lower::{self, StateTensor},
 	spec::JobSpec,
 	H256,
 };
@@ -52,20 +55,29 @@ impl State {
 
 	/// Whether the tensors are exactly those that `spec` asks for, in name, type and shape.
 	pub fn check_shapes(&self, spec: &JobSpec) -> Result<(), EngineError> {
-		let mut known = BTreeSet::new();
-		for expected in lower::state(spec) {
+		self.check(&lower::state(spec))
+	}
+
+	/// [`Self::check_shapes`] for a specification that asks for these tensors.
+	pub(super) fn check(&self, expected: &[StateTensor]) -> Result<(), EngineError> {
+		for expected in expected {
 			let Some(tensor) = self.tensors.get(&expected.name) else {
 				return Err(wrong(&expected.name, "it is missing"));
 			};
 			check_dtype(&expected.name, tensor)?;
-			let shape: Vec<usize> = expected.shape.iter().map(|d| *d as usize).collect();
-			if tensor.dims() != shape {
+			let shape = expected.shape.iter().map(|extent| *extent as usize);
+			if !shape.clone().eq(tensor.dims().iter().copied()) {
+				let shape: Vec<usize> = shape.collect();
 				let what = format!("its shape is {:?}, not {shape:?}", tensor.dims());
 				return Err(wrong(&expected.name, &what));
 			}
-			known.insert(expected.name);
 		}
-		match self.tensors.keys().find(|name| !known.contains(*name)) {
+		// Names differ, so as many as expected are those expected.
+		if self.tensors.len() == expected.len() {
+			return Ok(());
+		}
+		let known: BTreeSet<&String> = expected.iter().map(|tensor| &tensor.name).collect();
+		match self.tensors.keys().find(|name| !known.contains(name)) {
 			Some(name) => Err(wrong(name, "the model has no such tensor")),
 			None => Ok(()),
 		}
@@ -95,18 +107,60 @@ fn check_dtype(name: &str, tensor: &Tensor) -> Result<(), EngineError> {
 
 /// Whether a binary32 tensor holds neither NaN nor infinity.
 pub(super) fn is_finite(tensor: &Tensor) -> Result<bool, EngineError> {
-	Ok(tensor.flatten_all()?.to_vec1::<f32>()?.iter().all(|x| x.is_finite()))
+	Ok(elements(tensor)?.slice().iter().all(|x| x.is_finite()))
+}
+
+/// The elements of a binary32 tensor, row major.
+pub enum Elements<'a> {
+	/// Where they lie.
+	Lent(StorageRef<'a>, Range<usize>),
+	/// A copy, of a tensor that has gaps, another order, or lies on another device.
+	Copied(Vec<f32>),
+}
+
+impl Elements<'_> {
+	/// The elements.
+	pub fn slice(&self) -> &[f32] {
+		match self {
+			Elements::Lent(storage, range) => match &**storage {
+				Storage::Cpu(CpuStorage::F32(values)) => &values[range.clone()],
+				// Not lent.
+				_ => &[],
+			},
+			Elements::Copied(values) => values,
+		}
+	}
+}
+
+/// The elements of a binary32 tensor, without a copy where they lie in order.
+pub fn elements(tensor: &Tensor) -> Result<Elements<'_>, EngineError> {
+	let (storage, layout) = tensor.storage_and_layout();
+	if let (Storage::Cpu(CpuStorage::F32(_)), Some((start, end))) =
+		(&*storage, layout.contiguous_offsets())
+	{
+		return Ok(Elements::Lent(storage, start..end));
+	}
+	drop(storage);
+	Ok(Elements::Copied(tensor.flatten_all()?.to_vec1()?))
 }
 
 /// Whether a binary32 tensor holds a NaN.
 pub fn has_nan(tensor: &Tensor) -> Result<bool, EngineError> {
-	Ok(tensor.flatten_all()?.to_vec1::<f32>()?.iter().any(|x| x.is_nan()))
+	/// Elements between two looks at the result: without any in between, vectors are compared.
+	const STRETCH: usize = 1 << 10;
+	let elements = elements(tensor)?;
+	let mut stretches = elements.slice().chunks(STRETCH);
+	Ok(stretches.any(|x| x.iter().fold(false, |any, x| any | x.is_nan())))
 }
 
 /// The elements of a binary32 tensor, row major, little endian.
 pub fn bytes(tensor: &Tensor) -> Result<Vec<u8>, EngineError> {
-	let values = tensor.flatten_all()?.to_vec1::<f32>()?;
-	Ok(values.iter().flat_map(|x| x.to_le_bytes()).collect())
+	let elements = elements(tensor)?;
+	let mut bytes = vec![0; size_of_val(elements.slice())];
+	for (to, x) in bytes.chunks_exact_mut(size_of::<f32>()).zip(elements.slice()) {
+		to.copy_from_slice(&x.to_le_bytes());
+	}
+	Ok(bytes)
 }
 
 fn blake2_256(bytes: &[u8]) -> H256 {

@@ -6,6 +6,7 @@
 //! are written out for each, and convolutions ([`images`]) are made of their tiles. All give the
 //! bits of the reference in `trainyard_primitives::strict`; that is what their tests check.
 
+pub mod chain;
 pub mod elementwise;
 pub mod images;
 pub mod loss;
@@ -22,7 +23,8 @@ pub use trainyard_primitives::strict::{Arithmetic, Soft};
 /// `neon`.
 pub const KERNEL_VARIABLE: &str = "TRAINYARD_KERNEL";
 
-/// Elements (or multiply-adds) below which threads cost more than they bring.
+/// Elements (or multiply-adds) below which threads cost more than they bring: to wake another
+/// thread takes some 20 microseconds, and so many additions 45.
 pub const PARALLEL_FROM: usize = 1 << 18;
 
 /// Fused multiply-add and root in hardware. Only right where the instruction exists:
