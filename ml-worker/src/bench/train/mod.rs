@@ -111,7 +111,7 @@ impl Ready {
 	fn new(case: Case) -> anyhow::Result<Self> {
 		let data = case.data();
 		let rows = Rows::new(&case.spec, data.train.clone())?;
-		let state = Engine::initial_state(&case.spec, &SEED)?;
+		let state = Engine::initial_state(&case.spec, &SEED, None)?;
 		Ok(Self { case, data: Arc::new(data), rows, state })
 	}
 
@@ -255,10 +255,10 @@ pub fn peak_memory(case: &Case, trainer: Trainer) -> anyhow::Result<Option<u64>>
 	let mut training = match (trainer, rows) {
 		(Trainer::Strict(kernel), _) => {
 			let engine = Engine::with_kernel(&case.spec, SEED, data, kernel)?;
-			Training::Strict(Box::new((engine, Engine::initial_state(&case.spec, &SEED)?)))
+			Training::Strict(Box::new((engine, Engine::initial_state(&case.spec, &SEED, None)?)))
 		}
 		(Trainer::Candle, rows) => {
-			let state = Engine::initial_state(&case.spec, &SEED)?;
+			let state = Engine::initial_state(&case.spec, &SEED, None)?;
 			let rows = rows.map_or_else(|| Rows::new(&case.spec, case.data().train), Ok)?;
 			Training::Candle(Box::new(Stock::new(&case.spec, SEED, &state, rows)?))
 		}

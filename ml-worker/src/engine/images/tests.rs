@@ -60,7 +60,7 @@ fn a_cnn_trains_to_the_reference_state() {
 		state.tensors.iter().map(|(name, t)| (name.clone(), values(t))).collect()
 	};
 	let program = lower::training_step(&spec);
-	let mut expected = vectors(&Engine::initial_state(&spec, &seed).unwrap());
+	let mut expected = vectors(&Engine::initial_state(&spec, &seed, None).unwrap());
 	let kernels = Kernel::supported();
 	let new = |kernel| Engine::with_kernel(&spec, seed, data.clone(), kernel).unwrap();
 	let engine = new(kernels[0]);
@@ -78,7 +78,7 @@ fn a_cnn_trains_to_the_reference_state() {
 		for threads in [1, 2, 8] {
 			let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
 			let engine = new(kernel);
-			let mut state = Engine::initial_state(&spec, &seed).unwrap();
+			let mut state = Engine::initial_state(&spec, &seed, None).unwrap();
 			for step in 0..spec.training.steps {
 				let trace = pool.install(|| engine.step(&mut state, step)).unwrap();
 				assert_eq!(trace.loss.to_bits(), losses[step as usize], "{kernel} {step}");
