@@ -24,7 +24,7 @@ pub struct JobView<AccountId> {
 	pub spec: JobSpec,
 	/// What is offered.
 	pub terms: Terms,
-	/// Work of one replica.
+	/// Work of one replica; the most, where the job may stop early.
 	pub work: MicroUt,
 	/// Deposit of one trainer.
 	#[serde(with = "crate::text::decimal")]

@@ -82,7 +82,7 @@ fn a_job_that_stops_early_says_so_and_verifies() {
 	// A loss that would let it go on is found.
 	let path = out.join("manifest.json");
 	let mut manifest = json(&path);
-	manifest["checkpoints"][segments]["validation"]["loss"] = 0.0.into();
+	manifest["checkpoints"][segments]["validation"]["loss"] = 0.0f64.into();
 	std::fs::write(&path, manifest.to_string()).unwrap();
 	assert_eq!(run(&["verify", text(&out), "--segments", "0"]).0, 1);
 }
