@@ -120,7 +120,7 @@ fn a_run_interrupted_around_its_early_stop_ends_with_the_same_bytes() {
 	let never = AtomicBool::new(false);
 	let progress = &mut |at: &Progress| seen.push((at.step, at.steps, at.stops_early));
 	let options = TrainOptions { out: &whole, resume: false, cheat: None, progress, stop: &never };
-	let bundle = run(&spec, SEED, &data, options).unwrap();
+	let bundle = run(&spec, SEED, &InputPaths::data(&data), options).unwrap();
 	assert_eq!(bundle.manifest().segments(), 3);
 	assert_eq!(seen.last(), Some(&(30, 60, true)));
 	assert!(seen[..seen.len() - 1].iter().all(|(step, _, stops)| *step < 30 && !stops));

@@ -299,7 +299,7 @@ fn a_run_that_stopped_early_is_accepted_at_every_segment() {
 	assert_eq!(evidence, longer);
 	assert_eq!(required_files(&t.manifest(), &[0]), [0, 10, 30].map(checkpoint_file));
 
-	let full = full(&t.out, Choice::All, None).unwrap();
+	let full = full(&t.out, Choice::All, &InputArgs::default()).unwrap();
 	assert!(full.passed, "{full:?}");
 	assert_eq!((full.result, full.report.segments.len()), (t.result, 3));
 	let rules = full.report.rules.unwrap();
@@ -311,7 +311,8 @@ fn a_run_that_stopped_early_is_accepted_at_every_segment() {
 	let to = tempfile::tempdir().unwrap();
 	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
 	let never = AtomicBool::new(false);
-	let verdict = audit(to.path(), &t.spec, SEED, t.data.clone(), t.result, &[1], &never).unwrap();
+	let verdict =
+		audit(to.path(), &t.spec, SEED, t.inputs.clone(), t.result, &[1], &never).unwrap();
 	assert_eq!(verdict.0, t.audit(&[1]));
 }
 
@@ -475,7 +476,7 @@ fn a_fine_tuned_bundle_is_checked_by_itself() {
 	}
 
 	// A rescue archive holds the model too.
-	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, &[2])).unwrap();
+	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, 6, &[2])).unwrap();
 	assert!(archive.len() as u64 <= trainyard_primitives::blob::rescue_bytes(&t.spec, 1));
 	let to = tempfile::tempdir().unwrap();
 	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
