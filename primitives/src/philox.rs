@@ -3,7 +3,8 @@
 //!
 //! Any word of any stream can be computed alone, so shuffles and initial weights are the
 //! same on one thread, on many, and on an accelerator. A [`Stream`] is keyed by a seed and
-//! a name; its counter is (index low, index high, step, 0).
+//! a name; its counter is (index low, index high, step, 0). What computes a block is always
+//! inlined, so that a loop over blocks can be vectorised where it is compiled.
 
 use crate::H256;
 use alloc::vec::Vec;
@@ -24,12 +25,14 @@ const ROUNDS: u32 = 10;
 const DOMAIN: &[u8] = b"trainyard/philox/v1";
 
 /// High and low half of the 64-bit product.
+#[inline(always)]
 fn multiply(a: u32, b: u32) -> (u32, u32) {
 	let product = u64::from(a).wrapping_mul(u64::from(b));
 	((product >> 32) as u32, product as u32)
 }
 
 /// The four words at `counter` under `key`.
+#[inline(always)]
 pub fn philox4x32_10(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
 	let ([mut c0, mut c1, mut c2, mut c3], [mut k0, mut k1]) = (counter, key);
 	for _ in 0..ROUNDS {
@@ -90,6 +93,7 @@ impl Stream {
 	}
 
 	/// The four words of block `index` at `step`: counter (index low, index high, step, 0).
+	#[inline(always)]
 	pub fn block(&self, step: u32, index: u64) -> [u32; 4] {
 		philox4x32_10([index as u32, (index >> 32) as u32, step, 0], self.key)
 	}
@@ -108,6 +112,7 @@ impl Stream {
 
 /// The odd multiple of 2^-24 in (-1, 1) that the upper 24 bits of `word` choose, uniform and
 /// symmetric about 0: with `n = word >> 8`, `(2 n + 1 - 2^24) / 2^24`. Exact in binary32.
+#[inline(always)]
 pub fn symmetric(word: u32) -> f32 {
 	const HALF_RANGE: i32 = 1 << 24;
 	let odd = ((word >> 8) as i32).wrapping_mul(2).wrapping_add(1).wrapping_sub(HALF_RANGE);

@@ -1,6 +1,8 @@
 //! The engine against the reference executor, against candle's autograd and against
 //! calculus.
 
+mod autograd;
+
 use super::*;
 use candle_core::{DType, Var, D};
 use std::collections::BTreeMap;
@@ -118,7 +120,23 @@ fn every_kernel_trains_to_the_reference_state() {
 	}
 }
 
-/// Jobs with operators that have no kernel of their own.
+/// A transformer on text of three tokens.
+fn text_spec() -> (JobSpec, Arc<Data>) {
+	let (mut spec, _) = small_spec(vec![6], ADAM);
+	spec.dataset.format = DataFormat::Text;
+	spec.dataset.feature_divisor = 1;
+	spec.training.steps = 12;
+	spec.model =
+		Model::Transformer { layers: 1, heads: 2, width: 4, mlp_factor: 2, dropout_nano: 1_000 };
+	let tokens = |rows: usize| {
+		let token = |i: usize| ((i * i + i / 3) % 3) as u32;
+		let x = (0..rows * 5).map(|i| token(i) as f32).collect();
+		Table { features: 5, x, y: (1..=rows * 5).map(token).collect() }
+	};
+	(spec, Arc::new(Data { train: tokens(50), validation: tokens(12) }))
+}
+
+/// Jobs with other layers than those of an MLP, and with every option.
 fn other_specs() -> Vec<(JobSpec, Arc<Data>)> {
 	let (mut options, data) = small_spec(vec![6], SGD);
 	let t = &mut options.training;
@@ -146,45 +164,49 @@ fn other_specs() -> Vec<(JobSpec, Arc<Data>)> {
 	let data = Data { train: synthetic(50, 60, 3), validation: synthetic(12, 60, 3) };
 	all.push((cnn, Arc::new(data)));
 
-	let mut text = options;
-	text.dataset.format = DataFormat::Text;
-	text.dataset.feature_divisor = 1;
-	text.training.input_noise_nano = 0;
-	text.training.loss = Loss::CrossEntropy;
-	text.training.optimizer = ADAM;
-	text.model =
-		Model::Transformer { layers: 1, heads: 2, width: 4, mlp_factor: 2, dropout_nano: 1_000 };
-	let tokens = |rows: usize| {
-		let token = |i: usize| ((i * i + i / 3) % 3) as u32;
-		let x = (0..rows * 5).map(|i| token(i) as f32).collect();
-		Table { features: 5, x, y: (1..=rows * 5).map(token).collect() }
-	};
-	all.push((text, Arc::new(Data { train: tokens(50), validation: tokens(12) })));
+	let (mut text, data) = text_spec();
+	text.training.schedule = options.training.schedule;
+	text.training.warmup_steps = options.training.warmup_steps;
+	text.training.clip_norm_nano = options.training.clip_norm_nano;
+	if let Model::Transformer { dropout_nano, .. } = &mut text.model {
+		*dropout_nano = 200_000_000;
+	}
+	all.push((text, data));
 	all
 }
 
 #[test]
-fn operators_without_a_kernel_run_on_the_reference() {
+fn every_kernel_trains_every_model_to_the_reference_state() {
 	for (spec, data) in other_specs() {
 		let (program, scoring) = (lower::training_step(&spec), lower::evaluation(&spec));
-		let engine = Engine::new(&spec, seed(), data.clone()).unwrap();
-		let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
-		let mut expected = as_vectors(&state);
+		let mut expected = as_vectors(&Engine::initial_state(&spec, &seed(), None).unwrap());
+		let mut runs: Vec<(Engine, State)> = Kernel::supported()
+			.into_iter()
+			.map(|kernel| {
+				let engine = Engine::with_kernel(&spec, seed(), data.clone(), kernel).unwrap();
+				(engine, Engine::initial_state(&spec, &seed(), None).unwrap())
+			})
+			.collect();
 		for step in 0..spec.training.steps {
-			let (x, y) = batch(&engine, step);
+			let (x, y) = batch(&runs[0].0, step);
 			let moment = Moment { seed: seed(), step };
 			let values = exec::run_at(&program, &x, &y, &expected, moment).unwrap();
 			let loss = values.role(&program, Role::Loss)[0];
 			values.advance(&program, &mut expected);
-			assert_eq!(engine.step(&mut state, step).unwrap().loss.to_bits(), loss.to_bits());
-			assert_eq!(as_vectors(&state), expected, "{step}");
+			for (engine, state) in &mut runs {
+				let trace = engine.step(state, step).unwrap();
+				assert_eq!(trace.loss.to_bits(), loss.to_bits());
+				assert_eq!(as_vectors(state), expected, "{} at {step}", engine.kernel());
+			}
 		}
 		let (x, y) = (&data.validation.x, &data.validation.y);
 		let values = exec::run(&scoring, x, y, &expected).unwrap();
-		let score = engine.evaluate(&state).unwrap();
-		assert_eq!(score.loss.to_bits(), values.role(&scoring, Role::Loss)[0].to_bits());
-		assert_eq!(score.rows as usize, y.len());
-		state.check_shapes(&spec).unwrap();
+		for (engine, state) in &runs {
+			let score = engine.evaluate(state).unwrap();
+			assert_eq!(score.loss.to_bits(), values.role(&scoring, Role::Loss)[0].to_bits());
+			assert_eq!(score.rows as usize, y.len());
+			state.check_shapes(&spec).unwrap();
+		}
 	}
 }
 

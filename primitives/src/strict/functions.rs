@@ -33,7 +33,9 @@ impl Arithmetic for Soft {
 	}
 }
 
-/// Shorthand: the binary32 with these bits.
+/// Shorthand: the binary32 with these bits. A call to it that is not inlined would keep the loops
+/// around it from being vectorised.
+#[inline(always)]
 pub(super) const fn f(bits: u32) -> f32 {
 	f32::from_bits(bits)
 }
@@ -171,38 +173,32 @@ pub fn relu(x: f32) -> f32 {
 ///
 /// The polynomials are those of M. Giles, "Approximating the erfinv function" (GPU
 /// Computing Gems 2, 2010), single precision; `(1 - x)(1 + x)` is `fma(-x, x, 1)`.
-pub fn inverse_normal(x: f32) -> f32 {
-	const CENTRE: [f32; 9] = [
-		f(0x32F1_6588),
-		f(0x34B8_4B36),
-		f(0xB66C_7357),
-		f(0xB693_5AC1),
-		f(0x3965_32DB),
-		f(0xBAA4_5408),
-		f(0xBB88_E4EF),
-		f(0x3E7C_8F63),
-		f(0x3FC0_2E2F),
-	];
-	const TAIL: [f32; 9] = [
-		f(0xB951_F09B),
-		f(0x38D3_B56B),
-		f(0x3AB0_DC72),
-		f(0xBB70_BDE7),
-		f(0x3BBC_127B),
-		f(0xBBF9_C5D7),
-		f(0x3C1A_A57E),
-		f(0x3F80_36DB),
-		f(0x4035_4F7E),
+#[inline(always)]
+pub fn inverse_normal_with<A: Arithmetic>(x: f32) -> f32 {
+	// Coefficients of the centre and of the tail: one is chosen, so that vectors need not part.
+	const P: [[f32; 2]; 9] = [
+		[f(0x32F1_6588), f(0xB951_F09B)],
+		[f(0x34B8_4B36), f(0x38D3_B56B)],
+		[f(0xB66C_7357), f(0x3AB0_DC72)],
+		[f(0xB693_5AC1), f(0xBB70_BDE7)],
+		[f(0x3965_32DB), f(0x3BBC_127B)],
+		[f(0xBAA4_5408), f(0xBBF9_C5D7)],
+		[f(0xBB88_E4EF), f(0x3C1A_A57E)],
+		[f(0x3E7C_8F63), f(0x3F80_36DB)],
+		[f(0x3FC0_2E2F), f(0x4035_4F7E)],
 	];
 	/// Square root of 2, rounded.
 	const SQRT_2: f32 = f(0x3FB5_04F3);
-	let w = -log(soft_fma(-x, x, 1.0));
-	let p = if w < 5.0 {
-		horner::<Soft, 9>(w - 2.5, CENTRE)
-	} else {
-		horner::<Soft, 9>(sqrt(w) - 3.0, TAIL)
-	};
+	let w = -log_with::<A>(A::fma(-x, x, 1.0));
+	let centre = w < 5.0;
+	let t = if centre { w - 2.5 } else { A::sqrt(w) - 3.0 };
+	let p = horner::<A, 9>(t, P.map(|[near, far]| if centre { near } else { far }));
 	SQRT_2 * (p * x)
+}
+
+/// The inverse normal distribution, see [`inverse_normal_with`].
+pub fn inverse_normal(x: f32) -> f32 {
+	inverse_normal_with::<Soft>(x)
 }
 
 /// FLOP of [`inverse_normal`] as written, by the longer of its two ways: log; 9 fused

@@ -25,8 +25,8 @@ pub use cosine::{cos_pi, cos_pi_with};
 pub use erf::{erf, erf_with, ERF_FLOP};
 pub use fma::fma;
 pub use functions::{
-	exp, exp_with, inverse_normal, log, log_with, relu, sqrt, Arithmetic, Soft, EXP_FLOP,
-	INVERSE_NORMAL_FLOP, LOG_FLOP,
+	exp, exp_with, inverse_normal, inverse_normal_with, log, log_with, relu, sqrt, Arithmetic,
+	Soft, EXP_FLOP, INVERSE_NORMAL_FLOP, LOG_FLOP,
 };
 pub use reduce::{dot, max, sum, DOT_BLOCK, LANES, SUM_BLOCK};
 pub use sigmoid::{sigmoid, sigmoid_with, tanh, tanh_with, SIGMOID_FLOP, TANH_FLOP};

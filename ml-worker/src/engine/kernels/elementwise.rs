@@ -1,19 +1,29 @@
 //! Operators whose every output depends on the elements at its own place.
 
-use super::{Arithmetic, Kernel, Task, PARALLEL_FROM};
+use super::{
+	rows::{by_rows, part},
+	Arithmetic, Kernel, Task, PARALLEL_FROM,
+};
 use rayon::prelude::*;
 
-/// Elements that one thread takes at a time.
-const CHUNK: usize = PARALLEL_FROM / 8;
+/// Chunks of the fewest elements that are worth threads.
+const CHUNKS: usize = 8;
 
 /// `f` at one place of one, two or three operands.
 pub trait Map1: Copy + Sync {
+	/// How many times as long as an addition it takes, roughly: what takes long is worth threads
+	/// from fewer elements on.
+	const WORK: usize = 1;
+
 	/// The output.
 	fn at<A: Arithmetic>(self, x: f32) -> f32;
 }
 
 /// See [`Map1`].
 pub trait Map2: Copy + Sync {
+	/// See [`Map1::WORK`].
+	const WORK: usize = 1;
+
 	/// The output.
 	fn at<A: Arithmetic>(self, x: f32, y: f32) -> f32;
 }
@@ -25,13 +35,12 @@ pub trait Map3: Copy + Sync {
 }
 
 /// One operand.
-pub fn map1(kernel: Kernel, f: impl Map1, x: &[f32]) -> Vec<f32> {
+pub fn map1<F: Map1>(kernel: Kernel, f: F, x: &[f32]) -> Vec<f32> {
 	let mut out = vec![0.0; x.len()];
 	let run = |(out, x): (&mut [f32], &[f32])| kernel.run(One { f, x, out });
-	if x.len() < PARALLEL_FROM {
-		run((&mut out, x));
-	} else {
-		out.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK)).for_each(run);
+	match chunk(x.len(), F::WORK) {
+		None => run((&mut out, x)),
+		Some(chunk) => out.par_chunks_mut(chunk).zip(x.par_chunks(chunk)).for_each(run),
 	}
 	out
 }
@@ -40,15 +49,16 @@ pub fn map1(kernel: Kernel, f: impl Map1, x: &[f32]) -> Vec<f32> {
 ///
 /// # Panics
 /// Where the operands differ in length.
-pub fn map2(kernel: Kernel, f: impl Map2, x: &[f32], y: &[f32]) -> Vec<f32> {
+pub fn map2<F: Map2>(kernel: Kernel, f: F, x: &[f32], y: &[f32]) -> Vec<f32> {
 	assert_eq!(x.len(), y.len());
 	let mut out = vec![0.0; x.len()];
 	let run = |(out, (x, y)): (&mut [f32], (&[f32], &[f32]))| kernel.run(Two { f, x, y, out });
-	if x.len() < PARALLEL_FROM {
-		run((&mut out, (x, y)));
-	} else {
-		let operands = x.par_chunks(CHUNK).zip(y.par_chunks(CHUNK));
-		out.par_chunks_mut(CHUNK).zip(operands).for_each(run);
+	match chunk(x.len(), F::WORK) {
+		None => run((&mut out, (x, y))),
+		Some(chunk) => {
+			let operands = x.par_chunks(chunk).zip(y.par_chunks(chunk));
+			out.par_chunks_mut(chunk).zip(operands).for_each(run);
+		}
 	}
 	out
 }
@@ -63,13 +73,20 @@ pub fn map3(kernel: Kernel, f: impl Map3, x: &[f32], y: &[f32], z: &[f32]) -> Ve
 	let run = |(out, ((x, y), z)): (&mut [f32], ((&[f32], &[f32]), &[f32]))| {
 		kernel.run(Three { f, x, y, z, out })
 	};
-	if x.len() < PARALLEL_FROM {
-		run((&mut out, ((x, y), z)));
-	} else {
-		let operands = x.par_chunks(CHUNK).zip(y.par_chunks(CHUNK)).zip(z.par_chunks(CHUNK));
-		out.par_chunks_mut(CHUNK).zip(operands).for_each(run);
+	match chunk(x.len(), 1) {
+		None => run((&mut out, ((x, y), z))),
+		Some(chunk) => {
+			let operands = x.par_chunks(chunk).zip(y.par_chunks(chunk)).zip(z.par_chunks(chunk));
+			out.par_chunks_mut(chunk).zip(operands).for_each(run);
+		}
 	}
 	out
+}
+
+/// Elements that one thread takes at a time; none where a second thread is not worth it.
+fn chunk(len: usize, work: usize) -> Option<usize> {
+	let from = PARALLEL_FROM / work;
+	(len >= from).then_some(from / CHUNKS)
 }
 
 struct One<'a, F> {
@@ -157,22 +174,28 @@ impl Map1 for Scale {
 	}
 }
 
+/// `x + y`.
+#[derive(Clone, Copy, Debug)]
+pub struct Add;
+
+impl Map2 for Add {
+	#[inline(always)]
+	fn at<A: Arithmetic>(self, x: f32, y: f32) -> f32 {
+		x + y
+	}
+}
+
 /// `a[i, j] + row[j]` for rows of `row`'s length.
 pub fn add_row(kernel: Kernel, a: &[f32], row: &[f32]) -> Vec<f32> {
-	let mut out = a.to_vec();
-	if row.is_empty() {
-		return out;
-	}
-	let run = |out: &mut [f32]| kernel.run(AddRow { row, out });
-	if out.len() < PARALLEL_FROM {
-		run(&mut out);
-	} else {
-		out.par_chunks_mut(row.len() * (CHUNK / row.len()).max(1)).for_each(run);
-	}
+	let mut out = vec![0.0; a.len()];
+	by_rows(&mut out, row.len(), 1, |first, out| {
+		kernel.run(AddRow { a: part(a, first, row.len(), out), row, out });
+	});
 	out
 }
 
 struct AddRow<'a> {
+	a: &'a [f32],
 	row: &'a [f32],
 	out: &'a mut [f32],
 }
@@ -180,9 +203,10 @@ struct AddRow<'a> {
 impl Task for AddRow<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
-		for out in self.out.chunks_exact_mut(self.row.len()) {
-			for (out, x) in out.iter_mut().zip(self.row) {
-				*out += x;
+		let cols = self.row.len();
+		for (out, a) in self.out.chunks_exact_mut(cols).zip(self.a.chunks_exact(cols)) {
+			for ((out, a), x) in out.iter_mut().zip(a).zip(self.row) {
+				*out = a + x;
 			}
 		}
 	}

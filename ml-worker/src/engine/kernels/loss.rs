@@ -1,107 +1,49 @@
-//! Softmax cross-entropy by rows.
+//! Softmax cross-entropy and squared error by rows.
 
 use super::{
-	reduce::{sum, sum_block},
+	elementwise::{map1, Map1},
+	reduce::{maximum, sum_of},
+	rows::{by_rows, part, LONG},
 	Arithmetic, Kernel, Task, PARALLEL_FROM,
 };
-use rayon::prelude::*;
-use trainyard_primitives::strict::{exp_with, log_with, SUM_BLOCK};
-
-/// Runs `run` on each row of `out`, with the row of `x` at its place, on threads where the
-/// rows together are large.
-fn by_row(x: &[f32], out: &mut [f32], cols: usize, run: impl Fn(usize, &[f32], &mut [f32]) + Sync) {
-	if cols == 0 {
-		return;
-	}
-	if x.len() < PARALLEL_FROM / 8 {
-		let rows = x.chunks(cols).zip(out.chunks_mut(cols)).enumerate();
-		rows.for_each(|(i, (x, out))| run(i, x, out));
-	} else {
-		let rows = x.par_chunks(cols).zip(out.par_chunks_mut(cols)).enumerate();
-		rows.for_each(|(i, (x, out))| run(i, x, out));
-	}
-}
+use trainyard_primitives::strict::{exp_with, log_with};
 
 /// Per row `(x - m) - l` with `m` the maximum and `l` the logarithm of the sum of
 /// `exp(x - m)`.
 pub fn log_softmax(kernel: Kernel, logits: &[f32], cols: usize) -> Vec<f32> {
 	let mut out = vec![0.0; logits.len()];
-	by_row(logits, &mut out, cols, |_, x, out| {
-		if cols <= SUM_BLOCK {
-			return kernel.run(LogSoftmaxRow { x, out });
-		}
-		// Rows longer than a block of the sum need its recursion.
-		let mut m = 0.0;
-		kernel.run(Maximum { x, out: &mut m });
-		let mut exps = vec![0.0; cols];
-		kernel.run(ShiftedExp { x, m, exps: &mut exps });
-		let total = sum(kernel, &exps);
-		kernel.run(SubtractLog { x, m, total, out });
+	by_rows(&mut out, cols, LONG, |first, out| {
+		kernel.run(LogSoftmax { x: part(logits, first, cols, out), cols, out });
 	});
 	out
 }
 
-/// The largest, a zero always +0, minus infinity of none; see `strict::max`.
-#[inline(always)]
-fn maximum(x: &[f32]) -> f32 {
-	x.iter().fold(f32::NEG_INFINITY, |m, x| if *x > m { *x } else { m }) + 0.0
-}
-
-struct LogSoftmaxRow<'a> {
+struct LogSoftmax<'a> {
 	x: &'a [f32],
+	cols: usize,
 	out: &'a mut [f32],
 }
 
-impl Task for LogSoftmaxRow<'_> {
+impl Task for LogSoftmax<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
-		let m = maximum(self.x);
-		ShiftedExp { x: self.x, m, exps: self.out }.run::<A>();
-		let total = sum_block(self.out);
-		SubtractLog { x: self.x, m, total, out: self.out }.run::<A>();
-	}
-}
-
-struct Maximum<'a> {
-	x: &'a [f32],
-	out: &'a mut f32,
-}
-
-impl Task for Maximum<'_> {
-	#[inline(always)]
-	fn run<A: Arithmetic>(self) {
-		*self.out = maximum(self.x);
-	}
-}
-
-struct ShiftedExp<'a> {
-	x: &'a [f32],
-	m: f32,
-	exps: &'a mut [f32],
-}
-
-impl Task for ShiftedExp<'_> {
-	#[inline(always)]
-	fn run<A: Arithmetic>(self) {
-		for (out, x) in self.exps.iter_mut().zip(self.x) {
-			*out = exp_with::<A>(x - self.m);
+		let Self { x, cols, out } = self;
+		for (x, out) in x.chunks_exact(cols).zip(out.chunks_exact_mut(cols)) {
+			let m = maximum(x);
+			for (out, x) in out.iter_mut().zip(x) {
+				*out = x - m;
+			}
 		}
-	}
-}
-
-struct SubtractLog<'a> {
-	x: &'a [f32],
-	m: f32,
-	total: f32,
-	out: &'a mut [f32],
-}
-
-impl Task for SubtractLog<'_> {
-	#[inline(always)]
-	fn run<A: Arithmetic>(self) {
-		let l = log_with::<A>(self.total);
-		for (out, x) in self.out.iter_mut().zip(self.x) {
-			*out = (x - self.m) - l;
+		// Of all rows at once: rows may be short.
+		let mut exps = vec![0.0; out.len()];
+		for (e, x) in exps.iter_mut().zip(out.iter()) {
+			*e = exp_with::<A>(*x);
+		}
+		for (e, out) in exps.chunks_exact(cols).zip(out.chunks_exact_mut(cols)) {
+			let l = log_with::<A>(sum_of(e, e, |e, _| e));
+			for out in out {
+				*out -= l;
+			}
 		}
 	}
 }
@@ -121,27 +63,34 @@ pub fn row_loss(log_p: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 pub fn row_loss_grad(kernel: Kernel, log_p: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	let mut out = vec![0.0; log_p.len()];
 	let rows = labels.len() as f32;
-	by_row(log_p, &mut out, cols, |i, x, out| {
-		kernel.run(GradRow { x, label: labels[i] as usize, rows, out });
+	by_rows(&mut out, cols, LONG, |first, out| {
+		let x = part(log_p, first, cols, out);
+		kernel.run(RowLossGrad { x, labels: &labels[first..], rows, cols, out });
 	});
 	out
 }
 
-struct GradRow<'a> {
+struct RowLossGrad<'a> {
 	x: &'a [f32],
-	label: usize,
+	labels: &'a [u32],
 	rows: f32,
+	cols: usize,
 	out: &'a mut [f32],
 }
 
-impl Task for GradRow<'_> {
+impl Task for RowLossGrad<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
-		for (out, x) in self.out.iter_mut().zip(self.x) {
+		let Self { x, labels, rows, cols, out } = self;
+		for (out, x) in out.iter_mut().zip(x) {
 			// Subtracting +0 from exp, which is never -0, changes nothing.
-			*out = exp_with::<A>(*x) / self.rows;
+			*out = exp_with::<A>(*x) / rows;
 		}
-		self.out[self.label] = (exp_with::<A>(self.x[self.label]) - 1.0) / self.rows;
+		let pairs = x.chunks_exact(cols).zip(out.chunks_exact_mut(cols));
+		for ((x, out), label) in pairs.zip(labels) {
+			let label = *label as usize;
+			out[label] = (exp_with::<A>(x[label]) - 1.0) / rows;
+		}
 	}
 }
 
@@ -161,4 +110,65 @@ pub fn correct(logits: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 		}
 	};
 	logits.chunks(cols.max(1)).zip(labels).map(hit).collect()
+}
+
+/// Outputs less their targets: 1 at the label of each row, otherwise +0, which changes nothing.
+fn differences(outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
+	let mut out = outputs.to_vec();
+	for (row, label) in out.chunks_exact_mut(cols.max(1)).zip(labels) {
+		row[*label as usize] -= 1.0;
+	}
+	out
+}
+
+/// Per row `sum((x - t) * (x - t)) / cols` with `t` 1 at its label, otherwise +0.
+///
+/// # Panics
+/// Where a label is not below `cols`.
+pub fn squared_loss(kernel: Kernel, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
+	let differences = differences(outputs, labels, cols);
+	let mut out = vec![0.0; differences.len() / cols.max(1)];
+	by_rows(&mut out, 1, cols.clamp(1, PARALLEL_FROM), |first, out| {
+		let d = &differences[first * cols..][..out.len() * cols];
+		kernel.run(MeanSquares { d, cols, out });
+	});
+	out
+}
+
+struct MeanSquares<'a> {
+	d: &'a [f32],
+	cols: usize,
+	out: &'a mut [f32],
+}
+
+impl Task for MeanSquares<'_> {
+	#[inline(always)]
+	fn run<A: Arithmetic>(self) {
+		for (out, d) in self.out.iter_mut().zip(self.d.chunks_exact(self.cols)) {
+			*out = sum_of(d, d, |d, _| d * d) / self.cols as f32;
+		}
+	}
+}
+
+/// Gradient of the mean of [`squared_loss`]: `(d + d) / count` with `d = x - t` and `count` the
+/// number of elements.
+///
+/// # Panics
+/// Where a label is not below `cols`.
+pub fn squared_loss_grad(kernel: Kernel, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
+	let count = outputs.len() as f32;
+	map1(kernel, Share { count }, &differences(outputs, labels, cols))
+}
+
+/// `(d + d) / count`.
+#[derive(Clone, Copy)]
+struct Share {
+	count: f32,
+}
+
+impl Map1 for Share {
+	#[inline(always)]
+	fn at<A: Arithmetic>(self, d: f32) -> f32 {
+		(d + d) / self.count
+	}
 }

@@ -6,15 +6,22 @@
 //! are written out for each, and convolutions ([`images`]) are made of their tiles. All give the
 //! bits of the reference in `trainyard_primitives::strict`; that is what their tests check.
 
+pub mod activations;
+pub mod attention;
+pub mod axes;
 pub mod chain;
 pub mod elementwise;
+pub mod embedding;
 pub mod images;
 pub mod loss;
 pub mod matmul;
+pub mod norm;
 pub mod optimizer;
+pub mod random;
 pub mod reduce;
+mod rows;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::{fmt, str::FromStr};
 pub use trainyard_primitives::strict::{Arithmetic, Soft};

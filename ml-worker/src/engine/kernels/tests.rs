@@ -12,7 +12,7 @@ use trainyard_primitives::strict;
 
 /// What numbers a case is made of.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Style {
+pub(in crate::engine) enum Style {
 	/// Uniform in (-1, 1).
 	Plain,
 	/// Any finite bits: all magnitudes.
@@ -25,7 +25,7 @@ pub(super) enum Style {
 	Coarse,
 }
 
-pub(super) fn style() -> impl Strategy<Value = Style> {
+pub(in crate::engine) fn style() -> impl Strategy<Value = Style> {
 	prop_oneof![
 		Just(Style::Plain),
 		Just(Style::Wild),
@@ -35,7 +35,7 @@ pub(super) fn style() -> impl Strategy<Value = Style> {
 	]
 }
 
-pub(super) fn values(len: usize, seed: u64, style: Style) -> Vec<f32> {
+pub(in crate::engine) fn values(len: usize, seed: u64, style: Style) -> Vec<f32> {
 	let mut state = seed.wrapping_mul(2).wrapping_add(0x9E37_79B9_7F4A_7C15) | 1;
 	let mut next = || {
 		state ^= state << 13;
@@ -66,7 +66,7 @@ pub(super) fn values(len: usize, seed: u64, style: Style) -> Vec<f32> {
 }
 
 /// Equal bits; NaN equals NaN, for its bits are not defined.
-pub(super) fn same(found: &[f32], expected: &[f32]) -> Result<(), TestCaseError> {
+pub(in crate::engine) fn same(found: &[f32], expected: &[f32]) -> Result<(), TestCaseError> {
 	prop_assert_eq!(found.len(), expected.len());
 	for (i, (f, e)) in found.iter().zip(expected).enumerate() {
 		prop_assert!(
@@ -112,7 +112,7 @@ fn check_matmul(
 }
 
 /// Lengths around the boundaries of blocks and lanes, and any others.
-pub(super) fn length(most: usize) -> impl Strategy<Value = usize> {
+pub(in crate::engine) fn length(most: usize) -> impl Strategy<Value = usize> {
 	let edges = vec![0, 1, 2, 15, 16, 17, 511, 512, 513, 1_023, 1_024, 1_025, 1_536, 2_049];
 	let edges: Vec<usize> = edges.into_iter().filter(|edge| *edge <= most).collect();
 	prop_oneof![prop::sample::select(edges), 0..=most]

@@ -130,11 +130,13 @@ pub fn operator<'a, E: From<ExecError>>(
 		OpKind::ActivationGrad { function, gradient, at, .. } => {
 			zip_map(read(gradient)?, read(at)?, |g, at| function.gradient::<Soft>(g, at))
 		}
-		OpKind::BatchMatMul { a, b, transpose_a, transpose_b, m, n, k, .. } => {
-			let area = |rows: u32, cols: u32| (rows as usize).saturating_mul(cols as usize).max(1);
-			let pairs = read(a)?.chunks(area(m, k)).zip(read(b)?.chunks(area(k, n)));
-			let transposed = (transpose_a, transpose_b);
-			pairs.flat_map(|(a, b)| matmul(a, b, transposed, [m, n, k])).collect()
+		OpKind::BatchMatMul { a, b, transpose_a, transpose_b, batch, m, n, k } => {
+			let area = |rows: u32, cols: u32| (rows as usize).saturating_mul(cols as usize);
+			let (a, b, transposed) = (read(a)?, read(b)?, (transpose_a, transpose_b));
+			(0..batch as usize)
+				.map(|index| (part(a, index, area(m, k)), part(b, index, area(k, n))))
+				.flat_map(|(a, b)| matmul(a, b, transposed, [m, n, k]))
+				.collect()
 		}
 		OpKind::SwapAxes { x, a, b, inner, .. } => rows::swap_axes(read(x)?, a, b, inner),
 		OpKind::Conv2d { x, weight, window, filters } => {
@@ -205,6 +207,12 @@ pub fn operator<'a, E: From<ExecError>>(
 		}
 		OpKind::LearningRate { schedule } => alloc::vec![schedule.at(moment.step)],
 	})
+}
+
+/// Part `index` of parts of `len` elements.
+fn part(data: &[f32], index: usize, len: usize) -> &[f32] {
+	let start = index.saturating_mul(len);
+	data.get(start..start.saturating_add(len)).unwrap_or_default()
 }
 
 /// `m` rows of `n` dot products of length `k`.
