@@ -57,7 +57,10 @@ pub enum BundleError {
 	)]
 	NoManifest(PathBuf),
 	/// The manifest cannot be understood.
-	#[error("{path} cannot be read: {why}")]
+	#[error(
+		"{path} cannot be read: {why}. Get it again from where it is whole, or remove it to begin \
+		 again in the same folder"
+	)]
 	Manifest {
 		/// The manifest.
 		path: PathBuf,

@@ -3,7 +3,7 @@
 use super::{kernels::Kernel, ops, EngineError, State};
 use candle_core::Tensor;
 use trainyard_primitives::{
-	ops::{Program, Role, TensorDecl, TensorId},
+	ops::{Op, Program, Role, TensorDecl, TensorId},
 	strict::exec::Moment,
 };
 
@@ -18,6 +18,9 @@ pub struct Given<'a> {
 	/// The state, checked against the specification.
 	pub state: &'a State,
 }
+
+/// Looks on while a list is executed.
+pub type Watcher<'a> = &'a mut dyn FnMut(&Op, &str, &Tensor) -> Result<(), EngineError>;
 
 /// A list, and when each of its tensors is read last, so that it is freed behind that.
 pub struct Plan {
@@ -55,8 +58,14 @@ impl Plan {
 		&self.program
 	}
 
-	/// Executes the list.
-	pub fn run(&self, kernel: Kernel, given: Given<'_>) -> Result<Values<'_>, EngineError> {
+	/// Executes the list; `see` is shown every operator with the name and the value of what it
+	/// made.
+	pub fn run(
+		&self,
+		kernel: Kernel,
+		given: Given<'_>,
+		see: Watcher<'_>,
+	) -> Result<Values<'_>, EngineError> {
 		let value = |tensor: &TensorDecl| match tensor.role {
 			Role::Features => Some(given.features.clone()),
 			Role::Labels => Some(given.labels.clone()),
@@ -72,6 +81,7 @@ impl Plan {
 				.map_or(vec![], |out| out.shape.iter().map(|extent| *extent as usize).collect());
 			let read = |id| all.tensor(id);
 			let out = ops::apply(kernel, &op.kind, given.moment, &shape, read)?;
+			see(op, self.program.tensor(op.out).map_or("", |out| &out.name), &out)?;
 			all.values[op.out as usize] = Some(out);
 			for id in dead {
 				all.values[*id as usize] = None;

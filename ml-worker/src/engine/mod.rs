@@ -11,17 +11,19 @@
 
 mod environment;
 mod execute;
+mod fault;
 pub mod kernels;
 mod ops;
 mod state;
 #[cfg(test)]
 mod tests;
 
+pub use fault::{Fault, MadeBy};
 pub use kernels::{Kernel, UnsupportedKernel, KERNEL_VARIABLE};
 pub use state::State;
 
 use candle_core::{Device, Tensor};
-use execute::{Given, Plan};
+use execute::{Given, Plan, Watcher};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 use trainyard_primitives::{
@@ -223,6 +225,15 @@ impl Engine {
 	/// and may be taken in any order: each finds its batch by its number. On an error the
 	/// state is unchanged.
 	pub fn step(&self, state: &mut State, step: u32) -> Result<StepTrace, EngineError> {
+		self.step_watched(state, step, &mut |_, _, _| Ok(()))
+	}
+
+	fn step_watched(
+		&self,
+		state: &mut State,
+		step: u32,
+		see: Watcher<'_>,
+	) -> Result<StepTrace, EngineError> {
 		let steps = self.spec.training.steps;
 		if step >= steps {
 			return Err(EngineError::NoSuchStep { step, steps });
@@ -230,7 +241,7 @@ impl Engine {
 		state.check_shapes(&self.spec)?;
 		let (features, labels) = self.batch(step)?;
 		let moment = Moment { seed: self.seed, step };
-		let values = self.step.run(self.kernel, Given { features, labels, state, moment })?;
+		let values = self.step.run(self.kernel, Given { features, labels, state, moment }, see)?;
 		let mut next = Vec::new();
 		for (new, old) in self.step.program().next_state() {
 			let name = &self.step.program().tensors[old as usize].name;
@@ -253,6 +264,10 @@ impl Engine {
 
 	/// Scores the parameters of `state` on the validation rows.
 	pub fn evaluate(&self, state: &State) -> Result<Evaluation, EngineError> {
+		self.evaluate_watched(state, &mut |_, _, _| Ok(()))
+	}
+
+	fn evaluate_watched(&self, state: &State, see: Watcher<'_>) -> Result<Evaluation, EngineError> {
 		state.check_shapes(&self.spec)?;
 		let table = &self.data.validation;
 		let (mut losses, mut correct) = (Vec::with_capacity(table.y.len()), 0u32);
@@ -267,7 +282,7 @@ impl Engine {
 				// No operator of an evaluation depends on it.
 				moment: Moment::default(),
 			};
-			let values = plan.run(self.kernel, given)?;
+			let values = plan.run(self.kernel, given, &mut *see)?;
 			losses.extend(values.role(Role::RowLosses)?.to_vec1::<f32>()?);
 			let hits = values.role(Role::Correct)?.to_vec1::<f32>()?;
 			correct += hits.iter().filter(|hit| **hit == 1.0).count() as u32;

@@ -3,5 +3,7 @@
 mod bench;
 mod commands;
 mod common;
+mod faults;
+mod kill;
 mod train;
 mod verify;

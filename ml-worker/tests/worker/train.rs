@@ -29,38 +29,6 @@ fn start(arguments: &[&str], out: &Path, count: usize) -> Child {
 }
 
 #[test]
-fn killed_in_the_middle_it_resumes_to_the_same_bundle() {
-	let (folder, job) = job(2_000);
-	let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
-	let reference = succeeds(&["train", text(&job), "--out", text(&whole)]);
-	assert_eq!(roots(&reference).len(), 2, "{reference}");
-
-	let arguments = ["train", text(&job), "--out", text(&killed), "--resume"];
-	for count in [3, 20, 50] {
-		let mut child = start(&arguments, &killed, count);
-		// SIGKILL: nothing of it runs any more.
-		child.kill().unwrap();
-		assert!(!child.wait().unwrap().success());
-		let kept = checkpoints(&killed);
-		assert!((count..201).contains(&kept), "it was killed in the middle, at {kept}");
-	}
-	let resumed = succeeds(&arguments);
-	assert_eq!(roots(&resumed), roots(&reference));
-	for file in [
-		"manifest.json",
-		"metrics.jsonl",
-		"metrics.csv",
-		"events.out.tfevents.0.trainyard",
-		"model.safetensors",
-		"config.json",
-	] {
-		let read = |folder: &Path| std::fs::read(folder.join(file)).unwrap();
-		assert!(read(&whole) == read(&killed), "{file} differs");
-	}
-	succeeds(&["verify", text(&killed), "--segments", "5"]);
-}
-
-#[test]
 #[cfg(unix)]
 fn a_terminated_run_says_how_to_go_on() {
 	let (folder, job) = job(100_000);
