@@ -108,7 +108,7 @@ fn a_run_that_cannot_fit_is_not_begun() {
 /// The digits with a change, beside a job that knows their content hash.
 fn changed_data(folder: &Path, change: impl FnOnce(&mut Vec<u8>)) -> (PathBuf, PathBuf) {
 	let mut bytes = std::fs::read(digits()).unwrap();
-	let hash = crate::common::succeeds(&["hash", text(&digits()), "--json"]);
+	let hash = succeeds(&["hash", text(&digits()), "--json"]);
 	let hash: serde_json::Value = serde_json::from_str(&hash).unwrap();
 	change(&mut bytes);
 	let data = folder.join("data.csv");
@@ -128,30 +128,31 @@ fn damaged_data_are_refused_and_the_place_is_named() {
 	let folder = tempfile::tempdir().unwrap();
 	let out = folder.path().join("out");
 	type Change = fn(&mut Vec<u8>);
-	// What the file itself shows, where no hash is given: a flipped bit that leaves a digit a
-	// digit shows nothing.
+	// What the file itself shows, where no hash is given. A digit that became another one and
+	// rows that are missing show nothing.
+	let flip: Change = |data| {
+		let digit = (100_000..).find(|at| data[*at].is_ascii_digit()).unwrap();
+		data[digit] ^= 1;
+	};
+	let cut_behind_a_row: Change = |data| {
+		let end = data[..150_000].iter().rposition(|b| *b == b'\n').unwrap();
+		data.truncate(end + 1);
+	};
 	let cases: [(&str, Change, Option<&str>); 4] = [
-		("one flipped bit", |data| data[100_000] ^= 1, None),
-		("a letter for a digit", |data| data[1_000] = b'x', Some("data.csv:")),
-		("cut in a row", |data| data.truncate(150_001), Some("data.csv:")),
-		(
-			"cut behind a row",
-			|data| {
-				let end = data.iter().rposition(|b| *b == b'\n').unwrap_or(0);
-				let end = data[..end].iter().rposition(|b| *b == b'\n').unwrap_or(0);
-				data.truncate(end + 1)
-			},
-			None,
-		),
+		("one flipped bit", flip, None),
+		("a letter for a digit", |data| data[1_000] = b'x', Some("is not a finite number")),
+		("cut in a row", |data| data.truncate(150_001), Some("columns, but the header names 65")),
+		("cut behind a row", cut_behind_a_row, None),
 	];
 	for (name, change, shown) in cases {
 		let (known, unknown) = changed_data(folder.path(), change);
-		let arguments = ["train", text(&known), "--out", text(&out)];
+		let known = ["train", text(&known), "--out", text(&out)];
 		match shown {
-			None => fails(&arguments, &["dataset.content_hash", "data.csv"]),
-			Some(part) => {
-				fails(&["train", text(&unknown), "--out", text(&out)], &[part, "columns"]);
-				fails(&arguments, &["data.csv"])
+			None => fails(&known, &["dataset.content_hash: ", "the file at dataset.path has"]),
+			Some(words) => {
+				let unknown = ["train", text(&unknown), "--out", text(&out)];
+				fails(&unknown, &["dataset.path: ", "data.csv:", words]);
+				fails(&known, &["dataset.path: ", "data.csv:", words])
 			}
 		};
 		assert!(!out.exists(), "{name}: nothing was begun");
@@ -232,7 +233,7 @@ fn shapes_that_do_not_fit_are_refused_before_anything_is_written() {
 		("feature_divisor", "features = 63\nfeature_divisor", &["dataset.features", "63", "64"]),
 		("feature_divisor", "classes = 9\nfeature_divisor", &["dataset.classes", "9", "10"]),
 		("feature_divisor", "train_rows = 2000\nfeature_divisor", &["train_rows", "2000", "1438"]),
-		("[model.mlp]\nhidden = [32]", cnn, &["model.cnn", "72", "64"]),
+		("[model.mlp]\nhidden = [32]", cnn, &["job.toml:", "model", "dataset.features"]),
 	] {
 		let job = write_job(folder.path(), &job_text(20).replace(from, to));
 		fails(&["train", text(&job), "--out", text(&out)], words);
