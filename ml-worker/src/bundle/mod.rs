@@ -58,8 +58,8 @@ pub enum BundleError {
 	NoManifest(PathBuf),
 	/// The manifest cannot be understood.
 	#[error(
-		"{path} cannot be read: {why}. Get it again from where it is whole, or remove it to begin \
-		 again in the same folder"
+		"{path} cannot be read: {why}. Get it again from where it is whole, or train anew in \
+		 another folder"
 	)]
 	Manifest {
 		/// The manifest.

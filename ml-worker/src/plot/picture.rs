@@ -77,7 +77,7 @@ pub(super) fn draw(runs: &[Run]) -> Drawn<String> {
 			_ => format!("{} runs", runs.len()),
 		};
 		let (title, rest) = root.split_vertically(TITLE_HEIGHT);
-		title.titled(&heading, (FONT, 20))?;
+		title.margin(10, 0, 0, 0).titled(&heading, (FONT, 20))?;
 		let (upper, rest) = rest.split_vertically(LOSS_HEIGHT);
 		let (loss, logarithmic) = losses(runs);
 		match logarithmic {
@@ -211,7 +211,7 @@ fn learning_rates(runs: &[Run]) -> Option<Panel> {
 		quantity: "learning rate".to_owned(),
 		steps: steps(runs),
 		range: (0.0, highest * 1.08),
-		legend: SeriesLabelPosition::UpperRight,
+		legend: SeriesLabelPosition::LowerMiddle,
 		curves: one_for_each(runs, |run| &run.learning_rate),
 	})
 }
