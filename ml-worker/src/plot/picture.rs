@@ -32,6 +32,8 @@ const COLOURS: [RGBColor; 7] = [
 const WIDE: f64 = 50.0;
 /// So many means of the training loss are drawn.
 const MEANS: usize = 50;
+/// The axis of the accuracy begins at the lowest one behind this share of the run.
+const RISE: f64 = 0.1;
 /// Checkpoints are marked by points where there are at most so many.
 const MARKED: usize = 60;
 
@@ -44,9 +46,9 @@ struct Curve {
 	name: Option<String>,
 	colour: RGBAColor,
 	width: u32,
-	/// Whether its points are marked.
-	marked: bool,
 	points: Points,
+	/// Points of it that are marked.
+	marks: Points,
 }
 
 /// What a panel shows.
@@ -121,8 +123,8 @@ fn losses(runs: &[Run]) -> (Panel, bool) {
 				name: named("training, one batch"),
 				colour: light.mix(0.25),
 				width: 1,
-				marked: false,
 				points: run.training.clone(),
+				marks: Points::new(),
 			});
 		}
 		let name = match batches {
@@ -134,15 +136,15 @@ fn losses(runs: &[Run]) -> (Panel, bool) {
 			name: named(&name),
 			colour: light.mix(if alone { 1.0 } else { 0.45 }),
 			width: 2,
-			marked: false,
 			points: means,
+			marks: Points::new(),
 		});
 		curves.push(Curve {
 			name: Some(if alone { "validation".to_owned() } else { run.name.clone() }),
 			colour: strong.mix(1.0),
 			width: 2,
-			marked: run.validation.len() <= MARKED,
 			points: run.validation.clone(),
+			marks: if_few(&run.validation),
 		});
 	}
 	let highest = seen.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -178,9 +180,13 @@ fn losses(runs: &[Run]) -> (Panel, bool) {
 }
 
 fn accuracies(runs: &[Run]) -> Panel {
-	let seen = || runs.iter().flat_map(|run| &run.accuracy).map(|(_, percent)| *percent);
-	let highest = (seen().fold(0.0, f64::max) / 10.0).ceil() * 10.0;
-	let lowest = (seen().fold(highest, f64::min) / 10.0).floor() * 10.0;
+	let all = || runs.iter().flat_map(|run| &run.accuracy);
+	let highest = (all().map(|(_, percent)| *percent).fold(0.0, f64::max) / 10.0).ceil() * 10.0;
+	// What comes later is drawn large: the rise of the first tenth may lie below.
+	let first = f64::from(steps(runs)) * RISE;
+	let late = all().filter(|(step, _)| *step >= first).map(|(_, percent)| *percent);
+	let lowest = (late.fold(highest, f64::min) / 10.0).floor() * 10.0;
+	let range = (lowest, highest.max(lowest + 1.0));
 	let title = match runs {
 		[run] => match ends(&run.accuracy, f64::max) {
 			Some((last, (step, best))) => format!(
@@ -194,9 +200,9 @@ fn accuracies(runs: &[Run]) -> Panel {
 		title,
 		quantity: "accuracy, %".to_owned(),
 		steps: steps(runs),
-		range: (lowest, highest.max(lowest + 1.0)),
+		range,
 		legend: SeriesLabelPosition::LowerRight,
-		curves: one_for_each(runs, |run| &run.accuracy),
+		curves: one_for_each(runs, |run| above(&run.accuracy, lowest)),
 	}
 }
 
@@ -212,23 +218,49 @@ fn learning_rates(runs: &[Run]) -> Option<Panel> {
 		steps: steps(runs),
 		range: (0.0, highest * 1.08),
 		legend: SeriesLabelPosition::LowerMiddle,
-		curves: one_for_each(runs, |run| &run.learning_rate),
+		curves: one_for_each(runs, |run| (run.learning_rate.clone(), Points::new())),
 	})
 }
 
-fn one_for_each(runs: &[Run], points: impl Fn(&Run) -> &Points) -> Vec<Curve> {
+/// A curve for each run; `points` gives those of its line, and those that are marked.
+fn one_for_each(runs: &[Run], points: impl Fn(&Run) -> (Points, Points)) -> Vec<Curve> {
 	let alone = runs.len() == 1;
 	let curve = |(number, run): (usize, &Run)| {
-		let points = points(run).clone();
+		let (points, marks) = points(run);
 		Curve {
 			name: (!alone).then(|| run.name.clone()),
 			colour: colour(if alone { 1 } else { number }).mix(1.0),
 			width: 2,
-			marked: points.len() <= MARKED,
 			points,
+			marks,
 		}
 	};
 	runs.iter().enumerate().map(curve).collect()
+}
+
+/// The points, unless they are too many to be told apart.
+fn if_few(points: &[(f64, f64)]) -> Points {
+	if points.len() <= MARKED {
+		points.to_vec()
+	} else {
+		Points::new()
+	}
+}
+
+/// The part of a line that is not below `low`, and its points.
+fn above(points: &[(f64, f64)], low: f64) -> (Points, Points) {
+	let (mut line, mut last) = (Points::new(), None);
+	for now in points {
+		if let Some((x, y)) = last.filter(|(_, y): &(f64, f64)| (*y < low) != (now.1 < low)) {
+			line.push((x + (now.0 - x) * (low - y) / (now.1 - y), low));
+		}
+		if now.1 >= low {
+			line.push(*now);
+		}
+		last = Some(*now);
+	}
+	let inside: Points = points.iter().copied().filter(|(_, y)| *y >= low).collect();
+	(line, if_few(&inside))
 }
 
 /// The last value, and the best one, by `better` of two, with its first step.
@@ -286,9 +318,8 @@ where
 		.draw()?;
 	for curve in &panel.curves {
 		let style = ShapeStyle { color: curve.colour, filled: true, stroke_width: curve.width };
-		let series = LineSeries::new(curve.points.iter().copied(), style);
-		let series = series.point_size(if curve.marked { 3 } else { 0 });
-		let drawn = chart.draw_series(series)?;
+		chart.draw_series(curve.marks.iter().map(|at| Circle::new(*at, 3, style)))?;
+		let drawn = chart.draw_series(LineSeries::new(curve.points.iter().copied(), style))?;
 		if let Some(name) = &curve.name {
 			let style = ShapeStyle { stroke_width: 3, ..style };
 			drawn.label(name).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
@@ -322,6 +353,18 @@ mod tests {
 		assert_eq!(ends(&points, f64::min), Some((2.0, (5.0, 1.0))));
 		assert_eq!(ends(&points, f64::max), Some((2.0, (0.0, 3.0))));
 		assert_eq!(ends(&[], f64::max), None);
+	}
+
+	#[test]
+	fn a_line_begins_where_it_rises_into_the_panel() {
+		let points = [(0.0, 10.0), (10.0, 70.0), (20.0, 90.0), (30.0, 60.0), (40.0, 80.0)];
+		let (line, marks) = above(&points, 80.0);
+		assert_eq!(
+			line,
+			[(15.0, 80.0), (20.0, 90.0), (20.0 + 10.0 / 3.0, 80.0), (40.0, 80.0), (40.0, 80.0)]
+		);
+		assert_eq!(marks, [(20.0, 90.0), (40.0, 80.0)]);
+		assert_eq!(above(&points, 0.0), (points.to_vec(), points.to_vec()));
 	}
 
 	#[test]

@@ -223,3 +223,26 @@ fn devices_that_this_build_has_not_are_named() {
 	assert_eq!(code, 1);
 	assert!(err.contains("no CUDA support") && err.contains("--device cpu"), "{err}");
 }
+
+/// The accuracies that docs/benchmarks.md has on record, with their roots.
+#[test]
+fn the_examples_reach_what_is_on_record() {
+	let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+	let record = std::fs::read_to_string(home.join("../docs/benchmarks.md")).unwrap();
+	let folder = tempfile::tempdir().unwrap();
+	for (example, least) in [("digits.toml", 96.0)] {
+		let job = home.join("examples").join(example);
+		let out = folder.path().join(example);
+		succeeds(&["train", text(&job), "--out", text(&out)]);
+		let manifest = json(&out.join("manifest.json"));
+		let last = &manifest["checkpoints"].as_array().unwrap().last().unwrap()["validation"];
+		let figures = [&last["correct"], &last["rows"]].map(|n| n.as_f64().unwrap());
+		let percent = 100.0 * figures[0] / figures[1];
+		assert!(percent >= least, "{example}: {percent:.2} %");
+		let row = record.lines().find(|line| line.contains(&format!("`{example}`"))).unwrap();
+		let root = &manifest["model_root"].as_str().unwrap()[..10];
+		for part in [format!("{percent:.2} % ({} of {})", figures[0], figures[1]), root.into()] {
+			assert!(row.contains(&part), "{part} is not in {row}");
+		}
+	}
+}
