@@ -25,6 +25,11 @@ NODE_LEAST=18.19
 # Installed by scripts/setup where the system's Node.js is older than that.
 OWN_NODE=$CACHE/node
 
+# Python packages that the tests need, in a folder of our own: no system's Python is touched, so
+# none that is "externally managed" (PEP 668) refuses it.
+OWN_PYTHON=$CACHE/python
+SAFETENSORS=0.7.0
+
 # rustup installs here; a shell that was open before does not have it in PATH yet.
 command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
 [ -x "$OWN_NODE/node_modules/node/bin/node" ] && PATH=$OWN_NODE/node_modules/node/bin:$PATH
@@ -38,6 +43,12 @@ find_python() {
 sys.exit(sys.version_info < (3, 9) or (int(v[0]), int(v[1])) < (1, 21))' 2>/dev/null && return
 	done
 	return 1
+}
+
+# Whether $PYTHON finds the package safetensors, of our version, in $OWN_PYTHON.
+has_safetensors() {
+	PYTHONPATH=$OWN_PYTHON${PYTHONPATH:+:$PYTHONPATH} "$PYTHON" -c "import sys, safetensors, safetensors.numpy
+sys.exit(safetensors.__version__ != '$SAFETENSORS')" 2>/dev/null
 }
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then

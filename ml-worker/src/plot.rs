@@ -1,22 +1,25 @@
-//! Curves of a run: training and validation loss, validation accuracy.
+//! Curves of runs as SVG: losses, validation accuracy, learning rate.
+
+mod picture;
 
 use crate::bundle::{
 	files::{self, FileError},
-	metrics::{self, Line},
-	CURVES_FILE,
+	metrics, Bundle, Manifest, CURVES_FILE,
 };
-use plotters::{coord::Shift, prelude::*};
 use std::path::{Path, PathBuf};
-
-const SIZE: (u32, u32) = (960, 720);
-const TRAINING: RGBColor = RGBColor(0x9e, 0xbc, 0xda);
-const VALIDATION: RGBColor = RGBColor(0x81, 0x0f, 0x7c);
+use trainyard_primitives::{
+	schedule::LearningRate,
+	spec::{JobSpec, Loss, Model, Optimizer},
+};
 
 /// Why there is no picture.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
 	/// Nothing was recorded.
-	#[error("{0} has no metrics yet: metrics.jsonl is missing or empty")]
+	#[error(
+		"{0} has no metrics yet: metrics.jsonl is missing or empty. `trainyard train JOB.toml \
+		 --out DIR` writes it"
+	)]
 	NoMetrics(PathBuf),
 	/// Drawing failed.
 	#[error("drawing failed: {0}")]
@@ -27,91 +30,139 @@ pub enum PlotError {
 }
 
 /// Draws `metrics.jsonl` of the bundle in `folder` into `curves.svg` beside it, and returns
-/// its path.
+/// its path. The picture is a function of the metrics and of the specification.
 pub fn write_curves(folder: &Path) -> Result<PathBuf, PlotError> {
-	let lines = metrics::read(folder)?;
-	if lines.is_empty() {
-		return Err(PlotError::NoMetrics(folder.to_owned()));
-	}
-	let picture = draw(&lines).map_err(|e| PlotError::Drawing(e.to_string()))?;
 	let path = folder.join(CURVES_FILE);
-	files::write(&path, picture.as_bytes())?;
+	write(&[Run::read(folder, String::new())?], &path)?;
 	Ok(path)
 }
 
-type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-
-/// The picture as SVG text.
-fn draw(lines: &[Line]) -> Drawn<String> {
-	let (mut training, mut validation, mut accuracy) = (Vec::new(), Vec::new(), Vec::new());
-	for line in lines {
-		let step = f64::from(line.step);
-		training.extend(line.loss.map(|loss| (step, f64::from(loss))));
-		validation.extend(line.validation_loss.map(|loss| (step, f64::from(loss))));
-		accuracy.extend(line.validation_accuracy.map(|share| (step, 100.0 * share)));
-	}
-	let steps = lines.iter().map(|line| line.step).max().unwrap_or(0).max(1);
-	let highest = training.iter().chain(&validation).map(|(_, y)| *y).fold(1e-6, f64::max);
-	let mut picture = String::new();
-	{
-		let root = SVGBackend::with_string(&mut picture, SIZE).into_drawing_area();
-		root.fill(&WHITE)?;
-		let (upper, lower) = root.split_vertically(SIZE.1 / 2);
-		let title = match accuracy.last() {
-			Some((_, last)) => format!("validation accuracy: {last:.2} % at the end"),
-			None => "validation accuracy".to_owned(),
-		};
-		let losses: &[Curve] =
-			&[("training loss", TRAINING, &training), ("validation loss", VALIDATION, &validation)];
-		panel(&upper, "loss", steps, highest * 1.05, losses)?;
-		panel(&lower, &title, steps, 100.0, &[("accuracy, %", VALIDATION, &accuracy)])?;
-		root.present()?;
-	}
-	Ok(picture)
+/// Draws the runs in `folders` into one picture at `path`.
+pub fn write_runs(folders: &[PathBuf], path: &Path) -> Result<(), PlotError> {
+	let names = names(folders);
+	let read = |(folder, name): (&PathBuf, String)| Run::read(folder, name);
+	let runs: Vec<Run> = folders.iter().zip(names).map(read).collect::<Result<_, _>>()?;
+	write(&runs, path)
 }
 
-/// Name, colour and points of a curve.
-type Curve<'a> = (&'a str, RGBColor, &'a [(f64, f64)]);
+fn write(runs: &[Run], path: &Path) -> Result<(), PlotError> {
+	let picture = picture::draw(runs).map_err(|e| PlotError::Drawing(e.to_string()))?;
+	Ok(files::write(path, picture.as_bytes())?)
+}
 
-fn panel(area: &Area<'_>, title: &str, steps: u32, top: f64, curves: &[Curve<'_>]) -> Drawn<()> {
-	let mut chart = ChartBuilder::on(area)
-		.margin(12)
-		.caption(title, ("sans-serif", 22))
-		.x_label_area_size(36)
-		.y_label_area_size(56)
-		.build_cartesian_2d(0.0..f64::from(steps), 0.0..top)?;
-	chart
-		.configure_mesh()
-		.x_desc("step")
-		.label_style(("sans-serif", 15))
-		.axis_desc_style(("sans-serif", 15))
-		.light_line_style(WHITE.mix(0.0))
-		.x_label_formatter(&|x| format!("{x:.0}"))
-		.draw()?;
-	for (name, colour, points) in curves {
-		let colour = *colour;
-		chart
-			.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?
-			.label(*name)
-			.legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(3)));
+/// What tells the folders apart: their last names, or whole paths where those are not enough.
+fn names(folders: &[PathBuf]) -> Vec<String> {
+	let last = |folder: &PathBuf| {
+		let whole = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+		whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+	};
+	let short: Vec<String> = folders.iter().map(last).collect();
+	let mut sorted = short.clone();
+	sorted.sort();
+	sorted.dedup();
+	match sorted.len() == short.len() {
+		true => short,
+		false => folders.iter().map(|folder| folder.display().to_string()).collect(),
 	}
-	chart
-		.configure_series_labels()
-		.label_font(("sans-serif", 15))
-		.background_style(WHITE.mix(0.8))
-		.border_style(BLACK.mix(0.3))
-		.draw()?;
-	Ok(())
+}
+
+/// Step and value.
+type Points = Vec<(f64, f64)>;
+
+/// What is drawn of a run.
+#[derive(Debug, Default)]
+struct Run {
+	/// Its name among others; empty where it is alone.
+	name: String,
+	/// What it is, in a line.
+	heading: String,
+	/// What the losses are.
+	loss: &'static str,
+	/// Loss of batches.
+	training: Points,
+	/// Loss over the validation rows.
+	validation: Points,
+	/// Share of validation labels that are predicted, in percent.
+	accuracy: Points,
+	/// Learning rate of the steps whose loss is known.
+	learning_rate: Points,
+	/// Steps of the job, or the last one known.
+	steps: u32,
+}
+
+impl Run {
+	fn read(folder: &Path, name: String) -> Result<Self, PlotError> {
+		let lines = metrics::read(folder)?;
+		if lines.is_empty() {
+			return Err(PlotError::NoMetrics(folder.to_owned()));
+		}
+		let mut run = Self { name, loss: "loss", ..Self::default() };
+		for line in &lines {
+			let step = f64::from(line.step);
+			run.training.extend(line.loss.map(|loss| (step, f64::from(loss))));
+			run.validation.extend(line.validation_loss.map(|loss| (step, f64::from(loss))));
+			run.accuracy.extend(line.validation_accuracy.map(|share| (step, 100.0 * share)));
+		}
+		run.steps = lines.iter().map(|line| line.step).max().unwrap_or(0).max(1);
+		if let Ok(bundle) = Bundle::open(folder) {
+			run.describe(bundle.manifest());
+		}
+		Ok(run)
+	}
+
+	/// Adds what the specification tells.
+	fn describe(&mut self, manifest: &Manifest) {
+		let spec = &manifest.spec;
+		let rate = LearningRate::of(&spec.training);
+		let steps = self.training.iter().map(|(step, _)| *step);
+		self.learning_rate =
+			steps.map(|step| (step, f64::from(rate.at((step as u32).saturating_sub(1))))).collect();
+		self.loss = match spec.training.loss {
+			Loss::CrossEntropy => "cross-entropy",
+			Loss::MeanSquaredError => "squared error",
+		};
+		self.heading = heading(spec);
+		self.steps = spec.training.steps;
+	}
+}
+
+/// A job in a line: model, steps, optimizer.
+fn heading(spec: &JobSpec) -> String {
+	let model = match &spec.model {
+		Model::Mlp { hidden, .. } => {
+			let (first, last) = (spec.dataset.features, spec.dataset.classes);
+			let widths = [first].into_iter().chain(hidden.iter().copied()).chain([last]);
+			format!("MLP {}", widths.map(|w| w.to_string()).collect::<Vec<_>>().join("-"))
+		}
+		Model::Cnn { layers, .. } => format!("CNN of {} layers", layers.len() + 1),
+		Model::Transformer { layers, width, .. } => {
+			format!("transformer, {layers} blocks of width {width}")
+		}
+		Model::Layers { layers, .. } => format!("{} layers", layers.len()),
+	};
+	let training = &spec.training;
+	let optimizer = match training.optimizer {
+		Optimizer::Sgd { .. } => "SGD",
+		Optimizer::AdamW { .. } => "AdamW",
+		Optimizer::Adam { .. } => "Adam",
+	};
+	let rate = crate::amount::format_scaled(u128::from(training.learning_rate_nano), 9);
+	format!(
+		"{model}; {} steps of {} rows; {optimizer}, learning rate {rate}",
+		training.steps, training.batch_size
+	)
 }
 
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::bundle::Validation;
+	use crate::{
+		bundle::{metrics::Line, Validation},
+		testing::{job, table, train},
+	};
 
 	#[test]
-	fn both_panels_are_drawn() {
+	fn a_run_without_a_manifest_is_drawn() {
 		let dir = tempfile::tempdir().unwrap();
 		assert!(matches!(write_curves(dir.path()), Err(PlotError::NoMetrics(_))));
 		let mut writer = metrics::Writer::open(dir.path(), None, |_| 0.1).unwrap();
@@ -124,8 +175,41 @@ mod tests {
 		}
 		writer.sync().unwrap();
 		let picture = std::fs::read_to_string(write_curves(dir.path()).unwrap()).unwrap();
-		for part in ["<svg", "training loss", "validation loss", "75.00 % at the end", "polyline"] {
+		for part in ["<svg", "training", "validation", "75.00 % at the end", "polyline"] {
 			assert!(picture.contains(part), "{part} is not in the picture");
 		}
+	}
+
+	#[test]
+	fn a_bundle_is_described_and_several_are_named() {
+		let folder = tempfile::tempdir().unwrap();
+		let data = table(folder.path());
+		let mut spec = job(&data);
+		let (first, second) = (folder.path().join("first"), folder.path().join("a<b"));
+		train(&spec, &data, &first, false, None).unwrap();
+		let own = std::fs::read_to_string(first.join(CURVES_FILE)).unwrap();
+		for part in ["MLP 4-8-3; 60 steps of 8 rows; AdamW, learning rate 0.01", "cross-entropy"] {
+			assert!(own.contains(part), "{part} is not in the picture");
+		}
+		assert!(!own.contains("first"), "a bundle's files do not depend on its folder");
+		assert!(!own.contains(">learning rate<"), "a constant rate needs no panel");
+
+		spec.training.warmup_steps = 20;
+		train(&spec, &data, &second, false, None).unwrap();
+		let path = folder.path().join("runs.svg");
+		write_runs(&[first.clone(), second], &path).unwrap();
+		let both = std::fs::read_to_string(&path).unwrap();
+		for part in ["2 runs", "first", "a&lt;b", "learning rate"] {
+			assert!(both.contains(part), "{part} is not in the picture");
+		}
+		let error = write_runs(&[first, folder.path().to_owned()], &path).unwrap_err();
+		assert!(matches!(error, PlotError::NoMetrics(_)), "{error}");
+	}
+
+	#[test]
+	fn folders_of_one_name_are_told_apart() {
+		let paths = |names: [&str; 2]| names.map(PathBuf::from);
+		assert_eq!(names(&paths(["/x/a", "/x/b/"])), ["a", "b"]);
+		assert_eq!(names(&paths(["/x/a", "/y/a"])), ["/x/a", "/y/a"]);
 	}
 }

@@ -59,11 +59,11 @@ pub fn interval(steps: u32) -> u32 {
 
 /// Reads the file; a half-written last line ends it, a missing file is empty.
 pub fn read(folder: &Path) -> Result<Vec<Line>, FileError> {
-	Ok(read_with_text(folder)?.into_iter().map(|(line, _)| line).collect())
+	Ok(read_with_bytes(folder)?.into_iter().map(|(line, _)| line).collect())
 }
 
-/// [`read`], each line with its text.
-fn read_with_text(folder: &Path) -> Result<Vec<(Line, String)>, FileError> {
+/// [`read`], each line with its bytes.
+fn read_with_bytes(folder: &Path) -> Result<Vec<(Line, Vec<u8>)>, FileError> {
 	let path = folder.join(FILE);
 	let file = match File::open(&path) {
 		Ok(file) => file,
@@ -71,10 +71,10 @@ fn read_with_text(folder: &Path) -> Result<Vec<(Line, String)>, FileError> {
 		Err(e) => return Err(at("read", &path)(e)),
 	};
 	let mut lines = Vec::new();
-	for text in BufReader::new(file).lines() {
-		let text = text.map_err(at("read", &path))?;
-		match serde_json::from_str(&text) {
-			Ok(line) => lines.push((line, text)),
+	for bytes in BufReader::new(file).split(b'\n') {
+		let bytes = bytes.map_err(at("read", &path))?;
+		match serde_json::from_slice(&bytes) {
+			Ok(line) => lines.push((line, bytes)),
 			Err(_) => break,
 		}
 	}
@@ -100,9 +100,9 @@ impl Writer {
 		let (mut kept, mut lines) = (Vec::new(), Vec::new());
 		if let Some(step) = step {
 			// As they stand: a number need not survive being read and written again.
-			for (line, text) in read_with_text(folder)?.iter().filter(|(line, _)| line.step <= step)
-			{
-				kept.extend(text.as_bytes());
+			let whole = read_with_bytes(folder)?;
+			for (line, bytes) in whole.iter().filter(|(line, _)| line.step <= step) {
+				kept.extend(bytes);
 				kept.push(b'\n');
 				lines.push(*line);
 			}
@@ -159,6 +159,10 @@ mod tests {
 		let whole = std::fs::read(dir.path().join(FILE)).unwrap();
 		// Killed in the middle of a line.
 		std::fs::write(dir.path().join(FILE), &whole[..whole.len() - 3]).unwrap();
+		assert_eq!(read(dir.path()).unwrap().len(), 4);
+		// Followed by what no disk should give.
+		let garbage = [&whole[..whole.len() - 3], &b"\xff\xfe\0\n"[..]].concat();
+		std::fs::write(dir.path().join(FILE), garbage).unwrap();
 		assert_eq!(read(dir.path()).unwrap().len(), 4);
 		let mut writer = Writer::open(dir.path(), Some(2), |_| 0.1).unwrap();
 		assert_eq!(read(dir.path()).unwrap(), [train(1), train(2), validation]);

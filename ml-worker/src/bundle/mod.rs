@@ -62,7 +62,10 @@ pub enum BundleError {
 	)]
 	NoManifest(PathBuf),
 	/// The manifest cannot be understood.
-	#[error("{path} cannot be read: {why}")]
+	#[error(
+		"{path} cannot be read: {why}. Get it again from where it is whole, or train anew in \
+		 another folder"
+	)]
 	Manifest {
 		/// The manifest.
 		path: PathBuf,

@@ -43,7 +43,8 @@ enum Command {
 	Verify(verify::Verify),
 	/// Evaluates a model on the validation rows of a job.
 	Evaluate(evaluate::Evaluate),
-	/// Draws loss and accuracy of a bundle into DIR/curves.svg.
+	/// Draws losses, accuracy and learning rate of a bundle into DIR/curves.svg, or of several
+	/// into one picture.
 	Plot(plot::Plot),
 	/// Measures the full-pass rules on honest runs of a job under other seeds: what their
 	/// thresholds should be for it.

@@ -125,6 +125,9 @@ impl Train {
 				last.validation.loss
 			);
 		}
+		if let Some(summary) = display.summary() {
+			println!("computed     {summary}");
+		}
 		println!("bundle       {}", self.out.display());
 		println!("picture      {}", bundle.path(bundle::CURVES_FILE).display());
 		Ok(ExitCode::SUCCESS)

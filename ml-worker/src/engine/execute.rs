@@ -9,7 +9,7 @@ use super::{
 };
 use candle_core::Tensor;
 use trainyard_primitives::{
-	ops::{Program, Role, TensorDecl, TensorId},
+	ops::{Op, Program, Role, TensorDecl, TensorId},
 	strict::exec::Moment,
 };
 
@@ -24,6 +24,9 @@ pub struct Given<'a> {
 	/// The state, checked against the specification.
 	pub state: &'a State,
 }
+
+/// Looks on while a list is executed: is told each operator, and name and value of what it made.
+pub type Watcher<'a> = dyn FnMut(&Op, &str, &Tensor) -> Result<(), EngineError> + Send + 'a;
 
 /// A list, in stages.
 pub struct Plan {
@@ -93,14 +96,7 @@ impl Plan {
 
 	/// Executes the list.
 	pub fn run(&self, kernel: Kernel, given: Given<'_>) -> Result<Values<'_>, EngineError> {
-		let value = |tensor: &TensorDecl| match tensor.role {
-			Role::Features => Some(given.features.clone()),
-			Role::Labels => Some(given.labels.clone()),
-			Role::State => given.state.tensors.get(&tensor.name).cloned(),
-			_ => None,
-		};
-		let values = self.program.tensors.iter().map(value).collect();
-		let mut all = Values { program: &self.program, values };
+		let mut all = self.begin(&given);
 		for Stage { work, dead } in &self.stages {
 			match work {
 				Work::One(at, shape) => {
@@ -120,6 +116,38 @@ impl Plan {
 			}
 		}
 		Ok(all)
+	}
+
+	/// Executes the list operator by operator before the eyes of `see`. Slower, and of the same
+	/// bits.
+	pub fn run_watched(
+		&self,
+		kernel: Kernel,
+		given: Given<'_>,
+		see: &mut Watcher<'_>,
+	) -> Result<Values<'_>, EngineError> {
+		let mut all = self.begin(&given);
+		for op in &self.program.ops {
+			let out = self.program.tensor(op.out);
+			let (name, shape) = out.map_or(("", [].as_slice()), |out| (&out.name, &out.shape));
+			let shape: Vec<usize> = shape.iter().map(|extent| *extent as usize).collect();
+			let value = ops::apply(kernel, &op.kind, given.moment, &shape, |id| all.tensor(id))?;
+			see(op, name, &value)?;
+			all.values[op.out as usize] = Some(value);
+		}
+		Ok(all)
+	}
+
+	/// What is given, and nothing else yet.
+	fn begin(&self, given: &Given<'_>) -> Values<'_> {
+		let value = |tensor: &TensorDecl| match tensor.role {
+			Role::Features => Some(given.features.clone()),
+			Role::Labels => Some(given.labels.clone()),
+			Role::State => given.state.tensors.get(&tensor.name).cloned(),
+			_ => None,
+		};
+		let values = self.program.tensors.iter().map(value).collect();
+		Values { program: &self.program, values }
 	}
 }
 

@@ -12,6 +12,7 @@
 
 mod environment;
 mod execute;
+mod fault;
 mod fused;
 mod images;
 pub mod kernels;
@@ -20,11 +21,12 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub use fault::{Fault, MadeBy};
 pub use kernels::{Kernel, UnsupportedKernel, KERNEL_VARIABLE};
 pub use state::{Parameters, State};
 
 use candle_core::{Device, Tensor};
-use execute::{Given, Plan};
+use execute::{Given, Plan, Watcher};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 use trainyard_primitives::{
@@ -262,12 +264,21 @@ impl Engine {
 	/// and may be taken in any order: each finds its batch by its number. On an error the
 	/// state is unchanged.
 	pub fn step(&self, state: &mut State, step: u32) -> Result<StepTrace, EngineError> {
+		self.step_watched(state, step, None)
+	}
+
+	fn step_watched(
+		&self,
+		state: &mut State,
+		step: u32,
+		see: Option<&mut Watcher<'_>>,
+	) -> Result<StepTrace, EngineError> {
 		let steps = self.spec.training.steps;
 		if step >= steps {
 			return Err(EngineError::NoSuchStep { step, steps });
 		}
 		state.check(&self.state)?;
-		let (next, trace) = in_pool(|| self.next(state, step))?;
+		let (next, trace) = in_pool(|| self.next(state, step, see))?;
 		state.tensors.extend(next);
 		Ok(trace)
 	}
@@ -277,10 +288,15 @@ impl Engine {
 		&self,
 		state: &State,
 		step: u32,
+		see: Option<&mut Watcher<'_>>,
 	) -> Result<(Vec<(String, Tensor)>, StepTrace), EngineError> {
 		let (features, labels) = self.batch(step)?;
 		let moment = Moment { seed: self.seed, step };
-		let values = self.step.run(self.kernel, Given { features, labels, state, moment })?;
+		let given = Given { features, labels, state, moment };
+		let values = match see {
+			Some(see) => self.step.run_watched(self.kernel, given, see)?,
+			None => self.step.run(self.kernel, given)?,
+		};
 		let mut next = Vec::with_capacity(self.state.len());
 		let mut diverged = false;
 		for (new, old) in self.step.program().next_state() {
@@ -314,11 +330,23 @@ impl Engine {
 
 	/// [`Self::evaluate`], and the loss of each validation label, in their order.
 	pub fn evaluate_labels(&self, state: &State) -> Result<(Evaluation, Vec<f32>), EngineError> {
-		state.check(&self.state)?;
-		in_pool(|| self.score(state))
+		self.evaluate_watched(state, None)
 	}
 
-	fn score(&self, state: &State) -> Result<(Evaluation, Vec<f32>), EngineError> {
+	fn evaluate_watched(
+		&self,
+		state: &State,
+		see: Option<&mut Watcher<'_>>,
+	) -> Result<(Evaluation, Vec<f32>), EngineError> {
+		state.check(&self.state)?;
+		in_pool(|| self.score(state, see))
+	}
+
+	fn score(
+		&self,
+		state: &State,
+		mut see: Option<&mut Watcher<'_>>,
+	) -> Result<(Evaluation, Vec<f32>), EngineError> {
 		let table = &self.data.validation;
 		let (mut losses, mut correct) = (Vec::with_capacity(table.y.len()), 0u32);
 		for (rows, plan) in &self.evaluation {
@@ -332,7 +360,10 @@ impl Engine {
 				// No operator of an evaluation depends on it.
 				moment: Moment::default(),
 			};
-			let values = plan.run(self.kernel, given)?;
+			let values = match see.as_mut() {
+				Some(see) => plan.run_watched(self.kernel, given, &mut **see)?,
+				None => plan.run(self.kernel, given)?,
+			};
 			losses.extend(values.role(Role::RowLosses)?.to_vec1::<f32>()?);
 			let hits = values.role(Role::Correct)?.to_vec1::<f32>()?;
 			correct += hits.iter().filter(|hit| **hit == 1.0).count() as u32;

@@ -2,6 +2,7 @@
 //! since the last checkpoint and changes no bit of the result.
 
 mod cheat;
+mod diverged;
 mod rehearse;
 mod resume;
 
@@ -20,6 +21,7 @@ use crate::{
 	inputs::{self, InputError, InputPaths, Inputs},
 	plot,
 };
+use diverged::Place;
 use primitive_types::H256;
 use std::{
 	path::{Path, PathBuf},
@@ -33,6 +35,7 @@ use trainyard_primitives::{
 	blob::Chunked,
 	schedule::LearningRate,
 	spec::{JobSpec, SpecError},
+	work,
 };
 
 /// Where a run stands.
@@ -50,6 +53,8 @@ pub struct Progress {
 	pub validation: Option<Validation>,
 	/// Whether training is over here, before all steps are done: the job stops early.
 	pub stops_early: bool,
+	/// FLOP that this process has computed, by the operator lists: steps and validations.
+	pub flop: u128,
 }
 
 /// How to run.
@@ -81,14 +86,16 @@ pub enum TrainError {
 	Exists(PathBuf),
 	/// The folder holds the bundle of another job.
 	#[error(
-		"{folder} holds the bundle of another {what}. Choose another folder, or the JOB.toml and \
-		 seed that it was begun with"
+		"{folder} holds the bundle of another {what}: {difference}. Choose another folder, or the \
+		 JOB.toml and seed that it was begun with"
 	)]
 	Other {
 		/// The folder.
 		folder: PathBuf,
 		/// "job" or "seed".
 		what: &'static str,
+		/// The first thing that differs.
+		difference: String,
 	},
 	/// The folder holds other things.
 	#[error("{folder} is neither empty nor a bundle: it holds {name:?}. Choose another folder")]
@@ -122,16 +129,16 @@ pub enum TrainError {
 	File(#[from] FileError),
 	/// The numbers left the finite range.
 	#[error(
-		"training diverged at step {step}: {what}. The learning rate {learning_rate} is probably \
-		 too high: try a tenth of it. The checkpoints up to step {kept} are kept"
+		"training diverged at step {step}: {what}. {advice}. The checkpoints up to step {kept} \
+		 are kept"
 	)]
 	Diverged {
-		/// The step, from 1, in which it was noticed.
+		/// The step, from 1, in which it was noticed; 0 for the initial state.
 		step: u32,
-		/// Where.
+		/// What was noticed, and which operator of which layer made the first such value.
 		what: String,
-		/// The learning rate, as a decimal.
-		learning_rate: String,
+		/// What to do.
+		advice: String,
 		/// Step of the last checkpoint.
 		kept: u32,
 	},
@@ -233,11 +240,15 @@ impl Run<'_> {
 				let state = Engine::initial_state(&spec, &seed, model.as_deref())
 					.map_err(TrainError::Engine)?;
 				let raw = tensors::from_candle(&state.tensors)?;
-				self.checkpoint(0, &state, &raw, &mut metrics)?;
+				self.checkpoint(0, &state, &raw, &mut metrics).map_err(|e| {
+					let state = &state;
+					self.explained(e, Place { begin: 0, raw: &raw, state, before: false })
+				})?;
 				raw
 			}
 		};
 		let begun_at = begun_at.unwrap_or(0);
+		let (step_flop, evaluation_flop) = (work::step_flop(&spec)?, work::evaluation_flop(&spec)?);
 		let mut report = Progress {
 			step: begun_at,
 			steps: spec.training.steps,
@@ -245,6 +256,7 @@ impl Run<'_> {
 			loss: None,
 			validation: self.bundle.manifest().checkpoints.last().map(|c| c.validation),
 			stops_early: self.bundle.manifest().stops_early(),
+			flop: 0,
 		};
 		(self.options.progress)(&report);
 		let mut state = State { tensors: tensors::to_candle(&raw)? };
@@ -274,27 +286,35 @@ impl Run<'_> {
 					let done = step + 1;
 					let trace = match self.engine.step(&mut state, step) {
 						Ok(trace) => trace,
-						Err(e) => return Err(self.failed(done, e, &state)),
+						Err(e) => {
+							let at = Place { begin, raw: &raw, state: &state, before: true };
+							return Err(self.explained(self.failed(done, e), at));
+						}
 					};
 					if !trace.loss.is_finite() {
-						let what = format!("the loss is {}", trace.loss);
-						return Err(self.diverged(done, what, &state));
+						let error = self.diverged(done, format!("the loss is {}", trace.loss));
+						let at = Place { begin, raw: &raw, state: &state, before: false };
+						return Err(self.explained(error, at));
 					}
 					if done % loss_interval == 0 {
 						metrics.push(&Line::training(done, trace.loss))?;
 					}
-					report =
-						Progress { step: done, loss: Some(trace.loss), validation: None, ..report };
+					let (loss, flop) = (Some(trace.loss), report.flop.saturating_add(step_flop));
+					report = Progress { step: done, loss, validation: None, flop, ..report };
 					if done < end {
 						(self.options.progress)(&report);
 					}
 				}
 			}
 			let next = tensors::from_candle(&state.tensors)?;
-			let validation = self.checkpoint(end, &state, &next, &mut metrics)?;
+			let validation = self.checkpoint(end, &state, &next, &mut metrics).map_err(|e| {
+				self.explained(e, Place { begin, raw: &raw, state: &state, before: false })
+			})?;
 			before = Some(std::mem::replace(&mut raw, next));
 			let stops_early = self.bundle.manifest().stops_early();
-			report = Progress { step: end, validation: Some(validation), stops_early, ..report };
+			let (validation, flop) =
+				(Some(validation), report.flop.saturating_add(evaluation_flop));
+			report = Progress { step: end, validation, stops_early, flop, ..report };
 			(self.options.progress)(&report);
 		}
 		metrics.finish()?;
@@ -306,36 +326,6 @@ impl Run<'_> {
 		self.bundle.manifest().checkpoints.last().map_or(0, |c| c.step)
 	}
 
-	fn diverged(&self, step: u32, what: String, state: &State) -> TrainError {
-		let nano = self.bundle.manifest().spec.training.learning_rate_nano;
-		let what = match largest(state) {
-			Some((layer, value)) => {
-				format!("{what}; the largest value is {value:e}, in {layer}")
-			}
-			None => what,
-		};
-		TrainError::Diverged {
-			step,
-			what,
-			learning_rate: crate::amount::format_scaled(u128::from(nano), 9),
-			kept: self.kept(),
-		}
-	}
-
-	/// What an engine's error in step `step` (from 1) means for the run.
-	fn failed(&self, step: u32, error: EngineError, state: &State) -> TrainError {
-		match error {
-			EngineError::NotANumber { tensor, .. } => {
-				self.diverged(step, format!("{tensor} is not a number any more"), state)
-			}
-			EngineError::LossNotANumber => {
-				let what = "the validation loss is not a number any more".to_owned();
-				self.diverged(step, what, state)
-			}
-			error => TrainError::Engine(error),
-		}
-	}
-
 	/// Puts the state after `step` steps on disk: file, metrics, manifest, in this order.
 	fn checkpoint(
 		&mut self,
@@ -344,14 +334,17 @@ impl Run<'_> {
 		raw: &Tensors,
 		metrics: &mut metrics::Writer,
 	) -> Result<Validation, TrainError> {
-		if let Some(name) = tensors::first_nan(raw) {
-			return Err(self.diverged(step, format!("{name} holds a NaN"), state));
+		let is_out_of_range = |x: &&f32| !x.is_finite();
+		for (name, tensor) in raw {
+			if let Some(value) = tensor.data.iter().find(is_out_of_range) {
+				return Err(self.diverged(step, format!("{name} holds {value}")));
+			}
 		}
-		let evaluation = self.engine.evaluate(state).map_err(|e| self.failed(step, e, state))?;
+		let evaluation = self.engine.evaluate(state).map_err(|e| self.failed(step, e))?;
 		let validation = validation(&evaluation);
 		if !validation.loss.is_finite() {
 			let what = format!("the validation loss is {}", validation.loss);
-			return Err(self.diverged(step, what, state));
+			return Err(self.diverged(step, what));
 		}
 		files::write(&self.bundle.path(&checkpoint_file(step)), &tensors::encode(raw))?;
 		metrics.push(&Line::validation(step, &validation))?;
@@ -382,17 +375,6 @@ impl Run<'_> {
 		self.bundle.write_manifest()?;
 		Ok(self.bundle)
 	}
-}
-
-/// The parameter of largest magnitude, and the tensor that holds it.
-fn largest(state: &State) -> Option<(String, f32)> {
-	let raw = bundle::parameters(&tensors::from_candle(&state.tensors).ok()?);
-	raw.into_iter()
-		.filter_map(|(name, tensor)| {
-			let value = tensor.data.into_iter().map(f32::abs).max_by(f32::total_cmp)?;
-			Some((name, value))
-		})
-		.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// An evaluation as it stands in a manifest.

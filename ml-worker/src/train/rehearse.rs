@@ -88,7 +88,12 @@ fn rehearse_under(
 			Ok(trace) if trace.loss.is_finite() => {}
 			Ok(trace) => return Err(diverged(steps, format!("the loss is {}", trace.loss))),
 			Err(EngineError::NotANumber { tensor, .. }) => {
-				return Err(diverged(steps, format!("{tensor} is not a number")));
+				// The state is still the one before the step.
+				let cause = match engine.checked_step(&mut state, steps - 1) {
+					Ok(Some(fault)) => format!("; first {fault}"),
+					_ => String::new(),
+				};
+				return Err(diverged(steps, format!("{tensor} is not a number{cause}")));
 			}
 			Err(e) => return Err(Failed(e)),
 		}

@@ -9,6 +9,7 @@ use crate::bundle::{
 	metrics, records, Bundle, Tensors,
 };
 use primitive_types::H256;
+use serde_json::Value;
 use std::path::Path;
 use trainyard_primitives::{spec::JobSpec, Text};
 
@@ -49,12 +50,14 @@ pub(super) fn begin(
 		return Ok((Bundle::create(out, Manifest::new(spec.clone(), seed)), None));
 	}
 	let mut bundle = Bundle::open(out)?;
-	let other = |what| Err(TrainError::Other { folder: out.to_owned(), what });
-	if !same_work(&bundle.manifest().spec, spec) {
-		return other("job");
+	let other =
+		|what, difference| Err(TrainError::Other { folder: out.to_owned(), what, difference });
+	let begun = bundle.manifest();
+	if let Some(difference) = difference(&begun.spec, spec) {
+		return other("job", difference);
 	}
-	if bundle.manifest().seed != seed {
-		return other("seed");
+	if begun.seed != seed {
+		return other("seed", format!("its seed is {:?}, not {seed:?}", begun.seed));
 	}
 	let (mut whole, mut last) = (0, None);
 	for (index, listed) in (0u32..).zip(&bundle.manifest().checkpoints) {
@@ -89,8 +92,9 @@ pub(super) fn begin(
 	Ok((bundle, last))
 }
 
-/// Whether both specifications mean the same computation: all but where the files are.
-fn same_work(a: &JobSpec, b: &JobSpec) -> bool {
+/// The first field in which a bundle's specification means another computation than `wanted`;
+/// where the files are makes no difference.
+fn difference(begun: &JobSpec, wanted: &JobSpec) -> Option<String> {
 	let plain = |spec: &JobSpec| {
 		let mut spec = spec.clone();
 		spec.dataset.location = Text::default();
@@ -99,7 +103,33 @@ fn same_work(a: &JobSpec, b: &JobSpec) -> bool {
 		}
 		spec
 	};
-	plain(a) == plain(b)
+	let (begun, wanted) = (plain(begun), plain(wanted));
+	if begun == wanted {
+		return None;
+	}
+	let json = |spec| serde_json::to_value(spec).unwrap_or_default();
+	let found = first_difference(String::new(), &json(begun), &json(wanted));
+	// Equal as JSON, and yet not equal: that cannot be told in fewer words.
+	Some(found.unwrap_or_else(|| "the specifications are not equal".to_owned()))
+}
+
+/// Path and values of the first difference of two JSON values.
+fn first_difference(path: String, a: &Value, b: &Value) -> Option<String> {
+	if a == b {
+		return None;
+	}
+	if let (Value::Object(fields), Value::Object(others)) = (a, b) {
+		if fields.keys().eq(others.keys()) {
+			let below = |name: &str| match path.as_str() {
+				"" => name.to_owned(),
+				path => format!("{path}.{name}"),
+			};
+			return fields
+				.iter()
+				.find_map(|(name, value)| first_difference(below(name), value, &others[name]));
+		}
+	}
+	Some(format!("its {path} is {a}, not {b}"))
 }
 
 /// Whether nothing is left to do: all checkpoints were found whole, and so is the model.

@@ -3,6 +3,8 @@
 mod bench;
 mod commands;
 mod common;
+mod faults;
 mod fine_tuning;
+mod kill;
 mod train;
 mod verify;

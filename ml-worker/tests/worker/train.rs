@@ -28,38 +28,6 @@ fn start(arguments: &[&str], out: &Path, count: usize) -> Child {
 	child
 }
 
-#[test]
-fn killed_in_the_middle_it_resumes_to_the_same_bundle() {
-	let (folder, job) = job(2_000);
-	let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
-	let reference = succeeds(&["train", text(&job), "--out", text(&whole)]);
-	assert_eq!(roots(&reference).len(), 2, "{reference}");
-
-	let arguments = ["train", text(&job), "--out", text(&killed), "--resume"];
-	for count in [3, 20, 50] {
-		let mut child = start(&arguments, &killed, count);
-		// SIGKILL: nothing of it runs any more.
-		child.kill().unwrap();
-		assert!(!child.wait().unwrap().success());
-		let kept = checkpoints(&killed);
-		assert!((count..201).contains(&kept), "it was killed in the middle, at {kept}");
-	}
-	let resumed = succeeds(&arguments);
-	assert_eq!(roots(&resumed), roots(&reference));
-	for file in [
-		"manifest.json",
-		"metrics.jsonl",
-		"metrics.csv",
-		"events.out.tfevents.0.trainyard",
-		"model.safetensors",
-		"config.json",
-	] {
-		let read = |folder: &Path| std::fs::read(folder.join(file)).unwrap();
-		assert!(read(&whole) == read(&killed), "{file} differs");
-	}
-	succeeds(&["verify", text(&killed), "--segments", "5"]);
-}
-
 /// The shipped example: it ends by itself, and verifies like any other.
 #[test]
 fn a_job_that_stops_early_says_so_and_verifies() {
@@ -281,4 +249,27 @@ fn devices_that_this_build_has_not_are_named() {
 	let (code, _, err) = run(&["train", text(&job), "--out", text(&out), "--device", "cuda"]);
 	assert_eq!(code, 1);
 	assert!(err.contains("no CUDA support") && err.contains("--device cpu"), "{err}");
+}
+
+/// The accuracies that docs/benchmarks.md has on record, with their roots.
+#[test]
+fn the_examples_reach_what_is_on_record() {
+	let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+	let record = std::fs::read_to_string(home.join("../docs/benchmarks.md")).unwrap();
+	let folder = tempfile::tempdir().unwrap();
+	for (example, least) in [("digits.toml", 96.0)] {
+		let job = home.join("examples").join(example);
+		let out = folder.path().join(example);
+		succeeds(&["train", text(&job), "--out", text(&out)]);
+		let manifest = json(&out.join("manifest.json"));
+		let last = &manifest["checkpoints"].as_array().unwrap().last().unwrap()["validation"];
+		let figures = [&last["correct"], &last["rows"]].map(|n| n.as_f64().unwrap());
+		let percent = 100.0 * figures[0] / figures[1];
+		assert!(percent >= least, "{example}: {percent:.2} %");
+		let row = record.lines().find(|line| line.contains(&format!("`{example}`"))).unwrap();
+		let root = &manifest["model_root"].as_str().unwrap()[..10];
+		for part in [format!("{percent:.2} % ({} of {})", figures[0], figures[1]), root.into()] {
+			assert!(row.contains(&part), "{part} is not in {row}");
+		}
+	}
 }

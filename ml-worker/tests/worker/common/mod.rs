@@ -1,6 +1,7 @@
 //! Runs the real `trainyard` on the shipped digits.
 
 use std::{
+	collections::BTreeMap,
 	path::{Path, PathBuf},
 	process::{Command, Output},
 };
@@ -77,4 +78,24 @@ pub fn roots(out: &str) -> Vec<&str> {
 /// JSON of a file.
 pub fn json(path: &Path) -> serde_json::Value {
 	serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// Bytes of the files of a folder.
+pub type Contents = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Every file below `folder` but the lock, by its path in it.
+pub fn contents(folder: &Path) -> Contents {
+	let (mut all, mut folders) = (Contents::new(), vec![folder.to_owned()]);
+	while let Some(at) = folders.pop() {
+		for entry in std::fs::read_dir(&at).unwrap() {
+			let path = entry.unwrap().path();
+			if path.is_dir() {
+				folders.push(path);
+			} else if !path.ends_with(".lock") {
+				let name = path.strip_prefix(folder).unwrap().to_owned();
+				all.insert(name, std::fs::read(&path).unwrap());
+			}
+		}
+	}
+	all
 }
