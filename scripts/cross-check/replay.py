@@ -23,6 +23,8 @@ UNUSED = {
 	"input_noise_nano": 0,
 	"early_stop": None,
 	"nesterov": False,
+	"labels": None,
+	"initial_model": None,
 }
 
 
@@ -54,7 +56,7 @@ def optimizer_of(training):
 
 DATASET_FIELDS = (
 	"content_hash bytes location format train_rows validation_rows validation_every features classes"
-	" feature_divisor"
+	" feature_divisor normalization"
 ).split()
 TRAINING_FIELDS = (
 	"steps batch_size checkpoint_interval optimizer learning_rate_nano weight_decay_nano"
@@ -70,7 +72,7 @@ class Run:
 
 	def __init__(self, spec, seed, data):
 		dataset, model, training = section(spec, "spec", "dataset", "model", "training")
-		section(dataset, "dataset", *DATASET_FIELDS)
+		section({"normalization": "none", **dataset}, "dataset", *DATASET_FIELDS)
 		section(training, "training", *TRAINING_FIELDS)
 		[mlp_fields] = section(model, "model", "mlp")
 		hidden, activation = section(mlp_fields, "model.mlp", "hidden", "activation")

@@ -36,7 +36,7 @@ impl Evaluate {
 				self.job.display()
 			)
 		})?;
-		let data = data::load(&path, &job.spec.dataset)?;
+		let data = data::load(&path, None, &job.spec.dataset)?;
 		let bytes = files::read(&self.model, bundle::max_checkpoint_bytes(&job.spec))?;
 		let model = tensors::decode(&bytes)
 			.with_context(|| format!("{} is not a model", self.model.display()))?;

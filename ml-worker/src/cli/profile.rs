@@ -42,7 +42,7 @@ impl Profile {
 		let path = job.dataset_path.with_context(|| {
 			format!("{}: dataset.path: the job names no local file; add one", self.job.display())
 		})?;
-		let rows = Arc::new(data::load(&path, &job.spec.dataset)?);
+		let rows = Arc::new(data::load(&path, None, &job.spec.dataset)?);
 		let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
 		let mut runs: Vec<Rules> = Vec::new();
 		for run in 0..self.seeds {

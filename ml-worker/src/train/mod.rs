@@ -161,7 +161,7 @@ pub fn run(
 	options: TrainOptions<'_>,
 ) -> Result<Bundle, TrainError> {
 	spec.validate()?;
-	let data = Arc::new(data::load(data_path, &spec.dataset)?);
+	let data = Arc::new(data::load(data_path, None, &spec.dataset)?);
 	let out = options.out;
 	resume::check_folder(out, options.resume)?;
 	let _lock = Lock::take(out)?;
@@ -354,7 +354,7 @@ impl Run<'_> {
 	fn finish(mut self, last: &Tensors) -> Result<Bundle, TrainError> {
 		let model = bundle::model_bytes(last);
 		files::write(&self.bundle.model(), &model)?;
-		let config = bundle::config_bytes(self.bundle.manifest());
+		let config = bundle::config_bytes(self.bundle.manifest(), self.engine.data());
 		files::write(&self.bundle.path(bundle::CONFIG_FILE), &config)?;
 		if let Err(e) = plot::write_curves(self.bundle.folder()) {
 			tracing::warn!("no picture of the run was made: {e}");

@@ -75,7 +75,7 @@ fn rehearse_under(
 	stop: &AtomicBool,
 ) -> Result<u32, RehearsalError> {
 	use RehearsalError::{Engine as Failed, Stopped};
-	let data = Arc::new(data::load(data_path, &spec.dataset)?);
+	let data = Arc::new(data::load(data_path, None, &spec.dataset)?);
 	let engine = Engine::new(spec, seed, data).map_err(Failed)?;
 	let mut state = Engine::initial_state(spec, &seed).map_err(Failed)?;
 	let most = budget.steps.clamp(1, spec.training.steps.max(1));

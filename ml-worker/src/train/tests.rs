@@ -78,7 +78,8 @@ fn the_state_hashes_are_the_engines() {
 	let data = table(folder.path());
 	let spec = job(&data);
 	let bundle = train(&spec, &data, &folder.path().join("out"), false, None).unwrap();
-	let engine = Engine::new(&spec, SEED, Arc::new(data::load(&data, &spec.dataset).unwrap()));
+	let engine =
+		Engine::new(&spec, SEED, Arc::new(data::load(&data, None, &spec.dataset).unwrap()));
 	let engine = engine.unwrap();
 	let mut state = Engine::initial_state(&spec, &SEED).unwrap();
 	for listed in &bundle.manifest().checkpoints {

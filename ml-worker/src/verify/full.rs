@@ -92,7 +92,7 @@ pub fn full(dir: &Path, choice: Choice, data: Option<&Path>) -> Result<Full, Ver
 			spec.dataset.content_hash
 		)));
 	}
-	let data = Arc::new(data::load(path, &spec.dataset)?);
+	let data = Arc::new(data::load(path, None, &spec.dataset)?);
 	let result = WorkResult { bundle_root, model_root };
 
 	// Refuses an invalid specification before anything is derived from it.

@@ -162,7 +162,7 @@ mod tests {
 			let folder = tempfile::tempdir().unwrap();
 			let path = table(folder.path());
 			let spec = job(&path);
-			let data = Arc::new(data::load(&path, &spec.dataset).unwrap());
+			let data = Arc::new(data::load(&path, None, &spec.dataset).unwrap());
 			Self { folder, spec, data }
 		}
 

@@ -22,7 +22,7 @@ fn trained(cheat: Option<Cheat>) -> Trained {
 	let spec = job(&path);
 	let out = folder.path().join("bundle");
 	let result = train(&spec, &path, &out, false, cheat).unwrap().result().unwrap();
-	let data = Arc::new(data::load(&path, &spec.dataset).unwrap());
+	let data = Arc::new(data::load(&path, None, &spec.dataset).unwrap());
 	Trained { _folder: folder, out, spec, data, result }
 }
 
@@ -271,7 +271,8 @@ fn a_rescue_archive_is_enough() {
 	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, &[2])).unwrap();
 	let to = tempfile::tempdir().unwrap();
 	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
-	let data = data::load(&to.path().join(bundle::DATASET_FILE), &t.spec.dataset).unwrap();
+	let path = to.path().join(bundle::DATASET_FILE);
+	let data = data::load(&path, None, &t.spec.dataset).unwrap();
 	let (data, never) = (Arc::new(data), AtomicBool::new(false));
 	let verdict = audit(to.path(), &t.spec, SEED, data, t.result, &[2], &never).unwrap().0;
 	assert_eq!(verdict, t.audit(&[2]));

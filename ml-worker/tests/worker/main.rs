@@ -3,5 +3,6 @@
 mod bench;
 mod commands;
 mod common;
+mod data;
 mod train;
 mod verify;

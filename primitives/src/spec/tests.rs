@@ -301,16 +301,23 @@ fn layout() {
 	};
 	cnn.training.optimizer = Optimizer::Adam { beta1_nano: 1, beta2_nano: 2, epsilon_nano: 3 };
 	assert_eq!(cnn.validate(), Ok(()));
-	let found = [JobSpec::example(), of_everything(), cnn, of_text()].map(|spec| {
+	let mut files = JobSpec::example();
+	let file = |byte| FileRef { content_hash: H256::repeat_byte(byte), ..files.dataset.file() };
+	(files.initial_model, files.dataset.labels) = (Some(file(3)), Some(file(2)));
+	files.dataset.format = DataFormat::Idx;
+	files.dataset.normalization = Normalization::Standard;
+	assert_eq!(files.validate(), Ok(()));
+	let found = [JobSpec::example(), of_everything(), cnn, of_text(), files].map(|spec| {
 		let bytes = spec.encode();
 		assert_eq!(JobSpec::decode(&mut &bytes[..]), Ok(spec));
 		format!("{} {}", bytes.len(), hex::encode(sp_crypto_hashing::blake2_256(&bytes)))
 	});
 	let frozen = [
-		"185 236c82543394147dd4072d797278c365b11806544c81b0c6663b796951bff17a",
-		"264 5fa6151beb7cd8618e30665d09c66c62f1bf5361c8c671403786f44adf9e1c55",
-		"238 36e9ec9c57dd38a932edbe82d305472cdcc3617c3039319e617f4d3019331894",
-		"199 4212c2efefe51cbbaacfd85316da643b88ad4fa1173c2476aea2f802385b2fac",
+		"188 660e145e0106a29588cd6fe80843700f20d52121c77c2f54d2791f01b7aaa051",
+		"267 523bff75a1fb6ccd604157c5b0ce9b619f96fe0815162a8d8c3d62a91caca854",
+		"241 8074a07d47aaa8dd0960bc77a9a2ba1fea88228bb44872c11247d72685b9171a",
+		"202 6333c9b03223ec8bae206b92cf2b9cf1628d2e3223c74539d7f34bcb592bfe08",
+		"334 ee9c66e0ac9a340eabf390b6d5900cc17c713a44ff38950e2e3474a0d8367cf7",
 	];
 	assert_eq!(found, frozen);
 }

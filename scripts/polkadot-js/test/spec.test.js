@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { TypeRegistry } from '@polkadot/types';
 import { u8aToHex } from '@polkadot/util';
 import { blake2 } from '../src/hash.js';
@@ -32,7 +33,28 @@ test('the digits describe themselves', () => {
 		features: 64,
 		classes: 10,
 		feature_divisor: 16,
+		labels: null,
+		normalization: 'none',
 	});
+});
+
+test('compressed data with float labels first describe themselves', () => {
+	const text = '# label,f0,f1\n1.000000000000000000e+00,-2.5e-1,3\n0.000000000000000000e+00,1,2\n2.0,0,0\n';
+	const options = { location, format: 'csv_label_first', validationEvery: 3 };
+	const [plain, packed] = [file('float.csv', text), file('float.csv.gz', gzipSync(text))].map((path) =>
+		describeDataset(path, options),
+	);
+	assert.deepEqual([plain.features, plain.classes, plain.train_rows, plain.validation_rows], [2, 3, 2, 1]);
+	assert.equal(plain.feature_divisor, 3);
+	const { content_hash, bytes, ...rest } = packed;
+	assert.deepEqual([content_hash, bytes], [u8aToHex(blake2(gzipSync(text))), gzipSync(text).length]);
+	assert.deepEqual({ ...plain, content_hash, bytes }, packed, 'only the file is another one');
+	assert.equal(rest.labels, null);
+	const normalized = describeDataset(file('float.csv', text), { ...options, normalization: 'standard' });
+	assert.deepEqual([normalized.normalization, normalized.feature_divisor], ['standard', 1]);
+	const cut = file('cut.csv.gz', gzipSync(text).subarray(0, 30));
+	assert.throws(() => describeDataset(cut, options), /cut\.csv\.gz: its compression by gzip is damaged/);
+	assert.throws(() => describeDataset(digits, { location, format: 'idx' }), /describes CSV only, not idx/);
 });
 
 test('flags become a job', () => {
@@ -109,6 +131,12 @@ test('wrong input is named', () => {
 	assert.throws(broken((j) => (j.spec.dataset.location = 'digits.csv')), /not an http:\/\/ or https:\/\/ URL/);
 	assert.throws(broken((j) => (j.spec.dataset.location = `http://${'x'.repeat(300)}`)), /longer than 256 bytes/);
 	assert.throws(broken((j) => (j.spec.model = { cnn: {} })), /spec\.model/);
+	assert.throws(broken((j) => (j.spec.dataset.normalization = 'min_max')), /spec\.dataset\.normalization/);
+	assert.throws(broken((j) => (j.spec.dataset.labels = { bytes: 1 })), /spec\.dataset\.labels.*null or a file/);
+	assert.throws(broken((j) => delete j.spec.initial_model), /spec\.initial_model is missing/);
+	const ftp = { content_hash: `0x${'02'.repeat(32)}`, bytes: 1, location: 'ftp://x' };
+	assert.throws(broken((j) => (j.spec.dataset.labels = ftp)), /spec\.dataset\.labels\.location: "ftp:/);
+	assert.throws(broken((j) => (j.spec.initial_model = ftp)), /spec\.initial_model\.location: "ftp:/);
 	assert.throws(broken((j) => (j.spec.training.schedule = 'cosine')), /spec\.training\.schedule/);
 	assert.throws(broken((j) => delete j.spec.dataset), /spec\.dataset is missing/);
 	assert.throws(() => jobFromFlags({}), /no dataset/);
@@ -118,6 +146,7 @@ test('wrong input is named', () => {
 	assert.throws(() => jobFromFlags({ job: file('bad.json', '{') }), /bad\.json is not JSON/);
 	assert.throws(() => jobFromFlags({ data: file('a.csv', 'a,label\n1,0\n2\n'), location }), /a\.csv, line 3: 1 columns/);
 	assert.throws(() => jobFromFlags({ data: file('b.csv', 'a,label\n1,0\nx,1\n'), location }), /b\.csv, line 3: a cell/);
+	assert.throws(() => jobFromFlags({ data: file('d.csv', 'a,label\n1,0\n,1\n'), location }), /d\.csv, line 3: a cell/);
 	assert.throws(() => jobFromFlags({ data: file('c.csv', 'a,label\n1,0\n1,0.5\n'), location }), /c\.csv, line 3: the label/);
 });
 
@@ -136,8 +165,12 @@ function types() {
 			features: 'u32',
 			classes: 'u32',
 			featureDivisor: 'u32',
+			labels: 'Option<FileRef>',
+			normalization: 'Normalization',
 		},
-		DataFormat: { _enum: ['CsvLabelLast', 'CsvLabelFirst', 'Text'] },
+		FileRef: { contentHash: 'H256', bytes: 'u64', location: 'Bytes' },
+		DataFormat: { _enum: ['CsvLabelLast', 'CsvLabelFirst', 'Text', 'Idx', 'Npy', 'Npz', 'Safetensors'] },
+		Normalization: { _enum: ['None', 'Standard'] },
 		Activation: { _enum: ['Relu', 'Gelu', 'Silu', 'Tanh', 'Sigmoid'] },
 		Image: { channels: 'u32', height: 'u32', width: 'u32' },
 		Input: { _enum: { Numbers: null, Image: 'Image', Tokens: null } },
@@ -198,7 +231,12 @@ function types() {
 			inputNoiseNano: 'u64',
 			earlyStop: 'Option<EarlyStop>',
 		},
-		JobSpec: { dataset: 'Dataset', model: 'Model', training: 'Training' },
+		JobSpec: {
+			dataset: 'Dataset',
+			model: 'Model',
+			training: 'Training',
+			initialModel: 'Option<FileRef>',
+		},
 	});
 	return registry;
 }
@@ -218,8 +256,8 @@ const hashed = (encoded) => [encoded.length, u8aToHex(blake2(encoded))];
 test('the chain form encodes by the frozen layout', () => {
 	const it = digitsWith(() => {});
 	assert.deepEqual(hashed(it.toU8a()), [
-		185,
-		'0x236c82543394147dd4072d797278c365b11806544c81b0c6663b796951bff17a',
+		188,
+		'0x660e145e0106a29588cd6fe80843700f20d52121c77c2f54d2791f01b7aaa051',
 	]);
 	const back = types().createType('JobSpec', it.toU8a()).toJSON();
 	assert.equal(back.training.optimizer.adamW.beta2Nano, 999_000_000);
@@ -259,8 +297,8 @@ test('other models and options encode by the frozen layouts', () => {
 		});
 	});
 	assert.deepEqual(hashed(layers.toU8a()), [
-		264,
-		'0x5fa6151beb7cd8618e30665d09c66c62f1bf5361c8c671403786f44adf9e1c55',
+		267,
+		'0x523bff75a1fb6ccd604157c5b0ce9b619f96fe0815162a8d8c3d62a91caca854',
 	]);
 	const cnn = digitsWith((spec) => {
 		spec.model = {
@@ -281,8 +319,19 @@ test('other models and options encode by the frozen layouts', () => {
 		spec.training.optimizer = { adam: { beta1_nano: 1, beta2_nano: 2, epsilon_nano: 3 } };
 	});
 	assert.deepEqual(hashed(cnn.toU8a()), [
-		238,
-		'0x36e9ec9c57dd38a932edbe82d305472cdcc3617c3039319e617f4d3019331894',
+		241,
+		'0x8074a07d47aaa8dd0960bc77a9a2ba1fea88228bb44872c11247d72685b9171a',
+	]);
+	const files = digitsWith((spec) => {
+		const { bytes } = spec.dataset;
+		spec.dataset.format = 'idx';
+		spec.dataset.labels = { content_hash: `0x${'02'.repeat(32)}`, bytes, location };
+		spec.dataset.normalization = 'standard';
+		spec.initial_model = { content_hash: `0x${'03'.repeat(32)}`, bytes, location };
+	});
+	assert.deepEqual(hashed(files.toU8a()), [
+		334,
+		'0xee9c66e0ac9a340eabf390b6d5900cc17c713a44ff38950e2e3474a0d8367cf7',
 	]);
 	const text = digitsWith((spec) => {
 		spec.dataset.format = 'text';
@@ -290,7 +339,7 @@ test('other models and options encode by the frozen layouts', () => {
 		spec.model = { transformer: { layers: 2, heads: 4, width: 16, mlp_factor: 4, dropout_nano: 1 } };
 	});
 	assert.deepEqual(hashed(text.toU8a()), [
-		199,
-		'0x4212c2efefe51cbbaacfd85316da643b88ad4fa1173c2476aea2f802385b2fac',
+		202,
+		'0x6333c9b03223ec8bae206b92cf2b9cf1628d2e3223c74539d7f34bcb592bfe08',
 	]);
 });

@@ -108,7 +108,8 @@ impl Trainer {
 		}
 		let content_hash = dataset.content_hash;
 		let location = path.clone();
-		let loaded = tokio::task::spawn_blocking(move || data::load(&location, &dataset)).await?;
+		let loaded =
+			tokio::task::spawn_blocking(move || data::load(&location, None, &dataset)).await?;
 		if let Err(e) = loaded {
 			let text = format!("the data do not fit the job's specification: {e}");
 			return Err(match e {

@@ -315,7 +315,7 @@ impl Verifier {
 				if !bundle.manifest().checkpoints.iter().all(|c| bundle.has_checkpoint(c.step)) {
 					anyhow::bail!("not all checkpoints are at hand");
 				}
-				let data = paths.iter().find_map(|path| data::load(path, &spec.dataset).ok());
+				let data = paths.iter().find_map(|path| data::load(path, None, &spec.dataset).ok());
 				let data = Arc::new(data.context("the data are gone")?);
 				Ok(rules::assess_until(&bundle, &spec, seed, data, &stop)?)
 			});

@@ -279,7 +279,7 @@ async fn load(
 	dataset: &trainyard_primitives::spec::Dataset,
 ) -> anyhow::Result<Arc<Data>> {
 	let (path, dataset) = (path.to_owned(), dataset.clone());
-	let loaded = tokio::task::spawn_blocking(move || data::load(&path, &dataset)).await??;
+	let loaded = tokio::task::spawn_blocking(move || data::load(&path, None, &dataset)).await??;
 	Ok(Arc::new(loaded))
 }
 
