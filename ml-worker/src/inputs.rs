@@ -179,7 +179,10 @@ pub enum InputError {
 impl InputError {
 	/// Whether the fault lies with this machine, not with the file.
 	pub fn is_local(&self) -> bool {
-		matches!(self, Self::Io { .. } | Self::Missing { .. } | Self::Data(DataError::Io { .. }))
+		match self {
+			Self::Data(error) => error.is_local(),
+			other => matches!(other, Self::Io { .. } | Self::Missing { .. }),
+		}
 	}
 }
 

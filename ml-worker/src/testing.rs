@@ -40,7 +40,7 @@ pub fn table(folder: &Path) -> PathBuf {
 
 /// A job on the table at `path`: 60 steps in six segments.
 pub fn job(path: &Path) -> JobSpec {
-	let found = data::inspect(path, DataFormat::CsvLabelLast, 4).unwrap();
+	let found = data::inspect(path, None, DataFormat::CsvLabelLast, 4, 1).unwrap();
 	let mut spec = JobSpec::example();
 	spec.dataset = Dataset {
 		content_hash: found.content_hash,

@@ -1,7 +1,10 @@
 """Short jobs that between them meet every rule of the arithmetic, and the data that they train on."""
 
+import gzip
 import os
 import random
+
+import numpy as np
 
 # Numbers between two binary32, so near the middle that reading them as binary64 first ends at the
 # wrong one; and forms that a decimal number may have.
@@ -54,6 +57,32 @@ def write_wide_data(path):
 			file.write(",".join(f"{n / 16:g}" for n in numbers) + f",{label}\n")
 
 
+def write_float_data(path):
+	"""1,400 rows in the manner of HEPMASS, compressed: the label first, every number with 18 decimals.
+
+	More training rows than a block of a sum. One column is always 0.1, another mostly 0, and the
+	columns are of very different sizes.
+	"""
+	draw = random.Random(7)
+	with gzip.open(path, "wt", encoding="utf-8") as file:
+		file.write("# label,f0,f1,f2,f3,f4,mass\n")
+		for row in range(1400):
+			label = draw.randrange(2)
+			size = draw.gauss(label, 1)
+			rare = 3 if row % 500 == 77 else 0
+			numbers = (size, draw.gauss(0, 1) * size, 1e6 + draw.random(), 0.1, rare, draw.choice([500, 750]))
+			file.write(",".join(f"{number:.18e}" for number in (label, *numbers)) + "\n")
+
+
+def write_archive(path):
+	"""Images of bytes and their labels as a compressed archive of NumPy."""
+	draw = random.Random(9)
+	labels = [draw.randrange(5) for _ in range(150)]
+	pixels = [[draw.randrange(0, 51) * label for _ in range(12)] for label in labels]
+	images = np.array(pixels, dtype=np.uint8).reshape(150, 3, 4)
+	np.savez_compressed(path, x_train=images, y_train=np.array(labels))
+
+
 def job(data, dataset, hidden, training, optimizer, settings=""):
 	"""The text of a JOB.toml; `settings` are the optimizer's."""
 	return (
@@ -65,12 +94,17 @@ def job(data, dataset, hidden, training, optimizer, settings=""):
 
 def short_jobs(digits, folder):
 	"""Writes the data into the folder; (name, JOB.toml) of each job."""
-	odd, wide = (os.path.join(folder, name) for name in ("odd.csv", "wide.csv"))
+	names = "odd.csv", "wide.csv", "float.csv.gz", "images.npz"
+	odd, wide, floats, images = (os.path.join(folder, name) for name in names)
 	write_odd_data(odd)
 	write_wide_data(wide)
+	write_float_data(floats)
+	write_archive(images)
 	of_digits = "validation_every = 5\nfeature_divisor = 16"
 	of_odd = 'validation_every = 3\nfeature_divisor = 3\nformat = "csv_label_first"'
 	of_wide = "validation_every = 2"
+	of_floats = 'format = "csv_label_first"\nnormalization = "standard"'
+	of_images = 'format = "npz"\nfeature_divisor = 255\nnormalization = "standard"'
 	steps_of_digits = "steps = 100\nbatch_size = 32\ncheckpoint_interval = 20\n"
 	steps_of_odd = "steps = 60\nbatch_size = 7\ncheckpoint_interval = 13\n"
 	steps_of_wide = "steps = 4\nbatch_size = 1040\ncheckpoint_interval = 2\n"
@@ -93,6 +127,14 @@ def short_jobs(digits, folder):
 		(
 			"SGD that stops early",
 			job(digits, of_digits, [32], steps_of_digits + rate + early_stop, "sgd", momentum),
+		),
+		(
+			"SGD on compressed data with float labels, normalised",
+			job(floats, of_floats, [9], steps_of_digits + rate, "sgd", momentum),
+		),
+		(
+			"AdamW on a NumPy archive, normalised",
+			job(images, of_images, [7], steps_of_odd + small_rate, "adamw"),
 		),
 		("AdamW", job(digits, of_digits, [64, 32], steps_of_digits + small_rate, "adamw")),
 		(

@@ -23,7 +23,6 @@ UNUSED = {
 	"input_noise_nano": 0,
 	"nesterov": False,
 	"labels": None,
-	"normalization": "none",
 }
 
 
@@ -55,7 +54,7 @@ def optimizer_of(training):
 
 DATASET_FIELDS = (
 	"content_hash bytes location format train_rows validation_rows validation_every features classes"
-	" feature_divisor"
+	" feature_divisor normalization"
 ).split()
 TRAINING_FIELDS = (
 	"steps batch_size checkpoint_interval optimizer learning_rate_nano weight_decay_nano"
@@ -111,7 +110,7 @@ class Run:
 	def __init__(self, spec, seed, data, initial=None):
 		spec = {key: value for key, value in spec.items() if key != "initial_model"}
 		dataset, model, training = section(spec, "spec", "dataset", "model", "training")
-		section(dataset, "dataset", *DATASET_FIELDS)
+		section({"normalization": "none", **dataset}, "dataset", *DATASET_FIELDS)
 		early_stop = training.pop("early_stop", None)
 		section(training, "training", *TRAINING_FIELDS)
 		[mlp_fields] = section(model, "model", "mlp")

@@ -28,14 +28,14 @@ pub use files::FileError;
 pub use manifest::{Checkpoint, Manifest, Validation};
 pub use tensors::{Tensor32, Tensors};
 
-use crate::{hash, inputs::InputPaths};
+use crate::{engine::Data, hash, inputs::InputPaths};
 use primitive_types::H256;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use trainyard_primitives::{
 	job::WorkResult,
 	lower,
-	spec::{DataFormat, InputFile, JobSpec, Layer, Model},
+	spec::{DataFormat, InputFile, JobSpec, Layer, Model, Normalization},
 };
 
 /// Name of the final model.
@@ -268,21 +268,33 @@ struct Config<'a> {
 	parameters: Vec<Vec<String>>,
 	/// Raw inputs are divided by this.
 	feature_divisor: u32,
+	/// What is done to them then.
+	normalization: Normalization,
+	/// Of `standard`: each feature loses this, …
+	#[serde(skip_serializing_if = "Option::is_none")]
+	feature_mean: Option<&'a [f32]>,
+	/// … and is divided by this.
+	#[serde(skip_serializing_if = "Option::is_none")]
+	feature_deviation: Option<&'a [f32]>,
 	dataset_format: DataFormat,
 	dataset_content_hash: H256,
 	seed: H256,
 	bundle_root: H256,
 }
 
-/// The bytes of `config.json`.
-pub(crate) fn config_bytes(manifest: &Manifest) -> Vec<u8> {
+/// The bytes of `config.json`, of a run on `data`.
+pub(crate) fn config_bytes(manifest: &Manifest, data: &Data) -> Vec<u8> {
 	let spec = &manifest.spec;
+	let normalizer = data.train.normalizer.as_deref();
 	let config = Config {
-		format: "trainyard/model/v2",
+		format: "trainyard/model/v3",
 		model: &spec.model,
 		layers: spec.model.layers(&spec.dataset),
 		parameters: parameter_names(spec),
 		feature_divisor: spec.dataset.feature_divisor,
+		normalization: spec.dataset.normalization,
+		feature_mean: normalizer.map(|n| &n.mean[..]),
+		feature_deviation: normalizer.map(|n| &n.deviation[..]),
 		dataset_format: spec.dataset.format,
 		dataset_content_hash: spec.dataset.content_hash,
 		seed: manifest.seed,

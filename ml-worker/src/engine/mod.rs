@@ -18,12 +18,14 @@ mod images;
 pub mod kernels;
 mod ops;
 mod state;
+mod table;
 #[cfg(test)]
 mod tests;
 
 pub use fault::{Fault, MadeBy};
 pub use kernels::{Kernel, UnsupportedKernel, KERNEL_VARIABLE};
 pub use state::{Parameters, State};
+pub use table::{Data, Normalizer, StoredRows, Table, TableWriter};
 
 use candle_core::{Device, Tensor};
 use execute::{Given, Plan, Watcher};
@@ -42,26 +44,6 @@ use trainyard_primitives::{
 /// Labels whose rows an evaluation takes at a time. Rows do not meet before the mean, so this only
 /// bounds memory.
 const EVALUATION_ROWS: u32 = 1_024;
-
-/// Labelled rows in memory.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
-	/// Inputs of a row.
-	pub features: usize,
-	/// Inputs, row major, already divided by the specification's divisor.
-	pub x: Vec<f32>,
-	/// Labels, one for each row (of text, one for each input).
-	pub y: Vec<u32>,
-}
-
-/// What a job trains and validates on.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Data {
-	/// Rows that train, in the order of the file.
-	pub train: Table,
-	/// Rows that validate, in the order of the file.
-	pub validation: Table,
-}
 
 /// Why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +65,9 @@ pub enum EngineError {
 		/// What is wrong.
 		what: String,
 	},
+	/// Rows that are kept in a file cannot be read.
+	#[error("cannot read the temporary file that keeps the rows of the data: {0}")]
+	Rows(#[from] std::io::Error),
 	/// A state does not fit the specification.
 	#[error("the state does not fit the specification: {what} ({tensor})")]
 	State {
@@ -212,6 +197,11 @@ impl Engine {
 			data,
 			kernel,
 		})
+	}
+
+	/// What it trains and validates on.
+	pub fn data(&self) -> &Data {
+		&self.data
 	}
 
 	/// The kernel in use.
@@ -348,14 +338,12 @@ impl Engine {
 		mut see: Option<&mut Watcher<'_>>,
 	) -> Result<(Evaluation, Vec<f32>), EngineError> {
 		let table = &self.data.validation;
-		let (mut losses, mut correct) = (Vec::with_capacity(table.y.len()), 0u32);
+		let (mut losses, mut correct) = (Vec::with_capacity(table.labels()), 0u32);
 		for (rows, plan) in &self.evaluation {
-			let inputs = rows.start * table.features..rows.end * table.features;
-			let shape = (rows.len(), table.features);
-			let labels = rows.start * self.labels..rows.end * self.labels;
+			let (features, labels) = self.rows(table, rows.clone())?;
 			let given = Given {
-				features: Tensor::from_slice(&table.x[inputs], shape, &Device::Cpu)?,
-				labels: Tensor::from_slice(&table.y[labels.clone()], labels.len(), &Device::Cpu)?,
+				features,
+				labels,
 				state,
 				// No operator of an evaluation depends on it.
 				moment: Moment::default(),
@@ -380,20 +368,20 @@ impl Engine {
 	fn batch(&self, step: u32) -> Result<(Tensor, Tensor), EngineError> {
 		let place = order::place(&self.spec, step);
 		let order = self.epoch(place.epoch);
-		let table = &self.data.train;
 		let rows = &order[place.positions.start as usize..place.positions.end as usize];
-		let mut x = Vec::with_capacity(rows.len() * table.features);
-		for row in rows {
-			let start = *row as usize * table.features;
-			x.extend_from_slice(&table.x[start..start + table.features]);
-		}
-		let labels_of = |row: &u32| &table.y[*row as usize * self.labels..][..self.labels];
-		let y: Vec<u32> = rows.iter().flat_map(labels_of).copied().collect();
-		let (rows, labels) = (rows.len(), y.len());
-		Ok((
-			Tensor::from_vec(x, (rows, table.features), &Device::Cpu)?,
-			Tensor::from_vec(y, labels, &Device::Cpu)?,
-		))
+		self.rows(&self.data.train, rows.iter().map(|row| *row as usize))
+	}
+
+	/// Features and labels of these rows.
+	fn rows(
+		&self,
+		table: &Table,
+		rows: impl ExactSizeIterator<Item = usize>,
+	) -> Result<(Tensor, Tensor), EngineError> {
+		let shape = (rows.len(), table.features);
+		let (x, y) = table.gather(rows, self.labels)?;
+		let labels = y.len();
+		Ok((Tensor::from_vec(x, shape, &Device::Cpu)?, Tensor::from_vec(y, labels, &Device::Cpu)?))
 	}
 
 	/// The order of the training rows in `epoch`.
@@ -450,29 +438,33 @@ fn check_table(
 	let (features, classes) = (spec.dataset.features, spec.dataset.classes);
 	let wrong = |what: String| Err(EngineError::Data { table: name, what });
 	let labels = spec.labels_per_row() as usize;
-	if table.y.len() != rows as usize * labels {
-		let found = table.y.len() / labels;
+	if table.labels() != rows as usize * labels {
+		let found = table.labels() / labels;
 		return wrong(format!("it has {found} rows, and {rows} are declared"));
 	}
 	if table.features != features as usize {
 		return wrong(format!("rows have {} inputs, not the declared {features}", table.features));
 	}
-	if table.x.len() != rows as usize * table.features {
-		return wrong(format!("{} inputs do not make {rows} rows of {features}", table.x.len()));
+	if table.inputs() != rows as usize * table.features {
+		return wrong(format!("{} inputs do not make {rows} rows of {features}", table.inputs()));
 	}
-	if let Some(at) = table.x.iter().position(|x| !x.is_finite()) {
-		let (row, column) = (at / table.features, at % table.features);
-		return wrong(format!("input {column} of its row {row} (from 0) is not a finite number"));
-	}
+	let tokens = spec.model.input() == Input::Tokens;
 	let is_token = |x: &f32| *x >= 0.0 && x.fract() == 0.0 && *x < classes as f32;
-	if spec.model.input() == Input::Tokens && !table.x.iter().all(is_token) {
-		return wrong(format!("its inputs are not all tokens below {classes}"));
-	}
-	if let Some(at) = table.y.iter().position(|label| *label >= classes) {
-		let (row, label) = (at / labels, table.y[at]);
-		return wrong(format!(
-			"the label of its row {row} (from 0) is {label}; {classes} classes have labels below"
-		));
-	}
-	Ok(())
+	table.each(labels, |row, x, y| {
+		if let Some(column) = x.iter().position(|x| !x.is_finite()) {
+			return wrong(format!(
+				"input {column} of its row {row} (from 0) is not a finite number"
+			));
+		}
+		if tokens && !x.iter().all(is_token) {
+			return wrong(format!("its inputs are not all tokens below {classes}"));
+		}
+		match y.iter().find(|label| **label >= classes) {
+			Some(label) => wrong(format!(
+				"the label of its row {row} (from 0) is {label}; {classes} classes have labels \
+				 below"
+			)),
+			None => Ok(()),
+		}
+	})
 }

@@ -16,7 +16,7 @@ use trainyard_primitives::{
 fn digits() -> Arc<Data> {
 	let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/data/digits.csv");
 	let text = std::fs::read_to_string(path).unwrap();
-	let empty = || Table { features: 64, x: Vec::new(), y: Vec::new() };
+	let empty = || Table { features: 64, ..Table::default() };
 	let mut data = Data { train: empty(), validation: empty() };
 	for (i, line) in text.lines().skip(1).enumerate() {
 		let numbers: Vec<u32> = line.split(',').map(|x| x.parse().unwrap()).collect();
@@ -38,7 +38,7 @@ fn synthetic(rows: usize, features: usize, classes: u32) -> Table {
 	};
 	let x: Vec<f32> = (0..rows * features).map(|_| next()).collect();
 	let y = x.chunks(features).map(|row| ((row[0] + 1.0) * 0.499 * classes as f32) as u32);
-	Table { features, y: y.collect(), x }
+	Table { features, y: y.collect(), x, ..Table::default() }
 }
 
 fn small_spec(hidden: Vec<u32>, optimizer: Optimizer) -> (JobSpec, Arc<Data>) {
@@ -131,7 +131,7 @@ fn text_spec() -> (JobSpec, Arc<Data>) {
 	let tokens = |rows: usize| {
 		let token = |i: usize| ((i * i + i / 3) % 3) as u32;
 		let x = (0..rows * 5).map(|i| token(i) as f32).collect();
-		Table { features: 5, x, y: (1..=rows * 5).map(token).collect() }
+		Table { features: 5, x, y: (1..=rows * 5).map(token).collect(), ..Table::default() }
 	};
 	(spec, Arc::new(Data { train: tokens(50), validation: tokens(12) }))
 }

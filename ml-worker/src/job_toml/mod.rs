@@ -1,6 +1,7 @@
 //! JOB.toml: a training job as people write it. `docs/job-toml.md` describes every field;
 //! `examples/digits.toml` is a job that works.
 
+mod dataset;
 mod file;
 mod model;
 mod reader;
@@ -10,7 +11,6 @@ pub use reader::{Problem, Problems};
 
 use crate::{
 	amount::{self, format_scaled},
-	data::{self, Inspection},
 	inputs::{self, InputArgs, InputPaths},
 };
 use primitive_types::H256;
@@ -22,11 +22,7 @@ use std::{
 use toml::de::DeTable;
 use trainyard_primitives::{
 	job::{Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS},
-	spec::{
-		DataFormat, Dataset, InputFile, JobSpec, Normalization, Training, MAX_DATASET_BYTES,
-		MAX_WIDTH,
-	},
-	text::MAX_TEXT,
+	spec::{InputFile, JobSpec, Training},
 	work, Text,
 };
 
@@ -152,7 +148,7 @@ pub fn parse(text: &str, path: &Path) -> Result<JobFile, Problems> {
 
 fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Option<JobFile> {
 	let root = Section::root(document, table);
-	let dataset = read_dataset(document, &root.section("dataset"), path);
+	let dataset = dataset::read(document, &root.section("dataset"), path);
 	let model = model::read(&root.section("model"));
 	let training = training::read(&root.section("training"));
 	let initial = root.section("initial_model");
@@ -166,7 +162,7 @@ fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Op
 		false => None,
 	};
 	root.finish();
-	let (dataset, dataset_path) = dataset?;
+	let dataset::Read { dataset, path: dataset_path, labels_path } = dataset?;
 	let (initial_model, initial_model_path) = match initial {
 		Some(initial) => initial.map(|(file, path)| (Some(file), path))?,
 		None => (None, None),
@@ -187,15 +183,7 @@ fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Op
 		None => None,
 	};
 	let terms = terms.map(|(terms, audit_fee)| with_audit_fee(document, &spec, terms, audit_fee));
-	Some(JobFile { spec, terms, dataset_path, labels_path: None, initial_model_path })
-}
-
-fn location_of(section: &Section<'_, '_>) -> Option<Text> {
-	let text = Text::new(section.text("location", "an http:// or https:// URL")?);
-	if text.is_none() {
-		section.complain("location", format!("longer than {MAX_TEXT} bytes"));
-	}
-	text
+	Some(JobFile { spec, terms, dataset_path, labels_path, initial_model_path })
 }
 
 fn hash_of(section: &Section<'_, '_>, key: &'static str) -> Option<H256> {
@@ -208,146 +196,6 @@ fn hash_of(section: &Section<'_, '_>, key: &'static str) -> Option<H256> {
 		section.complain(key, what);
 	}
 	bytes.map(|bytes| H256::from_slice(&bytes))
-}
-
-fn read_dataset(
-	document: &Document<'_>,
-	section: &Section<'_, '_>,
-	job: &Path,
-) -> Option<(Dataset, Option<PathBuf>)> {
-	let anything = || 1..=u64::from(u32::MAX);
-	let format = section
-		.choice(
-			"format",
-			&[
-				("csv_label_last", DataFormat::CsvLabelLast),
-				("csv_label_first", DataFormat::CsvLabelFirst),
-				("text", DataFormat::Text),
-			],
-		)
-		.unwrap_or(DataFormat::CsvLabelLast);
-	let every =
-		section.integer("validation_every", 2..=u64::from(u32::MAX)).unwrap_or(VALIDATION_EVERY);
-	let divisor = section.integer("feature_divisor", anything()).unwrap_or(1);
-	let hash = hash_of(section, "content_hash");
-	let bytes = section.integer("bytes", 1..=MAX_DATASET_BYTES);
-	let train_rows = section.integer("train_rows", anything());
-	let validation_rows = section.integer("validation_rows", anything());
-	let features = section.integer("features", 1..=u64::from(MAX_WIDTH));
-	let classes = section.integer("classes", 2..=u64::from(MAX_WIDTH));
-	let location = location_of(section);
-	let path = section.text("path", "the path of a file, relative to this one");
-	let path = path.map(|p| job.parent().unwrap_or(Path::new("")).join(p));
-	section.finish();
-
-	if format == DataFormat::Text && path.is_some() {
-		section.require("features", "the context: how many tokens a row of text has");
-	}
-	// With the file at hand everything else is known; otherwise it must be said.
-	let found = match &path {
-		Some(path) => match inspect(path, format, every as u32, features) {
-			Ok(found) => Some(found),
-			Err(e) => {
-				section.complain("path", e.to_string());
-				return None;
-			}
-		},
-		None => {
-			if !section.exists() {
-				document.complain(
-					"dataset",
-					"the section [dataset] is missing; it says what to train on: path = \"FILE.csv\"",
-				);
-				return None;
-			}
-			let why = "it may only be left out where path names a local file";
-			section.require("location", &format!("an http:// or https:// URL; {why}"));
-			section.require("content_hash", &format!("64 hexadecimal digits; {why}"));
-			for key in ["bytes", "train_rows", "validation_rows", "features", "classes"] {
-				section.require(key, &format!("a whole number; {why}"));
-			}
-			None
-		}
-	};
-	let from_file = |get: fn(&Inspection) -> u64| found.as_ref().map(get);
-	let agree = |key: &'static str, said: Option<u64>, found: Option<u64>| match (said, found) {
-		(Some(said), Some(found)) if said != found => {
-			section
-				.complain(key, format!("it is {said}, but the file at dataset.path has {found}"));
-			None
-		}
-		(said, found) => said.or(found),
-	};
-	if let (Some(said), Some(found)) = (hash, &found) {
-		if said != found.content_hash {
-			section.complain(
-				"content_hash",
-				format!(
-					"it is {said:?}, but the file at dataset.path has {:?}; use the file that is \
-					 meant, or leave content_hash out",
-					found.content_hash
-				),
-			);
-		}
-	}
-	// More classes than labels seen are allowed, fewer are not.
-	let classes = match (classes, found.as_ref().map(|f| u64::from(f.classes))) {
-		(Some(said), Some(found)) if said < found => {
-			section.complain(
-				"classes",
-				format!(
-					"it is {said}, but the labels in the file at dataset.path go up to {}",
-					found - 1
-				),
-			);
-			None
-		}
-		(said, found) => said.or(found),
-	};
-	let small = |key: &'static str, n: Option<u64>| {
-		let n = n?;
-		let small = u32::try_from(n);
-		if small.is_err() {
-			section.complain(key, format!("{n} is too large; at most {}", u32::MAX));
-		}
-		small.ok()
-	};
-	let train_rows = agree("train_rows", train_rows, from_file(|f| f.train_rows));
-	let validation_rows =
-		agree("validation_rows", validation_rows, from_file(|f| f.validation_rows));
-	let features = agree("features", features, from_file(|f| u64::from(f.features)));
-	let dataset = Dataset {
-		content_hash: hash.or(found.as_ref().map(|f| f.content_hash))?,
-		bytes: agree("bytes", bytes, from_file(|f| f.bytes))?,
-		location: match (location, &found) {
-			(Some(location), _) => location,
-			(None, Some(_)) => Text::new(NO_LOCATION).unwrap_or_default(),
-			(None, None) => return None,
-		},
-		format,
-		train_rows: small("train_rows", train_rows)?,
-		validation_rows: small("validation_rows", validation_rows)?,
-		validation_every: every as u32,
-		features: small("features", features)?,
-		classes: small("classes", classes)?,
-		feature_divisor: divisor as u32,
-		labels: None,
-		normalization: Normalization::None,
-	};
-	Some((dataset, path))
-}
-
-fn inspect(
-	path: &Path,
-	format: DataFormat,
-	every: u32,
-	features: Option<u64>,
-) -> Result<Inspection, data::DataError> {
-	match format {
-		// Without a context there is a complaint already.
-		DataFormat::Text => data::text::inspect(path, every, features.unwrap_or(1) as u32),
-		table => data::inspect(path, table, every),
-	}
 }
 
 /// `terms` with the given fee, which must not be below the least, or else with the least.
@@ -426,39 +274,7 @@ fn read_terms(
 /// A JOB.toml of this job, with every field written out.
 pub fn to_toml(job: &JobFile) -> String {
 	let mut out = String::new();
-	let d = &job.spec.dataset;
-	let quoted = |text: &str| toml::Value::from(text).to_string();
-	// Writing to a String cannot fail.
-	let _ = writeln!(out, "[dataset]");
-	if let Some(path) = &job.dataset_path {
-		let _ = writeln!(out, "path = {}", quoted(&path.to_string_lossy()));
-	}
-	if file::is_given(&d.location) {
-		let _ = writeln!(out, "location = {}", quoted(&d.location.to_string_lossy()));
-	}
-	let format = match d.format {
-		DataFormat::CsvLabelLast => "csv_label_last",
-		DataFormat::CsvLabelFirst => "csv_label_first",
-		DataFormat::Text => "text",
-		DataFormat::Idx => "idx",
-		DataFormat::Npy => "npy",
-		DataFormat::Npz => "npz",
-		DataFormat::Safetensors => "safetensors",
-	};
-	let _ = writeln!(
-		out,
-		"content_hash = \"{:?}\"\nbytes = {}\nformat = \"{format}\"\ntrain_rows = {}\n\
-		 validation_rows = {}\nvalidation_every = {}\nfeatures = {}\nclasses = {}\n\
-		 feature_divisor = {}",
-		d.content_hash,
-		d.bytes,
-		d.train_rows,
-		d.validation_rows,
-		d.validation_every,
-		d.features,
-		d.classes,
-		d.feature_divisor
-	);
+	dataset::write(&mut out, job);
 	if let Some(initial) = &job.spec.initial_model {
 		let _ = writeln!(out, "\n[initial_model]");
 		file::write(&mut out, initial, job.initial_model_path.as_deref());

@@ -1,6 +1,10 @@
 use super::*;
-use trainyard_primitives::spec::{
-	Activation, CnnLayer, EarlyStop, Input, Layer, Loss, Model, Optimizer, Schedule, MAX_NANO,
+use trainyard_primitives::{
+	spec::{
+		Activation, CnnLayer, DataFormat, EarlyStop, FileRef, Input, Layer, Loss, Model,
+		Normalization, Optimizer, Schedule, MAX_NANO,
+	},
+	Text,
 };
 
 const DATASET: &str = r#"
@@ -160,6 +164,96 @@ fn a_list_of_layers() {
 	);
 	let job = read(&tokens.replace("feature_divisor = 16", "format = \"text\"")).unwrap();
 	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+}
+
+#[test]
+fn labels_apart_and_normalisation() {
+	let hash = "02".repeat(32);
+	let labels = format!(
+		"feature_divisor = 16\nformat = \"idx\"\nnormalization = \"standard\"\n[dataset.labels]\n\
+		 location = \"https://example.org/labels\"\ncontent_hash = \"{hash}\"\nbytes = 1805\n"
+	);
+	let text = whole().replace("feature_divisor = 16\n", &labels);
+	let job = read(&text).unwrap();
+	let d = &job.spec.dataset;
+	assert_eq!((d.format, d.normalization), (DataFormat::Idx, Normalization::Standard));
+	let location = Text::new("https://example.org/labels").unwrap();
+	let content_hash = H256::repeat_byte(2);
+	assert_eq!(d.labels, Some(FileRef { content_hash, bytes: 1805, location }));
+	assert!(job.has_location() && job.labels_path.is_none());
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	for format in ["npy", "npz", "safetensors"] {
+		let text = whole().replace("feature_divisor = 16", &format!("format = \"{format}\""));
+		let job = read(&text).unwrap();
+		assert!(to_toml(&job).contains(&format!("format = \"{format}\"")));
+		assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	}
+	let missing = text.replace("bytes = 1805\n", "");
+	let error = read(&missing).unwrap_err().to_string();
+	assert!(error.contains("dataset.labels.bytes: the field is missing"), "{error}");
+	let other = text.replace("format = \"idx\"\n", "");
+	let error = read(&other).unwrap_err().to_string();
+	assert!(error.contains("dataset.labels: only the format idx keeps labels"), "{error}");
+	refused(
+		"feature_divisor = 16",
+		"format = \"idx\"",
+		"dataset.labels",
+		"[dataset]",
+		"the section is missing: the format idx keeps labels in a file of their own",
+	);
+	refused(
+		"feature_divisor = 16",
+		"normalization = \"standart\"",
+		"dataset.normalization",
+		"normalization = \"standart\"",
+		"did you mean standard?",
+	);
+}
+
+#[test]
+fn local_labels_fill_in_and_contradict() {
+	let dir = tempfile::tempdir().unwrap();
+	let images = [&[0, 0, 8, 2, 0, 0, 0, 4, 0, 0, 0, 2][..], &[1, 2, 3, 4, 5, 6, 7, 8]].concat();
+	let labels = [&[0, 0, 8, 1, 0, 0, 0, 4][..], &[0, 1, 2, 1]].concat();
+	std::fs::write(dir.path().join("x.idx"), images).unwrap();
+	std::fs::write(dir.path().join("y.idx"), labels).unwrap();
+	let job = |dataset: &str, labels: &str| {
+		let text = format!(
+			"[dataset]\npath = \"x.idx\"\nformat = \"idx\"\nvalidation_every = 2\n{dataset}\n\
+			 {labels}\n{MODEL}{}{ADAMW}",
+			TRAINING.replace("batch_size = 32", "batch_size = 2")
+		);
+		parse(&text, &dir.path().join("job.toml"))
+	};
+	let at = "[dataset.labels]\npath = \"y.idx\"";
+	let whole = job("", at).unwrap();
+	let d = &whole.spec.dataset;
+	assert_eq!((d.train_rows, d.validation_rows, d.features, d.classes), (2, 2, 2, 3));
+	let labels = d.labels.clone().unwrap();
+	let path = dir.path().join("y.idx");
+	assert_eq!((labels.content_hash, labels.bytes), crate::hash::file(&path).unwrap());
+	assert!(!whole.has_location());
+	assert_eq!(whole.labels_path, Some(path));
+	assert_eq!(parse(&to_toml(&whole), Path::new("")).unwrap(), whole);
+	let half = job("location = \"https://example.org/x\"", at).unwrap();
+	assert!(!half.has_location(), "the labels cannot be fetched");
+	for (labels, what) in [
+		("", "job.toml:1: dataset.labels: the section is missing"),
+		("[dataset.labels]", "dataset.labels.path: the field is missing"),
+		(
+			"[dataset.labels]\npath = \"y.idx\"\nbytes = 7",
+			"dataset.labels.bytes: it is 7, but the file at dataset.labels.path has 12",
+		),
+		("[dataset.labels]\npath = \"none\"", "cannot read"),
+		("[dataset.labels]\npath = \"x.idx\"", "labels are [rows]"),
+		("[dataset.labels]\npath = \"y.idx\"\nrows = 7", "dataset.labels.rows: no such field"),
+	] {
+		let error = job("", labels).unwrap_err().to_string();
+		assert!(error.contains(what), "{what}: {error}");
+	}
+	let wrong = format!("{at}\ncontent_hash = \"{}\"", "01".repeat(32));
+	let error = job("", &wrong).unwrap_err().to_string();
+	assert!(error.contains("dataset.labels.content_hash: it is 0x01"), "{error}");
 }
 
 #[test]

@@ -364,7 +364,7 @@ impl Run<'_> {
 	fn finish(mut self, last: &Tensors) -> Result<Bundle, TrainError> {
 		let model = bundle::model_bytes(last);
 		files::write(&self.bundle.model(), &model)?;
-		let config = bundle::config_bytes(self.bundle.manifest());
+		let config = bundle::config_bytes(self.bundle.manifest(), self.engine.data());
 		files::write(&self.bundle.path(bundle::CONFIG_FILE), &config)?;
 		if let Err(e) = plot::write_curves(self.bundle.folder()) {
 			tracing::warn!("no picture of the run was made: {e}");

@@ -333,7 +333,7 @@ fn the_first_value_out_of_range_is_found_behind_the_last_checkpoint() {
 		})
 		.collect();
 	std::fs::write(&data, changed.join("\n")).unwrap();
-	let found = data::inspect(&data, spec.dataset.format, 4).unwrap();
+	let found = data::inspect(&data, None, spec.dataset.format, 4, 1).unwrap();
 	(spec.dataset.content_hash, spec.dataset.bytes) = (found.content_hash, found.bytes);
 	let out = folder.path().join("out");
 	let error = train(&spec, &data, &out, false, None).unwrap_err();

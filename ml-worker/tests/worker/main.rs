@@ -3,6 +3,7 @@
 mod bench;
 mod commands;
 mod common;
+mod data;
 mod faults;
 mod fine_tuning;
 mod kill;

@@ -347,7 +347,13 @@ fn layout() {
 		location: Text::new("http://127.0.0.1:8600/model.safetensors").unwrap(),
 	});
 	assert_eq!(tuned.validate(), Ok(()));
-	let found = [JobSpec::example(), of_everything(), cnn, of_text(), tuned].map(|spec| {
+	let mut files = JobSpec::example();
+	let file = |byte| FileRef { content_hash: H256::repeat_byte(byte), ..files.dataset.file() };
+	(files.initial_model, files.dataset.labels) = (Some(file(3)), Some(file(2)));
+	files.dataset.format = DataFormat::Idx;
+	files.dataset.normalization = Normalization::Standard;
+	assert_eq!(files.validate(), Ok(()));
+	let found = [JobSpec::example(), of_everything(), cnn, of_text(), tuned, files].map(|spec| {
 		let bytes = spec.encode();
 		assert_eq!(JobSpec::decode(&mut &bytes[..]), Ok(spec));
 		format!("{} {}", bytes.len(), hex::encode(sp_crypto_hashing::blake2_256(&bytes)))
@@ -358,6 +364,7 @@ fn layout() {
 		"241 8074a07d47aaa8dd0960bc77a9a2ba1fea88228bb44872c11247d72685b9171a",
 		"202 6333c9b03223ec8bae206b92cf2b9cf1628d2e3223c74539d7f34bcb592bfe08",
 		"268 c5c07481129ab059fad66e45ff4d87fd8e2f21b940b5775cfc0249dfb0c1762f",
+		"334 ee9c66e0ac9a340eabf390b6d5900cc17c713a44ff38950e2e3474a0d8367cf7",
 	];
 	assert_eq!(found, frozen);
 }

@@ -5,6 +5,7 @@
 // metadata names the same fields, which polkadot.js turns into camelCase.
 
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { isHex, u8aToHex } from '@polkadot/util';
 import { UserError } from './errors.js';
 import { blake2 } from './hash.js';
@@ -42,18 +43,41 @@ export const DEFAULT_TRAINING = {
 	early_stop: null,
 };
 
+/** The formats that the chain knows. Those that are not CSV are described by a job file. */
+const CSV = ['csv_label_last', 'csv_label_first'];
+const FORMATS = [...CSV, 'text', 'idx', 'npy', 'npz', 'safetensors'];
+
+/** The bytes of the file of data at `path`, decompressed where it is compressed by gzip. */
+function decompressed(path, bytes) {
+	if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+	try {
+		return gunzipSync(bytes);
+	} catch (error) {
+		throw new UserError(`${path}: its compression by gzip is damaged: ${error.message}`);
+	}
+}
+
 /**
- * Describes a labelled table in a file: hash, size, rows, columns, classes. The label must
- * be an integer column, last or first.
+ * Describes a labelled table in a CSV file, which may be compressed by gzip: hash, size, rows,
+ * columns, classes. The label, last or first, must be a whole number, in any spelling (`1.0e0`).
  */
-export function describeDataset(path, { location, format = 'csv_label_last', validationEvery = 5, divisor }) {
+export function describeDataset(
+	path,
+	{ location, format = 'csv_label_last', validationEvery = 5, divisor, normalization = 'none' },
+) {
+	if (!CSV.includes(format)) {
+		throw new UserError(`--data describes CSV only, not ${format}. Pass --job FILE.json with the whole spec.dataset`);
+	}
 	let bytes;
 	try {
 		bytes = readFileSync(path);
 	} catch (error) {
 		throw new UserError(`cannot read the data file ${path}: ${error.message}`);
 	}
-	const lines = bytes.toString('utf8').split(/\r?\n/).filter((line) => line !== '');
+	const lines = decompressed(path, bytes)
+		.toString('utf8')
+		.split(/\r?\n/)
+		.filter((line) => line !== '');
 	const columns = lines[0]?.split(',').length ?? 0;
 	if (lines.length < 3 || columns < 2) {
 		throw new UserError(`${path} is not a table: a header line and rows of comma-separated numbers are needed`);
@@ -62,7 +86,7 @@ export function describeDataset(path, { location, format = 'csv_label_last', val
 	let largest = 0;
 	lines.slice(1).forEach((line, index) => {
 		const where = `${path}, line ${index + 2}`;
-		const cells = line.split(',').map(Number);
+		const cells = line.split(',').map((cell) => (cell.trim() === '' ? NaN : Number(cell)));
 		if (cells.length !== columns) {
 			throw new UserError(`${where}: ${cells.length} columns where the header has ${columns}`);
 		}
@@ -86,7 +110,9 @@ export function describeDataset(path, { location, format = 'csv_label_last', val
 		validation_every: validationEvery,
 		features: columns - 1,
 		classes,
-		feature_divisor: divisor ?? Math.max(1, Math.ceil(largest)),
+		feature_divisor: divisor ?? (normalization === 'none' ? Math.max(1, Math.ceil(largest)) : 1),
+		labels: null,
+		normalization,
 	};
 }
 
@@ -135,6 +161,7 @@ export function jobFromFlags(flags) {
 			divisor: flags['feature-divisor']
 				? integer(flags['feature-divisor'], '--feature-divisor')
 				: spec.dataset?.feature_divisor,
+			normalization: flags.normalization ?? spec.dataset?.normalization,
 		});
 	} else if (flags.location && spec.dataset) {
 		spec.dataset.location = flags.location;
@@ -142,6 +169,9 @@ export function jobFromFlags(flags) {
 	if (!spec.dataset) {
 		throw new UserError('no dataset: pass --data FILE --location URL, or --job FILE.json with spec.dataset');
 	}
+	// What a job file may leave out, as to the node.
+	spec.dataset = { labels: null, normalization: 'none', ...spec.dataset };
+	spec.initial_model ??= null;
 	if (flags.hidden !== undefined || !spec.model) {
 		const hidden = (flags.hidden ?? '64,32').split(',').filter((width) => width !== '');
 		spec.model = { mlp: { hidden: hidden.map((width) => integer(width, '--hidden')), activation: 'relu' } };
@@ -180,6 +210,15 @@ const LARGE = (value) => Number.isSafeInteger(value) && value >= 0;
 const AMOUNT = (value) => typeof value === 'string' && /^\d+$/.test(value);
 const OPTIONAL_AMOUNT = (value) => value === undefined || AMOUNT(value);
 const YES_NO = (value) => typeof value === 'boolean';
+const HASH = (value) => isHex(value, 256);
+const TEXT = (value) => typeof value === 'string';
+/** A file by content, or null. */
+const FILE = (value) =>
+	value === null ||
+	(Object.keys(value ?? {}).length === 3 &&
+		HASH(value.content_hash) &&
+		LARGE(value.bytes) &&
+		TEXT(value.location));
 const word = (...words) => (value) => words.includes(value);
 const listOf = (rule) => (value) => Array.isArray(value) && value.every(rule);
 
@@ -198,12 +237,6 @@ const oneOf = (variants) => (value) => {
 		Object.entries(fields).every(([key, rule]) => rule(entry[1][key]))
 	);
 };
-
-/** `null`, or an object with exactly these fields. */
-const optional = (fields) => (value) =>
-	value === null ||
-	(Object.keys(value ?? {}).length === Object.keys(fields).length &&
-		Object.entries(fields).every(([key, rule]) => rule(value[key])));
 
 const IMAGE = { channels: COUNT, height: COUNT, width: COUNT };
 const ACTIVATION = word('relu', 'gelu', 'silu', 'tanh', 'sigmoid');
@@ -244,20 +277,21 @@ const MODEL = oneOf({
 		),
 	},
 });
-const FILE = { content_hash: (value) => isHex(value, 256), bytes: LARGE, location: (value) => typeof value === 'string' };
 const FIELDS = {
 	spec: {
 		dataset: {
-			content_hash: (value) => isHex(value, 256),
+			content_hash: HASH,
 			bytes: LARGE,
-			location: (value) => typeof value === 'string',
-			format: word('csv_label_last', 'csv_label_first', 'text'),
+			location: TEXT,
+			format: word(...FORMATS),
 			train_rows: COUNT,
 			validation_rows: COUNT,
 			validation_every: COUNT,
 			features: COUNT,
 			classes: COUNT,
 			feature_divisor: COUNT,
+			labels: FILE,
+			normalization: word('none', 'standard'),
 		},
 		model: MODEL,
 		training: {
@@ -274,7 +308,7 @@ const FIELDS = {
 			input_noise_nano: LARGE,
 			early_stop: (value) => value === null || (COUNT(value?.patience) && LARGE(value?.min_delta_nano)),
 		},
-		initial_model: optional(FILE),
+		initial_model: FILE,
 	},
 	terms: {
 		price_per_ut: AMOUNT,
@@ -292,6 +326,7 @@ const EXPECTED = new Map([
 	[LARGE, 'a whole number'],
 	[AMOUNT, "a decimal string in the currency's smallest unit"],
 	[OPTIONAL_AMOUNT, "a decimal string in the currency's smallest unit"],
+	[FILE, 'null or a file with content_hash, bytes and location'],
 ]);
 
 function checkFields(value, fields, where) {
@@ -321,16 +356,17 @@ function checkFields(value, fields, where) {
 export function checkJob({ spec, terms }) {
 	checkFields(spec, FIELDS.spec, 'spec');
 	checkFields(terms, FIELDS.terms, 'terms');
-	checkLocation(spec.dataset.location, 'spec.dataset.location', '. Pass --location URL');
-	if (spec.initial_model) checkLocation(spec.initial_model.location, 'spec.initial_model.location');
+	checkLocation(spec.dataset.location, 'spec.dataset', '. Pass --location URL');
+	if (spec.dataset.labels) checkLocation(spec.dataset.labels.location, 'spec.dataset.labels');
+	if (spec.initial_model) checkLocation(spec.initial_model.location, 'spec.initial_model');
 }
 
 function checkLocation(location, where, advice = '') {
 	if (new TextEncoder().encode(location).length > MAX_TEXT) {
-		throw new UserError(`${where} is longer than ${MAX_TEXT} bytes`);
+		throw new UserError(`${where}.location is longer than ${MAX_TEXT} bytes`);
 	}
 	if (!/^https?:\/\/./.test(location)) {
-		throw new UserError(`${where}: "${location}" is not an http:// or https:// URL${advice}`);
+		throw new UserError(`${where}.location: "${location}" is not an http:// or https:// URL${advice}`);
 	}
 }
 
@@ -357,7 +393,7 @@ function chainForm(value, key) {
 
 /** Fields whose type is an enum. */
 const ENUMS = new Set([
-	...['format', 'model', 'input', 'layer', 'activation', 'function'],
+	...['format', 'normalization', 'model', 'input', 'layer', 'activation', 'function'],
 	...['optimizer', 'loss', 'schedule'],
 ]);
 

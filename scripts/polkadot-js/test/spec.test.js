@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { TypeRegistry } from '@polkadot/types';
 import { u8aToHex } from '@polkadot/util';
 import { blake2 } from '../src/hash.js';
@@ -32,7 +33,28 @@ test('the digits describe themselves', () => {
 		features: 64,
 		classes: 10,
 		feature_divisor: 16,
+		labels: null,
+		normalization: 'none',
 	});
+});
+
+test('compressed data with float labels first describe themselves', () => {
+	const text = '# label,f0,f1\n1.000000000000000000e+00,-2.5e-1,3\n0.000000000000000000e+00,1,2\n2.0,0,0\n';
+	const options = { location, format: 'csv_label_first', validationEvery: 3 };
+	const [plain, packed] = [file('float.csv', text), file('float.csv.gz', gzipSync(text))].map((path) =>
+		describeDataset(path, options),
+	);
+	assert.deepEqual([plain.features, plain.classes, plain.train_rows, plain.validation_rows], [2, 3, 2, 1]);
+	assert.equal(plain.feature_divisor, 3);
+	const { content_hash, bytes, ...rest } = packed;
+	assert.deepEqual([content_hash, bytes], [u8aToHex(blake2(gzipSync(text))), gzipSync(text).length]);
+	assert.deepEqual({ ...plain, content_hash, bytes }, packed, 'only the file is another one');
+	assert.equal(rest.labels, null);
+	const normalized = describeDataset(file('float.csv', text), { ...options, normalization: 'standard' });
+	assert.deepEqual([normalized.normalization, normalized.feature_divisor], ['standard', 1]);
+	const cut = file('cut.csv.gz', gzipSync(text).subarray(0, 30));
+	assert.throws(() => describeDataset(cut, options), /cut\.csv\.gz: its compression by gzip is damaged/);
+	assert.throws(() => describeDataset(digits, { location, format: 'idx' }), /describes CSV only, not idx/);
 });
 
 test('flags become a job', () => {
@@ -110,6 +132,12 @@ test('wrong input is named', () => {
 	assert.throws(broken((j) => (j.spec.dataset.location = 'digits.csv')), /not an http:\/\/ or https:\/\/ URL/);
 	assert.throws(broken((j) => (j.spec.dataset.location = `http://${'x'.repeat(300)}`)), /longer than 256 bytes/);
 	assert.throws(broken((j) => (j.spec.model = { cnn: {} })), /spec\.model/);
+	assert.throws(broken((j) => (j.spec.dataset.normalization = 'min_max')), /spec\.dataset\.normalization/);
+	assert.throws(broken((j) => (j.spec.dataset.labels = { bytes: 1 })), /spec\.dataset\.labels.*null or a file/);
+	assert.throws(broken((j) => delete j.spec.initial_model), /spec\.initial_model is missing/);
+	const ftp = { content_hash: `0x${'02'.repeat(32)}`, bytes: 1, location: 'ftp://x' };
+	assert.throws(broken((j) => (j.spec.dataset.labels = ftp)), /spec\.dataset\.labels\.location: "ftp:/);
+	assert.throws(broken((j) => (j.spec.initial_model = ftp)), /spec\.initial_model\.location: "ftp:/);
 	assert.throws(broken((j) => (j.spec.training.schedule = 'cosine')), /spec\.training\.schedule/);
 	assert.throws(broken((j) => delete j.spec.dataset), /spec\.dataset is missing/);
 	const model = { content_hash: `0x${'02'.repeat(32)}`, bytes: 26_664, location: 'http://x/model' };
@@ -127,6 +155,7 @@ test('wrong input is named', () => {
 	assert.throws(() => jobFromFlags({ job: file('bad.json', '{') }), /bad\.json is not JSON/);
 	assert.throws(() => jobFromFlags({ data: file('a.csv', 'a,label\n1,0\n2\n'), location }), /a\.csv, line 3: 1 columns/);
 	assert.throws(() => jobFromFlags({ data: file('b.csv', 'a,label\n1,0\nx,1\n'), location }), /b\.csv, line 3: a cell/);
+	assert.throws(() => jobFromFlags({ data: file('d.csv', 'a,label\n1,0\n,1\n'), location }), /d\.csv, line 3: a cell/);
 	assert.throws(() => jobFromFlags({ data: file('c.csv', 'a,label\n1,0\n1,0.5\n'), location }), /c\.csv, line 3: the label/);
 });
 
@@ -148,6 +177,7 @@ function types() {
 			labels: 'Option<FileRef>',
 			normalization: 'Normalization',
 		},
+		FileRef: { contentHash: 'H256', bytes: 'u64', location: 'Bytes' },
 		DataFormat: { _enum: ['CsvLabelLast', 'CsvLabelFirst', 'Text', 'Idx', 'Npy', 'Npz', 'Safetensors'] },
 		Normalization: { _enum: ['None', 'Standard'] },
 		Activation: { _enum: ['Relu', 'Gelu', 'Silu', 'Tanh', 'Sigmoid'] },
@@ -210,7 +240,6 @@ function types() {
 			inputNoiseNano: 'u64',
 			earlyStop: 'Option<EarlyStop>',
 		},
-		FileRef: { contentHash: 'H256', bytes: 'u64', location: 'Bytes' },
 		JobSpec: {
 			dataset: 'Dataset',
 			model: 'Model',
@@ -301,6 +330,17 @@ test('other models and options encode by the frozen layouts', () => {
 	assert.deepEqual(hashed(cnn.toU8a()), [
 		241,
 		'0x8074a07d47aaa8dd0960bc77a9a2ba1fea88228bb44872c11247d72685b9171a',
+	]);
+	const files = digitsWith((spec) => {
+		const { bytes } = spec.dataset;
+		spec.dataset.format = 'idx';
+		spec.dataset.labels = { content_hash: `0x${'02'.repeat(32)}`, bytes, location };
+		spec.dataset.normalization = 'standard';
+		spec.initial_model = { content_hash: `0x${'03'.repeat(32)}`, bytes, location };
+	});
+	assert.deepEqual(hashed(files.toU8a()), [
+		334,
+		'0xee9c66e0ac9a340eabf390b6d5900cc17c713a44ff38950e2e3474a0d8367cf7',
 	]);
 	const text = digitsWith((spec) => {
 		spec.dataset.format = 'text';

@@ -142,7 +142,7 @@ impl Case {
 			}
 			let y = numbers(rows as usize * labels, seed + 1);
 			let y = y.into_iter().map(|y| below(y, dataset.classes) as u32).collect();
-			Table { features: dataset.features as usize, x, y }
+			Table { features: dataset.features as usize, x, y, ..Table::default() }
 		};
 		Data { train: table(dataset.train_rows, 1), validation: table(dataset.validation_rows, 3) }
 	}

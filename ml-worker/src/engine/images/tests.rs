@@ -21,7 +21,7 @@ fn rows(count: usize, features: usize) -> Table {
 	};
 	let x: Vec<f32> = (0..count * features).map(|_| next()).collect();
 	let y = x.chunks(features).map(|row| ((row[0] + 1.0) * 1.499) as u32).collect();
-	Table { features, x, y }
+	Table { features, x, y, ..Table::default() }
 }
 
 /// A CNN with every layer on images, one of them of overlapping windows.

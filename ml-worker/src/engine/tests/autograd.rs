@@ -12,7 +12,7 @@ type Made = candle_core::Result<Tensor>;
 /// computes the model from its parameters and the features.
 fn check(spec: &JobSpec, data: Arc<Data>, logits: impl Fn(&Vars, &Tensor) -> Made) {
 	let engine = Engine::new(spec, seed(), data).unwrap();
-	let mut state = Engine::initial_state(spec, &seed()).unwrap();
+	let mut state = Engine::initial_state(spec, &seed(), None).unwrap();
 	for step in 0..3 {
 		engine.step(&mut state, step).unwrap();
 	}
