@@ -56,6 +56,8 @@ const PEOPLE = {
 const PERIODS = { Reveal: 45, VerdictCommit: 40, VerdictReveal: 15, Rescue: 40 };
 /** Seconds within which a job with all its audits ends. */
 const JOB_SECONDS = 300;
+// Of a job that says nothing else.
+const SEGMENTS = 30;
 
 const keep = process.env.TRAINYARD_LOGS;
 const folder = keep ? join(keep, 'failures') : mkdtempSync(join(tmpdir(), 'trainyard-e2e-'));
@@ -337,6 +339,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 			account: keys[trainer].publicKey,
 			bundleRoot: fill(1),
 			modelRoot: fill(2),
+			segments: SEGMENTS,
 			salt: fill(3),
 		});
 		await send(api, api.tx.submissions.commit(id, commitment), keys[trainer]);
@@ -366,9 +369,13 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		const { id } = await postJob(api, keys.liar, jobOf({ 'training-blocks': '30' }), address('liarTrainer'));
 		await send(api, api.tx.taskMarket.apply(id), keys.liarTrainer);
 		const fill = await commitByHand(id, 'liarTrainer');
-		const reveal = (bundle) => ({ bundleRoot: fill(bundle), modelRoot: fill(2), location: 'http://127.0.0.1:1' });
-		await assert.rejects(send(api, api.tx.submissions.reveal(id, reveal(7), fill(3)), keys.liarTrainer), /RevealMismatch/);
-		await send(api, api.tx.submissions.reveal(id, reveal(1), fill(3)), keys.liarTrainer);
+		const reveal = (bundle, segments = SEGMENTS) => {
+			const result = { bundleRoot: fill(bundle), modelRoot: fill(2), segments, location: 'http://127.0.0.1:1' };
+			return send(api, api.tx.submissions.reveal(id, result, fill(3)), keys.liarTrainer);
+		};
+		await assert.rejects(reveal(7), /RevealMismatch/);
+		await assert.rejects(reveal(1, SEGMENTS - 1), /RevealMismatch/);
+		await reveal(1);
 		// It has no such model, so it cannot store it.
 		const job = await network.ended(id, JOB_SECONDS);
 		assert.equal(job.replicas[0].fate, 'model_missing');
