@@ -6,7 +6,7 @@ use crate::{
 		matmul::{self, Row},
 		median, Machine,
 	},
-	engine::{Kernel, KERNEL_VARIABLE},
+	engine::{Compute, DeviceArgs, Kernel, KERNEL_VARIABLE},
 };
 use anyhow::{bail, ensure, Context};
 use serde::Serialize;
@@ -21,6 +21,8 @@ const THREADS_VARIABLE: &str = "RAYON_NUM_THREADS";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Bench {
+	#[command(flatten)]
+	device: DeviceArgs,
 	#[command(subcommand)]
 	what: What,
 }
@@ -61,7 +63,11 @@ struct Report {
 
 impl Bench {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+		self.device.choose()?;
 		match self.what {
+			What::Matmul(_) if self.device.device != Compute::Cpu => {
+				bail!("bench matmul compares kernels of the processor; leave --device out")
+			}
 			What::Matmul(matmul) => matmul.run(),
 		}
 	}

@@ -1,7 +1,10 @@
 //! `trainyard verify DIR`.
 
 use super::table::{grouped, table, Align};
-use crate::verify::{self, rules::Rules, Choice, Full, Status};
+use crate::{
+	engine::DeviceArgs,
+	verify::{self, rules::Rules, Choice, Full, Status, VerifyError},
+};
 use std::{path::PathBuf, process::ExitCode};
 
 /// Exit code of a bundle that failed.
@@ -20,6 +23,8 @@ pub(super) struct Verify {
 	/// The data, instead of the bundle's own copy.
 	#[arg(long, value_name = "FILE")]
 	data: Option<PathBuf>,
+	#[command(flatten)]
+	device: DeviceArgs,
 	/// Print JSON.
 	#[arg(long)]
 	json: bool,
@@ -27,7 +32,10 @@ pub(super) struct Verify {
 
 impl Verify {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-		let full = match verify::full(&self.dir, self.segments, self.data.as_deref()) {
+		let chosen = self.device.choose().map_err(VerifyError::Engine);
+		let checked =
+			chosen.and_then(|()| verify::full(&self.dir, self.segments, self.data.as_deref()));
+		let full = match checked {
 			Ok(full) => full,
 			Err(error) => {
 				if self.json {

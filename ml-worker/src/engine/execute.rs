@@ -55,6 +55,11 @@ impl Plan {
 		&self.program
 	}
 
+	/// For each operator, local tensors that nothing reads behind it.
+	pub fn dead(&self) -> &[Vec<TensorId>] {
+		&self.dead
+	}
+
 	/// Executes the list.
 	pub fn run(&self, kernel: Kernel, given: Given<'_>) -> Result<Values<'_>, EngineError> {
 		let value = |tensor: &TensorDecl| match tensor.role {

@@ -9,6 +9,8 @@
 //! order of operations depends on the machine. Every operator of the list is a candle
 //! custom operator ([`ops`]) around one of our [`kernels`].
 
+mod compute;
+mod cuda;
 mod environment;
 mod execute;
 pub mod kernels;
@@ -17,6 +19,8 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub use compute::{Compute, DeviceArgs, Target};
+pub use cuda::DeviceError;
 pub use kernels::{Kernel, UnsupportedKernel, KERNEL_VARIABLE};
 pub use state::State;
 
@@ -113,6 +117,9 @@ pub enum EngineError {
 	/// An operator refused what it was given.
 	#[error("an operator failed: {0}")]
 	Operator(trainyard_primitives::strict::exec::ExecError),
+	/// The device cannot be used, or stopped.
+	#[error(transparent)]
+	Device(#[from] DeviceError),
 	/// A tensor operation failed.
 	#[error("a tensor operation failed: {0}")]
 	Tensor(#[from] candle_core::Error),
@@ -157,6 +164,8 @@ pub struct Engine {
 	seed: H256,
 	data: Arc<Data>,
 	kernel: Kernel,
+	/// Where lists are executed, if not on the processor.
+	accelerator: Option<Arc<dyn cuda::Accelerator>>,
 	/// Labels of a row.
 	labels: usize,
 	step: Plan,
@@ -167,20 +176,35 @@ pub struct Engine {
 }
 
 impl Engine {
-	/// An engine with the fastest kernel, or the one that [`KERNEL_VARIABLE`] names. Fails
+	/// An engine on the device that was chosen ([`Compute::chosen`]): if nothing else, the
+	/// processor, with the fastest kernel, or the one that [`KERNEL_VARIABLE`] names. Fails
 	/// where the specification is invalid, the data does not fit it, or this machine cannot
 	/// compute strictly.
 	pub fn new(spec: &JobSpec, seed: H256, data: Arc<Data>) -> Result<Self, EngineError> {
-		Self::with_kernel(spec, seed, data, Kernel::from_environment()?)
+		Self::on(spec, seed, data, Compute::chosen().target()?)
 	}
 
-	/// An engine with this kernel.
+	/// An engine on the processor with this kernel.
 	pub fn with_kernel(
 		spec: &JobSpec,
 		seed: H256,
 		data: Arc<Data>,
 		kernel: Kernel,
 	) -> Result<Self, EngineError> {
+		Self::on(spec, seed, data, Target::Cpu(kernel))
+	}
+
+	/// An engine on this device.
+	pub fn on(
+		spec: &JobSpec,
+		seed: H256,
+		data: Arc<Data>,
+		target: Target,
+	) -> Result<Self, EngineError> {
+		let (kernel, accelerator) = match target {
+			Target::Cpu(kernel) => (kernel, None),
+			Target::Cuda(accelerator) => (Kernel::from_environment()?, Some(accelerator)),
+		};
 		spec.validate()?;
 		executable(spec)?;
 		environment::check().map_err(EngineError::Arithmetic)?;
@@ -196,6 +220,7 @@ impl Engine {
 			seed,
 			data,
 			kernel,
+			accelerator,
 		})
 	}
 
@@ -216,17 +241,21 @@ impl Engine {
 				Ok((tensor.name, Tensor::from_vec(values, shape, &Device::Cpu)?))
 			})
 			.collect::<Result<_, EngineError>>()?;
-		Ok(State { tensors })
+		Ok(State::new(tensors))
 	}
 
 	/// Takes `state`, which `step` steps have made, one step on. Steps are numbered from 0
 	/// and may be taken in any order: each finds its batch by its number. On an error the
-	/// state is unchanged.
+	/// state is unchanged. On a GPU the state stays there, see [`State::host`].
 	pub fn step(&self, state: &mut State, step: u32) -> Result<StepTrace, EngineError> {
 		let steps = self.spec.training.steps;
 		if step >= steps {
 			return Err(EngineError::NoSuchStep { step, steps });
 		}
+		if let Some(device) = &self.accelerator {
+			return self.step_on(device, state, step);
+		}
+		state.host()?;
 		state.check_shapes(&self.spec)?;
 		let (features, labels) = self.batch(step)?;
 		let moment = Moment { seed: self.seed, step };
@@ -253,6 +282,9 @@ impl Engine {
 
 	/// Scores the parameters of `state` on the validation rows.
 	pub fn evaluate(&self, state: &State) -> Result<Evaluation, EngineError> {
+		if let Some(device) = &self.accelerator {
+			return self.evaluate_on(device, state);
+		}
 		state.check_shapes(&self.spec)?;
 		let table = &self.data.validation;
 		let (mut losses, mut correct) = (Vec::with_capacity(table.y.len()), 0u32);
@@ -272,8 +304,12 @@ impl Engine {
 			let hits = values.role(Role::Correct)?.to_vec1::<f32>()?;
 			correct += hits.iter().filter(|hit| **hit == 1.0).count() as u32;
 		}
-		// The list's last operator, over the rows of all slices.
-		let loss = kernels::reduce::sum(self.kernel, &losses) / losses.len() as f32;
+		self.evaluation_of(&losses, correct)
+	}
+
+	/// The list's last operator, over the rows of all slices.
+	fn evaluation_of(&self, losses: &[f32], correct: u32) -> Result<Evaluation, EngineError> {
+		let loss = kernels::reduce::sum(self.kernel, losses) / losses.len() as f32;
 		if loss.is_nan() {
 			return Err(EngineError::LossNotANumber);
 		}

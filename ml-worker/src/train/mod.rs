@@ -234,7 +234,7 @@ impl Run<'_> {
 			validation: self.bundle.manifest().checkpoints.last().map(|c| c.validation),
 		};
 		(self.options.progress)(&report);
-		let mut state = State { tensors: tensors::to_candle(&raw)? };
+		let mut state = State::new(tensors::to_candle(&raw)?);
 		let mut before: Option<Tensors> = None;
 		let loss_interval = metrics::interval(spec.training.steps);
 		let fabricated_from = self.options.cheat.map(|cheat| cheat.first_fabricated(segments));
@@ -249,7 +249,7 @@ impl Run<'_> {
 			}
 			if fabricated_from.is_some_and(|from| segment >= from) {
 				let next = cheat::fabricate(before.as_ref(), &raw);
-				state = State { tensors: tensors::to_candle(&next)? };
+				state = State::new(tensors::to_candle(&next)?);
 			} else {
 				for step in begin..end {
 					if self.options.stop.load(Ordering::Relaxed) {
@@ -274,7 +274,7 @@ impl Run<'_> {
 					}
 				}
 			}
-			let next = tensors::from_candle(&state.tensors)?;
+			let next = tensors::from_candle(state.host().map_err(TrainError::Engine)?)?;
 			let validation = self.checkpoint(end, &state, &next, &mut metrics)?;
 			before = Some(std::mem::replace(&mut raw, next));
 			report = Progress { step: end, validation: Some(validation), ..report };
@@ -369,7 +369,8 @@ impl Run<'_> {
 
 /// The parameter of largest magnitude, and the tensor that holds it.
 fn largest(state: &State) -> Option<(String, f32)> {
-	let raw = bundle::parameters(&tensors::from_candle(&state.tensors).ok()?);
+	let mut state = state.clone();
+	let raw = bundle::parameters(&tensors::from_candle(state.host().ok()?).ok()?);
 	raw.into_iter()
 		.filter_map(|(name, tensor)| {
 			let value = tensor.data.into_iter().map(f32::abs).max_by(f32::total_cmp)?;

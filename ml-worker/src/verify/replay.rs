@@ -25,7 +25,7 @@ pub fn segment(
 	let (from, to) = steps
 		.filter(|(from, to)| from < to)
 		.ok_or(VerifyError::NoSuchSegment { segment, segments: spec.segments() })?;
-	let mut state = State { tensors: tensors::to_candle(begin)? };
+	let mut state = State::new(tensors::to_candle(begin)?);
 	let mut leaves = Vec::with_capacity((to - from) as usize);
 	let mut end_state = None;
 	for step in from..to {
@@ -41,7 +41,7 @@ pub fn segment(
 	}
 	let end_state = match end_state {
 		Some(zero) => zero,
-		None => tensors::hash(&tensors::from_candle(&state.tensors)?),
+		None => tensors::hash(&tensors::from_candle(state.host().map_err(VerifyError::Engine)?)?),
 	};
 	Ok(SegmentEvidence { segment, trace_root: merkle::root(&leaves), end_state })
 }
