@@ -51,7 +51,7 @@ impl Evaluate {
 		if self.json {
 			let found = serde_json::json!({
 				"accuracy": validation.accuracy(),
-				"loss": validation.loss,
+				"loss": f64::from(validation.loss),
 				"correct": validation.correct,
 				"rows": validation.rows,
 				"model_root": root,
