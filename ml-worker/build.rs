@@ -19,11 +19,11 @@ const ARCHITECTURES: &str = "80,90";
 fn main() {
 	println!("cargo:rerun-if-changed=build.rs");
 	println!("cargo:rerun-if-changed={KERNELS}");
-	for variable in [NVCC_VARIABLE, "CUDA_HOME", "CUDA_PATH", "PATH", ARCHITECTURES_VARIABLE] {
-		println!("cargo:rerun-if-env-changed={variable}");
-	}
 	if env::var_os("CARGO_FEATURE_CUDA").is_none() {
 		return;
+	}
+	for variable in [NVCC_VARIABLE, "CUDA_HOME", "CUDA_PATH", "PATH", ARCHITECTURES_VARIABLE] {
+		println!("cargo:rerun-if-env-changed={variable}");
 	}
 	if let Err(what) = compile() {
 		println!("cargo::error={}", what.replace('\n', " "));
