@@ -5,7 +5,7 @@ mod train;
 
 use crate::{
 	bench::Machine,
-	engine::{Kernel, KERNEL_VARIABLE},
+	engine::{Compute, DeviceArgs, Kernel, KERNEL_VARIABLE},
 };
 use anyhow::{bail, ensure, Context};
 use serde::de::DeserializeOwned;
@@ -23,6 +23,8 @@ const THREADS: [usize; 2] = [1, 2];
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Bench {
+	#[command(flatten)]
+	device: DeviceArgs,
 	#[command(subcommand)]
 	what: What,
 }
@@ -41,7 +43,11 @@ enum What {
 
 impl Bench {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+		self.device.choose()?;
 		match self.what {
+			What::Matmul(_) if self.device.device != Compute::Cpu => {
+				bail!("bench matmul compares kernels of the processor; leave --device out")
+			}
 			What::Matmul(matmul) => matmul.run(),
 			What::Train(train) => train.run(),
 		}

@@ -43,9 +43,10 @@ impl Evaluate {
 			.map_err(|e| anyhow::anyhow!("cannot read {}: {e}", self.model.display()))?;
 		let engine = Engine::new(&job.spec, H256::zero(), data)?;
 		// An evaluation reads parameters only; the optimizer's part may be any.
-		let State { tensors: mut state } = Engine::initial_state(&job.spec, &H256::zero(), None)?;
+		let State { tensors: mut state, .. } =
+			Engine::initial_state(&job.spec, &H256::zero(), None)?;
 		state.extend(tensors::to_candle(&model)?);
-		let evaluation = engine.evaluate(&State { tensors: state })?;
+		let evaluation = engine.evaluate(&State::new(state))?;
 		let validation = crate::train::validation(&evaluation);
 		if self.json {
 			let found = serde_json::json!({

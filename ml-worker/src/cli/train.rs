@@ -3,6 +3,7 @@
 use super::progress::Display;
 use crate::{
 	bundle::{self, Bundle},
+	engine::DeviceArgs,
 	inputs::InputArgs,
 	job_toml,
 	train::{self, Cheat, TrainError, TrainOptions},
@@ -17,15 +18,6 @@ use std::{
 		Arc,
 	},
 };
-
-/// Where to compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Device {
-	/// The processor.
-	Cpu,
-	/// An NVIDIA GPU.
-	Cuda,
-}
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Train {
@@ -44,9 +36,8 @@ pub(super) struct Train {
 	seed: Option<H256>,
 	#[command(flatten)]
 	inputs: InputArgs,
-	/// Where to compute.
-	#[arg(long, value_enum, default_value = "cpu")]
-	device: Device,
+	#[command(flatten)]
+	device: DeviceArgs,
 	/// For tests only: fabricate the last N segments instead of training them.
 	#[arg(long, value_name = "N", hide = true)]
 	test_only_cheat: Option<u32>,
@@ -63,12 +54,7 @@ pub(crate) fn parse_seed(text: &str) -> Result<H256, String> {
 
 impl Train {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-		if self.device == Device::Cuda {
-			bail!(
-				"this build of trainyard has no CUDA support: --device cuda is not available. Use \
-				 --device cpu; strict training gives the same bundle on every device"
-			);
-		}
+		self.device.choose()?;
 		let job = job_toml::load(&self.job)?;
 		let paths = job.inputs(&self.inputs, &self.job)?;
 		let seed = match self.seed {

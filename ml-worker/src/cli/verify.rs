@@ -2,8 +2,9 @@
 
 use super::table::{grouped, table, Align};
 use crate::{
+	engine::DeviceArgs,
 	inputs::InputArgs,
-	verify::{self, rules::Rules, Choice, Full, Status},
+	verify::{self, rules::Rules, Choice, Full, Status, VerifyError},
 };
 use std::{path::PathBuf, process::ExitCode};
 
@@ -22,6 +23,8 @@ pub(super) struct Verify {
 	segments: Choice,
 	#[command(flatten)]
 	inputs: InputArgs,
+	#[command(flatten)]
+	device: DeviceArgs,
 	/// Print JSON.
 	#[arg(long)]
 	json: bool,
@@ -29,7 +32,9 @@ pub(super) struct Verify {
 
 impl Verify {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-		let full = match verify::full(&self.dir, self.segments, &self.inputs) {
+		let chosen = self.device.choose().map_err(VerifyError::Engine);
+		let checked = chosen.and_then(|()| verify::full(&self.dir, self.segments, &self.inputs));
+		let full = match checked {
 			Ok(full) => full,
 			Err(error) => {
 				if self.json {

@@ -32,6 +32,8 @@ pub type Watcher<'a> = dyn FnMut(&Op, &str, &Tensor) -> Result<(), EngineError> 
 pub struct Plan {
 	program: Program,
 	stages: Vec<Stage>,
+	/// For each operator, local tensors that nothing reads behind it.
+	dead: Vec<Vec<TensorId>>,
 }
 
 /// What is executed at a time.
@@ -86,12 +88,17 @@ impl Plan {
 			stages.push(Stage { work, dead: dead[at..end].concat() });
 			at = end;
 		}
-		Self { program, stages }
+		Self { program, stages, dead }
 	}
 
 	/// The list.
 	pub fn program(&self) -> &Program {
 		&self.program
+	}
+
+	/// For each operator, local tensors that nothing reads behind it.
+	pub fn dead(&self) -> &[Vec<TensorId>] {
+		&self.dead
 	}
 
 	/// Executes the list.

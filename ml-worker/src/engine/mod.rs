@@ -10,6 +10,8 @@
 //! custom operator ([`ops`]) around one of our [`kernels`]; the elementwise ones of the update
 //! are executed together ([`fused`]).
 
+mod compute;
+mod cuda;
 mod environment;
 mod execute;
 mod fault;
@@ -22,6 +24,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use compute::{Compute, DeviceArgs, Target};
+pub use cuda::DeviceError;
 pub use fault::{Fault, MadeBy};
 pub use kernels::{Kernel, UnsupportedKernel, KERNEL_VARIABLE};
 pub use state::{Parameters, State};
@@ -110,6 +114,9 @@ pub enum EngineError {
 	/// An operator refused what it was given.
 	#[error("an operator failed: {0}")]
 	Operator(trainyard_primitives::strict::exec::ExecError),
+	/// The device cannot be used, or stopped.
+	#[error(transparent)]
+	Device(#[from] DeviceError),
 	/// A tensor operation failed.
 	#[error("a tensor operation failed: {0}")]
 	Tensor(#[from] candle_core::Error),
@@ -154,6 +161,8 @@ pub struct Engine {
 	seed: H256,
 	data: Arc<Data>,
 	kernel: Kernel,
+	/// Where lists are executed, if not on the processor.
+	accelerator: Option<Arc<dyn cuda::Accelerator>>,
 	/// Labels of a row.
 	labels: usize,
 	/// What the specification asks of a state.
@@ -166,20 +175,35 @@ pub struct Engine {
 }
 
 impl Engine {
-	/// An engine with the fastest kernel, or the one that [`KERNEL_VARIABLE`] names. Fails
+	/// An engine on the device that was chosen ([`Compute::chosen`]): if nothing else, the
+	/// processor, with the fastest kernel, or the one that [`KERNEL_VARIABLE`] names. Fails
 	/// where the specification is invalid, the data does not fit it, or this machine cannot
 	/// compute strictly.
 	pub fn new(spec: &JobSpec, seed: H256, data: Arc<Data>) -> Result<Self, EngineError> {
-		Self::with_kernel(spec, seed, data, Kernel::from_environment()?)
+		Self::on(spec, seed, data, Compute::chosen().target()?)
 	}
 
-	/// An engine with this kernel.
+	/// An engine on the processor with this kernel.
 	pub fn with_kernel(
 		spec: &JobSpec,
 		seed: H256,
 		data: Arc<Data>,
 		kernel: Kernel,
 	) -> Result<Self, EngineError> {
+		Self::on(spec, seed, data, Target::Cpu(kernel))
+	}
+
+	/// An engine on this device.
+	pub fn on(
+		spec: &JobSpec,
+		seed: H256,
+		data: Arc<Data>,
+		target: Target,
+	) -> Result<Self, EngineError> {
+		let (kernel, accelerator) = match target {
+			Target::Cpu(kernel) => (kernel, None),
+			Target::Cuda(accelerator) => (Kernel::from_environment()?, Some(accelerator)),
+		};
 		spec.validate()?;
 		executable(spec)?;
 		environment::check().map_err(EngineError::Arithmetic)?;
@@ -196,6 +220,7 @@ impl Engine {
 			seed,
 			data,
 			kernel,
+			accelerator,
 		})
 	}
 
@@ -233,14 +258,14 @@ impl Engine {
 				Ok((tensor.name, Tensor::from_vec(values, shape, &Device::Cpu)?))
 			})
 			.collect::<Result<Parameters, EngineError>>()?;
-		let Some(model) = initial_model else { return Ok(State { tensors }) };
+		let Some(model) = initial_model else { return Ok(State::new(tensors)) };
 		for (name, tensor) in model {
 			if !kept(name) {
 				return Err(state::wrong(name, "it is no parameter of a model"));
 			}
 			tensors.insert(name.clone(), tensor.clone());
 		}
-		let state = State { tensors };
+		let state = State::new(tensors);
 		state.check_shapes(spec)?;
 		for (name, tensor) in model {
 			if !state::is_finite(tensor)? {
@@ -252,7 +277,7 @@ impl Engine {
 
 	/// Takes `state`, which `step` steps have made, one step on. Steps are numbered from 0
 	/// and may be taken in any order: each finds its batch by its number. On an error the
-	/// state is unchanged.
+	/// state is unchanged. On a GPU the state stays there, see [`State::host`].
 	pub fn step(&self, state: &mut State, step: u32) -> Result<StepTrace, EngineError> {
 		self.step_watched(state, step, None)
 	}
@@ -267,6 +292,11 @@ impl Engine {
 		if step >= steps {
 			return Err(EngineError::NoSuchStep { step, steps });
 		}
+		// To look on, a step is taken on the processor: its values are the same.
+		if let (Some(device), None) = (&self.accelerator, &see) {
+			return self.step_on(device, state, step);
+		}
+		state.host()?;
 		state.check(&self.state)?;
 		let (next, trace) = in_pool(|| self.next(state, step, see))?;
 		state.tensors.extend(next);
@@ -328,8 +358,12 @@ impl Engine {
 		state: &State,
 		see: Option<&mut Watcher<'_>>,
 	) -> Result<(Evaluation, Vec<f32>), EngineError> {
+		if let (Some(device), None) = (&self.accelerator, &see) {
+			return self.evaluate_on(device, state);
+		}
+		let state = state.on_host()?;
 		state.check(&self.state)?;
-		in_pool(|| self.score(state, see))
+		in_pool(|| self.score(&state, see))
 	}
 
 	fn score(
@@ -356,7 +390,15 @@ impl Engine {
 			let hits = values.role(Role::Correct)?.to_vec1::<f32>()?;
 			correct += hits.iter().filter(|hit| **hit == 1.0).count() as u32;
 		}
-		// The list's last operator, over the rows of all slices.
+		self.evaluation_of(losses, correct)
+	}
+
+	/// The list's last operator, over the rows of all slices.
+	fn evaluation_of(
+		&self,
+		losses: Vec<f32>,
+		correct: u32,
+	) -> Result<(Evaluation, Vec<f32>), EngineError> {
 		let loss = kernels::reduce::sum(self.kernel, &losses) / losses.len() as f32;
 		if loss.is_nan() {
 			return Err(EngineError::LossNotANumber);

@@ -1,9 +1,10 @@
 //! Training states.
 
-use super::EngineError;
+use super::{cuda::Resident, EngineError};
 use candle_core::{CpuStorage, DType, Storage, StorageRef, Tensor};
 use rayon::prelude::*;
 use std::{
+	borrow::Cow,
 	collections::{BTreeMap, BTreeSet},
 	ops::Range,
 };
@@ -22,11 +23,47 @@ pub type Parameters = BTreeMap<String, Tensor>;
 /// names that begin with `optimizer.`.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-	/// The tensors by name, binary32 on the CPU.
+	/// The tensors by name, binary32 on the CPU. Empty while a GPU holds the state: read it
+	/// by [`Self::host`].
 	pub tensors: BTreeMap<String, Tensor>,
+	/// The state on a GPU, where it is newer than `tensors`.
+	resident: Option<Resident>,
 }
 
 impl State {
+	/// A state of these tensors.
+	pub fn new(tensors: BTreeMap<String, Tensor>) -> Self {
+		Self { tensors, resident: None }
+	}
+
+	/// The tensors, brought to the processor where a GPU holds them.
+	pub fn host(&mut self) -> Result<&BTreeMap<String, Tensor>, EngineError> {
+		if let Some(resident) = &self.resident {
+			self.tensors = resident.to_host()?;
+			self.resident = None;
+		}
+		Ok(&self.tensors)
+	}
+
+	/// The state with its tensors on the processor.
+	pub(super) fn on_host(&self) -> Result<Cow<'_, Self>, EngineError> {
+		match &self.resident {
+			Some(resident) => Ok(Cow::Owned(Self::new(resident.to_host()?))),
+			None => Ok(Cow::Borrowed(self)),
+		}
+	}
+
+	/// The state where a GPU holds it.
+	pub(super) fn resident(&self) -> Option<&Resident> {
+		self.resident.as_ref()
+	}
+
+	/// From here on the state is this one.
+	pub(super) fn hold(&mut self, resident: Resident) {
+		self.tensors.clear();
+		self.resident = Some(resident);
+	}
+
 	/// The parameters: what makes up the model.
 	pub fn parameters(&self) -> impl Iterator<Item = (&String, &Tensor)> {
 		self.tensors.iter().filter(|(name, _)| !name.starts_with(lower::OPTIMIZER_PREFIX))
@@ -35,6 +72,9 @@ impl State {
 	/// Hash of the state, see `trainyard_primitives::bundle::state_hash`. Fails on a tensor
 	/// that is not binary32 or holds a NaN, for the bits of a NaN are not defined.
 	pub fn hash(&self) -> Result<H256, EngineError> {
+		if let Some(resident) = &self.resident {
+			return Self::new(resident.to_host()?).hash();
+		}
 		let digests = self.tensors.par_iter().map(|(name, tensor)| {
 			check_dtype(name, tensor)?;
 			if has_nan(tensor)? {

@@ -41,7 +41,7 @@ fn synthetic(rows: usize, features: usize, classes: u32) -> Table {
 	Table { features, y: y.collect(), x, ..Table::default() }
 }
 
-fn small_spec(hidden: Vec<u32>, optimizer: Optimizer) -> (JobSpec, Arc<Data>) {
+pub(super) fn small_spec(hidden: Vec<u32>, optimizer: Optimizer) -> (JobSpec, Arc<Data>) {
 	let mut spec = JobSpec::example();
 	spec.dataset.features = 5;
 	spec.dataset.classes = 3;
@@ -59,11 +59,11 @@ fn small_spec(hidden: Vec<u32>, optimizer: Optimizer) -> (JobSpec, Arc<Data>) {
 	(spec, Arc::new(data))
 }
 
-const SGD: Optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
-const ADAM: Optimizer =
+pub(super) const SGD: Optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
+pub(super) const ADAM: Optimizer =
 	Optimizer::AdamW { beta1_nano: 900_000_000, beta2_nano: 999_000_000, epsilon_nano: 10 };
 
-fn seed() -> H256 {
+pub(super) fn seed() -> H256 {
 	H256::repeat_byte(42)
 }
 
@@ -137,7 +137,7 @@ fn text_spec() -> (JobSpec, Arc<Data>) {
 }
 
 /// Jobs with other layers than those of an MLP, and with every option.
-fn other_specs() -> Vec<(JobSpec, Arc<Data>)> {
+pub(super) fn other_specs() -> Vec<(JobSpec, Arc<Data>)> {
 	let (mut options, data) = small_spec(vec![6], SGD);
 	let t = &mut options.training;
 	t.steps = 12;

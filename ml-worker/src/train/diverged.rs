@@ -103,7 +103,7 @@ fn last_step(engine: &Engine, at: &Place<'_>, step: u32) -> Option<Cause> {
 
 /// The first fault from the last checkpoint on, up to step `end` and its evaluation.
 fn first_fault(engine: &Engine, at: &Place<'_>, end: u32) -> Result<Option<Cause>, TrainError> {
-	let mut state = State { tensors: tensors::to_candle(at.raw)? };
+	let mut state = State::new(tensors::to_candle(at.raw)?);
 	for step in at.begin..end {
 		let fault = engine.checked_step(&mut state, step).map_err(TrainError::Engine)?;
 		if let Some(fault) = fault {

@@ -259,7 +259,7 @@ impl Run<'_> {
 			flop: 0,
 		};
 		(self.options.progress)(&report);
-		let mut state = State { tensors: tensors::to_candle(&raw)? };
+		let mut state = State::new(tensors::to_candle(&raw)?);
 		let mut before: Option<Tensors> = None;
 		let loss_interval = metrics::interval(spec.training.steps);
 		let fabricated_from = self.options.cheat.map(|cheat| cheat.first_fabricated(segments));
@@ -277,7 +277,7 @@ impl Run<'_> {
 			}
 			if fabricated_from.is_some_and(|from| segment >= from) {
 				let next = cheat::fabricate(before.as_ref(), &raw);
-				state = State { tensors: tensors::to_candle(&next)? };
+				state = State::new(tensors::to_candle(&next)?);
 			} else {
 				for step in begin..end {
 					if self.options.stop.load(Ordering::Relaxed) {
@@ -306,7 +306,7 @@ impl Run<'_> {
 					}
 				}
 			}
-			let next = tensors::from_candle(&state.tensors)?;
+			let next = tensors::from_candle(state.host().map_err(TrainError::Engine)?)?;
 			let validation = self.checkpoint(end, &state, &next, &mut metrics).map_err(|e| {
 				self.explained(e, Place { begin, raw: &raw, state: &state, before: false })
 			})?;

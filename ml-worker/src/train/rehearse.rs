@@ -98,7 +98,7 @@ fn rehearse_under(
 			Err(e) => return Err(Failed(e)),
 		}
 	}
-	for (name, tensor) in tensors::from_candle(&state.tensors)? {
+	for (name, tensor) in tensors::from_candle(state.host().map_err(Failed)?)? {
 		if let Some(value) = tensor.data.iter().find(|value| !value.is_finite()) {
 			return Err(diverged(steps, format!("{name} holds {value}")));
 		}

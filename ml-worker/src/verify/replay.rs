@@ -57,7 +57,7 @@ pub fn segment(
 	let (from, to) = steps
 		.filter(|(from, to)| from < to)
 		.ok_or(VerifyError::NoSuchSegment { segment, segments: spec.segments() })?;
-	let mut state = State { tensors: tensors::to_candle(begin)? };
+	let mut state = State::new(tensors::to_candle(begin)?);
 	let mut leaves = Vec::with_capacity((to - from) as usize + 1);
 	let mut reached = true;
 	for step in from..to {
@@ -74,11 +74,12 @@ pub fn segment(
 	let (mut end_state, mut validation) = (H256::zero(), None);
 	if reached {
 		check(stop)?;
-		end_state = tensors::hash(&tensors::from_candle(&state.tensors)?);
 		if let Some((found, losses)) = evaluate(engine, &state)? {
 			leaves.push(trace_leaf(to, found.loss, &losses));
 			validation = Some(found);
 		}
+		let end = state.host().map_err(VerifyError::Engine)?;
+		end_state = tensors::hash(&tensors::from_candle(end)?);
 	}
 	let trace_root = merkle::root(&leaves);
 	Ok(Replayed { evidence: SegmentEvidence { segment, trace_root, end_state }, validation })

@@ -178,7 +178,7 @@ pub fn assess_until(
 		check(stop)?;
 		let state = bundle.checkpoint(checkpoint.step)?;
 		let model = bundle::parameters(&state);
-		let state = State { tensors: tensors::to_candle(&state)? };
+		let state = State::new(tensors::to_candle(&state)?);
 		let evaluation = engine.evaluate(&state).map_err(VerifyError::Engine)?;
 		validation.push(train::validation(&evaluation));
 		to_last.push(distance(&model, &last).unwrap_or(f64::NAN));

@@ -117,7 +117,7 @@ fn the_trace_is_that_of_the_primitives() {
 	let engine = Engine::new(&t.spec, SEED, t.inputs.data.clone()).unwrap();
 	let bundle = Bundle::open(&t.out).unwrap();
 	let begin = bundle.checkpoint(10).unwrap();
-	let mut state = crate::engine::State { tensors: tensors::to_candle(&begin).unwrap() };
+	let mut state = crate::engine::State::new(tensors::to_candle(&begin).unwrap());
 	use trainyard_primitives::bundle::trace_leaf;
 	let mut leaves: Vec<H256> = (10..20)
 		.map(|step| {

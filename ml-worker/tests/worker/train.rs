@@ -242,13 +242,17 @@ fn a_disk_that_fills_up_loses_nothing() {
 	);
 }
 
+#[cfg(not(feature = "cuda"))]
 #[test]
 fn devices_that_this_build_has_not_are_named() {
 	let (folder, job) = job(20);
 	let out = folder.path().join("out");
 	let (code, _, err) = run(&["train", text(&job), "--out", text(&out), "--device", "cuda"]);
 	assert_eq!(code, 1);
-	assert!(err.contains("no CUDA support") && err.contains("--device cpu"), "{err}");
+	assert!(
+		err.contains("has no CUDA: build with --features cuda") && err.contains("--device cpu"),
+		"{err}"
+	);
 }
 
 /// The accuracies that docs/benchmarks.md has on record, with their roots.

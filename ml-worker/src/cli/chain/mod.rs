@@ -15,6 +15,7 @@ use crate::{
 		trainer::{self, parse_ut, TrainerArgs},
 		verifier::{self, VerifierArgs},
 	},
+	engine::DeviceArgs,
 	inputs, job_toml,
 };
 use anyhow::{bail, Context};
@@ -40,9 +41,9 @@ pub enum ChainCommand {
 	/// not be posted or followed
 	Submit(Submit),
 	/// Trains jobs from the market; goes on after a restart
-	Trainer(TrainerArgs),
+	Trainer(OnDevice<TrainerArgs>),
 	/// Checks results that it is drawn for; goes on after a restart
-	Verifier(VerifierArgs),
+	Verifier(OnDevice<VerifierArgs>),
 	/// Lists the offers of trainers, with their power
 	Market(Read),
 	/// Offers training at a price, or takes the offer back
@@ -57,6 +58,15 @@ pub enum ChainCommand {
 	FetchModel(FetchModel),
 	/// Shows the balance of an account
 	Balance(BalanceOf),
+}
+
+/// Options of a role that trains or replays, and where it computes.
+#[derive(Debug, clap::Args)]
+pub struct OnDevice<Role: clap::Args> {
+	#[command(flatten)]
+	args: Role,
+	#[command(flatten)]
+	device: DeviceArgs,
 }
 
 /// Options of `trainyard submit`.
@@ -118,12 +128,18 @@ impl ChainCommand {
 	pub async fn run(self) -> anyhow::Result<ExitCode> {
 		let result = match self {
 			Self::Submit(args) => args.run().await,
-			Self::Trainer(args) => {
-				trainer::run(args).await.map(|()| ExitCode::SUCCESS).map_err(Into::into)
-			}
-			Self::Verifier(args) => {
-				verifier::run(args).await.map(|()| ExitCode::SUCCESS).map_err(Into::into)
-			}
+			Self::Trainer(role) => match role.device.choose() {
+				Ok(()) => {
+					trainer::run(role.args).await.map(|()| ExitCode::SUCCESS).map_err(Into::into)
+				}
+				Err(error) => Err(error.into()),
+			},
+			Self::Verifier(role) => match role.device.choose() {
+				Ok(()) => {
+					verifier::run(role.args).await.map(|()| ExitCode::SUCCESS).map_err(Into::into)
+				}
+				Err(error) => Err(error.into()),
+			},
 			Self::Market(args) => args.market().await,
 			Self::Offer(args) => args.run().await,
 			Self::Status(args) => args.run().await,
@@ -261,7 +277,8 @@ mod tests {
 			"x trainer --node ws://127.0.0.1:9944 --suri //Alice --dir /tmp/a --listen 127.0.0.1:0 \
 			 --public-url http://127.0.0.1:1 --min-price 0.5 --max-ut 2 --max-parallel 2 \
 			 --test-only-cheat 3 --bond 100",
-			"x verifier --suri //Charlie --dir d --bond 100 --once",
+			"x trainer --suri //Alice --device cuda:1",
+			"x verifier --suri //Charlie --dir d --bond 100 --once --device cpu",
 			"x market --json",
 			"x offer --suri //Alice --price 1.5 --max-ut 10 --note hello",
 			"x offer --suri //Alice --remove",
@@ -285,6 +302,7 @@ mod tests {
 			"x offer --suri //Alice",
 			"x offer --suri //Alice --price 1 --remove",
 			"x trainer --max-parallel 0",
+			"x trainer --suri //Alice --device gpu",
 			"x trainer --min-price -1",
 			"x trainer --min-price much",
 			"x balance nobody",

@@ -1,0 +1,136 @@
+//! What runs kernels: buffers, copies and launches.
+//!
+//! Above this trait everything is the same for a GPU (`driver`) and for the simulation on the
+//! host by which tests run the kernels without one.
+
+use super::DeviceError;
+
+/// An argument of a kernel, in the order of its parameters.
+#[derive(Debug)]
+pub enum Arg<'a, B> {
+	/// Address of a buffer.
+	Buffer(&'a B),
+	/// `u32`.
+	U32(u32),
+	/// `u64`.
+	U64(u64),
+	/// `f32`.
+	F32(f32),
+	/// `Window`.
+	Window(Geometry),
+}
+
+impl<B> Clone for Arg<'_, B> {
+	fn clone(&self) -> Self {
+		*self
+	}
+}
+
+impl<B> Copy for Arg<'_, B> {}
+
+/// `Window` of `images.cuh`: images, channels, height, width, kernel, stride, padding, windows
+/// above each other, windows beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Geometry(pub [u32; 9]);
+
+/// Executes kernels in the order in which they are launched.
+pub trait Backend: Send + Sync + 'static {
+	/// Memory of the device: elements of 32 bits.
+	type Buffer: Send + Sync + 'static;
+
+	/// The device, in words.
+	fn name(&self) -> String;
+
+	/// How many blocks of threads it works on at a time, at least.
+	fn multiprocessors(&self) -> u32;
+
+	/// Memory for `len` elements, whatever they are. Its owner frees it by dropping it, also
+	/// while a launch that uses it is still to run.
+	fn allocate(&self, len: usize) -> Result<Self::Buffer, DeviceError>;
+
+	/// A copy of `values`.
+	fn upload(&self, values: &[f32]) -> Result<Self::Buffer, DeviceError>;
+
+	/// A copy of `values`.
+	fn upload_integers(&self, values: &[u32]) -> Result<Self::Buffer, DeviceError>;
+
+	/// The first `len` elements, once everything launched before is done.
+	fn download(&self, buffer: &Self::Buffer, len: usize) -> Result<Vec<f32>, DeviceError>;
+
+	/// Runs `kernel`, one of [`KERNELS`], in `blocks` blocks of `threads` threads. The arguments
+	/// must be the kernel's parameters in type and number, and buffers as long as it reads and
+	/// writes them.
+	fn launch(
+		&self,
+		kernel: &'static str,
+		blocks: u32,
+		threads: u32,
+		arguments: &[Arg<'_, Self::Buffer>],
+	) -> Result<(), DeviceError>;
+}
+
+/// The kernels of `kernels/`.
+pub const KERNELS: &[&str] = &[
+	"activation",
+	"activation_grad",
+	"adam_step",
+	"add_channel",
+	"add_elements",
+	"avg_pool",
+	"avg_pool_grad",
+	"causal_softmax",
+	"causal_softmax_grad",
+	"clip_factor",
+	"conv_128",
+	"conv_32",
+	"conv_64",
+	"conv_input_grad",
+	"conv_weight_grad_128",
+	"conv_weight_grad_32",
+	"conv_weight_grad_64",
+	"correct",
+	"decay",
+	"divide_elements",
+	"dropout",
+	"ema",
+	"ema_square",
+	"embedding",
+	"embedding_grad",
+	"fill",
+	"find_nan",
+	"functions",
+	"layer_norm",
+	"layer_norm_grad",
+	"layer_norm_products",
+	"log_softmax",
+	"matmul_nn_128",
+	"matmul_nn_32",
+	"matmul_nn_64",
+	"matmul_nt_128",
+	"matmul_nt_32",
+	"matmul_nt_64",
+	"matmul_tn_128",
+	"matmul_tn_32",
+	"matmul_tn_64",
+	"matmul_tt_128",
+	"matmul_tt_32",
+	"matmul_tt_64",
+	"max_pool",
+	"max_pool_grad",
+	"mul_add",
+	"noise",
+	"relu",
+	"relu_grad",
+	"row_loss",
+	"row_loss_grad",
+	"scale",
+	"squared_loss",
+	"squared_loss_grad",
+	"sum_blocks",
+	"sum_channel_blocks",
+	"sum_column_blocks",
+	"sum_parts",
+	"swap_axes",
+	"token_chain",
+];
