@@ -8,7 +8,7 @@ use crate::{
 	job_toml,
 	train::{self, Cheat, TrainError, TrainOptions},
 };
-use anyhow::{bail, Context};
+use anyhow::Context;
 use primitive_types::H256;
 use std::{
 	path::PathBuf,

@@ -6,6 +6,7 @@ mod common;
 mod data;
 mod faults;
 mod fine_tuning;
+mod kernels;
 mod kill;
 mod train;
 mod verify;

@@ -26,7 +26,7 @@ fn a_run_gives_the_states_of_the_processor() {
 		for (spec, data) in jobs() {
 			let engine = Engine::on(&spec, seed(), data.clone(), target.clone()).unwrap();
 			let reference = on_processor(&spec, &data);
-			let mut state = Engine::initial_state(&spec, &seed()).unwrap();
+			let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
 			let mut expected = state.clone();
 			let last = spec.training.steps.min(12) - 1;
 			for step in 0..last {
@@ -59,7 +59,7 @@ fn divergence_is_found() {
 	let reference = on_processor(&spec, &data);
 	for (name, target) in devices() {
 		let engine = Engine::on(&spec, seed(), data.clone(), target).unwrap();
-		let mut state = Engine::initial_state(&spec, &seed()).unwrap();
+		let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
 		let mut expected = state.clone();
 		let mut stopped = false;
 		for step in 0..spec.training.steps {
@@ -88,7 +88,7 @@ fn states_of_other_jobs_are_refused() {
 	for (_, target) in devices() {
 		let engine = Engine::on(&spec, seed(), data.clone(), target.clone()).unwrap();
 		let second = Engine::on(&other, seed(), other_data.clone(), target).unwrap();
-		let mut state = Engine::initial_state(&other, &seed()).unwrap();
+		let mut state = Engine::initial_state(&other, &seed(), None).unwrap();
 		assert!(matches!(engine.step(&mut state, 0), Err(EngineError::State { .. })));
 		second.step(&mut state, 0).unwrap();
 		assert!(matches!(engine.step(&mut state, 0), Err(EngineError::State { .. })));
