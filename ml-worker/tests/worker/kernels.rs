@@ -17,16 +17,14 @@ fn cnn() -> String {
 /// A transformer of two blocks on the shipped text.
 fn transformer() -> String {
 	let text_file = digits().with_file_name("alice.txt");
-	let (_, training) = job_text(20).split_once("[training]").map(own).expect("a section");
+	let job = job_text(20).replace("batch_size = 32", "batch_size = 4");
+	let sections = job.split_once("[training]").and_then(|(_, rest)| rest.split_once("[terms]"));
+	let (training, _) = sections.expect("a job has these sections");
 	format!(
 		"[dataset]\npath = {:?}\nformat = \"text\"\nfeatures = 32\nvalidation_every = 100\n\n\
 		 [model.transformer]\nlayers = 2\nheads = 2\nwidth = 16\ndropout = 0.1\n\n[training]{training}",
 		text(&text_file)
 	)
-}
-
-fn own((a, b): (&str, &str)) -> (String, String) {
-	(a.to_owned(), b.to_owned())
 }
 
 /// Trains `job` into `out` with this kernel and so many threads; what it left, none where the
