@@ -27,7 +27,7 @@ pub(super) fn for_data() -> Result<u64, DataError> {
 
 /// Bytes of memory that this process can get now, by Linux and the limit of its container
 /// (cgroup v2).
-fn available() -> Option<u64> {
+pub fn available() -> Option<u64> {
 	let read = |path: &str| std::fs::read_to_string(path).ok();
 	let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
 	let system = available_of(&read("/proc/meminfo")?)?;

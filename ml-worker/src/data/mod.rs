@@ -31,7 +31,7 @@ mod tests;
 mod text;
 mod zip;
 
-pub use memory::MEMORY_VARIABLE;
+pub use memory::{available as available_memory, MEMORY_VARIABLE};
 
 use crate::engine::{Data, TableWriter};
 use primitive_types::H256;

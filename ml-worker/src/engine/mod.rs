@@ -108,9 +108,6 @@ pub enum EngineError {
 	/// A state overflows when it is evaluated.
 	#[error("the model overflows: its validation loss is not a number")]
 	LossNotANumber,
-	/// The specification asks for something that this version cannot do.
-	#[error("not executable by this version of trainyard: {0}; use a newer one, or leave it out")]
-	NotExecutable(&'static str),
 	/// An operator refused what it was given.
 	#[error("an operator failed: {0}")]
 	Operator(trainyard_primitives::strict::exec::ExecError),
@@ -205,7 +202,6 @@ impl Engine {
 			Target::Cuda(accelerator) => (Kernel::from_environment()?, Some(accelerator)),
 		};
 		spec.validate()?;
-		executable(spec)?;
 		environment::check().map_err(EngineError::Arithmetic)?;
 		let d = &spec.dataset;
 		check_table("training", &data.train, d.train_rows, spec)?;
@@ -448,11 +444,6 @@ fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 		Some(_) => f(),
 		None => rayon::scope(|_| f()),
 	}
-}
-
-/// Whether this version can execute a valid specification: every one. Ask before taking a job.
-pub fn executable(_spec: &JobSpec) -> Result<(), EngineError> {
-	Ok(())
 }
 
 /// The validation rows in slices, with a list for each.

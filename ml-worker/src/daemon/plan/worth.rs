@@ -4,7 +4,6 @@ use super::needs::Needs;
 use crate::{
 	amount,
 	chain::{AccountId32, JobView},
-	engine::{self, EngineError},
 };
 use std::time::Duration;
 use trainyard_primitives::{
@@ -106,9 +105,6 @@ pub enum Refusal {
 	/// Posted by this account: the chain lets no submitter train its own job.
 	#[error("this account posted it")]
 	Own,
-	/// Asks for something that this version cannot do.
-	#[error("this version of trainyard cannot execute its {0}")]
-	NotExecutable(&'static str),
 	/// Pays too little.
 	#[error("it pays {} per ut, less than the {} that are asked (--min-price)", amount::format(*.offered), amount::format(*.asked))]
 	Price {
@@ -195,9 +191,6 @@ pub fn worth(
 	}
 	if job.submitter == *me {
 		return Err(Refusal::Own);
-	}
-	if let Err(EngineError::NotExecutable(what)) = engine::executable(&job.spec) {
-		return Err(Refusal::NotExecutable(what));
 	}
 	let offered = job.terms.price_per_ut;
 	if offered < limits.min_price {

@@ -3,6 +3,7 @@
 use crate::{
 	chain::{Chain, ChainError},
 	daemon::{plan::Prices, store::Home},
+	data,
 };
 use codec::{Compact, Decode, Encode};
 use subxt::rpcs::client::rpc_params;
@@ -37,28 +38,13 @@ impl Room {
 	pub fn new(memory_mib: Option<u64>, disk_mib: Option<u64>, home: &Home) -> Self {
 		let memory = memory_mib
 			.map(|mib| mib.saturating_mul(MIB))
-			.unwrap_or_else(|| available_memory().unwrap_or(UNKNOWN_MEMORY) / 4 * 3);
+			.unwrap_or_else(|| data::available_memory().unwrap_or(UNKNOWN_MEMORY) / 4 * 3);
 		let used = home.used().unwrap_or_default();
 		let disk = disk_mib
 			.map(|mib| mib.saturating_mul(MIB))
 			.unwrap_or_else(|| used.saturating_add(home.free() / 2));
 		Self { memory, disk }
 	}
-}
-
-/// Bytes of memory that a process can get now, by Linux and the limit of its container.
-fn available_memory() -> Option<u64> {
-	let read = |path: &str| std::fs::read_to_string(path).ok();
-	let system = available_of(&read("/proc/meminfo")?)?;
-	let limit = read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse().ok());
-	Some(system.min(limit.unwrap_or(u64::MAX)))
-}
-
-/// `MemAvailable` of a `/proc/meminfo`, in bytes.
-fn available_of(text: &str) -> Option<u64> {
-	let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-	let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-	Some(kib.saturating_mul(1024))
 }
 
 /// Largest rescue archive that this chain takes in the time for it, in bytes.
@@ -112,8 +98,5 @@ mod tests {
 		assert_eq!(given, Room { memory: 3 * MIB, disk: 5 * MIB });
 		let measured = Room::new(None, None, &home);
 		assert!(measured.memory > 0 && measured.disk > 0, "{measured:?}");
-		let text = "MemTotal:  8000 kB\nMemAvailable:    4000 kB\n";
-		assert_eq!(available_of(text), Some(4_096_000));
-		assert_eq!(available_of("MemTotal: 8000 kB\n"), None);
 	}
 }
