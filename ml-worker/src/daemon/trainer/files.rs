@@ -199,6 +199,10 @@ mod tests {
 		spec.dataset.bytes -= 1;
 		let error = bring(&fetcher(), &home, &spec, &[], None).await.unwrap_err();
 		assert!(is_hopeless(&error), "{error:#}");
+		// A server that takes the request and never answers: only the time can end it.
+		let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+		let silent_base = format!("http://{}", silent.local_addr().unwrap());
+		spec.dataset.location = at(&silent_base, &data.content_hash);
 		let patience = Some(Duration::ZERO);
 		let error = bring(&fetcher(), &home, &spec, &[], patience).await.unwrap_err();
 		assert!(!is_hopeless(&error), "{error:#}");
