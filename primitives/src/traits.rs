@@ -8,7 +8,7 @@ use crate::{
 };
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
-use sp_runtime::{DispatchResult, Weight};
+use sp_runtime::{DispatchResult, Permill, Weight};
 
 /// A seed that forms after a given block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,24 @@ pub trait TrainerRegistry<AccountId> {
 	/// Benchmarks: makes `who` a trainer.
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_trainer(who: &AccountId);
+}
+
+/// What drilling asks of trainers and does to them.
+pub trait Drillers<AccountId> {
+	/// Whether `who` is a registered trainer and not leaving.
+	fn is_trainer(who: &AccountId) -> bool;
+	/// Bond of `who`; 0 for strangers.
+	fn bond(who: &AccountId) -> Balance;
+	/// Credits verified drilling work. Strangers get nothing.
+	fn credit_drilling(who: &AccountId, work: MicroUt);
+	/// Takes the drilling power of `work` away, at most what there is: as much effective power
+	/// as crediting it now would add. What was ever credited in all stays as it was.
+	fn debit_drilling(who: &AccountId, work: MicroUt);
+	/// Takes this part of the bond for the jackpot, and all drilling power. What was taken.
+	fn slash(who: &AccountId, part: Permill) -> Balance;
+	/// Benchmarks: makes `who` a trainer with bond and drilling power.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_driller(who: &AccountId);
 }
 
 /// Rounds of commit and reveal, one per job.
