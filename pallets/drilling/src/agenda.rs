@@ -5,10 +5,7 @@
 //! only, unless an earlier one was too full to be served in its own block.
 
 use crate::{Agenda, Config, Cursor, Due, Pallet, Task, WeightInfo};
-use frame_support::{
-	traits::Get,
-	weights::{Weight, WeightMeter},
-};
+use frame_support::weights::{Weight, WeightMeter};
 use sp_runtime::SaturatedConversion;
 use trainyard_primitives::job::BlockNumber;
 
@@ -55,8 +52,10 @@ impl<T: Config> Pallet<T> {
 	/// Weight that the hook must be allowed, so that every step can be made: the look at the
 	/// agenda with the largest task, or the largest batch.
 	pub fn worst_step() -> Weight {
+		// This height is looked at, and whether there is another one.
+		let look = T::WeightInfo::serve(0);
 		let task = Self::worst_task().saturating_add(T::WeightInfo::serve(1));
-		let batch = T::WeightInfo::serve(0).saturating_add(Self::worst_batch());
+		let batch = look.saturating_add(look).saturating_add(Self::worst_batch());
 		task.max(batch)
 	}
 

@@ -18,7 +18,7 @@ use trainyard_primitives::{
 		MAX_RATES, MAX_UNIT_REPLICAS,
 	},
 	job::{Balance, BlockNumber},
-	spec::{DataFormat, Input, JobSpec, Layer, Model, MAX_LAYERS},
+	spec::{Input, JobSpec, Layer, Model, MAX_LAYERS},
 	text::MAX_TEXT,
 	traits::{Drillers, VerifierPool},
 	Text, H256,
@@ -48,27 +48,19 @@ fn longest(begin: &[u8]) -> Text {
 	Text(BoundedVec::truncate_from(text))
 }
 
-/// The trial whose lists of operators are longest: attention has most of them.
+/// A trial with the longest lists of operators.
 fn template() -> Template {
 	let mut spec = JobSpec::example();
 	spec.dataset.location = longest(b"http://");
-	spec.dataset.format = DataFormat::Text;
-	spec.dataset.feature_divisor = 1;
-	spec.dataset.features = 16;
-	spec.dataset.validation_every = 2;
-	spec.dataset.train_rows = 1;
-	spec.dataset.validation_rows = 1;
-	let mut layers = vec![Layer::Attention { heads: 1 }; MAX_LAYERS as usize];
-	if let [first, .., last] = &mut layers[..] {
-		*first = Layer::Embedding { width: 32 };
+	let mut layers = vec![Layer::Linear { outputs: 16 }; MAX_LAYERS as usize];
+	if let Some(last) = layers.last_mut() {
 		*last = Layer::Linear { outputs: spec.dataset.classes };
 	}
 	let layers = BoundedVec::truncate_from(layers);
-	spec.model = Model::Layers { input: Input::Tokens, layers };
+	spec.model = Model::Layers { input: Input::Numbers, layers };
 	spec.training.weight_decay_nano = 1;
 	spec.training.clip_norm_nano = 1;
 	spec.training.input_noise_nano = 1;
-	spec.training.batch_size = 1;
 	let rates = vec![1_000_000; MAX_RATES as usize];
 	Template::Trial(TrialTemplate { spec, learning_rates_nano: BoundedVec::truncate_from(rates) })
 }
@@ -92,7 +84,7 @@ fn active<T: Config>(rule: Mismatch, units: u32) -> Result<ProjectId, BenchmarkE
 }
 
 fn score() -> Score {
-	Score { loss_bits: 0, correct: 0, labels: 1 }
+	Score { loss_bits: 0, correct: 0, labels: JobSpec::example().dataset.validation_rows }
 }
 
 fn result(number: u8) -> UnitResult {
@@ -122,12 +114,8 @@ fn assigned<T: Config>(rule: Mismatch) -> Result<AssignmentId, BenchmarkError> {
 	let mut record = Projects::<T>::get(project).unwrap();
 	let (index, attempt) = Pallet::<T>::take_unit(project, &mut record).unwrap();
 	Projects::<T>::insert(project, &record);
-	let group = Ready::<T>::mutate(|ready| {
-		let rest = ready.split_off(GROUP as usize);
-		let group = ready.to_vec();
-		*ready = BoundedVec::truncate_from(rest);
-		group
-	});
+	let mut group = Ready::<T>::take().into_inner();
+	Ready::<T>::put(BoundedVec::truncate_from(group.split_off(GROUP as usize)));
 	let slot = Slot { project, index, attempt, replicas: MAX_UNIT_REPLICAS };
 	Pallet::<T>::assign(Pallet::<T>::now(), &slot, &record, &H256::repeat_byte(1), group);
 	Ok(NextAssignment::<T>::get() - 1)

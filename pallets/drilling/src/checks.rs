@@ -39,7 +39,7 @@ impl<T: Config> Pallet<T> {
 		let Phase::CheckCommitting { until } = unit.phase else {
 			return Err(Error::<T>::NotCommitting.into());
 		};
-		Self::seal(&mut unit.verifiers, &who, until, commitment)?;
+		Self::seal(unit.verifiers.iter_mut(), &who, until, commitment)?;
 		if all_committed(&unit.verifiers) {
 			Self::hasten(Task::Unit(id));
 		}
@@ -58,7 +58,7 @@ impl<T: Config> Pallet<T> {
 		let Phase::CheckRevealing { until } = unit.phase else {
 			return Err(Error::<T>::NotRevealing.into());
 		};
-		Self::open(id, unit.project, &mut unit.verifiers, &who, until, result, &salt)?;
+		Self::open(id, unit.project, unit.verifiers.iter_mut(), &who, until, result, &salt)?;
 		if all_revealed(&unit.verifiers) {
 			Self::hasten(Task::Unit(id));
 		}

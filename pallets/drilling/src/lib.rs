@@ -67,7 +67,7 @@ pub use weights::WeightInfo;
 // The macros' own code expects; the work of this pallet is in the other files.
 #[allow(clippy::expect_used)]
 pub mod pallet {
-	use super::*;
+	use super::{Task, *};
 	use alloc::vec::Vec;
 	use frame_support::{pallet_prelude::*, traits::fungible, weights::Weight};
 	use frame_system::pallet_prelude::*;

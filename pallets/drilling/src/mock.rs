@@ -142,7 +142,11 @@ impl Drillers<AccountId> for FakeDrillers {
 	fn slash(who: &AccountId, part: Permill) -> Balance {
 		Forgers::mutate(|list| list.push(*who));
 		let taken = part.mul_floor(Self::bond(who));
-		Bonds::mutate(|bonds| bonds.entry(*who).and_modify(|bond| *bond -= taken));
+		Bonds::mutate(|bonds| {
+			if let Some(bond) = bonds.get_mut(who) {
+				*bond -= taken;
+			}
+		});
 		taken
 	}
 
@@ -473,8 +477,8 @@ pub fn play(id: AssignmentId, acts: &[Act]) -> Vec<AccountId> {
 	for (who, act) in members.iter().zip(acts) {
 		match act {
 			Act::Vanish => {}
-			Act::Seal => assert_ok!(commit(*who, id, result(0))),
-			Act::Say(number) => assert_ok!(commit(*who, id, result(*number))),
+			Act::Seal => commit(*who, id, result(0)).unwrap(),
+			Act::Say(number) => commit(*who, id, result(*number)).unwrap(),
 		}
 	}
 	while Assignments::<Test>::get(id).is_some_and(|unit| committing(&unit.phase)) {
@@ -501,8 +505,8 @@ pub fn play_check(id: AssignmentId, acts: &[Act]) -> Vec<AccountId> {
 	for (who, act) in verifiers.iter().zip(acts) {
 		match act {
 			Act::Vanish => {}
-			Act::Seal => assert_ok!(check(*who, id, result(0))),
-			Act::Say(number) => assert_ok!(check(*who, id, result(*number))),
+			Act::Seal => check(*who, id, result(0)).unwrap(),
+			Act::Say(number) => check(*who, id, result(*number)).unwrap(),
 		}
 	}
 	while Assignments::<Test>::get(id).is_some_and(|unit| checking(&unit.phase)) {
@@ -519,9 +523,18 @@ pub fn play_check(id: AssignmentId, acts: &[Act]) -> Vec<AccountId> {
 	verifiers
 }
 
-/// Accounts in the pool that wait for a batch.
-pub fn ready() -> BTreeSet<AccountId> {
-	crate::Ready::<Test>::get().into_iter().collect()
+/// Accounts in the pool that have no unit: they are ready, or already in a batch.
+pub fn idle() -> BTreeSet<AccountId> {
+	let (ready, batch) = (crate::Ready::<Test>::get(), crate::BatchDrillers::<Test>::get());
+	ready.into_iter().chain(batch).collect()
+}
+
+/// How many times the unit `index` of a project was issued that waits to be issued again, or
+/// is already planned.
+pub fn attempts(project: ProjectId, index: u32) -> Option<u8> {
+	let planned = crate::BatchPlan::<Test>::get();
+	let slot = planned.iter().find(|slot| (slot.project, slot.index) == (project, index));
+	slot.map(|slot| slot.attempt).or_else(|| crate::Retries::<Test>::get(project, index))
 }
 
 /// Height at which assignment `id` is looked at next.

@@ -7,14 +7,15 @@
 //! it can include changes who gets what: it can only keep a group from forming, by a driller
 //! that ceases to be a trainer with a bond, or a project that is withdrawn.
 //!
-//! A batch waits until at least half of the pool is ready. Else an owner of many identities
+//! A batch waits until more than half of the pool is ready. Else an owner of many identities
 //! could let them become ready in one block, while everyone else computes, and would be drawn
-//! into a group with itself. So who has a share `s` of the pool has at most `2 s` of any batch.
+//! into a group with itself; and the members of a group, who are ready together, would meet
+//! again for ever. So who has a share `s` of the pool has less than `2 s` of any batch.
 
 use crate::{
-	Assignment, Assignments, Batch, BatchDrillers, BatchPlan, Config, Driller, Error, Event,
-	NextAssignment, Pallet, Phase, Pool, Project, Projects, Ready, Seat, Seats, Slot, Stage, Task,
-	Turns, WeightInfo,
+	rules::is_majority, Assignment, Assignments, Batch, BatchDrillers, BatchPlan, Config, Driller,
+	Error, Event, NextAssignment, Pallet, Phase, Pool, Project, Projects, Ready, Seat, Seats, Slot,
+	Stage, Task, Turns, WeightInfo,
 };
 use alloc::{
 	collections::{BTreeSet, VecDeque},
@@ -145,8 +146,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn close_batch(now: BlockNumber) -> Option<u32> {
 		let mut turns: VecDeque<ProjectId> = Turns::<T>::get().into_inner().into();
 		let ready = Ready::<T>::decode_len().unwrap_or(0);
-		let half = (Pool::<T>::count() as usize).div_ceil(2);
-		if turns.is_empty() || ready == 0 || ready < half {
+		if turns.is_empty() || !is_majority(ready, Pool::<T>::count() as usize) {
 			return None;
 		}
 		let mut plan = Vec::new();

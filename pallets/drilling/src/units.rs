@@ -30,7 +30,7 @@ impl<T: Config> Pallet<T> {
 		let Phase::Committing { until } = unit.phase else {
 			return Err(Error::<T>::NotCommitting.into());
 		};
-		Self::seal(&mut unit.members, &who, until, commitment)?;
+		Self::seal(unit.members.iter_mut(), &who, until, commitment)?;
 		if all_committed(&unit.members) {
 			Self::hasten(Task::Unit(id));
 		}
@@ -49,7 +49,7 @@ impl<T: Config> Pallet<T> {
 		let Phase::Revealing { until } = unit.phase else {
 			return Err(Error::<T>::NotRevealing.into());
 		};
-		Self::open(id, unit.project, &mut unit.members, &who, until, result, &salt)?;
+		Self::open(id, unit.project, unit.members.iter_mut(), &who, until, result, &salt)?;
 		if all_revealed(&unit.members) {
 			Self::hasten(Task::Unit(id));
 		}
@@ -59,13 +59,16 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Takes the commitment of `who`, one of `seats`.
-	pub(crate) fn seal(
-		seats: &mut [Seat<T::AccountId>],
+	pub(crate) fn seal<'a>(
+		mut seats: impl Iterator<Item = &'a mut Seat<T::AccountId>>,
 		who: &T::AccountId,
 		until: BlockNumber,
 		commitment: H256,
-	) -> DispatchResult {
-		let seat = seats.iter_mut().find(|seat| seat.who == *who);
+	) -> DispatchResult
+	where
+		T::AccountId: 'a,
+	{
+		let seat = seats.find(|seat| seat.who == *who);
 		let seat = seat.ok_or(Error::<T>::NotAssigned)?;
 		ensure!(Self::now() <= until, Error::<T>::TooLate);
 		ensure!(seat.commitment.is_none(), Error::<T>::AlreadyCommitted);
@@ -74,16 +77,19 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Takes the reveal of `who`, one of `seats`.
-	pub(crate) fn open(
+	pub(crate) fn open<'a>(
 		id: AssignmentId,
 		project: drill::ProjectId,
-		seats: &mut [Seat<T::AccountId>],
+		mut seats: impl Iterator<Item = &'a mut Seat<T::AccountId>>,
 		who: &T::AccountId,
 		until: BlockNumber,
 		result: UnitResult,
 		salt: &[u8; 32],
-	) -> DispatchResult {
-		let seat = seats.iter_mut().find(|seat| seat.who == *who);
+	) -> DispatchResult
+	where
+		T::AccountId: 'a,
+	{
+		let seat = seats.find(|seat| seat.who == *who);
 		let seat = seat.ok_or(Error::<T>::NotAssigned)?;
 		ensure!(Self::now() <= until, Error::<T>::TooLate);
 		let commitment = seat.commitment.ok_or(Error::<T>::NotCommitted)?;

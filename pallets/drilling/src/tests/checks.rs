@@ -3,7 +3,7 @@
 use crate::{
 	mock::Act::{self, *},
 	mock::*,
-	Error, Event, Failure, Phase, Pool, Results, Retries,
+	Error, Event, Failure, Phase, Pool, Results,
 };
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::Permill;
@@ -96,11 +96,11 @@ fn a_refuted_result_costs_all_who_agreed_on_it() {
 				Event::Forged { assignment: 0, driller, slashed: BOND / 2 }.into(),
 			);
 			// Nor do they go on drilling.
-			assert!(!ready().contains(&driller));
+			assert!(!idle().contains(&driller));
 		}
 		assert!(Credited::get().is_empty());
 		assert!(!Results::<Test>::contains_key(0, 0));
-		assert_eq!(Retries::<Test>::get(0, 0), Some(1));
+		assert_eq!(attempts(0, 0), Some(1));
 		System::assert_has_event(
 			Event::Reissued { assignment: 0, project: 0, index: 0, failure: Failure::Refuted }
 				.into(),

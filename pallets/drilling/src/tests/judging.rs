@@ -1,6 +1,6 @@
 //! What the results of a group come to.
 
-use crate::{mock::Act::*, mock::*, Event, Failure, Fault, Outcome, Pool, Results, Retries, Stage};
+use crate::{mock::Act::*, mock::*, Event, Failure, Fault, Outcome, Pool, Results, Stage};
 use frame_support::assert_ok;
 use trainyard_primitives::drill::{Mismatch, UnitResult};
 
@@ -20,7 +20,7 @@ fn who_agrees_is_credited_the_work() {
 			Event::Agreed { assignment: 0, result: result(1), agreeing: 2 }.into(),
 		);
 		// The drillers are free at once; credit waits for the draw of recomputations.
-		assert_eq!(ready(), members.iter().copied().collect());
+		assert_eq!(idle(), members.iter().copied().collect());
 		assert!(Credited::get().is_empty() && settling(&unit(0).phase));
 		until_over(0);
 		assert_eq!(Credited::get(), [(members[0], work()), (members[1], work())]);
@@ -49,7 +49,7 @@ fn a_majority_holds_and_the_minority_loses() {
 			.into(),
 		);
 		// It stays in the pool.
-		assert_eq!(ready().len(), 3);
+		assert_eq!(idle().len(), 3);
 		until_over(0);
 		assert_eq!(Credited::get(), [(members[0], work()), (members[2], work())]);
 		assert_eq!(Results::<Test>::get(0, 0), Some(Outcome { result: result(1), agreeing: 2 }));
@@ -65,8 +65,8 @@ fn without_a_majority_nobody_gains_or_loses() {
 			Event::Reissued { assignment: 0, project: 0, index: 0, failure: Failure::Disagreed }
 				.into(),
 		);
-		assert_eq!(Retries::<Test>::get(0, 0), Some(1));
-		assert_eq!(ready().len(), 3);
+		assert_eq!(attempts(0, 0), Some(1));
+		assert_eq!(idle().len(), 3);
 	});
 }
 
@@ -75,7 +75,7 @@ fn where_all_lose_one_who_differs_costs_all() {
 	run(|| {
 		let members = judged(Mismatch::AllLose, &[Say(1), Say(1), Say(2)]);
 		assert_eq!(Debited::get(), members.iter().map(|m| (*m, work())).collect::<Vec<_>>());
-		assert_eq!(Retries::<Test>::get(0, 0), Some(1));
+		assert_eq!(attempts(0, 0), Some(1));
 		blocks(4);
 		assert!(Credited::get().is_empty());
 	});
@@ -121,7 +121,7 @@ fn who_is_left_alone_loses_nothing() {
 	run(|| {
 		let members = judged(Mismatch::AllLose, &[Say(1), Vanish, Vanish]);
 		assert_eq!(Debited::get(), [(members[1], work()), (members[2], work())]);
-		assert_eq!(ready(), [members[0]].into());
+		assert_eq!(idle(), [members[0]].into());
 		System::assert_has_event(
 			Event::Reissued { assignment: 0, project: 0, index: 0, failure: Failure::TooFew }
 				.into(),
@@ -135,7 +135,7 @@ fn a_group_of_which_nobody_commits_is_over_at_the_deadline() {
 		judged(Mismatch::Majority, &[Vanish, Vanish]);
 		assert_eq!(Debited::get().len(), 2);
 		assert_eq!(Pool::<Test>::count(), 0);
-		assert_eq!(project(0).failed, 1);
+		assert_eq!(attempts(0, 0), Some(1));
 	});
 }
 

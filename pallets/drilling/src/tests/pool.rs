@@ -1,6 +1,6 @@
 //! Who is in the pool, and how groups form.
 
-use crate::{mock::*, Batch, BatchDrillers, Error, Event, Pool, Projects};
+use crate::{mock::*, Batch, BatchDrillers, Error, Event, Pool, Projects, Ready};
 use frame_support::{assert_noop, assert_ok};
 use std::collections::{BTreeMap, BTreeSet};
 use trainyard_primitives::drill::{unit_seed, Mismatch};
@@ -14,11 +14,11 @@ fn trainers_enlist_and_retire() {
 		assert_noop!(Drilling::enlist(signed(12)), Error::<Test>::BondTooSmall);
 		assert_ok!(Drilling::enlist(signed(11)));
 		System::assert_last_event(Event::Enlisted { driller: 11 }.into());
-		assert_eq!(ready(), [11].into());
+		assert_eq!(idle(), [11].into());
 		assert_noop!(Drilling::enlist(signed(11)), Error::<Test>::AlreadyEnlisted);
 		assert_ok!(Drilling::retire(signed(11)));
 		System::assert_last_event(Event::Retired { driller: 11 }.into());
-		assert_eq!((ready().len(), Pool::<Test>::count()), (0, 0));
+		assert_eq!((idle().len(), Pool::<Test>::count()), (0, 0));
 		assert_noop!(Drilling::retire(signed(11)), Error::<Test>::NotEnlisted);
 	});
 }
@@ -42,7 +42,7 @@ fn nobody_is_drawn_without_a_project() {
 		enlisted(8);
 		blocks(20);
 		assert!(!Batch::<Test>::exists());
-		assert_eq!(ready().len(), 8);
+		assert_eq!(idle().len(), 8);
 	});
 }
 
@@ -55,7 +55,7 @@ fn a_batch_is_noted_and_dealt_behind_its_seed() {
 		let closed = System::block_number();
 		assert_eq!(Batch::<Test>::get(), Some(closed));
 		System::assert_last_event(Event::BatchClosed { drillers: 7, units: 2 }.into());
-		assert_eq!((ready().len(), BatchDrillers::<Test>::get().len()), (0, 7));
+		assert_eq!((Ready::<Test>::get().len(), BatchDrillers::<Test>::get().len()), (0, 7));
 		// Who comes now is not in it.
 		assert_ok!(Drilling::enlist(signed(18)));
 		blocks(SEED_BLOCKS);
@@ -68,9 +68,9 @@ fn a_batch_is_noted_and_dealt_behind_its_seed() {
 		let members: BTreeSet<_> =
 			who(&one.members).into_iter().chain(who(&other.members)).collect();
 		assert_eq!(members.len(), 6);
-		// Who was left over is ready again, with the newcomer.
-		assert_eq!(ready().len(), 2);
-		assert!(ready().contains(&18) && ready().is_disjoint(&members));
+		// Who was left over has no unit, with the newcomer.
+		assert_eq!(idle().len(), 2);
+		assert!(idle().contains(&18) && idle().is_disjoint(&members));
 		let until = closed + SEED_BLOCKS + 1 + COMMIT;
 		System::assert_has_event(
 			Event::Assigned {
@@ -119,25 +119,19 @@ fn a_lost_seed_is_made_up_for() {
 
 /// Else an owner of many identities could let them become ready while all others compute.
 #[test]
-fn a_batch_waits_for_half_of_the_pool() {
+fn a_batch_waits_for_more_than_half_of_the_pool() {
 	run(|| {
 		active(Mismatch::Majority, 2, 100);
 		enlisted(8);
 		until(1, committing);
-		// Four of eight are at work: the other four are half of the pool.
-		assert_eq!(ready().len(), 4);
-		until(3, committing);
-		assert_eq!(ready().len(), 0);
-		let members = who(&unit(0).members);
-		play(0, &[Act::Say(1), Act::Say(1)]);
-		assert_eq!(ready(), members.into_iter().collect());
-		// Two of eight are not.
-		let now = System::block_number();
+		// Four of eight are at work: the other four are no more than half of the pool.
+		assert_eq!(idle().len(), 4);
 		blocks(3);
-		assert!(!Batch::<Test>::exists(), "{now}");
-		play(1, &[Act::Say(1), Act::Say(1)]);
-		next_block();
+		assert!(!Batch::<Test>::exists());
+		play(0, &[Act::Say(1), Act::Say(1)]);
+		// Six are.
 		assert!(Batch::<Test>::exists());
+		assert_eq!(idle().len(), 6);
 	});
 }
 
@@ -168,7 +162,7 @@ fn who_works_retires_behind_the_judgement() {
 		assert!(Pool::<Test>::contains_key(11));
 		play(0, &[Act::Say(1), Act::Say(1)]);
 		assert!(!Pool::<Test>::contains_key(11));
-		assert_eq!(ready(), [12].into());
+		assert_eq!(idle(), [12].into());
 		until_over(0);
 		assert_eq!(Credited::get().len(), 2);
 	});
@@ -184,7 +178,7 @@ fn who_retires_can_change_its_mind() {
 		assert_ok!(Drilling::enlist(signed(11)));
 		assert_noop!(Drilling::enlist(signed(11)), Error::<Test>::AlreadyEnlisted);
 		play(0, &[Act::Say(1), Act::Say(1)]);
-		assert_eq!(ready(), [11, 12].into());
+		assert_eq!(idle(), [11, 12].into());
 	});
 }
 
@@ -217,16 +211,16 @@ fn who_is_no_trainer_any_more_is_given_nothing() {
 		blocks(SEED_BLOCKS + 1);
 		assert!(!crate::Assignments::<Test>::contains_key(0));
 		System::assert_has_event(Event::Retired { driller: 12 }.into());
-		assert_eq!(ready(), [11, 13].into());
+		assert_eq!(idle(), [11, 13].into());
 		// The unit waits for another group, and that was no attempt.
-		assert_eq!(crate::Retries::<Test>::get(id, 0), Some(0));
+		assert_eq!(attempts(id, 0), Some(0));
 		assert_ok!(Drilling::enlist(signed(14)));
 		until(0, committing);
 		assert_eq!((unit(0).index, unit(0).attempt), (0, 0));
 		// Nor is it ready again behind a unit.
 		Bonds::mutate(|bonds| bonds.remove(&13));
 		play(0, &[Act::Say(1), Act::Say(1), Act::Say(1)]);
-		assert_eq!(ready(), [11, 14].into());
+		assert_eq!(idle(), [11, 14].into());
 	});
 }
 

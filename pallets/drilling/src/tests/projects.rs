@@ -153,13 +153,12 @@ fn units_of_a_withdrawn_project_are_given_up() {
 		let id = active(Mismatch::Majority, 2, 10);
 		enlisted(4);
 		play(0, &[Act::Say(1), Act::Say(2)]);
-		let failed = project(id).failed;
-		assert_eq!(failed, 1);
+		assert_eq!(attempts(id, 0), Some(1));
 		while !crate::Batch::<Test>::exists() {
 			next_block();
 		}
 		assert_ok!(Drilling::withdraw_project(signed(PROPOSER), id));
-		blocks(40);
+		blocks(15);
 		let project = project(id);
 		assert_eq!((project.running, project.failed), (0, 0));
 		assert_eq!(project.abandoned + project.agreed, project.begun);

@@ -132,7 +132,7 @@ fn a_rejected_project_is_computed_by_nobody() {
 		assert!(!project.has_units());
 		blocks(10);
 		assert!(!crate::Batch::<Test>::exists());
-		assert_eq!(ready().len(), 4);
+		assert_eq!(idle().len(), 4);
 	});
 }
 
