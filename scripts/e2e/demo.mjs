@@ -330,6 +330,7 @@ steps = 1500
 batch_size = 32
 checkpoint_interval = 50
 learning_rate = 0.002
+input_noise = 0.001
 
 [training.optimizer.adamw]
 beta1 = 0.9

@@ -36,6 +36,8 @@ struct Figures {
 	initial_model: Option<H256>,
 	/// Whether the work is credited to its trainers as power.
 	mints_power: bool,
+	/// Why its work earns no power, where it does not.
+	no_power: Option<String>,
 	layers: Vec<Layer>,
 	money: Option<Money>,
 }
@@ -110,6 +112,7 @@ fn figures(spec: &JobSpec, terms: Option<&Terms>) -> anyhow::Result<Figures> {
 		micro_ut,
 		initial_model: spec.initial_model.as_ref().map(|file| file.content_hash),
 		mints_power: spec.mints_power(),
+		no_power: spec.no_power().map(|reason| reason.to_string()),
 		layers: work::flop_by_layer(spec)?.into_iter().map(Layer::from).collect(),
 		money,
 	})
@@ -175,8 +178,8 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 	if let Some(model) = figures.initial_model {
 		out.push_str(&format!("fine-tuning of the model {model:?}\n"));
 	}
-	if !figures.mints_power {
-		out.push_str("its trainers earn the price, and no power\n");
+	if let Some(reason) = &figures.no_power {
+		out.push_str(&format!("its trainers earn the price, and no power: {reason}\n"));
 	}
 	match (&figures.money, terms) {
 		(Some(money), Some(terms)) => out.push_str(&format!(
@@ -247,6 +250,10 @@ mod tests {
 		for part in ["layers.0", "layers.2", "loss", "6,570", "no [terms]"] {
 			assert!(text.contains(part), "{part}:\n{text}");
 		}
+		assert!(!figures.mints_power, "its inputs repeat");
+		assert!(text.contains("no power: its inputs repeat"), "{text}");
+		let figures = super::figures(&JobSpec::noisy_example(), None).unwrap();
+		let text = super::text(&figures, None);
 		assert!(figures.mints_power && !text.contains("power"), "{text}");
 	}
 

@@ -50,7 +50,7 @@ fn longest(begin: &[u8]) -> Text {
 
 /// The specification whose lists of operators are longest: attention has most of them.
 fn spec() -> JobSpec {
-	let mut spec = JobSpec::example();
+	let mut spec = JobSpec::noisy_example();
 	spec.dataset.location = longest(b"http://");
 	spec.dataset.format = DataFormat::Text;
 	spec.dataset.feature_divisor = 1;

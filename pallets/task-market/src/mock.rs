@@ -348,7 +348,7 @@ pub fn post(replicas: u32) -> JobId {
 
 /// Posts the example job with these terms; returns its number.
 pub fn post_with(who: AccountId, terms: Terms) -> JobId {
-	post_spec(who, JobSpec::example(), terms)
+	post_spec(who, JobSpec::noisy_example(), terms)
 }
 
 /// Posts this job; returns its number.
@@ -360,7 +360,7 @@ pub fn post_spec(who: AccountId, spec: JobSpec, terms: Terms) -> JobId {
 
 /// The example job, which may stop early from its third segment on.
 pub fn stopping() -> JobSpec {
-	let mut spec = JobSpec::example();
+	let mut spec = JobSpec::noisy_example();
 	spec.training.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: 0 });
 	spec
 }

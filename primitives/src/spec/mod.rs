@@ -9,12 +9,14 @@
 mod data;
 mod error;
 mod model;
+mod power;
 mod shapes;
 mod training;
 
 pub use data::{DataFormat, Dataset, FileRef, InputFile, Normalization};
 pub use error::SpecError;
 pub use model::{Activation, CnnLayer, Input, Layer, Model};
+pub use power::*;
 pub use shapes::{window, Shape, Shaped};
 pub use training::{EarlyStop, Loss, Optimizer, Schedule, Training};
 
@@ -110,14 +112,6 @@ impl JobSpec {
 	/// Bytes of all files that the job reads; saturates.
 	pub fn file_bytes(&self) -> u64 {
 		self.files().fold(0, |sum, (_, file)| sum.saturating_add(file.bytes))
-	}
-
-	/// Whether accepted work is credited as power. Of a fine-tuning it is not: a crafted
-	/// initial model whose units are dead makes most operations free to skip, as
-	/// `fma(0, b, acc)` is `acc`, so that the power would cost nothing to compute. Such a job
-	/// pays its trainers like any other.
-	pub fn mints_power(&self) -> bool {
-		self.initial_model.is_none()
 	}
 
 	/// Number of parameters; `None` where the model is invalid.
@@ -227,6 +221,13 @@ impl JobSpec {
 		ensure(most.max().is_none_or(fits), SpecError::TooManyPositions)
 	}
 
+	/// [`Self::example`] with noise on its inputs, so that its work is credited as power.
+	pub fn noisy_example() -> Self {
+		let mut spec = Self::example();
+		spec.training.input_noise_nano = 10_000_000;
+		spec
+	}
+
 	/// A small valid specification, for tests and benchmarks: MLP 64-64-32-10 on the
 	/// handwritten digits.
 	pub fn example() -> Self {
@@ -272,5 +273,7 @@ impl JobSpec {
 	}
 }
 
+#[cfg(test)]
+mod power_tests;
 #[cfg(test)]
 mod tests;

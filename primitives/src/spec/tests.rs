@@ -60,14 +60,6 @@ fn files_are_listed() {
 }
 
 #[test]
-fn a_fine_tuning_is_the_same_work_and_mints_no_power() {
-	let spec = JobSpec::example();
-	let tuned = JobSpec { initial_model: Some(spec.dataset.file()), ..spec.clone() };
-	assert!(spec.mints_power() && !tuned.mints_power());
-	assert_eq!(crate::work::flop(&tuned), crate::work::flop(&spec));
-}
-
-#[test]
 fn every_rule_is_enforced() {
 	use SpecError::*;
 	type Break = fn(&mut JobSpec);

@@ -68,7 +68,7 @@ fn in_state(state: JobState) -> impl Fn(&JobView<AccountId>) -> bool {
 /// Posts the example job as //Bob and takes it as //Alice up to the audit: //Alice reveals
 /// `bundle_root` and stores `model`.
 fn deliver(chain: &mut Chain, model: &[u8]) -> JobId {
-	let spec = JobSpec::example();
+	let spec = JobSpec::noisy_example();
 	let segments = spec.segments();
 	deliver_after(chain, spec, segments, model)
 }
@@ -203,7 +203,7 @@ fn an_honest_job_is_paid_refunded_and_credited() {
 #[test]
 fn a_job_that_stops_early_is_paid_for_what_was_trained() {
 	let mut chain = chain();
-	let mut spec = JobSpec::example();
+	let mut spec = JobSpec::noisy_example();
 	spec.training.early_stop = Some(EarlyStop { patience: 2, min_delta_nano: 0 });
 	let job = deliver_after(&mut chain, spec.clone(), 5, &[3; 5_000]);
 	let ended = audit(&mut chain, job, |drawn| {
@@ -283,7 +283,7 @@ fn the_api_speaks_the_protocol_and_knows_strangers() {
 		assert_eq!(Runtime::verifiers().len(), 3);
 		assert!(Runtime::listings().is_empty());
 		assert_eq!(Runtime::blob(H256::zero()), None);
-		let mut invalid = JobSpec::example();
+		let mut invalid = JobSpec::noisy_example();
 		invalid.training.learning_rate_nano = 0;
 		assert_eq!(Runtime::deposit(invalid, terms()), None);
 	});

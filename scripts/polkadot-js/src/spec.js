@@ -39,7 +39,8 @@ export const DEFAULT_TRAINING = {
 	schedule: 'constant',
 	warmup_steps: 0,
 	clip_norm_nano: 0,
-	input_noise_nano: 0,
+	// Fresh inputs in every step: only such work earns power.
+	input_noise_nano: 1_000_000,
 	early_stop: null,
 };
 
@@ -177,6 +178,8 @@ export function jobFromFlags(flags) {
 		spec.model = { mlp: { hidden: hidden.map((width) => integer(width, '--hidden')), activation: 'relu' } };
 	}
 	const training = { ...DEFAULT_TRAINING, ...spec.training };
+	// Tokens take no noise.
+	if (spec.dataset.format === 'text') training.input_noise_nano = spec.training?.input_noise_nano ?? 0;
 	if (training.optimizer?.sgd) training.optimizer = { sgd: { nesterov: false, ...training.optimizer.sgd } };
 	if (flags.steps) training.steps = integer(flags.steps, '--steps');
 	if (flags['batch-size']) training.batch_size = integer(flags['batch-size'], '--batch-size');

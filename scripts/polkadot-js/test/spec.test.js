@@ -85,7 +85,7 @@ test('flags become a job', () => {
 		schedule: 'constant',
 		warmup_steps: 0,
 		clip_norm_nano: 0,
-		input_noise_nano: 0,
+		input_noise_nano: 1_000_000,
 		early_stop: null,
 	});
 	assert.equal(spec.initial_model, null, 'no fine-tuning');
@@ -254,6 +254,7 @@ function types() {
 function digitsWith(change) {
 	const job = jobFromFlags(flags());
 	job.spec.dataset.content_hash = `0x${'01'.repeat(32)}`;
+	job.spec.training.input_noise_nano = 0;
 	change(job.spec);
 	checkJob(job);
 	return types().createType('JobSpec', toChain(job).spec);

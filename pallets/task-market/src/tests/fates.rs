@@ -137,9 +137,9 @@ fn replicas_of_one_computation_share_its_power() {
 #[test]
 fn a_fine_tuning_is_paid_and_mints_no_power() {
 	run(|| {
-		let mut spec = JobSpec::example();
+		let mut spec = JobSpec::noisy_example();
 		spec.initial_model = Some(spec.dataset.file());
-		let ids = [JobSpec::example(), spec].map(|spec| {
+		let ids = [JobSpec::noisy_example(), spec].map(|spec| {
 			let id = post_spec(SUBMITTER, spec, terms(1));
 			apply(id, &[11]);
 			run_to_state(id, JobState::Training);

@@ -94,13 +94,13 @@ fn perform(act: Act) {
 		match act {
 			Act::Post { other, stops, replicas, price, fee } => {
 				let who = if other { OTHER } else { SUBMITTER };
-				let spec = if stops { stopping() } else { JobSpec::example() };
+				let spec = if stops { stopping() } else { JobSpec::noisy_example() };
 				let terms = Terms { price_per_ut: price, audit_fee: fee, ..terms(replicas) };
 				TaskMarket::submit_job(signed(who), spec, terms)?;
 			}
 			Act::Order { trainer, price } => {
 				let terms = Terms { price_per_ut: price, ..terms(1) };
-				let spec = JobSpec::example();
+				let spec = JobSpec::noisy_example();
 				TaskMarket::order(signed(SUBMITTER), TRAINERS[trainer], spec, terms)?;
 			}
 			Act::List { trainer, price } => {

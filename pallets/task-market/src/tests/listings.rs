@@ -14,7 +14,7 @@ fn list(who: AccountId, price: u128, max_work: u64) -> sp_runtime::DispatchResul
 }
 
 fn order(who: AccountId, trainer: AccountId, terms: Terms) -> sp_runtime::DispatchResult {
-	TaskMarket::order(RuntimeOrigin::signed(who), trainer, JobSpec::example(), terms)
+	TaskMarket::order(RuntimeOrigin::signed(who), trainer, JobSpec::noisy_example(), terms)
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn the_listing_of_a_trainer_that_left_does_not_come_to_life_again() {
 #[test]
 fn ordering_posts_a_job_for_one_trainer() {
 	run(|| {
-		let work = work::micro_ut(&JobSpec::example()).unwrap();
+		let work = work::micro_ut(&JobSpec::noisy_example()).unwrap();
 		assert_ok!(list(11, terms(1).price_per_ut, work));
 		assert_ok!(order(SUBMITTER, 11, terms(1)));
 		let job = job(0);
@@ -94,7 +94,7 @@ fn ordering_posts_a_job_for_one_trainer() {
 #[test]
 fn orders_are_checked() {
 	run(|| {
-		let work = work::micro_ut(&JobSpec::example()).unwrap();
+		let work = work::micro_ut(&JobSpec::noisy_example()).unwrap();
 		assert_noop!(order(SUBMITTER, 11, terms(1)), Error::<Test>::NotListed);
 		assert_ok!(list(11, terms(1).price_per_ut + 1, work));
 		assert_noop!(order(SUBMITTER, 11, terms(1)), Error::<Test>::PriceBelowListing);
@@ -103,7 +103,7 @@ fn orders_are_checked() {
 		assert_ok!(list(11, 1, work));
 		assert_noop!(order(11, 11, terms(1)), Error::<Test>::SubmitterCannotTrain);
 		assert_noop!(order(SUBMITTER, 11, terms(2)), Error::<Test>::BadReplicas);
-		let mut spec = JobSpec::example();
+		let mut spec = JobSpec::noisy_example();
 		spec.training.steps = 0;
 		assert_noop!(
 			TaskMarket::order(RuntimeOrigin::signed(SUBMITTER), 11, spec, terms(1)),

@@ -64,7 +64,7 @@ proptest! {
 		price in 1u128..1_000_000, fee in 1_000u128..1_000_000_000, half in 1u32..8,
 	) {
 		let verifiers = 2 * half + 1;
-		let spec = trainyard_primitives::spec::JobSpec::example();
+		let spec = trainyard_primitives::spec::JobSpec::noisy_example();
 		let terms = Terms { price_per_ut: price, audit_fee: fee, verifiers, ..terms(1) };
 		let quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
 		let fees = fee * Balance::from(verifiers) * 3;
@@ -82,7 +82,7 @@ proptest! {
 		price in 1u128..1_000_000_000_000, interval in 1u32..=1_500, drawn in 1u32..=16,
 	) {
 		MaxAuditWork::set(u64::MAX);
-		let mut spec = trainyard_primitives::spec::JobSpec::example();
+		let mut spec = trainyard_primitives::spec::JobSpec::noisy_example();
 		spec.training.checkpoint_interval = interval;
 		let segments = spec.segments();
 		let audit_segments = drawn.min(segments);

@@ -18,8 +18,8 @@ fn submit(spec: JobSpec, terms: Terms) -> sp_runtime::DispatchResult {
 #[test]
 fn posting_holds_the_escrow_and_puts_the_job_on_the_agenda() {
 	run(|| {
-		assert_ok!(submit(JobSpec::example(), terms(2)));
-		let work = work::micro_ut(&JobSpec::example()).unwrap();
+		assert_ok!(submit(JobSpec::noisy_example(), terms(2)));
+		let work = work::micro_ut(&JobSpec::noisy_example()).unwrap();
 		let price = units::price(work, 5_000_000).unwrap();
 		let fee = units::price(work, 1_000_000).unwrap();
 		let escrow = 2 * (price + fee) + AUDIT;
@@ -56,7 +56,7 @@ fn a_small_price_still_asks_the_least_deposit() {
 fn terms_are_checked() {
 	run(|| {
 		let refuse = |terms: Terms, error: Error<Test>| {
-			assert_noop!(submit(JobSpec::example(), terms), error);
+			assert_noop!(submit(JobSpec::noisy_example(), terms), error);
 		};
 		refuse(terms(0), Error::BadReplicas);
 		refuse(terms(9), Error::BadReplicas);
@@ -81,7 +81,7 @@ fn terms_are_checked() {
 #[test]
 fn a_verifier_is_paid_at_least_the_price_of_what_it_replays() {
 	run(|| {
-		let spec = JobSpec::example();
+		let spec = JobSpec::noisy_example();
 		let work = work::audit_micro_ut(&spec, 4).unwrap();
 		let least = units::price(work, terms(1).price_per_ut).unwrap();
 		assert!(least > 100, "more than the least fee of all");
@@ -97,7 +97,7 @@ fn a_verifier_is_paid_at_least_the_price_of_what_it_replays() {
 #[test]
 fn no_more_is_replayed_than_a_verifier_can_do() {
 	run(|| {
-		let spec = JobSpec::example();
+		let spec = JobSpec::noisy_example();
 		let work = work::audit_micro_ut(&spec, 4).unwrap();
 		MaxAuditWork::set(work - 1);
 		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::AuditTooLarge);
@@ -114,7 +114,7 @@ fn no_more_is_replayed_than_a_verifier_can_do() {
 #[test]
 fn what_could_not_be_rescued_is_not_posted() {
 	run(|| {
-		let spec = JobSpec::example();
+		let spec = JobSpec::noisy_example();
 		let bytes = blob::rescue_bytes(&spec, 4);
 		MaxBlob::set(bytes - 1);
 		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::RescueTooLarge);
@@ -138,7 +138,7 @@ fn terms_at_their_bounds_are_taken() {
 			},
 			Terms { apply_blocks: 20, training_blocks: 50, ..terms(1) },
 		] {
-			assert_ok!(submit(JobSpec::example(), terms));
+			assert_ok!(submit(JobSpec::noisy_example(), terms));
 		}
 	});
 }
@@ -146,7 +146,7 @@ fn terms_at_their_bounds_are_taken() {
 #[test]
 fn no_more_segments_can_be_audited_than_there_are() {
 	run(|| {
-		let mut spec = JobSpec::example();
+		let mut spec = JobSpec::noisy_example();
 		spec.training.checkpoint_interval = spec.training.steps / 3;
 		let asking = |n| Terms { audit_segments: n, audit_fee: 30_000, ..terms(1) };
 		assert_noop!(submit(spec.clone(), asking(4)), Error::<Test>::BadAuditSegments);
@@ -157,7 +157,7 @@ fn no_more_segments_can_be_audited_than_there_are() {
 #[test]
 fn a_broken_specification_is_named() {
 	run(|| {
-		let mut spec = JobSpec::example();
+		let mut spec = JobSpec::noisy_example();
 		spec.training.batch_size = 0;
 		let fault = Error::<Test>::InvalidSpec(SpecFault(SpecError::BadBatchSize));
 		let encoded = SpecError::BadBatchSize.encode();
@@ -165,7 +165,7 @@ fn a_broken_specification_is_named() {
 		assert_eq!(module.error[1..2], encoded, "the reason is part of what clients see");
 		assert_noop!(submit(spec, terms(1)), DispatchError::Module(module));
 
-		let mut spec = JobSpec::example();
+		let mut spec = JobSpec::noisy_example();
 		spec.training.learning_rate_nano = 0;
 		assert_noop!(
 			submit(spec, terms(1)),
@@ -178,14 +178,14 @@ fn a_broken_specification_is_named() {
 fn who_cannot_pay_cannot_post() {
 	run(|| {
 		// All but less than one job's worth goes elsewhere.
-		let escrow = TaskMarket::checked_quote(&JobSpec::example(), &terms(1)).unwrap().escrow;
+		let escrow = TaskMarket::checked_quote(&JobSpec::noisy_example(), &terms(1)).unwrap().escrow;
 		let origin = RuntimeOrigin::signed(SUBMITTER);
 		let rest = ED + escrow - 1;
 		assert_ok!(Balances::transfer_keep_alive(origin.clone(), OTHER, ENDOWMENT - rest));
-		assert_noop!(submit(JobSpec::example(), terms(1)), TokenError::FundsUnavailable);
+		assert_noop!(submit(JobSpec::noisy_example(), terms(1)), TokenError::FundsUnavailable);
 		// One more unit is enough: the existential deposit stays.
 		assert_ok!(Balances::transfer_keep_alive(RuntimeOrigin::signed(OTHER), SUBMITTER, 1));
-		assert_ok!(submit(JobSpec::example(), terms(1)));
+		assert_ok!(submit(JobSpec::noisy_example(), terms(1)));
 		assert_eq!(free(SUBMITTER), ED);
 	});
 }
@@ -193,7 +193,7 @@ fn who_cannot_pay_cannot_post() {
 #[test]
 fn unsigned_callers_are_refused() {
 	run(|| {
-		let (spec, bad) = (JobSpec::example(), DispatchError::BadOrigin);
+		let (spec, bad) = (JobSpec::noisy_example(), DispatchError::BadOrigin);
 		let none = RuntimeOrigin::none;
 		assert_noop!(TaskMarket::submit_job(none(), spec.clone(), terms(1)), bad);
 		assert_noop!(TaskMarket::order(none(), 11, spec, terms(1)), bad);
@@ -211,7 +211,7 @@ fn unsigned_callers_are_refused() {
 fn the_numbers_of_jobs_end() {
 	run(|| {
 		NextJob::<Test>::put(u32::MAX);
-		assert_noop!(submit(JobSpec::example(), terms(1)), Error::<Test>::TooManyJobs);
+		assert_noop!(submit(JobSpec::noisy_example(), terms(1)), Error::<Test>::TooManyJobs);
 	});
 }
 
@@ -254,7 +254,7 @@ fn only_an_untouched_job_can_be_taken_back_by_its_submitter() {
 fn layout_of_the_calls() {
 	use crate::Call;
 	let encoded = |call: Call<Test>| RuntimeCall::TaskMarket(call).encode();
-	let (spec, terms) = (JobSpec::example(), terms(1));
+	let (spec, terms) = (JobSpec::noisy_example(), terms(1));
 	let mut bytes = vec![20, 0];
 	(&spec, &terms).encode_to(&mut bytes);
 	assert_eq!(encoded(Call::submit_job { spec: spec.clone(), terms: terms.clone() }), bytes);

@@ -13,7 +13,7 @@ use trainyard_primitives::{
 #[test]
 fn a_quote_is_what_will_be_held() {
 	run(|| {
-		let (spec, terms) = (JobSpec::example(), terms(3));
+		let (spec, terms) = (JobSpec::noisy_example(), terms(3));
 		let quote = TaskMarket::quote(&spec, &terms).unwrap();
 		let id = post_with(SUBMITTER, terms.clone());
 		let held = job(id).quote;
@@ -33,7 +33,7 @@ fn a_job_is_shown_through_its_life() {
 		apply(id, &[12, 11]);
 		let view = TaskMarket::job_view(id).unwrap();
 		assert_eq!((view.id, view.submitter, view.invited), (id, SUBMITTER, None));
-		assert_eq!((view.spec, view.terms.clone()), (JobSpec::example(), terms(2)));
+		assert_eq!((view.spec, view.terms.clone()), (JobSpec::noisy_example(), terms(2)));
 		assert_eq!((view.work, view.deposit), (job(id).quote.work, job(id).quote.deposit));
 		assert_eq!((view.state, view.deadline, view.seed), (JobState::Open, 6, None));
 		assert_eq!((view.applicants, view.replicas), (vec![12, 11], vec![]));

@@ -1,0 +1,183 @@
+//! Which accepted work is credited as power.
+//!
+//! Power decides who writes blocks, so it must cost computation. The operator list counts
+//! every operation, but a specification can be crafted such that most of them need not be
+//! done to know their results: because a step repeats what was computed before, because steps
+//! change nothing, or because results are zero or not used. Such a job is valid: it is
+//! computed, checked and paid like any other. It only earns no power.
+//!
+//! The rules read the specification alone, as the chain does not see the data. Data can still
+//! be such that a training stands still once it has learned them; what then stays is the
+//! protocol fee on each `ut`, which is burned: `docs/proof-of-hashrate.md` counts it.
+
+use super::{Input, JobSpec, Layer, Optimizer, ONE_NANO};
+use core::fmt;
+
+/// Least and largest standard deviation x 10^9 of the noise on the inputs: 10^-3 and 1.
+/// Without noise a row has the same inputs in every epoch.
+pub const POWER_NOISE_NANO: core::ops::RangeInclusive<u64> = 1_000_000..=ONE_NANO;
+/// Least share x 10^9 of dropped elements directly behind an embedding, 1 %: what noise is to
+/// numbers, this is to tokens.
+pub const MIN_POWER_DROPOUT_NANO: u64 = 10_000_000;
+/// Largest share x 10^9 of dropped elements: one half. Products with zeros can be left out.
+pub const MAX_POWER_DROPOUT_NANO: u64 = 500_000_000;
+/// Least learning rate x 10^9: 10^-6. A smaller change of a parameter is rounded away.
+pub const MIN_POWER_RATE_NANO: u64 = 1_000;
+/// Largest learning rate x 10^9 of SGD, 1, and of Adam and AdamW, 1/10: beyond them one step
+/// can switch off all units of a layer for good.
+pub const MAX_POWER_RATE_NANO: (u64, u64) = (ONE_NANO, ONE_NANO / 10);
+/// Least norm x 10^9 that gradients are clipped to, where they are: 10^-3.
+pub const MIN_POWER_CLIP_NANO: u64 = 1_000_000;
+/// Largest epsilon x 10^9 of Adam and AdamW, 10^-3: a larger one shortens all steps.
+pub const MAX_POWER_EPSILON_NANO: u64 = 1_000_000;
+/// Largest weight decay x 10^9: 1.
+pub const MAX_POWER_DECAY_NANO: u64 = ONE_NANO;
+/// Largest product of learning rate and weight decay, x 10^18: 1/10, the share of a parameter
+/// that one step takes away.
+pub const MAX_POWER_SHRINK: u128 = 100_000_000_000_000_000;
+/// Least outputs or filters of every layer but the last. A layer of one or two units dies by
+/// chance, and with it everything before it stands still.
+pub const MIN_POWER_WIDTH: u32 = 8;
+
+/// Why the accepted work of a job is not credited as power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPower {
+	/// It begins with a given model. Crafted of dead units, that makes most operations free to
+	/// skip, as `fma(0, b, acc)` is `acc`.
+	FineTuning,
+	/// A row has the same inputs in every epoch: `training.input_noise_nano` is out of
+	/// [`POWER_NOISE_NANO`], or tokens are not followed by a dropout of at least
+	/// [`MIN_POWER_DROPOUT_NANO`] behind their embedding.
+	SameInputs,
+	/// Steps can be too small to change a parameter: the learning rate is below
+	/// [`MIN_POWER_RATE_NANO`], more than half of the steps warm up, gradients are clipped below
+	/// [`MIN_POWER_CLIP_NANO`], or epsilon is above [`MAX_POWER_EPSILON_NANO`].
+	Standstill,
+	/// Steps can be so large that units die: the learning rate is above
+	/// [`MAX_POWER_RATE_NANO`], or parameters are decayed by more than
+	/// [`MAX_POWER_DECAY_NANO`] or [`MAX_POWER_SHRINK`].
+	TooLargeSteps,
+	/// Results are zero or unused: more than [`MAX_POWER_DROPOUT_NANO`] are dropped, or windows
+	/// have gaps between them.
+	Unused,
+	/// A layer before the last has fewer than [`MIN_POWER_WIDTH`] outputs, and can die by
+	/// chance.
+	TooNarrow,
+}
+
+impl JobSpec {
+	/// Whether accepted work is credited as power. Work that is not pays its trainers like any
+	/// other.
+	pub fn mints_power(&self) -> bool {
+		self.no_power().is_none()
+	}
+
+	/// Why accepted work is not credited as power, first reason; `None` where it is.
+	pub fn no_power(&self) -> Option<NoPower> {
+		let layers = self.model.layers(&self.dataset);
+		let reasons = [
+			(self.initial_model.is_some(), NoPower::FineTuning),
+			(!self.has_fresh_inputs(&layers), NoPower::SameInputs),
+			(self.may_stand_still(), NoPower::Standstill),
+			(self.may_leap(), NoPower::TooLargeSteps),
+			(layers.iter().any(leaves_unused), NoPower::Unused),
+			(is_narrow(&layers), NoPower::TooNarrow),
+		];
+		reasons.into_iter().find(|(holds, _)| *holds).map(|(_, reason)| reason)
+	}
+
+	/// Whether the seed gives every step inputs of its own.
+	fn has_fresh_inputs(&self, layers: &[Layer]) -> bool {
+		match self.model.input() {
+			Input::Numbers | Input::Image { .. } => {
+				POWER_NOISE_NANO.contains(&self.training.input_noise_nano)
+			}
+			Input::Tokens => matches!(
+				layers,
+				[Layer::Embedding { .. }, Layer::Dropout { rate_nano }, ..]
+					if *rate_nano >= MIN_POWER_DROPOUT_NANO
+			),
+		}
+	}
+
+	fn may_stand_still(&self) -> bool {
+		let t = &self.training;
+		let epsilon = match t.optimizer {
+			Optimizer::Sgd { .. } => 0,
+			Optimizer::AdamW { epsilon_nano, .. } | Optimizer::Adam { epsilon_nano, .. } => {
+				epsilon_nano
+			}
+		};
+		t.learning_rate_nano < MIN_POWER_RATE_NANO
+			|| t.warmup_steps > t.steps / 2
+			|| (1..MIN_POWER_CLIP_NANO).contains(&t.clip_norm_nano)
+			|| epsilon > MAX_POWER_EPSILON_NANO
+	}
+
+	fn may_leap(&self) -> bool {
+		let t = &self.training;
+		let (sgd, adam) = MAX_POWER_RATE_NANO;
+		let most = match t.optimizer {
+			Optimizer::Sgd { .. } => sgd,
+			Optimizer::AdamW { .. } | Optimizer::Adam { .. } => adam,
+		};
+		let shrink =
+			u128::from(t.learning_rate_nano).saturating_mul(u128::from(t.weight_decay_nano));
+		t.learning_rate_nano > most
+			|| t.weight_decay_nano > MAX_POWER_DECAY_NANO
+			|| shrink > MAX_POWER_SHRINK
+	}
+}
+
+/// Whether many results of a layer, or of the one before it, are zero or go nowhere.
+fn leaves_unused(layer: &Layer) -> bool {
+	match *layer {
+		Layer::Conv2d { kernel, stride, .. }
+		| Layer::MaxPool2d { kernel, stride }
+		| Layer::AvgPool2d { kernel, stride } => stride > kernel,
+		Layer::Dropout { rate_nano } => rate_nano > MAX_POWER_DROPOUT_NANO,
+		_ => false,
+	}
+}
+
+/// Whether a layer before the last one with outputs of its own has few of them.
+fn is_narrow(layers: &[Layer]) -> bool {
+	let mut widths = layers.iter().rev().filter_map(|layer| match *layer {
+		Layer::Linear { outputs } => Some(outputs),
+		Layer::Conv2d { filters, .. } => Some(filters),
+		Layer::Embedding { width } => Some(width),
+		_ => None,
+	});
+	// The last gives the classes.
+	widths.next();
+	widths.any(|width| width < MIN_POWER_WIDTH)
+}
+
+impl fmt::Display for NoPower {
+	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+		f.write_str(match self {
+			NoPower::FineTuning => "a fine-tuning may skip what its initial model makes zero",
+			NoPower::SameInputs => {
+				"its inputs repeat from epoch to epoch: set training.input_noise to 0.001 to 1, or \
+				 for tokens a dropout of at least 0.01 behind the embedding"
+			}
+			NoPower::Standstill => {
+				"its steps may change nothing: the learning rate must be at least 0.000001, \
+				 clip_norm 0 or at least 0.001, epsilon at most 0.001, and the warm-up at most half \
+				 of the steps"
+			}
+			NoPower::TooLargeSteps => {
+				"its steps may switch units off for good: the learning rate must be at most 0.1 (1 \
+				 with SGD), the weight decay at most 1, and their product at most 0.1"
+			}
+			NoPower::Unused => {
+				"much of its work has no effect: dropout must be at most 0.5, and a stride no \
+				 longer than its kernel"
+			}
+			NoPower::TooNarrow => {
+				"a narrow layer may die: every layer but the last needs at least 8 outputs or \
+				 filters"
+			}
+		})
+	}
+}

@@ -1,0 +1,293 @@
+"""The numbers behind the attacks in docs/proof-of-hashrate.md: formulas, and simulations
+where there is no formula. Power in ut/day, money in TRY, time in days."""
+
+import math
+
+import numpy as np
+
+from exact import claim, contested, even_shares, shares
+
+# Figures of the runtime (runtime/src/configs/): change both together.
+FEE_PER_UT = 1.0  # market.rs, FeePerUt: burned for every ut that is credited
+LEAST_AUDIT_FEE = 0.05  # primitives/src/job.rs, MIN_AUDIT_FEE: to each verifier
+LEAST_VERIFIERS = 3  # pallets/task-market: terms.verifiers is odd and 3 to 15
+BLOCKS_PER_DAY = 14_400  # market.rs, DAYS: at 6 s a block
+BLOCK_REWARD = 1.0  # session.rs, BlockReward, in the first year of a chain
+AUTHOR_SHARE = 0.9  # session.rs, 1 - JackpotShare
+MIN_BOND = 100.0  # session.rs, MinBond
+KEY_DEPOSIT = 1.0  # session.rs, KeyDeposit
+MAX_AUTHORITIES = 100  # session.rs
+SEATS = 3  # least seats of a committee
+# pallets/hashrate/src/power.rs.
+HALF_LIFE = 7.0
+TRAINING, DRILLING = 0.6, 0.4
+FLOP_PER_UT = 4.32e11
+
+
+def rented(rate, days):
+    """Effective power, ut/day, of one who computes `rate` ut/day for `days` days and had
+    none before."""
+    return rate * (1 - 2 ** (-days / HALF_LIFE))
+
+
+def at_once(effective):
+    """The work, ut, that makes this much effective power when it is credited at once."""
+    return effective * HALF_LIFE / math.log(2)
+
+
+def joining(share):
+    """Power, in units of all others' power, that is this share of the whole."""
+    return share / (1 - share)
+
+
+# Splitting
+
+
+def split_gain(c, share, parts):
+    """By what factor the claims grow of one who splits this share into equal parts."""
+    return parts * float(claim(c, share / parts)) / float(claim(c, share))
+
+
+def split_blocks(c, share, parts, others=20):
+    """The share of the chain's blocks of one whose share is in `parts` identities, where
+    `others` equal authorities have the rest and each block of a contested slot stays with
+    equal probability."""
+    w = shares([share / parts] * parts + [(1 - share) / others] * others)
+    return float(even_shares(c, w)[:parts].sum())
+
+
+# Withholding
+
+
+def one_look(share, p):
+    """The probability of an outcome that has the probability `p` by itself, for one who
+    makes the deciding block with probability `share` and withholds it once where the outcome
+    is another."""
+    return p + share * (1 - p) * p
+
+
+def looks(share, p):
+    """The same where the block in its place may be the attacker's again, and so on:
+    V = (1 - share) p + share (p + (1 - p) V)."""
+    return p / (1 - share * (1 - p))
+
+
+def withheld(share, p):
+    """How many blocks are withheld on average for that: x = share (1 - p) (1 + x)."""
+    return share * (1 - p) / (1 - share * (1 - p))
+
+
+def majority(p, seats=SEATS):
+    """The probability of more than half of the seats, each with probability `p`."""
+    least = seats // 2 + 1
+    return sum(
+        math.comb(seats, k) * p**k * (1 - p) ** (seats - k) for k in range(least, seats + 1)
+    )
+
+
+def uncaught(faked, segments, drawn):
+    """The probability that none of the faked segments is among the drawn ones."""
+    return math.comb(segments - faked, drawn) / math.comb(segments, drawn)
+
+
+def faking(share, segments=30, drawn=4):
+    """What faking segments brings to one with this share of the blocks, in units of price
+    and fee of the replica: the best number of faked segments and its gain, at most. A faked
+    segment saves its part of the price (computing costs no more than that) and brings the
+    power of its part (worth no more than the fee: else anybody would buy it); being caught
+    loses the stake."""
+    stake = segments / drawn
+    best = (0, -math.inf)
+    for faked in range(1, segments + 1):
+        safe = looks(share, uncaught(faked, segments, drawn))
+        gain = safe * faked / segments - (1 - safe) * stake
+        best = max(best, (faked, gain), key=lambda pair: pair[1])
+    return best
+
+
+def tail(share, most=12):
+    """Element `j`: the probability that exactly the last `j` blocks of an epoch are the
+    attacker's, `[most + 1]`."""
+    return np.array([(1 - share) * share**j for j in range(most + 1)])
+
+
+def grinding(c, share, epoch, seed=1, runs=4_000, most=10):
+    """What withholding blocks at the end of an epoch brings: of `j` blocks at the end any
+    subset can be withheld, which gives 2^j randomnesses of a later epoch to choose from, each
+    with another number of slots that the attacker claims. The mean number of claims in an
+    epoch, and the mean net gain: the additional claims less the blocks withheld, both in
+    blocks. Claims of an epoch are normal around n p with variance n p (1 - p)."""
+    rng = np.random.default_rng(seed)
+    p = float(claim(c, share))
+    mean, deviation = epoch * p, math.sqrt(epoch * p * (1 - p))
+    gain = 0.0
+    for j, probability in enumerate(tail(share, most)):
+        if j == 0 or probability < 1e-6:
+            continue
+        cost = np.array([bin(subset).count("1") for subset in range(2**j)])
+        batch = max(1, min(runs, 2**20 // 2**j))
+        draws = rng.standard_normal((batch, 2**j)) * deviation - cost
+        gain += probability * float(draws.max(axis=1).mean())
+    return mean, gain
+
+
+def best_of(keys):
+    """The mean of the largest of so many standard normal variates, by its quantiles."""
+    u = (np.arange(200_000) + 0.5) / 200_000
+    # The largest of k is at most x with probability Phi(x)^k.
+    return float(np.mean([normal_quantile(q) for q in u[::100] ** (1 / keys)]))
+
+
+def normal_quantile(q):
+    """The standard normal variate below which a share `q` lies, by bisection."""
+    low, high = -40.0, 40.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        if math.erfc(-middle / math.sqrt(2)) / 2 < q:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+# Tables
+
+
+def splitting_table(c_values=(0.1, 0.25, 1 / 3, 0.5)):
+    lines = [
+        "| c | share | slots won, 1 identity | slots won, 16 | slots won, 100 | claims, 16 for 1 | claims, most | blocks kept, 1 identity | 16 | 50 |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for c in c_values:
+        for share in (0.1, 0.3333333333, 0.5):
+            won = [1 - (1 - float(claim(c, share / n))) ** n for n in (1, 16, 100)]
+            most = -math.log1p(-c) * share / float(claim(c, share))
+            kept = [split_blocks(c, share, n) for n in (1, 16, 50)]
+            lines.append(
+                f"| {fraction(c)} | {share:.1%} | {won[0]:.3%} | {won[1]:.3%} | {won[2]:.3%} "
+                f"| x {split_gain(c, share, 16):.4f} | x {most:.4f} "
+                f"| {kept[0]:.2%} | {kept[1]:.2%} | {kept[2]:.2%} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def renting_table():
+    lines = [
+        "| rented for | share of the rate that counts | for 10 % of the power | for 1/3 | for 1/2 | left a week later |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, days in (
+        ("2 minutes", 2 / 1440),
+        ("1 hour", 1 / 24),
+        ("2 hours", 2 / 24),
+        ("1 day", 1.0),
+        ("1 week", 7.0),
+        ("4 weeks", 28.0),
+    ):
+        counts = rented(1, days)
+        cells = [f"{joining(share) / counts:,.2f} x" for share in (0.1, 1 / 3, 0.5)]
+        lines.append(f"| {name} | {counts:.3%} | {' | '.join(cells)} | one half |")
+    return "\n".join(lines) + "\n"
+
+
+def cost_table():
+    """What power costs that a trainer credits itself by jobs of its own."""
+    lines = [
+        "| all others' Total ECP, ut/day | rewards of all authors, TRY a day | work for 1/3 of the weight at once, ut | burned for it, TRY | burned a day to hold it, TRY | rewards of 1/3, TRY a day |",
+        "|---|---|---|---|---|---|",
+    ]
+    rewards = BLOCKS_PER_DAY * BLOCK_REWARD * AUTHOR_SHARE
+    for others in (1_000, 7_776, 100_000, 1_000_000):
+        power = others * joining(1 / 3)
+        work = at_once(power / TRAINING)
+        lines.append(
+            f"| {others:,} | {rewards:,.0f} | {work:,.0f} | {work * FEE_PER_UT:,.0f} "
+            f"| {power / TRAINING * FEE_PER_UT:,.0f} | {rewards / 3:,.0f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def break_even():
+    """The sum of all power, ut/day, above which a ut of training brings less in block rewards
+    than its fee: a ut adds 0.6 ut/day-days of Total ECP over all time."""
+    return TRAINING * BLOCKS_PER_DAY * BLOCK_REWARD * AUTHOR_SHARE / FEE_PER_UT
+
+
+def withholding_table():
+    lines = [
+        "| share of power and bonds | majority of 3 seats | with withholding | of 15 seats | with withholding | 1 faked of 30 found, 4 drawn | with withholding | best faking brings, in price + fee | blocks withheld for a majority of 3 |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for share in (0.1, 0.2, 0.3, 0.4):
+        three, fifteen = majority(share), majority(share, 15)
+        one = uncaught(1, 30, 4)
+        lines.append(
+            f"| {share:.0%} | {three:.2%} | {looks(share, three):.2%} | {fifteen:.3%} "
+            f"| {looks(share, fifteen):.3%} | {1 - one:.1%} | {1 - looks(share, one):.1%} "
+            f"| {faking(share)[1]:+.2f} | {withheld(share, three):.2f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def grinding_table(c=0.25):
+    lines = [
+        "| share of power | epoch of 120 slots: claims | gain by withholding | epoch of 2,400 slots: claims | gain by withholding |",
+        "|---|---|---|---|---|",
+    ]
+    for share in (0.1, 0.2, 0.3, 0.4):
+        cells = []
+        for epoch in (120, 2_400):
+            mean, gain = grinding(c, share, epoch)
+            cells.append(f"{mean:.1f} | {gain:+.2f} = {gain / mean:+.1%}")
+        lines.append(f"| {share:.0%} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def keys_table(c=0.25, epoch=2_400):
+    lines = [
+        "| share of power | claims in an epoch | best of 1,000 keys | best of 1,000,000 keys |",
+        "|---|---|---|---|",
+    ]
+    for share in (0.01, 0.1, 0.3):
+        p = float(claim(c, share))
+        mean, deviation = epoch * p, math.sqrt(epoch * p * (1 - p))
+        cells = [f"x {1 + deviation * best_of(k) / mean:.2f}" for k in (1_000, 1_000_000)]
+        lines.append(f"| {share:.0%} | {mean:.1f} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def replicas_table():
+    """Owning a share of the pool of drillers, with units of three replicas."""
+    lines = [
+        "| share of the pool | all 3 replicas are its own | at least 2 | units counted for each one computed | garbage agreed and not recomputed, of all units |",
+        "|---|---|---|---|---|",
+    ]
+    for share in (0.01, 0.1, 0.3, 0.5):
+        lines.append(
+            f"| {share:.0%} | {share**3:.4%} | {majority(share):.3%} | {1 + 2 * share:.2f} "
+            f"| {majority(share) * 15 / 16:.3%} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def genesis_table():
+    """Declared power of genesis, G, beside newcomers that compute G ut/day from then on."""
+    lines = ["| weeks | declared power left | share of it, newcomers of the same rate | of a tenth of it |", "|---|---|---|---|"]
+    for weeks in (0, 1, 2, 4, 8, 12, 26):
+        left = 0.5**weeks
+        cells = [f"{left / (left + rate * (1 - left)):.2%}" for rate in (1.0, 0.1)]
+        lines.append(f"| {weeks} | {left:.3%} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def fraction(c):
+    """A value of c as it is written."""
+    for n, d in ((1, 8), (1, 4), (1, 3), (1, 2)):
+        if abs(c - n / d) < 1e-9:
+            return f"{n}/{d}"
+    return f"{c:.2f}"
+
+
+def contested_gain(c, share):
+    """By how much the expected blocks of a slot exceed one block, for the text."""
+    return contested(c, shares([share, 1 - share]))

@@ -1,0 +1,273 @@
+"""Slot length and c: the tables and plots of docs/slots.md and docs/proof-of-hashrate.md.
+
+    python3 scripts/slots/tables.py            prints the tables
+    python3 scripts/slots/tables.py --write    puts them into docs/ and draws docs/plots/slots-*.svg
+
+`--slots N` simulates N slots for each figure (50,000 as in the docs: some minutes)."""
+
+import argparse
+import hashlib
+import pathlib
+import re
+
+import attacks
+import exact
+import svg
+from attacks import fraction
+from simulate import simulate
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
+C_VALUES = (0.05, 0.1, 0.15, 0.2, 0.25, 1 / 3, 0.4, 0.5)
+SLOTS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+DELAYS = (0.0, 0.1, 0.25, 0.5, 1.0)
+# What is chosen: slot in seconds, and c.
+LOCAL, PUBLIC = (1.0, 0.25), (3.0, 0.5)
+
+
+def percent(x, digits=1):
+    return f"{100 * x:.{digits}f} %"
+
+
+def exact_table():
+    """What depends on c alone, and on how power is spread."""
+    names = list(exact.DISTRIBUTIONS)
+    lines = [
+        "| c | mean gap, slots | 99th percentile, slots | "
+        + " | ".join(f"{name}: contested slots, orphaned blocks" for name in names)
+        + " |",
+        "|---" * (3 + len(names)) + "|",
+    ]
+    for c in C_VALUES:
+        cells = []
+        for name in names:
+            w = exact.distribution(name)
+            cells.append(f"{percent(exact.contested(c, w) / c)}, {percent(exact.orphaned(c, w))}")
+        lines.append(
+            f"| {fraction(c)} | {1 / c:.2f} | {exact.gap_quantile(c)} | {' | '.join(cells)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def gap_table():
+    """Mean and 99th percentile of the time between blocks, in seconds."""
+    lines = [
+        "| c | " + " | ".join(f"slot {s:g} s" for s in SLOTS) + " |",
+        "|---" * (1 + len(SLOTS)) + "|",
+    ]
+    for c in C_VALUES:
+        cells = [f"{s / c:.1f}, {s * exact.gap_quantile(c):.1f}" for s in SLOTS]
+        lines.append(f"| {fraction(c)} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+class Runs:
+    """Simulations, each made once. Only the delays in slots matter, not the slot's length."""
+
+    def __init__(self, slots):
+        self.slots = slots
+        self.done = {}
+
+    def get(self, name, c, network, build=0.0, load=0.0):
+        key = (name, round(c, 6), round(network, 6), round(build, 6), round(load, 6))
+        if key not in self.done:
+            seed = hash_of(key)
+            self.done[key] = simulate(
+                exact.distribution(name), c, self.slots, seed, network, build, load
+            )
+        return self.done[key]
+
+
+def hash_of(key):
+    """A seed that is the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(repr(key).encode(), digest_size=7).digest(), "little")
+
+
+def delay_table(runs, name, c_values=(0.1, 0.25, 1 / 3, 0.5)):
+    """Blocks of a millisecond; the network's delay decides."""
+    lines = [
+        "| slot, s | delay, s | " + " | ".join(f"c = {fraction(c)}" for c in c_values) + " |",
+        "|---" * (2 + len(c_values)) + "|",
+    ]
+    for slot in SLOTS:
+        for delay in DELAYS:
+            cells = []
+            for c in c_values:
+                run = runs.get(name, c, delay / slot)
+                cells.append(
+                    f"{run.interval * slot:.1f} s, {run.gap_quantile() * slot:.1f} s, "
+                    f"{percent(run.orphaned)}"
+                )
+            lines.append(f"| {slot:g} | {delay:g} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def spread_table(runs, slot, c):
+    """All distributions at one slot and c."""
+    lines = [
+        "| power | delay, s | mean, s | 99th percentile, s | contested slots | orphaned | longest fork |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in exact.DISTRIBUTIONS:
+        for delay in DELAYS:
+            run = runs.get(name, c, delay / slot)
+            lines.append(
+                f"| {name} | {delay:g} | {run.interval * slot:.2f} | "
+                f"{run.gap_quantile() * slot:g} | {percent(run.contested / run.filled)} | "
+                f"{percent(run.orphaned)} | {run.deepest} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+# Candidates for a public network: blocks every 6 s, and two slower ones.
+PUBLIC_CANDIDATES = ((1.0, 1 / 6), (1.5, 0.25), (2.0, 1 / 3), (3.0, 0.5), (3.0, 0.25), (6.0, 0.5))
+
+
+def full_table(runs):
+    """Full blocks: the author builds for a part of the slot, at most for the 2 s that a block
+    may weigh, and others execute as long."""
+    lines = [
+        "| slot, s | c | mean, s | 99th percentile, s | orphaned: empty blocks, 0.25 s | empty, 1 s | full (1/4 of a slot), 0.25 s | full (1/4), 1 s | full (1/2 of a slot), 0.25 s | full (1/2), 1 s | mean gap then, s |",
+        "|---" * 11 + "|",
+    ]
+    for slot, c in PUBLIC_CANDIDATES:
+        cells = []
+        for part in (0.0, 0.25, 0.5):
+            build = min(part, 2.0 / slot)
+            for delay in (0.25, 1.0):
+                run = runs.get("Zipf 100", c, delay / slot, build, build)
+                cells.append(percent(run.orphaned))
+        lines.append(
+            f"| {slot:g} | {fraction(c)} | {slot / c:.1f} | {slot * exact.gap_quantile(c):g} | "
+            f"{' | '.join(cells)} | {run.interval * slot:.1f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def share_table():
+    """Weight, claims and blocks of single authorities."""
+    lines = [
+        "| power | authority | share of the weight | c = 1/8: claims, blocks | c = 1/4: claims, blocks | c = 1/3: claims, blocks | c = 1/2: claims, blocks |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    rows = [
+        ("4 equal", "each", 0),
+        ("4:3:2:1", "first", 0),
+        ("4:3:2:1", "second", 1),
+        ("4:3:2:1", "third", 2),
+        ("4:3:2:1", "fourth", 3),
+        ("one half + 50", "the half", 0),
+        ("one half + 50", "each of the 50", 1),
+        ("Zipf 100", "first", 0),
+        ("Zipf 100", "tenth", 9),
+        ("Zipf 100", "hundredth", 99),
+    ]
+    for name, who, index in rows:
+        w = exact.distribution(name)
+        cells = []
+        for c in (0.125, 0.25, 1 / 3, 0.5):
+            claims, blocks = exact.claim_shares(c, w)[index], exact.even_shares(c, w)[index]
+            cells.append(f"{percent(claims, 2)}, {percent(blocks, 2)}")
+        lines.append(f"| {name} | {who} | {percent(w[index], 2)} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def plots(runs):
+    """The charts by file name."""
+    cs = [i / 100 for i in range(1, 61)]
+    orphans = [
+        (name, [(c, 100 * exact.orphaned(c, exact.distribution(name))) for c in cs])
+        for name in exact.DISTRIBUTIONS
+    ]
+    ratios = [i / 4 for i in range(0, 9)]
+    late = [
+        (
+            f"c = {fraction(c)}",
+            [(r, 100 * runs.get("Zipf 100", c, r).orphaned) for r in ratios],
+        )
+        for c in (0.1, 0.25, 1 / 3, 0.5)
+    ]
+    gaps = [
+        (f"c = {fraction(c)}", [(k, 100 * (1 - c) ** k) for k in range(0, 31)])
+        for c in (0.1, 0.25, 1 / 3, 0.5)
+    ]
+    shares = [
+        (
+            f"c = {fraction(c)}",
+            [
+                (100 * w, 100 * float(exact.claim_shares(c, exact.shares([w] + [(1 - w) / 50] * 50))[0]))
+                for w in [i / 50 for i in range(1, 50)]
+            ],
+        )
+        for c in (0.1, 0.25, 0.5)
+    ]
+    return {
+        "slots-orphans.svg": svg.chart(
+            "Orphaned blocks where every block arrives within its slot", "c",
+            "orphaned blocks, %", orphans),
+        "slots-delay.svg": svg.chart(
+            "Orphaned blocks and delay, Zipf 100", "delay from slot to import, slots",
+            "orphaned blocks, %", late),
+        "slots-gaps.svg": svg.chart(
+            "How long gaps between blocks last", "slots", "gaps longer than that, %", gaps),
+        "slots-shares.svg": svg.chart(
+            "Claims of one authority beside 50 equal ones", "share of the weight, %",
+            "share of all claims, %", shares),
+    }
+
+
+def fill(text, name, table):
+    """`text` with the table between the markers `<!-- name -->` and `<!-- /name -->`."""
+    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    if start not in text or end not in text:
+        raise ValueError(f"there are no markers for the table {name}")
+    pattern = re.compile(re.escape(start) + ".*?" + re.escape(end), re.DOTALL)
+    return pattern.sub(lambda _: start + table + end, text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--write", action="store_true", help="write docs/ instead of printing")
+    parser.add_argument("--slots", type=int, default=50_000, help="slots of a simulation")
+    options = parser.parse_args()
+    runs = Runs(options.slots)
+    documents = {
+        "slots.md": {
+            "exact": exact_table(),
+            "gaps": gap_table(),
+            "delays": delay_table(runs, "4:3:2:1"),
+            "local": spread_table(runs, *LOCAL),
+            "public": spread_table(runs, *PUBLIC),
+            "full": full_table(runs),
+            "shares": share_table(),
+        },
+        "proof-of-hashrate.md": {
+            "splitting": attacks.splitting_table(),
+            "renting": attacks.renting_table(),
+            "cost": attacks.cost_table(),
+            "withholding": attacks.withholding_table(),
+            "grinding": attacks.grinding_table(),
+            "keys": attacks.keys_table(),
+            "replicas": attacks.replicas_table(),
+            "genesis": attacks.genesis_table(),
+        },
+    }
+    for document, tables in documents.items():
+        if not options.write:
+            for name, table in tables.items():
+                print(f"## {document}: {name}\n\n{table}")
+            continue
+        path = DOCS / document
+        text = path.read_text(encoding="utf-8")
+        for name, table in tables.items():
+            text = fill(text, name, table)
+        path.write_text(text, encoding="utf-8")
+    if options.write:
+        (DOCS / "plots").mkdir(exist_ok=True)
+        for name, chart in plots(runs).items():
+            (DOCS / "plots" / name).write_text(chart, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
