@@ -1,6 +1,6 @@
 //! Puts the parts of a node together: client, transaction pool, BABE, GRANDPA, network.
 
-use crate::rpc;
+use crate::{metrics::Metrics, rpc};
 use futures::FutureExt;
 use sc_client_api::{Backend, BlockBackend};
 use sc_consensus_babe::{BabeLink, BabeWorkerHandle, SlotProportion};
@@ -239,6 +239,21 @@ where
 	let enable_grandpa = !config.disable_grandpa;
 	let prometheus_registry = config.prometheus_registry().cloned();
 	let voter_state = SharedVoterState::empty();
+
+	if let Some(registry) = &prometheus_registry {
+		let metrics = Metrics::register(registry)
+			.map_err(|e| ServiceError::Other(format!("cannot register metrics: {e}")))?;
+		task_manager.spawn_handle().spawn_blocking(
+			"trainyard-metrics",
+			None,
+			crate::metrics::run(
+				client.clone(),
+				keystore_container.keystore(),
+				sync_service.clone(),
+				metrics,
+			),
+		);
+	}
 
 	let rpc_deps = rpc::Deps {
 		client: client.clone(),

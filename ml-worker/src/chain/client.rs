@@ -123,12 +123,24 @@ impl Connection {
 	}
 }
 
+/// How the connection stands, as far as is known without asking.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+	/// Whether the last request reached the node.
+	pub connected: bool,
+	/// Height of the best block last heard of.
+	pub best: BlockNumber,
+	/// When that was.
+	pub heard: Instant,
+}
+
 /// A chain, through one of its nodes. Cheap to share behind an `Arc`; a broken connection
 /// is made anew by the next request.
 pub struct Chain {
 	url: String,
 	genesis: H256,
 	connection: Mutex<Option<Arc<Connection>>>,
+	link: std::sync::Mutex<Link>,
 }
 
 impl Chain {
@@ -162,11 +174,7 @@ impl Chain {
 
 	/// The chain behind a new connection, if it is one of our protocol.
 	pub(super) async fn over(url: &str, connection: Connection) -> Result<Self, ChainError> {
-		let chain = Self {
-			url: url.to_string(),
-			genesis: connection.genesis,
-			connection: Mutex::new(Some(Arc::new(connection))),
-		};
+		let chain = Self::known(url, connection);
 		match chain.check_protocol().await {
 			Ok(()) => Ok(chain),
 			Err(error) if error.is_missing_api() => {
@@ -177,10 +185,22 @@ impl Chain {
 	}
 
 	/// The chain behind a connection that was checked before.
-	#[cfg(test)]
 	pub(super) fn known(url: &str, connection: Connection) -> Self {
-		let genesis = connection.genesis;
-		Self { url: url.into(), genesis, connection: Mutex::new(Some(Arc::new(connection))) }
+		Self {
+			url: url.into(),
+			genesis: connection.genesis,
+			connection: Mutex::new(Some(Arc::new(connection))),
+			link: Link { connected: true, best: 0, heard: Instant::now() }.into(),
+		}
+	}
+
+	/// How the connection stands.
+	pub fn link(&self) -> Link {
+		*self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+	}
+
+	fn note(&self, change: impl FnOnce(&mut Link)) {
+		change(&mut self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
 	}
 
 	/// Checks that the runtime speaks our protocol: an upgrade may have changed it. A node
@@ -209,7 +229,9 @@ impl Chain {
 		if let Some(connection) = &*slot {
 			return Ok(connection.clone());
 		}
-		let connection = Arc::new(Connection::open(&self.url).await?);
+		let opened = Connection::open(&self.url).await;
+		self.note(|link| link.connected = opened.is_ok());
+		let connection = Arc::new(opened?);
 		if connection.genesis != self.genesis {
 			return Err(ChainError::OtherChain {
 				url: self.url.clone(),
@@ -261,6 +283,7 @@ impl Chain {
 			Err(_) => format!("no answer in {} s", REQUEST_TIMEOUT.as_secs()),
 		};
 		self.forget(&connection).await;
+		self.note(|link| link.connected = false);
 		Err(ChainError::Lost { url: self.url.clone(), method: method.to_string(), reason })
 	}
 
@@ -317,6 +340,7 @@ impl Chain {
 		};
 		let (number, hash) = header.ok_or_else(|| unreadable("there is no best block"))?;
 		let number = u32::try_from(number).map_err(|_| unreadable("the height is past 32 bits"))?;
+		self.note(|link| *link = Link { connected: true, best: number, heard: Instant::now() });
 		Ok(Head { number, hash: H256(hash.0) })
 	}
 

@@ -22,7 +22,7 @@ pub mod keys;
 mod transact;
 
 pub use calls::Call;
-pub use client::{Account, Chain, Head, NodeArgs};
+pub use client::{Account, Chain, Head, Link, NodeArgs};
 pub use error::ChainError;
 pub use transact::{Included, Pending, Transactor, TxError, MORTALITY};
 

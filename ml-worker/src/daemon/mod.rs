@@ -10,10 +10,11 @@
 //! - [`submit`]: post a job and follow it.
 //! - [`http`] serves bundles and data; [`fetch`] downloads them.
 //! - [`store`] keeps what must survive; [`tasks`] runs what takes long; [`report`] and
-//!   [`words`] tell people and programs about it.
+//!   [`words`] tell people and programs about it, and [`metrics`] tell Prometheus.
 
 pub mod fetch;
 pub mod http;
+pub mod metrics;
 pub mod plan;
 pub mod report;
 pub mod store;

@@ -1,7 +1,8 @@
 //! What a role tells its owner: a line per event on the terminal (or a JSON object with
 //! `--json`), and the same as JSON in the folder's `events.jsonl` for programs that look
-//! later.
+//! later. Events and errors are counted in the role's metrics.
 
+use super::metrics::Metrics;
 use serde_json::{json, Map, Value};
 use std::{
 	fs::OpenOptions,
@@ -18,12 +19,18 @@ pub struct Reporter {
 	role: &'static str,
 	json: bool,
 	log: Option<PathBuf>,
+	metrics: Metrics,
 }
 
 impl Reporter {
 	/// A reporter for `role`; `json` makes its lines JSON, `log` is the file of events.
 	pub fn new(role: &'static str, json: bool, log: Option<&Path>) -> Self {
-		Self { role, json, log: log.map(Path::to_owned) }
+		Self { role, json, log: log.map(Path::to_owned), metrics: Metrics::new(role) }
+	}
+
+	/// The role's metrics.
+	pub fn metrics(&self) -> &Metrics {
+		&self.metrics
 	}
 
 	/// Tells `event` about a job: `text` for people, `fields` (an object) for programs.
@@ -39,6 +46,10 @@ impl Reporter {
 	}
 
 	fn tell(&self, event: &str, text: &str, mut object: Map<String, Value>) {
+		self.metrics.event(event);
+		if matches!(event, "failed_attempt" | "problem") {
+			self.metrics.error(object.get("action").and_then(Value::as_str).unwrap_or(event));
+		}
 		let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
 		object.insert("time".into(), json!(time.as_millis() as u64));
 		object.insert("role".into(), json!(self.role));
@@ -88,5 +99,23 @@ mod tests {
 		assert_eq!(lines[0]["seconds"], 2.0);
 		assert_eq!(lines[1]["role"], "trainer");
 		assert!(lines[1]["time"].as_u64().unwrap() > 0);
+	}
+
+	#[test]
+	fn events_and_errors_are_counted() {
+		let reporter = Reporter::new("trainer", true, None);
+		reporter.job(3, "trained", "", json!({ "seconds": 2.0 }));
+		reporter.clone().job(4, "trained", "", Value::Null);
+		reporter.job(4, "failed_attempt", "", json!({ "action": "apply" }));
+		reporter.general("problem", "", json!({ "reason": "full" }));
+		let text = reporter.metrics().text().unwrap();
+		for line in [
+			"trainyard_worker_events_total{event=\"trained\",role=\"trainer\"} 2",
+			"trainyard_worker_events_total{event=\"failed_attempt\",role=\"trainer\"} 1",
+			"trainyard_worker_errors_total{action=\"apply\",role=\"trainer\"} 1",
+			"trainyard_worker_errors_total{action=\"problem\",role=\"trainer\"} 1",
+		] {
+			assert!(text.lines().any(|l| l == line), "{line}\n{text}");
+		}
 	}
 }

@@ -12,13 +12,13 @@ use std::{
 };
 
 /// Nothing here asserts a time; this only bounds how long a broken node is waited for.
-const PATIENCE: Duration = Duration::from_secs(180);
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A directory of its own, removed at the end.
-struct TempDir(PathBuf);
+pub struct TempDir(pub PathBuf);
 
 impl TempDir {
-	fn new(name: &str) -> Self {
+	pub fn new(name: &str) -> Self {
 		let path = std::env::temp_dir().join(format!("trainyard-{name}-{}", std::process::id()));
 		std::fs::create_dir_all(&path).unwrap();
 		Self(path)
@@ -32,7 +32,7 @@ impl Drop for TempDir {
 }
 
 /// A running node; stopped when dropped.
-struct Node {
+pub struct Node {
 	process: Child,
 	rpc_port: u16,
 	log: PathBuf,
@@ -40,8 +40,14 @@ struct Node {
 
 impl Node {
 	fn start(base: &Path, rpc_port: u16, log: &str) -> Self {
+		Self::start_with(base, rpc_port, log, &["--no-prometheus"])
+	}
+
+	/// A node with these options beside the usual ones.
+	pub fn start_with(base: &Path, rpc_port: u16, log: &str, options: &[&str]) -> Self {
 		let log = base.join(log);
 		let process = command(base, rpc_port)
+			.args(options)
 			.stdout(Stdio::null())
 			.stderr(File::create(&log).unwrap())
 			.spawn()
@@ -49,7 +55,7 @@ impl Node {
 		Self { process, rpc_port, log }
 	}
 
-	fn log(&self) -> String {
+	pub fn log(&self) -> String {
 		std::fs::read_to_string(&self.log).unwrap_or_default()
 	}
 
@@ -96,7 +102,7 @@ impl Node {
 	}
 
 	/// Waits until block `target` is finalized.
-	fn wait_finalized(&mut self, target: u64) -> u64 {
+	pub fn wait_finalized(&mut self, target: u64) -> u64 {
 		let start = Instant::now();
 		loop {
 			if let Some(status) = self.process.try_wait().unwrap() {
@@ -152,13 +158,13 @@ fn command(base: &Path, rpc_port: u16) -> Command {
 		.arg("--base-path")
 		.arg(base.join("chain"))
 		.args(["--rpc-port", &rpc_port.to_string()])
-		.args(["--port", "0", "--no-prometheus", "--no-telemetry", "--no-mdns"])
+		.args(["--port", "0", "--no-telemetry", "--no-mdns"])
 		.stdin(Stdio::null());
 	command
 }
 
 /// A port that was free a moment ago.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
 	TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
@@ -209,7 +215,7 @@ fn a_development_chain_runs_restarts_and_answers() {
 
 	// A second node on the same port says which port, and how to choose another.
 	let other = TempDir::new("dev-node-second");
-	let output = command(&other.0, port).output().unwrap();
+	let output = command(&other.0, port).arg("--no-prometheus").output().unwrap();
 	let error = String::from_utf8_lossy(&output.stderr);
 	assert!(!output.status.success());
 	assert!(error.contains(&format!("JSON-RPC port {port} is already in use")), "{error}");

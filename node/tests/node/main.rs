@@ -5,6 +5,7 @@ mod chain_spec;
 mod claims;
 mod cli;
 mod dev_node;
+mod metrics;
 mod ports;
 
 /// The variable that lets the tests of a build without the runtime's wasm pass.

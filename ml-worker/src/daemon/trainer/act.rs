@@ -29,11 +29,22 @@ use trainyard_primitives::{
 	blob::Chunked,
 	commitment,
 	job::{JobState, Reveal},
+	spec::JobSpec,
+	work::Parts,
 	JobId, H256,
 };
 
 /// How long a job's training is tried before the deposit depends on it.
 const REHEARSAL: Budget = Budget { steps: 200, time: Duration::from_secs(2) };
+
+/// FLOP of a run that went on from the checkpoint at step `begun_at`, 0 for none, to the end
+/// of so many segments.
+fn flop_since(spec: &JobSpec, begun_at: u32, segments: u32) -> u128 {
+	let Ok(parts) = Parts::of(spec) else { return 0 };
+	let of = |segments| parts.flop_of(spec, segments).unwrap_or(0);
+	let done = (1..=segments).rev().find(|at| spec.checkpoint_step(*at) <= Some(begun_at));
+	of(segments).saturating_sub(done.map_or(0, of))
+}
 
 impl Trainer {
 	/// Does one step.
@@ -156,7 +167,10 @@ impl Trainer {
 		})
 		.await?;
 		let (result, accuracy, stops_early, begun_at) = trained?;
-		let seconds = begun.elapsed().as_secs_f64();
+		let took = begun.elapsed();
+		let seconds = took.as_secs_f64();
+		let flop = flop_since(&job.spec, begun_at, result.segments);
+		self.report.metrics().ran(flop, took);
 		self.update(id, &seed, |record| {
 			record.result = Some(result);
 			record.seconds += seconds;
@@ -253,5 +267,23 @@ impl Trainer {
 		let fields = json!({ "group": group, "root": root, "bytes": archive.len() });
 		self.report.job(job.id, "rescued", &text, fields);
 		Ok(())
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn work_is_counted_from_where_a_run_went_on() {
+		// 1,500 steps, a checkpoint every 50.
+		let spec = JobSpec::example();
+		let parts = Parts::of(&spec).unwrap();
+		let evaluations = |n: u128| n * parts.evaluation;
+		assert_eq!(flop_since(&spec, 0, 30), 1_500 * parts.step + evaluations(31));
+		assert_eq!(flop_since(&spec, 0, 12), 600 * parts.step + evaluations(13));
+		assert_eq!(flop_since(&spec, 50, 30), 1_450 * parts.step + evaluations(29));
+		assert_eq!(flop_since(&spec, 1_450, 30), 50 * parts.step + evaluations(1));
+		assert_eq!(flop_since(&spec, 1_500, 30), 0);
 	}
 }

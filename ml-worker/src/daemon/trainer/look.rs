@@ -1,6 +1,6 @@
 //! One look at the chain: what is known of every job, and which steps are started.
 
-use super::{Key, Told, Trainer, TrainerError};
+use super::{ended::End, Key, Told, Trainer, TrainerError};
 use crate::{
 	amount,
 	chain::{ChainError, Head, JobView},
@@ -168,6 +168,10 @@ impl Trainer {
 			if ended != record.ended.is_some() {
 				// A reorganisation may also bring a job back to life.
 				self.update(job.id, &seed, |r| r.ended = ended.then_some(standing.best))?;
+				// Once for a job: that it ended is on disk now.
+				if let (true, Some(end)) = (ended, End::of(job, self.me())) {
+					end.count(self.report.metrics());
+				}
 			}
 			if plan.discard {
 				self.home.remove_job(job.id, &seed)?;

@@ -2,6 +2,7 @@
 
 mod act;
 mod blobs;
+mod ended;
 mod files;
 mod look;
 mod room;
@@ -9,6 +10,7 @@ mod room;
 use super::{
 	fetch::{Fetcher, LocationArgs, SetupError},
 	http::{ServeError, Server, Shelf},
+	metrics::{MetricsArgs, MetricsError},
 	next_block,
 	plan::{Action, Limits, Prices, Refusal},
 	report::Reporter,
@@ -100,6 +102,8 @@ pub struct TrainerArgs {
 	/// audit rejects such a result and the deposit is lost
 	#[arg(long, value_name = "N")]
 	test_only_cheat: Option<u32>,
+	#[command(flatten)]
+	metrics: MetricsArgs,
 	/// One JSON object per event
 	#[arg(long)]
 	json: bool,
@@ -138,6 +142,9 @@ pub enum TrainerError {
 	/// The server does not run.
 	#[error(transparent)]
 	Serve(#[from] ServeError),
+	/// The metrics cannot be shown.
+	#[error(transparent)]
+	Metrics(#[from] MetricsError),
 	/// Nothing can be fetched.
 	#[error(transparent)]
 	Fetch(#[from] SetupError),
@@ -206,6 +213,7 @@ pub async fn run(args: TrainerArgs) -> Result<(), TrainerError> {
 	};
 	let home = Home::open(&dir, &chain.genesis())?;
 	let report = Reporter::new("trainer", args.json, Some(&home.events()));
+	let _page = args.metrics.serve(report.metrics(), &chain, sender.account()).await?;
 	register(&chain, &sender, args.bond, &report).await?;
 
 	let shelf = Shelf::default();

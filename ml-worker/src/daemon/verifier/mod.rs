@@ -3,10 +3,12 @@
 mod examine;
 mod pool;
 mod round;
+mod served;
 mod sources;
 
 use super::{
 	fetch::{Fetcher, LocationArgs, SetupError},
+	metrics::{MetricsArgs, MetricsError},
 	next_block,
 	report::Reporter,
 	stop_signal,
@@ -27,6 +29,7 @@ use crate::{
 use anyhow::Context;
 use pool::Membership;
 use serde_json::json;
+use served::Served;
 use std::{
 	collections::{HashMap, HashSet},
 	path::PathBuf,
@@ -72,6 +75,8 @@ pub struct VerifierArgs {
 	/// Stop after the first verdict that was revealed
 	#[arg(long)]
 	once: bool,
+	#[command(flatten)]
+	metrics: MetricsArgs,
 	/// One JSON object per event
 	#[arg(long)]
 	json: bool,
@@ -98,6 +103,9 @@ pub enum VerifierError {
 	/// Nothing can be fetched.
 	#[error(transparent)]
 	Fetch(#[from] SetupError),
+	/// The metrics cannot be shown.
+	#[error(transparent)]
+	Metrics(#[from] MetricsError),
 	/// A transaction failed.
 	#[error(transparent)]
 	Tx(#[from] TxError),
@@ -158,6 +166,7 @@ struct Verifier {
 	block_time: Duration,
 	max_data: u64,
 	max_rules: u64,
+	served: Served,
 	report: Reporter,
 }
 
@@ -173,6 +182,7 @@ pub async fn run(args: VerifierArgs) -> Result<(), VerifierError> {
 	let home = Home::open(&dir, &chain.genesis())?;
 	let report = Reporter::new("verifier", args.json, Some(&home.events()));
 	let account = *sender.account();
+	let _page = args.metrics.serve(report.metrics(), &chain, &account).await?;
 	let membership = pool::enter(&sender, args.bond, &report).await?;
 	let mib = |n: u64| n.saturating_mul(1024 * 1024);
 	let locations = args.locations.locations(&chain).await?;
@@ -181,6 +191,7 @@ pub async fn run(args: VerifierArgs) -> Result<(), VerifierError> {
 		fetcher: Fetcher::new(2, Duration::from_millis(300), locations)?,
 		max_data: mib(args.max_data_mib),
 		max_rules: mib(args.rules_mib),
+		served: Served::default(),
 		report,
 		home,
 		sender,
@@ -265,7 +276,9 @@ impl Verifier {
 	async fn look(self: Arc<Self>, memory: &mut Memory, head: Head) -> Result<(), VerifierError> {
 		let Memory { tasks, unassessed, membership } = memory;
 		let mut wanted = HashSet::new();
-		for job in self.chain.active_jobs(head.hash).await? {
+		let jobs = self.chain.active_jobs(head.hash).await?;
+		self.count_served(&jobs).await;
+		for job in jobs {
 			let (JobState::Auditing, Some(audit)) = (job.state, job.audit.as_ref()) else {
 				continue;
 			};
@@ -318,7 +331,7 @@ impl Verifier {
 		match (duty, found) {
 			(Duty::Audit, _) => self.audit(&job, audit, &folder, best, stop).await,
 			(Duty::Commit, Some(found)) => self.commit(&job, audit, &found).await,
-			(Duty::Reveal, Some(found)) => self.reveal(&job, &found).await,
+			(Duty::Reveal, Some(found)) => self.reveal(&job, audit, &found).await,
 			(Duty::Assess, Some(found)) => self.assess(&job, audit, &found, &folder, stop).await,
 			(_, None) => anyhow::bail!("there are no findings"),
 		}
@@ -339,8 +352,9 @@ impl Verifier {
 		Ok(())
 	}
 
-	async fn reveal(&self, job: &JobView, found: &FindingsRecord) -> Outcome {
+	async fn reveal(&self, job: &JobView, audit: &AuditView, found: &FindingsRecord) -> Outcome {
 		self.sender.run(&calls::reveal_findings(job.id, &found.findings, &found.salt.0)).await?;
+		self.served.note(job.id, audit, &found.findings, self.report.metrics());
 		let verdicts: Vec<&str> = found.findings.iter().map(words::verdict).collect();
 		let text = format!("findings revealed: {}", verdicts.join(", "));
 		let fields = json!({ "round": found.round, "verdicts": verdicts });

@@ -5,7 +5,7 @@ use super::{Verifier, VerifierError};
 use crate::{
 	amount,
 	chain::{calls, AccountId32, AuditView, Chain, ChainError, JobView, Transactor},
-	daemon::report::Reporter,
+	daemon::{metrics::Loss, report::Reporter},
 };
 use serde_json::json;
 use trainyard_primitives::{
@@ -24,14 +24,15 @@ const ADVICE: &str = "audits that it sits on are still served, new ones will not
 /// Whether the account was in the pool when that was last looked at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Membership {
-	inside: bool,
+	/// Its bond, while it was inside.
+	bond: Option<Balance>,
 	looked: Option<BlockNumber>,
 }
 
 impl Membership {
 	/// As found at the start.
-	pub(super) fn new(inside: bool) -> Self {
-		Self { inside, looked: None }
+	pub(super) fn new(bond: Option<Balance>) -> Self {
+		Self { bond, looked: None }
 	}
 
 	/// Whether it is time to look again at height `best`.
@@ -39,10 +40,13 @@ impl Membership {
 		self.looked.is_none_or(|looked| best.abs_diff(looked) >= EVERY)
 	}
 
-	/// Notes what was found at height `best`; whether it is news.
-	fn note(&mut self, inside: bool, best: BlockNumber) -> bool {
+	/// Notes what was found at height `best`; whether it is news, and what was lost of the bond.
+	fn note(&mut self, bond: Option<Balance>, best: BlockNumber) -> (bool, Balance) {
 		self.looked = Some(best);
-		std::mem::replace(&mut self.inside, inside) != inside
+		let before = std::mem::replace(&mut self.bond, bond);
+		// Who left has its bond back one day, whatever it is.
+		let lost = before.zip(bond).map_or(0, |(before, now)| before.saturating_sub(now));
+		(before.is_some() != bond.is_some(), lost)
 	}
 }
 
@@ -57,8 +61,9 @@ fn seats(jobs: &[JobView], me: &AccountId32) -> Vec<JobId> {
 	jobs.iter().filter(seated).map(|job| job.id).collect()
 }
 
-async fn is_inside(chain: &Chain, me: &AccountId32) -> Result<bool, ChainError> {
-	Ok(chain.verifiers().await?.iter().any(|(who, _)| who == me))
+/// The bond of `me` in the pool; `None` outside.
+async fn bond_of(chain: &Chain, me: &AccountId32) -> Result<Option<Balance>, ChainError> {
+	Ok(chain.verifiers().await?.iter().find(|(who, _)| who == me).map(|(_, bond)| *bond))
 }
 
 /// Registers the account where it is not in the pool and a bond is given. An account
@@ -70,8 +75,8 @@ pub(super) async fn enter(
 	report: &Reporter,
 ) -> Result<Membership, VerifierError> {
 	let (chain, account) = (sender.chain(), *sender.account());
-	if is_inside(chain, &account).await? {
-		return Ok(Membership::new(true));
+	if let Some(bond) = bond_of(chain, &account).await? {
+		return Ok(Membership::new(Some(bond)));
 	}
 	let head = chain.head().await?;
 	let seats = seats(&chain.active_jobs(head.hash).await?, &account);
@@ -81,7 +86,7 @@ pub(super) async fn enter(
 				let text =
 					format!("registered as a verifier with a bond of {}", amount::format(bond));
 				report.general("registered", &text, json!({ "bond": bond.to_string() }));
-				return Ok(Membership::new(true));
+				return Ok(Membership::new(Some(bond)));
 			}
 			Err(e) if seats.is_empty() => return Err(e.into()),
 			Err(e) => e.to_string(),
@@ -92,7 +97,7 @@ pub(super) async fn enter(
 	let text =
 		format!("not in the verifier pool ({why}), but on {} committee(s): {ADVICE}", seats.len());
 	report.general("not_in_pool", &text, json!({ "jobs": seats, "reason": why }));
-	Ok(Membership::new(false))
+	Ok(Membership::new(None))
 }
 
 impl Verifier {
@@ -105,9 +110,13 @@ impl Verifier {
 		if !membership.is_due(best) {
 			return Ok(());
 		}
-		let inside = is_inside(&self.chain, self.sender.account()).await?;
-		if membership.note(inside, best) {
-			let (event, text) = match inside {
+		let bond = bond_of(&self.chain, self.sender.account()).await?;
+		let (news, lost) = membership.note(bond, best);
+		if lost > 0 {
+			self.report.metrics().lost(Loss::Bond, lost);
+		}
+		if news {
+			let (event, text) = match bond.is_some() {
 				true => ("in_pool", "in the verifier pool again".to_owned()),
 				false => (
 					"left_pool",
@@ -130,14 +139,23 @@ mod tests {
 
 	#[test]
 	fn only_changes_are_news() {
-		let mut membership = Membership::new(true);
+		let mut membership = Membership::new(Some(100));
 		assert!(membership.is_due(7), "never looked");
-		assert!(!membership.note(true, 7));
+		assert_eq!(membership.note(Some(100), 7), (false, 0));
 		assert!(!membership.is_due(8) && !membership.is_due(16) && membership.is_due(17));
-		assert!(membership.note(false, 17), "it left");
-		assert!(!membership.note(false, 27));
-		assert!(membership.note(true, 37), "it came back");
+		assert_eq!(membership.note(None, 17), (true, 0), "it left");
+		assert_eq!(membership.note(None, 27), (false, 0));
+		assert_eq!(membership.note(Some(100), 37), (true, 0), "it came back");
 		assert!(membership.is_due(3), "a chain that was started anew");
+	}
+
+	#[test]
+	fn what_is_missing_of_the_bond_was_lost() {
+		let mut membership = Membership::new(Some(100));
+		assert_eq!(membership.note(Some(90), 7), (false, 10));
+		assert_eq!(membership.note(Some(90), 17), (false, 0), "told once");
+		assert_eq!(membership.note(Some(200), 27), (false, 0), "more was bonded");
+		assert_eq!(membership.note(Some(180), 37), (false, 20));
 	}
 
 	#[test]

@@ -263,6 +263,10 @@ impl Verifier {
 
 	fn tell(&self, job: &JobView, audit: &AuditView, index: usize, found: &Found) {
 		let Found { verdict, report, took } = found;
+		if let Some(report) = report {
+			let took = Duration::from_secs_f64(report.replay_seconds.max(0.0));
+			self.report.metrics().ran(report.replayed_flop, took);
+		}
 		let replayed = report.as_ref().map_or(0, |r| r.segments.len());
 		let share = report.as_ref().map_or(0.0, |r| r.share);
 		let replay_seconds = report.as_ref().map_or(0.0, |r| r.replay_seconds);

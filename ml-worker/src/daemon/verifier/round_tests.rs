@@ -1,5 +1,5 @@
 use super::{
-	super::{pool::Membership, Duty, Memory},
+	super::{pool::Membership, Duty, Memory, Served},
 	*,
 };
 use crate::{
@@ -51,6 +51,7 @@ async fn verifier_told(folder: &Path, jobs: Vec<JobView>) -> Verifier {
 		block_time: Duration::from_secs(1),
 		max_data: 1 << 20,
 		max_rules: 1 << 20,
+		served: Served::default(),
 		report: Reporter::new("verifier", true, Some(&home.events())),
 		home,
 	}
@@ -287,7 +288,7 @@ async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_told() {
 	let audit = AuditView { committee: vec![seat], ..scene.audit.clone() };
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];
 	let verifier = Arc::new(verifier_told(&scene.folder.path().join("late"), jobs).await);
-	let membership = Membership::new(true);
+	let membership = Membership::new(Some(100));
 	let mut memory = Memory { tasks: Tasks::default(), unassessed: HashSet::new(), membership };
 	let mut flag = None;
 	memory.tasks.start_with((scene.job.id, 0, Duty::Audit), |stop| {
