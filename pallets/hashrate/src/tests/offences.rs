@@ -400,10 +400,7 @@ fn one_without_a_bond_loses_nothing_more() {
 		assert_ok!(report_blocks(1, slot()));
 		assert_eq!(Balances::free_balance(JACKPOT), jackpot);
 		assert!(!Suspended::<Test>::contains_key(1));
-		assert_noop!(
-			report_blocks(1, slot()),
-			pallet_babe::Error::<Test>::DuplicateOffenceReport
-		);
+		assert_noop!(report_blocks(1, slot()), pallet_babe::Error::<Test>::DuplicateOffenceReport);
 	});
 }
 

@@ -1,9 +1,13 @@
 //! A development chain in memory, driven through the runtime's own entry points: headers
 //! with BABE digests, inherents, signed transactions.
 
-use codec::Encode;
+use codec::{Decode, Encode};
 use frame_support::traits::Get;
-use sp_core::{crypto::VrfSecret, Pair, H256};
+use sp_core::{
+	crypto::VrfSecret,
+	offchain::{testing::TestTransactionPoolExt, TransactionPoolExt},
+	Pair, H256,
+};
 use sp_genesis_builder::PresetId;
 use sp_io::TestExternalities;
 use sp_keyring::Sr25519Keyring;
@@ -61,6 +65,22 @@ impl Chain {
 		Self { ext: genesis(presets::DEVELOPMENT), slot: 1_000_000, open: false }
 	}
 
+	/// The local preset, before its first block. //Alice makes all blocks.
+	pub fn local() -> Self {
+		Self { ext: genesis(presets::LOCAL_TESTNET), slot: 1_000_000, open: false }
+	}
+
+	/// Runs `f` as a node would, and gives back the transactions that it put into the
+	/// node's pool.
+	pub fn pooled<R>(&mut self, f: impl FnOnce() -> R) -> (R, Vec<UncheckedExtrinsic>) {
+		let (pool, state) = TestTransactionPoolExt::new();
+		self.ext.register_extension(TransactionPoolExt::new(pool));
+		let result = self.ext.execute_with(f);
+		let pooled = std::mem::take(&mut state.write().transactions);
+		let decoded = pooled.iter().map(|xt| UncheckedExtrinsic::decode(&mut &xt[..]).unwrap());
+		(result, decoded.collect())
+	}
+
 	/// Looks at, or reaches into, the state.
 	pub fn state<R>(&mut self, f: impl FnOnce() -> R) -> R {
 		self.ext.execute_with(f)
@@ -76,16 +96,15 @@ impl Chain {
 			let number = System::block_number() + 1;
 			let parent = System::block_hash(number - 1);
 			// A real VRF signature, as a client would make, on what the block's epoch says.
-			let (randomness, epoch) = if *Babe::current_slot() != 0u64 && epoch_is_over(slot) {
-				let epoch = Babe::next_epoch();
-				(epoch.randomness, epoch.epoch_index)
-			} else {
-				(Babe::randomness(), Babe::epoch_index())
-			};
+			let turns = *Babe::current_slot() != 0u64 && epoch_is_over(slot);
+			let said = if turns { Babe::next_epoch() } else { Babe::current_epoch() };
+			let (randomness, epoch) = (said.randomness, said.epoch_index);
+			let alice = Sr25519Keyring::Alice.public().into();
+			let index = said.authorities.iter().position(|(key, _)| *key == alice).unwrap();
 			let data = sp_consensus_babe::make_vrf_sign_data(&randomness, slot.into(), epoch);
 			let pre = sp_consensus_babe::digests::PreDigest::SecondaryVRF(
 				sp_consensus_babe::digests::SecondaryVRFPreDigest {
-					authority_index: 0,
+					authority_index: index as u32,
 					slot: slot.into(),
 					vrf_signature: Sr25519Keyring::Alice.pair().vrf_sign(&data),
 				},
