@@ -4,6 +4,7 @@ mod calls;
 mod chain;
 mod common;
 mod hooks;
+mod drilling;
 mod jobs;
 mod layout;
 mod offences;
