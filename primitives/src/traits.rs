@@ -133,6 +133,28 @@ pub trait Audits<AccountId> {
 	fn advance_weight() -> Weight;
 }
 
+/// Bonded verifiers, for whoever needs something recomputed outside of an audit.
+pub trait VerifierPool<AccountId> {
+	/// Draws `count` verifiers from `seed`, in proportion to the bonds that they had at height
+	/// `after`, behind which the seed formed, without the `excluded`. Nobody where fewer are
+	/// eligible.
+	fn draw(
+		domain: &[u8],
+		seed: &H256,
+		after: BlockNumber,
+		excluded: &[AccountId],
+		count: u32,
+	) -> Vec<AccountId>;
+	/// Takes from the bond of `who`, for the jackpot, what it costs to give no word. What was
+	/// taken.
+	fn slash_absent(who: &AccountId) -> Balance;
+	/// The same for a word that contradicts what was decided.
+	fn slash_contrary(who: &AccountId) -> Balance;
+	/// Benchmarks: fills the pool. Returns some of it, at least three, whose bonds are real.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_pool() -> Vec<AccountId>;
+}
+
 /// Blobs on chain.
 pub trait BlobStore {
 	/// Whether every chunk of the blob with this root was stored.

@@ -128,7 +128,7 @@ pub const VERSION: RuntimeVersion = RuntimeVersion {
 	spec_name: Cow::Borrowed("trainyard"),
 	impl_name: Cow::Borrowed("trainyard"),
 	authoring_version: 1,
-	spec_version: 2,
+	spec_version: 3,
 	impl_version: 0,
 	apis: apis::RUNTIME_API_VERSIONS,
 	transaction_version: 2,
@@ -204,4 +204,7 @@ mod runtime {
 
 	#[runtime::pallet_index(23)]
 	pub type Verification = pallet_verification;
+
+	#[runtime::pallet_index(24)]
+	pub type Drilling = pallet_drilling;
 }

@@ -2,7 +2,10 @@
 //! depends on block times, models and connections, and nobody knows it before a network
 //! runs. A period that is under way ends when it was announced to.
 
-use super::market::{MinPeriod, DAYS};
+use super::{
+	market::{MinPeriod, DAYS},
+	session::UnbondingBlocks,
+};
 use crate::{Runtime, RuntimeEvent};
 use core::marker::PhantomData;
 use frame_support::{
@@ -37,6 +40,9 @@ pub mod parameters {
 		/// Storing on chain what the verifiers could not fetch.
 		#[codec(index = 3)]
 		pub static Rescue: BlockNumber = 300;
+		/// Voting on a drilling project: half a day at 6 s.
+		#[codec(index = 4)]
+		pub static Review: BlockNumber = 7_200;
 	}
 }
 
@@ -57,6 +63,17 @@ pub type VerdictCommitBlocks = Within<parameters::periods::VerdictCommit>;
 pub type VerdictRevealBlocks = Within<parameters::periods::VerdictReveal>;
 /// Storing on chain what could not be fetched.
 pub type RescueBlocks = Within<parameters::periods::Rescue>;
+
+/// Voting on a drilling project. Shorter than trainers unbond, or a bond could vote, leave, and
+/// vote again under another name.
+pub struct ReviewBlocks;
+
+impl Get<BlockNumber> for ReviewBlocks {
+	fn get() -> BlockNumber {
+		let longest = UnbondingBlocks::get().saturating_div(2);
+		Within::<parameters::periods::Review>::get().min(longest)
+	}
+}
 
 impl pallet_parameters::Config for Runtime {
 	type RuntimeEvent = RuntimeEvent;
