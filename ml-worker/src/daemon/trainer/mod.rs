@@ -3,7 +3,7 @@
 mod act;
 mod blobs;
 mod ended;
-mod files;
+pub(super) mod files;
 mod look;
 mod room;
 
@@ -277,7 +277,7 @@ pub async fn run(args: TrainerArgs) -> Result<(), TrainerError> {
 }
 
 /// Registers the account unless it is a trainer.
-async fn register(
+pub(super) async fn register(
 	chain: &Chain,
 	sender: &Transactor,
 	bond: Option<Balance>,

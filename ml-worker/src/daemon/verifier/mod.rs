@@ -1,5 +1,7 @@
-//! The verifier: replays what it is drawn for, and says what it found.
+//! The verifier: replays what it is drawn for, and says what it found. Units of drilling that
+//! it is drawn for it computes again ([`drilling`]).
 
+mod drilling;
 mod examine;
 mod pool;
 mod round;
@@ -15,6 +17,7 @@ use super::{
 	store::{default_folder, FindingsRecord, Home, StoreError},
 	survive,
 	tasks::{Outcome, Tasks},
+	units::{Part, Units},
 	words,
 };
 use crate::{
@@ -27,6 +30,7 @@ use crate::{
 	verify::VerifyError,
 };
 use anyhow::Context;
+use drilling::Checks;
 use pool::Membership;
 use serde_json::json;
 use served::Served;
@@ -156,12 +160,15 @@ struct Memory {
 	/// Rounds that were committed to, and whose rules were not computed yet.
 	unassessed: HashSet<(JobId, u32)>,
 	membership: Membership,
+	/// Units that are recomputed.
+	checks: Checks,
 }
 
 struct Verifier {
 	chain: Arc<Chain>,
-	sender: Transactor,
-	home: Home,
+	sender: Arc<Transactor>,
+	home: Arc<Home>,
+	units: Arc<Units>,
 	fetcher: Fetcher,
 	block_time: Duration,
 	max_data: u64,
@@ -174,21 +181,34 @@ struct Verifier {
 pub async fn run(args: VerifierArgs) -> Result<(), VerifierError> {
 	let key = args.key.keypair()?;
 	let chain = Arc::new(Chain::connect(&args.node.node, PATIENCE).await?);
-	let sender = Transactor::new(chain.clone(), key);
+	let sender = Arc::new(Transactor::new(chain.clone(), key));
 	let dir = match args.dir {
 		Some(dir) => dir,
 		None => default_folder("verifier", sender.account())?,
 	};
-	let home = Home::open(&dir, &chain.genesis())?;
+	let home = Arc::new(Home::open(&dir, &chain.genesis())?);
 	let report = Reporter::new("verifier", args.json, Some(&home.events()));
 	let account = *sender.account();
 	let _page = args.metrics.serve(report.metrics(), &chain, &account).await?;
 	let membership = pool::enter(&sender, args.bond, &report).await?;
 	let mib = |n: u64| n.saturating_mul(1024 * 1024);
 	let locations = args.locations.locations(&chain).await?;
+	let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?;
+	let units = Arc::new(Units {
+		chain: chain.clone(),
+		sender: sender.clone(),
+		home: home.clone(),
+		fetcher: fetcher.clone(),
+		report: report.clone(),
+		part: Part::Verifier,
+		cheat: false,
+		computing: Default::default(),
+		inputs: Default::default(),
+	});
 	let verifier = Arc::new(Verifier {
 		block_time: chain.block_time().await?,
-		fetcher: Fetcher::new(2, Duration::from_millis(300), locations)?,
+		fetcher,
+		units,
 		max_data: mib(args.max_data_mib),
 		max_rules: mib(args.rules_mib),
 		served: Served::default(),
@@ -209,10 +229,11 @@ impl Verifier {
 		membership: Membership,
 	) -> Result<(), VerifierError> {
 		let (tasks, unassessed) = (Tasks::default(), HashSet::new());
-		let mut memory = Memory { tasks, unassessed, membership };
+		let mut memory = Memory { tasks, unassessed, membership, checks: Checks::default() };
 		let ended = self.go_on(once, &mut memory).await;
 		// A replay ends behind its present step.
 		memory.tasks.stop_unless(|_| false);
+		memory.checks.stop();
 		ended
 	}
 
@@ -252,6 +273,11 @@ impl Verifier {
 						}
 					},
 				},
+				(key, outcome) = memory.checks.ended() => {
+					if memory.checks.note(&self, key, outcome) {
+						seen = None;
+					}
+				},
 				head = next_block(&self.chain, seen) => {
 					let head = head?;
 					seen = Some(head.hash);
@@ -274,7 +300,8 @@ impl Verifier {
 
 	/// One look at all audits: starts what is owed, and stops what is not any more.
 	async fn look(self: Arc<Self>, memory: &mut Memory, head: Head) -> Result<(), VerifierError> {
-		let Memory { tasks, unassessed, membership } = memory;
+		let Memory { tasks, unassessed, membership, checks } = memory;
+		checks.look(&self, &self.units, head).await?;
 		let mut wanted = HashSet::new();
 		let jobs = self.chain.active_jobs(head.hash).await?;
 		self.count_served(&jobs).await;
