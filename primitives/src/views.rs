@@ -139,6 +139,9 @@ pub struct TrainerView<AccountId> {
 	/// Effective training power, micro-ut a day.
 	#[serde(with = "crate::text::decimal")]
 	pub training_effective: u128,
+	/// Drilling work ever credited.
+	#[serde(with = "crate::text::decimal")]
+	pub drilling_total: u128,
 	/// Effective drilling power, micro-ut a day.
 	#[serde(with = "crate::text::decimal")]
 	pub drilling_effective: u128,

@@ -14,10 +14,12 @@ use crate::{
 };
 use alloc::{vec, vec::Vec};
 use frame_support::build_struct_json_patch;
+use pallet_hashrate::power::WEEK_MS;
 use serde_json::Value;
 use sp_consensus_babe::{AllowedSlots, BabeEpochConfiguration};
 use sp_genesis_builder::PresetId;
 use sp_keyring::{Ed25519Keyring, Sr25519Keyring};
+use trainyard_primitives::units::MICRO_UT_PER_UT;
 
 /// Name of the preset with one authority.
 pub const DEVELOPMENT: &str = sp_genesis_builder::DEV_RUNTIME_PRESET;
@@ -42,6 +44,10 @@ pub const ENDOWMENT: Balance = 1_000_000 * UNIT;
 /// Bond of a trainer from genesis.
 pub const GENESIS_BOND: Balance = 1_000 * UNIT;
 
+/// Power that each authority of the local network begins with, of drilling and of training,
+/// in micro-ut a day: 1,000 ut, what a machine of 5 GFLOPS does in a day.
+pub const DECLARED_POWER: u64 = 1_000 * MICRO_UT_PER_UT as u64;
+
 /// The preset called `id` as a JSON patch of the default genesis configuration.
 pub fn get(id: &PresetId) -> Option<Vec<u8>> {
 	let patch = match id.as_ref() {
@@ -62,6 +68,7 @@ pub fn names() -> Vec<PresetId> {
 fn development() -> Value {
 	genesis(
 		&[(Sr25519Keyring::Alice, Ed25519Keyring::Alice)],
+		0,
 		Timing { slot_duration: 1_000, epoch_length: 20, babe: FILL_EVERY_SLOT },
 	)
 }
@@ -69,6 +76,9 @@ fn development() -> Value {
 /// Four authorities under the rules of a public network, but faster: slots of 1 s, a block
 /// in 4 s on average, sessions of two minutes. With c = 1/4 two authorities win the same
 /// slot in about one slot of forty; such forks are short and finality settles them.
+///
+/// They begin with equal declared power. Other proportions, and another half-life than a
+/// week, are patches of `hashrate.power` and `hashrate.halfLife` in the specification.
 fn local_testnet() -> Value {
 	genesis(
 		&[
@@ -77,6 +87,7 @@ fn local_testnet() -> Value {
 			(Sr25519Keyring::Charlie, Ed25519Keyring::Charlie),
 			(Sr25519Keyring::Dave, Ed25519Keyring::Dave),
 		],
+		DECLARED_POWER,
 		Timing { slot_duration: 1_000, epoch_length: 120, babe: LOTTERY },
 	)
 }
@@ -91,8 +102,9 @@ struct Timing {
 	babe: BabeEpochConfiguration,
 }
 
-/// A development genesis with these authorities, all of them trainers.
-fn genesis(authorities: &[(Sr25519Keyring, Ed25519Keyring)], timing: Timing) -> Value {
+/// A development genesis with these authorities, all of them trainers, each with `power` of
+/// drilling and of training.
+fn genesis(authorities: &[(Sr25519Keyring, Ed25519Keyring)], power: u64, timing: Timing) -> Value {
 	let account = |key: &Sr25519Keyring| key.to_account_id();
 	let balances: Vec<(AccountId, Balance)> = [
 		Sr25519Keyring::Alice,
@@ -114,9 +126,15 @@ fn genesis(authorities: &[(Sr25519Keyring, Ed25519Keyring)], timing: Timing) -> 
 				.iter()
 				.map(|(key, _)| (account(key), GENESIS_BOND, true))
 				.collect(),
+			power: authorities
+				.iter()
+				.filter(|_| power > 0)
+				.map(|(key, _)| (account(key), power, power))
+				.collect(),
 			min_power: 0,
 			slot_duration: timing.slot_duration,
 			epoch_length: timing.epoch_length,
+			half_life: WEEK_MS,
 		},
 		babe: pallet_babe::GenesisConfig { epoch_config: timing.babe },
 		session: pallet_session::GenesisConfig {

@@ -7,7 +7,7 @@ use frame_benchmarking::v2::*;
 use frame_support::{
 	traits::{
 		fungible::{Inspect, Mutate},
-		Get, Time,
+		Get,
 	},
 	BoundedVec,
 };
@@ -41,8 +41,9 @@ fn trainer<T: Config>(name: &'static str, index: u32) -> T::AccountId {
 /// Gives `who` power that was credited a while ago, so that reading it decays it.
 fn empower<T: Config>(who: &T::AccountId, work: u64) {
 	let mut ledger = Ledger::default();
-	ledger.training.credit(work, T::Time::now());
-	ledger.drilling.credit(work, T::Time::now());
+	let clock = Pallet::<T>::clock();
+	ledger.training.credit(work, &clock);
+	ledger.drilling.credit(work, &clock);
 	ledger.training.updated = ledger.training.updated.saturating_sub(123_456_789);
 	ledger.drilling.updated = ledger.drilling.updated.saturating_sub(123_456_789);
 	Power::<T>::insert(who, ledger);

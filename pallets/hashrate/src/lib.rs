@@ -2,8 +2,9 @@
 //! that this power makes.
 //!
 //! - [`power`]: the ledger. Verified work is credited through
-//!   [`TrainerRegistry`](trainyard_primitives::traits::TrainerRegistry) and decays by half
-//!   every week.
+//!   [`TrainerRegistry`](trainyard_primitives::traits::TrainerRegistry) and
+//!   [`Drillers`](trainyard_primitives::traits::Drillers), and decays by half every
+//!   half-life, a week where the genesis names no other.
 //! - [`session`]: at each change of session the candidates with session keys and enough
 //!   power are chosen, and their power at that moment becomes their announced weight.
 //! - [`authorities`]: the wrappers, listed in `impl_opaque_keys!`, that give these weights
@@ -11,7 +12,8 @@
 //! - [`liveness`]: an authority that makes no block is suspended.
 //! - [`beacon`]: randomness from the VRF outputs of the authors of recent blocks.
 //! - [`rewards`]: the block reward.
-//! - [`timing`]: slot and epoch length, fixed in genesis.
+//! - [`slashing`]: what is taken from bonds and power.
+//! - [`timing`]: slot and epoch length and the half-life of power, fixed in genesis.
 //!
 //! # Genesis
 //!
@@ -19,7 +21,8 @@
 //! balances) and below Babe's and Session's (Session asks for the first authorities while
 //! it builds its genesis). The genesis authorities of Babe and Grandpa stay empty: the
 //! wrappers write them, with weights. A genesis trainer that is a candidate has its keys
-//! in Session's genesis.
+//! in Session's genesis. Power that the genesis declares counts from the chain's first
+//! timestamp on, and decays like any other; see [`power`].
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(
@@ -45,6 +48,7 @@ mod mock;
 pub mod power;
 pub mod rewards;
 pub mod session;
+pub mod slashing;
 #[cfg(test)]
 mod tests;
 pub mod timing;
@@ -55,7 +59,7 @@ mod views;
 pub mod weights;
 
 pub use pallet::*;
-pub use timing::{EpochLength, MinimumPeriod, SlotDuration};
+pub use timing::{EpochLength, HalfLife, MinimumPeriod, SlotDuration};
 pub use trainers::Trainer;
 pub use weights::WeightInfo;
 
@@ -80,7 +84,7 @@ pub trait SessionAccess<AccountId> {
 #[allow(clippy::expect_used)]
 pub mod pallet {
 	use super::*;
-	use crate::power::Ledger;
+	use crate::power::{Ledger, Track, HALF_LIVES_MS, WEEK_MS};
 	use alloc::vec::Vec;
 	use frame_support::{
 		pallet_prelude::*,
@@ -228,12 +232,26 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type EpochSlots<T> = StorageValue<_, u64, ValueQuery>;
 
+	/// Milliseconds in which effective power halves. Fixed in genesis; a chain without it
+	/// halves in a week.
+	#[pallet::storage]
+	pub type HalfLifeMs<T> = StorageValue<_, u64>;
+
+	/// The chain's first timestamp, from which power declared in genesis decays. Absent in
+	/// the first block.
+	#[pallet::storage]
+	pub type Begun<T> = StorageValue<_, u64>;
+
 	/// What this pallet starts with.
 	#[pallet::genesis_config]
 	pub struct GenesisConfig<T: Config> {
 		/// Trainers from the start: account, bond (held from its balance), and whether it
 		/// stands for block authorship.
 		pub trainers: Vec<(T::AccountId, Balance, bool)>,
+		/// Power that trainers named above begin with, in micro-ut per day: account,
+		/// effective drilling power, effective training power. It counts from the chain's
+		/// first timestamp and decays like any other.
+		pub power: Vec<(T::AccountId, u64, u64)>,
 		/// Least Total ECP of an authority, micro-ut per day. 0 lets candidates without
 		/// any power in, with weight 1.
 		pub min_power: u64,
@@ -241,12 +259,22 @@ pub mod pallet {
 		pub slot_duration: u64,
 		/// Length of an epoch (a session) in slots. Never changes.
 		pub epoch_length: u64,
+		/// Milliseconds in which effective power halves: 1,000 (a second) to
+		/// 3,155,760,000,000 (a hundred years). Never changes.
+		pub half_life: u64,
 	}
 
 	impl<T: Config> Default for GenesisConfig<T> {
-		/// No trainers, slots of 6 s, epochs of an hour.
+		/// No trainers, slots of 6 s, epochs of an hour, power that halves in a week.
 		fn default() -> Self {
-			Self { trainers: Vec::new(), min_power: 0, slot_duration: 6_000, epoch_length: 600 }
+			Self {
+				trainers: Vec::new(),
+				power: Vec::new(),
+				min_power: 0,
+				slot_duration: 6_000,
+				epoch_length: 600,
+				half_life: WEEK_MS,
+			}
 		}
 	}
 
@@ -258,9 +286,14 @@ pub mod pallet {
 				"hashrate.slotDuration: even milliseconds of at least 2 are needed"
 			);
 			assert!(self.epoch_length > 0, "hashrate.epochLength: at least one slot is needed");
+			assert!(
+				HALF_LIVES_MS.contains(&self.half_life),
+				"hashrate.halfLife: milliseconds from a second to a hundred years are needed"
+			);
 			MinPower::<T>::put(self.min_power);
 			SlotMs::<T>::put(self.slot_duration);
 			EpochSlots::<T>::put(self.epoch_length);
+			HalfLifeMs::<T>::put(self.half_life);
 			for (who, bond, candidate) in &self.trainers {
 				let registered = Pallet::<T>::do_register(who, *bond, Hardware::default());
 				assert!(
@@ -271,6 +304,15 @@ pub mod pallet {
 					let listed = Pallet::<T>::enlist(who);
 					assert!(listed.is_ok(), "hashrate.trainers: {who:?}: {listed:?}");
 				}
+			}
+			for (who, drilling, training) in &self.power {
+				assert!(
+					Trainers::<T>::contains_key(who),
+					"hashrate.power: {who:?} is not among hashrate.trainers"
+				);
+				assert!(!Power::<T>::contains_key(who), "hashrate.power: {who:?} stands twice");
+				let (drilling, training) = (Track::declared(*drilling), Track::declared(*training));
+				Power::<T>::insert(who, Ledger { drilling, training });
 			}
 		}
 	}
@@ -339,6 +381,31 @@ pub mod pallet {
 			/// Effective training power now, whole micro-ut per day.
 			effective: u64,
 		},
+		/// Verified drilling work was credited.
+		DrillingCredited {
+			/// To whom.
+			trainer: T::AccountId,
+			/// How much, micro-ut.
+			work: MicroUt,
+			/// Effective drilling power now, whole micro-ut per day.
+			effective: u64,
+		},
+		/// Drilling power was taken away for work that was false or missing.
+		DrillingDebited {
+			/// From whom.
+			trainer: T::AccountId,
+			/// As much as crediting this would add, micro-ut.
+			work: MicroUt,
+			/// Effective drilling power now, whole micro-ut per day.
+			effective: u64,
+		},
+		/// A part of a trainer's bond went to the jackpot, and all its drilling power is gone.
+		DrillerSlashed {
+			/// Who.
+			trainer: T::AccountId,
+			/// What was taken of the bond.
+			amount: Balance,
+		},
 		/// The block's reward was minted.
 		BlockRewarded {
 			/// Who made the block.
@@ -378,6 +445,7 @@ pub mod pallet {
 		/// later in the same initialisation, when it is told the block's author.
 		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
 			Self::record_output();
+			Self::note_beginning();
 			T::WeightInfo::on_initialize().saturating_add(T::WeightInfo::note_author())
 		}
 

@@ -226,6 +226,7 @@ impl Genesis {
 			min_power: self.min_power,
 			slot_duration: SLOT,
 			epoch_length: EPOCH,
+			..Default::default()
 		}
 		.assimilate_storage(&mut storage)
 		.unwrap();

@@ -1,24 +1,39 @@
 //! The ledger of compute power.
 //!
 //! *Total* power is the sum of all work ever credited. *Effective* power is the average
-//! per day over a recent period, halved every week: each credit of `w` adds
-//! `w * ln 2 / 7` per day, and the whole decays by `2^(-days / 7)`. A steady `r` a day
-//! converges to `r`, and the value does not depend on how often it is read or written.
+//! per day over a recent period, halved every half-life `h` (a genesis value, by default a
+//! week): each credit of `w` adds `w * ln 2 / h` per day, with `h` in days, and the whole
+//! decays by `2^(-days / h)`. A steady `r` a day converges to `r`, whatever `h` is, and the
+//! value does not depend on how often it is read or written.
 //!
 //! Only integers: effective power is a `u128` with 64 fractional bits of micro-ut per day.
-//! The decay factor of a part of a week is a product of table entries `2^(-2^-i)`, one for
-//! each set bit of that part written in binary, each step rounded to nearest, so that one
-//! factor is off by less than 64 half-units of `2^-64`. Whole weeks are shifts.
+//! The decay factor of a part of a half-life is a product of table entries `2^(-2^-i)`, one
+//! for each set bit of that part written in binary, each step rounded to nearest, so that
+//! one factor is off by less than 64 half-units of `2^-64`. Whole half-lives are shifts.
+//!
+//! # Power from the beginning
+//!
+//! A genesis may declare power, but no time: the clock stands at 0 until the first block
+//! sets it, and from there to the present are fifty years of decay. So declared power is
+//! dated 0, and everything dated before the chain's first timestamp ([`Clock::begun`])
+//! counts as if it had been credited at that timestamp. Nothing has to be rewritten when
+//! that comes, and the ledger stays independent of when it is read or written.
 
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use trainyard_primitives::MicroUt;
 
-/// The half-life of effective power, a week, in milliseconds.
-pub const HALF_LIFE_MS: u64 = 604_800_000;
+/// A week in milliseconds: the half-life where the genesis names no other.
+pub const WEEK_MS: u64 = 604_800_000;
 
-/// `ln 2 / 7` with 64 fractional bits: what a credit of 1 adds to the power per day.
-const LN2_BY_7: u128 = 0x1959_7123_671d_a3ab;
+/// Half-lives that a genesis may name, in milliseconds: from a second to a hundred years.
+pub const HALF_LIVES_MS: core::ops::RangeInclusive<u64> = 1_000..=3_155_760_000_000;
+
+/// A day in milliseconds.
+const DAY_MS: u64 = 86_400_000;
+
+/// `ln 2` with 96 fractional bits.
+const LN2: u128 = 0xb172_17f7_d1cf_79ab_c9e3_b398;
 
 /// 1, one half, and the mask of the fractional bits, with 64 fractional bits.
 const ONE: u128 = 1 << 64;
@@ -94,6 +109,31 @@ const FACTORS: [u64; 64] = [
 	0xffff_ffff_ffff_ffff,
 ];
 
+/// When power is looked at, and what it decays by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+	/// Now, in milliseconds since 1970.
+	pub now: u64,
+	/// The chain's first timestamp, or anything up to `now` while there is none. Power dated
+	/// before it begins to decay with it.
+	pub begun: u64,
+	/// The time in which power halves, in milliseconds; 0 reads as 1.
+	pub half_life: u64,
+}
+
+impl Clock {
+	/// What is left of `effective`, noted at `updated`. A `now` before that reads as it.
+	fn left(&self, effective: u128, updated: u64) -> u128 {
+		let elapsed = self.now.saturating_sub(updated.max(self.begun));
+		decayed(effective, elapsed, self.half_life)
+	}
+
+	/// What `work` adds to effective power: micro-ut per day with 64 fractional bits.
+	pub fn worth(&self, work: MicroUt) -> u128 {
+		u128::from(work).saturating_mul(per_unit(self.half_life))
+	}
+}
+
 /// One kind of power of one trainer.
 #[derive(
 	Clone,
@@ -118,18 +158,30 @@ pub struct Track {
 }
 
 impl Track {
-	/// Effective power at `now`: micro-ut per day with 64 fractional bits. A `now` before
-	/// the last credit reads as the time of that credit.
-	pub fn effective_at(&self, now: u64) -> u128 {
-		decayed(self.effective, now.saturating_sub(self.updated))
+	/// Effective power that a genesis declares, whole micro-ut per day. No work stands behind
+	/// it, so the total is 0.
+	pub fn declared(effective: u64) -> Self {
+		Self { total: 0, effective: u128::from(effective) << 64, updated: 0 }
 	}
 
-	/// Credits `work` done at `now`. Saturates; time never runs backwards.
-	pub fn credit(&mut self, work: MicroUt, now: u64) {
-		let work = u128::from(work);
-		self.effective = self.effective_at(now).saturating_add(work.saturating_mul(LN2_BY_7));
-		self.total = self.total.saturating_add(work);
-		self.updated = self.updated.max(now);
+	/// Effective power at `clock.now`: micro-ut per day with 64 fractional bits. A time
+	/// before the last credit reads as the time of that credit.
+	pub fn effective_at(&self, clock: &Clock) -> u128 {
+		clock.left(self.effective, self.updated)
+	}
+
+	/// Credits `work` done now. Saturates; time never runs backwards.
+	pub fn credit(&mut self, work: MicroUt, clock: &Clock) {
+		self.effective = self.effective_at(clock).saturating_add(clock.worth(work));
+		self.total = self.total.saturating_add(u128::from(work));
+		self.updated = self.updated.max(clock.now);
+	}
+
+	/// Takes away as much effective power as crediting `work` now would add, at most what
+	/// there is. The total stays: it says what was credited.
+	pub fn debit(&mut self, work: MicroUt, clock: &Clock) {
+		self.effective = self.effective_at(clock).saturating_sub(clock.worth(work));
+		self.updated = self.updated.max(clock.now);
 	}
 }
 
@@ -155,10 +207,10 @@ pub struct Ledger {
 }
 
 impl Ledger {
-	/// Total ECP at `now`, 0.4 drilling + 0.6 training, in whole micro-ut per day, rounded
-	/// down.
-	pub fn ecp_at(&self, now: u64) -> u64 {
-		whole(blend(self.drilling.effective_at(now), self.training.effective_at(now)))
+	/// Total ECP at `clock.now`, 0.4 drilling + 0.6 training, in whole micro-ut per day,
+	/// rounded down.
+	pub fn ecp_at(&self, clock: &Clock) -> u64 {
+		whole(blend(self.drilling.effective_at(clock), self.training.effective_at(clock)))
 	}
 }
 
@@ -175,18 +227,29 @@ pub fn whole(x: u128) -> u64 {
 	(x >> 64) as u64
 }
 
-/// `effective * 2^(-elapsed / week)`, for `elapsed` in milliseconds.
-pub fn decayed(effective: u128, elapsed: u64) -> u128 {
-	let halvings = elapsed.checked_div(HALF_LIFE_MS).unwrap_or(0);
-	let rest = elapsed.checked_rem(HALF_LIFE_MS).unwrap_or(0);
-	let halvings = u32::try_from(halvings).unwrap_or(u32::MAX);
-	multiply(effective, factor(rest)).checked_shr(halvings).unwrap_or(0)
+/// `ln 2 / half-life in days` with 64 fractional bits, rounded to nearest: what a credit of
+/// 1 adds to the power per day.
+fn per_unit(half_life: u64) -> u128 {
+	// At most 2^123 over at most 2^96.
+	let numerator = LN2.saturating_mul(u128::from(DAY_MS));
+	let denominator = u128::from(half_life.max(1)) << 32;
+	numerator.saturating_add(denominator >> 1).checked_div(denominator).unwrap_or(0)
 }
 
-/// `2^(-elapsed / week)` with 64 fractional bits, for `elapsed` below a week.
-fn factor(elapsed: u64) -> u128 {
+/// `effective * 2^(-elapsed / half_life)`, both times in milliseconds; a half-life of 0
+/// reads as 1.
+pub fn decayed(effective: u128, elapsed: u64, half_life: u64) -> u128 {
+	let half_life = half_life.max(1);
+	let halvings = elapsed.checked_div(half_life).unwrap_or(0);
+	let rest = elapsed.checked_rem(half_life).unwrap_or(0);
+	let halvings = u32::try_from(halvings).unwrap_or(u32::MAX);
+	multiply(effective, factor(rest, half_life)).checked_shr(halvings).unwrap_or(0)
+}
+
+/// `2^(-elapsed / half_life)` with 64 fractional bits, for `elapsed` below `half_life`.
+fn factor(elapsed: u64, half_life: u64) -> u128 {
 	let mut bits =
-		(u128::from(elapsed) << 64).checked_div(u128::from(HALF_LIFE_MS)).unwrap_or(0) as u64;
+		(u128::from(elapsed) << 64).checked_div(u128::from(half_life)).unwrap_or(0) as u64;
 	let mut product = ONE;
 	for step in FACTORS {
 		if bits >> 63 == 1 {

@@ -1,13 +1,16 @@
-//! Slot and epoch length, for Babe, Timestamp and Session to read. They are genesis values
-//! and never change (Babe could not bear it), so that one runtime serves a fast local
-//! chain and a slow public one.
+//! Slot and epoch length, for Babe, Timestamp and Session to read, and the half-life of
+//! power. They are genesis values and never change (Babe could not bear it), so that one
+//! runtime serves a fast local chain and a slow public one.
 //!
 //! They are read from storage. Read without any, as by tools that take metadata from a
-//! runtime without a state, they are 2 ms and 1 slot.
+//! runtime without a state, they are 2 ms, 1 slot and a week.
 
-use crate::{Config, EpochSlots, SlotMs};
+use crate::{
+	power::{Clock, WEEK_MS},
+	Begun, Config, EpochSlots, HalfLifeMs, Pallet, SlotMs,
+};
 use core::marker::PhantomData;
-use frame_support::traits::Get;
+use frame_support::traits::{Get, Time};
 
 /// Length of a slot in milliseconds: for Babe's `ExpectedBlockTime`, if every slot has a
 /// block.
@@ -35,5 +38,34 @@ pub struct EpochLength<T>(PhantomData<T>);
 impl<T: Config> Get<u64> for EpochLength<T> {
 	fn get() -> u64 {
 		EpochSlots::<T>::get().max(1)
+	}
+}
+
+/// The time in which effective power halves, in milliseconds.
+pub struct HalfLife<T>(PhantomData<T>);
+
+impl<T: Config> Get<u64> for HalfLife<T> {
+	/// A chain that is older than this value has none of it, and keeps its week.
+	fn get() -> u64 {
+		HalfLifeMs::<T>::get().unwrap_or(WEEK_MS).max(1)
+	}
+}
+
+impl<T: Config> Pallet<T> {
+	/// The clock by which power decays.
+	pub fn clock() -> Clock {
+		let now = T::Time::now();
+		Clock { now, begun: Begun::<T>::get().unwrap_or(now), half_life: HalfLife::<T>::get() }
+	}
+
+	/// Notes the chain's first timestamp: that of the first block, which the second can read
+	/// as it begins. Until then [`Self::clock`] takes any timestamp as the first.
+	pub(crate) fn note_beginning() {
+		if Self::now() <= 2 && !Begun::<T>::exists() {
+			let now = T::Time::now();
+			if now > 0 {
+				Begun::<T>::put(now);
+			}
+		}
 	}
 }

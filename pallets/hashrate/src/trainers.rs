@@ -1,19 +1,20 @@
 //! Registration, bonds and candidacy, and what other pallets ask of trainers.
 
 use crate::{
-	power::whole, Absence, Candidates, Config, CurrentWeights, Error, Event, HoldReason,
-	NextWeights, Pallet, Power, SessionAccess, Trainers,
+	power::{whole, Track},
+	Absence, Candidates, Config, CurrentWeights, Error, Event, HoldReason, NextWeights, Pallet,
+	Power, SessionAccess, Trainers,
 };
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{
 	ensure,
-	traits::{fungible::MutateHold, tokens::Precision, Get, Time},
+	traits::{fungible::MutateHold, tokens::Precision, Get},
 };
 use scale_info::TypeInfo;
-use sp_runtime::{ArithmeticError, DispatchError, DispatchResult, SaturatedConversion};
+use sp_runtime::{ArithmeticError, DispatchError, DispatchResult, Permill, SaturatedConversion};
 use trainyard_primitives::{
 	job::{Balance, BlockNumber},
-	traits::TrainerRegistry,
+	traits::{Drillers, TrainerRegistry},
 	views::Hardware,
 	MicroUt,
 };
@@ -23,7 +24,7 @@ use trainyard_primitives::{
 	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
 )]
 pub struct Trainer {
-	/// What it bonded.
+	/// What it bonded, less what was slashed.
 	pub bond: Balance,
 	/// Its hardware, as reported.
 	pub hardware: Hardware,
@@ -41,6 +42,13 @@ impl<T: Config> Pallet<T> {
 	fn active(who: &T::AccountId) -> Result<Trainer, Error<T>> {
 		let trainer = Trainers::<T>::get(who).ok_or(Error::<T>::NotRegistered)?;
 		ensure!(trainer.free_at.is_none(), Error::<T>::Leaving);
+		Ok(trainer)
+	}
+
+	/// The same, if its bond was not slashed to less than [`Config::MinBond`].
+	fn in_good_standing(who: &T::AccountId) -> Result<Trainer, Error<T>> {
+		let trainer = Self::active(who)?;
+		ensure!(trainer.bond >= T::MinBond::get(), Error::<T>::BondTooSmall);
 		Ok(trainer)
 	}
 
@@ -78,11 +86,10 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn do_set_candidate(who: &T::AccountId, candidate: bool) -> DispatchResult {
 		Self::active(who)?;
 		if !candidate {
-			if Self::delist(who) {
-				Self::deposit_event(Event::CandidacyChanged { trainer: who.clone(), candidate });
-			}
+			Self::retire(who);
 			return Ok(());
 		}
+		Self::in_good_standing(who)?;
 		ensure!(T::Session::has_keys(who), Error::<T>::NoSessionKeys);
 		if Candidates::<T>::get().binary_search(who).is_ok() {
 			return Ok(());
@@ -102,9 +109,7 @@ impl<T: Config> Pallet<T> {
 		let free_at = Self::now().saturating_add(T::UnbondingBlocks::get());
 		trainer.free_at = Some(free_at);
 		Trainers::<T>::insert(who, trainer);
-		if Self::delist(who) {
-			Self::deposit_event(Event::CandidacyChanged { trainer: who.clone(), candidate: false });
-		}
+		Self::retire(who);
 		Self::deposit_event(Event::Leaving { trainer: who.clone(), free_at });
 		Ok(())
 	}
@@ -142,7 +147,14 @@ impl<T: Config> Pallet<T> {
 
 	/// Total ECP of `who` now, whole micro-ut per day.
 	pub fn ecp(who: &T::AccountId) -> u64 {
-		Power::<T>::get(who).ecp_at(T::Time::now())
+		Power::<T>::get(who).ecp_at(&Self::clock())
+	}
+
+	/// Ends the candidacy of `who`, if it stands.
+	pub(crate) fn retire(who: &T::AccountId) {
+		if Self::delist(who) {
+			Self::deposit_event(Event::CandidacyChanged { trainer: who.clone(), candidate: false });
+		}
 	}
 
 	/// Puts `who` on the list of candidates. On a full list it takes the place of the
@@ -179,8 +191,9 @@ impl<T: Config> Pallet<T> {
 }
 
 impl<T: Config> TrainerRegistry<T::AccountId> for Pallet<T> {
+	/// Registered, not leaving, and with at least the minimum bond.
 	fn is_trainer(who: &T::AccountId) -> bool {
-		Self::active(who).is_ok()
+		Self::in_good_standing(who).is_ok()
 	}
 
 	fn bond(who: &T::AccountId) -> Balance {
@@ -193,7 +206,7 @@ impl<T: Config> TrainerRegistry<T::AccountId> for Pallet<T> {
 			return;
 		}
 		let effective = Power::<T>::mutate(who, |ledger| {
-			ledger.training.credit(work, T::Time::now());
+			ledger.training.credit(work, &Self::clock());
 			whole(ledger.training.effective)
 		});
 		Self::deposit_event(Event::TrainingCredited { trainer: who.clone(), work, effective });
@@ -206,5 +219,59 @@ impl<T: Config> TrainerRegistry<T::AccountId> for Pallet<T> {
 		let funds = bond.saturating_add(T::Currency::minimum_balance());
 		T::Currency::mint_into(who, funds).expect("an account can be given money");
 		Self::do_register(who, bond, Hardware::default()).expect("it was given the bond");
+	}
+}
+
+impl<T: Config> Drillers<T::AccountId> for Pallet<T> {
+	fn is_trainer(who: &T::AccountId) -> bool {
+		<Self as TrainerRegistry<T::AccountId>>::is_trainer(who)
+	}
+
+	fn bond(who: &T::AccountId) -> Balance {
+		<Self as TrainerRegistry<T::AccountId>>::bond(who)
+	}
+
+	/// A trainer that is leaving still gets what it finished; it loses it on withdrawal.
+	fn credit_drilling(who: &T::AccountId, work: MicroUt) {
+		if let Some(effective) = Self::drill(who, |track| track.credit(work, &Self::clock())) {
+			Self::deposit_event(Event::DrillingCredited { trainer: who.clone(), work, effective });
+		}
+	}
+
+	fn debit_drilling(who: &T::AccountId, work: MicroUt) {
+		if let Some(effective) = Self::drill(who, |track| track.debit(work, &Self::clock())) {
+			Self::deposit_event(Event::DrillingDebited { trainer: who.clone(), work, effective });
+		}
+	}
+
+	/// A trainer that is leaving is slashed too. One whose bond is less than the minimum
+	/// afterwards is no candidate any more, and takes no work, until it bonds more.
+	fn slash(who: &T::AccountId, part: Permill) -> Balance {
+		if Self::drill(who, |track| track.effective = 0).is_none() {
+			return 0;
+		}
+		let part = part.mul_floor(<Self as TrainerRegistry<T::AccountId>>::bond(who));
+		let amount = Self::take_bond(who, part, &T::Jackpot::get());
+		Self::deposit_event(Event::DrillerSlashed { trainer: who.clone(), amount });
+		amount
+	}
+
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_driller(who: &T::AccountId) {
+		<Self as TrainerRegistry<T::AccountId>>::make_trainer(who);
+		Self::drill(who, |track| track.credit(1_000_000, &Self::clock()));
+	}
+}
+
+impl<T: Config> Pallet<T> {
+	/// Changes the drilling power of `who`; whole micro-ut per day afterwards, `None` for a
+	/// stranger.
+	fn drill(who: &T::AccountId, change: impl FnOnce(&mut Track)) -> Option<u64> {
+		Trainers::<T>::contains_key(who).then(|| {
+			Power::<T>::mutate(who, |ledger| {
+				change(&mut ledger.drilling);
+				whole(ledger.drilling.effective)
+			})
+		})
 	}
 }

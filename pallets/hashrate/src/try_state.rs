@@ -14,8 +14,9 @@ use sp_runtime::TryRuntimeError;
 
 impl<T: Config> Pallet<T> {
 	/// Checks that
-	/// - every trainer's recorded bond is held, and is at least the minimum;
-	/// - candidates are trainers that are not leaving, ascending without repetition;
+	/// - every trainer's recorded bond is held;
+	/// - candidates are trainers that are not leaving and have the least bond, ascending
+	///   without repetition;
 	/// - power and absences belong to trainers;
 	/// - who authored is ascending;
 	/// - weights are at least 1 and sum to at most 2^62;
@@ -24,7 +25,6 @@ impl<T: Config> Pallet<T> {
 		for (who, trainer) in Trainers::<T>::iter() {
 			let held = T::Currency::balance_on_hold(&HoldReason::Bond.into(), &who);
 			ensure!(held >= trainer.bond, "a recorded bond is not held");
-			ensure!(trainer.bond >= T::MinBond::get(), "a bond is below the minimum");
 		}
 
 		let candidates = Candidates::<T>::get();
@@ -32,6 +32,7 @@ impl<T: Config> Pallet<T> {
 		for who in &candidates {
 			let trainer = Trainers::<T>::get(who).ok_or("a candidate is not registered")?;
 			ensure!(trainer.free_at.is_none(), "a candidate is leaving");
+			ensure!(trainer.bond >= T::MinBond::get(), "a candidate's bond is below the minimum");
 		}
 
 		for who in Power::<T>::iter_keys() {

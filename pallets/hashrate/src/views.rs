@@ -2,7 +2,6 @@
 
 use crate::{Candidates, Config, CurrentWeights, NextWeights, Pallet, Power, Trainer, Trainers};
 use alloc::vec::Vec;
-use frame_support::traits::Time;
 use trainyard_primitives::views::TrainerView;
 
 /// The weight of `who`, if it is among `weights`.
@@ -25,16 +24,17 @@ impl<T: Config> Pallet<T> {
 	}
 
 	fn view(account: T::AccountId, trainer: Trainer) -> TrainerView<T::AccountId> {
-		let now = T::Time::now();
+		let clock = Self::clock();
 		let ledger = Power::<T>::get(&account);
 		TrainerView {
 			bond: trainer.bond,
 			hardware: trainer.hardware,
 			candidate: Candidates::<T>::get().binary_search(&account).is_ok(),
 			training_total: ledger.training.total,
-			training_effective: ledger.training.effective_at(now) >> 64,
-			drilling_effective: ledger.drilling.effective_at(now) >> 64,
-			ecp: u128::from(ledger.ecp_at(now)),
+			training_effective: ledger.training.effective_at(&clock) >> 64,
+			drilling_total: ledger.drilling.total,
+			drilling_effective: ledger.drilling.effective_at(&clock) >> 64,
+			ecp: u128::from(ledger.ecp_at(&clock)),
 			weight: find(&CurrentWeights::<T>::get(), &account),
 			next_weight: find(&NextWeights::<T>::get(), &account),
 			account,

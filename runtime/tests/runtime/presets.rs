@@ -1,6 +1,6 @@
 //! The presets build, and say what they promise.
 
-use crate::common::genesis;
+use crate::common::{build, genesis, genesis_json};
 use frame_support::traits::{fungible::Inspect, Get};
 use sp_consensus_babe::AllowedSlots;
 use sp_keyring::Sr25519Keyring::{self, *};
@@ -46,13 +46,35 @@ fn development_is_alice_alone_with_a_block_in_every_slot() {
 fn local_testnet_is_four_authorities_by_lottery() {
 	genesis(LOCAL_TESTNET).execute_with(|| {
 		assert_eq!(Babe::epoch_config().unwrap().allowed_slots, AllowedSlots::PrimarySlots);
-		assert_eq!(weights(Babe::authorities().to_vec()), [1, 1, 1, 1]);
+		// 0.4 + 0.6 of what is declared of both kinds.
+		assert_eq!(weights(Babe::authorities().to_vec()), [presets::DECLARED_POWER; 4]);
 		assert_eq!(Grandpa::grandpa_authorities().len(), 4);
 		assert_eq!(Session::validators().len(), 4);
 		for who in [Alice, Bob, Charlie, Dave] {
 			assert!(Session::validators().contains(&who.to_account_id()));
 			assert!(Hashrate::trainer(&who.to_account_id()).unwrap().candidate);
 		}
+	});
+}
+
+/// A network on one machine declares any power, and lets it decay in minutes.
+#[test]
+fn power_and_half_life_can_be_patched() {
+	let mut json = genesis_json(LOCAL_TESTNET);
+	let who = [Alice, Bob, Charlie, Dave].map(|key| key.to_account_id());
+	let shares = [1u64, 2, 3, 4].map(|share| share * 1_000_000);
+	let power: Vec<_> = who.iter().zip(shares).map(|(who, p)| (who.clone(), p, p)).collect();
+	json["hashrate"]["power"] = serde_json::to_value(power).unwrap();
+	json["hashrate"]["halfLife"] = 300_000.into();
+	build(&json).execute_with(|| {
+		let of = |who: &AccountId| Hashrate::trainer(who).unwrap().weight;
+		assert_eq!(who.each_ref().map(of), shares.map(Some));
+		let mut declared = shares.to_vec();
+		let mut weights = weights(Babe::authorities().to_vec());
+		declared.sort();
+		weights.sort();
+		assert_eq!(weights, declared);
+		assert_eq!(<pallet_hashrate::HalfLife<Runtime> as Get<u64>>::get(), 300_000);
 	});
 }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-	Candidates, CurrentWeights, EpochLength, GenesisConfig, MinPower, MinimumPeriod, NextWeights,
-	SlotDuration, Trainers,
+	Begun, Candidates, CurrentWeights, EpochLength, GenesisConfig, HalfLife, MinPower,
+	MinimumPeriod, NextWeights, SlotDuration, Trainers,
 };
 use frame_support::traits::Get;
 use sp_runtime::BuildStorage;
@@ -57,6 +57,7 @@ fn without_a_state_slot_and_epoch_are_not_zero() {
 	sp_io::TestExternalities::default().execute_with(|| {
 		assert_eq!(SlotDuration::<Test>::get(), 2);
 		assert_eq!(EpochLength::<Test>::get(), 1);
+		assert_eq!(HalfLife::<Test>::get(), crate::power::WEEK_MS);
 	});
 }
 
@@ -97,4 +98,73 @@ fn grandpas_own_authorities_are_refused() {
 		pallet_babe::Authorities::<Test>::kill();
 		genesis_handlers(&[(1, keys(1))])
 	});
+}
+
+/// The state of a genesis with trainers 1 and 2 who declare this power.
+fn declaring(power: Vec<(u64, u64, u64)>, half_life: u64) -> sp_io::TestExternalities {
+	let mut storage = frame_system::GenesisConfig::<Test>::default().build_storage().unwrap();
+	let balances = vec![(1, FUNDS), (2, FUNDS), (JACKPOT, 10)];
+	pallet_balances::GenesisConfig::<Test> { balances, ..Default::default() }
+		.assimilate_storage(&mut storage)
+		.unwrap();
+	let trainers = vec![(1, MIN_BOND, true), (2, MIN_BOND, true)];
+	GenesisConfig::<Test> {
+		trainers,
+		power,
+		slot_duration: SLOT,
+		epoch_length: EPOCH,
+		half_life,
+		..Default::default()
+	}
+	.assimilate_storage(&mut storage)
+	.unwrap();
+	pallet_session::GenesisConfig::<Test> {
+		keys: [1, 2].map(|who| (who, who, keys(who))).to_vec(),
+		..Default::default()
+	}
+	.assimilate_storage(&mut storage)
+	.unwrap();
+	storage.into()
+}
+
+/// Declared power makes the first weights, is whole in the first block, whenever that comes,
+/// and decays from it on.
+#[test]
+fn declared_power_begins_with_the_chain() {
+	declaring(vec![(1, 100, 200), (2, 1_000, 0)], 10 * SLOT).execute_with(|| {
+		assert_eq!(babe_weights(), vec![160, 400]);
+		assert_eq!(grandpa_weights(), vec![160, 400]);
+		assert_eq!((Hashrate::ecp(&1), Hashrate::ecp(&2)), (160, 400));
+		assert_eq!(Hashrate::trainer(&2).unwrap().drilling_total, 0);
+		run_block(1);
+		let begun = pallet_timestamp::Now::<Test>::get();
+		assert_eq!((Hashrate::ecp(&1), Hashrate::ecp(&2)), (160, 400));
+		assert_eq!(Begun::<Test>::get(), None);
+		run_block(1);
+		assert_eq!(Begun::<Test>::get(), Some(begun));
+		assert!(Hashrate::ecp(&2) < 400);
+		run_to(11, 1);
+		// Ten slots are a half-life.
+		assert_eq!((Hashrate::ecp(&1), Hashrate::ecp(&2)), (80, 200));
+		assert_eq!(Begun::<Test>::get(), Some(begun));
+		Hashrate::do_try_state().unwrap();
+	});
+}
+
+#[test]
+#[should_panic(expected = "hashrate.power: 3 is not among hashrate.trainers")]
+fn declared_power_of_a_stranger_is_refused() {
+	declaring(vec![(1, 1, 1), (3, 1, 1)], 1_000);
+}
+
+#[test]
+#[should_panic(expected = "hashrate.power: 1 stands twice")]
+fn power_declared_twice_is_refused() {
+	declaring(vec![(1, 1, 1), (1, 1, 1)], 1_000);
+}
+
+#[test]
+#[should_panic(expected = "hashrate.halfLife")]
+fn a_half_life_of_nothing_is_refused() {
+	let _ = GenesisConfig::<Test> { half_life: 999, ..Default::default() }.build_storage();
 }

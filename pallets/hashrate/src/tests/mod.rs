@@ -2,6 +2,7 @@
 
 mod beacon;
 mod candidacy;
+mod drillers;
 mod genesis;
 mod keys;
 mod liveness;

@@ -4,7 +4,7 @@
 //! so that it shares neither table nor method with the ledger. Its own error is far below
 //! 2^-180.
 
-use crate::power::{decayed, whole, Ledger, Track, HALF_LIFE_MS};
+use crate::power::{decayed, whole, Clock, Ledger, Track, HALF_LIVES_MS, WEEK_MS};
 use proptest::prelude::*;
 use sp_core::U512;
 
@@ -42,41 +42,72 @@ fn exp_minus(y: U512) -> U512 {
 	plus - minus
 }
 
-/// 2^(-elapsed / week).
-fn exact_factor(elapsed: u64) -> U512 {
-	let part = ln2() * U512::from(elapsed % HALF_LIFE_MS) / U512::from(HALF_LIFE_MS);
-	let weeks = elapsed / HALF_LIFE_MS;
-	if weeks >= 512 {
+/// 2^(-elapsed / half_life).
+fn exact_factor(elapsed: u64, half_life: u64) -> U512 {
+	let part = ln2() * U512::from(elapsed % half_life) / U512::from(half_life);
+	let halvings = elapsed / half_life;
+	if halvings >= 512 {
 		return U512::zero();
 	}
-	exp_minus(part) >> weeks as usize
+	exp_minus(part) >> halvings as usize
+}
+
+/// What one micro-ut adds per day.
+fn exact_unit(half_life: u64) -> U512 {
+	ln2() * U512::from(86_400_000u64) / U512::from(half_life)
 }
 
 /// Exact effective power.
-#[derive(Default)]
 struct Exact {
 	effective: U512,
 	updated: u64,
+	half_life: u64,
 }
 
 impl Exact {
+	fn new(half_life: u64) -> Self {
+		Self { effective: U512::zero(), updated: 0, half_life }
+	}
+
 	fn at(&self, now: u64) -> U512 {
-		times(self.effective, exact_factor(now - self.updated))
+		times(self.effective, exact_factor(now - self.updated, self.half_life))
 	}
 
 	fn credit(&mut self, work: u64, now: u64) {
-		self.effective = self.at(now) + U512::from(work) * ln2() / U512::from(7);
+		self.effective = self.at(now) + U512::from(work) * exact_unit(self.half_life);
 		self.updated = now;
 	}
+
+	fn debit(&mut self, work: u64, now: u64) {
+		let work = U512::from(work) * exact_unit(self.half_life);
+		self.effective = self.at(now).saturating_sub(work);
+		self.updated = now;
+	}
+}
+
+/// A chain that began long ago.
+fn clock(now: u64, half_life: u64) -> Clock {
+	Clock { now, begun: 0, half_life }
+}
+
+/// The same with power that halves in a week.
+fn week(now: u64) -> Clock {
+	clock(now, WEEK_MS)
 }
 
 /// Asserts that `effective` (64 fractional bits) is within 1e-9 of `exact` (200):
 /// relative above 1 micro-ut per day, absolute below.
 #[track_caller]
 fn assert_close(effective: u128, exact: U512) {
+	assert_near(effective, exact, exact);
+}
+
+/// The same, relative to `scale`.
+#[track_caller]
+fn assert_near(effective: u128, exact: U512, scale: U512) {
 	let effective = U512::from(effective) << (BITS - 64);
 	let error = if effective > exact { effective - exact } else { exact - effective };
-	let scale = exact.max(one());
+	let scale = scale.max(one());
 	assert!(error * U512::from(1_000_000_000u64) <= scale, "{effective} is not {exact}");
 }
 
@@ -84,43 +115,56 @@ fn assert_close(effective: u128, exact: U512) {
 fn the_reference_is_right() {
 	let float = |x: U512| (x >> (BITS - 120)).as_u128() as f64 / 2f64.powi(120);
 	assert!((float(ln2()) - std::f64::consts::LN_2).abs() < 1e-15);
-	for elapsed in [0, 1, 1_000, 86_400_000, HALF_LIFE_MS - 1, HALF_LIFE_MS, YEAR_MS] {
-		let expected = (-(elapsed as f64) / HALF_LIFE_MS as f64).exp2();
-		assert!((float(exact_factor(elapsed)) / expected - 1.0).abs() < 1e-13, "{elapsed}");
+	for half_life in [1_000, 60_000, WEEK_MS, 10 * YEAR_MS] {
+		for elapsed in [0, 1, 500, half_life / 7, half_life - 1, half_life, 5 * half_life / 2] {
+			let expected = (-(elapsed as f64) / half_life as f64).exp2();
+			let error = float(exact_factor(elapsed, half_life)) / expected - 1.0;
+			assert!(error.abs() < 1e-13, "{elapsed} of {half_life}");
+		}
 	}
 }
 
 #[test]
-fn a_week_halves() {
+fn a_half_life_halves() {
 	let x = 12_345u128 << 64;
-	assert_eq!(decayed(x, 0), x);
-	assert_eq!(decayed(x, HALF_LIFE_MS), x / 2);
-	assert_eq!(decayed(x, 3 * HALF_LIFE_MS), x / 8);
-	assert_eq!(decayed(u128::MAX, 127 * HALF_LIFE_MS), 1);
-	assert_eq!(decayed(u128::MAX, 128 * HALF_LIFE_MS), 0);
-	assert_eq!(decayed(u128::MAX, u64::MAX), 0);
+	for half_life in [1_000, 90_001, WEEK_MS, *HALF_LIVES_MS.end()] {
+		let left = |x, halvings| decayed(x, halvings * half_life, half_life);
+		assert_eq!(left(x, 0), x);
+		assert_eq!(left(x, 1), x / 2);
+		assert_eq!(left(x, 3), x / 8);
+		assert_eq!(left(u128::MAX, 127), 1);
+		assert_eq!(left(u128::MAX, 128), 0);
+	}
+	assert_eq!(decayed(u128::MAX, u64::MAX, WEEK_MS), 0);
+	// 0 would be a division by zero; it reads as 1.
+	assert_eq!(decayed(x, 1, 0), x / 2);
 }
 
 #[test]
 fn a_year_of_credits_in_every_block_is_exact_and_converges() {
-	// Work of 7 micro-ut every 6 s, 100,800 a day, for a year.
+	// Work of 7 micro-ut every 6 s, 100,800 a day, for a year: it converges to that rate
+	// whatever the half-life is, if the year holds enough of them.
 	let (work, step) = (7u64, 6_000u64);
 	let blocks = YEAR_MS / step;
-	let mut track = Track::default();
-	for block in 1..=blocks {
-		track.credit(work, block * step);
+	for half_life in [600_000, 86_400_000, WEEK_MS] {
+		let mut track = Track::default();
+		for block in 1..=blocks {
+			track.credit(work, &clock(block * step, half_life));
+		}
+		// The same as a geometric series: c (1 - q^n) / (1 - q).
+		let credit = U512::from(work) * exact_unit(half_life);
+		let ratio = exact_factor(step, half_life);
+		let sum = ((one() - exact_factor(blocks * step, half_life)) << BITS) / (one() - ratio);
+		let exact = times(credit, sum);
+		assert_close(track.effective, exact);
+		assert_eq!(track.total, u128::from(work) * u128::from(blocks));
+		// Credits come in lumps, which a credit's own decay of 6 s does not fill: half of
+		// ln 2 x 6 s / half-life, 3.4e-6 for a week.
+		let rate = 100_800f64;
+		let effective = track.effective as f64 / 2f64.powi(64);
+		let lump = std::f64::consts::LN_2 * step as f64 / half_life as f64 / 2.0;
+		assert!((effective / rate - 1.0 - lump).abs() < lump / 100.0 + 1e-9, "{effective}");
 	}
-	// The same as a geometric series: c (1 - q^n) / (1 - q).
-	let credit = U512::from(work) * ln2() / U512::from(7);
-	let ratio = exact_factor(step);
-	let sum = ((one() - exact_factor(blocks * step)) << BITS) / (one() - ratio);
-	let exact = times(credit, sum);
-	assert_close(track.effective, exact);
-	assert_eq!(track.total, u128::from(work) * u128::from(blocks));
-	// Credits come in lumps, which a credit's own decay of 6 s does not fill: 3.4e-6.
-	let rate = 100_800f64;
-	let effective = track.effective as f64 / 2f64.powi(64);
-	assert!((effective / rate - 1.0).abs() < 5e-6, "{effective}");
 }
 
 #[test]
@@ -128,20 +172,57 @@ fn a_year_of_reads_in_every_block_is_exact() {
 	// Writing back what was read, 5 million times: the worst use of the ledger.
 	for start in [1u64 << 63, 1_000_000_000, 3, 0] {
 		let mut track = Track::default();
-		track.credit(start, 0);
+		track.credit(start, &week(0));
 		let before = U512::from(track.effective) << (BITS - 64);
 		for block in 1..=YEAR_MS / 6_000 {
-			track.credit(0, block * 6_000);
+			track.credit(0, &week(block * 6_000));
 		}
-		assert_close(track.effective, times(before, exact_factor(track.updated)));
+		assert_close(track.effective, times(before, exact_factor(track.updated, WEEK_MS)));
 	}
+}
+
+/// Declared power is a credit at the chain's first timestamp, whenever it is looked at.
+#[test]
+fn declared_power_decays_from_the_beginning() {
+	let begun = 1_795_000_000_000;
+	let at = |now| Clock { now, begun, half_life: WEEK_MS };
+	let declared = Track::declared(1_000);
+	let like = Track { updated: begun, ..declared };
+	// In genesis, when no time is known, and at the first timestamp: all of it.
+	assert_eq!(declared.effective_at(&Clock { now: 0, begun: 0, half_life: WEEK_MS }), 1_000 << 64);
+	assert_eq!(declared.effective_at(&at(begun)), 1_000 << 64);
+	assert_eq!(declared.effective_at(&at(begun + WEEK_MS)), 500 << 64);
+	let (mut a, mut b) = (declared, like);
+	for day in 1..60 {
+		let now = begun + day * 86_400_000;
+		assert_eq!(a.effective_at(&at(now)), b.effective_at(&at(now)));
+		a.credit(day, &at(now));
+		b.credit(day, &at(now));
+		assert_eq!(a, b);
+	}
+	// A credit in the first block, before the beginning is on record, changes nothing.
+	let mut early = declared;
+	early.credit(0, &Clock { now: begun, begun, half_life: WEEK_MS });
+	assert_eq!(early, like);
+}
+
+#[test]
+fn a_debit_takes_what_a_credit_adds() {
+	let mut track = Track::declared(1_000);
+	let before = track;
+	track.credit(777, &week(0));
+	track.debit(777, &week(0));
+	assert_eq!((track.effective, track.total), (before.effective, 777));
+	// At most what there is.
+	track.debit(u64::MAX, &week(5));
+	assert_eq!((track.effective, track.total, track.updated), (0, 777, 5));
 }
 
 #[test]
 fn ecp_blends_exactly() {
 	let ecp = |d: u128, t: u128| {
 		let track = |effective| Track { total: 0, effective, updated: 0 };
-		Ledger { drilling: track(d), training: track(t) }.ecp_at(0)
+		Ledger { drilling: track(d), training: track(t) }.ecp_at(&week(0))
 	};
 	assert_eq!(ecp(10 << 64, 10 << 64), 10);
 	assert_eq!(ecp(10 << 64, 0), 4);
@@ -155,18 +236,20 @@ fn ecp_blends_exactly() {
 #[test]
 fn time_does_not_run_backwards() {
 	let mut track = Track::default();
-	track.credit(1_000, 5_000_000);
+	track.credit(1_000, &week(5_000_000));
 	let then = track.effective;
-	assert_eq!(track.effective_at(0), then);
-	track.credit(1_000, 0);
+	assert_eq!(track.effective_at(&week(0)), then);
+	track.credit(1_000, &week(0));
 	assert_eq!(track.effective, 2 * then);
+	track.debit(1_000, &week(0));
+	assert_eq!(track.effective, then);
 	assert_eq!(track.updated, 5_000_000);
 }
 
 #[test]
 fn credits_saturate() {
 	let mut track = Track { total: u128::MAX - 1, effective: u128::MAX - 1, updated: 9 };
-	track.credit(u64::MAX, 9);
+	track.credit(u64::MAX, &week(9));
 	assert_eq!(track, Track { total: u128::MAX, effective: u128::MAX, updated: 9 });
 	assert_eq!(whole(track.effective), u64::MAX);
 }
@@ -187,47 +270,80 @@ fn a_ledger_keeps_its_layout() {
 	assert_eq!(ledger.encode(), [bytes(1), bytes(3)].concat());
 }
 
+/// Any half-life that a genesis may name, the usual ones more often.
+fn half_lives() -> impl Strategy<Value = u64> {
+	prop_oneof![Just(WEEK_MS), Just(120_000), HALF_LIVES_MS]
+}
+
 proptest! {
 	#[test]
 	fn any_history_of_a_year_is_exact(
 		history in proptest::collection::vec(
-			(prop_oneof![any::<u64>(), 0..10_000u64, Just(0)], prop_oneof![0..YEAR_MS, 0..100_000u64]),
+			(any::<bool>(), prop_oneof![any::<u64>(), 0..10_000u64, Just(0)],
+				prop_oneof![0..YEAR_MS, 0..100_000u64]),
 			1..80),
 		last in 0..YEAR_MS,
+		half_life in half_lives(),
 	) {
 		// The gaps are scaled to a year in all.
-		let all: u64 = history.iter().map(|(_, gap)| gap).sum::<u64>().max(YEAR_MS);
+		let all: u64 = history.iter().map(|(_, _, gap)| gap).sum::<u64>().max(YEAR_MS);
 		let scaled = |gap: u64| (u128::from(gap) * u128::from(YEAR_MS) / u128::from(all)) as u64;
-		let (mut track, mut exact, mut now) = (Track::default(), Exact::default(), 1_000u64);
-		let mut total = 0u128;
-		for (work, gap) in history {
+		let (mut track, mut exact) = (Track::default(), Exact::new(half_life));
+		// What a debit leaves may be a small difference of large numbers: the error is
+		// relative to what was added and taken away.
+		let mut all_added = Exact::new(half_life);
+		let (mut now, mut total) = (1_000u64, 0u128);
+		for (credits, work, gap) in history {
 			now += scaled(gap);
-			// Beyond 2^64 micro-ut a day the ledger saturates; stay below.
-			let work = work >> 8;
-			track.credit(work, now);
-			exact.credit(work, now);
-			total += u128::from(work);
-			assert_close(track.effective, exact.effective);
+			// Beyond 2^64 micro-ut a day the ledger saturates; stay below. A unit adds up to
+			// 59,886 a day where the half-life is a second.
+			let work = work >> 24;
+			if credits {
+				track.credit(work, &clock(now, half_life));
+				exact.credit(work, now);
+				total += u128::from(work);
+			} else {
+				track.debit(work, &clock(now, half_life));
+				exact.debit(work, now);
+			}
+			all_added.credit(work, now);
+			assert_near(track.effective, exact.effective, all_added.effective);
 		}
 		prop_assert_eq!(track.total, total);
-		assert_close(track.effective_at(now + last), exact.at(now + last));
+		now += last;
+		assert_near(track.effective_at(&clock(now, half_life)), exact.at(now), all_added.at(now));
 	}
 
 	#[test]
 	fn reads_do_not_matter(
 		start in any::<u64>(),
 		gaps in proptest::collection::vec(0..YEAR_MS / 50, 1..50),
+		half_life in half_lives(),
 	) {
 		let mut track = Track::default();
-		track.credit(start >> 8, 0);
+		track.credit(start >> 24, &clock(0, half_life));
 		let untouched = track;
 		let mut now = 0;
 		for gap in gaps {
 			now += gap;
-			track.credit(0, now);
+			track.credit(0, &clock(now, half_life));
 		}
-		let exact = U512::from(untouched.effective_at(now)) << (BITS - 64);
+		let exact = U512::from(untouched.effective_at(&clock(now, half_life))) << (BITS - 64);
 		assert_close(track.effective, exact);
+	}
+
+	#[test]
+	fn any_two_timestamps_are_exact(
+		power in any::<u64>(),
+		then in any::<u64>(),
+		now in any::<u64>(),
+		begun in any::<u64>(),
+		half_life in half_lives(),
+	) {
+		let track = Track { total: 0, effective: u128::from(power) << 64, updated: then };
+		let elapsed = now.saturating_sub(then.max(begun));
+		let exact = times(U512::from(power) << BITS, exact_factor(elapsed, half_life));
+		assert_close(track.effective_at(&Clock { now, begun, half_life }), exact);
 	}
 
 	#[test]
@@ -235,16 +351,22 @@ proptest! {
 		effective in any::<u128>(),
 		updated in any::<u64>(),
 		now in any::<u64>(),
+		begun in any::<u64>(),
+		half_life in any::<u64>(),
 		work in any::<u64>(),
 		total in any::<u128>(),
 	) {
+		let clock = Clock { now, begun, half_life };
 		let mut track = Track { total, effective, updated };
-		prop_assert!(track.effective_at(now) <= effective);
-		track.credit(work, now);
+		prop_assert!(track.effective_at(&clock) <= effective);
+		track.credit(work, &clock);
 		prop_assert!(track.updated >= updated && track.updated >= now);
 		let ledger = Ledger { drilling: track, training: Track { total, effective, updated } };
 		let larger = track.effective.max(effective);
-		prop_assert!(ledger.ecp_at(now) <= whole(larger));
+		prop_assert!(ledger.ecp_at(&clock) <= whole(larger));
+		let before = track.effective;
+		track.debit(work, &clock);
+		prop_assert!(track.effective <= before);
 	}
 
 	#[test]
@@ -252,8 +374,10 @@ proptest! {
 		effective in any::<u128>(),
 		a in 0..3 * YEAR_MS,
 		b in 0..3 * YEAR_MS,
+		half_life in half_lives(),
 	) {
-		let (soon, late) = (decayed(effective, a.min(b)), decayed(effective, a.max(b)));
+		let (soon, late) =
+			(decayed(effective, a.min(b), half_life), decayed(effective, a.max(b), half_life));
 		// Up to the rounding of the factor, 64 half-units of 2^-64.
 		let slack = (effective >> 58) + 2;
 		prop_assert!(late <= soon.saturating_add(slack));

@@ -57,7 +57,8 @@ fn power_decays_with_the_chains_time() {
 		register(5);
 		Hashrate::credit_training(&5, 1_000_000);
 		let ecp = Hashrate::ecp(&5);
-		pallet_timestamp::Now::<Test>::mutate(|now| *now += crate::power::HALF_LIFE_MS);
+		run_block(1);
+		pallet_timestamp::Now::<Test>::mutate(|now| *now += crate::power::WEEK_MS - SLOT);
 		assert_eq!(Hashrate::ecp(&5), ecp / 2);
 	});
 }
@@ -78,6 +79,7 @@ fn views_tell_all() {
 				candidate: true,
 				training_total: 0,
 				training_effective: 77,
+				drilling_total: 0,
 				drilling_effective: 77,
 				ecp: 77,
 				weight: Some(10),

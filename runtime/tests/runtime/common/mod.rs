@@ -33,11 +33,15 @@ pub fn genesis_json(preset: &str) -> serde_json::Value {
 
 /// The state that a preset makes.
 pub fn genesis(preset: &str) -> TestExternalities {
+	build(&genesis_json(preset))
+}
+
+/// The state that a genesis configuration makes.
+pub fn build(json: &serde_json::Value) -> TestExternalities {
 	let mut ext = TestExternalities::new_empty();
-	let json = genesis_json(preset);
 	ext.execute_with(|| {
 		frame_support::genesis_builder_helper::build_state::<RuntimeGenesisConfig>(
-			serde_json::to_vec(&json).unwrap(),
+			serde_json::to_vec(json).unwrap(),
 		)
 		.expect("the preset builds");
 	});
