@@ -24,10 +24,9 @@ try {
 	console.error(`error: ${error.message}. See scripts/network --help`);
 	process.exit(2);
 }
-if (options.help) {
-	console.log(HELP);
-	process.exit(0);
-}
+if (options.help) console.log(HELP);
+// scripts/network asks first whether the arguments are right.
+if (options.help || process.env.TRAINYARD_READ_ARGUMENTS) process.exit(0);
 
 const temporary = options.dir === undefined;
 options.folder = temporary ? mkdtempSync(join(tmpdir(), 'trainyard-network-')) : resolve(options.dir);

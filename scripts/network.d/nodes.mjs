@@ -15,6 +15,8 @@ import { Watch, answers } from './watch.mjs';
 /** Ports inside a namespace, where they are always free. */
 const PEER_PORT = 30333;
 const RPC_PORT = 9944;
+/** Nodes keep all states, so that what they say can be checked afterwards. */
+const ARCHIVE = ['--state-pruning', 'archive', '--blocks-pruning', 'archive'];
 /** How long a node may take until it answers. */
 const START_SECONDS = 90;
 /** Power of one part, in micro-ut a day: 1,000 ut. */
@@ -83,7 +85,7 @@ export class LocalNetwork {
 	 * Prepares a node; `keys` (of an authority) make it one. `args` are further arguments of its
 	 * command line, kept for every start.
 	 */
-	async define(name, { keys = null, args = [] } = {}) {
+	async define(name, { keys = null, args = ARCHIVE } = {}) {
 		const node = { name, keys, args, process: null, base: join(this.folder, 'nodes', name.toLowerCase()) };
 		Object.assign(node, await networkIdentity(name));
 		if (this.namespaces) {
@@ -115,7 +117,6 @@ export class LocalNetwork {
 			...(this.namespaces ? ['--unsafe-rpc-external'] : []),
 			...['--rpc-cors', 'all', '--rpc-methods', 'unsafe'],
 			...['--no-prometheus', '--no-telemetry', '--no-mdns', '--allow-private-ip'],
-			...['--state-pruning', 'archive', '--blocks-pruning', 'archive'],
 			...(node.keys ? ['--validator'] : []),
 			// Reserved: whoever lost another tries again at once.
 			...others.flatMap((other) => ['--reserved-nodes', `${other.address}/p2p/${other.peer}`]),

@@ -26,7 +26,7 @@ export function patched(spec, { authorities, slot, c, epoch, halfLife }) {
 	patch.hashrate = {
 		...patch.hashrate,
 		trainers: authorities.map(({ address }) => [address, BOND, true]),
-		...('power' in patch.hashrate ? { power: authorities.map(({ address, power }) => [address, power, power]) } : {}), // DEV
+		power: authorities.map(({ address, power }) => [address, power, power]),
 		slotDuration: slot,
 		epochLength: epoch,
 		...(halfLife === undefined ? {} : { halfLife }),
