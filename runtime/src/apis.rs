@@ -6,11 +6,13 @@ use crate::{
 	VERSION,
 };
 use alloc::vec::Vec;
+use codec::Encode;
 use frame_support::{
 	genesis_builder_helper::{build_state, get_preset},
 	traits::Get,
 	weights::Weight,
 };
+use pallet_hashrate::offences;
 use pallet_transaction_payment_rpc_runtime_api::{FeeDetails, RuntimeDispatchInfo};
 use sp_api::impl_runtime_apis;
 use sp_core::{crypto::KeyTypeId, OpaqueMetadata};
@@ -131,19 +133,20 @@ impl_runtime_apis! {
 			Babe::next_epoch()
 		}
 
-		// Equivocations are not punished yet, so there is nothing to prove.
 		fn generate_key_ownership_proof(
-			_slot: sp_consensus_babe::Slot,
-			_authority_id: sp_consensus_babe::AuthorityId,
+			slot: sp_consensus_babe::Slot,
+			authority_id: sp_consensus_babe::AuthorityId,
 		) -> Option<sp_consensus_babe::OpaqueKeyOwnershipProof> {
-			None
+			offences::prove_babe_key::<Runtime>(slot, authority_id.as_ref())
+				.map(|proof| sp_consensus_babe::OpaqueKeyOwnershipProof::new(proof.encode()))
 		}
 
+		// Whose key it was is on record: the report makes the proof itself.
 		fn submit_report_equivocation_unsigned_extrinsic(
-			_equivocation_proof: sp_consensus_babe::EquivocationProof<<Block as BlockT>::Header>,
+			equivocation_proof: sp_consensus_babe::EquivocationProof<<Block as BlockT>::Header>,
 			_key_owner_proof: sp_consensus_babe::OpaqueKeyOwnershipProof,
 		) -> Option<()> {
-			None
+			offences::submit_babe_report::<Runtime>(equivocation_proof)
 		}
 	}
 
@@ -156,21 +159,23 @@ impl_runtime_apis! {
 			pallet_grandpa::CurrentSetId::<Runtime>::get()
 		}
 
+		// As BABE's.
 		fn submit_report_equivocation_unsigned_extrinsic(
-			_equivocation_proof: sp_consensus_grandpa::EquivocationProof<
+			equivocation_proof: sp_consensus_grandpa::EquivocationProof<
 				<Block as BlockT>::Hash,
 				NumberFor<Block>,
 			>,
 			_key_owner_proof: sp_consensus_grandpa::OpaqueKeyOwnershipProof,
 		) -> Option<()> {
-			None
+			offences::submit_grandpa_report::<Runtime>(equivocation_proof)
 		}
 
 		fn generate_key_ownership_proof(
-			_set_id: sp_consensus_grandpa::SetId,
-			_authority_id: sp_consensus_grandpa::AuthorityId,
+			set_id: sp_consensus_grandpa::SetId,
+			authority_id: sp_consensus_grandpa::AuthorityId,
 		) -> Option<sp_consensus_grandpa::OpaqueKeyOwnershipProof> {
-			None
+			offences::prove_grandpa_key::<Runtime>(set_id, authority_id.as_ref())
+				.map(|proof| sp_consensus_grandpa::OpaqueKeyOwnershipProof::new(proof.encode()))
 		}
 	}
 

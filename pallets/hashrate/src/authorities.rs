@@ -22,7 +22,11 @@ use frame_system::RawOrigin;
 use sp_consensus_babe::AuthorityId as BabeId;
 use sp_consensus_grandpa::{AuthorityId as GrandpaId, AuthorityList};
 use sp_core::H256;
-use sp_runtime::{traits::Zero, BoundToRuntimeAppPublic, ConsensusEngineId, DispatchResult};
+use sp_runtime::{
+	traits::{OpaqueKeys, Zero},
+	BoundToRuntimeAppPublic, ConsensusEngineId, DispatchResult,
+};
+use sp_staking::SessionIndex;
 
 /// A runtime with this pallet, Babe, Grandpa and Session, whose validators are accounts.
 pub trait WeightedConfig:
@@ -260,6 +264,22 @@ where
 		pallet_session::Validators::<T>::get()
 	}
 
+	fn current_index() -> SessionIndex {
+		Self::current_index()
+	}
+
+	fn queued_keys() -> Vec<(T::AccountId, [u8; 32], [u8; 32])> {
+		let raw = |keys: &T::Keys, kind| <[u8; 32]>::try_from(keys.get_raw(kind)).ok();
+		pallet_session::QueuedKeys::<T>::get()
+			.into_iter()
+			.filter_map(|(who, keys)| {
+				let babe = raw(&keys, sp_consensus_babe::KEY_TYPE)?;
+				let grandpa = raw(&keys, sp_consensus_grandpa::KEY_TYPE)?;
+				Some((who, babe, grandpa))
+			})
+			.collect()
+	}
+
 	fn purge_keys(who: &T::AccountId) -> DispatchResult {
 		Self::purge_keys(RawOrigin::Signed(who.clone()).into())
 	}
@@ -267,7 +287,6 @@ where
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_keys(who: &T::AccountId) {
 		use codec::{Decode, Encode};
-		use sp_runtime::traits::OpaqueKeys;
 		// Any 32 bytes pass as a public key; every account gets its own.
 		let seed = who.using_encoded(sp_io::hashing::blake2_256).repeat(4);
 		let keys = T::Keys::decode(&mut &seed[..]).expect("keys are at most 128 bytes");

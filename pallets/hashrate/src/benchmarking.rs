@@ -201,5 +201,41 @@ mod benchmarks {
 		assert_eq!(chosen.unwrap().len() as u32, c.min(T::MaxAuthorities::get()));
 	}
 
+	/// The last of `n` authorities equivocates, and so makes it dearer for the others.
+	#[benchmark]
+	fn punish(n: Linear<1, { T::MaxAuthorities::get() }>) {
+		let (session, empty) = (T::Session::current_index(), [0; 32]);
+		let all = candidates::<T>(n);
+		let member = |who: &T::AccountId| crate::records::Member {
+			who: who.clone(),
+			weight: 1_000,
+			babe: empty,
+			grandpa: empty,
+		};
+		let members = all.iter().map(member).collect();
+		Records::<T>::insert(session, BoundedVec::<_, T::MaxAuthorities>::truncate_from(members));
+		let offender = |who: &T::AccountId| crate::records::Offender { who: who.clone(), session };
+		let (last, others) = all.split_last().unwrap();
+		let mut earlier = others.to_vec();
+		earlier.sort();
+		Offenders::<T>::insert(
+			session,
+			crate::offences::Guilty {
+				part: T::MinSlash::get(),
+				who: BoundedVec::truncate_from(earlier),
+			},
+		);
+		let reporter = funded::<T>("reporter", 0);
+
+		#[block]
+		{
+			Pallet::<T>::punish(&offender(last), Some(&reporter)).unwrap();
+		}
+
+		assert!(Pallet::<T>::is_known(&offender(last)));
+		assert!(Trainers::<T>::get(last).unwrap().bond < T::MinBond::get());
+		assert!(!Pallet::<T>::is_candidate(last));
+	}
+
 	impl_benchmark_test_suite!(Pallet, crate::mock::new_test_ext(), crate::mock::Test);
 }

@@ -9,10 +9,12 @@
 //!   power are chosen, and their power at that moment becomes their announced weight.
 //! - [`authorities`]: the wrappers, listed in `impl_opaque_keys!`, that give these weights
 //!   to BABE and GRANDPA, and the author of a block across a change of session.
+//! - [`records`], [`offences`]: who was an authority when, by which keys; equivocations
+//!   and what they cost.
 //! - [`liveness`]: an authority that makes no block is suspended.
 //! - [`beacon`]: randomness from the VRF outputs of the authors of recent blocks.
-//! - [`rewards`]: the block reward.
-//! - [`slashing`]: what is taken from bonds and power.
+//! - [`rewards`]: the block reward and its schedule.
+//! - [`slashing`]: how a bond is taken from.
 //! - [`timing`]: slot and epoch length and the half-life of power, fixed in genesis.
 //!
 //! # Genesis
@@ -45,7 +47,9 @@ mod benchmarking;
 pub mod liveness;
 #[cfg(test)]
 mod mock;
+pub mod offences;
 pub mod power;
+pub mod records;
 pub mod rewards;
 pub mod session;
 pub mod slashing;
@@ -72,6 +76,11 @@ pub trait SessionAccess<AccountId> {
 	fn has_keys(who: &AccountId) -> bool;
 	/// The authorities of the running session, in order.
 	fn authorities() -> alloc::vec::Vec<AccountId>;
+	/// The running session's index.
+	fn current_index() -> sp_staking::SessionIndex;
+	/// Accounts, BABE keys and GRANDPA keys that are queued; as a session starts, those
+	/// that it will use.
+	fn queued_keys() -> alloc::vec::Vec<(AccountId, [u8; 32], [u8; 32])>;
 	/// Removes the session keys of `who`.
 	fn purge_keys(who: &AccountId) -> sp_runtime::DispatchResult;
 	/// Benchmarks: gives `who` session keys of its own.
@@ -84,7 +93,11 @@ pub trait SessionAccess<AccountId> {
 #[allow(clippy::expect_used)]
 pub mod pallet {
 	use super::*;
-	use crate::power::{Ledger, Track, HALF_LIVES_MS, WEEK_MS};
+	use crate::{
+		offences::Guilty,
+		power::{Ledger, Track, HALF_LIVES_MS, WEEK_MS},
+		records::Member,
+	};
 	use alloc::vec::Vec;
 	use frame_support::{
 		pallet_prelude::*,
@@ -94,7 +107,8 @@ pub mod pallet {
 		},
 	};
 	use frame_system::pallet_prelude::*;
-	use sp_runtime::Permill;
+	use sp_runtime::{Perbill, Permill};
+	use sp_staking::SessionIndex;
 	use trainyard_primitives::{
 		job::{Balance, BlockNumber},
 		views::Hardware,
@@ -158,9 +172,17 @@ pub mod pallet {
 		#[pallet::constant]
 		type SeedBlocks: Get<u32>;
 
-		/// What every block mints, for ever the same: the author's part and the jackpot's.
+		/// What the first block mints: the author's part and the jackpot's.
 		#[pallet::constant]
 		type BlockReward: Get<Balance>;
+
+		/// Blocks in which the block reward halves.
+		#[pallet::constant]
+		type RewardHalfLife: Get<BlockNumber>;
+
+		/// What a block mints at least.
+		#[pallet::constant]
+		type RewardTail: Get<Balance>;
 
 		/// The jackpot's part of the block reward.
 		#[pallet::constant]
@@ -169,6 +191,14 @@ pub mod pallet {
 		/// The account that gathers what checking is paid from later. It exists from
 		/// genesis with at least the existential deposit.
 		type Jackpot: Get<Self::AccountId>;
+
+		/// The part of bond and power that an equivocation costs at least.
+		#[pallet::constant]
+		type MinSlash: Get<Perbill>;
+
+		/// The reporter's part of what an equivocation costs of the bond.
+		#[pallet::constant]
+		type ReporterShare: Get<Permill>;
 
 		/// Weights of calls and hooks.
 		type WeightInfo: WeightInfo;
@@ -214,6 +244,33 @@ pub mod pallet {
 	/// counted at ends of sessions.
 	#[pallet::storage]
 	pub type Absence<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, u64, ValueQuery>;
+
+	/// Authorities of the running session and of those before it whose equivocations can
+	/// still be reported.
+	#[pallet::storage]
+	pub type Records<T: Config> = StorageMap<
+		_,
+		Twox64Concat,
+		SessionIndex,
+		BoundedVec<Member<T::AccountId>, T::MaxAuthorities>,
+	>;
+
+	/// The first block of each session on record.
+	#[pallet::storage]
+	pub type Starts<T> = StorageMap<_, Twox64Concat, SessionIndex, BlockNumber>;
+
+	/// The oldest session on record.
+	#[pallet::storage]
+	pub type OldestRecord<T> = StorageValue<_, SessionIndex>;
+
+	/// Who equivocated in a session on record.
+	#[pallet::storage]
+	pub type Offenders<T: Config> =
+		StorageMap<_, Twox64Concat, SessionIndex, Guilty<T>, ValueQuery>;
+
+	/// The session from which one who equivocated may stand again.
+	#[pallet::storage]
+	pub type Suspended<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, SessionIndex>;
 
 	/// The ring of outputs: entry `n mod 256` holds the latest such block `n` and its
 	/// output.
@@ -353,7 +410,8 @@ pub mod pallet {
 			/// Who took the place.
 			by: T::AccountId,
 		},
-		/// An authority made no block where many were expected, and stands no more.
+		/// An authority made no block where many were expected, or equivocated, and stands no
+		/// more.
 		AuthoritySuspended {
 			/// Who.
 			trainer: T::AccountId,
@@ -406,6 +464,29 @@ pub mod pallet {
 			/// What was taken of the bond.
 			amount: Balance,
 		},
+		/// An authority equivocated.
+		Equivocated {
+			/// Who.
+			trainer: T::AccountId,
+			/// When.
+			session: SessionIndex,
+			/// Share of the session's weight that has equivocated in it so far.
+			share: Perbill,
+		},
+		/// A trainer lost a part of its bond and of its power for an equivocation, its own or
+		/// one in its company.
+		Slashed {
+			/// Who.
+			trainer: T::AccountId,
+			/// The session of the equivocation.
+			session: SessionIndex,
+			/// The part of what it had.
+			part: Perbill,
+			/// What was taken of the bond.
+			amount: Balance,
+			/// The reporter's part of that; the jackpot got the rest.
+			reward: Balance,
+		},
 		/// The block's reward was minted.
 		BlockRewarded {
 			/// Who made the block.
@@ -437,6 +518,8 @@ pub mod pallet {
 		CandidatesFull,
 		/// Session keys of candidates and of authorities present or announced stay.
 		KeysInUse,
+		/// The trainer equivocated and may not stand for block authorship yet.
+		Suspended,
 	}
 
 	#[pallet::hooks]
@@ -453,6 +536,11 @@ pub mod pallet {
 			assert!(
 				(1..=255).contains(&T::SeedBlocks::get()),
 				"SeedBlocks: 1 to 255, the ring holds 256 outputs"
+			);
+			assert!(T::RewardHalfLife::get() > 0, "RewardHalfLife: at least one block");
+			assert!(
+				T::RewardTail::get() <= T::BlockReward::get(),
+				"RewardTail: at most BlockReward"
 			);
 			assert!(T::MaxAuthorities::get() > 0, "MaxAuthorities: at least one");
 			assert!(

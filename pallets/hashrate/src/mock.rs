@@ -4,7 +4,9 @@
 use crate as pallet_hashrate;
 use crate::{
 	authorities::{AuthorVrf, BlockAuthor, KeepCandidateKeys, WeightedBabe, WeightedGrandpa},
+	offences::{BabeReports, GrandpaReports, ReportWeight},
 	power::{Ledger, Track},
+	records::KeyOwnerProof,
 	Power,
 };
 use codec::Encode;
@@ -24,7 +26,7 @@ use sp_core::{
 use sp_runtime::{
 	impl_opaque_keys,
 	traits::{ConvertInto, OpaqueKeys},
-	BuildStorage, Digest, DigestItem, Permill,
+	BuildStorage, Digest, DigestItem, Perbill, Permill,
 };
 use trainyard_primitives::job::Balance;
 
@@ -108,6 +110,10 @@ impl pallet_balances::Config for Test {
 
 parameter_types! {
 	pub static BlockReward: Balance = 1_000;
+	pub static RewardHalfLife: u32 = u32::MAX;
+	pub static RewardTail: Balance = 0;
+	pub const MinSlash: Perbill = Perbill::from_percent(10);
+	pub const ReporterShare: Permill = Permill::from_percent(20);
 	pub const JackpotShare: Permill = Permill::from_percent(10);
 	pub const Jackpot: u64 = JACKPOT;
 }
@@ -124,6 +130,10 @@ impl crate::Config for Test {
 	type MaxAuthorities = ConstU32<4>;
 	type SeedBlocks = ConstU32<2>;
 	type BlockReward = BlockReward;
+	type RewardHalfLife = RewardHalfLife;
+	type RewardTail = RewardTail;
+	type MinSlash = MinSlash;
+	type ReporterShare = ReporterShare;
 	type JackpotShare = JackpotShare;
 	type Jackpot = Jackpot;
 	type WeightInfo = ();
@@ -134,21 +144,38 @@ impl pallet_babe::Config for Test {
 	type ExpectedBlockTime = crate::SlotDuration<Test>;
 	type EpochChangeTrigger = pallet_babe::ExternalTrigger;
 	type DisabledValidators = Session;
-	type WeightInfo = ();
+	type WeightInfo = ReportWeight<Test>;
 	type MaxAuthorities = ConstU32<4>;
 	type MaxNominators = ConstU32<0>;
-	type KeyOwnerProof = sp_core::Void;
-	type EquivocationReportSystem = ();
+	type KeyOwnerProof = KeyOwnerProof;
+	type EquivocationReportSystem = BabeReports<Test>;
+}
+
+impl<C> frame_system::offchain::CreateTransactionBase<C> for Test
+where
+	RuntimeCall: From<C>,
+{
+	type Extrinsic = frame_system::mocking::MockUncheckedExtrinsic<Test>;
+	type RuntimeCall = RuntimeCall;
+}
+
+impl<C> frame_system::offchain::CreateBare<C> for Test
+where
+	RuntimeCall: From<C>,
+{
+	fn create_bare(call: RuntimeCall) -> Self::Extrinsic {
+		Self::Extrinsic::new_bare(call)
+	}
 }
 
 impl pallet_grandpa::Config for Test {
 	type RuntimeEvent = RuntimeEvent;
-	type WeightInfo = ();
+	type WeightInfo = ReportWeight<Test>;
 	type MaxAuthorities = ConstU32<4>;
 	type MaxNominators = ConstU32<0>;
 	type MaxSetIdSessionEntries = ConstU64<3>;
-	type KeyOwnerProof = sp_core::Void;
-	type EquivocationReportSystem = ();
+	type KeyOwnerProof = KeyOwnerProof;
+	type EquivocationReportSystem = GrandpaReports<Test>;
 }
 
 impl pallet_authorship::Config for Test {
@@ -171,16 +198,19 @@ impl pallet_session::Config for Test {
 	type KeyDeposit = ConstU128<0>;
 }
 
-fn babe_pair(who: u64) -> sr25519::Pair {
+/// The BABE key of `who`.
+pub fn babe_pair(who: u64) -> sr25519::Pair {
 	sr25519::Pair::from_seed(&[who as u8; 32])
+}
+
+/// The GRANDPA key of `who`.
+pub fn grandpa_pair(who: u64) -> ed25519::Pair {
+	ed25519::Pair::from_seed(&[who as u8; 32])
 }
 
 /// The session keys of `who`.
 pub fn keys(who: u64) -> SessionKeys {
-	SessionKeys {
-		babe: babe_pair(who).public().into(),
-		grandpa: ed25519::Pair::from_seed(&[who as u8; 32]).public().into(),
-	}
+	SessionKeys { babe: babe_pair(who).public().into(), grandpa: grandpa_pair(who).public().into() }
 }
 
 /// Gives `who` session keys.
@@ -339,6 +369,11 @@ pub fn run_block(author: u64) {
 /// The same in a secondary slot without VRF output.
 pub fn run_plain_block(author: u64) {
 	run(next_slot(), author, Claim::Plain)
+}
+
+/// A whole block by `author` in `slot`, which is later than that of any block.
+pub fn run_slot(slot: u64, author: u64) {
+	run(slot, author, Claim::Primary)
 }
 
 /// Blocks by `author` until height `number`.

@@ -21,6 +21,7 @@
 
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
+use sp_runtime::Perbill;
 use trainyard_primitives::MicroUt;
 
 /// A week in milliseconds: the half-life where the genesis names no other.
@@ -175,6 +176,12 @@ impl Track {
 		self.effective = self.effective_at(clock).saturating_add(clock.worth(work));
 		self.total = self.total.saturating_add(u128::from(work));
 		self.updated = self.updated.max(clock.now);
+	}
+
+	/// Takes away `part` of the effective power. Power decays in proportion, so it does not
+	/// matter when.
+	pub fn lose(&mut self, part: Perbill) {
+		self.effective = self.effective.saturating_sub(part.mul_floor(self.effective));
 	}
 
 	/// Takes away as much effective power as crediting `work` now would add, at most what

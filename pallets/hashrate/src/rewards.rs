@@ -1,16 +1,34 @@
-//! The block reward: every block mints [`Config::BlockReward`], for ever the same, of
-//! which [`Config::JackpotShare`] (rounded down) goes to the jackpot and the rest to the
-//! block's author. A block without a known author mints nothing.
+//! The block reward.
 //!
-//! A part that the receiving account cannot take (below the existential deposit of an
-//! account that does not exist) is not minted.
+//! Block `n` mints `max(R x 2^(-(n - 1) / H), tail)`, rounded to the nearest unit, with
+//! [`Config::BlockReward`] as `R`, [`Config::RewardHalfLife`] as `H` and
+//! [`Config::RewardTail`] as the tail: it falls a little with every block, by half in `H`
+//! blocks, so that there is no day on which the pay of authors drops, and it never ends, so
+//! that there is always a reason to make blocks. By height and not by time: what is minted
+//! follows from the number of blocks alone. Until the tail is reached, `R H / ln 2` times
+//! `1 - tail / R` is minted in all.
+//!
+//! [`Config::JackpotShare`] of it (rounded down) goes to the jackpot and the rest to the
+//! block's author. A block without a known author mints nothing, nor does a part that the
+//! receiving account cannot take (below the existential deposit of an account that does not
+//! exist).
 
-use crate::{Config, Event, Pallet, LOG_TARGET};
+use crate::{power::decayed, Config, Event, Pallet, LOG_TARGET};
 use frame_support::traits::{fungible::Mutate, Get};
 use frame_system::pallet_prelude::BlockNumberFor;
-use trainyard_primitives::job::Balance;
+use trainyard_primitives::job::{Balance, BlockNumber};
+
+/// What block `n` mints: `first` halved every `half_life` blocks, at least `tail`.
+pub fn scheduled(n: BlockNumber, first: Balance, half_life: BlockNumber, tail: Balance) -> Balance {
+	decayed(first, n.saturating_sub(1).into(), half_life.into()).max(tail)
+}
 
 impl<T: Config> Pallet<T> {
+	/// What block `n` mints.
+	pub fn block_reward(n: BlockNumber) -> Balance {
+		scheduled(n, T::BlockReward::get(), T::RewardHalfLife::get(), T::RewardTail::get())
+	}
+
 	/// Mints `amount` for `who`; what was minted.
 	fn mint(who: &T::AccountId, amount: Balance) -> Balance {
 		if amount == 0 {
@@ -24,7 +42,7 @@ impl<T: Config> Pallet<T> {
 
 	/// Pays for the present block.
 	fn reward(author: &T::AccountId) {
-		let whole = T::BlockReward::get();
+		let whole = Self::block_reward(Self::now());
 		let share = T::JackpotShare::get().mul_floor(whole);
 		let reward = Self::mint(author, whole.saturating_sub(share));
 		let jackpot = Self::mint(&T::Jackpot::get(), share);

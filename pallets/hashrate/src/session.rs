@@ -95,8 +95,9 @@ impl<T: Config> pallet_session::SessionManager<T::AccountId> for Pallet<T> {
 		Self::choose()
 	}
 
-	fn start_session(_: SessionIndex) {
+	fn start_session(session: SessionIndex) {
 		CurrentWeights::<T>::put(NextWeights::<T>::get());
+		Self::record_session(session);
 	}
 
 	fn end_session(_: SessionIndex) {

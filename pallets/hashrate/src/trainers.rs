@@ -3,7 +3,7 @@
 use crate::{
 	power::{whole, Track},
 	Absence, Candidates, Config, CurrentWeights, Error, Event, HoldReason, NextWeights, Pallet,
-	Power, SessionAccess, Trainers,
+	Power, SessionAccess, Suspended, Trainers,
 };
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{
@@ -57,7 +57,7 @@ impl<T: Config> Pallet<T> {
 		bond: Balance,
 		hardware: Hardware,
 	) -> DispatchResult {
-		ensure!(!Trainers::<T>::contains_key(who), Error::<T>::AlreadyRegistered);
+		ensure!(!Self::is_registered(who), Error::<T>::AlreadyRegistered);
 		ensure!(bond >= T::MinBond::get(), Error::<T>::BondTooSmall);
 		T::Currency::hold(&HoldReason::Bond.into(), who, bond)?;
 		Trainers::<T>::insert(who, Trainer { bond, hardware, free_at: None });
@@ -90,6 +90,10 @@ impl<T: Config> Pallet<T> {
 			return Ok(());
 		}
 		Self::in_good_standing(who)?;
+		if let Some(until) = Suspended::<T>::get(who) {
+			ensure!(T::Session::current_index() >= until, Error::<T>::Suspended);
+			Suspended::<T>::remove(who);
+		}
 		ensure!(T::Session::has_keys(who), Error::<T>::NoSessionKeys);
 		if Candidates::<T>::get().binary_search(who).is_ok() {
 			return Ok(());
@@ -122,6 +126,7 @@ impl<T: Config> Pallet<T> {
 		Trainers::<T>::remove(who);
 		Power::<T>::remove(who);
 		Absence::<T>::remove(who);
+		Suspended::<T>::remove(who);
 		Self::deposit_event(Event::Withdrawn { trainer: who.clone(), bond });
 		Ok(())
 	}
@@ -138,6 +143,16 @@ impl<T: Config> Pallet<T> {
 			|| CurrentWeights::<T>::get().iter().any(|(a, _)| a == who)
 			|| NextWeights::<T>::get().iter().any(|(a, _)| a == who)
 			|| T::Session::authorities().contains(who)
+	}
+
+	/// Whether `who` has registered and not withdrawn.
+	pub(crate) fn is_registered(who: &T::AccountId) -> bool {
+		Trainers::<T>::contains_key(who)
+	}
+
+	/// Bond of `who`; 0 for strangers.
+	pub(crate) fn bond_of(who: &T::AccountId) -> Balance {
+		Trainers::<T>::get(who).map_or(0, |trainer| trainer.bond)
 	}
 
 	/// Whether `who` stands for block authorship.
@@ -197,12 +212,12 @@ impl<T: Config> TrainerRegistry<T::AccountId> for Pallet<T> {
 	}
 
 	fn bond(who: &T::AccountId) -> Balance {
-		Trainers::<T>::get(who).map_or(0, |trainer| trainer.bond)
+		Self::bond_of(who)
 	}
 
 	/// A trainer that is leaving still gets what it finished; it loses it on withdrawal.
 	fn credit_training(who: &T::AccountId, work: MicroUt) {
-		if !Trainers::<T>::contains_key(who) {
+		if !Self::is_registered(who) {
 			return;
 		}
 		let effective = Power::<T>::mutate(who, |ledger| {
@@ -228,7 +243,7 @@ impl<T: Config> Drillers<T::AccountId> for Pallet<T> {
 	}
 
 	fn bond(who: &T::AccountId) -> Balance {
-		<Self as TrainerRegistry<T::AccountId>>::bond(who)
+		Self::bond_of(who)
 	}
 
 	/// A trainer that is leaving still gets what it finished; it loses it on withdrawal.
@@ -250,7 +265,7 @@ impl<T: Config> Drillers<T::AccountId> for Pallet<T> {
 		if Self::drill(who, |track| track.effective = 0).is_none() {
 			return 0;
 		}
-		let part = part.mul_floor(<Self as TrainerRegistry<T::AccountId>>::bond(who));
+		let part = part.mul_floor(Self::bond_of(who));
 		let amount = Self::take_bond(who, part, &T::Jackpot::get());
 		Self::deposit_event(Event::DrillerSlashed { trainer: who.clone(), amount });
 		amount
@@ -267,7 +282,7 @@ impl<T: Config> Pallet<T> {
 	/// Changes the drilling power of `who`; whole micro-ut per day afterwards, `None` for a
 	/// stranger.
 	fn drill(who: &T::AccountId, change: impl FnOnce(&mut Track)) -> Option<u64> {
-		Trainers::<T>::contains_key(who).then(|| {
+		Self::is_registered(who).then(|| {
 			Power::<T>::mutate(who, |ledger| {
 				change(&mut ledger.drilling);
 				whole(ledger.drilling.effective)

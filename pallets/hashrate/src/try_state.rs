@@ -3,8 +3,8 @@
 use crate::{
 	beacon::{place, RING},
 	session::MAX_TOTAL_WEIGHT,
-	Absence, Authored, Candidates, Config, CurrentWeights, HoldReason, NextWeights, Outputs,
-	Pallet, Power, Trainers,
+	Absence, Authored, Candidates, Config, CurrentWeights, HoldReason, NextWeights, Offenders,
+	Outputs, Pallet, Power, Records, Starts, Suspended, Trainers,
 };
 use frame_support::{
 	ensure,
@@ -17,8 +17,11 @@ impl<T: Config> Pallet<T> {
 	/// - every trainer's recorded bond is held;
 	/// - candidates are trainers that are not leaving and have the least bond, ascending
 	///   without repetition;
-	/// - power and absences belong to trainers;
+	/// - power, absences and suspensions belong to trainers;
 	/// - who authored is ascending;
+	/// - the sessions on record are those from the oldest to the running one, each with the
+	///   first block of it, ascending;
+	/// - offenders are ascending, and were authorities of their session;
 	/// - weights are at least 1 and sum to at most 2^62;
 	/// - the ring holds at most 256 outputs, each of a past block and in its place.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
@@ -38,6 +41,9 @@ impl<T: Config> Pallet<T> {
 		for who in Power::<T>::iter_keys() {
 			ensure!(Trainers::<T>::contains_key(who), "power of a stranger");
 		}
+		for who in Suspended::<T>::iter_keys() {
+			ensure!(Trainers::<T>::contains_key(who), "a suspended stranger");
+		}
 		for who in Absence::<T>::iter_keys() {
 			ensure!(Trainers::<T>::contains_key(who), "absence of a stranger");
 		}
@@ -49,6 +55,8 @@ impl<T: Config> Pallet<T> {
 			ensure!(sum <= u128::from(MAX_TOTAL_WEIGHT), "weights sum to more than 2^62");
 		}
 
+		Self::try_records()?;
+
 		let mut outputs = 0u32;
 		for (at, (block, _)) in Outputs::<T>::iter() {
 			outputs = outputs.saturating_add(1);
@@ -56,6 +64,29 @@ impl<T: Config> Pallet<T> {
 			ensure!(block < Self::now().max(1), "an output is of a block to come");
 		}
 		ensure!(outputs <= RING, "the ring holds more than 256 outputs");
+		Ok(())
+	}
+}
+
+impl<T: Config> Pallet<T> {
+	fn try_records() -> Result<(), TryRuntimeError> {
+		let mut start = None;
+		let mut count = 0usize;
+		for session in Self::recorded().into_iter().flatten() {
+			ensure!(Records::<T>::contains_key(session), "a session is not on record");
+			let began = Starts::<T>::get(session);
+			ensure!(began.is_some() && began > start, "sessions' first blocks do not ascend");
+			start = began;
+			count = count.saturating_add(1);
+		}
+		ensure!(Records::<T>::iter_keys().count() == count, "a record is too old");
+		ensure!(Starts::<T>::iter_keys().count() == count, "a first block is too old");
+		for (session, guilty) in Offenders::<T>::iter() {
+			let members = Records::<T>::get(session).ok_or("offenders without a record")?;
+			ensure!(ascending(&guilty.who), "offenders are not ascending");
+			let known = |who: &T::AccountId| members.iter().any(|member| member.who == *who);
+			ensure!(guilty.who.iter().all(known), "an offender was no authority");
+		}
 		Ok(())
 	}
 }

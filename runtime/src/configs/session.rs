@@ -2,19 +2,24 @@
 
 use super::money::Jackpot;
 use crate::{
-	AccountId, Babe, Balance, Balances, Hashrate, Runtime, RuntimeEvent, RuntimeHoldReason,
-	Session, Timestamp, UNIT,
+	AccountId, Babe, Balance, Balances, Hashrate, Runtime, RuntimeCall, RuntimeEvent,
+	RuntimeHoldReason, Session, Timestamp, UncheckedExtrinsic, UNIT,
 };
 use alloc::vec::Vec;
 use frame_support::{
 	parameter_types,
 	traits::{ConstU32, ConstU64},
 };
-use pallet_hashrate::authorities::{AuthorVrf, BlockAuthor};
+use frame_system::offchain::{CreateBare, CreateTransactionBase};
+use pallet_hashrate::{
+	authorities::{AuthorVrf, BlockAuthor},
+	offences::{BabeReports, GrandpaReports, ReportWeight},
+	records::KeyOwnerProof,
+};
 use sp_runtime::{
 	impl_opaque_keys,
 	traits::{ConvertInto, OpaqueKeys},
-	Permill,
+	Perbill, Permill,
 };
 use trainyard_primitives::job::BlockNumber;
 
@@ -40,13 +45,26 @@ parameter_types! {
 	pub const KeyDeposit: Balance = UNIT;
 	/// Smallest bond of a trainer.
 	pub const MinBond: Balance = 100 * UNIT;
-	/// A day of blocks of 6 s, far longer than two sessions.
+	/// A day of blocks of 6 s, far longer than two sessions. So long an equivocation can be
+	/// reported.
 	pub const UnbondingBlocks: BlockNumber = 14_400;
-	/// Minted in every block.
+	/// Minted in the first block; then it falls.
 	pub const BlockReward: Balance = UNIT;
+	/// Blocks in which it halves: four years of 6 s each. A chain with other block times has
+	/// other years.
+	pub const RewardHalfLife: BlockNumber = 4 * YEAR;
+	/// It stays at a tenth: 1.05 million TRY in two years, for ever.
+	pub const RewardTail: Balance = UNIT / 10;
 	/// Of that, to the jackpot.
 	pub const JackpotShare: Permill = Permill::from_percent(10);
+	/// What an equivocation costs of bond and power, however small the offender is.
+	pub const MinSlash: Perbill = Perbill::from_percent(5);
+	/// The reporter's part of what is taken of a bond.
+	pub const ReporterShare: Permill = Permill::from_percent(10);
 }
+
+/// Blocks of a year of 365.25 days, at 6 s each.
+pub const YEAR: BlockNumber = 5_259_600;
 
 impl pallet_hashrate::Config for Runtime {
 	type RuntimeHoldReason = RuntimeHoldReason;
@@ -60,6 +78,10 @@ impl pallet_hashrate::Config for Runtime {
 	type MaxAuthorities = MaxAuthorities;
 	type SeedBlocks = ConstU32<2>;
 	type BlockReward = BlockReward;
+	type RewardHalfLife = RewardHalfLife;
+	type RewardTail = RewardTail;
+	type MinSlash = MinSlash;
+	type ReporterShare = ReporterShare;
 	type JackpotShare = JackpotShare;
 	type Jackpot = Jackpot;
 	type WeightInfo = pallet_hashrate::weights::SubstrateWeight<Runtime>;
@@ -70,24 +92,41 @@ impl pallet_babe::Config for Runtime {
 	type ExpectedBlockTime = pallet_hashrate::SlotDuration<Runtime>;
 	type EpochChangeTrigger = pallet_babe::ExternalTrigger;
 	type DisabledValidators = Session;
-	// The pallet's own weights.
-	type WeightInfo = ();
+	type WeightInfo = ReportWeight<Runtime>;
 	type MaxAuthorities = MaxAuthorities;
 	type MaxNominators = ConstU32<0>;
-	// Equivocations are not punished yet.
-	type KeyOwnerProof = sp_core::Void;
-	type EquivocationReportSystem = ();
+	type KeyOwnerProof = KeyOwnerProof;
+	type EquivocationReportSystem = BabeReports<Runtime>;
 }
 
 impl pallet_grandpa::Config for Runtime {
 	type RuntimeEvent = RuntimeEvent;
-	// The pallet's own weights.
-	type WeightInfo = ();
+	type WeightInfo = ReportWeight<Runtime>;
 	type MaxAuthorities = MaxAuthorities;
 	type MaxNominators = ConstU32<0>;
-	type MaxSetIdSessionEntries = ConstU64<0>;
-	type KeyOwnerProof = sp_core::Void;
-	type EquivocationReportSystem = ();
+	// Sets of whom equivocations can be reported: at most one a session, so those of all
+	// sessions on record where a session has 15 blocks or more.
+	type MaxSetIdSessionEntries = ConstU64<1_000>;
+	type KeyOwnerProof = KeyOwnerProof;
+	type EquivocationReportSystem = GrandpaReports<Runtime>;
+}
+
+/// Transactions without a sender, by which nodes report equivocations.
+impl<C> CreateTransactionBase<C> for Runtime
+where
+	RuntimeCall: From<C>,
+{
+	type Extrinsic = UncheckedExtrinsic;
+	type RuntimeCall = RuntimeCall;
+}
+
+impl<C> CreateBare<C> for Runtime
+where
+	RuntimeCall: From<C>,
+{
+	fn create_bare(call: RuntimeCall) -> UncheckedExtrinsic {
+		UncheckedExtrinsic::new_bare(call)
+	}
 }
 
 impl pallet_authorship::Config for Runtime {

@@ -51,9 +51,33 @@ fn every_block_pays_its_author_and_the_jackpot() {
 	let before = chain.state(|| (Balances::free_balance(&alice), Balances::free_balance(&jackpot)));
 	chain.run(10);
 	let after = chain.state(|| (Balances::free_balance(&alice), Balances::free_balance(&jackpot)));
-	let reward: Balance = <Runtime as pallet_hashrate::Config>::BlockReward::get();
-	assert_eq!(after.0 - before.0, 10 * reward * 9 / 10);
-	assert_eq!(after.1 - before.1, 10 * reward / 10);
+	let rewards: Vec<Balance> = (1..=10).map(Hashrate::block_reward).collect();
+	assert_eq!(rewards[0], UNIT);
+	let shares = rewards.iter().map(|reward| reward / 10).sum::<Balance>();
+	assert_eq!(after.0 - before.0, rewards.iter().sum::<Balance>() - shares);
+	assert_eq!(after.1 - before.1, shares);
+}
+
+/// The table in the documentation of the protocol: the reward, and all that was minted, by
+/// year.
+#[test]
+fn issuance_is_as_documented() {
+	use trainyard_runtime::configs::session::YEAR;
+	let reward = |block: BlockNumber| Hashrate::block_reward(block) as f64 / UNIT as f64;
+	// By Simpson's rule over a year, exact to far more than is compared.
+	let year = |y: u32| {
+		let (a, b) = (y * YEAR + 1, (y + 1) * YEAR + 1);
+		f64::from(YEAR) * (reward(a) + 4.0 * reward(a + YEAR / 2) + reward(b)) / 6.0
+	};
+	let minted = |years: u32| (0..years).map(year).sum::<f64>() / 1e6;
+	let table = [(1, 0.841, 4.83), (4, 0.5, 15.18), (8, 0.25, 22.77), (12, 0.125, 26.56), (14, 0.1, 27.67)];
+	for (years, pays, sum) in table {
+		assert!((reward(years * YEAR + 1) - pays).abs() < 6e-4, "{years}");
+		assert!((minted(years) - sum).abs() < 6e-3, "{years}: {}", minted(years));
+	}
+	// From there on the tail.
+	assert!((year(20) - 0.526e6).abs() < 1e3);
+	assert_eq!(Hashrate::block_reward(BlockNumber::MAX), UNIT / 10);
 }
 
 #[test]
@@ -77,7 +101,7 @@ fn fees_are_burned() {
 	let before = issuance(&mut chain);
 	let bob = chain.state(|| Balances::free_balance(Bob.to_account_id()));
 	assert_ok!(chain.call(Bob, frame_system::Call::remark { remark: vec![0; 100] }));
-	let reward: Balance = <Runtime as pallet_hashrate::Config>::BlockReward::get();
+	let reward = Hashrate::block_reward(chain.state(System::block_number));
 	let fee = bob - chain.state(|| Balances::free_balance(Bob.to_account_id()));
 	assert!(!fee.is_zero() && fee < UNIT / 100, "{fee}");
 	assert_eq!(issuance(&mut chain), before + reward - fee);

@@ -86,6 +86,21 @@ fn call_indices() {
 	);
 }
 
+/// By these nodes and wallets report equivocations.
+#[test]
+fn report_calls() {
+	let owner = pallet_hashrate::records::KeyOwnerProof { session: 5, authorities: 4 };
+	assert_eq!(owner.encode(), [5, 0, 0, 0, 4, 0, 0, 0]);
+	assert_eq!(
+		calls::<pallet_babe::Call<Runtime>>()[..2],
+		["report_equivocation", "report_equivocation_unsigned"]
+	);
+	assert_eq!(
+		calls::<pallet_grandpa::Call<Runtime>>()[..2],
+		["report_equivocation", "report_equivocation_unsigned"]
+	);
+}
+
 /// Every client signs over these, in this order.
 #[test]
 fn transaction_extensions() {

@@ -5,5 +5,6 @@ mod chain;
 mod common;
 mod jobs;
 mod layout;
+mod offences;
 mod periods;
 mod presets;

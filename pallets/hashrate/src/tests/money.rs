@@ -1,11 +1,12 @@
 //! Money is conserved: whatever is called in whatever order, only block rewards add any,
-//! and bonds move between free and held only.
+//! bonds move between free and held, and by slashes to the jackpot and to reporters.
 
 use super::*;
-use crate::{HoldReason, Trainers};
+use crate::{records::Offender, HoldReason, Records, Trainers};
 use frame_support::traits::fungible::{Inspect, InspectHold};
 use proptest::prelude::*;
-use trainyard_primitives::traits::TrainerRegistry;
+use sp_runtime::Permill;
+use trainyard_primitives::traits::{Drillers, TrainerRegistry};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -18,6 +19,9 @@ enum Step {
 	Deregister(u64),
 	Withdraw(u64),
 	Credit(u64, u64),
+	Drill(u64, u64),
+	Slash(u64, u32),
+	Offend(usize, u32, u64),
 	Blocks(u32),
 }
 
@@ -33,7 +37,10 @@ fn step() -> impl Strategy<Value = Step> {
 		(who.clone(), any::<bool>()).prop_map(|(w, c)| Step::SetCandidate(w, c)),
 		who.clone().prop_map(Step::Deregister),
 		who.clone().prop_map(Step::Withdraw),
-		(who, any::<u64>()).prop_map(|(w, c)| Step::Credit(w, c)),
+		(who.clone(), any::<u64>()).prop_map(|(w, c)| Step::Credit(w, c)),
+		(who.clone(), any::<u64>()).prop_map(|(w, c)| Step::Drill(w, c)),
+		(who.clone(), 0..1_000_000u32).prop_map(|(w, part)| Step::Slash(w, part)),
+		(0..4usize, 0..5u32, who).prop_map(|(at, back, by)| Step::Offend(at, back, by)),
 		(1..12u32).prop_map(Step::Blocks),
 	]
 }
@@ -56,6 +63,28 @@ fn take(step: Step) -> u32 {
 		Step::Withdraw(who) => Hashrate::withdraw(signed(who)),
 		Step::Credit(who, work) => {
 			Hashrate::credit_training(&who, work);
+			Ok(())
+		}
+		Step::Drill(who, work) => {
+			Hashrate::credit_drilling(&who, work);
+			Hashrate::debit_drilling(&who, work / 3);
+			Ok(())
+		}
+		Step::Slash(who, part) => {
+			let part = Permill::from_parts(part);
+			let before = Balances::free_balance(JACKPOT);
+			let taken = Hashrate::slash(&who, part);
+			assert_eq!(Balances::free_balance(JACKPOT), before + taken);
+			Ok(())
+		}
+		Step::Offend(at, back, by) => {
+			// An authority of one of the last sessions.
+			let session = Session::current_index().saturating_sub(back);
+			let record = Records::<Test>::get(session).unwrap_or_default();
+			if let Some(member) = record.get(at) {
+				let offender = Offender { who: member.who, session };
+				let _ = Hashrate::punish(&offender, Some(&by));
+			}
 			Ok(())
 		}
 		Step::Blocks(count) => {
@@ -85,6 +114,7 @@ proptest! {
 			let mut blocks = 0;
 			for step in steps {
 				let wealth: Vec<u128> = (1..=8).map(|w| Balances::total_balance(&w)).collect();
+				let slashes = matches!(step, Step::Slash(..) | Step::Offend(..));
 				let made = take(step.clone());
 				blocks += made;
 				assert_eq!(
@@ -96,7 +126,7 @@ proptest! {
 					let bond = Trainers::<Test>::get(who).map_or(0, |trainer| trainer.bond);
 					let held = Balances::balance_on_hold(&HoldReason::Bond.into(), &who);
 					assert_eq!(held, bond, "{step:?}");
-					if made == 0 {
+					if made == 0 && !slashes {
 						let now = Balances::total_balance(&who);
 						assert_eq!(now, wealth[who as usize - 1], "{step:?}");
 					}
