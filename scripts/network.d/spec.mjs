@@ -1,0 +1,52 @@
+// The genesis of a local network: the preset `local` with other authorities, power and timing.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The built-in network whose genesis is changed. */
+const PRESET = 'local';
+/** What an account has that the preset does not know: a million TRY, in the smallest unit. */
+const ENDOWMENT = 1e18;
+/** Bond of each trainer: a thousand TRY. */
+const BOND = 1e15;
+
+/**
+ * Changes the preset's specification to what was asked for.
+ *
+ * `authorities` as of `accounts.mjs`, each with its `power` (whole micro-ut a day, the same of
+ * drilling and of training, so that its Total ECP is that as well); `slot` in ms, `c` as
+ * [numerator, denominator], `epoch` in slots, `halfLife` in ms.
+ */
+export function patched(spec, { authorities, slot, c, epoch, halfLife }) {
+	const patch = structuredClone(spec.genesis.runtimeGenesis.patch);
+	const known = new Set(patch.balances.balances.map(([address]) => address));
+	for (const { address } of authorities) {
+		if (!known.has(address)) patch.balances.balances.push([address, ENDOWMENT]);
+	}
+	patch.hashrate = {
+		...patch.hashrate,
+		trainers: authorities.map(({ address }) => [address, BOND, true]),
+		power: authorities.map(({ address, power }) => [address, power, power]),
+		slotDuration: slot,
+		epochLength: epoch,
+		...(halfLife === undefined ? {} : { halfLife }),
+	};
+	patch.session.keys = authorities.map(({ address, session }) => [address, address, session]);
+	patch.babe.epochConfig = { c, allowed_slots: 'PrimarySlots' };
+	return {
+		...spec,
+		name: 'Trainyard Network on One Machine',
+		id: 'trainyard_network',
+		genesis: { runtimeGenesis: { ...spec.genesis.runtimeGenesis, patch } },
+	};
+}
+
+/** Writes the raw specification into `folder`; resolves to its path. */
+export async function writeSpec(fleet, node, folder, wanted) {
+	const preset = await fleet.must('export-preset', node, ['export-chain-spec', '--chain', PRESET]);
+	const plain = join(folder, 'network-plain.json');
+	writeFileSync(plain, JSON.stringify(patched(JSON.parse(preset.stdout), wanted), null, '\t'));
+	const raw = join(folder, 'network.json');
+	await fleet.must('export-chain-spec', node, ['export-chain-spec', '--chain', plain, '--raw', '--output', raw]);
+	return raw;
+}
