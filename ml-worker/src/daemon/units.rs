@@ -190,6 +190,7 @@ impl Units {
 		}
 		let flop = project.template.flop().unwrap_or_default();
 		let speed = flop as f64 / seconds.max(1e-9);
+		self.report.metrics().ran(flop, Duration::from_secs_f64(seconds));
 		let score = result.score.map_or(String::new(), |score| {
 			let share = 100.0 * f64::from(score.correct) / f64::from(score.labels.max(1));
 			format!(", validation loss {:.4}, accuracy {share:.2} %", score.loss())

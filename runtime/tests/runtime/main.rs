@@ -3,8 +3,8 @@
 mod calls;
 mod chain;
 mod common;
-mod hooks;
 mod drilling;
+mod hooks;
 mod jobs;
 mod layout;
 mod offences;

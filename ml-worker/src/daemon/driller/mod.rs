@@ -5,6 +5,7 @@ mod tally;
 
 use super::{
 	fetch::{Fetcher, LocationArgs, SetupError},
+	metrics::{MetricsArgs, MetricsError},
 	next_block,
 	report::Reporter,
 	stop_signal,
@@ -73,6 +74,8 @@ pub struct DrillerArgs {
 	/// a recomputation finds it
 	#[arg(long)]
 	test_only_cheat: bool,
+	#[command(flatten)]
+	metrics: MetricsArgs,
 	/// One JSON object per event
 	#[arg(long)]
 	json: bool,
@@ -87,6 +90,9 @@ pub enum DrillerError {
 	/// The chain cannot be asked.
 	#[error(transparent)]
 	Chain(#[from] ChainError),
+	/// The metrics cannot be shown.
+	#[error(transparent)]
+	Metrics(#[from] MetricsError),
 	/// No key.
 	#[error(transparent)]
 	Key(#[from] KeyError),
@@ -162,6 +168,7 @@ pub async fn run(args: DrillerArgs) -> Result<(), DrillerError> {
 	};
 	let home = Arc::new(Home::open(&dir, &chain.genesis())?);
 	let report = Reporter::new("driller", args.json, Some(&home.events()));
+	let _page = args.metrics.serve(report.metrics(), &chain, sender.account()).await?;
 	trainer::register(&chain, &sender, args.bond, &report).await?;
 	let locations = args.locations.locations(&chain).await?;
 	let units = Arc::new(Units {
@@ -443,6 +450,13 @@ impl Driller {
 			record.settled = Some(settled);
 			self.home.save_unit(&record)?;
 			memory.tally.settle(&record, settled);
+			let metrics = self.report.metrics();
+			if settled.agreed {
+				metrics.ended("agreed");
+				metrics.credited(record.work);
+			} else {
+				metrics.ended("not_agreed");
+			}
 			self.tell_settled(&record, &memory.tally, settled.agreed).await?;
 			memory.records.insert((record.assignment, record.seed), record);
 		}
