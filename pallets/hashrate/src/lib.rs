@@ -155,8 +155,9 @@ pub mod pallet {
 		#[pallet::constant]
 		type MinBond: Get<Balance>;
 
-		/// Blocks from leaving to the return of the bond. Longer than two sessions, so
-		/// that an authority stays bonded while it is one.
+		/// Blocks from leaving to the return of the bond, and from the end of a session
+		/// until its equivocations cannot be reported any more. At least three sessions, so
+		/// that an authority stays bonded while it is one, and for a while behind that.
 		#[pallet::constant]
 		type UnbondingBlocks: Get<BlockNumber>;
 
@@ -314,7 +315,8 @@ pub mod pallet {
 		pub min_power: u64,
 		/// Length of a slot in milliseconds, even. Never changes.
 		pub slot_duration: u64,
-		/// Length of an epoch (a session) in slots. Never changes.
+		/// Length of an epoch (a session) in slots, at most a third of `UnbondingBlocks`.
+		/// Never changes.
 		pub epoch_length: u64,
 		/// Milliseconds in which effective power halves: 1,000 (a second) to
 		/// 3,155,760,000,000 (a hundred years). Never changes.
@@ -343,6 +345,13 @@ pub mod pallet {
 				"hashrate.slotDuration: even milliseconds of at least 2 are needed"
 			);
 			assert!(self.epoch_length > 0, "hashrate.epochLength: at least one slot is needed");
+			// The default, without trainers, is no chain yet.
+			assert!(
+				self.trainers.is_empty()
+					|| self.epoch_length <= u64::from(T::UnbondingBlocks::get() / 3),
+				"hashrate.epochLength: at most a third of UnbondingBlocks, so that bonds are held \
+				 longer than their owners can be authorities"
+			);
 			assert!(
 				HALF_LIVES_MS.contains(&self.half_life),
 				"hashrate.halfLife: milliseconds from a second to a hundred years are needed"

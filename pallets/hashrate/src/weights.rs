@@ -1,7 +1,8 @@
 //! Weights of `pallet_hashrate`, measured by `scripts/benchmark-weights` on 2026-11-21.
 //!
 //! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
-//! Written by a program: change the benchmarks, not this file.
+//! Written by a program: change the benchmarks, not this file. (`punish` is not measured yet: its
+//! figures come from `note_author`.)
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
 #![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]

@@ -67,6 +67,14 @@ fn the_default_builds() {
 }
 
 #[test]
+#[should_panic(expected = "hashrate.epochLength: at most a third")]
+fn bonds_outlast_sessions() {
+	let epoch_length = u64::from(UNBONDING / 3) + 1;
+	let trainers = vec![(1, MIN_BOND, true)];
+	let _ = GenesisConfig::<Test> { trainers, epoch_length, ..Default::default() }.build_storage();
+}
+
+#[test]
 #[should_panic(expected = "hashrate.slotDuration")]
 fn an_odd_slot_is_refused() {
 	let _ = GenesisConfig::<Test> { slot_duration: 1_001, ..Default::default() }.build_storage();
@@ -81,7 +89,8 @@ fn an_empty_epoch_is_refused() {
 #[test]
 #[should_panic(expected = "hashrate.trainers: 1 cannot bond")]
 fn a_trainer_without_money_is_refused() {
-	let _ = GenesisConfig::<Test> { trainers: vec![(1, MIN_BOND, true)], ..Default::default() }
+	let trainers = vec![(1, MIN_BOND, true)];
+	let _ = GenesisConfig::<Test> { trainers, epoch_length: EPOCH, ..Default::default() }
 		.build_storage();
 }
 
