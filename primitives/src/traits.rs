@@ -44,7 +44,7 @@ pub trait TrainerRegistry<AccountId> {
 
 /// What drilling asks of trainers and does to them.
 pub trait Drillers<AccountId> {
-	/// Whether `who` is a registered trainer and not leaving.
+	/// Whether `who` is a registered trainer with at least the least bond, and not leaving.
 	fn is_trainer(who: &AccountId) -> bool;
 	/// Bond of `who`; 0 for strangers.
 	fn bond(who: &AccountId) -> Balance;

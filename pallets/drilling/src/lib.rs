@@ -162,10 +162,6 @@ pub mod pallet {
 		#[pallet::constant]
 		type MaxAttempts: Get<u8>;
 
-		/// Least bond of a driller: it answers for what it agrees on.
-		#[pallet::constant]
-		type MinBond: Get<Balance>;
-
 		/// Most trainers in the pool of drillers.
 		#[pallet::constant]
 		type MaxDrillers: Get<u32>;
@@ -517,7 +513,8 @@ pub mod pallet {
 		Overflow,
 		/// The project is not in review any more.
 		NotInReview,
-		/// The caller is no registered trainer.
+		/// The caller is no registered trainer, or its bond was slashed below the least: add to it
+		/// with `hashrate.bond_extra`.
 		NotATrainer,
 		/// A proposer does not vote on its own project.
 		OwnProject,
@@ -530,8 +527,6 @@ pub mod pallet {
 		/// The project has not ended, or not `KeepBlocks` ago, or a unit of it is still in the
 		/// hands of drillers.
 		StillKept,
-		/// The caller's bond is below `MinBond`: add to it with `hashrate.bond_extra`.
-		BondTooSmall,
 		/// The caller is in the pool of drillers already.
 		AlreadyEnlisted,
 		/// The pool of drillers is full: wait until somebody leaves it.

@@ -42,7 +42,7 @@ pub const ENDOWMENT: Balance = 100_000;
 pub const ED: Balance = 10;
 /// Bond of every trainer.
 pub const BOND: Balance = 100;
-/// Least bond of a driller.
+/// Least bond of a trainer.
 pub const MIN_BOND: Balance = 60;
 /// Blocks that make a seed.
 pub const SEED_BLOCKS: BlockNumber = 2;
@@ -120,11 +120,11 @@ parameter_types! {
 	pub const ForgerySlash: Permill = Permill::from_percent(50);
 }
 
-/// The trainers in [`Bonds`].
+/// The trainers in [`Bonds`], but those whose bond is below [`MIN_BOND`].
 pub struct FakeDrillers;
 impl Drillers<AccountId> for FakeDrillers {
 	fn is_trainer(who: &AccountId) -> bool {
-		Bonds::get().contains_key(who)
+		Self::bond(who) >= MIN_BOND
 	}
 
 	fn bond(who: &AccountId) -> Balance {
@@ -228,7 +228,6 @@ impl crate::Config for Test {
 	type CheckBlocks = ConstU32<CHECK>;
 	type KeepBlocks = ConstU32<KEEP>;
 	type MaxAttempts = ConstU8<3>;
-	type MinBond = ConstU128<MIN_BOND>;
 	type MaxDrillers = ConstU32<16>;
 	type MaxGroups = ConstU32<2>;
 	type CheckShare = CheckShare;

@@ -41,7 +41,6 @@ const SHUFFLE: &[u8] = b"trainyard/drill/shuffle/v1";
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_enlist(who: T::AccountId) -> DispatchResult {
 		ensure!(T::Drillers::is_trainer(&who), Error::<T>::NotATrainer);
-		ensure!(T::Drillers::bond(&who) >= T::MinBond::get(), Error::<T>::BondTooSmall);
 		if let Some(mut driller) = Pool::<T>::get(&who) {
 			ensure!(driller.retiring, Error::<T>::AlreadyEnlisted);
 			driller.retiring = false;
@@ -71,11 +70,6 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Whether the bond of `who` answers for what it says, now and for some time.
-	fn is_able(who: &T::AccountId) -> bool {
-		T::Drillers::is_trainer(who) && T::Drillers::bond(who) >= T::MinBond::get()
-	}
-
 	/// Puts a driller of the pool among those who are ready.
 	fn make_ready(who: T::AccountId) {
 		Ready::<T>::mutate(|ready| {
@@ -96,7 +90,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn release(who: &T::AccountId, id: AssignmentId) {
 		let driller = Pool::<T>::get(who).filter(|driller| driller.assignment == Some(id));
 		let Some(mut driller) = driller else { return };
-		if driller.retiring || !Self::is_able(who) {
+		if driller.retiring || !T::Drillers::is_trainer(who) {
 			return Self::leave(who.clone());
 		}
 		driller.assignment = None;
@@ -199,14 +193,15 @@ impl<T: Config> Pallet<T> {
 				idle.extend(group);
 				continue;
 			};
-			let able = group.iter().all(Self::is_able);
+			// A trainer that leaves may soon have no bond that answers for what it says.
+			let able = group.iter().all(T::Drillers::is_trainer);
 			let whole = group.len() == usize::from(slot.replicas);
 			if able && whole && project.stage == Stage::Active {
 				Self::assign(now, &slot, &project, seed, group);
 			} else {
 				Self::put_back(slot.project, &mut project, slot.index, slot.attempt);
 				Projects::<T>::insert(slot.project, project);
-				let (able, others) = group.into_iter().partition(Self::is_able);
+				let (able, others) = group.into_iter().partition(T::Drillers::is_trainer);
 				idle.extend::<Vec<_>>(able);
 				Vec::into_iter(others).for_each(Self::leave);
 			}

@@ -4,7 +4,6 @@ use super::{
 	market::{MinAuditFee, MinPeriod, DAYS},
 	money::{state_deposit, Jackpot},
 	periods,
-	session::MinBond,
 	system::MAX_BLOCK_WEIGHT,
 };
 use crate::{Balance, Balances, Hashrate, Runtime, RuntimeHoldReason, Verification, UNIT};
@@ -60,7 +59,6 @@ impl pallet_drilling::Config for Runtime {
 	type CheckBlocks = UnitCheck;
 	type KeepBlocks = ProjectRetention;
 	type MaxAttempts = ConstU8<3>;
-	type MinBond = MinBond;
 	type MaxDrillers = ConstU32<512>;
 	type MaxGroups = ConstU32<32>;
 	type CheckShare = periods::CheckShare;

@@ -201,7 +201,7 @@ fn garbage_is_found_by_recomputation_and_costs_bond_and_power() {
 	chain.run(30);
 	assert!(chain.state(Runtime::drilling_pool).is_empty());
 	let again = chain.call(Charlie, pallet_drilling::Call::enlist {}).map_err(|e| e.stripped());
-	let small: sp_runtime::DispatchError = pallet_drilling::Error::<Runtime>::BondTooSmall.into();
+	let small: sp_runtime::DispatchError = pallet_drilling::Error::<Runtime>::NotATrainer.into();
 	assert_eq!(again, Err(small.stripped()));
 }
 

@@ -11,7 +11,7 @@ fn trainers_enlist_and_retire() {
 		assert_noop!(Drilling::enlist(signed(OTHER)), Error::<Test>::NotATrainer);
 		assert_noop!(Drilling::retire(signed(11)), Error::<Test>::NotEnlisted);
 		Bonds::mutate(|bonds| bonds.insert(12, MIN_BOND - 1));
-		assert_noop!(Drilling::enlist(signed(12)), Error::<Test>::BondTooSmall);
+		assert_noop!(Drilling::enlist(signed(12)), Error::<Test>::NotATrainer);
 		assert_ok!(Drilling::enlist(signed(11)));
 		System::assert_last_event(Event::Enlisted { driller: 11 }.into());
 		assert_eq!(idle(), [11].into());

@@ -16,13 +16,13 @@ fn vote(who: AccountId, id: u32, aye: bool) -> sp_runtime::DispatchResult {
 fn trainers_vote_with_their_bonds() {
 	run(|| {
 		let id = propose(2, 1);
-		Bonds::mutate(|bonds| bonds.insert(VOTERS[1], 7));
+		Bonds::mutate(|bonds| bonds.insert(VOTERS[1], 61));
 		assert_ok!(vote(VOTERS[0], id, true));
 		assert_ok!(vote(VOTERS[1], id, false));
 		System::assert_last_event(
-			Event::Voted { project: id, voter: VOTERS[1], aye: false, weight: 7 }.into(),
+			Event::Voted { project: id, voter: VOTERS[1], aye: false, weight: 61 }.into(),
 		);
-		assert_eq!((project(id).ayes, project(id).nays), (BOND, 7));
+		assert_eq!((project(id).ayes, project(id).nays), (BOND, 61));
 		assert_eq!(Votes::<Test>::get(id, VOTERS[0]), Some(true));
 	});
 }

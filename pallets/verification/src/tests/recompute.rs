@@ -29,8 +29,8 @@ fn fewer_than_wanted_are_nobody() {
 	run(|| {
 		bonded(4);
 		assert_eq!(draw(1, 1, &[], 4).len(), 4);
-		assert_eq!(draw(1, 1, &[], 5), []);
-		assert_eq!(draw(1, 1, &[11], 4), []);
+		assert!(draw(1, 1, &[], 5).is_empty());
+		assert!(draw(1, 1, &[11], 4).is_empty());
 	});
 }
 
