@@ -305,7 +305,15 @@ pub fn ut(work: MicroUt) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
 	use super::*;
-	use crate::chain::AccountId32;
+	use crate::{
+		chain::{
+			fake::{self, FakeNode},
+			keys, AccountId32,
+		},
+		daemon::fetch::Locations,
+		drill::UnitError,
+	};
+	use trainyard_primitives::{drill::reference, Text};
 
 	/// An assignment in this phase until height 50.
 	pub(crate) fn view(phase: UnitPhase, committed: bool, revealed: bool) -> AssignmentView {
@@ -346,6 +354,102 @@ pub(crate) mod tests {
 		assert!(is_lost(&view(Reveal, true, false), false));
 		assert!(!is_lost(&view(Reveal, true, true), false));
 		assert!(!is_lost(&view(Commit, false, false), false));
+	}
+
+	/// Units on a chain whose project 2 has this template.
+	async fn units(folder: &std::path::Path, template: Template, cheat: bool) -> Arc<Units> {
+		let project = fake::project(template);
+		let node = FakeNode::new(move |method, arguments, _| match method {
+			"TrainyardApi_drilling_project" if *arguments == 2u32.to_le_bytes() => {
+				Ok(Some(project.clone()).encode())
+			}
+			"TrainyardApi_drilling_project" => Ok(vec![0]),
+			_ => Err("no such method"),
+		});
+		let chain = Arc::new(node.chain().await);
+		let home = Arc::new(Home::open(folder, &H256::zero()).unwrap());
+		Arc::new(Units {
+			sender: Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Bob").unwrap())),
+			report: Reporter::new("driller", true, Some(&home.events())),
+			fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
+			part: Part::Driller,
+			computing: Mutex::default(),
+			inputs: Mutex::default(),
+			chain,
+			home,
+			cheat,
+		})
+	}
+
+	/// Does the step with nothing found; fails where it does.
+	async fn act(units: &Arc<Units>, view: &AssignmentView, stop: bool) -> Outcome {
+		let stop = Arc::new(AtomicBool::new(stop));
+		units.clone().act(view.clone(), Step::Compute, None, 40, stop).await
+	}
+
+	#[tokio::test(flavor = "multi_thread")]
+	async fn a_unit_is_computed_and_its_record_never_changes() {
+		let template = Template::Calibration { passes: 12 };
+		let view = view(UnitPhase::Commit, false, false);
+		let expected =
+			reference::unit(&template, view.index, &view.seed, Default::default()).unwrap();
+		let folder = tempfile::tempdir().unwrap();
+		let record = {
+			let units = units(folder.path(), template.clone(), false).await;
+			act(&units, &view, false).await.unwrap();
+			let record = units.home.load_unit(view.id, &view.seed).unwrap().unwrap();
+			assert_eq!((record.result, record.work, record.settled), (expected, 4_400, None));
+			record
+		};
+		// Whatever computes it again, after a restart, it is the first result and salt that count.
+		let units = units(folder.path(), template, true).await;
+		act(&units, &view, false).await.unwrap();
+		assert_eq!(units.home.load_unit(view.id, &view.seed).unwrap().unwrap(), record);
+		// The same assignment under another seed is another unit.
+		let other = AssignmentView { seed: H256::repeat_byte(9), ..view };
+		act(&units, &other, false).await.unwrap();
+		let made_up = units.home.load_unit(other.id, &other.seed).unwrap().unwrap();
+		assert_ne!(made_up.result, expected);
+		assert_ne!(made_up.salt, record.salt);
+	}
+
+	#[tokio::test(flavor = "multi_thread")]
+	async fn what_cannot_be_computed_leaves_no_record() {
+		let folder = tempfile::tempdir().unwrap();
+		let units = units(folder.path(), Template::Chain { size: 64, links: 2_000 }, false).await;
+		let view = view(UnitPhase::Commit, false, false);
+		let stopped = act(&units, &view, true).await.unwrap_err();
+		assert!(matches!(stopped.downcast_ref(), Some(UnitError::Stopped)), "{stopped:#}");
+		let unknown = AssignmentView { project: 7, ..view.clone() };
+		let error = act(&units, &unknown, false).await.unwrap_err();
+		assert_eq!(error.to_string(), "project 7 is not on chain");
+		assert!(units.home.units().unwrap().0.is_empty());
+	}
+
+	/// A trial's data are fetched by their hash before it is computed, and a place that does not
+	/// have them is named.
+	#[tokio::test(flavor = "multi_thread")]
+	async fn data_that_cannot_be_had_are_named() {
+		let mut spec = JobSpec::example();
+		spec.training.input_noise_nano = 1;
+		spec.dataset.location = Text::new("http://127.0.0.1:1/gone").unwrap();
+		let learning_rates_nano = vec![1_000_000].try_into().unwrap();
+		let trial = trainyard_primitives::drill::TrialTemplate { spec, learning_rates_nano };
+		let folder = tempfile::tempdir().unwrap();
+		let units = units(folder.path(), Template::Trial(trial), false).await;
+		let error = act(&units, &view(UnitPhase::Commit, false, false), false).await.unwrap_err();
+		let text = format!("{error:#}");
+		assert!(text.contains("http://127.0.0.1:1/gone does not answer"), "{text}");
+		assert!(units.home.units().unwrap().0.is_empty());
+	}
+
+	#[test]
+	fn drillers_and_verifiers_have_calls_of_their_own() {
+		let record = crate::daemon::store::unit_tests::record(3);
+		let titles = [Part::Driller, Part::Verifier]
+			.map(|part| (part.commit(3, &H256::zero()).title(), part.reveal(&record).title()));
+		assert_eq!(titles[0], ("Drilling.commit".into(), "Drilling.reveal".into()));
+		assert_eq!(titles[1], ("Drilling.check".into(), "Drilling.check_reveal".into()));
 	}
 
 	#[test]

@@ -334,4 +334,13 @@ fn vectors() {
 		"4a85c13b0914c8a7ed21c8058f1bdfcd791a7d230cc22ae9cba0d0ca4e0773a7",
 	];
 	assert_eq!(found, expected);
+	// In the page, each in a row of its own, in this order.
+	const PAGE: &str = include_str!("../../../docs/drilling.md");
+	let rows = PAGE.lines().filter(|line| line.starts_with('|') && line.contains("` | `"));
+	let hashes = rows.filter_map(|line| line.rsplit('`').nth(1)).collect::<Vec<_>>();
+	assert_eq!(hashes, expected);
+	assert!(PAGE.contains(&format!("{:08X}", score.loss_bits)));
+	let cycle = crate::strict::whetstone::CYCLE_FLOP;
+	assert!(PAGE.contains(&format!("FLOP of a cycle: {cycle}")));
+	assert_eq!(calibration(1).flop(), Ok(36_773_888));
 }

@@ -32,8 +32,8 @@ parameter_types! {
 	pub const UnitCheck: BlockNumber = 120;
 	/// Blocks for which a project that ended is kept: a month.
 	pub const ProjectRetention: BlockNumber = 30 * DAYS;
-	/// One unit in sixteen is recomputed.
-	pub const CheckShare: Permill = Permill::from_parts(62_500);
+	/// One unit in sixteen is recomputed, unless root wants more.
+	pub const LeastCheckShare: Permill = Permill::from_parts(62_500);
 	/// Lost of the bond by each of those who agreed on a false result. It is lost on average
 	/// once in sixteen forged units: at the least bond 50 TRY, for at most 16 ut.
 	pub const ForgerySlash: Permill = Permill::from_percent(50);
@@ -61,7 +61,7 @@ impl pallet_drilling::Config for Runtime {
 	type MaxAttempts = ConstU8<3>;
 	type MaxDrillers = ConstU32<512>;
 	type MaxGroups = ConstU32<32>;
-	type CheckShare = CheckShare;
+	type CheckShare = periods::CheckShare;
 	type CheckFee = MinAuditFee;
 	type ForgerySlash = ForgerySlash;
 	type WeightInfo = pallet_drilling::weights::SubstrateWeight<Runtime>;

@@ -3,6 +3,7 @@
 //! runs. A period that is under way ends when it was announced to.
 
 use super::{
+	drilling::LeastCheckShare,
 	market::{MinPeriod, DAYS},
 	session::UnbondingBlocks,
 };
@@ -13,6 +14,7 @@ use frame_support::{
 	traits::{AsEnsureOriginWithArg, Get},
 };
 use frame_system::EnsureRoot;
+use sp_runtime::Permill;
 use trainyard_primitives::job::BlockNumber;
 
 /// The parameters. An index is part of the encoding: it never changes and is never used
@@ -44,6 +46,15 @@ pub mod parameters {
 		#[codec(index = 4)]
 		pub static Review: BlockNumber = 7_200;
 	}
+
+	/// How closely drilling is watched.
+	#[dynamic_pallet_params]
+	#[codec(index = 1)]
+	pub mod drilling {
+		/// Share of agreed units that are recomputed, at least [`LeastCheckShare`].
+		#[codec(index = 0)]
+		pub static CheckShare: Permill = LeastCheckShare::get();
+	}
 }
 
 /// A period that no setting can make useless: at least [`MinPeriod`], at most a week.
@@ -72,6 +83,16 @@ impl Get<BlockNumber> for ReviewBlocks {
 	fn get() -> BlockNumber {
 		let longest = UnbondingBlocks::get().saturating_div(2);
 		Within::<parameters::periods::Review>::get().min(longest)
+	}
+}
+
+/// Share of agreed units of drilling that are recomputed. What a forger loses is set by the least
+/// there can be, so that no setting can make forging pay.
+pub struct CheckShare;
+
+impl Get<Permill> for CheckShare {
+	fn get() -> Permill {
+		parameters::drilling::CheckShare::get().max(LeastCheckShare::get())
 	}
 }
 

@@ -381,35 +381,17 @@ fn rows(project: &ProjectView, results: &[UnitOutcome]) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::chain::AccountId32;
+	use crate::chain::fake;
 	use trainyard_primitives::{
 		drill::{Score, TrialTemplate},
 		spec::JobSpec,
-		Text, H256,
+		H256,
 	};
 
 	fn project() -> ProjectView {
 		let spec = JobSpec::example();
 		let learning_rates_nano = vec![1_000_000, 20_000_000].try_into().unwrap();
-		ProjectView {
-			id: 4,
-			owner: AccountId32([1; 32]),
-			title: Text::new("Which rate?").unwrap(),
-			template: Template::Trial(TrialTemplate { spec, learning_rates_nano }),
-			rule: Mismatch::Majority,
-			replicas: 3,
-			units: 2_000,
-			commit_blocks: 50,
-			difficulty: 4_400,
-			deposit: 0,
-			state: ProjectState::Active,
-			deadline: 90,
-			ayes: 0,
-			nays: 0,
-			open: 2,
-			agreed: 3,
-			abandoned: 0,
-		}
+		fake::project(Template::Trial(TrialTemplate { spec, learning_rates_nano }))
 	}
 
 	fn outcome(index: u32, loss: Option<f32>) -> UnitOutcome {
@@ -437,7 +419,7 @@ mod tests {
 	#[test]
 	fn a_project_is_told_in_words() {
 		let text = summary(&project());
-		for part in ["project 4: Which rate?", "active; units are given out", "0.0044 ut", "2,000"]
+		for part in ["project 2: Which rate?", "active; units are given out", "0.0044 ut", "2,000"]
 		{
 			assert!(text.contains(part), "{text}");
 		}
