@@ -178,7 +178,8 @@ fn a_broken_specification_is_named() {
 fn who_cannot_pay_cannot_post() {
 	run(|| {
 		// All but less than one job's worth goes elsewhere.
-		let escrow = TaskMarket::checked_quote(&JobSpec::noisy_example(), &terms(1)).unwrap().escrow;
+		let escrow =
+			TaskMarket::checked_quote(&JobSpec::noisy_example(), &terms(1)).unwrap().escrow;
 		let origin = RuntimeOrigin::signed(SUBMITTER);
 		let rest = ED + escrow - 1;
 		assert_ok!(Balances::transfer_keep_alive(origin.clone(), OTHER, ENDOWMENT - rest));
