@@ -20,7 +20,10 @@ use trainyard_primitives::{
 		Balance, Ending, Fate, JobState, Terms, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS,
 		MAX_REPLICAS, MAX_VERIFIERS,
 	},
-	spec::{DataFormat, EarlyStop, Input, JobSpec, Layer, Model, MAX_LAYERS},
+	spec::{
+		DataFormat, EarlyStop, Input, JobSpec, Layer, Model, MAX_LAYERS, MIN_POWER_CLIP_NANO,
+		MIN_POWER_DROPOUT_NANO,
+	},
 	text::MAX_TEXT,
 	traits::{BlobStore, TrainerRegistry},
 	JobId, Text, H256,
@@ -48,21 +51,23 @@ fn longest(begin: &[u8]) -> Text {
 	Text(BoundedVec::truncate_from(text))
 }
 
-/// The specification whose lists of operators are longest: attention has most of them.
+/// The specification whose lists of operators are longest: attention has most of them. Its
+/// work earns power.
 fn spec() -> JobSpec {
-	let mut spec = JobSpec::noisy_example();
+	let mut spec = JobSpec::example();
 	spec.dataset.location = longest(b"http://");
 	spec.dataset.format = DataFormat::Text;
 	spec.dataset.feature_divisor = 1;
 	let mut layers = vec![Layer::Attention { heads: 1 }; MAX_LAYERS as usize];
-	if let [first, .., last] = &mut layers[..] {
+	if let [first, second, .., last] = &mut layers[..] {
 		*first = Layer::Embedding { width: 8 };
+		*second = Layer::Dropout { rate_nano: MIN_POWER_DROPOUT_NANO };
 		*last = Layer::Linear { outputs: spec.dataset.classes };
 	}
 	let layers = BoundedVec::truncate_from(layers);
 	spec.model = Model::Layers { input: Input::Tokens, layers };
 	spec.training.weight_decay_nano = 1;
-	spec.training.clip_norm_nano = 1;
+	spec.training.clip_norm_nano = MIN_POWER_CLIP_NANO;
 	spec.training.early_stop = Some(EarlyStop { patience: 1, min_delta_nano: 0 });
 	// Long lists of little work: more than an audit may take would be refused.
 	spec.dataset.features = 2;

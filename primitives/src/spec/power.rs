@@ -36,8 +36,9 @@ pub const MAX_POWER_DECAY_NANO: u64 = ONE_NANO;
 /// that one step takes away.
 pub const MAX_POWER_SHRINK: u128 = 100_000_000_000_000_000;
 /// Least outputs or filters of every layer but the last. A layer of one or two units dies by
-/// chance, and with it everything before it stands still.
-pub const MIN_POWER_WIDTH: u32 = 8;
+/// chance, and with it everything before it stands still: `n` ReLU units behind `m` others are
+/// all dead from the beginning where no weight is positive, with probability `2^(-m n)`.
+pub const MIN_POWER_WIDTH: u32 = 4;
 
 /// Why the accepted work of a job is not credited as power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +176,7 @@ impl fmt::Display for NoPower {
 				 longer than its kernel"
 			}
 			NoPower::TooNarrow => {
-				"a narrow layer may die: every layer but the last needs at least 8 outputs or \
+				"a narrow layer may die: every layer but the last needs at least 4 outputs or \
 				 filters"
 			}
 		})

@@ -179,12 +179,12 @@ fn a_bottleneck_mints_no_power() {
 	}
 	assert_each(&[
 		(None, |s| mlp(s, &[])),
-		(None, |s| mlp(s, &[1_024, 8])),
-		(Some(TooNarrow), |s| mlp(s, &[1_024, 7])),
+		(None, |s| mlp(s, &[1_024, 4])),
+		(Some(TooNarrow), |s| mlp(s, &[1_024, 3])),
 		// One unit of ReLU behind another of one is dead with probability one half, for good.
 		(Some(TooNarrow), |s| mlp(s, &[1_024, 1_024, 1, 1])),
 		(Some(TooNarrow), |s| {
-			s.model = cnn(&[CnnLayer::Conv { filters: 7, kernel: 3, stride: 1, padding: 1 }])
+			s.model = cnn(&[CnnLayer::Conv { filters: 3, kernel: 3, stride: 1, padding: 1 }])
 		}),
 	]);
 	// The classes themselves may be two.

@@ -1,5 +1,6 @@
 //! Tests, by behaviour.
 
+mod attacks;
 mod beacon;
 mod candidacy;
 mod drillers;

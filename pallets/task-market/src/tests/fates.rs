@@ -160,6 +160,38 @@ fn a_fine_tuning_is_paid_and_mints_no_power() {
 	});
 }
 
+/// Work that could be skipped or repeated is paid, its fee is burned, and it mints no power.
+#[test]
+fn work_that_can_be_memoised_mints_no_power() {
+	run(|| {
+		let noisy = JobSpec::noisy_example();
+		let mut repeats = noisy.clone();
+		repeats.training.batch_size = repeats.dataset.train_rows;
+		repeats.training.input_noise_nano = 0;
+		(repeats.training.steps, repeats.training.checkpoint_interval) = (30, 1);
+		let mut stands = noisy.clone();
+		stands.training.learning_rate_nano = 1;
+		for (done, spec) in (0u64..).zip([repeats, stands]) {
+			let id = post_spec(SUBMITTER, spec, terms(1));
+			apply(id, &[11]);
+			run_to_state(id, JobState::Training);
+			commit(id, 11);
+			run_to_state(id, JobState::Revealing);
+			reveal(id, 11, 1);
+			run_to_state(id, JobState::Auditing);
+			decide(id, &[Decision::Accepted], &VERIFIERS);
+			run_to_end(id);
+			assert_eq!(job(id).replicas[0].fate, Fate::Accepted, "job {done}");
+			assert_eq!(job(id).settlement.burned, job(id).quote.fee);
+			assert_eq!(Credited::get(), vec![]);
+		}
+		let mut still = noisy;
+		still.training.learning_rate_nano = 0;
+		let posted = TaskMarket::submit_job(RuntimeOrigin::signed(SUBMITTER), still, terms(1));
+		assert!(posted.is_err(), "a learning rate of zero is no job");
+	});
+}
+
 #[test]
 fn a_job_with_every_kind_of_result() {
 	run(|| {
