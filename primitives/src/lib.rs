@@ -45,4 +45,4 @@ pub type JobId = u32;
 
 /// Version of what this crate defines. A client refuses a chain whose runtime
 /// speaks another one, instead of misreading its bytes.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;

@@ -79,6 +79,36 @@ pub fn register_trainer(bond: Balance, hardware: &Hardware) -> Call {
 	Call::new("Hashrate", "register", (bond, hardware))
 }
 
+/// Bytes that are SCALE already.
+struct Encoded<'a>(&'a [u8]);
+
+impl Encode for Encoded<'_> {
+	fn encode_to<T: codec::Output + ?Sized>(&self, out: &mut T) {
+		out.write(self.0);
+	}
+}
+
+/// `Session.set_keys`: the keys by which a node acts for the caller, as the node encoded them,
+/// with its proof that they are the caller's.
+pub fn set_keys(keys: &[u8], proof: &[u8]) -> Call {
+	Call::new("Session", "set_keys", (Encoded(keys), proof))
+}
+
+/// `Hashrate.set_candidate`: begin or cease to stand for block authorship.
+pub fn set_candidate(candidate: bool) -> Call {
+	Call::new("Hashrate", "set_candidate", candidate)
+}
+
+/// `Hashrate.deregister`: begin to leave as a trainer.
+pub fn deregister_trainer() -> Call {
+	Call::new("Hashrate", "deregister", ())
+}
+
+/// `Hashrate.withdraw`: take the bond back after that.
+pub fn withdraw_bond() -> Call {
+	Call::new("Hashrate", "withdraw", ())
+}
+
 /// `TaskMarket.submit_job`: post a job; its escrow is held.
 pub fn submit_job(spec: &JobSpec, terms: &Terms) -> Call {
 	Call::new("TaskMarket", "submit_job", (spec, terms))

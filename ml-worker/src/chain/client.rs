@@ -397,20 +397,31 @@ impl Chain {
 		ChainError::Lost { url: self.url.clone(), method: method.into(), reason }
 	}
 
-	/// Balances of `who` at the best block; zeros for an account that does not exist.
-	pub async fn account(&self, who: &AccountId32) -> Result<Account, ChainError> {
+	/// The bytes of `who`'s entry in a storage map, at the best block.
+	async fn entry(
+		&self,
+		pallet: &str,
+		map: &str,
+		who: &AccountId32,
+	) -> Result<Option<Vec<u8>>, ChainError> {
 		let at = self.at_best().await?;
-		let address = dynamic::storage::<([u8; 32],), Value>("System", "Account");
-		let fetched = match at.storage().try_fetch(address, (who.0,)).await {
-			Ok(fetched) => fetched,
+		let address = dynamic::storage::<([u8; 32],), Value>(pallet, map);
+		match at.storage().try_fetch(address, (who.0,)).await {
+			Ok(fetched) => Ok(fetched.map(|value| value.bytes().to_vec())),
 			Err(e) => {
 				let connection = self.connection().await?;
 				self.forget(&connection).await;
-				return Err(self.lost("System.Account", root_cause(&e)));
+				Err(self.lost(&format!("{pallet}.{map}"), root_cause(&e)))
 			}
+		}
+	}
+
+	/// Balances of `who` at the best block; zeros for an account that does not exist.
+	pub async fn account(&self, who: &AccountId32) -> Result<Account, ChainError> {
+		let Some(bytes) = self.entry("System", "Account", who).await? else {
+			return Ok(Account::default());
 		};
-		let Some(value) = fetched else { return Ok(Account::default()) };
-		let info = AccountInfo::decode(&mut value.bytes()).map_err(|e| ChainError::Unreadable {
+		let info = AccountInfo::decode(&mut &bytes[..]).map_err(|e| ChainError::Unreadable {
 			method: "System.Account".into(),
 			reason: e.to_string(),
 		})?;
@@ -420,6 +431,11 @@ impl Chain {
 			reserved: info.reserved,
 			frozen: info.frozen,
 		})
+	}
+
+	/// The session keys that `who` has set, encoded, at the best block.
+	pub async fn session_keys(&self, who: &AccountId32) -> Result<Option<Vec<u8>>, ChainError> {
+		self.entry("Session", "NextKeys", who).await
 	}
 
 	/// Job `id`.

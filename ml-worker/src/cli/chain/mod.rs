@@ -1,5 +1,6 @@
 //! The commands that speak with a chain.
 
+mod authority;
 mod project;
 mod show;
 
@@ -21,6 +22,7 @@ use crate::{
 	inputs, job_toml,
 };
 use anyhow::{bail, Context};
+use authority::{Authority, Deregister};
 use clap::Subcommand;
 use project::ProjectCommand;
 use serde_json::json;
@@ -62,6 +64,10 @@ pub enum ChainCommand {
 	Trainers(Read),
 	/// Registers an account as a trainer
 	Register(Register),
+	/// Makes a trainer with a node of its own an authority: session keys, then candidacy
+	Authority(Authority),
+	/// Ends being a trainer; the bond is free after the unbonding period
+	Deregister(Deregister),
 	/// Reads the model of a job from the chain and checks it against its root
 	FetchModel(FetchModel),
 	/// Shows the balance of an account
@@ -160,6 +166,8 @@ impl ChainCommand {
 			Self::Status(args) => args.run().await,
 			Self::Trainers(args) => args.trainers().await,
 			Self::Register(args) => args.run().await,
+			Self::Authority(args) => args.run().await,
+			Self::Deregister(args) => args.run().await,
 			Self::FetchModel(args) => args.run().await,
 			Self::Balance(args) => args.run().await,
 		};
@@ -310,6 +318,11 @@ mod tests {
 			"x status 3 --json",
 			"x trainers --json",
 			"x register --suri //Bob --bond 100",
+			"x authority --suri //Bob --new-keys --wait",
+			"x authority --suri //Bob --leave",
+			"x deregister --suri //Bob",
+			"x deregister --suri //Bob --withdraw",
+			"x trainer --suri //Alice --prometheus-port 9616 --prometheus-external",
 			"x fetch-model 3 --out model.safetensors",
 			"x balance //Alice",
 		] {
@@ -330,6 +343,9 @@ mod tests {
 			"x project vote 3 --suri //Bob",
 			"x project vote 3 --aye --nay --suri //Bob",
 			"x project show",
+			"x trainer --suri //Alice --prometheus-external",
+			"x verifier --suri //Alice --prometheus-port 70000",
+			"x authority --suri //Bob --leave --wait",
 			"x trainer --suri //Alice --device gpu",
 			"x trainer --min-price -1",
 			"x trainer --min-price much",

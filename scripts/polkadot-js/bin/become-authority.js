@@ -1,5 +1,0 @@
-#!/usr/bin/env node
-import { main } from '../src/cli.js';
-import command from '../src/commands/become-authority.js';
-
-await main(command);
