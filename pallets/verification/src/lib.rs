@@ -293,11 +293,6 @@ pub mod pallet {
 			/// Audit fees earned.
 			fees: u32,
 		},
-		/// An audit was dropped before it was done: the parties agreed.
-		AuditAborted {
-			/// Of which job.
-			job: JobId,
-		},
 	}
 
 	#[pallet::error]
