@@ -16,7 +16,6 @@ mod environment;
 mod execute;
 mod fault;
 mod fused;
-mod images;
 pub mod kernels;
 mod ops;
 mod state;

@@ -2,12 +2,13 @@
 //! calculus.
 
 mod autograd;
+mod cnn;
 
 use super::*;
 use candle_core::{DType, Var, D};
 use std::collections::BTreeMap;
 use trainyard_primitives::{
-	ops::Program,
+	ops::{OpKind, Program},
 	spec::{Activation, CnnLayer, DataFormat, Loss, Model, Optimizer, Schedule},
 	strict::exec,
 };
