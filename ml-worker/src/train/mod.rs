@@ -18,6 +18,7 @@ use crate::{
 		tensors, Bundle, BundleError, Checkpoint, FileError, Tensors, Validation,
 	},
 	engine::{Engine, EngineError, Evaluation, Parameters, State},
+	hash::HashingReader,
 	inputs::{self, InputError, InputPaths, Inputs},
 	plot,
 };
@@ -199,12 +200,16 @@ fn keep_inputs(from: &InputPaths, bundle: &Bundle) -> Result<(), TrainError> {
 		if inputs::check_content(&to, which, &file).is_ok() {
 			continue;
 		}
+		let mut copied = Default::default();
 		files::write_with(&to, |copy| {
-			std::io::copy(&mut std::fs::File::open(from)?, copy)?;
+			let mut source = HashingReader::new(std::fs::File::open(from)?);
+			std::io::copy(&mut source, copy)?;
+			copied = source.finish();
 			Ok(())
 		})?;
-		// The source could have changed while it was copied.
-		inputs::check_content(&to, which, &file)?;
+		// The source could have changed since its rows were read.
+		let (found, bytes) = copied;
+		inputs::same_content(from, which, &file, found, bytes)?;
 	}
 	Ok(())
 }
