@@ -302,7 +302,8 @@ impl Run<'_> {
 						return Err(self.explained(error, at));
 					}
 					if done % loss_interval == 0 {
-						metrics.push(&Line::training(done, trace.loss))?;
+						let norm = trace.gradient_norm;
+						metrics.push(&Line::training(done, trace.loss, norm))?;
 					}
 					let (loss, flop) = (Some(trace.loss), report.flop.saturating_add(step_flop));
 					report = Progress { step: done, loss, validation: None, flop, ..report };
