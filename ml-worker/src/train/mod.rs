@@ -181,13 +181,16 @@ pub fn run(
 	files::create_folder(&out.join(bundle::CHECKPOINTS))?;
 	files::remove_temporaries(out)?;
 	files::remove_temporaries(&out.join(bundle::CHECKPOINTS))?;
-	let (bundle, last) = resume::begin(spec, seed, out)?;
+	let (mut bundle, mut last) = resume::begin(spec, seed, out)?;
 	resume::check_space(&bundle)?;
 	keep_inputs(paths, &bundle)?;
 	if resume::is_whole(&bundle) {
 		return Ok(bundle);
 	}
 	let engine = Engine::new(spec, seed, inputs.data).map_err(TrainError::Engine)?;
+	if let Some(kept) = last.take() {
+		last = Some(resume::evaluations(&engine, &mut bundle, kept)?);
+	}
 	let initial_model = inputs.initial_model.filter(|_| last.is_none());
 	Run { engine, bundle, options, written: None, initial_model }.go(last)
 }
