@@ -5,6 +5,7 @@ use std::{
 	fs::File,
 	io::{self, Read},
 	path::Path,
+	time::SystemTime,
 };
 use trainyard_primitives::{blob, merkle};
 
@@ -72,6 +73,20 @@ pub fn file(path: &Path) -> io::Result<(H256, u64)> {
 	Ok(reader.finish())
 }
 
+/// Length, time of the last write and, on Unix, number of a file.
+pub type Mark = (u64, Option<SystemTime>, u64);
+
+/// What shows that the file at `path` was written to or replaced: then it is another one. None
+/// where there is no such file.
+pub fn mark(path: &Path) -> Option<Mark> {
+	let found = std::fs::metadata(path).ok()?;
+	#[cfg(unix)]
+	let number = std::os::unix::fs::MetadataExt::ino(&found);
+	#[cfg(not(unix))]
+	let number = 0;
+	Some((found.len(), found.modified().ok(), number))
+}
+
 /// Root of the file at `path` as a blob on chain, see [`blob::root_of`].
 pub fn blob_root(path: &Path) -> io::Result<H256> {
 	let mut file = File::open(path)?;
@@ -102,6 +117,30 @@ mod tests {
 			assert_eq!(file(&path).unwrap(), (blob::chunk_hash(&bytes), size as u64));
 			assert_eq!(blob_root(&path).unwrap(), blob::Chunked::new(&bytes).root);
 		}
+	}
+
+	#[test]
+	fn a_file_that_is_written_to_or_replaced_is_marked() {
+		let dir = tempfile::tempdir().unwrap();
+		let (path, other) = (dir.path().join("file"), dir.path().join("other"));
+		assert_eq!(mark(&path), None);
+		std::fs::write(&path, "abc").unwrap();
+		let (first, at) = (mark(&path), SystemTime::UNIX_EPOCH);
+		assert!(first.is_some());
+		std::fs::read(&path).unwrap();
+		assert_eq!(mark(&path), first);
+		let touch = |path: &Path| File::options().write(true).open(path)?.set_modified(at);
+		touch(&path).unwrap();
+		let second = mark(&path);
+		assert_ne!(second, first);
+		std::fs::write(&other, "abd").unwrap();
+		touch(&other).unwrap();
+		std::fs::rename(&other, &path).unwrap();
+		#[cfg(unix)]
+		assert_ne!(mark(&path), second);
+		std::fs::write(&path, "abcd").unwrap();
+		touch(&path).unwrap();
+		assert_ne!(mark(&path), second);
 	}
 
 	#[test]

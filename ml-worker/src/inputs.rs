@@ -54,11 +54,11 @@ impl InputPaths {
 	}
 
 	/// Each file of `spec` at the first of these `places` where it lies with the right
-	/// content; where it lies nowhere, at the last. Reads the files.
+	/// content; where it lies nowhere, at the last. Reads the files, those at the last place not.
 	pub fn first_right(spec: &JobSpec, places: &[Self]) -> Self {
 		Self::of(spec, |which, file| {
 			let mut paths = places.iter().filter_map(|place| place.get(which));
-			let last = paths.clone().next_back();
+			let last = paths.next_back();
 			let right = paths.find(|path| check_content(path, which, file).is_ok());
 			right.or(last).map(Path::to_owned).unwrap_or_default()
 		})
@@ -166,6 +166,12 @@ pub enum InputError {
 		/// The specification's length.
 		expected_bytes: u64,
 	},
+	/// A file changed while it was read.
+	#[error("{} changed while it was read. Run this again when nothing writes to it", .path.display())]
+	Changed {
+		/// The file.
+		path: PathBuf,
+	},
 	/// The initial model is not one of the job's model.
 	#[error("{} cannot be the initial model of this job: {what}", .path.display())]
 	InitialModel {
@@ -181,7 +187,8 @@ impl InputError {
 	pub fn is_local(&self) -> bool {
 		match self {
 			Self::Data(error) => error.is_local(),
-			other => matches!(other, Self::Io { .. } | Self::Missing { .. }),
+			Self::Io { .. } | Self::Missing { .. } | Self::Changed { .. } => true,
+			Self::Content { .. } | Self::InitialModel { .. } => false,
 		}
 	}
 }
@@ -213,13 +220,39 @@ impl Inputs {
 			(Some(file), Some(path)) => Some(Arc::new(initial_model(spec, file, path)?)),
 			_ => None,
 		};
-		let data = data::load(&paths.data, paths.labels.as_deref(), &spec.dataset)?;
-		Ok(Self { data: Arc::new(data), initial_model })
+		Ok(Self { data: Arc::new(rows(spec, paths)?), initial_model })
 	}
 
 	/// The parameters with which a fine-tuning begins, as the engine takes them.
 	pub fn initial_model(&self) -> Option<&Parameters> {
 		self.initial_model.as_deref()
+	}
+}
+
+/// The rows of a job, from files that are checked by content. Each is hashed once, behind the
+/// reading of its rows.
+fn rows(spec: &JobSpec, paths: &InputPaths) -> Result<Data, InputError> {
+	let files: Vec<_> = spec
+		.files()
+		.filter(|(which, _)| *which != InputFile::InitialModel)
+		.filter_map(|(which, file)| Some((which, file, paths.get(which)?)))
+		.collect();
+	let marks = || files.iter().map(|(_, _, path)| hash::mark(path)).collect::<Vec<_>>();
+	let before = marks();
+	let data = data::load(&paths.data, paths.labels.as_deref(), &spec.dataset);
+	if data.as_ref().is_err_and(DataError::is_local) {
+		return Ok(data?);
+	}
+	// Of a wrong file nothing else is worth saying.
+	for (which, file, path) in &files {
+		check_content(path, *which, file)?;
+	}
+	let data = data?;
+	// What was hashed is what was read only where nothing was written or renamed in between.
+	let changed = before.iter().zip(marks()).position(|(before, after)| *before != after);
+	match changed.and_then(|at| files.get(at)) {
+		Some((_, _, path)) => Err(InputError::Changed { path: (*path).to_owned() }),
+		None => Ok(data),
 	}
 }
 
@@ -230,7 +263,8 @@ pub fn check_content(path: &Path, which: InputFile, file: &FileRef) -> Result<()
 	same_content(path, which, file, found, bytes)
 }
 
-fn same_content(
+/// [`check_content`] of a file that was read: its hash and its length are known.
+pub fn same_content(
 	path: &Path,
 	which: InputFile,
 	file: &FileRef,
@@ -270,7 +304,7 @@ pub fn initial_model(
 	let Ok(bytes) = files::read(path, file.bytes) else {
 		// A longer file, or one that cannot be read.
 		check_content(path, InputFile::InitialModel, file)?;
-		return Err(wrong("it changed while it was read".to_owned()));
+		return Err(InputError::Changed { path: path.to_owned() });
 	};
 	let found = hash::blake2_256(&bytes);
 	same_content(path, InputFile::InitialModel, file, found, bytes.len() as u64)?;
@@ -320,6 +354,7 @@ mod tests {
 		bundle::Tensor32,
 		testing::{job, table},
 	};
+	use trainyard_primitives::spec::{DataFormat, Dataset};
 
 	/// The parameters of the job's model, all of them numbers of their own.
 	fn model(spec: &JobSpec) -> Tensors {
@@ -477,5 +512,68 @@ mod tests {
 		assert!(Inputs::load(&spec, &found).is_ok());
 		std::fs::remove_file(folder.path().join("right")).unwrap();
 		assert_eq!(InputPaths::first_right(&spec, &[paths, elsewhere]), found, "the last place");
+	}
+	#[test]
+	fn data_and_labels_are_checked_by_content() {
+		let folder = tempfile::tempdir().unwrap();
+		let file = |name: &str, bytes: &[u8]| {
+			let path = folder.path().join(name);
+			std::fs::write(&path, bytes).unwrap();
+			let (content_hash, bytes) = hash::file(&path).unwrap();
+			(path, FileRef { content_hash, bytes, location: Default::default() })
+		};
+		let images = [&[0, 0, 8, 2, 0, 0, 0, 4, 0, 0, 0, 2][..], &[1, 2, 3, 4, 5, 6, 7, 8]];
+		let labels = |labels: [u8; 4]| [&[0, 0, 8, 1, 0, 0, 0, 4][..], &labels].concat();
+		let (data, found) = file("x.idx", &images.concat());
+		let (right, of_labels) = file("y.idx", &labels([0, 1, 2, 1]));
+		let (other, _) = file("z.idx", &labels([1, 1, 2, 1]));
+		let mut spec = JobSpec::example();
+		spec.dataset = Dataset {
+			format: DataFormat::Idx,
+			content_hash: found.content_hash,
+			bytes: found.bytes,
+			labels: Some(of_labels),
+			train_rows: 2,
+			validation_rows: 2,
+			validation_every: 2,
+			features: 2,
+			classes: 3,
+			..spec.dataset
+		};
+		let error = |spec: &JobSpec, data: &Path, labels: &Path| {
+			let paths = InputPaths { labels: Some(labels.to_owned()), ..InputPaths::data(data) };
+			Inputs::load(spec, &paths).err()
+		};
+		assert!(error(&spec, &data, &right).is_none());
+		// Read as labels, the images would be wrong; that they are other ones is said instead.
+		for (data, labels, which) in [
+			(&data, &other, InputFile::Labels),
+			(&data, &data, InputFile::Labels),
+			(&right, &right, InputFile::Data),
+		] {
+			let found = error(&spec, data, labels).unwrap();
+			assert!(
+				matches!(&found, InputError::Content { which: said, .. } if *said == which),
+				"{found}"
+			);
+			assert!(!found.is_local());
+		}
+		let wrong = |change: fn(&mut Dataset)| {
+			let mut spec = spec.clone();
+			change(&mut spec.dataset);
+			error(&spec, &data, &right).unwrap().to_string()
+		};
+		let length = wrong(|d| d.bytes += 1);
+		for part in ["x.idx is not the dataset of the job", "dataset.bytes 21"] {
+			assert!(length.contains(part), "{length}");
+		}
+		let hash = wrong(|d| d.labels.as_mut().unwrap().content_hash = H256::zero());
+		for part in ["y.idx is not the file of labels", "dataset.labels.content_hash is 0x00"] {
+			assert!(hash.contains(part), "{hash}");
+		}
+		// What is said of the right files.
+		assert!(wrong(|d| d.classes = 2).contains("label 2, but dataset.classes is 2"));
+		let missing = error(&spec, Path::new("/nowhere"), &right).unwrap();
+		assert!(matches!(missing, InputError::Data(_)) && missing.is_local(), "{missing}");
 	}
 }

@@ -168,7 +168,7 @@ mod tests {
 		assert!(matches!(write_curves(dir.path()), Err(PlotError::NoMetrics(_))));
 		let mut writer = metrics::Writer::open(dir.path(), None, |_| 0.1).unwrap();
 		for step in 0..20u32 {
-			writer.push(&Line::training(step + 1, 2.0 / (step + 1) as f32)).unwrap();
+			writer.push(&Line::training(step + 1, 2.0 / (step + 1) as f32, None)).unwrap();
 			if step % 5 == 0 {
 				let validation = Validation { loss: 1.0, correct: step, rows: 20 };
 				writer.push(&Line::validation(step, &validation)).unwrap();

@@ -125,8 +125,6 @@ pub trait Audits<AccountId> {
 	/// Takes the audit as far as it can go at the present block. Work is bounded by the
 	/// committee and the pool of verifiers.
 	fn advance(job: JobId) -> AuditStatus<AccountId>;
-	/// Drops the audit (the parties agreed); whoever gave a verdict has earned a fee.
-	fn abort(job: JobId) -> Vec<AccountId>;
 	/// Forgets a decided audit, which stays readable until then.
 	fn remove(job: JobId);
 	/// Weight of one [`Audits::advance`] at worst.

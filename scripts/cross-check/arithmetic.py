@@ -1,7 +1,7 @@
 """Sections 1 to 3 of docs/strict-arithmetic.md: binary32 numbers, reductions, functions.
 
 Every value is a NumPy array of float32, of any shape; functions work on all elements at once.
-Reductions go over the first axis.
+Sums and maxima go over the first axis, dot products over the last.
 """
 
 import numpy as np
@@ -69,16 +69,21 @@ def fma(a, b, c):
 # Reductions
 
 
-def matmul(a, b):
-	"""The dot products of the rows of a, [m, k], and the columns of b, [k, n]."""
-	k = a.shape[1]
-	total = np.zeros((a.shape[0], b.shape[1]), dtype=F32)
+def dot(a, b):
+	"""The dot products over the last axis, with broadcasting of those before it."""
+	total = np.zeros(np.broadcast(a[..., :1], b[..., :1]).shape[:-1], dtype=F32)
+	k = a.shape[-1]
 	for start in range(0, k, DOT_BLOCK):
 		partial = np.zeros_like(total)
 		for p in range(start, min(start + DOT_BLOCK, k)):
-			partial = fma(a[:, p, None], b[p], partial)
+			partial = fma(a[..., p], b[..., p], partial)
 		total = partial if start == 0 else total + partial
 	return total
+
+
+def matmul(a, b):
+	"""The dot products of the rows of a, [..., m, k], and the columns of b, [..., k, n]."""
+	return dot(a[..., :, None, :], np.swapaxes(b, -1, -2)[..., None, :, :])
 
 
 def sum_block(x):
@@ -113,6 +118,11 @@ def maximum(x):
 	for element in x:
 		largest = np.where(element > largest, element, largest)
 	return largest + F32(0)
+
+
+def over_rows(reduce, x):
+	"""A reduction over the last axis, which stays there with one element."""
+	return reduce(np.moveaxis(x, -1, 0))[..., None]
 
 
 # Functions
@@ -204,6 +214,97 @@ def inverse_normal(x):
 	centre = polynomial(NORMAL_CENTRE, w - F32(2.5))
 	tail = polynomial(NORMAL_TAIL, sqrt(w) - F32(3))
 	return SQRT_2 * (np.where(w < F32(5), centre, tail) * x)
+
+
+ERF_ROOT = number("3F6D8000")
+ERF_CENTRE = numbers("BA1C585E 3BA37227 BCDB3E4C 3DE70CB5 BEC09370 3E0375D3")
+ERF_TAIL = numbers("37416652 B9AACC3E 3B6F80E6 BCC2DE43 3DD9A24B 3F229819 3E03BD98")
+TANH_POLYNOMIAL = numbers("BBBAF0E1 3CA9134C BD5C1E2D 3E088393 BEAAAA99")
+COSINE = numbers("3E6CEABF BFAAE2F0 4081E0EF C09DE9E6")
+SINE = numbers("3DA5E12B BF196543 402335DD C0A55DE7 40490FDB")
+SQRT_HALF = number("3F3504F3")
+DENSITY = number("3ECC422A")
+
+
+def erf(x):
+	"""The error function."""
+	a = np.abs(x)
+	centre = fma(a, polynomial(ERF_CENTRE, a * a), a)
+	t = np.where(a > F32(4), F32(4), a)
+	tail = ONE - exp(-fma(t, polynomial(ERF_TAIL, t), t))
+	return np.copysign(np.where(a > ERF_ROOT, tail, centre), x)
+
+
+def sigmoid(x):
+	"""The logistic function."""
+	e = exp(-np.abs(x))
+	return np.where(x < 0, e, ONE) / (ONE + e)
+
+
+def tanh(x):
+	"""The hyperbolic tangent."""
+	a = np.abs(x)
+	z = a * a
+	centre = fma(a, z * polynomial(TANH_POLYNOMIAL, z), a)
+	tail = ONE - F32(2) / (exp(a + a) + ONE)
+	return np.copysign(np.where(a > F32(0.625), tail, centre), x)
+
+
+def cos_pi(x):
+	"""The cosine of pi x."""
+	a = np.abs(x)
+	h = a * F32(0.5)
+	large = F32(2**23)
+	n = np.where(h < large, (h + large) - large, h)
+	q = np.abs(a - (n + n))
+	mirrored = q > F32(0.75)
+	e = np.where(mirrored, ONE - q, q)
+	cosine = fma(e * e, polynomial(COSINE, e * e), ONE)
+	d = F32(0.5) - q
+	sine = d * polynomial(SINE, d * d)
+	return np.where(mirrored, -cosine, np.where(q > F32(0.25), sine, cosine))
+
+
+def relu(x):
+	"""x where x > 0, otherwise +0."""
+	return np.where(x > 0, x, F32(0))
+
+
+def relu_grad(g, y):
+	"""g where the result y of relu is > 0, otherwise +0."""
+	return np.where(y > 0, g, F32(0))
+
+
+def gelu(x):
+	"""x times the share of the standard normal distribution below it."""
+	return (F32(0.5) * x) * (ONE + erf(x * SQRT_HALF))
+
+
+def gelu_grad(g, x):
+	"""g times the derivative of gelu."""
+	density = DENSITY * exp(F32(-0.5) * (x * x))
+	return g * fma(x, density, F32(0.5) * (ONE + erf(x * SQRT_HALF)))
+
+
+def silu(x):
+	"""x times its sigmoid."""
+	return x * sigmoid(x)
+
+
+def silu_grad(g, x):
+	"""g times the derivative of silu."""
+	s = sigmoid(x)
+	return g * (s * fma(x, ONE - s, ONE))
+
+
+def tanh_grad(g, y):
+	"""g times the derivative of tanh, of its result y."""
+	return g * fma(-y, y, ONE)
+
+
+def sigmoid_grad(g, y):
+	"""g times the derivative of sigmoid, of its result y."""
+	return g * (y * (ONE - y))
 
 
 def check_machine():

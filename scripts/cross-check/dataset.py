@@ -3,11 +3,13 @@
 import gzip
 import io
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from arithmetic import F32, CannotCheck, reduce_sum, sqrt
 from philox import blake2_256
+from states import read_safetensors
 
 
 def nearest(text):
@@ -36,37 +38,90 @@ def whole(number):
 	return int(label)
 
 
-def from_csv(content, position):
+def unpacked(content):
+	"""The content, which may be compressed by gzip."""
+	return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+
+
+def flat(inputs, labels):
+	"""Inputs of arrays as binary32, [rows, features], and labels."""
+	return inputs.reshape(len(inputs), -1).astype(F32), [whole(label) for label in labels]
+
+
+def from_csv(position, content, _):
 	"""Inputs as binary32, and labels, of a CSV file whose label stands at this position."""
-	if content[:2] == b"\x1f\x8b":
-		content = gzip.decompress(content)
-	lines = content.decode("utf-8-sig").strip().split("\n")
+	lines = unpacked(content).decode("utf-8-sig").strip().split("\n")
 	rows = [line.split(",") for line in lines[1:]]
 	labels = [whole(row.pop(position)) for row in rows]
 	read = {text: nearest(text) for text in {text for row in rows for text in row}}
 	return np.array([[read[text] for text in row] for row in rows], dtype=F32), labels
 
 
-def from_array(content):
+def from_array(content, _):
 	"""The same of a NumPy array [rows, features + 1], label last."""
 	array = np.load(io.BytesIO(content), allow_pickle=False)
-	return array[:, :-1].astype(F32), [whole(label) for label in array[:, -1]]
+	return flat(array[:, :-1], array[:, -1])
 
 
-def from_archive(content):
+def from_archive(content, _):
 	"""The same of a NumPy archive with x and y, or x_train and y_train."""
 	with np.load(io.BytesIO(content), allow_pickle=False) as archive:
 		names = ("x", "y") if "x" in archive or "y" in archive else ("x_train", "y_train")
-		inputs, labels = (archive[name] for name in names)
-	return inputs.reshape(len(inputs), -1).astype(F32), [whole(label) for label in labels]
+		return flat(*(archive[name] for name in names))
+
+
+def from_safetensors(content, _):
+	"""The same of a safetensors file with x and y."""
+	tensors = read_safetensors(content)
+	return flat(tensors["x"], tensors["y"])
+
+
+# Types of numbers of an IDX file, big endian, by the third byte.
+IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+
+
+def idx_array(content):
+	"""The array in an IDX file: two zeros, type, number of axes, extents, numbers."""
+	content = unpacked(content)
+	zeros, kind, axes = content[:2], content[2], content[3]
+	if zeros != b"\0\0" or kind not in IDX_TYPES:
+		raise CannotCheck("an IDX file begins otherwise than those of this format")
+	shape = np.frombuffer(content, dtype=">u4", count=axes, offset=4)
+	return np.frombuffer(content, dtype=IDX_TYPES[kind], offset=4 + 4 * axes).reshape(shape)
+
+
+def from_idx(content, spec):
+	"""The same of two IDX files."""
+	return flat(idx_array(content), idx_array(spec["labels"]))
+
+
+def from_text(content, spec):
+	"""Rows of tokens, and as many labels: the tokens one place further."""
+	tokens = np.unique(np.frombuffer(content, dtype=np.uint8), return_inverse=True)[1].ravel()
+	context = spec["features"]
+	rows = (len(tokens) - 1) // context
+	inputs = tokens[: rows * context].reshape(rows, context).astype(F32)
+	return inputs, tokens[1 : rows * context + 1].reshape(rows, context)
 
 
 READERS = {
-	"csv_label_last": lambda content: from_csv(content, -1),
-	"csv_label_first": lambda content: from_csv(content, 0),
+	"csv_label_last": partial(from_csv, -1),
+	"csv_label_first": partial(from_csv, 0),
 	"npy": from_array,
 	"npz": from_archive,
+	"safetensors": from_safetensors,
+	"idx": from_idx,
+	"text": from_text,
 }
+
+
+def checked(path, declared, what):
+	"""The bytes of a file, which must be the declared one."""
+	with open(path, "rb") as file:
+		content = file.read()
+	if "0x" + blake2_256(content).hex() != declared["content_hash"]:
+		raise CannotCheck(f"{path} is not the {what} of this job: its content hash is another one")
+	return content
 
 
 def measures(rows):
@@ -81,15 +136,13 @@ def measures(rows):
 class Dataset:
 	"""Training and validation rows of a data file: features divided and normalised, labels as integers."""
 
-	def __init__(self, path, spec):
-		"""Reads the file that a specification's section `dataset` describes."""
-		with open(path, "rb") as file:
-			content = file.read()
-		if "0x" + blake2_256(content).hex() != spec["content_hash"]:
-			raise CannotCheck(f"{path} is not the data of this job: its content hash is another one")
+	def __init__(self, path, spec, labels_path=None):
+		"""Reads the files that a specification's section `dataset` describes."""
+		content = checked(path, spec, "data")
 		if spec["format"] not in READERS:
 			raise CannotCheck(f"data in the format {spec['format']}")
-		features, labels = READERS[spec["format"]](content)
+		apart = spec.get("labels") and checked(labels_path, spec["labels"], "file of labels")
+		features, labels = READERS[spec["format"]](content, {**spec, "labels": apart})
 		labels = np.array(labels, dtype=np.int64)
 		features = features / F32(spec["feature_divisor"])
 

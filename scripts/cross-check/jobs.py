@@ -1,6 +1,7 @@
 """Short jobs that between them meet every rule of the arithmetic, and the data that they train on."""
 
 import gzip
+import json
 import os
 import random
 
@@ -83,19 +84,104 @@ def write_archive(path):
 	np.savez_compressed(path, x_train=images, y_train=np.array(labels))
 
 
-def job(data, dataset, hidden, training, optimizer, settings=""):
+def write_array(path):
+	"""Rows of binary32 in big endian with their labels as a NumPy array."""
+	draw = random.Random(15)
+	labels = [draw.randrange(3) for _ in range(110)]
+	rows = [[draw.gauss(label, 0.5) for _ in range(6)] + [label] for label in labels]
+	np.save(path, np.array(rows, dtype=">f4"))
+
+
+def write_idx(path, kind, array):
+	"""An array as an IDX file, compressed."""
+	head = bytes([0, 0, kind, array.ndim]) + np.array(array.shape, dtype=">u4").tobytes()
+	with gzip.open(path, "wb") as file:
+		file.write(head + array.astype(array.dtype.newbyteorder(">")).tobytes())
+
+
+def write_images(path, labels_path):
+	"""Two files as MNIST's: images of bytes, and their labels."""
+	draw = random.Random(11)
+	labels = np.array([draw.randrange(4) for _ in range(160)], dtype=np.uint8)
+	pixels = [[draw.randrange(64) * int(label) for _ in range(30)] for label in labels]
+	write_idx(path, 0x08, np.array(pixels, dtype=np.uint8).reshape(160, 5, 6))
+	write_idx(labels_path, 0x0C, labels.astype(np.int32))
+
+
+def write_tensors(path):
+	"""Inputs of binary64 between two binary32, and labels of 64 bits, as a safetensors file."""
+	draw = random.Random(13)
+	y = np.array([draw.randrange(3) for _ in range(120)], dtype="<i8")
+	x = np.array([[draw.gauss(int(label), 1) / 3 for _ in range(7)] for label in y], dtype="<f8")
+	header, content = {}, b""
+	for name, dtype, tensor in ("x", "F64", x), ("y", "I64", y):
+		start, content = len(content), content + tensor.tobytes()
+		about = {"dtype": dtype, "shape": tensor.shape, "data_offsets": [start, len(content)]}
+		header[name] = about
+	text = json.dumps(header).encode()
+	with open(path, "wb") as file:
+		file.write(len(text).to_bytes(8, "little") + text + content)
+
+
+def job_of(data, dataset, model, training, optimizer, settings=""):
 	"""The text of a JOB.toml; `settings` are the optimizer's."""
 	return (
-		f'[dataset]\npath = "{data}"\n{dataset}\n'
-		f'[model.mlp]\nhidden = {hidden}\nactivation = "relu"\n'
+		f'[dataset]\npath = "{data}"\n{dataset}\n[model.{model}\n'
 		f"[training]\n{training}\n[training.optimizer.{optimizer}]\n{settings}\n"
 	)
 
 
-def short_jobs(digits, folder):
+def job(data, dataset, hidden, *rest):
+	"""The same with an MLP of these hidden widths."""
+	return job_of(data, dataset, f'mlp]\nhidden = {hidden}\nactivation = "relu"', *rest)
+
+
+SHORT = "steps = 12\nbatch_size = 9\ncheckpoint_interval = 5\nlearning_rate = 0.01\n"
+
+
+def jobs_of_other_models(digits, text):
+	"""(name, JOB.toml) of jobs with other models than MLPs with ReLU, and every option."""
+	image = "channels = 1\nheight = 8\nwidth = 8\n"
+	cnn = (
+		f'cnn]\n{image}activation = "gelu"\nlayers = ["conv 5 3 padding 1", "max_pool 3 stride 2", '
+		'"dropout 0.3", "conv 4 3 stride 2 padding 1", "linear 9"]'
+	)
+	layers = (
+		f'layers]\ninput = "image"\n{image}layers = ["conv 3 3 padding 1", "tanh", "layer_norm", '
+		'"conv 3 3 padding 1", "skip 2", "avg_pool 3 stride 2", "sigmoid", "skip 1", "dropout 0.1", '
+		'"linear 10"]'
+	)
+	of_digits = "validation_every = 5\nfeature_divisor = 16"
+	of_text = 'format = "text"\nfeatures = 14\nvalidation_every = 300'
+	clipped = "clip_norm = 0.5\n"
+	scheduled = 'schedule = "cosine"\nfinal_learning_rate = 0.001\nwarmup_steps = 4\n'
+	squared = 'loss = "mean_squared_error"\ninput_noise = 0.05\nweight_decay = 0.1\n'
+	nesterov = "momentum = 0.9\nnesterov = true"
+	# More than ten layers with parameters: their order is not that of their names.
+	transformer = "transformer]\nlayers = 2\nheads = 2\nwidth = 12\nmlp_factor = 2\ndropout = 0.1"
+	return [
+		(
+			"CNN by Adam, clipped",
+			job_of(digits, of_digits, cnn, SHORT + clipped + "weight_decay = 0.1", "adam"),
+		),
+		(
+			"List of layers by SGD, Nesterov, squared error, noise, warm-up and cosine",
+			job_of(digits, of_digits, layers, SHORT + clipped + scheduled + squared, "sgd", nesterov),
+		),
+		(
+			"Transformer by AdamW, clipped, cosine",
+			job_of(text, of_text, transformer, SHORT + clipped + scheduled, "adamw"),
+		),
+	]
+
+
+def short_jobs(digits, text, folder):
 	"""Writes the data into the folder; (name, JOB.toml) of each job."""
-	names = "odd.csv", "wide.csv", "float.csv.gz", "images.npz"
-	odd, wide, floats, images = (os.path.join(folder, name) for name in names)
+	names = "odd.csv wide.csv float.csv.gz images.npz x.idx.gz y.idx.gz xy.safetensors rows.npy".split()
+	odd, wide, floats, images, x, y, tensors, rows = (os.path.join(folder, name) for name in names)
+	write_images(x, y)
+	write_tensors(tensors)
+	write_array(rows)
 	write_odd_data(odd)
 	write_wide_data(wide)
 	write_float_data(floats)
@@ -105,6 +191,8 @@ def short_jobs(digits, folder):
 	of_wide = "validation_every = 2"
 	of_floats = 'format = "csv_label_first"\nnormalization = "standard"'
 	of_images = 'format = "npz"\nfeature_divisor = 255\nnormalization = "standard"'
+	of_idx = f'format = "idx"\nfeature_divisor = 255\n[dataset.labels]\npath = "{y}"'
+	of_tensors = 'format = "safetensors"\nfeature_divisor = 7'
 	steps_of_digits = "steps = 100\nbatch_size = 32\ncheckpoint_interval = 20\n"
 	steps_of_odd = "steps = 60\nbatch_size = 7\ncheckpoint_interval = 13\n"
 	steps_of_wide = "steps = 4\nbatch_size = 1040\ncheckpoint_interval = 2\n"
@@ -136,6 +224,10 @@ def short_jobs(digits, folder):
 			"AdamW on a NumPy archive, normalised",
 			job(images, of_images, [7], steps_of_odd + small_rate, "adamw"),
 		),
+		("SGD on IDX files", job(x, of_idx, [5], steps_of_odd + rate, "sgd", momentum)),
+		("AdamW on safetensors", job(tensors, of_tensors, [6], steps_of_odd + rate, "adamw")),
+		("SGD on a NumPy array", job(rows, 'format = "npy"', [4], steps_of_odd + rate, "sgd")),
+		*jobs_of_other_models(digits, text),
 		("AdamW", job(digits, of_digits, [64, 32], steps_of_digits + small_rate, "adamw")),
 		(
 			"AdamW on odd numbers, weight decay",

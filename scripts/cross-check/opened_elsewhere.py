@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Opens what the worker wrote with Python's package safetensors, and uses the model without the
-worker: its logits in NumPy, its accuracy and loss against the manifest; prints TAP.
+worker: its logits in NumPy, its accuracy and loss against the manifest. Reads the file for
+TensorBoard by a reader of its own. Prints TAP.
 
 	opened_elsewhere.py --bin TRAINYARD --dir FOLDER
 
@@ -16,6 +17,7 @@ import sys
 
 import numpy as np
 
+import events
 from dataset import Dataset
 from short_runs import ROOT, Checks, train
 
@@ -38,7 +40,7 @@ def job(digits, activation):
 		f'[dataset]\npath = "{digits}"\nfeature_divisor = 16\n'
 		f'[model.mlp]\nhidden = [64, 32]\nactivation = "{activation}"\n'
 		"[training]\nsteps = 600\nbatch_size = 32\ncheckpoint_interval = 200\n"
-		"learning_rate = 0.002\n[training.optimizer.adamw]\n"
+		"learning_rate = 0.002\nclip_norm = 1.0\n[training.optimizer.adamw]\n"
 	)
 
 
@@ -121,6 +123,48 @@ def check_checkpoints(checks, bundle):
 	checks.add("checkpoints: the last holds the model, the first another one", same and moved, "")
 
 
+# Tags of the event file by the names of metrics.jsonl.
+TAGS = {
+	"loss": "loss/training",
+	"validation_loss": "loss/validation",
+	"validation_accuracy": "accuracy/validation",
+	"gradient_norm": "gradient_norm",
+}
+
+
+def check_events(checks, bundle):
+	"""The event file holds what metrics.jsonl holds, and its checksums hold."""
+	expected = {}
+	with open(os.path.join(bundle, "metrics.jsonl"), encoding="utf-8") as file:
+		for line in map(json.loads, file):
+			values = expected.setdefault(line.pop("step"), {})
+			values.update({TAGS[name]: np.float32(number) for name, number in line.items()})
+	with open(os.path.join(bundle, "events.out.tfevents.0.trainyard"), "rb") as file:
+		content = file.read()
+	found = events.scalars(content)
+	rates = {step: values.pop("learning_rate", None) for step, values in found}
+	trained = {step for step, values in expected.items() if "loss/training" in values}
+	same = found == sorted(expected.items())
+	checks.add(f"TensorBoard: {len(found)} steps, as in metrics.jsonl", same, f"{found[:3]}")
+	rate = float(np.float32(0.002))
+	good = all(rate_of == (rate if step in trained else None) for step, rate_of in rates.items())
+	checks.add("TensorBoard: the learning rate stands beside each loss", good, f"{rates}")
+	norms = [values["gradient_norm"] for _, values in found if "gradient_norm" in values]
+	good = len(norms) == len(trained) and all(norm > 0 for norm in norms)
+	checks.add("TensorBoard: the norm of each clipped gradient", good, f"{norms[:3]}")
+
+	unnoticed = []
+	for place in range(0, min(len(content), 400), 7):
+		damaged = bytearray(content)
+		damaged[place] ^= 1
+		try:
+			events.scalars(bytes(damaged))
+			unnoticed.append(place)
+		except ValueError:
+			pass
+	checks.add("TensorBoard: a flipped bit shows in the checksums", not unnoticed, f"{unnoticed}")
+
+
 def check_the_way_back(checks, binary, bundle, folder, job_file):
 	"""What Python writes, the worker reads; what is damaged, Python refuses."""
 	path = os.path.join(bundle, "model.safetensors")
@@ -165,6 +209,7 @@ def main():
 			continue
 		check_model(checks, activation, bundle)
 		check_checkpoints(checks, bundle)
+		check_events(checks, bundle)
 		check_the_way_back(checks, arguments.bin, bundle, folder, f"{bundle}.toml")
 	return checks.end()
 

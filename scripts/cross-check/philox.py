@@ -41,9 +41,9 @@ class Stream:
 		digest = blake2_256(b"trainyard/philox/v1" + seed + name.encode())
 		self.key = [int.from_bytes(digest[i : i + 4], "little") for i in (0, 4)]
 
-	def words(self, step, count):
-		"""The first `count` words of blocks 0, 1, 2, ... at a step."""
-		index = np.arange(-(-count // 4), dtype=np.uint64)
+	def words(self, step, count, first=0):
+		"""The first `count` words of the blocks from number `first` on, at a step."""
+		index = np.arange(-(-count // 4), dtype=np.uint64) + np.uint64(first)
 		blocks = philox((index & WORD, index >> WORD_BITS, step, 0), self.key)
 		return blocks.T.reshape(-1)[:count]
 
@@ -65,13 +65,19 @@ def scale(fan_in):
 	return F32(sqrt(F32(2) / F32(5 * fan_in)))
 
 
-def initial_weight(seed, layer, outputs, inputs):
-	"""The initial weight of a layer, [outputs, inputs]: a mixture of two normal distributions."""
-	words = Stream(seed, "init").words(layer, outputs * inputs)
+def drawn(seed, number, shape, inputs):
+	"""The initial values of the drawn tensor with this number: a mixture of two normal distributions."""
+	words = Stream(seed, "init").words(number, int(np.prod(shape)))
 	s = scale(inputs)
 	shift = F32(2) * s
 	signed = np.where((words & np.uint64(1)) == 0, shift, -shift)
-	return fma(s, inverse_normal(symmetric(words)), signed).reshape(outputs, inputs)
+	return fma(s, inverse_normal(symmetric(words)), signed).reshape(shape)
+
+
+def noise(seed, step, deviation, x):
+	"""x with normal noise of this standard deviation, as a training step adds it to its batch."""
+	words = Stream(seed, "noise").words(step, x.size)
+	return fma(deviation, inverse_normal(symmetric(words)).reshape(x.shape), x)
 
 
 def epoch_order(seed, epoch, rows):

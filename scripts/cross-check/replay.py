@@ -3,61 +3,40 @@
 import json
 import os
 
-import mlp
 import optimizers
 from arithmetic import F32, CannotCheck, bits, nano
-from dataset import Dataset, nearest
-from philox import batch_rows, blake2_256
+from dataset import Dataset, checked, nearest
+from network import LOSSES, Network, hits, mean, only, section
+from philox import batch_rows, blake2_256, noise
 from states import blob_root, bundle_root, read_safetensors, safetensors, state_hash
 
 # metrics.jsonl holds at least so many training losses of a longer run.
 RECORDED_LOSSES = 2000
 
 
-# What this program does not compute, and the values with which it changes nothing.
-UNUSED = {
-	"loss": "cross_entropy",
-	"schedule": "constant",
-	"warmup_steps": 0,
-	"clip_norm_nano": 0,
-	"input_noise_nano": 0,
-	"nesterov": False,
-	"labels": None,
+OPTIMIZERS = {
+	"sgd": (optimizers.Sgd, "momentum_nano", "nesterov"),
+	"adam": (optimizers.Adam, "beta1_nano", "beta2_nano", "epsilon_nano"),
+	"adamw": (optimizers.AdamW, "beta1_nano", "beta2_nano", "epsilon_nano"),
 }
-
-
-def section(given, where, *known):
-	"""The values of a section of the specification, which must have these fields and no others.
-
-	A field that is not known here would change the run in a way that is not known here, unless
-	it has the value that changes nothing.
-	"""
-	unused = {field for field in given if field in UNUSED and given[field] == UNUSED[field]}
-	if set(given) - unused != set(known):
-		odd = ", ".join(sorted((set(given) - unused) ^ set(known)))
-		raise CannotCheck(f"{where} has other fields than this program knows: {odd}")
-	return [given[field] for field in known]
 
 
 def optimizer_of(training):
 	"""The optimizer that a specification's section `training` names."""
-	rates = training["learning_rate_nano"], training["weight_decay_nano"]
-	[(name, settings)] = training["optimizer"].items()
-	where = f"training.optimizer.{name}"
-	if name == "sgd":
-		return optimizers.Sgd(*rates, *section(settings, where, "momentum_nano"))
-	if name == "adamw":
-		betas_and_epsilon = section(settings, where, "beta1_nano", "beta2_nano", "epsilon_nano")
-		return optimizers.AdamW(*rates, *betas_and_epsilon)
-	raise CannotCheck(f"the optimizer {name}")
+	name, settings = only(training["optimizer"], "training.optimizer")
+	if name not in OPTIMIZERS:
+		raise CannotCheck(f"the optimizer {name}")
+	kind, *known = OPTIMIZERS[name]
+	return kind(training["weight_decay_nano"], *section(settings, f"training.optimizer.{name}", *known))
 
 
 DATASET_FIELDS = (
 	"content_hash bytes location format train_rows validation_rows validation_every features classes"
-	" feature_divisor normalization"
+	" feature_divisor labels normalization"
 ).split()
 TRAINING_FIELDS = (
-	"steps batch_size checkpoint_interval optimizer learning_rate_nano weight_decay_nano"
+	"steps batch_size checkpoint_interval optimizer learning_rate_nano weight_decay_nano loss schedule"
+	" warmup_steps clip_norm_nano input_noise_nano early_stop"
 ).split()
 
 
@@ -80,12 +59,16 @@ class EarlyStop:
 			return False
 		self.waited += 1
 		return self.waited >= self.patience
+
+
 def same_layout(initial, drawn):
-	"""The initial model of a fine-tuning, which must have the names and shapes of a drawn one."""
-	shapes = [{name: tensor.shape for name, tensor in model.items()} for model in (initial, drawn)]
-	if shapes[0] != shapes[1]:
+	"""The initial model of a fine-tuning, which must have names, shapes and type of a drawn one; in
+	its order, which clipping follows.
+	"""
+	about = [{name: (t.shape, t.dtype) for name, t in model.items()} for model in (initial, drawn)]
+	if about[0] != about[1]:
 		raise CannotCheck("the initial model is not one of this job's model")
-	return initial
+	return {name: initial[name] for name in drawn}
 
 
 def initial_model(folder, declared):
@@ -93,62 +76,74 @@ def initial_model(folder, declared):
 	if declared is None:
 		return None
 	path = os.path.join(folder, "initial-model.safetensors")
-	with open(path, "rb") as file:
-		content = file.read()
-	if "0x" + blake2_256(content).hex() != declared["content_hash"]:
-		raise CannotCheck(f"{path} is not the initial model of this job")
-	return read_safetensors(content)
+	return read_safetensors(checked(path, declared, "initial model"))
 
 
 class Run:
 	"""A run that is computed step by step.
 
-	`metrics` are its lines of metrics.jsonl: step, loss, None for a training loss; step, validation
-	loss, accuracy for a checkpoint. A fine-tuning begins with the parameters `initial`.
+	`metrics` are its lines of metrics.jsonl: step, loss, norm of the gradient (None where it is not
+	clipped); step, validation loss, accuracy for a checkpoint. A fine-tuning begins with the parameters `initial`.
 	"""
 
 	def __init__(self, spec, seed, data, initial=None):
-		spec = {key: value for key, value in spec.items() if key != "initial_model"}
-		dataset, model, training = section(spec, "spec", "dataset", "model", "training")
-		section({"normalization": "none", **dataset}, "dataset", *DATASET_FIELDS)
-		early_stop = training.pop("early_stop", None)
+		known = "dataset", "model", "training", "initial_model"
+		dataset, model, training, _ = section(spec, "spec", *known)
+		section(dataset, "dataset", *DATASET_FIELDS)
 		section(training, "training", *TRAINING_FIELDS)
-		[mlp_fields] = section(model, "model", "mlp")
-		hidden, activation = section(mlp_fields, "model.mlp", "hidden", "activation")
-		if activation != "relu":
-			raise CannotCheck(f"the activation {activation}")
-		self.seed, self.data = seed, data
-		self.steps, self.batch_size = training["steps"], training["batch_size"]
-		self.interval = training["checkpoint_interval"]
+		if training["schedule"] != "constant":
+			section(training["schedule"]["cosine"], "training.schedule.cosine", "final_rate_nano")
+		if training["loss"] not in LOSSES:
+			raise CannotCheck(f"the loss {training['loss']}")
+		self.seed, self.data, self.training = seed, data, training
+		self.steps, self.interval = training["steps"], training["checkpoint_interval"]
+		self.loss = LOSSES[training["loss"]]
 		self.optimizer = optimizer_of(training)
-		widths = [dataset["features"], *hidden, dataset["classes"]]
-		self.parameters = mlp.initial_parameters(widths, seed)
+		self.network = Network(model, dataset["features"], dataset["classes"], seed)
+		self.parameters = self.network.initial()
 		if initial is not None:
 			self.parameters = same_layout(initial, self.parameters)
 		self.state = {**self.parameters, **self.optimizer.initial(self.parameters)}
-		self.early_stop, self.ended = EarlyStop(early_stop), False
+		self.early_stop, self.ended = EarlyStop(training["early_stop"]), False
 		self.loss_interval = max(1, self.steps // RECORDED_LOSSES)
 		self.metrics, self.orders = [], {}
+		# Of the last step's gradient, where it is clipped.
+		self.norm = None
+
+	def step(self, step):
+		"""Takes the state one step on; returns the loss before the update."""
+		t = self.training
+		schedule = t["schedule"], t["warmup_steps"], self.steps
+		rate = optimizers.learning_rate(t["learning_rate_nano"], *schedule, step)
+		rows = batch_rows(self.seed, step, len(self.data.features), t["batch_size"], self.orders)
+		features, labels = self.data.features[rows], self.data.labels[rows].ravel()
+		if t["input_noise_nano"]:
+			features = noise(self.seed, step, nano(t["input_noise_nano"]), features)
+		losses, g = self.loss(self.network.forward(self.state, features, step), labels)
+		gradients = self.network.backward(g)
+		if t["clip_norm_nano"]:
+			gradients, self.norm = optimizers.clipped(gradients, nano(t["clip_norm_nano"]))
+		self.optimizer.step(self.state, gradients, rate)
+		return mean(losses)
 
 	def checkpoints(self):
 		"""Yields the step of every checkpoint when the state has got there; it is evaluated then."""
 		yield 0
 		for step in range(self.steps):
-			rows = batch_rows(self.seed, step, len(self.data.labels), self.batch_size, self.orders)
-			batch = self.data.features[rows], self.data.labels[rows]
-			loss, gradients = mlp.gradients(self.state, *batch)
-			self.optimizer.step(self.state, gradients)
+			loss = self.step(step)
 			if (step + 1) % self.loss_interval == 0:
-				self.metrics.append((step + 1, loss, None))
+				self.metrics.append((step + 1, loss, self.norm))
 			if (step + 1) % self.interval == 0 or step + 1 == self.steps:
 				yield step + 1
 				if self.ended:
 					return
 
 	def evaluate(self, step):
-		"""The validation loss, and how many of the validation rows are classified correctly."""
-		labels = self.data.validation_labels
-		loss, correct = mlp.evaluate(self.state, self.data.validation_features, labels)
+		"""The validation loss, and how many of the validation labels are predicted."""
+		labels = self.data.validation_labels.ravel()
+		outputs = self.network.forward(self.state, self.data.validation_features)
+		losses, _ = self.loss(outputs, labels)
+		loss, correct = mean(losses), int(hits(outputs, labels).sum())
 		self.metrics.append((step, loss, correct / len(labels)))
 		self.ended = self.early_stop.ends(loss)
 		return loss, correct
@@ -170,17 +165,24 @@ def checkpoint_texts(checkpoint):
 	return checkpoint["state_hash"][2:], loss_text(validation["loss"]), correct
 
 
+def line_texts(step, loss, other):
+	"""A line of metrics.jsonl; `other` is a norm as a binary32, or an accuracy, or None."""
+	return step, loss_text(loss), loss_text(other) if isinstance(other, F32) else other
+
+
 def compare_metrics(path, lines):
-	"""The row of the table for metrics.jsonl; `lines` are (step, loss or validation loss, correct)."""
-	with open(path, encoding="utf-8") as file:
-		written = [json.loads(line, parse_float=str) for line in file]
+	"""The row of the table for metrics.jsonl; `lines` are those of a Run."""
 	expected = []
-	for line in written:
-		loss = line["loss"] if "loss" in line else line["validation_loss"]
-		accuracy = line.get("validation_accuracy")
-		share = None if accuracy is None else float(accuracy)
-		expected.append((line["step"], int(bits(nearest(loss))), share))
-	computed = [(step, int(bits(loss)), share) for step, loss, share in lines]
+	with open(path, encoding="utf-8") as file:
+		for line in file:
+			line = json.loads(line, parse_float=str)
+			if "loss" in line:
+				norm = line.get("gradient_norm")
+				numbers = nearest(line["loss"]), None if norm is None else nearest(norm)
+			else:
+				numbers = nearest(line["validation_loss"]), float(line["validation_accuracy"])
+			expected.append(line_texts(line["step"], *numbers))
+	computed = [line_texts(*line) for line in lines]
 	unequal = [a[0] for a, b in zip(expected, computed) if a != b]
 	result = f"unequal at step {unequal[0]}" if unequal else f"{len(computed)} lines"
 	return "metrics.jsonl", f"{len(expected)} lines", result
@@ -195,7 +197,7 @@ def compare(folder, data_path):
 	if manifest.get("bundle_root") is None:
 		raise CannotCheck(f"training in {folder} has not ended")
 	spec = manifest["spec"]
-	data = Dataset(data_path, spec["dataset"])
+	data = Dataset(data_path, spec["dataset"], os.path.join(folder, "labels.idx"))
 	initial = initial_model(folder, spec.get("initial_model"))
 	run = Run(spec, bytes.fromhex(manifest["seed"][2:]), data, initial)
 
@@ -204,7 +206,7 @@ def compare(folder, data_path):
 	for step in run.checkpoints():
 		state = state_hash(run.state)
 		loss, correct = run.evaluate(step)
-		labels = len(data.validation_labels)
+		labels = data.validation_labels.size
 		leaves.append((step, state, loss, int(correct), labels))
 		computed = state.hex(), loss_text(loss), f"{correct} of {labels}"
 		expected = checkpoint_texts(listed.pop(step)) if step in listed else ["missing"] * 3

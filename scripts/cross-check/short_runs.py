@@ -128,7 +128,8 @@ def main():
 	arguments = parser.parse_args()
 	folder = os.path.abspath(arguments.dir)
 	os.makedirs(folder, exist_ok=True)
-	digits = os.path.abspath(os.path.join(ROOT, "scripts/data/digits.csv"))
+	names = "digits.csv", "alice.txt"
+	files = [os.path.abspath(os.path.join(ROOT, "scripts/data", name)) for name in names]
 
 	checks = Checks()
 	status, text = run("vectors")
@@ -145,7 +146,7 @@ def main():
 		checks.add(f"{name}: {text.splitlines()[-1]}", status == 0, text)
 		return trained
 
-	jobs = dict(short_jobs(digits, folder))
+	jobs = dict(short_jobs(*files, folder))
 	for name, job in jobs.items():
 		trained = check(name, job)
 		bundle = bundle or trained

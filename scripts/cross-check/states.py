@@ -91,15 +91,21 @@ def safetensors(tensors):
 	return len(text).to_bytes(8, "little") + text + content
 
 
+# Types of numbers of a safetensors file, little endian, by their names there.
+TYPES = {"F32": "<f4", "F64": "<f8"}
+TYPES.update({f"{name}{8 * size}": f"<{name.lower()}{size}" for name in "IU" for size in (1, 2, 4, 8)})
+
+
 def read_safetensors(content):
-	"""The tensors in the bytes of a safetensors file, which must all be binary32."""
+	"""The tensors in the bytes of a safetensors file."""
 	length = int.from_bytes(content[:8], "little")
 	header, values = json.loads(content[8 : 8 + length]), content[8 + length :]
 	header.pop("__metadata__", None)
 	tensors = {}
 	for name, about in header.items():
-		if about["dtype"] != "F32":
+		if about["dtype"] not in TYPES:
 			raise CannotCheck(f"{name} is of type {about['dtype']}")
 		start, end = about["data_offsets"]
-		tensors[name] = np.frombuffer(values[start:end], dtype="<f4").reshape(about["shape"]).copy()
+		tensor = np.frombuffer(values[start:end], dtype=TYPES[about["dtype"]])
+		tensors[name] = tensor.reshape(about["shape"]).copy()
 	return tensors

@@ -9,6 +9,7 @@ use super::{
 };
 use serde::{Deserialize, Serialize};
 use std::{
+	collections::BTreeMap,
 	fs::{File, OpenOptions},
 	io::{BufRead, BufReader, BufWriter, ErrorKind, Write},
 	path::{Path, PathBuf},
@@ -24,10 +25,14 @@ const LOSSES: u32 = 2_000;
 pub struct Line {
 	/// Steps done.
 	pub step: u32,
-	/// Mean cross-entropy of the step's batch, before its update.
+	/// Mean loss of the step's batch, before its update.
 	#[serde(default, skip_serializing_if = "Option::is_none")]
 	pub loss: Option<f32>,
-	/// Mean cross-entropy over the validation rows.
+	/// Norm of the whole gradient of that batch before it is clipped, where it is and the norm is
+	/// finite.
+	#[serde(default, skip_serializing_if = "Option::is_none")]
+	pub gradient_norm: Option<f32>,
+	/// Mean loss over the validation rows.
 	#[serde(default, skip_serializing_if = "Option::is_none")]
 	pub validation_loss: Option<f32>,
 	/// Share of validation rows classified correctly.
@@ -37,8 +42,15 @@ pub struct Line {
 
 impl Line {
 	/// The line of a training step.
-	pub fn training(step: u32, loss: f32) -> Self {
-		Self { step, loss: Some(loss), validation_loss: None, validation_accuracy: None }
+	pub fn training(step: u32, loss: f32, gradient_norm: Option<f32>) -> Self {
+		Self {
+			step,
+			loss: Some(loss),
+			// JSON has no infinities.
+			gradient_norm: gradient_norm.filter(|norm| norm.is_finite()),
+			validation_loss: None,
+			validation_accuracy: None,
+		}
 	}
 
 	/// The line of a checkpoint.
@@ -46,6 +58,7 @@ impl Line {
 		Self {
 			step,
 			loss: None,
+			gradient_norm: None,
 			validation_loss: Some(validation.loss),
 			validation_accuracy: Some(validation.accuracy()),
 		}
@@ -79,6 +92,21 @@ fn read_with_bytes(folder: &Path) -> Result<Vec<(Line, Vec<u8>)>, FileError> {
 		}
 	}
 	Ok(lines)
+}
+
+/// Puts the `right` validations, by step, in the place of those that the file has.
+pub fn correct(folder: &Path, right: &BTreeMap<u32, Line>) -> Result<(), FileError> {
+	let mut corrected = Vec::new();
+	for (line, as_it_stands) in read_with_bytes(folder)? {
+		match right.get(&line.step).filter(|_| line.validation_loss.is_some()) {
+			Some(right) => corrected.extend(bytes(right)),
+			None => {
+				corrected.extend(as_it_stands);
+				corrected.push(b'\n');
+			}
+		}
+	}
+	files::write(&folder.join(FILE), &corrected)
 }
 
 /// Appends lines, and the same to the records.
@@ -149,7 +177,7 @@ mod tests {
 	#[test]
 	fn a_resumed_file_continues_where_the_checkpoint_stands() {
 		let dir = tempfile::tempdir().unwrap();
-		let train = |step| Line::training(step, 1.0 / step as f32);
+		let train = |step| Line::training(step, 1.0 / step as f32, (step > 1).then_some(0.1));
 		let validation = Line::validation(2, &Validation { loss: 0.1, correct: 1, rows: 15 });
 		let mut writer = Writer::open(dir.path(), None, |_| 0.1).unwrap();
 		for line in [train(1), train(2), validation, train(3), train(4)] {
@@ -170,5 +198,14 @@ mod tests {
 		writer.push(&train(4)).unwrap();
 		writer.sync().unwrap();
 		assert_eq!(std::fs::read(dir.path().join(FILE)).unwrap(), whole);
+	}
+
+	#[test]
+	fn a_norm_stands_where_it_is_a_number() {
+		let text = |norm| String::from_utf8(bytes(&Line::training(7, 0.5, norm))).unwrap();
+		assert_eq!(text(Some(0.25)), "{\"step\":7,\"loss\":0.5,\"gradient_norm\":0.25}\n");
+		for none in [None, Some(f32::INFINITY), Some(f32::NAN)] {
+			assert_eq!(text(none), "{\"step\":7,\"loss\":0.5}\n");
+		}
 	}
 }

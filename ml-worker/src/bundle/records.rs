@@ -36,6 +36,8 @@ pub struct Point {
 	pub validation_loss: Option<f32>,
 	/// Share of validation rows classified correctly, rounded.
 	pub validation_accuracy: Option<f32>,
+	/// Norm of the batch's whole gradient, where it is clipped.
+	pub gradient_norm: Option<f32>,
 }
 
 impl Point {
@@ -46,6 +48,7 @@ impl Point {
 			learning_rate: line.loss.map(|_| rate(line.step)),
 			validation_loss: line.validation_loss,
 			validation_accuracy: line.validation_accuracy.map(|share| share as f32),
+			gradient_norm: line.gradient_norm,
 		}
 	}
 
@@ -57,6 +60,7 @@ impl Point {
 			learning_rate: self.learning_rate.or(later.learning_rate),
 			validation_loss: self.validation_loss.or(later.validation_loss),
 			validation_accuracy: self.validation_accuracy.or(later.validation_accuracy),
+			gradient_norm: self.gradient_norm.or(later.gradient_norm),
 		}
 	}
 }
@@ -76,13 +80,19 @@ const FORMATS: [Format; 2] = [
 ];
 
 fn csv_head() -> Vec<u8> {
-	b"step,loss,learning_rate,validation_loss,validation_accuracy\n".to_vec()
+	b"step,loss,learning_rate,validation_loss,validation_accuracy,gradient_norm\n".to_vec()
 }
 
 /// A row of the table; what is not known stays empty. Numbers have as many digits as tell
 /// them from every other binary32.
 fn csv_row(point: &Point) -> Vec<u8> {
-	let cells = [point.loss, point.learning_rate, point.validation_loss, point.validation_accuracy];
+	let cells = [
+		point.loss,
+		point.learning_rate,
+		point.validation_loss,
+		point.validation_accuracy,
+		point.gradient_norm,
+	];
 	let mut row = point.step.to_string();
 	for cell in cells {
 		row.push(',');
@@ -187,7 +197,7 @@ mod tests {
 		let validation = |step| Validation { loss: 0.1, correct: step, rows: 15 };
 		let mut lines = vec![Line::validation(0, &validation(0))];
 		for step in 1..=steps {
-			lines.push(Line::training(step, 1.0 / step as f32));
+			lines.push(Line::training(step, 1.0 / step as f32, (step > 2).then_some(step as f32)));
 			if step % 3 == 0 {
 				lines.push(Line::validation(step, &validation(step)));
 			}
@@ -217,12 +227,12 @@ mod tests {
 		let [csv, events] = contents(folder.path());
 		assert_eq!(
 			String::from_utf8(csv).unwrap(),
-			"step,loss,learning_rate,validation_loss,validation_accuracy\n\
-			 0,,,0.1,0\n\
-			 1,1,0.5,,\n\
-			 2,0.5,0.25,,\n\
-			 3,0.33333334,0.16666667,0.1,0.2\n\
-			 4,0.25,0.125,,\n"
+			"step,loss,learning_rate,validation_loss,validation_accuracy,gradient_norm\n\
+			 0,,,0.1,0,\n\
+			 1,1,0.5,,,\n\
+			 2,0.5,0.25,,,\n\
+			 3,0.33333334,0.16666667,0.1,0.2,3\n\
+			 4,0.25,0.125,,,4\n"
 		);
 		let found = tensorboard::read(&events);
 		assert_eq!(found.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
@@ -233,7 +243,8 @@ mod tests {
 				value("loss/training", 1.0 / 3.0),
 				value("learning_rate", 0.5 / 3.0),
 				value("loss/validation", 0.1),
-				value("accuracy/validation", 0.2)
+				value("accuracy/validation", 0.2),
+				value("gradient_norm", 3.0)
 			]
 		);
 		assert_eq!(found[0].1, [value("loss/validation", 0.1), value("accuracy/validation", 0.0)]);

@@ -53,6 +53,7 @@ pub(super) fn event(point: &Point) -> Vec<u8> {
 		("learning_rate", point.learning_rate),
 		("loss/validation", point.validation_loss),
 		("accuracy/validation", point.validation_accuracy),
+		("gradient_norm", point.gradient_norm),
 	]
 	.into_iter()
 	.filter(|(_, value)| value.is_some())
@@ -120,6 +121,7 @@ mod tests {
 			learning_rate: None,
 			validation_loss: None,
 			validation_accuracy: Some(0.75),
+			gradient_norm: None,
 		};
 		assert_eq!(hex::encode(event(&point)), EVENT);
 	}

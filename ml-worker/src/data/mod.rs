@@ -40,7 +40,7 @@ use std::{
 	io::{self, ErrorKind},
 	path::{Path, PathBuf},
 };
-use trainyard_primitives::spec::{DataFormat, Dataset, FileRef, Normalization, MAX_WIDTH};
+use trainyard_primitives::spec::{DataFormat, Dataset, Normalization, MAX_WIDTH};
 
 /// What is wrong with data. Unless [`Self::is_local`], none of it is a trainer's fault: data
 /// that do not match their specification are found before anyone takes the job.
@@ -71,27 +71,6 @@ pub enum DataError {
 		path: PathBuf,
 		/// What is wrong with it, and where.
 		what: String,
-	},
-	/// The file is another one than the specification's.
-	#[error(
-		"{} is not the dataset of the job: it has content hash {found:?} and {bytes} bytes, but \
-		 {field}.content_hash is {expected:?} and {field}.bytes {expected_bytes}. Use the file \
-		 that the job was made with, or make the job anew for this one",
-		.path.display()
-	)]
-	Content {
-		/// The file.
-		path: PathBuf,
-		/// Where the specification names it.
-		field: &'static str,
-		/// Its content hash.
-		found: H256,
-		/// Its length.
-		bytes: u64,
-		/// The specification's content hash.
-		expected: H256,
-		/// The specification's length.
-		expected_bytes: u64,
 	},
 	/// The table has another shape than the specification says.
 	#[error("{}: {field} is {declared}, but the file has {found}", .path.display())]
@@ -293,32 +272,9 @@ pub fn inspect(
 	})
 }
 
-/// Checks that the file at `path` is the specification's, by hash and length, without
-/// reading its rows.
-pub fn check_content(path: &Path, dataset: &Dataset) -> Result<(), DataError> {
-	check_file(path, "dataset", &dataset.file())
-}
-
-/// [`check_content`] of any file; `field` is where the specification names it.
-pub fn check_file(path: &Path, field: &'static str, file: &FileRef) -> Result<(), DataError> {
-	let (found, bytes) =
-		crate::hash::file(path).map_err(|error| DataError::Io { path: path.to_owned(), error })?;
-	if (found, bytes) == (file.content_hash, file.bytes) {
-		return Ok(());
-	}
-	Err(DataError::Content {
-		path: path.to_owned(),
-		field,
-		found,
-		bytes,
-		expected: file.content_hash,
-		expected_bytes: file.bytes,
-	})
-}
-
 /// Reads the data of a job at `data`, and its labels at `labels` where they are a file of their
-/// own. The files must have the content that the specification names and hold rows of the
-/// shape that it declares. Where the decoded rows are larger than a quarter of the available
+/// own. The files must hold rows of the shape that the specification declares; whether they are
+/// the files that it names is checked by [`crate::inputs`]. Where the decoded rows are larger than a quarter of the available
 /// memory, or than [`MEMORY_VARIABLE`] says, they are kept in a temporary file.
 pub fn load(data: &Path, labels: Option<&Path>, dataset: &Dataset) -> Result<Data, DataError> {
 	load_within(data, labels, dataset, memory::for_data()?)
@@ -331,15 +287,6 @@ fn load_within(
 	dataset: &Dataset,
 	memory: u64,
 ) -> Result<Data, DataError> {
-	let check = || {
-		check_content(data, dataset)?;
-		match (labels, &dataset.labels) {
-			(Some(path), Some(file)) => check_file(path, "dataset.labels", file),
-			_ => Ok(()),
-		}
-	};
-	// First the hashes: of a wrong file nothing else is worth saying.
-	check()?;
 	let mut rows = open(data, labels, dataset.format, dataset.features)?;
 	let shape = |field, declared: u32, found: u64| match u64::from(declared) {
 		declared if declared == found => Ok(()),
@@ -376,8 +323,6 @@ fn load_within(
 	}
 	shape("dataset.train_rows", dataset.train_rows, train.rows() as u64)?;
 	shape("dataset.validation_rows", dataset.validation_rows, validation.rows() as u64)?;
-	// The files could have changed between the two looks.
-	check()?;
 	let mut train = train.finish().map_err(DataError::Scratch)?;
 	let mut validation = validation.finish().map_err(DataError::Scratch)?;
 	match dataset.normalization {

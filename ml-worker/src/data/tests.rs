@@ -8,7 +8,7 @@ use crate::{
 use flate2::{write::GzEncoder, Compression};
 use proptest::prelude::*;
 use std::{io::Write, sync::Arc};
-use trainyard_primitives::spec::{Activation, JobSpec, Model};
+use trainyard_primitives::spec::{Activation, FileRef, JobSpec, Model};
 
 mod formats;
 mod malformed;

@@ -9,7 +9,7 @@ use super::{
 };
 use candle_core::Tensor;
 use trainyard_primitives::{
-	ops::{Op, Program, Role, TensorDecl, TensorId},
+	ops::{Op, OpKind, Program, Role, TensorDecl, TensorId},
 	strict::exec::Moment,
 };
 
@@ -34,6 +34,8 @@ pub struct Plan {
 	stages: Vec<Stage>,
 	/// For each operator, local tensors that nothing reads behind it.
 	dead: Vec<Vec<TensorId>>,
+	/// The sum of the squares of all gradients, which clipping computes.
+	gradient_squares: Option<TensorId>,
 }
 
 /// What is executed at a time.
@@ -65,8 +67,13 @@ impl Plan {
 				last[id as usize] = Some(at);
 			}
 		}
+		let gradient_squares = program.ops.iter().find_map(|op| match op.kind {
+			OpKind::ClipFactor { squares, .. } => Some(squares),
+			_ => None,
+		});
 		let mut dead = vec![Vec::new(); program.ops.len()];
-		for (id, last) in (0..).zip(last) {
+		// That sum is looked at when the list has run.
+		for (id, last) in (0..).zip(last).filter(|(id, _)| Some(*id) != gradient_squares) {
 			if let (Some(at), Role::Local) = (last, program.tensors[id as usize].role) {
 				dead[at].push(id);
 			}
@@ -88,12 +95,18 @@ impl Plan {
 			stages.push(Stage { work, dead: dead[at..end].concat() });
 			at = end;
 		}
-		Self { program, stages, dead }
+		Self { program, stages, dead, gradient_squares }
 	}
 
 	/// The list.
 	pub fn program(&self) -> &Program {
 		&self.program
+	}
+
+	/// The tensor that holds the sum of the squares of all gradients when the list has run; only of
+	/// a step that clips them.
+	pub fn gradient_squares(&self) -> Option<TensorId> {
+		self.gradient_squares
 	}
 
 	/// For each operator, local tensors that nothing reads behind it.

@@ -16,7 +16,6 @@ mod environment;
 mod execute;
 mod fault;
 mod fused;
-mod images;
 pub mod kernels;
 mod list;
 mod ops;
@@ -134,6 +133,9 @@ pub struct StepTrace {
 	pub loss: f32,
 	/// Output of the last layer, `[labels of the batch, classes]`, little endian.
 	pub logits: Vec<u8>,
+	/// Norm of the whole gradient before it is clipped; of a job that does not clip it, none. It is
+	/// no part of the leaf.
+	pub gradient_norm: Option<f32>,
 }
 
 /// How a state does on the validation rows.
@@ -334,6 +336,10 @@ impl Engine {
 		let trace = StepTrace {
 			loss: values.role(Role::Loss)?.to_vec1::<f32>()?.first().copied().unwrap_or_default(),
 			logits: state::bytes(values.role(Role::Logits)?)?,
+			gradient_norm: match self.step.gradient_squares() {
+				Some(squares) => Some(values.number(squares)?.sqrt()),
+				None => None,
+			},
 		};
 		if trace.loss.is_nan() {
 			return Err(EngineError::NotANumber { step, tensor: "loss".into() });

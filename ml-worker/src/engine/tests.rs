@@ -2,12 +2,13 @@
 //! calculus.
 
 mod autograd;
+mod cnn;
 
 use super::*;
 use candle_core::{DType, Var, D};
 use std::collections::BTreeMap;
 use trainyard_primitives::{
-	ops::Program,
+	ops::{OpKind, Program},
 	spec::{Activation, CnnLayer, DataFormat, Loss, Model, Optimizer, Schedule},
 	strict::exec,
 };
@@ -104,6 +105,7 @@ fn every_kernel_trains_to_the_reference_state() {
 			for (engine, state) in &mut runs {
 				let trace = engine.step(state, step).unwrap();
 				assert_eq!((trace.loss.to_bits(), &trace.logits), (loss.to_bits(), &logits));
+				assert_eq!(trace.gradient_norm, None, "nothing is clipped");
 				assert_eq!(as_vectors(state), expected, "{} at {step}", engine.kernel());
 			}
 		}
@@ -192,10 +194,16 @@ fn every_kernel_trains_every_model_to_the_reference_state() {
 			let moment = Moment { seed: seed(), step };
 			let values = exec::run_at(&program, &x, &y, &expected, moment).unwrap();
 			let loss = values.role(&program, Role::Loss)[0];
+			let squares = program.ops.iter().find_map(|op| match op.kind {
+				OpKind::ClipFactor { squares, .. } => Some(values.get(squares)[0]),
+				_ => None,
+			});
+			let norm = squares.expect("all of these clip").sqrt();
 			values.advance(&program, &mut expected);
 			for (engine, state) in &mut runs {
 				let trace = engine.step(state, step).unwrap();
 				assert_eq!(trace.loss.to_bits(), loss.to_bits());
+				assert_eq!(trace.gradient_norm.map(f32::to_bits), Some(norm.to_bits()));
 				assert_eq!(as_vectors(state), expected, "{} at {step}", engine.kernel());
 			}
 		}

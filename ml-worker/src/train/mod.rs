@@ -18,6 +18,7 @@ use crate::{
 		tensors, Bundle, BundleError, Checkpoint, FileError, Tensors, Validation,
 	},
 	engine::{Engine, EngineError, Evaluation, Parameters, State},
+	hash::HashingReader,
 	inputs::{self, InputError, InputPaths, Inputs},
 	plot,
 };
@@ -180,13 +181,16 @@ pub fn run(
 	files::create_folder(&out.join(bundle::CHECKPOINTS))?;
 	files::remove_temporaries(out)?;
 	files::remove_temporaries(&out.join(bundle::CHECKPOINTS))?;
-	let (bundle, last) = resume::begin(spec, seed, out)?;
+	let (mut bundle, mut last) = resume::begin(spec, seed, out)?;
 	resume::check_space(&bundle)?;
 	keep_inputs(paths, &bundle)?;
 	if resume::is_whole(&bundle) {
 		return Ok(bundle);
 	}
 	let engine = Engine::new(spec, seed, inputs.data).map_err(TrainError::Engine)?;
+	if let Some(kept) = last.take() {
+		last = Some(resume::evaluations(&engine, &mut bundle, kept)?);
+	}
 	let initial_model = inputs.initial_model.filter(|_| last.is_none());
 	Run { engine, bundle, options, written: None, initial_model }.go(last)
 }
@@ -199,12 +203,16 @@ fn keep_inputs(from: &InputPaths, bundle: &Bundle) -> Result<(), TrainError> {
 		if inputs::check_content(&to, which, &file).is_ok() {
 			continue;
 		}
+		let mut copied = Default::default();
 		files::write_with(&to, |copy| {
-			std::io::copy(&mut std::fs::File::open(from)?, copy)?;
+			let mut source = HashingReader::new(std::fs::File::open(from)?);
+			std::io::copy(&mut source, copy)?;
+			copied = source.finish();
 			Ok(())
 		})?;
-		// The source could have changed while it was copied.
-		inputs::check_content(&to, which, &file)?;
+		// The source could have changed since its rows were read.
+		let (found, bytes) = copied;
+		inputs::same_content(from, which, &file, found, bytes)?;
 	}
 	Ok(())
 }
@@ -297,7 +305,8 @@ impl Run<'_> {
 						return Err(self.explained(error, at));
 					}
 					if done % loss_interval == 0 {
-						metrics.push(&Line::training(done, trace.loss))?;
+						let norm = trace.gradient_norm;
+						metrics.push(&Line::training(done, trace.loss, norm))?;
 					}
 					let (loss, flop) = (Some(trace.loss), report.flop.saturating_add(step_flop));
 					report = Progress { step: done, loss, validation: None, flop, ..report };

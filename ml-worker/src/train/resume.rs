@@ -1,16 +1,20 @@
 //! What a folder holds before a run begins, and where the run may go on.
 
 use super::TrainError;
-use crate::bundle::{
-	self, archive,
-	files::{self, at},
-	lock,
-	manifest::{self, Manifest},
-	metrics, records, Bundle, Tensors,
+use crate::{
+	bundle::{
+		self, archive,
+		files::{self, at},
+		lock,
+		manifest::{self, Manifest},
+		metrics::{self, Line},
+		records, tensors, Bundle, Checkpoint, Tensors,
+	},
+	engine::{Engine, State},
 };
 use primitive_types::H256;
 use serde_json::Value;
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 use trainyard_primitives::{spec::JobSpec, Text};
 
 /// Refuses a folder that holds what is not ours, or a bundle where none is expected.
@@ -73,23 +77,81 @@ pub(super) fn begin(
 			}
 		}
 	}
-	let listed = &bundle.manifest().checkpoints[..whole];
-	let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss).collect();
-	if let Some(end) = spec.ends_after(&losses).map(|segments| segments as usize) {
-		if end + 1 < whole {
-			tracing::warn!("training stops early at checkpoint {end}; those behind it are dropped");
-			let step = bundle.manifest().checkpoints[end].step;
-			(whole, last) = (end + 1, Some((step, bundle.checkpoint(step)?)));
-		}
-	}
+	keep(&mut bundle, whole);
+	// The same work may be had elsewhere by now.
+	bundle.manifest_mut().spec = spec.clone();
+	Ok((bundle, last))
+}
+
+/// Drops all checkpoints behind the first `whole`.
+fn keep(bundle: &mut Bundle, whole: usize) {
 	let manifest = bundle.manifest_mut();
 	if whole < manifest.checkpoints.len() {
 		manifest.checkpoints.truncate(whole);
 		(manifest.bundle_root, manifest.model_root) = (None, None);
 	}
-	// The same work may be had elsewhere by now.
-	manifest.spec = spec.clone();
-	Ok((bundle, last))
+}
+
+/// Makes the evaluations of the kept checkpoints right, and drops those behind an early stop.
+/// `last` is step and state of the last of them; returns that to go on with.
+///
+/// A state is known by its hash; its evaluation is a number in the manifest, which no file
+/// covers before the training ends. The last one is computed anew, and so is every one of which
+/// `metrics.jsonl`, a file of its own, does not say the same.
+pub(super) fn evaluations(
+	engine: &Engine,
+	bundle: &mut Bundle,
+	last: (u32, Tensors),
+) -> Result<(u32, Tensors), TrainError> {
+	let recorded = metrics::read(bundle.folder())?;
+	let recorded: BTreeMap<u32, Line> = recorded
+		.into_iter()
+		.filter(|line| line.validation_loss.is_some())
+		.map(|line| (line.step, line))
+		.collect();
+	let mut corrections = BTreeMap::new();
+	for index in 0..bundle.manifest().checkpoints.len() {
+		let Checkpoint { step, validation: said, .. } = bundle.manifest().checkpoints[index];
+		let line = recorded.get(&step);
+		if step != last.0 && line == Some(&Line::validation(step, &said)) {
+			continue;
+		}
+		let state = match step == last.0 {
+			true => tensors::to_candle(&last.1)?,
+			false => tensors::to_candle(&bundle.checkpoint(step)?)?,
+		};
+		let found = engine.evaluate(&State::new(state)).map_err(TrainError::Engine)?;
+		let found = super::validation(&found);
+		let right = Line::validation(step, &found);
+		if line.is_some_and(|line| *line != right) {
+			corrections.insert(step, right);
+		}
+		if found != said {
+			tracing::warn!(
+				"the manifest says of step {step}: {said:?}, but its state gives {found:?}, which \
+				 takes its place"
+			);
+			let manifest = bundle.manifest_mut();
+			manifest.checkpoints[index].validation = found;
+			(manifest.bundle_root, manifest.model_root) = (None, None);
+		}
+	}
+	if !corrections.is_empty() {
+		metrics::correct(bundle.folder(), &corrections)?;
+	}
+
+	let listed = &bundle.manifest().checkpoints;
+	let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss).collect();
+	let end = bundle.manifest().spec.ends_after(&losses).map(|segments| segments as usize);
+	let Some((end, step)) = end.and_then(|end| Some((end, listed.get(end)?.step))) else {
+		return Ok(last);
+	};
+	if end + 1 == listed.len() {
+		return Ok(last);
+	}
+	tracing::warn!("training stops early at checkpoint {end}; those behind it are dropped");
+	keep(bundle, end + 1);
+	Ok((step, bundle.checkpoint(step)?))
 }
 
 /// The first field in which a bundle's specification means another computation than `wanted`;

@@ -65,10 +65,11 @@ fn a_run_interrupted_anywhere_ends_with_the_same_bytes() {
 	let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|row| row.split(',').collect()).collect();
 	assert_eq!(rows.len(), 61);
 	for (step, row) in rows.iter().enumerate() {
-		assert_eq!((row.len(), row[0]), (5, step.to_string().as_str()));
+		assert_eq!((row.len(), row[0]), (6, step.to_string().as_str()));
 		assert_eq!(row[1].is_empty(), step == 0, "{row:?}");
 		assert_eq!(row[2], if step == 0 { "" } else { "0.01" });
-		assert!(row[3..].iter().all(|cell| cell.is_empty() == (step % 10 != 0)), "{row:?}");
+		assert!(row[3..5].iter().all(|cell| cell.is_empty() == (step % 10 != 0)), "{row:?}");
+		assert_eq!(row[5], "", "nothing is clipped");
 	}
 	// Once whole, there is nothing to do.
 	let before = contents(&parts);
@@ -195,6 +196,62 @@ fn damaged_checkpoints_are_trained_again() {
 	std::fs::write(out.join("manifest.json"), b"{}").unwrap();
 	let error = train(&spec, &data, &out, true, None).unwrap_err().to_string();
 	assert!(error.contains("manifest.json cannot be read"), "{error}");
+}
+
+/// A state is known by its hash; what the manifest says of its evaluation is not believed.
+#[test]
+fn wrong_evaluations_are_computed_anew() {
+	let folder = tempfile::tempdir().unwrap();
+	let data = table(folder.path());
+	let (whole_at, out) = (folder.path().join("whole"), folder.path().join("out"));
+	type Change = fn(&mut Validation);
+	// The checkpoint, what is wrong with it, and whether metrics.jsonl is right, wrong or missing.
+	let cases: [(usize, Change, &str); 6] = [
+		(2, |v| v.loss += 0.125, "wrong"),
+		(2, |v| v.correct += 1, "right"),
+		(1, |v| v.loss = f32::from_bits(v.loss.to_bits() ^ 1), "right"),
+		(0, |v| v.loss -= 2_000.0, "right"),
+		(1, |v| v.loss += 0.125, "missing"),
+		(1, |_| {}, "wrong"),
+	];
+	for spec in [job(&data), stopping(&data)] {
+		let _ = std::fs::remove_dir_all(&whole_at);
+		let whole = train(&spec, &data, &whole_at, false, None).unwrap();
+		let expected = contents(&whole_at);
+		for (at, change, records) in cases {
+			let _ = std::fs::remove_dir_all(&out);
+			std::fs::create_dir_all(out.join(bundle::CHECKPOINTS)).unwrap();
+			for file in expected.keys() {
+				std::fs::copy(whole_at.join(file), out.join(file)).unwrap();
+			}
+			let mut manifest = whole.manifest().clone();
+			manifest.checkpoints.truncate(3);
+			let listed = &mut manifest.checkpoints[at];
+			change(&mut listed.validation);
+			let mut wrong = *listed;
+			wrong.validation.loss += 0.125;
+			manifest.model_root = None;
+			manifest.bundle_root = Some(manifest.computed_root());
+			std::fs::write(out.join("manifest.json"), manifest.to_bytes()).unwrap();
+			match records {
+				"wrong" => {
+					let line = Line::validation(wrong.step, &wrong.validation);
+					metrics::correct(&out, &[(wrong.step, line)].into()).unwrap();
+					assert_ne!(
+						contents(&out)[Path::new(metrics::FILE)],
+						expected[Path::new(metrics::FILE)]
+					);
+				}
+				"missing" => std::fs::remove_file(out.join(metrics::FILE)).unwrap(),
+				_ => {}
+			}
+			let resumed = train(&spec, &data, &out, true, None).unwrap();
+			assert_eq!(resumed.result().unwrap(), whole.result().unwrap(), "{at}, {records}");
+			if records != "missing" {
+				assert_eq!(contents(&out), expected, "{at}, {records}");
+			}
+		}
+	}
 }
 
 #[test]

@@ -216,9 +216,6 @@ impl traits::Audits<AccountId> for FakeAudits {
 			None => AuditStatus::Done { decisions: undecided, served: audit.served },
 		}
 	}
-	fn abort(job: JobId) -> Vec<AccountId> {
-		AuditBook::mutate(|book| book.remove(&job)).map(|audit| audit.served).unwrap_or_default()
-	}
 	fn remove(job: JobId) {
 		AuditBook::mutate(|book| book.remove(&job));
 	}

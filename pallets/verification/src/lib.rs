@@ -295,11 +295,6 @@ pub mod pallet {
 			/// Audit fees earned.
 			fees: u32,
 		},
-		/// An audit was dropped before it was done: the parties agreed.
-		AuditAborted {
-			/// Of which job.
-			job: JobId,
-		},
 		/// A verifier lost a part of its bond to the jackpot for what it did when it was drawn
 		/// for a recomputation that is no audit.
 		SlashedInRecompute {

@@ -79,25 +79,6 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 		}
 	}
 
-	/// Verifiers of the running round who have committed have done their work: a sealed
-	/// verdict counts, else the parties could agree just before the reveal and save the fees.
-	fn abort(job: JobId) -> Vec<T::AccountId> {
-		let Some(audit) = AuditRecords::<T>::get(job) else { return Vec::new() };
-		let mut served = audit.served.to_vec();
-		if matches!(audit.phase, AuditPhase::Committing { .. } | AuditPhase::Revealing { .. }) {
-			served.extend(
-				audit
-					.committee
-					.iter()
-					.filter(|member| member.commitment.is_some())
-					.map(|member| member.verifier.clone()),
-			);
-		}
-		Self::remove(job);
-		Self::deposit_event(Event::AuditAborted { job });
-		served
-	}
-
 	fn remove(job: JobId) {
 		if let Some(audit) = AuditRecords::<T>::take(job) {
 			Self::drop_verdicts(job, &audit);

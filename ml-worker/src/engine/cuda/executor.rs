@@ -46,7 +46,7 @@ impl<B: Backend> Accelerator for Executor<B> {
 		&self,
 		plan: &Plan,
 		inputs: Inputs<'_>,
-		wanted: &[Role],
+		wanted: &[TensorId],
 	) -> Result<Outputs, DeviceError> {
 		let (backend, program) = (&self.backend, plan.program());
 		let mut values: Vec<Option<Arc<B::Buffer>>> = Vec::with_capacity(program.tensors.len());
@@ -82,9 +82,8 @@ impl<B: Backend> Accelerator for Executor<B> {
 			launches.each("find_nan", n, &arguments)?;
 		}
 		let mut results = Vec::with_capacity(wanted.len());
-		for role in wanted {
-			let id = program.find(*role).unwrap_or(TensorId::MAX);
-			results.push(backend.download(of(program, &values, id)?, len(program, id))?);
+		for id in wanted {
+			results.push(backend.download(of(program, &values, *id)?, len(program, *id))?);
 		}
 		let flags = backend.download(&flags, states.len())?;
 		let mut next = Vec::with_capacity(states.len());

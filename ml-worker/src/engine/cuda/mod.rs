@@ -35,7 +35,7 @@ mod tests;
 
 use super::{execute::Plan, EngineError};
 use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
-use trainyard_primitives::{ops::Role, spec::JobSpec, strict::exec::Moment};
+use trainyard_primitives::{ops::TensorId, spec::JobSpec, strict::exec::Moment};
 
 /// Why a device cannot be used, or stopped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -99,9 +99,13 @@ pub trait Accelerator: fmt::Debug + Send + Sync {
 	/// The `len` elements of a tensor.
 	fn download(&self, buffer: &Buffer, len: usize) -> Result<Vec<f32>, DeviceError>;
 
-	/// Executes a list; the tensors with the roles of `wanted` come back.
-	fn run(&self, plan: &Plan, inputs: Inputs<'_>, wanted: &[Role])
-		-> Result<Outputs, DeviceError>;
+	/// Executes a list; the tensors `wanted` come back.
+	fn run(
+		&self,
+		plan: &Plan,
+		inputs: Inputs<'_>,
+		wanted: &[TensorId],
+	) -> Result<Outputs, DeviceError>;
 }
 
 /// A state on a device.

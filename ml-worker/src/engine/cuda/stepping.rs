@@ -1,10 +1,13 @@
 //! The engine with its state on a device.
 
 use super::{Accelerator, Inputs, Resident};
-use crate::engine::{Engine, EngineError, Evaluation, State, StepTrace};
+use crate::engine::{execute::Plan, Engine, EngineError, Evaluation, State, StepTrace};
 use candle_core::Tensor;
 use std::{collections::BTreeMap, sync::Arc};
-use trainyard_primitives::{ops::Role, strict::exec::Moment};
+use trainyard_primitives::{
+	ops::{Role, TensorId},
+	strict::exec::Moment,
+};
 
 impl Engine {
 	/// [`Engine::step`] on a device; the state stays there.
@@ -20,13 +23,16 @@ impl Engine {
 		let moment = Moment { seed: self.seed, step };
 		let inputs =
 			Inputs { features: &features, labels: &labels, state: &resident.tensors, moment };
-		let out = device.run(&self.step, inputs, &[Role::Loss, Role::Logits])?;
+		let mut wanted = roles(&self.step, [Role::Loss, Role::Logits]).to_vec();
+		wanted.extend(self.step.gradient_squares());
+		let out = device.run(&self.step, inputs, &wanted)?;
 		if let Some((tensor, ..)) = out.next.iter().find(|(.., nan)| *nan) {
 			return Err(EngineError::NotANumber { step, tensor: tensor.clone() });
 		}
 		let mut results = out.values.into_iter();
 		let mut result = || results.next().unwrap_or_default();
 		let (loss, logits) = (result().first().copied().unwrap_or_default(), result());
+		let gradient_norm = result().first().map(|squares| squares.sqrt());
 		if loss.is_nan() {
 			return Err(EngineError::NotANumber { step, tensor: "loss".into() });
 		}
@@ -34,7 +40,7 @@ impl Engine {
 		tensors.extend(out.next.into_iter().map(|(name, buffer, _)| (name, buffer)));
 		state.hold(Resident { tensors, ..resident });
 		let logits = logits.iter().flat_map(|x| x.to_le_bytes()).collect();
-		Ok(StepTrace { loss, logits })
+		Ok(StepTrace { loss, logits, gradient_norm })
 	}
 
 	/// [`Engine::evaluate_labels`] on a device.
@@ -55,7 +61,8 @@ impl Engine {
 				// No operator of an evaluation depends on it.
 				moment: Moment::default(),
 			};
-			let out = device.run(plan, inputs, &[Role::RowLosses, Role::Correct])?;
+			let wanted = roles(plan, [Role::RowLosses, Role::Correct]);
+			let out = device.run(plan, inputs, &wanted)?;
 			let mut results = out.values.into_iter();
 			losses.extend(results.next().unwrap_or_default());
 			let hits = results.next().unwrap_or_default();
@@ -87,6 +94,11 @@ impl Engine {
 			}
 		}
 	}
+}
+
+/// The tensors with these roles.
+fn roles(plan: &Plan, roles: [Role; 2]) -> [TensorId; 2] {
+	roles.map(|role| plan.program().find(role).unwrap_or(TensorId::MAX))
 }
 
 /// The elements, row major.

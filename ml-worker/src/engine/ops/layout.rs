@@ -1,6 +1,6 @@
 //! How operands lie in memory.
 
-use super::{Batch, View};
+use crate::engine::kernels::matmul::{Batch, View};
 use candle_core::{CpuStorage, Layout, Result, WithDType};
 use std::borrow::Cow;
 

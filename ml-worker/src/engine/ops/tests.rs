@@ -3,15 +3,20 @@
 
 use super::{
 	super::kernels::{tests::*, PARALLEL_FROM},
+	layout::matrices,
 	*,
 };
+use candle_core::DType;
 use proptest::prelude::*;
 use std::sync::OnceLock;
 use trainyard_primitives::{
 	ops::Nano,
 	schedule::LearningRate,
 	spec::Schedule,
-	strict::{exec::ExecError, Function},
+	strict::{
+		exec::{self, ExecError},
+		Function,
+	},
 	H256,
 };
 

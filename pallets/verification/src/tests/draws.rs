@@ -44,7 +44,7 @@ fn parties_are_never_drawn() {
 			open(1, 3);
 			tick_until(is_committing);
 			assert_eq!(committee(), vec![VERIFIERS[0]]);
-			Verification::abort(JOB);
+			Verification::remove(JOB);
 		}
 	});
 }
@@ -60,7 +60,7 @@ fn seeds_change_the_draw() {
 			tick_until(is_committing);
 			committees.insert(committee());
 			segments.insert(drawn());
-			Verification::abort(JOB);
+			Verification::remove(JOB);
 		}
 		assert!(committees.len() > 10 && segments.len() > 10);
 	});
@@ -78,7 +78,7 @@ fn heavier_bonds_are_drawn_more_often() {
 			System::set_block_number(System::block_number() + 3);
 			Verification::advance(JOB);
 			heavy += u32::from(committee() == vec![10]);
-			Verification::abort(JOB);
+			Verification::remove(JOB);
 		}
 		// 6 of 9 parts: 133 expected, standard deviation 6.7; six of them.
 		assert!((93..=173).contains(&heavy), "{heavy}");
@@ -111,7 +111,7 @@ fn a_committee_is_odd() {
 			System::set_block_number(System::block_number() + 3);
 			Verification::advance(JOB);
 			assert_eq!(committee().len(), seats);
-			Verification::abort(JOB);
+			Verification::remove(JOB);
 		}
 		crate::Pool::<Test>::kill();
 	});
@@ -149,7 +149,7 @@ fn what_comes_behind_the_height_of_the_draw_does_not_change_it() {
 				System::set_block_number(System::block_number() + 1);
 				Verification::advance(JOB);
 				result.push(committee());
-				Verification::abort(JOB);
+				Verification::remove(JOB);
 				// As it was, for the next draw.
 				crate::Pool::<Test>::kill();
 				for who in VERIFIERS {
@@ -210,7 +210,7 @@ fn draws_of(segments: &[u32], audit_segments: u32) -> Vec<Vec<u32>> {
 	Verification::advance(JOB);
 	Verification::do_try_state().unwrap();
 	let drawn = drawn();
-	Verification::abort(JOB);
+	Verification::remove(JOB);
 	drawn
 }
 

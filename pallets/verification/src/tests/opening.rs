@@ -1,4 +1,4 @@
-//! Opening, asking about, aborting and forgetting audits.
+//! Opening, asking about and forgetting audits.
 
 use crate::{mock::*, AuditRecords, Error, Event, Verdicts};
 use frame_support::{assert_noop, assert_ok};
@@ -60,7 +60,6 @@ fn an_unknown_audit_is_done_without_decisions() {
 		let nothing = AuditStatus::Done { decisions: vec![], served: vec![] };
 		assert_eq!(Verification::advance(JOB), nothing);
 		assert_eq!(Verification::audit_view(JOB), None);
-		assert!(Verification::abort(JOB).is_empty());
 	});
 }
 
@@ -83,49 +82,5 @@ fn a_decided_audit_stays_until_it_is_forgotten() {
 		assert_eq!(Verification::audit_view(JOB), None);
 		assert_eq!(AuditRecords::<Test>::iter().count(), 0);
 		assert_eq!(Verdicts::<Test>::iter().count(), 0);
-	});
-}
-
-#[test]
-fn an_aborted_audit_pays_who_committed() {
-	run(|| {
-		bonded(3);
-		open(1, 3);
-		assert!(Verification::abort(JOB).is_empty());
-		System::assert_last_event(Event::AuditAborted { job: JOB }.into());
-
-		// Two commit, then the parties agree.
-		open(1, 3);
-		tick_until(is_committing);
-		let seats = committee();
-		for who in &seats[..2] {
-			assert_ok!(commit(*who, &findings(&[Say::No])));
-		}
-		assert_eq!(Verification::abort(JOB), seats[..2]);
-		assert!(VERIFIERS[..3].iter().all(|who| bond_of(*who) == BOND));
-
-		// And the same between the reveals.
-		open(1, 3);
-		tick_until(is_committing);
-		let seats = committee();
-		for who in &seats[..2] {
-			assert_ok!(commit(*who, &findings(&[Say::No])));
-		}
-		tick_until(is_revealing);
-		assert_ok!(reveal(seats[0], &findings(&[Say::No])));
-		assert_eq!(Verification::abort(JOB), seats[..2]);
-		assert_eq!(Verdicts::<Test>::iter().count(), 0);
-	});
-}
-
-/// Fees of an earlier round are not lost with the abortion, and not doubled by it.
-#[test]
-fn an_abortion_in_a_later_round_pays_earlier_ones_once() {
-	run(|| {
-		bonded(3);
-		open(1, 3);
-		let first = round(&[Say::Yes(1), Say::No, Say::Yes(2)].map(|say| Act::Speak(vec![say])));
-		assert_eq!(view().round, 1);
-		assert_eq!(Verification::abort(JOB), first);
 	});
 }
