@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from exact import claim, even_shares, shares
+from markdown import fraction, percent, table
 
 # Figures of the runtime (runtime/src/configs/): change both together.
 FEE_PER_UT = 1.0  # market.rs, FeePerUt: burned for every ut that is credited
@@ -154,57 +155,73 @@ def normal_quantile(q):
 
 
 def splitting_table(c_values=(0.1, 0.25, 1 / 3, 0.5)):
-    lines = [
-        "| c | share | slots won, 1 identity | slots won, 16 | slots won, 100 | claims, 16 for 1 | claims, most | blocks kept, 1 identity | 16 | 50 |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+    columns = [
+        "c",
+        "share",
+        "slots won, 1 identity",
+        "slots won, 16",
+        "slots won, 100",
+        "claims, 16 for 1",
+        "claims, most",
+        "blocks kept, 1 identity",
+        "blocks kept, 16",
+        "blocks kept, 50",
     ]
+    rows = []
     for c in c_values:
-        for share in (0.1, 0.3333333333, 0.5):
+        for share in (0.1, 1 / 3, 0.5):
             won = [1 - (1 - float(claim(c, share / n))) ** n for n in (1, 16, 100)]
             most = -math.log1p(-c) * share / float(claim(c, share))
-            kept = [split_blocks(c, share, n) for n in (1, 16, 50)]
-            lines.append(
-                f"| {fraction(c)} | {share:.1%} | {won[0]:.3%} | {won[1]:.3%} | {won[2]:.3%} "
-                f"| x {split_gain(c, share, 16):.4f} | x {most:.4f} "
-                f"| {kept[0]:.2%} | {kept[1]:.2%} | {kept[2]:.2%} |"
-            )
-    return "\n".join(lines) + "\n"
+            gains = [f"x {split_gain(c, share, 16):.4f}", f"x {most:.4f}"]
+            kept = [percent(split_blocks(c, share, n), 2) for n in (1, 16, 50)]
+            slots = [percent(x, 3) for x in won]
+            rows.append([fraction(c), percent(share), *slots, *gains, *kept])
+    return table(columns, rows)
 
 
 def renting_table():
-    lines = [
-        "| rented for | share of the rate that counts | for 10 % of the power | for 1/3 | for 1/2 | left a week later |",
-        "|---|---|---|---|---|---|",
+    columns = [
+        "rented for",
+        "share of the rate that counts",
+        "for 10 % of the power",
+        "for 1/3",
+        "for 1/2",
     ]
-    for name, days in (
-        ("2 minutes", 2 / 1440),
-        ("1 hour", 1 / 24),
-        ("2 hours", 2 / 24),
-        ("1 day", 1.0),
-        ("1 week", 7.0),
-        ("4 weeks", 28.0),
-    ):
+    periods = {
+        "2 minutes": 2 / 1440,
+        "1 hour": 1 / 24,
+        "2 hours": 2 / 24,
+        "1 day": 1.0,
+        "1 week": 7.0,
+        "4 weeks": 28.0,
+    }
+    rows = []
+    for name, days in periods.items():
         counts = rented(1, days)
-        cells = [f"{joining(share) / counts:,.2f} x" for share in (0.1, 1 / 3, 0.5)]
-        lines.append(f"| {name} | {counts:.3%} | {' | '.join(cells)} | one half |")
-    return "\n".join(lines) + "\n"
+        rates = [f"{joining(share) / counts:,.2f} x" for share in (0.1, 1 / 3, 0.5)]
+        rows.append([name, percent(counts, 3), *rates])
+    return table(columns, rows)
 
 
 def cost_table():
     """What power costs that a trainer credits itself by jobs of its own."""
-    lines = [
-        "| all others' Total ECP, ut/day | rewards of all authors, TRY a day | work for 1/3 of the weight at once, ut | burned for it, TRY | burned a day to hold it, TRY | rewards of 1/3, TRY a day |",
-        "|---|---|---|---|---|---|",
+    columns = [
+        "all others' Total ECP, ut/day",
+        "rewards of all authors, TRY a day",
+        "work for 1/3 of the weight at once, ut",
+        "burned for it, TRY",
+        "burned a day to hold it, TRY",
+        "rewards of 1/3, TRY a day",
     ]
     rewards = BLOCKS_PER_DAY * BLOCK_REWARD * AUTHOR_SHARE
+    rows = []
     for others in (1_000, 7_776, 100_000, 1_000_000):
         power = others * joining(1 / 3)
         work = at_once(power / TRAINING)
-        lines.append(
-            f"| {others:,} | {rewards:,.0f} | {work:,.0f} | {work * FEE_PER_UT:,.0f} "
-            f"| {power / TRAINING * FEE_PER_UT:,.0f} | {rewards / 3:,.0f} |"
-        )
-    return "\n".join(lines) + "\n"
+        held = power / TRAINING * FEE_PER_UT
+        figures = [others, rewards, work, work * FEE_PER_UT, held, rewards / 3]
+        rows.append([f"{figure:,.0f}" for figure in figures])
+    return table(columns, rows)
 
 
 def break_even():
@@ -214,78 +231,99 @@ def break_even():
 
 
 def withholding_table():
-    lines = [
-        "| share of power and bonds | majority of 3 seats | with withholding | of 15 seats | with withholding | 1 faked of 30 found, 4 drawn | with withholding | best faking brings, in price + fee | blocks withheld for a majority of 3 |",
-        "|---|---|---|---|---|---|---|---|---|",
+    columns = [
+        "share of power and bonds",
+        "majority of 3 seats",
+        "with withholding",
+        "of 15 seats",
+        "with withholding",
+        "1 faked of 30 found, 4 drawn",
+        "with withholding",
+        "best faking brings, in price + fee",
+        "blocks withheld for a majority of 3",
     ]
+    rows = []
     for share in (0.1, 0.2, 0.3, 0.4):
         three, fifteen = majority(share), majority(share, 15)
-        one = uncaught(1, 30, 4)
-        lines.append(
-            f"| {share:.0%} | {three:.2%} | {looks(share, three):.2%} | {fifteen:.3%} "
-            f"| {looks(share, fifteen):.3%} | {1 - one:.1%} | {1 - looks(share, one):.1%} "
-            f"| {faking(share)[1]:+.2f} | {withheld(share, three):.2f} |"
+        safe = uncaught(1, 30, 4)
+        rows.append(
+            [
+                f"{share:.0%}",
+                *[percent(x, 2) for x in (three, looks(share, three))],
+                *[percent(x, 3) for x in (fifteen, looks(share, fifteen))],
+                *[percent(x) for x in (1 - safe, 1 - looks(share, safe))],
+                f"{faking(share)[1]:+.2f}",
+                f"{withheld(share, three):.2f}",
+            ]
         )
-    return "\n".join(lines) + "\n"
+    return table(columns, rows)
 
 
 def grinding_table(c=0.25):
-    lines = [
-        "| share of power | epoch of 120 slots: claims | gain by withholding | epoch of 2,400 slots: claims | gain by withholding |",
-        "|---|---|---|---|---|",
-    ]
+    columns = ["share of power"]
+    for epoch in (120, 2_400):
+        columns += [f"epoch of {epoch:,} slots: claims", "gain by withholding"]
+    rows = []
     for share in (0.1, 0.2, 0.3, 0.4):
-        cells = []
+        row = [f"{share:.0%}"]
         for epoch in (120, 2_400):
             mean, gain = grinding(c, share, epoch)
-            cells.append(f"{mean:.1f} | {gain:+.2f} = {gain / mean:+.1%}")
-        lines.append(f"| {share:.0%} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+            row += [f"{mean:.1f}", f"{gain:+.2f} = {gain / mean:+.1%}"]
+        rows.append(row)
+    return table(columns, rows)
 
 
 def keys_table(c=0.25, epoch=2_400):
-    lines = [
-        "| share of power | claims in an epoch | best of 1,000 keys | best of 1,000,000 keys | mean gain of who tries 1,000 keys whenever it makes an epoch's last block |",
-        "|---|---|---|---|---|",
+    columns = [
+        "share of power",
+        "claims in an epoch",
+        "best of 1,000 keys",
+        "best of 1,000,000 keys",
+        "mean gain of who tries 1,000 keys whenever it makes an epoch's last block",
     ]
+    rows = []
     for share in (0.01, 0.1, 0.3):
         p = float(claim(c, share))
         mean, deviation = epoch * p, math.sqrt(epoch * p * (1 - p))
-        gains = [deviation * best_of(k) / mean for k in (1_000, 1_000_000)]
-        cells = [f"x {1 + gain:.2f}" for gain in gains]
-        lines.append(
-            f"| {share:.0%} | {mean:.1f} | {' | '.join(cells)} | {share * gains[0]:+.1%} |"
-        )
-    return "\n".join(lines) + "\n"
+        gains = [deviation * best_of(keys) / mean for keys in (1_000, 1_000_000)]
+        best = [f"x {1 + gain:.2f}" for gain in gains]
+        rows.append([f"{share:.0%}", f"{mean:.1f}", *best, f"{share * gains[0]:+.1%}"])
+    return table(columns, rows)
 
 
 def replicas_table():
     """Owning a share of the pool of drillers, with units of three replicas."""
-    lines = [
-        "| share of the pool | all 3 replicas are its own | at least 2 | units counted for each one computed | garbage agreed and not recomputed, of all units |",
-        "|---|---|---|---|---|",
+    columns = [
+        "share of the pool",
+        "all 3 replicas are its own",
+        "at least 2",
+        "units counted for each one computed",
+        "garbage agreed and not recomputed, of all units",
     ]
-    for share in (0.01, 0.1, 0.3, 0.5):
-        lines.append(
-            f"| {share:.0%} | {share**3:.4%} | {majority(share):.3%} | {1 + 2 * share:.2f} "
-            f"| {majority(share) * 15 / 16:.3%} |"
-        )
-    return "\n".join(lines) + "\n"
+    rows = [
+        [
+            f"{share:.0%}",
+            percent(share**3, 4),
+            percent(majority(share), 3),
+            f"{1 + 2 * share:.2f}",
+            percent(majority(share) * 15 / 16, 3),
+        ]
+        for share in (0.01, 0.1, 0.3, 0.5)
+    ]
+    return table(columns, rows)
 
 
 def genesis_table():
     """Declared power of genesis, G, beside newcomers that compute G ut/day from then on."""
-    lines = ["| weeks | declared power left | share of it, newcomers of the same rate | of a tenth of it |", "|---|---|---|---|"]
+    columns = [
+        "weeks",
+        "declared power left",
+        "share of it, newcomers of the same rate",
+        "newcomers of a tenth of it",
+    ]
+    rows = []
     for weeks in (0, 1, 2, 4, 8, 12, 26):
         left = 0.5**weeks
-        cells = [f"{left / (left + rate * (1 - left)):.2%}" for rate in (1.0, 0.1)]
-        lines.append(f"| {weeks} | {left:.3%} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def fraction(c):
-    """A value of c as it is written."""
-    for n, d in ((1, 8), (1, 6), (1, 4), (1, 3), (1, 2)):
-        if abs(c - n / d) < 1e-9:
-            return f"{n}/{d}"
-    return f"{c:.2f}"
+        beside = [percent(left / (left + rate * (1 - left)), 2) for rate in (1.0, 0.1)]
+        rows.append([str(weeks), percent(left, 3), *beside])
+    return table(columns, rows)

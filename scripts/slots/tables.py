@@ -13,7 +13,7 @@ import re
 import attacks
 import exact
 import svg
-from attacks import fraction
+from markdown import fraction, percent, table
 from simulate import simulate
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -26,40 +26,27 @@ DELAYS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 LOCAL, PUBLIC = (1.0, 0.25), (1.5, 0.25)
 
 
-def percent(x, digits=1):
-    return f"{100 * x:.{digits}f} %"
-
-
 def exact_table():
     """What depends on c alone, and on how power is spread."""
-    names = list(exact.DISTRIBUTIONS)
-    lines = [
-        "| c | mean gap, slots | 99th percentile, slots | "
-        + " | ".join(f"{name}: contested slots, orphaned blocks" for name in names)
-        + " |",
-        "|---" * (3 + len(names)) + "|",
-    ]
+    columns = ["c", "mean gap, slots", "99th percentile, slots"]
+    columns += [f"{name}: contested slots, orphaned blocks" for name in exact.DISTRIBUTIONS]
+    rows = []
     for c in C_VALUES:
-        cells = []
-        for name in names:
-            w = exact.distribution(name)
-            cells.append(f"{percent(exact.contested(c, w) / c)}, {percent(exact.orphaned(c, w))}")
-        lines.append(
-            f"| {fraction(c)} | {1 / c:.2f} | {exact.gap_quantile(c)} | {' | '.join(cells)} |"
-        )
-    return "\n".join(lines) + "\n"
+        row = [fraction(c), f"{1 / c:.2f}", str(exact.gap_quantile(c))]
+        for w in map(exact.distribution, exact.DISTRIBUTIONS):
+            row.append(f"{percent(exact.contested(c, w) / c)}, {percent(exact.orphaned(c, w))}")
+        rows.append(row)
+    return table(columns, rows)
 
 
 def gap_table():
     """Mean and 99th percentile of the time between blocks, in seconds."""
-    lines = [
-        "| c | " + " | ".join(f"slot {s:g} s" for s in SLOTS) + " |",
-        "|---" * (1 + len(SLOTS)) + "|",
+    columns = ["c"] + [f"slot {s:g} s" for s in SLOTS]
+    rows = [
+        [fraction(c)] + [f"{s / c:.1f}, {s * exact.gap_quantile(c):.1f}" for s in SLOTS]
+        for c in C_VALUES
     ]
-    for c in C_VALUES:
-        cells = [f"{s / c:.1f}, {s * exact.gap_quantile(c):.1f}" for s in SLOTS]
-        lines.append(f"| {fraction(c)} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return table(columns, rows)
 
 
 class Runs:
@@ -88,44 +75,54 @@ def delay_table(runs, name):
     """Blocks of a millisecond; the network's delay decides. Where three halves of it are within
     the slot, nothing depends on it, and the first row of each slot is exact."""
     w = exact.distribution(name)
-    lines = [
-        "| slot, s | delay, s | " + " | ".join(f"c = {fraction(c)}" for c in C_VALUES) + " |",
-        "|---" * (2 + len(C_VALUES)) + "|",
-    ]
+    columns = ["slot, s", "delay, s"] + [f"c = {fraction(c)}" for c in C_VALUES]
+
+    def cell(mean, quantile, orphaned):
+        return f"{mean:.1f} s, {quantile:.1f} s, {percent(orphaned)}"
+
+    rows = []
     for slot in (0.5, 1.0, 1.5, 3.0):
         timely = [delay for delay in DELAYS if 1.5 * delay <= slot]
         cells = [
-            f"{slot / c:.1f} s, {slot * exact.gap_quantile(c):.1f} s, "
-            f"{percent(exact.orphaned(c, w))}"
-            for c in C_VALUES
+            cell(slot / c, slot * exact.gap_quantile(c), exact.orphaned(c, w)) for c in C_VALUES
         ]
-        lines.append(f"| {slot:g} | 0 to {timely[-1]:g} | {' | '.join(cells)} |")
-        for delay in [delay for delay in DELAYS if delay not in timely]:
-            found = [(c, runs.get(name, c, delay / slot)) for c in C_VALUES]
+        rows.append([f"{slot:g}", f"0 to {timely[-1]:g}", *cells])
+        for delay in DELAYS[len(timely) :]:
+            found = [runs.get(name, c, delay / slot) for c in C_VALUES]
             cells = [
-                f"{run.interval * slot:.1f} s, {run.gap_quantile() * slot:.1f} s, "
-                f"{percent(run.orphaned)}"
-                for _, run in found
+                cell(run.interval * slot, run.gap_quantile() * slot, run.orphaned) for run in found
             ]
-            lines.append(f"| {slot:g} | {delay:g} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+            rows.append([f"{slot:g}", f"{delay:g}", *cells])
+    return table(columns, rows)
 
 
 def spread_table(runs, slot, c):
     """All distributions at one slot and c, simulated."""
-    lines = [
-        "| power | delay, s | mean, s | 99th percentile, s | contested slots | orphaned | longest fork |",
-        "|---|---|---|---|---|---|---|",
+    columns = [
+        "power",
+        "delay, s",
+        "mean, s",
+        "99th percentile, s",
+        "contested slots",
+        "orphaned",
+        "longest fork",
     ]
+    rows = []
     for name in exact.DISTRIBUTIONS:
         for delay in (0.1, 0.5, 0.75, 1.0):
             run = runs.get(name, c, delay / slot)
-            lines.append(
-                f"| {name} | {delay:g} | {run.interval * slot:.2f} | "
-                f"{run.gap_quantile() * slot:g} | {percent(run.contested / run.filled)} | "
-                f"{percent(run.orphaned)} | {run.deepest} |"
+            rows.append(
+                [
+                    name,
+                    f"{delay:g}",
+                    f"{run.interval * slot:.2f}",
+                    f"{run.gap_quantile() * slot:g}",
+                    percent(run.contested / run.filled),
+                    percent(run.orphaned),
+                    str(run.deepest),
+                ]
             )
-    return "\n".join(lines) + "\n"
+    return table(columns, rows)
 
 
 # Candidates for a public network: blocks every 6 s, and two slower ones.
@@ -135,31 +132,37 @@ PUBLIC_CANDIDATES = ((1.0, 1 / 6), (1.5, 0.25), (2.0, 1 / 3), (3.0, 0.5), (3.0, 
 def full_table(runs):
     """Full blocks: the author builds for a part of the slot, at most for the 2 s that a block
     may weigh, and others execute as long."""
-    lines = [
-        "| slot, s | c | mean, s | 99th percentile, s | orphaned: empty blocks, 0.25 s | empty, 1 s | full (1/4 of a slot), 0.25 s | full (1/4), 1 s | full (1/2 of a slot), 0.25 s | full (1/2), 1 s | mean gap then, s |",
-        "|---" * 11 + "|",
+    columns = [
+        "slot, s",
+        "c",
+        "mean, s",
+        "99th percentile, s",
+        "orphaned: empty blocks, 0.25 s",
+        "empty, 1 s",
+        "full (1/4 of a slot), 0.25 s",
+        "full (1/4), 1 s",
+        "full (1/2 of a slot), 0.25 s",
+        "full (1/2), 1 s",
+        "mean gap then, s",
     ]
+    rows = []
     for slot, c in PUBLIC_CANDIDATES:
-        cells = []
+        row = [f"{slot:g}", fraction(c), f"{slot / c:.1f}", f"{slot * exact.gap_quantile(c):g}"]
         for part in (0.0, 0.25, 0.5):
             build = min(part, 2.0 / slot)
             for delay in (0.25, 1.0):
                 run = runs.get("Zipf 100", c, delay / slot, build, build)
-                cells.append(percent(run.orphaned))
-        lines.append(
-            f"| {slot:g} | {fraction(c)} | {slot / c:.1f} | {slot * exact.gap_quantile(c):g} | "
-            f"{' | '.join(cells)} | {run.interval * slot:.1f} |"
-        )
-    return "\n".join(lines) + "\n"
+                row.append(percent(run.orphaned))
+        rows.append([*row, f"{run.interval * slot:.1f}"])
+    return table(columns, rows)
 
 
 def share_table():
     """Weight, claims and blocks of single authorities."""
-    lines = [
-        "| power | authority | share of the weight | c = 1/8: claims, blocks | c = 1/4: claims, blocks | c = 1/3: claims, blocks | c = 1/2: claims, blocks |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    rows = [
+    c_values = (0.125, 0.25, 1 / 3, 0.5)
+    columns = ["power", "authority", "share of the weight"]
+    columns += [f"c = {fraction(c)}: claims, blocks" for c in c_values]
+    authorities = [
         ("4 equal", "each", 0),
         ("4:3:2:1", "first", 0),
         ("4:3:2:1", "second", 1),
@@ -171,14 +174,15 @@ def share_table():
         ("Zipf 100", "tenth", 9),
         ("Zipf 100", "hundredth", 99),
     ]
-    for name, who, index in rows:
+    rows = []
+    for name, who, index in authorities:
         w = exact.distribution(name)
-        cells = []
-        for c in (0.125, 0.25, 1 / 3, 0.5):
+        row = [name, who, percent(w[index], 2)]
+        for c in c_values:
             claims, blocks = exact.claim_shares(c, w)[index], exact.even_shares(c, w)[index]
-            cells.append(f"{percent(claims, 2)}, {percent(blocks, 2)}")
-        lines.append(f"| {name} | {who} | {percent(w[index], 2)} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+            row.append(f"{percent(claims, 2)}, {percent(blocks, 2)}")
+        rows.append(row)
+    return table(columns, rows)
 
 
 def plots(runs):
@@ -200,14 +204,12 @@ def plots(runs):
         (f"c = {fraction(c)}", [(k, 100 * (1 - c) ** k) for k in range(0, 31)])
         for c in (0.1, 0.25, 1 / 3, 0.5)
     ]
+
+    def claims(c, w):
+        return float(exact.claim_shares(c, exact.shares([w] + [(1 - w) / 50] * 50))[0])
+
     shares = [
-        (
-            f"c = {fraction(c)}",
-            [
-                (100 * w, 100 * float(exact.claim_shares(c, exact.shares([w] + [(1 - w) / 50] * 50))[0]))
-                for w in [i / 50 for i in range(1, 50)]
-            ],
-        )
+        (f"c = {fraction(c)}", [(w, 100 * claims(c, w / 100)) for w in range(2, 100, 2)])
         for c in (0.1, 0.25, 0.5)
     ]
     return {
@@ -239,6 +241,8 @@ def main():
     parser.add_argument("--write", action="store_true", help="write docs/ instead of printing")
     parser.add_argument("--slots", type=int, default=50_000, help="slots of a simulation")
     options = parser.parse_args()
+    if options.slots < 5_000:
+        parser.error("fewer than 5,000 slots say nothing")
     runs = Runs(options.slots)
     documents = {
         "slots.md": {

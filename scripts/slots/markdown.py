@@ -1,0 +1,22 @@
+"""Tables in Markdown."""
+
+
+def table(columns, rows):
+    """A table with these headings; each row is a list of as many texts."""
+    assert all(len(row) == len(columns) for row in rows), (columns, rows)
+    lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def fraction(c):
+    """A value of c as it is written."""
+    for n, d in ((1, 8), (1, 6), (1, 4), (1, 3), (1, 2)):
+        if abs(c - n / d) < 1e-9:
+            return f"{n}/{d}"
+    return f"{c:.2f}"
+
+
+def percent(x, digits=1):
+    """A share as a percentage."""
+    return f"{100 * x:.{digits}f} %"
