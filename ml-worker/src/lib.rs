@@ -6,12 +6,13 @@
 //! - [`engine`] executes the operator list of a job with strict arithmetic;
 //! - [`train`] runs a job into a [`bundle`] (Proof of Training), killed or not;
 //! - [`verify`] checks bundles: integrity, the six full-pass rules, replay;
+//! - [`drill`] computes units of drilling;
 //! - [`plot`] draws the curves of a run;
 //! - [`whetstone`] measures what this machine is worth in units of work.
 //!
 //! On chain:
 //! - [`chain`] speaks with a node: calls, blobs, keys;
-//! - [`daemon`] are the long-running roles, trainer and verifier.
+//! - [`daemon`] are the long-running roles: trainer, verifier, driller.
 //!
 //! [`cli`] is the command line over all of it.
 
@@ -22,6 +23,7 @@ pub mod chain;
 pub mod cli;
 pub mod daemon;
 pub mod data;
+pub mod drill;
 pub mod engine;
 pub mod hash;
 pub mod inputs;

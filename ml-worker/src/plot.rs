@@ -1,6 +1,7 @@
 //! Curves of runs as SVG: losses, validation accuracy, learning rate.
 
 mod picture;
+pub mod trials;
 
 use crate::bundle::{
 	files::{self, FileError},

@@ -1,6 +1,6 @@
 //! What the Trainyard chain and its workers must agree on, in one place: the job
-//! specification, the operator list it lowers to, the count of its work, content
-//! hashes and Merkle proofs, commitments, draws, and strict scalar arithmetic.
+//! specification, the operator list it lowers to, the count of its work, units of drilling,
+//! content hashes and Merkle proofs, commitments, draws, and strict scalar arithmetic.
 //!
 //! Everything here is a pure function of its arguments, `no_std`, free of panics
 //! and identical in the runtime's wasm and in the worker.
@@ -18,6 +18,7 @@ pub mod blob;
 pub mod bundle;
 pub mod commitment;
 pub mod draw;
+pub mod drill;
 pub mod init;
 pub mod job;
 pub mod lower;

@@ -44,7 +44,7 @@ pub trait TrainerRegistry<AccountId> {
 
 /// What drilling asks of trainers and does to them.
 pub trait Drillers<AccountId> {
-	/// Whether `who` is a registered trainer and not leaving.
+	/// Whether `who` is a registered trainer with at least the least bond, and not leaving.
 	fn is_trainer(who: &AccountId) -> bool;
 	/// Bond of `who`; 0 for strangers.
 	fn bond(who: &AccountId) -> Balance;
@@ -131,6 +131,28 @@ pub trait Audits<AccountId> {
 	fn remove(job: JobId);
 	/// Weight of one [`Audits::advance`] at worst.
 	fn advance_weight() -> Weight;
+}
+
+/// Bonded verifiers, for whoever needs something recomputed outside of an audit.
+pub trait VerifierPool<AccountId> {
+	/// Draws `count` verifiers from `seed`, in proportion to the bonds that they had at height
+	/// `after`, behind which the seed formed, without the `excluded`. Nobody where fewer are
+	/// eligible.
+	fn draw(
+		domain: &[u8],
+		seed: &H256,
+		after: BlockNumber,
+		excluded: &[AccountId],
+		count: u32,
+	) -> Vec<AccountId>;
+	/// Takes from the bond of `who`, for the jackpot, what it costs to give no word. What was
+	/// taken.
+	fn slash_absent(who: &AccountId) -> Balance;
+	/// The same for a word that contradicts what was decided.
+	fn slash_contrary(who: &AccountId) -> Balance;
+	/// Benchmarks: fills the pool. Returns some of it, at least three, whose bonds are real.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_pool() -> Vec<AccountId>;
 }
 
 /// Blobs on chain.

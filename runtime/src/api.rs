@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 use codec::Codec;
 use trainyard_primitives::{
+	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::{Balance, Terms},
 	spec::JobSpec,
 	views::{BlobView, JobView, ListingView, TrainerView},
@@ -61,5 +62,24 @@ sp_api::decl_runtime_apis! {
 		/// the submitter, the deposit held from each trainer. `None` where specification or
 		/// terms are invalid.
 		fn deposit(spec: JobSpec, terms: Terms) -> Option<(MicroUt, Balance, Balance)>;
+
+		/// All drilling projects that are still on record, by number.
+		fn drilling_projects() -> Vec<ProjectView<AccountId>>;
+
+		/// The drilling project with this number.
+		fn drilling_project(id: ProjectId) -> Option<ProjectView<AccountId>>;
+
+		/// The first `count` results of a project, at most 1,000, of units with an index above
+		/// `after`; by index.
+		fn drilling_results(id: ProjectId, after: Option<u32>, count: u32) -> Vec<UnitOutcome>;
+
+		/// The unit that a driller must compute, or reveal, now.
+		fn drilling_assignment(account: AccountId) -> Option<AssignmentView<AccountId>>;
+
+		/// The units that a verifier must recompute, or reveal, now; by assignment.
+		fn drilling_check(account: AccountId) -> Vec<AssignmentView<AccountId>>;
+
+		/// The pool of drillers, by account.
+		fn drilling_pool() -> Vec<AccountId>;
 	}
 }

@@ -25,6 +25,7 @@ use sp_runtime::{
 use sp_session::OpaqueGeneratedSessionKeys;
 use sp_version::RuntimeVersion;
 use trainyard_primitives::{
+	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
 	spec::JobSpec,
 	views::{BlobView, JobView, ListingView, TrainerView},
@@ -303,6 +304,30 @@ impl_runtime_apis! {
 
 		fn deposit(spec: JobSpec, terms: Terms) -> Option<(MicroUt, Balance, Balance)> {
 			views::deposit(&spec, &terms)
+		}
+
+		fn drilling_projects() -> Vec<ProjectView<AccountId>> {
+			views::drilling_projects()
+		}
+
+		fn drilling_project(id: ProjectId) -> Option<ProjectView<AccountId>> {
+			views::drilling_project(id)
+		}
+
+		fn drilling_results(id: ProjectId, after: Option<u32>, count: u32) -> Vec<UnitOutcome> {
+			views::drilling_results(id, after, count)
+		}
+
+		fn drilling_assignment(account: AccountId) -> Option<AssignmentView<AccountId>> {
+			views::drilling_assignment(&account)
+		}
+
+		fn drilling_check(account: AccountId) -> Vec<AssignmentView<AccountId>> {
+			views::drilling_check(&account)
+		}
+
+		fn drilling_pool() -> Vec<AccountId> {
+			views::drilling_pool()
 		}
 	}
 

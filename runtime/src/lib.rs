@@ -204,4 +204,7 @@ mod runtime {
 
 	#[runtime::pallet_index(23)]
 	pub type Verification = pallet_verification;
+
+	#[runtime::pallet_index(24)]
+	pub type Drilling = pallet_drilling;
 }

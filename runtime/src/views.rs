@@ -1,9 +1,10 @@
 //! What [`TrainyardApi`](crate::api::TrainyardApi) tells, put together from what each
 //! pallet knows.
 
-use crate::{AccountId, Balance, Hashrate, ModelStorage, TaskMarket, Verification};
+use crate::{AccountId, Balance, Drilling, Hashrate, ModelStorage, TaskMarket, Verification};
 use alloc::vec::Vec;
 use trainyard_primitives::{
+	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
 	spec::JobSpec,
 	views::{BlobView, JobView, ListingView, TrainerView},
@@ -12,6 +13,8 @@ use trainyard_primitives::{
 
 /// Most jobs told at once, whatever is asked.
 const MAX_JOBS: u32 = 1_000;
+/// Most results of a project told at once.
+const MAX_RESULTS: u32 = 1_000;
 
 /// The market knows all about a job but its audit.
 fn with_audit(mut job: JobView<AccountId>) -> JobView<AccountId> {
@@ -74,4 +77,34 @@ pub fn audit_fee(spec: &JobSpec, terms: &Terms) -> Option<Balance> {
 /// Work of one replica, escrow, and deposit of each trainer.
 pub fn deposit(spec: &JobSpec, terms: &Terms) -> Option<(MicroUt, Balance, Balance)> {
 	TaskMarket::quote(spec, terms)
+}
+
+/// All drilling projects on record, by number.
+pub fn drilling_projects() -> Vec<ProjectView<AccountId>> {
+	Drilling::projects()
+}
+
+/// The drilling project with this number.
+pub fn drilling_project(id: ProjectId) -> Option<ProjectView<AccountId>> {
+	Drilling::project(id)
+}
+
+/// The first `count` results of a project, at most [`MAX_RESULTS`], behind index `after`.
+pub fn drilling_results(id: ProjectId, after: Option<u32>, count: u32) -> Vec<UnitOutcome> {
+	Drilling::results(id, after, count.min(MAX_RESULTS))
+}
+
+/// What a driller must do now.
+pub fn drilling_assignment(account: &AccountId) -> Option<AssignmentView<AccountId>> {
+	Drilling::assignment(account)
+}
+
+/// What a verifier must recompute now.
+pub fn drilling_check(account: &AccountId) -> Vec<AssignmentView<AccountId>> {
+	Drilling::checks(account)
+}
+
+/// The pool of drillers, by account.
+pub fn drilling_pool() -> Vec<AccountId> {
+	Drilling::drillers()
 }

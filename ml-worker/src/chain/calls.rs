@@ -7,7 +7,8 @@ use subxt::{
 };
 use trainyard_primitives::{
 	audit::Findings,
-	job::{Balance, Reveal, Terms},
+	drill::{AssignmentId, Mismatch, ProjectId, Template, UnitResult},
+	job::{Balance, BlockNumber, Reveal, Terms},
 	spec::JobSpec,
 	views::Hardware,
 	JobId, MicroUt, Text, H256,
@@ -160,6 +161,63 @@ pub fn rescue(job: JobId, group: u32, blob: &H256) -> Call {
 	Call::new("Verification", "rescue", (job, group, blob))
 }
 
+/// `Drilling.propose`: propose a project of `units` units; a deposit is held.
+pub fn propose_project(
+	title: &Text,
+	template: &Template,
+	rule: Mismatch,
+	replicas: u8,
+	units: u32,
+	commit_blocks: BlockNumber,
+) -> Call {
+	Call::new("Drilling", "propose", (title, template, rule, replicas, units, commit_blocks))
+}
+
+/// `Drilling.vote`: vote on a project in review, with the caller's bond.
+pub fn vote_on_project(project: ProjectId, aye: bool) -> Call {
+	Call::new("Drilling", "vote", (project, aye))
+}
+
+/// `Drilling.withdraw_project`: take back a project in review, or end an active one.
+pub fn withdraw_project(project: ProjectId) -> Call {
+	Call::new("Drilling", "withdraw_project", project)
+}
+
+/// `Drilling.clear`: remove a part of what the chain keeps of a project that is long over.
+pub fn clear_project(project: ProjectId) -> Call {
+	Call::new("Drilling", "clear", project)
+}
+
+/// `Drilling.enlist`: be ready for units.
+pub fn enlist() -> Call {
+	Call::new("Drilling", "enlist", ())
+}
+
+/// `Drilling.retire`: end that.
+pub fn retire() -> Call {
+	Call::new("Drilling", "retire", ())
+}
+
+/// `Drilling.commit`: bind the result of a unit before it is shown.
+pub fn drill_commit(assignment: AssignmentId, commitment: &H256) -> Call {
+	Call::new("Drilling", "commit", (assignment, commitment))
+}
+
+/// `Drilling.reveal`: show the result that was committed.
+pub fn drill_reveal(assignment: AssignmentId, result: &UnitResult, salt: &[u8; 32]) -> Call {
+	Call::new("Drilling", "reveal", (assignment, result, salt))
+}
+
+/// `Drilling.check`: a verifier binds the result of a unit that it recomputed.
+pub fn drill_check(assignment: AssignmentId, commitment: &H256) -> Call {
+	Call::new("Drilling", "check", (assignment, commitment))
+}
+
+/// `Drilling.check_reveal`: a verifier shows the result that it committed.
+pub fn drill_check_reveal(assignment: AssignmentId, result: &UnitResult, salt: &[u8; 32]) -> Call {
+	Call::new("Drilling", "check_reveal", (assignment, result, salt))
+}
+
 #[cfg(test)]
 mod tests {
 	use super::*;
@@ -191,7 +249,28 @@ mod tests {
 	}
 
 	#[test]
+	fn a_project_decodes_as_the_pallet_declares_it() {
+		type Declared = (Text, Template, Mismatch, u8, u32, BlockNumber);
+		let title = Text::new("Which rate?").unwrap();
+		let template = Template::Chain { size: 64, links: 900 };
+		let call = propose_project(&title, &template, Mismatch::AllLose, 3, 40, 20);
+		let decoded = Declared::decode_all(&mut call.arguments()).unwrap();
+		assert_eq!(decoded, (title, template, Mismatch::AllLose, 3, 40, 20));
+		assert_eq!(call.title(), "Drilling.propose");
+	}
+
+	#[test]
+	fn a_result_of_a_unit_decodes_as_the_pallet_declares_it() {
+		let result = UnitResult { state: H256::repeat_byte(4), score: None };
+		let call = drill_reveal(1 << 40, &result, &[3; 32]);
+		let decoded =
+			<(AssignmentId, UnitResult, [u8; 32])>::decode_all(&mut call.arguments()).unwrap();
+		assert_eq!(decoded, (1 << 40, result, [3; 32]));
+	}
+
+	#[test]
 	fn calls_without_arguments_are_empty() {
 		assert!(remove_listing().arguments().is_empty());
+		assert!(enlist().arguments().is_empty() && retire().arguments().is_empty());
 	}
 }

@@ -1,7 +1,8 @@
 //! The connection to a node.
 
 use super::{
-	babe::BabeConfiguration, AccountId32, BlobView, ChainError, JobView, ListingView, TrainerView,
+	babe::BabeConfiguration, AccountId32, AssignmentView, BlobView, ChainError, JobView,
+	ListingView, ProjectView, TrainerView,
 };
 use codec::{Decode, DecodeAll, Encode};
 use serde::de::DeserializeOwned;
@@ -25,6 +26,7 @@ use subxt::{
 use tokio::sync::Mutex;
 use tracing::{info, warn};
 use trainyard_primitives::{
+	drill::{ProjectId, UnitOutcome},
 	job::{Balance, BlockNumber, Terms},
 	spec::JobSpec,
 	JobId, MicroUt, H256, PROTOCOL_VERSION,
@@ -41,6 +43,8 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Jobs asked for in one request.
 const JOBS_AT_ONCE: u32 = 256;
+/// Results of a project asked for in one request.
+const RESULTS_AT_ONCE: u32 = 256;
 /// Longest pause between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
@@ -452,6 +456,70 @@ impl Chain {
 	/// The blob with this root.
 	pub async fn blob(&self, root: H256) -> Result<Option<BlobView>, ChainError> {
 		self.api("blob", root, None).await
+	}
+
+	/// All drilling projects on record, by number.
+	pub async fn drilling_projects(&self) -> Result<Vec<ProjectView>, ChainError> {
+		self.api("drilling_projects", (), None).await
+	}
+
+	/// The drilling project with this number.
+	pub async fn drilling_project(&self, id: ProjectId) -> Result<Option<ProjectView>, ChainError> {
+		self.api("drilling_project", id, None).await
+	}
+
+	/// The result of one unit of a project, once it is agreed on and kept.
+	pub async fn drilling_result(
+		&self,
+		id: ProjectId,
+		index: u32,
+	) -> Result<Option<UnitOutcome>, ChainError> {
+		let found: Vec<UnitOutcome> =
+			self.api("drilling_results", (id, index.checked_sub(1), 1u32), None).await?;
+		Ok(found.into_iter().find(|outcome| outcome.index == index))
+	}
+
+	/// All results of a project, by index. A node tells a part at a time.
+	pub async fn drilling_results(&self, id: ProjectId) -> Result<Vec<UnitOutcome>, ChainError> {
+		let mut results = Vec::<UnitOutcome>::new();
+		loop {
+			let last = results.last().map(|result| result.index);
+			let more: Vec<UnitOutcome> =
+				self.api("drilling_results", (id, last, RESULTS_AT_ONCE), None).await?;
+			let whole = more.len() >= RESULTS_AT_ONCE as usize;
+			// A node that repeats itself must not hold us.
+			results.extend(more.into_iter().filter(|r| last.is_none_or(|last| r.index > last)));
+			if !whole || results.last().map(|result| result.index) == last {
+				return Ok(results);
+			}
+		}
+	}
+
+	/// The unit that `who`, a driller, has at block `at`, while there is something to do.
+	pub async fn drilling_assignment(
+		&self,
+		who: &AccountId32,
+		at: H256,
+	) -> Result<Option<AssignmentView>, ChainError> {
+		self.api("drilling_assignment", who, Some(at)).await
+	}
+
+	/// The units that `who`, a verifier, must recompute at block `at`. None on a chain without
+	/// drilling.
+	pub async fn drilling_checks(
+		&self,
+		who: &AccountId32,
+		at: H256,
+	) -> Result<Vec<AssignmentView>, ChainError> {
+		match self.api("drilling_check", who, Some(at)).await {
+			Err(e) if e.is_missing_api() => Ok(Vec::new()),
+			result => result,
+		}
+	}
+
+	/// The pool of drillers at block `at`.
+	pub async fn drilling_pool(&self, at: H256) -> Result<Vec<AccountId32>, ChainError> {
+		self.api("drilling_pool", (), Some(at)).await
 	}
 
 	/// Work of one replica, escrow of the submitter and deposit of one trainer; `None` where

@@ -2,7 +2,7 @@
 
 use super::{
 	client::{Chain, Connection},
-	AccountId32, ChainError, JobView,
+	AccountId32, ChainError, JobView, ProjectView,
 };
 use serde_json::{json, Value};
 use std::sync::{
@@ -14,9 +14,10 @@ use subxt::rpcs::{
 	Error, RpcClient, UserError,
 };
 use trainyard_primitives::{
+	drill::{Mismatch, ProjectState, Template},
 	job::{JobState, Settlement, Terms},
 	spec::JobSpec,
-	H256,
+	Text, H256,
 };
 
 /// Its address, as errors name it.
@@ -70,6 +71,29 @@ pub(crate) fn job(state: JobState) -> JobView {
 		replicas: vec![],
 		audit: None,
 		settlement: Settlement::default(),
+	}
+}
+
+/// An active project of drilling, as the chain tells it.
+pub(crate) fn project(template: Template) -> ProjectView {
+	ProjectView {
+		id: 2,
+		owner: AccountId32([1; 32]),
+		title: Text::new("Which rate?").unwrap(),
+		template,
+		rule: Mismatch::Majority,
+		replicas: 3,
+		units: 2_000,
+		commit_blocks: 50,
+		difficulty: 4_400,
+		deposit: 0,
+		state: ProjectState::Active,
+		deadline: 90,
+		ayes: 0,
+		nays: 0,
+		open: 2,
+		agreed: 3,
+		abandoned: 0,
 	}
 }
 

@@ -27,7 +27,7 @@ pub use error::ChainError;
 pub use transact::{Included, Pending, Transactor, TxError, MORTALITY};
 
 pub use subxt::utils::AccountId32;
-use trainyard_primitives::views;
+use trainyard_primitives::{drill, views};
 
 /// A job, its parties named by account.
 pub type JobView = views::JobView<AccountId32>;
@@ -41,3 +41,7 @@ pub type TrainerView = views::TrainerView<AccountId32>;
 pub type ListingView = views::ListingView<AccountId32>;
 /// A blob on chain.
 pub type BlobView = views::BlobView<AccountId32>;
+/// A project of drilling.
+pub type ProjectView = drill::ProjectView<AccountId32>;
+/// A unit of drilling in the hands of drillers, or of verifiers.
+pub type AssignmentView = drill::AssignmentView<AccountId32>;

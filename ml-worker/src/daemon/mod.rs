@@ -7,11 +7,14 @@
 //!
 //! - [`plan`] and [`trainer`]: apply, train, commit, reveal, store, rescue.
 //! - [`verifier`]: fetch, replay, commit, reveal.
+//! - [`driller`]: enlist, compute units, commit, reveal; [`units`] sees a unit through, for
+//!   drillers and for verifiers that recompute.
 //! - [`submit`]: post a job and follow it.
 //! - [`http`] serves bundles and data; [`fetch`] downloads them.
 //! - [`store`] keeps what must survive; [`tasks`] runs what takes long; [`report`] and
 //!   [`words`] tell people and programs about it.
 
+pub mod driller;
 pub mod fetch;
 pub mod http;
 pub mod plan;
@@ -20,6 +23,7 @@ pub mod store;
 pub mod submit;
 pub mod tasks;
 pub mod trainer;
+pub mod units;
 pub mod verifier;
 pub mod words;
 

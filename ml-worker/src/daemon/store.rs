@@ -8,6 +8,7 @@
 //! DIR/events.jsonl                    what was done, one JSON object per line
 //! DIR/<genesis>/jobs/<job>-<seed>/    state.json and the bundle of a job that is trained
 //! DIR/<genesis>/audits/<job>-<round>-<key>/   findings.json and what was fetched
+//! DIR/<genesis>/units/<assignment>-<seed>.json   a unit of drilling: result and salt
 //! ```
 //!
 //! On Unix only the owner can look into the chain's folder: whoever reads a salt before it
@@ -15,6 +16,13 @@
 //!
 //! Folders carry the seed (or a hash of what is audited), so that a development chain that
 //! was started anew with the same genesis never meets the files of its predecessor.
+
+mod units;
+
+pub use units::{Settled, UnitRecord};
+
+#[cfg(test)]
+pub(crate) use units::tests as unit_tests;
 
 use crate::{
 	bundle::{
@@ -193,7 +201,8 @@ impl Home {
 		let lock = Lock::take(root)?;
 		let chain = root.join(short(genesis));
 		files::create_folder(&root.join("data"))?;
-		for folder in [chain.clone(), chain.join("jobs"), chain.join("audits")] {
+		for folder in [chain.clone(), chain.join("jobs"), chain.join("audits"), chain.join("units")]
+		{
 			files::create_private_folder(&folder)?;
 		}
 		files::remove_temporaries(root)?;

@@ -18,6 +18,7 @@ mod fault;
 mod fused;
 mod images;
 pub mod kernels;
+mod list;
 mod ops;
 mod state;
 mod table;
@@ -28,6 +29,7 @@ pub use compute::{Compute, DeviceArgs, Target};
 pub use cuda::DeviceError;
 pub use fault::{Fault, MadeBy};
 pub use kernels::{Kernel, UnsupportedKernel, KERNEL_VARIABLE};
+pub use list::List;
 pub use state::{Parameters, State};
 pub use table::{Data, Normalizer, StoredRows, Table, TableWriter};
 

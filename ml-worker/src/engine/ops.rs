@@ -17,7 +17,7 @@ use super::{
 		matmul::{self, Batch, View},
 		norm,
 		optimizer::{AdamStep, Ema, EmaSquare, MulAdd},
-		random, reduce, Kernel,
+		random, reduce, whetstone, Kernel,
 	},
 	EngineError,
 };
@@ -147,6 +147,9 @@ pub fn apply<'a>(
 			let (norm, largest) = (number(Factor::Tensor(squares))?.sqrt(), largest.to_f32());
 			let factor = if norm > largest { largest / norm } else { 1.0 };
 			Tensor::from_slice(&[factor], 1, &Device::Cpu)
+		}
+		OpKind::Whetstone { x, cycles, .. } => {
+			unary("strict-whetstone", read(x)?, |x| whetstone::cycles(kernel, x, cycles))
 		}
 		OpKind::LearningRate { schedule } => {
 			Tensor::from_slice(&[schedule.at(moment.step)], 1, &Device::Cpu)

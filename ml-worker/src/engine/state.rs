@@ -64,6 +64,13 @@ impl State {
 		self.resident = Some(resident);
 	}
 
+	/// The elements of a tensor, row major, little endian. Fails where the state has no such
+	/// tensor on the processor.
+	pub fn bytes(&self, name: &str) -> Result<Vec<u8>, EngineError> {
+		let tensor = self.tensors.get(name).ok_or_else(|| wrong(name, "it is missing"))?;
+		bytes(tensor)
+	}
+
 	/// The parameters: what makes up the model.
 	pub fn parameters(&self) -> impl Iterator<Item = (&String, &Tensor)> {
 		self.tensors.iter().filter(|(name, _)| !name.starts_with(lower::OPTIMIZER_PREFIX))

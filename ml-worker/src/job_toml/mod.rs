@@ -4,6 +4,7 @@
 mod dataset;
 mod file;
 mod model;
+pub mod project;
 mod reader;
 mod training;
 
@@ -94,6 +95,18 @@ pub enum JobTomlError {
 		.path.display()
 	)]
 	Read {
+		/// The file.
+		path: PathBuf,
+		/// Why.
+		error: std::io::Error,
+	},
+	/// The file of a project cannot be read.
+	#[error(
+		"cannot read the project file {}: {error}. ml-worker/examples/drill-chain.toml is a \
+		 project to start from",
+		.path.display()
+	)]
+	ReadProject {
 		/// The file.
 		path: PathBuf,
 		/// Why.

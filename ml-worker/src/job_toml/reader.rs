@@ -253,6 +253,25 @@ impl<'d, 'a> Section<'d, 'a> {
 		Some(numbers)
 	}
 
+	/// The entries of a list, at most `most` of them.
+	pub(super) fn list(
+		&self,
+		key: &'static str,
+		most: usize,
+		allowed: &str,
+	) -> Option<Vec<&'d DeValue<'a>>> {
+		let value = self.value(key)?;
+		let Some(list) = value.as_array() else {
+			self.mistyped(key, value, allowed);
+			return None;
+		};
+		if list.len() > most {
+			self.complain(key, format!("it has {} entries; allowed: {allowed}", list.len()));
+			return None;
+		}
+		Some(list.iter().map(|entry| entry.get_ref()).collect())
+	}
+
 	/// A list of texts, at most `most` of them.
 	pub(super) fn texts(
 		&self,

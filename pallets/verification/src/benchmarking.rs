@@ -51,6 +51,12 @@ fn fill_pool<T: Config>(count: u32) {
 	Pool::<T>::put(pool);
 }
 
+/// A full pool, for other pallets' benchmarks; returns those of it whose bonds are on hold.
+pub(crate) fn full_pool<T: Config>() -> Vec<T::AccountId> {
+	fill_pool::<T>(T::MaxPool::get());
+	(0..MAX_VERIFIERS.min(T::MaxPool::get())).map(verifier::<T>).collect()
+}
+
 /// The largest audit in `phase`. Everyone on the committee but the last has committed.
 fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 	let trainers: Vec<T::AccountId> =

@@ -66,15 +66,21 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Moves the part of `who`'s bond that `fault` costs to the jackpot. A verifier whose bond
-	/// falls below the minimum leaves the pool.
+	/// Slashes `who` for what it did in the audit of `job`.
 	pub(crate) fn slash(job: JobId, who: &T::AccountId, fault: Fault) {
+		let amount = Self::take(who, fault);
+		Self::deposit_event(Event::Slashed { verifier: who.clone(), amount, job, fault });
+	}
+
+	/// Moves the part of `who`'s bond that `fault` costs to the jackpot; returns how much. A
+	/// verifier whose bond falls below the minimum leaves the pool.
+	pub(crate) fn take(who: &T::AccountId, fault: Fault) -> Balance {
 		let part = match fault {
 			Fault::NoVerdict => T::AbsentSlash::get(),
 			Fault::Contrary => T::ContrarySlash::get(),
 		};
 		let active = Pool::<T>::get().get(who).copied().filter(|entry| entry.is_active());
-		let amount = if let Some(entry) = active {
+		if let Some(entry) = active {
 			let amount = Self::move_to_jackpot(who, part.mul_floor(entry.bond));
 			let left = entry.bond.saturating_sub(amount);
 			Pool::<T>::mutate(|pool| {
@@ -93,8 +99,7 @@ impl<T: Config> Pallet<T> {
 			amount
 		} else {
 			0
-		};
-		Self::deposit_event(Event::Slashed { verifier: who.clone(), amount, job, fault });
+		}
 	}
 
 	/// Moves up to `amount` from a bond to the jackpot; returns how much. It is 0 only where

@@ -24,6 +24,20 @@ impl<T: Config> Pallet<T> {
 		T::Beacon::seed(SEED, &(job, round).encode(), after)
 	}
 
+	/// Who can be drawn from a seed of the blocks behind `after`, and with which bond:
+	/// everyone in the pool at that height but the `excluded`, by account.
+	pub(crate) fn eligible(
+		after: BlockNumber,
+		excluded: &[T::AccountId],
+	) -> Vec<(T::AccountId, Balance)> {
+		Pool::<T>::get()
+			.into_inner()
+			.into_iter()
+			.map(|(who, entry)| (who, entry.counts(after)))
+			.filter(|(who, bond)| *bond > 0 && !excluded.contains(who))
+			.collect()
+	}
+
 	/// Draws the committee of the round, in proportion to the bonds of height `after`, from
 	/// the pool without the job's parties; and, in the first round, the segments of each
 	/// result.
@@ -38,12 +52,7 @@ impl<T: Config> Pallet<T> {
 	/// who serves only enough verifiers to prevent a decision. The results were revealed
 	/// before any draw, so no trainer can use knowing them.
 	pub(crate) fn seat(job: JobId, audit: &mut AuditOf<T>, seed: &H256, after: BlockNumber) {
-		let eligible: Vec<(T::AccountId, Balance)> = Pool::<T>::get()
-			.into_inner()
-			.into_iter()
-			.map(|(who, entry)| (who, entry.counts(after)))
-			.filter(|(who, bond)| *bond > 0 && !audit.parties.contains(who))
-			.collect();
+		let eligible = Self::eligible(after, &audit.parties);
 		let seats = odd(audit.verifiers.min(eligible.len() as u32));
 		let enough = seats >= T::MinSeats::get();
 		let seats = if enough { seats as usize } else { 0 };

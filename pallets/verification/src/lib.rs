@@ -17,6 +17,7 @@
 //! - Who agreed with what was decided in a round has earned a fee, which the owner of
 //!   the audit pays; who gave no verdict or a contrary one loses a part of the bond to
 //!   the jackpot, see `bonds`.
+//! - Other pallets draw from the same pool for recomputations of their own, see `recompute`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(
@@ -39,6 +40,7 @@ mod committee;
 #[cfg(test)]
 mod mock;
 pub mod pool;
+mod recompute;
 mod rescue;
 mod rounds;
 #[cfg(test)]
@@ -297,6 +299,16 @@ pub mod pallet {
 		AuditAborted {
 			/// Of which job.
 			job: JobId,
+		},
+		/// A verifier lost a part of its bond to the jackpot for what it did when it was drawn
+		/// for a recomputation that is no audit.
+		SlashedInRecompute {
+			/// Who.
+			verifier: T::AccountId,
+			/// How much.
+			amount: Balance,
+			/// What for.
+			fault: Fault,
 		},
 	}
 

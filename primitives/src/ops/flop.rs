@@ -125,6 +125,9 @@ impl OpKind {
 				.saturating_mul(u128::from(*rows)),
 			OpKind::SquaredLossGrad { rows, cols, .. } => grid(rows, cols).saturating_mul(3),
 			OpKind::SumSquares { len, .. } => sum_flop(*len).saturating_add(u128::from(*len)),
+			OpKind::Whetstone { lanes, cycles, .. } => {
+				grid(lanes, cycles).saturating_mul(strict::whetstone::CYCLE_FLOP)
+			}
 			// A root, a comparison, a division.
 			OpKind::ClipFactor { .. } => 3,
 		}

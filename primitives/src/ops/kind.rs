@@ -516,6 +516,16 @@ pub enum OpKind {
 		/// Largest norm.
 		largest: Nano,
 	},
+	/// `cycles` cycles of [`crate::strict::whetstone`] of each lane. Units of drilling have it;
+	/// no training does.
+	Whetstone {
+		/// `[whetstone::VARIABLES, lanes]`.
+		x: TensorId,
+		/// Lanes.
+		lanes: u32,
+		/// Cycles.
+		cycles: u32,
+	},
 	/// `out[0]` = the learning rate of this step, see [`crate::schedule`].
 	LearningRate {
 		/// How it runs.
@@ -548,6 +558,7 @@ impl OpKind {
 			| OpKind::CausalSoftmax { x, .. }
 			| OpKind::Dropout { x, .. }
 			| OpKind::Noise { x, .. }
+			| OpKind::Whetstone { x, .. }
 			| OpKind::SumSquares { x, .. } => alloc::vec![x],
 			OpKind::MulAdd { x, y, .. } | OpKind::Add { x, y, .. } => alloc::vec![x, y],
 			OpKind::Ema { average, x, .. } | OpKind::EmaSquare { average, x, .. } => {

@@ -19,9 +19,10 @@ mod reduce;
 mod sigmoid;
 #[cfg(test)]
 mod vectors;
+pub mod whetstone;
 
 pub use activations::Function;
-pub use cosine::{cos_pi, cos_pi_with};
+pub use cosine::{cos_pi, cos_pi_with, COS_PI_FLOP};
 pub use erf::{erf, erf_with, ERF_FLOP};
 pub use fma::fma;
 pub use functions::{

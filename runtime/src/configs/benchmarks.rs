@@ -1,6 +1,6 @@
 //! What can be benchmarked: the pallets of our own. The SDK's come with weights.
 
-use crate::{Hashrate, ModelStorage, Submissions, TaskMarket, Verification};
+use crate::{Drilling, Hashrate, ModelStorage, Submissions, TaskMarket, Verification};
 use alloc::{string::String, vec::Vec};
 use frame_benchmarking::{BenchmarkBatch, BenchmarkConfig, BenchmarkList};
 use frame_support::traits::{StorageInfo, StorageInfoTrait, WhitelistedStorageKeys};
@@ -11,6 +11,7 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_submissions, Submissions]
 	[pallet_model_storage, ModelStorage]
 	[pallet_verification, Verification]
+	[pallet_drilling, Drilling]
 );
 
 /// The benchmarks and the storage that they touch; `extra`: those that make no weights too.

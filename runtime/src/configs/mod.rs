@@ -3,6 +3,7 @@
 pub mod audits;
 #[cfg(feature = "runtime-benchmarks")]
 pub mod benchmarks;
+pub mod drilling;
 pub mod market;
 pub mod money;
 pub mod periods;

@@ -2,7 +2,11 @@
 //! depends on block times, models and connections, and nobody knows it before a network
 //! runs. A period that is under way ends when it was announced to.
 
-use super::market::{MinPeriod, DAYS};
+use super::{
+	drilling::LeastCheckShare,
+	market::{MinPeriod, DAYS},
+	session::UnbondingBlocks,
+};
 use crate::{Runtime, RuntimeEvent};
 use core::marker::PhantomData;
 use frame_support::{
@@ -10,6 +14,7 @@ use frame_support::{
 	traits::{AsEnsureOriginWithArg, Get},
 };
 use frame_system::EnsureRoot;
+use sp_runtime::Permill;
 use trainyard_primitives::job::BlockNumber;
 
 /// The parameters. An index is part of the encoding: it never changes and is never used
@@ -37,6 +42,18 @@ pub mod parameters {
 		/// Storing on chain what the verifiers could not fetch.
 		#[codec(index = 3)]
 		pub static Rescue: BlockNumber = 300;
+		/// Voting on a drilling project: half a day at 6 s.
+		#[codec(index = 4)]
+		pub static Review: BlockNumber = 7_200;
+	}
+
+	/// How closely drilling is watched.
+	#[dynamic_pallet_params]
+	#[codec(index = 1)]
+	pub mod drilling {
+		/// Share of agreed units that are recomputed, at least [`LeastCheckShare`].
+		#[codec(index = 0)]
+		pub static CheckShare: Permill = LeastCheckShare::get();
 	}
 }
 
@@ -57,6 +74,27 @@ pub type VerdictCommitBlocks = Within<parameters::periods::VerdictCommit>;
 pub type VerdictRevealBlocks = Within<parameters::periods::VerdictReveal>;
 /// Storing on chain what could not be fetched.
 pub type RescueBlocks = Within<parameters::periods::Rescue>;
+
+/// Voting on a drilling project. Shorter than trainers unbond, or a bond could vote, leave, and
+/// vote again under another name.
+pub struct ReviewBlocks;
+
+impl Get<BlockNumber> for ReviewBlocks {
+	fn get() -> BlockNumber {
+		let longest = UnbondingBlocks::get().saturating_div(2);
+		Within::<parameters::periods::Review>::get().min(longest)
+	}
+}
+
+/// Share of agreed units of drilling that are recomputed. What a forger loses is set by the least
+/// there can be, so that no setting can make forging pay.
+pub struct CheckShare;
+
+impl Get<Permill> for CheckShare {
+	fn get() -> Permill {
+		parameters::drilling::CheckShare::get().max(LeastCheckShare::get())
+	}
+}
 
 impl pallet_parameters::Config for Runtime {
 	type RuntimeEvent = RuntimeEvent;

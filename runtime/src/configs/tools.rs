@@ -98,6 +98,12 @@ impl InstanceFilter<RuntimeCall> for ProxyType {
 						| pallet_verification::Call::deregister { .. }
 						| pallet_verification::Call::withdraw { .. }
 				),
+				// A project puts a deposit at stake.
+				RuntimeCall::Drilling(call) => !matches!(
+					call,
+					pallet_drilling::Call::propose { .. }
+						| pallet_drilling::Call::withdraw_project { .. }
+				),
 				RuntimeCall::Utility(
 					pallet_utility::Call::batch { .. }
 					| pallet_utility::Call::batch_all { .. }

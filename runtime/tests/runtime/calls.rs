@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use trainyard_primitives::{
 	audit::Findings,
 	blob::{Chunked, MAX_CHUNK},
+	drill::{Mismatch, Template, UnitResult},
 	job::{Reveal, Terms},
 	spec::JobSpec,
 	views::Hardware,
@@ -190,6 +191,8 @@ fn samples() -> Vec<RuntimeCall> {
 	};
 	let (root, salt) = (H256::zero(), [0; 32]);
 	let reveal = Reveal { bundle_root: root, model_root: root, segments: 1, location: text() };
+	let result = UnitResult { state: root, score: None };
+	use pallet_drilling::Call as D;
 	use pallet_hashrate::Call as H;
 	use pallet_model_storage::Call as S;
 	use pallet_submissions::Call as R;
@@ -236,12 +239,32 @@ fn samples() -> Vec<RuntimeCall> {
 		V::reveal { job: 0, findings: Findings::default(), salt },
 		V::rescue { job: 0, group: 0, blob: root },
 	];
+	let drilling = [
+		D::propose {
+			title: text(),
+			template: Template::Chain { size: 256, links: 16 },
+			rule: Mismatch::Majority,
+			replicas: 2,
+			units: 1,
+			commit_blocks: 3,
+		},
+		D::vote { project: 0, aye: true },
+		D::enlist {},
+		D::retire {},
+		D::commit { assignment: 0, commitment: root },
+		D::reveal { assignment: 0, result, salt },
+		D::check { assignment: 0, commitment: root },
+		D::check_reveal { assignment: 0, result, salt },
+		D::withdraw_project { project: 0 },
+		D::clear { project: 0 },
+	];
 	let mut all: Vec<RuntimeCall> = Vec::new();
 	all.extend(hashrate.into_iter().map(RuntimeCall::from));
 	all.extend(market.into_iter().map(RuntimeCall::from));
 	all.extend(submissions.into_iter().map(RuntimeCall::from));
 	all.extend(storage.into_iter().map(RuntimeCall::from));
 	all.extend(verification.into_iter().map(RuntimeCall::from));
+	all.extend(drilling.into_iter().map(RuntimeCall::from));
 	all
 }
 
@@ -269,6 +292,7 @@ fn every_call_of_ours_has_a_weight_and_fits_a_block() {
 	expect("Submissions", pallet_submissions::Call::<Runtime>::get_call_names());
 	expect("ModelStorage", pallet_model_storage::Call::<Runtime>::get_call_names());
 	expect("Verification", pallet_verification::Call::<Runtime>::get_call_names());
+	expect("Drilling", pallet_drilling::Call::<Runtime>::get_call_names());
 	assert_eq!(seen, all, "a call is missing from the samples");
 }
 
@@ -298,6 +322,14 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		assert!(ProxyType::Any.filter(&call));
 	}
 	let errands = [
+		"Drilling.check",
+		"Drilling.check_reveal",
+		"Drilling.clear",
+		"Drilling.commit",
+		"Drilling.enlist",
+		"Drilling.retire",
+		"Drilling.reveal",
+		"Drilling.vote",
 		"ModelStorage.extend",
 		"ModelStorage.register",
 		"ModelStorage.remove",

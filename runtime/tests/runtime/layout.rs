@@ -32,6 +32,7 @@ fn pallet_indices() {
 			(21, "Submissions"),
 			(22, "ModelStorage"),
 			(23, "Verification"),
+			(24, "Drilling"),
 		]
 	);
 }
@@ -84,6 +85,21 @@ fn call_indices() {
 		calls::<pallet_verification::Call<Runtime>>(),
 		["register", "deregister", "withdraw", "commit", "reveal", "rescue", "bond_extra"]
 	);
+	assert_eq!(
+		calls::<pallet_drilling::Call<Runtime>>(),
+		[
+			"propose",
+			"vote",
+			"enlist",
+			"retire",
+			"commit",
+			"reveal",
+			"check",
+			"check_reveal",
+			"withdraw_project",
+			"clear"
+		]
+	);
 }
 
 /// By these nodes and wallets report equivocations.
@@ -132,6 +148,7 @@ fn hold_reasons() {
 	assert_eq!(reason(pallet_task_market::HoldReason::Deposit.into()), [20, 1]);
 	assert_eq!(reason(pallet_model_storage::HoldReason::Blob.into()), [22, 0]);
 	assert_eq!(reason(pallet_verification::HoldReason::VerifierBond.into()), [23, 0]);
+	assert_eq!(reason(pallet_drilling::HoldReason::Project.into()), [24, 0]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod calls;
 mod chain;
 mod common;
+mod drilling;
 mod jobs;
 mod layout;
 mod offences;

@@ -22,6 +22,7 @@ fn the_defaults() {
 		assert_eq!(VerdictCommitBlocks::get(), 120);
 		assert_eq!(VerdictRevealBlocks::get(), 30);
 		assert_eq!(RescueBlocks::get(), 300);
+		assert_eq!(ReviewBlocks::get(), 7_200);
 	});
 }
 
@@ -84,6 +85,18 @@ fn verifiers_unbond_behind_the_longest_verdict() {
 	});
 }
 
+/// A bond must not vote on a project, leave, and vote again under another name.
+#[test]
+fn no_review_is_longer_than_trainers_unbond() {
+	let mut chain = Chain::development();
+	chain.state(|| {
+		let review = periods::Parameters::Review(periods::Review, Some(u32::MAX));
+		assert_ok!(Parameters::set_parameter(RuntimeOrigin::root(), set(review)));
+		let unbonding = <Runtime as pallet_hashrate::Config>::UnbondingBlocks::get();
+		assert!(ReviewBlocks::get() < unbonding);
+	});
+}
+
 /// No time at all would cost every trainer its deposit; endless time would lock the money
 /// of whoever waits for somebody who vanished.
 #[test]
@@ -105,6 +118,7 @@ fn the_encoding_of_the_parameters() {
 		(periods::Parameters::VerdictCommit(periods::VerdictCommit, Some(5)), 1),
 		(periods::Parameters::VerdictReveal(periods::VerdictReveal, Some(5)), 2),
 		(periods::Parameters::Rescue(periods::Rescue, Some(5)), 3),
+		(periods::Parameters::Review(periods::Review, Some(5)), 4),
 	] {
 		assert_eq!(set(value).encode(), [0, index, 1, 5, 0, 0, 0]);
 	}

@@ -1,5 +1,6 @@
 //! The commands that speak with a chain.
 
+mod project;
 mod show;
 
 use crate::{
@@ -10,6 +11,7 @@ use crate::{
 		AccountId32, Chain, NodeArgs, Transactor,
 	},
 	daemon::{
+		driller::{self, DrillerArgs},
 		report::Reporter,
 		submit,
 		trainer::{self, parse_ut, TrainerArgs},
@@ -20,6 +22,7 @@ use crate::{
 };
 use anyhow::{bail, Context};
 use clap::Subcommand;
+use project::ProjectCommand;
 use serde_json::json;
 use show::{BalanceOf, FetchModel, Read, Status};
 use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
@@ -44,6 +47,11 @@ pub enum ChainCommand {
 	Trainer(OnDevice<TrainerArgs>),
 	/// Checks results that it is drawn for; goes on after a restart
 	Verifier(OnDevice<VerifierArgs>),
+	/// Computes units of drilling, for power; goes on after a restart
+	Driller(OnDevice<DrillerArgs>),
+	/// Proposes, votes on and shows projects of drilling
+	#[command(subcommand)]
+	Project(ProjectCommand),
 	/// Lists the offers of trainers, with their power
 	Market(Read),
 	/// Offers training at a price, or takes the offer back
@@ -140,6 +148,13 @@ impl ChainCommand {
 				}
 				Err(error) => Err(error.into()),
 			},
+			Self::Driller(role) => match role.device.choose() {
+				Ok(()) => {
+					driller::run(role.args).await.map(|()| ExitCode::SUCCESS).map_err(Into::into)
+				}
+				Err(error) => Err(error.into()),
+			},
+			Self::Project(command) => command.run().await,
 			Self::Market(args) => args.market().await,
 			Self::Offer(args) => args.run().await,
 			Self::Status(args) => args.run().await,
@@ -279,6 +294,15 @@ mod tests {
 			 --test-only-cheat 3 --bond 100",
 			"x trainer --suri //Alice --device cuda:1",
 			"x verifier --suri //Charlie --dir d --bond 100 --once --device cpu",
+			"x driller --suri //Alice --dir d --bond 100 --threads 2 --units 3 --json \
+			 --test-only-cheat --device cpu",
+			"x project propose project.toml --suri //Alice",
+			"x project vote 3 --aye --suri //Bob",
+			"x project vote 3 --nay --suri //Bob",
+			"x project withdraw 3 --suri //Alice",
+			"x project clear 3 --suri //Alice",
+			"x project list --json",
+			"x project show 3 --all --svg rates.svg",
 			"x market --json",
 			"x offer --suri //Alice --price 1.5 --max-ut 10 --note hello",
 			"x offer --suri //Alice --remove",
@@ -302,6 +326,10 @@ mod tests {
 			"x offer --suri //Alice",
 			"x offer --suri //Alice --price 1 --remove",
 			"x trainer --max-parallel 0",
+			"x driller --suri //Alice --threads 0",
+			"x project vote 3 --suri //Bob",
+			"x project vote 3 --aye --nay --suri //Bob",
+			"x project show",
 			"x trainer --suri //Alice --device gpu",
 			"x trainer --min-price -1",
 			"x trainer --min-price much",

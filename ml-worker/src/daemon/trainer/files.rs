@@ -34,7 +34,7 @@ pub(super) fn servers(job: &JobView) -> Vec<String> {
 /// Brings all files of a job into the cache, within `patience` where there is one, and checks
 /// that they are what its specification says. Where a location of the submitter is gone, the
 /// `servers` of other trainers are asked. Fails with [`Hopeless`] where trying again is useless.
-pub(super) async fn fetch(
+pub(in crate::daemon) async fn fetch(
 	fetcher: &Fetcher,
 	home: &Home,
 	spec: &JobSpec,

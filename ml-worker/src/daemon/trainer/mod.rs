@@ -2,7 +2,7 @@
 
 mod act;
 mod blobs;
-mod files;
+pub(super) mod files;
 mod look;
 mod room;
 
@@ -269,7 +269,7 @@ pub async fn run(args: TrainerArgs) -> Result<(), TrainerError> {
 }
 
 /// Registers the account unless it is a trainer.
-async fn register(
+pub(super) async fn register(
 	chain: &Chain,
 	sender: &Transactor,
 	bond: Option<Balance>,

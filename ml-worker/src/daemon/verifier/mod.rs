@@ -1,5 +1,7 @@
-//! The verifier: replays what it is drawn for, and says what it found.
+//! The verifier: replays what it is drawn for, and says what it found. Units of drilling that
+//! it is drawn for it computes again ([`drilling`]).
 
+mod drilling;
 mod examine;
 mod pool;
 mod round;
@@ -13,6 +15,7 @@ use super::{
 	store::{default_folder, FindingsRecord, Home, StoreError},
 	survive,
 	tasks::{Outcome, Tasks},
+	units::{Part, Units},
 	words,
 };
 use crate::{
@@ -25,6 +28,7 @@ use crate::{
 	verify::VerifyError,
 };
 use anyhow::Context;
+use drilling::Checks;
 use pool::Membership;
 use serde_json::json;
 use std::{
@@ -148,12 +152,15 @@ struct Memory {
 	/// Rounds that were committed to, and whose rules were not computed yet.
 	unassessed: HashSet<(JobId, u32)>,
 	membership: Membership,
+	/// Units that are recomputed.
+	checks: Checks,
 }
 
 struct Verifier {
 	chain: Arc<Chain>,
-	sender: Transactor,
-	home: Home,
+	sender: Arc<Transactor>,
+	home: Arc<Home>,
+	units: Arc<Units>,
 	fetcher: Fetcher,
 	block_time: Duration,
 	max_data: u64,
@@ -165,20 +172,33 @@ struct Verifier {
 pub async fn run(args: VerifierArgs) -> Result<(), VerifierError> {
 	let key = args.key.keypair()?;
 	let chain = Arc::new(Chain::connect(&args.node.node, PATIENCE).await?);
-	let sender = Transactor::new(chain.clone(), key);
+	let sender = Arc::new(Transactor::new(chain.clone(), key));
 	let dir = match args.dir {
 		Some(dir) => dir,
 		None => default_folder("verifier", sender.account())?,
 	};
-	let home = Home::open(&dir, &chain.genesis())?;
+	let home = Arc::new(Home::open(&dir, &chain.genesis())?);
 	let report = Reporter::new("verifier", args.json, Some(&home.events()));
 	let account = *sender.account();
 	let membership = pool::enter(&sender, args.bond, &report).await?;
 	let mib = |n: u64| n.saturating_mul(1024 * 1024);
 	let locations = args.locations.locations(&chain).await?;
+	let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?;
+	let units = Arc::new(Units {
+		chain: chain.clone(),
+		sender: sender.clone(),
+		home: home.clone(),
+		fetcher: fetcher.clone(),
+		report: report.clone(),
+		part: Part::Verifier,
+		cheat: false,
+		computing: Default::default(),
+		inputs: Default::default(),
+	});
 	let verifier = Arc::new(Verifier {
 		block_time: chain.block_time().await?,
-		fetcher: Fetcher::new(2, Duration::from_millis(300), locations)?,
+		fetcher,
+		units,
 		max_data: mib(args.max_data_mib),
 		max_rules: mib(args.rules_mib),
 		report,
@@ -198,10 +218,11 @@ impl Verifier {
 		membership: Membership,
 	) -> Result<(), VerifierError> {
 		let (tasks, unassessed) = (Tasks::default(), HashSet::new());
-		let mut memory = Memory { tasks, unassessed, membership };
+		let mut memory = Memory { tasks, unassessed, membership, checks: Checks::default() };
 		let ended = self.go_on(once, &mut memory).await;
 		// A replay ends behind its present step.
 		memory.tasks.stop_unless(|_| false);
+		memory.checks.stop();
 		ended
 	}
 
@@ -241,6 +262,11 @@ impl Verifier {
 						}
 					},
 				},
+				(key, outcome) = memory.checks.ended() => {
+					if memory.checks.note(&self, key, outcome) {
+						seen = None;
+					}
+				},
 				head = next_block(&self.chain, seen) => {
 					let head = head?;
 					seen = Some(head.hash);
@@ -263,7 +289,8 @@ impl Verifier {
 
 	/// One look at all audits: starts what is owed, and stops what is not any more.
 	async fn look(self: Arc<Self>, memory: &mut Memory, head: Head) -> Result<(), VerifierError> {
-		let Memory { tasks, unassessed, membership } = memory;
+		let Memory { tasks, unassessed, membership, checks } = memory;
+		checks.look(&self, &self.units, head).await?;
 		let mut wanted = HashSet::new();
 		for job in self.chain.active_jobs(head.hash).await? {
 			let (JobState::Auditing, Some(audit)) = (job.state, job.audit.as_ref()) else {

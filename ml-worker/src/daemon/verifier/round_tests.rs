@@ -5,7 +5,7 @@ use super::{
 use crate::{
 	chain::{
 		fake::{self, FakeNode},
-		keys, AccountId32, Head, ReplicaView, Transactor,
+		keys, AccountId32, AssignmentView, Head, ReplicaView, Transactor,
 	},
 	daemon::{
 		fetch::{Fetcher, Locations},
@@ -13,6 +13,7 @@ use crate::{
 		report::Reporter,
 		store::Home,
 		tasks::Tasks,
+		units::{Part, Units},
 	},
 	testing::{self, SEED},
 	train::Cheat,
@@ -40,18 +41,34 @@ async fn verifier_told(folder: &Path, jobs: Vec<JobView>) -> Verifier {
 		"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
 		"TrainyardApi_active_jobs_after" => Ok(jobs.encode()),
 		"TrainyardApi_verifiers" => Ok(Vec::<(AccountId32, Balance)>::new().encode()),
+		"TrainyardApi_drilling_check" => Ok(Vec::<AssignmentView>::new().encode()),
 		_ => Err("no such method"),
 	});
 	let chain = Arc::new(node.chain().await);
-	let home = Home::open(folder, &H256::zero()).unwrap();
+	let home = Arc::new(Home::open(folder, &H256::zero()).unwrap());
+	let sender = Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Charlie").unwrap()));
+	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+	let report = Reporter::new("verifier", true, Some(&home.events()));
+	let units = Arc::new(Units {
+		chain: chain.clone(),
+		sender: sender.clone(),
+		home: home.clone(),
+		fetcher: fetcher.clone(),
+		report: report.clone(),
+		part: Part::Verifier,
+		cheat: false,
+		computing: Default::default(),
+		inputs: Default::default(),
+	});
 	Verifier {
-		sender: Transactor::new(chain.clone(), keys::from_uri("//Charlie").unwrap()),
+		sender,
+		units,
 		chain,
-		fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
+		fetcher,
 		block_time: Duration::from_secs(1),
 		max_data: 1 << 20,
 		max_rules: 1 << 20,
-		report: Reporter::new("verifier", true, Some(&home.events())),
+		report,
 		home,
 	}
 }
@@ -288,7 +305,12 @@ async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_told() {
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];
 	let verifier = Arc::new(verifier_told(&scene.folder.path().join("late"), jobs).await);
 	let membership = Membership::new(true);
-	let mut memory = Memory { tasks: Tasks::default(), unassessed: HashSet::new(), membership };
+	let mut memory = Memory {
+		tasks: Tasks::default(),
+		unassessed: HashSet::new(),
+		membership,
+		checks: Default::default(),
+	};
 	let mut flag = None;
 	memory.tasks.start_with((scene.job.id, 0, Duty::Audit), |stop| {
 		flag = Some(stop);

@@ -240,6 +240,9 @@ pub fn apply<'a, B: Backend>(
 			device.each("clip_factor", 1, &arguments)?;
 			Ok(out)
 		}
+		OpKind::Whetstone { .. } => {
+			Err(DeviceError::Unsupported("the calibration of drilling".into()))
+		}
 		OpKind::LearningRate { schedule } => device.filled(schedule.at(moment.step), 1),
 	}
 }

@@ -22,6 +22,7 @@ pub mod reduce;
 mod rows;
 #[cfg(test)]
 pub(super) mod tests;
+pub mod whetstone;
 
 use std::{fmt, str::FromStr};
 pub use trainyard_primitives::strict::{Arithmetic, Soft};

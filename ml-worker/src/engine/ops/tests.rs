@@ -274,6 +274,13 @@ fn scalar(index: usize, n: Numbers, len: usize) -> Case {
 	}
 }
 
+/// Cycles of the calibration.
+fn whetstone(n: Numbers, lanes: usize, cycles: u32) -> Case {
+	let shape = [strict::whetstone::VARIABLES, lanes];
+	let kind = OpKind::Whetstone { x: 0, lanes: lanes as u32, cycles };
+	case(kind, vec![n.operand(0, &shape)], &shape)
+}
+
 /// Matrix products, one or a batch, of operands stored in either order.
 fn product(n: Numbers, batch: Option<usize>, turned: [bool; 2], [m, n_, k]: [usize; 3]) -> Case {
 	let stored = |rows: usize, columns: usize, turned: bool| {
@@ -392,6 +399,11 @@ proptest! {
 	}
 
 	#[test]
+	fn cycles_equal_the_reference(n in numbers(), lanes in length(300), cycles in 0u32..4) {
+		check(&whetstone(n, lanes, cycles))?;
+	}
+
+	#[test]
 	fn swapped_axes_equal_the_reference(
 		n in numbers(),
 		outer in 0usize..4,
@@ -443,6 +455,7 @@ fn large_operators_equal_the_reference() {
 		for axes in [[17, 64, 8, 32], [3, 300, 301, 1], [2, 40, 70, 50]] {
 			check(&swap(n, axes)).unwrap();
 		}
+		check(&whetstone(n, 1_003, 3)).unwrap();
 		check(&product(n, Some(65), [false, true], [64, 64, 32])).unwrap();
 		check(&product(n, None, [true, false], [70, 110, 600])).unwrap();
 	}

@@ -6,6 +6,7 @@ mod decisions;
 mod draws;
 mod opening;
 mod random;
+mod recompute;
 mod rescues;
 mod revealing;
 mod rule;

@@ -212,6 +212,10 @@ fn lengths(kind: &OpKind) -> (u64, Vec<u64>) {
 			(all, vec![all, all])
 		}
 		OpKind::ClipFactor { .. } => (1, vec![1]),
+		OpKind::Whetstone { lanes, .. } => {
+			let all = area(lanes, crate::strict::whetstone::VARIABLES as u32);
+			(all, vec![all])
+		}
 		OpKind::LearningRate { .. } => (1, vec![]),
 	}
 }

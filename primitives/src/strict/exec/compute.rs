@@ -8,7 +8,7 @@ use crate::{
 	strict::{
 		decay, dot, exp, fma,
 		functions::{inverse_normal, log, relu, sqrt},
-		max, sum, Soft,
+		max, sum, whetstone, Soft,
 	},
 };
 use alloc::vec::Vec;
@@ -205,6 +205,7 @@ pub fn operator<'a, E: From<ExecError>>(
 			let (norm, largest) = (sqrt(number(Factor::Tensor(squares))?), largest.to_f32());
 			alloc::vec![if norm > largest { largest / norm } else { 1.0 }]
 		}
+		OpKind::Whetstone { x, cycles, .. } => whetstone::cycles(read(x)?, cycles),
 		OpKind::LearningRate { schedule } => alloc::vec![schedule.at(moment.step)],
 	})
 }

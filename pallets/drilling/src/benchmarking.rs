@@ -1,0 +1,538 @@
+//! Benchmarks of every call and of each step of the hook, at their largest.
+//!
+//! The state is written as it would be: a benchmark cannot wait for a seed. Trainers and
+//! verifiers are real ones of the runtime.
+
+use super::*;
+use alloc::{vec, vec::Vec};
+use frame_benchmarking::v2::*;
+use frame_support::{
+	traits::{fungible::Mutate, Get},
+	BoundedVec,
+};
+use frame_system::RawOrigin;
+use sp_runtime::SaturatedConversion;
+use trainyard_primitives::{
+	drill::{
+		commitment, AssignmentId, Mismatch, ProjectId, Score, Template, TrialTemplate, UnitResult,
+		MAX_RATES, MAX_UNIT_REPLICAS,
+	},
+	job::{Balance, BlockNumber},
+	spec::{Input, JobSpec, Layer, Model, MAX_LAYERS},
+	text::MAX_TEXT,
+	traits::{Drillers, VerifierPool},
+	Text, H256,
+};
+
+/// Enough for anything here.
+const FUNDS: Balance = 1 << 90;
+const SALT: [u8; 32] = [5; 32];
+const GROUP: u32 = MAX_UNIT_REPLICAS as u32;
+
+fn funded<T: Config>(name: &'static str, index: u32) -> T::AccountId {
+	let who: T::AccountId = account(name, index, 0);
+	T::Currency::set_balance(&who, FUNDS);
+	who
+}
+
+fn driller<T: Config>(index: u32) -> T::AccountId {
+	let who = funded::<T>("driller", index);
+	T::Drillers::make_driller(&who);
+	who
+}
+
+/// The longest text that begins thus.
+fn longest(begin: &[u8]) -> Text {
+	let mut text = begin.to_vec();
+	text.resize(MAX_TEXT as usize, b'x');
+	Text(BoundedVec::truncate_from(text))
+}
+
+/// A trial with the longest lists of operators.
+fn template() -> Template {
+	let mut spec = JobSpec::example();
+	spec.dataset.location = longest(b"http://");
+	let mut layers = vec![Layer::Linear { outputs: 16 }; MAX_LAYERS as usize];
+	if let Some(last) = layers.last_mut() {
+		*last = Layer::Linear { outputs: spec.dataset.classes };
+	}
+	let layers = BoundedVec::truncate_from(layers);
+	spec.model = Model::Layers { input: Input::Numbers, layers };
+	spec.training.weight_decay_nano = 1;
+	spec.training.clip_norm_nano = 1;
+	spec.training.input_noise_nano = 1;
+	let rates = vec![1_000_000; MAX_RATES as usize];
+	Template::Trial(TrialTemplate { spec, learning_rates_nano: BoundedVec::truncate_from(rates) })
+}
+
+fn proposed<T: Config>(rule: Mismatch, units: u32) -> Result<ProjectId, BenchmarkError> {
+	let id = NextProject::<T>::get();
+	let proposer = funded::<T>("proposer", 0);
+	let blocks = T::MaxCommitBlocks::get();
+	let title = longest(b"");
+	Pallet::<T>::do_propose(proposer, title, template(), rule, MAX_UNIT_REPLICAS, units, blocks)?;
+	Ok(id)
+}
+
+/// A project that is active, with a part in the turns.
+fn active<T: Config>(rule: Mismatch, units: u32) -> Result<ProjectId, BenchmarkError> {
+	let id = proposed::<T>(rule, units)?;
+	Pallet::<T>::unschedule(Task::Review(id));
+	Projects::<T>::mutate(id, |project| project.as_mut().unwrap().stage = Stage::Active);
+	Pallet::<T>::give_turn(id);
+	Ok(id)
+}
+
+fn score() -> Score {
+	Score { loss_bits: 0, correct: 0, labels: JobSpec::example().dataset.validation_rows }
+}
+
+fn result(number: u8) -> UnitResult {
+	UnitResult { state: H256::repeat_byte(number), score: Some(score()) }
+}
+
+fn commitment_of<T: Config>(id: AssignmentId, who: &T::AccountId, result: &UnitResult) -> H256 {
+	commitment(&Pallet::<T>::genesis_hash(), id, who, result, &SALT)
+}
+
+fn set_height<T: Config>(height: BlockNumber) {
+	frame_system::Pallet::<T>::set_block_number(height.saturated_into());
+}
+
+/// So many drillers in the pool, the others of which are ready.
+fn fill_pool<T: Config>(drillers: u32) {
+	for index in 0..drillers {
+		let who = driller::<T>(index);
+		Pallet::<T>::do_enlist(who).expect("the pool has room");
+	}
+}
+
+/// An assignment of the largest group, in its first phase; the pool is full.
+fn assigned<T: Config>(rule: Mismatch) -> Result<AssignmentId, BenchmarkError> {
+	let project = active::<T>(rule, T::MaxUnits::get())?;
+	fill_pool::<T>(T::MaxDrillers::get());
+	let mut record = Projects::<T>::get(project).unwrap();
+	let (index, attempt) = Pallet::<T>::take_unit(project, &mut record).unwrap();
+	Projects::<T>::insert(project, &record);
+	let mut group = Ready::<T>::take().into_inner();
+	Ready::<T>::put(BoundedVec::truncate_from(group.split_off(GROUP as usize)));
+	let slot = Slot { project, index, attempt, replicas: MAX_UNIT_REPLICAS };
+	Pallet::<T>::assign(Pallet::<T>::now(), &slot, &record, &H256::repeat_byte(1), group);
+	Ok(NextAssignment::<T>::get() - 1)
+}
+
+/// Writes the seats of an assignment, by their places, and its phase.
+fn edit<T: Config>(id: AssignmentId, edit: impl FnOnce(&mut Assignment<T::AccountId>)) {
+	Assignments::<T>::mutate(id, |unit| edit(unit.as_mut().unwrap()));
+}
+
+/// An assignment all of whose members committed and revealed different results, or one.
+fn revealed<T: Config>(rule: Mismatch, differ: bool) -> Result<AssignmentId, BenchmarkError> {
+	let id = assigned::<T>(rule)?;
+	let until = Pallet::<T>::now() + T::RevealBlocks::get();
+	edit::<T>(id, |unit| {
+		unit.phase = Phase::Revealing { until };
+		for (at, seat) in unit.members.iter_mut().enumerate() {
+			let shown = result(if differ { at as u8 } else { 0 });
+			seat.commitment = Some(H256::repeat_byte(2));
+			seat.result = Some(shown);
+		}
+	});
+	Ok(id)
+}
+
+/// An assignment that is recomputed; `found` is what each verifier revealed.
+fn checked<T: Config>(found: Option<UnitResult>) -> Result<AssignmentId, BenchmarkError> {
+	let id = revealed::<T>(Mismatch::Majority, false)?;
+	let verifiers: Vec<T::AccountId> = T::Verifiers::make_pool();
+	let until = Pallet::<T>::now() + T::RevealBlocks::get();
+	edit::<T>(id, |unit| {
+		unit.agreed = Some(result(0));
+		unit.phase = match found {
+			Some(_) => Phase::CheckRevealing { until },
+			None => Phase::CheckCommitting { until },
+		};
+		let seats = verifiers.into_iter().take(CHECKERS as usize).map(Seat::of).collect();
+		unit.verifiers = BoundedVec::truncate_from(seats);
+		for seat in unit.verifiers.iter_mut() {
+			seat.commitment = found.map(|_| H256::repeat_byte(2));
+			seat.result = found;
+		}
+	});
+	Ok(id)
+}
+
+#[benchmarks]
+mod benchmarks {
+	use super::*;
+
+	#[benchmark]
+	fn propose() {
+		let proposer = funded::<T>("proposer", 0);
+		let (units, blocks) = (T::MaxUnits::get(), T::MaxCommitBlocks::get());
+		let (title, template) = (longest(b""), template());
+
+		#[extrinsic_call]
+		_(
+			RawOrigin::Signed(proposer),
+			title,
+			template,
+			Mismatch::Majority,
+			MAX_UNIT_REPLICAS,
+			units,
+			blocks,
+		);
+
+		assert_eq!(NextProject::<T>::get(), 1);
+	}
+
+	#[benchmark]
+	fn vote() -> Result<(), BenchmarkError> {
+		let id = proposed::<T>(Mismatch::Majority, 1)?;
+		let voter = driller::<T>(0);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(voter.clone()), id, true);
+
+		assert_eq!(Votes::<T>::get(id, &voter), Some(true));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn enlist() {
+		fill_pool::<T>(T::MaxDrillers::get() - 1);
+		let last = driller::<T>(T::MaxDrillers::get());
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(last.clone()));
+
+		assert!(Pool::<T>::contains_key(&last));
+	}
+
+	#[benchmark]
+	fn retire() {
+		fill_pool::<T>(T::MaxDrillers::get());
+		let last = Ready::<T>::get().last().unwrap().clone();
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(last.clone()));
+
+		assert!(!Pool::<T>::contains_key(&last));
+	}
+
+	#[benchmark]
+	fn commit() -> Result<(), BenchmarkError> {
+		let id = assigned::<T>(Mismatch::Majority)?;
+		edit::<T>(id, |unit| {
+			for seat in unit.members.iter_mut().skip(1) {
+				seat.commitment = Some(H256::repeat_byte(2));
+			}
+		});
+		let first = Assignments::<T>::get(id).unwrap().members[0].who.clone();
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(first), id, H256::repeat_byte(3));
+
+		assert!(all_committed(&Assignments::<T>::get(id).unwrap().members));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn reveal() -> Result<(), BenchmarkError> {
+		let id = revealed::<T>(Mismatch::Majority, false)?;
+		let last = Assignments::<T>::get(id).unwrap().members.last().unwrap().who.clone();
+		edit::<T>(id, |unit| {
+			let seat = unit.members.last_mut().unwrap();
+			seat.commitment = Some(commitment_of::<T>(id, &last, &result(0)));
+			seat.result = None;
+		});
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(last), id, result(0), SALT);
+
+		assert!(Assignments::<T>::get(id).unwrap().members.iter().all(|m| m.result.is_some()));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn check() -> Result<(), BenchmarkError> {
+		let id = checked::<T>(None)?;
+		edit::<T>(id, |unit| {
+			for seat in unit.verifiers.iter_mut().skip(1) {
+				seat.commitment = Some(H256::repeat_byte(2));
+			}
+		});
+		let first = Assignments::<T>::get(id).unwrap().verifiers[0].who.clone();
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(first), id, H256::repeat_byte(3));
+
+		assert!(all_committed(&Assignments::<T>::get(id).unwrap().verifiers));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn check_reveal() -> Result<(), BenchmarkError> {
+		let id = checked::<T>(Some(result(0)))?;
+		let last = Assignments::<T>::get(id).unwrap().verifiers.last().unwrap().who.clone();
+		edit::<T>(id, |unit| {
+			let seat = unit.verifiers.last_mut().unwrap();
+			seat.commitment = Some(commitment_of::<T>(id, &last, &result(0)));
+			seat.result = None;
+		});
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(last), id, result(0), SALT);
+
+		assert!(Assignments::<T>::get(id).unwrap().verifiers.iter().all(|v| v.result.is_some()));
+		Ok(())
+	}
+
+	/// Of an active project, among as many as there may be.
+	#[benchmark]
+	fn withdraw_project() -> Result<(), BenchmarkError> {
+		let mut id = 0;
+		for _ in 0..T::MaxProjects::get() {
+			id = active::<T>(Mismatch::Majority, 1)?;
+		}
+		let proposer = Projects::<T>::get(id).unwrap().proposer;
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(proposer), id);
+
+		assert!(!Projects::<T>::get(id).unwrap().is_open());
+		Ok(())
+	}
+
+	/// The last step, of as many entries as a step removes.
+	#[benchmark]
+	fn clear() -> Result<(), BenchmarkError> {
+		let id = proposed::<T>(Mismatch::Majority, T::MaxUnits::get())?;
+		Pallet::<T>::unschedule(Task::Review(id));
+		Projects::<T>::mutate(id, |project| {
+			project.as_mut().unwrap().stage = Stage::Done { at: Pallet::<T>::now() };
+		});
+		Pallet::<T>::schedule(Task::Clear(id), T::KeepBlocks::get());
+		for index in 0..CLEAR_STEP - 1 {
+			Results::<T>::insert(id, index, Outcome { result: result(0), agreeing: 7 });
+		}
+		set_height::<T>(Pallet::<T>::now() + T::KeepBlocks::get());
+		let caller: T::AccountId = whitelisted_caller();
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller), id);
+
+		assert!(!Projects::<T>::contains_key(id));
+		Ok(())
+	}
+
+	/// Tasks of nothing: what looking at the agenda itself costs.
+	#[benchmark]
+	fn serve(n: Linear<0, 100>) {
+		let due = Pallet::<T>::now() + 1;
+		for id in 0..n {
+			Pallet::<T>::schedule(Task::Unit(id.into()), due);
+		}
+		set_height::<T>(due);
+		Cursor::<T>::put(due);
+
+		#[block]
+		{
+			Pallet::<T>::serve(due, frame_support::weights::Weight::MAX);
+		}
+
+		assert_eq!(Cursor::<T>::get(), Some(due + 1));
+		assert_eq!(Due::<T>::iter().count(), 0);
+	}
+
+	#[benchmark]
+	fn look_at_unit() -> Result<(), BenchmarkError> {
+		let id = assigned::<T>(Mismatch::Majority)?;
+
+		#[block]
+		{
+			Pallet::<T>::advance(id);
+		}
+
+		assert!(Due::<T>::contains_key(Task::Unit(id)));
+		Ok(())
+	}
+
+	#[benchmark]
+	fn look_at_batch() {
+		fill_pool::<T>(T::MaxDrillers::get());
+
+		#[block]
+		{
+			Pallet::<T>::tend_batch(Pallet::<T>::now(), frame_support::weights::Weight::MAX);
+		}
+
+		assert!(!Batch::<T>::exists());
+	}
+
+	/// Condemned: the deposit goes to the jackpot, and the removal is scheduled.
+	#[benchmark]
+	fn end_review() -> Result<(), BenchmarkError> {
+		for _ in 1..T::MaxProjects::get() {
+			active::<T>(Mismatch::Majority, 1)?;
+		}
+		let id = proposed::<T>(Mismatch::Majority, T::MaxUnits::get())?;
+		Projects::<T>::mutate(id, |project| project.as_mut().unwrap().nays = Balance::MAX);
+
+		#[block]
+		{
+			Pallet::<T>::end_review(id);
+		}
+
+		let project = Projects::<T>::get(id).unwrap();
+		assert!(matches!(project.stage, Stage::Rejected { .. }));
+		assert_eq!(project.deposit, 0);
+		Ok(())
+	}
+
+	#[benchmark]
+	fn open_reveals() -> Result<(), BenchmarkError> {
+		let id = assigned::<T>(Mismatch::Majority)?;
+		edit::<T>(id, |unit| {
+			for seat in unit.members.iter_mut() {
+				seat.commitment = Some(H256::repeat_byte(2));
+			}
+		});
+
+		#[block]
+		{
+			Pallet::<T>::advance(id);
+		}
+
+		assert!(matches!(Assignments::<T>::get(id).unwrap().phase, Phase::Revealing { .. }));
+		Ok(())
+	}
+
+	/// All lose, and the unit is issued again.
+	#[benchmark]
+	fn judge() -> Result<(), BenchmarkError> {
+		let id = revealed::<T>(Mismatch::AllLose, true)?;
+		let project = Assignments::<T>::get(id).unwrap().project;
+
+		#[block]
+		{
+			Pallet::<T>::advance(id);
+		}
+
+		assert!(!Assignments::<T>::contains_key(id));
+		assert_eq!(Retries::<T>::get(project, 0), Some(1));
+		assert_eq!(Ready::<T>::decode_len(), Some(T::MaxDrillers::get() as usize));
+		Ok(())
+	}
+
+	/// The last unit of a project, with the largest group.
+	#[benchmark]
+	fn settle() -> Result<(), BenchmarkError> {
+		let id = revealed::<T>(Mismatch::Majority, false)?;
+		edit::<T>(id, |unit| {
+			unit.agreed = Some(result(0));
+			unit.phase = Phase::Settling { after: 0 };
+		});
+		let project = Assignments::<T>::get(id).unwrap().project;
+		Projects::<T>::mutate(project, |p| p.as_mut().unwrap().units = 1);
+
+		#[block]
+		{
+			Pallet::<T>::check_seed(id, 0);
+			let unit = Assignments::<T>::get(id).unwrap();
+			Pallet::<T>::settle(id, &unit);
+		}
+
+		assert!(Results::<T>::contains_key(project, 0));
+		assert!(Projects::<T>::get(project).unwrap().stage.ended().is_some());
+		Ok(())
+	}
+
+	#[benchmark]
+	fn open_check() -> Result<(), BenchmarkError> {
+		let id = revealed::<T>(Mismatch::Majority, false)?;
+		edit::<T>(id, |unit| {
+			unit.agreed = Some(result(0));
+			unit.phase = Phase::Settling { after: 0 };
+		});
+		T::Verifiers::make_pool();
+
+		#[block]
+		{
+			Pallet::<T>::check_seed(id, 0);
+			let unit = Assignments::<T>::get(id).unwrap();
+			let now = Pallet::<T>::now();
+			let seed = H256::repeat_byte(7);
+			assert!(Pallet::<T>::open_check(id, unit, now, now, &seed).is_none());
+		}
+
+		let unit = Assignments::<T>::get(id).unwrap();
+		assert_eq!(unit.verifiers.len() as u32, CHECKERS);
+		Ok(())
+	}
+
+	/// Refuted: everyone in the group is slashed, and verifiers are paid.
+	#[benchmark]
+	fn judge_check() -> Result<(), BenchmarkError> {
+		let id = checked::<T>(Some(result(1)))?;
+		T::Currency::set_balance(&T::Jackpot::get(), FUNDS);
+		edit::<T>(id, |unit| unit.verifiers[0].result = Some(result(0)));
+
+		#[block]
+		{
+			Pallet::<T>::advance(id);
+		}
+
+		assert!(!Assignments::<T>::contains_key(id));
+		Ok(())
+	}
+
+	/// Projects that still wait for more drillers are looked at too.
+	#[benchmark]
+	fn close_batch(g: Linear<0, { T::MaxGroups::get() }>) -> Result<(), BenchmarkError> {
+		for _ in 0..T::MaxProjects::get() {
+			active::<T>(Mismatch::Majority, T::MaxUnits::get())?;
+		}
+		// The smallest part of a group that no project can take, where no unit is to be given.
+		fill_pool::<T>((g * GROUP).max(1));
+
+		#[block]
+		{
+			assert_eq!(Pallet::<T>::close_batch(Pallet::<T>::now()), Some(g));
+		}
+
+		assert_eq!(BatchPlan::<T>::get().len() as u32, g);
+		Ok(())
+	}
+
+	#[benchmark]
+	fn deal(g: Linear<1, { T::MaxGroups::get() }>) -> Result<(), BenchmarkError> {
+		for _ in 0..T::MaxProjects::get() {
+			active::<T>(Mismatch::Majority, T::MaxUnits::get())?;
+		}
+		fill_pool::<T>(T::MaxDrillers::get());
+		Pallet::<T>::close_batch(Pallet::<T>::now());
+		// So many of the units, and all the drillers.
+		let mut returned = Vec::new();
+		BatchPlan::<T>::mutate(|plan| {
+			while plan.len() as u32 > g {
+				returned.extend(plan.pop());
+			}
+		});
+		for slot in returned {
+			let mut project = Projects::<T>::get(slot.project).unwrap();
+			Pallet::<T>::put_back(slot.project, &mut project, slot.index, slot.attempt);
+			Projects::<T>::insert(slot.project, project);
+		}
+
+		#[block]
+		{
+			Pallet::<T>::deal(Pallet::<T>::now(), &H256::repeat_byte(7));
+		}
+
+		assert_eq!(NextAssignment::<T>::get(), u64::from(g));
+		Ok(())
+	}
+
+	impl_benchmark_test_suite!(Pallet, crate::mock::new_test_ext(), crate::mock::Test);
+}

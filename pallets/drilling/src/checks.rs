@@ -1,0 +1,166 @@
+//! Recomputation of a random share of the agreed units.
+//!
+//! An owner of all seats of a group could agree with itself on garbage. Whether a unit is
+//! recomputed, and by whom, is drawn from a seed of blocks behind its judgement: nobody can
+//! know it while there is still something to reveal.
+
+use crate::{
+	all_committed, all_revealed,
+	rules::{judge_check, Finding, Service},
+	units::AssignmentOf,
+	Assignments, Config, Error, Event, Failure, Pallet, Phase, Projects, Seat, Task, WeightInfo,
+	CHECKERS,
+};
+use alloc::vec::Vec;
+use codec::Encode;
+use frame_support::{pallet_prelude::DispatchResult, traits::Get, weights::Weight, BoundedVec};
+use sp_io::hashing::blake2_256;
+use trainyard_primitives::{
+	drill::{AssignmentId, UnitResult},
+	job::BlockNumber,
+	traits::{Beacon, Drillers, Seed, VerifierPool},
+	H256,
+};
+
+/// Domain of the seed that says whether a unit is recomputed.
+const CHECK: &[u8] = b"trainyard/drill/check/v1";
+/// Domain of the number, of that seed, that says so.
+const SHARE: &[u8] = b"trainyard/drill/share/v1";
+/// Domain of the draw of verifiers from that seed.
+const VERIFIERS: &[u8] = b"trainyard/drill/verifiers/v1";
+
+impl<T: Config> Pallet<T> {
+	pub(crate) fn do_check(
+		who: T::AccountId,
+		id: AssignmentId,
+		commitment: H256,
+	) -> DispatchResult {
+		let mut unit = Assignments::<T>::get(id).ok_or(Error::<T>::NoSuchAssignment)?;
+		let Phase::CheckCommitting { until } = unit.phase else {
+			return Err(Error::<T>::NotCommitting.into());
+		};
+		Self::seal(unit.verifiers.iter_mut(), &who, until, commitment)?;
+		if all_committed(&unit.verifiers) {
+			Self::hasten(Task::Unit(id));
+		}
+		Assignments::<T>::insert(id, unit);
+		Self::deposit_event(Event::Committed { assignment: id, who });
+		Ok(())
+	}
+
+	pub(crate) fn do_check_reveal(
+		who: T::AccountId,
+		id: AssignmentId,
+		result: UnitResult,
+		salt: [u8; 32],
+	) -> DispatchResult {
+		let mut unit = Assignments::<T>::get(id).ok_or(Error::<T>::NoSuchAssignment)?;
+		let Phase::CheckRevealing { until } = unit.phase else {
+			return Err(Error::<T>::NotRevealing.into());
+		};
+		Self::open(id, unit.project, unit.verifiers.iter_mut(), &who, until, result, &salt)?;
+		if all_revealed(&unit.verifiers) {
+			Self::hasten(Task::Unit(id));
+		}
+		Assignments::<T>::insert(id, unit);
+		Self::deposit_event(Event::Revealed { assignment: id, who });
+		Ok(())
+	}
+
+	/// The seed that decides on a recomputation, from the blocks behind `after`.
+	pub(crate) fn check_seed(id: AssignmentId, after: BlockNumber) -> Seed {
+		T::Beacon::seed(CHECK, &id.encode(), after)
+	}
+
+	/// Whether `seed` is one of the share of seeds by which a unit is recomputed.
+	pub(crate) fn is_checked(seed: &H256) -> bool {
+		let hash = (SHARE, seed).using_encoded(blake2_256);
+		let (number, _) = hash.split_at(4);
+		let number = number.iter().rev().fold(0u64, |acc, byte| (acc << 8) | u64::from(*byte));
+		number < T::CheckShare::get().mul_floor(1u64 << 32)
+	}
+
+	/// Settles an agreed unit, or has it recomputed, as `seed` says. Returns the weight used.
+	pub(crate) fn draw_check(
+		id: AssignmentId,
+		unit: AssignmentOf<T>,
+		now: BlockNumber,
+		after: BlockNumber,
+		seed: &H256,
+	) -> Weight {
+		if !Self::is_checked(seed) {
+			Self::settle(id, &unit);
+			return T::WeightInfo::settle();
+		}
+		match Self::open_check(id, unit, now, after, seed) {
+			None => T::WeightInfo::open_check(),
+			Some(unit) => {
+				Self::deposit_event(Event::CheckSkipped { assignment: id });
+				Self::settle(id, &unit);
+				T::WeightInfo::open_check().saturating_add(T::WeightInfo::settle())
+			}
+		}
+	}
+
+	/// Draws who recomputes an agreed unit. Gives the unit back where there are too few.
+	pub(crate) fn open_check(
+		id: AssignmentId,
+		mut unit: AssignmentOf<T>,
+		now: BlockNumber,
+		after: BlockNumber,
+		seed: &H256,
+	) -> Option<AssignmentOf<T>> {
+		let members: Vec<T::AccountId> = unit.members.iter().map(|m| m.who.clone()).collect();
+		let drawn = T::Verifiers::draw(VERIFIERS, seed, after, &members, CHECKERS);
+		if drawn.is_empty() {
+			return Some(unit);
+		}
+		let time = Projects::<T>::get(unit.project).map_or(0, |project| project.commit_blocks);
+		let until = now.saturating_add(T::CheckBlocks::get().max(time));
+		unit.phase = Phase::CheckCommitting { until };
+		unit.verifiers = BoundedVec::truncate_from(drawn.iter().cloned().map(Seat::of).collect());
+		Assignments::<T>::insert(id, unit);
+		Self::schedule(Task::Unit(id), until.saturating_add(1));
+		Self::deposit_event(Event::CheckOpened { assignment: id, verifiers: drawn, until });
+		None
+	}
+
+	/// Judges a recomputation: pays and slashes the verifiers, and settles the unit, or takes it
+	/// back and slashes whoever agreed on a false result.
+	pub(crate) fn conclude_check(id: AssignmentId, unit: AssignmentOf<T>) {
+		let Some(agreed) = unit.agreed else { return Assignments::<T>::remove(id) };
+		let found: Vec<Option<UnitResult>> =
+			unit.verifiers.iter().map(|seat| seat.result).collect();
+		let (finding, services) = judge_check(&agreed, &found);
+		for (seat, service) in unit.verifiers.iter().zip(services) {
+			match service {
+				Service::Served => Self::pay_check(id, &seat.who),
+				Service::Contrary => {
+					T::Verifiers::slash_contrary(&seat.who);
+				}
+				Service::Absent => {
+					T::Verifiers::slash_absent(&seat.who);
+				}
+				Service::InVain => {}
+			}
+		}
+		match finding {
+			Finding::Confirmed => {
+				Self::deposit_event(Event::Confirmed { assignment: id });
+				Self::settle(id, &unit);
+			}
+			Finding::Refuted => {
+				let forgers = unit.members.iter().filter(|seat| seat.result == Some(agreed));
+				for seat in forgers {
+					let slashed = T::Drillers::slash(&seat.who, T::ForgerySlash::get());
+					let driller = seat.who.clone();
+					Self::deposit_event(Event::Forged { assignment: id, driller, slashed });
+					// Who is still in the pool leaves it behind what it works on.
+					let _ = Self::do_retire(seat.who.clone());
+				}
+				Self::fail(id, &unit, Failure::Refuted);
+			}
+			Finding::Undecided => Self::fail(id, &unit, Failure::Unchecked),
+		}
+	}
+}

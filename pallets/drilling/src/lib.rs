@@ -1,0 +1,718 @@
+//! Drilling: projects publish work units, groups of trainers drawn by chance compute each of
+//! them, and who agrees is credited drilling power.
+//!
+//! - [`projects`]: anyone proposes a project with a deposit ([`Pallet::propose`]), trainers vote
+//!   with their bonds ([`Pallet::vote`]), and from approval on its units count. The work of a
+//!   unit is computed from its operator list; nobody declares it.
+//! - [`pool`]: trainers [`Pallet::enlist`]. Who is ready is noted together with the units to hand
+//!   out, and a seed from the blocks behind that brings both together.
+//! - [`units`]: the life of an assignment,
+//!
+//! ```text
+//! Committing -> Revealing -> judged: agreed -> Settling -> credited
+//!     |             |          |                  |            ^
+//!     +-- too few --+----------+ reissued         | drawn      | confirmed
+//!                              | or abandoned     v            |
+//!                              +<-- not confirmed CheckCommitting -> CheckRevealing
+//! ```
+//!
+//! - [`rules`]: how a group, a recomputation and a vote are judged: pure functions.
+//! - [`checks`]: a random share of the agreed units is recomputed by verifiers; who agreed on a
+//!   false result loses a part of its bond and all drilling power.
+//! - [`agenda`]: the clock. Whatever has a deadline stands on it once, and is served at the
+//!   beginning of blocks with bounded, weighed work.
+//! - [`money`]: deposits and fees; [`views`]: what clients ask.
+//!
+//! Trainers and their power, verifiers and their bonds, and randomness belong to other pallets
+//! behind the traits of `trainyard_primitives::traits`.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(
+	not(any(test, feature = "runtime-benchmarks")),
+	deny(
+		clippy::unwrap_used,
+		clippy::expect_used,
+		clippy::indexing_slicing,
+		clippy::panic,
+		clippy::arithmetic_side_effects
+	)
+)]
+
+extern crate alloc;
+
+pub mod agenda;
+#[cfg(feature = "runtime-benchmarks")]
+mod benchmarking;
+pub mod checks;
+#[cfg(test)]
+mod mock;
+pub mod money;
+pub mod pool;
+pub mod projects;
+pub mod rules;
+#[cfg(test)]
+mod tests;
+#[cfg(any(test, feature = "try-runtime"))]
+mod try_state;
+mod types;
+pub mod units;
+pub mod views;
+pub mod weights;
+
+pub use pallet::*;
+pub use types::*;
+pub use weights::WeightInfo;
+
+#[frame_support::pallet]
+// The macros' own code expects; the work of this pallet is in the other files.
+#[allow(clippy::expect_used)]
+pub mod pallet {
+	use super::{Task, *};
+	use alloc::vec::Vec;
+	use frame_support::{pallet_prelude::*, traits::fungible, weights::Weight};
+	use frame_system::pallet_prelude::*;
+	use sp_runtime::Permill;
+	use trainyard_primitives::{
+		drill::{AssignmentId, Mismatch, ProjectId, Template, UnitResult, MAX_UNIT_REPLICAS},
+		job::{Balance, BlockNumber},
+		traits::{Beacon, Drillers, VerifierPool},
+		MicroUt, Text, H256,
+	};
+
+	/// The storage of this pallet's first release.
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);
+
+	#[pallet::pallet]
+	#[pallet::storage_version(STORAGE_VERSION)]
+	pub struct Pallet<T>(_);
+
+	/// What the pallet needs of its runtime.
+	#[pallet::config]
+	pub trait Config: frame_system::Config<Hash = H256, RuntimeEvent: From<Event<Self>>> {
+		/// The currency of deposits and fees.
+		type Currency: fungible::Mutate<Self::AccountId, Balance = Balance>
+			+ fungible::MutateHold<Self::AccountId, Reason = Self::RuntimeHoldReason>;
+
+		/// The runtime's reasons for holds.
+		type RuntimeHoldReason: From<HoldReason>;
+
+		/// Trainers, their bonds and their drilling power.
+		type Drillers: Drillers<Self::AccountId>;
+
+		/// Who recomputes.
+		type Verifiers: VerifierPool<Self::AccountId>;
+
+		/// Randomness from blocks that do not exist yet.
+		type Beacon: Beacon;
+
+		/// Takes lost deposits and pays for recomputations. It exists from genesis with at least
+		/// the existential deposit.
+		type Jackpot: Get<Self::AccountId>;
+
+		/// Weight of a block's beginning that may go into this pallet's work. At least
+		/// [`Pallet::worst_step`], or nothing would ever be served.
+		type ServiceWeight: Get<Weight>;
+
+		/// Held for a project, whatever its size.
+		#[pallet::constant]
+		type ProjectDeposit: Get<Balance>;
+
+		/// Held for each of its units: for the result that the state keeps.
+		#[pallet::constant]
+		type UnitDeposit: Get<Balance>;
+
+		/// Most projects in review or active.
+		#[pallet::constant]
+		type MaxProjects: Get<u32>;
+
+		/// Most units of a project.
+		#[pallet::constant]
+		type MaxUnits: Get<u32>;
+
+		/// Blocks for votes. No longer than the unbonding of trainers, or a bond could vote, leave
+		/// and vote again under another name.
+		type ReviewBlocks: Get<BlockNumber>;
+
+		/// Bonds that must vote for a project, at least.
+		#[pallet::constant]
+		type MinApproval: Get<Balance>;
+
+		/// Least blocks for computing a unit.
+		#[pallet::constant]
+		type MinCommitBlocks: Get<BlockNumber>;
+
+		/// Most blocks for computing a unit.
+		#[pallet::constant]
+		type MaxCommitBlocks: Get<BlockNumber>;
+
+		/// Blocks for revealing, also of verifiers.
+		#[pallet::constant]
+		type RevealBlocks: Get<BlockNumber>;
+
+		/// Least blocks for verifiers to recompute a unit; the project's `commit_blocks` where
+		/// those are more.
+		#[pallet::constant]
+		type CheckBlocks: Get<BlockNumber>;
+
+		/// Blocks for which an ended project is kept.
+		#[pallet::constant]
+		type KeepBlocks: Get<BlockNumber>;
+
+		/// Times that a unit without result is issued again.
+		#[pallet::constant]
+		type MaxAttempts: Get<u8>;
+
+		/// Most trainers in the pool of drillers.
+		#[pallet::constant]
+		type MaxDrillers: Get<u32>;
+
+		/// Most units that one batch hands out.
+		#[pallet::constant]
+		type MaxGroups: Get<u32>;
+
+		/// Share of agreed units that are recomputed.
+		#[pallet::constant]
+		type CheckShare: Get<Permill>;
+
+		/// What a verifier is paid for a recomputation, from the jackpot.
+		#[pallet::constant]
+		type CheckFee: Get<Balance>;
+
+		/// Part of the bond lost by each of those who agreed on a false result.
+		#[pallet::constant]
+		type ForgerySlash: Get<Permill>;
+
+		/// Weights of the calls and of the steps of the hook.
+		type WeightInfo: WeightInfo;
+	}
+
+	/// Why this pallet holds funds.
+	#[pallet::composite_enum]
+	pub enum HoldReason {
+		/// The deposit of a project.
+		Project,
+	}
+
+	/// Number of the next project.
+	#[pallet::storage]
+	pub type NextProject<T> = StorageValue<_, ProjectId, ValueQuery>;
+
+	/// Every project, until it is cleared.
+	#[pallet::storage]
+	pub type Projects<T: Config> = StorageMap<_, Twox64Concat, ProjectId, Project<T::AccountId>>;
+
+	/// What the units of a project compute.
+	#[pallet::storage]
+	pub type Templates<T> = StorageMap<_, Twox64Concat, ProjectId, Template>;
+
+	/// Projects in review or active.
+	#[pallet::storage]
+	pub type OpenProjects<T> = StorageValue<_, u32, ValueQuery>;
+
+	/// Who voted on a project, and whether for it.
+	#[pallet::storage]
+	pub type Votes<T: Config> =
+		StorageDoubleMap<_, Twox64Concat, ProjectId, Blake2_128Concat, T::AccountId, bool>;
+
+	/// Active projects that have units to hand out, in the order of their turns.
+	#[pallet::storage]
+	pub type Turns<T: Config> = StorageValue<_, BoundedVec<ProjectId, T::MaxProjects>, ValueQuery>;
+
+	/// Units that wait to be handed out again, with how many times they were.
+	#[pallet::storage]
+	pub type Retries<T> = StorageDoubleMap<_, Twox64Concat, ProjectId, Twox64Concat, u32, u8>;
+
+	/// Results of a project, by index of the unit.
+	#[pallet::storage]
+	pub type Results<T> = StorageDoubleMap<_, Twox64Concat, ProjectId, Twox64Concat, u32, Outcome>;
+
+	/// The pool of drillers.
+	#[pallet::storage]
+	pub type Pool<T: Config> = CountedStorageMap<_, Blake2_128Concat, T::AccountId, Driller>;
+
+	/// Drillers of the pool that are ready for a batch.
+	#[pallet::storage]
+	pub type Ready<T: Config> =
+		StorageValue<_, BoundedVec<T::AccountId, T::MaxDrillers>, ValueQuery>;
+
+	/// Height at which a batch was noted that waits for the seed of the blocks behind it.
+	#[pallet::storage]
+	pub type Batch<T> = StorageValue<_, BlockNumber>;
+
+	/// The drillers of the batch: those that were ready.
+	#[pallet::storage]
+	pub type BatchDrillers<T: Config> =
+		StorageValue<_, BoundedVec<T::AccountId, T::MaxDrillers>, ValueQuery>;
+
+	/// The units that the batch hands out, in this order.
+	#[pallet::storage]
+	pub type BatchPlan<T: Config> = StorageValue<_, BoundedVec<Slot, T::MaxGroups>, ValueQuery>;
+
+	/// Number of the next assignment.
+	#[pallet::storage]
+	pub type NextAssignment<T> = StorageValue<_, AssignmentId, ValueQuery>;
+
+	/// Units in the hands of drillers or verifiers.
+	#[pallet::storage]
+	pub type Assignments<T: Config> =
+		StorageMap<_, Twox64Concat, AssignmentId, Assignment<T::AccountId>>;
+
+	/// Height at which each task is looked at next.
+	#[pallet::storage]
+	pub type Due<T> = StorageMap<_, Twox64Concat, Task, BlockNumber>;
+
+	/// The same by height.
+	#[pallet::storage]
+	pub type Agenda<T> = StorageDoubleMap<_, Twox64Concat, BlockNumber, Twox64Concat, Task, ()>;
+
+	/// Least height whose agenda may not be empty.
+	#[pallet::storage]
+	pub type Cursor<T> = StorageValue<_, BlockNumber>;
+
+	#[pallet::event]
+	#[pallet::generate_deposit(pub(super) fn deposit_event)]
+	pub enum Event<T: Config> {
+		/// A project was proposed and its deposit held.
+		ProjectProposed {
+			/// The project.
+			project: ProjectId,
+			/// Who proposed it.
+			proposer: T::AccountId,
+			/// Work of each unit.
+			difficulty: MicroUt,
+			/// How many units there are.
+			units: u32,
+			/// What is held.
+			deposit: Balance,
+			/// Last block for votes.
+			until: BlockNumber,
+		},
+		/// A trainer voted on a project.
+		Voted {
+			/// The project.
+			project: ProjectId,
+			/// Who.
+			voter: T::AccountId,
+			/// Whether for it.
+			aye: bool,
+			/// With which bond.
+			weight: Balance,
+		},
+		/// A project was approved: its units count from now on.
+		ProjectApproved {
+			/// The project.
+			project: ProjectId,
+			/// Bonds for it.
+			ayes: Balance,
+			/// Bonds against it.
+			nays: Balance,
+		},
+		/// A project was rejected.
+		ProjectRejected {
+			/// The project.
+			project: ProjectId,
+			/// Bonds for it.
+			ayes: Balance,
+			/// Bonds against it.
+			nays: Balance,
+			/// What its proposer lost to the jackpot: nothing, or where two thirds were against it
+			/// the deposit.
+			lost: Balance,
+		},
+		/// A project was ended by its proposer.
+		ProjectWithdrawn {
+			/// The project.
+			project: ProjectId,
+		},
+		/// All units of a project are computed or given up.
+		ProjectDone {
+			/// The project.
+			project: ProjectId,
+			/// Units with a result.
+			agreed: u32,
+			/// Units given up.
+			abandoned: u32,
+		},
+		/// A project was removed with all that belongs to it, and its deposit returned.
+		ProjectCleared {
+			/// The project.
+			project: ProjectId,
+			/// What was returned.
+			deposit: Balance,
+		},
+		/// A trainer entered the pool of drillers.
+		Enlisted {
+			/// Who.
+			driller: T::AccountId,
+		},
+		/// A driller left the pool: it wished so, or is no trainer any more.
+		Retired {
+			/// Who.
+			driller: T::AccountId,
+		},
+		/// A driller was put out of the pool, for it did not do its part.
+		Dismissed {
+			/// Who.
+			driller: T::AccountId,
+		},
+		/// Drillers and units were noted; the seed of the next blocks brings them together.
+		BatchClosed {
+			/// How many drillers were ready.
+			drillers: u32,
+			/// How many units are handed out.
+			units: u32,
+		},
+		/// A unit was given to a group of drillers.
+		Assigned {
+			/// The assignment.
+			assignment: AssignmentId,
+			/// Of which project.
+			project: ProjectId,
+			/// Which unit.
+			index: u32,
+			/// Seed of the unit.
+			seed: H256,
+			/// Who computes it.
+			drillers: BoundedVec<T::AccountId, ConstU32<{ MAX_UNIT_REPLICAS as u32 }>>,
+			/// Last block for commitments.
+			until: BlockNumber,
+		},
+		/// A driller or a verifier committed.
+		Committed {
+			/// To which assignment's result.
+			assignment: AssignmentId,
+			/// Who.
+			who: T::AccountId,
+		},
+		/// Committing is over; the drillers, or the verifiers, reveal.
+		RevealOpened {
+			/// The assignment.
+			assignment: AssignmentId,
+			/// Last block for reveals.
+			until: BlockNumber,
+		},
+		/// A driller or a verifier revealed.
+		Revealed {
+			/// The assignment.
+			assignment: AssignmentId,
+			/// Who.
+			who: T::AccountId,
+		},
+		/// A driller lost as much drilling power as the unit would have brought.
+		PowerLost {
+			/// In which assignment.
+			assignment: AssignmentId,
+			/// Who.
+			driller: T::AccountId,
+			/// The work of the unit.
+			work: MicroUt,
+			/// What for.
+			fault: Fault,
+		},
+		/// A group agreed on a result.
+		Agreed {
+			/// The assignment.
+			assignment: AssignmentId,
+			/// What the unit came to.
+			result: UnitResult,
+			/// How many agree.
+			agreeing: u8,
+		},
+		/// A unit came to nothing and waits to be handed out again.
+		Reissued {
+			/// The assignment that failed.
+			assignment: AssignmentId,
+			/// Of which project.
+			project: ProjectId,
+			/// Which unit.
+			index: u32,
+			/// Why.
+			failure: Failure,
+		},
+		/// A unit came to nothing and is given up.
+		Abandoned {
+			/// The assignment that failed.
+			assignment: AssignmentId,
+			/// Of which project.
+			project: ProjectId,
+			/// Which unit.
+			index: u32,
+			/// Why.
+			failure: Failure,
+		},
+		/// An agreed unit is recomputed.
+		CheckOpened {
+			/// The assignment.
+			assignment: AssignmentId,
+			/// By whom.
+			verifiers: Vec<T::AccountId>,
+			/// Last block for commitments.
+			until: BlockNumber,
+		},
+		/// An agreed unit was drawn to be recomputed, and there are too few verifiers.
+		CheckSkipped {
+			/// The assignment.
+			assignment: AssignmentId,
+		},
+		/// A recomputation confirmed the agreed result.
+		Confirmed {
+			/// The assignment.
+			assignment: AssignmentId,
+		},
+		/// A recomputation refuted the agreed result: this driller had agreed on it and lost a part
+		/// of its bond and all its drilling power.
+		Forged {
+			/// The assignment.
+			assignment: AssignmentId,
+			/// Who.
+			driller: T::AccountId,
+			/// What was taken of the bond.
+			slashed: Balance,
+		},
+		/// A verifier was paid for a recomputation.
+		CheckPaid {
+			/// The assignment.
+			assignment: AssignmentId,
+			/// Who.
+			verifier: T::AccountId,
+			/// How much: less than the fee, or nothing, where the jackpot has no more.
+			fee: Balance,
+		},
+		/// The result of a unit is kept, and each of those who agreed is credited.
+		Credited {
+			/// The assignment.
+			assignment: AssignmentId,
+			/// Of which project.
+			project: ProjectId,
+			/// Which unit.
+			index: u32,
+			/// What each is credited.
+			work: MicroUt,
+			/// How many are.
+			agreeing: u8,
+		},
+		/// The blocks of a seed are too old; it forms from the next ones.
+		SeedLost,
+	}
+
+	#[pallet::error]
+	pub enum Error<T> {
+		/// There is no project with this number, or it was cleared.
+		NoSuchProject,
+		/// The template breaks a rule; the error inside says which.
+		InvalidTemplate(TemplateFault),
+		/// Replicas must be 2 to 7.
+		BadReplicas,
+		/// Units must be 1 to `MaxUnits`.
+		BadUnits,
+		/// `commit_blocks` must be `MinCommitBlocks` to `MaxCommitBlocks`.
+		BadPeriod,
+		/// As many projects as there may be are in review or active: wait for one to end.
+		TooManyProjects,
+		/// The deposit would exceed the range of amounts, or there are no numbers left.
+		Overflow,
+		/// The project is not in review any more.
+		NotInReview,
+		/// The caller is no registered trainer, or its bond was slashed below the least: add to it
+		/// with `hashrate.bond_extra`.
+		NotATrainer,
+		/// A proposer does not vote on its own project.
+		OwnProject,
+		/// The caller has voted on this project already.
+		AlreadyVoted,
+		/// Only the proposer may do this.
+		NotProposer,
+		/// The project has ended.
+		AlreadyEnded,
+		/// The project has not ended, or not `KeepBlocks` ago, or a unit of it is still in the
+		/// hands of drillers.
+		StillKept,
+		/// The caller is in the pool of drillers already.
+		AlreadyEnlisted,
+		/// The pool of drillers is full: wait until somebody leaves it.
+		PoolFull,
+		/// The caller is not in the pool of drillers.
+		NotEnlisted,
+		/// The caller is leaving the pool already.
+		AlreadyRetiring,
+		/// There is no such assignment any more.
+		NoSuchAssignment,
+		/// The assignment takes no commitments of this kind now.
+		NotCommitting,
+		/// The assignment takes no reveals of this kind now.
+		NotRevealing,
+		/// The deadline is over.
+		TooLate,
+		/// The caller has no part in this assignment.
+		NotAssigned,
+		/// The caller has committed already.
+		AlreadyCommitted,
+		/// The caller has not committed.
+		NotCommitted,
+		/// The caller has revealed already.
+		AlreadyRevealed,
+		/// Result and salt do not make the caller's commitment.
+		WrongReveal,
+		/// The result has a form that no unit of this template can have: a score where there is
+		/// none, or of another number of labels.
+		WrongForm,
+	}
+
+	#[pallet::hooks]
+	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
+		/// Serves what is due, and then batches, with what is left of `ServiceWeight`.
+		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
+			let (now, limit) = (Self::now(), T::ServiceWeight::get());
+			let used = Self::serve(now, limit);
+			used.saturating_add(Self::tend_batch(now, limit.saturating_sub(used)))
+		}
+
+		fn integrity_test() {
+			let (needed, limit) = (Self::worst_step(), T::ServiceWeight::get());
+			assert!(
+				needed.all_lte(limit),
+				"ServiceWeight ({limit}) must allow for the largest step ({needed})"
+			);
+			assert!(T::MaxProjects::get() > 0, "MaxProjects: at least one");
+			assert!(T::MaxGroups::get() > 0, "MaxGroups: at least one");
+			assert!(
+				T::MaxDrillers::get() >= u32::from(MAX_UNIT_REPLICAS),
+				"MaxDrillers: at least one full group"
+			);
+			assert!(T::MinCommitBlocks::get() > 0, "MinCommitBlocks: at least one");
+			assert!(
+				T::MaxCommitBlocks::get() >= T::MinCommitBlocks::get(),
+				"MaxCommitBlocks below MinCommitBlocks"
+			);
+			assert!(T::RevealBlocks::get() > 0, "RevealBlocks: at least one");
+			assert!(T::CheckBlocks::get() > 0, "CheckBlocks: at least one");
+			assert!(T::KeepBlocks::get() > 0, "KeepBlocks: at least one");
+		}
+
+		#[cfg(feature = "try-runtime")]
+		fn try_state(_: BlockNumberFor<T>) -> Result<(), sp_runtime::TryRuntimeError> {
+			Self::do_try_state()
+		}
+	}
+
+	#[pallet::call]
+	impl<T: Config> Pallet<T> {
+		/// Proposes a project of `units` units, each computed by `replicas` trainers within
+		/// `commit_blocks`, and holds its deposit, `ProjectDeposit + units x UnitDeposit`. `rule`
+		/// says what happens where results differ. Trainers vote until the review ends.
+		#[pallet::call_index(0)]
+		#[pallet::weight(T::WeightInfo::propose())]
+		pub fn propose(
+			origin: OriginFor<T>,
+			title: Text,
+			template: Template,
+			rule: Mismatch,
+			replicas: u8,
+			units: u32,
+			commit_blocks: BlockNumber,
+		) -> DispatchResult {
+			let proposer = ensure_signed(origin)?;
+			Self::do_propose(proposer, title, template, rule, replicas, units, commit_blocks)
+		}
+
+		/// Votes on a project in review, with the caller's bond. The caller is a trainer, and not
+		/// the proposer; it votes once.
+		#[pallet::call_index(1)]
+		#[pallet::weight(T::WeightInfo::vote())]
+		pub fn vote(origin: OriginFor<T>, project: ProjectId, aye: bool) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_vote(who, project, aye)
+		}
+
+		/// Enters the pool of drillers: from now on the caller, a trainer, is given units, one at
+		/// a time, and loses power for each that it does not compute in time. Who was leaving
+		/// stays.
+		#[pallet::call_index(2)]
+		#[pallet::weight(T::WeightInfo::enlist())]
+		pub fn enlist(origin: OriginFor<T>) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_enlist(who)
+		}
+
+		/// Leaves the pool of drillers: at once, or when the unit that the caller was given, or may
+		/// be given by the batch under way, is judged.
+		#[pallet::call_index(3)]
+		#[pallet::weight(T::WeightInfo::retire())]
+		pub fn retire(origin: OriginFor<T>) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_retire(who)
+		}
+
+		/// Commits the caller's result of the unit that it was given:
+		/// `drill::commitment(genesis, assignment, caller, result, salt)`.
+		#[pallet::call_index(4)]
+		#[pallet::weight(T::WeightInfo::commit())]
+		pub fn commit(
+			origin: OriginFor<T>,
+			assignment: AssignmentId,
+			commitment: H256,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_commit(who, assignment, commitment)
+		}
+
+		/// Reveals the result that the caller committed.
+		#[pallet::call_index(5)]
+		#[pallet::weight(T::WeightInfo::reveal())]
+		pub fn reveal(
+			origin: OriginFor<T>,
+			assignment: AssignmentId,
+			result: UnitResult,
+			salt: [u8; 32],
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_reveal(who, assignment, result, salt)
+		}
+
+		/// Commits the result of a unit that the caller, a verifier, recomputed; the commitment is
+		/// made like a driller's.
+		#[pallet::call_index(6)]
+		#[pallet::weight(T::WeightInfo::check())]
+		pub fn check(
+			origin: OriginFor<T>,
+			assignment: AssignmentId,
+			commitment: H256,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_check(who, assignment, commitment)
+		}
+
+		/// Reveals the result that the caller, a verifier, committed.
+		#[pallet::call_index(7)]
+		#[pallet::weight(T::WeightInfo::check_reveal())]
+		pub fn check_reveal(
+			origin: OriginFor<T>,
+			assignment: AssignmentId,
+			result: UnitResult,
+			salt: [u8; 32],
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_check_reveal(who, assignment, result, salt)
+		}
+
+		/// Takes back a project in review, whose deposit returns at once, or ends an active one:
+		/// no unit of it is handed out any more, and those under way are finished. Only by the
+		/// proposer.
+		#[pallet::call_index(8)]
+		#[pallet::weight(T::WeightInfo::withdraw_project())]
+		pub fn withdraw_project(origin: OriginFor<T>, project: ProjectId) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_withdraw_project(who, project)
+		}
+
+		/// Removes a part of what the chain keeps of a project that ended at least `KeepBlocks`
+		/// ago; the last part returns the deposit. Blocks do this by themselves; this is for where
+		/// they have no room. Anyone may.
+		#[pallet::call_index(9)]
+		#[pallet::weight(T::WeightInfo::clear())]
+		pub fn clear(origin: OriginFor<T>, project: ProjectId) -> DispatchResult {
+			ensure_signed(origin)?;
+			Self::do_clear(project)
+		}
+	}
+}

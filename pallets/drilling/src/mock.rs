@@ -1,0 +1,542 @@
+//! A runtime of this pallet and balances, with fakes for everything behind a trait: a ledger
+//! of power, verifiers, and a beacon.
+
+use crate::{
+	self as pallet_drilling, Assignment, Assignments, Event, Phase, Projects, Seat, Stage, Task,
+};
+use codec::Encode;
+use frame_support::{
+	assert_ok, derive_impl, parameter_types,
+	traits::{ConstU128, ConstU32, ConstU8, Hooks},
+	weights::Weight,
+};
+use sp_runtime::{BuildStorage, DispatchResult, Permill};
+use std::collections::{BTreeMap, BTreeSet};
+use trainyard_primitives::{
+	draw,
+	drill::{self, AssignmentId, Mismatch, ProjectId, Score, Template, TrialTemplate, UnitResult},
+	job::{Balance, BlockNumber},
+	spec::JobSpec,
+	traits::{Beacon, Drillers, Seed, VerifierPool},
+	MicroUt, Text, H256,
+};
+
+pub type AccountId = u64;
+type Block = frame_system::mocking::MockBlockU32<Test>;
+
+/// Proposes projects.
+pub const PROPOSER: AccountId = 1;
+/// Proposes projects too.
+pub const OTHER: AccountId = 2;
+/// Trainers that vote.
+pub const VOTERS: [AccountId; 3] = [5, 6, 7];
+/// Trainers that drill.
+pub const DRILLERS: [AccountId; 8] = [11, 12, 13, 14, 15, 16, 17, 18];
+/// Verifiers.
+pub const VERIFIERS: [AccountId; 4] = [21, 22, 23, 24];
+/// Takes lost deposits, pays fees.
+pub const JACKPOT: AccountId = 99;
+/// What every account but the jackpot starts with.
+pub const ENDOWMENT: Balance = 100_000;
+/// Existential deposit.
+pub const ED: Balance = 10;
+/// Bond of every trainer.
+pub const BOND: Balance = 100;
+/// Least bond of a trainer.
+pub const MIN_BOND: Balance = 60;
+/// Blocks that make a seed.
+pub const SEED_BLOCKS: BlockNumber = 2;
+
+pub const PROJECT_DEPOSIT: Balance = 1_000;
+pub const UNIT_DEPOSIT: Balance = 10;
+pub const REVIEW: BlockNumber = 5;
+pub const MIN_APPROVAL: Balance = 150;
+pub const COMMIT: BlockNumber = 10;
+pub const REVEAL: BlockNumber = 5;
+pub const CHECK: BlockNumber = 12;
+pub const KEEP: BlockNumber = 20;
+pub const CHECK_FEE: Balance = 7;
+
+#[frame_support::runtime]
+mod runtime {
+	#[runtime::runtime]
+	#[runtime::derive(
+		RuntimeCall,
+		RuntimeEvent,
+		RuntimeError,
+		RuntimeOrigin,
+		RuntimeFreezeReason,
+		RuntimeHoldReason,
+		RuntimeSlashReason,
+		RuntimeLockId,
+		RuntimeTask,
+		RuntimeViewFunction
+	)]
+	pub struct Test;
+
+	#[runtime::pallet_index(0)]
+	pub type System = frame_system;
+	#[runtime::pallet_index(2)]
+	pub type Balances = pallet_balances;
+	#[runtime::pallet_index(24)]
+	pub type Drilling = pallet_drilling;
+}
+
+#[derive_impl(frame_system::config_preludes::TestDefaultConfig)]
+impl frame_system::Config for Test {
+	type Block = Block;
+	type AccountData = pallet_balances::AccountData<Balance>;
+}
+
+#[derive_impl(pallet_balances::config_preludes::TestDefaultConfig)]
+impl pallet_balances::Config for Test {
+	type Balance = Balance;
+	type ExistentialDeposit = ConstU128<ED>;
+	type AccountStore = System;
+}
+
+parameter_types! {
+	/// Bonds of the registered trainers.
+	pub static Bonds: BTreeMap<AccountId, Balance> = BTreeMap::new();
+	/// Power credited, in order.
+	pub static Credited: Vec<(AccountId, MicroUt)> = Vec::new();
+	/// Power taken away, in order.
+	pub static Debited: Vec<(AccountId, MicroUt)> = Vec::new();
+	/// Whose bond was slashed, in order.
+	pub static Forgers: Vec<AccountId> = Vec::new();
+	/// Bonds of the verifiers.
+	pub static VerifierBonds: BTreeMap<AccountId, Balance> = BTreeMap::new();
+	/// Verifiers slashed for absence, in order.
+	pub static Absent: Vec<AccountId> = Vec::new();
+	/// Verifiers slashed for contradiction, in order.
+	pub static Contrary: Vec<AccountId> = Vec::new();
+	/// Varies the seeds.
+	pub static SeedSalt: u64 = 0;
+	/// How many more times the beacon has lost a seed.
+	pub static LostSeeds: u32 = 0;
+	pub static CheckShare: Permill = Permill::zero();
+	pub static ServiceWeight: Weight = Weight::MAX;
+	pub static JackpotAccount: AccountId = JACKPOT;
+	pub const ForgerySlash: Permill = Permill::from_percent(50);
+}
+
+/// The trainers in [`Bonds`], but those whose bond is below [`MIN_BOND`].
+pub struct FakeDrillers;
+impl Drillers<AccountId> for FakeDrillers {
+	fn is_trainer(who: &AccountId) -> bool {
+		Self::bond(who) >= MIN_BOND
+	}
+
+	fn bond(who: &AccountId) -> Balance {
+		Bonds::get().get(who).copied().unwrap_or(0)
+	}
+
+	fn credit_drilling(who: &AccountId, work: MicroUt) {
+		Credited::mutate(|list| list.push((*who, work)));
+	}
+
+	fn debit_drilling(who: &AccountId, work: MicroUt) {
+		Debited::mutate(|list| list.push((*who, work)));
+	}
+
+	fn slash(who: &AccountId, part: Permill) -> Balance {
+		Forgers::mutate(|list| list.push(*who));
+		let taken = part.mul_floor(Self::bond(who));
+		Bonds::mutate(|bonds| {
+			if let Some(bond) = bonds.get_mut(who) {
+				*bond -= taken;
+			}
+		});
+		taken
+	}
+
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_driller(who: &AccountId) {
+		Bonds::mutate(|bonds| bonds.insert(*who, BOND));
+	}
+}
+
+/// The verifiers in [`VerifierBonds`].
+pub struct FakeVerifiers;
+impl VerifierPool<AccountId> for FakeVerifiers {
+	fn draw(
+		domain: &[u8],
+		seed: &H256,
+		_after: BlockNumber,
+		excluded: &[AccountId],
+		count: u32,
+	) -> Vec<AccountId> {
+		let bonds = VerifierBonds::get().into_iter();
+		let eligible: Vec<_> = bonds.filter(|(who, _)| !excluded.contains(who)).collect();
+		if eligible.len() < count as usize {
+			return Vec::new();
+		}
+		draw::weighted(domain, seed, &eligible, count as usize)
+	}
+
+	fn slash_absent(who: &AccountId) -> Balance {
+		Absent::mutate(|list| list.push(*who));
+		1
+	}
+
+	fn slash_contrary(who: &AccountId) -> Balance {
+		Contrary::mutate(|list| list.push(*who));
+		2
+	}
+
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_pool() -> Vec<AccountId> {
+		VerifierBonds::set(VERIFIERS.into_iter().map(|who| (who, BOND)).collect());
+		VERIFIERS.to_vec()
+	}
+}
+
+/// Seeds that are ready behind [`SEED_BLOCKS`] blocks, but lost [`LostSeeds`] times.
+pub struct FakeBeacon;
+impl Beacon for FakeBeacon {
+	fn seed(domain: &[u8], subject: &[u8], after: BlockNumber) -> Seed {
+		let ready = after + SEED_BLOCKS + 1;
+		if System::block_number() < ready {
+			return Seed::NotBefore(ready);
+		}
+		if let Some(left) = LostSeeds::get().checked_sub(1) {
+			LostSeeds::set(left);
+			return Seed::Lost;
+		}
+		let bytes = (domain, subject, after, SeedSalt::get()).encode();
+		Seed::Ready(sp_io::hashing::blake2_256(&bytes).into())
+	}
+}
+
+impl crate::Config for Test {
+	type Currency = Balances;
+	type RuntimeHoldReason = RuntimeHoldReason;
+	type Drillers = FakeDrillers;
+	type Verifiers = FakeVerifiers;
+	type Beacon = FakeBeacon;
+	type Jackpot = JackpotAccount;
+	type ServiceWeight = ServiceWeight;
+	type ProjectDeposit = ConstU128<PROJECT_DEPOSIT>;
+	type UnitDeposit = ConstU128<UNIT_DEPOSIT>;
+	type MaxProjects = ConstU32<4>;
+	type MaxUnits = ConstU32<100>;
+	type ReviewBlocks = ConstU32<REVIEW>;
+	type MinApproval = ConstU128<MIN_APPROVAL>;
+	type MinCommitBlocks = ConstU32<3>;
+	type MaxCommitBlocks = ConstU32<50>;
+	type RevealBlocks = ConstU32<REVEAL>;
+	type CheckBlocks = ConstU32<CHECK>;
+	type KeepBlocks = ConstU32<KEEP>;
+	type MaxAttempts = ConstU8<3>;
+	type MaxDrillers = ConstU32<16>;
+	type MaxGroups = ConstU32<2>;
+	type CheckShare = CheckShare;
+	type CheckFee = ConstU128<CHECK_FEE>;
+	type ForgerySlash = ForgerySlash;
+	type WeightInfo = ();
+}
+
+pub fn new_test_ext() -> sp_io::TestExternalities {
+	let mut storage = frame_system::GenesisConfig::<Test>::default().build_storage().unwrap();
+	let rich = [PROPOSER, OTHER].into_iter().chain(VOTERS).chain(DRILLERS).chain(VERIFIERS);
+	pallet_balances::GenesisConfig::<Test> {
+		balances: rich.map(|who| (who, ENDOWMENT)).chain([(JACKPOT, ED + 1_000)]).collect(),
+		..Default::default()
+	}
+	.assimilate_storage(&mut storage)
+	.unwrap();
+	let mut ext = sp_io::TestExternalities::new(storage);
+	ext.execute_with(|| {
+		System::set_block_number(1);
+		Bonds::set(VOTERS.into_iter().chain(DRILLERS).map(|who| (who, BOND)).collect());
+		Credited::set(Vec::new());
+		Debited::set(Vec::new());
+		Forgers::set(Vec::new());
+		VerifierBonds::set(VERIFIERS.into_iter().map(|who| (who, BOND)).collect());
+		Absent::set(Vec::new());
+		Contrary::set(Vec::new());
+		SeedSalt::set(0);
+		LostSeeds::set(0);
+		CheckShare::set(Permill::zero());
+		ServiceWeight::set(Weight::MAX);
+		JackpotAccount::set(JACKPOT);
+	});
+	ext
+}
+
+/// Runs `test`, and checks behind it what must hold in any state and that no money was made
+/// or lost.
+pub fn run(test: impl FnOnce()) {
+	new_test_ext().execute_with(|| {
+		let issuance = Balances::total_issuance();
+		test();
+		Drilling::do_try_state().unwrap();
+		assert_eq!(Balances::total_issuance(), issuance);
+	});
+}
+
+pub fn signed(who: AccountId) -> RuntimeOrigin {
+	RuntimeOrigin::signed(who)
+}
+
+/// Makes a block. Returns the weight of its beginning.
+pub fn next_block() -> Weight {
+	let now = System::block_number() + 1;
+	System::set_block_number(now);
+	let used = Drilling::on_initialize(now);
+	Drilling::do_try_state().unwrap();
+	used
+}
+
+/// Makes so many blocks.
+pub fn blocks(count: u32) {
+	for _ in 0..count {
+		next_block();
+	}
+}
+
+/// Events of this pallet so far.
+pub fn events() -> Vec<Event<Test>> {
+	System::events()
+		.into_iter()
+		.filter_map(|record| match record.event {
+			RuntimeEvent::Drilling(event) => Some(event),
+			_ => None,
+		})
+		.collect()
+}
+
+/// A chain of 256 x 256 matrices.
+pub fn template() -> Template {
+	Template::Chain { size: 256, links: 16 }
+}
+
+/// What a unit of [`template`] is worth.
+pub fn work() -> MicroUt {
+	template().difficulty().unwrap()
+}
+
+/// A trial with two learning rates.
+pub fn trial() -> Template {
+	let mut spec = JobSpec::example();
+	spec.training.input_noise_nano = 1_000_000;
+	let rates = vec![10_000_000, 20_000_000].try_into().unwrap();
+	Template::Trial(TrialTemplate { spec, learning_rates_nano: rates })
+}
+
+/// A score that units of [`trial`] may have.
+pub fn score(loss: f32) -> Score {
+	let labels = JobSpec::example().dataset.validation_rows;
+	Score { loss_bits: loss.to_bits(), correct: labels / 2, labels }
+}
+
+/// Proposes by `who`.
+pub fn propose_by(
+	who: AccountId,
+	template: Template,
+	rule: Mismatch,
+	replicas: u8,
+	units: u32,
+) -> DispatchResult {
+	let title = Text::new("a project").unwrap();
+	Drilling::propose(signed(who), title, template, rule, replicas, units, COMMIT)
+}
+
+/// Proposes a project of chains with majority rule; its number.
+pub fn propose(replicas: u8, units: u32) -> ProjectId {
+	assert_ok!(propose_by(PROPOSER, template(), Mismatch::Majority, replicas, units));
+	crate::NextProject::<Test>::get() - 1
+}
+
+/// Votes a project through.
+pub fn approve(id: ProjectId) {
+	for who in VOTERS {
+		assert_ok!(Drilling::vote(signed(who), id, true));
+	}
+	while project(id).stage == Stage::Review {
+		next_block();
+	}
+	assert_eq!(project(id).stage, Stage::Active);
+}
+
+/// An active project of chains.
+pub fn active(rule: Mismatch, replicas: u8, units: u32) -> ProjectId {
+	assert_ok!(propose_by(PROPOSER, template(), rule, replicas, units));
+	let id = crate::NextProject::<Test>::get() - 1;
+	approve(id);
+	id
+}
+
+/// Enlists the first `count` of [`DRILLERS`].
+pub fn enlisted(count: usize) {
+	for who in &DRILLERS[..count] {
+		assert_ok!(Drilling::enlist(signed(*who)));
+	}
+}
+
+pub fn project(id: ProjectId) -> crate::Project<AccountId> {
+	Projects::<Test>::get(id).unwrap()
+}
+
+pub fn unit(id: AssignmentId) -> Assignment<AccountId> {
+	Assignments::<Test>::get(id).unwrap()
+}
+
+pub fn who(seats: &[Seat<AccountId>]) -> Vec<AccountId> {
+	seats.iter().map(|seat| seat.who).collect()
+}
+
+/// Makes blocks until assignment `id` is there, in a phase that `wanted` accepts.
+pub fn until(id: AssignmentId, wanted: impl Fn(&Phase) -> bool) {
+	for _ in 0..100 {
+		if Assignments::<Test>::get(id).is_some_and(|unit| wanted(&unit.phase)) {
+			return;
+		}
+		next_block();
+	}
+	panic!("no such phase in 100 blocks: {:?}", Assignments::<Test>::get(id));
+}
+
+/// Makes blocks until assignment `id` is over.
+pub fn until_over(id: AssignmentId) {
+	for _ in 0..100 {
+		if !Assignments::<Test>::contains_key(id) {
+			return;
+		}
+		next_block();
+	}
+	panic!("not over in 100 blocks: {:?}", Assignments::<Test>::get(id));
+}
+
+pub fn committing(phase: &Phase) -> bool {
+	matches!(phase, Phase::Committing { .. })
+}
+
+pub fn revealing(phase: &Phase) -> bool {
+	matches!(phase, Phase::Revealing { .. })
+}
+
+pub fn settling(phase: &Phase) -> bool {
+	matches!(phase, Phase::Settling { .. })
+}
+
+pub fn checking(phase: &Phase) -> bool {
+	matches!(phase, Phase::CheckCommitting { .. })
+}
+
+pub fn check_revealing(phase: &Phase) -> bool {
+	matches!(phase, Phase::CheckRevealing { .. })
+}
+
+pub fn result(number: u8) -> UnitResult {
+	UnitResult { state: H256::repeat_byte(number), score: None }
+}
+
+pub fn salt(who: AccountId) -> [u8; 32] {
+	[who as u8; 32]
+}
+
+fn sealed(who: AccountId, id: AssignmentId, result: &UnitResult) -> H256 {
+	drill::commitment(&Drilling::genesis_hash(), id, &who, result, &salt(who))
+}
+
+pub fn commit(who: AccountId, id: AssignmentId, result: UnitResult) -> DispatchResult {
+	Drilling::commit(signed(who), id, sealed(who, id, &result))
+}
+
+pub fn reveal(who: AccountId, id: AssignmentId, result: UnitResult) -> DispatchResult {
+	Drilling::reveal(signed(who), id, result, salt(who))
+}
+
+pub fn check(who: AccountId, id: AssignmentId, result: UnitResult) -> DispatchResult {
+	Drilling::check(signed(who), id, sealed(who, id, &result))
+}
+
+pub fn check_reveal(who: AccountId, id: AssignmentId, result: UnitResult) -> DispatchResult {
+	Drilling::check_reveal(signed(who), id, result, salt(who))
+}
+
+/// What someone does in an assignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+	/// Nothing.
+	Vanish,
+	/// Commits, and nothing more.
+	Seal,
+	/// Commits and reveals this.
+	Say(u8),
+}
+
+/// Lets the members of assignment `id` do `acts`, in the order of their seats, up to the
+/// judgement. Returns the members.
+pub fn play(id: AssignmentId, acts: &[Act]) -> Vec<AccountId> {
+	until(id, committing);
+	let members = who(&unit(id).members);
+	assert_eq!(members.len(), acts.len());
+	for (who, act) in members.iter().zip(acts) {
+		match act {
+			Act::Vanish => {}
+			Act::Seal => commit(*who, id, result(0)).unwrap(),
+			Act::Say(number) => commit(*who, id, result(*number)).unwrap(),
+		}
+	}
+	while Assignments::<Test>::get(id).is_some_and(|unit| committing(&unit.phase)) {
+		next_block();
+	}
+	if Assignments::<Test>::get(id).is_some_and(|unit| revealing(&unit.phase)) {
+		for (who, act) in members.iter().zip(acts) {
+			if let Act::Say(number) = act {
+				assert_ok!(reveal(*who, id, result(*number)));
+			}
+		}
+		while Assignments::<Test>::get(id).is_some_and(|unit| revealing(&unit.phase)) {
+			next_block();
+		}
+	}
+	members
+}
+
+/// The same for the verifiers who recompute it, up to its end. Returns the verifiers.
+pub fn play_check(id: AssignmentId, acts: &[Act]) -> Vec<AccountId> {
+	until(id, checking);
+	let verifiers = who(&unit(id).verifiers);
+	assert_eq!(verifiers.len(), acts.len());
+	for (who, act) in verifiers.iter().zip(acts) {
+		match act {
+			Act::Vanish => {}
+			Act::Seal => check(*who, id, result(0)).unwrap(),
+			Act::Say(number) => check(*who, id, result(*number)).unwrap(),
+		}
+	}
+	while Assignments::<Test>::get(id).is_some_and(|unit| checking(&unit.phase)) {
+		next_block();
+	}
+	if Assignments::<Test>::get(id).is_some_and(|unit| check_revealing(&unit.phase)) {
+		for (who, act) in verifiers.iter().zip(acts) {
+			if let Act::Say(number) = act {
+				assert_ok!(check_reveal(*who, id, result(*number)));
+			}
+		}
+		until_over(id);
+	}
+	verifiers
+}
+
+/// Accounts in the pool that have no unit: they are ready, or already in a batch.
+pub fn idle() -> BTreeSet<AccountId> {
+	let (ready, batch) = (crate::Ready::<Test>::get(), crate::BatchDrillers::<Test>::get());
+	ready.into_iter().chain(batch).collect()
+}
+
+/// How many times the unit `index` of a project was issued that waits to be issued again, or
+/// is already planned.
+pub fn attempts(project: ProjectId, index: u32) -> Option<u8> {
+	let planned = crate::BatchPlan::<Test>::get();
+	let slot = planned.iter().find(|slot| (slot.project, slot.index) == (project, index));
+	slot.map(|slot| slot.attempt).or_else(|| crate::Retries::<Test>::get(project, index))
+}
+
+/// Height at which assignment `id` is looked at next.
+pub fn due(id: AssignmentId) -> Option<BlockNumber> {
+	crate::Due::<Test>::get(Task::Unit(id))
+}

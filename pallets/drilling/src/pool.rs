@@ -1,0 +1,261 @@
+//! The pool of drillers, and how units find those who compute them.
+//!
+//! A *batch* notes all drillers who are ready, and the units to hand out, in turn of the
+//! active projects. The seed from the blocks behind that height then shuffles the drillers, and
+//! each unit takes as many as it needs from the front; who is left over is ready again. The
+//! author of the last of these blocks knows the seed while it makes its block, and nothing that
+//! it can include changes who gets what: it can only keep a group from forming, by a driller
+//! that ceases to be a trainer with a bond, or a project that is withdrawn.
+//!
+//! A batch waits until more than half of the pool is ready. Else an owner of many identities
+//! could let them become ready in one block, while everyone else computes, and would be drawn
+//! into a group with itself; and the members of a group, who are ready together, would meet
+//! again for ever. So who has a share `s` of the pool has less than `2 s` of any batch.
+
+use crate::{
+	rules::is_majority, Assignment, Assignments, Batch, BatchDrillers, BatchPlan, Config, Driller,
+	Error, Event, NextAssignment, Pallet, Phase, Pool, Project, Projects, Ready, Seat, Seats, Slot,
+	Stage, Task, Turns, WeightInfo,
+};
+use alloc::{
+	collections::{BTreeSet, VecDeque},
+	vec::Vec,
+};
+use codec::Encode;
+use frame_support::{
+	defensive, ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight, BoundedVec,
+};
+use trainyard_primitives::{
+	draw,
+	drill::{unit_seed, AssignmentId, ProjectId},
+	job::BlockNumber,
+	traits::{Beacon, Drillers, Seed},
+	H256,
+};
+
+/// Domain of the seed of a batch.
+const BATCH: &[u8] = b"trainyard/drill/batch/v1";
+/// Domain of the shuffle of a batch's drillers.
+const SHUFFLE: &[u8] = b"trainyard/drill/shuffle/v1";
+
+impl<T: Config> Pallet<T> {
+	pub(crate) fn do_enlist(who: T::AccountId) -> DispatchResult {
+		ensure!(T::Drillers::is_trainer(&who), Error::<T>::NotATrainer);
+		if let Some(mut driller) = Pool::<T>::get(&who) {
+			ensure!(driller.retiring, Error::<T>::AlreadyEnlisted);
+			driller.retiring = false;
+			Pool::<T>::insert(&who, driller);
+		} else {
+			ensure!(Pool::<T>::count() < T::MaxDrillers::get(), Error::<T>::PoolFull);
+			Pool::<T>::insert(&who, Driller::default());
+			Self::make_ready(who.clone());
+		}
+		Self::deposit_event(Event::Enlisted { driller: who });
+		Ok(())
+	}
+
+	pub(crate) fn do_retire(who: T::AccountId) -> DispatchResult {
+		let mut driller = Pool::<T>::get(&who).ok_or(Error::<T>::NotEnlisted)?;
+		ensure!(!driller.retiring, Error::<T>::AlreadyRetiring);
+		let was_ready = Ready::<T>::mutate(|ready| {
+			let at = ready.iter().position(|other| *other == who)?;
+			Some(ready.remove(at))
+		});
+		if was_ready.is_some() {
+			Self::leave(who);
+		} else {
+			driller.retiring = true;
+			Pool::<T>::insert(&who, driller);
+		}
+		Ok(())
+	}
+
+	/// Puts a driller of the pool among those who are ready.
+	fn make_ready(who: T::AccountId) {
+		Ready::<T>::mutate(|ready| {
+			if ready.try_push(who).is_err() {
+				// There is room for the whole pool.
+				defensive!("more drillers are ready than there may be");
+			}
+		});
+	}
+
+	/// Takes a driller that is neither ready nor in a batch out of the pool, as it wished.
+	fn leave(who: T::AccountId) {
+		Pool::<T>::remove(&who);
+		Self::deposit_event(Event::Retired { driller: who });
+	}
+
+	/// A driller did its part in an assignment: it is ready again, or leaves.
+	pub(crate) fn release(who: &T::AccountId, id: AssignmentId) {
+		let driller = Pool::<T>::get(who).filter(|driller| driller.assignment == Some(id));
+		let Some(mut driller) = driller else { return };
+		if driller.retiring || !T::Drillers::is_trainer(who) {
+			return Self::leave(who.clone());
+		}
+		driller.assignment = None;
+		Pool::<T>::insert(who, driller);
+		Self::make_ready(who.clone());
+	}
+
+	/// A driller did not do its part in an assignment: it leaves the pool.
+	pub(crate) fn dismiss(who: &T::AccountId) {
+		Pool::<T>::remove(who);
+		Self::deposit_event(Event::Dismissed { driller: who.clone() });
+	}
+
+	/// Weight of the largest batch.
+	pub(crate) fn worst_batch() -> Weight {
+		let groups = T::MaxGroups::get();
+		T::WeightInfo::close_batch(groups).max(T::WeightInfo::deal(groups))
+	}
+
+	/// Notes a batch, or hands its units out once there is a seed; in a block that has room for
+	/// that. Returns the weight used.
+	pub(crate) fn tend_batch(now: BlockNumber, room: Weight) -> Weight {
+		let look = T::WeightInfo::look_at_batch();
+		if !Self::worst_batch().all_lte(room) {
+			return Weight::zero();
+		}
+		let Some(closed) = Batch::<T>::get() else {
+			return Self::close_batch(now).map_or(look, T::WeightInfo::close_batch);
+		};
+		match T::Beacon::seed(BATCH, &closed.encode(), closed) {
+			Seed::NotBefore(_) => look,
+			Seed::Lost => {
+				Batch::<T>::put(now);
+				Self::deposit_event(Event::SeedLost);
+				look
+			}
+			Seed::Ready(seed) => {
+				let groups = BatchPlan::<T>::decode_len().unwrap_or(0) as u32;
+				Self::deal(now, &seed);
+				T::WeightInfo::deal(groups)
+			}
+		}
+	}
+
+	/// Notes who is ready and what they will compute. Returns how many units are handed out; none
+	/// where it did not have to look at projects.
+	pub(crate) fn close_batch(now: BlockNumber) -> Option<u32> {
+		let mut turns: VecDeque<ProjectId> = Turns::<T>::get().into_inner().into();
+		let ready = Ready::<T>::decode_len().unwrap_or(0);
+		if turns.is_empty() || !is_majority(ready, Pool::<T>::count() as usize) {
+			return None;
+		}
+		let mut plan = Vec::new();
+		let mut free = ready;
+		// Projects that need more drillers than are left keep their turn.
+		let mut waiting = Vec::new();
+		while plan.len() < T::MaxGroups::get() as usize {
+			let Some(id) = turns.pop_front() else { break };
+			let Some(mut project) = Projects::<T>::get(id) else { continue };
+			let replicas = project.replicas;
+			let Some(left) = free.checked_sub(usize::from(replicas)) else {
+				waiting.push(id);
+				continue;
+			};
+			let Some((index, attempt)) = Self::take_unit(id, &mut project) else { continue };
+			free = left;
+			plan.push(Slot { project: id, index, attempt, replicas });
+			if project.has_units() {
+				turns.push_back(id);
+			}
+			Projects::<T>::insert(id, project);
+		}
+		let units = plan.len() as u32;
+		if units > 0 {
+			waiting.extend(turns);
+			Turns::<T>::put(BoundedVec::truncate_from(waiting));
+			BatchPlan::<T>::put(BoundedVec::truncate_from(plan));
+			BatchDrillers::<T>::put(Ready::<T>::take());
+			Batch::<T>::put(now);
+			Self::deposit_event(Event::BatchClosed { drillers: ready as u32, units });
+		}
+		Some(units)
+	}
+
+	/// Brings the drillers of the batch and its units together.
+	pub(crate) fn deal(now: BlockNumber, seed: &H256) {
+		Batch::<T>::kill();
+		let plan = BatchPlan::<T>::take();
+		let drillers = BatchDrillers::<T>::take();
+		let seats = plan.iter().fold(0usize, |sum, s| sum.saturating_add(usize::from(s.replicas)));
+		let tickets: Vec<(T::AccountId, u128)> = drillers.into_iter().map(|who| (who, 1)).collect();
+		let drawn = draw::weighted(SHUFFLE, seed, &tickets, seats);
+		let taken: BTreeSet<&T::AccountId> = drawn.iter().collect();
+		let mut idle: Vec<T::AccountId> =
+			tickets.into_iter().map(|(who, _)| who).filter(|who| !taken.contains(who)).collect();
+		let mut drawn = drawn.into_iter();
+		for slot in plan {
+			let group: Vec<T::AccountId> = drawn.by_ref().take(slot.replicas.into()).collect();
+			let Some(mut project) = Projects::<T>::get(slot.project) else {
+				idle.extend(group);
+				continue;
+			};
+			// A trainer that leaves may soon have no bond that answers for what it says.
+			let able = group.iter().all(T::Drillers::is_trainer);
+			let whole = group.len() == usize::from(slot.replicas);
+			if able && whole && project.stage == Stage::Active {
+				Self::assign(now, &slot, &project, seed, group);
+			} else {
+				Self::put_back(slot.project, &mut project, slot.index, slot.attempt);
+				Projects::<T>::insert(slot.project, project);
+				let (able, others) = group.into_iter().partition(T::Drillers::is_trainer);
+				idle.extend::<Vec<_>>(able);
+				Vec::into_iter(others).for_each(Self::leave);
+			}
+		}
+		let (leaving, staying): (Vec<_>, Vec<_>) =
+			idle.into_iter().partition(|who| Pool::<T>::get(who).is_none_or(|d| d.retiring));
+		leaving.into_iter().for_each(Self::leave);
+		Ready::<T>::mutate(|ready| {
+			for who in staying {
+				if ready.try_push(who).is_err() {
+					defensive!("more drillers are ready than there may be");
+				}
+			}
+		});
+	}
+
+	/// Gives a unit to a group.
+	pub(crate) fn assign(
+		now: BlockNumber,
+		slot: &Slot,
+		project: &Project<T::AccountId>,
+		seed: &H256,
+		group: Vec<T::AccountId>,
+	) {
+		let id = NextAssignment::<T>::get();
+		NextAssignment::<T>::put(id.saturating_add(1));
+		for who in &group {
+			Pool::<T>::mutate(who, |driller| {
+				if let Some(driller) = driller {
+					driller.assignment = Some(id);
+				}
+			});
+		}
+		let until = now.saturating_add(project.commit_blocks);
+		let seed = unit_seed(seed, slot.project, slot.index);
+		let assignment = Assignment {
+			project: slot.project,
+			index: slot.index,
+			attempt: slot.attempt,
+			seed,
+			phase: Phase::Committing { until },
+			members: Seats::truncate_from(group.iter().cloned().map(Seat::of).collect()),
+			agreed: None,
+			verifiers: Default::default(),
+		};
+		Assignments::<T>::insert(id, assignment);
+		Self::schedule(Task::Unit(id), until.saturating_add(1));
+		Self::deposit_event(Event::Assigned {
+			assignment: id,
+			project: slot.project,
+			index: slot.index,
+			seed,
+			drillers: BoundedVec::truncate_from(group),
+			until,
+		});
+	}
+}

@@ -1,0 +1,306 @@
+//! The rules by which units and projects are judged: pure functions.
+
+use alloc::vec::Vec;
+use trainyard_primitives::{drill::Mismatch, job::Balance};
+
+/// What a member of a group brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Brought<R> {
+	/// No commitment.
+	Nothing,
+	/// A commitment that it did not open when it should have.
+	Sealed,
+	/// A commitment that it was never asked to open: too few others had one.
+	Unasked,
+	/// A result.
+	Result(R),
+}
+
+/// What the results of a group come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict<R> {
+	/// This is the unit's result.
+	Agreed(R),
+	/// The results differ, by the project's rule too much.
+	Disagreed,
+	/// No result has the majority of the group, and what there is does not differ.
+	TooFew,
+}
+
+/// What a member's part in a group costs or earns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lot {
+	/// It brought the agreed result.
+	Agrees,
+	/// It brought another result than it should have: it loses the unit's work in power.
+	Contradicts,
+	/// It did not commit: it loses the same and leaves the pool.
+	NotCommitted,
+	/// It did not open its commitment: likewise.
+	NotRevealed,
+	/// It gains and loses nothing.
+	Spared,
+}
+
+/// Whether `count` is a strict majority of `all`.
+pub fn is_majority(count: usize, all: usize) -> bool {
+	count.saturating_mul(2) > all
+}
+
+/// The result that a strict majority of `all` seats has, if any.
+fn majority<'a, R: PartialEq>(results: &[&'a R], all: usize) -> Option<&'a R> {
+	let supporters = |result: &R| results.iter().filter(|other| **other == result).count();
+	results.iter().copied().find(|result| is_majority(supporters(result), all))
+}
+
+/// Judges a group, all of whose members are in `brought`.
+///
+/// A strict majority of the *group*, absent members counted, must have brought the same
+/// result. With [`Mismatch::Majority`] that is enough, and who brought another one loses;
+/// without such a majority nobody who brought a result loses. With [`Mismatch::AllLose`] any
+/// difference makes everyone lose who brought a result.
+pub fn judge<R: Clone + PartialEq>(
+	rule: Mismatch,
+	brought: &[Brought<R>],
+) -> (Verdict<R>, Vec<Lot>) {
+	let results: Vec<&R> = brought
+		.iter()
+		.filter_map(|b| match b {
+			Brought::Result(result) => Some(result),
+			_ => None,
+		})
+		.collect();
+	let differ = results.iter().zip(results.iter().skip(1)).any(|(a, b)| a != b);
+	let all_lose = differ && rule == Mismatch::AllLose;
+	let agreed = majority(&results, brought.len()).filter(|_| !all_lose);
+	let lots = brought
+		.iter()
+		.map(|b| match (b, agreed) {
+			(Brought::Nothing, _) => Lot::NotCommitted,
+			(Brought::Sealed, _) => Lot::NotRevealed,
+			(Brought::Unasked, _) => Lot::Spared,
+			(Brought::Result(_), _) if all_lose => Lot::Contradicts,
+			(Brought::Result(result), Some(agreed)) if result == agreed => Lot::Agrees,
+			(Brought::Result(_), Some(_)) => Lot::Contradicts,
+			(Brought::Result(_), None) => Lot::Spared,
+		})
+		.collect();
+	let verdict = match agreed {
+		Some(result) => Verdict::Agreed(result.clone()),
+		None if differ => Verdict::Disagreed,
+		None => Verdict::TooFew,
+	};
+	(verdict, lots)
+}
+
+/// What a recomputation says of an agreed result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+	/// It is true.
+	Confirmed,
+	/// It is false: most verifiers came to one other result.
+	Refuted,
+	/// No result has the majority of the verifiers.
+	Undecided,
+}
+
+/// What a verifier's part in a recomputation costs or earns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+	/// It found what was decided: it has earned a fee.
+	Served,
+	/// It found something else than what was decided.
+	Contrary,
+	/// It gave no result.
+	Absent,
+	/// It gave one, and nothing was decided.
+	InVain,
+}
+
+/// Judges a recomputation: a strict majority of the verifiers, absent ones counted, decides.
+pub fn judge_check<R: PartialEq>(agreed: &R, found: &[Option<R>]) -> (Finding, Vec<Service>) {
+	let results: Vec<&R> = found.iter().flatten().collect();
+	let decided = majority(&results, found.len());
+	let services = found
+		.iter()
+		.map(|result| match (result, decided) {
+			(None, _) => Service::Absent,
+			(Some(_), None) => Service::InVain,
+			(Some(result), Some(decided)) if result == decided => Service::Served,
+			(Some(_), Some(_)) => Service::Contrary,
+		})
+		.collect();
+	let finding = match decided {
+		None => Finding::Undecided,
+		Some(decided) if decided == agreed => Finding::Confirmed,
+		Some(_) => Finding::Refuted,
+	};
+	(finding, services)
+}
+
+/// What a vote on a project comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opinion {
+	/// Its units count from now on.
+	Approved,
+	/// They never will.
+	Rejected,
+	/// The same, and by so many that its deposit is lost.
+	Condemned,
+}
+
+/// Judges a vote by the bonds behind both sides. Approval needs `least` of them and more
+/// than are against it; two thirds against it, and at least `least`, condemn.
+pub fn judge_vote(ayes: Balance, nays: Balance, least: Balance) -> Opinion {
+	if ayes >= least && ayes > nays {
+		Opinion::Approved
+	} else if nays >= least.max(1) && nays / 2 >= ayes {
+		Opinion::Condemned
+	} else {
+		Opinion::Rejected
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::{Brought::*, Lot::*, *};
+	use proptest::prelude::*;
+	use Mismatch::{AllLose, Majority};
+
+	fn r(n: u8) -> Brought<u8> {
+		Result(n)
+	}
+
+	#[test]
+	fn groups_by_majority() {
+		let table: [(&[Brought<u8>], Verdict<u8>, &[Lot]); 9] = [
+			(&[r(1), r(1)], Verdict::Agreed(1), &[Agrees, Agrees]),
+			(&[r(1), r(2)], Verdict::Disagreed, &[Spared, Spared]),
+			(&[r(1), Sealed], Verdict::TooFew, &[Spared, NotRevealed]),
+			(&[r(1), r(1), r(2)], Verdict::Agreed(1), &[Agrees, Agrees, Contradicts]),
+			(&[r(2), r(1), r(1)], Verdict::Agreed(1), &[Contradicts, Agrees, Agrees]),
+			(&[r(1), r(1), Nothing], Verdict::Agreed(1), &[Agrees, Agrees, NotCommitted]),
+			(&[r(1), r(2), r(3)], Verdict::Disagreed, &[Spared, Spared, Spared]),
+			(&[r(1), r(1), r(2), r(2)], Verdict::Disagreed, &[Spared; 4]),
+			(&[Unasked, Nothing, Nothing], Verdict::TooFew, &[Spared, NotCommitted, NotCommitted]),
+		];
+		for (brought, verdict, lots) in table {
+			assert_eq!(judge(Majority, brought), (verdict, lots.to_vec()), "{brought:?}");
+		}
+	}
+
+	#[test]
+	fn groups_where_all_lose() {
+		let table: [(&[Brought<u8>], Verdict<u8>, &[Lot]); 6] = [
+			(&[r(1), r(1)], Verdict::Agreed(1), &[Agrees, Agrees]),
+			(&[r(1), r(2)], Verdict::Disagreed, &[Contradicts, Contradicts]),
+			(&[r(1), r(1), r(2)], Verdict::Disagreed, &[Contradicts; 3]),
+			(&[r(1), r(1), Nothing], Verdict::Agreed(1), &[Agrees, Agrees, NotCommitted]),
+			(&[r(1), Nothing, Sealed], Verdict::TooFew, &[Spared, NotCommitted, NotRevealed]),
+			(&[r(1), r(2), Sealed], Verdict::Disagreed, &[Contradicts, Contradicts, NotRevealed]),
+		];
+		for (brought, verdict, lots) in table {
+			assert_eq!(judge(AllLose, brought), (verdict, lots.to_vec()), "{brought:?}");
+		}
+	}
+
+	#[test]
+	fn recomputations() {
+		use Service::*;
+		let table: [(&[Option<u8>], Finding, &[Service]); 7] = [
+			(&[Some(1), Some(1), Some(1)], Finding::Confirmed, &[Served; 3]),
+			(&[Some(1), Some(1), Some(2)], Finding::Confirmed, &[Served, Served, Contrary]),
+			(&[Some(1), None, Some(1)], Finding::Confirmed, &[Served, Absent, Served]),
+			(&[Some(2), Some(1), Some(2)], Finding::Refuted, &[Served, Contrary, Served]),
+			(&[Some(1), Some(2), Some(3)], Finding::Undecided, &[InVain; 3]),
+			(&[Some(1), None, None], Finding::Undecided, &[InVain, Absent, Absent]),
+			(&[None, None, None], Finding::Undecided, &[Absent; 3]),
+		];
+		for (found, finding, services) in table {
+			assert_eq!(judge_check(&1, found), (finding, services.to_vec()), "{found:?}");
+		}
+	}
+
+	#[test]
+	fn votes() {
+		use Opinion::*;
+		for (ayes, nays, opinion) in [
+			(100, 0, Approved),
+			(100, 99, Approved),
+			(99, 0, Rejected),
+			(100, 100, Rejected),
+			(0, 0, Rejected),
+			(0, 99, Rejected),
+			(0, 100, Condemned),
+			(50, 100, Condemned),
+			(51, 100, Rejected),
+			(200, 400, Condemned),
+			(Balance::MAX, 0, Approved),
+			(0, Balance::MAX, Condemned),
+			(Balance::MAX, Balance::MAX, Rejected),
+		] {
+			assert_eq!(judge_vote(ayes, nays, 100), opinion, "{ayes} {nays}");
+		}
+		// Nobody's word approves and condemns nothing, even where nothing is asked for.
+		assert_eq!(judge_vote(0, 0, 0), Rejected);
+	}
+
+	fn brought() -> impl Strategy<Value = Brought<u8>> {
+		prop_oneof![
+			1 => Just(Nothing),
+			1 => Just(Sealed),
+			6 => (0u8..3).prop_map(Result),
+		]
+	}
+
+	proptest! {
+		/// Who agrees is a strict majority of the group with one result; nobody gains by a
+		/// result that was not agreed, and the order of the members does not matter.
+		#[test]
+		fn judgements_are_consistent(
+			mut group in proptest::collection::vec(brought(), 2..=7),
+			all_lose in any::<bool>(),
+			turn in 0usize..7,
+		) {
+			let rule = if all_lose { AllLose } else { Majority };
+			let (verdict, lots) = judge(rule, &group);
+			prop_assert_eq!(lots.len(), group.len());
+			let agreeing = lots.iter().filter(|lot| **lot == Agrees).count();
+			match &verdict {
+				Verdict::Agreed(result) => {
+					prop_assert!(is_majority(agreeing, group.len()));
+					for (lot, b) in lots.iter().zip(&group) {
+						prop_assert_eq!(*lot == Agrees, *b == Result(*result));
+					}
+				}
+				_ => prop_assert_eq!(agreeing, 0),
+			}
+			for (lot, b) in lots.iter().zip(&group) {
+				match b {
+					Nothing => prop_assert_eq!(*lot, NotCommitted),
+					Sealed => prop_assert_eq!(*lot, NotRevealed),
+					_ => prop_assert!(!matches!(lot, NotCommitted | NotRevealed)),
+				}
+			}
+			let losers = lots.iter().filter(|lot| **lot == Contradicts).count();
+			if rule == Majority {
+				prop_assert!(losers == 0 || agreeing > losers, "a minority made a majority lose");
+			} else {
+				prop_assert!(losers == 0 || agreeing == 0, "some lose and some do not");
+			}
+			let by = turn % group.len();
+			group.rotate_left(by);
+			prop_assert_eq!(judge(rule, &group).0, verdict);
+		}
+
+		/// One honest verifier in three decides nothing, two decide everything.
+		#[test]
+		fn two_honest_verifiers_decide(other in proptest::option::of(0u8..4), seat in 0usize..3, agreed in 0u8..2) {
+			let mut found = vec![Some(1); 3];
+			found[seat] = other;
+			let (finding, services) = judge_check(&agreed, &found);
+			prop_assert_eq!(finding, if agreed == 1 { Finding::Confirmed } else { Finding::Refuted });
+			prop_assert!(services.iter().filter(|s| **s == Service::Served).count() >= 2);
+		}
+	}
+}

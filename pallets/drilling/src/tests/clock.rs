@@ -1,0 +1,102 @@
+//! The hook: bounded work, oldest first, nothing forgotten.
+
+use crate::{mock::*, Due, Stage, Task, WeightInfo};
+use frame_support::{assert_ok, weights::Weight};
+use trainyard_primitives::drill::Mismatch;
+
+/// The least weight that lets the hook work.
+fn least() -> Weight {
+	Drilling::worst_step()
+}
+
+#[test]
+fn an_idle_block_does_nothing() {
+	run(|| {
+		blocks(3);
+		let used = next_block();
+		let idle = <() as WeightInfo>::serve(0)
+			.saturating_mul(2)
+			.saturating_add(<() as WeightInfo>::look_at_batch());
+		assert!(used.all_lte(idle), "{used} above {idle}");
+	});
+}
+
+#[test]
+fn no_block_uses_more_than_it_may() {
+	run(|| {
+		ServiceWeight::set(least());
+		for _ in 0..4 {
+			propose(2, 5);
+		}
+		for id in 0..4 {
+			for who in VOTERS {
+				assert_ok!(Drilling::vote(signed(who), id, true));
+			}
+		}
+		enlisted(8);
+		for _ in 0..60 {
+			let used = next_block();
+			assert!(used.all_lte(least()), "{used}");
+		}
+		// One task a block or so: all were served in the end.
+		for id in 0..4 {
+			assert_eq!(project(id).stage, Stage::Active);
+		}
+		assert!(crate::NextAssignment::<Test>::get() > 0);
+	});
+}
+
+#[test]
+fn without_room_nothing_happens_and_nothing_is_lost() {
+	run(|| {
+		let id = propose(2, 5);
+		ServiceWeight::set(Weight::zero());
+		blocks(REVIEW + 5);
+		assert_eq!(project(id).stage, Stage::Review);
+		ServiceWeight::set(Weight::MAX);
+		next_block();
+		assert!(matches!(project(id).stage, Stage::Rejected { .. }));
+	});
+}
+
+/// Deadlines are served before new work is handed out.
+#[test]
+fn batches_wait_for_room() {
+	run(|| {
+		active(Mismatch::Majority, 2, 5);
+		ServiceWeight::set(Drilling::worst_batch());
+		enlisted(2);
+		blocks(5);
+		assert!(!crate::Batch::<Test>::exists());
+		ServiceWeight::set(least());
+		next_block();
+		assert!(crate::Batch::<Test>::exists());
+	});
+}
+
+#[test]
+fn deadlines_are_served_in_their_block() {
+	run(|| {
+		active(Mismatch::Majority, 2, 5);
+		enlisted(2);
+		until(0, committing);
+		let at = due(0).unwrap();
+		assert_eq!(at, System::block_number() + COMMIT + 1);
+		let members = who(&unit(0).members);
+		assert_ok!(commit(members[0], 0, result(1)));
+		assert_eq!(due(0), Some(at));
+		assert_ok!(commit(members[1], 0, result(1)));
+		assert_eq!(due(0), Some(System::block_number() + 1));
+		assert_eq!(Due::<Test>::iter_keys().collect::<Vec<_>>(), [Task::Unit(0)]);
+	});
+}
+
+#[test]
+fn the_configuration_is_checked() {
+	use frame_support::traits::IntegrityTest;
+	run(|| {
+		AllPalletsWithSystem::integrity_test();
+		ServiceWeight::set(Weight::zero());
+		assert!(std::panic::catch_unwind(<Drilling as IntegrityTest>::integrity_test).is_err());
+	});
+}

@@ -1,0 +1,12 @@
+//! Tests, by behaviour.
+
+mod checks;
+mod clearing;
+mod clock;
+mod judging;
+mod phases;
+mod pool;
+mod projects;
+mod random;
+mod views;
+mod voting;

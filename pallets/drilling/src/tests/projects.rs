@@ -1,0 +1,167 @@
+//! Proposing projects, and taking them back.
+
+use crate::{mock::*, Error, Event, HoldReason, OpenProjects, Stage, TemplateFault};
+use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
+use sp_runtime::{DispatchError, TokenError};
+use trainyard_primitives::{
+	drill::{DrillError, Mismatch, Template},
+	Text,
+};
+
+fn held(who: AccountId) -> u128 {
+	Balances::balance_on_hold(&HoldReason::Project.into(), &who)
+}
+
+#[test]
+fn a_project_holds_a_deposit_by_its_units() {
+	run(|| {
+		let id = propose(3, 8);
+		let deposit = PROJECT_DEPOSIT + 8 * UNIT_DEPOSIT;
+		System::assert_last_event(
+			Event::ProjectProposed {
+				project: id,
+				proposer: PROPOSER,
+				difficulty: work(),
+				units: 8,
+				deposit,
+				until: 1 + REVIEW,
+			}
+			.into(),
+		);
+		assert_eq!(held(PROPOSER), deposit);
+		let project = project(id);
+		assert_eq!((project.stage, project.difficulty), (Stage::Review, work()));
+		assert_eq!(propose(2, 1), id + 1);
+		assert_eq!(held(PROPOSER), deposit + PROJECT_DEPOSIT + UNIT_DEPOSIT);
+	});
+}
+
+/// Nobody declares what a unit is worth.
+#[test]
+fn the_difficulty_is_computed_from_the_template() {
+	run(|| {
+		let of = |links| {
+			let chain = Template::Chain { size: 256, links };
+			assert_ok!(propose_by(PROPOSER, chain, Mismatch::Majority, 2, 1));
+			project(crate::NextProject::<Test>::get() - 1).difficulty
+		};
+		// 16 links of 2 x 256^3 for the products alone, at 432,000 FLOP a micro-ut.
+		let (once, twice) = (of(16), of(32));
+		assert!(once >= 16 * 2 * 256 * 256 * 256 / 432_000);
+		assert!(twice > once && twice <= 2 * once + 1);
+	});
+}
+
+#[test]
+fn a_proposal_has_conditions() {
+	run(|| {
+		let propose = |replicas, units, blocks| {
+			let title = Text::default();
+			let rule = Mismatch::Majority;
+			Drilling::propose(signed(PROPOSER), title, template(), rule, replicas, units, blocks)
+		};
+		assert_noop!(propose(1, 1, COMMIT), Error::<Test>::BadReplicas);
+		assert_noop!(propose(8, 1, COMMIT), Error::<Test>::BadReplicas);
+		assert_noop!(propose(2, 0, COMMIT), Error::<Test>::BadUnits);
+		assert_noop!(propose(2, 101, COMMIT), Error::<Test>::BadUnits);
+		assert_noop!(propose(2, 1, 2), Error::<Test>::BadPeriod);
+		assert_noop!(propose(2, 1, 51), Error::<Test>::BadPeriod);
+		let by = |who, template| propose_by(who, template, Mismatch::Majority, 2, 1);
+		let fault = |error| Error::<Test>::InvalidTemplate(TemplateFault(error));
+		assert_noop!(
+			by(PROPOSER, Template::Chain { size: 256, links: 0 }),
+			fault(DrillError::NoLinks)
+		);
+		assert_noop!(
+			by(PROPOSER, Template::Chain { size: 256, links: 1 }),
+			fault(DrillError::TooLittleWork)
+		);
+		assert_noop!(by(1_000, template()), TokenError::FundsUnavailable);
+		assert_noop!(
+			Drilling::propose(
+				RuntimeOrigin::root(),
+				Text::default(),
+				template(),
+				Mismatch::Majority,
+				2,
+				1,
+				COMMIT
+			),
+			DispatchError::BadOrigin
+		);
+		crate::NextProject::<Test>::put(u32::MAX);
+		assert_noop!(propose(2, 1, COMMIT), Error::<Test>::Overflow);
+		crate::NextProject::<Test>::put(0);
+	});
+}
+
+#[test]
+fn open_projects_are_bounded_and_ended_ones_make_room() {
+	run(|| {
+		for _ in 0..4 {
+			propose(2, 1);
+		}
+		let fifth = || propose_by(OTHER, template(), Mismatch::Majority, 2, 1);
+		assert_noop!(fifth(), Error::<Test>::TooManyProjects);
+		assert_ok!(Drilling::withdraw_project(signed(PROPOSER), 2));
+		assert_ok!(fifth());
+		assert_eq!(OpenProjects::<Test>::get(), 4);
+	});
+}
+
+#[test]
+fn a_project_in_review_is_withdrawn_with_its_deposit() {
+	run(|| {
+		let id = propose(2, 5);
+		assert_noop!(Drilling::withdraw_project(signed(OTHER), id), Error::<Test>::NotProposer);
+		assert_noop!(
+			Drilling::withdraw_project(signed(PROPOSER), id + 1),
+			Error::<Test>::NoSuchProject
+		);
+		assert_ok!(Drilling::withdraw_project(signed(PROPOSER), id));
+		System::assert_last_event(Event::ProjectWithdrawn { project: id }.into());
+		assert_eq!(held(PROPOSER), 0);
+		assert_noop!(Drilling::withdraw_project(signed(PROPOSER), id), Error::<Test>::AlreadyEnded);
+		blocks(REVIEW + 2);
+		assert_eq!(project(id).stage, Stage::Withdrawn { at: 1 });
+	});
+}
+
+#[test]
+fn an_active_project_that_is_withdrawn_finishes_what_is_under_way() {
+	run(|| {
+		let id = active(Mismatch::Majority, 2, 10);
+		enlisted(2);
+		until(0, committing);
+		assert_ok!(Drilling::withdraw_project(signed(PROPOSER), id));
+		assert_eq!(held(PROPOSER), PROJECT_DEPOSIT + 10 * UNIT_DEPOSIT);
+		play(0, &[Act::Say(1), Act::Say(1)]);
+		until_over(0);
+		assert_eq!(Credited::get().len(), 2);
+		let project = project(id);
+		assert_eq!((project.agreed, project.begun, project.running), (1, 1, 0));
+		// Nothing of it is handed out any more.
+		blocks(10);
+		assert!(!crate::Assignments::<Test>::contains_key(1));
+	});
+}
+
+/// Neither a unit that the batch planned nor one that waits for another attempt is left over.
+#[test]
+fn units_of_a_withdrawn_project_are_given_up() {
+	run(|| {
+		let id = active(Mismatch::Majority, 2, 10);
+		enlisted(4);
+		play(0, &[Act::Say(1), Act::Say(2)]);
+		assert_eq!(attempts(id, 0), Some(1));
+		while !crate::Batch::<Test>::exists() {
+			next_block();
+		}
+		assert_ok!(Drilling::withdraw_project(signed(PROPOSER), id));
+		blocks(15);
+		let project = project(id);
+		assert_eq!((project.running, project.failed), (0, 0));
+		assert_eq!(project.abandoned + project.agreed, project.begun);
+		assert!(project.abandoned >= 1);
+	});
+}

@@ -1,0 +1,297 @@
+//! Whatever happens in whatever order: the books stay straight in every state, power is what
+//! was agreed on, and everything comes to an end once everyone has vanished.
+
+use crate::{mock, mock::*, Assignments, Due, HoldReason, NextProject, Phase, Projects, Results};
+use frame_support::{storage::with_storage_layer, traits::fungible::InspectHold, weights::Weight};
+use proptest::prelude::*;
+use sp_runtime::{DispatchResult, Permill};
+use std::collections::BTreeMap;
+use trainyard_primitives::drill::{AssignmentId, Mismatch};
+
+/// Something that someone does. Numbers choose among what there is.
+#[derive(Clone, Debug)]
+enum Deed {
+	Propose {
+		other: bool,
+		all_lose: bool,
+		replicas: u8,
+		units: u32,
+	},
+	Vote {
+		project: u32,
+		voter: usize,
+		aye: bool,
+	},
+	Withdraw {
+		project: u32,
+	},
+	Clear {
+		project: u32,
+	},
+	Enlist {
+		driller: usize,
+	},
+	Retire {
+		driller: usize,
+	},
+	Commit {
+		unit: usize,
+		seat: usize,
+		result: u8,
+	},
+	Reveal {
+		unit: usize,
+		seat: usize,
+	},
+	Check {
+		unit: usize,
+		seat: usize,
+		result: u8,
+	},
+	CheckReveal {
+		unit: usize,
+		seat: usize,
+	},
+	/// All members do their part, honestly.
+	Work {
+		unit: usize,
+	},
+	LeaveTrainers {
+		driller: usize,
+	},
+	JoinTrainers {
+		driller: usize,
+	},
+	Verifiers {
+		count: usize,
+	},
+	LoseSeeds {
+		count: u32,
+	},
+	Crowd {
+		crowded: bool,
+	},
+	Blocks {
+		count: u32,
+	},
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+	let (project, driller, unit, seat) = (0u32..5, 0usize..8, 0usize..4, 0usize..7);
+	// Mostly one result, or nobody would ever agree.
+	let result = || prop_oneof![6 => Just(1u8), 1 => Just(2u8), 1 => Just(3u8)];
+	prop_oneof![
+		4 => (any::<bool>(), any::<bool>(), 1u8..5, 0u32..6).prop_map(
+			|(other, all_lose, replicas, units)| Deed::Propose { other, all_lose, replicas, units },
+		),
+		12 => (project.clone(), 0usize..3, prop::bool::weighted(0.8))
+			.prop_map(|(project, voter, aye)| Deed::Vote { project, voter, aye }),
+		1 => project.clone().prop_map(|project| Deed::Withdraw { project }),
+		2 => project.prop_map(|project| Deed::Clear { project }),
+		12 => driller.clone().prop_map(|driller| Deed::Enlist { driller }),
+		2 => driller.clone().prop_map(|driller| Deed::Retire { driller }),
+		16 => (unit.clone(), seat.clone(), result())
+			.prop_map(|(unit, seat, result)| Deed::Commit { unit, seat, result }),
+		16 => (unit.clone(), seat.clone()).prop_map(|(unit, seat)| Deed::Reveal { unit, seat }),
+		10 => (unit.clone(), seat.clone(), result())
+			.prop_map(|(unit, seat, result)| Deed::Check { unit, seat, result }),
+		10 => (unit.clone(), seat).prop_map(|(unit, seat)| Deed::CheckReveal { unit, seat }),
+		16 => unit.prop_map(|unit| Deed::Work { unit }),
+		1 => driller.clone().prop_map(|driller| Deed::LeaveTrainers { driller }),
+		2 => driller.prop_map(|driller| Deed::JoinTrainers { driller }),
+		1 => (0usize..=4).prop_map(|count| Deed::Verifiers { count }),
+		1 => (0u32..3).prop_map(|count| Deed::LoseSeeds { count }),
+		1 => prop::bool::weighted(0.3).prop_map(|crowded| Deed::Crowd { crowded }),
+		24 => (1u32..4).prop_map(|count| Deed::Blocks { count }),
+	]
+}
+
+/// The assignment that number `n` stands for among those in a phase that `wanted` accepts.
+fn among(n: usize, wanted: impl Fn(&Phase) -> bool) -> Option<AssignmentId> {
+	let mut ids: Vec<_> = Assignments::<Test>::iter()
+		.filter(|(_, unit)| wanted(&unit.phase))
+		.map(|(id, _)| id)
+		.collect();
+	ids.sort();
+	ids.get(n % ids.len().max(1)).copied()
+}
+
+fn seat_of(seats: &[crate::Seat<AccountId>], n: usize) -> AccountId {
+	seats[n % seats.len()].who
+}
+
+/// What was really committed is what opens; `result` is of those who commit.
+fn opens(
+	who: AccountId,
+	id: AssignmentId,
+	result_of: impl Fn(u8) -> DispatchResult,
+) -> DispatchResult {
+	let unit = unit(id);
+	let seat = unit.members.iter().chain(&unit.verifiers).find(|seat| seat.who == who);
+	let commitment = seat.and_then(|seat| seat.commitment);
+	let made = (1..=3).find(|n| {
+		let hash = trainyard_primitives::drill::commitment(
+			&Drilling::genesis_hash(),
+			id,
+			&who,
+			&result(*n),
+			&salt(who),
+		);
+		Some(hash) == commitment
+	});
+	result_of(made.unwrap_or(1))
+}
+
+/// Does it, where it is possible; whatever is refused changes nothing.
+fn perform(deed: Deed) {
+	let any = |n: u32| n % NextProject::<Test>::get().max(1);
+	let _ = with_storage_layer(|| -> DispatchResult {
+		match deed {
+			Deed::Propose { other, all_lose, replicas, units } => {
+				let who = if other { OTHER } else { PROPOSER };
+				let rule = if all_lose { Mismatch::AllLose } else { Mismatch::Majority };
+				propose_by(who, template(), rule, replicas, units)
+			}
+			Deed::Vote { project, voter, aye } => {
+				Drilling::vote(signed(VOTERS[voter]), any(project), aye)
+			}
+			Deed::Withdraw { project } => {
+				let id = any(project);
+				let who = Projects::<Test>::get(id).map_or(OTHER, |project| project.proposer);
+				Drilling::withdraw_project(signed(who), id)
+			}
+			Deed::Clear { project } => Drilling::clear(signed(OTHER), any(project)),
+			Deed::Enlist { driller } => Drilling::enlist(signed(DRILLERS[driller])),
+			Deed::Retire { driller } => Drilling::retire(signed(DRILLERS[driller])),
+			Deed::Commit { unit: n, seat, result: number } => match among(n, committing) {
+				Some(id) => commit(seat_of(&unit(id).members, seat), id, result(number)),
+				None => Ok(()),
+			},
+			Deed::Reveal { unit: n, seat } => match among(n, revealing) {
+				Some(id) => {
+					let who = seat_of(&unit(id).members, seat);
+					opens(who, id, |made| reveal(who, id, result(made)))
+				}
+				None => Ok(()),
+			},
+			Deed::Check { unit: n, seat, result: number } => match among(n, checking) {
+				Some(id) => mock::check(seat_of(&unit(id).verifiers, seat), id, result(number)),
+				None => Ok(()),
+			},
+			Deed::CheckReveal { unit: n, seat } => match among(n, check_revealing) {
+				Some(id) => {
+					let who = seat_of(&unit(id).verifiers, seat);
+					opens(who, id, |made| check_reveal(who, id, result(made)))
+				}
+				None => Ok(()),
+			},
+			Deed::Work { unit: n } => {
+				if let Some(id) = among(n, committing) {
+					for who in who(&unit(id).members) {
+						let _ = commit(who, id, result(1));
+					}
+				}
+				if let Some(id) = among(n, revealing) {
+					for who in who(&unit(id).members) {
+						let _ = opens(who, id, |made| reveal(who, id, result(made)));
+					}
+				}
+				Ok(())
+			}
+			Deed::LeaveTrainers { driller } => {
+				Bonds::mutate(|bonds| bonds.remove(&DRILLERS[driller]));
+				Ok(())
+			}
+			Deed::JoinTrainers { driller } => {
+				Bonds::mutate(|bonds| bonds.insert(DRILLERS[driller], BOND));
+				Ok(())
+			}
+			Deed::Verifiers { count } => {
+				let some = VERIFIERS.into_iter().take(count).map(|who| (who, BOND));
+				VerifierBonds::set(some.collect());
+				Ok(())
+			}
+			Deed::LoseSeeds { count } => {
+				LostSeeds::set(count);
+				Ok(())
+			}
+			Deed::Crowd { crowded } => {
+				ServiceWeight::set(if crowded { Drilling::worst_step() } else { Weight::MAX });
+				Ok(())
+			}
+			Deed::Blocks { count } => {
+				for _ in 0..count {
+					let used = next_block();
+					assert!(used.all_lte(ServiceWeight::get()));
+				}
+				Ok(())
+			}
+		}
+	});
+}
+
+/// Results that were there once, with the work of their project; clearing forgets them.
+type Book = BTreeMap<(u32, u32), (u8, u64)>;
+
+/// What must hold behind every deed.
+fn check(issuance: u128, book: &mut Book) {
+	Drilling::do_try_state().unwrap();
+	assert_eq!(Balances::total_issuance(), issuance, "money was made or lost");
+	for (project, index, outcome) in Results::<Test>::iter() {
+		let work = Projects::<Test>::get(project).unwrap().difficulty;
+		let known = book.insert((project, index), (outcome.agreeing, work));
+		assert!(known.is_none_or(|k| k == (outcome.agreeing, work)), "a result changed");
+	}
+	let expected: u64 = book.values().map(|(agreeing, work)| u64::from(*agreeing) * work).sum();
+	let credited: u64 = Credited::get().into_iter().map(|(_, work)| work).sum();
+	assert_eq!(credited, expected, "power that nobody agreed on");
+}
+
+proptest! {
+	#![proptest_config(ProptestConfig { cases: 128, max_shrink_iters: 1_000, ..Default::default() })]
+
+	#[test]
+	fn the_books_stay_straight_and_everything_ends(
+		deeds in prop::collection::vec(deed(), 1..300),
+		salt in any::<u64>(),
+		share in prop::sample::select(vec![0u32, 500_000, 1_000_000]),
+	) {
+		new_test_ext().execute_with(|| {
+			SeedSalt::set(salt);
+			CheckShare::set(Permill::from_parts(share));
+			let issuance = Balances::total_issuance();
+			let mut book = Book::new();
+			for deed in deeds {
+				perform(deed);
+				check(issuance, &mut book);
+			}
+
+			// Everyone retires and vanishes. Reviews end, units under way run out of time, and
+			// what ended is removed; projects that wait for drillers are ended by their proposers.
+			ServiceWeight::set(Weight::MAX);
+			for driller in DRILLERS {
+				let _ = Drilling::retire(signed(driller));
+			}
+			for _ in 0..80 {
+				next_block();
+				check(issuance, &mut book);
+			}
+			assert_eq!(Assignments::<Test>::iter().count(), 0, "an assignment did not end");
+			assert_eq!(crate::Pool::<Test>::count(), 0, "a driller did not leave");
+			for id in 0..NextProject::<Test>::get() {
+				if let Some(project) = Projects::<Test>::get(id) {
+					let _ = Drilling::withdraw_project(signed(project.proposer), id);
+				}
+			}
+			for _ in 0..KEEP + 3 {
+				next_block();
+				check(issuance, &mut book);
+			}
+			assert_eq!(Projects::<Test>::iter().count(), 0, "a project was not removed");
+			assert_eq!(Due::<Test>::iter().count(), 0, "something is still due");
+			for who in [PROPOSER, OTHER] {
+				assert_eq!(Balances::balance_on_hold(&HoldReason::Project.into(), &who), 0);
+			}
+		});
+	}
+}

@@ -1,0 +1,178 @@
+//! What must hold in any state.
+
+use crate::{
+	Agenda, Assignments, Batch, BatchDrillers, BatchPlan, Config, Cursor, Due, HoldReason,
+	NextAssignment, NextProject, OpenProjects, Pallet, Phase, Pool, Projects, Ready, Results,
+	Retries, Stage, Task, Templates, Turns,
+};
+use alloc::{
+	collections::{BTreeMap, BTreeSet},
+	vec::Vec,
+};
+use frame_support::{
+	ensure,
+	traits::{fungible::InspectHold, Get},
+};
+use sp_runtime::TryRuntimeError;
+use trainyard_primitives::{drill::ProjectId, job::Balance};
+
+impl<T: Config> Pallet<T> {
+	/// Checks the agenda, the counts of each project, who is where in the pool, and that what is
+	/// on hold is exactly the deposits.
+	pub fn do_try_state() -> Result<(), TryRuntimeError> {
+		Self::check_agenda()?;
+		Self::check_projects()?;
+		Self::check_assignments()?;
+		Self::check_pool()
+	}
+
+	/// The two directions of the agenda agree, nothing on it was passed over, and on it are
+	/// exactly the ends of reviews, the assignments, and the projects that ended.
+	fn check_agenda() -> Result<(), TryRuntimeError> {
+		let mut tasks = BTreeSet::new();
+		for (at, task, ()) in Agenda::<T>::iter() {
+			ensure!(Due::<T>::get(task) == Some(at), "the two directions of the agenda differ");
+			ensure!(
+				Cursor::<T>::get().is_none_or(|cursor| at >= cursor),
+				"an entry of the agenda was passed over"
+			);
+			ensure!(tasks.insert(task), "a task is on the agenda twice");
+		}
+		ensure!(
+			Due::<T>::iter_keys().count() == tasks.len(),
+			"a task is due and not on the agenda"
+		);
+		let projects = Projects::<T>::iter().filter_map(|(id, project)| match project.stage {
+			Stage::Review => Some(Task::Review(id)),
+			Stage::Active => None,
+			_ => Some(Task::Clear(id)),
+		});
+		let units = Assignments::<T>::iter_keys().map(Task::Unit);
+		let expected: BTreeSet<Task> = projects.chain(units).collect();
+		ensure!(tasks == expected, "something waits for ever, or the agenda for nothing");
+		Ok(())
+	}
+
+	/// Every unit of a project that was begun is in one place, and deposits are on hold.
+	fn check_projects() -> Result<(), TryRuntimeError> {
+		let mut running = BTreeMap::<ProjectId, BTreeSet<u32>>::new();
+		let planned = BatchPlan::<T>::get().into_iter().map(|slot| (slot.project, slot.index));
+		let assigned = Assignments::<T>::iter_values().map(|unit| (unit.project, unit.index));
+		for (project, index) in planned.chain(assigned) {
+			let fresh = running.entry(project).or_default().insert(index);
+			ensure!(fresh, "a unit was handed out twice");
+		}
+		let mut held = BTreeMap::<T::AccountId, Balance>::new();
+		let turns = Turns::<T>::get();
+		let (mut open, mut having) = (0u32, 0usize);
+		for (id, project) in Projects::<T>::iter() {
+			ensure!(id < NextProject::<T>::get(), "a project has a number that was not given out");
+			ensure!(Templates::<T>::contains_key(id), "a project without a template");
+			open = open.saturating_add(u32::from(project.is_open()));
+			let running = running.remove(&id).unwrap_or_default();
+			ensure!(running.len() as u32 == project.running, "a wrong count of running units");
+			let ends = [project.failed, project.running, project.agreed, project.abandoned];
+			let sum = ends.into_iter().fold(0u32, u32::saturating_add);
+			ensure!(sum == project.begun, "a unit was lost");
+			ensure!(project.begun <= project.units, "more units than there are");
+			let results = Results::<T>::iter_key_prefix(id).collect::<BTreeSet<_>>();
+			let retries = Retries::<T>::iter_key_prefix(id).collect::<BTreeSet<_>>();
+			if project.is_open() {
+				ensure!(retries.len() as u32 == project.failed, "a wrong count of failed units");
+				ensure!(results.len() as u32 == project.agreed, "a wrong count of results");
+			}
+			ensure!(results.is_disjoint(&retries), "a unit with a result waits to be computed");
+			ensure!(results.is_disjoint(&running), "a unit with a result is computed again");
+			ensure!(retries.is_disjoint(&running), "a unit that is computed waits for it too");
+			let turn = turns.iter().filter(|other| **other == id).count();
+			ensure!(turn == usize::from(project.has_units()), "turns and units differ");
+			having = having.saturating_add(turn);
+			let whole = Self::deposit(project.units).unwrap_or(0);
+			let due = match project.stage {
+				Stage::Rejected { .. } => 0,
+				// Back at once where it was still in review.
+				Stage::Withdrawn { .. } if project.begun == 0 => project.deposit,
+				_ => whole,
+			};
+			ensure!(project.deposit == due, "a project with a wrong deposit");
+			let sum = held.entry(project.proposer).or_default();
+			*sum = sum.saturating_add(project.deposit);
+		}
+		ensure!(running.is_empty(), "units of no project");
+		ensure!(having == turns.len(), "turns of no project");
+		ensure!(open == OpenProjects::<T>::get(), "a wrong count of open projects");
+		for (who, amount) in held {
+			ensure!(
+				T::Currency::balance_on_hold(&HoldReason::Project.into(), &who) == amount,
+				"what is held of a proposer is not the sum of its deposits"
+			);
+		}
+		Ok(())
+	}
+
+	/// Assignments are in a phase that goes with what is known of them.
+	fn check_assignments() -> Result<(), TryRuntimeError> {
+		for (id, unit) in Assignments::<T>::iter() {
+			ensure!(id < NextAssignment::<T>::get(), "an assignment with a number not given out");
+			let agreed = !matches!(unit.phase, Phase::Committing { .. } | Phase::Revealing { .. });
+			ensure!(unit.agreed.is_some() == agreed, "agreed and still computed, or the reverse");
+			let checked =
+				matches!(unit.phase, Phase::CheckCommitting { .. } | Phase::CheckRevealing { .. });
+			ensure!(
+				unit.verifiers.is_empty() != checked,
+				"verifiers of nothing, or a check by none"
+			);
+			let members: BTreeSet<_> = unit.members.iter().map(|seat| &seat.who).collect();
+			ensure!(members.len() == unit.members.len(), "a driller has two seats in a group");
+			ensure!(
+				unit.verifiers.iter().all(|seat| !members.contains(&seat.who)),
+				"a driller checks itself"
+			);
+			ensure!(
+				unit.members
+					.iter()
+					.chain(&unit.verifiers)
+					.all(|seat| seat.result.is_none() || seat.commitment.is_some()),
+				"a reveal of nothing"
+			);
+			if let Some(result) = unit.agreed {
+				let agreeing = unit.members.iter().filter(|seat| seat.result == Some(result));
+				ensure!(agreeing.count() > unit.members.len() / 2, "agreed by a minority");
+			}
+		}
+		Ok(())
+	}
+
+	/// Every driller of the pool is in one place: ready, in the batch, or in one group.
+	fn check_pool() -> Result<(), TryRuntimeError> {
+		ensure!(Pool::<T>::count() <= T::MaxDrillers::get(), "too many drillers");
+		let (ready, batch) = (Ready::<T>::get(), BatchDrillers::<T>::get());
+		let plan = BatchPlan::<T>::get();
+		let seats = plan.iter().fold(0usize, |sum, s| sum.saturating_add(usize::from(s.replicas)));
+		ensure!(Batch::<T>::exists() != plan.is_empty(), "a batch without units, or the reverse");
+		ensure!(seats <= batch.len(), "a batch with more seats than drillers");
+		ensure!(!plan.is_empty() || batch.is_empty(), "drillers in no batch");
+		let mut places = BTreeMap::<T::AccountId, Vec<Option<u64>>>::new();
+		for who in ready.iter().chain(&batch) {
+			places.entry(who.clone()).or_default().push(None);
+		}
+		for (id, unit) in Assignments::<T>::iter().filter(|(_, unit)| unit.agreed.is_none()) {
+			for seat in unit.members {
+				places.entry(seat.who).or_default().push(Some(id));
+			}
+		}
+		for (who, driller) in Pool::<T>::iter() {
+			let place = places.remove(&who);
+			ensure!(
+				place == Some([driller.assignment].to_vec()),
+				"a driller is not where it should be"
+			);
+			ensure!(
+				!(driller.retiring && ready.contains(&who)),
+				"a driller that leaves is ready for units"
+			);
+		}
+		ensure!(places.is_empty(), "somebody drills who is not in the pool");
+		Ok(())
+	}
+}

@@ -1,0 +1,275 @@
+//! The life of an assignment, up to agreement: commit, reveal, judgement; and its end.
+
+use crate::{
+	all_committed, all_revealed,
+	rules::{is_majority, judge, Brought, Lot, Verdict},
+	Assignment, Assignments, Config, Error, Event, Failure, Fault, Outcome, Pallet, Phase,
+	Projects, Seat, Task, Templates, WeightInfo,
+};
+use alloc::vec::Vec;
+use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight};
+use frame_system::pallet_prelude::BlockNumberFor;
+use sp_runtime::traits::Zero;
+use trainyard_primitives::{
+	drill::{self, AssignmentId, UnitResult},
+	job::BlockNumber,
+	traits::{Drillers, Seed},
+	H256,
+};
+
+/// An assignment of a runtime's accounts.
+pub(crate) type AssignmentOf<T> = Assignment<<T as frame_system::Config>::AccountId>;
+
+impl<T: Config> Pallet<T> {
+	pub(crate) fn do_commit(
+		who: T::AccountId,
+		id: AssignmentId,
+		commitment: H256,
+	) -> DispatchResult {
+		let mut unit = Assignments::<T>::get(id).ok_or(Error::<T>::NoSuchAssignment)?;
+		let Phase::Committing { until } = unit.phase else {
+			return Err(Error::<T>::NotCommitting.into());
+		};
+		Self::seal(unit.members.iter_mut(), &who, until, commitment)?;
+		if all_committed(&unit.members) {
+			Self::hasten(Task::Unit(id));
+		}
+		Assignments::<T>::insert(id, unit);
+		Self::deposit_event(Event::Committed { assignment: id, who });
+		Ok(())
+	}
+
+	pub(crate) fn do_reveal(
+		who: T::AccountId,
+		id: AssignmentId,
+		result: UnitResult,
+		salt: [u8; 32],
+	) -> DispatchResult {
+		let mut unit = Assignments::<T>::get(id).ok_or(Error::<T>::NoSuchAssignment)?;
+		let Phase::Revealing { until } = unit.phase else {
+			return Err(Error::<T>::NotRevealing.into());
+		};
+		Self::open(id, unit.project, unit.members.iter_mut(), &who, until, result, &salt)?;
+		if all_revealed(&unit.members) {
+			Self::hasten(Task::Unit(id));
+		}
+		Assignments::<T>::insert(id, unit);
+		Self::deposit_event(Event::Revealed { assignment: id, who });
+		Ok(())
+	}
+
+	/// Takes the commitment of `who`, one of `seats`.
+	pub(crate) fn seal<'a>(
+		mut seats: impl Iterator<Item = &'a mut Seat<T::AccountId>>,
+		who: &T::AccountId,
+		until: BlockNumber,
+		commitment: H256,
+	) -> DispatchResult
+	where
+		T::AccountId: 'a,
+	{
+		let seat = seats.find(|seat| seat.who == *who);
+		let seat = seat.ok_or(Error::<T>::NotAssigned)?;
+		ensure!(Self::now() <= until, Error::<T>::TooLate);
+		ensure!(seat.commitment.is_none(), Error::<T>::AlreadyCommitted);
+		seat.commitment = Some(commitment);
+		Ok(())
+	}
+
+	/// Takes the reveal of `who`, one of `seats`.
+	pub(crate) fn open<'a>(
+		id: AssignmentId,
+		project: drill::ProjectId,
+		mut seats: impl Iterator<Item = &'a mut Seat<T::AccountId>>,
+		who: &T::AccountId,
+		until: BlockNumber,
+		result: UnitResult,
+		salt: &[u8; 32],
+	) -> DispatchResult
+	where
+		T::AccountId: 'a,
+	{
+		let seat = seats.find(|seat| seat.who == *who);
+		let seat = seat.ok_or(Error::<T>::NotAssigned)?;
+		ensure!(Self::now() <= until, Error::<T>::TooLate);
+		let commitment = seat.commitment.ok_or(Error::<T>::NotCommitted)?;
+		ensure!(seat.result.is_none(), Error::<T>::AlreadyRevealed);
+		let made = drill::commitment(&Self::genesis_hash(), id, who, &result, salt);
+		ensure!(made == commitment, Error::<T>::WrongReveal);
+		let template = Templates::<T>::get(project).ok_or(Error::<T>::NoSuchProject)?;
+		ensure!(template.takes(&result), Error::<T>::WrongForm);
+		seat.result = Some(result);
+		Ok(())
+	}
+
+	/// Hash of the first block, which commitments cover.
+	pub fn genesis_hash() -> H256 {
+		frame_system::Pallet::<T>::block_hash(BlockNumberFor::<T>::zero())
+	}
+
+	/// Weight of the largest step of an assignment.
+	pub(crate) fn worst_unit() -> Weight {
+		T::WeightInfo::judge()
+			.max(T::WeightInfo::open_check().saturating_add(T::WeightInfo::settle()))
+			.max(T::WeightInfo::judge_check())
+			.max(T::WeightInfo::open_reveals())
+	}
+
+	/// Takes an assignment as far as it can go at the present block, by one phase. Returns the
+	/// weight used.
+	pub(crate) fn advance(id: AssignmentId) -> Weight {
+		let look = T::WeightInfo::look_at_unit();
+		let Some(mut unit) = Assignments::<T>::get(id) else { return look };
+		let now = Self::now();
+		match unit.phase {
+			Phase::Committing { until } => {
+				if now <= until && !all_committed(&unit.members) {
+					return Self::wait(id, until, look);
+				}
+				let committed = unit.members.iter().filter(|m| m.commitment.is_some()).count();
+				if is_majority(committed, unit.members.len()) {
+					let until = Self::open_reveals(id, now);
+					unit.phase = Phase::Revealing { until };
+					Assignments::<T>::insert(id, unit);
+					return T::WeightInfo::open_reveals();
+				}
+				// Nothing can be agreed on: whoever did its part is not asked for more.
+				Self::conclude(id, unit, now, |_| Brought::Unasked);
+				T::WeightInfo::judge()
+			}
+			Phase::Revealing { until } => {
+				if now <= until && !all_revealed(&unit.members) {
+					return Self::wait(id, until, look);
+				}
+				Self::conclude(id, unit, now, |seat| match seat.result {
+					Some(result) => Brought::Result(result),
+					None => Brought::Sealed,
+				});
+				T::WeightInfo::judge()
+			}
+			Phase::Settling { after } => match Self::check_seed(id, after) {
+				Seed::NotBefore(height) => Self::wait(id, height.saturating_sub(1), look),
+				Seed::Lost => {
+					unit.phase = Phase::Settling { after: now };
+					Assignments::<T>::insert(id, unit);
+					Self::deposit_event(Event::SeedLost);
+					Self::wait(id, now, look)
+				}
+				Seed::Ready(seed) => Self::draw_check(id, unit, now, after, &seed),
+			},
+			Phase::CheckCommitting { until } => {
+				if now <= until && !all_committed(&unit.verifiers) {
+					return Self::wait(id, until, look);
+				}
+				if unit.verifiers.iter().any(|seat| seat.commitment.is_some()) {
+					let until = Self::open_reveals(id, now);
+					unit.phase = Phase::CheckRevealing { until };
+					Assignments::<T>::insert(id, unit);
+					return T::WeightInfo::open_reveals();
+				}
+				Self::conclude_check(id, unit);
+				T::WeightInfo::judge_check()
+			}
+			Phase::CheckRevealing { until } => {
+				if now <= until && !all_revealed(&unit.verifiers) {
+					return Self::wait(id, until, look);
+				}
+				Self::conclude_check(id, unit);
+				T::WeightInfo::judge_check()
+			}
+		}
+	}
+
+	/// Comes back to an assignment behind `until`. Returns the `weight` of having looked.
+	fn wait(id: AssignmentId, until: BlockNumber, weight: Weight) -> Weight {
+		Self::schedule(Task::Unit(id), until.saturating_add(1));
+		weight
+	}
+
+	/// Begins a time of reveals; its last block.
+	fn open_reveals(id: AssignmentId, now: BlockNumber) -> BlockNumber {
+		let until = now.saturating_add(T::RevealBlocks::get());
+		Self::schedule(Task::Unit(id), until.saturating_add(1));
+		Self::deposit_event(Event::RevealOpened { assignment: id, until });
+		until
+	}
+
+	/// Judges a group, of whose committed members `open` says what they brought. All members are
+	/// free again; losses are taken at once, credit waits for the draw of recomputations.
+	fn conclude(
+		id: AssignmentId,
+		mut unit: AssignmentOf<T>,
+		now: BlockNumber,
+		open: impl Fn(&Seat<T::AccountId>) -> Brought<UnitResult>,
+	) {
+		let Some(project) = Projects::<T>::get(unit.project) else {
+			return Assignments::<T>::remove(id);
+		};
+		let brought: Vec<_> = unit
+			.members
+			.iter()
+			.map(|seat| if seat.commitment.is_some() { open(seat) } else { Brought::Nothing })
+			.collect();
+		let (verdict, lots) = judge(project.rule, &brought);
+		let work = project.difficulty;
+		let mut agreeing = 0u8;
+		for (seat, lot) in unit.members.iter().zip(lots) {
+			let fault = match lot {
+				Lot::Agrees => {
+					agreeing = agreeing.saturating_add(1);
+					None
+				}
+				Lot::Spared => None,
+				Lot::Contradicts => Some(Fault::Contrary),
+				Lot::NotCommitted => Some(Fault::NotCommitted),
+				Lot::NotRevealed => Some(Fault::NotRevealed),
+			};
+			if let Some(fault) = fault {
+				T::Drillers::debit_drilling(&seat.who, work);
+				let driller = seat.who.clone();
+				Self::deposit_event(Event::PowerLost { assignment: id, driller, work, fault });
+			}
+			match fault {
+				Some(Fault::NotCommitted | Fault::NotRevealed) => Self::dismiss(&seat.who),
+				Some(Fault::Contrary) | None => Self::release(&seat.who, id),
+			}
+		}
+		match verdict {
+			Verdict::Agreed(result) => {
+				unit.agreed = Some(result);
+				unit.phase = Phase::Settling { after: now };
+				Assignments::<T>::insert(id, unit);
+				Self::schedule(Task::Unit(id), now.saturating_add(1));
+				Self::deposit_event(Event::Agreed { assignment: id, result, agreeing });
+			}
+			Verdict::Disagreed => Self::fail(id, &unit, Failure::Disagreed),
+			Verdict::TooFew => Self::fail(id, &unit, Failure::TooFew),
+		}
+	}
+
+	/// Ends an assignment without a result.
+	pub(crate) fn fail(id: AssignmentId, unit: &AssignmentOf<T>, failure: Failure) {
+		Assignments::<T>::remove(id);
+		Self::fail_unit(id, unit.project, unit.index, unit.attempt, failure);
+	}
+
+	/// Ends an assignment with its agreed result: it is kept, and who agreed on it is credited.
+	pub(crate) fn settle(id: AssignmentId, unit: &AssignmentOf<T>) {
+		Assignments::<T>::remove(id);
+		let Some(result) = unit.agreed else { return };
+		let who: Vec<_> =
+			unit.members.iter().filter(|m| m.result == Some(result)).map(|m| &m.who).collect();
+		let agreeing = who.len() as u8;
+		let work = Self::keep_result(unit.project, unit.index, Outcome { result, agreeing });
+		for driller in who {
+			T::Drillers::credit_drilling(driller, work);
+		}
+		Self::deposit_event(Event::Credited {
+			assignment: id,
+			project: unit.project,
+			index: unit.index,
+			work,
+			agreeing,
+		});
+	}
+}

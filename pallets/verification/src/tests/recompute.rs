@@ -1,0 +1,71 @@
+//! Draws and slashes for other pallets.
+
+use crate::{mock::*, Event, Fault, H256};
+use frame_support::assert_ok;
+use std::collections::BTreeSet;
+use trainyard_primitives::traits::VerifierPool;
+
+fn draw(seed: u8, after: u32, excluded: &[AccountId], count: u32) -> Vec<AccountId> {
+	Verification::draw(b"test", &H256([seed; 32]), after, excluded, count)
+}
+
+#[test]
+fn a_draw_is_of_distinct_verifiers_without_the_excluded() {
+	run(|| {
+		bonded(6);
+		let mut seen = BTreeSet::new();
+		for seed in 0..60 {
+			let drawn = draw(seed, 1, &[10, 12], 3);
+			assert_eq!(drawn.iter().collect::<BTreeSet<_>>().len(), 3);
+			assert!(drawn.iter().all(|who| VERIFIERS.contains(who) && ![10, 12].contains(who)));
+			seen.extend(drawn);
+		}
+		assert_eq!(seen, [11, 13, 14, 15].into());
+	});
+}
+
+#[test]
+fn fewer_than_wanted_are_nobody() {
+	run(|| {
+		bonded(4);
+		assert_eq!(draw(1, 1, &[], 4).len(), 4);
+		assert!(draw(1, 1, &[], 5).is_empty());
+		assert!(draw(1, 1, &[11], 4).is_empty());
+	});
+}
+
+/// The author of the last block of a seed knows it: who comes then must not count.
+#[test]
+fn only_who_was_there_before_the_seed_is_drawn() {
+	run(|| {
+		bonded(3);
+		System::set_block_number(5);
+		assert_ok!(Verification::register(RuntimeOrigin::signed(13), BOND));
+		assert_ok!(Verification::deregister(RuntimeOrigin::signed(10)));
+		for seed in 0..20 {
+			let mut before = draw(seed, 4, &[], 3);
+			before.sort();
+			assert_eq!(before, [10, 11, 12]);
+			let mut behind = draw(seed, 5, &[], 3);
+			behind.sort();
+			assert_eq!(behind, [11, 12, 13]);
+		}
+	});
+}
+
+#[test]
+fn absence_and_contradiction_cost_what_they_cost_in_an_audit() {
+	run(|| {
+		bonded(2);
+		assert_eq!(Verification::slash_absent(&10), BOND / 10);
+		System::assert_last_event(
+			Event::SlashedInRecompute { verifier: 10, amount: BOND / 10, fault: Fault::NoVerdict }
+				.into(),
+		);
+		assert_eq!(Verification::slash_contrary(&11), BOND * 3 / 10);
+		assert_eq!((bond_of(10), bond_of(11)), (BOND * 9 / 10, BOND * 7 / 10));
+		assert_eq!(Balances::free_balance(JACKPOT), 1 + BOND * 4 / 10);
+		// A stranger has nothing to lose.
+		assert_eq!(Verification::slash_contrary(&12), 0);
+	});
+}

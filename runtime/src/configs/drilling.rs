@@ -1,0 +1,68 @@
+//! Drilling: projects, units, recomputation.
+
+use super::{
+	market::{MinAuditFee, MinPeriod, DAYS},
+	money::{state_deposit, Jackpot},
+	periods,
+	system::MAX_BLOCK_WEIGHT,
+};
+use crate::{Balance, Balances, Hashrate, Runtime, RuntimeHoldReason, Verification, UNIT};
+use frame_support::{
+	parameter_types,
+	traits::{ConstU32, ConstU8},
+	weights::Weight,
+};
+use sp_runtime::{Perbill, Permill};
+use trainyard_primitives::job::BlockNumber;
+
+parameter_types! {
+	/// A fifth of a block may go into what is due of drilling at its beginning.
+	pub DrillingWeight: Weight = Perbill::from_percent(20) * MAX_BLOCK_WEIGHT;
+	/// Held for a project: dear enough that nobody fills the list of projects with noise.
+	pub const ProjectDeposit: Balance = 100 * UNIT;
+	/// Held for each of its units: for the result that the state keeps.
+	pub const UnitDeposit: Balance = state_deposit(1, 100);
+	/// Bonds that must vote for a project: those of ten trainers with the least bond.
+	pub const MinApproval: Balance = 1_000 * UNIT;
+	/// Most blocks for computing a unit: two hours at 6 s, for 7 minutes of 1,000 MFLOPS at most.
+	pub const MaxUnitBlocks: BlockNumber = 1_200;
+	/// Blocks for revealing a unit's result.
+	pub const UnitReveal: BlockNumber = 30;
+	/// Least blocks for recomputing a unit, as for other verdicts.
+	pub const UnitCheck: BlockNumber = 120;
+	/// Blocks for which a project that ended is kept: a month.
+	pub const ProjectRetention: BlockNumber = 30 * DAYS;
+	/// One unit in sixteen is recomputed, unless root wants more.
+	pub const LeastCheckShare: Permill = Permill::from_parts(62_500);
+	/// Lost of the bond by each of those who agreed on a false result. It is lost on average
+	/// once in sixteen forged units: at the least bond 50 TRY, for at most 16 ut.
+	pub const ForgerySlash: Permill = Permill::from_percent(50);
+}
+
+impl pallet_drilling::Config for Runtime {
+	type Currency = Balances;
+	type RuntimeHoldReason = RuntimeHoldReason;
+	type Drillers = Hashrate;
+	type Verifiers = Verification;
+	type Beacon = Hashrate;
+	type Jackpot = Jackpot;
+	type ServiceWeight = DrillingWeight;
+	type ProjectDeposit = ProjectDeposit;
+	type UnitDeposit = UnitDeposit;
+	type MaxProjects = ConstU32<64>;
+	type MaxUnits = ConstU32<10_000>;
+	type ReviewBlocks = periods::ReviewBlocks;
+	type MinApproval = MinApproval;
+	type MinCommitBlocks = MinPeriod;
+	type MaxCommitBlocks = MaxUnitBlocks;
+	type RevealBlocks = UnitReveal;
+	type CheckBlocks = UnitCheck;
+	type KeepBlocks = ProjectRetention;
+	type MaxAttempts = ConstU8<3>;
+	type MaxDrillers = ConstU32<512>;
+	type MaxGroups = ConstU32<32>;
+	type CheckShare = periods::CheckShare;
+	type CheckFee = MinAuditFee;
+	type ForgerySlash = ForgerySlash;
+	type WeightInfo = pallet_drilling::weights::SubstrateWeight<Runtime>;
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""A second telling of the units of docs/drilling.md in NumPy; it shares no code with the project.
+
+Reproduces the chains and calibrations among the page's test vectors.
+
+Usage: drilling.py [PAGE]; exits with 0 where every vector agrees. Needs NumPy.
+"""
+
+import hashlib
+import math
+import pathlib
+import re
+import sys
+
+import numpy as np
+
+sys.dont_write_bytecode = True
+from arithmetic import F, Stream, bits, cos_pi, dot, exp, fma, inverse_normal, log, nano, symmetric, tanh
+from layers import state_hash
+
+PAGE = "docs/drilling.md"
+LANES, CYCLES, VARIABLES = 4096, 16, 10
+T, T1 = bits("3EFF7CEE 3F000004")
+
+
+def blake(*parts):
+    return hashlib.blake2b(b"".join(parts), digest_size=32).hexdigest()
+
+
+def noise(x, seed, step, deviation):
+    z = inverse_normal(symmetric(Stream(seed, "noise").words(step, x.size)))
+    return fma(nano(deviation), z.reshape(x.shape), x)
+
+
+def chain(seed, n, links):
+    zeros = np.zeros((n, n), dtype=F)
+    x = noise(zeros, seed, 0, 10**9)
+    deviation = math.isqrt(9 * 10**18 // (4 * n))
+    for link in range(1, links + 1):
+        w = noise(zeros, seed, link, deviation)
+        x = tanh(dot(x[:, None, :], w.T[None, :, :])).astype(F)
+    return blake(b"trainyard/drill/chain/v1", bytes.fromhex(state_hash({"x": x})))
+
+
+def turn(v, x, y):
+    sine, cosine = cos_pi(v - F(0.5)), cos_pi(v)
+    below = (cos_pi(x + y) + cos_pi(x - y)) + F(3)
+    return ((F(2) * sine) * cosine) / below
+
+
+def cycle(lanes):
+    e0, e1, e2, e3, x, y, a, b, c, z = lanes
+    for _ in range(3):
+        e0 = (((e0 + e1) + e2) - e3) * T
+        e1 = (((e0 + e1) - e2) + e3) * T
+        e2 = (((e0 - e1) + e2) + e3) * T
+        e3 = (((-e0 + e1) + e2) + e3) / F(2)
+    x = turn(fma(F(3), x, z), x, y)
+    y = turn(fma(F(3), y, e3), x, y)
+    e0 = e0 + x
+    c = c + y
+    for _ in range(7):
+        a, b = b, c
+        a = T * (a + b)
+        b = T1 * (a + b)
+        c = (a + b) / F(2)
+    z = fma(x, x, np.abs(z)) / F(2)
+    for _ in range(3):
+        z = np.sqrt(exp(log(z) / T1))
+    return [e0, e1, e2, e3, x, y, a, b, c, z]
+
+
+def calibration(seed, passes):
+    x = np.zeros((VARIABLES, LANES), dtype=F)
+    for step in range(passes):
+        lanes = list(noise(x, seed, step, 10**9 // 16))
+        for _ in range(CYCLES):
+            lanes = cycle(lanes)
+        x = np.stack(lanes).astype(F)
+    state = bytes.fromhex(state_hash({"x": x}))
+    return blake(b"trainyard/drill/calibration/v1", state, CYCLES.to_bytes(4, "little"))
+
+
+def main():
+    here = pathlib.Path(__file__).resolve()
+    page = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else here.parents[2] / PAGE
+    good = wrong = 0
+    for unit, seed, expected in re.findall(r"^\| (.+?) \| `(..)` \| `(\w{64})` \|$", page.read_text(), re.M):
+        seed, numbers = bytes([int(seed, 16)] * 32), [int(n) for n in re.findall(r"\d+", unit)]
+        if unit.startswith("chain"):
+            found = chain(seed, *numbers)
+        elif unit.startswith("calibration"):
+            found = calibration(seed, *numbers)
+        else:
+            continue
+        good, wrong = good + (found == expected), wrong + (found != expected)
+        print("ok   " if found == expected else "WRONG", unit, "=", found)
+    print(f"{good} vectors agree, {wrong} do not")
+    sys.exit(1 if wrong or not good else 0)
+
+
+if __name__ == "__main__":
+    main()
