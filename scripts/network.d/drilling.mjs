@@ -7,7 +7,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, until } from '../e2e/lib/network.mjs';
-import { keyFromSuri, send } from '../polkadot-js/src/index.js';
+import { UserError, keyFromSuri, send } from '../polkadot-js/src/index.js';
 
 /** Proposes the project; it has a balance in the preset and is no trainer. */
 const OWNER = '//Ferdie';
@@ -34,7 +34,7 @@ export class Drilling {
 
 	/** `speeds` maps names to speeds, relative to each other; `change` may change them. */
 	constructor(network, binary, speeds) {
-		if (!existsSync(binary)) throw new Error(`${binary} is not there. Build it first: ./scripts/demo or ./scripts/test does`);
+		if (!existsSync(binary)) throw new UserError(`${binary} is not there. Build it first: without --bin this does`);
 		Object.assign(this, { network, binary, speeds: new Map(speeds) });
 		this.fastest = Math.max(...speeds.values());
 	}

@@ -6,6 +6,7 @@ import { Fleet } from '../e2e/lib/fleet.mjs';
 import { anyPort } from '../e2e/lib/net.mjs';
 import { until } from '../e2e/lib/network.mjs';
 import { connect, httpRpc } from '../polkadot-js/src/chain.js';
+import { UserError } from '../polkadot-js/src/errors.js';
 import { u8aToHex } from '../polkadot-js/src/polkadot.js';
 import { authority, nameOf, networkIdentity } from './accounts.mjs';
 import { Namespaces } from './namespaces.mjs';
@@ -35,7 +36,7 @@ export class LocalNetwork {
 	 */
 	constructor({ folder, binary, powers, part = PART, slot, c, epoch, halfLife, namespaces = false }) {
 		if (!existsSync(binary)) {
-			throw new Error(`${binary} is not there. Build it first: ./scripts/demo or ./scripts/test does`);
+			throw new UserError(`${binary} is not there. Build it first: without --bin this does`);
 		}
 		Object.assign(this, { folder, binary, powers, part, slot, c, epoch, halfLife });
 		mkdirSync(folder, { recursive: true });

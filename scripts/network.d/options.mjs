@@ -70,6 +70,8 @@ export function readOptions(args) {
 	const [command = 'measure', ...names] = positionals;
 	if (!['measure', 'faults', 'shift'].includes(command)) throw new UserError(`there is no command "${command}"`);
 	if (command !== 'faults' && names.length > 0) throw new UserError(`"${names[0]}": ${command} takes no names`);
+	const unknown = names.find((name) => !FAULTS[name]);
+	if (unknown) throw new UserError(`there is no fault "${unknown}"; there are ${Object.keys(FAULTS).join(', ')}`);
 	const given = (flag, bounds) => (values[flag] === undefined ? undefined : number(flag, values[flag], bounds));
 
 	const nodes = given('nodes', { least: 1, most: MOST_NODES });
