@@ -241,6 +241,8 @@ test('wrong arguments are refused in words', () => {
 		[['--blocks', '5', '--minutes', '1'], /not both/],
 		[['--colour'], /colour/],
 		[['fault'], /there is no command "fault"/],
+		[['faults', 'flood'], /there is no fault "flood"; there are minority, /],
+		[['--drillers', '1:2'], /--drillers names 2 speeds for 4 nodes/],
 		[['shift', 'more'], /"more": shift takes no names/],
 	]) assert.throws(() => readOptions(args), message, args.join(' '));
 	const read = readOptions(['faults', 'third', '--power', '1:2:3.5', '--half-life', '90', '--c', '1/3']);

@@ -55,7 +55,12 @@ try {
 	process.exit(good ? 0 : 1);
 } catch (error) {
 	if (stopping) await new Promise(() => {});
-	tellFailure(error, { logs: options.folder });
 	await stop();
+	if (error instanceof UserError) {
+		if (temporary) rmSync(options.folder, { recursive: true, force: true });
+		console.error(`error: ${error.message}`);
+		process.exit(2);
+	}
+	tellFailure(error, { logs: options.folder });
 	process.exit(1);
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { sleep, until } from '../e2e/lib/network.mjs';
 import { UserError } from '../polkadot-js/src/errors.js';
 import { trainers } from '../polkadot-js/src/index.js';
+import { Drilling } from './drilling.mjs';
 import { whyNoNamespaces } from './namespaces.mjs';
 import { LocalNetwork } from './nodes.mjs';
 import { report, reportText, weightShares } from './report.mjs';
@@ -43,11 +44,22 @@ export async function startNetwork(options, hold, defaults) {
 		...settings(options, defaults),
 		folder: clean(options.folder),
 		binary: join(options.bin, 'trainyard-node'),
+		// What is declared is nothing beside what is drilled.
+		part: options.drillers ? 1 : undefined,
 		namespaces: options.netns,
 	});
 	hold(network);
 	await network.start();
 	return network;
+}
+
+/** Starts drillers beside the nodes, where they were asked for; null otherwise. */
+export async function startDrilling(network, { drillers, bin }) {
+	if (!drillers) return null;
+	const speeds = network.authorities.map(({ name }, index) => [name, drillers[index]]);
+	const drilling = new Drilling(network, join(bin, 'trainyard'), new Map(speeds));
+	await drilling.start();
+	return drilling;
 }
 
 /** Shares of power by name, as the chain tells them now. */
@@ -97,6 +109,11 @@ export async function runMeasurement(options, hold) {
 	await until('all nodes know each other', 60, () => network.meshed(), () => network.fleet.check());
 	await until('the first block is final', 120, () => network.record.height > 0, () => network.fleet.check());
 
+	const drilling = await startDrilling(network, options);
+	let trouble = null;
+	drilling?.done().catch((error) => (trouble = error));
+	if (drilling) say('the trainers drill');
+
 	// The number of slots is fixed before they begin: stopping at a block would favour it.
 	const { record, slot, c } = network;
 	const from = network.slotNow + 2;
@@ -110,12 +127,14 @@ export async function runMeasurement(options, hold) {
 	while (network.slotNow <= to) {
 		await sleep(Math.min(1_000, slot));
 		network.fleet.check();
+		if (trouble) throw trouble;
 		if (Date.now() - told >= 60_000) {
 			told = Date.now();
 			say(`    block ${record.best}, final ${record.height}, ${to - network.slotNow} slots to go`);
 		}
 	}
 	await decided(network, to);
+	if (drilling) say(`units computed: ${[...drilling.units].map(([name, units]) => `${name} ${units}`).join(', ')}`);
 	const found = report({ record, from, to, slot, c, powers, nameOf: (babe) => network.nameOfKey(babe) });
 	console.log(options.json ? JSON.stringify(found) : `\n${reportText(found)}`);
 	if (options.keep) {

@@ -48,10 +48,15 @@ export class Namespaces {
 		const free = Array.from({ length: 100 }, (_, index) => `10.${100 + ((process.pid + index) % 100)}`);
 		this.subnet = free.find((net) => !taken.has(net));
 		if (!this.subnet) throw new Error('all of 10.100.0.0 to 10.199.0.0 are in use on this machine');
-		this.#add(this.switch);
-		for (const side of ['left', 'right']) {
-			ip('-n', this.switch, 'link', 'add', 'name', side, 'type', 'bridge');
-			ip('-n', this.switch, 'link', 'set', side, 'up');
+		try {
+			this.#add(this.switch);
+			for (const side of ['left', 'right']) {
+				ip('-n', this.switch, 'link', 'add', 'name', side, 'type', 'bridge');
+				ip('-n', this.switch, 'link', 'set', side, 'up');
+			}
+		} catch (error) {
+			this.close();
+			throw error;
 		}
 	}
 

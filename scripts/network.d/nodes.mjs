@@ -6,6 +6,7 @@ import { Fleet } from '../e2e/lib/fleet.mjs';
 import { anyPort } from '../e2e/lib/net.mjs';
 import { until } from '../e2e/lib/network.mjs';
 import { connect, httpRpc } from '../polkadot-js/src/chain.js';
+import { UserError } from '../polkadot-js/src/errors.js';
 import { u8aToHex } from '../polkadot-js/src/polkadot.js';
 import { authority, nameOf, networkIdentity } from './accounts.mjs';
 import { Namespaces } from './namespaces.mjs';
@@ -29,15 +30,15 @@ export class LocalNetwork {
 	nodes = new Map();
 
 	/**
-	 * `powers`: one for each authority, in parts of `PART`; `slot` in ms, `c` as [numerator,
+	 * `powers`: one for each authority, in parts of `part` micro-ut a day; `slot` in ms, `c` as [numerator,
 	 * denominator], `epoch` in slots, `halfLife` in ms or undefined; `namespaces`: whether
 	 * links can be cut.
 	 */
-	constructor({ folder, binary, powers, slot, c, epoch, halfLife, namespaces = false }) {
+	constructor({ folder, binary, powers, part = PART, slot, c, epoch, halfLife, namespaces = false }) {
 		if (!existsSync(binary)) {
-			throw new Error(`${binary} is not there. Build it first: ./scripts/demo or ./scripts/test does`);
+			throw new UserError(`${binary} is not there. Build it first: without --bin this does`);
 		}
-		Object.assign(this, { folder, binary, powers, slot, c, epoch, halfLife });
+		Object.assign(this, { folder, binary, powers, part, slot, c, epoch, halfLife });
 		mkdirSync(folder, { recursive: true });
 		this.fleet = new Fleet(join(folder, 'logs'));
 		this.watch = new Watch({ epoch });
@@ -68,7 +69,7 @@ export class LocalNetwork {
 		const authorities = [];
 		for (const [index, power] of this.powers.entries()) {
 			const keys = await authority(nameOf(index));
-			authorities.push({ ...keys, power: Math.round(power * PART) });
+			authorities.push({ ...keys, power: Math.round(power * this.part) });
 			await this.define(keys.name, { keys });
 		}
 		this.chain = await writeSpec(this.fleet, this.binary, this.folder, { ...this, authorities });

@@ -17,6 +17,7 @@ Usage: scripts/network [OPTIONS]                measure the shares of blocks
   --c N/D          share of slots that somebody wins, below 1 [default: 1/4]
   --epoch SLOTS    length of a session [default: 60]
   --half-life S    seconds in which power halves [default: a week]
+  --drillers S:S:… a driller beside each node, at these speeds relative to each other
   --blocks B       measure as many slots as give at least B blocks with 99 % [default: 60]
   --minutes M      measure for so long instead
   --netns          a network namespace for each node, so that links can be cut (root)
@@ -36,6 +37,7 @@ const FLAGS = {
 	c: { type: 'string' },
 	epoch: { type: 'string' },
 	'half-life': { type: 'string' },
+	drillers: { type: 'string' },
 	blocks: { type: 'string' },
 	minutes: { type: 'string' },
 	netns: { type: 'boolean' },
@@ -68,15 +70,23 @@ export function readOptions(args) {
 	const [command = 'measure', ...names] = positionals;
 	if (!['measure', 'faults', 'shift'].includes(command)) throw new UserError(`there is no command "${command}"`);
 	if (command !== 'faults' && names.length > 0) throw new UserError(`"${names[0]}": ${command} takes no names`);
+	const unknown = names.find((name) => !FAULTS[name]);
+	if (unknown) throw new UserError(`there is no fault "${unknown}"; there are ${Object.keys(FAULTS).join(', ')}`);
 	const given = (flag, bounds) => (values[flag] === undefined ? undefined : number(flag, values[flag], bounds));
 
 	const nodes = given('nodes', { least: 1, most: MOST_NODES });
-	let powers = values.power
-		?.split(':')
-		.map((part) => number('power', part, { least: 0.001, most: 1_000_000, whole: false }));
+	const list = (flag) =>
+		values[flag]?.split(':').map((part) => number(flag, part, { least: 0.001, most: 1_000_000, whole: false }));
+	let powers = list('power');
+	const drillers = list('drillers');
 	if (powers && nodes !== undefined && powers.length !== nodes) {
 		throw new UserError(`--power names ${powers.length} nodes, --nodes ${nodes}: give one power for each`);
 	}
+	const many = powers?.length ?? nodes ?? 4;
+	if (drillers && drillers.length !== many) {
+		throw new UserError(`--drillers names ${drillers.length} speeds for ${many} nodes: give one for each`);
+	}
+	if (drillers && many < 2) throw new UserError('--drillers: a unit is drilled by two trainers; there is one node');
 	if (powers && powers.length > MOST_NODES) throw new UserError(`--power: at most ${MOST_NODES} nodes`);
 	powers ??= nodes === undefined ? undefined : new Array(nodes).fill(1);
 
@@ -100,6 +110,7 @@ export function readOptions(args) {
 		c,
 		epoch: given('epoch', { least: 5, most: 100_000 }),
 		halfLife: halfLife === undefined ? undefined : Math.round(halfLife * 1_000),
+		drillers,
 		blocks: given('blocks', { least: 1, most: 1_000_000 }),
 		minutes: given('minutes', { least: 0.1, most: 100_000, whole: false }),
 		netns: values.netns ?? false,

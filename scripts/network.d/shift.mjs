@@ -1,17 +1,17 @@
 // Lets power change and looks at what comes of it: the weights that each session announces, and
 // the blocks that are made under them.
 //
-// Work is credited as it would be if everyone worked steadily, every few seconds, and power decays
-// by its half-life, here half a session. Then the first trainer stops and the second does twice as
-// much. The credits are written by sudo into the ledger of pallet-hashrate, with its own formula;
-// everything behind the ledger (the choice of authorities, the announcement, the lottery) is the
-// chain's.
+// With drillers (`--drillers`) power is what they earn. Without, work is credited as if everyone
+// worked steadily: every few seconds sudo writes it into the ledger of pallet-hashrate, with the
+// ledger's own formula; everything behind the ledger (the choice of authorities, the announcement,
+// the lottery) is the chain's. Power decays by its half-life, here half a session. Then the first
+// trainer stops, and the second does twice as much.
 
 import { writeFileSync } from 'node:fs';
 import { sleep, until } from '../e2e/lib/network.mjs';
 import { UserError } from '../polkadot-js/src/errors.js';
 import { keyFromSuri, send, table } from '../polkadot-js/src/index.js';
-import { settings, startNetwork } from './measure.mjs';
+import { settings, startDrilling, startNetwork } from './measure.mjs';
 import { PART } from './nodes.mjs';
 import { weightShares } from './report.mjs';
 import { claimProbability, scores } from './statistics.mjs';
@@ -44,12 +44,30 @@ function credited(track, rate, from, now, halfLife) {
 }
 
 /** Credits steady work by sudo until it is stopped; `rates` maps names to micro-ut a day. */
-class Work {
+class Credits {
+	#loop;
+
 	constructor(network, api, rates) {
-		Object.assign(this, { network, api, rates, stopped: false });
+		Object.assign(this, { network, api, rates: new Map(rates), stopped: false });
 	}
 
-	async run() {
+	start() {
+		this.#loop = this.#run();
+	}
+
+	change(name, rate) {
+		this.rates.set(name, rate);
+	}
+
+	stop() {
+		this.stopped = true;
+	}
+
+	done() {
+		return this.#loop;
+	}
+
+	async #run() {
 		const sudo = await keyFromSuri('//Alice');
 		const { api, network } = this;
 		const type = api.registry.createLookupType(api.query.hashrate.power.creator.meta.type.asMap.value);
@@ -135,32 +153,37 @@ export async function runShift(options, hold) {
 	await until('the first block is final', 120, () => record.height > 0, alive);
 	const api = await network.api(network.authorities.at(-1).name);
 	const names = network.authorities.map(({ name }) => name);
-	const rates = new Map(names.map((name, index) => [name, wanted.powers[index] * PART]));
-	const work = new Work(network, api, rates);
-	const working = work.run();
+	let work = await startDrilling(network, options);
+	if (!work) {
+		work = new Credits(network, api, new Map(names.map((name, index) => [name, wanted.powers[index] * PART])));
+		work.start();
+	}
+	const rates = work.speeds ?? work.rates;
 	// A failure is told where the waiting is.
 	let trouble = null;
-	working.catch((error) => (trouble = error));
+	work.done().catch((error) => (trouble = error));
 	const check = () => {
 		alive();
 		if (trouble) throw trouble;
 	};
 
 	const all = Math.ceil(((options.minutes ?? MINUTES) * 60_000) / (epoch * slot));
-	const [first, changed] = [2, 2 + Math.round(all * BEFORE)];
-	const last = first + all - 1;
 	const now = () => record.epochOf(network.slotNow);
-	const reach = (number) => until(`session ${number} begins`, (number - now() + 3) * epoch * slot / 1_000, () => now() >= number, check);
+	// What drillers earn from now on is weight two sessions later.
+	const first = Math.max(2, options.drillers ? now() + 3 : 0);
+	const changed = first + Math.round(all * BEFORE);
+	const last = first + all - 1;
+	const reach = (number) => until(`session ${number} begins`, ((number - now() + 3) * epoch * slot) / 1_000, () => now() >= number, check);
 	say(`sessions of ${(epoch * slot) / 1_000} s, power halves in ${wanted.halfLife / 1_000} s; measuring sessions ${first} to ${last}`);
 	await reach(changed);
-	rates.set(names[0], 0);
-	rates.set(names[1], rates.get(names[1]) * 2);
+	work.change(names[0], 0);
+	work.change(names[1], rates.get(names[1]) * 2);
 	say(`session ${changed}: ${names[0]} stops, ${names[1]} does twice as much`);
 	await reach(last + 1);
-	work.stopped = true;
-	await working;
+	work.stop();
 	await until('the measured sessions are final', 120, () => record.epochs().at(-1)?.number > last, check);
 	await network.watch.settled();
+	if (work.units) say(`units computed: ${[...work.units].map(([name, units]) => `${name} ${units}`).join(', ')}`);
 	await api.disconnect();
 
 	const found = sessions(network, first, last);
