@@ -8,72 +8,29 @@ use sp_runtime::{DispatchResult, Permill};
 use std::collections::BTreeMap;
 use trainyard_primitives::drill::{AssignmentId, Mismatch};
 
-/// Something that someone does. Numbers choose among what there is.
+/// Something that someone does. Numbers choose among what there is. At `Work` all members of
+/// a group do their part with one result, at `Recompute` all verifiers with the one given.
 #[derive(Clone, Debug)]
 enum Deed {
-	Propose {
-		other: bool,
-		all_lose: bool,
-		replicas: u8,
-		units: u32,
-	},
-	Vote {
-		project: u32,
-		voter: usize,
-		aye: bool,
-	},
-	Withdraw {
-		project: u32,
-	},
-	Clear {
-		project: u32,
-	},
-	Enlist {
-		driller: usize,
-	},
-	Retire {
-		driller: usize,
-	},
-	Commit {
-		unit: usize,
-		seat: usize,
-		result: u8,
-	},
-	Reveal {
-		unit: usize,
-		seat: usize,
-	},
-	Check {
-		unit: usize,
-		seat: usize,
-		result: u8,
-	},
-	CheckReveal {
-		unit: usize,
-		seat: usize,
-	},
-	/// All members do their part, honestly.
-	Work {
-		unit: usize,
-	},
-	LeaveTrainers {
-		driller: usize,
-	},
-	JoinTrainers {
-		driller: usize,
-	},
-	Verifiers {
-		count: usize,
-	},
-	LoseSeeds {
-		count: u32,
-	},
-	Crowd {
-		crowded: bool,
-	},
-	Blocks {
-		count: u32,
-	},
+	Propose { other: bool, all_lose: bool, replicas: u8, units: u32 },
+	Vote { project: u32, voter: usize, aye: bool },
+	Approve { project: u32 },
+	Withdraw { project: u32 },
+	Clear { project: u32 },
+	Enlist { driller: usize },
+	Retire { driller: usize },
+	Commit { unit: usize, seat: usize, result: u8 },
+	Reveal { unit: usize, seat: usize },
+	Check { unit: usize, seat: usize, result: u8 },
+	CheckReveal { unit: usize, seat: usize },
+	Work { unit: usize },
+	Recompute { unit: usize, result: u8 },
+	LeaveTrainers { driller: usize },
+	JoinTrainers { driller: usize },
+	Verifiers { count: usize },
+	LoseSeeds { count: u32 },
+	Crowd { crowded: bool },
+	Blocks { count: u32 },
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
@@ -81,7 +38,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 	// Mostly one result, or nobody would ever agree.
 	let result = || prop_oneof![6 => Just(1u8), 1 => Just(2u8), 1 => Just(3u8)];
 	prop_oneof![
-		4 => (any::<bool>(), any::<bool>(), 1u8..5, 0u32..6).prop_map(
+		4 => (any::<bool>(), any::<bool>(), 1u8..5, 0u32..12).prop_map(
 			|(other, all_lose, replicas, units)| Deed::Propose { other, all_lose, replicas, units },
 		),
 		12 => (project.clone(), 0usize..3, prop::bool::weighted(0.8))
@@ -90,13 +47,15 @@ fn deed() -> impl Strategy<Value = Deed> {
 		2 => project.prop_map(|project| Deed::Clear { project }),
 		12 => driller.clone().prop_map(|driller| Deed::Enlist { driller }),
 		2 => driller.clone().prop_map(|driller| Deed::Retire { driller }),
-		16 => (unit.clone(), seat.clone(), result())
+		8 => (unit.clone(), seat.clone(), result())
 			.prop_map(|(unit, seat, result)| Deed::Commit { unit, seat, result }),
-		16 => (unit.clone(), seat.clone()).prop_map(|(unit, seat)| Deed::Reveal { unit, seat }),
-		10 => (unit.clone(), seat.clone(), result())
+		8 => (unit.clone(), seat.clone()).prop_map(|(unit, seat)| Deed::Reveal { unit, seat }),
+		4 => (unit.clone(), seat.clone(), result())
 			.prop_map(|(unit, seat, result)| Deed::Check { unit, seat, result }),
-		10 => (unit.clone(), seat).prop_map(|(unit, seat)| Deed::CheckReveal { unit, seat }),
-		16 => unit.prop_map(|unit| Deed::Work { unit }),
+		4 => (unit.clone(), seat).prop_map(|(unit, seat)| Deed::CheckReveal { unit, seat }),
+		40 => unit.clone().prop_map(|unit| Deed::Work { unit }),
+		16 => (unit, 1u8..3).prop_map(|(unit, result)| Deed::Recompute { unit, result }),
+		4 => (0u32..5).prop_map(|project| Deed::Approve { project }),
 		1 => driller.clone().prop_map(|driller| Deed::LeaveTrainers { driller }),
 		2 => driller.prop_map(|driller| Deed::JoinTrainers { driller }),
 		1 => (0usize..=4).prop_map(|count| Deed::Verifiers { count }),
@@ -198,6 +157,25 @@ fn perform(deed: Deed) {
 				}
 				Ok(())
 			}
+			Deed::Recompute { unit: n, result: number } => {
+				if let Some(id) = among(n, checking) {
+					for who in who(&unit(id).verifiers) {
+						let _ = mock::check(who, id, result(number));
+					}
+				}
+				if let Some(id) = among(n, check_revealing) {
+					for who in who(&unit(id).verifiers) {
+						let _ = opens(who, id, |made| check_reveal(who, id, result(made)));
+					}
+				}
+				Ok(())
+			}
+			Deed::Approve { project } => {
+				for who in VOTERS {
+					let _ = Drilling::vote(signed(who), any(project), true);
+				}
+				Ok(())
+			}
 			Deed::LeaveTrainers { driller } => {
 				Bonds::mutate(|bonds| bonds.remove(&DRILLERS[driller]));
 				Ok(())
@@ -219,13 +197,7 @@ fn perform(deed: Deed) {
 				ServiceWeight::set(if crowded { Drilling::worst_step() } else { Weight::MAX });
 				Ok(())
 			}
-			Deed::Blocks { count } => {
-				for _ in 0..count {
-					let used = next_block();
-					assert!(used.all_lte(ServiceWeight::get()));
-				}
-				Ok(())
-			}
+			Deed::Blocks { .. } => Ok(()),
 		}
 	});
 }
@@ -261,9 +233,20 @@ proptest! {
 			CheckShare::set(Permill::from_parts(share));
 			let issuance = Balances::total_issuance();
 			let mut book = Book::new();
+			// There is something to do from the beginning.
+			active(Mismatch::Majority, 3, 8);
+			active(Mismatch::AllLose, 2, 4);
+			enlisted(6);
 			for deed in deeds {
+				// Each block is looked at: one may credit a unit, and the next one forget it.
+				let blocks = if let Deed::Blocks { count } = deed { count } else { 0 };
 				perform(deed);
 				check(issuance, &mut book);
+				for _ in 0..blocks {
+					let used = next_block();
+					assert!(used.all_lte(ServiceWeight::get()));
+					check(issuance, &mut book);
+				}
 			}
 
 			// Everyone retires and vanishes. Reviews end, units under way run out of time, and
