@@ -31,7 +31,7 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Looks at an assignment in the next block.
+	/// Looks at `task` in the next block, if it would wait longer.
 	pub(crate) fn hasten(task: Task) {
 		let next = Self::now().saturating_add(1);
 		if Due::<T>::get(task).is_some_and(|at| at > next) {

@@ -14,11 +14,10 @@ use trainyard_primitives::{
 	Text,
 };
 
-/// A project by its number, and the record.
+/// The record of a project.
 type Found<T> = Project<<T as frame_system::Config>::AccountId>;
 
 impl<T: Config> Pallet<T> {
-	#[allow(clippy::too_many_arguments)]
 	pub(crate) fn do_propose(
 		proposer: T::AccountId,
 		title: Text,
