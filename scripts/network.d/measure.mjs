@@ -122,7 +122,7 @@ export async function runMeasurement(options, hold) {
 		: slotsFor(options.blocks ?? 60, record.epochs()[0].authorities, c);
 	const to = from + slots;
 	say(`measuring ${slots} slots of ${slot} ms, ${((slots * slot) / 60_000).toFixed(1)} minutes`);
-	const powers = await powerShares(network);
+	let powers = await powerShares(network);
 	let told = Date.now();
 	while (network.slotNow <= to) {
 		await sleep(Math.min(1_000, slot));
@@ -134,7 +134,11 @@ export async function runMeasurement(options, hold) {
 		}
 	}
 	await decided(network, to);
-	if (drilling) say(`units computed: ${[...drilling.units].map(([name, units]) => `${name} ${units}`).join(', ')}`);
+	// What is drilled is what was computed on the way.
+	if (drilling) {
+		powers = await powerShares(network);
+		say(`units computed: ${[...drilling.units].map(([name, units]) => `${name} ${units}`).join(', ')}`);
+	}
 	const found = report({ record, from, to, slot, c, powers, nameOf: (babe) => network.nameOfKey(babe) });
 	console.log(options.json ? JSON.stringify(found) : `\n${reportText(found)}`);
 	if (options.keep) {
@@ -142,5 +146,6 @@ export async function runMeasurement(options, hold) {
 		options.keeping = true;
 		await new Promise(() => {});
 	}
+	drilling?.stop();
 	return true;
 }

@@ -101,6 +101,7 @@ function sessions(network, first, last) {
 	const { record } = network;
 	const begin = record.blocks.get(record.final[1]).slot;
 	const authoritiesAt = record.authoritiesAt();
+	const order = network.authorities.map(({ name }) => name);
 	return Array.from({ length: last - first + 1 }, (_, index) => {
 		const number = first + index;
 		const from = begin + number * record.epoch;
@@ -113,12 +114,14 @@ function sessions(network, first, last) {
 		const total = [...claims.values()].reduce((sum, slots) => sum + slots.size, 0);
 		return {
 			session: number,
-			authors: [...weightShares(authorities)].map(([babe, weight]) => ({
-				name: network.nameOfKey(babe),
-				weight_share: weight,
-				claims: claims.get(babe).size,
-				block_share: total > 0 ? claims.get(babe).size / total : 0,
-			})),
+			authors: [...weightShares(authorities)]
+				.map(([babe, weight]) => ({
+					name: network.nameOfKey(babe),
+					weight_share: weight,
+					claims: claims.get(babe).size,
+					block_share: total > 0 ? claims.get(babe).size / total : 0,
+				}))
+				.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name)),
 		};
 	});
 }
