@@ -80,7 +80,7 @@ pub async fn look(
 	let outcome = chain.drilling_result(record.project, record.index).await?;
 	// Asked only where there is no result, and now and then.
 	let exists = outcome.is_some()
-		|| best % 16 != 0
+		|| !best.is_multiple_of(16)
 		|| chain.drilling_project(record.project).await?.is_some();
 	Ok(settled(record, outcome.as_ref(), exists, best))
 }
