@@ -150,7 +150,11 @@ impl Units {
 			None => None,
 		};
 		let _turn = self.computing.lock().await;
-		let what = describe(&project.template, view.index);
+		let doing = match self.part {
+			Part::Driller => "computing",
+			Part::Verifier => "recomputing",
+		};
+		let what = format!("{doing} {}", describe(&project.template, view.index));
 		self.tell(view, "computing", &what, json!({ "deadline": view.deadline }));
 		let begun = Instant::now();
 		let result = match self.cheat {
@@ -233,15 +237,25 @@ impl Units {
 			&record.result,
 			&record.salt.0,
 		);
-		self.sender.run(&self.part.commit(record.assignment, &commitment)).await?;
+		let call = self.part.commit(record.assignment, &commitment);
+		self.send(&call, "Drilling::AlreadyCommitted").await?;
 		self.tell_of(record, "committed", "result committed");
 		Ok(())
 	}
 
 	async fn reveal(&self, record: &UnitRecord) -> Outcome {
-		self.sender.run(&self.part.reveal(record)).await?;
+		self.send(&self.part.reveal(record), "Drilling::AlreadyRevealed").await?;
 		self.tell_of(record, "revealed", "result revealed");
 		Ok(())
+	}
+
+	/// Sends `call`. The error `done` says that the same was sent before: this process was killed
+	/// before it heard of it.
+	async fn send(&self, call: &Call, done: &str) -> Outcome {
+		match self.sender.run(call).await {
+			Err(e) if e.failed_with(done) => Ok(()),
+			result => Ok(result.map(drop)?),
+		}
 	}
 
 	fn tell(&self, view: &AssignmentView, event: &str, text: &str, fields: serde_json::Value) {

@@ -108,9 +108,8 @@ fn read<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Option
 			DrillError::BadSize => "chain.size",
 			DrillError::NoRates => "trial.learning_rates",
 			DrillError::Spec(_)
-			| DrillError::FineTuning
+			| DrillError::NoPower(_)
 			| DrillError::EarlyStop
-			| DrillError::NoNoise
 			| DrillError::DataTooLarge => "trial.job",
 			_ => field,
 		};

@@ -3,7 +3,7 @@
 use super::{
 	MAX_CHAIN_SIZE, MAX_RATES, MAX_TRIAL_BYTES, MAX_UNIT_WORK, MIN_CHAIN_SIZE, MIN_UNIT_WORK,
 };
-use crate::spec::SpecError;
+use crate::spec::{NoPower, SpecError};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use core::fmt;
 use scale_info::TypeInfo;
@@ -34,13 +34,11 @@ pub enum DrillError {
 	NoRates,
 	/// The job of a trial is invalid, at its least or its largest learning rate.
 	Spec(SpecError),
-	/// The job of a trial begins with a model that is given. A crafted one makes work that can be
-	/// left out.
-	FineTuning,
+	/// The work of a trial could be left out, at its least or its largest learning rate, so that
+	/// a job like it earns no power.
+	NoPower(NoPower),
 	/// The job of a trial may stop early, so that its work is not known beforehand.
 	EarlyStop,
-	/// The job of a trial adds no noise to its inputs, so that steps could be remembered.
-	NoNoise,
 	/// The files of a trial have more than [`MAX_TRIAL_BYTES`].
 	DataTooLarge,
 	/// A unit is less work than [`MIN_UNIT_WORK`].
@@ -67,14 +65,12 @@ impl fmt::Display for DrillError {
 				write!(f, "a trial must have 1 to {MAX_RATES} learning rates")
 			}
 			DrillError::Spec(error) => write!(f, "{error} ({})", error.field()),
-			DrillError::FineTuning => f.write_str("the job of a trial must have no initial_model"),
+			DrillError::NoPower(reason) => {
+				write!(f, "the job of a trial must be one whose work earns power: {reason}")
+			}
 			DrillError::EarlyStop => {
 				f.write_str("the job of a trial must not stop early: its work must be known")
 			}
-			DrillError::NoNoise => f.write_str(
-				"the job of a trial needs training.input_noise_nano above 0, so that no step can \
-				 be remembered from another unit",
-			),
 			DrillError::DataTooLarge => write!(
 				f,
 				"the files of a trial must have at most {MAX_TRIAL_BYTES} bytes: every driller \

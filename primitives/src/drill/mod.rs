@@ -303,12 +303,14 @@ impl TrialTemplate {
 		let rates = &self.learning_rates_nano;
 		let least = rates.iter().min().ok_or(DrillError::NoRates)?;
 		let largest = rates.iter().max().copied().unwrap_or(MAX_NANO);
-		self.at(*least).validate()?;
-		self.at(largest).validate()?;
+		for spec in [self.at(*least), self.at(largest)] {
+			spec.validate()?;
+			if let Some(reason) = spec.no_power() {
+				return Err(DrillError::NoPower(reason));
+			}
+		}
 		let spec = &self.spec;
-		ensure(spec.mints_power(), DrillError::FineTuning)?;
 		ensure(spec.training.early_stop.is_none(), DrillError::EarlyStop)?;
-		ensure(spec.training.input_noise_nano > 0, DrillError::NoNoise)?;
 		ensure(spec.file_bytes() <= MAX_TRIAL_BYTES, DrillError::DataTooLarge)
 	}
 }

@@ -91,7 +91,7 @@ fn trials_must_be_work() {
 	use DrillError::*;
 	assert_eq!(Template::Trial(trial()).validate(), Ok(()));
 	type Change = fn(&mut TrialTemplate);
-	let cases: [(DrillError, Change); 12] = [
+	let cases: [(DrillError, Change); 13] = [
 		(NoRates, |t| t.learning_rates_nano = Default::default()),
 		(Spec(SpecError::BadLearningRate), |t| {
 			t.learning_rates_nano = vec![1_000_000, 0].try_into().unwrap()
@@ -103,11 +103,16 @@ fn trials_must_be_work() {
 			t.spec.training.schedule = Schedule::Cosine { final_rate_nano: 600_000 }
 		}),
 		(Spec(SpecError::BadSteps), |t| t.spec.training.steps = 0),
-		(FineTuning, |t| t.spec.initial_model = Some(t.spec.dataset.file())),
+		(NoPower(spec::NoPower::FineTuning), |t| {
+			t.spec.initial_model = Some(t.spec.dataset.file())
+		}),
 		(EarlyStop, |t| {
 			t.spec.training.early_stop = Some(spec::EarlyStop { patience: 1, min_delta_nano: 0 })
 		}),
-		(NoNoise, |t| t.spec.training.input_noise_nano = 0),
+		(NoPower(spec::NoPower::SameInputs), |t| t.spec.training.input_noise_nano = 0),
+		(NoPower(spec::NoPower::Standstill), |t| {
+			t.learning_rates_nano = vec![1_000_000, 999].try_into().unwrap()
+		}),
 		(DataTooLarge, |t| t.spec.dataset.bytes = MAX_TRIAL_BYTES + 1),
 		(TooLittleWork, |t| t.spec.training.steps = 1),
 		(TooMuchWork, |t| t.spec.training.steps = 10_000_000),

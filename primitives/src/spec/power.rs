@@ -11,7 +11,9 @@
 //! protocol fee on each `ut`, which is burned: `docs/proof-of-hashrate.md` counts it.
 
 use super::{Input, JobSpec, Layer, Optimizer, ONE_NANO};
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use core::fmt;
+use scale_info::TypeInfo;
 
 /// Least and largest standard deviation x 10^9 of the noise on the inputs: 10^-3 and 1.
 /// Without noise a row has the same inputs in every epoch.
@@ -41,7 +43,19 @@ pub const MAX_POWER_SHRINK: u128 = 100_000_000_000_000_000;
 pub const MIN_POWER_WIDTH: u32 = 4;
 
 /// Why the accepted work of a job is not credited as power.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+#[scale_info(capture_docs = "always")]
 pub enum NoPower {
 	/// It begins with a given model. Crafted of dead units, that makes most operations free to
 	/// skip, as `fma(0, b, acc)` is `acc`.

@@ -56,8 +56,8 @@ pub fn cycle<A: Arithmetic>(lane: [f32; VARIABLES]) -> [f32; VARIABLES] {
 	}
 	let x = turn::<A>(A::fma(3.0, x, z), x, y);
 	let y = turn::<A>(A::fma(3.0, y, e3), x, y);
-	e0 = e0 + x;
-	c = c + y;
+	e0 += x;
+	c += y;
 	for _ in 0..AVERAGES {
 		// As written there: x = y, y = z, and then all three anew.
 		(a, b) = (b, c);

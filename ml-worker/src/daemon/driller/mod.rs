@@ -144,6 +144,18 @@ struct Memory {
 	damaged: HashSet<String>,
 }
 
+impl Memory {
+	/// Units for which it is not known what came of them.
+	fn open(&self) -> usize {
+		self.records.values().filter(|record| record.settled.is_none()).count()
+	}
+
+	/// What this process has done, in words.
+	fn summary(&self) -> String {
+		self.tally.summary(self.open())
+	}
+}
+
 struct Driller {
 	chain: Arc<Chain>,
 	sender: Arc<Transactor>,
@@ -309,9 +321,8 @@ impl Driller {
 		});
 		self.settle(memory, wanted, head.number).await?;
 		let Some(since) = memory.leaving else { return Ok(false) };
-		let open = memory.records.values().any(|record| record.settled.is_none());
 		let waited = head.number.saturating_sub(since) > tally::PATIENCE;
-		Ok(assignment.is_none() && !enlisted && (!open || waited))
+		Ok(assignment.is_none() && !enlisted && (memory.open() == 0 || waited))
 	}
 
 	/// Fetches the data of active trials that were not tried yet, so that they are here before a
@@ -457,8 +468,8 @@ impl Driller {
 			} else {
 				metrics.ended("not_agreed");
 			}
-			self.tell_settled(&record, &memory.tally, settled.agreed).await?;
-			memory.records.insert((record.assignment, record.seed), record);
+			memory.records.insert((record.assignment, record.seed), record.clone());
+			self.tell_settled(&record, memory, settled.agreed).await?;
 		}
 		let old = memory.records.extract_if(|_, record| tally::is_old(record, best));
 		for ((id, seed), _) in old.collect::<Vec<_>>() {
@@ -470,9 +481,10 @@ impl Driller {
 	async fn tell_settled(
 		&self,
 		record: &UnitRecord,
-		tally: &Tally,
+		memory: &Memory,
 		agreed: bool,
 	) -> Result<(), ChainError> {
+		let tally = &memory.tally;
 		let trainer = self.chain.trainer(self.me()).await?;
 		let power = trainer.map_or(0, |trainer| trainer.drilling_effective);
 		let event = if agreed { "agreed" } else { "not_agreed" };
@@ -482,7 +494,7 @@ impl Driller {
 			(false, _) => "not agreed: nothing is credited, or power was lost".to_owned(),
 		};
 		let day = amount::format_scaled(power, 6);
-		let text = format!("{outcome}; drilling power {day} ut a day. {}", tally.summary());
+		let text = format!("{outcome}; drilling power {day} ut a day. {}", memory.summary());
 		let fields = json!({
 			"work": if agreed { record.work } else { 0 },
 			"drilling_power": power.to_string(),
@@ -496,7 +508,7 @@ impl Driller {
 
 	/// Leaves the pool where no unit is in hand: none would be computed.
 	async fn farewell(&self, memory: &Memory) {
-		let summary = memory.tally.summary();
+		let summary = memory.summary();
 		let leave = async {
 			let head = self.chain.head().await?;
 			if let Some(view) = self.chain.drilling_assignment(self.me(), head.hash).await? {

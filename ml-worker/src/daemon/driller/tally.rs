@@ -42,11 +42,10 @@ impl Tally {
 		}
 	}
 
-	/// In words.
-	pub fn summary(&self) -> String {
-		let open = self.computed.saturating_sub(self.agreed).saturating_sub(self.lost);
+	/// In words; `open` units wait for what comes of them.
+	pub fn summary(&self, open: usize) -> String {
 		format!(
-			"{} units computed in {:.1} s: {} agreed ({} ut), {} not agreed, {open} open",
+			"This run: {} computed in {:.1} s, {} agreed ({} ut), {} not agreed, {open} open",
 			self.computed,
 			self.seconds,
 			self.agreed,
@@ -81,7 +80,7 @@ pub async fn look(
 	let outcome = chain.drilling_result(record.project, record.index).await?;
 	// Asked only where there is no result, and now and then.
 	let exists = outcome.is_some()
-		|| best % 16 != 0
+		|| !best.is_multiple_of(16)
 		|| chain.drilling_project(record.project).await?.is_some();
 	Ok(settled(record, outcome.as_ref(), exists, best))
 }
@@ -134,8 +133,8 @@ mod tests {
 		tally.settle(&record(1), Settled { agreed: true, at: 1 });
 		tally.settle(&record(2), Settled { agreed: false, at: 1 });
 		assert_eq!((tally.agreed, tally.lost, tally.work), (1, 1, 1_234));
-		let text = "3 units computed in 1.5 s: 1 agreed (0.001234 ut), 1 not agreed, 1 open";
-		assert_eq!(tally.summary(), text);
+		let text = "This run: 3 computed in 1.5 s, 1 agreed (0.001234 ut), 1 not agreed, 1 open";
+		assert_eq!(tally.summary(1), text);
 	}
 
 	/// The chain is asked for exactly this unit's result.
