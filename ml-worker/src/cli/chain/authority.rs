@@ -177,7 +177,6 @@ async fn wait(sender: &Transactor) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::chain::calls;
 	use codec::Encode;
 
 	#[test]
