@@ -3,7 +3,6 @@
 mod calls;
 mod chain;
 mod common;
-mod hooks;
 mod jobs;
 mod layout;
 mod periods;
