@@ -29,6 +29,7 @@ export class Record {
 				parent: header.parentHash,
 				...claim,
 				announced: announcedBy(header),
+				header,
 				seen: at,
 				finalized: null,
 				nodes: new Set(),
