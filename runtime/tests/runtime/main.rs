@@ -4,7 +4,6 @@ mod calls;
 mod chain;
 mod common;
 mod drilling;
-mod hooks;
 mod jobs;
 mod layout;
 mod offences;
