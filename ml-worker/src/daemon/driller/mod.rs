@@ -420,21 +420,21 @@ impl Driller {
 			debug!("{text}");
 			return false;
 		}
-		let (action, next) = match key {
-			Key::Unit(id, _, step) => {
-				let step = format!("{step:?}").to_lowercase();
-				(format!("assignment {id}: {step}"), "it will be tried again")
-			}
-			Key::Pool(Pool::Enlist) => ("enlist".into(), "it will be tried again"),
-			Key::Pool(Pool::Retire) => ("retire".into(), "it will be tried again"),
-			Key::Data(project) => (
-				format!("data of project {project}"),
-				"units of it would be missed; it will be tried again",
-			),
+		// The action is one of a few words, for programs that count; what it was of is for people.
+		let again = "it will be tried again";
+		let missed = "units of it would be missed; it will be tried again";
+		let (action, of, next) = match key {
+			Key::Unit(id, _, Step::Compute) => ("compute", format!("assignment {id}: "), again),
+			Key::Unit(id, _, Step::Commit) => ("commit", format!("assignment {id}: "), again),
+			Key::Unit(id, _, Step::Reveal) => ("reveal", format!("assignment {id}: "), again),
+			Key::Pool(Pool::Enlist) => ("enlist", String::new(), again),
+			Key::Pool(Pool::Retire) => ("retire", String::new(), again),
+			Key::Data(project) => ("data", format!("project {project}: "), missed),
 		};
 		if memory.failures.insert(key, text.clone()).as_ref() != Some(&text) {
 			let fields = json!({ "action": action, "reason": text });
-			self.report.general("failed_attempt", &format!("{action}: {text}; {next}"), fields);
+			let line = format!("{of}{action}: {text}; {next}");
+			self.report.general("failed_attempt", &line, fields);
 		}
 		if let Key::Data(_) = key {
 			// Asked again at the next look at the projects, and not in the way of other units.
