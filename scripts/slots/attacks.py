@@ -292,9 +292,10 @@ def keys_table(c=0.25, epoch=2_400):
 
 
 def replicas_table():
-    """Owning a share of the pool of drillers, with units of three replicas."""
+    """Owning a share of a batch of drillers, with units of three replicas. Credits for one
+    computation: the mean number of own replicas of a unit, where there is any."""
     columns = [
-        "share of the pool",
+        "share of the batch",
         "all 3 replicas are its own",
         "at least 2",
         "units counted for each one computed",
@@ -305,7 +306,7 @@ def replicas_table():
             f"{share:.0%}",
             percent(share**3, 4),
             percent(majority(share), 3),
-            f"{1 + 2 * share:.2f}",
+            f"{3 * share / (1 - (1 - share) ** 3):.2f}",
             percent(majority(share) * 15 / 16, 3),
         ]
         for share in (0.01, 0.1, 0.3, 0.5)

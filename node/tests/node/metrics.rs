@@ -34,6 +34,7 @@ fn trainer(n: u8, candidate: bool) -> TrainerView<AccountId> {
 		candidate,
 		training_total: 5_000_000,
 		training_effective: 2_000_000,
+		drilling_total: 3_000_000,
 		drilling_effective: 1_000_000,
 		ecp: 1_600_000,
 		weight: None,
