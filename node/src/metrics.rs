@@ -91,6 +91,7 @@ pub struct Metrics {
 	trainer_bonds: Gauge<F64>,
 	power: GaugeVec<F64>,
 	credited: Gauge<F64>,
+	drilled: Gauge<F64>,
 	authorities: GaugeVec<U64>,
 	weight: GaugeVec<F64>,
 	own_authorities: GaugeVec<U64>,
@@ -158,6 +159,11 @@ impl Metrics {
 				r,
 				"trainyard_training_credited_ut",
 				"Training work ever credited to the present trainers, in ut",
+			)?,
+			drilled: gauge(
+				r,
+				"trainyard_drilling_credited_ut",
+				"Drilling work ever credited to the present trainers, in ut",
 			)?,
 			authorities: gauges(
 				r,
@@ -241,6 +247,7 @@ impl Metrics {
 		power("drilling", sum(|trainer| trainer.drilling_effective));
 		power("total", sum(|trainer| trainer.ecp));
 		self.credited.set(sum(|trainer| trainer.training_total) as f64 / MICRO);
+		self.drilled.set(sum(|trainer| trainer.drilling_total) as f64 / MICRO);
 
 		for (epoch, authorities) in
 			EPOCHS.into_iter().zip([&reading.authorities, &reading.next_authorities])

@@ -130,6 +130,7 @@ fn a_reading_is_shown_and_replaces_the_one_before() {
 		("trainyard_power_ut_per_day{kind=\"drilling\"}", 3.0),
 		("trainyard_power_ut_per_day{kind=\"total\"}", 4.8),
 		("trainyard_training_credited_ut", 15.0),
+		("trainyard_drilling_credited_ut", 9.0),
 		("trainyard_authorities{epoch=\"current\"}", 2.0),
 		("trainyard_authorities{epoch=\"next\"}", 1.0),
 		("trainyard_authority_weight{epoch=\"current\"}", 10.0),
