@@ -3,6 +3,7 @@
 mod calls;
 mod chain;
 mod common;
+mod hooks;
 mod jobs;
 mod layout;
 mod periods;
