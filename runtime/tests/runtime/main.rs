@@ -4,6 +4,7 @@ mod calls;
 mod chain;
 mod common;
 mod drilling;
+mod hooks;
 mod jobs;
 mod layout;
 mod offences;

@@ -1,0 +1,72 @@
+//! What hooks take of a block, by the runtime's own weights.
+
+use crate::common::Chain;
+use frame_support::{
+	dispatch::GetDispatchInfo,
+	storage::{with_transaction, TransactionOutcome},
+	traits::OnInitialize,
+	weights::Weight,
+};
+use sp_runtime::{DispatchError, Perbill};
+use trainyard_runtime::{configs::system::MAX_BLOCK_WEIGHT, *};
+
+/// Calls hooks of the open block once more, without keeping what they do.
+fn weigh(hook: impl FnOnce() -> Weight) -> Weight {
+	with_transaction(|| TransactionOutcome::Rollback(Ok::<_, DispatchError>(hook())))
+		.expect("nothing fails")
+}
+
+macro_rules! initialize {
+	($($pallet:ident)*) => {
+		[$((stringify!($pallet), weigh(|| $pallet::on_initialize(System::block_number())))),*]
+	};
+}
+
+/// How much of a block `weight` is, in millionths.
+fn millionths(weight: Weight) -> u64 {
+	Perbill::from_rational(weight.ref_time(), MAX_BLOCK_WEIGHT.ref_time()).deconstruct() as u64
+		/ 1_000
+}
+
+/// With `--nocapture` it prints the table of docs/benchmarks.md.
+#[test]
+fn hooks_take_a_small_share_of_a_block() {
+	let mut chain = Chain::development();
+	// Not a block that changes the session.
+	chain.run(5);
+	chain.begin();
+	let (begun, all, hooks, inherent) = chain.state(|| {
+		let begun = frame_system::BlockWeight::<Runtime>::get().total();
+		let all = weigh(|| AllPalletsWithSystem::on_initialize(System::block_number()));
+		let hooks = initialize!(Hashrate TaskMarket Submissions ModelStorage Verification);
+		let now = pallet_timestamp::Call::set { now: 0 };
+		let inherent = UncheckedExtrinsic::new_bare(RuntimeCall::from(now)).get_dispatch_info();
+		(begun, all, hooks, inherent)
+	});
+	chain.end();
+	let ended = chain.state(|| frame_system::BlockWeight::<Runtime>::get().total());
+
+	let limits = configs::system::RuntimeBlockWeights::get();
+	let inherent =
+		inherent.total_weight().saturating_add(limits.get(inherent.class).base_extrinsic);
+	let ours = hooks.iter().fold(Weight::zero(), |sum, (_, weight)| sum.saturating_add(*weight));
+	let idle = ended.saturating_sub(begun);
+	let rows = hooks.into_iter().chain([
+		("pallets of the SDK", all.saturating_sub(ours)),
+		("on_idle, all pallets", idle),
+		("the block itself", limits.base_block),
+		("the inherent", inherent),
+		("an empty block", ended),
+	]);
+	println!("{:22} {:>10} {:>20}", "", "ms", "millionths of a block");
+	for (name, weight) in rows {
+		let ms = weight.ref_time() as f64 / 1e9;
+		println!("{name:22} {ms:>10.3} {:>20}", millionths(weight));
+	}
+
+	// All is told: the first line of a block's account is the sum of these.
+	let told = limits.base_block.saturating_add(all).saturating_add(inherent);
+	assert_eq!(begun.ref_time(), told.ref_time());
+	assert!(millionths(ours) > 0, "the weights of hooks are counted");
+	assert!(millionths(all.saturating_add(idle)) < 10_000, "hooks take 1 % of an idle block");
+}
