@@ -6,6 +6,7 @@
 pub mod chain_spec;
 pub mod cli;
 pub mod command;
+pub mod equivocations;
 pub mod metrics;
 pub mod ports;
 pub mod rpc;

@@ -1,6 +1,6 @@
 //! Puts the parts of a node together: client, transaction pool, BABE, GRANDPA, network.
 
-use crate::{metrics::Metrics, rpc};
+use crate::{equivocations, metrics::Metrics, rpc};
 use futures::FutureExt;
 use sc_client_api::{Backend, BlockBackend};
 use sc_consensus_babe::{BabeLink, BabeWorkerHandle, SlotProportion};
@@ -293,6 +293,14 @@ where
 	let telemetry_handle = telemetry.as_ref().map(|telemetry| telemetry.handle());
 
 	if role.is_authority() {
+		task_manager.spawn_handle().spawn_blocking(
+			"equivocations",
+			None,
+			equivocations::watch(
+				client.clone(),
+				OffchainTransactionPoolFactory::new(transaction_pool.clone()),
+			),
+		);
 		let proposer = sc_basic_authorship::ProposerFactory::new(
 			task_manager.spawn_handle(),
 			client.clone(),

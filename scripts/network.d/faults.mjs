@@ -11,7 +11,6 @@ import { bold, dim, green } from '../e2e/lib/output.mjs';
 import { keyFromSuri, send, trainers } from '../polkadot-js/src/index.js';
 import { startNetwork } from './measure.mjs';
 import { whyNoNamespaces } from './namespaces.mjs';
-import { bnToU8a, compactFromU8a, hexToU8a, u8aConcat, u8aToHex } from '../polkadot-js/src/polkadot.js';
 import { weightShares } from './report.mjs';
 
 /** The network on which faults are made: quick, so that sessions pass while one waits. */
@@ -336,20 +335,6 @@ async function warp(scene) {
 /** What an equivocation of this share of the weight costs of bond and power. */
 const slashPart = (share) => Math.min(1, (3 * share) ** 2);
 
-/** Reports two blocks of one slot to the chain, as anybody can: signed by //Eve. */
-async function reportEquivocation(scene, api, [first, second]) {
-	const { network } = scene;
-	const offender = network.nodes.get('Charlie').keys.babe;
-	// Whose key it is, proven by the state in which it was one.
-	const asked = u8aToHex(u8aConcat(bnToU8a(first.slot, { bitLength: 64, isLe: true }), hexToU8a(offender)));
-	const told = hexToU8a(await network.rpc('Alice', 'state_call', ['BabeApi_generate_key_ownership_proof', asked, first.parent]));
-	const [offset, length] = compactFromU8a(told.subarray(1));
-	const owner = told.subarray(1 + offset, 1 + offset + length.toNumber());
-	const proof = { offender, slot: first.slot, firstHeader: first.header, secondHeader: second.header };
-	const call = api.tx.babe.reportEquivocation(proof, api.createType(api.tx.babe.reportEquivocation.meta.args[1].type.toString(), owner));
-	return send(api, call, await keyFromSuri('//Eve'));
-}
-
 /** A second node runs with an authority's keys. */
 async function twin(scene) {
 	const { network, record, check, note } = scene;
@@ -369,11 +354,6 @@ async function twin(scene) {
 		check("two nodes with Charlie's keys made two blocks in one slot", true);
 		await network.stopNode('Twin');
 		await scene.finalFromNow();
-		const reported = await reportEquivocation(scene, api, pairs()[0]).then(
-			() => 'by //Eve',
-			// Nodes report by themselves what they see of votes.
-			(error) => (/Duplicate/.test(error.message) ? 'by a node' : Promise.reject(error)),
-		);
 		await scene.until('the chain punishes Charlie', async () => (await trainer()).bond < before.bond);
 		network.nodes.delete('Twin');
 		// Once for each session in which it offended: read all of it at one block.
@@ -392,7 +372,7 @@ async function twin(scene) {
 			parts.join(', '),
 		);
 		const bond = lost(after.bond.toBigInt(), before.bond);
-		check(`reported ${reported}: Charlie lost ${percent(bond)} of its bond`, Math.abs(bond - wanted) < 0.001, `expected ${wanted}`);
+		check(`reported by nodes: Charlie lost ${percent(bond)} of its bond`, Math.abs(bond - wanted) < 0.001, `expected ${wanted}`);
 		// Power decays besides, by very little in this time.
 		const power = lost(after.ecp.toBigInt(), before.ecp);
 		check(`and ${percent(power)} of its power`, Math.abs(power - wanted) < 0.002, `expected ${wanted}`);
