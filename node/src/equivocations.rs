@@ -19,7 +19,6 @@ use sp_api::{ApiExt, ProvideRuntimeApi};
 use sp_blockchain::HeaderBackend;
 use sp_consensus::BlockOrigin;
 use sp_consensus_babe::{AuthorityId, BabeApi, EquivocationProof, Slot};
-use sp_runtime::traits::Header as HeaderT;
 use std::{collections::BTreeMap, sync::Arc};
 use trainyard_runtime::{opaque::Block, Header};
 
@@ -128,6 +127,7 @@ pub async fn watch(client: Arc<FullClient>, pool: OffchainTransactionPoolFactory
 mod tests {
 	use super::*;
 	use sp_core::H256;
+	use sp_runtime::traits::Header as _;
 
 	fn header(n: u64) -> Header {
 		let root = H256::from_low_u64_be(n);

@@ -18,7 +18,7 @@ use trainyard_primitives::{
 		MAX_RATES, MAX_UNIT_REPLICAS,
 	},
 	job::{Balance, BlockNumber},
-	spec::{Input, JobSpec, Layer, Model, MAX_LAYERS},
+	spec::{Input, JobSpec, Layer, Model, MAX_LAYERS, MIN_POWER_CLIP_NANO, POWER_NOISE_NANO},
 	text::MAX_TEXT,
 	traits::{Drillers, VerifierPool},
 	Text, H256,
@@ -59,8 +59,8 @@ fn template() -> Template {
 	let layers = BoundedVec::truncate_from(layers);
 	spec.model = Model::Layers { input: Input::Numbers, layers };
 	spec.training.weight_decay_nano = 1;
-	spec.training.clip_norm_nano = 1;
-	spec.training.input_noise_nano = 1;
+	spec.training.clip_norm_nano = MIN_POWER_CLIP_NANO;
+	spec.training.input_noise_nano = *POWER_NOISE_NANO.start();
 	let rates = vec![1_000_000; MAX_RATES as usize];
 	Template::Trial(TrialTemplate { spec, learning_rates_nano: BoundedVec::truncate_from(rates) })
 }

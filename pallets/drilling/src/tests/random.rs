@@ -1,7 +1,9 @@
 //! Whatever happens in whatever order: the books stay straight in every state, power is what
 //! was agreed on, and everything comes to an end once everyone has vanished.
 
-use crate::{mock, mock::*, Assignments, Due, HoldReason, NextProject, Phase, Projects, Results};
+use crate::{
+	mock, mock::*, Assignments, Due, Event, HoldReason, NextProject, Phase, Projects, Results,
+};
 use frame_support::{storage::with_storage_layer, traits::fungible::InspectHold, weights::Weight};
 use proptest::prelude::*;
 use sp_runtime::{DispatchResult, Permill};
@@ -202,17 +204,28 @@ fn perform(deed: Deed) {
 	});
 }
 
-/// Results that were there once, with the work of their project; clearing forgets them.
+/// Units credited so far: how many agreed, and the work of their project. What a project kept is
+/// forgotten when it is cleared, at the earliest in the block that credits its last unit.
 type Book = BTreeMap<(u32, u32), (u8, u64)>;
 
 /// What must hold behind every deed.
 fn check(issuance: u128, book: &mut Book) {
 	Drilling::do_try_state().unwrap();
 	assert_eq!(Balances::total_issuance(), issuance, "money was made or lost");
+	for event in events() {
+		if let Event::Credited { project, index, work, agreeing, .. } = event {
+			let known = book.insert((project, index), (agreeing, work));
+			assert_eq!(known, None, "a unit was credited twice");
+		}
+	}
+	System::reset_events();
 	for (project, index, outcome) in Results::<Test>::iter() {
 		let work = Projects::<Test>::get(project).unwrap().difficulty;
-		let known = book.insert((project, index), (outcome.agreeing, work));
-		assert!(known.is_none_or(|k| k == (outcome.agreeing, work)), "a result changed");
+		assert_eq!(
+			book.get(&(project, index)),
+			Some(&(outcome.agreeing, work)),
+			"a result changed"
+		);
 	}
 	let expected: u64 = book.values().map(|(agreeing, work)| u64::from(*agreeing) * work).sum();
 	let credited: u64 = Credited::get().into_iter().map(|(_, work)| work).sum();

@@ -74,6 +74,8 @@ fn a_flood_of_identities_displaces_nobody_stronger() {
 fn renting_for_an_hour_is_worth_little() {
 	Genesis { trainers: vec![(1, 0)], min_power: 0 }.run(|| {
 		register(5);
+		// The chain has begun: power decays.
+		run_to(2, 1);
 		let rate = 1_000_000_000_000u64; // micro-ut a day
 		let minute = rate / 1_440;
 		for _ in 0..60 {
