@@ -8,7 +8,7 @@ use trainyard_primitives::{
 		reference::{self, Tables},
 		TrialTemplate,
 	},
-	spec::{Loss, Optimizer, MAX_NANO},
+	spec::{Loss, Optimizer, ONE_NANO},
 };
 
 /// Every kernel, on 1, 2 and 8 threads.
@@ -100,7 +100,7 @@ fn trials_are_the_reference_everywhere() {
 /// A trial that diverges has a result, too, and the same everywhere.
 #[test]
 fn diverging_trials_are_the_reference_everywhere() {
-	let (mut trial, inputs) = trial(vec![MAX_NANO]);
+	let (mut trial, inputs) = trial(vec![ONE_NANO]);
 	trial.spec.training.loss = Loss::MeanSquaredError;
 	trial.spec.training.optimizer = Optimizer::Sgd { momentum_nano: 999_000_000, nesterov: false };
 	let template = Template::Trial(trial);

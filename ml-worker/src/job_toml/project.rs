@@ -247,9 +247,9 @@ mod tests {
 	#[test]
 	fn learning_rates_are_exact() {
 		let text = "title = \"t\"\nunits = 1\n[trial]\njob = \"drill-digits-job.toml\"\n\
-		            learning_rates = [1e-3, 0.000000001, 2]\n";
+		            learning_rates = [1e-3, 0.000001, 0.1]\n";
 		let Template::Trial(trial) = read(text).unwrap().template else { panic!() };
-		assert_eq!(trial.learning_rates_nano.to_vec(), [1_000_000, 1, 2_000_000_000]);
+		assert_eq!(trial.learning_rates_nano.to_vec(), [1_000_000, 1_000, 100_000_000]);
 	}
 
 	#[test]
@@ -286,7 +286,7 @@ mod tests {
 			),
 			(
 				&format!("{head}[trial]\njob = \"digits.toml\"\nlearning_rates = [0.1]"),
-				"input_noise_nano above 0",
+				"set training.input_noise to 0.001 to 1",
 			),
 		];
 		for (text, expected) in cases {

@@ -303,11 +303,10 @@ impl TrialTemplate {
 		let rates = &self.learning_rates_nano;
 		let least = rates.iter().min().ok_or(DrillError::NoRates)?;
 		let largest = rates.iter().max().copied().unwrap_or(MAX_NANO);
-		for spec in [self.at(*least), self.at(largest)] {
-			spec.validate()?;
-			if let Some(reason) = spec.no_power() {
-				return Err(DrillError::NoPower(reason));
-			}
+		let extremes = [self.at(*least), self.at(largest)];
+		extremes.iter().try_for_each(JobSpec::validate)?;
+		if let Some(reason) = extremes.iter().find_map(JobSpec::no_power) {
+			return Err(DrillError::NoPower(reason));
 		}
 		let spec = &self.spec;
 		ensure(spec.training.early_stop.is_none(), DrillError::EarlyStop)?;

