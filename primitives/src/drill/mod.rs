@@ -75,6 +75,8 @@ pub const MAX_UNIT_REPLICAS: u8 = 7;
 	Deserialize,
 )]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+// A template is stored and passed whole; there is one for a project.
+#[allow(clippy::large_enum_variant)]
 pub enum Template {
 	/// A chain of strict matrix products. `X` is drawn from the unit's seed; every link draws a
 	/// weight matrix `W` and puts `tanh(X W)` in the place of `X`. Nothing of it can be known
