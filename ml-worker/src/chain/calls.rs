@@ -14,7 +14,7 @@ use trainyard_primitives::{
 	JobId, MicroUt, Text, H256,
 };
 
-use super::AccountId32;
+use super::{AccountId32, Head};
 
 /// Arguments of a call, SCALE encoded one behind the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,12 +27,25 @@ pub struct Call {
 	pallet: &'static str,
 	name: &'static str,
 	arguments: Arguments,
+	head: Option<Head>,
 }
 
 impl Call {
 	/// A call with the SCALE bytes of `arguments`, a tuple in the order of the dispatchable.
 	pub fn new(pallet: &'static str, name: &'static str, arguments: impl Encode) -> Self {
-		Self { pallet, name, arguments: Arguments(arguments.encode()) }
+		Self { pallet, name, arguments: Arguments(arguments.encode()), head: None }
+	}
+
+	/// The same, for chains that have the block `head` and no others. Nodes send the transactions
+	/// of a block that they gave up once more; what answers something that differs from fork to
+	/// fork, as the seed of a unit does, must not get into another one.
+	pub fn on(self, head: Head) -> Self {
+		Self { head: Some(head), ..self }
+	}
+
+	/// The block without which the call means nothing, if there is one.
+	pub fn head(&self) -> Option<Head> {
+		self.head
 	}
 
 	/// Its name for messages: `Pallet.call`.

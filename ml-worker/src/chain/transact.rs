@@ -2,7 +2,7 @@
 
 use super::{
 	client::{root_cause, user_error, Config, Connection},
-	keys, AccountId32, Call, Chain, ChainError,
+	keys, AccountId32, Call, Chain, ChainError, Head,
 };
 use codec::Decode;
 use std::{sync::Arc, time::Duration};
@@ -185,8 +185,12 @@ impl Transactor {
 			.system_account_next_index(&self.account)
 			.await
 			.map_err(|e| lost("system_accountNextIndex", root_cause(&e)))?;
-		let anchor =
-			anchor(connection).await.map_err(|e| lost("chain_getFinalizedHead", root_cause(&e)))?;
+		let anchor = match call.head() {
+			Some(head) => Anchor::of(head),
+			None => anchor(connection)
+				.await
+				.map_err(|e| lost("chain_getFinalizedHead", root_cause(&e)))?,
+		};
 		let at = connection
 			.client
 			.at_block(anchor.best)
@@ -226,6 +230,14 @@ struct Anchor {
 	hash: subxt::utils::H256,
 	/// The best block, whose runtime the transaction is signed for.
 	best: subxt::utils::H256,
+}
+
+impl Anchor {
+	/// A block that the chain must have.
+	fn of(head: Head) -> Self {
+		let hash = subxt::utils::H256(head.hash.0);
+		Self { number: head.number.into(), hash, best: hash }
+	}
 }
 
 /// The anchor of a transaction that is sent now.
@@ -382,6 +394,16 @@ mod tests {
 				Anchor { number: u64::from(expected), hash: hash(expected), best: hash(best) };
 			assert_eq!(anchor, expected, "{best} {finalized}");
 		}
+	}
+
+	#[test]
+	fn a_call_for_one_fork_counts_from_its_block() {
+		let head = Head { number: 40, hash: fake::hash(40) };
+		let call = crate::chain::calls::apply(3);
+		assert_eq!(call.head(), None);
+		assert_eq!(call.on(head).head(), Some(head));
+		let hash = subxt::utils::H256(head.hash.0);
+		assert_eq!(Anchor::of(head), Anchor { number: 40, hash, best: hash });
 	}
 
 	#[test]

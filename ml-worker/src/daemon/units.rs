@@ -9,7 +9,7 @@ use super::{
 	trainer::files,
 };
 use crate::{
-	chain::{calls, AssignmentView, Call, Chain, Transactor},
+	chain::{calls, AssignmentView, Call, Chain, Head, Transactor},
 	cli::table::grouped,
 	drill::{self, Options, Unit},
 	hash,
@@ -125,12 +125,12 @@ impl Units {
 		view: AssignmentView,
 		step: Step,
 		record: Option<UnitRecord>,
-		best: BlockNumber,
+		head: Head,
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
 		match (step, record) {
-			(Step::Compute, _) => self.compute(&view, best, stop).await,
-			(Step::Commit, Some(record)) => self.commit(&record).await,
+			(Step::Compute, _) => self.compute(&view, head.number, stop).await,
+			(Step::Commit, Some(record)) => self.commit(&record, head).await,
 			(Step::Reveal, Some(record)) => self.reveal(&record).await,
 			(_, None) => anyhow::bail!("the result is not on disk"),
 		}
@@ -229,7 +229,9 @@ impl Units {
 		Ok(inputs)
 	}
 
-	async fn commit(&self, record: &UnitRecord) -> Outcome {
+	/// Commits on the chain of `head` only: on another fork the unit may have another seed, and
+	/// with it another result.
+	async fn commit(&self, record: &UnitRecord, head: Head) -> Outcome {
 		let commitment = commitment(
 			&self.chain.genesis(),
 			record.assignment,
@@ -237,7 +239,7 @@ impl Units {
 			&record.result,
 			&record.salt.0,
 		);
-		let call = self.part.commit(record.assignment, &commitment);
+		let call = self.part.commit(record.assignment, &commitment).on(head);
 		self.send(&call, "Drilling::AlreadyCommitted").await?;
 		self.tell_of(record, "committed", "result committed");
 		Ok(())
@@ -398,7 +400,8 @@ pub(crate) mod tests {
 	/// Does the step with nothing found; fails where it does.
 	async fn act(units: &Arc<Units>, view: &AssignmentView, stop: bool) -> Outcome {
 		let stop = Arc::new(AtomicBool::new(stop));
-		units.clone().act(view.clone(), Step::Compute, None, 40, stop).await
+		let head = Head { number: 40, hash: H256::repeat_byte(40) };
+		units.clone().act(view.clone(), Step::Compute, None, head, stop).await
 	}
 
 	#[tokio::test(flavor = "multi_thread")]

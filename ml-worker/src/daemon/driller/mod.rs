@@ -300,7 +300,7 @@ impl Driller {
 		if let (Some(view), Some(step)) = (&assignment, plan.unit) {
 			let key = Key::Unit(view.id, view.seed, step);
 			let (units, view) = (self.units.clone(), view.clone());
-			memory.tasks.start_with(key, |stop| units.act(view, step, record, head.number, stop));
+			memory.tasks.start_with(key, |stop| units.act(view, step, record, head, stop));
 		} else if let Some(view) = assignment.as_ref().filter(|v| is_lost(v, record.is_some())) {
 			if memory.lost.insert(view.id) {
 				let unit = (view.id, view.project, view.index);

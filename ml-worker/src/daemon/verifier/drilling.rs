@@ -52,9 +52,9 @@ impl Checks {
 			wanted.insert(key);
 			let units = units.clone();
 			match found {
-				Ok(record) => self
-					.tasks
-					.start_with(key, |stop| units.act(view, step, record, head.number, stop)),
+				Ok(record) => {
+					self.tasks.start_with(key, |stop| units.act(view, step, record, head, stop))
+				}
 				// Told as a failed attempt; the others go on.
 				Err(e) => self.tasks.start(key, async move { Err(e.into()) }),
 			};
