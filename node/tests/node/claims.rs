@@ -4,7 +4,8 @@
 
 use sc_consensus_babe::{authorship::claim_slot_using_keys, Epoch};
 use sp_consensus_babe::{digests::PreDigest, AuthorityId, BabeEpochConfiguration};
-use sp_core::{hashing::blake2_256, H256};
+use sp_core::H256;
+use sp_io::hashing::blake2_256;
 use sp_keystore::{testing::MemoryKeystore, Keystore, KeystorePtr};
 use sp_runtime::RuntimeAppPublic;
 use std::thread;
