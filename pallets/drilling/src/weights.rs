@@ -1,6 +1,7 @@
-//! Weights of `pallet_drilling`: NOT MEASURED YET. The figures are estimates, by the accesses of
-//! each part and the measured figures of the neighbouring pallets; `scripts/benchmark-weights`
-//! replaces this file.
+//! Weights of `pallet_drilling`, measured by `scripts/benchmark-weights` on 2026-11-21.
+//!
+//! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
+//! Written by a program: change the benchmarks, not this file.
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
 #![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
@@ -54,102 +55,387 @@ pub trait WeightInfo {
 	fn deal(g: u32, ) -> Weight;
 }
 
-/// What was estimated, with the access costs `D` of a database.
+/// What was measured, with the access costs `D` of a database.
 pub struct Measured<D>(PhantomData<D>);
 
-/// What was estimated, with the access costs of the runtime's database.
+/// What was measured, with the access costs of the runtime's database.
 pub type SubstrateWeight<T> = Measured<<T as frame_system::Config>::DbWeight>;
 
 impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
+	/// Storage: `Drilling::OpenProjects` (r:1 w:1)
+	/// Proof: `Drilling::OpenProjects` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::NextProject` (r:1 w:1)
+	/// Proof: `Drilling::NextProject` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Storage: `Parameters::Parameters` (r:1 w:0)
+	/// Proof: `Parameters::Parameters` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:1)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Projects` (r:0 w:1)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Templates` (r:0 w:1)
+	/// Proof: `Drilling::Templates` (`max_values`: None, `max_size`: Some(2649), added: 5124, mode: `MaxEncodedLen`)
 	fn propose() -> Weight {
-		Weight::from_parts(400_000_000, 2675)
-			.saturating_add(D::get().reads_writes(4_u64, 7_u64))
+		// At least 1_242_188_000 ps.
+		Weight::from_parts(1_559_600_000, 3640)
+			.saturating_add(D::get().reads_writes(6_u64, 8_u64))
 	}
+	/// Storage: `Drilling::Projects` (r:1 w:1)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:1 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Votes` (r:1 w:1)
+	/// Proof: `Drilling::Votes` (`max_values`: None, `max_size`: Some(61), added: 2536, mode: `MaxEncodedLen`)
 	fn vote() -> Weight {
-		Weight::from_parts(45_000_000, 3593)
+		// At least 28_552_000 ps.
+		Weight::from_parts(51_537_000, 4058)
 			.saturating_add(D::get().reads_writes(3_u64, 2_u64))
 	}
+	/// Storage: `Hashrate::Trainers` (r:1 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Pool` (r:1 w:1)
+	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(58), added: 2533, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::CounterForPool` (r:1 w:1)
+	/// Proof: `Drilling::CounterForPool` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Ready` (r:1 w:1)
+	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	fn enlist() -> Weight {
-		Weight::from_parts(90_000_000, 18043)
-			.saturating_add(D::get().reads_writes(5_u64, 3_u64))
+		// At least 108_962_000 ps.
+		Weight::from_parts(168_651_000, 17871)
+			.saturating_add(D::get().reads_writes(4_u64, 3_u64))
 	}
+	/// Storage: `Drilling::Pool` (r:1 w:1)
+	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(58), added: 2533, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Ready` (r:1 w:1)
+	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::CounterForPool` (r:1 w:1)
+	/// Proof: `Drilling::CounterForPool` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	fn retire() -> Weight {
-		Weight::from_parts(60_000_000, 18043)
+		// At least 133_048_000 ps.
+		Weight::from_parts(164_294_000, 17871)
 			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
 	}
+	/// Storage: `Drilling::Assignments` (r:1 w:1)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:2)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn commit() -> Weight {
-		Weight::from_parts(45_000_000, 4500)
+		// At least 71_196_000 ps.
+		Weight::from_parts(86_498_000, 4685)
 			.saturating_add(D::get().reads_writes(2_u64, 4_u64))
 	}
+	/// Storage: `Drilling::Assignments` (r:1 w:1)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `System::BlockHash` (r:1 w:0)
+	/// Proof: `System::BlockHash` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Templates` (r:1 w:0)
+	/// Proof: `Drilling::Templates` (`max_values`: None, `max_size`: Some(2649), added: 5124, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:2)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn reveal() -> Weight {
-		Weight::from_parts(70_000_000, 7000)
+		// At least 122_713_000 ps.
+		Weight::from_parts(132_267_000, 6114)
 			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
 	}
+	/// Storage: `Drilling::Assignments` (r:1 w:1)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:2)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn check() -> Weight {
-		Weight::from_parts(45_000_000, 4500)
+		// At least 78_497_000 ps.
+		Weight::from_parts(88_672_000, 4685)
 			.saturating_add(D::get().reads_writes(2_u64, 4_u64))
 	}
+	/// Storage: `Drilling::Assignments` (r:1 w:1)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `System::BlockHash` (r:1 w:0)
+	/// Proof: `System::BlockHash` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Templates` (r:1 w:0)
+	/// Proof: `Drilling::Templates` (`max_values`: None, `max_size`: Some(2649), added: 5124, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:2)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn check_reveal() -> Weight {
-		Weight::from_parts(70_000_000, 7000)
+		// At least 125_126_000 ps.
+		Weight::from_parts(132_798_000, 6114)
 			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
 	}
+	/// Storage: `Drilling::Projects` (r:1 w:1)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Turns` (r:1 w:1)
+	/// Proof: `Drilling::Turns` (`max_values`: Some(1), `max_size`: Some(258), added: 753, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::OpenProjects` (r:1 w:1)
+	/// Proof: `Drilling::OpenProjects` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:1)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn withdraw_project() -> Weight {
-		Weight::from_parts(90_000_000, 4000)
-			.saturating_add(D::get().reads_writes(8_u64, 8_u64))
+		// At least 55_412_000 ps.
+		Weight::from_parts(61_642_000, 3862)
+			.saturating_add(D::get().reads_writes(4_u64, 5_u64))
 	}
+	/// Storage: `Drilling::Projects` (r:1 w:1)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Votes` (r:1 w:0)
+	/// Proof: `Drilling::Votes` (`max_values`: None, `max_size`: Some(61), added: 2536, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Retries` (r:1 w:0)
+	/// Proof: `Drilling::Retries` (`max_values`: None, `max_size`: Some(25), added: 2500, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Results` (r:64 w:63)
+	/// Proof: `Drilling::Results` (`max_values`: None, `max_size`: Some(70), added: 2545, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:1)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Templates` (r:0 w:1)
+	/// Proof: `Drilling::Templates` (`max_values`: None, `max_size`: Some(2649), added: 5124, mode: `MaxEncodedLen`)
 	fn clear() -> Weight {
-		Weight::from_parts(700_000_000, 170000)
-			.saturating_add(D::get().reads_writes(71_u64, 72_u64))
+		// At least 316_511_000 ps.
+		Weight::from_parts(455_618_000, 163870)
+			.saturating_add(D::get().reads_writes(70_u64, 69_u64))
 	}
+	/// Storage: `Drilling::Cursor` (r:1 w:1)
+	/// Proof: `Drilling::Cursor` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:101 w:100)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Assignments` (r:100 w:0)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:100 w:100)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// `n` was 0 to 100.
 	fn serve(n: u32, ) -> Weight {
-		Weight::from_parts(9_000_000, 3500)
-			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
-			.saturating_add(Weight::from_parts(11_000_000, 0).saturating_mul(n.into()))
-			.saturating_add(D::get().reads_writes(1_u64, 2_u64).saturating_mul(n.into()))
+		// At least 6_500_000 ps.
+		Weight::from_parts(2_680_962, 3494)
+			// Standard error 6_298.
+			.saturating_add(Weight::from_parts(6_760_557, 0).saturating_mul(n.into()))
+			.saturating_add(Weight::from_parts(0, 3695).saturating_mul(n.into()))
+			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
+			.saturating_add(D::get().reads((3_u64).saturating_mul(n.into())))
+			.saturating_add(D::get().writes((2_u64).saturating_mul(n.into())))
 	}
+	/// Storage: `Drilling::Assignments` (r:1 w:0)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:1)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn look_at_unit() -> Weight {
-		Weight::from_parts(30_000_000, 4500)
+		// At least 31_937_000 ps.
+		Weight::from_parts(41_331_000, 4685)
 			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
 	}
+	/// Storage: `Drilling::Batch` (r:1 w:0)
+	/// Proof: `Drilling::Batch` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Turns` (r:1 w:0)
+	/// Proof: `Drilling::Turns` (`max_values`: Some(1), `max_size`: Some(258), added: 753, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Ready` (r:1 w:0)
+	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	fn look_at_batch() -> Weight {
-		Weight::from_parts(12_000_000, 1800)
+		// At least 15_062_000 ps.
+		Weight::from_parts(18_878_000, 17871)
 			.saturating_add(D::get().reads_writes(3_u64, 0_u64))
 	}
+	/// Storage: `Drilling::Projects` (r:1 w:1)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:2 w:2)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::OpenProjects` (r:1 w:1)
+	/// Proof: `Drilling::OpenProjects` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:1)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn end_review() -> Weight {
-		Weight::from_parts(120_000_000, 4000)
-			.saturating_add(D::get().reads_writes(8_u64, 9_u64))
+		// At least 88_591_000 ps.
+		Weight::from_parts(95_362_000, 6196)
+			.saturating_add(D::get().reads_writes(6_u64, 7_u64))
 	}
+	/// Storage: `Drilling::Assignments` (r:1 w:1)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:2)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn open_reveals() -> Weight {
-		Weight::from_parts(45_000_000, 4500)
-			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
+		// At least 53_950_000 ps.
+		Weight::from_parts(60_460_000, 4685)
+			.saturating_add(D::get().reads_writes(2_u64, 4_u64))
 	}
+	/// Storage: `Drilling::Assignments` (r:1 w:1)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Projects` (r:1 w:1)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:7 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Power` (r:7 w:7)
+	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Timestamp::Now` (r:1 w:0)
+	/// Proof: `Timestamp::Now` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Begun` (r:1 w:0)
+	/// Proof: `Hashrate::Begun` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::HalfLifeMs` (r:1 w:0)
+	/// Proof: `Hashrate::HalfLifeMs` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Pool` (r:7 w:7)
+	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(58), added: 2533, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Ready` (r:1 w:1)
+	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Turns` (r:1 w:1)
+	/// Proof: `Drilling::Turns` (`max_values`: Some(1), `max_size`: Some(258), added: 753, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Retries` (r:0 w:1)
+	/// Proof: `Drilling::Retries` (`max_values`: None, `max_size`: Some(25), added: 2500, mode: `MaxEncodedLen`)
 	fn judge() -> Weight {
-		Weight::from_parts(700_000_000, 30000)
-			.saturating_add(D::get().reads_writes(36_u64, 36_u64))
+		// At least 376_109_000 ps.
+		Weight::from_parts(456_630_000, 22466)
+			.saturating_add(D::get().reads_writes(28_u64, 19_u64))
 	}
+	/// Storage: `Drilling::Assignments` (r:1 w:1)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Projects` (r:1 w:1)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Templates` (r:1 w:0)
+	/// Proof: `Drilling::Templates` (`max_values`: None, `max_size`: Some(2649), added: 5124, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::OpenProjects` (r:1 w:1)
+	/// Proof: `Drilling::OpenProjects` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:7 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Power` (r:7 w:7)
+	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Timestamp::Now` (r:1 w:0)
+	/// Proof: `Timestamp::Now` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Begun` (r:1 w:0)
+	/// Proof: `Hashrate::Begun` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::HalfLifeMs` (r:1 w:0)
+	/// Proof: `Hashrate::HalfLifeMs` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Results` (r:0 w:1)
+	/// Proof: `Drilling::Results` (`max_values`: None, `max_size`: Some(70), added: 2545, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:1)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn settle() -> Weight {
-		Weight::from_parts(450_000_000, 30000)
-			.saturating_add(D::get().reads_writes(20_u64, 20_u64))
+		// At least 225_245_000 ps.
+		Weight::from_parts(251_254_000, 22466)
+			.saturating_add(D::get().reads_writes(22_u64, 13_u64))
 	}
+	/// Storage: `Drilling::Assignments` (r:1 w:1)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Pool` (r:1 w:0)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(37378), added: 37873, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Projects` (r:1 w:0)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:1 w:1)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:2)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn open_check() -> Weight {
-		Weight::from_parts(460_000_000, 50000)
-			.saturating_add(D::get().reads_writes(6_u64, 4_u64))
+		// At least 158_546_000 ps.
+		Weight::from_parts(183_273_000, 38863)
+			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
 	}
+	/// Storage: `Drilling::Assignments` (r:1 w:1)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Pool` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(37378), added: 37873, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:8 w:8)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:11 w:11)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:7 w:7)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Power` (r:7 w:7)
+	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Candidates` (r:1 w:1)
+	/// Proof: `Hashrate::Candidates` (`max_values`: Some(1), `max_size`: Some(8194), added: 8689, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Pool` (r:7 w:7)
+	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(58), added: 2533, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Ready` (r:1 w:1)
+	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Projects` (r:1 w:1)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Turns` (r:1 w:1)
+	/// Proof: `Drilling::Turns` (`max_values`: Some(1), `max_size`: Some(258), added: 753, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Retries` (r:0 w:1)
+	/// Proof: `Drilling::Retries` (`max_values`: None, `max_size`: Some(25), added: 2500, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::LeavingVerifiers` (r:0 w:1)
+	/// Proof: `Verification::LeavingVerifiers` (`max_values`: None, `max_size`: Some(68), added: 2543, mode: `MaxEncodedLen`)
 	fn judge_check() -> Weight {
-		Weight::from_parts(1_700_000_000, 80000)
-			.saturating_add(D::get().reads_writes(70_u64, 70_u64))
+		// At least 1_037_884_000 ps.
+		Weight::from_parts(1_184_513_000, 38863)
+			.saturating_add(D::get().reads_writes(46_u64, 48_u64))
 	}
+	/// Storage: `Drilling::Turns` (r:1 w:1)
+	/// Proof: `Drilling::Turns` (`max_values`: Some(1), `max_size`: Some(258), added: 753, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Ready` (r:1 w:1)
+	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::CounterForPool` (r:1 w:0)
+	/// Proof: `Drilling::CounterForPool` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Projects` (r:32 w:32)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::BatchDrillers` (r:0 w:1)
+	/// Proof: `Drilling::BatchDrillers` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::BatchPlan` (r:0 w:1)
+	/// Proof: `Drilling::BatchPlan` (`max_values`: Some(1), `max_size`: Some(321), added: 816, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Batch` (r:0 w:1)
+	/// Proof: `Drilling::Batch` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// `g` was 0 to 32.
 	fn close_batch(g: u32, ) -> Weight {
-		Weight::from_parts(250_000_000, 200000)
+		// At least 245_385_000 ps.
+		Weight::from_parts(292_088_033, 192755)
+			// Standard error 375_691.
+			.saturating_add(Weight::from_parts(3_360_982, 0).saturating_mul(g.into()))
 			.saturating_add(D::get().reads_writes(70_u64, 4_u64))
-			.saturating_add(Weight::from_parts(25_000_000, 0).saturating_mul(g.into()))
-			.saturating_add(D::get().reads_writes(2_u64, 3_u64).saturating_mul(g.into()))
+			.saturating_add(D::get().writes((1_u64).saturating_mul(g.into())))
 	}
+	/// Storage: `Drilling::BatchPlan` (r:1 w:1)
+	/// Proof: `Drilling::BatchPlan` (`max_values`: Some(1), `max_size`: Some(321), added: 816, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::BatchDrillers` (r:1 w:1)
+	/// Proof: `Drilling::BatchDrillers` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Projects` (r:32 w:0)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:224 w:0)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::NextAssignment` (r:1 w:1)
+	/// Proof: `Drilling::NextAssignment` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Pool` (r:512 w:224)
+	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(58), added: 2533, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Due` (r:32 w:32)
+	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Ready` (r:1 w:1)
+	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Agenda` (r:0 w:32)
+	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Assignments` (r:0 w:32)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Batch` (r:0 w:1)
+	/// Proof: `Drilling::Batch` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// `g` was 1 to 32.
 	fn deal(g: u32, ) -> Weight {
-		Weight::from_parts(2_600_000_000, 1400000)
-			.saturating_add(D::get().reads_writes(515_u64, 6_u64))
-			.saturating_add(Weight::from_parts(320_000_000, 0).saturating_mul(g.into()))
-			.saturating_add(D::get().reads_writes(16_u64, 14_u64).saturating_mul(g.into()))
+		// At least 2_507_921_000 ps.
+		Weight::from_parts(2_766_694_259, 1297886)
+			// Standard error 2_042_821.
+			.saturating_add(Weight::from_parts(77_121_371, 0).saturating_mul(g.into()))
+			.saturating_add(Weight::from_parts(0, 21476).saturating_mul(g.into()))
+			.saturating_add(D::get().reads_writes(516_u64, 5_u64))
+			.saturating_add(D::get().reads((9_u64).saturating_mul(g.into())))
+			.saturating_add(D::get().writes((10_u64).saturating_mul(g.into())))
 	}
 }
 

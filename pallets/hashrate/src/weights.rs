@@ -1,8 +1,7 @@
 //! Weights of `pallet_hashrate`, measured by `scripts/benchmark-weights` on 2026-11-21.
 //!
 //! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
-//! Written by a program: change the benchmarks, not this file. (`punish` is not measured yet: its
-//! figures come from `note_author`.)
+//! Written by a program: change the benchmarks, not this file.
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
 #![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
@@ -48,10 +47,10 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `System::Account` (r:1 w:1)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
 	fn register() -> Weight {
-		// At least 57_125_000 ps.
-		Weight::from_parts(59_598_000, 4058)
+		// At least 57_005_000 ps.
+		Weight::from_parts(59_609_000, 4058)
 			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
 	}
 	/// Storage: `Hashrate::Trainers` (r:1 w:1)
@@ -59,21 +58,23 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `System::Account` (r:1 w:1)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
 	fn bond_extra() -> Weight {
-		// At least 59_960_000 ps.
-		Weight::from_parts(62_353_000, 4058)
+		// At least 60_270_000 ps.
+		Weight::from_parts(62_573_000, 4058)
 			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
 	}
 	/// Storage: `Hashrate::Trainers` (r:1 w:1)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
 	fn update_hardware() -> Weight {
-		// At least 13_861_000 ps.
-		Weight::from_parts(14_872_000, 4058)
+		// At least 13_560_000 ps.
+		Weight::from_parts(14_742_000, 4058)
 			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
 	/// Storage: `Hashrate::Trainers` (r:1 w:0)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Suspended` (r:1 w:0)
+	/// Proof: `Hashrate::Suspended` (`max_values`: None, `max_size`: Some(52), added: 2527, mode: `MaxEncodedLen`)
 	/// Storage: `Session::NextKeys` (r:1 w:0)
 	/// Proof: `Session::NextKeys` (`max_values`: None, `max_size`: None, mode: `Measured`)
 	/// Storage: `Hashrate::Candidates` (r:1 w:1)
@@ -82,34 +83,40 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Timestamp::Now` (r:1 w:0)
 	/// Proof: `Timestamp::Now` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Begun` (r:1 w:0)
+	/// Proof: `Hashrate::Begun` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::HalfLifeMs` (r:1 w:0)
+	/// Proof: `Hashrate::HalfLifeMs` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	fn set_candidate() -> Weight {
-		// At least 1_424_820_000 ps.
-		Weight::from_parts(1_516_075_000, 669961)
-			.saturating_add(D::get().reads_writes(261_u64, 1_u64))
+		// At least 1_670_946_000 ps.
+		Weight::from_parts(1_815_341_000, 669961)
+			.saturating_add(D::get().reads_writes(264_u64, 1_u64))
 	}
 	/// Storage: `Hashrate::Trainers` (r:1 w:1)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Candidates` (r:1 w:1)
 	/// Proof: `Hashrate::Candidates` (`max_values`: Some(1), `max_size`: Some(8194), added: 8689, mode: `MaxEncodedLen`)
 	fn deregister() -> Weight {
-		// At least 55_513_000 ps.
-		Weight::from_parts(75_582_000, 9679)
+		// At least 62_893_000 ps.
+		Weight::from_parts(84_316_000, 9679)
 			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
 	}
 	/// Storage: `Hashrate::Trainers` (r:1 w:1)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:1 w:1)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Absence` (r:0 w:1)
 	/// Proof: `Hashrate::Absence` (`max_values`: None, `max_size`: Some(56), added: 2531, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Suspended` (r:0 w:1)
+	/// Proof: `Hashrate::Suspended` (`max_values`: None, `max_size`: Some(52), added: 2527, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Power` (r:0 w:1)
 	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	fn withdraw() -> Weight {
-		// At least 56_584_000 ps.
-		Weight::from_parts(59_538_000, 4058)
-			.saturating_add(D::get().reads_writes(3_u64, 5_u64))
+		// At least 57_786_000 ps.
+		Weight::from_parts(61_151_000, 4058)
+			.saturating_add(D::get().reads_writes(3_u64, 6_u64))
 	}
 	/// Storage: `Hashrate::Candidates` (r:1 w:0)
 	/// Proof: `Hashrate::Candidates` (`max_values`: Some(1), `max_size`: Some(8194), added: 8689, mode: `MaxEncodedLen`)
@@ -122,7 +129,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Session::NextKeys` (r:1 w:1)
 	/// Proof: `Session::NextKeys` (`max_values`: None, `max_size`: None, mode: `Measured`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:1 w:1)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Session::ExternallySetKeys` (r:1 w:0)
@@ -130,8 +137,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Session::KeyOwner` (r:0 w:2)
 	/// Proof: `Session::KeyOwner` (`max_values`: None, `max_size`: None, mode: `Measured`)
 	fn purge_keys() -> Weight {
-		// At least 134_209_000 ps.
-		Weight::from_parts(156_693_000, 18426)
+		// At least 124_015_000 ps.
+		Weight::from_parts(161_991_000, 18485)
 			.saturating_add(D::get().reads_writes(8_u64, 5_u64))
 	}
 	/// Storage: `Babe::AuthorVrfRandomness` (r:1 w:0)
@@ -141,8 +148,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Hashrate::Outputs` (r:0 w:1)
 	/// Proof: `Hashrate::Outputs` (`max_values`: None, `max_size`: Some(45), added: 2520, mode: `MaxEncodedLen`)
 	fn on_initialize() -> Weight {
-		// At least 7_531_000 ps.
-		Weight::from_parts(8_202_000, 1518)
+		// At least 7_251_000 ps.
+		Weight::from_parts(7_922_000, 1518)
 			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
 	}
 	/// Storage: `System::Account` (r:2 w:2)
@@ -154,8 +161,8 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Hashrate::Absence` (r:0 w:1)
 	/// Proof: `Hashrate::Absence` (`max_values`: None, `max_size`: Some(56), added: 2531, mode: `MaxEncodedLen`)
 	fn note_author() -> Weight {
-		// At least 53_410_000 ps.
-		Weight::from_parts(56_093_000, 6196)
+		// At least 54_201_000 ps.
+		Weight::from_parts(57_866_000, 6196)
 			.saturating_add(D::get().reads_writes(4_u64, 5_u64))
 	}
 	/// Storage: `Hashrate::SessionBlocks` (r:1 w:1)
@@ -170,6 +177,10 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Hashrate::Absence` (`max_values`: None, `max_size`: Some(56), added: 2531, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::NextWeights` (r:1 w:1)
 	/// Proof: `Hashrate::NextWeights` (`max_values`: Some(1), `max_size`: Some(4002), added: 4497, mode: `MaxEncodedLen`)
+	/// Storage: `Session::QueuedKeys` (r:1 w:0)
+	/// Proof: `Session::QueuedKeys` (`max_values`: Some(1), `max_size`: None, mode: `Measured`)
+	/// Storage: `Hashrate::OldestRecord` (r:1 w:1)
+	/// Proof: `Hashrate::OldestRecord` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::MinPower` (r:1 w:0)
 	/// Proof: `Hashrate::MinPower` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `Session::NextKeys` (r:256 w:0)
@@ -178,25 +189,54 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Timestamp::Now` (r:1 w:0)
 	/// Proof: `Timestamp::Now` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Begun` (r:1 w:0)
+	/// Proof: `Hashrate::Begun` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::HalfLifeMs` (r:1 w:0)
+	/// Proof: `Hashrate::HalfLifeMs` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Starts` (r:0 w:1)
+	/// Proof: `Hashrate::Starts` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Records` (r:0 w:1)
+	/// Proof: `Hashrate::Records` (`max_values`: None, `max_size`: Some(10414), added: 12889, mode: `MaxEncodedLen`)
 	/// `c` was 1 to 256.
 	fn change_session(c: u32, ) -> Weight {
-		// At least 34_341_000 ps.
-		Weight::from_parts(143_664_554, 89166)
-			// Standard error 68_156.
-			.saturating_add(Weight::from_parts(11_612_316, 0).saturating_mul(c.into()))
+		// At least 47_220_000 ps.
+		Weight::from_parts(153_099_845, 89166)
+			// Standard error 82_662.
+			.saturating_add(Weight::from_parts(13_052_285, 0).saturating_mul(c.into()))
 			.saturating_add(Weight::from_parts(0, 2735).saturating_mul(c.into()))
-			.saturating_add(D::get().reads_writes(42_u64, 38_u64))
+			.saturating_add(D::get().reads_writes(46_u64, 41_u64))
 			.saturating_add(D::get().reads((2_u64).saturating_mul(c.into())))
 	}
-	/// Not measured yet: from `note_author`, which moves money twice, for each of the
-	/// offenders, and a record of the largest size.
+	/// Storage: `Hashrate::Records` (r:1 w:0)
+	/// Proof: `Hashrate::Records` (`max_values`: None, `max_size`: Some(10414), added: 12889, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Offenders` (r:1 w:1)
+	/// Proof: `Hashrate::Offenders` (`max_values`: None, `max_size`: Some(3218), added: 5693, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Candidates` (r:1 w:1)
+	/// Proof: `Hashrate::Candidates` (`max_values`: Some(1), `max_size`: Some(8194), added: 8689, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:100 w:100)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Session::CurrentIndex` (r:1 w:0)
+	/// Proof: `Session::CurrentIndex` (`max_values`: Some(1), `max_size`: None, mode: `Measured`)
+	/// Storage: `Hashrate::Power` (r:100 w:100)
+	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:100 w:100)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:102 w:102)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Absence` (r:0 w:1)
+	/// Proof: `Hashrate::Absence` (`max_values`: None, `max_size`: Some(56), added: 2531, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Suspended` (r:0 w:1)
+	/// Proof: `Hashrate::Suspended` (`max_values`: None, `max_size`: Some(52), added: 2527, mode: `MaxEncodedLen`)
 	/// `n` was 1 to 100.
 	fn punish(n: u32, ) -> Weight {
-		Weight::from_parts(120_000_000, 13_895)
-			.saturating_add(Weight::from_parts(150_000_000, 0).saturating_mul(n.into()))
-			.saturating_add(Weight::from_parts(0, 10_906).saturating_mul(n.into()))
-			.saturating_add(D::get().reads_writes(6_u64, 4_u64))
-			.saturating_add(D::get().reads_writes(4_u64, 4_u64).saturating_mul(n.into()))
+		// At least 137_965_000 ps.
+		Weight::from_parts(140_179_000, 13879)
+			// Standard error 212_061.
+			.saturating_add(Weight::from_parts(111_836_184, 0).saturating_mul(n.into()))
+			.saturating_add(Weight::from_parts(0, 3068).saturating_mul(n.into()))
+			.saturating_add(D::get().reads_writes(6_u64, 6_u64))
+			.saturating_add(D::get().reads((4_u64).saturating_mul(n.into())))
+			.saturating_add(D::get().writes((4_u64).saturating_mul(n.into())))
 	}
 }
 
