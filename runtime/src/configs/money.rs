@@ -8,7 +8,7 @@ use frame_support::{
 	parameter_types,
 	traits::{
 		fungible::{Balanced, Credit},
-		ConstU32, ConstU8, OnUnbalanced, VariantCountOf,
+		ConstU32, ConstU8, Imbalance, OnUnbalanced, VariantCountOf,
 	},
 	weights::ConstantMultiplier,
 	PalletId,
@@ -81,7 +81,9 @@ impl OnUnbalanced<Credit<AccountId, Balances>> for BurnFees {
 	fn on_unbalanceds(mut fees_then_tips: impl Iterator<Item = Credit<AccountId, Balances>>) {
 		// Dropping a credit takes it out of the issuance.
 		drop(fees_then_tips.next());
-		if let (Some(tip), Some(author)) = (fees_then_tips.next(), Authorship::author()) {
+		// Most tips are empty; who is the author costs a look-up, a deposit of nothing an event.
+		let Some(tip) = fees_then_tips.next().filter(|tip| tip.peek() > 0) else { return };
+		if let Some(author) = Authorship::author() {
 			// A tip too small to open the author's account is burned too.
 			drop(Balances::resolve(&author, tip));
 		}

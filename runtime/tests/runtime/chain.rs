@@ -1,6 +1,6 @@
 //! The pallets together, block by block.
 
-use crate::common::Chain;
+use crate::common::{tipped, Chain};
 use frame_support::assert_ok;
 use sp_keyring::Sr25519Keyring::{Alice, Bob};
 use sp_runtime::traits::Zero;
@@ -56,6 +56,47 @@ fn every_block_pays_its_author_and_the_jackpot() {
 	let shares = rewards.iter().map(|reward| reward / 10).sum::<Balance>();
 	assert_eq!(after.0 - before.0, rewards.iter().sum::<Balance>() - shares);
 	assert_eq!(after.1 - before.1, shares);
+}
+
+/// Fees are burned, tips go to the author, and an empty tip deposits nothing.
+#[test]
+fn fees_are_burned_and_tips_reach_the_author() {
+	let mut chain = Chain::development();
+	let (alice, bob) = (Alice.to_account_id(), Bob.to_account_id());
+	let charlie = sp_keyring::Sr25519Keyring::Charlie.to_account_id();
+	chain.run(1);
+	for tip in [0, 5 * MILLIUNIT] {
+		chain.begin();
+		let (issued, author, sender) = chain.state(|| {
+			let accounts = [&alice, &bob].map(Balances::free_balance);
+			(Balances::total_issuance(), accounts[0], accounts[1])
+		});
+		chain.state(|| {
+			let call = pallet_balances::Call::transfer_keep_alive {
+				dest: charlie.clone().into(),
+				value: UNIT,
+			};
+			let transfer = tipped(Bob, call.into(), tip);
+			assert_ok!(Executive::apply_extrinsic(transfer).unwrap());
+			let paid = sender - UNIT - Balances::free_balance(&bob);
+			assert!(paid > tip);
+			assert_eq!(Balances::free_balance(&alice) - author, tip);
+			assert_eq!(issued - Balances::total_issuance(), paid - tip, "the fee is burned");
+			let deposited = System::events()
+				.into_iter()
+				.filter_map(|record| match record.event {
+					RuntimeEvent::Balances(pallet_balances::Event::Deposit { who, amount })
+						if who == alice =>
+					{
+						Some(amount)
+					}
+					_ => None,
+				})
+				.collect::<Vec<_>>();
+			assert_eq!(deposited, if tip == 0 { vec![] } else { vec![tip] });
+		});
+		chain.end();
+	}
 }
 
 /// The table in the documentation of the protocol: the reward, and all that was minted, by

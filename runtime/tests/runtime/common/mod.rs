@@ -183,6 +183,11 @@ fn epoch_is_over(slot: u64) -> bool {
 
 /// `call` as a transaction signed by `who`, for the present state.
 pub fn signed(who: Sr25519Keyring, call: RuntimeCall) -> UncheckedExtrinsic {
+	tipped(who, call, 0)
+}
+
+/// The same with a tip.
+pub fn tipped(who: Sr25519Keyring, call: RuntimeCall, tip: Balance) -> UncheckedExtrinsic {
 	let nonce = System::account_nonce(who.to_account_id());
 	let extension: TxExtension = (
 		frame_system::CheckNonZeroSender::new(),
@@ -192,7 +197,7 @@ pub fn signed(who: Sr25519Keyring, call: RuntimeCall) -> UncheckedExtrinsic {
 		frame_system::CheckEra::from(Era::Immortal),
 		frame_system::CheckNonce::from(nonce),
 		frame_system::CheckWeight::new(),
-		pallet_transaction_payment::ChargeTransactionPayment::from(0),
+		pallet_transaction_payment::ChargeTransactionPayment::from(tip),
 		pallet_model_storage::DirectUpload::new(),
 		frame_system::WeightReclaim::new(),
 	);
