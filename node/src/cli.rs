@@ -1,6 +1,13 @@
 //! The command line.
 
-use sc_cli::RunCmd;
+use clap::{CommandFactory, FromArgMatches};
+use sc_cli::{RunCmd, SubstrateCli};
+use std::ffi::OsString;
+
+/// Default of `--trie-cache-size`, in bytes. Whatever a block writes enters this cache, so a node
+/// comes to use all of it; the SDK's default is 1 GiB, of which a chain of this kind would fill
+/// the largest part with what nobody reads again.
+pub const TRIE_CACHE_SIZE: &str = "67108864";
 
 /// What is typed behind `trainyard-node`.
 #[derive(Debug, clap::Parser)]
@@ -15,6 +22,20 @@ pub struct Cli {
 }
 
 impl Cli {
+	/// The command line: the SDK's, with our defaults.
+	pub fn command_line() -> clap::Command {
+		Self::setup_command(Self::command())
+			.mut_arg("trie_cache_size", |arg| arg.default_value(TRIE_CACHE_SIZE))
+	}
+
+	/// Parses a command line, whose first word is the program's name.
+	pub fn read<I>(words: I) -> Result<Self, clap::Error>
+	where
+		I: IntoIterator<Item: Into<OsString> + Clone>,
+	{
+		Self::from_arg_matches(&Self::command_line().try_get_matches_from(words)?)
+	}
+
 	/// Lets `--alice` to `--two` start without a node key on disk. A real authority is
 	/// asked to make one, so that its peers find it again; these are for trying things out.
 	pub fn with_node_key_of_test_accounts(mut self) -> Self {

@@ -45,7 +45,9 @@ impl SubstrateCli for Cli {
 
 /// Parses the command line and does what it says.
 pub fn run() -> sc_cli::Result<()> {
-	let cli = Cli::from_args().with_node_key_of_test_accounts();
+	let words = std::env::args_os();
+	let cli =
+		Cli::read(words).unwrap_or_else(|error| error.exit()).with_node_key_of_test_accounts();
 
 	match &cli.subcommand {
 		Some(Subcommand::Key(cmd)) => cmd.run(&cli),

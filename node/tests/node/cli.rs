@@ -1,16 +1,23 @@
 //! The command line: what parses, and as what.
 
-use clap::{CommandFactory, Parser};
-use sc_cli::{CliConfiguration, SubstrateCli};
+use sc_cli::CliConfiguration;
 use trainyard_node::cli::{Cli, Subcommand};
 
 fn parse(args: &[&str]) -> Result<Cli, clap::Error> {
-	Cli::try_parse_from(std::iter::once("trainyard-node").chain(args.iter().copied()))
+	Cli::read(std::iter::once("trainyard-node").chain(args.iter().copied()))
 }
 
 #[test]
 fn the_definition_is_consistent() {
-	Cli::setup_command(Cli::command()).debug_assert();
+	Cli::command_line().debug_assert();
+}
+
+#[test]
+fn the_cache_of_the_state_is_bounded() {
+	let size = |args: &[&str]| parse(args).unwrap().run.trie_cache_maximum_size().unwrap();
+	assert_eq!(size(&[]), Some(64 << 20));
+	assert_eq!(size(&["--dev", "--trie-cache-size", "1000"]), Some(1_000));
+	assert_eq!(size(&["--trie-cache-size", "0"]), None);
 }
 
 #[test]
