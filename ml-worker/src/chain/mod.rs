@@ -1,7 +1,8 @@
 //! The chain, as a worker sees it: views from the runtime API, and transactions.
 //!
 //! - [`Chain`] is a connection that mends itself: it is made anew when the node restarts,
-//!   and refuses to go on with another chain or another protocol.
+//!   and refuses to go on with another chain or another protocol. `queries.rs` has what is
+//!   asked through it.
 //! - [`calls`] are the extrinsics, with the types that `trainyard-primitives` defines.
 //! - [`Transactor`] signs and sends them, several in a row if need be, and says in words
 //!   why the chain refused one.
@@ -19,11 +20,13 @@ mod error;
 #[cfg(test)]
 pub(crate) mod fake;
 pub mod keys;
+mod queries;
 mod transact;
 
 pub use calls::Call;
-pub use client::{Account, Chain, Head, Link, NodeArgs};
+pub use client::{Chain, Head, Link, NodeArgs};
 pub use error::ChainError;
+pub use queries::Account;
 pub use transact::{Included, Pending, Transactor, TxError, MORTALITY};
 
 pub use subxt::utils::AccountId32;

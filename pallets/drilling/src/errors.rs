@@ -1,0 +1,70 @@
+//! Why calls fail.
+
+use frame_support::pallet_macros::pallet_section;
+
+/// Becomes a part of the pallet's module, whose names it uses.
+#[pallet_section]
+mod errors {
+	#[pallet::error]
+	pub enum Error<T> {
+		/// There is no project with this number, or it was cleared.
+		NoSuchProject,
+		/// The template breaks a rule; the error inside says which.
+		InvalidTemplate(TemplateFault),
+		/// Replicas must be 2 to 7.
+		BadReplicas,
+		/// Units must be 1 to `MaxUnits`.
+		BadUnits,
+		/// `commit_blocks` must be `MinCommitBlocks` to `MaxCommitBlocks`.
+		BadPeriod,
+		/// As many projects as there may be are in review or active: wait for one to end.
+		TooManyProjects,
+		/// The deposit would exceed the range of amounts, or there are no numbers left.
+		Overflow,
+		/// The project is not in review any more.
+		NotInReview,
+		/// The caller is no registered trainer, or its bond was slashed below the least: add to it
+		/// with `hashrate.bond_extra`.
+		NotATrainer,
+		/// A proposer does not vote on its own project.
+		OwnProject,
+		/// The caller has voted on this project already.
+		AlreadyVoted,
+		/// Only the proposer may do this.
+		NotProposer,
+		/// The project has ended.
+		AlreadyEnded,
+		/// The project has not ended, or not `KeepBlocks` ago, or a unit of it is still in the
+		/// hands of drillers.
+		StillKept,
+		/// The caller is in the pool of drillers already.
+		AlreadyEnlisted,
+		/// The pool of drillers is full: wait until somebody leaves it.
+		PoolFull,
+		/// The caller is not in the pool of drillers.
+		NotEnlisted,
+		/// The caller is leaving the pool already.
+		AlreadyRetiring,
+		/// There is no such assignment any more.
+		NoSuchAssignment,
+		/// The assignment takes no commitments of this kind now.
+		NotCommitting,
+		/// The assignment takes no reveals of this kind now.
+		NotRevealing,
+		/// The deadline is over.
+		TooLate,
+		/// The caller has no part in this assignment.
+		NotAssigned,
+		/// The caller has committed already.
+		AlreadyCommitted,
+		/// The caller has not committed.
+		NotCommitted,
+		/// The caller has revealed already.
+		AlreadyRevealed,
+		/// Result and salt do not make the caller's commitment.
+		WrongReveal,
+		/// The result has a form that no unit of this template can have: a score where there is
+		/// none, or of another number of labels.
+		WrongForm,
+	}
+}
