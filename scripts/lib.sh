@@ -172,10 +172,10 @@ build() {
 		cargo build "${CARGO_WHAT[@]}" --all-targets --manifest-path "$ROOT/Cargo.toml"
 }
 
-# Runs setup as part of another script.
+# Runs setup as part of another script, with setup's arguments.
 setup() {
 	local started
 	started=$(date +%s)
-	"$SCRIPTS/setup"
+	"$SCRIPTS/setup" "$@"
 	STAGES+=("$(($(date +%s) - started)) Set-up")
 }

@@ -263,6 +263,7 @@ async function island(scene) {
 async function restart(scene) {
 	const { network, record, check } = scene;
 	const names = network.running.map(({ name }) => name);
+	await scene.until('there is something to lose', () => record.height >= scene.many);
 	await network.watch.settled();
 	await Promise.all(names.map((name) => network.kill(name)));
 	const [height, hash] = [record.height, record.final[record.height]];
