@@ -24,6 +24,8 @@ const HELP = `Measures the node beside another node of the same SDK line, on thi
   --only WHAT[,WHAT…]      of: transfers, imports, memory, weights [default: all but memory]
   --slot MS                milliseconds of a slot [default: 6000]
   --blocks N               blocks under load that each round measures [default: 10]
+  --transfers N            most transfers in a block, so that both import blocks of the same size
+                           [default: as many as fit]
   --rounds N               rounds of transfers [default: 2]
   --import-rounds N        rounds of imports [default: 5]
   --memory-slot MS         milliseconds of a slot where memory is measured [default: 200]
@@ -46,6 +48,7 @@ function options() {
 			only: text('transfers,imports,weights'),
 			slot: text('6000'),
 			blocks: text('10'),
+			transfers: text(),
 			rounds: text('2'),
 			'import-rounds': text('5'),
 			'memory-slot': text('200'),
@@ -60,7 +63,8 @@ function options() {
 		if (!values[name]) throw new Error(`--${name} BINARY is needed. See scripts/bench-node --help`);
 		if (!existsSync(values[name])) throw new Error(`--${name}: there is no file ${values[name]}`);
 	}
-	for (const name of ['slot', 'blocks', 'rounds', 'import-rounds', 'memory-slot', 'memory-blocks']) {
+	for (const name of ['slot', 'blocks', 'transfers', 'rounds', 'import-rounds', 'memory-slot', 'memory-blocks']) {
+		if (values[name] === undefined) continue;
 		if (!/^[1-9]\d*$/.test(values[name])) throw new Error(`--${name} takes a number above 0, not "${values[name]}"`);
 		values[name] = Number(values[name]);
 	}
@@ -113,7 +117,7 @@ async function run(given, steps, fleet, folder) {
 		const specs = await specifications(given.slot);
 		const prepared = await steps.step('Sign transfers', async () => {
 			const both = [];
-			for (const [side, program] of programs.entries()) both.push(await prepare(program, specs[side], given.blocks));
+			for (const [side, program] of programs.entries()) both.push(await prepare(program, specs[side], given.blocks, given.transfers));
 			return both;
 		});
 		const rounds = await inTurns(programs, given.rounds, (program, side, index) =>

@@ -22,8 +22,11 @@ export async function richAddresses() {
 	return Array.from({ length: ACCOUNTS }, (_, index) => address(pair(index)));
 }
 
-/** Signs what one round takes. One run of the chain; further rounds use the same genesis. */
-export async function prepare(program, spec, blocks) {
+/**
+ * Signs what one round takes, with at most `most` transfers in a block. One run of the chain;
+ * further rounds use the same genesis.
+ */
+export async function prepare(program, spec, blocks, most = Infinity) {
 	const node = await program.start('prepare', spec);
 	try {
 		const description = await describe(node);
@@ -33,9 +36,11 @@ export async function prepare(program, spec, blocks) {
 		const bytes = probe.length / 2 - 1;
 		const byWeight = Math.floor(limit.normalMs / weightMs);
 		const byLength = Math.floor(limit.normalBytes / bytes);
-		const capacity = Math.min(byWeight, byLength);
+		const capacity = Math.min(byWeight, byLength, most);
+		// Where a block could take more, no more may wait than it shall take.
+		const backlog = most <= Math.min(byWeight, byLength) ? 1 : BACKLOG;
 		const transfers = await sign(description.plain, ACCOUNTS, capacity * (blocks + WARM_UP + SPARE));
-		return { description, transfers, capacity, byWeight, byLength, bytes, weightMs, limit };
+		return { description, transfers, capacity, backlog, byWeight, byLength, bytes, weightMs, limit };
 	} finally {
 		await node.stop();
 	}
@@ -57,15 +62,16 @@ export async function round(program, name, spec, slot, blocks, prepared) {
 }
 
 /** Feeds the node until the last measured block is there. Returns the first block with transfers. */
-async function firstTransfers(node, slot, blocks, { transfers, capacity }) {
+async function firstTransfers(node, slot, blocks, { transfers, capacity, backlog }) {
 	let [sent, included, done, first] = [0, 0, false, null];
 	const lane = async () => {
 		while (!done && sent < transfers.length) {
-			if (sent - included > BACKLOG * capacity) {
+			const room = backlog * capacity - (sent - included);
+			if (room <= 0) {
 				await sleep(10);
 				continue;
 			}
-			const calls = transfers.slice(sent, sent + BATCH).map((transfer) => ['author_submitExtrinsic', [transfer]]);
+			const calls = transfers.slice(sent, sent + Math.min(BATCH, room)).map((transfer) => ['author_submitExtrinsic', [transfer]]);
 			sent += calls.length;
 			await node.batch(calls);
 		}
