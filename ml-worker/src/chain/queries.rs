@@ -5,6 +5,7 @@ use super::{
 	ProjectView, TrainerView,
 };
 use codec::Decode;
+use std::future::Future;
 use subxt::rpcs::client::rpc_params;
 use trainyard_primitives::{
 	drill::{ProjectId, UnitOutcome},
@@ -77,18 +78,8 @@ impl Chain {
 
 	/// All jobs that have not ended, at block `at`, by number. A node tells a part at a time.
 	pub async fn active_jobs(&self, at: H256) -> Result<Vec<JobView>, ChainError> {
-		let mut jobs = Vec::<JobView>::new();
-		loop {
-			let last = jobs.last().map(|job| job.id);
-			let more: Vec<JobView> =
-				self.api("active_jobs_after", (last, JOBS_AT_ONCE), Some(at)).await?;
-			let whole = more.len() >= JOBS_AT_ONCE as usize;
-			// A node that repeats itself must not hold us.
-			jobs.extend(more.into_iter().filter(|job| last.is_none_or(|last| job.id > last)));
-			if !whole || jobs.last().map(|job| job.id) == last {
-				return Ok(jobs);
-			}
-		}
+		let ask = |last| self.api("active_jobs_after", (last, JOBS_AT_ONCE), Some(at));
+		in_parts(JOBS_AT_ONCE, |job: &JobView| job.id, ask).await
 	}
 
 	/// Least audit fee for these terms; `None` where specification or terms are out of range.
@@ -153,18 +144,8 @@ impl Chain {
 
 	/// All results of a project, by index. A node tells a part at a time.
 	pub async fn drilling_results(&self, id: ProjectId) -> Result<Vec<UnitOutcome>, ChainError> {
-		let mut results = Vec::<UnitOutcome>::new();
-		loop {
-			let last = results.last().map(|result| result.index);
-			let more: Vec<UnitOutcome> =
-				self.api("drilling_results", (id, last, RESULTS_AT_ONCE), None).await?;
-			let whole = more.len() >= RESULTS_AT_ONCE as usize;
-			// A node that repeats itself must not hold us.
-			results.extend(more.into_iter().filter(|r| last.is_none_or(|last| r.index > last)));
-			if !whole || results.last().map(|result| result.index) == last {
-				return Ok(results);
-			}
-		}
+		let ask = |last| self.api("drilling_results", (id, last, RESULTS_AT_ONCE), None);
+		in_parts(RESULTS_AT_ONCE, |result: &UnitOutcome| result.index, ask).await
 	}
 
 	/// The unit that `who`, a driller, has at block `at`, while there is something to do.
@@ -216,6 +197,29 @@ impl Chain {
 			})
 		})
 		.transpose()
+	}
+}
+
+/// All of a list that a node tells in parts of at most `most`, in the order of a number: asks for
+/// what is behind the last number until a part is not full.
+async fn in_parts<T, F>(
+	most: u32,
+	number: impl Fn(&T) -> u32,
+	ask: impl Fn(Option<u32>) -> F,
+) -> Result<Vec<T>, ChainError>
+where
+	F: Future<Output = Result<Vec<T>, ChainError>>,
+{
+	let mut all = Vec::<T>::new();
+	loop {
+		let last = all.last().map(&number);
+		let more = ask(last).await?;
+		let full = more.len() >= most as usize;
+		// A node that repeats itself must not hold us.
+		all.extend(more.into_iter().filter(|one| last.is_none_or(|last| number(one) > last)));
+		if !full || all.last().map(&number) == last {
+			return Ok(all);
+		}
 	}
 }
 
