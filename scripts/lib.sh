@@ -166,10 +166,14 @@ CARGO_WHAT=(--release --workspace --locked)
 
 build_todo='read the compiler'\''s message above; if it is about a missing tool or library, run ./scripts/setup. With a full disk, free 10 GB. Then run this again: what is compiled stays compiled.'
 
+# compile_workspace [OPTION…]: cargo looks for .cargo/config.toml, which says how the runtime is built, from
+# where it is called.
+compile_workspace() { (cd "$ROOT" && cargo build "${CARGO_WHAT[@]}" "$@"); }
+
 # Builds everything: binaries, libraries, tests, benchmarks.
 build() {
 	step "Build everything (the first time takes about 30 minutes on 2 cores)" "$build_todo" \
-		cargo build "${CARGO_WHAT[@]}" --all-targets --manifest-path "$ROOT/Cargo.toml"
+		compile_workspace --all-targets
 }
 
 # Runs setup as part of another script, with setup's arguments.
