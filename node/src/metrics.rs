@@ -26,7 +26,7 @@ use substrate_prometheus_endpoint::{
 	prometheus::core::Atomic, register, Counter, Gauge, GaugeVec, Opts, PrometheusError, Registry,
 	F64, U64,
 };
-use trainyard_primitives::{
+use trainyard_protocol::{
 	job::JobState,
 	views::{JobView, TrainerView},
 };

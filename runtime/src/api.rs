@@ -5,10 +5,10 @@
 
 use alloc::vec::Vec;
 use codec::Codec;
-use trainyard_primitives::{
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::{Balance, Terms},
-	spec::JobSpec,
 	views::{BlobView, JobView, ListingView, TrainerView},
 	JobId, MicroUt, H256,
 };

@@ -24,10 +24,10 @@ use sp_runtime::{
 };
 use sp_session::OpaqueGeneratedSessionKeys;
 use sp_version::RuntimeVersion;
-use trainyard_primitives::{
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
-	spec::JobSpec,
 	views::{BlobView, JobView, ListingView, TrainerView},
 	JobId, MicroUt, H256, PROTOCOL_VERSION,
 };

@@ -14,7 +14,7 @@
 //! type): an old signed transaction must not mean something else. `impl_version` is for
 //! rebuilds that behave the same. The tests in `tests/runtime/layout.rs` freeze the indices: who
 //! changes one of them there changes the versions here. `PROTOCOL_VERSION` in
-//! `trainyard-primitives` is what workers compare.
+//! `trainyard-protocol` is what workers compare.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 // The macros make one large enum of all calls.
@@ -50,13 +50,13 @@ pub type Signature = MultiSignature;
 /// Accounts: the public key, or its hash.
 pub type AccountId = <<Signature as Verify>::Signer as IdentifyAccount>::AccountId;
 /// Amounts of currency, in units of 10^-12 TRY.
-pub type Balance = trainyard_primitives::job::Balance;
+pub type Balance = trainyard_protocol::job::Balance;
 /// Transactions of an account so far.
 pub type Nonce = u32;
 /// Hashes of blocks, transactions and state.
 pub type Hash = sp_core::H256;
 /// Heights.
-pub type BlockNumber = trainyard_primitives::job::BlockNumber;
+pub type BlockNumber = trainyard_protocol::job::BlockNumber;
 /// Accounts as transactions name them.
 pub type Address = MultiAddress<AccountId, ()>;
 /// Block headers.

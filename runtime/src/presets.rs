@@ -19,7 +19,7 @@ use serde_json::Value;
 use sp_consensus_babe::{AllowedSlots, BabeEpochConfiguration};
 use sp_genesis_builder::PresetId;
 use sp_keyring::{Ed25519Keyring, Sr25519Keyring};
-use trainyard_primitives::units::MICRO_UT_PER_UT;
+use trainyard_program::units::MICRO_UT_PER_UT;
 
 /// Name of the preset with one authority.
 pub const DEVELOPMENT: &str = sp_genesis_builder::DEV_RUNTIME_PRESET;

@@ -3,10 +3,10 @@
 
 use crate::{AccountId, Balance, Drilling, Hashrate, ModelStorage, TaskMarket, Verification};
 use alloc::vec::Vec;
-use trainyard_primitives::{
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
-	spec::JobSpec,
 	views::{BlobView, JobView, ListingView, TrainerView},
 	JobId, MicroUt, H256,
 };

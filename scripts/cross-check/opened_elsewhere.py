@@ -198,7 +198,7 @@ def main():
 	folder = os.path.abspath(arguments.dir)
 	shutil.rmtree(folder, ignore_errors=True)
 	os.makedirs(folder)
-	digits = os.path.abspath(os.path.join(ROOT, "scripts/data/digits.csv"))
+	digits = os.path.abspath(os.path.join(ROOT, "ml-worker/examples/data/digits.csv"))
 
 	print(f"# safetensors {safetensors.__version__}, NumPy {np.__version__}")
 	checks = Checks()

@@ -129,7 +129,7 @@ def main():
 	folder = os.path.abspath(arguments.dir)
 	os.makedirs(folder, exist_ok=True)
 	names = "digits.csv", "alice.txt"
-	files = [os.path.abspath(os.path.join(ROOT, "scripts/data", name)) for name in names]
+	files = [os.path.abspath(os.path.join(ROOT, "ml-worker/examples/data", name)) for name in names]
 
 	checks = Checks()
 	status, text = run("vectors")

@@ -152,7 +152,7 @@ describe('drilling', { timeout: 420_000 }, () => {
 		// A second or more for each unit.
 		const chain = title('Products', 40, '[chain]\nsize = 192\nlinks = 900\n');
 		const job = readFileSync(join(ROOT, 'ml-worker/examples/drill-digits-job.toml'), 'utf8')
-			.replace('../../scripts/data/digits.csv', DIGITS)
+			.replace('data/digits.csv', DIGITS)
 			.replace('http://127.0.0.1:8600/digits.csv', data.url('digits.csv'));
 		writeFileSync(join(folder, 'job.toml'), job);
 		const digits = title('Digits', 2, '[trial]\njob = "job.toml"\nlearning_rates = [0.002, 0.00001]\n');

@@ -231,7 +231,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 	test('the command line tells an account without the escrow what is missing, and holds nothing', async () => {
 		const file = join(folder, 'broke.toml');
 		const example = readFileSync(join(ROOT, 'ml-worker/examples/digits.toml'), 'utf8');
-		writeFileSync(file, example.replace('"../../scripts/data/digits.csv"', JSON.stringify(DIGITS)));
+		writeFileSync(file, example.replace('"data/digits.csv"', JSON.stringify(DIGITS)));
 		const args = ['submit', file, '--node', network.url, '--suri', suri('broke')];
 		const { status, stderr } = await network.worker('submit-broke', args, { seconds: 60 });
 		assert.equal(status, 2);

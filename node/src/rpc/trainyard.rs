@@ -10,7 +10,7 @@ use sp_api::ProvideRuntimeApi;
 use sp_blockchain::HeaderBackend;
 use sp_core::{Bytes, H256};
 use std::{fmt::Display, sync::Arc};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	blob,
 	views::{BlobView, JobView},
 	JobId,

@@ -207,7 +207,7 @@ fn a_development_chain_runs_restarts_and_answers() {
 	assert!(refused.is_err(), "a job number must be a number");
 	// SCALE of a u32: the runtime API is there and speaks the protocol of this build.
 	let version = node.call("state_call", json!(["TrainyardApi_protocol_version", "0x"]));
-	let expected = trainyard_primitives::PROTOCOL_VERSION.swap_bytes();
+	let expected = trainyard_protocol::PROTOCOL_VERSION.swap_bytes();
 	assert_eq!(version, format!("0x{expected:08x}"));
 	// //Alice authors: she may claim every slot of the epoch, primary or secondary.
 	let round = node.call("grandpa_roundState", json!([]));

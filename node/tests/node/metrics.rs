@@ -15,9 +15,9 @@ use substrate_prometheus_endpoint::{
 	Registry,
 };
 use trainyard_node::metrics::{pause, Metrics, Reading, Weight, LEAST_PAUSE, SHARE};
-use trainyard_primitives::{
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
 	job::{Ending, JobState, Settlement, Terms},
-	spec::JobSpec,
 	views::{Hardware, JobView, TrainerView},
 };
 use trainyard_runtime::{AccountId, UNIT};

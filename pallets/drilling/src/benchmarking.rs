@@ -12,17 +12,20 @@ use frame_support::{
 };
 use frame_system::RawOrigin;
 use sp_runtime::SaturatedConversion;
-use trainyard_primitives::{
+use trainyard_pallet_support::agenda::Clock;
+use trainyard_program::{
+	spec::{Input, JobSpec, Layer, Model, MAX_LAYERS, MIN_POWER_CLIP_NANO, POWER_NOISE_NANO},
+	text::MAX_TEXT,
+};
+use trainyard_protocol::{
 	drill::{
 		commitment, AssignmentId, Mismatch, ProjectId, Score, Template, TrialTemplate, UnitResult,
 		MAX_RATES, MAX_UNIT_REPLICAS,
 	},
 	job::{Balance, BlockNumber},
-	spec::{Input, JobSpec, Layer, Model, MAX_LAYERS, MIN_POWER_CLIP_NANO, POWER_NOISE_NANO},
-	text::MAX_TEXT,
-	traits::{Drillers, VerifierPool},
 	Text, H256,
 };
+use trainyard_traits::{Drillers, VerifierPool};
 
 /// Enough for anything here.
 const FUNDS: Balance = 1 << 90;

@@ -15,12 +15,13 @@ use alloc::vec::Vec;
 use codec::Encode;
 use frame_support::{pallet_prelude::DispatchResult, traits::Get, weights::Weight, BoundedVec};
 use sp_io::hashing::blake2_256;
-use trainyard_primitives::{
+use trainyard_pallet_support::agenda::Clock;
+use trainyard_protocol::{
 	drill::{AssignmentId, UnitResult},
 	job::BlockNumber,
-	traits::{Beacon, Drillers, Seed, VerifierPool},
 	H256,
 };
+use trainyard_traits::{Beacon, Drillers, Seed, VerifierPool};
 
 /// Domain of the seed that says whether a unit is recomputed.
 const CHECK: &[u8] = b"trainyard/drill/check/v1";

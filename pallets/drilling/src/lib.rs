@@ -24,7 +24,7 @@
 //! - [`money`]: deposits and fees; [`views`]: what clients ask.
 //!
 //! Trainers and their power, verifiers and their bonds, and randomness belong to other pallets
-//! behind the traits of `trainyard_primitives::traits`.
+//! behind the traits of `trainyard_traits`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(
@@ -79,12 +79,13 @@ pub mod pallet {
 	use frame_support::{pallet_prelude::*, traits::fungible, weights::Weight};
 	use frame_system::pallet_prelude::*;
 	use sp_runtime::Permill;
-	use trainyard_primitives::{
+	use trainyard_pallet_support::agenda::Clock;
+	use trainyard_protocol::{
 		drill::{AssignmentId, Mismatch, ProjectId, Template, UnitResult, MAX_UNIT_REPLICAS},
 		job::{Balance, BlockNumber},
-		traits::{Beacon, Drillers, VerifierPool},
 		MicroUt, Text, H256,
 	};
+	use trainyard_traits::{Beacon, Drillers, VerifierPool};
 
 	/// The storage of this pallet's first release.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);

@@ -1,9 +1,8 @@
 //! A runtime of this pallet and balances, with fakes for everything behind a trait: a ledger
 //! of power, verifiers, and a beacon.
 
-use crate::{
-	self as pallet_drilling, Assignment, Assignments, Event, Phase, Projects, Seat, Stage, Task,
-};
+use crate as pallet_drilling;
+use crate::{Assignment, Assignments, Event, Phase, Projects, Seat, Stage, Task};
 use codec::Encode;
 use frame_support::{
 	assert_ok, derive_impl, parameter_types,
@@ -12,14 +11,14 @@ use frame_support::{
 };
 use sp_runtime::{BuildStorage, DispatchResult, Permill};
 use std::collections::{BTreeMap, BTreeSet};
-use trainyard_primitives::{
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
 	draw,
 	drill::{self, AssignmentId, Mismatch, ProjectId, Score, Template, TrialTemplate, UnitResult},
 	job::{Balance, BlockNumber},
-	spec::JobSpec,
-	traits::{Beacon, Drillers, Seed, VerifierPool},
 	MicroUt, Text, H256,
 };
+use trainyard_traits::{Beacon, Drillers, Seed, VerifierPool};
 
 pub type AccountId = u64;
 type Block = frame_system::mocking::MockBlockU32<Test>;

@@ -13,7 +13,7 @@ use frame_support::{
 		Get,
 	},
 };
-use trainyard_primitives::{drill::AssignmentId, job::Balance};
+use trainyard_protocol::{drill::AssignmentId, job::Balance};
 
 impl<T: Config> Pallet<T> {
 	/// Deposit of a project of so many units; `None` on overflow.

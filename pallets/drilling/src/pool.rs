@@ -25,13 +25,14 @@ use codec::Encode;
 use frame_support::{
 	defensive, ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight, BoundedVec,
 };
-use trainyard_primitives::{
+use trainyard_pallet_support::agenda::Clock;
+use trainyard_protocol::{
 	draw,
 	drill::{unit_seed, AssignmentId, ProjectId},
 	job::BlockNumber,
-	traits::{Beacon, Drillers, Seed},
 	H256,
 };
+use trainyard_traits::{Beacon, Drillers, Seed};
 
 /// Domain of the seed of a batch.
 const BATCH: &[u8] = b"trainyard/drill/batch/v1";

@@ -7,12 +7,13 @@ use crate::{
 };
 use frame_support::{defensive, ensure, pallet_prelude::DispatchResult, traits::Get};
 use sp_runtime::DispatchError;
-use trainyard_primitives::{
+use trainyard_pallet_support::agenda::Clock;
+use trainyard_protocol::{
 	drill::{AssignmentId, Mismatch, ProjectId, Template, MAX_UNIT_REPLICAS, MIN_UNIT_REPLICAS},
 	job::{Balance, BlockNumber},
-	traits::Drillers,
 	Text,
 };
+use trainyard_traits::Drillers;
 
 /// The record of a project.
 type Found<T> = Project<<T as frame_system::Config>::AccountId>;

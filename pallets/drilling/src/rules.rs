@@ -1,7 +1,7 @@
 //! The rules by which units and projects are judged: pure functions.
 
 use alloc::vec::Vec;
-use trainyard_primitives::{drill::Mismatch, job::Balance};
+use trainyard_protocol::{drill::Mismatch, job::Balance};
 
 /// What a member of a group brought.
 #[derive(Clone, Debug, PartialEq, Eq)]

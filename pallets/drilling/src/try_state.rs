@@ -14,7 +14,7 @@ use frame_support::{
 	traits::{fungible::InspectHold, Get},
 };
 use sp_runtime::TryRuntimeError;
-use trainyard_primitives::{drill::ProjectId, job::Balance};
+use trainyard_protocol::{drill::ProjectId, job::Balance};
 
 impl<T: Config> Pallet<T> {
 	/// Checks the agenda, the counts of each project, who is where in the pool, and that what is

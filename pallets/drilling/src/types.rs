@@ -6,7 +6,7 @@ use frame_support::{
 	BoundedVec,
 };
 use scale_info::TypeInfo;
-use trainyard_primitives::{
+use trainyard_protocol::{
 	drill::{AssignmentId, DrillError, Mismatch, ProjectId, UnitResult, MAX_UNIT_REPLICAS},
 	job::{Balance, BlockNumber},
 	MicroUt, Text, H256,

@@ -10,12 +10,13 @@ use alloc::vec::Vec;
 use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight};
 use frame_system::pallet_prelude::BlockNumberFor;
 use sp_runtime::traits::Zero;
-use trainyard_primitives::{
+use trainyard_pallet_support::agenda::Clock;
+use trainyard_protocol::{
 	drill::{self, AssignmentId, UnitResult},
 	job::BlockNumber,
-	traits::{Drillers, Seed},
 	H256,
 };
+use trainyard_traits::{Drillers, Seed};
 
 /// An assignment of a runtime's accounts.
 pub(crate) type AssignmentOf<T> = Assignment<<T as frame_system::Config>::AccountId>;

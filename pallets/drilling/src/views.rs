@@ -6,7 +6,7 @@ use crate::{
 };
 use alloc::vec::Vec;
 use frame_support::traits::Get;
-use trainyard_primitives::{
+use trainyard_protocol::{
 	drill::{
 		AssignmentId, AssignmentView, ProjectId, ProjectState, ProjectView, UnitOutcome, UnitPhase,
 	},

@@ -18,11 +18,8 @@ use alloc::vec::Vec;
 use codec::Encode;
 use frame_support::traits::Get;
 use sp_io::hashing::blake2_256;
-use trainyard_primitives::{
-	job::BlockNumber,
-	traits::{Beacon, Seed},
-	H256,
-};
+use trainyard_protocol::{job::BlockNumber, H256};
+use trainyard_traits::{Beacon, Seed};
 
 /// Outputs kept: as many as a byte has values.
 pub const RING: u32 = 256;

@@ -15,7 +15,8 @@ use frame_system::{pallet_prelude::BlockNumberFor, RawOrigin};
 use pallet_authorship::EventHandler;
 use pallet_session::SessionManager;
 use sp_runtime::SaturatedConversion;
-use trainyard_primitives::{job::Balance, text::MAX_TEXT, views::Hardware, Text, H256};
+use trainyard_program::text::MAX_TEXT;
+use trainyard_protocol::{job::Balance, views::Hardware, Text, H256};
 
 /// The longest report of hardware.
 fn hardware() -> Hardware {

@@ -2,8 +2,8 @@
 //! that this power makes.
 //!
 //! - [`power`]: the ledger. Verified work is credited through
-//!   [`TrainerRegistry`](trainyard_primitives::traits::TrainerRegistry) and
-//!   [`Drillers`](trainyard_primitives::traits::Drillers), and decays by half every
+//!   [`TrainerRegistry`](trainyard_traits::TrainerRegistry) and
+//!   [`Drillers`](trainyard_traits::Drillers), and decays by half every
 //!   half-life, a week where the genesis names no other.
 //! - [`session`]: at each change of session the candidates with session keys and enough
 //!   power are chosen, and their power at that moment becomes their announced weight.
@@ -113,7 +113,7 @@ pub mod pallet {
 	use frame_system::pallet_prelude::*;
 	use sp_runtime::{Perbill, Permill};
 	use sp_staking::SessionIndex;
-	use trainyard_primitives::{
+	use trainyard_protocol::{
 		job::{Balance, BlockNumber},
 		views::Hardware,
 		MicroUt, H256,

@@ -28,7 +28,7 @@ use sp_runtime::{
 	traits::{ConvertInto, OpaqueKeys},
 	BuildStorage, Digest, DigestItem, Perbill, Permill,
 };
-use trainyard_primitives::job::Balance;
+use trainyard_protocol::job::Balance;
 
 type Block = frame_system::mocking::MockBlockU32<Test>;
 

@@ -53,7 +53,7 @@ use sp_staking::{
 	offence::{Offence, OffenceError, OffenceReportSystem, ReportOffence},
 	SessionIndex,
 };
-use trainyard_primitives::job::{Balance, BlockNumber};
+use trainyard_protocol::job::{Balance, BlockNumber};
 
 /// Sessions from a report until the offender may stand again.
 pub const SUSPENSION: SessionIndex = 4;

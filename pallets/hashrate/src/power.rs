@@ -22,7 +22,7 @@
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use sp_runtime::Perbill;
-use trainyard_primitives::MicroUt;
+use trainyard_protocol::MicroUt;
 
 /// A week in milliseconds: the half-life where the genesis names no other.
 pub const WEEK_MS: u64 = 604_800_000;

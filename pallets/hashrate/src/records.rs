@@ -23,7 +23,7 @@ use scale_info::TypeInfo;
 use sp_core::crypto::KeyTypeId;
 use sp_session::{GetSessionNumber, GetValidatorCount, ValidatorCount};
 use sp_staking::SessionIndex;
-use trainyard_primitives::job::BlockNumber;
+use trainyard_protocol::job::BlockNumber;
 
 /// Records that one change of session removes at most. It adds one.
 const REMOVED_AT_ONCE: u32 = 4;

@@ -16,7 +16,7 @@
 use crate::{power::decayed, Config, Event, Pallet, LOG_TARGET};
 use frame_support::traits::{fungible::Mutate, Get};
 use frame_system::pallet_prelude::BlockNumberFor;
-use trainyard_primitives::job::{Balance, BlockNumber};
+use trainyard_protocol::job::{Balance, BlockNumber};
 
 /// What block `n` mints: `first` halved every `half_life` blocks, at least `tail`.
 pub fn scheduled(n: BlockNumber, first: Balance, half_life: BlockNumber, tail: Balance) -> Balance {

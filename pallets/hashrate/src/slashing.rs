@@ -9,7 +9,7 @@ use frame_support::traits::{
 	tokens::{Fortitude, Precision, Restriction},
 	Get,
 };
-use trainyard_primitives::job::Balance;
+use trainyard_protocol::job::Balance;
 
 impl<T: Config> Pallet<T> {
 	/// Moves up to `amount` of the bond of `who` to `to`; what was moved. It is 0 only for

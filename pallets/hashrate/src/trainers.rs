@@ -12,12 +12,12 @@ use frame_support::{
 };
 use scale_info::TypeInfo;
 use sp_runtime::{ArithmeticError, DispatchError, DispatchResult, Permill, SaturatedConversion};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	job::{Balance, BlockNumber},
-	traits::{Drillers, TrainerRegistry},
 	views::Hardware,
 	MicroUt,
 };
+use trainyard_traits::{Drillers, TrainerRegistry};
 
 /// A registered trainer.
 #[derive(

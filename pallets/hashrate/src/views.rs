@@ -2,7 +2,7 @@
 
 use crate::{Candidates, Config, CurrentWeights, NextWeights, Pallet, Power, Trainer, Trainers};
 use alloc::vec::Vec;
-use trainyard_primitives::views::TrainerView;
+use trainyard_protocol::views::TrainerView;
 
 /// The weight of `who`, if it is among `weights`.
 fn find<A: PartialEq>(weights: &[(A, u64)], who: &A) -> Option<u64> {

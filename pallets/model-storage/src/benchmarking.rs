@@ -12,7 +12,7 @@ use frame_support::{
 };
 use frame_system::{Config as SystemConfig, RawOrigin};
 use sp_runtime::traits::{AsTransactionAuthorizedOrigin, DispatchTransaction, Dispatchable, One};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	blob::{self, MAX_CHUNK},
 	merkle,
 };

@@ -10,7 +10,8 @@ use frame_support::{
 	traits::{fungible::MutateHold, tokens::Precision, Get},
 };
 use sp_runtime::{traits::SaturatedConversion, ArithmeticError, DispatchError};
-use trainyard_primitives::{blob, job::BlockNumber, merkle, traits::BlobStore};
+use trainyard_protocol::{blob, job::BlockNumber, merkle};
+use trainyard_traits::BlobStore;
 
 impl<T: Config> Pallet<T> {
 	/// The present height.

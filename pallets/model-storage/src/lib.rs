@@ -1,6 +1,6 @@
 //! Blobs on chain: models, and states that trainers rescue during an audit.
 //!
-//! A blob is a file cut into chunks by the rule of [`trainyard_primitives::blob`] and
+//! A blob is a file cut into chunks by the rule of [`trainyard_protocol::blob`] and
 //! known by one root. Whoever registers it holds a deposit for as long as the chain
 //! keeps it. The bytes of a chunk travel as the tail of an indexed transaction: nodes
 //! keep them by content hash beside their blocks, and the state keeps only the
@@ -59,7 +59,7 @@ pub mod pallet {
 		traits::fungible::{Inspect, Mutate, MutateHold},
 	};
 	use frame_system::pallet_prelude::*;
-	use trainyard_primitives::{
+	use trainyard_protocol::{
 		job::{Balance, BlockNumber},
 		views::BlobView,
 	};

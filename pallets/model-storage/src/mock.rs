@@ -1,6 +1,7 @@
 //! A runtime of this pallet, balances, and a call that runs another one inside.
 
-use crate::{self as pallet_model_storage, Call, ChunkProof, DirectUpload, OnBlobComplete, H256};
+use crate as pallet_model_storage;
+use crate::{Call, ChunkProof, DirectUpload, OnBlobComplete, H256};
 use frame_support::{
 	derive_impl,
 	dispatch::GetDispatchInfo,
@@ -12,7 +13,7 @@ use sp_runtime::{
 	traits::DispatchTransaction, transaction_validity::TransactionValidityError, BuildStorage,
 	DispatchResult,
 };
-use trainyard_primitives::blob::Chunked;
+use trainyard_protocol::blob::Chunked;
 
 /// A call that dispatches another one, as batch, proxy, multisig and sudo do.
 #[frame_support::pallet(dev_mode)]

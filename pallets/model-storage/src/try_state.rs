@@ -4,7 +4,7 @@ use crate::{Blobs, ChunkHashes, Config, HoldReason, Pallet, TopLevelUpload};
 use alloc::{collections::BTreeMap, vec::Vec};
 use frame_support::{ensure, traits::fungible::InspectHold};
 use sp_runtime::TryRuntimeError;
-use trainyard_primitives::{blob, job::Balance, merkle, H256};
+use trainyard_protocol::{blob, job::Balance, merkle, H256};
 
 impl<T: Config> Pallet<T> {
 	/// - No upload marker outlives its extrinsic.

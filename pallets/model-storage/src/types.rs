@@ -4,13 +4,13 @@ use crate::Config;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
-use trainyard_primitives::{
+use trainyard_protocol::{
 	blob::MAX_CHUNK,
 	job::{Balance, BlockNumber},
 	merkle::MAX_PROOF,
 };
 
-pub use trainyard_primitives::H256;
+pub use trainyard_protocol::H256;
 
 /// Siblings from a chunk's leaf up to the Merkle root.
 pub type ChunkProof = BoundedVec<H256, ConstU32<{ MAX_PROOF as u32 }>>;

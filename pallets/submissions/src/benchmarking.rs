@@ -5,13 +5,13 @@ use alloc::vec::Vec;
 use frame_benchmarking::v2::*;
 use frame_support::BoundedVec;
 use frame_system::RawOrigin;
-use trainyard_primitives::{
+use trainyard_program::text::MAX_TEXT;
+use trainyard_protocol::{
 	commitment,
 	job::{Reveal, MAX_REPLICAS},
-	text::MAX_TEXT,
-	traits::{JobObserver, Submissions},
 	JobId, Text, H256,
 };
+use trainyard_traits::{JobObserver, Submissions};
 
 const JOB: JobId = 7;
 const SALT: [u8; 32] = [9; 32];

@@ -41,11 +41,11 @@ pub mod pallet {
 	use super::*;
 	use frame_support::pallet_prelude::*;
 	use frame_system::pallet_prelude::*;
-	use trainyard_primitives::{
+	use trainyard_protocol::{
 		job::{Reveal, WorkResult},
-		traits::JobObserver,
 		JobId, H256,
 	};
+	use trainyard_traits::JobObserver;
 
 	/// Version of the layout of this pallet's storage.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);

@@ -4,7 +4,8 @@ use crate as pallet_submissions;
 use frame_support::{derive_impl, parameter_types, traits::ConstU32, BoundedVec};
 use sp_runtime::BuildStorage;
 use std::ops::RangeInclusive;
-use trainyard_primitives::{commitment, job::Reveal, traits::JobObserver, JobId, Text, H256};
+use trainyard_protocol::{commitment, job::Reveal, JobId, Text, H256};
+use trainyard_traits::JobObserver;
 
 pub type AccountId = u64;
 type Block = frame_system::mocking::MockBlock<Test>;

@@ -5,12 +5,8 @@ use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use frame_support::{ensure, pallet_prelude::*, BoundedVec};
 use sp_runtime::traits::Zero;
-use trainyard_primitives::{
-	commitment,
-	job::Reveal,
-	traits::{JobObserver, Submissions},
-	JobId, Text, H256,
-};
+use trainyard_protocol::{commitment, job::Reveal, JobId, Text, H256};
+use trainyard_traits::{JobObserver, Submissions};
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_commit(job: JobId, trainer: T::AccountId, commitment: H256) -> DispatchResult {

@@ -4,7 +4,8 @@ use crate::{mock::*, Error, Event, Phase, Rounds};
 use codec::Encode;
 use frame_support::{assert_noop, assert_ok};
 use proptest::prelude::*;
-use trainyard_primitives::{job::MAX_REPLICAS, traits::Submissions as _, JobId};
+use trainyard_protocol::{job::MAX_REPLICAS, JobId};
+use trainyard_traits::Submissions as _;
 
 const JOB: JobId = 3;
 
@@ -196,8 +197,8 @@ fn a_result_has_as_many_segments_as_the_job_allows() {
 	for segments in [0, 3, 4, 6, 7, 8, u32::MAX] {
 		run(|| {
 			assert_ok!(Submissions::open(JOB, &[1], SEGMENTS));
-			let shown = trainyard_primitives::job::Reveal { segments, ..reveal(1) };
-			let committed = trainyard_primitives::commitment::result(
+			let shown = trainyard_protocol::job::Reveal { segments, ..reveal(1) };
+			let committed = trainyard_protocol::commitment::result(
 				&GENESIS,
 				JOB,
 				&1u64,
@@ -271,7 +272,7 @@ fn layout_of_the_calls() {
 	bytes.extend([0xAB; 32]);
 	assert_eq!(call.encode(), bytes);
 
-	let reveal = trainyard_primitives::job::Reveal { location: text(b"http://x"), ..reveal(1) };
+	let reveal = trainyard_protocol::job::Reveal { location: text(b"http://x"), ..reveal(1) };
 	let call = RuntimeCall::Submissions(crate::Call::reveal { job: 1, reveal, salt: [5; 32] });
 	let mut bytes = vec![21, 1, 1, 0, 0, 0];
 	bytes.extend([1; 32]);

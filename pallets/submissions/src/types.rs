@@ -3,7 +3,7 @@
 use codec::{Decode, Encode, MaxEncodedLen};
 use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
-use trainyard_primitives::{
+use trainyard_protocol::{
 	job::{Reveal, MAX_REPLICAS},
 	H256,
 };

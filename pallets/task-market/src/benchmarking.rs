@@ -14,20 +14,23 @@ use frame_support::{
 };
 use frame_system::RawOrigin;
 use sp_runtime::SaturatedConversion;
-use trainyard_primitives::{
-	audit::Decision,
-	job::{
-		Balance, Ending, Fate, JobState, Terms, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS,
-		MAX_REPLICAS, MAX_VERIFIERS,
-	},
+use trainyard_pallet_support::agenda::Clock;
+use trainyard_program::{
 	spec::{
 		DataFormat, EarlyStop, Input, JobSpec, Layer, Model, MAX_LAYERS, MIN_POWER_CLIP_NANO,
 		MIN_POWER_DROPOUT_NANO,
 	},
 	text::MAX_TEXT,
-	traits::{BlobStore, TrainerRegistry},
+};
+use trainyard_protocol::{
+	audit::Decision,
+	job::{
+		Balance, Ending, Fate, JobState, Terms, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS,
+		MAX_REPLICAS, MAX_VERIFIERS,
+	},
 	JobId, Text, H256,
 };
+use trainyard_traits::{BlobStore, TrainerRegistry};
 
 /// Enough for anything here, and for a hundred accounts.
 const FUNDS: Balance = 1 << 90;
@@ -264,7 +267,7 @@ mod benchmarks {
 
 		#[block]
 		{
-			Pallet::<T>::serve(due);
+			Pallet::<T>::serve(due, T::ServiceWeight::get());
 		}
 
 		assert_eq!(Cursor::<T>::get(), Some(due + 1));

@@ -21,7 +21,7 @@
 //! - [`listings`] are trainers' standing offers; [`views`] is what clients ask.
 //!
 //! Commitments and reveals, audits, randomness, models and trainers belong to other pallets
-//! behind the traits of `trainyard_primitives::traits`.
+//! behind the traits of `trainyard_traits`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(
@@ -66,12 +66,13 @@ pub mod pallet {
 		dispatch::PostDispatchInfo, pallet_prelude::*, traits::fungible, weights::Weight,
 	};
 	use frame_system::pallet_prelude::*;
-	use trainyard_primitives::{
+	use trainyard_pallet_support::agenda::Clock;
+	use trainyard_program::spec::JobSpec;
+	use trainyard_protocol::{
 		job::{Balance, BlockNumber, Ending, Fate, Settlement, Terms, MAX_REPLICAS, MIN_AUDIT_FEE},
-		spec::JobSpec,
-		traits::{Audits, Beacon, BlobStore, Submissions, TrainerRegistry},
 		JobId, MicroUt, Text, H256,
 	};
+	use trainyard_traits::{Audits, Beacon, BlobStore, Submissions, TrainerRegistry};
 
 	/// Version of the layout of this pallet's storage.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);
@@ -426,7 +427,7 @@ pub mod pallet {
 	#[pallet::hooks]
 	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
 		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
-			Self::serve(Self::now())
+			Self::serve(Self::now(), T::ServiceWeight::get())
 		}
 
 		fn on_idle(_: BlockNumberFor<T>, room: Weight) -> Weight {

@@ -17,14 +17,15 @@ use crate::{Agenda, Applicants, Config, Event, Job, Jobs, Pallet, Replica, Weigh
 use alloc::{collections::BTreeMap, vec::Vec};
 use codec::Encode;
 use frame_support::{defensive, traits::Get, weights::Weight, BoundedVec};
-use trainyard_primitives::{
+use trainyard_pallet_support::agenda::Clock;
+use trainyard_protocol::{
 	audit::Decision,
 	draw,
 	job::{Balance, BlockNumber, Ending, Fate, JobState, Reveal, WorkResult, MAX_REPLICAS},
-	traits::{
-		AuditRequest, AuditStatus, Audits, Beacon, BlobStore, Seed, Submissions, TrainerRegistry,
-	},
 	JobId, H256,
+};
+use trainyard_traits::{
+	AuditRequest, AuditStatus, Audits, Beacon, BlobStore, Seed, Submissions, TrainerRegistry,
 };
 
 /// Domain of the assignment seed; the subject is the job's number, encoded.

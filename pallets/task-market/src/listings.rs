@@ -2,7 +2,9 @@
 
 use crate::{Config, Error, Event, Listing, Listings, Pallet, SweptListing, WeightInfo};
 use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight};
-use trainyard_primitives::{job::Terms, spec::JobSpec, traits::TrainerRegistry};
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::job::Terms;
+use trainyard_traits::TrainerRegistry;
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_post_listing(trainer: T::AccountId, listing: Listing) -> DispatchResult {

@@ -13,13 +13,14 @@ use std::{
 	collections::{BTreeMap, BTreeSet},
 	ops::RangeInclusive,
 };
-use trainyard_primitives::{
+use trainyard_program::spec::{EarlyStop, JobSpec};
+use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, JobState, Reveal, Terms},
-	spec::{EarlyStop, JobSpec},
-	traits::{self, AuditRequest, AuditStatus, JobObserver, Seed},
 	JobId, MicroUt, Text, H256,
 };
+use trainyard_traits as traits;
+use trainyard_traits::{AuditRequest, AuditStatus, JobObserver, Seed};
 
 pub type AccountId = u64;
 type Block = frame_system::mocking::MockBlockU32<Test>;

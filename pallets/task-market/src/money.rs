@@ -29,18 +29,16 @@ use frame_support::{
 		Get,
 	},
 };
-use trainyard_primitives::{
+use trainyard_program::{spec::JobSpec, units, work::Parts};
+use trainyard_protocol::{
 	blob,
 	job::{
 		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS,
 		MAX_VERIFIERS, MIN_VERIFIERS,
 	},
-	spec::JobSpec,
-	traits::TrainerRegistry,
-	units,
-	work::Parts,
 	JobId, MicroUt,
 };
+use trainyard_traits::TrainerRegistry;
 
 /// Part of a trainer's deposit that is to be shared out.
 type Pot<AccountId> = (AccountId, Balance);

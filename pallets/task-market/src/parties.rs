@@ -9,12 +9,13 @@ use frame_support::{
 	ensure, pallet_prelude::DispatchResult, traits::Get, weights::Weight, BoundedVec,
 };
 use sp_runtime::DispatchError;
-use trainyard_primitives::{
+use trainyard_pallet_support::agenda::Clock;
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
 	job::{Balance, Ending, Fate, JobState, Settlement, Terms, MAX_VERIFIERS},
-	spec::JobSpec,
-	traits::{Audits, JobObserver, Submissions, TrainerRegistry},
 	JobId,
 };
+use trainyard_traits::{Audits, JobObserver, Submissions, TrainerRegistry};
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_submit_job(

@@ -6,7 +6,7 @@ use crate::{Agenda, Applicants, Config, Cursor, Due, HoldReason, Jobs, NextJob, 
 use alloc::collections::BTreeMap;
 use frame_support::{ensure, traits::fungible::InspectHold};
 use sp_runtime::TryRuntimeError;
-use trainyard_primitives::job::{Balance, Fate, JobState};
+use trainyard_protocol::job::{Balance, Fate, JobState};
 
 impl<T: Config> Pallet<T> {
 	/// Checks the agenda, the states, the settlements, and that what is on hold is exactly

@@ -7,11 +7,13 @@ use frame_support::{
 };
 use scale_info::TypeInfo;
 use sp_runtime::{helpers_128bit::multiply_by_rational_with_rounding, Rounding};
-use trainyard_primitives::{
-	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
+use trainyard_program::{
 	spec::{JobSpec, SpecError},
 	units,
 	work::Parts,
+};
+use trainyard_protocol::{
+	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
 	MicroUt, Text, H256,
 };
 

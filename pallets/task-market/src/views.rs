@@ -3,13 +3,13 @@
 
 use crate::{Applicants, Config, Due, Jobs, Listings, NextJob, Pallet};
 use alloc::vec::Vec;
-use trainyard_primitives::{
+use trainyard_program::{spec::JobSpec, work};
+use trainyard_protocol::{
 	job::{Balance, Terms},
-	spec::JobSpec,
-	traits::{Submissions, TrainerRegistry},
 	views::{JobView, ListingView, ReplicaView},
-	work, JobId, MicroUt,
+	JobId, MicroUt,
 };
+use trainyard_traits::{Submissions, TrainerRegistry};
 
 /// How many numbers of jobs [`Pallet::recent_jobs`] looks at: most may be forgotten.
 pub const RECENT_RANGE: u32 = 4_096;

@@ -9,13 +9,13 @@ use frame_support::traits::{
 };
 use frame_system::RawOrigin;
 use sp_runtime::traits::{One, SaturatedConversion};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	audit::{AuditPhase, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	commitment,
 	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
-	traits::JobObserver,
 	JobId,
 };
+use trainyard_traits::JobObserver;
 
 const JOB: JobId = 7;
 const SALT: [u8; 32] = [5; 32];
@@ -205,7 +205,7 @@ mod benchmarks {
 
 		#[block]
 		{
-			use trainyard_primitives::traits::BlobStore;
+			use trainyard_traits::BlobStore;
 			let _ = T::Blobs::is_complete(&blob);
 			Pallet::<T>::note_rescue(trainer, JOB, MAX_REPLICAS - 1, blob)
 				.expect("its states are asked for");

@@ -11,7 +11,7 @@ use frame_support::{
 	},
 };
 use sp_runtime::traits::SaturatedConversion;
-use trainyard_primitives::{
+use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	JobId,
 };

@@ -4,12 +4,12 @@ use crate::{AuditOf, Config, Event, Member, Pallet, Pool, H256};
 use alloc::vec::Vec;
 use codec::Encode;
 use frame_support::{traits::Get, BoundedVec};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	draw,
 	job::{Balance, BlockNumber},
-	traits::{Beacon, Seed},
 	JobId,
 };
+use trainyard_traits::{Beacon, Seed};
 
 /// Domain of the seed of a round.
 const SEED: &[u8] = b"trainyard/audit/v1";

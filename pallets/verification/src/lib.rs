@@ -69,13 +69,13 @@ pub mod pallet {
 	};
 	use frame_system::pallet_prelude::*;
 	use sp_runtime::Permill;
-	use trainyard_primitives::{
+	use trainyard_protocol::{
 		audit::{Decision, Findings},
 		job::{Balance, BlockNumber},
-		traits::{Beacon, BlobStore, JobObserver},
 		views::AuditView,
 		JobId,
 	};
+	use trainyard_traits::{Beacon, BlobStore, JobObserver};
 
 	/// The storage of this pallet's first release.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);

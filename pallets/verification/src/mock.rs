@@ -1,21 +1,22 @@
 //! A runtime of this pallet and balances, with fakes for what it meets: a beacon, a blob
 //! store, and a market that calls `advance` when it was told to.
 
-use crate::{self as pallet_verification, H256};
+use crate as pallet_verification;
+use crate::H256;
 use codec::Encode;
 use frame_support::{
 	derive_impl, parameter_types,
 	traits::{ConstU128, ConstU32},
 };
 use sp_runtime::{BuildStorage, DispatchResult, Permill};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	commitment,
 	job::{BlockNumber, WorkResult},
-	traits::{AuditRequest, AuditStatus, Audits, Beacon, BlobStore, JobObserver, Seed},
 	views::AuditView,
 	JobId,
 };
+use trainyard_traits::{AuditRequest, AuditStatus, Audits, Beacon, BlobStore, JobObserver, Seed};
 
 #[frame_support::runtime]
 mod runtime {

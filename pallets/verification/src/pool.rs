@@ -12,7 +12,7 @@ use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use core::marker::PhantomData;
 use frame_support::traits::Get;
 use scale_info::TypeInfo;
-use trainyard_primitives::job::{Balance, BlockNumber};
+use trainyard_protocol::job::{Balance, BlockNumber};
 
 /// Blocks for which the pool remembers what was before a change: longer than it takes from
 /// a height to the draw from the blocks behind it.

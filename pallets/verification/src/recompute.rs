@@ -6,11 +6,11 @@
 
 use crate::{Config, Event, Fault, Pallet, H256};
 use alloc::vec::Vec;
-use trainyard_primitives::{
+use trainyard_protocol::{
 	draw,
 	job::{Balance, BlockNumber},
-	traits::VerifierPool,
 };
+use trainyard_traits::VerifierPool;
 
 impl<T: Config> VerifierPool<T::AccountId> for Pallet<T> {
 	fn draw(

@@ -3,11 +3,8 @@
 use crate::{AuditRecords, Config, Error, Event, Pallet, Rescue, H256};
 use frame_support::ensure;
 use sp_runtime::DispatchResult;
-use trainyard_primitives::{
-	audit::AuditPhase,
-	traits::{BlobStore, JobObserver},
-	JobId,
-};
+use trainyard_protocol::{audit::AuditPhase, JobId};
+use trainyard_traits::{BlobStore, JobObserver};
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_rescue(

@@ -24,12 +24,12 @@ use crate::{
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight, BoundedVec};
 use sp_runtime::DispatchResult;
-use trainyard_primitives::{
+use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Findings},
 	job::{BlockNumber, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_VERIFIERS},
-	traits::{AuditRequest, AuditStatus, Audits, Seed},
 	JobId,
 };
+use trainyard_traits::{AuditRequest, AuditStatus, Audits, Seed};
 
 /// What a look at an audit leads to.
 enum Step {

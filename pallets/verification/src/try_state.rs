@@ -8,7 +8,7 @@ use frame_support::{
 	traits::{fungible::InspectHold, Get},
 };
 use sp_runtime::TryRuntimeError;
-use trainyard_primitives::{audit::AuditPhase, job::MAX_AUDIT_ROUNDS};
+use trainyard_protocol::{audit::AuditPhase, job::MAX_AUDIT_ROUNDS};
 
 impl<T: Config> Pallet<T> {
 	/// - A bond is what is held of its verifier; one in the pool is at least the minimum;

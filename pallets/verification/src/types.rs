@@ -3,7 +3,7 @@
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
-use trainyard_primitives::{
+use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
 	job::{
 		Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS,
@@ -11,7 +11,7 @@ use trainyard_primitives::{
 	},
 };
 
-pub use trainyard_primitives::H256;
+pub use trainyard_protocol::H256;
 
 /// Most parties of a job: the submitter and its trainers.
 pub const MAX_PARTIES: u32 = MAX_REPLICAS + 1;

@@ -15,12 +15,11 @@ use crate::{Audit, AuditRecords, Config, Error, Event, Pallet, Verdicts, H256};
 use frame_support::ensure;
 use frame_system::pallet_prelude::BlockNumberFor;
 use sp_runtime::{traits::Zero, DispatchResult};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	audit::{AuditPhase, Findings, GroupVerdict, RejectReason, SegmentEvidence},
-	commitment,
-	traits::JobObserver,
-	JobId,
+	commitment, JobId,
 };
+use trainyard_traits::JobObserver;
 
 /// What the majority of a committee says about a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What clients are told about an audit.
 
 use crate::{AuditRecords, Config, Pallet, Rescue, Verdicts};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	views::{AuditView, GroupView, MemberView},
 	JobId,
 };

@@ -6,7 +6,7 @@ use crate::{
 };
 use frame_support::{parameter_types, traits::ConstU32};
 use sp_runtime::Permill;
-use trainyard_primitives::job::BlockNumber;
+use trainyard_protocol::job::BlockNumber;
 
 parameter_types! {
 	/// Smallest bond of a verifier.

@@ -13,7 +13,7 @@ use frame_support::{
 	weights::Weight,
 };
 use sp_runtime::{Perbill, Permill};
-use trainyard_primitives::job::BlockNumber;
+use trainyard_protocol::job::BlockNumber;
 
 parameter_types! {
 	/// A fifth of a block may go into what is due of drilling at its beginning.

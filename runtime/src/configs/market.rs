@@ -11,10 +11,9 @@ use crate::{
 };
 use frame_support::{parameter_types, traits::ConstU32, weights::Weight};
 use sp_runtime::Perbill;
-use trainyard_primitives::{
+use trainyard_program::{spec::MAX_PARAMETERS, units::MICRO_UT_PER_UT};
+use trainyard_protocol::{
 	job::{BlockNumber, MIN_AUDIT_FEE},
-	spec::MAX_PARAMETERS,
-	units::MICRO_UT_PER_UT,
 	MicroUt,
 };
 

@@ -15,7 +15,7 @@ use frame_support::{
 };
 use frame_system::EnsureRoot;
 use sp_runtime::Permill;
-use trainyard_primitives::job::BlockNumber;
+use trainyard_protocol::job::BlockNumber;
 
 /// The parameters. An index is part of the encoding: it never changes and is never used
 /// again for another.

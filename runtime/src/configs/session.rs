@@ -21,7 +21,7 @@ use sp_runtime::{
 	traits::{ConvertInto, OpaqueKeys},
 	Perbill, Permill,
 };
-use trainyard_primitives::job::BlockNumber;
+use trainyard_protocol::job::BlockNumber;
 
 /// Keys of BABE with the weights of pallet-hashrate.
 pub type WeightedBabe = pallet_hashrate::authorities::WeightedBabe<Runtime>;

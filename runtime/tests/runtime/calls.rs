@@ -9,12 +9,12 @@ use frame_support::{
 use sp_keyring::Sr25519Keyring::{Alice, Bob, Charlie};
 use sp_runtime::DispatchError;
 use std::collections::BTreeSet;
-use trainyard_primitives::{
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
 	audit::Findings,
 	blob::{Chunked, MAX_CHUNK},
 	drill::{Mismatch, Template, UnitResult},
 	job::{Reveal, Terms},
-	spec::JobSpec,
 	views::Hardware,
 	Text, H256,
 };

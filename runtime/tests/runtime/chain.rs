@@ -4,8 +4,8 @@ use crate::common::{tipped, Chain};
 use frame_support::assert_ok;
 use sp_keyring::Sr25519Keyring::{Alice, Bob};
 use sp_runtime::traits::Zero;
-use trainyard_primitives::traits::{Beacon, Seed, TrainerRegistry};
 use trainyard_runtime::{configs::money::Jackpot, *};
+use trainyard_traits::{Beacon, Seed, TrainerRegistry};
 
 fn weight_announced(chain: &mut Chain) -> u64 {
 	chain.state(|| pallet_babe::NextAuthorities::<Runtime>::get()[0].1)

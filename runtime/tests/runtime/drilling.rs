@@ -3,7 +3,7 @@
 use crate::common::Chain;
 use frame_support::{assert_ok, traits::Get};
 use sp_keyring::Sr25519Keyring::{self, Alice, Bob, Charlie, Dave, Eve, Ferdie};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	drill::{
 		commitment, AssignmentView, Mismatch, ProjectId, ProjectState, ProjectView, Template,
 		UnitPhase, UnitResult,

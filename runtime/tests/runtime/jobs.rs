@@ -3,14 +3,16 @@
 use crate::common::Chain;
 use frame_support::{assert_ok, traits::fungible::Inspect};
 use sp_keyring::Sr25519Keyring::{self, Alice, Bob, Charlie, Dave, Eve};
-use trainyard_primitives::{
+use trainyard_program::{
+	spec::{EarlyStop, JobSpec},
+	work::Parts,
+};
+use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	blob::Chunked,
 	commitment,
 	job::{Ending, Fate, JobState, Reveal, Terms},
-	spec::{EarlyStop, JobSpec},
 	views::JobView,
-	work::Parts,
 	JobId, Text, H256, PROTOCOL_VERSION,
 };
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, presets::ENDOWMENT, *};
@@ -109,7 +111,7 @@ fn deliver_after(chain: &mut Chain, spec: JobSpec, segments: u32, model: &[u8]) 
 		};
 		assert_ok!(chain.call(Alice, upload));
 		let hash = chain.state(|| Runtime::chunk_hash(blob.root, index as u32));
-		assert_eq!(hash, Some(trainyard_primitives::blob::chunk_hash(blob.chunks[index])));
+		assert_eq!(hash, Some(trainyard_protocol::blob::chunk_hash(blob.chunks[index])));
 	}
 	assert!(chain.state(|| Runtime::blob(blob.root)).unwrap().missing.is_empty());
 	run_until(chain, job, "audit", in_state(JobState::Auditing));
@@ -183,7 +185,7 @@ fn an_honest_job_is_paid_refunded_and_credited() {
 	assert_eq!(ended.audit.unwrap().groups[0].decision, Some(Decision::Accepted));
 
 	let money = ended.settlement;
-	let price = trainyard_primitives::units::price(ended.work, terms().price_per_ut).unwrap();
+	let price = trainyard_program::units::price(ended.work, terms().price_per_ut).unwrap();
 	assert_eq!(money.paid_to_trainers, price);
 	assert_eq!(money.paid_to_verifiers, 3 * terms().audit_fee);
 	assert!(money.burned > 0 && money.refunded > 0 && money.slashed == 0);
@@ -216,7 +218,7 @@ fn a_job_that_stops_early_is_paid_for_what_was_trained() {
 	let work = Parts::of(&spec).unwrap().micro_ut_of(&spec, 5).unwrap();
 	assert!(work < ended.work / 5);
 	let money = ended.settlement;
-	let price = trainyard_primitives::units::price(work, terms().price_per_ut).unwrap();
+	let price = trainyard_program::units::price(work, terms().price_per_ut).unwrap();
 	assert_eq!(money.paid_to_trainers, price);
 	assert_eq!(
 		money.escrowed,

@@ -13,7 +13,7 @@ export { trainyard };
 /** The root of the checkout. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** The real data that comes with the repository. */
-export const DIGITS = join(ROOT, 'scripts/data/digits.csv');
+export const DIGITS = join(ROOT, 'ml-worker/examples/data/digits.csv');
 
 /** Addresses of the development accounts, by name. */
 export const ADDRESS = Object.fromEntries(

@@ -1,5 +1,5 @@
 // Hashes, Merkle trees, blobs and commitments: the same definitions as the Rust crate
-// `trainyard-primitives` (merkle.rs, blob.rs, commitment.rs). Hashes go in and come out as
+// `trainyard-protocol` (merkle.rs, blob.rs, commitment.rs). Hashes go in and come out as
 // Uint8Array of 32 bytes.
 
 import { bnToU8a, stringToU8a, u8aConcat, u8aEq } from '@polkadot/util';

@@ -1,5 +1,5 @@
 // The expected values were computed with an independent implementation (RFC 6962's
-// recursive definition over another BLAKE2b), from the definitions in `trainyard-primitives`.
+// recursive definition over another BLAKE2b), from the definitions in `trainyard-protocol`.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -260,7 +260,7 @@ function digitsWith(change) {
 	return types().createType('JobSpec', toChain(job).spec);
 }
 
-// The same jobs and the same bytes as in the test `layout` of `trainyard-primitives`.
+// The same jobs and the same bytes as in the test `layout` of `trainyard-protocol`.
 const hashed = (encoded) => [encoded.length, u8aToHex(blake2(encoded))];
 
 test('the chain form encodes by the frozen layout', () => {

@@ -1,13 +1,15 @@
 //! Recomputations of agreed units.
 
 use crate::{
-	mock::Act::{self, *},
-	mock::*,
+	mock::{
+		Act::{self, *},
+		*,
+	},
 	Error, Event, Failure, Phase, Pool, Results,
 };
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::Permill;
-use trainyard_primitives::{drill::Mismatch, H256};
+use trainyard_protocol::{drill::Mismatch, H256};
 
 /// A unit whose two drillers agreed on result 1 and that is recomputed; they.
 fn agreed() -> Vec<AccountId> {

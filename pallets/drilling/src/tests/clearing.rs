@@ -4,7 +4,7 @@ use crate::{
 	mock::*, Error, Event, HoldReason, Outcome, Projects, Results, Stage, Templates, Votes,
 };
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
-use trainyard_primitives::drill::Mismatch;
+use trainyard_protocol::drill::Mismatch;
 
 fn held(who: AccountId) -> u128 {
 	Balances::balance_on_hold(&HoldReason::Project.into(), &who)

@@ -2,7 +2,7 @@
 
 use crate::{mock::*, Due, Stage, Task, WeightInfo};
 use frame_support::{assert_ok, weights::Weight};
-use trainyard_primitives::drill::Mismatch;
+use trainyard_protocol::drill::Mismatch;
 
 /// The least weight that lets the hook work.
 fn least() -> Weight {

@@ -1,8 +1,11 @@
 //! What the results of a group come to.
 
-use crate::{mock::Act::*, mock::*, Event, Failure, Fault, Outcome, Pool, Results, Stage};
+use crate::{
+	mock::{Act::*, *},
+	Event, Failure, Fault, Outcome, Pool, Results, Stage,
+};
 use frame_support::assert_ok;
-use trainyard_primitives::drill::{Mismatch, UnitResult};
+use trainyard_protocol::drill::{Mismatch, UnitResult};
 
 /// One unit of a project with this rule and group, in which the members do `acts`. Returns
 /// the members, at the judgement.

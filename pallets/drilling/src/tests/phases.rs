@@ -2,7 +2,7 @@
 
 use crate::{mock::*, Error, Event, Phase};
 use frame_support::{assert_noop, assert_ok};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	drill::{commitment, Mismatch, UnitResult},
 	H256,
 };

@@ -3,7 +3,7 @@
 use crate::{mock::*, Batch, BatchDrillers, Error, Event, Pool, Projects, Ready};
 use frame_support::{assert_noop, assert_ok};
 use std::collections::{BTreeMap, BTreeSet};
-use trainyard_primitives::drill::{unit_seed, Mismatch};
+use trainyard_protocol::drill::{unit_seed, Mismatch};
 
 #[test]
 fn trainers_enlist_and_retire() {
@@ -90,7 +90,7 @@ fn a_batch_is_noted_and_dealt_behind_its_seed() {
 #[test]
 fn units_of_a_batch_have_seeds_of_their_own() {
 	run(|| {
-		use trainyard_primitives::traits::{Beacon, Seed};
+		use trainyard_traits::{Beacon, Seed};
 		let id = active(Mismatch::Majority, 2, 10);
 		enlisted(4);
 		next_block();

@@ -3,7 +3,7 @@
 use crate::{mock::*, Error, Event, HoldReason, OpenProjects, Stage, TemplateFault};
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use sp_runtime::{DispatchError, TokenError};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	drill::{DrillError, Mismatch, Template},
 	Text,
 };

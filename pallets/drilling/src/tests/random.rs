@@ -8,7 +8,7 @@ use frame_support::{storage::with_storage_layer, traits::fungible::InspectHold, 
 use proptest::prelude::*;
 use sp_runtime::{DispatchResult, Permill};
 use std::collections::BTreeMap;
-use trainyard_primitives::drill::{AssignmentId, Mismatch};
+use trainyard_protocol::drill::{AssignmentId, Mismatch};
 
 /// Something that someone does. Numbers choose among what there is. At `Work` all members of
 /// a group do their part with one result, at `Recompute` all verifiers with the one given.
@@ -91,7 +91,7 @@ fn opens(
 	let seat = unit.members.iter().chain(&unit.verifiers).find(|seat| seat.who == who);
 	let commitment = seat.and_then(|seat| seat.commitment);
 	let made = (1..=3).find(|n| {
-		let hash = trainyard_primitives::drill::commitment(
+		let hash = trainyard_protocol::drill::commitment(
 			&Drilling::genesis_hash(),
 			id,
 			&who,

@@ -3,7 +3,7 @@
 use crate::mock::*;
 use frame_support::assert_ok;
 use sp_runtime::Permill;
-use trainyard_primitives::drill::{Mismatch, ProjectState, UnitPhase};
+use trainyard_protocol::drill::{Mismatch, ProjectState, UnitPhase};
 
 #[test]
 fn a_project_is_told_as_it_stands() {

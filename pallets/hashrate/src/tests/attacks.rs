@@ -1,7 +1,7 @@
 //! What attackers try, and what comes of it. The figures are in `docs/proof-of-hashrate.md`.
 
 use super::*;
-use trainyard_primitives::traits::TrainerRegistry;
+use trainyard_traits::TrainerRegistry;
 
 const WEEK_MS: u64 = 604_800_000;
 

@@ -4,10 +4,8 @@ use super::*;
 use crate::{beacon::RING, Outputs};
 use codec::Encode;
 use sp_io::hashing::blake2_256;
-use trainyard_primitives::{
-	traits::{Beacon, Seed},
-	H256,
-};
+use trainyard_protocol::H256;
+use trainyard_traits::{Beacon, Seed};
 
 fn seed(after: u32) -> Seed {
 	Hashrate::seed(b"draw", b"job 7", after)

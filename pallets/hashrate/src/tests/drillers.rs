@@ -4,7 +4,7 @@ use super::*;
 use crate::{HoldReason, Power, Trainers};
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use sp_runtime::Permill;
-use trainyard_primitives::traits::{Drillers, TrainerRegistry};
+use trainyard_traits::{Drillers, TrainerRegistry};
 
 fn is_trainer(who: &u64) -> bool {
 	<Hashrate as Drillers<u64>>::is_trainer(who)

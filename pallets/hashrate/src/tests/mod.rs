@@ -18,7 +18,7 @@ mod trainers;
 mod weights;
 
 use crate::{mock::*, Event};
-use trainyard_primitives::{views::Hardware, Text};
+use trainyard_protocol::{views::Hardware, Text};
 
 /// Some hardware.
 fn hardware() -> Hardware {

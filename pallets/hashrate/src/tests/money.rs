@@ -6,7 +6,7 @@ use crate::{records::Offender, HoldReason, Records, Trainers};
 use frame_support::traits::fungible::{Inspect, InspectHold};
 use proptest::prelude::*;
 use sp_runtime::Permill;
-use trainyard_primitives::traits::{Drillers, TrainerRegistry};
+use trainyard_traits::{Drillers, TrainerRegistry};
 
 #[derive(Clone, Debug)]
 enum Step {

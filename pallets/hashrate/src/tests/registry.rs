@@ -3,7 +3,8 @@
 use super::*;
 use crate::{Power, Trainers};
 use frame_support::assert_ok;
-use trainyard_primitives::{traits::TrainerRegistry, views::TrainerView};
+use trainyard_protocol::views::TrainerView;
+use trainyard_traits::TrainerRegistry;
 
 #[test]
 fn trainers_are_told_from_strangers() {

@@ -53,7 +53,7 @@ fn weights_stay_within_a_session() {
 
 #[test]
 fn power_credited_by_a_job_becomes_weight() {
-	use trainyard_primitives::traits::TrainerRegistry;
+	use trainyard_traits::TrainerRegistry;
 	Genesis { trainers: vec![(1, 0)], min_power: 0 }.run(|| {
 		assert_eq!(babe_weights(), vec![1]);
 		crate::Power::<Test>::remove(1);

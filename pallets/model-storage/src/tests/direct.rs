@@ -9,7 +9,7 @@ use frame_support::{
 	weights::Weight,
 };
 use sp_runtime::traits::{DispatchTransaction, Dispatchable, TransactionExtension};
-use trainyard_primitives::blob::Chunked;
+use trainyard_protocol::blob::Chunked;
 
 fn registered(data: &[u8]) -> Chunked<'_> {
 	let blob = Chunked::new(data);

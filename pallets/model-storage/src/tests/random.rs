@@ -3,10 +3,8 @@
 use crate::{mock::*, HoldReason};
 use frame_support::traits::fungible::InspectHold;
 use proptest::prelude::*;
-use trainyard_primitives::{
-	blob::{chunk_hash, Chunked},
-	traits::BlobStore,
-};
+use trainyard_protocol::blob::{chunk_hash, Chunked};
+use trainyard_traits::BlobStore;
 
 /// What somebody does.
 #[derive(Clone, Debug)]

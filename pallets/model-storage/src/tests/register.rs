@@ -3,7 +3,7 @@
 use crate::{mock::*, Blobs, Error, Event, HoldReason, H256};
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use sp_runtime::{DispatchError, TokenError};
-use trainyard_primitives::blob::{self, Chunked};
+use trainyard_protocol::blob::{self, Chunked};
 
 #[test]
 fn a_registration_holds_a_deposit_by_size() {

@@ -5,7 +5,8 @@ use crate::{
 };
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use sp_runtime::transaction_validity::InvalidTransaction;
-use trainyard_primitives::{blob::Chunked, traits::BlobStore};
+use trainyard_protocol::blob::Chunked;
+use trainyard_traits::BlobStore;
 
 fn held(who: AccountId) -> u128 {
 	Balances::balance_on_hold(&HoldReason::Blob.into(), &who)

@@ -10,10 +10,8 @@ use sp_runtime::{
 	traits::Dispatchable,
 	transaction_validity::{InvalidTransaction, TransactionValidityError},
 };
-use trainyard_primitives::{
-	blob::{chunk_hash, Chunked},
-	traits::BlobStore,
-};
+use trainyard_protocol::blob::{chunk_hash, Chunked};
+use trainyard_traits::BlobStore;
 
 fn refused(code: u8) -> TransactionValidityError {
 	InvalidTransaction::Custom(code).into()

@@ -2,11 +2,12 @@
 
 use crate::{mock::*, Agenda, Cursor, Due, Error, Event, Jobs, WeightInfo};
 use frame_support::{assert_noop, assert_ok, dispatch::Pays, weights::Weight};
-use trainyard_primitives::{
+use trainyard_pallet_support::agenda::Clock;
+use trainyard_protocol::{
 	audit::Decision,
 	job::{Ending, JobState},
-	traits::JobObserver,
 };
+use trainyard_traits::JobObserver;
 
 /// The least weight that serves a job in every block.
 fn room_for_one() -> Weight {

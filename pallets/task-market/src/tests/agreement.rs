@@ -2,7 +2,7 @@
 
 use crate::{mock::*, Error, Event, HoldReason};
 use frame_support::{assert_noop, assert_ok, dispatch::GetDispatchInfo};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, Ending, Fate, JobState, Settlement},
 };

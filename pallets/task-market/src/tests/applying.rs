@@ -8,10 +8,10 @@ use crate::{
 use codec::Encode;
 use frame_support::{assert_noop, assert_ok, BoundedVec};
 use sp_runtime::TokenError;
-use trainyard_primitives::{
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
 	draw,
 	job::{Fate, JobState},
-	spec::JobSpec,
 };
 
 fn try_apply(who: AccountId, id: u32) -> sp_runtime::DispatchResult {

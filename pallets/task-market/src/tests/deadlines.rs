@@ -2,7 +2,7 @@
 
 use crate::{mock::*, Error, Event, HoldReason, Jobs};
 use frame_support::{assert_noop, assert_ok};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	audit::Decision,
 	job::{Ending, Fate, JobState},
 };

@@ -2,10 +2,11 @@
 
 use crate::{mock::*, Quote, TotalBurned, Worth};
 use proptest::prelude::*;
-use trainyard_primitives::{
+use trainyard_program::{units, work};
+use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, Fate, JobState, Settlement, Terms},
-	units, work, MicroUt,
+	MicroUt,
 };
 
 const FEE: Balance = 10_000;

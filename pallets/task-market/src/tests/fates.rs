@@ -1,10 +1,10 @@
 //! Each decision of the audit, to the last unit.
 
 use crate::{mock::*, Quote, TotalBurned};
-use trainyard_primitives::{
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, Ending, Fate, JobState, Settlement},
-	spec::JobSpec,
 };
 
 const FEE: Balance = 10_000;

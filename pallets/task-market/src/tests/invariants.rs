@@ -5,10 +5,10 @@ use crate::{mock::*, Due, HoldReason, Jobs, NextJob};
 use frame_support::{storage::with_storage_layer, weights::Weight};
 use proptest::prelude::*;
 use sp_runtime::DispatchResult;
-use trainyard_primitives::{
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
 	audit::Decision,
 	job::{JobState, Terms},
-	spec::JobSpec,
 };
 
 /// Something that someone does. Numbers choose among what there is.

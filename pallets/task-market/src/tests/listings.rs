@@ -2,10 +2,13 @@
 
 use crate::{mock::*, types::SpecFault, Error, Event, HoldReason, Listing, Listings};
 use frame_support::{assert_noop, assert_ok, traits::Hooks, weights::Weight};
-use trainyard_primitives::{
-	job::{Ending, JobState, Terms},
+use trainyard_program::{
 	spec::{JobSpec, SpecError},
-	work, Text,
+	work,
+};
+use trainyard_protocol::{
+	job::{Ending, JobState, Terms},
+	Text,
 };
 
 fn list(who: AccountId, price: u128, max_work: u64) -> sp_runtime::DispatchResult {

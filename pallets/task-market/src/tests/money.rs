@@ -3,7 +3,7 @@
 use crate::{lost_deposit, mock::*, Event, SlashShares, TotalBurned};
 use frame_support::assert_ok;
 use proptest::prelude::*;
-use trainyard_primitives::{
+use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, Fate, Terms},
 };
@@ -64,7 +64,7 @@ proptest! {
 		price in 1u128..1_000_000, fee in 1_000u128..1_000_000_000, half in 1u32..8,
 	) {
 		let verifiers = 2 * half + 1;
-		let spec = trainyard_primitives::spec::JobSpec::noisy_example();
+		let spec = trainyard_program::spec::JobSpec::noisy_example();
 		let terms = Terms { price_per_ut: price, audit_fee: fee, verifiers, ..terms(1) };
 		let quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
 		let fees = fee * Balance::from(verifiers) * 3;
@@ -82,7 +82,7 @@ proptest! {
 		price in 1u128..1_000_000_000_000, interval in 1u32..=1_500, drawn in 1u32..=16,
 	) {
 		MaxAuditWork::set(u64::MAX);
-		let mut spec = trainyard_primitives::spec::JobSpec::noisy_example();
+		let mut spec = trainyard_program::spec::JobSpec::noisy_example();
 		spec.training.checkpoint_interval = interval;
 		let segments = spec.segments();
 		let audit_segments = drawn.min(segments);
@@ -105,11 +105,11 @@ fn job_with_unpayable_verifier() -> u32 {
 	let terms = Terms { audit_fee: 100, price_per_ut: 100_000, ..terms(1) };
 	let id = post_with(SUBMITTER, terms);
 	apply(id, &[11]);
-	run_to_state(id, trainyard_primitives::job::JobState::Training);
+	run_to_state(id, trainyard_protocol::job::JobState::Training);
 	commit(id, 11);
-	run_to_state(id, trainyard_primitives::job::JobState::Revealing);
+	run_to_state(id, trainyard_protocol::job::JobState::Revealing);
 	reveal(id, 11, 1);
-	run_to_state(id, trainyard_primitives::job::JobState::Auditing);
+	run_to_state(id, trainyard_protocol::job::JobState::Auditing);
 	decide(id, &[Decision::Accepted], &[500]);
 	run_to_end(id);
 	id

@@ -4,11 +4,13 @@ use crate::{mock::*, types::SpecFault, Applicants, Error, Event, HoldReason, Job
 use codec::Encode;
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::{DispatchError, TokenError};
-use trainyard_primitives::{
-	blob,
-	job::{Ending, JobState, Settlement, Terms},
+use trainyard_program::{
 	spec::{JobSpec, SpecError},
 	units, work,
+};
+use trainyard_protocol::{
+	blob,
+	job::{Ending, JobState, Settlement, Terms},
 };
 
 fn submit(spec: JobSpec, terms: Terms) -> sp_runtime::DispatchResult {

@@ -2,10 +2,10 @@
 
 use crate::mock::*;
 use frame_support::assert_ok;
-use trainyard_primitives::{
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
 	audit::Decision,
 	job::{Ending, Fate, JobState, Terms},
-	spec::JobSpec,
 	views::ReplicaView,
 	Text,
 };
@@ -73,7 +73,7 @@ fn jobs_are_listed() {
 	run(|| {
 		let ids: Vec<u32> = (0..4).map(|_| post(1)).collect();
 		assert_ok!(TaskMarket::cancel(RuntimeOrigin::signed(SUBMITTER), ids[1]));
-		let numbers = |views: Vec<trainyard_primitives::views::JobView<AccountId>>| {
+		let numbers = |views: Vec<trainyard_protocol::views::JobView<AccountId>>| {
 			views.into_iter().map(|view| view.id).collect::<Vec<_>>()
 		};
 		assert_eq!(numbers(TaskMarket::active_jobs(None, 10)), vec![0, 2, 3]);

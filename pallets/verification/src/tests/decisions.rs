@@ -1,7 +1,7 @@
 //! What committees decide, who is paid and who is slashed.
 
 use crate::{mock::*, Event, Fault};
-use trainyard_primitives::audit::{AuditPhase, Decision};
+use trainyard_protocol::audit::{AuditPhase, Decision};
 
 fn speak(say: Say) -> Act {
 	Act::Speak(vec![say])

@@ -6,10 +6,8 @@ use frame_support::{
 	traits::{fungible::MutateHold, tokens::Precision},
 };
 use std::collections::BTreeSet;
-use trainyard_primitives::{
-	audit::{AuditPhase, Decision},
-	traits::{AuditRequest, AuditStatus, Audits},
-};
+use trainyard_protocol::audit::{AuditPhase, Decision};
+use trainyard_traits::{AuditRequest, AuditStatus, Audits};
 
 #[test]
 fn a_committee_and_segments_are_drawn_from_later_blocks() {

@@ -2,11 +2,11 @@
 
 use crate::{mock::*, AuditRecords, Error, Event, Verdicts};
 use frame_support::{assert_noop, assert_ok};
-use trainyard_primitives::{
+use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
 	job::WorkResult,
-	traits::{AuditRequest, AuditStatus, Audits},
 };
+use trainyard_traits::{AuditRequest, AuditStatus, Audits};
 
 #[test]
 fn an_audit_opens_at_the_present_block() {

@@ -3,7 +3,7 @@
 use crate::mock::*;
 use frame_support::traits::fungible::Inspect;
 use proptest::prelude::*;
-use trainyard_primitives::{
+use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
 	job::MAX_AUDIT_ROUNDS,
 };

@@ -3,7 +3,7 @@
 use crate::{mock::*, Event, Fault, H256};
 use frame_support::assert_ok;
 use std::collections::BTreeSet;
-use trainyard_primitives::traits::VerifierPool;
+use trainyard_traits::VerifierPool;
 
 fn draw(seed: u8, after: u32, excluded: &[AccountId], count: u32) -> Vec<AccountId> {
 	Verification::draw(b"test", &H256([seed; 32]), after, excluded, count)

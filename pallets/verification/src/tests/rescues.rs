@@ -3,7 +3,7 @@
 use crate::{mock::*, Error, Event, H256};
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::{DispatchError, DispatchResult};
-use trainyard_primitives::audit::{AuditPhase, Decision};
+use trainyard_protocol::audit::{AuditPhase, Decision};
 
 const BLOB: H256 = H256([77; 32]);
 

@@ -3,11 +3,11 @@
 use crate::{mock::*, Error, Event, H256};
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::DispatchError;
-use trainyard_primitives::{
+use trainyard_protocol::{
 	audit::{Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	commitment,
-	traits::Audits,
 };
+use trainyard_traits::Audits;
 
 /// A committee of three at the reveal, of which `who` committed `findings`, and the others
 /// what is true of both groups.

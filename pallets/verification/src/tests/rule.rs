@@ -4,7 +4,7 @@ use crate::{
 	mock::evidence,
 	verdicts::{stance, tally, Outcome, Stance},
 };
-use trainyard_primitives::audit::{GroupVerdict, RejectReason};
+use trainyard_protocol::audit::{GroupVerdict, RejectReason};
 
 fn yes(number: u8) -> GroupVerdict {
 	GroupVerdict::Accept(evidence(&[1, 4], number).try_into().unwrap())

@@ -1,0 +1,319 @@
+//! The extrinsics that a worker sends.
+
+use codec::Encode;
+use subxt::{
+	ext::scale_encode::{self, EncodeAsFields, FieldIter, TypeResolver},
+	transactions::Payload,
+};
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
+	audit::Findings,
+	drill::{AssignmentId, Mismatch, ProjectId, Template, UnitResult},
+	job::{Balance, BlockNumber, Reveal, Terms},
+	views::Hardware,
+	JobId, MicroUt, Text, H256,
+};
+
+use super::{AccountId32, Head};
+
+/// Arguments of a call, SCALE encoded one behind the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arguments(Vec<u8>);
+
+/// A call of a pallet. Pallet and call are found by name in the metadata; the arguments are
+/// bytes of `trainyard-protocol` types, whose layout `PROTOCOL_VERSION` stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+	pallet: &'static str,
+	name: &'static str,
+	arguments: Arguments,
+	head: Option<Head>,
+}
+
+impl Call {
+	/// A call with the SCALE bytes of `arguments`, a tuple in the order of the dispatchable.
+	pub fn new(pallet: &'static str, name: &'static str, arguments: impl Encode) -> Self {
+		Self { pallet, name, arguments: Arguments(arguments.encode()), head: None }
+	}
+
+	/// The same, for chains that have the block `head` and no others. Nodes send the transactions
+	/// of a block that they gave up once more; what answers something that differs from fork to
+	/// fork, as the seed of a unit does, must not get into another one.
+	pub fn on(self, head: Head) -> Self {
+		Self { head: Some(head), ..self }
+	}
+
+	/// The block without which the call means nothing, if there is one.
+	pub fn head(&self) -> Option<Head> {
+		self.head
+	}
+
+	/// Its name for messages: `Pallet.call`.
+	pub fn title(&self) -> String {
+		format!("{}.{}", self.pallet, self.name)
+	}
+
+	/// Encoded arguments.
+	pub fn arguments(&self) -> &[u8] {
+		&self.arguments.0
+	}
+}
+
+impl EncodeAsFields for Arguments {
+	fn encode_as_fields_to<R: TypeResolver>(
+		&self,
+		_fields: &mut dyn FieldIter<'_, R::TypeId>,
+		_types: &R,
+		out: &mut Vec<u8>,
+	) -> Result<(), scale_encode::Error> {
+		out.extend_from_slice(&self.0);
+		Ok(())
+	}
+}
+
+impl Payload for Call {
+	type CallData = Arguments;
+
+	fn pallet_name(&self) -> &str {
+		self.pallet
+	}
+
+	fn call_name(&self) -> &str {
+		self.name
+	}
+
+	fn call_data(&self) -> &Arguments {
+		&self.arguments
+	}
+}
+
+/// `Hashrate.register`: become a trainer.
+pub fn register_trainer(bond: Balance, hardware: &Hardware) -> Call {
+	Call::new("Hashrate", "register", (bond, hardware))
+}
+
+/// Bytes that are SCALE already.
+struct Encoded<'a>(&'a [u8]);
+
+impl Encode for Encoded<'_> {
+	fn encode_to<T: codec::Output + ?Sized>(&self, out: &mut T) {
+		out.write(self.0);
+	}
+}
+
+/// `Session.set_keys`: the keys by which a node acts for the caller, as the node encoded them,
+/// with its proof that they are the caller's.
+pub fn set_keys(keys: &[u8], proof: &[u8]) -> Call {
+	Call::new("Session", "set_keys", (Encoded(keys), proof))
+}
+
+/// `Hashrate.set_candidate`: begin or cease to stand for block authorship.
+pub fn set_candidate(candidate: bool) -> Call {
+	Call::new("Hashrate", "set_candidate", candidate)
+}
+
+/// `Hashrate.deregister`: begin to leave as a trainer.
+pub fn deregister_trainer() -> Call {
+	Call::new("Hashrate", "deregister", ())
+}
+
+/// `Hashrate.withdraw`: take the bond back after that.
+pub fn withdraw_bond() -> Call {
+	Call::new("Hashrate", "withdraw", ())
+}
+
+/// `TaskMarket.submit_job`: post a job; its escrow is held.
+pub fn submit_job(spec: &JobSpec, terms: &Terms) -> Call {
+	Call::new("TaskMarket", "submit_job", (spec, terms))
+}
+
+/// `TaskMarket.order`: post a job that only `trainer` may take, through its listing.
+pub fn order(trainer: &AccountId32, spec: &JobSpec, terms: &Terms) -> Call {
+	Call::new("TaskMarket", "order", (trainer, spec, terms))
+}
+
+/// `TaskMarket.apply`: apply for a job; the deposit is held.
+pub fn apply(job: JobId) -> Call {
+	Call::new("TaskMarket", "apply", job)
+}
+
+/// `TaskMarket.cancel`: take back a job for which nobody applied.
+pub fn cancel(job: JobId) -> Call {
+	Call::new("TaskMarket", "cancel", job)
+}
+
+/// `TaskMarket.poke`: serve the deadline of an overdue job.
+pub fn poke(job: JobId) -> Call {
+	Call::new("TaskMarket", "poke", job)
+}
+
+/// `TaskMarket.post_listing`: offer training.
+pub fn post_listing(price_per_ut: Balance, max_work: MicroUt, note: &Text) -> Call {
+	Call::new("TaskMarket", "post_listing", (price_per_ut, max_work, note))
+}
+
+/// `TaskMarket.remove_listing`: take the offer back.
+pub fn remove_listing() -> Call {
+	Call::new("TaskMarket", "remove_listing", ())
+}
+
+/// `Submissions.commit`: bind a result before it is shown.
+pub fn commit_result(job: JobId, commitment: &H256) -> Call {
+	Call::new("Submissions", "commit", (job, commitment))
+}
+
+/// `Submissions.reveal`: show the result that was committed.
+pub fn reveal_result(job: JobId, reveal: &Reveal, salt: &[u8; 32]) -> Call {
+	Call::new("Submissions", "reveal", (job, reveal, salt))
+}
+
+/// `ModelStorage.register`: announce a blob; a deposit for its size is held.
+pub fn register_blob(size: u64, merkle_root: &H256) -> Call {
+	Call::new("ModelStorage", "register", (size, merkle_root))
+}
+
+/// `ModelStorage.upload_chunk`: store one chunk. The bytes are the last argument, so that
+/// they are the tail of the extrinsic, which the node indexes.
+pub fn upload_chunk(root: &H256, index: u32, proof: &[H256], bytes: &[u8]) -> Call {
+	Call::new("ModelStorage", "upload_chunk", (root, index, proof, bytes))
+}
+
+/// `ModelStorage.remove`: drop an expired blob, or a part of a long one; with its last part
+/// the deposit returns to its owner.
+pub fn remove_blob(root: &H256) -> Call {
+	Call::new("ModelStorage", "remove", root)
+}
+
+/// `Verification.register`: become a verifier.
+pub fn register_verifier(bond: Balance) -> Call {
+	Call::new("Verification", "register", bond)
+}
+
+/// `Verification.commit`: bind findings before they are shown.
+pub fn commit_findings(job: JobId, commitment: &H256) -> Call {
+	Call::new("Verification", "commit", (job, commitment))
+}
+
+/// `Verification.reveal`: show the findings that were committed.
+pub fn reveal_findings(job: JobId, findings: &Findings, salt: &[u8; 32]) -> Call {
+	Call::new("Verification", "reveal", (job, findings, salt))
+}
+
+/// `Verification.rescue`: name the blob with the states that verifiers could not fetch.
+pub fn rescue(job: JobId, group: u32, blob: &H256) -> Call {
+	Call::new("Verification", "rescue", (job, group, blob))
+}
+
+/// `Drilling.propose`: propose a project of `units` units; a deposit is held.
+pub fn propose_project(
+	title: &Text,
+	template: &Template,
+	rule: Mismatch,
+	replicas: u8,
+	units: u32,
+	commit_blocks: BlockNumber,
+) -> Call {
+	Call::new("Drilling", "propose", (title, template, rule, replicas, units, commit_blocks))
+}
+
+/// `Drilling.vote`: vote on a project in review, with the caller's bond.
+pub fn vote_on_project(project: ProjectId, aye: bool) -> Call {
+	Call::new("Drilling", "vote", (project, aye))
+}
+
+/// `Drilling.withdraw_project`: take back a project in review, or end an active one.
+pub fn withdraw_project(project: ProjectId) -> Call {
+	Call::new("Drilling", "withdraw_project", project)
+}
+
+/// `Drilling.clear`: remove a part of what the chain keeps of a project that is long over.
+pub fn clear_project(project: ProjectId) -> Call {
+	Call::new("Drilling", "clear", project)
+}
+
+/// `Drilling.enlist`: be ready for units.
+pub fn enlist() -> Call {
+	Call::new("Drilling", "enlist", ())
+}
+
+/// `Drilling.retire`: end that.
+pub fn retire() -> Call {
+	Call::new("Drilling", "retire", ())
+}
+
+/// `Drilling.commit`: bind the result of a unit before it is shown.
+pub fn drill_commit(assignment: AssignmentId, commitment: &H256) -> Call {
+	Call::new("Drilling", "commit", (assignment, commitment))
+}
+
+/// `Drilling.reveal`: show the result that was committed.
+pub fn drill_reveal(assignment: AssignmentId, result: &UnitResult, salt: &[u8; 32]) -> Call {
+	Call::new("Drilling", "reveal", (assignment, result, salt))
+}
+
+/// `Drilling.check`: a verifier binds the result of a unit that it recomputed.
+pub fn drill_check(assignment: AssignmentId, commitment: &H256) -> Call {
+	Call::new("Drilling", "check", (assignment, commitment))
+}
+
+/// `Drilling.check_reveal`: a verifier shows the result that it committed.
+pub fn drill_check_reveal(assignment: AssignmentId, result: &UnitResult, salt: &[u8; 32]) -> Call {
+	Call::new("Drilling", "check_reveal", (assignment, result, salt))
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use codec::DecodeAll;
+
+	/// What the pallet decodes is what was meant; its bounded vectors encode like `Vec`.
+	#[test]
+	fn a_chunk_call_decodes_as_the_pallet_declares_it() {
+		type Declared = (H256, u32, Vec<H256>, Vec<u8>);
+		let (root, proof) = (H256::repeat_byte(7), [H256::repeat_byte(1), H256::repeat_byte(2)]);
+		let call = upload_chunk(&root, 3, &proof, &[9; 5000]);
+		let decoded = Declared::decode_all(&mut call.arguments()).unwrap();
+		assert_eq!(decoded, (root, 3, proof.to_vec(), vec![9; 5000]));
+		assert!(call.arguments().ends_with(&[9; 5000]));
+		assert_eq!(call.title(), "ModelStorage.upload_chunk");
+	}
+
+	#[test]
+	fn a_reveal_decodes_as_the_pallet_declares_it() {
+		let reveal = Reveal {
+			bundle_root: H256::repeat_byte(1),
+			model_root: H256::repeat_byte(2),
+			segments: 7,
+			location: Text::new("http://127.0.0.1:1/").unwrap(),
+		};
+		let call = reveal_result(9, &reveal, &[3; 32]);
+		let decoded = <(JobId, Reveal, [u8; 32])>::decode_all(&mut call.arguments()).unwrap();
+		assert_eq!(decoded, (9, reveal, [3; 32]));
+	}
+
+	#[test]
+	fn a_project_decodes_as_the_pallet_declares_it() {
+		type Declared = (Text, Template, Mismatch, u8, u32, BlockNumber);
+		let title = Text::new("Which rate?").unwrap();
+		let template = Template::Chain { size: 64, links: 900 };
+		let call = propose_project(&title, &template, Mismatch::AllLose, 3, 40, 20);
+		let decoded = Declared::decode_all(&mut call.arguments()).unwrap();
+		assert_eq!(decoded, (title, template, Mismatch::AllLose, 3, 40, 20));
+		assert_eq!(call.title(), "Drilling.propose");
+	}
+
+	#[test]
+	fn a_result_of_a_unit_decodes_as_the_pallet_declares_it() {
+		let result = UnitResult { state: H256::repeat_byte(4), score: None };
+		let call = drill_reveal(1 << 40, &result, &[3; 32]);
+		let decoded =
+			<(AssignmentId, UnitResult, [u8; 32])>::decode_all(&mut call.arguments()).unwrap();
+		assert_eq!(decoded, (1 << 40, result, [3; 32]));
+	}
+
+	#[test]
+	fn calls_without_arguments_are_empty() {
+		assert!(remove_listing().arguments().is_empty());
+		assert!(enlist().arguments().is_empty() && retire().arguments().is_empty());
+	}
+}

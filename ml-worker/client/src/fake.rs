@@ -1,0 +1,206 @@
+//! A node made up for tests: a chain of any height whose runtime is a function.
+
+use super::{
+	client::{Chain, Connection},
+	AccountId32, ChainError, JobView, ProjectView,
+};
+use serde_json::{json, Value};
+use std::sync::{
+	atomic::{AtomicU32, Ordering},
+	Arc,
+};
+use subxt::rpcs::{
+	client::{RawRpcFuture, RawRpcSubscription, RawValue, RpcClientT},
+	Error, RpcClient, UserError,
+};
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
+	drill::{Mismatch, ProjectState, Template},
+	job::{JobState, Settlement, Terms},
+	Text, H256,
+};
+
+/// Its address, as errors name it.
+pub const URL: &str = "ws://fake";
+
+/// What the runtime answers to a method with its arguments at a height: SCALE bytes, or the
+/// node's refusal.
+type Runtime = dyn Fn(&str, &[u8], u32) -> Result<Vec<u8>, &'static str> + Send + Sync;
+
+/// A node that answers what a worker asks for, except subscriptions and metadata.
+#[derive(Clone)]
+pub struct FakeNode {
+	/// The best block.
+	height: Arc<AtomicU32>,
+	/// Blocks that are added each time somebody asks for the best one.
+	step: u32,
+	/// The finalized block.
+	finalized: u32,
+	runtime: Arc<Runtime>,
+}
+
+/// The hash of block `number`: it begins with the number.
+pub fn hash(number: u32) -> H256 {
+	let mut bytes = [0; 32];
+	bytes[..4].copy_from_slice(&number.to_be_bytes());
+	H256(bytes)
+}
+
+/// A job, as the chain tells it.
+pub fn job(state: JobState) -> JobView {
+	JobView {
+		id: 3,
+		submitter: AccountId32([3; 32]),
+		invited: None,
+		spec: JobSpec::example(),
+		terms: Terms {
+			price_per_ut: 1_000_000_000_000,
+			replicas: 1,
+			verifiers: 1,
+			audit_segments: 1,
+			audit_fee: 1,
+			apply_blocks: 10,
+			training_blocks: 60,
+		},
+		work: 6_012,
+		deposit: 0,
+		state,
+		deadline: 110,
+		seed: None,
+		applicants: vec![],
+		replicas: vec![],
+		audit: None,
+		settlement: Settlement::default(),
+	}
+}
+
+/// An active project of drilling, as the chain tells it.
+pub fn project(template: Template) -> ProjectView {
+	ProjectView {
+		id: 2,
+		owner: AccountId32([1; 32]),
+		title: Text::new("Which rate?").unwrap(),
+		template,
+		rule: Mismatch::Majority,
+		replicas: 3,
+		units: 2_000,
+		commit_blocks: 50,
+		difficulty: 4_400,
+		deposit: 0,
+		state: ProjectState::Active,
+		deadline: 90,
+		ayes: 0,
+		nays: 0,
+		open: 2,
+		agreed: 3,
+		abandoned: 0,
+	}
+}
+
+fn number_of(hash: &[u8]) -> u32 {
+	u32::from_be_bytes(hash[..4].try_into().unwrap())
+}
+
+fn hash_text(number: u32) -> String {
+	format!("0x{}", hex::encode(hash(number)))
+}
+
+impl FakeNode {
+	/// A node at block 1 whose runtime answers like `runtime`.
+	pub fn new(
+		runtime: impl Fn(&str, &[u8], u32) -> Result<Vec<u8>, &'static str> + Send + Sync + 'static,
+	) -> Self {
+		Self { height: Arc::new(1.into()), step: 0, finalized: 0, runtime: Arc::new(runtime) }
+	}
+
+	/// The same at another height.
+	pub fn at(self, height: u32) -> Self {
+		self.height.store(height, Ordering::SeqCst);
+		self
+	}
+
+	/// The same with another finalized block.
+	pub fn finalized_at(mut self, height: u32) -> Self {
+		self.finalized = height;
+		self
+	}
+
+	/// The same, adding a block whenever somebody asks for the best one.
+	pub fn growing(mut self) -> Self {
+		self.step = 1;
+		self
+	}
+
+	/// A connection to it.
+	pub(super) async fn connection(self) -> Connection {
+		Connection::through(RpcClient::new(self)).await.unwrap()
+	}
+
+	/// Connects as for the first time.
+	pub async fn connect(self) -> Result<Chain, ChainError> {
+		Chain::over(URL, self.connection().await).await
+	}
+
+	/// The chain as after a successful connection.
+	pub async fn chain(self) -> Chain {
+		Chain::known(URL, self.connection().await)
+	}
+
+	fn answer(&self, method: &str, params: &[Value]) -> Result<Value, UserError> {
+		let text = |at: usize| params.get(at).and_then(Value::as_str);
+		let bytes =
+			|at: usize| hex::decode(text(at).unwrap_or_default().trim_start_matches("0x")).unwrap();
+		match method {
+			"chain_getBlockHash" => {
+				let number = match params.first().and_then(Value::as_u64) {
+					Some(number) => u32::try_from(number).unwrap(),
+					None => self.height.fetch_add(self.step, Ordering::SeqCst),
+				};
+				Ok(json!(hash_text(number)))
+			}
+			"chain_getFinalizedHead" => Ok(json!(hash_text(self.finalized))),
+			"chain_getHeader" => Ok(json!({
+				"parentHash": hash_text(0),
+				"number": format!("{:#x}", number_of(&bytes(0))),
+				"stateRoot": hash_text(0),
+				"extrinsicsRoot": hash_text(0),
+				"digest": { "logs": [] },
+			})),
+			"state_call" => {
+				let height = self.height.load(Ordering::SeqCst);
+				match (self.runtime)(text(0).unwrap_or_default(), &bytes(1), height) {
+					Ok(answer) => Ok(json!(format!("0x{}", hex::encode(answer)))),
+					Err(reason) => {
+						Err(UserError { code: 4003, message: reason.to_owned(), data: None })
+					}
+				}
+			}
+			_ => Err(UserError::method_not_found()),
+		}
+	}
+}
+
+impl RpcClientT for FakeNode {
+	fn request_raw<'a>(
+		&'a self,
+		method: &'a str,
+		params: Option<Box<RawValue>>,
+	) -> RawRpcFuture<'a, Box<RawValue>> {
+		let params: Vec<Value> =
+			params.map(|p| serde_json::from_str(p.get()).unwrap()).unwrap_or_default();
+		let answer = self.answer(method, &params);
+		Box::pin(async move {
+			let text = answer?.to_string();
+			Ok(RawValue::from_string(text).unwrap())
+		})
+	}
+
+	fn subscribe_raw<'a>(
+		&'a self,
+		_sub: &'a str,
+		_params: Option<Box<RawValue>>,
+		_unsub: &'a str,
+	) -> RawRpcFuture<'a, RawRpcSubscription> {
+		Box::pin(async { Err(Error::User(UserError::method_not_found())) })
+	}
+}

@@ -1,0 +1,51 @@
+//! The chain, as a worker sees it: views from the runtime API, and transactions.
+//!
+//! - [`Chain`] is a connection that mends itself: it is made anew when the node restarts,
+//!   and refuses to go on with another chain or another protocol. `queries.rs` has what is
+//!   asked through it.
+//! - [`calls`] are the extrinsics, with the types that `trainyard-protocol` defines.
+//! - [`Transactor`] signs and sends them, several in a row if need be, and says in words
+//!   why the chain refused one.
+//! - [`blobs`] stores files on chain and reads them back, checked against their roots.
+//! - [`keys`] turns `--suri` or a key file into a key.
+//!
+//! No code is generated from metadata: bytes are SCALE of our own types, and the indices
+//! of pallets and calls are looked up by name in the metadata of the connected node.
+
+pub mod amount;
+mod babe;
+pub mod blobs;
+pub mod calls;
+mod client;
+mod error;
+#[cfg(any(test, feature = "testing"))]
+pub mod fake;
+pub mod keys;
+mod queries;
+mod transact;
+
+pub use calls::Call;
+pub use client::{Chain, Head, Link};
+pub use error::ChainError;
+pub use queries::Account;
+pub use transact::{Included, Pending, Transactor, TxError, MORTALITY};
+
+pub use subxt::utils::AccountId32;
+use trainyard_protocol::{drill, views};
+
+/// A job, its parties named by account.
+pub type JobView = views::JobView<AccountId32>;
+/// A replica of a job.
+pub type ReplicaView = views::ReplicaView<AccountId32>;
+/// The audit of a job.
+pub type AuditView = views::AuditView<AccountId32>;
+/// A trainer.
+pub type TrainerView = views::TrainerView<AccountId32>;
+/// A trainer's offer.
+pub type ListingView = views::ListingView<AccountId32>;
+/// A blob on chain.
+pub type BlobView = views::BlobView<AccountId32>;
+/// A project of drilling.
+pub type ProjectView = drill::ProjectView<AccountId32>;
+/// A unit of drilling in the hands of drillers, or of verifiers.
+pub type AssignmentView = drill::AssignmentView<AccountId32>;

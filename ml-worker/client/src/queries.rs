@@ -1,0 +1,268 @@
+//! What the worker asks of the chain: its runtime API, accounts, and chunks of models.
+
+use super::{
+	client::Chain, AccountId32, AssignmentView, BlobView, ChainError, JobView, ListingView,
+	ProjectView, TrainerView,
+};
+use codec::Decode;
+use std::future::Future;
+use subxt::rpcs::client::rpc_params;
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
+	drill::{ProjectId, UnitOutcome},
+	job::{Balance, Terms},
+	JobId, MicroUt, H256,
+};
+
+/// Jobs asked for in one request.
+const JOBS_AT_ONCE: u32 = 256;
+/// Results of a project asked for in one request.
+const RESULTS_AT_ONCE: u32 = 256;
+
+/// An account's balances, in units of the currency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Account {
+	/// Transactions sent so far.
+	pub nonce: u32,
+	/// Free balance.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub free: Balance,
+	/// Held balance: bonds, escrow, deposits.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub reserved: Balance,
+	/// Part that may not be spent.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub frozen: Balance,
+}
+
+/// Layout of `System.Account` in storage.
+#[derive(Decode)]
+struct AccountInfo {
+	nonce: u32,
+	_consumers: u32,
+	_providers: u32,
+	_sufficients: u32,
+	free: u128,
+	reserved: u128,
+	frozen: u128,
+	_flags: u128,
+}
+
+impl Chain {
+	/// Balances of `who` at the best block; zeros for an account that does not exist.
+	pub async fn account(&self, who: &AccountId32) -> Result<Account, ChainError> {
+		let Some(bytes) = self.entry("System", "Account", who).await? else {
+			return Ok(Account::default());
+		};
+		let info = AccountInfo::decode(&mut &bytes[..]).map_err(|e| ChainError::Unreadable {
+			method: "System.Account".into(),
+			reason: e.to_string(),
+		})?;
+		Ok(Account {
+			nonce: info.nonce,
+			free: info.free,
+			reserved: info.reserved,
+			frozen: info.frozen,
+		})
+	}
+
+	/// The session keys that `who` has set, encoded, at the best block.
+	pub async fn session_keys(&self, who: &AccountId32) -> Result<Option<Vec<u8>>, ChainError> {
+		self.entry("Session", "NextKeys", who).await
+	}
+
+	/// Job `id`.
+	pub async fn job(&self, id: JobId) -> Result<Option<JobView>, ChainError> {
+		self.api("job", id, None).await
+	}
+
+	/// All jobs that have not ended, at block `at`, by number. A node tells a part at a time.
+	pub async fn active_jobs(&self, at: H256) -> Result<Vec<JobView>, ChainError> {
+		let ask = |last| self.api("active_jobs_after", (last, JOBS_AT_ONCE), Some(at));
+		in_parts(JOBS_AT_ONCE, |job: &JobView| job.id, ask).await
+	}
+
+	/// Least audit fee for these terms; `None` where specification or terms are out of range.
+	pub async fn audit_fee(
+		&self,
+		spec: &JobSpec,
+		terms: &Terms,
+	) -> Result<Option<Balance>, ChainError> {
+		self.api("audit_fee", (spec, terms), None).await
+	}
+
+	/// The newest `count` jobs, newest first.
+	pub async fn recent_jobs(&self, count: u32) -> Result<Vec<JobView>, ChainError> {
+		self.api("recent_jobs", count, None).await
+	}
+
+	/// All trainers.
+	pub async fn trainers(&self) -> Result<Vec<TrainerView>, ChainError> {
+		self.api("trainers", (), None).await
+	}
+
+	/// One trainer.
+	pub async fn trainer(&self, who: &AccountId32) -> Result<Option<TrainerView>, ChainError> {
+		self.api("trainer", who, None).await
+	}
+
+	/// All verifiers and their bonds.
+	pub async fn verifiers(&self) -> Result<Vec<(AccountId32, Balance)>, ChainError> {
+		self.api("verifiers", (), None).await
+	}
+
+	/// All offers.
+	pub async fn listings(&self) -> Result<Vec<ListingView>, ChainError> {
+		self.api("listings", (), None).await
+	}
+
+	/// The blob with this root.
+	pub async fn blob(&self, root: H256) -> Result<Option<BlobView>, ChainError> {
+		self.api("blob", root, None).await
+	}
+
+	/// All drilling projects on record, by number.
+	pub async fn drilling_projects(&self) -> Result<Vec<ProjectView>, ChainError> {
+		self.api("drilling_projects", (), None).await
+	}
+
+	/// The drilling project with this number.
+	pub async fn drilling_project(&self, id: ProjectId) -> Result<Option<ProjectView>, ChainError> {
+		self.api("drilling_project", id, None).await
+	}
+
+	/// The result of one unit of a project, once it is agreed on and kept.
+	pub async fn drilling_result(
+		&self,
+		id: ProjectId,
+		index: u32,
+	) -> Result<Option<UnitOutcome>, ChainError> {
+		let found: Vec<UnitOutcome> =
+			self.api("drilling_results", (id, index.checked_sub(1), 1u32), None).await?;
+		Ok(found.into_iter().find(|outcome| outcome.index == index))
+	}
+
+	/// All results of a project, by index. A node tells a part at a time.
+	pub async fn drilling_results(&self, id: ProjectId) -> Result<Vec<UnitOutcome>, ChainError> {
+		let ask = |last| self.api("drilling_results", (id, last, RESULTS_AT_ONCE), None);
+		in_parts(RESULTS_AT_ONCE, |result: &UnitOutcome| result.index, ask).await
+	}
+
+	/// The unit that `who`, a driller, has at block `at`, while there is something to do.
+	pub async fn drilling_assignment(
+		&self,
+		who: &AccountId32,
+		at: H256,
+	) -> Result<Option<AssignmentView>, ChainError> {
+		self.api("drilling_assignment", who, Some(at)).await
+	}
+
+	/// The units that `who`, a verifier, must recompute at block `at`. None on a chain without
+	/// drilling.
+	pub async fn drilling_checks(
+		&self,
+		who: &AccountId32,
+		at: H256,
+	) -> Result<Vec<AssignmentView>, ChainError> {
+		match self.api("drilling_check", who, Some(at)).await {
+			Err(e) if e.is_missing_api() => Ok(Vec::new()),
+			result => result,
+		}
+	}
+
+	/// The pool of drillers at block `at`.
+	pub async fn drilling_pool(&self, at: H256) -> Result<Vec<AccountId32>, ChainError> {
+		self.api("drilling_pool", (), Some(at)).await
+	}
+
+	/// Work of one replica, escrow of the submitter and deposit of one trainer; `None` where
+	/// the chain would refuse the job.
+	pub async fn quote(
+		&self,
+		spec: &JobSpec,
+		terms: &Terms,
+	) -> Result<Option<(MicroUt, Balance, Balance)>, ChainError> {
+		self.api("deposit", (spec, terms), None).await
+	}
+
+	/// Bytes of chunk `index` of the blob `root`, where the node has them.
+	pub async fn model_chunk(&self, root: H256, index: u32) -> Result<Option<Vec<u8>>, ChainError> {
+		let method = "trainyard_modelChunk";
+		let hex: Option<String> =
+			self.rpc(method, rpc_params![subxt::utils::H256(root.0), index]).await?;
+		hex.map(|text| {
+			hex::decode(text.trim_start_matches("0x")).map_err(|e| ChainError::Unreadable {
+				method: method.into(),
+				reason: e.to_string(),
+			})
+		})
+		.transpose()
+	}
+}
+
+/// All of a list that a node tells in parts of at most `most`, in the order of a number: asks for
+/// what is behind the last number until a part is not full.
+async fn in_parts<T, F>(
+	most: u32,
+	number: impl Fn(&T) -> u32,
+	ask: impl Fn(Option<u32>) -> F,
+) -> Result<Vec<T>, ChainError>
+where
+	F: Future<Output = Result<Vec<T>, ChainError>>,
+{
+	let mut all = Vec::<T>::new();
+	loop {
+		let last = all.last().map(&number);
+		let more = ask(last).await?;
+		let full = more.len() >= most as usize;
+		// A node that repeats itself must not hold us.
+		all.extend(more.into_iter().filter(|one| last.is_none_or(|last| number(one) > last)));
+		if !full || all.last().map(&number) == last {
+			return Ok(all);
+		}
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::fake::{self, FakeNode};
+	use codec::{DecodeAll, Encode};
+	use trainyard_protocol::job::JobState;
+
+	#[tokio::test]
+	async fn all_jobs_are_asked_for_in_parts() {
+		let of = |count: u32| {
+			let jobs = |after: Option<JobId>, most: u32| -> Vec<JobView> {
+				let from = after.map_or(0, |after| after + 1);
+				(from..)
+					.take(most as usize)
+					.map(|id| JobView { id, ..fake::job(JobState::Open) })
+					.collect()
+			};
+			FakeNode::new(move |method, arguments, _| {
+				assert_eq!(method, "TrainyardApi_active_jobs_after");
+				let (after, most) = <(Option<JobId>, u32)>::decode(&mut &*arguments).unwrap();
+				let left = count - after.map_or(0, |after| after + 1);
+				Ok(jobs(after, most.min(left)).encode())
+			})
+		};
+		for count in [0, 1, JOBS_AT_ONCE - 1, JOBS_AT_ONCE, 2 * JOBS_AT_ONCE + 3] {
+			let jobs = of(count).chain().await.active_jobs(H256::zero()).await.unwrap();
+			let numbers: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
+			assert_eq!(numbers, (0..count).collect::<Vec<_>>());
+		}
+		// A node that does not know where to go on is not followed for ever.
+		let same: Vec<JobView> =
+			(0..JOBS_AT_ONCE).map(|id| JobView { id, ..fake::job(JobState::Open) }).collect();
+		let stuck = FakeNode::new(move |_, _, _| Ok(same.encode())).chain().await;
+		assert_eq!(stuck.active_jobs(H256::zero()).await.unwrap().len(), JOBS_AT_ONCE as usize);
+	}
+
+	#[test]
+	fn accounts_decode_from_the_layout_of_the_system_pallet() {
+		let bytes = (7u32, 1u32, 2u32, 0u32, 10u128, 20u128, 3u128, 1u128 << 127).encode();
+		let info = AccountInfo::decode_all(&mut &bytes[..]).unwrap();
+		assert_eq!((info.nonce, info.free, info.reserved, info.frozen), (7, 10, 20, 3));
+	}
+}

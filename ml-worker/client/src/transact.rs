@@ -1,0 +1,442 @@
+//! Signing and sending transactions, and hearing what became of them.
+
+use super::{
+	client::{root_cause, user_error, Config, Connection},
+	keys, AccountId32, Call, Chain, ChainError, Head,
+};
+use codec::Decode;
+use std::{sync::Arc, time::Duration};
+use subxt::{
+	client::OnlineClientAtBlockImpl,
+	config::{Header, SubstrateExtrinsicParamsBuilder},
+	error::{BackendError, DispatchError, ExtrinsicError, RpcError, TransactionEventsError},
+	transactions::{TransactionInBlock, TransactionProgress, TransactionStatus},
+};
+use subxt_signer::sr25519::Keypair;
+use tokio::sync::Mutex;
+use tracing::debug;
+use trainyard_protocol::{JobId, H256};
+
+/// Blocks in which a transaction may still be included, counted from its anchor.
+pub const MORTALITY: u64 = 64;
+/// How far behind the best block a finalized one may be and still be an anchor.
+const NEAR: u64 = MORTALITY / 2;
+/// How far behind the best block the anchor is where finality has stalled: forks are
+/// hardly ever that long.
+const SETTLED: u64 = 8;
+/// Longest wait for inclusion.
+const INCLUSION_TIMEOUT: Duration = Duration::from_secs(180);
+/// Longest wait for the pool's answer.
+const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often a transaction is signed anew when its nonce was taken by another one.
+const ATTEMPTS: u32 = 6;
+
+type Progress = TransactionProgress<Config, OnlineClientAtBlockImpl<Config>>;
+
+/// Why a transaction did not do what it should.
+#[derive(Debug, thiserror::Error)]
+pub enum TxError {
+	/// The chain could not be asked.
+	#[error(transparent)]
+	Chain(#[from] ChainError),
+	/// The node did not take it: it would not be valid in a block.
+	#[error("{call} was not accepted by the node: {reason}")]
+	Invalid {
+		/// `Pallet.call`.
+		call: String,
+		/// The node's words.
+		reason: String,
+	},
+	/// It is in a block, and failed there.
+	#[error("{call} failed: {name}{}{docs}", if docs.is_empty() { "" } else { ": " })]
+	Failed {
+		/// `Pallet.call`.
+		call: String,
+		/// `Pallet::Error`, or the kind of the failure.
+		name: String,
+		/// The error's sentence in the metadata.
+		docs: String,
+	},
+	/// It was sent; whether it came into a block is not known.
+	#[error("it is not known what became of {call}: {reason}")]
+	Unknown {
+		/// `Pallet.call`.
+		call: String,
+		/// Why.
+		reason: String,
+	},
+}
+
+impl TxError {
+	/// Whether the chain's state says what to do next: the transaction may have been included,
+	/// or the node was away.
+	pub fn is_uncertain(&self) -> bool {
+		match self {
+			Self::Chain(e) => e.is_connection(),
+			Self::Unknown { .. } => true,
+			Self::Invalid { .. } | Self::Failed { .. } => false,
+		}
+	}
+
+	/// Whether it failed in a block with the error `name`, like `"ModelStorage::Expired"`.
+	pub fn failed_with(&self, name: &str) -> bool {
+		matches!(self, Self::Failed { name: found, .. } if found == name)
+	}
+}
+
+/// A transaction in a block that did what it should.
+#[derive(Clone, Debug)]
+pub struct Included {
+	/// Hash of the block.
+	pub block: H256,
+	/// First field of its first event of pallet TaskMarket, where that is a job's number.
+	pub job: Option<JobId>,
+}
+
+/// Sends transactions of one account. Sending is one after the other, so nonces are taken
+/// in order; waiting for inclusion is not, so several can be under way.
+pub struct Transactor {
+	chain: Arc<Chain>,
+	key: Keypair,
+	account: AccountId32,
+	gate: Mutex<()>,
+}
+
+/// A transaction in the node's pool.
+pub struct Pending {
+	call: String,
+	progress: Progress,
+	chain: Arc<Chain>,
+	connection: Arc<Connection>,
+}
+
+impl Transactor {
+	/// A sender for the account of `key`.
+	pub fn new(chain: Arc<Chain>, key: Keypair) -> Self {
+		let account = keys::account(&key);
+		Self { chain, key, account, gate: Mutex::new(()) }
+	}
+
+	/// The account that signs.
+	pub fn account(&self) -> &AccountId32 {
+		&self.account
+	}
+
+	/// The chain it sends to.
+	pub fn chain(&self) -> &Arc<Chain> {
+		&self.chain
+	}
+
+	/// Sends `call` and waits until it is in a block and has done what it should.
+	pub async fn run(&self, call: &Call) -> Result<Included, TxError> {
+		self.send(call).await?.included().await
+	}
+
+	/// Sends `call`; the result says that it is in the node's pool.
+	pub async fn send(&self, call: &Call) -> Result<Pending, TxError> {
+		let _turn = self.gate.lock().await;
+		let mut attempt = 1;
+		loop {
+			match self.try_send(call).await {
+				Err(Rejection { retry: true, error }) if attempt < ATTEMPTS => {
+					debug!("{error}; signing it again");
+					tokio::time::sleep(Duration::from_millis(400 * u64::from(attempt))).await;
+					attempt += 1;
+				}
+				Err(Rejection { error, .. }) => return Err(error),
+				Ok(pending) => return Ok(pending),
+			}
+		}
+	}
+
+	async fn try_send(&self, call: &Call) -> Result<Pending, Rejection> {
+		let connection = self.chain.connection().await.map_err(TxError::from)?;
+		let sending = self.try_send_through(&connection, call);
+		let result = match tokio::time::timeout(SUBMIT_TIMEOUT, sending).await {
+			Ok(result) => result,
+			Err(_) => Err(TxError::Unknown {
+				call: call.title(),
+				reason: format!("the node did not answer in {} s", SUBMIT_TIMEOUT.as_secs()),
+			}
+			.into()),
+		};
+		match result {
+			Ok(progress) => {
+				Ok(Pending { call: call.title(), progress, chain: self.chain.clone(), connection })
+			}
+			Err(rejection) => {
+				if rejection.error.is_uncertain() {
+					self.chain.forget(&connection).await;
+				}
+				Err(rejection)
+			}
+		}
+	}
+
+	async fn try_send_through(
+		&self,
+		connection: &Connection,
+		call: &Call,
+	) -> Result<Progress, Rejection> {
+		let lost = |what: &str, reason: String| TxError::from(self.chain.lost(what, reason));
+		// The pool's view of the nonce: transactions that wait there count.
+		let nonce = connection
+			.legacy
+			.system_account_next_index(&self.account)
+			.await
+			.map_err(|e| lost("system_accountNextIndex", root_cause(&e)))?;
+		let anchor = match call.head() {
+			Some(head) => Anchor::of(head),
+			None => anchor(connection)
+				.await
+				.map_err(|e| lost("chain_getFinalizedHead", root_cause(&e)))?,
+		};
+		let at = connection
+			.client
+			.at_block(anchor.best)
+			.await
+			.map_err(|e| lost("chain_getHeader", root_cause(&e)))?;
+		let params = SubstrateExtrinsicParamsBuilder::<Config>::new()
+			.nonce(nonce)
+			.mortal_from_unchecked(MORTALITY, anchor.number, anchor.hash)
+			.build();
+		let invalid =
+			|reason: String| Rejection::from(TxError::Invalid { call: call.title(), reason });
+		let signed = at
+			.tx()
+			.create_signable_offline(call, params)
+			.and_then(|mut signable| signable.sign(&self.key))
+			.map_err(|e| invalid(e.to_string()))?;
+		match signed.submit_and_watch().await {
+			Ok(progress) => Ok(progress),
+			Err(ExtrinsicError::ErrorSubmittingTransaction(BackendError::Rpc(
+				RpcError::ClientError(subxt::rpcs::Error::User(e)),
+			))) => {
+				let reason = user_error(&e);
+				Err(Rejection {
+					retry: nonce_was_taken(e.code, &reason),
+					..invalid(reason_for_people(&reason))
+				})
+			}
+			Err(e) => Err(TxError::Unknown { call: call.title(), reason: root_cause(&e) }.into()),
+		}
+	}
+}
+
+/// The block from which a transaction's mortality counts.
+#[derive(Debug, PartialEq, Eq)]
+struct Anchor {
+	number: u64,
+	hash: subxt::utils::H256,
+	/// The best block, whose runtime the transaction is signed for.
+	best: subxt::utils::H256,
+}
+
+impl Anchor {
+	/// A block that the chain must have.
+	fn of(head: Head) -> Self {
+		let hash = subxt::utils::H256(head.hash.0);
+		Self { number: head.number.into(), hash, best: hash }
+	}
+}
+
+/// The anchor of a transaction that is sent now.
+async fn anchor(connection: &Connection) -> Result<Anchor, subxt::rpcs::Error> {
+	let legacy = &connection.legacy;
+	let missing = |what: &str| subxt::rpcs::Error::Client(format!("the node has no {what}").into());
+	let best = legacy.chain_get_block_hash(None).await?.ok_or_else(|| missing("best block"))?;
+	let finalized = legacy.chain_get_finalized_head().await?;
+	let mut heights = [0; 2];
+	for (height, hash) in heights.iter_mut().zip([best, finalized]) {
+		let header = legacy.chain_get_header(Some(hash)).await?;
+		*height = header.ok_or_else(|| missing("header of its head"))?.number();
+	}
+	let number = anchor_height(heights[0], heights[1]);
+	let hash = match number == heights[1] {
+		true => finalized,
+		false => legacy
+			.chain_get_block_hash(Some(number.into()))
+			.await?
+			.ok_or_else(|| missing("ancestor of its best block"))?,
+	};
+	Ok(Anchor { number, hash, best })
+}
+
+/// The finalized block, which no fork lacks; where finality lags, an ancestor of the best
+/// block, so that a chain without finality still takes transactions.
+fn anchor_height(best: u64, finalized: u64) -> u64 {
+	match best.saturating_sub(finalized) < NEAR {
+		true => finalized,
+		false => best.saturating_sub(SETTLED),
+	}
+}
+
+/// A transaction that did not get into the pool.
+struct Rejection {
+	error: TxError,
+	/// Whether the same call, signed with a fresh nonce, may get in.
+	retry: bool,
+}
+
+impl From<TxError> for Rejection {
+	fn from(error: TxError) -> Self {
+		Self { error, retry: false }
+	}
+}
+
+/// Whether the pool refused because of the nonce: another program with the same key was
+/// faster. Codes of `sc-rpc-api`: 1010 invalid, 1013 already imported, 1014 priority too low.
+fn nonce_was_taken(code: i32, reason: &str) -> bool {
+	match code {
+		1013 | 1014 => true,
+		1010 => reason.contains("outdated") || reason.contains("Stale"),
+		_ => false,
+	}
+}
+
+/// Adds what to do to the node's most common refusal.
+fn reason_for_people(reason: &str) -> String {
+	if reason.contains("Inability to pay some fees") {
+		format!("{reason}. Has the account enough free balance?")
+	} else {
+		reason.to_string()
+	}
+}
+
+impl Pending {
+	/// Waits until the transaction is in a block of the best chain and reads what it did.
+	pub async fn included(mut self) -> Result<Included, TxError> {
+		let unknown =
+			|call: &str, reason: String| TxError::Unknown { call: call.to_string(), reason };
+		let block = match tokio::time::timeout(INCLUSION_TIMEOUT, self.in_block()).await {
+			Ok(Ok(block)) => block,
+			Ok(Err(error)) => {
+				if error.is_uncertain() {
+					self.chain.forget(&self.connection).await;
+				}
+				return Err(error);
+			}
+			Err(_) => {
+				let reason = format!("not in a block after {} s", INCLUSION_TIMEOUT.as_secs());
+				return Err(unknown(&self.call, reason));
+			}
+		};
+		let hash = H256(block.block_hash().0);
+		match block.wait_for_success().await {
+			Ok(events) => {
+				let job = events
+					.iter()
+					.flatten()
+					.find(|event| event.pallet_name() == "TaskMarket")
+					.and_then(|event| JobId::decode(&mut event.field_bytes()).ok());
+				Ok(Included { block: hash, job })
+			}
+			Err(TransactionEventsError::ExtrinsicFailed(error)) => {
+				let (name, docs) = explain(&error);
+				Err(TxError::Failed { call: self.call, name, docs })
+			}
+			Err(e) => Err(unknown(&self.call, root_cause(&e))),
+		}
+	}
+
+	async fn in_block(
+		&mut self,
+	) -> Result<TransactionInBlock<Config, OnlineClientAtBlockImpl<Config>>, TxError> {
+		let unknown = |reason: String| TxError::Unknown { call: self.call.clone(), reason };
+		while let Some(status) = self.progress.next().await {
+			match status.map_err(|e| unknown(root_cause(&e)))? {
+				TransactionStatus::InBestBlock(block)
+				| TransactionStatus::InFinalizedBlock(block) => return Ok(block),
+				TransactionStatus::Error { message }
+				| TransactionStatus::Invalid { message }
+				| TransactionStatus::Dropped { message } => return Err(unknown(message)),
+				_ => {}
+			}
+		}
+		Err(unknown("the node stopped reporting".into()))
+	}
+}
+
+/// Name and sentence of a dispatch error, from the metadata.
+fn explain(error: &DispatchError) -> (String, String) {
+	let DispatchError::Module(module) = error else {
+		return (error.to_string().trim_end_matches('.').to_string(), String::new());
+	};
+	let docs = match module.details() {
+		Ok(details) => details.variant.docs.join(" ").trim().to_string(),
+		Err(_) => String::new(),
+	};
+	(module.details_string(), docs)
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::fake::{self, FakeNode};
+
+	#[tokio::test]
+	async fn a_transaction_lives_on_though_finality_stalls() {
+		for (best, finalized, expected) in [
+			(100, 98, 98),
+			(100, 69, 69),
+			(100, 68, 92),
+			(100, 10, 92),
+			(3, 0, 0),
+			(40, 0, 32),
+			// The two were asked for one after the other.
+			(100, 101, 101),
+		] {
+			let node = FakeNode::new(|_, _, _| Err("no runtime"));
+			let connection = node.at(best).finalized_at(finalized).connection().await;
+			let anchor = anchor(&connection).await.unwrap();
+			let hash = |n: u32| subxt::utils::H256(fake::hash(n).0);
+			let expected =
+				Anchor { number: u64::from(expected), hash: hash(expected), best: hash(best) };
+			assert_eq!(anchor, expected, "{best} {finalized}");
+		}
+	}
+
+	#[test]
+	fn a_call_for_one_fork_counts_from_its_block() {
+		let head = Head { number: 40, hash: fake::hash(40) };
+		let call = crate::calls::apply(3);
+		assert_eq!(call.head(), None);
+		assert_eq!(call.on(head).head(), Some(head));
+		let hash = subxt::utils::H256(head.hash.0);
+		assert_eq!(Anchor::of(head), Anchor { number: 40, hash, best: hash });
+	}
+
+	#[test]
+	fn only_a_taken_nonce_is_worth_another_try() {
+		assert!(nonce_was_taken(1014, "Priority is too low: (10 vs 10)"));
+		assert!(nonce_was_taken(1013, "Transaction is already imported"));
+		assert!(nonce_was_taken(1010, "Invalid Transaction: Transaction is outdated"));
+		assert!(!nonce_was_taken(1010, "Invalid Transaction: Inability to pay some fees"));
+		assert!(!nonce_was_taken(-32601, "Method not found"));
+	}
+
+	#[test]
+	fn failures_name_the_error_and_its_sentence() {
+		let error = TxError::Failed {
+			call: "TaskMarket.apply".into(),
+			name: "TaskMarket::NotOpen".into(),
+			docs: "The job takes no applications.".into(),
+		};
+		assert_eq!(
+			error.to_string(),
+			"TaskMarket.apply failed: TaskMarket::NotOpen: The job takes no applications."
+		);
+		assert!(error.failed_with("TaskMarket::NotOpen"));
+		assert!(!error.is_uncertain());
+		let bare =
+			TxError::Failed { call: "A.b".into(), name: "Bad origin".into(), docs: "".into() };
+		assert_eq!(bare.to_string(), "A.b failed: Bad origin");
+	}
+
+	#[test]
+	fn lack_of_balance_is_explained() {
+		let text = reason_for_people("Invalid Transaction: Inability to pay some fees (e.g. ...)");
+		assert!(text.contains("enough free balance"));
+		assert_eq!(reason_for_people("other"), "other");
+	}
+}

@@ -1,0 +1,172 @@
+//! The strict engine on an NVIDIA GPU, behind the cargo feature `cuda`.
+//!
+//! A state stays on the GPU from step to step ([`Resident`]); batches go there, and of a step
+//! only loss and logits come back. candle's own CUDA back end is not used: its kernels are not
+//! strict, and it links against libraries of the driver and the toolkit, without which a program
+//! does not even start. So the kernels are our own, in CUDA C++, compiled by the build script and launched through the driver, which is looked for when the
+//! first engine asks for it.
+//!
+//! | part | what it does |
+//! |---|---|
+//! | `kernels/*.cu` | every operator, in the order that `docs/strict-arithmetic.md` defines |
+//! | `backend` | what a device can do: buffers, copies, launches |
+//! | `operators`, `launches` | operators of the list as launches |
+//! | `executor` | a whole list on a device |
+//! | `check` | whether a device computes as IEEE 754 says |
+//! | `driver` | the GPU (feature `cuda`) |
+//! | `stepping` | [`Engine`](super::Engine) with its state on a device |
+//! | `kernels/host/` | the kernels compiled for the processor, with which tests run all of this |
+
+#[cfg(any(test, feature = "cuda"))]
+mod backend;
+#[cfg(any(test, feature = "cuda"))]
+mod check;
+#[cfg(feature = "cuda")]
+mod driver;
+#[cfg(any(test, feature = "cuda"))]
+mod executor;
+#[cfg(any(test, feature = "cuda"))]
+mod launches;
+#[cfg(any(test, feature = "cuda"))]
+mod operators;
+mod stepping;
+#[cfg(test)]
+mod tests;
+
+use super::{execute::Plan, EngineError};
+use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
+use trainyard_program::{ops::TensorId, reference::Moment, spec::JobSpec};
+
+/// Why a device cannot be used, or stopped.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceError {
+	/// The feature is off.
+	#[error(
+		"this build has no CUDA: build with --features cuda (needs a CUDA toolkit). --device cpu \
+		 trains to the same bits"
+	)]
+	NotBuilt,
+	/// There is no driver, or no such GPU.
+	#[error("cannot use the GPU: {0}. --device cpu trains to the same bits")]
+	Unavailable(String),
+	/// The GPU gave other results than IEEE 754 defines.
+	#[error("the GPU does not compute as IEEE 754 says: {0}; use --device cpu")]
+	Arithmetic(String),
+	/// The GPU cannot hold or index it.
+	#[error("not possible on a GPU in this version: {0}; use --device cpu")]
+	Unsupported(String),
+	/// The driver reported an error.
+	#[error("the GPU failed at {at}: {why}")]
+	Failed {
+		/// What was asked for.
+		at: &'static str,
+		/// What the driver says.
+		why: String,
+	},
+	/// An operator reads what nothing wrote.
+	#[error("tensor {0} has no value on the GPU")]
+	Missing(String),
+}
+
+/// A tensor on a device: a buffer of its kind.
+pub type Buffer = Arc<dyn Any + Send + Sync>;
+
+/// What is given to a list on a device.
+pub struct Inputs<'a> {
+	/// Inputs, row major.
+	pub features: &'a [f32],
+	/// Labels, every one below the classes.
+	pub labels: &'a [u32],
+	/// The state by name.
+	pub state: &'a BTreeMap<String, Buffer>,
+	/// Seed and step.
+	pub moment: Moment,
+}
+
+/// What a list leaves.
+pub struct Outputs {
+	/// The next state: of each tensor its name, its buffer, and whether it holds a NaN.
+	pub next: Vec<(String, Buffer, bool)>,
+	/// The values that were asked for, in their order.
+	pub values: Vec<Vec<f32>>,
+}
+
+/// Executes operator lists elsewhere than on the processor.
+pub trait Accelerator: fmt::Debug + Send + Sync {
+	/// A copy of a tensor there.
+	fn upload(&self, values: &[f32]) -> Result<Buffer, DeviceError>;
+
+	/// The `len` elements of a tensor.
+	fn download(&self, buffer: &Buffer, len: usize) -> Result<Vec<f32>, DeviceError>;
+
+	/// Executes a list; the tensors `wanted` come back.
+	fn run(
+		&self,
+		plan: &Plan,
+		inputs: Inputs<'_>,
+		wanted: &[TensorId],
+	) -> Result<Outputs, DeviceError>;
+}
+
+/// A state on a device.
+#[derive(Clone)]
+pub struct Resident {
+	accelerator: Arc<dyn Accelerator>,
+	tensors: BTreeMap<String, Buffer>,
+	/// Of every tensor.
+	shapes: BTreeMap<String, Vec<usize>>,
+}
+
+impl Resident {
+	/// Whether `accelerator` holds it, and its tensors are those of `spec`.
+	fn fits(&self, accelerator: &Arc<dyn Accelerator>, spec: &JobSpec) -> bool {
+		let tensors = trainyard_program::lower::state(spec);
+		let same = |name: &String, shape: &[u32]| {
+			let shape = shape.iter().map(|extent| *extent as usize);
+			self.shapes.get(name).is_some_and(|found| shape.eq(found.iter().copied()))
+		};
+		Arc::ptr_eq(&self.accelerator, accelerator)
+			&& tensors.len() == self.shapes.len()
+			&& tensors.iter().all(|tensor| same(&tensor.name, &tensor.shape))
+	}
+
+	/// The tensors, copied to the processor.
+	pub fn to_host(&self) -> Result<BTreeMap<String, candle_core::Tensor>, EngineError> {
+		let mut tensors = BTreeMap::new();
+		for (name, buffer) in &self.tensors {
+			let shape = self.shapes.get(name).cloned().unwrap_or_default();
+			let values = self.accelerator.download(buffer, shape.iter().product())?;
+			let tensor = candle_core::Tensor::from_vec(values, shape, &candle_core::Device::Cpu)?;
+			tensors.insert(name.clone(), tensor);
+		}
+		Ok(tensors)
+	}
+}
+
+impl fmt::Debug for Resident {
+	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+		write!(f, "{} tensors on {:?}", self.tensors.len(), self.accelerator)
+	}
+}
+
+/// The GPU with this number. It is opened and checked once in a process.
+#[cfg(feature = "cuda")]
+pub fn open(ordinal: usize) -> Result<Arc<dyn Accelerator>, DeviceError> {
+	use std::sync::{Mutex, PoisonError};
+	static OPEN: Mutex<BTreeMap<usize, Arc<dyn Accelerator>>> = Mutex::new(BTreeMap::new());
+	let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+	if let Some(accelerator) = open.get(&ordinal) {
+		return Ok(accelerator.clone());
+	}
+	let backend = driver::Cuda::open(ordinal)?;
+	check::check(&backend)?;
+	let accelerator: Arc<dyn Accelerator> = Arc::new(executor::Executor::new(backend));
+	open.insert(ordinal, accelerator.clone());
+	Ok(accelerator)
+}
+
+/// The GPU with this number: there is none, for the feature is off.
+#[cfg(not(feature = "cuda"))]
+pub fn open(_ordinal: usize) -> Result<Arc<dyn Accelerator>, DeviceError> {
+	Err(DeviceError::NotBuilt)
+}

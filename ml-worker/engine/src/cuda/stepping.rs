@@ -1,0 +1,107 @@
+//! The engine with its state on a device.
+
+use super::{Accelerator, Inputs, Resident};
+use crate::{execute::Plan, Engine, EngineError, Evaluation, State, StepTrace};
+use candle_core::Tensor;
+use std::{collections::BTreeMap, sync::Arc};
+use trainyard_program::{
+	ops::{Role, TensorId},
+	reference::Moment,
+};
+
+impl Engine {
+	/// [`Engine::step`] on a device; the state stays there.
+	pub(crate) fn step_on(
+		&self,
+		device: &Arc<dyn Accelerator>,
+		state: &mut State,
+		step: u32,
+	) -> Result<StepTrace, EngineError> {
+		let resident = self.resident(device, state)?;
+		let (features, labels) = self.batch(step)?;
+		let (features, labels) = (values(&features)?, labels.to_vec1::<u32>()?);
+		let moment = Moment { seed: self.seed, step };
+		let inputs =
+			Inputs { features: &features, labels: &labels, state: &resident.tensors, moment };
+		let mut wanted = roles(&self.step, [Role::Loss, Role::Logits]).to_vec();
+		wanted.extend(self.step.gradient_squares());
+		let out = device.run(&self.step, inputs, &wanted)?;
+		if let Some((tensor, ..)) = out.next.iter().find(|(.., nan)| *nan) {
+			return Err(EngineError::NotANumber { step, tensor: tensor.clone() });
+		}
+		let mut results = out.values.into_iter();
+		let mut result = || results.next().unwrap_or_default();
+		let (loss, logits) = (result().first().copied().unwrap_or_default(), result());
+		let gradient_norm = result().first().map(|squares| squares.sqrt());
+		if loss.is_nan() {
+			return Err(EngineError::NotANumber { step, tensor: "loss".into() });
+		}
+		let mut tensors = resident.tensors;
+		tensors.extend(out.next.into_iter().map(|(name, buffer, _)| (name, buffer)));
+		state.hold(Resident { tensors, ..resident });
+		let logits = logits.iter().flat_map(|x| x.to_le_bytes()).collect();
+		Ok(StepTrace { loss, logits, gradient_norm })
+	}
+
+	/// [`Engine::evaluate_labels`] on a device.
+	pub(crate) fn evaluate_on(
+		&self,
+		device: &Arc<dyn Accelerator>,
+		state: &State,
+	) -> Result<(Evaluation, Vec<f32>), EngineError> {
+		let resident = self.resident(device, state)?;
+		let table = &self.data.validation;
+		let (mut losses, mut correct) = (Vec::with_capacity(table.labels()), 0u32);
+		for (rows, plan) in &self.evaluation {
+			let (features, labels) = self.rows(table, rows.clone())?;
+			let inputs = Inputs {
+				features: &values(&features)?,
+				labels: &labels.to_vec1::<u32>()?,
+				state: &resident.tensors,
+				// No operator of an evaluation depends on it.
+				moment: Moment::default(),
+			};
+			let wanted = roles(plan, [Role::RowLosses, Role::Correct]);
+			let out = device.run(plan, inputs, &wanted)?;
+			let mut results = out.values.into_iter();
+			losses.extend(results.next().unwrap_or_default());
+			let hits = results.next().unwrap_or_default();
+			correct += hits.iter().filter(|hit| **hit == 1.0).count() as u32;
+		}
+		self.evaluation_of(losses, correct)
+	}
+
+	/// The state on the device: as it is there, or copied there.
+	fn resident(
+		&self,
+		accelerator: &Arc<dyn Accelerator>,
+		state: &State,
+	) -> Result<Resident, EngineError> {
+		match state.resident() {
+			Some(resident) if resident.fits(accelerator, &self.spec) => Ok(resident.clone()),
+			Some(resident) => {
+				let state = State::new(resident.to_host()?);
+				self.resident(accelerator, &state)
+			}
+			None => {
+				state.check_shapes(&self.spec)?;
+				let (mut tensors, mut shapes) = (BTreeMap::new(), BTreeMap::new());
+				for (name, tensor) in &state.tensors {
+					tensors.insert(name.clone(), accelerator.upload(&values(tensor)?)?);
+					shapes.insert(name.clone(), tensor.dims().to_vec());
+				}
+				Ok(Resident { accelerator: accelerator.clone(), tensors, shapes })
+			}
+		}
+	}
+}
+
+/// The tensors with these roles.
+fn roles(plan: &Plan, roles: [Role; 2]) -> [TensorId; 2] {
+	roles.map(|role| plan.program().find(role).unwrap_or(TensorId::MAX))
+}
+
+/// The elements, row major.
+fn values(tensor: &Tensor) -> Result<Vec<f32>, EngineError> {
+	Ok(tensor.flatten_all()?.to_vec1::<f32>()?)
+}

@@ -1,0 +1,192 @@
+//! Executes operator lists on candle tensors.
+
+use super::{
+	fused::Group,
+	kernels::Kernel,
+	ops,
+	state::{elements, State},
+	EngineError,
+};
+use candle_core::Tensor;
+use trainyard_program::{
+	ops::{Op, OpKind, Program, Role, TensorDecl, TensorId},
+	reference::Moment,
+};
+
+/// What is given to a list.
+pub struct Given<'a> {
+	/// `[rows, features]`, binary32.
+	pub features: Tensor,
+	/// `[labels]`, u32, every one below the classes.
+	pub labels: Tensor,
+	/// Seed and step.
+	pub moment: Moment,
+	/// The state, checked against the specification.
+	pub state: &'a State,
+}
+
+/// Looks on while a list is executed: is told each operator, and name and value of what it made.
+pub type Watcher<'a> = dyn FnMut(&Op, &str, &Tensor) -> Result<(), EngineError> + Send + 'a;
+
+/// A list, in stages.
+pub struct Plan {
+	program: Program,
+	stages: Vec<Stage>,
+	/// For each operator, local tensors that nothing reads behind it.
+	dead: Vec<Vec<TensorId>>,
+	/// The sum of the squares of all gradients, which clipping computes.
+	gradient_squares: Option<TensorId>,
+}
+
+/// What is executed at a time.
+struct Stage {
+	work: Work,
+	/// Local tensors that nothing reads behind it, so that they are freed.
+	dead: Vec<TensorId>,
+}
+
+enum Work {
+	/// An operator, by its number, and the shape of its result.
+	One(usize, Vec<usize>),
+	/// Operators of the update.
+	Group(Group),
+}
+
+/// The tensors that are left when a list has run: what was given, and all results.
+pub struct Values<'a> {
+	program: &'a Program,
+	values: Vec<Option<Tensor>>,
+}
+
+impl Plan {
+	/// Prepares `program`.
+	pub fn new(program: Program) -> Self {
+		let mut last = vec![None; program.tensors.len()];
+		for (at, op) in program.ops.iter().enumerate() {
+			for id in op.kind.inputs() {
+				last[id as usize] = Some(at);
+			}
+		}
+		let gradient_squares = program.ops.iter().find_map(|op| match op.kind {
+			OpKind::ClipFactor { squares, .. } => Some(squares),
+			_ => None,
+		});
+		let mut dead = vec![Vec::new(); program.ops.len()];
+		// That sum is looked at when the list has run.
+		for (id, last) in (0..).zip(last).filter(|(id, _)| Some(*id) != gradient_squares) {
+			if let (Some(at), Role::Local) = (last, program.tensors[id as usize].role) {
+				dead[at].push(id);
+			}
+		}
+		let (mut stages, mut at) = (Vec::new(), 0);
+		while at < program.ops.len() {
+			let work = match Group::at(&program, at) {
+				Some(group) => Work::Group(group),
+				None => {
+					let shape = program.tensor(program.ops[at].out).map(|out| &out.shape);
+					let shape = shape.into_iter().flatten().map(|extent| *extent as usize);
+					Work::One(at, shape.collect())
+				}
+			};
+			let end = match &work {
+				Work::Group(group) => group.ops().end,
+				Work::One(at, _) => at + 1,
+			};
+			stages.push(Stage { work, dead: dead[at..end].concat() });
+			at = end;
+		}
+		Self { program, stages, dead, gradient_squares }
+	}
+
+	/// The list.
+	pub fn program(&self) -> &Program {
+		&self.program
+	}
+
+	/// The tensor that holds the sum of the squares of all gradients when the list has run; only of
+	/// a step that clips them.
+	pub fn gradient_squares(&self) -> Option<TensorId> {
+		self.gradient_squares
+	}
+
+	/// For each operator, local tensors that nothing reads behind it.
+	pub fn dead(&self) -> &[Vec<TensorId>] {
+		&self.dead
+	}
+
+	/// Executes the list.
+	pub fn run(&self, kernel: Kernel, given: Given<'_>) -> Result<Values<'_>, EngineError> {
+		let mut all = self.begin(&given);
+		for Stage { work, dead } in &self.stages {
+			match work {
+				Work::One(at, shape) => {
+					let op = &self.program.ops[*at];
+					let read = |id| all.tensor(id);
+					let out = ops::apply(kernel, &op.kind, given.moment, shape, read)?;
+					all.values[op.out as usize] = Some(out);
+				}
+				Work::Group(group) => {
+					for (id, out) in group.run(kernel, &self.program, &all)? {
+						all.values[id as usize] = Some(out);
+					}
+				}
+			}
+			for id in dead {
+				all.values[*id as usize] = None;
+			}
+		}
+		Ok(all)
+	}
+
+	/// Executes the list operator by operator before the eyes of `see`. Slower, and of the same
+	/// bits.
+	pub fn run_watched(
+		&self,
+		kernel: Kernel,
+		given: Given<'_>,
+		see: &mut Watcher<'_>,
+	) -> Result<Values<'_>, EngineError> {
+		let mut all = self.begin(&given);
+		for op in &self.program.ops {
+			let out = self.program.tensor(op.out);
+			let (name, shape) = out.map_or(("", [].as_slice()), |out| (&out.name, &out.shape));
+			let shape: Vec<usize> = shape.iter().map(|extent| *extent as usize).collect();
+			let value = ops::apply(kernel, &op.kind, given.moment, &shape, |id| all.tensor(id))?;
+			see(op, name, &value)?;
+			all.values[op.out as usize] = Some(value);
+		}
+		Ok(all)
+	}
+
+	/// What is given, and nothing else yet.
+	fn begin(&self, given: &Given<'_>) -> Values<'_> {
+		let value = |tensor: &TensorDecl| match tensor.role {
+			Role::Features => Some(given.features.clone()),
+			Role::Labels => Some(given.labels.clone()),
+			Role::State => given.state.tensors.get(&tensor.name).cloned(),
+			_ => None,
+		};
+		let values = self.program.tensors.iter().map(value).collect();
+		Values { program: &self.program, values }
+	}
+}
+
+impl Values<'_> {
+	/// Tensor `id`. Fails on a local that is gone already, or a state that was not given.
+	pub fn tensor(&self, id: TensorId) -> Result<&Tensor, EngineError> {
+		self.values.get(id as usize).and_then(Option::as_ref).ok_or_else(|| {
+			let tensor = self.program.tensor(id).map_or("?".into(), |t| t.name.clone());
+			EngineError::State { tensor, what: "it is missing".into() }
+		})
+	}
+
+	/// The only element of tensor `id`, of shape `[1]`.
+	pub fn number(&self, id: TensorId) -> Result<f32, EngineError> {
+		Ok(elements(self.tensor(id)?)?.slice().first().copied().unwrap_or_default())
+	}
+
+	/// The first tensor with this role.
+	pub fn role(&self, role: Role) -> Result<&Tensor, EngineError> {
+		self.tensor(self.program.find(role).unwrap_or(TensorId::MAX))
+	}
+}

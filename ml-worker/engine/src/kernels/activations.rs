@@ -1,0 +1,72 @@
+//! Activations and their gradients.
+
+use super::{
+	elementwise::{map1, map2, Map1, Map2},
+	rows::LONG,
+	Arithmetic, Kernel,
+};
+use trainyard_strict::Function;
+
+/// `function(x)`.
+pub fn activation(kernel: Kernel, function: Function, x: &[f32]) -> Vec<f32> {
+	match function {
+		Function::Gelu => map1(kernel, Gelu, x),
+		Function::Silu => map1(kernel, Silu, x),
+		Function::Tanh => map1(kernel, Tanh, x),
+		Function::Sigmoid => map1(kernel, Sigmoid, x),
+	}
+}
+
+/// `gradient` times the derivative at `at`, the function's result where
+/// [`Function::gradient_from_result`], otherwise its argument.
+///
+/// # Panics
+/// Where the operands differ in length.
+pub fn activation_grad(
+	kernel: Kernel,
+	function: Function,
+	gradient: &[f32],
+	at: &[f32],
+) -> Vec<f32> {
+	match function {
+		Function::Gelu => map2(kernel, Gelu, gradient, at),
+		Function::Silu => map2(kernel, Silu, gradient, at),
+		Function::Tanh => map2(kernel, Tanh, gradient, at),
+		Function::Sigmoid => map2(kernel, Sigmoid, gradient, at),
+	}
+}
+
+/// Each function is a type of its own, so that each has a loop of its own.
+macro_rules! functions {
+	($($name:ident $gradient_work:expr;)*) => {
+		$(
+			#[derive(Clone, Copy, Debug)]
+			struct $name;
+
+			impl Map1 for $name {
+				const WORK: usize = LONG;
+
+				#[inline(always)]
+				fn at<A: Arithmetic>(self, x: f32) -> f32 {
+					Function::$name.apply::<A>(x)
+				}
+			}
+
+			impl Map2 for $name {
+				const WORK: usize = $gradient_work;
+
+				#[inline(always)]
+				fn at<A: Arithmetic>(self, gradient: f32, at: f32) -> f32 {
+					Function::$name.gradient::<A>(gradient, at)
+				}
+			}
+		)*
+	};
+}
+
+functions! {
+	Gelu LONG;
+	Silu LONG;
+	Tanh 1;
+	Sigmoid 1;
+}

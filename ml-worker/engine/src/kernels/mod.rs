@@ -1,0 +1,186 @@
+//! Kernels: strict operators on slices, compiled for several instruction sets.
+//!
+//! Each operator but the product is a [`Task`]: one generic loop, vectorised over *outputs*
+//! by the compiler, so no width changes the order in which any one output is computed. A
+//! [`Kernel`] chooses for which instruction set the loop is compiled. Products ([`matmul`])
+//! are written out for each, and convolutions ([`images`]) are made of their tiles. All give the
+//! bits of the reference in `trainyard_strict`; that is what their tests check.
+
+pub mod activations;
+pub mod attention;
+pub mod axes;
+pub mod chain;
+pub mod elementwise;
+pub mod embedding;
+pub mod images;
+pub mod loss;
+pub mod matmul;
+pub mod norm;
+pub mod optimizer;
+pub mod random;
+pub mod reduce;
+mod rows;
+#[cfg(test)]
+pub(super) mod tests;
+pub mod whetstone;
+
+use std::{fmt, str::FromStr};
+pub use trainyard_strict::{Arithmetic, Soft};
+
+/// Names the kernel to use instead of the best one: `scalar`, `avx2`, `avx512` or
+/// `neon`.
+pub const KERNEL_VARIABLE: &str = "TRAINYARD_KERNEL";
+
+/// Elements (or multiply-adds) below which threads cost more than they bring: to wake another
+/// thread takes some 20 microseconds, and so many additions 45.
+pub const PARALLEL_FROM: usize = 1 << 18;
+
+/// Fused multiply-add and root in hardware. Only right where the instruction exists:
+/// elsewhere `mul_add` becomes a slow call, still of the same bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Hardware;
+
+impl Arithmetic for Hardware {
+	#[inline(always)]
+	fn fma(a: f32, b: f32, c: f32) -> f32 {
+		a.mul_add(b, c)
+	}
+
+	#[inline(always)]
+	fn sqrt(x: f32) -> f32 {
+		x.sqrt()
+	}
+}
+
+/// Work that is compiled once for each instruction set.
+pub trait Task {
+	/// Does the work. Implementations are `#[inline(always)]`, so that they are compiled
+	/// with the features of the function they are called from.
+	fn run<A: Arithmetic>(self);
+}
+
+/// An instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+	/// Portable scalar code; fused multiply-add in software.
+	Scalar,
+	/// x86-64 with AVX2 and FMA.
+	#[cfg(target_arch = "x86_64")]
+	Avx2,
+	/// x86-64 with AVX-512F, AVX2 and FMA.
+	#[cfg(target_arch = "x86_64")]
+	Avx512,
+	/// 64-bit Arm, whose baseline has NEON and fused multiply-add.
+	#[cfg(target_arch = "aarch64")]
+	Neon,
+}
+
+/// A kernel was asked for that this machine cannot run, or that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+	"{KERNEL_VARIABLE} is \"{asked}\", which this machine does not support; unset it or use one \
+	 of: {}",
+	available()
+)]
+pub struct UnsupportedKernel {
+	asked: String,
+}
+
+fn available() -> String {
+	Kernel::supported().iter().map(Kernel::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl Kernel {
+	/// Every kernel of this processor family, the fastest first.
+	const ALL: &[Self] = &[
+		#[cfg(target_arch = "x86_64")]
+		Kernel::Avx512,
+		#[cfg(target_arch = "x86_64")]
+		Kernel::Avx2,
+		#[cfg(target_arch = "aarch64")]
+		Kernel::Neon,
+		Kernel::Scalar,
+	];
+
+	/// What this machine can run, the fastest first.
+	pub fn supported() -> Vec<Self> {
+		Self::ALL.iter().copied().filter(|kernel| kernel.is_supported()).collect()
+	}
+
+	/// Whether this machine can run it.
+	pub fn is_supported(self) -> bool {
+		match self {
+			Kernel::Scalar => true,
+			#[cfg(target_arch = "x86_64")]
+			Kernel::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+			#[cfg(target_arch = "x86_64")]
+			Kernel::Avx512 => Kernel::Avx2.is_supported() && is_x86_feature_detected!("avx512f"),
+			#[cfg(target_arch = "aarch64")]
+			Kernel::Neon => true,
+		}
+	}
+
+	/// The kernel named by [`KERNEL_VARIABLE`], otherwise the fastest.
+	pub fn from_environment() -> Result<Self, UnsupportedKernel> {
+		match std::env::var_os(KERNEL_VARIABLE) {
+			Some(name) if !name.is_empty() => name.to_string_lossy().parse(),
+			_ => Ok(Self::supported().first().copied().unwrap_or(Kernel::Scalar)),
+		}
+	}
+
+	/// Runs `task`, compiled for this instruction set.
+	///
+	/// # Panics
+	/// Where this machine does not support it.
+	pub fn run(self, task: impl Task) {
+		assert!(self.is_supported(), "this machine cannot run the {self} kernel");
+		match self {
+			Kernel::Scalar => task.run::<Soft>(),
+			// SAFETY: the assertion has found the instruction set.
+			#[cfg(target_arch = "x86_64")]
+			Kernel::Avx2 => unsafe { run_avx2(task) },
+			// SAFETY: the assertion has found the instruction set.
+			#[cfg(target_arch = "x86_64")]
+			Kernel::Avx512 => unsafe { run_avx512(task) },
+			#[cfg(target_arch = "aarch64")]
+			Kernel::Neon => task.run::<Hardware>(),
+		}
+	}
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_avx2(task: impl Task) {
+	task.run::<Hardware>()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn run_avx512(task: impl Task) {
+	task.run::<Hardware>()
+}
+
+impl fmt::Display for Kernel {
+	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+		f.write_str(match self {
+			Kernel::Scalar => "scalar",
+			#[cfg(target_arch = "x86_64")]
+			Kernel::Avx2 => "avx2",
+			#[cfg(target_arch = "x86_64")]
+			Kernel::Avx512 => "avx512",
+			#[cfg(target_arch = "aarch64")]
+			Kernel::Neon => "neon",
+		})
+	}
+}
+
+impl FromStr for Kernel {
+	type Err = UnsupportedKernel;
+
+	fn from_str(name: &str) -> Result<Self, UnsupportedKernel> {
+		Self::supported()
+			.into_iter()
+			.find(|kernel| kernel.to_string() == name)
+			.ok_or_else(|| UnsupportedKernel { asked: name.into() })
+	}
+}

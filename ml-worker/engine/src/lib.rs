@@ -1,0 +1,511 @@
+//! The strict engine: trains and evaluates by executing the operator list of a
+//! specification on candle tensors, the same in every bit on every CPU.
+//!
+//! [`Engine::initial_state`] makes checkpoint 0, [`Engine::step`] takes a state one step
+//! on, [`Engine::evaluate`] scores it. A step needs nothing but the state before it and its
+//! own number, so a verifier replays any segment from its first checkpoint.
+//!
+//! candle stores the tensors; its own operators and its autograd are not used, for their
+//! order of operations depends on the machine. Every operator of the list is a candle
+//! custom operator ([`ops`]) around one of our [`kernels`]; the elementwise ones of the update
+//! are executed together ([`fused`]).
+
+mod compute;
+mod cuda;
+mod environment;
+mod execute;
+mod fault;
+mod fused;
+pub mod kernels;
+mod list;
+mod ops;
+mod state;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use compute::{Compute, Target};
+pub use cuda::DeviceError;
+pub use fault::{Fault, MadeBy};
+pub use kernels::{Kernel, UnsupportedKernel, KERNEL_VARIABLE};
+pub use list::List;
+pub use state::{Parameters, State};
+pub use table::{Data, Normalizer, StoredRows, Table, TableWriter};
+
+use candle_core::{Device, Tensor};
+use execute::{Given, Plan, Watcher};
+use rayon::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
+use trainyard_program::{
+	init,
+	lower::{self, StateTensor},
+	ops::Role,
+	order,
+	reference::Moment,
+	spec::{Input, JobSpec, SpecError},
+	H256,
+};
+
+/// Labels whose rows an evaluation takes at a time. Rows do not meet before the mean, so this only
+/// bounds memory.
+const EVALUATION_ROWS: u32 = 1_024;
+
+/// Why the engine cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+	/// The specification is invalid.
+	#[error("the specification is invalid: {0} ({field})", field = .0.field())]
+	Spec(SpecError),
+	/// The kernel asked for does not exist here.
+	#[error(transparent)]
+	Kernel(#[from] UnsupportedKernel),
+	/// The processor is in a mode in which results would differ.
+	#[error("the processor does not compute as IEEE 754 says: {0}")]
+	Arithmetic(&'static str),
+	/// The data does not fit the specification.
+	#[error("the {table} data does not fit the specification: {what}")]
+	Data {
+		/// `training` or `validation`.
+		table: &'static str,
+		/// What is wrong.
+		what: String,
+	},
+	/// Rows that are kept in a file cannot be read.
+	#[error("cannot read the temporary file that keeps the rows of the data: {0}")]
+	Rows(#[from] std::io::Error),
+	/// A state does not fit the specification.
+	#[error("the state does not fit the specification: {what} ({tensor})")]
+	State {
+		/// The tensor.
+		tensor: String,
+		/// What is wrong with it.
+		what: String,
+	},
+	/// A fine-tuning without the model in which it begins, or a model for a job that has none.
+	#[error("the job {}", if *.wanted { "begins with an initial model, which was not given" } else { "has no initial model, but one was given" })]
+	InitialModel {
+		/// Whether the job has one.
+		wanted: bool,
+	},
+	/// The job has no such step.
+	#[error("step {step} is not one of the job's {steps} steps (from 0)")]
+	NoSuchStep {
+		/// The step asked for.
+		step: u32,
+		/// Steps of the job.
+		steps: u32,
+	},
+	/// Training diverged: a value is not a number.
+	#[error(
+		"training diverged: after step {step}, {tensor} holds a value that is not a number; a \
+		 smaller learning rate may help"
+	)]
+	NotANumber {
+		/// The step (from 0) that produced it.
+		step: u32,
+		/// The tensor.
+		tensor: String,
+	},
+	/// A state overflows when it is evaluated.
+	#[error("the model overflows: its validation loss is not a number")]
+	LossNotANumber,
+	/// An operator refused what it was given.
+	#[error("an operator failed: {0}")]
+	Operator(trainyard_program::reference::ExecError),
+	/// The device cannot be used, or stopped.
+	#[error(transparent)]
+	Device(#[from] DeviceError),
+	/// A tensor operation failed.
+	#[error("a tensor operation failed: {0}")]
+	Tensor(#[from] candle_core::Error),
+}
+
+impl From<SpecError> for EngineError {
+	fn from(error: SpecError) -> Self {
+		EngineError::Spec(error)
+	}
+}
+
+/// What a step shows of itself, see `trainyard_protocol::bundle::trace_leaf`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepTrace {
+	/// Mean loss over the batch, before the update.
+	pub loss: f32,
+	/// Output of the last layer, `[labels of the batch, classes]`, little endian.
+	pub logits: Vec<u8>,
+	/// Norm of the whole gradient before it is clipped; of a job that does not clip it, none. It is
+	/// no part of the leaf.
+	pub gradient_norm: Option<f32>,
+}
+
+/// How a state does on the validation rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evaluation {
+	/// Mean loss.
+	pub loss: f32,
+	/// Labels that are predicted.
+	pub correct: u32,
+	/// Labels: one for each row, or for each input of a text.
+	pub rows: u32,
+}
+
+impl Evaluation {
+	/// Share of labels that are predicted.
+	pub fn accuracy(&self) -> f64 {
+		f64::from(self.correct) / f64::from(self.rows.max(1))
+	}
+}
+
+/// Executes one specification under one seed.
+pub struct Engine {
+	spec: JobSpec,
+	seed: H256,
+	data: Arc<Data>,
+	kernel: Kernel,
+	/// Where lists are executed, if not on the processor.
+	accelerator: Option<Arc<dyn cuda::Accelerator>>,
+	/// Labels of a row.
+	labels: usize,
+	/// What the specification asks of a state.
+	state: Vec<StateTensor>,
+	step: Plan,
+	/// For each slice of the validation rows: its rows, and the list.
+	evaluation: Vec<(std::ops::Range<usize>, Arc<Plan>)>,
+	/// The order of the epoch last used.
+	order: Mutex<Option<(u32, Arc<Vec<u32>>)>>,
+}
+
+impl Engine {
+	/// An engine on the device that was chosen ([`Compute::chosen`]): if nothing else, the
+	/// processor, with the fastest kernel, or the one that [`KERNEL_VARIABLE`] names. Fails
+	/// where the specification is invalid, the data does not fit it, or this machine cannot
+	/// compute strictly.
+	pub fn new(spec: &JobSpec, seed: H256, data: Arc<Data>) -> Result<Self, EngineError> {
+		Self::on(spec, seed, data, Compute::chosen().target()?)
+	}
+
+	/// An engine on the processor with this kernel.
+	pub fn with_kernel(
+		spec: &JobSpec,
+		seed: H256,
+		data: Arc<Data>,
+		kernel: Kernel,
+	) -> Result<Self, EngineError> {
+		Self::on(spec, seed, data, Target::Cpu(kernel))
+	}
+
+	/// An engine on this device.
+	pub fn on(
+		spec: &JobSpec,
+		seed: H256,
+		data: Arc<Data>,
+		target: Target,
+	) -> Result<Self, EngineError> {
+		let (kernel, accelerator) = match target {
+			Target::Cpu(kernel) => (kernel, None),
+			Target::Cuda(accelerator) => (Kernel::from_environment()?, Some(accelerator)),
+		};
+		spec.validate()?;
+		environment::check().map_err(EngineError::Arithmetic)?;
+		let d = &spec.dataset;
+		check_table("training", &data.train, d.train_rows, spec)?;
+		check_table("validation", &data.validation, d.validation_rows, spec)?;
+		Ok(Self {
+			step: Plan::new(lower::training_step(spec)),
+			evaluation: evaluation_slices(spec),
+			order: Mutex::new(None),
+			labels: spec.labels_per_row() as usize,
+			state: lower::state(spec),
+			spec: spec.clone(),
+			seed,
+			data,
+			kernel,
+			accelerator,
+		})
+	}
+
+	/// What it trains and validates on.
+	pub fn data(&self) -> &Data {
+		&self.data
+	}
+
+	/// The kernel in use.
+	pub fn kernel(&self) -> Kernel {
+		self.kernel
+	}
+
+	/// Checkpoint 0: a pure function of specification and seed, and of a fine-tuning's initial
+	/// model. The job must have one exactly where one is given: its parameters, all of them
+	/// finite. The optimizer begins as ever.
+	pub fn initial_state(
+		spec: &JobSpec,
+		seed: &H256,
+		initial_model: Option<&Parameters>,
+	) -> Result<State, EngineError> {
+		spec.validate()?;
+		environment::check().map_err(EngineError::Arithmetic)?;
+		let wanted = spec.initial_model.is_some();
+		if wanted != initial_model.is_some() {
+			return Err(EngineError::InitialModel { wanted });
+		}
+		let kept = |name: &str| wanted && !name.starts_with(lower::OPTIMIZER_PREFIX);
+		let mut tensors = lower::state(spec)
+			.into_par_iter()
+			.filter(|tensor| !kept(&tensor.name))
+			.map(|tensor| {
+				let values = init::initial(seed, &tensor);
+				let shape: Vec<usize> = tensor.shape.iter().map(|d| *d as usize).collect();
+				Ok((tensor.name, Tensor::from_vec(values, shape, &Device::Cpu)?))
+			})
+			.collect::<Result<Parameters, EngineError>>()?;
+		let Some(model) = initial_model else { return Ok(State::new(tensors)) };
+		for (name, tensor) in model {
+			if !kept(name) {
+				return Err(state::wrong(name, "it is no parameter of a model"));
+			}
+			tensors.insert(name.clone(), tensor.clone());
+		}
+		let state = State::new(tensors);
+		state.check_shapes(spec)?;
+		for (name, tensor) in model {
+			if !state::is_finite(tensor)? {
+				return Err(state::wrong(name, "it holds an infinity, or what is not a number"));
+			}
+		}
+		Ok(state)
+	}
+
+	/// Takes `state`, which `step` steps have made, one step on. Steps are numbered from 0
+	/// and may be taken in any order: each finds its batch by its number. On an error the
+	/// state is unchanged. On a GPU the state stays there, see [`State::host`].
+	pub fn step(&self, state: &mut State, step: u32) -> Result<StepTrace, EngineError> {
+		self.step_watched(state, step, None)
+	}
+
+	fn step_watched(
+		&self,
+		state: &mut State,
+		step: u32,
+		see: Option<&mut Watcher<'_>>,
+	) -> Result<StepTrace, EngineError> {
+		let steps = self.spec.training.steps;
+		if step >= steps {
+			return Err(EngineError::NoSuchStep { step, steps });
+		}
+		// To look on, a step is taken on the processor: its values are the same.
+		if let (Some(device), None) = (&self.accelerator, &see) {
+			return self.step_on(device, state, step);
+		}
+		state.host()?;
+		state.check(&self.state)?;
+		let (next, trace) = in_pool(|| self.next(state, step, see))?;
+		state.tensors.extend(next);
+		Ok(trace)
+	}
+
+	/// The state behind `state`, which `step` steps have made.
+	fn next(
+		&self,
+		state: &State,
+		step: u32,
+		see: Option<&mut Watcher<'_>>,
+	) -> Result<(Vec<(String, Tensor)>, StepTrace), EngineError> {
+		let (features, labels) = self.batch(step)?;
+		let moment = Moment { seed: self.seed, step };
+		let given = Given { features, labels, state, moment };
+		let values = match see {
+			Some(see) => self.step.run_watched(self.kernel, given, see)?,
+			None => self.step.run(self.kernel, given)?,
+		};
+		let mut next = Vec::with_capacity(self.state.len());
+		let mut diverged = false;
+		for (new, old) in self.step.program().next_state() {
+			let name = &self.step.program().tensors[old as usize].name;
+			let tensor = values.tensor(new)?;
+			// Where what an optimizer keeps is NaN, so is the parameter at that place, which is
+			// computed from it: to look at the parameters is enough.
+			let kept = name.starts_with(lower::OPTIMIZER_PREFIX);
+			diverged |= !kept && state::has_nan(tensor)?;
+			next.push((name.clone(), tensor.clone()));
+		}
+		for (name, tensor) in next.iter().filter(|_| diverged) {
+			if state::has_nan(tensor)? {
+				return Err(EngineError::NotANumber { step, tensor: name.clone() });
+			}
+		}
+		let trace = StepTrace {
+			loss: values.role(Role::Loss)?.to_vec1::<f32>()?.first().copied().unwrap_or_default(),
+			logits: state::bytes(values.role(Role::Logits)?)?,
+			gradient_norm: match self.step.gradient_squares() {
+				Some(squares) => Some(values.number(squares)?.sqrt()),
+				None => None,
+			},
+		};
+		if trace.loss.is_nan() {
+			return Err(EngineError::NotANumber { step, tensor: "loss".into() });
+		}
+		Ok((next, trace))
+	}
+
+	/// Scores the parameters of `state` on the validation rows.
+	pub fn evaluate(&self, state: &State) -> Result<Evaluation, EngineError> {
+		Ok(self.evaluate_labels(state)?.0)
+	}
+
+	/// [`Self::evaluate`], and the loss of each validation label, in their order.
+	pub fn evaluate_labels(&self, state: &State) -> Result<(Evaluation, Vec<f32>), EngineError> {
+		self.evaluate_watched(state, None)
+	}
+
+	fn evaluate_watched(
+		&self,
+		state: &State,
+		see: Option<&mut Watcher<'_>>,
+	) -> Result<(Evaluation, Vec<f32>), EngineError> {
+		if let (Some(device), None) = (&self.accelerator, &see) {
+			return self.evaluate_on(device, state);
+		}
+		let state = state.on_host()?;
+		state.check(&self.state)?;
+		in_pool(|| self.score(&state, see))
+	}
+
+	fn score(
+		&self,
+		state: &State,
+		mut see: Option<&mut Watcher<'_>>,
+	) -> Result<(Evaluation, Vec<f32>), EngineError> {
+		let table = &self.data.validation;
+		let (mut losses, mut correct) = (Vec::with_capacity(table.labels()), 0u32);
+		for (rows, plan) in &self.evaluation {
+			let (features, labels) = self.rows(table, rows.clone())?;
+			let given = Given {
+				features,
+				labels,
+				state,
+				// No operator of an evaluation depends on it.
+				moment: Moment::default(),
+			};
+			let values = match see.as_mut() {
+				Some(see) => plan.run_watched(self.kernel, given, &mut **see)?,
+				None => plan.run(self.kernel, given)?,
+			};
+			losses.extend(values.role(Role::RowLosses)?.to_vec1::<f32>()?);
+			let hits = values.role(Role::Correct)?.to_vec1::<f32>()?;
+			correct += hits.iter().filter(|hit| **hit == 1.0).count() as u32;
+		}
+		self.evaluation_of(losses, correct)
+	}
+
+	/// The list's last operator, over the rows of all slices.
+	fn evaluation_of(
+		&self,
+		losses: Vec<f32>,
+		correct: u32,
+	) -> Result<(Evaluation, Vec<f32>), EngineError> {
+		let loss = kernels::reduce::sum(self.kernel, &losses) / losses.len() as f32;
+		if loss.is_nan() {
+			return Err(EngineError::LossNotANumber);
+		}
+		Ok((Evaluation { loss, correct, rows: losses.len() as u32 }, losses))
+	}
+
+	/// Features and labels of the batch of `step`.
+	fn batch(&self, step: u32) -> Result<(Tensor, Tensor), EngineError> {
+		let place = order::place(&self.spec, step);
+		let order = self.epoch(place.epoch);
+		let rows = &order[place.positions.start as usize..place.positions.end as usize];
+		self.rows(&self.data.train, rows.iter().map(|row| *row as usize))
+	}
+
+	/// Features and labels of these rows.
+	fn rows(
+		&self,
+		table: &Table,
+		rows: impl ExactSizeIterator<Item = usize>,
+	) -> Result<(Tensor, Tensor), EngineError> {
+		let shape = (rows.len(), table.features);
+		let (x, y) = table.gather(rows, self.labels)?;
+		let labels = y.len();
+		Ok((Tensor::from_vec(x, shape, &Device::Cpu)?, Tensor::from_vec(y, labels, &Device::Cpu)?))
+	}
+
+	/// The order of the training rows in `epoch`.
+	fn epoch(&self, epoch: u32) -> Arc<Vec<u32>> {
+		let mut cached = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+		match &*cached {
+			Some((kept, order)) if *kept == epoch => order.clone(),
+			_ => {
+				let rows = self.spec.dataset.train_rows;
+				let order = Arc::new(order::epoch(&self.seed, epoch, rows));
+				*cached = Some((epoch, order.clone()));
+				order
+			}
+		}
+	}
+}
+
+/// Runs `f` on one of rayon's threads, this one where it is one: operators that share out work
+/// from there do not hand it over from thread to thread each time.
+fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+	match rayon::current_thread_index() {
+		Some(_) => f(),
+		None => rayon::scope(|_| f()),
+	}
+}
+
+/// The validation rows in slices, with a list for each.
+fn evaluation_slices(spec: &JobSpec) -> Vec<(std::ops::Range<usize>, Arc<Plan>)> {
+	let all = spec.dataset.validation_rows;
+	let size = (EVALUATION_ROWS / spec.labels_per_row()).max(1);
+	let (whole, rest) = (all / size, all % size);
+	let plan = |rows| Arc::new(Plan::new(lower::evaluation_of(spec, rows)));
+	let (whole_plan, size) = (plan(size), size as usize);
+	let mut slices: Vec<_> = (0..whole as usize)
+		.map(|index| (index * size..(index + 1) * size, whole_plan.clone()))
+		.collect();
+	if rest > 0 {
+		slices.push((whole as usize * size..all as usize, plan(rest)));
+	}
+	slices
+}
+
+fn check_table(
+	name: &'static str,
+	table: &Table,
+	rows: u32,
+	spec: &JobSpec,
+) -> Result<(), EngineError> {
+	let (features, classes) = (spec.dataset.features, spec.dataset.classes);
+	let wrong = |what: String| Err(EngineError::Data { table: name, what });
+	let labels = spec.labels_per_row() as usize;
+	if table.labels() != rows as usize * labels {
+		let found = table.labels() / labels;
+		return wrong(format!("it has {found} rows, and {rows} are declared"));
+	}
+	if table.features != features as usize {
+		return wrong(format!("rows have {} inputs, not the declared {features}", table.features));
+	}
+	if table.inputs() != rows as usize * table.features {
+		return wrong(format!("{} inputs do not make {rows} rows of {features}", table.inputs()));
+	}
+	let tokens = spec.model.input() == Input::Tokens;
+	let is_token = |x: &f32| *x >= 0.0 && x.fract() == 0.0 && *x < classes as f32;
+	table.each(labels, |row, x, y| {
+		if let Some(column) = x.iter().position(|x| !x.is_finite()) {
+			return wrong(format!(
+				"input {column} of its row {row} (from 0) is not a finite number"
+			));
+		}
+		if tokens && !x.iter().all(is_token) {
+			return wrong(format!("its inputs are not all tokens below {classes}"));
+		}
+		match y.iter().find(|label| **label >= classes) {
+			Some(label) => wrong(format!(
+				"the label of its row {row} (from 0) is {label}; {classes} classes have labels \
+				 below"
+			)),
+			None => Ok(()),
+		}
+	})
+}

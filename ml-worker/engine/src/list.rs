@@ -1,0 +1,61 @@
+//! Operator lists that are no step of a job: those of units of drilling.
+
+use super::{
+	environment,
+	execute::{Given, Plan},
+	in_pool, EngineError, Kernel, State,
+};
+use candle_core::{DType, Device, Tensor};
+use trainyard_program::{
+	ops::{Program, Role},
+	reference::Moment,
+};
+
+/// A list that takes a state on. What is given as features is `+0` everywhere; there are no
+/// labels. It is executed on the processor.
+pub struct List {
+	plan: Plan,
+	kernel: Kernel,
+	features: Tensor,
+	labels: Tensor,
+}
+
+impl List {
+	/// Prepares `program` for this kernel. Fails where this machine cannot compute strictly.
+	pub fn new(program: Program, kernel: Kernel) -> Result<Self, EngineError> {
+		environment::check().map_err(EngineError::Arithmetic)?;
+		let zeros = |role: Role, dtype: DType| {
+			let shape = program.find(role).and_then(|id| program.tensor(id)).map(|t| &t.shape);
+			let shape: Vec<usize> = shape.into_iter().flatten().map(|d| *d as usize).collect();
+			Tensor::zeros(shape, dtype, &Device::Cpu)
+		};
+		let features = zeros(Role::Features, DType::F32)?;
+		let labels = zeros(Role::Labels, DType::U32)?;
+		Ok(Self { plan: Plan::new(program), kernel, features, labels })
+	}
+
+	/// The state with which it begins where nothing is known: `+0` everywhere.
+	pub fn zeros(&self) -> Result<State, EngineError> {
+		let tensors = self.plan.program().state().map(|(_, t)| {
+			let shape: Vec<usize> = t.shape.iter().map(|d| *d as usize).collect();
+			Ok((t.name.clone(), Tensor::zeros(shape, DType::F32, &Device::Cpu)?))
+		});
+		Ok(State::new(tensors.collect::<Result<_, EngineError>>()?))
+	}
+
+	/// Puts the next state in the place of `state`, which has the tensors that the list names.
+	pub fn advance(&self, state: &mut State, moment: Moment) -> Result<(), EngineError> {
+		let next = in_pool(|| -> Result<Vec<_>, EngineError> {
+			let (features, labels) = (self.features.clone(), self.labels.clone());
+			let given = Given { features, labels, moment, state };
+			let values = self.plan.run(self.kernel, given)?;
+			let program = self.plan.program();
+			let next = program.next_state().map(|(new, old)| {
+				Ok((program.tensors[old as usize].name.clone(), values.tensor(new)?.clone()))
+			});
+			next.collect()
+		})?;
+		state.tensors.extend(next);
+		Ok(())
+	}
+}

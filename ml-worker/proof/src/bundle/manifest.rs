@@ -1,0 +1,280 @@
+//! `manifest.json`: what a bundle claims.
+
+use primitive_types::H256;
+use serde::{Deserialize, Serialize};
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::bundle::{self, bundle_root};
+
+/// Name of the file.
+pub const FILE: &str = "manifest.json";
+/// Longest manifest that is read: 65,537 checkpoints of about 250 bytes, and room.
+pub const MAX_BYTES: u64 = 32 * 1024 * 1024;
+/// Value of [`Manifest::format`].
+pub const FORMAT: &str = "trainyard/bundle/v2";
+
+/// Under which arithmetic a run was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arithmetic {
+	/// Replayable bit for bit on any machine.
+	Strict,
+}
+
+/// Validation of one checkpoint's model.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Validation {
+	/// Mean loss over the labels of the validation rows.
+	#[serde(with = "exact")]
+	pub loss: f32,
+	/// Labels that are predicted.
+	pub correct: u32,
+	/// Labels: one for each row, or for each input of a text.
+	pub rows: u32,
+}
+
+/// A binary32 as the decimal number of the binary64 of the same value. The root binds its bits,
+/// and readers of JSON may be off by a unit in the last place of a binary64.
+mod exact {
+	use serde::{Deserialize, Deserializer, Serializer};
+
+	pub fn serialize<S: Serializer>(value: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+		serializer.serialize_f64(f64::from(*value))
+	}
+
+	pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
+		Ok(f64::deserialize(deserializer)? as f32)
+	}
+}
+
+impl Validation {
+	/// Share of labels that are predicted.
+	pub fn accuracy(&self) -> f64 {
+		f64::from(self.correct) / f64::from(self.rows.max(1))
+	}
+
+	/// What the bundle root binds of it.
+	pub fn bound(&self) -> bundle::Evaluation {
+		let Self { loss, correct, rows } = *self;
+		bundle::Evaluation { loss_bits: loss.to_bits(), correct, labels: rows }
+	}
+}
+
+/// One checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+	/// Steps done.
+	pub step: u32,
+	/// Hash of the state after them.
+	pub state_hash: H256,
+	/// Validation of the model in this state.
+	pub validation: Validation,
+}
+
+impl Checkpoint {
+	/// What the bundle root binds of it: all.
+	pub fn bound(&self) -> bundle::Checkpoint {
+		let (step, state) = (self.step, self.state_hash);
+		bundle::Checkpoint { step, state, evaluation: self.validation.bound() }
+	}
+}
+
+/// Which program on which machine made the bundle. For information; nothing checks it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeBy {
+	/// Version of the worker.
+	pub worker: String,
+	/// Processor.
+	pub cpu: String,
+	/// Cores.
+	pub cores: u32,
+	/// Operating system and architecture.
+	pub system: String,
+}
+
+impl MadeBy {
+	/// This program on this machine.
+	pub fn here() -> Self {
+		let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+		let model = cpu.lines().find_map(|line| line.strip_prefix("model name"));
+		Self {
+			worker: env!("CARGO_PKG_VERSION").to_owned(),
+			cpu: model
+				.map(|m| m.trim_start_matches([' ', '\t', ':']).to_owned())
+				.unwrap_or_default(),
+			cores: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+			system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+		}
+	}
+}
+
+/// What a bundle claims. Only the checkpoints are bound by the bundle root; everything else
+/// is for readers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+	/// [`FORMAT`].
+	pub format: String,
+	/// What was trained.
+	pub spec: JobSpec,
+	/// Assignment seed.
+	pub seed: H256,
+	/// Class of arithmetic.
+	pub arithmetic: Arithmetic,
+	/// Checkpoints so far, ascending; once training is over all of them, or fewer where it
+	/// stopped early.
+	pub checkpoints: Vec<Checkpoint>,
+	/// Merkle root over the checkpoints, once training is over.
+	pub bundle_root: Option<H256>,
+	/// Root of the blob `model.safetensors`, once training is over.
+	pub model_root: Option<H256>,
+	/// Who made it.
+	pub made_by: MadeBy,
+}
+
+impl Manifest {
+	/// A manifest of a run that has not begun.
+	pub fn new(spec: JobSpec, seed: H256) -> Self {
+		Self {
+			format: FORMAT.to_owned(),
+			spec,
+			seed,
+			arithmetic: Arithmetic::Strict,
+			checkpoints: Vec::new(),
+			bundle_root: None,
+			model_root: None,
+			made_by: MadeBy::here(),
+		}
+	}
+
+	/// Merkle root over the checkpoints listed.
+	pub fn computed_root(&self) -> H256 {
+		bundle_root(self.checkpoints.iter().map(Checkpoint::bound))
+	}
+
+	/// Segments trained so far.
+	pub fn segments(&self) -> u32 {
+		u32::try_from(self.checkpoints.len()).unwrap_or(u32::MAX).saturating_sub(1)
+	}
+
+	/// After how many segments training is over, by the validation losses of the checkpoints
+	/// listed; `None` while it goes on.
+	pub fn ends_after(&self) -> Option<u32> {
+		let losses: Vec<f32> = self.checkpoints.iter().map(|c| c.validation.loss).collect();
+		self.spec.ends_after(&losses)
+	}
+
+	/// Whether training is over before all segments were trained.
+	pub fn stops_early(&self) -> bool {
+		self.ends_after().is_some_and(|end| end < self.spec.segments())
+	}
+
+	/// Reads the bytes of a manifest; the error is one line.
+	pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+		let manifest: Self = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+		if manifest.format != FORMAT {
+			return Err(format!(
+				"it is of format {:?}; this worker reads {FORMAT:?}",
+				manifest.format
+			));
+		}
+		manifest.spec.validate().map_err(|e| format!("its specification is invalid: {e}"))?;
+		Ok(manifest)
+	}
+
+	/// The bytes of the file.
+	pub fn to_bytes(&self) -> Vec<u8> {
+		let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
+		bytes.push(b'\n');
+		bytes
+	}
+}
+
+/// Path, inside a bundle, of the checkpoint after `step` steps.
+pub fn checkpoint_file(step: u32) -> String {
+	format!("checkpoints/step-{step:08}.safetensors")
+}
+
+/// The step of a path made by [`checkpoint_file`]; `None` for every other path.
+pub fn step_of(path: &str) -> Option<u32> {
+	let digits = path.strip_prefix("checkpoints/step-")?.strip_suffix(".safetensors")?;
+	let step = digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())??;
+	(checkpoint_file(step) == path).then_some(step)
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_program::spec::EarlyStop;
+
+	#[test]
+	fn manifests_survive_their_file() {
+		let mut manifest = Manifest::new(JobSpec::example(), H256::repeat_byte(7));
+		let validation = Validation { loss: 0.1, correct: 350, rows: 359 };
+		manifest.checkpoints.push(Checkpoint { step: 0, state_hash: H256::zero(), validation });
+		manifest.bundle_root = Some(manifest.computed_root());
+		assert_eq!(Manifest::parse(&manifest.to_bytes()).unwrap(), manifest);
+		manifest.format = "other".to_owned();
+		assert!(Manifest::parse(&manifest.to_bytes()).unwrap_err().contains("other"));
+		assert!(Manifest::parse(b"{\"format\":").is_err());
+	}
+
+	/// The root binds the bits of a loss: what is read must be what was written.
+	#[test]
+	fn every_loss_survives_its_decimal_form() {
+		let mut bits = 1u32;
+		for _ in 0..200_000 {
+			bits = bits.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+			let loss = f32::from_bits(bits & 0x7FFF_FFFF);
+			if loss.is_finite() {
+				let validation = Validation { loss, correct: 0, rows: 1 };
+				let text = serde_json::to_string(&validation).unwrap();
+				let read: Validation = serde_json::from_str(&text).unwrap();
+				assert_eq!(read.loss.to_bits(), loss.to_bits(), "{text}");
+			}
+		}
+		for edge in [0.0, -0.0, f32::MIN_POSITIVE, f32::from_bits(1), f32::MAX, 0.1] {
+			let validation = Validation { loss: edge, correct: 0, rows: 1 };
+			let text = serde_json::to_string(&validation).unwrap();
+			let read: Validation = serde_json::from_str(&text).unwrap();
+			assert_eq!(read.loss.to_bits(), edge.to_bits(), "{text}");
+		}
+		// What is no finite number cannot be said.
+		let endless = Validation { loss: f32::INFINITY, correct: 0, rows: 1 };
+		let text = serde_json::to_string(&endless).unwrap();
+		assert!(serde_json::from_str::<Validation>(&text).is_err(), "{text}");
+	}
+
+	#[test]
+	fn a_manifest_knows_where_training_ends() {
+		let mut spec = JobSpec::example();
+		spec.training.early_stop = Some(EarlyStop { patience: 2, min_delta_nano: 0 });
+		let mut manifest = Manifest::new(spec, H256::zero());
+		assert_eq!((manifest.segments(), manifest.ends_after()), (0, None));
+		for (step, loss) in [(0, 2.0), (50, 1.0), (100, 1.5), (150, 1.0)] {
+			assert!(!manifest.stops_early());
+			let validation = Validation { loss, correct: 0, rows: 1 };
+			manifest.checkpoints.push(Checkpoint { step, state_hash: H256::zero(), validation });
+		}
+		assert_eq!((manifest.segments(), manifest.ends_after()), (3, Some(3)));
+		assert!(manifest.stops_early());
+		manifest.spec.training.steps = 150;
+		assert!(!manifest.stops_early(), "its end is not early");
+	}
+
+	#[test]
+	fn checkpoint_paths_have_one_form() {
+		assert_eq!(checkpoint_file(50), "checkpoints/step-00000050.safetensors");
+		assert_eq!(step_of(&checkpoint_file(0)), Some(0));
+		assert_eq!(step_of(&checkpoint_file(100_000_000)), Some(100_000_000));
+		for bad in [
+			"checkpoints/step-50.safetensors",
+			"checkpoints/step-000000050.safetensors",
+			"checkpoints/step-+0000050.safetensors",
+			"checkpoints/../step-00000050.safetensors",
+			"/checkpoints/step-00000050.safetensors",
+			"checkpoints/step-.safetensors",
+			"checkpoints/step-99999999999.safetensors",
+		] {
+			assert_eq!(step_of(bad), None, "{bad}");
+		}
+	}
+}

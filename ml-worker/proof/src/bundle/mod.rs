@@ -1,0 +1,364 @@
+//! Proof-of-Training bundles: a folder with everything that shows how a model came about.
+//!
+//! | file | content |
+//! |---|---|
+//! | `manifest.json` | specification, seed, and for each checkpoint its step, state hash and validation |
+//! | `checkpoints/step-########.safetensors` | the full training state: parameters and optimizer |
+//! | `metrics.jsonl` | losses and accuracies for plots |
+//! | `metrics.csv`, `events.out.tfevents.0.trainyard` | the same as a table and for TensorBoard, see [`records`] |
+//! | `model.safetensors`, `config.json` | the final model alone, loadable by anyone |
+//! | `dataset.csv` | the data, so that the bundle can be checked by itself |
+//! | `labels.idx`, `initial-model.safetensors` | of a job that reads such files, its labels and the model that it begins with |
+//! | `curves.svg` | a picture of the metrics |
+//!
+//! Every file is written atomically, a checkpoint before the manifest that lists it: the
+//! manifest never speaks of a file that is not whole. A bundle may also be partial (a
+//! verifier fetches only what it replays): what is missing is known from the manifest.
+
+pub mod archive;
+pub mod files;
+pub mod lock;
+pub mod manifest;
+pub mod metrics;
+pub mod records;
+mod tensorboard;
+pub mod tensors;
+
+pub use files::FileError;
+pub use manifest::{Checkpoint, Manifest, Validation};
+pub use tensors::{Tensor32, Tensors};
+
+use crate::{hash, inputs::InputPaths};
+use primitive_types::H256;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use trainyard_engine::Data;
+use trainyard_program::{
+	lower,
+	spec::{DataFormat, InputFile, JobSpec, Layer, Model, Normalization},
+};
+use trainyard_protocol::job::WorkResult;
+
+/// Name of the final model.
+pub const MODEL_FILE: &str = "model.safetensors";
+/// Name of its description.
+pub const CONFIG_FILE: &str = "config.json";
+/// Name of the copy of the data.
+pub const DATASET_FILE: &str = "dataset.csv";
+/// Name of the copy of the labels, of a job that keeps them in a file of their own.
+pub const LABELS_FILE: &str = "labels.idx";
+/// Name of the copy of the initial model, of a fine-tuning.
+pub const INITIAL_MODEL_FILE: &str = "initial-model.safetensors";
+/// Name of the picture.
+pub const CURVES_FILE: &str = "curves.svg";
+/// Name of the folder of checkpoints.
+pub const CHECKPOINTS: &str = "checkpoints";
+
+/// Why a bundle, or a part of it, cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+	/// The folder holds no manifest.
+	#[error(
+		"{0} is no bundle: it has no manifest.json. `trainyard train JOB.toml --out DIR` makes one"
+	)]
+	NoManifest(PathBuf),
+	/// The manifest cannot be understood.
+	#[error(
+		"{path} cannot be read: {why}. Get it again from where it is whole, or train anew in \
+		 another folder"
+	)]
+	Manifest {
+		/// The manifest.
+		path: PathBuf,
+		/// What is wrong, in one line.
+		why: String,
+	},
+	/// The manifest lists no checkpoint of this step.
+	#[error("the manifest lists no checkpoint of step {0}")]
+	NoCheckpoint(u32),
+	/// A checkpoint file is not the state that the manifest lists.
+	#[error("{path} does not hash to the state that the manifest lists for step {step}: {why}")]
+	Checkpoint {
+		/// The file.
+		path: PathBuf,
+		/// Its step.
+		step: u32,
+		/// What was found.
+		why: String,
+	},
+	/// A file could not be read or written.
+	#[error(transparent)]
+	File(#[from] FileError),
+}
+
+/// A bundle in a folder.
+#[derive(Clone, Debug)]
+pub struct Bundle {
+	folder: PathBuf,
+	manifest: Manifest,
+}
+
+impl Bundle {
+	/// Reads the manifest of the bundle in `folder`; nothing else needs to be there.
+	pub fn open(folder: &Path) -> Result<Self, BundleError> {
+		let path = folder.join(manifest::FILE);
+		if !path.exists() {
+			return Err(BundleError::NoManifest(folder.to_owned()));
+		}
+		let bytes = files::read(&path, manifest::MAX_BYTES)?;
+		let manifest =
+			Manifest::parse(&bytes).map_err(|why| BundleError::Manifest { path, why })?;
+		Ok(Self { folder: folder.to_owned(), manifest })
+	}
+
+	/// A bundle to be written in `folder`.
+	pub(crate) fn create(folder: &Path, manifest: Manifest) -> Self {
+		Self { folder: folder.to_owned(), manifest }
+	}
+
+	/// Its folder.
+	pub fn folder(&self) -> &Path {
+		&self.folder
+	}
+
+	/// What it claims.
+	pub fn manifest(&self) -> &Manifest {
+		&self.manifest
+	}
+
+	pub(crate) fn manifest_mut(&mut self) -> &mut Manifest {
+		&mut self.manifest
+	}
+
+	pub(crate) fn write_manifest(&self) -> Result<(), FileError> {
+		files::write(&self.folder.join(manifest::FILE), &self.manifest.to_bytes())
+	}
+
+	/// Path of a file of the bundle.
+	pub fn path(&self, file: &str) -> PathBuf {
+		self.folder.join(file)
+	}
+
+	/// Where the copies of the files lie that the job reads.
+	pub fn inputs(&self) -> InputPaths {
+		inputs_in(&self.folder, &self.manifest.spec)
+	}
+
+	/// Path of the final model.
+	pub fn model(&self) -> PathBuf {
+		self.path(MODEL_FILE)
+	}
+
+	/// Merkle root over the checkpoints that the manifest lists.
+	pub fn root(&self) -> H256 {
+		self.manifest.computed_root()
+	}
+
+	/// Root, as a blob on chain, of the bytes of `model.safetensors`.
+	pub fn model_root(&self) -> Result<H256, FileError> {
+		let path = self.model();
+		hash::blob_root(&path).map_err(files::at("read", &path))
+	}
+
+	/// What the trainer commits to and reveals.
+	pub fn result(&self) -> Result<WorkResult, FileError> {
+		let segments = self.manifest.segments();
+		Ok(WorkResult { bundle_root: self.root(), model_root: self.model_root()?, segments })
+	}
+
+	/// Whether training has ended: all checkpoints that there will be and the model are listed.
+	pub fn is_finished(&self) -> bool {
+		self.manifest.bundle_root.is_some() && self.manifest.model_root.is_some()
+	}
+
+	/// Whether the file of the checkpoint after `step` steps is at hand.
+	pub fn has_checkpoint(&self, step: u32) -> bool {
+		self.path(&manifest::checkpoint_file(step)).is_file()
+	}
+
+	/// The state after `step` steps, checked against the manifest's hash.
+	pub fn checkpoint(&self, step: u32) -> Result<Tensors, BundleError> {
+		self.checkpoint_within(step, max_checkpoint_bytes(&self.manifest.spec))
+	}
+
+	/// [`Self::checkpoint`] in a file of at most `limit` bytes: the specification in the
+	/// manifest, from which the limit would follow, is only the trainer's word.
+	pub fn checkpoint_within(&self, step: u32, limit: u64) -> Result<Tensors, BundleError> {
+		let listed = self
+			.manifest
+			.checkpoints
+			.iter()
+			.find(|c| c.step == step)
+			.ok_or(BundleError::NoCheckpoint(step))?;
+		let path = self.path(&manifest::checkpoint_file(step));
+		let bytes = files::read(&path, limit)?;
+		let wrong = |why: String| BundleError::Checkpoint { path: path.clone(), step, why };
+		let state = tensors::decode(&bytes).map_err(|e| wrong(e.to_string()))?;
+		match tensors::hash(&state) {
+			hash if hash == listed.state_hash => Ok(state),
+			hash => Err(wrong(format!("it hashes to {hash:?}, not {:?}", listed.state_hash))),
+		}
+	}
+}
+
+/// Name of the copy of a file that a job reads.
+pub fn input_file(which: InputFile) -> &'static str {
+	match which {
+		InputFile::Data => DATASET_FILE,
+		InputFile::Labels => LABELS_FILE,
+		InputFile::InitialModel => INITIAL_MODEL_FILE,
+	}
+}
+
+/// Where a bundle of `spec` in `folder` keeps the files that the job reads.
+pub fn inputs_in(folder: &Path, spec: &JobSpec) -> InputPaths {
+	InputPaths::of(spec, |which, _| folder.join(input_file(which)))
+}
+
+/// Most bytes that a checkpoint file of this job can have.
+pub fn max_checkpoint_bytes(spec: &JobSpec) -> u64 {
+	lower::state(spec).iter().fold(1024, |sum: u64, tensor| {
+		let elements = tensor.shape.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
+		let header = tensor.name.len() as u64 * 6 + 512;
+		sum.saturating_add(elements.saturating_mul(4)).saturating_add(header)
+	})
+}
+
+/// Whether a path, as a client asks for it, names a file of a bundle: what a trainer
+/// serves. Nothing else is, so no path leads out of the folder.
+pub fn servable(path: &str) -> bool {
+	[
+		manifest::FILE,
+		metrics::FILE,
+		records::CSV_FILE,
+		records::EVENTS_FILE,
+		MODEL_FILE,
+		CONFIG_FILE,
+		DATASET_FILE,
+		LABELS_FILE,
+		INITIAL_MODEL_FILE,
+		CURVES_FILE,
+	]
+	.contains(&path)
+		|| manifest::step_of(path).is_some()
+}
+
+/// The parameters of a state: what makes the model.
+pub fn parameters(state: &Tensors) -> Tensors {
+	state
+		.iter()
+		.filter(|(name, _)| !name.starts_with(lower::OPTIMIZER_PREFIX))
+		.map(|(name, tensor)| (name.clone(), tensor.clone()))
+		.collect()
+}
+
+/// The bytes of `model.safetensors` for a final state.
+pub fn model_bytes(state: &Tensors) -> Vec<u8> {
+	tensors::encode(&parameters(state))
+}
+
+/// `config.json`: how to use `model.safetensors` without this program.
+#[derive(Serialize)]
+struct Config<'a> {
+	format: &'static str,
+	model: &'a Model,
+	/// The model's layers written out, from the input on.
+	layers: Vec<Layer>,
+	/// Names of the parameters in `model.safetensors`, by layer with parameters: of a linear
+	/// layer, `y = x W^T + b`.
+	parameters: Vec<Vec<String>>,
+	/// Raw inputs are divided by this.
+	feature_divisor: u32,
+	/// What is done to them then.
+	normalization: Normalization,
+	/// Of `standard`: each feature loses this, …
+	#[serde(skip_serializing_if = "Option::is_none")]
+	feature_mean: Option<&'a [f32]>,
+	/// … and is divided by this.
+	#[serde(skip_serializing_if = "Option::is_none")]
+	feature_deviation: Option<&'a [f32]>,
+	dataset_format: DataFormat,
+	dataset_content_hash: H256,
+	seed: H256,
+	bundle_root: H256,
+}
+
+/// The bytes of `config.json`, of a run on `data`.
+pub(crate) fn config_bytes(manifest: &Manifest, data: &Data) -> Vec<u8> {
+	let spec = &manifest.spec;
+	let normalizer = data.train.normalizer.as_deref();
+	let config = Config {
+		format: "trainyard/model/v3",
+		model: &spec.model,
+		layers: spec.model.layers(&spec.dataset),
+		parameters: parameter_names(spec),
+		feature_divisor: spec.dataset.feature_divisor,
+		normalization: spec.dataset.normalization,
+		feature_mean: normalizer.map(|n| &n.mean[..]),
+		feature_deviation: normalizer.map(|n| &n.deviation[..]),
+		dataset_format: spec.dataset.format,
+		dataset_content_hash: spec.dataset.content_hash,
+		seed: manifest.seed,
+		bundle_root: manifest.computed_root(),
+	};
+	let mut bytes = serde_json::to_vec_pretty(&config).unwrap_or_default();
+	bytes.push(b'\n');
+	bytes
+}
+
+/// Names of the parameters, by layer.
+fn parameter_names(spec: &JobSpec) -> Vec<Vec<String>> {
+	let all: Vec<String> = lower::state(spec)
+		.into_iter()
+		.map(|tensor| tensor.name)
+		.filter(|name| !name.starts_with(lower::OPTIMIZER_PREFIX))
+		.collect();
+	(0..)
+		.map(|layer| {
+			let prefix = lower::layer_prefix(layer);
+			all.iter().filter(|name| name.starts_with(&prefix)).cloned().collect::<Vec<_>>()
+		})
+		.take_while(|names| !names.is_empty())
+		.collect()
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn only_files_of_a_bundle_are_served() {
+		for good in ["manifest.json", "model.safetensors", "checkpoints/step-00000050.safetensors"]
+		{
+			assert!(servable(good), "{good}");
+		}
+		for bad in ["", ".lock", "../manifest.json", "/etc/passwd", "checkpoints/", "a/b"] {
+			assert!(!servable(bad), "{bad}");
+		}
+	}
+
+	#[test]
+	fn a_checkpoint_of_the_example_fits_its_bound() {
+		let spec = JobSpec::example();
+		let state: Tensors = lower::state(&spec)
+			.into_iter()
+			.map(|t| {
+				let n = t.shape.iter().product::<u32>() as usize;
+				(t.name, Tensor32 { shape: t.shape, data: vec![0.5; n] })
+			})
+			.collect();
+		let bytes = tensors::encode(&state).len() as u64;
+		assert!(bytes <= max_checkpoint_bytes(&spec));
+		assert!(max_checkpoint_bytes(&spec) < 2 * bytes);
+		assert_eq!(parameters(&state).len(), 6);
+		assert_eq!(tensors::decode(&model_bytes(&state)).unwrap(), parameters(&state));
+	}
+
+	#[test]
+	fn a_folder_without_a_manifest_is_no_bundle() {
+		let dir = tempfile::tempdir().unwrap();
+		assert!(matches!(Bundle::open(dir.path()), Err(BundleError::NoManifest(_))));
+		std::fs::write(dir.path().join("manifest.json"), b"[]").unwrap();
+		assert!(matches!(Bundle::open(dir.path()), Err(BundleError::Manifest { .. })));
+	}
+}

@@ -1,0 +1,179 @@
+//! Units of drilling, computed with the engine's kernels: the bits of
+//! `trainyard_protocol::drill::reference`, and much faster.
+//!
+//! A chain and a calibration are executed list by list on the processor; a trial is a training
+//! on the device that was chosen, whose checkpoints nobody keeps.
+
+mod cheat;
+#[cfg(test)]
+mod tests;
+
+pub use cheat::fabricate;
+
+use std::sync::{
+	atomic::{AtomicBool, Ordering},
+	Arc,
+};
+use trainyard_engine::{Compute, Data, Engine, EngineError, Kernel, List, State, Target};
+use trainyard_program::{ops::Program, reference::Moment, spec::JobSpec};
+use trainyard_protocol::{
+	bundle::trace_leaf,
+	drill::{
+		calibration_state, chain_state, diverged_state, program, trial_state, DrillError, Score,
+		Template, UnitResult,
+	},
+	H256,
+};
+
+/// Why a unit was not computed.
+#[derive(Debug, thiserror::Error)]
+pub enum UnitError {
+	/// The template is invalid.
+	#[error("the project's template is invalid: {0}")]
+	Template(#[from] DrillError),
+	/// The data of a trial are missing.
+	#[error("a trial needs the data of its job")]
+	NoData,
+	/// The engine failed.
+	#[error(transparent)]
+	Engine(#[from] EngineError),
+	/// Stopped on request.
+	#[error("stopped before its end")]
+	Stopped,
+}
+
+/// A unit.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit<'a> {
+	/// What the units of its project compute.
+	pub template: &'a Template,
+	/// Its number in the project.
+	pub index: u32,
+	/// Its seed.
+	pub seed: H256,
+}
+
+/// How a unit is computed.
+pub struct Options<'a> {
+	/// Where trials are trained; its kernel computes the others.
+	pub target: Target,
+	/// What a trial trains and validates on.
+	pub data: Option<Arc<Data>>,
+	/// Called after every link, pass or step, with how many are done and how many there are.
+	pub progress: &'a mut dyn FnMut(u32, u32),
+	/// Set it, and the work ends after the present link, pass or step.
+	pub stop: &'a AtomicBool,
+}
+
+impl<'a> Options<'a> {
+	/// On the device that was chosen for this process.
+	pub fn chosen(
+		data: Option<Arc<Data>>,
+		progress: &'a mut dyn FnMut(u32, u32),
+		stop: &'a AtomicBool,
+	) -> Result<Self, EngineError> {
+		Ok(Self { target: Compute::chosen().target()?, data, progress, stop })
+	}
+
+	fn kernel(&self) -> Result<Kernel, EngineError> {
+		match &self.target {
+			Target::Cpu(kernel) => Ok(*kernel),
+			Target::Cuda(_) => Ok(Kernel::from_environment()?),
+		}
+	}
+
+	/// [`UnitError::Stopped`] once nobody waits for the result any more.
+	fn check(&self) -> Result<(), UnitError> {
+		match self.stop.load(Ordering::Relaxed) {
+			true => Err(UnitError::Stopped),
+			false => Ok(()),
+		}
+	}
+}
+
+/// Computes a unit.
+pub fn compute(unit: Unit<'_>, mut options: Options<'_>) -> Result<UnitResult, UnitError> {
+	unit.template.validate()?;
+	match unit.template {
+		Template::Chain { size, links } => {
+			let kernel = options.kernel()?;
+			let begin = List::new(program::begin(*size), kernel)?;
+			let mut state = begin.zeros()?;
+			begin.advance(&mut state, Moment { seed: unit.seed, step: 0 })?;
+			repeat(program::link(*size), &mut state, unit.seed, 1..=*links, &mut options)?;
+			let content = content(&state)?;
+			Ok(UnitResult { state: chain_state(*size, content), score: None })
+		}
+		Template::Calibration { passes } => {
+			let pass = program::pass();
+			let mut state = List::new(pass.clone(), options.kernel()?)?.zeros()?;
+			repeat(pass, &mut state, unit.seed, 0..=passes.saturating_sub(1), &mut options)?;
+			let content = content(&state)?;
+			Ok(UnitResult { state: calibration_state(content), score: None })
+		}
+		Template::Trial(_) => {
+			let spec = unit.template.trial(unit.index).ok_or(DrillError::NoRates)?;
+			let data = options.data.clone().ok_or(UnitError::NoData)?;
+			trial(&spec, unit.seed, data, &mut options)
+		}
+	}
+}
+
+/// Executes `program` at each of `steps`.
+fn repeat(
+	program: Program,
+	state: &mut State,
+	seed: H256,
+	steps: std::ops::RangeInclusive<u32>,
+	options: &mut Options<'_>,
+) -> Result<(), UnitError> {
+	let list = List::new(program, options.kernel()?)?;
+	let all = steps.clone().count() as u32;
+	for (done, step) in (1..).zip(steps) {
+		options.check()?;
+		list.advance(state, Moment { seed, step })?;
+		(options.progress)(done, all);
+	}
+	Ok(())
+}
+
+/// Content hash of the only tensor of a state.
+fn content(state: &State) -> Result<H256, EngineError> {
+	let bytes = state.bytes(program::STATE)?;
+	Ok(trainyard_protocol::blob::chunk_hash(&bytes))
+}
+
+fn trial(
+	spec: &JobSpec,
+	seed: H256,
+	data: Arc<Data>,
+	options: &mut Options<'_>,
+) -> Result<UnitResult, UnitError> {
+	let engine = Engine::on(spec, seed, data, options.target.clone())?;
+	let mut state = Engine::initial_state(spec, &seed, None)?;
+	let steps = spec.training.steps;
+	let diverged = |step, trace: &[H256]| {
+		let state = diverged_state(step, trace);
+		Ok(UnitResult { state, score: None })
+	};
+	let mut trace = Vec::with_capacity(steps as usize + 1);
+	for step in 0..steps {
+		options.check()?;
+		match engine.step(&mut state, step) {
+			Ok(made) => trace.push(trace_leaf(step, made.loss, &made.logits)),
+			Err(EngineError::NotANumber { .. }) => return diverged(step, &trace),
+			Err(e) => return Err(e.into()),
+		}
+		(options.progress)(step + 1, steps);
+	}
+	let (found, losses) = match engine.evaluate_labels(&state) {
+		Ok(found) => found,
+		Err(EngineError::LossNotANumber) => return diverged(steps, &trace),
+		Err(e) => return Err(e.into()),
+	};
+	let losses: Vec<u8> = losses.iter().flat_map(|loss| loss.to_le_bytes()).collect();
+	trace.push(trace_leaf(steps, found.loss, &losses));
+	let score =
+		Score { loss_bits: found.loss.to_bits(), correct: found.correct, labels: found.rows };
+	Ok(UnitResult { state: trial_state(&state.hash()?, &trace), score: Some(score) })
+}

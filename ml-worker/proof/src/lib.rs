@@ -1,0 +1,17 @@
+//! Proof of Training: what a run reads, what it leaves, and how somebody else checks it.
+//!
+//! - [`data`] reads what a job trains on, [`inputs`] all files that it names, [`hash`] says what
+//!   is in them;
+//! - [`train`] runs a job into a [`bundle`], killed or not;
+//! - [`verify`] checks bundles: integrity, the six full-pass rules, replay;
+//! - [`drill`] computes work units of drilling.
+
+pub mod bundle;
+pub mod data;
+pub mod drill;
+pub mod hash;
+pub mod inputs;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod train;
+pub mod verify;

@@ -1,0 +1,104 @@
+//! A job that trains in milliseconds, for unit tests.
+
+use crate::{
+	bundle::Bundle,
+	data, hash,
+	inputs::InputPaths,
+	train::{self, Cheat, TrainError, TrainOptions},
+};
+use primitive_types::H256;
+use std::{
+	path::{Path, PathBuf},
+	sync::atomic::AtomicBool,
+};
+use trainyard_program::spec::{
+	Activation, DataFormat, Dataset, EarlyStop, FileRef, JobSpec, Model, MAX_NANO,
+};
+
+/// Seed of the runs.
+pub const SEED: H256 = H256([7; 32]);
+
+/// Writes a small table into `folder`: three classes around three points, in a repeatable
+/// disorder.
+pub fn table(folder: &Path) -> PathBuf {
+	let mut text = String::from("a,b,c,d,label\n");
+	let mut noise = 12_345u32;
+	for i in 0..60 {
+		let label = i % 3;
+		let mut cells = Vec::new();
+		for feature in 0..4 {
+			noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+			let centre = if feature == label { 8 } else { 0 };
+			cells.push((centre + (noise >> 29)).to_string());
+		}
+		text.push_str(&format!("{},{label}\n", cells.join(",")));
+	}
+	let path = folder.join("table.csv");
+	std::fs::write(&path, text).unwrap();
+	path
+}
+
+/// A job on the table at `path`: 60 steps in six segments.
+pub fn job(path: &Path) -> JobSpec {
+	let found = data::inspect(path, None, DataFormat::CsvLabelLast, 4, 1).unwrap();
+	let mut spec = JobSpec::example();
+	spec.dataset = Dataset {
+		content_hash: found.content_hash,
+		bytes: found.bytes,
+		train_rows: found.train_rows as u32,
+		validation_rows: found.validation_rows as u32,
+		validation_every: 4,
+		features: found.features,
+		classes: found.classes,
+		..spec.dataset
+	};
+	let hidden = vec![8].try_into().unwrap();
+	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
+	spec.training.steps = 60;
+	spec.training.batch_size = 8;
+	spec.training.checkpoint_interval = 10;
+	spec.training.learning_rate_nano = 10_000_000;
+	spec
+}
+
+/// The same job, which stops early: no fall of the loss is large enough, so that it ends with
+/// its third segment.
+pub fn stopping(path: &Path) -> JobSpec {
+	let mut spec = job(path);
+	spec.training.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: MAX_NANO });
+	spec
+}
+
+/// Trains a job on the table at `data` into `out`.
+pub fn train(
+	spec: &JobSpec,
+	data: &Path,
+	out: &Path,
+	resume: bool,
+	cheat: Option<Cheat>,
+) -> Result<Bundle, TrainError> {
+	train_on(spec, &InputPaths::data(data), out, resume, cheat)
+}
+
+/// Trains a job on these files into `out`.
+pub fn train_on(
+	spec: &JobSpec,
+	paths: &InputPaths,
+	out: &Path,
+	resume: bool,
+	cheat: Option<Cheat>,
+) -> Result<Bundle, TrainError> {
+	let stop = AtomicBool::new(false);
+	let progress = &mut |_: &train::Progress| {};
+	train::run(spec, SEED, paths, TrainOptions { out, resume, cheat, progress, stop: &stop })
+}
+
+/// The same job, to begin with the model in the bundle at `published`, and the files that it
+/// reads.
+pub fn tuned(spec: &JobSpec, data: &Path, published: &Bundle) -> (JobSpec, InputPaths) {
+	let model = published.model();
+	let (content_hash, bytes) = hash::file(&model).unwrap();
+	let file = FileRef { content_hash, bytes, ..spec.dataset.file() };
+	let paths = InputPaths { initial_model: Some(model), ..InputPaths::data(data) };
+	(JobSpec { initial_model: Some(file), ..spec.clone() }, paths)
+}

@@ -1,0 +1,391 @@
+//! Training a job into a bundle, so that a kill at any moment loses at most the work
+//! since the last checkpoint and changes no bit of the result.
+
+mod cheat;
+mod diverged;
+mod rehearse;
+mod resume;
+
+pub use cheat::Cheat;
+pub use rehearse::{rehearse, Budget, RehearsalError};
+
+use crate::{
+	bundle::{
+		self, files,
+		lock::{Lock, LockError},
+		manifest::{checkpoint_file, Manifest},
+		metrics::{self, Line},
+		tensors, Bundle, BundleError, Checkpoint, FileError, Tensors, Validation,
+	},
+	hash::HashingReader,
+	inputs::{self, InputError, InputPaths, Inputs},
+};
+use diverged::Place;
+use primitive_types::H256;
+use std::{
+	path::{Path, PathBuf},
+	sync::{
+		atomic::{AtomicBool, Ordering},
+		Arc,
+	},
+	time::{Duration, Instant},
+};
+use trainyard_engine::{Engine, EngineError, Evaluation, Parameters, State};
+use trainyard_program::{
+	schedule::LearningRate,
+	spec::{JobSpec, SpecError},
+	work,
+};
+use trainyard_protocol::blob::Chunked;
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+	/// Steps done.
+	pub step: u32,
+	/// Steps in all.
+	pub steps: u32,
+	/// Step from which this process began; above 0 for a resumed run.
+	pub begun_at: u32,
+	/// Loss of the last step's batch; none right after (re)starting.
+	pub loss: Option<f32>,
+	/// Validation, where a checkpoint was just written.
+	pub validation: Option<Validation>,
+	/// Whether training is over here, before all steps are done: the job stops early.
+	pub stops_early: bool,
+	/// FLOP that this process has computed, by the operator lists: steps and validations.
+	pub flop: u128,
+}
+
+/// How to run.
+pub struct TrainOptions<'a> {
+	/// Folder of the bundle.
+	pub out: &'a Path,
+	/// Go on with what the folder holds. Otherwise the folder must not hold a bundle.
+	pub resume: bool,
+	/// Cheat; for tests only.
+	pub cheat: Option<Cheat>,
+	/// Called after every step.
+	pub progress: &'a mut dyn FnMut(&Progress),
+	/// Set it, and the run ends after the present step; everything up to the last
+	/// checkpoint is kept.
+	pub stop: &'a AtomicBool,
+}
+
+/// Why a run ended without a whole bundle.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+	/// The specification is invalid.
+	#[error("{field}: {0}", field = .0.field())]
+	Spec(#[from] SpecError),
+	/// The data, the labels or the initial model are not those of the job.
+	#[error(transparent)]
+	Input(#[from] InputError),
+	/// The folder holds a bundle already.
+	#[error("{0} already holds a bundle. Go on with it by --resume, or choose another folder")]
+	Exists(PathBuf),
+	/// The folder holds the bundle of another job.
+	#[error(
+		"{folder} holds the bundle of another {what}: {difference}. Choose another folder, or the \
+		 JOB.toml and seed that it was begun with"
+	)]
+	Other {
+		/// The folder.
+		folder: PathBuf,
+		/// "job" or "seed".
+		what: &'static str,
+		/// The first thing that differs.
+		difference: String,
+	},
+	/// The folder holds other things.
+	#[error("{folder} is neither empty nor a bundle: it holds {name:?}. Choose another folder")]
+	Foreign {
+		/// The folder.
+		folder: PathBuf,
+		/// One of the things.
+		name: String,
+	},
+	/// The disk has too little room for the bundle.
+	#[error(
+		"{folder} has {free} MiB of free space, and the bundle needs about {needed} MiB more. \
+		 Free some space, choose another folder, or a larger training.checkpoint_interval"
+	)]
+	NoSpace {
+		/// The folder.
+		folder: PathBuf,
+		/// Free, in MiB.
+		free: u64,
+		/// Needed, in MiB.
+		needed: u64,
+	},
+	/// Another process writes the folder.
+	#[error(transparent)]
+	Lock(#[from] LockError),
+	/// A part of the bundle cannot be read or written.
+	#[error(transparent)]
+	Bundle(#[from] BundleError),
+	/// A file cannot be read or written.
+	#[error(transparent)]
+	File(#[from] FileError),
+	/// The numbers left the finite range.
+	#[error(
+		"training diverged at step {step}: {what}. {advice}. The checkpoints up to step {kept} \
+		 are kept"
+	)]
+	Diverged {
+		/// The step, from 1, in which it was noticed; 0 for the initial state.
+		step: u32,
+		/// What was noticed, and which operator of which layer made the first such value.
+		what: String,
+		/// What to do.
+		advice: String,
+		/// Step of the last checkpoint.
+		kept: u32,
+	},
+	/// The engine failed.
+	#[error(transparent)]
+	Engine(EngineError),
+	/// Tensors cannot be copied.
+	#[error(transparent)]
+	Tensor(#[from] tensors::TensorError),
+	/// Stopped on request.
+	#[error(
+		"stopped after step {step}; the checkpoints up to step {kept} are kept, --resume goes on"
+	)]
+	Stopped {
+		/// Steps done.
+		step: u32,
+		/// Step of the last checkpoint.
+		kept: u32,
+	},
+}
+
+/// Trains `spec` under `seed` on the files at `paths` into a bundle. With
+/// [`TrainOptions::resume`] it goes on behind the last checkpoint up to which all files are
+/// whole, and ends with the same bytes as a run that was never interrupted.
+///
+/// Where the specification stops early, the run ends at the checkpoint at which its rule holds,
+/// and that checkpoint's parameters are the model.
+pub fn run(
+	spec: &JobSpec,
+	seed: H256,
+	paths: &InputPaths,
+	options: TrainOptions<'_>,
+) -> Result<Bundle, TrainError> {
+	spec.validate()?;
+	let inputs = Inputs::load(spec, paths)?;
+	let out = options.out;
+	resume::check_folder(out, options.resume)?;
+	let _lock = Lock::take(out)?;
+	files::create_folder(&out.join(bundle::CHECKPOINTS))?;
+	files::remove_temporaries(out)?;
+	files::remove_temporaries(&out.join(bundle::CHECKPOINTS))?;
+	let (mut bundle, mut last) = resume::begin(spec, seed, out)?;
+	resume::check_space(&bundle)?;
+	keep_inputs(paths, &bundle)?;
+	if resume::is_whole(&bundle) {
+		return Ok(bundle);
+	}
+	let engine = Engine::new(spec, seed, inputs.data).map_err(TrainError::Engine)?;
+	if let Some(kept) = last.take() {
+		last = Some(resume::evaluations(&engine, &mut bundle, kept)?);
+	}
+	let initial_model = inputs.initial_model.filter(|_| last.is_none());
+	Run { engine, bundle, options, written: None, initial_model }.go(last)
+}
+
+/// Copies the files that the job reads into the bundle, so that it can be checked by itself.
+fn keep_inputs(from: &InputPaths, bundle: &Bundle) -> Result<(), TrainError> {
+	for (which, file) in bundle.manifest().spec.files() {
+		let to = bundle.path(bundle::input_file(which));
+		let Some(from) = from.get(which) else { continue };
+		if inputs::check_content(&to, which, &file).is_ok() {
+			continue;
+		}
+		let mut copied = Default::default();
+		files::write_with(&to, |copy| {
+			let mut source = HashingReader::new(std::fs::File::open(from)?);
+			std::io::copy(&mut source, copy)?;
+			copied = source.finish();
+			Ok(())
+		})?;
+		// The source could have changed since its rows were read.
+		let (found, bytes) = copied;
+		inputs::same_content(from, which, &file, found, bytes)?;
+	}
+	Ok(())
+}
+
+/// A manifest of many checkpoints is written at most this often.
+const MANIFEST_PAUSE: Duration = Duration::from_secs(5);
+/// Manifests of fewer checkpoints are written with every one.
+const FEW_CHECKPOINTS: usize = 256;
+
+struct Run<'a> {
+	engine: Engine,
+	bundle: Bundle,
+	options: TrainOptions<'a>,
+	/// When the manifest was written last.
+	written: Option<Instant>,
+	/// Of a fine-tuning that has not begun.
+	initial_model: Option<Arc<Parameters>>,
+}
+
+impl Run<'_> {
+	/// From the checkpoint `last` (none: from the beginning) to the end.
+	fn go(mut self, last: Option<(u32, Tensors)>) -> Result<Bundle, TrainError> {
+		let spec = self.bundle.manifest().spec.clone();
+		let segments = spec.segments();
+		let begun_at = last.as_ref().map(|(step, _)| *step);
+		let rate = LearningRate::of(&spec.training);
+		let rate = move |steps: u32| rate.at(steps.saturating_sub(1));
+		let mut metrics = metrics::Writer::open(self.bundle.folder(), begun_at, rate)?;
+		let mut raw = match last {
+			Some((_, state)) => state,
+			None => {
+				let (seed, model) = (self.bundle.manifest().seed, self.initial_model.take());
+				let state = Engine::initial_state(&spec, &seed, model.as_deref())
+					.map_err(TrainError::Engine)?;
+				let raw = tensors::from_candle(&state.tensors)?;
+				self.checkpoint(0, &state, &raw, &mut metrics).map_err(|e| {
+					let state = &state;
+					self.explained(e, Place { begin: 0, raw: &raw, state, before: false })
+				})?;
+				raw
+			}
+		};
+		let begun_at = begun_at.unwrap_or(0);
+		let (step_flop, evaluation_flop) = (work::step_flop(&spec)?, work::evaluation_flop(&spec)?);
+		let mut report = Progress {
+			step: begun_at,
+			steps: spec.training.steps,
+			begun_at,
+			loss: None,
+			validation: self.bundle.manifest().checkpoints.last().map(|c| c.validation),
+			stops_early: self.bundle.manifest().stops_early(),
+			flop: 0,
+		};
+		(self.options.progress)(&report);
+		let mut state = State::new(tensors::to_candle(&raw)?);
+		let mut before: Option<Tensors> = None;
+		let loss_interval = metrics::interval(spec.training.steps);
+		let fabricated_from = self.options.cheat.map(|cheat| cheat.first_fabricated(segments));
+		for segment in 0..segments {
+			let (Some(begin), Some(end)) =
+				(spec.checkpoint_step(segment), spec.checkpoint_step(segment + 1))
+			else {
+				continue;
+			};
+			if end <= begun_at {
+				continue;
+			}
+			if report.stops_early {
+				break;
+			}
+			if fabricated_from.is_some_and(|from| segment >= from) {
+				let next = cheat::fabricate(before.as_ref(), &raw);
+				state = State::new(tensors::to_candle(&next)?);
+			} else {
+				for step in begin..end {
+					if self.options.stop.load(Ordering::Relaxed) {
+						return Err(TrainError::Stopped { step, kept: self.kept() });
+					}
+					let done = step + 1;
+					let trace = match self.engine.step(&mut state, step) {
+						Ok(trace) => trace,
+						Err(e) => {
+							let at = Place { begin, raw: &raw, state: &state, before: true };
+							return Err(self.explained(self.failed(done, e), at));
+						}
+					};
+					if !trace.loss.is_finite() {
+						let error = self.diverged(done, format!("the loss is {}", trace.loss));
+						let at = Place { begin, raw: &raw, state: &state, before: false };
+						return Err(self.explained(error, at));
+					}
+					if done % loss_interval == 0 {
+						let norm = trace.gradient_norm;
+						metrics.push(&Line::training(done, trace.loss, norm))?;
+					}
+					let (loss, flop) = (Some(trace.loss), report.flop.saturating_add(step_flop));
+					report = Progress { step: done, loss, validation: None, flop, ..report };
+					if done < end {
+						(self.options.progress)(&report);
+					}
+				}
+			}
+			let next = tensors::from_candle(state.host().map_err(TrainError::Engine)?)?;
+			let validation = self.checkpoint(end, &state, &next, &mut metrics).map_err(|e| {
+				self.explained(e, Place { begin, raw: &raw, state: &state, before: false })
+			})?;
+			before = Some(std::mem::replace(&mut raw, next));
+			let stops_early = self.bundle.manifest().stops_early();
+			let (validation, flop) =
+				(Some(validation), report.flop.saturating_add(evaluation_flop));
+			report = Progress { step: end, validation, stops_early, flop, ..report };
+			(self.options.progress)(&report);
+		}
+		metrics.finish()?;
+		self.finish(&raw)
+	}
+
+	/// Step of the last checkpoint that is kept.
+	fn kept(&self) -> u32 {
+		self.bundle.manifest().checkpoints.last().map_or(0, |c| c.step)
+	}
+
+	/// Puts the state after `step` steps on disk: file, metrics, manifest, in this order.
+	fn checkpoint(
+		&mut self,
+		step: u32,
+		state: &State,
+		raw: &Tensors,
+		metrics: &mut metrics::Writer,
+	) -> Result<Validation, TrainError> {
+		let is_out_of_range = |x: &&f32| !x.is_finite();
+		for (name, tensor) in raw {
+			if let Some(value) = tensor.data.iter().find(is_out_of_range) {
+				return Err(self.diverged(step, format!("{name} holds {value}")));
+			}
+		}
+		let evaluation = self.engine.evaluate(state).map_err(|e| self.failed(step, e))?;
+		let validation = validation(&evaluation);
+		if !validation.loss.is_finite() {
+			let what = format!("the validation loss is {}", validation.loss);
+			return Err(self.diverged(step, what));
+		}
+		files::write(&self.bundle.path(&checkpoint_file(step)), &tensors::encode(raw))?;
+		metrics.push(&Line::validation(step, &validation))?;
+		metrics.sync()?;
+		let state_hash = tensors::hash(raw);
+		let manifest = self.bundle.manifest_mut();
+		manifest.checkpoints.push(Checkpoint { step, state_hash, validation });
+		let few = manifest.checkpoints.len() <= FEW_CHECKPOINTS;
+		if few || self.written.is_none_or(|at| at.elapsed() >= MANIFEST_PAUSE) {
+			self.bundle.write_manifest()?;
+			self.written = Some(Instant::now());
+		}
+		Ok(validation)
+	}
+
+	/// Writes the model, and then the manifest that says that all is done.
+	fn finish(mut self, last: &Tensors) -> Result<Bundle, TrainError> {
+		let model = bundle::model_bytes(last);
+		files::write(&self.bundle.model(), &model)?;
+		let config = bundle::config_bytes(self.bundle.manifest(), self.engine.data());
+		files::write(&self.bundle.path(bundle::CONFIG_FILE), &config)?;
+		let manifest: &mut Manifest = self.bundle.manifest_mut();
+		manifest.bundle_root = Some(manifest.computed_root());
+		manifest.model_root = Some(Chunked::new(&model).root);
+		self.bundle.write_manifest()?;
+		Ok(self.bundle)
+	}
+}
+
+/// An evaluation as it stands in a manifest.
+pub fn validation(evaluation: &Evaluation) -> Validation {
+	Validation { loss: evaluation.loss, correct: evaluation.correct, rows: evaluation.rows }
+}
+
+#[cfg(test)]
+mod tests;

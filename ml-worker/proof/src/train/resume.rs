@@ -1,0 +1,222 @@
+//! What a folder holds before a run begins, and where the run may go on.
+
+use super::TrainError;
+use crate::bundle::{
+	self, archive,
+	files::{self, at},
+	lock,
+	manifest::{self, Manifest},
+	metrics::{self, Line},
+	records, tensors, Bundle, Checkpoint, Tensors,
+};
+use primitive_types::H256;
+use serde_json::Value;
+use std::{collections::BTreeMap, path::Path};
+use trainyard_engine::{Engine, State};
+use trainyard_program::{spec::JobSpec, Text};
+
+/// Refuses a folder that holds what is not ours, or a bundle where none is expected.
+pub(super) fn check_folder(out: &Path, resume: bool) -> Result<(), TrainError> {
+	if out.join(manifest::FILE).exists() {
+		return match resume {
+			true => Ok(()),
+			false => Err(TrainError::Exists(out.to_owned())),
+		};
+	}
+	let ours =
+		[lock::FILE, metrics::FILE, records::CSV_FILE, records::EVENTS_FILE, bundle::CHECKPOINTS];
+	let entries = match std::fs::read_dir(out) {
+		Ok(entries) => entries,
+		// Created later; whatever else is wrong with it is told then.
+		Err(_) => return Ok(()),
+	};
+	for entry in entries {
+		let name = entry.map_err(at("read the folder", out))?.file_name();
+		let name = name.to_string_lossy().into_owned();
+		let known = ours.contains(&name.as_str()) || archive::allowed(&name);
+		if !known && !name.starts_with(files::TEMPORARY) {
+			return Err(TrainError::Foreign { folder: out.to_owned(), name });
+		}
+	}
+	Ok(())
+}
+
+/// The bundle to go on with, and the last state up to which everything is whole; a new
+/// bundle where there is none.
+pub(super) fn begin(
+	spec: &JobSpec,
+	seed: H256,
+	out: &Path,
+) -> Result<(Bundle, Option<(u32, Tensors)>), TrainError> {
+	if !out.join(manifest::FILE).exists() {
+		return Ok((Bundle::create(out, Manifest::new(spec.clone(), seed)), None));
+	}
+	let mut bundle = Bundle::open(out)?;
+	let other =
+		|what, difference| Err(TrainError::Other { folder: out.to_owned(), what, difference });
+	let begun = bundle.manifest();
+	if let Some(difference) = difference(&begun.spec, spec) {
+		return other("job", difference);
+	}
+	if begun.seed != seed {
+		return other("seed", format!("its seed is {:?}, not {seed:?}", begun.seed));
+	}
+	let (mut whole, mut last) = (0, None);
+	for (index, listed) in (0u32..).zip(&bundle.manifest().checkpoints) {
+		if Some(listed.step) != spec.checkpoint_step(index) {
+			tracing::warn!("checkpoint {index} is of step {}, not of this job", listed.step);
+			break;
+		}
+		match bundle.checkpoint(listed.step) {
+			Ok(state) => (whole, last) = (whole + 1, Some((listed.step, state))),
+			Err(e) => {
+				tracing::warn!("{e}; training goes on from the checkpoint before it");
+				break;
+			}
+		}
+	}
+	keep(&mut bundle, whole);
+	// The same work may be had elsewhere by now.
+	bundle.manifest_mut().spec = spec.clone();
+	Ok((bundle, last))
+}
+
+/// Drops all checkpoints behind the first `whole`.
+fn keep(bundle: &mut Bundle, whole: usize) {
+	let manifest = bundle.manifest_mut();
+	if whole < manifest.checkpoints.len() {
+		manifest.checkpoints.truncate(whole);
+		(manifest.bundle_root, manifest.model_root) = (None, None);
+	}
+}
+
+/// Makes the evaluations of the kept checkpoints right, and drops those behind an early stop.
+/// `last` is step and state of the last of them; returns that to go on with.
+///
+/// A state is known by its hash; its evaluation is a number in the manifest, which no file
+/// covers before the training ends. The last one is computed anew, and so is every one of which
+/// `metrics.jsonl`, a file of its own, does not say the same.
+pub(super) fn evaluations(
+	engine: &Engine,
+	bundle: &mut Bundle,
+	last: (u32, Tensors),
+) -> Result<(u32, Tensors), TrainError> {
+	let recorded = metrics::read(bundle.folder())?;
+	let recorded: BTreeMap<u32, Line> = recorded
+		.into_iter()
+		.filter(|line| line.validation_loss.is_some())
+		.map(|line| (line.step, line))
+		.collect();
+	let mut corrections = BTreeMap::new();
+	for index in 0..bundle.manifest().checkpoints.len() {
+		let Checkpoint { step, validation: said, .. } = bundle.manifest().checkpoints[index];
+		let line = recorded.get(&step);
+		if step != last.0 && line == Some(&Line::validation(step, &said)) {
+			continue;
+		}
+		let state = match step == last.0 {
+			true => tensors::to_candle(&last.1)?,
+			false => tensors::to_candle(&bundle.checkpoint(step)?)?,
+		};
+		let found = engine.evaluate(&State::new(state)).map_err(TrainError::Engine)?;
+		let found = super::validation(&found);
+		let right = Line::validation(step, &found);
+		if line.is_some_and(|line| *line != right) {
+			corrections.insert(step, right);
+		}
+		if found != said {
+			tracing::warn!(
+				"the manifest says of step {step}: {said:?}, but its state gives {found:?}, which \
+				 takes its place"
+			);
+			let manifest = bundle.manifest_mut();
+			manifest.checkpoints[index].validation = found;
+			(manifest.bundle_root, manifest.model_root) = (None, None);
+		}
+	}
+	if !corrections.is_empty() {
+		metrics::correct(bundle.folder(), &corrections)?;
+	}
+
+	let listed = &bundle.manifest().checkpoints;
+	let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss).collect();
+	let end = bundle.manifest().spec.ends_after(&losses).map(|segments| segments as usize);
+	let Some((end, step)) = end.and_then(|end| Some((end, listed.get(end)?.step))) else {
+		return Ok(last);
+	};
+	if end + 1 == listed.len() {
+		return Ok(last);
+	}
+	tracing::warn!("training stops early at checkpoint {end}; those behind it are dropped");
+	keep(bundle, end + 1);
+	Ok((step, bundle.checkpoint(step)?))
+}
+
+/// The first field in which a bundle's specification means another computation than `wanted`;
+/// where the files are makes no difference.
+fn difference(begun: &JobSpec, wanted: &JobSpec) -> Option<String> {
+	let plain = |spec: &JobSpec| {
+		let mut spec = spec.clone();
+		spec.dataset.location = Text::default();
+		for file in spec.dataset.labels.iter_mut().chain(&mut spec.initial_model) {
+			file.location = Text::default();
+		}
+		spec
+	};
+	let (begun, wanted) = (plain(begun), plain(wanted));
+	if begun == wanted {
+		return None;
+	}
+	let json = |spec| serde_json::to_value(spec).unwrap_or_default();
+	let found = first_difference(String::new(), &json(begun), &json(wanted));
+	// Equal as JSON, and yet not equal: that cannot be told in fewer words.
+	Some(found.unwrap_or_else(|| "the specifications are not equal".to_owned()))
+}
+
+/// Path and values of the first difference of two JSON values.
+fn first_difference(path: String, a: &Value, b: &Value) -> Option<String> {
+	if a == b {
+		return None;
+	}
+	if let (Value::Object(fields), Value::Object(others)) = (a, b) {
+		if fields.keys().eq(others.keys()) {
+			let below = |name: &str| match path.as_str() {
+				"" => name.to_owned(),
+				path => format!("{path}.{name}"),
+			};
+			return fields
+				.iter()
+				.find_map(|(name, value)| first_difference(below(name), value, &others[name]));
+		}
+	}
+	Some(format!("its {path} is {a}, not {b}"))
+}
+
+/// Whether nothing is left to do: all checkpoints were found whole, and so is the model.
+pub(super) fn is_whole(bundle: &Bundle) -> bool {
+	let manifest = bundle.manifest();
+	manifest.bundle_root == Some(bundle.root())
+		&& manifest.ends_after() == Some(manifest.segments())
+		&& manifest.model_root.is_some()
+		&& bundle.model_root().ok() == manifest.model_root
+}
+
+/// Refuses to begin what cannot be finished on this disk.
+pub(super) fn check_space(bundle: &Bundle) -> Result<(), TrainError> {
+	let spec = &bundle.manifest().spec;
+	let checkpoints = u64::from(spec.segments()) + 1;
+	let left = match bundle.manifest().ends_after() {
+		Some(_) => 0,
+		None => checkpoints.saturating_sub(bundle.manifest().checkpoints.len() as u64),
+	};
+	let needed =
+		bundle::max_checkpoint_bytes(spec).saturating_mul(left).saturating_add(spec.file_bytes());
+	// Where the system does not tell, writing will.
+	let free = fs4::available_space(bundle.folder()).unwrap_or(u64::MAX);
+	if free < needed {
+		const MIB: u64 = 1 << 20;
+		let folder = bundle.folder().to_owned();
+		return Err(TrainError::NoSpace { folder, free: free / MIB, needed: needed.div_ceil(MIB) });
+	}
+	Ok(())
+}

@@ -1,0 +1,202 @@
+//! `trainyard verify DIR`: a bundle checked by itself, every file of it.
+
+use super::{rules, wrong_state, AuditReport, Case, Outcome, Status, VerifyError};
+use crate::{
+	bundle::{self, Bundle},
+	inputs::{self, GivenFiles, InputPaths, Inputs},
+};
+use serde::Serialize;
+use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool, time::Instant};
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::job::WorkResult;
+
+/// Which segments to replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+	/// All of them.
+	All,
+	/// So many, drawn by this machine's randomness.
+	Random(u32),
+}
+
+impl std::str::FromStr for Choice {
+	type Err = String;
+
+	fn from_str(s: &str) -> Result<Self, String> {
+		match s {
+			"all" => Ok(Choice::All),
+			s => s
+				.parse()
+				.map(Choice::Random)
+				.map_err(|_| format!("{s:?} is neither a number of segments nor \"all\"")),
+		}
+	}
+}
+
+impl Choice {
+	fn draw(self, segments: u32) -> BTreeSet<u32> {
+		match self {
+			Choice::Random(count) if count < segments => {
+				let mut drawn = BTreeSet::new();
+				while (drawn.len() as u32) < count {
+					drawn.insert(rand::random_range(0..segments));
+				}
+				drawn
+			}
+			_ => (0..segments).collect(),
+		}
+	}
+}
+
+/// What was found of a bundle.
+#[derive(Clone, Debug, Serialize)]
+pub struct Full {
+	/// Whether everything is as it should be. The rules do not count.
+	pub passed: bool,
+	/// What was trained.
+	pub spec: JobSpec,
+	/// The bundle's roots.
+	pub result: WorkResult,
+	/// The checks and their figures.
+	pub report: AuditReport,
+}
+
+/// Checks the bundle in `dir` against its own manifest: all files, the segments chosen by
+/// replay, and the rules. The files in `given` are used instead of the bundle's copies. `Err`
+/// where it cannot be checked: files are missing, or training has not ended.
+pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, VerifyError> {
+	let begun = Instant::now();
+	let bundle = Bundle::open(dir)?;
+	let manifest = bundle.manifest();
+	let spec = manifest.spec.clone();
+	let (Some(bundle_root), Some(model_root)) = (manifest.bundle_root, manifest.model_root) else {
+		return Err(VerifyError::CannotCheck(format!(
+			"training in {} has not ended: {} checkpoints of {} at most are there. `trainyard \
+			 train … --resume` goes on",
+			dir.display(),
+			manifest.checkpoints.len(),
+			spec.segments() + 1
+		)));
+	};
+	let paths = InputPaths::of(&spec, |which, _| match given.get(which) {
+		Some(given) => given.to_owned(),
+		None => bundle.path(bundle::input_file(which)),
+	});
+	for (which, file) in spec.files() {
+		if let Some(missing) = paths.get(which).filter(|path| !path.exists()) {
+			return Err(VerifyError::CannotCheck(format!(
+				"the {} is missing: {} is not there. Name the file with {}; its content hash is \
+				 {:?}",
+				inputs::name_of(which),
+				missing.display(),
+				inputs::option_of(which),
+				file.content_hash
+			)));
+		}
+	}
+	let inputs = Inputs::load(&spec, &paths)?;
+	let data = inputs.data.clone();
+	let segments = manifest.segments();
+	let result = WorkResult { bundle_root, model_root, segments };
+
+	// Refuses an invalid specification before anything is derived from it.
+	spec.validate()?;
+	let mut report = AuditReport::default();
+	let mut passed = all_files(&bundle, &result, &mut report)?;
+	let (seed, never) = (manifest.seed, AtomicBool::new(false));
+	let case = Case { bundle: &bundle, spec: &spec, seed, inputs, expected: result, stop: &never };
+	let outcome = case.examine(&choice.draw(segments), &mut report)?;
+	passed &= matches!(outcome, Outcome::Accept(_));
+	if let Outcome::Missing(what) = &outcome {
+		return Err(VerifyError::CannotCheck(what.clone()));
+	}
+	if matches!(outcome, Outcome::Accept(_)) {
+		match rules::assess(&bundle, &spec, seed, data) {
+			Ok(rules) => report.rules = Some(rules),
+			// Every file is there: rules that cannot be computed are the bundle's fault.
+			Err(e) => {
+				report.note("rules", Status::Fail, e.to_string());
+				passed = false;
+			}
+		}
+	}
+	if let Some(wrong) = report.rules.as_ref().map(|r| r.wrong_metrics) {
+		let status = if wrong == 0 { Status::Pass } else { Status::Fail };
+		let count = manifest.checkpoints.len();
+		report.note("metrics", status, format!("{} of {count} are right", count as u32 - wrong));
+		passed &= wrong == 0;
+	}
+	report.summary = match (&outcome, passed) {
+		(Outcome::Accept(_), false) => "failed: see the checks".to_owned(),
+		(Outcome::Accept(evidence), true) if evidence.is_empty() => {
+			"passed, but no segment was replayed: that the work was done is not shown".to_owned()
+		}
+		(Outcome::Accept(evidence), true) => {
+			format!("passed: {} segments replayed, equal in every bit", evidence.len())
+		}
+		(Outcome::Tampered(what), _) => format!("failed: {what}"),
+		(outcome, _) => outcome.summary(),
+	};
+	report.seconds = begun.elapsed().as_secs_f64();
+	Ok(Full { passed, spec, result, report })
+}
+
+/// Checks the files that no replay reads: every checkpoint (its hash, its tensors, its
+/// numbers), and the model.
+fn all_files(
+	bundle: &Bundle,
+	result: &WorkResult,
+	report: &mut AuditReport,
+) -> Result<bool, VerifyError> {
+	let mut wrong = Vec::new();
+	for checkpoint in &bundle.manifest().checkpoints {
+		if !bundle.has_checkpoint(checkpoint.step) {
+			let file = bundle::manifest::checkpoint_file(checkpoint.step);
+			return Err(VerifyError::CannotCheck(format!("{file} is missing")));
+		}
+		match bundle.checkpoint(checkpoint.step) {
+			Err(e) => wrong.push(e.to_string()),
+			// The hash is right, but a forger writes the hash, too.
+			Ok(state) => {
+				if let Some(why) = wrong_state(&bundle.manifest().spec, &state) {
+					let file = bundle::manifest::checkpoint_file(checkpoint.step);
+					wrong.push(format!("{file}: {why}"));
+				}
+			}
+		}
+	}
+	if !bundle.model().is_file() {
+		return Err(VerifyError::CannotCheck(format!("{} is missing", bundle::MODEL_FILE)));
+	}
+	let found = bundle.model_root()?;
+	if found != result.model_root {
+		let name = bundle::MODEL_FILE;
+		wrong.push(format!("{name} has root {found:?}, not {:?}", result.model_root));
+	}
+	let count = bundle.manifest().checkpoints.len();
+	let (status, detail) = match wrong.first() {
+		None => (Status::Pass, format!("{count} checkpoints and {}", bundle::MODEL_FILE)),
+		Some(first) => {
+			(Status::Fail, format!("{} are damaged or not the job's: {first}", wrong.len()))
+		}
+	};
+	report.note("files", status, detail);
+	Ok(wrong.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn segments_are_chosen() {
+		assert_eq!("all".parse(), Ok(Choice::All));
+		assert_eq!("3".parse(), Ok(Choice::Random(3)));
+		assert!("three".parse::<Choice>().is_err());
+		assert_eq!(Choice::All.draw(4).len(), 4);
+		assert_eq!(Choice::Random(9).draw(4).len(), 4);
+		assert_eq!(Choice::Random(0).draw(4).len(), 0);
+		let drawn = Choice::Random(3).draw(30);
+		assert!(drawn.len() == 3 && drawn.iter().all(|s| *s < 30));
+	}
+}

@@ -1,0 +1,333 @@
+//! Where results part: all results of a job have one specification and one seed, so at most
+//! one of them is true.
+//!
+//! Results that pass their own audits are held against each other. They all begin with the
+//! same state, so where they differ there is a first segment at whose end they do, in the state
+//! or in its evaluation. It is replayed once, from the state in which they still agree, and
+//! whoever committed to another end is false. This goes on among those that are left. The first
+//! parting, the state before it, and so the evidence depend on nothing but the results: all
+//! verifiers find the same.
+//!
+//! Two results of different length part before the shorter ends: where training stops follows
+//! from the committed losses, so with equal ones both would stop at the same checkpoint.
+//!
+//! A false result that is drawn nowhere in its false segments is found in this way wherever
+//! an honest one stands beside it.
+
+use super::{is_trainers_fault, replay, wrong_state, VerifyError};
+use crate::{
+	bundle::{self, manifest::checkpoint_file, tensors, Bundle, BundleError, Tensors},
+	inputs::Inputs,
+};
+use primitive_types::H256;
+use std::{
+	path::{Path, PathBuf},
+	sync::atomic::AtomicBool,
+};
+use trainyard_engine::Engine;
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
+	audit::{RejectReason, SegmentEvidence},
+	bundle::Checkpoint,
+};
+
+/// Results of one job that passed their own audits, of which at most one is true.
+pub struct Contest {
+	spec: JobSpec,
+	seed: H256,
+	inputs: Inputs,
+	/// By their place in the audit; those found to be false are taken out.
+	rivals: Vec<(usize, Bundle)>,
+}
+
+/// What the replay of a parting says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+	/// The segment at whose end results differ.
+	pub segment: u32,
+	/// What was computed; none where the state before it is no valid one, so that nothing
+	/// can be.
+	pub evidence: Option<SegmentEvidence>,
+	/// Who is false, by place in the audit, and why; at least one.
+	pub rejected: Vec<(usize, RejectReason)>,
+}
+
+impl Contest {
+	/// A contest of the bundles in these folders, each with its place in the audit. Each must
+	/// have passed [`super::audit`] under this specification and seed.
+	pub fn new(
+		spec: &JobSpec,
+		seed: H256,
+		inputs: Inputs,
+		folders: &[(usize, PathBuf)],
+	) -> Result<Self, VerifyError> {
+		let rivals = folders
+			.iter()
+			.map(|(index, folder)| Ok((*index, Bundle::open(folder)?)))
+			.collect::<Result<_, VerifyError>>()?;
+		Ok(Self { spec: spec.clone(), seed, inputs, rivals })
+	}
+
+	/// Those that are left: place in the audit, and folder.
+	pub fn rivals(&self) -> impl Iterator<Item = (usize, &Path)> {
+		self.rivals.iter().map(|(index, bundle)| (*index, bundle.folder()))
+	}
+
+	/// The first segment at whose end those that are left differ. `None` where nothing is
+	/// left to be found out.
+	pub fn parting(&self) -> Option<u32> {
+		let ((_, first), others) = self.rivals.split_first()?;
+		let lengths = self.rivals.iter().map(|(_, bundle)| bundle.manifest().segments());
+		(0..lengths.min()?).find(|segment| {
+			let index = segment.saturating_add(1);
+			let end = listed(first, index);
+			others.iter().any(|(_, other)| listed(other, index) != end)
+		})
+	}
+
+	/// The file that [`Self::judge`] reads, from whichever folder has it: the checkpoint
+	/// before the parting, in which all that are left agree. `None` where it needs none: the
+	/// initial state is computed.
+	pub fn wanted(&self) -> Option<String> {
+		let segment = self.parting().filter(|segment| *segment > 0)?;
+		self.spec.checkpoint_step(segment).map(checkpoint_file)
+	}
+
+	/// Replays the segment at whose end those that are left differ, and takes out whoever
+	/// committed to another end. `None` where there is no such segment, or where no folder
+	/// has the state before it. Call it until then.
+	pub fn judge(&mut self, stop: &AtomicBool) -> Result<Option<Judgement>, VerifyError> {
+		let Some(segment) = self.parting() else { return Ok(None) };
+		let Some(begin) = self.begin(segment)? else { return Ok(None) };
+		if wrong_state(&self.spec, &begin).is_some() {
+			// All of them committed to it.
+			let reason = RejectReason::WrongState { checkpoint: segment };
+			let rejected = self.rivals.drain(..).map(|(index, _)| (index, reason));
+			return Ok(Some(Judgement { segment, evidence: None, rejected: rejected.collect() }));
+		}
+		let engine = Engine::new(&self.spec, self.seed, self.inputs.data.clone());
+		let engine = engine.map_err(VerifyError::Engine)?;
+		let replayed = replay::segment(&engine, &self.spec, segment, &begin, stop)?;
+		let (found, checkpoint) = (replayed.evidence, segment.saturating_add(1));
+		let evaluation = replayed.validation.map(|found| found.bound());
+		let mut rejected = Vec::new();
+		self.rivals.retain(|(index, bundle)| {
+			let end = listed(bundle, checkpoint);
+			let reason = if end.map(|end| end.state) != Some(found.end_state) {
+				RejectReason::WrongSegment(found)
+			} else if end.map(|end| end.evaluation) != evaluation {
+				RejectReason::WrongEvaluation { checkpoint }
+			} else {
+				return true;
+			};
+			rejected.push((*index, reason));
+			false
+		});
+		Ok(Some(Judgement { segment, evidence: Some(found), rejected }))
+	}
+
+	/// The state before `segment`, from whichever folder has it.
+	fn begin(&self, segment: u32) -> Result<Option<Tensors>, VerifyError> {
+		let step = self.spec.checkpoint_step(segment);
+		let step = step
+			.filter(|_| segment < self.spec.segments())
+			.ok_or(VerifyError::NoSuchSegment { segment, segments: self.spec.segments() })?;
+		if step == 0 {
+			let model = self.inputs.initial_model();
+			let state = Engine::initial_state(&self.spec, &self.seed, model);
+			let state = state.map_err(VerifyError::Engine)?;
+			return Ok(Some(tensors::from_candle(&state.tensors)?));
+		}
+		let limit = bundle::max_checkpoint_bytes(&self.spec);
+		for (_, bundle) in &self.rivals {
+			match bundle.checkpoint_within(step, limit) {
+				Ok(state) => return Ok(Some(state)),
+				Err(BundleError::File(e)) if !is_trainers_fault(&e) => return Err(e.into()),
+				Err(_) => {}
+			}
+		}
+		Ok(None)
+	}
+}
+
+/// What the bundle commits to of checkpoint `index`.
+fn listed(bundle: &Bundle, index: u32) -> Option<Checkpoint> {
+	bundle.manifest().checkpoints.get(index as usize).map(|c| c.bound())
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::{
+		inputs::InputPaths,
+		testing::{job, stopping, table, train, SEED},
+		train::Cheat,
+		verify::{audit, required_files_of},
+	};
+	use trainyard_protocol::{audit::GroupVerdict, job::WorkResult};
+
+	struct Jobs {
+		folder: tempfile::TempDir,
+		spec: JobSpec,
+		inputs: Inputs,
+	}
+
+	impl Jobs {
+		fn new() -> Self {
+			let folder = tempfile::tempdir().unwrap();
+			let path = table(folder.path());
+			let spec = job(&path);
+			let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
+			Self { folder, spec, inputs }
+		}
+
+		/// A bundle whose last segments are fabricated.
+		fn trained(&self, name: &str, fabricated: u32) -> (PathBuf, WorkResult) {
+			let out = self.folder.path().join(name);
+			let cheat = (fabricated > 0).then_some(Cheat { segments: fabricated });
+			let path = self.folder.path().join("table.csv");
+			let bundle = train(&self.spec, &path, &out, false, cheat).unwrap();
+			(out, bundle.result().unwrap())
+		}
+
+		fn passes(&self, bundle: &(PathBuf, WorkResult), drawn: &[u32]) -> bool {
+			let never = AtomicBool::new(false);
+			let (spec, inputs) = (&self.spec, self.inputs.clone());
+			let verdict = audit(&bundle.0, spec, SEED, inputs, bundle.1, drawn, &never).unwrap().0;
+			matches!(verdict, GroupVerdict::Accept(_))
+		}
+
+		fn contest(&self, folders: &[&Path]) -> Contest {
+			let folders: Vec<_> =
+				folders.iter().enumerate().map(|(i, path)| (i, path.to_path_buf())).collect();
+			Contest::new(&self.spec, SEED, self.inputs.clone(), &folders).unwrap()
+		}
+	}
+
+	fn judged(contest: &mut Contest) -> Vec<Judgement> {
+		let never = AtomicBool::new(false);
+		std::iter::from_fn(|| contest.judge(&never).unwrap()).collect()
+	}
+
+	#[test]
+	fn a_fabricated_segment_that_was_not_drawn_is_found_beside_an_honest_result() {
+		let jobs = Jobs::new();
+		let (honest, cheat) = (jobs.trained("honest", 0), jobs.trained("cheat", 1));
+		let drawn = [0, 2, 4];
+		assert!(jobs.passes(&honest, &drawn) && jobs.passes(&cheat, &drawn), "by themselves");
+		let mut contest = jobs.contest(&[&cheat.0, &honest.0]);
+		assert_eq!(contest.parting(), Some(5));
+		let found = judged(&mut contest);
+		assert_eq!(found.len(), 1);
+		let [(0, RejectReason::WrongSegment(evidence))] = found[0].rejected[..] else {
+			panic!("{found:?}")
+		};
+		let end = listed(&Bundle::open(&honest.0).unwrap(), 6).unwrap();
+		assert_eq!((evidence.segment, evidence.end_state), (5, end.state));
+		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
+		assert_eq!(contest.parting(), None);
+
+		// Another verifier, whose copy of the cheat lacks the state before the parting.
+		let step = jobs.spec.checkpoint_step(5).unwrap();
+		std::fs::remove_file(cheat.0.join(checkpoint_file(step))).unwrap();
+		assert_eq!(judged(&mut jobs.contest(&[&cheat.0, &honest.0])), found);
+	}
+
+	/// A forged evaluation is found like a fabricated segment, though its state is true.
+	#[test]
+	fn a_forged_evaluation_that_was_not_drawn_is_found_beside_an_honest_result() {
+		let jobs = Jobs::new();
+		let (honest, mut forged) = (jobs.trained("honest", 0), jobs.trained("forged", 0));
+		let mut manifest = Bundle::open(&forged.0).unwrap().manifest().clone();
+		manifest.checkpoints[2].validation.correct ^= 1;
+		std::fs::write(forged.0.join("manifest.json"), manifest.to_bytes()).unwrap();
+		forged.1.bundle_root = manifest.computed_root();
+		assert!(jobs.passes(&honest, &[0, 2]) && jobs.passes(&forged, &[0, 2]));
+		let mut contest = jobs.contest(&[&honest.0, &forged.0]);
+		assert_eq!(contest.parting(), Some(1));
+		let found = judged(&mut contest);
+		let reason = RejectReason::WrongEvaluation { checkpoint: 2 };
+		assert_eq!((found.len(), &found[0].rejected[..]), (1, &[(1, reason)][..]));
+		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [0]);
+	}
+
+	/// Results of different length differ before the shorter one ends.
+	#[test]
+	fn who_forged_a_loss_to_go_on_is_found_beside_one_that_stopped() {
+		let mut jobs = Jobs::new();
+		let mut forged = jobs.trained("forged", 0);
+		jobs.spec = stopping(&jobs.folder.path().join("table.csv"));
+		let honest = jobs.trained("honest", 0);
+		let mut manifest = Bundle::open(&forged.0).unwrap().manifest().clone();
+		manifest.spec = jobs.spec.clone();
+		manifest.checkpoints[2].validation.loss = -2e3;
+		manifest.checkpoints[4].validation.loss = -4e3;
+		std::fs::write(forged.0.join("manifest.json"), manifest.to_bytes()).unwrap();
+		forged.1.bundle_root = manifest.computed_root();
+		assert_eq!((honest.1.segments, forged.1.segments), (3, 6));
+		assert!(jobs.passes(&honest, &[0, 2]) && jobs.passes(&forged, &[0, 2, 4, 5]));
+		for folders in [[&honest.0, &forged.0], [&forged.0, &honest.0]] {
+			let mut contest = jobs.contest(&folders.map(PathBuf::as_path));
+			assert_eq!(contest.parting(), Some(1));
+			let found = judged(&mut contest);
+			let reason = RejectReason::WrongEvaluation { checkpoint: 2 };
+			let place = usize::from(folders[0] == &honest.0);
+			assert_eq!((found.len(), &found[0].rejected[..]), (1, &[(place, reason)][..]));
+		}
+	}
+
+	#[test]
+	fn several_false_results_are_found_one_after_the_other() {
+		let jobs = Jobs::new();
+		let bundles = [2, 0, 1, 99].map(|n| jobs.trained(&n.to_string(), n).0);
+		let folders = bundles.each_ref().map(PathBuf::as_path);
+		let mut contest = jobs.contest(&folders);
+		let found = judged(&mut contest);
+		let of = |j: &Judgement| (j.segment, j.rejected.iter().map(|r| r.0).collect::<Vec<_>>());
+		let order: Vec<_> = found.iter().map(of).collect();
+		assert_eq!(order, [(0, vec![3]), (4, vec![0]), (5, vec![2])]);
+		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
+		// Without an honest one nobody is left where they part.
+		let mut contest = jobs.contest(&[&bundles[3], &bundles[0]]);
+		assert_eq!(judged(&mut contest)[0].rejected[0].0, 0);
+	}
+
+	#[test]
+	fn a_parting_whose_beginning_nobody_has_is_left_open() {
+		let jobs = Jobs::new();
+		let (honest, cheat) = (jobs.trained("honest", 0), jobs.trained("cheat", 1));
+		let step = jobs.spec.checkpoint_step(5).unwrap();
+		let mut contest = jobs.contest(&[&cheat.0, &honest.0]);
+		assert_eq!(contest.wanted(), Some(checkpoint_file(step)));
+		assert!(!required_files_of(&jobs.spec, 6, &[0, 2]).contains(&checkpoint_file(step)));
+		let own = honest.0.join(checkpoint_file(step));
+		// A state that is not the listed one is none.
+		std::fs::copy(honest.0.join(checkpoint_file(0)), &own).unwrap();
+		std::fs::remove_file(cheat.0.join(checkpoint_file(step))).unwrap();
+		assert!(judged(&mut contest).is_empty());
+		assert_eq!(contest.rivals().count(), 2);
+	}
+
+	#[test]
+	fn equal_results_and_single_ones_do_not_part() {
+		let jobs = Jobs::new();
+		let honest = jobs.trained("honest", 0).0;
+		assert_eq!(jobs.contest(&[&honest]).parting(), None);
+		assert_eq!(jobs.contest(&[&honest, &honest]).parting(), None);
+		assert_eq!(jobs.contest(&[]).parting(), None);
+		// Where they part at once nothing needs to be fetched.
+		let cheat = jobs.trained("cheat", 99).0;
+		let contest = jobs.contest(&[&cheat, &honest]);
+		assert_eq!((contest.parting(), contest.wanted()), (Some(0), None));
+	}
+
+	#[test]
+	fn a_judgement_can_be_stopped() {
+		let jobs = Jobs::new();
+		let (honest, cheat) = (jobs.trained("honest", 0), jobs.trained("cheat", 1));
+		let mut contest = jobs.contest(&[&cheat.0, &honest.0]);
+		let error = contest.judge(&AtomicBool::new(true)).unwrap_err();
+		assert!(matches!(error, VerifyError::Stopped), "{error}");
+		assert_eq!(contest.rivals().count(), 2);
+	}
+}

@@ -1,0 +1,95 @@
+//! Replay: doing a segment again and comparing where it ends.
+
+use super::VerifyError;
+use crate::{
+	bundle::{tensors, Tensors, Validation},
+	train,
+};
+use primitive_types::H256;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trainyard_engine::{Engine, EngineError, State};
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{audit::SegmentEvidence, bundle::trace_leaf, merkle};
+
+/// What a replay computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Replayed {
+	/// The trace and the end state.
+	pub evidence: SegmentEvidence,
+	/// Evaluation of the end state; none where it has none.
+	pub validation: Option<Validation>,
+}
+
+/// Whether the evaluation of a state, if it has one, is the committed one in every bit.
+pub fn is_evaluation(found: Option<&Validation>, committed: &Validation) -> bool {
+	found.is_some_and(|found| found.bound() == committed.bound())
+}
+
+/// Evaluates a state: the result, and the losses of the validation labels, little endian.
+/// `None` where the loss is not a number; no honest run goes on from there.
+pub fn evaluate(
+	engine: &Engine,
+	state: &State,
+) -> Result<Option<(Validation, Vec<u8>)>, VerifyError> {
+	match engine.evaluate_labels(state) {
+		Ok((found, losses)) => {
+			let bytes = losses.iter().flat_map(|loss| loss.to_le_bytes()).collect();
+			Ok(Some((train::validation(&found), bytes)))
+		}
+		Err(EngineError::LossNotANumber) => Ok(None),
+		Err(e) => Err(VerifyError::Engine(e)),
+	}
+}
+
+/// Replays `segment` from its first state and evaluates where it ends, and says what was
+/// computed on the way. Where the numbers leave the finite range (no honest run goes on from
+/// there) the trace ends with what could be done, and an end state that was not reached is
+/// zero.
+///
+/// Once `stop` is set it ends behind the present step, with [`VerifyError::Stopped`].
+pub fn segment(
+	engine: &Engine,
+	spec: &JobSpec,
+	segment: u32,
+	begin: &Tensors,
+	stop: &AtomicBool,
+) -> Result<Replayed, VerifyError> {
+	let steps = spec.checkpoint_step(segment).zip(spec.checkpoint_step(segment.saturating_add(1)));
+	let (from, to) = steps
+		.filter(|(from, to)| from < to)
+		.ok_or(VerifyError::NoSuchSegment { segment, segments: spec.segments() })?;
+	let mut state = State::new(tensors::to_candle(begin)?);
+	let mut leaves = Vec::with_capacity((to - from) as usize + 1);
+	let mut reached = true;
+	for step in from..to {
+		check(stop)?;
+		match engine.step(&mut state, step) {
+			Ok(trace) => leaves.push(trace_leaf(step, trace.loss, &trace.logits)),
+			Err(EngineError::NotANumber { .. }) => {
+				reached = false;
+				break;
+			}
+			Err(e) => return Err(VerifyError::Engine(e)),
+		}
+	}
+	let (mut end_state, mut validation) = (H256::zero(), None);
+	if reached {
+		check(stop)?;
+		if let Some((found, losses)) = evaluate(engine, &state)? {
+			leaves.push(trace_leaf(to, found.loss, &losses));
+			validation = Some(found);
+		}
+		let end = state.host().map_err(VerifyError::Engine)?;
+		end_state = tensors::hash(&tensors::from_candle(end)?);
+	}
+	let trace_root = merkle::root(&leaves);
+	Ok(Replayed { evidence: SegmentEvidence { segment, trace_root, end_state }, validation })
+}
+
+/// [`VerifyError::Stopped`] once `stop` is set.
+pub(super) fn check(stop: &AtomicBool) -> Result<(), VerifyError> {
+	match stop.load(Ordering::Relaxed) {
+		true => Err(VerifyError::Stopped),
+		false => Ok(()),
+	}
+}

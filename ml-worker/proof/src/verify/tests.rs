@@ -1,0 +1,527 @@
+use super::*;
+use crate::{
+	bundle::Checkpoint,
+	inputs::{GivenFiles, InputPaths},
+	testing::{job, stopping, table, train, train_on, tuned, SEED},
+	train::Cheat,
+};
+use std::{path::PathBuf, sync::Arc};
+
+/// A trained bundle, and everything that is needed to audit it.
+struct Trained {
+	_folder: tempfile::TempDir,
+	out: PathBuf,
+	spec: JobSpec,
+	inputs: Inputs,
+	result: WorkResult,
+}
+
+fn trained(cheat: Option<Cheat>) -> Trained {
+	trained_as(job, cheat)
+}
+
+fn trained_as(spec: fn(&Path) -> JobSpec, cheat: Option<Cheat>) -> Trained {
+	let folder = tempfile::tempdir().unwrap();
+	let path = table(folder.path());
+	let spec = spec(&path);
+	let out = folder.path().join("bundle");
+	let result = train(&spec, &path, &out, false, cheat).unwrap().result().unwrap();
+	let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
+	Trained { _folder: folder, out, spec, inputs, result }
+}
+
+impl Trained {
+	fn audit_of(&self, result: WorkResult, segments: &[u32]) -> (GroupVerdict, AuditReport) {
+		let never = AtomicBool::new(false);
+		audit(&self.out, &self.spec, SEED, self.inputs.clone(), result, segments, &never).unwrap()
+	}
+
+	fn audit(&self, segments: &[u32]) -> GroupVerdict {
+		self.audit_of(self.result, segments).0
+	}
+
+	fn manifest(&self) -> Manifest {
+		Bundle::open(&self.out).unwrap().manifest().clone()
+	}
+
+	fn write_manifest(&self, manifest: &Manifest) {
+		std::fs::write(self.out.join(manifest::FILE), manifest.to_bytes()).unwrap();
+	}
+
+	/// Commits to another manifest, as a forger would. Returns the result that it would
+	/// reveal.
+	fn commit(&self, change: impl FnOnce(&mut Manifest)) -> WorkResult {
+		let mut manifest = self.manifest();
+		change(&mut manifest);
+		self.write_manifest(&manifest);
+		let (bundle_root, segments) = (manifest.computed_root(), manifest.segments());
+		WorkResult { bundle_root, segments, ..self.result }
+	}
+
+	/// Replaces a state by another one and commits to that, as a forger would. Returns the
+	/// roots that it would reveal.
+	fn forge(&self, index: usize, change: impl FnOnce(&mut Tensors)) -> WorkResult {
+		let bundle = Bundle::open(&self.out).unwrap();
+		let mut manifest = bundle.manifest().clone();
+		let step = manifest.checkpoints[index].step;
+		let mut state = bundle.checkpoint(step).unwrap();
+		change(&mut state);
+		std::fs::write(self.out.join(checkpoint_file(step)), tensors::encode(&state)).unwrap();
+		manifest.checkpoints[index].state_hash = tensors::hash(&state);
+		self.write_manifest(&manifest);
+		let last = manifest.checkpoints.len() - 1;
+		let model_root = if index == last {
+			Chunked::new(&bundle::model_bytes(&state)).root
+		} else {
+			self.result.model_root
+		};
+		WorkResult { bundle_root: manifest.computed_root(), model_root, ..self.result }
+	}
+}
+
+fn rejected(verdict: GroupVerdict) -> RejectReason {
+	match verdict {
+		GroupVerdict::Reject(reason) => reason,
+		other => panic!("expected a rejection: {other:?}"),
+	}
+}
+
+#[test]
+fn an_honest_run_is_accepted_at_every_segment() {
+	let t = trained(None);
+	let all: Vec<u32> = (0..t.spec.segments()).collect();
+	let (verdict, report) = t.audit_of(t.result, &all);
+	let GroupVerdict::Accept(evidence) = verdict else { panic!("{report:?}") };
+	assert_eq!(evidence.iter().map(|e| e.segment).collect::<Vec<_>>(), all);
+	let listed = t.manifest().checkpoints;
+	assert!(evidence.iter().zip(&listed[1..]).all(|(e, c)| e.end_state == c.state_hash));
+	assert!(report.segments.iter().all(|s| s.equal));
+	assert!(report.checks.iter().all(|c| c.status == Status::Pass), "{report:?}");
+	assert!(report.segments.iter().all(|s| s.evaluation_equal));
+	let work = trainyard_program::work::flop(&t.spec).unwrap();
+	assert_eq!((report.replayed_flop, report.training_flop), (work, work));
+	assert_eq!(report.share, 1.0);
+	assert!(report.rules.is_none(), "they decide nothing: no verdict waits for them");
+	let rules =
+		full(&t.out, Choice::Random(0), &GivenFiles::default()).unwrap().report.rules.unwrap();
+	assert_eq!((rules.rules.len(), rules.wrong_metrics), (6, 0));
+	// Evidence depends on the segment alone, not on what else is drawn, nor on the order.
+	let GroupVerdict::Accept(two) = t.audit(&[4, 1, 4]) else { panic!() };
+	assert_eq!(two.to_vec(), [evidence[1], evidence[4]]);
+}
+
+#[test]
+fn the_trace_is_that_of_the_primitives() {
+	let t = trained(None);
+	let GroupVerdict::Accept(evidence) = t.audit(&[1]) else { panic!() };
+	let engine = Engine::new(&t.spec, SEED, t.inputs.data.clone()).unwrap();
+	let bundle = Bundle::open(&t.out).unwrap();
+	let begin = bundle.checkpoint(10).unwrap();
+	let mut state = trainyard_engine::State::new(tensors::to_candle(&begin).unwrap());
+	use trainyard_protocol::bundle::trace_leaf;
+	let mut leaves: Vec<H256> = (10..20)
+		.map(|step| {
+			let trace = engine.step(&mut state, step).unwrap();
+			trace_leaf(step, trace.loss, &trace.logits)
+		})
+		.collect();
+	let (found, losses) = engine.evaluate_labels(&state).unwrap();
+	assert_eq!((losses.len(), found), (15, engine.evaluate(&state).unwrap()));
+	let bytes: Vec<u8> = losses.iter().flat_map(|loss| loss.to_le_bytes()).collect();
+	leaves.push(trace_leaf(20, found.loss, &bytes));
+	assert_eq!(evidence[0].trace_root, trainyard_protocol::merkle::root(&leaves));
+	assert_eq!(state.hash().unwrap(), evidence[0].end_state);
+}
+
+#[test]
+fn a_cheat_is_caught_wherever_it_fabricated_and_nowhere_else() {
+	let t = trained(Some(Cheat { segments: 3 }));
+	assert!(matches!(t.audit(&[0, 1, 2]), GroupVerdict::Accept(_)));
+	for segment in 3..6 {
+		let RejectReason::WrongSegment(e) = rejected(t.audit(&[segment])) else { panic!() };
+		assert_eq!(e.segment, segment);
+	}
+	// The first fabricated one among those drawn is named, by everyone alike.
+	let RejectReason::WrongSegment(e) = rejected(t.audit(&[5, 1, 4])) else { panic!() };
+	assert_eq!(e.segment, 4);
+	assert_eq!(t.audit(&[1, 4, 5]), t.audit(&[5, 4, 1]));
+	let all = trained(Some(Cheat { segments: 99 }));
+	assert!(matches!(rejected(all.audit(&[0])), RejectReason::WrongSegment(_)));
+}
+
+#[test]
+fn bytes_that_do_not_match_the_roots_are_unavailable() {
+	let t = trained(None);
+	// Another root was revealed.
+	let other = WorkResult { bundle_root: H256::repeat_byte(9), ..t.result };
+	assert_eq!(t.audit_of(other, &[0]).0, GroupVerdict::Unavailable);
+	// The manifest was changed behind the reveal.
+	let honest = t.manifest();
+	let mut changed = honest.clone();
+	changed.checkpoints[3].state_hash = H256::repeat_byte(9);
+	t.write_manifest(&changed);
+	assert_eq!(t.audit(&[0]), GroupVerdict::Unavailable);
+	std::fs::write(t.out.join(manifest::FILE), b"{").unwrap();
+	assert_eq!(t.audit(&[0]), GroupVerdict::Unavailable);
+	std::fs::remove_file(t.out.join(manifest::FILE)).unwrap();
+	assert_eq!(t.audit(&[0]), GroupVerdict::Unavailable);
+	t.write_manifest(&honest);
+	// A checkpoint was changed, cut, or is gone; only who draws it notices.
+	let path = t.out.join(checkpoint_file(30));
+	let whole = std::fs::read(&path).unwrap();
+	for damage in [whole[..whole.len() - 1].to_vec(), Vec::new(), {
+		let mut flipped = whole.clone();
+		*flipped.last_mut().unwrap() ^= 1;
+		flipped
+	}] {
+		std::fs::write(&path, damage).unwrap();
+		assert_eq!(t.audit(&[2]), GroupVerdict::Unavailable);
+		assert_eq!(t.audit(&[3]), GroupVerdict::Unavailable);
+		assert!(matches!(t.audit(&[0, 5]), GroupVerdict::Accept(_)));
+	}
+	std::fs::remove_file(&path).unwrap();
+	assert_eq!(t.audit(&[2]), GroupVerdict::Unavailable);
+	std::fs::write(&path, whole).unwrap();
+	assert!(matches!(t.audit(&[2]), GroupVerdict::Accept(_)));
+}
+
+#[test]
+fn every_lie_under_a_root_has_its_reason() {
+	// Checkpoints missing, or at other steps.
+	let t = trained(None);
+	let mut manifest = t.manifest();
+	manifest.checkpoints.remove(3);
+	t.write_manifest(&manifest);
+	let fewer = WorkResult { bundle_root: manifest.computed_root(), ..t.result };
+	assert_eq!(rejected(t.audit_of(fewer, &[0]).0), RejectReason::WrongCheckpoints);
+	manifest.checkpoints.insert(3, Checkpoint { step: 31, ..t.manifest().checkpoints[3] });
+	t.write_manifest(&manifest);
+	let moved = WorkResult { bundle_root: manifest.computed_root(), ..t.result };
+	assert_eq!(rejected(t.audit_of(moved, &[0]).0), RejectReason::WrongCheckpoints);
+
+	// Another initial model; another seed than the assignment's.
+	let t = trained(None);
+	let forged = t.forge(0, |state| state.values_mut().next().unwrap().data[0] += 1.0);
+	assert_eq!(rejected(t.audit_of(forged, &[3]).0), RejectReason::WrongInitialState);
+	let t = trained(None);
+	let never = AtomicBool::new(false);
+	let inputs = t.inputs.clone();
+	let verdict = audit(&t.out, &t.spec, H256::zero(), inputs, t.result, &[0], &never).unwrap().0;
+	assert_eq!(rejected(verdict), RejectReason::WrongInitialState);
+
+	// A NaN, a missing tensor, one too many, another shape.
+	type Change = fn(&mut Tensors);
+	let changes: [Change; 4] = [
+		|state| state.get_mut("layers.0.weight").unwrap().data[0] = f32::NAN,
+		|state| drop(state.remove("layers.0.bias")),
+		|state| {
+			let tensor = state["layers.0.bias"].clone();
+			state.insert("more".into(), tensor);
+		},
+		|state| state.get_mut("layers.0.weight").unwrap().shape.reverse(),
+	];
+	for change in changes {
+		let t = trained(None);
+		let forged = t.forge(2, change);
+		let expected = RejectReason::WrongState { checkpoint: 2 };
+		assert_eq!(rejected(t.audit_of(forged, &[1]).0), expected);
+		assert_eq!(rejected(t.audit_of(forged, &[2]).0), expected);
+		assert!(matches!(t.audit_of(forged, &[4]).0, GroupVerdict::Accept(_)), "not drawn");
+	}
+
+	// One bit in one state.
+	let t = trained(None);
+	let forged = t.forge(3, |state| {
+		let x = &mut state.get_mut("layers.0.weight").unwrap().data[5];
+		*x = f32::from_bits(x.to_bits() ^ 1);
+	});
+	let RejectReason::WrongSegment(e) = rejected(t.audit_of(forged, &[2]).0) else { panic!() };
+	assert_eq!(e.segment, 2);
+	assert!(matches!(rejected(t.audit_of(forged, &[3]).0), RejectReason::WrongSegment(_)));
+	assert!(matches!(t.audit_of(forged, &[4]).0, GroupVerdict::Accept(_)), "not drawn");
+
+	// Another model than the one trained.
+	let t = trained(None);
+	let other = WorkResult { model_root: H256::repeat_byte(9), ..t.result };
+	assert_eq!(rejected(t.audit_of(other, &[0]).0), RejectReason::WrongModel);
+}
+
+/// Ways to lie about an evaluation.
+const LIES: [fn(&mut Validation); 4] = [
+	|v| v.loss = f32::from_bits(v.loss.to_bits() ^ 1),
+	|v| v.loss = -1.0,
+	|v| v.correct ^= 1,
+	|v| v.rows += 1,
+];
+
+#[test]
+fn a_forged_evaluation_is_a_false_segment() {
+	for lie in LIES {
+		let t = trained(None);
+		let forged = t.commit(|manifest| lie(&mut manifest.checkpoints[3].validation));
+		let (verdict, report) = t.audit_of(forged, &[2, 4]);
+		assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint: 3 });
+		let replayed = report.segments[0];
+		assert!(replayed.equal && !replayed.evaluation_equal);
+		assert!(report.summary.contains("checkpoint 3"), "{}", report.summary);
+		for other in [1, 3] {
+			let verdict = t.audit_of(forged, &[other]).0;
+			assert!(matches!(verdict, GroupVerdict::Accept(_)), "not drawn");
+		}
+		// The manifest alone is not what was revealed.
+		assert_eq!(t.audit(&[0]), GroupVerdict::Unavailable);
+	}
+}
+
+#[test]
+fn the_evaluation_of_checkpoint_0_is_checked_whatever_is_drawn() {
+	for lie in LIES {
+		let t = trained(None);
+		let forged = t.commit(|manifest| lie(&mut manifest.checkpoints[0].validation));
+		for drawn in [&[0][..], &[5], &[]] {
+			let verdict = t.audit_of(forged, drawn).0;
+			assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint: 0 });
+		}
+	}
+}
+
+#[test]
+fn a_run_that_stopped_early_is_accepted_at_every_segment() {
+	let t = trained_as(stopping, None);
+	assert_eq!(t.result.segments, 3);
+	let (verdict, report) = t.audit_of(t.result, &[0, 1, 2]);
+	let GroupVerdict::Accept(evidence) = verdict else { panic!("{report:?}") };
+	assert_eq!(evidence.len(), 3);
+	assert_eq!(report.share, 1.0, "of what was trained");
+	assert!(report.training_flop < trainyard_program::work::flop(&t.spec).unwrap());
+	// The same states and evaluations as those of a run that goes on: the same evidence.
+	let GroupVerdict::Accept(longer) = trained(None).audit(&[0, 1, 2]) else { panic!() };
+	assert_eq!(evidence, longer);
+	assert_eq!(required_files(&t.manifest(), &[0]), [0, 10, 30].map(checkpoint_file));
+
+	let full = full(&t.out, Choice::All, &GivenFiles::default()).unwrap();
+	assert!(full.passed, "{full:?}");
+	assert_eq!((full.result, full.report.segments.len()), (t.result, 3));
+	let rules = full.report.rules.unwrap();
+	assert_eq!((rules.rules.len(), rules.validation.len(), rules.wrong_metrics), (6, 4, 0));
+	let cheat = trained_as(stopping, Some(Cheat { segments: 5 }));
+	assert!(matches!(rejected(cheat.audit(&[1])), RejectReason::WrongSegment(_)));
+
+	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, 3, &[1])).unwrap();
+	let to = tempfile::tempdir().unwrap();
+	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
+	let never = AtomicBool::new(false);
+	let verdict =
+		audit(to.path(), &t.spec, SEED, t.inputs.clone(), t.result, &[1], &never).unwrap();
+	assert_eq!(verdict.0, t.audit(&[1]));
+}
+
+/// Where training stops follows from the committed losses: whoever stops elsewhere must forge
+/// one of them.
+#[test]
+fn who_stops_elsewhere_than_its_losses_say_is_rejected() {
+	let wrong = |t: &Trained, result| {
+		assert_eq!(rejected(t.audit_of(result, &[0]).0), RejectReason::WrongCheckpoints);
+	};
+	// Went on: all six segments, honestly trained.
+	let mut late = trained(None);
+	late.spec = stopping(&late._folder.path().join("table.csv"));
+	wrong(&late, late.result);
+	let one_more = late.commit(|manifest| manifest.checkpoints.truncate(5));
+	wrong(&late, one_more);
+	// Stopped too early, or a job that does not stop at all.
+	let t = trained_as(stopping, None);
+	let early = t.commit(|manifest| manifest.checkpoints.truncate(3));
+	wrong(&t, early);
+	let mut plain = trained_as(stopping, None);
+	plain.spec = job(&plain._folder.path().join("table.csv"));
+	wrong(&plain, plain.result);
+	// Another number than there are checkpoints.
+	let t = trained_as(stopping, None);
+	for segments in [1, 2, 4, 6, 7] {
+		wrong(&t, WorkResult { segments, ..t.result });
+	}
+	let none = WorkResult { segments: 0, ..t.result };
+	assert_eq!(rejected(t.audit_of(none, &[]).0), RejectReason::WrongCheckpoints);
+
+	// Two forged losses let it go on to the end; each is one false segment.
+	let mut forger = trained(None);
+	forger.spec = stopping(&forger._folder.path().join("table.csv"));
+	let forged = forger.commit(|manifest| {
+		manifest.checkpoints[2].validation.loss = -2e3;
+		manifest.checkpoints[4].validation.loss = -4e3;
+	});
+	for segment in 0..6 {
+		let verdict = forger.audit_of(forged, &[segment]).0;
+		match segment {
+			1 | 3 => {
+				let checkpoint = segment + 1;
+				assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint });
+			}
+			_ => assert!(matches!(verdict, GroupVerdict::Accept(_)), "{segment}: {verdict:?}"),
+		}
+	}
+}
+
+#[test]
+fn a_replay_that_leaves_the_finite_range_is_a_wrong_segment() {
+	let t = trained(None);
+	let forged = t.forge(2, |state| {
+		for (name, tensor) in state {
+			if name.ends_with("weight") {
+				tensor.data.iter_mut().for_each(|x| *x = x.signum() * f32::MAX);
+			}
+		}
+	});
+	let RejectReason::WrongSegment(e) = rejected(t.audit_of(forged, &[2]).0) else { panic!() };
+	assert_eq!((e.segment, e.end_state), (2, H256::zero()));
+}
+
+#[test]
+fn a_partial_bundle_is_enough() {
+	let t = trained(None);
+	let partial = tempfile::tempdir().unwrap();
+	std::fs::create_dir(partial.path().join(bundle::CHECKPOINTS)).unwrap();
+	let mut files = required_files(&t.manifest(), &[1, 4]);
+	assert_eq!(files, [10, 20, 40, 50, 60].map(checkpoint_file));
+	assert_eq!(files, required_files_of(&t.spec, 6, &[4, 1]));
+	files.push(manifest::FILE.into());
+	for file in &files {
+		std::fs::copy(t.out.join(file), partial.path().join(file)).unwrap();
+	}
+	let never = AtomicBool::new(false);
+	let verdict = || {
+		let inputs = t.inputs.clone();
+		audit(partial.path(), &t.spec, SEED, inputs, t.result, &[1, 4], &never).unwrap().0
+	};
+	assert_eq!(verdict(), t.audit(&[1, 4]));
+	assert!(matches!(verdict(), GroupVerdict::Accept(_)));
+	for file in &files {
+		let (from, away) = (partial.path().join(file), partial.path().join("away"));
+		std::fs::rename(&from, &away).unwrap();
+		assert_eq!(verdict(), GroupVerdict::Unavailable, "without {file}");
+		std::fs::rename(&away, &from).unwrap();
+	}
+}
+
+#[test]
+fn a_rescue_archive_is_enough() {
+	let t = trained(None);
+	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, 6, &[2])).unwrap();
+	let to = tempfile::tempdir().unwrap();
+	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
+	let inputs = Inputs::load(&t.spec, &bundle::inputs_in(to.path(), &t.spec)).unwrap();
+	let never = AtomicBool::new(false);
+	let verdict = audit(to.path(), &t.spec, SEED, inputs, t.result, &[2], &never).unwrap().0;
+	assert_eq!(verdict, t.audit(&[2]));
+	assert!(matches!(verdict, GroupVerdict::Accept(_)));
+}
+
+/// A fine-tuning, by the same training, of the model of [`trained`].
+fn fine_tuned() -> Trained {
+	let Trained { _folder, out, spec, .. } = trained(None);
+	let path = _folder.path().join("table.csv");
+	let (spec, paths) = tuned(&spec, &path, &Bundle::open(&out).unwrap());
+	let out = _folder.path().join("tuned");
+	let result = train_on(&spec, &paths, &out, false, None).unwrap().result().unwrap();
+	let inputs = Inputs::load(&spec, &paths).unwrap();
+	Trained { _folder, out, spec, inputs, result }
+}
+
+#[test]
+fn a_fine_tuning_begins_with_its_initial_model() {
+	let t = fine_tuned();
+	let all: Vec<u32> = (0..t.spec.segments()).collect();
+	let (verdict, report) = t.audit_of(t.result, &all);
+	assert!(matches!(verdict, GroupVerdict::Accept(_)), "{report:?}");
+	let bundle = Bundle::open(&t.out).unwrap();
+	let begun = bundle.checkpoint(0).unwrap();
+	let model = std::fs::read(bundle.path(bundle::INITIAL_MODEL_FILE)).unwrap();
+	assert_eq!(bundle::model_bytes(&begun), model, "the published file is of one form");
+	// The optimizer begins as ever.
+	let plain = JobSpec { initial_model: None, ..t.spec.clone() };
+	let mut drawn = Engine::initial_state(&plain, &SEED, None).unwrap();
+	drawn.tensors.extend(tensors::to_candle(&bundle::parameters(&begun)).unwrap());
+	assert_eq!(tensors::from_candle(&drawn.tensors).unwrap(), begun);
+
+	// It is not the run of a job that draws its model, nor of one with another model.
+	let never = AtomicBool::new(false);
+	let audit_as = |spec: &JobSpec, inputs: Inputs| {
+		audit(&t.out, spec, SEED, inputs, t.result, &[1], &never).unwrap().0
+	};
+	let inputs = t.inputs.data.clone().into();
+	assert_eq!(rejected(audit_as(&plain, inputs)), RejectReason::WrongInitialState);
+	let mut other = t.inputs.clone();
+	let changed = tensors::to_candle(&bundle::parameters(&bundle.checkpoint(10).unwrap()));
+	other.initial_model = Some(Arc::new(changed.unwrap()));
+	assert_eq!(rejected(audit_as(&t.spec, other)), RejectReason::WrongInitialState);
+	// Without the model nobody can say anything.
+	let inputs = t.inputs.data.clone().into();
+	let error = audit(&t.out, &t.spec, SEED, inputs, t.result, &[1], &never).unwrap_err();
+	assert!(error.to_string().contains("initial model, which was not given"), "{error}");
+}
+
+#[test]
+fn a_fine_tuned_bundle_is_checked_by_itself() {
+	let t = fine_tuned();
+	let given = GivenFiles::default();
+	let found = full(&t.out, Choice::All, &given).unwrap();
+	assert!(found.passed, "{:?}", found.report);
+	let rules = found.report.rules.unwrap();
+	assert_eq!(rules.rules.len(), 6);
+	for rule in rules.rules {
+		let applies = ![3, 4, 6].contains(&rule.number);
+		assert_eq!((rule.value.is_some(), rule.kept.is_some()), (applies, applies), "{rule:?}");
+		assert_eq!(rule.detail == "not applicable: fine-tuned", !applies, "{rule:?}");
+	}
+
+	// A rescue archive holds the model too.
+	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, 6, &[2])).unwrap();
+	assert!(archive.len() as u64 <= trainyard_protocol::blob::rescue_bytes(&t.spec, 1));
+	let to = tempfile::tempdir().unwrap();
+	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
+	let inputs = Inputs::load(&t.spec, &bundle::inputs_in(to.path(), &t.spec)).unwrap();
+	let never = AtomicBool::new(false);
+	let verdict = audit(to.path(), &t.spec, SEED, inputs, t.result, &[2], &never).unwrap().0;
+	assert_eq!(verdict, t.audit(&[2]));
+	assert!(matches!(verdict, GroupVerdict::Accept(_)));
+
+	// Another file, and none.
+	let model = t.out.join(bundle::INITIAL_MODEL_FILE);
+	std::fs::copy(t.out.join(bundle::MODEL_FILE), &model).unwrap();
+	let error = full(&t.out, Choice::All, &given).unwrap_err().to_string();
+	assert!(error.contains("is not the initial model of the job"), "{error}");
+	std::fs::remove_file(&model).unwrap();
+	let error = full(&t.out, Choice::All, &given).unwrap_err().to_string();
+	for part in ["the initial model is missing", "--initial-model", "initial-model.safetensors"] {
+		assert!(error.contains(part), "{part}: {error}");
+	}
+}
+
+#[test]
+fn questions_that_make_no_sense_are_the_askers_fault() {
+	let t = trained(None);
+	let ask = |segments: &[u32]| {
+		let never = AtomicBool::new(false);
+		audit(&t.out, &t.spec, SEED, t.inputs.clone(), t.result, segments, &never).unwrap_err()
+	};
+	assert!(matches!(ask(&[6]), VerifyError::NoSuchSegment { segment: 6, segments: 6 }));
+	let many: Vec<u32> = (0..17).collect();
+	assert!(matches!(ask(&many), VerifyError::TooManySegments(17)));
+}
+
+#[test]
+fn what_is_stopped_leaves_no_verdict() {
+	let t = trained(None);
+	let stop = AtomicBool::new(true);
+	let error = audit(&t.out, &t.spec, SEED, t.inputs.clone(), t.result, &[0], &stop).unwrap_err();
+	assert!(matches!(error, VerifyError::Stopped), "{error}");
+	let engine = Engine::new(&t.spec, SEED, t.inputs.data.clone()).unwrap();
+	let begin = Bundle::open(&t.out).unwrap().checkpoint(10).unwrap();
+	let error = replay::segment(&engine, &t.spec, 1, &begin, &stop).unwrap_err();
+	assert!(matches!(error, VerifyError::Stopped), "{error}");
+	let bundle = Bundle::open(&t.out).unwrap();
+	let data = t.inputs.data.clone();
+	let error = rules::assess_until(&bundle, &t.spec, SEED, data, &stop).unwrap_err();
+	assert!(matches!(error, VerifyError::Stopped), "{error}");
+}

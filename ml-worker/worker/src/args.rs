@@ -1,0 +1,76 @@
+//! Options that several commands share. The libraries below take plain values; this is where the
+//! command line becomes such values.
+
+use std::path::PathBuf;
+use trainyard_client::keys::{KeyError, KeySource, Keypair};
+use trainyard_engine::{Compute, EngineError};
+use trainyard_proof::inputs::GivenFiles;
+
+/// The option of every command that trains, replays or measures.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct DeviceArgs {
+	/// Where to compute: cpu, cuda, or cuda:N for the GPU number N. The results are the same in
+	/// every bit
+	#[arg(long, global = true, value_name = "DEVICE", default_value_t)]
+	pub device: Compute,
+}
+
+impl DeviceArgs {
+	/// Makes it the device of this process's engines. Fails where it cannot be used.
+	pub fn choose(self) -> Result<(), EngineError> {
+		self.device.choose()
+	}
+}
+
+/// Files named by hand on the command line.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct InputArgs {
+	/// The data, instead of the file that the job names, or of the bundle's copy.
+	#[arg(long, value_name = "FILE")]
+	data: Option<PathBuf>,
+	/// The same for the labels, where they are a file of their own.
+	#[arg(long, value_name = "FILE")]
+	labels: Option<PathBuf>,
+	/// The same for the initial model of a fine-tuning.
+	#[arg(long, value_name = "FILE")]
+	initial_model: Option<PathBuf>,
+}
+
+impl InputArgs {
+	/// The files given.
+	pub fn given(&self) -> GivenFiles {
+		let Self { data, labels, initial_model } = self.clone();
+		GivenFiles { data, labels, initial_model }
+	}
+}
+
+/// Which node.
+#[derive(Clone, Debug, clap::Args)]
+pub struct NodeArgs {
+	/// WebSocket address of a node's RPC
+	#[arg(long, env = "TRAINYARD_NODE", default_value = "ws://127.0.0.1:9944", value_name = "URL")]
+	pub node: String,
+}
+
+/// Whose key signs.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct KeyArgs {
+	/// Secret URI of the account: a development account like //Alice, a mnemonic, or a
+	/// 0x-prefixed seed, with derivations. Better in the environment than on the command line
+	#[arg(long, env = "TRAINYARD_SURI", hide_env_values = true)]
+	pub suri: Option<String>,
+	/// Encrypted sr25519 key file (JSON) as exported by polkadot.js
+	#[arg(long, value_name = "FILE")]
+	pub key_file: Option<PathBuf>,
+	/// File with the password of the key file; otherwise TRAINYARD_KEY_PASSWORD holds it
+	#[arg(long, value_name = "FILE", requires = "key_file")]
+	pub password_file: Option<PathBuf>,
+}
+
+impl KeyArgs {
+	/// The key. Fails where none is given, or the one given cannot be read.
+	pub fn keypair(&self) -> Result<Keypair, KeyError> {
+		let Self { suri, key_file, password_file } = self.clone();
+		KeySource { suri, key_file, password_file }.keypair()
+	}
+}

@@ -1,0 +1,365 @@
+//! The commands that speak with a chain.
+
+mod authority;
+mod project;
+mod show;
+
+use crate::args::{DeviceArgs, KeyArgs, NodeArgs};
+use crate::{
+	job_toml,
+	roles::{
+		driller::{self, DrillerArgs},
+		report::Reporter,
+		submit,
+		trainer::{self, parse_ut, TrainerArgs},
+		verifier::{self, VerifierArgs},
+	},
+};
+use anyhow::{bail, Context};
+use authority::{Authority, Deregister};
+use clap::Subcommand;
+use project::ProjectCommand;
+use serde_json::json;
+use show::{BalanceOf, FetchModel, Read, Status};
+use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+use trainyard_client::{amount, calls, keys::parse_account, AccountId32, Chain, Transactor};
+use trainyard_proof::inputs;
+use trainyard_protocol::{
+	job::{Balance, Ending, JobState},
+	MicroUt, Text,
+};
+
+/// How long a command waits for a node.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Exit code of a job that ended without a result.
+const FAILED: u8 = 1;
+/// Exit code where the command could not do its work.
+const CANNOT: u8 = 2;
+/// Commands that need a node.
+#[derive(Debug, Subcommand)]
+pub enum ChainCommand {
+	/// Posts a job and follows it to its end. Exit code 0: settled, 1: it failed, 2: it could
+	/// not be posted or followed
+	Submit(Submit),
+	/// Trains jobs from the market; goes on after a restart
+	Trainer(OnDevice<TrainerArgs>),
+	/// Checks results that it is drawn for; goes on after a restart
+	Verifier(OnDevice<VerifierArgs>),
+	/// Computes units of drilling, for power; goes on after a restart
+	Driller(OnDevice<DrillerArgs>),
+	/// Proposes, votes on and shows projects of drilling
+	#[command(subcommand)]
+	Project(ProjectCommand),
+	/// Lists the offers of trainers, with their power
+	Market(Read),
+	/// Offers training at a price, or takes the offer back
+	Offer(Offer),
+	/// Lists the newest jobs, or shows one
+	Status(Status),
+	/// Lists the trainers, their power and their weight among the block authors
+	Trainers(Read),
+	/// Registers an account as a trainer
+	Register(Register),
+	/// Makes a trainer with a node of its own an authority: session keys, then candidacy
+	Authority(Authority),
+	/// Ends being a trainer; the bond is free after the unbonding period
+	Deregister(Deregister),
+	/// Reads the model of a job from the chain and checks it against its root
+	FetchModel(FetchModel),
+	/// Shows the balance of an account
+	Balance(BalanceOf),
+}
+
+/// Options of a role that trains or replays, and where it computes.
+#[derive(Debug, clap::Args)]
+pub struct OnDevice<Role: clap::Args> {
+	#[command(flatten)]
+	args: Role,
+	#[command(flatten)]
+	device: DeviceArgs,
+}
+
+/// Options of `trainyard submit`.
+#[derive(Debug, clap::Args)]
+pub struct Submit {
+	/// The job
+	#[arg(value_name = "JOB.toml")]
+	job: PathBuf,
+	#[command(flatten)]
+	node: NodeArgs,
+	#[command(flatten)]
+	key: KeyArgs,
+	/// Order it from this trainer, through its listing: nobody else may take it
+	#[arg(long, value_name = "ACCOUNT", value_parser = parse_account)]
+	trainer: Option<AccountId32>,
+	/// Only post it; exit code 0 when it is on chain
+	#[arg(long)]
+	no_follow: bool,
+	/// One JSON object per event; the last one is the whole job
+	#[arg(long)]
+	json: bool,
+}
+
+/// Options of `trainyard offer`.
+#[derive(Debug, clap::Args)]
+pub struct Offer {
+	#[command(flatten)]
+	node: NodeArgs,
+	#[command(flatten)]
+	key: KeyArgs,
+	/// Price of one ut (in TRY)
+	#[arg(long, value_name = "TRY", value_parser = amount::parse, required_unless_present = "remove")]
+	price: Option<Balance>,
+	/// Largest job taken (in ut)
+	#[arg(long, value_name = "UT", default_value = "1000", value_parser = parse_ut)]
+	max_ut: MicroUt,
+	/// A word to submitters, at most 256 bytes
+	#[arg(long, value_name = "TEXT", default_value = "")]
+	note: String,
+	/// Take the offer back
+	#[arg(long, conflicts_with = "price")]
+	remove: bool,
+}
+
+/// Options of `trainyard register`.
+#[derive(Debug, clap::Args)]
+pub struct Register {
+	#[command(flatten)]
+	node: NodeArgs,
+	#[command(flatten)]
+	key: KeyArgs,
+	/// Bond (in TRY)
+	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
+	bond: Balance,
+}
+
+impl ChainCommand {
+	/// Runs the command. What it could not do is printed; the exit code says how it went.
+	pub async fn run(self) -> anyhow::Result<ExitCode> {
+		let result = match self {
+			Self::Submit(args) => args.run().await,
+			Self::Trainer(role) => match role.device.choose() {
+				Ok(()) => {
+					trainer::run(role.args).await.map(|()| ExitCode::SUCCESS).map_err(Into::into)
+				}
+				Err(error) => Err(error.into()),
+			},
+			Self::Verifier(role) => match role.device.choose() {
+				Ok(()) => {
+					verifier::run(role.args).await.map(|()| ExitCode::SUCCESS).map_err(Into::into)
+				}
+				Err(error) => Err(error.into()),
+			},
+			Self::Driller(role) => match role.device.choose() {
+				Ok(()) => {
+					driller::run(role.args).await.map(|()| ExitCode::SUCCESS).map_err(Into::into)
+				}
+				Err(error) => Err(error.into()),
+			},
+			Self::Project(command) => command.run().await,
+			Self::Market(args) => args.market().await,
+			Self::Offer(args) => args.run().await,
+			Self::Status(args) => args.run().await,
+			Self::Trainers(args) => args.trainers().await,
+			Self::Register(args) => args.run().await,
+			Self::Authority(args) => args.run().await,
+			Self::Deregister(args) => args.run().await,
+			Self::FetchModel(args) => args.run().await,
+			Self::Balance(args) => args.run().await,
+		};
+		Ok(result.unwrap_or_else(|error| {
+			eprintln!("error: {error:#}");
+			ExitCode::from(CANNOT)
+		}))
+	}
+}
+
+async fn connect(node: &NodeArgs) -> anyhow::Result<Arc<Chain>> {
+	Ok(Arc::new(Chain::connect(&node.node, PATIENCE).await?))
+}
+
+async fn sender(node: &NodeArgs, key: &KeyArgs) -> anyhow::Result<Transactor> {
+	let key = key.keypair()?;
+	Ok(Transactor::new(connect(node).await?, key))
+}
+
+fn print_json(value: &impl serde::Serialize) -> anyhow::Result<ExitCode> {
+	println!("{}", serde_json::to_string_pretty(value)?);
+	Ok(ExitCode::SUCCESS)
+}
+
+fn ut(micro: u128) -> String {
+	amount::format_scaled(micro, 6)
+}
+
+impl Submit {
+	async fn run(self) -> anyhow::Result<ExitCode> {
+		let file = job_toml::load(&self.job)?;
+		let Some(terms) = &file.terms else {
+			bail!(
+				"{} has no [terms]: what do you offer? `terms` needs price_per_ut, replicas, \
+				 verifiers, audit_segments, audit_fee, apply_blocks and training_blocks",
+				self.job.display()
+			)
+		};
+		if let Some(which) = file.without_location() {
+			bail!(
+				"{} has no {}.location: trainers must be able to fetch the {}. Give an http:// or \
+				 https:// URL that serves the file",
+				self.job.display(),
+				which.field(),
+				inputs::name_of(which)
+			);
+		}
+		let sender = sender(&self.node, &self.key).await?;
+		let report = Reporter::new("submitter", self.json, None);
+		let posted = submit::post(&sender, &file.spec, terms, self.trainer.as_ref()).await?;
+		let text = format!(
+			"posted: {} ut of work, {} held in escrow",
+			ut(u128::from(posted.work)),
+			amount::format(posted.escrow)
+		);
+		let fields = json!({
+			"work": posted.work,
+			"escrow": posted.escrow.to_string(),
+			"submitter": sender.account(),
+		});
+		report.job(posted.job, "posted", &text, fields);
+		if self.no_follow {
+			return Ok(ExitCode::SUCCESS);
+		}
+		let job = submit::follow(sender.chain(), posted.job, &report).await?;
+		if self.json {
+			println!("{}", json!({ "event": "ended", "job": job.id, "view": job }));
+		} else {
+			print!("\n{}", submit::summary(&job));
+		}
+		Ok(match job.state {
+			JobState::Ended(Ending::Settled | Ending::Agreed) => ExitCode::SUCCESS,
+			_ => ExitCode::from(FAILED),
+		})
+	}
+}
+
+impl Offer {
+	async fn run(self) -> anyhow::Result<ExitCode> {
+		let note = Text::new(&self.note).context("--note has more than 256 bytes")?;
+		let sender = sender(&self.node, &self.key).await?;
+		match self.price {
+			Some(price) => {
+				sender.run(&calls::post_listing(price, self.max_ut, &note)).await?;
+				println!(
+					"{} offers training at {} per ut, jobs up to {} ut",
+					sender.account(),
+					amount::format(price),
+					ut(u128::from(self.max_ut))
+				);
+			}
+			None => {
+				sender.run(&calls::remove_listing()).await?;
+				println!("the offer of {} is taken back", sender.account());
+			}
+		}
+		Ok(ExitCode::SUCCESS)
+	}
+}
+
+impl Register {
+	async fn run(self) -> anyhow::Result<ExitCode> {
+		let sender = sender(&self.node, &self.key).await?;
+		sender.run(&calls::register_trainer(self.bond, &trainer::hardware())).await?;
+		println!("{} is a trainer with a bond of {}", sender.account(), amount::format(self.bond));
+		Ok(ExitCode::SUCCESS)
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use clap::Parser;
+
+	#[derive(Parser)]
+	struct Line {
+		#[command(subcommand)]
+		command: ChainCommand,
+	}
+
+	fn parse(line: &str) -> Result<ChainCommand, clap::Error> {
+		Line::try_parse_from(line.split(' ')).map(|l| l.command)
+	}
+
+	#[test]
+	fn the_documented_lines_parse() {
+		for line in [
+			"x submit job.toml --node ws://127.0.0.1:9944 --suri //Alice --json --no-follow",
+			"x submit job.toml --suri //Bob --trainer //Alice",
+			"x trainer --node ws://127.0.0.1:9944 --suri //Alice --dir /tmp/a --listen 127.0.0.1:0 \
+			 --public-url http://127.0.0.1:1 --min-price 0.5 --max-ut 2 --max-parallel 2 \
+			 --test-only-cheat 3 --bond 100",
+			"x trainer --suri //Alice --device cuda:1",
+			"x verifier --suri //Charlie --dir d --bond 100 --once --device cpu",
+			"x driller --suri //Alice --dir d --bond 100 --threads 2 --units 3 --json \
+			 --test-only-cheat --device cpu",
+			"x project propose project.toml --suri //Alice",
+			"x project vote 3 --aye --suri //Bob",
+			"x project vote 3 --nay --suri //Bob",
+			"x project withdraw 3 --suri //Alice",
+			"x project clear 3 --suri //Alice",
+			"x project list --json",
+			"x project show 3 --all --svg rates.svg",
+			"x market --json",
+			"x offer --suri //Alice --price 1.5 --max-ut 10 --note hello",
+			"x offer --suri //Alice --remove",
+			"x status",
+			"x status 3 --json",
+			"x trainers --json",
+			"x register --suri //Bob --bond 100",
+			"x authority --suri //Bob --new-keys --wait",
+			"x authority --suri //Bob --leave",
+			"x deregister --suri //Bob",
+			"x deregister --suri //Bob --withdraw",
+			"x trainer --suri //Alice --prometheus-port 9616 --prometheus-external",
+			"x fetch-model 3 --out model.safetensors",
+			"x balance //Alice",
+		] {
+			let line = line.replace("\t", "");
+			if let Err(e) = parse(&line) {
+				panic!("{line}: {e}");
+			}
+		}
+	}
+
+	#[test]
+	fn wrong_lines_are_refused() {
+		for line in [
+			"x offer --suri //Alice",
+			"x offer --suri //Alice --price 1 --remove",
+			"x trainer --max-parallel 0",
+			"x driller --suri //Alice --threads 0",
+			"x project vote 3 --suri //Bob",
+			"x project vote 3 --aye --nay --suri //Bob",
+			"x project show",
+			"x trainer --suri //Alice --prometheus-external",
+			"x verifier --suri //Alice --prometheus-port 70000",
+			"x authority --suri //Bob --leave --wait",
+			"x trainer --suri //Alice --device gpu",
+			"x trainer --min-price -1",
+			"x trainer --min-price much",
+			"x balance nobody",
+			"x register --suri //Bob",
+		] {
+			assert!(parse(line).is_err(), "{line}");
+		}
+	}
+
+	#[tokio::test]
+	async fn without_a_node_the_exit_code_says_cannot() {
+		let port = {
+			let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+			listener.local_addr().unwrap().port()
+		};
+		let command = parse(&format!("x status --node http://127.0.0.1:{port}")).unwrap();
+		let code = command.run().await.unwrap();
+		assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::from(CANNOT)));
+	}
+}

@@ -1,0 +1,297 @@
+//! The commands that only look at a chain.
+
+use super::{connect, print_json, ut};
+use crate::args::{KeyArgs, NodeArgs};
+use crate::{
+	roles::{submit, words},
+	table::{table, Align},
+};
+use anyhow::bail;
+use serde_json::json;
+use std::{path::PathBuf, process::ExitCode};
+use trainyard_client::{
+	amount, blobs,
+	keys::{self, parse_account},
+	AccountId32, JobView,
+};
+use trainyard_proof::bundle::files;
+use trainyard_protocol::{
+	job::{Fate, JobState},
+	JobId,
+};
+
+/// Largest model that is read from the chain, in bytes.
+const MAX_MODEL: u64 = 4 << 30;
+
+/// Options of commands that only read.
+#[derive(Debug, clap::Args)]
+pub struct Read {
+	#[command(flatten)]
+	node: NodeArgs,
+	/// Print JSON
+	#[arg(long)]
+	json: bool,
+}
+
+/// Options of `trainyard status`.
+#[derive(Debug, clap::Args)]
+pub struct Status {
+	/// Number of a job; without it, the newest jobs
+	#[arg(value_name = "JOB")]
+	job: Option<JobId>,
+	/// How many jobs are listed
+	#[arg(long, value_name = "N", default_value_t = 20)]
+	count: u32,
+	#[command(flatten)]
+	read: Read,
+}
+
+/// Options of `trainyard fetch-model`.
+#[derive(Debug, clap::Args)]
+pub struct FetchModel {
+	/// Number of the job
+	#[arg(value_name = "JOB")]
+	job: JobId,
+	/// Where the model is written (safetensors)
+	#[arg(long, value_name = "FILE")]
+	out: PathBuf,
+	#[command(flatten)]
+	read: Read,
+}
+
+/// Options of `trainyard balance`.
+#[derive(Debug, clap::Args)]
+pub struct BalanceOf {
+	/// An account (SS58, hex or //Alice); without it, that of the key
+	#[arg(value_name = "ACCOUNT", value_parser = parse_account)]
+	account: Option<AccountId32>,
+	#[command(flatten)]
+	key: KeyArgs,
+	#[command(flatten)]
+	read: Read,
+}
+
+impl Read {
+	pub(super) async fn market(self) -> anyhow::Result<ExitCode> {
+		let chain = connect(&self.node).await?;
+		let (listings, trainers) = (chain.listings().await?, chain.trainers().await?);
+		let power = |who: &AccountId32| trainers.iter().find(|t| t.account == *who);
+		if self.json {
+			let all: Vec<_> = listings
+				.iter()
+				.map(|offer| json!({ "offer": offer, "trainer": power(&offer.trainer) }))
+				.collect();
+			return print_json(&all);
+		}
+		if listings.is_empty() {
+			println!(
+				"nobody offers training now; `trainyard submit` posts a job that any of {} \
+				 trainer(s) may take",
+				trainers.len()
+			);
+			return Ok(ExitCode::SUCCESS);
+		}
+		let rows: Vec<Vec<String>> = listings
+			.iter()
+			.map(|offer| {
+				vec![
+					offer.trainer.to_string(),
+					amount::format(offer.price_per_ut),
+					ut(u128::from(offer.max_work)),
+					power(&offer.trainer).map_or("-".into(), |t| ut(t.ecp)),
+					offer.note.to_string(),
+				]
+			})
+			.collect();
+		let header = [
+			("trainer", Align::Left),
+			("price of 1 ut", Align::Right),
+			("largest job, ut", Align::Right),
+			("power, ut/day", Align::Right),
+			("note", Align::Left),
+		];
+		print!("{}", table(&header, &rows));
+		Ok(ExitCode::SUCCESS)
+	}
+
+	pub(super) async fn trainers(self) -> anyhow::Result<ExitCode> {
+		let chain = connect(&self.node).await?;
+		let trainers = chain.trainers().await?;
+		if self.json {
+			return print_json(&trainers);
+		}
+		let weight = |w: Option<u64>| w.map_or("-".to_owned(), |w| w.to_string());
+		let rows: Vec<Vec<String>> = trainers
+			.iter()
+			.map(|t| {
+				vec![
+					t.account.to_string(),
+					amount::format(t.bond),
+					ut(t.training_total),
+					ut(t.training_effective),
+					ut(t.ecp),
+					weight(t.weight),
+					weight(t.next_weight),
+					match t.hardware.cores {
+						0 => "-".to_owned(),
+						cores => format!("{cores} x {}", t.hardware.cpu),
+					},
+				]
+			})
+			.collect();
+		let header = [
+			("trainer", Align::Left),
+			("bond", Align::Right),
+			("trained, ut", Align::Right),
+			("training power, ut/day", Align::Right),
+			("total ECP", Align::Right),
+			("weight", Align::Right),
+			("next", Align::Right),
+			("hardware", Align::Left),
+		];
+		print!("{}", table(&header, &rows));
+		Ok(ExitCode::SUCCESS)
+	}
+}
+
+impl Status {
+	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
+		let chain = connect(&self.read.node).await?;
+		if let Some(id) = self.job {
+			let job = chain.job(id).await?.ok_or(submit::SubmitError::NoSuchJob(id))?;
+			if self.read.json {
+				return print_json(&job);
+			}
+			print!("{}", job_in_full(&job));
+			return Ok(ExitCode::SUCCESS);
+		}
+		let jobs = chain.recent_jobs(self.count).await?;
+		if self.read.json {
+			return print_json(&jobs);
+		}
+		if jobs.is_empty() {
+			println!("no jobs yet; `trainyard submit JOB.toml` posts one");
+			return Ok(ExitCode::SUCCESS);
+		}
+		let rows: Vec<Vec<String>> = jobs
+			.iter()
+			.map(|job| {
+				let ended = matches!(job.state, JobState::Ended(_));
+				vec![
+					job.id.to_string(),
+					words::state(&job.state).to_owned(),
+					if ended { "-".to_owned() } else { job.deadline.to_string() },
+					ut(u128::from(job.work)),
+					amount::format(job.terms.price_per_ut),
+					format!("{}/{}", job.replicas.len(), job.terms.replicas),
+					job.submitter.to_string(),
+				]
+			})
+			.collect();
+		let header = [
+			("job", Align::Right),
+			("state", Align::Left),
+			("until block", Align::Right),
+			("ut", Align::Right),
+			("price of 1 ut", Align::Right),
+			("replicas", Align::Right),
+			("submitter", Align::Left),
+		];
+		print!("{}", table(&header, &rows));
+		Ok(ExitCode::SUCCESS)
+	}
+}
+
+fn job_in_full(job: &JobView) -> String {
+	let mut out = submit::summary(job);
+	if !matches!(job.state, JobState::Ended(_)) {
+		out.push_str(&format!("\nthis state ends at block {} at the latest\n", job.deadline));
+	}
+	if !job.applicants.is_empty() {
+		let names: Vec<String> = job.applicants.iter().map(ToString::to_string).collect();
+		out.push_str(&format!("applicants: {}\n", names.join(", ")));
+	}
+	for replica in &job.replicas {
+		if let Some(reveal) = &replica.reveal {
+			out.push_str(&format!(
+				"{} revealed:\n  trained      {}\n  bundle root  {:?}\n  model root   {:?}\n  \
+				 served at    {}\n",
+				replica.trainer,
+				words::trained(reveal, &job.spec),
+				reveal.bundle_root,
+				reveal.model_root,
+				reveal.location
+			));
+		}
+	}
+	if let Some(audit) = &job.audit {
+		out.push_str(&format!(
+			"audit: round {}, {}, {}\n",
+			audit.round,
+			words::phase(&audit.phase),
+			words::drawn(&audit.groups)
+		));
+		for member in &audit.committee {
+			let said = match (&member.findings, member.committed) {
+				(Some(findings), _) => {
+					let verdicts: Vec<String> =
+						findings.iter().map(words::verdict_in_full).collect();
+					verdicts.join("; ")
+				}
+				(None, true) => "committed".into(),
+				(None, false) => "nothing yet".into(),
+			};
+			out.push_str(&format!("  verifier {}: {said}\n", member.verifier));
+		}
+	}
+	out
+}
+
+impl FetchModel {
+	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
+		let chain = connect(&self.read.node).await?;
+		let id = self.job;
+		let job = chain.job(id).await?.ok_or(submit::SubmitError::NoSuchJob(id))?;
+		let revealed = || job.replicas.iter().filter_map(|r| Some((r, r.reveal.as_ref()?)));
+		let accepted = |fate: &Fate| matches!(fate, Fate::Accepted | Fate::Agreed);
+		let Some((replica, reveal)) =
+			revealed().find(|(r, _)| accepted(&r.fate)).or_else(|| revealed().next())
+		else {
+			bail!("job {id} has no model: it is {}", words::state(&job.state));
+		};
+		if !accepted(&replica.fate) {
+			eprintln!("warning: this model is not accepted: {}", words::fate(&replica.fate));
+		}
+		let root = reveal.model_root;
+		let bytes = blobs::load(&chain, root, MAX_MODEL).await?;
+		files::write(&self.out, &bytes)?;
+		if self.read.json {
+			return print_json(&json!({
+				"job": id, "file": self.out, "bytes": bytes.len(), "root": root,
+				"trainer": replica.trainer, "fate": replica.fate,
+			}));
+		}
+		println!("{}: {} bytes, root {root:?} as on chain", self.out.display(), bytes.len());
+		Ok(ExitCode::SUCCESS)
+	}
+}
+
+impl BalanceOf {
+	pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
+		let who = match self.account {
+			Some(account) => account,
+			None => keys::account(&self.key.keypair()?),
+		};
+		let chain = connect(&self.read.node).await?;
+		let account = chain.account(&who).await?;
+		if self.read.json {
+			return print_json(&json!({ "account": who, "balance": account }));
+		}
+		println!(
+			"{who}\n  free  {}\n  held  {} (bonds, escrow, deposits)",
+			amount::format(account.free),
+			amount::format(account.reserved)
+		);
+		Ok(ExitCode::SUCCESS)
+	}
+}

@@ -1,0 +1,74 @@
+//! `trainyard evaluate MODEL.safetensors JOB.toml`.
+
+use crate::args::InputArgs;
+use crate::job_toml;
+use anyhow::{bail, Context};
+use primitive_types::H256;
+use std::{path::PathBuf, process::ExitCode};
+use trainyard_engine::{Engine, State};
+use trainyard_proof::{
+	bundle::{self, files, tensors},
+	hash,
+	inputs::{self, Inputs},
+};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Evaluate {
+	/// The model.
+	#[arg(value_name = "MODEL.safetensors")]
+	model: PathBuf,
+	/// The job that it was trained for; its validation rows are used.
+	#[arg(value_name = "JOB.toml")]
+	job: PathBuf,
+	#[command(flatten)]
+	inputs: InputArgs,
+	/// Print JSON.
+	#[arg(long)]
+	json: bool,
+}
+
+impl Evaluate {
+	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+		let mut job = job_toml::load(&self.job)?;
+		// Whatever the training began with, this is the model to be evaluated.
+		job.spec.initial_model = None;
+		let Inputs { data, .. } =
+			Inputs::load(&job.spec, &job.inputs(&self.inputs.given(), &self.job)?)?;
+		let bytes = files::read(&self.model, bundle::max_checkpoint_bytes(&job.spec))?;
+		let model = tensors::decode(&bytes)
+			.with_context(|| format!("{} is not a model", self.model.display()))?;
+		let nan = || Some(format!("{} holds a NaN", tensors::first_nan(&model)?));
+		if let Some(what) = inputs::misfit(&job.spec, &model).or_else(nan) {
+			bail!("{} is not a model of {}: {what}", self.model.display(), self.job.display());
+		}
+		let root = hash::blob_root(&self.model)
+			.map_err(|e| anyhow::anyhow!("cannot read {}: {e}", self.model.display()))?;
+		let engine = Engine::new(&job.spec, H256::zero(), data)?;
+		// An evaluation reads parameters only; the optimizer's part may be any.
+		let State { tensors: mut state, .. } =
+			Engine::initial_state(&job.spec, &H256::zero(), None)?;
+		state.extend(tensors::to_candle(&model)?);
+		let evaluation = engine.evaluate(&State::new(state))?;
+		let validation = trainyard_proof::train::validation(&evaluation);
+		if self.json {
+			let found = serde_json::json!({
+				"accuracy": validation.accuracy(),
+				"loss": f64::from(validation.loss),
+				"correct": validation.correct,
+				"rows": validation.rows,
+				"model_root": root,
+			});
+			println!("{}", serde_json::to_string_pretty(&found)?);
+		} else {
+			println!("model root   {root:?}");
+			println!(
+				"validation   {:.2} % ({} of {} rows), loss {}",
+				100.0 * validation.accuracy(),
+				validation.correct,
+				validation.rows,
+				validation.loss
+			);
+		}
+		Ok(ExitCode::SUCCESS)
+	}
+}

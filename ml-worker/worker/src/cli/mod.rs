@@ -1,0 +1,127 @@
+//! The command line: `trainyard COMMAND`.
+//!
+//! Every command returns its exit code, or an error that `main` prints with its causes:
+//! what was wrong, where, and what to do. Results go to standard output, everything else
+//! to standard error.
+
+mod bench;
+pub mod chain;
+mod estimate;
+mod evaluate;
+mod hash;
+mod plot;
+mod profile;
+pub mod progress;
+mod train;
+mod verify;
+mod whetstone;
+
+use clap::{Parser, Subcommand};
+use std::{io::IsTerminal, process::ExitCode};
+use tracing_subscriber::{filter::LevelFilter, EnvFilter};
+
+/// Trainyard: machine-learning training that is bought, sold and checked.
+#[derive(Debug, Parser)]
+#[command(name = "trainyard", version, max_term_width = 100)]
+pub struct Cli {
+	/// Say more; twice for everything. RUST_LOG chooses in detail.
+	#[arg(short, long, global = true, action = clap::ArgAction::Count)]
+	verbose: u8,
+	#[command(subcommand)]
+	command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+	/// Says what a job costs: parameters, FLOP by layer, ut, price, escrow.
+	Estimate(estimate::Estimate),
+	/// Trains a job on this machine into a bundle (Proof of Training).
+	Train(train::Train),
+	/// Checks a bundle: all files, the full-pass rules, and segments by replay. Exit code 0:
+	/// passed, 1: failed, 2: cannot be checked.
+	Verify(verify::Verify),
+	/// Evaluates a model on the validation rows of a job.
+	Evaluate(evaluate::Evaluate),
+	/// Draws losses, accuracy and learning rate of a bundle into DIR/curves.svg, or of several
+	/// into one picture.
+	Plot(plot::Plot),
+	/// Measures the full-pass rules on honest runs of a job under other seeds: what their
+	/// thresholds should be for it.
+	Profile(profile::Profile),
+	/// Measures the speed of this machine.
+	Bench(bench::Bench),
+	/// Prints length, content hash and blob root of a file.
+	Hash(hash::Hash),
+	/// Runs the Whetstone benchmark, and says what this machine is worth in ut a day by it and by
+	/// strict training.
+	Whetstone(whetstone::WhetstoneCommand),
+	#[command(flatten)]
+	Chain(chain::ChainCommand),
+}
+
+impl Cli {
+	/// Runs the command, prints its error where it fails, and returns its exit code.
+	pub fn main(self) -> ExitCode {
+		self.start_log();
+		let result = match self.command {
+			Command::Estimate(command) => command.run(),
+			Command::Train(command) => command.run(),
+			Command::Verify(command) => command.run(),
+			Command::Evaluate(command) => command.run(),
+			Command::Plot(command) => command.run(),
+			Command::Profile(command) => command.run(),
+			Command::Bench(command) => command.run(),
+			Command::Hash(command) => command.run(),
+			Command::Whetstone(command) => command.run(),
+			Command::Chain(command) => run_async(command),
+		};
+		result.unwrap_or_else(|error| {
+			// A chain of causes in one paragraph; the first line says what failed.
+			eprintln!("error: {error:#}");
+			ExitCode::FAILURE
+		})
+	}
+
+	/// Log lines go to standard error: warnings by default, more with `-v`, anything by
+	/// RUST_LOG.
+	fn start_log(&self) {
+		let level = match (self.verbose, &self.command) {
+			// Who runs a role wants to see what it does.
+			(0, Command::Chain(_)) => LevelFilter::INFO,
+			(0, _) => LevelFilter::WARN,
+			(1, _) => LevelFilter::DEBUG,
+			(_, _) => LevelFilter::TRACE,
+		};
+		let ours = |level: LevelFilter| format!("warn,trainyard={level},trainyard_worker={level}");
+		let default = match self.verbose {
+			0 | 1 => ours(level),
+			_ => level.to_string(),
+		};
+		let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
+		tracing_subscriber::fmt()
+			.with_env_filter(filter)
+			.with_target(self.verbose > 0)
+			.with_ansi(std::io::stderr().is_terminal())
+			.with_writer(std::io::stderr)
+			.init();
+	}
+}
+
+fn run_async(command: chain::ChainCommand) -> anyhow::Result<ExitCode> {
+	let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+	let result = runtime.block_on(command.run());
+	// What still trains or serves in the background must not hold the exit.
+	runtime.shutdown_background();
+	result
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use clap::CommandFactory;
+
+	#[test]
+	fn the_command_line_is_consistent() {
+		Cli::command().debug_assert();
+	}
+}

@@ -1,0 +1,144 @@
+//! `trainyard verify DIR`.
+
+use crate::args::{DeviceArgs, InputArgs};
+use crate::table::{grouped, table, Align};
+use std::{path::PathBuf, process::ExitCode};
+use trainyard_proof::verify::{self, rules::Rules, Choice, Full, Status, VerifyError};
+
+/// Exit code of a bundle that failed.
+const FAILED: u8 = 1;
+/// Exit code where nothing can be said.
+const CANNOT_CHECK: u8 = 2;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Verify {
+	/// Folder of the bundle.
+	#[arg(value_name = "DIR")]
+	dir: PathBuf,
+	/// How many segments to replay, drawn at random, or `all`.
+	#[arg(long, value_name = "N|all", default_value = "3")]
+	segments: Choice,
+	#[command(flatten)]
+	inputs: InputArgs,
+	#[command(flatten)]
+	device: DeviceArgs,
+	/// Print JSON.
+	#[arg(long)]
+	json: bool,
+}
+
+impl Verify {
+	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+		let chosen = self.device.choose().map_err(VerifyError::Engine);
+		let checked =
+			chosen.and_then(|()| verify::full(&self.dir, self.segments, &self.inputs.given()));
+		let full = match checked {
+			Ok(full) => full,
+			Err(error) => {
+				if self.json {
+					let error = serde_json::json!({ "passed": null, "error": error.to_string() });
+					println!("{}", serde_json::to_string_pretty(&error)?);
+				}
+				eprintln!("cannot check {}: {error}", self.dir.display());
+				return Ok(ExitCode::from(CANNOT_CHECK));
+			}
+		};
+		match self.json {
+			true => println!("{}", serde_json::to_string_pretty(&full)?),
+			false => print!("{}", text(&full)),
+		}
+		Ok(if full.passed { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+	}
+}
+
+fn text(full: &Full) -> String {
+	let report = &full.report;
+	let rows: Vec<Vec<String>> = report
+		.checks
+		.iter()
+		.map(|check| {
+			let status = match check.status {
+				Status::Pass => "pass",
+				Status::Fail => "FAIL",
+				Status::Skipped => "skipped",
+			};
+			vec![check.name.to_owned(), status.to_owned(), check.detail.clone()]
+		})
+		.collect();
+	let header = [("check", Align::Left), ("", Align::Left), ("", Align::Left)];
+	let mut out = table(&header, &rows);
+	if !report.segments.is_empty() {
+		let rows: Vec<Vec<String>> = report
+			.segments
+			.iter()
+			.map(|s| {
+				vec![
+					s.evidence.segment.to_string(),
+					format!("{} to {}", s.from_step, s.to_step),
+					match (s.equal, s.evaluation_equal) {
+						(true, true) => "equal",
+						(true, false) => "EVALUATION DIFFERS",
+						(false, _) => "DIFFERS",
+					}
+					.to_owned(),
+					format!("{:.3} s", s.seconds),
+					format!("{:?}", s.evidence.end_state),
+				]
+			})
+			.collect();
+		let header = [
+			("segment", Align::Right),
+			("steps", Align::Left),
+			("replay", Align::Left),
+			("time", Align::Right),
+			("end state", Align::Left),
+		];
+		out.push('\n');
+		out.push_str(&table(&header, &rows));
+		out.push_str(&format!(
+			"replayed {} FLOP, {:.2} % of training's {}, in {:.2} s\n",
+			grouped(report.replayed_flop),
+			100.0 * report.share,
+			grouped(report.training_flop),
+			report.replay_seconds
+		));
+	}
+	if let Some(rules) = &report.rules {
+		out.push_str("\nFull-pass rules: evidence, they decide nothing.\n");
+		out.push_str(&rules_table(rules));
+	}
+	out.push_str(&format!("\n{}\n", report.summary));
+	out
+}
+
+/// The six rules as a table.
+pub(super) fn rules_table(rules: &Rules) -> String {
+	let rows: Vec<Vec<String>> = rules
+		.rules
+		.iter()
+		.map(|rule| {
+			let kept = match rule.kept {
+				Some(true) => "kept",
+				Some(false) => "NOT KEPT",
+				None => "-",
+			};
+			vec![
+				rule.number.to_string(),
+				rule.name.to_owned(),
+				rule.value.map_or("-".into(), |value| format!("{value:.4}")),
+				rule.threshold.to_string(),
+				kept.to_owned(),
+				format!("{} ({})", rule.statistic, rule.detail),
+			]
+		})
+		.collect();
+	let header = [
+		("rule", Align::Right),
+		("", Align::Left),
+		("value", Align::Right),
+		("threshold", Align::Left),
+		("", Align::Left),
+		("statistic", Align::Left),
+	];
+	table(&header, &rows)
+}

@@ -1,0 +1,137 @@
+//! A section that names a file by content: `path`, `content_hash`, `bytes`, `location`.
+
+use super::{hash_of, reader::Section, NO_LOCATION};
+use primitive_types::H256;
+use std::{
+	fmt::Write,
+	path::{Path, PathBuf},
+};
+use trainyard_program::{
+	spec::{FileRef, MAX_DATASET_BYTES},
+	text::MAX_TEXT,
+	Text,
+};
+use trainyard_proof::hash;
+
+/// Why a field may not be left out.
+pub(super) const WHY: &str = "it may only be left out where path names a local file";
+
+/// What a section says of a file.
+pub(super) struct File {
+	pub path: Option<PathBuf>,
+	location: Option<Text>,
+	content_hash: Option<H256>,
+	bytes: Option<u64>,
+}
+
+impl File {
+	pub(super) fn read(section: &Section<'_, '_>, job: &Path) -> Self {
+		let content_hash = hash_of(section, "content_hash");
+		let bytes = section.integer("bytes", 1..=MAX_DATASET_BYTES);
+		let location = location_of(section);
+		let path = section.text("path", "the path of a file, relative to this one");
+		let path = path.map(|path| job.parent().unwrap_or(Path::new("")).join(path));
+		Self { path, location, content_hash, bytes }
+	}
+
+	/// Complains about what is missing where the file is not at hand.
+	pub(super) fn require(&self, section: &Section<'_, '_>) {
+		section.require("location", &format!("an http:// or https:// URL; {WHY}"));
+		section.require("content_hash", &format!("64 hexadecimal digits; {WHY}"));
+		section.require("bytes", &format!("a whole number; {WHY}"));
+	}
+
+	/// The file, with what was found at its path.
+	pub(super) fn resolve(
+		self,
+		section: &Section<'_, '_>,
+		found: Option<(H256, u64)>,
+	) -> Option<FileRef> {
+		if let (Some(said), Some((found, _))) = (self.content_hash, found) {
+			if said != found {
+				section.complain(
+					"content_hash",
+					format!(
+						"it is {said:?}, but the file at {} has {found:?}; use the file that is \
+						 meant, or leave content_hash out",
+						section.name("path")
+					),
+				);
+			}
+		}
+		Some(FileRef {
+			content_hash: self.content_hash.or(found.map(|(hash, _)| hash))?,
+			bytes: agree(section, "bytes", self.bytes, found.map(|(_, bytes)| bytes))?,
+			location: match (self.location, found) {
+				(Some(location), _) => location,
+				(None, Some(_)) => Text::new(NO_LOCATION).unwrap_or_default(),
+				(None, None) => return None,
+			},
+		})
+	}
+}
+
+/// What is said, or else what was found in the file; both must agree.
+pub(super) fn agree(
+	section: &Section<'_, '_>,
+	key: &'static str,
+	said: Option<u64>,
+	found: Option<u64>,
+) -> Option<u64> {
+	match (said, found) {
+		(Some(said), Some(found)) if said != found => {
+			let path = section.name("path");
+			section.complain(key, format!("it is {said}, but the file at {path} has {found}"));
+			None
+		}
+		(said, found) => said.or(found),
+	}
+}
+
+fn location_of(section: &Section<'_, '_>) -> Option<Text> {
+	let text = Text::new(section.text("location", "an http:// or https:// URL")?);
+	if text.is_none() {
+		section.complain("location", format!("longer than {MAX_TEXT} bytes"));
+	}
+	text
+}
+
+/// The file that the section names, and where it lies here. With a local file hash and length
+/// are known; what is said of them must agree. Without one all must be said.
+pub(super) fn read(section: &Section<'_, '_>, job: &Path) -> Option<(FileRef, Option<PathBuf>)> {
+	let file = File::read(section, job);
+	section.finish();
+	let path = file.path.clone();
+	let found = match &path {
+		Some(path) => match hash::file(path) {
+			Ok(found) => Some(found),
+			Err(error) => {
+				section.complain("path", format!("cannot read {}: {error}", path.display()));
+				return None;
+			}
+		},
+		None => {
+			file.require(section);
+			None
+		}
+	};
+	Some((file.resolve(section, found)?, path))
+}
+
+/// The fields of the file, below the section's head.
+pub(super) fn write(out: &mut String, file: &FileRef, path: Option<&Path>) {
+	let quoted = |text: &str| toml::Value::from(text).to_string();
+	// Writing to a String cannot fail.
+	if let Some(path) = path {
+		let _ = writeln!(out, "path = {}", quoted(&path.to_string_lossy()));
+	}
+	if is_given(&file.location) {
+		let _ = writeln!(out, "location = {}", quoted(&file.location.to_string_lossy()));
+	}
+	let _ = writeln!(out, "content_hash = \"{:?}\"\nbytes = {}", file.content_hash, file.bytes);
+}
+
+/// Whether a location is one, and not the stand-in of a file that names none.
+pub(super) fn is_given(location: &Text) -> bool {
+	location.to_string_lossy() != NO_LOCATION
+}

@@ -1,0 +1,315 @@
+//! JOB.toml: a training job as people write it. `docs/job-toml.md` describes every field;
+//! `examples/digits.toml` is a job that works.
+
+mod dataset;
+mod file;
+mod model;
+pub mod project;
+mod reader;
+mod training;
+
+pub use reader::{Problem, Problems};
+
+use primitive_types::H256;
+use reader::{problem_at, Document, Section};
+use std::{
+	fmt::Write,
+	path::{Path, PathBuf},
+};
+use toml::de::DeTable;
+use trainyard_client::amount::{self, format_scaled};
+use trainyard_program::spec::{InputFile, JobSpec, Training};
+use trainyard_proof::inputs::{self, GivenFiles, InputPaths};
+use trainyard_protocol::{
+	job::{Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS},
+	Text,
+};
+
+/// Location in the specification of a job whose file gives none: training offline needs
+/// none. The name is reserved (RFC 2606) and never answers; such a job cannot be posted.
+pub const NO_LOCATION: &str = "http://no-location.invalid/";
+
+/// Default of `dataset.validation_every`.
+pub const VALIDATION_EVERY: u64 = 5;
+
+/// A job from a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobFile {
+	/// What to train. Valid.
+	pub spec: JobSpec,
+	/// What is offered; a job that is only trained here needs none.
+	pub terms: Option<Terms>,
+	/// The data on this machine, if the file names them.
+	pub dataset_path: Option<PathBuf>,
+	/// The labels on this machine, where they are a file of their own and the file names them.
+	pub labels_path: Option<PathBuf>,
+	/// The initial model on this machine, if the file names one.
+	pub initial_model_path: Option<PathBuf>,
+}
+
+impl JobFile {
+	/// Whether the job says where its files can be had.
+	pub fn has_location(&self) -> bool {
+		self.without_location().is_none()
+	}
+
+	/// The first file of which the job does not say where it can be had; its location is
+	/// [`NO_LOCATION`], and the job cannot be posted.
+	pub fn without_location(&self) -> Option<InputFile> {
+		let mut files = self.spec.files();
+		files.find(|(_, file)| !file::is_given(&file.location)).map(|(which, _)| which)
+	}
+
+	/// A file on this machine, if the job names it.
+	fn path(&self, which: InputFile) -> Option<&Path> {
+		match which {
+			InputFile::Data => self.dataset_path.as_deref(),
+			InputFile::Labels => self.labels_path.as_deref(),
+			InputFile::InitialModel => self.initial_model_path.as_deref(),
+		}
+	}
+
+	/// Where the files lie that the job reads: those `given`, otherwise those that it names.
+	/// `job` is its own path, for messages.
+	pub fn inputs(&self, given: &GivenFiles, job: &Path) -> Result<InputPaths, JobTomlError> {
+		let place = |which| given.get(which).or(self.path(which));
+		for (which, file) in self.spec.files() {
+			if place(which).is_none() {
+				let (job, location) = (job.to_owned(), file.location);
+				return Err(JobTomlError::NoPath { job, which, location });
+			}
+		}
+		Ok(InputPaths::of(&self.spec, |which, _| place(which).unwrap_or(Path::new("")).into()))
+	}
+}
+
+/// Why there is no job.
+#[derive(Debug, thiserror::Error)]
+pub enum JobTomlError {
+	/// The file cannot be read.
+	#[error(
+		"cannot read the job file {}: {error}. ml-worker/examples/digits.toml is a job to \
+		 start from",
+		.path.display()
+	)]
+	Read {
+		/// The file.
+		path: PathBuf,
+		/// Why.
+		error: std::io::Error,
+	},
+	/// The file of a project cannot be read.
+	#[error(
+		"cannot read the project file {}: {error}. ml-worker/examples/drill-chain.toml is a \
+		 project to start from",
+		.path.display()
+	)]
+	ReadProject {
+		/// The file.
+		path: PathBuf,
+		/// Why.
+		error: std::io::Error,
+	},
+	/// The file is wrong.
+	#[error(transparent)]
+	Wrong(#[from] Problems),
+	/// A file that the job reads is not here.
+	#[error(
+		"{}: {field}.path: the job names no local file, and this needs one. Add path = \"FILE\" \
+		 to [{field}], or give {} FILE. It is said to be at {location}",
+		.job.display(),
+		inputs::option_of(*.which),
+		field = .which.field()
+	)]
+	NoPath {
+		/// The job file.
+		job: PathBuf,
+		/// Which file it reads.
+		which: InputFile,
+		/// Where that can be had.
+		location: Text,
+	},
+}
+
+/// Reads the job in the file at `path`. A local dataset is read to fill in and check what
+/// the job says about it.
+pub fn load(path: &Path) -> Result<JobFile, JobTomlError> {
+	let text = std::fs::read_to_string(path)
+		.map_err(|error| JobTomlError::Read { path: path.to_owned(), error })?;
+	Ok(parse(&text, path)?)
+}
+
+/// Reads the job in `text`; `path` is where the text comes from, for messages and for a
+/// relative dataset path.
+pub fn parse(text: &str, path: &Path) -> Result<JobFile, Problems> {
+	let root = DeTable::parse(text).map_err(|e| {
+		let at = e.span().map_or(0, |span| span.start);
+		let what = format!("this is not TOML: {}", e.message());
+		Problems { file: path.to_owned(), problems: vec![problem_at(text, at, "", what)] }
+	})?;
+	let document = Document::new(text, root.get_ref());
+	let job = read_job(&document, root.get_ref(), path);
+	document.finish(path.to_owned())?;
+	// Something is missing only where something was complained about.
+	job.ok_or_else(|| Problems {
+		file: path.to_owned(),
+		problems: vec![problem_at(text, 0, "", "the job is not complete".into())],
+	})
+}
+
+fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Option<JobFile> {
+	let root = Section::root(document, table);
+	let dataset = dataset::read(document, &root.section("dataset"), path);
+	let model = model::read(&root.section("model"));
+	let training = training::read(&root.section("training"));
+	let initial = root.section("initial_model");
+	let initial = match root.has("initial_model") {
+		true => Some(file::read(&initial, path)),
+		false => None,
+	};
+	let terms = root.section("terms");
+	let terms = match root.has("terms") {
+		true => Some(read_terms(&terms, training.as_ref())),
+		false => None,
+	};
+	root.finish();
+	let dataset::Read { dataset, path: dataset_path, labels_path } = dataset?;
+	let (initial_model, initial_model_path) = match initial {
+		Some(initial) => initial.map(|(file, path)| (Some(file), path))?,
+		None => (None, None),
+	};
+	let spec = JobSpec { dataset, model: model?, training: training?, initial_model };
+	if let Err(error) = spec.validate() {
+		let field = error.field();
+		let plain = field.trim_end_matches("_nano");
+		let field = if document.has(field) { field } else { plain };
+		document.complain(field, error.to_string());
+	} else if let (Some(file), Some(path)) = (&spec.initial_model, &initial_model_path) {
+		if let Err(error) = inputs::initial_model(&spec, file, path) {
+			document.complain("initial_model.path", error.to_string());
+		}
+	}
+	let terms = match terms {
+		Some(terms) => Some(terms?),
+		None => None,
+	};
+	let terms = terms.map(|(terms, audit_fee)| with_audit_fee(document, &spec, terms, audit_fee));
+	Some(JobFile { spec, terms, dataset_path, labels_path, initial_model_path })
+}
+
+fn hash_of(section: &Section<'_, '_>, key: &'static str) -> Option<H256> {
+	let allowed = "64 hexadecimal digits (trainyard hash FILE prints them)";
+	let digits = section.text(key, allowed)?;
+	let digits = digits.trim_start_matches("0x");
+	let bytes = hex::decode(digits).ok().filter(|bytes| bytes.len() == 32);
+	if bytes.is_none() {
+		let what = format!("it has {} characters; allowed: {allowed}", digits.len());
+		section.complain(key, what);
+	}
+	bytes.map(|bytes| H256::from_slice(&bytes))
+}
+
+/// `terms` with the given fee, which must not be below the least, or else with the least.
+fn with_audit_fee(
+	document: &Document<'_>,
+	spec: &JobSpec,
+	terms: Terms,
+	given: Option<u128>,
+) -> Terms {
+	// Of a job that is invalid something was complained about already.
+	let least = trainyard_protocol::fees::audit_fee(spec, terms.audit_segments, terms.price_per_ut)
+		.unwrap_or(0);
+	let audit_fee = given.unwrap_or(least);
+	if audit_fee < least {
+		document.complain(
+			"terms.audit_fee",
+			format!(
+				"it is {}; allowed: at least {}, the price of the {} segments that a verifier \
+				 replays. Without the field that is what it is",
+				amount::format(audit_fee),
+				amount::format(least),
+				terms.audit_segments
+			),
+		);
+	}
+	Terms { audit_fee, ..terms }
+}
+
+/// The terms, in which the audit fee is still missing, and that fee, if it is given.
+fn read_terms(
+	section: &Section<'_, '_>,
+	training: Option<&Training>,
+) -> Option<(Terms, Option<u128>)> {
+	let money = |key: &'static str, least: u128, needed: bool| {
+		let allowed = format!(
+			"an amount of {0} with at most {1} decimals, at least {2}: \"1.5\"",
+			amount::SYMBOL,
+			amount::DECIMALS,
+			format_scaled(least, amount::DECIMALS)
+		);
+		if needed {
+			section.require(key, &allowed);
+		}
+		section.decimal(key, amount::DECIMALS, least..=u128::MAX, amount::SYMBOL, &allowed)
+	};
+	let price_per_ut = money("price_per_ut", 1, true);
+	let audit_fee = money("audit_fee", 0, false);
+	let blocks = || 1..=u64::from(u32::MAX);
+	let segments = training
+		.map(|t| t.steps.div_ceil(t.checkpoint_interval.max(1)))
+		.map_or(MAX_AUDIT_SEGMENTS, |segments| segments.clamp(1, MAX_AUDIT_SEGMENTS));
+	let replicas = section.integer("replicas", 1..=u64::from(MAX_REPLICAS));
+	let largest = (MAX_VERIFIERS - 1) | 1;
+	let verifiers = section.integer("verifiers", u64::from(MIN_VERIFIERS)..=u64::from(largest));
+	if let Some(even) = verifiers.filter(|n| n % 2 == 0) {
+		section.complain(
+			"verifiers",
+			format!("it is {even}; allowed: an odd number, so that a majority is clear"),
+		);
+	}
+	let audit_segments = section.integer("audit_segments", 1..=u64::from(segments));
+	let apply_blocks = section.integer("apply_blocks", blocks());
+	let training_blocks = section.integer("training_blocks", blocks());
+	section.finish();
+	let terms = Terms {
+		price_per_ut: price_per_ut?,
+		replicas: replicas.unwrap_or(1) as u32,
+		verifiers: verifiers.unwrap_or(3) as u32,
+		audit_segments: audit_segments.map_or(segments.min(3), |n| n as u32),
+		audit_fee: 0,
+		apply_blocks: apply_blocks.unwrap_or(20) as u32,
+		training_blocks: training_blocks.unwrap_or(600) as u32,
+	};
+	Some((terms, audit_fee))
+}
+
+/// A JOB.toml of this job, with every field written out.
+pub fn to_toml(job: &JobFile) -> String {
+	let mut out = String::new();
+	dataset::write(&mut out, job);
+	if let Some(initial) = &job.spec.initial_model {
+		let _ = writeln!(out, "\n[initial_model]");
+		file::write(&mut out, initial, job.initial_model_path.as_deref());
+	}
+	model::write(&mut out, &job.spec.model);
+	training::write(&mut out, &job.spec.training);
+	if let Some(terms) = &job.terms {
+		let money = |n: u128| format_scaled(n, amount::DECIMALS);
+		let _ = writeln!(
+			out,
+			"\n[terms]\nprice_per_ut = \"{}\"\nreplicas = {}\nverifiers = {}\naudit_segments = {}\n\
+			 audit_fee = \"{}\"\napply_blocks = {}\ntraining_blocks = {}",
+			money(terms.price_per_ut),
+			terms.replicas,
+			terms.verifiers,
+			terms.audit_segments,
+			money(terms.audit_fee),
+			terms.apply_blocks,
+			terms.training_blocks
+		);
+	}
+	out
+}
+
+#[cfg(test)]
+mod tests;

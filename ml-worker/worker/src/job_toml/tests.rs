@@ -1,0 +1,111 @@
+//! Jobs as they are written, read and written again.
+
+mod files;
+mod models;
+mod problems;
+mod training;
+
+use super::*;
+use trainyard_program::spec::{DataFormat, EarlyStop, Optimizer, MAX_NANO};
+
+const DATASET: &str = r#"
+[dataset]
+location = "https://example.org/digits.csv"
+content_hash = "0101010101010101010101010101010101010101010101010101010101010101"
+bytes = 264964
+train_rows = 1438
+validation_rows = 359
+features = 64
+classes = 10
+feature_divisor = 16
+"#;
+const MODEL: &str = "[model.mlp]\nhidden = [64, 32]\n";
+const TRAINING: &str = "[training]\nsteps = 1500\nbatch_size = 32\ncheckpoint_interval = 50\n\
+	learning_rate = 0.002\n";
+const ADAMW: &str = "[training.optimizer.adamw]\n";
+const TERMS: &str = "[terms]\nprice_per_ut = \"1000\"\naudit_fee = 0.5\n";
+
+fn whole() -> String {
+	format!("{DATASET}{MODEL}{TRAINING}{ADAMW}{TERMS}")
+}
+
+fn read(text: &str) -> Result<JobFile, Problems> {
+	parse(text, Path::new("job.toml"))
+}
+
+/// The job with `from` replaced by `to` is refused with one problem, at the line of
+/// `line`, about `field`, that says `what`.
+fn refused(from: &str, to: &str, field: &str, line: &str, what: &str) {
+	let text = whole().replacen(from, to, 1);
+	assert_ne!(text, whole(), "{from:?} is not in the job");
+	let error = read(&text).expect_err(to);
+	let [problem] = &error.problems[..] else { panic!("{to}: {error}") };
+	assert_eq!(problem.field, field, "{error}");
+	assert_eq!(problem.source, line, "{error}");
+	let at = text.lines().position(|l| l == line).expect("the line is in the job") + 1;
+	assert_eq!(problem.line, at, "{error}");
+	assert!(problem.what.contains(what), "{error}");
+	assert!(error.to_string().starts_with(&format!("job.toml:{at}: {field}: ")), "{error}");
+}
+
+#[test]
+fn a_job_without_local_data() {
+	let job = read(&whole()).unwrap();
+	let mut spec = JobSpec::example();
+	spec.dataset.location = Text::new("https://example.org/digits.csv").unwrap();
+	assert_eq!(job.spec, spec);
+	assert_eq!(job.dataset_path, None);
+	assert!(job.has_location());
+	let terms = job.terms.unwrap();
+	assert_eq!(terms.price_per_ut, 1_000_000_000_000_000);
+	assert_eq!(terms.audit_fee, 500_000_000_000);
+	assert_eq!((terms.replicas, terms.verifiers, terms.audit_segments), (1, 3, 3));
+}
+
+#[test]
+fn the_shipped_example() {
+	let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/digits.toml");
+	let job = load(&path).unwrap();
+	let mut spec = JobSpec::example();
+	spec.dataset.content_hash = job.spec.dataset.content_hash;
+	assert_eq!(job.spec, spec);
+	assert!(job.dataset_path.unwrap().is_file());
+	assert!(job.terms.is_some());
+}
+
+#[test]
+fn the_shipped_example_that_stops_early() {
+	let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/early-stop.toml");
+	let job = load(&path).unwrap();
+	let mut spec = JobSpec::example();
+	spec.dataset.content_hash = job.spec.dataset.content_hash;
+	spec.training.steps = 6_000;
+	spec.training.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: 1_000_000 });
+	assert_eq!(job.spec, spec);
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+	let mut job = read(&whole()).unwrap();
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	job.spec.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
+	job.spec.training.learning_rate_nano = MAX_NANO;
+	job.spec.training.weight_decay_nano = 1;
+	job.spec.dataset.format = DataFormat::CsvLabelFirst;
+	job.terms = None;
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+	let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/digits.toml");
+	let job = load(&example).unwrap();
+	assert_eq!(read(&to_toml(&job)).unwrap(), job);
+}
+
+#[test]
+fn without_an_audit_fee_the_least_is_paid() {
+	let job = read(&whole().replace("audit_fee = 0.5\n", "")).unwrap();
+	let terms = job.terms.unwrap();
+	let least =
+		trainyard_protocol::fees::audit_fee(&job.spec, terms.audit_segments, terms.price_per_ut)
+			.unwrap();
+	assert_eq!(terms.audit_fee, least);
+	assert!(least > 410_000_000_000, "{least}");
+}

@@ -1,0 +1,19 @@
+//! The Trainyard worker: the command `trainyard`.
+//!
+//! - [`cli`] is the command line, [`args`] the options that several commands share;
+//! - [`roles`] are the long-running roles: trainer, verifier, driller;
+//! - [`job_toml`] reads jobs as people write them;
+//! - [`plot`] draws the curves of a run;
+//! - [`whetstone`] measures what this machine is worth in units of work;
+//! - [`table`] lays out what is printed.
+//!
+//! It computes with `trainyard_engine`, proves with `trainyard_proof` and meets the chain through
+//! `trainyard_client`.
+
+pub mod args;
+pub mod cli;
+pub mod job_toml;
+pub mod plot;
+pub mod roles;
+pub mod table;
+pub mod whetstone;

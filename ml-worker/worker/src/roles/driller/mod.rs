@@ -1,0 +1,530 @@
+//! The driller: computes units of drilling, as many as it is given.
+
+mod plan;
+mod tally;
+
+use super::{
+	fetch::{Fetcher, LocationArgs, SetupError},
+	metrics::{MetricsArgs, MetricsError},
+	next_block,
+	report::Reporter,
+	stop_signal,
+	store::{default_folder, Home, StoreError, UnitRecord},
+	survive,
+	tasks::{Outcome, Tasks},
+	trainer::{self, TrainerError},
+	units::{self, is_lost, Part, Step, Units},
+};
+use crate::args::{KeyArgs, NodeArgs};
+use plan::{plan, Pool, Situation};
+use serde_json::json;
+use std::{
+	collections::{HashMap, HashSet},
+	num::NonZeroUsize,
+	path::PathBuf,
+	sync::Arc,
+	time::Duration,
+};
+use tally::Tally;
+use tracing::{debug, warn};
+use trainyard_client::{
+	amount, calls, keys::KeyError, AccountId32, Chain, ChainError, Head, ProjectView, Transactor,
+	TxError,
+};
+use trainyard_proof::drill::UnitError;
+use trainyard_protocol::{
+	drill::{AssignmentId, ProjectId, ProjectState, Template},
+	job::{Balance, BlockNumber},
+	H256,
+};
+
+/// How long a node is waited for at the start.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Blocks between two looks at the projects.
+const PROJECTS_EVERY: BlockNumber = 8;
+/// How long it is tried to leave the pool when the driller is asked to stop.
+const FAREWELL: Duration = Duration::from_secs(20);
+
+/// Options of `trainyard driller`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct DrillerArgs {
+	#[command(flatten)]
+	node: NodeArgs,
+	#[command(flatten)]
+	key: KeyArgs,
+	/// Folder for data and what must survive a restart; one daemon per folder
+	/// [default: $XDG_DATA_HOME/trainyard/driller-ACCOUNT or ~/.local/share/trainyard/...]
+	#[arg(long, value_name = "DIR")]
+	dir: Option<PathBuf>,
+	#[command(flatten)]
+	locations: LocationArgs,
+	/// Register as a trainer with this bond (in TRY) if the account is none yet
+	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
+	bond: Option<Balance>,
+	/// Threads to compute with [default: all cores]
+	#[arg(long, value_name = "N")]
+	threads: Option<NonZeroUsize>,
+	/// Stop after so many units: leave the pool of drillers, and end when they are judged
+	#[arg(long, value_name = "N")]
+	units: Option<u32>,
+	/// FOR TESTS: compute nothing and commit to made-up results. Power is lost, and the bond where
+	/// a recomputation finds it
+	#[arg(long)]
+	test_only_cheat: bool,
+	#[command(flatten)]
+	metrics: MetricsArgs,
+	/// One JSON object per event
+	#[arg(long)]
+	json: bool,
+}
+
+/// Why the driller cannot work at all.
+#[derive(Debug, thiserror::Error)]
+pub enum DrillerError {
+	/// The account is no trainer, or cannot become one.
+	#[error(transparent)]
+	Trainer(#[from] TrainerError),
+	/// The chain cannot be asked.
+	#[error(transparent)]
+	Chain(#[from] ChainError),
+	/// The metrics cannot be shown.
+	#[error(transparent)]
+	Metrics(#[from] MetricsError),
+	/// No key.
+	#[error(transparent)]
+	Key(#[from] KeyError),
+	/// The folder cannot be used.
+	#[error(transparent)]
+	Store(#[from] StoreError),
+	/// Nothing can be fetched.
+	#[error(transparent)]
+	Fetch(#[from] SetupError),
+	/// The system gives no threads.
+	#[error("cannot compute with so many threads: {0}")]
+	Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+/// What runs beside the look at the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Key {
+	/// A step of a unit.
+	Unit(AssignmentId, H256, Step),
+	/// A change of the pool.
+	Pool(Pool),
+	/// The data of a project.
+	Data(ProjectId),
+}
+
+/// What a daemon remembers between two blocks.
+#[derive(Default)]
+struct Memory {
+	tasks: Tasks<Key>,
+	/// Units that were computed here, by assignment and seed.
+	records: HashMap<(AssignmentId, H256), UnitRecord>,
+	tally: Tally,
+	/// Units revealed by this process.
+	revealed: u32,
+	/// Height at which it was decided to take no more units.
+	leaving: Option<BlockNumber>,
+	/// Whether the chain was told that.
+	retiring: bool,
+	/// Whether it was in the pool at the last block.
+	enlisted: Option<bool>,
+	/// Projects whose data were fetched, or tried to.
+	prepared: HashSet<ProjectId>,
+	/// Height of the last look at the projects.
+	projects: Option<BlockNumber>,
+	/// What was last told of failures, and of units whose record is gone.
+	failures: HashMap<Key, String>,
+	lost: HashSet<AssignmentId>,
+	/// Units of records that cannot be read, told once.
+	damaged: HashSet<String>,
+}
+
+impl Memory {
+	/// Units for which it is not known what came of them.
+	fn open(&self) -> usize {
+		self.records.values().filter(|record| record.settled.is_none()).count()
+	}
+
+	/// What this process has done, in words.
+	fn summary(&self) -> String {
+		self.tally.summary(self.open())
+	}
+}
+
+struct Driller {
+	chain: Arc<Chain>,
+	sender: Arc<Transactor>,
+	home: Arc<Home>,
+	units: Arc<Units>,
+	/// Units after which it ends.
+	most: Option<u32>,
+	report: Reporter,
+}
+
+/// Runs a driller until it is asked to stop, or has computed as many units as it should.
+pub async fn run(args: DrillerArgs) -> Result<(), DrillerError> {
+	if let Some(threads) = args.threads {
+		rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
+	}
+	let key = args.key.keypair()?;
+	let chain = Arc::new(Chain::connect(&args.node.node, PATIENCE).await?);
+	let sender = Arc::new(Transactor::new(chain.clone(), key));
+	let dir = match args.dir {
+		Some(dir) => dir,
+		None => default_folder("driller", sender.account())?,
+	};
+	let home = Arc::new(Home::open(&dir, &chain.genesis())?);
+	let report = Reporter::new("driller", args.json, Some(&home.events()));
+	let _page = args.metrics.serve(report.metrics(), &chain, sender.account()).await?;
+	trainer::register(&chain, &sender, args.bond, &report).await?;
+	let locations = args.locations.locations(&chain).await?;
+	let units = Arc::new(Units {
+		chain: chain.clone(),
+		sender: sender.clone(),
+		home: home.clone(),
+		fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?,
+		report: report.clone(),
+		part: Part::Driller,
+		cheat: args.test_only_cheat,
+		computing: Default::default(),
+		inputs: Default::default(),
+	});
+	let (records, damaged) = home.units()?;
+	for problem in damaged {
+		report.general("problem", &problem.to_string(), json!({ "reason": problem.to_string() }));
+	}
+	let (account, url) = (*sender.account(), chain.url().to_owned());
+	let text = format!("driller {account} on {url}, {} threads", rayon::current_num_threads());
+	report.general("started", &text, json!({ "account": account }));
+	if args.test_only_cheat {
+		warn!("this driller CHEATS (--test-only-cheat): it loses power, and its bond");
+	}
+	let memory = Memory {
+		records: records.into_iter().map(|r| ((r.assignment, r.seed), r)).collect(),
+		..Memory::default()
+	};
+	let driller = Driller { chain, sender, home, units, most: args.units, report };
+	Arc::new(driller).work(memory).await
+}
+
+impl Driller {
+	fn me(&self) -> &AccountId32 {
+		self.sender.account()
+	}
+
+	/// Block after block, until it is asked to stop or is done.
+	async fn work(self: Arc<Self>, mut memory: Memory) -> Result<(), DrillerError> {
+		let ended = self.clone().go_on(&mut memory).await;
+		// A computation ends behind its present link, pass or step.
+		memory.tasks.stop_unless(|_| false);
+		if ended.is_ok() {
+			self.farewell(&memory).await;
+		}
+		ended
+	}
+
+	async fn go_on(self: Arc<Self>, memory: &mut Memory) -> Result<(), DrillerError> {
+		let mut complaint = String::new();
+		let mut seen = None;
+		let mut stopping = std::pin::pin!(stop_signal());
+		loop {
+			tokio::select! {
+				biased;
+				_ = &mut stopping => return Ok(()),
+				(key, outcome) = memory.tasks.ended() => {
+					if self.note(memory, key, outcome) {
+						// What it did may call for the next step at once.
+						seen = None;
+					}
+				},
+				head = next_block(&self.chain, seen) => {
+					let head = head?;
+					seen = Some(head.hash);
+					match self.clone().look(memory, head).await {
+						Ok(true) => return Ok(()),
+						Ok(false) => {}
+						Err(e) => {
+							let of_chain = match &e {
+								DrillerError::Chain(e) => Some(e),
+								_ => None,
+							};
+							if of_chain.is_some_and(ChainError::is_final) {
+								return Err(e);
+							}
+							survive(&self.chain, &e, of_chain, &mut complaint).await?;
+						}
+					}
+				},
+			}
+		}
+	}
+
+	/// One look at the chain: starts what is to be done. Whether the driller is done for good.
+	async fn look(self: Arc<Self>, memory: &mut Memory, head: Head) -> Result<bool, DrillerError> {
+		let me = *self.me();
+		self.clone().prepare(memory, head.number).await?;
+		let assignment = self.chain.drilling_assignment(&me, head.hash).await?;
+		let enlisted = self.chain.drilling_pool(head.hash).await?.contains(&me);
+		self.tell_pool(memory, enlisted);
+		if memory.leaving.is_none() && self.most.is_some_and(|most| memory.revealed >= most) {
+			memory.leaving = Some(head.number);
+		}
+		let record = match &assignment {
+			Some(view) => match self.home.load_unit(view.id, &view.seed) {
+				Ok(record) => record,
+				Err(e) => {
+					// Without it nobody knows whether something else was committed.
+					let text = e.to_string();
+					if memory.damaged.insert(text.clone()) {
+						self.report.general("problem", &text, json!({ "reason": text }));
+					}
+					return Ok(false);
+				}
+			},
+			None => None,
+		};
+		let plan = plan(&Situation {
+			best: head.number,
+			assignment: assignment.as_ref(),
+			found: record.is_some(),
+			enlisted,
+			retiring: memory.retiring,
+			prepared: !memory.tasks.running().any(|key| matches!(key, Key::Data(_))),
+			leaving: memory.leaving.is_some(),
+		});
+		if let (Some(view), Some(step)) = (&assignment, plan.unit) {
+			let key = Key::Unit(view.id, view.seed, step);
+			let (units, view) = (self.units.clone(), view.clone());
+			memory.tasks.start_with(key, |stop| units.act(view, step, record, head, stop));
+		} else if let Some(view) = assignment.as_ref().filter(|v| is_lost(v, record.is_some())) {
+			if memory.lost.insert(view.id) {
+				let unit = (view.id, view.project, view.index);
+				let text = "committed, but its result and salt are not in this folder: it cannot \
+				            be revealed here. Another daemon with this key?";
+				units::tell(&self.report, unit, "record_lost", text, json!({}));
+			}
+		}
+		if let Some(change) = plan.pool {
+			let me = self.clone();
+			memory.tasks.start(Key::Pool(change), async move { me.change_pool(change).await });
+		}
+		// A computation whose time is over only keeps the processors from the next.
+		let wanted = assignment.as_ref().map(|view| (view.id, view.seed));
+		memory.tasks.stop_unless(|key| match key {
+			Key::Unit(id, seed, Step::Compute) => wanted == Some((*id, *seed)),
+			_ => true,
+		});
+		self.settle(memory, wanted, head.number).await?;
+		let Some(since) = memory.leaving else { return Ok(false) };
+		let waited = head.number.saturating_sub(since) > tally::PATIENCE;
+		Ok(assignment.is_none() && !enlisted && (memory.open() == 0 || waited))
+	}
+
+	/// Fetches the data of active trials that were not tried yet, so that they are here before a
+	/// unit is.
+	async fn prepare(
+		self: Arc<Self>,
+		memory: &mut Memory,
+		best: BlockNumber,
+	) -> Result<(), ChainError> {
+		let due = memory.projects.is_none_or(|last| best.abs_diff(last) >= PROJECTS_EVERY);
+		if !due {
+			return Ok(());
+		}
+		memory.projects = Some(best);
+		for project in self.chain.drilling_projects().await? {
+			let active = project.state == ProjectState::Active;
+			if !active || memory.prepared.contains(&project.id) {
+				continue;
+			}
+			let (key, me) = (Key::Data(project.id), self.clone());
+			memory.tasks.start(key, async move { me.fetch(&project).await });
+		}
+		Ok(())
+	}
+
+	async fn fetch(&self, project: &ProjectView) -> Outcome {
+		let Template::Trial(_) = &project.template else { return Ok(()) };
+		if let Some(spec) = project.template.trial(0) {
+			self.units.data(&spec).await?;
+			let text = format!("the data of project {} are here", project.id);
+			self.report.general("data", &text, json!({ "project": project.id }));
+		}
+		Ok(())
+	}
+
+	async fn change_pool(&self, change: Pool) -> Outcome {
+		let (call, done) = match change {
+			Pool::Enlist => (calls::enlist(), "Drilling::AlreadyEnlisted"),
+			Pool::Retire => (calls::retire(), "Drilling::AlreadyRetiring"),
+		};
+		match self.sender.run(&call).await {
+			Err(e) if e.failed_with(done) || e.failed_with("Drilling::NotEnlisted") => Ok(()),
+			result => Ok(result.map(drop)?),
+		}
+	}
+
+	/// Tells where the driller entered or left the pool.
+	fn tell_pool(&self, memory: &mut Memory, enlisted: bool) {
+		if memory.enlisted.replace(enlisted) == Some(enlisted) {
+			return;
+		}
+		if enlisted {
+			let text = "in the pool of drillers: units come when projects have them";
+			self.report.general("enlisted", text, json!({}));
+		} else {
+			memory.retiring = false;
+			let text = match memory.leaving {
+				Some(_) => "left the pool of drillers",
+				None => "not in the pool of drillers",
+			};
+			self.report.general("not_enlisted", text, json!({}));
+		}
+	}
+
+	/// Notes what came of a task. Whether the next step can be taken at once.
+	fn note(&self, memory: &mut Memory, key: Key, outcome: Outcome) -> bool {
+		let Err(e) = outcome else {
+			memory.failures.remove(&key);
+			match key {
+				Key::Unit(id, seed, Step::Compute) => {
+					// As it lies on disk.
+					if let Ok(Some(record)) = self.home.load_unit(id, &seed) {
+						memory.tally.computed += 1;
+						memory.tally.seconds += record.seconds;
+						memory.records.insert((id, seed), record);
+					}
+				}
+				Key::Unit(_, _, Step::Reveal) => memory.revealed += 1,
+				Key::Pool(Pool::Retire) => memory.retiring = true,
+				Key::Data(project) => {
+					memory.prepared.insert(project);
+				}
+				_ => {}
+			}
+			return true;
+		};
+		if matches!(e.downcast_ref(), Some(UnitError::Stopped)) {
+			let text = "the computation stopped: its time is over";
+			self.report.general("stopped_computing", text, json!({}));
+			return false;
+		}
+		let text = format!("{e:#}");
+		if e.downcast_ref::<TxError>().is_some_and(TxError::is_uncertain) {
+			// The next look at the chain tells.
+			debug!("{text}");
+			return false;
+		}
+		// The action is one of a few words, for programs that count; what it was of is for people.
+		let again = "it will be tried again";
+		let missed = "units of it would be missed; it will be tried again";
+		let (action, of, next) = match key {
+			Key::Unit(id, _, Step::Compute) => ("compute", format!("assignment {id}: "), again),
+			Key::Unit(id, _, Step::Commit) => ("commit", format!("assignment {id}: "), again),
+			Key::Unit(id, _, Step::Reveal) => ("reveal", format!("assignment {id}: "), again),
+			Key::Pool(Pool::Enlist) => ("enlist", String::new(), again),
+			Key::Pool(Pool::Retire) => ("retire", String::new(), again),
+			Key::Data(project) => ("data", format!("project {project}: "), missed),
+		};
+		if memory.failures.insert(key, text.clone()).as_ref() != Some(&text) {
+			let fields = json!({ "action": action, "reason": text });
+			let line = format!("{of}{action}: {text}; {next}");
+			self.report.general("failed_attempt", &line, fields);
+		}
+		if let Key::Data(_) = key {
+			// Asked again at the next look at the projects, and not in the way of other units.
+			memory.projects = None;
+		}
+		false
+	}
+
+	/// Looks what came of the units that were computed, but the one in hand.
+	async fn settle(
+		&self,
+		memory: &mut Memory,
+		in_hand: Option<(AssignmentId, H256)>,
+		best: BlockNumber,
+	) -> Result<(), DrillerError> {
+		let open: Vec<UnitRecord> = memory
+			.records
+			.iter()
+			.filter(|(key, record)| record.settled.is_none() && in_hand != Some(**key))
+			.map(|(_, record)| record.clone())
+			.collect();
+		for mut record in open {
+			let Some(settled) = tally::look(&self.chain, &record, best).await? else { continue };
+			record.settled = Some(settled);
+			self.home.save_unit(&record)?;
+			memory.tally.settle(&record, settled);
+			let metrics = self.report.metrics();
+			if settled.agreed {
+				metrics.ended("agreed");
+				metrics.credited(record.work);
+			} else {
+				metrics.ended("not_agreed");
+			}
+			memory.records.insert((record.assignment, record.seed), record.clone());
+			self.tell_settled(&record, memory, settled.agreed).await?;
+		}
+		let old = memory.records.extract_if(|_, record| tally::is_old(record, best));
+		for ((id, seed), _) in old.collect::<Vec<_>>() {
+			self.home.remove_unit(id, &seed)?;
+		}
+		Ok(())
+	}
+
+	async fn tell_settled(
+		&self,
+		record: &UnitRecord,
+		memory: &Memory,
+		agreed: bool,
+	) -> Result<(), ChainError> {
+		let tally = &memory.tally;
+		let trainer = self.chain.trainer(self.me()).await?;
+		let power = trainer.map_or(0, |trainer| trainer.drilling_effective);
+		let event = if agreed { "agreed" } else { "not_agreed" };
+		let outcome = match (agreed, record.work) {
+			(true, 0) => "agreed, without credit: the trial diverged".to_owned(),
+			(true, work) => format!("agreed: {} ut credited", units::ut(work)),
+			(false, _) => "not agreed: nothing is credited, or power was lost".to_owned(),
+		};
+		let day = amount::format_scaled(power, 6);
+		let text = format!("{outcome}; drilling power {day} ut a day. {}", memory.summary());
+		let fields = json!({
+			"work": if agreed { record.work } else { 0 },
+			"drilling_power": power.to_string(),
+			"agreed": tally.agreed,
+			"not_agreed": tally.lost,
+		});
+		let unit = (record.assignment, record.project, record.index);
+		units::tell(&self.report, unit, event, &text, fields);
+		Ok(())
+	}
+
+	/// Leaves the pool where no unit is in hand: none would be computed.
+	async fn farewell(&self, memory: &Memory) {
+		let summary = memory.summary();
+		let leave = async {
+			let head = self.chain.head().await?;
+			if let Some(view) = self.chain.drilling_assignment(self.me(), head.hash).await? {
+				let unit = (view.id, view.project, view.index);
+				let text = format!(
+					"not finished: start again before block {}, or its power is lost",
+					view.deadline
+				);
+				units::tell(&self.report, unit, "unfinished", &text, json!({}));
+			} else if self.chain.drilling_pool(head.hash).await?.contains(self.me()) {
+				self.change_pool(Pool::Retire).await?;
+			}
+			anyhow::Ok(())
+		};
+		match tokio::time::timeout(FAREWELL, leave).await {
+			Ok(Ok(())) => {}
+			Ok(Err(e)) => warn!("still in the pool of drillers, perhaps: {e:#}"),
+			Err(_) => warn!("still in the pool of drillers, perhaps: the node did not answer"),
+		}
+		self.report.general("stopped", &format!("stopping. {summary}"), json!({}));
+	}
+}

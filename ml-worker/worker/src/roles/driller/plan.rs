@@ -1,0 +1,113 @@
+//! What a driller does at a block: a pure function of what it sees.
+
+use crate::roles::units::{step, Step};
+use trainyard_client::AssignmentView;
+use trainyard_protocol::job::BlockNumber;
+
+/// What a driller sees at a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+	/// Height of the best block.
+	pub best: BlockNumber,
+	/// The unit that it has, while there is something to do about it.
+	pub assignment: Option<&'a AssignmentView>,
+	/// Whether a result of that unit is on disk.
+	pub found: bool,
+	/// Whether it is in the pool of drillers.
+	pub enlisted: bool,
+	/// Whether it has said that it leaves the pool.
+	pub retiring: bool,
+	/// Whether the data of every active trial are here, or were tried to fetch.
+	pub prepared: bool,
+	/// Whether it wants no more units.
+	pub leaving: bool,
+}
+
+/// What to do about the pool of drillers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pool {
+	/// Enter it.
+	Enlist,
+	/// Leave it.
+	Retire,
+}
+
+/// What a driller does at a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+	/// About its unit.
+	pub unit: Option<Step>,
+	/// About the pool.
+	pub pool: Option<Pool>,
+}
+
+/// What to do in `situation`.
+pub fn plan(situation: &Situation<'_>) -> Plan {
+	let Situation { best, assignment, found, enlisted, retiring, prepared, leaving } = *situation;
+	let unit = assignment.and_then(|view| step(view, best, found));
+	let pool = match (leaving, enlisted) {
+		(true, true) if !retiring => Some(Pool::Retire),
+		// Who is out of the pool with a unit in hand finishes that first.
+		(false, false) if prepared && assignment.is_none() => Some(Pool::Enlist),
+		_ => None,
+	};
+	Plan { unit, pool }
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::roles::units::tests::view;
+	use trainyard_protocol::drill::UnitPhase;
+
+	const IDLE: Situation<'static> = Situation {
+		best: 40,
+		assignment: None,
+		found: false,
+		enlisted: false,
+		retiring: false,
+		prepared: true,
+		leaving: false,
+	};
+
+	#[test]
+	fn a_driller_enlists_when_it_is_prepared_and_free() {
+		let pool = |situation| plan(&situation).pool;
+		assert_eq!(pool(IDLE), Some(Pool::Enlist));
+		assert_eq!(pool(Situation { prepared: false, ..IDLE }), None, "data are fetched");
+		assert_eq!(pool(Situation { enlisted: true, ..IDLE }), None);
+		assert_eq!(pool(Situation { leaving: true, ..IDLE }), None);
+		let unit = view(UnitPhase::Commit, false, false);
+		assert_eq!(pool(Situation { assignment: Some(&unit), ..IDLE }), None);
+	}
+
+	#[test]
+	fn a_driller_that_leaves_says_so_once_and_finishes_its_unit() {
+		let unit = view(UnitPhase::Commit, false, false);
+		let leaving = Situation { enlisted: true, leaving: true, ..IDLE };
+		assert_eq!(plan(&leaving), Plan { unit: None, pool: Some(Pool::Retire) });
+		let working = Situation { assignment: Some(&unit), ..leaving };
+		assert_eq!(plan(&working), Plan { unit: Some(Step::Compute), pool: Some(Pool::Retire) });
+		let told = Situation { retiring: true, found: true, ..working };
+		assert_eq!(plan(&told), Plan { unit: Some(Step::Commit), pool: None });
+	}
+
+	/// Killed at any moment and started again, a driller goes on: what it does depends on the
+	/// chain and on its disk only, and what was computed is never computed again.
+	#[test]
+	fn every_state_on_the_way_leads_on() {
+		let at = |phase, committed, revealed, found| {
+			let unit = view(phase, committed, revealed);
+			plan(&Situation { assignment: Some(&unit), found, enlisted: true, ..IDLE }).unit
+		};
+		let way = [
+			at(UnitPhase::Commit, false, false, false),
+			at(UnitPhase::Commit, false, false, true),
+			at(UnitPhase::Commit, true, false, true),
+			at(UnitPhase::Reveal, true, false, true),
+			at(UnitPhase::Reveal, true, true, true),
+		];
+		let expected = [Some(Step::Compute), Some(Step::Commit), None, Some(Step::Reveal), None];
+		assert_eq!(way, expected);
+	}
+}

@@ -1,0 +1,372 @@
+//! Which locations a daemon fetches from.
+//!
+//! Strangers name locations, in specifications and reveals. A daemon that asked whatever they
+//! name would let them reach services of its own machine and network, so private addresses
+//! are refused: in the URL, behind a name, and behind a redirect.
+
+use reqwest::{
+	dns::{Addrs, Name, Resolve, Resolving},
+	redirect::Policy,
+	ClientBuilder, Url,
+};
+use serde_json::Value;
+use std::{
+	error::Error,
+	net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+};
+use subxt::rpcs::client::RpcParams;
+use trainyard_client::{Chain, ChainError};
+
+/// Most redirects followed.
+const REDIRECTS: usize = 4;
+
+/// Options on locations.
+#[derive(Clone, Debug, clap::Args)]
+pub struct LocationArgs {
+	/// Fetch from loopback, private and other local addresses, too, and through the proxy
+	/// that the environment names. Jobs and results name the locations, so anybody can make
+	/// this machine ask services that only it can reach. Chains of type Development and Local
+	/// allow it anyway
+	#[arg(long)]
+	allow_private_locations: bool,
+}
+
+impl LocationArgs {
+	/// What may be fetched from: everything where the option was given or the node says that
+	/// its chain is for development, else what is public.
+	pub async fn locations(&self, chain: &Chain) -> Result<Locations, ChainError> {
+		if self.allow_private_locations {
+			return Ok(Locations::Any);
+		}
+		match chain.rpc("system_chainType", RpcParams::new()).await {
+			Ok(kind) if is_local(&kind) => Ok(Locations::Any),
+			Ok(_) => Ok(Locations::Public),
+			Err(e) if e.is_connection() => Err(e),
+			// A node that does not tell: the careful answer.
+			Err(_) => Ok(Locations::Public),
+		}
+	}
+}
+
+/// Whether a chain of this type (`system_chainType`) lives on one machine or in one network.
+fn is_local(kind: &Value) -> bool {
+	matches!(kind.as_str(), Some("Development" | "Local"))
+}
+
+/// Which locations are fetched from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locations {
+	/// Those with public addresses.
+	Public,
+	/// All.
+	Any,
+}
+
+/// Why a location is not fetched from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LocationError {
+	/// Not an http(s) URL.
+	#[error("`{url}` is no http:// or https:// location")]
+	NotHttp {
+		/// What was given.
+		url: String,
+	},
+	/// No public address.
+	#[error(
+		"`{host}` is at {address}, which is no public address. Its owner must serve it at a \
+		 public one; or start this daemon with --allow-private-locations if you trust everyone \
+		 who names locations on this chain"
+	)]
+	Private {
+		/// Name or address in the URL.
+		host: String,
+		/// Where that is.
+		address: IpAddr,
+	},
+}
+
+impl Locations {
+	/// Checks the scheme of a URL and, where it names one, its address. Names are looked at
+	/// when they are resolved.
+	pub fn check(self, url: &str) -> Result<(), LocationError> {
+		match Url::parse(url) {
+			Ok(url) => self.check_parsed(&url),
+			Err(_) => Err(LocationError::NotHttp { url: url.into() }),
+		}
+	}
+
+	fn check_parsed(self, url: &Url) -> Result<(), LocationError> {
+		if !matches!(url.scheme(), "http" | "https") {
+			return Err(LocationError::NotHttp { url: url.to_string() });
+		}
+		// Unusual forms like 0x7f.1 have become addresses in the usual form by now.
+		let host = url.host_str().unwrap_or_default();
+		let literal = host.trim_start_matches('[').trim_end_matches(']').parse();
+		match literal {
+			Ok(address) if self == Self::Public && !is_public(address) => {
+				Err(LocationError::Private { host: host.into(), address })
+			}
+			_ => Ok(()),
+		}
+	}
+
+	/// A client that obeys this behind names and redirects; the URLs that it is given are for
+	/// [`Self::check`].
+	pub(super) fn restrict(self, client: ClientBuilder) -> ClientBuilder {
+		self.restrict_with(client, System)
+	}
+
+	/// [`Self::restrict`] with names resolved by `names`.
+	fn restrict_with(self, client: ClientBuilder, names: impl Resolve + 'static) -> ClientBuilder {
+		let limited = Policy::limited(REDIRECTS);
+		let redirects = Policy::custom(move |attempt| match self.check_parsed(attempt.url()) {
+			Ok(()) => limited.redirect(attempt),
+			Err(e) => attempt.error(e),
+		});
+		let client = client.redirect(redirects);
+		match self {
+			Self::Any => client,
+			// A proxy would resolve the names, where nobody looks at the addresses.
+			Self::Public => client.no_proxy().dns_resolver(PublicOnly(names)),
+		}
+	}
+}
+
+/// The refusal that made a request fail, if one did.
+pub(super) fn refusal(error: &(dyn Error + 'static)) -> Option<LocationError> {
+	std::iter::successors(Some(error), |&e| e.source())
+		.find_map(|e| e.downcast_ref::<LocationError>())
+		.cloned()
+}
+
+/// Resolves names as this machine does.
+struct System;
+
+impl Resolve for System {
+	fn resolve(&self, name: Name) -> Resolving {
+		Box::pin(async move {
+			let found: Vec<SocketAddr> =
+				tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+			Ok(Box::new(found.into_iter()) as Addrs)
+		})
+	}
+}
+
+/// Of what another one resolves, only public addresses. The connection is made to these and
+/// the name is not looked up again, so that it cannot change in between.
+struct PublicOnly<R>(R);
+
+impl<R: Resolve> Resolve for PublicOnly<R> {
+	fn resolve(&self, name: Name) -> Resolving {
+		let host = name.as_str().to_owned();
+		let resolving = self.0.resolve(name);
+		Box::pin(async move {
+			let (public, other): (Vec<_>, Vec<_>) =
+				resolving.await?.partition(|found| is_public(found.ip()));
+			match other.first() {
+				Some(found) if public.is_empty() => {
+					Err(LocationError::Private { host, address: found.ip() }.into())
+				}
+				_ => Ok(Box::new(public.into_iter()) as Addrs),
+			}
+		})
+	}
+}
+
+/// Whether an address can be that of a server for everyone, by IANA's registries of special
+/// addresses. Where an IPv6 address carries an IPv4 address, that one counts.
+fn is_public(address: IpAddr) -> bool {
+	match address {
+		IpAddr::V4(v4) => is_public_v4(v4),
+		IpAddr::V6(v6) => is_public_v6(v6),
+	}
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+	// Metadata and control of Azure: a public address that every machine there reaches.
+	const AZURE: [u8; 4] = [168, 63, 129, 16];
+	let octets = address.octets();
+	let special = match octets {
+		// This network; private use; loopback.
+		[0 | 10 | 127, ..] => true,
+		// Carrier-grade NAT.
+		[100, b, ..] => b & 0xc0 == 64,
+		// Link-local, where most metadata services are.
+		[169, 254, ..] => true,
+		// Private use.
+		[172, b, ..] => b & 0xf0 == 16,
+		[192, 168, ..] => true,
+		// Protocols; documentation; the old 6to4 relays.
+		[192, 0, 0 | 2, _] | [192, 88, 99, _] => true,
+		// Benchmarks of networks; documentation.
+		[198, 18 | 19, ..] | [198, 51, 100, _] | [203, 0, 113, _] => true,
+		// Multicast, reserved, broadcast.
+		[224..=255, ..] => true,
+		_ => false,
+	};
+	!special && octets != AZURE
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+	let [a, b, c, d, e, f, g, h] = address.segments();
+	let v4 = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+	match (a, b) {
+		// IPv4 in IPv6, and through NAT64.
+		(0, 0) if [c, d, e, f] == [0, 0, 0, 0xffff] => is_public_v4(v4(g, h)),
+		(0x64, 0xff9b) if [c, d, e, f] == [0; 4] => is_public_v4(v4(g, h)),
+		// 6to4.
+		(0x2002, _) => is_public_v4(v4(b, c)),
+		// Protocols, among them Teredo; documentation.
+		(0x2001, ..0x200) | (0x2001, 0xdb8) => false,
+		(0x3fff, ..0x1000) => false,
+		// Everything else that was ever given to somebody: so not loopback, unspecified,
+		// unique-local, link-local, site-local and multicast.
+		_ => a & 0xe000 == 0x2000,
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use serde_json::json;
+	use trainyard_client::fake::FakeNode;
+
+	const PRIVATE: &[&str] = &[
+		"0.0.0.0",
+		"0.1.2.3",
+		"10.1.2.3",
+		"100.64.0.1",
+		"100.100.100.200",
+		"100.127.255.255",
+		"127.0.0.1",
+		"127.9.9.9",
+		"168.63.129.16",
+		"169.254.169.254",
+		"172.16.0.1",
+		"172.31.255.255",
+		"192.0.0.192",
+		"192.168.1.1",
+		"198.18.0.1",
+		"224.0.0.1",
+		"240.0.0.1",
+		"255.255.255.255",
+		"::",
+		"::1",
+		"::7f00:1",
+		"::ffff:127.0.0.1",
+		"::ffff:192.168.1.1",
+		"64:ff9b::a00:1",
+		"64:ff9b:1::1",
+		"100::1",
+		"2001::1",
+		"2001:db8::1",
+		"2002:7f00:1::",
+		"fc00::1",
+		"fd00:ec2::254",
+		"fe80::1",
+		"fec0::1",
+		"ff02::1",
+	];
+	const PUBLIC: &[&str] = &[
+		"1.1.1.1",
+		"100.63.255.255",
+		"100.128.0.1",
+		"168.63.129.17",
+		"169.253.1.1",
+		"172.15.0.1",
+		"172.32.0.1",
+		"192.0.1.1",
+		"192.167.1.1",
+		"198.20.0.1",
+		"223.255.255.1",
+		"::ffff:1.1.1.1",
+		"64:ff9b::101:101",
+		"2002:101:101::1",
+		"2606:4700:4700::1111",
+		"2a00:1450:4001::1",
+	];
+
+	fn host(address: &str) -> String {
+		match address.contains(':') {
+			true => format!("[{address}]"),
+			false => address.to_owned(),
+		}
+	}
+
+	#[test]
+	fn literal_addresses_are_refused_unless_they_are_public() {
+		for address in PRIVATE {
+			for scheme in ["http", "https"] {
+				let url = format!("{scheme}://user@{}:8000/data", host(address));
+				let error = Locations::Public.check(&url).unwrap_err();
+				assert!(matches!(error, LocationError::Private { .. }), "{url}: {error}");
+				assert!(error.to_string().contains("--allow-private-locations"), "{error}");
+				assert_eq!(Locations::Any.check(&url), Ok(()));
+			}
+		}
+		for address in PUBLIC {
+			assert_eq!(Locations::Public.check(&format!("http://{}/", host(address))), Ok(()));
+		}
+		// Other spellings of 127.0.0.1.
+		for host in
+			["2130706433", "0x7f.1", "0177.0.0.1", "127.1", "127.0.0.1.", "\u{ff11}27.0.0.1"]
+		{
+			let error = Locations::Public.check(&format!("http://{host}/")).unwrap_err();
+			let LocationError::Private { address, .. } = error else { panic!("{host}: {error}") };
+			assert_eq!(address, Ipv4Addr::LOCALHOST, "{host}");
+		}
+		for url in ["file:///etc/passwd", "ftp://1.1.1.1/", "gopher://1.1.1.1/", "data", ""] {
+			for locations in [Locations::Public, Locations::Any] {
+				let error = locations.check(url).unwrap_err();
+				assert!(matches!(error, LocationError::NotHttp { .. }), "{url}: {error}");
+			}
+		}
+	}
+
+	/// Resolves every name to these.
+	struct Fixed(&'static [&'static str]);
+
+	impl Resolve for Fixed {
+		fn resolve(&self, _name: Name) -> Resolving {
+			let found: Vec<_> =
+				self.0.iter().map(|a| SocketAddr::new(a.parse().unwrap(), 0)).collect();
+			Box::pin(async move { Ok(Box::new(found.into_iter()) as Addrs) })
+		}
+	}
+
+	#[tokio::test]
+	async fn names_of_private_addresses_are_refused() {
+		for address in PRIVATE {
+			let names = Fixed(std::slice::from_ref(address));
+			let builder = reqwest::Client::builder();
+			let client = Locations::Public.restrict_with(builder, names).build().unwrap();
+			let error = client.get("http://data.example:1/file").send().await.unwrap_err();
+			let address = address.parse().unwrap();
+			let expected = LocationError::Private { host: "data.example".into(), address };
+			assert_eq!(refusal(&error), Some(expected), "{error:?}");
+		}
+	}
+
+	#[tokio::test]
+	async fn a_name_leads_to_its_public_addresses_only() {
+		let names = PublicOnly(Fixed(&["10.0.0.1", "1.1.1.1", "::1", "2606:4700::1111"]));
+		let found = names.resolve("data.example".parse().unwrap()).await.unwrap();
+		let found: Vec<_> = found.map(|address| address.ip().to_string()).collect();
+		assert_eq!(found, ["1.1.1.1", "2606:4700::1111"]);
+	}
+
+	#[tokio::test]
+	async fn the_option_or_a_chain_for_development_allows_private_locations() {
+		for kind in ["Development", "Local"] {
+			assert!(is_local(&json!(kind)));
+		}
+		for kind in [json!("Live"), json!({ "Custom": "Local" }), json!(null)] {
+			assert!(!is_local(&kind), "{kind}");
+		}
+		// This node does not tell its type.
+		let chain = FakeNode::new(|_, _, _| Err("unused")).chain().await;
+		let locations = |allow_private_locations| LocationArgs { allow_private_locations };
+		assert_eq!(locations(false).locations(&chain).await.unwrap(), Locations::Public);
+		assert_eq!(locations(true).locations(&chain).await.unwrap(), Locations::Any);
+	}
+}

@@ -1,0 +1,243 @@
+//! What a trainer does next, as a pure function of what the chain says and what it has.
+
+mod needs;
+mod worth;
+
+pub use needs::Needs;
+pub use worth::{worth, Limits, Prices, Refusal, Standing};
+
+use super::store::JobRecord;
+use trainyard_client::{AccountId32, JobView, ReplicaView};
+use trainyard_program::units;
+use trainyard_protocol::{
+	audit::{AuditPhase, GroupVerdict},
+	job::{Balance, BlockNumber, Fate, JobState, WorkResult},
+};
+
+/// Blocks behind a deadline after which the trainer pokes the chain about its job: by then
+/// the chain's own agenda has had its chance.
+const POKE_AFTER: BlockNumber = 10;
+
+/// One step for one job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Action {
+	/// Get the data and check that it is what the job declares.
+	Fetch,
+	/// Try a few steps, to see that training does not diverge.
+	Rehearse,
+	/// Apply.
+	Apply,
+	/// Train, or go on training.
+	Train,
+	/// Commit to the result.
+	Commit,
+	/// Reveal the result.
+	Reveal,
+	/// Store the model on chain.
+	Store,
+	/// Store the drawn states on chain, for the group of this index.
+	Rescue(u32),
+	/// Tell the chain that the job is overdue.
+	Poke,
+	/// Take the deposit of an expired blob back.
+	Reclaim,
+}
+
+/// What the trainer knows of a job besides what the chain says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+	/// Its record, from the seed on.
+	pub record: Option<&'a JobRecord>,
+	/// Whether the data lies here, checked.
+	pub data: bool,
+	/// Whether training was tried and did not diverge.
+	pub rehearsed: bool,
+	/// Whether the chain has the whole model.
+	pub stored: bool,
+	/// What was found to be wrong with the job, if anything.
+	pub bad: Option<&'a str>,
+}
+
+/// What is to be done about one job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+	/// Steps, most urgent first.
+	pub actions: Vec<Action>,
+	/// Whether its data is to be served.
+	pub serve_data: bool,
+	/// Whether its bundle is to be served.
+	pub serve_bundle: bool,
+	/// Why an open job is not applied for.
+	pub refusal: Option<Refusal>,
+	/// Whether the trainer has anything to do with the job: it applied, or was drawn.
+	pub involved: bool,
+	/// Whether there will never be anything to do again.
+	pub finished: bool,
+	/// Whether its folder is of no use any more: the job ended, and the time in which its
+	/// bundle was still served is over.
+	pub discard: bool,
+}
+
+/// The replica of `me`, if it is a trainer of this job.
+pub fn replica_of<'a>(job: &'a JobView, me: &AccountId32) -> Option<&'a ReplicaView> {
+	job.replicas.iter().find(|replica| replica.trainer == *me)
+}
+
+/// Price of one replica, in units of the currency; saturates.
+pub fn price(job: &JobView) -> Balance {
+	units::price(job.work, job.terms.price_per_ut).unwrap_or(Balance::MAX)
+}
+
+/// What `me` does about `job`.
+pub fn plan(
+	job: &JobView,
+	me: &AccountId32,
+	known: &Known<'_>,
+	limits: &Limits,
+	standing: &Standing,
+) -> Plan {
+	let data = known.data;
+	let mut plan = match job.state {
+		JobState::Open | JobState::Seeding => before_the_draw(job, me, known, limits, standing),
+		JobState::Training | JobState::Revealing | JobState::Auditing => {
+			match replica_of(job, me) {
+				Some(mine) => at_work(job, mine, known),
+				None => Plan { finished: true, ..Plan::default() },
+			}
+		}
+		JobState::Ended(_) => ended(job, me, known.record, limits, standing),
+	};
+	if plan.serve_data && !data && !plan.actions.contains(&Action::Fetch) {
+		plan.actions.push(Action::Fetch);
+	}
+	// Training needs the data first.
+	if !data {
+		plan.actions.retain(|action| *action != Action::Train);
+	}
+	let overdue = standing.best > job.deadline.saturating_add(POKE_AFTER);
+	if overdue && plan.involved && !matches!(job.state, JobState::Ended(_)) {
+		plan.actions.push(Action::Poke);
+	}
+	plan
+}
+
+fn before_the_draw(
+	job: &JobView,
+	me: &AccountId32,
+	known: &Known<'_>,
+	limits: &Limits,
+	standing: &Standing,
+) -> Plan {
+	if job.applicants.contains(me) {
+		return Plan { involved: true, serve_data: true, ..Plan::default() };
+	}
+	// An application sent at the last block would come too late.
+	if job.state != JobState::Open || standing.best.saturating_add(1) >= job.deadline {
+		return Plan::default();
+	}
+	let bad = known.bad.map(|why| Refusal::Bad(why.to_owned()));
+	match bad.map_or_else(|| worth(job, me, limits, standing), Err) {
+		Err(refusal) => Plan { refusal: Some(refusal), ..Plan::default() },
+		Ok(()) => {
+			let action = match known {
+				Known { data: false, .. } => Action::Fetch,
+				Known { rehearsed: false, .. } => Action::Rehearse,
+				_ => Action::Apply,
+			};
+			Plan { actions: vec![action], ..Plan::default() }
+		}
+	}
+}
+
+fn at_work(job: &JobView, mine: &ReplicaView, known: &Known<'_>) -> Plan {
+	let mut plan = Plan { involved: true, serve_data: true, ..Plan::default() };
+	if mine.fate != Fate::Working {
+		// Lost already; what was revealed is served until the job ends.
+		plan.serve_bundle = mine.reveal.is_some();
+		return plan;
+	}
+	let Some(record) = known.record else {
+		// The record begins with the seed.
+		return plan;
+	};
+	match job.state {
+		JobState::Training => match record.result {
+			None => plan.actions.push(Action::Train),
+			Some(_) if !mine.committed => plan.actions.push(Action::Commit),
+			Some(_) => {}
+		},
+		JobState::Revealing if mine.committed => {
+			if record.result.is_none() {
+				// The result is a function of job and seed: what was lost is made again.
+				plan.actions.push(Action::Train);
+			} else {
+				if mine.reveal.is_none() && record.committed.is_some() {
+					plan.actions.push(Action::Reveal);
+				}
+				if !known.stored {
+					plan.actions.push(Action::Store);
+				}
+			}
+			plan.serve_bundle = mine.reveal.is_some();
+		}
+		JobState::Auditing => {
+			plan.serve_bundle = mine.reveal.is_some();
+			if record.result.is_none() && mine.reveal.is_some() {
+				plan.actions.push(Action::Train);
+			}
+			if let (Some(shown), Some(own)) = (mine.reveal.as_ref(), record.result) {
+				if shown.result() == own {
+					plan.actions.extend(rescue(job, &own));
+				}
+			}
+		}
+		_ => {}
+	}
+	plan
+}
+
+/// The rescue of the group with this result, while its window is open and verifiers asked
+/// for it: more than half of the committee could not have it.
+fn rescue(job: &JobView, own: &WorkResult) -> Option<Action> {
+	let audit = job.audit.as_ref()?;
+	if !matches!(audit.phase, AuditPhase::Rescue { .. }) {
+		return None;
+	}
+	let index = audit.groups.iter().position(|group| {
+		group.result == *own && group.decision.is_none() && group.rescued.is_none()
+	})?;
+	let missed = audit
+		.committee
+		.iter()
+		.filter_map(|member| member.findings.as_ref()?.get(index))
+		.filter(|verdict| **verdict == GroupVerdict::Unavailable)
+		.count();
+	let asked = missed.saturating_mul(2) > audit.committee.len();
+	u32::try_from(index).ok().filter(|_| asked).map(Action::Rescue)
+}
+
+fn ended(
+	job: &JobView,
+	me: &AccountId32,
+	record: Option<&JobRecord>,
+	limits: &Limits,
+	standing: &Standing,
+) -> Plan {
+	let Some(mine) = replica_of(job, me) else {
+		return Plan { finished: true, ..Plan::default() };
+	};
+	let Some(record) = record else {
+		// Nothing of it lies here.
+		return Plan { finished: true, ..Plan::default() };
+	};
+	let since = record.ended.unwrap_or(standing.best);
+	if standing.best > since.saturating_add(limits.grace) {
+		return Plan { finished: true, discard: true, ..Plan::default() };
+	}
+	let revealed = mine.reveal.is_some();
+	Plan { serve_data: revealed, serve_bundle: revealed, ..Plan::default() }
+}
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

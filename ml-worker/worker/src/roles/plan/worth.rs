@@ -1,0 +1,231 @@
+//! Whether a job is worth applying for.
+
+use super::needs::Needs;
+use std::time::Duration;
+use trainyard_client::{amount, AccountId32, JobView};
+use trainyard_program::units::FLOP_PER_MICRO_UT;
+use trainyard_protocol::{
+	blob,
+	job::{Balance, BlockNumber},
+	MicroUt,
+};
+
+/// Share of the time for training that a job may be expected to take.
+const TIME_SHARE: f64 = 0.8;
+/// Small transactions of a job: apply, commit, reveal, and one in reserve.
+const CALLS: u128 = 4;
+
+/// What a trainer takes.
+#[derive(Clone, Debug)]
+pub struct Limits {
+	/// Least pay for one ut.
+	pub min_price: Balance,
+	/// Largest job.
+	pub max_work: MicroUt,
+	/// Most jobs at once.
+	pub max_parallel: usize,
+	/// Most bytes of the files that a job reads.
+	pub max_data: u64,
+	/// Memory for all jobs together, in bytes.
+	pub max_memory: u64,
+	/// Largest archive that can be stored on chain within the time for a rescue, in bytes.
+	pub max_rescue: u64,
+	/// Balance that stays free, for fees.
+	pub reserve: Balance,
+	/// Expected speed of training in FLOP per second.
+	pub speed: f64,
+	/// Blocks for which an ended job is still served.
+	pub grace: BlockNumber,
+}
+
+/// What storing and sending costs on this chain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prices {
+	/// Deposit for a blob of any size.
+	pub blob_base: Balance,
+	/// Deposit for each byte of a blob.
+	pub blob_byte: Balance,
+	/// Fee for each byte of a transaction.
+	pub fee_byte: Balance,
+	/// Fee for a small transaction.
+	pub fee_call: Balance,
+}
+
+impl Prices {
+	/// Deposit and fees for a blob of `bytes` bytes on chain; saturates.
+	pub fn storing(&self, bytes: u64) -> Balance {
+		let chunks = blob::chunk_count(bytes).unwrap_or(u32::MAX);
+		// The registration is a transaction too.
+		let calls = u128::from(chunks).saturating_add(1);
+		self.blob_byte
+			.saturating_add(self.fee_byte)
+			.saturating_mul(u128::from(bytes))
+			.saturating_add(self.blob_base)
+			.saturating_add(self.fee_call.saturating_mul(calls))
+	}
+
+	/// What a job still costs its trainer behind the application; saturates.
+	pub fn job(&self, needs: &Needs) -> Balance {
+		self.storing(needs.model).saturating_add(self.fee_call.saturating_mul(CALLS))
+	}
+}
+
+/// How the trainer stands at this block.
+#[derive(Clone, Debug)]
+pub struct Standing {
+	/// The best block.
+	pub best: BlockNumber,
+	/// Time between blocks.
+	pub block_time: Duration,
+	/// Free balance less what the jobs at hand will still cost.
+	pub free: Balance,
+	/// What storing and sending costs.
+	pub prices: Prices,
+	/// Jobs that it has applied for or trains.
+	pub busy: usize,
+	/// Those of them that still have training to do.
+	pub training: usize,
+	/// Memory that those have been promised, in bytes.
+	pub memory_taken: u64,
+	/// Disk that is left for another job, in bytes.
+	pub disk: u64,
+}
+
+const MIB: u64 = 1024 * 1024;
+
+/// Why a job is not taken.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Refusal {
+	/// Ordered from somebody else.
+	#[error("it was ordered from another trainer")]
+	NotInvited,
+	/// Posted by this account: the chain lets no submitter train its own job.
+	#[error("this account posted it")]
+	Own,
+	/// Pays too little.
+	#[error("it pays {} per ut, less than the {} that are asked (--min-price)", amount::format(*.offered), amount::format(*.asked))]
+	Price {
+		/// Offered for one ut.
+		offered: Balance,
+		/// Asked for one ut.
+		asked: Balance,
+	},
+	/// Too much work.
+	#[error("it is {} ut of work, more than the {} that are taken (--max-ut)", amount::format_scaled(u128::from(*.work), 6), amount::format_scaled(u128::from(*.limit), 6))]
+	Work {
+		/// The job's.
+		work: MicroUt,
+		/// The limit.
+		limit: MicroUt,
+	},
+	/// Too much data.
+	#[error("its files have {bytes} bytes, more than the {limit} that are taken (--max-data-mib)")]
+	Data {
+		/// The job's.
+		bytes: u64,
+		/// The limit.
+		limit: u64,
+	},
+	/// Does not fit in memory.
+	#[error("it needs about {} MiB of memory, but {} MiB are left for it (--max-memory-mib)", .needed.div_ceil(MIB), .left / MIB)]
+	Memory {
+		/// The job's, in bytes.
+		needed: u64,
+		/// Left beside the jobs at hand, in bytes.
+		left: u64,
+	},
+	/// Does not fit on the disk.
+	#[error("its data and bundle need about {} MiB of disk, but {} MiB are left for it (--max-disk-mib)", .needed.div_ceil(MIB), .left / MIB)]
+	Disk {
+		/// The job's, in bytes.
+		needed: u64,
+		/// Left beside the jobs at hand, in bytes.
+		left: u64,
+	},
+	/// Its states are too large for a rescue.
+	#[error("if verifiers could not fetch its bundle, up to {} MiB would have to be stored on chain, more than the {} MiB that can be stored in time", .bytes.div_ceil(MIB), .limit / MIB)]
+	Rescue {
+		/// Largest archive of the job, in bytes.
+		bytes: u64,
+		/// Largest archive that can be stored, in bytes.
+		limit: u64,
+	},
+	/// Could not be done in time.
+	#[error("it would take about {needed:.0} s beside {beside} other job(s), but the time for training is {given:.0} s")]
+	Time {
+		/// Expected seconds of training.
+		needed: f64,
+		/// Seconds until the deadline of commitments.
+		given: f64,
+		/// Jobs that train at the same time.
+		beside: usize,
+	},
+	/// Not enough balance.
+	#[error("deposits and fees need {}, but {} are free", amount::format(*.needed), amount::format(*.free))]
+	Balance {
+		/// Deposits, fees and reserve.
+		needed: Balance,
+		/// Free balance less what the jobs at hand will still cost.
+		free: Balance,
+	},
+	/// Enough to do.
+	#[error("{0} jobs are enough at once (--max-parallel)")]
+	Busy(usize),
+	/// Found to be bad when its data was fetched or its training tried.
+	#[error("{0}")]
+	Bad(String),
+}
+
+/// Whether an open job is worth applying for.
+pub fn worth(
+	job: &JobView,
+	me: &AccountId32,
+	limits: &Limits,
+	standing: &Standing,
+) -> Result<(), Refusal> {
+	if job.invited.is_some_and(|invited| invited != *me) {
+		return Err(Refusal::NotInvited);
+	}
+	if job.submitter == *me {
+		return Err(Refusal::Own);
+	}
+	let offered = job.terms.price_per_ut;
+	if offered < limits.min_price {
+		return Err(Refusal::Price { offered, asked: limits.min_price });
+	}
+	if job.work > limits.max_work {
+		return Err(Refusal::Work { work: job.work, limit: limits.max_work });
+	}
+	let bytes = job.spec.file_bytes();
+	if bytes > limits.max_data {
+		return Err(Refusal::Data { bytes, limit: limits.max_data });
+	}
+	let needs = Needs::of(&job.spec, &job.terms);
+	if needs.rescue > limits.max_rescue {
+		return Err(Refusal::Rescue { bytes: needs.rescue, limit: limits.max_rescue });
+	}
+	let left = limits.max_memory.saturating_sub(standing.memory_taken);
+	if needs.memory > left {
+		return Err(Refusal::Memory { needed: needs.memory, left });
+	}
+	if needs.disk > standing.disk {
+		return Err(Refusal::Disk { needed: needs.disk, left: standing.disk });
+	}
+	let work = (u128::from(job.work) * FLOP_PER_MICRO_UT) as f64 / limits.speed.max(1.0);
+	let beside = standing.training;
+	// Jobs that train at once share the machine.
+	let needed = (work + needs.checkpoint_seconds()) * (beside + 1) as f64;
+	let given = f64::from(job.terms.training_blocks) * standing.block_time.as_secs_f64();
+	if needed > given * TIME_SHARE {
+		return Err(Refusal::Time { needed, given, beside });
+	}
+	let needed =
+		job.deposit.saturating_add(standing.prices.job(&needs)).saturating_add(limits.reserve);
+	if standing.free < needed {
+		return Err(Refusal::Balance { needed, free: standing.free });
+	}
+	if standing.busy >= limits.max_parallel {
+		return Err(Refusal::Busy(limits.max_parallel));
+	}
+	Ok(())
+}

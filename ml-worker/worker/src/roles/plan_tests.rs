@@ -1,0 +1,397 @@
+//! Tables: chain state and own files in, steps out.
+
+use super::*;
+use crate::roles::store::{Committed, Salt};
+use std::time::Duration;
+use trainyard_client::AuditView;
+use trainyard_program::spec::{JobSpec, Model};
+use trainyard_protocol::{
+	audit::{Decision, Findings},
+	blob,
+	job::{Ending, Reveal, Settlement, Terms},
+	views::{GroupView, MemberView},
+	Text, H256,
+};
+
+const TRY: Balance = 1_000_000_000_000;
+
+fn me() -> AccountId32 {
+	AccountId32([1; 32])
+}
+
+fn other() -> AccountId32 {
+	AccountId32([2; 32])
+}
+
+fn submitter() -> AccountId32 {
+	AccountId32([3; 32])
+}
+
+fn limits() -> Limits {
+	Limits {
+		min_price: TRY,
+		max_work: 1_000_000,
+		max_parallel: 2,
+		max_data: 1 << 30,
+		max_memory: 1 << 30,
+		max_rescue: 1 << 30,
+		reserve: TRY,
+		speed: 1e8,
+		grace: 20,
+	}
+}
+
+fn standing() -> Standing {
+	Standing {
+		best: 100,
+		block_time: Duration::from_secs(1),
+		free: 1_000 * TRY,
+		prices: Prices { blob_base: TRY, blob_byte: 1, fee_byte: 2, fee_call: 1_000 },
+		busy: 0,
+		training: 0,
+		memory_taken: 0,
+		disk: 1 << 30,
+	}
+}
+
+fn job(state: JobState) -> JobView {
+	JobView {
+		id: 3,
+		submitter: submitter(),
+		invited: None,
+		spec: JobSpec::example(),
+		terms: Terms {
+			price_per_ut: 10 * TRY,
+			replicas: 1,
+			verifiers: 3,
+			audit_segments: 3,
+			audit_fee: TRY,
+			apply_blocks: 10,
+			training_blocks: 60,
+		},
+		work: 6_000,
+		deposit: 10 * TRY,
+		state,
+		deadline: 110,
+		seed: None,
+		applicants: vec![],
+		replicas: vec![],
+		audit: None,
+		settlement: Settlement::default(),
+	}
+}
+
+fn result() -> WorkResult {
+	WorkResult { bundle_root: H256::repeat_byte(1), model_root: H256::repeat_byte(2), segments: 30 }
+}
+
+fn reveal() -> Reveal {
+	Reveal {
+		bundle_root: result().bundle_root,
+		model_root: result().model_root,
+		segments: result().segments,
+		location: Text::new("http://here").unwrap(),
+	}
+}
+
+fn mine(committed: bool, revealed: bool) -> ReplicaView {
+	ReplicaView { trainer: me(), committed, reveal: revealed.then(reveal), fate: Fate::Working }
+}
+
+fn with(state: JobState, replica: ReplicaView) -> JobView {
+	JobView { replicas: vec![replica], seed: Some(H256::repeat_byte(9)), ..job(state) }
+}
+
+fn fresh() -> JobRecord {
+	JobRecord::new(3, H256::repeat_byte(9), H256::repeat_byte(1))
+}
+
+fn trained() -> JobRecord {
+	JobRecord { result: Some(result()), ..fresh() }
+}
+
+fn committed() -> JobRecord {
+	JobRecord { committed: Some(Committed { result: result(), salt: Salt([7; 32]) }), ..trained() }
+}
+
+/// Knowledge of a job whose data is here and which was tried.
+fn knowing(record: Option<&JobRecord>) -> Known<'_> {
+	Known { record, data: true, rehearsed: true, stored: false, bad: None }
+}
+
+fn planned(job: &JobView, record: Option<&JobRecord>, data: bool) -> Plan {
+	let known = Known { data, ..knowing(record) };
+	plan(job, &me(), &known, &limits(), &standing())
+}
+
+/// An audit in which two of three verifiers could not have any result.
+fn auditing(phase: AuditPhase, groups: Vec<GroupView>) -> JobView {
+	let missed = Findings::try_from(vec![GroupVerdict::Unavailable; groups.len()]).unwrap();
+	let member =
+		|n, findings| MemberView { verifier: AccountId32([n; 32]), committed: true, findings };
+	let committee =
+		vec![member(11, Some(missed.clone())), member(12, None), member(13, Some(missed))];
+	JobView {
+		audit: Some(AuditView { round: 0, phase, groups, committee }),
+		..with(JobState::Auditing, mine(true, true))
+	}
+}
+
+fn group(result: WorkResult) -> GroupView {
+	GroupView { result, drawn: vec![1], decision: None, rescued: None }
+}
+
+#[test]
+fn an_open_job_is_fetched_before_it_is_applied_for() {
+	let open = job(JobState::Open);
+	assert_eq!(planned(&open, None, false).actions, [Action::Fetch]);
+	assert_eq!(planned(&open, None, true).actions, [Action::Apply]);
+	assert!(!planned(&open, None, true).involved);
+	let untried = Known { rehearsed: false, ..knowing(None) };
+	let plan = plan(&open, &me(), &untried, &limits(), &standing());
+	assert_eq!(plan.actions, [Action::Rehearse]);
+}
+
+#[test]
+fn a_job_found_bad_is_neither_fetched_nor_applied_for() {
+	for data in [false, true] {
+		let known = Known { data, bad: Some("it diverges"), ..knowing(None) };
+		let plan = plan(&job(JobState::Open), &me(), &known, &limits(), &standing());
+		let refusal = Some(Refusal::Bad("it diverges".into()));
+		assert_eq!(plan, Plan { refusal, ..Plan::default() });
+	}
+	// A job that was taken is seen through nevertheless.
+	let known = Known { bad: Some("it diverges"), ..knowing(None) };
+	let applied = JobView { applicants: vec![me()], ..job(JobState::Open) };
+	assert!(plan(&applied, &me(), &known, &limits(), &standing()).serve_data);
+}
+
+#[test]
+fn an_applicant_waits_and_serves_the_data() {
+	for state in [JobState::Open, JobState::Seeding] {
+		let applied = JobView { applicants: vec![other(), me()], ..job(state) };
+		let plan = planned(&applied, None, true);
+		assert!(plan.actions.is_empty() && plan.serve_data && plan.involved, "{state:?}");
+		assert!(!plan.serve_bundle);
+		assert_eq!(planned(&applied, None, false).actions, [Action::Fetch], "lost by a restart");
+	}
+	let seeding = job(JobState::Seeding);
+	assert_eq!(planned(&seeding, None, true), Plan::default(), "too late to apply");
+}
+
+#[test]
+fn nobody_applies_at_the_last_moment() {
+	for (best, actions) in [(108, vec![Action::Apply]), (109, vec![]), (110, vec![]), (200, vec![])]
+	{
+		let standing = Standing { best, ..standing() };
+		let plan = plan(&job(JobState::Open), &me(), &knowing(None), &limits(), &standing);
+		assert_eq!(plan.actions, actions, "at {best}");
+	}
+}
+
+#[test]
+fn jobs_that_are_not_worth_it_are_refused() {
+	type Change = fn(&mut JobView, &mut Limits, &mut Standing);
+	let cases: &[(&str, Change, fn(&Refusal) -> bool)] = &[
+		("invited", |j, _, _| j.invited = Some(other()), |r| *r == Refusal::NotInvited),
+		("own", |j, _, _| j.submitter = me(), |r| *r == Refusal::Own),
+		(
+			"price",
+			|j, l, _| l.min_price = j.terms.price_per_ut + 1,
+			|r| *r == Refusal::Price { offered: 10 * TRY, asked: 10 * TRY + 1 },
+		),
+		(
+			"work",
+			|j, l, _| l.max_work = j.work - 1,
+			|r| *r == Refusal::Work { work: 6_000, limit: 5_999 },
+		),
+		("data", |_, l, _| l.max_data = 10, |r| matches!(r, Refusal::Data { limit: 10, .. })),
+		(
+			// 2.592 x 10^9 FLOP at 50 MFLOPS: 51.8 s of 60.
+			"time",
+			|_, l, _| l.speed = 5e7,
+			|r| {
+				matches!(r, Refusal::Time { needed, given, beside: 0 }
+					if *needed > 51.0 && *given == 60.0)
+			},
+		),
+		(
+			// Half the machine is another job's: 2 x 43.2 s of 60, though alone it would do.
+			"time beside others",
+			|_, l, s| (l.speed, s.training) = (6e7, 1),
+			|r| matches!(r, Refusal::Time { beside: 1, .. }),
+		),
+		(
+			"checkpoints",
+			|j, _, _| j.spec.training.checkpoint_interval = 1,
+			|r| matches!(r, Refusal::Time { beside: 0, .. }),
+		),
+		(
+			"memory",
+			|j, _, _| {
+				j.spec.dataset.features = 1;
+				j.spec.training.batch_size = 65_536;
+				let Model::Mlp { hidden, .. } = &mut j.spec.model else { unreachable!() };
+				*hidden = vec![65_536].try_into().unwrap();
+			},
+			|r| matches!(r, Refusal::Memory { needed, .. } if *needed > 17 << 30),
+		),
+		(
+			"memory of others",
+			|_, l, s| s.memory_taken = l.max_memory,
+			|r| matches!(r, Refusal::Memory { left: 0, .. }),
+		),
+		("disk", |_, _, s| s.disk = 1_000, |r| matches!(r, Refusal::Disk { left: 1_000, .. })),
+		("rescue", |_, l, _| l.max_rescue = 1_000, |r| matches!(r, Refusal::Rescue { .. })),
+		(
+			"balance",
+			|_, _, s| s.free = 12 * TRY,
+			|r| matches!(r, Refusal::Balance { free, .. } if *free == 12 * TRY),
+		),
+		("busy", |_, _, s| s.busy = 2, |r| *r == Refusal::Busy(2)),
+	];
+	for (name, change, expected) in cases {
+		let (mut job, mut limits, mut standing) = (job(JobState::Open), limits(), standing());
+		assert_eq!(worth(&job, &me(), &limits, &standing), Ok(()));
+		change(&mut job, &mut limits, &mut standing);
+		let refusal = worth(&job, &me(), &limits, &standing).unwrap_err();
+		assert!(expected(&refusal), "{name}: {refusal}");
+		let plan = plan(&job, &me(), &knowing(None), &limits, &standing);
+		assert_eq!(plan, Plan { refusal: Some(refusal.clone()), ..Plan::default() });
+		assert!(!refusal.to_string().is_empty());
+	}
+	let invited = JobView { invited: Some(me()), ..job(JobState::Open) };
+	assert_eq!(worth(&invited, &me(), &limits(), &standing()), Ok(()));
+}
+
+#[test]
+fn the_balance_covers_deposit_model_and_fees_exactly() {
+	let job = job(JobState::Open);
+	let model = u128::from(Needs::of(&job.spec, &job.terms).model);
+	assert!(model >= 4 * u128::from(job.spec.parameters().unwrap()));
+	let chunks = u128::from(blob::chunk_count(model as u64).unwrap());
+	// Deposit and fees for the bytes, registration and chunks, and four small transactions.
+	let blob = TRY + 3 * model + (chunks + 1 + 4) * 1_000;
+	let needed = 10 * TRY + blob + TRY;
+	let at = |free| worth(&job, &me(), &limits(), &Standing { free, ..standing() });
+	assert_eq!(at(needed), Ok(()));
+	assert_eq!(at(needed - 1), Err(Refusal::Balance { needed, free: needed - 1 }));
+}
+
+#[test]
+fn a_drawn_trainer_trains_commits_and_waits() {
+	let training = |committed| with(JobState::Training, mine(committed, false));
+	let cases = [
+		("no seed yet", training(false), None, vec![]),
+		("seed", training(false), Some(fresh()), vec![Action::Train]),
+		("trained", training(false), Some(trained()), vec![Action::Commit]),
+		("commitment lost on the way", training(false), Some(committed()), vec![Action::Commit]),
+		("committed", training(true), Some(committed()), vec![]),
+		("committed, result lost", training(true), Some(fresh()), vec![Action::Train]),
+	];
+	for (name, job, record, actions) in cases {
+		let plan = planned(&job, record.as_ref(), true);
+		assert_eq!(plan.actions, actions, "{name}");
+		assert!(plan.involved && plan.serve_data && !plan.serve_bundle, "{name}");
+	}
+	let no_data = planned(&training(false), Some(&fresh()), false);
+	assert_eq!(no_data.actions, [Action::Fetch], "data before training");
+	let not_drawn = planned(&JobView { replicas: vec![], ..training(false) }, None, true);
+	assert_eq!(not_drawn, Plan { finished: true, ..Plan::default() });
+}
+
+#[test]
+fn revealing_shows_the_result_and_stores_the_model() {
+	let revealing = |committed, revealed| with(JobState::Revealing, mine(committed, revealed));
+	let cases = [
+		("both", revealing(true, false), committed(), false, vec![Action::Reveal, Action::Store]),
+		("stored first", revealing(true, false), committed(), true, vec![Action::Reveal]),
+		("revealed", revealing(true, true), committed(), false, vec![Action::Store]),
+		("done", revealing(true, true), committed(), true, vec![]),
+		("never committed", revealing(false, false), trained(), false, vec![]),
+		("result lost", revealing(true, false), fresh(), false, vec![Action::Train]),
+		("salt lost", revealing(true, false), trained(), false, vec![Action::Store]),
+	];
+	for (name, job, record, stored, actions) in cases {
+		let known = Known { stored, ..knowing(Some(&record)) };
+		let plan = plan(&job, &me(), &known, &limits(), &standing());
+		assert_eq!(plan.actions, actions, "{name}");
+	}
+	assert!(!planned(&revealing(true, false), Some(&committed()), true).serve_bundle);
+	assert!(planned(&revealing(true, true), Some(&committed()), true).serve_bundle);
+}
+
+#[test]
+fn bundles_are_never_served_before_they_are_revealed() {
+	for record in [fresh(), trained(), committed()] {
+		for state in [JobState::Training, JobState::Revealing, JobState::Auditing] {
+			let plan = planned(&with(state, mine(true, false)), Some(&record), true);
+			assert!(!plan.serve_bundle, "{state:?} {record:?}");
+		}
+	}
+}
+
+#[test]
+fn a_rescue_is_made_once_for_the_own_group_in_its_window() {
+	let open = AuditPhase::Rescue { until: 105 };
+	let foreign = WorkResult { bundle_root: H256::repeat_byte(5), ..result() };
+	let decided = GroupView { decision: Some(Decision::Accepted), ..group(result()) };
+	let rescued = GroupView { rescued: Some(H256::zero()), ..group(result()) };
+	let cases = [
+		("own", open, vec![group(foreign), group(result())], vec![Action::Rescue(1)]),
+		("decided", open, vec![decided], vec![]),
+		("rescued", open, vec![rescued], vec![]),
+		("foreign", open, vec![group(foreign)], vec![]),
+		("other phase", AuditPhase::Committing { until: 105 }, vec![group(result())], vec![]),
+		("drawing", AuditPhase::Drawing { after: 99 }, vec![group(result())], vec![]),
+	];
+	for (name, phase, groups, actions) in cases {
+		let plan = planned(&auditing(phase, groups), Some(&committed()), true);
+		assert_eq!(plan.actions, actions, "{name}");
+		assert!(plan.serve_bundle && plan.serve_data, "{name}");
+	}
+	let mut not_asked = auditing(open, vec![group(result())]);
+	not_asked.audit.as_mut().unwrap().committee[0].findings = None;
+	let plan = planned(&not_asked, Some(&committed()), true);
+	assert!(plan.actions.is_empty(), "one of three is no majority");
+
+	let lost = planned(&auditing(open, vec![group(result())]), Some(&fresh()), true);
+	assert_eq!(lost.actions, [Action::Train], "a lost bundle is made again, then rescued");
+}
+
+#[test]
+fn a_lost_replica_does_nothing_but_serve() {
+	for fate in [Fate::NotCommitted, Fate::NotRevealed, Fate::ModelMissing, Fate::Rejected] {
+		let lost = ReplicaView { fate, ..mine(true, false) };
+		let plan = planned(&with(JobState::Revealing, lost), Some(&committed()), true);
+		assert!(plan.actions.is_empty(), "{fate:?}");
+	}
+}
+
+#[test]
+fn ended_jobs_are_served_for_a_while() {
+	let ended = with(JobState::Ended(Ending::Settled), mine(true, true));
+	for (since, served) in [(None, true), (Some(100), true), (Some(80), true), (Some(79), false)] {
+		let record = JobRecord { ended: since, ..committed() };
+		let plan = planned(&ended, Some(&record), true);
+		assert_eq!((plan.serve_bundle, plan.finished), (served, !served), "{since:?}");
+		assert_eq!(plan.discard, !served, "{since:?}");
+		assert!(plan.actions.is_empty());
+	}
+	let never_mine = job(JobState::Ended(Ending::NoApplicants));
+	let plan = planned(&never_mine, None, true);
+	assert!(plan.finished && !plan.discard);
+}
+
+#[test]
+fn overdue_jobs_are_poked_by_their_trainers_only() {
+	let late = Standing { best: 121, ..standing() };
+	let training = with(JobState::Training, mine(true, false));
+	let own = plan(&training, &me(), &knowing(Some(&committed())), &limits(), &late);
+	assert_eq!(own.actions, [Action::Poke]);
+	let strange = plan(&training, &other(), &knowing(None), &limits(), &late);
+	assert!(strange.actions.is_empty());
+	let on_time = Standing { best: 120, ..standing() };
+	let plan = plan(&training, &me(), &knowing(Some(&committed())), &limits(), &on_time);
+	assert!(plan.actions.is_empty());
+}

@@ -1,0 +1,121 @@
+//! What a role tells its owner: a line per event on the terminal (or a JSON object with
+//! `--json`), and the same as JSON in the folder's `events.jsonl` for programs that look
+//! later. Events and errors are counted in the role's metrics.
+
+use super::metrics::Metrics;
+use serde_json::{json, Map, Value};
+use std::{
+	fs::OpenOptions,
+	io::Write,
+	path::{Path, PathBuf},
+	time::{SystemTime, UNIX_EPOCH},
+};
+use tracing::warn;
+use trainyard_protocol::JobId;
+
+/// Tells events. Clones tell to the same place.
+#[derive(Clone, Debug)]
+pub struct Reporter {
+	role: &'static str,
+	json: bool,
+	log: Option<PathBuf>,
+	metrics: Metrics,
+}
+
+impl Reporter {
+	/// A reporter for `role`; `json` makes its lines JSON, `log` is the file of events.
+	pub fn new(role: &'static str, json: bool, log: Option<&Path>) -> Self {
+		Self { role, json, log: log.map(Path::to_owned), metrics: Metrics::new(role) }
+	}
+
+	/// The role's metrics.
+	pub fn metrics(&self) -> &Metrics {
+		&self.metrics
+	}
+
+	/// Tells `event` about a job: `text` for people, `fields` (an object) for programs.
+	pub fn job(&self, job: JobId, event: &str, text: &str, fields: Value) {
+		let mut object = fields_of(fields);
+		object.insert("job".into(), json!(job));
+		self.tell(event, &format!("job {job}: {text}"), object);
+	}
+
+	/// Tells an event that is about no job.
+	pub fn general(&self, event: &str, text: &str, fields: Value) {
+		self.tell(event, text, fields_of(fields));
+	}
+
+	fn tell(&self, event: &str, text: &str, mut object: Map<String, Value>) {
+		self.metrics.event(event);
+		if matches!(event, "failed_attempt" | "problem") {
+			self.metrics.error(object.get("action").and_then(Value::as_str).unwrap_or(event));
+		}
+		let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+		object.insert("time".into(), json!(time.as_millis() as u64));
+		object.insert("role".into(), json!(self.role));
+		object.insert("event".into(), json!(event));
+		let line = Value::Object(object).to_string();
+		let mut out = std::io::stdout().lock();
+		// A closed pipe must not stop a daemon in the middle of a job.
+		let _ = writeln!(out, "{}", if self.json { &line } else { text });
+		let _ = out.flush();
+		if let Some(path) = &self.log {
+			let written = OpenOptions::new()
+				.create(true)
+				.append(true)
+				.open(path)
+				.and_then(|mut file| writeln!(file, "{line}"));
+			if let Err(e) = written {
+				warn!("cannot write {}: {e}", path.display());
+			}
+		}
+	}
+}
+
+fn fields_of(value: Value) -> Map<String, Value> {
+	match value {
+		Value::Object(map) => map,
+		Value::Null => Map::new(),
+		other => Map::from_iter([("value".to_owned(), other)]),
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn events_are_appended_as_json() {
+		let dir = tempfile::tempdir().unwrap();
+		let path = dir.path().join("events.jsonl");
+		let reporter = Reporter::new("trainer", false, Some(&path));
+		reporter.job(3, "trained", "trained in 2 s", json!({ "seconds": 2.0 }));
+		reporter.general("started", "started", Value::Null);
+		let text = std::fs::read_to_string(&path).unwrap();
+		let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+		assert_eq!(lines.len(), 2);
+		assert_eq!(lines[0]["job"], 3);
+		assert_eq!(lines[0]["event"], "trained");
+		assert_eq!(lines[0]["seconds"], 2.0);
+		assert_eq!(lines[1]["role"], "trainer");
+		assert!(lines[1]["time"].as_u64().unwrap() > 0);
+	}
+
+	#[test]
+	fn events_and_errors_are_counted() {
+		let reporter = Reporter::new("trainer", true, None);
+		reporter.job(3, "trained", "", json!({ "seconds": 2.0 }));
+		reporter.clone().job(4, "trained", "", Value::Null);
+		reporter.job(4, "failed_attempt", "", json!({ "action": "apply" }));
+		reporter.general("problem", "", json!({ "reason": "full" }));
+		let text = reporter.metrics().text().unwrap();
+		for line in [
+			"trainyard_worker_events_total{event=\"trained\",role=\"trainer\"} 2",
+			"trainyard_worker_events_total{event=\"failed_attempt\",role=\"trainer\"} 1",
+			"trainyard_worker_errors_total{action=\"apply\",role=\"trainer\"} 1",
+			"trainyard_worker_errors_total{action=\"problem\",role=\"trainer\"} 1",
+		] {
+			assert!(text.lines().any(|l| l == line), "{line}\n{text}");
+		}
+	}
+}

@@ -1,0 +1,583 @@
+//! What a daemon must not forget, on disk. Every file is written atomically and synced
+//! before anything that depends on it is sent: a salt that is lost after its commitment
+//! was sent is a deposit lost.
+//!
+//! ```text
+//! DIR/data/<content hash>             files that jobs read, checked; `.part` while they are fetched
+//! DIR/<genesis>/blobs.json            blobs whose deposit this account may hold
+//! DIR/events.jsonl                    what was done, one JSON object per line
+//! DIR/<genesis>/jobs/<job>-<seed>/    state.json and the bundle of a job that is trained
+//! DIR/<genesis>/audits/<job>-<round>-<key>/   findings.json and what was fetched
+//! DIR/<genesis>/units/<assignment>-<seed>.json   a unit of drilling: result and salt
+//! ```
+//!
+//! On Unix only the owner can look into the chain's folder: whoever reads a salt before it
+//! is revealed knows what was committed.
+//!
+//! Folders carry the seed (or a hash of what is audited), so that a development chain that
+//! was started anew with the same genesis never meets the files of its predecessor.
+
+mod units;
+
+pub use units::{Settled, UnitRecord};
+
+#[cfg(test)]
+pub(crate) use units::tests as unit_tests;
+
+use codec::Encode;
+use serde::{de::DeserializeOwned, Deserialize, Serialize};
+use std::{
+	collections::{BTreeMap, HashSet},
+	ffi::OsString,
+	path::{Path, PathBuf},
+};
+use trainyard_program::spec::JobSpec;
+use trainyard_proof::{
+	bundle::{
+		files::{self, FileError},
+		lock::{Lock, LockError},
+	},
+	hash,
+	inputs::InputPaths,
+};
+use trainyard_protocol::{
+	audit::Findings,
+	job::{BlockNumber, WorkResult},
+	JobId, H256,
+};
+
+const JOB_FILE: &str = "state.json";
+const FINDINGS_FILE: &str = "findings.json";
+const PORT_FILE: &str = "port";
+const BLOBS_FILE: &str = "blobs.json";
+/// What the name of an unfinished download ends with.
+const PART: &str = ".part";
+/// Longest state file that is read.
+const MAX_STATE: u64 = 4 * 1024 * 1024;
+
+/// Why the daemon's folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+	/// Another daemon works there.
+	#[error(transparent)]
+	Lock(#[from] LockError),
+	/// A file cannot be read or written.
+	#[error(transparent)]
+	File(#[from] FileError),
+	/// A file cannot be understood.
+	#[error("{path} cannot be understood ({reason}). It holds secrets that a running job may need: repair it or move it away", path = .path.display())]
+	Damaged {
+		/// The file.
+		path: PathBuf,
+		/// Why.
+		reason: String,
+	},
+	/// The job has no record under this seed.
+	#[error("nothing is known of job {job} under the assignment seed {seed:?}")]
+	NoRecord {
+		/// The job.
+		job: JobId,
+		/// The seed.
+		seed: H256,
+	},
+	/// There is no place for the folder.
+	#[error("there is no home folder ($XDG_DATA_HOME, $HOME) to work in: give a folder by --dir")]
+	NoFolder,
+}
+
+/// A secret that blinds a commitment; 64 hex digits in files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Salt(pub [u8; 32]);
+
+impl Salt {
+	/// A fresh one from the system's randomness.
+	pub fn random() -> Self {
+		Self(rand::random())
+	}
+}
+
+impl std::fmt::Debug for Salt {
+	fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+		f.write_str("Salt(..)")
+	}
+}
+
+impl Serialize for Salt {
+	fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+		s.serialize_str(&hex::encode(self.0))
+	}
+}
+
+impl<'de> Deserialize<'de> for Salt {
+	fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+		let text = String::deserialize(d)?;
+		let mut salt = [0; 32];
+		hex::decode_to_slice(&text, &mut salt).map_err(serde::de::Error::custom)?;
+		Ok(Self(salt))
+	}
+}
+
+/// A trainer's commitment: what was committed, and the salt that reveals it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Committed {
+	/// The roots, and how many segments were trained.
+	pub result: WorkResult,
+	/// The salt.
+	pub salt: Salt,
+}
+
+/// What a trainer knows of a job it trains.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobRecord {
+	/// Number of the job.
+	pub job: JobId,
+	/// Its assignment seed.
+	pub seed: H256,
+	/// Content hash of its data.
+	pub data: H256,
+	/// What training ended with.
+	pub result: Option<WorkResult>,
+	/// Seconds of training, over all runs that were not killed.
+	pub seconds: f64,
+	/// The commitment, from before it is sent.
+	pub committed: Option<Committed>,
+	/// Height at which the job was first seen ended.
+	pub ended: Option<BlockNumber>,
+}
+
+impl JobRecord {
+	/// A job that was just given to this trainer.
+	pub fn new(job: JobId, seed: H256, data: H256) -> Self {
+		Self { job, seed, data, result: None, seconds: 0.0, committed: None, ended: None }
+	}
+}
+
+/// A verifier's findings: what was committed, and the salt that reveals it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingsRecord {
+	/// Number of the job.
+	pub job: JobId,
+	/// Round of the audit.
+	pub round: u32,
+	/// The verdicts.
+	pub findings: Findings,
+	/// The salt.
+	pub salt: Salt,
+}
+
+/// The folder of a daemon that is given none: `trainyard/<role>-<account>` in
+/// `$XDG_DATA_HOME`, or in `~/.local/share`.
+pub fn default_folder(role: &str, account: &impl std::fmt::Display) -> Result<PathBuf, StoreError> {
+	folder_in(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"), role, account)
+		.ok_or(StoreError::NoFolder)
+}
+
+fn folder_in(
+	data: Option<OsString>,
+	home: Option<OsString>,
+	role: &str,
+	account: &impl std::fmt::Display,
+) -> Option<PathBuf> {
+	// A relative XDG_DATA_HOME is to be ignored (XDG Base Directory Specification).
+	let data = data.map(PathBuf::from).filter(|path| path.is_absolute());
+	let home = home.map(PathBuf::from).filter(|path| path.is_absolute());
+	let share = data.or_else(|| home.map(|home| home.join(".local/share")))?;
+	Some(share.join("trainyard").join(format!("{role}-{account}")))
+}
+
+/// A daemon's folder, locked for this process.
+pub struct Home {
+	root: PathBuf,
+	chain: PathBuf,
+	_lock: Lock,
+}
+
+impl Home {
+	/// Opens `root` for the chain named by `genesis`; creates what is missing.
+	pub fn open(root: &Path, genesis: &H256) -> Result<Self, StoreError> {
+		if !root.exists() {
+			files::create_private_folder(root)?;
+		}
+		let lock = Lock::take(root)?;
+		let chain = root.join(short(genesis));
+		files::create_folder(&root.join("data"))?;
+		for folder in [chain.clone(), chain.join("jobs"), chain.join("audits"), chain.join("units")]
+		{
+			files::create_private_folder(&folder)?;
+		}
+		files::remove_temporaries(root)?;
+		Ok(Self { root: root.to_owned(), chain, _lock: lock })
+	}
+
+	/// Where the file with this content hash lies, or will.
+	pub fn data(&self, content_hash: &H256) -> PathBuf {
+		self.root.join("data").join(hex::encode(content_hash))
+	}
+
+	/// Where the files lie, or will, that a job reads.
+	pub fn inputs(&self, spec: &JobSpec) -> InputPaths {
+		InputPaths::of(spec, |_, file| self.data(&file.content_hash))
+	}
+
+	/// The log of events.
+	pub fn events(&self) -> PathBuf {
+		self.root.join("events.jsonl")
+	}
+
+	/// Folder of a job that is trained.
+	pub fn job_folder(&self, job: JobId, seed: &H256) -> PathBuf {
+		self.chain.join("jobs").join(format!("{job}-{}", short(seed)))
+	}
+
+	/// Folder of its bundle.
+	pub fn bundle_folder(&self, job: JobId, seed: &H256) -> PathBuf {
+		self.job_folder(job, seed).join("bundle")
+	}
+
+	/// Folder of an audit: `subject` is all that is audited in this round.
+	pub fn audit_folder(&self, job: JobId, round: u32, subject: &impl Encode) -> PathBuf {
+		let key = subject.using_encoded(hash::blake2_256);
+		self.chain.join("audits").join(format!("{job}-{round}-{}", short(&key)))
+	}
+
+	/// What is known of a job; `None` where it was never seen.
+	pub fn load_job(&self, job: JobId, seed: &H256) -> Result<Option<JobRecord>, StoreError> {
+		load(&self.job_folder(job, seed).join(JOB_FILE))
+	}
+
+	/// Writes a job's record; it is on disk when this returns.
+	pub fn save_job(&self, record: &JobRecord) -> Result<(), StoreError> {
+		let folder = self.job_folder(record.job, &record.seed);
+		files::create_private_folder(&folder)?;
+		save(&folder.join(JOB_FILE), record)
+	}
+
+	/// Removes all that is kept of a job, its bundle too.
+	pub fn remove_job(&self, job: JobId, seed: &H256) -> Result<(), StoreError> {
+		let folder = self.job_folder(job, seed);
+		match std::fs::remove_dir_all(&folder) {
+			Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+				Err(files::at("remove", &folder)(e).into())
+			}
+			_ => Ok(()),
+		}
+	}
+
+	/// All jobs that have a record, and what is wrong with the records that cannot be read:
+	/// one that is damaged is no reason to give up the others.
+	pub fn jobs(&self) -> Result<(Vec<JobRecord>, Vec<StoreError>), StoreError> {
+		let folder = self.chain.join("jobs");
+		let (mut records, mut problems) = (Vec::new(), Vec::new());
+		let entries = std::fs::read_dir(&folder).map_err(files::at("read the folder", &folder))?;
+		for entry in entries {
+			let entry = entry.map_err(files::at("read the folder", &folder))?;
+			match load::<JobRecord>(&entry.path().join(JOB_FILE)) {
+				Ok(record) => records.extend(record),
+				Err(e) => problems.push(e),
+			}
+		}
+		records.sort_by_key(|r| r.job);
+		Ok((records, problems))
+	}
+
+	/// Bytes of everything in the folder.
+	pub fn used(&self) -> Result<u64, StoreError> {
+		Ok(files::size(&self.root)?)
+	}
+
+	/// Bytes of everything that is kept of a job.
+	pub fn written(&self, job: JobId, seed: &H256) -> Result<u64, StoreError> {
+		Ok(files::size(&self.job_folder(job, seed))?)
+	}
+
+	/// Bytes that the disk has left for this user; most where the system does not tell.
+	pub fn free(&self) -> u64 {
+		fs4::available_space(&self.root).unwrap_or(u64::MAX)
+	}
+
+	/// Bytes of data files, whole or not, but those in `keep`.
+	pub fn idle_data(&self, keep: &HashSet<H256>) -> Result<u64, StoreError> {
+		Ok(self.idle(keep)?.iter().fold(0, |sum, (_, bytes, _)| sum.saturating_add(*bytes)))
+	}
+
+	/// Removes data files, oldest first, but none in `keep`, until `bytes` bytes are gained.
+	/// Returns the content hashes of what was removed.
+	pub fn evict(&self, keep: &HashSet<H256>, bytes: u64) -> Result<Vec<H256>, StoreError> {
+		let mut idle = self.idle(keep)?;
+		idle.sort_by_key(|(.., age)| *age);
+		let (mut gained, mut removed) = (0u64, Vec::new());
+		for (hash, size, _) in idle {
+			if gained >= bytes {
+				break;
+			}
+			let path = self.data(&hash);
+			for file in [path.with_extension(&PART[1..]), path] {
+				match std::fs::remove_file(&file) {
+					Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+						return Err(files::at("remove", &file)(e).into());
+					}
+					_ => {}
+				}
+			}
+			gained = gained.saturating_add(size);
+			removed.push(hash);
+		}
+		Ok(removed)
+	}
+
+	/// Content hash, bytes and time of the last write of data files that are not in `keep`.
+	fn idle(
+		&self,
+		keep: &HashSet<H256>,
+	) -> Result<Vec<(H256, u64, std::time::SystemTime)>, StoreError> {
+		let folder = self.root.join("data");
+		let mut found: BTreeMap<H256, (u64, std::time::SystemTime)> = BTreeMap::new();
+		let entries = std::fs::read_dir(&folder).map_err(files::at("read the folder", &folder))?;
+		for entry in entries {
+			let entry = entry.map_err(files::at("read the folder", &folder))?;
+			let name = entry.file_name().to_string_lossy().into_owned();
+			let mut hash = H256::zero();
+			let text = name.strip_suffix(PART).unwrap_or(&name);
+			// Files of others are left alone.
+			if hex::decode_to_slice(text, &mut hash.0).is_err() || keep.contains(&hash) {
+				continue;
+			}
+			let Ok(about) = entry.metadata() else { continue };
+			let written = about.modified().unwrap_or(std::time::SystemTime::UNIX_EPOCH);
+			let entry = found.entry(hash).or_insert((0, written));
+			entry.0 = entry.0.saturating_add(about.len());
+			entry.1 = entry.1.max(written);
+		}
+		Ok(found.into_iter().map(|(hash, (bytes, written))| (hash, bytes, written)).collect())
+	}
+
+	/// The blobs that this account stored, each with the job that it was stored for.
+	pub fn blobs(&self) -> Result<BTreeMap<H256, JobId>, StoreError> {
+		Ok(load(&self.chain.join(BLOBS_FILE))?.unwrap_or_default())
+	}
+
+	/// Writes what [`Self::blobs`] reads.
+	pub fn save_blobs(&self, blobs: &BTreeMap<H256, JobId>) -> Result<(), StoreError> {
+		save(&self.chain.join(BLOBS_FILE), blobs)
+	}
+
+	/// The findings in an audit's folder.
+	pub fn load_findings(&self, folder: &Path) -> Result<Option<FindingsRecord>, StoreError> {
+		load(&folder.join(FINDINGS_FILE))
+	}
+
+	/// Writes findings; they are on disk when this returns.
+	pub fn save_findings(&self, folder: &Path, record: &FindingsRecord) -> Result<(), StoreError> {
+		files::create_private_folder(folder)?;
+		save(&folder.join(FINDINGS_FILE), record)
+	}
+
+	/// The port that was served on last time: locations on chain name it.
+	pub fn last_port(&self) -> Option<u16> {
+		std::fs::read_to_string(self.root.join(PORT_FILE)).ok()?.trim().parse().ok()
+	}
+
+	/// Remembers the port that is served on.
+	pub fn save_port(&self, port: u16) -> Result<(), StoreError> {
+		Ok(files::write(&self.root.join(PORT_FILE), format!("{port}\n").as_bytes())?)
+	}
+}
+
+/// The first 16 hex digits of a hash: enough for a folder's name.
+fn short(hash: &H256) -> String {
+	hex::encode(&hash.as_bytes()[..8])
+}
+
+fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StoreError> {
+	if !path.exists() {
+		return Ok(None);
+	}
+	let bytes = files::read(path, MAX_STATE)?;
+	serde_json::from_slice(&bytes)
+		.map(Some)
+		.map_err(|e| StoreError::Damaged { path: path.to_owned(), reason: e.to_string() })
+}
+
+fn save<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
+	let mut bytes = serde_json::to_vec_pretty(value)
+		.map_err(|e| StoreError::Damaged { path: path.to_owned(), reason: e.to_string() })?;
+	bytes.push(b'\n');
+	Ok(files::write_private(path, &bytes)?)
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_protocol::audit::{GroupVerdict, RejectReason, SegmentEvidence};
+
+	fn record() -> JobRecord {
+		let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
+		let result = WorkResult { bundle_root, model_root, segments: 7 };
+		JobRecord {
+			result: Some(result),
+			seconds: 2.5,
+			committed: Some(Committed { result, salt: Salt::random() }),
+			ended: Some(9),
+			..JobRecord::new(3, H256::repeat_byte(8), H256::repeat_byte(9))
+		}
+	}
+
+	#[test]
+	fn a_salt_is_still_there_after_a_restart() {
+		let dir = tempfile::tempdir().unwrap();
+		let genesis = H256::repeat_byte(7);
+		let record = record();
+		{
+			let home = Home::open(dir.path(), &genesis).unwrap();
+			assert_eq!(home.load_job(3, &record.seed).unwrap(), None);
+			home.save_job(&record).unwrap();
+		}
+		let home = Home::open(dir.path(), &genesis).unwrap();
+		assert_eq!(home.load_job(3, &record.seed).unwrap(), Some(record.clone()));
+		assert_eq!(home.jobs().unwrap().0, vec![record.clone()]);
+		assert_eq!(home.load_job(3, &H256::repeat_byte(5)).unwrap(), None, "another seed");
+		drop(home);
+		let other_chain = Home::open(dir.path(), &H256::repeat_byte(6)).unwrap();
+		assert!(other_chain.jobs().unwrap().0.is_empty());
+	}
+
+	#[test]
+	fn salts_are_random_and_stay_out_of_logs() {
+		let salt = Salt::random();
+		assert_ne!(salt, Salt::random());
+		assert!(!format!("{salt:?}").contains(&hex::encode(&salt.0[..2])));
+	}
+
+	#[test]
+	fn findings_survive_with_their_evidence() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		let evidence = SegmentEvidence {
+			segment: 4,
+			trace_root: H256::repeat_byte(1),
+			end_state: H256::repeat_byte(2),
+		};
+		let findings = Findings::try_from(vec![
+			GroupVerdict::Accept(vec![evidence].try_into().unwrap()),
+			GroupVerdict::Reject(RejectReason::WrongSegment(evidence)),
+			GroupVerdict::Reject(RejectReason::WrongState { checkpoint: 3 }),
+			GroupVerdict::Reject(RejectReason::WrongEvaluation { checkpoint: 3 }),
+			GroupVerdict::Unavailable,
+		])
+		.unwrap();
+		let record = FindingsRecord { job: 1, round: 2, findings, salt: Salt::random() };
+		let folder = home.audit_folder(1, 2, &"what is audited");
+		assert_eq!(home.load_findings(&folder).unwrap(), None);
+		home.save_findings(&folder, &record).unwrap();
+		assert_eq!(home.load_findings(&folder).unwrap(), Some(record));
+		assert_ne!(folder, home.audit_folder(1, 2, &"something else"));
+	}
+
+	#[test]
+	fn one_daemon_per_folder_and_damage_is_named() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		assert!(matches!(Home::open(dir.path(), &H256::zero()), Err(StoreError::Lock(_))));
+		let record = record();
+		home.save_job(&record).unwrap();
+		let path = home.job_folder(3, &record.seed).join(JOB_FILE);
+		std::fs::write(&path, "{").unwrap();
+		let whole = JobRecord { job: 4, ..record.clone() };
+		home.save_job(&whole).unwrap();
+		let (records, problems) = home.jobs().unwrap();
+		assert_eq!(records, [whole], "the others are read nevertheless");
+		let error = problems[0].to_string();
+		assert!(error.contains("state.json") && error.contains("repair"), "{error}");
+	}
+
+	#[test]
+	fn the_port_is_remembered() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		assert_eq!(home.last_port(), None);
+		home.save_port(8601).unwrap();
+		assert_eq!(home.last_port(), Some(8601));
+	}
+
+	#[test]
+	fn idle_data_goes_oldest_first_and_no_further_than_needed() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		let hash = |n: u8| H256::repeat_byte(n);
+		for n in 1..=4 {
+			std::fs::write(home.data(&hash(n)), [n; 100]).unwrap();
+			let age = std::time::SystemTime::now() - std::time::Duration::from_secs(100 - n as u64);
+			let file = std::fs::File::options().write(true).open(home.data(&hash(n))).unwrap();
+			file.set_modified(age).unwrap();
+		}
+		std::fs::write(dir.path().join(format!("data/{}.part", hex::encode(hash(9)))), [9; 50])
+			.unwrap();
+		std::fs::write(dir.path().join("data/notes.txt"), "mine").unwrap();
+		let keep = HashSet::from([hash(1)]);
+		assert_eq!(home.idle_data(&keep).unwrap(), 350);
+		assert!(home.used().unwrap() >= 454);
+		assert!(home.evict(&keep, 0).unwrap().is_empty());
+		assert_eq!(home.evict(&keep, 101).unwrap(), [hash(2), hash(3)]);
+		assert!(home.data(&hash(1)).exists() && home.data(&hash(4)).exists());
+		assert_eq!(home.evict(&keep, u64::MAX).unwrap(), [hash(4), hash(9)]);
+		assert_eq!(home.idle_data(&keep).unwrap(), 0);
+		assert!(home.data(&hash(1)).exists() && dir.path().join("data/notes.txt").exists());
+	}
+
+	#[test]
+	fn a_job_is_removed_with_all_its_files_and_no_other() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		let record = record();
+		let other = JobRecord { seed: H256::repeat_byte(6), ..record.clone() };
+		home.save_job(&record).unwrap();
+		home.save_job(&other).unwrap();
+		files::create_folder(&home.bundle_folder(3, &record.seed)).unwrap();
+		home.remove_job(3, &record.seed).unwrap();
+		home.remove_job(3, &record.seed).unwrap();
+		assert!(!home.job_folder(3, &record.seed).exists());
+		assert_eq!(home.jobs().unwrap().0, [other]);
+	}
+
+	#[cfg(unix)]
+	#[test]
+	fn salts_are_for_their_owner_only() {
+		use std::os::unix::fs::PermissionsExt;
+		let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(&dir.path().join("home"), &H256::zero()).unwrap();
+		let record = record();
+		home.save_job(&record).unwrap();
+		let folder = home.job_folder(3, &record.seed);
+		assert_eq!((mode(&folder), mode(&folder.join(JOB_FILE))), (0o700, 0o600));
+		let findings = Findings::try_from(vec![GroupVerdict::Unavailable]).unwrap();
+		let found = FindingsRecord { job: 1, round: 0, findings, salt: Salt::random() };
+		let folder = home.audit_folder(1, 0, &"audited");
+		home.save_findings(&folder, &found).unwrap();
+		assert_eq!((mode(&folder), mode(&folder.join(FINDINGS_FILE))), (0o700, 0o600));
+		assert_eq!((mode(&home.chain), mode(&home.root)), (0o700, 0o700));
+	}
+
+	#[test]
+	fn the_default_folder_is_one_of_its_own_for_each_role_and_account() {
+		let folder = |data: Option<&str>, home: Option<&str>| {
+			folder_in(data.map(Into::into), home.map(Into::into), "trainer", &"5Xy")
+		};
+		let named = |path: &str| Some(PathBuf::from(path));
+		assert_eq!(folder(Some("/d"), Some("/h")), named("/d/trainyard/trainer-5Xy"));
+		let in_home = named("/h/.local/share/trainyard/trainer-5Xy");
+		assert_eq!(folder(None, Some("/h")), in_home);
+		assert_eq!(folder(Some("d"), Some("/h")), in_home, "a relative one does not count");
+		assert_eq!(folder(None, None), None);
+	}
+
+	#[test]
+	fn blobs_are_remembered() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		assert!(home.blobs().unwrap().is_empty());
+		let blobs = BTreeMap::from([(H256::repeat_byte(3), 7)]);
+		home.save_blobs(&blobs).unwrap();
+		assert_eq!(home.blobs().unwrap(), blobs);
+	}
+}

@@ -1,0 +1,289 @@
+//! The single steps of a job. Each can be repeated at any time: what is done already is
+//! seen on chain or on disk.
+
+use super::{
+	files::{fetch, servers},
+	look::{digest, hashes},
+	Hopeless, Trainer,
+};
+use crate::plot;
+use crate::roles::{
+	plan::{self, Action},
+	store::{Committed, JobRecord, Salt},
+	tasks::Outcome,
+};
+use anyhow::Context;
+use serde_json::json;
+use std::{
+	sync::{atomic::AtomicBool, Arc},
+	time::{Duration, Instant},
+};
+use tracing::info;
+use trainyard_client::{amount, blobs, calls, JobView};
+use trainyard_program::{spec::JobSpec, work::Parts};
+use trainyard_proof::{
+	bundle::{self, archive, files},
+	train::{self, Budget, RehearsalError, TrainOptions},
+	verify,
+};
+use trainyard_protocol::{
+	blob::Chunked,
+	commitment,
+	job::{JobState, Reveal},
+	JobId, H256,
+};
+
+/// How long a job's training is tried before the deposit depends on it.
+const REHEARSAL: Budget = Budget { steps: 200, time: Duration::from_secs(2) };
+
+/// FLOP of a run that went on from the checkpoint at step `begun_at`, 0 for none, to the end
+/// of so many segments.
+fn flop_since(spec: &JobSpec, begun_at: u32, segments: u32) -> u128 {
+	let Ok(parts) = Parts::of(spec) else { return 0 };
+	let of = |segments| parts.flop_of(spec, segments).unwrap_or(0);
+	let done = (1..=segments).rev().find(|at| spec.checkpoint_step(*at) <= Some(begun_at));
+	of(segments).saturating_sub(done.map_or(0, of))
+}
+
+impl Trainer {
+	/// Does one step.
+	pub(super) async fn act(
+		self: Arc<Self>,
+		job: Arc<JobView>,
+		action: Action,
+		stop: Arc<AtomicBool>,
+	) -> Outcome {
+		match action {
+			Action::Fetch => self.fetch(&job).await,
+			Action::Apply => self.apply(&job).await,
+			Action::Rehearse => self.rehearse(&job, stop).await,
+			Action::Train => self.train(&job, stop).await,
+			Action::Commit => self.commit(&job).await,
+			Action::Reveal => self.reveal(&job).await,
+			Action::Store => self.store(&job).await,
+			Action::Rescue(group) => self.rescue(&job, group).await,
+			Action::Poke => {
+				self.sender.run(&calls::poke(job.id)).await?;
+				Ok(())
+			}
+			Action::Reclaim => anyhow::bail!("deposits are reclaimed blob by blob"),
+		}
+	}
+
+	async fn fetch(&self, job: &JobView) -> Outcome {
+		// A slow server must not keep other jobs' files away for long.
+		let patience = (job.state == JobState::Open)
+			.then(|| self.block_time.saturating_mul(job.terms.apply_blocks));
+		let (servers, spec) = (servers(job), &job.spec);
+		let fetched = fetch(&self.fetcher, &self.home, spec, &servers, patience).await;
+		fetched.map_err(|error| match error.downcast_ref() {
+			Some(Hopeless(reason)) => self.give_up(job, reason.clone()),
+			None => error,
+		})?;
+		self.data().extend(hashes(spec));
+		let bytes = spec.file_bytes();
+		let text = format!("data are here and as declared ({bytes} bytes)");
+		self.report.job(job.id, "data", &text, json!({ "bytes": bytes }));
+		Ok(())
+	}
+
+	/// Remembers what is wrong with a job for as long as this process lives.
+	fn give_up(&self, job: &JobView, reason: String) -> anyhow::Error {
+		self.bad().insert(digest(&job.spec), reason.clone());
+		Hopeless(reason).into()
+	}
+
+	async fn rehearse(self: &Arc<Self>, job: &JobView, stop: Arc<AtomicBool>) -> Outcome {
+		let (this, spec) = (self.clone(), job.spec.clone());
+		let rehearsed = tokio::task::spawn_blocking(move || {
+			train::rehearse(&spec, &this.home.inputs(&spec), REHEARSAL, &stop)
+		})
+		.await?;
+		match rehearsed {
+			Ok(steps) => {
+				self.rehearsed().insert(digest(&job.spec));
+				let text = format!("training holds for {steps} steps of a rehearsal");
+				self.report.job(job.id, "rehearsed", &text, json!({ "steps": steps }));
+				Ok(())
+			}
+			Err(e @ RehearsalError::Diverged { .. }) => Err(self.give_up(job, e.to_string())),
+			// The files are here for another job, and do not fit this one.
+			Err(RehearsalError::Input(e)) if !e.is_local() => Err(self.give_up(job, e.to_string())),
+			Err(e) => Err(e.into()),
+		}
+	}
+
+	async fn apply(&self, job: &JobView) -> Outcome {
+		self.sender.run(&calls::apply(job.id)).await?;
+		let price = plan::price(job);
+		let text = format!(
+			"applied: {} for a deposit of {}",
+			amount::format(price),
+			amount::format(job.deposit)
+		);
+		let fields = json!({ "price": price.to_string(), "deposit": job.deposit.to_string() });
+		self.report.job(job.id, "applied", &text, fields);
+		Ok(())
+	}
+
+	async fn train(self: &Arc<Self>, job: &JobView, stop: Arc<AtomicBool>) -> Outcome {
+		let seed = job.seed.context("the job has no seed yet")?;
+		let (id, spec) = (job.id, job.spec.clone());
+		let this = self.clone();
+		let begun = Instant::now();
+		let trained = tokio::task::spawn_blocking(move || {
+			let out = this.home.bundle_folder(id, &seed);
+			let paths = this.home.inputs(&spec);
+			let mut begun_at = None;
+			let mut last = Instant::now();
+			let mut progress = |p: &train::Progress| {
+				if begun_at.is_none() {
+					begun_at = Some(p.begun_at);
+					let fields = json!({ "from_step": p.begun_at, "steps": p.steps });
+					let text = match p.begun_at {
+						0 => format!("training, {} steps", p.steps),
+						from => format!("training goes on from step {from} of {}", p.steps),
+					};
+					this.report.job(id, "training", &text, fields);
+				}
+				if last.elapsed() > Duration::from_secs(10) {
+					last = Instant::now();
+					info!("job {id}: step {} of {}", p.step, p.steps);
+				}
+			};
+			let options = TrainOptions {
+				out: &out,
+				resume: true,
+				cheat: this.cheat,
+				progress: &mut progress,
+				stop: &stop,
+			};
+			let bundle = train::run(&spec, seed, &paths, options)?;
+			plot::illustrate(&bundle);
+			let result = bundle.result()?;
+			let manifest = bundle.manifest();
+			let accuracy = manifest.checkpoints.last().map(|c| c.validation.accuracy());
+			anyhow::Ok((result, accuracy, manifest.stops_early(), begun_at.unwrap_or(0)))
+		})
+		.await?;
+		let (result, accuracy, stops_early, begun_at) = trained?;
+		let took = begun.elapsed();
+		let seconds = took.as_secs_f64();
+		let flop = flop_since(&job.spec, begun_at, result.segments);
+		self.report.metrics().ran(flop, took);
+		self.update(id, &seed, |record| {
+			record.result = Some(result);
+			record.seconds += seconds;
+		})?;
+		let all = job.spec.segments();
+		let stopped = match stops_early {
+			true => format!(", stopped early after {} of {all} segments", result.segments),
+			false => String::new(),
+		};
+		let text = format!(
+			"trained in {seconds:.1} s{stopped}, validation accuracy {:.2} %, bundle root {:?}",
+			accuracy.unwrap_or(0.0) * 100.0,
+			result.bundle_root
+		);
+		let fields = json!({
+			"seconds": seconds, "from_step": begun_at, "accuracy": accuracy,
+			"segments": result.segments, "stops_early": stops_early,
+			"bundle_root": result.bundle_root, "model_root": result.model_root,
+			"folder": self.home.bundle_folder(id, &seed),
+		});
+		self.report.job(id, "trained", &text, fields);
+		Ok(())
+	}
+
+	/// The record of a job under the seed that it has now.
+	fn record(&self, job: JobId, seed: H256) -> anyhow::Result<JobRecord> {
+		self.records().get(&(job, seed)).cloned().context("the job has no record under this seed")
+	}
+
+	async fn commit(&self, job: &JobView) -> Outcome {
+		let seed = job.seed.context("the job has no seed yet")?;
+		// The salt is on disk before anything is sent.
+		let record = self.update(job.id, &seed, |record| {
+			if let Some(result) = record.result {
+				if record.committed.as_ref().is_none_or(|c| c.result != result) {
+					record.committed = Some(Committed { result, salt: Salt::random() });
+				}
+			}
+		})?;
+		let Committed { result, salt } = record.committed.context("there is no result yet")?;
+		let commitment =
+			commitment::result(&self.chain.genesis(), job.id, self.me(), &result, &salt.0);
+		self.sender.run(&calls::commit_result(job.id, &commitment)).await?;
+		self.report.job(job.id, "committed", "committed", json!({ "commitment": commitment }));
+		Ok(())
+	}
+
+	async fn reveal(&self, job: &JobView) -> Outcome {
+		let seed = job.seed.context("the job has no seed yet")?;
+		let record = self.record(job.id, seed)?;
+		let Committed { result, salt } = record.committed.context("nothing was committed")?;
+		let reveal = Reveal {
+			bundle_root: result.bundle_root,
+			model_root: result.model_root,
+			segments: result.segments,
+			location: self.location.clone(),
+		};
+		self.sender.run(&calls::reveal_result(job.id, &reveal, &salt.0)).await?;
+		let text = format!("revealed, served at {}", self.location);
+		self.report.job(job.id, "revealed", &text, json!({ "location": self.location }));
+		Ok(())
+	}
+
+	async fn store(&self, job: &JobView) -> Outcome {
+		let seed = job.seed.context("the job has no seed yet")?;
+		let record = self.record(job.id, seed)?;
+		let expected = record.committed.context("nothing was committed")?.result.model_root;
+		let path = self.home.bundle_folder(job.id, &seed).join(bundle::MODEL_FILE);
+		let bytes = files::read(&path, u64::MAX - 1)?;
+		let root = Chunked::new(&bytes).root;
+		anyhow::ensure!(root == expected, "{} is not the model that was committed", path.display());
+		self.note_blob(root, job.id)?;
+		blobs::store(&self.sender, &bytes).await.context("storing the model")?;
+		let text = format!("model stored on chain ({} bytes)", bytes.len());
+		self.report.job(job.id, "stored", &text, json!({ "root": root, "bytes": bytes.len() }));
+		Ok(())
+	}
+
+	async fn rescue(&self, job: &JobView, group: u32) -> Outcome {
+		let seed = job.seed.context("the job has no seed yet")?;
+		let audit = job.audit.as_ref().context("the job is not audited")?;
+		let folder = self.home.bundle_folder(job.id, &seed);
+		let view = audit.groups.get(group as usize).context("there is no such result")?;
+		let wanted = verify::rescue_files(&job.spec, view.result.segments, &view.drawn);
+		let text = "verifiers could not fetch the bundle: storing the drawn states on chain";
+		self.report.job(job.id, "rescue", text, json!({ "group": group }));
+		let archive =
+			tokio::task::spawn_blocking(move || archive::pack(&folder, &wanted)).await??;
+		let root = Chunked::new(&archive).root;
+		self.note_blob(root, job.id)?;
+		blobs::store(&self.sender, &archive).await.context("storing the rescue")?;
+		self.sender.run(&calls::rescue(job.id, group, &root)).await?;
+		let text = format!("rescued: {} bytes on chain", archive.len());
+		let fields = json!({ "group": group, "root": root, "bytes": archive.len() });
+		self.report.job(job.id, "rescued", &text, fields);
+		Ok(())
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn work_is_counted_from_where_a_run_went_on() {
+		// 1,500 steps, a checkpoint every 50.
+		let spec = JobSpec::example();
+		let parts = Parts::of(&spec).unwrap();
+		let evaluations = |n: u128| n * parts.evaluation;
+		assert_eq!(flop_since(&spec, 0, 30), 1_500 * parts.step + evaluations(31));
+		assert_eq!(flop_since(&spec, 0, 12), 600 * parts.step + evaluations(13));
+		assert_eq!(flop_since(&spec, 50, 30), 1_450 * parts.step + evaluations(29));
+		assert_eq!(flop_since(&spec, 1_450, 30), 50 * parts.step + evaluations(1));
+		assert_eq!(flop_since(&spec, 1_500, 30), 0);
+	}
+}

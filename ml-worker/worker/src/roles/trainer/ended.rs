@@ -1,0 +1,172 @@
+//! What a job came to for one of its trainers.
+
+use crate::roles::{
+	metrics::{Income, Loss, Metrics},
+	plan::replica_of,
+};
+use trainyard_client::{AccountId32, JobView};
+use trainyard_program::{units, work::Parts};
+use trainyard_protocol::{
+	job::{Balance, Fate, JobState},
+	MicroUt,
+};
+
+/// The end of a job for one trainer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct End {
+	/// In a word.
+	outcome: &'static str,
+	/// What it was paid.
+	pay: Balance,
+	/// What it lost of its deposit.
+	lost: Balance,
+	/// Work that was credited to it as power.
+	power: MicroUt,
+}
+
+/// A fate as a label.
+fn label(fate: Fate) -> &'static str {
+	match fate {
+		Fate::Working => "working",
+		Fate::NotCommitted => "not_committed",
+		Fate::NotRevealed => "not_revealed",
+		Fate::ModelMissing => "model_missing",
+		Fate::Accepted => "accepted",
+		Fate::Rejected => "rejected",
+		Fate::Unavailable => "unavailable",
+		Fate::Undecided => "undecided",
+		Fate::Agreed => "agreed",
+	}
+}
+
+impl End {
+	/// How `job` ended for `me`; `None` while it has not, or for a stranger.
+	pub(super) fn of(job: &JobView, me: &AccountId32) -> Option<Self> {
+		let (JobState::Ended(_), Some(mine)) = (job.state, replica_of(job, me)) else {
+			return None;
+		};
+		let mut end = Self { outcome: label(mine.fate), pay: 0, lost: 0, power: 0 };
+		match mine.fate {
+			Fate::Accepted => {
+				let segments = mine.reveal.as_ref().map_or(u32::MAX, |reveal| reveal.segments);
+				let work = Parts::of(&job.spec).and_then(|p| p.micro_ut_of(&job.spec, segments));
+				let work = work.unwrap_or(0);
+				end.pay = units::price(work, job.terms.price_per_ut).unwrap_or(0);
+				if job.spec.mints_power() {
+					end.power = work / (job.replicas.len() as MicroUt).max(1);
+				}
+			}
+			// Where several agreed on different sums this is their mean: the view tells no more.
+			Fate::Agreed => {
+				let paid = job.replicas.iter().filter(|r| r.fate == Fate::Agreed).count();
+				end.pay = job.settlement.paid_to_trainers / (paid as Balance).max(1);
+			}
+			Fate::Working | Fate::Undecided => {}
+			Fate::NotCommitted
+			| Fate::NotRevealed
+			| Fate::ModelMissing
+			| Fate::Rejected
+			| Fate::Unavailable => end.lost = job.deposit,
+		}
+		Some(end)
+	}
+
+	/// Counts it.
+	pub(super) fn count(&self, metrics: &Metrics) {
+		metrics.ended(self.outcome);
+		if self.pay > 0 {
+			metrics.earned(Income::Pay, self.pay);
+		}
+		if self.lost > 0 {
+			metrics.lost(Loss::Deposit, self.lost);
+		}
+		metrics.credited(self.power);
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_client::{fake, ReplicaView};
+	use trainyard_program::spec::JobSpec;
+	use trainyard_protocol::{
+		job::{Ending, Reveal, Settlement},
+		Text, H256,
+	};
+
+	const ME: AccountId32 = AccountId32([1; 32]);
+
+	fn replica(trainer: AccountId32, fate: Fate, segments: u32) -> ReplicaView {
+		let reveal = Reveal {
+			bundle_root: H256::zero(),
+			model_root: H256::zero(),
+			segments,
+			location: Text::default(),
+		};
+		ReplicaView { trainer, committed: true, reveal: Some(reveal), fate }
+	}
+
+	/// The example whose work earns power: 30 segments, at 1 TRY for one ut.
+	fn ended(fates: &[(u8, Fate, u32)]) -> JobView {
+		let replicas = fates.iter().map(|(n, fate, s)| replica(AccountId32([*n; 32]), *fate, *s));
+		JobView {
+			replicas: replicas.collect(),
+			spec: JobSpec::noisy_example(),
+			deposit: 5_000_000_000_000,
+			settlement: Settlement { paid_to_trainers: 900, ..Settlement::default() },
+			..fake::job(JobState::Ended(Ending::Settled))
+		}
+	}
+
+	#[test]
+	fn a_fate_says_what_came_of_it() {
+		let whole = ended(&[(1, Fate::Accepted, 30)]);
+		let work = Parts::of(&whole.spec).unwrap().micro_ut_of(&whole.spec, 30).unwrap();
+		let end = End::of(&whole, &ME).unwrap();
+		assert_eq!((end.outcome, end.lost, end.power), ("accepted", 0, work));
+		assert_eq!(end.pay, Balance::from(work) * 1_000_000);
+		// Half of the segments are paid by their work, two replicas share the power.
+		let part = ended(&[(1, Fate::Accepted, 15), (2, Fate::Accepted, 15)]);
+		let less = Parts::of(&part.spec).unwrap().micro_ut_of(&part.spec, 15).unwrap();
+		let end = End::of(&part, &ME).unwrap();
+		assert_eq!((end.pay, end.power), (Balance::from(less) * 1_000_000, less / 2));
+		assert!(less < work);
+
+		let agreed =
+			ended(&[(1, Fate::Agreed, 30), (2, Fate::Agreed, 30), (3, Fate::Rejected, 30)]);
+		let end = End::of(&agreed, &ME).unwrap();
+		assert_eq!((end.outcome, end.pay, end.lost, end.power), ("agreed", 450, 0, 0));
+
+		for (fate, outcome, lost) in [
+			(Fate::Rejected, "rejected", 5_000_000_000_000),
+			(Fate::Unavailable, "unavailable", 5_000_000_000_000),
+			(Fate::NotCommitted, "not_committed", 5_000_000_000_000),
+			(Fate::Undecided, "undecided", 0),
+		] {
+			let end = End::of(&ended(&[(1, fate, 30)]), &ME).unwrap();
+			assert_eq!(end, End { outcome, pay: 0, lost, power: 0 });
+		}
+
+		assert_eq!(End::of(&ended(&[(2, Fate::Accepted, 30)]), &ME), None, "a stranger");
+		let running = JobView { state: JobState::Auditing, ..whole };
+		assert_eq!(End::of(&running, &ME), None, "not over");
+	}
+
+	#[test]
+	fn what_came_of_it_is_counted() {
+		let metrics = Metrics::new("trainer");
+		let count = |outcome, pay, lost, power| End { outcome, pay, lost, power }.count(&metrics);
+		count("accepted", 2_000_000_000_000, 0, 500_000);
+		count("rejected", 0, 3_000_000_000_000, 0);
+		let text = metrics.text().unwrap();
+		for line in [
+			"trainyard_worker_jobs_total{outcome=\"accepted\",role=\"trainer\"} 1",
+			"trainyard_worker_jobs_total{outcome=\"rejected\",role=\"trainer\"} 1",
+			"trainyard_worker_earned_try_total{kind=\"pay\",role=\"trainer\"} 2",
+			"trainyard_worker_lost_try_total{kind=\"deposit\",role=\"trainer\"} 3",
+			"trainyard_worker_power_ut_total{kind=\"credited\",role=\"trainer\"} 0.5",
+		] {
+			assert!(text.lines().any(|l| l == line), "{line}\n{text}");
+		}
+	}
+}

@@ -1,0 +1,256 @@
+//! Fetching the files that a job reads, before anything is at stake: dead or wrong files are
+//! never a trainer's loss.
+
+use super::Hopeless;
+use crate::roles::{
+	fetch::{FetchError, Fetcher, Wanted},
+	store::Home,
+};
+use anyhow::Context;
+use std::{
+	future::Future,
+	time::{Duration, Instant},
+};
+use trainyard_client::JobView;
+use trainyard_program::spec::{FileRef, JobSpec};
+use trainyard_proof::inputs::{InputError, Inputs};
+
+/// Whether it is useless to try the location again: neither the server nor this machine may
+/// mend it.
+fn lasts(error: &FetchError) -> bool {
+	!error.may_pass() && !matches!(error, FetchError::Local { .. })
+}
+
+/// Base URLs of the trainers that revealed a result of the job: they serve its files.
+pub(super) fn servers(job: &JobView) -> Vec<String> {
+	let reveals = job.replicas.iter().filter_map(|replica| replica.reveal.as_ref());
+	reveals
+		.map(|reveal| reveal.location.to_string_lossy().trim_end_matches('/').to_owned())
+		.collect()
+}
+
+/// Brings all files of a job into the cache, within `patience` where there is one, and checks
+/// that they are what its specification says. Where a location of the submitter is gone, the
+/// `servers` of other trainers are asked. Fails with [`Hopeless`] where trying again is useless.
+pub(in crate::roles) async fn fetch(
+	fetcher: &Fetcher,
+	home: &Home,
+	spec: &JobSpec,
+	servers: &[String],
+	patience: Option<Duration>,
+) -> anyhow::Result<()> {
+	bring(fetcher, home, spec, servers, patience).await?;
+	let (spec, paths) = (spec.clone(), home.inputs(spec));
+	match tokio::task::spawn_blocking(move || Inputs::load(&spec, &paths)).await? {
+		Ok(_) => Ok(()),
+		Err(e) if e.is_local() => Err(e.into()),
+		Err(e @ InputError::Data(_)) => {
+			Err(Hopeless(format!("the data do not fit the job's specification: {e}")).into())
+		}
+		Err(e) => Err(Hopeless(e.to_string()).into()),
+	}
+}
+
+/// [`fetch`] without a look at what the files hold; each has the right content hash.
+async fn bring(
+	fetcher: &Fetcher,
+	home: &Home,
+	spec: &JobSpec,
+	servers: &[String],
+	patience: Option<Duration>,
+) -> anyhow::Result<()> {
+	let begun = Instant::now();
+	for (which, file) in spec.files() {
+		let left = patience.map(|patience| patience.saturating_sub(begun.elapsed()));
+		let what = format!("{} did not come within the time for applications", which.field());
+		let fetched = within(left, one(fetcher, home, &file, servers)).await;
+		let problems = fetched.context(what)?;
+		let lasting = !problems.is_empty() && problems.iter().all(lasts);
+		if let Some(e) = problems.into_iter().next() {
+			return Err(if lasting { Hopeless(e.to_string()).into() } else { e.into() });
+		}
+	}
+	Ok(())
+}
+
+/// What became of `task`; `None` where it did not end in the time that is `left`.
+async fn within<T>(left: Option<Duration>, task: impl Future<Output = T>) -> Option<T> {
+	match left {
+		Some(left) => tokio::time::timeout(left, task).await.ok(),
+		None => Some(task.await),
+	}
+}
+
+/// Brings one file into the cache. Returns what went wrong at each place that was asked;
+/// nothing where the file is here.
+async fn one(
+	fetcher: &Fetcher,
+	home: &Home,
+	file: &FileRef,
+	servers: &[String],
+) -> Vec<FetchError> {
+	let (path, hash) = (home.data(&file.content_hash), hex::encode(file.content_hash));
+	let served = servers.iter().map(|base| format!("{base}/blob/{hash}"));
+	let mut problems = Vec::new();
+	for url in std::iter::once(file.location.to_string_lossy()).chain(served) {
+		let wanted = Wanted {
+			url: &url,
+			path: &path,
+			limit: file.bytes,
+			content_hash: Some(file.content_hash),
+		};
+		match fetcher.fetch(&wanted).await {
+			Ok(()) => return Vec::new(),
+			Err(e) => problems.push(e),
+		}
+	}
+	problems
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::roles::{
+		fetch::Locations,
+		http::{Server, Shelf},
+	};
+	use std::{collections::HashMap, path::PathBuf};
+	use trainyard_program::{
+		spec::{Activation, DataFormat, InputFile, Model},
+		Text, H256,
+	};
+	use trainyard_proof::{
+		hash,
+		testing::{job, table, train, tuned},
+	};
+
+	fn fetcher() -> Fetcher {
+		Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap()
+	}
+
+	/// A trainer's folder, and a server of the files `served`.
+	async fn scene(served: HashMap<H256, PathBuf>) -> (tempfile::TempDir, Home, Server, String) {
+		let folder = tempfile::tempdir().unwrap();
+		let home = Home::open(folder.path(), &H256::zero()).unwrap();
+		let shelf = Shelf::default();
+		shelf.set(HashMap::new(), served);
+		let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
+		let base = format!("http://{}", server.address());
+		(folder, home, server, base)
+	}
+
+	fn is_hopeless(error: &anyhow::Error) -> bool {
+		error.downcast_ref::<Hopeless>().is_some()
+	}
+
+	fn at(base: &str, hash: &H256) -> Text {
+		Text::new(&format!("{base}/blob/{}", hex::encode(hash))).unwrap()
+	}
+
+	#[tokio::test]
+	async fn three_files_of_a_job_arrive_and_broken_transfers_go_on() {
+		let from = tempfile::tempdir().unwrap();
+		let mut spec = JobSpec::example();
+		let mut served = HashMap::new();
+		let mut file = |name: &str, length: usize| {
+			let (path, bytes) = (from.path().join(name), vec![name.as_bytes()[0]; length]);
+			std::fs::write(&path, &bytes).unwrap();
+			let content_hash = hash::blake2_256(&bytes);
+			served.insert(content_hash, path);
+			FileRef { content_hash, bytes: length as u64, location: Text::default() }
+		};
+		let [data, mut labels, mut model] =
+			[("data", 200_000), ("labels", 70_000), ("model", 3)].map(|(n, len)| file(n, len));
+		let (_folder, home, server, base) = scene(served).await;
+		// The submitter's server has the data only; a trainer serves the rest.
+		let nowhere = Text::new("http://127.0.0.1:1/gone").unwrap();
+		(labels.location, model.location) = (nowhere.clone(), nowhere);
+		spec.dataset.format = DataFormat::Idx;
+		spec.dataset.location = at(&base, &data.content_hash);
+		(spec.dataset.content_hash, spec.dataset.bytes) = (data.content_hash, data.bytes);
+		(spec.dataset.labels, spec.initial_model) = (Some(labels), Some(model));
+		spec.validate().unwrap();
+
+		let error = bring(&fetcher(), &home, &spec, &[], None).await.unwrap_err();
+		assert!(!is_hopeless(&error), "{error:#}");
+		let paths = home.inputs(&spec);
+		let path = |which| paths.get(which).unwrap();
+		assert!(path(InputFile::Data).is_file() && !path(InputFile::Labels).exists());
+		// What came of the labels before the transfer broke off.
+		let part = path(InputFile::Labels).with_extension("part");
+		std::fs::write(&part, [b'l'; 40_000]).unwrap();
+		let servers = ["http://127.0.0.1:1".to_owned(), base];
+		bring(&fetcher(), &home, &spec, &servers, None).await.unwrap();
+		for (which, file) in spec.files() {
+			trainyard_proof::inputs::check_content(path(which), which, &file).unwrap();
+		}
+		assert!(!part.exists());
+		// Nobody is asked again.
+		drop(server);
+		bring(&fetcher(), &home, &spec, &[], None).await.unwrap();
+
+		// A file that is longer than declared is not taken, wherever it is.
+		std::fs::remove_file(path(InputFile::Data)).unwrap();
+		let (_folder, home, _server, base) =
+			scene([(data.content_hash, from.path().join("data"))].into()).await;
+		spec.dataset.location = at(&base, &data.content_hash);
+		spec.dataset.bytes -= 1;
+		let error = bring(&fetcher(), &home, &spec, &[], None).await.unwrap_err();
+		assert!(is_hopeless(&error), "{error:#}");
+		// A server that takes the request and never answers: only the time can end it.
+		let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+		let silent_base = format!("http://{}", silent.local_addr().unwrap());
+		spec.dataset.location = at(&silent_base, &data.content_hash);
+		let patience = Some(Duration::ZERO);
+		let error = bring(&fetcher(), &home, &spec, &[], patience).await.unwrap_err();
+		assert!(!is_hopeless(&error), "{error:#}");
+		assert!(error.to_string().starts_with("dataset did not come within"), "{error:#}");
+	}
+
+	#[tokio::test(flavor = "multi_thread")]
+	async fn an_initial_model_that_does_not_fit_is_found_before_applying() {
+		let from = tempfile::tempdir().unwrap();
+		let data = table(from.path());
+		let published = train(&job(&data), &data, &from.path().join("out"), false, None).unwrap();
+		let (mut spec, paths) = tuned(&job(&data), &data, &published);
+		let served = spec
+			.files()
+			.map(|(which, file)| (file.content_hash, paths.get(which).unwrap().to_owned()));
+		let (_folder, home, _server, base) = scene(served.collect()).await;
+		spec.dataset.location = at(&base, &spec.dataset.content_hash);
+		let model = spec.initial_model.as_mut().unwrap();
+		model.location = at(&base, &model.content_hash);
+		fetch(&fetcher(), &home, &spec, &[], None).await.unwrap();
+
+		// The same file, for a job with another model.
+		let hidden = vec![9].try_into().unwrap();
+		spec.model = Model::Mlp { hidden, activation: Activation::Relu };
+		let error = fetch(&fetcher(), &home, &spec, &[], None).await.unwrap_err();
+		assert!(is_hopeless(&error), "{error:#}");
+		assert!(error.to_string().contains("cannot be the initial model of this job"), "{error}");
+	}
+
+	#[test]
+	fn only_what_the_submitter_did_wrong_is_held_against_the_job() {
+		let url = || "http://there".to_owned();
+		let status = |code: u16| FetchError::Status {
+			url: url(),
+			status: reqwest::StatusCode::from_u16(code).unwrap(),
+		};
+		let (expected, found) = (H256::zero(), H256::repeat_byte(1));
+		let lasting = [
+			FetchError::WrongHash { url: url(), expected, found },
+			FetchError::TooLarge { url: url(), limit: 1 },
+			FetchError::BadUrl { url: url() },
+			status(404),
+		];
+		assert!(lasting.iter().all(lasts));
+		let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+		let passing = [
+			FetchError::NoAnswer { url: url(), reason: "refused".into() },
+			FetchError::Local { path: "data".into(), source: full },
+			status(503),
+		];
+		assert!(!passing.iter().any(lasts));
+	}
+}

@@ -1,0 +1,401 @@
+//! One look at the chain: what is known of every job, and which steps are started.
+
+use super::{ended::End, Key, Told, Trainer, TrainerError};
+use crate::roles::{
+	plan::{self, plan, replica_of, Action, Known, Needs, Plan, Standing},
+	store::{JobRecord, StoreError},
+	tasks::Tasks,
+	words,
+};
+use codec::Encode;
+use serde_json::json;
+use std::{
+	collections::{HashMap, HashSet},
+	fmt::Display,
+	sync::Arc,
+};
+use trainyard_client::{amount, ChainError, Head, JobView};
+use trainyard_program::spec::JobSpec;
+use trainyard_proof::hash;
+use trainyard_protocol::{
+	job::{Fate, JobState},
+	JobId, H256,
+};
+
+/// Downloads at once for jobs that are not taken yet.
+const MAX_FETCHES: usize = 2;
+/// Rehearsals at once.
+const MAX_REHEARSALS: usize = 1;
+
+/// What a job is known by where its number says too little: the same number may be another
+/// job after a reorganisation, and the same job may be posted again.
+pub(super) fn digest(spec: &JobSpec) -> H256 {
+	hash::blake2_256(&spec.encode())
+}
+
+/// Content hashes of the files that a job reads.
+pub(super) fn hashes(spec: &JobSpec) -> impl Iterator<Item = H256> + '_ {
+	spec.files().map(|(_, file)| file.content_hash)
+}
+
+/// What one look gathers before anything is started.
+#[derive(Default)]
+struct Gathered {
+	steps: Vec<(Arc<JobView>, Plan)>,
+	/// Files of jobs that must not be evicted.
+	keep: HashSet<H256>,
+	/// What may go on running.
+	wanted: HashSet<Key>,
+}
+
+impl Trainer {
+	/// One look at all jobs: starts what is missing, and stops what is not wanted any more.
+	pub(super) async fn look(
+		self: Arc<Self>,
+		tasks: &mut Tasks<Key>,
+		told: &mut Told,
+		head: Head,
+	) -> Result<(), TrainerError> {
+		let jobs = self.jobs(head, told).await?;
+		let stored = self.stored(&jobs).await?;
+		let (mut standing, reserved) = self.standing(&jobs, &stored, tasks, head).await?;
+		let mut gathered = Gathered::default();
+		let (mut bundles, mut blobs) = (HashMap::new(), HashMap::new());
+		for job in jobs {
+			if job.state == JobState::Open && is_applying(tasks, job.id) {
+				gathered.keep.extend(hashes(&job.spec));
+				gathered.wanted.extend(tasks.running().filter(|key| key.0 == job.id));
+				continue;
+			}
+			let known_stored = stored.contains(&job.id);
+			let plan = match self.consider(&job, known_stored, &standing, told) {
+				Ok(plan) => plan,
+				// This job's files are broken: the others go on.
+				Err(e) => {
+					self.tell_problem(told, Some(job.id), &e);
+					gathered.keep.extend(hashes(&job.spec));
+					gathered.wanted.extend(tasks.running().filter(|key| key.0 == job.id));
+					continue;
+				}
+			};
+			told.problems.remove(&Some(job.id));
+			if plan.finished {
+				continue;
+			}
+			if plan.serve_data || !plan.actions.is_empty() {
+				gathered.keep.extend(hashes(&job.spec));
+			}
+			if plan.serve_data {
+				let here = self.data();
+				let served = hashes(&job.spec).filter(|hash| here.contains(hash));
+				blobs.extend(served.map(|hash| (hash, self.home.data(&hash))));
+			}
+			if let Some(reveal) = replica_of(&job, self.me()).and_then(|r| r.reveal.as_ref()) {
+				if let (true, Some(seed)) = (plan.serve_bundle, job.seed) {
+					bundles.insert(reveal.bundle_root, self.home.bundle_folder(job.id, &seed));
+				}
+			}
+			gathered.wanted.extend(plan.actions.iter().map(|action| (job.id, job.seed, *action)));
+			if plan.actions.contains(&Action::Apply) {
+				// What the next job may still count on.
+				let needs = Needs::of(&job.spec, &job.terms);
+				let cost = job.deposit.saturating_add(standing.prices.job(&needs));
+				standing.busy += 1;
+				standing.training += 1;
+				standing.free = standing.free.saturating_sub(cost);
+				standing.memory_taken = standing.memory_taken.saturating_add(needs.memory);
+				standing.disk = standing.disk.saturating_sub(needs.disk);
+			}
+			gathered.steps.push((Arc::new(job), plan));
+		}
+		self.shelf.set(bundles, blobs);
+		// A replica may be lost meanwhile, or the job have another seed.
+		tasks.stop_unless(|key| gathered.wanted.contains(key));
+		match self.make_room(&gathered, reserved) {
+			Ok(()) => {
+				told.problems.remove(&None);
+			}
+			Err(e) => self.tell_problem(told, None, &e),
+		}
+		self.begin(tasks, gathered);
+		Ok(())
+	}
+
+	/// Starts the steps that were planned.
+	fn begin(self: &Arc<Self>, tasks: &mut Tasks<Key>, gathered: Gathered) {
+		for (job, plan) in gathered.steps {
+			for action in plan.actions {
+				let running = tasks.running().filter(|key| key.2 == action).count();
+				let most = match action {
+					Action::Fetch if !plan.involved => MAX_FETCHES,
+					Action::Rehearse => MAX_REHEARSALS,
+					_ => usize::MAX,
+				};
+				if running < most {
+					let key = (job.id, job.seed, action);
+					tasks.start_with(key, |stop| self.clone().act(job.clone(), action, stop));
+				}
+			}
+		}
+	}
+
+	/// What to do about one job.
+	fn consider(
+		&self,
+		job: &JobView,
+		stored: bool,
+		standing: &Standing,
+		told: &mut Told,
+	) -> Result<Plan, StoreError> {
+		let record = self.record_of(job)?;
+		let digest = digest(&job.spec);
+		let bad = self.bad().get(&digest).cloned();
+		let here = |hash| self.data().contains(&hash);
+		let known = Known {
+			record: record.as_ref(),
+			data: hashes(&job.spec).all(here),
+			rehearsed: self.rehearsed().contains(&digest),
+			stored,
+			bad: bad.as_deref(),
+		};
+		let plan = plan(job, self.me(), &known, &self.limits, standing);
+		self.tell(told, job, &plan);
+		if let (Some(record), Some(seed)) = (&record, job.seed) {
+			let ended = matches!(job.state, JobState::Ended(_));
+			if ended != record.ended.is_some() {
+				// A reorganisation may also bring a job back to life.
+				self.update(job.id, &seed, |r| r.ended = ended.then_some(standing.best))?;
+				// Once for a job: that it ended is on disk now.
+				if let (true, Some(end)) = (ended, End::of(job, self.me())) {
+					end.count(self.report.metrics());
+				}
+			}
+			if plan.discard {
+				self.home.remove_job(job.id, &seed)?;
+				let text = "its folder is removed: the time for which it was served is over";
+				self.report.job(job.id, "removed", text, json!({}));
+			}
+		}
+		if plan.finished {
+			self.records().retain(|(id, _), _| *id != job.id);
+		}
+		Ok(plan)
+	}
+
+	/// Removes idle data where the quota or the disk has too little room for what is to be
+	/// fetched now. The jobs at hand have yet to write `reserved` bytes.
+	fn make_room(&self, gathered: &Gathered, reserved: u64) -> Result<(), StoreError> {
+		let coming = gathered
+			.steps
+			.iter()
+			.filter(|(_, plan)| plan.actions.contains(&Action::Fetch))
+			.map(|(job, _)| Needs::of(&job.spec, &job.terms).disk)
+			.fold(0, u64::saturating_add);
+		if coming == 0 {
+			return Ok(());
+		}
+		let left = self.max_disk.saturating_sub(self.home.used()?).min(self.home.free());
+		let missing = coming.saturating_add(reserved).saturating_sub(left);
+		let removed = self.home.evict(&gathered.keep, missing)?;
+		let mut here = self.data();
+		removed.iter().for_each(|hash| {
+			here.remove(hash);
+		});
+		Ok(())
+	}
+
+	/// How the trainer stands, and the bytes that the jobs at hand have yet to write. What is
+	/// only needed to judge open jobs is asked only where there are some.
+	async fn standing(
+		&self,
+		jobs: &[JobView],
+		stored: &HashSet<JobId>,
+		tasks: &Tasks<Key>,
+		head: Head,
+	) -> Result<(Standing, u64), TrainerError> {
+		let me = *self.me();
+		let mut standing = Standing {
+			best: head.number,
+			block_time: self.block_time,
+			free: 0,
+			prices: self.prices,
+			busy: 0,
+			training: 0,
+			memory_taken: 0,
+			disk: 0,
+		};
+		let open = |job: &JobView| job.state == JobState::Open && !job.applicants.contains(&me);
+		if !jobs.iter().any(open) {
+			return Ok((standing, 0));
+		}
+		let (mut owed, mut reserved) = (0u128, 0u64);
+		let mut keep = HashSet::new();
+		for job in jobs {
+			let applying = open(job) && is_applying(tasks, job.id);
+			let taken = applying
+				|| match job.state {
+					JobState::Open | JobState::Seeding => job.applicants.contains(&me),
+					JobState::Ended(_) => false,
+					_ => replica_of(job, &me).is_some_and(|r| r.fate == Fate::Working),
+				};
+			if replica_of(job, &me).is_some() || taken {
+				keep.extend(hashes(&job.spec));
+			}
+			if !taken {
+				continue;
+			}
+			standing.busy += 1;
+			let needs = Needs::of(&job.spec, &job.terms);
+			let record = job.seed.and_then(|seed| self.records().get(&(job.id, seed)).cloned());
+			if record.is_none_or(|record| record.result.is_none()) {
+				standing.training += 1;
+				standing.memory_taken = standing.memory_taken.saturating_add(needs.memory);
+			}
+			if applying {
+				owed = owed.saturating_add(job.deposit);
+			}
+			// Behind the reveals the model is on chain, and its deposit held.
+			if !stored.contains(&job.id) && job.state != JobState::Auditing {
+				owed = owed.saturating_add(self.prices.job(&needs));
+			}
+			let written = match job.seed {
+				Some(seed) => self.home.written(job.id, &seed)?,
+				None => 0,
+			};
+			reserved = reserved.saturating_add(needs.disk.saturating_sub(written));
+		}
+		standing.free = self.chain.account(&me).await?.free.saturating_sub(owed);
+		let left = self.max_disk.saturating_sub(self.home.used()?).min(self.home.free());
+		let idle = self.home.idle_data(&keep)?;
+		standing.disk = left.saturating_add(idle).saturating_sub(reserved);
+		Ok((standing, reserved))
+	}
+
+	/// The jobs in which this trainer's model is on chain, whole, by the chain's own word:
+	/// what was stored on a branch that was given up is not.
+	async fn stored(&self, jobs: &[JobView]) -> Result<HashSet<JobId>, ChainError> {
+		let mut stored = HashSet::new();
+		for job in jobs.iter().filter(|job| job.state == JobState::Revealing) {
+			let record = job.seed.and_then(|seed| self.records().get(&(job.id, seed)).cloned());
+			let Some(committed) = record.and_then(|record| record.committed) else { continue };
+			let view = self.chain.blob(committed.result.model_root).await?;
+			if view.is_some_and(|view| view.missing.is_empty()) {
+				stored.insert(job.id);
+			}
+		}
+		Ok(stored)
+	}
+
+	/// The jobs on chain that have not ended, and the ended ones that this trainer worked on.
+	async fn jobs(&self, head: Head, told: &mut Told) -> Result<Vec<JobView>, ChainError> {
+		let mut jobs = self.chain.active_jobs(head.hash).await?;
+		let known: HashSet<JobId> = self.records().keys().map(|(id, _)| *id).collect();
+		for id in known {
+			if jobs.iter().any(|job| job.id == id) {
+				continue;
+			}
+			let view = match self.chain.job(id).await {
+				Ok(view) => view,
+				Err(e) if e.is_connection() || e.is_final() => return Err(e),
+				Err(e) => {
+					self.tell_problem(told, Some(id), &e);
+					continue;
+				}
+			};
+			match view {
+				Some(job) => jobs.push(job),
+				// Forgotten on chain, or on another branch. Its files stay: should it come
+				// back, the salt is needed.
+				None => self.records().retain(|(known, _), _| *known != id),
+			}
+		}
+		Ok(jobs)
+	}
+
+	/// What is known of a job that this trainer was drawn for; a fresh record where the seed
+	/// is new.
+	fn record_of(&self, job: &JobView) -> Result<Option<JobRecord>, StoreError> {
+		let (Some(seed), Some(_)) = (job.seed, replica_of(job, self.me())) else {
+			return Ok(None);
+		};
+		let mut records = self.records();
+		if let Some(record) = records.get(&(job.id, seed)) {
+			return Ok(Some(record.clone()));
+		}
+		let record = match self.home.load_job(job.id, &seed)? {
+			Some(record) => record,
+			None if matches!(job.state, JobState::Ended(_)) => return Ok(None),
+			None => {
+				let record = JobRecord::new(job.id, seed, job.spec.dataset.content_hash);
+				self.home.save_job(&record)?;
+				record
+			}
+		};
+		records.insert((job.id, seed), record.clone());
+		Ok(Some(record))
+	}
+
+	/// Tells once why a job cannot be looked at, or what is wrong with the folder.
+	fn tell_problem(&self, told: &mut Told, job: Option<JobId>, problem: &dyn Display) {
+		let text = problem.to_string();
+		if told.problems.insert(job, text.clone()).as_ref() == Some(&text) {
+			return;
+		}
+		let fields = json!({ "action": "look", "reason": text });
+		match job {
+			Some(job) => {
+				let line = format!("{text}; other jobs go on");
+				self.report.job(job, "failed_attempt", &line, fields);
+			}
+			None => self.report.general("problem", &text, fields),
+		}
+	}
+
+	/// Tells changes of state of jobs that this trainer is involved in, and why it takes
+	/// others not.
+	fn tell(&self, told: &mut Told, job: &JobView, plan: &Plan) {
+		let state = words::state(&job.state);
+		let fields = json!({ "state": state });
+		if plan.involved || told.states.contains_key(&job.id) {
+			match told.states.insert(job.id, state) {
+				Some(before) if before == state => {}
+				Some(before) => {
+					let text = format!("{before} -> {state}{}", self.ending(job));
+					self.report.job(job.id, "state", &text, fields);
+				}
+				None => self.report.job(job.id, "state", state, fields),
+			}
+		}
+		if let Some(refusal) = &plan.refusal {
+			// The figures in it may change with every block.
+			let kind = std::mem::discriminant(refusal);
+			if told.refusals.insert(job.id, kind) != Some(kind) {
+				let text = refusal.to_string();
+				let reason = json!({ "reason": text });
+				self.report.job(job.id, "not_taken", &format!("not taken: {text}"), reason);
+			}
+		}
+		if plan.finished {
+			told.states.remove(&job.id);
+			told.refusals.remove(&job.id);
+		}
+	}
+
+	fn ending(&self, job: &JobView) -> String {
+		match (job.state, replica_of(job, self.me())) {
+			(JobState::Ended(_), Some(mine)) if mine.fate == Fate::Accepted => {
+				format!(": accepted, paid {}", amount::format(plan::price(job)))
+			}
+			(JobState::Ended(_), Some(mine)) => format!(": {}", words::fate(&mine.fate)),
+			(JobState::Ended(_) | JobState::Training, None) => {
+				": not drawn, deposit returned".into()
+			}
+			_ => String::new(),
+		}
+	}
+}
+
+/// Whether an application is on its way: sent, perhaps, and not seen on chain yet.
+fn is_applying(tasks: &Tasks<Key>, job: JobId) -> bool {
+	tasks.running().any(|(id, _, action)| *id == job && *action == Action::Apply)
+}

@@ -1,0 +1,542 @@
+//! The trainer: finds jobs that are worth it, trains them, and sees them through to the end.
+
+mod act;
+mod blobs;
+mod ended;
+pub(super) mod files;
+mod look;
+mod room;
+
+use super::{
+	fetch::{Fetcher, LocationArgs, SetupError},
+	http::{ServeError, Server, Shelf},
+	metrics::{MetricsArgs, MetricsError},
+	next_block,
+	plan::{Action, Limits, Prices, Refusal},
+	report::Reporter,
+	stop_signal,
+	store::{default_folder, Home, JobRecord, StoreError},
+	survive,
+	tasks::{Outcome, Tasks},
+};
+use crate::args::{KeyArgs, NodeArgs};
+use serde_json::json;
+use std::{
+	collections::{BTreeMap, HashMap, HashSet},
+	mem::Discriminant,
+	net::SocketAddr,
+	path::PathBuf,
+	sync::{Arc, Mutex, MutexGuard},
+	time::{Duration, Instant},
+};
+use tracing::{debug, warn};
+use trainyard_client::{
+	amount, calls, keys::KeyError, AccountId32, Chain, ChainError, Transactor, TxError,
+};
+use trainyard_proof::{
+	bundle::manifest::MadeBy,
+	train::{Cheat, TrainError},
+};
+use trainyard_protocol::{job::Balance, views::Hardware, JobId, MicroUt, Text, H256};
+
+/// How long a node is waited for at the start.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Options of `trainyard trainer`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct TrainerArgs {
+	#[command(flatten)]
+	node: NodeArgs,
+	#[command(flatten)]
+	key: KeyArgs,
+	/// Folder for data, bundles and what must survive a restart; one daemon per folder
+	/// [default: $XDG_DATA_HOME/trainyard/trainer-ACCOUNT or ~/.local/share/trainyard/...]
+	#[arg(long, value_name = "DIR")]
+	dir: Option<PathBuf>,
+	/// Address to serve bundles and data on; port 0 takes a free one, and the same again
+	/// after a restart
+	#[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+	listen: SocketAddr,
+	/// URL under which verifiers reach that address; needed where it is not this machine's own
+	#[arg(long, value_name = "URL")]
+	public_url: Option<String>,
+	#[command(flatten)]
+	locations: LocationArgs,
+	/// Register as a trainer with this bond (in TRY) if the account is none yet
+	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
+	bond: Option<Balance>,
+	/// Take no job that pays less for one ut (in TRY)
+	#[arg(long, value_name = "TRY", default_value = "0", value_parser = amount::parse)]
+	min_price: Balance,
+	/// Take no job of more work (in ut)
+	#[arg(long, value_name = "UT", default_value = "1000", value_parser = parse_ut)]
+	max_ut: MicroUt,
+	/// Take no job that reads larger files (in MiB): data, labels, initial model
+	#[arg(long, value_name = "MIB", default_value_t = 1024)]
+	max_data_mib: u64,
+	/// Memory for all jobs together (in MiB) [default: three quarters of what is available at
+	/// the start]
+	#[arg(long, value_name = "MIB")]
+	max_memory_mib: Option<u64>,
+	/// Disk for everything in the folder (in MiB): data that no job needs is removed first,
+	/// and jobs beyond it are not taken [default: half of what is free at the start]
+	#[arg(long, value_name = "MIB")]
+	max_disk_mib: Option<u64>,
+	/// Jobs at once
+	#[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
+	max_parallel: u16,
+	/// Balance that stays free for fees (in TRY)
+	#[arg(long, value_name = "TRY", default_value = "0.1", value_parser = amount::parse)]
+	reserve: Balance,
+	/// Expected speed of training in MFLOPS: a job that would not be done in 80 % of its time
+	/// at this speed is not taken. One ut is 432 s at 1,000 MFLOPS
+	#[arg(long, value_name = "MFLOPS", default_value_t = 1_000.0)]
+	speed_mflops: f64,
+	/// Blocks for which bundle and data of an ended job are still served; its folder is removed
+	/// then
+	#[arg(long, value_name = "BLOCKS", default_value_t = 600)]
+	grace: u32,
+	/// FOR TESTS: skip the work of the last N segments and fabricate their checkpoints. The
+	/// audit rejects such a result and the deposit is lost
+	#[arg(long, value_name = "N")]
+	test_only_cheat: Option<u32>,
+	#[command(flatten)]
+	metrics: MetricsArgs,
+	/// One JSON object per event
+	#[arg(long)]
+	json: bool,
+}
+
+/// Reads an amount of work in ut.
+pub fn parse_ut(text: &str) -> Result<MicroUt, amount::DecimalError> {
+	let micro = amount::parse_scaled(text, 6)?;
+	MicroUt::try_from(micro).map_err(|_| amount::DecimalError::TooLarge)
+}
+
+/// Why the trainer cannot work at all.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainerError {
+	/// The account is no trainer.
+	#[error("{account} is not registered as a trainer: give --bond AMOUNT to register it, or run `trainyard register`")]
+	NotRegistered {
+		/// The account.
+		account: AccountId32,
+	},
+	/// Nobody could reach it.
+	#[error("--listen {0} is reached under an address that only you know: give it with --public-url http://...")]
+	NoPublicUrl(SocketAddr),
+	/// Not a URL that fits on chain.
+	#[error("--public-url `{0}` must be an http:// or https:// URL of at most 256 bytes")]
+	BadPublicUrl(String),
+	/// The chain cannot be asked.
+	#[error(transparent)]
+	Chain(#[from] ChainError),
+	/// No key.
+	#[error(transparent)]
+	Key(#[from] KeyError),
+	/// The folder cannot be used.
+	#[error(transparent)]
+	Store(#[from] StoreError),
+	/// The server does not run.
+	#[error(transparent)]
+	Serve(#[from] ServeError),
+	/// The metrics cannot be shown.
+	#[error(transparent)]
+	Metrics(#[from] MetricsError),
+	/// Nothing can be fetched.
+	#[error(transparent)]
+	Fetch(#[from] SetupError),
+	/// A transaction failed.
+	#[error(transparent)]
+	Tx(#[from] TxError),
+}
+
+/// A step of a job under one assignment seed: after a reorganisation the same job may have
+/// another, and what was begun for the first is not the second's.
+type Key = (JobId, Option<H256>, Action);
+
+/// Records by job and assignment seed.
+type Records = BTreeMap<(JobId, H256), JobRecord>;
+
+/// A trainer at work; shared by its tasks.
+struct Trainer {
+	chain: Arc<Chain>,
+	sender: Transactor,
+	home: Home,
+	shelf: Shelf,
+	fetcher: Fetcher,
+	location: Text,
+	limits: Limits,
+	block_time: Duration,
+	prices: Prices,
+	/// Bytes that the folder may have.
+	max_disk: u64,
+	cheat: Option<Cheat>,
+	report: Reporter,
+	/// Jobs whose seed is known and which have not finished.
+	records: Mutex<Records>,
+	/// Content hashes of files of jobs that lie here, checked in this process.
+	data: Mutex<HashSet<H256>>,
+	/// Digests of specifications whose training was tried, without a fault.
+	rehearsed: Mutex<HashSet<H256>>,
+	/// What is wrong with specifications, by their digests.
+	bad: Mutex<HashMap<H256, String>>,
+	/// Blobs that this account stored, as on disk.
+	blobs: Mutex<BTreeMap<H256, JobId>>,
+}
+
+/// What was last told about a job, so that it is told once.
+#[derive(Default)]
+struct Told {
+	states: HashMap<JobId, &'static str>,
+	refusals: HashMap<JobId, Discriminant<Refusal>>,
+	failures: HashMap<Key, String>,
+	/// Of the files of a job, or of the folder.
+	problems: HashMap<Option<JobId>, String>,
+}
+
+/// A job that nothing can help: it is not taken, however often it is looked at.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Hopeless(String);
+
+/// Runs a trainer until it is asked to stop.
+pub async fn run(args: TrainerArgs) -> Result<(), TrainerError> {
+	let key = args.key.keypair()?;
+	let chain = Arc::new(Chain::connect(&args.node.node, PATIENCE).await?);
+	let sender = Transactor::new(chain.clone(), key);
+	let dir = match args.dir {
+		Some(dir) => dir,
+		None => default_folder("trainer", sender.account())?,
+	};
+	let home = Home::open(&dir, &chain.genesis())?;
+	let report = Reporter::new("trainer", args.json, Some(&home.events()));
+	let _page = args.metrics.serve(report.metrics(), &chain, sender.account()).await?;
+	register(&chain, &sender, args.bond, &report).await?;
+
+	let shelf = Shelf::default();
+	let server = serve(args.listen, &home, shelf.clone()).await?;
+	let location = public_location(args.public_url.as_deref(), server.address())?;
+	let locations = args.locations.locations(&chain).await?;
+	if let Err(e) = locations.check(&location.to_string_lossy()) {
+		warn!("verifiers will not fetch what this trainer serves, see --public-url: {e}");
+	}
+	let room = room::Room::new(args.max_memory_mib, args.max_disk_mib, &home);
+	let (records, damaged) = home.jobs()?;
+	for problem in damaged {
+		let text = format!("{problem}. Other jobs go on");
+		report.general("problem", &text, json!({ "reason": problem.to_string() }));
+	}
+	let trainer = Arc::new(Trainer {
+		limits: Limits {
+			min_price: args.min_price,
+			max_work: args.max_ut,
+			max_parallel: usize::from(args.max_parallel),
+			max_data: args.max_data_mib.saturating_mul(1024 * 1024),
+			max_memory: room.memory,
+			max_rescue: room::max_rescue(&chain).await?,
+			reserve: args.reserve,
+			speed: args.speed_mflops * 1e6,
+			grace: args.grace,
+		},
+		block_time: chain.block_time().await?,
+		prices: room::prices(&chain).await?,
+		max_disk: room.disk,
+		cheat: args.test_only_cheat.map(|segments| Cheat { segments }),
+		records: Mutex::new(records.into_iter().map(|r| ((r.job, r.seed), r)).collect()),
+		data: Mutex::default(),
+		rehearsed: Mutex::default(),
+		bad: Mutex::default(),
+		blobs: Mutex::new(home.blobs()?),
+		fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?,
+		location,
+		report,
+		shelf,
+		home,
+		sender,
+		chain,
+	});
+	trainer.report.general(
+		"started",
+		&format!(
+			"trainer {} on {}, serving at {}",
+			trainer.sender.account(),
+			trainer.chain.url(),
+			trainer.location
+		),
+		json!({ "account": trainer.sender.account(), "location": trainer.location }),
+	);
+	if trainer.cheat.is_some() {
+		warn!("this trainer CHEATS (--test-only-cheat): its results will be rejected");
+	}
+	let result = trainer.clone().work().await;
+	drop(server);
+	result
+}
+
+/// Registers the account unless it is a trainer.
+pub(super) async fn register(
+	chain: &Chain,
+	sender: &Transactor,
+	bond: Option<Balance>,
+	report: &Reporter,
+) -> Result<(), TrainerError> {
+	let account = *sender.account();
+	if chain.trainer(&account).await?.is_some() {
+		return Ok(());
+	}
+	let bond = bond.ok_or(TrainerError::NotRegistered { account })?;
+	sender.run(&calls::register_trainer(bond, &hardware())).await?;
+	let text = format!("registered as a trainer with a bond of {}", amount::format(bond));
+	report.general("registered", &text, json!({ "bond": bond.to_string() }));
+	Ok(())
+}
+
+/// This machine, as it is told to the chain.
+pub fn hardware() -> Hardware {
+	let here = MadeBy::here();
+	let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+	let kib = memory
+		.lines()
+		.find_map(|line| line.strip_prefix("MemTotal:"))
+		.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+	let cpu: String = here.cpu.chars().take(64).collect();
+	Hardware {
+		cpu: Text::new(&cpu).unwrap_or_default(),
+		cores: here.cores,
+		memory_mib: kib.map_or(0, |k| u32::try_from(k / 1024).unwrap_or(u32::MAX)),
+		gpu: Text::default(),
+	}
+}
+
+/// Starts the server. With port 0 it takes the port of last time, if it is free: locations
+/// that are on chain already name it.
+async fn serve(listen: SocketAddr, home: &Home, shelf: Shelf) -> Result<Server, TrainerError> {
+	let before = home.last_port().filter(|_| listen.port() == 0);
+	if let Some(port) = before {
+		match Server::start(SocketAddr::new(listen.ip(), port), shelf.clone()).await {
+			Ok(server) => return Ok(server),
+			Err(e) => {
+				warn!("{e}. Another port is taken; results revealed before are not found there")
+			}
+		}
+	}
+	let server = Server::start(listen, shelf).await?;
+	home.save_port(server.address().port())?;
+	Ok(server)
+}
+
+fn public_location(url: Option<&str>, address: SocketAddr) -> Result<Text, TrainerError> {
+	let url = match url {
+		Some(url) => url.trim_end_matches('/').to_owned(),
+		None if address.ip().is_unspecified() => return Err(TrainerError::NoPublicUrl(address)),
+		None => format!("http://{address}"),
+	};
+	let rest = url.strip_prefix("http://").or(url.strip_prefix("https://"));
+	match Text::new(&url) {
+		Some(text) if rest.is_some_and(|rest| !rest.is_empty()) => Ok(text),
+		_ => Err(TrainerError::BadPublicUrl(url)),
+	}
+}
+
+impl Trainer {
+	fn me(&self) -> &AccountId32 {
+		self.sender.account()
+	}
+
+	fn records(&self) -> MutexGuard<'_, Records> {
+		locked(&self.records)
+	}
+
+	fn data(&self) -> MutexGuard<'_, HashSet<H256>> {
+		locked(&self.data)
+	}
+
+	fn rehearsed(&self) -> MutexGuard<'_, HashSet<H256>> {
+		locked(&self.rehearsed)
+	}
+
+	fn bad(&self) -> MutexGuard<'_, HashMap<H256, String>> {
+		locked(&self.bad)
+	}
+
+	/// Changes the record of a job under one seed, on disk first.
+	fn update(
+		&self,
+		job: JobId,
+		seed: &H256,
+		change: impl FnOnce(&mut JobRecord),
+	) -> Result<JobRecord, StoreError> {
+		update(&self.home, &mut self.records(), job, seed, change)
+	}
+
+	async fn work(self: Arc<Self>) -> Result<(), TrainerError> {
+		let mut tasks: Tasks<Key> = Tasks::default();
+		let mut told = Told::default();
+		let mut complaint = String::new();
+		let mut seen = None;
+		let mut stopping = std::pin::pin!(stop_signal());
+		loop {
+			tokio::select! {
+				biased;
+				_ = &mut stopping => break,
+				(key, outcome) = tasks.ended() => {
+					if outcome.is_ok() {
+						// What it did may call for the next step at once.
+						seen = None;
+						told.failures.remove(&key);
+					}
+					self.tell_failure(&mut told, key, outcome);
+				},
+				head = next_block(&self.chain, seen) => {
+					let head = head?;
+					seen = Some(head.hash);
+					let looked = self.clone().look(&mut tasks, &mut told, head).await;
+					self.clone().reclaim_expired(&mut tasks, head).await;
+					if let Err(e) = looked {
+						let of_chain = match &e {
+							TrainerError::Chain(e) => Some(e),
+							_ => None,
+						};
+						if of_chain.is_some_and(ChainError::is_final) {
+							return Err(e);
+						}
+						survive(&self.chain, &e, of_chain, &mut complaint).await?;
+					}
+				},
+			}
+		}
+		tasks.stop_unless(|_| false);
+		self.report.general("stopped", "stopping; start again to go on", json!(null));
+		// A run ends behind its present step.
+		let deadline = Instant::now() + Duration::from_secs(10);
+		while tasks.running().any(|(.., action)| *action == Action::Train) {
+			let left = deadline.saturating_duration_since(Instant::now());
+			if tokio::time::timeout(left, tasks.ended()).await.is_err() {
+				break;
+			}
+		}
+		Ok(())
+	}
+
+	fn tell_failure(&self, told: &mut Told, key: Key, outcome: Outcome) {
+		let (job, _, action) = key;
+		let Err(e) = outcome else { return };
+		if let Some(TrainError::Stopped { .. }) = e.downcast_ref() {
+			let text = "training stopped: the chain does not ask for this result any more";
+			self.report.job(job, "stopped_training", text, json!({}));
+			return;
+		}
+		let text = format!("{e:#}");
+		if e.downcast_ref::<TxError>().is_some_and(TxError::is_uncertain) {
+			// The next look at the chain tells.
+			debug!("job {job}: {text}");
+			return;
+		}
+		if told.failures.insert(key, text.clone()).as_ref() != Some(&text) {
+			let name = format!("{action:?}").to_lowercase();
+			let next = match e.downcast_ref::<Hopeless>() {
+				Some(_) => "the job is not taken",
+				None => "it will be tried again",
+			};
+			self.report.job(
+				job,
+				"failed_attempt",
+				&format!("{name}: {text}; {next}"),
+				json!({ "action": name, "reason": text }),
+			);
+		}
+	}
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+	shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Changes the record of `job` under `seed`, on disk first. A record under another seed is
+/// not touched: its result is another.
+fn update(
+	home: &Home,
+	records: &mut Records,
+	job: JobId,
+	seed: &H256,
+	change: impl FnOnce(&mut JobRecord),
+) -> Result<JobRecord, StoreError> {
+	let missing = || StoreError::NoRecord { job, seed: *seed };
+	let record = records.get_mut(&(job, *seed)).ok_or_else(missing)?;
+	let mut changed = record.clone();
+	change(&mut changed);
+	home.save_job(&changed)?;
+	*record = changed.clone();
+	Ok(changed)
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	/// Training for the seed of a branch that was given up ends while the job has another.
+	#[test]
+	fn a_result_is_recorded_under_its_own_seed_only() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		let (old, new) = (H256::repeat_byte(1), H256::repeat_byte(2));
+		let fresh = |seed| JobRecord::new(7, seed, H256::zero());
+		let mut records = Records::from([((7, new), fresh(new))]);
+		let late = update(&home, &mut records, 7, &old, |r| r.seconds = 9.0).unwrap_err();
+		assert!(matches!(late, StoreError::NoRecord { job: 7, seed } if seed == old));
+		assert_eq!(records[&(7, new)], fresh(new));
+
+		records.insert((7, old), fresh(old));
+		update(&home, &mut records, 7, &old, |r| r.seconds = 9.0).unwrap();
+		assert_eq!(records[&(7, new)], fresh(new));
+		assert_eq!(home.load_job(7, &old).unwrap().unwrap().seconds, 9.0);
+		assert_eq!(home.load_job(7, &new).unwrap(), None);
+	}
+
+	#[test]
+	fn work_is_read_in_ut() {
+		assert_eq!(parse_ut("1"), Ok(1_000_000));
+		assert_eq!(parse_ut("0.006"), Ok(6_000));
+		assert_eq!(parse_ut("0.0000001"), Err(amount::DecimalError::TooPrecise(6)));
+		assert_eq!(parse_ut("99999999999999999999"), Err(amount::DecimalError::TooLarge));
+	}
+
+	#[test]
+	fn a_location_must_be_one_that_others_reach() {
+		let local: SocketAddr = "127.0.0.1:8600".parse().unwrap();
+		let any: SocketAddr = "0.0.0.0:8600".parse().unwrap();
+		let text = |url| public_location(url, local).map(|t| t.to_string_lossy());
+		assert_eq!(text(None).unwrap(), "http://127.0.0.1:8600");
+		assert_eq!(text(Some("https://me.example/x/")).unwrap(), "https://me.example/x");
+		assert!(matches!(text(Some("me.example")), Err(TrainerError::BadPublicUrl(_))));
+		assert!(matches!(text(Some("http://")), Err(TrainerError::BadPublicUrl(_))));
+		let long = format!("http://{}", "x".repeat(300));
+		assert!(matches!(text(Some(&long)), Err(TrainerError::BadPublicUrl(_))));
+		assert!(matches!(public_location(None, any), Err(TrainerError::NoPublicUrl(_))));
+		assert!(public_location(Some("http://me"), any).is_ok());
+	}
+
+	#[tokio::test]
+	async fn a_restart_takes_the_same_port() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+		let first = serve(any, &home, Shelf::default()).await.unwrap();
+		let address = first.address();
+		// Still taken: another one, which is remembered from now on.
+		let second = serve(any, &home, Shelf::default()).await.unwrap();
+		assert_ne!(second.address(), address);
+		assert_eq!(home.last_port(), Some(second.address().port()));
+		let fixed = serve(address, &home, Shelf::default()).await;
+		assert!(matches!(fixed, Err(TrainerError::Serve(ServeError::InUse(_)))));
+	}
+
+	#[test]
+	fn this_machine_has_cores() {
+		let hardware = hardware();
+		assert!(hardware.cores > 0);
+		#[cfg(target_os = "linux")]
+		assert!(hardware.memory_mib > 0);
+	}
+}

@@ -1,0 +1,100 @@
+//! What this machine and its owner allow: memory, disk, and the prices of the chain.
+
+use crate::roles::{plan::Prices, store::Home};
+use codec::{Compact, Decode, Encode};
+use subxt::rpcs::client::rpc_params;
+use trainyard_client::{Chain, ChainError};
+use trainyard_proof::data;
+use trainyard_protocol::{blob, job::Balance};
+
+const MIB: u64 = 1024 * 1024;
+/// Memory that is assumed where the system does not tell.
+const UNKNOWN_MEMORY: u64 = 2048 * MIB;
+/// Blocks for a rescue: the chain's setting at genesis, which root may change.
+const RESCUE_BLOCKS: u64 = 300;
+/// Chunks of 1 MiB that fit in a block.
+const CHUNKS_PER_BLOCK: u64 = 3;
+/// Share of the period for a rescue that storing may take, in percent: others use blocks too.
+const RESCUE_SHARE: u64 = 80;
+/// Execution time that a small transaction pays for, in picoseconds: 1 ms.
+const CALL_PICOSECONDS: u64 = 1_000_000_000;
+/// Bytes of a small transaction, at most.
+const CALL_BYTES: u32 = 512;
+
+/// Limits in bytes, given or measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Room {
+	/// Memory for all jobs together.
+	pub memory: u64,
+	/// Disk for everything in the daemon's folder.
+	pub disk: u64,
+}
+
+impl Room {
+	/// What was asked for in MiB, or else three quarters of the memory that is available now,
+	/// and half of the disk that is free now besides what lies in `home` already.
+	pub fn new(memory_mib: Option<u64>, disk_mib: Option<u64>, home: &Home) -> Self {
+		let memory = memory_mib
+			.map(|mib| mib.saturating_mul(MIB))
+			.unwrap_or_else(|| data::available_memory().unwrap_or(UNKNOWN_MEMORY) / 4 * 3);
+		let used = home.used().unwrap_or_default();
+		let disk = disk_mib
+			.map(|mib| mib.saturating_mul(MIB))
+			.unwrap_or_else(|| used.saturating_add(home.free() / 2));
+		Self { memory, disk }
+	}
+}
+
+/// Largest rescue archive that this chain takes in the time for it, in bytes.
+pub(super) async fn max_rescue(chain: &Chain) -> Result<u64, ChainError> {
+	let largest = chain.constant("ModelStorage", "MaxBlob").await?;
+	let in_time = RESCUE_BLOCKS * CHUNKS_PER_BLOCK * u64::from(blob::MAX_CHUNK) / 100;
+	let largest = largest.and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);
+	Ok(largest.min(in_time * RESCUE_SHARE))
+}
+
+/// What storing and sending costs on this chain.
+pub(super) async fn prices(chain: &Chain) -> Result<Prices, ChainError> {
+	let deposit = |name| async move { chain.constant("ModelStorage", name).await };
+	// Hashing a chunk is execution, for which about a quarter of the bytes' fee is enough.
+	let chunk = fee(chain, "length", u32::to_le_bytes(blob::MAX_CHUNK).to_vec()).await?;
+	let fee_byte = (chunk / 4).saturating_mul(5) / u128::from(blob::MAX_CHUNK) + 1;
+	// A weight: time, and size of a proof.
+	let weight = (Compact(CALL_PICOSECONDS), Compact(0u64)).encode();
+	let fee_call = fee(chain, "weight", weight)
+		.await?
+		.saturating_add(fee(chain, "length", CALL_BYTES.to_le_bytes().to_vec()).await?);
+	Ok(Prices {
+		blob_base: deposit("DepositBase").await?.unwrap_or_default(),
+		blob_byte: deposit("DepositPerByte").await?.unwrap_or_default(),
+		fee_byte,
+		fee_call,
+	})
+}
+
+/// What the runtime takes for a `length` in bytes or a `weight`; SCALE in `arguments`.
+async fn fee(chain: &Chain, of: &str, arguments: Vec<u8>) -> Result<Balance, ChainError> {
+	let method = format!("TransactionPaymentApi_query_{of}_to_fee");
+	let arguments = format!("0x{}", hex::encode(arguments));
+	let found: String = chain.rpc("state_call", rpc_params![method.clone(), arguments]).await?;
+	let unreadable = |reason: String| ChainError::Unreadable { method: method.clone(), reason };
+	let bytes =
+		hex::decode(found.trim_start_matches("0x")).map_err(|e| unreadable(e.to_string()))?;
+	Balance::decode(&mut &bytes[..]).map_err(|e| unreadable(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_protocol::H256;
+
+	#[test]
+	fn limits_that_are_given_count_and_others_are_measured() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		let given = Room::new(Some(3), Some(5), &home);
+		assert_eq!(given, Room { memory: 3 * MIB, disk: 5 * MIB });
+		let measured = Room::new(None, None, &home);
+		assert!(measured.memory > 0 && measured.disk > 0, "{measured:?}");
+	}
+}

@@ -1,0 +1,477 @@
+//! Units of drilling, seen through: computed once, committed, revealed. A driller does so with
+//! what it is assigned, a verifier with what it must recompute.
+
+use super::{
+	fetch::Fetcher,
+	report::Reporter,
+	store::{Home, Salt, UnitRecord},
+	tasks::Outcome,
+	trainer::files,
+};
+use crate::table::grouped;
+use anyhow::Context;
+use codec::Encode;
+use serde_json::json;
+use std::{
+	sync::{atomic::AtomicBool, Arc},
+	time::{Duration, Instant},
+};
+use tokio::sync::Mutex;
+use tracing::info;
+use trainyard_client::{calls, AssignmentView, Call, Chain, Head, Transactor};
+use trainyard_program::{spec::JobSpec, units::MICRO_UT_PER_UT};
+use trainyard_proof::{
+	drill::{self, Options, Unit},
+	hash,
+	inputs::Inputs,
+};
+use trainyard_protocol::{
+	drill::{commitment, AssignmentId, Template, UnitPhase},
+	job::BlockNumber,
+	MicroUt, H256,
+};
+
+/// Time between two lines about how far a long unit is.
+const EVERY: Duration = Duration::from_secs(15);
+
+/// What a unit asks for at a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+	/// Compute it.
+	Compute,
+	/// Commit to the result.
+	Commit,
+	/// Reveal the result.
+	Reveal,
+}
+
+/// A step of an assignment under one seed: a chain that was started anew has others.
+pub type Key = (AssignmentId, H256, Step);
+
+/// What `view` asks of its account at height `best`. `found` says whether a result is on disk.
+///
+/// A result that is there is what is committed, whoever computed it: so a restart never sends a
+/// second commitment that differs from the first.
+pub fn step(view: &AssignmentView, best: BlockNumber, found: bool) -> Option<Step> {
+	// A transaction sent now is in the next block.
+	match view.phase {
+		_ if best >= view.deadline => None,
+		UnitPhase::Commit if view.committed => None,
+		UnitPhase::Commit if found => Some(Step::Commit),
+		UnitPhase::Commit => Some(Step::Compute),
+		UnitPhase::Reveal if view.committed && !view.revealed && found => Some(Step::Reveal),
+		UnitPhase::Reveal | UnitPhase::Judgement => None,
+	}
+}
+
+/// Whether `view` waits for a reveal that cannot be made: the record is gone.
+pub fn is_lost(view: &AssignmentView, found: bool) -> bool {
+	view.committed && !view.revealed && !found
+}
+
+/// For whom units are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+	/// A driller.
+	Driller,
+	/// A verifier that recomputes.
+	Verifier,
+}
+
+impl Part {
+	fn commit(self, assignment: AssignmentId, commitment: &H256) -> Call {
+		match self {
+			Part::Driller => calls::drill_commit(assignment, commitment),
+			Part::Verifier => calls::drill_check(assignment, commitment),
+		}
+	}
+
+	fn reveal(self, record: &UnitRecord) -> Call {
+		let UnitRecord { assignment, result, salt, .. } = record;
+		match self {
+			Part::Driller => calls::drill_reveal(*assignment, result, &salt.0),
+			Part::Verifier => calls::drill_check_reveal(*assignment, result, &salt.0),
+		}
+	}
+}
+
+/// What units are computed with; shared by tasks.
+pub struct Units {
+	/// The chain.
+	pub chain: Arc<Chain>,
+	/// Sends commitments and reveals.
+	pub sender: Arc<Transactor>,
+	/// Keeps results, salts and data.
+	pub home: Arc<Home>,
+	/// Fetches the data of trials.
+	pub fetcher: Fetcher,
+	/// Tells what is done.
+	pub report: Reporter,
+	/// For whom.
+	pub part: Part,
+	/// Makes results up; for tests only.
+	pub cheat: bool,
+	/// Held while a unit is computed: one at a time has all processors.
+	pub computing: Mutex<()>,
+	/// Data of the trial that was computed last, by what names them.
+	pub inputs: Mutex<Option<(H256, Inputs)>>,
+}
+
+impl Units {
+	/// Does what a unit asks for.
+	pub async fn act(
+		self: Arc<Self>,
+		view: AssignmentView,
+		step: Step,
+		record: Option<UnitRecord>,
+		head: Head,
+		stop: Arc<AtomicBool>,
+	) -> Outcome {
+		match (step, record) {
+			(Step::Compute, _) => self.compute(&view, head.number, stop).await,
+			(Step::Commit, Some(record)) => self.commit(&record, head).await,
+			(Step::Reveal, Some(record)) => self.reveal(&record).await,
+			(_, None) => anyhow::bail!("the result is not on disk"),
+		}
+	}
+
+	async fn compute(
+		&self,
+		view: &AssignmentView,
+		best: BlockNumber,
+		stop: Arc<AtomicBool>,
+	) -> Outcome {
+		let project = self.chain.drilling_project(view.project).await?;
+		let project =
+			project.with_context(|| format!("project {} is not on chain", view.project))?;
+		let data = match project.template.trial(view.index) {
+			Some(spec) => Some(self.data(&spec).await?.data),
+			None => None,
+		};
+		let _turn = self.computing.lock().await;
+		let doing = match self.part {
+			Part::Driller => "computing",
+			Part::Verifier => "recomputing",
+		};
+		let what = format!("{doing} {}", describe(&project.template, view.index));
+		self.tell(view, "computing", &what, json!({ "deadline": view.deadline }));
+		let begun = Instant::now();
+		let result = match self.cheat {
+			true => drill::fabricate(&project.template, &view.seed),
+			false => {
+				let (template, index, seed) = (project.template.clone(), view.index, view.seed);
+				let name = name(view);
+				tokio::task::spawn_blocking(move || {
+					let mut told = Instant::now();
+					let mut progress = |done: u32, all: u32| {
+						if told.elapsed() >= EVERY {
+							told = Instant::now();
+							info!("{name}: {:.0} %", 100.0 * f64::from(done) / f64::from(all));
+						}
+					};
+					let options = Options::chosen(data, &mut progress, &stop)?;
+					drill::compute(Unit { template: &template, index, seed }, options)
+				})
+				.await??
+			}
+		};
+		let seconds = begun.elapsed().as_secs_f64();
+		// What is there already may have been committed.
+		if self.home.load_unit(view.id, &view.seed)?.is_none() {
+			self.home.save_unit(&UnitRecord {
+				assignment: view.id,
+				project: view.project,
+				index: view.index,
+				seed: view.seed,
+				result,
+				salt: Salt::random(),
+				work: project.template.credit(project.difficulty, &result),
+				seconds,
+				height: best,
+				settled: None,
+			})?;
+		}
+		let flop = project.template.flop().unwrap_or_default();
+		let speed = flop as f64 / seconds.max(1e-9);
+		self.report.metrics().ran(flop, Duration::from_secs_f64(seconds));
+		let score = result.score.map_or(String::new(), |score| {
+			let share = 100.0 * f64::from(score.correct) / f64::from(score.labels.max(1));
+			format!(", validation loss {:.4}, accuracy {share:.2} %", score.loss())
+		});
+		let text = format!(
+			"computed in {seconds:.2} s: {} ut, {:.2} GFLOP/s{score}",
+			ut(project.difficulty),
+			speed / 1e9
+		);
+		let fields = json!({
+			"seconds": seconds,
+			"work": project.difficulty,
+			"flop_per_second": speed,
+			"state": result.state,
+			"score": result.score,
+		});
+		self.tell(view, "computed", &text, fields);
+		Ok(())
+	}
+
+	/// What a trial trains on, fetched by hash where it is not here.
+	pub async fn data(&self, spec: &JobSpec) -> anyhow::Result<Inputs> {
+		let mut kept = self.inputs.lock().await;
+		let key = spec.dataset.using_encoded(hash::blake2_256);
+		if let Some((_, inputs)) = kept.as_ref().filter(|(of, _)| *of == key) {
+			return Ok(inputs.clone());
+		}
+		files::fetch(&self.fetcher, &self.home, spec, &[], None).await?;
+		let (of, paths) = (spec.clone(), self.home.inputs(spec));
+		let inputs = tokio::task::spawn_blocking(move || Inputs::load(&of, &paths)).await??;
+		*kept = Some((key, inputs.clone()));
+		Ok(inputs)
+	}
+
+	/// Commits on the chain of `head` only: on another fork the unit may have another seed, and
+	/// with it another result.
+	async fn commit(&self, record: &UnitRecord, head: Head) -> Outcome {
+		let commitment = commitment(
+			&self.chain.genesis(),
+			record.assignment,
+			self.sender.account(),
+			&record.result,
+			&record.salt.0,
+		);
+		let call = self.part.commit(record.assignment, &commitment).on(head);
+		self.send(&call, "Drilling::AlreadyCommitted").await?;
+		self.tell_of(record, "committed", "result committed");
+		Ok(())
+	}
+
+	async fn reveal(&self, record: &UnitRecord) -> Outcome {
+		self.send(&self.part.reveal(record), "Drilling::AlreadyRevealed").await?;
+		self.tell_of(record, "revealed", "result revealed");
+		Ok(())
+	}
+
+	/// Sends `call`. The error `done` says that the same was sent before: this process was killed
+	/// before it heard of it.
+	async fn send(&self, call: &Call, done: &str) -> Outcome {
+		match self.sender.run(call).await {
+			Err(e) if e.failed_with(done) => Ok(()),
+			result => Ok(result.map(drop)?),
+		}
+	}
+
+	fn tell(&self, view: &AssignmentView, event: &str, text: &str, fields: serde_json::Value) {
+		tell(&self.report, (view.id, view.project, view.index), event, text, fields);
+	}
+
+	fn tell_of(&self, record: &UnitRecord, event: &str, text: &str) {
+		let unit = (record.assignment, record.project, record.index);
+		tell(&self.report, unit, event, text, json!({}));
+	}
+}
+
+/// Tells an event of a unit: assignment, project, index.
+pub fn tell(
+	report: &Reporter,
+	(assignment, project, index): (AssignmentId, u32, u32),
+	event: &str,
+	text: &str,
+	mut fields: serde_json::Value,
+) {
+	if let Some(object) = fields.as_object_mut() {
+		object.insert("assignment".into(), json!(assignment));
+		object.insert("project".into(), json!(project));
+		object.insert("index".into(), json!(index));
+	}
+	let line = format!("unit {index} of project {project} (assignment {assignment}): {text}");
+	report.general(event, &line, fields);
+}
+
+fn name(view: &AssignmentView) -> String {
+	format!("unit {} of project {} (assignment {})", view.index, view.project, view.id)
+}
+
+/// What a unit of a template is, in a few words.
+pub fn describe(template: &Template, index: u32) -> String {
+	match template {
+		Template::Chain { size, links } => {
+			format!("a chain of {} products of {size} x {size}", grouped(*links))
+		}
+		Template::Calibration { passes } => format!("a calibration of {} passes", grouped(*passes)),
+		Template::Trial(trial) => format!(
+			"a trial of {} steps at learning rate {}",
+			grouped(trial.spec.training.steps),
+			rate(trial.learning_rate_nano(index).unwrap_or_default())
+		),
+	}
+}
+
+/// A learning rate, from a count of 10^-9.
+pub fn rate(nano: u64) -> String {
+	trainyard_client::amount::format_scaled(u128::from(nano), 9)
+}
+
+/// An amount of work in ut.
+pub fn ut(work: MicroUt) -> String {
+	let digits = MICRO_UT_PER_UT.ilog10();
+	trainyard_client::amount::format_scaled(u128::from(work), digits)
+}
+
+/// Views of units for tests of what they ask for.
+#[cfg(test)]
+pub(crate) mod tests {
+	use super::*;
+	use crate::roles::fetch::Locations;
+	use trainyard_client::{
+		fake::{self, FakeNode},
+		keys, AccountId32,
+	};
+	use trainyard_proof::drill::UnitError;
+	use trainyard_protocol::{drill::reference, Text};
+
+	/// An assignment in this phase until height 50.
+	pub(crate) fn view(phase: UnitPhase, committed: bool, revealed: bool) -> AssignmentView {
+		AssignmentView {
+			id: 3,
+			project: 2,
+			index: 5,
+			seed: H256::repeat_byte(8),
+			phase,
+			deadline: 50,
+			members: vec![AccountId32([1; 32])],
+			committed,
+			revealed,
+		}
+	}
+
+	#[test]
+	fn steps_follow_phase_and_what_is_done() {
+		use UnitPhase::{Commit, Judgement, Reveal};
+		let cases = [
+			("fresh", Commit, false, false, false, 40, Some(Step::Compute)),
+			("computed", Commit, false, false, true, 40, Some(Step::Commit)),
+			("last chance", Commit, false, false, true, 49, Some(Step::Commit)),
+			("too late", Commit, false, false, true, 50, None),
+			("too late to compute", Commit, false, false, false, 50, None),
+			("committed", Commit, true, false, true, 40, None),
+			("committed, record lost", Commit, true, false, false, 40, None),
+			("reveal", Reveal, true, false, true, 40, Some(Step::Reveal)),
+			("revealed", Reveal, true, true, true, 40, None),
+			("never committed", Reveal, false, false, true, 40, None),
+			("record lost", Reveal, true, false, false, 40, None),
+			("too late to reveal", Reveal, true, false, true, 50, None),
+			("judged", Judgement, true, true, true, 40, None),
+		];
+		for (name, phase, committed, revealed, found, best, expected) in cases {
+			assert_eq!(step(&view(phase, committed, revealed), best, found), expected, "{name}");
+		}
+		assert!(is_lost(&view(Reveal, true, false), false));
+		assert!(!is_lost(&view(Reveal, true, true), false));
+		assert!(!is_lost(&view(Commit, false, false), false));
+	}
+
+	/// Units on a chain whose project 2 has this template.
+	async fn units(folder: &std::path::Path, template: Template, cheat: bool) -> Arc<Units> {
+		let project = fake::project(template);
+		let node = FakeNode::new(move |method, arguments, _| match method {
+			"TrainyardApi_drilling_project" if *arguments == 2u32.to_le_bytes() => {
+				Ok(Some(project.clone()).encode())
+			}
+			"TrainyardApi_drilling_project" => Ok(vec![0]),
+			_ => Err("no such method"),
+		});
+		let chain = Arc::new(node.chain().await);
+		let home = Arc::new(Home::open(folder, &H256::zero()).unwrap());
+		Arc::new(Units {
+			sender: Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Bob").unwrap())),
+			report: Reporter::new("driller", true, Some(&home.events())),
+			fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
+			part: Part::Driller,
+			computing: Mutex::default(),
+			inputs: Mutex::default(),
+			chain,
+			home,
+			cheat,
+		})
+	}
+
+	/// Does the step with nothing found; fails where it does.
+	async fn act(units: &Arc<Units>, view: &AssignmentView, stop: bool) -> Outcome {
+		let stop = Arc::new(AtomicBool::new(stop));
+		let head = Head { number: 40, hash: H256::repeat_byte(40) };
+		units.clone().act(view.clone(), Step::Compute, None, head, stop).await
+	}
+
+	#[tokio::test(flavor = "multi_thread")]
+	async fn a_unit_is_computed_and_its_record_never_changes() {
+		let template = Template::Calibration { passes: 12 };
+		let view = view(UnitPhase::Commit, false, false);
+		let expected =
+			reference::unit(&template, view.index, &view.seed, Default::default()).unwrap();
+		let folder = tempfile::tempdir().unwrap();
+		let record = {
+			let units = units(folder.path(), template.clone(), false).await;
+			act(&units, &view, false).await.unwrap();
+			let record = units.home.load_unit(view.id, &view.seed).unwrap().unwrap();
+			assert_eq!((record.result, record.work, record.settled), (expected, 4_400, None));
+			record
+		};
+		// Whatever computes it again, after a restart, it is the first result and salt that count.
+		let units = units(folder.path(), template, true).await;
+		act(&units, &view, false).await.unwrap();
+		assert_eq!(units.home.load_unit(view.id, &view.seed).unwrap().unwrap(), record);
+		// The same assignment under another seed is another unit.
+		let other = AssignmentView { seed: H256::repeat_byte(9), ..view };
+		act(&units, &other, false).await.unwrap();
+		let made_up = units.home.load_unit(other.id, &other.seed).unwrap().unwrap();
+		assert_ne!(made_up.result, expected);
+		assert_ne!(made_up.salt, record.salt);
+	}
+
+	#[tokio::test(flavor = "multi_thread")]
+	async fn what_cannot_be_computed_leaves_no_record() {
+		let folder = tempfile::tempdir().unwrap();
+		let units = units(folder.path(), Template::Chain { size: 64, links: 2_000 }, false).await;
+		let view = view(UnitPhase::Commit, false, false);
+		let stopped = act(&units, &view, true).await.unwrap_err();
+		assert!(matches!(stopped.downcast_ref(), Some(UnitError::Stopped)), "{stopped:#}");
+		let unknown = AssignmentView { project: 7, ..view.clone() };
+		let error = act(&units, &unknown, false).await.unwrap_err();
+		assert_eq!(error.to_string(), "project 7 is not on chain");
+		assert!(units.home.units().unwrap().0.is_empty());
+	}
+
+	/// A trial's data are fetched by their hash before it is computed, and a place that does not
+	/// have them is named.
+	#[tokio::test(flavor = "multi_thread")]
+	async fn data_that_cannot_be_had_are_named() {
+		let mut spec = JobSpec::example();
+		spec.training.input_noise_nano = 1;
+		spec.dataset.location = Text::new("http://127.0.0.1:1/gone").unwrap();
+		let learning_rates_nano = vec![1_000_000].try_into().unwrap();
+		let trial = trainyard_protocol::drill::TrialTemplate { spec, learning_rates_nano };
+		let folder = tempfile::tempdir().unwrap();
+		let units = units(folder.path(), Template::Trial(trial), false).await;
+		let error = act(&units, &view(UnitPhase::Commit, false, false), false).await.unwrap_err();
+		let text = format!("{error:#}");
+		assert!(text.contains("http://127.0.0.1:1/gone does not answer"), "{text}");
+		assert!(units.home.units().unwrap().0.is_empty());
+	}
+
+	#[test]
+	fn drillers_and_verifiers_have_calls_of_their_own() {
+		let record = crate::roles::store::unit_tests::record(3);
+		let titles = [Part::Driller, Part::Verifier]
+			.map(|part| (part.commit(3, &H256::zero()).title(), part.reveal(&record).title()));
+		assert_eq!(titles[0], ("Drilling.commit".into(), "Drilling.reveal".into()));
+		assert_eq!(titles[1], ("Drilling.check".into(), "Drilling.check_reveal".into()));
+	}
+
+	#[test]
+	fn units_are_told_in_words() {
+		let chain = Template::Chain { size: 256, links: 1_200 };
+		assert_eq!(describe(&chain, 0), "a chain of 1,200 products of 256 x 256");
+		let calibration = Template::Calibration { passes: 40 };
+		assert_eq!(describe(&calibration, 0), "a calibration of 40 passes");
+		assert_eq!((ut(1_234), rate(2_500_000)), ("0.001234".into(), "0.0025".into()));
+	}
+}

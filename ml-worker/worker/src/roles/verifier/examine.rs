@@ -1,0 +1,77 @@
+//! The verdict on one result by itself: fetching it from whoever has it, and replaying it.
+
+use super::{
+	round::Round,
+	sources::{servers, share, Source},
+	Verifier,
+};
+use anyhow::Context;
+use serde_json::json;
+use std::time::{Duration, Instant};
+use trainyard_proof::verify::{self, AuditReport};
+use trainyard_protocol::audit::GroupVerdict;
+
+/// Pause between two rounds over all sources.
+pub(super) const PAUSE: Duration = Duration::from_secs(2);
+
+impl Verifier {
+	/// The verdict on one result. Whatever cannot be had in time is unavailable; an error is
+	/// only what is wrong on this machine, or that the round was stopped.
+	pub(super) async fn examine(
+		&self,
+		round: &Round<'_>,
+		index: usize,
+	) -> anyhow::Result<(GroupVerdict, Option<AuditReport>)> {
+		let (job, seed) = (round.job, round.seed);
+		let group = round.audit.groups.get(index).context("there is no such result")?;
+		let dir = round.folder_of(index);
+		let servers = servers(job, &group.result);
+		if job.spec.file_bytes() > self.max_data {
+			return Ok((GroupVerdict::Unavailable, None));
+		}
+		loop {
+			let mut problems = Vec::new();
+			let mut attempts: Vec<Source> = servers.iter().map(|url| Source::Served(url)).collect();
+			attempts.extend(group.rescued.map(Source::Rescued));
+			// What lies on chain cannot be made slow by its owner: it is asked first.
+			attempts.sort_by_key(|source| matches!(source, Source::Served(_)));
+			let count = attempts.len();
+			for (asked, source) in attempts.into_iter().enumerate() {
+				round.check()?;
+				// Bundle and data together, and no source takes the time of those behind it.
+				let share = share(round.give_up, count - asked);
+				let fetching = self.fetch(round, group, &source, &dir, share);
+				let inputs = match tokio::time::timeout(share, fetching).await {
+					Ok(Ok(inputs)) => inputs,
+					Err(_) => {
+						problems.push(format!("{source} is too slow"));
+						continue;
+					}
+					Ok(Err(problem)) => {
+						problems.push(format!("{problem:#}"));
+						continue;
+					}
+				};
+				let (spec, expected, dir) = (job.spec.clone(), group.result, dir.clone());
+				let (drawn, stop) = (group.drawn.clone(), round.stop.clone());
+				let alone = round.replaying.lock().await;
+				let audited = tokio::task::spawn_blocking(move || {
+					verify::audit(&dir, &spec, seed, inputs, expected, &drawn, &stop)
+				});
+				let audited = audited.await??;
+				drop(alone);
+				match audited {
+					(GroupVerdict::Unavailable, report) => problems.push(report.summary),
+					(verdict, report) => return Ok((verdict, Some(report))),
+				}
+			}
+			if Instant::now() + PAUSE >= round.give_up {
+				let text = format!("result {index} could not be had: {}", problems.join("; "));
+				let fields = json!({ "result": index, "problems": problems });
+				self.report.job(job.id, "unavailable", &text, fields);
+				return Ok((GroupVerdict::Unavailable, None));
+			}
+			tokio::time::sleep(PAUSE).await;
+		}
+	}
+}

@@ -1,0 +1,347 @@
+//! One round of an audit: the verdicts on all its results, and what is reported of it.
+
+use super::{
+	examine::PAUSE,
+	sources::{bundle_url, fetch_state, has_state, places, servers, share},
+	Verifier, MARGIN,
+};
+use crate::roles::{
+	store::{FindingsRecord, Salt},
+	tasks::Outcome,
+	words,
+};
+use anyhow::Context;
+use futures::future::join_all;
+use serde_json::json;
+use std::{
+	collections::BTreeMap,
+	path::{Path, PathBuf},
+	sync::{
+		atomic::{AtomicBool, Ordering},
+		Arc,
+	},
+	time::{Duration, Instant},
+};
+use tokio::sync::Mutex;
+use tracing::debug;
+use trainyard_client::{AuditView, JobView};
+use trainyard_proof::{
+	bundle::{self, Bundle},
+	inputs::{InputPaths, Inputs},
+	verify::{rules, AuditReport, Contest, VerifyError},
+};
+use trainyard_protocol::{
+	audit::{AuditPhase, Findings, GroupVerdict},
+	job::BlockNumber,
+	H256,
+};
+
+/// Time for the checkpoints of one result that only the rules look at.
+const RULES_PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the work of a round has in common.
+pub(super) struct Round<'a> {
+	/// The job.
+	pub job: &'a JobView,
+	/// Its audit.
+	pub audit: &'a AuditView,
+	/// The job's seed.
+	pub seed: H256,
+	/// Folder of the round.
+	pub folder: &'a Path,
+	/// When the fetching of results ends.
+	pub give_up: Instant,
+	/// Set once nobody waits for the verdicts any more.
+	pub stop: Arc<AtomicBool>,
+	/// What the job reads, once it was read for one of the results.
+	pub inputs: Mutex<Option<Inputs>>,
+	/// Held during a replay: one at a time has all processors, and the memory of one.
+	pub replaying: Mutex<()>,
+}
+
+impl Round<'_> {
+	/// Folder of one result.
+	pub fn folder_of(&self, index: usize) -> PathBuf {
+		folder_of(self.folder, index)
+	}
+
+	/// [`VerifyError::Stopped`] once nobody waits for the verdicts any more.
+	pub fn check(&self) -> Result<(), VerifyError> {
+		match self.stop.load(Ordering::Relaxed) {
+			true => Err(VerifyError::Stopped),
+			false => Ok(()),
+		}
+	}
+}
+
+fn folder_of(folder: &Path, index: usize) -> PathBuf {
+	folder.join(format!("result-{index}"))
+}
+
+/// What was found of a result.
+struct Found {
+	verdict: GroupVerdict,
+	report: Option<AuditReport>,
+	took: Duration,
+}
+
+impl Verifier {
+	/// Fetches and replays every result; the findings are on disk when this ends. Once
+	/// `stop` is set it ends early, with [`VerifyError::Stopped`] and without findings.
+	pub(super) async fn audit(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		folder: &Path,
+		best: BlockNumber,
+		stop: Arc<AtomicBool>,
+	) -> Outcome {
+		let AuditPhase::Committing { until } = audit.phase else {
+			anyhow::bail!("commitments are not taken")
+		};
+		let blocks = until.saturating_sub(best).saturating_sub(MARGIN);
+		let window = self.block_time.saturating_mul(blocks);
+		let now = Instant::now();
+		let round = Round {
+			job,
+			audit,
+			seed: job.seed.context("the job has no seed")?,
+			folder,
+			// Half of the time is for fetching: what is fetched last must still be replayed.
+			give_up: now + window / 2,
+			stop,
+			inputs: Mutex::default(),
+			replaying: Mutex::default(),
+		};
+		let text = format!(
+			"audit, round {}: {} result(s), {}",
+			audit.round,
+			audit.groups.len(),
+			words::drawn(&audit.groups)
+		);
+		let drawn: Vec<&[u32]> = audit.groups.iter().map(|group| &group.drawn[..]).collect();
+		let fields = json!({ "round": audit.round, "drawn": drawn });
+		self.report.job(job.id, "audit", &text, fields);
+
+		let open = audit.groups.iter().enumerate().filter(|(_, group)| group.decision.is_none());
+		let open: Vec<usize> = open.map(|(index, _)| index).collect();
+		let shared = &round;
+		// All at once: a server that stalls takes the time of no other result.
+		let examining = open.into_iter().map(|index| async move {
+			let begun = Instant::now();
+			let examined = self.examine(shared, index).await;
+			(index, examined, begun.elapsed())
+		});
+		let mut found = BTreeMap::new();
+		for (index, examined, took) in join_all(examining).await {
+			let (verdict, report) = examined?;
+			found.insert(index, Found { verdict, report, took });
+		}
+		self.settle_partings(&round, now + window * 3 / 4, &mut found).await?;
+		for (index, found) in &found {
+			self.tell(job, audit, *index, found);
+		}
+		// Decided in an earlier round: nobody asks, but its place is counted.
+		let verdict = |index: usize| {
+			found.get(&index).map_or(GroupVerdict::Unavailable, |f| f.verdict.clone())
+		};
+		let verdicts: Vec<_> = (0..audit.groups.len()).map(verdict).collect();
+		let findings = Findings::try_from(verdicts)
+			.map_err(|v| anyhow::anyhow!("{} results are more than a job has", v.len()))?;
+		// The salt is on disk before anything is sent.
+		let salt = Salt::random();
+		let record = FindingsRecord { job: job.id, round: audit.round, findings, salt };
+		self.home.save_findings(folder, &record)?;
+		Ok(())
+	}
+
+	/// Holds the results that pass by themselves against each other: at most one is true.
+	async fn settle_partings(
+		&self,
+		round: &Round<'_>,
+		give_up: Instant,
+		found: &mut BTreeMap<usize, Found>,
+	) -> anyhow::Result<()> {
+		let passed: Vec<(usize, PathBuf)> = found
+			.iter()
+			.filter(|(_, found)| matches!(found.verdict, GroupVerdict::Accept(_)))
+			.map(|(index, _)| (*index, round.folder_of(*index)))
+			.collect();
+		let inputs = round.inputs.lock().await.clone();
+		let (Some(inputs), true) = (inputs, passed.len() > 1) else { return Ok(()) };
+		let job = round.job;
+		let mut contest = Contest::new(&job.spec, round.seed, inputs, &passed)?;
+		while let Some(segment) = contest.parting() {
+			if let Some(file) = contest.wanted() {
+				self.fetch_common(round, &contest, &file, give_up).await;
+			}
+			let stop = round.stop.clone();
+			let judged = tokio::task::spawn_blocking(move || {
+				let judged = contest.judge(&stop);
+				(contest, judged)
+			});
+			let (rest, judged) = judged.await?;
+			contest = rest;
+			let Some(judgement) = judged? else {
+				// What is rescued has shown all that the chain asks of it; who has a server
+				// serves every checkpoint.
+				let left: Vec<usize> = contest.rivals().map(|(index, _)| index).collect();
+				let text = format!(
+					"results {left:?} differ from segment {segment} on, but nobody has the state \
+					 before it: those that are not rescued are unavailable"
+				);
+				let fields =
+					json!({ "round": round.audit.round, "segment": segment, "results": left });
+				for index in left {
+					let rescued =
+						round.audit.groups.get(index).is_some_and(|g| g.rescued.is_some());
+					if let (Some(found), false) = (found.get_mut(&index), rescued) {
+						found.verdict = GroupVerdict::Unavailable;
+					}
+				}
+				self.report.job(job.id, "parting_open", &text, fields);
+				break;
+			};
+			let false_ones: Vec<usize> =
+				judgement.rejected.iter().map(|(index, _)| *index).collect();
+			let text = format!("results part in segment {segment}: false are {false_ones:?}");
+			let fields =
+				json!({ "round": round.audit.round, "segment": segment, "rejected": false_ones });
+			self.report.job(job.id, "parting", &text, fields);
+			for (index, reason) in judgement.rejected {
+				if let Some(found) = found.get_mut(&index) {
+					found.verdict = GroupVerdict::Reject(reason);
+				}
+			}
+		}
+		Ok(())
+	}
+
+	/// Brings a checkpoint that all rivals agree on into the folder of one of them, from
+	/// whichever has it. Tries again until `give_up` where that may help.
+	async fn fetch_common(
+		&self,
+		round: &Round<'_>,
+		contest: &Contest,
+		file: &str,
+		give_up: Instant,
+	) {
+		let limit = bundle::max_checkpoint_bytes(&round.job.spec);
+		let mut places = Vec::new();
+		for (index, dir) in contest.rivals() {
+			if has_state(dir, file, limit).await {
+				return;
+			}
+			let Some(group) = round.audit.groups.get(index) else { continue };
+			let servers = servers(round.job, &group.result).into_iter();
+			places
+				.extend(servers.map(|server| (bundle_url(&server, &group.result), dir.to_owned())));
+		}
+		let mut may_pass = !places.is_empty();
+		while std::mem::take(&mut may_pass) && Instant::now() < give_up {
+			for (asked, (base, dir)) in places.iter().enumerate() {
+				let fetching = fetch_state(&self.fetcher, base, file, dir, limit);
+				let share = share(give_up, places.len() - asked);
+				match tokio::time::timeout(share, fetching).await {
+					Ok(Ok(())) if has_state(dir, file, limit).await => return,
+					Ok(Ok(())) => debug!("{base}/{file} is not the state that was committed"),
+					Ok(Err(e)) => {
+						may_pass |= e.may_pass();
+						debug!("{e}");
+					}
+					Err(_) => {
+						may_pass = true;
+						debug!("{base} is too slow");
+					}
+				}
+			}
+			if may_pass {
+				tokio::time::sleep(PAUSE).await;
+			}
+		}
+	}
+
+	fn tell(&self, job: &JobView, audit: &AuditView, index: usize, found: &Found) {
+		let Found { verdict, report, took } = found;
+		if let Some(report) = report {
+			let took = Duration::from_secs_f64(report.replay_seconds.max(0.0));
+			self.report.metrics().ran(report.replayed_flop, took);
+		}
+		let replayed = report.as_ref().map_or(0, |r| r.segments.len());
+		let share = report.as_ref().map_or(0.0, |r| r.share);
+		let replay_seconds = report.as_ref().map_or(0.0, |r| r.replay_seconds);
+		let text = format!(
+			"result {index}: {} ({replayed} segments replayed in {replay_seconds:.2} s, {:.1} % of \
+			 the training's work)",
+			words::verdict_in_full(verdict),
+			share * 100.0,
+		);
+		let fields = json!({
+			"round": audit.round,
+			"result": index,
+			"bundle_root": audit.groups.get(index).map(|g| g.result.bundle_root),
+			"verdict": words::verdict(verdict),
+			"reason": words::verdict_in_full(verdict),
+			"segments": replayed,
+			"drawn": audit.groups.get(index).map(|g| &g.drawn),
+			"share": share,
+			"replay_seconds": replay_seconds,
+			"seconds": took.as_secs_f64(),
+		});
+		self.report.job(job.id, "verdict", &text, fields);
+	}
+
+	/// Computes the six full-pass rules on the results that were accepted, where all their
+	/// checkpoints can be had. They decide nothing, so that nothing waits for them.
+	pub(super) async fn assess(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		found: &FindingsRecord,
+		folder: &Path,
+		stop: Arc<AtomicBool>,
+	) -> Outcome {
+		let seed = job.seed.context("the job has no seed")?;
+		for (index, (verdict, group)) in found.findings.iter().zip(&audit.groups).enumerate() {
+			if !matches!(verdict, GroupVerdict::Accept(_)) {
+				continue;
+			}
+			let dir = folder_of(folder, index);
+			let fetching = self.fetch_others(job, &group.result, &dir);
+			if tokio::time::timeout(RULES_PATIENCE, fetching).await.is_err() {
+				debug!("result {index}: the checkpoints for the rules come too slowly");
+			}
+			let places = places(&self.home, &job.spec, &dir);
+			let (spec, stop) = (job.spec.clone(), stop.clone());
+			let assessed = tokio::task::spawn_blocking(move || {
+				let bundle = Bundle::open(&dir)?;
+				if !bundle.manifest().checkpoints.iter().all(|c| bundle.has_checkpoint(c.step)) {
+					anyhow::bail!("not all checkpoints are at hand");
+				}
+				let inputs = Inputs::load(&spec, &InputPaths::first_right(&spec, &places))?;
+				Ok(rules::assess_until(&bundle, &spec, seed, inputs.data, &stop)?)
+			});
+			match assessed.await? {
+				Ok(rules) => {
+					let applied = rules.rules.iter().filter(|rule| rule.kept.is_some()).count();
+					let kept = rules.rules.iter().filter(|rule| rule.kept == Some(true)).count();
+					let text = format!(
+						"result {index}: {kept} of {applied} full-pass rules kept; they decide nothing"
+					);
+					let fields = json!({
+						"round": audit.round,
+						"result": index,
+						"rules": serde_json::to_value(&rules).ok(),
+					});
+					self.report.job(job.id, "rules", &text, fields);
+				}
+				Err(e) => debug!("job {}: no rules for result {index}: {e:#}", job.id),
+			}
+		}
+		Ok(())
+	}
+}
+
+#[cfg(test)]
+#[path = "round_tests.rs"]
+mod tests;

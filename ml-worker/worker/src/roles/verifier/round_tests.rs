@@ -1,0 +1,328 @@
+use super::{
+	super::{pool::Membership, Duty, Memory, Served},
+	*,
+};
+use crate::roles::{
+	fetch::{Fetcher, Locations},
+	http::{Server, Shelf},
+	report::Reporter,
+	store::Home,
+	tasks::Tasks,
+	units::{Part, Units},
+};
+use codec::Encode;
+use serde_json::Value;
+use std::{collections::HashSet, net::SocketAddr};
+use tokio::{net::TcpListener, sync::watch};
+use trainyard_client::{
+	fake::{self, FakeNode},
+	keys, AccountId32, AssignmentView, Head, ReplicaView, Transactor,
+};
+use trainyard_program::spec::JobSpec;
+use trainyard_proof::{
+	testing::{self, SEED},
+	train::Cheat,
+};
+use trainyard_protocol::{
+	audit::RejectReason,
+	job::{Balance, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
+	views::{GroupView, MemberView},
+	Text, PROTOCOL_VERSION,
+};
+
+/// A verifier on a chain that says nothing, with its folder.
+async fn verifier(folder: &Path) -> Verifier {
+	verifier_told(folder, vec![]).await
+}
+
+/// A verifier on a chain with these jobs and an empty pool.
+async fn verifier_told(folder: &Path, jobs: Vec<JobView>) -> Verifier {
+	let node = FakeNode::new(move |method, _, _| match method {
+		"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
+		"TrainyardApi_active_jobs_after" => Ok(jobs.encode()),
+		"TrainyardApi_verifiers" => Ok(Vec::<(AccountId32, Balance)>::new().encode()),
+		"TrainyardApi_drilling_check" => Ok(Vec::<AssignmentView>::new().encode()),
+		_ => Err("no such method"),
+	});
+	let chain = Arc::new(node.chain().await);
+	let home = Arc::new(Home::open(folder, &H256::zero()).unwrap());
+	let sender = Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Charlie").unwrap()));
+	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+	let report = Reporter::new("verifier", true, Some(&home.events()));
+	let units = Arc::new(Units {
+		chain: chain.clone(),
+		sender: sender.clone(),
+		home: home.clone(),
+		fetcher: fetcher.clone(),
+		report: report.clone(),
+		part: Part::Verifier,
+		cheat: false,
+		computing: Default::default(),
+		inputs: Default::default(),
+	});
+	Verifier {
+		sender,
+		units,
+		chain,
+		fetcher,
+		block_time: Duration::from_secs(1),
+		max_data: 1 << 20,
+		max_rules: 1 << 20,
+		served: Served::default(),
+		report,
+		home,
+	}
+}
+
+/// Passes connections on to `target`. Says so on the first one; waits for `gate` before.
+async fn door(
+	target: SocketAddr,
+	asked: watch::Sender<bool>,
+	gate: watch::Receiver<bool>,
+) -> String {
+	let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+	let url = format!("http://{}", listener.local_addr().unwrap());
+	tokio::spawn(async move {
+		while let Ok((mut client, _)) = listener.accept().await {
+			asked.send_replace(true);
+			let mut gate = gate.clone();
+			tokio::spawn(async move {
+				gate.wait_for(|open| *open).await.unwrap();
+				let mut server = tokio::net::TcpStream::connect(target).await.unwrap();
+				let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+			});
+		}
+	});
+	url
+}
+
+/// A job with two results, the first of which has a fabricated last segment, and the server
+/// of both.
+struct Scene {
+	folder: tempfile::TempDir,
+	job: JobView,
+	audit: AuditView,
+	_server: Server,
+}
+
+const DRAWN: [u32; 2] = [0, 2];
+
+async fn scene() -> Scene {
+	let folder = tempfile::tempdir().unwrap();
+	let table = testing::table(folder.path());
+	scene_of(folder, testing::job(&table), InputPaths::data(table)).await
+}
+
+/// [`scene`] with a fine-tuning.
+async fn scene_of_fine_tuning() -> Scene {
+	let folder = tempfile::tempdir().unwrap();
+	let table = testing::table(folder.path());
+	let (spec, out) = (testing::job(&table), folder.path().join("published"));
+	let published = testing::train(&spec, &table, &out, false, None).unwrap();
+	let (spec, paths) = testing::tuned(&spec, &table, &published);
+	scene_of(folder, spec, paths).await
+}
+
+async fn scene_of(folder: tempfile::TempDir, spec: JobSpec, paths: InputPaths) -> Scene {
+	let train = |name: &str, cheat| {
+		let out = folder.path().join(name);
+		let bundle = testing::train_on(&spec, &paths, &out, false, cheat).unwrap();
+		(out, bundle.result().unwrap())
+	};
+	let bundles = [train("cheat", Some(Cheat { segments: 1 })), train("honest", None)];
+	let shelf = Shelf::default();
+	let served = bundles.iter().map(|(out, result)| (result.bundle_root, out.clone())).collect();
+	let files = spec.files();
+	let files =
+		files.map(|(which, file)| (file.content_hash, paths.get(which).unwrap().to_owned()));
+	shelf.set(served, files.collect());
+	let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
+
+	// The first server answers only when the second one was asked.
+	let (asked, gate) = watch::channel(false);
+	let (nobody, open) = (watch::Sender::new(false), watch::Sender::new(true).subscribe());
+	let urls =
+		[door(server.address(), nobody, gate).await, door(server.address(), asked, open).await];
+	let replica = |n: u8, result: &WorkResult, url: &str| ReplicaView {
+		trainer: AccountId32([n; 32]),
+		committed: true,
+		reveal: Some(Reveal {
+			bundle_root: result.bundle_root,
+			model_root: result.model_root,
+			segments: result.segments,
+			location: Text::new(url).unwrap(),
+		}),
+		fate: Fate::Working,
+	};
+	let replicas = vec![replica(1, &bundles[0].1, &urls[0]), replica(2, &bundles[1].1, &urls[1])];
+	let group = |result| GroupView { result, drawn: DRAWN.into(), decision: None, rescued: None };
+	let audit = AuditView {
+		round: 0,
+		phase: AuditPhase::Committing { until: 45 },
+		groups: bundles.iter().map(|(_, result)| group(*result)).collect(),
+		committee: vec![],
+	};
+	let job = JobView {
+		id: 3,
+		submitter: AccountId32([9; 32]),
+		invited: None,
+		spec,
+		terms: Terms {
+			price_per_ut: 1,
+			replicas: 2,
+			verifiers: 1,
+			audit_segments: 2,
+			audit_fee: 1,
+			apply_blocks: 10,
+			training_blocks: 60,
+		},
+		work: 6_000,
+		deposit: 1,
+		state: JobState::Auditing,
+		deadline: 110,
+		seed: Some(SEED),
+		applicants: vec![],
+		replicas,
+		audit: Some(audit.clone()),
+		settlement: Settlement::default(),
+	};
+	Scene { folder, job, audit, _server: server }
+}
+
+impl Scene {
+	/// What a verifier with the folder `name` finds; none where it was stopped.
+	async fn found(
+		&self,
+		name: &str,
+		stopped: bool,
+	) -> (Verifier, PathBuf, Option<FindingsRecord>) {
+		let verifier = verifier(&self.folder.path().join(name)).await;
+		let folder = verifier.folder(&self.job, &self.audit);
+		let stop = Arc::new(AtomicBool::new(stopped));
+		let ended = verifier.audit(&self.job, &self.audit, &folder, 1, stop).await;
+		match ended {
+			Ok(()) => assert!(!stopped),
+			Err(e) => {
+				let stop = matches!(e.downcast_ref(), Some(VerifyError::Stopped));
+				assert!(stopped && stop, "{e:#}");
+			}
+		}
+		let found = verifier.home.load_findings(&folder).unwrap();
+		(verifier, folder, found)
+	}
+}
+
+fn events(verifier: &Verifier) -> Vec<Value> {
+	let text = std::fs::read_to_string(verifier.home.events()).unwrap();
+	text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_false_result_falls_beside_an_honest_one_though_its_segment_was_not_drawn() {
+	let scene = scene().await;
+	let (verifier, folder, found) = scene.found("one", false).await;
+	let found = found.unwrap();
+	let [GroupVerdict::Reject(RejectReason::WrongSegment(false_one)), GroupVerdict::Accept(evidence)] =
+		&found.findings[..]
+	else {
+		panic!("{found:?}")
+	};
+	assert_eq!(false_one.segment, 5);
+	assert_eq!(evidence.iter().map(|e| e.segment).collect::<Vec<_>>(), DRAWN);
+	// Another one finds the same by itself.
+	let (_, _, other) = scene.found("two", false).await;
+	assert_eq!(other.unwrap().findings, found.findings);
+
+	// No verdict waits for the rules; they come when asked for.
+	let told = events(&verifier);
+	assert!(told.iter().any(|e| e["event"] == "parting" && e["segment"] == 5), "{told:?}");
+	let verdicts: Vec<_> = told.iter().filter(|e| e["event"] == "verdict").collect();
+	assert!(verdicts.len() == 2 && verdicts.iter().all(|e| e.get("rules").is_none()));
+	assert!(told.iter().all(|e| e["event"] != "rules"));
+	let never = Arc::new(AtomicBool::new(false));
+	verifier.assess(&scene.job, &scene.audit, &found, &folder, never).await.unwrap();
+	let told = events(&verifier);
+	let rules: Vec<_> = told.iter().filter(|e| e["event"] == "rules").collect();
+	assert_eq!(rules.len(), 1, "of what was accepted");
+	assert_eq!(
+		(&rules[0]["result"], rules[0]["rules"]["rules"].as_array().unwrap().len()),
+		(&1.into(), 6)
+	);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fine_tuning_is_judged_with_the_model_that_its_trainers_serve() {
+	let scene = scene_of_fine_tuning().await;
+	let (verifier, folder, found) = scene.found("one", false).await;
+	let findings = found.clone().unwrap().findings;
+	let [GroupVerdict::Reject(RejectReason::WrongSegment(_)), GroupVerdict::Accept(_)] =
+		&findings[..]
+	else {
+		panic!("{findings:?}")
+	};
+	// Both files went into the cache, where the rules find them.
+	for (which, file) in scene.job.spec.files() {
+		let path = verifier.home.data(&file.content_hash);
+		trainyard_proof::inputs::check_content(&path, which, &file).unwrap();
+	}
+	let never = Arc::new(AtomicBool::new(false));
+	verifier.assess(&scene.job, &scene.audit, &found.unwrap(), &folder, never).await.unwrap();
+	let told = events(&verifier);
+	let rules = told.iter().find(|e| e["event"] == "rules").unwrap();
+	assert_eq!(rules["rules"]["rules"][2]["detail"], "not applicable: fine-tuned");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_serve_the_state_before_a_parting_is_unavailable() {
+	let mut scene = scene().await;
+	let step = scene.job.spec.checkpoint_step(5).unwrap();
+	for name in ["cheat", "honest"] {
+		let bundle = scene.folder.path().join(name);
+		std::fs::remove_file(bundle.join(bundle::manifest::checkpoint_file(step))).unwrap();
+	}
+	let (verifier, _, found) = scene.found("one", false).await;
+	assert!(found.unwrap().findings.iter().all(|v| *v == GroupVerdict::Unavailable));
+	assert!(events(&verifier).iter().any(|e| e["event"] == "parting_open" && e["segment"] == 5));
+	// The servers are asked where the rescue cannot be read.
+	scene.audit.groups[1].rescued = Some(H256::repeat_byte(5));
+	let (_, _, found) = scene.found("two", false).await;
+	let findings = found.unwrap().findings;
+	assert_eq!(findings[0], GroupVerdict::Unavailable);
+	assert!(matches!(&findings[1], GroupVerdict::Accept(_)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_stopped_leaves_no_findings() {
+	let (_, _, found) = scene().await.found("stopped", true).await;
+	assert_eq!(found, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_told() {
+	let scene = scene().await;
+	let me = keys::account(&keys::from_uri("//Charlie").unwrap());
+	let seat = MemberView { verifier: me, committed: false, findings: None };
+	let audit = AuditView { committee: vec![seat], ..scene.audit.clone() };
+	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];
+	let verifier = Arc::new(verifier_told(&scene.folder.path().join("late"), jobs).await);
+	let membership = Membership::new(Some(100));
+	let mut memory = Memory {
+		tasks: Tasks::default(),
+		unassessed: HashSet::new(),
+		membership,
+		checks: Default::default(),
+	};
+	let mut flag = None;
+	memory.tasks.start_with((scene.job.id, 0, Duty::Audit), |stop| {
+		flag = Some(stop);
+		std::future::pending()
+	});
+	let flag = flag.unwrap();
+	for (height, stopped) in [(44, false), (45, true)] {
+		let head = Head { hash: fake::hash(1), number: height };
+		verifier.clone().look(&mut memory, head).await.unwrap();
+		assert_eq!(flag.load(Ordering::Relaxed), stopped, "at {height}, until 45");
+	}
+	let told = events(&verifier);
+	assert_eq!(told.iter().filter(|e| e["event"] == "left_pool").count(), 1, "{told:?}");
+}

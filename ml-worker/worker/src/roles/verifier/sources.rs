@@ -1,0 +1,467 @@
+//! Fetching what an audit reads, from whoever has it.
+
+use super::{round::Round, Verifier};
+use crate::roles::{
+	fetch::{FetchError, Fetcher, Wanted},
+	store::Home,
+};
+use anyhow::Context;
+use std::{
+	collections::BTreeSet,
+	path::Path,
+	time::{Duration, Instant},
+};
+use tracing::{debug, info};
+use trainyard_client::{blobs, JobView};
+use trainyard_program::spec::{FileRef, JobSpec};
+use trainyard_proof::{
+	bundle::{
+		self, archive,
+		manifest::{self, Manifest},
+		Bundle,
+	},
+	inputs::{check_content, InputPaths, Inputs},
+	verify,
+};
+use trainyard_protocol::{job::WorkResult, views::GroupView, H256};
+
+/// Where a result can be had.
+pub(super) enum Source<'a> {
+	/// A trainer's server, by its base URL.
+	Served(&'a str),
+	/// A rescue archive on chain, by its root.
+	Rescued(H256),
+}
+
+impl std::fmt::Display for Source<'_> {
+	fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+		match self {
+			Source::Served(base) => write!(f, "{base}"),
+			Source::Rescued(root) => write!(f, "the rescue {root:?} on chain"),
+		}
+	}
+}
+
+/// Base URLs of the trainers that revealed this result.
+pub(super) fn servers(job: &JobView, result: &WorkResult) -> Vec<String> {
+	let urls: BTreeSet<String> = job
+		.replicas
+		.iter()
+		.filter_map(|replica| replica.reveal.as_ref())
+		.filter(|reveal| reveal.result() == *result)
+		.map(|reveal| reveal.location.to_string_lossy().trim_end_matches('/').to_owned())
+		.collect();
+	urls.into_iter().collect()
+}
+
+/// Where the files of a bundle are served.
+pub(super) fn bundle_url(server: &str, result: &WorkResult) -> String {
+	format!("{server}/bundle/{}", hex::encode(result.bundle_root))
+}
+
+/// The time of one of `waiting` sources that are still to be asked until `give_up`.
+pub(super) fn share(give_up: Instant, waiting: usize) -> Duration {
+	let left = give_up.saturating_duration_since(Instant::now());
+	let waiting = u32::try_from(waiting.max(1)).unwrap_or(u32::MAX);
+	(left / waiting).max(Duration::from_secs(1))
+}
+
+/// Where a file that the job reads is asked for: the trainer that serves the result, then the
+/// submitter.
+fn file_urls(source: &Source<'_>, file: &FileRef) -> Vec<String> {
+	let served = match source {
+		Source::Served(base) => Some(format!("{base}/blob/{}", hex::encode(file.content_hash))),
+		Source::Rescued(_) => None,
+	};
+	served.into_iter().chain([file.location.to_string_lossy()]).collect()
+}
+
+/// Checkpoint files beyond `needed` of a result with so many segments `trained`, if all of
+/// its bundle's together have at most `limit` bytes.
+fn optional_files(spec: &JobSpec, trained: u32, needed: &[String], limit: u64) -> Vec<String> {
+	let count = u64::from(trained).saturating_add(1);
+	if bundle::max_checkpoint_bytes(spec).saturating_mul(count) > limit {
+		return Vec::new();
+	}
+	(0..=trained)
+		.filter_map(|index| spec.checkpoint_step(index))
+		.map(manifest::checkpoint_file)
+		.filter(|file| !needed.contains(file))
+		.collect()
+}
+
+/// Most bytes of a rescue archive of a result with so many segments `trained`.
+fn rescue_limit(spec: &JobSpec, trained: u32, drawn: &[u32]) -> u64 {
+	let states = verify::required_files_of(spec, trained, drawn).len() as u64;
+	bundle::max_checkpoint_bytes(spec)
+		.saturating_mul(states)
+		.saturating_add(spec.file_bytes())
+		.saturating_add(manifest::MAX_BYTES)
+		.saturating_add(1 << 20)
+}
+
+/// Whether `dir` holds this checkpoint file, and it is the state that the manifest there
+/// lists.
+pub(super) async fn has_state(dir: &Path, file: &str, limit: u64) -> bool {
+	let Some(step) = manifest::step_of(file) else { return false };
+	let dir = dir.to_owned();
+	let read = move || Bundle::open(&dir).and_then(|bundle| bundle.checkpoint_within(step, limit));
+	tokio::task::spawn_blocking(move || read().is_ok()).await.unwrap_or(false)
+}
+
+/// Whether `dir` holds the manifest of this root.
+async fn has_manifest(dir: &Path, root: H256) -> bool {
+	let dir = dir.to_owned();
+	let read = move || Bundle::open(&dir).is_ok_and(|bundle| bundle.root() == root);
+	tokio::task::spawn_blocking(read).await.unwrap_or(false)
+}
+
+/// One file of a bundle, whatever lies there already.
+async fn fetch_file(
+	fetcher: &Fetcher,
+	base: &str,
+	name: &str,
+	dir: &Path,
+	limit: u64,
+) -> Result<(), FetchError> {
+	let (url, path) = (format!("{base}/{name}"), dir.join(name));
+	fetcher.fetch(&Wanted { url: &url, path: &path, limit, content_hash: None }).await
+}
+
+/// Brings the state in checkpoint file `name` into `dir`, where the manifest lies. What is
+/// there already, and right, is not fetched again.
+pub(super) async fn fetch_state(
+	fetcher: &Fetcher,
+	base: &str,
+	name: &str,
+	dir: &Path,
+	limit: u64,
+) -> Result<(), FetchError> {
+	match has_state(dir, name, limit).await {
+		true => Ok(()),
+		false => fetch_file(fetcher, base, name, dir, limit).await,
+	}
+}
+
+/// Where the files lie that a job reads: in the cache, or in the folder of a result.
+pub(super) fn places(home: &Home, spec: &JobSpec, dir: &Path) -> [InputPaths; 2] {
+	[home.inputs(spec), bundle::inputs_in(dir, spec)]
+}
+
+/// Brings the files that a job reads into `dir`, those that lie neither there nor in the
+/// cache. Not into the cache: who waits for the same file would wait for a slow server.
+async fn fetch_inputs(
+	fetcher: &Fetcher,
+	home: &Home,
+	spec: &JobSpec,
+	source: &Source<'_>,
+	dir: &Path,
+	give_up: Instant,
+) -> anyhow::Result<()> {
+	let files: Vec<_> = spec.files().collect();
+	for (at, (which, file)) in files.iter().enumerate() {
+		let (which, file) = (*which, file.clone());
+		let (cached, path) = (home.data(&file.content_hash), dir.join(bundle::input_file(which)));
+		let known = file.clone();
+		let here = move || check_content(&cached, which, &known).is_ok();
+		if tokio::task::spawn_blocking(here).await? {
+			continue;
+		}
+		let urls = file_urls(source, &file);
+		// The files behind this one need their time too.
+		let waiting = files.len() - at - 1;
+		let mut problem = None;
+		for (asked, url) in urls.iter().enumerate() {
+			let wanted = Wanted {
+				url,
+				path: &path,
+				limit: file.bytes,
+				content_hash: Some(file.content_hash),
+			};
+			let share = share(give_up, urls.len() - asked + waiting);
+			problem = match tokio::time::timeout(share, fetcher.fetch(&wanted)).await {
+				Ok(Ok(())) => None,
+				Ok(Err(e)) => Some(e.to_string()),
+				Err(_) => Some(format!("{url} is too slow")),
+			};
+			if problem.is_none() {
+				break;
+			}
+		}
+		if let Some(problem) = problem {
+			anyhow::bail!("the job's {} cannot be had: {problem}", which.field());
+		}
+	}
+	Ok(())
+}
+
+/// Brings manifest and checkpoint files `needed` of the bundle at `base`, whose root is
+/// `root`, into `dir`. What is there already, and right, is not fetched again.
+async fn fetch_bundle(
+	fetcher: &Fetcher,
+	base: &str,
+	root: H256,
+	needed: &[String],
+	dir: &Path,
+	limit: u64,
+) -> anyhow::Result<()> {
+	if !has_manifest(dir, root).await {
+		fetch_file(fetcher, base, manifest::FILE, dir, manifest::MAX_BYTES).await?;
+		let bytes = tokio::fs::read(dir.join(manifest::FILE)).await?;
+		let manifest = Manifest::parse(&bytes)
+			.map_err(|why| anyhow::anyhow!("{base}/{} cannot be read: {why}", manifest::FILE))?;
+		anyhow::ensure!(
+			manifest.computed_root() == root,
+			"{base}/{} is not the manifest that was revealed",
+			manifest::FILE
+		);
+	}
+	for file in needed {
+		fetch_state(fetcher, base, file, dir, limit).await?;
+	}
+	Ok(())
+}
+
+impl Verifier {
+	/// Brings what the audit of a result needs into `dir`, from one source, and reads the
+	/// files of the job. `share` is the time that it has.
+	pub(super) async fn fetch(
+		&self,
+		round: &Round<'_>,
+		group: &GroupView,
+		source: &Source<'_>,
+		dir: &Path,
+		share: Duration,
+	) -> anyhow::Result<Inputs> {
+		let give_up = Instant::now() + share;
+		let (spec, result) = (&round.job.spec, &group.result);
+		match source {
+			Source::Rescued(root) => self.fetch_rescue(round, group, *root, dir).await?,
+			Source::Served(server) => {
+				let base = bundle_url(server, result);
+				let needed = verify::required_files_of(spec, result.segments, &group.drawn);
+				let limit = bundle::max_checkpoint_bytes(spec);
+				fetch_bundle(&self.fetcher, &base, result.bundle_root, &needed, dir, limit).await?;
+			}
+		}
+		// From the cache, a rescue, the trainer, or the submitter's locations, which are the only
+		// ones that nobody has a deposit for.
+		if let Ok(inputs) = self.read_inputs(round, dir).await {
+			return Ok(inputs);
+		}
+		fetch_inputs(&self.fetcher, &self.home, spec, source, dir, give_up).await?;
+		self.read_inputs(round, dir).await.context("data")
+	}
+
+	/// Brings the checkpoints that no audit reads into `dir`, for the report. What is not to
+	/// be had, or has more bytes than is wished for, is left out.
+	pub(super) async fn fetch_others(&self, job: &JobView, result: &WorkResult, dir: &Path) {
+		let limit = bundle::max_checkpoint_bytes(&job.spec);
+		for server in servers(job, result) {
+			let base = bundle_url(&server, result);
+			for file in optional_files(&job.spec, result.segments, &[], self.max_rules) {
+				if let Err(e) = fetch_state(&self.fetcher, &base, &file, dir, limit).await {
+					debug!("{e}");
+					break;
+				}
+			}
+		}
+	}
+
+	async fn fetch_rescue(
+		&self,
+		round: &Round<'_>,
+		group: &GroupView,
+		root: H256,
+		dir: &Path,
+	) -> anyhow::Result<()> {
+		let limit = rescue_limit(&round.job.spec, group.result.segments, &group.drawn);
+		let bytes = blobs::load(&self.chain, root, limit).await.context("the rescue")?;
+		info!("job {}: rescued states read from the chain, {} bytes", round.job.id, bytes.len());
+		let dir = dir.to_owned();
+		tokio::task::spawn_blocking(move || archive::unpack(&bytes, &dir, limit))
+			.await?
+			.context("the rescue")?;
+		Ok(())
+	}
+
+	/// The files that the job reads, as they lie here: in memory, in the cache, or in the folder
+	/// of a result, from where they go into the cache.
+	async fn read_inputs(&self, round: &Round<'_>, dir: &Path) -> anyhow::Result<Inputs> {
+		let mut kept = round.inputs.lock().await;
+		if let Some(inputs) = kept.as_ref() {
+			return Ok(inputs.clone());
+		}
+		let spec = &round.job.spec;
+		let [cached, own] = places(&self.home, spec, dir);
+		let (places, of) = ([cached.clone(), own.clone()], spec.clone());
+		let read = move || {
+			let paths = InputPaths::first_right(&of, &places);
+			Inputs::load(&of, &paths).map(|inputs| (inputs, paths))
+		};
+		// Anything else than the job's files has another hash and is not loaded.
+		let (inputs, paths) = tokio::task::spawn_blocking(read).await??;
+		for (which, _) in spec.files() {
+			let (found, own, cached) = (paths.get(which), own.get(which), cached.get(which));
+			let (true, Some(own), Some(cached)) = (found == own, own, cached) else { continue };
+			if let Err(e) = keep(own, cached).await {
+				debug!("{} stays where it is: {e}", own.display());
+			}
+		}
+		Ok(kept.insert(inputs).clone())
+	}
+}
+
+/// Moves a file.
+async fn keep(from: &Path, to: &Path) -> std::io::Result<()> {
+	if let Some(folder) = to.parent() {
+		tokio::fs::create_dir_all(folder).await?;
+	}
+	tokio::fs::rename(from, to).await
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::roles::{
+		fetch::Locations,
+		http::{Server, Shelf},
+	};
+	use trainyard_program::{
+		spec::{DataFormat, Dataset},
+		Text,
+	};
+	use trainyard_proof::testing;
+
+	#[test]
+	fn the_report_asks_for_all_checkpoints_only_where_they_are_small() {
+		let spec = JobSpec::example();
+		// Not more than there are of one that stopped early.
+		for trained in [spec.segments(), 12] {
+			let needed = verify::required_files_of(&spec, trained, &[3, 4]);
+			let all = optional_files(&spec, trained, &needed, u64::MAX);
+			assert_eq!(all.len() + needed.len(), trained as usize + 1);
+			assert!(all.iter().all(|file| bundle::servable(file) && !needed.contains(file)));
+			assert!(optional_files(&spec, trained, &needed, 1_000).is_empty());
+			assert!(optional_files(&spec, trained, &needed, 0).is_empty());
+		}
+	}
+
+	#[test]
+	fn the_submitters_location_is_asked_last() {
+		let hash = H256::repeat_byte(7);
+		let location = Text::new("http://submitter/data").unwrap();
+		let file = FileRef { content_hash: hash, bytes: 1, location };
+		let urls = file_urls(&Source::Served("http://trainer"), &file);
+		let blob = format!("http://trainer/blob/{}", hex::encode(hash));
+		assert_eq!(urls, [blob, "http://submitter/data".to_owned()]);
+		let urls = file_urls(&Source::Rescued(hash), &file);
+		assert_eq!(urls, ["http://submitter/data"]);
+	}
+
+	#[tokio::test]
+	async fn three_files_come_from_wherever_each_is() {
+		let folder = tempfile::tempdir().unwrap();
+		let home = Home::open(&folder.path().join("home"), &H256::zero()).unwrap();
+		let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+		let mut served = std::collections::HashMap::new();
+		let mut file = |name: &str| {
+			let (path, bytes) = (folder.path().join(name), name.repeat(20_000));
+			std::fs::write(&path, &bytes).unwrap();
+			let (content_hash, bytes) = trainyard_proof::hash::file(&path).unwrap();
+			served.insert(content_hash, path);
+			let location = Text::new("http://127.0.0.1:1/gone").unwrap();
+			FileRef { content_hash, bytes, location }
+		};
+		let mut spec = JobSpec::example();
+		let (data, model, mut labels) = (file("data"), file("model"), file("labels"));
+		let Dataset { content_hash, bytes, location, .. } = &mut spec.dataset;
+		(*content_hash, *bytes, *location) = (data.content_hash, data.bytes, data.location);
+		// The data are here already, the trainer serves the model, the submitter the labels.
+		std::fs::copy(folder.path().join("data"), home.data(content_hash)).unwrap();
+		let serve = |hash: H256| {
+			let shelf = Shelf::default();
+			shelf.set(Default::default(), [(hash, served[&hash].clone())].into());
+			Server::start("127.0.0.1:0".parse().unwrap(), shelf)
+		};
+		let trainer = serve(model.content_hash).await.unwrap();
+		let submitter = serve(labels.content_hash).await.unwrap();
+		let hash = hex::encode(labels.content_hash);
+		let location = format!("http://{}/blob/{hash}", submitter.address());
+		labels.location = Text::new(&location).unwrap();
+		spec.dataset.format = DataFormat::Idx;
+		(spec.dataset.labels, spec.initial_model) = (Some(labels), Some(model));
+
+		let base = format!("http://{}", trainer.address());
+		let (dir, source) = (folder.path().join("result"), Source::Served(&base));
+		let give_up = Instant::now() + Duration::from_secs(60);
+		fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up).await.unwrap();
+		let places = places(&home, &spec, &dir);
+		assert_eq!(
+			InputPaths::first_right(&spec, &places),
+			InputPaths { data: places[0].data.clone(), ..places[1].clone() }
+		);
+		for (which, file) in spec.files() {
+			let path = InputPaths::first_right(&spec, &places);
+			check_content(path.get(which).unwrap(), which, &file).unwrap();
+		}
+		// Without the trainer the model is nowhere, and it is said which file is missing.
+		drop(trainer);
+		fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up).await.unwrap();
+		std::fs::remove_file(dir.join(bundle::INITIAL_MODEL_FILE)).unwrap();
+		let fetching = fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up);
+		let error = fetching.await.unwrap_err().to_string();
+		assert!(error.starts_with("the job's initial_model cannot be had: "), "{error}");
+	}
+
+	#[test]
+	fn no_source_takes_the_time_of_the_next() {
+		let give_up = Instant::now() + Duration::from_secs(900);
+		assert!(share(give_up, 3) <= Duration::from_secs(300));
+		assert!(share(give_up, 1) > share(give_up, 3));
+		assert_eq!(share(Instant::now(), 2), Duration::from_secs(1));
+	}
+
+	#[test]
+	fn a_rescue_of_the_example_fits_its_limit() {
+		let spec = JobSpec::example();
+		let files = verify::rescue_files(&spec, 30, &[0, 9]).len() as u64;
+		let states = (files - 2) * bundle::max_checkpoint_bytes(&spec);
+		assert!(rescue_limit(&spec, 30, &[0, 9]) > states + spec.dataset.bytes);
+	}
+
+	#[tokio::test]
+	async fn what_is_here_and_right_is_not_fetched_again() {
+		let folder = tempfile::tempdir().unwrap();
+		let table = testing::table(folder.path());
+		let spec = testing::job(&table);
+		let served = folder.path().join("served");
+		let root = testing::train(&spec, &table, &served, false, None).unwrap().root();
+		let shelf = Shelf::default();
+		shelf.set([(root, served.clone())].into(), Default::default());
+		let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
+		let base = format!("http://{}/bundle/{}", server.address(), hex::encode(root));
+		let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+		let (dir, limit) = (folder.path().join("fetched"), bundle::max_checkpoint_bytes(&spec));
+		let needed = verify::required_files_of(&spec, spec.segments(), &[1, 4]);
+		let again = || fetch_bundle(&fetcher, &base, root, &needed, &dir, limit);
+		again().await.unwrap();
+		for file in &needed {
+			assert!(has_state(&dir, file, limit).await, "{file}");
+		}
+		// Nobody has these any more: whoever asks for them is refused.
+		for file in needed.iter().map(String::as_str).chain([manifest::FILE]) {
+			std::fs::rename(served.join(file), served.join(file).with_extension("away")).unwrap();
+		}
+		again().await.unwrap();
+		// A wrong file is asked for.
+		std::fs::write(dir.join(&needed[0]), b"wrong").unwrap();
+		assert!(again().await.is_err());
+		let away = served.join(&needed[0]).with_extension("away");
+		std::fs::rename(away, served.join(&needed[0])).unwrap();
+		again().await.unwrap();
+		assert!(has_state(&dir, &needed[0], limit).await);
+		std::fs::write(dir.join(manifest::FILE), b"{}").unwrap();
+		assert!(again().await.is_err());
+	}
+}

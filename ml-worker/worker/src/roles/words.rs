@@ -1,0 +1,118 @@
+//! States, fates and verdicts as people read them.
+
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
+	audit::{AuditPhase, Decision, GroupVerdict, RejectReason},
+	job::{Ending, Fate, JobState, Reveal},
+	views::GroupView,
+};
+
+/// A job's state, one word, and its ending.
+pub fn state(state: &JobState) -> &'static str {
+	match state {
+		JobState::Open => "open",
+		JobState::Seeding => "seeding",
+		JobState::Training => "training",
+		JobState::Revealing => "revealing",
+		JobState::Auditing => "auditing",
+		JobState::Ended(Ending::Settled) => "settled",
+		JobState::Ended(Ending::Agreed) => "agreed",
+		JobState::Ended(Ending::Cancelled) => "cancelled",
+		JobState::Ended(Ending::NoApplicants) => "ended without applicants",
+		JobState::Ended(Ending::Failed) => "failed",
+	}
+}
+
+/// What became of a replica.
+pub fn fate(fate: &Fate) -> &'static str {
+	match fate {
+		Fate::Working => "working",
+		Fate::NotCommitted => "never committed: deposit lost",
+		Fate::NotRevealed => "never revealed: deposit lost",
+		Fate::ModelMissing => "model not stored: deposit lost",
+		Fate::Accepted => "accepted",
+		Fate::Rejected => "rejected: deposit lost",
+		Fate::Unavailable => "could not be fetched: deposit lost",
+		Fate::Undecided => "undecided: deposit returned, not paid",
+		Fate::Agreed => "settled by agreement",
+	}
+}
+
+/// Where an audit stands.
+pub fn phase(phase: &AuditPhase) -> &'static str {
+	match phase {
+		AuditPhase::Drawing { .. } => "drawing a committee",
+		AuditPhase::Committing { .. } => "verifiers replay",
+		AuditPhase::Revealing { .. } => "verifiers reveal",
+		AuditPhase::Rescue { .. } => "waiting for a rescue of states that could not be fetched",
+		AuditPhase::Done => "decided",
+	}
+}
+
+/// What an audit decided.
+pub fn decision(decision: &Decision) -> &'static str {
+	match decision {
+		Decision::Accepted => "accepted",
+		Decision::Rejected => "rejected",
+		Decision::Unavailable => "unavailable",
+		Decision::Undecided => "undecided",
+	}
+}
+
+/// Which segments are replayed of each result.
+pub fn drawn(groups: &[GroupView]) -> String {
+	match groups {
+		[only] => format!("segments {:?}", only.drawn),
+		several => {
+			let of = |(index, group): (usize, &GroupView)| {
+				format!("{:?} of result {index}", group.drawn)
+			};
+			let each: Vec<String> = several.iter().enumerate().map(of).collect();
+			format!("segments {}", each.join(", "))
+		}
+	}
+}
+
+/// How far a result was trained.
+pub fn trained(reveal: &Reveal, spec: &JobSpec) -> String {
+	let (done, all) = (reveal.segments, spec.segments());
+	match done < all {
+		true => format!("stopped early, after {done} of {all} segments"),
+		false => format!("all {all} segments"),
+	}
+}
+
+/// A verifier's verdict, one word.
+pub fn verdict(verdict: &GroupVerdict) -> &'static str {
+	match verdict {
+		GroupVerdict::Accept(_) => "accept",
+		GroupVerdict::Reject(_) => "reject",
+		GroupVerdict::Unavailable => "unavailable",
+	}
+}
+
+/// A verifier's verdict with its reason.
+pub fn verdict_in_full(verdict: &GroupVerdict) -> String {
+	match verdict {
+		GroupVerdict::Accept(evidence) => format!("accept ({} segments equal)", evidence.len()),
+		GroupVerdict::Unavailable => "unavailable".into(),
+		GroupVerdict::Reject(reason) => match reason {
+			RejectReason::WrongCheckpoints => {
+				"reject: the checkpoints are not those of the specification".into()
+			}
+			RejectReason::WrongEvaluation { checkpoint } => {
+				format!("reject: the evaluation of checkpoint {checkpoint} is another one")
+			}
+			RejectReason::WrongInitialState => {
+				"reject: checkpoint 0 is not the initial state of this seed".into()
+			}
+			RejectReason::WrongSegment(evidence) => {
+				format!("reject: segment {} ends in another state", evidence.segment)
+			}
+			RejectReason::WrongState { checkpoint } => {
+				format!("reject: checkpoint {checkpoint} holds no valid state")
+			}
+			RejectReason::WrongModel => "reject: the model is not the last checkpoint's".into(),
+		},
+	}
+}

@@ -1,0 +1,104 @@
+//! Initial states: a pure function of specification and assignment seed, so a verifier
+//! computes checkpoint 0 instead of trusting it.
+//!
+//! Weights come from the mixture 1/2 N(+2s, s^2) + 1/2 N(-2s, s^2) with
+//! `s^2 = 2 / (5 fan_in)`, whose variance is He's `2 / fan_in`; everything else begins at
+//! +0 or, powers, at 1.
+
+use crate::{
+	lower::{Initial, StateTensor},
+	H256,
+};
+use alloc::vec::Vec;
+use trainyard_strict::{
+	fma, inverse_normal,
+	philox::{symmetric, Stream, StreamName},
+	sqrt,
+};
+
+/// Scale `s` of the mixture for a layer with `fan_in` inputs: `sqrt(2 / (5 fan_in))`, the
+/// product in integers.
+pub fn scale(fan_in: u32) -> f32 {
+	sqrt(2.0 / u64::from(fan_in).saturating_mul(5) as f32)
+}
+
+/// The weight that the random word chooses: `fma(s, z, +-2 s)` with `z` the standard normal
+/// of the upper 24 bits ([`symmetric`], [`inverse_normal`]) and the minus where the lowest
+/// bit is 1.
+pub fn weight(word: u32, scale: f32) -> f32 {
+	let centre = 2.0 * scale;
+	let centre = if word & 1 == 1 { -centre } else { centre };
+	fma(scale, inverse_normal(symmetric(word)), centre)
+}
+
+/// The elements with which `tensor` begins. Element `i` of the weights of layer `l` uses
+/// word `i mod 4` of block `i / 4` at step `l` of the stream `init`.
+pub fn initial(seed: &H256, tensor: &StateTensor) -> Vec<f32> {
+	let len = tensor.shape.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
+	let len = usize::try_from(len).unwrap_or(usize::MAX);
+	match tensor.initial {
+		Initial::Zeros => alloc::vec![0.0; len],
+		Initial::Ones => alloc::vec![1.0; len],
+		Initial::Weights { layer, fan_in } => {
+			let (stream, scale) = (Stream::new(&seed.0, StreamName::Init), scale(fan_in));
+			(0u64..)
+				.flat_map(|block| stream.block(layer, block))
+				.take(len)
+				.map(|word| weight(word, scale))
+				.collect()
+		}
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::{lower, spec::JobSpec};
+
+	#[test]
+	fn weights_follow_the_mixture() {
+		let tensor = StateTensor {
+			name: "w".into(),
+			shape: vec![100, 1_000],
+			initial: Initial::Weights { layer: 0, fan_in: 1_000 },
+		};
+		let w = initial(&H256::repeat_byte(3), &tensor);
+		let n = w.len() as f64;
+		assert_eq!(w.len(), 100_000);
+		let s = (2.0f64 / 5_000.0).sqrt();
+		let moment = |p: i32| w.iter().map(|x| (f64::from(*x) / s).powi(p)).sum::<f64>() / n;
+		// In units of s: mean 0, variance 5, fourth moment 16 + 24 + 3 = 43; six standard
+		// errors of each.
+		assert!(moment(1).abs() < 6.0 * (5.0 / n).sqrt());
+		assert!((moment(2) - 5.0).abs() < 6.0 * ((43.0 - 25.0) / n).sqrt());
+		assert!((moment(4) - 43.0).abs() < 6.0 * (8_000.0 / n).sqrt(), "{}", moment(4));
+		// Two humps: few values near zero. P(|z| < 0.1) with z ~ mixture is 0.0108.
+		let near = w.iter().filter(|x| f64::from(x.abs()) < 0.1 * s).count() as f64;
+		assert!((near / n - 0.0108).abs() < 0.002, "{}", near / n);
+	}
+
+	#[test]
+	fn layers_and_seeds_differ() {
+		let spec = JobSpec::example();
+		let state = lower::state(&spec);
+		let weights: Vec<_> =
+			state.iter().filter(|t| matches!(t.initial, Initial::Weights { .. })).collect();
+		let (a, b) = (initial(&H256::zero(), weights[0]), initial(&H256::zero(), weights[1]));
+		assert_eq!((a.len(), b.len()), (64 * 64, 64 * 32));
+		assert_ne!(a[..16], b[..16]);
+		assert_ne!(a[..16], initial(&H256::repeat_byte(1), weights[0])[..16]);
+		assert_eq!(a, initial(&H256::zero(), weights[0]));
+	}
+
+	#[test]
+	fn the_rest_begins_at_zero_or_one() {
+		for tensor in lower::state(&JobSpec::example()) {
+			let values = initial(&H256::zero(), &tensor);
+			match tensor.initial {
+				Initial::Zeros => assert!(values.iter().all(|x| x.to_bits() == 0)),
+				Initial::Ones => assert_eq!(values, [1.0]),
+				Initial::Weights { .. } => assert!(values.iter().all(|x| x.is_finite())),
+			}
+		}
+	}
+}

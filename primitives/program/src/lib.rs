@@ -1,0 +1,38 @@
+//! What a job is and what it computes: the specification, the [`ops::Program`] that it lowers to,
+//! the count of its work, and a scalar executor that says what each operator means.
+//!
+//! - [`spec`] is a job as its submitter writes it, and what makes it valid;
+//! - [`lower`] turns a specification into programs: one for a training step, one for an
+//!   evaluation, and the tensors of its state;
+//! - [`ops`] are the operators of programs, with the FLOP of each;
+//! - [`work`] counts a job, [`units`] says what the count is worth;
+//! - [`init`], [`order`] and [`schedule`] are its initial state, the order of its rows and its
+//!   learning rate, each a pure function of seed and index;
+//! - [`reference`] executes a program in scalar code: the definition that kernels are tested
+//!   against.
+//!
+//! Everything here is a pure function of its arguments, `no_std`, free of panics and identical in
+//! the runtime's wasm and in the worker.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(
+	not(test),
+	deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
+)]
+
+extern crate alloc;
+
+pub mod init;
+pub mod lower;
+pub mod ops;
+pub mod order;
+pub mod reference;
+pub mod schedule;
+pub mod spec;
+pub mod text;
+pub mod units;
+pub mod work;
+
+pub use primitive_types::H256;
+pub use text::Text;
+pub use units::MicroUt;

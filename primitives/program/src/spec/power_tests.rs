@@ -1,0 +1,231 @@
+//! Which work is credited as power.
+
+use super::{
+	Activation, CnnLayer, DataFormat, Input, JobSpec, Layer, Model, NoPower, Optimizer, Schedule,
+	MAX_NANO, ONE_NANO,
+};
+use alloc::{vec, vec::Vec};
+
+type Change = fn(&mut JobSpec);
+
+/// The digits as a convolutional network.
+fn cnn(layers: &[CnnLayer]) -> Model {
+	Model::Cnn {
+		channels: 1,
+		height: 8,
+		width: 8,
+		layers: layers.to_vec().try_into().unwrap(),
+		activation: Activation::Relu,
+	}
+}
+
+/// Text, with this share of elements dropped.
+fn text(dropout_nano: u64) -> JobSpec {
+	let mut spec = JobSpec::example();
+	spec.dataset.format = DataFormat::Text;
+	spec.dataset.feature_divisor = 1;
+	let (layers, heads, width, mlp_factor) = (1, 2, 16, 4);
+	spec.model = Model::Transformer { layers, heads, width, mlp_factor, dropout_nano };
+	assert_eq!(spec.validate(), Ok(()));
+	spec
+}
+
+/// The example with one change, and why that earns no power. All of them are valid jobs.
+#[track_caller]
+fn assert_each(cases: &[(Option<NoPower>, Change)]) {
+	for (index, (expected, change)) in cases.iter().enumerate() {
+		let mut spec = JobSpec::noisy_example();
+		change(&mut spec);
+		assert_eq!(spec.validate(), Ok(()), "case {index}");
+		assert_eq!(spec.no_power(), *expected, "case {index}");
+		assert_eq!(spec.mints_power(), expected.is_none(), "case {index}");
+	}
+}
+
+#[test]
+fn a_fine_tuning_is_the_same_work_and_mints_no_power() {
+	let spec = JobSpec::noisy_example();
+	let tuned = JobSpec { initial_model: Some(spec.dataset.file()), ..spec.clone() };
+	assert!(spec.mints_power());
+	assert_eq!(tuned.no_power(), Some(NoPower::FineTuning));
+	assert_eq!(crate::work::flop(&tuned), crate::work::flop(&spec));
+}
+
+#[test]
+fn inputs_that_repeat_mint_no_power() {
+	use NoPower::SameInputs;
+	assert_each(&[
+		(None, |_| ()),
+		(Some(SameInputs), |s| s.training.input_noise_nano = 0),
+		(Some(SameInputs), |s| s.training.input_noise_nano = 999_999),
+		(None, |s| s.training.input_noise_nano = 1_000_000),
+		(None, |s| s.training.input_noise_nano = ONE_NANO),
+		(Some(SameInputs), |s| s.training.input_noise_nano = ONE_NANO + 1),
+		// One batch that repeats: only the noise tells its epochs apart.
+		(None, |s| s.training.batch_size = s.dataset.train_rows),
+		(Some(SameInputs), |s| {
+			s.training.batch_size = s.dataset.train_rows;
+			s.training.input_noise_nano = 0;
+		}),
+	]);
+}
+
+#[test]
+fn tokens_need_a_dropout_behind_their_embedding() {
+	assert_eq!(text(0).no_power(), Some(NoPower::SameInputs));
+	assert_eq!(text(9_999_999).no_power(), Some(NoPower::SameInputs));
+	assert_eq!(text(10_000_000).no_power(), None);
+	let mut spec = text(0);
+	let dropout = Layer::Dropout { rate_nano: 100_000_000 };
+	let (embedding, head) = (Layer::Embedding { width: 16 }, Layer::Linear { outputs: 10 });
+	for (layers, expected) in [
+		(vec![embedding, dropout, head], None),
+		(vec![embedding, Layer::Linear { outputs: 16 }, dropout, head], Some(NoPower::SameInputs)),
+		(vec![embedding, head], Some(NoPower::SameInputs)),
+	] {
+		spec.model = Model::Layers { input: Input::Tokens, layers: layers.try_into().unwrap() };
+		assert_eq!(spec.validate(), Ok(()));
+		assert_eq!(spec.no_power(), expected);
+	}
+}
+
+#[test]
+fn steps_that_change_nothing_mint_no_power() {
+	use NoPower::Standstill;
+	// A learning rate of zero is no valid job at all.
+	let mut still = JobSpec::noisy_example();
+	still.training.learning_rate_nano = 0;
+	assert_eq!(still.validate(), Err(super::SpecError::BadLearningRate));
+	assert_eq!(still.no_power(), Some(Standstill));
+	assert_each(&[
+		(Some(Standstill), |s| s.training.learning_rate_nano = 1),
+		(Some(Standstill), |s| s.training.learning_rate_nano = 999),
+		(None, |s| s.training.learning_rate_nano = 1_000),
+		(None, |s| s.training.warmup_steps = 750),
+		(Some(Standstill), |s| s.training.warmup_steps = 751),
+		(Some(Standstill), |s| s.training.clip_norm_nano = 1),
+		(Some(Standstill), |s| s.training.clip_norm_nano = 999_999),
+		(None, |s| s.training.clip_norm_nano = 1_000_000),
+		(None, |s| s.training.schedule = Schedule::Cosine { final_rate_nano: 0 }),
+		(Some(Standstill), |s| {
+			let (beta1_nano, beta2_nano) = (0, 0);
+			s.training.optimizer =
+				Optimizer::Adam { beta1_nano, beta2_nano, epsilon_nano: 1_000_001 };
+		}),
+		(Some(Standstill), |s| {
+			let (beta1_nano, beta2_nano) = (900_000_000, 999_000_000);
+			s.training.optimizer =
+				Optimizer::AdamW { beta1_nano, beta2_nano, epsilon_nano: MAX_NANO };
+		}),
+	]);
+}
+
+#[test]
+fn steps_that_kill_units_mint_no_power() {
+	use NoPower::TooLargeSteps;
+	fn sgd(s: &mut JobSpec) {
+		s.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
+	}
+	assert_each(&[
+		(None, |s| s.training.learning_rate_nano = ONE_NANO / 10),
+		(Some(TooLargeSteps), |s| s.training.learning_rate_nano = ONE_NANO / 10 + 1),
+		(Some(TooLargeSteps), |s| s.training.learning_rate_nano = MAX_NANO),
+		(None, |s| {
+			sgd(s);
+			s.training.learning_rate_nano = ONE_NANO;
+		}),
+		(Some(TooLargeSteps), |s| {
+			sgd(s);
+			s.training.learning_rate_nano = ONE_NANO + 1;
+		}),
+		(None, |s| s.training.weight_decay_nano = ONE_NANO),
+		(Some(TooLargeSteps), |s| s.training.weight_decay_nano = ONE_NANO + 1),
+		// Together they would take more than a tenth of every parameter in each step.
+		(None, |s| {
+			sgd(s);
+			s.training.learning_rate_nano = ONE_NANO / 2;
+			s.training.weight_decay_nano = ONE_NANO / 5;
+		}),
+		(Some(TooLargeSteps), |s| {
+			sgd(s);
+			s.training.learning_rate_nano = ONE_NANO / 2;
+			s.training.weight_decay_nano = ONE_NANO / 5 + 1;
+		}),
+	]);
+}
+
+#[test]
+fn work_without_effect_mints_no_power() {
+	use NoPower::Unused;
+	const CONV: CnnLayer = CnnLayer::Conv { filters: 8, kernel: 3, stride: 1, padding: 1 };
+	assert_each(&[
+		(None, |s| s.model = cnn(&[CONV, CnnLayer::MaxPool { kernel: 2, stride: 2 }])),
+		(Some(Unused), |s| s.model = cnn(&[CONV, CnnLayer::MaxPool { kernel: 1, stride: 7 }])),
+		(Some(Unused), |s| s.model = cnn(&[CONV, CnnLayer::AvgPool { kernel: 2, stride: 3 }])),
+		(Some(Unused), |s| {
+			s.model = cnn(&[CONV, CnnLayer::Conv { filters: 8, kernel: 1, stride: 2, padding: 0 }])
+		}),
+		(None, |s| s.model = cnn(&[CONV, CnnLayer::Dropout { rate_nano: 500_000_000 }])),
+		(Some(Unused), |s| s.model = cnn(&[CONV, CnnLayer::Dropout { rate_nano: 500_000_001 }])),
+	]);
+}
+
+#[test]
+fn a_bottleneck_mints_no_power() {
+	use NoPower::TooNarrow;
+	fn mlp(s: &mut JobSpec, hidden: &[u32]) {
+		let hidden = hidden.to_vec().try_into().unwrap();
+		s.model = Model::Mlp { hidden, activation: Activation::Relu };
+	}
+	assert_each(&[
+		(None, |s| mlp(s, &[])),
+		(None, |s| mlp(s, &[1_024, 4])),
+		(Some(TooNarrow), |s| mlp(s, &[1_024, 3])),
+		// One unit of ReLU behind another of one is dead with probability one half, for good.
+		(Some(TooNarrow), |s| mlp(s, &[1_024, 1_024, 1, 1])),
+		(Some(TooNarrow), |s| {
+			s.model = cnn(&[CnnLayer::Conv { filters: 3, kernel: 3, stride: 1, padding: 1 }])
+		}),
+	]);
+	// The classes themselves may be two.
+	let mut spec = JobSpec::noisy_example();
+	spec.dataset.classes = 2;
+	assert_eq!(spec.no_power(), None);
+}
+
+/// Why a bottleneck of two single ReLU units is refused: where the second has a negative
+/// weight it never fires, and every gradient before it is zero, whatever the inputs are. A
+/// step of such a model changes nothing but the last bias, and needs none of its products.
+#[test]
+fn a_dead_bottleneck_makes_all_work_before_it_free() {
+	use crate::{
+		init, lower,
+		reference::{run_at, Moment, State},
+		H256,
+	};
+	let mut spec = JobSpec::noisy_example();
+	let hidden = vec![64, 1, 1].try_into().unwrap();
+	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
+	spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
+	assert_eq!(spec.validate(), Ok(()));
+	let program = lower::training_step(&spec);
+	let seed = H256::repeat_byte(7);
+	let mut state: State = lower::state(&spec)
+		.iter()
+		.map(|tensor| (tensor.name.clone(), init::initial(&seed, tensor)))
+		.collect();
+	state.insert("layers.2.weight".into(), vec![-0.5]);
+	let rows = spec.training.batch_size;
+	let x: Vec<f32> = (0..rows * 64).map(|i| (i % 17) as f32 / 16.0).collect();
+	let y: Vec<u32> = (0..rows).map(|i| i % 10).collect();
+	let before = state.clone();
+	for step in 0..3 {
+		run_at(&program, &x, &y, &state, Moment { seed, step })
+			.unwrap()
+			.advance(&program, &mut state);
+	}
+	let moved: Vec<&String> =
+		before.iter().filter(|(name, old)| state[*name] != **old).map(|(name, _)| name).collect();
+	assert!(!moved.is_empty());
+	assert!(moved.iter().all(|name| name.contains("layers.3.bias")), "{moved:?}");
+}

@@ -1,0 +1,221 @@
+//! How a model is trained.
+
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+use serde::{Deserialize, Serialize};
+
+/// How the model is trained.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Training {
+	/// Optimizer steps.
+	pub steps: u32,
+	/// Rows of a batch; an epoch drops its last, short batch.
+	pub batch_size: u32,
+	/// Steps between checkpoints. The last segment may be shorter.
+	pub checkpoint_interval: u32,
+	/// The optimizer.
+	pub optimizer: Optimizer,
+	/// Learning rate x 10^9; with a schedule, its peak.
+	pub learning_rate_nano: u64,
+	/// Weight decay x 10^9; 0 for none. Decoupled (Loshchilov and Hutter 2019), but for
+	/// [`Optimizer::Adam`].
+	pub weight_decay_nano: u64,
+	/// What is minimised, mean over the labels of the batch.
+	#[serde(default)]
+	pub loss: Loss,
+	/// What the learning rate does behind the warm-up.
+	#[serde(default)]
+	pub schedule: Schedule,
+	/// First steps, in which the learning rate rises linearly to its peak; 0 for none.
+	#[serde(default)]
+	pub warmup_steps: u32,
+	/// Largest norm x 10^9 of the gradient of all parameters together: a longer one is scaled
+	/// down to it; 0 for no limit.
+	#[serde(default)]
+	pub clip_norm_nano: u64,
+	/// Standard deviation x 10^9 of the noise that each step adds to its inputs, drawn from
+	/// the assignment seed; 0 for none. Tokens take none.
+	#[serde(default)]
+	pub input_noise_nano: u64,
+	/// When to end before all steps are done.
+	#[serde(default)]
+	pub early_stop: Option<EarlyStop>,
+}
+
+/// Losses.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+	/// Cross-entropy of the softmax of the outputs.
+	#[default]
+	CrossEntropy,
+	/// Mean over the outputs of the squared distance to 1 for the label and 0 for the rest.
+	MeanSquaredError,
+}
+
+/// What the learning rate does behind the warm-up, see [`crate::schedule`].
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Schedule {
+	/// It stays.
+	#[default]
+	Constant,
+	/// It falls along half a cosine.
+	Cosine {
+		/// Rate x 10^9 towards which it falls; at most the learning rate.
+		final_rate_nano: u64,
+	},
+}
+
+/// A training ends at the first checkpoint at which the validation loss was not below its
+/// least so far less `min_delta`, `patience` checkpoints in a row.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
+pub struct EarlyStop {
+	/// Checkpoints without progress, at least 1.
+	pub patience: u32,
+	/// By how much x 10^9 a loss must fall to count as progress.
+	pub min_delta_nano: u64,
+}
+
+/// Optimizers.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Optimizer {
+	/// Stochastic gradient descent: `v = momentum v + g; p = p - lr v`.
+	Sgd {
+		/// Momentum x 10^9; 0 for none, at most [`super::MAX_DECAY_NANO`].
+		momentum_nano: u64,
+		/// Nesterov's momentum: `p = p - lr (g + momentum v)`.
+		#[serde(default)]
+		nesterov: bool,
+	},
+	/// AdamW (Loshchilov and Hutter 2019, algorithm 2).
+	#[serde(rename = "adamw")]
+	AdamW {
+		/// Decay of the first moment x 10^9, at most [`super::MAX_DECAY_NANO`].
+		beta1_nano: u64,
+		/// Decay of the second moment x 10^9, at most [`super::MAX_DECAY_NANO`].
+		beta2_nano: u64,
+		/// Added to the root of the second moment, x 10^9; above 0.
+		epsilon_nano: u64,
+	},
+	/// Adam (Kingma and Ba 2015); weight decay is added to the gradient.
+	Adam {
+		/// Decay of the first moment x 10^9, at most [`super::MAX_DECAY_NANO`].
+		beta1_nano: u64,
+		/// Decay of the second moment x 10^9, at most [`super::MAX_DECAY_NANO`].
+		beta2_nano: u64,
+		/// Added to the root of the second moment, x 10^9; above 0.
+		epsilon_nano: u64,
+	},
+}
+
+impl EarlyStop {
+	/// The checkpoint (from 0) at which a training with these validation losses, one for each
+	/// checkpoint so far, ends; `None` while it goes on.
+	///
+	/// The least loss starts with checkpoint 0; a loss is progress, and becomes the least, where
+	/// `loss < least - min_delta` in binary32.
+	pub fn stops_at(&self, losses: &[f32]) -> Option<u32> {
+		let delta = trainyard_strict::from_nano(self.min_delta_nano);
+		let (mut least, mut waited) = (f32::INFINITY, 0u32);
+		for (checkpoint, loss) in (0u32..).zip(losses) {
+			if checkpoint == 0 || *loss < least - delta {
+				(least, waited) = (*loss, 0);
+				continue;
+			}
+			waited = waited.saturating_add(1);
+			if waited >= self.patience {
+				return Some(checkpoint);
+			}
+		}
+		None
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn training_stops_without_progress() {
+		let rule = EarlyStop { patience: 2, min_delta_nano: 100_000_000 };
+		assert_eq!(rule.stops_at(&[]), None);
+		assert_eq!(rule.stops_at(&[2.0, 1.5, 1.0, 0.5]), None);
+		// 0.95 is below 1.0, but not by 0.1; two such in a row end it.
+		assert_eq!(rule.stops_at(&[2.0, 1.0, 0.95]), None);
+		assert_eq!(rule.stops_at(&[2.0, 1.0, 0.95, 0.91]), Some(3));
+		assert_eq!(rule.stops_at(&[2.0, 1.0, 0.95, 0.5, 0.6, 0.7, 0.1]), Some(5));
+		let strict = EarlyStop { patience: 1, min_delta_nano: 0 };
+		assert_eq!(strict.stops_at(&[1.0, 1.0]), Some(1));
+		assert_eq!(strict.stops_at(&[f32::INFINITY, 1.0, f32::INFINITY]), Some(2));
+	}
+}

@@ -1,0 +1,310 @@
+//! How much work a job is: the sum over its operator lists, exact.
+//!
+//! A job is its steps, and one evaluation over the validation rows at every checkpoint,
+//! checkpoint 0 included. The lists do not depend on the number of the step, so counting
+//! costs the same for one step as for a hundred million. A job that stopped early is the
+//! steps and evaluations up to there.
+
+use crate::{
+	lower,
+	ops::{Phase, Program},
+	spec::{JobSpec, SpecError},
+	units, MicroUt,
+};
+use alloc::{format, string::String, vec::Vec};
+use codec::{Decode, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+
+/// The work of the parts of which a job consists, in FLOP. All sums follow from it without
+/// making the operator lists again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Parts {
+	/// One training step.
+	pub step: u128,
+	/// One evaluation over the validation rows.
+	pub evaluation: u128,
+}
+
+impl Parts {
+	/// The parts of a job. Fails where the specification is invalid.
+	pub fn of(spec: &JobSpec) -> Result<Self, SpecError> {
+		spec.validate()?;
+		let (step, evaluation) = (lower::training_step(spec), lower::evaluation(spec));
+		Ok(Self { step: step.flop(), evaluation: evaluation.flop() })
+	}
+
+	/// Work of the first so many segments of this job, whose parts these are: their steps,
+	/// and an evaluation at every checkpoint, checkpoint 0 included. Beyond the job's end
+	/// there is no more work. [`SpecError::WorkOverflow`] where the sum leaves `u128`.
+	pub fn flop_of(&self, spec: &JobSpec, segments: u32) -> Result<u128, SpecError> {
+		let segments = segments.min(spec.segments());
+		let steps = spec.checkpoint_step(segments).unwrap_or(spec.training.steps);
+		let steps = u128::from(steps).checked_mul(self.step);
+		let checkpoints = u128::from(segments).saturating_add(1);
+		let evaluations = checkpoints.checked_mul(self.evaluation);
+		steps.zip(evaluations).and_then(|(s, e)| s.checked_add(e)).ok_or(SpecError::WorkOverflow)
+	}
+
+	/// [`Self::flop_of`] in micro-ut, rounded up: what a result of so many segments is paid
+	/// for. [`SpecError::WorkOverflow`] where it does not fit.
+	pub fn micro_ut_of(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
+		units::micro_ut(self.flop_of(spec, segments)?).ok_or(SpecError::WorkOverflow)
+	}
+
+	/// [`audit_micro_ut`] of this job, whose parts these are.
+	pub fn audit_micro_ut(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
+		// None is longer than the first; the last may be shorter.
+		u128::from(spec.checkpoint_step(1).unwrap_or(spec.training.steps))
+			.checked_mul(self.step)
+			.and_then(|steps| steps.checked_add(self.evaluation))
+			.and_then(|segment| segment.checked_mul(u128::from(segments)))
+			.and_then(|replay| replay.checked_add(self.evaluation))
+			.and_then(units::micro_ut)
+			.ok_or(SpecError::WorkOverflow)
+	}
+}
+
+/// Work of one training step.
+pub fn step_flop(spec: &JobSpec) -> Result<u128, SpecError> {
+	spec.validate()?;
+	Ok(lower::training_step(spec).flop())
+}
+
+/// Work of one evaluation over the validation rows.
+pub fn evaluation_flop(spec: &JobSpec) -> Result<u128, SpecError> {
+	spec.validate()?;
+	Ok(lower::evaluation(spec).flop())
+}
+
+/// Work of the whole job. Fails where the specification is invalid, or with
+/// [`SpecError::WorkOverflow`] where the sum leaves `u128`.
+pub fn flop(spec: &JobSpec) -> Result<u128, SpecError> {
+	Parts::of(spec)?.flop_of(spec, spec.segments())
+}
+
+/// Work of the whole job in micro-ut, rounded up: what is priced. A job that may stop early
+/// is at most this. Fails where the specification is invalid, or with
+/// [`SpecError::WorkOverflow`] where it does not fit.
+pub fn micro_ut(spec: &JobSpec) -> Result<MicroUt, SpecError> {
+	units::micro_ut(flop(spec)?).ok_or(SpecError::WorkOverflow)
+}
+
+/// Work of one segment: its steps, and the evaluation at its end. The segments of a job and
+/// the evaluation of checkpoint 0 make up [`flop`]. 0 for a segment that does not exist.
+pub fn segment_flop(spec: &JobSpec, segment: u32) -> Result<u128, SpecError> {
+	let (step, evaluation) = (step_flop(spec)?, evaluation_flop(spec)?);
+	let end = segment.checked_add(1).and_then(|next| spec.checkpoint_step(next));
+	let Some((begin, end)) = spec.checkpoint_step(segment).zip(end) else { return Ok(0) };
+	u128::from(end.saturating_sub(begin))
+		.checked_mul(step)
+		.and_then(|steps| steps.checked_add(evaluation))
+		.ok_or(SpecError::WorkOverflow)
+}
+
+/// Most work that a verifier replays in one round, in micro-ut, rounded up: `audit_segments`
+/// times the longest segment with the evaluation at its end, and the evaluation of checkpoint
+/// 0. Fails as [`micro_ut`] does.
+pub fn audit_micro_ut(spec: &JobSpec, audit_segments: u32) -> Result<MicroUt, SpecError> {
+	Parts::of(spec)?.audit_micro_ut(spec, audit_segments)
+}
+
+/// Work of one layer over the whole job, see [`flop_by_layer`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerWork {
+	/// `layers.0` and so on; `loss and shared` for what belongs to no layer.
+	pub name: String,
+	/// Parameters of the layer.
+	pub parameters: u64,
+	/// Forward passes of the steps; for the last entry, the loss and its gradient.
+	pub forward: u128,
+	/// Backward passes of the steps.
+	pub backward: u128,
+	/// Updates of the steps.
+	pub update: u128,
+	/// Evaluations at the checkpoints.
+	pub evaluation: u128,
+}
+
+impl LayerWork {
+	/// All of it.
+	pub fn total(&self) -> u128 {
+		self.forward
+			.saturating_add(self.backward)
+			.saturating_add(self.update)
+			.saturating_add(self.evaluation)
+	}
+}
+
+/// The work of the job by layer, from the input on, and last what belongs to no layer. The
+/// totals add up to [`flop`].
+pub fn flop_by_layer(spec: &JobSpec) -> Result<Vec<LayerWork>, SpecError> {
+	flop(spec)?;
+	let (step, evaluation) = (lower::training_step(spec), lower::evaluation(spec));
+	let steps = u128::from(spec.training.steps);
+	let checkpoints = u128::from(spec.segments()).saturating_add(1);
+	let state = lower::state(spec);
+	let layers = step.ops.iter().filter_map(|op| op.layer).max();
+	let layers = layers.map_or(0, |last| last.saturating_add(1));
+	let work_of = |layer: Option<u32>| {
+		let sum = |program: &Program, times: u128, phases: &[Phase]| {
+			program
+				.ops
+				.iter()
+				.filter(|op| op.layer == layer && phases.contains(&op.phase))
+				.fold(0u128, |sum, op| sum.saturating_add(op.kind.flop()))
+				.saturating_mul(times)
+		};
+		let parameters = layer.map_or(0, |layer| {
+			let prefix = lower::layer_prefix(layer);
+			let tensors = state.iter().filter(|t| t.name.starts_with(&prefix));
+			tensors.fold(0u64, |sum, t| {
+				let product = |n: u64, d: &u32| n.saturating_mul(u64::from(*d));
+				sum.saturating_add(t.shape.iter().fold(1, product))
+			})
+		});
+		LayerWork {
+			name: layer.map_or("loss and shared".into(), |layer| format!("layers.{layer}")),
+			parameters,
+			forward: sum(&step, steps, &[Phase::Forward, Phase::Loss]),
+			backward: sum(&step, steps, &[Phase::Backward]),
+			update: sum(&step, steps, &[Phase::Update]),
+			evaluation: sum(
+				&evaluation,
+				checkpoints,
+				&[Phase::Forward, Phase::Loss, Phase::Backward, Phase::Update],
+			),
+		}
+	};
+	Ok((0..layers).map(Some).chain([None]).map(work_of).collect())
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::spec::{Model, Optimizer, MAX_BATCH, MAX_STEPS, MAX_WIDTH};
+	use bounded_collections::BoundedVec;
+
+	/// The example counted by hand, from the table of operators in
+	/// docs/strict-arithmetic.md.
+	#[test]
+	fn the_example_counted_by_hand() {
+		let rows = 32u128;
+		let forward = rows * (64 * (2 * 64) + 64)       // layer 0: dots of 64, bias
+			+ rows * 64                                 // its activation
+			+ rows * (32 * (2 * 64) + 32) + rows * 32   // layer 1
+			+ rows * (10 * (2 * 32) + 10); // layer 2
+								  // Per row: 10 values through (exp 23, max 1, two subtractions), their sum 10 + 15,
+								  // log 26, the end of the maximum; the row's loss.
+		let loss = |rows: u128| rows * (10 * 26 + 25 + 26 + 1) + rows;
+		let mean32 = 32 + 15 + 1;
+		let gradient = rows * 10 * 25;
+		let sum32 = 32 + 15;
+		let backward = 10 * 32 * (2 * 32) + 10 * sum32 + rows * 32 * (2 * 10) // layer 2
+			+ rows * 32 + 32 * 64 * (2 * 32) + 32 * sum32 + rows * 64 * (2 * 32) // layer 1
+			+ rows * 64 + 64 * 64 * (2 * 32) + 64 * sum32; // layer 0
+		let parameters = 64 * 65 + 65 * 32 + 33 * 10;
+		let update = parameters * (3 + 4 + 7) + 2;
+		let step = forward + loss(32) + mean32 + gradient + backward + update;
+		let spec = JobSpec::example();
+		assert_eq!(step_flop(&spec), Ok(step));
+
+		let evaluation = forward / rows * 359 + loss(359) + (359 + 15 + 1) + 359 * 10;
+		assert_eq!(evaluation_flop(&spec), Ok(evaluation));
+		assert_eq!(flop(&spec), Ok(1_500 * step + 31 * evaluation));
+		assert_eq!(micro_ut(&spec), Ok((1_500 * step + 31 * evaluation).div_ceil(432_000) as u64));
+	}
+
+	#[test]
+	fn segments_and_layers_add_up() {
+		let mut spec = JobSpec::example();
+		spec.training.checkpoint_interval = 70;
+		spec.training.weight_decay_nano = 1_000_000;
+		for optimizer in
+			[spec.training.optimizer, Optimizer::Sgd { momentum_nano: 0, nesterov: false }]
+		{
+			spec.training.optimizer = optimizer;
+			let all = flop(&spec).unwrap();
+			let segments: u128 =
+				(0..spec.segments()).map(|s| segment_flop(&spec, s).unwrap()).sum();
+			assert_eq!(segments + evaluation_flop(&spec).unwrap(), all);
+			assert_eq!(segment_flop(&spec, spec.segments()), Ok(0));
+			assert_eq!(segment_flop(&spec, u32::MAX), Ok(0));
+			let layers = flop_by_layer(&spec).unwrap();
+			assert_eq!(layers.iter().map(LayerWork::total).sum::<u128>(), all);
+			let parameters: u64 = layers.iter().map(|l| l.parameters).sum();
+			assert_eq!(Some(parameters), spec.parameters());
+		}
+	}
+
+	/// What a job that stopped early costs is what its segments cost.
+	#[test]
+	fn a_job_that_stopped_early_is_its_first_segments() {
+		let mut spec = JobSpec::example();
+		// The last one is shorter.
+		spec.training.checkpoint_interval = 70;
+		let parts = Parts::of(&spec).unwrap();
+		assert_eq!(parts.step, step_flop(&spec).unwrap());
+		assert_eq!(parts.evaluation, evaluation_flop(&spec).unwrap());
+		let mut sum = parts.evaluation;
+		assert_eq!(parts.flop_of(&spec, 0), Ok(sum));
+		let mut before = parts.micro_ut_of(&spec, 0).unwrap();
+		for segment in 0..spec.segments() {
+			sum += segment_flop(&spec, segment).unwrap();
+			assert_eq!(parts.flop_of(&spec, segment + 1), Ok(sum));
+			let work = parts.micro_ut_of(&spec, segment + 1).unwrap();
+			assert_eq!(u128::from(work), sum.div_ceil(432_000));
+			assert!(work > before);
+			before = work;
+		}
+		assert_eq!((Ok(sum), Ok(before)), (flop(&spec), micro_ut(&spec)));
+		assert_eq!(parts.flop_of(&spec, u32::MAX), Ok(sum), "there is no more work");
+		let huge = Parts { step: u128::MAX, evaluation: 1 };
+		assert_eq!(huge.flop_of(&spec, 1), Err(SpecError::WorkOverflow));
+		assert_eq!(huge.micro_ut_of(&spec, 1), Err(SpecError::WorkOverflow));
+		assert_eq!(huge.audit_micro_ut(&spec, 1), Err(SpecError::WorkOverflow));
+	}
+
+	#[test]
+	fn an_audit_costs_its_longest_segments() {
+		let mut spec = JobSpec::example();
+		spec.training.checkpoint_interval = 400;
+		let longest = (0..spec.segments()).map(|s| segment_flop(&spec, s).unwrap()).max().unwrap();
+		let work = audit_micro_ut(&spec, 3).unwrap();
+		let first = evaluation_flop(&spec).unwrap();
+		assert_eq!(u128::from(work), (3 * longest + first).div_ceil(432_000));
+	}
+
+	#[test]
+	fn invalid_and_overflowing_specifications_are_refused() {
+		let mut spec = JobSpec::example();
+		spec.training.steps = 0;
+		assert_eq!(micro_ut(&spec), Err(SpecError::BadSteps));
+		assert_eq!(flop_by_layer(&spec), Err(SpecError::BadSteps));
+	}
+
+	/// Near the largest that is valid in every field: counting it neither overflows nor
+	/// saturates, and it fits the unit, so that the limits of the specification are what
+	/// bounds a job and [`SpecError::WorkOverflow`] only guards them.
+	#[test]
+	fn the_largest_jobs_fit() {
+		let mut spec = JobSpec::example();
+		spec.dataset.train_rows = u32::MAX / 2 + 1;
+		spec.dataset.validation_rows = u32::MAX / 2;
+		spec.dataset.validation_every = 2;
+		spec.dataset.features = 2_048;
+		spec.dataset.classes = MAX_WIDTH;
+		spec.model = Model::Mlp {
+			hidden: BoundedVec::truncate_from(vec![2_048; 14]),
+			activation: crate::spec::Activation::Relu,
+		};
+		spec.training.batch_size = MAX_BATCH;
+		spec.training.steps = MAX_STEPS;
+		spec.training.checkpoint_interval = MAX_STEPS / 60_000;
+		assert_eq!(spec.validate(), Ok(()));
+		let parameters = u128::from(spec.parameters().unwrap());
+		let rows = u128::from(MAX_BATCH) * u128::from(MAX_STEPS);
+		// Forward and backward are some 6 FLOP for each parameter and row.
+		assert!(flop(&spec).unwrap() > 5 * parameters * rows);
+		assert!(micro_ut(&spec).is_ok());
+	}
+}

@@ -1,0 +1,164 @@
+//! Blobs: files kept on chain in chunks under one root (models, rescued states).
+
+use crate::{merkle, H256};
+use alloc::vec::Vec;
+use codec::Encode;
+use sp_crypto_hashing::blake2_256;
+use trainyard_program::{lower, spec::JobSpec};
+
+/// Smallest and largest chunk, in bytes.
+pub const MIN_CHUNK: u32 = 4 * 1024;
+/// See [`MIN_CHUNK`].
+pub const MAX_CHUNK: u32 = 1024 * 1024;
+
+/// Most bytes of a checkpoint's index, and of each tensor's entry in it besides its name.
+const INDEX_BYTES: u64 = 1024;
+/// Most bytes of a tensor's entry for each letter of its name, which may be escaped.
+const LETTER_BYTES: u64 = 6;
+/// Most bytes of a manifest for each checkpoint.
+const MANIFEST_ENTRY: u64 = 512;
+/// Most bytes of a manifest, and of an archive's index, besides.
+const MANIFEST_BASE: u64 = 64 * 1024;
+
+/// Most bytes of the blob that rescues the result of a job of which `audit_segments`
+/// segments are drawn: both ends of each and the last checkpoint, each with all tensors of
+/// the optimizer, the files that the job reads, the manifest and the archive's index.
+/// `u64::MAX` past the range.
+pub fn rescue_bytes(spec: &JobSpec, audit_segments: u32) -> u64 {
+	let checkpoint = lower::state(spec).iter().fold(INDEX_BYTES, |sum, tensor| {
+		let values = tensor.shape.iter().fold(4u64, |n, d| n.saturating_mul(u64::from(*d)));
+		let name = LETTER_BYTES.saturating_mul(tensor.name.len() as u64);
+		sum.saturating_add(values).saturating_add(INDEX_BYTES).saturating_add(name)
+	});
+	let checkpoints = u64::from(spec.segments()).saturating_add(1);
+	let drawn = u64::from(audit_segments).saturating_mul(2).saturating_add(1);
+	checkpoint
+		.saturating_mul(drawn.min(checkpoints))
+		.saturating_add(spec.file_bytes())
+		.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
+		.saturating_add(MANIFEST_BASE)
+}
+
+/// Chunk length for a blob of `size` bytes: the power of two that makes about 64
+/// chunks, within [`MIN_CHUNK`]..=[`MAX_CHUNK`]. A function of the size alone, so
+/// that a blob has one root.
+pub fn chunk_len(size: u64) -> u32 {
+	let wanted = size.div_ceil(64).checked_next_power_of_two().unwrap_or(u64::MAX);
+	u32::try_from(wanted).unwrap_or(MAX_CHUNK).clamp(MIN_CHUNK, MAX_CHUNK)
+}
+
+/// Number of chunks of a blob of `size` bytes; an empty blob has none. `None`
+/// past `u32`.
+pub fn chunk_count(size: u64) -> Option<u32> {
+	u32::try_from(size.div_ceil(u64::from(chunk_len(size)))).ok()
+}
+
+/// Length of chunk `index` of a blob of `size` bytes; `None` past its end.
+pub fn chunk_size_at(size: u64, index: u32) -> Option<u32> {
+	let len = u64::from(chunk_len(size));
+	let start = len.checked_mul(u64::from(index))?;
+	let left = size.checked_sub(start).filter(|left| *left > 0)?;
+	u32::try_from(left.min(len)).ok()
+}
+
+/// Content hash of a chunk, under which the node stores it and bitswap finds it.
+pub fn chunk_hash(bytes: &[u8]) -> H256 {
+	blake2_256(bytes).into()
+}
+
+/// Merkle leaf of a chunk with content hash `hash`.
+pub fn chunk_leaf(hash: &H256) -> H256 {
+	merkle::leaf(hash.as_bytes())
+}
+
+/// Root of a blob: `blake2_256(SCALE("trainyard/blob/v1", size: u64, Merkle root of the
+/// chunk leaves))`.
+pub fn root_of(size: u64, merkle_root: &H256) -> H256 {
+	(b"trainyard/blob/v1", size, merkle_root).using_encoded(blake2_256).into()
+}
+
+/// A blob cut into its chunks, with what an uploader needs.
+pub struct Chunked<'a> {
+	/// Root of the blob, see [`root_of`].
+	pub root: H256,
+	/// Merkle root of the chunk leaves, declared at registration.
+	pub merkle_root: H256,
+	/// The chunks, in order.
+	pub chunks: Vec<&'a [u8]>,
+	leaves: Vec<H256>,
+}
+
+impl<'a> Chunked<'a> {
+	/// Cuts `bytes` by the rule of [`chunk_len`].
+	pub fn new(bytes: &'a [u8]) -> Self {
+		let size = bytes.len() as u64;
+		let chunks: Vec<&[u8]> = bytes.chunks(chunk_len(size) as usize).collect();
+		let leaves: Vec<H256> = chunks.iter().map(|c| chunk_leaf(&chunk_hash(c))).collect();
+		let merkle_root = merkle::root(&leaves);
+		Self { root: root_of(size, &merkle_root), merkle_root, chunks, leaves }
+	}
+
+	/// Inclusion proof of chunk `index`.
+	pub fn proof(&self, index: usize) -> Option<Vec<H256>> {
+		merkle::proof(&self.leaves, index)
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn chunks_cover_the_blob() {
+		for size in [0u64, 1, 4095, 4096, 4097, 26_680, 262_144, 262_145, 70_000_000] {
+			let count = chunk_count(size).unwrap();
+			let total: u64 = (0..count).map(|i| u64::from(chunk_size_at(size, i).unwrap())).sum();
+			assert_eq!(total, size);
+			assert_eq!(chunk_size_at(size, count), None);
+		}
+		assert_eq!(chunk_len(26_680), 4096);
+		assert_eq!(chunk_len(u64::MAX), MAX_CHUNK);
+	}
+
+	#[test]
+	fn every_chunk_has_a_proof_under_the_root() {
+		let bytes: Vec<u8> = (0..30_000u32).map(|i| i as u8).collect();
+		let blob = Chunked::new(&bytes);
+		assert_eq!(blob.chunks.len(), 8);
+		for (i, c) in blob.chunks.iter().enumerate() {
+			let p = blob.proof(i).unwrap();
+			assert!(merkle::verify(
+				&blob.merkle_root,
+				&chunk_leaf(&chunk_hash(c)),
+				i as u32,
+				8,
+				&p
+			));
+		}
+		assert_eq!(blob.root, root_of(30_000, &blob.merkle_root));
+	}
+
+	#[test]
+	fn a_rescue_holds_both_ends_of_each_segment_and_the_last_checkpoint() {
+		use trainyard_program::spec::Optimizer;
+		let mut spec = JobSpec::example();
+		let bound = |spec: &JobSpec, k: u32, checkpoints: u64, tensors: u64| {
+			let values = 6_570 * 4 * tensors * checkpoints;
+			let bytes = rescue_bytes(spec, k);
+			// What is not values and data: indices and the manifest.
+			let rest = bytes - values - spec.file_bytes();
+			assert!(rest > 64 * 1024 + 31 * 512, "{rest}");
+			assert!(rest < 64 * 1024 + 31 * 512 + 32 * 1024 * checkpoints, "{rest}");
+		};
+		bound(&spec, 3, 7, 3);
+		// There are 31 checkpoints.
+		bound(&spec, 15, 31, 3);
+		bound(&spec, 16, 31, 3);
+		spec.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
+		bound(&spec, 3, 7, 2);
+		spec.initial_model = Some(spec.dataset.file());
+		bound(&spec, 3, 7, 2);
+		spec.dataset.bytes = u64::MAX;
+		assert_eq!(rescue_bytes(&spec, 3), u64::MAX);
+	}
+}

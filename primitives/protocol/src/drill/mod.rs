@@ -1,0 +1,317 @@
+//! Units of drilling: small strict computations that several trainers make, and that bring
+//! drilling power where all agree (MatrixAI's drilling).
+//!
+//! A project publishes a [`Template`]; its units differ by their seed ([`unit_seed`]), and
+//! units of a trial by their number. What a unit computes is an operator list ([`program`]),
+//! so its [`Template::difficulty`] is counted, not declared; [`reference`] executes it as the
+//! worker's kernels must. `docs/drilling.md` defines each kind of unit to the last bit.
+
+mod error;
+pub mod program;
+pub mod reference;
+mod seal;
+#[cfg(test)]
+mod tests;
+mod views;
+
+pub use error::DrillError;
+pub use seal::{
+	calibration_state, chain_state, commitment, diverged_state, trial_state, unit_seed,
+};
+pub use views::{AssignmentView, ProjectState, ProjectView, UnitOutcome, UnitPhase};
+
+use crate::{MicroUt, H256};
+use bounded_collections::{BoundedVec, ConstU32};
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+use serde::{Deserialize, Serialize};
+use trainyard_program::{
+	lower,
+	spec::{JobSpec, MAX_NANO},
+	units::FLOP_PER_MICRO_UT,
+};
+
+/// Number of a project: 0, 1, 2, … in order of proposal.
+pub type ProjectId = u32;
+/// Number of an assignment: 0, 1, 2, … A unit that is issued again is a new assignment of the
+/// same index.
+pub type AssignmentId = u64;
+
+/// Most learning rates of a trial.
+pub const MAX_RATES: u32 = 64;
+/// Least rows of a chain's matrices: below, drawing them is most of the work.
+pub const MIN_CHAIN_SIZE: u32 = 16;
+/// Most rows of a chain's matrices: 64 MiB each.
+pub const MAX_CHAIN_SIZE: u32 = 4_096;
+/// Lanes of a calibration.
+pub const CALIBRATION_LANES: u32 = 4_096;
+/// Cycles of each lane in a pass of a calibration.
+pub const CALIBRATION_CYCLES: u32 = 16;
+/// Most bytes of all files that a trial reads: 64 MiB. Every driller fetches them.
+pub const MAX_TRIAL_BYTES: u64 = 1 << 26;
+/// Most work of one unit: 1 ut, or 4.32 x 10^11 FLOP. Some seconds on a fast machine, minutes on
+/// a slow one.
+pub const MAX_UNIT_WORK: MicroUt = 1_000_000;
+/// Least work of one unit: 4.32 x 10^8 FLOP, a tenth of a second of one core, and more than the
+/// transactions of the unit.
+pub const MIN_UNIT_WORK: MicroUt = 1_000;
+/// Least trainers that compute the same unit.
+pub const MIN_UNIT_REPLICAS: u8 = 2;
+/// Most trainers that compute the same unit.
+pub const MAX_UNIT_REPLICAS: u8 = 7;
+
+/// What the units of a project compute.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+// A template is stored and passed whole; there is one for a project.
+#[allow(clippy::large_enum_variant)]
+pub enum Template {
+	/// A chain of strict matrix products. `X` is drawn from the unit's seed; every link draws a
+	/// weight matrix `W` and puts `tanh(X W)` in the place of `X`. Nothing of it can be known
+	/// before the seed.
+	Chain {
+		/// Rows and columns of every matrix, [`MIN_CHAIN_SIZE`] to [`MAX_CHAIN_SIZE`].
+		size: u32,
+		/// Products.
+		links: u32,
+	},
+	/// Hyper-parameter trials: a small training run for each unit, under the unit's seed. The
+	/// score at its end is the project's result.
+	Trial(TrialTemplate),
+	/// A fixed mix of scalar functions in the proportions of Whetstone
+	/// ([`trainyard_strict::whetstone`]), by which a machine's rate in ut a day by drilling is read
+	/// beside its MWIPS.
+	Calibration {
+		/// Passes over all lanes.
+		passes: u32,
+	},
+}
+
+/// A training run with several learning rates.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
+pub struct TrialTemplate {
+	/// What is trained. Its learning rate is replaced, and it is evaluated once, at its end.
+	pub spec: JobSpec,
+	/// Learning rates x 10^9: unit `i` takes the one at `i mod` their number.
+	pub learning_rates_nano: BoundedVec<u64, ConstU32<MAX_RATES>>,
+}
+
+/// What happens where the results of a unit differ.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Mismatch {
+	/// A result on which more than half of the unit's trainers agree holds; the others lose the
+	/// unit's difficulty.
+	#[default]
+	Majority,
+	/// All that revealed lose the unit's difficulty (MatrixAI).
+	AllLose,
+}
+
+/// What a unit came to.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	PartialOrd,
+	Ord,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
+pub struct UnitResult {
+	/// Hash of what was computed, see [`chain_state`], [`calibration_state`], [`trial_state`] and
+	/// [`diverged_state`].
+	pub state: H256,
+	/// How a trial did; none of other units, and of a trial that diverged.
+	pub score: Option<Score>,
+}
+
+/// How a trial did on the validation rows.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	PartialOrd,
+	Ord,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Score {
+	/// Bits of the mean loss, a binary32 that is no NaN.
+	pub loss_bits: u32,
+	/// Labels that are predicted.
+	pub correct: u32,
+	/// Labels.
+	pub labels: u32,
+}
+
+impl Score {
+	/// Mean loss.
+	pub fn loss(&self) -> f32 {
+		f32::from_bits(self.loss_bits)
+	}
+}
+
+impl Template {
+	/// Whether it is a template of units: shapes within their limits, the job of a trial valid at
+	/// all rates and such that its work must be done, and the work of a unit within
+	/// [`MIN_UNIT_WORK`] and [`MAX_UNIT_WORK`].
+	pub fn validate(&self) -> Result<(), DrillError> {
+		self.difficulty().map(drop)
+	}
+
+	/// Work of every unit, exact, from its operator lists, rounded down to micro-ut: power is
+	/// never more than the work. Fails where [`Self::validate`] does.
+	pub fn difficulty(&self) -> Result<MicroUt, DrillError> {
+		let flop = self.flop()?;
+		let work = flop.checked_div(FLOP_PER_MICRO_UT).unwrap_or_default();
+		match MicroUt::try_from(work) {
+			Ok(work) if work < MIN_UNIT_WORK => Err(DrillError::TooLittleWork),
+			Ok(work) if work <= MAX_UNIT_WORK => Ok(work),
+			_ => Err(DrillError::TooMuchWork),
+		}
+	}
+
+	/// FLOP of every unit. Fails where the template is invalid by itself, whatever its work.
+	pub fn flop(&self) -> Result<u128, DrillError> {
+		let ensure = |ok: bool, error: DrillError| if ok { Ok(()) } else { Err(error) };
+		let repeated = |times: u32, flop: u128| u128::from(times).saturating_mul(flop);
+		match self {
+			Template::Chain { size, links } => {
+				ensure((MIN_CHAIN_SIZE..=MAX_CHAIN_SIZE).contains(size), DrillError::BadSize)?;
+				ensure(*links > 0, DrillError::NoLinks)?;
+				let links = repeated(*links, program::link(*size).flop());
+				Ok(program::begin(*size).flop().saturating_add(links))
+			}
+			Template::Calibration { passes } => {
+				ensure(*passes > 0, DrillError::NoPasses)?;
+				Ok(repeated(*passes, program::pass().flop()))
+			}
+			Template::Trial(trial) => {
+				trial.validate()?;
+				let spec = &trial.spec;
+				let steps = repeated(spec.training.steps, lower::training_step(spec).flop());
+				Ok(steps.saturating_add(lower::evaluation(spec).flop()))
+			}
+		}
+	}
+
+	/// The job that unit `index` of a trial trains: the template's with the unit's learning rate,
+	/// and one checkpoint interval. None of other templates.
+	pub fn trial(&self, index: u32) -> Option<JobSpec> {
+		match self {
+			Template::Trial(trial) => trial.learning_rate_nano(index).map(|rate| trial.at(rate)),
+			Template::Chain { .. } | Template::Calibration { .. } => None,
+		}
+	}
+
+	/// What a unit with this result is worth to each that found it: its difficulty, but nothing
+	/// for a trial that diverged, which may have ended in its first step.
+	pub fn credit(&self, difficulty: MicroUt, result: &UnitResult) -> MicroUt {
+		match self {
+			Template::Trial(_) if result.score.is_none() => 0,
+			_ => difficulty,
+		}
+	}
+
+	/// Whether a result has the form of this template's: a score, of as many labels as there are,
+	/// only of a trial.
+	pub fn takes(&self, result: &UnitResult) -> bool {
+		match (self, &result.score) {
+			(_, None) => true,
+			(Template::Trial(trial), Some(score)) => {
+				let spec = &trial.spec;
+				let labels = spec.dataset.validation_rows.saturating_mul(spec.labels_per_row());
+				!score.loss().is_nan() && score.correct <= score.labels && score.labels == labels
+			}
+			(Template::Chain { .. } | Template::Calibration { .. }, Some(_)) => false,
+		}
+	}
+}
+
+impl TrialTemplate {
+	/// The learning rate of unit `index`; none where there are no rates.
+	pub fn learning_rate_nano(&self, index: u32) -> Option<u64> {
+		let count = u32::try_from(self.learning_rates_nano.len()).ok()?;
+		self.learning_rates_nano.get(index.checked_rem(count)? as usize).copied()
+	}
+
+	/// The job at this learning rate.
+	fn at(&self, learning_rate_nano: u64) -> JobSpec {
+		let mut spec = self.spec.clone();
+		spec.training.learning_rate_nano = learning_rate_nano;
+		spec.training.checkpoint_interval = spec.training.steps;
+		spec
+	}
+
+	fn validate(&self) -> Result<(), DrillError> {
+		let ensure = |ok: bool, error: DrillError| if ok { Ok(()) } else { Err(error) };
+		// What is valid at both ends is valid between them.
+		let rates = &self.learning_rates_nano;
+		let least = rates.iter().min().ok_or(DrillError::NoRates)?;
+		let largest = rates.iter().max().copied().unwrap_or(MAX_NANO);
+		let extremes = [self.at(*least), self.at(largest)];
+		extremes.iter().try_for_each(JobSpec::validate)?;
+		if let Some(reason) = extremes.iter().find_map(JobSpec::no_power) {
+			return Err(DrillError::NoPower(reason));
+		}
+		let spec = &self.spec;
+		ensure(spec.training.early_stop.is_none(), DrillError::EarlyStop)?;
+		ensure(spec.file_bytes() <= MAX_TRIAL_BYTES, DrillError::DataTooLarge)
+	}
+}

@@ -1,0 +1,160 @@
+//! Units executed by the reference: slow, and what the worker is tested against.
+
+use super::{
+	calibration_state, chain_state, diverged_state,
+	program::{self, STATE},
+	trial_state, Score, Template, UnitResult,
+};
+use crate::{
+	bundle::{state_hash, trace_leaf, Dtype, TensorDigest},
+	H256,
+};
+use alloc::{vec, vec::Vec};
+use sp_crypto_hashing::blake2_256;
+use trainyard_program::{
+	init,
+	lower::{self, OPTIMIZER_PREFIX},
+	ops::{Program, Role},
+	order,
+	reference::{run_at, ExecError, Moment, State},
+	spec::JobSpec,
+};
+
+/// Rows of a table: inputs, row by row, and labels.
+pub type Rows<'a> = (&'a [f32], &'a [u32]);
+
+/// The data of a trial, as its job reads it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tables<'a> {
+	/// Rows that train.
+	pub train: Rows<'a>,
+	/// Rows that validate.
+	pub validation: Rows<'a>,
+}
+
+/// The result of unit `index` of `template` under `seed`. Only a trial reads `tables`.
+pub fn unit(
+	template: &Template,
+	index: u32,
+	seed: &H256,
+	tables: Tables<'_>,
+) -> Result<UnitResult, ExecError> {
+	match template {
+		Template::Chain { size, links } => chain(*size, *links, seed),
+		Template::Calibration { passes } => calibration(*passes, seed),
+		Template::Trial(_) => match template.trial(index) {
+			Some(spec) => trial(&spec, seed, tables),
+			None => Err(ExecError::Missing { tensor: "learning rate".into() }),
+		},
+	}
+}
+
+fn chain(size: u32, links: u32, seed: &H256) -> Result<UnitResult, ExecError> {
+	let zeros = zeros(&program::begin(size));
+	let mut state = State::from([(STATE.into(), zeros.clone())]);
+	advance(&program::begin(size), &zeros, &mut state, Moment { seed: *seed, step: 0 })?;
+	let link = program::link(size);
+	for step in 1..=links {
+		advance(&link, &zeros, &mut state, Moment { seed: *seed, step })?;
+	}
+	let content = content(state.get(STATE).map_or(&[], Vec::as_slice));
+	Ok(UnitResult { state: chain_state(size, content), score: None })
+}
+
+fn calibration(passes: u32, seed: &H256) -> Result<UnitResult, ExecError> {
+	let pass = program::pass();
+	let mut state = State::from([(STATE.into(), zeros(&pass))]);
+	for step in 0..passes {
+		advance(&pass, &[], &mut state, Moment { seed: *seed, step })?;
+	}
+	let content = content(state.get(STATE).map_or(&[], Vec::as_slice));
+	Ok(UnitResult { state: calibration_state(content), score: None })
+}
+
+/// As many `+0` as the state of `program` has elements.
+fn zeros(program: &Program) -> Vec<f32> {
+	let len = program.state().map(|(_, x)| x.len()).next().unwrap_or_default();
+	vec![0.0; usize::try_from(len).unwrap_or_default()]
+}
+
+fn advance(
+	program: &Program,
+	features: &[f32],
+	state: &mut State,
+	moment: Moment,
+) -> Result<(), ExecError> {
+	run_at(program, features, &[], state, moment)?.advance(program, state);
+	Ok(())
+}
+
+fn content(values: &[f32]) -> H256 {
+	blake2_256(&bytes(values)).into()
+}
+
+fn bytes(values: &[f32]) -> Vec<u8> {
+	values.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+fn trial(spec: &JobSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResult, ExecError> {
+	let shapes = lower::state(spec);
+	let mut state: State =
+		shapes.iter().map(|t| (t.name.clone(), init::initial(seed, t))).collect();
+	let program = lower::training_step(spec);
+	let mut trace = Vec::new();
+	let mut order: (u32, Vec<u32>) = (0, order::epoch(seed, 0, spec.dataset.train_rows));
+	for step in 0..spec.training.steps {
+		let place = order::place(spec, step);
+		if place.epoch != order.0 {
+			order = (place.epoch, order::epoch(seed, place.epoch, spec.dataset.train_rows));
+		}
+		let positions = place.positions.start as usize..place.positions.end as usize;
+		let rows = order.1.get(positions).unwrap_or_default();
+		let (x, y) = gather(spec, tables.train, rows);
+		let values = run_at(&program, &x, &y, &state, Moment { seed: *seed, step })?;
+		let loss = values.role(&program, Role::Loss).first().copied().unwrap_or(f32::NAN);
+		let logits = bytes(values.role(&program, Role::Logits));
+		values.advance(&program, &mut state);
+		let parameters = state.iter().filter(|(name, _)| !name.starts_with(OPTIMIZER_PREFIX));
+		if loss.is_nan() || parameters.flat_map(|(_, x)| x).any(|x| x.is_nan()) {
+			return Ok(UnitResult { state: diverged_state(step, &trace), score: None });
+		}
+		trace.push(trace_leaf(step, loss, &logits));
+	}
+	let program = lower::evaluation(spec);
+	let (x, y) = tables.validation;
+	let values = run_at(&program, x, y, &state, Moment::default())?;
+	let loss = values.role(&program, Role::Loss).first().copied().unwrap_or(f32::NAN);
+	if loss.is_nan() {
+		return Ok(UnitResult { state: diverged_state(spec.training.steps, &trace), score: None });
+	}
+	let losses = bytes(values.role(&program, Role::RowLosses));
+	trace.push(trace_leaf(spec.training.steps, loss, &losses));
+	let hits = values.role(&program, Role::Correct).iter().filter(|hit| **hit == 1.0).count();
+	let tensors = shapes.into_iter().map(|tensor| TensorDigest {
+		content: content(state.get(&tensor.name).map_or(&[], Vec::as_slice)),
+		name: tensor.name,
+		dtype: Dtype::F32,
+		shape: tensor.shape,
+	});
+	let score = Score {
+		loss_bits: loss.to_bits(),
+		correct: u32::try_from(hits).unwrap_or(u32::MAX),
+		labels: u32::try_from(y.len()).unwrap_or(u32::MAX),
+	};
+	Ok(UnitResult {
+		state: trial_state(&state_hash(tensors.collect()), &trace),
+		score: Some(score),
+	})
+}
+
+/// Features and labels of these rows, in their order.
+fn gather(spec: &JobSpec, (x, y): Rows<'_>, rows: &[u32]) -> (Vec<f32>, Vec<u32>) {
+	let (features, labels) = (spec.dataset.features as usize, spec.labels_per_row() as usize);
+	let (mut batch, mut of_batch) = (Vec::new(), Vec::new());
+	for row in rows {
+		let row = *row as usize;
+		batch.extend(x.iter().skip(row.saturating_mul(features)).take(features));
+		of_batch.extend(y.iter().skip(row.saturating_mul(labels)).take(labels));
+	}
+	(batch, of_batch)
+}

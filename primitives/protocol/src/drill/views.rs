@@ -1,0 +1,143 @@
+//! What the runtime API tells about drilling.
+
+use super::{AssignmentId, Mismatch, ProjectId, Template, UnitResult};
+use crate::{
+	job::{Balance, BlockNumber},
+	MicroUt, Text, H256,
+};
+use alloc::vec::Vec;
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+use serde::{Deserialize, Serialize};
+
+/// Where a project stands.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ProjectState {
+	/// Trainers vote on it.
+	Review,
+	/// Its units are given out.
+	Active,
+	/// Too few, or more nays than ayes.
+	Rejected,
+	/// Its owner ended it.
+	Withdrawn,
+	/// Every unit is agreed or abandoned.
+	Done,
+}
+
+/// A project.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct ProjectView<AccountId> {
+	/// Its number.
+	pub id: ProjectId,
+	/// Who proposed it.
+	pub owner: AccountId,
+	/// What it is about.
+	pub title: Text,
+	/// What its units compute.
+	pub template: Template,
+	/// What happens where results differ.
+	pub rule: Mismatch,
+	/// Trainers that compute the same unit.
+	pub replicas: u8,
+	/// Units in all.
+	pub units: u32,
+	/// Blocks for computing a unit, up to the commitment.
+	pub commit_blocks: BlockNumber,
+	/// Work of one unit: what each of its trainers is credited.
+	pub difficulty: MicroUt,
+	/// What is held from its owner.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub deposit: Balance,
+	/// Where it stands.
+	pub state: ProjectState,
+	/// Height at which its review ends, or ended; of one that is over, height behind which it may
+	/// be cleared.
+	pub deadline: BlockNumber,
+	/// Bond of those that voted for it.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub ayes: Balance,
+	/// Bond of those that voted against it.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub nays: Balance,
+	/// Units being computed or judged.
+	pub open: u32,
+	/// Units with a result.
+	pub agreed: u32,
+	/// Units given up after several attempts.
+	pub abandoned: u32,
+}
+
+/// What an assignment waits for.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum UnitPhase {
+	/// Commitments.
+	Commit,
+	/// Reveals.
+	Reveal,
+	/// The chain: judgement, or the draw whether it is recomputed.
+	Judgement,
+}
+
+/// An assignment, for one of those who compute it: its trainers, or the verifiers that recompute
+/// it. Of the latter, phase, deadline, members and what is done are those of the recomputation.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct AssignmentView<AccountId> {
+	/// Its number.
+	pub id: AssignmentId,
+	/// The project; its template says what to compute.
+	pub project: ProjectId,
+	/// The unit's number in the project.
+	pub index: u32,
+	/// The unit's seed.
+	pub seed: H256,
+	/// What it waits for.
+	pub phase: UnitPhase,
+	/// Height at which the phase ends at the latest.
+	pub deadline: BlockNumber,
+	/// Who computes it.
+	pub members: Vec<AccountId>,
+	/// Whether the account that was asked for has committed.
+	pub committed: bool,
+	/// Whether it has revealed.
+	pub revealed: bool,
+}
+
+/// A unit on which its trainers agreed.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct UnitOutcome {
+	/// The unit's number in the project.
+	pub index: u32,
+	/// What it came to.
+	pub result: UnitResult,
+	/// How many trainers found it.
+	pub replicas: u8,
+}

@@ -1,0 +1,269 @@
+//! Terms, states and endings of a job.
+
+use crate::{Text, H256};
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+use serde::{Deserialize, Serialize};
+
+/// Amounts of currency.
+pub type Balance = u128;
+/// Heights.
+pub type BlockNumber = u32;
+
+/// Most replicas of a job.
+pub const MAX_REPLICAS: u32 = 8;
+/// Least verifiers of a committee: of two, one who vanishes leaves no majority.
+pub const MIN_VERIFIERS: u32 = 3;
+/// Bound on the verifiers of a committee, which is odd.
+pub const MAX_VERIFIERS: u32 = 16;
+/// Least fee of a verifier for a round, in the currency's smallest unit: pays for the two
+/// transactions of a verdict several times over.
+pub const MIN_AUDIT_FEE: Balance = 50_000_000_000;
+/// Most segments replayed by each verifier.
+pub const MAX_AUDIT_SEGMENTS: u32 = 16;
+/// Rounds of verdicts an audit may take before it stays undecided: the first, a
+/// redraw where no quorum was reached, and one behind a rescue of unavailable states.
+/// The escrow covers the fees of all of them; what was not needed is refunded.
+pub const MAX_AUDIT_ROUNDS: u32 = 3;
+
+/// What a submitter offers.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Terms {
+	/// Pay for one `ut` of training work.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub price_per_ut: Balance,
+	/// How many trainers train the same job, 1 to [`MAX_REPLICAS`].
+	pub replicas: u32,
+	/// Size of the audit committee: odd, so that a majority is clear, and from
+	/// [`MIN_VERIFIERS`] to [`MAX_VERIFIERS`].
+	pub verifiers: u32,
+	/// Segments that each verifier replays, 1 to [`MAX_AUDIT_SEGMENTS`] and at most the
+	/// job's.
+	pub audit_segments: u32,
+	/// Fee of one verifier for one round, at least `work::audit_fee`.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub audit_fee: Balance,
+	/// Blocks for applications.
+	pub apply_blocks: BlockNumber,
+	/// Blocks for training, up to the commitment.
+	pub training_blocks: BlockNumber,
+}
+
+/// Where a job stands.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum JobState {
+	/// Trainers apply.
+	Open,
+	/// Applying is over; the assignment seed forms from later blocks.
+	Seeding,
+	/// Trainers train and commit.
+	Training,
+	/// Trainers reveal and upload the model.
+	Revealing,
+	/// Verifiers replay and give verdicts.
+	Auditing,
+	/// Over; see [`Ending`].
+	Ended(Ending),
+}
+
+/// How a job ended.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+	/// At least one replica was accepted and paid.
+	Settled,
+	/// All parties agreed to settle without an audit.
+	Agreed,
+	/// The submitter took it back before anyone applied.
+	Cancelled,
+	/// Nobody applied, or the invited trainer did not.
+	NoApplicants,
+	/// No trainer delivered an acceptable result; see each replica's fate.
+	Failed,
+}
+
+/// What became of one replica.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+	/// Not over yet.
+	Working,
+	/// No commitment by the deadline: the deposit is lost.
+	NotCommitted,
+	/// No valid reveal by the deadline: the deposit is lost.
+	NotRevealed,
+	/// The model was not stored on chain in time: the deposit is lost.
+	ModelMissing,
+	/// The audit accepted it: paid, deposit returned, power credited.
+	Accepted,
+	/// The audit rejected it: the deposit is lost.
+	Rejected,
+	/// Verifiers could not fetch it, and its rescue did not help or did not come: the deposit
+	/// is lost. Milder would be a way out for a cheat who sees what was drawn.
+	Unavailable,
+	/// The audit reached no quorum: not paid, deposit returned.
+	Undecided,
+	/// Settled by agreement: paid as agreed, deposit returned, no power.
+	Agreed,
+}
+
+/// A result as revealed.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+pub struct Reveal {
+	/// Merkle root over the checkpoints.
+	pub bundle_root: H256,
+	/// Root of the blob `model.safetensors`.
+	pub model_root: H256,
+	/// Segments trained: all of the job's, or fewer where it stopped early.
+	pub segments: u32,
+	/// Where bundle and data are served: base URL of the trainer's HTTP server.
+	pub location: Text,
+}
+
+impl Reveal {
+	/// The part that must agree between honest replicas.
+	pub fn result(&self) -> WorkResult {
+		WorkResult {
+			bundle_root: self.bundle_root,
+			model_root: self.model_root,
+			segments: self.segments,
+		}
+	}
+}
+
+/// What two honest replicas have in common, bit for bit.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	PartialOrd,
+	Ord,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+pub struct WorkResult {
+	/// Merkle root over the checkpoints.
+	pub bundle_root: H256,
+	/// Root of the blob `model.safetensors`.
+	pub model_root: H256,
+	/// Segments trained: all of the job's, or fewer where it stopped early.
+	pub segments: u32,
+}
+
+/// Where the money of a job went. What came in (escrow, deposits) equals what went out.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+pub struct Settlement {
+	/// Held from the submitter at posting.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub escrowed: Balance,
+	/// From the escrow to trainers.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub paid_to_trainers: Balance,
+	/// From the escrow to verifiers.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub paid_to_verifiers: Balance,
+	/// From the escrow, burned: the protocol fee on credited work.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub burned: Balance,
+	/// From the escrow back to the submitter.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub refunded: Balance,
+	/// Taken from trainers' deposits.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub slashed: Balance,
+	/// Of the slashed, to the submitter for its loss.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub slashed_to_submitter: Balance,
+	/// Of the slashed, to verifiers.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub slashed_to_verifiers: Balance,
+	/// Of the slashed, to the jackpot.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub slashed_to_jackpot: Balance,
+}

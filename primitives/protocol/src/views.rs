@@ -1,0 +1,184 @@
+//! What the runtime API tells clients, in one look per subject.
+
+use crate::{
+	audit::{AuditPhase, Decision},
+	job::{Balance, BlockNumber, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
+	JobId, MicroUt, Text, H256,
+};
+use alloc::vec::Vec;
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+use serde::{Deserialize, Serialize};
+use trainyard_program::spec::JobSpec;
+
+/// A job and everything around it.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct JobView<AccountId> {
+	/// Its number.
+	pub id: JobId,
+	/// Who posted it.
+	pub submitter: AccountId,
+	/// Only this trainer may apply: the job was ordered through its listing.
+	pub invited: Option<AccountId>,
+	/// What to train.
+	pub spec: JobSpec,
+	/// What is offered.
+	pub terms: Terms,
+	/// Work of one replica; the most, where the job may stop early.
+	pub work: MicroUt,
+	/// Deposit of one trainer.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub deposit: Balance,
+	/// Where it stands.
+	pub state: JobState,
+	/// Height at which the present state ends at the latest.
+	pub deadline: BlockNumber,
+	/// Assignment seed, once drawn.
+	pub seed: Option<H256>,
+	/// Who applied, until the draw.
+	pub applicants: Vec<AccountId>,
+	/// Who trains.
+	pub replicas: Vec<ReplicaView<AccountId>>,
+	/// The audit, while and after it runs.
+	pub audit: Option<AuditView<AccountId>>,
+	/// Where the money went, at the end.
+	pub settlement: Settlement,
+}
+
+/// One replica of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct ReplicaView<AccountId> {
+	/// Who trains it.
+	pub trainer: AccountId,
+	/// Whether it has committed.
+	pub committed: bool,
+	/// What it revealed.
+	pub reveal: Option<Reveal>,
+	/// What became of it.
+	pub fate: Fate,
+}
+
+/// An audit.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct AuditView<AccountId> {
+	/// Round, from 0.
+	pub round: u32,
+	/// Where it stands.
+	pub phase: AuditPhase,
+	/// Distinct results, what was decided, and the blob with rescued states.
+	pub groups: Vec<GroupView>,
+	/// The committee of this round.
+	pub committee: Vec<MemberView<AccountId>>,
+}
+
+/// One distinct result under audit.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct GroupView {
+	/// The roots, and how far it was trained.
+	pub result: WorkResult,
+	/// Its segments that are replayed, ascending; empty before the draw.
+	pub drawn: Vec<u32>,
+	/// What was decided, if anything.
+	pub decision: Option<Decision>,
+	/// Root of the blob that holds the rescued states, if any.
+	pub rescued: Option<H256>,
+}
+
+/// One member of a committee.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct MemberView<AccountId> {
+	/// Who.
+	pub verifier: AccountId,
+	/// Whether it has committed its findings.
+	pub committed: bool,
+	/// Its findings, once revealed.
+	pub findings: Option<crate::audit::Findings>,
+}
+
+/// Hardware as its owner reports it; nothing checks it.
+#[derive(
+	Clone,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+pub struct Hardware {
+	/// Processor.
+	pub cpu: Text,
+	/// Cores.
+	pub cores: u32,
+	/// Memory in MiB.
+	pub memory_mib: u32,
+	/// Accelerator; empty for none.
+	pub gpu: Text,
+}
+
+/// A trainer.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct TrainerView<AccountId> {
+	/// Who.
+	pub account: AccountId,
+	/// Bond.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub bond: Balance,
+	/// Hardware as reported.
+	pub hardware: Hardware,
+	/// Whether it stands for block authorship.
+	pub candidate: bool,
+	/// Training work ever credited.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub training_total: u128,
+	/// Effective training power, micro-ut a day.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub training_effective: u128,
+	/// Drilling work ever credited.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub drilling_total: u128,
+	/// Effective drilling power, micro-ut a day.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub drilling_effective: u128,
+	/// Total ECP = 0.4 drilling + 0.6 training, micro-ut a day.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub ecp: u128,
+	/// Weight among the authorities of the running session, if it is one.
+	pub weight: Option<u64>,
+	/// Weight announced for the next session, if it will be one.
+	pub next_weight: Option<u64>,
+}
+
+/// A trainer's offer.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct ListingView<AccountId> {
+	/// Whose.
+	pub trainer: AccountId,
+	/// Price of one `ut`.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub price_per_ut: Balance,
+	/// Largest job taken.
+	pub max_work: MicroUt,
+	/// Free text.
+	pub note: Text,
+}
+
+/// A blob on chain.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct BlobView<AccountId> {
+	/// Who registered it.
+	pub owner: AccountId,
+	/// Length in bytes.
+	pub size: u64,
+	/// Chunks in all.
+	pub chunks: u32,
+	/// Indices of chunks not yet stored.
+	pub missing: Vec<u32>,
+	/// Height behind which it may be removed.
+	pub expires: BlockNumber,
+}

@@ -1,0 +1,71 @@
+//! Strict arithmetic: IEEE 754 binary32 with one defined order of operations, in scalar
+//! code that gives the same bits on every target, without hardware fused multiply-add.
+//!
+//! This is the reference. The worker's vector kernels are tested against it, and
+//! `docs/strict-arithmetic.md` says the same in words. Operations are written out: where a
+//! definition has a multiplication and an addition there are two roundings, and where it
+//! has [`fma`] there is one. Subnormals are kept. Results that are NaN have no defined
+//! bits; states that hold one are refused before they are hashed.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(
+	not(test),
+	deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
+)]
+
+extern crate alloc;
+
+#[cfg(test)]
+mod accuracy;
+mod activations;
+mod cosine;
+mod erf;
+mod fma;
+mod functions;
+pub mod philox;
+mod reduce;
+mod sigmoid;
+pub mod whetstone;
+
+pub use activations::Function;
+pub use cosine::{cos_pi, cos_pi_with, COS_PI_FLOP};
+pub use erf::{erf, erf_with, ERF_FLOP};
+pub use fma::fma;
+pub use functions::{
+	exp, exp_with, inverse_normal, inverse_normal_with, log, log_with, relu, sqrt, Arithmetic,
+	Soft, EXP_FLOP, INVERSE_NORMAL_FLOP, LOG_FLOP,
+};
+pub use reduce::{dot, max, sum, DOT_BLOCK, LANES, SUM_BLOCK};
+pub use sigmoid::{sigmoid, sigmoid_with, tanh, tanh_with, SIGMOID_FLOP, TANH_FLOP};
+
+/// The binary32 of a count of 10^-9: the binary64 quotient `nano / 10^9`, rounded to
+/// binary32. Exact operands up to 2^53.
+pub fn from_nano(nano: u64) -> f32 {
+	(nano as f64 / 1e9) as f32
+}
+
+/// Factor of decoupled weight decay: `fma(-learning_rate, weight_decay, 1)`.
+pub fn decay(learning_rate: f32, weight_decay: f32) -> f32 {
+	fma(-learning_rate, weight_decay, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn nano_is_the_nearest() {
+		for (nano, text) in [
+			(0u64, "0"),
+			(1, "1e-9"),
+			(10, "1e-8"),
+			(2_000_000, "0.002"),
+			(900_000_000, "0.9"),
+			(999_000_000, "0.999"),
+			(1_000_000_000, "1"),
+			(1_000_000_000_000, "1000"),
+		] {
+			assert_eq!(from_nano(nano), text.parse::<f32>().unwrap(), "{nano}");
+		}
+	}
+}

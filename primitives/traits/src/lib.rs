@@ -1,0 +1,164 @@
+//! The traits by which pallets meet. The runtime wires them; a mock needs one pallet and
+//! a few one-line fakes.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
+use sp_runtime::{DispatchResult, Permill, Weight};
+use trainyard_protocol::{
+	audit::Decision,
+	job::{Balance, BlockNumber, Reveal, WorkResult},
+	JobId, MicroUt, H256,
+};
+
+/// A seed that forms after a given block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seed {
+	/// Not enough blocks yet; ready at this height at the earliest.
+	NotBefore(BlockNumber),
+	/// The seed.
+	Ready(H256),
+	/// Asked too late: the outputs are gone. Ask again from a recent block.
+	Lost,
+}
+
+/// Randomness accumulated from the VRF outputs of the authors of blocks *after* a
+/// commitment. The last of these authors can withhold a block and so choose between two
+/// seeds; an author of all of them (a chain with one authority) can predict it.
+pub trait Beacon {
+	/// The seed for (`domain`, `subject`) from the blocks after `after`.
+	fn seed(domain: &[u8], subject: &[u8], after: BlockNumber) -> Seed;
+}
+
+/// Trainers and their power.
+pub trait TrainerRegistry<AccountId> {
+	/// Whether `who` is registered and not leaving.
+	fn is_trainer(who: &AccountId) -> bool;
+	/// Bond of `who`; 0 for strangers.
+	fn bond(who: &AccountId) -> Balance;
+	/// Credits verified training work. Strangers get nothing.
+	fn credit_training(who: &AccountId, work: MicroUt);
+	/// Benchmarks: makes `who` a trainer.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_trainer(who: &AccountId);
+}
+
+/// What drilling asks of trainers and does to them.
+pub trait Drillers<AccountId> {
+	/// Whether `who` is a registered trainer with at least the least bond, and not leaving.
+	fn is_trainer(who: &AccountId) -> bool;
+	/// Bond of `who`; 0 for strangers.
+	fn bond(who: &AccountId) -> Balance;
+	/// Credits verified drilling work. Strangers get nothing.
+	fn credit_drilling(who: &AccountId, work: MicroUt);
+	/// Takes the drilling power of `work` away, at most what there is: as much effective power
+	/// as crediting it now would add. What was ever credited in all stays as it was.
+	fn debit_drilling(who: &AccountId, work: MicroUt);
+	/// Takes this part of the bond for the jackpot, and all drilling power. What was taken.
+	fn slash(who: &AccountId, part: Permill) -> Balance;
+	/// Benchmarks: makes `who` a trainer with bond and drilling power.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_driller(who: &AccountId);
+}
+
+/// Rounds of commit and reveal, one per job.
+pub trait Submissions<AccountId> {
+	/// Opens a round for `trainers`; commitments are taken from now on. A result that claims
+	/// another number of `segments` trained is not taken.
+	fn open(job: JobId, trainers: &[AccountId], segments: RangeInclusive<u32>) -> DispatchResult;
+	/// Ends committing: reveals are taken from now on. Returns who committed.
+	fn open_reveals(job: JobId) -> Vec<AccountId>;
+	/// Whether everyone has committed, or, while revealing, every committer revealed.
+	fn is_complete(job: JobId) -> bool;
+	/// Ends revealing: nothing is taken any more. Returns what was revealed, in the
+	/// order of the trainers given at opening.
+	fn close(job: JobId) -> Vec<(AccountId, Reveal)>;
+	/// Reveals so far.
+	fn reveals(job: JobId) -> Vec<(AccountId, Reveal)>;
+	/// Who committed.
+	fn committed(job: JobId) -> Vec<AccountId>;
+	/// Forgets the round.
+	fn remove(job: JobId);
+}
+
+/// Called by the pallets that do a job's errands when something happened that may let
+/// the job go on before its deadline.
+pub trait JobObserver {
+	/// Looks at `job` again in the next block. Constant, small work.
+	fn progressed(job: JobId);
+	/// Benchmarks: makes `job` one for which [`Self::progressed`] does the most work.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_waiting(_job: JobId) {}
+}
+
+/// What is to be audited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRequest<AccountId> {
+	/// Distinct results, and who delivered each. A result has the segments that it says.
+	pub groups: Vec<(WorkResult, Vec<AccountId>)>,
+	/// Accounts that may not be on the committee: the submitter and all trainers.
+	pub parties: Vec<AccountId>,
+	/// Segments to draw of each result; all of one that has fewer.
+	pub audit_segments: u32,
+	/// Size of the committee.
+	pub verifiers: u32,
+}
+
+/// What an audit says when asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AuditStatus<AccountId> {
+	/// Ask again at this height.
+	Pending(BlockNumber),
+	/// Decided: one decision per group, in order, and a fee earned for each entry of the
+	/// list (a verifier who served in two rounds stands there twice).
+	Done {
+		/// Decisions.
+		decisions: Vec<Decision>,
+		/// Who earned an audit fee.
+		served: Vec<AccountId>,
+	},
+}
+
+/// Audits, one per job.
+pub trait Audits<AccountId> {
+	/// Opens the audit of `job` at the present block.
+	fn open(job: JobId, request: AuditRequest<AccountId>) -> DispatchResult;
+	/// Takes the audit as far as it can go at the present block. Work is bounded by the
+	/// committee and the pool of verifiers.
+	fn advance(job: JobId) -> AuditStatus<AccountId>;
+	/// Forgets a decided audit, which stays readable until then.
+	fn remove(job: JobId);
+	/// Weight of one [`Audits::advance`] at worst.
+	fn advance_weight() -> Weight;
+}
+
+/// Bonded verifiers, for whoever needs something recomputed outside of an audit.
+pub trait VerifierPool<AccountId> {
+	/// Draws `count` verifiers from `seed`, in proportion to the bonds that they had at height
+	/// `after`, behind which the seed formed, without the `excluded`. Nobody where fewer are
+	/// eligible.
+	fn draw(
+		domain: &[u8],
+		seed: &H256,
+		after: BlockNumber,
+		excluded: &[AccountId],
+		count: u32,
+	) -> Vec<AccountId>;
+	/// Takes from the bond of `who`, for the jackpot, what it costs to give no word. What was
+	/// taken.
+	fn slash_absent(who: &AccountId) -> Balance;
+	/// The same for a word that contradicts what was decided.
+	fn slash_contrary(who: &AccountId) -> Balance;
+	/// Benchmarks: fills the pool. Returns some of it, at least three, whose bonds are real.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_pool() -> Vec<AccountId>;
+}
+
+/// Blobs on chain.
+pub trait BlobStore {
+	/// Whether every chunk of the blob with this root was stored.
+	fn is_complete(root: &H256) -> bool;
+}
