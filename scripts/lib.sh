@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# Shared by the scripts: source it, do not run it.
+# Shared by scripts/ and by the tools that are scripts: source it, do not run it.
 #
 # A script calls `begin NAME` once and then `step "what it does" "what to do if it fails"
 # command…` for each of its steps. A step prints its name and its time. Its output goes to a
@@ -11,7 +11,8 @@ set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SCRIPTS=$ROOT/scripts
-POLKADOT_JS=$SCRIPTS/polkadot-js
+TOOLS=$ROOT/tools
+POLKADOT_JS=$ROOT/packages/polkadot-js
 
 # One target directory for all scripts, outside the checkout: a fresh clone finds its
 # dependencies compiled.
@@ -35,7 +36,7 @@ command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
 [ -x "$OWN_NODE/node_modules/node/bin/node" ] && PATH=$OWN_NODE/node_modules/node/bin:$PATH
 export PATH
 
-# find_python: sets PYTHON to a Python with NumPy, new enough for scripts/cross-check: the one in
+# find_python: sets PYTHON to a Python with NumPy, new enough for tools/cross-check: the one in
 # PATH or, where that is not the system's, the system's.
 find_python() {
 	for PYTHON in python3 /usr/bin/python3; do

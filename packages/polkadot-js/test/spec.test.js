@@ -1,0 +1,363 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { TypeRegistry } from '@polkadot/types';
+import { u8aToHex } from '@polkadot/util';
+import { blake2 } from '../src/hash.js';
+import { quote, withAuditFee } from '../src/commands/submit-job.js';
+import { checkJob, describeDataset, jobFromFlags, toChain } from '../src/spec.js';
+
+const digits = fileURLToPath(new URL('../../../scripts/data/digits.csv', import.meta.url));
+const location = 'http://127.0.0.1:8600/digits.csv';
+const scratch = mkdtempSync(join(tmpdir(), 'trainyard-'));
+const file = (name, text) => {
+	const path = join(scratch, name);
+	writeFileSync(path, text);
+	return path;
+};
+const flags = (more = {}) => ({ data: digits, location, ...more });
+
+test('the digits describe themselves', () => {
+	assert.deepEqual(describeDataset(digits, { location }), {
+		content_hash: '0x3ecfbe7b2d640426e86d82a039eecac12af5c7539aeda615aafd1ab300095f17',
+		bytes: 264_964,
+		location,
+		format: 'csv_label_last',
+		train_rows: 1_438,
+		validation_rows: 359,
+		validation_every: 5,
+		features: 64,
+		classes: 10,
+		feature_divisor: 16,
+		labels: null,
+		normalization: 'none',
+	});
+});
+
+test('compressed data with float labels first describe themselves', () => {
+	const text = '# label,f0,f1\n1.000000000000000000e+00,-2.5e-1,3\n0.000000000000000000e+00,1,2\n2.0,0,0\n';
+	const options = { location, format: 'csv_label_first', validationEvery: 3 };
+	const [plain, packed] = [file('float.csv', text), file('float.csv.gz', gzipSync(text))].map((path) =>
+		describeDataset(path, options),
+	);
+	assert.deepEqual([plain.features, plain.classes, plain.train_rows, plain.validation_rows], [2, 3, 2, 1]);
+	assert.equal(plain.feature_divisor, 3);
+	const { content_hash, bytes, ...rest } = packed;
+	assert.deepEqual([content_hash, bytes], [u8aToHex(blake2(gzipSync(text))), gzipSync(text).length]);
+	assert.deepEqual({ ...plain, content_hash, bytes }, packed, 'only the file is another one');
+	assert.equal(rest.labels, null);
+	const normalized = describeDataset(file('float.csv', text), { ...options, normalization: 'standard' });
+	assert.deepEqual([normalized.normalization, normalized.feature_divisor], ['standard', 1]);
+	const cut = file('cut.csv.gz', gzipSync(text).subarray(0, 30));
+	assert.throws(() => describeDataset(cut, options), /cut\.csv\.gz: its compression by gzip is damaged/);
+	assert.throws(() => describeDataset(digits, { location, format: 'idx' }), /describes CSV only, not idx/);
+});
+
+test('flags become a job', () => {
+	const { spec, terms } = jobFromFlags(
+		flags({
+			hidden: '48,24',
+			steps: '200',
+			'batch-size': '16',
+			'checkpoint-interval': '20',
+			optimizer: 'sgd',
+			momentum: '0.9',
+			'learning-rate': '0.05',
+			'weight-decay': '0.0001',
+			'price-per-ut': '2.5',
+			'audit-fee': '0.001',
+			'audit-segments': '2',
+		}),
+	);
+	assert.deepEqual(spec.model, { mlp: { hidden: [48, 24], activation: 'relu' } });
+	assert.deepEqual(spec.training, {
+		steps: 200,
+		batch_size: 16,
+		checkpoint_interval: 20,
+		optimizer: { sgd: { momentum_nano: 900_000_000, nesterov: false } },
+		learning_rate_nano: 50_000_000,
+		weight_decay_nano: 100_000,
+		loss: 'cross_entropy',
+		schedule: 'constant',
+		warmup_steps: 0,
+		clip_norm_nano: 0,
+		input_noise_nano: 1_000_000,
+		early_stop: null,
+	});
+	assert.equal(spec.initial_model, null, 'no fine-tuning');
+	assert.equal(terms.price_per_ut, '2500000000000');
+	assert.equal(terms.audit_fee, '1000000000');
+	assert.equal(terms.audit_segments, 2);
+});
+
+test('without an audit fee the least that the chain takes is set, and a low one is named', async () => {
+	const chain = (least) => {
+		const some = { isNone: false, unwrap: () => ({ toBigInt: () => least }) };
+		return { call: { trainyardApi: { auditFee: async () => (least === null ? { isNone: true } : some) } } };
+	};
+	const job = jobFromFlags(flags());
+	assert.equal(job.terms.audit_fee, undefined);
+	const filled = await withAuditFee(chain(1_671_600_000_000n), job);
+	assert.equal(filled.terms.audit_fee, '1671600000000');
+	assert.equal(job.terms.audit_fee, undefined, 'the job itself is left alone');
+	assert.equal((await withAuditFee(chain(7n), filled)).terms.audit_fee, '1671600000000', 'what is said stays');
+	assert.equal((await withAuditFee(chain(null), job)).terms.audit_fee, '0', 'an invalid job is refused later');
+	await assert.rejects(quote(chain(2_000_000_000_000n), null, filled), /1\.6716 TRY is too low.*worth 2 TRY/);
+});
+
+test('a job file is taken, and flags win over it', () => {
+	const job = jobFromFlags(flags());
+	const path = file('job.json', JSON.stringify(job));
+	assert.deepEqual(jobFromFlags({ job: path }), job);
+	assert.equal(jobFromFlags({ job: path, steps: '100', 'checkpoint-interval': '10' }).spec.training.steps, 100);
+	assert.equal(jobFromFlags({ job: path, location: 'http://x/y' }).spec.dataset.location, 'http://x/y');
+});
+
+test('wrong input is named', () => {
+	const job = () => structuredClone(jobFromFlags(flags()));
+	const broken = (change) => () => {
+		const it = job();
+		change(it);
+		checkJob(it);
+	};
+	assert.throws(broken((j) => (j.spec.training.stepz = 1)), /spec\.training\.stepz is not a field\. Fields: steps,/);
+	assert.throws(broken((j) => delete j.spec.training.steps), /spec\.training\.steps is missing/);
+	assert.throws(broken((j) => (j.terms.price_per_ut = 5)), /terms\.price_per_ut: 5 is not possible; a decimal string/);
+	assert.throws(broken((j) => (j.spec.dataset.train_rows = -1)), /spec\.dataset\.train_rows: -1/);
+	assert.throws(broken((j) => (j.spec.dataset.content_hash = '0x12')), /spec\.dataset\.content_hash/);
+	assert.throws(broken((j) => (j.spec.dataset.location = 'digits.csv')), /not an http:\/\/ or https:\/\/ URL/);
+	assert.throws(broken((j) => (j.spec.dataset.location = `http://${'x'.repeat(300)}`)), /longer than 256 bytes/);
+	assert.throws(broken((j) => (j.spec.model = { cnn: {} })), /spec\.model/);
+	assert.throws(broken((j) => (j.spec.dataset.normalization = 'min_max')), /spec\.dataset\.normalization/);
+	assert.throws(broken((j) => (j.spec.dataset.labels = { bytes: 1 })), /spec\.dataset\.labels.*null or a file/);
+	assert.throws(broken((j) => delete j.spec.initial_model), /spec\.initial_model is missing/);
+	const ftp = { content_hash: `0x${'02'.repeat(32)}`, bytes: 1, location: 'ftp://x' };
+	assert.throws(broken((j) => (j.spec.dataset.labels = ftp)), /spec\.dataset\.labels\.location: "ftp:/);
+	assert.throws(broken((j) => (j.spec.initial_model = ftp)), /spec\.initial_model\.location: "ftp:/);
+	assert.throws(broken((j) => (j.spec.training.schedule = 'cosine')), /spec\.training\.schedule/);
+	assert.throws(broken((j) => delete j.spec.dataset), /spec\.dataset is missing/);
+	const model = { content_hash: `0x${'02'.repeat(32)}`, bytes: 26_664, location: 'http://x/model' };
+	assert.doesNotThrow(broken((j) => (j.spec.initial_model = model)));
+	assert.throws(broken((j) => delete j.spec.initial_model), /spec\.initial_model is missing/);
+	for (const wrong of [{ ...model, bytes: -1 }, { ...model, format: 'x' }, { bytes: 1 }, 'model', {}]) {
+		assert.throws(broken((j) => (j.spec.initial_model = wrong)), /spec\.initial_model: .* is not possible/);
+	}
+	const elsewhere = broken((j) => (j.spec.initial_model = { ...model, location: 'model' }));
+	assert.throws(elsewhere, /spec\.initial_model\.location: "model" is not an http/);
+	assert.throws(() => jobFromFlags({}), /no dataset/);
+	assert.throws(() => jobFromFlags(flags({ steps: 'many' })), /--steps: "many" is not a whole number/);
+	assert.throws(() => jobFromFlags(flags({ optimizer: 'adam' })), /--optimizer: "adam" is unknown/);
+	assert.throws(() => jobFromFlags({ job: join(scratch, 'none.json') }), /cannot read the job file/);
+	assert.throws(() => jobFromFlags({ job: file('bad.json', '{') }), /bad\.json is not JSON/);
+	assert.throws(() => jobFromFlags({ data: file('a.csv', 'a,label\n1,0\n2\n'), location }), /a\.csv, line 3: 1 columns/);
+	assert.throws(() => jobFromFlags({ data: file('b.csv', 'a,label\n1,0\nx,1\n'), location }), /b\.csv, line 3: a cell/);
+	assert.throws(() => jobFromFlags({ data: file('d.csv', 'a,label\n1,0\n,1\n'), location }), /d\.csv, line 3: a cell/);
+	assert.throws(() => jobFromFlags({ data: file('c.csv', 'a,label\n1,0\n1,0.5\n'), location }), /c\.csv, line 3: the label/);
+});
+
+/** The types of a specification, as the chain's metadata has them. */
+function types() {
+	const registry = new TypeRegistry();
+	registry.register({
+		Dataset: {
+			contentHash: 'H256',
+			bytes: 'u64',
+			location: 'Bytes',
+			format: 'DataFormat',
+			trainRows: 'u32',
+			validationRows: 'u32',
+			validationEvery: 'u32',
+			features: 'u32',
+			classes: 'u32',
+			featureDivisor: 'u32',
+			labels: 'Option<FileRef>',
+			normalization: 'Normalization',
+		},
+		FileRef: { contentHash: 'H256', bytes: 'u64', location: 'Bytes' },
+		DataFormat: { _enum: ['CsvLabelLast', 'CsvLabelFirst', 'Text', 'Idx', 'Npy', 'Npz', 'Safetensors'] },
+		Normalization: { _enum: ['None', 'Standard'] },
+		Activation: { _enum: ['Relu', 'Gelu', 'Silu', 'Tanh', 'Sigmoid'] },
+		Image: { channels: 'u32', height: 'u32', width: 'u32' },
+		Input: { _enum: { Numbers: null, Image: 'Image', Tokens: null } },
+		Window: { kernel: 'u32', stride: 'u32' },
+		Convolution: { filters: 'u32', kernel: 'u32', stride: 'u32', padding: 'u32' },
+		Outputs: { outputs: 'u32' },
+		Rate: { rateNano: 'u64' },
+		CnnLayer: {
+			_enum: { Conv: 'Convolution', MaxPool: 'Window', AvgPool: 'Window', Linear: 'Outputs', Dropout: 'Rate' },
+		},
+		Layer: {
+			_enum: {
+				Linear: 'Outputs',
+				Conv2d: 'Convolution',
+				MaxPool2d: 'Window',
+				AvgPool2d: 'Window',
+				Activation: 'ActivationLayer',
+				LayerNorm: null,
+				Dropout: 'Rate',
+				Embedding: 'Width',
+				Attention: 'Heads',
+				Skip: 'Back',
+			},
+		},
+		ActivationLayer: { function: 'Activation' },
+		Width: { width: 'u32' },
+		Heads: { heads: 'u32' },
+		Back: { back: 'u32' },
+		Mlp: { hidden: 'Vec<u32>', activation: 'Activation' },
+		Cnn: {
+			channels: 'u32',
+			height: 'u32',
+			width: 'u32',
+			layers: 'Vec<CnnLayer>',
+			activation: 'Activation',
+		},
+		Transformer: { layers: 'u32', heads: 'u32', width: 'u32', mlpFactor: 'u32', dropoutNano: 'u64' },
+		Layers: { input: 'Input', layers: 'Vec<Layer>' },
+		Model: { _enum: { Mlp: 'Mlp', Cnn: 'Cnn', Transformer: 'Transformer', Layers: 'Layers' } },
+		Sgd: { momentumNano: 'u64', nesterov: 'bool' },
+		Adam: { beta1Nano: 'u64', beta2Nano: 'u64', epsilonNano: 'u64' },
+		Optimizer: { _enum: { Sgd: 'Sgd', AdamW: 'Adam', Adam: 'Adam' } },
+		Loss: { _enum: ['CrossEntropy', 'MeanSquaredError'] },
+		Cosine: { finalRateNano: 'u64' },
+		Schedule: { _enum: { Constant: null, Cosine: 'Cosine' } },
+		EarlyStop: { patience: 'u32', minDeltaNano: 'u64' },
+		Training: {
+			steps: 'u32',
+			batchSize: 'u32',
+			checkpointInterval: 'u32',
+			optimizer: 'Optimizer',
+			learningRateNano: 'u64',
+			weightDecayNano: 'u64',
+			loss: 'Loss',
+			schedule: 'Schedule',
+			warmupSteps: 'u32',
+			clipNormNano: 'u64',
+			inputNoiseNano: 'u64',
+			earlyStop: 'Option<EarlyStop>',
+		},
+		JobSpec: {
+			dataset: 'Dataset',
+			model: 'Model',
+			training: 'Training',
+			initialModel: 'Option<FileRef>',
+		},
+	});
+	return registry;
+}
+
+/** The digits with another model or training, and the content hash of the frozen layouts. */
+function digitsWith(change) {
+	const job = jobFromFlags(flags());
+	job.spec.dataset.content_hash = `0x${'01'.repeat(32)}`;
+	job.spec.training.input_noise_nano = 0;
+	change(job.spec);
+	checkJob(job);
+	return types().createType('JobSpec', toChain(job).spec);
+}
+
+// The same jobs and the same bytes as in the test `layout` of `trainyard-protocol`.
+const hashed = (encoded) => [encoded.length, u8aToHex(blake2(encoded))];
+
+test('the chain form encodes by the frozen layout', () => {
+	const it = digitsWith(() => {});
+	assert.deepEqual(hashed(it.toU8a()), [
+		188,
+		'0x660e145e0106a29588cd6fe80843700f20d52121c77c2f54d2791f01b7aaa051',
+	]);
+	const back = types().createType('JobSpec', it.toU8a()).toJSON();
+	assert.equal(back.training.optimizer.adamW.beta2Nano, 999_000_000);
+	assert.deepEqual(back.model.mlp.hidden, [64, 32]);
+	assert.equal(back.dataset.format, 'CsvLabelLast');
+	assert.equal(back.training.earlyStop, null);
+});
+
+test('other models and options encode by the frozen layouts', () => {
+	const layers = digitsWith((spec) => {
+		const activation = (name) => ({ activation: { function: name } });
+		spec.model = {
+			layers: {
+				input: { image: { channels: 1, height: 8, width: 8 } },
+				layers: [
+					{ conv2d: { filters: 4, kernel: 3, stride: 1, padding: 1 } },
+					activation('relu'),
+					{ skip: { back: 1 } },
+					{ max_pool2d: { kernel: 2, stride: 2 } },
+					{ avg_pool2d: { kernel: 2, stride: 2 } },
+					'layer_norm',
+					{ dropout: { rate_nano: 100_000_000 } },
+					{ linear: { outputs: 12 } },
+					...['gelu', 'silu', 'tanh', 'sigmoid'].map(activation),
+					{ linear: { outputs: 10 } },
+				],
+			},
+		};
+		Object.assign(spec.training, {
+			optimizer: { sgd: { momentum_nano: 900_000_000, nesterov: true } },
+			loss: 'mean_squared_error',
+			schedule: { cosine: { final_rate_nano: 20_000 } },
+			warmup_steps: 100,
+			clip_norm_nano: 1_000_000_000,
+			input_noise_nano: 10_000_000,
+			early_stop: { patience: 3, min_delta_nano: 1_000_000 },
+		});
+	});
+	assert.deepEqual(hashed(layers.toU8a()), [
+		267,
+		'0x523bff75a1fb6ccd604157c5b0ce9b619f96fe0815162a8d8c3d62a91caca854',
+	]);
+	const cnn = digitsWith((spec) => {
+		spec.model = {
+			cnn: {
+				channels: 1,
+				height: 8,
+				width: 8,
+				layers: [
+					{ conv: { filters: 8, kernel: 3, stride: 1, padding: 1 } },
+					{ max_pool: { kernel: 2, stride: 2 } },
+					{ avg_pool: { kernel: 2, stride: 2 } },
+					{ dropout: { rate_nano: 500_000_000 } },
+					{ linear: { outputs: 32 } },
+				],
+				activation: 'silu',
+			},
+		};
+		spec.training.optimizer = { adam: { beta1_nano: 1, beta2_nano: 2, epsilon_nano: 3 } };
+	});
+	assert.deepEqual(hashed(cnn.toU8a()), [
+		241,
+		'0x8074a07d47aaa8dd0960bc77a9a2ba1fea88228bb44872c11247d72685b9171a',
+	]);
+	const files = digitsWith((spec) => {
+		const { bytes } = spec.dataset;
+		spec.dataset.format = 'idx';
+		spec.dataset.labels = { content_hash: `0x${'02'.repeat(32)}`, bytes, location };
+		spec.dataset.normalization = 'standard';
+		spec.initial_model = { content_hash: `0x${'03'.repeat(32)}`, bytes, location };
+	});
+	assert.deepEqual(hashed(files.toU8a()), [
+		334,
+		'0xee9c66e0ac9a340eabf390b6d5900cc17c713a44ff38950e2e3474a0d8367cf7',
+	]);
+	const text = digitsWith((spec) => {
+		spec.dataset.format = 'text';
+		spec.dataset.feature_divisor = 1;
+		spec.model = { transformer: { layers: 2, heads: 4, width: 16, mlp_factor: 4, dropout_nano: 1 } };
+	});
+	assert.deepEqual(hashed(text.toU8a()), [
+		202,
+		'0x6333c9b03223ec8bae206b92cf2b9cf1628d2e3223c74539d7f34bcb592bfe08',
+	]);
+	const tuned = digitsWith((spec) => {
+		const location = 'http://127.0.0.1:8600/model.safetensors';
+		spec.initial_model = { content_hash: `0x${'02'.repeat(32)}`, bytes: 26_664, location };
+	});
+	assert.deepEqual(hashed(tuned.toU8a()), [
+		268,
+		'0xc5c07481129ab059fad66e45ff4d87fd8e2f21b940b5775cfc0249dfb0c1762f',
+	]);
+});

@@ -1,0 +1,208 @@
+"""Tests of the lottery's formulas and of the simulation, one against the other.
+
+    python3 tools/slots/test_slots.py
+
+Prints TAP and ends with "# pass N" and "# fail N"."""
+
+import itertools
+import math
+import traceback
+from xml.etree import ElementTree
+
+import numpy as np
+
+import attacks
+import exact
+import svg
+import tables
+from simulate import simulate
+
+
+def close(got, expected, tolerance):
+    assert np.all(np.abs(np.asarray(got) - expected) <= tolerance), (got, expected, tolerance)
+
+
+def by_outcomes(c, w):
+    """Every set of winners with its probability."""
+    p = exact.claim(c, w)
+    for won in itertools.product([False, True], repeat=len(w)):
+        won = np.array(won)
+        yield won, float(np.where(won, p, 1 - p).prod())
+
+
+def test_formulas_equal_the_sum_over_all_outcomes():
+    for weights in ([1], [1, 1], [4, 3, 2, 1], [5, 1, 1, 1, 1, 1]):
+        w = exact.shares(weights)
+        for c in (0.05, 0.25, 0.5, 0.9):
+            filled = several = mean = 0.0
+            even = np.zeros(len(w))
+            for won, probability in by_outcomes(c, w):
+                filled += probability * won.any()
+                several += probability * (won.sum() > 1)
+                mean += probability * won.sum()
+                if won.any():
+                    even += probability * won / won.sum()
+            close(filled, c, 1e-12)
+            close(several, exact.contested(c, w), 1e-12)
+            close(mean, exact.winners(c, w), 1e-12)
+            close(even / c, exact.even_shares(c, w), 1e-12)
+
+
+def test_even_shares_sum_to_one():
+    for name in exact.DISTRIBUTIONS:
+        for c in (0.05, 0.25, 0.5):
+            close(exact.even_shares(c, exact.distribution(name)).sum(), 1, 1e-12)
+
+
+def test_a_slot_is_filled_with_c_however_weight_is_split():
+    for name in exact.DISTRIBUTIONS:
+        w = exact.distribution(name)
+        close(1 - np.prod(1 - exact.claim(0.3, w)), 0.3, 1e-12)
+
+
+def test_gaps_are_geometric():
+    for c in (0.05, 0.25, 1 / 3, 0.5):
+        k = exact.gap_quantile(c)
+        assert (1 - c) ** k <= 0.01 < (1 - c) ** (k - 1), (c, k)
+    assert exact.gap_quantile(0.9) == 2
+    assert exact.gap_quantile(0.99) == 1
+
+
+def test_simulated_slots_agree_with_the_exact_values():
+    """Binomial counts within 4 standard deviations; blocks that arrive within the slot."""
+    slots = 20_000
+    for seed, name in enumerate(exact.DISTRIBUTIONS):
+        w = exact.distribution(name)
+        for c in (0.1, 0.25, 0.5):
+            for network in (0.0, 0.6):
+                run = simulate(w, c, slots, seed, network=network)
+                spread = lambda p: 4 * math.sqrt(p * (1 - p) / slots)
+                close(run.filled / slots, c, spread(c))
+                several = exact.contested(c, w)
+                close(run.contested / slots, several, spread(several))
+                # Every filled slot makes the chain longer by one block.
+                assert abs(len(run.chain) - run.filled) <= 1, (len(run.chain), run.filled)
+                close(run.interval, 1 / c, 5 * math.sqrt(1 - c) / c / math.sqrt(slots * c))
+                close(run.orphaned, exact.orphaned(c, w), 0.02)
+                # The quantile of n geometric gaps, within 4 standard deviations.
+                wide = 4 * math.sqrt(0.01 * 0.99 / (slots * c)) / (0.01 * -math.log1p(-c))
+                close(run.gap_quantile(), exact.gap_quantile(c), 1 + wide)
+
+
+def test_simulated_block_shares_are_near_those_of_a_fair_fork_choice():
+    """An author who won two slots in a row prefers its own block, so the larger gain a little;
+    nothing else parts them."""
+    w = exact.distribution("4:3:2:1")
+    run = simulate(w, 0.25, 40_000, 7)
+    close(run.shares, exact.even_shares(0.25, w), 0.02)
+
+
+def test_late_blocks_fork():
+    """Two equal authorities, everything late by exactly one slot's time and a half: a
+    winner does not see the block of the slot before unless it made it itself."""
+    w = exact.shares([1, 1])
+    timely = simulate(w, 0.3, 20_000, 1, network=0.5)
+    late = simulate(w, 0.3, 20_000, 1, network=0.5, load=1.0)
+    assert late.orphaned > timely.orphaned + 0.05, (late.orphaned, timely.orphaned)
+    assert late.interval > timely.interval
+    assert late.deepest >= timely.deepest
+
+
+def test_one_author_never_forks():
+    run = simulate(exact.shares([1]), 0.25, 5_000, 3, network=3.0, build=0.5)
+    assert run.orphaned == 0 and run.contested == 0 and run.deepest == 0
+    assert run.blocks == run.filled == len(run.chain)
+
+
+def test_secondary_slots_ignore_weights():
+    w = exact.distribution("4:3:2:1")
+    run = simulate(w, 0.25, 20_000, 5, network=0.2, secondary=True)
+    assert run.filled == run.slots
+    # Three slots of four by turns, one by the lottery.
+    close(run.shares, 0.75 / 4 + 0.25 * exact.even_shares(0.25, w), 0.03)
+
+
+def test_the_same_seed_gives_the_same_run():
+    w = exact.distribution("Zipf 100")
+    one, two = (simulate(w, 0.25, 2_000, 11, network=0.7) for _ in range(2))
+    assert np.array_equal(one.chain, two.chain) and np.array_equal(one.authors, two.authors)
+
+
+def test_a_chart_is_well_formed():
+    lines = [("a < b", [(0, 0), (1, 2)]), ("c", [(0, 1), (1, 0.3)])]
+    text = svg.chart("t & u", "x", "y", lines)
+    root = ElementTree.fromstring(text)
+    assert sum(1 for _ in root.iter("{http://www.w3.org/2000/svg}polyline")) == 2
+    assert svg.ticks(0.97) == [0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert svg.ticks(2.0)[-1] == 2
+
+
+def test_markers_are_filled_and_others_kept():
+    text = "a\n<!-- t -->\nold\n<!-- /t -->\nb\n"
+    assert tables.fill(text, "t", "new\n") == "a\n<!-- t -->\nnew\n<!-- /t -->\nb\n"
+    try:
+        tables.fill(text, "u", "new\n")
+    except ValueError:
+        return
+    raise AssertionError("a marker that is not there is an error")
+
+
+def test_splitting_is_neutral_in_slots():
+    for c in (0.1, 0.25, 0.5):
+        for share in (0.01, 0.3, 0.5):
+            for parts in (2, 16, 1000):
+                each = float(exact.claim(c, share / parts))
+                close(1 - (1 - each) ** parts, exact.claim(c, share), 1e-9)
+                # Claims are concave in the share: splitting never claims less.
+                assert parts * each > float(exact.claim(c, share))
+                # The most that it can: -ln(1 - c) w.
+                assert parts * each < -math.log1p(-c) * share
+
+
+def test_withholding_equals_the_sum_over_outcomes():
+    """The value of choosing between draws, against a simulation."""
+    rng = np.random.default_rng(1)
+    for share, p in ((0.1, 0.3), (0.4, 0.5), (0.4, 0.05)):
+        draws = 200_000
+        # With probability `share` the last author is the attacker: it looks at the outcome, and
+        # where it is bad withholds the block and lets another author's output decide.
+        first, second = rng.random(draws) < p, rng.random(draws) < p
+        mine = rng.random(draws) < share
+        close((first | (mine & second)).mean(), attacks.one_look(share, p), 0.006)
+
+
+def test_a_tail_of_slots_gives_many_seeds():
+    rng = np.random.default_rng(2)
+    for share in (0.1, 0.3, 0.4):
+        q = share
+        # Blocks at the end of an epoch that are all the attacker's.
+        runs = rng.geometric(1 - q, size=100_000) - 1
+        close((runs == 0).mean(), attacks.tail(q)[0], 0.006)
+        close((runs == 2).mean(), attacks.tail(q)[2], 0.006)
+
+
+def test_renting_arithmetic():
+    """Effective power by the ledger's rule, in steps of a minute, against the formula."""
+    rate, hours = 1000.0, 6
+    level, minute = 0.0, 1 / 1440
+    for _ in range(hours * 60):
+        level = level * 2 ** (-minute / 7) + rate * minute * math.log(2) / 7
+    close(level, attacks.rented(rate, hours / 24), 0.05)
+
+
+def main():
+    tests = [(name, run) for name, run in sorted(globals().items()) if name.startswith("test_")]
+    failed = 0
+    for name, run in tests:
+        try:
+            run()
+            print(f"ok - {name}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"not ok - {name}\n{traceback.format_exc()}", flush=True)
+    print(f"# pass {len(tests) - failed}\n# fail {failed}")
+    raise SystemExit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
