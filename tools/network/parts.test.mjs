@@ -1,27 +1,25 @@
-// The parts of tools/network that need no nodes: statistics, headers, the record of a chain, the
+// The parts that need no nodes: statistics, headers, the record of a chain, the
 // report, the command line.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimOf, announcedBy, hashOf } from '../network/headers.mjs';
-import { readOptions } from '../network/options.mjs';
-import { Record } from '../network/record.mjs';
-import { report, reportText } from '../network/report.mjs';
-import { patched } from '../network/spec.mjs';
+import { claimOf, announcedBy, hashOf } from './headers.mjs';
+import { readOptions } from './options.mjs';
+import { Record } from './record.mjs';
+import { report, reportText } from './report.mjs';
+import { patched } from './spec.mjs';
 import {
-	betaI,
 	binomialAtMost,
 	binomialTest,
 	chiSquare,
 	chiSquareTail,
 	claimProbability,
 	howMany,
-	logGamma,
 	quantile,
 	scores,
 	stays,
-} from '../network/statistics.mjs';
-import { plot } from '../network/svg.mjs';
+} from './statistics.mjs';
+import { plot } from './svg.mjs';
 import { u8aConcat, u8aToHex } from '../../packages/polkadot-js/src/polkadot.js';
 
 const near = (found, wanted, relative = 1e-10) =>
@@ -33,13 +31,6 @@ function generator(seed) {
 	return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 }
 
-test('the gamma function', () => {
-	near(logGamma(0.5), Math.log(Math.PI) / 2);
-	near(logGamma(10), Math.log(362_880));
-	near(logGamma(100), 359.13420536957540);
-	assert.throws(() => logGamma(0), RangeError);
-});
-
 test('chi-square tails are those of the tables', () => {
 	for (const [value, degrees, p] of [
 		[3.841458820694124, 1, 0.05],
@@ -49,11 +40,22 @@ test('chi-square tails are those of the tables', () => {
 		[149.4492528042, 100, 0.001],
 	]) near(chiSquareTail(value, degrees), p, 1e-8);
 	for (const value of [0, 0.1, 1, 5, 40]) near(chiSquareTail(value, 2), Math.exp(-value / 2));
+	// Four degrees: (1 + x / 2) exp(-x / 2), far out as well.
+	for (const value of [0.5, 4, 30, 300, 1_000]) near(chiSquareTail(value, 4), (1 + value / 2) * Math.exp(-value / 2));
+});
+
+test('a tail too small for a number is 0, and its complement 1', () => {
+	assert.equal(chiSquareTail(1_600, 16), 0);
+	assert.equal(chiSquareTail(4, 400), 1);
+	assert.throws(() => chiSquareTail(-1, 2), RangeError);
 });
 
 test('binomial tails are sums of their terms', () => {
-	near(betaI(2, 3, 0.5), 0.6875);
-	const choose = (n, k) => Math.exp(logGamma(n + 1) - logGamma(k + 1) - logGamma(n - k + 1));
+	near(binomialAtMost(2, 4, 0.5), 0.6875);
+	near(binomialAtMost(5, 10, 0.5), 0.623046875);
+	near(binomialAtMost(49, 100, 0.5), 0.46020538130641064);
+	near(binomialAtMost(0, 1_000, 0.01), 0.99 ** 1_000);
+	const choose = (n, k) => (k === 0 ? 1 : (choose(n, k - 1) * (n - k + 1)) / k);
 	for (const p of [0.01, 0.3, 0.75]) {
 		let sum = 0;
 		for (let k = 0; k < 20; k++) {
@@ -63,6 +65,8 @@ test('binomial tails are sums of their terms', () => {
 		assert.equal(binomialAtMost(20, 20, p), 1);
 		assert.equal(binomialAtMost(-1, 20, p), 0);
 	}
+	// The edges, where nothing or everything succeeds.
+	assert.deepEqual([0, 1].map((p) => binomialAtMost(3, 20, p)), [1, 0]);
 	// 500,000 heads too few by two standard deviations: the normal limit is near.
 	near(binomialTest(499_000, 1_000_000, 0.5), 0.0455, 0.01);
 	assert.equal(binomialTest(5, 10, 0.5), 1);
