@@ -76,7 +76,10 @@ function watcher(id) {
 
 /** The session of the chain, and the weight that Alice has in BABE's announced authorities. */
 async function announced(api) {
-	const [session, authorities] = await Promise.all([api.query.session.currentIndex(), api.query.babe.nextAuthorities()]);
+	const [session, authorities] = await Promise.all([
+		api.query.session.currentIndex(),
+		api.query.babe.nextAuthorities(),
+	]);
 	return { session: session.toNumber(), weights: authorities.map(([, weight]) => weight.toBigInt()) };
 }
 
@@ -103,10 +106,7 @@ async function run(steps, network) {
 			...['--test-only-cheat', String(FAKED)],
 		]);
 		for (const suri of VERIFIERS) network.startWorker('verifier', suri, ['--bond', BOND]);
-		await Promise.all([
-			network.trainersReady([TRAINER, CHEAT]),
-			network.verifiersReady(VERIFIERS),
-		]);
+		await Promise.all([network.trainersReady([TRAINER, CHEAT]), network.verifiersReady(VERIFIERS)]);
 		const second = await trainyard.keyFromSuri(CHEATED);
 		ADDRESS[CHEATED] = second.address;
 		trainyard.DEVELOPMENT_NAMES[second.address] = CHEATED;
@@ -120,7 +120,10 @@ async function run(steps, network) {
 	});
 
 	const before = {
-		accounts: await accounts(api, [HONEST, CHEATED].map((suri) => ADDRESS[suri])),
+		accounts: await accounts(
+			api,
+			[HONEST, CHEATED].map((suri) => ADDRESS[suri]),
+		),
 		power: (await trainyard.trainers(api)).find(({ account }) => account === ADDRESS[TRAINER]),
 		announced: await announced(api),
 	};
@@ -128,12 +131,23 @@ async function run(steps, network) {
 	const ids = await steps.step('Post two jobs', async () => {
 		const post = ['--suri', HONEST, '--data', DIGITS, '--location', data.url('digits.csv'), '--hidden', '64,32'];
 		const shape = ['--steps', '1500', '--batch-size', '32', '--checkpoint-interval', '50', '--optimizer', 'adamw'];
-		const terms = ['--price-per-ut', PRICE.honest, '--replicas', '1', '--audit-segments', String(REPLAYED.honest), '--apply-blocks', '5'];
+		const terms = [
+			'--price-per-ut',
+			PRICE.honest,
+			'--replicas',
+			'1',
+			'--audit-segments',
+			String(REPLAYED.honest),
+			'--apply-blocks',
+			'5',
+		];
 		const args = [...post, ...shape, ...terms];
 		note(`$ node packages/polkadot-js/bin/submit-job.js ${shell(args)}`);
 		const posted = await network.script('submit-job', 'submit-job', [...args, '--json']);
 		const first = JSON.parse(posted.stdout);
-		note(`job ${first.job}: posted from polkadot.js, ${formatWork(first.work)}, ${formatAmount(first.escrow)} in escrow`);
+		note(
+			`job ${first.job}: posted from polkadot.js, ${formatWork(first.work)}, ${formatAmount(first.escrow)} in escrow`,
+		);
 
 		writeFileSync(jobFile, jobToml(data.url('digits.csv')));
 		const submit = ['submit', jobFile, '--node', network.url, '--suri', CHEATED, '--trainer', ADDRESS[CHEAT]];
@@ -168,10 +182,18 @@ async function run(steps, network) {
 		const [replica] = honest.replicas;
 		const paid = money(honest);
 		check('it settled', ending(honest) === 'settled', ending(honest));
-		check(`${TRAINER} trained it and was accepted`, replica.trainer === ADDRESS[TRAINER] && replica.fate === 'accepted', replica.fate);
+		check(
+			`${TRAINER} trained it and was accepted`,
+			replica.trainer === ADDRESS[TRAINER] && replica.fate === 'accepted',
+			replica.fate,
+		);
 		checkVerdicts(honest, 'accept');
 		const price = priceOf(honest);
-		check(`${TRAINER} was paid by the ut: ${formatAmount(price)}`, paid.paid_to_trainers === price, paid.paid_to_trainers);
+		check(
+			`${TRAINER} was paid by the ut: ${formatAmount(price)}`,
+			paid.paid_to_trainers === price,
+			paid.paid_to_trainers,
+		);
 		const fees = BigInt(honest.terms.audit_fee) * BigInt(VERIFIERS.length);
 		check(`the verifiers were paid ${formatAmount(fees)}`, paid.paid_to_verifiers === fees, paid.paid_to_verifiers);
 		check('nothing was slashed', paid.slashed === 0n, paid.slashed);
@@ -182,16 +204,25 @@ async function run(steps, network) {
 		const [replica] = cheat.replicas;
 		const paid = money(cheat);
 		check('it failed', ending(cheat) === 'failed', ending(cheat));
-		check(`${CHEAT} trained it and was rejected`, replica.trainer === ADDRESS[CHEAT] && replica.fate === 'rejected', replica.fate);
+		check(
+			`${CHEAT} trained it and was rejected`,
+			replica.trainer === ADDRESS[CHEAT] && replica.fate === 'rejected',
+			replica.fate,
+		);
 		checkVerdicts(cheat, 'reject');
-		check(`its deposit of ${formatAmount(cheat.deposit)} was slashed`, paid.slashed === BigInt(cheat.deposit), paid.slashed);
+		check(
+			`its deposit of ${formatAmount(cheat.deposit)} was slashed`,
+			paid.slashed === BigInt(cheat.deposit),
+			paid.slashed,
+		);
 		const back = paid.refunded + paid.slashed_to_submitter;
 		check(`the submitter got back all of ${formatAmount(paid.escrowed)}`, back === paid.escrowed, back);
 		check('no trainer was paid', paid.paid_to_trainers === 0n, paid.paid_to_trainers);
 		const rest = paid.slashed - paid.slashed_to_submitter;
 		check(
 			'the rest of the deposit went in halves to the verifiers and the jackpot',
-			paid.slashed_to_verifiers + paid.slashed_to_jackpot === rest && near(paid.slashed_to_verifiers, paid.slashed_to_jackpot, 8n),
+			paid.slashed_to_verifiers + paid.slashed_to_jackpot === rest &&
+				near(paid.slashed_to_verifiers, paid.slashed_to_jackpot, 8n),
 			`${paid.slashed_to_verifiers} and ${paid.slashed_to_jackpot}`,
 		);
 		checkMoney(cheat);
@@ -200,7 +231,10 @@ async function run(steps, network) {
 	});
 
 	await steps.step('Check the balances of the submitters', async () => {
-		const after = await accounts(api, [HONEST, CHEATED].map((suri) => ADDRESS[suri]));
+		const after = await accounts(
+			api,
+			[HONEST, CHEATED].map((suri) => ADDRESS[suri]),
+		);
 		const fees = await feesPaid(api, before.accounts.block, after.block);
 		for (const [suri, job] of [
 			[HONEST, honest],
@@ -254,7 +288,11 @@ async function run(steps, network) {
 		// Both jobs train the same; the file says which rows validate.
 		const evaluation = await fleet.must('evaluate', network.workerBinary, ['evaluate', model, jobFile, '--json']);
 		const { accuracy } = JSON.parse(evaluation.stdout);
-		check(`its validation accuracy is at least ${LEAST_ACCURACY * 100} %: ${(accuracy * 100).toFixed(2)} %`, accuracy >= LEAST_ACCURACY, accuracy);
+		check(
+			`its validation accuracy is at least ${LEAST_ACCURACY * 100} %: ${(accuracy * 100).toFixed(2)} %`,
+			accuracy >= LEAST_ACCURACY,
+			accuracy,
+		);
 		const [trained] = events(trainerFolder, { event: 'trained', job: ids.honest });
 		check('and it is the one that the trainer measured', trained.accuracy === accuracy, trained.accuracy);
 		return accuracy;
@@ -263,7 +301,11 @@ async function run(steps, network) {
 	await steps.step('Check that the chain is final', async () => {
 		const { number } = await api.rpc.chain.getHeader(await api.rpc.chain.getFinalizedHead());
 		const best = (await api.rpc.chain.getHeader()).number.toNumber();
-		check(`GRANDPA follows: block ${number} of ${best} is final`, best - number.toNumber() <= 10, best - number.toNumber());
+		check(
+			`GRANDPA follows: block ${number} of ${best} is final`,
+			best - number.toNumber() <= 10,
+			best - number.toNumber(),
+		);
 		fleet.check();
 	});
 
@@ -277,7 +319,12 @@ async function run(steps, network) {
 	});
 
 	console.log(`\n${bold('Summary')}\n`);
-	console.log(summary([honest, cheat], { [honest.id]: { accuracy, ...times(network, honest) }, [cheat.id]: times(network, cheat) }));
+	console.log(
+		summary([honest, cheat], {
+			[honest.id]: { accuracy, ...times(network, honest) },
+			[cheat.id]: times(network, cheat),
+		}),
+	);
 	return { data, curves };
 }
 
@@ -285,10 +332,16 @@ async function run(steps, network) {
 function times(network, job) {
 	const mean = (values) => (values.length > 0 ? values.reduce((a, b) => a + b) / values.length : undefined);
 	const told = (names, event, field) =>
-		mean(names.flatMap((name) => events(join(network.folder, name), { event, job: job.id }).map((found) => found[field])));
+		mean(
+			names.flatMap((name) => events(join(network.folder, name), { event, job: job.id }).map((found) => found[field])),
+		);
 	return {
 		trainingSeconds: told(['trainer-alice', 'trainer-bob'], 'trained', 'seconds'),
-		replaySeconds: told(VERIFIERS.map((suri) => `verifier-${suri.slice(2).toLowerCase()}`), 'verdict', 'replay_seconds'),
+		replaySeconds: told(
+			VERIFIERS.map((suri) => `verifier-${suri.slice(2).toLowerCase()}`),
+			'verdict',
+			'replay_seconds',
+		),
 	};
 }
 

@@ -73,13 +73,17 @@ async function onChain(wanted) {
 		const hash = await api.rpc.chain.getBlockHash(number);
 		const records = await (await api.at(hash)).query.system.events();
 		for (const { event } of records) {
-			if (event.section === 'drilling') onChain.all.push({ number, method: event.method, data: event.data.toJSON(), names: event.data.names });
+			if (event.section === 'drilling')
+				onChain.all.push({ number, method: event.method, data: event.data.toJSON(), names: event.data.names });
 		}
 		onChain.seen = number;
 	}
 	for (const event of onChain.all) {
 		if (event.method !== wanted) continue;
-		found.push({ number: event.number, ...Object.fromEntries(event.names.map((field, index) => [field, event.data[index]])) });
+		found.push({
+			number: event.number,
+			...Object.fromEntries(event.names.map((field, index) => [field, event.data[index]])),
+		});
 	}
 	return found;
 }
@@ -141,13 +145,17 @@ describe('drilling', { timeout: 420_000 }, () => {
 		assert.match(await refused('propose', wrong, '--suri', '//Ferdie'), /wrong\.toml:4: chain\.size: it is 8; allowed/);
 		const small = projectFile('small.toml', `${head}[calibration]\npasses = 1\n`);
 		assert.match(await refused('propose', small, '--suri', '//Ferdie'), /at least 1000 micro-ut/);
-		assert.match(await refused('propose', join(folder, 'nowhere.toml'), '--suri', '//Ferdie'), /cannot read the project file/);
+		assert.match(
+			await refused('propose', join(folder, 'nowhere.toml'), '--suri', '//Ferdie'),
+			/cannot read the project file/,
+		);
 		assert.match(await refused('show', '99'), /there is no project 99/);
 		assert.match(await project('list'), /no projects/);
 	});
 
 	test('projects are proposed, voted on, and become active', async () => {
-		const title = (text, units, rest) => `title = "${text}"\nunits = ${units}\nreplicas = 3\ncommit_blocks = 60\n${rest}`;
+		const title = (text, units, rest) =>
+			`title = "${text}"\nunits = ${units}\nreplicas = 3\ncommit_blocks = 60\n${rest}`;
 		const calibration = title('Calibration', 2, '[calibration]\npasses = 20\n');
 		// A second or more for each unit.
 		const chain = title('Products', 40, '[chain]\nsize = 192\nlinks = 900\n');
@@ -208,11 +216,21 @@ describe('drilling', { timeout: 420_000 }, () => {
 	});
 
 	test('the results of a project are shown, the best first, and drawn', async () => {
-		await until('both trials are done', 120, async () => (await project('show', '1', '--json')).project.state === 'done');
+		await until(
+			'both trials are done',
+			120,
+			async () => (await project('show', '1', '--json')).project.state === 'done',
+		);
 		const svg = join(folder, 'rates.svg');
 		const { results } = await project('show', '1', '--svg', svg, '--json');
 		assert.equal(results.length, 2);
-		assert.deepEqual(results.map(({ index, replicas }) => [index, replicas]), [[0, 3], [1, 3]]);
+		assert.deepEqual(
+			results.map(({ index, replicas }) => [index, replicas]),
+			[
+				[0, 3],
+				[1, 3],
+			],
+		);
 		const [best, worst] = results.map(({ result }) => result.score);
 		assert.ok(best.correct / best.labels > 0.9, `${best.correct} of ${best.labels}`);
 		assert.ok(worst.correct < best.correct);
@@ -224,7 +242,11 @@ describe('drilling', { timeout: 420_000 }, () => {
 		const dave = '//Dave';
 		await workers[dave].stop();
 		drill(dave, ['--test-only-cheat']);
-		const lost = await happens('PowerLost', ({ driller, fault }) => driller === ADDRESS[dave] && fault === 'Contrary', 90);
+		const lost = await happens(
+			'PowerLost',
+			({ driller, fault }) => driller === ADDRESS[dave] && fault === 'Contrary',
+			90,
+		);
 		const seen = await told(dave, { event: 'not_agreed', assignment: lost.assignment }, 90);
 		assert.equal(seen.work, 0);
 		const others = (await onChain('PowerLost')).filter(({ driller }) => driller !== ADDRESS[dave]);

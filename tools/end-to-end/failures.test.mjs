@@ -149,7 +149,9 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		await new Promise((resolve) => taken.listen(0, '127.0.0.1', resolve));
 		const { port } = taken.address();
 		const args = ['--dev', '--rpc-port', String(port), '--port', String(await anyPort()), '--no-prometheus'];
-		const { status, stderr } = await network.fleet.run('node-on-a-taken-port', network.nodeBinary, args, { seconds: 60 });
+		const { status, stderr } = await network.fleet.run('node-on-a-taken-port', network.nodeBinary, args, {
+			seconds: 60,
+		});
 		taken.close();
 		assert.notEqual(status, 0);
 		assert.match(stderr, new RegExp(`port ${port} is already in use`));
@@ -162,7 +164,17 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		const { port } = taken.address();
 		const { status, stderr } = await network.worker(
 			'trainer-on-a-taken-port',
-			['trainer', '--node', network.url, '--suri', '//Alice', '--dir', join(folder, 'taken-port'), '--listen', `127.0.0.1:${port}`],
+			[
+				'trainer',
+				'--node',
+				network.url,
+				'--suri',
+				'//Alice',
+				'--dir',
+				join(folder, 'taken-port'),
+				'--listen',
+				`127.0.0.1:${port}`,
+			],
 			{ seconds: 60 },
 		);
 		taken.close();
@@ -199,7 +211,12 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		const location = silence.url('digits.csv');
 		const job = jobOf({ ...own.flags, location, 'apply-blocks': '110', 'price-per-ut': '5000' });
 		const posted = await postJob(api, keys.stalled, job, address('stalledTrainer'));
-		await refusedAndRefunded('stalled', posted, new RegExp(`${location} (does not answer: |is too slow: )`), 'trainer-stalled');
+		await refusedAndRefunded(
+			'stalled',
+			posted,
+			new RegExp(`${location} (does not answer: |is too slow: )`),
+			'trainer-stalled',
+		);
 		assert.ok(silence.connections() > 0, 'the trainer was there');
 	});
 
@@ -216,7 +233,16 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 	}
 
 	test('an account without the escrow cannot post, and is told what is missing', async () => {
-		const args = ['--suri', suri('poor'), '--data', DIGITS, '--location', data.url('digits.csv'), '--node', network.url];
+		const args = [
+			'--suri',
+			suri('poor'),
+			'--data',
+			DIGITS,
+			'--location',
+			data.url('digits.csv'),
+			'--node',
+			network.url,
+		];
 		const script = await network.fleet.run('submit-poor', process.execPath, [
 			join(ROOT, 'packages/polkadot-js/bin/submit-job.js'),
 			...args,
@@ -284,31 +310,50 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		await upload(0);
 		await upload(2);
 		await assert.rejects(upload(2), /Custom error: 102/, 'the blob is complete');
-		await assert.rejects(send(api, modelStorage.register(bytes.length, blob.merkleRoot), keys.uploader), /AlreadyComplete/);
+		await assert.rejects(
+			send(api, modelStorage.register(bytes.length, blob.merkleRoot), keys.uploader),
+			/AlreadyComplete/,
+		);
 		assert.deepEqual(await fetchBlob(api, root), bytes);
 	});
 
 	test('a trainer killed in the middle of training resumes, and ends with the same bundle', async () => {
 		// Long enough to be met in the middle; another trainer trains the same undisturbed.
-		const flags = { steps: '40000', 'checkpoint-interval': '200', replicas: '2', 'price-per-ut': '3000', 'training-blocks': '200' };
+		const flags = {
+			steps: '40000',
+			'checkpoint-interval': '200',
+			replicas: '2',
+			'price-per-ut': '3000',
+			'training-blocks': '200',
+		};
 		const twin = ['--bond', '100', '--min-price', '2500'];
 		network.startWorker('trainer', suri('twin'), twin, 'trainer-twin');
 		await event('trainer-twin', { event: 'started' });
 		const { id } = await postJob(api, keys.twins, jobOf(flags));
 		const begun = await event('trainer-twin', { event: 'training', job: id });
 		assert.equal(begun.from_step, 0);
-		const checkpoints = () => readdirSync(join(folder, 'trainer-twin'), { recursive: true }).filter((file) => /step-0*[1-9]\d*\.safetensors$/.test(file));
+		const checkpoints = () =>
+			readdirSync(join(folder, 'trainer-twin'), { recursive: true }).filter((file) =>
+				/step-0*[1-9]\d*\.safetensors$/.test(file),
+			);
 		await until('the first checkpoints are written', 60, async () => checkpoints().length > 1);
 		const [killed] = network.fleet.running.filter(({ name }) => name === 'trainer-twin');
 		await killed.kill();
-		assert.equal(events(join(folder, 'trainer-twin'), { event: 'trained', job: id }).length, 0, 'it was killed in the middle');
+		assert.equal(
+			events(join(folder, 'trainer-twin'), { event: 'trained', job: id }).length,
+			0,
+			'it was killed in the middle',
+		);
 		network.startWorker('trainer', suri('twin'), twin, 'trainer-twin');
 		const trained = await event('trainer-twin', { event: 'trained', job: id }, 150);
 		assert.ok(trained.from_step > 0, 'it did not begin again');
 
 		const job = await network.ended(id, JOB_SECONDS);
 		assert.equal(trainyard.ending(job), 'settled');
-		assert.deepEqual(job.replicas.map(({ fate }) => fate), ['accepted', 'accepted']);
+		assert.deepEqual(
+			job.replicas.map(({ fate }) => fate),
+			['accepted', 'accepted'],
+		);
 		const [one, other] = job.replicas.map(({ reveal }) => reveal);
 		assert.equal(one.bundle_root, other.bundle_root);
 		assert.equal(one.model_root, other.model_root);
@@ -343,7 +388,10 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 			salt: fill(3),
 		});
 		await send(api, api.tx.submissions.commit(id, commitment), keys[trainer]);
-		await assert.rejects(send(api, api.tx.submissions.commit(id, fill(9)), keys[trainer]), /AlreadyCommitted|NotCommitting/);
+		await assert.rejects(
+			send(api, api.tx.submissions.commit(id, fill(9)), keys[trainer]),
+			/AlreadyCommitted|NotCommitting/,
+		);
 		await until('revealing begins', 60, async () => (await network.job(id)).state === 'revealing');
 		return fill;
 	}
@@ -406,13 +454,20 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		const jobs = await Promise.all(ids.map((id) => network.ended(id, JOB_SECONDS)));
 		for (const job of jobs) {
 			assert.equal(trainyard.ending(job), 'settled');
-			assert.deepEqual(job.replicas.map(({ trainer, fate }) => [trainer, fate]), [[address('pairTrainer'), 'accepted']]);
+			assert.deepEqual(
+				job.replicas.map(({ trainer, fate }) => [trainer, fate]),
+				[[address('pairTrainer'), 'accepted']],
+			);
 			assert.deepEqual(trainyard.conservation(job), []);
 		}
 		// It had both in hand before it showed the result of either.
 		const told = (name) => ids.map((id) => events(join(folder, 'trainer-pair'), { event: name, job: id })[0].time);
 		assert.ok(Math.max(...told('applied')) < Math.min(...told('revealed')));
-		assert.notEqual(jobs[0].replicas[0].reveal.bundle_root, jobs[1].replicas[0].reveal.bundle_root, 'each has its own seed');
+		assert.notEqual(
+			jobs[0].replicas[0].reveal.bundle_root,
+			jobs[1].replicas[0].reveal.bundle_root,
+			'each has its own seed',
+		);
 	});
 
 	test('a dataset that disappears after the training is had from the trainer, and the work accepted', async () => {
@@ -423,7 +478,10 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		const job = await network.ended(id, JOB_SECONDS);
 		assert.equal(trainyard.ending(job), 'settled');
 		assert.equal(job.replicas[0].fate, 'accepted');
-		assert.deepEqual(trainyard.verdicts(job).map(({ verdict }) => verdict), ['accept', 'accept', 'accept']);
+		assert.deepEqual(
+			trainyard.verdicts(job).map(({ verdict }) => verdict),
+			['accept', 'accept', 'accept'],
+		);
 		assert.equal(own.server.requests.length, 1, 'nobody but the trainer had the data from the submitter');
 		assert.deepEqual(trainyard.conservation(job), []);
 	});
@@ -463,7 +521,8 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 test('a node that restarts and a verifier that is gone do not stop a job', { timeout: 420_000 }, async () => {
 	const [eve] = network.fleet.running.filter(({ name }) => name === 'verifier-eve');
 	await eve.stop();
-	const bonds = async () => new Map((await api.call.trainyardApi.verifiers()).map(([who, bond]) => [who.toString(), bond.toBigInt()]));
+	const bonds = async () =>
+		new Map((await api.call.trainyardApi.verifiers()).map(([who, bond]) => [who.toString(), bond.toBigInt()]));
 	const before = await bonds();
 	const { id } = await postJob(api, keys.patient, jobOf());
 	await until('training begins', 60, async () => (await network.job(id)).state === 'training');

@@ -42,7 +42,10 @@ const SLOTS = 50;
 
 test('who makes its blocks', { timeout: 300_000 }, async (t) => {
 	const powers = await powerShares(network);
-	assert.deepEqual([...powers.values()].map((share) => share.toFixed(6)), ['0.100000', '0.200000', '0.300000', '0.400000']);
+	assert.deepEqual(
+		[...powers.values()].map((share) => share.toFixed(6)),
+		['0.100000', '0.200000', '0.300000', '0.400000'],
+	);
 	const from = network.slotNow + 1;
 	const to = from + SLOTS;
 	await decided(network, to);

@@ -89,12 +89,15 @@ export class Drilling {
 				continue;
 			}
 			const from = Date.now();
-			const { status, stderr, stdout } = await network.fleet.run(log, this.binary, [...args, '--node', url], { seconds: UNIT_SECONDS });
+			const { status, stderr, stdout } = await network.fleet.run(log, this.binary, [...args, '--node', url], {
+				seconds: UNIT_SECONDS,
+			});
 			if (this.#stopped) return;
-			if (status !== 0) throw new Error(`the driller of ${name} failed with exit status ${status}:\n${stderr || stdout}`);
+			if (status !== 0)
+				throw new Error(`the driller of ${name} failed with exit status ${status}:\n${stderr || stdout}`);
 			this.units.set(name, this.units.get(name) + 1);
 			const rest = (Date.now() - from) * (1 / share - 1);
-			for (const end = Date.now() + rest; Date.now() < end && !this.#stopped; ) {
+			for (const end = Date.now() + rest; Date.now() < end && !this.#stopped;) {
 				await sleep(Math.min(500, Math.max(1, end - Date.now())));
 				// Who was told to hurry rests no more.
 				if (this.speeds.get(name) / this.fastest > share) break;

@@ -74,9 +74,19 @@ class Scene {
 		await network.watch.settled();
 		const all = await Promise.all(network.running.map(async ({ name }) => ({ name, ...(await network.heads(name)) })));
 		const lowest = Math.min(...all.map(({ final }) => final));
-		const hashes = await Promise.all(network.running.map(({ name }) => network.rpc(name, 'chain_getBlockHash', [lowest])));
-		this.check(`all ${all.length} nodes have the same final block ${lowest}`, new Set(hashes).size === 1, hashes.join(' '));
-		this.check('no two final blocks contradict each other', record.conflicts.length === 0, JSON.stringify(record.conflicts));
+		const hashes = await Promise.all(
+			network.running.map(({ name }) => network.rpc(name, 'chain_getBlockHash', [lowest])),
+		);
+		this.check(
+			`all ${all.length} nodes have the same final block ${lowest}`,
+			new Set(hashes).size === 1,
+			hashes.join(' '),
+		);
+		this.check(
+			'no two final blocks contradict each other',
+			record.conflicts.length === 0,
+			JSON.stringify(record.conflicts),
+		);
 	}
 
 	/** Waits until `name` has caught up with what is final now, and checks that it is the same. */
@@ -100,7 +110,10 @@ async function minority(scene) {
 	const gone = network.slotNow + 1;
 	const height = record.height;
 	await scene.until(`${scene.many} more blocks are final without Charlie`, () => record.height >= height + scene.many);
-	check(`with 30 % of the weight dead, finality went on from block ${height} to ${record.height}`, record.height >= height + scene.many);
+	check(
+		`with 30 % of the weight dead, finality went on from block ${height} to ${record.height}`,
+		record.height >= height + scene.many,
+	);
 	const own = scene.blocksOf('Charlie', gone);
 	check('and Charlie made none of the blocks', own.length === 0, own.length);
 	await network.startNode('Charlie');
@@ -149,10 +162,14 @@ async function stands(scene, api, name) {
 
 /** Waits until the announced authorities of the best chain do or do not contain `name`. */
 const announced = (scene, api, name, wanted) =>
-	scene.until(`${name} is ${wanted ? '' : 'not '}among the authorities`, async () => {
-		const all = await api.query.babe.authorities();
-		return all.some(([key]) => key.toHex() === scene.network.nodes.get(name).keys.babe) === wanted;
-	}, 600);
+	scene.until(
+		`${name} is ${wanted ? '' : 'not '}among the authorities`,
+		async () => {
+			const all = await api.query.babe.authorities();
+			return all.some(([key]) => key.toHex() === scene.network.nodes.get(name).keys.babe) === wanted;
+		},
+		600,
+	);
 
 /** Kills Dave until the chain has suspended him and goes on without him. */
 async function exile(scene, api) {
@@ -164,7 +181,11 @@ async function exile(scene, api) {
 	await announced(scene, api, 'Dave', false);
 	check(`BABE has gone on without Dave near block ${record.best}`, true);
 	await sleep(VOTES_SECONDS * 1_000);
-	check(`GRANDPA has not: its change of authorities is final only when the block that orders it is; finality waits at ${height}`, record.height === height, record.height);
+	check(
+		`GRANDPA has not: its change of authorities is final only when the block that orders it is; finality waits at ${height}`,
+		record.height === height,
+		record.height,
+	);
 	return height;
 }
 
@@ -202,7 +223,10 @@ async function stalled(scene) {
 		await send(api, api.tx.sudo.sudo(call), await keyFromSuri('//Alice'));
 		const best = record.best;
 		await scene.until('finality goes on without Dave', () => record.height > best, 600);
-		check(`after grandpa.noteStalled finality went on without Dave, from block ${final} to ${record.height}`, record.height > best);
+		check(
+			`after grandpa.noteStalled finality went on without Dave, from block ${final} to ${record.height}`,
+			record.height > best,
+		);
 		await scene.finalFromNow();
 		await network.startNode('Dave');
 		await scene.caughtUp('Dave');
@@ -215,7 +239,10 @@ async function stalled(scene) {
 /** The network is cut in halves, neither of which has two thirds of the weight, and healed. */
 async function halves(scene) {
 	const { network, record, check } = scene;
-	const sides = [['Alice', 'Dave'], ['Bob', 'Charlie']];
+	const sides = [
+		['Alice', 'Dave'],
+		['Bob', 'Charlie'],
+	];
 	network.namespaces.cut(sides[1]);
 	const cut = network.slotNow + 1;
 	await sleep(VOTES_SECONDS * 1_000);
@@ -233,7 +260,10 @@ async function halves(scene) {
 	const heights = bests.map(({ best }) => best);
 	await scene.until('finality resumes', () => record.height > Math.max(...heights));
 	check(`${((Date.now() - from) / 1_000).toFixed(0)} s after the cut was healed, blocks behind it were final`, true);
-	check('no final block was lost', finals.every((hash, number) => record.final[number] === hash));
+	check(
+		'no final block was lost',
+		finals.every((hash, number) => record.final[number] === hash),
+	);
 	const [longer, shorter] = heights.map((best) => best - height).sort((a, b) => b - a);
 	scene.note(`the halves had gone ${longer} and ${shorter} blocks apart`);
 	await scene.healthy();
@@ -273,9 +303,16 @@ async function restart(scene) {
 	}
 	await Promise.all(names.map((name) => network.startNode(name)));
 	await scene.finalFromNow();
-	check(`all ${names.length} nodes were killed at block ${height}, and the chain went on to ${record.height}`, record.height > height);
+	check(
+		`all ${names.length} nodes were killed at block ${height}, and the chain went on to ${record.height}`,
+		record.height > height,
+	);
 	const kept = await Promise.all(names.map((name) => network.rpc(name, 'chain_getBlockHash', [height])));
-	check('every node has kept what was final', kept.every((found) => found === hash), kept.join(' '));
+	check(
+		'every node has kept what was final',
+		kept.every((found) => found === hash),
+		kept.join(' '),
+	);
 	await scene.healthy();
 	await scene.agree();
 }
@@ -284,7 +321,10 @@ async function restart(scene) {
 async function clock(scene) {
 	const { network, record, check, note } = scene;
 	const library = FAKETIME.find(existsSync);
-	for (const [offset, side] of [['-30', 'slow'], ['+30', 'fast']]) {
+	for (const [offset, side] of [
+		['-30', 'slow'],
+		['+30', 'fast'],
+	]) {
 		await network.stopNode('Bob');
 		// Only the time of day: what measures durations stays right.
 		const env = { LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };
@@ -307,7 +347,10 @@ async function clock(scene) {
 		// Who got bad blocks from a node ignores it for about a minute.
 		if (!scene.long && offset === '+30') continue;
 		await scene.until('a block of Bob is final', () => scene.blocksOf('Bob', back, { final: true }).length > 0);
-		check(`${((Date.now() - since) / 1_000).toFixed(0)} s after its clock was right, a block of Bob was final again`, true);
+		check(
+			`${((Date.now() - since) / 1_000).toFixed(0)} s after its clock was right, a block of Bob was final again`,
+			true,
+		);
 	}
 	await scene.agree();
 }
@@ -325,7 +368,10 @@ async function warp(scene) {
 	const { final, finalHash } = await network.heads(name);
 	const runtime = await network.rpc(name, 'state_getRuntimeVersion', [finalHash]);
 	check(`it has the state of block ${final}`, runtime.specName.startsWith('trainyard'), runtime.specName);
-	const old = await network.rpc(name, 'state_getRuntimeVersion', [record.final[1]]).then(() => 'state', () => 'none');
+	const old = await network.rpc(name, 'state_getRuntimeVersion', [record.final[1]]).then(
+		() => 'state',
+		() => 'none',
+	);
 	check('and has not executed the blocks before: block 1 has no state there', old === 'none', old);
 	await scene.healthy();
 	await scene.agree();
@@ -373,7 +419,11 @@ async function twin(scene) {
 			parts.join(', '),
 		);
 		const bond = lost(after.bond.toBigInt(), before.bond);
-		check(`reported by nodes: Charlie lost ${percent(bond)} of its bond`, Math.abs(bond - wanted) < 0.001, `expected ${wanted}`);
+		check(
+			`reported by nodes: Charlie lost ${percent(bond)} of its bond`,
+			Math.abs(bond - wanted) < 0.001,
+			`expected ${wanted}`,
+		);
 		// Power decays besides, by very little in this time.
 		const power = lost(after.ecp.toBigInt(), before.ecp);
 		check(`and ${percent(power)} of its power`, Math.abs(power - wanted) < 0.002, `expected ${wanted}`);
@@ -431,7 +481,8 @@ export async function runFaults(options, hold) {
 		const network = await startNetwork({ ...options, folder, netns: whyNoNamespaces() === null }, hold, FAULT_NETWORK);
 		const check = (fact, holds, found = '') => {
 			result.checks.push({ fact, holds });
-			if (!holds) throw new Error(`${name}: this should hold, and does not: ${fact}${found === '' ? '' : ` (found ${found})`}`);
+			if (!holds)
+				throw new Error(`${name}: this should hold, and does not: ${fact}${found === '' ? '' : ` (found ${found})`}`);
 			say(`    ${green('✓')} ${fact}`);
 		};
 		await makeFault(name, network, { long: true, check, note: (text) => say(`      ${text}`) });

@@ -1,7 +1,14 @@
 // What consensus writes into headers: who made a block in which slot, and the authorities that
 // are announced for the next epoch. The encodings are those of sp-consensus-babe's digests.
 
-import { blake2AsHex, compactFromU8a, compactToU8a, hexToU8a, u8aConcat, u8aToHex } from '../../packages/polkadot-js/src/polkadot.js';
+import {
+	blake2AsHex,
+	compactFromU8a,
+	compactToU8a,
+	hexToU8a,
+	u8aConcat,
+	u8aToHex,
+} from '../../packages/polkadot-js/src/polkadot.js';
 
 const PRE_RUNTIME = 6;
 const CONSENSUS = 4;

@@ -106,8 +106,18 @@ export async function runMeasurement(options, hold) {
 	const network = await startNetwork(options, hold);
 	say(`${network.nodes.size} nodes run; logs in ${network.fleet.folder}`);
 	for (const { name, url } of network.nodes.values()) say(`    ${name.padEnd(8)} ${url}`);
-	await until('all nodes know each other', 60, () => network.meshed(), () => network.fleet.check());
-	await until('the first block is final', 120, () => network.record.height > 0, () => network.fleet.check());
+	await until(
+		'all nodes know each other',
+		60,
+		() => network.meshed(),
+		() => network.fleet.check(),
+	);
+	await until(
+		'the first block is final',
+		120,
+		() => network.record.height > 0,
+		() => network.fleet.check(),
+	);
 
 	const drilling = await startDrilling(network, options);
 	let trouble = null;

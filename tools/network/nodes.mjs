@@ -101,7 +101,9 @@ export class LocalNetwork {
 		mkdirSync(node.keystore, { recursive: true });
 		// The keystore's form: a file for each key, named by its type and public key.
 		for (const [type, key] of Object.entries(keys?.keystore ?? {})) {
-			writeFileSync(join(node.keystore, `${hex(type)}${u8aToHex(key).slice(2)}`), JSON.stringify(keys.suri), { mode: 0o600 });
+			writeFileSync(join(node.keystore, `${hex(type)}${u8aToHex(key).slice(2)}`), JSON.stringify(keys.suri), {
+				mode: 0o600,
+			});
 		}
 		this.nodes.set(name, node);
 		return node;

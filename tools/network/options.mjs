@@ -52,7 +52,13 @@ const FLAGS = {
 /** A number as typed, within bounds. */
 function number(flag, text, { least, most, whole = true }) {
 	const value = Number(text);
-	if (text.trim() === '' || !Number.isFinite(value) || (whole && !Number.isInteger(value)) || value < least || value > most) {
+	if (
+		text.trim() === '' ||
+		!Number.isFinite(value) ||
+		(whole && !Number.isInteger(value)) ||
+		value < least ||
+		value > most
+	) {
 		throw new UserError(`--${flag}: "${text}" is not a${whole ? ' whole' : ''} number from ${least} to ${most}`);
 	}
 	return value;
@@ -91,12 +97,14 @@ export function readOptions(args) {
 	powers ??= nodes === undefined ? undefined : new Array(nodes).fill(1);
 
 	const slot = given('slot', { least: 200, most: 60_000 });
-	if (slot % 2 === 1) throw new UserError(`--slot: ${slot} is not even; the chain needs an even number of milliseconds`);
+	if (slot % 2 === 1)
+		throw new UserError(`--slot: ${slot} is not even; the chain needs an even number of milliseconds`);
 	let c;
 	if (values.c !== undefined) {
 		const match = /^(\d+)\/(\d+)$/.exec(values.c);
 		c = match && [Number(match[1]), Number(match[2])];
-		if (!c || c[0] < 1 || c[0] >= c[1]) throw new UserError(`--c: "${values.c}" is not a fraction between 0 and 1, as 1/4`);
+		if (!c || c[0] < 1 || c[0] >= c[1])
+			throw new UserError(`--c: "${values.c}" is not a fraction between 0 and 1, as 1/4`);
 	}
 	if (values.blocks !== undefined && values.minutes !== undefined) {
 		throw new UserError('give --blocks or --minutes, not both');

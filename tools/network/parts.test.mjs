@@ -38,7 +38,8 @@ test('chi-square tails are those of the tables', () => {
 		[18.307038053275146, 10, 0.05],
 		[23.209251158954356, 10, 0.01],
 		[149.4492528042, 100, 0.001],
-	]) near(chiSquareTail(value, degrees), p, 1e-8);
+	])
+		near(chiSquareTail(value, degrees), p, 1e-8);
 	for (const value of [0, 0.1, 1, 5, 40]) near(chiSquareTail(value, 2), Math.exp(-value / 2));
 	// Four degrees: (1 + x / 2) exp(-x / 2), far out as well.
 	for (const value of [0.5, 4, 30, 300, 1_000]) near(chiSquareTail(value, 4), (1 + value / 2) * Math.exp(-value / 2));
@@ -66,7 +67,10 @@ test('binomial tails are sums of their terms', () => {
 		assert.equal(binomialAtMost(-1, 20, p), 0);
 	}
 	// The edges, where nothing or everything succeeds.
-	assert.deepEqual([0, 1].map((p) => binomialAtMost(3, 20, p)), [1, 0]);
+	assert.deepEqual(
+		[0, 1].map((p) => binomialAtMost(3, 20, p)),
+		[1, 0],
+	);
 	// 500,000 heads too few by two standard deviations: the normal limit is near.
 	near(binomialTest(499_000, 1_000_000, 0.5), 0.0455, 0.01);
 	assert.equal(binomialTest(5, 10, 0.5), 1);
@@ -77,8 +81,14 @@ test('the lottery: nobody wins with 1 - c, however the weight is split', () => {
 		const claims = shares.map((share) => claimProbability(0.25, share));
 		const counts = howMany(claims);
 		near(counts[0], 0.75);
-		near(counts.reduce((sum, p) => sum + p, 0), 1);
-		near(stays(claims).reduce((sum, p) => sum + p, 0), 0.25);
+		near(
+			counts.reduce((sum, p) => sum + p, 0),
+			1,
+		);
+		near(
+			stays(claims).reduce((sum, p) => sum + p, 0),
+			0.25,
+		);
 	}
 	near(claimProbability(0.25, 1), 0.25);
 	near(claimProbability(0.25, 0.4), 1 - 0.75 ** 0.4);
@@ -93,7 +103,11 @@ test('p values of a true lottery are uniform, and of a false one small', () => {
 	const variances = claims.map((p) => 500 * p * (1 - p));
 	const run = (chances) => {
 		const counts = chances.map((p) => Array.from({ length: 500 }, random).filter((value) => value < p).length);
-		return scores(counts, claims.map((p) => 500 * p), variances).p;
+		return scores(
+			counts,
+			claims.map((p) => 500 * p),
+			variances,
+		).p;
 	};
 	const all = Array.from({ length: 400 }, () => run(claims));
 	for (const level of [0.05, 0.5, 0.9]) {
@@ -113,7 +127,9 @@ test('Pearson, and quantiles', () => {
 });
 
 /** A header that a development chain made, with the hash that its node told. */
-const HEADER = JSON.parse('{"parentHash":"0x45d55d8a5f6a9818b6e8e08fb0f13fe9167db2ea5a49304f3c627f8b6c07661a","number":"0x1","stateRoot":"0x1d638aaa8816cf6dc64c2e59b4c494a57a25554183e9380f67997aba9130417c","extrinsicsRoot":"0xeda78cf042fc561c51d584ccfc6f2c413e97afb80f68391c6a424c111414df54","digest":{"logs":["0x0642414245b50103000000009bdb016b000000007864548c0c575044f492c93055284ff090441052772bea399e288878f217f8061f022ad88a81db042b0a02be96e0130de5a2805a614b110dd8485b4501fd920453d05479da4121c9dd08afbb22b184a6cceb04678ebe67b293519efa75314606","0x044241424529010104d43593c715fdd31c61141abd04a99fd6822c8558854ccde39a5684e7a56da27d01000000000000000000000000000000000000000000000000000000000000000000000000000000","0x05424142450101aec5886cb92834bce55a007b38e47103d36cfdfbb9a8f386853442137041a5449431523bde0b92abe262cb2a2db2156e5ed497fd15964105989c957546b61880"]}}');
+const HEADER = JSON.parse(
+	'{"parentHash":"0x45d55d8a5f6a9818b6e8e08fb0f13fe9167db2ea5a49304f3c627f8b6c07661a","number":"0x1","stateRoot":"0x1d638aaa8816cf6dc64c2e59b4c494a57a25554183e9380f67997aba9130417c","extrinsicsRoot":"0xeda78cf042fc561c51d584ccfc6f2c413e97afb80f68391c6a424c111414df54","digest":{"logs":["0x0642414245b50103000000009bdb016b000000007864548c0c575044f492c93055284ff090441052772bea399e288878f217f8061f022ad88a81db042b0a02be96e0130de5a2805a614b110dd8485b4501fd920453d05479da4121c9dd08afbb22b184a6cceb04678ebe67b293519efa75314606","0x044241424529010104d43593c715fdd31c61141abd04a99fd6822c8558854ccde39a5684e7a56da27d01000000000000000000000000000000000000000000000000000000000000000000000000000000","0x05424142450101aec5886cb92834bce55a007b38e47103d36cfdfbb9a8f386853442137041a5449431523bde0b92abe262cb2a2db2156e5ed497fd15964105989c957546b61880"]}}',
+);
 const HASH = '0x0a2b8c6e3ed176ab5af19b6e4bd3e1b1f0cf0262d90712daf32640d8becc3e3f';
 
 test('a header tells its hash, author, slot, and the next authorities', () => {
@@ -124,14 +140,19 @@ test('a header tells its hash, author, slot, and the next authorities', () => {
 	assert.equal(claimOf({ digest: { logs: [] } }), null);
 });
 
-const little = (value, bytes) => Uint8Array.from({ length: bytes }, (_, at) => Number((BigInt(value) >> BigInt(8 * at)) & 255n));
+const little = (value, bytes) =>
+	Uint8Array.from({ length: bytes }, (_, at) => Number((BigInt(value) >> BigInt(8 * at)) & 255n));
 const key = (index) => `0x${String(index).padStart(64, '0')}`;
 
 /** A header as BABE writes it; `announced` are weights of the keys 0, 1, …. */
 function header({ number, parent, author, slot, announced }) {
-	const item = (kind, payload) => u8aToHex(u8aConcat(new Uint8Array([kind]), 'BABE', new Uint8Array([payload.length << 2]), payload));
+	const item = (kind, payload) =>
+		u8aToHex(u8aConcat(new Uint8Array([kind]), 'BABE', new Uint8Array([payload.length << 2]), payload));
 	const claim = u8aConcat(new Uint8Array([1]), little(author, 4), little(slot, 8));
-	const list = announced?.flatMap((weight, index) => [new Uint8Array(Buffer.from(key(index).slice(2), 'hex')), little(weight, 8)]);
+	const list = announced?.flatMap((weight, index) => [
+		new Uint8Array(Buffer.from(key(index).slice(2), 'hex')),
+		little(weight, 8),
+	]);
 	// Real announcements are longer than this length fits; four keys at most here.
 	const announcement = list && u8aConcat(new Uint8Array([1, announced.length << 2]), ...list);
 	const long = (payload) =>
@@ -156,12 +177,26 @@ test('the record of a chain: forks, finality, equivocations, conflicts', () => {
 	assert.deepEqual(record.final, [undefined, 'a1', 'a2', 'a3']);
 	assert.equal(record.height, 3);
 	assert.equal(record.best, 3);
-	assert.deepEqual(record.epochs().map(({ number, from }) => [number, from]), [[0, 1], [1, 3]]);
+	assert.deepEqual(
+		record.epochs().map(({ number, from }) => [number, from]),
+		[
+			[0, 1],
+			[1, 3],
+		],
+	);
 	// What block 1 announced holds in the first two epochs.
-	assert.deepEqual(record.authoritiesAt()(115).map(({ weight }) => weight), [1n, 3n]);
+	assert.deepEqual(
+		record
+			.authoritiesAt()(115)
+			.map(({ weight }) => weight),
+		[1n, 3n],
+	);
 	assert.equal(record.equivocations().length, 0);
 	put('c2', { number: 2, parent: 'a1', author: 0, slot: 103 });
-	assert.deepEqual(record.equivocations().map((pair) => pair.map(({ hash }) => hash)), [['b2', 'c2']]);
+	assert.deepEqual(
+		record.equivocations().map((pair) => pair.map(({ hash }) => hash)),
+		[['b2', 'c2']],
+	);
 	assert.deepEqual(record.conflicts, []);
 	record.finalize('b2', { node: 'Bob', at: 5_000 });
 	assert.deepEqual(record.conflicts, [{ number: 2, first: 'a2', second: 'b2', node: 'Bob' }]);
@@ -178,7 +213,9 @@ test('the report of a simulated lottery agrees with it', () => {
 	let counted = 0;
 	const last = 3_100;
 	for (let slot = 100; slot <= last; slot++) {
-		const winners = weights.map((weight, author) => author).filter((author) => random() < claimProbability(0.25, weights[author] / 10));
+		const winners = weights
+			.map((weight, author) => author)
+			.filter((author) => random() < claimProbability(0.25, weights[author] / 10));
 		if (slot === 100 || slot === last) winners.splice(0, 4, 0);
 		if (winners.length === 0) continue;
 		if (slot < last) counted += winners.length;
@@ -197,10 +234,16 @@ test('the report of a simulated lottery agrees with it', () => {
 	const nameOf = (babe) => ['Alice', 'Bob', 'Charlie', 'Dave'][Number(babe.slice(2))];
 	const powers = new Map(weights.map((weight, index) => [nameOf(key(index)), weight / 10]));
 	const found = report({ record, from: 100, to: last, slot: 1_000, c: [1, 4], powers, nameOf });
-	assert.deepEqual(found.authors.map(({ name }) => name), ['Alice', 'Bob', 'Charlie', 'Dave']);
+	assert.deepEqual(
+		found.authors.map(({ name }) => name),
+		['Alice', 'Bob', 'Charlie', 'Dave'],
+	);
 	near(found.authors[3].weight_share, 0.4, 1e-9);
 	near(found.authors[3].expected_claims, 3_000 * (1 - 0.75 ** 0.4), 1e-9);
-	assert.equal(found.authors.reduce((sum, { claims }) => sum + claims, 0), counted);
+	assert.equal(
+		found.authors.reduce((sum, { claims }) => sum + claims, 0),
+		counted,
+	);
 	assert.equal(found.blocks, counted);
 	assert.equal(found.blocks - found.finality.final_blocks, found.forks.blocks);
 	assert.equal(found.forks.longest, 1);
@@ -208,7 +251,11 @@ test('the report of a simulated lottery agrees with it', () => {
 	assert.match(reportText(found), /3000 slots of 1000 ms.*\n[^]*Dave +40\.00 % +40\.00 %/);
 	// The same blocks under other weights are found out.
 	const wrong = structuredClone([...record.blocks.values()].filter(({ announced }) => announced));
-	for (const { hash } of wrong) record.blocks.get(hash).announced = [4, 3, 2, 1].map((weight, index) => ({ babe: key(index), weight: BigInt(weight) }));
+	for (const { hash } of wrong)
+		record.blocks.get(hash).announced = [4, 3, 2, 1].map((weight, index) => ({
+			babe: key(index),
+			weight: BigInt(weight),
+		}));
 	const other = report({ record, from: 100, to: last, slot: 1_000, c: [1, 4], powers, nameOf });
 	assert.ok(Math.max(...Object.values(other.tests).map(({ p }) => p)) < 1e-9);
 });
@@ -221,13 +268,23 @@ test('a specification carries the power and the timing that were asked for', () 
 		babe: {},
 	};
 	const spec = { id: 'local', genesis: { runtimeGenesis: { code: '0x', patch } } };
-	const authorities = ['a', 'b'].map((address, index) => ({ address, session: { babe: address }, power: 10 * (index + 1) }));
+	const authorities = ['a', 'b'].map((address, index) => ({
+		address,
+		session: { babe: address },
+		power: 10 * (index + 1),
+	}));
 	const wanted = { authorities, slot: 500, c: [1, 2], epoch: 20 };
 	const found = patched(spec, wanted).genesis.runtimeGenesis.patch;
-	assert.deepEqual(found.hashrate.power, [['a', 10, 10], ['b', 20, 20]]);
+	assert.deepEqual(found.hashrate.power, [
+		['a', 10, 10],
+		['b', 20, 20],
+	]);
 	assert.deepEqual([found.hashrate.slotDuration, found.hashrate.epochLength, found.hashrate.halfLife], [500, 20, 7]);
 	assert.deepEqual(found.babe.epochConfig, { c: [1, 2], allowed_slots: 'PrimarySlots' });
-	assert.deepEqual(found.balances.balances.map(([who]) => who), ['a', 'b']);
+	assert.deepEqual(
+		found.balances.balances.map(([who]) => who),
+		['a', 'b'],
+	);
 	assert.deepEqual(found.session.keys[1], ['b', 'b', { babe: 'b' }]);
 	assert.equal(patched(spec, { ...wanted, halfLife: 9_000 }).genesis.runtimeGenesis.patch.hashrate.halfLife, 9_000);
 	assert.equal(patch.hashrate.slotDuration, 1, 'the preset itself stays');
@@ -248,7 +305,8 @@ test('wrong arguments are refused in words', () => {
 		[['faults', 'flood'], /there is no fault "flood"; there are minority, /],
 		[['--drillers', '1:2'], /--drillers names 2 speeds for 4 nodes/],
 		[['shift', 'more'], /"more": shift takes no names/],
-	]) assert.throws(() => readOptions(args), message, args.join(' '));
+	])
+		assert.throws(() => readOptions(args), message, args.join(' '));
 	const read = readOptions(['faults', 'third', '--power', '1:2:3.5', '--half-life', '90', '--c', '1/3']);
 	assert.deepEqual([read.command, read.names, read.powers], ['faults', ['third'], [1, 2, 3.5]]);
 	assert.deepEqual([read.halfLife, read.c], [90_000, [1, 3]]);

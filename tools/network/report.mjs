@@ -89,9 +89,13 @@ export function report({ record, from, to, slot, c, powers, nameOf }) {
 	const inRange = [...record.blocks.values()].filter((block) => block.slot >= from && block.slot < to);
 	const abandoned = inRange.filter((block) => record.final[block.number] !== block.hash);
 	const gaps = final.slice(1).map((block, index) => ((block.slot - final[index].slot) * slot) / 1_000);
-	const finality = final.filter(({ finalized }) => finalized !== null).map((block) => (block.finalized - block.seen) / 1_000);
+	const finality = final
+		.filter(({ finalized }) => finalized !== null)
+		.map((block) => (block.finalized - block.seen) / 1_000);
 	// How many blocks are on top of one when it becomes final.
-	const pending = final.map((block) => final.filter((later) => later.number > block.number && later.seen <= block.finalized).length);
+	const pending = final.map(
+		(block) => final.filter((later) => later.number > block.number && later.seen <= block.finalized).length,
+	);
 	const unclaimed = slots - claimed.size;
 	const contested = [...claimed.values()].filter((babes) => babes.size > 1).length;
 
@@ -116,12 +120,26 @@ export function report({ record, from, to, slot, c, powers, nameOf }) {
 			forked: it.claims - it.blocks,
 		})),
 		tests: {
-			claims: scores(all.map((it) => it.claims), all.map((it) => it.expected), all.map((it) => it.variance)),
-			claim_shares: chiSquare(all.map((it) => it.claims), all.map((it) => (it.expected / totals.expected) * claims)),
-			block_shares: chiSquare(all.map((it) => it.blocks), all.map((it) => (it.stays / totals.stays) * final.length)),
+			claims: scores(
+				all.map((it) => it.claims),
+				all.map((it) => it.expected),
+				all.map((it) => it.variance),
+			),
+			claim_shares: chiSquare(
+				all.map((it) => it.claims),
+				all.map((it) => (it.expected / totals.expected) * claims),
+			),
+			block_shares: chiSquare(
+				all.map((it) => it.blocks),
+				all.map((it) => (it.stays / totals.stays) * final.length),
+			),
 		},
 		unclaimed: { slots: unclaimed, expected: slots * (1 - chance), p: binomialTest(unclaimed, slots, 1 - chance) },
-		contested: { slots: contested, expected: contestedExpected, p: binomialTest(contested, slots, contestedExpected / slots) },
+		contested: {
+			slots: contested,
+			expected: contestedExpected,
+			p: binomialTest(contested, slots, contestedExpected / slots),
+		},
 		forks: { blocks: abandoned.length, longest: Math.max(0, ...abandoned.map((block) => depth(record, block))) },
 		equivocations: record.equivocations().filter(([{ slot: at }]) => at >= from && at < to).length,
 		interval: {
@@ -148,7 +166,17 @@ const probability = (p) => (p < 1e-4 ? p.toExponential(1) : p.toFixed(4));
 /** The report for people. */
 export function reportText(found) {
 	const header = [
-		'author', 'power', 'weight', 'claims', 'expected', 'claim share', 'expected', 'final blocks', 'block share', 'expected', 'forked',
+		'author',
+		'power',
+		'weight',
+		'claims',
+		'expected',
+		'claim share',
+		'expected',
+		'final blocks',
+		'block share',
+		'expected',
+		'forked',
 	];
 	const rows = found.authors.map((it) => [
 		it.name,
@@ -164,7 +192,8 @@ export function reportText(found) {
 		it.forked,
 	]);
 	const { tests, interval, finality, unclaimed, contested, forks } = found;
-	const chi = ({ value, degrees, p }) => `chi-square ${fixed(value, 2)} with ${degrees} degrees of freedom, p = ${probability(p)}`;
+	const chi = ({ value, degrees, p }) =>
+		`chi-square ${fixed(value, 2)} with ${degrees} degrees of freedom, p = ${probability(p)}`;
 	return [
 		`${found.slots} slots of ${found.slot_ms} ms (${fixed(found.seconds, 0)} s), c = ${found.c}: ${found.blocks} blocks, ${finality.final_blocks} of them final`,
 		'',

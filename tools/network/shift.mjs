@@ -38,7 +38,8 @@ function credited(track, rate, from, now, halfLife) {
 	const work = BigInt(Math.round(rate * days));
 	const updated = track.updated.toNumber();
 	// What a genesis declares is dated 0, and counts from the chain's first timestamp on.
-	const left = updated === 0 ? track.effective.toBigInt() : times(track.effective.toBigInt(), 2 ** (-(now - updated) / halfLife));
+	const left =
+		updated === 0 ? track.effective.toBigInt() : times(track.effective.toBigInt(), 2 ** (-(now - updated) / halfLife));
 	const gain = times(work << BITS, (Math.LN2 * DAY_MS) / halfLife);
 	return { total: track.total.toBigInt() + work, effective: left + gain, updated: now };
 }
@@ -140,7 +141,12 @@ function agreement(found, { epoch, c }) {
 	const counted = names.map((_, index) => index).filter((index) => means[index] >= 5);
 	const pick = (all) => counted.map((index) => all[index]);
 	return {
-		authors: names.map((name, index) => ({ name, claims: counts[index], share: counts[index] / total, expected_share: means[index] / expected })),
+		authors: names.map((name, index) => ({
+			name,
+			claims: counts[index],
+			share: counts[index] / total,
+			expected_share: means[index] / expected,
+		})),
 		test: scores(pick(counts), pick(means), pick(variances)),
 	};
 }
@@ -148,7 +154,8 @@ function agreement(found, { epoch, c }) {
 export async function runShift(options, hold) {
 	const say = (text) => options.json || console.log(text);
 	const wanted = settings(options, DEFAULTS);
-	if (wanted.powers.length < 3) throw new UserError('shift needs at least three nodes: one stops, one doubles, one goes on');
+	if (wanted.powers.length < 3)
+		throw new UserError('shift needs at least three nodes: one stops, one doubles, one goes on');
 	wanted.halfLife ??= (wanted.epoch * wanted.slot) / HALF_LIVES;
 	const network = await startNetwork({ ...options, ...wanted }, hold, DEFAULTS);
 	const { record, slot, epoch } = network;
@@ -176,8 +183,11 @@ export async function runShift(options, hold) {
 	const first = Math.max(2, options.drillers ? now() + 3 : 0);
 	const changed = first + Math.round(all * BEFORE);
 	const last = first + all - 1;
-	const reach = (number) => until(`session ${number} begins`, ((number - now() + 3) * epoch * slot) / 1_000, () => now() >= number, check);
-	say(`sessions of ${(epoch * slot) / 1_000} s, power halves in ${wanted.halfLife / 1_000} s; measuring sessions ${first} to ${last}`);
+	const reach = (number) =>
+		until(`session ${number} begins`, ((number - now() + 3) * epoch * slot) / 1_000, () => now() >= number, check);
+	say(
+		`sessions of ${(epoch * slot) / 1_000} s, power halves in ${wanted.halfLife / 1_000} s; measuring sessions ${first} to ${last}`,
+	);
 	await reach(changed);
 	work.change(names[0], 0);
 	work.change(names[1], rates.get(names[1]) * 2);
@@ -190,10 +200,25 @@ export async function runShift(options, hold) {
 	await api.disconnect();
 
 	const found = sessions(network, first, last);
-	const before = agreement(found.filter(({ session }) => session < changed), network);
+	const before = agreement(
+		found.filter(({ session }) => session < changed),
+		network,
+	);
 	// The weights of a session are those at the end of the one before the last.
-	const after = agreement(found.filter(({ session }) => session >= changed + 2), network);
-	const result = { slot_ms: slot, epoch_slots: epoch, c: network.c[0] / network.c[1], half_life_ms: wanted.halfLife, changed, sessions: found, before, after };
+	const after = agreement(
+		found.filter(({ session }) => session >= changed + 2),
+		network,
+	);
+	const result = {
+		slot_ms: slot,
+		epoch_slots: epoch,
+		c: network.c[0] / network.c[1],
+		half_life_ms: wanted.halfLife,
+		changed,
+		sessions: found,
+		before,
+		after,
+	};
 	if (options.plot) writeFileSync(options.plot, picture(result, names));
 	if (options.json) console.log(JSON.stringify(result));
 	else console.log(`\n${text(result, names)}`);

@@ -24,7 +24,8 @@ function ticks(most) {
  */
 export function plot({ title, x, y, first = 0, series, marks = [], format = String, caption = '' }) {
 	const count = Math.max(...series.map(({ line, dots }) => Math.max(line.length, dots.length)));
-	const most = 1.1 * Math.max(...series.flatMap(({ line, dots }) => [...line, ...dots]).filter((value) => value !== null));
+	const most =
+		1.1 * Math.max(...series.flatMap(({ line, dots }) => [...line, ...dots]).filter((value) => value !== null));
 	const inner = { width: WIDTH - MARGIN.left - MARGIN.right, height: HEIGHT - MARGIN.top - MARGIN.bottom };
 	const px = (at) => round(MARGIN.left + ((at - first) / count) * inner.width);
 	const py = (value) => round(MARGIN.top + inner.height - (value / most) * inner.height);
@@ -44,9 +45,18 @@ export function plot({ title, x, y, first = 0, series, marks = [], format = Stri
 		parts.push(text(px(at + 0.5), HEIGHT - MARGIN.bottom + 18, at, 'text-anchor="middle"'));
 	}
 	parts.push(text(MARGIN.left + inner.width / 2, HEIGHT - 12, x, 'text-anchor="middle"'));
-	parts.push(text(16, MARGIN.top + inner.height / 2, y, `text-anchor="middle" transform="rotate(-90 16 ${MARGIN.top + inner.height / 2})"`));
+	parts.push(
+		text(
+			16,
+			MARGIN.top + inner.height / 2,
+			y,
+			`text-anchor="middle" transform="rotate(-90 16 ${MARGIN.top + inner.height / 2})"`,
+		),
+	);
 	for (const { at, words } of marks) {
-		parts.push(`<path d="M${px(at)} ${MARGIN.top}V${HEIGHT - MARGIN.bottom}" stroke="#555555" stroke-dasharray="4 3"/>`);
+		parts.push(
+			`<path d="M${px(at)} ${MARGIN.top}V${HEIGHT - MARGIN.bottom}" stroke="#555555" stroke-dasharray="4 3"/>`,
+		);
 		parts.push(text(px(at) + 4, MARGIN.top + 12, words, 'fill="#555555"'));
 	}
 	series.forEach(({ name, line, dots }, index) => {
@@ -59,15 +69,20 @@ export function plot({ title, x, y, first = 0, series, marks = [], format = Stri
 		});
 		parts.push(`<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"/>`);
 		dots.forEach((value, step) => {
-			if (value !== null) parts.push(`<circle cx="${px(first + step + 0.5)}" cy="${py(value)}" r="4" fill="${colour}"/>`);
+			if (value !== null)
+				parts.push(`<circle cx="${px(first + step + 0.5)}" cy="${py(value)}" r="4" fill="${colour}"/>`);
 		});
 		const down = MARGIN.top + 14 + index * 22;
 		const right = WIDTH - MARGIN.right + 16;
-		parts.push(`<path d="M${right} ${down}h22" stroke="${colour}" stroke-width="2"/><circle cx="${right + 11}" cy="${down}" r="4" fill="${colour}"/>`);
+		parts.push(
+			`<path d="M${right} ${down}h22" stroke="${colour}" stroke-width="2"/><circle cx="${right + 11}" cy="${down}" r="4" fill="${colour}"/>`,
+		);
 		parts.push(text(right + 30, down + 4, name));
 	});
 	caption.split('\n').forEach((words, index) => {
-		parts.push(text(WIDTH - MARGIN.right + 16, HEIGHT - MARGIN.bottom - 40 + index * 16, words, 'fill="#555555" font-size="11"'));
+		parts.push(
+			text(WIDTH - MARGIN.right + 16, HEIGHT - MARGIN.bottom - 40 + index * 16, words, 'fill="#555555" font-size="11"'),
+		);
 	});
 	parts.push('</svg>');
 	return `${parts.join('\n')}\n`;

@@ -51,7 +51,8 @@ export class Watch {
 		this.record.add(hash, header, { node: name, at });
 		const heads = this.heads.get(name);
 		// A fork of the same height leaves the head where it was, as in the node.
-		if (heads && Number(header.number) > heads.best) Object.assign(heads, { best: Number(header.number), bestHash: hash });
+		if (heads && Number(header.number) > heads.best)
+			Object.assign(heads, { best: Number(header.number), bestHash: hash });
 	}
 
 	async #finalized(name, provider, header, at) {
@@ -78,7 +79,8 @@ export class Watch {
 }
 
 /** Whether a node answers JSON-RPC. */
-export const answers = (url) => httpRpc(url, 'system_health', [], 2_000).then(
-	() => true,
-	() => false,
-);
+export const answers = (url) =>
+	httpRpc(url, 'system_health', [], 2_000).then(
+		() => true,
+		() => false,
+	);

@@ -73,7 +73,11 @@ export class Node {
 		await until(
 			`${this.name} makes a block`,
 			60,
-			() => this.height().then((height) => height > 0, () => false),
+			() =>
+				this.height().then(
+					(height) => height > 0,
+					() => false,
+				),
 			() => this.program.fleet.check(),
 		);
 	}
@@ -92,7 +96,8 @@ export class Node {
 		const answers = await response.json();
 		if (!Array.isArray(answers)) throw new Error(`${this.name}: ${JSON.stringify(answers)}`);
 		for (const { id, error } of answers) {
-			if (error) throw new Error(`${this.name}, ${calls[id][0]}: ${error.message}${error.data ? ` (${error.data})` : ''}`);
+			if (error)
+				throw new Error(`${this.name}, ${calls[id][0]}: ${error.message}${error.data ? ` (${error.data})` : ''}`);
 		}
 		return answers.sort((a, b) => a.id - b.id).map(({ result }) => result);
 	}
@@ -105,7 +110,12 @@ export class Node {
 	/** Waits for block `number`. */
 	reach(number, seconds) {
 		const { fleet } = this.program;
-		return until(`${this.name} makes block ${number}`, seconds, async () => (await this.height()) >= number, () => fleet.check());
+		return until(
+			`${this.name} makes block ${number}`,
+			seconds,
+			async () => (await this.height()) >= number,
+			() => fleet.check(),
+		);
 	}
 
 	/** The Prometheus metric `name`: sum over its labels; null where there is none. */
@@ -128,7 +138,10 @@ export class Node {
 	/** Seconds of processor time that it has used. */
 	processorSeconds() {
 		const stat = readFileSync(`/proc/${this.process.pid}/stat`, 'utf8');
-		const [user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 13);
+		const [user, system] = stat
+			.slice(stat.lastIndexOf(')') + 2)
+			.split(' ')
+			.slice(11, 13);
 		// Ticks of 10 ms, on every Linux that Node.js runs on.
 		return (Number(user) + Number(system)) / 100;
 	}

@@ -10,7 +10,9 @@ const IMPORTED = /^(\S+ \S+) .*: Block imported successfully Some\((\d+)\)/gm;
 
 /** Milliseconds since 1970 of each line of `log` that matches, by the block's number. */
 const times = (log, line) =>
-	new Map([...log.matchAll(line)].map(([, time, number]) => [Number(number), Date.parse(`${time.replace(' ', 'T')}Z`)]));
+	new Map(
+		[...log.matchAll(line)].map(([, time, number]) => [Number(number), Date.parse(`${time.replace(' ', 'T')}Z`)]),
+	);
 
 /** Writes the blocks 1 to `last` of the database that round `name` left. Returns the path. */
 export async function exportBlocks(program, name, spec, last) {
@@ -43,7 +45,8 @@ export async function importBlocks(program, spec, file, first, last) {
 	const ms = [];
 	for (let number = first; number <= last; number++) {
 		const time = imported.get(number) - taken.get(number);
-		if (Number.isNaN(time)) throw new Error(`${program.side}-import: block ${number} was not imported:\n${stderr.slice(-2_000)}`);
+		if (Number.isNaN(time))
+			throw new Error(`${program.side}-import: block ${number} was not imported:\n${stderr.slice(-2_000)}`);
 		ms.push(time);
 	}
 	rmSync(base, { recursive: true, force: true });

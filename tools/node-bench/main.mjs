@@ -77,7 +77,8 @@ function options() {
 	const only = values.only.split(',');
 	const wrong = only.find((what) => !WHAT.includes(what));
 	if (wrong !== undefined) throw new Error(`--only takes ${WHAT.join(', ')}, not "${wrong}"`);
-	if (only.includes('imports') && !only.includes('transfers')) throw new Error('--only: imports imports what transfers made; name both');
+	if (only.includes('imports') && !only.includes('transfers'))
+		throw new Error('--only: imports imports what transfers made; name both');
 	return { ...values, chains, only: new Set(only) };
 }
 
@@ -97,12 +98,23 @@ const ratio = (rounds, read) => median(rounds.map(([ours, other]) => read(ours) 
 async function run(given, steps, fleet, folder) {
 	const programs = [
 		new Program({ side: 'ours', binary: resolve(given.node), chains: null, fleet, folder: join(folder, 'ours') }),
-		new Program({ side: 'other', binary: resolve(given.other), chains: given.chains, fleet, folder: join(folder, 'other') }),
+		new Program({
+			side: 'other',
+			binary: resolve(given.other),
+			chains: given.chains,
+			fleet,
+			folder: join(folder, 'other'),
+		}),
 	];
 	const rich = await richAddresses();
 	const specifications = (slot) => Promise.all(programs.map((program) => program.specification(slot, rich)));
 	const result = {
-		machine: { processor: cpus()[0]?.model, cores: cpus().length, memoryMiB: Math.round(totalmem() / 2 ** 20), load: loadavg()[0] },
+		machine: {
+			processor: cpus()[0]?.model,
+			cores: cpus().length,
+			memoryMiB: Math.round(totalmem() / 2 ** 20),
+			load: loadavg()[0],
+		},
 		nodes: await Promise.all(programs.map((program) => program.version())),
 		slotMs: given.slot,
 	};
@@ -117,17 +129,27 @@ async function run(given, steps, fleet, folder) {
 		const specs = await specifications(given.slot);
 		const prepared = await steps.step('Sign transfers', async () => {
 			const both = [];
-			for (const [side, program] of programs.entries()) both.push(await prepare(program, specs[side], given.blocks, given.transfers));
+			for (const [side, program] of programs.entries())
+				both.push(await prepare(program, specs[side], given.blocks, given.transfers));
 			return both;
 		});
 		const rounds = await inTurns(programs, given.rounds, (program, side, index) =>
 			steps.step(`Transfers, ${program.side}, round ${index + 1}`, async () => {
 				const measured = await round(program, `round-${index}`, specs[side], given.slot, given.blocks, prepared[side]);
-				note(`${measured.perSecond.toFixed(0)} transfers/s, ${measured.transfersPerBlock} in a block, a block in ${measured.interval.toFixed(2)} s`);
+				note(
+					`${measured.perSecond.toFixed(0)} transfers/s, ${measured.transfersPerBlock} in a block, a block in ${measured.interval.toFixed(2)} s`,
+				);
 				return measured;
 			}),
 		);
-		const told = ({ capacity, byWeight, byLength, bytes, weightMs, limit }) => ({ capacity, byWeight, byLength, bytes, weightMs, limit });
+		const told = ({ capacity, byWeight, byLength, bytes, weightMs, limit }) => ({
+			capacity,
+			byWeight,
+			byLength,
+			bytes,
+			weightMs,
+			limit,
+		});
 		result.transfers = {
 			prepared: prepared.map(told),
 			rounds,
@@ -140,7 +162,13 @@ async function run(given, steps, fleet, folder) {
 		result.memory = await steps.step(`Memory behind ${given['memory-blocks']} blocks`, async () => {
 			const specs = await specifications(given['memory-slot']);
 			const [ours, other] = await compareMemory(programs, specs, given['memory-blocks'], note);
-			return { slotMs: given['memory-slot'], ours, other, ratio: other.resident / ours.resident, peakRatio: other.peak / ours.peak };
+			return {
+				slotMs: given['memory-slot'],
+				ours,
+				other,
+				ratio: other.resident / ours.resident,
+				peakRatio: other.peak / ours.peak,
+			};
 		});
 	}
 	return result;
@@ -150,7 +178,8 @@ async function run(given, steps, fleet, folder) {
 async function imports(given, steps, programs, specs, [made]) {
 	const files = await steps.step('Export the blocks', async () => {
 		const paths = [];
-		for (const [side, program] of programs.entries()) paths.push(await exportBlocks(program, 'round-0', specs[side], made[side].last));
+		for (const [side, program] of programs.entries())
+			paths.push(await exportBlocks(program, 'round-0', specs[side], made[side].last));
 		return paths;
 	});
 	const rounds = await inTurns(programs, given['import-rounds'], (program, side, index) =>
@@ -163,36 +192,87 @@ async function imports(given, steps, programs, specs, [made]) {
 			return { ...result, ms };
 		}),
 	);
-	return { rounds, blockRatio: ratio(rounds, ({ blockMs }) => 1 / blockMs), ratio: ratio(rounds, ({ transferUs }) => 1 / transferUs) };
+	return {
+		rounds,
+		blockRatio: ratio(rounds, ({ blockMs }) => 1 / blockMs),
+		ratio: ratio(rounds, ({ transferUs }) => 1 / transferUs),
+	};
 }
 
 function tell({ nodes, transfers, imports, memory, weights, slotMs }) {
 	const rows = [];
-	const number = (value, digits = 0) => value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
-	const row = (what, values, digits, times) => rows.push([what, ...values.map((value) => number(value, digits)), times === undefined ? '' : times.toFixed(2)]);
+	const number = (value, digits = 0) =>
+		value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+	const row = (what, values, digits, times) =>
+		rows.push([what, ...values.map((value) => number(value, digits)), times === undefined ? '' : times.toFixed(2)]);
 	const middle = (rounds, read) => [0, 1].map((side) => median(rounds.map((pair) => read(pair[side]))));
 	if (transfers) {
 		const { rounds } = transfers;
-		row(`transfers a second, slots of ${slotMs / 1_000} s`, middle(rounds, ({ perSecond }) => perSecond), 0, transfers.ratio);
-		row('  transfers in a block', middle(rounds, ({ transfersPerBlock }) => transfersPerBlock), 0);
-		row('  most that the weight of a block allows', transfers.prepared.map(({ byWeight }) => byWeight), 0);
-		row('  most that the length of a block allows', transfers.prepared.map(({ byLength }) => byLength), 0);
-		row('making a block, us for a transfer', middle(rounds, ({ makingUsPerTransfer }) => makingUsPerTransfer), 1, transfers.makingRatio);
+		row(
+			`transfers a second, slots of ${slotMs / 1_000} s`,
+			middle(rounds, ({ perSecond }) => perSecond),
+			0,
+			transfers.ratio,
+		);
+		row(
+			'  transfers in a block',
+			middle(rounds, ({ transfersPerBlock }) => transfersPerBlock),
+			0,
+		);
+		row(
+			'  most that the weight of a block allows',
+			transfers.prepared.map(({ byWeight }) => byWeight),
+			0,
+		);
+		row(
+			'  most that the length of a block allows',
+			transfers.prepared.map(({ byLength }) => byLength),
+			0,
+		);
+		row(
+			'making a block, us for a transfer',
+			middle(rounds, ({ makingUsPerTransfer }) => makingUsPerTransfer),
+			1,
+			transfers.makingRatio,
+		);
 	}
 	if (imports) {
-		row('import of a full block, us for a transfer', middle(imports.rounds, ({ transferUs }) => transferUs), 1, imports.ratio);
-		row('  ms for a block', middle(imports.rounds, ({ blockMs }) => blockMs), 0, imports.blockRatio);
+		row(
+			'import of a full block, us for a transfer',
+			middle(imports.rounds, ({ transferUs }) => transferUs),
+			1,
+			imports.ratio,
+		);
+		row(
+			'  ms for a block',
+			middle(imports.rounds, ({ blockMs }) => blockMs),
+			0,
+			imports.blockRatio,
+		);
 	}
 	if (memory) {
 		const { ours, other } = memory;
 		row(`resident memory behind ${number(ours.blocks)} blocks, MiB`, [ours.resident, other.resident], 1, memory.ratio);
 		row('  peak, MiB', [ours.peak, other.peak], 1, memory.peakRatio);
 		row('  of no file, MiB', [ours.anonymous, other.anonymous], 1, other.anonymous / ours.anonymous);
-		row('  processor for a block, ms', [ours.processorMsPerBlock, other.processorMsPerBlock], 1, other.processorMsPerBlock / ours.processorMsPerBlock);
+		row(
+			'  processor for a block, ms',
+			[ours.processorMsPerBlock, other.processorMsPerBlock],
+			1,
+			other.processorMsPerBlock / ours.processorMsPerBlock,
+		);
 	}
 	if (weights) {
-		row('weight of an empty block, ms', weights.map(({ usedMs }) => usedMs), 3);
-		row('  share of the largest block, %', weights.map(({ share }) => share * 100), 3);
+		row(
+			'weight of an empty block, ms',
+			weights.map(({ usedMs }) => usedMs),
+			3,
+		);
+		row(
+			'  share of the largest block, %',
+			weights.map(({ share }) => share * 100),
+			3,
+		);
 	}
 	console.log(`\nours:  ${nodes[0]}\nother: ${nodes[1]}\nA ratio above 1 says that ours is better.\n`);
 	console.log(table(['', 'ours', 'other', 'ratio'], rows, [1, 2, 3]));

@@ -39,7 +39,8 @@ async function watch(node, blocks, tell) {
 		height = await node.height();
 		samples.push({ height, ...node.memory() });
 		const due = Math.min(transfers.length, Math.floor(height / BLOCKS_PER_TRANSFER));
-		if (due > sent) await node.batch(transfers.slice(sent, due).map((transfer) => ['author_submitExtrinsic', [transfer]]));
+		if (due > sent)
+			await node.batch(transfers.slice(sent, due).map((transfer) => ['author_submitExtrinsic', [transfer]]));
 		sent = due;
 		if (samples.length % 12 === 0) tell(`${node.name}: block ${height}, ${samples.at(-1).resident.toFixed(0)} MiB`);
 	}

@@ -3,10 +3,23 @@
 
 // The libraries are those that packages/polkadot-js installs.
 import { Metadata, TypeRegistry } from '../../packages/polkadot-js/node_modules/@polkadot/types/index.js';
-import { compactToU8a, hexToU8a, u8aConcat, u8aToHex } from '../../packages/polkadot-js/node_modules/@polkadot/util/index.js';
-import { blake2AsU8a, encodeAddress, xxhashAsU8a } from '../../packages/polkadot-js/node_modules/@polkadot/util-crypto/index.js';
+import {
+	compactToU8a,
+	hexToU8a,
+	u8aConcat,
+	u8aToHex,
+} from '../../packages/polkadot-js/node_modules/@polkadot/util/index.js';
+import {
+	blake2AsU8a,
+	encodeAddress,
+	xxhashAsU8a,
+} from '../../packages/polkadot-js/node_modules/@polkadot/util-crypto/index.js';
 // util-crypto signs in plain JavaScript, 15 times as slowly.
-import { sr25519KeypairFromSeed, sr25519Sign, waitReady } from '../../packages/polkadot-js/node_modules/@polkadot/wasm-crypto/index.js';
+import {
+	sr25519KeypairFromSeed,
+	sr25519Sign,
+	waitReady,
+} from '../../packages/polkadot-js/node_modules/@polkadot/wasm-crypto/index.js';
 
 /** Transaction extensions that the transfers can carry: bytes in the transaction, bytes only signed. */
 const EXTENSIONS = {
@@ -46,7 +59,10 @@ export async function describe(node) {
 	const extensions = metadata.asLatest.extrinsic.transactionExtensions ?? metadata.asLatest.extrinsic.signedExtensions;
 	const names = [...extensions].map(({ identifier }) => identifier.toString());
 	const unknown = names.filter((name) => !EXTENSIONS[name]);
-	if (unknown.length) throw new Error(`${node.name} has a transaction extension that this benchmark does not know: ${unknown.join(', ')}`);
+	if (unknown.length)
+		throw new Error(
+			`${node.name} has a transaction extension that this benchmark does not know: ${unknown.join(', ')}`,
+		);
 	const pallet = metadata.asLatest.pallets.find(({ name }) => name.toString() === 'Balances');
 	const calls = registry.lookup.getSiType(pallet.calls.unwrap().type).def.asVariant.variants;
 	const transfer = calls.find(({ name }) => name.toString() === 'transfer_keep_alive');

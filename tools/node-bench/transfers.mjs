@@ -71,7 +71,9 @@ async function firstTransfers(node, slot, blocks, { transfers, capacity, backlog
 				await sleep(10);
 				continue;
 			}
-			const calls = transfers.slice(sent, sent + Math.min(BATCH, room)).map((transfer) => ['author_submitExtrinsic', [transfer]]);
+			const calls = transfers
+				.slice(sent, sent + Math.min(BATCH, room))
+				.map((transfer) => ['author_submitExtrinsic', [transfer]]);
 			sent += calls.length;
 			await node.batch(calls);
 		}
@@ -81,7 +83,7 @@ async function firstTransfers(node, slot, blocks, { transfers, capacity, backlog
 		let seen = await node.height();
 		while (!done) {
 			await sleep(Math.min(250, slot / 4));
-			for (const height = await node.height(); seen < height; ) {
+			for (const height = await node.height(); seen < height;) {
 				const { block } = await node.rpc('chain_getBlock', [await node.rpc('chain_getBlockHash', [++seen])]);
 				const here = block.extrinsics.length - 1;
 				if (here > 0) first ??= seen;
@@ -94,7 +96,13 @@ async function firstTransfers(node, slot, blocks, { transfers, capacity, backlog
 		}
 	};
 	const all = [watch(), ...Array.from({ length: LANES }, lane)];
-	await Promise.all(all.map((work) => work.finally(() => { done = true; })));
+	await Promise.all(
+		all.map((work) =>
+			work.finally(() => {
+				done = true;
+			}),
+		),
+	);
 	return first;
 }
 
@@ -116,7 +124,10 @@ async function blocksOf(node, before, count, { description }) {
 			([, number, ms, end]) => [Number(number), { ms: Number(ms), end }],
 		),
 	);
-	const mine = numbers.slice(1).map((number) => made.get(number)).filter(Boolean);
+	const mine = numbers
+		.slice(1)
+		.map((number) => made.get(number))
+		.filter(Boolean);
 	const total = blocks.reduce((sum, { transfers }) => sum + transfers, 0);
 	const seconds = (times.at(-1) - times[0]) / 1_000;
 	const makingMs = mine.reduce((sum, { ms }) => sum + ms, 0);

@@ -3,7 +3,11 @@
 /** What was wrong, where, and what to do. Commands print the message alone. */
 export class UserError extends Error {}
 
-const sentence = (docs) => docs.map((line) => line.toString().trim()).join(' ').trim();
+const sentence = (docs) =>
+	docs
+		.map((line) => line.toString().trim())
+		.join(' ')
+		.trim();
 
 /**
  * What stands inside an error that carries another one, for example the broken rule in

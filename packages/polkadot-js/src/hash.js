@@ -137,14 +137,4 @@ export const resultCommitment = ({ genesis, job, account, bundleRoot, modelRoot,
 
 /** A verifier's commitment to its findings, SCALE-encoded (`findings.toU8a()`). */
 export const verdictCommitment = ({ genesis, job, round, account, findings, salt }) =>
-	blake2(
-		u8aConcat(
-			stringToU8a('trainyard/verdict/v1'),
-			genesis,
-			le(job, 32),
-			le(round, 32),
-			account,
-			findings,
-			salt,
-		),
-	);
+	blake2(u8aConcat(stringToU8a('trainyard/verdict/v1'), genesis, le(job, 32), le(round, 32), account, findings, salt));

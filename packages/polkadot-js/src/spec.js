@@ -218,11 +218,11 @@ const TEXT = (value) => typeof value === 'string';
 /** A file by content, or null. */
 const FILE = (value) =>
 	value === null ||
-	(Object.keys(value ?? {}).length === 3 &&
-		HASH(value.content_hash) &&
-		LARGE(value.bytes) &&
-		TEXT(value.location));
-const word = (...words) => (value) => words.includes(value);
+	(Object.keys(value ?? {}).length === 3 && HASH(value.content_hash) && LARGE(value.bytes) && TEXT(value.location));
+const word =
+	(...words) =>
+	(value) =>
+		words.includes(value);
 const listOf = (rule) => (value) => Array.isArray(value) && value.every(rule);
 
 /**

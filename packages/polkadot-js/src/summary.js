@@ -59,4 +59,3 @@ function verificationText(job, { trainingSeconds, replaySeconds } = {}) {
 	if (!trainingSeconds || !replaySeconds) return share;
 	return `${share}, ${percent(replaySeconds / trainingSeconds)} of the time`;
 }
-

@@ -28,8 +28,7 @@ export function conservation(job) {
 }
 
 /** Step at which checkpoint `index` stands. */
-export const checkpointStep = (spec, index) =>
-	Math.min(spec.training.checkpoint_interval * index, spec.training.steps);
+export const checkpointStep = (spec, index) => Math.min(spec.training.checkpoint_interval * index, spec.training.steps);
 
 /** Number of segments of a job. */
 export const segments = (spec) => Math.ceil(spec.training.steps / spec.training.checkpoint_interval);
@@ -42,7 +41,10 @@ export const drawnByResult = (job) =>
 export const drawn = (job) => drawnByResult(job).flat();
 
 /** Those of each result as text: `0, 2`, or `0, 2; 1, 5` where there are two results. */
-export const drawnText = (job) => drawnByResult(job).map((segments) => segments.join(', ')).join('; ');
+export const drawnText = (job) =>
+	drawnByResult(job)
+		.map((segments) => segments.join(', '))
+		.join('; ');
 
 /** Segments that a replica trained, as it revealed; null before. */
 export const segmentsTrained = (replica) => replica.reveal?.segments ?? null;
@@ -64,10 +66,7 @@ export function replayedShare(job) {
 		(sum, segment) => sum + checkpointStep(spec, segment + 1) - checkpointStep(spec, segment),
 		0,
 	);
-	const trained = (job.audit?.groups ?? []).reduce(
-		(sum, { result }) => sum + checkpointStep(spec, result.segments),
-		0,
-	);
+	const trained = (job.audit?.groups ?? []).reduce((sum, { result }) => sum + checkpointStep(spec, result.segments), 0);
 	return trained === 0 ? 0 : replayed / trained;
 }
 

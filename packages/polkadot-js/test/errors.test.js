@@ -35,20 +35,36 @@ const moduleError = (name, bytes) => ({
 });
 
 test('errors are told with what they mean, down to the broken rule', () => {
-	assert.equal(explainDispatchError(registry, moduleError('plain', [5, 0, 0, 0])), 'taskMarket.ZeroPrice: The price of a `ut` is zero.');
+	assert.equal(
+		explainDispatchError(registry, moduleError('plain', [5, 0, 0, 0])),
+		'taskMarket.ZeroPrice: The price of a `ut` is zero.',
+	);
 	assert.equal(
 		explainDispatchError(registry, moduleError('spec', [1, 7, 0, 0])),
 		'taskMarket.InvalidSpec: It breaks a rule: ZeroDivisor: The divisor is zero.',
 	);
-	assert.equal(explainDispatchError(registry, moduleError('spec', [1, 99, 0, 0])), 'taskMarket.InvalidSpec: It breaks a rule.');
+	assert.equal(
+		explainDispatchError(registry, moduleError('spec', [1, 99, 0, 0])),
+		'taskMarket.InvalidSpec: It breaks a rule.',
+	);
 });
 
 test('other errors keep their own words', () => {
-	assert.equal(explainDispatchError(registry, { isModule: false, toHuman: () => ({ Token: 'FundsUnavailable' }) }), '{"Token":"FundsUnavailable"}');
+	assert.equal(
+		explainDispatchError(registry, { isModule: false, toHuman: () => ({ Token: 'FundsUnavailable' }) }),
+		'{"Token":"FundsUnavailable"}',
+	);
 	assert.equal(explainDispatchError(registry, { isModule: false, toHuman: () => 'BadOrigin' }), 'BadOrigin');
-	const lost = { findMetaError: () => { throw new Error('none'); } };
+	const lost = {
+		findMetaError: () => {
+			throw new Error('none');
+		},
+	};
 	assert.equal(explainDispatchError(lost, moduleError('x', [0])), 'unknown error of a pallet: module 20, error 5');
-	assert.match(explainPoolError(new Error('1010: Invalid Transaction: Inability to pay some fees')), /cannot pay the transaction fee/);
+	assert.match(
+		explainPoolError(new Error('1010: Invalid Transaction: Inability to pay some fees')),
+		/cannot pay the transaction fee/,
+	);
 	assert.match(explainPoolError(new Error('1014: Priority is too low')), /Wait for the next block/);
 	assert.equal(explainPoolError(new Error('something else')), 'something else');
 });

@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { hexToU8a, u8aToHex } from '@polkadot/util';
 import * as hash from '../src/hash.js';
 
-const leaves = (n) => Array.from({ length: n }, (_, i) => hash.leaf(new Uint8Array(new BigUint64Array([BigInt(i)]).buffer)));
+const leaves = (n) =>
+	Array.from({ length: n }, (_, i) => hash.leaf(new Uint8Array(new BigUint64Array([BigInt(i)]).buffer)));
 const blob = Uint8Array.from({ length: 30_000 }, (_, i) => i % 256);
 const fill = (byte) => new Uint8Array(32).fill(byte);
 
@@ -90,9 +91,7 @@ test('commitments have the frozen layout', () => {
 	// SCALE of [Accept([{ segment 5, trace 0x11…, end 0x22… }]), Unavailable]
 	const findings = hexToU8a(`0x08000405000000${'11'.repeat(32)}${'22'.repeat(32)}02`);
 	assert.equal(
-		u8aToHex(
-			hash.verdictCommitment({ genesis: fill(1), job: 7, round: 2, account: fill(9), findings, salt: fill(4) }),
-		),
+		u8aToHex(hash.verdictCommitment({ genesis: fill(1), job: 7, round: 2, account: fill(9), findings, salt: fill(4) })),
 		'0xb80f0d3242de65baef319fd4ec9a619ac90dc4403fa242c15d7c2ada66b8e8f5',
 	);
 });

@@ -124,27 +124,78 @@ test('wrong input is named', () => {
 		change(it);
 		checkJob(it);
 	};
-	assert.throws(broken((j) => (j.spec.training.stepz = 1)), /spec\.training\.stepz is not a field\. Fields: steps,/);
-	assert.throws(broken((j) => delete j.spec.training.steps), /spec\.training\.steps is missing/);
-	assert.throws(broken((j) => (j.terms.price_per_ut = 5)), /terms\.price_per_ut: 5 is not possible; a decimal string/);
-	assert.throws(broken((j) => (j.spec.dataset.train_rows = -1)), /spec\.dataset\.train_rows: -1/);
-	assert.throws(broken((j) => (j.spec.dataset.content_hash = '0x12')), /spec\.dataset\.content_hash/);
-	assert.throws(broken((j) => (j.spec.dataset.location = 'digits.csv')), /not an http:\/\/ or https:\/\/ URL/);
-	assert.throws(broken((j) => (j.spec.dataset.location = `http://${'x'.repeat(300)}`)), /longer than 256 bytes/);
-	assert.throws(broken((j) => (j.spec.model = { cnn: {} })), /spec\.model/);
-	assert.throws(broken((j) => (j.spec.dataset.normalization = 'min_max')), /spec\.dataset\.normalization/);
-	assert.throws(broken((j) => (j.spec.dataset.labels = { bytes: 1 })), /spec\.dataset\.labels.*null or a file/);
-	assert.throws(broken((j) => delete j.spec.initial_model), /spec\.initial_model is missing/);
+	assert.throws(
+		broken((j) => (j.spec.training.stepz = 1)),
+		/spec\.training\.stepz is not a field\. Fields: steps,/,
+	);
+	assert.throws(
+		broken((j) => delete j.spec.training.steps),
+		/spec\.training\.steps is missing/,
+	);
+	assert.throws(
+		broken((j) => (j.terms.price_per_ut = 5)),
+		/terms\.price_per_ut: 5 is not possible; a decimal string/,
+	);
+	assert.throws(
+		broken((j) => (j.spec.dataset.train_rows = -1)),
+		/spec\.dataset\.train_rows: -1/,
+	);
+	assert.throws(
+		broken((j) => (j.spec.dataset.content_hash = '0x12')),
+		/spec\.dataset\.content_hash/,
+	);
+	assert.throws(
+		broken((j) => (j.spec.dataset.location = 'digits.csv')),
+		/not an http:\/\/ or https:\/\/ URL/,
+	);
+	assert.throws(
+		broken((j) => (j.spec.dataset.location = `http://${'x'.repeat(300)}`)),
+		/longer than 256 bytes/,
+	);
+	assert.throws(
+		broken((j) => (j.spec.model = { cnn: {} })),
+		/spec\.model/,
+	);
+	assert.throws(
+		broken((j) => (j.spec.dataset.normalization = 'min_max')),
+		/spec\.dataset\.normalization/,
+	);
+	assert.throws(
+		broken((j) => (j.spec.dataset.labels = { bytes: 1 })),
+		/spec\.dataset\.labels.*null or a file/,
+	);
+	assert.throws(
+		broken((j) => delete j.spec.initial_model),
+		/spec\.initial_model is missing/,
+	);
 	const ftp = { content_hash: `0x${'02'.repeat(32)}`, bytes: 1, location: 'ftp://x' };
-	assert.throws(broken((j) => (j.spec.dataset.labels = ftp)), /spec\.dataset\.labels\.location: "ftp:/);
-	assert.throws(broken((j) => (j.spec.initial_model = ftp)), /spec\.initial_model\.location: "ftp:/);
-	assert.throws(broken((j) => (j.spec.training.schedule = 'cosine')), /spec\.training\.schedule/);
-	assert.throws(broken((j) => delete j.spec.dataset), /spec\.dataset is missing/);
+	assert.throws(
+		broken((j) => (j.spec.dataset.labels = ftp)),
+		/spec\.dataset\.labels\.location: "ftp:/,
+	);
+	assert.throws(
+		broken((j) => (j.spec.initial_model = ftp)),
+		/spec\.initial_model\.location: "ftp:/,
+	);
+	assert.throws(
+		broken((j) => (j.spec.training.schedule = 'cosine')),
+		/spec\.training\.schedule/,
+	);
+	assert.throws(
+		broken((j) => delete j.spec.dataset),
+		/spec\.dataset is missing/,
+	);
 	const model = { content_hash: `0x${'02'.repeat(32)}`, bytes: 26_664, location: 'http://x/model' };
 	assert.doesNotThrow(broken((j) => (j.spec.initial_model = model)));
-	assert.throws(broken((j) => delete j.spec.initial_model), /spec\.initial_model is missing/);
+	assert.throws(
+		broken((j) => delete j.spec.initial_model),
+		/spec\.initial_model is missing/,
+	);
 	for (const wrong of [{ ...model, bytes: -1 }, { ...model, format: 'x' }, { bytes: 1 }, 'model', {}]) {
-		assert.throws(broken((j) => (j.spec.initial_model = wrong)), /spec\.initial_model: .* is not possible/);
+		assert.throws(
+			broken((j) => (j.spec.initial_model = wrong)),
+			/spec\.initial_model: .* is not possible/,
+		);
 	}
 	const elsewhere = broken((j) => (j.spec.initial_model = { ...model, location: 'model' }));
 	assert.throws(elsewhere, /spec\.initial_model\.location: "model" is not an http/);
@@ -153,10 +204,16 @@ test('wrong input is named', () => {
 	assert.throws(() => jobFromFlags(flags({ optimizer: 'adam' })), /--optimizer: "adam" is unknown/);
 	assert.throws(() => jobFromFlags({ job: join(scratch, 'none.json') }), /cannot read the job file/);
 	assert.throws(() => jobFromFlags({ job: file('bad.json', '{') }), /bad\.json is not JSON/);
-	assert.throws(() => jobFromFlags({ data: file('a.csv', 'a,label\n1,0\n2\n'), location }), /a\.csv, line 3: 1 columns/);
+	assert.throws(
+		() => jobFromFlags({ data: file('a.csv', 'a,label\n1,0\n2\n'), location }),
+		/a\.csv, line 3: 1 columns/,
+	);
 	assert.throws(() => jobFromFlags({ data: file('b.csv', 'a,label\n1,0\nx,1\n'), location }), /b\.csv, line 3: a cell/);
 	assert.throws(() => jobFromFlags({ data: file('d.csv', 'a,label\n1,0\n,1\n'), location }), /d\.csv, line 3: a cell/);
-	assert.throws(() => jobFromFlags({ data: file('c.csv', 'a,label\n1,0\n1,0.5\n'), location }), /c\.csv, line 3: the label/);
+	assert.throws(
+		() => jobFromFlags({ data: file('c.csv', 'a,label\n1,0\n1,0.5\n'), location }),
+		/c\.csv, line 3: the label/,
+	);
 });
 
 /** The types of a specification, as the chain's metadata has them. */
@@ -265,10 +322,7 @@ const hashed = (encoded) => [encoded.length, u8aToHex(blake2(encoded))];
 
 test('the chain form encodes by the frozen layout', () => {
 	const it = digitsWith(() => {});
-	assert.deepEqual(hashed(it.toU8a()), [
-		188,
-		'0x660e145e0106a29588cd6fe80843700f20d52121c77c2f54d2791f01b7aaa051',
-	]);
+	assert.deepEqual(hashed(it.toU8a()), [188, '0x660e145e0106a29588cd6fe80843700f20d52121c77c2f54d2791f01b7aaa051']);
 	const back = types().createType('JobSpec', it.toU8a()).toJSON();
 	assert.equal(back.training.optimizer.adamW.beta2Nano, 999_000_000);
 	assert.deepEqual(back.model.mlp.hidden, [64, 32]);
@@ -306,10 +360,7 @@ test('other models and options encode by the frozen layouts', () => {
 			early_stop: { patience: 3, min_delta_nano: 1_000_000 },
 		});
 	});
-	assert.deepEqual(hashed(layers.toU8a()), [
-		267,
-		'0x523bff75a1fb6ccd604157c5b0ce9b619f96fe0815162a8d8c3d62a91caca854',
-	]);
+	assert.deepEqual(hashed(layers.toU8a()), [267, '0x523bff75a1fb6ccd604157c5b0ce9b619f96fe0815162a8d8c3d62a91caca854']);
 	const cnn = digitsWith((spec) => {
 		spec.model = {
 			cnn: {
@@ -328,10 +379,7 @@ test('other models and options encode by the frozen layouts', () => {
 		};
 		spec.training.optimizer = { adam: { beta1_nano: 1, beta2_nano: 2, epsilon_nano: 3 } };
 	});
-	assert.deepEqual(hashed(cnn.toU8a()), [
-		241,
-		'0x8074a07d47aaa8dd0960bc77a9a2ba1fea88228bb44872c11247d72685b9171a',
-	]);
+	assert.deepEqual(hashed(cnn.toU8a()), [241, '0x8074a07d47aaa8dd0960bc77a9a2ba1fea88228bb44872c11247d72685b9171a']);
 	const files = digitsWith((spec) => {
 		const { bytes } = spec.dataset;
 		spec.dataset.format = 'idx';
@@ -339,25 +387,16 @@ test('other models and options encode by the frozen layouts', () => {
 		spec.dataset.normalization = 'standard';
 		spec.initial_model = { content_hash: `0x${'03'.repeat(32)}`, bytes, location };
 	});
-	assert.deepEqual(hashed(files.toU8a()), [
-		334,
-		'0xee9c66e0ac9a340eabf390b6d5900cc17c713a44ff38950e2e3474a0d8367cf7',
-	]);
+	assert.deepEqual(hashed(files.toU8a()), [334, '0xee9c66e0ac9a340eabf390b6d5900cc17c713a44ff38950e2e3474a0d8367cf7']);
 	const text = digitsWith((spec) => {
 		spec.dataset.format = 'text';
 		spec.dataset.feature_divisor = 1;
 		spec.model = { transformer: { layers: 2, heads: 4, width: 16, mlp_factor: 4, dropout_nano: 1 } };
 	});
-	assert.deepEqual(hashed(text.toU8a()), [
-		202,
-		'0x6333c9b03223ec8bae206b92cf2b9cf1628d2e3223c74539d7f34bcb592bfe08',
-	]);
+	assert.deepEqual(hashed(text.toU8a()), [202, '0x6333c9b03223ec8bae206b92cf2b9cf1628d2e3223c74539d7f34bcb592bfe08']);
 	const tuned = digitsWith((spec) => {
 		const location = 'http://127.0.0.1:8600/model.safetensors';
 		spec.initial_model = { content_hash: `0x${'02'.repeat(32)}`, bytes: 26_664, location };
 	});
-	assert.deepEqual(hashed(tuned.toU8a()), [
-		268,
-		'0xc5c07481129ab059fad66e45ff4d87fd8e2f21b940b5775cfc0249dfb0c1762f',
-	]);
+	assert.deepEqual(hashed(tuned.toU8a()), [268, '0xc5c07481129ab059fad66e45ff4d87fd8e2f21b940b5775cfc0249dfb0c1762f']);
 });

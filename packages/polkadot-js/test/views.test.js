@@ -19,7 +19,12 @@ const settled = () => ({
 	state: { ended: 'settled' },
 	applicants: [],
 	replicas: [
-		{ trainer: '5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY', committed: true, reveal: { segments: 3 }, fate: 'accepted' },
+		{
+			trainer: '5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY',
+			committed: true,
+			reveal: { segments: 3 },
+			fate: 'accepted',
+		},
 	],
 	audit: {
 		round: 0,
@@ -84,12 +89,18 @@ test('verdicts, segments and shares are read from the audit', () => {
 test('a job that stopped early is told as such', () => {
 	const job = settled();
 	const [replica] = job.replicas;
-	job.replicas = [{ ...replica, reveal: { segments: 2 } }, { ...replica, reveal: null }];
+	job.replicas = [
+		{ ...replica, reveal: { segments: 2 } },
+		{ ...replica, reveal: null },
+	];
 	assert.equal(views.trainedText(job), '2 of 3 (stopped early), -');
 	// Two results, each with a draw of its own among its segments.
 	const group = (segments, drawn) => ({ result: { segments }, drawn, decision: null, rescued: null });
 	job.audit.groups = [group(2, [0, 1]), group(3, [0, 2]), group(3, [])];
-	assert.deepEqual(views.drawnByResult(job), [[0, 1], [0, 2]]);
+	assert.deepEqual(views.drawnByResult(job), [
+		[0, 1],
+		[0, 2],
+	]);
 	assert.equal(views.drawnText(job), '0, 1; 0, 2');
 	// 100 of the 100 steps of the one, 80 of the 130 of each of the others.
 	assert.equal(views.replayedShare(job), 180 / 360);
@@ -126,7 +137,13 @@ test('the summary has a column for each job', () => {
 });
 
 test('wrong calls are named', () => {
-	const command = { name: 'do', usage: 'X', about: 'Does.', positionals: [1, 1], flags: { suri: { value: 'S', required: true, help: 'key' } } };
+	const command = {
+		name: 'do',
+		usage: 'X',
+		about: 'Does.',
+		positionals: [1, 1],
+		flags: { suri: { value: 'S', required: true, help: 'key' } },
+	};
 	assert.throws(() => readFlags(command, ['x']), /--suri S is needed/);
 	assert.throws(() => readFlags(command, ['--suri', 'a']), /usage: do X/);
 	assert.throws(() => readFlags(command, ['x', '--surl', 'a']), /--surl/);

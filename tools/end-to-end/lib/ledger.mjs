@@ -8,7 +8,10 @@ export async function accounts(api, addresses) {
 	const all = new Map(
 		addresses.map((address, index) => {
 			const { free, reserved } = found[index].data;
-			return [address, { free: free.toBigInt(), reserved: reserved.toBigInt(), total: free.toBigInt() + reserved.toBigInt() }];
+			return [
+				address,
+				{ free: free.toBigInt(), reserved: reserved.toBigInt(), total: free.toBigInt() + reserved.toBigInt() },
+			];
 		}),
 	);
 	return Object.assign(all, { block: header.number.toNumber() });

@@ -77,7 +77,11 @@ export class Network {
 		await until(
 			'the node makes a block',
 			60,
-			() => trainyard.httpRpc(this.url, 'chain_getHeader').then((header) => Number(header.number) > 0, () => false),
+			() =>
+				trainyard.httpRpc(this.url, 'chain_getHeader').then(
+					(header) => Number(header.number) > 0,
+					() => false,
+				),
 			() => this.fleet.check(),
 		);
 		return this.node;

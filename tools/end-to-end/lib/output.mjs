@@ -8,7 +8,13 @@ export const green = paint('32');
 export const red = paint('31');
 
 /** A line under the present step. */
-export const note = (text) => console.log(text.split('\n').map((line) => `    ${line}`).join('\n'));
+export const note = (text) =>
+	console.log(
+		text
+			.split('\n')
+			.map((line) => `    ${line}`)
+			.join('\n'),
+	);
 
 /** A command as one would type it. */
 export const shell = (args) => args.map((arg) => (/^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg}'`)).join(' ');

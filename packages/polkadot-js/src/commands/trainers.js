@@ -6,10 +6,7 @@ import { formatAmount, formatWork } from '../units.js';
 
 /** Trainers as plain values: amounts as BigInt, weights as BigInt or null. */
 export async function trainers(api) {
-	const [all, listings] = await Promise.all([
-		api.call.trainyardApi.trainers(),
-		api.call.trainyardApi.listings(),
-	]);
+	const [all, listings] = await Promise.all([api.call.trainyardApi.trainers(), api.call.trainyardApi.listings()]);
 	const offers = new Map(listings.map((listing) => [listing.trainer.toString(), listing]));
 	const weight = (option) => (option.isSome ? option.unwrap().toBigInt() : null);
 	return all.map((view) => {
