@@ -53,7 +53,9 @@ pub struct Progress {
 	pub validation: Option<Validation>,
 	/// Whether training is over here, before all steps are done: the job stops early.
 	pub stops_early: bool,
-	/// FLOP that this process has computed, by the operator lists: steps and validations.
+	/// FLOP that this process has added to the run, by the operator lists: steps and
+	/// validations, that of checkpoint 0 included. Of a whole run it is what the run is paid
+	/// for.
 	pub flop: u128,
 }
 
@@ -254,8 +256,9 @@ impl Run<'_> {
 				raw
 			}
 		};
-		let begun_at = begun_at.unwrap_or(0);
 		let (step_flop, evaluation_flop) = (work::step_flop(&spec)?, work::evaluation_flop(&spec)?);
+		let flop = if begun_at.is_none() { evaluation_flop } else { 0 };
+		let begun_at = begun_at.unwrap_or(0);
 		let mut report = Progress {
 			step: begun_at,
 			steps: spec.training.steps,
@@ -263,7 +266,7 @@ impl Run<'_> {
 			loss: None,
 			validation: self.bundle.manifest().checkpoints.last().map(|c| c.validation),
 			stops_early: self.bundle.manifest().stops_early(),
-			flop: 0,
+			flop,
 		};
 		(self.options.progress)(&report);
 		let mut state = State::new(tensors::to_candle(&raw)?);

@@ -116,14 +116,19 @@ fn a_run_interrupted_around_its_early_stop_ends_with_the_same_bytes() {
 	let data = table(folder.path());
 	let spec = stopping(&data);
 	let whole = folder.path().join("whole");
-	let mut seen = Vec::new();
+	let (mut seen, mut flop) = (Vec::new(), 0);
 	let never = AtomicBool::new(false);
-	let progress = &mut |at: &Progress| seen.push((at.step, at.steps, at.stops_early));
+	let progress = &mut |at: &Progress| {
+		seen.push((at.step, at.steps, at.stops_early));
+		flop = at.flop;
+	};
 	let options = TrainOptions { out: &whole, resume: false, cheat: None, progress, stop: &never };
 	let bundle = run(&spec, SEED, &InputPaths::data(&data), options).unwrap();
 	assert_eq!(bundle.manifest().segments(), 3);
 	assert_eq!(seen.last(), Some(&(30, 60, true)));
 	assert!(seen[..seen.len() - 1].iter().all(|(step, _, stops)| *step < 30 && !stops));
+	// What is shown as computed is what is paid for.
+	assert_eq!(Ok(flop), work::Parts::of(&spec).and_then(|parts| parts.flop_of(&spec, 3)));
 
 	let parts = folder.path().join("parts");
 	for stop_at in [1, 10, 19, 20, 21, 29] {
