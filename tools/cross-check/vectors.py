@@ -11,7 +11,7 @@ import philox
 from arithmetic import F32, CannotCheck, nano, number
 from network import log_softmax
 from optimizers import learning_rate
-from replay import Run
+from replay import EarlyStop, Run
 from states import state_hash
 
 
@@ -58,6 +58,12 @@ def dot_vector(n):
 	"""`dot n`"""
 	i = np.arange(int(n))
 	return hexadecimal(ar.matmul(x_numbers(i)[None, :], y_numbers(i)[:, None]))
+
+
+def product_vector(*words):
+	"""`product a b a b ...`"""
+	a, b = (np.array([number(word) for word in words[i::2]]) for i in (0, 1))
+	return hexadecimal(ar.matmul(a[None, :], b[:, None]))
 
 
 def weights_vector(seed, layer, fan_in):
@@ -142,6 +148,13 @@ def rate_vector(peak, final, warmup, steps, step):
 	return hexadecimal(learning_rate(billionths(peak), schedule, *times))
 
 
+def stop_vector(patience, min_delta, *losses):
+	"""`stop patience min_delta loss loss ...`"""
+	rule = EarlyStop({"patience": int(patience), "min_delta_nano": billionths(min_delta)})
+	ends = (i for i, loss in enumerate(losses) if rule.ends(number(loss)))
+	return str(next(ends, "none"))
+
+
 class Rows:
 	"""The training rows of a run of the vectors; it has no others."""
 
@@ -175,6 +188,24 @@ LAYERS_OF_CNN = [
 	{"conv": {"filters": 3, "kernel": 3, "stride": 2, "padding": 1}},
 	{"avg_pool": {"kernel": 2, "stride": 1}},
 ]
+LAYERS_OF_SKIPS = [
+	{"linear": {"outputs": 6}},
+	{"activation": {"function": "silu"}},
+	{"linear": {"outputs": 6}},
+	{"skip": {"back": 2}},
+	{"linear": {"outputs": 6}},
+	{"skip": {"back": 4}},
+	{"linear": {"outputs": 6}},
+	{"skip": {"back": 6}},
+	{"linear": {"outputs": 3}},
+]
+LAYERS_OF_NORM = [
+	{"conv2d": {"filters": 2, "kernel": 3, "stride": 1, "padding": 1}},
+	"layer_norm",
+	{"activation": {"function": "relu"}},
+	{"linear": {"outputs": 3}},
+]
+IMAGE = {"image": {"channels": 1, "height": 6, "width": 6}}
 CNN = {"channels": 1, "height": 6, "width": 6, "layers": LAYERS_OF_CNN, "activation": "relu"}
 TRANSFORMER = {"layers": 1, "heads": 2, "width": 8, "mlp_factor": 2, "dropout_nano": 100_000_000}
 
@@ -195,8 +226,18 @@ def short_run(name):
 		return mlp("relu"), {"adamw": BETAS}, {}, rows
 	if name == "options":
 		return mlp("silu"), momentum(True), OPTIONS, rows
+	if name == "clip":
+		deep = {"mlp": {"hidden": [6] * 10, "activation": "silu"}}
+		return deep, momentum(False), {"clip_norm_nano": 300_000_000}, rows
+	if name == "skips":
+		model = {"layers": {"input": "numbers", "layers": LAYERS_OF_SKIPS}}
+		return model, momentum(False), {}, rows
+	images = Rows(of_x(10, 36), np.arange(10) % 3)
+	if name == "norm":
+		model = {"layers": {"input": IMAGE, "layers": LAYERS_OF_NORM}}
+		return model, momentum(False), {}, images
 	if name == "cnn":
-		return {"cnn": CNN}, {"adam": BETAS}, {}, Rows(of_x(10, 36), np.arange(10) % 3)
+		return {"cnn": CNN}, {"adam": BETAS}, {}, images
 	if name == "transformer":
 		i = np.arange(61)
 		tokens = (i * i + i // 3) % 3
@@ -243,6 +284,7 @@ KINDS = {
 	"gelu_grad": function_vector(lambda x: ar.gelu_grad(F32(1), x)),
 	"silu_grad": function_vector(lambda x: ar.silu_grad(F32(1), x)),
 	"dot": dot_vector,
+	"product": product_vector,
 	"sum": lambda n: hexadecimal(ar.reduce_sum(y_numbers(np.arange(int(n))))),
 	"max": function_vector(lambda *x: ar.maximum(np.array(x))),
 	"log_softmax": function_vector(lambda *x: log_softmax(np.array([x]))),
@@ -261,6 +303,7 @@ KINDS = {
 	"dropout": dropout_vector,
 	"noise": noise_vector,
 	"rate": rate_vector,
+	"stop": stop_vector,
 	"scale": lambda fan_in: hexadecimal(philox.scale(int(fan_in))),
 	"weights": weights_vector,
 	"epoch": epoch_vector,

@@ -1,5 +1,6 @@
 //! Checks the vectors of docs/strict-arithmetic.md, so that page and code cannot part.
 
+use bounded_collections::{BoundedVec, ConstU32};
 use sp_crypto_hashing::blake2_256;
 use trainyard_program::reference::{self as exec, Moment};
 use trainyard_program::{
@@ -7,7 +8,10 @@ use trainyard_program::{
 	ops::{Nano, OpKind, Role, Window},
 	order,
 	schedule::LearningRate,
-	spec::{Activation, CnnLayer, DataFormat, JobSpec, Loss, Model, Optimizer, Schedule},
+	spec::{
+		Activation, CnnLayer, DataFormat, EarlyStop, Input, JobSpec, Layer, Loss, Model, Optimizer,
+		Schedule, MAX_LAYERS,
+	},
 };
 use trainyard_protocol::{
 	bundle::{state_hash, Dtype, TensorDigest},
@@ -81,6 +85,14 @@ fn xs(n: u64) -> Vec<f32> {
 
 fn ys(n: u64) -> Vec<f32> {
 	(0..n).map(y).collect()
+}
+
+/// A product of matrices, of one row and one column, whose elements stand in pairs.
+fn product(pairs: &[f32]) -> Vec<f32> {
+	let (a, b): (Vec<f32>, Vec<f32>) = pairs.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+	let (transpose_a, transpose_b, m, n, k) = (false, false, 1, 1, a.len() as u32);
+	let kind = OpKind::MatMul { a: 0, b: 1, transpose_a, transpose_b, m, n, k };
+	operator(kind, &[&a, &b], Moment::default())
 }
 
 /// Operators on images: the windows of the page.
@@ -178,6 +190,31 @@ fn job(name: &str) -> (JobSpec, ByRow<f32>, ByRow<u32>) {
 			t.clip_norm_nano = 300_000_000;
 			t.input_noise_nano = 10_000_000;
 		}
+		"clip" => {
+			let hidden = vec![6; 10].try_into().unwrap();
+			spec.model = Model::Mlp { hidden, activation: Activation::Silu };
+			t.optimizer = Optimizer::Sgd { momentum_nano, nesterov: false };
+			t.clip_norm_nano = 300_000_000;
+		}
+		"skips" => {
+			t.optimizer = Optimizer::Sgd { momentum_nano, nesterov: false };
+			spec.model = Model::Layers { input: Input::Numbers, layers: skips() };
+		}
+		"norm" => {
+			spec.dataset.features = 36;
+			t.optimizer = Optimizer::Sgd { momentum_nano, nesterov: false };
+			inputs = |row| (0..36).map(|j| x(u64::from(36 * row + j))).collect();
+			let layers = vec![
+				Layer::Conv2d { filters: 2, kernel: 3, stride: 1, padding: 1 },
+				Layer::LayerNorm,
+				Layer::Activation { function: activation },
+				Layer::Linear { outputs: 3 },
+			];
+			spec.model = Model::Layers {
+				input: Input::Image { channels: 1, height: 6, width: 6 },
+				layers: layers.try_into().unwrap(),
+			};
+		}
 		"cnn" => {
 			spec.dataset.features = 36;
 			t.optimizer = Optimizer::Adam { beta1_nano, beta2_nano, epsilon_nano };
@@ -214,6 +251,17 @@ fn job(name: &str) -> (JobSpec, ByRow<f32>, ByRow<u32>) {
 	}
 	spec.validate().unwrap();
 	(spec, inputs, labels)
+}
+
+/// Layers of which the second one's input meets three skips.
+fn skips() -> BoundedVec<Layer, ConstU32<MAX_LAYERS>> {
+	let linear = |outputs| Layer::Linear { outputs };
+	let mut layers = vec![linear(6), Layer::Activation { function: Activation::Silu }];
+	for back in [2, 4, 6] {
+		layers.extend([linear(6), Layer::Skip { back }]);
+	}
+	layers.push(linear(3));
+	layers.try_into().unwrap()
 }
 
 fn token(n: u32) -> u32 {
@@ -292,6 +340,7 @@ fn compute(name: &str, args: &[&str]) -> String {
 			let terms: Vec<f32> = (0..decimal(args[0])).map(y).collect();
 			write(&[sum(terms.into_iter())])
 		}
+		"product" => write(&product(&numbers(args))),
 		"max" => write(&[max(numbers(args).into_iter())]),
 		"log_softmax" => write(&log_softmax(&numbers(args))),
 		"conv2d" | "conv2d_weight_grad" | "conv2d_input_grad" => {
@@ -324,6 +373,11 @@ fn compute(name: &str, args: &[&str]) -> String {
 				steps: decimal(args[3]) as u32,
 			};
 			write(&[rate.at(decimal(args[4]) as u32)])
+		}
+		"stop" => {
+			let (patience, min_delta_nano) = (decimal(args[0]) as u32, nano(args[1]).0);
+			let rule = EarlyStop { patience, min_delta_nano };
+			rule.stops_at(&numbers(&args[2..])).map_or("none".into(), |at| at.to_string())
 		}
 		"scale" => write(&[init::scale(decimal(args[0]) as u32)]),
 		"weights" => {
@@ -362,5 +416,5 @@ fn the_page_tells_the_truth() {
 		}
 	}
 	assert!(wrong.is_empty(), "these lines should be:\n{}", wrong.join("\n"));
-	assert_eq!(kinds.len(), 41, "{kinds:?}");
+	assert_eq!(kinds.len(), 43, "{kinds:?}");
 }
