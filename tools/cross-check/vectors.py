@@ -9,10 +9,12 @@ import arithmetic as ar
 import layers
 import philox
 from arithmetic import F32, CannotCheck, nano, number
+from dataset import measures
+from example import Example
 from network import log_softmax
 from optimizers import learning_rate
 from replay import EarlyStop, Run
-from states import state_hash
+from states import blob_root, state_hash
 
 
 def hexadecimal(values):
@@ -153,6 +155,17 @@ def stop_vector(patience, min_delta, *losses):
 	rule = EarlyStop({"patience": int(patience), "min_delta_nano": billionths(min_delta)})
 	ends = (i for i, loss in enumerate(losses) if rule.ends(number(loss)))
 	return str(next(ends, "none"))
+
+
+def blob_vector(length):
+	"""`blob length`"""
+	return blob_root(bytes(i % 251 for i in range(int(length)))).hex()
+
+
+def standard_vector(rows):
+	"""`standard rows`: mean, then standard deviation"""
+	inputs = F32(1000) + of_y(int(rows), 1)
+	return hexadecimal(np.concatenate(measures(inputs)))
 
 
 class Rows:
@@ -304,9 +317,11 @@ KINDS = {
 	"noise": noise_vector,
 	"rate": rate_vector,
 	"stop": stop_vector,
+	"blob": blob_vector,
 	"scale": lambda fan_in: hexadecimal(philox.scale(int(fan_in))),
 	"weights": weights_vector,
 	"epoch": epoch_vector,
+	"standard": standard_vector,
 	"train": train_vector,
 }
 
@@ -317,10 +332,11 @@ def check_vectors(page):
 	lines = [line for block in blocks for line in block.splitlines() if line.strip()]
 	if not lines:
 		raise CannotCheck("the page holds no block of vectors")
+	kinds = {**KINDS, **Example(page).kinds()}
 	for line in lines:
 		vector, _, expected = (part.strip() for part in line.partition("="))
 		kind, *arguments = vector.split()
-		if kind not in KINDS:
+		if kind not in kinds:
 			yield vector, expected, f"error: there is no kind of vector {kind} in vectors.py"
 		else:
-			yield vector, expected, KINDS[kind](*arguments)
+			yield vector, expected, kinds[kind](*arguments)

@@ -392,3 +392,5 @@ pub fn validation(evaluation: &Evaluation) -> Validation {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod vectors;
