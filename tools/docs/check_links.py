@@ -105,21 +105,21 @@ def expanded(path):
 
 
 def blocks(text):
-    """The text with its fenced blocks as empty lines, and the blocks: line, language, lines."""
+    """The text with blanks in the place of its fenced blocks, and the blocks: line, language, lines."""
     prose, fenced, fence, block = [], [], None, None
     for number, line in enumerate(text.split("\n"), 1):
         found = FENCE.match(line)
         if fence is None and found:
             fence, block = found[1], (number, found[2].lower(), [])
             fenced.append(block)
-            prose.append("")
+            prose.append(" " * len(line))
         elif fence is not None:
             stripped = line.strip()
             if stripped and set(stripped) == {fence[0]} and len(stripped) >= len(fence):
                 fence = None
             else:
                 block[2].append(line)
-            prose.append("")
+            prose.append(" " * len(line))
         else:
             prose.append(line)
     return "\n".join(prose), fenced

@@ -1,6 +1,6 @@
-"""Tests of the check of links, on repositories that are made up.
+"""Tests of what checks the documents and makes a book of them, on pages that are made up.
 
-    python3 tools/docs/test_check_links.py
+    python3 tools/docs/test_docs.py
 
 Prints TAP and ends with "# pass N" and "# fail N"."""
 
@@ -9,6 +9,8 @@ import tempfile
 import traceback
 from pathlib import Path
 
+import book_links
+import check_book
 import check_links
 
 GOOD = {
@@ -159,6 +161,49 @@ def test_the_command_fails_on_a_broken_link():
         Path(folder, "docs/page.md").write_text("# Page\n\n## A heading\n\n[x](gone.md)\n")
         bad = subprocess.run(command, capture_output=True, text=True)
         assert bad.returncode == 1 and "docs/page.md:5: gone.md does not exist" in bad.stdout, bad
+
+
+def test_links_out_of_the_book_become_text():
+    text = "# Page\n\n[a](../crate/README.md#x), [`b`](../crate), [c](../README.md), ![d](../d.svg)\n"
+    expected = "# Page\n\na (`crate/README.md`), `b` (`crate`), c (`README.md`), d (`d.svg`)\n"
+    assert book_links.inside(text, "page.md") == expected
+    assert book_links.inside("[`crate`](../crate)", "page.md") == "`crate`"
+    assert book_links.inside("[a](../../crate/x.md)", "more/page.md") == "a (`crate/x.md`)"
+
+
+def test_links_within_the_book_and_code_stay():
+    for text in (
+        "[a](page.md#x) [b](#x) [c](https://example.org/../x) [d](more/other.md)",
+        "`[a](../crate)`\n\n```text\n[a](../crate)\n```\n",
+    ):
+        assert book_links.inside(text, "page.md") == text, text
+    assert book_links.inside("[a](../page.md)", "more/other.md") == "[a](../page.md)"
+
+
+def test_chapters_are_found_at_any_depth():
+    leaf = {"Chapter": {"path": "a/b.md", "content": "[x](../../crate)", "sub_items": []}}
+    book = {"items": ["Separator", {"Chapter": {"path": None, "content": "", "sub_items": [leaf]}}]}
+    book_links.walk(book)
+    assert leaf["Chapter"]["content"] == "x (`crate`)", book
+
+
+def pages_of_a_book(files):
+    """What is wrong with this book."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return check_book.check(Path(folder))[0]
+
+
+def test_dead_links_of_a_built_book_are_found():
+    index = '<h1 id="top">x</h1><a href="more/a.html#y">a</a> <a href="#top">t</a> <img src="p.svg">'
+    good = {"index.html": index, "more/a.html": '<a id="y" href="../index.html">up</a>', "p.svg": ""}
+    assert pages_of_a_book(good) == []
+    assert_one(pages_of_a_book({**good, "more/a.html": '<a href="gone.html">x</a><p id="y">'}), "gone.html")
+    assert_one(pages_of_a_book({**good, "more/a.html": "<p>"}), "#y")
+    assert_one(pages_of_a_book({name: text for name, text in good.items() if name != "p.svg"}), "p.svg")
 
 
 def main():
