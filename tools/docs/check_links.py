@@ -24,6 +24,9 @@ from urllib.parse import unquote
 
 SUMMARY = "docs/SUMMARY.md"
 
+# A page in Markdown by another name, for language models.
+FOR_MODELS = "llms.txt"
+
 # A page about the past names files that are gone.
 HISTORY = {"CHANGELOG.md"}
 
@@ -258,7 +261,9 @@ def check_summary(repository):
 def check(repository):
     """All problems: file, line, text; and how many pages, links and paths were looked at."""
     problems, pages, counts = check_summary(repository), 0, [0, 0]
-    for page in sorted(file for file in repository.files if file.endswith(".md")):
+    for page in sorted(repository.files):
+        if not page.endswith(".md") and page != FOR_MODELS:
+            continue
         found, here = check_page(repository, page)
         problems += [(page, line, what) for line, what in found]
         pages, counts = pages + 1, [a + b for a, b in zip(counts, here)]

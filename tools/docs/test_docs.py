@@ -147,6 +147,10 @@ def test_history_may_name_what_is_gone_but_not_link_to_it():
     assert_one(problems({"CHANGELOG.md": "[x](gone.md)\n"}), "gone.md")
 
 
+def test_the_page_for_language_models_is_checked():
+    assert_one(problems({"llms.txt": "# Top\n\n- [x](docs/gone.md): x\n"}), "llms.txt:3")
+
+
 def test_the_command_fails_on_a_broken_link():
     """Through git, as it is run."""
     with tempfile.TemporaryDirectory() as folder:
