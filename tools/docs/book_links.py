@@ -1,7 +1,8 @@
 """A preprocessor of mdBook: links that lead out of the book become text.
 
 The pages of docs/ also link to files beside that folder, such as docker/README.md. A repository
-host follows these links; a book has no such page, so the book says the path instead.
+host follows these links; a book has no such page, so the book says the path instead. mdBook makes
+index.html of a README.md but follows no link to it, so these links are led there.
 
 mdBook runs this by docs/book.toml: it gives the book as JSON and takes it back."""
 
@@ -10,7 +11,7 @@ import posixpath
 import sys
 from urllib.parse import unquote
 
-from check_links import LINK, SCHEME, blocks, spans
+from check_links import LINK, SCHEME, SUMMARY, blocks, spans
 
 BOOK = "docs"
 
@@ -22,17 +23,22 @@ def outside(page, target):
     if not path or SCHEME.match(target) or target.startswith("/"):
         return None
     file = posixpath.normpath(posixpath.join(BOOK, posixpath.dirname(page), path))
-    return None if file == BOOK or file.startswith(BOOK + "/") else file
+    in_book = file == BOOK or file.startswith(BOOK + "/")
+    return None if in_book and file != SUMMARY else file
 
 
 def inside(text, page):
-    """The text of this page without links out of the book."""
+    """The text of this page with links that the book can follow, and no others."""
     # Blanks stand in the place of code, so that every character keeps its position.
     plain = spans(blocks(text)[0])[1]
     out, at = [], 0
     for link in LINK.finditer(plain):
         path = outside(page, link[1])
         if path is None:
+            to = link[1]
+            if not SCHEME.match(to) and posixpath.basename(to.partition("#")[0]) == "README.md":
+                out += [text[at : link.start(1)], to.replace("README.md", "index.md")]
+                at = link.end(1)
             continue
         label = text[link.start() : link.start(1)].lstrip("!")[1:].rpartition("](")[0]
         out += [text[at : link.start()], label]

@@ -175,6 +175,16 @@ def test_links_out_of_the_book_become_text():
     assert book_links.inside("[a](../../crate/x.md)", "more/page.md") == "a (`crate/x.md`)"
 
 
+def test_links_to_a_readme_lead_to_the_index():
+    text = "[a](more/README.md#x) [b](README.md) [c](https://example.org/README.md)"
+    expected = "[a](more/index.md#x) [b](index.md) [c](https://example.org/README.md)"
+    assert book_links.inside(text, "page.md") == expected
+
+
+def test_the_list_of_pages_is_no_page():
+    assert book_links.inside("[all](SUMMARY.md)", "README.md") == "all (`docs/SUMMARY.md`)"
+
+
 def test_links_within_the_book_and_code_stay():
     for text in (
         "[a](page.md#x) [b](#x) [c](https://example.org/../x) [d](more/other.md)",
