@@ -30,7 +30,7 @@ use trainyard_protocol::{
 	job::JobState,
 	views::{JobView, TrainerView},
 };
-use trainyard_runtime::{api::TrainyardApi, opaque::Block, AccountId, Balance, Hash, UNIT};
+use trainyard_runtime::{api::TrainyardApi, opaque::Block, AccountId, Balance, Hash, TRY};
 
 /// Least time between two readings.
 pub const LEAST_PAUSE: Duration = Duration::from_secs(5);
@@ -130,7 +130,7 @@ fn counter(registry: &Registry, name: &str, help: &str) -> Result<Counter<U64>, 
 }
 
 fn in_try(amount: Balance) -> f64 {
-	amount as f64 / UNIT as f64
+	amount as f64 / TRY as f64
 }
 
 /// The running epoch and the one behind it, as labels.

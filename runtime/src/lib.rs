@@ -114,9 +114,9 @@ pub const TOKEN_DECIMALS: u8 = 12;
 pub const SS58_PREFIX: u16 = 42;
 
 /// One TRY.
-pub const UNIT: Balance = 1_000_000_000_000;
+pub const TRY: Balance = 1_000_000_000_000;
 /// One thousandth of a TRY.
-pub const MILLIUNIT: Balance = UNIT / 1_000;
+pub const MILLIUNIT: Balance = TRY / 1_000;
 /// One millionth of a TRY.
 pub const MICROUNIT: Balance = MILLIUNIT / 1_000;
 /// Least balance that keeps an account in the state.

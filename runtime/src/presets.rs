@@ -9,8 +9,7 @@
 
 use crate::{
 	configs::{money::Jackpot, session::SessionKeys},
-	AccountId, Balance, BalancesConfig, RuntimeGenesisConfig, SudoConfig, EXISTENTIAL_DEPOSIT,
-	UNIT,
+	AccountId, Balance, BalancesConfig, RuntimeGenesisConfig, SudoConfig, EXISTENTIAL_DEPOSIT, TRY,
 };
 use alloc::{vec, vec::Vec};
 use frame_support::build_struct_json_patch;
@@ -39,10 +38,10 @@ pub const LOTTERY: BabeEpochConfiguration =
 	BabeEpochConfiguration { c: (1, 4), allowed_slots: AllowedSlots::PrimarySlots };
 
 /// What each of the six development accounts has.
-pub const ENDOWMENT: Balance = 1_000_000 * UNIT;
+pub const ENDOWMENT: Balance = 1_000_000 * TRY;
 
 /// Bond of a trainer from genesis.
-pub const GENESIS_BOND: Balance = 1_000 * UNIT;
+pub const GENESIS_BOND: Balance = 1_000 * TRY;
 
 /// Power that each authority of the local network begins with, of drilling and of training,
 /// in micro-ut a day: 1,000 ut, what a machine of 5 GFLOPS does in a day.

@@ -9,7 +9,7 @@ pub mod memory;
 pub mod train;
 
 use serde::{Deserialize, Serialize};
-use trainyard_engine::Kernel;
+use trainyard_engine::Isa;
 use trainyard_proof::bundle::manifest::MadeBy;
 
 /// The machine and the program that measured.
@@ -33,7 +33,7 @@ impl Machine {
 	/// This one.
 	pub fn here() -> Self {
 		let MadeBy { worker, cpu, cores, system } = MadeBy::here();
-		let kernels = Kernel::supported().iter().map(Kernel::to_string).collect();
+		let kernels = Isa::supported().iter().map(Isa::to_string).collect();
 		Self { cpu, cores, system, worker, kernels, flags: flags() }
 	}
 }

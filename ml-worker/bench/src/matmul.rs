@@ -12,7 +12,7 @@ use std::{
 };
 use trainyard_engine::{
 	kernels::matmul::{matmul, multiply_adds, Operand},
-	Kernel,
+	Isa,
 };
 
 /// Widths of the square products that are measured by default.
@@ -141,7 +141,7 @@ const TURNS: usize = 7;
 ///
 /// # Errors
 /// Where candle or a kernel fails, or the kernels' bits differ.
-pub fn measure(case: Case, kernels: &[Kernel], time: Duration) -> anyhow::Result<Row> {
+pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Row> {
 	let threads = rayon::current_num_threads();
 	let Case { m, n, k, .. } = case;
 	let (a, b) = (numbers(m * k, 1), numbers(k * n, 2));
@@ -152,7 +152,7 @@ pub fn measure(case: Case, kernels: &[Kernel], time: Duration) -> anyhow::Result
 	let left = tensor(&a, m, k, case.a_transposed)?;
 	let right = tensor(&b, k, n, case.b_transposed)?;
 	let candle = || left.matmul(&right);
-	let ours = |kernel: Kernel| {
+	let ours = |kernel: Isa| {
 		let a = Operand { data: &a, transposed: case.a_transposed };
 		let b = Operand { data: &b, transposed: case.b_transposed };
 		let mut out = vec![0.0; m * n];
@@ -188,7 +188,7 @@ pub fn measure(case: Case, kernels: &[Kernel], time: Duration) -> anyhow::Result
 			peaks[index].push(peak(*kernel, threads));
 		}
 	}
-	let of = |(index, kernel): (usize, &Kernel)| KernelRate {
+	let of = |(index, kernel): (usize, &Isa)| KernelRate {
 		kernel: kernel.to_string(),
 		rate: median(&rates[index]),
 		ratio: median(&ratios[index]),
@@ -208,8 +208,8 @@ pub fn measure(case: Case, kernels: &[Kernel], time: Duration) -> anyhow::Result
 /// The kernels give equal bits, and candle's result is near to them.
 fn check(
 	candle: impl Fn() -> candle_core::Result<Tensor>,
-	ours: impl Fn(Kernel) -> candle_core::Result<Tensor>,
-	kernels: &[Kernel],
+	ours: impl Fn(Isa) -> candle_core::Result<Tensor>,
+	kernels: &[Isa],
 	k: usize,
 ) -> anyhow::Result<()> {
 	let elements = |tensor: Tensor| tensor.flatten_all()?.to_vec1::<f32>();
@@ -230,7 +230,7 @@ fn check(
 }
 
 /// Rate of multiply-adds between registers, `threads` threads at a time.
-fn peak(kernel: Kernel, threads: usize) -> f64 {
+fn peak(kernel: Isa, threads: usize) -> f64 {
 	/// About a millisecond.
 	const TURNS: u64 = 1 << 18;
 	let start = Barrier::new(threads);
@@ -301,7 +301,7 @@ mod tests {
 
 	#[test]
 	fn every_layout_is_measured() {
-		let kernels = Kernel::supported();
+		let kernels = Isa::supported();
 		for case in Case::layer((33, 17), 5) {
 			let row = measure(case.clone(), &kernels, Duration::ZERO).unwrap();
 			assert_eq!((&row.case, row.flop), (&case, 2 * 33 * 17 * 5));

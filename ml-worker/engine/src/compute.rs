@@ -2,7 +2,7 @@
 
 use super::{
 	cuda::{self, Accelerator},
-	EngineError, Kernel,
+	EngineError, Isa,
 };
 use std::{
 	fmt,
@@ -61,10 +61,10 @@ impl Compute {
 	}
 
 	/// Opens it. On the processor, with the fastest kernel, or the one that
-	/// [`KERNEL_VARIABLE`](super::KERNEL_VARIABLE) names.
+	/// [`ISA_VARIABLE`](super::ISA_VARIABLE) names.
 	pub fn target(self) -> Result<Target, EngineError> {
 		Ok(match self {
-			Compute::Cpu => Target::Cpu(Kernel::from_environment()?),
+			Compute::Cpu => Target::Cpu(Isa::from_environment()?),
 			Compute::Cuda(ordinal) => Target::Cuda(cuda::open(ordinal)?),
 		})
 	}
@@ -74,7 +74,7 @@ impl Compute {
 #[derive(Clone, Debug)]
 pub enum Target {
 	/// The processor, with this kernel.
-	Cpu(Kernel),
+	Cpu(Isa),
 	/// A GPU.
 	Cuda(Arc<dyn Accelerator>),
 }

@@ -2,7 +2,7 @@
 
 use super::{
 	fused::Group,
-	kernels::Kernel,
+	kernels::Isa,
 	ops,
 	state::{elements, State},
 	EngineError,
@@ -10,17 +10,17 @@ use super::{
 use candle_core::Tensor;
 use trainyard_program::{
 	ops::{Op, OpKind, Program, Role, TensorDecl, TensorId},
-	reference::Moment,
+	reference::StepContext,
 };
 
 /// What is given to a list.
-pub struct Given<'a> {
+pub struct Bindings<'a> {
 	/// `[rows, features]`, binary32.
 	pub features: Tensor,
 	/// `[labels]`, u32, every one below the classes.
 	pub labels: Tensor,
 	/// Seed and step.
-	pub moment: Moment,
+	pub moment: StepContext,
 	/// The state, checked against the specification.
 	pub state: &'a State,
 }
@@ -29,7 +29,7 @@ pub struct Given<'a> {
 pub type Watcher<'a> = dyn FnMut(&Op, &str, &Tensor) -> Result<(), EngineError> + Send + 'a;
 
 /// A list, in stages.
-pub struct Plan {
+pub struct CompiledProgram {
 	program: Program,
 	stages: Vec<Stage>,
 	/// For each operator, local tensors that nothing reads behind it.
@@ -58,7 +58,7 @@ pub struct Values<'a> {
 	values: Vec<Option<Tensor>>,
 }
 
-impl Plan {
+impl CompiledProgram {
 	/// Prepares `program`.
 	pub fn new(program: Program) -> Self {
 		let mut last = vec![None; program.tensors.len()];
@@ -115,7 +115,7 @@ impl Plan {
 	}
 
 	/// Executes the list.
-	pub fn run(&self, kernel: Kernel, given: Given<'_>) -> Result<Values<'_>, EngineError> {
+	pub fn run(&self, kernel: Isa, given: Bindings<'_>) -> Result<Values<'_>, EngineError> {
 		let mut all = self.begin(&given);
 		for Stage { work, dead } in &self.stages {
 			match work {
@@ -142,8 +142,8 @@ impl Plan {
 	/// bits.
 	pub fn run_watched(
 		&self,
-		kernel: Kernel,
-		given: Given<'_>,
+		kernel: Isa,
+		given: Bindings<'_>,
 		see: &mut Watcher<'_>,
 	) -> Result<Values<'_>, EngineError> {
 		let mut all = self.begin(&given);
@@ -159,7 +159,7 @@ impl Plan {
 	}
 
 	/// What is given, and nothing else yet.
-	fn begin(&self, given: &Given<'_>) -> Values<'_> {
+	fn begin(&self, given: &Bindings<'_>) -> Values<'_> {
 		let value = |tensor: &TensorDecl| match tensor.role {
 			Role::Features => Some(given.features.clone()),
 			Role::Labels => Some(given.labels.clone()),

@@ -7,7 +7,7 @@ use super::{
 		chain::{self, Chain, Link, Step},
 		elementwise::Scale,
 		optimizer::{AdamStep, Ema, EmaSquare, MulAdd},
-		Kernel,
+		Isa,
 	},
 	state::elements,
 	EngineError,
@@ -21,11 +21,11 @@ use trainyard_strict as strict;
 pub struct Group {
 	/// Their numbers.
 	ops: Range<usize>,
-	chains: Vec<Plan>,
+	chains: Vec<FusedChain>,
 }
 
 /// A chain of a group.
-struct Plan {
+struct FusedChain {
 	/// Numbers of its operators in the list.
 	ops: Vec<usize>,
 	/// Tensors that it reads and does not write.
@@ -116,7 +116,7 @@ impl Group {
 			made.insert(op.out, chain);
 		}
 		let chains = chains.into_iter().filter(|chain| !chain.is_empty());
-		let chains = chains.map(|chain| Plan::new(program, &ops, chain)).collect();
+		let chains = chains.map(|chain| FusedChain::new(program, &ops, chain)).collect();
 		(!ops.is_empty()).then_some(Self { ops, chains })
 	}
 
@@ -128,7 +128,7 @@ impl Group {
 	/// The results that are read elsewhere.
 	pub fn run(
 		&self,
-		kernel: Kernel,
+		kernel: Isa,
 		program: &Program,
 		values: &Values<'_>,
 	) -> Result<Vec<(TensorId, Tensor)>, EngineError> {
@@ -168,7 +168,7 @@ impl Group {
 	}
 }
 
-impl Plan {
+impl FusedChain {
 	fn new(program: &Program, group: &Range<usize>, mut ops: Vec<usize>) -> Self {
 		ops.sort_unstable();
 		let made: Vec<TensorId> = ops.iter().map(|at| program.ops[*at].out).collect();

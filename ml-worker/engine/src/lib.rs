@@ -17,8 +17,8 @@ mod execute;
 mod fault;
 mod fused;
 pub mod kernels;
-mod list;
 mod ops;
+mod runner;
 mod state;
 mod table;
 #[cfg(test)]
@@ -27,13 +27,13 @@ mod tests;
 pub use compute::{Compute, Target};
 pub use cuda::DeviceError;
 pub use fault::{Fault, MadeBy};
-pub use kernels::{Kernel, UnsupportedKernel, KERNEL_VARIABLE};
-pub use list::List;
+pub use kernels::{Isa, UnsupportedIsa, ISA_VARIABLE};
+pub use runner::ProgramRunner;
 pub use state::{Parameters, State};
 pub use table::{Data, Normalizer, StoredRows, Table, TableWriter};
 
 use candle_core::{Device, Tensor};
-use execute::{Given, Plan, Watcher};
+use execute::{Bindings, CompiledProgram, Watcher};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 use trainyard_program::{
@@ -41,7 +41,7 @@ use trainyard_program::{
 	lower::{self, StateTensor},
 	ops::Role,
 	order,
-	reference::Moment,
+	reference::StepContext,
 	spec::{Input, JobSpec, SpecError},
 	H256,
 };
@@ -58,7 +58,7 @@ pub enum EngineError {
 	Spec(SpecError),
 	/// The kernel asked for does not exist here.
 	#[error(transparent)]
-	Kernel(#[from] UnsupportedKernel),
+	Isa(#[from] UnsupportedIsa),
 	/// The processor is in a mode in which results would differ.
 	#[error("the processor does not compute as IEEE 754 says: {0}")]
 	Arithmetic(&'static str),
@@ -161,23 +161,23 @@ pub struct Engine {
 	spec: JobSpec,
 	seed: H256,
 	data: Arc<Data>,
-	kernel: Kernel,
+	kernel: Isa,
 	/// Where lists are executed, if not on the processor.
 	accelerator: Option<Arc<dyn cuda::Accelerator>>,
 	/// Labels of a row.
 	labels: usize,
 	/// What the specification asks of a state.
 	state: Vec<StateTensor>,
-	step: Plan,
+	step: CompiledProgram,
 	/// For each slice of the validation rows: its rows, and the list.
-	evaluation: Vec<(std::ops::Range<usize>, Arc<Plan>)>,
+	evaluation: Vec<(std::ops::Range<usize>, Arc<CompiledProgram>)>,
 	/// The order of the epoch last used.
 	order: Mutex<Option<(u32, Arc<Vec<u32>>)>>,
 }
 
 impl Engine {
 	/// An engine on the device that was chosen ([`Compute::chosen`]): if nothing else, the
-	/// processor, with the fastest kernel, or the one that [`KERNEL_VARIABLE`] names. Fails
+	/// processor, with the fastest kernel, or the one that [`ISA_VARIABLE`] names. Fails
 	/// where the specification is invalid, the data does not fit it, or this machine cannot
 	/// compute strictly.
 	pub fn new(spec: &JobSpec, seed: H256, data: Arc<Data>) -> Result<Self, EngineError> {
@@ -189,7 +189,7 @@ impl Engine {
 		spec: &JobSpec,
 		seed: H256,
 		data: Arc<Data>,
-		kernel: Kernel,
+		kernel: Isa,
 	) -> Result<Self, EngineError> {
 		Self::on(spec, seed, data, Target::Cpu(kernel))
 	}
@@ -203,7 +203,7 @@ impl Engine {
 	) -> Result<Self, EngineError> {
 		let (kernel, accelerator) = match target {
 			Target::Cpu(kernel) => (kernel, None),
-			Target::Cuda(accelerator) => (Kernel::from_environment()?, Some(accelerator)),
+			Target::Cuda(accelerator) => (Isa::from_environment()?, Some(accelerator)),
 		};
 		spec.validate()?;
 		environment::check().map_err(EngineError::Arithmetic)?;
@@ -211,7 +211,7 @@ impl Engine {
 		check_table("training", &data.train, d.train_rows, spec)?;
 		check_table("validation", &data.validation, d.validation_rows, spec)?;
 		Ok(Self {
-			step: Plan::new(lower::training_step(spec)),
+			step: CompiledProgram::new(lower::training_step(spec)),
 			evaluation: evaluation_slices(spec),
 			order: Mutex::new(None),
 			labels: spec.labels_per_row() as usize,
@@ -230,7 +230,7 @@ impl Engine {
 	}
 
 	/// The kernel in use.
-	pub fn kernel(&self) -> Kernel {
+	pub fn kernel(&self) -> Isa {
 		self.kernel
 	}
 
@@ -311,8 +311,8 @@ impl Engine {
 		see: Option<&mut Watcher<'_>>,
 	) -> Result<(Vec<(String, Tensor)>, StepTrace), EngineError> {
 		let (features, labels) = self.batch(step)?;
-		let moment = Moment { seed: self.seed, step };
-		let given = Given { features, labels, state, moment };
+		let moment = StepContext { seed: self.seed, step };
+		let given = Bindings { features, labels, state, moment };
 		let values = match see {
 			Some(see) => self.step.run_watched(self.kernel, given, see)?,
 			None => self.step.run(self.kernel, given)?,
@@ -379,12 +379,12 @@ impl Engine {
 		let (mut losses, mut correct) = (Vec::with_capacity(table.labels()), 0u32);
 		for (rows, plan) in &self.evaluation {
 			let (features, labels) = self.rows(table, rows.clone())?;
-			let given = Given {
+			let given = Bindings {
 				features,
 				labels,
 				state,
 				// No operator of an evaluation depends on it.
-				moment: Moment::default(),
+				moment: StepContext::default(),
 			};
 			let values = match see.as_mut() {
 				Some(see) => plan.run_watched(self.kernel, given, &mut **see)?,
@@ -455,11 +455,11 @@ fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 }
 
 /// The validation rows in slices, with a list for each.
-fn evaluation_slices(spec: &JobSpec) -> Vec<(std::ops::Range<usize>, Arc<Plan>)> {
+fn evaluation_slices(spec: &JobSpec) -> Vec<(std::ops::Range<usize>, Arc<CompiledProgram>)> {
 	let all = spec.dataset.validation_rows;
 	let size = (EVALUATION_ROWS / spec.labels_per_row()).max(1);
 	let (whole, rest) = (all / size, all % size);
-	let plan = |rows| Arc::new(Plan::new(lower::evaluation_of(spec, rows)));
+	let plan = |rows| Arc::new(CompiledProgram::new(lower::evaluation_of(spec, rows)));
 	let (whole_plan, size) = (plan(size), size as usize);
 	let mut slices: Vec<_> = (0..whole as usize)
 		.map(|index| (index * size..(index + 1) * size, whole_plan.clone()))

@@ -17,7 +17,7 @@ use super::{
 		images::{channels, conv, pool},
 		loss, norm,
 		optimizer::{AdamStep, Ema, EmaSquare, MulAdd},
-		random, reduce, whetstone, Kernel,
+		random, reduce, whetstone, Isa,
 	},
 	EngineError,
 };
@@ -25,15 +25,15 @@ use candle_core::{Device, Tensor};
 use custom::{binary, labelled, ternary, unary, Product};
 use trainyard_program::{
 	ops::{Factor, OpKind, TensorId},
-	reference::Moment,
+	reference::StepContext,
 };
 use trainyard_strict as strict;
 
 /// The result of the operator `kind` at `moment`, of the `shape` that the list declares.
 pub fn apply<'a>(
-	kernel: Kernel,
+	kernel: Isa,
 	kind: &OpKind,
-	moment: Moment,
+	moment: StepContext,
 	shape: &[usize],
 	read: impl Fn(TensorId) -> Result<&'a Tensor, EngineError>,
 ) -> Result<Tensor, EngineError> {

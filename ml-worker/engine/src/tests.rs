@@ -88,7 +88,7 @@ fn every_kernel_trains_to_the_reference_state() {
 		let program = lower::training_step(&spec);
 		let scoring = lower::evaluation(&spec);
 		let mut expected = as_vectors(&Engine::initial_state(&spec, &seed(), None).unwrap());
-		let mut runs: Vec<(Engine, State)> = Kernel::supported()
+		let mut runs: Vec<(Engine, State)> = Isa::supported()
 			.into_iter()
 			.map(|kernel| {
 				let engine = Engine::with_kernel(&spec, seed(), data.clone(), kernel).unwrap();
@@ -182,7 +182,7 @@ fn every_kernel_trains_every_model_to_the_reference_state() {
 	for (spec, data) in other_specs() {
 		let (program, scoring) = (lower::training_step(&spec), lower::evaluation(&spec));
 		let mut expected = as_vectors(&Engine::initial_state(&spec, &seed(), None).unwrap());
-		let mut runs: Vec<(Engine, State)> = Kernel::supported()
+		let mut runs: Vec<(Engine, State)> = Isa::supported()
 			.into_iter()
 			.map(|kernel| {
 				let engine = Engine::with_kernel(&spec, seed(), data.clone(), kernel).unwrap();
@@ -191,7 +191,7 @@ fn every_kernel_trains_every_model_to_the_reference_state() {
 			.collect();
 		for step in 0..spec.training.steps {
 			let (x, y) = batch(&runs[0].0, step);
-			let moment = Moment { seed: seed(), step };
+			let moment = StepContext { seed: seed(), step };
 			let values = exec::run_at(&program, &x, &y, &expected, moment).unwrap();
 			let loss = values.role(&program, Role::Loss)[0];
 			let squares = program.ops.iter().find_map(|op| match op.kind {
@@ -223,7 +223,7 @@ fn every_kernel_trains_every_model_to_the_reference_state() {
 fn the_demo_job_learns_the_digits() {
 	let (spec, data) = (JobSpec::example(), digits());
 	let mut hashes = Vec::new();
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		let engine = Engine::with_kernel(&spec, seed(), data.clone(), kernel).unwrap();
 		let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
 		let begin = engine.evaluate(&state).unwrap();

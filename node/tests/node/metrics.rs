@@ -20,7 +20,7 @@ use trainyard_protocol::{
 	job::{Ending, JobState, Settlement, Terms},
 	views::{Hardware, JobView, TrainerView},
 };
-use trainyard_runtime::{AccountId, UNIT};
+use trainyard_runtime::{AccountId, TRY};
 
 fn account(n: u8) -> AccountId {
 	AccountId::from([n; 32])
@@ -29,7 +29,7 @@ fn account(n: u8) -> AccountId {
 fn trainer(n: u8, candidate: bool) -> TrainerView<AccountId> {
 	TrainerView {
 		account: account(n),
-		bond: 100 * UNIT + UNIT / 2,
+		bond: 100 * TRY + TRY / 2,
 		hardware: Hardware::default(),
 		candidate,
 		training_total: 5_000_000,
@@ -49,23 +49,23 @@ fn job(id: u32, state: JobState) -> JobView<AccountId> {
 		invited: None,
 		spec: JobSpec::example(),
 		terms: Terms {
-			price_per_ut: UNIT,
+			price_per_ut: TRY,
 			replicas: 1,
 			verifiers: 3,
 			audit_segments: 1,
-			audit_fee: UNIT,
+			audit_fee: TRY,
 			apply_blocks: 10,
 			training_blocks: 60,
 		},
 		work: 250_000,
-		deposit: UNIT,
+		deposit: TRY,
 		state,
 		deadline: 100,
 		seed: None,
 		applicants: vec![],
 		replicas: vec![],
 		audit: None,
-		settlement: Settlement { escrowed: 3 * UNIT, ..Settlement::default() },
+		settlement: Settlement { escrowed: 3 * TRY, ..Settlement::default() },
 	}
 }
 
@@ -114,10 +114,10 @@ fn a_reading_is_shown_and_replaces_the_one_before() {
 			job(5, JobState::Auditing),
 			job(6, JobState::Ended(Ending::Settled)),
 		],
-		verifiers: vec![(account(4), 100 * UNIT), (account(5), 250 * UNIT)],
+		verifiers: vec![(account(4), 100 * TRY), (account(5), 250 * TRY)],
 		authorities: vec![Weight { weight: 7, own: false }, Weight { weight: 3, own: true }],
 		next_authorities: vec![Weight { weight: 8, own: false }],
-		issuance: Some(6_000_000 * UNIT + UNIT / 4),
+		issuance: Some(6_000_000 * TRY + TRY / 4),
 		height: 77,
 	};
 	metrics.set(&reading);

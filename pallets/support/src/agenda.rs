@@ -8,7 +8,7 @@
 
 use codec::FullCodec;
 use frame_support::{
-	storage::{IterableStorageDoubleMap, StorageMap, StorageValue},
+	storage::{IterableStorageDoubleMap, StorageDoubleMap, StorageMap, StorageValue},
 	weights::{Weight, WeightMeter},
 };
 use sp_runtime::SaturatedConversion;

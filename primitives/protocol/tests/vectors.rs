@@ -2,7 +2,7 @@
 
 use bounded_collections::{BoundedVec, ConstU32};
 use sp_crypto_hashing::blake2_256;
-use trainyard_program::reference::{self as exec, Moment};
+use trainyard_program::reference::{self as exec, StepContext};
 use trainyard_program::{
 	init, lower,
 	ops::{Nano, OpKind, Role, Window},
@@ -63,14 +63,14 @@ fn words(values: &[u32]) -> String {
 }
 
 /// One operator by itself, on the operands by number.
-fn operator(kind: OpKind, operands: &[&[f32]], moment: Moment) -> Vec<f32> {
+fn operator(kind: OpKind, operands: &[&[f32]], moment: StepContext) -> Vec<f32> {
 	let read = |id: u32| Ok::<_, exec::ExecError>(operands[id as usize]);
 	exec::operator(&kind, &[], moment, read).unwrap()
 }
 
 fn log_softmax(row: &[f32]) -> Vec<f32> {
 	let kind = OpKind::LogSoftmax { logits: 0, rows: 1, cols: row.len() as u32 };
-	operator(kind, &[row], Moment::default())
+	operator(kind, &[row], StepContext::default())
 }
 
 /// A number with up to nine decimals.
@@ -92,7 +92,7 @@ fn product(pairs: &[f32]) -> Vec<f32> {
 	let (a, b): (Vec<f32>, Vec<f32>) = pairs.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
 	let (transpose_a, transpose_b, m, n, k) = (false, false, 1, 1, a.len() as u32);
 	let kind = OpKind::MatMul { a: 0, b: 1, transpose_a, transpose_b, m, n, k };
-	operator(kind, &[&a, &b], Moment::default())
+	operator(kind, &[&a, &b], StepContext::default())
 }
 
 /// Operators on images: the windows of the page.
@@ -103,7 +103,7 @@ fn images(name: &str) -> Vec<f32> {
 		Window { images: 1, channels: 1, height: 3, width: 4, kernel: 2, stride: 1, padding: 0 };
 	let (filters, gradient, window) = (3, 0, padded);
 	let (image, weight, result) = (xs(2 * 60 * 20), ys(3 * 540), ys(2 * 3 * 6));
-	let run = |kind, operands: &[&[f32]]| operator(kind, operands, Moment::default());
+	let run = |kind, operands: &[&[f32]]| operator(kind, operands, StepContext::default());
 	match name {
 		"conv2d" => run(OpKind::Conv2d { x: 0, weight: 1, window, filters }, &[&image, &weight]),
 		"conv2d_weight_grad" => {
@@ -131,7 +131,7 @@ fn by_rows(name: &str, rows: u32, cols: u32) -> Vec<f32> {
 	let n = u64::from(rows) * u64::from(cols);
 	let (x, y, weight, bias) = (xs(n), ys(n), xs(cols.into()), ys(cols.into()));
 	let (gradient, epsilon, batch, size, depth) = (0, lower::NORM_EPSILON, 1, cols, 3);
-	let run = |kind, operands: &[&[f32]]| operator(kind, operands, Moment::default());
+	let run = |kind, operands: &[&[f32]]| operator(kind, operands, StepContext::default());
 	match name {
 		"layer_norm" => {
 			let kind = OpKind::LayerNorm { x: 0, weight: 1, bias: 2, epsilon, rows, cols };
@@ -281,7 +281,7 @@ fn train(name: &str, steps: u32) -> String {
 		let rows = &order[place.positions.start as usize..place.positions.end as usize];
 		let features: Vec<f32> = rows.iter().flat_map(|row| inputs(*row)).collect();
 		let labels: Vec<u32> = rows.iter().flat_map(|row| labels(*row)).collect();
-		let moment = Moment { seed, step };
+		let moment = StepContext { seed, step };
 		let values = exec::run_at(&program, &features, &labels, &state, moment).unwrap();
 		loss = Some(values.role(&program, Role::Loss)[0]);
 		values.advance(&program, &mut state);
@@ -362,7 +362,7 @@ fn compute(name: &str, args: &[&str]) -> String {
 				"dropout" => OpKind::Dropout { x: 0, rate: number, site, len },
 				_ => OpKind::Noise { x: 0, deviation: number, len },
 			};
-			write(&operator(kind, &[&ys(len)], Moment { seed: seed(args[0]), step }))
+			write(&operator(kind, &[&ys(len)], StepContext { seed: seed(args[0]), step }))
 		}
 		"rate" => {
 			let final_rate_nano = nano(args[1]).0;

@@ -2,7 +2,7 @@
 
 use super::{market::DAYS, money::Jackpot, periods};
 use crate::{
-	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, TaskMarket, UNIT,
+	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, TaskMarket, TRY,
 };
 use frame_support::{parameter_types, traits::ConstU32};
 use sp_runtime::Permill;
@@ -10,7 +10,7 @@ use trainyard_protocol::job::BlockNumber;
 
 parameter_types! {
 	/// Smallest bond of a verifier.
-	pub const MinVerifierBond: Balance = 100 * UNIT;
+	pub const MinVerifierBond: Balance = 100 * TRY;
 	/// Longer than the two periods of a verdict can be made, see [`periods`].
 	pub const VerifierUnbonding: BlockNumber = 15 * DAYS;
 	/// Lost of the bond by a member of a committee that gives no verdict,

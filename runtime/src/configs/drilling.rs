@@ -6,7 +6,7 @@ use super::{
 	periods,
 	system::MAX_BLOCK_WEIGHT,
 };
-use crate::{Balance, Balances, Hashrate, Runtime, RuntimeHoldReason, Verification, UNIT};
+use crate::{Balance, Balances, Hashrate, Runtime, RuntimeHoldReason, Verification, TRY};
 use frame_support::{
 	parameter_types,
 	traits::{ConstU32, ConstU8},
@@ -19,11 +19,11 @@ parameter_types! {
 	/// A fifth of a block may go into what is due of drilling at its beginning.
 	pub DrillingWeight: Weight = Perbill::from_percent(20) * MAX_BLOCK_WEIGHT;
 	/// Held for a project: dear enough that nobody fills the list of projects with noise.
-	pub const ProjectDeposit: Balance = 100 * UNIT;
+	pub const ProjectDeposit: Balance = 100 * TRY;
 	/// Held for each of its units: for the result that the state keeps.
 	pub const UnitDeposit: Balance = state_deposit(1, 100);
 	/// Bonds that must vote for a project: those of ten trainers with the least bond.
-	pub const MinApproval: Balance = 1_000 * UNIT;
+	pub const MinApproval: Balance = 1_000 * TRY;
 	/// Most blocks for computing a unit: two hours at 6 s, for 7 minutes of 1,000 MFLOPS at most.
 	pub const MaxUnitBlocks: BlockNumber = 1_200;
 	/// Blocks for revealing a unit's result.

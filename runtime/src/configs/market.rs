@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
 	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, Submissions, TaskMarket,
-	Verification, MICROUNIT, UNIT,
+	Verification, MICROUNIT, TRY,
 };
 use frame_support::{parameter_types, traits::ConstU32, weights::Weight};
 use sp_runtime::Perbill;
@@ -25,9 +25,9 @@ parameter_types! {
 	/// A fifth of a block may go into serving due jobs at its beginning.
 	pub ServiceWeight: Weight = Perbill::from_percent(20) * MAX_BLOCK_WEIGHT;
 	/// Least deposit of a trainer, before the audit fees.
-	pub const MinDeposit: Balance = UNIT;
+	pub const MinDeposit: Balance = TRY;
 	/// The floor price of power: 1 TRY for the work of 7 minutes on 1,000 MFLOPS.
-	pub const FeePerUt: Balance = UNIT;
+	pub const FeePerUt: Balance = TRY;
 	/// Pays for a verifier's two transactions, several times over.
 	pub const MinAuditFee: Balance = MIN_AUDIT_FEE;
 	/// 2 `ut`: 864 GFLOP, which a machine of 2 GFLOPS replays in 7 of the 12 minutes that

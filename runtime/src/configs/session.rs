@@ -3,7 +3,7 @@
 use super::money::Jackpot;
 use crate::{
 	AccountId, Babe, Balance, Balances, Hashrate, Runtime, RuntimeCall, RuntimeEvent,
-	RuntimeHoldReason, Session, Timestamp, UncheckedExtrinsic, UNIT,
+	RuntimeHoldReason, Session, Timestamp, UncheckedExtrinsic, TRY,
 };
 use alloc::vec::Vec;
 use frame_support::{
@@ -42,19 +42,19 @@ parameter_types! {
 	/// Most authorities of a session.
 	pub const MaxAuthorities: u32 = 100;
 	/// Held while an account has session keys on record.
-	pub const KeyDeposit: Balance = UNIT;
+	pub const KeyDeposit: Balance = TRY;
 	/// Smallest bond of a trainer.
-	pub const MinBond: Balance = 100 * UNIT;
+	pub const MinBond: Balance = 100 * TRY;
 	/// A day of blocks of 6 s, far longer than two sessions. So long an equivocation can be
 	/// reported.
 	pub const UnbondingBlocks: BlockNumber = 14_400;
 	/// Minted in the first block; then it falls.
-	pub const BlockReward: Balance = UNIT;
+	pub const BlockReward: Balance = TRY;
 	/// Blocks in which it halves: four years of 6 s each. A chain with other block times has
 	/// other years.
 	pub const RewardHalfLife: BlockNumber = 4 * YEAR;
 	/// It stays at a tenth: 1.05 million TRY in two years, for ever.
-	pub const RewardTail: Balance = UNIT / 10;
+	pub const RewardTail: Balance = TRY / 10;
 	/// Of that, to the jackpot.
 	pub const JackpotShare: Permill = Permill::from_percent(10);
 	/// What an equivocation costs of bond and power, however small the offender is.

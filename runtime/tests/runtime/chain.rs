@@ -52,7 +52,7 @@ fn every_block_pays_its_author_and_the_jackpot() {
 	chain.run(10);
 	let after = chain.state(|| (Balances::free_balance(&alice), Balances::free_balance(&jackpot)));
 	let rewards: Vec<Balance> = (1..=10).map(Hashrate::block_reward).collect();
-	assert_eq!(rewards[0], UNIT);
+	assert_eq!(rewards[0], TRY);
 	let shares = rewards.iter().map(|reward| reward / 10).sum::<Balance>();
 	assert_eq!(after.0 - before.0, rewards.iter().sum::<Balance>() - shares);
 	assert_eq!(after.1 - before.1, shares);
@@ -74,11 +74,11 @@ fn fees_are_burned_and_tips_reach_the_author() {
 		chain.state(|| {
 			let call = pallet_balances::Call::transfer_keep_alive {
 				dest: charlie.clone().into(),
-				value: UNIT,
+				value: TRY,
 			};
 			let transfer = tipped(Bob, call.into(), tip);
 			assert_ok!(Executive::apply_extrinsic(transfer).unwrap());
-			let paid = sender - UNIT - Balances::free_balance(&bob);
+			let paid = sender - TRY - Balances::free_balance(&bob);
 			assert!(paid > tip);
 			assert_eq!(Balances::free_balance(&alice) - author, tip);
 			assert_eq!(issued - Balances::total_issuance(), paid - tip, "the fee is burned");
@@ -104,7 +104,7 @@ fn fees_are_burned_and_tips_reach_the_author() {
 #[test]
 fn issuance_is_as_documented() {
 	use trainyard_runtime::configs::session::YEAR;
-	let reward = |block: BlockNumber| Hashrate::block_reward(block) as f64 / UNIT as f64;
+	let reward = |block: BlockNumber| Hashrate::block_reward(block) as f64 / TRY as f64;
 	// The mean of 240 blocks of a year for all of them.
 	let step = YEAR / 240;
 	let year = |y: u32| {
@@ -120,7 +120,7 @@ fn issuance_is_as_documented() {
 	}
 	// From there on the tail.
 	assert!((year(20) - 0.526e6).abs() < 1e3);
-	assert_eq!(Hashrate::block_reward(BlockNumber::MAX), UNIT / 10);
+	assert_eq!(Hashrate::block_reward(BlockNumber::MAX), TRY / 10);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn fees_are_burned() {
 	assert_ok!(chain.call(Bob, frame_system::Call::remark { remark: vec![0; 100] }));
 	let reward = Hashrate::block_reward(chain.state(System::block_number));
 	let fee = bob - chain.state(|| Balances::free_balance(Bob.to_account_id()));
-	assert!(!fee.is_zero() && fee < UNIT / 100, "{fee}");
+	assert!(!fee.is_zero() && fee < TRY / 100, "{fee}");
 	assert_eq!(issuance(&mut chain), before + reward - fee);
 }
 

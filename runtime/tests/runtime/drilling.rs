@@ -20,7 +20,7 @@ use trainyard_runtime::{
 
 const DRILLERS: [Sr25519Keyring; 2] = [Charlie, Dave];
 const VERIFIERS: [Sr25519Keyring; 3] = [Alice, Eve, Ferdie];
-const BOND: Balance = 100 * UNIT;
+const BOND: Balance = 100 * TRY;
 const SALT: [u8; 32] = [9; 32];
 
 /// The least calibration that is work enough.
@@ -194,7 +194,7 @@ fn garbage_is_found_by_recomputation_and_costs_bond_and_power() {
 		assert_eq!((view.bond, view.drilling_effective), (BOND / 2, 0));
 	}
 	let after = chain.state(|| Balances::free_balance(configs::money::Jackpot::get()));
-	assert!(after >= before + BOND - UNIT, "two halves of a bond, less three fees: {after}");
+	assert!(after >= before + BOND - TRY, "two halves of a bond, less three fees: {after}");
 	assert_eq!(project(&mut chain, id).agreed, credited);
 	// They leave the pool behind the unit that they were given meanwhile, and half a bond is too
 	// little to come back.

@@ -22,11 +22,11 @@ const SALT: [u8; 32] = [9; 32];
 
 fn terms() -> Terms {
 	Terms {
-		price_per_ut: 100 * UNIT,
+		price_per_ut: 100 * TRY,
 		replicas: 1,
 		verifiers: 3,
 		audit_segments: 2,
-		audit_fee: UNIT / 10,
+		audit_fee: TRY / 10,
 		apply_blocks: 3,
 		training_blocks: 30,
 	}
@@ -37,7 +37,7 @@ fn chain() -> Chain {
 	let mut chain = Chain::development();
 	chain.run(1);
 	for verifier in VERIFIERS {
-		assert_ok!(chain.call(verifier, pallet_verification::Call::register { bond: 100 * UNIT }));
+		assert_ok!(chain.call(verifier, pallet_verification::Call::register { bond: 100 * TRY }));
 	}
 	chain
 }
@@ -257,7 +257,7 @@ fn a_rejected_job_costs_the_trainer_and_nothing_the_submitter() {
 	assert_eq!((trainer.training_total, trainer.ecp), (0, 0));
 	// All that //Bob lost are the fees of one transaction.
 	let bob = chain.state(|| <Balances as Inspect<AccountId>>::total_balance(&Bob.to_account_id()));
-	assert!(ENDOWMENT - bob < UNIT / 10, "{}", ENDOWMENT - bob);
+	assert!(ENDOWMENT - bob < TRY / 10, "{}", ENDOWMENT - bob);
 }
 
 #[test]

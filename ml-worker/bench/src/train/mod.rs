@@ -15,7 +15,7 @@ use std::{
 	time::{Duration, Instant},
 };
 use stock::{Rows, Stock};
-use trainyard_engine::{Data, Engine, Kernel, State};
+use trainyard_engine::{Data, Engine, Isa, State};
 use trainyard_program::lower;
 
 /// What was measured of a model on a number of threads.
@@ -67,7 +67,7 @@ pub enum Trainer {
 	/// Stock candle.
 	Candle,
 	/// The strict engine with a kernel.
-	Strict(Kernel),
+	Strict(Isa),
 }
 
 /// The name of candle's side.
@@ -147,7 +147,7 @@ impl Training {
 /// # Errors
 /// Where candle or the engine fails, the kernels' bits differ, or candle computes something
 /// else.
-pub fn measure(case: Case, kernels: &[Kernel], time: Duration) -> anyhow::Result<Row> {
+pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Row> {
 	let ready = Ready::new(case)?;
 	let difference = check(&ready, kernels)?;
 	// Both sides go the same way, from the beginning, in every turn: what a step costs does
@@ -186,7 +186,7 @@ pub fn measure(case: Case, kernels: &[Kernel], time: Duration) -> anyhow::Result
 		ratio: median(ratios),
 		memory: None,
 	};
-	let of = |(index, kernel): (usize, &Kernel)| {
+	let of = |(index, kernel): (usize, &Isa)| {
 		side(kernel.to_string(), &of_kernels[index], &ratios[index])
 	};
 	Ok(Row {
@@ -206,7 +206,7 @@ pub fn measure(case: Case, kernels: &[Kernel], time: Duration) -> anyhow::Result
 
 /// The kernels train to equal bits, and candle's losses are near theirs; the largest
 /// difference.
-fn check(ready: &Ready, kernels: &[Kernel]) -> anyhow::Result<f64> {
+fn check(ready: &Ready, kernels: &[Isa]) -> anyhow::Result<f64> {
 	let losses = |training: &mut Training| -> anyhow::Result<Vec<f32>> {
 		(0..CHECKED_STEPS).map(|step| training.step(step)).collect()
 	};

@@ -44,7 +44,7 @@ fn the_models_are_those_of_the_table() {
 
 #[test]
 fn every_model_is_measured() {
-	let kernels = Kernel::supported();
+	let kernels = Isa::supported();
 	for case in small() {
 		let row = measure(case.clone(), &kernels, Duration::ZERO).unwrap();
 		assert_eq!((&row.model, row.batch), (&case.name, 4));
@@ -67,7 +67,7 @@ fn every_model_is_measured() {
 fn parameters_agree() {
 	for case in small() {
 		let ready = Ready::new(case).unwrap();
-		let kernel = Kernel::supported()[0];
+		let kernel = Isa::supported()[0];
 		let Training::Strict(mut strict) = ready.begin(Trainer::Strict(kernel)).unwrap() else {
 			panic!("not the engine");
 		};
@@ -105,6 +105,6 @@ fn a_case_without_candle_layers_is_refused() {
 		panic!("a transformer");
 	};
 	*dropout_nano = 100_000_000;
-	let error = measure(case, &Kernel::supported(), Duration::ZERO).unwrap_err();
+	let error = measure(case, &Isa::supported(), Duration::ZERO).unwrap_err();
 	assert!(format!("{error:#}").contains("no layer Dropout"), "{error:#}");
 }

@@ -5,7 +5,7 @@ use super::{
 	launches::Launches,
 	operators, Accelerator, Buffer, DeviceError, Inputs, Outputs,
 };
-use crate::execute::Plan;
+use crate::execute::CompiledProgram;
 use std::{fmt, sync::Arc};
 use trainyard_program::ops::{Program, Role, TensorId};
 
@@ -44,7 +44,7 @@ impl<B: Backend> Accelerator for Executor<B> {
 
 	fn run(
 		&self,
-		plan: &Plan,
+		plan: &CompiledProgram,
 		inputs: Inputs<'_>,
 		wanted: &[TensorId],
 	) -> Result<Outputs, DeviceError> {

@@ -33,9 +33,9 @@ mod stepping;
 #[cfg(test)]
 mod tests;
 
-use super::{execute::Plan, EngineError};
+use super::{execute::CompiledProgram, EngineError};
 use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
-use trainyard_program::{ops::TensorId, reference::Moment, spec::JobSpec};
+use trainyard_program::{ops::TensorId, reference::StepContext, spec::JobSpec};
 
 /// Why a device cannot be used, or stopped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,7 +80,7 @@ pub struct Inputs<'a> {
 	/// The state by name.
 	pub state: &'a BTreeMap<String, Buffer>,
 	/// Seed and step.
-	pub moment: Moment,
+	pub moment: StepContext,
 }
 
 /// What a list leaves.
@@ -102,7 +102,7 @@ pub trait Accelerator: fmt::Debug + Send + Sync {
 	/// Executes a list; the tensors `wanted` come back.
 	fn run(
 		&self,
-		plan: &Plan,
+		plan: &CompiledProgram,
 		inputs: Inputs<'_>,
 		wanted: &[TensorId],
 	) -> Result<Outputs, DeviceError>;

@@ -7,7 +7,7 @@ use super::{
 };
 use trainyard_program::{
 	ops::{Factor, OpKind, TensorId, Window},
-	reference::{dropout_threshold, Moment},
+	reference::{dropout_threshold, StepContext},
 };
 use trainyard_strict as strict;
 use trainyard_strict::{
@@ -20,7 +20,7 @@ use trainyard_strict::{
 pub fn apply<'a, B: Backend>(
 	backend: &B,
 	kind: &OpKind,
-	moment: Moment,
+	moment: StepContext,
 	len: usize,
 	read: impl Fn(TensorId) -> Result<&'a B::Buffer, DeviceError>,
 ) -> Result<B::Buffer, DeviceError> {

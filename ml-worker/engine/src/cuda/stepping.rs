@@ -1,12 +1,12 @@
 //! The engine with its state on a device.
 
 use super::{Accelerator, Inputs, Resident};
-use crate::{execute::Plan, Engine, EngineError, Evaluation, State, StepTrace};
+use crate::{execute::CompiledProgram, Engine, EngineError, Evaluation, State, StepTrace};
 use candle_core::Tensor;
 use std::{collections::BTreeMap, sync::Arc};
 use trainyard_program::{
 	ops::{Role, TensorId},
-	reference::Moment,
+	reference::StepContext,
 };
 
 impl Engine {
@@ -20,7 +20,7 @@ impl Engine {
 		let resident = self.resident(device, state)?;
 		let (features, labels) = self.batch(step)?;
 		let (features, labels) = (values(&features)?, labels.to_vec1::<u32>()?);
-		let moment = Moment { seed: self.seed, step };
+		let moment = StepContext { seed: self.seed, step };
 		let inputs =
 			Inputs { features: &features, labels: &labels, state: &resident.tensors, moment };
 		let mut wanted = roles(&self.step, [Role::Loss, Role::Logits]).to_vec();
@@ -59,7 +59,7 @@ impl Engine {
 				labels: &labels.to_vec1::<u32>()?,
 				state: &resident.tensors,
 				// No operator of an evaluation depends on it.
-				moment: Moment::default(),
+				moment: StepContext::default(),
 			};
 			let wanted = roles(plan, [Role::RowLosses, Role::Correct]);
 			let out = device.run(plan, inputs, &wanted)?;
@@ -97,7 +97,7 @@ impl Engine {
 }
 
 /// The tensors with these roles.
-fn roles(plan: &Plan, roles: [Role; 2]) -> [TensorId; 2] {
+fn roles(plan: &CompiledProgram, roles: [Role; 2]) -> [TensorId; 2] {
 	roles.map(|role| plan.program().find(role).unwrap_or(TensorId::MAX))
 }
 

@@ -3,12 +3,12 @@
 use super::{
 	elementwise::{map1, map2, Map1, Map2},
 	rows::LONG,
-	Arithmetic, Kernel,
+	Arithmetic, Isa,
 };
 use trainyard_strict::Function;
 
 /// `function(x)`.
-pub fn activation(kernel: Kernel, function: Function, x: &[f32]) -> Vec<f32> {
+pub fn activation(kernel: Isa, function: Function, x: &[f32]) -> Vec<f32> {
 	match function {
 		Function::Gelu => map1(kernel, Gelu, x),
 		Function::Silu => map1(kernel, Silu, x),
@@ -22,12 +22,7 @@ pub fn activation(kernel: Kernel, function: Function, x: &[f32]) -> Vec<f32> {
 ///
 /// # Panics
 /// Where the operands differ in length.
-pub fn activation_grad(
-	kernel: Kernel,
-	function: Function,
-	gradient: &[f32],
-	at: &[f32],
-) -> Vec<f32> {
+pub fn activation_grad(kernel: Isa, function: Function, gradient: &[f32], at: &[f32]) -> Vec<f32> {
 	match function {
 		Function::Gelu => map2(kernel, Gelu, gradient, at),
 		Function::Silu => map2(kernel, Silu, gradient, at),

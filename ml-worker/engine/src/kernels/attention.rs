@@ -3,7 +3,7 @@
 use super::{
 	reduce::{maximum, sum_of},
 	rows::{by_rows, part, LONG},
-	Arithmetic, Kernel, Task,
+	Arithmetic, Isa, SimdTask,
 };
 use trainyard_strict::{exp_with, sqrt, LANES};
 
@@ -26,7 +26,7 @@ fn score_factor(depth: u32) -> f32 {
 
 /// Per row `i` of each matrix of `size` rows and columns, over its columns `j <= i`:
 /// `s = factor * x`, `m` their maximum, `e = exp(s - m)`, `e / sum(e)`; +0 in the others.
-pub fn causal_softmax(kernel: Kernel, x: &[f32], size: usize, depth: u32) -> Vec<f32> {
+pub fn causal_softmax(kernel: Isa, x: &[f32], size: usize, depth: u32) -> Vec<f32> {
 	let (factor, mut out) = (score_factor(depth), vec![0.0; x.len()]);
 	by_rows(&mut out, size, LONG, |first, out| {
 		let x = part(x, first, size, out);
@@ -44,7 +44,7 @@ struct CausalSoftmax<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for CausalSoftmax<'_> {
+impl SimdTask for CausalSoftmax<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let Self { x, first, size, factor, out } = self;
@@ -75,7 +75,7 @@ impl Task for CausalSoftmax<'_> {
 /// # Panics
 /// Where `gradient` and `p` differ in length.
 pub fn causal_softmax_grad(
-	kernel: Kernel,
+	kernel: Isa,
 	gradient: &[f32],
 	p: &[f32],
 	size: usize,
@@ -100,7 +100,7 @@ struct CausalSoftmaxGrad<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for CausalSoftmaxGrad<'_> {
+impl SimdTask for CausalSoftmaxGrad<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let Self { gradient, p, first, size, factor, out } = self;

@@ -5,7 +5,7 @@
 use super::{
 	elementwise::{Map1, Map2, Map3, Scale},
 	optimizer::{AdamStep, Ema, EmaSquare, MulAdd},
-	Arithmetic, Kernel, Task, PARALLEL_FROM,
+	Arithmetic, Isa, SimdTask, PARALLEL_FROM,
 };
 use rayon::prelude::*;
 use std::{cell::Cell, mem::MaybeUninit, ops::Range};
@@ -66,7 +66,7 @@ struct Share<'a> {
 ///
 /// # Panics
 /// Where a link reads what does not stand before it, or inputs differ in length.
-pub fn run(kernel: Kernel, chains: &[Chain<'_>]) -> Vec<Vec<Vec<f32>>> {
+pub fn run(kernel: Isa, chains: &[Chain<'_>]) -> Vec<Vec<Vec<f32>>> {
 	// Not filled with zeros, which would take as long as to write the results.
 	let mut results: Vec<Vec<Vec<f32>>> = chains
 		.iter()
@@ -121,7 +121,7 @@ impl Chain<'_> {
 
 impl Share<'_> {
 	/// Computes every link on the chunk, and writes all of its kept results.
-	fn run(self, kernel: Kernel) {
+	fn run(self, kernel: Isa) {
 		let Self { chain, range, kept } = self;
 		let len = range.len();
 		let mut space = SPACE.take();
@@ -159,7 +159,7 @@ impl Chunk<'_> {
 	}
 }
 
-impl Task for Chunk<'_> {
+impl SimdTask for Chunk<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(mut self) {
 		for (index, Link { step, operands: [x, y, z] }) in self.links.iter().enumerate() {
@@ -266,7 +266,7 @@ mod tests {
 				})
 				.collect();
 			let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-			for kernel in Kernel::supported() {
+			for kernel in Isa::supported() {
 				let found = pool.install(|| run(kernel, &chains));
 				prop_assert_eq!(found.len(), chains.len());
 				for (index, ([x, m, v, g], found)) in data.iter().zip(&found).enumerate() {

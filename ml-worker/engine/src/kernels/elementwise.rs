@@ -2,7 +2,7 @@
 
 use super::{
 	rows::{by_rows, part},
-	Arithmetic, Kernel, Task, PARALLEL_FROM,
+	Arithmetic, Isa, SimdTask, PARALLEL_FROM,
 };
 use rayon::prelude::*;
 
@@ -35,7 +35,7 @@ pub trait Map3: Copy + Sync {
 }
 
 /// One operand.
-pub fn map1<F: Map1>(kernel: Kernel, f: F, x: &[f32]) -> Vec<f32> {
+pub fn map1<F: Map1>(kernel: Isa, f: F, x: &[f32]) -> Vec<f32> {
 	let mut out = vec![0.0; x.len()];
 	let run = |(out, x): (&mut [f32], &[f32])| kernel.run(One { f, x, out });
 	match chunk(x.len(), F::WORK) {
@@ -49,7 +49,7 @@ pub fn map1<F: Map1>(kernel: Kernel, f: F, x: &[f32]) -> Vec<f32> {
 ///
 /// # Panics
 /// Where the operands differ in length.
-pub fn map2<F: Map2>(kernel: Kernel, f: F, x: &[f32], y: &[f32]) -> Vec<f32> {
+pub fn map2<F: Map2>(kernel: Isa, f: F, x: &[f32], y: &[f32]) -> Vec<f32> {
 	assert_eq!(x.len(), y.len());
 	let mut out = vec![0.0; x.len()];
 	let run = |(out, (x, y)): (&mut [f32], (&[f32], &[f32]))| kernel.run(Two { f, x, y, out });
@@ -67,7 +67,7 @@ pub fn map2<F: Map2>(kernel: Kernel, f: F, x: &[f32], y: &[f32]) -> Vec<f32> {
 ///
 /// # Panics
 /// Where the operands differ in length.
-pub fn map3(kernel: Kernel, f: impl Map3, x: &[f32], y: &[f32], z: &[f32]) -> Vec<f32> {
+pub fn map3(kernel: Isa, f: impl Map3, x: &[f32], y: &[f32], z: &[f32]) -> Vec<f32> {
 	assert!(x.len() == y.len() && y.len() == z.len());
 	let mut out = vec![0.0; x.len()];
 	let run = |(out, ((x, y), z)): (&mut [f32], ((&[f32], &[f32]), &[f32]))| {
@@ -95,7 +95,7 @@ struct One<'a, F> {
 	out: &'a mut [f32],
 }
 
-impl<F: Map1> Task for One<'_, F> {
+impl<F: Map1> SimdTask for One<'_, F> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		for (out, x) in self.out.iter_mut().zip(self.x) {
@@ -111,7 +111,7 @@ struct Two<'a, F> {
 	out: &'a mut [f32],
 }
 
-impl<F: Map2> Task for Two<'_, F> {
+impl<F: Map2> SimdTask for Two<'_, F> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		for ((out, x), y) in self.out.iter_mut().zip(self.x).zip(self.y) {
@@ -128,7 +128,7 @@ struct Three<'a, F> {
 	out: &'a mut [f32],
 }
 
-impl<F: Map3> Task for Three<'_, F> {
+impl<F: Map3> SimdTask for Three<'_, F> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		for (((out, x), y), z) in self.out.iter_mut().zip(self.x).zip(self.y).zip(self.z) {
@@ -186,7 +186,7 @@ impl Map2 for Add {
 }
 
 /// `a[i, j] + row[j]` for rows of `row`'s length.
-pub fn add_row(kernel: Kernel, a: &[f32], row: &[f32]) -> Vec<f32> {
+pub fn add_row(kernel: Isa, a: &[f32], row: &[f32]) -> Vec<f32> {
 	let mut out = vec![0.0; a.len()];
 	by_rows(&mut out, row.len(), 1, |first, out| {
 		kernel.run(AddRow { a: part(a, first, row.len(), out), row, out });
@@ -200,7 +200,7 @@ struct AddRow<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for AddRow<'_> {
+impl SimdTask for AddRow<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let cols = self.row.len();

@@ -1,6 +1,6 @@
 //! Rows of a table by tokens.
 
-use super::{rows::by_rows, Arithmetic, Kernel, Task, PARALLEL_FROM};
+use super::{rows::by_rows, Arithmetic, Isa, SimdTask, PARALLEL_FROM};
 use trainyard_program::reference::ExecError;
 
 /// The tokens that numbers stand for. Fails where one is not a whole number below the
@@ -41,7 +41,7 @@ pub fn embedding(table: &[f32], tokens: &[usize], width: usize) -> Vec<f32> {
 /// # Panics
 /// Where a token is not below the vocabulary, or `gradient` has not a row for each.
 pub fn embedding_grad(
-	kernel: Kernel,
+	kernel: Isa,
 	gradient: &[f32],
 	tokens: &[usize],
 	vocabulary: usize,
@@ -80,7 +80,7 @@ struct EmbeddingGrad<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for EmbeddingGrad<'_> {
+impl SimdTask for EmbeddingGrad<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let ranges = self.starts.iter().zip(&self.starts[1..]);

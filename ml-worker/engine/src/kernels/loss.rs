@@ -4,13 +4,13 @@ use super::{
 	elementwise::{map1, Map1},
 	reduce::{maximum, sum_of},
 	rows::{by_rows, part, LONG},
-	Arithmetic, Kernel, Task, PARALLEL_FROM,
+	Arithmetic, Isa, SimdTask, PARALLEL_FROM,
 };
 use trainyard_strict::{exp_with, log_with};
 
 /// Per row `(x - m) - l` with `m` the maximum and `l` the logarithm of the sum of
 /// `exp(x - m)`.
-pub fn log_softmax(kernel: Kernel, logits: &[f32], cols: usize) -> Vec<f32> {
+pub fn log_softmax(kernel: Isa, logits: &[f32], cols: usize) -> Vec<f32> {
 	let mut out = vec![0.0; logits.len()];
 	by_rows(&mut out, cols, LONG, |first, out| {
 		kernel.run(LogSoftmax { x: part(logits, first, cols, out), cols, out });
@@ -24,7 +24,7 @@ struct LogSoftmax<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for LogSoftmax<'_> {
+impl SimdTask for LogSoftmax<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let Self { x, cols, out } = self;
@@ -60,7 +60,7 @@ pub fn row_loss(log_p: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 ///
 /// # Panics
 /// Where a label is not below `cols`.
-pub fn row_loss_grad(kernel: Kernel, log_p: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
+pub fn row_loss_grad(kernel: Isa, log_p: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	let mut out = vec![0.0; log_p.len()];
 	let rows = labels.len() as f32;
 	by_rows(&mut out, cols, LONG, |first, out| {
@@ -78,7 +78,7 @@ struct RowLossGrad<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for RowLossGrad<'_> {
+impl SimdTask for RowLossGrad<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let Self { x, labels, rows, cols, out } = self;
@@ -125,7 +125,7 @@ fn differences(outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 ///
 /// # Panics
 /// Where a label is not below `cols`.
-pub fn squared_loss(kernel: Kernel, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
+pub fn squared_loss(kernel: Isa, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	let differences = differences(outputs, labels, cols);
 	let mut out = vec![0.0; differences.len() / cols.max(1)];
 	by_rows(&mut out, 1, cols.clamp(1, PARALLEL_FROM), |first, out| {
@@ -141,7 +141,7 @@ struct MeanSquares<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for MeanSquares<'_> {
+impl SimdTask for MeanSquares<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		for (out, d) in self.out.iter_mut().zip(self.d.chunks_exact(self.cols)) {
@@ -155,7 +155,7 @@ impl Task for MeanSquares<'_> {
 ///
 /// # Panics
 /// Where a label is not below `cols`.
-pub fn squared_loss_grad(kernel: Kernel, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
+pub fn squared_loss_grad(kernel: Isa, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	let count = outputs.len() as f32;
 	map1(kernel, Share { count }, &differences(outputs, labels, cols))
 }

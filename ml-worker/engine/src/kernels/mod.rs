@@ -1,8 +1,8 @@
 //! Kernels: strict operators on slices, compiled for several instruction sets.
 //!
-//! Each operator but the product is a [`Task`]: one generic loop, vectorised over *outputs*
+//! Each operator but the product is a [`SimdTask`]: one generic loop, vectorised over *outputs*
 //! by the compiler, so no width changes the order in which any one output is computed. A
-//! [`Kernel`] chooses for which instruction set the loop is compiled. Products ([`matmul`])
+//! [`Isa`] chooses for which instruction set the loop is compiled. Products ([`matmul`])
 //! are written out for each, and convolutions ([`images`]) are made of their tiles. All give the
 //! bits of the reference in `trainyard_strict`; that is what their tests check.
 
@@ -29,7 +29,7 @@ pub use trainyard_strict::{Arithmetic, Soft};
 
 /// Names the kernel to use instead of the best one: `scalar`, `avx2`, `avx512` or
 /// `neon`.
-pub const KERNEL_VARIABLE: &str = "TRAINYARD_KERNEL";
+pub const ISA_VARIABLE: &str = "TRAINYARD_ISA";
 
 /// Elements (or multiply-adds) below which threads cost more than they bring: to wake another
 /// thread takes some 20 microseconds, and so many additions 45.
@@ -53,7 +53,7 @@ impl Arithmetic for Hardware {
 }
 
 /// Work that is compiled once for each instruction set.
-pub trait Task {
+pub trait SimdTask {
 	/// Does the work. Implementations are `#[inline(always)]`, so that they are compiled
 	/// with the features of the function they are called from.
 	fn run<A: Arithmetic>(self);
@@ -61,7 +61,7 @@ pub trait Task {
 
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
+pub enum Isa {
 	/// Portable scalar code; fused multiply-add in software.
 	Scalar,
 	/// x86-64 with AVX2 and FMA.
@@ -78,28 +78,28 @@ pub enum Kernel {
 /// A kernel was asked for that this machine cannot run, or that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-	"{KERNEL_VARIABLE} is \"{asked}\", which this machine does not support; unset it or use one \
+	"{ISA_VARIABLE} is \"{asked}\", which this machine does not support; unset it or use one \
 	 of: {}",
 	available()
 )]
-pub struct UnsupportedKernel {
+pub struct UnsupportedIsa {
 	asked: String,
 }
 
 fn available() -> String {
-	Kernel::supported().iter().map(Kernel::to_string).collect::<Vec<_>>().join(", ")
+	Isa::supported().iter().map(Isa::to_string).collect::<Vec<_>>().join(", ")
 }
 
-impl Kernel {
+impl Isa {
 	/// Every kernel of this processor family, the fastest first.
 	const ALL: &[Self] = &[
 		#[cfg(target_arch = "x86_64")]
-		Kernel::Avx512,
+		Isa::Avx512,
 		#[cfg(target_arch = "x86_64")]
-		Kernel::Avx2,
+		Isa::Avx2,
 		#[cfg(target_arch = "aarch64")]
-		Kernel::Neon,
-		Kernel::Scalar,
+		Isa::Neon,
+		Isa::Scalar,
 	];
 
 	/// What this machine can run, the fastest first.
@@ -110,21 +110,21 @@ impl Kernel {
 	/// Whether this machine can run it.
 	pub fn is_supported(self) -> bool {
 		match self {
-			Kernel::Scalar => true,
+			Isa::Scalar => true,
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+			Isa::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx512 => Kernel::Avx2.is_supported() && is_x86_feature_detected!("avx512f"),
+			Isa::Avx512 => Isa::Avx2.is_supported() && is_x86_feature_detected!("avx512f"),
 			#[cfg(target_arch = "aarch64")]
-			Kernel::Neon => true,
+			Isa::Neon => true,
 		}
 	}
 
-	/// The kernel named by [`KERNEL_VARIABLE`], otherwise the fastest.
-	pub fn from_environment() -> Result<Self, UnsupportedKernel> {
-		match std::env::var_os(KERNEL_VARIABLE) {
+	/// The kernel named by [`ISA_VARIABLE`], otherwise the fastest.
+	pub fn from_environment() -> Result<Self, UnsupportedIsa> {
+		match std::env::var_os(ISA_VARIABLE) {
 			Some(name) if !name.is_empty() => name.to_string_lossy().parse(),
-			_ => Ok(Self::supported().first().copied().unwrap_or(Kernel::Scalar)),
+			_ => Ok(Self::supported().first().copied().unwrap_or(Isa::Scalar)),
 		}
 	}
 
@@ -132,55 +132,55 @@ impl Kernel {
 	///
 	/// # Panics
 	/// Where this machine does not support it.
-	pub fn run(self, task: impl Task) {
+	pub fn run(self, task: impl SimdTask) {
 		assert!(self.is_supported(), "this machine cannot run the {self} kernel");
 		match self {
-			Kernel::Scalar => task.run::<Soft>(),
+			Isa::Scalar => task.run::<Soft>(),
 			// SAFETY: the assertion has found the instruction set.
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx2 => unsafe { run_avx2(task) },
+			Isa::Avx2 => unsafe { run_avx2(task) },
 			// SAFETY: the assertion has found the instruction set.
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx512 => unsafe { run_avx512(task) },
+			Isa::Avx512 => unsafe { run_avx512(task) },
 			#[cfg(target_arch = "aarch64")]
-			Kernel::Neon => task.run::<Hardware>(),
+			Isa::Neon => task.run::<Hardware>(),
 		}
 	}
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn run_avx2(task: impl Task) {
+fn run_avx2(task: impl SimdTask) {
 	task.run::<Hardware>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
-fn run_avx512(task: impl Task) {
+fn run_avx512(task: impl SimdTask) {
 	task.run::<Hardware>()
 }
 
-impl fmt::Display for Kernel {
+impl fmt::Display for Isa {
 	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 		f.write_str(match self {
-			Kernel::Scalar => "scalar",
+			Isa::Scalar => "scalar",
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx2 => "avx2",
+			Isa::Avx2 => "avx2",
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx512 => "avx512",
+			Isa::Avx512 => "avx512",
 			#[cfg(target_arch = "aarch64")]
-			Kernel::Neon => "neon",
+			Isa::Neon => "neon",
 		})
 	}
 }
 
-impl FromStr for Kernel {
-	type Err = UnsupportedKernel;
+impl FromStr for Isa {
+	type Err = UnsupportedIsa;
 
-	fn from_str(name: &str) -> Result<Self, UnsupportedKernel> {
+	fn from_str(name: &str) -> Result<Self, UnsupportedIsa> {
 		Self::supported()
 			.into_iter()
 			.find(|kernel| kernel.to_string() == name)
-			.ok_or_else(|| UnsupportedKernel { asked: name.into() })
+			.ok_or_else(|| UnsupportedIsa { asked: name.into() })
 	}
 }

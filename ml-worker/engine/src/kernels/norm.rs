@@ -3,7 +3,7 @@
 use super::{
 	reduce::{sum_columns, sum_of, Addend},
 	rows::{by_rows, part, LONG},
-	Arithmetic, Kernel, Task,
+	Arithmetic, Isa, SimdTask,
 };
 
 /// Mean and standard deviation of a row: `m = sum(x) / cols` and
@@ -21,13 +21,7 @@ fn moments<A: Arithmetic>(x: &[f32], epsilon: f32) -> (f32, f32) {
 ///
 /// # Panics
 /// Where `weight` and `bias` differ in length.
-pub fn layer_norm(
-	kernel: Kernel,
-	x: &[f32],
-	weight: &[f32],
-	bias: &[f32],
-	epsilon: f32,
-) -> Vec<f32> {
+pub fn layer_norm(kernel: Isa, x: &[f32], weight: &[f32], bias: &[f32], epsilon: f32) -> Vec<f32> {
 	assert_eq!(weight.len(), bias.len());
 	let (cols, mut out) = (weight.len(), vec![0.0; x.len()]);
 	by_rows(&mut out, cols, LONG, |first, out| {
@@ -45,7 +39,7 @@ struct LayerNorm<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for LayerNorm<'_> {
+impl SimdTask for LayerNorm<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let cols = self.weight.len();
@@ -64,7 +58,7 @@ impl Task for LayerNorm<'_> {
 /// # Panics
 /// Where `gradient` and `x` differ in length.
 pub fn layer_norm_grad(
-	kernel: Kernel,
+	kernel: Isa,
 	gradient: &[f32],
 	x: &[f32],
 	weight: &[f32],
@@ -87,7 +81,7 @@ struct LayerNormGrad<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for LayerNormGrad<'_> {
+impl SimdTask for LayerNormGrad<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let cols = self.weight.len();
@@ -115,7 +109,7 @@ impl Task for LayerNormGrad<'_> {
 /// # Panics
 /// Where `gradient` and `x` are not whole rows of `cols` elements, or differ in length.
 pub fn layer_norm_weight_grad(
-	kernel: Kernel,
+	kernel: Isa,
 	gradient: &[f32],
 	x: &[f32],
 	epsilon: f32,

@@ -5,11 +5,11 @@
 
 use super::{
 	rows::{by_rows, part, LONG},
-	Arithmetic, Kernel, Task,
+	Arithmetic, Isa, SimdTask,
 };
 use trainyard_program::{
 	ops::Nano,
-	reference::{dropout_threshold, Moment},
+	reference::{dropout_threshold, StepContext},
 };
 use trainyard_strict::{
 	inverse_normal_with,
@@ -32,7 +32,7 @@ struct Source {
 }
 
 impl Source {
-	fn new(moment: Moment, name: StreamName, first: u64) -> Self {
+	fn new(moment: StepContext, name: StreamName, first: u64) -> Self {
 		Self { stream: Stream::new(&moment.seed.0, name), step: moment.step, first }
 	}
 
@@ -58,7 +58,7 @@ trait WithWord: Copy + Sync {
 }
 
 /// `f` of every element and its word.
-fn with_words(kernel: Kernel, f: impl WithWord, source: Source, x: &[f32]) -> Vec<f32> {
+fn with_words(kernel: Isa, f: impl WithWord, source: Source, x: &[f32]) -> Vec<f32> {
 	let mut out = vec![0.0; x.len()];
 	// As rows that are groups, and what is left behind them.
 	let whole = x.len() / GROUP * GROUP;
@@ -78,7 +78,7 @@ struct Words<'a, F> {
 	out: &'a mut [f32],
 }
 
-impl<F: WithWord> Task for Words<'_, F> {
+impl<F: WithWord> SimdTask for Words<'_, F> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let (mut source, mut words) = (self.source, [0; GROUP]);
@@ -111,7 +111,7 @@ impl WithWord for Keep {
 
 /// `x / (1 - rate)`, by multiplication with the factor, where dropout number `site` keeps the
 /// element at `moment`, otherwise +0; see `OpKind::Dropout`.
-pub fn dropout(kernel: Kernel, x: &[f32], moment: Moment, rate: Nano, site: u32) -> Vec<f32> {
+pub fn dropout(kernel: Isa, x: &[f32], moment: StepContext, rate: Nano, site: u32) -> Vec<f32> {
 	let source = Source::new(moment, StreamName::Dropout, u64::from(site) << 32);
 	let threshold = dropout_threshold(rate);
 	with_words(kernel, Keep { threshold, factor: 1.0 / rate.one_minus().to_f32() }, source, x)
@@ -130,7 +130,7 @@ impl WithWord for AddNormal {
 
 /// `fma(deviation, z, x)` with `z` the standard normal of the element at `moment`; see
 /// `OpKind::Noise`.
-pub fn noise(kernel: Kernel, x: &[f32], moment: Moment, deviation: Nano) -> Vec<f32> {
+pub fn noise(kernel: Isa, x: &[f32], moment: StepContext, deviation: Nano) -> Vec<f32> {
 	let source = Source::new(moment, StreamName::Noise, 0);
 	with_words(kernel, AddNormal(deviation.to_f32()), source, x)
 }

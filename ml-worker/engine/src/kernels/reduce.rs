@@ -1,17 +1,17 @@
 //! Sums in blocks of 1,024 and 16 lanes, and maxima.
 
-use super::{Arithmetic, Kernel, Task, PARALLEL_FROM};
+use super::{Arithmetic, Isa, SimdTask, PARALLEL_FROM};
 use rayon::prelude::*;
 use std::ops::Range;
 use trainyard_strict::{LANES, SUM_BLOCK};
 
 /// The strict sum of one slice.
-pub fn sum(kernel: Kernel, x: &[f32]) -> f32 {
+pub fn sum(kernel: Isa, x: &[f32]) -> f32 {
 	sum_blocks(x, |block, out| kernel.run(Block { block, out }))
 }
 
 /// The strict sum of the squares of one slice.
-pub fn sum_squares(kernel: Kernel, x: &[f32]) -> f32 {
+pub fn sum_squares(kernel: Isa, x: &[f32]) -> f32 {
 	let blocks = |block: &[f32], out: &mut f32| kernel.run(SquaresBlock { block, out });
 	sum_blocks(x, blocks)
 }
@@ -106,7 +106,7 @@ struct Block<'a> {
 	out: &'a mut f32,
 }
 
-impl Task for Block<'_> {
+impl SimdTask for Block<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		*self.out = sum_block(self.block);
@@ -118,7 +118,7 @@ struct SquaresBlock<'a> {
 	out: &'a mut f32,
 }
 
-impl Task for SquaresBlock<'_> {
+impl SimdTask for SquaresBlock<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		*self.out = block_of(self.block, self.block, |x, _| x * x);
@@ -129,7 +129,7 @@ impl Task for SquaresBlock<'_> {
 ///
 /// # Panics
 /// Where the elements are not whole rows.
-pub fn sum_rows(kernel: Kernel, a: &[f32], cols: usize) -> Vec<f32> {
+pub fn sum_rows(kernel: Isa, a: &[f32], cols: usize) -> Vec<f32> {
 	if cols == 0 {
 		return Vec::new();
 	}
@@ -167,12 +167,7 @@ impl Addend for Rows<'_> {
 ///
 /// A lane of a block is a row of sums here, and the unit that threads share out. Lanes that no
 /// row meets are left out: they would add +0, and no lane is ever -0.
-pub(super) fn sum_columns<R: Addend>(
-	kernel: Kernel,
-	addend: R,
-	rows: usize,
-	cols: usize,
-) -> Vec<f32> {
+pub(super) fn sum_columns<R: Addend>(kernel: Isa, addend: R, rows: usize, cols: usize) -> Vec<f32> {
 	if rows == 0 || cols == 0 {
 		return vec![0.0; cols];
 	}
@@ -215,7 +210,7 @@ struct ColumnLanes<'a, R> {
 	lanes: &'a mut [f32],
 }
 
-impl<R: Addend> Task for ColumnLanes<'_, R> {
+impl<R: Addend> SimdTask for ColumnLanes<'_, R> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		for first in (self.rows.start + self.lane..self.rows.end).step_by(LANES) {
@@ -233,7 +228,7 @@ struct Tree<'a> {
 	cols: usize,
 }
 
-impl Task for Tree<'_> {
+impl SimdTask for Tree<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		for width in [8, 4, 2, 1] {

@@ -5,7 +5,7 @@ use super::{
 	loss, matmul,
 	matmul::Operand,
 	optimizer::{AdamStep, Ema, EmaSquare, MulAdd},
-	reduce, Kernel, PARALLEL_FROM,
+	reduce, Isa, PARALLEL_FROM,
 };
 use proptest::prelude::*;
 use trainyard_strict as strict;
@@ -103,7 +103,7 @@ fn check_matmul(
 	let a = Operand { data: &a, transposed: transposed.0 };
 	let b = Operand { data: &b, transposed: transposed.1 };
 	let expected = reference_matmul(a, b, shape);
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		let mut found = vec![f32::NAN; m * n];
 		matmul::matmul(kernel, a, b, shape, &mut found);
 		same(&found, &expected)?;
@@ -137,7 +137,7 @@ proptest! {
 	fn sums_equal_the_reference(len in length(5_000), seed in any::<u64>(), style in style()) {
 		let x = values(len, seed, style);
 		let expected = strict::sum(x.iter().copied());
-		for kernel in Kernel::supported() {
+		for kernel in Isa::supported() {
 			same(&[reduce::sum(kernel, &x)], &[expected])?;
 		}
 	}
@@ -153,7 +153,7 @@ proptest! {
 		let column = |j: usize| x.iter().copied().skip(j).step_by(cols).collect::<Vec<_>>();
 		let expected: Vec<f32> =
 			(0..cols).map(|j| strict::sum(column(j).into_iter())).collect();
-		for kernel in Kernel::supported() {
+		for kernel in Isa::supported() {
 			same(&reduce::sum_rows(kernel, &x, cols), &expected)?;
 		}
 	}
@@ -182,7 +182,7 @@ proptest! {
 				gradient.push((strict::exp(*x) - hot) / rows as f32);
 			}
 		}
-		for kernel in Kernel::supported() {
+		for kernel in Isa::supported() {
 			same(&loss::log_softmax(kernel, &x, cols), &log_p)?;
 			same(&loss::row_loss_grad(kernel, &log_p, &labels, cols), &gradient)?;
 		}
@@ -212,7 +212,7 @@ fn check_elementwise(len: usize, seed: u64, style: Style) -> Result<(), TestCase
 	let stepped: Vec<f32> = x.iter().zip(&y).zip(&z).map(step).collect();
 	let ema = Ema { keep: 0.9, take: 0.1 };
 	let square = EmaSquare { keep: 0.999, take: 0.001 };
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		let relu: Vec<f32> = x.iter().map(|x| strict::relu(*x)).collect();
 		same(&map1(kernel, Relu, &x), &relu)?;
 		same(&map1(kernel, Scale(0.9), &x), &x.iter().map(|x| 0.9 * x).collect::<Vec<_>>())?;
@@ -246,7 +246,7 @@ fn threads_change_nothing() {
 	let x = values(PARALLEL_FROM + 5, 4, Style::Plain);
 	let cols = 100;
 	let whole = &x[..x.len() / cols * cols];
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		let sum = reduce::sum(kernel, &x);
 		assert_eq!(sum.to_bits(), strict::sum(x.iter().copied()).to_bits());
 		let found = reduce::sum_rows(kernel, whole, cols);
@@ -262,7 +262,7 @@ fn threads_change_nothing() {
 		let mut out = vec![0.0; 128 * 96];
 		let (a, b) =
 			(Operand { data: &a, transposed: false }, Operand { data: &b, transposed: false });
-		let kernel = Kernel::supported()[0];
+		let kernel = Isa::supported()[0];
 		pool.install(|| matmul::matmul(kernel, a, b, [128, 96, 640], &mut out));
 		out
 	};
@@ -284,9 +284,9 @@ fn losses_and_hits_of_rows() {
 
 #[test]
 fn kernels_have_names() {
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		assert_eq!(kernel.to_string().parse(), Ok(kernel));
 	}
-	let message = "avx1024".parse::<Kernel>().unwrap_err().to_string();
+	let message = "avx1024".parse::<Isa>().unwrap_err().to_string();
 	assert!(message.contains("avx1024") && message.contains("scalar"), "{message}");
 }

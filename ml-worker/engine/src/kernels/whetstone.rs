@@ -1,6 +1,6 @@
 //! The calibration of drilling: cycles of scalar functions in lanes, which do not meet.
 
-use super::{Arithmetic, Kernel, Task, PARALLEL_FROM};
+use super::{Arithmetic, Isa, SimdTask, PARALLEL_FROM};
 use rayon::prelude::*;
 use std::ops::Range;
 use trainyard_strict::whetstone::{cycle, VARIABLES};
@@ -14,7 +14,7 @@ const WORK: usize = 512;
 
 /// `cycles` cycles of every lane of `x`, `[VARIABLES, lanes]`; see `OpKind::Whetstone`. On
 /// rayon's current threads where it is worth it; their number changes no bit.
-pub fn cycles(kernel: Kernel, x: &[f32], cycles: u32) -> Vec<f32> {
+pub fn cycles(kernel: Isa, x: &[f32], cycles: u32) -> Vec<f32> {
 	let lanes = x.len() / VARIABLES;
 	let mut out = vec![0.0; x.len()];
 	let shares: Vec<Range<usize>> =
@@ -47,7 +47,7 @@ struct Lanes<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for Lanes<'_> {
+impl SimdTask for Lanes<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let len = self.range.len();

@@ -2,7 +2,7 @@
 //! the result the shape that the list declares. They have no gradients: the list has its own.
 
 use super::layout::{elements, matrices};
-use crate::kernels::{matmul, Kernel};
+use crate::kernels::{matmul, Isa};
 use candle_core::{
 	bail, CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Result, Shape, Tensor,
 };
@@ -61,7 +61,7 @@ pub struct Product<'a> {
 	/// The operator.
 	pub name: &'static str,
 	/// The kernel that computes it.
-	pub kernel: Kernel,
+	pub kernel: Isa,
 	/// Whether the matrices of the left and of the right operand are stored transposed.
 	pub transposed: [bool; 2],
 	/// Pairs of matrices.

@@ -25,7 +25,7 @@ struct Case {
 	/// Operand `i` is tensor `i` of the list.
 	operands: Vec<Tensor>,
 	labels: Vec<u32>,
-	moment: Moment,
+	moment: StepContext,
 	/// The shape of the result.
 	shape: Vec<usize>,
 }
@@ -126,7 +126,7 @@ fn check(case: &Case) -> std::result::Result<(), TestCaseError> {
 	let operand = |id: TensorId| vectors.get(id as usize).map(Vec::as_slice).ok_or_else(missing);
 	let expected = exec::operator(kind, labels, *moment, operand).unwrap();
 	let named = Tensor::from_slice(labels, labels.len(), &Device::Cpu).unwrap();
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		for pool in pools() {
 			let read = |id: TensorId| match id {
 				LABELS => Ok(&named),
@@ -140,8 +140,8 @@ fn check(case: &Case) -> std::result::Result<(), TestCaseError> {
 	Ok(())
 }
 
-fn moment(step: u32) -> Moment {
-	Moment { seed: H256::repeat_byte(step as u8), step }
+fn moment(step: u32) -> StepContext {
+	StepContext { seed: H256::repeat_byte(step as u8), step }
 }
 
 fn case(kind: OpKind, operands: Vec<Tensor>, shape: &[usize]) -> Case {
@@ -496,7 +496,7 @@ fn numbers_that_are_no_tokens_are_refused() {
 		let table = Tensor::zeros((3, 4), DType::F32, &Device::Cpu).unwrap();
 		let kind = OpKind::Embedding { table: 0, tokens: 1, rows: 2, vocabulary: 3, width: 4 };
 		let read = |id| Ok(if id == 0 { &table } else { &tokens });
-		let error = apply(Kernel::Scalar, &kind, moment(0), &[2, 4], read).unwrap_err();
+		let error = apply(Isa::Scalar, &kind, moment(0), &[2, 4], read).unwrap_err();
 		assert!(error.to_string().contains("token 1 is not a whole number below"), "{error}");
 	}
 }

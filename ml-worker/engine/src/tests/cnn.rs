@@ -34,13 +34,13 @@ fn a_cnn_trains_to_the_reference_state() {
 	let (spec, data) = job();
 	let program = lower::training_step(&spec);
 	let mut expected = as_vectors(&Engine::initial_state(&spec, &seed(), None).unwrap());
-	let kernels = Kernel::supported();
+	let kernels = Isa::supported();
 	let new = |kernel| Engine::with_kernel(&spec, seed(), data.clone(), kernel).unwrap();
 	let engine = new(kernels[0]);
 	let mut losses = Vec::new();
 	for step in 0..spec.training.steps {
 		let (x, y) = batch(&engine, step);
-		let moment = Moment { seed: seed(), step };
+		let moment = StepContext { seed: seed(), step };
 		let values = exec::run_at(&program, &x, &y, &expected, moment).unwrap();
 		losses.push(values.role(&program, Role::Loss)[0].to_bits());
 		values.advance(&program, &mut expected);

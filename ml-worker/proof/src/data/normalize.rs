@@ -148,7 +148,7 @@ pub(super) fn standard(
 mod tests {
 	use super::*;
 	use proptest::prelude::*;
-	use trainyard_engine::kernels::{reduce, Kernel};
+	use trainyard_engine::kernels::{reduce, Isa};
 
 	fn table(features: usize, x: Vec<f32>) -> Table {
 		Table { features, y: vec![0; x.len() / features], x, ..Table::default() }
@@ -206,7 +206,7 @@ mod tests {
 		let mut sums = ColumnSums::new(5);
 		x.chunks(5).for_each(|row| sums.add(row.iter().copied()));
 		let found = sums.finish();
-		for kernel in Kernel::supported() {
+		for kernel in Isa::supported() {
 			assert_eq!(found, reduce::sum_rows(kernel, &x, 5), "{kernel}");
 		}
 		assert_eq!(ColumnSums::new(3).finish(), [0.0; 3]);

@@ -14,8 +14,8 @@ use std::sync::{
 	atomic::{AtomicBool, Ordering},
 	Arc,
 };
-use trainyard_engine::{Compute, Data, Engine, EngineError, Kernel, List, State, Target};
-use trainyard_program::{ops::Program, reference::Moment, spec::JobSpec};
+use trainyard_engine::{Compute, Data, Engine, EngineError, Isa, ProgramRunner, State, Target};
+use trainyard_program::{ops::Program, reference::StepContext, spec::JobSpec};
 use trainyard_protocol::{
 	bundle::trace_leaf,
 	drill::{
@@ -75,10 +75,10 @@ impl<'a> Options<'a> {
 		Ok(Self { target: Compute::chosen().target()?, data, progress, stop })
 	}
 
-	fn kernel(&self) -> Result<Kernel, EngineError> {
+	fn kernel(&self) -> Result<Isa, EngineError> {
 		match &self.target {
 			Target::Cpu(kernel) => Ok(*kernel),
-			Target::Cuda(_) => Ok(Kernel::from_environment()?),
+			Target::Cuda(_) => Ok(Isa::from_environment()?),
 		}
 	}
 
@@ -97,16 +97,16 @@ pub fn compute(unit: Unit<'_>, mut options: Options<'_>) -> Result<UnitResult, U
 	match unit.template {
 		Template::Chain { size, links } => {
 			let kernel = options.kernel()?;
-			let begin = List::new(program::begin(*size), kernel)?;
+			let begin = ProgramRunner::new(program::begin(*size), kernel)?;
 			let mut state = begin.zeros()?;
-			begin.advance(&mut state, Moment { seed: unit.seed, step: 0 })?;
+			begin.advance(&mut state, StepContext { seed: unit.seed, step: 0 })?;
 			repeat(program::link(*size), &mut state, unit.seed, 1..=*links, &mut options)?;
 			let content = content(&state)?;
 			Ok(UnitResult { state: chain_state(*size, content), score: None })
 		}
 		Template::Calibration { passes } => {
 			let pass = program::pass();
-			let mut state = List::new(pass.clone(), options.kernel()?)?.zeros()?;
+			let mut state = ProgramRunner::new(pass.clone(), options.kernel()?)?.zeros()?;
 			repeat(pass, &mut state, unit.seed, 0..=passes.saturating_sub(1), &mut options)?;
 			let content = content(&state)?;
 			Ok(UnitResult { state: calibration_state(content), score: None })
@@ -127,11 +127,11 @@ fn repeat(
 	steps: std::ops::RangeInclusive<u32>,
 	options: &mut Options<'_>,
 ) -> Result<(), UnitError> {
-	let list = List::new(program, options.kernel()?)?;
+	let list = ProgramRunner::new(program, options.kernel()?)?;
 	let all = steps.clone().count() as u32;
 	for (done, step) in (1..).zip(steps) {
 		options.check()?;
-		list.advance(state, Moment { seed, step })?;
+		list.advance(state, StepContext { seed, step })?;
 		(options.progress)(done, all);
 	}
 	Ok(())

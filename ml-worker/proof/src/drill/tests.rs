@@ -12,7 +12,7 @@ use trainyard_protocol::drill::{
 /// Every kernel, on 1, 2 and 8 threads.
 fn everywhere(unit: Unit<'_>, data: Option<&Arc<Data>>) -> Vec<(String, UnitResult)> {
 	let mut found = Vec::new();
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		for threads in [1, 2, 8] {
 			let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
 			let result = pool.install(|| {

@@ -7,14 +7,14 @@
 //! - [`parting`] finds the false ones among results of one job that differ.
 //! - [`rules`] are the six full-pass rules: evidence, never a decision.
 
-mod full;
-pub mod parting;
+pub mod divergence;
 pub mod replay;
+mod report;
 pub mod rules;
 pub mod stats;
 
-pub use full::{full, Choice, Full};
-pub use parting::{Contest, Judgement};
+pub use divergence::{Contest, Judgement};
+pub use report::{full, Choice, Full};
 
 use crate::{
 	bundle::{

@@ -12,7 +12,7 @@ use std::{
 	time::Duration,
 };
 use trainyard_bench::Machine;
-use trainyard_engine::{Compute, Kernel, KERNEL_VARIABLE};
+use trainyard_engine::{Compute, Isa, ISA_VARIABLE};
 
 /// The variable from which rayon and candle take their number of threads.
 const THREADS_VARIABLE: &str = "RAYON_NUM_THREADS";
@@ -31,11 +31,11 @@ pub(super) struct Bench {
 #[derive(Debug, clap::Subcommand)]
 enum What {
 	/// Strict matrix products against those of stock candle, in turns, and as shares of the
-	/// processor's peak. TRAINYARD_KERNEL chooses one kernel; without it, all but the scalar
+	/// processor's peak. TRAINYARD_ISA chooses one kernel; without it, all but the scalar
 	/// one are measured.
 	Matmul(matmul::Matmul),
 	/// Training steps of the strict engine against those of stock candle, in turns, with the
-	/// peak memory of each. TRAINYARD_KERNEL chooses one kernel; without it, all but the scalar
+	/// peak memory of each. TRAINYARD_ISA chooses one kernel; without it, all but the scalar
 	/// one are measured.
 	Train(train::Train),
 }
@@ -122,13 +122,13 @@ fn measured<R: DeserializeOwned>(
 }
 
 /// The kernel that the environment names, otherwise all but the scalar one, if there are any.
-fn kernels() -> anyhow::Result<Vec<Kernel>> {
-	if std::env::var_os(KERNEL_VARIABLE).is_some_and(|name| !name.is_empty()) {
-		return Ok(vec![Kernel::from_environment()?]);
+fn kernels() -> anyhow::Result<Vec<Isa>> {
+	if std::env::var_os(ISA_VARIABLE).is_some_and(|name| !name.is_empty()) {
+		return Ok(vec![Isa::from_environment()?]);
 	}
-	let mut all = Kernel::supported();
+	let mut all = Isa::supported();
 	if all.len() > 1 {
-		all.retain(|kernel| *kernel != Kernel::Scalar);
+		all.retain(|kernel| *kernel != Isa::Scalar);
 	}
 	Ok(all)
 }

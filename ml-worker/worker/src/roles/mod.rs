@@ -14,6 +14,7 @@
 //! - [`store`] keeps what must survive; [`tasks`] runs what takes long; [`report`] and
 //!   [`words`] tell people and programs about it, and [`metrics`] tell Prometheus.
 
+pub mod display;
 pub mod driller;
 pub mod fetch;
 pub mod http;
@@ -26,7 +27,6 @@ pub mod tasks;
 pub mod trainer;
 pub mod units;
 pub mod verifier;
-pub mod words;
 
 use std::time::Duration;
 use tracing::warn;

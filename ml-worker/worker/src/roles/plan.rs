@@ -1,10 +1,10 @@
 //! What a trainer does next, as a pure function of what the chain says and what it has.
 
 mod needs;
-mod worth;
+mod profitability;
 
 pub use needs::Needs;
-pub use worth::{worth, Limits, Prices, Refusal, Standing};
+pub use profitability::{worth, Limits, Prices, Refusal, Standing};
 
 use super::store::JobRecord;
 use trainyard_client::{AccountId32, JobView, ReplicaView};

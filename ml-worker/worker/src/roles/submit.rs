@@ -4,7 +4,7 @@ mod changes;
 
 pub use changes::{changes, Change};
 
-use super::{next_block, report::Reporter, survive, words};
+use super::{display, next_block, report::Reporter, survive};
 use crate::table::{table, Align};
 use std::time::Duration;
 use tracing::{debug, info, warn};
@@ -227,15 +227,15 @@ pub async fn follow(chain: &Chain, job: JobId, report: &Reporter) -> Result<JobV
 /// How a job ended and where its money went, for people.
 pub fn summary(job: &JobView) -> String {
 	let s = &job.settlement;
-	let mut out = format!("job {}: {}\n", job.id, words::state(&job.state));
+	let mut out = format!("job {}: {}\n", job.id, display::state(&job.state));
 	if !job.replicas.is_empty() {
 		let rows: Vec<Vec<String>> = job
 			.replicas
 			.iter()
 			.map(|r| {
-				let trained = r.reveal.as_ref().map(|reveal| words::trained(reveal, &job.spec));
+				let trained = r.reveal.as_ref().map(|reveal| display::trained(reveal, &job.spec));
 				let trained = trained.unwrap_or_else(|| "-".to_owned());
-				vec![r.trainer.to_string(), words::fate(&r.fate).to_owned(), trained]
+				vec![r.trainer.to_string(), display::fate(&r.fate).to_owned(), trained]
 			})
 			.collect();
 		let header = [("trainer", Align::Left), ("fate", Align::Left), ("trained", Align::Left)];

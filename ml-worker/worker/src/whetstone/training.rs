@@ -8,7 +8,7 @@ use std::{
 	sync::Arc,
 	time::{Duration, Instant},
 };
-use trainyard_engine::{Data, Engine, EngineError, Kernel, Table};
+use trainyard_engine::{Data, Engine, EngineError, Isa, Table};
 use trainyard_program::{
 	spec::{JobSpec, SpecError},
 	work,
@@ -74,7 +74,7 @@ impl StrictTraining {
 	pub fn measure(seconds: f64, threads: &[usize]) -> Result<Self, TrainingError> {
 		let spec = JobSpec::example();
 		let data = Arc::new(images(&spec));
-		let kernel = Kernel::from_environment().map_err(EngineError::from)?;
+		let kernel = Isa::from_environment().map_err(EngineError::from)?;
 		let duration = Duration::from_secs_f64(seconds);
 		// An engine for each job: it keeps the order of rows of the epoch where its job is.
 		let job = || -> Result<Trained, TrainingError> {

@@ -31,7 +31,7 @@ fn transformer() -> String {
 /// machine does not have the kernel.
 fn train(job: &Path, out: PathBuf, kernel: &str, threads: &str) -> Option<Contents> {
 	let output = command(&["train", text(job), "--out", text(&out)])
-		.env("TRAINYARD_KERNEL", kernel)
+		.env("TRAINYARD_ISA", kernel)
 		.env("RAYON_NUM_THREADS", threads)
 		.output()
 		.unwrap();

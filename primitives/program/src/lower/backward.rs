@@ -10,7 +10,7 @@ use alloc::{format, vec, vec::Vec};
 impl Builder<'_> {
 	/// Gradients of the parameters, in the order of the state, from the gradient of the
 	/// logits. Nothing is computed that no parameter needs.
-	pub fn backward(&mut self, forward: &[Done], logits: TensorId) -> Vec<Gradient> {
+	pub fn backward(&mut self, forward: &[LoweredLayer], logits: TensorId) -> Vec<Gradient> {
 		self.phase = Phase::Backward;
 		// The first layer with parameters: what is before it needs no gradient.
 		let first = forward.iter().position(|done| has_parameters(&done.at.layer));
@@ -48,7 +48,7 @@ impl Builder<'_> {
 	fn layer_backward(
 		&mut self,
 		gradient: TensorId,
-		done: &Done,
+		done: &LoweredLayer,
 		needed: bool,
 	) -> (Vec<Gradient>, Option<TensorId>) {
 		let (x, layer, rows) = (done.input, done.layer, self.rows);
@@ -150,7 +150,7 @@ impl Builder<'_> {
 	}
 
 	/// Gradient of a layer by its input.
-	fn by_input(&mut self, done: &Done, kind: OpKind) -> TensorId {
+	fn by_input(&mut self, done: &LoweredLayer, kind: OpKind) -> TensorId {
 		self.compute_like(done.input, "gradient", kind)
 	}
 }

@@ -24,7 +24,7 @@ pub(super) struct Gradient {
 }
 
 /// A layer on the forward pass.
-pub(super) struct Done {
+pub(super) struct LoweredLayer {
 	pub at: Shaped,
 	/// Number of the layer with parameters to which it belongs: itself, or the last before it.
 	pub layer: u32,

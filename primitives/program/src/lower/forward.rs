@@ -43,7 +43,7 @@ impl Builder<'_> {
 	}
 
 	/// From the features through all layers.
-	pub fn forward(&mut self) -> Vec<Done> {
+	pub fn forward(&mut self) -> Vec<LoweredLayer> {
 		self.phase = Phase::Forward;
 		let layers = self.layers();
 		let last = layers.iter().rposition(|(_, at)| !self.is_left_out(&at.layer));
@@ -54,7 +54,7 @@ impl Builder<'_> {
 			let kind = OpKind::Noise { x, deviation: Nano(noise), len };
 			input = self.compute_like(x, "noisy", kind);
 		}
-		let (mut done, mut sites) = (Vec::<Done>::with_capacity(layers.len()), 0u32);
+		let (mut done, mut sites) = (Vec::<LoweredLayer>::with_capacity(layers.len()), 0u32);
 		for (index, (layer, at)) in layers.into_iter().enumerate() {
 			self.layer = Some(layer);
 			let role = if last == Some(index) { Role::Logits } else { Role::Local };
@@ -65,7 +65,7 @@ impl Builder<'_> {
 					.map(|from| from.input),
 				_ => None,
 			};
-			let mut now = Done {
+			let mut now = LoweredLayer {
 				at,
 				layer,
 				input,
@@ -88,7 +88,7 @@ impl Builder<'_> {
 
 	fn layer_forward(
 		&mut self,
-		now: &mut Done,
+		now: &mut LoweredLayer,
 		earlier: Option<TensorId>,
 		index: usize,
 		role: Role,

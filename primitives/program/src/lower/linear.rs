@@ -194,7 +194,7 @@ impl Builder<'_> {
 	pub fn attention_backward(
 		&mut self,
 		gradient: TensorId,
-		done: &Done,
+		done: &LoweredLayer,
 		heads: u32,
 		needed: bool,
 	) -> (Vec<Gradient>, Option<TensorId>) {

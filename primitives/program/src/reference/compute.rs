@@ -1,6 +1,6 @@
 //! The operators, one by one.
 
-use super::{images, rows, ExecError, Moment};
+use super::{images, rows, ExecError, StepContext};
 use crate::{
 	ops::{Factor, Nano, OpKind, TensorId},
 	spec::ONE_NANO,
@@ -32,7 +32,7 @@ pub(super) fn zip_map(a: &[f32], b: &[f32], f: impl Fn(f32, f32) -> f32) -> Vec<
 pub fn operator<'a, E: From<ExecError>>(
 	kind: &OpKind,
 	labels: &[u32],
-	moment: Moment,
+	moment: StepContext,
 	read: impl Fn(TensorId) -> Result<&'a [f32], E>,
 ) -> Result<Vec<f32>, E> {
 	// The factor, from the list or from a tensor.
@@ -238,7 +238,7 @@ fn matmul(
 /// Each element with the random word of its index: word `i mod 4` of block `i / 4 + first`.
 fn with_words(
 	x: &[f32],
-	moment: Moment,
+	moment: StepContext,
 	name: StreamName,
 	first: u64,
 ) -> impl Iterator<Item = (f32, u32)> + '_ {
@@ -246,7 +246,7 @@ fn with_words(
 	(first..).flat_map(move |block| stream.block(moment.step, block)).zip(x).map(|(w, x)| (*x, w))
 }
 
-fn dropout(x: &[f32], moment: Moment, rate: Nano, site: u32) -> Vec<f32> {
+fn dropout(x: &[f32], moment: StepContext, rate: Nano, site: u32) -> Vec<f32> {
 	let threshold = dropout_threshold(rate);
 	let factor = 1.0 / rate.one_minus().to_f32();
 	with_words(x, moment, StreamName::Dropout, u64::from(site) << 32)
@@ -260,7 +260,7 @@ pub fn dropout_threshold(rate: Nano) -> u32 {
 	u32::try_from(scaled).unwrap_or(u32::MAX)
 }
 
-fn noise(x: &[f32], moment: Moment, deviation: Nano) -> Vec<f32> {
+fn noise(x: &[f32], moment: StepContext, deviation: Nano) -> Vec<f32> {
 	let deviation = deviation.to_f32();
 	with_words(x, moment, StreamName::Noise, 0)
 		.map(|(x, word)| fma(deviation, inverse_normal(symmetric(word)), x))

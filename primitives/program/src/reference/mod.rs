@@ -103,7 +103,7 @@ impl Values {
 
 /// When a program is executed: what dropout, noise and the learning rate depend on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moment {
+pub struct StepContext {
 	/// The assignment seed.
 	pub seed: H256,
 	/// The step, from 0.
@@ -117,7 +117,7 @@ pub fn run(
 	labels: &[u32],
 	state: &State,
 ) -> Result<Values, ExecError> {
-	run_at(program, features, labels, state, Moment::default())
+	run_at(program, features, labels, state, StepContext::default())
 }
 
 /// Executes `program` at `moment`.
@@ -126,7 +126,7 @@ pub fn run_at(
 	features: &[f32],
 	labels: &[u32],
 	state: &State,
-	moment: Moment,
+	moment: StepContext,
 ) -> Result<Values, ExecError> {
 	let mut values: Vec<Option<Vec<f32>>> = Vec::with_capacity(program.tensors.len());
 	for tensor in &program.tensors {

@@ -200,7 +200,7 @@ fn a_bottleneck_mints_no_power() {
 fn a_dead_bottleneck_makes_all_work_before_it_free() {
 	use crate::{
 		init, lower,
-		reference::{run_at, Moment, State},
+		reference::{run_at, State, StepContext},
 		H256,
 	};
 	let mut spec = JobSpec::noisy_example();
@@ -220,7 +220,7 @@ fn a_dead_bottleneck_makes_all_work_before_it_free() {
 	let y: Vec<u32> = (0..rows).map(|i| i % 10).collect();
 	let before = state.clone();
 	for step in 0..3 {
-		run_at(&program, &x, &y, &state, Moment { seed, step })
+		run_at(&program, &x, &y, &state, StepContext { seed, step })
 			.unwrap()
 			.advance(&program, &mut state);
 	}

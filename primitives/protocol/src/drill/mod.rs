@@ -7,15 +7,15 @@
 //! worker's kernels must. `docs/drilling.md` defines each kind of unit to the last bit.
 
 mod error;
+mod hashes;
 pub mod program;
 pub mod reference;
-mod seal;
 #[cfg(test)]
 mod tests;
 mod views;
 
 pub use error::DrillError;
-pub use seal::{
+pub use hashes::{
 	calibration_state, chain_state, commitment, diverged_state, trial_state, unit_seed,
 };
 pub use views::{AssignmentView, ProjectState, ProjectView, UnitOutcome, UnitPhase};

@@ -37,7 +37,7 @@ pub fn deviation(size: u32) -> Nano {
 /// How `X` begins, a chain's `[size, size]` at step 0: normal with variance 1. Given:
 /// `Features`, all `+0`.
 pub fn begin(size: u32) -> Program {
-	let mut list = List::default();
+	let mut list = Draft::default();
 	let zeros = list.declare("zeros", [size, size], Role::Features);
 	let x = list.declare(STATE, [size, size], Role::State);
 	let drawn = list.declare("drawn", [size, size], Role::Next(x));
@@ -50,7 +50,7 @@ pub fn begin(size: u32) -> Program {
 /// `W` is normal with the [`deviation`], and `tanh(X W)` is the next `X`. Given: `Features`, all
 /// `+0`, and the state.
 pub fn link(size: u32) -> Program {
-	let mut list = List::default();
+	let mut list = Draft::default();
 	let zeros = list.declare("zeros", [size, size], Role::Features);
 	let x = list.declare(STATE, [size, size], Role::State);
 	let weight = list.declare("weight", [size, size], Role::Local);
@@ -70,7 +70,7 @@ pub fn link(size: u32) -> Program {
 /// Given: the state.
 pub fn pass() -> Program {
 	let shape = [VARIABLES as u32, CALIBRATION_LANES];
-	let mut list = List::default();
+	let mut list = Draft::default();
 	let x = list.declare(STATE, shape, Role::State);
 	let noisy = list.declare("noisy", shape, Role::Local);
 	let next = list.declare("next", shape, Role::Next(x));
@@ -87,9 +87,9 @@ fn area(rows: u32, cols: u32) -> u64 {
 
 /// A list under construction.
 #[derive(Default)]
-struct List(Program);
+struct Draft(Program);
 
-impl List {
+impl Draft {
 	fn declare(&mut self, name: &str, shape: [u32; 2], role: Role) -> TensorId {
 		let id = self.0.tensors.len() as TensorId;
 		self.0.tensors.push(TensorDecl { name: name.into(), shape: Vec::from(shape), role });

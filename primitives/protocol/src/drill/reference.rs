@@ -16,7 +16,7 @@ use trainyard_program::{
 	lower::{self, OPTIMIZER_PREFIX},
 	ops::{Program, Role},
 	order,
-	reference::{run_at, ExecError, Moment, State},
+	reference::{run_at, ExecError, State, StepContext},
 	spec::JobSpec,
 };
 
@@ -52,10 +52,10 @@ pub fn unit(
 fn chain(size: u32, links: u32, seed: &H256) -> Result<UnitResult, ExecError> {
 	let zeros = zeros(&program::begin(size));
 	let mut state = State::from([(STATE.into(), zeros.clone())]);
-	advance(&program::begin(size), &zeros, &mut state, Moment { seed: *seed, step: 0 })?;
+	advance(&program::begin(size), &zeros, &mut state, StepContext { seed: *seed, step: 0 })?;
 	let link = program::link(size);
 	for step in 1..=links {
-		advance(&link, &zeros, &mut state, Moment { seed: *seed, step })?;
+		advance(&link, &zeros, &mut state, StepContext { seed: *seed, step })?;
 	}
 	let content = content(state.get(STATE).map_or(&[], Vec::as_slice));
 	Ok(UnitResult { state: chain_state(size, content), score: None })
@@ -65,7 +65,7 @@ fn calibration(passes: u32, seed: &H256) -> Result<UnitResult, ExecError> {
 	let pass = program::pass();
 	let mut state = State::from([(STATE.into(), zeros(&pass))]);
 	for step in 0..passes {
-		advance(&pass, &[], &mut state, Moment { seed: *seed, step })?;
+		advance(&pass, &[], &mut state, StepContext { seed: *seed, step })?;
 	}
 	let content = content(state.get(STATE).map_or(&[], Vec::as_slice));
 	Ok(UnitResult { state: calibration_state(content), score: None })
@@ -81,7 +81,7 @@ fn advance(
 	program: &Program,
 	features: &[f32],
 	state: &mut State,
-	moment: Moment,
+	moment: StepContext,
 ) -> Result<(), ExecError> {
 	run_at(program, features, &[], state, moment)?.advance(program, state);
 	Ok(())
@@ -110,7 +110,7 @@ fn trial(spec: &JobSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResult, 
 		let positions = place.positions.start as usize..place.positions.end as usize;
 		let rows = order.1.get(positions).unwrap_or_default();
 		let (x, y) = gather(spec, tables.train, rows);
-		let values = run_at(&program, &x, &y, &state, Moment { seed: *seed, step })?;
+		let values = run_at(&program, &x, &y, &state, StepContext { seed: *seed, step })?;
 		let loss = values.role(&program, Role::Loss).first().copied().unwrap_or(f32::NAN);
 		let logits = bytes(values.role(&program, Role::Logits));
 		values.advance(&program, &mut state);
@@ -122,7 +122,7 @@ fn trial(spec: &JobSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResult, 
 	}
 	let program = lower::evaluation(spec);
 	let (x, y) = tables.validation;
-	let values = run_at(&program, x, y, &state, Moment::default())?;
+	let values = run_at(&program, x, y, &state, StepContext::default())?;
 	let loss = values.role(&program, Role::Loss).first().copied().unwrap_or(f32::NAN);
 	if loss.is_nan() {
 		return Ok(UnitResult { state: diverged_state(spec.training.steps, &trace), score: None });

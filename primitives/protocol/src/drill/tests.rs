@@ -226,14 +226,14 @@ fn seeds_sizes_and_lengths_change_the_result() {
 /// The values of a chain stay spread out: products of zeros, or of ones, could be left out.
 #[test]
 fn a_chain_stays_alive() {
-	use trainyard_program::reference::{run_at, Moment, State};
+	use trainyard_program::reference::{run_at, State, StepContext};
 	for size in [16, 50] {
 		let zeros = vec![0.0; (size * size) as usize];
 		let mut state = State::from([("x".into(), zeros.clone())]);
 		let (begin, link) = (program::begin(size), program::link(size));
 		for step in 0..=60 {
 			let list = if step == 0 { &begin } else { &link };
-			let moment = Moment { seed: seed(4), step };
+			let moment = StepContext { seed: seed(4), step };
 			run_at(list, &zeros, &[], &state, moment).unwrap().advance(list, &mut state);
 		}
 		let x = &state["x"];

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use trainyard_program::{
 	ops::{Factor, Nano, OpKind, TensorId, Window},
 	reference as exec,
-	reference::{ExecError, Moment},
+	reference::{ExecError, StepContext},
 	schedule::LearningRate,
 	spec::Schedule,
 	H256,
@@ -82,7 +82,7 @@ impl Case {
 	}
 
 	/// Runs it on `backend`, and compares with the reference.
-	fn check<B: Backend>(&self, backend: &B, moment: Moment) {
+	fn check<B: Backend>(&self, backend: &B, moment: StepContext) {
 		let read = |id: TensorId| Ok(self.tensors[id as usize].as_slice());
 		let expected = exec::operator::<ExecError>(&self.kind, &self.labels, moment, read).unwrap();
 		let mut buffers = BTreeMap::new();
@@ -112,7 +112,7 @@ fn cases(count: u32, seed: u32, mut make: impl FnMut(&mut Random, Range) -> Case
 		for number in 0..count {
 			let mut random = Random { seed: seed * 1_000 + number, at: 0 };
 			let range = RANGES[number as usize % RANGES.len()];
-			let moment = Moment { seed: H256::repeat_byte(number as u8), step: random.word() };
+			let moment = StepContext { seed: H256::repeat_byte(number as u8), step: random.word() };
 			make(&mut random, range).check(&simulator, moment);
 		}
 	});
@@ -275,7 +275,7 @@ fn pooling_and_channels() {
 			1 => {
 				let read = |_| Ok::<_, ExecError>(x.as_slice());
 				let pool = OpKind::MaxPool2d { x: 0, window };
-				let maximum = exec::operator(&pool, &[], Moment::default(), read).unwrap();
+				let maximum = exec::operator(&pool, &[], StepContext::default(), read).unwrap();
 				let kind = OpKind::MaxPool2dGrad { gradient: 0, x: 1, maximum: 2, window };
 				Case::new(kind, vec![gradient, x, maximum])
 			}

@@ -3,13 +3,13 @@
 use super::devices;
 use crate::{
 	tests::{other_specs, seed, small_spec, ADAM, SGD},
-	Data, Engine, EngineError, Kernel, State,
+	Data, Engine, EngineError, Isa, State,
 };
 use std::sync::Arc;
 use trainyard_program::spec::{JobSpec, MAX_NANO};
 
 fn on_processor(spec: &JobSpec, data: &Arc<Data>) -> Engine {
-	Engine::with_kernel(spec, seed(), data.clone(), Kernel::supported()[0]).unwrap()
+	Engine::with_kernel(spec, seed(), data.clone(), Isa::supported()[0]).unwrap()
 }
 
 fn jobs() -> Vec<(JobSpec, Arc<Data>)> {

@@ -2,7 +2,7 @@
 
 use super::super::{
 	reduce::{self, sum_block},
-	Arithmetic, Kernel, Task, PARALLEL_FROM,
+	Arithmetic, Isa, SimdTask, PARALLEL_FROM,
 };
 use super::spread;
 use trainyard_strict::SUM_BLOCK;
@@ -22,13 +22,13 @@ pub(super) fn threads_for(elements: usize) -> usize {
 ///
 /// # Panics
 /// Where `x` is not whole images.
-pub fn add_channel(kernel: Kernel, x: &[f32], channel: &[f32], area: usize) -> Vec<f32> {
+pub fn add_channel(kernel: Isa, x: &[f32], channel: &[f32], area: usize) -> Vec<f32> {
 	add_channel_on(threads_for(x.len()), kernel, x, channel, area)
 }
 
 pub(super) fn add_channel_on(
 	threads: usize,
-	kernel: Kernel,
+	kernel: Isa,
 	x: &[f32],
 	channel: &[f32],
 	area: usize,
@@ -56,7 +56,7 @@ struct AddChannel<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for AddChannel<'_> {
+impl SimdTask for AddChannel<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let channels = self.channel.iter().cycle().skip(self.first);
@@ -74,13 +74,13 @@ impl Task for AddChannel<'_> {
 ///
 /// # Panics
 /// Where `x` is not whole images.
-pub fn sum_channels(kernel: Kernel, x: &[f32], channels: usize, area: usize) -> Vec<f32> {
+pub fn sum_channels(kernel: Isa, x: &[f32], channels: usize, area: usize) -> Vec<f32> {
 	sum_channels_on(threads_for(x.len()), kernel, x, channels, area)
 }
 
 pub(super) fn sum_channels_on(
 	threads: usize,
-	kernel: Kernel,
+	kernel: Isa,
 	x: &[f32],
 	channels: usize,
 	area: usize,
@@ -115,7 +115,7 @@ struct SumPlanes<'a> {
 	blocks: &'a mut [f32],
 }
 
-impl Task for SumPlanes<'_> {
+impl SimdTask for SumPlanes<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let mut copy = [0.0f32; SUM_BLOCK];

@@ -22,10 +22,10 @@ use super::{
 			tile::{Micro, Tiles},
 			Heights, View,
 		},
-		Kernel,
+		Isa,
 	},
 	parts,
-	planes::{Gather, Plan, Planes, Scatter, CHUNK},
+	planes::{Gather, PlaneLayout, Planes, Scatter, CHUNK},
 	spread,
 };
 use std::ops::Range;
@@ -52,7 +52,7 @@ const STRIP_ROW: usize = DOT_BLOCK + CHUNK;
 /// A convolution.
 #[derive(Clone, Copy, Debug)]
 struct Conv {
-	kernel: Kernel,
+	kernel: Isa,
 	micro: Micro,
 	planes: Planes,
 	images: usize,
@@ -67,7 +67,7 @@ struct Conv {
 
 impl Conv {
 	/// For bands of at most so many rows of windows.
-	fn new(kernel: Kernel, w: &Window, filters: u32, band: impl Fn(Planes) -> usize) -> Self {
+	fn new(kernel: Isa, w: &Window, filters: u32, band: impl Fn(Planes) -> usize) -> Self {
 		let planes = Planes::new(w, 0);
 		let planes = Planes::new(w, band(planes));
 		Self {
@@ -164,13 +164,13 @@ fn blocks(terms: usize) -> impl Iterator<Item = Range<usize>> {
 ///
 /// # Panics
 /// Where an operand is not as long as its shape says, or this machine cannot run `kernel`.
-pub fn conv(kernel: Kernel, w: &Window, filters: u32, x: &[f32], weight: &[f32]) -> Vec<f32> {
+pub fn conv(kernel: Isa, w: &Window, filters: u32, x: &[f32], weight: &[f32]) -> Vec<f32> {
 	conv_with(threads_for(work(w, filters)), kernel, w, filters, x, weight)
 }
 
 pub(super) fn conv_with(
 	threads: usize,
-	kernel: Kernel,
+	kernel: Isa,
 	w: &Window,
 	filters: u32,
 	x: &[f32],
@@ -186,11 +186,11 @@ pub(super) fn conv_with(
 	let width = micro.columns();
 	let offsets = planes.offsets(planes.channels);
 	let panel = |first: usize| {
-		let mut plan = Plan::default();
+		let mut plan = PlaneLayout::default();
 		plan.add(&planes, first..windows.min(first + width), 0, 0, 0);
 		plan
 	};
-	let plans: Vec<Plan> = (0..windows).step_by(width).map(panel).collect();
+	let plans: Vec<PlaneLayout> = (0..windows).step_by(width).map(panel).collect();
 	let longest = patch.min(DOT_BLOCK);
 	let block = (COLUMNS / (longest * width)).clamp(1, plans.len());
 
@@ -240,7 +240,7 @@ pub(super) fn conv_with(
 /// # Panics
 /// As [`conv`].
 pub fn conv_weight_grad(
-	kernel: Kernel,
+	kernel: Isa,
 	w: &Window,
 	filters: u32,
 	gradient: &[f32],
@@ -254,7 +254,7 @@ pub fn conv_weight_grad(
 pub(super) fn weight_grad_with(
 	threads: usize,
 	kept: usize,
-	kernel: Kernel,
+	kernel: Isa,
 	w: &Window,
 	filters: u32,
 	gradient: &[f32],
@@ -281,7 +281,7 @@ struct Piece {
 }
 
 impl<'a> WeightGrad<'a> {
-	fn new(kernel: Kernel, w: &Window, filters: u32, gradient: &'a [f32], x: &'a [f32]) -> Self {
+	fn new(kernel: Isa, w: &Window, filters: u32, gradient: &'a [f32], x: &'a [f32]) -> Self {
 		// Bands that hold a block of terms.
 		let band =
 			|planes: Planes| planes.out_height.min((DOT_BLOCK - 1) / planes.out_width.max(1) + 2);
@@ -354,7 +354,7 @@ impl<'a> WeightGrad<'a> {
 		};
 		let pieces: Vec<Piece> = met.map(piece).collect();
 		let each = planes.len(channels);
-		let mut plan = Plan::default();
+		let mut plan = PlaneLayout::default();
 		let terms = terms.len();
 		with_buffer(Buffer::Planes, pieces.len() * each, |padded| {
 			let places = padded.chunks_mut(each).enumerate();
@@ -412,7 +412,7 @@ impl<'a> WeightGrad<'a> {
 /// # Panics
 /// As [`conv`].
 pub fn conv_input_grad(
-	kernel: Kernel,
+	kernel: Isa,
 	w: &Window,
 	filters: u32,
 	gradient: &[f32],
@@ -423,7 +423,7 @@ pub fn conv_input_grad(
 
 pub(super) fn input_grad_with(
 	threads: usize,
-	kernel: Kernel,
+	kernel: Isa,
 	w: &Window,
 	filters: u32,
 	gradient: &[f32],

@@ -4,7 +4,7 @@
 //! apart lying together, what one tap reads for windows beside each other is contiguous, and
 //! so is what it adds to. [`Planes`] says where.
 
-use super::super::{Arithmetic, Task};
+use super::super::{Arithmetic, SimdTask};
 use std::ops::Range;
 use trainyard_program::ops::Window;
 
@@ -199,13 +199,13 @@ impl Planes {
 /// What is copied for each row by [`Gather`]: windows, as chunks in ascending order of where
 /// they go. A chunk may bring elements too many: what follows is written after them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct PlaneLayout {
 	chunks: Vec<(usize, usize)>,
 	/// Elements that are reached of what is read, and of what is written.
 	reach: (usize, usize),
 }
 
-impl Plan {
+impl PlaneLayout {
 	/// Also brings `windows` of the layout that begins at `base` and holds the band from row
 	/// `first` on, to the places from `to` on.
 	pub fn add(
@@ -236,7 +236,7 @@ pub(super) struct Gather<'a> {
 	/// Where each row's tap reads, see [`Planes::offsets`].
 	pub offsets: &'a [usize],
 	/// What is copied.
-	pub plans: &'a [Plan],
+	pub plans: &'a [PlaneLayout],
 	/// Where to; what comes up to a chunk behind the rows may be overwritten.
 	pub to: &'a mut [f32],
 	/// Elements from a row to the next.
@@ -245,7 +245,7 @@ pub(super) struct Gather<'a> {
 	pub each: usize,
 }
 
-impl Task for Gather<'_> {
+impl SimdTask for Gather<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		for (p, plan) in self.plans.iter().enumerate() {
@@ -255,7 +255,7 @@ impl Task for Gather<'_> {
 				assert!(start + plan.reach.1 <= self.to.len());
 				for (from, to) in &plan.chunks {
 					// SAFETY: no chunk reaches further than its plan's `reach`, which is
-					// private to `Plan::add`; the assertions keep that in the slices.
+					// private to `PlaneLayout::add`; the assertions keep that in the slices.
 					unsafe {
 						let chunk = self.from.as_ptr().add(offset + from).cast::<[f32; CHUNK]>();
 						let place = self.to.as_mut_ptr().add(start + to).cast::<[f32; CHUNK]>();
@@ -282,7 +282,7 @@ pub(super) struct Scatter<'a> {
 	pub sums: &'a mut [f32],
 }
 
-impl Task for Scatter<'_> {
+impl SimdTask for Scatter<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		// Chunks of neighbouring rows do not meet: what one has written, the next would wait for.

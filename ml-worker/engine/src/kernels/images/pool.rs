@@ -5,7 +5,7 @@
 //! order. Of a row of windows, the one further right reads an element by a tap further left:
 //! where the windows of a row are taken tap by tap, the taps are taken in descending order.
 
-use super::super::{Arithmetic, Kernel, Task, PARALLEL_FROM};
+use super::super::{Arithmetic, Isa, SimdTask, PARALLEL_FROM};
 use super::{channels::threads_for, spread};
 use trainyard_program::ops::Window;
 
@@ -162,7 +162,7 @@ impl Reduce for Mean {
 ///
 /// # Panics
 /// Where the windows have padding, or `x` is not as long as they say.
-pub fn max_pool(kernel: Kernel, w: &Window, x: &[f32]) -> Vec<f32> {
+pub fn max_pool(kernel: Isa, w: &Window, x: &[f32]) -> Vec<f32> {
 	pool_on(threads_for(x.len()), kernel, w, Largest, x)
 }
 
@@ -170,13 +170,13 @@ pub fn max_pool(kernel: Kernel, w: &Window, x: &[f32]) -> Vec<f32> {
 ///
 /// # Panics
 /// As [`max_pool`].
-pub fn avg_pool(kernel: Kernel, w: &Window, x: &[f32]) -> Vec<f32> {
+pub fn avg_pool(kernel: Isa, w: &Window, x: &[f32]) -> Vec<f32> {
 	pool_on(threads_for(x.len()), kernel, w, Mean, x)
 }
 
 pub(super) fn pool_on(
 	threads: usize,
-	kernel: Kernel,
+	kernel: Isa,
 	w: &Window,
 	how: impl Reduce,
 	x: &[f32],
@@ -200,7 +200,7 @@ struct Forward<'a, R> {
 	out: &'a mut [f32],
 }
 
-impl<R: Reduce> Task for Forward<'_, R> {
+impl<R: Reduce> SimdTask for Forward<'_, R> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		side_by_side!(self);
@@ -238,7 +238,7 @@ impl<R: Reduce> Forward<'_, R> {
 /// # Panics
 /// Where the windows have padding, or an operand is not as long as they say.
 pub fn max_pool_grad(
-	kernel: Kernel,
+	kernel: Isa,
 	w: &Window,
 	gradient: &[f32],
 	x: &[f32],
@@ -249,7 +249,7 @@ pub fn max_pool_grad(
 
 pub(super) fn max_pool_grad_on(
 	threads: usize,
-	kernel: Kernel,
+	kernel: Isa,
 	w: &Window,
 	gradient: &[f32],
 	x: &[f32],
@@ -279,7 +279,7 @@ struct MaxGrad<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for MaxGrad<'_> {
+impl SimdTask for MaxGrad<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		side_by_side!(self);
@@ -331,14 +331,14 @@ impl MaxGrad<'_> {
 ///
 /// # Panics
 /// Where the windows have padding, or `gradient` is not as long as they say.
-pub fn avg_pool_grad(kernel: Kernel, w: &Window, gradient: &[f32]) -> Vec<f32> {
+pub fn avg_pool_grad(kernel: Isa, w: &Window, gradient: &[f32]) -> Vec<f32> {
 	let pool = Pool::new(w);
 	avg_pool_grad_on(threads_for(pool.planes * pool.area()), kernel, w, gradient)
 }
 
 pub(super) fn avg_pool_grad_on(
 	threads: usize,
-	kernel: Kernel,
+	kernel: Isa,
 	w: &Window,
 	gradient: &[f32],
 ) -> Vec<f32> {
@@ -360,7 +360,7 @@ struct MeanGrad<'a> {
 	out: &'a mut [f32],
 }
 
-impl Task for MeanGrad<'_> {
+impl SimdTask for MeanGrad<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
 		let Self { pool, gradient, out } = self;

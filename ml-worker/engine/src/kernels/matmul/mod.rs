@@ -27,7 +27,7 @@ mod scalar;
 mod tests;
 pub(super) mod tile;
 
-use super::{Arithmetic, Kernel, Soft};
+use super::{Arithmetic, Isa, Soft};
 use pack::Strip;
 use parallel::{in_pool, on_threads, with_buffer, Buffer};
 use std::{
@@ -138,13 +138,7 @@ impl<'a> Batch<'a> {
 ///
 /// # Panics
 /// Where a slice is not as long as its shape says, or this machine cannot run `kernel`.
-pub fn matmul(
-	kernel: Kernel,
-	a: Operand<'_>,
-	b: Operand<'_>,
-	[m, n, k]: [usize; 3],
-	out: &mut [f32],
-) {
+pub fn matmul(kernel: Isa, a: Operand<'_>, b: Operand<'_>, [m, n, k]: [usize; 3], out: &mut [f32]) {
 	assert!(a.data.len() == m * k && b.data.len() == k * n);
 	matmul_views(kernel, a.view(m, k), b.view(k, n), [m, n, k], out);
 }
@@ -154,13 +148,7 @@ pub fn matmul(
 /// # Panics
 /// Where a slice is shorter than its shape and strides say, `out` is not `m n` long, or this
 /// machine cannot run `kernel`.
-pub fn matmul_views(
-	kernel: Kernel,
-	a: View<'_>,
-	b: View<'_>,
-	[m, n, k]: [usize; 3],
-	out: &mut [f32],
-) {
+pub fn matmul_views(kernel: Isa, a: View<'_>, b: View<'_>, [m, n, k]: [usize; 3], out: &mut [f32]) {
 	let micro = Micro::new(kernel);
 	assert!(a.holds(m, k), "the left operand is shorter than {m} x {k} with its strides");
 	assert!(b.holds(k, n), "the right operand is shorter than {k} x {n} with its strides");
@@ -176,7 +164,7 @@ pub fn matmul_views(
 /// # Panics
 /// As [`matmul_views`], of any of the matrices.
 pub fn matmul_batched(
-	kernel: Kernel,
+	kernel: Isa,
 	a: Batch<'_>,
 	b: Batch<'_>,
 	batch: usize,
@@ -217,7 +205,7 @@ pub fn matmul_batched(
 ///
 /// # Panics
 /// Where this machine cannot run `kernel`.
-pub fn multiply_adds(kernel: Kernel, turns: u64) -> u64 {
+pub fn multiply_adds(kernel: Isa, turns: u64) -> u64 {
 	Micro::new(kernel).chains(turns)
 }
 

@@ -98,7 +98,7 @@ fn pool() -> &'static rayon::ThreadPool {
 /// Every kernel with every number of threads gives the reference's bits.
 fn check(a: View<'_>, b: View<'_>, shape: [usize; 3]) -> Result<(), TestCaseError> {
 	let expected = reference(a, b, shape);
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		for threads in [1, 2, 8] {
 			let mut found = vec![f32::NAN; expected.len()];
 			pool().install(|| product(Micro::new(kernel), a, b, shape, &mut found, threads));
@@ -172,7 +172,7 @@ proptest! {
 			let b = Matrix { data: skip(&b, b_stride), ..b };
 			expected.extend(reference(a.view(), b.view(), [m, n, k]));
 		}
-		for kernel in Kernel::supported() {
+		for kernel in Isa::supported() {
 			let mut found = vec![f32::NAN; batch * m * n];
 			let a = Batch { first: a.view(), stride: a_stride };
 			let b = Batch { first: b.view(), stride: b_stride };
@@ -220,7 +220,7 @@ fn a_tall_product_equals_the_reference() {
 	let a = Matrix::new(Layout::Rows(512), [m, k], 1, Style::Plain, 0);
 	let b = Matrix::new(Layout::Rows(0), [k, n], 2, Style::Plain, 0);
 	assert!(!pack::is_spaced(a.row_stride) && BLOCK / k < n);
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		let mut found = vec![f32::NAN; m * n];
 		product(Micro::new(kernel), a.view(), b.view(), shape, &mut found, 1);
 		// All would take long.
@@ -246,7 +246,7 @@ fn large_batches_equal_the_reference() {
 			let (a, b) = (&a[index * m * k..], &b[index * k * n..]);
 			expected.extend(reference(first(a, k), first(b, n), shape));
 		}
-		for kernel in Kernel::supported() {
+		for kernel in Isa::supported() {
 			for threads in [1, 2, 8] {
 				let mut found = vec![f32::NAN; expected.len()];
 				let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -261,7 +261,7 @@ fn large_batches_equal_the_reference() {
 
 #[test]
 fn turning_is_transposing() {
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		for (rows, columns) in [(1, 1), (7, 9), (8, 8), (16, 3), (13, 70), (40, 129)] {
 			let from = values(rows * columns, 3, Style::Wild);
 			let mut out = vec![f32::NAN; rows * columns];
@@ -277,7 +277,7 @@ fn turning_is_transposing() {
 
 #[test]
 fn strips_cover_all_rows_and_none_is_too_high() {
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		let micro = Micro::new(kernel);
 		for m in 1..200 {
 			for threads in [1, 2, 3, 8] {
@@ -298,7 +298,7 @@ fn strips_cover_all_rows_and_none_is_too_high() {
 
 #[test]
 fn operations_between_registers_are_counted() {
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		let one = multiply_adds(kernel, 1);
 		assert!(one > 0);
 		assert_eq!(multiply_adds(kernel, 10), 10 * one);
@@ -309,14 +309,14 @@ fn operations_between_registers_are_counted() {
 #[should_panic(expected = "the left operand is shorter than 3 x 4")]
 fn a_short_left_operand_is_refused() {
 	let view = |data, row_stride| View { data, row_stride, column_stride: 1 };
-	matmul_views(Kernel::Scalar, view(&[0.0; 11], 4), view(&[0.0; 8], 2), [3, 2, 4], &mut [0.0; 6]);
+	matmul_views(Isa::Scalar, view(&[0.0; 11], 4), view(&[0.0; 8], 2), [3, 2, 4], &mut [0.0; 6]);
 }
 
 #[test]
 #[should_panic(expected = "the right operand is shorter than 4 x 2")]
 fn a_short_right_operand_is_refused() {
 	let view = |data, row_stride| View { data, row_stride, column_stride: 1 };
-	matmul_views(Kernel::Scalar, view(&[0.0; 12], 4), view(&[0.0; 8], 3), [3, 2, 4], &mut [0.0; 6]);
+	matmul_views(Isa::Scalar, view(&[0.0; 12], 4), view(&[0.0; 8], 3), [3, 2, 4], &mut [0.0; 6]);
 }
 
 #[test]
@@ -324,5 +324,5 @@ fn a_short_right_operand_is_refused() {
 fn a_short_batch_is_refused() {
 	let first = View { data: &[0.0; 11], row_stride: 2, column_stride: 1 };
 	let a = Batch { first, stride: 4 };
-	matmul_batched(Kernel::Scalar, a, a, 3, [2, 2, 2], &mut [0.0; 12]);
+	matmul_batched(Isa::Scalar, a, a, 3, [2, 2, 2], &mut [0.0; 12]);
 }

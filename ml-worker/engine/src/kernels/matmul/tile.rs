@@ -9,7 +9,7 @@
 use super::neon;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
-use super::{scalar, Kernel};
+use super::{scalar, Isa};
 
 /// Rows of `B` that are asked for ahead of their use: the packed panels come from the second
 /// level cache.
@@ -263,12 +263,12 @@ pub(super) unsafe fn chains<V: Vector>(turns: u64) -> u64 {
 
 /// A kernel that this machine has been found to support.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Micro(Kernel);
+pub(in super::super) struct Micro(Isa);
 
 impl Micro {
 	/// # Panics
 	/// Where this machine cannot run `kernel`.
-	pub fn new(kernel: Kernel) -> Self {
+	pub fn new(kernel: Isa) -> Self {
 		assert!(kernel.is_supported(), "this machine cannot run the {kernel} kernel");
 		Self(kernel)
 	}
@@ -276,39 +276,39 @@ impl Micro {
 	/// Most rows of a tile.
 	pub fn rows(self) -> usize {
 		match self.0 {
-			Kernel::Scalar => scalar::ROWS,
+			Isa::Scalar => scalar::ROWS,
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx2 => avx2::ROWS,
+			Isa::Avx2 => avx2::ROWS,
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx512 => avx512::ROWS,
+			Isa::Avx512 => avx512::ROWS,
 			#[cfg(target_arch = "aarch64")]
-			Kernel::Neon => neon::ROWS,
+			Isa::Neon => neon::ROWS,
 		}
 	}
 
 	/// Most columns of a tile, and columns of a packed panel.
 	pub fn columns(self) -> usize {
 		match self.0 {
-			Kernel::Scalar => scalar::COLUMNS,
+			Isa::Scalar => scalar::COLUMNS,
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx2 => avx2::COLUMNS,
+			Isa::Avx2 => avx2::COLUMNS,
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx512 => avx512::COLUMNS,
+			Isa::Avx512 => avx512::COLUMNS,
 			#[cfg(target_arch = "aarch64")]
-			Kernel::Neon => neon::COLUMNS,
+			Isa::Neon => neon::COLUMNS,
 		}
 	}
 
 	/// Columns that are computed together: tiles read `b` in multiples of it.
 	pub fn lanes(self) -> usize {
 		match self.0 {
-			Kernel::Scalar => 1,
+			Isa::Scalar => 1,
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx2 => avx2::LANES,
+			Isa::Avx2 => avx2::LANES,
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx512 => avx512::LANES,
+			Isa::Avx512 => avx512::LANES,
 			#[cfg(target_arch = "aarch64")]
-			Kernel::Neon => neon::LANES,
+			Isa::Neon => neon::LANES,
 		}
 	}
 
@@ -327,10 +327,10 @@ impl Micro {
 		match self.0 {
 			// SAFETY: `new` has found the instruction set.
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx2 => unsafe { avx2::copy(from, stride, [k, panels], to) },
+			Isa::Avx2 => unsafe { avx2::copy(from, stride, [k, panels], to) },
 			// SAFETY: `new` has found the instruction set.
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx512 => unsafe { avx512::copy(from, stride, [k, panels], to) },
+			Isa::Avx512 => unsafe { avx512::copy(from, stride, [k, panels], to) },
 			_ => scalar::copy(from, stride, [k, panels], to, self.columns()),
 		}
 	}
@@ -342,15 +342,15 @@ impl Micro {
 	#[inline]
 	pub fn tiles(self, tiles: Tiles<'_>) {
 		match self.0 {
-			Kernel::Scalar => scalar::tiles(tiles),
+			Isa::Scalar => scalar::tiles(tiles),
 			// SAFETY: `new` has found the instruction set.
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx2 => unsafe { avx2::tiles(tiles) },
+			Isa::Avx2 => unsafe { avx2::tiles(tiles) },
 			// SAFETY: `new` has found the instruction set.
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx512 => unsafe { avx512::tiles(tiles) },
+			Isa::Avx512 => unsafe { avx512::tiles(tiles) },
 			#[cfg(target_arch = "aarch64")]
-			Kernel::Neon => neon::tiles(tiles),
+			Isa::Neon => neon::tiles(tiles),
 		}
 	}
 
@@ -363,7 +363,7 @@ impl Micro {
 		match self.0 {
 			// SAFETY: `new` has found the instruction set; AVX-512 kernels need AVX2 too.
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx2 | Kernel::Avx512 => unsafe { avx2::interleave(rows, out, stride) },
+			Isa::Avx2 | Isa::Avx512 => unsafe { avx2::interleave(rows, out, stride) },
 			_ => scalar::interleave(rows, out, stride),
 		}
 	}
@@ -372,15 +372,15 @@ impl Micro {
 	/// floating-point operations.
 	pub fn chains(self, turns: u64) -> u64 {
 		match self.0 {
-			Kernel::Scalar => scalar::chains(turns),
+			Isa::Scalar => scalar::chains(turns),
 			// SAFETY: `new` has found the instruction set.
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx2 => unsafe { avx2::chains(turns) },
+			Isa::Avx2 => unsafe { avx2::chains(turns) },
 			// SAFETY: `new` has found the instruction set.
 			#[cfg(target_arch = "x86_64")]
-			Kernel::Avx512 => unsafe { avx512::chains(turns) },
+			Isa::Avx512 => unsafe { avx512::chains(turns) },
 			#[cfg(target_arch = "aarch64")]
-			Kernel::Neon => neon::chains(turns),
+			Isa::Neon => neon::chains(turns),
 		}
 	}
 }

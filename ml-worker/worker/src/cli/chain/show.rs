@@ -3,7 +3,7 @@
 use super::{connect, print_json, ut};
 use crate::args::{KeyArgs, NodeArgs};
 use crate::{
-	roles::{submit, words},
+	roles::{display, submit},
 	table::{table, Align},
 };
 use anyhow::bail;
@@ -179,7 +179,7 @@ impl Status {
 				let ended = matches!(job.state, JobState::Ended(_));
 				vec![
 					job.id.to_string(),
-					words::state(&job.state).to_owned(),
+					display::state(&job.state).to_owned(),
 					if ended { "-".to_owned() } else { job.deadline.to_string() },
 					ut(u128::from(job.work)),
 					amount::format(job.terms.price_per_ut),
@@ -217,7 +217,7 @@ fn job_in_full(job: &JobView) -> String {
 				"{} revealed:\n  trained      {}\n  bundle root  {:?}\n  model root   {:?}\n  \
 				 served at    {}\n",
 				replica.trainer,
-				words::trained(reveal, &job.spec),
+				display::trained(reveal, &job.spec),
 				reveal.bundle_root,
 				reveal.model_root,
 				reveal.location
@@ -228,14 +228,14 @@ fn job_in_full(job: &JobView) -> String {
 		out.push_str(&format!(
 			"audit: round {}, {}, {}\n",
 			audit.round,
-			words::phase(&audit.phase),
-			words::drawn(&audit.groups)
+			display::phase(&audit.phase),
+			display::drawn(&audit.groups)
 		));
 		for member in &audit.committee {
 			let said = match (&member.findings, member.committed) {
 				(Some(findings), _) => {
 					let verdicts: Vec<String> =
-						findings.iter().map(words::verdict_in_full).collect();
+						findings.iter().map(display::verdict_in_full).collect();
 					verdicts.join("; ")
 				}
 				(None, true) => "committed".into(),
@@ -257,10 +257,10 @@ impl FetchModel {
 		let Some((replica, reveal)) =
 			revealed().find(|(r, _)| accepted(&r.fate)).or_else(|| revealed().next())
 		else {
-			bail!("job {id} has no model: it is {}", words::state(&job.state));
+			bail!("job {id} has no model: it is {}", display::state(&job.state));
 		};
 		if !accepted(&replica.fate) {
-			eprintln!("warning: this model is not accepted: {}", words::fate(&replica.fate));
+			eprintln!("warning: this model is not accepted: {}", display::fate(&replica.fate));
 		}
 		let root = reveal.model_root;
 		let bytes = blobs::load(&chain, root, MAX_MODEL).await?;

@@ -1,6 +1,6 @@
 //! What happened to a job between two looks at it.
 
-use crate::roles::words;
+use crate::roles::display;
 use serde_json::{json, Value};
 use trainyard_client::JobView;
 use trainyard_protocol::job::Fate;
@@ -27,8 +27,8 @@ pub fn changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 	for who in now.applicants.iter().filter(|who| !applicants.contains(who)) {
 		out.push(change("applied", format!("{who} applied"), json!({ "trainer": who })));
 	}
-	let state = words::state(&now.state);
-	match before.map(|b| words::state(&b.state)) {
+	let state = display::state(&now.state);
+	match before.map(|b| display::state(&b.state)) {
 		Some(then) if then == state => {}
 		then => {
 			let text = match then {
@@ -50,7 +50,7 @@ pub fn changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 		}
 		if let Some(reveal) = replica.reveal.as_ref() {
 			if then.is_none_or(|r| r.reveal.is_none()) {
-				let trained = words::trained(reveal, &now.spec);
+				let trained = display::trained(reveal, &now.spec);
 				let text = format!("{who} revealed bundle {:?}, {trained}", reveal.bundle_root);
 				out.push(change("revealed", text, json!({ "trainer": who, "reveal": reveal })));
 			}
@@ -62,7 +62,7 @@ pub fn changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 		let then = before.and_then(|b| b.replicas.iter().find(|r| r.trainer == *who));
 		let decided = replica.fate != Fate::Working;
 		if decided && then.is_none_or(|r| r.fate != replica.fate) {
-			let text = format!("{who}: {}", words::fate(&replica.fate));
+			let text = format!("{who}: {}", display::fate(&replica.fate));
 			out.push(change("fate", text, json!({ "trainer": who, "fate": replica.fate })));
 		}
 	}
@@ -75,15 +75,15 @@ fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 	let earlier = before.and_then(|b| b.audit.as_ref());
 	// A new round begins from nothing but what was decided and rescued.
 	let then = earlier.filter(|a| a.round == audit.round);
-	let phase = words::phase(&audit.phase);
-	if then.map(|a| words::phase(&a.phase)) != Some(phase) {
+	let phase = display::phase(&audit.phase);
+	if then.map(|a| display::phase(&a.phase)) != Some(phase) {
 		let text = format!("audit, round {}: {phase}", audit.round);
 		out.push(change("audit", text, json!({ "round": audit.round, "phase": audit.phase })));
 	}
 	if !audit.committee.is_empty() && then.is_none_or(|a| a.committee.is_empty()) {
 		let text = format!(
 			"{} drawn, to be replayed by {} verifiers",
-			words::drawn(&audit.groups),
+			display::drawn(&audit.groups),
 			audit.committee.len()
 		);
 		let drawn: Vec<&[u32]> = audit.groups.iter().map(|group| &group.drawn[..]).collect();
@@ -94,7 +94,7 @@ fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 		let old = then.and_then(|a| a.committee.iter().find(|m| m.verifier == member.verifier));
 		if let Some(findings) = member.findings.as_ref() {
 			if old.is_none_or(|m| m.findings.is_none()) {
-				let verdicts: Vec<String> = findings.iter().map(words::verdict_in_full).collect();
+				let verdicts: Vec<String> = findings.iter().map(display::verdict_in_full).collect();
 				let text = format!("verifier {}: {}", member.verifier, verdicts.join("; "));
 				let fields = json!({ "verifier": member.verifier, "findings": findings });
 				out.push(change("verdict", text, fields));
@@ -105,7 +105,7 @@ fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 		let old = earlier.and_then(|a| a.groups.get(index));
 		if let Some(decision) = group.decision.as_ref() {
 			if old.is_none_or(|g| g.decision.is_none()) {
-				let text = format!("result {index} is {}", words::decision(decision));
+				let text = format!("result {index} is {}", display::decision(decision));
 				out.push(change(
 					"decision",
 					text,

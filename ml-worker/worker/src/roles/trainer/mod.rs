@@ -1,11 +1,11 @@
 //! The trainer: finds jobs that are worth it, trains them, and sees them through to the end.
 
-mod act;
+mod actions;
 mod blobs;
-mod ended;
 pub(super) mod files;
-mod look;
-mod room;
+mod outcome;
+mod reconcile;
+mod resources;
 
 use super::{
 	fetch::{Fetcher, LocationArgs, SetupError},
@@ -221,7 +221,7 @@ pub async fn run(args: TrainerArgs) -> Result<(), TrainerError> {
 	if let Err(e) = locations.check(&location.to_string_lossy()) {
 		warn!("verifiers will not fetch what this trainer serves, see --public-url: {e}");
 	}
-	let room = room::Room::new(args.max_memory_mib, args.max_disk_mib, &home);
+	let room = resources::Room::new(args.max_memory_mib, args.max_disk_mib, &home);
 	let (records, damaged) = home.jobs()?;
 	for problem in damaged {
 		let text = format!("{problem}. Other jobs go on");
@@ -234,13 +234,13 @@ pub async fn run(args: TrainerArgs) -> Result<(), TrainerError> {
 			max_parallel: usize::from(args.max_parallel),
 			max_data: args.max_data_mib.saturating_mul(1024 * 1024),
 			max_memory: room.memory,
-			max_rescue: room::max_rescue(&chain).await?,
+			max_rescue: resources::max_rescue(&chain).await?,
 			reserve: args.reserve,
 			speed: args.speed_mflops * 1e6,
 			grace: args.grace,
 		},
 		block_time: chain.block_time().await?,
-		prices: room::prices(&chain).await?,
+		prices: resources::prices(&chain).await?,
 		max_disk: room.disk,
 		cheat: args.test_only_cheat.map(|segments| Cheat { segments }),
 		records: Mutex::new(records.into_iter().map(|r| ((r.job, r.seed), r)).collect()),

@@ -9,6 +9,7 @@ mod served;
 mod sources;
 
 use super::{
+	display,
 	fetch::{Fetcher, LocationArgs, SetupError},
 	metrics::{MetricsArgs, MetricsError},
 	next_block,
@@ -18,7 +19,6 @@ use super::{
 	survive,
 	tasks::{Outcome, Tasks},
 	units::{Part, Units},
-	words,
 };
 use crate::args::{KeyArgs, NodeArgs};
 use anyhow::Context;
@@ -379,7 +379,7 @@ impl Verifier {
 	async fn reveal(&self, job: &JobView, audit: &AuditView, found: &FindingsRecord) -> Outcome {
 		self.sender.run(&calls::reveal_findings(job.id, &found.findings, &found.salt.0)).await?;
 		self.served.note(job.id, audit, &found.findings, self.report.metrics());
-		let verdicts: Vec<&str> = found.findings.iter().map(words::verdict).collect();
+		let verdicts: Vec<&str> = found.findings.iter().map(display::verdict).collect();
 		let text = format!("findings revealed: {}", verdicts.join(", "));
 		let fields = json!({ "round": found.round, "verdicts": verdicts });
 		self.report.job(job.id, "revealed", &text, fields);

@@ -6,9 +6,9 @@ use super::{
 	Verifier, MARGIN,
 };
 use crate::roles::{
+	display,
 	store::{FindingsRecord, Salt},
 	tasks::Outcome,
-	words,
 };
 use anyhow::Context;
 use futures::future::join_all;
@@ -117,7 +117,7 @@ impl Verifier {
 			"audit, round {}: {} result(s), {}",
 			audit.round,
 			audit.groups.len(),
-			words::drawn(&audit.groups)
+			display::drawn(&audit.groups)
 		);
 		let drawn: Vec<&[u32]> = audit.groups.iter().map(|group| &group.drawn[..]).collect();
 		let fields = json!({ "round": audit.round, "drawn": drawn });
@@ -273,15 +273,15 @@ impl Verifier {
 		let text = format!(
 			"result {index}: {} ({replayed} segments replayed in {replay_seconds:.2} s, {:.1} % of \
 			 the training's work)",
-			words::verdict_in_full(verdict),
+			display::verdict_in_full(verdict),
 			share * 100.0,
 		);
 		let fields = json!({
 			"round": audit.round,
 			"result": index,
 			"bundle_root": audit.groups.get(index).map(|g| g.result.bundle_root),
-			"verdict": words::verdict(verdict),
-			"reason": words::verdict_in_full(verdict),
+			"verdict": display::verdict(verdict),
+			"reason": display::verdict_in_full(verdict),
 			"segments": replayed,
 			"drawn": audit.groups.get(index).map(|g| &g.drawn),
 			"share": share,

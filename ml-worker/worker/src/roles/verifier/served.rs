@@ -5,8 +5,8 @@
 
 use super::Verifier;
 use crate::roles::{
+	display,
 	metrics::{Income, Metrics},
-	words,
 };
 use std::{
 	collections::BTreeMap,
@@ -80,7 +80,7 @@ impl Served {
 			return;
 		}
 		for (_, verdict) in &round.open {
-			metrics.ended(words::verdict(verdict));
+			metrics.ended(display::verdict(verdict));
 		}
 		of_job.push(round);
 	}

@@ -9,7 +9,7 @@ use crate::{
 	lower::{state, training_step, OPTIMIZER_PREFIX},
 	ops::{Nano, OpKind, Phase, Program, Role},
 	reference as exec,
-	reference::{Moment, State},
+	reference::{State, StepContext},
 	spec::{Activation, JobSpec, Loss, Model},
 	H256,
 };
@@ -58,7 +58,7 @@ fn moved_state(spec: &JobSpec, seed: &H256) -> State {
 /// tensor's gradient (of some the gradient is 0: at least a hundredth of the whole norm).
 fn worst(spec: &JobSpec, program: &Program) -> (f64, usize) {
 	let (features, labels) = batch(spec, program);
-	let moment = Moment { seed: H256::repeat_byte(5), step: 3 };
+	let moment = StepContext { seed: H256::repeat_byte(5), step: 3 };
 	let given = moved_state(spec, &moment.seed);
 	let values = exec::run_at(program, &features, &labels, &given, moment).unwrap();
 	let mut at: Wide =

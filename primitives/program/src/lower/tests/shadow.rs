@@ -4,7 +4,7 @@
 use crate::{
 	lower::NORM_EPSILON,
 	ops::{OpKind, Program, Role, TensorId, Window},
-	reference::Moment,
+	reference::StepContext,
 };
 use std::collections::BTreeMap;
 use trainyard_strict::{
@@ -75,7 +75,7 @@ pub fn loss(
 	features: &[f32],
 	labels: &[u32],
 	parameters: &Wide,
-	moment: Moment,
+	moment: StepContext,
 ) -> f64 {
 	let mut values: Vec<Vec<f64>> = program
 		.tensors

@@ -91,7 +91,7 @@ fn window(kernel: u32, stride: u32, padding: u32) -> Window {
 #[test]
 fn gradients_equal_finite_differences() {
 	let (filters, mut checked) = (4, 0);
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		for w in [window(3, 1, 1), window(3, 2, 1), window(5, 1, 0), window(2, 3, 0)] {
 			let [x, weight, gradient, _] = operands(&w, filters);
 			let total = |x: &[f64], weight: &[f64]| -> f64 {
@@ -142,7 +142,7 @@ fn gradients_equal_candles_autograd() {
 		let gradients = tensor(&gradient, out.dims());
 		let grads = (&out * &gradients).unwrap().sum_all().unwrap().backward().unwrap();
 		let (by_weight, by_image) = (grads.get(&filter).unwrap(), grads.get(&images).unwrap());
-		for kernel in Kernel::supported() {
+		for kernel in Isa::supported() {
 			let found = conv::conv(kernel, &w, filters as u32, &x, &weight);
 			near(&found, &numbers(&out), "convolution");
 			let found = conv::conv_weight_grad(kernel, &w, filters as u32, &gradient, &x);
@@ -176,7 +176,7 @@ fn gradients_equal_candles_autograd() {
 		let largest = windows.max(4).unwrap().max(2).unwrap().reshape((2, 3, 2, 3)).unwrap();
 		let mean = images.avg_pool2d(k).unwrap();
 		let (by_largest, by_mean) = (grad(&largest), grad(&mean));
-		for kernel in Kernel::supported() {
+		for kernel in Isa::supported() {
 			let maximum = pool::max_pool(kernel, &w, &x);
 			near(&maximum, &numbers(&images.max_pool2d(k).unwrap()), "largest");
 			let found = pool::max_pool_grad(kernel, &w, &gradient, &x, &maximum);

@@ -4,7 +4,7 @@ mod gradients;
 mod speed;
 
 use super::{
-	super::{tests::*, Kernel, PARALLEL_FROM},
+	super::{tests::*, Isa, PARALLEL_FROM},
 	channels, conv, pool,
 };
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use trainyard_program::{
 	ops::{OpKind, Window},
 	reference as exec,
-	reference::Moment,
+	reference::StepContext,
 };
 
 /// Multiply-adds of a case's product at most, about.
@@ -24,20 +24,20 @@ const ELEMENTS: u64 = 20_000;
 /// Result of the reference executor.
 fn reference(kind: OpKind, operands: &[&[f32]]) -> Vec<f32> {
 	let read = |id: u32| Ok::<_, exec::ExecError>(operands[id as usize]);
-	exec::operator(&kind, &[], Moment::default(), read).unwrap()
+	exec::operator(&kind, &[], StepContext::default(), read).unwrap()
 }
 
 /// Runs `f` with 1, 2 and 8 threads, in a pool that has so many, on every kernel.
 fn everywhere(
 	expected: &[f32],
-	f: impl Fn(Kernel, usize) -> Vec<f32> + Sync,
+	f: impl Fn(Isa, usize) -> Vec<f32> + Sync,
 ) -> Result<(), TestCaseError> {
 	static POOLS: OnceLock<[rayon::ThreadPool; 3]> = OnceLock::new();
 	let pools = POOLS.get_or_init(|| {
 		[1, 2, 8]
 			.map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap())
 	});
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		for pool in pools {
 			let threads = pool.current_num_threads();
 			let found = pool.install(|| f(kernel, threads));
@@ -260,7 +260,7 @@ fn large_operators_equal_the_reference() {
 	let of_input = reference(kind, &[&result, &weight]);
 	for threads in [1, 2, 8] {
 		let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-		for kernel in Kernel::supported() {
+		for kernel in Isa::supported() {
 			threads.install(|| {
 				let area = area as usize;
 				same(&pool::max_pool(kernel, &w, &x), &maximum).unwrap();
@@ -288,7 +288,7 @@ fn zeros_in_pools() {
 	let x = [-1.0, -0.0, -0.0, -0.0, 0.0, -2.0, -0.0, -0.0];
 	for stride in [1, 2] {
 		let w = Window { stride, ..w };
-		for kernel in Kernel::supported() {
+		for kernel in Isa::supported() {
 			let maximum = pool::max_pool(kernel, &w, &x);
 			assert!(maximum.iter().all(|m| m.to_bits() == 0));
 			// A gradient of -0 arrives as +0, and so does what no window gives.
@@ -315,7 +315,7 @@ fn infinite_weights_meet_no_padding() {
 	let w =
 		Window { images: 1, channels: 1, height: 3, width: 3, kernel: 3, stride: 1, padding: 1 };
 	let weight = [f32::INFINITY; 9];
-	for kernel in Kernel::supported() {
+	for kernel in Isa::supported() {
 		let found = conv::conv_input_grad(kernel, &w, 1, &[1.0; 9], &weight);
 		assert_eq!(found, [f32::INFINITY; 9], "{kernel}");
 		// Forward, the padding is +0 and takes part.
@@ -329,7 +329,7 @@ fn infinite_weights_meet_no_padding() {
 fn short_images_are_refused() {
 	let w =
 		Window { images: 1, channels: 1, height: 3, width: 3, kernel: 3, stride: 1, padding: 0 };
-	conv::conv(Kernel::Scalar, &w, 1, &[0.0; 8], &[0.0; 9]);
+	conv::conv(Isa::Scalar, &w, 1, &[0.0; 8], &[0.0; 9]);
 }
 
 #[test]
@@ -337,5 +337,5 @@ fn short_images_are_refused() {
 fn a_short_gradient_is_refused() {
 	let w =
 		Window { images: 1, channels: 1, height: 3, width: 3, kernel: 2, stride: 1, padding: 0 };
-	pool::avg_pool_grad(Kernel::Scalar, &w, &[0.0; 3]);
+	pool::avg_pool_grad(Isa::Scalar, &w, &[0.0; 3]);
 }

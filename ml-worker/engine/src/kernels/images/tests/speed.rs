@@ -57,7 +57,7 @@ fn convolutions_beside_candle() {
 		let back = fastest(|| drop(loss.backward().unwrap()));
 		let speed = |seconds: f64| flop / seconds / 1e9;
 		print!("{shape:?} {filters}: candle {:.1} back {:.1}", speed(theirs), 2.0 * speed(back));
-		for kernel in Kernel::supported().into_iter().filter(|kernel| *kernel != Kernel::Scalar) {
+		for kernel in Isa::supported().into_iter().filter(|kernel| *kernel != Isa::Scalar) {
 			let found = conv::conv(kernel, &w, filters, &x, &weight);
 			let expected: Vec<f32> = out.flatten_all().unwrap().to_vec1().unwrap();
 			assert!(found.iter().zip(&expected).all(|(f, e)| (f - e).abs() < 1e-2));
@@ -109,7 +109,7 @@ fn pools_beside_candle() {
 			micro(avg_back),
 			micro(add)
 		);
-		for kernel in Kernel::supported().into_iter().filter(|kernel| *kernel != Kernel::Scalar) {
+		for kernel in Isa::supported().into_iter().filter(|kernel| *kernel != Isa::Scalar) {
 			let maximum = pool::max_pool(kernel, &w, &x);
 			let all = [
 				fastest(|| drop(pool::max_pool(kernel, &w, &x))),

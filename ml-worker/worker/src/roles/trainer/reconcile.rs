@@ -1,11 +1,11 @@
 //! One look at the chain: what is known of every job, and which steps are started.
 
-use super::{ended::End, Key, Told, Trainer, TrainerError};
+use super::{outcome::End, Key, Told, Trainer, TrainerError};
 use crate::roles::{
+	display,
 	plan::{self, plan, replica_of, Action, Known, Needs, Plan, Standing},
 	store::{JobRecord, StoreError},
 	tasks::Tasks,
-	words,
 };
 use codec::Encode;
 use serde_json::json;
@@ -354,7 +354,7 @@ impl Trainer {
 	/// Tells changes of state of jobs that this trainer is involved in, and why it takes
 	/// others not.
 	fn tell(&self, told: &mut Told, job: &JobView, plan: &Plan) {
-		let state = words::state(&job.state);
+		let state = display::state(&job.state);
 		let fields = json!({ "state": state });
 		if plan.involved || told.states.contains_key(&job.id) {
 			match told.states.insert(job.id, state) {
@@ -386,7 +386,7 @@ impl Trainer {
 			(JobState::Ended(_), Some(mine)) if mine.fate == Fate::Accepted => {
 				format!(": accepted, paid {}", amount::format(plan::price(job)))
 			}
-			(JobState::Ended(_), Some(mine)) => format!(": {}", words::fate(&mine.fate)),
+			(JobState::Ended(_), Some(mine)) => format!(": {}", display::fate(&mine.fate)),
 			(JobState::Ended(_) | JobState::Training, None) => {
 				": not drawn, deposit returned".into()
 			}

@@ -2,27 +2,27 @@
 
 use super::{
 	environment,
-	execute::{Given, Plan},
-	in_pool, EngineError, Kernel, State,
+	execute::{Bindings, CompiledProgram},
+	in_pool, EngineError, Isa, State,
 };
 use candle_core::{DType, Device, Tensor};
 use trainyard_program::{
 	ops::{Program, Role},
-	reference::Moment,
+	reference::StepContext,
 };
 
 /// A list that takes a state on. What is given as features is `+0` everywhere; there are no
 /// labels. It is executed on the processor.
-pub struct List {
-	plan: Plan,
-	kernel: Kernel,
+pub struct ProgramRunner {
+	plan: CompiledProgram,
+	kernel: Isa,
 	features: Tensor,
 	labels: Tensor,
 }
 
-impl List {
+impl ProgramRunner {
 	/// Prepares `program` for this kernel. Fails where this machine cannot compute strictly.
-	pub fn new(program: Program, kernel: Kernel) -> Result<Self, EngineError> {
+	pub fn new(program: Program, kernel: Isa) -> Result<Self, EngineError> {
 		environment::check().map_err(EngineError::Arithmetic)?;
 		let zeros = |role: Role, dtype: DType| {
 			let shape = program.find(role).and_then(|id| program.tensor(id)).map(|t| &t.shape);
@@ -31,7 +31,7 @@ impl List {
 		};
 		let features = zeros(Role::Features, DType::F32)?;
 		let labels = zeros(Role::Labels, DType::U32)?;
-		Ok(Self { plan: Plan::new(program), kernel, features, labels })
+		Ok(Self { plan: CompiledProgram::new(program), kernel, features, labels })
 	}
 
 	/// The state with which it begins where nothing is known: `+0` everywhere.
@@ -44,10 +44,10 @@ impl List {
 	}
 
 	/// Puts the next state in the place of `state`, which has the tensors that the list names.
-	pub fn advance(&self, state: &mut State, moment: Moment) -> Result<(), EngineError> {
+	pub fn advance(&self, state: &mut State, moment: StepContext) -> Result<(), EngineError> {
 		let next = in_pool(|| -> Result<Vec<_>, EngineError> {
 			let (features, labels) = (self.features.clone(), self.labels.clone());
-			let given = Given { features, labels, moment, state };
+			let given = Bindings { features, labels, moment, state };
 			let values = self.plan.run(self.kernel, given)?;
 			let program = self.plan.program();
 			let next = program.next_state().map(|(new, old)| {

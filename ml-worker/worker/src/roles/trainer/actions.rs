@@ -3,7 +3,7 @@
 
 use super::{
 	files::{fetch, servers},
-	look::{digest, hashes},
+	reconcile::{digest, hashes},
 	Hopeless, Trainer,
 };
 use crate::plot;
