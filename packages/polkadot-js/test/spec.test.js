@@ -11,7 +11,7 @@ import { blake2 } from '../src/hash.js';
 import { quote, withAuditFee } from '../src/commands/submit-job.js';
 import { checkJob, describeDataset, jobFromFlags, toChain } from '../src/spec.js';
 
-const digits = fileURLToPath(new URL('../../../scripts/data/digits.csv', import.meta.url));
+const digits = fileURLToPath(new URL('../../../ml-worker/examples/data/digits.csv', import.meta.url));
 const location = 'http://127.0.0.1:8600/digits.csv';
 const scratch = mkdtempSync(join(tmpdir(), 'trainyard-'));
 const file = (name, text) => {
