@@ -81,7 +81,7 @@ pub fn run() -> sc_cli::Result<()> {
 				service::new_partial(&config)?;
 			// Consensus keeps its own records of the blocks that go.
 			let aux_revert =
-				Box::new(|client: std::sync::Arc<service::FullClient>, backend, blocks| {
+				Box::new(|client: std::sync::Arc<crate::client::FullClient>, backend, blocks| {
 					sc_consensus_babe::revert(client.clone(), backend, blocks)?;
 					sc_consensus_grandpa::revert(client, blocks)?;
 					Ok(())

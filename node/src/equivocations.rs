@@ -9,7 +9,7 @@
 //! from themselves and put into blocks of their own. Votes of GRANDPA are watched by the
 //! SDK's voter.
 
-use crate::service::FullClient;
+use crate::client::FullClient;
 use futures::StreamExt;
 use log::{debug, info, warn};
 use sc_client_api::BlockchainEvents;

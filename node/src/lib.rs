@@ -5,6 +5,7 @@
 
 pub mod chain_spec;
 pub mod cli;
+pub mod client;
 pub mod command;
 pub mod equivocations;
 pub mod metrics;

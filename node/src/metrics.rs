@@ -6,7 +6,7 @@
 //! by its cost: one in [`LEAST_PAUSE`] at most, and never more than one part in [`SHARE`] of
 //! the time. While the node catches up with the chain nothing is read.
 
-use crate::service::{FullBackend, FullClient};
+use crate::client::{FullBackend, FullClient};
 use codec::Decode;
 use futures::StreamExt;
 use log::{debug, warn};

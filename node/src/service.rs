@@ -1,6 +1,11 @@
 //! Puts the parts of a node together: client, transaction pool, BABE, GRANDPA, network.
 
-use crate::{equivocations, metrics::Metrics, rpc};
+use crate::{
+	client::{Executor, FullBackend, FullClient, FullPool, FullSelectChain},
+	equivocations,
+	metrics::Metrics,
+	rpc,
+};
 use futures::FutureExt;
 use sc_client_api::{Backend, BlockBackend};
 use sc_consensus_babe::{BabeLink, BabeWorkerHandle, SlotProportion};
@@ -18,18 +23,7 @@ use sp_consensus_babe::{
 };
 use sp_runtime::traits::Block as BlockT;
 use std::{sync::Arc, time::Duration};
-use trainyard_runtime::{apis::RuntimeApi, opaque::Block};
-
-/// Executes the runtime's wasm.
-pub type Executor = sc_executor::WasmExecutor<sp_io::SubstrateHostFunctions>;
-/// The client.
-pub type FullClient = sc_service::TFullClient<Block, RuntimeApi, Executor>;
-/// The database.
-pub type FullBackend = sc_service::TFullBackend<Block>;
-/// Best chain: the one that BABE's fork choice marked.
-pub type FullSelectChain = sc_consensus::LongestChain<FullBackend, Block>;
-/// The transaction pool.
-pub type FullPool = sc_transaction_pool::TransactionPoolHandle<Block, FullClient>;
+use trainyard_runtime::opaque::Block;
 
 type GrandpaImport =
 	sc_consensus_grandpa::GrandpaBlockImport<FullBackend, Block, FullClient, FullSelectChain>;

@@ -3,7 +3,7 @@
 
 pub mod trainyard;
 
-use crate::service::{FullBackend, FullClient, FullPool, FullSelectChain};
+use crate::client::{FullBackend, FullClient, FullPool, FullSelectChain};
 use jsonrpsee::RpcModule;
 use sc_consensus_babe::BabeWorkerHandle;
 use sc_consensus_grandpa::{
