@@ -39,6 +39,9 @@ export async function until(what, seconds, probe, alive = () => {}) {
 	}
 }
 
+/** Workers take what processor nodes leave: a node that waits for one misses its slots. */
+const AFTER_NODES = ['-n', '10'];
+
 export class Network {
 	/** `folder` takes chain, logs and the workers' files; `bin` holds the two binaries. */
 	constructor({ folder, bin = defaultBin() }) {
@@ -95,16 +98,9 @@ export class Network {
 
 	/** Starts a worker in a long-running role as the development account `suri`. */
 	startWorker(role, suri, flags = [], name = `${role}-${suri.replace(/\W/g, '').toLowerCase()}`) {
-		return this.fleet.start(name, this.workerBinary, [
-			role,
-			'--node',
-			this.url,
-			'--suri',
-			suri,
-			'--dir',
-			join(this.folder, name),
-			...flags,
-		]);
+		const folder = join(this.folder, name);
+		const command = [this.workerBinary, role, '--node', this.url, '--suri', suri, '--dir', folder, ...flags];
+		return this.fleet.start(name, 'nice', [...AFTER_NODES, ...command]);
 	}
 
 	/** Runs a command of the worker to its end. */
