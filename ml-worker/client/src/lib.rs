@@ -11,6 +11,12 @@
 //!
 //! No code is generated from metadata: bytes are SCALE of our own types, and the indices
 //! of pallets and calls are looked up by name in the metadata of the connected node.
+//!
+//! # Example
+//!
+#![doc = "```rust,no_run"]
+#![doc = include_str!("../examples/submit_job.rs")]
+#![doc = "```"]
 
 pub mod amount;
 mod babe;

@@ -9,6 +9,12 @@
 //! order of operations depends on the machine. Every operator of the list is a candle
 //! custom operator ([`ops`]) around one of our [`kernels`]; the elementwise ones of the update
 //! are executed together ([`fused`]).
+//!
+//! # Example
+//!
+#![doc = "```rust"]
+#![doc = include_str!("../examples/train_two_steps.rs")]
+#![doc = "```"]
 
 mod compute;
 mod cuda;

@@ -5,6 +5,12 @@
 //! - [`train`] runs a job into a [`bundle`], killed or not;
 //! - [`verify`] checks bundles: integrity, the six full-pass rules, replay;
 //! - [`drill`] computes work units of drilling.
+//!
+//! # Example
+//!
+#![doc = "```rust"]
+#![doc = include_str!("../examples/verify_bundle.rs")]
+#![doc = "```"]
 
 pub mod bundle;
 pub mod data;

@@ -6,7 +6,12 @@
 //! definition has a multiplication and an addition there are two roundings, and where it
 //! has [`fma`] there is one. Subnormals are kept. Results that are NaN have no defined
 //! bits; states that hold one are refused before they are hashed.
-
+//!
+//! # Example
+//!
+#![doc = "```rust"]
+#![doc = include_str!("../examples/dot.rs")]
+#![doc = "```"]
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(
 	not(test),

@@ -1,0 +1,61 @@
+//! Posts a job to a node and follows it to its end.
+//!
+//! ```sh
+//! ./scripts/demo --keep     # in another terminal: a local chain with trainers and verifiers
+//! cargo run --release --locked -p trainyard-client --example submit_job
+//! ```
+
+use std::{sync::Arc, time::Duration};
+use trainyard_client::{amount, calls, keys, Chain, Transactor};
+use trainyard_program::spec::JobSpec;
+use trainyard_protocol::{
+	job::{JobState, Terms},
+	H256,
+};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+	let chain = Arc::new(Chain::connect("ws://127.0.0.1:9944", Duration::from_secs(10)).await?);
+
+	// What to train, and what is paid for it. The data are named by their hash: trainers refuse
+	// whatever else they find at the location.
+	let mut spec = JobSpec::example();
+	spec.dataset.content_hash = DIGITS.parse()?;
+	let terms = Terms {
+		price_per_ut: amount::parse("1000")?,
+		replicas: 1,
+		verifiers: 3,
+		audit_segments: 3,
+		audit_fee: amount::parse("0.5")?,
+		apply_blocks: 20,
+		training_blocks: 200,
+	};
+	let Some((work, escrow, deposit)) = chain.quote(&spec, &terms).await? else {
+		return Err("the chain would refuse this job".into());
+	};
+	println!("work {work} micro-ut, escrow {}", amount::format(escrow));
+	println!("a trainer deposits {}", amount::format(deposit));
+
+	// The call is signed, sent, and in a block when this returns.
+	let sender = Transactor::new(chain.clone(), keys::from_uri("//Ferdie")?);
+	let included = sender.run(&calls::submit_job(&spec, &terms)).await?;
+	let job = included.job.ok_or("the block holds no event of a job")?;
+	println!("job {job} in block {:?}", included.block);
+
+	// Look at the state at each block, as everybody else does.
+	let (mut seen, mut state): (Option<H256>, Option<JobState>) = (None, None);
+	loop {
+		seen = Some(chain.next_head(seen).await?.hash);
+		let view = chain.job(job).await?.ok_or("the chain forgot the job")?;
+		if state.as_ref() != Some(&view.state) {
+			println!("{:?}", view.state);
+		}
+		if let JobState::Ended(_) = view.state {
+			return Ok(());
+		}
+		state = Some(view.state);
+	}
+}
+
+/// BLAKE2-256 of `ml-worker/examples/data/digits.csv`: `trainyard hash` prints it.
+const DIGITS: &str = "3ecfbe7b2d640426e86d82a039eecac12af5c7539aeda615aafd1ab300095f17";
