@@ -22,6 +22,7 @@ mod environment;
 mod execute;
 mod fault;
 mod fused;
+mod host;
 pub mod kernels;
 mod ops;
 mod runner;
@@ -33,9 +34,10 @@ mod tests;
 pub use compute::{Compute, Target};
 pub use cuda::DeviceError;
 pub use fault::{Fault, MadeBy};
+pub use host::{first_nan, le_bytes, state_hash, NanRule, Tensor32, TensorMap};
 pub use kernels::{Isa, UnsupportedIsa, ISA_VARIABLE};
 pub use runner::ProgramRunner;
-pub use state::{Parameters, State};
+pub use state::State;
 pub use table::{Data, Normalizer, StoredRows, Table, TableWriter};
 
 use candle_core::{Device, Tensor};
@@ -246,7 +248,7 @@ impl Engine {
 	pub fn initial_state(
 		spec: &JobSpec,
 		seed: &H256,
-		initial_model: Option<&Parameters>,
+		initial_model: Option<&TensorMap>,
 	) -> Result<State, EngineError> {
 		spec.validate()?;
 		environment::check().map_err(EngineError::Arithmetic)?;
@@ -259,22 +261,21 @@ impl Engine {
 			.into_par_iter()
 			.filter(|tensor| !kept(&tensor.name))
 			.map(|tensor| {
-				let values = init::initial(seed, &tensor);
-				let shape: Vec<usize> = tensor.shape.iter().map(|d| *d as usize).collect();
-				Ok((tensor.name, Tensor::from_vec(values, shape, &Device::Cpu)?))
+				let data = init::initial(seed, &tensor);
+				(tensor.name, Tensor32 { shape: tensor.shape, data })
 			})
-			.collect::<Result<Parameters, EngineError>>()?;
-		let Some(model) = initial_model else { return Ok(State::new(tensors)) };
+			.collect::<TensorMap>();
+		let Some(model) = initial_model else { return State::from_host(tensors) };
 		for (name, tensor) in model {
 			if !kept(name) {
 				return Err(state::wrong(name, "it is no parameter of a model"));
 			}
 			tensors.insert(name.clone(), tensor.clone());
 		}
-		let state = State::new(tensors);
+		let state = State::from_host(tensors)?;
 		state.check_shapes(spec)?;
 		for (name, tensor) in model {
-			if !state::is_finite(tensor)? {
+			if !tensor.data.iter().all(|x| x.is_finite()) {
 				return Err(state::wrong(name, "it holds an infinity, or what is not a number"));
 			}
 		}
@@ -331,17 +332,17 @@ impl Engine {
 			// Where what an optimizer keeps is NaN, so is the parameter at that place, which is
 			// computed from it: to look at the parameters is enough.
 			let kept = name.starts_with(lower::OPTIMIZER_PREFIX);
-			diverged |= !kept && state::has_nan(tensor)?;
+			diverged |= !kept && host::has_nan(state::elements(tensor)?.slice());
 			next.push((name.clone(), tensor.clone()));
 		}
 		for (name, tensor) in next.iter().filter(|_| diverged) {
-			if state::has_nan(tensor)? {
+			if host::has_nan(state::elements(tensor)?.slice()) {
 				return Err(EngineError::NotANumber { step, tensor: name.clone() });
 			}
 		}
 		let trace = StepTrace {
 			loss: values.role(Role::Loss)?.to_vec1::<f32>()?.first().copied().unwrap_or_default(),
-			logits: state::bytes(values.role(Role::Logits)?)?,
+			logits: host::le_bytes(state::elements(values.role(Role::Logits)?)?.slice()).to_vec(),
 			gradient_norm: match self.step.gradient_squares() {
 				Some(squares) => Some(values.number(squares)?.sqrt()),
 				None => None,

@@ -1,6 +1,10 @@
 //! Training states.
 
-use super::{cuda::Resident, EngineError};
+use super::{
+	cuda::Resident,
+	host::{self, NanRule, TensorMap},
+	EngineError,
+};
 use candle_core::{CpuStorage, DType, Storage, StorageRef, Tensor};
 use rayon::prelude::*;
 use std::{
@@ -13,10 +17,7 @@ use trainyard_program::{
 	spec::JobSpec,
 	H256,
 };
-use trainyard_protocol::bundle::{state_hash, Dtype, TensorDigest};
-
-/// The parameters of a model by name, binary32 on the CPU.
-pub type Parameters = BTreeMap<String, Tensor>;
+use trainyard_protocol::bundle;
 
 /// Everything a step needs of the steps before it: parameters (`layers.{i}.weight`
 /// `[outputs, inputs]`, `layers.{i}.bias` `[outputs]`) and what the optimizer keeps, under
@@ -39,16 +40,29 @@ impl State {
 	/// The tensors, brought to the processor where a GPU holds them.
 	pub fn host(&mut self) -> Result<&BTreeMap<String, Tensor>, EngineError> {
 		if let Some(resident) = &self.resident {
-			self.tensors = resident.to_host()?;
+			self.tensors = host::to_candle(resident.to_host()?)?;
 			self.resident = None;
 		}
 		Ok(&self.tensors)
 	}
 
+	/// A copy of its numbers. A GPU that holds the state keeps it.
+	pub fn to_host(&self) -> Result<TensorMap, EngineError> {
+		match &self.resident {
+			Some(resident) => resident.to_host(),
+			None => host::from_candle(&self.tensors),
+		}
+	}
+
+	/// A state of these numbers. Fails where a tensor has more or fewer than its shape says.
+	pub fn from_host(tensors: TensorMap) -> Result<Self, EngineError> {
+		Ok(Self::new(host::to_candle(tensors)?))
+	}
+
 	/// The state with its tensors on the processor.
 	pub(super) fn on_host(&self) -> Result<Cow<'_, Self>, EngineError> {
 		match &self.resident {
-			Some(resident) => Ok(Cow::Owned(Self::new(resident.to_host()?))),
+			Some(resident) => Ok(Cow::Owned(Self::from_host(resident.to_host()?)?)),
 			None => Ok(Cow::Borrowed(self)),
 		}
 	}
@@ -68,7 +82,7 @@ impl State {
 	/// tensor on the processor.
 	pub fn bytes(&self, name: &str) -> Result<Vec<u8>, EngineError> {
 		let tensor = self.tensors.get(name).ok_or_else(|| wrong(name, "it is missing"))?;
-		bytes(tensor)
+		Ok(host::le_bytes(elements(tensor)?.slice()).to_vec())
 	}
 
 	/// The parameters: what makes up the model.
@@ -76,28 +90,18 @@ impl State {
 		self.tensors.iter().filter(|(name, _)| !name.starts_with(lower::OPTIMIZER_PREFIX))
 	}
 
-	/// Hash of the state, see `trainyard_protocol::bundle::state_hash`. Fails on a tensor
-	/// that is not binary32 or holds a NaN, for the bits of a NaN are not defined.
+	/// Hash of the state: [`host::state_hash`] under [`NanRule::Refuse`], without a copy of
+	/// its numbers. Fails on a tensor that is not binary32 as well.
 	pub fn hash(&self) -> Result<H256, EngineError> {
 		if let Some(resident) = &self.resident {
-			return Self::new(resident.to_host()?).hash();
+			return host::state_hash(&resident.to_host()?, NanRule::Refuse);
 		}
 		let digests = self.tensors.par_iter().map(|(name, tensor)| {
 			check_dtype(name, tensor)?;
-			if has_nan(tensor)? {
-				return Err(wrong(name, "it holds a value that is not a number"));
-			}
-			let shape = tensor.dims().iter().map(|d| u32::try_from(*d));
-			Ok(TensorDigest {
-				name: name.clone(),
-				dtype: Dtype::F32,
-				shape: shape
-					.collect::<Result<_, _>>()
-					.map_err(|_| wrong(name, "a dimension is above 2^32"))?,
-				content: blake2_256(&bytes(tensor)?),
-			})
+			let (shape, elements) = (host::shape_of(name, tensor)?, elements(tensor)?);
+			host::digest(name, shape, elements.slice(), NanRule::Refuse)
 		});
-		Ok(state_hash(digests.collect::<Result<_, EngineError>>()?))
+		Ok(bundle::state_hash(digests.collect::<Result<_, EngineError>>()?))
 	}
 
 	/// Whether the tensors are exactly those that `spec` asks for, in name, type and shape.
@@ -129,16 +133,6 @@ impl State {
 			None => Ok(()),
 		}
 	}
-
-	/// Name of a tensor that holds a NaN, if there is one.
-	pub fn first_nan(&self) -> Result<Option<&str>, EngineError> {
-		for (name, tensor) in &self.tensors {
-			if has_nan(tensor)? {
-				return Ok(Some(name));
-			}
-		}
-		Ok(None)
-	}
 }
 
 pub(super) fn wrong(tensor: &str, what: &str) -> EngineError {
@@ -150,11 +144,6 @@ fn check_dtype(name: &str, tensor: &Tensor) -> Result<(), EngineError> {
 		DType::F32 => Ok(()),
 		other => Err(wrong(name, &format!("its type is {}, not f32", other.as_str()))),
 	}
-}
-
-/// Whether a binary32 tensor holds neither NaN nor infinity.
-pub(super) fn is_finite(tensor: &Tensor) -> Result<bool, EngineError> {
-	Ok(elements(tensor)?.slice().iter().all(|x| x.is_finite()))
 }
 
 /// The elements of a binary32 tensor, row major.
@@ -189,27 +178,4 @@ pub fn elements(tensor: &Tensor) -> Result<Elements<'_>, EngineError> {
 	}
 	drop(storage);
 	Ok(Elements::Copied(tensor.flatten_all()?.to_vec1()?))
-}
-
-/// Whether a binary32 tensor holds a NaN.
-pub fn has_nan(tensor: &Tensor) -> Result<bool, EngineError> {
-	/// Elements between two looks at the result: without any in between, vectors are compared.
-	const STRETCH: usize = 1 << 10;
-	let elements = elements(tensor)?;
-	let mut stretches = elements.slice().chunks(STRETCH);
-	Ok(stretches.any(|x| x.iter().fold(false, |any, x| any | x.is_nan())))
-}
-
-/// The elements of a binary32 tensor, row major, little endian.
-pub fn bytes(tensor: &Tensor) -> Result<Vec<u8>, EngineError> {
-	let elements = elements(tensor)?;
-	let mut bytes = vec![0; size_of_val(elements.slice())];
-	for (to, x) in bytes.chunks_exact_mut(size_of::<f32>()).zip(elements.slice()) {
-		to.copy_from_slice(&x.to_le_bytes());
-	}
-	Ok(bytes)
-}
-
-fn blake2_256(bytes: &[u8]) -> H256 {
-	trainyard_protocol::blob::chunk_hash(bytes)
 }

@@ -3,7 +3,7 @@
 //! ([`JobSpec::files`]); [`InputPaths`] says where they lie here, [`Inputs`] is what is in them.
 
 use crate::{
-	bundle::{files, tensors, Tensors},
+	bundle::{files, tensors},
 	data::{self, DataError},
 	hash,
 };
@@ -12,7 +12,7 @@ use std::{
 	path::{Path, PathBuf},
 	sync::Arc,
 };
-use trainyard_engine::{Data, Parameters};
+use trainyard_engine::{Data, TensorMap};
 use trainyard_program::{
 	lower,
 	spec::{FileRef, InputFile, JobSpec},
@@ -196,7 +196,7 @@ pub struct Inputs {
 	/// Rows and labels.
 	pub data: Arc<Data>,
 	/// The parameters with which a fine-tuning begins.
-	pub initial_model: Option<Arc<Parameters>>,
+	pub initial_model: Option<Arc<TensorMap>>,
 }
 
 impl From<Arc<Data>> for Inputs {
@@ -221,7 +221,7 @@ impl Inputs {
 	}
 
 	/// The parameters with which a fine-tuning begins, as the engine takes them.
-	pub fn initial_model(&self) -> Option<&Parameters> {
+	pub fn initial_model(&self) -> Option<&TensorMap> {
 		self.initial_model.as_deref()
 	}
 }
@@ -283,11 +283,7 @@ pub fn same_content(
 
 /// Reads the initial model of a job from the file at `path`: safetensors, binary32, exactly
 /// the parameters of the job's model by name and shape, all of them finite.
-pub fn initial_model(
-	spec: &JobSpec,
-	file: &FileRef,
-	path: &Path,
-) -> Result<Parameters, InputError> {
+pub fn initial_model(spec: &JobSpec, file: &FileRef, path: &Path) -> Result<TensorMap, InputError> {
 	let wrong = |what: String| InputError::InitialModel { path: path.to_owned(), what };
 	let most = spec.parameters().unwrap_or(0).saturating_mul(4).saturating_add(HEADER_BYTES);
 	if file.bytes > most {
@@ -310,12 +306,12 @@ pub fn initial_model(
 	if let Some(what) = misfit(spec, &model).or_else(|| not_finite(&model)) {
 		return Err(wrong(what));
 	}
-	tensors::to_candle(&model).map_err(|e| wrong(e.to_string()))
+	Ok(model)
 }
 
 /// What keeps `model` from being the parameters of this job's model, by name and shape, if
 /// anything.
-pub fn misfit(spec: &JobSpec, model: &Tensors) -> Option<String> {
+pub fn misfit(spec: &JobSpec, model: &TensorMap) -> Option<String> {
 	let expected: Vec<_> = lower::state(spec)
 		.into_iter()
 		.filter(|t| !t.name.starts_with(lower::OPTIMIZER_PREFIX))
@@ -337,7 +333,7 @@ pub fn misfit(spec: &JobSpec, model: &Tensors) -> Option<String> {
 }
 
 /// The first tensor that holds an infinity or a NaN, in words.
-fn not_finite(model: &Tensors) -> Option<String> {
+fn not_finite(model: &TensorMap) -> Option<String> {
 	model.iter().find_map(|(name, tensor)| {
 		let value = tensor.data.iter().find(|value| !value.is_finite())?;
 		Some(format!("{name} holds {value}; all numbers must be finite"))
@@ -347,14 +343,12 @@ fn not_finite(model: &Tensors) -> Option<String> {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::{
-		bundle::Tensor32,
-		testing::{job, table},
-	};
+	use crate::testing::{job, table};
+	use trainyard_engine::Tensor32;
 	use trainyard_program::spec::{DataFormat, Dataset};
 
 	/// The parameters of the job's model, all of them numbers of their own.
-	fn model(spec: &JobSpec) -> Tensors {
+	fn model(spec: &JobSpec) -> TensorMap {
 		let parameters =
 			lower::state(spec).into_iter().filter(|t| !t.name.starts_with(lower::OPTIMIZER_PREFIX));
 		parameters
@@ -388,10 +382,7 @@ mod tests {
 	#[test]
 	fn a_published_model_is_read() {
 		let model = model(&spec());
-		let read = |bytes: &[u8]| {
-			let inputs = load(bytes).unwrap();
-			tensors::from_candle(inputs.initial_model().unwrap()).unwrap()
-		};
+		let read = |bytes: &[u8]| load(bytes).unwrap().initial_model().unwrap().clone();
 		assert_eq!(read(&tensors::encode(&model)), model);
 		// As another program writes it: with notes, in any order.
 		let data = |t: &Tensor32| t.data.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>();
@@ -412,14 +403,14 @@ mod tests {
 	#[test]
 	fn files_that_are_no_such_model_are_named() {
 		let spec = spec();
-		let refused = |change: &dyn Fn(&mut Tensors)| {
+		let refused = |change: &dyn Fn(&mut TensorMap)| {
 			let mut model = model(&spec);
 			change(&mut model);
 			let error = load(&tensors::encode(&model)).unwrap_err();
 			let name = "published.safetensors cannot be the initial model of this job: ";
 			error.split_once(name).unwrap_or_else(|| panic!("{error}")).1.to_owned()
 		};
-		type Change = fn(&mut Tensors);
+		type Change = fn(&mut TensorMap);
 		let changes: [(&str, Change); 7] = [
 			("it has no tensor layers.0.bias", |m| drop(m.remove("layers.0.bias"))),
 			("it has a tensor \"more\"", |m| {

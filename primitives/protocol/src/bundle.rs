@@ -25,6 +25,13 @@ pub struct TensorDigest {
 	pub content: H256,
 }
 
+impl TensorDigest {
+	/// That of a tensor of binary32 with these bytes, little endian, row major.
+	pub fn of_f32(name: String, shape: Vec<u32>, bytes: &[u8]) -> Self {
+		Self { name, dtype: Dtype::F32, shape, content: H256(blake2_256(bytes)) }
+	}
+}
+
 /// Hash of a training state (parameters *and* optimizer state):
 /// `blake2_256(SCALE("trainyard/state/v1", [(name, dtype, shape, blake2_256(bytes))]))`
 /// with the tensors in ascending order of name. Two levels, so that a dispute can

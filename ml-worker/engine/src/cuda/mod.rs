@@ -33,7 +33,11 @@ mod stepping;
 #[cfg(test)]
 mod tests;
 
-use super::{execute::CompiledProgram, EngineError};
+use super::{
+	execute::CompiledProgram,
+	host::{Tensor32, TensorMap},
+	EngineError,
+};
 use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
 use trainyard_program::{ops::TensorId, reference::StepContext, spec::JobSpec};
 
@@ -130,14 +134,15 @@ impl Resident {
 			&& tensors.iter().all(|tensor| same(&tensor.name, &tensor.shape))
 	}
 
-	/// The tensors, copied to the processor.
-	pub fn to_host(&self) -> Result<BTreeMap<String, candle_core::Tensor>, EngineError> {
-		let mut tensors = BTreeMap::new();
+	/// The numbers, copied to the processor.
+	pub fn to_host(&self) -> Result<TensorMap, EngineError> {
+		let mut tensors = TensorMap::new();
 		for (name, buffer) in &self.tensors {
 			let shape = self.shapes.get(name).cloned().unwrap_or_default();
-			let values = self.accelerator.download(buffer, shape.iter().product())?;
-			let tensor = candle_core::Tensor::from_vec(values, shape, &candle_core::Device::Cpu)?;
-			tensors.insert(name.clone(), tensor);
+			let data = self.accelerator.download(buffer, shape.iter().product())?;
+			// They were the extents of a specification.
+			let shape = shape.into_iter().map(|extent| extent as u32).collect();
+			tensors.insert(name.clone(), Tensor32 { shape, data });
 		}
 		Ok(tensors)
 	}

@@ -1,7 +1,7 @@
 //! The engine with its state on a device.
 
 use super::{Accelerator, Inputs, Resident};
-use crate::{execute::CompiledProgram, Engine, EngineError, Evaluation, State, StepTrace};
+use crate::{execute::CompiledProgram, host, Engine, EngineError, Evaluation, State, StepTrace};
 use candle_core::Tensor;
 use std::{collections::BTreeMap, sync::Arc};
 use trainyard_program::{
@@ -39,7 +39,7 @@ impl Engine {
 		let mut tensors = resident.tensors;
 		tensors.extend(out.next.into_iter().map(|(name, buffer, _)| (name, buffer)));
 		state.hold(Resident { tensors, ..resident });
-		let logits = logits.iter().flat_map(|x| x.to_le_bytes()).collect();
+		let logits = host::le_bytes(&logits).to_vec();
 		Ok(StepTrace { loss, logits, gradient_norm })
 	}
 
@@ -80,7 +80,7 @@ impl Engine {
 		match state.resident() {
 			Some(resident) if resident.fits(accelerator, &self.spec) => Ok(resident.clone()),
 			Some(resident) => {
-				let state = State::new(resident.to_host()?);
+				let state = State::from_host(resident.to_host()?)?;
 				self.resident(accelerator, &state)
 			}
 			None => {

@@ -26,13 +26,12 @@ pub mod tensors;
 
 pub use files::FileError;
 pub use manifest::{Checkpoint, Manifest, Validation};
-pub use tensors::{Tensor32, Tensors};
 
 use crate::{hash, inputs::InputPaths};
 use primitive_types::H256;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use trainyard_engine::Data;
+use trainyard_engine::{state_hash, Data, NanRule, TensorMap};
 use trainyard_program::{
 	lower,
 	spec::{DataFormat, InputFile, JobSpec, Layer, Model, Normalization},
@@ -177,13 +176,13 @@ impl Bundle {
 	}
 
 	/// The state after `step` steps, checked against the manifest's hash.
-	pub fn checkpoint(&self, step: u32) -> Result<Tensors, BundleError> {
+	pub fn checkpoint(&self, step: u32) -> Result<TensorMap, BundleError> {
 		self.checkpoint_within(step, max_checkpoint_bytes(&self.manifest.spec))
 	}
 
 	/// [`Self::checkpoint`] in a file of at most `limit` bytes: the specification in the
 	/// manifest, from which the limit would follow, is only the trainer's word.
-	pub fn checkpoint_within(&self, step: u32, limit: u64) -> Result<Tensors, BundleError> {
+	pub fn checkpoint_within(&self, step: u32, limit: u64) -> Result<TensorMap, BundleError> {
 		let listed = self
 			.manifest
 			.checkpoints
@@ -194,7 +193,7 @@ impl Bundle {
 		let bytes = files::read(&path, limit)?;
 		let wrong = |why: String| BundleError::Checkpoint { path: path.clone(), step, why };
 		let state = tensors::decode(&bytes).map_err(|e| wrong(e.to_string()))?;
-		match tensors::hash(&state) {
+		match state_hash(&state, NanRule::Allow).map_err(|e| wrong(e.to_string()))? {
 			hash if hash == listed.state_hash => Ok(state),
 			hash => Err(wrong(format!("it hashes to {hash:?}, not {:?}", listed.state_hash))),
 		}
@@ -244,17 +243,19 @@ pub fn servable(path: &str) -> bool {
 }
 
 /// The parameters of a state: what makes the model.
-pub fn parameters(state: &Tensors) -> Tensors {
+pub fn parameters(mut state: TensorMap) -> TensorMap {
+	state.retain(|name, _| is_parameter(name));
 	state
-		.iter()
-		.filter(|(name, _)| !name.starts_with(lower::OPTIMIZER_PREFIX))
-		.map(|(name, tensor)| (name.clone(), tensor.clone()))
-		.collect()
+}
+
+/// Whether a tensor of a state with this name is a parameter of the model.
+fn is_parameter(name: &str) -> bool {
+	!name.starts_with(lower::OPTIMIZER_PREFIX)
 }
 
 /// The bytes of `model.safetensors` for a final state.
-pub fn model_bytes(state: &Tensors) -> Vec<u8> {
-	tensors::encode(&parameters(state))
+pub fn model_bytes(state: &TensorMap) -> Vec<u8> {
+	tensors::encode(state.iter().filter(|(name, _)| is_parameter(name)))
 }
 
 /// `config.json`: how to use `model.safetensors` without this program.
@@ -325,6 +326,7 @@ fn parameter_names(spec: &JobSpec) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use trainyard_engine::Tensor32;
 
 	#[test]
 	fn only_files_of_a_bundle_are_served() {
@@ -340,7 +342,7 @@ mod tests {
 	#[test]
 	fn a_checkpoint_of_the_example_fits_its_bound() {
 		let spec = JobSpec::example();
-		let state: Tensors = lower::state(&spec)
+		let state: TensorMap = lower::state(&spec)
 			.into_iter()
 			.map(|t| {
 				let n = t.shape.iter().product::<u32>() as usize;
@@ -350,8 +352,8 @@ mod tests {
 		let bytes = tensors::encode(&state).len() as u64;
 		assert!(bytes <= max_checkpoint_bytes(&spec));
 		assert!(max_checkpoint_bytes(&spec) < 2 * bytes);
-		assert_eq!(parameters(&state).len(), 6);
-		assert_eq!(tensors::decode(&model_bytes(&state)).unwrap(), parameters(&state));
+		assert_eq!(parameters(state.clone()).len(), 6);
+		assert_eq!(tensors::decode(&model_bytes(&state)).unwrap(), parameters(state));
 	}
 
 	#[test]

@@ -14,7 +14,9 @@ use std::sync::{
 	atomic::{AtomicBool, Ordering},
 	Arc,
 };
-use trainyard_engine::{Compute, Data, Engine, EngineError, Isa, ProgramRunner, State, Target};
+use trainyard_engine::{
+	le_bytes, Compute, Data, Engine, EngineError, Isa, ProgramRunner, State, Target,
+};
 use trainyard_program::{ops::Program, reference::StepContext, spec::JobSpec};
 use trainyard_protocol::{
 	bundle::trace_leaf,
@@ -171,8 +173,7 @@ fn trial(
 		Err(EngineError::LossNotANumber) => return diverged(steps, &trace),
 		Err(e) => return Err(e.into()),
 	};
-	let losses: Vec<u8> = losses.iter().flat_map(|loss| loss.to_le_bytes()).collect();
-	trace.push(trace_leaf(steps, found.loss, &losses));
+	trace.push(trace_leaf(steps, found.loss, le_bytes(&losses)));
 	let score =
 		Score { loss_bits: found.loss.to_bits(), correct: found.correct, labels: found.rows };
 	Ok(UnitResult { state: trial_state(&state.hash()?, &trace), score: Some(score) })

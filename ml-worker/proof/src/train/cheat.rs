@@ -7,7 +7,7 @@
 //! changes and adjacent checkpoints are close; only a replay of a fabricated segment shows
 //! that nothing was computed.
 
-use crate::bundle::Tensors;
+use trainyard_engine::TensorMap;
 use trainyard_program::lower::OPTIMIZER_PREFIX;
 
 /// How to cheat.
@@ -31,7 +31,7 @@ const FADE: f32 = 0.95;
 
 /// A made-up state behind `now`, one segment after `before`. Without a `before` the
 /// parameters shrink a little.
-pub fn fabricate(before: Option<&Tensors>, now: &Tensors) -> Tensors {
+pub fn fabricate(before: Option<&TensorMap>, now: &TensorMap) -> TensorMap {
 	let mut next = now.clone();
 	for (name, tensor) in &mut next {
 		if name.starts_with(OPTIMIZER_PREFIX) {
@@ -50,11 +50,11 @@ pub fn fabricate(before: Option<&Tensors>, now: &Tensors) -> Tensors {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::bundle::Tensor32;
+	use trainyard_engine::Tensor32;
 
 	#[test]
 	fn fabricated_states_go_on_and_differ() {
-		let state = |x: f32| -> Tensors {
+		let state = |x: f32| -> TensorMap {
 			["layers.0.weight", "optimizer.m.layers.0.weight"]
 				.map(|name| (name.to_owned(), Tensor32 { shape: vec![1], data: vec![x] }))
 				.into()

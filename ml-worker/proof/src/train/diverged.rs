@@ -2,9 +2,9 @@
 //! which layer made the first such value, and what helps.
 
 use super::{Run, TrainError};
-use crate::bundle::{self, tensors, Tensors};
+use crate::bundle;
 use std::fmt;
-use trainyard_engine::{Engine, EngineError, Fault, State};
+use trainyard_engine::{Engine, EngineError, Fault, State, TensorMap};
 use trainyard_program::{lower, ops::Phase, spec::Training};
 
 /// Where a run stood when it diverged.
@@ -12,7 +12,7 @@ pub(super) struct Place<'a> {
 	/// Steps done up to the last checkpoint.
 	pub begin: u32,
 	/// The state in it.
-	pub raw: &'a Tensors,
+	pub raw: &'a TensorMap,
 	/// The present state.
 	pub state: &'a State,
 	/// Whether that is still the state before the step that failed.
@@ -101,7 +101,7 @@ fn last_step(engine: &Engine, at: &Place<'_>, step: u32) -> Option<Cause> {
 
 /// The first fault from the last checkpoint on, up to step `end` and its evaluation.
 fn first_fault(engine: &Engine, at: &Place<'_>, end: u32) -> Result<Option<Cause>, TrainError> {
-	let mut state = State::new(tensors::to_candle(at.raw)?);
+	let mut state = State::from_host(at.raw.clone()).map_err(TrainError::Engine)?;
 	for step in at.begin..end {
 		let fault = engine.checked_step(&mut state, step).map_err(TrainError::Engine)?;
 		if let Some(fault) = fault {
@@ -135,7 +135,7 @@ fn decimal(nano: u64) -> String {
 
 /// The parameter of largest magnitude, and the tensor that holds it.
 fn largest(state: &State) -> Option<(String, f32)> {
-	let raw = bundle::parameters(&tensors::from_candle(&state.tensors).ok()?);
+	let raw = bundle::parameters(state.to_host().ok()?);
 	raw.into_iter()
 		.filter_map(|(name, tensor)| {
 			let value = tensor.data.into_iter().map(f32::abs).max_by(f32::total_cmp)?;

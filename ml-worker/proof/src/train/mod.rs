@@ -15,7 +15,7 @@ use crate::{
 		lock::{Lock, LockError},
 		manifest::{checkpoint_file, Manifest},
 		metrics::{self, Line},
-		tensors, Bundle, BundleError, Checkpoint, FileError, Tensors, Validation,
+		tensors, Bundle, BundleError, Checkpoint, FileError, Validation,
 	},
 	hash::HashingReader,
 	inputs::{self, InputError, InputPaths, Inputs},
@@ -30,7 +30,7 @@ use std::{
 	},
 	time::{Duration, Instant},
 };
-use trainyard_engine::{Engine, EngineError, Evaluation, Parameters, State};
+use trainyard_engine::{state_hash, Engine, EngineError, Evaluation, NanRule, State, TensorMap};
 use trainyard_program::{
 	schedule::LearningRate,
 	spec::{JobSpec, SpecError},
@@ -147,9 +147,6 @@ pub enum TrainError {
 	/// The engine failed.
 	#[error(transparent)]
 	Engine(EngineError),
-	/// Tensors cannot be copied.
-	#[error(transparent)]
-	Tensor(#[from] tensors::TensorError),
 	/// Stopped on request.
 	#[error(
 		"stopped after step {step}; the checkpoints up to step {kept} are kept, --resume goes on"
@@ -230,12 +227,12 @@ struct Run<'a> {
 	/// When the manifest was written last.
 	written: Option<Instant>,
 	/// Of a fine-tuning that has not begun.
-	initial_model: Option<Arc<Parameters>>,
+	initial_model: Option<Arc<TensorMap>>,
 }
 
 impl Run<'_> {
 	/// From the checkpoint `last` (none: from the beginning) to the end.
-	fn go(mut self, last: Option<(u32, Tensors)>) -> Result<Bundle, TrainError> {
+	fn go(mut self, last: Option<(u32, TensorMap)>) -> Result<Bundle, TrainError> {
 		let spec = self.bundle.manifest().spec.clone();
 		let segments = spec.segments();
 		let begun_at = last.as_ref().map(|(step, _)| *step);
@@ -248,7 +245,7 @@ impl Run<'_> {
 				let (seed, model) = (self.bundle.manifest().seed, self.initial_model.take());
 				let state = Engine::initial_state(&spec, &seed, model.as_deref())
 					.map_err(TrainError::Engine)?;
-				let raw = tensors::from_candle(&state.tensors)?;
+				let raw = state.to_host().map_err(TrainError::Engine)?;
 				self.checkpoint(0, &state, &raw, &mut metrics).map_err(|e| {
 					let state = &state;
 					self.explained(e, Place { begin: 0, raw: &raw, state, before: false })
@@ -269,8 +266,8 @@ impl Run<'_> {
 			flop,
 		};
 		(self.options.progress)(&report);
-		let mut state = State::new(tensors::to_candle(&raw)?);
-		let mut before: Option<Tensors> = None;
+		let mut state = State::from_host(raw.clone()).map_err(TrainError::Engine)?;
+		let mut before: Option<TensorMap> = None;
 		let loss_interval = metrics::interval(spec.training.steps);
 		let fabricated_from = self.options.cheat.map(|cheat| cheat.first_fabricated(segments));
 		for segment in 0..segments {
@@ -287,7 +284,7 @@ impl Run<'_> {
 			}
 			if fabricated_from.is_some_and(|from| segment >= from) {
 				let next = cheat::fabricate(before.as_ref(), &raw);
-				state = State::new(tensors::to_candle(&next)?);
+				state = State::from_host(next).map_err(TrainError::Engine)?;
 			} else {
 				for step in begin..end {
 					if self.options.stop.load(Ordering::Relaxed) {
@@ -317,7 +314,7 @@ impl Run<'_> {
 					}
 				}
 			}
-			let next = tensors::from_candle(state.host().map_err(TrainError::Engine)?)?;
+			let next = state.to_host().map_err(TrainError::Engine)?;
 			let validation = self.checkpoint(end, &state, &next, &mut metrics).map_err(|e| {
 				self.explained(e, Place { begin, raw: &raw, state: &state, before: false })
 			})?;
@@ -342,7 +339,7 @@ impl Run<'_> {
 		&mut self,
 		step: u32,
 		state: &State,
-		raw: &Tensors,
+		raw: &TensorMap,
 		metrics: &mut metrics::Writer,
 	) -> Result<Validation, TrainError> {
 		let is_out_of_range = |x: &&f32| !x.is_finite();
@@ -360,7 +357,7 @@ impl Run<'_> {
 		files::write(&self.bundle.path(&checkpoint_file(step)), &tensors::encode(raw))?;
 		metrics.push(&Line::validation(step, &validation))?;
 		metrics.sync()?;
-		let state_hash = tensors::hash(raw);
+		let state_hash = state_hash(raw, NanRule::Refuse).map_err(TrainError::Engine)?;
 		let manifest = self.bundle.manifest_mut();
 		manifest.checkpoints.push(Checkpoint { step, state_hash, validation });
 		let few = manifest.checkpoints.len() <= FEW_CHECKPOINTS;
@@ -372,7 +369,7 @@ impl Run<'_> {
 	}
 
 	/// Writes the model, and then the manifest that says that all is done.
-	fn finish(mut self, last: &Tensors) -> Result<Bundle, TrainError> {
+	fn finish(mut self, last: &TensorMap) -> Result<Bundle, TrainError> {
 		let model = bundle::model_bytes(last);
 		files::write(&self.bundle.model(), &model)?;
 		let config = bundle::config_bytes(self.bundle.manifest(), self.engine.data());

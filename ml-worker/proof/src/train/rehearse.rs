@@ -2,10 +2,7 @@
 //! on it.
 
 use super::validation;
-use crate::{
-	bundle::tensors::{self, TensorError},
-	inputs::{InputError, InputPaths, Inputs},
-};
+use crate::inputs::{InputError, InputPaths, Inputs};
 use primitive_types::H256;
 use std::{
 	sync::atomic::{AtomicBool, Ordering},
@@ -40,9 +37,6 @@ pub enum RehearsalError {
 	/// The engine failed.
 	#[error(transparent)]
 	Engine(EngineError),
-	/// Tensors cannot be copied.
-	#[error(transparent)]
-	Tensor(#[from] TensorError),
 	/// Stopped on request.
 	#[error("the rehearsal was stopped")]
 	Stopped,
@@ -98,7 +92,7 @@ fn rehearse_under(
 			Err(e) => return Err(Failed(e)),
 		}
 	}
-	for (name, tensor) in tensors::from_candle(state.host().map_err(Failed)?)? {
+	for (name, tensor) in state.to_host().map_err(Failed)? {
 		if let Some(value) = tensor.data.iter().find(|value| !value.is_finite()) {
 			return Err(diverged(steps, format!("{name} holds {value}")));
 		}

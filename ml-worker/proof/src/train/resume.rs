@@ -7,12 +7,12 @@ use crate::bundle::{
 	lock,
 	manifest::{self, Manifest},
 	metrics::{self, Line},
-	records, tensors, Bundle, Checkpoint, Tensors,
+	records, Bundle, Checkpoint,
 };
 use primitive_types::H256;
 use serde_json::Value;
 use std::{collections::BTreeMap, path::Path};
-use trainyard_engine::{Engine, State};
+use trainyard_engine::{Engine, State, TensorMap};
 use trainyard_program::{spec::JobSpec, Text};
 
 /// Refuses a folder that holds what is not ours, or a bundle where none is expected.
@@ -47,7 +47,7 @@ pub(super) fn begin(
 	spec: &JobSpec,
 	seed: H256,
 	out: &Path,
-) -> Result<(Bundle, Option<(u32, Tensors)>), TrainError> {
+) -> Result<(Bundle, Option<(u32, TensorMap)>), TrainError> {
 	if !out.join(manifest::FILE).exists() {
 		return Ok((Bundle::create(out, Manifest::new(spec.clone(), seed)), None));
 	}
@@ -99,8 +99,8 @@ fn keep(bundle: &mut Bundle, whole: usize) {
 pub(super) fn evaluations(
 	engine: &Engine,
 	bundle: &mut Bundle,
-	last: (u32, Tensors),
-) -> Result<(u32, Tensors), TrainError> {
+	last: (u32, TensorMap),
+) -> Result<(u32, TensorMap), TrainError> {
 	let recorded = metrics::read(bundle.folder())?;
 	let recorded: BTreeMap<u32, Line> = recorded
 		.into_iter()
@@ -115,10 +115,11 @@ pub(super) fn evaluations(
 			continue;
 		}
 		let state = match step == last.0 {
-			true => tensors::to_candle(&last.1)?,
-			false => tensors::to_candle(&bundle.checkpoint(step)?)?,
+			true => last.1.clone(),
+			false => bundle.checkpoint(step)?,
 		};
-		let found = engine.evaluate(&State::new(state)).map_err(TrainError::Engine)?;
+		let state = State::from_host(state).map_err(TrainError::Engine)?;
+		let found = engine.evaluate(&state).map_err(TrainError::Engine)?;
 		let found = super::validation(&found);
 		let right = Line::validation(step, &found);
 		if line.is_some_and(|line| *line != right) {

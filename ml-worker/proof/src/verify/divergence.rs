@@ -16,7 +16,7 @@
 
 use super::{is_trainers_fault, replay, wrong_state, VerifyError};
 use crate::{
-	bundle::{self, manifest::checkpoint_file, tensors, Bundle, BundleError, Tensors},
+	bundle::{self, manifest::checkpoint_file, Bundle, BundleError},
 	inputs::Inputs,
 };
 use primitive_types::H256;
@@ -24,7 +24,7 @@ use std::{
 	path::{Path, PathBuf},
 	sync::atomic::AtomicBool,
 };
-use trainyard_engine::Engine;
+use trainyard_engine::{Engine, TensorMap};
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::{RejectReason, SegmentEvidence},
@@ -127,7 +127,7 @@ impl Contest {
 	}
 
 	/// The state before `segment`, from whichever folder has it.
-	fn begin(&self, segment: u32) -> Result<Option<Tensors>, VerifyError> {
+	fn begin(&self, segment: u32) -> Result<Option<TensorMap>, VerifyError> {
 		let step = self.spec.checkpoint_step(segment);
 		let step = step
 			.filter(|_| segment < self.spec.segments())
@@ -136,7 +136,7 @@ impl Contest {
 			let model = self.inputs.initial_model();
 			let state = Engine::initial_state(&self.spec, &self.seed, model);
 			let state = state.map_err(VerifyError::Engine)?;
-			return Ok(Some(tensors::from_candle(&state.tensors)?));
+			return state.to_host().map(Some).map_err(VerifyError::Engine);
 		}
 		let limit = bundle::max_checkpoint_bytes(&self.spec);
 		for (_, bundle) in &self.rivals {

@@ -20,8 +20,7 @@ use crate::{
 	bundle::{
 		self,
 		manifest::{self, checkpoint_file, Manifest},
-		tensors::{self, TensorError},
-		Bundle, BundleError, FileError, Tensors, Validation,
+		Bundle, BundleError, FileError, Validation,
 	},
 	inputs::{InputError, Inputs},
 };
@@ -34,7 +33,7 @@ use std::{
 	sync::atomic::AtomicBool,
 	time::Instant,
 };
-use trainyard_engine::{Engine, EngineError};
+use trainyard_engine::{first_nan, Engine, EngineError, TensorMap};
 use trainyard_program::{
 	lower,
 	spec::{JobSpec, SpecError},
@@ -82,9 +81,6 @@ pub enum VerifyError {
 	/// The engine failed.
 	#[error(transparent)]
 	Engine(EngineError),
-	/// Tensors cannot be copied.
-	#[error(transparent)]
-	Tensor(#[from] TensorError),
 }
 
 /// How a check ended.
@@ -361,7 +357,7 @@ impl Case<'_> {
 
 		let state = Engine::initial_state(spec, &self.seed, self.inputs.initial_model())
 			.map_err(VerifyError::Engine)?;
-		let initial = tensors::hash(&tensors::from_candle(&state.tensors)?);
+		let initial = state.hash().map_err(VerifyError::Engine)?;
 		if manifest.checkpoints.first().map(|c| c.state_hash) != Some(initial) {
 			report.note("checkpoint 0", Status::Fail, format!("it should be {initial:?}"));
 			return Ok(Outcome::Reject(RejectReason::WrongInitialState));
@@ -421,7 +417,7 @@ impl Case<'_> {
 	}
 
 	/// Checkpoint `index` of the bundle, or what that means for the trainer.
-	fn state(&self, index: u32) -> Result<Result<Tensors, Outcome>, VerifyError> {
+	fn state(&self, index: u32) -> Result<Result<TensorMap, Outcome>, VerifyError> {
 		let step = self.spec.checkpoint_step(index).unwrap_or_default();
 		if !self.bundle.has_checkpoint(step) {
 			let what = format!("{} is missing", checkpoint_file(step));
@@ -440,7 +436,7 @@ impl Case<'_> {
 		engine: &Engine,
 		parts: &Parts,
 		segments: &BTreeSet<u32>,
-		states: &BTreeMap<u32, Tensors>,
+		states: &BTreeMap<u32, TensorMap>,
 		evidence: &mut Vec<SegmentEvidence>,
 		report: &mut AuditReport,
 	) -> Result<Option<RejectReason>, VerifyError> {
@@ -517,14 +513,14 @@ fn wrong_evaluation(
 }
 
 /// What is wrong with a state of this job, if anything.
-fn wrong_state(spec: &JobSpec, state: &Tensors) -> Option<String> {
+fn wrong_state(spec: &JobSpec, state: &TensorMap) -> Option<String> {
 	let mut expected: Vec<_> = lower::state(spec).into_iter().map(|t| (t.name, t.shape)).collect();
 	expected.sort();
 	let found = state.iter().map(|(name, tensor)| (name, &tensor.shape));
 	if !found.eq(expected.iter().map(|(name, shape)| (name, shape))) {
 		return Some("its tensors are not those of the job".into());
 	}
-	tensors::first_nan(state).map(|name| format!("{name} holds a NaN"))
+	first_nan(state).map(|name| format!("{name} holds a NaN"))
 }
 
 #[cfg(test)]

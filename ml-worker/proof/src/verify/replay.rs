@@ -1,13 +1,10 @@
 //! Replay: doing a segment again and comparing where it ends.
 
 use super::VerifyError;
-use crate::{
-	bundle::{tensors, Tensors, Validation},
-	train,
-};
+use crate::{bundle::Validation, train};
 use primitive_types::H256;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trainyard_engine::{Engine, EngineError, State};
+use trainyard_engine::{le_bytes, state_hash, Engine, EngineError, NanRule, State, TensorMap};
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{audit::SegmentEvidence, bundle::trace_leaf, merkle};
 
@@ -33,7 +30,7 @@ pub fn evaluate(
 ) -> Result<Option<(Validation, Vec<u8>)>, VerifyError> {
 	match engine.evaluate_labels(state) {
 		Ok((found, losses)) => {
-			let bytes = losses.iter().flat_map(|loss| loss.to_le_bytes()).collect();
+			let bytes = le_bytes(&losses).to_vec();
 			Ok(Some((train::validation(&found), bytes)))
 		}
 		Err(EngineError::LossNotANumber) => Ok(None),
@@ -51,14 +48,14 @@ pub fn segment(
 	engine: &Engine,
 	spec: &JobSpec,
 	segment: u32,
-	begin: &Tensors,
+	begin: &TensorMap,
 	stop: &AtomicBool,
 ) -> Result<Replayed, VerifyError> {
 	let steps = spec.checkpoint_step(segment).zip(spec.checkpoint_step(segment.saturating_add(1)));
 	let (from, to) = steps
 		.filter(|(from, to)| from < to)
 		.ok_or(VerifyError::NoSuchSegment { segment, segments: spec.segments() })?;
-	let mut state = State::new(tensors::to_candle(begin)?);
+	let mut state = State::from_host(begin.clone()).map_err(VerifyError::Engine)?;
 	let mut leaves = Vec::with_capacity((to - from) as usize + 1);
 	let mut reached = true;
 	for step in from..to {
@@ -79,8 +76,8 @@ pub fn segment(
 			leaves.push(trace_leaf(to, found.loss, &losses));
 			validation = Some(found);
 		}
-		let end = state.host().map_err(VerifyError::Engine)?;
-		end_state = tensors::hash(&tensors::from_candle(end)?);
+		let hash = state.to_host().and_then(|end| state_hash(&end, NanRule::Allow));
+		end_state = hash.map_err(VerifyError::Engine)?;
 	}
 	let trace_root = merkle::root(&leaves);
 	Ok(Replayed { evidence: SegmentEvidence { segment, trace_root, end_state }, validation })

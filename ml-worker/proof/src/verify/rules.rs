@@ -10,14 +10,14 @@
 
 use super::{replay::check, stats, VerifyError};
 use crate::{
-	bundle::{self, tensors, Bundle, Tensors, Validation},
+	bundle::{self, Bundle, Validation},
 	hash::Hasher,
 	train,
 };
 use primitive_types::H256;
 use serde::Serialize;
 use std::sync::{atomic::AtomicBool, Arc};
-use trainyard_engine::{Data, Engine, State};
+use trainyard_engine::{Data, Engine, State, TensorMap};
 use trainyard_program::{
 	lower::{self, Initial},
 	spec::JobSpec,
@@ -128,11 +128,11 @@ fn layers(spec: &JobSpec) -> Vec<Layer> {
 		.collect()
 }
 
-fn weights<'a>(state: &'a Tensors, layer: &Layer) -> &'a [f32] {
+fn weights<'a>(state: &'a TensorMap, layer: &Layer) -> &'a [f32] {
 	state.get(&layer.name).map_or(&[], |t| &t.data)
 }
 
-fn distance(a: &Tensors, b: &Tensors) -> Option<f64> {
+fn distance(a: &TensorMap, b: &TensorMap) -> Option<f64> {
 	stats::rms_distance(
 		a.iter().filter_map(|(name, tensor)| Some((&tensor.data[..], &b.get(name)?.data[..]))),
 	)
@@ -166,19 +166,19 @@ pub fn assess_until(
 	let listed = &bundle.manifest().checkpoints;
 	let steps: Vec<f64> = listed.iter().map(|c| f64::from(c.step)).collect();
 	let last = match listed.last() {
-		Some(last) => bundle::parameters(&bundle.checkpoint(last.step)?),
-		None => Tensors::new(),
+		Some(last) => bundle::parameters(bundle.checkpoint(last.step)?),
+		None => TensorMap::new(),
 	};
 	let mut validation = Vec::new();
 	let mut to_last = Vec::new();
 	let mut largest_step: Option<(f64, String)> = None;
-	let mut initial: Option<Tensors> = None;
-	let mut before: Option<Tensors> = None;
+	let mut initial: Option<TensorMap> = None;
+	let mut before: Option<TensorMap> = None;
 	for checkpoint in listed {
 		check(stop)?;
 		let state = bundle.checkpoint(checkpoint.step)?;
-		let model = bundle::parameters(&state);
-		let state = State::new(tensors::to_candle(&state)?);
+		let model = bundle::parameters(state.clone());
+		let state = State::from_host(state).map_err(VerifyError::Engine)?;
 		let evaluation = engine.evaluate(&state).map_err(VerifyError::Engine)?;
 		validation.push(train::validation(&evaluation));
 		to_last.push(distance(&model, &last).unwrap_or(f64::NAN));
@@ -272,7 +272,7 @@ fn accuracy(steps: &[f64], validation: &[Validation]) -> Rule {
 	)
 }
 
-fn initial_distribution(initial: &Tensors, layers: &[Layer]) -> Rule {
+fn initial_distribution(initial: &TensorMap, layers: &[Layer]) -> Rule {
 	let distances = layers.iter().filter_map(|layer| {
 		let sample = weights(initial, layer);
 		let s = (2.0 / (5.0 * layer.inputs as f64)).sqrt();
@@ -290,7 +290,7 @@ fn initial_distribution(initial: &Tensors, layers: &[Layer]) -> Rule {
 	)
 }
 
-fn independence(initial: &Tensors, layers: &[Layer]) -> Rule {
+fn independence(initial: &TensorMap, layers: &[Layer]) -> Rule {
 	let shares = layers.iter().filter_map(|layer| {
 		let (n, p) = (layer.outputs as f64, layer.inputs as f64);
 		let share =
@@ -345,7 +345,7 @@ fn nearness(own: Option<f64>, random: &[f64]) -> Rule {
 fn random_distances(
 	spec: &JobSpec,
 	seed: H256,
-	last: &Tensors,
+	last: &TensorMap,
 	stop: &AtomicBool,
 ) -> Result<Vec<f64>, VerifyError> {
 	let mut distances = Vec::new();
@@ -356,8 +356,8 @@ fn random_distances(
 		hasher.update(seed.as_bytes());
 		hasher.update(&i.to_le_bytes());
 		let state = Engine::initial_state(spec, &hasher.finish(), None);
-		let state = state.map_err(VerifyError::Engine)?;
-		let model = bundle::parameters(&tensors::from_candle(&state.tensors)?);
+		let state = state.and_then(|state| state.to_host()).map_err(VerifyError::Engine)?;
+		let model = bundle::parameters(state);
 		distances.extend(distance(&model, last));
 	}
 	Ok(distances)
@@ -388,9 +388,9 @@ mod tests {
 	#[test]
 	fn weights_off_their_distribution_are_seen() {
 		let layer = || vec![Layer { name: "w".into(), outputs: 64, inputs: 64 }];
-		let flat = |x: fn(usize) -> f32| -> Tensors {
+		let flat = |x: fn(usize) -> f32| -> TensorMap {
 			let data = (0..64 * 64).map(x).collect();
-			[("w".to_owned(), bundle::Tensor32 { shape: vec![64, 64], data })].into()
+			[("w".to_owned(), trainyard_engine::Tensor32 { shape: vec![64, 64], data })].into()
 		};
 		// All equal: as far from the mixture as its mean absolute value, and no variance.
 		let equal = initial_distribution(&flat(|_| 0.0), &layer());

@@ -1,11 +1,12 @@
 use super::*;
 use crate::{
-	bundle::Checkpoint,
+	bundle::{tensors, Checkpoint},
 	inputs::{GivenFiles, InputPaths},
 	testing::{job, stopping, table, train, train_on, tuned, SEED},
 	train::Cheat,
 };
 use std::{path::PathBuf, sync::Arc};
+use trainyard_engine::{state_hash, NanRule, State};
 
 /// A trained bundle, and everything that is needed to audit it.
 struct Trained {
@@ -60,14 +61,14 @@ impl Trained {
 
 	/// Replaces a state by another one and commits to that, as a forger would. Returns the
 	/// roots that it would reveal.
-	fn forge(&self, index: usize, change: impl FnOnce(&mut Tensors)) -> WorkResult {
+	fn forge(&self, index: usize, change: impl FnOnce(&mut TensorMap)) -> WorkResult {
 		let bundle = Bundle::open(&self.out).unwrap();
 		let mut manifest = bundle.manifest().clone();
 		let step = manifest.checkpoints[index].step;
 		let mut state = bundle.checkpoint(step).unwrap();
 		change(&mut state);
 		std::fs::write(self.out.join(checkpoint_file(step)), tensors::encode(&state)).unwrap();
-		manifest.checkpoints[index].state_hash = tensors::hash(&state);
+		manifest.checkpoints[index].state_hash = state_hash(&state, NanRule::Allow).unwrap();
 		self.write_manifest(&manifest);
 		let last = manifest.checkpoints.len() - 1;
 		let model_root = if index == last {
@@ -117,7 +118,7 @@ fn the_trace_is_that_of_the_primitives() {
 	let engine = Engine::new(&t.spec, SEED, t.inputs.data.clone()).unwrap();
 	let bundle = Bundle::open(&t.out).unwrap();
 	let begin = bundle.checkpoint(10).unwrap();
-	let mut state = trainyard_engine::State::new(tensors::to_candle(&begin).unwrap());
+	let mut state = State::from_host(begin).unwrap();
 	use trainyard_protocol::bundle::trace_leaf;
 	let mut leaves: Vec<H256> = (10..20)
 		.map(|step| {
@@ -127,8 +128,7 @@ fn the_trace_is_that_of_the_primitives() {
 		.collect();
 	let (found, losses) = engine.evaluate_labels(&state).unwrap();
 	assert_eq!((losses.len(), found), (15, engine.evaluate(&state).unwrap()));
-	let bytes: Vec<u8> = losses.iter().flat_map(|loss| loss.to_le_bytes()).collect();
-	leaves.push(trace_leaf(20, found.loss, &bytes));
+	leaves.push(trace_leaf(20, found.loss, trainyard_engine::le_bytes(&losses)));
 	assert_eq!(evidence[0].trace_root, trainyard_protocol::merkle::root(&leaves));
 	assert_eq!(state.hash().unwrap(), evidence[0].end_state);
 }
@@ -210,7 +210,7 @@ fn every_lie_under_a_root_has_its_reason() {
 	assert_eq!(rejected(verdict), RejectReason::WrongInitialState);
 
 	// A NaN, a missing tensor, one too many, another shape.
-	type Change = fn(&mut Tensors);
+	type Change = fn(&mut TensorMap);
 	let changes: [Change; 4] = [
 		|state| state.get_mut("layers.0.weight").unwrap().data[0] = f32::NAN,
 		|state| drop(state.remove("layers.0.bias")),
@@ -440,9 +440,9 @@ fn a_fine_tuning_begins_with_its_initial_model() {
 	assert_eq!(bundle::model_bytes(&begun), model, "the published file is of one form");
 	// The optimizer begins as ever.
 	let plain = JobSpec { initial_model: None, ..t.spec.clone() };
-	let mut drawn = Engine::initial_state(&plain, &SEED, None).unwrap();
-	drawn.tensors.extend(tensors::to_candle(&bundle::parameters(&begun)).unwrap());
-	assert_eq!(tensors::from_candle(&drawn.tensors).unwrap(), begun);
+	let mut drawn = Engine::initial_state(&plain, &SEED, None).unwrap().to_host().unwrap();
+	drawn.extend(bundle::parameters(begun.clone()));
+	assert_eq!(drawn, begun);
 
 	// It is not the run of a job that draws its model, nor of one with another model.
 	let never = AtomicBool::new(false);
@@ -452,8 +452,8 @@ fn a_fine_tuning_begins_with_its_initial_model() {
 	let inputs = t.inputs.data.clone().into();
 	assert_eq!(rejected(audit_as(&plain, inputs)), RejectReason::WrongInitialState);
 	let mut other = t.inputs.clone();
-	let changed = tensors::to_candle(&bundle::parameters(&bundle.checkpoint(10).unwrap()));
-	other.initial_model = Some(Arc::new(changed.unwrap()));
+	let changed = bundle::parameters(bundle.checkpoint(10).unwrap());
+	other.initial_model = Some(Arc::new(changed));
 	assert_eq!(rejected(audit_as(&t.spec, other)), RejectReason::WrongInitialState);
 	// Without the model nobody can say anything.
 	let inputs = t.inputs.data.clone().into();

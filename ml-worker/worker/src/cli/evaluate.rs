@@ -5,7 +5,7 @@ use crate::job_toml;
 use anyhow::{bail, Context};
 use primitive_types::H256;
 use std::{path::PathBuf, process::ExitCode};
-use trainyard_engine::{Engine, State};
+use trainyard_engine::{first_nan, Engine, State};
 use trainyard_proof::{
 	bundle::{self, files, tensors},
 	hash,
@@ -37,7 +37,7 @@ impl Evaluate {
 		let bytes = files::read(&self.model, bundle::max_checkpoint_bytes(&job.spec))?;
 		let model = tensors::decode(&bytes)
 			.with_context(|| format!("{} is not a model", self.model.display()))?;
-		let nan = || Some(format!("{} holds a NaN", tensors::first_nan(&model)?));
+		let nan = || Some(format!("{} holds a NaN", first_nan(&model)?));
 		if let Some(what) = inputs::misfit(&job.spec, &model).or_else(nan) {
 			bail!("{} is not a model of {}: {what}", self.model.display(), self.job.display());
 		}
@@ -45,10 +45,9 @@ impl Evaluate {
 			.map_err(|e| anyhow::anyhow!("cannot read {}: {e}", self.model.display()))?;
 		let engine = Engine::new(&job.spec, H256::zero(), data)?;
 		// An evaluation reads parameters only; the optimizer's part may be any.
-		let State { tensors: mut state, .. } =
-			Engine::initial_state(&job.spec, &H256::zero(), None)?;
-		state.extend(tensors::to_candle(&model)?);
-		let evaluation = engine.evaluate(&State::new(state))?;
+		let mut state = Engine::initial_state(&job.spec, &H256::zero(), None)?.to_host()?;
+		state.extend(model);
+		let evaluation = engine.evaluate(&State::from_host(state)?)?;
 		let validation = trainyard_proof::train::validation(&evaluation);
 		if self.json {
 			let found = serde_json::json!({

@@ -2,7 +2,8 @@
 
 use crate::common::{job, json, run, succeeds, text};
 use std::path::{Path, PathBuf};
-use trainyard_proof::bundle::{tensors, Bundle, Tensors};
+use trainyard_engine::{state_hash, NanRule, TensorMap};
+use trainyard_proof::bundle::{tensors, Bundle};
 
 /// A bundle of a digits job of 100 steps in ten segments.
 fn trained(cheat: &[&str]) -> (tempfile::TempDir, PathBuf) {
@@ -125,7 +126,7 @@ fn tampered_files_fail_and_missing_ones_cannot_be_checked() {
 
 #[test]
 fn garbage_in_a_checkpoint_that_no_replay_reads_fails() {
-	type Change = fn(&mut Tensors);
+	type Change = fn(&mut TensorMap);
 	let changes: [(&str, Change); 2] = [
 		("NaN", |state| {
 			state.values_mut().next().unwrap().data[0] = f32::NAN;
@@ -145,7 +146,7 @@ fn garbage_in_a_checkpoint_that_no_replay_reads_fails() {
 		let path = out.join("checkpoints/step-00000030.safetensors");
 		let whole = std::fs::read(&path).unwrap();
 		std::fs::write(&path, tensors::encode(&state)).unwrap();
-		manifest.checkpoints[3].state_hash = tensors::hash(&state);
+		manifest.checkpoints[3].state_hash = state_hash(&state, NanRule::Allow).unwrap();
 		manifest.bundle_root = Some(manifest.computed_root());
 		std::fs::write(out.join("manifest.json"), manifest.to_bytes()).unwrap();
 		let (code, found) = verify(&out, "0");

@@ -175,12 +175,13 @@ fn a_fine_tuning_names_its_model() {
 
 #[test]
 fn a_local_initial_model_fills_in_and_must_fit() {
-	use trainyard_proof::bundle::{tensors, Tensor32, Tensors};
+	use trainyard_engine::{Tensor32, TensorMap};
+	use trainyard_proof::bundle::tensors;
 	let dir = tempfile::tempdir().unwrap();
 	let model = dir.path().join("model.safetensors");
 	let write = |bias: u32| {
 		let shape_of = [("layers.0.bias", vec![bias]), ("layers.0.weight", vec![10, 64])];
-		let tensors: Tensors = shape_of
+		let tensors: TensorMap = shape_of
 			.map(|(name, shape)| {
 				let n = shape.iter().product::<u32>() as usize;
 				(name.to_owned(), Tensor32 { shape, data: vec![0.5; n] })

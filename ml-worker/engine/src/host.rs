@@ -1,0 +1,197 @@
+//! States as plain numbers: what is hashed, written to files and compared.
+//!
+//! The engine computes on candle's tensors or on a GPU; everyone else meets a state as a
+//! [`TensorMap`]. [`State::to_host`] makes one and [`State::from_host`] takes one. candle's
+//! tensors stay inside this crate.
+//!
+//! [`State::to_host`]: crate::State::to_host
+//! [`State::from_host`]: crate::State::from_host
+
+use crate::{state::wrong, EngineError};
+use candle_core::{Device, Tensor};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use trainyard_program::H256;
+use trainyard_protocol::bundle::{self, TensorDigest};
+
+#[cfg(target_endian = "big")]
+compile_error!(
+	"hashes and files hold numbers little endian, and the engine reads them from memory as they \
+	 lie there; on a big-endian machine they would have to be swapped first"
+);
+
+/// A tensor of binary32.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor32 {
+	/// Shape, outermost dimension first.
+	pub shape: Vec<u32>,
+	/// Elements, row major.
+	pub data: Vec<f32>,
+}
+
+/// Tensors by name, in the order of a state hash: a state, or the parameters of a model.
+pub type TensorMap = BTreeMap<String, Tensor32>;
+
+/// What [`state_hash`] does about a NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NanRule {
+	/// Fails: the bits of a NaN that was computed are not defined.
+	Refuse,
+	/// Hashes its bits: a verifier must be able to show that such a state was committed to.
+	Allow,
+}
+
+/// Hash of a state, see [`bundle::state_hash`]. The tensors are hashed in parallel. Fails on a
+/// NaN under [`NanRule::Refuse`], and for no other reason.
+pub fn state_hash(tensors: &TensorMap, rule: NanRule) -> Result<H256, EngineError> {
+	let digests = tensors
+		.par_iter()
+		.map(|(name, tensor)| digest(name, tensor.shape.clone(), &tensor.data, rule));
+	Ok(bundle::state_hash(digests.collect::<Result<_, _>>()?))
+}
+
+/// What a state hash covers of one tensor.
+pub(crate) fn digest(
+	name: &str,
+	shape: Vec<u32>,
+	data: &[f32],
+	rule: NanRule,
+) -> Result<TensorDigest, EngineError> {
+	match rule {
+		NanRule::Refuse if has_nan(data) => {
+			Err(wrong(name, "it holds a value that is not a number"))
+		}
+		NanRule::Refuse | NanRule::Allow => {
+			Ok(TensorDigest::of_f32(name.to_owned(), shape, le_bytes(data)))
+		}
+	}
+}
+
+/// Name of the first tensor that holds a NaN.
+pub fn first_nan(tensors: &TensorMap) -> Option<&str> {
+	let mut names = tensors.iter().filter(|(_, tensor)| has_nan(&tensor.data));
+	names.next().map(|(name, _)| name.as_str())
+}
+
+/// Whether a value is NaN.
+pub(crate) fn has_nan(data: &[f32]) -> bool {
+	/// Elements between two looks at the result: without any in between, vectors are compared.
+	const STRETCH: usize = 1 << 10;
+	data.chunks(STRETCH).any(|x| x.iter().fold(false, |any, x| any | x.is_nan()))
+}
+
+/// The bytes of numbers, little endian, where they lie.
+pub fn le_bytes(data: &[f32]) -> &[u8] {
+	bytemuck::cast_slice(data)
+}
+
+/// Tensors of candle with these numbers, on the processor. Nothing is copied.
+pub(crate) fn to_candle(tensors: TensorMap) -> Result<BTreeMap<String, Tensor>, EngineError> {
+	let tensors = tensors.into_iter().map(|(name, Tensor32 { shape, data })| {
+		let shape: Vec<usize> = shape.into_iter().map(|extent| extent as usize).collect();
+		Ok((name, Tensor::from_vec(data, shape, &Device::Cpu)?))
+	});
+	tensors.collect()
+}
+
+/// A copy of the numbers of candle's tensors.
+pub(crate) fn from_candle(tensors: &BTreeMap<String, Tensor>) -> Result<TensorMap, EngineError> {
+	let tensors = tensors.iter().map(|(name, tensor)| {
+		let data = tensor.flatten_all()?.to_vec1()?;
+		Ok((name.clone(), Tensor32 { shape: shape_of(name, tensor)?, data }))
+	});
+	tensors.collect()
+}
+
+/// The shape of a tensor, outermost dimension first.
+pub(crate) fn shape_of(name: &str, tensor: &Tensor) -> Result<Vec<u32>, EngineError> {
+	let shape = tensor.dims().iter().map(|extent| u32::try_from(*extent));
+	shape.collect::<Result<_, _>>().map_err(|_| wrong(name, "a dimension is above 2^32"))
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::State;
+	use trainyard_protocol::{blob::chunk_hash, bundle::Dtype};
+
+	fn example() -> TensorMap {
+		let tensor = |shape: &[u32], from: f32| Tensor32 {
+			shape: shape.to_vec(),
+			data: (0..shape.iter().product::<u32>()).map(|i| from + i as f32).collect(),
+		};
+		[
+			("layer.10.bias".to_owned(), tensor(&[3], -1.5)),
+			("layer.2.weight".to_owned(), tensor(&[50, 30], 0.25)),
+			("scalar \"quoted\"".to_owned(), tensor(&[], 7.0)),
+		]
+		.into()
+	}
+
+	/// The hash as the protocol writes it, one number after the other.
+	fn by_hand(tensors: &TensorMap) -> H256 {
+		let digests = tensors.iter().map(|(name, tensor)| {
+			let bytes: Vec<u8> = tensor.data.iter().flat_map(|x| x.to_le_bytes()).collect();
+			TensorDigest {
+				name: name.clone(),
+				dtype: Dtype::F32,
+				shape: tensor.shape.clone(),
+				content: chunk_hash(&bytes),
+			}
+		});
+		bundle::state_hash(digests.collect())
+	}
+
+	#[test]
+	fn both_rules_give_the_hash_of_the_protocol() {
+		let tensors = example();
+		let expected = by_hand(&tensors);
+		for rule in [NanRule::Refuse, NanRule::Allow] {
+			assert_eq!(state_hash(&tensors, rule).unwrap(), expected, "{rule:?}");
+		}
+		let state = State::from_host(tensors.clone()).unwrap();
+		assert_eq!(state.hash().unwrap(), expected);
+		assert_eq!(state.to_host().unwrap(), tensors);
+	}
+
+	#[test]
+	fn a_nan_is_refused_or_hashed_by_its_bits() {
+		let mut tensors = example();
+		assert_eq!(first_nan(&tensors), None);
+		// Behind the first stretch of values that are looked at together.
+		let values = &mut tensors.get_mut("layer.2.weight").unwrap().data;
+		values[1_400] = f32::from_bits(0x7FC0_0001);
+		assert_eq!(first_nan(&tensors), Some("layer.2.weight"));
+		let error = state_hash(&tensors, NanRule::Refuse).unwrap_err().to_string();
+		assert!(error.contains("layer.2.weight"), "{error}");
+		let hash = state_hash(&tensors, NanRule::Allow).unwrap();
+		assert_eq!(hash, by_hand(&tensors));
+		tensors.get_mut("layer.2.weight").unwrap().data[1_400] = f32::NAN;
+		assert_ne!(state_hash(&tensors, NanRule::Allow).unwrap(), hash);
+	}
+
+	#[test]
+	fn hashes_see_every_bit_name_and_shape() {
+		let hash = |tensors: &TensorMap| state_hash(tensors, NanRule::Refuse).unwrap();
+		let tensors = example();
+		let mut other = tensors.clone();
+		other.get_mut("layer.10.bias").unwrap().data[1] = -0.0;
+		let minus = hash(&other);
+		other.get_mut("layer.10.bias").unwrap().data[1] = 0.0;
+		assert_ne!(minus, hash(&other), "the sign of zero counts");
+		let mut other = tensors.clone();
+		other.get_mut("layer.2.weight").unwrap().shape = vec![30, 50];
+		assert_ne!(hash(&tensors), hash(&other));
+		let mut other = tensors.clone();
+		let bias = other.remove("layer.10.bias").unwrap();
+		other.insert("layer.10.bios".to_owned(), bias);
+		assert_ne!(hash(&tensors), hash(&other));
+	}
+
+	#[test]
+	fn a_shape_that_does_not_fit_its_numbers_is_refused() {
+		let mut tensors = example();
+		tensors.get_mut("layer.10.bias").unwrap().data.pop();
+		assert!(State::from_host(tensors).is_err());
+	}
+}
