@@ -6,6 +6,7 @@ use crate::{
 };
 use bounded_collections::{BoundedVec, ConstU32};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use core::fmt;
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +75,31 @@ pub enum RejectReason {
 		/// The checkpoint.
 		checkpoint: u32,
 	},
+}
+
+/// The reason in words, the same ones wherever a person reads it: in a verifier's report, in
+/// the log, in the list of an audit's verdicts.
+impl fmt::Display for RejectReason {
+	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+		match self {
+			Self::WrongCheckpoints => {
+				f.write_str("the checkpoints are not those that the specification asks for")
+			}
+			Self::WrongInitialState => {
+				f.write_str("checkpoint 0 is not the initial state of the job")
+			}
+			Self::WrongSegment(SegmentEvidence { segment, .. }) => {
+				write!(f, "segment {segment} ends in another state than the committed one")
+			}
+			Self::WrongState { checkpoint } => {
+				write!(f, "checkpoint {checkpoint} holds a NaN or other tensors than the job's")
+			}
+			Self::WrongModel => f.write_str("the model is not the last checkpoint's"),
+			Self::WrongEvaluation { checkpoint } => {
+				write!(f, "the evaluation of checkpoint {checkpoint} is not the committed one")
+			}
+		}
+	}
 }
 
 /// A verifier's word on one distinct result of a job.
@@ -192,6 +218,22 @@ mod tests {
 			(RejectReason::WrongEvaluation { checkpoint: 258 }, vec![5, 2, 1, 0, 0]),
 		] {
 			assert_eq!(reason.encode(), bytes, "{reason:?}");
+		}
+	}
+
+	#[test]
+	fn a_reason_names_what_is_wrong() {
+		let hash = H256([0; 32]);
+		let evidence = SegmentEvidence { segment: 7, trace_root: hash, end_state: hash };
+		for (reason, words) in [
+			(RejectReason::WrongCheckpoints, "the checkpoints are not"),
+			(RejectReason::WrongInitialState, "checkpoint 0 is not the initial state"),
+			(RejectReason::WrongSegment(evidence), "segment 7 ends in another state"),
+			(RejectReason::WrongState { checkpoint: 3 }, "checkpoint 3 holds a NaN"),
+			(RejectReason::WrongModel, "the model is not"),
+			(RejectReason::WrongEvaluation { checkpoint: 3 }, "the evaluation of checkpoint 3"),
+		] {
+			assert!(alloc::format!("{reason}").starts_with(words), "{reason}");
 		}
 	}
 }

@@ -171,24 +171,7 @@ impl Outcome {
 	fn summary(&self) -> String {
 		match self {
 			Outcome::Accept(evidence) => format!("accepted: {} segments replayed", evidence.len()),
-			Outcome::Reject(RejectReason::WrongCheckpoints) => {
-				"rejected: the checkpoints are not those that the specification asks for".into()
-			}
-			Outcome::Reject(RejectReason::WrongEvaluation { checkpoint }) => format!(
-				"rejected: the evaluation of checkpoint {checkpoint} is another one than committed"
-			),
-			Outcome::Reject(RejectReason::WrongInitialState) => {
-				"rejected: checkpoint 0 is not the initial state of the job".into()
-			}
-			Outcome::Reject(RejectReason::WrongSegment(e)) => {
-				format!("rejected: segment {} ends in another state than committed", e.segment)
-			}
-			Outcome::Reject(RejectReason::WrongState { checkpoint }) => format!(
-				"rejected: checkpoint {checkpoint} holds a NaN or other tensors than the job's"
-			),
-			Outcome::Reject(RejectReason::WrongModel) => {
-				"rejected: the model is not the last checkpoint's".into()
-			}
+			Outcome::Reject(reason) => format!("rejected: {reason}"),
 			Outcome::Missing(what) => format!("unavailable: {what}"),
 			Outcome::Tampered(what) => format!("unavailable: {what}"),
 		}

@@ -2,7 +2,7 @@
 
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, GroupVerdict, RejectReason},
+	audit::{AuditPhase, Decision, GroupVerdict},
 	job::{Ending, Fate, JobState, Reveal},
 	views::GroupView,
 };
@@ -96,23 +96,6 @@ pub fn verdict_in_full(verdict: &GroupVerdict) -> String {
 	match verdict {
 		GroupVerdict::Accept(evidence) => format!("accept ({} segments equal)", evidence.len()),
 		GroupVerdict::Unavailable => "unavailable".into(),
-		GroupVerdict::Reject(reason) => match reason {
-			RejectReason::WrongCheckpoints => {
-				"reject: the checkpoints are not those of the specification".into()
-			}
-			RejectReason::WrongEvaluation { checkpoint } => {
-				format!("reject: the evaluation of checkpoint {checkpoint} is another one")
-			}
-			RejectReason::WrongInitialState => {
-				"reject: checkpoint 0 is not the initial state of this seed".into()
-			}
-			RejectReason::WrongSegment(evidence) => {
-				format!("reject: segment {} ends in another state", evidence.segment)
-			}
-			RejectReason::WrongState { checkpoint } => {
-				format!("reject: checkpoint {checkpoint} holds no valid state")
-			}
-			RejectReason::WrongModel => "reject: the model is not the last checkpoint's".into(),
-		},
+		GroupVerdict::Reject(reason) => format!("reject: {reason}"),
 	}
 }
