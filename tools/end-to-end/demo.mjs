@@ -410,7 +410,9 @@ function tellHowToGoOn(network, data) {
 	note('');
 	note('In another terminal:');
 	script('trainers.js');
-	script(`submit-job.js --suri //Ferdie --data ml-worker/examples/data/digits.csv --location ${data.url('digits.csv')} --watch`);
+	script(
+		`submit-job.js --suri //Ferdie --data ml-worker/examples/data/digits.csv --location ${data.url('digits.csv')} --watch`,
+	);
 	note(`${network.workerBinary} status --node ${network.url}`);
 	note('');
 	note(`Logs and files: ${folder}`);
