@@ -53,6 +53,7 @@ use trainyard_program::{
 	spec::{Input, JobSpec, SpecError},
 	H256,
 };
+use trainyard_protocol::bundle::Evaluation;
 
 /// Labels whose rows an evaluation takes at a time. Rows do not meet before the mean, so this only
 /// bounds memory.
@@ -144,24 +145,6 @@ pub struct StepTrace {
 	/// Norm of the whole gradient before it is clipped; of a job that does not clip it, none. It is
 	/// no part of the leaf.
 	pub gradient_norm: Option<f32>,
-}
-
-/// How a state does on the validation rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Evaluation {
-	/// Mean loss.
-	pub loss: f32,
-	/// Labels that are predicted.
-	pub correct: u32,
-	/// Labels: one for each row, or for each input of a text.
-	pub rows: u32,
-}
-
-impl Evaluation {
-	/// Share of labels that are predicted.
-	pub fn accuracy(&self) -> f64 {
-		f64::from(self.correct) / f64::from(self.rows.max(1))
-	}
 }
 
 /// Executes one specification under one seed.
@@ -414,7 +397,7 @@ impl Engine {
 		if loss.is_nan() {
 			return Err(EngineError::LossNotANumber);
 		}
-		Ok((Evaluation { loss, correct, rows: losses.len() as u32 }, losses))
+		Ok((Evaluation::new(loss, correct, losses.len() as u32), losses))
 	}
 
 	/// Features and labels of the batch of `step`.

@@ -115,9 +115,9 @@ fn every_kernel_trains_to_the_reference_state() {
 		for (engine, state) in &runs {
 			assert_eq!(state.hash().unwrap(), hash);
 			let score = engine.evaluate(state).unwrap();
-			assert_eq!(score.loss.to_bits(), values.role(&scoring, Role::Loss)[0].to_bits());
+			assert_eq!(score.loss().to_bits(), values.role(&scoring, Role::Loss)[0].to_bits());
 			let correct: f32 = values.role(&scoring, Role::Correct).iter().sum();
-			assert_eq!((score.correct, score.rows), (correct as u32, 12));
+			assert_eq!((score.correct, score.labels), (correct as u32, 12));
 		}
 	}
 }
@@ -211,8 +211,8 @@ fn every_kernel_trains_every_model_to_the_reference_state() {
 		let values = exec::run(&scoring, x, y, &expected).unwrap();
 		for (engine, state) in &runs {
 			let score = engine.evaluate(state).unwrap();
-			assert_eq!(score.loss.to_bits(), values.role(&scoring, Role::Loss)[0].to_bits());
-			assert_eq!(score.rows as usize, y.len());
+			assert_eq!(score.loss().to_bits(), values.role(&scoring, Role::Loss)[0].to_bits());
+			assert_eq!(score.labels as usize, y.len());
 			state.check_shapes(&spec).unwrap();
 		}
 	}
@@ -276,9 +276,9 @@ fn evaluation_in_slices_is_evaluation_at_once() {
 	let (x, y) = (&data.validation.x, &data.validation.y);
 	let values = exec::run(&program, x, y, &as_vectors(&state)).unwrap();
 	let score = Engine::new(&spec, seed(), data.clone()).unwrap().evaluate(&state).unwrap();
-	assert_eq!(score.loss.to_bits(), values.role(&program, Role::Loss)[0].to_bits());
+	assert_eq!(score.loss().to_bits(), values.role(&program, Role::Loss)[0].to_bits());
 	let correct = values.role(&program, Role::Correct).iter().filter(|x| **x == 1.0).count();
-	assert_eq!((score.correct as usize, score.rows), (correct, 2_300));
+	assert_eq!((score.correct as usize, score.labels), (correct, 2_300));
 }
 
 /// Gradients of the parameters, by name, at a state, from the reference executor (whose

@@ -14,6 +14,7 @@ use std::{
 use trainyard_program::spec::{
 	Activation, DataFormat, Dataset, EarlyStop, FileRef, JobSpec, Model, MAX_NANO,
 };
+use trainyard_protocol::bundle::Evaluation;
 
 /// Seed of the runs.
 pub const SEED: H256 = H256([7; 32]);
@@ -67,6 +68,11 @@ pub fn stopping(path: &Path) -> JobSpec {
 	let mut spec = job(path);
 	spec.training.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: MAX_NANO });
 	spec
+}
+
+/// An evaluation with another loss.
+pub fn with_loss(of: Evaluation, loss: f32) -> Evaluation {
+	Evaluation::new(loss, of.correct, of.labels)
 }
 
 /// Trains a job on the table at `data` into `out`.

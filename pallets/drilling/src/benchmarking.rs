@@ -18,8 +18,9 @@ use trainyard_program::{
 	text::MAX_TEXT,
 };
 use trainyard_protocol::{
+	bundle::Evaluation,
 	drill::{
-		commitment, AssignmentId, Mismatch, ProjectId, Score, Template, TrialTemplate, UnitResult,
+		commitment, AssignmentId, Mismatch, ProjectId, Template, TrialTemplate, UnitResult,
 		MAX_RATES, MAX_UNIT_REPLICAS,
 	},
 	job::{Balance, BlockNumber},
@@ -86,8 +87,8 @@ fn active<T: Config>(rule: Mismatch, units: u32) -> Result<ProjectId, BenchmarkE
 	Ok(id)
 }
 
-fn score() -> Score {
-	Score { loss_bits: 0, correct: 0, labels: JobSpec::example().dataset.validation_rows }
+fn score() -> Evaluation {
+	Evaluation::new(0.0, 0, JobSpec::example().dataset.validation_rows)
 }
 
 fn result(number: u8) -> UnitResult {

@@ -13,8 +13,9 @@ use sp_runtime::{BuildStorage, DispatchResult, Permill};
 use std::collections::{BTreeMap, BTreeSet};
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
+	bundle::Evaluation,
 	draw,
-	drill::{self, AssignmentId, Mismatch, ProjectId, Score, Template, TrialTemplate, UnitResult},
+	drill::{self, AssignmentId, Mismatch, ProjectId, Template, TrialTemplate, UnitResult},
 	job::{Balance, BlockNumber},
 	MicroUt, Text, H256,
 };
@@ -324,9 +325,9 @@ pub fn trial() -> Template {
 }
 
 /// A score that units of [`trial`] may have.
-pub fn score(loss: f32) -> Score {
+pub fn score(loss: f32) -> Evaluation {
 	let labels = JobSpec::example().dataset.validation_rows;
-	Score { loss_bits: loss.to_bits(), correct: labels / 2, labels }
+	Evaluation::new(loss, labels / 2, labels)
 }
 
 /// Proposes by `who`.

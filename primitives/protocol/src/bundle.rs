@@ -2,7 +2,10 @@
 
 use crate::{merkle, H256};
 use alloc::{string::String, vec::Vec};
-use codec::{Decode, Encode};
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use core::fmt;
+use scale_info::TypeInfo;
+use serde::{Deserialize, Serialize};
 use sp_crypto_hashing::blake2_256;
 
 /// Element type of a tensor in a state.
@@ -41,15 +44,59 @@ pub fn state_hash(mut tensors: Vec<TensorDigest>) -> H256 {
 	(b"trainyard/state/v1", tensors).using_encoded(blake2_256).into()
 }
 
-/// How a checkpoint's model does on the validation rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+/// How the model of a state does on the validation rows: of a checkpoint, and of a trial of
+/// drilling.
+///
+/// Roots and results bind the bits of the loss, so it is kept, compared and encoded by them.
+#[derive(
+	Clone,
+	Copy,
+	PartialEq,
+	Eq,
+	PartialOrd,
+	Ord,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
 pub struct Evaluation {
 	/// Bits of the mean loss, a binary32.
-	pub loss_bits: u32,
+	loss_bits: u32,
 	/// Labels that are predicted.
 	pub correct: u32,
 	/// Labels: one for each row, or for each input of a text.
 	pub labels: u32,
+}
+
+impl Evaluation {
+	/// An evaluation with this mean loss, and that many labels predicted of all.
+	pub fn new(loss: f32, correct: u32, labels: u32) -> Self {
+		Self { loss_bits: loss.to_bits(), correct, labels }
+	}
+
+	/// Mean loss over the labels of the validation rows.
+	pub fn loss(&self) -> f32 {
+		f32::from_bits(self.loss_bits)
+	}
+
+	/// Share of labels that are predicted.
+	pub fn accuracy(&self) -> f64 {
+		f64::from(self.correct) / f64::from(self.labels.max(1))
+	}
+}
+
+impl fmt::Debug for Evaluation {
+	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+		let Self { correct, labels, .. } = self;
+		let mut fields = f.debug_struct("Evaluation");
+		fields.field("loss", &self.loss()).field("correct", correct).field("labels", labels);
+		fields.finish()
+	}
 }
 
 /// What a bundle commits to of one checkpoint.
@@ -112,6 +159,21 @@ mod tests {
 		bytes.extend(1.5f32.to_le_bytes());
 		bytes.extend(blake2_256(b"logits"));
 		assert_eq!(trace_leaf(5, 1.5, b"logits"), H256(blake2_256(&bytes)));
+	}
+
+	/// Clients read evaluations in results of work units, as SCALE and as JSON.
+	#[test]
+	fn layout_of_an_evaluation() {
+		let found = Evaluation::new(1.5, 7, 9);
+		let bytes = [1.5f32.to_le_bytes(), 7u32.to_le_bytes(), 9u32.to_le_bytes()].concat();
+		assert_eq!(found.encode(), bytes);
+		assert_eq!(Evaluation::decode(&mut &bytes[..]).unwrap(), found);
+		assert_eq!(Evaluation::max_encoded_len(), bytes.len());
+		let text = serde_json::to_string(&found).unwrap();
+		assert_eq!(text, r#"{"loss_bits":1069547520,"correct":7,"labels":9}"#);
+		assert_eq!(serde_json::from_str::<Evaluation>(&text).unwrap(), found);
+		let zero = Evaluation::new(0.0, 7, 9);
+		assert_ne!(Evaluation::new(-0.0, 7, 9), zero, "bits are compared");
 	}
 
 	#[test]

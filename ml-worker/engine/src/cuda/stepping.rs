@@ -1,13 +1,14 @@
 //! The engine with its state on a device.
 
 use super::{Accelerator, Inputs, Resident};
-use crate::{execute::CompiledProgram, host, Engine, EngineError, Evaluation, State, StepTrace};
+use crate::{execute::CompiledProgram, host, Engine, EngineError, State, StepTrace};
 use candle_core::Tensor;
 use std::{collections::BTreeMap, sync::Arc};
 use trainyard_program::{
 	ops::{Role, TensorId},
 	reference::StepContext,
 };
+use trainyard_protocol::bundle::Evaluation;
 
 impl Engine {
 	/// [`Engine::step`] on a device; the state stays there.

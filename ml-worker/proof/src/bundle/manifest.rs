@@ -3,7 +3,7 @@
 use primitive_types::H256;
 use serde::{Deserialize, Serialize};
 use trainyard_program::spec::JobSpec;
-use trainyard_protocol::bundle::{self, bundle_root};
+use trainyard_protocol::bundle::{self, bundle_root, Evaluation};
 
 /// Name of the file.
 pub const FILE: &str = "manifest.json";
@@ -20,42 +20,41 @@ pub enum Arithmetic {
 	Strict,
 }
 
-/// Validation of one checkpoint's model.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Validation {
-	/// Mean loss over the labels of the validation rows.
-	#[serde(with = "exact")]
-	pub loss: f32,
-	/// Labels that are predicted.
-	pub correct: u32,
-	/// Labels: one for each row, or for each input of a text.
-	pub rows: u32,
-}
+/// An evaluation in the files of a bundle and in reports: `loss` as the decimal number of the
+/// binary64 of the same value, `correct`, and the labels as `rows`. The root binds the bits of
+/// the loss, and readers of JSON may be off by a unit in the last place of a binary64.
+pub(crate) mod validation {
+	use serde::{Deserialize, Deserializer, Serialize, Serializer};
+	use trainyard_protocol::bundle::Evaluation;
 
-/// A binary32 as the decimal number of the binary64 of the same value. The root binds its bits,
-/// and readers of JSON may be off by a unit in the last place of a binary64.
-mod exact {
-	use serde::{Deserialize, Deserializer, Serializer};
-
-	pub fn serialize<S: Serializer>(value: &f32, serializer: S) -> Result<S::Ok, S::Error> {
-		serializer.serialize_f64(f64::from(*value))
+	#[derive(Serialize, Deserialize)]
+	struct Validation {
+		loss: f64,
+		correct: u32,
+		rows: u32,
 	}
 
-	pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
-		Ok(f64::deserialize(deserializer)? as f32)
-	}
-}
-
-impl Validation {
-	/// Share of labels that are predicted.
-	pub fn accuracy(&self) -> f64 {
-		f64::from(self.correct) / f64::from(self.rows.max(1))
+	impl From<&Evaluation> for Validation {
+		fn from(found: &Evaluation) -> Self {
+			let Evaluation { correct, labels: rows, .. } = *found;
+			Self { loss: found.loss().into(), correct, rows }
+		}
 	}
 
-	/// What the bundle root binds of it.
-	pub fn bound(&self) -> bundle::Evaluation {
-		let Self { loss, correct, rows } = *self;
-		bundle::Evaluation { loss_bits: loss.to_bits(), correct, labels: rows }
+	pub fn serialize<S: Serializer>(found: &Evaluation, serializer: S) -> Result<S::Ok, S::Error> {
+		Validation::from(found).serialize(serializer)
+	}
+
+	pub fn serialize_all<S: Serializer>(
+		found: &[Evaluation],
+		serializer: S,
+	) -> Result<S::Ok, S::Error> {
+		serializer.collect_seq(found.iter().map(Validation::from))
+	}
+
+	pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Evaluation, D::Error> {
+		let Validation { loss, correct, rows } = Validation::deserialize(deserializer)?;
+		Ok(Evaluation::new(loss as f32, correct, rows))
 	}
 }
 
@@ -66,15 +65,16 @@ pub struct Checkpoint {
 	pub step: u32,
 	/// Hash of the state after them.
 	pub state_hash: H256,
-	/// Validation of the model in this state.
-	pub validation: Validation,
+	/// Evaluation of the model in this state.
+	#[serde(with = "validation")]
+	pub validation: Evaluation,
 }
 
 impl Checkpoint {
 	/// What the bundle root binds of it: all.
 	pub fn bound(&self) -> bundle::Checkpoint {
 		let (step, state) = (self.step, self.state_hash);
-		bundle::Checkpoint { step, state, evaluation: self.validation.bound() }
+		bundle::Checkpoint { step, state, evaluation: self.validation }
 	}
 }
 
@@ -158,7 +158,7 @@ impl Manifest {
 	/// After how many segments training is over, by the validation losses of the checkpoints
 	/// listed; `None` while it goes on.
 	pub fn ends_after(&self) -> Option<u32> {
-		let losses: Vec<f32> = self.checkpoints.iter().map(|c| c.validation.loss).collect();
+		let losses: Vec<f32> = self.checkpoints.iter().map(|c| c.validation.loss()).collect();
 		self.spec.ends_after(&losses)
 	}
 
@@ -208,13 +208,24 @@ mod tests {
 	#[test]
 	fn manifests_survive_their_file() {
 		let mut manifest = Manifest::new(JobSpec::example(), H256::repeat_byte(7));
-		let validation = Validation { loss: 0.1, correct: 350, rows: 359 };
+		let validation = Evaluation::new(0.1, 350, 359);
 		manifest.checkpoints.push(Checkpoint { step: 0, state_hash: H256::zero(), validation });
 		manifest.bundle_root = Some(manifest.computed_root());
 		assert_eq!(Manifest::parse(&manifest.to_bytes()).unwrap(), manifest);
 		manifest.format = "other".to_owned();
 		assert!(Manifest::parse(&manifest.to_bytes()).unwrap_err().contains("other"));
 		assert!(Manifest::parse(b"{\"format\":").is_err());
+	}
+
+	/// An evaluation as it stands in the file.
+	#[derive(Serialize, Deserialize)]
+	#[serde(transparent)]
+	struct Listed(#[serde(with = "validation")] Evaluation);
+
+	#[test]
+	fn an_evaluation_has_the_names_of_the_format() {
+		let text = serde_json::to_string(&Listed(Evaluation::new(0.5, 350, 359))).unwrap();
+		assert_eq!(text, r#"{"loss":0.5,"correct":350,"rows":359}"#);
 	}
 
 	/// The root binds the bits of a loss: what is read must be what was written.
@@ -225,22 +236,22 @@ mod tests {
 			bits = bits.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
 			let loss = f32::from_bits(bits & 0x7FFF_FFFF);
 			if loss.is_finite() {
-				let validation = Validation { loss, correct: 0, rows: 1 };
+				let validation = Listed(Evaluation::new(loss, 0, 1));
 				let text = serde_json::to_string(&validation).unwrap();
-				let read: Validation = serde_json::from_str(&text).unwrap();
-				assert_eq!(read.loss.to_bits(), loss.to_bits(), "{text}");
+				let Listed(read) = serde_json::from_str(&text).unwrap();
+				assert_eq!(read.loss().to_bits(), loss.to_bits(), "{text}");
 			}
 		}
 		for edge in [0.0, -0.0, f32::MIN_POSITIVE, f32::from_bits(1), f32::MAX, 0.1] {
-			let validation = Validation { loss: edge, correct: 0, rows: 1 };
+			let validation = Listed(Evaluation::new(edge, 0, 1));
 			let text = serde_json::to_string(&validation).unwrap();
-			let read: Validation = serde_json::from_str(&text).unwrap();
-			assert_eq!(read.loss.to_bits(), edge.to_bits(), "{text}");
+			let Listed(read) = serde_json::from_str(&text).unwrap();
+			assert_eq!(read.loss().to_bits(), edge.to_bits(), "{text}");
 		}
 		// What is no finite number cannot be said.
-		let endless = Validation { loss: f32::INFINITY, correct: 0, rows: 1 };
+		let endless = Listed(Evaluation::new(f32::INFINITY, 0, 1));
 		let text = serde_json::to_string(&endless).unwrap();
-		assert!(serde_json::from_str::<Validation>(&text).is_err(), "{text}");
+		assert!(serde_json::from_str::<Listed>(&text).is_err(), "{text}");
 	}
 
 	#[test]
@@ -251,7 +262,7 @@ mod tests {
 		assert_eq!((manifest.segments(), manifest.ends_after()), (0, None));
 		for (step, loss) in [(0, 2.0), (50, 1.0), (100, 1.5), (150, 1.0)] {
 			assert!(!manifest.stops_early());
-			let validation = Validation { loss, correct: 0, rows: 1 };
+			let validation = Evaluation::new(loss, 0, 1);
 			manifest.checkpoints.push(Checkpoint { step, state_hash: H256::zero(), validation });
 		}
 		assert_eq!((manifest.segments(), manifest.ends_after()), (3, Some(3)));

@@ -5,7 +5,6 @@
 use super::{
 	files::{self, at, FileError},
 	records::Records,
-	Validation,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -14,6 +13,7 @@ use std::{
 	io::{BufRead, BufReader, BufWriter, ErrorKind, Write},
 	path::{Path, PathBuf},
 };
+use trainyard_protocol::bundle::Evaluation;
 
 /// Name of the file.
 pub const FILE: &str = "metrics.jsonl";
@@ -54,12 +54,12 @@ impl Line {
 	}
 
 	/// The line of a checkpoint.
-	pub fn validation(step: u32, validation: &Validation) -> Self {
+	pub fn validation(step: u32, validation: &Evaluation) -> Self {
 		Self {
 			step,
 			loss: None,
 			gradient_norm: None,
-			validation_loss: Some(validation.loss),
+			validation_loss: Some(validation.loss()),
 			validation_accuracy: Some(validation.accuracy()),
 		}
 	}
@@ -178,7 +178,7 @@ mod tests {
 	fn a_resumed_file_continues_where_the_checkpoint_stands() {
 		let dir = tempfile::tempdir().unwrap();
 		let train = |step| Line::training(step, 1.0 / step as f32, (step > 1).then_some(0.1));
-		let validation = Line::validation(2, &Validation { loss: 0.1, correct: 1, rows: 15 });
+		let validation = Line::validation(2, &Evaluation::new(0.1, 1, 15));
 		let mut writer = Writer::open(dir.path(), None, |_| 0.1).unwrap();
 		for line in [train(1), train(2), validation, train(3), train(4)] {
 			writer.push(&line).unwrap();

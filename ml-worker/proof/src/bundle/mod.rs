@@ -25,7 +25,7 @@ mod tensorboard;
 pub mod tensors;
 
 pub use files::FileError;
-pub use manifest::{Checkpoint, Manifest, Validation};
+pub use manifest::{Checkpoint, Manifest};
 
 use crate::{hash, inputs::InputPaths};
 use primitive_types::H256;

@@ -186,7 +186,7 @@ impl Records {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::bundle::Validation;
+	use trainyard_protocol::bundle::Evaluation;
 
 	fn rate(step: u32) -> f32 {
 		0.5 / step as f32
@@ -194,7 +194,7 @@ mod tests {
 
 	/// A loss at every step from 1, a checkpoint at 0 and at every third step.
 	fn lines(steps: u32) -> Vec<Line> {
-		let validation = |step| Validation { loss: 0.1, correct: step, rows: 15 };
+		let validation = |step| Evaluation::new(0.1, step, 15);
 		let mut lines = vec![Line::validation(0, &validation(0))];
 		for step in 1..=steps {
 			lines.push(Line::training(step, 1.0 / step as f32, (step > 2).then_some(step as f32)));

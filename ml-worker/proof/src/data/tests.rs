@@ -209,7 +209,7 @@ fn root_of(data: Data, dataset: &Dataset) -> H256 {
 	for step in 0..spec.training.steps {
 		engine.step(&mut state, step).unwrap();
 		// The validation rows take part.
-		let loss = engine.evaluate(&state).unwrap().loss.to_le_bytes();
+		let loss = engine.evaluate(&state).unwrap().loss().to_le_bytes();
 		let hash = state.hash().unwrap();
 		hashes.push(crate::hash::blake2_256(&[hash.as_bytes(), &loss].concat()));
 	}

@@ -3,7 +3,8 @@
 
 use codec::Encode;
 use trainyard_protocol::{
-	drill::{Score, Template, UnitResult},
+	bundle::Evaluation,
+	drill::{Template, UnitResult},
 	H256,
 };
 
@@ -15,7 +16,7 @@ pub fn fabricate(template: &Template, seed: &H256) -> UnitResult {
 	let score = match template {
 		Template::Trial(trial) => {
 			let labels = trial.spec.dataset.validation_rows * trial.spec.labels_per_row();
-			Some(Score { loss_bits: 0.001f32.to_bits(), correct: labels, labels })
+			Some(Evaluation::new(0.001, labels, labels))
 		}
 		Template::Chain { .. } | Template::Calibration { .. } => None,
 	};

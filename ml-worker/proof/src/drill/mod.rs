@@ -21,8 +21,8 @@ use trainyard_program::{ops::Program, reference::StepContext, spec::JobSpec};
 use trainyard_protocol::{
 	bundle::trace_leaf,
 	drill::{
-		calibration_state, chain_state, diverged_state, program, trial_state, DrillError, Score,
-		Template, UnitResult,
+		calibration_state, chain_state, diverged_state, program, trial_state, DrillError, Template,
+		UnitResult,
 	},
 	H256,
 };
@@ -173,8 +173,6 @@ fn trial(
 		Err(EngineError::LossNotANumber) => return diverged(steps, &trace),
 		Err(e) => return Err(e.into()),
 	};
-	trace.push(trace_leaf(steps, found.loss, le_bytes(&losses)));
-	let score =
-		Score { loss_bits: found.loss.to_bits(), correct: found.correct, labels: found.rows };
-	Ok(UnitResult { state: trial_state(&state.hash()?, &trace), score: Some(score) })
+	trace.push(trace_leaf(steps, found.loss(), le_bytes(&losses)));
+	Ok(UnitResult { state: trial_state(&state.hash()?, &trace), score: Some(found) })
 }

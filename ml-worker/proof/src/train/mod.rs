@@ -15,7 +15,7 @@ use crate::{
 		lock::{Lock, LockError},
 		manifest::{checkpoint_file, Manifest},
 		metrics::{self, Line},
-		tensors, Bundle, BundleError, Checkpoint, FileError, Validation,
+		tensors, Bundle, BundleError, Checkpoint, FileError,
 	},
 	hash::HashingReader,
 	inputs::{self, InputError, InputPaths, Inputs},
@@ -30,13 +30,13 @@ use std::{
 	},
 	time::{Duration, Instant},
 };
-use trainyard_engine::{state_hash, Engine, EngineError, Evaluation, NanRule, State, TensorMap};
+use trainyard_engine::{state_hash, Engine, EngineError, NanRule, State, TensorMap};
 use trainyard_program::{
 	schedule::LearningRate,
 	spec::{JobSpec, SpecError},
 	work,
 };
-use trainyard_protocol::blob::Chunked;
+use trainyard_protocol::{blob::Chunked, bundle::Evaluation};
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,8 +49,8 @@ pub struct Progress {
 	pub begun_at: u32,
 	/// Loss of the last step's batch; none right after (re)starting.
 	pub loss: Option<f32>,
-	/// Validation, where a checkpoint was just written.
-	pub validation: Option<Validation>,
+	/// Evaluation, where a checkpoint was just written.
+	pub validation: Option<Evaluation>,
 	/// Whether training is over here, before all steps are done: the job stops early.
 	pub stops_early: bool,
 	/// FLOP that this process has added to the run, by the operator lists: steps and
@@ -341,17 +341,16 @@ impl Run<'_> {
 		state: &State,
 		raw: &TensorMap,
 		metrics: &mut metrics::Writer,
-	) -> Result<Validation, TrainError> {
+	) -> Result<Evaluation, TrainError> {
 		let is_out_of_range = |x: &&f32| !x.is_finite();
 		for (name, tensor) in raw {
 			if let Some(value) = tensor.data.iter().find(is_out_of_range) {
 				return Err(self.diverged(step, format!("{name} holds {value}")));
 			}
 		}
-		let evaluation = self.engine.evaluate(state).map_err(|e| self.failed(step, e))?;
-		let validation = validation(&evaluation);
-		if !validation.loss.is_finite() {
-			let what = format!("the validation loss is {}", validation.loss);
+		let validation = self.engine.evaluate(state).map_err(|e| self.failed(step, e))?;
+		if !validation.loss().is_finite() {
+			let what = format!("the validation loss is {}", validation.loss());
 			return Err(self.diverged(step, what));
 		}
 		files::write(&self.bundle.path(&checkpoint_file(step)), &tensors::encode(raw))?;
@@ -380,11 +379,6 @@ impl Run<'_> {
 		self.bundle.write_manifest()?;
 		Ok(self.bundle)
 	}
-}
-
-/// An evaluation as it stands in a manifest.
-pub fn validation(evaluation: &Evaluation) -> Validation {
-	Validation { loss: evaluation.loss, correct: evaluation.correct, rows: evaluation.rows }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! A rehearsal: a few steps in memory, to see whether training holds before money depends
 //! on it.
 
-use super::validation;
 use crate::inputs::{InputError, InputPaths, Inputs};
 use primitive_types::H256;
 use std::{
@@ -98,7 +97,7 @@ fn rehearse_under(
 		}
 	}
 	match engine.evaluate(&state) {
-		Ok(found) => match validation(&found).loss {
+		Ok(found) => match found.loss() {
 			loss if loss.is_finite() => Ok(steps),
 			loss => Err(diverged(steps, format!("the validation loss is {loss}"))),
 		},

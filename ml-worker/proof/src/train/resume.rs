@@ -120,7 +120,6 @@ pub(super) fn evaluations(
 		};
 		let state = State::from_host(state).map_err(TrainError::Engine)?;
 		let found = engine.evaluate(&state).map_err(TrainError::Engine)?;
-		let found = super::validation(&found);
 		let right = Line::validation(step, &found);
 		if line.is_some_and(|line| *line != right) {
 			corrections.insert(step, right);
@@ -140,7 +139,7 @@ pub(super) fn evaluations(
 	}
 
 	let listed = &bundle.manifest().checkpoints;
-	let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss).collect();
+	let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss()).collect();
 	let end = bundle.manifest().spec.ends_after(&losses).map(|segments| segments as usize);
 	let Some((end, step)) = end.and_then(|end| Some((end, listed.get(end)?.step))) else {
 		return Ok(last);

@@ -2,7 +2,7 @@ use super::*;
 use crate::{
 	bundle::records,
 	data,
-	testing::{job, stopping, table, train, train_on, tuned, SEED},
+	testing::{job, stopping, table, train, train_on, tuned, with_loss, SEED},
 };
 use std::collections::BTreeMap;
 use trainyard_program::spec::EarlyStop;
@@ -82,7 +82,7 @@ fn a_run_that_stops_early_is_the_beginning_of_the_whole_one() {
 	let data = table(folder.path());
 	let whole = train(&job(&data), &data, &folder.path().join("whole"), false, None).unwrap();
 	let listed = &whole.manifest().checkpoints;
-	let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss).collect();
+	let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss()).collect();
 	let mut lengths = std::collections::BTreeSet::new();
 	for (at, (patience, min_delta_nano)) in
 		[(1, 0), (1, 100_000_000), (1, 200_000_000), (2, 300_000_000), (3, 1_000_000_000_000)]
@@ -171,7 +171,7 @@ fn the_state_hashes_are_the_engines() {
 	let mut state = Engine::initial_state(&spec, &SEED, None).unwrap();
 	for listed in &bundle.manifest().checkpoints {
 		assert_eq!(state.hash().unwrap(), listed.state_hash, "step {}", listed.step);
-		assert_eq!(validation(&engine.evaluate(&state).unwrap()), listed.validation);
+		assert_eq!(engine.evaluate(&state).unwrap(), listed.validation);
 		for step in listed.step..(listed.step + 10).min(spec.training.steps) {
 			engine.step(&mut state, step).unwrap();
 		}
@@ -208,14 +208,14 @@ fn wrong_evaluations_are_computed_anew() {
 	let folder = tempfile::tempdir().unwrap();
 	let data = table(folder.path());
 	let (whole_at, out) = (folder.path().join("whole"), folder.path().join("out"));
-	type Change = fn(&mut Validation);
+	type Change = fn(&mut Evaluation);
 	// The checkpoint, what is wrong with it, and whether metrics.jsonl is right, wrong or missing.
 	let cases: [(usize, Change, &str); 6] = [
-		(2, |v| v.loss += 0.125, "wrong"),
+		(2, |v| *v = with_loss(*v, v.loss() + 0.125), "wrong"),
 		(2, |v| v.correct += 1, "right"),
-		(1, |v| v.loss = f32::from_bits(v.loss.to_bits() ^ 1), "right"),
-		(0, |v| v.loss -= 2_000.0, "right"),
-		(1, |v| v.loss += 0.125, "missing"),
+		(1, |v| *v = with_loss(*v, f32::from_bits(v.loss().to_bits() ^ 1)), "right"),
+		(0, |v| *v = with_loss(*v, v.loss() - 2_000.0), "right"),
+		(1, |v| *v = with_loss(*v, v.loss() + 0.125), "missing"),
 		(1, |_| {}, "wrong"),
 	];
 	for spec in [job(&data), stopping(&data)] {
@@ -233,7 +233,7 @@ fn wrong_evaluations_are_computed_anew() {
 			let listed = &mut manifest.checkpoints[at];
 			change(&mut listed.validation);
 			let mut wrong = *listed;
-			wrong.validation.loss += 0.125;
+			wrong.validation = with_loss(wrong.validation, wrong.validation.loss() + 0.125);
 			manifest.model_root = None;
 			manifest.bundle_root = Some(manifest.computed_root());
 			std::fs::write(out.join("manifest.json"), manifest.to_bytes()).unwrap();

@@ -60,7 +60,7 @@ fn row(number: u32, every: u32, data: &Data) -> String {
 /// State hash, validation loss and hits of the checkpoint after so many steps.
 fn checkpoint(step: u32, bundle: &Bundle) -> String {
 	let found = bundle.manifest().checkpoints.iter().find(|c| c.step == step).unwrap();
-	let loss = write(&[found.validation.loss]);
+	let loss = write(&[found.validation.loss()]);
 	format!("{} {loss} {}", hex::encode(found.state_hash), found.validation.correct)
 }
 

@@ -109,7 +109,7 @@ impl Contest {
 		let engine = engine.map_err(VerifyError::Engine)?;
 		let replayed = replay::segment(&engine, &self.spec, segment, &begin, stop)?;
 		let (found, checkpoint) = (replayed.evidence, segment.saturating_add(1));
-		let evaluation = replayed.validation.map(|found| found.bound());
+		let evaluation = replayed.validation;
 		let mut rejected = Vec::new();
 		self.rivals.retain(|(index, bundle)| {
 			let end = listed(bundle, checkpoint);
@@ -160,7 +160,7 @@ mod tests {
 	use super::*;
 	use crate::{
 		inputs::InputPaths,
-		testing::{job, stopping, table, train, SEED},
+		testing::{job, stopping, table, train, with_loss, SEED},
 		train::Cheat,
 		verify::{audit, required_files_of},
 	};
@@ -260,8 +260,10 @@ mod tests {
 		let honest = jobs.trained("honest", 0);
 		let mut manifest = Bundle::open(&forged.0).unwrap().manifest().clone();
 		manifest.spec = jobs.spec.clone();
-		manifest.checkpoints[2].validation.loss = -2e3;
-		manifest.checkpoints[4].validation.loss = -4e3;
+		for (index, loss) in [(2, -2e3), (4, -4e3)] {
+			let listed = &mut manifest.checkpoints[index].validation;
+			*listed = with_loss(*listed, loss);
+		}
 		std::fs::write(forged.0.join("manifest.json"), manifest.to_bytes()).unwrap();
 		forged.1.bundle_root = manifest.computed_root();
 		assert_eq!((honest.1.segments, forged.1.segments), (3, 6));

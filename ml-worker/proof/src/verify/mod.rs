@@ -20,7 +20,7 @@ use crate::{
 	bundle::{
 		self,
 		manifest::{self, checkpoint_file, Manifest},
-		Bundle, BundleError, FileError, Validation,
+		Bundle, BundleError, FileError,
 	},
 	inputs::{InputError, Inputs},
 };
@@ -42,6 +42,7 @@ use trainyard_program::{
 use trainyard_protocol::{
 	audit::{GroupVerdict, RejectReason, SegmentEvidence},
 	blob::Chunked,
+	bundle::Evaluation,
 	job::{WorkResult, MAX_AUDIT_SEGMENTS},
 };
 
@@ -316,7 +317,7 @@ impl Case<'_> {
 			report.note("checkpoints", Status::Fail, "their steps are not the job's");
 			return Ok(Outcome::Reject(RejectReason::WrongCheckpoints));
 		}
-		let losses: Vec<f32> = manifest.checkpoints.iter().map(|c| c.validation.loss).collect();
+		let losses: Vec<f32> = manifest.checkpoints.iter().map(|c| c.validation.loss()).collect();
 		let end = spec.ends_after(&losses);
 		if end != Some(trained) {
 			let should = match end {
@@ -350,7 +351,7 @@ impl Case<'_> {
 		let found = replay::evaluate(&engine, &state)?.map(|(found, _)| found);
 		let committed = manifest.checkpoints.first().map(|c| c.validation);
 		report.replayed_flop = parts.evaluation;
-		if !committed.is_some_and(|committed| replay::is_evaluation(found.as_ref(), &committed)) {
+		if found.is_none() || found != committed {
 			let detail = wrong_evaluation(0, found, committed);
 			report.note("checkpoint 0", Status::Fail, detail);
 			return Ok(Outcome::Reject(RejectReason::WrongEvaluation { checkpoint: 0 }));
@@ -437,8 +438,7 @@ impl Case<'_> {
 				.ok_or_else(no_such)?;
 			let seconds = begun.elapsed().as_secs_f64();
 			let equal = found.end_state == to.state_hash;
-			let validation = replayed.validation.as_ref();
-			let evaluation_equal = replay::is_evaluation(validation, &to.validation);
+			let evaluation_equal = replayed.validation == Some(to.validation);
 			report.segments.push(SegmentReport {
 				from_step: from.step,
 				to_step: to.step,
@@ -481,11 +481,11 @@ impl Case<'_> {
 /// What is said of an evaluation that is another one than the committed one.
 fn wrong_evaluation(
 	checkpoint: u32,
-	found: Option<Validation>,
-	committed: Option<Validation>,
+	found: Option<Evaluation>,
+	committed: Option<Evaluation>,
 ) -> String {
-	let text = |validation: Option<Validation>| match validation {
-		Some(v) => format!("loss {}, {} of {} predicted", v.loss, v.correct, v.rows),
+	let text = |evaluation: Option<Evaluation>| match evaluation {
+		Some(v) => format!("loss {}, {} of {} predicted", v.loss(), v.correct, v.labels),
 		None => "none".to_owned(),
 	};
 	format!(

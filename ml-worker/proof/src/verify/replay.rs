@@ -1,12 +1,15 @@
 //! Replay: doing a segment again and comparing where it ends.
 
 use super::VerifyError;
-use crate::{bundle::Validation, train};
 use primitive_types::H256;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trainyard_engine::{le_bytes, state_hash, Engine, EngineError, NanRule, State, TensorMap};
 use trainyard_program::spec::JobSpec;
-use trainyard_protocol::{audit::SegmentEvidence, bundle::trace_leaf, merkle};
+use trainyard_protocol::{
+	audit::SegmentEvidence,
+	bundle::{trace_leaf, Evaluation},
+	merkle,
+};
 
 /// What a replay computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,12 +17,7 @@ pub struct Replayed {
 	/// The trace and the end state.
 	pub evidence: SegmentEvidence,
 	/// Evaluation of the end state; none where it has none.
-	pub validation: Option<Validation>,
-}
-
-/// Whether the evaluation of a state, if it has one, is the committed one in every bit.
-pub fn is_evaluation(found: Option<&Validation>, committed: &Validation) -> bool {
-	found.is_some_and(|found| found.bound() == committed.bound())
+	pub validation: Option<Evaluation>,
 }
 
 /// Evaluates a state: the result, and the losses of the validation labels, little endian.
@@ -27,12 +25,9 @@ pub fn is_evaluation(found: Option<&Validation>, committed: &Validation) -> bool
 pub fn evaluate(
 	engine: &Engine,
 	state: &State,
-) -> Result<Option<(Validation, Vec<u8>)>, VerifyError> {
+) -> Result<Option<(Evaluation, Vec<u8>)>, VerifyError> {
 	match engine.evaluate_labels(state) {
-		Ok((found, losses)) => {
-			let bytes = le_bytes(&losses).to_vec();
-			Ok(Some((train::validation(&found), bytes)))
-		}
+		Ok((found, losses)) => Ok(Some((found, le_bytes(&losses).to_vec()))),
 		Err(EngineError::LossNotANumber) => Ok(None),
 		Err(e) => Err(VerifyError::Engine(e)),
 	}
@@ -73,7 +68,7 @@ pub fn segment(
 	if reached {
 		check(stop)?;
 		if let Some((found, losses)) = evaluate(engine, &state)? {
-			leaves.push(trace_leaf(to, found.loss, &losses));
+			leaves.push(trace_leaf(to, found.loss(), &losses));
 			validation = Some(found);
 		}
 		let hash = state.to_host().and_then(|end| state_hash(&end, NanRule::Allow));

@@ -10,9 +10,8 @@
 
 use super::{replay::check, stats, VerifyError};
 use crate::{
-	bundle::{self, Bundle, Validation},
+	bundle::{self, manifest::validation, Bundle},
 	hash::Hasher,
-	train,
 };
 use primitive_types::H256;
 use serde::Serialize;
@@ -22,6 +21,7 @@ use trainyard_program::{
 	lower::{self, Initial},
 	spec::JobSpec,
 };
+use trainyard_protocol::bundle::Evaluation;
 
 /// On which side of its threshold a statistic should be.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -76,8 +76,9 @@ pub struct Rule {
 pub struct Rules {
 	/// In order of number.
 	pub rules: Vec<Rule>,
-	/// Validation of every checkpoint, recomputed.
-	pub validation: Vec<Validation>,
+	/// Evaluation of every checkpoint, recomputed.
+	#[serde(serialize_with = "validation::serialize_all")]
+	pub validation: Vec<Evaluation>,
 	/// How many entries of the manifest differ from it.
 	pub wrong_metrics: u32,
 }
@@ -180,7 +181,7 @@ pub fn assess_until(
 		let model = bundle::parameters(state.clone());
 		let state = State::from_host(state).map_err(VerifyError::Engine)?;
 		let evaluation = engine.evaluate(&state).map_err(VerifyError::Engine)?;
-		validation.push(train::validation(&evaluation));
+		validation.push(evaluation);
 		to_last.push(distance(&model, &last).unwrap_or(f64::NAN));
 		if let Some(before) = &before {
 			let moved = layers.iter().map(|layer| {
@@ -241,13 +242,13 @@ fn rule(
 	Rule { number, name, statistic, value, threshold, kept, detail }
 }
 
-fn accuracy(steps: &[f64], validation: &[Validation]) -> Rule {
-	let mut best: Option<Validation> = None;
+fn accuracy(steps: &[f64], validation: &[Evaluation]) -> Rule {
+	let mut best: Option<Evaluation> = None;
 	let mut drop = None;
 	for at in validation {
 		if let Some(best) = best {
 			// Laplace's estimate: a perfect score has an error too.
-			let n = f64::from(at.rows.max(1));
+			let n = f64::from(at.labels.max(1));
 			let p = (f64::from(best.correct) + 1.0) / (n + 2.0);
 			let error = (p * (1.0 - p) / n).sqrt();
 			let fall = ((best.accuracy() - at.accuracy()) / error).max(0.0);
@@ -257,7 +258,7 @@ fn accuracy(steps: &[f64], validation: &[Validation]) -> Rule {
 			best = Some(*at);
 		}
 	}
-	let accuracies: Vec<f64> = validation.iter().map(Validation::accuracy).collect();
+	let accuracies: Vec<f64> = validation.iter().map(Evaluation::accuracy).collect();
 	let rho = stats::spearman(steps, &accuracies);
 	let detail = match rho {
 		Some(rho) => format!("rank correlation with the step {rho:.3}"),
@@ -367,8 +368,8 @@ fn random_distances(
 mod tests {
 	use super::*;
 
-	fn at(correct: u32) -> Validation {
-		Validation { loss: 1.0, correct, rows: 100 }
+	fn at(correct: u32) -> Evaluation {
+		Evaluation::new(1.0, correct, 100)
 	}
 
 	#[test]

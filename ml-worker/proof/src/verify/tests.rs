@@ -2,7 +2,7 @@ use super::*;
 use crate::{
 	bundle::{tensors, Checkpoint},
 	inputs::{GivenFiles, InputPaths},
-	testing::{job, stopping, table, train, train_on, tuned, SEED},
+	testing::{job, stopping, table, train, train_on, tuned, with_loss, SEED},
 	train::Cheat,
 };
 use std::{path::PathBuf, sync::Arc};
@@ -128,7 +128,7 @@ fn the_trace_is_that_of_the_primitives() {
 		.collect();
 	let (found, losses) = engine.evaluate_labels(&state).unwrap();
 	assert_eq!((losses.len(), found), (15, engine.evaluate(&state).unwrap()));
-	leaves.push(trace_leaf(20, found.loss, trainyard_engine::le_bytes(&losses)));
+	leaves.push(trace_leaf(20, found.loss(), trainyard_engine::le_bytes(&losses)));
 	assert_eq!(evidence[0].trace_root, trainyard_protocol::merkle::root(&leaves));
 	assert_eq!(state.hash().unwrap(), evidence[0].end_state);
 }
@@ -247,11 +247,11 @@ fn every_lie_under_a_root_has_its_reason() {
 }
 
 /// Ways to lie about an evaluation.
-const LIES: [fn(&mut Validation); 4] = [
-	|v| v.loss = f32::from_bits(v.loss.to_bits() ^ 1),
-	|v| v.loss = -1.0,
+const LIES: [fn(&mut Evaluation); 4] = [
+	|v| *v = with_loss(*v, f32::from_bits(v.loss().to_bits() ^ 1)),
+	|v| *v = with_loss(*v, -1.0),
 	|v| v.correct ^= 1,
-	|v| v.rows += 1,
+	|v| v.labels += 1,
 ];
 
 #[test]
@@ -348,8 +348,10 @@ fn who_stops_elsewhere_than_its_losses_say_is_rejected() {
 	let mut forger = trained(None);
 	forger.spec = stopping(&forger._folder.path().join("table.csv"));
 	let forged = forger.commit(|manifest| {
-		manifest.checkpoints[2].validation.loss = -2e3;
-		manifest.checkpoints[4].validation.loss = -4e3;
+		for (index, loss) in [(2, -2e3), (4, -4e3)] {
+			let listed = &mut manifest.checkpoints[index].validation;
+			*listed = with_loss(*listed, loss);
+		}
 	});
 	for segment in 0..6 {
 		let verdict = forger.audit_of(forged, &[segment]).0;

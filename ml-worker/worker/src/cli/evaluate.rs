@@ -47,25 +47,24 @@ impl Evaluate {
 		// An evaluation reads parameters only; the optimizer's part may be any.
 		let mut state = Engine::initial_state(&job.spec, &H256::zero(), None)?.to_host()?;
 		state.extend(model);
-		let evaluation = engine.evaluate(&State::from_host(state)?)?;
-		let validation = trainyard_proof::train::validation(&evaluation);
+		let found = engine.evaluate(&State::from_host(state)?)?;
 		if self.json {
-			let found = serde_json::json!({
-				"accuracy": validation.accuracy(),
-				"loss": f64::from(validation.loss),
-				"correct": validation.correct,
-				"rows": validation.rows,
+			let shown = serde_json::json!({
+				"accuracy": found.accuracy(),
+				"loss": f64::from(found.loss()),
+				"correct": found.correct,
+				"rows": found.labels,
 				"model_root": root,
 			});
-			println!("{}", serde_json::to_string_pretty(&found)?);
+			println!("{}", serde_json::to_string_pretty(&shown)?);
 		} else {
 			println!("model root   {root:?}");
 			println!(
 				"validation   {:.2} % ({} of {} rows), loss {}",
-				100.0 * validation.accuracy(),
-				validation.correct,
-				validation.rows,
-				validation.loss
+				100.0 * found.accuracy(),
+				found.correct,
+				found.labels,
+				found.loss()
 			);
 		}
 		Ok(ExitCode::SUCCESS)

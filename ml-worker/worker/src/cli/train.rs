@@ -108,8 +108,8 @@ impl Train {
 				"validation   {:.2} % ({} of {} rows), loss {}",
 				100.0 * last.validation.accuracy(),
 				last.validation.correct,
-				last.validation.rows,
-				last.validation.loss
+				last.validation.labels,
+				last.validation.loss()
 			);
 		}
 		if let Some(summary) = display.summary() {

@@ -166,9 +166,10 @@ fn heading(spec: &JobSpec) -> String {
 mod tests {
 	use super::*;
 	use trainyard_proof::{
-		bundle::{metrics::Line, Validation},
+		bundle::metrics::Line,
 		testing::{job, table, train},
 	};
+	use trainyard_protocol::bundle::Evaluation;
 
 	#[test]
 	fn a_run_without_a_manifest_is_drawn() {
@@ -178,7 +179,7 @@ mod tests {
 		for step in 0..20u32 {
 			writer.push(&Line::training(step + 1, 2.0 / (step + 1) as f32, None)).unwrap();
 			if step % 5 == 0 {
-				let validation = Validation { loss: 1.0, correct: step, rows: 20 };
+				let validation = Evaluation::new(1.0, step, 20);
 				writer.push(&Line::validation(step, &validation)).unwrap();
 			}
 		}

@@ -195,7 +195,7 @@ impl Units {
 		let speed = flop as f64 / seconds.max(1e-9);
 		self.report.metrics().ran(flop, Duration::from_secs_f64(seconds));
 		let score = result.score.map_or(String::new(), |score| {
-			let share = 100.0 * f64::from(score.correct) / f64::from(score.labels.max(1));
+			let share = 100.0 * score.accuracy();
 			format!(", validation loss {:.4}, accuracy {share:.2} %", score.loss())
 		});
 		let text = format!(

@@ -20,7 +20,7 @@ pub use hashes::{
 };
 pub use views::{AssignmentView, ProjectState, ProjectView, UnitOutcome, UnitPhase};
 
-use crate::{MicroUt, H256};
+use crate::{bundle::Evaluation, MicroUt, H256};
 use bounded_collections::{BoundedVec, ConstU32};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
@@ -169,42 +169,9 @@ pub struct UnitResult {
 	/// Hash of what was computed, see [`chain_state`], [`calibration_state`], [`trial_state`] and
 	/// [`diverged_state`].
 	pub state: H256,
-	/// How a trial did; none of other units, and of a trial that diverged.
-	pub score: Option<Score>,
-}
-
-/// How a trial did on the validation rows.
-#[derive(
-	Clone,
-	Copy,
-	Debug,
-	PartialEq,
-	Eq,
-	PartialOrd,
-	Ord,
-	Encode,
-	Decode,
-	DecodeWithMemTracking,
-	MaxEncodedLen,
-	TypeInfo,
-	Serialize,
-	Deserialize,
-)]
-#[serde(deny_unknown_fields)]
-pub struct Score {
-	/// Bits of the mean loss, a binary32 that is no NaN.
-	pub loss_bits: u32,
-	/// Labels that are predicted.
-	pub correct: u32,
-	/// Labels.
-	pub labels: u32,
-}
-
-impl Score {
-	/// Mean loss.
-	pub fn loss(&self) -> f32 {
-		f32::from_bits(self.loss_bits)
-	}
+	/// How a trial did, with a loss that is no NaN; none of other units, and of a trial that
+	/// diverged.
+	pub score: Option<Evaluation>,
 }
 
 impl Template {

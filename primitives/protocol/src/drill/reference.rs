@@ -3,10 +3,10 @@
 use super::{
 	calibration_state, chain_state, diverged_state,
 	program::{self, STATE},
-	trial_state, Score, Template, UnitResult,
+	trial_state, Template, UnitResult,
 };
 use crate::{
-	bundle::{state_hash, trace_leaf, Dtype, TensorDigest},
+	bundle::{state_hash, trace_leaf, Dtype, Evaluation, TensorDigest},
 	H256,
 };
 use alloc::{vec, vec::Vec};
@@ -136,11 +136,8 @@ fn trial(spec: &JobSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResult, 
 		dtype: Dtype::F32,
 		shape: tensor.shape,
 	});
-	let score = Score {
-		loss_bits: loss.to_bits(),
-		correct: u32::try_from(hits).unwrap_or(u32::MAX),
-		labels: u32::try_from(y.len()).unwrap_or(u32::MAX),
-	};
+	let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+	let score = Evaluation::new(loss, count(hits), count(y.len()));
 	Ok(UnitResult {
 		state: trial_state(&state_hash(tensors.collect()), &trace),
 		score: Some(score),

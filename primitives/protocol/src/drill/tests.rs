@@ -137,15 +137,15 @@ fn units_of_a_trial_take_the_rates_in_turn() {
 
 #[test]
 fn results_have_the_form_of_their_template() {
-	let score = Score { loss_bits: 0.5f32.to_bits(), correct: 300, labels: 359 };
+	let score = Evaluation::new(0.5, 300, 359);
 	let state = H256::repeat_byte(1);
 	let with = |score| UnitResult { state, score };
 	let template = Template::Trial(trial());
 	assert!(template.takes(&with(Some(score))) && template.takes(&with(None)));
 	for wrong in [
-		Score { loss_bits: f32::NAN.to_bits(), ..score },
-		Score { correct: 360, ..score },
-		Score { labels: 360, ..score },
+		Evaluation::new(f32::NAN, 300, 359),
+		Evaluation::new(0.5, 360, 359),
+		Evaluation::new(0.5, 300, 360),
 	] {
 		assert!(!template.takes(&with(Some(wrong))), "{wrong:?}");
 	}
@@ -166,7 +166,7 @@ fn layouts() {
 	bytes.extend([4, 0, 0, 0, 5, 0, 0, 0]);
 	assert_eq!(unit_seed(&H256([3; 32]), 4, 5), H256(blake2_256(&bytes)));
 
-	let score = Some(Score { loss_bits: 6, correct: 7, labels: 8 });
+	let score = Some(Evaluation::new(f32::from_bits(6), 7, 8));
 	for score in [None, score] {
 		let result = UnitResult { state: H256([2; 32]), score };
 		let mut bytes = b"trainyard/drill/v1".to_vec();
@@ -328,7 +328,7 @@ fn vectors() {
 		hash(trained),
 	];
 	let score = trained.score.unwrap();
-	assert_eq!((score.loss_bits, score.correct, score.labels), (1_029_042_560, 10, 10));
+	assert_eq!((score.loss().to_bits(), score.correct, score.labels), (1_029_042_560, 10, 10));
 	let expected = [
 		"a917f5720cea161391d5bc55fd611340181a8634763caba0e7d9d2c7a8f2dfd8",
 		"981288231d8aacc257efbf7556550fe2d4e6db99eedc835766191f66568a5185",
@@ -343,7 +343,7 @@ fn vectors() {
 	let rows = vectors.lines().filter(|line| line.starts_with('|') && line.contains("` | `"));
 	let hashes = rows.filter_map(|line| line.rsplit('`').nth(1)).collect::<Vec<_>>();
 	assert_eq!(hashes, expected);
-	assert!(PAGE.contains(&format!("{:08X}", score.loss_bits)));
+	assert!(PAGE.contains(&format!("{:08X}", score.loss().to_bits())));
 	let cycle = trainyard_strict::whetstone::CYCLE_FLOP;
 	assert!(PAGE.contains(&format!("FLOP of a cycle: {cycle}")));
 	assert_eq!(calibration(1).flop(), Ok(36_773_888));

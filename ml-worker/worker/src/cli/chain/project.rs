@@ -309,7 +309,7 @@ fn trial(project: &ProjectView, outcome: &UnitOutcome) -> Option<Trial> {
 	Some(Trial {
 		rate: template.learning_rate_nano(outcome.index)? as f64 / 1e9,
 		loss: f64::from(score.loss()),
-		accuracy: f64::from(score.correct) / f64::from(score.labels.max(1)),
+		accuracy: score.accuracy(),
 	})
 }
 
@@ -366,7 +366,7 @@ fn rows(project: &ProjectView, results: &[UnitOutcome]) -> Vec<Vec<String>> {
 			cells.push(template.learning_rate_nano(outcome.index).map_or("-".into(), rate));
 			match outcome.result.score {
 				Some(score) => {
-					let share = 100.0 * f64::from(score.correct) / f64::from(score.labels.max(1));
+					let share = 100.0 * score.accuracy();
 					cells.extend([format!("{:.4}", score.loss()), format!("{share:.2}")]);
 				}
 				None => cells.extend(["diverged".to_owned(), "-".to_owned()]),
@@ -383,10 +383,7 @@ mod tests {
 	use super::*;
 	use trainyard_client::fake;
 	use trainyard_program::spec::JobSpec;
-	use trainyard_protocol::{
-		drill::{Score, TrialTemplate},
-		H256,
-	};
+	use trainyard_protocol::{bundle::Evaluation, drill::TrialTemplate, H256};
 
 	fn project() -> ProjectView {
 		let spec = JobSpec::example();
@@ -395,7 +392,7 @@ mod tests {
 	}
 
 	fn outcome(index: u32, loss: Option<f32>) -> UnitOutcome {
-		let score = loss.map(|loss| Score { loss_bits: loss.to_bits(), correct: 180, labels: 360 });
+		let score = loss.map(|loss| Evaluation::new(loss, 180, 360));
 		UnitOutcome { index, result: UnitResult { state: H256::zero(), score }, replicas: 3 }
 	}
 
