@@ -53,7 +53,7 @@ pub struct Terms {
 	/// Segments that each verifier replays, 1 to [`MAX_AUDIT_SEGMENTS`] and at most the
 	/// job's.
 	pub audit_segments: u32,
-	/// Fee of one verifier for one round, at least `work::audit_fee`.
+	/// Fee of one verifier for one round, at least `fees::audit_fee`.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub audit_fee: Balance,
 	/// Blocks for applications.
