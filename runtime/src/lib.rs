@@ -17,6 +17,8 @@
 //! `trainyard-protocol` is what workers compare.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+// What the macros of the SDK and the build of the wasm generate has no docs.
+#![allow(missing_docs)]
 // The macros make one large enum of all calls.
 #![recursion_limit = "256"]
 #![cfg_attr(

@@ -6,8 +6,8 @@ use trainyard_program::{
 	units, work,
 };
 
-/// Least fee of a verifier for one round: the price of [`audit_micro_ut`] at
-/// `price_per_ut`, rounded up, or [`MIN_AUDIT_FEE`] where that is more. Fails as [`micro_ut`]
+/// Least fee of a verifier for one round: the price of [`work::audit_micro_ut`] at
+/// `price_per_ut`, rounded up, or [`MIN_AUDIT_FEE`] where that is more. Fails as [`work::micro_ut`]
 /// does, and with [`SpecError::WorkOverflow`] where the fee leaves the range of amounts.
 pub fn audit_fee(
 	spec: &JobSpec,

@@ -2,6 +2,10 @@
 //! a few one-line fakes.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(
+	not(test),
+	deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)
+)]
 
 extern crate alloc;
 

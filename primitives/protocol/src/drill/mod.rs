@@ -3,7 +3,7 @@
 //!
 //! A project publishes a [`Template`]; its units differ by their seed ([`unit_seed`]), and
 //! units of a trial by their number. What a unit computes is an operator list ([`program`]),
-//! so its [`Template::difficulty`] is counted, not declared; [`reference`] executes it as the
+//! so its [`Template::difficulty`] is counted, not declared; [`mod@reference`] executes it as the
 //! worker's kernels must. `docs/drilling.md` defines each kind of unit to the last bit.
 
 mod error;
