@@ -299,11 +299,11 @@ impl_runtime_apis! {
 		}
 
 		fn audit_fee(spec: JobSpec, terms: Terms) -> Option<Balance> {
-			views::audit_fee(&spec, &terms)
+			views::audit_fee(spec, &terms)
 		}
 
 		fn deposit(spec: JobSpec, terms: Terms) -> Option<(MicroUt, Balance, Balance)> {
-			views::deposit(&spec, &terms)
+			views::deposit(spec, &terms)
 		}
 
 		fn drilling_projects() -> Vec<ProjectView<AccountId>> {

@@ -70,12 +70,12 @@ pub fn chunk_hash(root: H256, index: u32) -> Option<H256> {
 }
 
 /// Least `audit_fee` for this job.
-pub fn audit_fee(spec: &JobSpec, terms: &Terms) -> Option<Balance> {
+pub fn audit_fee(spec: JobSpec, terms: &Terms) -> Option<Balance> {
 	TaskMarket::audit_fee(spec, terms)
 }
 
 /// Work of one replica, escrow, and deposit of each trainer.
-pub fn deposit(spec: &JobSpec, terms: &Terms) -> Option<(MicroUt, Balance, Balance)> {
+pub fn deposit(spec: JobSpec, terms: &Terms) -> Option<(MicroUt, Balance, Balance)> {
 	TaskMarket::quote(spec, terms)
 }
 

@@ -26,8 +26,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 	spec.dataset.classes = 2;
 	spec.dataset.train_rows = 48;
 	spec.dataset.validation_rows = 12;
-	spec.model = Model::Mlp { hidden: vec![8].try_into()?, activation: Activation::Relu };
+	let hidden = vec![8].try_into().map_err(|_| "too many layers")?;
+	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
 	spec.training.batch_size = 8;
+	let spec = spec.check()?;
 
 	// 2. On what, and from which random numbers.
 	let data = Arc::new(Data { train: rows(48), validation: rows(12) });
@@ -41,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 		println!("step {step}: loss {}", trace.loss);
 	}
 	let evaluation = engine.evaluate(&state)?;
-	println!("validation: loss {}, accuracy {:.3}", evaluation.loss, evaluation.accuracy());
+	println!("validation: loss {}, accuracy {:.3}", evaluation.loss(), evaluation.accuracy());
 
 	// 4. Whoever does the same gets the same hash.
 	let hash = state.hash()?;

@@ -134,7 +134,7 @@ fn name_of(op: &Op) -> String {
 mod tests {
 	use super::*;
 	use crate::{
-		tests::{seed, small_spec, ADAM},
+		tests::{checked, seed, small_spec, ADAM},
 		Data, Table,
 	};
 	use candle_core::Device;
@@ -160,8 +160,8 @@ mod tests {
 		let data = Data { train: rows(45), validation: rows(15) };
 		spec.dataset.features = 4;
 		(spec.dataset.train_rows, spec.dataset.validation_rows) = (45, 15);
-		let state = Engine::initial_state(&spec, &seed(), None).unwrap();
-		(Engine::new(&spec, seed(), Arc::new(data)).unwrap(), state)
+		let state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
+		(Engine::new(&checked(&spec), seed(), Arc::new(data)).unwrap(), state)
 	}
 
 	/// The state with every element of a tensor set to `value`.

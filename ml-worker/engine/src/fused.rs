@@ -263,7 +263,7 @@ mod tests {
 	fn a_parameter_is_a_chain() {
 		let mut spec = JobSpec::example();
 		spec.training.weight_decay_nano = 1;
-		let program = lower::training_step(&spec);
+		let program = lower::training_step(&spec.check().unwrap());
 		let [powers, updates] = &groups(&program)[..] else { panic!("not two groups") };
 		assert_eq!(powers.chains.len(), 2);
 		assert_eq!(updates.ops.end, program.ops.len());
@@ -288,7 +288,7 @@ mod tests {
 			spec.training.weight_decay_nano = 1;
 			spec.training.clip_norm_nano = 1;
 			spec.training.schedule = Schedule::Cosine { final_rate_nano: 1 };
-			let program = lower::training_step(&spec);
+			let program = lower::training_step(&spec.check().unwrap());
 			let groups = groups(&program);
 			for group in &groups {
 				let mut found: Vec<usize> =

@@ -50,7 +50,7 @@ use trainyard_program::{
 	ops::Role,
 	order,
 	reference::StepContext,
-	spec::{Input, JobSpec, SpecError},
+	spec::{CheckedSpec, Input},
 	H256,
 };
 use trainyard_protocol::bundle::Evaluation;
@@ -62,9 +62,6 @@ const EVALUATION_ROWS: u32 = 1_024;
 /// Why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-	/// The specification is invalid.
-	#[error("the specification is invalid: {0} ({field})", field = .0.field())]
-	Spec(SpecError),
 	/// The kernel asked for does not exist here.
 	#[error(transparent)]
 	Isa(#[from] UnsupportedIsa),
@@ -129,12 +126,6 @@ pub enum EngineError {
 	Tensor(#[from] candle_core::Error),
 }
 
-impl From<SpecError> for EngineError {
-	fn from(error: SpecError) -> Self {
-		EngineError::Spec(error)
-	}
-}
-
 /// What a step shows of itself, see `trainyard_protocol::bundle::trace_leaf`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepTrace {
@@ -149,7 +140,7 @@ pub struct StepTrace {
 
 /// Executes one specification under one seed.
 pub struct Engine {
-	spec: JobSpec,
+	spec: CheckedSpec,
 	seed: H256,
 	data: Arc<Data>,
 	kernel: Isa,
@@ -169,15 +160,14 @@ pub struct Engine {
 impl Engine {
 	/// An engine on the device that was chosen ([`Compute::chosen`]): if nothing else, the
 	/// processor, with the fastest kernel, or the one that [`ISA_VARIABLE`] names. Fails
-	/// where the specification is invalid, the data does not fit it, or this machine cannot
-	/// compute strictly.
-	pub fn new(spec: &JobSpec, seed: H256, data: Arc<Data>) -> Result<Self, EngineError> {
+	/// where the data does not fit the specification, or this machine cannot compute strictly.
+	pub fn new(spec: &CheckedSpec, seed: H256, data: Arc<Data>) -> Result<Self, EngineError> {
 		Self::on(spec, seed, data, Compute::chosen().target()?)
 	}
 
 	/// An engine on the processor with this kernel.
 	pub fn with_kernel(
-		spec: &JobSpec,
+		spec: &CheckedSpec,
 		seed: H256,
 		data: Arc<Data>,
 		kernel: Isa,
@@ -187,7 +177,7 @@ impl Engine {
 
 	/// An engine on this device.
 	pub fn on(
-		spec: &JobSpec,
+		spec: &CheckedSpec,
 		seed: H256,
 		data: Arc<Data>,
 		target: Target,
@@ -196,7 +186,6 @@ impl Engine {
 			Target::Cpu(kernel) => (kernel, None),
 			Target::Cuda(accelerator) => (Isa::from_environment()?, Some(accelerator)),
 		};
-		spec.validate()?;
 		environment::check().map_err(EngineError::Arithmetic)?;
 		let d = &spec.dataset;
 		check_table("training", &data.train, d.train_rows, spec)?;
@@ -229,11 +218,10 @@ impl Engine {
 	/// model. The job must have one exactly where one is given: its parameters, all of them
 	/// finite. The optimizer begins as ever.
 	pub fn initial_state(
-		spec: &JobSpec,
+		spec: &CheckedSpec,
 		seed: &H256,
 		initial_model: Option<&TensorMap>,
 	) -> Result<State, EngineError> {
-		spec.validate()?;
 		environment::check().map_err(EngineError::Arithmetic)?;
 		let wanted = spec.initial_model.is_some();
 		if wanted != initial_model.is_some() {
@@ -445,7 +433,7 @@ fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 }
 
 /// The validation rows in slices, with a list for each.
-fn evaluation_slices(spec: &JobSpec) -> Vec<(std::ops::Range<usize>, Arc<CompiledProgram>)> {
+fn evaluation_slices(spec: &CheckedSpec) -> Vec<(std::ops::Range<usize>, Arc<CompiledProgram>)> {
 	let all = spec.dataset.validation_rows;
 	let size = (EVALUATION_ROWS / spec.labels_per_row()).max(1);
 	let (whole, rest) = (all / size, all % size);
@@ -464,7 +452,7 @@ fn check_table(
 	name: &'static str,
 	table: &Table,
 	rows: u32,
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 ) -> Result<(), EngineError> {
 	let (features, classes) = (spec.dataset.features, spec.dataset.classes);
 	let wrong = |what: String| Err(EngineError::Data { table: name, what });

@@ -14,7 +14,7 @@ use std::{
 };
 use trainyard_program::{
 	lower::{self, StateTensor},
-	spec::JobSpec,
+	spec::CheckedSpec,
 	H256,
 };
 use trainyard_protocol::bundle;
@@ -105,7 +105,7 @@ impl State {
 	}
 
 	/// Whether the tensors are exactly those that `spec` asks for, in name, type and shape.
-	pub fn check_shapes(&self, spec: &JobSpec) -> Result<(), EngineError> {
+	pub fn check_shapes(&self, spec: &CheckedSpec) -> Result<(), EngineError> {
 		self.check(&lower::state(spec))
 	}
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use trainyard_program::{
 	ops::{OpKind, Program},
 	reference as exec,
-	spec::{Activation, CnnLayer, DataFormat, Loss, Model, Optimizer, Schedule},
+	spec::{Activation, CnnLayer, DataFormat, JobSpec, Loss, Model, Optimizer, Schedule},
 };
 
 /// The handwritten digits of the demo, split as the specification says.
@@ -64,6 +64,10 @@ pub(super) const SGD: Optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, n
 pub(super) const ADAM: Optimizer =
 	Optimizer::AdamW { beta1_nano: 900_000_000, beta2_nano: 999_000_000, epsilon_nano: 10 };
 
+pub(super) fn checked(spec: &JobSpec) -> CheckedSpec {
+	spec.clone().check().unwrap()
+}
+
 pub(super) fn seed() -> H256 {
 	H256::repeat_byte(42)
 }
@@ -85,14 +89,16 @@ fn every_kernel_trains_to_the_reference_state() {
 		[(vec![], SGD), (vec![6], ADAM), (vec![9, 17], SGD), (vec![33, 4, 8], ADAM)]
 	{
 		let (spec, data) = small_spec(hidden, optimizer);
-		let program = lower::training_step(&spec);
-		let scoring = lower::evaluation(&spec);
-		let mut expected = as_vectors(&Engine::initial_state(&spec, &seed(), None).unwrap());
+		let program = lower::training_step(&checked(&spec));
+		let scoring = lower::evaluation(&checked(&spec));
+		let mut expected =
+			as_vectors(&Engine::initial_state(&checked(&spec), &seed(), None).unwrap());
 		let mut runs: Vec<(Engine, State)> = Isa::supported()
 			.into_iter()
 			.map(|kernel| {
-				let engine = Engine::with_kernel(&spec, seed(), data.clone(), kernel).unwrap();
-				(engine, Engine::initial_state(&spec, &seed(), None).unwrap())
+				let engine =
+					Engine::with_kernel(&checked(&spec), seed(), data.clone(), kernel).unwrap();
+				(engine, Engine::initial_state(&checked(&spec), &seed(), None).unwrap())
 			})
 			.collect();
 		for step in 0..spec.training.steps {
@@ -180,13 +186,16 @@ pub(super) fn other_specs() -> Vec<(JobSpec, Arc<Data>)> {
 #[test]
 fn every_kernel_trains_every_model_to_the_reference_state() {
 	for (spec, data) in other_specs() {
-		let (program, scoring) = (lower::training_step(&spec), lower::evaluation(&spec));
-		let mut expected = as_vectors(&Engine::initial_state(&spec, &seed(), None).unwrap());
+		let (program, scoring) =
+			(lower::training_step(&checked(&spec)), lower::evaluation(&checked(&spec)));
+		let mut expected =
+			as_vectors(&Engine::initial_state(&checked(&spec), &seed(), None).unwrap());
 		let mut runs: Vec<(Engine, State)> = Isa::supported()
 			.into_iter()
 			.map(|kernel| {
-				let engine = Engine::with_kernel(&spec, seed(), data.clone(), kernel).unwrap();
-				(engine, Engine::initial_state(&spec, &seed(), None).unwrap())
+				let engine =
+					Engine::with_kernel(&checked(&spec), seed(), data.clone(), kernel).unwrap();
+				(engine, Engine::initial_state(&checked(&spec), &seed(), None).unwrap())
 			})
 			.collect();
 		for step in 0..spec.training.steps {
@@ -213,7 +222,7 @@ fn every_kernel_trains_every_model_to_the_reference_state() {
 			let score = engine.evaluate(state).unwrap();
 			assert_eq!(score.loss().to_bits(), values.role(&scoring, Role::Loss)[0].to_bits());
 			assert_eq!(score.labels as usize, y.len());
-			state.check_shapes(&spec).unwrap();
+			state.check_shapes(&checked(&spec)).unwrap();
 		}
 	}
 }
@@ -224,8 +233,8 @@ fn the_demo_job_learns_the_digits() {
 	let (spec, data) = (JobSpec::example(), digits());
 	let mut hashes = Vec::new();
 	for kernel in Isa::supported() {
-		let engine = Engine::with_kernel(&spec, seed(), data.clone(), kernel).unwrap();
-		let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
+		let engine = Engine::with_kernel(&checked(&spec), seed(), data.clone(), kernel).unwrap();
+		let mut state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 		let begin = engine.evaluate(&state).unwrap();
 		assert!(begin.accuracy() < 0.5, "{begin:?}");
 		let clock = std::time::Instant::now();
@@ -243,15 +252,15 @@ fn the_demo_job_learns_the_digits() {
 #[test]
 fn any_segment_can_be_replayed_alone() {
 	let (spec, data) = small_spec(vec![6], ADAM);
-	let engine = Engine::new(&spec, seed(), data.clone()).unwrap();
-	let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
+	let engine = Engine::new(&checked(&spec), seed(), data.clone()).unwrap();
+	let mut state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 	let mut states = Vec::new();
 	for step in 0..spec.training.steps {
 		states.push(state.clone());
 		engine.step(&mut state, step).unwrap();
 	}
 	// Backwards, in an engine that has seen nothing.
-	let other = Engine::new(&spec, seed(), data).unwrap();
+	let other = Engine::new(&checked(&spec), seed(), data).unwrap();
 	for step in (0..spec.training.steps).rev() {
 		let mut replay = states[step as usize].clone();
 		other.step(&mut replay, step).unwrap();
@@ -271,11 +280,12 @@ fn evaluation_in_slices_is_evaluation_at_once() {
 	spec.dataset.validation_rows = 2_300;
 	let data = Data { train: synthetic(9_200, 5, 3), validation: synthetic(2_300, 5, 3) };
 	let data = Arc::new(data);
-	let state = Engine::initial_state(&spec, &seed(), None).unwrap();
-	let program = lower::evaluation(&spec);
+	let state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
+	let program = lower::evaluation(&checked(&spec));
 	let (x, y) = (&data.validation.x, &data.validation.y);
 	let values = exec::run(&program, x, y, &as_vectors(&state)).unwrap();
-	let score = Engine::new(&spec, seed(), data.clone()).unwrap().evaluate(&state).unwrap();
+	let score =
+		Engine::new(&checked(&spec), seed(), data.clone()).unwrap().evaluate(&state).unwrap();
 	assert_eq!(score.loss().to_bits(), values.role(&program, Role::Loss)[0].to_bits());
 	let correct = values.role(&program, Role::Correct).iter().filter(|x| **x == 1.0).count();
 	assert_eq!((score.correct as usize, score.labels), (correct, 2_300));
@@ -284,7 +294,7 @@ fn evaluation_in_slices_is_evaluation_at_once() {
 /// Gradients of the parameters, by name, at a state, from the reference executor (whose
 /// bits are the engine's).
 fn gradients(spec: &JobSpec, x: &[f32], y: &[u32], state: &State) -> BTreeMap<String, Vec<f32>> {
-	let program: Program = lower::training_step(spec);
+	let program: Program = lower::training_step(&checked(spec));
 	let values = exec::run(&program, x, y, &as_vectors(state)).unwrap();
 	(0..)
 		.zip(&program.tensors)
@@ -306,8 +316,8 @@ fn assert_near(found: &[f32], expected: &[f64], tolerance: f64, what: &str) {
 #[test]
 fn gradients_equal_candles_autograd() {
 	let (spec, data) = small_spec(vec![9, 17], ADAM);
-	let engine = Engine::new(&spec, seed(), data).unwrap();
-	let state = Engine::initial_state(&spec, &seed(), None).unwrap();
+	let engine = Engine::new(&checked(&spec), seed(), data).unwrap();
+	let state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 	let (x, y) = engine.batch(3).unwrap();
 	let vars: BTreeMap<String, Var> =
 		state.parameters().map(|(n, t)| (n.clone(), Var::from_tensor(t).unwrap())).collect();
@@ -363,8 +373,8 @@ fn loss_in_f64(widths: &[u32], p: &BTreeMap<String, Vec<f64>>, x: &[f32], y: &[u
 #[test]
 fn gradients_equal_finite_differences() {
 	let (spec, data) = small_spec(vec![6, 4], SGD);
-	let engine = Engine::new(&spec, seed(), data).unwrap();
-	let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
+	let engine = Engine::new(&checked(&spec), seed(), data).unwrap();
+	let mut state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 	for step in 0..5 {
 		engine.step(&mut state, step).unwrap();
 	}
@@ -396,8 +406,8 @@ fn gradients_equal_finite_differences() {
 fn updates_equal_the_textbook() {
 	for optimizer in [SGD, ADAM] {
 		let (spec, data) = small_spec(vec![6], optimizer);
-		let engine = Engine::new(&spec, seed(), data).unwrap();
-		let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
+		let engine = Engine::new(&checked(&spec), seed(), data).unwrap();
+		let mut state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 		let (rate, decay) = (0.02f64, 0.01f64);
 		let wide = |v: Vec<f32>| v.into_iter().map(f64::from).collect::<Vec<f64>>();
 		let mut p: BTreeMap<String, Vec<f64>> =
@@ -440,8 +450,8 @@ fn divergence_names_step_and_tensor() {
 	let (mut spec, data) = small_spec(vec![6], SGD);
 	spec.training.learning_rate_nano = trainyard_program::spec::MAX_NANO;
 	spec.training.weight_decay_nano = trainyard_program::spec::MAX_NANO;
-	let engine = Engine::new(&spec, seed(), data).unwrap();
-	let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
+	let engine = Engine::new(&checked(&spec), seed(), data).unwrap();
+	let mut state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 	let mut last = None;
 	for step in 0..spec.training.steps {
 		let before = as_vectors(&state);
@@ -463,8 +473,8 @@ fn divergence_names_step_and_tensor() {
 #[test]
 fn states_that_do_not_fit_are_refused() {
 	let (spec, data) = small_spec(vec![6], ADAM);
-	let engine = Engine::new(&spec, seed(), data).unwrap();
-	let good = Engine::initial_state(&spec, &seed(), None).unwrap();
+	let engine = Engine::new(&checked(&spec), seed(), data).unwrap();
+	let good = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 	let refused = |change: &dyn Fn(&mut State)| {
 		let mut state = good.clone();
 		change(&mut state);
@@ -496,7 +506,7 @@ fn data_that_does_not_fit_is_refused() {
 	let refused = |change: &dyn Fn(&mut Data)| {
 		let mut data = Data::clone(&data);
 		change(&mut data);
-		Engine::new(&spec, seed(), Arc::new(data)).err().unwrap().to_string()
+		Engine::new(&checked(&spec), seed(), Arc::new(data)).err().unwrap().to_string()
 	};
 	let message = refused(&|d| d.train.y.truncate(49));
 	assert!(message.contains("training") && message.contains("49 rows"), "{message}");
@@ -504,24 +514,19 @@ fn data_that_does_not_fit_is_refused() {
 	assert!(refused(&|d| d.validation.x.truncate(59)).contains("validation"));
 	assert!(refused(&|d| d.train.x[12] = f32::INFINITY).contains("input 2 of its row 2"));
 	assert!(refused(&|d| d.train.y[8] = 3).contains("row 8"));
-	let mut bad = spec.clone();
-	bad.training.batch_size = 0;
-	let message = Engine::new(&bad, seed(), data.clone()).err().unwrap().to_string();
-	assert!(message.contains("training.batch_size"), "{message}");
-	assert!(matches!(Engine::initial_state(&bad, &seed(), None), Err(EngineError::Spec(_))));
 }
 
 #[test]
 fn an_initial_model_is_the_parameters_of_the_model_and_nothing_else() {
 	let (plain, _) = small_spec(vec![6], ADAM);
-	let drawn = Engine::initial_state(&plain, &H256::zero(), None).unwrap();
+	let drawn = Engine::initial_state(&checked(&plain), &H256::zero(), None).unwrap();
 	let mut model = drawn.to_host().unwrap();
 	model.retain(|name, _| !name.starts_with(lower::OPTIMIZER_PREFIX));
 	let spec = JobSpec { initial_model: Some(plain.dataset.file()), ..plain.clone() };
-	let state = Engine::initial_state(&spec, &seed(), Some(&model)).unwrap();
+	let state = Engine::initial_state(&checked(&spec), &seed(), Some(&model)).unwrap();
 	assert_eq!(state.hash().unwrap(), drawn.hash().unwrap(), "the seed changes nothing");
 	for (job, model) in [(&spec, None), (&plain, Some(&model))] {
-		let error = Engine::initial_state(job, &seed(), model).unwrap_err();
+		let error = Engine::initial_state(&checked(job), &seed(), model).unwrap_err();
 		assert!(matches!(error, EngineError::InitialModel { .. }), "{error}");
 	}
 
@@ -531,7 +536,7 @@ fn an_initial_model_is_the_parameters_of_the_model_and_nothing_else() {
 			Some(tensor) => drop(model.insert(name.into(), tensor)),
 			None => drop(model.remove(name)),
 		}
-		Engine::initial_state(&spec, &seed(), Some(&model)).unwrap_err().to_string()
+		Engine::initial_state(&checked(&spec), &seed(), Some(&model)).unwrap_err().to_string()
 	};
 	let of = |value: f32, shape: &[u32]| {
 		let data = vec![value; shape.iter().product::<u32>() as usize];
@@ -549,10 +554,13 @@ fn an_initial_model_is_the_parameters_of_the_model_and_nothing_else() {
 #[test]
 fn the_state_hash_covers_names_shapes_and_values() {
 	let (spec, _) = small_spec(vec![5], ADAM);
-	let state = Engine::initial_state(&spec, &seed(), None).unwrap();
+	let state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 	let hash = state.hash().unwrap();
 	assert_eq!(state.clone().hash().unwrap(), hash);
-	assert_ne!(Engine::initial_state(&spec, &H256::zero(), None).unwrap().hash().unwrap(), hash);
+	assert_ne!(
+		Engine::initial_state(&checked(&spec), &H256::zero(), None).unwrap().hash().unwrap(),
+		hash
+	);
 	let weight = &state.tensors["layers.0.weight"];
 	let mut reshaped = state.clone();
 	reshaped.tensors.insert("layers.0.weight".into(), weight.reshape((1, 25)).unwrap());

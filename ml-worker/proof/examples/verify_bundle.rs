@@ -7,7 +7,7 @@ use trainyard_program::{
 	H256,
 };
 use trainyard_proof::{
-	bundle::checkpoint_file,
+	bundle::manifest::checkpoint_file,
 	data,
 	inputs::{GivenFiles, InputPaths},
 	train::{self, TrainOptions},
@@ -39,9 +39,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 		feature_divisor: 1,
 		..spec.dataset
 	};
-	spec.model = Model::Mlp { hidden: vec![8].try_into()?, activation: Activation::Relu };
+	let hidden = vec![8].try_into().map_err(|_| "too many layers")?;
+	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
 	(spec.training.steps, spec.training.checkpoint_interval) = (60, 20);
 	spec.training.batch_size = 8;
+	let spec = spec.check()?;
 
 	// Training leaves a folder, the bundle.
 	let out = folder.path().join("bundle");

@@ -15,7 +15,7 @@ use std::{
 use trainyard_engine::{Data, TensorMap};
 use trainyard_program::{
 	lower,
-	spec::{FileRef, InputFile, JobSpec},
+	spec::{CheckedSpec, FileRef, InputFile, JobSpec},
 };
 
 /// Bytes of an initial model's file besides its numbers, at most: a header of a safetensors
@@ -208,7 +208,7 @@ impl From<Arc<Data>> for Inputs {
 
 impl Inputs {
 	/// Reads the files of a job, and checks that they are what its specification says.
-	pub fn load(spec: &JobSpec, paths: &InputPaths) -> Result<Self, InputError> {
+	pub fn load(spec: &CheckedSpec, paths: &InputPaths) -> Result<Self, InputError> {
 		for (which, FileRef { content_hash, .. }) in spec.files() {
 			paths.get(which).ok_or(InputError::Missing { which, content_hash })?;
 		}
@@ -283,15 +283,19 @@ pub fn same_content(
 
 /// Reads the initial model of a job from the file at `path`: safetensors, binary32, exactly
 /// the parameters of the job's model by name and shape, all of them finite.
-pub fn initial_model(spec: &JobSpec, file: &FileRef, path: &Path) -> Result<TensorMap, InputError> {
+pub fn initial_model(
+	spec: &CheckedSpec,
+	file: &FileRef,
+	path: &Path,
+) -> Result<TensorMap, InputError> {
 	let wrong = |what: String| InputError::InitialModel { path: path.to_owned(), what };
-	let most = spec.parameters().unwrap_or(0).saturating_mul(4).saturating_add(HEADER_BYTES);
+	let most = spec.parameters().saturating_mul(4).saturating_add(HEADER_BYTES);
 	if file.bytes > most {
 		return Err(wrong(format!(
 			"initial_model.bytes is {}, but a file with the {} parameters of its model has at most \
 			 {most}",
 			file.bytes,
-			spec.parameters().unwrap_or(0)
+			spec.parameters()
 		)));
 	}
 	let Ok(bytes) = files::read(path, file.bytes) else {
@@ -311,7 +315,7 @@ pub fn initial_model(spec: &JobSpec, file: &FileRef, path: &Path) -> Result<Tens
 
 /// What keeps `model` from being the parameters of this job's model, by name and shape, if
 /// anything.
-pub fn misfit(spec: &JobSpec, model: &TensorMap) -> Option<String> {
+pub fn misfit(spec: &CheckedSpec, model: &TensorMap) -> Option<String> {
 	let expected: Vec<_> = lower::state(spec)
 		.into_iter()
 		.filter(|t| !t.name.starts_with(lower::OPTIMIZER_PREFIX))
@@ -343,12 +347,12 @@ fn not_finite(model: &TensorMap) -> Option<String> {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::testing::{job, table};
+	use crate::testing::{changed, job, table};
 	use trainyard_engine::Tensor32;
 	use trainyard_program::spec::{DataFormat, Dataset};
 
 	/// The parameters of the job's model, all of them numbers of their own.
-	fn model(spec: &JobSpec) -> TensorMap {
+	fn model(spec: &CheckedSpec) -> TensorMap {
 		let parameters =
 			lower::state(spec).into_iter().filter(|t| !t.name.starts_with(lower::OPTIMIZER_PREFIX));
 		parameters
@@ -367,14 +371,14 @@ mod tests {
 		let path = folder.path().join("published.safetensors");
 		std::fs::write(&path, bytes).unwrap();
 		let content_hash = hash::blake2_256(bytes);
-		let mut spec = job(&data);
+		let spec = job(&data);
 		let file = FileRef { content_hash, bytes: bytes.len() as u64, ..spec.dataset.file() };
-		spec.initial_model = Some(file);
+		let spec = changed(&spec, |spec| spec.initial_model = Some(file));
 		let paths = InputPaths { initial_model: Some(path), ..InputPaths::data(data) };
 		Inputs::load(&spec, &paths).map_err(|e| e.to_string())
 	}
 
-	fn spec() -> JobSpec {
+	fn spec() -> CheckedSpec {
 		let folder = tempfile::tempdir().unwrap();
 		job(&table(folder.path()))
 	}
@@ -468,11 +472,12 @@ mod tests {
 	fn other_files_than_declared_are_named() {
 		let folder = tempfile::tempdir().unwrap();
 		let data = table(folder.path());
-		let mut spec = job(&data);
+		let spec = job(&data);
 		let bytes = tensors::encode(&model(&spec));
 		let path = folder.path().join("model");
 		let (content_hash, length) = (hash::blake2_256(&bytes), bytes.len() as u64);
-		spec.initial_model = Some(FileRef { content_hash, bytes: length, ..spec.dataset.file() });
+		let file = FileRef { content_hash, bytes: length, ..spec.dataset.file() };
+		let spec = changed(&spec, |spec| spec.initial_model = Some(file));
 		let paths = InputPaths { initial_model: Some(path.clone()), ..InputPaths::data(&data) };
 		let error = |paths: &InputPaths| Inputs::load(&spec, paths).unwrap_err();
 		let missing = error(&InputPaths::data(&data));
@@ -528,7 +533,9 @@ mod tests {
 			classes: 3,
 			..spec.dataset
 		};
-		let error = |spec: &JobSpec, data: &Path, labels: &Path| {
+		spec.training.batch_size = 1;
+		let spec = spec.check().unwrap();
+		let error = |spec: &CheckedSpec, data: &Path, labels: &Path| {
 			let paths = InputPaths { labels: Some(labels.to_owned()), ..InputPaths::data(data) };
 			Inputs::load(spec, &paths).err()
 		};
@@ -547,16 +554,15 @@ mod tests {
 			assert!(!found.is_local());
 		}
 		let wrong = |change: fn(&mut Dataset)| {
-			let mut spec = spec.clone();
-			change(&mut spec.dataset);
+			let spec = changed(&spec, |spec| change(&mut spec.dataset));
 			error(&spec, &data, &right).unwrap().to_string()
 		};
 		let length = wrong(|d| d.bytes += 1);
 		for part in ["x.idx is not the dataset of the job", "dataset.bytes 21"] {
 			assert!(length.contains(part), "{length}");
 		}
-		let hash = wrong(|d| d.labels.as_mut().unwrap().content_hash = H256::zero());
-		for part in ["y.idx is not the file of labels", "dataset.labels.content_hash is 0x00"] {
+		let hash = wrong(|d| d.labels.as_mut().unwrap().content_hash = H256::repeat_byte(1));
+		for part in ["y.idx is not the file of labels", "dataset.labels.content_hash is 0x01"] {
 			assert!(hash.contains(part), "{hash}");
 		}
 		// What is said of the right files.

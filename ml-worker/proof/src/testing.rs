@@ -12,7 +12,7 @@ use std::{
 	sync::atomic::AtomicBool,
 };
 use trainyard_program::spec::{
-	Activation, DataFormat, Dataset, EarlyStop, FileRef, JobSpec, Model, MAX_NANO,
+	Activation, CheckedSpec, DataFormat, Dataset, EarlyStop, FileRef, JobSpec, Model, MAX_NANO,
 };
 use trainyard_protocol::bundle::Evaluation;
 
@@ -40,7 +40,7 @@ pub fn table(folder: &Path) -> PathBuf {
 }
 
 /// A job on the table at `path`: 60 steps in six segments.
-pub fn job(path: &Path) -> JobSpec {
+pub fn job(path: &Path) -> CheckedSpec {
 	let found = data::inspect(path, None, DataFormat::CsvLabelLast, 4, 1).unwrap();
 	let mut spec = JobSpec::example();
 	spec.dataset = Dataset {
@@ -59,15 +59,22 @@ pub fn job(path: &Path) -> JobSpec {
 	spec.training.batch_size = 8;
 	spec.training.checkpoint_interval = 10;
 	spec.training.learning_rate_nano = 10_000_000;
-	spec
+	spec.check().unwrap()
 }
 
 /// The same job, which stops early: no fall of the loss is large enough, so that it ends with
 /// its third segment.
-pub fn stopping(path: &Path) -> JobSpec {
-	let mut spec = job(path);
-	spec.training.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: MAX_NANO });
-	spec
+pub fn stopping(path: &Path) -> CheckedSpec {
+	changed(&job(path), |spec| {
+		spec.training.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: MAX_NANO });
+	})
+}
+
+/// A specification with something changed, which must stay valid.
+pub fn changed(spec: &CheckedSpec, change: impl FnOnce(&mut JobSpec)) -> CheckedSpec {
+	let mut spec = spec.spec().clone();
+	change(&mut spec);
+	spec.check().unwrap()
 }
 
 /// An evaluation with another loss.
@@ -77,7 +84,7 @@ pub fn with_loss(of: Evaluation, loss: f32) -> Evaluation {
 
 /// Trains a job on the table at `data` into `out`.
 pub fn train(
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	data: &Path,
 	out: &Path,
 	resume: bool,
@@ -88,7 +95,7 @@ pub fn train(
 
 /// Trains a job on these files into `out`.
 pub fn train_on(
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	paths: &InputPaths,
 	out: &Path,
 	resume: bool,
@@ -101,10 +108,10 @@ pub fn train_on(
 
 /// The same job, to begin with the model in the bundle at `published`, and the files that it
 /// reads.
-pub fn tuned(spec: &JobSpec, data: &Path, published: &Bundle) -> (JobSpec, InputPaths) {
+pub fn tuned(spec: &CheckedSpec, data: &Path, published: &Bundle) -> (CheckedSpec, InputPaths) {
 	let model = published.model();
 	let (content_hash, bytes) = hash::file(&model).unwrap();
 	let file = FileRef { content_hash, bytes, ..spec.dataset.file() };
 	let paths = InputPaths { initial_model: Some(model), ..InputPaths::data(data) };
-	(JobSpec { initial_model: Some(file), ..spec.clone() }, paths)
+	(changed(spec, |spec| spec.initial_model = Some(file)), paths)
 }

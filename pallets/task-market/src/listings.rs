@@ -61,6 +61,7 @@ impl<T: Config> Pallet<T> {
 		ensure!(submitter != trainer, Error::<T>::SubmitterCannotTrain);
 		ensure!(terms.replicas == 1, Error::<T>::BadReplicas);
 		ensure!(terms.price_per_ut >= listing.price_per_ut, Error::<T>::PriceBelowListing);
+		let spec = Self::checked(spec)?;
 		let quote = Self::checked_quote(&spec, &terms)?;
 		ensure!(quote.work <= listing.max_work, Error::<T>::WorkAboveListing);
 		Self::post(submitter, Some(trainer), spec, terms, quote)

@@ -13,7 +13,7 @@ use std::{
 	collections::{BTreeMap, BTreeSet},
 	ops::RangeInclusive,
 };
-use trainyard_program::spec::{EarlyStop, JobSpec};
+use trainyard_program::spec::{CheckedSpec, EarlyStop, JobSpec};
 use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, JobState, Reveal, Terms},
@@ -321,6 +321,11 @@ pub fn run_to(n: u32) {
 		next_block();
 		TaskMarket::do_try_state().unwrap();
 	}
+}
+
+/// The specification of most jobs here.
+pub fn noisy() -> CheckedSpec {
+	JobSpec::noisy_example().check().unwrap()
 }
 
 /// Terms of a job: `replicas` replicas and 3 verifiers.

@@ -29,7 +29,11 @@ use frame_support::{
 		Get,
 	},
 };
-use trainyard_program::{spec::JobSpec, units, work::Parts};
+use trainyard_program::{
+	spec::{CheckedSpec, JobSpec},
+	units,
+	work::Parts,
+};
 use trainyard_protocol::{
 	blob,
 	job::{
@@ -44,11 +48,15 @@ use trainyard_traits::TrainerRegistry;
 type Pot<AccountId> = (AccountId, Balance);
 
 impl<T: Config> Pallet<T> {
+	/// The specification, if it is valid.
+	pub fn checked(spec: JobSpec) -> Result<CheckedSpec, Error<T>> {
+		spec.check().map_err(|error| Error::InvalidSpec(SpecFault(error)))
+	}
+
 	/// What a job with this specification and these terms costs; the first rule that they
 	/// break.
-	pub fn checked_quote(spec: &JobSpec, terms: &Terms) -> Result<Quote, Error<T>> {
+	pub fn checked_quote(spec: &CheckedSpec, terms: &Terms) -> Result<Quote, Error<T>> {
 		let fault = |error| Error::<T>::InvalidSpec(SpecFault(error));
-		spec.validate().map_err(fault)?;
 		ensure!((1..=MAX_REPLICAS).contains(&terms.replicas), Error::<T>::BadReplicas);
 		let sizes = MIN_VERIFIERS..=MAX_VERIFIERS;
 		let odd = terms.verifiers % 2 == 1;
@@ -56,7 +64,7 @@ impl<T: Config> Pallet<T> {
 		let segments = MAX_AUDIT_SEGMENTS.min(spec.segments());
 		ensure!((1..=segments).contains(&terms.audit_segments), Error::<T>::BadAuditSegments);
 		ensure!(terms.price_per_ut > 0, Error::<T>::ZeroPrice);
-		let parts = Parts::of(spec).map_err(fault)?;
+		let parts = Parts::of(spec);
 		let audit = parts.audit_micro_ut(spec, terms.audit_segments).map_err(fault)?;
 		ensure!(audit <= T::MaxAuditWork::get(), Error::<T>::AuditTooLarge);
 		let least = Self::least_fee(audit, terms).ok_or(Error::<T>::AmountOverflow)?;

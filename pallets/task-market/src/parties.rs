@@ -10,7 +10,7 @@ use frame_support::{
 };
 use sp_runtime::DispatchError;
 use trainyard_pallet_support::agenda::Clock;
-use trainyard_program::spec::JobSpec;
+use trainyard_program::spec::{CheckedSpec, JobSpec};
 use trainyard_protocol::{
 	job::{Balance, Ending, Fate, JobState, Settlement, Terms, MAX_VERIFIERS},
 	JobId,
@@ -23,6 +23,7 @@ impl<T: Config> Pallet<T> {
 		spec: JobSpec,
 		terms: Terms,
 	) -> DispatchResult {
+		let spec = Self::checked(spec)?;
 		let quote = Self::checked_quote(&spec, &terms)?;
 		Self::post(submitter, None, spec, terms, quote)
 	}
@@ -31,7 +32,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn post(
 		submitter: T::AccountId,
 		invited: Option<T::AccountId>,
-		spec: JobSpec,
+		spec: CheckedSpec,
 		terms: Terms,
 		quote: Quote,
 	) -> DispatchResult {
@@ -44,7 +45,7 @@ impl<T: Config> Pallet<T> {
 		let job = Job {
 			submitter: submitter.clone(),
 			invited: invited.clone(),
-			spec,
+			spec: spec.into_spec(),
 			terms,
 			quote,
 			state: JobState::Open,

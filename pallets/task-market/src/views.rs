@@ -17,15 +17,15 @@ pub const RECENT_RANGE: u32 = 4_096;
 impl<T: Config> Pallet<T> {
 	/// Work of one replica, escrow of the submitter and deposit of each trainer; `None` where
 	/// the chain would refuse the job.
-	pub fn quote(spec: &JobSpec, terms: &Terms) -> Option<(MicroUt, Balance, Balance)> {
-		let quote = Self::checked_quote(spec, terms).ok()?;
+	pub fn quote(spec: JobSpec, terms: &Terms) -> Option<(MicroUt, Balance, Balance)> {
+		let quote = Self::checked_quote(&spec.check().ok()?, terms).ok()?;
 		Some((quote.work, quote.escrow, quote.deposit))
 	}
 
 	/// Least `audit_fee` for this specification and the other terms; `None` where the
 	/// specification is invalid or the fee out of range.
-	pub fn audit_fee(spec: &JobSpec, terms: &Terms) -> Option<Balance> {
-		let audit = work::audit_micro_ut(spec, terms.audit_segments).ok()?;
+	pub fn audit_fee(spec: JobSpec, terms: &Terms) -> Option<Balance> {
+		let audit = work::audit_micro_ut(&spec.check().ok()?, terms.audit_segments).ok()?;
 		Self::least_fee(audit, terms)
 	}
 

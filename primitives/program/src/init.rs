@@ -79,7 +79,7 @@ mod tests {
 
 	#[test]
 	fn layers_and_seeds_differ() {
-		let spec = JobSpec::example();
+		let spec = JobSpec::example().check().unwrap();
 		let state = lower::state(&spec);
 		let weights: Vec<_> =
 			state.iter().filter(|t| matches!(t.initial, Initial::Weights { .. })).collect();
@@ -92,7 +92,7 @@ mod tests {
 
 	#[test]
 	fn the_rest_begins_at_zero_or_one() {
-		for tensor in lower::state(&JobSpec::example()) {
+		for tensor in lower::state(&JobSpec::example().check().unwrap()) {
 			let values = initial(&H256::zero(), &tensor);
 			match tensor.initial {
 				Initial::Zeros => assert!(values.iter().all(|x| x.to_bits() == 0)),

@@ -8,7 +8,7 @@
 use crate::{
 	lower,
 	ops::{Phase, Program},
-	spec::{JobSpec, SpecError},
+	spec::{CheckedSpec, JobSpec, SpecError},
 	units, MicroUt,
 };
 use alloc::{format, string::String, vec::Vec};
@@ -26,11 +26,11 @@ pub struct Parts {
 }
 
 impl Parts {
-	/// The parts of a job. Fails where the specification is invalid.
-	pub fn of(spec: &JobSpec) -> Result<Self, SpecError> {
-		spec.validate()?;
+	/// The parts of a job. The operator lists are made here, each once: make the parts once, and
+	/// pass them on.
+	pub fn of(spec: &CheckedSpec) -> Self {
 		let (step, evaluation) = (lower::training_step(spec), lower::evaluation(spec));
-		Ok(Self { step: step.flop(), evaluation: evaluation.flop() })
+		Self { step: step.flop(), evaluation: evaluation.flop() }
 	}
 
 	/// Work of the first so many segments of this job, whose parts these are: their steps,
@@ -51,6 +51,17 @@ impl Parts {
 		units::micro_ut(self.flop_of(spec, segments)?).ok_or(SpecError::WorkOverflow)
 	}
 
+	/// Work of one segment: its steps, and the evaluation at its end. The segments of a job and
+	/// the evaluation of checkpoint 0 make up [`flop`]. 0 for a segment that does not exist.
+	pub fn segment_flop(&self, spec: &JobSpec, segment: u32) -> Result<u128, SpecError> {
+		let end = segment.checked_add(1).and_then(|next| spec.checkpoint_step(next));
+		let Some((begin, end)) = spec.checkpoint_step(segment).zip(end) else { return Ok(0) };
+		u128::from(end.saturating_sub(begin))
+			.checked_mul(self.step)
+			.and_then(|steps| steps.checked_add(self.evaluation))
+			.ok_or(SpecError::WorkOverflow)
+	}
+
 	/// [`audit_micro_ut`] of this job, whose parts these are.
 	pub fn audit_micro_ut(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
 		// None is longer than the first; the last may be shorter.
@@ -64,48 +75,22 @@ impl Parts {
 	}
 }
 
-/// Work of one training step.
-pub fn step_flop(spec: &JobSpec) -> Result<u128, SpecError> {
-	spec.validate()?;
-	Ok(lower::training_step(spec).flop())
-}
-
-/// Work of one evaluation over the validation rows.
-pub fn evaluation_flop(spec: &JobSpec) -> Result<u128, SpecError> {
-	spec.validate()?;
-	Ok(lower::evaluation(spec).flop())
-}
-
-/// Work of the whole job. Fails where the specification is invalid, or with
-/// [`SpecError::WorkOverflow`] where the sum leaves `u128`.
-pub fn flop(spec: &JobSpec) -> Result<u128, SpecError> {
-	Parts::of(spec)?.flop_of(spec, spec.segments())
+/// Work of the whole job. Fails with [`SpecError::WorkOverflow`] where the sum leaves `u128`.
+pub fn flop(spec: &CheckedSpec) -> Result<u128, SpecError> {
+	Parts::of(spec).flop_of(spec, spec.segments())
 }
 
 /// Work of the whole job in micro-ut, rounded up: what is priced. A job that may stop early
-/// is at most this. Fails where the specification is invalid, or with
-/// [`SpecError::WorkOverflow`] where it does not fit.
-pub fn micro_ut(spec: &JobSpec) -> Result<MicroUt, SpecError> {
-	units::micro_ut(flop(spec)?).ok_or(SpecError::WorkOverflow)
-}
-
-/// Work of one segment: its steps, and the evaluation at its end. The segments of a job and
-/// the evaluation of checkpoint 0 make up [`flop`]. 0 for a segment that does not exist.
-pub fn segment_flop(spec: &JobSpec, segment: u32) -> Result<u128, SpecError> {
-	let (step, evaluation) = (step_flop(spec)?, evaluation_flop(spec)?);
-	let end = segment.checked_add(1).and_then(|next| spec.checkpoint_step(next));
-	let Some((begin, end)) = spec.checkpoint_step(segment).zip(end) else { return Ok(0) };
-	u128::from(end.saturating_sub(begin))
-		.checked_mul(step)
-		.and_then(|steps| steps.checked_add(evaluation))
-		.ok_or(SpecError::WorkOverflow)
+/// is at most this. Fails with [`SpecError::WorkOverflow`] where it does not fit.
+pub fn micro_ut(spec: &CheckedSpec) -> Result<MicroUt, SpecError> {
+	Parts::of(spec).micro_ut_of(spec, spec.segments())
 }
 
 /// Most work that a verifier replays in one round, in micro-ut, rounded up: `audit_segments`
 /// times the longest segment with the evaluation at its end, and the evaluation of checkpoint
 /// 0. Fails as [`micro_ut`] does.
-pub fn audit_micro_ut(spec: &JobSpec, audit_segments: u32) -> Result<MicroUt, SpecError> {
-	Parts::of(spec)?.audit_micro_ut(spec, audit_segments)
+pub fn audit_micro_ut(spec: &CheckedSpec, audit_segments: u32) -> Result<MicroUt, SpecError> {
+	Parts::of(spec).audit_micro_ut(spec, audit_segments)
 }
 
 /// Work of one layer over the whole job, see [`flop_by_layer`].
@@ -137,9 +122,10 @@ impl LayerWork {
 
 /// The work of the job by layer, from the input on, and last what belongs to no layer. The
 /// totals add up to [`flop`].
-pub fn flop_by_layer(spec: &JobSpec) -> Result<Vec<LayerWork>, SpecError> {
-	flop(spec)?;
+pub fn flop_by_layer(spec: &CheckedSpec) -> Result<Vec<LayerWork>, SpecError> {
 	let (step, evaluation) = (lower::training_step(spec), lower::evaluation(spec));
+	// The sums below saturate where this one fails.
+	Parts { step: step.flop(), evaluation: evaluation.flop() }.flop_of(spec, spec.segments())?;
 	let steps = u128::from(spec.training.steps);
 	let checkpoints = u128::from(spec.segments()).saturating_add(1);
 	let state = lower::state(spec);
@@ -205,11 +191,12 @@ mod tests {
 		let parameters = 64 * 65 + 65 * 32 + 33 * 10;
 		let update = parameters * (3 + 4 + 7) + 2;
 		let step = forward + loss(32) + mean32 + gradient + backward + update;
-		let spec = JobSpec::example();
-		assert_eq!(step_flop(&spec), Ok(step));
+		let spec = JobSpec::example().check().unwrap();
+		let parts = Parts::of(&spec);
+		assert_eq!(parts.step, step);
 
 		let evaluation = forward / rows * 359 + loss(359) + (359 + 15 + 1) + 359 * 10;
-		assert_eq!(evaluation_flop(&spec), Ok(evaluation));
+		assert_eq!(parts.evaluation, evaluation);
 		assert_eq!(flop(&spec), Ok(1_500 * step + 31 * evaluation));
 		assert_eq!(micro_ut(&spec), Ok((1_500 * step + 31 * evaluation).div_ceil(432_000) as u64));
 	}
@@ -223,16 +210,17 @@ mod tests {
 			[spec.training.optimizer, Optimizer::Sgd { momentum_nano: 0, nesterov: false }]
 		{
 			spec.training.optimizer = optimizer;
-			let all = flop(&spec).unwrap();
-			let segments: u128 =
-				(0..spec.segments()).map(|s| segment_flop(&spec, s).unwrap()).sum();
-			assert_eq!(segments + evaluation_flop(&spec).unwrap(), all);
-			assert_eq!(segment_flop(&spec, spec.segments()), Ok(0));
-			assert_eq!(segment_flop(&spec, u32::MAX), Ok(0));
+			let spec = spec.clone().check().unwrap();
+			let (all, parts) = (flop(&spec).unwrap(), Parts::of(&spec));
+			let segment_flop = |segment| parts.segment_flop(&spec, segment).unwrap();
+			let segments: u128 = (0..spec.segments()).map(segment_flop).sum();
+			assert_eq!(segments + parts.evaluation, all);
+			assert_eq!(segment_flop(spec.segments()), 0);
+			assert_eq!(segment_flop(u32::MAX), 0);
 			let layers = flop_by_layer(&spec).unwrap();
 			assert_eq!(layers.iter().map(LayerWork::total).sum::<u128>(), all);
 			let parameters: u64 = layers.iter().map(|l| l.parameters).sum();
-			assert_eq!(Some(parameters), spec.parameters());
+			assert_eq!(parameters, spec.parameters());
 		}
 	}
 
@@ -242,14 +230,13 @@ mod tests {
 		let mut spec = JobSpec::example();
 		// The last one is shorter.
 		spec.training.checkpoint_interval = 70;
-		let parts = Parts::of(&spec).unwrap();
-		assert_eq!(parts.step, step_flop(&spec).unwrap());
-		assert_eq!(parts.evaluation, evaluation_flop(&spec).unwrap());
+		let spec = spec.check().unwrap();
+		let parts = Parts::of(&spec);
 		let mut sum = parts.evaluation;
 		assert_eq!(parts.flop_of(&spec, 0), Ok(sum));
 		let mut before = parts.micro_ut_of(&spec, 0).unwrap();
 		for segment in 0..spec.segments() {
-			sum += segment_flop(&spec, segment).unwrap();
+			sum += parts.segment_flop(&spec, segment).unwrap();
 			assert_eq!(parts.flop_of(&spec, segment + 1), Ok(sum));
 			let work = parts.micro_ut_of(&spec, segment + 1).unwrap();
 			assert_eq!(u128::from(work), sum.div_ceil(432_000));
@@ -262,24 +249,19 @@ mod tests {
 		assert_eq!(huge.flop_of(&spec, 1), Err(SpecError::WorkOverflow));
 		assert_eq!(huge.micro_ut_of(&spec, 1), Err(SpecError::WorkOverflow));
 		assert_eq!(huge.audit_micro_ut(&spec, 1), Err(SpecError::WorkOverflow));
+		assert_eq!(huge.segment_flop(&spec, 0), Err(SpecError::WorkOverflow));
 	}
 
 	#[test]
 	fn an_audit_costs_its_longest_segments() {
 		let mut spec = JobSpec::example();
 		spec.training.checkpoint_interval = 400;
-		let longest = (0..spec.segments()).map(|s| segment_flop(&spec, s).unwrap()).max().unwrap();
+		let spec = spec.check().unwrap();
+		let parts = Parts::of(&spec);
+		let segments = 0..spec.segments();
+		let longest = segments.map(|s| parts.segment_flop(&spec, s).unwrap()).max().unwrap();
 		let work = audit_micro_ut(&spec, 3).unwrap();
-		let first = evaluation_flop(&spec).unwrap();
-		assert_eq!(u128::from(work), (3 * longest + first).div_ceil(432_000));
-	}
-
-	#[test]
-	fn invalid_and_overflowing_specifications_are_refused() {
-		let mut spec = JobSpec::example();
-		spec.training.steps = 0;
-		assert_eq!(micro_ut(&spec), Err(SpecError::BadSteps));
-		assert_eq!(flop_by_layer(&spec), Err(SpecError::BadSteps));
+		assert_eq!(u128::from(work), (3 * longest + parts.evaluation).div_ceil(432_000));
 	}
 
 	/// Near the largest that is valid in every field: counting it neither overflows nor
@@ -300,8 +282,8 @@ mod tests {
 		spec.training.batch_size = MAX_BATCH;
 		spec.training.steps = MAX_STEPS;
 		spec.training.checkpoint_interval = MAX_STEPS / 60_000;
-		assert_eq!(spec.validate(), Ok(()));
-		let parameters = u128::from(spec.parameters().unwrap());
+		let spec = spec.check().unwrap();
+		let parameters = u128::from(spec.parameters());
 		let rows = u128::from(MAX_BATCH) * u128::from(MAX_STEPS);
 		// Forward and backward are some 6 FLOP for each parameter and row.
 		assert!(flop(&spec).unwrap() > 5 * parameters * rows);

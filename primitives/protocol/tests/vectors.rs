@@ -9,8 +9,8 @@ use trainyard_program::{
 	order,
 	schedule::LearningRate,
 	spec::{
-		Activation, CnnLayer, DataFormat, EarlyStop, Input, JobSpec, Layer, Loss, Model, Optimizer,
-		Schedule, MAX_LAYERS,
+		Activation, CheckedSpec, CnnLayer, DataFormat, EarlyStop, Input, JobSpec, Layer, Loss,
+		Model, Optimizer, Schedule, MAX_LAYERS,
 	},
 };
 use trainyard_protocol::{
@@ -158,7 +158,7 @@ fn by_rows(name: &str, rows: u32, cols: u32) -> Vec<f32> {
 type ByRow<T> = fn(u32) -> Vec<T>;
 
 /// The job of a training vector, and its inputs and labels by row.
-fn job(name: &str) -> (JobSpec, ByRow<f32>, ByRow<u32>) {
+fn job(name: &str) -> (CheckedSpec, ByRow<f32>, ByRow<u32>) {
 	let mut spec = JobSpec::example();
 	spec.dataset.features = 5;
 	spec.dataset.classes = 3;
@@ -249,8 +249,7 @@ fn job(name: &str) -> (JobSpec, ByRow<f32>, ByRow<u32>) {
 		}
 		other => panic!("{other}"),
 	}
-	spec.validate().unwrap();
-	(spec, inputs, labels)
+	(spec.check().unwrap(), inputs, labels)
 }
 
 /// Layers of which the second one's input meets three skips.

@@ -215,7 +215,8 @@ fn a_job_that_stops_early_is_paid_for_what_was_trained() {
 	assert_eq!(ended.state, JobState::Ended(Ending::Settled));
 	assert_eq!(ended.replicas[0].reveal.as_ref().map(|reveal| reveal.segments), Some(5));
 
-	let work = Parts::of(&spec).unwrap().micro_ut_of(&spec, 5).unwrap();
+	let spec = spec.check().unwrap();
+	let work = Parts::of(&spec).micro_ut_of(&spec, 5).unwrap();
 	assert!(work < ended.work / 5);
 	let money = ended.settlement;
 	let price = trainyard_program::units::price(work, terms().price_per_ut).unwrap();

@@ -16,7 +16,7 @@ use std::{
 };
 use stock::{Rows, Stock};
 use trainyard_engine::{Data, Engine, Isa, State};
-use trainyard_program::lower;
+use trainyard_program::{lower, spec::CheckedSpec};
 
 /// What was measured of a model on a number of threads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,6 +97,7 @@ const SEED: H256 = H256::repeat_byte(7);
 struct Ready {
 	case: Case,
 	data: Arc<Data>,
+	spec: CheckedSpec,
 	rows: Rows,
 	state: State,
 }
@@ -111,13 +112,14 @@ impl Ready {
 	fn new(case: Case) -> anyhow::Result<Self> {
 		let data = case.data();
 		let rows = Rows::new(&case.spec, data.train.clone())?;
-		let state = Engine::initial_state(&case.spec, &SEED, None)?;
-		Ok(Self { case, data: Arc::new(data), rows, state })
+		let spec = case.spec.clone().check()?;
+		let state = Engine::initial_state(&spec, &SEED, None)?;
+		Ok(Self { case, data: Arc::new(data), spec, rows, state })
 	}
 
 	/// Training from the beginning.
 	fn begin(&self, trainer: Trainer) -> anyhow::Result<Training> {
-		let spec = &self.case.spec;
+		let spec = &self.spec;
 		Ok(match trainer {
 			Trainer::Candle => {
 				let stock = Stock::new(spec, SEED, &self.state, self.rows.clone())?;
@@ -177,7 +179,7 @@ pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Ro
 			ratios[index].push(strict / candle);
 		}
 	}
-	let spec = &ready.case.spec;
+	let spec = &ready.spec;
 	let flop = u64::try_from(lower::training_step(spec).flop())?;
 	let side = |name: String, rates: &[f64], ratios: &[f64]| Side {
 		name,
@@ -193,7 +195,7 @@ pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Ro
 		model: ready.case.name.clone(),
 		layers: ready.case.layers.clone(),
 		batch: spec.training.batch_size,
-		parameters: spec.parameters().unwrap_or_default(),
+		parameters: spec.parameters(),
 		threads: rayon::current_num_threads(),
 		flop,
 		turns: of_candle.len(),
@@ -213,7 +215,7 @@ fn check(ready: &Ready, kernels: &[Isa]) -> anyhow::Result<f64> {
 	let of_candle = losses(&mut ready.begin(Trainer::Candle)?)?;
 	let (mut first, mut difference) = (None, 0f64);
 	for kernel in kernels {
-		let engine = Engine::with_kernel(&ready.case.spec, SEED, ready.data.clone(), *kernel)?;
+		let engine = Engine::with_kernel(&ready.spec, SEED, ready.data.clone(), *kernel)?;
 		let mut training = Training::Strict(Box::new((engine, ready.state.clone())));
 		let found = losses(&mut training)?;
 		let Training::Strict(strict) = training else { continue };
@@ -242,7 +244,7 @@ fn check(ready: &Ready, kernels: &[Isa]) -> anyhow::Result<f64> {
 /// # Errors
 /// Where candle or the engine fails.
 pub fn peak_memory(case: &Case, trainer: Trainer) -> anyhow::Result<Option<u64>> {
-	let data = case.data();
+	let (data, spec) = (case.data(), case.spec.clone().check()?);
 	// Each side has its rows once.
 	let (data, rows) = match trainer {
 		Trainer::Candle => (Data::default(), Some(Rows::new(&case.spec, data.train)?)),
@@ -254,13 +256,13 @@ pub fn peak_memory(case: &Case, trainer: Trainer) -> anyhow::Result<Option<u64>>
 	let before = memory::resident();
 	let mut training = match (trainer, rows) {
 		(Trainer::Strict(kernel), _) => {
-			let engine = Engine::with_kernel(&case.spec, SEED, data, kernel)?;
-			Training::Strict(Box::new((engine, Engine::initial_state(&case.spec, &SEED, None)?)))
+			let engine = Engine::with_kernel(&spec, SEED, data, kernel)?;
+			Training::Strict(Box::new((engine, Engine::initial_state(&spec, &SEED, None)?)))
 		}
 		(Trainer::Candle, rows) => {
-			let state = Engine::initial_state(&case.spec, &SEED, None)?;
+			let state = Engine::initial_state(&spec, &SEED, None)?;
 			let rows = rows.map_or_else(|| Rows::new(&case.spec, case.data().train), Ok)?;
-			Training::Candle(Box::new(Stock::new(&case.spec, SEED, &state, rows)?))
+			Training::Candle(Box::new(Stock::new(&spec, SEED, &state, rows)?))
 		}
 	};
 	for step in 0..MEMORY_STEPS {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use trainyard_engine::{State, Table};
 use trainyard_program::{
 	lower, order,
-	spec::{self, Activation, Input, JobSpec, Layer, Shape, Shaped},
+	spec::{self, Activation, CheckedSpec, Input, JobSpec, Layer, Shape, Shaped},
 	H256,
 };
 
@@ -96,14 +96,14 @@ impl Stock {
 	/// # Errors
 	/// Where the specification asks for what this model does not have, or the state lacks a
 	/// parameter.
-	pub fn new(spec: &JobSpec, seed: H256, state: &State, rows: Rows) -> anyhow::Result<Self> {
+	pub fn new(spec: &CheckedSpec, seed: H256, state: &State, rows: Rows) -> anyhow::Result<Self> {
 		let mut parameters = Parameters { state, number: 0, vars: BTreeMap::new() };
-		let layers = spec.shaped_layers()?;
-		let layers = layers.iter().map(|at| parameters.part(at)).collect::<anyhow::Result<_>>()?;
+		let layers =
+			spec.layers().iter().map(|at| parameters.part(at)).collect::<anyhow::Result<_>>()?;
 		let parameters = parameters.vars;
 		let optimizer = AdamW::new(parameters.values().cloned().collect(), settings(spec)?)?;
 		Ok(Self {
-			spec: spec.clone(),
+			spec: spec.spec().clone(),
 			seed,
 			rows,
 			layers,

@@ -39,7 +39,7 @@ use super::{
 	EngineError,
 };
 use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
-use trainyard_program::{ops::TensorId, reference::StepContext, spec::JobSpec};
+use trainyard_program::{ops::TensorId, reference::StepContext, spec::CheckedSpec};
 
 /// Why a device cannot be used, or stopped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -123,7 +123,7 @@ pub struct Resident {
 
 impl Resident {
 	/// Whether `accelerator` holds it, and its tensors are those of `spec`.
-	fn fits(&self, accelerator: &Arc<dyn Accelerator>, spec: &JobSpec) -> bool {
+	fn fits(&self, accelerator: &Arc<dyn Accelerator>, spec: &CheckedSpec) -> bool {
 		let tensors = trainyard_program::lower::state(spec);
 		let same = |name: &String, shape: &[u32]| {
 			let shape = shape.iter().map(|extent| *extent as usize);

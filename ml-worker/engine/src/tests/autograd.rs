@@ -11,8 +11,8 @@ type Made = candle_core::Result<Tensor>;
 /// Compares the gradients at a batch of a state that has been trained a little; `logits`
 /// computes the model from its parameters and the features.
 fn check(spec: &JobSpec, data: Arc<Data>, logits: impl Fn(&Vars, &Tensor) -> Made) {
-	let engine = Engine::new(spec, seed(), data).unwrap();
-	let mut state = Engine::initial_state(spec, &seed(), None).unwrap();
+	let engine = Engine::new(&checked(spec), seed(), data).unwrap();
+	let mut state = Engine::initial_state(&checked(spec), &seed(), None).unwrap();
 	for step in 0..3 {
 		engine.step(&mut state, step).unwrap();
 	}

@@ -32,10 +32,10 @@ fn job() -> (JobSpec, Arc<Data>) {
 #[test]
 fn a_cnn_trains_to_the_reference_state() {
 	let (spec, data) = job();
-	let program = lower::training_step(&spec);
-	let mut expected = as_vectors(&Engine::initial_state(&spec, &seed(), None).unwrap());
+	let program = lower::training_step(&checked(&spec));
+	let mut expected = as_vectors(&Engine::initial_state(&checked(&spec), &seed(), None).unwrap());
 	let kernels = Isa::supported();
-	let new = |kernel| Engine::with_kernel(&spec, seed(), data.clone(), kernel).unwrap();
+	let new = |kernel| Engine::with_kernel(&checked(&spec), seed(), data.clone(), kernel).unwrap();
 	let engine = new(kernels[0]);
 	let mut losses = Vec::new();
 	for step in 0..spec.training.steps {
@@ -49,7 +49,7 @@ fn a_cnn_trains_to_the_reference_state() {
 		for threads in [1, 2, 8] {
 			let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
 			let engine = new(kernel);
-			let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
+			let mut state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 			for step in 0..spec.training.steps {
 				let trace = pool.install(|| engine.step(&mut state, step)).unwrap();
 				assert_eq!(trace.loss.to_bits(), losses[step as usize], "{kernel} {step}");

@@ -2,7 +2,7 @@
 
 use primitive_types::H256;
 use serde::{Deserialize, Serialize};
-use trainyard_program::spec::JobSpec;
+use trainyard_program::spec::{CheckedSpec, JobSpec};
 use trainyard_protocol::bundle::{self, bundle_root, Evaluation};
 
 /// Name of the file.
@@ -108,13 +108,14 @@ impl MadeBy {
 }
 
 /// What a bundle claims. Only the checkpoints are bound by the bundle root; everything else
-/// is for readers.
+/// is for readers. Its specification is a valid one: a file is read with a [`JobSpec`] in that
+/// place, which [`Manifest::parse`] checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct Manifest<Spec = CheckedSpec> {
 	/// [`FORMAT`].
 	pub format: String,
 	/// What was trained.
-	pub spec: JobSpec,
+	pub spec: Spec,
 	/// Assignment seed.
 	pub seed: H256,
 	/// Class of arithmetic.
@@ -132,7 +133,7 @@ pub struct Manifest {
 
 impl Manifest {
 	/// A manifest of a run that has not begun.
-	pub fn new(spec: JobSpec, seed: H256) -> Self {
+	pub fn new(spec: CheckedSpec, seed: H256) -> Self {
 		Self {
 			format: FORMAT.to_owned(),
 			spec,
@@ -169,15 +170,21 @@ impl Manifest {
 
 	/// Reads the bytes of a manifest; the error is one line.
 	pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-		let manifest: Self = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
-		if manifest.format != FORMAT {
-			return Err(format!(
-				"it is of format {:?}; this worker reads {FORMAT:?}",
-				manifest.format
-			));
+		let read: Manifest<JobSpec> = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+		if read.format != FORMAT {
+			return Err(format!("it is of format {:?}; this worker reads {FORMAT:?}", read.format));
 		}
-		manifest.spec.validate().map_err(|e| format!("its specification is invalid: {e}"))?;
-		Ok(manifest)
+		let spec = read.spec.check().map_err(|e| format!("its specification is invalid: {e}"))?;
+		Ok(Self {
+			format: read.format,
+			spec,
+			seed: read.seed,
+			arithmetic: read.arithmetic,
+			checkpoints: read.checkpoints,
+			bundle_root: read.bundle_root,
+			model_root: read.model_root,
+			made_by: read.made_by,
+		})
 	}
 
 	/// The bytes of the file.
@@ -207,7 +214,7 @@ mod tests {
 
 	#[test]
 	fn manifests_survive_their_file() {
-		let mut manifest = Manifest::new(JobSpec::example(), H256::repeat_byte(7));
+		let mut manifest = Manifest::new(JobSpec::example().check().unwrap(), H256::repeat_byte(7));
 		let validation = Evaluation::new(0.1, 350, 359);
 		manifest.checkpoints.push(Checkpoint { step: 0, state_hash: H256::zero(), validation });
 		manifest.bundle_root = Some(manifest.computed_root());
@@ -226,6 +233,15 @@ mod tests {
 	fn an_evaluation_has_the_names_of_the_format() {
 		let text = serde_json::to_string(&Listed(Evaluation::new(0.5, 350, 359))).unwrap();
 		assert_eq!(text, r#"{"loss":0.5,"correct":350,"rows":359}"#);
+	}
+
+	#[test]
+	fn an_invalid_specification_is_no_manifest() {
+		let manifest = Manifest::new(JobSpec::example().check().unwrap(), H256::zero());
+		let text = String::from_utf8(manifest.to_bytes()).unwrap();
+		let text = text.replace("\"batch_size\": 32", "\"batch_size\": 0");
+		let error = Manifest::parse(text.as_bytes()).unwrap_err();
+		assert!(error.starts_with("its specification is invalid: "), "{error}");
 	}
 
 	/// The root binds the bits of a loss: what is read must be what was written.
@@ -258,7 +274,7 @@ mod tests {
 	fn a_manifest_knows_where_training_ends() {
 		let mut spec = JobSpec::example();
 		spec.training.early_stop = Some(EarlyStop { patience: 2, min_delta_nano: 0 });
-		let mut manifest = Manifest::new(spec, H256::zero());
+		let mut manifest = Manifest::new(spec.clone().check().unwrap(), H256::zero());
 		assert_eq!((manifest.segments(), manifest.ends_after()), (0, None));
 		for (step, loss) in [(0, 2.0), (50, 1.0), (100, 1.5), (150, 1.0)] {
 			assert!(!manifest.stops_early());
@@ -267,7 +283,8 @@ mod tests {
 		}
 		assert_eq!((manifest.segments(), manifest.ends_after()), (3, Some(3)));
 		assert!(manifest.stops_early());
-		manifest.spec.training.steps = 150;
+		spec.training.steps = 150;
+		manifest.spec = spec.check().unwrap();
 		assert!(!manifest.stops_early(), "its end is not early");
 	}
 

@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use trainyard_engine::{state_hash, Data, NanRule, TensorMap};
 use trainyard_program::{
 	lower,
-	spec::{DataFormat, InputFile, JobSpec, Layer, Model, Normalization},
+	spec::{CheckedSpec, DataFormat, InputFile, JobSpec, Layer, Model, Normalization},
 };
 use trainyard_protocol::job::WorkResult;
 
@@ -215,7 +215,7 @@ pub fn inputs_in(folder: &Path, spec: &JobSpec) -> InputPaths {
 }
 
 /// Most bytes that a checkpoint file of this job can have.
-pub fn max_checkpoint_bytes(spec: &JobSpec) -> u64 {
+pub fn max_checkpoint_bytes(spec: &CheckedSpec) -> u64 {
 	lower::state(spec).iter().fold(1024, |sum: u64, tensor| {
 		let elements = tensor.shape.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
 		let header = tensor.name.len() as u64 * 6 + 512;
@@ -308,7 +308,7 @@ pub(crate) fn config_bytes(manifest: &Manifest, data: &Data) -> Vec<u8> {
 }
 
 /// Names of the parameters, by layer.
-fn parameter_names(spec: &JobSpec) -> Vec<Vec<String>> {
+fn parameter_names(spec: &CheckedSpec) -> Vec<Vec<String>> {
 	let all: Vec<String> = lower::state(spec)
 		.into_iter()
 		.map(|tensor| tensor.name)
@@ -341,7 +341,7 @@ mod tests {
 
 	#[test]
 	fn a_checkpoint_of_the_example_fits_its_bound() {
-		let spec = JobSpec::example();
+		let spec = JobSpec::example().check().unwrap();
 		let state: TensorMap = lower::state(&spec)
 			.into_iter()
 			.map(|t| {

@@ -203,6 +203,7 @@ fn root_of(data: Data, dataset: &Dataset) -> H256 {
 	spec.training.steps = 12;
 	spec.training.batch_size = 4;
 	spec.training.checkpoint_interval = 1;
+	let spec = spec.check().unwrap();
 	let engine = Engine::new(&spec, SEED, Arc::new(data)).unwrap();
 	let mut state = Engine::initial_state(&spec, &SEED, None).unwrap();
 	let mut hashes = Vec::new();

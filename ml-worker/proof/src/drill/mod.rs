@@ -17,7 +17,7 @@ use std::sync::{
 use trainyard_engine::{
 	le_bytes, Compute, Data, Engine, EngineError, Isa, ProgramRunner, State, Target,
 };
-use trainyard_program::{ops::Program, reference::StepContext, spec::JobSpec};
+use trainyard_program::{ops::Program, reference::StepContext, spec::CheckedSpec};
 use trainyard_protocol::{
 	bundle::trace_leaf,
 	drill::{
@@ -146,7 +146,7 @@ fn content(state: &State) -> Result<H256, EngineError> {
 }
 
 fn trial(
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	seed: H256,
 	data: Arc<Data>,
 	options: &mut Options<'_>,

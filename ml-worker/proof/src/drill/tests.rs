@@ -58,7 +58,7 @@ fn calibrations_are_the_reference_everywhere() {
 fn trial(rates: Vec<u64>) -> (TrialTemplate, Inputs) {
 	let folder = tempfile::tempdir().unwrap();
 	let path = table(folder.path());
-	let mut spec = job(&path);
+	let mut spec = job(&path).into_spec();
 	let hidden = vec![64, 32].try_into().unwrap();
 	spec.model = trainyard_program::spec::Model::Mlp {
 		hidden,
@@ -66,7 +66,7 @@ fn trial(rates: Vec<u64>) -> (TrialTemplate, Inputs) {
 	};
 	spec.training.input_noise_nano = 20_000_000;
 	spec.training.steps = 4_200;
-	let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
+	let inputs = Inputs::load(&spec.clone().check().unwrap(), &InputPaths::data(path)).unwrap();
 	(TrialTemplate { spec, learning_rates_nano: rates.try_into().unwrap() }, inputs)
 }
 

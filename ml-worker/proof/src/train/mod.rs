@@ -31,11 +31,7 @@ use std::{
 	time::{Duration, Instant},
 };
 use trainyard_engine::{state_hash, Engine, EngineError, NanRule, State, TensorMap};
-use trainyard_program::{
-	schedule::LearningRate,
-	spec::{JobSpec, SpecError},
-	work,
-};
+use trainyard_program::{schedule::LearningRate, spec::CheckedSpec, work::Parts};
 use trainyard_protocol::{blob::Chunked, bundle::Evaluation};
 
 /// Where a run stands.
@@ -77,9 +73,6 @@ pub struct TrainOptions<'a> {
 /// Why a run ended without a whole bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-	/// The specification is invalid.
-	#[error("{field}: {0}", field = .0.field())]
-	Spec(#[from] SpecError),
 	/// The data, the labels or the initial model are not those of the job.
 	#[error(transparent)]
 	Input(#[from] InputError),
@@ -165,13 +158,12 @@ pub enum TrainError {
 ///
 /// Where the specification stops early, the run ends at the checkpoint at which its rule holds,
 /// and that checkpoint's parameters are the model.
-pub fn run(
-	spec: &JobSpec,
+pub fn run<'a>(
+	spec: &'a CheckedSpec,
 	seed: H256,
 	paths: &InputPaths,
-	options: TrainOptions<'_>,
+	options: TrainOptions<'a>,
 ) -> Result<Bundle, TrainError> {
-	spec.validate()?;
 	let inputs = Inputs::load(spec, paths)?;
 	let out = options.out;
 	resume::check_folder(out, options.resume)?;
@@ -190,7 +182,7 @@ pub fn run(
 		last = Some(resume::evaluations(&engine, &mut bundle, kept)?);
 	}
 	let initial_model = inputs.initial_model.filter(|_| last.is_none());
-	Run { engine, bundle, options, written: None, initial_model }.go(last)
+	Run { spec, engine, bundle, options, written: None, initial_model }.go(last)
 }
 
 /// Copies the files that the job reads into the bundle, so that it can be checked by itself.
@@ -221,6 +213,7 @@ const MANIFEST_PAUSE: Duration = Duration::from_secs(5);
 const FEW_CHECKPOINTS: usize = 256;
 
 struct Run<'a> {
+	spec: &'a CheckedSpec,
 	engine: Engine,
 	bundle: Bundle,
 	options: TrainOptions<'a>,
@@ -233,7 +226,7 @@ struct Run<'a> {
 impl Run<'_> {
 	/// From the checkpoint `last` (none: from the beginning) to the end.
 	fn go(mut self, last: Option<(u32, TensorMap)>) -> Result<Bundle, TrainError> {
-		let spec = self.bundle.manifest().spec.clone();
+		let spec = self.spec;
 		let segments = spec.segments();
 		let begun_at = last.as_ref().map(|(step, _)| *step);
 		let rate = LearningRate::of(&spec.training);
@@ -243,7 +236,7 @@ impl Run<'_> {
 			Some((_, state)) => state,
 			None => {
 				let (seed, model) = (self.bundle.manifest().seed, self.initial_model.take());
-				let state = Engine::initial_state(&spec, &seed, model.as_deref())
+				let state = Engine::initial_state(spec, &seed, model.as_deref())
 					.map_err(TrainError::Engine)?;
 				let raw = state.to_host().map_err(TrainError::Engine)?;
 				self.checkpoint(0, &state, &raw, &mut metrics).map_err(|e| {
@@ -253,8 +246,8 @@ impl Run<'_> {
 				raw
 			}
 		};
-		let (step_flop, evaluation_flop) = (work::step_flop(&spec)?, work::evaluation_flop(&spec)?);
-		let flop = if begun_at.is_none() { evaluation_flop } else { 0 };
+		let parts = Parts::of(spec);
+		let flop = if begun_at.is_none() { parts.evaluation } else { 0 };
 		let begun_at = begun_at.unwrap_or(0);
 		let mut report = Progress {
 			step: begun_at,
@@ -307,7 +300,7 @@ impl Run<'_> {
 						let norm = trace.gradient_norm;
 						metrics.push(&Line::training(done, trace.loss, norm))?;
 					}
-					let (loss, flop) = (Some(trace.loss), report.flop.saturating_add(step_flop));
+					let (loss, flop) = (Some(trace.loss), report.flop.saturating_add(parts.step));
 					report = Progress { step: done, loss, validation: None, flop, ..report };
 					if done < end {
 						(self.options.progress)(&report);
@@ -321,7 +314,7 @@ impl Run<'_> {
 			before = Some(std::mem::replace(&mut raw, next));
 			let stops_early = self.bundle.manifest().stops_early();
 			let (validation, flop) =
-				(Some(validation), report.flop.saturating_add(evaluation_flop));
+				(Some(validation), report.flop.saturating_add(parts.evaluation));
 			report = Progress { step: end, validation, stops_early, flop, ..report };
 			(self.options.progress)(&report);
 		}

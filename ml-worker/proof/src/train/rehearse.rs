@@ -8,7 +8,7 @@ use std::{
 	time::{Duration, Instant},
 };
 use trainyard_engine::{Engine, EngineError};
-use trainyard_program::spec::JobSpec;
+use trainyard_program::spec::CheckedSpec;
 
 /// How long a rehearsal goes on: whichever ends first. At least one step is taken.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ pub enum RehearsalError {
 /// The assignment seed gives other initial weights and another order of the rows, and most
 /// steps are never tried, so a run may diverge nevertheless.
 pub fn rehearse(
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	paths: &InputPaths,
 	budget: Budget,
 	stop: &AtomicBool,
@@ -58,7 +58,7 @@ pub fn rehearse(
 
 fn rehearse_under(
 	seed: H256,
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	paths: &InputPaths,
 	budget: Budget,
 	stop: &AtomicBool,
@@ -115,12 +115,12 @@ fn diverged(steps: u32, what: String) -> RehearsalError {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::testing::{job, table, SEED};
+	use crate::testing::{changed, job, table, SEED};
 	use std::path::Path;
 
 	const BUDGET: Budget = Budget { steps: 200, time: Duration::from_secs(600) };
 
-	fn tried(spec: &JobSpec, data: &Path, budget: Budget) -> Result<u32, RehearsalError> {
+	fn tried(spec: &CheckedSpec, data: &Path, budget: Budget) -> Result<u32, RehearsalError> {
 		rehearse_under(SEED, spec, &InputPaths::data(data), budget, &AtomicBool::new(false))
 	}
 
@@ -144,9 +144,10 @@ mod tests {
 	fn a_learning_rate_beyond_reason_is_seen_before_anything_is_at_stake() {
 		let folder = tempfile::tempdir().unwrap();
 		let data = table(folder.path());
-		let mut spec = job(&data);
-		spec.training.learning_rate_nano = 1_000_000_000_000;
-		spec.training.weight_decay_nano = 1_000_000_000;
+		let spec = changed(&job(&data), |spec| {
+			spec.training.learning_rate_nano = 1_000_000_000_000;
+			spec.training.weight_decay_nano = 1_000_000_000;
+		});
 		let error = tried(&spec, &data, BUDGET).unwrap_err();
 		assert!(matches!(error, RehearsalError::Diverged { .. }), "{error}");
 		assert!(error.to_string().starts_with("training diverges: "), "{error}");
@@ -158,21 +159,19 @@ mod tests {
 		let folder = tempfile::tempdir().unwrap();
 		let data = table(folder.path());
 		let text = std::fs::read_to_string(&data).unwrap();
-		let mut changed = String::new();
+		let mut rows = String::new();
 		for (at, line) in text.lines().enumerate() {
 			match at.checked_sub(1).filter(|row| row % 4 == 3) {
 				Some(row) => {
 					let label = line.rsplit(',').next().unwrap();
 					let cell = |bit: usize| if row >> bit & 1 == 0 { "3e38" } else { "-3e38" };
-					changed +=
-						&format!("{},{},{},{},{label}\n", cell(2), cell(3), cell(4), cell(5));
+					rows += &format!("{},{},{},{},{label}\n", cell(2), cell(3), cell(4), cell(5));
 				}
-				None => changed += &format!("{line}\n"),
+				None => rows += &format!("{line}\n"),
 			}
 		}
-		std::fs::write(&data, changed).unwrap();
-		let mut spec = job(&data);
-		spec.dataset.feature_divisor = 1;
+		std::fs::write(&data, rows).unwrap();
+		let spec = changed(&job(&data), |spec| spec.dataset.feature_divisor = 1);
 		let error = tried(&spec, &data, Budget { steps: 1, ..BUDGET }).unwrap_err();
 		assert!(error.to_string().contains("validation loss"), "{error}");
 	}

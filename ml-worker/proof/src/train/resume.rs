@@ -13,7 +13,10 @@ use primitive_types::H256;
 use serde_json::Value;
 use std::{collections::BTreeMap, path::Path};
 use trainyard_engine::{Engine, State, TensorMap};
-use trainyard_program::{spec::JobSpec, Text};
+use trainyard_program::{
+	spec::{CheckedSpec, JobSpec},
+	Text,
+};
 
 /// Refuses a folder that holds what is not ours, or a bundle where none is expected.
 pub(super) fn check_folder(out: &Path, resume: bool) -> Result<(), TrainError> {
@@ -44,7 +47,7 @@ pub(super) fn check_folder(out: &Path, resume: bool) -> Result<(), TrainError> {
 /// The bundle to go on with, and the last state up to which everything is whole; a new
 /// bundle where there is none.
 pub(super) fn begin(
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	seed: H256,
 	out: &Path,
 ) -> Result<(Bundle, Option<(u32, TensorMap)>), TrainError> {

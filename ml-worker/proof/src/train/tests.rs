@@ -2,7 +2,7 @@ use super::*;
 use crate::{
 	bundle::records,
 	data,
-	testing::{job, stopping, table, train, train_on, tuned, with_loss, SEED},
+	testing::{changed, job, stopping, table, train, train_on, tuned, with_loss, SEED},
 };
 use std::collections::BTreeMap;
 use trainyard_program::spec::EarlyStop;
@@ -26,7 +26,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, H256> {
 }
 
 /// Trains until `stop_at` steps are done.
-fn train_until(spec: &JobSpec, data: &Path, out: &Path, stop_at: u32) -> TrainError {
+fn train_until(spec: &CheckedSpec, data: &Path, out: &Path, stop_at: u32) -> TrainError {
 	let stop = AtomicBool::new(false);
 	let progress = &mut |at: &Progress| {
 		if at.step >= stop_at {
@@ -89,9 +89,8 @@ fn a_run_that_stops_early_is_the_beginning_of_the_whole_one() {
 			.into_iter()
 			.enumerate()
 	{
-		let mut spec = job(&data);
 		let rule = EarlyStop { patience, min_delta_nano };
-		spec.training.early_stop = Some(rule);
+		let spec = changed(&job(&data), |spec| spec.training.early_stop = Some(rule));
 		let out = folder.path().join(at.to_string());
 		let bundle = train(&spec, &data, &out, false, None).unwrap();
 		let segments = rule.stops_at(&losses).unwrap_or(6);
@@ -128,7 +127,7 @@ fn a_run_interrupted_around_its_early_stop_ends_with_the_same_bytes() {
 	assert_eq!(seen.last(), Some(&(30, 60, true)));
 	assert!(seen[..seen.len() - 1].iter().all(|(step, _, stops)| *step < 30 && !stops));
 	// What is shown as computed is what is paid for.
-	assert_eq!(Ok(flop), work::Parts::of(&spec).and_then(|parts| parts.flop_of(&spec, 3)));
+	assert_eq!(Ok(flop), Parts::of(&spec).flop_of(&spec, 3));
 
 	let parts = folder.path().join("parts");
 	for stop_at in [1, 10, 19, 20, 21, 29] {
@@ -268,8 +267,7 @@ fn folders_of_others_are_left_alone() {
 	let whole = contents(&out);
 	let exists = train(&spec, &data, &out, false, None).unwrap_err();
 	assert!(matches!(exists, TrainError::Exists(_)), "{exists}");
-	let mut other = spec.clone();
-	other.training.steps = 70;
+	let other = changed(&spec, |spec| spec.training.steps = 70);
 	let error = train(&other, &data, &out, true, None).unwrap_err();
 	assert!(matches!(error, TrainError::Other { what: "job", .. }), "{error}");
 	let stop = AtomicBool::new(false);
@@ -281,8 +279,8 @@ fn folders_of_others_are_left_alone() {
 	let error = train(&spec, &data, folder.path(), true, None).unwrap_err();
 	assert!(matches!(error, TrainError::Foreign { .. }), "{error}");
 	// Where the data are does not make another job.
-	other = spec.clone();
-	other.dataset.location = trainyard_protocol::Text::new("http://elsewhere/").unwrap();
+	let location = trainyard_protocol::Text::new("http://elsewhere/").unwrap();
+	let other = changed(&spec, |spec| spec.dataset.location = location);
 	assert!(train(&other, &data, &out, true, None).is_ok());
 	let lock = Lock::take(&out).unwrap();
 	let error = train(&spec, &data, &out, true, None).unwrap_err();
@@ -313,9 +311,8 @@ fn a_fine_tuning_goes_on_where_the_model_stood_and_resumes_to_the_same_bytes() {
 		// The copy of the model is made again where it was spoilt.
 		std::fs::write(parts.join(bundle::INITIAL_MODEL_FILE), b"x").unwrap();
 	}
-	let mut moved = spec.clone();
 	let location = trainyard_protocol::Text::new("http://elsewhere/model").unwrap();
-	moved.initial_model.as_mut().unwrap().location = location;
+	let moved = changed(&spec, |spec| spec.initial_model.as_mut().unwrap().location = location);
 	train_on(&moved, &paths, &parts, true, None).unwrap();
 	train_on(&spec, &paths, &parts, true, None).unwrap();
 	let (mut whole, mut parts) = (contents(&whole), contents(&parts));
@@ -339,10 +336,11 @@ fn a_fine_tuning_goes_on_where_the_model_stood_and_resumes_to_the_same_bytes() {
 fn an_absurd_learning_rate_is_noticed_and_loses_nothing() {
 	let folder = tempfile::tempdir().unwrap();
 	let data = table(folder.path());
-	let mut spec = job(&data);
-	spec.training.learning_rate_nano = 1_000_000_000_000;
-	// Decay by a thousand times the weight overshoots a thousandfold in every step.
-	spec.training.weight_decay_nano = 1_000_000_000;
+	let spec = changed(&job(&data), |spec| {
+		spec.training.learning_rate_nano = 1_000_000_000_000;
+		// Decay by a thousand times the weight overshoots a thousandfold in every step.
+		spec.training.weight_decay_nano = 1_000_000_000;
+	});
 	let out = folder.path().join("out");
 	let error = train(&spec, &data, &out, false, None).unwrap_err();
 	let TrainError::Diverged { step, kept, .. } = &error else { panic!("{error}") };
@@ -374,7 +372,7 @@ fn an_absurd_learning_rate_is_noticed_and_loses_nothing() {
 fn the_first_value_out_of_range_is_found_behind_the_last_checkpoint() {
 	let folder = tempfile::tempdir().unwrap();
 	let data = table(folder.path());
-	let mut spec = job(&data);
+	let mut spec = job(&data).into_spec();
 	// Squares of huge gradients overflow in the average that Adam keeps; nothing else does.
 	spec.dataset.feature_divisor = 1;
 	spec.training.steps = 10;
@@ -396,6 +394,7 @@ fn the_first_value_out_of_range_is_found_behind_the_last_checkpoint() {
 	std::fs::write(&data, changed.join("\n")).unwrap();
 	let found = data::inspect(&data, None, spec.dataset.format, 4, 1).unwrap();
 	(spec.dataset.content_hash, spec.dataset.bytes) = (found.content_hash, found.bytes);
+	let spec = spec.check().unwrap();
 	let out = folder.path().join("out");
 	let error = train(&spec, &data, &out, false, None).unwrap_err();
 	let TrainError::Diverged { step: 10, kept: 0, .. } = &error else { panic!("{error}") };
@@ -416,18 +415,17 @@ fn inputs_out_of_range_are_told_from_a_learning_rate() {
 	let folder = tempfile::tempdir().unwrap();
 	let data = table(folder.path());
 	let text = std::fs::read_to_string(&data).unwrap();
-	let mut changed = String::new();
+	let mut rows = String::new();
 	for (at, line) in text.lines().enumerate() {
 		match at.checked_sub(1).filter(|row| row % 4 == 3) {
 			Some(_) => {
-				changed += &format!("3e38,3e38,3e38,3e38,{}\n", line.rsplit_once(',').unwrap().1)
+				rows += &format!("3e38,3e38,3e38,3e38,{}\n", line.rsplit_once(',').unwrap().1)
 			}
-			None => changed += &format!("{line}\n"),
+			None => rows += &format!("{line}\n"),
 		}
 	}
-	std::fs::write(&data, changed).unwrap();
-	let mut spec = job(&data);
-	spec.dataset.feature_divisor = 1;
+	std::fs::write(&data, rows).unwrap();
+	let spec = changed(&job(&data), |spec| spec.dataset.feature_divisor = 1);
 	let error = train(&spec, &data, &folder.path().join("out"), false, None).unwrap_err();
 	for part in [
 		"diverged at step 0",

@@ -70,6 +70,7 @@ fn the_page_has_a_run_from_its_data_to_its_roots() {
 	let csv = folder.path().join("data.csv");
 	std::fs::write(&csv, block("csv")).unwrap();
 	let spec: JobSpec = serde_json::from_str(block("json")).unwrap();
+	let spec = spec.check().unwrap();
 	let read = data::load(&csv, None, &spec.dataset).unwrap();
 	let bundle = train(&spec, &csv, &folder.path().join("bundle"), false, None).unwrap();
 

@@ -25,7 +25,7 @@ use std::{
 	sync::atomic::AtomicBool,
 };
 use trainyard_engine::{Engine, TensorMap};
-use trainyard_program::spec::JobSpec;
+use trainyard_program::spec::CheckedSpec;
 use trainyard_protocol::{
 	audit::{RejectReason, SegmentEvidence},
 	bundle::Checkpoint,
@@ -33,7 +33,7 @@ use trainyard_protocol::{
 
 /// Results of one job that passed their own audits, of which at most one is true.
 pub struct Contest {
-	spec: JobSpec,
+	spec: CheckedSpec,
 	seed: H256,
 	inputs: Inputs,
 	/// By their place in the audit; those found to be false are taken out.
@@ -56,7 +56,7 @@ impl Contest {
 	/// A contest of the bundles in these folders, each with its place in the audit. Each must
 	/// have passed [`super::audit`] under this specification and seed.
 	pub fn new(
-		spec: &JobSpec,
+		spec: &CheckedSpec,
 		seed: H256,
 		inputs: Inputs,
 		folders: &[(usize, PathBuf)],
@@ -168,7 +168,7 @@ mod tests {
 
 	struct Jobs {
 		folder: tempfile::TempDir,
-		spec: JobSpec,
+		spec: CheckedSpec,
 		inputs: Inputs,
 	}
 

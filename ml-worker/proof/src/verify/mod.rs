@@ -36,7 +36,7 @@ use std::{
 use trainyard_engine::{first_nan, Engine, EngineError, TensorMap};
 use trainyard_program::{
 	lower,
-	spec::{JobSpec, SpecError},
+	spec::{CheckedSpec, JobSpec, SpecError},
 	work::Parts,
 };
 use trainyard_protocol::{
@@ -50,7 +50,7 @@ use trainyard_protocol::{
 /// nothing about the trainer.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
-	/// The specification asked about is invalid.
+	/// The work of the specification asked about cannot be counted.
 	#[error("{field}: {0}", field = .0.field())]
 	Spec(#[from] SpecError),
 	/// The result has no such segment.
@@ -231,7 +231,7 @@ pub fn rescue_files(spec: &JobSpec, trained: u32, segments: &[u32]) -> Vec<Strin
 /// without a verdict.
 pub fn audit(
 	dir: &Path,
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	seed: H256,
 	inputs: Inputs,
 	expected: WorkResult,
@@ -280,7 +280,7 @@ fn is_trainers_fault(error: &FileError) -> bool {
 /// A result and what it is held against.
 struct Case<'a> {
 	bundle: &'a Bundle,
-	spec: &'a JobSpec,
+	spec: &'a CheckedSpec,
 	seed: H256,
 	inputs: Inputs,
 	expected: WorkResult,
@@ -295,7 +295,7 @@ impl Case<'_> {
 		report: &mut AuditReport,
 	) -> Result<Outcome, VerifyError> {
 		let (spec, manifest) = (self.spec, self.bundle.manifest());
-		let (parts, trained) = (Parts::of(spec)?, self.expected.segments);
+		let (parts, trained) = (Parts::of(spec), self.expected.segments);
 		report.training_flop = parts.flop_of(spec, trained)?;
 		if let Some(segment) = segments.iter().find(|s| **s >= trained) {
 			return Err(VerifyError::NoSuchSegment { segment: *segment, segments: trained });
@@ -496,7 +496,7 @@ fn wrong_evaluation(
 }
 
 /// What is wrong with a state of this job, if anything.
-fn wrong_state(spec: &JobSpec, state: &TensorMap) -> Option<String> {
+fn wrong_state(spec: &CheckedSpec, state: &TensorMap) -> Option<String> {
 	let mut expected: Vec<_> = lower::state(spec).into_iter().map(|t| (t.name, t.shape)).collect();
 	expected.sort();
 	let found = state.iter().map(|(name, tensor)| (name, &tensor.shape));

@@ -19,7 +19,7 @@ use std::sync::{atomic::AtomicBool, Arc};
 use trainyard_engine::{Data, Engine, State, TensorMap};
 use trainyard_program::{
 	lower::{self, Initial},
-	spec::JobSpec,
+	spec::CheckedSpec,
 };
 use trainyard_protocol::bundle::Evaluation;
 
@@ -117,7 +117,7 @@ struct Layer {
 	inputs: usize,
 }
 
-fn layers(spec: &JobSpec) -> Vec<Layer> {
+fn layers(spec: &CheckedSpec) -> Vec<Layer> {
 	lower::state(spec)
 		.into_iter()
 		.filter_map(|t| match (t.initial, &t.shape[..]) {
@@ -147,7 +147,7 @@ fn largest(values: impl Iterator<Item = (f64, String)>) -> Option<(f64, String)>
 /// Applies the rules to a whole bundle; all its checkpoints must be at hand.
 pub fn assess(
 	bundle: &Bundle,
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	seed: H256,
 	data: Arc<Data>,
 ) -> Result<Rules, VerifyError> {
@@ -157,7 +157,7 @@ pub fn assess(
 /// [`assess`] that ends with [`VerifyError::Stopped`] once `stop` is set.
 pub fn assess_until(
 	bundle: &Bundle,
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	seed: H256,
 	data: Arc<Data>,
 	stop: &AtomicBool,
@@ -344,7 +344,7 @@ fn nearness(own: Option<f64>, random: &[f64]) -> Rule {
 
 /// Distances of the final model to fresh random initial models.
 fn random_distances(
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	seed: H256,
 	last: &TensorMap,
 	stop: &AtomicBool,

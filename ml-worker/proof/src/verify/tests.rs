@@ -2,7 +2,7 @@ use super::*;
 use crate::{
 	bundle::{tensors, Checkpoint},
 	inputs::{GivenFiles, InputPaths},
-	testing::{job, stopping, table, train, train_on, tuned, with_loss, SEED},
+	testing::{changed, job, stopping, table, train, train_on, tuned, with_loss, SEED},
 	train::Cheat,
 };
 use std::{path::PathBuf, sync::Arc};
@@ -12,7 +12,7 @@ use trainyard_engine::{state_hash, NanRule, State};
 struct Trained {
 	_folder: tempfile::TempDir,
 	out: PathBuf,
-	spec: JobSpec,
+	spec: CheckedSpec,
 	inputs: Inputs,
 	result: WorkResult,
 }
@@ -21,7 +21,7 @@ fn trained(cheat: Option<Cheat>) -> Trained {
 	trained_as(job, cheat)
 }
 
-fn trained_as(spec: fn(&Path) -> JobSpec, cheat: Option<Cheat>) -> Trained {
+fn trained_as(spec: fn(&Path) -> CheckedSpec, cheat: Option<Cheat>) -> Trained {
 	let folder = tempfile::tempdir().unwrap();
 	let path = table(folder.path());
 	let spec = spec(&path);
@@ -441,14 +441,14 @@ fn a_fine_tuning_begins_with_its_initial_model() {
 	let model = std::fs::read(bundle.path(bundle::INITIAL_MODEL_FILE)).unwrap();
 	assert_eq!(bundle::model_bytes(&begun), model, "the published file is of one form");
 	// The optimizer begins as ever.
-	let plain = JobSpec { initial_model: None, ..t.spec.clone() };
+	let plain = changed(&t.spec, |spec| spec.initial_model = None);
 	let mut drawn = Engine::initial_state(&plain, &SEED, None).unwrap().to_host().unwrap();
 	drawn.extend(bundle::parameters(begun.clone()));
 	assert_eq!(drawn, begun);
 
 	// It is not the run of a job that draws its model, nor of one with another model.
 	let never = AtomicBool::new(false);
-	let audit_as = |spec: &JobSpec, inputs: Inputs| {
+	let audit_as = |spec: &CheckedSpec, inputs: Inputs| {
 		audit(&t.out, spec, SEED, inputs, t.result, &[1], &never).unwrap().0
 	};
 	let inputs = t.inputs.data.clone().into();

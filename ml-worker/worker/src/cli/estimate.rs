@@ -8,9 +8,9 @@ use serde::Serialize;
 use std::{path::PathBuf, process::ExitCode};
 use trainyard_client::amount;
 use trainyard_program::{
-	spec::JobSpec,
+	spec::CheckedSpec,
 	units::{self, MICRO_UT_PER_UT},
-	work::{self, LayerWork},
+	work::{self, LayerWork, Parts},
 };
 use trainyard_protocol::job::{Terms, MAX_AUDIT_ROUNDS};
 
@@ -96,8 +96,9 @@ impl Money {
 	}
 }
 
-fn figures(spec: &JobSpec, terms: Option<&Terms>) -> anyhow::Result<Figures> {
-	let micro_ut = work::micro_ut(spec)?;
+fn figures(spec: &CheckedSpec, terms: Option<&Terms>) -> anyhow::Result<Figures> {
+	let parts = Parts::of(spec);
+	let micro_ut = parts.micro_ut_of(spec, spec.segments())?;
 	let money = match terms {
 		Some(terms) => Some(
 			Money::of(terms, micro_ut)
@@ -106,10 +107,10 @@ fn figures(spec: &JobSpec, terms: Option<&Terms>) -> anyhow::Result<Figures> {
 		None => None,
 	};
 	Ok(Figures {
-		parameters: spec.parameters().unwrap_or(u64::MAX),
+		parameters: spec.parameters(),
 		segments: spec.segments(),
 		may_stop_early: spec.training.early_stop.is_some(),
-		flop: work::flop(spec)?,
+		flop: parts.flop_of(spec, spec.segments())?,
 		micro_ut,
 		initial_model: spec.initial_model.as_ref().map(|file| file.content_hash),
 		mints_power: spec.mints_power(),
@@ -204,12 +205,12 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_program::spec::EarlyStop;
+	use trainyard_program::spec::{EarlyStop, JobSpec};
 
 	#[test]
 	fn a_job_that_may_stop_early_shows_the_most() {
 		let mut spec = JobSpec::example();
-		let plain = figures(&spec, None).unwrap();
+		let plain = figures(&spec.clone().check().unwrap(), None).unwrap();
 		assert!(!text(&plain, None).contains("the most"));
 		spec.training.early_stop = Some(EarlyStop { patience: 1, min_delta_nano: 0 });
 		let terms = Terms {
@@ -221,7 +222,7 @@ mod tests {
 			apply_blocks: 1,
 			training_blocks: 1,
 		};
-		let most = figures(&spec, Some(&terms)).unwrap();
+		let most = figures(&spec.check().unwrap(), Some(&terms)).unwrap();
 		assert_eq!((most.flop, most.micro_ut), (plain.flop, plain.micro_ut));
 		let text = text(&most, Some(&terms));
 		assert!(text.contains("this is the most") && text.contains("at most for each"), "{text}");
@@ -246,14 +247,14 @@ mod tests {
 
 	#[test]
 	fn every_layer_is_listed() {
-		let figures = figures(&JobSpec::example(), None).unwrap();
+		let figures = figures(&JobSpec::example().check().unwrap(), None).unwrap();
 		let text = text(&figures, None);
 		for part in ["layers.0", "layers.2", "loss", "6,570", "no [terms]"] {
 			assert!(text.contains(part), "{part}:\n{text}");
 		}
 		assert!(!figures.mints_power, "its inputs repeat");
 		assert!(text.contains("no power: its inputs repeat"), "{text}");
-		let figures = super::figures(&JobSpec::noisy_example(), None).unwrap();
+		let figures = super::figures(&JobSpec::noisy_example().check().unwrap(), None).unwrap();
 		let text = super::text(&figures, None);
 		assert!(figures.mints_power && !text.contains("power"), "{text}");
 	}
@@ -262,6 +263,7 @@ mod tests {
 	fn a_fine_tuning_is_said_to_be_one() {
 		let plain = JobSpec::example();
 		let spec = JobSpec { initial_model: Some(plain.dataset.file()), ..plain.clone() };
+		let [spec, plain] = [spec, plain].map(|spec| spec.check().unwrap());
 		let (found, of_plain) = (figures(&spec, None).unwrap(), figures(&plain, None).unwrap());
 		assert_eq!((found.flop, found.micro_ut), (of_plain.flop, of_plain.micro_ut));
 		assert!(!found.mints_power);

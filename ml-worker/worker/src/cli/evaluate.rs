@@ -6,6 +6,7 @@ use anyhow::{bail, Context};
 use primitive_types::H256;
 use std::{path::PathBuf, process::ExitCode};
 use trainyard_engine::{first_nan, Engine, State};
+use trainyard_program::spec::JobSpec;
 use trainyard_proof::{
 	bundle::{self, files, tensors},
 	hash,
@@ -31,7 +32,7 @@ impl Evaluate {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
 		let mut job = job_toml::load(&self.job)?;
 		// Whatever the training began with, this is the model to be evaluated.
-		job.spec.initial_model = None;
+		job.spec = JobSpec { initial_model: None, ..job.spec.into_spec() }.check()?;
 		let Inputs { data, .. } =
 			Inputs::load(&job.spec, &job.inputs(&self.inputs.given(), &self.job)?)?;
 		let bytes = files::read(&self.model, bundle::max_checkpoint_bytes(&job.spec))?;

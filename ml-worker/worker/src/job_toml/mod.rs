@@ -18,7 +18,7 @@ use std::{
 };
 use toml::de::DeTable;
 use trainyard_client::amount::{self, format_scaled};
-use trainyard_program::spec::{InputFile, JobSpec, Training};
+use trainyard_program::spec::{CheckedSpec, InputFile, JobSpec, Training};
 use trainyard_proof::inputs::{self, GivenFiles, InputPaths};
 use trainyard_protocol::{
 	job::{Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS},
@@ -35,8 +35,8 @@ pub const VALIDATION_EVERY: u64 = 5;
 /// A job from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobFile {
-	/// What to train. Valid.
-	pub spec: JobSpec,
+	/// What to train.
+	pub spec: CheckedSpec,
 	/// What is offered; a job that is only trained here needs none.
 	pub terms: Option<Terms>,
 	/// The data on this machine, if the file names them.
@@ -179,12 +179,17 @@ fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Op
 		None => (None, None),
 	};
 	let spec = JobSpec { dataset, model: model?, training: training?, initial_model };
-	if let Err(error) = spec.validate() {
-		let field = error.field();
-		let plain = field.trim_end_matches("_nano");
-		let field = if document.has(field) { field } else { plain };
-		document.complain(field, error.to_string());
-	} else if let (Some(file), Some(path)) = (&spec.initial_model, &initial_model_path) {
+	let spec = match spec.check() {
+		Ok(spec) => spec,
+		Err(error) => {
+			let field = error.field();
+			let plain = field.trim_end_matches("_nano");
+			let field = if document.has(field) { field } else { plain };
+			document.complain(field, error.to_string());
+			return None;
+		}
+	};
+	if let (Some(file), Some(path)) = (&spec.initial_model, &initial_model_path) {
 		if let Err(error) = inputs::initial_model(&spec, file, path) {
 			document.complain("initial_model.path", error.to_string());
 		}
@@ -212,11 +217,11 @@ fn hash_of(section: &Section<'_, '_>, key: &'static str) -> Option<H256> {
 /// `terms` with the given fee, which must not be below the least, or else with the least.
 fn with_audit_fee(
 	document: &Document<'_>,
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	terms: Terms,
 	given: Option<u128>,
 ) -> Terms {
-	// Of a job that is invalid something was complained about already.
+	// A fee that cannot be counted is none that the chain would take, and there it is said.
 	let least = trainyard_protocol::fees::audit_fee(spec, terms.audit_segments, terms.price_per_ut)
 		.unwrap_or(0);
 	let audit_fee = given.unwrap_or(least);

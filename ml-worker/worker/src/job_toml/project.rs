@@ -168,7 +168,7 @@ fn read_trial(section: &Section<'_, '_>, path: &Path) -> Option<Template> {
 		}
 	}
 	let learning_rates_nano = learning_rates?.try_into().ok()?;
-	Some(Template::Trial(TrialTemplate { spec: file.spec, learning_rates_nano }))
+	Some(Template::Trial(TrialTemplate { spec: file.spec.into_spec(), learning_rates_nano }))
 }
 
 /// The learning rates, as counts of 10^-9.

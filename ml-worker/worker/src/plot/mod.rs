@@ -167,7 +167,7 @@ mod tests {
 	use super::*;
 	use trainyard_proof::{
 		bundle::metrics::Line,
-		testing::{job, table, train},
+		testing::{changed, job, table, train},
 	};
 	use trainyard_protocol::bundle::Evaluation;
 
@@ -194,7 +194,7 @@ mod tests {
 	fn a_bundle_is_described_and_several_are_named() {
 		let folder = tempfile::tempdir().unwrap();
 		let data = table(folder.path());
-		let mut spec = job(&data);
+		let spec = job(&data);
 		let (first, second) = (folder.path().join("first"), folder.path().join("a<b"));
 		illustrate(&train(&spec, &data, &first, false, None).unwrap());
 		let own = std::fs::read_to_string(first.join(CURVES_FILE)).unwrap();
@@ -204,7 +204,7 @@ mod tests {
 		assert!(!own.contains("first"), "a bundle's files do not depend on its folder");
 		assert!(!own.contains(">learning rate<"), "a constant rate needs no panel");
 
-		spec.training.warmup_steps = 20;
+		let spec = changed(&spec, |spec| spec.training.warmup_steps = 20);
 		train(&spec, &data, &second, false, None).unwrap();
 		let path = folder.path().join("runs.svg");
 		write_runs(&[first.clone(), second], &path).unwrap();

@@ -30,8 +30,15 @@ pub mod verifier;
 
 use std::time::Duration;
 use tracing::warn;
-use trainyard_client::{Chain, ChainError, Head};
+use trainyard_client::{Chain, ChainError, Head, JobView};
+use trainyard_program::spec::{CheckedSpec, SpecError};
 use trainyard_protocol::H256;
+
+/// The specification of a job on chain. The chain took it, so that it is valid there; here it is
+/// checked by the rules of this program, before anything is computed from it.
+fn checked(job: &JobView) -> Result<CheckedSpec, SpecError> {
+	job.spec.clone().check()
+}
 
 /// Waits for the next best block for as long as it takes: a node that is away is asked
 /// again and again. Fails only where asking again cannot help.

@@ -267,8 +267,9 @@ fn jobs_that_are_not_worth_it_are_refused() {
 #[test]
 fn the_balance_covers_deposit_model_and_fees_exactly() {
 	let job = job(JobState::Open);
-	let model = u128::from(Needs::of(&job.spec, &job.terms).model);
-	assert!(model >= 4 * u128::from(job.spec.parameters().unwrap()));
+	let spec = job.spec.clone().check().unwrap();
+	let model = u128::from(Needs::of(&spec, &job.terms).model);
+	assert!(model >= 4 * u128::from(spec.parameters()));
 	let chunks = u128::from(blob::chunk_count(model as u64).unwrap());
 	// Deposit and fees for the bytes, registration and chunks, and four small transactions.
 	let blob = TRY + 3 * model + (chunks + 1 + 4) * 1_000;

@@ -11,7 +11,7 @@ use tracing::{debug, info, warn};
 use trainyard_client::{
 	amount, calls, AccountId32, Chain, ChainError, JobView, Transactor, TxError, MORTALITY,
 };
-use trainyard_program::spec::JobSpec;
+use trainyard_program::spec::{CheckedSpec, JobSpec};
 use trainyard_protocol::{
 	job::{Balance, BlockNumber, JobState, Terms},
 	JobId, MicroUt,
@@ -81,7 +81,7 @@ pub struct Posted {
 /// Posts a job; with `trainer`, orders it from that trainer through its listing.
 pub async fn post(
 	sender: &Transactor,
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	terms: &Terms,
 	trainer: Option<&AccountId32>,
 ) -> Result<Posted, SubmitError> {
@@ -156,10 +156,11 @@ impl Sent<'_> {
 }
 
 /// What the chain has against a job for which it makes no quote.
-async fn why_refused(chain: &Chain, spec: &JobSpec, terms: &Terms) -> Result<String, ChainError> {
-	if let Err(error) = spec.validate() {
-		return Ok(format!("{}: {error}", error.field()));
-	}
+async fn why_refused(
+	chain: &Chain,
+	spec: &CheckedSpec,
+	terms: &Terms,
+) -> Result<String, ChainError> {
 	let constant = |name| chain.constant("TaskMarket", name);
 	if let Some(least) = chain.audit_fee(spec, terms).await?.filter(|fee| terms.audit_fee < *fee) {
 		return Ok(format!("terms.audit_fee must be at least {}", amount::format(least)));

@@ -19,7 +19,7 @@ use std::{
 use tokio::sync::Mutex;
 use tracing::info;
 use trainyard_client::{calls, AssignmentView, Call, Chain, Head, Transactor};
-use trainyard_program::{spec::JobSpec, units::MICRO_UT_PER_UT};
+use trainyard_program::{spec::CheckedSpec, units::MICRO_UT_PER_UT};
 use trainyard_proof::{
 	drill::{self, Options, Unit},
 	hash,
@@ -215,7 +215,7 @@ impl Units {
 	}
 
 	/// What a trial trains on, fetched by hash where it is not here.
-	pub async fn data(&self, spec: &JobSpec) -> anyhow::Result<Inputs> {
+	pub async fn data(&self, spec: &CheckedSpec) -> anyhow::Result<Inputs> {
 		let mut kept = self.inputs.lock().await;
 		let key = spec.dataset.using_encoded(hash::blake2_256);
 		if let Some((_, inputs)) = kept.as_ref().filter(|(of, _)| *of == key) {
@@ -325,6 +325,7 @@ pub(crate) mod tests {
 		fake::{self, FakeNode},
 		keys, AccountId32,
 	};
+	use trainyard_program::spec::JobSpec;
 	use trainyard_proof::drill::UnitError;
 	use trainyard_protocol::{drill::reference, Text};
 

@@ -10,8 +10,8 @@ use std::{
 };
 use trainyard_engine::{Data, Engine, EngineError, Isa, Table};
 use trainyard_program::{
-	spec::{JobSpec, SpecError},
-	work,
+	spec::{CheckedSpec, JobSpec, SpecError},
+	work::Parts,
 };
 
 /// Why training could not be measured.
@@ -72,7 +72,7 @@ impl Total {
 impl StrictTraining {
 	/// Trains the digits job for about `seconds` for each entry of `threads`.
 	pub fn measure(seconds: f64, threads: &[usize]) -> Result<Self, TrainingError> {
-		let spec = JobSpec::example();
+		let spec = JobSpec::example().check()?;
 		let data = Arc::new(images(&spec));
 		let kernel = Isa::from_environment().map_err(EngineError::from)?;
 		let duration = Duration::from_secs_f64(seconds);
@@ -104,8 +104,12 @@ struct Trained {
 
 /// Trains, and evaluates at every checkpoint, until `duration` has passed; from the beginning
 /// where the job ends. At least one step.
-fn train(engine: &Engine, spec: &JobSpec, duration: Duration) -> Result<Trained, TrainingError> {
-	let (step_flop, evaluation_flop) = (work::step_flop(spec)?, work::evaluation_flop(spec)?);
+fn train(
+	engine: &Engine,
+	spec: &CheckedSpec,
+	duration: Duration,
+) -> Result<Trained, TrainingError> {
+	let parts = Parts::of(spec);
 	let seed = H256::zero();
 	let mut state = Engine::initial_state(spec, &seed, None)?;
 	// Once beforehand: the first step makes the memory and the order of rows.
@@ -117,10 +121,10 @@ fn train(engine: &Engine, spec: &JobSpec, duration: Duration) -> Result<Trained,
 			(state, step) = (Engine::initial_state(spec, &seed, None)?, 0);
 		}
 		engine.step(&mut state, step)?;
-		(flop, step) = (flop + step_flop, step + 1);
+		(flop, step) = (flop + parts.step, step + 1);
 		if step % spec.training.checkpoint_interval == 0 || step == spec.training.steps {
 			engine.evaluate(&state)?;
-			flop += evaluation_flop;
+			flop += parts.evaluation;
 		}
 		let taken = begun.elapsed();
 		if taken >= duration {
@@ -157,16 +161,17 @@ mod tests {
 	fn every_step_and_evaluation_is_counted() {
 		let mut spec = JobSpec::example();
 		(spec.training.steps, spec.training.checkpoint_interval) = (3, 2);
+		let spec = spec.check().unwrap();
 		let engine = Engine::new(&spec, H256::zero(), Arc::new(images(&spec))).unwrap();
-		let step = work::step_flop(&spec).unwrap();
+		let Parts { step, evaluation } = Parts::of(&spec);
 		// No time at all: one step.
 		let least = train(&engine, &spec, Duration::ZERO).unwrap();
 		assert_eq!(least.flop, step);
 		// Whatever a while brings: whole steps, and evaluations after steps 2 and 3 of three.
 		let some = train(&engine, &spec, Duration::from_millis(20)).unwrap();
-		let round = 3 * step + 2 * work::evaluation_flop(&spec).unwrap();
+		let round = 3 * step + 2 * evaluation;
 		let rest = some.flop % round;
-		let ends = [0, step, 2 * step + work::evaluation_flop(&spec).unwrap()];
+		let ends = [0, step, 2 * step + evaluation];
 		assert!(ends.contains(&rest), "{rest} of {round}");
 		assert!(some.seconds >= 0.02);
 	}

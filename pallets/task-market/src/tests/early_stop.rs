@@ -32,9 +32,8 @@ fn work_of(segments: u32) -> MicroUt {
 	let spec = stopping();
 	let steps = u128::from(spec.checkpoint_step(segments).unwrap());
 	let evaluations = u128::from(segments) + 1;
-	let flop = steps * work::step_flop(&spec).unwrap()
-		+ evaluations * work::evaluation_flop(&spec).unwrap();
-	units::micro_ut(flop).unwrap()
+	let parts = work::Parts::of(&spec.check().unwrap());
+	units::micro_ut(steps * parts.step + evaluations * parts.evaluation).unwrap()
 }
 
 fn pay_of(segments: u32) -> Balance {
@@ -179,6 +178,7 @@ proptest! {
 		spec.training.checkpoint_interval = interval;
 		let audit_fee = 10_000_000_000_000;
 		let terms = Terms { price_per_ut: price, audit_fee, audit_segments: 1, ..terms(1) };
+		let spec = spec.check().unwrap();
 		let quote: Quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
 		let all = spec.segments();
 		let of = |segments| quote.of_segments(&spec, &terms, segments);
@@ -193,7 +193,7 @@ proptest! {
 			prop_assert!(small.price <= large.price && small.fee <= large.fee);
 		}
 		for (segments, worth) in at.into_iter().zip([less, more]) {
-			let parts = work::Parts::of(&spec).unwrap();
+			let parts = work::Parts::of(&spec);
 			prop_assert_eq!(worth.work, parts.micro_ut_of(&spec, segments).unwrap());
 			prop_assert_eq!(worth.price, units::price(worth.work, price).unwrap());
 			let exact = quote.fee * Balance::from(worth.work);

@@ -77,7 +77,7 @@ fn the_listing_of_a_trainer_that_left_does_not_come_to_life_again() {
 #[test]
 fn ordering_posts_a_job_for_one_trainer() {
 	run(|| {
-		let work = work::micro_ut(&JobSpec::noisy_example()).unwrap();
+		let work = work::micro_ut(&noisy()).unwrap();
 		assert_ok!(list(11, terms(1).price_per_ut, work));
 		assert_ok!(order(SUBMITTER, 11, terms(1)));
 		let job = job(0);
@@ -97,7 +97,7 @@ fn ordering_posts_a_job_for_one_trainer() {
 #[test]
 fn orders_are_checked() {
 	run(|| {
-		let work = work::micro_ut(&JobSpec::noisy_example()).unwrap();
+		let work = work::micro_ut(&noisy()).unwrap();
 		assert_noop!(order(SUBMITTER, 11, terms(1)), Error::<Test>::NotListed);
 		assert_ok!(list(11, terms(1).price_per_ut + 1, work));
 		assert_noop!(order(SUBMITTER, 11, terms(1)), Error::<Test>::PriceBelowListing);

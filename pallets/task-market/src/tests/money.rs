@@ -64,7 +64,7 @@ proptest! {
 		price in 1u128..1_000_000, fee in 1_000u128..1_000_000_000, half in 1u32..8,
 	) {
 		let verifiers = 2 * half + 1;
-		let spec = trainyard_program::spec::JobSpec::noisy_example();
+		let spec = noisy();
 		let terms = Terms { price_per_ut: price, audit_fee: fee, verifiers, ..terms(1) };
 		let quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
 		let fees = fee * Balance::from(verifiers) * 3;
@@ -88,6 +88,7 @@ proptest! {
 		let audit_segments = drawn.min(segments);
 		let audit_fee = 10_000_000_000_000;
 		let terms = Terms { price_per_ut: price, audit_segments, audit_fee, ..terms(1) };
+		let spec = spec.check().unwrap();
 		let quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
 		let stake = quote.deposit - 9 * audit_fee;
 		let risk = stake * Balance::from(audit_segments) / Balance::from(segments);

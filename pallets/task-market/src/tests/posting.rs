@@ -21,7 +21,7 @@ fn submit(spec: JobSpec, terms: Terms) -> sp_runtime::DispatchResult {
 fn posting_holds_the_escrow_and_puts_the_job_on_the_agenda() {
 	run(|| {
 		assert_ok!(submit(JobSpec::noisy_example(), terms(2)));
-		let work = work::micro_ut(&JobSpec::noisy_example()).unwrap();
+		let work = work::micro_ut(&noisy()).unwrap();
 		let price = units::price(work, 5_000_000).unwrap();
 		let fee = units::price(work, 1_000_000).unwrap();
 		let escrow = 2 * (price + fee) + AUDIT;
@@ -84,15 +84,15 @@ fn terms_are_checked() {
 fn a_verifier_is_paid_at_least_the_price_of_what_it_replays() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
-		let work = work::audit_micro_ut(&spec, 4).unwrap();
+		let work = work::audit_micro_ut(&noisy(), 4).unwrap();
 		let least = units::price(work, terms(1).price_per_ut).unwrap();
 		assert!(least > 100, "more than the least fee of all");
-		assert_eq!(TaskMarket::audit_fee(&spec, &terms(1)), Some(least));
+		assert_eq!(TaskMarket::audit_fee(spec.clone(), &terms(1)), Some(least));
 		let low = Terms { audit_fee: least - 1, ..terms(1) };
 		assert_noop!(submit(spec.clone(), low), Error::<Test>::AuditFeeTooLow);
 		assert_ok!(submit(spec.clone(), Terms { audit_fee: least, ..terms(1) }));
 		let cheap = Terms { price_per_ut: 1, ..terms(1) };
-		assert_eq!(TaskMarket::audit_fee(&spec, &cheap), Some(100));
+		assert_eq!(TaskMarket::audit_fee(spec.clone(), &cheap), Some(100));
 	});
 }
 
@@ -100,7 +100,7 @@ fn a_verifier_is_paid_at_least_the_price_of_what_it_replays() {
 fn no_more_is_replayed_than_a_verifier_can_do() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
-		let work = work::audit_micro_ut(&spec, 4).unwrap();
+		let work = work::audit_micro_ut(&noisy(), 4).unwrap();
 		MaxAuditWork::set(work - 1);
 		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::AuditTooLarge);
 		// Fewer segments, or shorter ones.
@@ -117,7 +117,7 @@ fn no_more_is_replayed_than_a_verifier_can_do() {
 fn what_could_not_be_rescued_is_not_posted() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
-		let bytes = blob::rescue_bytes(&spec, 4);
+		let bytes = blob::rescue_bytes(&noisy(), 4);
 		MaxBlob::set(bytes - 1);
 		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::RescueTooLarge);
 		assert_ok!(submit(spec.clone(), Terms { audit_segments: 3, ..terms(1) }));
@@ -180,8 +180,7 @@ fn a_broken_specification_is_named() {
 fn who_cannot_pay_cannot_post() {
 	run(|| {
 		// All but less than one job's worth goes elsewhere.
-		let escrow =
-			TaskMarket::checked_quote(&JobSpec::noisy_example(), &terms(1)).unwrap().escrow;
+		let escrow = TaskMarket::checked_quote(&noisy(), &terms(1)).unwrap().escrow;
 		let origin = RuntimeOrigin::signed(SUBMITTER);
 		let rest = ED + escrow - 1;
 		assert_ok!(Balances::transfer_keep_alive(origin.clone(), OTHER, ENDOWMENT - rest));

@@ -14,14 +14,14 @@ use trainyard_protocol::{
 fn a_quote_is_what_will_be_held() {
 	run(|| {
 		let (spec, terms) = (JobSpec::noisy_example(), terms(3));
-		let quote = TaskMarket::quote(&spec, &terms).unwrap();
+		let quote = TaskMarket::quote(spec.clone(), &terms).unwrap();
 		let id = post_with(SUBMITTER, terms.clone());
 		let held = job(id).quote;
 		assert_eq!(quote, (held.work, held.escrow, held.deposit));
-		assert_eq!(TaskMarket::quote(&spec, &Terms { replicas: 0, ..terms.clone() }), None);
+		assert_eq!(TaskMarket::quote(spec.clone(), &Terms { replicas: 0, ..terms.clone() }), None);
 		let mut bad = spec;
 		bad.training.steps = 0;
-		assert_eq!(TaskMarket::quote(&bad, &terms), None);
+		assert_eq!(TaskMarket::quote(bad, &terms), None);
 	});
 }
 

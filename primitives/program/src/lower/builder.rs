@@ -3,7 +3,7 @@
 use super::state::{has_parameters, parameter_name};
 use crate::{
 	ops::{Op, OpKind, Phase, Program, Role, TensorDecl, TensorId},
-	spec::{JobSpec, Layer, Loss, Shaped},
+	spec::{CheckedSpec, Layer, Loss, Shaped},
 };
 use alloc::{format, string::String, vec, vec::Vec};
 
@@ -42,7 +42,7 @@ pub(super) struct LoweredLayer {
 
 /// The list so far.
 pub(super) struct Builder<'a> {
-	pub spec: &'a JobSpec,
+	pub spec: &'a CheckedSpec,
 	pub purpose: Purpose,
 	pub rows: u32,
 	/// Labels: rows times labels of a row.
@@ -56,7 +56,7 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-	pub fn new(spec: &'a JobSpec, rows: u32, purpose: Purpose) -> Self {
+	pub fn new(spec: &'a CheckedSpec, rows: u32, purpose: Purpose) -> Self {
 		let mut list = Self {
 			spec,
 			purpose,
@@ -119,7 +119,7 @@ impl<'a> Builder<'a> {
 	/// dropouts are left out, but keep their places, for skips count them.
 	pub fn layers(&self) -> Vec<(u32, Shaped)> {
 		let (mut all, mut weighted) = (Vec::new(), 0u32);
-		for at in self.spec.shaped_layers().unwrap_or_default() {
+		for at in self.spec.layers().iter().copied() {
 			if has_parameters(&at.layer) {
 				weighted = weighted.saturating_add(1);
 			}

@@ -4,8 +4,8 @@
 //! the step: what changes from step to step is the batch ([`crate::order`]), the state, which
 //! carries Adam's powers of beta along, and what dropout, noise and the learning rate draw
 //! from seed and step, which are given to the executor. Shapes follow the specification's, so
-//! lists are short and cheap to make; call [`JobSpec::validate`] first, for nothing is checked
-//! here.
+//! lists are short and cheap to make. They are made of a [`CheckedSpec`] alone, of which there
+//! is always one.
 //!
 //! A model is its layers written out ([`crate::spec::Model::layers`]). `forward` has the rule
 //! of each layer, `backward` that of its gradients, `linear` those of fully connected layers
@@ -25,7 +25,7 @@ pub use state::{layer_prefix, state, Initial, StateTensor};
 
 use crate::{
 	ops::{Nano, Program, Role},
-	spec::JobSpec,
+	spec::CheckedSpec,
 };
 use builder::{Builder, Purpose};
 
@@ -42,7 +42,7 @@ pub const NORM_EPSILON: Nano = Nano(10_000);
 /// The list of one training step: forward and backward over a batch, and the update.
 ///
 /// Given: `Features`, `Labels` and the state; results: `Loss`, `Logits` and the next state.
-pub fn training_step(spec: &JobSpec) -> Program {
+pub fn training_step(spec: &CheckedSpec) -> Program {
 	let mut list = Builder::new(spec, spec.training.batch_size, Purpose::Training);
 	let forward = list.forward();
 	let logits = forward.last().map_or(list.features, |done| done.output);
@@ -57,13 +57,13 @@ pub fn training_step(spec: &JobSpec) -> Program {
 ///
 /// Given: `Features`, `Labels` and the parameters; results: `RowLosses`, `Correct`, `Loss`
 /// and `Logits`.
-pub fn evaluation(spec: &JobSpec) -> Program {
+pub fn evaluation(spec: &CheckedSpec) -> Program {
 	evaluation_of(spec, spec.dataset.validation_rows)
 }
 
 /// [`evaluation`] over `rows` rows. Rows do not meet before the mean, so an executor may
 /// take them in slices and reduce the row losses of all slices at the end.
-pub fn evaluation_of(spec: &JobSpec, rows: u32) -> Program {
+pub fn evaluation_of(spec: &CheckedSpec, rows: u32) -> Program {
 	let mut list = Builder::new(spec, rows, Purpose::Evaluation);
 	let forward = list.forward();
 	let logits = forward.last().map_or(list.features, |done| done.output);

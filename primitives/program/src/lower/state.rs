@@ -1,7 +1,7 @@
 //! The training state: parameters by layer, and what the optimizer keeps.
 
 use super::{BETA1_POWER, BETA2_POWER, OPTIMIZER_PREFIX};
-use crate::spec::{window, JobSpec, Layer, Optimizer, Shape, Shaped};
+use crate::spec::{window, CheckedSpec, Layer, Optimizer, Shape, Shaped};
 use alloc::{format, string::String, vec, vec::Vec};
 
 /// Name and shape of a state tensor.
@@ -98,10 +98,9 @@ pub(super) fn has_parameters(layer: &Layer) -> bool {
 
 /// The parameters of a model: layers with parameters are numbered from 0, and
 /// `layers.{number}.` begins the names.
-fn parameters(spec: &JobSpec) -> Vec<StateTensor> {
+fn parameters(spec: &CheckedSpec) -> Vec<StateTensor> {
 	let (mut all, mut drawn) = (Vec::new(), 0u32);
-	let layers = spec.shaped_layers().unwrap_or_default();
-	let with_parameters = layers.iter().filter(|at| has_parameters(&at.layer));
+	let with_parameters = spec.layers().iter().filter(|at| has_parameters(&at.layer));
 	for (number, at) in (0u32..).zip(with_parameters) {
 		for (name, shape, begin) in of_layer(at) {
 			let initial = match begin {
@@ -120,7 +119,7 @@ fn parameters(spec: &JobSpec) -> Vec<StateTensor> {
 
 /// The training state of a job: parameters by layer (`layers.0.weight` and so on; see
 /// docs/strict-arithmetic.md), then what the optimizer keeps.
-pub fn state(spec: &JobSpec) -> Vec<StateTensor> {
+pub fn state(spec: &CheckedSpec) -> Vec<StateTensor> {
 	let mut parameters = parameters(spec);
 	let kept = |kind: &str| -> Vec<StateTensor> {
 		parameters

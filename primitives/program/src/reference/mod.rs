@@ -193,7 +193,7 @@ mod tests {
 
 	#[test]
 	fn what_is_missing_or_wrong_is_named() {
-		let spec = JobSpec::example();
+		let spec = JobSpec::example().check().unwrap();
 		let program = lower::evaluation_of(&spec, 2);
 		let state: State = lower::state(&spec)
 			.iter()
@@ -228,7 +228,7 @@ mod tests {
 			hidden: Default::default(),
 			activation: crate::spec::Activation::Relu,
 		};
-		let program = lower::evaluation_of(&spec, 2);
+		let program = lower::evaluation_of(&spec.check().unwrap(), 2);
 		let mut bias = vec![0.0; 10];
 		bias[4] = 2.0;
 		let state = State::from([

@@ -1,6 +1,6 @@
 //! What a job reads: data and labels, and the model that a fine-tuning begins with.
 
-use super::{SpecError, MAX_DATASET_BYTES, MAX_WIDTH};
+use super::{checked::ensure, SpecError, MAX_DATASET_BYTES, MAX_WIDTH};
 use crate::{Text, H256};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
@@ -184,8 +184,7 @@ impl Dataset {
 	}
 
 	/// The rules that need nothing but the dataset, first violation.
-	pub(super) fn validate(&self) -> Result<(), SpecError> {
-		let ensure = |ok: bool, error: SpecError| if ok { Ok(()) } else { Err(error) };
+	pub(super) fn check(&self) -> Result<(), SpecError> {
 		ensure(self.content_hash != H256::zero(), SpecError::NoContentHash)?;
 		ensure(self.bytes > 0, SpecError::EmptyDataset)?;
 		ensure(self.bytes <= MAX_DATASET_BYTES, SpecError::DatasetTooLarge)?;

@@ -3,9 +3,14 @@
 //! It is filled in by hand in polkadot.js Apps or from a JOB.toml, so fields are
 //! named and hyper-parameters are scaled integers: `*_nano` counts 10^-9. A nano
 //! value `n` becomes the binary32 nearest to the binary64 quotient `n / 10^9`
-//! (both operands are exact in binary64 below 2^53, which [`JobSpec::validate`]
+//! (both operands are exact in binary64 below 2^53, which [`JobSpec::check`]
 //! demands).
+//!
+//! A [`JobSpec`] may be anything that its fields can hold. [`JobSpec::check`] makes a
+//! [`CheckedSpec`] of it, which keeps all rules: programs, prices and trainings are made of that
+//! one alone.
 
+mod checked;
 mod data;
 mod error;
 mod model;
@@ -13,6 +18,7 @@ mod power;
 mod shapes;
 mod training;
 
+pub use checked::CheckedSpec;
 pub use data::{DataFormat, Dataset, FileRef, InputFile, Normalization};
 pub use error::SpecError;
 pub use model::{Activation, CnnLayer, Input, Layer, Model};
@@ -114,14 +120,8 @@ impl JobSpec {
 		self.files().fold(0, |sum, (_, file)| sum.saturating_add(file.bytes))
 	}
 
-	/// Number of parameters; `None` where the model is invalid.
-	pub fn parameters(&self) -> Option<u64> {
-		let layers = self.shaped_layers().ok()?;
-		layers.iter().try_fold(0u64, |sum, layer| sum.checked_add(layer.parameters()?))
-	}
-
 	/// Number of segments: checkpoint intervals, the last one possibly shorter. There is
-	/// one checkpoint more. 0 only where [`Self::validate`] fails.
+	/// one checkpoint more. 0 only where [`Self::check`] fails.
 	pub fn segments(&self) -> u32 {
 		match self.training.checkpoint_interval {
 			0 => 0,
@@ -153,72 +153,6 @@ impl JobSpec {
 		let stop = self.training.early_stop.and_then(|rule| rule.stops_at(losses));
 		let done = u32::try_from(losses.len()).unwrap_or(u32::MAX) > all;
 		stop.filter(|at| *at < all).or(done.then_some(all))
-	}
-
-	/// Rules that a specification must keep, first violation. The size of the work is
-	/// checked where it is counted.
-	pub fn validate(&self) -> Result<(), SpecError> {
-		let ensure = |ok: bool, error: SpecError| if ok { Ok(()) } else { Err(error) };
-		self.dataset.validate()?;
-		let d = &self.dataset;
-		let initial = self.initial_model.as_ref();
-		ensure(initial.is_none_or(FileRef::is_valid), SpecError::BadInitialModel)?;
-		self.validate_model()?;
-		let t = &self.training;
-		ensure((1..=MAX_STEPS).contains(&t.steps), SpecError::BadSteps)?;
-		ensure(
-			(1..=MAX_BATCH).contains(&t.batch_size) && t.batch_size <= d.train_rows,
-			SpecError::BadBatchSize,
-		)?;
-		ensure((1..=t.steps).contains(&t.checkpoint_interval), SpecError::BadCheckpointInterval)?;
-		ensure(self.segments() <= MAX_SEGMENTS, SpecError::TooManySegments)?;
-		ensure((1..=MAX_NANO).contains(&t.learning_rate_nano), SpecError::BadLearningRate)?;
-		ensure(t.weight_decay_nano <= MAX_NANO, SpecError::BadWeightDecay)?;
-		// The rate of a warm-up step is at least 10^-9.
-		let rises = u64::from(t.warmup_steps) <= t.learning_rate_nano;
-		ensure(t.warmup_steps < t.steps && rises, SpecError::BadWarmup)?;
-		if let Schedule::Cosine { final_rate_nano } = t.schedule {
-			ensure(final_rate_nano <= t.learning_rate_nano, SpecError::BadFinalRate)?;
-		}
-		ensure(t.clip_norm_nano <= MAX_NANO, SpecError::BadClipNorm)?;
-		let noisy = t.input_noise_nano > 0 && self.model.input() == Input::Tokens;
-		ensure(t.input_noise_nano <= MAX_NANO && !noisy, SpecError::BadInputNoise)?;
-		if let Some(EarlyStop { patience, min_delta_nano }) = t.early_stop {
-			ensure(patience > 0 && min_delta_nano <= MAX_NANO, SpecError::BadEarlyStop)?;
-		}
-		match t.optimizer {
-			Optimizer::Sgd { momentum_nano, .. } => {
-				ensure(momentum_nano <= MAX_DECAY_NANO, SpecError::BadMomentum)
-			}
-			Optimizer::AdamW { beta1_nano, beta2_nano, epsilon_nano }
-			| Optimizer::Adam { beta1_nano, beta2_nano, epsilon_nano } => {
-				ensure(
-					beta1_nano <= MAX_DECAY_NANO && beta2_nano <= MAX_DECAY_NANO,
-					SpecError::BadMomentum,
-				)?;
-				ensure((1..=MAX_NANO).contains(&epsilon_nano), SpecError::BadEpsilon)
-			}
-		}
-	}
-
-	/// The rules of the model, by itself and with the data.
-	fn validate_model(&self) -> Result<(), SpecError> {
-		let ensure = |ok: bool, error: SpecError| if ok { Ok(()) } else { Err(error) };
-		let d = &self.dataset;
-		let (tokens, text) = (self.model.input() == Input::Tokens, d.format == DataFormat::Text);
-		ensure(tokens == text, SpecError::TokensDisagree)?;
-		let layers = self.shaped_layers()?;
-		let parameters = self.parameters().unwrap_or(u64::MAX);
-		ensure(parameters > 0, SpecError::NoParameters)?;
-		ensure(parameters <= MAX_PARAMETERS, SpecError::ModelTooLarge)?;
-		// Rows of vectors and matrices of attentions are counted in 32 bits.
-		let most = layers.iter().map(|at| match at.layer {
-			Layer::Attention { heads } => heads.max(at.input.vectors().0),
-			_ => at.output.vectors().0,
-		});
-		let rows = self.training.batch_size.max(d.validation_rows);
-		let fits = |n: u32| n.checked_mul(rows).is_some();
-		ensure(most.max().is_none_or(fits), SpecError::TooManyPositions)
 	}
 
 	/// [`Self::example`] with noise on its inputs, so that its work is credited as power.

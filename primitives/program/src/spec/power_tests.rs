@@ -26,7 +26,7 @@ fn text(dropout_nano: u64) -> JobSpec {
 	spec.dataset.feature_divisor = 1;
 	let (layers, heads, width, mlp_factor) = (1, 2, 16, 4);
 	spec.model = Model::Transformer { layers, heads, width, mlp_factor, dropout_nano };
-	assert_eq!(spec.validate(), Ok(()));
+	assert!(spec.clone().check().is_ok());
 	spec
 }
 
@@ -36,7 +36,7 @@ fn assert_each(cases: &[(Option<NoPower>, Change)]) {
 	for (index, (expected, change)) in cases.iter().enumerate() {
 		let mut spec = JobSpec::noisy_example();
 		change(&mut spec);
-		assert_eq!(spec.validate(), Ok(()), "case {index}");
+		assert!(spec.clone().check().is_ok(), "case {index}");
 		assert_eq!(spec.no_power(), *expected, "case {index}");
 		assert_eq!(spec.mints_power(), expected.is_none(), "case {index}");
 	}
@@ -48,6 +48,7 @@ fn a_fine_tuning_is_the_same_work_and_mints_no_power() {
 	let tuned = JobSpec { initial_model: Some(spec.dataset.file()), ..spec.clone() };
 	assert!(spec.mints_power());
 	assert_eq!(tuned.no_power(), Some(NoPower::FineTuning));
+	let [tuned, spec] = [tuned, spec].map(|spec| spec.check().unwrap());
 	assert_eq!(crate::work::flop(&tuned), crate::work::flop(&spec));
 }
 
@@ -84,7 +85,7 @@ fn tokens_need_a_dropout_behind_their_embedding() {
 		(vec![embedding, head], Some(NoPower::SameInputs)),
 	] {
 		spec.model = Model::Layers { input: Input::Tokens, layers: layers.try_into().unwrap() };
-		assert_eq!(spec.validate(), Ok(()));
+		assert!(spec.clone().check().is_ok());
 		assert_eq!(spec.no_power(), expected);
 	}
 }
@@ -95,7 +96,7 @@ fn steps_that_change_nothing_mint_no_power() {
 	// A learning rate of zero is no valid job at all.
 	let mut still = JobSpec::noisy_example();
 	still.training.learning_rate_nano = 0;
-	assert_eq!(still.validate(), Err(super::SpecError::BadLearningRate));
+	assert_eq!(still.clone().check(), Err(super::SpecError::BadLearningRate));
 	assert_eq!(still.no_power(), Some(Standstill));
 	assert_each(&[
 		(Some(Standstill), |s| s.training.learning_rate_nano = 1),
@@ -207,7 +208,7 @@ fn a_dead_bottleneck_makes_all_work_before_it_free() {
 	let hidden = vec![64, 1, 1].try_into().unwrap();
 	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
 	spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
-	assert_eq!(spec.validate(), Ok(()));
+	let spec = spec.check().unwrap();
 	let program = lower::training_step(&spec);
 	let seed = H256::repeat_byte(7);
 	let mut state: State = lower::state(&spec)

@@ -1,8 +1,8 @@
 //! The shapes that flow through a model, and the rules of its layers.
 
 use super::{
-	Input, JobSpec, Layer, Model, SpecError, MAX_BLOCKS, MAX_CONTEXT, MAX_DROPOUT_NANO,
-	MAX_MLP_FACTOR, MAX_ROW_ELEMENTS, MAX_WIDTH,
+	checked::ensure, Input, JobSpec, Layer, Model, SpecError, MAX_BLOCKS, MAX_CONTEXT,
+	MAX_DROPOUT_NANO, MAX_MLP_FACTOR, MAX_ROW_ELEMENTS, MAX_WIDTH,
 };
 use crate::ops::Window;
 use alloc::vec::Vec;
@@ -88,18 +88,10 @@ pub struct Shaped {
 	pub output: Shape,
 }
 
-fn ensure(ok: bool, error: SpecError) -> Result<(), SpecError> {
-	if ok {
-		Ok(())
-	} else {
-		Err(error)
-	}
-}
-
 impl JobSpec {
 	/// The model's layers with their shapes, from the input on. Fails where the layers do not
 	/// fit together, the data or the limits.
-	pub fn shaped_layers(&self) -> Result<Vec<Shaped>, SpecError> {
+	pub(super) fn shaped_layers(&self) -> Result<Vec<Shaped>, SpecError> {
 		let features = self.dataset.features;
 		let mut shape = match self.model.input() {
 			Input::Numbers => Shape::Numbers(features),
@@ -150,13 +142,12 @@ impl JobSpec {
 		Ok(all)
 	}
 
-	/// Labels of a row: one, or one for every position of a sequence. 1 where the model is
-	/// invalid.
+	/// Labels of a row: one, or one for every position of a text, which stays a sequence of as many
+	/// positions through all layers.
 	pub fn labels_per_row(&self) -> u32 {
-		match (self.model.input(), self.shaped_layers()) {
-			// Only tokens become sequences.
-			(Input::Tokens, Ok(layers)) => layers.last().map_or(1, |last| last.output.vectors().0),
-			_ => 1,
+		match self.model.input() {
+			Input::Tokens => self.dataset.features,
+			Input::Numbers | Input::Image { .. } => 1,
 		}
 	}
 }

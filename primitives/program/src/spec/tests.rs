@@ -5,12 +5,28 @@ use bounded_collections::ConstU32;
 
 #[test]
 fn the_example_is_valid() {
-	let spec = JobSpec::example();
-	assert_eq!(spec.validate(), Ok(()));
-	assert_eq!(spec.parameters(), Some(64 * 65 + 65 * 32 + 33 * 10));
+	let spec = JobSpec::example().check().unwrap();
+	assert_eq!(spec.parameters(), 64 * 65 + 65 * 32 + 33 * 10);
 	assert_eq!(spec.segments(), 30);
 	assert_eq!(spec.checkpoint_step(30), Some(1_500));
 	assert_eq!(spec.checkpoint_step(31), None);
+}
+
+/// What checking has computed is what the specification says, and the specification is whole.
+#[test]
+fn a_checked_specification_is_the_one_that_was_checked() {
+	for spec in [JobSpec::example(), of_text(), of_everything()] {
+		let checked = spec.clone().check().unwrap();
+		assert_eq!(checked.spec(), &spec);
+		let layers: Vec<Layer> = checked.layers().iter().map(|at| at.layer).collect();
+		assert_eq!(layers, spec.model.layers(&spec.dataset));
+		let ends = checked.layers().iter().map(|at| at.output);
+		assert!(ends.zip(&checked.layers()[1..]).all(|(before, at)| before == at.input));
+		let (rows, classes) = checked.layers().last().unwrap().output.vectors();
+		assert_eq!((rows, classes), (spec.labels_per_row(), spec.dataset.classes));
+		assert_eq!(serde_json::to_string(&checked).unwrap(), serde_json::to_string(&spec).unwrap());
+		assert_eq!(checked.into_spec(), spec);
+	}
 }
 
 #[test]
@@ -50,7 +66,7 @@ fn files_are_listed() {
 	spec.dataset.format = DataFormat::Idx;
 	spec.dataset.labels = Some(labels.clone());
 	spec.initial_model = Some(initial.clone());
-	assert_eq!(spec.validate(), Ok(()));
+	assert!(spec.clone().check().is_ok());
 	let data = (InputFile::Data, spec.dataset.file());
 	let all = [data, (InputFile::Labels, labels), (InputFile::InitialModel, initial)];
 	assert_eq!(spec.files().collect::<Vec<_>>(), all);
@@ -138,7 +154,7 @@ fn every_rule_is_enforced() {
 	for (error, break_it) in cases {
 		let mut spec = JobSpec::example();
 		break_it(&mut spec);
-		assert_eq!(spec.validate(), Err(*error));
+		assert_eq!(spec.clone().check(), Err(*error));
 		assert!(!error.field().is_empty() && !error.to_string().is_empty());
 	}
 }
@@ -186,7 +202,7 @@ fn every_rule_of_the_models_is_enforced() {
 		JobSpec { model, ..of_text() }
 	};
 	for good in [window(3, 1, 1), dropout(1), of_text(), of_layers(vec![HEAD])] {
-		assert_eq!(good.validate(), Ok(()));
+		assert!(good.clone().check().is_ok());
 	}
 	let cnn = |channels| {
 		let mut spec = JobSpec::example();
@@ -199,7 +215,7 @@ fn every_rule_of_the_models_is_enforced() {
 		};
 		spec
 	};
-	assert_eq!(cnn(1).validate(), Ok(()));
+	assert!(cnn(1).check().is_ok());
 	let relu = Layer::Activation { function: Activation::Relu };
 	let cases = [
 		(BadImage, cnn(2)),
@@ -272,7 +288,7 @@ fn every_rule_of_the_models_is_enforced() {
 		(BadInputNoise, text(|s| s.training.input_noise_nano = 1)),
 	];
 	for (error, spec) in cases {
-		assert_eq!(spec.validate(), Err(error), "{:?}", spec.model);
+		assert_eq!(spec.clone().check(), Err(error), "{:?}", spec.model);
 		assert!(!error.field().is_empty() && !error.to_string().is_empty());
 	}
 }
@@ -302,7 +318,7 @@ fn models_are_written_out() {
 	assert_eq!(spec.labels_per_row(), 64);
 	let tables = (10 + 64) * 16;
 	let one = 2 * 2 * 16 + 4 * 17 * 16 + 17 * 64 + 65 * 16;
-	assert_eq!(spec.parameters(), Some(tables + 2 * one + 2 * 16 + 17 * 10));
+	assert_eq!(spec.check().unwrap().parameters(), tables + 2 * one + 2 * 16 + 17 * 10);
 	let spec = JobSpec::example();
 	assert_eq!(spec.labels_per_row(), 1);
 	let function = Activation::Relu;
@@ -331,20 +347,20 @@ fn layout() {
 		activation: Activation::Silu,
 	};
 	cnn.training.optimizer = Optimizer::Adam { beta1_nano: 1, beta2_nano: 2, epsilon_nano: 3 };
-	assert_eq!(cnn.validate(), Ok(()));
+	assert!(cnn.clone().check().is_ok());
 	let mut tuned = JobSpec::example();
 	tuned.initial_model = Some(FileRef {
 		content_hash: H256::repeat_byte(2),
 		bytes: 26_664,
 		location: Text::new("http://127.0.0.1:8600/model.safetensors").unwrap(),
 	});
-	assert_eq!(tuned.validate(), Ok(()));
+	assert!(tuned.clone().check().is_ok());
 	let mut files = JobSpec::example();
 	let file = |byte| FileRef { content_hash: H256::repeat_byte(byte), ..files.dataset.file() };
 	(files.initial_model, files.dataset.labels) = (Some(file(3)), Some(file(2)));
 	files.dataset.format = DataFormat::Idx;
 	files.dataset.normalization = Normalization::Standard;
-	assert_eq!(files.validate(), Ok(()));
+	assert!(files.clone().check().is_ok());
 	let found = [JobSpec::example(), of_everything(), cnn, of_text(), tuned, files].map(|spec| {
 		let bytes = spec.encode();
 		assert_eq!(JobSpec::decode(&mut &bytes[..]), Ok(spec));
@@ -386,7 +402,7 @@ fn of_everything() -> JobSpec {
 	t.clip_norm_nano = 1_000_000_000;
 	t.input_noise_nano = 10_000_000;
 	t.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: 1_000_000 });
-	assert_eq!(spec.validate(), Ok(()));
+	assert!(spec.clone().check().is_ok());
 	spec
 }
 

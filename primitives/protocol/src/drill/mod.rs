@@ -26,9 +26,9 @@ use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
 use trainyard_program::{
-	lower,
-	spec::{JobSpec, MAX_NANO},
+	spec::{CheckedSpec, JobSpec, MAX_NANO},
 	units::FLOP_PER_MICRO_UT,
+	work::Parts,
 };
 
 /// Number of a project: 0, 1, 2, … in order of proposal.
@@ -210,19 +210,20 @@ impl Template {
 				Ok(repeated(*passes, program::pass().flop()))
 			}
 			Template::Trial(trial) => {
-				trial.validate()?;
-				let spec = &trial.spec;
-				let steps = repeated(spec.training.steps, lower::training_step(spec).flop());
-				Ok(steps.saturating_add(lower::evaluation(spec).flop()))
+				// Its work is the same at all rates.
+				let spec = trial.check()?;
+				let parts = Parts::of(&spec);
+				let steps = repeated(spec.training.steps, parts.step);
+				Ok(steps.saturating_add(parts.evaluation))
 			}
 		}
 	}
 
 	/// The job that unit `index` of a trial trains: the template's with the unit's learning rate,
-	/// and one checkpoint interval. None of other templates.
-	pub fn trial(&self, index: u32) -> Option<JobSpec> {
+	/// and one checkpoint interval. None of other templates, and of those that are invalid.
+	pub fn trial(&self, index: u32) -> Option<CheckedSpec> {
 		match self {
-			Template::Trial(trial) => trial.learning_rate_nano(index).map(|rate| trial.at(rate)),
+			Template::Trial(trial) => trial.at(trial.learning_rate_nano(index)?).check().ok(),
 			Template::Chain { .. } | Template::Calibration { .. } => None,
 		}
 	}
@@ -266,19 +267,19 @@ impl TrialTemplate {
 		spec
 	}
 
-	fn validate(&self) -> Result<(), DrillError> {
+	/// The job at the least rate, where it is valid at all rates and a project may have it.
+	fn check(&self) -> Result<CheckedSpec, DrillError> {
 		let ensure = |ok: bool, error: DrillError| if ok { Ok(()) } else { Err(error) };
 		// What is valid at both ends is valid between them.
 		let rates = &self.learning_rates_nano;
 		let least = rates.iter().min().ok_or(DrillError::NoRates)?;
 		let largest = rates.iter().max().copied().unwrap_or(MAX_NANO);
-		let extremes = [self.at(*least), self.at(largest)];
-		extremes.iter().try_for_each(JobSpec::validate)?;
-		if let Some(reason) = extremes.iter().find_map(JobSpec::no_power) {
+		let (spec, fastest) = (self.at(*least).check()?, self.at(largest).check()?);
+		if let Some(reason) = spec.no_power().or_else(|| fastest.no_power()) {
 			return Err(DrillError::NoPower(reason));
 		}
-		let spec = &self.spec;
 		ensure(spec.training.early_stop.is_none(), DrillError::EarlyStop)?;
-		ensure(spec.file_bytes() <= MAX_TRIAL_BYTES, DrillError::DataTooLarge)
+		ensure(spec.file_bytes() <= MAX_TRIAL_BYTES, DrillError::DataTooLarge)?;
+		Ok(spec)
 	}
 }

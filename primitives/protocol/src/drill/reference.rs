@@ -17,7 +17,7 @@ use trainyard_program::{
 	ops::{Program, Role},
 	order,
 	reference::{run_at, ExecError, State, StepContext},
-	spec::JobSpec,
+	spec::{CheckedSpec, JobSpec},
 };
 
 /// Rows of a table: inputs, row by row, and labels.
@@ -95,7 +95,7 @@ fn bytes(values: &[f32]) -> Vec<u8> {
 	values.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-fn trial(spec: &JobSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResult, ExecError> {
+fn trial(spec: &CheckedSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResult, ExecError> {
 	let shapes = lower::state(spec);
 	let mut state: State =
 		shapes.iter().map(|t| (t.name.clone(), init::initial(seed, t))).collect();

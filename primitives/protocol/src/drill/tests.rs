@@ -34,8 +34,8 @@ fn difficulties_are_counted() {
 	assert_eq!(calibration(20).difficulty(), Ok((20 * pass / 432_000) as u64));
 
 	// Steps, and one evaluation.
-	let spec = trial().spec;
-	let parts = trainyard_program::work::Parts::of(&spec).unwrap();
+	let spec = trial().spec.check().unwrap();
+	let parts = trainyard_program::work::Parts::of(&spec);
 	let flop = 500 * parts.step + parts.evaluation;
 	assert_eq!(Template::Trial(trial()).flop(), Ok(flop));
 	assert_eq!(Template::Trial(trial()).difficulty(), Ok((flop / 432_000) as u64));
@@ -130,7 +130,6 @@ fn units_of_a_trial_take_the_rates_in_turn() {
 	assert_eq!([0, 1, 2, 3, 4].map(rate), [500_000, 2_000_000, 8_000_000, 500_000, 2_000_000]);
 	let job = template.trial(u32::MAX).unwrap();
 	assert_eq!(job.segments(), 1);
-	assert_eq!(job.validate(), Ok(()));
 	assert_eq!(chain(64, 10).trial(0), None);
 	assert_eq!(trial().learning_rate_nano(4), Some(2_000_000));
 }

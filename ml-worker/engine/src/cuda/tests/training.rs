@@ -2,14 +2,14 @@
 
 use super::devices;
 use crate::{
-	tests::{other_specs, seed, small_spec, ADAM, SGD},
+	tests::{checked, other_specs, seed, small_spec, ADAM, SGD},
 	Data, Engine, EngineError, Isa, State,
 };
 use std::sync::Arc;
 use trainyard_program::spec::{JobSpec, MAX_NANO};
 
 fn on_processor(spec: &JobSpec, data: &Arc<Data>) -> Engine {
-	Engine::with_kernel(spec, seed(), data.clone(), Isa::supported()[0]).unwrap()
+	Engine::with_kernel(&checked(spec), seed(), data.clone(), Isa::supported()[0]).unwrap()
 }
 
 fn jobs() -> Vec<(JobSpec, Arc<Data>)> {
@@ -24,9 +24,9 @@ fn jobs() -> Vec<(JobSpec, Arc<Data>)> {
 fn a_run_gives_the_states_of_the_processor() {
 	for (name, target) in devices() {
 		for (spec, data) in jobs() {
-			let engine = Engine::on(&spec, seed(), data.clone(), target.clone()).unwrap();
+			let engine = Engine::on(&checked(&spec), seed(), data.clone(), target.clone()).unwrap();
 			let reference = on_processor(&spec, &data);
-			let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
+			let mut state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 			let mut expected = state.clone();
 			let last = spec.training.steps.min(12) - 1;
 			for step in 0..last {
@@ -58,8 +58,8 @@ fn divergence_is_found() {
 	spec.training.weight_decay_nano = MAX_NANO;
 	let reference = on_processor(&spec, &data);
 	for (name, target) in devices() {
-		let engine = Engine::on(&spec, seed(), data.clone(), target).unwrap();
-		let mut state = Engine::initial_state(&spec, &seed(), None).unwrap();
+		let engine = Engine::on(&checked(&spec), seed(), data.clone(), target).unwrap();
+		let mut state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 		let mut expected = state.clone();
 		let mut stopped = false;
 		for step in 0..spec.training.steps {
@@ -86,9 +86,9 @@ fn states_of_other_jobs_are_refused() {
 	let (spec, data) = small_spec(vec![6], SGD);
 	let (other, other_data) = small_spec(vec![7], SGD);
 	for (_, target) in devices() {
-		let engine = Engine::on(&spec, seed(), data.clone(), target.clone()).unwrap();
-		let second = Engine::on(&other, seed(), other_data.clone(), target).unwrap();
-		let mut state = Engine::initial_state(&other, &seed(), None).unwrap();
+		let engine = Engine::on(&checked(&spec), seed(), data.clone(), target.clone()).unwrap();
+		let second = Engine::on(&checked(&other), seed(), other_data.clone(), target).unwrap();
+		let mut state = Engine::initial_state(&checked(&other), &seed(), None).unwrap();
 		assert!(matches!(engine.step(&mut state, 0), Err(EngineError::State { .. })));
 		second.step(&mut state, 0).unwrap();
 		assert!(matches!(engine.step(&mut state, 0), Err(EngineError::State { .. })));

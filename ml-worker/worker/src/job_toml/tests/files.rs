@@ -150,7 +150,8 @@ fn a_fine_tuning_names_its_model() {
 	assert_eq!((job.has_location(), &job.initial_model_path), (true, &None));
 	assert_eq!(read(&to_toml(&job)).unwrap(), job);
 	let mut without = job.clone();
-	without.spec.initial_model = None;
+	let plain = JobSpec { initial_model: None, ..job.spec.spec().clone() };
+	without.spec = plain.check().unwrap();
 	assert_eq!(read(&whole()).unwrap(), without);
 
 	let complaint = |from: &str, to: &str| {

@@ -3,7 +3,7 @@
 use trainyard_program::{
 	lower,
 	ops::{OpKind, Program, Role, TensorId},
-	spec::JobSpec,
+	spec::CheckedSpec,
 };
 use trainyard_proof::bundle;
 use trainyard_protocol::job::Terms;
@@ -42,11 +42,11 @@ pub struct Needs {
 
 impl Needs {
 	/// The needs of a job.
-	pub fn of(spec: &JobSpec, terms: &Terms) -> Self {
+	pub fn of(spec: &CheckedSpec, terms: &Terms) -> Self {
 		let dataset = &spec.dataset;
 		let checkpoints = u64::from(spec.segments()).saturating_add(1);
 		let checkpoint = bundle::max_checkpoint_bytes(spec);
-		let model = spec.parameters().unwrap_or(u64::MAX).saturating_mul(4).saturating_add(16_384);
+		let model = spec.parameters().saturating_mul(4).saturating_add(16_384);
 		let manifest = MANIFEST_ENTRY.saturating_mul(checkpoints).saturating_add(MANIFEST_BASE);
 		// Both ends of each drawn segment, and the last checkpoint.
 		let drawn = u64::from(terms.audit_segments).saturating_mul(2).saturating_add(1);
@@ -125,7 +125,11 @@ fn live(program: &Program) -> u64 {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_program::spec::{FileRef, Model};
+	use trainyard_program::spec::{DataFormat, FileRef, JobSpec, Model};
+
+	fn needs(spec: &JobSpec) -> Needs {
+		Needs::of(&spec.clone().check().unwrap(), &terms())
+	}
 
 	fn terms() -> Terms {
 		Terms {
@@ -143,13 +147,14 @@ mod tests {
 	#[test]
 	fn wide_layers_and_batches_are_counted() {
 		let mut spec = JobSpec::example();
-		let small = Needs::of(&spec, &terms());
+		let small = needs(&spec);
 		assert!(small.memory < 64 << 20, "{small:?}");
 		spec.dataset.features = 1;
+		(spec.dataset.train_rows, spec.dataset.validation_rows) = (80_000, 20_000);
 		spec.training.batch_size = 65_536;
 		let Model::Mlp { hidden, .. } = &mut spec.model else { unreachable!() };
 		*hidden = vec![65_536].try_into().unwrap();
-		let wide = Needs::of(&spec, &terms());
+		let wide = needs(&spec);
 		let activation = 65_536u64 * 65_536 * 4;
 		assert!(wide.memory > 2 * activation && wide.memory < 8 * activation, "{wide:?}");
 	}
@@ -157,14 +162,14 @@ mod tests {
 	#[test]
 	fn disk_and_rescue_follow_the_checkpoints() {
 		let mut spec = JobSpec::example();
-		let few = Needs::of(&spec, &terms());
+		let few = needs(&spec);
 		assert_eq!(few.checkpoints, u64::from(spec.segments()) + 1);
 		assert!(few.disk >= few.checkpoints * few.checkpoint + 2 * spec.dataset.bytes);
 		assert!(few.rescue >= 7 * few.checkpoint + spec.dataset.bytes);
 		assert!(few.rescue < 8 * few.checkpoint + spec.dataset.bytes + (1 << 20));
 		spec.training.steps = 65_536;
 		spec.training.checkpoint_interval = 1;
-		let many = Needs::of(&spec, &terms());
+		let many = needs(&spec);
 		assert_eq!(many.checkpoints, 65_537);
 		assert!(many.disk >= 65_537 * many.checkpoint);
 		assert!(many.checkpoint_seconds() > 1_000.0, "{}", many.checkpoint_seconds());
@@ -175,20 +180,21 @@ mod tests {
 		let plain = JobSpec::example();
 		let file = FileRef { bytes: 1 << 30, ..plain.dataset.file() };
 		let tuned = JobSpec { initial_model: Some(file.clone()), ..plain.clone() };
-		let (few, more) = (Needs::of(&plain, &terms()), Needs::of(&tuned, &terms()));
+		let (few, more) = (needs(&plain), needs(&tuned));
 		assert_eq!(more.disk - few.disk, 2 * file.bytes);
 		assert_eq!(more.rescue - few.rescue, file.bytes);
 		assert_eq!(more.memory, 2 * more.rescue);
 		assert_eq!((more.model, more.checkpoint), (few.model, few.checkpoint));
 		let mut labelled = plain.clone();
+		labelled.dataset.format = DataFormat::Idx;
 		labelled.dataset.labels = Some(file.clone());
-		assert_eq!(Needs::of(&labelled, &terms()).disk, more.disk);
+		assert_eq!(needs(&labelled).disk, more.disk);
 	}
 
 	/// What the executor frees, the count frees: three tensors in a row never live at once.
 	#[test]
 	fn locals_die_behind_their_last_reader() {
-		let spec = JobSpec::example();
+		let spec = JobSpec::example().check().unwrap();
 		let program = lower::training_step(&spec);
 		let all: u128 = program.tensors.iter().map(|t| t.len() * 4).sum();
 		let most = u128::from(live(&program));

@@ -1,9 +1,10 @@
 //! Whether a job is worth applying for.
 
 use super::needs::Needs;
+use crate::roles::checked;
 use std::time::Duration;
 use trainyard_client::{amount, AccountId32, JobView};
-use trainyard_program::units::FLOP_PER_MICRO_UT;
+use trainyard_program::{spec::SpecError, units::FLOP_PER_MICRO_UT};
 use trainyard_protocol::{
 	blob,
 	job::{Balance, BlockNumber},
@@ -118,6 +119,9 @@ pub enum Refusal {
 		/// The limit.
 		limit: MicroUt,
 	},
+	/// Not valid by the rules of this program.
+	#[error("its specification is invalid: {field}: {0}", field = .0.field())]
+	Spec(SpecError),
 	/// Too much data.
 	#[error("its files have {bytes} bytes, more than the {limit} that are taken (--max-data-mib)")]
 	Data {
@@ -200,7 +204,10 @@ pub fn worth(
 	if bytes > limits.max_data {
 		return Err(Refusal::Data { bytes, limit: limits.max_data });
 	}
-	let needs = Needs::of(&job.spec, &job.terms);
+	let needs = match checked(job) {
+		Ok(spec) => Needs::of(&spec, &job.terms),
+		Err(error) => return Err(Refusal::Spec(error)),
+	};
 	if needs.rescue > limits.max_rescue {
 		return Err(Refusal::Rescue { bytes: needs.rescue, limit: limits.max_rescue });
 	}

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::plot;
 use crate::roles::{
+	checked,
 	plan::{self, Action},
 	store::{Committed, JobRecord, Salt},
 	tasks::Outcome,
@@ -20,7 +21,7 @@ use std::{
 };
 use tracing::info;
 use trainyard_client::{amount, blobs, calls, JobView};
-use trainyard_program::{spec::JobSpec, work::Parts};
+use trainyard_program::{spec::CheckedSpec, work::Parts};
 use trainyard_proof::{
 	bundle::{self, archive, files},
 	train::{self, Budget, RehearsalError, TrainOptions},
@@ -38,8 +39,8 @@ const REHEARSAL: Budget = Budget { steps: 200, time: Duration::from_secs(2) };
 
 /// FLOP of a run that went on from the checkpoint at step `begun_at`, 0 for none, to the end
 /// of so many segments.
-fn flop_since(spec: &JobSpec, begun_at: u32, segments: u32) -> u128 {
-	let Ok(parts) = Parts::of(spec) else { return 0 };
+fn flop_since(spec: &CheckedSpec, begun_at: u32, segments: u32) -> u128 {
+	let parts = Parts::of(spec);
 	let of = |segments| parts.flop_of(spec, segments).unwrap_or(0);
 	let done = (1..=segments).rev().find(|at| spec.checkpoint_step(*at) <= Some(begun_at));
 	of(segments).saturating_sub(done.map_or(0, of))
@@ -74,13 +75,13 @@ impl Trainer {
 		// A slow server must not keep other jobs' files away for long.
 		let patience = (job.state == JobState::Open)
 			.then(|| self.block_time.saturating_mul(job.terms.apply_blocks));
-		let (servers, spec) = (servers(job), &job.spec);
-		let fetched = fetch(&self.fetcher, &self.home, spec, &servers, patience).await;
+		let (servers, spec) = (servers(job), checked(job)?);
+		let fetched = fetch(&self.fetcher, &self.home, &spec, &servers, patience).await;
 		fetched.map_err(|error| match error.downcast_ref() {
 			Some(Hopeless(reason)) => self.give_up(job, reason.clone()),
 			None => error,
 		})?;
-		self.data().extend(hashes(spec));
+		self.data().extend(hashes(&spec));
 		let bytes = spec.file_bytes();
 		let text = format!("data are here and as declared ({bytes} bytes)");
 		self.report.job(job.id, "data", &text, json!({ "bytes": bytes }));
@@ -94,7 +95,7 @@ impl Trainer {
 	}
 
 	async fn rehearse(self: &Arc<Self>, job: &JobView, stop: Arc<AtomicBool>) -> Outcome {
-		let (this, spec) = (self.clone(), job.spec.clone());
+		let (this, spec) = (self.clone(), checked(job)?);
 		let rehearsed = tokio::task::spawn_blocking(move || {
 			train::rehearse(&spec, &this.home.inputs(&spec), REHEARSAL, &stop)
 		})
@@ -128,7 +129,7 @@ impl Trainer {
 
 	async fn train(self: &Arc<Self>, job: &JobView, stop: Arc<AtomicBool>) -> Outcome {
 		let seed = job.seed.context("the job has no seed yet")?;
-		let (id, spec) = (job.id, job.spec.clone());
+		let (id, spec) = (job.id, checked(job)?);
 		let this = self.clone();
 		let begun = Instant::now();
 		let trained = tokio::task::spawn_blocking(move || {
@@ -163,13 +164,14 @@ impl Trainer {
 			let result = bundle.result()?;
 			let manifest = bundle.manifest();
 			let accuracy = manifest.checkpoints.last().map(|c| c.validation.accuracy());
-			anyhow::Ok((result, accuracy, manifest.stops_early(), begun_at.unwrap_or(0)))
+			let begun_at = begun_at.unwrap_or(0);
+			let flop = flop_since(&spec, begun_at, result.segments);
+			anyhow::Ok((result, accuracy, manifest.stops_early(), begun_at, flop))
 		})
 		.await?;
-		let (result, accuracy, stops_early, begun_at) = trained?;
+		let (result, accuracy, stops_early, begun_at, flop) = trained?;
 		let took = begun.elapsed();
 		let seconds = took.as_secs_f64();
-		let flop = flop_since(&job.spec, begun_at, result.segments);
 		self.report.metrics().ran(flop, took);
 		self.update(id, &seed, |record| {
 			record.result = Some(result);
@@ -273,12 +275,13 @@ impl Trainer {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use trainyard_program::spec::JobSpec;
 
 	#[test]
 	fn work_is_counted_from_where_a_run_went_on() {
 		// 1,500 steps, a checkpoint every 50.
-		let spec = JobSpec::example();
-		let parts = Parts::of(&spec).unwrap();
+		let spec = JobSpec::example().check().unwrap();
+		let parts = Parts::of(&spec);
 		let evaluations = |n: u128| n * parts.evaluation;
 		assert_eq!(flop_since(&spec, 0, 30), 1_500 * parts.step + evaluations(31));
 		assert_eq!(flop_since(&spec, 0, 12), 600 * parts.step + evaluations(13));

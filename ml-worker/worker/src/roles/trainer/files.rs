@@ -12,7 +12,7 @@ use std::{
 	time::{Duration, Instant},
 };
 use trainyard_client::JobView;
-use trainyard_program::spec::{FileRef, JobSpec};
+use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
 use trainyard_proof::inputs::{InputError, Inputs};
 
 /// Whether it is useless to try the location again: neither the server nor this machine may
@@ -35,7 +35,7 @@ pub(super) fn servers(job: &JobView) -> Vec<String> {
 pub(in crate::roles) async fn fetch(
 	fetcher: &Fetcher,
 	home: &Home,
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	servers: &[String],
 	patience: Option<Duration>,
 ) -> anyhow::Result<()> {
@@ -121,7 +121,7 @@ mod tests {
 	};
 	use trainyard_proof::{
 		hash,
-		testing::{job, table, train, tuned},
+		testing::{changed, job, table, train, tuned},
 	};
 
 	fn fetcher() -> Fetcher {
@@ -169,7 +169,7 @@ mod tests {
 		spec.dataset.location = at(&base, &data.content_hash);
 		(spec.dataset.content_hash, spec.dataset.bytes) = (data.content_hash, data.bytes);
 		(spec.dataset.labels, spec.initial_model) = (Some(labels), Some(model));
-		spec.validate().unwrap();
+		assert!(spec.clone().check().is_ok());
 
 		let error = bring(&fetcher(), &home, &spec, &[], None).await.unwrap_err();
 		assert!(!is_hopeless(&error), "{error:#}");
@@ -212,19 +212,22 @@ mod tests {
 		let from = tempfile::tempdir().unwrap();
 		let data = table(from.path());
 		let published = train(&job(&data), &data, &from.path().join("out"), false, None).unwrap();
-		let (mut spec, paths) = tuned(&job(&data), &data, &published);
+		let (spec, paths) = tuned(&job(&data), &data, &published);
 		let served = spec
 			.files()
 			.map(|(which, file)| (file.content_hash, paths.get(which).unwrap().to_owned()));
 		let (_folder, home, _server, base) = scene(served.collect()).await;
-		spec.dataset.location = at(&base, &spec.dataset.content_hash);
-		let model = spec.initial_model.as_mut().unwrap();
-		model.location = at(&base, &model.content_hash);
+		let spec = changed(&spec, |spec| {
+			spec.dataset.location = at(&base, &spec.dataset.content_hash);
+			let model = spec.initial_model.as_mut().unwrap();
+			model.location = at(&base, &model.content_hash);
+		});
 		fetch(&fetcher(), &home, &spec, &[], None).await.unwrap();
 
 		// The same file, for a job with another model.
 		let hidden = vec![9].try_into().unwrap();
-		spec.model = Model::Mlp { hidden, activation: Activation::Relu };
+		let model = Model::Mlp { hidden, activation: Activation::Relu };
+		let spec = changed(&spec, |spec| spec.model = model);
 		let error = fetch(&fetcher(), &home, &spec, &[], None).await.unwrap_err();
 		assert!(is_hopeless(&error), "{error:#}");
 		assert!(error.to_string().contains("cannot be the initial model of this job"), "{error}");

@@ -1,6 +1,7 @@
 //! What a job came to for one of its trainers.
 
 use crate::roles::{
+	checked,
 	metrics::{Income, Loss, Metrics},
 	plan::replica_of,
 };
@@ -49,7 +50,8 @@ impl End {
 		match mine.fate {
 			Fate::Accepted => {
 				let segments = mine.reveal.as_ref().map_or(u32::MAX, |reveal| reveal.segments);
-				let work = Parts::of(&job.spec).and_then(|p| p.micro_ut_of(&job.spec, segments));
+				let work =
+					checked(job).and_then(|spec| Parts::of(&spec).micro_ut_of(&spec, segments));
 				let work = work.unwrap_or(0);
 				end.pay = units::price(work, job.terms.price_per_ut).unwrap_or(0);
 				if job.spec.mints_power() {
@@ -121,13 +123,13 @@ mod tests {
 	#[test]
 	fn a_fate_says_what_came_of_it() {
 		let whole = ended(&[(1, Fate::Accepted, 30)]);
-		let work = Parts::of(&whole.spec).unwrap().micro_ut_of(&whole.spec, 30).unwrap();
+		let work = Parts::of(&checked(&whole).unwrap()).micro_ut_of(&whole.spec, 30).unwrap();
 		let end = End::of(&whole, &ME).unwrap();
 		assert_eq!((end.outcome, end.lost, end.power), ("accepted", 0, work));
 		assert_eq!(end.pay, Balance::from(work) * 1_000_000);
 		// Half of the segments are paid by their work, two replicas share the power.
 		let part = ended(&[(1, Fate::Accepted, 15), (2, Fate::Accepted, 15)]);
-		let less = Parts::of(&part.spec).unwrap().micro_ut_of(&part.spec, 15).unwrap();
+		let less = Parts::of(&checked(&part).unwrap()).micro_ut_of(&part.spec, 15).unwrap();
 		let end = End::of(&part, &ME).unwrap();
 		assert_eq!((end.pay, end.power), (Balance::from(less) * 1_000_000, less / 2));
 		assert!(less < work);

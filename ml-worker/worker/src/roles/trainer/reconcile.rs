@@ -2,7 +2,7 @@
 
 use super::{outcome::End, Key, Told, Trainer, TrainerError};
 use crate::roles::{
-	display,
+	checked, display,
 	plan::{self, plan, replica_of, Action, Known, Needs, Plan, Standing},
 	store::{JobRecord, StoreError},
 	tasks::Tasks,
@@ -98,7 +98,8 @@ impl Trainer {
 			gathered.wanted.extend(plan.actions.iter().map(|action| (job.id, job.seed, *action)));
 			if plan.actions.contains(&Action::Apply) {
 				// What the next job may still count on.
-				let needs = Needs::of(&job.spec, &job.terms);
+				let Ok(spec) = checked(&job) else { continue };
+				let needs = Needs::of(&spec, &job.terms);
 				let cost = job.deposit.saturating_add(standing.prices.job(&needs));
 				standing.busy += 1;
 				standing.training += 1;
@@ -189,7 +190,7 @@ impl Trainer {
 			.steps
 			.iter()
 			.filter(|(_, plan)| plan.actions.contains(&Action::Fetch))
-			.map(|(job, _)| Needs::of(&job.spec, &job.terms).disk)
+			.filter_map(|(job, _)| Some(Needs::of(&checked(job).ok()?, &job.terms).disk))
 			.fold(0, u64::saturating_add);
 		if coming == 0 {
 			return Ok(());
@@ -245,7 +246,8 @@ impl Trainer {
 				continue;
 			}
 			standing.busy += 1;
-			let needs = Needs::of(&job.spec, &job.terms);
+			let Ok(spec) = checked(job) else { continue };
+			let needs = Needs::of(&spec, &job.terms);
 			let record = job.seed.and_then(|seed| self.records().get(&(job.id, seed)).cloned());
 			if record.is_none_or(|record| record.result.is_none()) {
 				standing.training += 1;

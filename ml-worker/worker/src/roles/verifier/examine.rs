@@ -52,7 +52,7 @@ impl Verifier {
 						continue;
 					}
 				};
-				let (spec, expected, dir) = (job.spec.clone(), group.result, dir.clone());
+				let (spec, expected, dir) = (round.spec.clone(), group.result, dir.clone());
 				let (drawn, stop) = (group.drawn.clone(), round.stop.clone());
 				let alone = round.replaying.lock().await;
 				let audited = tokio::task::spawn_blocking(move || {

@@ -6,7 +6,7 @@ use super::{
 	Verifier, MARGIN,
 };
 use crate::roles::{
-	display,
+	checked, display,
 	store::{FindingsRecord, Salt},
 	tasks::Outcome,
 };
@@ -25,6 +25,7 @@ use std::{
 use tokio::sync::Mutex;
 use tracing::debug;
 use trainyard_client::{AuditView, JobView};
+use trainyard_program::spec::CheckedSpec;
 use trainyard_proof::{
 	bundle::{self, Bundle},
 	inputs::{InputPaths, Inputs},
@@ -43,6 +44,8 @@ const RULES_PATIENCE: Duration = Duration::from_secs(60);
 pub(super) struct Round<'a> {
 	/// The job.
 	pub job: &'a JobView,
+	/// Its specification.
+	pub spec: CheckedSpec,
 	/// Its audit.
 	pub audit: &'a AuditView,
 	/// The job's seed.
@@ -104,6 +107,7 @@ impl Verifier {
 		let now = Instant::now();
 		let round = Round {
 			job,
+			spec: checked(job)?,
 			audit,
 			seed: job.seed.context("the job has no seed")?,
 			folder,
@@ -170,7 +174,7 @@ impl Verifier {
 		let inputs = round.inputs.lock().await.clone();
 		let (Some(inputs), true) = (inputs, passed.len() > 1) else { return Ok(()) };
 		let job = round.job;
-		let mut contest = Contest::new(&job.spec, round.seed, inputs, &passed)?;
+		let mut contest = Contest::new(&round.spec, round.seed, inputs, &passed)?;
 		while let Some(segment) = contest.parting() {
 			if let Some(file) = contest.wanted() {
 				self.fetch_common(round, &contest, &file, give_up).await;
@@ -226,7 +230,7 @@ impl Verifier {
 		file: &str,
 		give_up: Instant,
 	) {
-		let limit = bundle::max_checkpoint_bytes(&round.job.spec);
+		let limit = bundle::max_checkpoint_bytes(&round.spec);
 		let mut places = Vec::new();
 		for (index, dir) in contest.rivals() {
 			if has_state(dir, file, limit).await {
@@ -301,18 +305,18 @@ impl Verifier {
 		folder: &Path,
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
-		let seed = job.seed.context("the job has no seed")?;
+		let (seed, checked) = (job.seed.context("the job has no seed")?, checked(job)?);
 		for (index, (verdict, group)) in found.findings.iter().zip(&audit.groups).enumerate() {
 			if !matches!(verdict, GroupVerdict::Accept(_)) {
 				continue;
 			}
 			let dir = folder_of(folder, index);
-			let fetching = self.fetch_others(job, &group.result, &dir);
+			let fetching = self.fetch_others(job, &checked, &group.result, &dir);
 			if tokio::time::timeout(RULES_PATIENCE, fetching).await.is_err() {
 				debug!("result {index}: the checkpoints for the rules come too slowly");
 			}
-			let places = places(&self.home, &job.spec, &dir);
-			let (spec, stop) = (job.spec.clone(), stop.clone());
+			let places = places(&self.home, &checked, &dir);
+			let (spec, stop) = (checked.clone(), stop.clone());
 			let assessed = tokio::task::spawn_blocking(move || {
 				let bundle = Bundle::open(&dir)?;
 				if !bundle.manifest().checkpoints.iter().all(|c| bundle.has_checkpoint(c.step)) {

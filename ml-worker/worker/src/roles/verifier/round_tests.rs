@@ -18,7 +18,7 @@ use trainyard_client::{
 	fake::{self, FakeNode},
 	keys, AccountId32, AssignmentView, Head, ReplicaView, Transactor,
 };
-use trainyard_program::spec::JobSpec;
+use trainyard_program::spec::CheckedSpec;
 use trainyard_proof::{
 	testing::{self, SEED},
 	train::Cheat,
@@ -123,7 +123,7 @@ async fn scene_of_fine_tuning() -> Scene {
 	scene_of(folder, spec, paths).await
 }
 
-async fn scene_of(folder: tempfile::TempDir, spec: JobSpec, paths: InputPaths) -> Scene {
+async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPaths) -> Scene {
 	let train = |name: &str, cheat| {
 		let out = folder.path().join(name);
 		let bundle = testing::train_on(&spec, &paths, &out, false, cheat).unwrap();
@@ -166,7 +166,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: JobSpec, paths: InputPaths) -
 		id: 3,
 		submitter: AccountId32([9; 32]),
 		invited: None,
-		spec,
+		spec: spec.into_spec(),
 		terms: Terms {
 			price_per_ut: 1,
 			replicas: 2,

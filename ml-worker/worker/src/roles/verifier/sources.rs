@@ -13,7 +13,7 @@ use std::{
 };
 use tracing::{debug, info};
 use trainyard_client::{blobs, JobView};
-use trainyard_program::spec::{FileRef, JobSpec};
+use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
 use trainyard_proof::{
 	bundle::{
 		self, archive,
@@ -78,7 +78,7 @@ fn file_urls(source: &Source<'_>, file: &FileRef) -> Vec<String> {
 
 /// Checkpoint files beyond `needed` of a result with so many segments `trained`, if all of
 /// its bundle's together have at most `limit` bytes.
-fn optional_files(spec: &JobSpec, trained: u32, needed: &[String], limit: u64) -> Vec<String> {
+fn optional_files(spec: &CheckedSpec, trained: u32, needed: &[String], limit: u64) -> Vec<String> {
 	let count = u64::from(trained).saturating_add(1);
 	if bundle::max_checkpoint_bytes(spec).saturating_mul(count) > limit {
 		return Vec::new();
@@ -91,7 +91,7 @@ fn optional_files(spec: &JobSpec, trained: u32, needed: &[String], limit: u64) -
 }
 
 /// Most bytes of a rescue archive of a result with so many segments `trained`.
-fn rescue_limit(spec: &JobSpec, trained: u32, drawn: &[u32]) -> u64 {
+fn rescue_limit(spec: &CheckedSpec, trained: u32, drawn: &[u32]) -> u64 {
 	let states = verify::required_files_of(spec, trained, drawn).len() as u64;
 	bundle::max_checkpoint_bytes(spec)
 		.saturating_mul(states)
@@ -234,7 +234,7 @@ impl Verifier {
 		share: Duration,
 	) -> anyhow::Result<Inputs> {
 		let give_up = Instant::now() + share;
-		let (spec, result) = (&round.job.spec, &group.result);
+		let (spec, result) = (&round.spec, &group.result);
 		match source {
 			Source::Rescued(root) => self.fetch_rescue(round, group, *root, dir).await?,
 			Source::Served(server) => {
@@ -255,11 +255,17 @@ impl Verifier {
 
 	/// Brings the checkpoints that no audit reads into `dir`, for the report. What is not to
 	/// be had, or has more bytes than is wished for, is left out.
-	pub(super) async fn fetch_others(&self, job: &JobView, result: &WorkResult, dir: &Path) {
-		let limit = bundle::max_checkpoint_bytes(&job.spec);
+	pub(super) async fn fetch_others(
+		&self,
+		job: &JobView,
+		spec: &CheckedSpec,
+		result: &WorkResult,
+		dir: &Path,
+	) {
+		let limit = bundle::max_checkpoint_bytes(spec);
 		for server in servers(job, result) {
 			let base = bundle_url(&server, result);
-			for file in optional_files(&job.spec, result.segments, &[], self.max_rules) {
+			for file in optional_files(spec, result.segments, &[], self.max_rules) {
 				if let Err(e) = fetch_state(&self.fetcher, &base, &file, dir, limit).await {
 					debug!("{e}");
 					break;
@@ -275,7 +281,7 @@ impl Verifier {
 		root: H256,
 		dir: &Path,
 	) -> anyhow::Result<()> {
-		let limit = rescue_limit(&round.job.spec, group.result.segments, &group.drawn);
+		let limit = rescue_limit(&round.spec, group.result.segments, &group.drawn);
 		let bytes = blobs::load(&self.chain, root, limit).await.context("the rescue")?;
 		info!("job {}: rescued states read from the chain, {} bytes", round.job.id, bytes.len());
 		let dir = dir.to_owned();
@@ -292,7 +298,7 @@ impl Verifier {
 		if let Some(inputs) = kept.as_ref() {
 			return Ok(inputs.clone());
 		}
-		let spec = &round.job.spec;
+		let spec = &round.spec;
 		let [cached, own] = places(&self.home, spec, dir);
 		let (places, of) = ([cached.clone(), own.clone()], spec.clone());
 		let read = move || {
@@ -335,7 +341,7 @@ mod tests {
 
 	#[test]
 	fn the_report_asks_for_all_checkpoints_only_where_they_are_small() {
-		let spec = JobSpec::example();
+		let spec = JobSpec::example().check().unwrap();
 		// Not more than there are of one that stopped early.
 		for trained in [spec.segments(), 12] {
 			let needed = verify::required_files_of(&spec, trained, &[3, 4]);
@@ -424,7 +430,7 @@ mod tests {
 
 	#[test]
 	fn a_rescue_of_the_example_fits_its_limit() {
-		let spec = JobSpec::example();
+		let spec = JobSpec::example().check().unwrap();
 		let files = verify::rescue_files(&spec, 30, &[0, 9]).len() as u64;
 		let states = (files - 2) * bundle::max_checkpoint_bytes(&spec);
 		assert!(rescue_limit(&spec, 30, &[0, 9]) > states + spec.dataset.bytes);

@@ -10,7 +10,7 @@ use crate::{
 	ops::{Nano, OpKind, Phase, Program, Role},
 	reference as exec,
 	reference::{State, StepContext},
-	spec::{Activation, JobSpec, Loss, Model},
+	spec::{Activation, CheckedSpec, Loss, Model},
 	H256,
 };
 use trainyard_strict::Function;
@@ -24,7 +24,7 @@ fn random(state: &mut u32) -> f32 {
 }
 
 /// A batch for the specification.
-fn batch(spec: &JobSpec, program: &Program) -> (Vec<f32>, Vec<u32>) {
+fn batch(spec: &CheckedSpec, program: &Program) -> (Vec<f32>, Vec<u32>) {
 	let len = |role| program.tensor(program.find(role).unwrap()).unwrap().len() as usize;
 	let mut noise = 12_345u32;
 	let classes = spec.dataset.classes;
@@ -39,7 +39,7 @@ fn batch(spec: &JobSpec, program: &Program) -> (Vec<f32>, Vec<u32>) {
 }
 
 /// A state in which no parameter is special: biases and norms are moved off 0 and 1.
-fn moved_state(spec: &JobSpec, seed: &H256) -> State {
+fn moved_state(spec: &CheckedSpec, seed: &H256) -> State {
 	let mut noise = 777u32;
 	state(spec)
 		.iter()
@@ -56,7 +56,7 @@ fn moved_state(spec: &JobSpec, seed: &H256) -> State {
 /// The largest distance of a gradient in the list from the difference quotient, over every
 /// element of every parameter, and how many these are. It is measured in the norm of the
 /// tensor's gradient (of some the gradient is 0: at least a hundredth of the whole norm).
-fn worst(spec: &JobSpec, program: &Program) -> (f64, usize) {
+fn worst(spec: &CheckedSpec, program: &Program) -> (f64, usize) {
 	let (features, labels) = batch(spec, program);
 	let moment = StepContext { seed: H256::repeat_byte(5), step: 3 };
 	let given = moved_state(spec, &moment.seed);
@@ -87,7 +87,7 @@ fn worst(spec: &JobSpec, program: &Program) -> (f64, usize) {
 		all.push((values.get(id), quotients));
 	}
 	let checked: usize = all.iter().map(|(_, quotients)| quotients.len()).sum();
-	assert_eq!(Some(checked as u64), spec.parameters(), "every parameter has a gradient");
+	assert_eq!(checked as u64, spec.parameters(), "every parameter has a gradient");
 	let norm = |q: &[f64]| q.iter().map(|q| q * q).sum::<f64>().sqrt();
 	let whole = all.iter().map(|(_, q)| norm(q).powi(2)).sum::<f64>().sqrt();
 	assert!(whole > 1e-3, "the loss depends on the parameters");
@@ -116,7 +116,7 @@ fn gradients_equal_finite_differences() {
 	}
 	let mut all = 0;
 	for spec in specs {
-		spec.validate().unwrap();
+		let spec = spec.check().unwrap();
 		let (worst, checked) = worst(&spec, &training_step(&spec));
 		println!("{worst:.1e} over {checked} parameters: {:?}", spec.model);
 		assert!(worst < NEAR, "{worst:e}: {:?}", spec.model);
@@ -130,6 +130,7 @@ fn gradients_equal_finite_differences() {
 fn wrong_gradients_are_noticed() {
 	let mut noticed = 0;
 	for spec in models() {
+		let spec = spec.check().unwrap();
 		let program = training_step(&spec);
 		for index in 0..program.ops.len() {
 			let mut wrong = program.clone();

@@ -8,7 +8,7 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Jobs with every layer, optimizer and option.
-pub fn specs() -> Vec<JobSpec> {
+pub fn specs() -> Vec<CheckedSpec> {
 	let mut all = Vec::new();
 	let (beta1_nano, beta2_nano, epsilon_nano) = (900_000_000, 999_000_000, 10);
 	let optimizers = [
@@ -23,8 +23,7 @@ pub fn specs() -> Vec<JobSpec> {
 				let mut spec = base.clone();
 				spec.training.optimizer = optimizer;
 				spec.training.weight_decay_nano = weight_decay_nano;
-				assert_eq!(spec.validate(), Ok(()));
-				all.push(spec);
+				all.push(spec.check().unwrap());
 			}
 		}
 	}
@@ -33,10 +32,10 @@ pub fn specs() -> Vec<JobSpec> {
 	spec.training.clip_norm_nano = 500_000_000;
 	spec.training.input_noise_nano = 1_000_000;
 	spec.training.loss = Loss::MeanSquaredError;
-	all.push(spec.clone());
+	all.push(spec.clone().check().unwrap());
 	spec.training.schedule = Schedule::Cosine { final_rate_nano: 1 };
 	spec.training.weight_decay_nano = 7;
-	all.push(spec);
+	all.push(spec.check().unwrap());
 	all
 }
 
@@ -306,10 +305,11 @@ fn a_step_takes_the_whole_state_on() {
 #[test]
 fn parameters_are_counted() {
 	for spec in models() {
+		let spec = spec.check().unwrap();
 		let elements = |t: &StateTensor| t.shape.iter().map(|d| u64::from(*d)).product::<u64>();
 		let parameters = state(&spec);
 		let parameters = parameters.iter().filter(|t| !t.name.starts_with(OPTIMIZER_PREFIX));
-		assert_eq!(spec.parameters(), Some(parameters.map(elements).sum()));
+		assert_eq!(spec.parameters(), parameters.map(elements).sum::<u64>());
 		// Every drawn tensor has a number of its own.
 		let numbers: Vec<u32> = state(&spec)
 			.iter()
@@ -328,7 +328,7 @@ fn the_list_of_an_mlp() {
 	let mut spec = JobSpec::example();
 	spec.model = Model::Mlp { hidden: vec![7].try_into().unwrap(), activation: Activation::Relu };
 	spec.training.weight_decay_nano = 1;
-	let program = training_step(&spec);
+	let program = training_step(&spec.check().unwrap());
 	let name = |id: TensorId| program.tensors[id as usize].name.as_str();
 	let lines: Vec<String> = program
 		.ops

@@ -1,0 +1,155 @@
+//! A specification that keeps all rules.
+
+use super::{
+	DataFormat, EarlyStop, FileRef, Input, JobSpec, Layer, Optimizer, Schedule, Shaped, SpecError,
+	MAX_BATCH, MAX_DECAY_NANO, MAX_NANO, MAX_PARAMETERS, MAX_SEGMENTS, MAX_STEPS,
+};
+use alloc::vec::Vec;
+use core::ops::Deref;
+use serde::{Serialize, Serializer};
+
+/// A specification that was checked, with what checking has computed.
+///
+/// [`JobSpec::check`] alone makes one, and nothing changes one: who holds it need not check
+/// again. It can be written, as the specification that it is, but not read: what comes from
+/// elsewhere is a [`JobSpec`] until it is checked here.
+///
+/// ```
+/// use trainyard_program::{spec::{JobSpec, SpecError}, work::Parts};
+///
+/// let spec = JobSpec::example().check()?;
+/// assert_eq!((spec.segments(), spec.parameters()), (30, 6_570));
+/// let parts = Parts::of(&spec);
+/// assert_eq!(parts.flop_of(&spec, 0), Ok(parts.evaluation));
+///
+/// let mut other = spec.into_spec();
+/// other.training.steps = 0;
+/// assert_eq!(other.check(), Err(SpecError::BadSteps));
+/// # Ok::<(), SpecError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedSpec {
+	spec: JobSpec,
+	layers: Vec<Shaped>,
+	parameters: u64,
+}
+
+impl CheckedSpec {
+	/// The specification.
+	pub fn spec(&self) -> &JobSpec {
+		&self.spec
+	}
+
+	/// The specification, which from here on may be changed.
+	pub fn into_spec(self) -> JobSpec {
+		self.spec
+	}
+
+	/// The model's layers with their shapes, from the input on; there is at least one.
+	pub fn layers(&self) -> &[Shaped] {
+		&self.layers
+	}
+
+	/// Number of parameters, from 1 to [`MAX_PARAMETERS`].
+	pub fn parameters(&self) -> u64 {
+		self.parameters
+	}
+}
+
+impl Deref for CheckedSpec {
+	type Target = JobSpec;
+
+	fn deref(&self) -> &JobSpec {
+		&self.spec
+	}
+}
+
+/// As the specification.
+impl Serialize for CheckedSpec {
+	fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+		self.spec.serialize(serializer)
+	}
+}
+
+impl JobSpec {
+	/// Checks the rules that a specification must keep; fails with the first that it breaks. The
+	/// size of the work is checked where it is counted.
+	pub fn check(self) -> Result<CheckedSpec, SpecError> {
+		self.dataset.check()?;
+		let initial = self.initial_model.as_ref();
+		ensure(initial.is_none_or(FileRef::is_valid), SpecError::BadInitialModel)?;
+		let (layers, parameters) = self.check_model()?;
+		self.check_training()?;
+		Ok(CheckedSpec { spec: self, layers, parameters })
+	}
+
+	/// The rules of the model, by itself and with the data. Returns its layers and the number of
+	/// its parameters.
+	fn check_model(&self) -> Result<(Vec<Shaped>, u64), SpecError> {
+		let d = &self.dataset;
+		let (tokens, text) = (self.model.input() == Input::Tokens, d.format == DataFormat::Text);
+		ensure(tokens == text, SpecError::TokensDisagree)?;
+		let layers = self.shaped_layers()?;
+		let add = |sum: u64, layer: &Shaped| sum.checked_add(layer.parameters()?);
+		let parameters = layers.iter().try_fold(0, add).unwrap_or(u64::MAX);
+		ensure(parameters > 0, SpecError::NoParameters)?;
+		ensure(parameters <= MAX_PARAMETERS, SpecError::ModelTooLarge)?;
+		// Rows of vectors and matrices of attentions are counted in 32 bits.
+		let most = layers.iter().map(|at| match at.layer {
+			Layer::Attention { heads } => heads.max(at.input.vectors().0),
+			_ => at.output.vectors().0,
+		});
+		let rows = self.training.batch_size.max(d.validation_rows);
+		let fits = |n: u32| n.checked_mul(rows).is_some();
+		ensure(most.max().is_none_or(fits), SpecError::TooManyPositions)?;
+		Ok((layers, parameters))
+	}
+
+	/// The rules of the training.
+	fn check_training(&self) -> Result<(), SpecError> {
+		let t = &self.training;
+		ensure((1..=MAX_STEPS).contains(&t.steps), SpecError::BadSteps)?;
+		ensure(
+			(1..=MAX_BATCH).contains(&t.batch_size) && t.batch_size <= self.dataset.train_rows,
+			SpecError::BadBatchSize,
+		)?;
+		ensure((1..=t.steps).contains(&t.checkpoint_interval), SpecError::BadCheckpointInterval)?;
+		ensure(self.segments() <= MAX_SEGMENTS, SpecError::TooManySegments)?;
+		ensure((1..=MAX_NANO).contains(&t.learning_rate_nano), SpecError::BadLearningRate)?;
+		ensure(t.weight_decay_nano <= MAX_NANO, SpecError::BadWeightDecay)?;
+		// The rate of a warm-up step is at least 10^-9.
+		let rises = u64::from(t.warmup_steps) <= t.learning_rate_nano;
+		ensure(t.warmup_steps < t.steps && rises, SpecError::BadWarmup)?;
+		if let Schedule::Cosine { final_rate_nano } = t.schedule {
+			ensure(final_rate_nano <= t.learning_rate_nano, SpecError::BadFinalRate)?;
+		}
+		ensure(t.clip_norm_nano <= MAX_NANO, SpecError::BadClipNorm)?;
+		let noisy = t.input_noise_nano > 0 && self.model.input() == Input::Tokens;
+		ensure(t.input_noise_nano <= MAX_NANO && !noisy, SpecError::BadInputNoise)?;
+		if let Some(EarlyStop { patience, min_delta_nano }) = t.early_stop {
+			ensure(patience > 0 && min_delta_nano <= MAX_NANO, SpecError::BadEarlyStop)?;
+		}
+		match t.optimizer {
+			Optimizer::Sgd { momentum_nano, .. } => {
+				ensure(momentum_nano <= MAX_DECAY_NANO, SpecError::BadMomentum)
+			}
+			Optimizer::AdamW { beta1_nano, beta2_nano, epsilon_nano }
+			| Optimizer::Adam { beta1_nano, beta2_nano, epsilon_nano } => {
+				ensure(
+					beta1_nano <= MAX_DECAY_NANO && beta2_nano <= MAX_DECAY_NANO,
+					SpecError::BadMomentum,
+				)?;
+				ensure((1..=MAX_NANO).contains(&epsilon_nano), SpecError::BadEpsilon)
+			}
+		}
+	}
+}
+
+/// `error` unless `ok`.
+pub(super) fn ensure(ok: bool, error: SpecError) -> Result<(), SpecError> {
+	if ok {
+		Ok(())
+	} else {
+		Err(error)
+	}
+}
