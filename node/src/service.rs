@@ -1,7 +1,7 @@
 //! Puts the parts of a node together: client, transaction pool, BABE, GRANDPA, network.
 
 use crate::{
-	client::{Executor, FullBackend, FullClient, FullPool, FullSelectChain},
+	client::{FullBackend, FullClient, FullPool, FullSelectChain},
 	equivocations,
 	metrics::Metrics,
 	rpc,
