@@ -6,9 +6,10 @@ use std::{
 	process::Command,
 };
 
-/// Folder of the kernels.
+/// The folder of the kernels.
 const KERNELS: &str = "src/cuda/kernels";
-/// Names an nvcc that is neither in a toolkit that `CUDA_HOME` or `CUDA_PATH` names nor in PATH.
+/// Names the nvcc to use. It is needed where nvcc is neither in PATH nor in the toolkit that
+/// `CUDA_HOME` or `CUDA_PATH` names.
 const NVCC_VARIABLE: &str = "NVCC";
 /// Compute capabilities to compile for, separated by commas. For newer GPUs the driver translates
 /// the first one's intermediate code.
@@ -37,7 +38,7 @@ fn compile() -> Result<(), String> {
 	let nvcc = nvcc();
 	let mut command = Command::new(&nvcc);
 	command.arg("-std=c++17").arg("-O3").arg("-fatbin");
-	// Every operation as IEEE 754 says, and as it is written.
+	// Every operation is computed as IEEE 754 says, and as it is written.
 	command.args(["--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"]);
 	let architectures =
 		env::var(ARCHITECTURES_VARIABLE).unwrap_or_else(|_| ARCHITECTURES.to_owned());
@@ -66,7 +67,8 @@ fn compile() -> Result<(), String> {
 	Ok(())
 }
 
-/// The compiler: named, of the toolkit that is named, or the one in PATH.
+/// Returns the compiler: the one that is named, else that of the toolkit that is named, else the
+/// one in PATH.
 fn nvcc() -> PathBuf {
 	if let Some(nvcc) = env::var_os(NVCC_VARIABLE) {
 		return nvcc.into();

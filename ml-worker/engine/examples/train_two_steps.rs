@@ -45,12 +45,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 	let evaluation = engine.evaluate(&state)?;
 	println!("validation: loss {}, accuracy {:.3}", evaluation.loss(), evaluation.accuracy());
 
-	// 4. Whoever does the same gets the same hash.
+	// 4. Every machine that does the same gets the same hash.
 	let hash = state.hash()?;
 	println!("state {hash:?}");
 	assert_eq!(format!("{hash:?}"), STATE);
 	Ok(())
 }
 
-/// What every machine computes.
+/// The hash that every machine computes.
 const STATE: &str = "";

@@ -1,4 +1,4 @@
-//! Where an engine computes.
+//! Chooses where an engine computes.
 
 use super::{
 	cuda::{self, Accelerator},
@@ -10,7 +10,7 @@ use std::{
 	sync::{Arc, Mutex, PoisonError},
 };
 
-/// Where to compute. The results are the same in every bit.
+/// The device to compute on. The results are the same in every bit on all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compute {
 	/// The processor.
@@ -44,23 +44,23 @@ impl FromStr for Compute {
 	}
 }
 
-/// What this process's engines compute on.
+/// The device that this process's engines compute on.
 static CHOSEN: Mutex<Compute> = Mutex::new(Compute::Cpu);
 
 impl Compute {
-	/// Makes this the device of engines that are not told another. Fails where it cannot be used.
+	/// Makes this the device of engines for which no other is named. Fails if it cannot be used.
 	pub fn choose(self) -> Result<(), EngineError> {
 		self.target()?;
 		*CHOSEN.lock().unwrap_or_else(PoisonError::into_inner) = self;
 		Ok(())
 	}
 
-	/// The device last chosen; the processor where none was.
+	/// Returns the device that was last chosen, or the processor if none was.
 	pub fn chosen() -> Compute {
 		*CHOSEN.lock().unwrap_or_else(PoisonError::into_inner)
 	}
 
-	/// Opens it. On the processor, with the fastest kernel, or the one that
+	/// Opens the device. On the processor it uses the fastest instruction set, or the one that
 	/// [`ISA_VARIABLE`](super::ISA_VARIABLE) names.
 	pub fn target(self) -> Result<Target, EngineError> {
 		Ok(match self {
@@ -73,7 +73,7 @@ impl Compute {
 /// A device that is open.
 #[derive(Clone, Debug)]
 pub enum Target {
-	/// The processor, with this kernel.
+	/// The processor, with this instruction set.
 	Cpu(Isa),
 	/// A GPU.
 	Cuda(Arc<dyn Accelerator>),

@@ -1,6 +1,6 @@
-//! Whether this process computes as IEEE 754 says. Libraries and debuggers can switch the
-//! processor into modes that flush subnormals or round otherwise; a replay would then
-//! differ without a trace of why.
+//! Checks that this process computes as IEEE 754 says. Libraries and debuggers can switch the
+//! processor into modes that flush subnormals or round differently; a replay would then differ, and
+//! nothing would show why.
 
 use std::hint::black_box;
 
@@ -41,7 +41,7 @@ mod tests {
 		assert_eq!(check(), Ok(()));
 	}
 
-	/// The check itself: with each mode switched on, it says so.
+	/// Tests the check itself: it must report each mode that is switched on.
 	#[cfg(target_arch = "x86_64")]
 	#[test]
 	fn modes_are_noticed() {

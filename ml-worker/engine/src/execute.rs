@@ -1,4 +1,4 @@
-//! Executes operator lists on candle tensors.
+//! Executes programs on candle tensors.
 
 use super::{
 	fused::Group,
@@ -13,7 +13,7 @@ use trainyard_program::{
 	reference::StepContext,
 };
 
-/// What is given to a list.
+/// The inputs of a program.
 pub struct Bindings<'a> {
 	/// `[rows, features]`, binary32.
 	pub features: Tensor,
@@ -25,23 +25,23 @@ pub struct Bindings<'a> {
 	pub state: &'a State,
 }
 
-/// Looks on while a list is executed: is told each operator, and name and value of what it made.
+/// Called after each operator with the operator, and the name and value of its result.
 pub type Watcher<'a> = dyn FnMut(&Op, &str, &Tensor) -> Result<(), EngineError> + Send + 'a;
 
-/// A list, in stages.
+/// A program, prepared for execution in stages.
 pub struct CompiledProgram {
 	program: Program,
 	stages: Vec<Stage>,
-	/// For each operator, local tensors that nothing reads behind it.
+	/// For each operator, the local tensors whose last reader it is; they are freed after it.
 	dead: Vec<Vec<TensorId>>,
 	/// The sum of the squares of all gradients, which clipping computes.
 	gradient_squares: Option<TensorId>,
 }
 
-/// What is executed at a time.
+/// A part of the program that is executed at once.
 struct Stage {
 	work: Work,
-	/// Local tensors that nothing reads behind it, so that they are freed.
+	/// The local tensors whose last reader is in this stage; they are freed after it.
 	dead: Vec<TensorId>,
 }
 
@@ -52,7 +52,7 @@ enum Work {
 	Group(Group),
 }
 
-/// The tensors that are left when a list has run: what was given, and all results.
+/// The tensors that are left after a program has run: its inputs and all results.
 pub struct Values<'a> {
 	program: &'a Program,
 	values: Vec<Option<Tensor>>,
@@ -72,7 +72,7 @@ impl CompiledProgram {
 			_ => None,
 		});
 		let mut dead = vec![Vec::new(); program.ops.len()];
-		// That sum is looked at when the list has run.
+		// That sum is read after the program has run.
 		for (id, last) in (0..).zip(last).filter(|(id, _)| Some(*id) != gradient_squares) {
 			if let (Some(at), Role::Local) = (last, program.tensors[id as usize].role) {
 				dead[at].push(id);
@@ -98,23 +98,23 @@ impl CompiledProgram {
 		Self { program, stages, dead, gradient_squares }
 	}
 
-	/// The list.
+	/// Returns the program.
 	pub fn program(&self) -> &Program {
 		&self.program
 	}
 
-	/// The tensor that holds the sum of the squares of all gradients when the list has run; only of
-	/// a step that clips them.
+	/// Returns the tensor that holds the sum of the squares of all gradients after the program has
+	/// run. Only a step that clips them has one.
 	pub fn gradient_squares(&self) -> Option<TensorId> {
 		self.gradient_squares
 	}
 
-	/// For each operator, local tensors that nothing reads behind it.
+	/// For each operator, the local tensors whose last reader it is; they are freed after it.
 	pub fn dead(&self) -> &[Vec<TensorId>] {
 		&self.dead
 	}
 
-	/// Executes the list.
+	/// Executes the program.
 	pub fn run(&self, kernel: Isa, given: Bindings<'_>) -> Result<Values<'_>, EngineError> {
 		let mut all = self.begin(&given);
 		for Stage { work, dead } in &self.stages {
@@ -138,8 +138,8 @@ impl CompiledProgram {
 		Ok(all)
 	}
 
-	/// Executes the list operator by operator before the eyes of `see`. Slower, and of the same
-	/// bits.
+	/// Executes the program operator by operator and calls `see` after each. This is slower and
+	/// gives the same bits.
 	pub fn run_watched(
 		&self,
 		kernel: Isa,
@@ -158,7 +158,7 @@ impl CompiledProgram {
 		Ok(all)
 	}
 
-	/// What is given, and nothing else yet.
+	/// Returns the inputs, and nothing else yet.
 	fn begin(&self, given: &Bindings<'_>) -> Values<'_> {
 		let value = |tensor: &TensorDecl| match tensor.role {
 			Role::Features => Some(given.features.clone()),
@@ -172,7 +172,8 @@ impl CompiledProgram {
 }
 
 impl Values<'_> {
-	/// Tensor `id`. Fails on a local that is gone already, or a state that was not given.
+	/// Returns tensor `id`. Fails if it is a local tensor that was freed already, or a state tensor
+	/// that was not given.
 	pub fn tensor(&self, id: TensorId) -> Result<&Tensor, EngineError> {
 		self.values.get(id as usize).and_then(Option::as_ref).ok_or_else(|| {
 			let tensor = self.program.tensor(id).map_or("?".into(), |t| t.name.clone());
@@ -180,12 +181,12 @@ impl Values<'_> {
 		})
 	}
 
-	/// The only element of tensor `id`, of shape `[1]`.
+	/// Returns the only element of tensor `id`, which has the shape `[1]`.
 	pub fn number(&self, id: TensorId) -> Result<f32, EngineError> {
 		Ok(elements(self.tensor(id)?)?.slice().first().copied().unwrap_or_default())
 	}
 
-	/// The first tensor with this role.
+	/// Returns the first tensor with this role.
 	pub fn role(&self, role: Role) -> Result<&Tensor, EngineError> {
 		self.tensor(self.program.find(role).unwrap_or(TensorId::MAX))
 	}

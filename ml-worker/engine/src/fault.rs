@@ -1,5 +1,6 @@
-//! Where numbers left the finite range: a step or an evaluation again, with a look at every
-//! tensor that it makes. Slower than [`Engine::step`], so only for what has failed.
+//! Finds where a value became infinite or NaN. It runs a step or an evaluation again and checks
+//! every tensor that it makes. This is slower than [`Engine::step`], so it is used only after a
+//! failure.
 
 use super::{Engine, EngineError, State};
 use candle_core::{DType, Tensor};
@@ -16,20 +17,20 @@ pub struct Fault {
 	pub value: f32,
 	/// Number of its element in the tensor, row major.
 	pub element: usize,
-	/// Name of the tensor in the operator list.
+	/// Name of the tensor in the program.
 	pub tensor: String,
-	/// What made it; none where the state that was given held it already.
+	/// The operator that made the tensor; none if the given state held the value already.
 	pub made_by: Option<MadeBy>,
 }
 
-/// An operator of the list.
+/// An operator of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeBy {
 	/// Name of the operator, as in docs/strict-arithmetic.md.
 	pub operator: String,
 	/// The part of the step.
 	pub phase: Phase,
-	/// Number of the layer for which it works, where it works for one.
+	/// Number of the layer to which it belongs, if it belongs to one.
 	pub layer: Option<u32>,
 }
 
@@ -62,8 +63,9 @@ impl fmt::Display for MadeBy {
 }
 
 impl Engine {
-	/// [`Self::step`] with a look at every tensor: the first value that is not finite. Where
-	/// there is none, the step is taken; otherwise what becomes of `state` is as in a step.
+	/// Takes a step as [`Self::step`] does and checks every tensor. Returns the first value that is
+	/// not finite. If there is none, the step is taken; otherwise the effect on `state` is that of
+	/// [`Self::step`].
 	pub fn checked_step(&self, state: &mut State, step: u32) -> Result<Option<Fault>, EngineError> {
 		if let Some(fault) = given(state)? {
 			return Ok(Some(fault));
@@ -78,7 +80,8 @@ impl Engine {
 		}
 	}
 
-	/// [`Self::evaluate`] with a look at every tensor: the first value that is not finite.
+	/// Evaluates as [`Self::evaluate`] does and checks every tensor. Returns the first value that
+	/// is not finite.
 	pub fn checked_evaluation(&self, state: &State) -> Result<Option<Fault>, EngineError> {
 		if let Some(fault) = given(state)? {
 			return Ok(Some(fault));
@@ -98,7 +101,7 @@ impl Engine {
 	}
 }
 
-/// The first value of a state that is not finite.
+/// Returns the first value of a state that is not finite.
 fn given(state: &State) -> Result<Option<Fault>, EngineError> {
 	let mut first = None;
 	for (name, tensor) in &state.tensors {
@@ -124,7 +127,7 @@ fn note(
 	Ok(())
 }
 
-/// The operator's name: that of its variant.
+/// Returns the operator's name, which is that of its variant.
 fn name_of(op: &Op) -> String {
 	let text = format!("{:?}", op.kind);
 	text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
@@ -164,7 +167,7 @@ mod tests {
 		(Engine::new(&checked(&spec), seed(), Arc::new(data)).unwrap(), state)
 	}
 
-	/// The state with every element of a tensor set to `value`.
+	/// Returns the state with every element of a tensor set to `value`.
 	fn with(state: &State, name: &str, value: f32) -> State {
 		let mut state = state.clone();
 		let tensor = Tensor::full(value, state.tensors[name].dims(), &Device::Cpu).unwrap();
@@ -199,7 +202,7 @@ mod tests {
 		// Equal outputs, however large, are no fault.
 		let flat = with(&with(&state, "layers.1.weight", 0.0), "layers.1.bias", f32::MAX);
 		assert_eq!(engine.checked_step(&mut flat.clone(), 0).unwrap(), None);
-		// A first moment that its correction, a division by 0.1, takes over the edge.
+		// A first moment that becomes infinite by its correction, a division by 0.1.
 		let found = fault(&with(&state, "optimizer.m.layers.1.bias", f32::MAX));
 		assert_eq!(
 			found.to_string(),

@@ -1,5 +1,5 @@
-//! Elementwise operators of the update, executed together ([`kernels::chain`]): the
-//! operators of a parameter chunk by chunk, and all parameters at once.
+//! Executes elementwise operators of the update together ([`kernels::chain`]): the operators of a
+//! parameter chunk by chunk, and all parameters at once.
 
 use super::{
 	execute::Values,
@@ -17,7 +17,7 @@ use std::{collections::BTreeMap, ops::Range};
 use trainyard_program::ops::{Factor, OpKind, Phase, Program, Role, TensorId};
 use trainyard_strict as strict;
 
-/// Operators of a list that are executed together.
+/// Operators of a program that are executed together.
 pub struct Group {
 	/// Their numbers.
 	ops: Range<usize>,
@@ -26,11 +26,11 @@ pub struct Group {
 
 /// A chain of a group.
 struct FusedChain {
-	/// Numbers of its operators in the list.
+	/// Numbers of its operators in the program.
 	ops: Vec<usize>,
 	/// Tensors that it reads and does not write.
 	inputs: Vec<TensorId>,
-	/// For each operator, its operands: inputs, and behind them the results.
+	/// For each operator, its operands. They number the inputs first and the results after them.
 	operands: Vec<[usize; 3]>,
 	/// For each operator, whether its result is read elsewhere.
 	kept: Vec<bool>,
@@ -40,11 +40,11 @@ struct FusedChain {
 struct Reads {
 	/// Element by element.
 	each: Vec<TensorId>,
-	/// As numbers.
+	/// As single numbers.
 	numbers: Vec<TensorId>,
 }
 
-/// What an operator of the update that can be part of a chain reads; `None` of any other.
+/// Returns what an operator of the update reads if it can be part of a chain; `None` for any other.
 fn reads(kind: &OpKind) -> Option<Reads> {
 	let of = |each: &[TensorId], factors: &[Factor]| {
 		let numbers = factors.iter().filter_map(|factor| factor.tensor()).collect();
@@ -65,9 +65,9 @@ fn reads(kind: &OpKind) -> Option<Reads> {
 	}
 }
 
-/// Where a group that begins with operator `first` ends: before the first operator that can be
-/// part of none; and where one reads a result of the group as a number, which must be there
-/// when a group begins, right behind that result.
+/// Returns where a group that begins with operator `first` ends. It ends before the first operator
+/// that can be part of no group. If an operator reads a result of the group as a number, the group
+/// ends right after that result, because numbers must be there when a group begins.
 fn end(program: &Program, first: usize) -> usize {
 	let mut made = BTreeMap::new();
 	for (at, op) in program.ops.iter().enumerate().skip(first) {
@@ -82,8 +82,8 @@ fn end(program: &Program, first: usize) -> usize {
 }
 
 impl Group {
-	/// The group that begins with operator `first` of `program`; `None` where that operator can
-	/// be part of none.
+	/// Returns the group that begins with operator `first` of `program`; `None` if that operator
+	/// can be part of no group.
 	pub fn at(program: &Program, first: usize) -> Option<Self> {
 		let ops = first..end(program, first);
 		let mut made = BTreeMap::new();
@@ -120,12 +120,12 @@ impl Group {
 		(!ops.is_empty()).then_some(Self { ops, chains })
 	}
 
-	/// The numbers of its operators in the list.
+	/// Returns the numbers of its operators in the program.
 	pub fn ops(&self) -> Range<usize> {
 		self.ops.clone()
 	}
 
-	/// The results that are read elsewhere.
+	/// Runs the group and returns the results that are read elsewhere.
 	pub fn run(
 		&self,
 		kernel: Isa,
@@ -199,7 +199,7 @@ impl FusedChain {
 	}
 }
 
-/// What an operator does to each element.
+/// Returns what an operator does to each element.
 fn step(kind: &OpKind, values: &Values<'_>) -> Result<Step, EngineError> {
 	let number = |factor: Factor| match factor {
 		Factor::Nano(nano) => Ok(nano.to_f32()),
@@ -241,7 +241,7 @@ mod tests {
 		spec::{JobSpec, Optimizer, Schedule},
 	};
 
-	/// The groups of a list, in order.
+	/// Returns the groups of a program, in order.
 	fn groups(program: &Program) -> Vec<Group> {
 		let (mut groups, mut at) = (Vec::new(), 0);
 		while at < program.ops.len() {

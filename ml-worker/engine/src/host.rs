@@ -1,8 +1,8 @@
 //! States as plain numbers: what is hashed, written to files and compared.
 //!
-//! The engine computes on candle's tensors or on a GPU; everyone else meets a state as a
-//! [`TensorMap`]. [`State::to_host`] makes one and [`State::from_host`] takes one. candle's
-//! tensors stay inside this crate.
+//! The engine computes on candle's tensors or on a GPU; all other crates see a state as a
+//! [`TensorMap`]. [`State::to_host`] makes one and [`State::from_host`] takes one. candle's tensors
+//! stay inside this crate.
 //!
 //! [`State::to_host`]: crate::State::to_host
 //! [`State::from_host`]: crate::State::from_host
@@ -32,17 +32,17 @@ pub struct Tensor32 {
 /// Tensors by name, in the order of a state hash: a state, or the parameters of a model.
 pub type TensorMap = BTreeMap<String, Tensor32>;
 
-/// What [`state_hash`] does about a NaN.
+/// Says what [`state_hash`] does about a NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NanRule {
-	/// Fails: the bits of a NaN that was computed are not defined.
+	/// Fail, because the bits of a computed NaN are not defined.
 	Refuse,
-	/// Hashes its bits: a verifier must be able to show that such a state was committed to.
+	/// Hash its bits, because a verifier must be able to show that such a state was committed to.
 	Allow,
 }
 
-/// Hash of a state, see [`bundle::state_hash`]. The tensors are hashed in parallel. Fails on a
-/// NaN under [`NanRule::Refuse`], and for no other reason.
+/// Returns the hash of a state, see [`bundle::state_hash`]. The tensors are hashed in parallel.
+/// Fails on a NaN under [`NanRule::Refuse`], and for no other reason.
 pub fn state_hash(tensors: &TensorMap, rule: NanRule) -> Result<H256, EngineError> {
 	let digests = tensors
 		.par_iter()
@@ -67,25 +67,26 @@ pub(crate) fn digest(
 	}
 }
 
-/// Name of the first tensor that holds a NaN.
+/// Returns the name of the first tensor that holds a NaN.
 pub fn first_nan(tensors: &TensorMap) -> Option<&str> {
 	let mut names = tensors.iter().filter(|(_, tensor)| has_nan(&tensor.data));
 	names.next().map(|(name, _)| name.as_str())
 }
 
-/// Whether a value is NaN.
+/// Returns whether a value is NaN.
 pub(crate) fn has_nan(data: &[f32]) -> bool {
-	/// Elements between two looks at the result: without any in between, vectors are compared.
+	/// Elements between two checks of the result. Without checks in between, the compiler compares
+	/// whole vectors.
 	const STRETCH: usize = 1 << 10;
 	data.chunks(STRETCH).any(|x| x.iter().fold(false, |any, x| any | x.is_nan()))
 }
 
-/// The bytes of numbers, little endian, where they lie.
+/// Returns the bytes of the numbers, little endian, without a copy.
 pub fn le_bytes(data: &[f32]) -> &[u8] {
 	bytemuck::cast_slice(data)
 }
 
-/// Tensors of candle with these numbers, on the processor. Nothing is copied.
+/// Makes candle tensors of these numbers, on the processor. Nothing is copied.
 pub(crate) fn to_candle(tensors: TensorMap) -> Result<BTreeMap<String, Tensor>, EngineError> {
 	let tensors = tensors.into_iter().map(|(name, Tensor32 { shape, data })| {
 		let shape: Vec<usize> = shape.into_iter().map(|extent| extent as usize).collect();
@@ -94,7 +95,7 @@ pub(crate) fn to_candle(tensors: TensorMap) -> Result<BTreeMap<String, Tensor>, 
 	tensors.collect()
 }
 
-/// A copy of the numbers of candle's tensors.
+/// Copies the numbers of candle's tensors.
 pub(crate) fn from_candle(tensors: &BTreeMap<String, Tensor>) -> Result<TensorMap, EngineError> {
 	let tensors = tensors.iter().map(|(name, tensor)| {
 		let data = tensor.flatten_all()?.to_vec1()?;
@@ -103,7 +104,7 @@ pub(crate) fn from_candle(tensors: &BTreeMap<String, Tensor>) -> Result<TensorMa
 	tensors.collect()
 }
 
-/// The shape of a tensor, outermost dimension first.
+/// Returns the shape of a tensor, outermost dimension first.
 pub(crate) fn shape_of(name: &str, tensor: &Tensor) -> Result<Vec<u32>, EngineError> {
 	let shape = tensor.dims().iter().map(|extent| u32::try_from(*extent));
 	shape.collect::<Result<_, _>>().map_err(|_| wrong(name, "a dimension is above 2^32"))
@@ -158,7 +159,7 @@ mod tests {
 	fn a_nan_is_refused_or_hashed_by_its_bits() {
 		let mut tensors = example();
 		assert_eq!(first_nan(&tensors), None);
-		// Behind the first stretch of values that are looked at together.
+		// After the first stretch of values that are checked together.
 		let values = &mut tensors.get_mut("layer.2.weight").unwrap().data;
 		values[1_400] = f32::from_bits(0x7FC0_0001);
 		assert_eq!(first_nan(&tensors), Some("layer.2.weight"));

@@ -1,14 +1,14 @@
-//! The strict engine: trains and evaluates by executing the operator list of a
-//! specification on candle tensors, the same in every bit on every CPU.
+//! The strict engine. It trains and evaluates by executing the program of a specification on candle
+//! tensors, with the same bits on every CPU.
 //!
-//! [`Engine::initial_state`] makes checkpoint 0, [`Engine::step`] takes a state one step
-//! on, [`Engine::evaluate`] scores it. A step needs nothing but the state before it and its
-//! own number, so a verifier replays any segment from its first checkpoint.
+//! [`Engine::initial_state`] makes checkpoint 0, [`Engine::step`] takes a state one step further,
+//! and [`Engine::evaluate`] scores it. A step needs nothing but the state before it and its own
+//! number, so a verifier replays any segment from its first checkpoint.
 //!
-//! candle stores the tensors; its own operators and its autograd are not used, for their
-//! order of operations depends on the machine. Every operator of the list is a candle
-//! custom operator ([`ops`]) around one of our [`kernels`]; the elementwise ones of the update
-//! are executed together ([`fused`]).
+//! candle stores the tensors; its own operators and its autograd are not used, because their order
+//! of operations depends on the machine. Every operator of the program is a candle custom operator
+//! ([`ops`]) around one of our [`kernels`]; the elementwise ones of the update are executed
+//! together ([`fused`]).
 //!
 //! # Example
 //!
@@ -55,14 +55,14 @@ use trainyard_program::{
 };
 use trainyard_protocol::bundle::Evaluation;
 
-/// Labels whose rows an evaluation takes at a time. Rows do not meet before the mean, so this only
-/// bounds memory.
+/// Labels whose rows an evaluation takes at a time. Rows are independent of each other up to the
+/// mean, so this only bounds memory.
 const EVALUATION_ROWS: u32 = 1_024;
 
-/// Why the engine cannot go on.
+/// Says why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-	/// The kernel asked for does not exist here.
+	/// The instruction set that was asked for cannot be used here.
 	#[error(transparent)]
 	Isa(#[from] UnsupportedIsa),
 	/// The processor is in a mode in which results would differ.
@@ -87,10 +87,10 @@ pub enum EngineError {
 		/// What is wrong with it.
 		what: String,
 	},
-	/// A fine-tuning without the model in which it begins, or a model for a job that has none.
+	/// The initial model of a fine-tuning is missing, or a model was given for a job that has none.
 	#[error("the job {}", if *.wanted { "begins with an initial model, which was not given" } else { "has no initial model, but one was given" })]
 	InitialModel {
-		/// Whether the job has one.
+		/// Whether the job has an initial model.
 		wanted: bool,
 	},
 	/// The job has no such step.
@@ -115,10 +115,10 @@ pub enum EngineError {
 	/// A state overflows when it is evaluated.
 	#[error("the model overflows: its validation loss is not a number")]
 	LossNotANumber,
-	/// An operator refused what it was given.
+	/// An operator refused its operands.
 	#[error("an operator failed: {0}")]
 	Operator(trainyard_program::reference::ExecError),
-	/// The device cannot be used, or stopped.
+	/// The device cannot be used, or it stopped.
 	#[error(transparent)]
 	Device(#[from] DeviceError),
 	/// A tensor operation failed.
@@ -126,15 +126,15 @@ pub enum EngineError {
 	Tensor(#[from] candle_core::Error),
 }
 
-/// What a step shows of itself, see `trainyard_protocol::bundle::trace_leaf`.
+/// The trace that a step leaves, see `trainyard_protocol::bundle::trace_leaf`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepTrace {
 	/// Mean loss over the batch, before the update.
 	pub loss: f32,
 	/// Output of the last layer, `[labels of the batch, classes]`, little endian.
 	pub logits: Vec<u8>,
-	/// Norm of the whole gradient before it is clipped; of a job that does not clip it, none. It is
-	/// no part of the leaf.
+	/// Norm of the whole gradient before it is clipped; none if the job does not clip it. It is not
+	/// part of the leaf.
 	pub gradient_norm: Option<f32>,
 }
 
@@ -144,28 +144,29 @@ pub struct Engine {
 	seed: H256,
 	data: Arc<Data>,
 	kernel: Isa,
-	/// Where lists are executed, if not on the processor.
+	/// The device that executes the programs, if it is not the processor.
 	accelerator: Option<Arc<dyn cuda::Accelerator>>,
 	/// Labels of a row.
 	labels: usize,
-	/// What the specification asks of a state.
+	/// The tensors that the specification asks of a state.
 	state: Vec<StateTensor>,
 	step: CompiledProgram,
-	/// For each slice of the validation rows: its rows, and the list.
+	/// For each slice of the validation rows: its rows, and its program.
 	evaluation: Vec<(std::ops::Range<usize>, Arc<CompiledProgram>)>,
 	/// The order of the epoch last used.
 	order: Mutex<Option<(u32, Arc<Vec<u32>>)>>,
 }
 
 impl Engine {
-	/// An engine on the device that was chosen ([`Compute::chosen`]): if nothing else, the
-	/// processor, with the fastest kernel, or the one that [`ISA_VARIABLE`] names. Fails
-	/// where the data does not fit the specification, or this machine cannot compute strictly.
+	/// Creates an engine on the device that was chosen ([`Compute::chosen`]). Without a choice this
+	/// is the processor, with the fastest instruction set or the one that [`ISA_VARIABLE`] names.
+	/// Fails if the data does not fit the specification, or if this machine cannot compute
+	/// strictly.
 	pub fn new(spec: &CheckedSpec, seed: H256, data: Arc<Data>) -> Result<Self, EngineError> {
 		Self::on(spec, seed, data, Compute::chosen().target()?)
 	}
 
-	/// An engine on the processor with this kernel.
+	/// Creates an engine on the processor with this instruction set.
 	pub fn with_kernel(
 		spec: &CheckedSpec,
 		seed: H256,
@@ -175,7 +176,7 @@ impl Engine {
 		Self::on(spec, seed, data, Target::Cpu(kernel))
 	}
 
-	/// An engine on this device.
+	/// Creates an engine on this device.
 	pub fn on(
 		spec: &CheckedSpec,
 		seed: H256,
@@ -204,19 +205,19 @@ impl Engine {
 		})
 	}
 
-	/// What it trains and validates on.
+	/// Returns the data that it trains and validates on.
 	pub fn data(&self) -> &Data {
 		&self.data
 	}
 
-	/// The kernel in use.
+	/// Returns the instruction set in use.
 	pub fn kernel(&self) -> Isa {
 		self.kernel
 	}
 
-	/// Checkpoint 0: a pure function of specification and seed, and of a fine-tuning's initial
-	/// model. The job must have one exactly where one is given: its parameters, all of them
-	/// finite. The optimizer begins as ever.
+	/// Returns checkpoint 0, a pure function of specification and seed, and of a fine-tuning's
+	/// initial model. A model must be given if and only if the job has one: its parameters, all of
+	/// them finite. The optimizer always begins from its initial state.
 	pub fn initial_state(
 		spec: &CheckedSpec,
 		seed: &H256,
@@ -253,9 +254,9 @@ impl Engine {
 		Ok(state)
 	}
 
-	/// Takes `state`, which `step` steps have made, one step on. Steps are numbered from 0
-	/// and may be taken in any order: each finds its batch by its number. On an error the
-	/// state is unchanged. On a GPU the state stays there, see [`State::host`].
+	/// Takes `state`, which `step` steps have made, one step further. Steps are numbered from 0 and
+	/// may be taken in any order: each finds its batch by its number. On an error the state is
+	/// unchanged. On a GPU the state stays there, see [`State::host`].
 	pub fn step(&self, state: &mut State, step: u32) -> Result<StepTrace, EngineError> {
 		self.step_watched(state, step, None)
 	}
@@ -270,7 +271,7 @@ impl Engine {
 		if step >= steps {
 			return Err(EngineError::NoSuchStep { step, steps });
 		}
-		// To look on, a step is taken on the processor: its values are the same.
+		// A watched step is taken on the processor: its values are the same.
 		if let (Some(device), None) = (&self.accelerator, &see) {
 			return self.step_on(device, state, step);
 		}
@@ -281,7 +282,7 @@ impl Engine {
 		Ok(trace)
 	}
 
-	/// The state behind `state`, which `step` steps have made.
+	/// Returns the state after `state`, which `step` steps have made.
 	fn next(
 		&self,
 		state: &State,
@@ -300,8 +301,8 @@ impl Engine {
 		for (new, old) in self.step.program().next_state() {
 			let name = &self.step.program().tensors[old as usize].name;
 			let tensor = values.tensor(new)?;
-			// Where what an optimizer keeps is NaN, so is the parameter at that place, which is
-			// computed from it: to look at the parameters is enough.
+			// Where the optimizer's state is NaN, the parameter at that place is NaN as well,
+			// because it is computed from it. So checking the parameters is enough.
 			let kept = name.starts_with(lower::OPTIMIZER_PREFIX);
 			diverged |= !kept && host::has_nan(state::elements(tensor)?.slice());
 			next.push((name.clone(), tensor.clone()));
@@ -330,7 +331,8 @@ impl Engine {
 		Ok(self.evaluate_labels(state)?.0)
 	}
 
-	/// [`Self::evaluate`], and the loss of each validation label, in their order.
+	/// Does what [`Self::evaluate`] does, and also returns the loss of each validation label, in
+	/// their order.
 	pub fn evaluate_labels(&self, state: &State) -> Result<(Evaluation, Vec<f32>), EngineError> {
 		self.evaluate_watched(state, None)
 	}
@@ -375,7 +377,7 @@ impl Engine {
 		self.evaluation_of(losses, correct)
 	}
 
-	/// The list's last operator, over the rows of all slices.
+	/// Computes the program's last operator over the rows of all slices.
 	fn evaluation_of(
 		&self,
 		losses: Vec<f32>,
@@ -388,7 +390,7 @@ impl Engine {
 		Ok((Evaluation::new(loss, correct, losses.len() as u32), losses))
 	}
 
-	/// Features and labels of the batch of `step`.
+	/// Returns the features and labels of the batch of `step`.
 	fn batch(&self, step: u32) -> Result<(Tensor, Tensor), EngineError> {
 		let place = order::place(&self.spec, step);
 		let order = self.epoch(place.epoch);
@@ -396,7 +398,7 @@ impl Engine {
 		self.rows(&self.data.train, rows.iter().map(|row| *row as usize))
 	}
 
-	/// Features and labels of these rows.
+	/// Returns the features and labels of these rows.
 	fn rows(
 		&self,
 		table: &Table,
@@ -408,7 +410,7 @@ impl Engine {
 		Ok((Tensor::from_vec(x, shape, &Device::Cpu)?, Tensor::from_vec(y, labels, &Device::Cpu)?))
 	}
 
-	/// The order of the training rows in `epoch`.
+	/// Returns the order of the training rows in `epoch`.
 	fn epoch(&self, epoch: u32) -> Arc<Vec<u32>> {
 		let mut cached = self.order.lock().unwrap_or_else(PoisonError::into_inner);
 		match &*cached {
@@ -423,8 +425,8 @@ impl Engine {
 	}
 }
 
-/// Runs `f` on one of rayon's threads, this one where it is one: operators that share out work
-/// from there do not hand it over from thread to thread each time.
+/// Runs `f` on one of rayon's threads, or on this one if it is one of them. Operators that share
+/// out work from there need not hand it to another thread each time.
 fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 	match rayon::current_thread_index() {
 		Some(_) => f(),
@@ -432,7 +434,7 @@ fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 	}
 }
 
-/// The validation rows in slices, with a list for each.
+/// Returns the validation rows in slices, with a program for each.
 fn evaluation_slices(spec: &CheckedSpec) -> Vec<(std::ops::Range<usize>, Arc<CompiledProgram>)> {
 	let all = spec.dataset.validation_rows;
 	let size = (EVALUATION_ROWS / spec.labels_per_row()).max(1);

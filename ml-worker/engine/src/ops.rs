@@ -1,8 +1,8 @@
-//! The operators of the list as candle custom operators ([`custom`]), without gradients: the list
-//! has its own.
+//! The operators of the program as candle custom operators ([`custom`]), without gradients: the
+//! program has its own.
 //!
-//! Operands may lie in memory in any way: products read them where they lie, wherever their
-//! [`layout`] can be told by strides, and all others copy what has gaps or another order.
+//! Operands may lie in memory in any way: products read them where they lie if strides can describe
+//! their [`layout`], and all others copy what has gaps or a different order.
 
 mod custom;
 mod layout;
@@ -29,7 +29,8 @@ use trainyard_program::{
 };
 use trainyard_strict as strict;
 
-/// The result of the operator `kind` at `moment`, of the `shape` that the list declares.
+/// Computes the result of the operator `kind` at `moment`, of the `shape` that the program
+/// declares.
 pub fn apply<'a>(
 	kernel: Isa,
 	kind: &OpKind,
@@ -268,7 +269,7 @@ pub fn apply<'a>(
 	Ok(out?)
 }
 
-/// The tokens that a tensor holds as numbers.
+/// Returns the tokens that a tensor holds as numbers.
 fn tokens_of(tensor: &Tensor, vocabulary: u32) -> Result<Vec<usize>, EngineError> {
 	let numbers = tensor.flatten_all()?.to_vec1::<f32>()?;
 	embedding::tokens(&numbers, vocabulary).map_err(EngineError::Operator)

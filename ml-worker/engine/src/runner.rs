@@ -1,4 +1,4 @@
-//! Operator lists that are no step of a job: those of units of drilling.
+//! Runs programs that are not a step of a job: those of units of drilling.
 
 use super::{
 	environment,
@@ -11,8 +11,8 @@ use trainyard_program::{
 	reference::StepContext,
 };
 
-/// A list that takes a state on. What is given as features is `+0` everywhere; there are no
-/// labels. It is executed on the processor.
+/// A program that takes a state to the next one. Its features are `+0` everywhere, and there are no
+/// labels. It always runs on the CPU.
 pub struct ProgramRunner {
 	plan: CompiledProgram,
 	kernel: Isa,
@@ -21,7 +21,7 @@ pub struct ProgramRunner {
 }
 
 impl ProgramRunner {
-	/// Prepares `program` for this kernel. Fails where this machine cannot compute strictly.
+	/// Prepares `program` for this instruction set. Fails if this machine cannot compute strictly.
 	pub fn new(program: Program, kernel: Isa) -> Result<Self, EngineError> {
 		environment::check().map_err(EngineError::Arithmetic)?;
 		let zeros = |role: Role, dtype: DType| {
@@ -34,7 +34,7 @@ impl ProgramRunner {
 		Ok(Self { plan: CompiledProgram::new(program), kernel, features, labels })
 	}
 
-	/// The state with which it begins where nothing is known: `+0` everywhere.
+	/// Returns the state with which it begins if nothing is known: `+0` everywhere.
 	pub fn zeros(&self) -> Result<State, EngineError> {
 		let tensors = self.plan.program().state().map(|(_, t)| {
 			let shape: Vec<usize> = t.shape.iter().map(|d| *d as usize).collect();
@@ -43,7 +43,8 @@ impl ProgramRunner {
 		Ok(State::new(tensors.collect::<Result<_, EngineError>>()?))
 	}
 
-	/// Puts the next state in the place of `state`, which has the tensors that the list names.
+	/// Puts the next state in the place of `state`, which must have the tensors that the program
+	/// names.
 	pub fn advance(&self, state: &mut State, moment: StepContext) -> Result<(), EngineError> {
 		let next = in_pool(|| -> Result<Vec<_>, EngineError> {
 			let (features, labels) = (self.features.clone(), self.labels.clone());

@@ -24,20 +24,20 @@ use trainyard_protocol::bundle;
 /// names that begin with `optimizer.`.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-	/// The tensors by name, binary32 on the CPU. Empty while a GPU holds the state: read it
-	/// by [`Self::host`].
+	/// The tensors by name, binary32 on the CPU. Empty while a GPU holds the state: read them by
+	/// [`Self::host`].
 	pub tensors: BTreeMap<String, Tensor>,
-	/// The state on a GPU, where it is newer than `tensors`.
+	/// The state on a GPU, if it is newer than `tensors`.
 	resident: Option<Resident>,
 }
 
 impl State {
-	/// A state of these tensors.
+	/// Creates a state of these tensors.
 	pub fn new(tensors: BTreeMap<String, Tensor>) -> Self {
 		Self { tensors, resident: None }
 	}
 
-	/// The tensors, brought to the processor where a GPU holds them.
+	/// Returns the tensors. If a GPU holds them, they are moved to the processor first.
 	pub fn host(&mut self) -> Result<&BTreeMap<String, Tensor>, EngineError> {
 		if let Some(resident) = &self.resident {
 			self.tensors = host::to_candle(resident.to_host()?)?;
@@ -46,7 +46,7 @@ impl State {
 		Ok(&self.tensors)
 	}
 
-	/// A copy of its numbers. A GPU that holds the state keeps it.
+	/// Returns a copy of its numbers. A GPU that holds the state keeps it.
 	pub fn to_host(&self) -> Result<TensorMap, EngineError> {
 		match &self.resident {
 			Some(resident) => resident.to_host(),
@@ -54,12 +54,12 @@ impl State {
 		}
 	}
 
-	/// A state of these numbers. Fails where a tensor has more or fewer than its shape says.
+	/// Creates a state of these numbers. Fails if a tensor has more or fewer than its shape says.
 	pub fn from_host(tensors: TensorMap) -> Result<Self, EngineError> {
 		Ok(Self::new(host::to_candle(tensors)?))
 	}
 
-	/// The state with its tensors on the processor.
+	/// Returns the state with its tensors on the processor.
 	pub(super) fn on_host(&self) -> Result<Cow<'_, Self>, EngineError> {
 		match &self.resident {
 			Some(resident) => Ok(Cow::Owned(Self::from_host(resident.to_host()?)?)),
@@ -67,31 +67,31 @@ impl State {
 		}
 	}
 
-	/// The state where a GPU holds it.
+	/// Returns the state on the GPU, if a GPU holds it.
 	pub(super) fn resident(&self) -> Option<&Resident> {
 		self.resident.as_ref()
 	}
 
-	/// From here on the state is this one.
+	/// Replaces the state by the one that a GPU holds.
 	pub(super) fn hold(&mut self, resident: Resident) {
 		self.tensors.clear();
 		self.resident = Some(resident);
 	}
 
-	/// The elements of a tensor, row major, little endian. Fails where the state has no such
+	/// Returns the elements of a tensor, row major, little endian. Fails if the state has no such
 	/// tensor on the processor.
 	pub fn bytes(&self, name: &str) -> Result<Vec<u8>, EngineError> {
 		let tensor = self.tensors.get(name).ok_or_else(|| wrong(name, "it is missing"))?;
 		Ok(host::le_bytes(elements(tensor)?.slice()).to_vec())
 	}
 
-	/// The parameters: what makes up the model.
+	/// Returns the parameters, which make up the model.
 	pub fn parameters(&self) -> impl Iterator<Item = (&String, &Tensor)> {
 		self.tensors.iter().filter(|(name, _)| !name.starts_with(lower::OPTIMIZER_PREFIX))
 	}
 
-	/// Hash of the state: [`host::state_hash`] under [`NanRule::Refuse`], without a copy of
-	/// its numbers. Fails on a tensor that is not binary32 as well.
+	/// Returns the hash of the state: [`host::state_hash`] under [`NanRule::Refuse`], without a
+	/// copy of its numbers. Also fails on a tensor that is not binary32.
 	pub fn hash(&self) -> Result<H256, EngineError> {
 		if let Some(resident) = &self.resident {
 			return host::state_hash(&resident.to_host()?, NanRule::Refuse);
@@ -104,12 +104,12 @@ impl State {
 		Ok(bundle::state_hash(digests.collect::<Result<_, EngineError>>()?))
 	}
 
-	/// Whether the tensors are exactly those that `spec` asks for, in name, type and shape.
+	/// Checks that the tensors are exactly those that `spec` asks for, in name, type and shape.
 	pub fn check_shapes(&self, spec: &CheckedSpec) -> Result<(), EngineError> {
 		self.check(&lower::state(spec))
 	}
 
-	/// [`Self::check_shapes`] for a specification that asks for these tensors.
+	/// Does what [`Self::check_shapes`] does, for a specification that asks for these tensors.
 	pub(super) fn check(&self, expected: &[StateTensor]) -> Result<(), EngineError> {
 		for expected in expected {
 			let Some(tensor) = self.tensors.get(&expected.name) else {
@@ -148,19 +148,19 @@ fn check_dtype(name: &str, tensor: &Tensor) -> Result<(), EngineError> {
 
 /// The elements of a binary32 tensor, row major.
 pub enum Elements<'a> {
-	/// Where they lie.
+	/// In the tensor's own memory, at this range.
 	Lent(StorageRef<'a>, Range<usize>),
-	/// A copy, of a tensor that has gaps, another order, or lies on another device.
+	/// A copy, where the tensor has gaps or a different order, or lies on a different device.
 	Copied(Vec<f32>),
 }
 
 impl Elements<'_> {
-	/// The elements.
+	/// Returns the elements.
 	pub fn slice(&self) -> &[f32] {
 		match self {
 			Elements::Lent(storage, range) => match &**storage {
 				Storage::Cpu(CpuStorage::F32(values)) => &values[range.clone()],
-				// Not lent.
+				// The other kinds of storage are not lent.
 				_ => &[],
 			},
 			Elements::Copied(values) => values,
@@ -168,7 +168,7 @@ impl Elements<'_> {
 	}
 }
 
-/// The elements of a binary32 tensor, without a copy where they lie in order.
+/// Returns the elements of a binary32 tensor, without a copy where they lie in order.
 pub fn elements(tensor: &Tensor) -> Result<Elements<'_>, EngineError> {
 	let (storage, layout) = tensor.storage_and_layout();
 	if let (Storage::Cpu(CpuStorage::F32(_)), Some((start, end))) =

@@ -1,4 +1,4 @@
-//! Labelled rows: in memory, or in a file where they are larger than the memory for them.
+//! Labelled rows: in memory, or in a file if they are larger than the memory for them.
 
 use std::{
 	fs::File,
@@ -6,7 +6,7 @@ use std::{
 	sync::Arc,
 };
 
-/// Bytes that are read at a time where all rows of a file are gone through.
+/// Bytes that are read at a time where all rows of a file are read.
 const BLOCK: usize = 1 << 20;
 
 /// Labelled rows, in memory or in a file ([`Self::stored`]). What is computed from them is the
@@ -15,19 +15,18 @@ const BLOCK: usize = 1 << 20;
 pub struct Table {
 	/// Inputs of a row.
 	pub features: usize,
-	/// Inputs, row major, divided and normalised as the specification says; empty where the
-	/// rows are in a file.
+	/// Inputs, row major, divided and normalised as the specification says; empty if the rows are
+	/// in a file.
 	pub x: Vec<f32>,
-	/// Labels, one for each row (of text, one for each input); empty where the rows are in a
-	/// file.
+	/// Labels, one for each row (of text, one for each input); empty if the rows are in a file.
 	pub y: Vec<u32>,
-	/// The rows, where they are in a file.
+	/// The rows, if they are in a file.
 	pub stored: Option<Arc<StoredRows>>,
-	/// By what the inputs were normalised.
+	/// The normalizer that was applied to the inputs.
 	pub normalizer: Option<Arc<Normalizer>>,
 }
 
-/// What a job trains and validates on.
+/// The data on which a job trains and validates.
 #[derive(Clone, Debug, Default)]
 pub struct Data {
 	/// Rows that train, in the order of the file.
@@ -36,7 +35,7 @@ pub struct Data {
 	pub validation: Table,
 }
 
-/// What inputs are normalised by: `(x - mean) / deviation`, see section 1 of
+/// Mean and deviation by which inputs are normalised: `(x - mean) / deviation`, see section 1 of
 /// `docs/strict-arithmetic.md`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Normalizer {
@@ -63,13 +62,14 @@ pub struct StoredRows {
 	rows: usize,
 	features: usize,
 	labels: usize,
-	/// Reading moves the position of the file where it cannot be said with the call.
+	/// Where a read cannot name its position, it moves the position of the file; so reads wait for
+	/// each other.
 	#[cfg(not(unix))]
 	turn: std::sync::Mutex<()>,
 }
 
 impl StoredRows {
-	/// Bytes of a row.
+	/// Returns the bytes of a row.
 	fn record(&self) -> usize {
 		(self.features + self.labels) * 4
 	}
@@ -113,20 +113,20 @@ impl StoredRows {
 		}
 	}
 
-	/// First row and number of rows of each block.
+	/// Returns first row and number of rows of each block.
 	fn blocks(&self) -> impl Iterator<Item = (usize, usize)> {
 		let (rows, block) = (self.rows, (BLOCK / self.record().max(1)).max(1));
 		(0..rows).step_by(block).map(move |first| (first, block.min(rows - first)))
 	}
 }
 
-/// Numbers of 4 bytes, little endian.
+/// Reads numbers of 4 bytes, little endian.
 fn words(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
 	let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
 	bytes.chunks_exact(4).map(word)
 }
 
-/// Gives `see` number, inputs and labels of each row.
+/// Calls `see` with the number, the inputs and the labels of each row.
 fn each_of<E>(
 	first: usize,
 	(x, features): (&[f32], usize),
@@ -138,20 +138,20 @@ fn each_of<E>(
 }
 
 impl Table {
-	/// All inputs.
+	/// Returns the number of inputs of all rows.
 	pub fn inputs(&self) -> usize {
 		self.stored.as_ref().map_or(self.x.len(), |stored| stored.rows * stored.features)
 	}
 
-	/// All labels.
+	/// Returns the number of labels of all rows.
 	pub fn labels(&self) -> usize {
 		self.stored.as_ref().map_or(self.y.len(), |stored| stored.rows * stored.labels)
 	}
 
-	/// Inputs and labels, row major, of these rows, each with `labels` labels.
+	/// Returns inputs and labels, row major, of these rows, each with `labels` labels.
 	///
 	/// # Panics
-	/// Where the table has no such row.
+	/// Panics if the table has no such row.
 	pub fn gather(
 		&self,
 		rows: impl ExactSizeIterator<Item = usize>,
@@ -178,8 +178,8 @@ impl Table {
 		Ok((x, y))
 	}
 
-	/// Gives `see` the number, the inputs and the labels of each row, of `labels` labels, in
-	/// order, until it fails.
+	/// Calls `see` with the number, the inputs and the `labels` labels of each row, in order, until
+	/// it fails.
 	pub fn each<E: From<io::Error>>(
 		&self,
 		labels: usize,
@@ -201,7 +201,7 @@ impl Table {
 		Ok(())
 	}
 
-	/// Lets `change` change the inputs of each row, in order, until it fails. No one else may
+	/// Calls `change` to change the inputs of each row, in order, until it fails. Nothing else may
 	/// read the table meanwhile.
 	pub fn update<E: From<io::Error>>(
 		&mut self,
@@ -230,7 +230,7 @@ impl Table {
 	}
 }
 
-/// Rows of a table as they come.
+/// Collects the rows of a table as they come.
 pub struct TableWriter {
 	features: usize,
 	labels: usize,
@@ -244,20 +244,20 @@ enum Place {
 }
 
 impl TableWriter {
-	/// A table in memory, with room for so many rows at once; more may come.
+	/// Begins a table in memory, with room for that many rows at once; more may come.
 	pub fn in_memory(features: usize, labels: usize, rows: usize) -> Self {
 		let x = Vec::with_capacity(rows.saturating_mul(features));
 		let y = Vec::with_capacity(rows.saturating_mul(labels));
 		Self { features, labels, rows: 0, place: Place::Memory { x, y } }
 	}
 
-	/// A table in `file`, which is empty.
+	/// Begins a table in `file`, which must be empty.
 	pub fn in_file(features: usize, labels: usize, file: File) -> Self {
 		let place = Place::File(BufWriter::with_capacity(BLOCK, file));
 		Self { features, labels, rows: 0, place }
 	}
 
-	/// Rows so far.
+	/// Returns the number of rows so far.
 	pub fn rows(&self) -> usize {
 		self.rows
 	}
@@ -265,7 +265,7 @@ impl TableWriter {
 	/// Adds a row.
 	///
 	/// # Panics
-	/// Where it has other numbers of inputs or labels.
+	/// Panics if the row has a different number of inputs or labels.
 	pub fn push(&mut self, inputs: &[f32], labels: &[u32]) -> io::Result<()> {
 		assert_eq!((inputs.len(), labels.len()), (self.features, self.labels));
 		match &mut self.place {
@@ -286,7 +286,7 @@ impl TableWriter {
 		Ok(())
 	}
 
-	/// The table.
+	/// Returns the table.
 	pub fn finish(self) -> io::Result<Table> {
 		let (features, labels, rows) = (self.features, self.labels, self.rows);
 		Ok(match self.place {

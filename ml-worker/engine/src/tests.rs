@@ -227,7 +227,7 @@ fn every_kernel_trains_every_model_to_the_reference_state() {
 	}
 }
 
-/// The demo job, whole, on every kernel: equal states, and a model that knows digits.
+/// The whole demo job, with every instruction set: equal states, and a model that knows digits.
 #[test]
 fn the_demo_job_learns_the_digits() {
 	let (spec, data) = (JobSpec::example(), digits());
@@ -259,7 +259,7 @@ fn any_segment_can_be_replayed_alone() {
 		states.push(state.clone());
 		engine.step(&mut state, step).unwrap();
 	}
-	// Backwards, in an engine that has seen nothing.
+	// Takes the steps backwards, in a new engine.
 	let other = Engine::new(&checked(&spec), seed(), data).unwrap();
 	for step in (0..spec.training.steps).rev() {
 		let mut replay = states[step as usize].clone();

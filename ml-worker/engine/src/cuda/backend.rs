@@ -1,7 +1,7 @@
 //! What runs kernels: buffers, copies and launches.
 //!
-//! Above this trait everything is the same for a GPU (`driver`) and for the simulation on the
-//! host by which tests run the kernels without one.
+//! All code above this trait is the same for a GPU (`driver`) and for the simulation on the host,
+//! by which tests run the kernels without a GPU.
 
 use super::DeviceError;
 
@@ -39,23 +39,23 @@ pub trait Backend: Send + Sync + 'static {
 	/// Memory of the device: elements of 32 bits.
 	type Buffer: Send + Sync + 'static;
 
-	/// The device, in words.
+	/// Returns the device's name, in words.
 	fn name(&self) -> String;
 
-	/// How many blocks of threads it works on at a time, at least.
+	/// Returns how many blocks of threads the device works on at a time, at least.
 	fn multiprocessors(&self) -> u32;
 
-	/// Memory for `len` elements, whatever they are. Its owner frees it by dropping it, also
-	/// while a launch that uses it is still to run.
+	/// Allocates memory for `len` elements, whose values are not defined. Its owner frees it by
+	/// dropping it, also while a launch that uses it has not run yet.
 	fn allocate(&self, len: usize) -> Result<Self::Buffer, DeviceError>;
 
-	/// A copy of `values`.
+	/// Copies `values` to the device.
 	fn upload(&self, values: &[f32]) -> Result<Self::Buffer, DeviceError>;
 
-	/// A copy of `values`.
+	/// Copies `values` to the device.
 	fn upload_integers(&self, values: &[u32]) -> Result<Self::Buffer, DeviceError>;
 
-	/// The first `len` elements, once everything launched before is done.
+	/// Returns the first `len` elements, after everything that was launched before is done.
 	fn download(&self, buffer: &Self::Buffer, len: usize) -> Result<Vec<f32>, DeviceError>;
 
 	/// Runs `kernel`, one of [`KERNELS`], in `blocks` blocks of `threads` threads. The arguments

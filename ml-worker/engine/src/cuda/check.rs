@@ -1,4 +1,4 @@
-//! Whether a device computes as IEEE 754 says: what [`environment`](crate) checks of the
+//! Checks that a device computes as IEEE 754 says, as [`environment`](crate) does for the
 //! processor.
 //!
 //! A compiler or a driver that fused, flushed or approximated anything would show in these
@@ -35,7 +35,7 @@ pub const FUNCTIONS: [Checked; 12] = [
 	("fma", strict::fma),
 ];
 
-/// Compares every function. The first difference is the error.
+/// Compares every function with the reference. Reports the first difference as the error.
 pub fn check<B: Backend>(backend: &B) -> Result<(), DeviceError> {
 	let [x, y, z] = operands(ARGUMENTS);
 	let n = x.len();
@@ -61,8 +61,8 @@ pub fn check<B: Backend>(backend: &B) -> Result<(), DeviceError> {
 	Ok(())
 }
 
-/// Operands for functions of up to three: special numbers with each other; any bits; and sums
-/// near cancellation, near ties and near the subnormal numbers.
+/// Returns operands for functions of up to three arguments: special numbers with each other; any
+/// bits; and sums near cancellation, near ties and near the subnormal numbers.
 pub fn operands(count: usize) -> [Vec<f32>; 3] {
 	let special = [
 		0.0,

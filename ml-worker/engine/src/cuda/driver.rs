@@ -33,7 +33,7 @@ fn failed(at: &'static str) -> impl Fn(DriverError) -> DeviceError {
 }
 
 impl Cuda {
-	/// The GPU with this number.
+	/// Opens the GPU with this number.
 	pub fn open(ordinal: usize) -> Result<Self, DeviceError> {
 		// Safety: looks for the driver's library.
 		if !unsafe { is_culib_present() } {
@@ -137,8 +137,8 @@ impl Backend for Cuda {
 			shared_mem_bytes: 0,
 		};
 		// Safety: `operators` and `launches` give every kernel its parameters, and buffers of the
-		// sizes that it reads and writes; tests run the same launches on the host and look behind
-		// the ends of all buffers.
+		// sizes that it reads and writes; tests run the same launches on the host and check the
+		// memory before and after every buffer.
 		unsafe { launch.launch(config) }.map_err(failed(kernel))?;
 		Ok(())
 	}

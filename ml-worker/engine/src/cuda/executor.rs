@@ -1,4 +1,4 @@
-//! A whole operator list on a device.
+//! Executes a whole program on a device.
 
 use super::{
 	backend::{Arg, Backend},
@@ -9,18 +9,18 @@ use crate::execute::CompiledProgram;
 use std::{fmt, sync::Arc};
 use trainyard_program::ops::{Program, Role, TensorId};
 
-/// Executes lists on a device.
+/// Executes programs on a device.
 pub struct Executor<B: Backend> {
 	backend: B,
 }
 
 impl<B: Backend> Executor<B> {
-	/// On this device.
+	/// Creates an executor for this device.
 	pub fn new(backend: B) -> Self {
 		Self { backend }
 	}
 
-	/// The buffer, which this device must have made.
+	/// Returns the buffer. Fails if another device made it.
 	fn own(buffer: &Buffer) -> Result<Arc<B::Buffer>, DeviceError> {
 		let foreign = || DeviceError::Failed { at: "a buffer", why: "of another device".into() };
 		buffer.clone().downcast::<B::Buffer>().map_err(|_| foreign())
@@ -96,12 +96,12 @@ impl<B: Backend> Accelerator for Executor<B> {
 	}
 }
 
-/// Number of elements of tensor `id`.
+/// Returns the number of elements of tensor `id`.
 fn len(program: &Program, id: TensorId) -> usize {
 	program.tensor(id).map_or(0, |tensor| tensor.len() as usize)
 }
 
-/// The value of tensor `id`.
+/// Returns the value of tensor `id`.
 fn of<'a, T>(
 	program: &Program,
 	values: &'a [Option<Arc<T>>],

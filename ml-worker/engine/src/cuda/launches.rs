@@ -7,7 +7,7 @@ use super::{
 use trainyard_program::ops::Window;
 use trainyard_strict::{DOT_BLOCK, LANES, SUM_BLOCK};
 
-/// Threads of a block, but where a kernel says otherwise.
+/// Threads of a block, except where a kernel says otherwise.
 const THREADS: u32 = 256;
 /// Blocks of an elementwise launch; further elements are taken in turns.
 const MOST_BLOCKS: u64 = 1 << 16;
@@ -55,9 +55,9 @@ pub struct Product {
 }
 
 impl Product {
-	/// Index of the tile among [`SIDES`], and in how many parts the terms are taken: 1, or as
-	/// many as there are blocks of terms. Every choice gives the same bits; this one wants the
-	/// largest tile that still gives each of `multiprocessors` work.
+	/// Index of the tile among [`SIDES`], and in how many parts the terms are taken: 1, or as many
+	/// as there are blocks of terms. Every choice gives the same bits; this one takes the largest
+	/// tile that still gives work to each of `multiprocessors`.
 	fn choose(self, multiprocessors: u32) -> (usize, u32) {
 		let (m, n) = (u64::from(self.m), u64::from(self.n));
 		let blocks = |side: u64| u64::from(self.batch) * m.div_ceil(side) * n.div_ceil(side);
@@ -216,7 +216,7 @@ impl<B: Backend> Launches<'_, B> {
 	}
 }
 
-/// What kernels know of windows.
+/// Returns what kernels know of windows.
 pub fn geometry(w: &Window) -> Geometry {
 	Geometry([
 		w.images,

@@ -1,17 +1,18 @@
-//! The strict engine on an NVIDIA GPU, behind the cargo feature `cuda`.
+//! Runs the strict engine on an NVIDIA GPU. The cargo feature `cuda` enables it.
 //!
-//! A state stays on the GPU from step to step ([`Resident`]); batches go there, and of a step
-//! only loss and logits come back. candle's own CUDA back end is not used: its kernels are not
-//! strict, and it links against libraries of the driver and the toolkit, without which a program
-//! does not even start. So the kernels are our own, in CUDA C++, compiled by the build script and launched through the driver, which is looked for when the
-//! first engine asks for it.
+//! A state stays on the GPU from step to step ([`Resident`]). Batches are copied there, and only
+//! the loss and the logits of a step come back. candle's own CUDA back end is not used: its kernels
+//! are not strict, and it links against libraries of the driver and the toolkit, without which a
+//! program does not even start. So the kernels are our own. They are written in CUDA C++, compiled
+//! by the build script, and launched through the driver, which is loaded when the first engine asks
+//! for it.
 //!
 //! | part | what it does |
 //! |---|---|
 //! | `kernels/*.cu` | every operator, in the order that `docs/strict-arithmetic.md` defines |
 //! | `backend` | what a device can do: buffers, copies, launches |
-//! | `operators`, `launches` | operators of the list as launches |
-//! | `executor` | a whole list on a device |
+//! | `operators`, `launches` | operators of the program as launches |
+//! | `executor` | a whole program on a device |
 //! | `check` | whether a device computes as IEEE 754 says |
 //! | `driver` | the GPU (feature `cuda`) |
 //! | `stepping` | [`Engine`](super::Engine) with its state on a device |
@@ -41,7 +42,7 @@ use super::{
 use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
 use trainyard_program::{ops::TensorId, reference::StepContext, spec::CheckedSpec};
 
-/// Why a device cannot be used, or stopped.
+/// Says why a device cannot be used, or why it stopped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
 	/// The feature is off.
@@ -53,18 +54,18 @@ pub enum DeviceError {
 	/// There is no driver, or no such GPU.
 	#[error("cannot use the GPU: {0}. --device cpu trains to the same bits")]
 	Unavailable(String),
-	/// The GPU gave other results than IEEE 754 defines.
+	/// The GPU gave results that differ from what IEEE 754 defines.
 	#[error("the GPU does not compute as IEEE 754 says: {0}; use --device cpu")]
 	Arithmetic(String),
-	/// The GPU cannot hold or index it.
+	/// The GPU cannot hold or index what was asked for.
 	#[error("not possible on a GPU in this version: {0}; use --device cpu")]
 	Unsupported(String),
 	/// The driver reported an error.
 	#[error("the GPU failed at {at}: {why}")]
 	Failed {
-		/// What was asked for.
+		/// The call that failed.
 		at: &'static str,
-		/// What the driver says.
+		/// The driver's error.
 		why: String,
 	},
 	/// An operator reads what nothing wrote.
@@ -72,12 +73,12 @@ pub enum DeviceError {
 	Missing(String),
 }
 
-/// A tensor on a device: a buffer of its kind.
+/// A tensor on a device: a buffer of the type that the device uses.
 pub type Buffer = Arc<dyn Any + Send + Sync>;
 
-/// What is given to a list on a device.
+/// The inputs of a program on a device.
 pub struct Inputs<'a> {
-	/// Inputs, row major.
+	/// The rows' features, row major.
 	pub features: &'a [f32],
 	/// Labels, every one below the classes.
 	pub labels: &'a [u32],
@@ -87,7 +88,7 @@ pub struct Inputs<'a> {
 	pub moment: StepContext,
 }
 
-/// What a list leaves.
+/// The results of a program on a device.
 pub struct Outputs {
 	/// The next state: of each tensor its name, its buffer, and whether it holds a NaN.
 	pub next: Vec<(String, Buffer, bool)>,
@@ -95,15 +96,15 @@ pub struct Outputs {
 	pub values: Vec<Vec<f32>>,
 }
 
-/// Executes operator lists elsewhere than on the processor.
+/// Executes programs on a device that is not the processor.
 pub trait Accelerator: fmt::Debug + Send + Sync {
-	/// A copy of a tensor there.
+	/// Copies a tensor to the device.
 	fn upload(&self, values: &[f32]) -> Result<Buffer, DeviceError>;
 
-	/// The `len` elements of a tensor.
+	/// Returns the `len` elements of a tensor.
 	fn download(&self, buffer: &Buffer, len: usize) -> Result<Vec<f32>, DeviceError>;
 
-	/// Executes a list; the tensors `wanted` come back.
+	/// Executes a program, and returns the tensors `wanted`.
 	fn run(
 		&self,
 		plan: &CompiledProgram,
@@ -117,12 +118,12 @@ pub trait Accelerator: fmt::Debug + Send + Sync {
 pub struct Resident {
 	accelerator: Arc<dyn Accelerator>,
 	tensors: BTreeMap<String, Buffer>,
-	/// Of every tensor.
+	/// The shape of every tensor.
 	shapes: BTreeMap<String, Vec<usize>>,
 }
 
 impl Resident {
-	/// Whether `accelerator` holds it, and its tensors are those of `spec`.
+	/// Returns whether `accelerator` holds this state and its tensors are those of `spec`.
 	fn fits(&self, accelerator: &Arc<dyn Accelerator>, spec: &CheckedSpec) -> bool {
 		let tensors = trainyard_program::lower::state(spec);
 		let same = |name: &String, shape: &[u32]| {
@@ -134,7 +135,7 @@ impl Resident {
 			&& tensors.iter().all(|tensor| same(&tensor.name, &tensor.shape))
 	}
 
-	/// The numbers, copied to the processor.
+	/// Copies the numbers to the processor.
 	pub fn to_host(&self) -> Result<TensorMap, EngineError> {
 		let mut tensors = TensorMap::new();
 		for (name, buffer) in &self.tensors {
@@ -154,7 +155,7 @@ impl fmt::Debug for Resident {
 	}
 }
 
-/// The GPU with this number. It is opened and checked once in a process.
+/// Returns the GPU with this number. It is opened and checked once in a process.
 #[cfg(feature = "cuda")]
 pub fn open(ordinal: usize) -> Result<Arc<dyn Accelerator>, DeviceError> {
 	use std::sync::{Mutex, PoisonError};
@@ -170,7 +171,7 @@ pub fn open(ordinal: usize) -> Result<Arc<dyn Accelerator>, DeviceError> {
 	Ok(accelerator)
 }
 
-/// The GPU with this number: there is none, for the feature is off.
+/// Fails: there is no GPU, because the feature is off.
 #[cfg(not(feature = "cuda"))]
 pub fn open(_ordinal: usize) -> Result<Arc<dyn Accelerator>, DeviceError> {
 	Err(DeviceError::NotBuilt)

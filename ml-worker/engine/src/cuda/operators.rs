@@ -1,4 +1,4 @@
-//! The operators of the list as launches.
+//! The operators of the program as launches.
 
 use super::{
 	backend::{Arg, Backend},
@@ -15,8 +15,8 @@ use trainyard_strict::{
 	Function,
 };
 
-/// The result of operator `kind` at `moment`, of `len` elements. `read` gives the buffers that it
-/// names. Labels and tokens must be below the classes and the vocabulary.
+/// Computes the result of operator `kind` at `moment`, of `len` elements. `read` returns the
+/// buffers that the operator names. Labels and tokens must be below the classes and the vocabulary.
 pub fn apply<'a, B: Backend>(
 	backend: &B,
 	kind: &OpKind,
@@ -39,7 +39,7 @@ pub fn apply<'a, B: Backend>(
 		device.each(kernel, n, &arguments)?;
 		Ok(out)
 	};
-	// As `factor_of` reads it; where it is a number, the address is not used.
+	// As the kernels' `factor_of` reads it; if it is a number, the address is not used.
 	let factor = |factor: Factor, unused: TensorId| match factor {
 		Factor::Nano(nano) => Ok([Arg::F32(nano.to_f32()), buffer(unused)?, Arg::U32(0)]),
 		Factor::Tensor(id) => Ok([Arg::F32(0.0), buffer(id)?, Arg::U32(1)]),
@@ -252,7 +252,7 @@ fn score_factor<B>(depth: u32) -> Arg<'static, B> {
 	Arg::F32(1.0 / strict::sqrt(depth as f32))
 }
 
-/// The number of an activation in `functions.cuh`.
+/// Returns the number of an activation in `functions.cuh`.
 fn number(function: Function) -> u32 {
 	match function {
 		Function::Gelu => 0,

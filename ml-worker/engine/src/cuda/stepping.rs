@@ -11,7 +11,7 @@ use trainyard_program::{
 use trainyard_protocol::bundle::Evaluation;
 
 impl Engine {
-	/// [`Engine::step`] on a device; the state stays there.
+	/// Does what [`Engine::step`] does, on a device. The state stays there.
 	pub(crate) fn step_on(
 		&self,
 		device: &Arc<dyn Accelerator>,
@@ -44,7 +44,7 @@ impl Engine {
 		Ok(StepTrace { loss, logits, gradient_norm })
 	}
 
-	/// [`Engine::evaluate_labels`] on a device.
+	/// Does what [`Engine::evaluate_labels`] does, on a device.
 	pub(crate) fn evaluate_on(
 		&self,
 		device: &Arc<dyn Accelerator>,
@@ -72,7 +72,7 @@ impl Engine {
 		self.evaluation_of(losses, correct)
 	}
 
-	/// The state on the device: as it is there, or copied there.
+	/// Returns the state on the device. It is copied there if it is not there yet.
 	fn resident(
 		&self,
 		accelerator: &Arc<dyn Accelerator>,
@@ -97,12 +97,12 @@ impl Engine {
 	}
 }
 
-/// The tensors with these roles.
+/// Returns the tensors with these roles.
 fn roles(plan: &CompiledProgram, roles: [Role; 2]) -> [TensorId; 2] {
 	roles.map(|role| plan.program().find(role).unwrap_or(TensorId::MAX))
 }
 
-/// The elements, row major.
+/// Returns the elements, row major.
 fn values(tensor: &Tensor) -> Result<Vec<f32>, EngineError> {
 	Ok(tensor.flatten_all()?.to_vec1::<f32>()?)
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use trainyard_strict::Function;
 
-/// `function(x)`.
+/// Returns `function(x)`.
 pub fn activation(kernel: Isa, function: Function, x: &[f32]) -> Vec<f32> {
 	match function {
 		Function::Gelu => map1(kernel, Gelu, x),
@@ -17,11 +17,11 @@ pub fn activation(kernel: Isa, function: Function, x: &[f32]) -> Vec<f32> {
 	}
 }
 
-/// `gradient` times the derivative at `at`, the function's result where
-/// [`Function::gradient_from_result`], otherwise its argument.
+/// Returns `gradient` times the derivative at `at`. `at` is the function's result where
+/// [`Function::gradient_from_result`] says so, otherwise its argument.
 ///
 /// # Panics
-/// Where the operands differ in length.
+/// Panics if the operands differ in length.
 pub fn activation_grad(kernel: Isa, function: Function, gradient: &[f32], at: &[f32]) -> Vec<f32> {
 	match function {
 		Function::Gelu => map2(kernel, Gelu, gradient, at),
@@ -31,7 +31,7 @@ pub fn activation_grad(kernel: Isa, function: Function, gradient: &[f32], at: &[
 	}
 }
 
-/// Each function is a type of its own, so that each has a loop of its own.
+/// Each function is its own type, so that each gets its own loop.
 macro_rules! functions {
 	($($name:ident $gradient_work:expr;)*) => {
 		$(

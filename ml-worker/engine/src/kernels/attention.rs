@@ -7,24 +7,25 @@ use super::{
 };
 use trainyard_strict::{exp_with, sqrt, LANES};
 
-/// Columns that row `row` of matrices of `size` rows sees.
+/// Returns the columns that row `row` of matrices of `size` rows sees.
 #[inline(always)]
 fn seen(row: usize, size: usize) -> usize {
 	row % size + 1
 }
 
-/// Columns that are computed where `seen` are seen: whole vectors, as far as the row goes.
+/// Returns the columns that are computed where `seen` are visible: whole vectors, as far as the row
+/// goes.
 #[inline(always)]
 fn computed(seen: usize, size: usize) -> usize {
 	seen.next_multiple_of(LANES).min(size)
 }
 
-/// `1 / sqrt(depth)`: what scores are multiplied by.
+/// Returns `1 / sqrt(depth)`, by which scores are multiplied.
 fn score_factor(depth: u32) -> f32 {
 	1.0 / sqrt(depth as f32)
 }
 
-/// Per row `i` of each matrix of `size` rows and columns, over its columns `j <= i`:
+/// Returns, per row `i` of each matrix of `size` rows and columns, over its columns `j <= i`:
 /// `s = factor * x`, `m` their maximum, `e = exp(s - m)`, `e / sum(e)`; +0 in the others.
 pub fn causal_softmax(kernel: Isa, x: &[f32], size: usize, depth: u32) -> Vec<f32> {
 	let (factor, mut out) = (score_factor(depth), vec![0.0; x.len()]);
@@ -63,17 +64,17 @@ impl SimdTask for CausalSoftmax<'_> {
 			for out in whole.iter_mut() {
 				*out /= total;
 			}
-			// What is not seen, and has been computed only to fill vectors.
+			// These are not visible, and were computed only to fill vectors.
 			out[seen..].fill(0.0);
 		}
 	}
 }
 
-/// Gradient of [`causal_softmax`], whose result is `p`: over the columns `j <= i` of row `i`,
-/// with `d` the sum of `gradient * p`, `factor * (p * (gradient - d))`; +0 in the others.
+/// Returns the gradient of [`causal_softmax`], whose result is `p`: over the columns `j <= i` of
+/// row `i`, with `d` the sum of `gradient * p`, `factor * (p * (gradient - d))`; +0 in the others.
 ///
 /// # Panics
-/// Where `gradient` and `p` differ in length.
+/// Panics if `gradient` and `p` differ in length.
 pub fn causal_softmax_grad(
 	kernel: Isa,
 	gradient: &[f32],

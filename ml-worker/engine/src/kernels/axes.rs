@@ -2,17 +2,17 @@
 
 use super::rows::by_rows;
 
-/// Rows and columns that are turned together, so that what is read and what is written stay
-/// in the first level cache.
+/// Rows and columns that are transposed together, so that both sides stay in the first level cache.
 const TILE: usize = 16;
 
-/// `[outer, a, b, inner]` as `[outer, b, a, inner]`, with `outer` what the elements make.
+/// Returns `[outer, a, b, inner]` as `[outer, b, a, inner]`. `outer` follows from the number of
+/// elements.
 pub fn swap_axes(x: &[f32], a: usize, b: usize, inner: usize) -> Vec<f32> {
 	let mut out = vec![0.0; x.len()];
 	if a * inner == 0 {
 		return out;
 	}
-	// A row of the result: what stands at one place of the outer axis and of `b`.
+	// A row of the result: the elements at one place of the outer axis and of `b`.
 	by_rows(&mut out, a * inner, 1, |first, out| match inner {
 		1 => swap(x, a, b, first, out),
 		8 => swap(arrays::<8>(x), a, b, first, arrays_mut::<8>(out)),
@@ -44,7 +44,7 @@ fn swap<T: Copy>(x: &[T], a: usize, b: usize, first: usize, out: &mut [T]) {
 	let mut rows = first;
 	let mut out = out;
 	while !out.is_empty() {
-		// Rows of one block, as many as are turned together.
+		// Rows of one block, as many as are transposed together.
 		let (block, j) = (rows / b, rows % b);
 		let count = TILE.min(b - j).min(out.len() / a);
 		let (now, rest) = std::mem::take(&mut out).split_at_mut(count * a);

@@ -1,6 +1,6 @@
-//! Chains of elementwise operators, link by link on a chunk that stays in the first level
-//! cache: what one link returns is read by the next before it leaves, and threads share out
-//! the chunks of many chains at once.
+//! Runs chains of elementwise operators, link by link on a chunk that stays in the first level
+//! cache. The next link reads a result before it leaves the cache, and threads share out the chunks
+//! of many chains at once.
 
 use super::{
 	elementwise::{Map1, Map2, Map3, Scale},
@@ -38,8 +38,8 @@ pub enum Step {
 pub struct Link {
 	/// What it computes.
 	pub step: Step,
-	/// Its operands, as many as the step takes: numbers of inputs of the chain or, behind
-	/// these, of the results of links before it.
+	/// Its operands, as many as the step takes: numbers of the chain's inputs or, after these, of
+	/// the results of earlier links.
 	pub operands: [usize; 3],
 }
 
@@ -50,7 +50,7 @@ pub struct Chain<'a> {
 	pub inputs: Vec<&'a [f32]>,
 	/// The links, in order; each makes a result.
 	pub links: Vec<Link>,
-	/// For each link, whether its result is returned. Others live for a chunk.
+	/// For each link, whether its result is returned. The others live only for a chunk.
 	pub kept: Vec<bool>,
 }
 
@@ -61,11 +61,11 @@ struct Share<'a> {
 	kept: Vec<&'a mut [MaybeUninit<f32>]>,
 }
 
-/// The kept results of each chain, in the order of its links. On rayon's current threads where
-/// it is worth it; their number changes no bit.
+/// Returns the kept results of each chain, in the order of its links. It runs on rayon's current
+/// threads where that is worth it; their number changes no bit.
 ///
 /// # Panics
-/// Where a link reads what does not stand before it, or inputs differ in length.
+/// Panics if a link reads a result that does not come before it, or if inputs differ in length.
 pub fn run(kernel: Isa, chains: &[Chain<'_>]) -> Vec<Vec<Vec<f32>>> {
 	// Not filled with zeros, which would take as long as to write the results.
 	let mut results: Vec<Vec<Vec<f32>>> = chains
@@ -220,8 +220,8 @@ mod tests {
 	proptest! {
 		#![proptest_config(ProptestConfig::with_cases(64))]
 
-		/// Chains of AdamW and of SGD beside each other give, on every kernel and any number of
-		/// threads, the bits of their operators one by one.
+		/// Chains of AdamW and of SGD beside each other give the bits of their operators one by
+		/// one, with every instruction set and any number of threads.
 		#[test]
 		fn chains_are_their_operators(
 			lengths in prop::collection::vec(0usize..3 * CHUNK, 0..6),

@@ -9,9 +9,9 @@ use rayon::prelude::*;
 /// Chunks of the fewest elements that are worth threads.
 const CHUNKS: usize = 8;
 
-/// `f` at one place of one, two or three operands.
+/// A function of the elements at one place of one, two or three operands.
 pub trait Map1: Copy + Sync {
-	/// How many times as long as an addition it takes, roughly: what takes long is worth threads
+	/// Roughly how many times as long as an addition it takes. A slower function is worth threads
 	/// from fewer elements on.
 	const WORK: usize = 1;
 
@@ -34,7 +34,7 @@ pub trait Map3: Copy + Sync {
 	fn at<A: Arithmetic>(self, x: f32, y: f32, z: f32) -> f32;
 }
 
-/// One operand.
+/// Applies `f` to every place of one operand.
 pub fn map1<F: Map1>(kernel: Isa, f: F, x: &[f32]) -> Vec<f32> {
 	let mut out = vec![0.0; x.len()];
 	let run = |(out, x): (&mut [f32], &[f32])| kernel.run(One { f, x, out });
@@ -45,10 +45,10 @@ pub fn map1<F: Map1>(kernel: Isa, f: F, x: &[f32]) -> Vec<f32> {
 	out
 }
 
-/// Two operands.
+/// Applies `f` to every place of two operands.
 ///
 /// # Panics
-/// Where the operands differ in length.
+/// Panics if the operands differ in length.
 pub fn map2<F: Map2>(kernel: Isa, f: F, x: &[f32], y: &[f32]) -> Vec<f32> {
 	assert_eq!(x.len(), y.len());
 	let mut out = vec![0.0; x.len()];
@@ -63,10 +63,10 @@ pub fn map2<F: Map2>(kernel: Isa, f: F, x: &[f32], y: &[f32]) -> Vec<f32> {
 	out
 }
 
-/// Three operands.
+/// Applies `f` to every place of three operands.
 ///
 /// # Panics
-/// Where the operands differ in length.
+/// Panics if the operands differ in length.
 pub fn map3(kernel: Isa, f: impl Map3, x: &[f32], y: &[f32], z: &[f32]) -> Vec<f32> {
 	assert!(x.len() == y.len() && y.len() == z.len());
 	let mut out = vec![0.0; x.len()];

@@ -3,7 +3,7 @@
 use super::{rows::by_rows, Arithmetic, Isa, SimdTask, PARALLEL_FROM};
 use trainyard_program::reference::ExecError;
 
-/// The tokens that numbers stand for. Fails where one is not a whole number below the
+/// Returns the tokens that the numbers stand for. Fails if one is not a whole number below the
 /// vocabulary.
 pub fn tokens(numbers: &[f32], vocabulary: u32) -> Result<Vec<usize>, ExecError> {
 	let token = |(index, x): (usize, &f32)| {
@@ -18,10 +18,10 @@ pub fn tokens(numbers: &[f32], vocabulary: u32) -> Result<Vec<usize>, ExecError>
 	numbers.iter().enumerate().map(token).collect()
 }
 
-/// `table[tokens[i]]`, rows of `width` elements.
+/// Returns the rows `table[tokens[i]]`, of `width` elements each.
 ///
 /// # Panics
-/// Where the table has no row for a token.
+/// Panics if the table has no row for a token.
 pub fn embedding(table: &[f32], tokens: &[usize], width: usize) -> Vec<f32> {
 	let mut out = vec![0.0; tokens.len() * width];
 	by_rows(&mut out, width, 1, |first, out| {
@@ -32,14 +32,15 @@ pub fn embedding(table: &[f32], tokens: &[usize], width: usize) -> Vec<f32> {
 	out
 }
 
-/// Gradient of [`embedding`] by its table of `vocabulary` rows: from +0, for `i` ascending,
-/// `out[tokens[i]] = out[tokens[i]] + gradient[i]`.
+/// Returns the gradient of [`embedding`] by its table of `vocabulary` rows: from +0, for `i`
+/// ascending, `out[tokens[i]] = out[tokens[i]] + gradient[i]`.
 ///
 /// Positions are sorted by their tokens first, in ascending order for each, so that threads
 /// share out the rows of the table.
 ///
 /// # Panics
-/// Where a token is not below the vocabulary, or `gradient` has not a row for each.
+/// Panics if a token is not below the vocabulary, or if `gradient` does not have a row for each
+/// token.
 pub fn embedding_grad(
 	kernel: Isa,
 	gradient: &[f32],
@@ -48,7 +49,7 @@ pub fn embedding_grad(
 	width: usize,
 ) -> Vec<f32> {
 	assert_eq!(gradient.len(), tokens.len() * width);
-	// Where the positions of each token begin, and behind the last, where they end.
+	// Where the positions of each token begin; the last entry says where they end.
 	let mut starts = vec![0; vocabulary + 1];
 	for token in tokens {
 		starts[token + 1] += 1;

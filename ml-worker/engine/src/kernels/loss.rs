@@ -8,7 +8,7 @@ use super::{
 };
 use trainyard_strict::{exp_with, log_with};
 
-/// Per row `(x - m) - l` with `m` the maximum and `l` the logarithm of the sum of
+/// Returns per row `(x - m) - l` with `m` the maximum and `l` the logarithm of the sum of
 /// `exp(x - m)`.
 pub fn log_softmax(kernel: Isa, logits: &[f32], cols: usize) -> Vec<f32> {
 	let mut out = vec![0.0; logits.len()];
@@ -48,18 +48,18 @@ impl SimdTask for LogSoftmax<'_> {
 	}
 }
 
-/// `-log_p[i, labels[i]]`.
+/// Returns `-log_p[i, labels[i]]`.
 ///
 /// # Panics
-/// Where a label is not below `cols`.
+/// Panics if a label is not below `cols`.
 pub fn row_loss(log_p: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	labels.iter().zip(log_p.chunks(cols)).map(|(label, row)| -row[*label as usize]).collect()
 }
 
-/// `(exp(log_p[i, j]) - (1 where j = labels[i], otherwise 0)) / rows`.
+/// Returns `(exp(log_p[i, j]) - (1 where j = labels[i], otherwise 0)) / rows`.
 ///
 /// # Panics
-/// Where a label is not below `cols`.
+/// Panics if a label is not below `cols`.
 pub fn row_loss_grad(kernel: Isa, log_p: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	let mut out = vec![0.0; log_p.len()];
 	let rows = labels.len() as f32;
@@ -94,7 +94,7 @@ impl SimdTask for RowLossGrad<'_> {
 	}
 }
 
-/// 1 where the first of the largest of a row stands at its label, otherwise +0.
+/// Returns 1 where the first of the largest elements of a row is at its label, otherwise +0.
 pub fn correct(logits: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	let hit = |(row, label): (&[f32], &u32)| {
 		let mut best = (0, row[0]);
@@ -121,10 +121,10 @@ fn differences(outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	out
 }
 
-/// Per row `sum((x - t) * (x - t)) / cols` with `t` 1 at its label, otherwise +0.
+/// Returns per row `sum((x - t) * (x - t)) / cols` with `t` 1 at its label, otherwise +0.
 ///
 /// # Panics
-/// Where a label is not below `cols`.
+/// Panics if a label is not below `cols`.
 pub fn squared_loss(kernel: Isa, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	let differences = differences(outputs, labels, cols);
 	let mut out = vec![0.0; differences.len() / cols.max(1)];
@@ -150,11 +150,11 @@ impl SimdTask for MeanSquares<'_> {
 	}
 }
 
-/// Gradient of the mean of [`squared_loss`]: `(d + d) / count` with `d = x - t` and `count` the
-/// number of elements.
+/// Returns the gradient of the mean of [`squared_loss`]: `(d + d) / count` with `d = x - t` and
+/// `count` the number of elements.
 ///
 /// # Panics
-/// Where a label is not below `cols`.
+/// Panics if a label is not below `cols`.
 pub fn squared_loss_grad(kernel: Isa, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	let count = outputs.len() as f32;
 	map1(kernel, Share { count }, &differences(outputs, labels, cols))

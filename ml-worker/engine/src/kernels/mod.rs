@@ -1,10 +1,10 @@
-//! Kernels: strict operators on slices, compiled for several instruction sets.
+//! The kernels: strict operators on slices, compiled for several instruction sets.
 //!
-//! Each operator but the product is a [`SimdTask`]: one generic loop, vectorised over *outputs*
-//! by the compiler, so no width changes the order in which any one output is computed. A
-//! [`Isa`] chooses for which instruction set the loop is compiled. Products ([`matmul`])
-//! are written out for each, and convolutions ([`images`]) are made of their tiles. All give the
-//! bits of the reference in `trainyard_strict`; that is what their tests check.
+//! Each operator but the product is a [`SimdTask`]: one generic loop, vectorised over *outputs* by
+//! the compiler, so no width changes the order in which any one output is computed. An [`Isa`]
+//! chooses for which instruction set the loop is compiled. Products ([`matmul`]) are written out
+//! for each, and convolutions ([`images`]) are made of their tiles. All give the bits of the
+//! reference in `trainyard_strict`; that is what their tests check.
 
 pub mod activations;
 pub mod attention;
@@ -27,16 +27,16 @@ pub mod whetstone;
 use std::{fmt, str::FromStr};
 pub use trainyard_strict::{Arithmetic, Soft};
 
-/// Names the kernel to use instead of the best one: `scalar`, `avx2`, `avx512` or
-/// `neon`.
+/// The environment variable that names the instruction set to use in place of the fastest one:
+/// `scalar`, `avx2`, `avx512` or `neon`.
 pub const ISA_VARIABLE: &str = "TRAINYARD_ISA";
 
 /// Elements (or multiply-adds) below which threads cost more than they bring: to wake another
-/// thread takes some 20 microseconds, and so many additions 45.
+/// thread takes some 20 microseconds, and this many additions take 45.
 pub const PARALLEL_FROM: usize = 1 << 18;
 
-/// Fused multiply-add and root in hardware. Only right where the instruction exists:
-/// elsewhere `mul_add` becomes a slow call, still of the same bits.
+/// Computes fused multiply-add and root in hardware. Use it only where the instruction exists:
+/// elsewhere `mul_add` becomes a slow call, which still gives the same bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Hardware;
 
@@ -75,7 +75,7 @@ pub enum Isa {
 	Neon,
 }
 
-/// A kernel was asked for that this machine cannot run, or that does not exist.
+/// The instruction set that was asked for does not exist, or this machine cannot run it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
 	"{ISA_VARIABLE} is \"{asked}\", which this machine does not support; unset it or use one \
@@ -91,7 +91,7 @@ fn available() -> String {
 }
 
 impl Isa {
-	/// Every kernel of this processor family, the fastest first.
+	/// Every instruction set of this processor family, the fastest first.
 	const ALL: &[Self] = &[
 		#[cfg(target_arch = "x86_64")]
 		Isa::Avx512,
@@ -102,12 +102,12 @@ impl Isa {
 		Isa::Scalar,
 	];
 
-	/// What this machine can run, the fastest first.
+	/// Returns the instruction sets that this machine can run, the fastest first.
 	pub fn supported() -> Vec<Self> {
 		Self::ALL.iter().copied().filter(|kernel| kernel.is_supported()).collect()
 	}
 
-	/// Whether this machine can run it.
+	/// Returns whether this machine can run it.
 	pub fn is_supported(self) -> bool {
 		match self {
 			Isa::Scalar => true,
@@ -120,7 +120,7 @@ impl Isa {
 		}
 	}
 
-	/// The kernel named by [`ISA_VARIABLE`], otherwise the fastest.
+	/// Returns the instruction set that [`ISA_VARIABLE`] names, otherwise the fastest.
 	pub fn from_environment() -> Result<Self, UnsupportedIsa> {
 		match std::env::var_os(ISA_VARIABLE) {
 			Some(name) if !name.is_empty() => name.to_string_lossy().parse(),
@@ -131,7 +131,7 @@ impl Isa {
 	/// Runs `task`, compiled for this instruction set.
 	///
 	/// # Panics
-	/// Where this machine does not support it.
+	/// Panics if this machine does not support it.
 	pub fn run(self, task: impl SimdTask) {
 		assert!(self.is_supported(), "this machine cannot run the {self} kernel");
 		match self {

@@ -20,7 +20,7 @@ fn moments<A: Arithmetic>(x: &[f32], epsilon: f32) -> (f32, f32) {
 /// `weight`.
 ///
 /// # Panics
-/// Where `weight` and `bias` differ in length.
+/// Panics if `weight` and `bias` differ in length.
 pub fn layer_norm(kernel: Isa, x: &[f32], weight: &[f32], bias: &[f32], epsilon: f32) -> Vec<f32> {
 	assert_eq!(weight.len(), bias.len());
 	let (cols, mut out) = (weight.len(), vec![0.0; x.len()]);
@@ -52,11 +52,11 @@ impl SimdTask for LayerNorm<'_> {
 	}
 }
 
-/// Gradient of [`layer_norm`] by `x`. With `q = gradient * weight`, `a = sum(q) / cols` and
-/// `b = sum(q * h) / cols`: `((q - a) - h * b) / s`.
+/// Returns the gradient of [`layer_norm`] by `x`. With `q = gradient * weight`, `a = sum(q) / cols`
+/// and `b = sum(q * h) / cols`: `((q - a) - h * b) / s`.
 ///
 /// # Panics
-/// Where `gradient` and `x` differ in length.
+/// Panics if `gradient` and `x` differ in length.
 pub fn layer_norm_grad(
 	kernel: Isa,
 	gradient: &[f32],
@@ -104,10 +104,10 @@ impl SimdTask for LayerNormGrad<'_> {
 	}
 }
 
-/// Gradient of [`layer_norm`] by its weight: per column the sum of `gradient * h`.
+/// Returns the gradient of [`layer_norm`] by its weight: per column the sum of `gradient * h`.
 ///
 /// # Panics
-/// Where `gradient` and `x` are not whole rows of `cols` elements, or differ in length.
+/// Panics if `gradient` and `x` are not whole rows of `cols` elements, or if they differ in length.
 pub fn layer_norm_weight_grad(
 	kernel: Isa,
 	gradient: &[f32],

@@ -36,7 +36,8 @@ impl Source {
 		Self { stream: Stream::new(&moment.seed.0, name), step: moment.step, first }
 	}
 
-	/// That of the element `index`, a multiple of the words of a block.
+	/// Returns the source of the words from element `index` on, which is a multiple of the words of
+	/// a block.
 	fn from(self, index: usize) -> Self {
 		Self { first: self.first.wrapping_add((index / WORDS) as u64), ..self }
 	}
@@ -60,7 +61,7 @@ trait WithWord: Copy + Sync {
 /// `f` of every element and its word.
 fn with_words(kernel: Isa, f: impl WithWord, source: Source, x: &[f32]) -> Vec<f32> {
 	let mut out = vec![0.0; x.len()];
-	// As rows that are groups, and what is left behind them.
+	// As rows that are groups, and what is left after them.
 	let whole = x.len() / GROUP * GROUP;
 	let (groups, rest) = out.split_at_mut(whole);
 	by_rows(groups, GROUP, LONG, |first, out| {

@@ -5,12 +5,12 @@ use rayon::prelude::*;
 use std::ops::Range;
 use trainyard_strict::{LANES, SUM_BLOCK};
 
-/// The strict sum of one slice.
+/// Returns the strict sum of one slice.
 pub fn sum(kernel: Isa, x: &[f32]) -> f32 {
 	sum_blocks(x, |block, out| kernel.run(Block { block, out }))
 }
 
-/// The strict sum of the squares of one slice.
+/// Returns the strict sum of the squares of one slice.
 pub fn sum_squares(kernel: Isa, x: &[f32]) -> f32 {
 	let blocks = |block: &[f32], out: &mut f32| kernel.run(SquaresBlock { block, out });
 	sum_blocks(x, blocks)
@@ -27,8 +27,8 @@ fn sum_blocks(x: &[f32], run: impl Fn(&[f32], &mut f32) + Sync) -> f32 {
 	sum_slice(&blocks)
 }
 
-/// The strict sum of a slice on this thread. Not for hot loops: it is compiled for the
-/// baseline of the processor family.
+/// Returns the strict sum of a slice on this thread. Do not use it in hot loops: it is compiled for
+/// the baseline of the processor family.
 fn sum_slice(x: &[f32]) -> f32 {
 	if x.len() <= SUM_BLOCK {
 		return sum_block(x);
@@ -85,8 +85,8 @@ pub(super) fn sum_of(x: &[f32], y: &[f32], f: impl Fn(f32, f32) -> f32) -> f32 {
 	sum_slice(&blocks)
 }
 
-/// The largest, a zero always +0, minus infinity of none; see `strict::max`, by which the
-/// order does not matter.
+/// Returns the largest element: a zero is always +0, and of none it is minus infinity. The order
+/// does not matter, see `strict::max`.
 #[inline(always)]
 pub(super) fn maximum(x: &[f32]) -> f32 {
 	let larger = |x: f32, m: f32| if x > m { x } else { m };
@@ -125,10 +125,10 @@ impl SimdTask for SquaresBlock<'_> {
 	}
 }
 
-/// The strict sum of every column of a matrix with `cols` columns.
+/// Returns the strict sum of every column of a matrix with `cols` columns.
 ///
 /// # Panics
-/// Where the elements are not whole rows.
+/// Panics if the elements are not whole rows.
 pub fn sum_rows(kernel: Isa, a: &[f32], cols: usize) -> Vec<f32> {
 	if cols == 0 {
 		return Vec::new();
@@ -163,7 +163,7 @@ impl Addend for Rows<'_> {
 	}
 }
 
-/// The strict sum of every column of `rows` rows of `cols` elements.
+/// Returns the strict sum of every column of `rows` rows of `cols` elements.
 ///
 /// A lane of a block is a row of sums here, and the unit that threads share out. Lanes that no
 /// row meets are left out: they would add +0, and no lane is ever -0.

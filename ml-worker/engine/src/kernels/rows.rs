@@ -10,9 +10,8 @@ const CHUNKS: usize = 8;
 /// division, in it; see [`by_rows`].
 pub(super) const LONG: usize = 8;
 
-/// Runs `run` on ranges of whole rows of `out`, each with the number of its first row: all at
-/// once, or on threads where that is worth it for elements that take about as long as `work`
-/// additions.
+/// Runs `run` on ranges of whole rows of `out`, each with the number of its first row: all at once,
+/// or on threads where that is worth it. An element takes about as long as `work` additions.
 pub(super) fn by_rows(
 	out: &mut [f32],
 	cols: usize,
@@ -30,7 +29,7 @@ pub(super) fn by_rows(
 	out.par_chunks_mut(rows * cols).enumerate().for_each(|(index, out)| run(index * rows, out));
 }
 
-/// The rows of `x` at the places of the rows `out`, the first of which is row `first`.
+/// Returns the rows of `x` at the places of the rows `out`, the first of which is row `first`.
 pub(super) fn part<'a>(x: &'a [f32], first: usize, cols: usize, out: &[f32]) -> &'a [f32] {
 	&x[first * cols..][..out.len()]
 }

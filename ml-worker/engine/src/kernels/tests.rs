@@ -10,7 +10,7 @@ use super::{
 use proptest::prelude::*;
 use trainyard_strict as strict;
 
-/// What numbers a case is made of.
+/// The kind of numbers in a case.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Style {
 	/// Uniform in (-1, 1).
@@ -65,7 +65,7 @@ pub(crate) fn values(len: usize, seed: u64, style: Style) -> Vec<f32> {
 		.collect()
 }
 
-/// Equal bits; NaN equals NaN, for its bits are not defined.
+/// Fails unless all bits are equal. NaN equals NaN, because its bits are not defined.
 pub(crate) fn same(found: &[f32], expected: &[f32]) -> Result<(), TestCaseError> {
 	prop_assert_eq!(found.len(), expected.len());
 	for (i, (f, e)) in found.iter().zip(expected).enumerate() {

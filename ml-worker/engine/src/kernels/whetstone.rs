@@ -1,4 +1,5 @@
-//! The calibration of drilling: cycles of scalar functions in lanes, which do not meet.
+//! The calibration of drilling: cycles of scalar functions in lanes that are independent of each
+//! other.
 
 use super::{Arithmetic, Isa, SimdTask, PARALLEL_FROM};
 use rayon::prelude::*;
@@ -12,8 +13,8 @@ const SHARE: usize = 4 * GROUP;
 /// How many times as long as an addition a cycle of a lane takes, roughly.
 const WORK: usize = 512;
 
-/// `cycles` cycles of every lane of `x`, `[VARIABLES, lanes]`; see `OpKind::Whetstone`. On
-/// rayon's current threads where it is worth it; their number changes no bit.
+/// Runs `cycles` cycles of every lane of `x`, `[VARIABLES, lanes]`; see `OpKind::Whetstone`. It
+/// runs on rayon's current threads where that is worth it; their number changes no bit.
 pub fn cycles(kernel: Isa, x: &[f32], cycles: u32) -> Vec<f32> {
 	let lanes = x.len() / VARIABLES;
 	let mut out = vec![0.0; x.len()];
@@ -53,7 +54,7 @@ impl SimdTask for Lanes<'_> {
 		let len = self.range.len();
 		for start in (0..len).step_by(GROUP) {
 			let count = GROUP.min(len - start);
-			// Lanes behind the last are zeros that nobody reads.
+			// Lanes after the last are zeros that nothing reads.
 			let mut group = [[0.0f32; GROUP]; VARIABLES];
 			for (variable, values) in group.iter_mut().enumerate() {
 				let from = variable * self.lanes + self.range.start + start;

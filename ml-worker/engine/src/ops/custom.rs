@@ -1,5 +1,5 @@
-//! candle custom operators around kernels: they find the operands' elements in memory, and give
-//! the result the shape that the list declares. They have no gradients: the list has its own.
+//! candle custom operators around kernels: they find the operands' elements in memory, and give the
+//! result the shape that the program declares. They have no gradients: the program has its own.
 
 use super::layout::{elements, matrices};
 use crate::kernels::{matmul, Isa};
@@ -7,7 +7,7 @@ use candle_core::{
 	bail, CpuStorage, CustomOp1, CustomOp2, CustomOp3, Layout, Result, Shape, Tensor,
 };
 
-/// `f` of the elements of `x`, in this shape.
+/// Applies `f` to the elements of `x`; the result has this shape.
 pub fn unary(
 	name: &'static str,
 	shape: &[usize],
@@ -17,7 +17,7 @@ pub fn unary(
 	x.apply_op1_no_bwd(&Unary { name, shape, f })
 }
 
-/// `f` of the elements of `x` and `y`.
+/// Applies `f` to the elements of `x` and `y`.
 pub fn binary(
 	name: &'static str,
 	shape: &[usize],
@@ -27,7 +27,7 @@ pub fn binary(
 	x.apply_op2_no_bwd(y, &Binary { name, shape, f })
 }
 
-/// `f` of the elements of `x` and of the labels of its rows.
+/// Applies `f` to the elements of `x` and the labels of its rows.
 pub fn labelled(
 	name: &'static str,
 	shape: &[usize],
@@ -37,7 +37,7 @@ pub fn labelled(
 	x.apply_op2_no_bwd(labels, &Labelled { name, shape, f })
 }
 
-/// `f` of the elements of `x`, `y` and `z`.
+/// Applies `f` to the elements of `x`, `y` and `z`.
 pub fn ternary(
 	name: &'static str,
 	shape: &[usize],
@@ -47,7 +47,7 @@ pub fn ternary(
 	x.apply_op3_no_bwd(y, z, &Ternary { name, shape, f })
 }
 
-/// What a kernel made, in the shape that the list declares.
+/// Returns what a kernel made, in the shape that the program declares.
 fn made(name: &str, out: Vec<f32>, shape: &[usize]) -> Result<(CpuStorage, Shape)> {
 	let shape = Shape::from(shape);
 	if out.len() != shape.elem_count() {
@@ -56,11 +56,11 @@ fn made(name: &str, out: Vec<f32>, shape: &[usize]) -> Result<(CpuStorage, Shape
 	Ok((CpuStorage::F32(out), shape))
 }
 
-/// Products of matrices, read where they lie if strides can say how.
+/// Products of matrices, which are read where they lie if strides can say how.
 pub struct Product<'a> {
 	/// The operator.
 	pub name: &'static str,
-	/// The kernel that computes it.
+	/// The instruction set that computes it.
 	pub kernel: Isa,
 	/// Whether the matrices of the left and of the right operand are stored transposed.
 	pub transposed: [bool; 2],
@@ -68,7 +68,7 @@ pub struct Product<'a> {
 	pub batch: usize,
 	/// Rows and columns of a result, and the length of the dot products.
 	pub extents: [usize; 3],
-	/// The shape that the list declares for the result.
+	/// The shape that the program declares for the result.
 	pub shape: &'a [usize],
 }
 

@@ -4,8 +4,8 @@ use crate::kernels::matmul::{Batch, View};
 use candle_core::{CpuStorage, Layout, Result, WithDType};
 use std::borrow::Cow;
 
-/// The elements of an operand, row major: where they lie if that is how they lie, otherwise a
-/// copy.
+/// Returns the elements of an operand, row major: without a copy if they lie like that, otherwise
+/// as a copy.
 pub fn elements<'a, T: WithDType>(
 	storage: &'a CpuStorage,
 	layout: &Layout,

@@ -1,5 +1,5 @@
-//! Every operator of the list against the reference executor, bit by bit: every kernel, on 1, 2
-//! and 8 threads, from operands that lie in memory in any way.
+//! Every operator of the program against the reference executor, bit by bit: with every instruction
+//! set, on 1, 2 and 8 threads, from operands that lie in memory in any way.
 
 use super::{
 	super::kernels::{tests::*, PARALLEL_FROM},
@@ -22,7 +22,7 @@ const LABELS: TensorId = 99;
 #[derive(Debug)]
 struct Case {
 	kind: OpKind,
-	/// Operand `i` is tensor `i` of the list.
+	/// Operand `i` is tensor `i` of the program.
 	operands: Vec<Tensor>,
 	labels: Vec<u32>,
 	moment: StepContext,
@@ -35,7 +35,7 @@ struct Case {
 struct Numbers {
 	seed: u64,
 	style: Style,
-	/// Of a thousand elements so many are infinities of either sign.
+	/// That many of a thousand elements are infinities of either sign.
 	infinite: usize,
 	/// What plain numbers are multiplied by.
 	spread: f32,
@@ -89,7 +89,7 @@ fn lie(x: Tensor, how: usize) -> Tensor {
 			let long = Tensor::cat(&[&filled(&gap), &x, &filled(&gap)], 0).unwrap();
 			long.narrow(0, 3, x.dims()[0]).unwrap()
 		}
-		// Its last axis has gaps behind it.
+		// There are gaps after its last axis.
 		2 => {
 			gap[last] = 2;
 			let wide = Tensor::cat(&[&x, &filled(&gap)], last).unwrap();
@@ -118,7 +118,7 @@ fn pools() -> &'static [rayon::ThreadPool] {
 	})
 }
 
-/// Every kernel on every pool gives the reference's bits.
+/// Checks that every instruction set on every pool gives the reference's bits.
 fn check(case: &Case) -> std::result::Result<(), TestCaseError> {
 	let Case { kind, operands, labels, moment, shape } = case;
 	let vectors: Vec<Vec<f32>> = operands.iter().map(flat).collect();
@@ -461,8 +461,8 @@ fn large_operators_equal_the_reference() {
 	}
 }
 
-/// A product reads turned and spaced operands where they lie, and copies only what strides
-/// cannot say.
+/// A product reads turned and spaced operands where they lie, and copies only what strides cannot
+/// describe.
 #[test]
 fn products_copy_only_what_they_must() {
 	let x = Tensor::arange(0f32, 240.0, &Device::Cpu).unwrap().reshape((2, 4, 5, 6)).unwrap();

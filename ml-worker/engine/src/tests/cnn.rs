@@ -1,5 +1,5 @@
-//! A CNN with every layer on images, on every kernel and several threads, against the reference
-//! executor.
+//! A CNN with every layer on images, with every instruction set and several threads, against the
+//! reference executor.
 
 use super::*;
 

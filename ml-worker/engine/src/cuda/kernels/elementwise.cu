@@ -90,7 +90,7 @@ KERNEL row_loss_grad(const f32* log_p, const u32* labels, f32* out, u64 n, u32 c
 	}
 }
 
-// 1 where the first of the largest of a row stands at its label.
+// 1 where the first of the largest elements of a row is at its label.
 KERNEL correct(const f32* logits, const u32* labels, f32* out, u64 rows, u32 cols) {
 	EACH(i, rows) {
 		const f32* row = logits + i * cols;
@@ -133,7 +133,7 @@ KERNEL embedding(const f32* table, const f32* tokens, f32* out, u64 n, u32 vocab
 }
 
 // For each of the tokens: the next place of the same token (`rows` where there is none), and
-// whether it stands there for the first time.
+// whether this is its first place.
 KERNEL token_chain(const f32* tokens, u32* next, u32* first, u32 rows) {
 	EACH(i, rows) {
 		f32 token = tokens[i];
@@ -146,8 +146,8 @@ KERNEL token_chain(const f32* tokens, u32* next, u32* first, u32 rows) {
 	}
 }
 
-// From where a token stands first, adds the gradients at its places in ascending order. `out`
-// holds +0 before.
+// Adds the gradients at a token's places in ascending order, beginning at its first place. `out`
+// must hold +0 before.
 KERNEL embedding_grad(const f32* gradient, const f32* tokens, const u32* next, const u32* first,
 	f32* out, u32 rows, u32 vocabulary, u32 width) {
 	EACH(i, (u64)rows * width) {
@@ -162,7 +162,7 @@ KERNEL embedding_grad(const f32* gradient, const f32* tokens, const u32* next, c
 	}
 }
 
-// Sets `flag` to 1 where an element is NaN. Several threads may write: all the same.
+// Sets `flag` to 1 where an element is NaN. Several threads may write it; all write the same.
 KERNEL find_nan(const f32* x, u64 n, f32* flags, u32 flag) {
 	EACH(i, n) {
 		if (x[i] != x[i]) flags[flag] = 1.0f;

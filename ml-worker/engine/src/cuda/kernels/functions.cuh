@@ -1,5 +1,5 @@
-// Elementary functions: line by line those of `primitives/strict/src/`, where their errors and
-// sources stand.
+// Elementary functions: line by line those of `primitives/strict/src/`, which give their errors and
+// sources.
 #pragma once
 #include "strict.cuh"
 

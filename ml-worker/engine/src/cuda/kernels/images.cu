@@ -2,7 +2,7 @@
 // gathers what reaches it in the defined order.
 #include "images.cuh"
 
-// Windows whose taps reach row (or column) `at`: the first, and one behind the last.
+// Windows whose taps reach row (or column) `at`: the first, and one after the last.
 DEVICE void windows_over(const Window& w, u32 at, u32 windows, u32* first, u32* end) {
 	i64 place = (i64)at + w.padding;
 	i64 begin = place - (i64)w.kernel + 1;

@@ -27,7 +27,7 @@ struct MatMul {
 	}
 };
 
-// Window `column` of all the images: where it stands.
+// The place of window `column` among all the images.
 struct WindowPlace {
 	const f32* image;
 	u32 y, x;

@@ -35,10 +35,9 @@ DEVICE void step(f32 (&acc)[ROWS][COLS], const f32* a, const f32* b, u32 tx, u32
 }
 
 // A tile of 16 ROWS x 16 COLS results. `Problem` gives sizes `m`, `n`, `k`, the elements of both
-// operands, and where a result stands:
-//   typename Left, left(batch, row), a(Left, term); typename Right, right(batch, column),
-//   b(Right, term); place(batch, row, column); A_TERMS_NEXT, B_TERMS_NEXT: whether neighbouring
-//   terms are neighbours in memory.
+// operands, and the place of a result: typename Left, left(batch, row), a(Left, term); typename
+// Right, right(batch, column), b(Right, term); place(batch, row, column); A_TERMS_NEXT,
+// B_TERMS_NEXT: whether neighbouring terms are neighbours in memory.
 template <class Problem, u32 ROWS, u32 COLS, u32 DEPTH>
 DEVICE void product(const Problem& p, f32* out, u32 parts, u64 part_size) {
 	const u32 HEIGHT = SIDE * ROWS, WIDTH = SIDE * COLS;
@@ -141,7 +140,7 @@ DEVICE void product(const Problem& p, f32* out, u32 parts, u64 part_size) {
 		// DEPTH divides the block: a block ends with a tile.
 		u32 stop = end - from < DOT_BLOCK ? end : from + DOT_BLOCK;
 		while (from < stop) {
-			// The tile is there, and everybody is done with the one that is overwritten below.
+			// The tile is there, and all threads are done with the one that is overwritten below.
 			__syncthreads();
 			u32 left = end - from;
 			bool more = left > DEPTH;
@@ -152,7 +151,7 @@ DEVICE void product(const Problem& p, f32* out, u32 parts, u64 part_size) {
 					step<ROWS, COLS>(acc, tile_a[buffer][at], tile_b[buffer][at], tx, ty);
 				}
 			} else {
-				// The terms behind the last do not exist: not even 0 may be added.
+				// There are no terms after the last: not even 0 may be added.
 #pragma unroll 1
 				for (u32 at = 0; at < left; at++) {
 					step<ROWS, COLS>(acc, tile_a[buffer][at], tile_b[buffer][at], tx, ty);

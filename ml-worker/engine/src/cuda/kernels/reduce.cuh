@@ -6,7 +6,7 @@
 #define GROUP_THREADS 256u
 #define GROUPS (GROUP_THREADS / LANES)
 
-// Lane j adds lane j + 8, then j + 4, j + 2, j + 1; lane i stands at `lanes[i * stride]`.
+// Lane j adds lane j + 8, then j + 4, j + 2, j + 1; lane i is at `lanes[i * stride]`.
 DEVICE f32 tree(const f32* lanes, u32 stride) {
 	f32 v[LANES];
 #pragma unroll

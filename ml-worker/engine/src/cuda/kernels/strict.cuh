@@ -31,7 +31,8 @@ DEVICE f32 negated(f32 x) { return number(bits(x) ^ 0x80000000u); }
 DEVICE u64 thread_number() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
 DEVICE u64 thread_count() { return (u64)gridDim.x * blockDim.x; }
 
-// One thread for each of `n` outputs; where there are more outputs than threads, in turns.
+// One thread for each of `n` outputs; where there are more outputs than threads, a thread takes
+// several in turn.
 #define EACH(i, n) for (u64 i = thread_number(); i < (n); i += thread_count())
 
 // Terms of a dot product that form one chain of fused multiply-adds.

@@ -1,6 +1,6 @@
-//! The GPU's kernels and everything around them, without a GPU: the kernels are compiled for the
-//! processor, and every operator must give the bits of the scalar reference. With a GPU (feature
-//! `cuda`), the same there.
+//! Tests the GPU's kernels and everything around them without a GPU: the kernels are compiled for
+//! the processor, and every operator must give the bits of the scalar reference. With a GPU
+//! (feature `cuda`), the same tests also run on it.
 
 mod operators;
 mod simulator;
@@ -11,8 +11,8 @@ use crate::{Compute, Target};
 use simulator::Simulator;
 use std::sync::Arc;
 
-/// Runs `f` on the simulation, as a device of many and of few multiprocessors; a plain message
-/// where this machine has no C++ compiler.
+/// Runs `f` on the simulation, as a device of many and of few multiprocessors. Prints a plain
+/// message if this machine has no C++ compiler.
 fn simulated(mut f: impl FnMut(Simulator)) {
 	for multiprocessors in [1, 132] {
 		match Simulator::new(multiprocessors) {
@@ -22,7 +22,8 @@ fn simulated(mut f: impl FnMut(Simulator)) {
 	}
 }
 
-/// The devices that lists can be tried on here: the simulation, and a GPU where there is one.
+/// Returns the devices on which programs can be tried here: the simulation, and a GPU where there
+/// is one.
 fn devices() -> Vec<(String, Target)> {
 	let mut devices = Vec::new();
 	simulated(|simulator| {

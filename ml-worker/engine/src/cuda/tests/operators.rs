@@ -146,10 +146,10 @@ fn functions_and_operations() {
 	simulated(|simulator| check::check(&simulator).unwrap());
 }
 
-/// The check notices what a device would do wrong.
+/// The check notices whatever a device does wrong.
 #[test]
 fn a_device_that_computes_otherwise_is_refused() {
-	/// Gives every result with its last place flipped where `wrong` says so.
+	/// Flips the last bit of every result for which the second field returns `true`.
 	struct Wrong<B>(B, fn(f32) -> bool);
 	impl<B: Backend> Backend for Wrong<B> {
 		type Buffer = B::Buffer;

@@ -13,9 +13,9 @@ use std::{
 	sync::OnceLock,
 };
 
-/// Elements before and behind every buffer that no kernel may touch.
+/// Elements before and after every buffer, which no kernel may touch.
 const GUARD: usize = 64;
-/// What they hold, and what new memory holds: a NaN that no arithmetic makes.
+/// The value of these elements, and of new memory: a NaN that no arithmetic produces.
 const UNTOUCHED: u32 = 0x7FA5_5A5A;
 
 /// `trainyard_simulate` of `host/simulator.cpp`.
@@ -32,7 +32,7 @@ pub struct Memory {
 	len: usize,
 }
 
-// Safety: a list is executed by one thread, one launch after the other.
+// Safety: a program is executed by one thread, one launch after the other.
 unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
@@ -53,7 +53,7 @@ impl Memory {
 		&self.words()[GUARD..][..self.len]
 	}
 
-	/// What is written outside of a buffer is a bug of a kernel.
+	/// Fails if a kernel wrote outside of the buffer, which is a bug of the kernel.
 	fn check(&self, kernel: &str) {
 		let words = self.words();
 		let guards = words[..GUARD].iter().chain(&words[GUARD + self.len..]);
@@ -90,7 +90,7 @@ fn compile() -> Result<Library, String> {
 }
 
 impl Simulator {
-	/// A device of so many multiprocessors.
+	/// Creates a device with that many multiprocessors.
 	pub fn new(multiprocessors: u32) -> Result<Self, String> {
 		library().map(|_| Self { multiprocessors })
 	}
@@ -176,7 +176,7 @@ impl Backend for Simulator {
 	}
 }
 
-/// Every kernel of the sources is listed, and the other way round.
+/// Every kernel of the sources is listed, and every listed kernel is in the sources.
 #[test]
 fn the_list_of_kernels_is_whole() {
 	let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cuda/kernels");

@@ -37,8 +37,8 @@ fn a_run_gives_the_states_of_the_processor() {
 			assert_eq!(state.hash().unwrap(), expected.hash().unwrap(), "{name}");
 			let score = engine.evaluate(&state).unwrap();
 			assert_eq!(score, reference.evaluate(&expected).unwrap(), "{name}");
-			// Brought back, it is the same state; the processor goes on with it, and so does
-			// the device with one that the processor had.
+			// Copied back, it is the same state. The processor can go on with it, and the device
+			// can go on with a state of the processor.
 			let mut copy = state.clone();
 			assert_eq!(copy.host().unwrap().len(), expected.tensors.len());
 			assert_eq!(copy.hash().unwrap(), expected.hash().unwrap());
@@ -49,8 +49,7 @@ fn a_run_gives_the_states_of_the_processor() {
 	}
 }
 
-/// A value that is no number stops a run as it does on the processor, at the same step, and the
-/// state stays what it was.
+/// A NaN stops a run at the same step as on the processor, and the state stays what it was.
 #[test]
 fn divergence_is_found() {
 	let (mut spec, data) = small_spec(vec![6], SGD);

@@ -10,7 +10,7 @@ use trainyard_strict::SUM_BLOCK;
 /// Elements that one thread takes at a time.
 const TASK: usize = PARALLEL_FROM / 8;
 
-/// Threads for so many elements.
+/// Returns how many threads are worth it for that many elements.
 pub(super) fn threads_for(elements: usize) -> usize {
 	match elements < PARALLEL_FROM {
 		true => 1,
@@ -18,10 +18,10 @@ pub(super) fn threads_for(elements: usize) -> usize {
 	}
 }
 
-/// `OpKind::AddChannel`: `x[i, c, p] + channel[c]` for planes of `area` places.
+/// Computes `OpKind::AddChannel`: `x[i, c, p] + channel[c]` for planes of `area` places.
 ///
 /// # Panics
-/// Where `x` is not whole images.
+/// Panics if `x` is not a whole number of images.
 pub fn add_channel(kernel: Isa, x: &[f32], channel: &[f32], area: usize) -> Vec<f32> {
 	add_channel_on(threads_for(x.len()), kernel, x, channel, area)
 }
@@ -69,11 +69,11 @@ impl SimdTask for AddChannel<'_> {
 	}
 }
 
-/// `OpKind::SumChannels`: for each of `channels`, the strict sum of its planes, of `area`
+/// Computes `OpKind::SumChannels`: for each of `channels`, the strict sum of its planes, of `area`
 /// places, image after image.
 ///
 /// # Panics
-/// Where `x` is not whole images.
+/// Panics if `x` is not a whole number of images.
 pub fn sum_channels(kernel: Isa, x: &[f32], channels: usize, area: usize) -> Vec<f32> {
 	sum_channels_on(threads_for(x.len()), kernel, x, channels, area)
 }

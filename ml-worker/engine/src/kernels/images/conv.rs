@@ -1,10 +1,10 @@
 //! Convolutions and their gradients as products.
 //!
-//! What the windows of an image read is a matrix of `[channels kernel^2, windows]`, the
-//! columns, of which each element of the image is `kernel^2` elements (im2col). It is never
-//! whole in memory: its parts are written straight into the panels and strips in which the
-//! tiles of a product read their operands, and so much of them only as fits the second level
-//! cache. Beside these, each thread holds one image, with its padding, or a band of it.
+//! What the windows of an image read is a matrix of `[channels kernel^2, windows]`, the columns, of
+//! which each element of the image is `kernel^2` elements (im2col). It is never whole in memory:
+//! its parts are written straight into the panels and strips in which the tiles of a product read
+//! their operands, and only as much of them as fits the second level cache. Beside these, each
+//! thread holds one image, with its padding, or a band of it.
 //!
 //! - Forward, an image's result is the product of the weight and its columns.
 //! - The gradient of the weight is, transposed, the product of the columns of all images, side
@@ -45,8 +45,8 @@ const PRODUCTS: usize = 1 << 17;
 /// Elements of a result whose blocks are added at a time.
 const ADDED: usize = 1 << 12;
 
-/// Rows of a strip of columns begin so many elements apart: in different sets of the first
-/// level cache, with room for a chunk between them.
+/// Rows of a strip of columns begin that many elements apart: in different sets of the first level
+/// cache, with room for a chunk between them.
 const STRIP_ROW: usize = DOT_BLOCK + CHUNK;
 
 /// A convolution.
@@ -66,7 +66,7 @@ struct Conv {
 }
 
 impl Conv {
-	/// For bands of at most so many rows of windows.
+	/// Prepares a convolution for bands of at most that many rows of windows.
 	fn new(kernel: Isa, w: &Window, filters: u32, band: impl Fn(Planes) -> usize) -> Self {
 		let planes = Planes::new(w, 0);
 		let planes = Planes::new(w, band(planes));
@@ -159,11 +159,11 @@ fn blocks(terms: usize) -> impl Iterator<Item = Range<usize>> {
 	(0..terms).step_by(DOT_BLOCK).map(move |start| start..terms.min(start + DOT_BLOCK))
 }
 
-/// `OpKind::Conv2d`: images `[images, channels, height, width]` and a weight `[filters,
-/// channels, kernel, kernel]` to `[images, filters, out height, out width]`.
+/// Computes `OpKind::Conv2d`: images `[images, channels, height, width]` and a weight
+/// `[filters, channels, kernel, kernel]` to `[images, filters, out height, out width]`.
 ///
 /// # Panics
-/// Where an operand is not as long as its shape says, or this machine cannot run `kernel`.
+/// Panics if an operand is not as long as its shape says, or if this machine cannot run `kernel`.
 pub fn conv(kernel: Isa, w: &Window, filters: u32, x: &[f32], weight: &[f32]) -> Vec<f32> {
 	conv_with(threads_for(work(w, filters)), kernel, w, filters, x, weight)
 }
@@ -234,11 +234,11 @@ pub(super) fn conv_with(
 	out
 }
 
-/// `OpKind::Conv2dWeightGrad`: gradient `[images, filters, out height, out width]` and images
-/// `[images, channels, height, width]` to `[filters, channels, kernel, kernel]`.
+/// Computes `OpKind::Conv2dWeightGrad`: gradient `[images, filters, out height, out width]` and
+/// images `[images, channels, height, width]` to `[filters, channels, kernel, kernel]`.
 ///
 /// # Panics
-/// As [`conv`].
+/// Panics as [`conv`] does.
 pub fn conv_weight_grad(
 	kernel: Isa,
 	w: &Window,
@@ -406,11 +406,11 @@ impl<'a> WeightGrad<'a> {
 	}
 }
 
-/// `OpKind::Conv2dInputGrad`: gradient `[images, filters, out height, out width]` and weight
-/// `[filters, channels, kernel, kernel]` to `[images, channels, height, width]`.
+/// Computes `OpKind::Conv2dInputGrad`: gradient `[images, filters, out height, out width]` and
+/// weight `[filters, channels, kernel, kernel]` to `[images, channels, height, width]`.
 ///
 /// # Panics
-/// As [`conv`].
+/// Panics as [`conv`] does.
 pub fn conv_input_grad(
 	kernel: Isa,
 	w: &Window,

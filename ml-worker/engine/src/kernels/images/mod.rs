@@ -1,8 +1,8 @@
 //! Convolutions, pooling and channels over `[images, channels, height, width]`.
 //!
 //! Convolutions are products ([`super::matmul`]) of matrices that are never whole in memory
-//! ([`conv`]); the rest are loops over rows ([`pool`], [`channels`]). What each operator
-//! computes, in which order, is said at `trainyard_program::ops::OpKind`.
+//! ([`conv`]); the rest are loops over rows ([`pool`], [`channels`]).
+//! `trainyard_program::ops::OpKind` says what each operator computes, and in which order.
 
 pub mod channels;
 pub mod conv;
@@ -31,7 +31,8 @@ fn spread<T: Send>(threads: usize, tasks: impl Iterator<Item = T> + Send, work: 
 	in_pool(|| on_threads(threads, all));
 }
 
-/// Into how many parts each of `wholes` is cut, so that `threads` threads have tasks enough.
+/// Returns into how many parts each of `wholes` is cut, so that `threads` threads have enough
+/// tasks.
 fn parts(wholes: usize, threads: usize) -> usize {
 	match threads {
 		0 | 1 => 1,

@@ -76,14 +76,14 @@ impl Planes {
 		self.kernel * self.kernel
 	}
 
-	/// Elements of the layout of so many planes, those included that copies of whole chunks
-	/// touch behind it.
+	/// Elements of the layout of that many planes, including those after it that copies of whole
+	/// chunks touch.
 	pub fn len(&self, channels: usize) -> usize {
 		channels * self.phases * self.phases * self.phase + CHUNK
 	}
 
-	/// Where each tap finds what the first window of a band reads, in the order (channel, row,
-	/// column).
+	/// Returns where each tap finds what the first window of a band reads, in the order (channel,
+	/// row, column).
 	pub fn offsets(&self, channels: usize) -> Vec<usize> {
 		let Self { kernel, stride, phases, pitch, phase, .. } = *self;
 		let tap = |c: usize, r: usize, s: usize| {
@@ -196,8 +196,8 @@ impl Planes {
 	}
 }
 
-/// What is copied for each row by [`Gather`]: windows, as chunks in ascending order of where
-/// they go. A chunk may bring elements too many: what follows is written after them.
+/// What is copied for each row by [`Gather`]: windows, as chunks in ascending order of where they
+/// go. A chunk may bring too many elements; the ones that follow are written over them later.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PlaneLayout {
 	chunks: Vec<(usize, usize)>,
@@ -237,7 +237,7 @@ pub(super) struct Gather<'a> {
 	pub offsets: &'a [usize],
 	/// What is copied.
 	pub plans: &'a [PlaneLayout],
-	/// Where to; what comes up to a chunk behind the rows may be overwritten.
+	/// Where to; up to a chunk after the rows may be overwritten.
 	pub to: &'a mut [f32],
 	/// Elements from a row to the next.
 	pub row: usize,
@@ -274,7 +274,7 @@ pub(super) struct Scatter<'a> {
 	pub planes: Planes,
 	/// Planes.
 	pub channels: usize,
-	/// `[channels, taps, windows]`, and a chunk behind it.
+	/// `[channels, taps, windows]`, with a chunk after it.
 	pub products: &'a [f32],
 	/// Where each tap of each plane adds, see [`Planes::offsets`].
 	pub offsets: &'a [usize],
@@ -285,7 +285,8 @@ pub(super) struct Scatter<'a> {
 impl SimdTask for Scatter<'_> {
 	#[inline(always)]
 	fn run<A: Arithmetic>(self) {
-		// Chunks of neighbouring rows do not meet: what one has written, the next would wait for.
+		// Chunks of neighbouring rows do not overlap; otherwise one would wait for what the other
+		// writes.
 		match self.planes.pitch {
 			16.. => self.in_chunks::<16>(),
 			8.. => self.in_chunks::<8>(),
@@ -302,7 +303,7 @@ impl Scatter<'_> {
 			0 => (1, windows),
 			_ => (self.planes.out_height, self.planes.out_width),
 		};
-		// What comes behind a row becomes +0: to add it changes nothing but -0.
+		// What comes after a row becomes +0: adding that changes nothing except -0.
 		let last = (width - 1) / N * N;
 		let mask: [u32; N] = std::array::from_fn(|i| if last + i < width { u32::MAX } else { 0 });
 		for tap in 0..taps {

@@ -67,8 +67,8 @@ impl Pool {
 		(TASK / self.area().max(1)).max(1)
 	}
 
-	/// Where windows begin that are computed `N` at a time, of which there are as many in a row:
-	/// the last ones may be computed twice.
+	/// Returns where the windows begin that are computed `N` at a time, of the given number in a
+	/// row. The last ones may be computed twice.
 	#[inline(always)]
 	fn starts<const N: usize>(&self) -> impl Iterator<Item = usize> {
 		let last = self.out_width - N;
@@ -158,18 +158,18 @@ impl Reduce for Mean {
 	}
 }
 
-/// `OpKind::MaxPool2d`.
+/// Computes `OpKind::MaxPool2d`.
 ///
 /// # Panics
-/// Where the windows have padding, or `x` is not as long as they say.
+/// Panics if the windows have padding, or `x` is not as long as they say.
 pub fn max_pool(kernel: Isa, w: &Window, x: &[f32]) -> Vec<f32> {
 	pool_on(threads_for(x.len()), kernel, w, Largest, x)
 }
 
-/// `OpKind::AvgPool2d`.
+/// Computes `OpKind::AvgPool2d`.
 ///
 /// # Panics
-/// As [`max_pool`].
+/// Panics as [`max_pool`] does.
 pub fn avg_pool(kernel: Isa, w: &Window, x: &[f32]) -> Vec<f32> {
 	pool_on(threads_for(x.len()), kernel, w, Mean, x)
 }
@@ -233,10 +233,10 @@ impl<R: Reduce> Forward<'_, R> {
 	}
 }
 
-/// `OpKind::MaxPool2dGrad`.
+/// Computes `OpKind::MaxPool2dGrad`.
 ///
 /// # Panics
-/// Where the windows have padding, or an operand is not as long as they say.
+/// Panics if the windows have padding, or an operand is not as long as they say.
 pub fn max_pool_grad(
 	kernel: Isa,
 	w: &Window,
@@ -294,7 +294,7 @@ impl MaxGrad<'_> {
 		let (width, kernel, each) = (pool.width, pool.kernel, pool.out_area());
 		let planes = out.chunks_exact_mut(pool.area()).zip(x.chunks_exact(pool.area()));
 		let results = gradient.chunks_exact(each).zip(maximum.chunks_exact(each));
-		// Of each window of a row, how far its maximum is behind its first element.
+		// Of each window of a row, how many elements its maximum is after its first element.
 		let mut found = vec![NONE; pool.out_width];
 		for ((out, x), (gradient, maximum)) in planes.zip(results) {
 			let results = gradient.chunks_exact(pool.out_width);
@@ -327,10 +327,10 @@ impl MaxGrad<'_> {
 	}
 }
 
-/// `OpKind::AvgPool2dGrad`.
+/// Computes `OpKind::AvgPool2dGrad`.
 ///
 /// # Panics
-/// Where the windows have padding, or `gradient` is not as long as they say.
+/// Panics if the windows have padding, or `gradient` is not as long as they say.
 pub fn avg_pool_grad(kernel: Isa, w: &Window, gradient: &[f32]) -> Vec<f32> {
 	let pool = Pool::new(w);
 	avg_pool_grad_on(threads_for(pool.planes * pool.area()), kernel, w, gradient)

@@ -1,5 +1,5 @@
-//! Tiles of 6 rows and two vectors of 8: 12 of the 16 registers hold sums. And the
-//! transposition of eight rows, which AVX-512 kernels use too.
+//! Tiles of 6 rows and two vectors of 8: 12 of the 16 registers hold sums. The transposition of
+//! eight rows is here too; the AVX-512 tiles use it as well.
 
 use super::tile::{self, Tiles, Vector};
 use core::arch::x86_64::*;
@@ -124,7 +124,7 @@ pub(super) fn chains(turns: u64) -> u64 {
 /// Four elements from `low` on, then four from `high` on.
 ///
 /// # Safety
-/// There must be so many.
+/// Four elements must be readable from each of the two pointers on.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn pair(low: *const f32, high: *const f32) -> __m256 {
@@ -144,8 +144,8 @@ pub(super) fn interleave(rows: [&[f32]; 8], out: &mut [f32], stride: usize) {
 	let mut to = out.as_mut_ptr();
 	for p in (0..whole).step_by(4) {
 		// SAFETY: four elements from `p` on are in every row, and the eight elements from
-		// `(p + 3) stride` on are in `out`, by the assertions above. The pointer behind the
-		// last step is made by wrapping arithmetic and not read.
+		// `(p + 3) stride` on are in `out`, by the assertions above. The pointer after the last
+		// step is made by wrapping arithmetic and not read.
 		unsafe {
 			let t0 = pair(from[0].add(p), from[4].add(p));
 			let t1 = pair(from[1].add(p), from[5].add(p));

@@ -8,9 +8,9 @@
 //!
 //! - the result is cut into strips of rows, as high as a tile, and these are shared out to
 //!   threads;
-//! - a block of the right operand is packed into panels, as wide as a tile, of a size that
-//!   stays in the second level cache; a strip of the left operand is packed where many
-//!   panels meet it. What few tiles read is not packed but read where it lies;
+//! - a block of the right operand is packed into panels, as wide as a tile, of a size that stays in
+//!   the second level cache; a strip of the left operand is packed where many panels meet it. What
+//!   only few tiles read is read where it lies;
 //! - where packing the left operand in place of the right one is cheaper, the transpose of
 //!   the result is computed, from the transposed operands, and turned.
 
@@ -43,8 +43,8 @@ const PARALLEL_FROM: usize = 1 << 20;
 /// Elements below which a second thread does not help to pack.
 const PARALLEL_PACKING_FROM: usize = 1 << 16;
 
-/// Rows for each thread from which on it makes its own copies: each element that it copies is
-/// then used so many times.
+/// Rows for each thread from which on it makes its own copies. Each element that it copies is then
+/// used that many times.
 const OWN_ROWS: usize = 64;
 
 /// Elements of a block of the right operand: half a mebibyte, half of the second level
@@ -54,10 +54,10 @@ const BLOCK: usize = 1 << 17;
 /// Rows of the left operand that are copied at a time.
 const COPIED_ROWS: usize = 2_048;
 
-/// Up to so many panels read a left operand that is stored transposed where it lies.
+/// Up to this many panels read a left operand that is stored transposed where it lies.
 const DIRECT_PANELS: usize = 8;
 
-/// Up to so many strips read the right operand where it lies; twice as many where it has few
+/// Up to this many strips read the right operand where it lies; twice as many where it has few
 /// terms.
 const DIRECT_STRIPS: usize = 11;
 
@@ -132,22 +132,22 @@ impl<'a> Batch<'a> {
 	}
 }
 
-/// `out[i, j] = dot over p of a[i, p] b[p, j]`, with `out` of `m x n`, row major, and dot
-/// products of length `k`, each in its defined order (`docs/strict-arithmetic.md`, section
-/// 2). On rayon's current threads where it is worth it; their number changes no bit.
+/// Computes `out[i, j] = dot over p of a[i, p] b[p, j]`, with `out` of `m x n`, row major, and dot
+/// products of length `k`, each in its defined order (`docs/strict-arithmetic.md`, section 2). It
+/// runs on rayon's current threads where that is worth it; their number changes no bit.
 ///
 /// # Panics
-/// Where a slice is not as long as its shape says, or this machine cannot run `kernel`.
+/// Panics if a slice is not as long as its shape says, or if this machine cannot run `kernel`.
 pub fn matmul(kernel: Isa, a: Operand<'_>, b: Operand<'_>, [m, n, k]: [usize; 3], out: &mut [f32]) {
 	assert!(a.data.len() == m * k && b.data.len() == k * n);
 	matmul_views(kernel, a.view(m, k), b.view(k, n), [m, n, k], out);
 }
 
-/// [`matmul`] of operands of any layout.
+/// Computes [`matmul`] of operands of any layout.
 ///
 /// # Panics
-/// Where a slice is shorter than its shape and strides say, `out` is not `m n` long, or this
-/// machine cannot run `kernel`.
+/// Panics if a slice is shorter than its shape and strides say, if `out` is not `m n` long, or if
+/// this machine cannot run `kernel`.
 pub fn matmul_views(kernel: Isa, a: View<'_>, b: View<'_>, [m, n, k]: [usize; 3], out: &mut [f32]) {
 	let micro = Micro::new(kernel);
 	assert!(a.holds(m, k), "the left operand is shorter than {m} x {k} with its strides");
@@ -159,10 +159,10 @@ pub fn matmul_views(kernel: Isa, a: View<'_>, b: View<'_>, [m, n, k]: [usize; 3]
 	}
 }
 
-/// [`matmul`] of each of `batch` pairs of matrices, into results that follow each other.
+/// Computes [`matmul`] of each of `batch` pairs of matrices, into results that follow each other.
 ///
 /// # Panics
-/// As [`matmul_views`], of any of the matrices.
+/// Panics as [`matmul_views`] does, for any of the matrices.
 pub fn matmul_batched(
 	kernel: Isa,
 	a: Batch<'_>,
@@ -199,17 +199,17 @@ pub fn matmul_batched(
 	}
 }
 
-/// Runs `turns` times a fixed number of multiply-adds between registers, what this thread can
-/// do at most with `kernel`; returns the number of floating-point operations. For
-/// measurement.
+/// Runs `turns` times a fixed number of multiply-adds between registers, and returns the number of
+/// floating-point operations. It is the most that this thread can do with `kernel`, and serves
+/// measurements.
 ///
 /// # Panics
-/// Where this machine cannot run `kernel`.
+/// Panics if this machine cannot run `kernel`.
 pub fn multiply_adds(kernel: Isa, turns: u64) -> u64 {
 	Micro::new(kernel).chains(turns)
 }
 
-/// Threads for so many multiply-adds.
+/// Returns how many threads are worth it for that many multiply-adds.
 pub(super) fn threads_for(work: usize) -> usize {
 	if work < PARALLEL_FROM {
 		1
@@ -337,7 +337,7 @@ fn shared(
 	if m < OWN_ROWS * threads && !small {
 		return strips(micro, a, b, [m, n, k], out, threads);
 	}
-	// More ranges than threads where they stay high, for threads that are held up.
+	// More ranges than threads where they stay high, in case a thread is held up.
 	let ranges = threads * (m / (4 * OWN_ROWS * threads)).clamp(1, 4);
 	let height = m.div_ceil(ranges).max(1);
 	let tasks = Mutex::new(out.chunks_mut(height * n).zip((0..m).step_by(height)));
@@ -379,7 +379,7 @@ fn by_columns(
 pub(super) struct Heights {
 	count: usize,
 	height: usize,
-	/// The first so many strips have one row more.
+	/// This many strips, the first ones, have one row more.
 	higher: usize,
 }
 
@@ -493,8 +493,8 @@ impl Left<'_> {
 		});
 	}
 
-	/// Strip `index`, the rows `rows`, for a block of so many columns: from the copies, where
-	/// it lies, or copied into `own`.
+	/// Strip `index`, the rows `rows`, for a block of that many columns: from the copies, where it
+	/// lies, or copied into `own`.
 	fn strip<'s>(
 		&'s self,
 		index: usize,
@@ -522,7 +522,8 @@ struct Right<'a> {
 	b: View<'a>,
 	terms: Range<usize>,
 	columns: Range<usize>,
-	/// Read where it lies, but for a last panel that whole vectors would read past.
+	/// Whether it is read where it lies, except for a last panel that whole vectors would read
+	/// past.
 	direct: bool,
 }
 
@@ -590,7 +591,7 @@ impl Right<'_> {
 		}
 	}
 
-	/// Whether a panel of so many columns is read where it lies.
+	/// Returns whether a panel of that many columns is read where it lies.
 	fn in_place(&self, columns: usize) -> bool {
 		self.direct && columns == self.micro.padded(columns)
 	}

@@ -12,9 +12,9 @@ const LINE: usize = 16;
 /// Elements that the sets of a first level cache hold once: 64 lines.
 const SETS: usize = 64 * LINE;
 
-/// Terms `terms` of the columns `columns` of `b`, panel by panel of [`Micro::columns`], each
-/// term by term: element `(p, j)` of a panel goes to its place `p width + j`, where `width` is
-/// the number of its columns rounded up to the kernel's lanes. What comes behind the last
+/// Terms `terms` of the columns `columns` of `b`, panel by panel of [`Micro::columns`], each term
+/// by term: element `(p, j)` of a panel goes to its place `p width + j`, where `width` is the
+/// number of its columns rounded up to the instruction set's lanes. What comes after the last
 /// column is not defined.
 pub(in super::super) fn panels(
 	micro: Micro,
@@ -52,9 +52,9 @@ pub(in super::super) fn panels(
 pub(super) struct Strip<'a> {
 	/// Elements.
 	pub data: &'a [f32],
-	/// See there; one of the two is 1.
+	/// Elements from one row to the next; this or `column` is 1.
 	pub row: usize,
-	/// See `row`.
+	/// Elements from one term of a row to the next.
 	pub column: usize,
 }
 
@@ -89,8 +89,8 @@ pub(in super::super) fn strip(
 		for (index, p) in terms.enumerate() {
 			let from = &a.data[p * a.column_stride + rows.start..];
 			let to = &mut out[index * height..];
-			// Eight at a time, some of them twice or, of fewer, more than there are: what
-			// follows is written after it.
+			// Eight at a time. Some are copied twice, and a strip of fewer rows copies more than
+			// there are; the elements that follow are written over them later.
 			match height {
 				8..=16 => {
 					to[..8].copy_from_slice(&from[..8]);

@@ -30,8 +30,8 @@ pub(in super::super) enum Buffer {
 	Products,
 }
 
-/// Runs `f` with a buffer of `len` elements that begins at a cache line. What they are is not
-/// defined.
+/// Runs `f` with a buffer of `len` elements that begins at a cache line. The values of the elements
+/// are not defined.
 pub(in super::super) fn with_buffer<R>(
 	buffer: Buffer,
 	len: usize,
@@ -52,8 +52,8 @@ pub(in super::super) fn with_buffer<R>(
 	result
 }
 
-/// Runs `f` on one of rayon's threads, this one where it is one: only these can do without a
-/// helper that has not begun.
+/// Runs `f` on one of rayon's threads, or on this one if it is one of them. Only these need not
+/// wait for a helper that has not begun.
 pub(in super::super) fn in_pool(f: impl FnOnce() + Send) {
 	match rayon::current_thread_index() {
 		Some(_) => f(),
@@ -61,9 +61,9 @@ pub(in super::super) fn in_pool(f: impl FnOnce() + Send) {
 	}
 }
 
-/// Runs `work` on this thread and on `threads - 1` of rayon's beside it, and waits for all
-/// that have begun. Each call is to take tasks from a common source until none is left: a
-/// thread that wakes late finds nothing to do.
+/// Runs `work` on this thread and on `threads - 1` of rayon's beside it, and waits for all that
+/// have begun. Each call must take tasks from a common source until none is left, so that a thread
+/// that wakes late finds nothing to do.
 pub(in super::super) fn on_threads(threads: usize, work: impl Fn() + Sync) {
 	if threads <= 1 {
 		return work();

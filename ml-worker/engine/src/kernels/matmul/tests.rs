@@ -1,4 +1,4 @@
-//! Products of every kernel against `strict::dot`, bit by bit.
+//! Products with every instruction set against `strict::dot`, bit by bit.
 
 use super::{super::tests::*, *};
 use proptest::prelude::*;
@@ -8,9 +8,9 @@ use trainyard_strict as strict;
 /// How an operand of a test lies in memory.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
-	/// Rows, with so many unused elements between them.
+	/// Rows, with that many unused elements between them.
 	Rows(usize),
-	/// Columns, with so many unused elements between them.
+	/// Columns, with that many unused elements between them.
 	Columns(usize),
 	/// Neither rows nor columns are contiguous.
 	Scattered,
@@ -95,7 +95,7 @@ fn pool() -> &'static rayon::ThreadPool {
 	POOL.get_or_init(|| rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap())
 }
 
-/// Every kernel with every number of threads gives the reference's bits.
+/// Checks that every instruction set with every number of threads gives the reference's bits.
 fn check(a: View<'_>, b: View<'_>, shape: [usize; 3]) -> Result<(), TestCaseError> {
 	let expected = reference(a, b, shape);
 	for kernel in Isa::supported() {

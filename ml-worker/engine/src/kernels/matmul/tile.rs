@@ -58,7 +58,8 @@ pub(in super::super) struct Tiles<'a> {
 	pub count: usize,
 	/// Rows of the result, from 1 to [`Micro::rows`].
 	pub rows: usize,
-	/// Columns of a tile, from 1 to [`Micro::columns`]; so many where there are several.
+	/// Columns of a tile, from 1 to [`Micro::columns`]; exactly that many where there are several
+	/// tiles.
 	pub columns: usize,
 	/// The result: element `(r, j)` of tile `t` is at `r c_row + t columns + j`.
 	pub c: &'a mut [f32],
@@ -101,10 +102,10 @@ pub(super) trait Vector: Copy {
 }
 
 /// Computes tiles of exactly `R` rows and `W` vectors. With `STREAMS`, `a_column` is 1, and the
-/// rows of `a` are read as so many streams; without, `a_row` is 1.
+/// rows of `a` are read as `R` streams; without it, `a_row` is 1.
 ///
 /// # Panics
-/// Where the tiles are not of this size, or a slice is too short for them.
+/// Panics if the tiles are not of this size, or if a slice is too short for them.
 ///
 /// # Safety
 /// The instruction set of `V` must be there.
@@ -127,9 +128,9 @@ pub(super) unsafe fn tiles<V: Vector, const R: usize, const W: usize, const STRE
 	let last = columns - (W - 1) * V::LANES;
 	let whole = if last == V::LANES { W } else { W - 1 };
 	for t in 0..count {
-		// SAFETY: by the assertions above, every element that is read of `a` and `b` and
-		// written of `c` is in its slice. Pointers that pass the end behind the last step are
-		// made by wrapping arithmetic and not read; what is prefetched need not exist.
+		// SAFETY: by the assertions above, every element that is read of `a` and `b` and written of
+		// `c` is in its slice. Pointers that pass the end after the last step are made by wrapping
+		// arithmetic and not read; what is prefetched need not exist.
 		unsafe {
 			let (mut pa, mut pb, pc) = (a, b.add(t * b_tile), c.add(t * columns));
 			let mut streams = [a; 5];
@@ -137,7 +138,7 @@ pub(super) unsafe fn tiles<V: Vector, const R: usize, const W: usize, const STRE
 				*stream = a.wrapping_add(3 * i * a_row);
 			}
 			if k >= FAR {
-				// The result is met only behind the loop.
+				// The result is not touched before the end of the loop.
 				unrolled!(r < R => {
 					V::prefetch_near(pc.wrapping_add(r * c_row));
 					V::prefetch_near(pc.wrapping_add(r * c_row + columns - 1));
@@ -193,7 +194,7 @@ pub(super) unsafe fn tiles<V: Vector, const R: usize, const W: usize, const STRE
 /// Copies `k` rows of `panels` times `W` vectors, `stride` elements apart, panel by panel.
 ///
 /// # Panics
-/// Where a slice is too short.
+/// Panics if a slice is too short.
 ///
 /// # Safety
 /// The instruction set of `V` must be there.
@@ -213,8 +214,8 @@ pub(super) unsafe fn copy<V: Vector, const W: usize>(
 	for p in 0..k {
 		let (mut row, mut place) = (from.wrapping_add(p * stride), to.wrapping_add(p * width));
 		for _ in 0..panels {
-			// SAFETY: every vector is in its slice by the assertions above; what is
-			// prefetched need not be, and the pointers behind the last panel are not used.
+			// SAFETY: every vector is in its slice by the assertions above; what is prefetched need
+			// not be, and the pointers after the last panel are not used.
 			unsafe {
 				for w in 0..W {
 					if w * V::LANES % 16 == 0 {
@@ -261,19 +262,19 @@ pub(super) unsafe fn chains<V: Vector>(turns: u64) -> u64 {
 	}
 }
 
-/// A kernel that this machine has been found to support.
+/// An instruction set that this machine was found to support.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Micro(Isa);
 
 impl Micro {
 	/// # Panics
-	/// Where this machine cannot run `kernel`.
+	/// Panics if this machine cannot run `kernel`.
 	pub fn new(kernel: Isa) -> Self {
 		assert!(kernel.is_supported(), "this machine cannot run the {kernel} kernel");
 		Self(kernel)
 	}
 
-	/// Most rows of a tile.
+	/// Returns the most rows of a tile.
 	pub fn rows(self) -> usize {
 		match self.0 {
 			Isa::Scalar => scalar::ROWS,
@@ -286,7 +287,7 @@ impl Micro {
 		}
 	}
 
-	/// Most columns of a tile, and columns of a packed panel.
+	/// Returns the most columns of a tile, which are the columns of a packed panel.
 	pub fn columns(self) -> usize {
 		match self.0 {
 			Isa::Scalar => scalar::COLUMNS,
@@ -299,7 +300,7 @@ impl Micro {
 		}
 	}
 
-	/// Columns that are computed together: tiles read `b` in multiples of it.
+	/// Returns the number of columns that are computed together: tiles read `b` in multiples of it.
 	pub fn lanes(self) -> usize {
 		match self.0 {
 			Isa::Scalar => 1,
@@ -312,7 +313,7 @@ impl Micro {
 		}
 	}
 
-	/// `columns`, rounded up to whole vectors.
+	/// Returns `columns`, rounded up to whole vectors.
 	pub fn padded(self, columns: usize) -> usize {
 		let lanes = self.lanes();
 		columns.div_ceil(lanes) * lanes
@@ -322,7 +323,7 @@ impl Micro {
 	/// panels that follow each other.
 	///
 	/// # Panics
-	/// Where a slice is too short.
+	/// Panics if a slice is too short.
 	pub fn copy(self, from: &[f32], stride: usize, [k, panels]: [usize; 2], to: &mut [f32]) {
 		match self.0 {
 			// SAFETY: `new` has found the instruction set.
@@ -338,7 +339,7 @@ impl Micro {
 	/// Computes tiles.
 	///
 	/// # Panics
-	/// Where they are larger than a tile can be, or a slice is too short for them.
+	/// Panics if they are larger than a tile can be, or if a slice is too short for them.
 	#[inline]
 	pub fn tiles(self, tiles: Tiles<'_>) {
 		match self.0 {
@@ -357,11 +358,11 @@ impl Micro {
 	/// `out[p stride + r] = rows[r][p]` for the eight rows and all `p`, in ascending `p`.
 	///
 	/// # Panics
-	/// Where rows differ in length, or `out` is too short.
+	/// Panics if rows differ in length, or `out` is too short.
 	#[inline]
 	pub fn interleave(self, rows: [&[f32]; 8], out: &mut [f32], stride: usize) {
 		match self.0 {
-			// SAFETY: `new` has found the instruction set; AVX-512 kernels need AVX2 too.
+			// SAFETY: `new` has found the instruction set; the AVX-512 tiles need AVX2 too.
 			#[cfg(target_arch = "x86_64")]
 			Isa::Avx2 | Isa::Avx512 => unsafe { avx2::interleave(rows, out, stride) },
 			_ => scalar::interleave(rows, out, stride),

@@ -1,4 +1,5 @@
-//! Every kernel on every number of threads against the reference executor, bit by bit.
+//! Every kernel against the reference executor, bit by bit, with every instruction set and number
+//! of threads.
 
 mod gradients;
 mod speed;
@@ -21,13 +22,13 @@ const WORK: u64 = 200_000;
 /// Elements of a case's planes at most, about.
 const ELEMENTS: u64 = 20_000;
 
-/// Result of the reference executor.
+/// Returns the result of the reference executor.
 fn reference(kind: OpKind, operands: &[&[f32]]) -> Vec<f32> {
 	let read = |id: u32| Ok::<_, exec::ExecError>(operands[id as usize]);
 	exec::operator(&kind, &[], StepContext::default(), read).unwrap()
 }
 
-/// Runs `f` with 1, 2 and 8 threads, in a pool that has so many, on every kernel.
+/// Runs `f` with every instruction set and with 1, 2 and 8 threads, in a pool that has that many.
 fn everywhere(
 	expected: &[f32],
 	f: impl Fn(Isa, usize) -> Vec<f32> + Sync,
@@ -68,7 +69,7 @@ fn convolution() -> impl Strategy<Value = (Window, u32)> {
 			let least = kernel.saturating_sub(2 * padding).max(1);
 			let (height, width) = (height + least, width + least);
 			let w = Window { images, channels, height, width, kernel, stride, padding };
-			// Of what is too large, fewer filters, images and channels, in this order.
+			// Where a case is too large, it gets fewer filters, images and channels, in this order.
 			let work = |w: &Window, filters: u32| {
 				u64::from(w.images) * w.out_area() * w.patch() * u64::from(filters)
 			};
@@ -232,7 +233,8 @@ fn large_convolutions_equal_the_reference() {
 	}
 }
 
-/// By the public functions, which choose the number of threads, at sizes where it is several.
+/// Calls the public functions, which choose the number of threads, at sizes where they choose
+/// several.
 #[test]
 fn large_operators_equal_the_reference() {
 	let w =

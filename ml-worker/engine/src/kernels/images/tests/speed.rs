@@ -1,5 +1,5 @@
-//! Speed of convolutions beside candle's, for those who change them: nothing is asserted but
-//! that results are close. `cargo test --release -- --ignored --nocapture convolutions_beside`.
+//! Speed of convolutions beside candle's, for anybody who changes them. It asserts only that the
+//! results are close. `cargo test --release -- --ignored --nocapture convolutions_beside`.
 
 use super::*;
 use candle_core::{Device, Tensor, Var};
