@@ -1,5 +1,5 @@
-//! Trains a small job into a bundle, checks the bundle as a stranger would, and shows that a changed
-//! file is found.
+//! Trains a small job into a bundle, checks the bundle as a stranger would, and shows that a
+//! changed file is found.
 
 use std::sync::atomic::AtomicBool;
 use trainyard_program::{
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 	let path = folder.path().join("data.csv");
 	std::fs::write(&path, csv)?;
 
-	// The job. What it says of the data is what reading the data shows.
+	// The job. It describes the data as reading them shows.
 	let found = data::inspect(&path, None, DataFormat::CsvLabelLast, 5, 1)?;
 	let mut spec = JobSpec::example();
 	spec.dataset = Dataset {
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 	println!("{}", checked.report.summary);
 	assert!(checked.passed);
 
-	// One bit of one checkpoint is another one.
+	// Flip one bit of one checkpoint.
 	let checkpoint = out.join(checkpoint_file(40));
 	let mut bytes = std::fs::read(&checkpoint)?;
 	if let Some(last) = bytes.last_mut() {

@@ -1,4 +1,4 @@
-//! Content hashes of files, computed while reading: no file is held in memory.
+//! Computes content hashes of files while reading them: no file is held in memory.
 
 use primitive_types::H256;
 use std::{
@@ -20,18 +20,18 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-	/// Takes `bytes` in.
+	/// Adds `bytes` to what is hashed.
 	pub fn update(&mut self, bytes: &[u8]) {
 		self.0.update(bytes);
 	}
 
-	/// The hash of all bytes taken in.
+	/// Returns the hash of all bytes added.
 	pub fn finish(&self) -> H256 {
 		H256::from_slice(self.0.finalize().as_bytes())
 	}
 }
 
-/// `blake2_256` of `bytes`.
+/// Returns `blake2_256` of `bytes`.
 pub fn blake2_256(bytes: &[u8]) -> H256 {
 	let mut hasher = Hasher::default();
 	hasher.update(bytes);
@@ -46,12 +46,12 @@ pub struct HashingReader<R> {
 }
 
 impl<R: Read> HashingReader<R> {
-	/// Hashes what will be read from `inner`.
+	/// Begins to hash what will be read from `inner`.
 	pub fn new(inner: R) -> Self {
 		Self { inner, hasher: Hasher::default(), bytes: 0 }
 	}
 
-	/// Hash and number of the bytes read so far.
+	/// Returns hash and number of the bytes read so far.
 	pub fn finish(&self) -> (H256, u64) {
 		(self.hasher.finish(), self.bytes)
 	}
@@ -66,7 +66,7 @@ impl<R: Read> Read for HashingReader<R> {
 	}
 }
 
-/// Content hash and length of the file at `path`.
+/// Returns content hash and length of the file at `path`.
 pub fn file(path: &Path) -> io::Result<(H256, u64)> {
 	let mut reader = HashingReader::new(File::open(path)?);
 	io::copy(&mut reader, &mut io::sink())?;
@@ -76,8 +76,8 @@ pub fn file(path: &Path) -> io::Result<(H256, u64)> {
 /// Length, time of the last write and, on Unix, number of a file.
 pub type Mark = (u64, Option<SystemTime>, u64);
 
-/// What shows that the file at `path` was written to or replaced: then it is another one. None
-/// where there is no such file.
+/// Returns a mark that changes when the file at `path` is written to or replaced; none if there is
+/// no such file.
 pub fn mark(path: &Path) -> Option<Mark> {
 	let found = std::fs::metadata(path).ok()?;
 	#[cfg(unix)]
@@ -87,7 +87,7 @@ pub fn mark(path: &Path) -> Option<Mark> {
 	Some((found.len(), found.modified().ok(), number))
 }
 
-/// Root of the file at `path` as a blob on chain, see [`blob::root_of`].
+/// Returns the root of the file at `path` as a blob on chain, see [`blob::root_of`].
 pub fn blob_root(path: &Path) -> io::Result<H256> {
 	let mut file = File::open(path)?;
 	let size = file.metadata()?.len();

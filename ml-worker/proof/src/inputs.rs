@@ -1,6 +1,6 @@
-//! The files that a job reads: the data, the labels where they are a file of their own, and
-//! the initial model of a fine-tuning. Each is named by content in the specification
-//! ([`JobSpec::files`]); [`InputPaths`] says where they lie here, [`Inputs`] is what is in them.
+//! Reads the files of a job: the data, the labels if they have their own file, and the initial
+//! model of a fine-tuning. The specification names each by its content ([`JobSpec::files`]);
+//! [`InputPaths`] says where they are on this machine, and [`Inputs`] holds their contents.
 
 use crate::{
 	bundle::{files, tensors},
@@ -18,28 +18,28 @@ use trainyard_program::{
 	spec::{CheckedSpec, FileRef, InputFile, JobSpec},
 };
 
-/// Bytes of an initial model's file besides its numbers, at most: a header of a safetensors
-/// file may hold notes of whoever wrote it.
+/// Bytes of an initial model's file besides its numbers, at most: the header of a safetensors file
+/// may hold notes of its writer.
 const HEADER_BYTES: u64 = 1 << 20;
 
-/// Where the files of a job lie on this machine.
+/// The paths of a job's files on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputPaths {
 	/// The data.
 	pub data: PathBuf,
-	/// The labels, where they are a file of their own.
+	/// The labels, if they have their own file.
 	pub labels: Option<PathBuf>,
 	/// The initial model, of a fine-tuning.
 	pub initial_model: Option<PathBuf>,
 }
 
 impl InputPaths {
-	/// A job that reads its data only, from `path`.
+	/// Returns the paths of a job that reads only its data, from `path`.
 	pub fn data(path: impl Into<PathBuf>) -> Self {
 		Self { data: path.into(), labels: None, initial_model: None }
 	}
 
-	/// Each file of `spec` where `place` says.
+	/// Returns the paths of the files of `spec`, each as `place` returns it.
 	pub fn of(spec: &JobSpec, place: impl Fn(InputFile, &FileRef) -> PathBuf) -> Self {
 		let mut paths = Self::data("");
 		for (which, file) in spec.files() {
@@ -53,8 +53,9 @@ impl InputPaths {
 		paths
 	}
 
-	/// Each file of `spec` at the first of these `places` where it lies with the right
-	/// content; where it lies nowhere, at the last. Reads the files, those at the last place not.
+	/// Returns, for each file of `spec`, its path at the first of these `places` that has it with
+	/// the right content, or at the last place if none has. Reads the files, except those at the
+	/// last place.
 	pub fn first_right(spec: &JobSpec, places: &[Self]) -> Self {
 		Self::of(spec, |which, file| {
 			let mut paths = places.iter().filter_map(|place| place.get(which));
@@ -64,7 +65,7 @@ impl InputPaths {
 		})
 	}
 
-	/// Where a file lies; none where the job has no such file.
+	/// Returns the path of a file; none if the job has no such file.
 	pub fn get(&self, which: InputFile) -> Option<&Path> {
 		match which {
 			InputFile::Data => Some(&self.data),
@@ -74,19 +75,19 @@ impl InputPaths {
 	}
 }
 
-/// Files that somebody names by hand, in place of those that the job or the bundle names.
+/// Files that are named by hand, in place of those that the job or the bundle names.
 #[derive(Clone, Debug, Default)]
 pub struct GivenFiles {
 	/// The data.
 	pub data: Option<PathBuf>,
-	/// The labels, where they are a file of their own.
+	/// The labels, if they have their own file.
 	pub labels: Option<PathBuf>,
 	/// The initial model of a fine-tuning.
 	pub initial_model: Option<PathBuf>,
 }
 
 impl GivenFiles {
-	/// The file given, if one is.
+	/// Returns the file that was given, if one was.
 	pub fn get(&self, which: InputFile) -> Option<&Path> {
 		match which {
 			InputFile::Data => self.data.as_deref(),
@@ -96,7 +97,7 @@ impl GivenFiles {
 	}
 }
 
-/// The option by which a file is named on the command line.
+/// Returns the option by which a file is named on the command line.
 pub fn option_of(which: InputFile) -> &'static str {
 	match which {
 		InputFile::Data => "--data",
@@ -105,7 +106,7 @@ pub fn option_of(which: InputFile) -> &'static str {
 	}
 }
 
-/// What a file is, in words.
+/// Returns what a file is, in words.
 pub fn name_of(which: InputFile) -> &'static str {
 	match which {
 		InputFile::Data => "dataset",
@@ -114,7 +115,7 @@ pub fn name_of(which: InputFile) -> &'static str {
 	}
 }
 
-/// What is wrong with a file that a job reads. None of it is a trainer's fault: files that do
+/// Says what is wrong with a file that a job reads. None of it is a trainer's fault: files that do
 /// not match their specification are found before anyone takes the job.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
@@ -140,7 +141,7 @@ pub enum InputError {
 		/// Why.
 		error: std::io::Error,
 	},
-	/// The file is another one than the specification's.
+	/// The file is not the one that the specification names.
 	#[error(
 		"{path} is not the {name} of the job: it has content hash {found:?} and {bytes} bytes, but \
 		 {field}.content_hash is {expected:?} and {field}.bytes {expected_bytes}. Use the file that \
@@ -169,7 +170,7 @@ pub enum InputError {
 		/// The file.
 		path: PathBuf,
 	},
-	/// The initial model is not one of the job's model.
+	/// The initial model does not fit the job's model.
 	#[error("{} cannot be the initial model of this job: {what}", .path.display())]
 	InitialModel {
 		/// The file.
@@ -180,7 +181,7 @@ pub enum InputError {
 }
 
 impl InputError {
-	/// Whether the fault lies with this machine, not with the file.
+	/// Returns whether the fault lies with this machine and not with the file.
 	pub fn is_local(&self) -> bool {
 		match self {
 			Self::Data(error) => error.is_local(),
@@ -200,7 +201,7 @@ pub struct Inputs {
 }
 
 impl From<Arc<Data>> for Inputs {
-	/// Those of a job that draws its initial model.
+	/// Makes the inputs of a job that draws its initial model.
 	fn from(data: Arc<Data>) -> Self {
 		Self { data, initial_model: None }
 	}
@@ -220,14 +221,14 @@ impl Inputs {
 		Ok(Self { data: Arc::new(rows(spec, paths)?), initial_model })
 	}
 
-	/// The parameters with which a fine-tuning begins, as the engine takes them.
+	/// Returns the parameters with which a fine-tuning begins, as the engine takes them.
 	pub fn initial_model(&self) -> Option<&TensorMap> {
 		self.initial_model.as_deref()
 	}
 }
 
-/// The rows of a job, from files that are checked by content. Each is hashed once, behind the
-/// reading of its rows.
+/// Returns the rows of a job, from files that are checked by content. Each file is hashed once,
+/// after its rows were read.
 fn rows(spec: &JobSpec, paths: &InputPaths) -> Result<Data, InputError> {
 	let files: Vec<_> = spec
 		.files()
@@ -240,12 +241,12 @@ fn rows(spec: &JobSpec, paths: &InputPaths) -> Result<Data, InputError> {
 	if data.as_ref().is_err_and(DataError::is_local) {
 		return Ok(data?);
 	}
-	// Of a wrong file nothing else is worth saying.
+	// If the hash is wrong, report that and nothing else.
 	for (which, file, path) in &files {
 		check_content(path, *which, file)?;
 	}
 	let data = data?;
-	// What was hashed is what was read only where nothing was written or renamed in between.
+	// The bytes hashed are the bytes read only if nothing was written or renamed in between.
 	let changed = before.iter().zip(marks()).position(|(before, after)| *before != after);
 	match changed.and_then(|at| files.get(at)) {
 		Some((_, _, path)) => Err(InputError::Changed { path: (*path).to_owned() }),
@@ -260,7 +261,8 @@ pub fn check_content(path: &Path, which: InputFile, file: &FileRef) -> Result<()
 	same_content(path, which, file, found, bytes)
 }
 
-/// [`check_content`] of a file that was read: its hash and its length are known.
+/// Does what [`check_content`] does, for a file whose hash and length are known because it was
+/// read.
 pub fn same_content(
 	path: &Path,
 	which: InputFile,
@@ -313,7 +315,7 @@ pub fn initial_model(
 	Ok(model)
 }
 
-/// What keeps `model` from being the parameters of this job's model, by name and shape, if
+/// Returns what keeps `model` from being the parameters of this job's model, by name and shape, if
 /// anything.
 pub fn misfit(spec: &CheckedSpec, model: &TensorMap) -> Option<String> {
 	let expected: Vec<_> = lower::state(spec)
@@ -336,7 +338,7 @@ pub fn misfit(spec: &CheckedSpec, model: &TensorMap) -> Option<String> {
 	other.map(|name| format!("it has a tensor {name:?}, which the job's model has not"))
 }
 
-/// The first tensor that holds an infinity or a NaN, in words.
+/// Returns the first tensor that holds an infinity or a NaN, in words.
 fn not_finite(model: &TensorMap) -> Option<String> {
 	model.iter().find_map(|(name, tensor)| {
 		let value = tensor.data.iter().find(|value| !value.is_finite())?;
@@ -351,7 +353,7 @@ mod tests {
 	use trainyard_engine::Tensor32;
 	use trainyard_program::spec::{DataFormat, Dataset};
 
-	/// The parameters of the job's model, all of them numbers of their own.
+	/// Returns parameters of the job's model; the numbers of a tensor all differ.
 	fn model(spec: &CheckedSpec) -> TensorMap {
 		let parameters =
 			lower::state(spec).into_iter().filter(|t| !t.name.starts_with(lower::OPTIMIZER_PREFIX));
@@ -364,7 +366,7 @@ mod tests {
 			.collect()
 	}
 
-	/// What is said of these bytes as the initial model of the job on the small table.
+	/// Loads these bytes as the initial model of the job on the small table.
 	fn load(bytes: &[u8]) -> Result<Inputs, String> {
 		let folder = tempfile::tempdir().unwrap();
 		let data = table(folder.path());
@@ -540,7 +542,8 @@ mod tests {
 			Inputs::load(spec, &paths).err()
 		};
 		assert!(error(&spec, &data, &right).is_none());
-		// Read as labels, the images would be wrong; that they are other ones is said instead.
+		// Read as labels, the images would be wrong; the error says instead that the file is a
+		// different one.
 		for (data, labels, which) in [
 			(&data, &other, InputFile::Labels),
 			(&data, &data, InputFile::Labels),
@@ -565,7 +568,7 @@ mod tests {
 		for part in ["y.idx is not the file of labels", "dataset.labels.content_hash is 0x01"] {
 			assert!(hash.contains(part), "{hash}");
 		}
-		// What is said of the right files.
+		// Errors about the right files.
 		assert!(wrong(|d| d.classes = 2).contains("label 2, but dataset.classes is 2"));
 		let missing = error(&spec, Path::new("/nowhere"), &right).unwrap();
 		assert!(matches!(missing, InputError::Data(_)) && missing.is_local(), "{missing}");

@@ -19,8 +19,8 @@ use trainyard_protocol::bundle::Evaluation;
 /// Seed of the runs.
 pub const SEED: H256 = H256([7; 32]);
 
-/// Writes a small table into `folder`: three classes around three points, in a repeatable
-/// disorder.
+/// Writes a small table into `folder`: three classes around three points, in a repeatable random
+/// order.
 pub fn table(folder: &Path) -> PathBuf {
 	let mut text = String::from("a,b,c,d,label\n");
 	let mut noise = 12_345u32;
@@ -62,7 +62,7 @@ pub fn job(path: &Path) -> CheckedSpec {
 	spec.check().unwrap()
 }
 
-/// The same job, which stops early: no fall of the loss is large enough, so that it ends with
+/// Returns the same job, but it stops early: no fall of the loss is large enough, so it ends with
 /// its third segment.
 pub fn stopping(path: &Path) -> CheckedSpec {
 	changed(&job(path), |spec| {
@@ -77,7 +77,7 @@ pub fn changed(spec: &CheckedSpec, change: impl FnOnce(&mut JobSpec)) -> Checked
 	spec.check().unwrap()
 }
 
-/// An evaluation with another loss.
+/// Returns the evaluation with a different loss.
 pub fn with_loss(of: Evaluation, loss: f32) -> Evaluation {
 	Evaluation::new(loss, of.correct, of.labels)
 }
@@ -106,8 +106,8 @@ pub fn train_on(
 	train::run(spec, SEED, paths, TrainOptions { out, resume, cheat, progress, stop: &stop })
 }
 
-/// The same job, to begin with the model in the bundle at `published`, and the files that it
-/// reads.
+/// Returns the same job, which begins with the model in the bundle at `published`, and the files
+/// that it reads.
 pub fn tuned(spec: &CheckedSpec, data: &Path, published: &Bundle) -> (CheckedSpec, InputPaths) {
 	let model = published.model();
 	let (content_hash, bytes) = hash::file(&model).unwrap();

@@ -1,5 +1,5 @@
-//! Rescue archives: the files of a bundle that a verifier of given segments needs, and
-//! the files that the job reads, in one file. A trainer whose server could not be reached stores one on
+//! Rescue archives: the files of a bundle that a verifier of given segments needs, and the files
+//! that the job reads, in one file. A trainer whose server could not be reached stores one on
 //! chain.
 //!
 //! The bytes are a function of the files: `trainyard/archive/v1\n`, the number of entries
@@ -18,7 +18,7 @@ const MAGIC: &[u8] = b"trainyard/archive/v1\n";
 /// Most entries: the checkpoints of the most segments that are ever drawn, and room.
 const MAX_ENTRIES: u32 = 256;
 
-/// What is wrong with an archive, or with making one.
+/// Says what is wrong with an archive, or why it could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
 	/// Not an archive, or cut short.
@@ -35,13 +35,13 @@ pub enum ArchiveError {
 	File(#[from] FileError),
 }
 
-/// Whether an archive may hold an entry of this name.
+/// Returns whether an archive may hold an entry of this name.
 pub fn allowed(name: &str) -> bool {
 	let named = [manifest::FILE, DATASET_FILE, LABELS_FILE, INITIAL_MODEL_FILE];
 	named.contains(&name) || manifest::step_of(name).is_some()
 }
 
-/// The archive of `files` of the bundle in `folder`.
+/// Returns the archive of `files` of the bundle in `folder`.
 pub fn pack(folder: &Path, files: &[String]) -> Result<Vec<u8>, ArchiveError> {
 	let mut entries = BTreeMap::new();
 	for name in files {
@@ -73,7 +73,7 @@ fn integer(bytes: &mut &[u8], width: usize) -> Result<u64, ArchiveError> {
 	Ok(take(bytes, width)?.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)))
 }
 
-/// The entries of an archive of at most `limit` bytes; nothing is written.
+/// Returns the entries of an archive of at most `limit` bytes; nothing is written.
 pub fn entries(archive: &[u8], limit: u64) -> Result<Vec<(String, &[u8])>, ArchiveError> {
 	use ArchiveError::*;
 	if archive.len() as u64 > limit {
@@ -108,8 +108,8 @@ pub fn entries(archive: &[u8], limit: u64) -> Result<Vec<(String, &[u8])>, Archi
 	}
 }
 
-/// Writes the entries of an archive of at most `limit` bytes below `folder`, and returns
-/// their names. Nothing is written where anything is wrong with the archive.
+/// Writes the entries of an archive of at most `limit` bytes below `folder`, and returns their
+/// names. Writes nothing if anything is wrong with the archive.
 pub fn unpack(archive: &[u8], folder: &Path, limit: u64) -> Result<Vec<String>, ArchiveError> {
 	let entries = entries(archive, limit)?;
 	files::create_folder(&folder.join(super::CHECKPOINTS))?;

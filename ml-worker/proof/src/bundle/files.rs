@@ -12,7 +12,7 @@ use std::{
 pub struct FileError {
 	/// What was tried: "write", "read", ….
 	pub action: &'static str,
-	/// On which file or folder.
+	/// The file or folder.
 	pub path: PathBuf,
 	/// Why it failed.
 	pub error: io::Error,
@@ -45,9 +45,8 @@ pub fn at<'a>(action: &'static str, path: &'a Path) -> impl FnOnce(io::Error) ->
 /// run removes them.
 pub const TEMPORARY: &str = ".tmp-";
 
-/// Writes a file by `fill`: into a temporary file beside it, which is synced, renamed
-/// over `path`, and the folder synced. A crash at any moment leaves the old file or the
-/// new one.
+/// Writes a file by `fill`: into a temporary file beside it, which is synced and renamed over
+/// `path`; then the folder is synced. A crash at any moment leaves the old file or the new one.
 pub fn write_with(
 	path: &Path,
 	fill: impl FnOnce(&mut File) -> io::Result<()>,
@@ -55,7 +54,7 @@ pub fn write_with(
 	write_as(path, false, fill)
 }
 
-/// [`write_with`]; a `private` file can be read by its owner only (on Unix).
+/// Does what [`write_with`] does; only its owner can read a `private` file (on Unix).
 fn write_as(
 	path: &Path,
 	private: bool,
@@ -88,12 +87,12 @@ fn write_as(
 	})
 }
 
-/// [`write_with`] of `bytes`.
+/// Writes `bytes` as [`write_with`] does.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 	write_with(path, |file| file.write_all(bytes))
 }
 
-/// [`write`] of a secret: on Unix only the file's owner can read it.
+/// Writes a secret as [`write`] does; on Unix only the file's owner can read it.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 	write_as(path, true, |file| file.write_all(bytes))
 }
@@ -110,15 +109,15 @@ pub fn create_folder(folder: &Path) -> Result<(), FileError> {
 	fs::create_dir_all(folder).map_err(at("create the folder", folder))
 }
 
-/// [`create_folder`] for secrets: on Unix only the owner can look into `folder`, and into
-/// those of its parents that are created with it.
+/// Creates a folder for secrets as [`create_folder`] does; on Unix only the owner can look into
+/// `folder`, and into those of its parents that are created with it.
 pub fn create_private_folder(folder: &Path) -> Result<(), FileError> {
 	#[cfg(unix)]
 	{
 		use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 		let create = || {
 			fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-			// It may have been there, open to all.
+			// It may have been there already, open to all.
 			fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
 		};
 		create().map_err(at("create the private folder", folder))
@@ -127,8 +126,8 @@ pub fn create_private_folder(folder: &Path) -> Result<(), FileError> {
 	create_folder(folder)
 }
 
-/// Bytes of all files below `path`, or of the file `path`; 0 where there is nothing. What
-/// vanishes meanwhile does not count.
+/// Returns the bytes of all files below `path`, or of the file `path`; 0 if there is nothing. Files
+/// that vanish meanwhile do not count.
 pub fn size(path: &Path) -> Result<u64, FileError> {
 	let gone = |e: &io::Error| e.kind() == ErrorKind::NotFound;
 	let (mut sum, mut left) = (0u64, vec![path.to_owned()]);
@@ -155,7 +154,7 @@ pub fn size(path: &Path) -> Result<u64, FileError> {
 	Ok(sum)
 }
 
-/// Reads a file of at most `limit` bytes; a longer one is an error, not memory.
+/// Reads a file of at most `limit` bytes; a longer one is an error and takes no memory.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
 	let open = || {
 		let file = File::open(path)?;

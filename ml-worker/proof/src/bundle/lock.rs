@@ -26,7 +26,7 @@ pub enum LockError {
 pub struct Lock(#[allow(dead_code)] File);
 
 impl Lock {
-	/// Creates `folder` where it is missing, and locks it.
+	/// Creates `folder` if it is missing, and locks it.
 	pub fn take(folder: &Path) -> Result<Self, LockError> {
 		create_folder(folder)?;
 		let path = folder.join(FILE);

@@ -12,7 +12,7 @@ pub const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// Value of [`Manifest::format`].
 pub const FORMAT: &str = "trainyard/bundle/v2";
 
-/// Under which arithmetic a run was made.
+/// The class of arithmetic under which a run was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arithmetic {
@@ -71,14 +71,14 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-	/// What the bundle root binds of it: all.
+	/// Returns what the bundle root binds of it, which is everything.
 	pub fn bound(&self) -> bundle::Checkpoint {
 		let (step, state) = (self.step, self.state_hash);
 		bundle::Checkpoint { step, state, evaluation: self.validation }
 	}
 }
 
-/// Which program on which machine made the bundle. For information; nothing checks it.
+/// Names the worker and the machine that made the bundle. It informs; nothing checks it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MadeBy {
 	/// Version of the worker.
@@ -92,7 +92,7 @@ pub struct MadeBy {
 }
 
 impl MadeBy {
-	/// This program on this machine.
+	/// Returns the values of this worker on this machine.
 	pub fn here() -> Self {
 		let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
 		let model = cpu.lines().find_map(|line| line.strip_prefix("model name"));
@@ -120,8 +120,7 @@ pub struct Manifest<Spec = CheckedSpec> {
 	pub seed: H256,
 	/// Class of arithmetic.
 	pub arithmetic: Arithmetic,
-	/// Checkpoints so far, ascending; once training is over all of them, or fewer where it
-	/// stopped early.
+	/// Checkpoints so far, ascending; after the training all of them, or fewer if it stopped early.
 	pub checkpoints: Vec<Checkpoint>,
 	/// Merkle root over the checkpoints, once training is over.
 	pub bundle_root: Option<H256>,
@@ -146,24 +145,24 @@ impl Manifest {
 		}
 	}
 
-	/// Merkle root over the checkpoints listed.
+	/// Returns the Merkle root over the checkpoints listed.
 	pub fn computed_root(&self) -> H256 {
 		bundle_root(self.checkpoints.iter().map(Checkpoint::bound))
 	}
 
-	/// Segments trained so far.
+	/// Returns the number of segments trained so far.
 	pub fn segments(&self) -> u32 {
 		u32::try_from(self.checkpoints.len()).unwrap_or(u32::MAX).saturating_sub(1)
 	}
 
-	/// After how many segments training is over, by the validation losses of the checkpoints
-	/// listed; `None` while it goes on.
+	/// Returns after how many segments training is over, by the validation losses of the
+	/// checkpoints listed; `None` while it goes on.
 	pub fn ends_after(&self) -> Option<u32> {
 		let losses: Vec<f32> = self.checkpoints.iter().map(|c| c.validation.loss()).collect();
 		self.spec.ends_after(&losses)
 	}
 
-	/// Whether training is over before all segments were trained.
+	/// Returns whether training is over before all segments were trained.
 	pub fn stops_early(&self) -> bool {
 		self.ends_after().is_some_and(|end| end < self.spec.segments())
 	}
@@ -187,7 +186,7 @@ impl Manifest {
 		})
 	}
 
-	/// The bytes of the file.
+	/// Returns the bytes of the file.
 	pub fn to_bytes(&self) -> Vec<u8> {
 		let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
 		bytes.push(b'\n');
@@ -195,12 +194,12 @@ impl Manifest {
 	}
 }
 
-/// Path, inside a bundle, of the checkpoint after `step` steps.
+/// Returns the path, inside a bundle, of the checkpoint after `step` steps.
 pub fn checkpoint_file(step: u32) -> String {
 	format!("checkpoints/step-{step:08}.safetensors")
 }
 
-/// The step of a path made by [`checkpoint_file`]; `None` for every other path.
+/// Returns the step of a path made by [`checkpoint_file`]; `None` for every other path.
 pub fn step_of(path: &str) -> Option<u32> {
 	let digits = path.strip_prefix("checkpoints/step-")?.strip_suffix(".safetensors")?;
 	let step = digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())??;
@@ -224,7 +223,7 @@ mod tests {
 		assert!(Manifest::parse(b"{\"format\":").is_err());
 	}
 
-	/// An evaluation as it stands in the file.
+	/// An evaluation as it is written in the file.
 	#[derive(Serialize, Deserialize)]
 	#[serde(transparent)]
 	struct Listed(#[serde(with = "validation")] Evaluation);
@@ -264,7 +263,7 @@ mod tests {
 			let Listed(read) = serde_json::from_str(&text).unwrap();
 			assert_eq!(read.loss().to_bits(), edge.to_bits(), "{text}");
 		}
-		// What is no finite number cannot be said.
+		// JSON cannot hold a number that is not finite.
 		let endless = Listed(Evaluation::new(f32::INFINITY, 0, 1));
 		let text = serde_json::to_string(&endless).unwrap();
 		assert!(serde_json::from_str::<Listed>(&text).is_err(), "{text}");

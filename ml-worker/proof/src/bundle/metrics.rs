@@ -1,6 +1,6 @@
-//! `metrics.jsonl`: one JSON object per line, what a plot needs. It holds no times, so a
-//! run that was killed and resumed ends with the same bytes. [`super::records`] are written
-//! along with it.
+//! `metrics.jsonl`: one JSON object per line, with what a plot needs. It holds no times, so a run
+//! that was killed and resumed ends with the same bytes. [`super::records`] are written along with
+//! it.
 
 use super::{
 	files::{self, at, FileError},
@@ -41,7 +41,7 @@ pub struct Line {
 }
 
 impl Line {
-	/// The line of a training step.
+	/// Returns the line of a training step.
 	pub fn training(step: u32, loss: f32, gradient_norm: Option<f32>) -> Self {
 		Self {
 			step,
@@ -53,7 +53,7 @@ impl Line {
 		}
 	}
 
-	/// The line of a checkpoint.
+	/// Returns the line of a checkpoint.
 	pub fn validation(step: u32, validation: &Evaluation) -> Self {
 		Self {
 			step,
@@ -65,7 +65,7 @@ impl Line {
 	}
 }
 
-/// Every how many steps the training loss is written.
+/// Returns the number of steps from one written training loss to the next.
 pub fn interval(steps: u32) -> u32 {
 	(steps / LOSSES).max(1)
 }
@@ -75,7 +75,7 @@ pub fn read(folder: &Path) -> Result<Vec<Line>, FileError> {
 	Ok(read_with_bytes(folder)?.into_iter().map(|(line, _)| line).collect())
 }
 
-/// [`read`], each line with its bytes.
+/// Does what [`read`] does, and also returns the bytes of each line.
 fn read_with_bytes(folder: &Path) -> Result<Vec<(Line, Vec<u8>)>, FileError> {
 	let path = folder.join(FILE);
 	let file = match File::open(&path) {
@@ -94,7 +94,7 @@ fn read_with_bytes(folder: &Path) -> Result<Vec<(Line, Vec<u8>)>, FileError> {
 	Ok(lines)
 }
 
-/// Puts the `right` validations, by step, in the place of those that the file has.
+/// Replaces the validations in the file by the `right` ones, by step.
 pub fn correct(folder: &Path, right: &BTreeMap<u32, Line>) -> Result<(), FileError> {
 	let mut corrected = Vec::new();
 	for (line, as_it_stands) in read_with_bytes(folder)? {
@@ -109,7 +109,7 @@ pub fn correct(folder: &Path, right: &BTreeMap<u32, Line>) -> Result<(), FileErr
 	files::write(&folder.join(FILE), &corrected)
 }
 
-/// Appends lines, and the same to the records.
+/// Appends lines to the file and to the records.
 pub struct Writer {
 	path: PathBuf,
 	file: BufWriter<File>,
@@ -117,8 +117,8 @@ pub struct Writer {
 }
 
 impl Writer {
-	/// Keeps the lines up to `step` and goes on behind them; `None` starts anew.
-	/// `learning_rate` gives that of the update which completes so many steps.
+	/// Keeps the lines up to `step` and goes on after them; `None` starts from scratch.
+	/// `learning_rate` returns the rate of the update that completes that many steps.
 	pub fn open(
 		folder: &Path,
 		step: Option<u32>,
@@ -127,7 +127,8 @@ impl Writer {
 		let path = folder.join(FILE);
 		let (mut kept, mut lines) = (Vec::new(), Vec::new());
 		if let Some(step) = step {
-			// As they stand: a number need not survive being read and written again.
+			// The lines are kept byte for byte: a number need not survive being read and written
+			// again.
 			let whole = read_with_bytes(folder)?;
 			for (line, bytes) in whole.iter().filter(|(line, _)| line.step <= step) {
 				kept.extend(bytes);
@@ -188,7 +189,7 @@ mod tests {
 		// Killed in the middle of a line.
 		std::fs::write(dir.path().join(FILE), &whole[..whole.len() - 3]).unwrap();
 		assert_eq!(read(dir.path()).unwrap().len(), 4);
-		// Followed by what no disk should give.
+		// Followed by bytes that no disk should return.
 		let garbage = [&whole[..whole.len() - 3], &b"\xff\xfe\0\n"[..]].concat();
 		std::fs::write(dir.path().join(FILE), garbage).unwrap();
 		assert_eq!(read(dir.path()).unwrap().len(), 4);

@@ -1,19 +1,21 @@
-//! Proof-of-Training bundles: a folder with everything that shows how a model came about.
+//! Proof-of-Training bundles. A bundle is a folder with everything that shows how a model was made.
 //!
 //! | file | content |
 //! |---|---|
-//! | `manifest.json` | specification, seed, and for each checkpoint its step, state hash and validation |
+//! | `manifest.json` | specification, seed; for each checkpoint step, state hash, evaluation |
 //! | `checkpoints/step-########.safetensors` | the full training state: parameters and optimizer |
 //! | `metrics.jsonl` | losses and accuracies for plots |
-//! | `metrics.csv`, `events.out.tfevents.0.trainyard` | the same as a table and for TensorBoard, see [`records`] |
+//! | `metrics.csv` | the same as a table, see [`records`] |
+//! | `events.out.tfevents.0.trainyard` | the same for TensorBoard |
 //! | `model.safetensors`, `config.json` | the final model alone, loadable by anyone |
 //! | `dataset.csv` | the data, so that the bundle can be checked by itself |
-//! | `labels.idx`, `initial-model.safetensors` | of a job that reads such files, its labels and the model that it begins with |
+//! | `labels.idx` | the labels, if the job keeps them in their own file |
+//! | `initial-model.safetensors` | the initial model of a fine-tuning |
 //! | `curves.svg` | a picture of the metrics |
 //!
-//! Every file is written atomically, a checkpoint before the manifest that lists it: the
-//! manifest never speaks of a file that is not whole. A bundle may also be partial (a
-//! verifier fetches only what it replays): what is missing is known from the manifest.
+//! Every file is written atomically, and a checkpoint is written before the manifest that lists it,
+//! so the manifest never lists a file that is not whole. A bundle may also be partial (a verifier
+//! fetches only what it replays); the manifest shows what is missing.
 
 pub mod archive;
 pub mod files;
@@ -53,7 +55,7 @@ pub const CURVES_FILE: &str = "curves.svg";
 /// Name of the folder of checkpoints.
 pub const CHECKPOINTS: &str = "checkpoints";
 
-/// Why a bundle, or a part of it, cannot be read.
+/// Says why a bundle, or a part of it, cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
 	/// The folder holds no manifest.
@@ -110,17 +112,17 @@ impl Bundle {
 		Ok(Self { folder: folder.to_owned(), manifest })
 	}
 
-	/// A bundle to be written in `folder`.
+	/// Begins a bundle in `folder`. Nothing is written yet.
 	pub(crate) fn create(folder: &Path, manifest: Manifest) -> Self {
 		Self { folder: folder.to_owned(), manifest }
 	}
 
-	/// Its folder.
+	/// Returns its folder.
 	pub fn folder(&self) -> &Path {
 		&self.folder
 	}
 
-	/// What it claims.
+	/// Returns its manifest.
 	pub fn manifest(&self) -> &Manifest {
 		&self.manifest
 	}
@@ -133,55 +135,56 @@ impl Bundle {
 		files::write(&self.folder.join(manifest::FILE), &self.manifest.to_bytes())
 	}
 
-	/// Path of a file of the bundle.
+	/// Returns the path of a file of the bundle.
 	pub fn path(&self, file: &str) -> PathBuf {
 		self.folder.join(file)
 	}
 
-	/// Where the copies of the files lie that the job reads.
+	/// Returns where the bundle keeps the copies of the files that the job reads.
 	pub fn inputs(&self) -> InputPaths {
 		inputs_in(&self.folder, &self.manifest.spec)
 	}
 
-	/// Path of the final model.
+	/// Returns the path of the final model.
 	pub fn model(&self) -> PathBuf {
 		self.path(MODEL_FILE)
 	}
 
-	/// Merkle root over the checkpoints that the manifest lists.
+	/// Returns the Merkle root over the checkpoints that the manifest lists.
 	pub fn root(&self) -> H256 {
 		self.manifest.computed_root()
 	}
 
-	/// Root, as a blob on chain, of the bytes of `model.safetensors`.
+	/// Returns the root, as a blob on chain, of the bytes of `model.safetensors`.
 	pub fn model_root(&self) -> Result<H256, FileError> {
 		let path = self.model();
 		hash::blob_root(&path).map_err(files::at("read", &path))
 	}
 
-	/// What the trainer commits to and reveals.
+	/// Returns the result that the trainer commits to and reveals.
 	pub fn result(&self) -> Result<WorkResult, FileError> {
 		let segments = self.manifest.segments();
 		Ok(WorkResult { bundle_root: self.root(), model_root: self.model_root()?, segments })
 	}
 
-	/// Whether training has ended: all checkpoints that there will be and the model are listed.
+	/// Returns whether training has ended: all checkpoints that there will be and the model are
+	/// listed.
 	pub fn is_finished(&self) -> bool {
 		self.manifest.bundle_root.is_some() && self.manifest.model_root.is_some()
 	}
 
-	/// Whether the file of the checkpoint after `step` steps is at hand.
+	/// Returns whether the file of the checkpoint after `step` steps is there.
 	pub fn has_checkpoint(&self, step: u32) -> bool {
 		self.path(&manifest::checkpoint_file(step)).is_file()
 	}
 
-	/// The state after `step` steps, checked against the manifest's hash.
+	/// Returns the state after `step` steps, checked against the manifest's hash.
 	pub fn checkpoint(&self, step: u32) -> Result<TensorMap, BundleError> {
 		self.checkpoint_within(step, max_checkpoint_bytes(&self.manifest.spec))
 	}
 
-	/// [`Self::checkpoint`] in a file of at most `limit` bytes: the specification in the
-	/// manifest, from which the limit would follow, is only the trainer's word.
+	/// Does what [`Self::checkpoint`] does, for a file of at most `limit` bytes. The limit is an
+	/// argument because the specification in the manifest is only the trainer's word.
 	pub fn checkpoint_within(&self, step: u32, limit: u64) -> Result<TensorMap, BundleError> {
 		let listed = self
 			.manifest
@@ -200,7 +203,7 @@ impl Bundle {
 	}
 }
 
-/// Name of the copy of a file that a job reads.
+/// Returns the name of the copy of a file that a job reads.
 pub fn input_file(which: InputFile) -> &'static str {
 	match which {
 		InputFile::Data => DATASET_FILE,
@@ -209,12 +212,12 @@ pub fn input_file(which: InputFile) -> &'static str {
 	}
 }
 
-/// Where a bundle of `spec` in `folder` keeps the files that the job reads.
+/// Returns where a bundle of `spec` in `folder` keeps the files that the job reads.
 pub fn inputs_in(folder: &Path, spec: &JobSpec) -> InputPaths {
 	InputPaths::of(spec, |which, _| folder.join(input_file(which)))
 }
 
-/// Most bytes that a checkpoint file of this job can have.
+/// Returns the most bytes that a checkpoint file of this job can have.
 pub fn max_checkpoint_bytes(spec: &CheckedSpec) -> u64 {
 	lower::state(spec).iter().fold(1024, |sum: u64, tensor| {
 		let elements = tensor.shape.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
@@ -223,8 +226,8 @@ pub fn max_checkpoint_bytes(spec: &CheckedSpec) -> u64 {
 	})
 }
 
-/// Whether a path, as a client asks for it, names a file of a bundle: what a trainer
-/// serves. Nothing else is, so no path leads out of the folder.
+/// Returns whether a path, as a client asks for it, names a file of a bundle. A trainer serves only
+/// these, so no path leads out of the folder.
 pub fn servable(path: &str) -> bool {
 	[
 		manifest::FILE,
@@ -242,18 +245,18 @@ pub fn servable(path: &str) -> bool {
 		|| manifest::step_of(path).is_some()
 }
 
-/// The parameters of a state: what makes the model.
+/// Returns the parameters of a state, which make up the model.
 pub fn parameters(mut state: TensorMap) -> TensorMap {
 	state.retain(|name, _| is_parameter(name));
 	state
 }
 
-/// Whether a tensor of a state with this name is a parameter of the model.
+/// Returns whether the tensor of a state with this name is a parameter of the model.
 fn is_parameter(name: &str) -> bool {
 	!name.starts_with(lower::OPTIMIZER_PREFIX)
 }
 
-/// The bytes of `model.safetensors` for a final state.
+/// Returns the bytes of `model.safetensors` for a final state.
 pub fn model_bytes(state: &TensorMap) -> Vec<u8> {
 	tensors::encode(state.iter().filter(|(name, _)| is_parameter(name)))
 }
@@ -270,12 +273,12 @@ struct Config<'a> {
 	parameters: Vec<Vec<String>>,
 	/// Raw inputs are divided by this.
 	feature_divisor: u32,
-	/// What is done to them then.
+	/// The normalisation after that.
 	normalization: Normalization,
-	/// Of `standard`: each feature loses this, …
+	/// With `standard`: this is subtracted from each feature, …
 	#[serde(skip_serializing_if = "Option::is_none")]
 	feature_mean: Option<&'a [f32]>,
-	/// … and is divided by this.
+	/// … and the difference is divided by this.
 	#[serde(skip_serializing_if = "Option::is_none")]
 	feature_deviation: Option<&'a [f32]>,
 	dataset_format: DataFormat,
@@ -284,7 +287,7 @@ struct Config<'a> {
 	bundle_root: H256,
 }
 
-/// The bytes of `config.json`, of a run on `data`.
+/// Returns the bytes of `config.json`, of a run on `data`.
 pub(crate) fn config_bytes(manifest: &Manifest, data: &Data) -> Vec<u8> {
 	let spec = &manifest.spec;
 	let normalizer = data.train.normalizer.as_deref();
@@ -307,7 +310,7 @@ pub(crate) fn config_bytes(manifest: &Manifest, data: &Data) -> Vec<u8> {
 	bytes
 }
 
-/// Names of the parameters, by layer.
+/// Returns the names of the parameters, by layer.
 fn parameter_names(spec: &CheckedSpec) -> Vec<Vec<String>> {
 	let all: Vec<String> = lower::state(spec)
 		.into_iter()

@@ -1,11 +1,10 @@
-//! Records of a run for other programs: a table (`metrics.csv`) and an event file for
-//! TensorBoard. Both hold what `metrics.jsonl` holds, and the learning rate; each step
-//! stands in them once. They inform: no root covers them, and `trainyard verify` does
-//! not read them.
+//! Records of a run for other programs: a table (`metrics.csv`) and an event file for TensorBoard.
+//! Both hold what `metrics.jsonl` holds, and the learning rate; each step is in them once. They
+//! inform: no root covers them, and `trainyard verify` does not read them.
 //!
-//! They are functions of the lines of `metrics.jsonl` and of the specification, without
-//! times. So a resumed run writes them anew from the lines that it keeps, and they end
-//! with the same bytes as those of a run that was never interrupted.
+//! They are functions of the lines of `metrics.jsonl` and of the specification, without times. So a
+//! resumed run writes them again from the lines that it keeps, and they end with the same bytes as
+//! those of a run that was never interrupted.
 
 use super::{
 	files::{self, at, FileError},
@@ -23,14 +22,14 @@ pub const CSV_FILE: &str = "metrics.csv";
 /// Name of the event file. TensorBoard takes a file whose name has `tfevents` in it.
 pub const EVENTS_FILE: &str = "events.out.tfevents.0.trainyard";
 
-/// All that is known of one step.
+/// Everything that is known of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
 	/// Steps done.
 	pub step: u32,
 	/// Mean loss of the step's batch, before its update.
 	pub loss: Option<f32>,
-	/// Learning rate of that update; none where no loss is.
+	/// Learning rate of that update; none where there is no loss.
 	pub learning_rate: Option<f32>,
 	/// Mean loss over the validation rows.
 	pub validation_loss: Option<f32>,
@@ -52,7 +51,7 @@ impl Point {
 		}
 	}
 
-	/// Both points of one step in one.
+	/// Merges the two points of one step.
 	fn and(self, later: Self) -> Self {
 		Self {
 			step: self.step,
@@ -68,9 +67,9 @@ impl Point {
 /// How a record is written.
 struct Format {
 	file: &'static str,
-	/// What it begins with.
+	/// Returns the bytes with which it begins.
 	head: fn() -> Vec<u8>,
-	/// What a step adds.
+	/// Returns the bytes that a step adds.
 	encode: fn(&Point) -> Vec<u8>,
 }
 
@@ -83,8 +82,8 @@ fn csv_head() -> Vec<u8> {
 	b"step,loss,learning_rate,validation_loss,validation_accuracy,gradient_norm\n".to_vec()
 }
 
-/// A row of the table; what is not known stays empty. Numbers have as many digits as tell
-/// them from every other binary32.
+/// Returns a row of the table; unknown values stay empty. A number has as many digits as
+/// distinguish it from every other binary32.
 fn csv_row(point: &Point) -> Vec<u8> {
 	let cells = [
 		point.loss,
@@ -111,8 +110,8 @@ pub struct Records {
 }
 
 impl Records {
-	/// Begins the records with `kept` lines. `rate` gives the learning rate of the update that
-	/// completes so many steps.
+	/// Begins the records with `kept` lines. `rate` returns the learning rate of the update that
+	/// completes that many steps.
 	pub fn open(
 		folder: &Path,
 		kept: &[Line],
@@ -162,8 +161,8 @@ impl Records {
 		Ok(())
 	}
 
-	/// Hands everything to the system, so that other programs see it; no further line of the
-	/// last step may follow. What a power cut takes is written again from `metrics.jsonl`.
+	/// Hands everything to the system, so that other programs see it; no further line of the last
+	/// step may follow. What a power cut destroys is written again from `metrics.jsonl`.
 	pub fn flush(&mut self) -> Result<(), FileError> {
 		let last = self.open.take();
 		self.write(last)?;

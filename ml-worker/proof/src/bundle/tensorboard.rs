@@ -41,12 +41,12 @@ struct Value {
 	simple_value: Option<f32>,
 }
 
-/// What a file begins with.
+/// Returns the bytes with which a file begins.
 pub(super) fn head() -> Vec<u8> {
 	frame(&Event { file_version: Some(FILE_VERSION.into()), ..Event::default() }.encode_to_vec())
 }
 
-/// The event of a step. Tags before a slash group charts.
+/// Returns the event of a step. The part of a tag before the slash groups charts.
 pub(super) fn event(point: &Point) -> Vec<u8> {
 	let value = [
 		("loss/training", point.loss),
@@ -64,7 +64,7 @@ pub(super) fn event(point: &Point) -> Vec<u8> {
 	frame(&event.encode_to_vec())
 }
 
-/// A record: length, its checksum, content, its checksum; little endian.
+/// Returns a record: length, its checksum, content, its checksum; little endian.
 fn frame(content: &[u8]) -> Vec<u8> {
 	let length = (content.len() as u64).to_le_bytes();
 	let parts = [&length[..], &masked(&length), content, &masked(content)];
@@ -77,8 +77,8 @@ fn masked(bytes: &[u8]) -> [u8; 4] {
 	CRC32C.checksum(bytes).rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes()
 }
 
-/// Steps of a whole event file, each with its tags and values. Panics where anything is wrong
-/// with it.
+/// Returns the steps of a whole event file, each with its tags and values. Panics if anything is
+/// wrong with it.
 #[cfg(test)]
 pub(super) fn read(mut bytes: &[u8]) -> Vec<(i64, Vec<(String, f32)>)> {
 	let mut events = Vec::new();

@@ -9,13 +9,13 @@
 
 use trainyard_engine::{le_bytes, Tensor32, TensorMap};
 
-/// Why bytes are not a state.
+/// Says why bytes are not a state.
 #[derive(Debug, thiserror::Error)]
 pub enum TensorError {
 	/// Not a safetensors file.
 	#[error("not a whole safetensors file: {0}")]
 	Format(String),
-	/// A tensor of another type than binary32.
+	/// A tensor whose type is not binary32.
 	#[error("tensor {name} is of type {dtype}; states hold F32 only")]
 	Dtype {
 		/// Which tensor.
@@ -28,8 +28,8 @@ pub enum TensorError {
 	Shape(String),
 }
 
-/// The bytes of a file with `tensors`, which come in ascending order of name; see the module's
-/// comment.
+/// Returns the bytes of a file with `tensors`, which must come in ascending order of name; see the
+/// module's comment.
 pub fn encode<'a>(
 	tensors: impl IntoIterator<Item = (&'a String, &'a Tensor32), IntoIter: Clone>,
 ) -> Vec<u8> {
@@ -88,7 +88,7 @@ pub fn decode(bytes: &[u8]) -> Result<TensorMap, TensorError> {
 	Ok(tensors)
 }
 
-/// Whether both have the same names and shapes.
+/// Returns whether both have the same names and shapes.
 pub fn same_layout(a: &TensorMap, b: &TensorMap) -> bool {
 	a.len() == b.len() && a.iter().zip(b).all(|((n, t), (m, u))| n == m && t.shape == u.shape)
 }

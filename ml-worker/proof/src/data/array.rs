@@ -33,9 +33,9 @@ pub(super) struct Array {
 }
 
 impl Array {
-	/// The array behind a header. `length` are the bytes that are left for it, where they are
-	/// known before they are read; `reader` ends behind it. Nothing is allocated by the
-	/// header's word but one row, of at most `MAX_WIDTH` inputs and a label.
+	/// Opens the array after a header. `length` is the number of bytes that are left for it, if
+	/// that is known before they are read; `reader` ends after it. On the header's word only one
+	/// row is allocated, of at most `MAX_WIDTH` inputs and a label.
 	pub(super) fn new(
 		path: &Path,
 		part: Option<&str>,
@@ -82,12 +82,12 @@ impl Array {
 		wrong(&self.path, self.part.as_deref(), what)
 	}
 
-	/// What is wrong with the row read last.
+	/// Returns an error about the row that was read last.
 	fn wrong_row(&self, what: String) -> DataError {
 		self.wrong(format!("row {} (from 0): {what}", self.read.saturating_sub(1)))
 	}
 
-	/// Reads the next row into `self.bytes`; false behind the last.
+	/// Reads the next row into `self.bytes`; returns false after the last.
 	fn next(&mut self) -> Result<bool, DataError> {
 		if self.read == self.rows {
 			return match self.reader.read(&mut [0]) {
@@ -125,7 +125,7 @@ impl Array {
 		})
 	}
 
-	/// The label in `bytes` of the row.
+	/// Returns the label in `bytes` of the row.
 	fn label(&self, bytes: &[u8]) -> Result<u32, DataError> {
 		self.header.element.label(bytes).map_err(|found| {
 			self.wrong_row(format!("the label {found} is not a whole number from 0"))
@@ -183,7 +183,7 @@ impl Rows for Pair {
 
 	fn next(&mut self, inputs: &mut Vec<f32>, labels: &mut Vec<u32>) -> Result<bool, DataError> {
 		let more = self.inputs.next()?;
-		// Also behind the last row, where it sees to it that nothing follows.
+		// This is also done after the last row, where it checks that nothing follows.
 		self.labels.next()?;
 		if more {
 			self.inputs.inputs(&self.inputs.bytes, inputs)?;

@@ -10,7 +10,7 @@ use trainyard_program::spec::MAX_WIDTH;
 /// Longest line that is read, in bytes: [`MAX_WIDTH`] numbers of 32 characters.
 const MAX_LINE: u64 = MAX_WIDTH as u64 * 32;
 
-/// In which column the label stands.
+/// The column of the label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Label {
 	First,
@@ -49,7 +49,7 @@ impl Csv {
 		Ok(rows)
 	}
 
-	/// Reads the next line into `self.text`, without its end; false at the file's end.
+	/// Reads the next line into `self.text`, without its end; returns false at the end of the file.
 	fn next_line(&mut self) -> Result<bool, DataError> {
 		self.text.clear();
 		self.line += 1;
@@ -118,7 +118,7 @@ impl Rows for Csv {
 	}
 }
 
-/// A label: a decimal number whose nearest binary64 is whole and from 0.
+/// Reads a label: a decimal number whose nearest binary64 is whole and not negative.
 fn label(field: &str) -> Option<u32> {
 	field.parse::<u32>().ok().or_else(|| number::whole(field.parse().ok()?))
 }

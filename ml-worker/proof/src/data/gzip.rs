@@ -1,4 +1,4 @@
-//! Files that may be compressed by gzip (RFC 1952), told by their first two bytes.
+//! Reads files that may be compressed by gzip (RFC 1952); their first two bytes show it.
 
 use flate2::bufread::MultiGzDecoder;
 use std::{
@@ -10,9 +10,9 @@ use std::{
 /// First bytes of a gzip file. No CSV and no IDX file begins with them.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// The bytes of the file at `path`, decompressed where it is compressed; and its length, where
-/// it is not. A stream, so that a file that decompresses to far more than it should takes no
-/// more memory than one that does not.
+/// Returns the bytes of the file at `path`, decompressed if it is compressed, and its length if it
+/// is not. They are a stream, so that a file that decompresses to far more than it should takes no
+/// more memory than any other.
 pub(super) fn open(path: &Path) -> io::Result<(Box<dyn Read>, Option<u64>)> {
 	let file = File::open(path)?;
 	let length = file.metadata()?.len();

@@ -13,7 +13,7 @@ use std::{
 	path::Path,
 };
 
-/// Rows of the inputs at `data` and the labels at `labels`.
+/// Opens the rows of the inputs at `data` and the labels at `labels`.
 pub(super) fn open(data: &Path, labels: &Path) -> Result<Pair, DataError> {
 	Pair::new(array(data)?, array(labels)?)
 }

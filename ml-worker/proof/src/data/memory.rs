@@ -1,19 +1,19 @@
-//! How much memory the decoded rows of data may take.
+//! Says how much memory the decoded rows of data may take.
 
 use super::DataError;
 
-/// Environment variable with the memory for the decoded rows of data, in MiB. Where they are
-/// larger, they are kept in a temporary file; with 0, always.
+/// Environment variable with the memory for the decoded rows of data, in MiB. Larger ones are kept
+/// in a temporary file; with 0, all are.
 pub const MEMORY_VARIABLE: &str = "TRAINYARD_DATA_MEMORY";
 
 const MIB: u64 = 1 << 20;
-/// Memory that is assumed where the system does not tell.
+/// Memory that is assumed where the system does not report it.
 const UNKNOWN: u64 = 4096 * MIB;
 /// One part in this many of the available memory is for data.
 const SHARE: u64 = 4;
 
-/// Bytes of memory for the decoded rows of data: what [`MEMORY_VARIABLE`] says, otherwise a
-/// quarter of what is available now.
+/// Returns the bytes of memory for the decoded rows of data: what [`MEMORY_VARIABLE`] says,
+/// otherwise a quarter of what is available now.
 pub(super) fn for_data() -> Result<u64, DataError> {
 	let Some(value) = std::env::var_os(MEMORY_VARIABLE) else {
 		return Ok(available().unwrap_or(UNKNOWN) / SHARE);
@@ -25,26 +25,26 @@ pub(super) fn for_data() -> Result<u64, DataError> {
 	}
 }
 
-/// Bytes of memory that this process can get now, by Linux and the limit of its container
-/// (cgroup v2).
+/// Returns the bytes of memory that this process can get now, by Linux and the limit of its
+/// container (cgroup v2).
 pub fn available() -> Option<u64> {
 	let read = |path: &str| std::fs::read_to_string(path).ok();
 	let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
 	let system = available_of(&read("/proc/meminfo")?)?;
 	let limit = number("/sys/fs/cgroup/memory.max");
-	// What files were read into memory lately is given up where it is needed.
+	// The cache of files that were read lately is given up when memory is needed.
 	let given_up = read("/sys/fs/cgroup/memory.stat").and_then(|text| inactive_of(&text));
 	let used = number("/sys/fs/cgroup/memory.current").unwrap_or(0);
 	let used = used.saturating_sub(given_up.unwrap_or(0));
 	Some(limit.map_or(system, |limit| system.min(limit.saturating_sub(used))))
 }
 
-/// `inactive_file` of a cgroup's `memory.stat`, in bytes.
+/// Returns `inactive_file` of a cgroup's `memory.stat`, in bytes.
 fn inactive_of(text: &str) -> Option<u64> {
 	text.lines().find_map(|line| line.strip_prefix("inactive_file "))?.trim().parse().ok()
 }
 
-/// `MemAvailable` of a `/proc/meminfo`, in bytes.
+/// Returns `MemAvailable` of a `/proc/meminfo`, in bytes.
 fn available_of(text: &str) -> Option<u64> {
 	let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
 	let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

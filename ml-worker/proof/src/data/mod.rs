@@ -13,9 +13,9 @@
 //! specification's `feature_divisor`; then [`normalize`] does what the specification says.
 //! Section 1 of `docs/strict-arithmetic.md` defines all of it.
 //!
-//! Files are strangers': they are read row by row, into buffers of one row, and never further
-//! than the specification declares rows. Decoded rows are kept in memory, or, where they are
-//! larger than [`memory::for_data`] says, in a temporary file.
+//! Files come from strangers: they are read row by row, into buffers of one row, and never further
+//! than the specification declares rows. Decoded rows are kept in memory, or, where they are larger
+//! than [`memory::for_data`] says, in a temporary file.
 
 mod array;
 mod csv;
@@ -42,7 +42,7 @@ use std::{
 use trainyard_engine::{Data, TableWriter};
 use trainyard_program::spec::{DataFormat, Dataset, Normalization, MAX_WIDTH};
 
-/// What is wrong with data. Unless [`Self::is_local`], none of it is a trainer's fault: data
+/// Says what is wrong with data. Unless [`Self::is_local`], none of it is a trainer's fault: data
 /// that do not match their specification are found before anyone takes the job.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
@@ -64,7 +64,7 @@ pub enum DataError {
 		/// What is wrong with it.
 		what: String,
 	},
-	/// A file is not of its format, or holds what no data may hold.
+	/// A file does not have its format, or holds what no data may hold.
 	#[error("{}: {what}", .path.display())]
 	File {
 		/// The file.
@@ -72,7 +72,7 @@ pub enum DataError {
 		/// What is wrong with it, and where.
 		what: String,
 	},
-	/// The table has another shape than the specification says.
+	/// The table does not have the shape that the specification says.
 	#[error("{}: {field} is {declared}, but the file has {found}", .path.display())]
 	Shape {
 		/// The file.
@@ -84,7 +84,7 @@ pub enum DataError {
 		/// What the file has.
 		found: u64,
 	},
-	/// The table has more rows than the specification says. How many more is not looked at.
+	/// The table has more rows than the specification says. How many more is not checked.
 	#[error(
 		"{}: dataset.train_rows and dataset.validation_rows are {declared} together, but the file \
 		 has more",
@@ -96,7 +96,7 @@ pub enum DataError {
 		/// Rows of the specification.
 		declared: u64,
 	},
-	/// The format keeps labels in a file of their own, which was not given.
+	/// The format keeps labels in their own file, which was not given.
 	#[error(
 		"{}: labels of this format are a file of their own, which is missing: name it in \
 		 [dataset.labels]",
@@ -143,14 +143,14 @@ pub enum DataError {
 }
 
 impl DataError {
-	/// Whether the fault lies with this machine, not with the data.
+	/// Returns whether the fault lies with this machine and not with the data.
 	pub fn is_local(&self) -> bool {
 		use DataError::*;
 		matches!(self, Io { .. } | Memory { .. } | NoRoom { .. } | Scratch(_))
 	}
 
-	/// A failure to read `part` of the file at `path`: what a decoder says is about the file,
-	/// the rest about this machine.
+	/// Returns the error of a failure to read `part` of the file at `path`. What a decoder reports
+	/// is about the file, the rest is about this machine.
 	fn reading(path: &Path, part: Option<&str>, error: io::Error) -> Self {
 		let what = match error.kind() {
 			ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
@@ -164,7 +164,7 @@ impl DataError {
 
 /// Rows of a file, one by one.
 trait Rows {
-	/// Inputs of a row, at least one and at most [`MAX_WIDTH`].
+	/// Returns the number of inputs of a row, at least one and at most [`MAX_WIDTH`].
 	fn features(&self) -> usize;
 
 	/// Labels of a row.
@@ -172,20 +172,21 @@ trait Rows {
 		1
 	}
 
-	/// Classes that there are at least, whatever the labels.
+	/// Returns how many classes there are at least, whatever the labels.
 	fn least_classes(&self) -> u32 {
 		2
 	}
 
-	/// Adds the next row to `inputs`, which are finite, and to `labels`; false behind the last.
+	/// Adds the next row to `inputs`, which are finite, and to `labels`; returns false after the
+	/// last.
 	fn next(&mut self, inputs: &mut Vec<f32>, labels: &mut Vec<u32>) -> Result<bool, DataError>;
 
 	/// What is wrong with the row read last.
 	fn wrong(&self, what: String) -> DataError;
 }
 
-/// Opens the data at `data`, with the labels at `labels` where they are a file of their own;
-/// `context` are the tokens of a row of text.
+/// Opens the data at `data`, with the labels at `labels` if they have their own file; `context` is
+/// the number of tokens of a row of text.
 fn open(
 	data: &Path,
 	labels: Option<&Path>,
@@ -213,7 +214,7 @@ pub struct Inspection {
 	pub content_hash: H256,
 	/// Its length.
 	pub bytes: u64,
-	/// The same of the labels, where they are a file of their own.
+	/// The same of the labels, if they have their own file.
 	pub labels: Option<(H256, u64)>,
 	/// Rows that train.
 	pub train_rows: u64,
@@ -225,14 +226,15 @@ pub struct Inspection {
 	pub classes: u32,
 }
 
-/// Whether row `index` validates.
+/// Returns whether row `index` validates.
 fn validates(index: u64, every: u32) -> bool {
 	let every = u64::from(every);
 	every > 0 && index % every == every - 1
 }
 
-/// Reads data once and says what a specification must say of them. `labels` are where they are
-/// a file of their own ([`DataFormat::Idx`]), `context` the tokens of a row of text.
+/// Reads data once and returns what a specification must say of them. `labels` is their path if
+/// they have their own file ([`DataFormat::Idx`]), and `context` the number of tokens of a row of
+/// text.
 pub fn inspect(
 	data: &Path,
 	labels: Option<&Path>,
@@ -272,15 +274,15 @@ pub fn inspect(
 	})
 }
 
-/// Reads the data of a job at `data`, and its labels at `labels` where they are a file of their
-/// own. The files must hold rows of the shape that the specification declares; whether they are
-/// the files that it names is checked by [`crate::inputs`]. Where the decoded rows are larger than a quarter of the available
-/// memory, or than [`MEMORY_VARIABLE`] says, they are kept in a temporary file.
+/// Reads the data of a job at `data`, and its labels at `labels` if they have their own file. The
+/// files must hold rows of the shape that the specification declares; whether they are the files
+/// that it names is checked by [`crate::inputs`]. If the decoded rows are larger than a quarter of
+/// the available memory, or than [`MEMORY_VARIABLE`] says, they are kept in a temporary file.
 pub fn load(data: &Path, labels: Option<&Path>, dataset: &Dataset) -> Result<Data, DataError> {
 	load_within(data, labels, dataset, memory::for_data()?)
 }
 
-/// [`load`], with so many bytes of memory for the decoded rows.
+/// Does what [`load`] does, with that many bytes of memory for the decoded rows.
 fn load_within(
 	data: &Path,
 	labels: Option<&Path>,
@@ -334,9 +336,9 @@ fn load_within(
 	Ok(Data { train, validation })
 }
 
-/// Empty tables of training and validation rows, in memory where the rows that the
-/// specification declares fit in `memory` bytes, and otherwise in files without a name: the
-/// system removes them when they are closed, also after a kill.
+/// Begins tables of training and validation rows. They are in memory if the rows that the
+/// specification declares fit in `memory` bytes, and otherwise in files without a name: the system
+/// removes these when they are closed, also after a kill.
 fn writers(
 	data: &Path,
 	dataset: &Dataset,
@@ -348,8 +350,8 @@ fn writers(
 	let count = u64::from(dataset.train_rows) + u64::from(dataset.validation_rows);
 	let needed = count.saturating_mul(record);
 	if needed <= memory {
-		// A row has at least one byte for each of its numbers where it is not compressed, so
-		// no room is made for more rows than can come.
+		// A row that is not compressed has at least one byte for each of its numbers, so no room is
+		// made for more rows than can come.
 		let can_come = dataset.bytes / (features as u64);
 		let room = |rows: u32| u64::from(rows).min(can_come) as usize;
 		return Ok([dataset.train_rows, dataset.validation_rows]

@@ -1,5 +1,6 @@
-//! Normalisation: every feature loses its mean over the training rows and is divided by its
-//! standard deviation over them. Section 1 of `docs/strict-arithmetic.md` defines every bit.
+//! Normalisation: the mean of each feature over the training rows is subtracted from it, and the
+//! difference is divided by its standard deviation over them. Section 1 of
+//! `docs/strict-arithmetic.md` defines every bit.
 
 use super::DataError;
 use std::{io, path::Path, sync::Arc};
@@ -14,7 +15,7 @@ struct ColumnSums {
 	rows: u64,
 	/// `[LANES, columns]`: the lanes of the block that is being summed.
 	lanes: Vec<f32>,
-	/// `[blocks, columns]`: sums of the blocks behind.
+	/// `[blocks, columns]`: sums of the finished blocks.
 	blocks: Vec<f32>,
 }
 
@@ -24,7 +25,7 @@ impl ColumnSums {
 	}
 
 	fn add(&mut self, row: impl Iterator<Item = f32>) {
-		// The block is as long as the lanes are many times over.
+		// The length of a block is a multiple of the number of lanes.
 		let lane = (self.rows % LANES as u64) as usize * self.columns;
 		let lane = &mut self.lanes[lane..lane + self.columns];
 		lane.iter_mut().zip(row).for_each(|(lane, x)| *lane += x);
@@ -45,7 +46,7 @@ impl ColumnSums {
 		self.lanes.fill(0.0);
 	}
 
-	/// The sum of each column.
+	/// Returns the sum of each column.
 	fn finish(mut self) -> Vec<f32> {
 		if self.rows % SUM_BLOCK as u64 != 0 {
 			self.end_block();
@@ -63,8 +64,8 @@ impl ColumnSums {
 	}
 }
 
-/// Mean and standard deviation of each feature over the rows of `train`, which have `labels`
-/// labels each.
+/// Returns mean and standard deviation of each feature over the rows of `train`, which have
+/// `labels` labels each.
 pub(super) fn measure(train: &Table, labels: usize) -> io::Result<Normalizer> {
 	let features = train.features;
 	let rows = (train.inputs() / features.max(1)) as f32;
@@ -98,10 +99,10 @@ pub(super) fn measure(train: &Table, labels: usize) -> io::Result<Normalizer> {
 	Ok(Normalizer { deviation: deviation.collect(), mean })
 }
 
-/// Why a table is not normalised.
+/// Says why a table is not normalised.
 enum Failure {
 	Io(io::Error),
-	/// A number of this feature leaves the finite ones.
+	/// A number of this feature becomes infinite or NaN.
 	Overflow(usize),
 }
 
@@ -111,7 +112,8 @@ impl From<io::Error> for Failure {
 	}
 }
 
-/// Normalises both tables of the data at `path` by what the first, the training rows, measure.
+/// Normalises both tables of the data at `path` by mean and deviation of the first, the training
+/// rows.
 pub(super) fn standard(
 	path: &Path,
 	train: &mut Table,
@@ -252,7 +254,7 @@ mod tests {
 		assert_ne!(normalizer.mean[0], 0.1, "the mean of many tenths rounds");
 		assert!((validation.x[0] - 0.2).abs() < 1e-4);
 		assert_eq!(validation.x[1..], [-7.0, 1.0]);
-		// Squares that vanish: what varies by so little is not divided either.
+		// Squares that vanish: a feature that varies by so little is not divided either.
 		let tiny = measure(&table(1, vec![0.0, 1e-30]), 1).unwrap();
 		assert_eq!(tiny, Normalizer { mean: vec![5e-31], deviation: vec![1.0] });
 	}

@@ -18,7 +18,7 @@ pub(super) enum Kind {
 /// The types in words, for messages.
 pub(super) const KINDS: &str = "integers of 8, 16, 32 or 64 bits and floats of 32 or 64 bits";
 
-/// How a number stands in a file.
+/// How a number is stored in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Element {
 	pub kind: Kind,
@@ -36,8 +36,8 @@ impl Element {
 		}
 	}
 
-	/// Adds the numbers in `bytes` to `out`, each as the nearest binary32, ties to even. Fails
-	/// with the place of the first that is not finite then.
+	/// Adds the numbers in `bytes` to `out`, each as the nearest binary32, ties to even. Fails with
+	/// the place of the first that is then not finite.
 	pub(super) fn inputs(self, bytes: &[u8], out: &mut Vec<f32>) -> Result<(), usize> {
 		let big = self.big_endian;
 		// A conversion by `as` rounds to nearest, ties to even.
@@ -55,8 +55,8 @@ impl Element {
 		}
 	}
 
-	/// The label in `bytes`, which hold one number. Fails with the number in words where it is
-	/// not whole, negative, or above `u32::MAX`.
+	/// Returns the label in `bytes`, which hold one number. Fails with the number in words if it is
+	/// not whole, is negative, or is above `u32::MAX`.
 	pub(super) fn label(self, bytes: &[u8]) -> Result<u32, String> {
 		let mut raw = [0; 8];
 		let n = self.bytes();
@@ -81,7 +81,7 @@ impl Element {
 	}
 }
 
-/// A label that is written as a float: whole and from 0.
+/// Returns a label that is written as a float: it must be whole and not negative.
 pub(super) fn whole(x: f64) -> Option<u32> {
 	((0.0..=f64::from(u32::MAX)).contains(&x) && x.fract() == 0.0).then_some(x as u32)
 }

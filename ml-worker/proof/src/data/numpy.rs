@@ -23,7 +23,7 @@ const MAX_DIMENSIONS: usize = 64;
 /// Names of the arrays of inputs and labels in an archive; the first that is there counts.
 const NAMES: [[&str; 2]; 2] = [["x.npy", "y.npy"], ["x_train.npy", "y_train.npy"]];
 
-/// Rows of the array in the file at `path`.
+/// Opens the rows of the array in the file at `path`.
 pub(super) fn open_array(path: &Path) -> Result<Joined, DataError> {
 	let failed = |error| DataError::reading(path, None, error);
 	let file = File::open(path).map_err(failed)?;
@@ -32,7 +32,7 @@ pub(super) fn open_array(path: &Path) -> Result<Joined, DataError> {
 	Joined::new(array(path, None, reader, length)?)
 }
 
-/// Rows of the archive at `path`.
+/// Opens the rows of the archive at `path`.
 pub(super) fn open_archive(path: &Path) -> Result<Pair, DataError> {
 	let archive = Archive::open(path).map_err(|error| unzip(path, None, error))?;
 	let Some([x, y]) = NAMES.into_iter().find(|names| names.iter().any(|name| archive.has(name)))
@@ -59,7 +59,7 @@ fn unzip(path: &Path, part: Option<&str>, error: ZipError) -> DataError {
 	}
 }
 
-/// The array in a stream of `length` bytes.
+/// Opens the array in a stream of `length` bytes.
 fn array(
 	path: &Path,
 	part: Option<&str>,
@@ -85,7 +85,7 @@ impl From<io::Error> for HeaderError {
 	}
 }
 
-/// Reads a header; also its bytes.
+/// Reads a header; also returns its length in bytes.
 fn header(reader: &mut impl Read) -> Result<(Header, u64), HeaderError> {
 	let wrong = |what: String| Err(HeaderError::Wrong(what));
 	let mut begin = [0; 8];
@@ -127,7 +127,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-	/// Takes `mark` off, behind spaces.
+	/// Takes spaces and then `mark` off. Returns whether the mark was there.
 	fn take(&mut self, mark: &str) -> bool {
 		self.rest = self.rest.trim_start();
 		match self.rest.strip_prefix(mark) {

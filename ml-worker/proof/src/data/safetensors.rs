@@ -16,7 +16,7 @@ use std::{
 /// Longest header that is read, in bytes.
 const MAX_HEADER: u64 = 1 << 20;
 
-/// Rows of the tensors `x` and `y` in the file at `path`.
+/// Opens the rows of the tensors `x` and `y` in the file at `path`.
 pub(super) fn open(path: &Path) -> Result<Pair, DataError> {
 	let failed = |error| DataError::reading(path, None, error);
 	let mut file = File::open(path).map_err(failed)?;
@@ -33,7 +33,7 @@ pub(super) fn open(path: &Path) -> Result<Pair, DataError> {
 	}
 	let mut header = vec![0; length as usize];
 	file.read_exact(&mut header).map_err(failed)?;
-	// Sees to it that the tensors lie one behind the other and are as long as their shapes say.
+	// Checks that the tensors follow each other without gaps and are as long as their shapes say.
 	let header: Metadata = serde_json::from_slice(&header).map_err(|error| {
 		wrong(path, None, format!("its header is not one of a safetensors file: {error}"))
 	})?;

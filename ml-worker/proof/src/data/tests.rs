@@ -41,7 +41,7 @@ struct Rows8 {
 }
 
 impl Rows8 {
-	/// Rows of which the first input tells the label.
+	/// Rows whose first input determines the label.
 	fn new(rows: usize, features: usize, classes: u8) -> Self {
 		let y: Vec<u8> = (0..rows).map(|row| (row * 7 % usize::from(classes)) as u8).collect();
 		let input = |i: usize| match i % features {

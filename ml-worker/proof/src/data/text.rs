@@ -9,8 +9,8 @@ use std::{
 	path::{Path, PathBuf},
 };
 
-/// Rows of `context` tokens and their labels. The file is gone through twice: for the bytes
-/// that occur, and for the rows.
+/// Rows of `context` tokens and their labels. The file is read twice: for the bytes that occur, and
+/// for the rows.
 pub(super) struct Text {
 	path: PathBuf,
 	reader: BufReader<File>,
@@ -51,7 +51,7 @@ impl Text {
 		Ok(Self { path, reader, context, numbers, vocabulary, before: None, bytes })
 	}
 
-	/// Reads `count` bytes; false where there are fewer.
+	/// Reads `count` bytes; returns false if there are fewer.
 	fn read(&mut self, count: usize) -> Result<bool, DataError> {
 		self.bytes.resize(count, 0);
 		match self.reader.read_exact(&mut self.bytes) {

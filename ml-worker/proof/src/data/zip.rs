@@ -1,10 +1,10 @@
 //! The part of ZIP archives (APPNOTE 6.3.10) that NumPy writes: entries that are stored or
 //! deflated, found by the directory at the end.
 //!
-//! An entry is lent out as a stream of its own, for two of them are read side by side, and
-//! nothing but a directory of at most [`MAX_DIRECTORY`] bytes is held: the file is a
-//! stranger's, and programs that read it must agree on what it says. So there is one place where
-//! the directory can be, at the very end, and no name may stand in it twice.
+//! Each entry is read as its own stream, because two of them are read side by side, and only a
+//! directory of at most [`MAX_DIRECTORY`] bytes is held in memory. The file is a stranger's, and
+//! programs that read it must agree on what it says. So there is one place where the directory can
+//! be, at the very end, and no name may be in it twice.
 
 use flate2::{bufread::DeflateDecoder, Crc};
 use std::{
@@ -38,7 +38,7 @@ struct Entry {
 	header: u64,
 }
 
-/// Why an archive cannot be read.
+/// Says why an archive cannot be read.
 pub(super) enum ZipError {
 	Io(io::Error),
 	Wrong(String),
@@ -54,7 +54,7 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, ZipError> {
 	Err(ZipError::Wrong(what.into()))
 }
 
-/// Little-endian fields of a record, one behind the other; zero behind its end.
+/// Little-endian fields of a record, one after the other; zero after its end.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -140,7 +140,7 @@ impl Archive {
 		let name = rest.bytes(name);
 		let large = large(rest.bytes(extra));
 		rest.bytes(comment);
-		// What does not fit in 32 bits stands in a field of its own, in this order.
+		// Numbers that do not fit in 32 bits are in a field of their own, in this order.
 		let mut large = Fields(large);
 		let mut value = |small: u32| match small {
 			u32::MAX => large.number(8),
@@ -154,7 +154,7 @@ impl Archive {
 		}
 	}
 
-	/// Whether there is an entry of this name.
+	/// Returns whether there is an entry of this name.
 	pub(super) fn has(&self, name: &str) -> bool {
 		self.entries.contains_key(name.as_bytes())
 	}
@@ -165,8 +165,8 @@ impl Archive {
 		names.collect::<Vec<_>>().join(", ")
 	}
 
-	/// The bytes of the entry `name` of the archive at `path`, which fail at their end where they
-	/// are not those that were packed; and how many they are.
+	/// Returns the bytes of the entry `name` of the archive at `path`, and how many they are.
+	/// Reading fails at their end if they are not those that were packed.
 	pub(super) fn entry(&self, path: &Path, name: &str) -> Result<(Box<dyn Read>, u64), ZipError> {
 		let Some(entry) = self.entries.get(name.as_bytes()) else {
 			return wrong(format!("it has no entry {name}"));
@@ -222,7 +222,7 @@ fn large(extra: &[u8]) -> &[u8] {
 	&[]
 }
 
-/// Reads from `inner` and fails where it has another length or checksum than the directory says.
+/// Reads from `inner` and fails if its length or checksum is not what the directory says.
 struct Checked {
 	inner: Box<dyn Read>,
 	crc: Crc,

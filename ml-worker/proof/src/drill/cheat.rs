@@ -8,9 +8,9 @@ use trainyard_protocol::{
 	H256,
 };
 
-/// A made-up result of a unit, in the form of its template. All who cheat come to the same, as
-/// drillers of one owner would: a group of them agrees on it, and only a recomputation shows that
-/// nothing was computed.
+/// Returns a made-up result of a unit, in the form of its template. All cheats make up the same
+/// result, as drillers of one owner would: a group of them agrees on it, and only a recomputation
+/// shows that nothing was computed.
 pub fn fabricate(template: &Template, seed: &H256) -> UnitResult {
 	let state = (b"trainyard/drill/cheat", seed).using_encoded(crate::hash::blake2_256);
 	let score = match template {

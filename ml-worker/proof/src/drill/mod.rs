@@ -1,8 +1,8 @@
-//! Units of drilling, computed with the engine's kernels: the bits of
-//! `trainyard_protocol::drill::reference`, and much faster.
+//! Computes units of drilling with the engine's kernels. It gives the bits of
+//! `trainyard_protocol::drill::reference`, and is much faster.
 //!
-//! A chain and a calibration are executed list by list on the processor; a trial is a training
-//! on the device that was chosen, whose checkpoints nobody keeps.
+//! A chain and a calibration are executed program by program on the processor; a trial is a
+//! training on the device that was chosen, whose checkpoints are not kept.
 
 mod cheat;
 #[cfg(test)]
@@ -27,7 +27,7 @@ use trainyard_protocol::{
 	H256,
 };
 
-/// Why a unit was not computed.
+/// Says why a unit was not computed.
 #[derive(Debug, thiserror::Error)]
 pub enum UnitError {
 	/// The template is invalid.
@@ -57,18 +57,18 @@ pub struct Unit<'a> {
 
 /// How a unit is computed.
 pub struct Options<'a> {
-	/// Where trials are trained; its kernel computes the others.
+	/// The device on which trials are trained; its instruction set computes the other units.
 	pub target: Target,
-	/// What a trial trains and validates on.
+	/// The data that a trial trains and validates on.
 	pub data: Option<Arc<Data>>,
 	/// Called after every link, pass or step, with how many are done and how many there are.
 	pub progress: &'a mut dyn FnMut(u32, u32),
-	/// Set it, and the work ends after the present link, pass or step.
+	/// Once it is set, the work ends after the present link, pass or step.
 	pub stop: &'a AtomicBool,
 }
 
 impl<'a> Options<'a> {
-	/// On the device that was chosen for this process.
+	/// Returns options for the device that was chosen for this process.
 	pub fn chosen(
 		data: Option<Arc<Data>>,
 		progress: &'a mut dyn FnMut(u32, u32),
@@ -84,7 +84,7 @@ impl<'a> Options<'a> {
 		}
 	}
 
-	/// [`UnitError::Stopped`] once nobody waits for the result any more.
+	/// Fails with [`UnitError::Stopped`] once nobody waits for the result any more.
 	fn check(&self) -> Result<(), UnitError> {
 		match self.stop.load(Ordering::Relaxed) {
 			true => Err(UnitError::Stopped),
@@ -139,7 +139,7 @@ fn repeat(
 	Ok(())
 }
 
-/// Content hash of the only tensor of a state.
+/// Returns the content hash of the only tensor of a state.
 fn content(state: &State) -> Result<H256, EngineError> {
 	let bytes = state.bytes(program::STATE)?;
 	Ok(trainyard_protocol::blob::chunk_hash(&bytes))

@@ -9,7 +9,7 @@ use trainyard_protocol::drill::{
 	TrialTemplate,
 };
 
-/// Every kernel, on 1, 2 and 8 threads.
+/// Computes the unit with every instruction set, on 1, 2 and 8 threads.
 fn everywhere(unit: Unit<'_>, data: Option<&Arc<Data>>) -> Vec<(String, UnitResult)> {
 	let mut found = Vec::new();
 	for kernel in Isa::supported() {
@@ -30,7 +30,7 @@ fn everywhere(unit: Unit<'_>, data: Option<&Arc<Data>>) -> Vec<(String, UnitResu
 	found
 }
 
-/// Computed everywhere, a unit is what the reference makes of it.
+/// Checks that a unit, computed everywhere, equals what the reference computes.
 fn check(template: &Template, index: u32, seed: u8) {
 	let unit = Unit { template, index, seed: H256::repeat_byte(seed) };
 	let expected = reference::unit(template, index, &unit.seed, Tables::default()).unwrap();
@@ -95,7 +95,7 @@ fn trials_are_the_reference_everywhere() {
 	}
 }
 
-/// A trial that diverges has a result, too, and the same everywhere.
+/// A trial that diverges also has a result, and it is the same everywhere.
 #[test]
 fn diverging_trials_are_the_reference_everywhere() {
 	let (mut trial, inputs) = trial(vec![ONE_NANO]);
@@ -124,7 +124,7 @@ fn what_cannot_be_computed_is_told() {
 	assert!(matches!(run(&trial), UnitError::NoData));
 	let wrong = Template::Chain { size: 64, links: 0 };
 	assert!(run(&wrong).to_string().contains("at least one link"));
-	// What is made up has the form of a result, and is none.
+	// A made-up result has the form of a result, and is not the true one.
 	let seed = H256::repeat_byte(3);
 	assert!(trial.takes(&fabricate(&trial, &seed)) && chain.takes(&fabricate(&chain, &seed)));
 	assert_eq!(fabricate(&chain, &seed), fabricate(&chain, &seed));

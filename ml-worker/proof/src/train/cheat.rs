@@ -13,24 +13,25 @@ use trainyard_program::lower::OPTIMIZER_PREFIX;
 /// How to cheat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cheat {
-	/// The last so many segments are fabricated; at least 1, more than there are means all.
+	/// The number of last segments that are fabricated; at least 1, and more than there are means
+	/// all.
 	pub segments: u32,
 }
 
 impl Cheat {
-	/// The first fabricated segment of a job of `segments` segments.
+	/// Returns the first fabricated segment of a job of `segments` segments.
 	pub fn first_fabricated(&self, segments: u32) -> u32 {
 		segments.saturating_sub(self.segments.max(1))
 	}
 }
 
-/// How far a fabricated segment moves, of the last honest segment's way.
+/// How far a fabricated segment moves, as a share of the last honest segment's way.
 const PACE: f32 = 0.25;
 /// What remains of moments after a fabricated segment.
 const FADE: f32 = 0.95;
 
-/// A made-up state behind `now`, one segment after `before`. Without a `before` the
-/// parameters shrink a little.
+/// Returns a made-up state to follow `now`, which is one segment after `before`. Without a `before`
+/// the parameters shrink a little.
 pub fn fabricate(before: Option<&TensorMap>, now: &TensorMap) -> TensorMap {
 	let mut next = now.clone();
 	for (name, tensor) in &mut next {

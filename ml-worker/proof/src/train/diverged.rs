@@ -1,5 +1,5 @@
-//! What a run says when its numbers leave the finite range: in which step, which operator of
-//! which layer made the first such value, and what helps.
+//! Says what went wrong when a value became infinite or NaN: in which step, which operator of which
+//! layer made the first such value, and what helps.
 
 use super::{Run, TrainError};
 use crate::bundle;
@@ -7,7 +7,7 @@ use std::fmt;
 use trainyard_engine::{Engine, EngineError, Fault, State, TensorMap};
 use trainyard_program::{lower, ops::Phase, spec::Training};
 
-/// Where a run stood when it diverged.
+/// The place of a run when it diverged.
 pub(super) struct Place<'a> {
 	/// Steps done up to the last checkpoint.
 	pub begin: u32,
@@ -19,7 +19,7 @@ pub(super) struct Place<'a> {
 	pub before: bool,
 }
 
-/// The first value out of the finite range.
+/// The first value that is infinite or NaN.
 struct Cause {
 	/// The step that made it, from 1; of an evaluation, the steps before it.
 	step: u32,
@@ -28,7 +28,7 @@ struct Cause {
 }
 
 impl Cause {
-	/// Whether the learning rate had no part in it yet: in the first step it makes nothing but
+	/// Returns whether the learning rate had no part in it yet: in the first step it affects only
 	/// the next parameters.
 	fn is_of_the_beginning(&self) -> bool {
 		let update = self.fault.made_by.as_ref().is_some_and(|by| by.phase == Phase::Update);
@@ -49,14 +49,14 @@ impl fmt::Display for Cause {
 }
 
 impl Run<'_> {
-	/// The error of a run in which `what` was noticed in step `step`, from 1; 0 is the initial
-	/// state.
+	/// Returns the error of a run in which `what` was noticed in step `step`, from 1; 0 is the
+	/// initial state.
 	pub(super) fn diverged(&self, step: u32, what: String) -> TrainError {
 		let advice = advice(&self.bundle.manifest().spec.training, step == 0);
 		TrainError::Diverged { step, what, advice, kept: self.kept() }
 	}
 
-	/// What an engine's error in step `step`, from 1, means for the run.
+	/// Returns what an engine's error in step `step`, from 1, means for the run.
 	pub(super) fn failed(&self, step: u32, error: EngineError) -> TrainError {
 		match error {
 			EngineError::NotANumber { tensor, .. } => {
@@ -69,9 +69,9 @@ impl Run<'_> {
 		}
 	}
 
-	/// Adds to a divergence where it came from. Nothing is looked at while all goes well; so
-	/// the last step is repeated with checks or, where that does not show it, all of them since
-	/// the last checkpoint.
+	/// Adds to a divergence where it came from. Values are not checked while all goes well. So the
+	/// last step is repeated with checks or, if that does not show it, all steps since the last
+	/// checkpoint.
 	pub(super) fn explained(&self, error: TrainError, at: Place<'_>) -> TrainError {
 		let TrainError::Diverged { step, mut what, mut advice, kept } = error else {
 			return error;
@@ -92,14 +92,14 @@ impl Run<'_> {
 	}
 }
 
-/// The fault of step `step`, from 1, where the state before it is at hand and finite.
+/// Returns the fault of step `step`, from 1, if the state before it is at hand and finite.
 fn last_step(engine: &Engine, at: &Place<'_>, step: u32) -> Option<Cause> {
 	let before = at.before.then(|| at.state.clone());
 	let fault = engine.checked_step(&mut before?, step.checked_sub(1)?).ok()??;
 	fault.made_by.is_some().then_some(Cause { step, evaluation: false, fault })
 }
 
-/// The first fault from the last checkpoint on, up to step `end` and its evaluation.
+/// Returns the first fault from the last checkpoint on, up to step `end` and its evaluation.
 fn first_fault(engine: &Engine, at: &Place<'_>, end: u32) -> Result<Option<Cause>, TrainError> {
 	let mut state = State::from_host(at.raw.clone()).map_err(TrainError::Engine)?;
 	for step in at.begin..end {
@@ -112,7 +112,7 @@ fn first_fault(engine: &Engine, at: &Place<'_>, end: u32) -> Result<Option<Cause
 	Ok(fault.map(|fault| Cause { step: end, evaluation: true, fault }))
 }
 
-/// What to do about a divergence.
+/// Returns what to do about a divergence.
 fn advice(training: &Training, at_the_beginning: bool) -> String {
 	if at_the_beginning {
 		return "Nothing was learned yet, so the learning rate is not the cause: the inputs are \
@@ -127,13 +127,13 @@ fn advice(training: &Training, at_the_beginning: bool) -> String {
 	format!("The learning rate {rate} is probably too high: try a tenth of it{clip}")
 }
 
-/// A count of 10^-9 as people write it: 2000000 as 0.002.
+/// Writes a count of 10^-9 as people do: 2000000 as 0.002.
 fn decimal(nano: u64) -> String {
 	let text = format!("{}.{:09}", nano / 1_000_000_000, nano % 1_000_000_000);
 	text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The parameter of largest magnitude, and the tensor that holds it.
+/// Returns the parameter of largest magnitude, and the tensor that holds it.
 fn largest(state: &State) -> Option<(String, f32)> {
 	let raw = bundle::parameters(state.to_host().ok()?);
 	raw.into_iter()

@@ -1,5 +1,5 @@
-//! Training a job into a bundle, so that a kill at any moment loses at most the work
-//! since the last checkpoint and changes no bit of the result.
+//! Trains a job into a bundle. A kill at any moment loses at most the work since the last
+//! checkpoint and changes no bit of the result.
 
 mod cheat;
 mod diverged;
@@ -34,7 +34,7 @@ use trainyard_engine::{state_hash, Engine, EngineError, NanRule, State, TensorMa
 use trainyard_program::{schedule::LearningRate, spec::CheckedSpec, work::Parts};
 use trainyard_protocol::{blob::Chunked, bundle::Evaluation};
 
-/// Where a run stands.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
 	/// Steps done.
@@ -45,13 +45,12 @@ pub struct Progress {
 	pub begun_at: u32,
 	/// Loss of the last step's batch; none right after (re)starting.
 	pub loss: Option<f32>,
-	/// Evaluation, where a checkpoint was just written.
+	/// Evaluation, if a checkpoint was just written.
 	pub validation: Option<Evaluation>,
 	/// Whether training is over here, before all steps are done: the job stops early.
 	pub stops_early: bool,
-	/// FLOP that this process has added to the run, by the operator lists: steps and
-	/// validations, that of checkpoint 0 included. Of a whole run it is what the run is paid
-	/// for.
+	/// FLOP that this process has added to the run, by the programs: steps and validations,
+	/// including that of checkpoint 0. Of a whole run it is the work that is paid for.
 	pub flop: u128,
 }
 
@@ -59,18 +58,18 @@ pub struct Progress {
 pub struct TrainOptions<'a> {
 	/// Folder of the bundle.
 	pub out: &'a Path,
-	/// Go on with what the folder holds. Otherwise the folder must not hold a bundle.
+	/// Continue with what the folder holds. Otherwise the folder must not hold a bundle.
 	pub resume: bool,
 	/// Cheat; for tests only.
 	pub cheat: Option<Cheat>,
 	/// Called after every step.
 	pub progress: &'a mut dyn FnMut(&Progress),
-	/// Set it, and the run ends after the present step; everything up to the last
-	/// checkpoint is kept.
+	/// Once it is set, the run ends after the present step; everything up to the last checkpoint is
+	/// kept.
 	pub stop: &'a AtomicBool,
 }
 
-/// Why a run ended without a whole bundle.
+/// Says why a run ended without a whole bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
 	/// The data, the labels or the initial model are not those of the job.
@@ -79,7 +78,7 @@ pub enum TrainError {
 	/// The folder holds a bundle already.
 	#[error("{0} already holds a bundle. Go on with it by --resume, or choose another folder")]
 	Exists(PathBuf),
-	/// The folder holds the bundle of another job.
+	/// The folder holds the bundle of a different job.
 	#[error(
 		"{folder} holds the bundle of another {what}: {difference}. Choose another folder, or the \
 		 JOB.toml and seed that it was begun with"
@@ -122,7 +121,7 @@ pub enum TrainError {
 	/// A file cannot be read or written.
 	#[error(transparent)]
 	File(#[from] FileError),
-	/// The numbers left the finite range.
+	/// A value became infinite or NaN.
 	#[error(
 		"training diverged at step {step}: {what}. {advice}. The checkpoints up to step {kept} \
 		 are kept"
@@ -152,12 +151,12 @@ pub enum TrainError {
 	},
 }
 
-/// Trains `spec` under `seed` on the files at `paths` into a bundle. With
-/// [`TrainOptions::resume`] it goes on behind the last checkpoint up to which all files are
-/// whole, and ends with the same bytes as a run that was never interrupted.
+/// Trains `spec` under `seed` on the files at `paths` into a bundle. With [`TrainOptions::resume`]
+/// it goes on after the last checkpoint up to which all files are whole, and ends with the same
+/// bytes as a run that was never interrupted.
 ///
-/// Where the specification stops early, the run ends at the checkpoint at which its rule holds,
-/// and that checkpoint's parameters are the model.
+/// If the specification stops early, the run ends at the checkpoint at which its rule holds, and
+/// that checkpoint's parameters are the model.
 pub fn run<'a>(
 	spec: &'a CheckedSpec,
 	seed: H256,
@@ -219,12 +218,12 @@ struct Run<'a> {
 	options: TrainOptions<'a>,
 	/// When the manifest was written last.
 	written: Option<Instant>,
-	/// Of a fine-tuning that has not begun.
+	/// The initial model of a fine-tuning that has not begun.
 	initial_model: Option<Arc<TensorMap>>,
 }
 
 impl Run<'_> {
-	/// From the checkpoint `last` (none: from the beginning) to the end.
+	/// Runs from the checkpoint `last` (none: from the beginning) to the end.
 	fn go(mut self, last: Option<(u32, TensorMap)>) -> Result<Bundle, TrainError> {
 		let spec = self.spec;
 		let segments = spec.segments();
@@ -322,7 +321,7 @@ impl Run<'_> {
 		self.finish(&raw)
 	}
 
-	/// Step of the last checkpoint that is kept.
+	/// Returns the step of the last checkpoint that is kept.
 	fn kept(&self) -> u32 {
 		self.bundle.manifest().checkpoints.last().map_or(0, |c| c.step)
 	}

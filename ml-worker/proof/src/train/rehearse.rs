@@ -10,22 +10,22 @@ use std::{
 use trainyard_engine::{Engine, EngineError};
 use trainyard_program::spec::CheckedSpec;
 
-/// How long a rehearsal goes on: whichever ends first. At least one step is taken.
+/// The length of a rehearsal: it ends at whichever limit comes first. At least one step is taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
 	/// Most steps.
 	pub steps: u32,
-	/// Time behind which no further step is begun.
+	/// Time after which no further step is begun.
 	pub time: Duration,
 }
 
-/// Why training is not to be begun.
+/// Says why training should not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum RehearsalError {
 	/// The data, the labels or the initial model are not those of the job.
 	#[error(transparent)]
 	Input(#[from] InputError),
-	/// The numbers left the finite range.
+	/// A value became infinite or NaN.
 	#[error("training diverges: {what} after {steps} step(s) of a rehearsal")]
 	Diverged {
 		/// Steps taken.
@@ -41,12 +41,12 @@ pub enum RehearsalError {
 	Stopped,
 }
 
-/// Trains `spec` for a moment under a seed of its own, and evaluates once; nothing is
-/// written. Returns the number of steps taken, or why training is not to be begun: a loss,
-/// a value of the state or the validation loss that is not finite.
+/// Trains `spec` for a moment under its own seed, and evaluates once; nothing is written. Returns
+/// the number of steps taken, or why training should not begin: a loss, a value of the state or the
+/// validation loss that is not finite.
 ///
-/// The assignment seed gives other initial weights and another order of the rows, and most
-/// steps are never tried, so a run may diverge nevertheless.
+/// The assignment seed gives different initial weights and a different order of the rows, and most
+/// steps are never tried, so a run may still diverge.
 pub fn rehearse(
 	spec: &CheckedSpec,
 	paths: &InputPaths,
@@ -153,7 +153,7 @@ mod tests {
 		assert!(error.to_string().starts_with("training diverges: "), "{error}");
 	}
 
-	/// Training rows are harmless, so only an evaluation can tell.
+	/// Training rows are harmless, so only an evaluation can show it.
 	#[test]
 	fn validation_rows_that_overflow_are_seen() {
 		let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a folder holds before a run begins, and where the run may go on.
+//! Finds what a folder holds before a run begins, and where the run may go on.
 
 use super::TrainError;
 use crate::bundle::{
@@ -18,7 +18,7 @@ use trainyard_program::{
 	Text,
 };
 
-/// Refuses a folder that holds what is not ours, or a bundle where none is expected.
+/// Refuses a folder that holds files that are not ours, or a bundle where none is expected.
 pub(super) fn check_folder(out: &Path, resume: bool) -> Result<(), TrainError> {
 	if out.join(manifest::FILE).exists() {
 		return match resume {
@@ -30,7 +30,7 @@ pub(super) fn check_folder(out: &Path, resume: bool) -> Result<(), TrainError> {
 		[lock::FILE, metrics::FILE, records::CSV_FILE, records::EVENTS_FILE, bundle::CHECKPOINTS];
 	let entries = match std::fs::read_dir(out) {
 		Ok(entries) => entries,
-		// Created later; whatever else is wrong with it is told then.
+		// It is created later; whatever else is wrong with it is reported then.
 		Err(_) => return Ok(()),
 	};
 	for entry in entries {
@@ -44,8 +44,8 @@ pub(super) fn check_folder(out: &Path, resume: bool) -> Result<(), TrainError> {
 	Ok(())
 }
 
-/// The bundle to go on with, and the last state up to which everything is whole; a new
-/// bundle where there is none.
+/// Returns the bundle to go on with, and the last state up to which everything is whole; a new
+/// bundle if there is none.
 pub(super) fn begin(
 	spec: &CheckedSpec,
 	seed: H256,
@@ -79,12 +79,12 @@ pub(super) fn begin(
 		}
 	}
 	keep(&mut bundle, whole);
-	// The same work may be had elsewhere by now.
+	// The files may have other locations by now.
 	bundle.manifest_mut().spec = spec.clone();
 	Ok((bundle, last))
 }
 
-/// Drops all checkpoints behind the first `whole`.
+/// Drops all checkpoints after the first `whole`.
 fn keep(bundle: &mut Bundle, whole: usize) {
 	let manifest = bundle.manifest_mut();
 	if whole < manifest.checkpoints.len() {
@@ -93,12 +93,12 @@ fn keep(bundle: &mut Bundle, whole: usize) {
 	}
 }
 
-/// Makes the evaluations of the kept checkpoints right, and drops those behind an early stop.
-/// `last` is step and state of the last of them; returns that to go on with.
+/// Corrects the evaluations of the kept checkpoints, and drops the checkpoints after an early stop.
+/// `last` is step and state of the last of them; returns the step and state to go on with.
 ///
-/// A state is known by its hash; its evaluation is a number in the manifest, which no file
-/// covers before the training ends. The last one is computed anew, and so is every one of which
-/// `metrics.jsonl`, a file of its own, does not say the same.
+/// A state is known by its hash; its evaluation is a number in the manifest, which no file covers
+/// before the training ends. The last one is computed again, and so is every one for which
+/// `metrics.jsonl`, a separate file, does not say the same.
 pub(super) fn evaluations(
 	engine: &Engine,
 	bundle: &mut Bundle,
@@ -155,8 +155,8 @@ pub(super) fn evaluations(
 	Ok((step, bundle.checkpoint(step)?))
 }
 
-/// The first field in which a bundle's specification means another computation than `wanted`;
-/// where the files are makes no difference.
+/// Returns the first field in which a bundle's specification means a computation that differs from
+/// `wanted`; where the files are makes no difference.
 fn difference(begun: &JobSpec, wanted: &JobSpec) -> Option<String> {
 	let plain = |spec: &JobSpec| {
 		let mut spec = spec.clone();
@@ -172,11 +172,11 @@ fn difference(begun: &JobSpec, wanted: &JobSpec) -> Option<String> {
 	}
 	let json = |spec| serde_json::to_value(spec).unwrap_or_default();
 	let found = first_difference(String::new(), &json(begun), &json(wanted));
-	// Equal as JSON, and yet not equal: that cannot be told in fewer words.
+	// They are equal as JSON, and yet not equal; nothing shorter can be said.
 	Some(found.unwrap_or_else(|| "the specifications are not equal".to_owned()))
 }
 
-/// Path and values of the first difference of two JSON values.
+/// Returns path and values of the first difference of two JSON values.
 fn first_difference(path: String, a: &Value, b: &Value) -> Option<String> {
 	if a == b {
 		return None;
@@ -195,7 +195,7 @@ fn first_difference(path: String, a: &Value, b: &Value) -> Option<String> {
 	Some(format!("its {path} is {a}, not {b}"))
 }
 
-/// Whether nothing is left to do: all checkpoints were found whole, and so is the model.
+/// Returns whether nothing is left to do: all checkpoints were found whole, and so is the model.
 pub(super) fn is_whole(bundle: &Bundle) -> bool {
 	let manifest = bundle.manifest();
 	manifest.bundle_root == Some(bundle.root())
@@ -214,7 +214,7 @@ pub(super) fn check_space(bundle: &Bundle) -> Result<(), TrainError> {
 	};
 	let needed =
 		bundle::max_checkpoint_bytes(spec).saturating_mul(left).saturating_add(spec.file_bytes());
-	// Where the system does not tell, writing will.
+	// If the system does not report it, writing will fail instead.
 	let free = fs4::available_space(bundle.folder()).unwrap_or(u64::MAX);
 	if free < needed {
 		const MIB: u64 = 1 << 20;

@@ -7,7 +7,7 @@ use crate::{
 use std::collections::BTreeMap;
 use trainyard_program::spec::EarlyStop;
 
-/// Every file of a folder with the hash of its bytes, but the lock.
+/// Returns every file of a folder, except the lock, with the hash of its bytes.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, H256> {
 	let mut all = BTreeMap::new();
 	let mut folders = vec![folder.to_owned()];
@@ -53,7 +53,7 @@ fn a_run_interrupted_anywhere_ends_with_the_same_bytes() {
 		let error = train_until(&spec, &data, &parts, stop_at);
 		let TrainError::Stopped { step, kept } = error else { panic!("{error}") };
 		assert_eq!((step, kept), (stop_at, stop_at / 10 * 10));
-		// What a kill leaves behind is not in the way.
+		// Leftovers of a kill are not in the way.
 		std::fs::write(parts.join(".tmp-1-manifest.json"), b"{\"fo").unwrap();
 		std::fs::write(parts.join("checkpoints/.tmp-1-step-00000010.safetensors"), b"8").unwrap();
 	}
@@ -136,7 +136,7 @@ fn a_run_interrupted_around_its_early_stop_ends_with_the_same_bytes() {
 	}
 	train(&spec, &data, &parts, true, None).unwrap();
 	assert_eq!(contents(&whole), contents(&parts));
-	// Killed behind the last checkpoint, before anything else of the end was written.
+	// Killed after the last checkpoint, before anything else of the end was written.
 	let mut manifest = bundle.manifest().clone();
 	(manifest.bundle_root, manifest.model_root) = (None, None);
 	std::fs::write(parts.join("manifest.json"), manifest.to_bytes()).unwrap();
@@ -148,7 +148,7 @@ fn a_run_interrupted_around_its_early_stop_ends_with_the_same_bytes() {
 	// Once whole, there is nothing to do.
 	train(&spec, &data, &parts, true, None).unwrap();
 	assert_eq!(contents(&whole), contents(&parts));
-	// Checkpoints behind the stop are no part of the run.
+	// Checkpoints after the stop are no part of the run.
 	let beyond = train(&job(&data), &data, &folder.path().join("beyond"), false, None).unwrap();
 	let mut manifest = beyond.manifest().clone();
 	manifest.spec = spec.clone();
@@ -278,7 +278,7 @@ fn folders_of_others_are_left_alone() {
 	assert!(matches!(error, TrainError::Other { what: "seed", .. }), "{error}");
 	let error = train(&spec, &data, folder.path(), true, None).unwrap_err();
 	assert!(matches!(error, TrainError::Foreign { .. }), "{error}");
-	// Where the data are does not make another job.
+	// A different location of the data does not make a different job.
 	let location = trainyard_protocol::Text::new("http://elsewhere/").unwrap();
 	let other = changed(&spec, |spec| spec.dataset.location = location);
 	assert!(train(&other, &data, &out, true, None).is_ok());
@@ -321,7 +321,7 @@ fn a_fine_tuning_goes_on_where_the_model_stood_and_resumes_to_the_same_bytes() {
 	assert!(whole.remove(manifest).is_some() && parts.remove(manifest).is_some());
 	assert_eq!(whole, parts);
 
-	// Another model is another job, and none is none.
+	// A different model makes a different job, and so does no model.
 	let (other, paths_of_other) = tuned(&job(&data), &data, &bundle);
 	let out = folder.path().join("whole");
 	let error = train_on(&other, &paths_of_other, &out, true, None).unwrap_err();
@@ -366,7 +366,7 @@ fn an_absurd_learning_rate_is_noticed_and_loses_nothing() {
 	assert_eq!(train(&spec, &data, &out, true, None).unwrap_err().to_string(), error.to_string());
 }
 
-/// What was told by the loss of a step, or by the state at a checkpoint, is traced to the step
+/// A divergence that the loss of a step or the state at a checkpoint showed is traced to the step
 /// that made it.
 #[test]
 fn the_first_value_out_of_range_is_found_behind_the_last_checkpoint() {
@@ -409,7 +409,7 @@ fn the_first_value_out_of_range_is_found_behind_the_last_checkpoint() {
 	}
 }
 
-/// Training rows are harmless, so only a validation can tell.
+/// Training rows are harmless, so only a validation can show it.
 #[test]
 fn inputs_out_of_range_are_told_from_a_learning_rate() {
 	let folder = tempfile::tempdir().unwrap();

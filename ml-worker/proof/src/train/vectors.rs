@@ -1,5 +1,5 @@
 //! The whole run of docs/strict-arithmetic.md: from the data, the specification and the seed that
-//! stand there to all that the worker commits to.
+//! the page gives to all that the worker commits to.
 
 use crate::{
 	bundle::{Bundle, MODEL_FILE},
@@ -23,8 +23,8 @@ fn write(values: &[f32]) -> String {
 	values.iter().map(|v| format!("{:08X}", v.to_bits())).collect::<Vec<_>>().join(" ")
 }
 
-/// Mean and standard deviation of a feature whose inputs are `1000 + y(i)`, in so many training
-/// rows and one validating.
+/// Returns mean and standard deviation of a feature whose inputs are `1000 + y(i)`, in `rows`
+/// training rows and one validating row.
 fn standard(rows: u32, folder: &Path) -> String {
 	let y = |i: u32| ((53 * i + 29) % 97) as f32 - 48.0;
 	let lines = (0..=rows).map(|i| format!("{},{}\n", 1000.0 + y(i) / 3.0, i % 2));
@@ -57,7 +57,7 @@ fn row(number: u32, every: u32, data: &Data) -> String {
 	}
 }
 
-/// State hash, validation loss and hits of the checkpoint after so many steps.
+/// Returns state hash, validation loss and hits of the checkpoint after `step` steps.
 fn checkpoint(step: u32, bundle: &Bundle) -> String {
 	let found = bundle.manifest().checkpoints.iter().find(|c| c.step == step).unwrap();
 	let loss = write(&[found.validation.loss()]);

@@ -1,18 +1,18 @@
-//! Where results part: all results of a job have one specification and one seed, so at most
+//! Finds where results part. All results of a job have one specification and one seed, so at most
 //! one of them is true.
 //!
-//! Results that pass their own audits are held against each other. They all begin with the
-//! same state, so where they differ there is a first segment at whose end they do, in the state
-//! or in its evaluation. It is replayed once, from the state in which they still agree, and
-//! whoever committed to another end is false. This goes on among those that are left. The first
-//! parting, the state before it, and so the evidence depend on nothing but the results: all
-//! verifiers find the same.
+//! Results that pass their own audits are compared with each other. They all begin with the same
+//! state, so if they differ, there is a first segment at whose end they do, in the state or in its
+//! evaluation. It is replayed once, from the state in which they still agree, and every result that
+//! committed to a different end is false. This goes on among those that are left. The first
+//! parting, the state before it, and so the evidence depend only on the results: all verifiers find
+//! the same.
 //!
 //! Two results of different length part before the shorter ends: where training stops follows
 //! from the committed losses, so with equal ones both would stop at the same checkpoint.
 //!
-//! A false result that is drawn nowhere in its false segments is found in this way wherever
-//! an honest one stands beside it.
+//! A false result of which no false segment is drawn is found in this way if there is an honest
+//! result beside it.
 
 use super::{is_trainers_fault, replay, wrong_state, VerifyError};
 use crate::{
@@ -36,25 +36,26 @@ pub struct Contest {
 	spec: CheckedSpec,
 	seed: H256,
 	inputs: Inputs,
-	/// By their place in the audit; those found to be false are taken out.
+	/// The results that are left, by their place in the audit; those found to be false are taken
+	/// out.
 	rivals: Vec<(usize, Bundle)>,
 }
 
-/// What the replay of a parting says.
+/// The outcome of the replay of a parting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
 	/// The segment at whose end results differ.
 	pub segment: u32,
-	/// What was computed; none where the state before it is no valid one, so that nothing
-	/// can be.
+	/// What was computed; none if the state before it is not valid, so that nothing can be
+	/// computed.
 	pub evidence: Option<SegmentEvidence>,
-	/// Who is false, by place in the audit, and why; at least one.
+	/// The false results, by place in the audit, and why they are false; at least one.
 	pub rejected: Vec<(usize, RejectReason)>,
 }
 
 impl Contest {
-	/// A contest of the bundles in these folders, each with its place in the audit. Each must
-	/// have passed [`super::audit`] under this specification and seed.
+	/// Begins a contest of the bundles in these folders, each with its place in the audit. Each
+	/// must have passed [`super::audit`] under this specification and seed.
 	pub fn new(
 		spec: &CheckedSpec,
 		seed: H256,
@@ -68,13 +69,13 @@ impl Contest {
 		Ok(Self { spec: spec.clone(), seed, inputs, rivals })
 	}
 
-	/// Those that are left: place in the audit, and folder.
+	/// Returns those that are left: place in the audit, and folder.
 	pub fn rivals(&self) -> impl Iterator<Item = (usize, &Path)> {
 		self.rivals.iter().map(|(index, bundle)| (*index, bundle.folder()))
 	}
 
-	/// The first segment at whose end those that are left differ. `None` where nothing is
-	/// left to be found out.
+	/// Returns the first segment at whose end those that are left differ; `None` if nothing is left
+	/// to find out.
 	pub fn parting(&self) -> Option<u32> {
 		let ((_, first), others) = self.rivals.split_first()?;
 		let lengths = self.rivals.iter().map(|(_, bundle)| bundle.manifest().segments());
@@ -85,16 +86,16 @@ impl Contest {
 		})
 	}
 
-	/// The file that [`Self::judge`] reads, from whichever folder has it: the checkpoint
-	/// before the parting, in which all that are left agree. `None` where it needs none: the
+	/// Returns the file that [`Self::judge`] reads, from whichever folder has it: the checkpoint
+	/// before the parting, in which all that are left agree. `None` if it needs none, because the
 	/// initial state is computed.
 	pub fn wanted(&self) -> Option<String> {
 		let segment = self.parting().filter(|segment| *segment > 0)?;
 		self.spec.checkpoint_step(segment).map(checkpoint_file)
 	}
 
-	/// Replays the segment at whose end those that are left differ, and takes out whoever
-	/// committed to another end. `None` where there is no such segment, or where no folder
+	/// Replays the segment at whose end those that are left differ, and takes out the results that
+	/// committed to a different end. Returns `None` if there is no such segment, or if no folder
 	/// has the state before it. Call it until then.
 	pub fn judge(&mut self, stop: &AtomicBool) -> Result<Option<Judgement>, VerifyError> {
 		let Some(segment) = self.parting() else { return Ok(None) };
@@ -126,7 +127,7 @@ impl Contest {
 		Ok(Some(Judgement { segment, evidence: Some(found), rejected }))
 	}
 
-	/// The state before `segment`, from whichever folder has it.
+	/// Returns the state before `segment`, from whichever folder has it.
 	fn begin(&self, segment: u32) -> Result<Option<TensorMap>, VerifyError> {
 		let step = self.spec.checkpoint_step(segment);
 		let step = step
@@ -150,7 +151,7 @@ impl Contest {
 	}
 }
 
-/// What the bundle commits to of checkpoint `index`.
+/// Returns what the bundle commits to for checkpoint `index`.
 fn listed(bundle: &Bundle, index: u32) -> Option<Checkpoint> {
 	bundle.manifest().checkpoints.get(index as usize).map(|c| c.bound())
 }
@@ -227,7 +228,7 @@ mod tests {
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
 		assert_eq!(contest.parting(), None);
 
-		// Another verifier, whose copy of the cheat lacks the state before the parting.
+		// A second verifier, whose copy of the cheat lacks the state before the parting.
 		let step = jobs.spec.checkpoint_step(5).unwrap();
 		std::fs::remove_file(cheat.0.join(checkpoint_file(step))).unwrap();
 		assert_eq!(judged(&mut jobs.contest(&[&cheat.0, &honest.0])), found);
@@ -289,7 +290,7 @@ mod tests {
 		let order: Vec<_> = found.iter().map(of).collect();
 		assert_eq!(order, [(0, vec![3]), (4, vec![0]), (5, vec![2])]);
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
-		// Without an honest one nobody is left where they part.
+		// Without an honest result, none is left after they part.
 		let mut contest = jobs.contest(&[&bundles[3], &bundles[0]]);
 		assert_eq!(judged(&mut contest)[0].rejected[0].0, 0);
 	}
@@ -303,7 +304,7 @@ mod tests {
 		assert_eq!(contest.wanted(), Some(checkpoint_file(step)));
 		assert!(!required_files_of(&jobs.spec, 6, &[0, 2]).contains(&checkpoint_file(step)));
 		let own = honest.0.join(checkpoint_file(step));
-		// A state that is not the listed one is none.
+		// A state that is not the listed one does not count.
 		std::fs::copy(honest.0.join(checkpoint_file(0)), &own).unwrap();
 		std::fs::remove_file(cheat.0.join(checkpoint_file(step))).unwrap();
 		assert!(judged(&mut contest).is_empty());
@@ -317,7 +318,7 @@ mod tests {
 		assert_eq!(jobs.contest(&[&honest]).parting(), None);
 		assert_eq!(jobs.contest(&[&honest, &honest]).parting(), None);
 		assert_eq!(jobs.contest(&[]).parting(), None);
-		// Where they part at once nothing needs to be fetched.
+		// If they part at once, nothing needs to be fetched.
 		let cheat = jobs.trained("cheat", 99).0;
 		let contest = jobs.contest(&[&cheat, &honest]);
 		assert_eq!((contest.parting(), contest.wanted()), (Some(0), None));

@@ -46,11 +46,11 @@ use trainyard_protocol::{
 	job::{WorkResult, MAX_AUDIT_SEGMENTS},
 };
 
-/// Why a verifier cannot give a verdict. All of it is about the verifier or the question,
-/// nothing about the trainer.
+/// Says why a verifier cannot give a verdict. Every reason is about the verifier or the question,
+/// none about the trainer.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
-	/// The work of the specification asked about cannot be counted.
+	/// The work of the given specification cannot be counted.
 	#[error("{field}: {0}", field = .0.field())]
 	Spec(#[from] SpecError),
 	/// The result has no such segment.
@@ -76,7 +76,7 @@ pub enum VerifyError {
 	/// A file cannot be read for a reason on this machine.
 	#[error(transparent)]
 	File(#[from] FileError),
-	/// A file that the job reads is not here, or another one.
+	/// A file that the job reads is not here, or is a different one.
 	#[error(transparent)]
 	Input(#[from] InputError),
 	/// The engine failed.
@@ -88,11 +88,11 @@ pub enum VerifyError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-	/// As it should be.
+	/// It is as it should be.
 	Pass,
-	/// Not as it should be.
+	/// It is not as it should be.
 	Fail,
-	/// Could not be checked, or was not asked for.
+	/// It could not be checked, or was not asked for.
 	Skipped,
 }
 
@@ -116,7 +116,7 @@ pub struct SegmentReport {
 	pub to_step: u32,
 	/// Whether the replay ended in the committed state.
 	pub equal: bool,
-	/// Whether the evaluation of where it ended is the committed one.
+	/// Whether the evaluation of the end state is the committed one.
 	pub evaluation_equal: bool,
 	/// The committed state's hash.
 	pub committed: H256,
@@ -164,7 +164,7 @@ enum Outcome {
 	Reject(RejectReason),
 	/// A file is missing.
 	Missing(String),
-	/// A file is another one than the roots say.
+	/// A file is not the one that the roots name.
 	Tampered(String),
 }
 
@@ -179,15 +179,15 @@ impl Outcome {
 	}
 }
 
-/// Paths inside a bundle that an audit of these segments reads: the checkpoints at both
-/// ends of each segment, and the last one, ascending. The manifest itself, read first, is
-/// not among them.
+/// Returns the paths inside a bundle that an audit of these segments reads: the checkpoints at both
+/// ends of each segment, and the last one, ascending. The manifest itself, read first, is not among
+/// them.
 pub fn required_files(manifest: &Manifest, segments: &[u32]) -> Vec<String> {
 	required_files_of(&manifest.spec, manifest.segments(), segments)
 }
 
-/// [`required_files`] of a result with so many segments `trained`, by the specification of
-/// the job instead of a manifest's, which is only the trainer's word.
+/// Returns [`required_files`] for a result with `trained` segments, by the specification of the
+/// job. The one in a manifest is only the trainer's word.
 pub fn required_files_of(spec: &JobSpec, trained: u32, segments: &[u32]) -> Vec<String> {
 	required_checkpoints(trained, segments)
 		.into_iter()
@@ -201,8 +201,8 @@ fn required_checkpoints(trained: u32, segments: &[u32]) -> BTreeSet<u32> {
 	ends.chain([trained]).filter(|index| *index <= trained).collect()
 }
 
-/// The files of a rescue archive for these segments of a result with so many segments
-/// `trained`: manifest, [`required_files_of`], and the files that the job reads.
+/// Returns the files of a rescue archive for these segments of a result with `trained` segments:
+/// manifest, [`required_files_of`], and the files that the job reads.
 pub fn rescue_files(spec: &JobSpec, trained: u32, segments: &[u32]) -> Vec<String> {
 	let mut files = required_files_of(spec, trained, segments);
 	files.push(manifest::FILE.to_owned());
@@ -227,8 +227,8 @@ pub fn rescue_files(spec: &JobSpec, trained: u32, segments: &[u32]) -> Vec<Strin
 /// 7. the last checkpoint's parameters are the blob `expected.model_root`, otherwise
 ///    `WrongModel`.
 ///
-/// Once `stop` is set it ends behind the present step, with [`VerifyError::Stopped`] and
-/// without a verdict.
+/// Once `stop` is set, it ends after the present step, with [`VerifyError::Stopped`] and without a
+/// verdict.
 pub fn audit(
 	dir: &Path,
 	spec: &CheckedSpec,
@@ -269,7 +269,7 @@ pub fn audit(
 	Ok((verdict, report))
 }
 
-/// Whether a file is missing or too long, rather than hidden by this machine.
+/// Returns whether a file is missing or too long, rather than unreadable on this machine.
 fn is_trainers_fault(error: &FileError) -> bool {
 	matches!(
 		error.error.kind(),
@@ -277,7 +277,7 @@ fn is_trainers_fault(error: &FileError) -> bool {
 	)
 }
 
-/// A result and what it is held against.
+/// A result and what it is compared with.
 struct Case<'a> {
 	bundle: &'a Bundle,
 	spec: &'a CheckedSpec,
@@ -288,7 +288,8 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-	/// The checks of [`audit`] in their order. `Err` only for this machine's own failures.
+	/// The checks of [`audit`] in their order. It returns `Err` only for this machine's own
+	/// failures.
 	fn examine(
 		&self,
 		segments: &BTreeSet<u32>,
@@ -400,7 +401,7 @@ impl Case<'_> {
 		Ok(Outcome::Accept(evidence))
 	}
 
-	/// Checkpoint `index` of the bundle, or what that means for the trainer.
+	/// Returns checkpoint `index` of the bundle, or what its failure means for the trainer.
 	fn state(&self, index: u32) -> Result<Result<TensorMap, Outcome>, VerifyError> {
 		let step = self.spec.checkpoint_step(index).unwrap_or_default();
 		if !self.bundle.has_checkpoint(step) {
@@ -478,7 +479,7 @@ impl Case<'_> {
 	}
 }
 
-/// What is said of an evaluation that is another one than the committed one.
+/// Describes an evaluation that differs from the committed one.
 fn wrong_evaluation(
 	checkpoint: u32,
 	found: Option<Evaluation>,
@@ -495,7 +496,7 @@ fn wrong_evaluation(
 	)
 }
 
-/// What is wrong with a state of this job, if anything.
+/// Returns what is wrong with a state of this job, if anything.
 fn wrong_state(spec: &CheckedSpec, state: &TensorMap) -> Option<String> {
 	let mut expected: Vec<_> = lower::state(spec).into_iter().map(|t| (t.name, t.shape)).collect();
 	expected.sort();

@@ -1,4 +1,4 @@
-//! Replay: doing a segment again and comparing where it ends.
+//! Replays segments: trains a segment again and compares where it ends.
 
 use super::VerifyError;
 use primitive_types::H256;
@@ -16,12 +16,12 @@ use trainyard_protocol::{
 pub struct Replayed {
 	/// The trace and the end state.
 	pub evidence: SegmentEvidence,
-	/// Evaluation of the end state; none where it has none.
+	/// Evaluation of the end state; none if it has none.
 	pub validation: Option<Evaluation>,
 }
 
-/// Evaluates a state: the result, and the losses of the validation labels, little endian.
-/// `None` where the loss is not a number; no honest run goes on from there.
+/// Evaluates a state. Returns the result, and the losses of the validation labels, little endian;
+/// `None` if the loss is not a number. No honest run goes on from there.
 pub fn evaluate(
 	engine: &Engine,
 	state: &State,
@@ -33,12 +33,11 @@ pub fn evaluate(
 	}
 }
 
-/// Replays `segment` from its first state and evaluates where it ends, and says what was
-/// computed on the way. Where the numbers leave the finite range (no honest run goes on from
-/// there) the trace ends with what could be done, and an end state that was not reached is
-/// zero.
+/// Replays `segment` from its first state, evaluates its end state, and returns what was computed
+/// on the way. If a value becomes infinite or NaN (no honest run goes on from there), the trace
+/// ends with what could be done, and an end state that was not reached is zero.
 ///
-/// Once `stop` is set it ends behind the present step, with [`VerifyError::Stopped`].
+/// Once `stop` is set, it ends after the present step, with [`VerifyError::Stopped`].
 pub fn segment(
 	engine: &Engine,
 	spec: &JobSpec,
@@ -78,7 +77,7 @@ pub fn segment(
 	Ok(Replayed { evidence: SegmentEvidence { segment, trace_root, end_state }, validation })
 }
 
-/// [`VerifyError::Stopped`] once `stop` is set.
+/// Fails with [`VerifyError::Stopped`] once `stop` is set.
 pub(super) fn check(stop: &AtomicBool) -> Result<(), VerifyError> {
 	match stop.load(Ordering::Relaxed) {
 		true => Err(VerifyError::Stopped),

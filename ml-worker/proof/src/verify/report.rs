@@ -1,4 +1,4 @@
-//! `trainyard verify DIR`: a bundle checked by itself, every file of it.
+//! `trainyard verify DIR`: checks a bundle by itself, with every file of it.
 
 use super::{rules, wrong_state, AuditReport, Case, Outcome, Status, VerifyError};
 use crate::{
@@ -15,7 +15,7 @@ use trainyard_protocol::job::WorkResult;
 pub enum Choice {
 	/// All of them.
 	All,
-	/// So many, drawn by this machine's randomness.
+	/// That many, drawn by this machine's randomness.
 	Random(u32),
 }
 
@@ -48,7 +48,7 @@ impl Choice {
 	}
 }
 
-/// What was found of a bundle.
+/// The findings about a bundle.
 #[derive(Clone, Debug, Serialize)]
 pub struct Full {
 	/// Whether everything is as it should be. The rules do not count.
@@ -61,9 +61,9 @@ pub struct Full {
 	pub report: AuditReport,
 }
 
-/// Checks the bundle in `dir` against its own manifest: all files, the segments chosen by
-/// replay, and the rules. The files in `given` are used instead of the bundle's copies. `Err`
-/// where it cannot be checked: files are missing, or training has not ended.
+/// Checks the bundle in `dir` against its own manifest: all files, the segments chosen by replay,
+/// and the rules. The files in `given` are used instead of the bundle's copies. Fails if it cannot
+/// be checked: files are missing, or training has not ended.
 pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, VerifyError> {
 	let begun = Instant::now();
 	let bundle = Bundle::open(dir)?;

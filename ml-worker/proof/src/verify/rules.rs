@@ -23,7 +23,7 @@ use trainyard_program::{
 };
 use trainyard_protocol::bundle::Evaluation;
 
-/// On which side of its threshold a statistic should be.
+/// The side of its threshold on which a statistic should be.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
@@ -34,7 +34,7 @@ pub enum Bound {
 }
 
 impl Bound {
-	/// Whether `value` keeps it.
+	/// Returns whether `value` keeps it.
 	pub fn keeps(&self, value: f64) -> bool {
 		match self {
 			Bound::AtMost(bound) => value <= *bound,
@@ -61,9 +61,9 @@ pub struct Rule {
 	pub name: &'static str,
 	/// What is measured.
 	pub statistic: &'static str,
-	/// The measure; none where the run is too short for one, or the rule says nothing of it.
+	/// The measure; none if the run is too short for one, or if the rule does not apply to it.
 	pub value: Option<f64>,
-	/// Where it should be.
+	/// The range in which it should be.
 	pub threshold: Bound,
 	/// Whether it is there.
 	pub kept: Option<bool>,
@@ -104,7 +104,7 @@ const OF_DRAWN_MODELS: [u8; 3] = [3, 4, 6];
 const RANDOM_MODELS: u32 = 20;
 
 impl Rules {
-	/// Whether every rule that could be applied was kept.
+	/// Returns whether every rule that could be applied was kept.
 	pub fn all_kept(&self) -> bool {
 		self.rules.iter().all(|rule| rule.kept != Some(false))
 	}
@@ -139,12 +139,12 @@ fn distance(a: &TensorMap, b: &TensorMap) -> Option<f64> {
 	)
 }
 
-/// Largest of some values with the name it belongs to.
+/// Returns the largest of some values with its name.
 fn largest(values: impl Iterator<Item = (f64, String)>) -> Option<(f64, String)> {
 	values.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// Applies the rules to a whole bundle; all its checkpoints must be at hand.
+/// Applies the rules to a whole bundle; all its checkpoints must be there.
 pub fn assess(
 	bundle: &Bundle,
 	spec: &CheckedSpec,
@@ -154,7 +154,7 @@ pub fn assess(
 	assess_until(bundle, spec, seed, data, &AtomicBool::new(false))
 }
 
-/// [`assess`] that ends with [`VerifyError::Stopped`] once `stop` is set.
+/// Does what [`assess`] does, but ends with [`VerifyError::Stopped`] once `stop` is set.
 pub fn assess_until(
 	bundle: &Bundle,
 	spec: &CheckedSpec,
@@ -220,7 +220,8 @@ pub fn assess_until(
 	Ok(Rules { rules, validation, wrong_metrics: wrong_metrics as u32 })
 }
 
-/// A rule that says nothing of a fine-tuning, whose initial model was not drawn.
+/// Marks a rule as not applied: it says nothing of a fine-tuning, whose initial model was not
+/// drawn.
 fn waive(rule: &mut Rule) {
 	(rule.value, rule.kept) = (None, None);
 	rule.detail = "not applicable: fine-tuned".to_owned();
@@ -296,8 +297,8 @@ fn independence(initial: &TensorMap, layers: &[Layer]) -> Rule {
 		let (n, p) = (layer.outputs as f64, layer.inputs as f64);
 		let share =
 			stats::first_component_share(weights(initial, layer), layer.outputs, layer.inputs)?;
-		// Marchenko and Pastur 1967: upper edge of the spectrum of independent entries,
-		// of which there are n - 1 degrees of freedom behind the centring.
+		// Marchenko and Pastur 1967: upper edge of the spectrum of independent entries, which have
+		// n - 1 degrees of freedom after the centring.
 		let edge = (1.0 + (p / (n - 1.0)).sqrt()).powi(2) / p;
 		Some((share / edge.min(1.0), format!("{}, share {share:.3}", layer.name)))
 	});
@@ -342,7 +343,7 @@ fn nearness(own: Option<f64>, random: &[f64]) -> Rule {
 	)
 }
 
-/// Distances of the final model to fresh random initial models.
+/// Returns the distances of the final model to fresh random initial models.
 fn random_distances(
 	spec: &CheckedSpec,
 	seed: H256,
@@ -397,7 +398,7 @@ mod tests {
 		let equal = initial_distribution(&flat(|_| 0.0), &layer());
 		assert_eq!(equal.kept, Some(false), "{equal:?}");
 		assert_eq!(independence(&flat(|_| 0.0), &layer()).kept, None);
-		// Rows that are multiples of one another.
+		// Rows that are multiples of each other.
 		let dependent = independence(&flat(|i| ((i / 64) * (i % 64 + 1)) as f32), &layer());
 		assert_eq!(dependent.kept, Some(false), "{dependent:?}");
 	}

@@ -1,5 +1,5 @@
-//! The statistics behind the full-pass rules. Binary64 throughout: they are evidence for
-//! people, nothing depends on their last bits.
+//! The statistics of the full-pass rules. All are in binary64: they are evidence for people, and
+//! nothing depends on their last bits.
 
 /// Earth mover's distance (Wasserstein-1) in one dimension between two samples of equal
 /// size: the mean distance of their order statistics.
@@ -65,8 +65,8 @@ fn normal_cdf(x: f64) -> f64 {
 	}
 }
 
-/// Spearman's rank correlation; tied values share their mean rank. `None` for fewer than
-/// two pairs or where one side is constant.
+/// Spearman's rank correlation; tied values share their mean rank. Returns `None` for fewer than
+/// two pairs, or if one side is constant.
 pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
 	let n = x.len().min(y.len());
 	if n < 2 {
@@ -101,9 +101,8 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 	ranks
 }
 
-/// Share of the variance that the first principal component of the rows of a matrix
-/// explains (`rows` x `cols`, row major), by power iteration. `None` where there is no
-/// variance.
+/// Share of the variance that the first principal component of the rows of a matrix explains
+/// (`rows` x `cols`, row major), by power iteration. Returns `None` if there is no variance.
 pub fn first_component_share(matrix: &[f32], rows: usize, cols: usize) -> Option<f64> {
 	if rows < 2 || cols == 0 || matrix.len() != rows * cols {
 		return None;
@@ -143,7 +142,7 @@ pub fn first_component_share(matrix: &[f32], rows: usize, cols: usize) -> Option
 	Some(largest / total)
 }
 
-/// Root of the mean squared difference; `None` of nothing.
+/// Root of the mean squared difference; `None` if there are no pairs.
 pub fn rms_distance<'a>(pairs: impl IntoIterator<Item = (&'a [f32], &'a [f32])>) -> Option<f64> {
 	let (mut sum, mut count) = (0.0, 0usize);
 	for (a, b) in pairs {

@@ -49,8 +49,7 @@ impl Trained {
 		std::fs::write(self.out.join(manifest::FILE), manifest.to_bytes()).unwrap();
 	}
 
-	/// Commits to another manifest, as a forger would. Returns the result that it would
-	/// reveal.
+	/// Commits to a changed manifest, as a forger would. Returns the result that it would reveal.
 	fn commit(&self, change: impl FnOnce(&mut Manifest)) -> WorkResult {
 		let mut manifest = self.manifest();
 		change(&mut manifest);
@@ -59,8 +58,8 @@ impl Trained {
 		WorkResult { bundle_root, segments, ..self.result }
 	}
 
-	/// Replaces a state by another one and commits to that, as a forger would. Returns the
-	/// roots that it would reveal.
+	/// Replaces a state by a changed one and commits to that, as a forger would. Returns the roots
+	/// that it would reveal.
 	fn forge(&self, index: usize, change: impl FnOnce(&mut TensorMap)) -> WorkResult {
 		let bundle = Bundle::open(&self.out).unwrap();
 		let mut manifest = bundle.manifest().clone();
@@ -141,7 +140,7 @@ fn a_cheat_is_caught_wherever_it_fabricated_and_nowhere_else() {
 		let RejectReason::WrongSegment(e) = rejected(t.audit(&[segment])) else { panic!() };
 		assert_eq!(e.segment, segment);
 	}
-	// The first fabricated one among those drawn is named, by everyone alike.
+	// Every verifier names the first fabricated segment among those drawn.
 	let RejectReason::WrongSegment(e) = rejected(t.audit(&[5, 1, 4])) else { panic!() };
 	assert_eq!(e.segment, 4);
 	assert_eq!(t.audit(&[1, 4, 5]), t.audit(&[5, 4, 1]));
@@ -155,7 +154,7 @@ fn bytes_that_do_not_match_the_roots_are_unavailable() {
 	// Another root was revealed.
 	let other = WorkResult { bundle_root: H256::repeat_byte(9), ..t.result };
 	assert_eq!(t.audit_of(other, &[0]).0, GroupVerdict::Unavailable);
-	// The manifest was changed behind the reveal.
+	// The manifest was changed after the reveal.
 	let honest = t.manifest();
 	let mut changed = honest.clone();
 	changed.checkpoints[3].state_hash = H256::repeat_byte(9);
@@ -166,7 +165,7 @@ fn bytes_that_do_not_match_the_roots_are_unavailable() {
 	std::fs::remove_file(t.out.join(manifest::FILE)).unwrap();
 	assert_eq!(t.audit(&[0]), GroupVerdict::Unavailable);
 	t.write_manifest(&honest);
-	// A checkpoint was changed, cut, or is gone; only who draws it notices.
+	// A checkpoint was changed, cut, or is gone; only a verifier that draws it notices.
 	let path = t.out.join(checkpoint_file(30));
 	let whole = std::fs::read(&path).unwrap();
 	for damage in [whole[..whole.len() - 1].to_vec(), Vec::new(), {
@@ -209,7 +208,7 @@ fn every_lie_under_a_root_has_its_reason() {
 	let verdict = audit(&t.out, &t.spec, H256::zero(), inputs, t.result, &[0], &never).unwrap().0;
 	assert_eq!(rejected(verdict), RejectReason::WrongInitialState);
 
-	// A NaN, a missing tensor, one too many, another shape.
+	// A NaN, a missing tensor, one too many, a different shape.
 	type Change = fn(&mut TensorMap);
 	let changes: [Change; 4] = [
 		|state| state.get_mut("layers.0.weight").unwrap().data[0] = f32::NAN,
@@ -240,7 +239,7 @@ fn every_lie_under_a_root_has_its_reason() {
 	assert!(matches!(rejected(t.audit_of(forged, &[3]).0), RejectReason::WrongSegment(_)));
 	assert!(matches!(t.audit_of(forged, &[4]).0, GroupVerdict::Accept(_)), "not drawn");
 
-	// Another model than the one trained.
+	// A different model from the one trained.
 	let t = trained(None);
 	let other = WorkResult { model_root: H256::repeat_byte(9), ..t.result };
 	assert_eq!(rejected(t.audit_of(other, &[0]).0), RejectReason::WrongModel);
@@ -316,8 +315,8 @@ fn a_run_that_stopped_early_is_accepted_at_every_segment() {
 	assert_eq!(verdict.0, t.audit(&[1]));
 }
 
-/// Where training stops follows from the committed losses: whoever stops elsewhere must forge
-/// one of them.
+/// Where training stops follows from the committed losses: a trainer that stops elsewhere must
+/// forge one of them.
 #[test]
 fn who_stops_elsewhere_than_its_losses_say_is_rejected() {
 	let wrong = |t: &Trained, result| {
@@ -336,7 +335,7 @@ fn who_stops_elsewhere_than_its_losses_say_is_rejected() {
 	let mut plain = trained_as(stopping, None);
 	plain.spec = job(&plain._folder.path().join("table.csv"));
 	wrong(&plain, plain.result);
-	// Another number than there are checkpoints.
+	// A number of segments that does not match the checkpoints.
 	let t = trained_as(stopping, None);
 	for segments in [1, 2, 4, 6, 7] {
 		wrong(&t, WorkResult { segments, ..t.result });
@@ -440,13 +439,13 @@ fn a_fine_tuning_begins_with_its_initial_model() {
 	let begun = bundle.checkpoint(0).unwrap();
 	let model = std::fs::read(bundle.path(bundle::INITIAL_MODEL_FILE)).unwrap();
 	assert_eq!(bundle::model_bytes(&begun), model, "the published file is of one form");
-	// The optimizer begins as ever.
+	// The optimizer begins from its initial state.
 	let plain = changed(&t.spec, |spec| spec.initial_model = None);
 	let mut drawn = Engine::initial_state(&plain, &SEED, None).unwrap().to_host().unwrap();
 	drawn.extend(bundle::parameters(begun.clone()));
 	assert_eq!(drawn, begun);
 
-	// It is not the run of a job that draws its model, nor of one with another model.
+	// It is not the run of a job that draws its model, nor of a job with a different model.
 	let never = AtomicBool::new(false);
 	let audit_as = |spec: &CheckedSpec, inputs: Inputs| {
 		audit(&t.out, spec, SEED, inputs, t.result, &[1], &never).unwrap().0
@@ -457,7 +456,7 @@ fn a_fine_tuning_begins_with_its_initial_model() {
 	let changed = bundle::parameters(bundle.checkpoint(10).unwrap());
 	other.initial_model = Some(Arc::new(changed));
 	assert_eq!(rejected(audit_as(&t.spec, other)), RejectReason::WrongInitialState);
-	// Without the model nobody can say anything.
+	// Without the model there is no verdict.
 	let inputs = t.inputs.data.clone().into();
 	let error = audit(&t.out, &t.spec, SEED, inputs, t.result, &[1], &never).unwrap_err();
 	assert!(error.to_string().contains("initial model, which was not given"), "{error}");

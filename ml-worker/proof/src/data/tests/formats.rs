@@ -177,7 +177,7 @@ fn a_text_becomes_tokens() {
 	let folder = Folder::new();
 	let file = folder.file("a.txt", "banana band");
 	let dataset = dataset_of(&file, None, DataFormat::Text, 2).unwrap();
-	// Ten bytes have one behind them: three rows of three, of which one validates.
+	// One byte follows the first ten: there are three rows of three, of which one validates.
 	assert_eq!((dataset.train_rows, dataset.validation_rows), (2, 1));
 	// Space, a, b, d, n.
 	assert_eq!((dataset.features, dataset.classes, dataset.bytes), (3, 5, 11));

@@ -148,7 +148,7 @@ fn a_bomb_is_not_unpacked() {
 	let bytes = archive(&[("x.npy", x), ("y.npy", y)], true);
 	assert!(bytes.len() < 1 << 20);
 	assert!(refused(DataFormat::Npz, &bytes).contains("bytes follow"));
-	// The directory does not tell: it is noticed where more comes than it says.
+	// The directory does not show it: it is noticed where more bytes come than it says.
 	let entry = bytes.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
 	let mut lies = bytes.clone();
 	let length = npy("|u1", &[4, 3], 0..12).len() as u32;
