@@ -1,7 +1,7 @@
-//! Measurements of this machine, behind `trainyard bench`.
+//! Measures this machine, for `trainyard bench`.
 //!
-//! What is compared is measured in turns in one process, so that both sides meet the same
-//! state of the machine; a figure is the median over the turns, and a ratio the median of the
+//! Both sides of a comparison are measured in turns in one process, so that they meet the same
+//! state of the machine. A figure is the median over the turns, and a ratio is the median of the
 //! turns' ratios.
 
 pub mod matmul;
@@ -23,14 +23,14 @@ pub struct Machine {
 	pub system: String,
 	/// Version of this program.
 	pub worker: String,
-	/// Kernels that can run here, the fastest first.
+	/// Instruction sets that can run here, the fastest first.
 	pub kernels: Vec<String>,
 	/// Vector extensions of the processor, of those that matter to arithmetic.
 	pub flags: Vec<String>,
 }
 
 impl Machine {
-	/// This one.
+	/// Returns this machine and program.
 	pub fn here() -> Self {
 		let MadeBy { worker, cpu, cores, system } = MadeBy::here();
 		let kernels = Isa::supported().iter().map(Isa::to_string).collect();
@@ -56,8 +56,8 @@ fn flags() -> Vec<String> {
 	Vec::new()
 }
 
-/// The middle of the values, of an even number the mean of the two in the middle; NaN of
-/// none.
+/// Returns the median of the values: of an even number the mean of the two in the middle, of none
+/// NaN.
 pub fn median(values: &[f64]) -> f64 {
 	let mut sorted = values.to_vec();
 	sorted.sort_by(f64::total_cmp);
@@ -68,7 +68,7 @@ pub fn median(values: &[f64]) -> f64 {
 	}
 }
 
-/// Numbers in (-1, 1), the same on each call.
+/// Returns numbers in (-1, 1), the same on each call.
 fn numbers(len: usize, seed: u32) -> Vec<f32> {
 	let mut state = seed;
 	let mut next = || {

@@ -1,5 +1,5 @@
-//! Strict matrix products against those of stock candle, and against what the processor
-//! can do at most.
+//! Measures strict matrix products against those of stock candle, and against the most that the
+//! processor can do.
 
 use super::{median, numbers};
 use anyhow::{ensure, Context};
@@ -21,7 +21,7 @@ pub const SQUARES: [usize; 8] = [128, 256, 384, 512, 768, 1_024, 1_536, 2_048];
 /// Layers that are measured by default: inputs and outputs.
 pub const LAYERS: [(usize, usize); 3] = [(784, 128), (128, 10), (256, 1_024)];
 
-/// Batches with which they are.
+/// Batches with which these layers are measured.
 pub const BATCHES: [usize; 3] = [32, 64, 256];
 
 /// A product: `m x n` results of `k` terms each.
@@ -42,13 +42,13 @@ pub struct Case {
 }
 
 impl Case {
-	/// A product of matrices stored row by row.
+	/// Returns a product of matrices stored row by row.
 	pub fn plain([m, n, k]: [usize; 3]) -> Self {
 		let name = if m == n && n == k { format!("{m}") } else { format!("{m}x{n}x{k}") };
 		Self { name, m, n, k, a_transposed: false, b_transposed: false }
 	}
 
-	/// The three products of a linear layer, as a training step makes them: forward (the
+	/// Returns the three products of a linear layer, as a training step makes them: forward (the
 	/// weight is stored `outputs x inputs`), the gradient of the weight and that of the input.
 	pub fn layer((inputs, outputs): (usize, usize), batch: usize) -> [Self; 3] {
 		let name = |product| format!("{inputs}x{outputs} batch {batch} {product}");
@@ -79,24 +79,24 @@ impl Case {
 		[forward, weight, input]
 	}
 
-	/// All products of [`LAYERS`] with [`BATCHES`].
+	/// Returns all products of [`LAYERS`] with [`BATCHES`].
 	pub fn layers() -> Vec<Self> {
 		let of = |layer| BATCHES.into_iter().flat_map(move |batch| Self::layer(layer, batch));
 		LAYERS.into_iter().flat_map(of).collect()
 	}
 
-	/// Floating-point operations, a multiply-add counted as two.
+	/// Returns the number of floating-point operations; a multiply-add counts as two.
 	pub fn flop(&self) -> u64 {
 		2 * (self.m * self.n * self.k) as u64
 	}
 
-	/// Bytes of both operands and the result: what has to move at least.
+	/// Returns the bytes of both operands and the result, which is the least that has to move.
 	pub fn bytes(&self) -> u64 {
 		4 * (self.m * self.k + self.k * self.n + self.m * self.n) as u64
 	}
 }
 
-/// What was measured of a case. Rates are 10^9 floating-point operations per second.
+/// The measurements of a case. Rates are 10^9 floating-point operations per second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
 	/// The product.
@@ -112,11 +112,11 @@ pub struct Row {
 	pub turns: usize,
 	/// Median rate of candle.
 	pub candle: f64,
-	/// Each kernel that was measured.
+	/// Each instruction set that was measured.
 	pub kernels: Vec<KernelRate>,
 }
 
-/// What was measured of a kernel.
+/// The measurements of an instruction set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelRate {
 	/// Its name.
@@ -130,7 +130,8 @@ pub struct KernelRate {
 	pub peak: f64,
 }
 
-/// Shortest time that one measurement may take: clocks and wake-ups do not matter then.
+/// Shortest time that one measurement may take: the resolution of the clock and wake-ups do not
+/// matter then.
 const SHORTEST: Duration = Duration::from_millis(4);
 
 /// Fewest turns.
@@ -140,7 +141,7 @@ const TURNS: usize = 7;
 /// candle have in this process.
 ///
 /// # Errors
-/// Where candle or a kernel fails, or the kernels' bits differ.
+/// Fails if candle or one of our products fails, or if the bits of two instruction sets differ.
 pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Row> {
 	let threads = rayon::current_num_threads();
 	let Case { m, n, k, .. } = case;
@@ -205,7 +206,7 @@ pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Ro
 	})
 }
 
-/// The kernels give equal bits, and candle's result is near to them.
+/// Fails unless all instruction sets give equal bits and candle's result is near to them.
 fn check(
 	candle: impl Fn() -> candle_core::Result<Tensor>,
 	ours: impl Fn(Isa) -> candle_core::Result<Tensor>,
@@ -229,7 +230,7 @@ fn check(
 	Ok(())
 }
 
-/// Rate of multiply-adds between registers, `threads` threads at a time.
+/// Measures the rate of multiply-adds between registers, `threads` threads at a time.
 fn peak(kernel: Isa, threads: usize) -> f64 {
 	/// About a millisecond.
 	const TURNS: u64 = 1 << 18;
@@ -246,11 +247,11 @@ fn peak(kernel: Isa, threads: usize) -> f64 {
 	})
 }
 
-/// The cases that a list of sizes names, separated by commas: `N` (a square product),
+/// Returns the cases that a list of sizes names, separated by commas: `N` (a square product),
 /// `MxNxK`, or `layers` (see [`Case::layers`]).
 ///
 /// # Errors
-/// Where an entry is none of these.
+/// Fails if an entry is none of these.
 pub fn parse_cases(list: &str) -> anyhow::Result<Vec<Case>> {
 	let mut cases = Vec::new();
 	for entry in list.split(',').map(str::trim) {

@@ -1,16 +1,17 @@
-//! How much memory this process takes, as the system counts it: pages that are resident.
+//! Reports how much memory this process takes, as the system counts it: pages that are resident.
 
-/// Bytes that are resident now; `None` where the system does not say (elsewhere than Linux).
+/// Returns the bytes that are resident now; `None` if the system does not say (on systems other
+/// than Linux).
 pub fn resident() -> Option<u64> {
 	of_status("VmRSS")
 }
 
-/// Most bytes that were ever resident; `None` as for [`resident`].
+/// Returns the most bytes that were ever resident; `None` as for [`resident`].
 pub fn peak() -> Option<u64> {
 	of_status("VmHWM")
 }
 
-/// An entry of Linux's `/proc/self/status`.
+/// Returns an entry of Linux's `/proc/self/status`.
 fn of_status(name: &str) -> Option<u64> {
 	if !cfg!(target_os = "linux") {
 		return None;
@@ -18,7 +19,7 @@ fn of_status(name: &str) -> Option<u64> {
 	entry(&std::fs::read_to_string("/proc/self/status").ok()?, name)
 }
 
-/// Bytes of the entry `name:  N kB`.
+/// Returns the bytes of the entry `name:  N kB`.
 fn entry(status: &str, name: &str) -> Option<u64> {
 	let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
 	let kib: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;

@@ -1,4 +1,4 @@
-//! Training steps of the strict engine against those of stock candle: the same models with
+//! Measures training steps of the strict engine against those of stock candle: the same models with
 //! the same initial parameters, the same batches, loss and optimizer.
 
 mod models;
@@ -18,7 +18,7 @@ use stock::{Rows, Stock};
 use trainyard_engine::{Data, Engine, Isa, State};
 use trainyard_program::{lower, spec::CheckedSpec};
 
-/// What was measured of a model on a number of threads.
+/// The measurements of a model on a number of threads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
 	/// Name of the model.
@@ -39,16 +39,16 @@ pub struct Row {
 	pub steps: u32,
 	/// Largest difference of candle's loss from ours over the first steps, as a share of it.
 	pub difference: f64,
-	/// What candle did.
+	/// The speed of candle.
 	pub candle: Side,
-	/// What each kernel did.
+	/// The speed of each instruction set.
 	pub kernels: Vec<Side>,
 }
 
-/// What one side did.
+/// The speed of one side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-	/// `candle`, or the kernel of the strict engine.
+	/// `candle`, or the instruction set of the strict engine.
 	pub name: String,
 	/// Median of the steps in a second.
 	pub steps_per_second: f64,
@@ -56,25 +56,25 @@ pub struct Side {
 	pub rate: f64,
 	/// Median of its speed over candle's in the same turn.
 	pub ratio: f64,
-	/// Peak memory in bytes above what there was before the model, see [`peak_memory`]; none
-	/// where it was not measured.
+	/// Peak memory in bytes above what there was before the model, see [`peak_memory`]; none if it
+	/// was not measured.
 	pub memory: Option<u64>,
 }
 
-/// Who trains.
+/// The side that trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trainer {
 	/// Stock candle.
 	Candle,
-	/// The strict engine with a kernel.
+	/// The strict engine with an instruction set.
 	Strict(Isa),
 }
 
 /// The name of candle's side.
 pub const CANDLE: &str = "candle";
 
-/// Shortest time that one side's steps of a turn may take: clocks and wake-ups do not matter
-/// then.
+/// Shortest time that one side's steps of a turn may take: the resolution of the clock and wake-ups
+/// do not matter then.
 const SHORTEST: Duration = Duration::from_millis(30);
 
 /// Fewest turns.
@@ -83,10 +83,10 @@ const TURNS: usize = 7;
 /// Steps over which losses are compared.
 const CHECKED_STEPS: u32 = 5;
 
-/// Steps behind which the peak of memory is read: each allocates what the one before did.
+/// Steps after which the peak of memory is read. Each step allocates the same as the one before.
 const MEMORY_STEPS: u32 = 8;
 
-/// By how much of itself a loss may differ from candle's. Both round each step differently,
+/// The share of itself by which a loss may differ from candle's. Both round each step differently,
 /// and AdamW divides by the size of the gradient, however small.
 const TOLERANCE: f64 = 1e-4;
 
@@ -117,7 +117,7 @@ impl Ready {
 		Ok(Self { case, data: Arc::new(data), spec, rows, state })
 	}
 
-	/// Training from the beginning.
+	/// Begins a training from its first step.
 	fn begin(&self, trainer: Trainer) -> anyhow::Result<Training> {
 		let spec = &self.spec;
 		Ok(match trainer {
@@ -134,7 +134,7 @@ impl Ready {
 }
 
 impl Training {
-	/// Makes a step; the loss of its batch.
+	/// Makes a step, and returns the loss of its batch.
 	fn step(&mut self, step: u32) -> anyhow::Result<f32> {
 		match self {
 			Training::Candle(stock) => stock.step(step),
@@ -147,16 +147,16 @@ impl Training {
 /// candle have in this process. Memory is not measured.
 ///
 /// # Errors
-/// Where candle or the engine fails, the kernels' bits differ, or candle computes something
-/// else.
+/// Fails if candle or the engine fails, if the bits of two instruction sets differ, or if candle
+/// computes something else.
 pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Row> {
 	let ready = Ready::new(case)?;
 	let difference = check(&ready, kernels)?;
-	// Both sides go the same way, from the beginning, in every turn: what a step costs does
-	// not depend on how many there were before.
+	// Both sides make the same steps from the beginning in every turn. The cost of a step does not
+	// depend on how many there were before.
 	let turn = |trainer, steps: u32| -> anyhow::Result<f64> {
 		let mut training = ready.begin(trainer)?;
-		// Makes memory and the order of rows.
+		// This step allocates memory and makes the order of rows.
 		training.step(0)?;
 		let started = Instant::now();
 		for step in 1..=steps {
@@ -206,8 +206,8 @@ pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Ro
 	})
 }
 
-/// The kernels train to equal bits, and candle's losses are near theirs; the largest
-/// difference.
+/// Fails unless all instruction sets train to equal bits and candle's losses are near theirs.
+/// Returns the largest difference.
 fn check(ready: &Ready, kernels: &[Isa]) -> anyhow::Result<f64> {
 	let losses = |training: &mut Training| -> anyhow::Result<Vec<f32>> {
 		(0..CHECKED_STEPS).map(|step| training.step(step)).collect()
@@ -236,22 +236,21 @@ fn check(ready: &Ready, kernels: &[Isa]) -> anyhow::Result<f64> {
 	Ok(difference)
 }
 
-/// The most memory that this process takes in some steps of `trainer`, above what it took
-/// before the model: parameters, what the optimizer keeps, and what a step needs; without the
-/// data. `None` where the system does not say. Call it in a process that has done nothing
-/// else.
+/// Returns the most memory that this process takes in some steps of `trainer`, above what it took
+/// before the model: parameters, what the optimizer keeps, and what a step needs; without the data.
+/// It is `None` if the system does not say. Call it in a process that has done nothing else.
 ///
 /// # Errors
-/// Where candle or the engine fails.
+/// Fails if candle or the engine fails.
 pub fn peak_memory(case: &Case, trainer: Trainer) -> anyhow::Result<Option<u64>> {
 	let (data, spec) = (case.data(), case.spec.clone().check()?);
-	// Each side has its rows once.
+	// Each side holds its rows once.
 	let (data, rows) = match trainer {
 		Trainer::Candle => (Data::default(), Some(Rows::new(&case.spec, data.train)?)),
 		Trainer::Strict(_) => (data, None),
 	};
 	let data = Arc::new(data);
-	// The threads are there before.
+	// The threads are started before the measurement.
 	rayon::broadcast(|_| ());
 	let before = memory::resident();
 	let mut training = match (trainer, rows) {

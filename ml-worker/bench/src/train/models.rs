@@ -23,7 +23,7 @@ impl Model {
 	/// All of them.
 	pub const ALL: [Self; 3] = [Model::Mlp, Model::Cnn, Model::Transformer];
 
-	/// Its name on the command line.
+	/// Returns its name on the command line.
 	pub fn name(self) -> &'static str {
 		match self {
 			Model::Mlp => "mlp",
@@ -32,7 +32,7 @@ impl Model {
 		}
 	}
 
-	/// What is measured of it.
+	/// Returns the case that is measured.
 	pub fn case(self) -> Case {
 		match self {
 			Model::Mlp => Case::mlp([784, 256, 10], 64, 4_096),
@@ -54,7 +54,7 @@ pub struct Case {
 }
 
 impl Case {
-	/// A fully connected model of one hidden layer, with ReLU.
+	/// Returns a fully connected model of one hidden layer, with ReLU.
 	pub fn mlp([inputs, hidden, classes]: [u32; 3], batch: u32, rows: u32) -> Self {
 		let model = spec::Model::Mlp {
 			hidden: vec![hidden].try_into().unwrap_or_default(),
@@ -126,7 +126,7 @@ impl Case {
 		Self { name: name.into(), layers, spec }
 	}
 
-	/// Rows of the right shape, the same on each call: numbers or tokens, and labels, drawn
+	/// Returns rows of the right shape, the same on each call: numbers or tokens, and labels, drawn
 	/// evenly.
 	pub fn data(&self) -> Data {
 		let dataset = &self.spec.dataset;
@@ -146,10 +146,10 @@ impl Case {
 	}
 }
 
-/// The models that a list names, separated by commas.
+/// Returns the models that a list names, separated by commas.
 ///
 /// # Errors
-/// Where a name is none of them.
+/// Fails if a name is none of them.
 pub fn parse_models(list: &str) -> anyhow::Result<Vec<Model>> {
 	let models = list.split(',').map(|entry| {
 		let entry = entry.trim();

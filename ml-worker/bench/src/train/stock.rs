@@ -1,7 +1,7 @@
-//! Training with stock candle: the layers of candle-nn, candle's autograd, candle-nn's AdamW.
+//! Trains with stock candle: the layers of candle-nn, candle's autograd, candle-nn's AdamW.
 //!
-//! Written as candle's users write it; of functions that candle has twice, the one that has
-//! a gradient.
+//! The code is written as candle's users write it. Where candle has two versions of a function, the
+//! one with a gradient is used.
 
 use anyhow::{bail, Context};
 use candle_core::{Device, Module, Tensor, Var, D};
@@ -28,10 +28,10 @@ pub struct Rows {
 }
 
 impl Rows {
-	/// The rows of `table`, in the shape that the model of `spec` takes.
+	/// Makes the rows of `table`, in the shape that the model of `spec` takes.
 	///
 	/// # Errors
-	/// Where the table does not fit.
+	/// Fails if the table does not fit.
 	pub fn new(spec: &JobSpec, table: Table) -> candle_core::Result<Self> {
 		let labels = spec.labels_per_row() as usize;
 		let rows = table.y.len() / labels;
@@ -90,11 +90,11 @@ struct Attention {
 }
 
 impl Stock {
-	/// The model of `spec` with the parameters of `state`, and an optimizer that has made no
+	/// Makes the model of `spec` with the parameters of `state`, and an optimizer that has made no
 	/// step.
 	///
 	/// # Errors
-	/// Where the specification asks for what this model does not have, or the state lacks a
+	/// Fails if the specification asks for what this model does not have, or the state lacks a
 	/// parameter.
 	pub fn new(spec: &CheckedSpec, seed: H256, state: &State, rows: Rows) -> anyhow::Result<Self> {
 		let mut parameters = Parameters { state, number: 0, vars: BTreeMap::new() };
@@ -120,11 +120,11 @@ impl Stock {
 		self.parameters.iter().map(|(name, var)| (name, var.as_tensor())).collect()
 	}
 
-	/// Makes step `step` on the rows that the strict engine takes for it; the loss before the
-	/// update.
+	/// Makes step `step` on the rows that the strict engine takes for it, and returns the loss
+	/// before the update.
 	///
 	/// # Errors
-	/// Where candle fails.
+	/// Fails if candle fails.
 	pub fn step(&mut self, step: u32) -> anyhow::Result<f32> {
 		let (x, y) = self.batch(step)?;
 		let loss = cross_entropy(&self.forward(x)?, &y)?;
@@ -132,7 +132,7 @@ impl Stock {
 		Ok(loss.to_scalar()?)
 	}
 
-	/// Inputs and labels of a step.
+	/// Returns inputs and labels of a step.
 	fn batch(&mut self, step: u32) -> anyhow::Result<(Tensor, Tensor)> {
 		let place = order::place(&self.spec, step);
 		if self.order.as_ref().is_none_or(|(epoch, _)| *epoch != place.epoch) {
@@ -146,7 +146,7 @@ impl Stock {
 		Ok((self.rows.x.index_select(&rows, 0)?, y))
 	}
 
-	/// Logits, `[labels, classes]`.
+	/// Returns the logits, `[labels, classes]`.
 	fn forward(&self, x: Tensor) -> candle_core::Result<Tensor> {
 		// What each layer read, for skips.
 		let mut inputs: Vec<Tensor> = Vec::with_capacity(self.layers.len());
@@ -202,7 +202,7 @@ struct Parameters<'a> {
 }
 
 impl Parameters<'_> {
-	/// A parameter of the present layer, as a variable.
+	/// Returns a parameter of the present layer, as a variable.
 	fn take(&mut self, name: &str) -> anyhow::Result<Tensor> {
 		let name = format!("{}{name}", lower::layer_prefix(self.number));
 		let tensor = self.state.tensors.get(&name);
@@ -261,7 +261,7 @@ fn mask(shape: Shape) -> candle_core::Result<Tensor> {
 	Tensor::from_vec((0..n * n).map(at).collect(), (n, n), &Device::Cpu)
 }
 
-/// The optimizer's settings.
+/// Returns the optimizer's settings.
 fn settings(spec: &JobSpec) -> anyhow::Result<ParamsAdamW> {
 	let training = &spec.training;
 	let spec::Optimizer::AdamW { beta1_nano, beta2_nano, epsilon_nano } = training.optimizer else {

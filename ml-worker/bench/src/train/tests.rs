@@ -59,8 +59,8 @@ fn every_model_is_measured() {
 	}
 }
 
-/// Ours and candle's parameters agree behind steps too, tensor by tensor, so the gradient of
-/// each is right.
+/// Our parameters and candle's also agree after steps, tensor by tensor, so the gradient of each is
+/// right.
 #[test]
 fn parameters_agree() {
 	for case in small() {
