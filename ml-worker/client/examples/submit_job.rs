@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 	let chain = Arc::new(Chain::connect("ws://127.0.0.1:9944", Duration::from_secs(10)).await?);
 
 	// What to train, and what is paid for it. The data are named by their hash: trainers refuse
-	// whatever else they find at the location.
+	// anything else that they find at the location.
 	let mut spec = JobSpec::example();
 	spec.dataset.content_hash = DIGITS.parse()?;
 	let terms = Terms {
@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 	println!("work {work} micro-ut, escrow {}", amount::format(escrow));
 	println!("a trainer deposits {}", amount::format(deposit));
 
-	// The call is signed, sent, and in a block when this returns.
+	// When this returns, the call was signed and sent and is in a block.
 	let sender = Transactor::new(chain.clone(), keys::from_uri("//Ferdie")?);
 	let included = sender.run(&calls::submit_job(&spec, &terms)).await?;
 	let job = included.job.ok_or("the block holds no event of a job")?;
@@ -57,5 +57,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 	}
 }
 
-/// BLAKE2-256 of `ml-worker/examples/data/digits.csv`: `trainyard hash` prints it.
+/// The BLAKE2-256 hash of `ml-worker/examples/data/digits.csv`, as `trainyard hash` prints it.
 const DIGITS: &str = "3ecfbe7b2d640426e86d82a039eecac12af5c7539aeda615aafd1ab300095f17";

@@ -1,4 +1,4 @@
-//! Amounts of currency (symbol TRY, 12 decimals) and other decimals, exactly: no
+//! Converts amounts of currency (symbol TRY, 12 decimals) and other decimals exactly. There is no
 //! floating point between what a person wrote and what the chain counts.
 
 /// Decimals of the currency.
@@ -6,7 +6,7 @@ pub const DECIMALS: u32 = 12;
 /// Symbol of the currency.
 pub const SYMBOL: &str = "TRY";
 
-/// Why a decimal number was refused.
+/// Says why a decimal number was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecimalError {
 	/// Not a number at all.
@@ -15,15 +15,15 @@ pub enum DecimalError {
 	/// Below zero.
 	#[error("negative")]
 	Negative,
-	/// Something other than zeros stands behind the last decimal there is.
+	/// There are digits other than zeros after the last decimal that counts.
 	#[error("more than {0} decimals")]
 	TooPrecise(u32),
-	/// Does not fit.
+	/// It does not fit in the type.
 	#[error("too large")]
 	TooLarge,
 }
 
-/// `text` times `10^decimals`, exactly. Takes digits, one point, an exponent (`2e-3`)
+/// Returns `text` times `10^decimals`, exactly. It takes digits, one point, an exponent (`2e-3`)
 /// and underscores between digits.
 pub fn parse_scaled(text: &str, decimals: u32) -> Result<u128, DecimalError> {
 	use DecimalError::*;
@@ -60,7 +60,7 @@ pub fn parse_scaled(text: &str, decimals: u32) -> Result<u128, DecimalError> {
 	digits.parse::<u128>().ok().and_then(|n| n.checked_mul(power)).ok_or(TooLarge)
 }
 
-/// `n / 10^decimals` in full, without zeros at its end.
+/// Writes `n / 10^decimals` in full, without zeros at its end.
 pub fn format_scaled(n: u128, decimals: u32) -> String {
 	let one = 10u128.pow(decimals);
 	let fraction = format!("{:0width$}", n % one, width = decimals as usize);
@@ -70,12 +70,12 @@ pub fn format_scaled(n: u128, decimals: u32) -> String {
 	}
 }
 
-/// An amount as people write it: `1.5`, `1.5 TRY`.
+/// Reads an amount as people write it: `1.5`, `1.5 TRY`.
 pub fn parse(text: &str) -> Result<u128, DecimalError> {
 	parse_scaled(text.trim().trim_end_matches(SYMBOL), DECIMALS)
 }
 
-/// An amount with its symbol: `1.5 TRY`.
+/// Writes an amount with its symbol: `1.5 TRY`.
 pub fn format(n: u128) -> String {
 	format!("{} {SYMBOL}", format_scaled(n, DECIMALS))
 }

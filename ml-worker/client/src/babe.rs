@@ -1,9 +1,9 @@
-//! BABE's configuration, as far as the time between blocks depends on it.
+//! Reads BABE's configuration, as far as the time between blocks depends on it.
 
 use codec::{Decode, Encode};
 use std::time::Duration;
 
-/// Layout of `sp_consensus_babe::BabeConfiguration`.
+/// The layout of `sp_consensus_babe::BabeConfiguration`.
 #[derive(Decode, Encode)]
 pub(super) struct BabeConfiguration {
 	/// Length of a slot in milliseconds.
@@ -16,7 +16,7 @@ pub(super) struct BabeConfiguration {
 	allowed_slots: AllowedSlots,
 }
 
-/// Layout of `sp_consensus_babe::AllowedSlots`.
+/// The layout of `sp_consensus_babe::AllowedSlots`.
 #[derive(Clone, Copy, Decode, Encode, PartialEq, Eq)]
 enum AllowedSlots {
 	Primary,
@@ -25,8 +25,8 @@ enum AllowedSlots {
 }
 
 impl BabeConfiguration {
-	/// Mean time between blocks: a slot, or `slot / c` where slots without a primary author
-	/// stay empty.
+	/// Returns the mean time between blocks: a slot, or `slot / c` if slots without a primary
+	/// author stay empty.
 	pub(super) fn block_time(&self) -> Duration {
 		let (numerator, denominator) = self.c;
 		let millis = match self.allowed_slots {

@@ -1,4 +1,4 @@
-//! Files on chain: storing them chunk by chunk, and reading them back.
+//! Stores files on chain, chunk by chunk, and reads them back.
 
 use super::{calls, Chain, ChainError, Transactor, TxError};
 use tracing::{debug, info};
@@ -7,18 +7,18 @@ use trainyard_protocol::{
 	H256,
 };
 
-/// Chunks under way at once.
+/// Chunks that are under way at once.
 const WINDOW: usize = 6;
 /// Rounds without a new chunk on chain after which storing is given up.
 const PATIENCE: u32 = 5;
 
-/// Why a file is not on chain, or could not be read back.
+/// Says why a file is not on chain, or could not be read back.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
 	/// The chain could not be asked.
 	#[error(transparent)]
 	Chain(#[from] ChainError),
-	/// A transaction that storing needs did not go through.
+	/// A transaction that is needed to store the file did not go through.
 	#[error(transparent)]
 	Tx(#[from] TxError),
 	/// Nothing is registered under the root.
@@ -27,7 +27,7 @@ pub enum BlobError {
 		/// The root.
 		root: H256,
 	},
-	/// Chunks are not there.
+	/// Chunks are missing.
 	#[error("{missing} of {chunks} chunks of blob {root:?} are not on chain")]
 	Incomplete {
 		/// The root.
@@ -55,7 +55,7 @@ pub enum BlobError {
 		/// The root.
 		root: H256,
 	},
-	/// Larger than the caller takes.
+	/// The blob is larger than the caller takes.
 	#[error("blob {root:?} has {size} bytes, more than the {limit} that are taken")]
 	TooLarge {
 		/// The root.

@@ -16,12 +16,12 @@ use trainyard_protocol::{
 
 use super::{AccountId32, Head};
 
-/// Arguments of a call, SCALE encoded one behind the other.
+/// Arguments of a call, SCALE encoded one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arguments(Vec<u8>);
 
-/// A call of a pallet. Pallet and call are found by name in the metadata; the arguments are
-/// bytes of `trainyard-protocol` types, whose layout `PROTOCOL_VERSION` stands for.
+/// A call of a pallet. Pallet and call are found by name in the metadata; the arguments are bytes
+/// of `trainyard-protocol` types, whose layout belongs to `PROTOCOL_VERSION`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
 	pallet: &'static str,
@@ -31,29 +31,29 @@ pub struct Call {
 }
 
 impl Call {
-	/// A call with the SCALE bytes of `arguments`, a tuple in the order of the dispatchable.
+	/// Makes a call with the SCALE bytes of `arguments`, a tuple in the order of the dispatchable.
 	pub fn new(pallet: &'static str, name: &'static str, arguments: impl Encode) -> Self {
 		Self { pallet, name, arguments: Arguments(arguments.encode()), head: None }
 	}
 
-	/// The same, for chains that have the block `head` and no others. Nodes send the transactions
-	/// of a block that they gave up once more; what answers something that differs from fork to
-	/// fork, as the seed of a unit does, must not get into another one.
+	/// Makes the call valid only on chains that have the block `head`. When a node gives up a
+	/// block, it sends its transactions again. A call that answers something that differs from fork
+	/// to fork, such as the seed of a unit, must not get into a different fork.
 	pub fn on(self, head: Head) -> Self {
 		Self { head: Some(head), ..self }
 	}
 
-	/// The block without which the call means nothing, if there is one.
+	/// Returns the block without which the call means nothing, if there is one.
 	pub fn head(&self) -> Option<Head> {
 		self.head
 	}
 
-	/// Its name for messages: `Pallet.call`.
+	/// Returns its name for messages: `Pallet.call`.
 	pub fn title(&self) -> String {
 		format!("{}.{}", self.pallet, self.name)
 	}
 
-	/// Encoded arguments.
+	/// Returns the encoded arguments.
 	pub fn arguments(&self) -> &[u8] {
 		&self.arguments.0
 	}
@@ -92,7 +92,7 @@ pub fn register_trainer(bond: Balance, hardware: &Hardware) -> Call {
 	Call::new("Hashrate", "register", (bond, hardware))
 }
 
-/// Bytes that are SCALE already.
+/// Bytes that are already SCALE.
 struct Encoded<'a>(&'a [u8]);
 
 impl Encode for Encoded<'_> {
@@ -236,7 +236,7 @@ pub fn enlist() -> Call {
 	Call::new("Drilling", "enlist", ())
 }
 
-/// `Drilling.retire`: end that.
+/// `Drilling.retire`: be no longer ready for units.
 pub fn retire() -> Call {
 	Call::new("Drilling", "retire", ())
 }

@@ -63,7 +63,7 @@ impl Connection {
 		}
 	}
 
-	/// A connection through `rpc`; fails with what the transport said.
+	/// Connects through `rpc`. Fails with what the transport said.
 	pub(super) async fn through(rpc: RpcClient) -> Result<Self, String> {
 		let backend = LegacyBackend::<Config>::builder().build(rpc.clone());
 		let client = OnlineClient::<Config>::from_backend(Arc::new(backend))
@@ -74,19 +74,19 @@ impl Connection {
 	}
 }
 
-/// How the connection stands, as far as is known without asking.
+/// The state of the connection, as far as it is known without a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
 	/// Whether the last request reached the node.
 	pub connected: bool,
-	/// Height of the best block last heard of.
+	/// Height of the best block that was last heard of.
 	pub best: BlockNumber,
 	/// When that was.
 	pub heard: Instant,
 }
 
-/// A chain, through one of its nodes. Cheap to share behind an `Arc`; a broken connection
-/// is made anew by the next request.
+/// A chain, through one of its nodes. It is cheap to share in an `Arc`. The next request after a
+/// broken connection connects again.
 pub struct Chain {
 	url: String,
 	genesis: H256,
@@ -95,8 +95,8 @@ pub struct Chain {
 }
 
 impl Chain {
-	/// Connects to the node at `url` and checks that it runs a chain of our protocol.
-	/// Tries again for `patience` while nobody answers, or a node that is not ready refuses.
+	/// Connects to the node at `url` and checks that it runs a chain of our protocol. Tries again
+	/// for `patience` while nobody answers, or while a node refuses because it is not ready.
 	pub async fn connect(url: &str, patience: Duration) -> Result<Self, ChainError> {
 		if !url.starts_with("ws://") && !url.starts_with("wss://") {
 			return Err(ChainError::BadUrl { url: url.to_string() });
@@ -123,7 +123,7 @@ impl Chain {
 		Self::over(url, Connection::open(url).await?).await
 	}
 
-	/// The chain behind a new connection, if it is one of our protocol.
+	/// Returns the chain at a new connection, if it is one of our protocol.
 	pub(super) async fn over(url: &str, connection: Connection) -> Result<Self, ChainError> {
 		let chain = Self::known(url, connection);
 		match chain.check_protocol().await {
@@ -135,7 +135,7 @@ impl Chain {
 		}
 	}
 
-	/// The chain behind a connection that was checked before.
+	/// Returns the chain at a connection that was checked before.
 	pub(super) fn known(url: &str, connection: Connection) -> Self {
 		Self {
 			url: url.into(),
@@ -145,7 +145,7 @@ impl Chain {
 		}
 	}
 
-	/// How the connection stands.
+	/// Returns the state of the connection.
 	pub fn link(&self) -> Link {
 		*self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 	}
@@ -154,8 +154,8 @@ impl Chain {
 		change(&mut self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
 	}
 
-	/// Checks that the runtime speaks our protocol: an upgrade may have changed it. A node
-	/// that does not tell its version has not changed it: that error is not final.
+	/// Checks that the runtime speaks our protocol: an upgrade may have changed it. If a node does
+	/// not report its version, the version may still be ours, so that error is not final.
 	pub async fn check_protocol(&self) -> Result<(), ChainError> {
 		let found: u32 = self.api("protocol_version", (), None).await?;
 		if found != PROTOCOL_VERSION {
@@ -164,17 +164,17 @@ impl Chain {
 		Ok(())
 	}
 
-	/// The node's address.
+	/// Returns the node's address.
 	pub fn url(&self) -> &str {
 		&self.url
 	}
 
-	/// Genesis hash, the name of the chain.
+	/// Returns the genesis hash, which names the chain.
 	pub fn genesis(&self) -> H256 {
 		self.genesis
 	}
 
-	/// The live connection; a new one where there is none.
+	/// Returns the live connection. Makes a new one if there is none.
 	pub(super) async fn connection(&self) -> Result<Arc<Connection>, ChainError> {
 		let mut slot = self.connection.lock().await;
 		if let Some(connection) = &*slot {
@@ -195,7 +195,7 @@ impl Chain {
 		Ok(connection)
 	}
 
-	/// Drops `broken`, so that the next request connects anew.
+	/// Drops `broken`, so that the next request connects again.
 	pub(super) async fn forget(&self, broken: &Arc<Connection>) {
 		let mut slot = self.connection.lock().await;
 		if slot.as_ref().is_some_and(|c| Arc::ptr_eq(c, broken)) {
@@ -238,7 +238,7 @@ impl Chain {
 		Err(ChainError::Lost { url: self.url.clone(), method: method.to_string(), reason })
 	}
 
-	/// Any JSON-RPC request.
+	/// Sends any JSON-RPC request.
 	pub async fn rpc<T: DeserializeOwned>(
 		&self,
 		method: &str,
@@ -260,7 +260,7 @@ impl Chain {
 			.map_err(|e| ChainError::Unreadable { method, reason: e.to_string() })
 	}
 
-	/// Any runtime API: SCALE bytes in, SCALE bytes out.
+	/// Calls any runtime API: SCALE bytes in, SCALE bytes out.
 	async fn state_call(
 		&self,
 		method: &str,
@@ -274,7 +274,7 @@ impl Chain {
 		.await
 	}
 
-	/// The best block.
+	/// Returns the best block.
 	pub async fn head(&self) -> Result<Head, ChainError> {
 		let header = self
 			.ask("chain_getHeader", |c| async move {
@@ -306,8 +306,8 @@ impl Chain {
 		}
 	}
 
-	/// Mean time between blocks while all authorities are there, by BABE's configuration,
-	/// which is fixed in genesis.
+	/// Returns the mean time between blocks while all authorities are there, by BABE's
+	/// configuration, which is fixed in genesis.
 	pub async fn block_time(&self) -> Result<Duration, ChainError> {
 		let method = "BabeApi_configuration";
 		let bytes = self.state_call(method, Vec::new(), None).await?;
@@ -316,13 +316,13 @@ impl Chain {
 		Ok(configuration.block_time())
 	}
 
-	/// A constant of a pallet, by the names in the metadata; `None` where there is none.
+	/// Returns a constant of a pallet, by the names in the metadata; `None` if there is none.
 	pub async fn constant(&self, pallet: &str, name: &str) -> Result<Option<u128>, ChainError> {
 		let at = self.at_best().await?;
 		Ok(at.constants().entry(dynamic::constant::<u128>(pallet, name)).ok())
 	}
 
-	/// Subxt's client at the best block.
+	/// Returns subxt's client at the best block.
 	async fn at_best(&self) -> Result<AtBlock, ChainError> {
 		let head = self.head().await?;
 		let connection = self.connection().await?;
@@ -344,7 +344,7 @@ impl Chain {
 		ChainError::Lost { url: self.url.clone(), method: method.into(), reason }
 	}
 
-	/// The bytes of `who`'s entry in a storage map, at the best block.
+	/// Returns the bytes of `who`'s entry in a storage map, at the best block.
 	pub(super) async fn entry(
 		&self,
 		pallet: &str,
@@ -364,7 +364,7 @@ impl Chain {
 	}
 }
 
-/// The innermost message of an error, without the layers that it went through.
+/// Returns the innermost message of an error, without the layers that it went through.
 pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
 	let mut at = error;
 	while let Some(source) = at.source() {
@@ -381,7 +381,7 @@ pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
 	rest.to_owned()
 }
 
-/// A JSON-RPC error with its data, where the reason usually stands.
+/// Writes a JSON-RPC error with its data, which usually holds the reason.
 pub(super) fn user_error(e: &subxt::rpcs::UserError) -> String {
 	match &e.data {
 		Some(data) => format!("{}: {}", e.message, data.get().trim_matches('"')),

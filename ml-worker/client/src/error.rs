@@ -1,14 +1,14 @@
-//! Why the chain could not be asked.
+//! Says why a request to the chain failed.
 
 use trainyard_protocol::{H256, PROTOCOL_VERSION};
 
-/// Why the chain could not be asked.
+/// Says why a request to the chain failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChainError {
 	/// Not a WebSocket URL.
 	#[error("`{url}` is no address of a node: it must begin with ws:// or wss://, like ws://127.0.0.1:9944")]
 	BadUrl {
-		/// What was given.
+		/// The URL that was given.
 		url: String,
 	},
 	/// Nobody answers.
@@ -26,7 +26,7 @@ pub enum ChainError {
 	Lost {
 		/// The node's address.
 		url: String,
-		/// What was asked.
+		/// The request.
 		method: String,
 		/// What the transport said.
 		reason: String,
@@ -36,14 +36,14 @@ pub enum ChainError {
 	Refused {
 		/// The node's address.
 		url: String,
-		/// What was asked.
+		/// The request.
 		method: String,
 		/// The node's words.
 		reason: String,
 		/// JSON-RPC error code, 0 where there is none.
 		code: i32,
 	},
-	/// The node runs some other chain.
+	/// The node does not run a Trainyard chain.
 	#[error("the node at {url} does not run a Trainyard chain: its runtime has no TrainyardApi ({reason})")]
 	NotTrainyard {
 		/// The node's address.
@@ -51,7 +51,7 @@ pub enum ChainError {
 		/// The node's words.
 		reason: String,
 	},
-	/// The runtime speaks another protocol.
+	/// The runtime speaks a different protocol.
 	#[error(
 		"the chain at {url} speaks version {found} of the protocol, this program version \
 		 {PROTOCOL_VERSION}. Use the release of `trainyard` that belongs to the chain"
@@ -62,7 +62,7 @@ pub enum ChainError {
 		/// The chain's version.
 		found: u32,
 	},
-	/// Behind a known address there is another chain than before.
+	/// At a known address there is now a different chain.
 	#[error(
 		"the node at {url} now runs another chain (genesis {found:?}, before {expected:?}). \
 		 Start this program again if that is meant"
@@ -78,7 +78,7 @@ pub enum ChainError {
 	/// An answer that cannot be read.
 	#[error("cannot read the node's answer to {method}: {reason}")]
 	Unreadable {
-		/// What was asked.
+		/// The request.
 		method: String,
 		/// Why.
 		reason: String,
@@ -86,8 +86,8 @@ pub enum ChainError {
 }
 
 impl ChainError {
-	/// Whether asking again can never help: this is not the chain, or not the protocol, that
-	/// was meant.
+	/// Returns whether a retry can never help: this is not the chain, or not the protocol, that was
+	/// meant.
 	pub fn is_final(&self) -> bool {
 		matches!(
 			self,
@@ -98,15 +98,15 @@ impl ChainError {
 		)
 	}
 
-	/// Whether the node said that its runtime has no such API. A node that is syncing, that
-	/// has pruned a state or is short of memory refuses in other words.
+	/// Returns whether the node said that its runtime has no such API. A node that is syncing, that
+	/// has pruned a state, or that is short of memory refuses in other words.
 	pub(super) fn is_missing_api(&self) -> bool {
 		let Self::Refused { reason, .. } = self else { return false };
-		// In the words of sc-executor.
+		// These are the words of sc-executor.
 		reason.contains("Exported method") && reason.contains("is not found")
 	}
 
-	/// Whether asking again later may help: the node was not to be had.
+	/// Returns whether a later retry may help: the node could not be reached.
 	pub fn is_connection(&self) -> bool {
 		matches!(self, Self::Unreachable { .. } | Self::Lost { .. })
 	}

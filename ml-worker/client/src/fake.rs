@@ -1,4 +1,4 @@
-//! A node made up for tests: a chain of any height whose runtime is a function.
+//! A fake node for tests: a chain of any height whose runtime is a function.
 
 use super::{
 	client::{Chain, Connection},
@@ -23,8 +23,8 @@ use trainyard_protocol::{
 /// Its address, as errors name it.
 pub const URL: &str = "ws://fake";
 
-/// What the runtime answers to a method with its arguments at a height: SCALE bytes, or the
-/// node's refusal.
+/// The answer of the runtime to a method with its arguments at a height: SCALE bytes, or the node's
+/// refusal.
 type Runtime = dyn Fn(&str, &[u8], u32) -> Result<Vec<u8>, &'static str> + Send + Sync;
 
 /// A node that answers what a worker asks for, except subscriptions and metadata.
@@ -39,14 +39,14 @@ pub struct FakeNode {
 	runtime: Arc<Runtime>,
 }
 
-/// The hash of block `number`: it begins with the number.
+/// Returns the hash of block `number`. It begins with the number.
 pub fn hash(number: u32) -> H256 {
 	let mut bytes = [0; 32];
 	bytes[..4].copy_from_slice(&number.to_be_bytes());
 	H256(bytes)
 }
 
-/// A job, as the chain tells it.
+/// Returns a job, as the chain shows it.
 pub fn job(state: JobState) -> JobView {
 	JobView {
 		id: 3,
@@ -74,7 +74,7 @@ pub fn job(state: JobState) -> JobView {
 	}
 }
 
-/// An active project of drilling, as the chain tells it.
+/// Returns an active project of drilling, as the chain shows it.
 pub fn project(template: Template) -> ProjectView {
 	ProjectView {
 		id: 2,
@@ -106,32 +106,32 @@ fn hash_text(number: u32) -> String {
 }
 
 impl FakeNode {
-	/// A node at block 1 whose runtime answers like `runtime`.
+	/// Makes a node at block 1 whose runtime answers like `runtime`.
 	pub fn new(
 		runtime: impl Fn(&str, &[u8], u32) -> Result<Vec<u8>, &'static str> + Send + Sync + 'static,
 	) -> Self {
 		Self { height: Arc::new(1.into()), step: 0, finalized: 0, runtime: Arc::new(runtime) }
 	}
 
-	/// The same at another height.
+	/// Puts the node at a different height.
 	pub fn at(self, height: u32) -> Self {
 		self.height.store(height, Ordering::SeqCst);
 		self
 	}
 
-	/// The same with another finalized block.
+	/// Gives the node a different finalized block.
 	pub fn finalized_at(mut self, height: u32) -> Self {
 		self.finalized = height;
 		self
 	}
 
-	/// The same, adding a block whenever somebody asks for the best one.
+	/// Makes the node add a block whenever somebody asks for the best one.
 	pub fn growing(mut self) -> Self {
 		self.step = 1;
 		self
 	}
 
-	/// A connection to it.
+	/// Returns a connection to the node.
 	pub(super) async fn connection(self) -> Connection {
 		Connection::through(RpcClient::new(self)).await.unwrap()
 	}
@@ -141,7 +141,7 @@ impl FakeNode {
 		Chain::over(URL, self.connection().await).await
 	}
 
-	/// The chain as after a successful connection.
+	/// Returns the chain as after a successful connection.
 	pub async fn chain(self) -> Chain {
 		Chain::known(URL, self.connection().await)
 	}

@@ -1,4 +1,4 @@
-//! Keys: from a secret URI, or from an encrypted key file of polkadot.js.
+//! Reads keys: from a secret URI, or from an encrypted key file of polkadot.js.
 
 use super::AccountId32;
 use std::{path::PathBuf, str::FromStr};
@@ -9,7 +9,7 @@ use subxt_signer::{polkadot_js_compat::decrypt_json, SecretUri};
 /// Environment variable that holds the password of a key file.
 pub const PASSWORD_VARIABLE: &str = "TRAINYARD_KEY_PASSWORD";
 
-/// Where the key that signs is to be found. A key file goes before a secret URI.
+/// Says where to find the key that signs. A key file goes before a secret URI.
 #[derive(Clone, Debug, Default)]
 pub struct KeySource {
 	/// Secret URI of the account: a development account like //Alice, a mnemonic, or a
@@ -21,13 +21,13 @@ pub struct KeySource {
 	pub password_file: Option<PathBuf>,
 }
 
-/// Why there is no key.
+/// Says why there is no key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-	/// Nothing given.
+	/// Neither a URI nor a key file was given.
 	#[error("whose account? Give --suri //Alice (or a mnemonic or seed), or --key-file FILE")]
 	Missing,
-	/// The URI is no secret URI. It is not repeated: it may be a secret.
+	/// The URI is not a secret URI. The error does not repeat it, because it may be a secret.
 	#[error(
 		"the secret URI is not valid ({reason}). It is a mnemonic, a 0x-prefixed seed of 64 hex \
 		 digits, or nothing, followed by derivations: //Alice"
@@ -36,7 +36,7 @@ pub enum KeyError {
 		/// Why.
 		reason: String,
 	},
-	/// A file that cannot be read.
+	/// A file cannot be read.
 	#[error("cannot read {path}: {reason}")]
 	Unreadable {
 		/// The file.
@@ -44,7 +44,7 @@ pub enum KeyError {
 		/// Why.
 		reason: String,
 	},
-	/// No password.
+	/// There is no password.
 	#[error("the key file {path} is encrypted: put its password in {PASSWORD_VARIABLE}, or in a file named by --password-file")]
 	NoPassword {
 		/// The key file.
@@ -61,9 +61,9 @@ pub enum KeyError {
 }
 
 impl KeySource {
-	/// The key.
+	/// Returns the key.
 	pub fn keypair(&self) -> Result<Keypair, KeyError> {
-		// A key file was asked for in person; a URI may come from the environment.
+		// A key file was named on purpose; a URI may come from the environment.
 		let Some(path) = self.key_file.as_ref() else {
 			return from_uri(self.suri.as_ref().ok_or(KeyError::Missing)?);
 		};
@@ -80,7 +80,7 @@ impl KeySource {
 			None => std::env::var(PASSWORD_VARIABLE)
 				.map_err(|_| KeyError::NoPassword { path: path.display().to_string() })?,
 		};
-		// A file cut short makes the library index past its end: refuse it before.
+		// A file that is cut short makes the library index past its end, so refuse it first.
 		let shape: Option<String> = serde_json::from_str::<serde_json::Value>(&json)
 			.ok()
 			.and_then(|v| v.get("encoded")?.as_str().map(str::to_string));
@@ -97,14 +97,14 @@ impl KeySource {
 	}
 }
 
-/// The key of a secret URI.
+/// Returns the key of a secret URI.
 pub fn from_uri(uri: &str) -> Result<Keypair, KeyError> {
 	let secret =
 		SecretUri::from_str(uri).map_err(|e| KeyError::BadUri { reason: e.to_string() })?;
 	Keypair::from_uri(&secret).map_err(|e| KeyError::BadUri { reason: e.to_string() })
 }
 
-/// The account of a key.
+/// Returns the account of a key.
 pub fn account(key: &Keypair) -> AccountId32 {
 	AccountId32(key.public_key().0)
 }

@@ -1,16 +1,16 @@
-//! The chain, as a worker sees it: views from the runtime API, and transactions.
+//! Talks to the chain as a worker does: it reads views from the runtime API, and sends
+//! transactions.
 //!
-//! - [`Chain`] is a connection that mends itself: it is made anew when the node restarts,
-//!   and refuses to go on with another chain or another protocol. `queries.rs` has what is
-//!   asked through it.
+//! - [`Chain`] is a connection that repairs itself: it connects again when the node restarts, and
+//!   refuses to go on with a different chain or protocol. `queries.rs` has its requests.
 //! - [`calls`] are the extrinsics, with the types that `trainyard-protocol` defines.
 //! - [`Transactor`] signs and sends them, several in a row if need be, and says in words
 //!   why the chain refused one.
 //! - [`blobs`] stores files on chain and reads them back, checked against their roots.
 //! - [`keys`] turns `--suri` or a key file into a key.
 //!
-//! No code is generated from metadata: bytes are SCALE of our own types, and the indices
-//! of pallets and calls are looked up by name in the metadata of the connected node.
+//! No code is generated from metadata: the bytes are SCALE of our own types, and the indices of
+//! pallets and calls are looked up by name in the metadata of the connected node.
 //!
 //! # Example
 //!

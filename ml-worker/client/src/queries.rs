@@ -1,4 +1,4 @@
-//! What the worker asks of the chain: its runtime API, accounts, and chunks of models.
+//! The requests of the worker to the chain: its runtime API, accounts, and chunks of models.
 
 use super::{
 	client::Chain, AccountId32, AssignmentView, BlobView, ChainError, JobView, ListingView,
@@ -14,9 +14,9 @@ use trainyard_protocol::{
 	JobId, MicroUt, H256,
 };
 
-/// Jobs asked for in one request.
+/// Jobs in the answer to one request.
 const JOBS_AT_ONCE: u32 = 256;
-/// Results of a project asked for in one request.
+/// Results of a project in the answer to one request.
 const RESULTS_AT_ONCE: u32 = 256;
 
 /// An account's balances, in units of the currency.
@@ -49,7 +49,7 @@ struct AccountInfo {
 }
 
 impl Chain {
-	/// Balances of `who` at the best block; zeros for an account that does not exist.
+	/// Returns the balances of `who` at the best block; zeros for an account that does not exist.
 	pub async fn account(&self, who: &AccountId32) -> Result<Account, ChainError> {
 		let Some(bytes) = self.entry("System", "Account", who).await? else {
 			return Ok(Account::default());
@@ -66,23 +66,25 @@ impl Chain {
 		})
 	}
 
-	/// The session keys that `who` has set, encoded, at the best block.
+	/// Returns the session keys that `who` has set, encoded, at the best block.
 	pub async fn session_keys(&self, who: &AccountId32) -> Result<Option<Vec<u8>>, ChainError> {
 		self.entry("Session", "NextKeys", who).await
 	}
 
-	/// Job `id`.
+	/// Returns job `id`.
 	pub async fn job(&self, id: JobId) -> Result<Option<JobView>, ChainError> {
 		self.api("job", id, None).await
 	}
 
-	/// All jobs that have not ended, at block `at`, by number. A node tells a part at a time.
+	/// Returns all jobs that have not ended, at block `at`, by number. A node returns a part at a
+	/// time.
 	pub async fn active_jobs(&self, at: H256) -> Result<Vec<JobView>, ChainError> {
 		let ask = |last| self.api("active_jobs_after", (last, JOBS_AT_ONCE), Some(at));
 		in_parts(JOBS_AT_ONCE, |job: &JobView| job.id, ask).await
 	}
 
-	/// Least audit fee for these terms; `None` where specification or terms are out of range.
+	/// Returns the least audit fee for these terms; `None` if specification or terms are out of
+	/// range.
 	pub async fn audit_fee(
 		&self,
 		spec: &JobSpec,
@@ -91,47 +93,47 @@ impl Chain {
 		self.api("audit_fee", (spec, terms), None).await
 	}
 
-	/// The newest `count` jobs, newest first.
+	/// Returns the newest `count` jobs, newest first.
 	pub async fn recent_jobs(&self, count: u32) -> Result<Vec<JobView>, ChainError> {
 		self.api("recent_jobs", count, None).await
 	}
 
-	/// All trainers.
+	/// Returns all trainers.
 	pub async fn trainers(&self) -> Result<Vec<TrainerView>, ChainError> {
 		self.api("trainers", (), None).await
 	}
 
-	/// One trainer.
+	/// Returns one trainer.
 	pub async fn trainer(&self, who: &AccountId32) -> Result<Option<TrainerView>, ChainError> {
 		self.api("trainer", who, None).await
 	}
 
-	/// All verifiers and their bonds.
+	/// Returns all verifiers and their bonds.
 	pub async fn verifiers(&self) -> Result<Vec<(AccountId32, Balance)>, ChainError> {
 		self.api("verifiers", (), None).await
 	}
 
-	/// All offers.
+	/// Returns all offers.
 	pub async fn listings(&self) -> Result<Vec<ListingView>, ChainError> {
 		self.api("listings", (), None).await
 	}
 
-	/// The blob with this root.
+	/// Returns the blob with this root.
 	pub async fn blob(&self, root: H256) -> Result<Option<BlobView>, ChainError> {
 		self.api("blob", root, None).await
 	}
 
-	/// All drilling projects on record, by number.
+	/// Returns all drilling projects on record, by number.
 	pub async fn drilling_projects(&self) -> Result<Vec<ProjectView>, ChainError> {
 		self.api("drilling_projects", (), None).await
 	}
 
-	/// The drilling project with this number.
+	/// Returns the drilling project with this number.
 	pub async fn drilling_project(&self, id: ProjectId) -> Result<Option<ProjectView>, ChainError> {
 		self.api("drilling_project", id, None).await
 	}
 
-	/// The result of one unit of a project, once it is agreed on and kept.
+	/// Returns the result of one unit of a project, once it is agreed on and kept.
 	pub async fn drilling_result(
 		&self,
 		id: ProjectId,
@@ -142,13 +144,13 @@ impl Chain {
 		Ok(found.into_iter().find(|outcome| outcome.index == index))
 	}
 
-	/// All results of a project, by index. A node tells a part at a time.
+	/// Returns all results of a project, by index. A node returns a part at a time.
 	pub async fn drilling_results(&self, id: ProjectId) -> Result<Vec<UnitOutcome>, ChainError> {
 		let ask = |last| self.api("drilling_results", (id, last, RESULTS_AT_ONCE), None);
 		in_parts(RESULTS_AT_ONCE, |result: &UnitOutcome| result.index, ask).await
 	}
 
-	/// The unit that `who`, a driller, has at block `at`, while there is something to do.
+	/// Returns the unit that `who`, a driller, has at block `at`, while there is something to do.
 	pub async fn drilling_assignment(
 		&self,
 		who: &AccountId32,
@@ -157,8 +159,8 @@ impl Chain {
 		self.api("drilling_assignment", who, Some(at)).await
 	}
 
-	/// The units that `who`, a verifier, must recompute at block `at`. None on a chain without
-	/// drilling.
+	/// Returns the units that `who`, a verifier, must recompute at block `at`. There are none on a
+	/// chain without drilling.
 	pub async fn drilling_checks(
 		&self,
 		who: &AccountId32,
@@ -170,13 +172,13 @@ impl Chain {
 		}
 	}
 
-	/// The pool of drillers at block `at`.
+	/// Returns the pool of drillers at block `at`.
 	pub async fn drilling_pool(&self, at: H256) -> Result<Vec<AccountId32>, ChainError> {
 		self.api("drilling_pool", (), Some(at)).await
 	}
 
-	/// Work of one replica, escrow of the submitter and deposit of one trainer; `None` where
-	/// the chain would refuse the job.
+	/// Returns the work of one replica, the escrow of the submitter and the deposit of one trainer;
+	/// `None` if the chain would refuse the job.
 	pub async fn quote(
 		&self,
 		spec: &JobSpec,
@@ -185,7 +187,7 @@ impl Chain {
 		self.api("deposit", (spec, terms), None).await
 	}
 
-	/// Bytes of chunk `index` of the blob `root`, where the node has them.
+	/// Returns the bytes of chunk `index` of the blob `root`, if the node has them.
 	pub async fn model_chunk(&self, root: H256, index: u32) -> Result<Option<Vec<u8>>, ChainError> {
 		let method = "trainyard_modelChunk";
 		let hex: Option<String> =
@@ -200,8 +202,8 @@ impl Chain {
 	}
 }
 
-/// All of a list that a node tells in parts of at most `most`, in the order of a number: asks for
-/// what is behind the last number until a part is not full.
+/// Returns all entries that a node returns in parts of at most `most`, in the order of a number. It
+/// asks for the entries after the last number until a part is not full.
 async fn in_parts<T, F>(
 	most: u32,
 	number: impl Fn(&T) -> u32,
@@ -215,7 +217,7 @@ where
 		let last = all.last().map(&number);
 		let more = ask(last).await?;
 		let full = more.len() >= most as usize;
-		// A node that repeats itself must not hold us.
+		// A node that repeats itself must not keep us here for ever.
 		all.extend(more.into_iter().filter(|one| last.is_none_or(|last| number(one) > last)));
 		if !full || all.last().map(&number) == last {
 			return Ok(all);
@@ -252,7 +254,7 @@ mod tests {
 			let numbers: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
 			assert_eq!(numbers, (0..count).collect::<Vec<_>>());
 		}
-		// A node that does not know where to go on is not followed for ever.
+		// A node that always returns the same part is not followed for ever.
 		let same: Vec<JobView> =
 			(0..JOBS_AT_ONCE).map(|id| JobView { id, ..fake::job(JobState::Open) }).collect();
 		let stuck = FakeNode::new(move |_, _, _| Ok(same.encode())).chain().await;

@@ -1,4 +1,4 @@
-//! Signing and sending transactions, and hearing what became of them.
+//! Signs and sends transactions, and reports what became of them.
 
 use super::{
 	client::{root_cause, user_error, Config, Connection},
@@ -19,21 +19,21 @@ use trainyard_protocol::{JobId, H256};
 
 /// Blocks in which a transaction may still be included, counted from its anchor.
 pub const MORTALITY: u64 = 64;
-/// How far behind the best block a finalized one may be and still be an anchor.
+/// How many blocks a finalized block may be below the best one and still be an anchor.
 const NEAR: u64 = MORTALITY / 2;
-/// How far behind the best block the anchor is where finality has stalled: forks are
-/// hardly ever that long.
+/// How many blocks the anchor is below the best block where finality has stalled: forks are hardly
+/// ever that long.
 const SETTLED: u64 = 8;
 /// Longest wait for inclusion.
 const INCLUSION_TIMEOUT: Duration = Duration::from_secs(180);
 /// Longest wait for the pool's answer.
 const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often a transaction is signed anew when its nonce was taken by another one.
+/// How often a transaction is signed again when another one took its nonce.
 const ATTEMPTS: u32 = 6;
 
 type Progress = TransactionProgress<Config, OnlineClientAtBlockImpl<Config>>;
 
-/// Why a transaction did not do what it should.
+/// Says why a transaction did not do what it should.
 #[derive(Debug, thiserror::Error)]
 pub enum TxError {
 	/// The chain could not be asked.
@@ -57,7 +57,7 @@ pub enum TxError {
 		/// The error's sentence in the metadata.
 		docs: String,
 	},
-	/// It was sent; whether it came into a block is not known.
+	/// It was sent, but it is not known whether it came into a block.
 	#[error("it is not known what became of {call}: {reason}")]
 	Unknown {
 		/// `Pallet.call`.
@@ -68,8 +68,8 @@ pub enum TxError {
 }
 
 impl TxError {
-	/// Whether the chain's state says what to do next: the transaction may have been included,
-	/// or the node was away.
+	/// Returns whether the chain's state must say what to do next: the transaction may have been
+	/// included, or the node was away.
 	pub fn is_uncertain(&self) -> bool {
 		match self {
 			Self::Chain(e) => e.is_connection(),
@@ -78,7 +78,7 @@ impl TxError {
 		}
 	}
 
-	/// Whether it failed in a block with the error `name`, like `"ModelStorage::Expired"`.
+	/// Returns whether it failed in a block with the error `name`, like `"ModelStorage::Expired"`.
 	pub fn failed_with(&self, name: &str) -> bool {
 		matches!(self, Self::Failed { name: found, .. } if found == name)
 	}
@@ -89,12 +89,12 @@ impl TxError {
 pub struct Included {
 	/// Hash of the block.
 	pub block: H256,
-	/// First field of its first event of pallet TaskMarket, where that is a job's number.
+	/// First field of its first event of pallet TaskMarket, if that is a job's number.
 	pub job: Option<JobId>,
 }
 
-/// Sends transactions of one account. Sending is one after the other, so nonces are taken
-/// in order; waiting for inclusion is not, so several can be under way.
+/// Sends transactions of one account. They are sent one after the other, so nonces are taken in
+/// order; the waits for inclusion overlap, so several can be under way.
 pub struct Transactor {
 	chain: Arc<Chain>,
 	key: Keypair,
@@ -111,18 +111,18 @@ pub struct Pending {
 }
 
 impl Transactor {
-	/// A sender for the account of `key`.
+	/// Makes a sender for the account of `key`.
 	pub fn new(chain: Arc<Chain>, key: Keypair) -> Self {
 		let account = keys::account(&key);
 		Self { chain, key, account, gate: Mutex::new(()) }
 	}
 
-	/// The account that signs.
+	/// Returns the account that signs.
 	pub fn account(&self) -> &AccountId32 {
 		&self.account
 	}
 
-	/// The chain it sends to.
+	/// Returns the chain to which it sends.
 	pub fn chain(&self) -> &Arc<Chain> {
 		&self.chain
 	}
@@ -132,7 +132,7 @@ impl Transactor {
 		self.send(call).await?.included().await
 	}
 
-	/// Sends `call`; the result says that it is in the node's pool.
+	/// Sends `call`. When this returns without an error, the call is in the node's pool.
 	pub async fn send(&self, call: &Call) -> Result<Pending, TxError> {
 		let _turn = self.gate.lock().await;
 		let mut attempt = 1;
@@ -179,7 +179,7 @@ impl Transactor {
 		call: &Call,
 	) -> Result<Progress, Rejection> {
 		let lost = |what: &str, reason: String| TxError::from(self.chain.lost(what, reason));
-		// The pool's view of the nonce: transactions that wait there count.
+		// This is the pool's view of the nonce: transactions that wait there count.
 		let nonce = connection
 			.legacy
 			.system_account_next_index(&self.account)
@@ -233,14 +233,14 @@ struct Anchor {
 }
 
 impl Anchor {
-	/// A block that the chain must have.
+	/// Makes an anchor of a block that the chain must have.
 	fn of(head: Head) -> Self {
 		let hash = subxt::utils::H256(head.hash.0);
 		Self { number: head.number.into(), hash, best: hash }
 	}
 }
 
-/// The anchor of a transaction that is sent now.
+/// Returns the anchor of a transaction that is sent now.
 async fn anchor(connection: &Connection) -> Result<Anchor, subxt::rpcs::Error> {
 	let legacy = &connection.legacy;
 	let missing = |what: &str| subxt::rpcs::Error::Client(format!("the node has no {what}").into());
@@ -262,8 +262,8 @@ async fn anchor(connection: &Connection) -> Result<Anchor, subxt::rpcs::Error> {
 	Ok(Anchor { number, hash, best })
 }
 
-/// The finalized block, which no fork lacks; where finality lags, an ancestor of the best
-/// block, so that a chain without finality still takes transactions.
+/// Returns the height of the finalized block, which no fork lacks. If finality lags, it is that of
+/// an ancestor of the best block, so that a chain without finality still takes transactions.
 fn anchor_height(best: u64, finalized: u64) -> u64 {
 	match best.saturating_sub(finalized) < NEAR {
 		true => finalized,
@@ -284,7 +284,7 @@ impl From<TxError> for Rejection {
 	}
 }
 
-/// Whether the pool refused because of the nonce: another program with the same key was
+/// Returns whether the pool refused because of the nonce: another program with the same key was
 /// faster. Codes of `sc-rpc-api`: 1010 invalid, 1013 already imported, 1014 priority too low.
 fn nonce_was_taken(code: i32, reason: &str) -> bool {
 	match code {
@@ -357,7 +357,7 @@ impl Pending {
 	}
 }
 
-/// Name and sentence of a dispatch error, from the metadata.
+/// Returns name and sentence of a dispatch error, from the metadata.
 fn explain(error: &DispatchError) -> (String, String) {
 	let DispatchError::Module(module) = error else {
 		return (error.to_string().trim_end_matches('.').to_string(), String::new());
@@ -383,7 +383,7 @@ mod tests {
 			(100, 10, 92),
 			(3, 0, 0),
 			(40, 0, 32),
-			// The two were asked for one after the other.
+			// The two were requested one after the other.
 			(100, 101, 101),
 		] {
 			let node = FakeNode::new(|_, _, _| Err("no runtime"));
