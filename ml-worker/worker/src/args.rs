@@ -16,7 +16,7 @@ pub struct DeviceArgs {
 }
 
 impl DeviceArgs {
-	/// Makes it the device of this process's engines. Fails where it cannot be used.
+	/// Makes it the device of this process's engines. Fails if it cannot be used.
 	pub fn choose(self) -> Result<(), EngineError> {
 		self.device.choose()
 	}
@@ -37,7 +37,7 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
-	/// The files given.
+	/// Returns the files that were given.
 	pub fn given(&self) -> GivenFiles {
 		let Self { data, labels, initial_model } = self.clone();
 		GivenFiles { data, labels, initial_model }
@@ -68,7 +68,7 @@ pub struct KeyArgs {
 }
 
 impl KeyArgs {
-	/// The key. Fails where none is given, or the one given cannot be read.
+	/// Returns the key. Fails if none is given, or if the one given cannot be read.
 	pub fn keypair(&self) -> Result<Keypair, KeyError> {
 		let Self { suri, key_file, password_file } = self.clone();
 		KeySource { suri, key_file, password_file }.keypair()

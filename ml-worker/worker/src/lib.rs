@@ -7,8 +7,8 @@
 //! - [`whetstone`] measures what this machine is worth in units of work;
 //! - [`table`] lays out what is printed.
 //!
-//! It computes with `trainyard_engine`, proves with `trainyard_proof` and meets the chain through
-//! `trainyard_client`.
+//! It computes with `trainyard_engine`, proves with `trainyard_proof`, and talks to the chain
+//! through `trainyard_client`.
 
 pub mod args;
 pub mod cli;

@@ -9,8 +9,8 @@ pub enum Align {
 	Right,
 }
 
-/// The rows below the header as lines of aligned columns, two spaces apart; the last
-/// column is as wide as it needs to be.
+/// Writes the rows below the header as lines of aligned columns, two spaces apart; the last column
+/// is as wide as it needs to be.
 pub fn table(header: &[(&str, Align)], rows: &[Vec<String>]) -> String {
 	let width = |column: usize| {
 		let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
@@ -37,7 +37,7 @@ pub fn table(header: &[(&str, Align)], rows: &[Vec<String>]) -> String {
 	text
 }
 
-/// A whole number with thin groups: `1,234,567`.
+/// Writes a whole number in groups of three digits: `1,234,567`.
 pub fn grouped(n: impl Into<u128>) -> String {
 	let digits = n.into().to_string();
 	let mut out = String::new();

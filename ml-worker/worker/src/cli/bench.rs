@@ -31,11 +31,11 @@ pub(super) struct Bench {
 #[derive(Debug, clap::Subcommand)]
 enum What {
 	/// Strict matrix products against those of stock candle, in turns, and as shares of the
-	/// processor's peak. TRAINYARD_ISA chooses one kernel; without it, all but the scalar
+	/// processor's peak. TRAINYARD_ISA chooses one instruction set; without it, all but the scalar
 	/// one are measured.
 	Matmul(matmul::Matmul),
-	/// Training steps of the strict engine against those of stock candle, in turns, with the
-	/// peak memory of each. TRAINYARD_ISA chooses one kernel; without it, all but the scalar
+	/// Training steps of the strict engine against those of stock candle, in turns, with the peak
+	/// memory of each. TRAINYARD_ISA chooses one instruction set; without it, all but the scalar
 	/// one are measured.
 	Train(train::Train),
 }
@@ -53,12 +53,12 @@ impl Bench {
 	}
 }
 
-/// The time that `--seconds` gives.
+/// Returns the time that `--seconds` gives.
 fn seconds(seconds: f64) -> anyhow::Result<Duration> {
 	Duration::try_from_secs_f64(seconds).with_context(|| format!("--seconds: {seconds} is no time"))
 }
 
-/// The numbers of threads that were asked for, or the default ones. More threads than cores
+/// Returns the numbers of threads that were asked for, or the default ones. More threads than cores
 /// would wait for each other and measure nothing.
 fn thread_counts(asked: &[usize]) -> anyhow::Result<Vec<usize>> {
 	let cores = std::thread::available_parallelism().context("cannot count the cores")?.get();
@@ -76,7 +76,7 @@ fn thread_counts(asked: &[usize]) -> anyhow::Result<Vec<usize>> {
 	}
 }
 
-/// The threads of this process are the ones that were asked for, on both sides.
+/// Checks that the threads of this process are the ones that were asked for, on both sides.
 fn check_threads(asked: &[usize]) -> anyhow::Result<()> {
 	let (ours, candle) = (rayon::current_num_threads(), candle_core::utils::get_num_threads());
 	ensure!(
@@ -86,9 +86,9 @@ fn check_threads(asked: &[usize]) -> anyhow::Result<()> {
 	Ok(())
 }
 
-/// Runs `trainyard bench ARGUMENTS --here` on `threads` threads, in a process of its own:
-/// rayon's threads are made once in a process, and candle takes as many. Adds the rows that it
-/// prints, and shows on a terminal what `progress` says of each, given its number from 1.
+/// Runs `trainyard bench ARGUMENTS --here` on `threads` threads, in its own process: rayon's
+/// threads are made once in a process, and candle takes as many. Adds the rows that it prints, and
+/// shows on a terminal what `progress` says of each, given its number from 1.
 fn measured<R: DeserializeOwned>(
 	threads: usize,
 	arguments: &[&str],
@@ -121,7 +121,8 @@ fn measured<R: DeserializeOwned>(
 	Ok(())
 }
 
-/// The kernel that the environment names, otherwise all but the scalar one, if there are any.
+/// Returns the instruction set that the environment names, otherwise all but the scalar one, if
+/// there are any.
 fn kernels() -> anyhow::Result<Vec<Isa>> {
 	if std::env::var_os(ISA_VARIABLE).is_some_and(|name| !name.is_empty()) {
 		return Ok(vec![Isa::from_environment()?]);
@@ -133,7 +134,7 @@ fn kernels() -> anyhow::Result<Vec<Isa>> {
 	Ok(all)
 }
 
-/// The machine, in a line.
+/// Describes the machine in a line.
 fn machine(machine: &Machine) -> String {
 	let Machine { cpu, cores, system, flags, worker, .. } = machine;
 	format!("{cpu}, {cores} cores, {system}, {}; trainyard {worker}\n", flags.join(" "))

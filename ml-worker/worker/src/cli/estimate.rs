@@ -37,7 +37,7 @@ struct Figures {
 	initial_model: Option<H256>,
 	/// Whether the work is credited to its trainers as power.
 	mints_power: bool,
-	/// Why its work earns no power, where it does not.
+	/// Why its work earns no power, if it does not.
 	no_power: Option<String>,
 	layers: Vec<Layer>,
 	money: Option<Money>,
@@ -80,7 +80,7 @@ struct Money {
 	/// Audit fees of all rounds that there may be; what is not needed is refunded.
 	#[serde(with = "trainyard_program::text::decimal")]
 	audit: u128,
-	/// Both. The chain adds its protocol fee on the work.
+	/// The sum of both. The chain adds its protocol fee on the work.
 	#[serde(with = "trainyard_program::text::decimal")]
 	escrow_without_protocol_fee: u128,
 }

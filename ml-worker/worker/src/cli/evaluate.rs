@@ -31,7 +31,7 @@ pub(super) struct Evaluate {
 impl Evaluate {
 	pub(super) fn run(self) -> anyhow::Result<ExitCode> {
 		let mut job = job_toml::load(&self.job)?;
-		// Whatever the training began with, this is the model to be evaluated.
+		// This is the model to evaluate, whatever the training began with.
 		job.spec = JobSpec { initial_model: None, ..job.spec.into_spec() }.check()?;
 		let Inputs { data, .. } =
 			Inputs::load(&job.spec, &job.inputs(&self.inputs.given(), &self.job)?)?;
@@ -45,7 +45,8 @@ impl Evaluate {
 		let root = hash::blob_root(&self.model)
 			.map_err(|e| anyhow::anyhow!("cannot read {}: {e}", self.model.display()))?;
 		let engine = Engine::new(&job.spec, H256::zero(), data)?;
-		// An evaluation reads parameters only; the optimizer's part may be any.
+		// An evaluation reads only parameters, so the optimizer's part of the state does not
+		// matter.
 		let mut state = Engine::initial_state(&job.spec, &H256::zero(), None)?.to_host()?;
 		state.extend(model);
 		let found = engine.evaluate(&State::from_host(state)?)?;

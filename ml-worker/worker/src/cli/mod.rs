@@ -60,7 +60,7 @@ enum Command {
 }
 
 impl Cli {
-	/// Runs the command, prints its error where it fails, and returns its exit code.
+	/// Runs the command, prints its error if it fails, and returns its exit code.
 	pub fn main(self) -> ExitCode {
 		self.start_log();
 		let result = match self.command {
@@ -82,11 +82,11 @@ impl Cli {
 		})
 	}
 
-	/// Log lines go to standard error: warnings by default, more with `-v`, anything by
+	/// Sends log lines to standard error: warnings by default, more with `-v`, anything by
 	/// RUST_LOG.
 	fn start_log(&self) {
 		let level = match (self.verbose, &self.command) {
-			// Who runs a role wants to see what it does.
+			// The owner of a role wants to see what it does.
 			(0, Command::Chain(_)) => LevelFilter::INFO,
 			(0, _) => LevelFilter::WARN,
 			(1, _) => LevelFilter::DEBUG,
@@ -110,7 +110,7 @@ impl Cli {
 fn run_async(command: chain::ChainCommand) -> anyhow::Result<ExitCode> {
 	let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
 	let result = runtime.block_on(command.run());
-	// What still trains or serves in the background must not hold the exit.
+	// Tasks that still train or serve in the background must not delay the exit.
 	runtime.shutdown_background();
 	result
 }

@@ -28,7 +28,7 @@ pub(super) struct Profile {
 	json: bool,
 }
 
-/// Seed of profiling run `run`.
+/// Returns the seed of profiling run `run`.
 fn seed(run: u32) -> H256 {
 	let mut hasher = Hasher::default();
 	hasher.update(b"trainyard/profile/v1");
@@ -67,7 +67,7 @@ impl Profile {
 	}
 }
 
-/// For each rule: least, mean, deviation and greatest of its statistic, its threshold, and
+/// Writes, for each rule, least, mean, deviation and greatest of its statistic, its threshold, and
 /// in how many runs it was kept.
 fn summary(runs: &[Rules]) -> String {
 	let mut rows = Vec::new();

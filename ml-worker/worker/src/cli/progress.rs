@@ -1,4 +1,4 @@
-//! How a run shows itself: a bar with the time left on a terminal, plain lines otherwise.
+//! Shows the progress of a run: a bar with the time left on a terminal, plain lines otherwise.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
@@ -8,7 +8,7 @@ use std::{
 };
 use trainyard_proof::train::Progress;
 
-/// Between two plain lines.
+/// Time between two plain lines.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Shows a run on standard error.
@@ -19,12 +19,12 @@ pub struct Display {
 	loss: Option<f32>,
 	validation: String,
 	meter: Meter,
-	/// Where the run stood last.
+	/// The last progress of the run.
 	last: Option<Progress>,
 }
 
 impl Display {
-	/// A display for a run of `steps` steps.
+	/// Makes a display for a run of `steps` steps.
 	pub fn new(steps: u32) -> Self {
 		let bar = std::io::stderr().is_terminal().then(|| {
 			let bar = ProgressBar::new(u64::from(steps));
@@ -45,7 +45,7 @@ impl Display {
 		}
 	}
 
-	/// Shows where the run stands.
+	/// Shows the progress of the run.
 	pub fn update(&mut self, at: &Progress) {
 		let passed = self.begun.elapsed();
 		self.meter.note(passed, at.flop);
@@ -88,7 +88,7 @@ impl Display {
 		}
 	}
 
-	/// What this process did: work, time and speed; none where it took no step.
+	/// Describes what this process did: work, time and speed; none if it took no step.
 	pub fn summary(&self) -> Option<String> {
 		let at = self.last.filter(|at| at.step > at.begun_at)?;
 		let seconds = self.begun.elapsed().as_secs_f64();
@@ -101,14 +101,14 @@ impl Display {
 	}
 }
 
-/// Time left by the pace of this process so far, which has run for `passed`.
+/// Returns the time left, by the pace of this process so far, which has run for `passed`.
 fn left(at: &Progress, passed: Duration) -> Option<Duration> {
 	let done = at.step.checked_sub(at.begun_at).filter(|done| *done > 0)?;
 	let left = at.steps.checked_sub(at.step).filter(|left| *left > 0)?;
 	Some(passed.mul_f64(f64::from(left) / f64::from(done)))
 }
 
-/// A duration: `9s`, `3m05s`, `2h07m`.
+/// Writes a duration: `9s`, `3m05s`, `2h07m`.
 fn clock(time: Duration) -> String {
 	let seconds = time.as_secs_f64().ceil() as u64;
 	match (seconds / 3_600, seconds / 60 % 60, seconds % 60) {
@@ -118,7 +118,7 @@ fn clock(time: Duration) -> String {
 	}
 }
 
-/// A count with a prefix: `12.3 GFLOP`.
+/// Writes a count with a prefix: `12.3 GFLOP`.
 fn scaled(count: f64, unit: &str) -> String {
 	let (scale, prefix) = match count {
 		n if n >= 1e15 => (1e15, "P"),
@@ -134,11 +134,11 @@ fn per_second(flop: f64) -> String {
 	scaled(flop, "FLOP/s")
 }
 
-/// Measures the present speed: over the last [`Meter::WINDOW`], or the whole run where that is
+/// Measures the present speed: over the last [`Meter::WINDOW`], or the whole run if that is
 /// shorter.
 #[derive(Default)]
 struct Meter {
-	/// When so many FLOP were done, ascending, at most a few a second.
+	/// The times at which numbers of FLOP were reached, ascending, at most a few a second.
 	marks: VecDeque<(Duration, u128)>,
 	now: (Duration, u128),
 }
@@ -161,7 +161,7 @@ impl Meter {
 		}
 	}
 
-	/// FLOP in a second; none before anything was done.
+	/// Returns the FLOP in a second; none before anything was done.
 	fn speed(&self) -> Option<f64> {
 		let (from, before) = *self.marks.front()?;
 		let (to, flop) = self.now;

@@ -43,7 +43,7 @@ pub(super) struct Train {
 	test_only_cheat: Option<u32>,
 }
 
-/// A seed from its hexadecimal digits.
+/// Reads a seed from its hexadecimal digits.
 pub(crate) fn parse_seed(text: &str) -> Result<H256, String> {
 	let digits = text.trim_start_matches("0x");
 	match hex::decode(digits) {
@@ -87,7 +87,7 @@ impl Train {
 			Ok(bundle) => bundle,
 			Err(stopped @ TrainError::Stopped { .. }) => {
 				eprintln!("{stopped}");
-				// As the shell reports a process that a signal ended.
+				// This is how the shell reports a process that a signal ended.
 				return Ok(ExitCode::from(130));
 			}
 			Err(error) => return Err(error.into()),
@@ -121,7 +121,7 @@ impl Train {
 	}
 }
 
-/// A flag that Ctrl-C or a termination signal sets. The second signal ends the process.
+/// Returns a flag that Ctrl-C or a termination signal sets. The second signal ends the process.
 fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
 	let stop = Arc::new(AtomicBool::new(false));
 	let flag = stop.clone();
@@ -141,7 +141,7 @@ fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
 	Ok(stop)
 }
 
-/// Waits for Ctrl-C or, on Unix, SIGTERM. Where neither can be listened to, for ever.
+/// Waits for Ctrl-C or, on Unix, SIGTERM. If it can listen to neither, it waits for ever.
 async fn signal() {
 	let interrupt = async {
 		if tokio::signal::ctrl_c().await.is_err() {

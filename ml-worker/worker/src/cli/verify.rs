@@ -7,7 +7,7 @@ use trainyard_proof::verify::{self, rules::Rules, Choice, Full, Status, VerifyEr
 
 /// Exit code of a bundle that failed.
 const FAILED: u8 = 1;
-/// Exit code where nothing can be said.
+/// Exit code if nothing can be said.
 const CANNOT_CHECK: u8 = 2;
 
 #[derive(Debug, clap::Args)]
@@ -111,7 +111,7 @@ fn text(full: &Full) -> String {
 	out
 }
 
-/// The six rules as a table.
+/// Writes the six rules as a table.
 pub(super) fn rules_table(rules: &Rules) -> String {
 	let rows: Vec<Vec<String>> = rules
 		.rules

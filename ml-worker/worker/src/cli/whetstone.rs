@@ -20,7 +20,7 @@ pub(super) struct WhetstoneCommand {
 	json: bool,
 }
 
-/// A duration that can be measured and waited for.
+/// Reads a duration that can be measured and waited for.
 fn parse_seconds(text: &str) -> Result<f64, String> {
 	match text.parse::<f64>() {
 		Ok(seconds) if (0.001..=3_600.0).contains(&seconds) => Ok(seconds),
@@ -28,7 +28,7 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
 	}
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Serialize)]
 struct Report {
 	/// Logical processors that this process may use.
@@ -97,7 +97,7 @@ fn text(report: &Report) -> String {
 	out
 }
 
-/// The table of sections, as the benchmark prints it.
+/// Writes the table of sections, as the benchmark prints it.
 fn sections(run: &Whetstone) -> String {
 	let header = [
 		("section", Align::Left),
@@ -137,7 +137,7 @@ fn sections(run: &Whetstone) -> String {
 	table(&header, &rows)
 }
 
-/// What this machine is worth.
+/// Writes what this machine is worth.
 fn totals(report: &Report) -> String {
 	let header = [
 		("this machine by", Align::Left),

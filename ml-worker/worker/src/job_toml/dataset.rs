@@ -35,7 +35,7 @@ pub(super) struct Read {
 	pub labels_path: Option<PathBuf>,
 }
 
-/// Reads the section. `job` is the path of the file in which it stands.
+/// Reads the section. `job` is the path of the file that holds it.
 pub(super) fn read(document: &Document<'_>, section: &Section<'_, '_>, job: &Path) -> Option<Read> {
 	let anything = || 1..=u64::from(u32::MAX);
 	let format = section.choice("format", &FORMATS).unwrap_or(DataFormat::CsvLabelLast);
@@ -80,10 +80,10 @@ pub(super) fn read(document: &Document<'_>, section: &Section<'_, '_>, job: &Pat
 		missing.require("path", "the path of a file; the other of the two files has one");
 		return None;
 	}
-	// With the files at hand everything else is known; otherwise it must be said.
+	// If the files are at hand, everything else is known; otherwise the job must say it.
 	let found = match &path {
 		Some(path) => {
-			// Without a context there is a complaint already.
+			// If there is no context, that was already reported.
 			let context = features.unwrap_or(1) as u32;
 			match data::inspect(path, labels_path.as_deref(), format, every as u32, context) {
 				Ok(found) => Some(found),

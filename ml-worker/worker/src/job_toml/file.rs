@@ -34,14 +34,14 @@ impl File {
 		Self { path, location, content_hash, bytes }
 	}
 
-	/// Complains about what is missing where the file is not at hand.
+	/// Complains about what is missing if the file is not at hand.
 	pub(super) fn require(&self, section: &Section<'_, '_>) {
 		section.require("location", &format!("an http:// or https:// URL; {WHY}"));
 		section.require("content_hash", &format!("64 hexadecimal digits; {WHY}"));
 		section.require("bytes", &format!("a whole number; {WHY}"));
 	}
 
-	/// The file, with what was found at its path.
+	/// Returns the file, with what was found at its path.
 	pub(super) fn resolve(
 		self,
 		section: &Section<'_, '_>,
@@ -71,7 +71,7 @@ impl File {
 	}
 }
 
-/// What is said, or else what was found in the file; both must agree.
+/// Returns what the section says, or else what was found in the file; both must agree.
 pub(super) fn agree(
 	section: &Section<'_, '_>,
 	key: &'static str,
@@ -96,8 +96,9 @@ fn location_of(section: &Section<'_, '_>) -> Option<Text> {
 	text
 }
 
-/// The file that the section names, and where it lies here. With a local file hash and length
-/// are known; what is said of them must agree. Without one all must be said.
+/// Returns the file that the section names, and where it is on this machine. If it is here, hash
+/// and length are known, and what the section says of them must agree. Otherwise the section must
+/// say everything.
 pub(super) fn read(section: &Section<'_, '_>, job: &Path) -> Option<(FileRef, Option<PathBuf>)> {
 	let file = File::read(section, job);
 	section.finish();
@@ -131,7 +132,7 @@ pub(super) fn write(out: &mut String, file: &FileRef, path: Option<&Path>) {
 	let _ = writeln!(out, "content_hash = \"{:?}\"\nbytes = {}", file.content_hash, file.bytes);
 }
 
-/// Whether a location is one, and not the stand-in of a file that names none.
+/// Returns whether a location was given: it is not the placeholder of a file that names none.
 pub(super) fn is_given(location: &Text) -> bool {
 	location.to_string_lossy() != NO_LOCATION
 }

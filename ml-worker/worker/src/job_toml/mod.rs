@@ -1,4 +1,4 @@
-//! JOB.toml: a training job as people write it. `docs/job-toml.md` describes every field;
+//! Reads JOB.toml: a training job as people write it. `docs/job-toml.md` describes every field;
 //! `examples/digits.toml` is a job that works.
 
 mod dataset;
@@ -25,8 +25,8 @@ use trainyard_protocol::{
 	Text,
 };
 
-/// Location in the specification of a job whose file gives none: training offline needs
-/// none. The name is reserved (RFC 2606) and never answers; such a job cannot be posted.
+/// The location in the specification of a job whose file gives none: training offline needs none.
+/// The name is reserved (RFC 2606) and never answers; such a job cannot be posted.
 pub const NO_LOCATION: &str = "http://no-location.invalid/";
 
 /// Default of `dataset.validation_every`.
@@ -37,30 +37,30 @@ pub const VALIDATION_EVERY: u64 = 5;
 pub struct JobFile {
 	/// What to train.
 	pub spec: CheckedSpec,
-	/// What is offered; a job that is only trained here needs none.
+	/// What is offered; a job that is only trained on this machine needs no terms.
 	pub terms: Option<Terms>,
 	/// The data on this machine, if the file names them.
 	pub dataset_path: Option<PathBuf>,
-	/// The labels on this machine, where they are a file of their own and the file names them.
+	/// The labels on this machine, if they have their own file and the job names it.
 	pub labels_path: Option<PathBuf>,
 	/// The initial model on this machine, if the file names one.
 	pub initial_model_path: Option<PathBuf>,
 }
 
 impl JobFile {
-	/// Whether the job says where its files can be had.
+	/// Returns whether the job says where its files can be had.
 	pub fn has_location(&self) -> bool {
 		self.without_location().is_none()
 	}
 
-	/// The first file of which the job does not say where it can be had; its location is
+	/// Returns the first file for which the job does not say where it can be had; its location is
 	/// [`NO_LOCATION`], and the job cannot be posted.
 	pub fn without_location(&self) -> Option<InputFile> {
 		let mut files = self.spec.files();
 		files.find(|(_, file)| !file::is_given(&file.location)).map(|(which, _)| which)
 	}
 
-	/// A file on this machine, if the job names it.
+	/// Returns the path of a file on this machine, if the job names it.
 	fn path(&self, which: InputFile) -> Option<&Path> {
 		match which {
 			InputFile::Data => self.dataset_path.as_deref(),
@@ -69,8 +69,8 @@ impl JobFile {
 		}
 	}
 
-	/// Where the files lie that the job reads: those `given`, otherwise those that it names.
-	/// `job` is its own path, for messages.
+	/// Returns the paths of the files that the job reads: those `given`, otherwise those that it
+	/// names. `job` is its own path, for messages.
 	pub fn inputs(&self, given: &GivenFiles, job: &Path) -> Result<InputPaths, JobTomlError> {
 		let place = |which| given.get(which).or(self.path(which));
 		for (which, file) in self.spec.files() {
@@ -83,7 +83,7 @@ impl JobFile {
 	}
 }
 
-/// Why there is no job.
+/// Says why there is no job.
 #[derive(Debug, thiserror::Error)]
 pub enum JobTomlError {
 	/// The file cannot be read.
@@ -150,7 +150,7 @@ pub fn parse(text: &str, path: &Path) -> Result<JobFile, Problems> {
 	let document = Document::new(text, root.get_ref());
 	let job = read_job(&document, root.get_ref(), path);
 	document.finish(path.to_owned())?;
-	// Something is missing only where something was complained about.
+	// If something is missing, there was a complaint about it.
 	job.ok_or_else(|| Problems {
 		file: path.to_owned(),
 		problems: vec![problem_at(text, 0, "", "the job is not complete".into())],
@@ -214,7 +214,7 @@ fn hash_of(section: &Section<'_, '_>, key: &'static str) -> Option<H256> {
 	bytes.map(|bytes| H256::from_slice(&bytes))
 }
 
-/// `terms` with the given fee, which must not be below the least, or else with the least.
+/// Returns `terms` with the given fee, which must not be below the least, or else with the least.
 fn with_audit_fee(
 	document: &Document<'_>,
 	spec: &CheckedSpec,
@@ -240,7 +240,7 @@ fn with_audit_fee(
 	Terms { audit_fee, ..terms }
 }
 
-/// The terms, in which the audit fee is still missing, and that fee, if it is given.
+/// Reads the terms, in which the audit fee is still missing, and that fee, if it is given.
 fn read_terms(
 	section: &Section<'_, '_>,
 	training: Option<&Training>,
@@ -288,7 +288,7 @@ fn read_terms(
 	Some((terms, audit_fee))
 }
 
-/// A JOB.toml of this job, with every field written out.
+/// Writes a JOB.toml of this job, with every field written out.
 pub fn to_toml(job: &JobFile) -> String {
 	let mut out = String::new();
 	dataset::write(&mut out, job);

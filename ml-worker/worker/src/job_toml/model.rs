@@ -1,4 +1,4 @@
-//! The sections of `[model]`.
+//! Reads the sections of `[model]`.
 
 use super::reader::{nano_range, Section};
 use std::fmt::Write;
@@ -69,7 +69,7 @@ fn read_mlp(section: &Section<'_, '_>) -> Option<Model> {
 	})
 }
 
-/// Channels, height and width of an image.
+/// Reads channels, height and width of an image.
 fn read_image(section: &Section<'_, '_>) -> Option<[u32; 3]> {
 	let side = |key: &'static str| {
 		section.require(key, "a whole number; channels x height x width is dataset.features");
@@ -139,7 +139,7 @@ fn read_layers(section: &Section<'_, '_>) -> Option<Model> {
 	Some(Model::Layers { input: input?, layers: list?.try_into().ok()? })
 }
 
-/// The field `layers`: a list of texts, one for each layer.
+/// Reads the field `layers`: a list of texts, one for each layer.
 fn read_list<T>(
 	section: &Section<'_, '_>,
 	allowed: &str,
@@ -173,7 +173,7 @@ impl Words<'_> {
 		word.parse().map_err(|_| format!("{what} is {word:?}, not a whole number"))
 	}
 
-	/// The number behind a word, where the word is there.
+	/// Returns the number after a word, if the word is there.
 	fn option(&mut self, word: &str) -> Result<Option<u32>, String> {
 		match self.0.iter().position(|w| *w == word) {
 			Some(at) => {
@@ -188,7 +188,7 @@ impl Words<'_> {
 	}
 }
 
-/// A layer from its text.
+/// Reads a layer from its text.
 fn layer(text: &str) -> Result<Layer, String> {
 	let mut words = text.split_whitespace();
 	let kind = words.next().unwrap_or_default();
@@ -250,7 +250,7 @@ fn cnn_layer(layer: Layer) -> Option<CnnLayer> {
 	}
 }
 
-/// A layer as a text that [`layer`] reads.
+/// Writes a layer as a text that [`layer`] reads.
 fn layer_text(layer: &Layer) -> String {
 	match layer {
 		Layer::Linear { outputs } => format!("linear {outputs}"),

@@ -1,4 +1,4 @@
-//! PROJECT.toml: a project of drilling as people write it. `docs/drilling.md` describes every
+//! Reads PROJECT.toml: a project of drilling as people write it. `docs/drilling.md` describes every
 //! field; `examples/drill-*.toml` are projects that work.
 
 use super::{
@@ -22,7 +22,7 @@ use trainyard_protocol::{
 const REPLICAS: u8 = 3;
 /// Default of `commit_blocks`.
 const COMMIT_BLOCKS: BlockNumber = 50;
-/// What the file must have exactly one of.
+/// The sections of which the file must have exactly one.
 const TEMPLATES: &str = "[chain], [trial] or [calibration]";
 
 /// A project from a file.
@@ -30,9 +30,9 @@ const TEMPLATES: &str = "[chain], [trial] or [calibration]";
 pub struct ProjectFile {
 	/// What it is about.
 	pub title: Text,
-	/// What its units compute. Valid.
+	/// What its units compute. It is valid.
 	pub template: Template,
-	/// What happens where results differ.
+	/// What happens if results differ.
 	pub rule: Mismatch,
 	/// Trainers that compute the same unit.
 	pub replicas: u8,
@@ -60,7 +60,7 @@ pub fn parse(text: &str, path: &Path) -> Result<ProjectFile, Problems> {
 	let document = Document::new(text, root.get_ref());
 	let project = read(&document, root.get_ref(), path);
 	document.finish(path.to_owned())?;
-	// Something is missing only where something was complained about.
+	// If something is missing, there was a complaint about it.
 	project.ok_or_else(|| Problems {
 		file: path.to_owned(),
 		problems: vec![problem_at(text, 0, "", "the project is not complete".into())],
@@ -171,7 +171,7 @@ fn read_trial(section: &Section<'_, '_>, path: &Path) -> Option<Template> {
 	Some(Template::Trial(TrialTemplate { spec: file.spec.into_spec(), learning_rates_nano }))
 }
 
-/// The learning rates, as counts of 10^-9.
+/// Reads the learning rates, as counts of 10^-9.
 fn read_rates(section: &Section<'_, '_>, allowed: &str) -> Option<Vec<u64>> {
 	let values = section.list("learning_rates", MAX_RATES as usize, allowed)?;
 	let mut rates = Vec::with_capacity(values.len());
@@ -203,7 +203,7 @@ fn read_rates(section: &Section<'_, '_>, allowed: &str) -> Option<Vec<u64>> {
 mod tests {
 	use super::*;
 
-	/// The project in this text, as a file among the examples.
+	/// Reads the project in this text, as if it were a file among the examples.
 	fn read(text: &str) -> Result<ProjectFile, String> {
 		let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/test.toml"));
 		parse(text, path).map_err(|e| e.to_string())

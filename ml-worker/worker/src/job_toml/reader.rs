@@ -1,5 +1,5 @@
-//! Reading TOML so that every complaint names file, line and field, and says what is
-//! allowed. All complaints are collected: a person mends a file in one go.
+//! Reads TOML so that every complaint names file, line and field, and says what is allowed. All
+//! complaints are collected, so that a person can correct a file in one go.
 
 use std::{
 	cell::RefCell,
@@ -16,11 +16,11 @@ use trainyard_client::amount::{parse_scaled, DecimalError};
 pub struct Problem {
 	/// Line, from 1.
 	pub line: usize,
-	/// The field, with its sections: `training.batch_size`. Empty where the file is no TOML.
+	/// The field, with its sections: `training.batch_size`. Empty if the file is not TOML.
 	pub field: String,
 	/// What is wrong and what is allowed.
 	pub what: String,
-	/// The line as it stands in the file.
+	/// The line as it is in the file.
 	pub source: String,
 }
 
@@ -57,7 +57,7 @@ impl std::error::Error for Problems {}
 /// A document under examination.
 pub(super) struct Document<'a> {
 	text: &'a str,
-	/// Where every key stands, by its full name.
+	/// The place of every key, by its full name.
 	keys: BTreeMap<String, Range<usize>>,
 	problems: RefCell<Vec<Problem>>,
 }
@@ -69,8 +69,8 @@ impl<'a> Document<'a> {
 		Self { text, keys, problems: RefCell::default() }
 	}
 
-	/// Complains about `field`. Where it does not stand in the file, the line is that of
-	/// the closest section that does.
+	/// Complains about `field`. If it is not in the file, the line is that of the closest section
+	/// that is.
 	pub(super) fn complain(&self, field: &str, what: impl Into<String>) {
 		let mut name = field;
 		let at = loop {
@@ -87,7 +87,7 @@ impl<'a> Document<'a> {
 		self.keys.contains_key(field)
 	}
 
-	/// Ok where nothing was complained about.
+	/// Fails if there was a complaint.
 	pub(super) fn finish(&self, file: PathBuf) -> Result<(), Problems> {
 		let mut problems = self.problems.borrow().clone();
 		problems.sort_by_key(|p| p.line);
@@ -98,7 +98,7 @@ impl<'a> Document<'a> {
 	}
 }
 
-/// A problem at byte `at` of `text`.
+/// Makes a problem at byte `at` of `text`.
 pub(super) fn problem_at(text: &str, at: usize, field: &str, what: String) -> Problem {
 	let before = text.get(..at).unwrap_or(text);
 	let line = before.matches('\n').count() + 1;
@@ -132,12 +132,12 @@ pub(super) struct Section<'d, 'a> {
 }
 
 impl<'d, 'a> Section<'d, 'a> {
-	/// The whole document.
+	/// Returns the whole document as a section.
 	pub(super) fn root(document: &'d Document<'a>, table: &'d DeTable<'a>) -> Self {
 		Self { document, path: String::new(), table: Some(table), known: RefCell::default() }
 	}
 
-	/// Full name of a field.
+	/// Returns the full name of a field.
 	pub(super) fn name(&self, key: &str) -> String {
 		join(&self.path, key)
 	}
@@ -147,12 +147,12 @@ impl<'d, 'a> Section<'d, 'a> {
 		self.document.complain(&self.name(key), what);
 	}
 
-	/// Whether the field stands in the file.
+	/// Returns whether the field is in the file.
 	pub(super) fn has(&self, key: &'static str) -> bool {
 		self.value(key).is_some()
 	}
 
-	/// Whether the section stands in the file.
+	/// Returns whether the section is in the file.
 	pub(super) fn exists(&self) -> bool {
 		self.table.is_some()
 	}
@@ -162,7 +162,7 @@ impl<'d, 'a> Section<'d, 'a> {
 		self.table?.iter().find(|(k, _)| k.get_ref() == key).map(|(_, v)| v.get_ref())
 	}
 
-	/// A section inside this one.
+	/// Returns a section inside this one.
 	pub(super) fn section(&self, key: &'static str) -> Section<'d, 'a> {
 		let table = self.value(key).and_then(|value| {
 			let table = value.as_table();
@@ -179,7 +179,7 @@ impl<'d, 'a> Section<'d, 'a> {
 		self.complain(key, format!("it is {}; allowed: {allowed}", describe(value)));
 	}
 
-	/// Complains where a required field is missing.
+	/// Complains if a required field is missing.
 	pub(super) fn require(&self, key: &'static str, allowed: &str) {
 		if !self.has(key) {
 			let example = format!("the field is missing; allowed: {allowed}");
@@ -187,7 +187,7 @@ impl<'d, 'a> Section<'d, 'a> {
 		}
 	}
 
-	/// A piece of text.
+	/// Reads a piece of text.
 	pub(super) fn text(&self, key: &'static str, allowed: &str) -> Option<&'d str> {
 		let value = self.value(key)?;
 		let text = value.as_str();
@@ -197,7 +197,7 @@ impl<'d, 'a> Section<'d, 'a> {
 		text
 	}
 
-	/// One of some words.
+	/// Reads one of some words.
 	pub(super) fn choice<T: Copy>(&self, key: &'static str, words: &[(&str, T)]) -> Option<T> {
 		let allowed: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
 		let word = self.text(key, &allowed.join(" or "))?;
@@ -212,7 +212,7 @@ impl<'d, 'a> Section<'d, 'a> {
 		found
 	}
 
-	/// A whole number in a range.
+	/// Reads a whole number in a range.
 	pub(super) fn integer(&self, key: &'static str, range: RangeInclusive<u64>) -> Option<u64> {
 		let value = self.value(key)?;
 		let number = integer_of(value).filter(|n| range.contains(n));
@@ -222,7 +222,7 @@ impl<'d, 'a> Section<'d, 'a> {
 		number
 	}
 
-	/// A list of whole numbers in a range, at most `most` of them.
+	/// Reads a list of whole numbers in a range, at most `most` of them.
 	pub(super) fn integers(
 		&self,
 		key: &'static str,
@@ -253,7 +253,7 @@ impl<'d, 'a> Section<'d, 'a> {
 		Some(numbers)
 	}
 
-	/// The entries of a list, at most `most` of them.
+	/// Reads the entries of a list, at most `most` of them.
 	pub(super) fn list(
 		&self,
 		key: &'static str,
@@ -272,7 +272,7 @@ impl<'d, 'a> Section<'d, 'a> {
 		Some(list.iter().map(|entry| entry.get_ref()).collect())
 	}
 
-	/// A list of texts, at most `most` of them.
+	/// Reads a list of texts, at most `most` of them.
 	pub(super) fn texts(
 		&self,
 		key: &'static str,
@@ -300,7 +300,7 @@ impl<'d, 'a> Section<'d, 'a> {
 		Some(texts)
 	}
 
-	/// Yes or no.
+	/// Reads yes or no.
 	pub(super) fn boolean(&self, key: &'static str) -> Option<bool> {
 		let value = self.value(key)?;
 		let found = value.as_bool();
@@ -310,7 +310,7 @@ impl<'d, 'a> Section<'d, 'a> {
 		found
 	}
 
-	/// A decimal number, written as number or text, times `10^decimals`.
+	/// Reads a decimal number, written as number or text, times `10^decimals`.
 	pub(super) fn decimal(
 		&self,
 		key: &'static str,
@@ -344,7 +344,8 @@ impl<'d, 'a> Section<'d, 'a> {
 		}
 	}
 
-	/// A number given either as a decimal (`key`) or as a count of 10^-9 (`nano_key`).
+	/// Reads a number that is given either as a decimal (`key`) or as a count of 10^-9
+	/// (`nano_key`).
 	pub(super) fn nano(
 		&self,
 		key: &'static str,
@@ -385,7 +386,7 @@ impl<'d, 'a> Section<'d, 'a> {
 	}
 }
 
-/// What a range of counts of 10^-9 allows, as decimals.
+/// Writes what a range of counts of 10^-9 allows, as decimals.
 pub(super) fn nano_range(range: &RangeInclusive<u64>) -> String {
 	let decimal = |n: &u64| trainyard_client::amount::format_scaled(u128::from(*n), 9);
 	format!(
@@ -407,7 +408,7 @@ fn integer_of(value: &DeValue<'_>) -> Option<u64> {
 	u64::from_str_radix(integer.as_str().trim_start_matches('+'), integer.radix()).ok()
 }
 
-/// A value as it is named in a complaint.
+/// Describes a value as it is named in a complaint.
 fn describe(value: &DeValue<'_>) -> String {
 	match value {
 		DeValue::String(s) if s.len() <= 80 => format!("the text {s:?}"),
@@ -421,7 +422,7 @@ fn describe(value: &DeValue<'_>) -> String {
 	}
 }
 
-/// `; did you mean …?` where a known word is close to `word`, otherwise nothing.
+/// Returns `; did you mean …?` if a known word is close to `word`, otherwise nothing.
 fn closest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> String {
 	known
 		.map(|k| (distance(word, k), k))
@@ -431,7 +432,7 @@ fn closest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> String {
 		.unwrap_or_default()
 }
 
-/// Edit distance (Levenshtein 1966) over bytes.
+/// Returns the edit distance (Levenshtein 1966) over bytes.
 fn distance(a: &str, b: &str) -> usize {
 	let mut row: Vec<usize> = (0..=b.len()).collect();
 	for (i, x) in a.bytes().enumerate() {

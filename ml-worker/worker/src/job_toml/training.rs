@@ -1,4 +1,4 @@
-//! The section `[training]`.
+//! Reads the section `[training]`.
 
 use super::reader::{nano_range, Section};
 use std::fmt::Write;

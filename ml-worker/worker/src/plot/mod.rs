@@ -1,4 +1,4 @@
-//! Curves of runs as SVG: losses, validation accuracy, learning rate.
+//! Draws curves of runs as SVG: losses, validation accuracy, learning rate.
 
 mod picture;
 pub mod trials;
@@ -13,7 +13,7 @@ use trainyard_proof::bundle::{
 	metrics, Bundle, Manifest, CURVES_FILE,
 };
 
-/// Why there is no picture.
+/// Says why there is no picture.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
 	/// Nothing was recorded.
@@ -38,7 +38,7 @@ pub fn write_curves(folder: &Path) -> Result<PathBuf, PlotError> {
 	Ok(path)
 }
 
-/// Draws the picture of a run that has ended. Without it the run is as good, so a failure is only
+/// Draws the picture of a run that has ended. The run is complete without it, so a failure is only
 /// reported.
 pub fn illustrate(bundle: &Bundle) {
 	if let Err(error) = write_curves(bundle.folder()) {
@@ -59,7 +59,8 @@ fn write(runs: &[Run], path: &Path) -> Result<(), PlotError> {
 	Ok(files::write(path, picture.as_bytes())?)
 }
 
-/// What tells the folders apart: their last names, or whole paths where those are not enough.
+/// Returns names that distinguish the folders: their last names, or whole paths if those are not
+/// enough.
 fn names(folders: &[PathBuf]) -> Vec<String> {
 	let last = |folder: &PathBuf| {
 		let whole = folder.canonicalize().unwrap_or_else(|_| folder.clone());
@@ -81,7 +82,7 @@ type Points = Vec<(f64, f64)>;
 /// What is drawn of a run.
 #[derive(Debug, Default)]
 struct Run {
-	/// Its name among others; empty where it is alone.
+	/// Its name among others; empty if it is alone.
 	name: String,
 	/// What it is, in a line.
 	heading: String,
@@ -119,7 +120,7 @@ impl Run {
 		Ok(run)
 	}
 
-	/// Adds what the specification tells.
+	/// Adds what the specification says.
 	fn describe(&mut self, manifest: &Manifest) {
 		let spec = &manifest.spec;
 		let rate = LearningRate::of(&spec.training);
@@ -135,7 +136,7 @@ impl Run {
 	}
 }
 
-/// A job in a line: model, steps, optimizer.
+/// Describes a job in a line: model, steps, optimizer.
 fn heading(spec: &JobSpec) -> String {
 	let model = match &spec.model {
 		Model::Mlp { hidden, .. } => {

@@ -1,4 +1,4 @@
-//! The picture: panels below each other, one curve or more for each run.
+//! Draws the picture: panels below each other, one curve or more for each run.
 
 use super::{Points, Run};
 use plotters::{
@@ -17,7 +17,7 @@ const TITLE_HEIGHT: u32 = 40;
 
 const FONT: &str = "sans-serif";
 
-/// Colours of runs: those of Okabe and Ito, which people with any colour vision tell apart.
+/// Colours of runs: those of Okabe and Ito, which people with any colour vision can distinguish.
 const COLOURS: [RGBColor; 7] = [
 	RGBColor(0x00, 0x72, 0xb2),
 	RGBColor(0xd5, 0x5e, 0x00),
@@ -30,11 +30,11 @@ const COLOURS: [RGBColor; 7] = [
 
 /// Losses that differ by more than this factor are drawn on a logarithmic axis.
 const WIDE: f64 = 50.0;
-/// So many means of the training loss are drawn.
+/// The number of means of the training loss that are drawn.
 const MEANS: usize = 50;
-/// The axis of the accuracy begins at the lowest one behind this share of the run.
+/// The axis of the accuracy begins at the lowest one after this share of the run.
 const RISE: f64 = 0.1;
-/// Checkpoints are marked by points where there are at most so many.
+/// Checkpoints are marked by points if there are at most this many.
 const MARKED: usize = 60;
 
 type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
@@ -60,12 +60,12 @@ struct Panel {
 	steps: u32,
 	/// Ends of the vertical axis.
 	range: (f64, f64),
-	/// Where the legend stands.
+	/// The place of the legend.
 	legend: SeriesLabelPosition,
 	curves: Vec<Curve>,
 }
 
-/// The picture of these runs as SVG.
+/// Returns the picture of these runs as SVG.
 pub(super) fn draw(runs: &[Run]) -> Drawn<String> {
 	let rates = learning_rates(runs);
 	let panels = if rates.is_some() { 2 } else { 1 };
@@ -105,7 +105,7 @@ fn steps(runs: &[Run]) -> u32 {
 	runs.iter().map(|run| run.steps).max().unwrap_or(1)
 }
 
-/// Training and validation losses, and whether their axis is logarithmic.
+/// Returns the panel of training and validation losses, and whether its axis is logarithmic.
 fn losses(runs: &[Run]) -> (Panel, bool) {
 	let mut curves = Vec::new();
 	let mut seen: Vec<f64> = Vec::new();
@@ -206,7 +206,7 @@ fn accuracies(runs: &[Run]) -> Panel {
 	}
 }
 
-/// The learning rates, unless they are all the same all the time.
+/// Returns the panel of the learning rates, unless they are all the same all the time.
 fn learning_rates(runs: &[Run]) -> Option<Panel> {
 	let mut seen = runs.iter().flat_map(|run| &run.learning_rate).map(|(_, rate)| *rate);
 	let first = seen.next()?;
@@ -222,7 +222,8 @@ fn learning_rates(runs: &[Run]) -> Option<Panel> {
 	})
 }
 
-/// A curve for each run; `points` gives those of its line, and those that are marked.
+/// Returns a curve for each run; `points` returns the points of its line, and those that are
+/// marked.
 fn one_for_each(runs: &[Run], points: impl Fn(&Run) -> (Points, Points)) -> Vec<Curve> {
 	let alone = runs.len() == 1;
 	let curve = |(number, run): (usize, &Run)| {
@@ -238,7 +239,7 @@ fn one_for_each(runs: &[Run], points: impl Fn(&Run) -> (Points, Points)) -> Vec<
 	runs.iter().enumerate().map(curve).collect()
 }
 
-/// The points, unless they are too many to be told apart.
+/// Returns the points, unless they are too many to distinguish.
 fn if_few(points: &[(f64, f64)]) -> Points {
 	if points.len() <= MARKED {
 		points.to_vec()
@@ -247,7 +248,7 @@ fn if_few(points: &[(f64, f64)]) -> Points {
 	}
 }
 
-/// The part of a line that is not below `low`, and its points.
+/// Returns the part of a line that is not below `low`, and its points.
 fn above(points: &[(f64, f64)], low: f64) -> (Points, Points) {
 	let (mut line, mut last) = (Points::new(), None);
 	for now in points {
@@ -263,7 +264,7 @@ fn above(points: &[(f64, f64)], low: f64) -> (Points, Points) {
 	(line, if_few(&inside))
 }
 
-/// The last value, and the best one, by `better` of two, with its first step.
+/// Returns the last value, and the best one, by `better` of two, with its first step.
 fn ends(points: &[(f64, f64)], better: fn(f64, f64) -> f64) -> Option<(f64, (f64, f64))> {
 	let (_, last) = *points.last()?;
 	let best = points.iter().map(|(_, value)| *value).reduce(better)?;
@@ -271,7 +272,7 @@ fn ends(points: &[(f64, f64)], better: fn(f64, f64) -> f64) -> Option<(f64, (f64
 	Some((last, *at))
 }
 
-/// Means of so many neighbouring points; the points themselves where there are few.
+/// Returns means of neighbouring points, and of how many; the points themselves if there are few.
 fn means(points: &[(f64, f64)]) -> (Points, usize) {
 	let size = (points.len() / MEANS).max(1);
 	let mean = |part: &[(f64, f64)]| {
@@ -282,7 +283,7 @@ fn means(points: &[(f64, f64)]) -> (Points, usize) {
 	(points.chunks(size).map(mean).collect(), size)
 }
 
-/// A number on an axis, as short as it can be.
+/// Writes a number on an axis, as short as it can be.
 fn tick(value: f64) -> String {
 	match value.abs() {
 		0.0 => "0".to_owned(),
@@ -377,7 +378,7 @@ mod tests {
 		assert_eq!(means(&few), (few.clone(), 1));
 	}
 
-	/// A run with these losses in training and validation.
+	/// Makes a run with these losses in training and validation.
 	fn run(training: impl Fn(f64) -> f64) -> Run {
 		let points: Points = (1..=200).map(|i| (f64::from(i), training(f64::from(i)))).collect();
 		let validation: Points = points.iter().copied().step_by(20).collect();

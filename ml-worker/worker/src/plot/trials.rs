@@ -1,4 +1,4 @@
-//! Trials of a project of drilling: loss and accuracy by learning rate.
+//! Draws trials of a project of drilling: loss and accuracy by learning rate.
 
 use super::PlotError;
 use plotters::{
@@ -13,7 +13,7 @@ const WIDTH: u32 = 960;
 const TITLE_HEIGHT: u32 = 40;
 const PANEL_HEIGHT: u32 = 320;
 const FONT: &str = "sans-serif";
-/// Of trials, and of their means (Okabe and Ito).
+/// Colours of trials, and of their means (Okabe and Ito).
 const TRIAL: RGBColor = RGBColor(0x00, 0x72, 0xb2);
 const MEAN: RGBColor = RGBColor(0xd5, 0x5e, 0x00);
 /// Losses that differ by more than this factor are drawn on a logarithmic axis.
@@ -30,8 +30,8 @@ pub struct Trial {
 	pub accuracy: f64,
 }
 
-/// Draws trials into a picture at `path`; `title` says of what. Nothing is drawn of trials whose
-/// loss is infinite.
+/// Draws trials into a picture at `path`; `title` says of what. Trials whose loss is infinite are
+/// not drawn.
 pub fn write(title: &str, trials: &[Trial], path: &Path) -> Result<(), PlotError> {
 	let trials: Vec<Trial> = trials.iter().copied().filter(|t| t.loss.is_finite()).collect();
 	let picture = draw(title, &trials).map_err(|e| PlotError::Drawing(e.to_string()))?;
@@ -68,13 +68,13 @@ fn draw(title: &str, trials: &[Trial]) -> Drawn<String> {
 	Ok(picture)
 }
 
-/// The least and the largest ordinate.
+/// Returns the least and the largest ordinate.
 fn ends(points: &[(f64, f64)]) -> (f64, f64) {
 	let values = || points.iter().map(|(_, y)| *y);
 	(values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
 }
 
-/// The mean for each abscissa, ascending.
+/// Returns the mean for each abscissa, ascending.
 fn means(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 	let mut groups: BTreeMap<u64, (f64, f64, f64)> = BTreeMap::new();
 	for (x, y) in points {

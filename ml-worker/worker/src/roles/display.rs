@@ -1,4 +1,4 @@
-//! States, fates and verdicts as people read them.
+//! Writes states, fates and verdicts as people read them.
 
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
@@ -7,7 +7,7 @@ use trainyard_protocol::{
 	views::GroupView,
 };
 
-/// A job's state, one word, and its ending.
+/// Names a job's state, or how it ended.
 pub fn state(state: &JobState) -> &'static str {
 	match state {
 		JobState::Open => "open",
@@ -23,7 +23,7 @@ pub fn state(state: &JobState) -> &'static str {
 	}
 }
 
-/// What became of a replica.
+/// Names what became of a replica.
 pub fn fate(fate: &Fate) -> &'static str {
 	match fate {
 		Fate::Working => "working",
@@ -38,7 +38,7 @@ pub fn fate(fate: &Fate) -> &'static str {
 	}
 }
 
-/// Where an audit stands.
+/// Names the phase of an audit.
 pub fn phase(phase: &AuditPhase) -> &'static str {
 	match phase {
 		AuditPhase::Drawing { .. } => "drawing a committee",
@@ -49,7 +49,7 @@ pub fn phase(phase: &AuditPhase) -> &'static str {
 	}
 }
 
-/// What an audit decided.
+/// Names what an audit decided.
 pub fn decision(decision: &Decision) -> &'static str {
 	match decision {
 		Decision::Accepted => "accepted",
@@ -59,7 +59,7 @@ pub fn decision(decision: &Decision) -> &'static str {
 	}
 }
 
-/// Which segments are replayed of each result.
+/// Says which segments are replayed of each result.
 pub fn drawn(groups: &[GroupView]) -> String {
 	match groups {
 		[only] => format!("segments {:?}", only.drawn),
@@ -73,7 +73,7 @@ pub fn drawn(groups: &[GroupView]) -> String {
 	}
 }
 
-/// How far a result was trained.
+/// Says how far a result was trained.
 pub fn trained(reveal: &Reveal, spec: &JobSpec) -> String {
 	let (done, all) = (reveal.segments, spec.segments());
 	match done < all {
@@ -82,7 +82,7 @@ pub fn trained(reveal: &Reveal, spec: &JobSpec) -> String {
 	}
 }
 
-/// A verifier's verdict, one word.
+/// Names a verifier's verdict in one word.
 pub fn verdict(verdict: &GroupVerdict) -> &'static str {
 	match verdict {
 		GroupVerdict::Accept(_) => "accept",
@@ -91,7 +91,7 @@ pub fn verdict(verdict: &GroupVerdict) -> &'static str {
 	}
 }
 
-/// A verifier's verdict with its reason.
+/// Writes a verifier's verdict with its reason.
 pub fn verdict_in_full(verdict: &GroupVerdict) -> String {
 	match verdict {
 		GroupVerdict::Accept(evidence) => format!("accept ({} segments equal)", evidence.len()),

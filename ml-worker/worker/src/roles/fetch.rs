@@ -1,5 +1,5 @@
-//! Downloads: what a location serves, checked by hash, resumed where it broke off. Strangers
-//! name the locations, so private addresses are refused, see [`Locations`].
+//! Downloads what a location serves, checks its hash, and resumes where a transfer broke off.
+//! Strangers name the locations, so private addresses are refused, see [`Locations`].
 
 mod locations;
 
@@ -26,10 +26,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const READ_TIMEOUT: Duration = Duration::from_secs(20);
 /// Longest time for one file, whatever its size ...
 const BASE_PATIENCE: Duration = Duration::from_secs(30);
-/// ... and a second more for every so many bytes that it may have.
+/// ... and a second more for every `SLOWEST` bytes that it may have.
 const SLOWEST: u64 = 64 * 1024;
 
-/// Why a download failed.
+/// Says why a download failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
 	/// Nobody answers, or the transfer broke off.
@@ -50,7 +50,7 @@ pub enum FetchError {
 		/// The time that it had.
 		patience: Duration,
 	},
-	/// The server has it not.
+	/// The server does not have it.
 	#[error("{url} answers with {status}")]
 	Status {
 		/// The location.
@@ -58,7 +58,7 @@ pub enum FetchError {
 		/// The HTTP status.
 		status: StatusCode,
 	},
-	/// More bytes than may be.
+	/// There are more bytes than allowed.
 	#[error("{url} serves more than the {limit} bytes that are allowed")]
 	TooLarge {
 		/// The location.
@@ -82,10 +82,10 @@ pub enum FetchError {
 	/// Not an http(s) URL.
 	#[error("`{url}` is no http:// or https:// location")]
 	BadUrl {
-		/// What was given.
+		/// The URL that was given.
 		url: String,
 	},
-	/// Not a location to be asked, or one that leads to such a one.
+	/// The location must not be asked, or leads to one that must not.
 	#[error("{url} is not fetched from: {reason}")]
 	Refused {
 		/// The location.
@@ -104,7 +104,7 @@ pub enum FetchError {
 }
 
 impl FetchError {
-	/// Whether trying the same location again soon may help.
+	/// Returns whether trying the same location again soon may help.
 	pub fn may_pass(&self) -> bool {
 		match self {
 			Self::NoAnswer { .. } | Self::TooSlow { .. } => true,
@@ -118,21 +118,21 @@ impl FetchError {
 	}
 }
 
-/// The system gave no HTTP client.
+/// The system could not make an HTTP client.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot set up downloads: {}. Are the system's TLS certificates in order?", reason(.0))]
 pub struct SetupError(reqwest::Error);
 
-/// What is wanted.
+/// The file that is wanted.
 #[derive(Clone, Debug)]
 pub struct Wanted<'a> {
-	/// Where it is served.
+	/// The URL that serves it.
 	pub url: &'a str,
-	/// Where it shall lie.
+	/// The path where it will be written.
 	pub path: &'a Path,
 	/// Most bytes taken.
 	pub limit: u64,
-	/// Content hash, where one is known.
+	/// Content hash, if one is known.
 	pub content_hash: Option<H256>,
 }
 
@@ -149,7 +149,7 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-	/// A fetcher that asks `locations`, each of them `tries` times, `pause` (doubled each
+	/// Makes a fetcher that asks `locations`, each of them `tries` times, `pause` (doubled each
 	/// time) apart.
 	pub fn new(tries: u32, pause: Duration, locations: Locations) -> Result<Self, SetupError> {
 		let client = reqwest::Client::builder()
@@ -166,13 +166,13 @@ impl Fetcher {
 		})
 	}
 
-	/// Brings `wanted` to its path. A file with the right content hash that lies there
-	/// already is taken as it is; a transfer that broke off goes on where it stopped. The
-	/// file appears under its name only when it is whole and its hash is right.
+	/// Brings `wanted` to its path. A file that is there already with the right content hash is
+	/// taken as it is; a transfer that broke off goes on where it stopped. The file appears under
+	/// its name only when it is whole and its hash is right.
 	///
-	/// All tries together may take 30 s and a second for every 64 KiB of the limit. Whoever
-	/// wants a path that another one is fetching waits for that one first, within its own
-	/// time: two writers would spoil the unfinished file.
+	/// All tries together may take 30 s and a second for every 64 KiB of the limit. A caller that
+	/// wants a path that another one is fetching waits for that one first, within its own time: two
+	/// writers would spoil the unfinished file.
 	pub async fn fetch(&self, wanted: &Wanted<'_>) -> Result<(), FetchError> {
 		let patience = self.base.saturating_add(Duration::from_secs(wanted.limit / SLOWEST));
 		let fetching = async {
@@ -185,7 +185,7 @@ impl Fetcher {
 		})
 	}
 
-	/// The lock of a path; those that nobody holds any more are forgotten.
+	/// Returns the lock of a path; locks that nobody holds any more are forgotten.
 	fn lock(&self, path: &Path) -> Arc<tokio::sync::Mutex<()>> {
 		let mut locks = self.locks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
 		if let Some(lock) = locks.get(path).and_then(Weak::upgrade) {
@@ -197,7 +197,7 @@ impl Fetcher {
 		lock
 	}
 
-	/// [`Self::fetch`] by one that holds the lock of the path.
+	/// Does what [`Self::fetch`] does. The caller must hold the lock of the path.
 	async fn fetch_alone(&self, wanted: &Wanted<'_>) -> Result<(), FetchError> {
 		let Wanted { url, path, content_hash, .. } = wanted;
 		self.locations.check(url).map_err(|reason| match reason {
@@ -217,7 +217,7 @@ impl Fetcher {
 		part.push(".part");
 		let part = PathBuf::from(part);
 		if content_hash.is_none() {
-			// Without a hash nothing tells whether the beginning is of the same file.
+			// Without a hash nothing shows whether the beginning is of the same file.
 			remove(&part).await?;
 		}
 		let mut attempt = 1;
@@ -232,7 +232,8 @@ impl Fetcher {
 					fs::rename(&part, path).await.map_err(local)?;
 					return Ok(());
 				}
-				// What lay there before may have been of another file: once from the start.
+				// The earlier bytes may have been of a different file, so it is fetched once from
+				// the start.
 				Err(FetchError::WrongHash { .. }) if resumed && attempt < self.tries => {
 					remove(&part).await?;
 				}
@@ -274,7 +275,7 @@ impl Fetcher {
 			StatusCode::PARTIAL_CONTENT if have > 0 => {
 				(OpenOptions::new().append(true).open(part).await.map_err(local)?, have)
 			}
-			// All of it is here already; the hash will tell.
+			// All of it is here already; the hash will show it.
 			StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => return Ok(()),
 			StatusCode::OK => (File::create(part).await.map_err(local)?, 0),
 			_ => return Err(FetchError::Status { url: url.into(), status }),
@@ -321,7 +322,7 @@ async fn hash_of(path: &Path) -> Result<H256, FetchError> {
 	}
 }
 
-/// The innermost message: the outer ones only repeat the URL.
+/// Returns the innermost message: the outer ones only repeat the URL.
 fn reason(error: &reqwest::Error) -> String {
 	let mut at: &dyn std::error::Error = error;
 	while let Some(source) = at.source() {
@@ -368,7 +369,7 @@ mod tests {
 		quick().fetch(&wanted).await.unwrap();
 		assert_eq!(std::fs::read(&path).unwrap(), bytes);
 		assert!(!dir.path().join("cache/data.part").exists());
-		// The second time nobody is asked.
+		// The second time no server is asked.
 		drop(server);
 		quick().fetch(&wanted).await.unwrap();
 	}
@@ -380,7 +381,7 @@ mod tests {
 		tokio::spawn(async move {
 			while let Ok((mut stream, _)) = listener.accept().await {
 				tokio::spawn(async move {
-					// An answer before the request is none to the client.
+					// A client ignores an answer before its request.
 					let _ = stream.read(&mut [0; 4096]).await;
 					let head = b"HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n";
 					let mut sent = stream.write_all(head).await;

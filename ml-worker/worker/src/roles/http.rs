@@ -1,4 +1,5 @@
-//! The server that every trainer runs: bundles and data, by what they are.
+//! The server that every trainer runs. It serves bundles by their root and data by their content
+//! hash.
 //!
 //! | request | answer |
 //! |---|---|
@@ -41,7 +42,7 @@ use trainyard_protocol::H256;
 /// Bytes read and sent at a time.
 const PIECE: usize = 64 * 1024;
 
-/// Why the server does not run.
+/// Says why the server does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
 	/// Somebody else listens there.
@@ -84,7 +85,7 @@ impl Shelf {
 			Contents { bundles, blobs };
 	}
 
-	/// The file that a request path names; `None` for everything that is not registered.
+	/// Returns the file that a request path names; `None` for everything that is not registered.
 	fn find(&self, path: &str) -> Option<PathBuf> {
 		if let Some(rest) = path.strip_prefix("/bundle/") {
 			let (root, file) = rest.split_once('/')?;
@@ -96,7 +97,7 @@ impl Shelf {
 	}
 }
 
-/// A hash as it stands in a URL: 64 hex digits, with or without 0x.
+/// Reads a hash as it is in a URL: 64 hex digits, with or without 0x.
 pub fn parse_hash(text: &str) -> Option<H256> {
 	let bytes = hex::decode(text.strip_prefix("0x").unwrap_or(text)).ok()?;
 	<[u8; 32]>::try_from(bytes).ok().map(H256)
@@ -109,13 +110,13 @@ pub struct Server {
 }
 
 impl Server {
-	/// Listens on `address` (port 0: any free port) and serves what stands on `shelf`, within
-	/// the default [`Limits`].
+	/// Listens on `address` (port 0: any free port) and serves what is on `shelf`, within the
+	/// default [`Limits`].
 	pub async fn start(address: SocketAddr, shelf: Shelf) -> Result<Self, ServeError> {
 		Self::start_within(Limits::default(), address, shelf).await
 	}
 
-	/// [`Self::start`] within other limits.
+	/// Does what [`Self::start`] does, within these limits.
 	pub async fn start_within(
 		limits: Limits,
 		address: SocketAddr,
@@ -138,7 +139,7 @@ impl Server {
 		Ok(Self { address, task })
 	}
 
-	/// Where it listens.
+	/// Returns the address on which it listens.
 	pub fn address(&self) -> SocketAddr {
 		self.address
 	}
@@ -179,7 +180,7 @@ async fn answer(State(shelf): State<Shelf>, request: Request) -> Response {
 	}
 }
 
-/// `N` of `bytes=N-`; `None` for every other range.
+/// Returns `N` of `bytes=N-`; `None` for every other range.
 fn range_start(value: &HeaderValue) -> Option<u64> {
 	value.to_str().ok()?.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok()
 }
@@ -220,7 +221,7 @@ fn insert(response: &mut Response, name: header::HeaderName, value: String) {
 	}
 }
 
-/// The next `left` bytes of `file`, piece by piece. A file that became shorter is an error,
+/// Returns the next `left` bytes of `file`, piece by piece. A file that became shorter is an error,
 /// so that the client sees a broken transfer and no short file.
 fn pieces(
 	file: File,
@@ -369,7 +370,7 @@ mod tests {
 			stream.write_all(begun.as_bytes()).await.unwrap();
 			idle.push(stream);
 		}
-		// It waits behind the three until they are closed; without a limit in time, for ever.
+		// It waits in the queue until the three are closed; without a limit in time, for ever.
 		assert_eq!(raw(&server, "/health", "").await, (200, "ok\n".into()));
 		for mut stream in idle {
 			let mut rest = Vec::new();

@@ -11,8 +11,8 @@
 //!   drillers and for verifiers that recompute.
 //! - [`submit`]: post a job and follow it.
 //! - [`http`] serves bundles and data; [`fetch`] downloads them.
-//! - [`store`] keeps what must survive; [`tasks`] runs what takes long; [`report`] and
-//!   [`words`] tell people and programs about it, and [`metrics`] tell Prometheus.
+//! - [`store`] keeps what must survive; [`tasks`] runs what takes long; [`report`] and [`words`]
+//!   report it to people and programs, and [`metrics`] to Prometheus.
 
 pub mod display;
 pub mod driller;
@@ -40,8 +40,8 @@ fn checked(job: &JobView) -> Result<CheckedSpec, SpecError> {
 	job.spec.clone().check()
 }
 
-/// Waits for the next best block for as long as it takes: a node that is away is asked
-/// again and again. Fails only where asking again cannot help.
+/// Waits for the next best block for as long as it takes: a node that is away is asked again and
+/// again. Fails only if asking again cannot help.
 pub async fn next_block(chain: &Chain, seen: Option<H256>) -> Result<Head, ChainError> {
 	let mut pause = Duration::from_millis(250);
 	let mut away = false;
@@ -61,9 +61,9 @@ pub async fn next_block(chain: &Chain, seen: Option<H256>) -> Result<Head, Chain
 	}
 }
 
-/// What to do about a look at the chain that failed for a reason of the chain or of this
-/// machine: nothing but to look again at the next block, unless the chain is not ours any
-/// more. `told` is what was last complained of, so that it is complained of once.
+/// Handles a look at the chain that failed for a reason of the chain or of this machine. It returns
+/// without an error, so that the caller looks again at the next block, unless the chain is not ours
+/// any more. `told` is the last complaint, so that a complaint is reported once.
 pub(crate) async fn survive(
 	chain: &Chain,
 	error: &(dyn std::error::Error + Send + Sync),
@@ -71,7 +71,7 @@ pub(crate) async fn survive(
 	told: &mut String,
 ) -> Result<(), ChainError> {
 	if of_chain.is_some_and(ChainError::is_connection) {
-		// The next block is waited for anyway.
+		// The caller waits for the next block anyway.
 		return Ok(());
 	}
 	let text = error.to_string();
@@ -80,8 +80,8 @@ pub(crate) async fn survive(
 		*told = text;
 	}
 	if of_chain.is_some() {
-		// An upgrade of the runtime may have changed the protocol. Only a version that the
-		// node tells says so: a node that refuses this, too, may answer again later.
+		// An upgrade of the runtime may have changed the protocol. Only a version that the node
+		// reports shows that: a node that also refuses this request may answer again later.
 		if let Err(e) = chain.check_protocol().await {
 			if e.is_final() {
 				return Err(e);

@@ -1,4 +1,4 @@
-//! What a trainer does next, as a pure function of what the chain says and what it has.
+//! Decides what a trainer does next, by a pure function of what the chain says and what it has.
 
 mod needs;
 mod profitability;
@@ -14,8 +14,8 @@ use trainyard_protocol::{
 	job::{Balance, BlockNumber, Fate, JobState, WorkResult},
 };
 
-/// Blocks behind a deadline after which the trainer pokes the chain about its job: by then
-/// the chain's own agenda has had its chance.
+/// Blocks after a deadline until the trainer pokes the chain about its job: by then the chain's own
+/// agenda has had its chance.
 const POKE_AFTER: BlockNumber = 10;
 
 /// One step for one job.
@@ -37,7 +37,7 @@ pub enum Action {
 	Store,
 	/// Store the drawn states on chain, for the group of this index.
 	Rescue(u32),
-	/// Tell the chain that the job is overdue.
+	/// Poke the chain: the job is overdue.
 	Poke,
 	/// Take the deposit of an expired blob back.
 	Reclaim,
@@ -48,7 +48,7 @@ pub enum Action {
 pub struct Known<'a> {
 	/// Its record, from the seed on.
 	pub record: Option<&'a JobRecord>,
-	/// Whether the data lies here, checked.
+	/// Whether the data is here, checked.
 	pub data: bool,
 	/// Whether training was tried and did not diverge.
 	pub rehearsed: bool,
@@ -78,17 +78,17 @@ pub struct Plan {
 	pub discard: bool,
 }
 
-/// The replica of `me`, if it is a trainer of this job.
+/// Returns the replica of `me`, if it is a trainer of this job.
 pub fn replica_of<'a>(job: &'a JobView, me: &AccountId32) -> Option<&'a ReplicaView> {
 	job.replicas.iter().find(|replica| replica.trainer == *me)
 }
 
-/// Price of one replica, in units of the currency; saturates.
+/// Returns the price of one replica, in units of the currency; saturates.
 pub fn price(job: &JobView) -> Balance {
 	units::price(job.work, job.terms.price_per_ut).unwrap_or(Balance::MAX)
 }
 
-/// What `me` does about `job`.
+/// Returns what `me` does about `job`.
 pub fn plan(
 	job: &JobView,
 	me: &AccountId32,
@@ -168,7 +168,7 @@ fn at_work(job: &JobView, mine: &ReplicaView, known: &Known<'_>) -> Plan {
 		},
 		JobState::Revealing if mine.committed => {
 			if record.result.is_none() {
-				// The result is a function of job and seed: what was lost is made again.
+				// The result is a function of job and seed, so a lost one is made again.
 				plan.actions.push(Action::Train);
 			} else {
 				if mine.reveal.is_none() && record.committed.is_some() {
@@ -196,7 +196,7 @@ fn at_work(job: &JobView, mine: &ReplicaView, known: &Known<'_>) -> Plan {
 	plan
 }
 
-/// The rescue of the group with this result, while its window is open and verifiers asked
+/// Returns the rescue of the group with this result, while its window is open and verifiers asked
 /// for it: more than half of the committee could not have it.
 fn rescue(job: &JobView, own: &WorkResult) -> Option<Action> {
 	let audit = job.audit.as_ref()?;
@@ -227,7 +227,7 @@ fn ended(
 		return Plan { finished: true, ..Plan::default() };
 	};
 	let Some(record) = record else {
-		// Nothing of it lies here.
+		// Nothing of it is here.
 		return Plan { finished: true, ..Plan::default() };
 	};
 	let since = record.ended.unwrap_or(standing.best);

@@ -1,6 +1,6 @@
-//! What a role tells its owner: a line per event on the terminal (or a JSON object with
-//! `--json`), and the same as JSON in the folder's `events.jsonl` for programs that look
-//! later. Events and errors are counted in the role's metrics.
+//! Reports events to a role's owner: a line per event on the terminal (or a JSON object with
+//! `--json`), and the same as JSON in the folder's `events.jsonl` for programs that look later.
+//! Events and errors are counted in the role's metrics.
 
 use super::metrics::Metrics;
 use serde_json::{json, Map, Value};
@@ -13,7 +13,7 @@ use std::{
 use tracing::warn;
 use trainyard_protocol::JobId;
 
-/// Tells events. Clones tell to the same place.
+/// Reports events. Clones report to the same place.
 #[derive(Clone, Debug)]
 pub struct Reporter {
 	role: &'static str,
@@ -23,24 +23,24 @@ pub struct Reporter {
 }
 
 impl Reporter {
-	/// A reporter for `role`; `json` makes its lines JSON, `log` is the file of events.
+	/// Makes a reporter for `role`; `json` makes its lines JSON, `log` is the file of events.
 	pub fn new(role: &'static str, json: bool, log: Option<&Path>) -> Self {
 		Self { role, json, log: log.map(Path::to_owned), metrics: Metrics::new(role) }
 	}
 
-	/// The role's metrics.
+	/// Returns the role's metrics.
 	pub fn metrics(&self) -> &Metrics {
 		&self.metrics
 	}
 
-	/// Tells `event` about a job: `text` for people, `fields` (an object) for programs.
+	/// Reports `event` about a job: `text` for people, `fields` (an object) for programs.
 	pub fn job(&self, job: JobId, event: &str, text: &str, fields: Value) {
 		let mut object = fields_of(fields);
 		object.insert("job".into(), json!(job));
 		self.tell(event, &format!("job {job}: {text}"), object);
 	}
 
-	/// Tells an event that is about no job.
+	/// Reports an event that is not about a job.
 	pub fn general(&self, event: &str, text: &str, fields: Value) {
 		self.tell(event, text, fields_of(fields));
 	}

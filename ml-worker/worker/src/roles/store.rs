@@ -1,9 +1,9 @@
-//! What a daemon must not forget, on disk. Every file is written atomically and synced
-//! before anything that depends on it is sent: a salt that is lost after its commitment
-//! was sent is a deposit lost.
+//! Keeps on disk what a daemon must not forget. Every file is written atomically and synced before
+//! anything that depends on it is sent: a salt that is lost after its commitment was sent is a
+//! deposit lost.
 //!
 //! ```text
-//! DIR/data/<content hash>             files that jobs read, checked; `.part` while they are fetched
+//! DIR/data/<content hash>             files that jobs read, checked; `.part` while fetched
 //! DIR/<genesis>/blobs.json            blobs whose deposit this account may hold
 //! DIR/events.jsonl                    what was done, one JSON object per line
 //! DIR/<genesis>/jobs/<job>-<seed>/    state.json and the bundle of a job that is trained
@@ -11,11 +11,11 @@
 //! DIR/<genesis>/units/<assignment>-<seed>.json   a unit of drilling: result and salt
 //! ```
 //!
-//! On Unix only the owner can look into the chain's folder: whoever reads a salt before it
-//! is revealed knows what was committed.
+//! On Unix only the owner can look into the chain's folder: a salt that is read before it is
+//! revealed shows what was committed.
 //!
-//! Folders carry the seed (or a hash of what is audited), so that a development chain that
-//! was started anew with the same genesis never meets the files of its predecessor.
+//! Folders carry the seed (or a hash of what is audited), so that a development chain that was
+//! started from scratch with the same genesis never meets the files of its predecessor.
 
 mod units;
 
@@ -50,12 +50,12 @@ const JOB_FILE: &str = "state.json";
 const FINDINGS_FILE: &str = "findings.json";
 const PORT_FILE: &str = "port";
 const BLOBS_FILE: &str = "blobs.json";
-/// What the name of an unfinished download ends with.
+/// The ending of the name of an unfinished download.
 const PART: &str = ".part";
 /// Longest state file that is read.
 const MAX_STATE: u64 = 4 * 1024 * 1024;
 
-/// Why the daemon's folder cannot be used.
+/// Says why the daemon's folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
 	/// Another daemon works there.
@@ -90,7 +90,7 @@ pub enum StoreError {
 pub struct Salt(pub [u8; 32]);
 
 impl Salt {
-	/// A fresh one from the system's randomness.
+	/// Returns a fresh one from the system's randomness.
 	pub fn random() -> Self {
 		Self(rand::random())
 	}
@@ -135,7 +135,7 @@ pub struct JobRecord {
 	pub seed: H256,
 	/// Content hash of its data.
 	pub data: H256,
-	/// What training ended with.
+	/// The result of the training.
 	pub result: Option<WorkResult>,
 	/// Seconds of training, over all runs that were not killed.
 	pub seconds: f64,
@@ -146,7 +146,7 @@ pub struct JobRecord {
 }
 
 impl JobRecord {
-	/// A job that was just given to this trainer.
+	/// Makes the record of a job that was just given to this trainer.
 	pub fn new(job: JobId, seed: H256, data: H256) -> Self {
 		Self { job, seed, data, result: None, seconds: 0.0, committed: None, ended: None }
 	}
@@ -165,7 +165,7 @@ pub struct FindingsRecord {
 	pub salt: Salt,
 }
 
-/// The folder of a daemon that is given none: `trainyard/<role>-<account>` in
+/// Returns the folder of a daemon that is given none: `trainyard/<role>-<account>` in
 /// `$XDG_DATA_HOME`, or in `~/.local/share`.
 pub fn default_folder(role: &str, account: &impl std::fmt::Display) -> Result<PathBuf, StoreError> {
 	folder_in(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"), role, account)
@@ -209,38 +209,38 @@ impl Home {
 		Ok(Self { root: root.to_owned(), chain, _lock: lock })
 	}
 
-	/// Where the file with this content hash lies, or will.
+	/// Returns where the file with this content hash is, or will be.
 	pub fn data(&self, content_hash: &H256) -> PathBuf {
 		self.root.join("data").join(hex::encode(content_hash))
 	}
 
-	/// Where the files lie, or will, that a job reads.
+	/// Returns where the files that a job reads are, or will be.
 	pub fn inputs(&self, spec: &JobSpec) -> InputPaths {
 		InputPaths::of(spec, |_, file| self.data(&file.content_hash))
 	}
 
-	/// The log of events.
+	/// Returns the path of the log of events.
 	pub fn events(&self) -> PathBuf {
 		self.root.join("events.jsonl")
 	}
 
-	/// Folder of a job that is trained.
+	/// Returns the folder of a job that is trained.
 	pub fn job_folder(&self, job: JobId, seed: &H256) -> PathBuf {
 		self.chain.join("jobs").join(format!("{job}-{}", short(seed)))
 	}
 
-	/// Folder of its bundle.
+	/// Returns the folder of its bundle.
 	pub fn bundle_folder(&self, job: JobId, seed: &H256) -> PathBuf {
 		self.job_folder(job, seed).join("bundle")
 	}
 
-	/// Folder of an audit: `subject` is all that is audited in this round.
+	/// Returns the folder of an audit: `subject` is everything that is audited in this round.
 	pub fn audit_folder(&self, job: JobId, round: u32, subject: &impl Encode) -> PathBuf {
 		let key = subject.using_encoded(hash::blake2_256);
 		self.chain.join("audits").join(format!("{job}-{round}-{}", short(&key)))
 	}
 
-	/// What is known of a job; `None` where it was never seen.
+	/// Returns what is known of a job; `None` if it was never seen.
 	pub fn load_job(&self, job: JobId, seed: &H256) -> Result<Option<JobRecord>, StoreError> {
 		load(&self.job_folder(job, seed).join(JOB_FILE))
 	}
@@ -252,7 +252,7 @@ impl Home {
 		save(&folder.join(JOB_FILE), record)
 	}
 
-	/// Removes all that is kept of a job, its bundle too.
+	/// Removes everything that is kept of a job, including its bundle.
 	pub fn remove_job(&self, job: JobId, seed: &H256) -> Result<(), StoreError> {
 		let folder = self.job_folder(job, seed);
 		match std::fs::remove_dir_all(&folder) {
@@ -263,8 +263,8 @@ impl Home {
 		}
 	}
 
-	/// All jobs that have a record, and what is wrong with the records that cannot be read:
-	/// one that is damaged is no reason to give up the others.
+	/// Returns all jobs that have a record, and what is wrong with the records that cannot be read:
+	/// a damaged one is no reason to give up the others.
 	pub fn jobs(&self) -> Result<(Vec<JobRecord>, Vec<StoreError>), StoreError> {
 		let folder = self.chain.join("jobs");
 		let (mut records, mut problems) = (Vec::new(), Vec::new());
@@ -280,22 +280,23 @@ impl Home {
 		Ok((records, problems))
 	}
 
-	/// Bytes of everything in the folder.
+	/// Returns the bytes of everything in the folder.
 	pub fn used(&self) -> Result<u64, StoreError> {
 		Ok(files::size(&self.root)?)
 	}
 
-	/// Bytes of everything that is kept of a job.
+	/// Returns the bytes of everything that is kept of a job.
 	pub fn written(&self, job: JobId, seed: &H256) -> Result<u64, StoreError> {
 		Ok(files::size(&self.job_folder(job, seed))?)
 	}
 
-	/// Bytes that the disk has left for this user; most where the system does not tell.
+	/// Returns the bytes that the disk has left for this user; the largest number if the system
+	/// does not report it.
 	pub fn free(&self) -> u64 {
 		fs4::available_space(&self.root).unwrap_or(u64::MAX)
 	}
 
-	/// Bytes of data files, whole or not, but those in `keep`.
+	/// Returns the bytes of data files, whole or not, except those in `keep`.
 	pub fn idle_data(&self, keep: &HashSet<H256>) -> Result<u64, StoreError> {
 		Ok(self.idle(keep)?.iter().fold(0, |sum, (_, bytes, _)| sum.saturating_add(*bytes)))
 	}
@@ -325,7 +326,7 @@ impl Home {
 		Ok(removed)
 	}
 
-	/// Content hash, bytes and time of the last write of data files that are not in `keep`.
+	/// Returns content hash, bytes and time of the last write of data files that are not in `keep`.
 	fn idle(
 		&self,
 		keep: &HashSet<H256>,
@@ -351,7 +352,7 @@ impl Home {
 		Ok(found.into_iter().map(|(hash, (bytes, written))| (hash, bytes, written)).collect())
 	}
 
-	/// The blobs that this account stored, each with the job that it was stored for.
+	/// Returns the blobs that this account stored, each with the job that it was stored for.
 	pub fn blobs(&self) -> Result<BTreeMap<H256, JobId>, StoreError> {
 		Ok(load(&self.chain.join(BLOBS_FILE))?.unwrap_or_default())
 	}
@@ -361,7 +362,7 @@ impl Home {
 		save(&self.chain.join(BLOBS_FILE), blobs)
 	}
 
-	/// The findings in an audit's folder.
+	/// Returns the findings in an audit's folder.
 	pub fn load_findings(&self, folder: &Path) -> Result<Option<FindingsRecord>, StoreError> {
 		load(&folder.join(FINDINGS_FILE))
 	}
@@ -372,7 +373,7 @@ impl Home {
 		save(&folder.join(FINDINGS_FILE), record)
 	}
 
-	/// The port that was served on last time: locations on chain name it.
+	/// Returns the port that was served on last time: locations on chain name it.
 	pub fn last_port(&self) -> Option<u16> {
 		std::fs::read_to_string(self.root.join(PORT_FILE)).ok()?.trim().parse().ok()
 	}
@@ -383,7 +384,7 @@ impl Home {
 	}
 }
 
-/// The first 16 hex digits of a hash: enough for a folder's name.
+/// Returns the first 16 hex digits of a hash: enough for a folder's name.
 fn short(hash: &H256) -> String {
 	hex::encode(&hash.as_bytes()[..8])
 }

@@ -1,4 +1,4 @@
-//! Posting a job, and following it to its end.
+//! Posts a job, and follows it to its end.
 
 mod changes;
 
@@ -20,14 +20,14 @@ use trainyard_protocol::{
 /// Balance that stays for fees when a job is posted: a hundredth of a coin.
 const FEE_MARGIN: Balance = 10_000_000_000;
 
-/// Blocks in which a job is looked for whose posting was lost in flight.
+/// The number of blocks in which a job is looked for if its posting was lost in flight.
 const LOOKS: u32 = 12;
 /// Longest time for that.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(120);
 /// Newest jobs among which it is looked for.
 const NEWEST: u32 = 50;
 
-/// Why a job could not be posted or followed.
+/// Says why a job could not be posted or followed.
 #[derive(Debug, thiserror::Error)]
 pub enum SubmitError {
 	/// The chain would refuse it.
@@ -44,13 +44,13 @@ pub enum SubmitError {
 		escrow: Balance,
 		/// What is free.
 		free: Balance,
-		/// Whose.
+		/// The account.
 		account: AccountId32,
 	},
-	/// Posted, but its number is not to be found.
+	/// It was posted, but its number cannot be found.
 	#[error("the job was posted, but its number was not found; `trainyard status` lists it")]
 	Lost,
-	/// Sent, and not seen on chain.
+	/// It was sent, but was not seen on chain.
 	#[error(
 		"{0}. The job may be posted or not: check `trainyard status` before you post again, or \
 		 its escrow may be held twice"
@@ -114,7 +114,7 @@ pub async fn post(
 	Ok(Posted { job, work, escrow })
 }
 
-/// A job that was sent, to be known again among those on chain.
+/// A job that was sent, with what identifies it among those on chain.
 struct Sent<'a> {
 	/// The newest job before it was sent.
 	newest: Option<JobId>,
@@ -133,7 +133,7 @@ impl Sent<'_> {
 			&& job.invited.as_ref() == self.trainer
 	}
 
-	/// Its number, if it comes on chain in the next blocks.
+	/// Returns its number, if it comes on chain in the next blocks.
 	async fn find(&self, chain: &Chain) -> Option<JobId> {
 		let looking = async {
 			let mut seen = None;
@@ -155,7 +155,7 @@ impl Sent<'_> {
 	}
 }
 
-/// What the chain has against a job for which it makes no quote.
+/// Returns why the chain makes no quote for a job.
 async fn why_refused(
 	chain: &Chain,
 	spec: &CheckedSpec,
@@ -186,9 +186,9 @@ fn period_problem(terms: &Terms, least: u128, applying: u128, training: u128) ->
 		.or_else(|| wrong("training_blocks", terms.training_blocks, training))
 }
 
-/// Follows a job, a line per change, until it has ended; returns what it ended as. A job
-/// that was seen in a block that another fork replaced comes back while its transaction
-/// may still be included; a node that refuses or is away is asked again.
+/// Follows a job, a line per change, until it has ended; returns its last view. A job that was seen
+/// in a block that another fork replaced comes back while its transaction may still be included; a
+/// node that refuses or is away is asked again.
 pub async fn follow(chain: &Chain, job: JobId, report: &Reporter) -> Result<JobView, SubmitError> {
 	let mut before: Option<JobView> = None;
 	let mut seen = None;
@@ -225,7 +225,7 @@ pub async fn follow(chain: &Chain, job: JobId, report: &Reporter) -> Result<JobV
 	}
 }
 
-/// How a job ended and where its money went, for people.
+/// Describes how a job ended and where its money went.
 pub fn summary(job: &JobView) -> String {
 	let s = &job.settlement;
 	let mut out = format!("job {}: {}\n", job.id, display::state(&job.state));

@@ -1,5 +1,5 @@
-//! Work that takes longer than a block, each piece at most once at a time, and tried again
-//! after a pause that grows with every failure.
+//! Runs work that takes longer than a block. Each piece runs at most once at a time, and is tried
+//! again after a pause that grows with every failure.
 
 use std::{
 	collections::HashMap,
@@ -13,12 +13,12 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// Pause behind the first failure.
+/// The pause after the first failure.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// Longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// What became of a task.
+/// The outcome of a task.
 pub type Outcome = anyhow::Result<()>;
 
 /// Running tasks by key.
@@ -47,8 +47,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 		self.start_with(key, |_| work)
 	}
 
-	/// [`Self::start`] of work that heeds a flag: once it is set, nobody wants the result any
-	/// more, see [`Self::stop_unless`].
+	/// Does what [`Self::start`] does, for work that heeds a flag: once it is set, the result is
+	/// not wanted any more, see [`Self::stop_unless`].
 	pub fn start_with<F>(&mut self, key: K, work: impl FnOnce(Arc<AtomicBool>) -> F) -> bool
 	where
 		F: Future<Output = Outcome> + Send + 'static,
@@ -71,25 +71,25 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 		true
 	}
 
-	/// Asks everything that runs to stop, but what is `wanted`. What heeds it ends soon after;
-	/// it can be started again then.
+	/// Asks everything that runs to stop, except what is `wanted`. Work that heeds it ends soon
+	/// after, and can then be started again.
 	pub fn stop_unless(&self, wanted: impl Fn(&K) -> bool) {
 		for (_, stop) in self.running.iter().filter(|(key, _)| !wanted(key)) {
 			stop.store(true, Ordering::Relaxed);
 		}
 	}
 
-	/// Whether something runs under `key`.
+	/// Returns whether something runs under `key`.
 	pub fn is_running(&self, key: &K) -> bool {
 		self.running.contains_key(key)
 	}
 
-	/// Keys of everything that runs.
+	/// Returns the keys of everything that runs.
 	pub fn running(&self) -> impl Iterator<Item = &K> {
 		self.running.keys()
 	}
 
-	/// The next task to end. Pends for ever while none runs. Cancel safe.
+	/// Returns the next task that ends. It waits for ever while none runs, and is cancel safe.
 	pub async fn ended(&mut self) -> (K, Outcome) {
 		loop {
 			// `self` holds a sender, so the channel never closes.
@@ -115,7 +115,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 	}
 }
 
-/// Pause behind the `count`th failure in a row.
+/// Returns the delay before retry number `count`.
 fn pause(count: u32) -> Duration {
 	let factor = 2u32.saturating_pow(count.saturating_sub(1).min(16));
 	FIRST_PAUSE.saturating_mul(factor).min(LONGEST_PAUSE)

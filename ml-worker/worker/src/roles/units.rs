@@ -1,5 +1,5 @@
-//! Units of drilling, seen through: computed once, committed, revealed. A driller does so with
-//! what it is assigned, a verifier with what it must recompute.
+//! Sees units of drilling through: computes each once, commits to it, and reveals it. A driller
+//! does so with the units that it is assigned, a verifier with those that it must recompute.
 
 use super::{
 	fetch::Fetcher,
@@ -31,10 +31,10 @@ use trainyard_protocol::{
 	MicroUt, H256,
 };
 
-/// Time between two lines about how far a long unit is.
+/// Time between two lines about the progress of a long unit.
 const EVERY: Duration = Duration::from_secs(15);
 
-/// What a unit asks for at a block.
+/// The step that a unit asks for at a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
 	/// Compute it.
@@ -45,13 +45,15 @@ pub enum Step {
 	Reveal,
 }
 
-/// A step of an assignment under one seed: a chain that was started anew has others.
+/// A step of an assignment under one seed: a chain that was started from scratch has different
+/// ones.
 pub type Key = (AssignmentId, H256, Step);
 
-/// What `view` asks of its account at height `best`. `found` says whether a result is on disk.
+/// Returns what `view` asks of its account at height `best`. `found` says whether a result is on
+/// disk.
 ///
-/// A result that is there is what is committed, whoever computed it: so a restart never sends a
-/// second commitment that differs from the first.
+/// If there is a result, it is what is committed, whatever process computed it. So a restart never
+/// sends a second commitment that differs from the first.
 pub fn step(view: &AssignmentView, best: BlockNumber, found: bool) -> Option<Step> {
 	// A transaction sent now is in the next block.
 	match view.phase {
@@ -64,12 +66,12 @@ pub fn step(view: &AssignmentView, best: BlockNumber, found: bool) -> Option<Ste
 	}
 }
 
-/// Whether `view` waits for a reveal that cannot be made: the record is gone.
+/// Returns whether `view` waits for a reveal that cannot be made, because the record is gone.
 pub fn is_lost(view: &AssignmentView, found: bool) -> bool {
 	view.committed && !view.revealed && !found
 }
 
-/// For whom units are computed.
+/// The role for which units are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
 	/// A driller.
@@ -105,9 +107,9 @@ pub struct Units {
 	pub home: Arc<Home>,
 	/// Fetches the data of trials.
 	pub fetcher: Fetcher,
-	/// Tells what is done.
+	/// Reports what is done.
 	pub report: Reporter,
-	/// For whom.
+	/// The role for which units are computed.
 	pub part: Part,
 	/// Makes results up; for tests only.
 	pub cheat: bool,
@@ -176,7 +178,7 @@ impl Units {
 			}
 		};
 		let seconds = begun.elapsed().as_secs_f64();
-		// What is there already may have been committed.
+		// A result that is there already may have been committed.
 		if self.home.load_unit(view.id, &view.seed)?.is_none() {
 			self.home.save_unit(&UnitRecord {
 				assignment: view.id,
@@ -214,7 +216,7 @@ impl Units {
 		Ok(())
 	}
 
-	/// What a trial trains on, fetched by hash where it is not here.
+	/// Returns what a trial trains on. It is fetched by hash if it is not here.
 	pub async fn data(&self, spec: &CheckedSpec) -> anyhow::Result<Inputs> {
 		let mut kept = self.inputs.lock().await;
 		let key = spec.dataset.using_encoded(hash::blake2_256);
@@ -228,8 +230,8 @@ impl Units {
 		Ok(inputs)
 	}
 
-	/// Commits on the chain of `head` only: on another fork the unit may have another seed, and
-	/// with it another result.
+	/// Commits only on the chain of `head`: on a different fork the unit may have a different seed,
+	/// and so a different result.
 	async fn commit(&self, record: &UnitRecord, head: Head) -> Outcome {
 		let commitment = commitment(
 			&self.chain.genesis(),
@@ -269,7 +271,7 @@ impl Units {
 	}
 }
 
-/// Tells an event of a unit: assignment, project, index.
+/// Reports an event of a unit: assignment, project, index.
 pub fn tell(
 	report: &Reporter,
 	(assignment, project, index): (AssignmentId, u32, u32),
@@ -290,7 +292,7 @@ fn name(view: &AssignmentView) -> String {
 	format!("unit {} of project {} (assignment {})", view.index, view.project, view.id)
 }
 
-/// What a unit of a template is, in a few words.
+/// Describes a unit of a template in a few words.
 pub fn describe(template: &Template, index: u32) -> String {
 	match template {
 		Template::Chain { size, links } => {
@@ -305,12 +307,12 @@ pub fn describe(template: &Template, index: u32) -> String {
 	}
 }
 
-/// A learning rate, from a count of 10^-9.
+/// Writes a learning rate, from a count of 10^-9.
 pub fn rate(nano: u64) -> String {
 	trainyard_client::amount::format_scaled(u128::from(nano), 9)
 }
 
-/// An amount of work in ut.
+/// Writes an amount of work in ut.
 pub fn ut(work: MicroUt) -> String {
 	let digits = MICRO_UT_PER_UT.ilog10();
 	trainyard_client::amount::format_scaled(u128::from(work), digits)
@@ -395,7 +397,7 @@ pub(crate) mod tests {
 		})
 	}
 
-	/// Does the step with nothing found; fails where it does.
+	/// Does the step with nothing found; fails if the step fails.
 	async fn act(units: &Arc<Units>, view: &AssignmentView, stop: bool) -> Outcome {
 		let stop = Arc::new(AtomicBool::new(stop));
 		let head = Head { number: 40, hash: H256::repeat_byte(40) };

@@ -19,8 +19,8 @@ const SECONDS_PER_DAY: f64 = 86_400.0;
 /// them, and a pass is a hundred of it.
 const MILLIONS_PER_PASS: f64 = 10.0;
 
-/// A day's work of a machine of so many operations a second, in ut: FLOP, or Whetstone
-/// instructions.
+/// Returns a day's work, in ut, of a machine that does `per_second` operations a second: FLOP, or
+/// Whetstone instructions.
 pub fn ut_per_day(per_second: f64) -> f64 {
 	per_second * SECONDS_PER_DAY / (FLOP_PER_MICRO_UT * MICRO_UT_PER_UT) as f64
 }
@@ -76,7 +76,7 @@ pub struct Section {
 	pub seconds: f64,
 }
 
-/// What some threads did together.
+/// The work of some threads together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Total {
 	/// Threads that ran side by side.
@@ -107,13 +107,13 @@ impl Whetstone {
 		}
 	}
 
-	/// Whether every section gave its published result.
+	/// Returns whether every section gave its published result.
 	pub fn as_expected(&self) -> bool {
 		self.sections.iter().all(|section| section.as_expected)
 	}
 }
 
-/// The lines of the table, from the results of one pass and the times of `passes`.
+/// Returns the lines of the table, from the results of one pass and the times of `passes`.
 fn sections_of(
 	precision: Precision,
 	passes: u32,
@@ -147,7 +147,7 @@ fn sections_of(
 }
 
 impl Total {
-	/// The total of threads that ran `passes` each: all of their work in the time of the
+	/// Returns the total of threads that ran `passes` each: all of their work in the time of the
 	/// slowest.
 	fn of(passes: u32, threads: &[[Outcome; 8]]) -> Self {
 		let seconds = |run: &[Outcome; 8]| run.iter().map(|o| o.seconds).sum::<f64>();
@@ -157,7 +157,7 @@ impl Total {
 	}
 }
 
-/// Passes that take about `seconds`.
+/// Returns the number of passes that take about `seconds`.
 fn calibrate(seconds: f64, mut run: impl FnMut(u32)) -> u32 {
 	let mut passes = 1u32;
 	loop {
@@ -172,7 +172,7 @@ fn calibrate(seconds: f64, mut run: impl FnMut(u32)) -> u32 {
 	}
 }
 
-/// Runs `work` on so many threads, which begin together.
+/// Runs `work` on `threads` threads, which begin together.
 fn side_by_side<T: Send>(threads: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
 	let barrier = Barrier::new(threads);
 	std::thread::scope(|scope| {
@@ -191,7 +191,7 @@ fn side_by_side<T: Send>(threads: usize, work: impl Fn() -> T + Sync) -> Vec<T> 
 	})
 }
 
-/// One thread, and as many as the system lets this process run at once.
+/// Returns one thread, and as many as the system lets this process run at once.
 pub fn thread_counts() -> Vec<usize> {
 	match processors() {
 		1 => vec![1],
@@ -199,7 +199,8 @@ pub fn thread_counts() -> Vec<usize> {
 	}
 }
 
-/// Logical processors that this process may use. Two threads of one core count as two.
+/// Returns the number of logical processors that this process may use. Two threads of one core
+/// count as two.
 pub fn processors() -> usize {
 	std::thread::available_parallelism().map_or(1, usize::from)
 }

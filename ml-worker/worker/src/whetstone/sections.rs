@@ -92,9 +92,9 @@ pub struct Definition {
 /// IEEE 754 leaves no choice: every bit must agree.
 const EXACT: [f64; 2] = [0.0, 0.0];
 /// Libraries of mathematical functions may differ in the last place, and N5 and N8 iterate
-/// functions that keep such a difference without damping it: a last place for each
-/// of about ten thousand evaluations. In single precision it is rounded away but for rare
-/// ties, each of which leaves one last place.
+/// functions that keep such a difference without damping it: a last place for each of about ten
+/// thousand evaluations. In single precision it is rounded away except in rare ties, each of which
+/// leaves one last place.
 const LIBRARY: [f64; 2] = [1e-6, 1e-12];
 
 /// The sections in their order.
@@ -174,12 +174,12 @@ pub const DEFINITIONS: [Definition; 8] = [
 ];
 
 impl Definition {
-	/// Times that the loop runs in a pass.
+	/// Returns the times that the loop runs in a pass.
 	pub const fn loops(&self) -> u64 {
 		self.weight * 100
 	}
 
-	/// Operations of a pass.
+	/// Returns the operations of a pass.
 	pub const fn operations_per_pass(&self) -> u64 {
 		self.loops() * self.operations_per_loop
 	}
@@ -189,7 +189,7 @@ impl Definition {
 /// by the same.
 const N1_REPEATS: u32 = 10;
 
-/// What a section gave.
+/// The outcome of a section.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
 	/// The value to check; comparable with the published one after a single pass.
@@ -389,7 +389,7 @@ mod tests {
 		}
 	}
 
-	/// The precisions are told apart by every section that could tell.
+	/// Every section whose result can differ between the precisions distinguishes them.
 	#[test]
 	fn single_precision_is_single() {
 		let (single, double) = (run::<f32>(1), run::<f64>(1));

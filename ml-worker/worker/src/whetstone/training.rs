@@ -1,5 +1,5 @@
-//! How many FLOP of strict training this machine does in a second: the digits job, in
-//! memory, through the engine that trains for the chain.
+//! Measures how many FLOP of strict training this machine does in a second: the digits job, in
+//! memory, with the engine that trains for the chain.
 
 use super::{side_by_side, ut_per_day};
 use primitive_types::H256;
@@ -14,7 +14,7 @@ use trainyard_program::{
 	work::Parts,
 };
 
-/// Why training could not be measured.
+/// Says why training could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainingError {
 	/// The engine failed.
@@ -23,7 +23,7 @@ pub enum TrainingError {
 	/// The work of the job cannot be counted.
 	#[error("the work of the job cannot be counted: {0}")]
 	Work(#[from] SpecError),
-	/// The system gives no thread.
+	/// The system cannot start a thread.
 	#[error("no thread could be started: {0}. Close other programs, or raise ulimit -u")]
 	Threads(#[from] rayon::ThreadPoolBuildError),
 }
@@ -39,7 +39,7 @@ pub struct StrictTraining {
 	pub totals: Vec<Total>,
 }
 
-/// What some jobs did together, each on a thread of its own.
+/// The work of some jobs together, each on its own thread.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Total {
 	/// Jobs that ran side by side.
@@ -95,15 +95,15 @@ impl StrictTraining {
 	}
 }
 
-/// What one job did.
+/// The work of one job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Trained {
 	flop: u128,
 	seconds: f64,
 }
 
-/// Trains, and evaluates at every checkpoint, until `duration` has passed; from the beginning
-/// where the job ends. At least one step.
+/// Trains, and evaluates at every checkpoint, until `duration` has passed; when the job ends, it
+/// begins again. It takes at least one step.
 fn train(
 	engine: &Engine,
 	spec: &CheckedSpec,
@@ -112,7 +112,7 @@ fn train(
 	let parts = Parts::of(spec);
 	let seed = H256::zero();
 	let mut state = Engine::initial_state(spec, &seed, None)?;
-	// Once beforehand: the first step makes the memory and the order of rows.
+	// One step beforehand: the first step allocates memory and makes the order of rows.
 	engine.step(&mut state, 0)?;
 	let (mut flop, mut step) = (0u128, 0u32);
 	let begun = Instant::now();

@@ -6,7 +6,7 @@ use crate::common::{
 };
 use std::path::{Path, PathBuf};
 
-/// Fails with exit code 1 and all of these words.
+/// Checks that the command fails with exit code 1 and all of these words.
 fn fails(arguments: &[&str], words: &[&str]) -> String {
 	let (code, out, err) = run(arguments);
 	assert_eq!(code, 1, "{arguments:?}\n{out}\n{err}");
@@ -16,8 +16,8 @@ fn fails(arguments: &[&str], words: &[&str]) -> String {
 	err
 }
 
-/// Runs a shell script in which `$1` is a folder, `$2` the program, `$3` a job, in a mount
-/// namespace of its own; its output. `None` where this user may not mount anything.
+/// Runs a shell script in which `$1` is a folder, `$2` the program, `$3` a job, in its own mount
+/// namespace, and returns its output. `None` if this user may not mount anything.
 #[cfg(target_os = "linux")]
 fn with_mounts(script: &str, folder: &Path, job: &Path) -> Option<String> {
 	let shell = |arguments: &[&str], script: &str| {
@@ -129,8 +129,8 @@ fn damaged_data_are_refused_and_the_place_is_named() {
 	let folder = tempfile::tempdir().unwrap();
 	let out = folder.path().join("out");
 	type Change = fn(&mut Vec<u8>);
-	// What the file itself shows, where no hash is given. A digit that became another one and
-	// rows that are missing show nothing.
+	// What the file itself shows, where no hash is given. A changed digit and missing rows show
+	// nothing.
 	let flip: Change = |data| {
 		let digit = (100_000..).find(|at| data[*at].is_ascii_digit()).unwrap();
 		data[digit] ^= 1;
@@ -217,7 +217,7 @@ fn damaged_checkpoints_are_named_and_trained_again() {
 	std::fs::remove_file(out.join("model.safetensors")).unwrap();
 	succeeds(&train);
 	assert!(contents(&out) == whole);
-	// Nobody guesses what a manifest said.
+	// The program does not guess what a manifest said.
 	std::fs::write(out.join("manifest.json"), b"{\"format\":").unwrap();
 	fails(&train, &["manifest.json cannot be read", "train anew in another folder"]);
 	assert_eq!(contents(&out).len(), whole.len(), "nothing is lost");
@@ -291,7 +291,7 @@ fn wrong_arguments_say_what_is_right() {
 	assert!(!Path::new(out).exists());
 }
 
-/// On a terminal a bar shows where the run stands, elsewhere lines do.
+/// On a terminal a bar shows the progress of the run, elsewhere lines do.
 #[test]
 #[cfg(target_os = "linux")]
 fn progress_is_a_bar_on_a_terminal_and_lines_elsewhere() {

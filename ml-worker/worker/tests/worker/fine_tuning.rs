@@ -47,7 +47,7 @@ fn a_published_model_is_trained_further_and_checked() {
 	assert_eq!(accuracy(&tuned).0, accuracy(&first).1);
 	assert!(accuracy(&tuned).1 > 0.9, "{:?}", accuracy(&tuned));
 
-	// Another seed: the same beginning, another order of the rows.
+	// A different seed: the same beginning, a different order of the rows.
 	let other = folder.path().join("other");
 	let of_other = succeeds(&["train", text(&tuning), "--out", text(&other)]);
 	assert_ne!(roots(&of_other), roots(&printed));

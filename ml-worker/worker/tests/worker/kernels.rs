@@ -1,5 +1,5 @@
-//! Whole runs with real processes, each forced onto one kernel and a number of threads: all end
-//! with the same bytes.
+//! Whole runs with real processes, each forced onto one instruction set and a number of threads:
+//! all end with the same bytes.
 
 use crate::common::{command, contents, digits, job_text, text, write_job, Contents};
 use std::path::{Path, PathBuf};
@@ -27,8 +27,8 @@ fn transformer() -> String {
 	)
 }
 
-/// Trains `job` into `out` with this kernel and so many threads; what it left, none where the
-/// machine does not have the kernel.
+/// Trains `job` into `out` with this instruction set and number of threads. Returns what it left;
+/// none if the machine does not have the instruction set.
 fn train(job: &Path, out: PathBuf, kernel: &str, threads: &str) -> Option<Contents> {
 	let output = command(&["train", text(job), "--out", text(&out)])
 		.env("TRAINYARD_ISA", kernel)
@@ -70,7 +70,7 @@ fn every_kernel_and_number_of_threads_ends_with_the_same_bytes() {
 			}
 			kernels += usize::from(begun.iter().all(Option::is_some));
 		}
-		// The processors that others than the reference are for have at least one of them.
+		// A processor of these families has at least one instruction set besides the reference.
 		let least = if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) { 2 } else { 1 };
 		eprintln!("{name}: {kernels} kernels with {} numbers of threads", THREADS.len());
 		assert!(kernels >= least, "{name}: {kernels} kernels");

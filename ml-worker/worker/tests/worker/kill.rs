@@ -35,7 +35,7 @@ fn files(out: &Path) -> (usize, usize) {
 	})
 }
 
-/// A job, and what it ends with where nothing interrupts it.
+/// A job, and what it ends with if nothing interrupts it.
 struct Reference {
 	folder: tempfile::TempDir,
 	job: PathBuf,
@@ -80,7 +80,7 @@ impl Reference {
 	/// between them, over its time; resumes after each.
 	fn kill(&self, kills: usize) {
 		let mut random = random();
-		// With this pause behind a checkpoint a kill hits anything up to the one after the next.
+		// With this pause after a checkpoint a kill hits anything up to the one after the next.
 		let pause = 2.0 * self.took.as_secs_f64() / self.checkpoints as f64;
 		let mut moments: Vec<usize> =
 			(0..kills).map(|_| random.random_range(0..self.checkpoints)).collect();
@@ -165,7 +165,7 @@ fn killed_in_the_middle_of_a_checkpoint_it_loses_nothing() {
 			std::fs::write(out.join(name), bytes).unwrap();
 		}
 		let blocks = reference.contents[&missing].len() as u64 / BLOCK;
-		// All other files that are written anew are shorter than the least limit.
+		// All other files that are written again are shorter than the least limit.
 		let limit = random.random_range(40..blocks);
 		let program = env!("CARGO_BIN_EXE_trainyard");
 		let status = std::process::Command::new("sh")

@@ -1,4 +1,4 @@
-//! `trainyard train`: what it must stand, with real processes.
+//! `trainyard train`: what it must withstand, with real processes.
 
 use crate::common::{self, command, job, job_text, json, roots, run, succeeds, text, write_job};
 use std::{

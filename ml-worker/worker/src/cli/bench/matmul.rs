@@ -68,7 +68,7 @@ impl Matmul {
 	}
 }
 
-/// One table for each number of threads.
+/// Writes one table for each number of threads.
 fn text(report: &Report) -> String {
 	let mut out = machine(&report.machine);
 	out.push_str(

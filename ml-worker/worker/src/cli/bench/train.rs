@@ -30,7 +30,7 @@ pub(super) struct Train {
 	/// Measure in this process and print a line of JSON for each row.
 	#[arg(long, hide = true)]
 	here: bool,
-	/// With --here: print the peak memory of one side, `candle` or a kernel, instead.
+	/// With --here: print the peak memory of one side, `candle` or an instruction set, instead.
 	#[arg(long, hide = true, requires = "here")]
 	memory: Option<String>,
 }
@@ -77,7 +77,7 @@ impl Train {
 		Ok(ExitCode::SUCCESS)
 	}
 
-	/// A row, its speeds measured in one process and the memory of each side in one of its own.
+	/// Measures a row: the speeds in one process, and the memory of each side in its own process.
 	fn row(&self, model: Model, threads: usize) -> anyhow::Result<Row> {
 		let (name, seconds) = (model.name(), self.seconds.to_string());
 		let title = format!("{name}, {}", threads_title(threads));
@@ -106,7 +106,7 @@ impl Train {
 	}
 }
 
-/// The side of this name.
+/// Returns the side of this name.
 fn trainer(side: &str) -> anyhow::Result<Trainer> {
 	Ok(match side {
 		CANDLE => Trainer::Candle,
@@ -114,7 +114,7 @@ fn trainer(side: &str) -> anyhow::Result<Trainer> {
 	})
 }
 
-/// One table for each number of threads.
+/// Writes one table for each number of threads.
 fn text(report: &Report) -> String {
 	let mut out = machine(&report.machine);
 	out.push_str(

@@ -1,4 +1,4 @@
-//! Becoming an authority, and leaving.
+//! Makes an account an authority, and lets it leave.
 
 use super::sender;
 use crate::args::{KeyArgs, NodeArgs};
@@ -47,8 +47,8 @@ struct MadeKeys {
 	proof: Option<String>,
 }
 
-/// Whether new session keys are needed: `on_chain` says whether there are any, `here` whether
-/// this node has them.
+/// Returns whether new session keys are needed: `on_chain` says whether there are any, `here`
+/// whether this node has them.
 fn needs_keys(on_chain: bool, here: bool, wanted: bool) -> bool {
 	wanted || !on_chain || !here
 }
@@ -57,7 +57,7 @@ fn bytes_of(hex: &str) -> anyhow::Result<Vec<u8>> {
 	hex::decode(hex.trim_start_matches("0x")).context("the node answered no hex")
 }
 
-/// A method that nodes answer to their own machine only.
+/// Calls a method that nodes answer only to their own machine.
 async fn local<T: serde::de::DeserializeOwned>(
 	chain: &Chain,
 	method: &str,
@@ -75,7 +75,7 @@ async fn local<T: serde::de::DeserializeOwned>(
 }
 
 impl Authority {
-	/// Does what is missing, and nothing twice.
+	/// Does only what is still missing.
 	pub async fn run(self) -> anyhow::Result<ExitCode> {
 		let sender = sender(&self.node, &self.key).await?;
 		let trainer = trainer(&sender).await?;

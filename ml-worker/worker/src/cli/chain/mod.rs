@@ -1,4 +1,4 @@
-//! The commands that speak with a chain.
+//! The commands that talk to a chain.
 
 mod authority;
 mod project;
@@ -33,7 +33,7 @@ use trainyard_protocol::{
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Exit code of a job that ended without a result.
 const FAILED: u8 = 1;
-/// Exit code where the command could not do its work.
+/// Exit code if the command could not do its work.
 const CANNOT: u8 = 2;
 /// Commands that need a node.
 #[derive(Debug, Subcommand)]
@@ -134,7 +134,7 @@ pub struct Register {
 }
 
 impl ChainCommand {
-	/// Runs the command. What it could not do is printed; the exit code says how it went.
+	/// Runs the command. It prints what it could not do; the exit code says how it went.
 	pub async fn run(self) -> anyhow::Result<ExitCode> {
 		let result = match self {
 			Self::Submit(args) => args.run().await,

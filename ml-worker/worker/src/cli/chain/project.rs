@@ -282,7 +282,7 @@ impl Show {
 	}
 }
 
-/// Adds what it may be where a runtime has no drilling.
+/// Adds a hint to the error that a runtime without drilling gives.
 fn explain(error: ChainError) -> anyhow::Error {
 	let old = error.to_string().contains("is not found");
 	let error = anyhow::Error::from(error);
@@ -292,7 +292,7 @@ fn explain(error: ChainError) -> anyhow::Error {
 	}
 }
 
-/// The better of two results first: the lower loss, more hits; none behind.
+/// Orders results, the better first: the lower loss, then more hits; no result comes last.
 fn order(a: &UnitResult, b: &UnitResult) -> Ordering {
 	match (&a.score, &b.score) {
 		(Some(a), Some(b)) => a.loss().total_cmp(&b.loss()).then(b.correct.cmp(&a.correct)),
@@ -302,7 +302,7 @@ fn order(a: &UnitResult, b: &UnitResult) -> Ordering {
 	}
 }
 
-/// What is drawn of a result.
+/// Returns what is drawn of a result.
 fn trial(project: &ProjectView, outcome: &UnitOutcome) -> Option<Trial> {
 	let Template::Trial(template) = &project.template else { return None };
 	let score = outcome.result.score?;

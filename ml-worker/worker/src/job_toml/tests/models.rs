@@ -3,7 +3,7 @@
 use super::*;
 use trainyard_program::spec::{Activation, CnnLayer, DataFormat, Input, Layer, Model};
 
-/// The job with another model instead of its own.
+/// Returns the job with a different model.
 fn with_model(model: &str) -> String {
 	// The fee of the MLP would be too low: the default is not.
 	whole().replace(MODEL, model).replace("audit_fee = 0.5\n", "")

@@ -38,11 +38,11 @@ use trainyard_protocol::{
 	H256,
 };
 
-/// How long a node is waited for at the start.
+/// How long the driller waits for a node at the start.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Blocks between two looks at the projects.
 const PROJECTS_EVERY: BlockNumber = 8;
-/// How long it is tried to leave the pool when the driller is asked to stop.
+/// How long the driller tries to leave the pool when it is asked to stop.
 const FAREWELL: Duration = Duration::from_secs(20);
 
 /// Options of `trainyard driller`.
@@ -64,7 +64,7 @@ pub struct DrillerArgs {
 	/// Threads to compute with [default: all cores]
 	#[arg(long, value_name = "N")]
 	threads: Option<NonZeroUsize>,
-	/// Stop after so many units: leave the pool of drillers, and end when they are judged
+	/// Stop after this many units: leave the pool of drillers, and end when they are judged
 	#[arg(long, value_name = "N")]
 	units: Option<u32>,
 	/// FOR TESTS: compute nothing and commit to made-up results. Power is lost, and the bond where
@@ -78,10 +78,10 @@ pub struct DrillerArgs {
 	json: bool,
 }
 
-/// Why the driller cannot work at all.
+/// Says why the driller cannot work at all.
 #[derive(Debug, thiserror::Error)]
 pub enum DrillerError {
-	/// The account is no trainer, or cannot become one.
+	/// The account is not a trainer, or cannot become one.
 	#[error(transparent)]
 	Trainer(#[from] TrainerError),
 	/// The chain cannot be asked.
@@ -90,7 +90,7 @@ pub enum DrillerError {
 	/// The metrics cannot be shown.
 	#[error(transparent)]
 	Metrics(#[from] MetricsError),
-	/// No key.
+	/// There is no key.
 	#[error(transparent)]
 	Key(#[from] KeyError),
 	/// The folder cannot be used.
@@ -99,12 +99,12 @@ pub enum DrillerError {
 	/// Nothing can be fetched.
 	#[error(transparent)]
 	Fetch(#[from] SetupError),
-	/// The system gives no threads.
+	/// The system cannot start the threads.
 	#[error("cannot compute with so many threads: {0}")]
 	Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
-/// What runs beside the look at the chain.
+/// A task that runs beside the look at the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
 	/// A step of a unit.
@@ -126,28 +126,28 @@ struct Memory {
 	revealed: u32,
 	/// Height at which it was decided to take no more units.
 	leaving: Option<BlockNumber>,
-	/// Whether the chain was told that.
+	/// Whether the chain knows that.
 	retiring: bool,
 	/// Whether it was in the pool at the last block.
 	enlisted: Option<bool>,
-	/// Projects whose data were fetched, or tried to.
+	/// Projects whose data were fetched, or could not be.
 	prepared: HashSet<ProjectId>,
 	/// Height of the last look at the projects.
 	projects: Option<BlockNumber>,
-	/// What was last told of failures, and of units whose record is gone.
+	/// What was last reported of failures, and of units whose record is gone.
 	failures: HashMap<Key, String>,
 	lost: HashSet<AssignmentId>,
-	/// Units of records that cannot be read, told once.
+	/// Units whose records cannot be read; each is reported once.
 	damaged: HashSet<String>,
 }
 
 impl Memory {
-	/// Units for which it is not known what came of them.
+	/// Returns the number of units whose outcome is not known.
 	fn open(&self) -> usize {
 		self.records.values().filter(|record| record.settled.is_none()).count()
 	}
 
-	/// What this process has done, in words.
+	/// Describes what this process has done.
 	fn summary(&self) -> String {
 		self.tally.summary(self.open())
 	}
@@ -214,10 +214,10 @@ impl Driller {
 		self.sender.account()
 	}
 
-	/// Block after block, until it is asked to stop or is done.
+	/// Works block after block, until it is asked to stop or is done.
 	async fn work(self: Arc<Self>, mut memory: Memory) -> Result<(), DrillerError> {
 		let ended = self.clone().go_on(&mut memory).await;
-		// A computation ends behind its present link, pass or step.
+		// A computation ends after its present link, pass or step.
 		memory.tasks.stop_unless(|_| false);
 		if ended.is_ok() {
 			self.farewell(&memory).await;
@@ -235,7 +235,7 @@ impl Driller {
 				_ = &mut stopping => return Ok(()),
 				(key, outcome) = memory.tasks.ended() => {
 					if self.note(memory, key, outcome) {
-						// What it did may call for the next step at once.
+						// The next step may be due at once.
 						seen = None;
 					}
 				},
@@ -261,7 +261,8 @@ impl Driller {
 		}
 	}
 
-	/// One look at the chain: starts what is to be done. Whether the driller is done for good.
+	/// Looks at the chain once and starts what must be done. Returns whether the driller is done
+	/// for good.
 	async fn look(self: Arc<Self>, memory: &mut Memory, head: Head) -> Result<bool, DrillerError> {
 		let me = *self.me();
 		self.clone().prepare(memory, head.number).await?;
@@ -275,7 +276,7 @@ impl Driller {
 			Some(view) => match self.home.load_unit(view.id, &view.seed) {
 				Ok(record) => record,
 				Err(e) => {
-					// Without it nobody knows whether something else was committed.
+					// Without the record it is not known whether something else was committed.
 					let text = e.to_string();
 					if memory.damaged.insert(text.clone()) {
 						self.report.general("problem", &text, json!({ "reason": text }));
@@ -310,7 +311,7 @@ impl Driller {
 			let me = self.clone();
 			memory.tasks.start(Key::Pool(change), async move { me.change_pool(change).await });
 		}
-		// A computation whose time is over only keeps the processors from the next.
+		// A computation whose time is over only takes processors from the next one.
 		let wanted = assignment.as_ref().map(|view| (view.id, view.seed));
 		memory.tasks.stop_unless(|key| match key {
 			Key::Unit(id, seed, Step::Compute) => wanted == Some((*id, *seed)),
@@ -322,8 +323,8 @@ impl Driller {
 		Ok(assignment.is_none() && !enlisted && (memory.open() == 0 || waited))
 	}
 
-	/// Fetches the data of active trials that were not tried yet, so that they are here before a
-	/// unit is.
+	/// Fetches the data of active trials that were not tried yet, so that the data are here before
+	/// a unit is.
 	async fn prepare(
 		self: Arc<Self>,
 		memory: &mut Memory,
@@ -366,7 +367,7 @@ impl Driller {
 		}
 	}
 
-	/// Tells where the driller entered or left the pool.
+	/// Reports when the driller enters or leaves the pool.
 	fn tell_pool(&self, memory: &mut Memory, enlisted: bool) {
 		if memory.enlisted.replace(enlisted) == Some(enlisted) {
 			return;
@@ -384,7 +385,7 @@ impl Driller {
 		}
 	}
 
-	/// Notes what came of a task. Whether the next step can be taken at once.
+	/// Notes the outcome of a task. Returns whether the next step can be taken at once.
 	fn note(&self, memory: &mut Memory, key: Key, outcome: Outcome) -> bool {
 		let Err(e) = outcome else {
 			memory.failures.remove(&key);
@@ -413,7 +414,7 @@ impl Driller {
 		}
 		let text = format!("{e:#}");
 		if e.downcast_ref::<TxError>().is_some_and(TxError::is_uncertain) {
-			// The next look at the chain tells.
+			// The next look at the chain shows it.
 			debug!("{text}");
 			return false;
 		}
@@ -434,13 +435,13 @@ impl Driller {
 			self.report.general("failed_attempt", &line, fields);
 		}
 		if let Key::Data(_) = key {
-			// Asked again at the next look at the projects, and not in the way of other units.
+			// It is tried again at the next look at the projects, and does not delay other units.
 			memory.projects = None;
 		}
 		false
 	}
 
-	/// Looks what came of the units that were computed, but the one in hand.
+	/// Checks the outcome of the units that were computed, except the one in hand.
 	async fn settle(
 		&self,
 		memory: &mut Memory,
@@ -503,7 +504,7 @@ impl Driller {
 		Ok(())
 	}
 
-	/// Leaves the pool where no unit is in hand: none would be computed.
+	/// Leaves the pool if no unit is in hand, because no further unit would be computed.
 	async fn farewell(&self, memory: &Memory) {
 		let summary = memory.summary();
 		let leave = async {

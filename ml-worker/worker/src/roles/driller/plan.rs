@@ -1,4 +1,4 @@
-//! What a driller does at a block: a pure function of what it sees.
+//! Decides what a driller does at a block. It is a pure function of what the driller sees.
 
 use crate::roles::units::{step, Step};
 use trainyard_client::AssignmentView;
@@ -17,7 +17,7 @@ pub struct Situation<'a> {
 	pub enlisted: bool,
 	/// Whether it has said that it leaves the pool.
 	pub retiring: bool,
-	/// Whether the data of every active trial are here, or were tried to fetch.
+	/// Whether the data of every active trial are here, or could not be fetched.
 	pub prepared: bool,
 	/// Whether it wants no more units.
 	pub leaving: bool,
@@ -41,13 +41,13 @@ pub struct Plan {
 	pub pool: Option<Pool>,
 }
 
-/// What to do in `situation`.
+/// Returns what to do in `situation`.
 pub fn plan(situation: &Situation<'_>) -> Plan {
 	let Situation { best, assignment, found, enlisted, retiring, prepared, leaving } = *situation;
 	let unit = assignment.and_then(|view| step(view, best, found));
 	let pool = match (leaving, enlisted) {
 		(true, true) if !retiring => Some(Pool::Retire),
-		// Who is out of the pool with a unit in hand finishes that first.
+		// A driller out of the pool with a unit in hand finishes that first.
 		(false, false) if prepared && assignment.is_none() => Some(Pool::Enlist),
 		_ => None,
 	};
@@ -92,8 +92,8 @@ mod tests {
 		assert_eq!(plan(&told), Plan { unit: Some(Step::Commit), pool: None });
 	}
 
-	/// Killed at any moment and started again, a driller goes on: what it does depends on the
-	/// chain and on its disk only, and what was computed is never computed again.
+	/// Killed at any moment and started again, a driller goes on: what it does depends only on the
+	/// chain and on its disk, and what was computed is never computed again.
 	#[test]
 	fn every_state_on_the_way_leads_on() {
 		let at = |phase, committed, revealed, found| {

@@ -1,4 +1,4 @@
-//! What came of units, and what they add up to.
+//! Counts the outcomes of units.
 
 use crate::roles::{
 	store::{Settled, UnitRecord},
@@ -7,8 +7,8 @@ use crate::roles::{
 use trainyard_client::{Chain, ChainError};
 use trainyard_protocol::{drill::UnitOutcome, job::BlockNumber};
 
-/// Blocks behind its computation for which the result of a unit is waited for. A unit that is
-/// issued again, or checked, takes several times its own time.
+/// Blocks after its computation for which the driller waits for the result of a unit. A unit that
+/// is issued again, or checked, takes several times its own time.
 pub const PATIENCE: BlockNumber = 1_200;
 /// Blocks for which the record of a settled unit is kept: no fork is that long.
 pub const KEPT: BlockNumber = 256;
@@ -20,7 +20,7 @@ pub struct Tally {
 	pub computed: u32,
 	/// Units whose result is this driller's.
 	pub agreed: u32,
-	/// Units that have another result, or none.
+	/// Units that have a different result, or none.
 	pub lost: u32,
 	/// Work of the agreed units, in micro-ut.
 	pub work: u64,
@@ -29,7 +29,7 @@ pub struct Tally {
 }
 
 impl Tally {
-	/// Adds what came of a unit.
+	/// Adds the outcome of a unit.
 	pub fn settle(&mut self, record: &UnitRecord, settled: Settled) {
 		match settled.agreed {
 			true => {
@@ -40,7 +40,7 @@ impl Tally {
 		}
 	}
 
-	/// In words; `open` units wait for what comes of them.
+	/// Describes the tally; `open` units still wait for their outcome.
 	pub fn summary(&self, open: usize) -> String {
 		format!(
 			"This run: {} computed in {:.1} s, {} agreed ({} ut), {} not agreed, {open} open",
@@ -53,7 +53,7 @@ impl Tally {
 	}
 }
 
-/// What came of a unit, by the project's result for it at height `best`, if there is one;
+/// Returns the outcome of a unit, by the project's result for it at height `best`, if there is one;
 /// `None` while that is open. `exists` says whether the project is on record.
 pub fn settled(
 	record: &UnitRecord,
@@ -69,21 +69,21 @@ pub fn settled(
 	Some(Settled { agreed, at: best })
 }
 
-/// [`settled`], as the chain tells it.
+/// Asks the chain, and returns what [`settled`] makes of its answer.
 pub async fn look(
 	chain: &Chain,
 	record: &UnitRecord,
 	best: BlockNumber,
 ) -> Result<Option<Settled>, ChainError> {
 	let outcome = chain.drilling_result(record.project, record.index).await?;
-	// Asked only where there is no result, and now and then.
+	// The chain is asked only if there is no result, and only now and then.
 	let exists = outcome.is_some()
 		|| !best.is_multiple_of(16)
 		|| chain.drilling_project(record.project).await?.is_some();
 	Ok(settled(record, outcome.as_ref(), exists, best))
 }
 
-/// Whether the record of a unit is of no use any more.
+/// Returns whether the record of a unit is of no use any more.
 pub fn is_old(record: &UnitRecord, best: BlockNumber) -> bool {
 	record.settled.is_some_and(|settled| best.saturating_sub(settled.at) > KEPT)
 }
@@ -114,7 +114,7 @@ mod tests {
 		assert_eq!(agreed(None, false, 60), Some(false), "the project was cleared");
 		assert_eq!(agreed(None, true, 40 + PATIENCE), None);
 		assert_eq!(agreed(None, true, 41 + PATIENCE), Some(false));
-		// A chain that was started anew.
+		// A chain that was started from scratch.
 		assert_eq!(agreed(None, true, 1), None);
 	}
 

@@ -1,8 +1,8 @@
-//! Which locations a daemon fetches from.
+//! Decides which locations a daemon fetches from.
 //!
-//! Strangers name locations, in specifications and reveals. A daemon that asked whatever they
-//! name would let them reach services of its own machine and network, so private addresses
-//! are refused: in the URL, behind a name, and behind a redirect.
+//! Strangers name locations, in specifications and reveals. A daemon that asked everything they
+//! name would let them reach services of its own machine and network. So private addresses are
+//! refused: in the URL, as the address of a name, and after a redirect.
 
 use reqwest::{
 	dns::{Addrs, Name, Resolve, Resolving},
@@ -32,7 +32,7 @@ pub struct LocationArgs {
 }
 
 impl LocationArgs {
-	/// What may be fetched from: everything where the option was given or the node says that
+	/// Returns what may be fetched from: everything if the option was given or the node says that
 	/// its chain is for development, else what is public.
 	pub async fn locations(&self, chain: &Chain) -> Result<Locations, ChainError> {
 		if self.allow_private_locations {
@@ -42,18 +42,18 @@ impl LocationArgs {
 			Ok(kind) if is_local(&kind) => Ok(Locations::Any),
 			Ok(_) => Ok(Locations::Public),
 			Err(e) if e.is_connection() => Err(e),
-			// A node that does not tell: the careful answer.
+			// If a node does not say, this is the careful answer.
 			Err(_) => Ok(Locations::Public),
 		}
 	}
 }
 
-/// Whether a chain of this type (`system_chainType`) lives on one machine or in one network.
+/// Returns whether a chain of this type (`system_chainType`) runs on one machine or in one network.
 fn is_local(kind: &Value) -> bool {
 	matches!(kind.as_str(), Some("Development" | "Local"))
 }
 
-/// Which locations are fetched from.
+/// The locations that may be fetched from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locations {
 	/// Those with public addresses.
@@ -62,13 +62,13 @@ pub enum Locations {
 	Any,
 }
 
-/// Why a location is not fetched from.
+/// Says why a location is not fetched from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
 	/// Not an http(s) URL.
 	#[error("`{url}` is no http:// or https:// location")]
 	NotHttp {
-		/// What was given.
+		/// The URL that was given.
 		url: String,
 	},
 	/// No public address.
@@ -80,14 +80,14 @@ pub enum LocationError {
 	Private {
 		/// Name or address in the URL.
 		host: String,
-		/// Where that is.
+		/// Its address.
 		address: IpAddr,
 	},
 }
 
 impl Locations {
-	/// Checks the scheme of a URL and, where it names one, its address. Names are looked at
-	/// when they are resolved.
+	/// Checks the scheme of a URL and, if it names one, its address. Names are checked when they
+	/// are resolved.
 	pub fn check(self, url: &str) -> Result<(), LocationError> {
 		match Url::parse(url) {
 			Ok(url) => self.check_parsed(&url),
@@ -110,13 +110,13 @@ impl Locations {
 		}
 	}
 
-	/// A client that obeys this behind names and redirects; the URLs that it is given are for
-	/// [`Self::check`].
+	/// Makes a client that obeys this for the addresses of names and after redirects.
+	/// [`Self::check`] is for the URLs that it is given.
 	pub(super) fn restrict(self, client: ClientBuilder) -> ClientBuilder {
 		self.restrict_with(client, System)
 	}
 
-	/// [`Self::restrict`] with names resolved by `names`.
+	/// Does what [`Self::restrict`] does, with names resolved by `names`.
 	fn restrict_with(self, client: ClientBuilder, names: impl Resolve + 'static) -> ClientBuilder {
 		let limited = Policy::limited(REDIRECTS);
 		let redirects = Policy::custom(move |attempt| match self.check_parsed(attempt.url()) {
@@ -126,13 +126,13 @@ impl Locations {
 		let client = client.redirect(redirects);
 		match self {
 			Self::Any => client,
-			// A proxy would resolve the names, where nobody looks at the addresses.
+			// A proxy would resolve the names itself, and the addresses would not be checked.
 			Self::Public => client.no_proxy().dns_resolver(PublicOnly(names)),
 		}
 	}
 }
 
-/// The refusal that made a request fail, if one did.
+/// Returns the refusal that made a request fail, if one did.
 pub(super) fn refusal(error: &(dyn Error + 'static)) -> Option<LocationError> {
 	std::iter::successors(Some(error), |&e| e.source())
 		.find_map(|e| e.downcast_ref::<LocationError>())
@@ -152,8 +152,8 @@ impl Resolve for System {
 	}
 }
 
-/// Of what another one resolves, only public addresses. The connection is made to these and
-/// the name is not looked up again, so that it cannot change in between.
+/// Keeps only the public addresses of what an inner resolver returns. The connection is made to
+/// these and the name is not looked up again, so that it cannot change in between.
 struct PublicOnly<R>(R);
 
 impl<R: Resolve> Resolve for PublicOnly<R> {
@@ -173,8 +173,8 @@ impl<R: Resolve> Resolve for PublicOnly<R> {
 	}
 }
 
-/// Whether an address can be that of a server for everyone, by IANA's registries of special
-/// addresses. Where an IPv6 address carries an IPv4 address, that one counts.
+/// Returns whether an address can be that of a server for everyone, by IANA's registries of special
+/// addresses. If an IPv6 address carries an IPv4 address, that one counts.
 fn is_public(address: IpAddr) -> bool {
 	match address {
 		IpAddr::V4(v4) => is_public_v4(v4),
@@ -363,7 +363,7 @@ mod tests {
 		for kind in [json!("Live"), json!({ "Custom": "Local" }), json!(null)] {
 			assert!(!is_local(&kind), "{kind}");
 		}
-		// This node does not tell its type.
+		// This node does not report its type.
 		let chain = FakeNode::new(|_, _, _| Err("unused")).chain().await;
 		let locations = |allow_private_locations| LocationArgs { allow_private_locations };
 		assert_eq!(locations(false).locations(&chain).await.unwrap(), Locations::Public);

@@ -1,4 +1,4 @@
-//! What strangers may take of the server: so many connections, for so long.
+//! Limits what strangers may take of the server: the number of connections, and their time.
 
 use axum::serve::Listener;
 use std::{
@@ -87,7 +87,7 @@ impl Listener for Limited {
 	}
 }
 
-/// Whose connections count together; `None` for loopback.
+/// Returns the address whose connections count together; `None` for loopback.
 fn peer(address: IpAddr) -> Option<IpAddr> {
 	match address.to_canonical() {
 		address if address.is_loopback() => None,
@@ -109,7 +109,7 @@ struct Seat {
 }
 
 impl Seat {
-	/// A seat for `address`; `None` where it has `most` already.
+	/// Takes a seat for `address`; `None` if it has `most` already.
 	fn take(
 		permit: OwnedSemaphorePermit,
 		address: IpAddr,
@@ -165,7 +165,7 @@ impl<S> Watched<S> {
 		}
 	}
 
-	/// What became of a write: progress gives new time.
+	/// Notes the outcome of a write: progress gives new time.
 	fn written(
 		&mut self,
 		cx: &mut Context<'_>,
@@ -191,7 +191,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
 		cx: &mut Context<'_>,
 		buffer: &mut ReadBuf<'_>,
 	) -> Poll<io::Result<()>> {
-		// First of all: a request that drips in is no progress.
+		// This comes first: a request that drips in is no progress.
 		self.in_time(cx)?;
 		Pin::new(&mut self.inner).poll_read(cx, buffer)
 	}

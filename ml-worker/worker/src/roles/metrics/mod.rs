@@ -1,9 +1,9 @@
-//! What a role has done since it was started, for Prometheus, and whether it is well.
+//! Counts what a role has done since it was started, for Prometheus, and says whether it works.
 //!
 //! Every role has one [`Metrics`], which its [`Reporter`](super::report::Reporter) made:
-//! `report.metrics()`. Events and errors are counted by the reporter itself; what was computed,
-//! earned and lost is told by whoever knows it. [`MetricsArgs::serve`] shows them, where the
-//! owner gave a port.
+//! `report.metrics()`. The reporter itself counts events and errors; what was computed, earned and
+//! lost is counted where it is known. [`MetricsArgs::serve`] shows the metrics, if the owner gave a
+//! port.
 //!
 //! Counters begin at 0 with every start, as Prometheus expects.
 
@@ -26,7 +26,7 @@ fn in_try(amount: Balance) -> f64 {
 	amount as f64 / UNITS_PER_TRY
 }
 
-/// Where income comes from.
+/// The source of income.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Income {
 	/// The price of training.
@@ -38,7 +38,7 @@ pub enum Income {
 }
 
 impl Income {
-	/// All there are.
+	/// All values.
 	pub const ALL: [Self; 3] = [Self::Pay, Self::Fee, Self::Bounty];
 
 	fn label(self) -> &'static str {
@@ -60,7 +60,7 @@ pub enum Loss {
 }
 
 impl Loss {
-	/// All there are.
+	/// All values.
 	pub const ALL: [Self; 2] = [Self::Deposit, Self::Bond];
 
 	fn label(self) -> &'static str {
@@ -96,7 +96,7 @@ impl std::fmt::Debug for Metrics {
 	}
 }
 
-/// Names and helps of all metrics stand here, and nowhere else.
+/// The names and help texts of all metrics are here, and nowhere else.
 fn build(role: &str) -> prometheus::Result<Metrics> {
 	let labels = HashMap::from([("role".to_owned(), role.to_owned())]);
 	let registry = Registry::new_custom(None, Some(labels))?;
@@ -174,27 +174,27 @@ fn build(role: &str) -> prometheus::Result<Metrics> {
 }
 
 impl Metrics {
-	/// Metrics of `role`, which stands as a label in all of them.
+	/// Makes the metrics of `role`, which is a label of all of them.
 	///
 	/// # Panics
 	///
-	/// Never: it only could where two of the names in this file were the same.
+	/// Never panics: it could only do so if two names in this file were the same.
 	pub fn new(role: &str) -> Self {
 		build(role).expect("the names are valid and different")
 	}
 
-	/// Whose metrics these are.
+	/// Says whose metrics these are.
 	pub fn identify(&self, account: &impl Display) {
 		let labels = [&*account.to_string(), env!("CARGO_PKG_VERSION")];
 		self.info.with_label_values(&labels).set(1);
 	}
 
-	/// A job, an audit or a unit ended; `outcome` is a word.
+	/// Counts that a job, an audit or a unit ended; `outcome` is a word.
 	pub fn ended(&self, outcome: &str) {
 		self.jobs.with_label_values(&[outcome]).inc();
 	}
 
-	/// A run of so many FLOP ended, which took `took`.
+	/// Counts a run of `flop` FLOP that ended and took `took`.
 	pub fn ran(&self, flop: u128, took: Duration) {
 		let seconds = took.as_secs_f64();
 		let ut = flop as f64 / (FLOP_PER_MICRO_UT * MICRO_UT_PER_UT) as f64;
@@ -205,44 +205,44 @@ impl Metrics {
 		}
 	}
 
-	/// The chain credited `work` as power.
+	/// Counts that the chain credited `work` as power.
 	pub fn credited(&self, work: MicroUt) {
 		self.power.with_label_values(&["credited"]).inc_by(in_ut(work));
 	}
 
-	/// The chain took `work` of power away.
+	/// Counts that the chain took `work` of power away.
 	pub fn power_lost(&self, work: MicroUt) {
 		self.power.with_label_values(&["lost"]).inc_by(in_ut(work));
 	}
 
-	/// `amount` came in.
+	/// Counts that `amount` came in.
 	pub fn earned(&self, income: Income, amount: Balance) {
 		self.earned.with_label_values(&[income.label()]).inc_by(in_try(amount));
 	}
 
-	/// `amount` is lost.
+	/// Counts that `amount` is lost.
 	pub fn lost(&self, loss: Loss, amount: Balance) {
 		self.lost.with_label_values(&[loss.label()]).inc_by(in_try(amount));
 	}
 
-	/// An event was told.
+	/// Counts that an event was reported.
 	pub(super) fn event(&self, event: &str) {
 		self.events.with_label_values(&[event]).inc();
 	}
 
-	/// Something was attempted in vain.
+	/// Counts that an attempt failed.
 	pub(super) fn error(&self, action: &str) {
 		self.errors.with_label_values(&[action]).inc();
 	}
 
-	/// All metrics in Prometheus' text format.
+	/// Returns all metrics in Prometheus' text format.
 	pub fn text(&self) -> prometheus::Result<String> {
 		let mut text = String::new();
 		TextEncoder::new().encode_utf8(&self.registry.gather(), &mut text)?;
 		Ok(text)
 	}
 
-	/// The content type of [`Self::text`].
+	/// Returns the content type of [`Self::text`].
 	pub fn content_type() -> String {
 		TextEncoder::new().format_type().to_owned()
 	}
@@ -256,7 +256,7 @@ fn in_ut(work: MicroUt) -> f64 {
 mod tests {
 	use super::*;
 
-	/// The value of a sample, named with its labels as the text has them.
+	/// Returns the value of a sample, named with its labels as the text has them.
 	pub(super) fn value(text: &str, sample: &str) -> Option<f64> {
 		let line = text.lines().find(|line| line.rsplit_once(' ').is_some_and(|l| l.0 == sample));
 		line.and_then(|line| line.rsplit_once(' ')?.1.parse().ok())

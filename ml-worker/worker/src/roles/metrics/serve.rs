@@ -23,10 +23,10 @@ use tokio::{net::TcpListener, sync::Mutex};
 use tracing::{debug, error, info};
 use trainyard_client::{AccountId32, Chain, Link};
 
-/// A role asks for the best block four times a second. One that has not heard of any for this
-/// long hangs, or its node does.
+/// A role asks for the best block four times a second. If it has not heard of any for this long, it
+/// hangs, or its node does.
 const SILENCE: Duration = Duration::from_secs(60);
-/// The balance is asked for at most so often,
+/// The balance is asked for at most once in this time,
 const BALANCE_EVERY: Duration = Duration::from_secs(30);
 /// and Prometheus does not wait longer for it.
 const BALANCE_PATIENCE: Duration = Duration::from_secs(3);
@@ -43,7 +43,7 @@ pub struct MetricsArgs {
 	prometheus_external: bool,
 }
 
-/// Why metrics are not shown.
+/// Says why metrics are not shown.
 #[derive(Debug, thiserror::Error)]
 pub enum MetricsError {
 	/// Somebody else listens there.
@@ -63,7 +63,7 @@ pub enum MetricsError {
 }
 
 impl MetricsArgs {
-	/// Shows `metrics`, where a port is given, until the answer is dropped.
+	/// Shows `metrics`, if a port is given, until the returned value is dropped.
 	pub async fn serve(
 		&self,
 		metrics: &Metrics,
@@ -128,7 +128,7 @@ impl Exporter {
 		Ok(Self { address, task })
 	}
 
-	/// Where it is.
+	/// Returns its address.
 	pub fn address(&self) -> SocketAddr {
 		self.address
 	}
@@ -155,7 +155,8 @@ async fn health(State(page): State<Page>) -> Response {
 	}
 }
 
-/// What is wrong with a role that last heard from its node as `link` says; `None`: nothing.
+/// Returns what is wrong with a role that last heard from its node as `link` says; `None` if
+/// nothing is.
 fn illness(link: &Link, url: &str) -> Option<String> {
 	let silent = link.heard.elapsed();
 	if !link.connected {
@@ -165,7 +166,7 @@ fn illness(link: &Link, url: &str) -> Option<String> {
 }
 
 impl Page {
-	/// Sets what is asked for rather than told.
+	/// Sets the metrics whose values must be asked for.
 	async fn refresh(&self) {
 		let link = self.chain.link();
 		self.metrics.connected.set(link.connected.into());

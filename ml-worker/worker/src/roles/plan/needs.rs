@@ -1,4 +1,4 @@
-//! What a job asks of a machine, from its specification and terms alone.
+//! Computes what a job asks of a machine, from its specification and terms alone.
 
 use trainyard_program::{
 	lower,
@@ -24,8 +24,8 @@ const CHECKPOINT_SPEED: f64 = 1e8;
 /// Needs of one job, in bytes unless said otherwise. Saturates instead of overflowing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-	/// Memory while it trains: data, initial model, copies of the state, and the most tensors of
-	/// an operator list that live at once; or twice the rescue archive, where that is more.
+	/// Memory while it trains: data, initial model, copies of the state, and the most tensors of a
+	/// program that live at once; or twice the rescue archive, if that is more.
 	pub memory: u64,
 	/// Disk: all checkpoints, the model, and the files that the job reads, once fetched and once
 	/// in the bundle.
@@ -41,7 +41,7 @@ pub struct Needs {
 }
 
 impl Needs {
-	/// The needs of a job.
+	/// Returns the needs of a job.
 	pub fn of(spec: &CheckedSpec, terms: &Terms) -> Self {
 		let dataset = &spec.dataset;
 		let checkpoints = u64::from(spec.segments()).saturating_add(1);
@@ -78,15 +78,15 @@ impl Needs {
 		Self { memory, disk, checkpoints, checkpoint, model, rescue }
 	}
 
-	/// Seconds for putting all checkpoints on disk.
+	/// Returns the seconds for putting all checkpoints on disk.
 	pub fn checkpoint_seconds(&self) -> f64 {
 		let one = CHECKPOINT_SECONDS + self.checkpoint as f64 / CHECKPOINT_SPEED;
 		self.checkpoints as f64 * one
 	}
 }
 
-/// Most bytes of a list's tensors that live at once, given states aside. A local tensor is
-/// freed behind its last reader, everything else stays.
+/// Returns the most bytes of a program's tensors that live at once, not counting the given state. A
+/// local tensor is freed after its last reader, everything else stays.
 fn live(program: &Program) -> u64 {
 	let bytes = |id: TensorId| {
 		let len = program.tensor(id).map_or(0, |tensor| tensor.len());

@@ -1,4 +1,4 @@
-//! Whether a job is worth applying for.
+//! Decides whether a job is worth applying for.
 
 use super::needs::Needs;
 use crate::roles::checked;
@@ -16,7 +16,7 @@ const TIME_SHARE: f64 = 0.8;
 /// Small transactions of a job: apply, commit, reveal, and one in reserve.
 const CALLS: u128 = 4;
 
-/// What a trainer takes.
+/// The limits of what a trainer takes.
 #[derive(Clone, Debug)]
 pub struct Limits {
 	/// Least pay for one ut.
@@ -53,7 +53,7 @@ pub struct Prices {
 }
 
 impl Prices {
-	/// Deposit and fees for a blob of `bytes` bytes on chain; saturates.
+	/// Returns deposit and fees for a blob of `bytes` bytes on chain; saturates.
 	pub fn storing(&self, bytes: u64) -> Balance {
 		let chunks = blob::chunk_count(bytes).unwrap_or(u32::MAX);
 		// The registration is a transaction too.
@@ -65,13 +65,13 @@ impl Prices {
 			.saturating_add(self.fee_call.saturating_mul(calls))
 	}
 
-	/// What a job still costs its trainer behind the application; saturates.
+	/// Returns what a job still costs its trainer after the application; saturates.
 	pub fn job(&self, needs: &Needs) -> Balance {
 		self.storing(needs.model).saturating_add(self.fee_call.saturating_mul(CALLS))
 	}
 }
 
-/// How the trainer stands at this block.
+/// The state of the trainer at this block.
 #[derive(Clone, Debug)]
 pub struct Standing {
 	/// The best block.
@@ -94,7 +94,7 @@ pub struct Standing {
 
 const MIB: u64 = 1024 * 1024;
 
-/// Why a job is not taken.
+/// Says why a job is not taken.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
 	/// Ordered from somebody else.
@@ -180,7 +180,7 @@ pub enum Refusal {
 	Bad(String),
 }
 
-/// Whether an open job is worth applying for.
+/// Decides whether an open job is worth applying for.
 pub fn worth(
 	job: &JobView,
 	me: &AccountId32,

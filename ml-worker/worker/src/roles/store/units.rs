@@ -1,4 +1,5 @@
-//! What is kept of units of drilling: one file each, `DIR/<genesis>/units/<assignment>-<seed>.json`.
+//! Keeps records of units of drilling: one file each,
+//! `DIR/<genesis>/units/<assignment>-<seed>.json`.
 
 use super::{load, save, short, Home, Salt, StoreError};
 use serde::{Deserialize, Serialize};
@@ -10,11 +11,11 @@ use trainyard_protocol::{
 	MicroUt, H256,
 };
 
-/// What the name of a record ends with.
+/// The ending of the name of a record.
 const ENDING: &str = ".json";
 
-/// A unit that was computed: what is committed, and the salt that reveals it. Written before
-/// anything is sent, and never again with another result or salt.
+/// A unit that was computed: what is committed, and the salt that reveals it. It is written before
+/// anything is sent, and never again with a different result or salt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnitRecord {
 	/// Number of the assignment.
@@ -25,21 +26,21 @@ pub struct UnitRecord {
 	pub index: u32,
 	/// Seed of the unit.
 	pub seed: H256,
-	/// What it came to.
+	/// Its result.
 	pub result: UnitResult,
 	/// The salt of the commitment.
 	pub salt: Salt,
-	/// What the result is worth where it is agreed on.
+	/// What the result is worth if it is agreed on.
 	pub work: MicroUt,
 	/// Seconds of computing it.
 	pub seconds: f64,
 	/// Height at which it was begun.
 	pub height: BlockNumber,
-	/// What came of it, once that is known.
+	/// Its outcome, once that is known.
 	pub settled: Option<Settled>,
 }
 
-/// What came of a unit.
+/// The outcome of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
 	/// Whether this result is the unit's.
@@ -53,7 +54,7 @@ impl Home {
 		self.chain.join("units").join(format!("{assignment}-{}{ENDING}", short(seed)))
 	}
 
-	/// What is known of a unit; `None` where it was not computed.
+	/// Returns what is known of a unit; `None` if it was not computed.
 	pub fn load_unit(
 		&self,
 		assignment: AssignmentId,
@@ -78,8 +79,8 @@ impl Home {
 		}
 	}
 
-	/// All units that have a record, by number of the assignment, and what is wrong with the
-	/// records that cannot be read.
+	/// Returns all units that have a record, by number of the assignment, and what is wrong with
+	/// the records that cannot be read.
 	pub fn units(&self) -> Result<(Vec<UnitRecord>, Vec<StoreError>), StoreError> {
 		let folder = self.chain.join("units");
 		let (mut records, mut problems) = (Vec::new(), Vec::new());
@@ -103,7 +104,7 @@ impl Home {
 pub(crate) mod tests {
 	use super::*;
 
-	/// A unit as it lies on disk.
+	/// Makes a unit as it is on disk.
 	pub(crate) fn record(assignment: AssignmentId) -> UnitRecord {
 		UnitRecord {
 			assignment,
@@ -131,7 +132,7 @@ pub(crate) mod tests {
 			home.save_unit(&two).unwrap();
 		}
 		let home = Home::open(dir.path(), &genesis).unwrap();
-		// The same assignment of a chain that was started anew has another seed.
+		// The same assignment of a chain that was started from scratch has a different seed.
 		assert_eq!(home.load_unit(3, &one.seed).unwrap().unwrap(), one);
 		assert_eq!(home.load_unit(3, &two.seed).unwrap().unwrap(), two);
 		assert_eq!(home.units().unwrap().0.len(), 2);

@@ -1,4 +1,4 @@
-//! What happened to a job between two looks at it.
+//! Finds what happened to a job between two looks at it.
 
 use crate::roles::display;
 use serde_json::{json, Value};
@@ -20,7 +20,7 @@ fn change(event: &'static str, text: String, fields: Value) -> Change {
 	Change { event, text, fields }
 }
 
-/// What happened to a job between two looks.
+/// Returns what happened to a job between two looks.
 pub fn changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 	let mut out = Vec::new();
 	let applicants = before.map_or(&[][..], |b| &b.applicants);

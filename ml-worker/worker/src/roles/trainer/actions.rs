@@ -34,11 +34,11 @@ use trainyard_protocol::{
 	JobId, H256,
 };
 
-/// How long a job's training is tried before the deposit depends on it.
+/// The limits of the rehearsal of a job, before the deposit depends on its training.
 const REHEARSAL: Budget = Budget { steps: 200, time: Duration::from_secs(2) };
 
-/// FLOP of a run that went on from the checkpoint at step `begun_at`, 0 for none, to the end
-/// of so many segments.
+/// Returns the FLOP of a run from the checkpoint at step `begun_at`, 0 for none, to the end of
+/// `segments` segments.
 fn flop_since(spec: &CheckedSpec, begun_at: u32, segments: u32) -> u128 {
 	let parts = Parts::of(spec);
 	let of = |segments| parts.flop_of(spec, segments).unwrap_or(0);
@@ -197,7 +197,7 @@ impl Trainer {
 		Ok(())
 	}
 
-	/// The record of a job under the seed that it has now.
+	/// Returns the record of a job under the seed that it has now.
 	fn record(&self, job: JobId, seed: H256) -> anyhow::Result<JobRecord> {
 		self.records().get(&(job, seed)).cloned().context("the job has no record under this seed")
 	}

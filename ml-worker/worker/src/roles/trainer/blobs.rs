@@ -1,4 +1,4 @@
-//! Deposits of blobs: noted when a blob is stored, taken back when it has expired.
+//! Notes the deposit of a blob when it is stored, and takes it back when the blob has expired.
 
 use super::{locked, Key, Trainer};
 use crate::roles::{
@@ -26,7 +26,7 @@ enum Fate {
 	Remove,
 }
 
-/// The fate of a blob at height `best`.
+/// Returns the fate of a blob at height `best`.
 fn fate(view: Option<&BlobView>, me: &AccountId32, best: BlockNumber) -> Fate {
 	match view {
 		None => Fate::Forget,
@@ -46,8 +46,8 @@ impl Trainer {
 		self.home.save_blobs(&blobs)
 	}
 
-	/// Now and then, starts to take back the deposits of expired blobs. What cannot be asked
-	/// now is asked the next time.
+	/// Now and then, starts to take back the deposits of expired blobs. Blobs about which it cannot
+	/// ask now are checked the next time.
 	pub(super) async fn reclaim_expired(self: Arc<Self>, tasks: &mut Tasks<Key>, head: Head) {
 		if head.number % EVERY != 0 {
 			return;

@@ -1,5 +1,5 @@
-//! Fetching the files that a job reads, before anything is at stake: dead or wrong files are
-//! never a trainer's loss.
+//! Fetches the files that a job reads before anything is at stake: dead or wrong files are never a
+//! trainer's loss.
 
 use super::Hopeless;
 use crate::roles::{
@@ -15,13 +15,13 @@ use trainyard_client::JobView;
 use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
 use trainyard_proof::inputs::{InputError, Inputs};
 
-/// Whether it is useless to try the location again: neither the server nor this machine may
-/// mend it.
+/// Returns whether it is useless to try the location again: the fault will pass neither on the
+/// server nor on this machine.
 fn lasts(error: &FetchError) -> bool {
 	!error.may_pass() && !matches!(error, FetchError::Local { .. })
 }
 
-/// Base URLs of the trainers that revealed a result of the job: they serve its files.
+/// Returns the base URLs of the trainers that revealed a result of the job: they serve its files.
 pub(super) fn servers(job: &JobView) -> Vec<String> {
 	let reveals = job.replicas.iter().filter_map(|replica| replica.reveal.as_ref());
 	reveals
@@ -29,9 +29,9 @@ pub(super) fn servers(job: &JobView) -> Vec<String> {
 		.collect()
 }
 
-/// Brings all files of a job into the cache, within `patience` where there is one, and checks
-/// that they are what its specification says. Where a location of the submitter is gone, the
-/// `servers` of other trainers are asked. Fails with [`Hopeless`] where trying again is useless.
+/// Brings all files of a job into the cache, within `patience` if there is one, and checks that
+/// they are what its specification says. If a location of the submitter is gone, the `servers` of
+/// other trainers are asked. Fails with [`Hopeless`] if trying again is useless.
 pub(in crate::roles) async fn fetch(
 	fetcher: &Fetcher,
 	home: &Home,
@@ -51,7 +51,7 @@ pub(in crate::roles) async fn fetch(
 	}
 }
 
-/// [`fetch`] without a look at what the files hold; each has the right content hash.
+/// Does what [`fetch`] does without reading what the files hold; each has the right content hash.
 async fn bring(
 	fetcher: &Fetcher,
 	home: &Home,
@@ -73,7 +73,7 @@ async fn bring(
 	Ok(())
 }
 
-/// What became of `task`; `None` where it did not end in the time that is `left`.
+/// Returns the outcome of `task`; `None` if it did not end in the time that is `left`.
 async fn within<T>(left: Option<Duration>, task: impl Future<Output = T>) -> Option<T> {
 	match left {
 		Some(left) => tokio::time::timeout(left, task).await.ok(),
@@ -81,8 +81,8 @@ async fn within<T>(left: Option<Duration>, task: impl Future<Output = T>) -> Opt
 	}
 }
 
-/// Brings one file into the cache. Returns what went wrong at each place that was asked;
-/// nothing where the file is here.
+/// Brings one file into the cache. Returns what went wrong at each place that was asked; nothing if
+/// the file is here.
 async fn one(
 	fetcher: &Fetcher,
 	home: &Home,
@@ -176,7 +176,7 @@ mod tests {
 		let paths = home.inputs(&spec);
 		let path = |which| paths.get(which).unwrap();
 		assert!(path(InputFile::Data).is_file() && !path(InputFile::Labels).exists());
-		// What came of the labels before the transfer broke off.
+		// The part of the labels that came before the transfer broke off.
 		let part = path(InputFile::Labels).with_extension("part");
 		std::fs::write(&part, [b'l'; 40_000]).unwrap();
 		let servers = ["http://127.0.0.1:1".to_owned(), base];

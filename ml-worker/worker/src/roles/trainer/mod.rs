@@ -39,7 +39,7 @@ use trainyard_proof::{
 };
 use trainyard_protocol::{job::Balance, views::Hardware, JobId, MicroUt, Text, H256};
 
-/// How long a node is waited for at the start.
+/// How long the trainer waits for a node at the start.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Options of `trainyard trainer`.
@@ -113,10 +113,10 @@ pub fn parse_ut(text: &str) -> Result<MicroUt, amount::DecimalError> {
 	MicroUt::try_from(micro).map_err(|_| amount::DecimalError::TooLarge)
 }
 
-/// Why the trainer cannot work at all.
+/// Says why the trainer cannot work at all.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainerError {
-	/// The account is no trainer.
+	/// The account is not a trainer.
 	#[error("{account} is not registered as a trainer: give --bond AMOUNT to register it, or run `trainyard register`")]
 	NotRegistered {
 		/// The account.
@@ -131,7 +131,7 @@ pub enum TrainerError {
 	/// The chain cannot be asked.
 	#[error(transparent)]
 	Chain(#[from] ChainError),
-	/// No key.
+	/// There is no key.
 	#[error(transparent)]
 	Key(#[from] KeyError),
 	/// The folder cannot be used.
@@ -151,8 +151,8 @@ pub enum TrainerError {
 	Tx(#[from] TxError),
 }
 
-/// A step of a job under one assignment seed: after a reorganisation the same job may have
-/// another, and what was begun for the first is not the second's.
+/// A step of a job under one assignment seed: after a reorganisation the same job may have a
+/// different seed, and work for the first does not serve the second.
 type Key = (JobId, Option<H256>, Action);
 
 /// Records by job and assignment seed.
@@ -175,7 +175,7 @@ struct Trainer {
 	report: Reporter,
 	/// Jobs whose seed is known and which have not finished.
 	records: Mutex<Records>,
-	/// Content hashes of files of jobs that lie here, checked in this process.
+	/// Content hashes of files of jobs that are here, checked in this process.
 	data: Mutex<HashSet<H256>>,
 	/// Digests of specifications whose training was tried, without a fault.
 	rehearsed: Mutex<HashSet<H256>>,
@@ -185,17 +185,17 @@ struct Trainer {
 	blobs: Mutex<BTreeMap<H256, JobId>>,
 }
 
-/// What was last told about a job, so that it is told once.
+/// What was last reported about a job, so that it is reported once.
 #[derive(Default)]
 struct Told {
 	states: HashMap<JobId, &'static str>,
 	refusals: HashMap<JobId, Discriminant<Refusal>>,
 	failures: HashMap<Key, String>,
-	/// Of the files of a job, or of the folder.
+	/// Problems with the files of a job, or with the folder.
 	problems: HashMap<Option<JobId>, String>,
 }
 
-/// A job that nothing can help: it is not taken, however often it is looked at.
+/// A job that cannot be repaired: it is not taken, however often it is looked at.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Hopeless(String);
@@ -292,7 +292,7 @@ pub(super) async fn register(
 	Ok(())
 }
 
-/// This machine, as it is told to the chain.
+/// Returns this machine as the chain records it.
 pub fn hardware() -> Hardware {
 	let here = MadeBy::here();
 	let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -382,7 +382,7 @@ impl Trainer {
 				_ = &mut stopping => break,
 				(key, outcome) = tasks.ended() => {
 					if outcome.is_ok() {
-						// What it did may call for the next step at once.
+						// The next step may be due at once.
 						seen = None;
 						told.failures.remove(&key);
 					}
@@ -408,7 +408,7 @@ impl Trainer {
 		}
 		tasks.stop_unless(|_| false);
 		self.report.general("stopped", "stopping; start again to go on", json!(null));
-		// A run ends behind its present step.
+		// A run ends after its present step.
 		let deadline = Instant::now() + Duration::from_secs(10);
 		while tasks.running().any(|(.., action)| *action == Action::Train) {
 			let left = deadline.saturating_duration_since(Instant::now());
@@ -429,7 +429,7 @@ impl Trainer {
 		}
 		let text = format!("{e:#}");
 		if e.downcast_ref::<TxError>().is_some_and(TxError::is_uncertain) {
-			// The next look at the chain tells.
+			// The next look at the chain shows it.
 			debug!("job {job}: {text}");
 			return;
 		}
@@ -453,8 +453,8 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 	shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Changes the record of `job` under `seed`, on disk first. A record under another seed is
-/// not touched: its result is another.
+/// Changes the record of `job` under `seed`, on disk first. A record under a different seed is not
+/// touched: its result is a different one.
 fn update(
 	home: &Home,
 	records: &mut Records,

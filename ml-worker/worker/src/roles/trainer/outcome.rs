@@ -1,4 +1,4 @@
-//! What a job came to for one of its trainers.
+//! Computes what a job came to for one of its trainers.
 
 use crate::roles::{
 	checked,
@@ -15,7 +15,7 @@ use trainyard_protocol::{
 /// The end of a job for one trainer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
-	/// In a word.
+	/// The outcome in a word.
 	outcome: &'static str,
 	/// What it was paid.
 	pay: Balance,
@@ -25,7 +25,7 @@ pub(super) struct End {
 	power: MicroUt,
 }
 
-/// A fate as a label.
+/// Returns a fate as a label.
 fn label(fate: Fate) -> &'static str {
 	match fate {
 		Fate::Working => "working",
@@ -41,7 +41,7 @@ fn label(fate: Fate) -> &'static str {
 }
 
 impl End {
-	/// How `job` ended for `me`; `None` while it has not, or for a stranger.
+	/// Returns how `job` ended for `me`; `None` while it has not, or for a stranger.
 	pub(super) fn of(job: &JobView, me: &AccountId32) -> Option<Self> {
 		let (JobState::Ended(_), Some(mine)) = (job.state, replica_of(job, me)) else {
 			return None;
@@ -58,7 +58,7 @@ impl End {
 					end.power = work / (job.replicas.len() as MicroUt).max(1);
 				}
 			}
-			// Where several agreed on different sums this is their mean: the view tells no more.
+			// If several agreed on different sums, this is their mean: the view does not say more.
 			Fate::Agreed => {
 				let paid = job.replicas.iter().filter(|r| r.fate == Fate::Agreed).count();
 				end.pay = job.settlement.paid_to_trainers / (paid as Balance).max(1);
@@ -73,7 +73,7 @@ impl End {
 		Some(end)
 	}
 
-	/// Counts it.
+	/// Counts it in the metrics.
 	pub(super) fn count(&self, metrics: &Metrics) {
 		metrics.ended(self.outcome);
 		if self.pay > 0 {

@@ -1,4 +1,4 @@
-//! One look at the chain: what is known of every job, and which steps are started.
+//! Looks at the chain once: gathers what is known of every job, and starts steps.
 
 use super::{outcome::End, Key, Told, Trainer, TrainerError};
 use crate::roles::{
@@ -27,13 +27,13 @@ const MAX_FETCHES: usize = 2;
 /// Rehearsals at once.
 const MAX_REHEARSALS: usize = 1;
 
-/// What a job is known by where its number says too little: the same number may be another
+/// Returns what identifies a job if its number says too little: the same number may be a different
 /// job after a reorganisation, and the same job may be posted again.
 pub(super) fn digest(spec: &JobSpec) -> H256 {
 	hash::blake2_256(&spec.encode())
 }
 
-/// Content hashes of the files that a job reads.
+/// Returns the content hashes of the files that a job reads.
 pub(super) fn hashes(spec: &JobSpec) -> impl Iterator<Item = H256> + '_ {
 	spec.files().map(|(_, file)| file.content_hash)
 }
@@ -49,7 +49,7 @@ struct Gathered {
 }
 
 impl Trainer {
-	/// One look at all jobs: starts what is missing, and stops what is not wanted any more.
+	/// Looks at all jobs once: starts what is missing, and stops what is not wanted any more.
 	pub(super) async fn look(
 		self: Arc<Self>,
 		tasks: &mut Tasks<Key>,
@@ -110,7 +110,7 @@ impl Trainer {
 			gathered.steps.push((Arc::new(job), plan));
 		}
 		self.shelf.set(bundles, blobs);
-		// A replica may be lost meanwhile, or the job have another seed.
+		// A replica may be lost meanwhile, or the job may have a different seed.
 		tasks.stop_unless(|key| gathered.wanted.contains(key));
 		match self.make_room(&gathered, reserved) {
 			Ok(()) => {
@@ -140,7 +140,7 @@ impl Trainer {
 		}
 	}
 
-	/// What to do about one job.
+	/// Decides what to do about one job.
 	fn consider(
 		&self,
 		job: &JobView,
@@ -183,8 +183,8 @@ impl Trainer {
 		Ok(plan)
 	}
 
-	/// Removes idle data where the quota or the disk has too little room for what is to be
-	/// fetched now. The jobs at hand have yet to write `reserved` bytes.
+	/// Removes idle data if the quota or the disk has too little room for what must be fetched now.
+	/// The jobs at hand have yet to write `reserved` bytes.
 	fn make_room(&self, gathered: &Gathered, reserved: u64) -> Result<(), StoreError> {
 		let coming = gathered
 			.steps
@@ -205,8 +205,8 @@ impl Trainer {
 		Ok(())
 	}
 
-	/// How the trainer stands, and the bytes that the jobs at hand have yet to write. What is
-	/// only needed to judge open jobs is asked only where there are some.
+	/// Returns the state of the trainer, and the bytes that the jobs at hand have yet to write.
+	/// What is only needed to judge open jobs is asked only if there are some.
 	async fn standing(
 		&self,
 		jobs: &[JobView],
@@ -256,7 +256,7 @@ impl Trainer {
 			if applying {
 				owed = owed.saturating_add(job.deposit);
 			}
-			// Behind the reveals the model is on chain, and its deposit held.
+			// After the reveals the model is on chain, and its deposit is held.
 			if !stored.contains(&job.id) && job.state != JobState::Auditing {
 				owed = owed.saturating_add(self.prices.job(&needs));
 			}
@@ -273,8 +273,8 @@ impl Trainer {
 		Ok((standing, reserved))
 	}
 
-	/// The jobs in which this trainer's model is on chain, whole, by the chain's own word:
-	/// what was stored on a branch that was given up is not.
+	/// Returns the jobs whose model by this trainer is on chain, whole, by the chain's own word: a
+	/// model that was stored on a branch that was given up is not.
 	async fn stored(&self, jobs: &[JobView]) -> Result<HashSet<JobId>, ChainError> {
 		let mut stored = HashSet::new();
 		for job in jobs.iter().filter(|job| job.state == JobState::Revealing) {
@@ -288,7 +288,8 @@ impl Trainer {
 		Ok(stored)
 	}
 
-	/// The jobs on chain that have not ended, and the ended ones that this trainer worked on.
+	/// Returns the jobs on chain that have not ended, and the ended ones that this trainer worked
+	/// on.
 	async fn jobs(&self, head: Head, told: &mut Told) -> Result<Vec<JobView>, ChainError> {
 		let mut jobs = self.chain.active_jobs(head.hash).await?;
 		let known: HashSet<JobId> = self.records().keys().map(|(id, _)| *id).collect();
@@ -306,7 +307,7 @@ impl Trainer {
 			};
 			match view {
 				Some(job) => jobs.push(job),
-				// Forgotten on chain, or on another branch. Its files stay: should it come
+				// The chain forgot it, or it is on a different branch. Its files stay: if it comes
 				// back, the salt is needed.
 				None => self.records().retain(|(known, _), _| *known != id),
 			}
@@ -314,7 +315,7 @@ impl Trainer {
 		Ok(jobs)
 	}
 
-	/// What is known of a job that this trainer was drawn for; a fresh record where the seed
+	/// Returns what is known of a job that this trainer was drawn for; a fresh record if the seed
 	/// is new.
 	fn record_of(&self, job: &JobView) -> Result<Option<JobRecord>, StoreError> {
 		let (Some(seed), Some(_)) = (job.seed, replica_of(job, self.me())) else {
@@ -337,7 +338,7 @@ impl Trainer {
 		Ok(Some(record))
 	}
 
-	/// Tells once why a job cannot be looked at, or what is wrong with the folder.
+	/// Reports once why a job cannot be looked at, or what is wrong with the folder.
 	fn tell_problem(&self, told: &mut Told, job: Option<JobId>, problem: &dyn Display) {
 		let text = problem.to_string();
 		if told.problems.insert(job, text.clone()).as_ref() == Some(&text) {
@@ -353,8 +354,8 @@ impl Trainer {
 		}
 	}
 
-	/// Tells changes of state of jobs that this trainer is involved in, and why it takes
-	/// others not.
+	/// Reports changes of state of jobs that this trainer is involved in, and why it does not take
+	/// others.
 	fn tell(&self, told: &mut Told, job: &JobView, plan: &Plan) {
 		let state = display::state(&job.state);
 		let fields = json!({ "state": state });
@@ -397,7 +398,7 @@ impl Trainer {
 	}
 }
 
-/// Whether an application is on its way: sent, perhaps, and not seen on chain yet.
+/// Returns whether an application is on its way: it may have been sent, and is not on chain yet.
 fn is_applying(tasks: &Tasks<Key>, job: JobId) -> bool {
 	tasks.running().any(|(id, _, action)| *id == job && *action == Action::Apply)
 }

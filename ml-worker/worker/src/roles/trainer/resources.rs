@@ -1,4 +1,4 @@
-//! What this machine and its owner allow: memory, disk, and the prices of the chain.
+//! Measures what this machine and its owner allow: memory and disk, and the prices of the chain.
 
 use crate::roles::{plan::Prices, store::Home};
 use codec::{Compact, Decode, Encode};
@@ -8,7 +8,7 @@ use trainyard_proof::data;
 use trainyard_protocol::{blob, job::Balance};
 
 const MIB: u64 = 1024 * 1024;
-/// Memory that is assumed where the system does not tell.
+/// Memory that is assumed if the system does not report it.
 const UNKNOWN_MEMORY: u64 = 2048 * MIB;
 /// Blocks for a rescue: the chain's setting at genesis, which root may change.
 const RESCUE_BLOCKS: u64 = 300;
@@ -31,8 +31,8 @@ pub(super) struct Room {
 }
 
 impl Room {
-	/// What was asked for in MiB, or else three quarters of the memory that is available now,
-	/// and half of the disk that is free now besides what lies in `home` already.
+	/// Returns what was asked for in MiB, or else three quarters of the memory that is available
+	/// now, and half of the disk that is free now besides what is in `home` already.
 	pub fn new(memory_mib: Option<u64>, disk_mib: Option<u64>, home: &Home) -> Self {
 		let memory = memory_mib
 			.map(|mib| mib.saturating_mul(MIB))
@@ -45,7 +45,7 @@ impl Room {
 	}
 }
 
-/// Largest rescue archive that this chain takes in the time for it, in bytes.
+/// Returns the largest rescue archive that this chain takes in the time for it, in bytes.
 pub(super) async fn max_rescue(chain: &Chain) -> Result<u64, ChainError> {
 	let largest = chain.constant("ModelStorage", "MaxBlob").await?;
 	let in_time = RESCUE_BLOCKS * CHUNKS_PER_BLOCK * u64::from(blob::MAX_CHUNK) / 100;
@@ -53,7 +53,7 @@ pub(super) async fn max_rescue(chain: &Chain) -> Result<u64, ChainError> {
 	Ok(largest.min(in_time * RESCUE_SHARE))
 }
 
-/// What storing and sending costs on this chain.
+/// Returns what storing and sending costs on this chain.
 pub(super) async fn prices(chain: &Chain) -> Result<Prices, ChainError> {
 	let deposit = |name| async move { chain.constant("ModelStorage", name).await };
 	// Hashing a chunk is execution, for which about a quarter of the bytes' fee is enough.
@@ -72,7 +72,7 @@ pub(super) async fn prices(chain: &Chain) -> Result<Prices, ChainError> {
 	})
 }
 
-/// What the runtime takes for a `length` in bytes or a `weight`; SCALE in `arguments`.
+/// Returns the fee of the runtime for a `length` in bytes or a `weight`; `arguments` are SCALE.
 async fn fee(chain: &Chain, of: &str, arguments: Vec<u8>) -> Result<Balance, ChainError> {
 	let method = format!("TransactionPaymentApi_query_{of}_to_fee");
 	let arguments = format!("0x{}", hex::encode(arguments));

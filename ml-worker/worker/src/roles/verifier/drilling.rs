@@ -1,4 +1,4 @@
-//! Units of drilling that the verifier is drawn to recompute.
+//! Recomputes the units of drilling for which the verifier is drawn.
 
 use super::Verifier;
 use crate::roles::{
@@ -18,17 +18,17 @@ use trainyard_proof::drill::UnitError;
 #[derive(Default)]
 pub(super) struct Checks {
 	tasks: Tasks<units::Key>,
-	/// What was last told of failures.
+	/// What was last reported of failures.
 	failures: HashMap<units::Key, String>,
 }
 
 impl Checks {
-	/// The next step to end; pends for ever while none runs. Cancel safe.
+	/// Returns the next step that ends. It waits for ever while none runs, and is cancel safe.
 	pub async fn ended(&mut self) -> (units::Key, Outcome) {
 		self.tasks.ended().await
 	}
 
-	/// Ends what is computed.
+	/// Stops what is being computed.
 	pub fn stop(&self) {
 		self.tasks.stop_unless(|_| false);
 	}
@@ -53,7 +53,7 @@ impl Checks {
 				Ok(record) => {
 					self.tasks.start_with(key, |stop| units.act(view, step, record, head, stop))
 				}
-				// Told as a failed attempt; the others go on.
+				// It is reported as a failed attempt; the others go on.
 				Err(e) => self.tasks.start(key, async move { Err(e.into()) }),
 			};
 		}
@@ -61,7 +61,7 @@ impl Checks {
 		Ok(())
 	}
 
-	/// Notes what came of a step. Whether the next one can be taken at once.
+	/// Notes the outcome of a step. Returns whether the next one can be taken at once.
 	pub fn note(&mut self, verifier: &Verifier, key: units::Key, outcome: Outcome) -> bool {
 		let Err(e) = outcome else {
 			self.failures.remove(&key);

@@ -1,4 +1,5 @@
-//! The verdict on one result by itself: fetching it from whoever has it, and replaying it.
+//! Reaches the verdict on one result by itself: fetches it from whichever source has it, and
+//! replays it.
 
 use super::{
 	round::Round,
@@ -15,8 +16,8 @@ use trainyard_protocol::audit::GroupVerdict;
 pub(super) const PAUSE: Duration = Duration::from_secs(2);
 
 impl Verifier {
-	/// The verdict on one result. Whatever cannot be had in time is unavailable; an error is
-	/// only what is wrong on this machine, or that the round was stopped.
+	/// Returns the verdict on one result. A result that cannot be had in time is unavailable. Fails
+	/// only if something is wrong on this machine, or if the round was stopped.
 	pub(super) async fn examine(
 		&self,
 		round: &Round<'_>,
@@ -33,12 +34,13 @@ impl Verifier {
 			let mut problems = Vec::new();
 			let mut attempts: Vec<Source> = servers.iter().map(|url| Source::Served(url)).collect();
 			attempts.extend(group.rescued.map(Source::Rescued));
-			// What lies on chain cannot be made slow by its owner: it is asked first.
+			// The owner of what is on chain cannot make it slow, so it is asked first.
 			attempts.sort_by_key(|source| matches!(source, Source::Served(_)));
 			let count = attempts.len();
 			for (asked, source) in attempts.into_iter().enumerate() {
 				round.check()?;
-				// Bundle and data together, and no source takes the time of those behind it.
+				// The share covers bundle and data together, and no source takes the time of those
+				// after it.
 				let share = share(round.give_up, count - asked);
 				let fetching = self.fetch(round, group, &source, &dir, share);
 				let inputs = match tokio::time::timeout(share, fetching).await {

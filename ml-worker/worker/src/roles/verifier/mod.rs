@@ -45,7 +45,7 @@ use trainyard_protocol::{
 	JobId, H256,
 };
 
-/// How long a node is waited for at the start.
+/// How long the verifier waits for a node at the start.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Blocks before the end of a phase that are kept for the transaction.
 const MARGIN: BlockNumber = 4;
@@ -83,10 +83,10 @@ pub struct VerifierArgs {
 	json: bool,
 }
 
-/// Why the verifier cannot work at all.
+/// Says why the verifier cannot work at all.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifierError {
-	/// The account is no verifier.
+	/// The account is not a verifier.
 	#[error("{account} is not registered as a verifier: give --bond AMOUNT to register it")]
 	NotRegistered {
 		/// The account.
@@ -95,7 +95,7 @@ pub enum VerifierError {
 	/// The chain cannot be asked.
 	#[error(transparent)]
 	Chain(#[from] ChainError),
-	/// No key.
+	/// There is no key.
 	#[error(transparent)]
 	Key(#[from] KeyError),
 	/// The folder cannot be used.
@@ -121,12 +121,12 @@ pub enum Duty {
 	Commit,
 	/// Reveal the findings.
 	Reveal,
-	/// Compute the full-pass rules, for the report. Nobody asks for it: it comes behind the
+	/// Compute the full-pass rules, for the report. Nothing waits for it, so it comes after the
 	/// commitment.
 	Assess,
 }
 
-/// What `me` owes to the audit of a job at height `best`. `found` says whether it has
+/// Returns what `me` owes to the audit of a job at height `best`. `found` says whether it has
 /// findings for this round.
 pub fn duty(audit: &AuditView, me: &AccountId32, best: BlockNumber, found: bool) -> Option<Duty> {
 	let member = audit.committee.iter().find(|member| member.verifier == *me)?;
@@ -144,7 +144,7 @@ pub fn duty(audit: &AuditView, me: &AccountId32, best: BlockNumber, found: bool)
 	}
 }
 
-/// All that is audited in a round: what was found of it holds for nothing else.
+/// Returns everything that is audited in a round: the findings about it hold for nothing else.
 fn subject(job: &JobView, audit: &AuditView) -> (Option<H256>, Vec<(WorkResult, Vec<u32>)>) {
 	(job.seed, audit.groups.iter().map(|group| (group.result, group.drawn.clone())).collect())
 }
@@ -228,13 +228,13 @@ impl Verifier {
 		let (tasks, unassessed) = (Tasks::default(), HashSet::new());
 		let mut memory = Memory { tasks, unassessed, membership, checks: Checks::default() };
 		let ended = self.go_on(once, &mut memory).await;
-		// A replay ends behind its present step.
+		// A replay ends after its present step.
 		memory.tasks.stop_unless(|_| false);
 		memory.checks.stop();
 		ended
 	}
 
-	/// Block after block, until it is asked to stop.
+	/// Works block after block, until it is asked to stop.
 	async fn go_on(self: Arc<Self>, once: bool, memory: &mut Memory) -> Result<(), VerifierError> {
 		let mut failures: HashMap<Key, String> = HashMap::new();
 		let mut complaint = String::new();
@@ -295,7 +295,7 @@ impl Verifier {
 		Ok(())
 	}
 
-	/// One look at all audits: starts what is owed, and stops what is not any more.
+	/// Looks at all audits once: starts what is owed, and stops what is not owed any more.
 	async fn look(self: Arc<Self>, memory: &mut Memory, head: Head) -> Result<(), VerifierError> {
 		let Memory { tasks, unassessed, membership, checks } = memory;
 		checks.look(&self, &self.units, head).await?;
@@ -309,7 +309,7 @@ impl Verifier {
 			let folder = self.folder(&job, audit);
 			let found = match self.home.load_findings(&folder) {
 				Ok(found) => found,
-				// Told as a failed attempt; the other audits go on.
+				// It is reported as a failed attempt; the other audits go on.
 				Err(e) => {
 					let key = (job.id, audit.round, Duty::Audit);
 					tasks.start(key, async move { Err(e.into()) });
@@ -330,13 +330,13 @@ impl Verifier {
 				}
 			}
 		}
-		// A replay whose time is over only keeps the processors from others.
+		// A replay whose time is over only takes processors from others.
 		tasks.stop_unless(|key| key.2 != Duty::Audit || wanted.contains(key));
 		self.watch_pool(membership, head.number).await?;
 		Ok(())
 	}
 
-	/// The folder of this round of an audit.
+	/// Returns the folder of this round of an audit.
 	fn folder(&self, job: &JobView, audit: &AuditView) -> PathBuf {
 		let subject = subject(job, audit);
 		self.home.audit_folder(job.id, audit.round, &subject)

@@ -1,5 +1,5 @@
-//! Whether the account is in the pool that committees are drawn from, and what to do where
-//! it is not.
+//! Watches whether the account is in the pool from which committees are drawn, and says what to do
+//! if it is not.
 
 use super::{Verifier, VerifierError};
 use crate::roles::{metrics::Loss, report::Reporter};
@@ -20,7 +20,7 @@ const ADVICE: &str = "audits that it sits on are still served, new ones will not
                       can be taken back by verification.withdraw after the unbonding period; \
                       start again with --bond AMOUNT then";
 
-/// Whether the account was in the pool when that was last looked at.
+/// Whether the account was in the pool at the last look.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Membership {
 	/// Its bond, while it was inside.
@@ -29,44 +29,45 @@ pub(super) struct Membership {
 }
 
 impl Membership {
-	/// As found at the start.
+	/// Notes what was found at the start.
 	pub(super) fn new(bond: Option<Balance>) -> Self {
 		Self { bond, looked: None }
 	}
 
-	/// Whether it is time to look again at height `best`.
+	/// Returns whether it is time to look again at height `best`.
 	fn is_due(&self, best: BlockNumber) -> bool {
 		self.looked.is_none_or(|looked| best.abs_diff(looked) >= EVERY)
 	}
 
-	/// Notes what was found at height `best`; whether it is news, and what was lost of the bond.
+	/// Notes what was found at height `best`. Returns whether it is news, and what was lost of the
+	/// bond.
 	fn note(&mut self, bond: Option<Balance>, best: BlockNumber) -> (bool, Balance) {
 		self.looked = Some(best);
 		let before = std::mem::replace(&mut self.bond, bond);
-		// Who left has its bond back one day, whatever it is.
+		// An account that left gets its bond back one day, whatever it is.
 		let lost = before.zip(bond).map_or(0, |(before, now)| before.saturating_sub(now));
 		(before.is_some() != bond.is_some(), lost)
 	}
 }
 
-/// Whether `me` has a seat in an audit that is not over.
+/// Returns whether `me` has a seat in an audit that is not over.
 fn sits(audit: &AuditView, me: &AccountId32) -> bool {
 	audit.phase != AuditPhase::Done && audit.committee.iter().any(|m| m.verifier == *me)
 }
 
-/// The jobs in whose audits `me` has a seat.
+/// Returns the jobs in whose audits `me` has a seat.
 fn seats(jobs: &[JobView], me: &AccountId32) -> Vec<JobId> {
 	let seated = |job: &&JobView| job.audit.as_ref().is_some_and(|audit| sits(audit, me));
 	jobs.iter().filter(seated).map(|job| job.id).collect()
 }
 
-/// The bond of `me` in the pool; `None` outside.
+/// Returns the bond of `me` in the pool; `None` outside.
 async fn bond_of(chain: &Chain, me: &AccountId32) -> Result<Option<Balance>, ChainError> {
 	Ok(chain.verifiers().await?.iter().find(|(who, _)| who == me).map(|(_, bond)| *bond))
 }
 
-/// Registers the account where it is not in the pool and a bond is given. An account
-/// outside the pool is let in only where it still sits on a committee: its bond answers for
+/// Registers the account if it is not in the pool and a bond is given. Without registration, an
+/// account outside the pool is let in only if it still sits on a committee: its bond answers for
 /// that.
 pub(super) async fn enter(
 	sender: &Transactor,
@@ -100,7 +101,7 @@ pub(super) async fn enter(
 }
 
 impl Verifier {
-	/// Looks at the pool now and then, and tells where the account left it or came back.
+	/// Looks at the pool now and then, and reports when the account left it or came back.
 	pub(super) async fn watch_pool(
 		&self,
 		membership: &mut Membership,

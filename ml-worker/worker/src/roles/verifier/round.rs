@@ -1,4 +1,4 @@
-//! One round of an audit: the verdicts on all its results, and what is reported of it.
+//! Runs one round of an audit: reaches the verdicts on all its results, and reports them.
 
 use super::{
 	examine::PAUSE,
@@ -63,12 +63,12 @@ pub(super) struct Round<'a> {
 }
 
 impl Round<'_> {
-	/// Folder of one result.
+	/// Returns the folder of one result.
 	pub fn folder_of(&self, index: usize) -> PathBuf {
 		folder_of(self.folder, index)
 	}
 
-	/// [`VerifyError::Stopped`] once nobody waits for the verdicts any more.
+	/// Fails with [`VerifyError::Stopped`] once nobody waits for the verdicts any more.
 	pub fn check(&self) -> Result<(), VerifyError> {
 		match self.stop.load(Ordering::Relaxed) {
 			true => Err(VerifyError::Stopped),
@@ -89,8 +89,8 @@ struct Found {
 }
 
 impl Verifier {
-	/// Fetches and replays every result; the findings are on disk when this ends. Once
-	/// `stop` is set it ends early, with [`VerifyError::Stopped`] and without findings.
+	/// Fetches and replays every result; the findings are on disk when this ends. Once `stop` is
+	/// set, it ends early, with [`VerifyError::Stopped`] and without findings.
 	pub(super) async fn audit(
 		&self,
 		job: &JobView,
@@ -130,7 +130,7 @@ impl Verifier {
 		let open = audit.groups.iter().enumerate().filter(|(_, group)| group.decision.is_none());
 		let open: Vec<usize> = open.map(|(index, _)| index).collect();
 		let shared = &round;
-		// All at once: a server that stalls takes the time of no other result.
+		// All are examined at once: a server that stalls takes the time of no other result.
 		let examining = open.into_iter().map(|index| async move {
 			let begun = Instant::now();
 			let examined = self.examine(shared, index).await;
@@ -145,7 +145,7 @@ impl Verifier {
 		for (index, found) in &found {
 			self.tell(job, audit, *index, found);
 		}
-		// Decided in an earlier round: nobody asks, but its place is counted.
+		// It was decided in an earlier round: no verdict is asked for, but its place counts.
 		let verdict = |index: usize| {
 			found.get(&index).map_or(GroupVerdict::Unavailable, |f| f.verdict.clone())
 		};
@@ -159,7 +159,7 @@ impl Verifier {
 		Ok(())
 	}
 
-	/// Holds the results that pass by themselves against each other: at most one is true.
+	/// Compares the results that pass by themselves with each other: at most one is true.
 	async fn settle_partings(
 		&self,
 		round: &Round<'_>,
@@ -187,8 +187,8 @@ impl Verifier {
 			let (rest, judged) = judged.await?;
 			contest = rest;
 			let Some(judgement) = judged? else {
-				// What is rescued has shown all that the chain asks of it; who has a server
-				// serves every checkpoint.
+				// A rescued result has shown everything that the chain asks of it; a trainer with a
+				// server serves every checkpoint.
 				let left: Vec<usize> = contest.rivals().map(|(index, _)| index).collect();
 				let text = format!(
 					"results {left:?} differ from segment {segment} on, but nobody has the state \
@@ -221,8 +221,8 @@ impl Verifier {
 		Ok(())
 	}
 
-	/// Brings a checkpoint that all rivals agree on into the folder of one of them, from
-	/// whichever has it. Tries again until `give_up` where that may help.
+	/// Brings a checkpoint that all rivals agree on into the folder of one of them, from whichever
+	/// has it. Tries again until `give_up` if that may help.
 	async fn fetch_common(
 		&self,
 		round: &Round<'_>,
@@ -295,8 +295,8 @@ impl Verifier {
 		self.report.job(job.id, "verdict", &text, fields);
 	}
 
-	/// Computes the six full-pass rules on the results that were accepted, where all their
-	/// checkpoints can be had. They decide nothing, so that nothing waits for them.
+	/// Computes the six full-pass rules on the results that were accepted, if all their checkpoints
+	/// can be had. They decide nothing, so nothing waits for them.
 	pub(super) async fn assess(
 		&self,
 		job: &JobView,

@@ -30,7 +30,7 @@ use trainyard_protocol::{
 	Text, PROTOCOL_VERSION,
 };
 
-/// A verifier on a chain that says nothing, with its folder.
+/// Makes a verifier on a chain that says nothing, with its folder.
 async fn verifier(folder: &Path) -> Verifier {
 	verifier_told(folder, vec![]).await
 }
@@ -229,7 +229,7 @@ async fn a_false_result_falls_beside_an_honest_one_though_its_segment_was_not_dr
 	};
 	assert_eq!(false_one.segment, 5);
 	assert_eq!(evidence.iter().map(|e| e.segment).collect::<Vec<_>>(), DRAWN);
-	// Another one finds the same by itself.
+	// A second verifier finds the same by itself.
 	let (_, _, other) = scene.found("two", false).await;
 	assert_eq!(other.unwrap().findings, found.findings);
 

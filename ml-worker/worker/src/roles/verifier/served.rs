@@ -1,4 +1,5 @@
-//! What the rounds in which this verifier revealed findings have earned, once their jobs ended.
+//! Counts what the rounds in which this verifier revealed findings have earned, after their jobs
+//! ended.
 //!
 //! Findings that are revealed while the daemon runs are remembered in memory; those whose job
 //! ends while it is away are not counted.
@@ -35,8 +36,8 @@ pub(super) struct Served {
 	rounds: Mutex<BTreeMap<JobId, Vec<Round>>>,
 }
 
-/// Whether a verdict is no contradiction to what was decided, and has said something about it:
-/// what the chain pays a fee for, except that it compares evidence, too.
+/// Returns whether a verdict does not contradict what was decided and says something about it. The
+/// chain pays a fee for that, except that it also compares evidence.
 fn agrees(verdict: &GroupVerdict, decision: Option<Decision>) -> bool {
 	match (decision, verdict) {
 		(None | Some(Decision::Undecided | Decision::Unavailable), _) => true,
@@ -61,7 +62,7 @@ impl Served {
 		self.rounds.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 	}
 
-	/// Findings were revealed.
+	/// Notes that findings were revealed.
 	pub(super) fn note(
 		&self,
 		job: JobId,
@@ -85,7 +86,7 @@ impl Served {
 		of_job.push(round);
 	}
 
-	/// What a round decided is known when the next one begins.
+	/// Notes what a round decided, which is known when the next one begins.
 	fn watch(&self, job: JobId, audit: &AuditView) {
 		for round in self.rounds().entry(job).or_default() {
 			if round.number < audit.round && round.agreed.is_none() {
@@ -94,7 +95,7 @@ impl Served {
 		}
 	}
 
-	/// The fees and the bounty of a job that ended, and forgets it.
+	/// Returns the fees and the bounty of a job that ended, and forgets it.
 	fn settle(&self, job: &JobView) -> (Balance, Balance) {
 		let rounds = self.rounds().remove(&job.id).unwrap_or_default();
 		let paid = rounds.iter().filter(|round| match &job.audit {
@@ -113,7 +114,7 @@ impl Served {
 
 impl Verifier {
 	/// Counts what the audits of jobs that ended have earned. `active` are those that have not.
-	/// What cannot be asked now is asked at the next block.
+	/// Jobs about which it cannot ask now are checked at the next block.
 	pub(super) async fn count_served(&self, active: &[JobView]) {
 		let known: Vec<JobId> = self.served.rounds().keys().copied().collect();
 		for id in known {

@@ -1,4 +1,4 @@
-//! Fetching what an audit reads, from whoever has it.
+//! Fetches what an audit reads, from whichever source has it.
 
 use super::{round::Round, Verifier};
 use crate::roles::{
@@ -25,7 +25,7 @@ use trainyard_proof::{
 };
 use trainyard_protocol::{job::WorkResult, views::GroupView, H256};
 
-/// Where a result can be had.
+/// A place where a result can be had.
 pub(super) enum Source<'a> {
 	/// A trainer's server, by its base URL.
 	Served(&'a str),
@@ -42,7 +42,7 @@ impl std::fmt::Display for Source<'_> {
 	}
 }
 
-/// Base URLs of the trainers that revealed this result.
+/// Returns the base URLs of the trainers that revealed this result.
 pub(super) fn servers(job: &JobView, result: &WorkResult) -> Vec<String> {
 	let urls: BTreeSet<String> = job
 		.replicas
@@ -54,20 +54,20 @@ pub(super) fn servers(job: &JobView, result: &WorkResult) -> Vec<String> {
 	urls.into_iter().collect()
 }
 
-/// Where the files of a bundle are served.
+/// Returns the URL at which the files of a bundle are served.
 pub(super) fn bundle_url(server: &str, result: &WorkResult) -> String {
 	format!("{server}/bundle/{}", hex::encode(result.bundle_root))
 }
 
-/// The time of one of `waiting` sources that are still to be asked until `give_up`.
+/// Returns the time of one of `waiting` sources that must still be asked until `give_up`.
 pub(super) fn share(give_up: Instant, waiting: usize) -> Duration {
 	let left = give_up.saturating_duration_since(Instant::now());
 	let waiting = u32::try_from(waiting.max(1)).unwrap_or(u32::MAX);
 	(left / waiting).max(Duration::from_secs(1))
 }
 
-/// Where a file that the job reads is asked for: the trainer that serves the result, then the
-/// submitter.
+/// Returns where a file that the job reads is asked for: the trainer that serves the result, then
+/// the submitter.
 fn file_urls(source: &Source<'_>, file: &FileRef) -> Vec<String> {
 	let served = match source {
 		Source::Served(base) => Some(format!("{base}/blob/{}", hex::encode(file.content_hash))),
@@ -76,8 +76,8 @@ fn file_urls(source: &Source<'_>, file: &FileRef) -> Vec<String> {
 	served.into_iter().chain([file.location.to_string_lossy()]).collect()
 }
 
-/// Checkpoint files beyond `needed` of a result with so many segments `trained`, if all of
-/// its bundle's together have at most `limit` bytes.
+/// Returns the checkpoint files beyond `needed` of a result with `trained` segments, if all
+/// checkpoint files of its bundle together have at most `limit` bytes.
 fn optional_files(spec: &CheckedSpec, trained: u32, needed: &[String], limit: u64) -> Vec<String> {
 	let count = u64::from(trained).saturating_add(1);
 	if bundle::max_checkpoint_bytes(spec).saturating_mul(count) > limit {
@@ -90,7 +90,7 @@ fn optional_files(spec: &CheckedSpec, trained: u32, needed: &[String], limit: u6
 		.collect()
 }
 
-/// Most bytes of a rescue archive of a result with so many segments `trained`.
+/// Returns the most bytes of a rescue archive of a result with `trained` segments.
 fn rescue_limit(spec: &CheckedSpec, trained: u32, drawn: &[u32]) -> u64 {
 	let states = verify::required_files_of(spec, trained, drawn).len() as u64;
 	bundle::max_checkpoint_bytes(spec)
@@ -100,7 +100,7 @@ fn rescue_limit(spec: &CheckedSpec, trained: u32, drawn: &[u32]) -> u64 {
 		.saturating_add(1 << 20)
 }
 
-/// Whether `dir` holds this checkpoint file, and it is the state that the manifest there
+/// Returns whether `dir` holds this checkpoint file, and it is the state that the manifest there
 /// lists.
 pub(super) async fn has_state(dir: &Path, file: &str, limit: u64) -> bool {
 	let Some(step) = manifest::step_of(file) else { return false };
@@ -109,14 +109,14 @@ pub(super) async fn has_state(dir: &Path, file: &str, limit: u64) -> bool {
 	tokio::task::spawn_blocking(move || read().is_ok()).await.unwrap_or(false)
 }
 
-/// Whether `dir` holds the manifest of this root.
+/// Returns whether `dir` holds the manifest of this root.
 async fn has_manifest(dir: &Path, root: H256) -> bool {
 	let dir = dir.to_owned();
 	let read = move || Bundle::open(&dir).is_ok_and(|bundle| bundle.root() == root);
 	tokio::task::spawn_blocking(read).await.unwrap_or(false)
 }
 
-/// One file of a bundle, whatever lies there already.
+/// Fetches one file of a bundle, whatever is there already.
 async fn fetch_file(
 	fetcher: &Fetcher,
 	base: &str,
@@ -128,8 +128,8 @@ async fn fetch_file(
 	fetcher.fetch(&Wanted { url: &url, path: &path, limit, content_hash: None }).await
 }
 
-/// Brings the state in checkpoint file `name` into `dir`, where the manifest lies. What is
-/// there already, and right, is not fetched again.
+/// Brings the state in checkpoint file `name` into `dir`, where the manifest is. What is there
+/// already, and right, is not fetched again.
 pub(super) async fn fetch_state(
 	fetcher: &Fetcher,
 	base: &str,
@@ -143,13 +143,14 @@ pub(super) async fn fetch_state(
 	}
 }
 
-/// Where the files lie that a job reads: in the cache, or in the folder of a result.
+/// Returns where the files that a job reads may be: in the cache, or in the folder of a result.
 pub(super) fn places(home: &Home, spec: &JobSpec, dir: &Path) -> [InputPaths; 2] {
 	[home.inputs(spec), bundle::inputs_in(dir, spec)]
 }
 
-/// Brings the files that a job reads into `dir`, those that lie neither there nor in the
-/// cache. Not into the cache: who waits for the same file would wait for a slow server.
+/// Brings the files that a job reads into `dir`, if they are neither there nor in the cache. They
+/// do not go into the cache, because others that wait for the same file would wait for a slow
+/// server.
 async fn fetch_inputs(
 	fetcher: &Fetcher,
 	home: &Home,
@@ -168,7 +169,7 @@ async fn fetch_inputs(
 			continue;
 		}
 		let urls = file_urls(source, &file);
-		// The files behind this one need their time too.
+		// The files after this one need their time too.
 		let waiting = files.len() - at - 1;
 		let mut problem = None;
 		for (asked, url) in urls.iter().enumerate() {
@@ -245,7 +246,7 @@ impl Verifier {
 			}
 		}
 		// From the cache, a rescue, the trainer, or the submitter's locations, which are the only
-		// ones that nobody has a deposit for.
+		// ones for which nobody has a deposit.
 		if let Ok(inputs) = self.read_inputs(round, dir).await {
 			return Ok(inputs);
 		}
@@ -253,8 +254,8 @@ impl Verifier {
 		self.read_inputs(round, dir).await.context("data")
 	}
 
-	/// Brings the checkpoints that no audit reads into `dir`, for the report. What is not to
-	/// be had, or has more bytes than is wished for, is left out.
+	/// Brings the checkpoints that no audit reads into `dir`, for the report. Checkpoints that
+	/// cannot be had, or have more bytes than wanted, are left out.
 	pub(super) async fn fetch_others(
 		&self,
 		job: &JobView,
@@ -291,8 +292,8 @@ impl Verifier {
 		Ok(())
 	}
 
-	/// The files that the job reads, as they lie here: in memory, in the cache, or in the folder
-	/// of a result, from where they go into the cache.
+	/// Returns the files that the job reads, as they are here: in memory, in the cache, or in the
+	/// folder of a result, from where they go into the cache.
 	async fn read_inputs(&self, round: &Round<'_>, dir: &Path) -> anyhow::Result<Inputs> {
 		let mut kept = round.inputs.lock().await;
 		if let Some(inputs) = kept.as_ref() {
@@ -305,7 +306,7 @@ impl Verifier {
 			let paths = InputPaths::first_right(&of, &places);
 			Inputs::load(&of, &paths).map(|inputs| (inputs, paths))
 		};
-		// Anything else than the job's files has another hash and is not loaded.
+		// Any file that is not the job's has a different hash and is not loaded.
 		let (inputs, paths) = tokio::task::spawn_blocking(read).await??;
 		for (which, _) in spec.files() {
 			let (found, own, cached) = (paths.get(which), own.get(which), cached.get(which));
@@ -455,7 +456,7 @@ mod tests {
 		for file in &needed {
 			assert!(has_state(&dir, file, limit).await, "{file}");
 		}
-		// Nobody has these any more: whoever asks for them is refused.
+		// Nobody has these any more: requests for them are refused.
 		for file in needed.iter().map(String::as_str).chain([manifest::FILE]) {
 			std::fs::rename(served.join(file), served.join(file).with_extension("away")).unwrap();
 		}

@@ -6,7 +6,7 @@ use std::{
 	process::{Command, Output},
 };
 
-/// A command `trainyard` with these arguments.
+/// Makes a command `trainyard` with these arguments.
 pub fn command(arguments: &[&str]) -> Command {
 	let mut command = Command::new(env!("CARGO_BIN_EXE_trainyard"));
 	command.args(arguments).env_remove("RUST_LOG");
@@ -18,7 +18,7 @@ pub fn trainyard(arguments: &[&str]) -> Output {
 	command(arguments).output().expect("trainyard starts")
 }
 
-/// Exit code, standard output, standard error.
+/// Runs `trainyard`, and returns exit code, standard output and standard error.
 pub fn run(arguments: &[&str]) -> (i32, String, String) {
 	let output = trainyard(arguments);
 	(
@@ -28,7 +28,7 @@ pub fn run(arguments: &[&str]) -> (i32, String, String) {
 	)
 }
 
-/// Runs `trainyard`, which must succeed; its standard output.
+/// Runs `trainyard`, which must succeed, and returns its standard output.
 pub fn succeeds(arguments: &[&str]) -> String {
 	let (code, out, err) = run(arguments);
 	assert_eq!(code, 0, "{arguments:?}\n{out}\n{err}");
@@ -83,7 +83,7 @@ pub fn json(path: &Path) -> serde_json::Value {
 /// Bytes of the files of a folder.
 pub type Contents = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Every file below `folder` but the lock, by its path in it.
+/// Returns every file below `folder` except the lock, by its path in it.
 pub fn contents(folder: &Path) -> Contents {
 	let (mut all, mut folders) = (Contents::new(), vec![folder.to_owned()]);
 	while let Some(at) = folders.pop() {
