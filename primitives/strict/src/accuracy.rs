@@ -1,6 +1,7 @@
 //! Measures of accuracy, for the tests of the functions.
 
-/// Distance of `found` from `exact` in units of the last place of `exact` as binary32.
+/// Returns the distance of `found` from `exact`, in units of the last place of `exact` as a
+/// binary32.
 pub fn ulps(found: f32, exact: f64) -> f64 {
 	if exact == 0.0 {
 		return if found == 0.0 { 0.0 } else { f64::INFINITY };
@@ -9,7 +10,7 @@ pub fn ulps(found: f32, exact: f64) -> f64 {
 	(f64::from(found) - exact).abs() / libm::exp2(exponent - 23.0)
 }
 
-/// The largest distance of `found` from `exact` over every `step`-th binary32 from `low` to
+/// Returns the largest distance of `found` from `exact` over every `step`-th binary32 from `low` to
 /// `high` (bits, of positive numbers), with the same magnitudes below zero where `signed`.
 pub fn worst(
 	(low, high): (f32, f32),

@@ -1,4 +1,4 @@
-//! Activations and their gradients, by the functions.
+//! Activations and their gradients, computed by the elementary functions.
 
 use super::{
 	erf::{erf_with, ERF_FLOP},
@@ -25,7 +25,7 @@ const SQRT_HALF: f32 = f(0x3F35_04F3);
 const DENSITY: f32 = f(0x3ECC_422A);
 
 impl Function {
-	/// The function. GELU and SiLU of minus infinity are NaN.
+	/// Returns the function at `x`. GELU and SiLU of minus infinity are NaN.
 	#[inline(always)]
 	pub fn apply<A: Arithmetic>(self, x: f32) -> f32 {
 		match self {
@@ -36,12 +36,12 @@ impl Function {
 		}
 	}
 
-	/// Whether the gradient is computed from the function's result, not from its argument.
+	/// Returns whether the gradient is computed from the function's result, not from its argument.
 	pub const fn gradient_from_result(self) -> bool {
 		matches!(self, Function::Tanh | Function::Sigmoid)
 	}
 
-	/// `gradient` times the derivative; `at` is the result or the argument, see
+	/// Returns `gradient` times the derivative; `at` is the result or the argument, see
 	/// [`Self::gradient_from_result`].
 	#[inline(always)]
 	pub fn gradient<A: Arithmetic>(self, gradient: f32, at: f32) -> f32 {
@@ -61,7 +61,7 @@ impl Function {
 			}
 	}
 
-	/// FLOP of [`Self::apply`].
+	/// Returns the FLOP of [`Self::apply`].
 	pub const fn flop(self) -> u128 {
 		match self {
 			Function::Gelu => ERF_FLOP + 4,
@@ -71,7 +71,7 @@ impl Function {
 		}
 	}
 
-	/// FLOP of [`Self::gradient`].
+	/// Returns the FLOP of [`Self::gradient`].
 	pub const fn gradient_flop(self) -> u128 {
 		match self {
 			Function::Gelu => ERF_FLOP + EXP_FLOP + 9,

@@ -2,19 +2,18 @@
 
 use super::functions::{f, horner, Arithmetic, Soft};
 
-/// FLOP of [`cos_pi`] as written: 8 fused multiply-adds, 4 multiplications (a square that stands
-/// there twice counts once), 4 subtractions, 2 additions, 3 comparisons and 3 changes of sign;
-/// to take an absolute value is one.
+/// FLOP of [`cos_pi`] as written: 8 fused multiply-adds, 4 multiplications (a square that is
+/// written twice counts once), 4 subtractions, 2 additions, 3 comparisons and 3 changes of sign;
+/// taking an absolute value counts as one.
 pub const COS_PI_FLOP: u128 = 32;
 
-/// `cos(pi x)`, even in every bit; NaN for infinities.
+/// Returns `cos(pi x)`, an even function in every bit; NaN for infinities.
 ///
-/// With `h = |x| / 2` and `n` the integer nearest to it, `q = ||x| - 2 n|` is exact and in
-/// 0..=1. Up to 1/4 the result is `1 + z c(z)` with `z = q^2`; up to 3/4 it is `d s(d^2)`
-/// with `d = 1/2 - q`, where `x s(x^2)` is `sin(pi x)`; above it is the first for `1 - q`,
-/// negated. `c` (degree 3) and `s` (degree 4) minimise the largest relative error (Remez;
-/// 6.4e-11 and 4.6e-12 before their coefficients are rounded). Error: at most 1.7 ulp over
-/// all numbers.
+/// With `h = |x| / 2` and `n` the integer nearest to it, `q = ||x| - 2 n|` is exact and in 0..=1.
+/// Up to 1/4 the result is `1 + z c(z)` with `z = q^2`; up to 3/4 it is `d s(d^2)` with
+/// `d = 1/2 - q`, where `x s(x^2)` is `sin(pi x)`; above 3/4 it is the first formula at `1 - q`,
+/// negated. `c` (degree 3) and `s` (degree 4) minimise the largest relative error (Remez; 6.4e-11
+/// and 4.6e-12 before their coefficients are rounded). Error: at most 1.7 ulp over all numbers.
 #[inline(always)]
 pub fn cos_pi_with<A: Arithmetic>(x: f32) -> f32 {
 	const C: [f32; 4] = [f(0x3E6C_EABF), f(0xBFAA_E2F0), f(0x4081_E0EF), f(0xC09D_E9E6)];
@@ -39,7 +38,7 @@ pub fn cos_pi_with<A: Arithmetic>(x: f32) -> f32 {
 	}
 }
 
-/// `cos(pi x)`, see [`cos_pi_with`].
+/// Returns `cos(pi x)`, see [`cos_pi_with`].
 pub fn cos_pi(x: f32) -> f32 {
 	cos_pi_with::<Soft>(x)
 }
@@ -48,7 +47,7 @@ pub fn cos_pi(x: f32) -> f32 {
 mod tests {
 	use super::{super::accuracy::ulps, *};
 
-	/// `cos(pi x)` in binary64, with the period taken off exactly.
+	/// Returns `cos(pi x)` in binary64, with the period taken off exactly.
 	fn exact(x: f32) -> f64 {
 		let x = libm::fmod(f64::from(x).abs(), 2.0);
 		let x = if x > 1.0 { 2.0 - x } else { x };

@@ -6,7 +6,7 @@ use super::functions::{exp_with, f, horner, Arithmetic, Soft, EXP_FLOP};
 /// a multiplication and a subtraction.
 pub const ERF_FLOP: u128 = EXP_FLOP + 33;
 
-/// The error function, odd in every bit; -0 for -0, 1 from 3.9192059 on.
+/// Returns the error function, odd in every bit; -0 for -0, 1 from 3.9192059 on.
 ///
 /// With `a = |x|`: below 475/512 it is `a + a q(a^2)`; from there on `1 - exp(-(t + t r(t)))`
 /// with `t` the lesser of `a` and 4. `q` (degree 5) minimises the largest relative error of
@@ -43,13 +43,13 @@ pub fn erf_with<A: Arithmetic>(x: f32) -> f32 {
 	with_sign_of(y, x)
 }
 
-/// `magnitude`, which is not negative, with the sign bit of `sign`.
+/// Returns `magnitude`, which is not negative, with the sign bit of `sign`.
 #[inline(always)]
 pub(super) fn with_sign_of(magnitude: f32, sign: f32) -> f32 {
 	f(magnitude.to_bits() | (sign.to_bits() & 0x8000_0000))
 }
 
-/// The error function, see [`erf_with`].
+/// Returns the error function, see [`erf_with`].
 pub fn erf(x: f32) -> f32 {
 	erf_with::<Soft>(x)
 }

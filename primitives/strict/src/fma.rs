@@ -3,7 +3,7 @@
 /// Bits of a binary64 significand's last place.
 const LAST_PLACE: u64 = 1;
 
-/// `a * b + c` with one rounding, to nearest even.
+/// Returns `a * b + c` with one rounding, to nearest even.
 ///
 /// The product of two binary32 is exact in binary64. The sum with `c` is rounded to *odd*:
 /// if it is inexact, the neighbour with an odd significand is taken. Rounding to odd in

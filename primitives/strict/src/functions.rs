@@ -1,19 +1,19 @@
 //! Elementary functions as fixed sequences of operations.
 //!
-//! Each is generic over [`Arithmetic`], so that vector kernels compile this very code with
-//! their fused multiply-add: there is one definition. Largest errors, measured by the tests
-//! below against binary64 (`ulp` of the correctly rounded result): exp 1.01 over all finite
-//! results, log 0.82 over all positive numbers; the inverse normal has a
-//! relative error of at most 2.5e-7. sqrt is correctly rounded. erf stands in `erf`, sigmoid
-//! and tanh in `sigmoid`, the cosine in `cosine`, GELU and SiLU in `activations`.
+//! Each is generic over [`Arithmetic`], so that vector kernels compile this very code with their
+//! own fused multiply-add: there is one definition of each function. Largest errors, measured by
+//! the tests below against binary64 (`ulp` of the correctly rounded result): exp 1.01 over all
+//! finite results, log 0.82 over all positive numbers; the inverse normal has a relative error of
+//! at most 2.5e-7. sqrt is correctly rounded. The module `erf` has erf, `sigmoid` has sigmoid and
+//! tanh, `cosine` the cosine, and `activations` GELU and SiLU.
 
 use super::fma::fma as soft_fma;
 
 /// The two operations of IEEE 754 that a target may lack in hardware.
 pub trait Arithmetic: Copy {
-	/// `a * b + c` with one rounding.
+	/// Returns `a * b + c` with one rounding.
 	fn fma(a: f32, b: f32, c: f32) -> f32;
-	/// The root, correctly rounded.
+	/// Returns the square root, correctly rounded.
 	fn sqrt(x: f32) -> f32;
 }
 
@@ -33,14 +33,15 @@ impl Arithmetic for Soft {
 	}
 }
 
-/// Shorthand: the binary32 with these bits. A call to it that is not inlined would keep the loops
+/// Returns the binary32 with these bits. A call to it that is not inlined would keep the loops
 /// around it from being vectorised.
 #[inline(always)]
 pub(super) const fn f(bits: u32) -> f32 {
 	f32::from_bits(bits)
 }
 
-/// Horner's scheme by fused multiply-adds, coefficients from the highest degree down.
+/// Evaluates a polynomial by Horner's scheme with fused multiply-adds; the coefficients come from
+/// the highest degree down.
 #[inline(always)]
 pub(super) fn horner<A: Arithmetic, const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
 	let mut coefficients = coefficients.into_iter();
@@ -54,7 +55,7 @@ const LOG2_E: f32 = f(0x3FB8_AA3B);
 const LN2_HIGH: f32 = f(0x3F31_7218);
 /// ln 2 - `LN2_HIGH`, rounded.
 const LN2_LOW: f32 = f(0xB102_E308);
-/// 1.5 x 2^23: adding it rounds to an integer, which stands in the low bits.
+/// 1.5 x 2^23: adding it rounds to an integer, which is then in the low bits.
 const ROUND: f32 = f(0x4B40_0000);
 /// Above this exp is infinite.
 const EXP_HIGH: f32 = 89.0;
@@ -65,7 +66,7 @@ const EXP_LOW: f32 = -104.0;
 /// addition and a subtraction.
 pub const EXP_FLOP: u128 = 23;
 
-/// `e^x`; +0 below -104, infinite above 88.73, subnormal results included.
+/// Returns `e^x`; +0 below -104, infinite above 88.73, subnormal results included.
 ///
 /// `x = n ln 2 + r` with `n` the nearest integer; `e^r = 1 + (r + r^2 q(r))` with `q` the
 /// polynomial of degree 4 that minimises the largest relative error of `e^r` over
@@ -89,7 +90,7 @@ pub fn exp_with<A: Arithmetic>(x: f32) -> f32 {
 	(y * power_of_two(half)) * power_of_two(n.wrapping_sub(half))
 }
 
-/// `2^n` for `n` in -126..=127.
+/// Returns `2^n` for `n` in -126..=127.
 #[inline(always)]
 fn power_of_two(n: i32) -> f32 {
 	f((n.wrapping_add(127) as u32) << 23)
@@ -99,7 +100,7 @@ fn power_of_two(n: i32) -> f32 {
 /// subnormals included), an addition and a subtraction. Choices of special cases are free.
 pub const LOG_FLOP: u128 = 26;
 
-/// Natural logarithm; minus infinity for zeros, infinite for infinity, NaN below zero.
+/// Returns the natural logarithm; minus infinity for zeros, infinite for infinity, NaN below zero.
 ///
 /// A subnormal is multiplied by 2^23 first. `x = 2^e m` with `m` in
 /// `[sqrt(1/2), sqrt 2)`, `t = m - 1`; `log m = t - t^2 / 2 + t^3 p(t)` with `p` the
@@ -143,22 +144,22 @@ pub fn log_with<A: Arithmetic>(x: f32) -> f32 {
 	}
 }
 
-/// `e^x`, see [`exp_with`].
+/// Returns `e^x`, see [`exp_with`].
 pub fn exp(x: f32) -> f32 {
 	exp_with::<Soft>(x)
 }
 
-/// Natural logarithm, see [`log_with`].
+/// Returns the natural logarithm, see [`log_with`].
 pub fn log(x: f32) -> f32 {
 	log_with::<Soft>(x)
 }
 
-/// The root, correctly rounded as IEEE 754 demands.
+/// Returns the square root, correctly rounded as IEEE 754 demands.
 pub fn sqrt(x: f32) -> f32 {
 	Soft::sqrt(x)
 }
 
-/// `x` where `x > 0`, otherwise +0 (also for -0 and NaN).
+/// Returns `x` where `x > 0`, otherwise +0 (also for -0 and NaN).
 #[inline(always)]
 pub fn relu(x: f32) -> f32 {
 	if x > 0.0 {
@@ -168,14 +169,15 @@ pub fn relu(x: f32) -> f32 {
 	}
 }
 
-/// The standard normal variate of which a share of `(1 + x) / 2` lies below, for `x` in
-/// (-1, 1): `sqrt 2` times the inverse error function.
+/// Returns the standard normal variate below which a share of `(1 + x) / 2` lies, for `x` in (-1,
+/// 1): `sqrt 2` times the inverse error function.
 ///
 /// The polynomials are those of M. Giles, "Approximating the erfinv function" (GPU
 /// Computing Gems 2, 2010), single precision; `(1 - x)(1 + x)` is `fma(-x, x, 1)`.
 #[inline(always)]
 pub fn inverse_normal_with<A: Arithmetic>(x: f32) -> f32 {
-	// Coefficients of the centre and of the tail: one is chosen, so that vectors need not part.
+	// Coefficients of the centre and of the tail: one is chosen for each element, so that vectors
+	// need no branch.
 	const P: [[f32; 2]; 9] = [
 		[f(0x32F1_6588), f(0xB951_F09B)],
 		[f(0x34B8_4B36), f(0x38D3_B56B)],
@@ -196,12 +198,12 @@ pub fn inverse_normal_with<A: Arithmetic>(x: f32) -> f32 {
 	SQRT_2 * (p * x)
 }
 
-/// The inverse normal distribution, see [`inverse_normal_with`].
+/// Returns the inverse normal distribution, see [`inverse_normal_with`].
 pub fn inverse_normal(x: f32) -> f32 {
 	inverse_normal_with::<Soft>(x)
 }
 
-/// FLOP of [`inverse_normal`] as written, by the longer of its two ways: log; 9 fused
+/// FLOP of [`inverse_normal`] as written, by the longer of its two branches: log; 9 fused
 /// multiply-adds; 2 changes of sign, a comparison, a root, a subtraction, 2 multiplications.
 pub const INVERSE_NORMAL_FLOP: u128 = LOG_FLOP + 25;
 
@@ -273,7 +275,7 @@ mod tests {
 	fn sqrt_is_correctly_rounded() {
 		for bits in (0..0x7F80_0000u32).step_by(1_009) {
 			let x = f32::from_bits(bits);
-			// The root in binary64 has more than 2 x 24 + 2 bits: rounding twice is safe.
+			// The square root in binary64 has more than 2 x 24 + 2 bits: rounding twice is safe.
 			assert_eq!(sqrt(x), libm::sqrt(f64::from(x)) as f32);
 		}
 	}
@@ -284,7 +286,7 @@ mod tests {
 		// The whole grid of philox::symmetric, thinned, and its ends.
 		for n in (1..1u32 << 24).step_by(2 * 509).chain((1 << 24) - 2_001..1 << 24) {
 			let x = (n | 1) as f32 / 16_777_216.0;
-			// Newton from the answer, on the upper tail, in binary64.
+			// Newton's method from the answer, on the upper tail, in binary64.
 			let found = inverse_normal(x);
 			let mut z = f64::from(found);
 			let upper = (1.0 - f64::from(x)) / 2.0;

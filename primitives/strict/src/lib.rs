@@ -3,9 +3,9 @@
 //!
 //! This is the reference. The worker's vector kernels are tested against it, and
 //! `docs/strict-arithmetic.md` says the same in words. Operations are written out: where a
-//! definition has a multiplication and an addition there are two roundings, and where it
-//! has [`fma`] there is one. Subnormals are kept. Results that are NaN have no defined
-//! bits; states that hold one are refused before they are hashed.
+//! definition has a multiplication and an addition, there are two roundings, and where it has
+//! [`fma`] there is one. Subnormals are kept. A NaN has no defined bits; states that hold one are
+//! refused before they are hashed.
 //!
 //! # Example
 //!
@@ -43,13 +43,13 @@ pub use functions::{
 pub use reduce::{dot, max, sum, DOT_BLOCK, LANES, SUM_BLOCK};
 pub use sigmoid::{sigmoid, sigmoid_with, tanh, tanh_with, SIGMOID_FLOP, TANH_FLOP};
 
-/// The binary32 of a count of 10^-9: the binary64 quotient `nano / 10^9`, rounded to
-/// binary32. Exact operands up to 2^53.
+/// Returns the binary32 of a count of 10^-9: the binary64 quotient `nano / 10^9`, rounded to
+/// binary32. The operands are exact up to 2^53.
 pub fn from_nano(nano: u64) -> f32 {
 	(nano as f64 / 1e9) as f32
 }
 
-/// Factor of decoupled weight decay: `fma(-learning_rate, weight_decay, 1)`.
+/// Returns the factor of decoupled weight decay, `fma(-learning_rate, weight_decay, 1)`.
 pub fn decay(learning_rate: f32, weight_decay: f32) -> f32 {
 	fma(-learning_rate, weight_decay, 1.0)
 }

@@ -1,9 +1,9 @@
 //! Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw,
 //! "Parallel random numbers: as easy as 1, 2, 3" (SC'11).
 //!
-//! Any word of any stream can be computed alone, so shuffles and initial weights are the
-//! same on one thread, on many, and on an accelerator. A [`Stream`] is keyed by a seed and
-//! a name; its counter is (index low, index high, step, 0). What computes a block is always
+//! Any word of any stream can be computed alone, so shuffles and initial weights are the same on
+//! one thread, on many, and on an accelerator. A [`Stream`] is keyed by a seed and a name; its
+//! counter is (index low, index high, step, 0). The functions that compute a block are always
 //! inlined, so that a loop over blocks can be vectorised where it is compiled.
 
 use alloc::vec::Vec;
@@ -23,14 +23,14 @@ const ROUNDS: u32 = 10;
 /// Domain of the key derivation.
 const DOMAIN: &[u8] = b"trainyard/philox/v1";
 
-/// High and low half of the 64-bit product.
+/// Returns the high and low half of the 64-bit product.
 #[inline(always)]
 fn multiply(a: u32, b: u32) -> (u32, u32) {
 	let product = u64::from(a).wrapping_mul(u64::from(b));
 	((product >> 32) as u32, product as u32)
 }
 
-/// The four words at `counter` under `key`.
+/// Returns the four words at `counter` under `key`.
 #[inline(always)]
 pub fn philox4x32_10(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
 	let ([mut c0, mut c1, mut c2, mut c3], [mut k0, mut k1]) = (counter, key);
@@ -58,7 +58,7 @@ pub enum StreamName {
 }
 
 impl StreamName {
-	/// The name as it enters the key.
+	/// Returns the name as it enters the key.
 	pub fn as_str(self) -> &'static str {
 		match self {
 			StreamName::Init => "init",
@@ -76,7 +76,7 @@ pub struct Stream {
 }
 
 impl Stream {
-	/// The stream `name` of `seed`. Its key is the first 8 bytes of
+	/// Returns the stream `name` of `seed`. Its key is the first 8 bytes of
 	/// `blake2_256("trainyard/philox/v1" ++ seed ++ name)`, read as two little-endian words.
 	pub fn new(seed: &[u8; 32], name: StreamName) -> Self {
 		let mut bytes = Vec::from(DOMAIN);
@@ -86,21 +86,21 @@ impl Stream {
 		Self { key: [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])] }
 	}
 
-	/// The key.
+	/// Returns the key.
 	pub fn key(&self) -> [u32; 2] {
 		self.key
 	}
 
-	/// The four words of block `index` at `step`: counter (index low, index high, step, 0).
+	/// Returns the four words of block `index` at `step`: counter (index low, index high, step, 0).
 	#[inline(always)]
 	pub fn block(&self, step: u32, index: u64) -> [u32; 4] {
 		philox4x32_10([index as u32, (index >> 32) as u32, step, 0], self.key)
 	}
 
-	/// Draw `index` at `step`, uniform in `0..bound` (0 for `bound` 0): of block
-	/// `index / 2` it takes words 0 and 1 where `index` is even, words 2 and 3 where it is
-	/// odd, as the low and the high half of a 64-bit word `w`, and returns
-	/// `floor(w * bound / 2^64)`. The bias of any value is below `bound / 2^64`.
+	/// Returns draw `index` at `step`, uniform in `0..bound` (0 for `bound` 0). Of block
+	/// `index / 2` it takes words 0 and 1 where `index` is even, words 2 and 3 where it is odd, as
+	/// the low and the high half of a 64-bit word `w`; the draw is `floor(w * bound / 2^64)`. The
+	/// bias of any value is below `bound / 2^64`.
 	pub fn below(&self, step: u32, index: u64, bound: u32) -> u32 {
 		let [w0, w1, w2, w3] = self.block(step, index / 2);
 		let (low, high) = if index.is_multiple_of(2) { (w0, w1) } else { (w2, w3) };
@@ -109,8 +109,8 @@ impl Stream {
 	}
 }
 
-/// The odd multiple of 2^-24 in (-1, 1) that the upper 24 bits of `word` choose, uniform and
-/// symmetric about 0: with `n = word >> 8`, `(2 n + 1 - 2^24) / 2^24`. Exact in binary32.
+/// Returns the odd multiple of 2^-24 in (-1, 1) that the upper 24 bits of `word` choose, uniform
+/// and symmetric about 0: with `n = word >> 8`, `(2 n + 1 - 2^24) / 2^24`. Exact in binary32.
 #[inline(always)]
 pub fn symmetric(word: u32) -> f32 {
 	const HALF_RANGE: i32 = 1 << 24;
@@ -170,7 +170,7 @@ mod tests {
 		assert_eq!(symmetric(u32::MAX), 1.0 - step);
 		assert_eq!(symmetric(0x7fff_ff00), -step);
 		assert_eq!(symmetric(0x8000_0000), step);
-		// The lower 8 bits are left for others.
+		// The lower 8 bits are not used: they are left for other draws.
 		assert_eq!(symmetric(0x1234_5600), symmetric(0x1234_56ff));
 	}
 }

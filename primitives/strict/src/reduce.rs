@@ -9,11 +9,11 @@ pub const SUM_BLOCK: usize = 1024;
 /// Partial sums of a block.
 pub const LANES: usize = 16;
 
-/// Sum of the products of two sequences of equal length (the shorter counts).
+/// Returns the sum of the products of two sequences of equal length (the shorter counts).
 ///
 /// In blocks of [`DOT_BLOCK`] terms: `acc = +0`, then for ascending `k`
-/// `acc = fma(a[k], b[k], acc)`. The first block's result starts the total; those of later
-/// blocks are added to it in ascending order. Of no terms: +0.
+/// `acc = fma(a[k], b[k], acc)`. The first block's result starts the total; those of later blocks
+/// are added to it in ascending order. The sum of no terms is +0.
 pub fn dot(a: impl Iterator<Item = f32>, b: impl Iterator<Item = f32>) -> f32 {
 	let (mut total, mut acc, mut terms, mut blocks) = (0.0f32, 0.0f32, 0usize, 0usize);
 	for (x, y) in a.zip(b) {
@@ -32,9 +32,9 @@ pub fn dot(a: impl Iterator<Item = f32>, b: impl Iterator<Item = f32>) -> f32 {
 	}
 }
 
-/// Sum of one block of at most [`SUM_BLOCK`] terms: lane `j` of [`LANES`] starts at +0 and
-/// adds the terms whose index is `j` modulo 16, ascending; then lane `j` adds lane `j + 8`
-/// for `j < 8`, lane `j + 4` for `j < 4`, `j + 2` for `j < 2`, and lane 0 adds lane 1.
+/// Returns the sum of one block of at most [`SUM_BLOCK`] terms: lane `j` of [`LANES`] starts at +0
+/// and adds the terms whose index is `j` modulo 16, ascending; then lane `j` adds lane `j + 8` for
+/// `j < 8`, lane `j + 4` for `j < 4`, `j + 2` for `j < 2`, and lane 0 adds lane 1.
 fn block(terms: impl Iterator<Item = f32>) -> f32 {
 	let mut lanes = [0.0f32; LANES];
 	let mut at = 0usize;
@@ -56,8 +56,8 @@ fn block(terms: impl Iterator<Item = f32>) -> f32 {
 	first
 }
 
-/// Sum of a sequence: the sums of its blocks of [`SUM_BLOCK`] terms, summed the same way
-/// until one is left. Of no terms: +0.
+/// Returns the sum of a sequence: the sums of its blocks of [`SUM_BLOCK`] terms, summed the same
+/// way until one is left. The sum of no terms is +0.
 pub fn sum(terms: impl ExactSizeIterator<Item = f32>) -> f32 {
 	let mut terms = terms;
 	let mut blocks = alloc::vec::Vec::with_capacity(terms.len().div_ceil(SUM_BLOCK));
@@ -71,11 +71,11 @@ pub fn sum(terms: impl ExactSizeIterator<Item = f32>) -> f32 {
 	}
 }
 
-/// The largest of a sequence, a zero always +0; of none, minus infinity.
+/// Returns the largest of a sequence, a zero always +0; of none, minus infinity.
 ///
-/// From minus infinity, each `x` for which `x > m` replaces `m`; at the end +0 is added,
-/// which turns -0 into +0 and changes nothing else. So no order can be told from another.
-/// A NaN is never larger.
+/// From minus infinity, each `x` for which `x > m` replaces `m`; at the end +0 is added, which
+/// turns -0 into +0 and changes nothing else. So the result is the same in any order. A NaN is
+/// never larger.
 pub fn max(terms: impl Iterator<Item = f32>) -> f32 {
 	terms.fold(f32::NEG_INFINITY, |m, x| if x > m { x } else { m }) + 0.0
 }
@@ -95,7 +95,7 @@ mod tests {
 		assert_eq!(max([-3.0, -2.0, -2.5].into_iter()), -2.0);
 	}
 
-	/// A second telling of the definition, with indices.
+	/// The definition once more, written with indices.
 	fn sum_by_index(x: &[f32]) -> f32 {
 		if x.is_empty() {
 			return 0.0;

@@ -9,7 +9,7 @@ use super::{
 /// division.
 pub const SIGMOID_FLOP: u128 = EXP_FLOP + 4;
 
-/// `1 / (1 + e^-x)`, subnormal results included; +0 below -104.
+/// Returns `1 / (1 + e^-x)`, subnormal results included; +0 below -104.
 ///
 /// `e = exp(-|x|)`, and then `1 / (1 + e)`, or `e / (1 + e)` where `x < 0`: so nothing
 /// overflows. Error: at most 2.41 ulp over all numbers.
@@ -20,7 +20,7 @@ pub fn sigmoid_with<A: Arithmetic>(x: f32) -> f32 {
 	above / (1.0 + e)
 }
 
-/// The logistic function, see [`sigmoid_with`].
+/// Returns the logistic function, see [`sigmoid_with`].
 pub fn sigmoid(x: f32) -> f32 {
 	sigmoid_with::<Soft>(x)
 }
@@ -29,7 +29,7 @@ pub fn sigmoid(x: f32) -> f32 {
 /// subtraction, a division, a comparison and 2 changes of sign.
 pub const TANH_FLOP: u128 = EXP_FLOP + 19;
 
-/// The hyperbolic tangent, odd in every bit; -0 for -0, 1 from 9.011 on.
+/// Returns the hyperbolic tangent, odd in every bit; -0 for -0, 1 from 9.011 on.
 ///
 /// With `a = |x|`: below 0.625 it is `a + a (a^2 p(a^2))`, with `p` of degree 4 minimising
 /// the largest relative error (Remez; 4.4e-9 before its coefficients are rounded); from there
@@ -47,7 +47,7 @@ pub fn tanh_with<A: Arithmetic>(x: f32) -> f32 {
 	with_sign_of(y, x)
 }
 
-/// The hyperbolic tangent, see [`tanh_with`].
+/// Returns the hyperbolic tangent, see [`tanh_with`].
 pub fn tanh(x: f32) -> f32 {
 	tanh_with::<Soft>(x)
 }

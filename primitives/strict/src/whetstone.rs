@@ -1,10 +1,10 @@
 //! A mix of scalar functions in the proportions of the Whetstone benchmark.
 //!
 //! Curnow & Wichmann, "A synthetic benchmark" (The Computer Journal 19 (1), 1976), as far as
-//! binary32 arithmetic has its sections: array elements (N1, N2), trigonometric functions
-//! (N5), three values through one another (N6), standard functions (N8). A cycle stands for a
-//! 3,200th of a pass of `trainyard whetstone`, with fewer of the short N6. Other than there,
-//! no value comes to rest: the sections drive each other, and the trigonometric one is chaotic.
+//! binary32 arithmetic has its sections: array elements (N1, N2), trigonometric functions (N5),
+//! three values computed from one another (N6), standard functions (N8). A cycle is a 3,200th of a
+//! pass of `trainyard whetstone`, with fewer of the short N6. Unlike in the benchmark, no value
+//! comes to rest: the sections drive each other, and the trigonometric one is chaotic.
 
 use super::{
 	cosine::{cos_pi_with, COS_PI_FLOP},
@@ -13,7 +13,7 @@ use super::{
 use alloc::vec::Vec;
 
 /// Variables of a lane: `e0` to `e3` (array), `x`, `y` (angles in pi), `a`, `b`, `c` (values
-/// through one another), `z` (standard functions).
+/// computed from one another), `z` (standard functions).
 pub const VARIABLES: usize = 10;
 
 /// Times that N1 and N2 run in a cycle.
@@ -23,28 +23,28 @@ const AVERAGES: u32 = 7;
 /// Times that N8 runs in a cycle.
 const ROOTS: u32 = 3;
 
-/// 0.499, rounded: below one half, so that what joins a section is forgotten in time.
+/// 0.499, rounded: below one half, so that what enters a section fades in time.
 const T: f32 = f(0x3EFF_7CEE);
-/// 0.50000025, the benchmark's, rounded.
+/// 0.50000025, as in the benchmark, rounded.
 const T1: f32 = f(0x3F00_0004);
-/// 2, the benchmark's.
+/// 2, as in the benchmark.
 const T2: f32 = 2.0;
 
 /// FLOP of a [`cycle`] as written.
 ///
-/// A mix is 12 additions and subtractions, 3 multiplications, a division and a change of sign;
-/// of the array there is one addition besides. An angle is a fused multiply-add, 4 cosines, 5
-/// additions and subtractions, 2 multiplications and a division. Values through one another
-/// are 3 additions, 2 multiplications and a division, with one addition besides. A standard
-/// function is log, a division, exp and a root; before them stand a change of sign, a fused
-/// multiply-add and a division.
+/// A mix is 12 additions and subtractions, 3 multiplications, a division and a change of sign; the
+/// array has one more addition. An angle is a fused multiply-add, 4 cosines, 5 additions and
+/// subtractions, 2 multiplications and a division. Values computed from one another are 3
+/// additions, 2 multiplications and a division, with one more addition. A standard function is log,
+/// a division, exp and a root; before them come a change of sign, a fused multiply-add and a
+/// division.
 pub const CYCLE_FLOP: u128 = MIXES as u128 * 17
 	+ 1 + 2 * (4 * COS_PI_FLOP + 10)
 	+ AVERAGES as u128 * 6
 	+ 1 + 4
 	+ ROOTS as u128 * (LOG_FLOP + EXP_FLOP + 2);
 
-/// One cycle of a lane.
+/// Runs one cycle of a lane.
 #[inline(always)]
 pub fn cycle<A: Arithmetic>(lane: [f32; VARIABLES]) -> [f32; VARIABLES] {
 	let [mut e0, mut e1, mut e2, mut e3, x, y, mut a, mut b, mut c, z] = lane;
@@ -59,7 +59,7 @@ pub fn cycle<A: Arithmetic>(lane: [f32; VARIABLES]) -> [f32; VARIABLES] {
 	e0 += x;
 	c += y;
 	for _ in 0..AVERAGES {
-		// As written there: x = y, y = z, and then all three anew.
+		// As the benchmark writes it: x = y, y = z, and then new values for all three.
 		(a, b) = (b, c);
 		a = T * (a + b);
 		b = T1 * (a + b);
@@ -72,7 +72,7 @@ pub fn cycle<A: Arithmetic>(lane: [f32; VARIABLES]) -> [f32; VARIABLES] {
 	[e0, e1, e2, e3, x, y, a, b, c, z]
 }
 
-/// `(2 sin(pi v) cos(pi v)) / ((cos(pi (x + y)) + cos(pi (x - y))) + 3)`, within -1 and 1.
+/// Returns `(2 sin(pi v) cos(pi v)) / ((cos(pi (x + y)) + cos(pi (x - y))) + 3)`, within -1 and 1.
 #[inline(always)]
 fn turn<A: Arithmetic>(v: f32, x: f32, y: f32) -> f32 {
 	let (sin, cos) = (cos_pi_with::<A>(v - 0.5), cos_pi_with::<A>(v));
@@ -80,7 +80,7 @@ fn turn<A: Arithmetic>(v: f32, x: f32, y: f32) -> f32 {
 	((T2 * sin) * cos) / below
 }
 
-/// `cycles` cycles of every lane of `x`, `[VARIABLES, lanes]`.
+/// Runs `cycles` cycles of every lane of `x`, `[VARIABLES, lanes]`, and returns the lanes.
 pub fn cycles(x: &[f32], cycles: u32) -> Vec<f32> {
 	let lanes = x.len() / VARIABLES;
 	let rows: Vec<&[f32]> = x.chunks(lanes.max(1)).take(VARIABLES).collect();
@@ -134,7 +134,7 @@ mod tests {
 		assert!((1..16).all(|i| lane(i) != lane(0)), "lanes fell together");
 	}
 
-	/// Two lanes that begin close to each other part: what came before must be computed.
+	/// Two lanes that begin close to each other drift apart: no cycle can be left out.
 	#[test]
 	fn it_is_chaotic() {
 		let (mut one, mut other) = (start(1), start(1));
