@@ -21,7 +21,7 @@ use trainyard_protocol::{
 /// A seed that forms after a given block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
-	/// Not enough blocks yet; ready at this height at the earliest.
+	/// There are not enough blocks yet; the seed is ready at this height at the earliest.
 	NotBefore(BlockNumber),
 	/// The seed.
 	Ready(H256),
@@ -33,15 +33,15 @@ pub enum Seed {
 /// commitment. The last of these authors can withhold a block and so choose between two
 /// seeds; an author of all of them (a chain with one authority) can predict it.
 pub trait Beacon {
-	/// The seed for (`domain`, `subject`) from the blocks after `after`.
+	/// Returns the seed for (`domain`, `subject`) from the blocks after `after`.
 	fn seed(domain: &[u8], subject: &[u8], after: BlockNumber) -> Seed;
 }
 
 /// Trainers and their power.
 pub trait TrainerRegistry<AccountId> {
-	/// Whether `who` is registered and not leaving.
+	/// Returns whether `who` is registered and not leaving.
 	fn is_trainer(who: &AccountId) -> bool;
-	/// Bond of `who`; 0 for strangers.
+	/// Returns the bond of `who`; 0 for strangers.
 	fn bond(who: &AccountId) -> Balance;
 	/// Credits verified training work. Strangers get nothing.
 	fn credit_training(who: &AccountId, work: MicroUt);
@@ -52,16 +52,17 @@ pub trait TrainerRegistry<AccountId> {
 
 /// What drilling asks of trainers and does to them.
 pub trait Drillers<AccountId> {
-	/// Whether `who` is a registered trainer with at least the least bond, and not leaving.
+	/// Returns whether `who` is a registered trainer with at least the least bond, and not leaving.
 	fn is_trainer(who: &AccountId) -> bool;
-	/// Bond of `who`; 0 for strangers.
+	/// Returns the bond of `who`; 0 for strangers.
 	fn bond(who: &AccountId) -> Balance;
 	/// Credits verified drilling work. Strangers get nothing.
 	fn credit_drilling(who: &AccountId, work: MicroUt);
-	/// Takes the drilling power of `work` away, at most what there is: as much effective power
-	/// as crediting it now would add. What was ever credited in all stays as it was.
+	/// Takes the drilling power of `work` away, at most what there is: as much effective power as
+	/// crediting it now would add. The total of work ever credited stays as it was.
 	fn debit_drilling(who: &AccountId, work: MicroUt);
-	/// Takes this part of the bond for the jackpot, and all drilling power. What was taken.
+	/// Takes this part of the bond for the jackpot, and all drilling power. Returns the amount
+	/// taken.
 	fn slash(who: &AccountId, part: Permill) -> Balance;
 	/// Benchmarks: makes `who` a trainer with bond and drilling power.
 	#[cfg(feature = "runtime-benchmarks")]
@@ -70,26 +71,27 @@ pub trait Drillers<AccountId> {
 
 /// Rounds of commit and reveal, one per job.
 pub trait Submissions<AccountId> {
-	/// Opens a round for `trainers`; commitments are taken from now on. A result that claims
-	/// another number of `segments` trained is not taken.
+	/// Opens a round for `trainers`; commitments are taken from now on. A result that claims a
+	/// number of trained segments outside `segments` is not taken.
 	fn open(job: JobId, trainers: &[AccountId], segments: RangeInclusive<u32>) -> DispatchResult;
-	/// Ends committing: reveals are taken from now on. Returns who committed.
+	/// Ends the commit phase: reveals are taken from now on. Returns the trainers that committed.
 	fn open_reveals(job: JobId) -> Vec<AccountId>;
-	/// Whether everyone has committed, or, while revealing, every committer revealed.
+	/// Returns whether everyone has committed or, in the reveal phase, whether everyone who
+	/// committed has revealed.
 	fn is_complete(job: JobId) -> bool;
-	/// Ends revealing: nothing is taken any more. Returns what was revealed, in the
-	/// order of the trainers given at opening.
+	/// Ends the reveal phase: nothing is taken any more. Returns what was revealed, in the order of
+	/// the trainers given at opening.
 	fn close(job: JobId) -> Vec<(AccountId, Reveal)>;
-	/// Reveals so far.
+	/// Returns the reveals so far.
 	fn reveals(job: JobId) -> Vec<(AccountId, Reveal)>;
-	/// Who committed.
+	/// Returns who committed.
 	fn committed(job: JobId) -> Vec<AccountId>;
 	/// Forgets the round.
 	fn remove(job: JobId);
 }
 
-/// Called by the pallets that do a job's errands when something happened that may let
-/// the job go on before its deadline.
+/// Called by the pallets that do a part of a job, when something happened that may let the job go
+/// on before its deadline.
 pub trait JobObserver {
 	/// Looks at `job` again in the next block. Constant, small work.
 	fn progressed(job: JobId);
@@ -101,7 +103,7 @@ pub trait JobObserver {
 /// What is to be audited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRequest<AccountId> {
-	/// Distinct results, and who delivered each. A result has the segments that it says.
+	/// Distinct results, and who delivered each. A result says how many segments it has.
 	pub groups: Vec<(WorkResult, Vec<AccountId>)>,
 	/// Accounts that may not be on the committee: the submitter and all trainers.
 	pub parties: Vec<AccountId>,
@@ -111,13 +113,13 @@ pub struct AuditRequest<AccountId> {
 	pub verifiers: u32,
 }
 
-/// What an audit says when asked.
+/// What an audit reports when it is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuditStatus<AccountId> {
 	/// Ask again at this height.
 	Pending(BlockNumber),
-	/// Decided: one decision per group, in order, and a fee earned for each entry of the
-	/// list (a verifier who served in two rounds stands there twice).
+	/// Decided: one decision per group, in order, and a fee earned for each entry of the list (a
+	/// verifier who served in two rounds is in it twice).
 	Done {
 		/// Decisions.
 		decisions: Vec<Decision>,
@@ -135,15 +137,15 @@ pub trait Audits<AccountId> {
 	fn advance(job: JobId) -> AuditStatus<AccountId>;
 	/// Forgets a decided audit, which stays readable until then.
 	fn remove(job: JobId);
-	/// Weight of one [`Audits::advance`] at worst.
+	/// Returns the weight of one [`Audits::advance`] at worst.
 	fn advance_weight() -> Weight;
 }
 
-/// Bonded verifiers, for whoever needs something recomputed outside of an audit.
+/// Bonded verifiers, for a pallet that needs something recomputed outside of an audit.
 pub trait VerifierPool<AccountId> {
 	/// Draws `count` verifiers from `seed`, in proportion to the bonds that they had at height
-	/// `after`, behind which the seed formed, without the `excluded`. Nobody where fewer are
-	/// eligible.
+	/// `after`; the seed formed after that height. The `excluded` are not drawn. Returns nobody
+	/// where fewer are eligible.
 	fn draw(
 		domain: &[u8],
 		seed: &H256,
@@ -151,10 +153,10 @@ pub trait VerifierPool<AccountId> {
 		excluded: &[AccountId],
 		count: u32,
 	) -> Vec<AccountId>;
-	/// Takes from the bond of `who`, for the jackpot, what it costs to give no word. What was
-	/// taken.
+	/// Takes from the bond of `who`, for the jackpot, what it costs to give no verdict. Returns the
+	/// amount taken.
 	fn slash_absent(who: &AccountId) -> Balance;
-	/// The same for a word that contradicts what was decided.
+	/// Does the same for a verdict that contradicts what was decided.
 	fn slash_contrary(who: &AccountId) -> Balance;
 	/// Benchmarks: fills the pool. Returns some of it, at least three, whose bonds are real.
 	#[cfg(feature = "runtime-benchmarks")]
@@ -163,6 +165,6 @@ pub trait VerifierPool<AccountId> {
 
 /// Blobs on chain.
 pub trait BlobStore {
-	/// Whether every chunk of the blob with this root was stored.
+	/// Returns whether every chunk of the blob with this root was stored.
 	fn is_complete(root: &H256) -> bool;
 }
