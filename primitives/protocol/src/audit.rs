@@ -56,12 +56,12 @@ pub struct SegmentEvidence {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum RejectReason {
-	/// The checkpoints are not those that the specification asks for, or by their committed
-	/// losses training stops elsewhere.
+	/// The checkpoints are not those that the specification asks for, or their committed losses
+	/// make training stop elsewhere.
 	WrongCheckpoints,
 	/// Checkpoint 0 is not the initial state of (specification, seed).
 	WrongInitialState,
-	/// The replayed segment ends in another state than the committed one.
+	/// The replayed segment ends in a state that is not the committed one.
 	WrongSegment(SegmentEvidence),
 	/// A state holds a NaN, or tensors other than the model's.
 	WrongState {
@@ -70,15 +70,15 @@ pub enum RejectReason {
 	},
 	/// The model is not the last checkpoint's parameters.
 	WrongModel,
-	/// The evaluation of a checkpoint's state is another one than the committed one.
+	/// The evaluation of a checkpoint's state differs from the committed one.
 	WrongEvaluation {
 		/// The checkpoint.
 		checkpoint: u32,
 	},
 }
 
-/// The reason in words, the same ones wherever a person reads it: in a verifier's report, in
-/// the log, in the list of an audit's verdicts.
+/// Writes the reason in words. They are the same wherever a person reads them: in a verifier's
+/// report, in the log, in the list of an audit's verdicts.
 impl fmt::Display for RejectReason {
 	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 		match self {
@@ -102,7 +102,7 @@ impl fmt::Display for RejectReason {
 	}
 }
 
-/// A verifier's word on one distinct result of a job.
+/// A verifier's verdict on one distinct result of a job.
 #[derive(
 	Clone,
 	Debug,
@@ -122,7 +122,7 @@ pub enum GroupVerdict {
 	Accept(BoundedVec<SegmentEvidence, ConstU32<MAX_AUDIT_SEGMENTS>>),
 	/// The result is false.
 	Reject(RejectReason),
-	/// Bundle or data that hash to the revealed roots could not be had.
+	/// Nobody served a bundle or data that hash to the revealed roots.
 	Unavailable,
 }
 
@@ -146,11 +146,12 @@ pub type Findings = BoundedVec<GroupVerdict, ConstU32<MAX_REPLICAS>>;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-	/// True.
+	/// The result is true.
 	Accepted,
-	/// False.
+	/// The result is false.
 	Rejected,
-	/// Not to be had: not rescued in the window given, or not even then.
+	/// The result could not be fetched: it was not rescued in the window given, or the rescue did
+	/// not help.
 	Unavailable,
 	/// No quorum in [`crate::job::MAX_AUDIT_ROUNDS`] rounds, or no verifiers.
 	Undecided,

@@ -17,12 +17,12 @@ const INDEX_BYTES: u64 = 1024;
 const LETTER_BYTES: u64 = 6;
 /// Most bytes of a manifest for each checkpoint.
 const MANIFEST_ENTRY: u64 = 512;
-/// Most bytes of a manifest, and of an archive's index, besides.
+/// Most bytes of a manifest, and of an archive's index, beyond those of its entries.
 const MANIFEST_BASE: u64 = 64 * 1024;
 
-/// Most bytes of the blob that rescues the result of a job of which `audit_segments`
-/// segments are drawn: both ends of each and the last checkpoint, each with all tensors of
-/// the optimizer, the files that the job reads, the manifest and the archive's index.
+/// Returns the most bytes of the blob that rescues the result of a job of which `audit_segments`
+/// segments are drawn: both ends of each and the last checkpoint, each with all tensors of the
+/// optimizer, the files that the job reads, the manifest and the archive's index. Returns
 /// `u64::MAX` past the range.
 pub fn rescue_bytes(spec: &CheckedSpec, audit_segments: u32) -> u64 {
 	let checkpoint = lower::state(spec).iter().fold(INDEX_BYTES, |sum, tensor| {
@@ -39,21 +39,21 @@ pub fn rescue_bytes(spec: &CheckedSpec, audit_segments: u32) -> u64 {
 		.saturating_add(MANIFEST_BASE)
 }
 
-/// Chunk length for a blob of `size` bytes: the power of two that makes about 64
-/// chunks, within [`MIN_CHUNK`]..=[`MAX_CHUNK`]. A function of the size alone, so
-/// that a blob has one root.
+/// Returns the chunk length for a blob of `size` bytes: the power of two that makes about 64
+/// chunks, within [`MIN_CHUNK`]..=[`MAX_CHUNK`]. A function of the size alone, so that a blob has
+/// one root.
 pub fn chunk_len(size: u64) -> u32 {
 	let wanted = size.div_ceil(64).checked_next_power_of_two().unwrap_or(u64::MAX);
 	u32::try_from(wanted).unwrap_or(MAX_CHUNK).clamp(MIN_CHUNK, MAX_CHUNK)
 }
 
-/// Number of chunks of a blob of `size` bytes; an empty blob has none. `None`
-/// past `u32`.
+/// Returns the number of chunks of a blob of `size` bytes; an empty blob has none. `None` past
+/// `u32`.
 pub fn chunk_count(size: u64) -> Option<u32> {
 	u32::try_from(size.div_ceil(u64::from(chunk_len(size)))).ok()
 }
 
-/// Length of chunk `index` of a blob of `size` bytes; `None` past its end.
+/// Returns the length of chunk `index` of a blob of `size` bytes; `None` past its end.
 pub fn chunk_size_at(size: u64, index: u32) -> Option<u32> {
 	let len = u64::from(chunk_len(size));
 	let start = len.checked_mul(u64::from(index))?;
@@ -61,23 +61,23 @@ pub fn chunk_size_at(size: u64, index: u32) -> Option<u32> {
 	u32::try_from(left.min(len)).ok()
 }
 
-/// Content hash of a chunk, under which the node stores it and bitswap finds it.
+/// Returns the content hash of a chunk, under which the node stores it and bitswap finds it.
 pub fn chunk_hash(bytes: &[u8]) -> H256 {
 	blake2_256(bytes).into()
 }
 
-/// Merkle leaf of a chunk with content hash `hash`.
+/// Returns the Merkle leaf of a chunk with content hash `hash`.
 pub fn chunk_leaf(hash: &H256) -> H256 {
 	merkle::leaf(hash.as_bytes())
 }
 
-/// Root of a blob: `blake2_256(SCALE("trainyard/blob/v1", size: u64, Merkle root of the
+/// Returns the root of a blob: `blake2_256(SCALE("trainyard/blob/v1", size: u64, Merkle root of the
 /// chunk leaves))`.
 pub fn root_of(size: u64, merkle_root: &H256) -> H256 {
 	(b"trainyard/blob/v1", size, merkle_root).using_encoded(blake2_256).into()
 }
 
-/// A blob cut into its chunks, with what an uploader needs.
+/// A blob that is cut into its chunks, with what an uploader needs.
 pub struct Chunked<'a> {
 	/// Root of the blob, see [`root_of`].
 	pub root: H256,
@@ -98,7 +98,7 @@ impl<'a> Chunked<'a> {
 		Self { root: root_of(size, &merkle_root), merkle_root, chunks, leaves }
 	}
 
-	/// Inclusion proof of chunk `index`.
+	/// Returns the inclusion proof of chunk `index`.
 	pub fn proof(&self, index: usize) -> Option<Vec<H256>> {
 		merkle::proof(&self.leaves, index)
 	}

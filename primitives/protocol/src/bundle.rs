@@ -29,23 +29,23 @@ pub struct TensorDigest {
 }
 
 impl TensorDigest {
-	/// That of a tensor of binary32 with these bytes, little endian, row major.
+	/// Returns the digest of a tensor of binary32 with these bytes, little endian, row major.
 	pub fn of_f32(name: String, shape: Vec<u32>, bytes: &[u8]) -> Self {
 		Self { name, dtype: Dtype::F32, shape, content: H256(blake2_256(bytes)) }
 	}
 }
 
-/// Hash of a training state (parameters *and* optimizer state):
-/// `blake2_256(SCALE("trainyard/state/v1", [(name, dtype, shape, blake2_256(bytes))]))`
-/// with the tensors in ascending order of name. Two levels, so that a dispute can
-/// name the tensor in which two states differ without sending the states.
+/// Returns the hash of a training state (parameters *and* optimizer state):
+/// `blake2_256(SCALE("trainyard/state/v1", [(name, dtype, shape, blake2_256(bytes))]))` with the
+/// tensors in ascending order of name. Two levels, so that a dispute can name the tensor in which
+/// two states differ without sending the states.
 pub fn state_hash(mut tensors: Vec<TensorDigest>) -> H256 {
 	tensors.sort();
 	(b"trainyard/state/v1", tensors).using_encoded(blake2_256).into()
 }
 
-/// How the model of a state does on the validation rows: of a checkpoint, and of a trial of
-/// drilling.
+/// How the model of a state does on the validation rows. A checkpoint has one, and so has a trial
+/// of drilling.
 ///
 /// Roots and results bind the bits of the loss, so it is kept, compared and encoded by them.
 #[derive(
@@ -65,26 +65,26 @@ pub fn state_hash(mut tensors: Vec<TensorDigest>) -> H256 {
 )]
 #[serde(deny_unknown_fields)]
 pub struct Evaluation {
-	/// Bits of the mean loss, a binary32.
+	/// The bits of the mean loss, a binary32.
 	loss_bits: u32,
-	/// Labels that are predicted.
+	/// Labels that the model predicts.
 	pub correct: u32,
 	/// Labels: one for each row, or for each input of a text.
 	pub labels: u32,
 }
 
 impl Evaluation {
-	/// An evaluation with this mean loss, and that many labels predicted of all.
+	/// Returns an evaluation with this mean loss and `correct` labels predicted of `labels`.
 	pub fn new(loss: f32, correct: u32, labels: u32) -> Self {
 		Self { loss_bits: loss.to_bits(), correct, labels }
 	}
 
-	/// Mean loss over the labels of the validation rows.
+	/// Returns the mean loss over the labels of the validation rows.
 	pub fn loss(&self) -> f32 {
 		f32::from_bits(self.loss_bits)
 	}
 
-	/// Share of labels that are predicted.
+	/// Returns the share of labels that the model predicts.
 	pub fn accuracy(&self) -> f64 {
 		f64::from(self.correct) / f64::from(self.labels.max(1))
 	}
@@ -110,26 +110,26 @@ pub struct Checkpoint {
 	pub evaluation: Evaluation,
 }
 
-/// Leaf of the bundle tree: Merkle leaf over SCALE(step: u32, state hash, bits of the
+/// Returns the leaf of the bundle tree: Merkle leaf over SCALE(step: u32, state hash, bits of the
 /// validation loss: u32, correct labels: u32, labels: u32).
 pub fn checkpoint_leaf(checkpoint: &Checkpoint) -> H256 {
 	checkpoint.using_encoded(merkle::leaf)
 }
 
-/// Bundle root: Merkle root of the checkpoint leaves in ascending step, checkpoint 0
+/// Returns the bundle root: Merkle root of the checkpoint leaves in ascending step, checkpoint 0
 /// included.
 pub fn bundle_root(checkpoints: impl IntoIterator<Item = Checkpoint>) -> H256 {
 	let leaves: Vec<H256> = checkpoints.into_iter().map(|c| checkpoint_leaf(&c)).collect();
 	merkle::root(&leaves)
 }
 
-/// Leaf of a replay trace: Merkle leaf over SCALE(step: u32, bits of the loss: u32,
-/// blake2_256 of the logits' little-endian bytes). No bundle contains it: who did
+/// Returns the leaf of a replay trace: Merkle leaf over SCALE(step: u32, bits of the loss: u32,
+/// blake2_256 of the logits' little-endian bytes). No bundle contains it, so a verifier that did
 /// not replay the step cannot know it.
 ///
-/// Behind the leaves of a segment's steps stands one of the evaluation of its end state, in
-/// the same form: the steps done there, the validation loss, and the losses of the validation
-/// labels, in their order, in place of the logits.
+/// After the leaves of a segment's steps comes one for the evaluation of its end state, in the same
+/// form: the steps done there, the validation loss, and the losses of the validation labels, in
+/// their order, in place of the logits.
 pub fn trace_leaf(step: u32, loss: f32, logits: &[u8]) -> H256 {
 	(step, loss.to_bits(), blake2_256(logits)).using_encoded(merkle::leaf)
 }

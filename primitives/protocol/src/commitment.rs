@@ -1,13 +1,12 @@
-//! Commitments: hashes that bind a result before it is shown. The account inside
-//! stops copying somebody's commitment; domain and genesis hash stop replay.
+//! Commitments: hashes that bind a result before it is shown. The account in it keeps others from
+//! copying the commitment; domain and genesis hash keep it from being replayed on another chain.
 
 use crate::{job::WorkResult, JobId, H256};
 use codec::Encode;
 use sp_crypto_hashing::blake2_256;
 
-/// A trainer's commitment to a result:
-/// `blake2_256(SCALE("trainyard/commit/v2", genesis_hash, job, account, bundle_root,
-/// model_root, segments: u32, salt))`.
+/// Returns a trainer's commitment to a result: `blake2_256(SCALE("trainyard/commit/v2",
+/// genesis_hash, job, account, bundle_root, model_root, segments: u32, salt))`.
 pub fn result<AccountId: Encode>(
 	genesis: &H256,
 	job: JobId,
@@ -21,9 +20,8 @@ pub fn result<AccountId: Encode>(
 		.into()
 }
 
-/// A verifier's commitment to its findings in round `round` of a job's audit:
-/// `blake2_256(SCALE("trainyard/verdict/v1", genesis_hash, job, round, account,
-/// findings, salt))`.
+/// Returns a verifier's commitment to its findings in round `round` of a job's audit:
+/// `blake2_256(SCALE("trainyard/verdict/v1", genesis_hash, job, round, account, findings, salt))`.
 pub fn verdict<AccountId: Encode, Findings: Encode>(
 	genesis: &H256,
 	job: JobId,

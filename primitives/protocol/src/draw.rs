@@ -14,8 +14,8 @@ struct Stream<'a> {
 }
 
 impl Stream<'_> {
-	/// Uniform in `0..bound`, by the high half of a 64 x 64 bit product. The bias is
-	/// below `bound / 2^64`.
+	/// Returns a number that is uniform in `0..bound`, by the high half of a 64 x 64 bit product.
+	/// The bias is below `bound / 2^64`.
 	fn below(&mut self, bound: u64) -> u64 {
 		let hash = (self.domain, self.seed, self.next).using_encoded(blake2_256);
 		self.next = self.next.wrapping_add(1);
@@ -25,9 +25,9 @@ impl Stream<'_> {
 	}
 }
 
-/// Draws `count` of `candidates` without replacement, each draw in proportion to the
-/// weight (0 counts as 1). Fewer candidates than `count`: all of them. The result is
-/// in the order drawn and depends on the candidates' order, so callers sort first.
+/// Draws `count` of `candidates` without replacement, each draw in proportion to the weight (0
+/// counts as 1). If there are fewer candidates than `count`, all are drawn. The result is in the
+/// order drawn and depends on the candidates' order, so callers sort first.
 pub fn weighted<A: Clone>(
 	domain: &[u8],
 	seed: &H256,
@@ -61,8 +61,8 @@ pub fn weighted<A: Clone>(
 	drawn
 }
 
-/// Draws `count` distinct numbers of `0..bound`, each set equally likely, in ascending
-/// order (Floyd's algorithm). `count` at or above `bound`: all of them.
+/// Draws `count` distinct numbers of `0..bound`, each set equally likely, in ascending order
+/// (Floyd's algorithm). Where `count` is at or above `bound`, all are drawn.
 pub fn distinct(domain: &[u8], seed: &H256, bound: u32, count: u32) -> Vec<u32> {
 	let mut stream = Stream { domain, seed, next: 0 };
 	let mut set = BTreeSet::new();

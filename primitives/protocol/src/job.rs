@@ -14,16 +14,16 @@ pub type BlockNumber = u32;
 pub const MAX_REPLICAS: u32 = 8;
 /// Least verifiers of a committee: of two, one who vanishes leaves no majority.
 pub const MIN_VERIFIERS: u32 = 3;
-/// Bound on the verifiers of a committee, which is odd.
+/// Most verifiers of a committee. The size of a committee is odd.
 pub const MAX_VERIFIERS: u32 = 16;
 /// Least fee of a verifier for a round, in the currency's smallest unit: pays for the two
 /// transactions of a verdict several times over.
 pub const MIN_AUDIT_FEE: Balance = 50_000_000_000;
 /// Most segments replayed by each verifier.
 pub const MAX_AUDIT_SEGMENTS: u32 = 16;
-/// Rounds of verdicts an audit may take before it stays undecided: the first, a
-/// redraw where no quorum was reached, and one behind a rescue of unavailable states.
-/// The escrow covers the fees of all of them; what was not needed is refunded.
+/// Rounds of verdicts an audit may take before it stays undecided: the first, a redraw where no
+/// quorum was reached, and one after a rescue of unavailable states. The escrow covers the fees of
+/// all of them; what was not needed is refunded.
 pub const MAX_AUDIT_ROUNDS: u32 = 3;
 
 /// What a submitter offers.
@@ -151,8 +151,8 @@ pub enum Fate {
 	Accepted,
 	/// The audit rejected it: the deposit is lost.
 	Rejected,
-	/// Verifiers could not fetch it, and its rescue did not help or did not come: the deposit
-	/// is lost. Milder would be a way out for a cheat who sees what was drawn.
+	/// Verifiers could not fetch it, and its rescue did not help or did not come: the deposit is
+	/// lost. A milder rule would be a way out for a cheat who sees what was drawn.
 	Unavailable,
 	/// The audit reached no quorum: not paid, deposit returned.
 	Undecided,
@@ -181,12 +181,12 @@ pub struct Reveal {
 	pub model_root: H256,
 	/// Segments trained: all of the job's, or fewer where it stopped early.
 	pub segments: u32,
-	/// Where bundle and data are served: base URL of the trainer's HTTP server.
+	/// Where bundle and data are served: the base URL of the trainer's HTTP server.
 	pub location: Text,
 }
 
 impl Reveal {
-	/// The part that must agree between honest replicas.
+	/// Returns the part that must agree between honest replicas.
 	pub fn result(&self) -> WorkResult {
 		WorkResult {
 			bundle_root: self.bundle_root,
@@ -222,7 +222,8 @@ pub struct WorkResult {
 	pub segments: u32,
 }
 
-/// Where the money of a job went. What came in (escrow, deposits) equals what went out.
+/// Where the money of a job went. The sum that came in (escrow, deposits) equals the sum that went
+/// out.
 #[derive(
 	Clone,
 	Copy,
@@ -242,28 +243,28 @@ pub struct Settlement {
 	/// Held from the submitter at posting.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub escrowed: Balance,
-	/// From the escrow to trainers.
+	/// Paid from the escrow to trainers.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub paid_to_trainers: Balance,
-	/// From the escrow to verifiers.
+	/// Paid from the escrow to verifiers.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub paid_to_verifiers: Balance,
-	/// From the escrow, burned: the protocol fee on credited work.
+	/// Burned from the escrow: the protocol fee on credited work.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub burned: Balance,
-	/// From the escrow back to the submitter.
+	/// Returned from the escrow to the submitter.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub refunded: Balance,
 	/// Taken from trainers' deposits.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub slashed: Balance,
-	/// Of the slashed, to the submitter for its loss.
+	/// Part of what was slashed that went to the submitter for its loss.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub slashed_to_submitter: Balance,
-	/// Of the slashed, to verifiers.
+	/// Part of what was slashed that went to verifiers.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub slashed_to_verifiers: Balance,
-	/// Of the slashed, to the jackpot.
+	/// Part of what was slashed that went to the jackpot.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub slashed_to_jackpot: Balance,
 }

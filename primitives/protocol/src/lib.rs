@@ -29,5 +29,5 @@ pub use trainyard_program::{MicroUt, Text, H256};
 pub type JobId = u32;
 
 /// Version of what is hashed, signed, stored or asked for. A client refuses a chain whose runtime
-/// speaks another one, instead of misreading its bytes.
+/// speaks a different version, instead of misreading its bytes.
 pub const PROTOCOL_VERSION: u32 = 4;

@@ -1,5 +1,5 @@
-//! Merkle trees after RFC 6962, section 2.1, with blake2b-256: a leaf is hashed
-//! behind the byte 0x00, a node behind 0x01, and an odd node is promoted.
+//! Merkle trees after RFC 6962, section 2.1, with blake2b-256: a leaf is hashed after the byte
+//! 0x00, a node after 0x01, and an odd node is promoted.
 
 use crate::H256;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use sp_crypto_hashing::blake2_256;
 /// Longest inclusion proof that is accepted: 2^32 leaves.
 pub const MAX_PROOF: usize = 32;
 
-/// Hash of a leaf with content `data`.
+/// Returns the hash of a leaf with content `data`.
 pub fn leaf(data: &[u8]) -> H256 {
 	let mut bytes = Vec::with_capacity(data.len().saturating_add(1));
 	bytes.push(0);
@@ -16,7 +16,7 @@ pub fn leaf(data: &[u8]) -> H256 {
 	blake2_256(&bytes).into()
 }
 
-/// Hash of the node over `left` and `right`.
+/// Returns the hash of the node over `left` and `right`.
 pub fn node(left: &H256, right: &H256) -> H256 {
 	let mut bytes = [1u8; 65];
 	let (_, rest) = bytes.split_at_mut(1);
@@ -37,7 +37,7 @@ fn level_up(level: &[H256]) -> Vec<H256> {
 		.collect()
 }
 
-/// Root over leaf hashes; of no leaves, the hash of the empty string.
+/// Returns the root over leaf hashes. The root of no leaves is the hash of the empty string.
 pub fn root(leaves: &[H256]) -> H256 {
 	let mut level = leaves.to_vec();
 	while level.len() > 1 {
@@ -46,8 +46,8 @@ pub fn root(leaves: &[H256]) -> H256 {
 	level.first().copied().unwrap_or_else(|| blake2_256(&[]).into())
 }
 
-/// Inclusion proof of leaf `index`, from the leaf upwards; `None` when there is
-/// no such leaf.
+/// Returns the inclusion proof of leaf `index`, from the leaf upwards; `None` when there is no such
+/// leaf.
 pub fn proof(leaves: &[H256], index: usize) -> Option<Vec<H256>> {
 	leaves.get(index)?;
 	let (mut level, mut at, mut path) = (leaves.to_vec(), index, Vec::new());
@@ -61,9 +61,8 @@ pub fn proof(leaves: &[H256], index: usize) -> Option<Vec<H256>> {
 	Some(path)
 }
 
-/// Whether `proof` shows that leaf hash `leaf` stands at `index` in the tree of
-/// `count` leaves with this `root`. A proof with entries missing or left over is
-/// refused.
+/// Returns whether `proof` shows that leaf hash `leaf` is at `index` in the tree of `count` leaves
+/// with this `root`. A proof with entries missing or left over is refused.
 pub fn verify(root: &H256, leaf: &H256, index: u32, count: u32, proof: &[H256]) -> bool {
 	if index >= count || proof.len() > MAX_PROOF {
 		return false;
@@ -93,7 +92,7 @@ mod tests {
 		(0..n).map(|i| leaf(&(i as u64).to_le_bytes())).collect()
 	}
 
-	/// The recursive definition of RFC 6962: split at the largest power of two
+	/// Computes the root by the recursive definition of RFC 6962: split at the largest power of two
 	/// below n.
 	fn rfc6962(leaves: &[H256]) -> H256 {
 		match leaves.len() {

@@ -1,4 +1,4 @@
-//! What the runtime API tells clients, in one look per subject.
+//! What the runtime API returns to clients, one view for each subject.
 
 use crate::{
 	audit::{AuditPhase, Decision},
@@ -18,13 +18,13 @@ pub struct JobView<AccountId> {
 	pub id: JobId,
 	/// Who posted it.
 	pub submitter: AccountId,
-	/// Only this trainer may apply: the job was ordered through its listing.
+	/// The only trainer that may apply, if the job was ordered through its listing.
 	pub invited: Option<AccountId>,
 	/// What to train.
 	pub spec: JobSpec,
 	/// What is offered.
 	pub terms: Terms,
-	/// Work of one replica; the most, where the job may stop early.
+	/// Work of one replica; an upper bound, where the job may stop early.
 	pub work: MicroUt,
 	/// Deposit of one trainer.
 	#[serde(with = "trainyard_program::text::decimal")]
@@ -179,6 +179,6 @@ pub struct BlobView<AccountId> {
 	pub chunks: u32,
 	/// Indices of chunks not yet stored.
 	pub missing: Vec<u32>,
-	/// Height behind which it may be removed.
+	/// Height after which it may be removed.
 	pub expires: BlockNumber,
 }

@@ -1,4 +1,4 @@
-//! Checks the vectors of docs/strict-arithmetic.md, so that page and code cannot part.
+//! Checks the vectors of docs/strict-arithmetic.md, so that page and code cannot differ.
 
 use bounded_collections::{BoundedVec, ConstU32};
 use sp_crypto_hashing::blake2_256;
@@ -62,7 +62,7 @@ fn words(values: &[u32]) -> String {
 	values.iter().map(|v| format!("{v:08X}")).collect::<Vec<_>>().join(" ")
 }
 
-/// One operator by itself, on the operands by number.
+/// Executes one operator by itself, on the operands by number.
 fn operator(kind: OpKind, operands: &[&[f32]], moment: StepContext) -> Vec<f32> {
 	let read = |id: u32| Ok::<_, exec::ExecError>(operands[id as usize]);
 	exec::operator(&kind, &[], moment, read).unwrap()
@@ -87,7 +87,7 @@ fn ys(n: u64) -> Vec<f32> {
 	(0..n).map(y).collect()
 }
 
-/// A product of matrices, of one row and one column, whose elements stand in pairs.
+/// A product of a matrix of one row and a matrix of one column; their elements come in pairs.
 fn product(pairs: &[f32]) -> Vec<f32> {
 	let (a, b): (Vec<f32>, Vec<f32>) = pairs.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
 	let (transpose_a, transpose_b, m, n, k) = (false, false, 1, 1, a.len() as u32);
@@ -252,7 +252,7 @@ fn job(name: &str) -> (CheckedSpec, ByRow<f32>, ByRow<u32>) {
 	(spec.check().unwrap(), inputs, labels)
 }
 
-/// Layers of which the second one's input meets three skips.
+/// Layers where three skips meet the input of the second layer.
 fn skips() -> BoundedVec<Layer, ConstU32<MAX_LAYERS>> {
 	let linear = |outputs| Layer::Linear { outputs };
 	let mut layers = vec![linear(6), Layer::Activation { function: Activation::Silu }];

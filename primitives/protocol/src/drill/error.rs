@@ -34,10 +34,10 @@ pub enum DrillError {
 	NoRates,
 	/// The job of a trial is invalid, at its least or its largest learning rate.
 	Spec(SpecError),
-	/// The work of a trial could be left out, at its least or its largest learning rate, so that
-	/// a job like it earns no power.
+	/// The work of a trial could be skipped, at its least or its largest learning rate: a job like
+	/// it earns no power.
 	NoPower(NoPower),
-	/// The job of a trial may stop early, so that its work is not known beforehand.
+	/// The job of a trial may stop early, so its work is not known beforehand.
 	EarlyStop,
 	/// The files of a trial have more than [`MAX_TRIAL_BYTES`].
 	DataTooLarge,

@@ -1,5 +1,5 @@
-//! Units of drilling: small strict computations that several trainers make, and that bring
-//! drilling power where all agree (MatrixAI's drilling).
+//! Units of drilling: small strict computations that several trainers do, and that earn drilling
+//! power where all agree (MatrixAI's drilling).
 //!
 //! A project publishes a [`Template`]; its units differ by their seed ([`unit_seed`]), and
 //! units of a trial by their number. What a unit computes is an operator list ([`program`]),
@@ -33,13 +33,13 @@ use trainyard_program::{
 
 /// Number of a project: 0, 1, 2, … in order of proposal.
 pub type ProjectId = u32;
-/// Number of an assignment: 0, 1, 2, … A unit that is issued again is a new assignment of the
+/// Number of an assignment: 0, 1, 2, … A unit that is issued again is a new assignment with the
 /// same index.
 pub type AssignmentId = u64;
 
 /// Most learning rates of a trial.
 pub const MAX_RATES: u32 = 64;
-/// Least rows of a chain's matrices: below, drawing them is most of the work.
+/// Least rows of a chain's matrices: below that, drawing them is most of the work.
 pub const MIN_CHAIN_SIZE: u32 = 16;
 /// Most rows of a chain's matrices: 64 MiB each.
 pub const MAX_CHAIN_SIZE: u32 = 4_096;
@@ -49,8 +49,8 @@ pub const CALIBRATION_LANES: u32 = 4_096;
 pub const CALIBRATION_CYCLES: u32 = 16;
 /// Most bytes of all files that a trial reads: 64 MiB. Every driller fetches them.
 pub const MAX_TRIAL_BYTES: u64 = 1 << 26;
-/// Most work of one unit: 1 ut, or 4.32 x 10^11 FLOP. Some seconds on a fast machine, minutes on
-/// a slow one.
+/// Most work of one unit: 1 ut, or 4.32 x 10^11 FLOP. That takes some seconds on a fast machine,
+/// minutes on a slow one.
 pub const MAX_UNIT_WORK: MicroUt = 1_000_000;
 /// Least work of one unit: 4.32 x 10^8 FLOP, a tenth of a second of one core, and more than the
 /// transactions of the unit.
@@ -79,8 +79,8 @@ pub const MAX_UNIT_REPLICAS: u8 = 7;
 #[allow(clippy::large_enum_variant)]
 pub enum Template {
 	/// A chain of strict matrix products. `X` is drawn from the unit's seed; every link draws a
-	/// weight matrix `W` and puts `tanh(X W)` in the place of `X`. Nothing of it can be known
-	/// before the seed.
+	/// weight matrix `W` and replaces `X` by `tanh(X W)`. Nothing of it can be known before the
+	/// seed.
 	Chain {
 		/// Rows and columns of every matrix, [`MIN_CHAIN_SIZE`] to [`MAX_CHAIN_SIZE`].
 		size: u32,
@@ -91,8 +91,8 @@ pub enum Template {
 	/// score at its end is the project's result.
 	Trial(TrialTemplate),
 	/// A fixed mix of scalar functions in the proportions of Whetstone
-	/// ([`trainyard_strict::whetstone`]), by which a machine's rate in ut a day by drilling is read
-	/// beside its MWIPS.
+	/// ([`trainyard_strict::whetstone`]), by which a machine's rate of drilling, in ut a day, can
+	/// be compared with its MWIPS.
 	Calibration {
 		/// Passes over all lanes.
 		passes: u32,
@@ -147,7 +147,7 @@ pub enum Mismatch {
 	AllLose,
 }
 
-/// What a unit came to.
+/// The result of a unit.
 #[derive(
 	Clone,
 	Copy,
@@ -169,21 +169,21 @@ pub struct UnitResult {
 	/// Hash of what was computed, see [`chain_state`], [`calibration_state`], [`trial_state`] and
 	/// [`diverged_state`].
 	pub state: H256,
-	/// How a trial did, with a loss that is no NaN; none of other units, and of a trial that
+	/// How a trial did, with a loss that is no NaN; none for other units, and for a trial that
 	/// diverged.
 	pub score: Option<Evaluation>,
 }
 
 impl Template {
-	/// Whether it is a template of units: shapes within their limits, the job of a trial valid at
-	/// all rates and such that its work must be done, and the work of a unit within
+	/// Fails if it cannot be a template of units. Shapes must be within their limits, the job of a
+	/// trial valid at all rates and such that its work must be done, and the work of a unit within
 	/// [`MIN_UNIT_WORK`] and [`MAX_UNIT_WORK`].
 	pub fn validate(&self) -> Result<(), DrillError> {
 		self.difficulty().map(drop)
 	}
 
-	/// Work of every unit, exact, from its operator lists, rounded down to micro-ut: power is
-	/// never more than the work. Fails where [`Self::validate`] does.
+	/// Returns the work of every unit: the exact count of its operator lists, rounded down to
+	/// micro-ut, so that power is never more than the work. Fails where [`Self::validate`] does.
 	pub fn difficulty(&self) -> Result<MicroUt, DrillError> {
 		let flop = self.flop()?;
 		let work = flop.checked_div(FLOP_PER_MICRO_UT).unwrap_or_default();
@@ -194,7 +194,8 @@ impl Template {
 		}
 	}
 
-	/// FLOP of every unit. Fails where the template is invalid by itself, whatever its work.
+	/// Returns the FLOP of every unit. Fails where the template is invalid by itself, whatever its
+	/// work.
 	pub fn flop(&self) -> Result<u128, DrillError> {
 		let ensure = |ok: bool, error: DrillError| if ok { Ok(()) } else { Err(error) };
 		let repeated = |times: u32, flop: u128| u128::from(times).saturating_mul(flop);
@@ -219,8 +220,8 @@ impl Template {
 		}
 	}
 
-	/// The job that unit `index` of a trial trains: the template's with the unit's learning rate,
-	/// and one checkpoint interval. None of other templates, and of those that are invalid.
+	/// Returns the job that unit `index` of a trial trains: the template's with the unit's learning
+	/// rate, and one checkpoint interval. None of other templates, and of those that are invalid.
 	pub fn trial(&self, index: u32) -> Option<CheckedSpec> {
 		match self {
 			Template::Trial(trial) => trial.at(trial.learning_rate_nano(index)?).check().ok(),
@@ -228,8 +229,8 @@ impl Template {
 		}
 	}
 
-	/// What a unit with this result is worth to each that found it: its difficulty, but nothing
-	/// for a trial that diverged, which may have ended in its first step.
+	/// Returns the work credited to each trainer that found this result: the unit's difficulty, but
+	/// nothing for a trial that diverged, which may have ended in its first step.
 	pub fn credit(&self, difficulty: MicroUt, result: &UnitResult) -> MicroUt {
 		match self {
 			Template::Trial(_) if result.score.is_none() => 0,
@@ -237,8 +238,8 @@ impl Template {
 		}
 	}
 
-	/// Whether a result has the form of this template's: a score, of as many labels as there are,
-	/// only of a trial.
+	/// Returns whether a result has the form of this template's results: only those of a trial have
+	/// a score, of as many labels as there are.
 	pub fn takes(&self, result: &UnitResult) -> bool {
 		match (self, &result.score) {
 			(_, None) => true,
@@ -253,13 +254,13 @@ impl Template {
 }
 
 impl TrialTemplate {
-	/// The learning rate of unit `index`; none where there are no rates.
+	/// Returns the learning rate of unit `index`; none where there are no rates.
 	pub fn learning_rate_nano(&self, index: u32) -> Option<u64> {
 		let count = u32::try_from(self.learning_rates_nano.len()).ok()?;
 		self.learning_rates_nano.get(index.checked_rem(count)? as usize).copied()
 	}
 
-	/// The job at this learning rate.
+	/// Returns the job at this learning rate.
 	fn at(&self, learning_rate_nano: u64) -> JobSpec {
 		let mut spec = self.spec.clone();
 		spec.training.learning_rate_nano = learning_rate_nano;
@@ -267,10 +268,10 @@ impl TrialTemplate {
 		spec
 	}
 
-	/// The job at the least rate, where it is valid at all rates and a project may have it.
+	/// Returns the job at the least rate, where it is valid at all rates and a project may have it.
 	fn check(&self) -> Result<CheckedSpec, DrillError> {
 		let ensure = |ok: bool, error: DrillError| if ok { Ok(()) } else { Err(error) };
-		// What is valid at both ends is valid between them.
+		// A job that is valid at both ends is valid between them.
 		let rates = &self.learning_rates_nano;
 		let least = rates.iter().min().ok_or(DrillError::NoRates)?;
 		let largest = rates.iter().max().copied().unwrap_or(MAX_NANO);

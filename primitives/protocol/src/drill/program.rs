@@ -1,9 +1,9 @@
 //! The operator lists of chains and calibrations. (A trial's are those of its job,
 //! [`trainyard_program::lower`].)
 //!
-//! Each list is executed at a moment: the seed of the unit, and the number that the list's
-//! description says. All random numbers are those of [`OpKind::Noise`]: the stream `noise` of
-//! that seed, at that step.
+//! Each list is executed at a moment: the seed of the unit, and the step that the list's
+//! description gives. All random numbers are those of [`OpKind::Noise`]: the stream `noise` of that
+//! seed, at that step.
 
 use super::{CALIBRATION_CYCLES, CALIBRATION_LANES};
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ const GAIN_HALVES: u64 = 3;
 /// Standard deviation of what a pass of a calibration adds to its lanes: 1/16.
 const CALIBRATION_NOISE: Nano = Nano(ONE_NANO / 16);
 
-/// Standard deviation of the weights of a chain with matrices of `size` rows:
+/// Returns the standard deviation of the weights of a chain with matrices of `size` rows:
 /// `floor(10^9 sqrt(9 / (4 size)))`, of 10^-9.
 pub fn deviation(size: u32) -> Nano {
 	let one = u128::from(ONE_NANO).saturating_mul(u128::from(ONE_NANO));
@@ -34,8 +34,8 @@ pub fn deviation(size: u32) -> Nano {
 	Nano(u64::try_from(square.isqrt()).unwrap_or(u64::MAX))
 }
 
-/// How `X` begins, a chain's `[size, size]` at step 0: normal with variance 1. Given:
-/// `Features`, all `+0`.
+/// Returns the list that begins a chain, executed at step 0: `X`, `[size, size]`, is normal with
+/// variance 1. Given: `Features`, all `+0`.
 pub fn begin(size: u32) -> Program {
 	let mut list = Draft::default();
 	let zeros = list.declare("zeros", [size, size], Role::Features);
@@ -46,9 +46,9 @@ pub fn begin(size: u32) -> Program {
 	list.0
 }
 
-/// A link of a chain with matrices of `size` rows. Link `l`, from 1, is executed at step `l`:
-/// `W` is normal with the [`deviation`], and `tanh(X W)` is the next `X`. Given: `Features`, all
-/// `+0`, and the state.
+/// Returns the list of one link of a chain with matrices of `size` rows. Link `l` (from 1) is
+/// executed at step `l`: `W` is normal with the [`deviation`], and `tanh(X W)` is the next `X`.
+/// Given: `Features`, all `+0`, and the state.
 pub fn link(size: u32) -> Program {
 	let mut list = Draft::default();
 	let zeros = list.declare("zeros", [size, size], Role::Features);
@@ -65,9 +65,9 @@ pub fn link(size: u32) -> Program {
 	list.0
 }
 
-/// A pass of a calibration, executed at its number, from 0, as step: noise on the lanes,
-/// `[VARIABLES, CALIBRATION_LANES]`, and then their cycles. Before pass 0 all lanes are `+0`.
-/// Given: the state.
+/// Returns the list of one pass of a calibration. Pass `p` (from 0) is executed at step `p`: noise
+/// on the lanes, `[VARIABLES, CALIBRATION_LANES]`, and then their cycles. Before pass 0 all lanes
+/// are `+0`. Given: the state.
 pub fn pass() -> Program {
 	let shape = [VARIABLES as u32, CALIBRATION_LANES];
 	let mut list = Draft::default();
@@ -85,7 +85,7 @@ fn area(rows: u32, cols: u32) -> u64 {
 	u64::from(rows).saturating_mul(u64::from(cols))
 }
 
-/// A list under construction.
+/// An operator list under construction.
 #[derive(Default)]
 struct Draft(Program);
 

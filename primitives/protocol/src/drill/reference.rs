@@ -1,4 +1,4 @@
-//! Units executed by the reference: slow, and what the worker is tested against.
+//! Executes units by the reference. It is slow, and is what the worker is tested against.
 
 use super::{
 	calibration_state, chain_state, diverged_state,
@@ -32,7 +32,7 @@ pub struct Tables<'a> {
 	pub validation: Rows<'a>,
 }
 
-/// The result of unit `index` of `template` under `seed`. Only a trial reads `tables`.
+/// Returns the result of unit `index` of `template` under `seed`. Only a trial reads `tables`.
 pub fn unit(
 	template: &Template,
 	index: u32,
@@ -71,7 +71,7 @@ fn calibration(passes: u32, seed: &H256) -> Result<UnitResult, ExecError> {
 	Ok(UnitResult { state: calibration_state(content), score: None })
 }
 
-/// As many `+0` as the state of `program` has elements.
+/// Returns one `+0` for each element of the state of `program`.
 fn zeros(program: &Program) -> Vec<f32> {
 	let len = program.state().map(|(_, x)| x.len()).next().unwrap_or_default();
 	vec![0.0; usize::try_from(len).unwrap_or_default()]

@@ -21,7 +21,7 @@ fn trial() -> TrialTemplate {
 
 #[test]
 fn difficulties_are_counted() {
-	// Noise is 53 FLOP an element, a link besides dots of 64 and tanh, 42.
+	// Noise is 53 FLOP an element; a link adds dots of 64, and tanh of 42.
 	let begin = 64 * 64 * 53;
 	let link = 64 * 64 * (53 + 128 + 42);
 	assert_eq!(chain(64, 1).flop(), Ok(begin + link));
@@ -63,7 +63,7 @@ fn shapes_and_work_are_bounded() {
 		assert_eq!(few.validate(), Err(TooLittleWork));
 		assert_eq!(most.validate(), Err(TooMuchWork));
 	}
-	// The first that are enough, and the last that are not too much.
+	// The fewest that are enough, and the most that are not too many.
 	for template in [|n| chain(64, n), calibration] {
 		for (limit, error) in [(MIN_UNIT_WORK, TooLittleWork), (MAX_UNIT_WORK + 1, TooMuchWork)] {
 			let (mut below, mut above) = (1u32, 1 << 24);
@@ -198,7 +198,7 @@ fn templates_are_read_from_text() {
 	assert!(read(r#"{"calibration": {"passes": 3, "links": 1}}"#).is_err());
 }
 
-/// A seed by a byte.
+/// A seed of one repeated byte.
 fn seed(byte: u8) -> H256 {
 	H256::repeat_byte(byte)
 }
@@ -252,7 +252,7 @@ fn deviations_are_the_gain_over_the_root() {
 	assert_eq!(program::deviation(17).0, (1.5e9 / 17f64.sqrt()).floor() as u64);
 }
 
-/// A small table of two classes that can be told apart.
+/// A small table of two classes that can be distinguished.
 fn table(rows: u32) -> (Vec<f32>, Vec<u32>) {
 	let label = |row: u32| row % 2;
 	let value = |row: u32, j: u32| label(row) as f32 + ((row * 7 + j * 3) % 11) as f32 / 11.0;

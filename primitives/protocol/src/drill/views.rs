@@ -1,4 +1,4 @@
-//! What the runtime API tells about drilling.
+//! What the runtime API returns about drilling.
 
 use super::{AssignmentId, Mismatch, ProjectId, Template, UnitResult};
 use crate::{
@@ -60,18 +60,18 @@ pub struct ProjectView<AccountId> {
 	pub commit_blocks: BlockNumber,
 	/// Work of one unit: what each of its trainers is credited.
 	pub difficulty: MicroUt,
-	/// What is held from its owner.
+	/// The deposit that is held from its owner.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub deposit: Balance,
 	/// Where it stands.
 	pub state: ProjectState,
-	/// Height at which its review ends, or ended; of one that is over, height behind which it may
-	/// be cleared.
+	/// Height at which its review ends, or ended; for a project that is over, the height after
+	/// which it may be cleared.
 	pub deadline: BlockNumber,
-	/// Bond of those that voted for it.
+	/// Sum of the bonds that voted for it.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub ayes: Balance,
-	/// Bond of those that voted against it.
+	/// Sum of the bonds that voted against it.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub nays: Balance,
 	/// Units being computed or judged.
@@ -103,12 +103,13 @@ pub enum UnitPhase {
 	Commit,
 	/// Reveals.
 	Reveal,
-	/// The chain: judgement, or the draw whether it is recomputed.
+	/// The chain: for the judgement, or for the draw that decides whether it is recomputed.
 	Judgement,
 }
 
-/// An assignment, for one of those who compute it: its trainers, or the verifiers that recompute
-/// it. Of the latter, phase, deadline, members and what is done are those of the recomputation.
+/// An assignment as seen by an account that computes it: one of its trainers, or one of the
+/// verifiers that recompute it. For a verifier phase, deadline, members and what is done are those
+/// of the recomputation.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
 pub struct AssignmentView<AccountId> {
 	/// Its number.
@@ -123,7 +124,7 @@ pub struct AssignmentView<AccountId> {
 	pub phase: UnitPhase,
 	/// Height at which the phase ends at the latest.
 	pub deadline: BlockNumber,
-	/// Who computes it.
+	/// The accounts that compute it.
 	pub members: Vec<AccountId>,
 	/// Whether the account that was asked for has committed.
 	pub committed: bool,
@@ -136,7 +137,7 @@ pub struct AssignmentView<AccountId> {
 pub struct UnitOutcome {
 	/// The unit's number in the project.
 	pub index: u32,
-	/// What it came to.
+	/// Its result.
 	pub result: UnitResult,
 	/// How many trainers found it.
 	pub replicas: u8,
