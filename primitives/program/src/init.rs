@@ -1,9 +1,8 @@
-//! Initial states: a pure function of specification and assignment seed, so a verifier
+//! Initial states. They are a pure function of specification and assignment seed, so a verifier
 //! computes checkpoint 0 instead of trusting it.
 //!
-//! Weights come from the mixture 1/2 N(+2s, s^2) + 1/2 N(-2s, s^2) with
-//! `s^2 = 2 / (5 fan_in)`, whose variance is He's `2 / fan_in`; everything else begins at
-//! +0 or, powers, at 1.
+//! Weights come from the mixture 1/2 N(+2s, s^2) + 1/2 N(-2s, s^2) with `s^2 = 2 / (5 fan_in)`,
+//! whose variance is He's `2 / fan_in`; everything else begins at +0, and the powers of beta at 1.
 
 use crate::{
 	lower::{Initial, StateTensor},
@@ -16,22 +15,22 @@ use trainyard_strict::{
 	sqrt,
 };
 
-/// Scale `s` of the mixture for a layer with `fan_in` inputs: `sqrt(2 / (5 fan_in))`, the
-/// product in integers.
+/// Returns the scale `s` of the mixture for a layer with `fan_in` inputs: `sqrt(2 / (5 fan_in))`,
+/// the product in integers.
 pub fn scale(fan_in: u32) -> f32 {
 	sqrt(2.0 / u64::from(fan_in).saturating_mul(5) as f32)
 }
 
-/// The weight that the random word chooses: `fma(s, z, +-2 s)` with `z` the standard normal
-/// of the upper 24 bits ([`symmetric`], [`inverse_normal`]) and the minus where the lowest
-/// bit is 1.
+/// Returns the weight that the random word chooses: `fma(s, z, +-2 s)` with `z` the standard normal
+/// of the upper 24 bits ([`symmetric`], [`inverse_normal`]) and the minus where the lowest bit is
+/// set.
 pub fn weight(word: u32, scale: f32) -> f32 {
 	let centre = 2.0 * scale;
 	let centre = if word & 1 == 1 { -centre } else { centre };
 	fma(scale, inverse_normal(symmetric(word)), centre)
 }
 
-/// The elements with which `tensor` begins. Element `i` of the weights of layer `l` uses
+/// Returns the elements with which `tensor` begins. Element `i` of the weights of layer `l` uses
 /// word `i mod 4` of block `i / 4` at step `l` of the stream `init`.
 pub fn initial(seed: &H256, tensor: &StateTensor) -> Vec<f32> {
 	let len = tensor.shape.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
@@ -72,7 +71,8 @@ mod tests {
 		assert!(moment(1).abs() < 6.0 * (5.0 / n).sqrt());
 		assert!((moment(2) - 5.0).abs() < 6.0 * ((43.0 - 25.0) / n).sqrt());
 		assert!((moment(4) - 43.0).abs() < 6.0 * (8_000.0 / n).sqrt(), "{}", moment(4));
-		// Two humps: few values near zero. P(|z| < 0.1) with z ~ mixture is 0.0108.
+		// The mixture has two humps: few values are near zero. P(|z| < 0.1) with z ~ mixture is
+		// 0.0108.
 		let near = w.iter().filter(|x| f64::from(x.abs()) < 0.1 * s).count() as f64;
 		assert!((near / n - 0.0108).abs() < 0.002, "{}", near / n);
 	}

@@ -1,5 +1,5 @@
 //! What a job is and what it computes: the specification, the [`ops::Program`] that it lowers to,
-//! the count of its work, and a scalar executor that says what each operator means.
+//! the count of its work, and a scalar executor that defines what each operator means.
 //!
 //! - [`spec`] is a job as its submitter writes it, and what makes it valid;
 //! - [`lower`] turns a specification into programs: one for a training step, one for an

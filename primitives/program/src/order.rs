@@ -1,15 +1,14 @@
 //! Which training rows each step sees.
 //!
-//! Every epoch runs through the training rows in an order of its own and drops the last,
-//! short batch. The order is a function of (seed, epoch, rows), so any step can be replayed
-//! alone.
+//! Every epoch runs through the training rows in its own order and drops the last, short batch. The
+//! order is a function of (seed, epoch, rows), so any step can be replayed alone.
 
 use crate::{spec::JobSpec, H256};
 use alloc::vec::Vec;
 use core::ops::Range;
 use trainyard_strict::philox::{Stream, StreamName};
 
-/// Whole batches of an epoch; at least 1 for valid specifications.
+/// Returns the number of whole batches of an epoch; at least 1 for valid specifications.
 pub fn batches_per_epoch(spec: &JobSpec) -> u32 {
 	spec.dataset.train_rows.checked_div(spec.training.batch_size).unwrap_or(0)
 }
@@ -23,7 +22,7 @@ pub struct Place {
 	pub positions: Range<u32>,
 }
 
-/// Where the batch of `step` (from 0) stands.
+/// Returns where the batch of `step` (from 0) stands.
 pub fn place(spec: &JobSpec, step: u32) -> Place {
 	let batches = batches_per_epoch(spec).max(1);
 	// Division by a number that is at least 1.
@@ -32,9 +31,9 @@ pub fn place(spec: &JobSpec, step: u32) -> Place {
 	Place { epoch, positions: start..start.saturating_add(spec.training.batch_size) }
 }
 
-/// The order of the training rows `0..rows` in `epoch`: Fisher and Yates's shuffle of the
-/// ascending order. For `i` from `rows - 1` down to 1, draw number `rows - 1 - i` of the
-/// stream `shuffle` at step `epoch` chooses `j` in `0..=i`, and positions `i` and `j` swap.
+/// Returns the order of the training rows `0..rows` in `epoch`: Fisher and Yates's shuffle of the
+/// ascending order. For `i` from `rows - 1` down to 1, draw number `rows - 1 - i` of the stream
+/// `shuffle` at step `epoch` chooses `j` in `0..=i`, and positions `i` and `j` swap.
 pub fn epoch(seed: &H256, epoch: u32, rows: u32) -> Vec<u32> {
 	let stream = Stream::new(&seed.0, StreamName::Shuffle);
 	let mut order: Vec<u32> = (0..rows).collect();

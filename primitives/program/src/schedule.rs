@@ -6,12 +6,12 @@ use crate::{
 };
 use trainyard_strict::{cos_pi, fma, from_nano};
 
-/// How a learning rate runs over a training.
+/// How the learning rate changes over a training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LearningRate {
-	/// The rate at its height.
+	/// The rate at its peak.
 	pub peak: Nano,
-	/// What it does behind the warm-up.
+	/// What it does after the warm-up.
 	pub schedule: Schedule,
 	/// Steps of the linear warm-up.
 	pub warmup_steps: u32,
@@ -20,7 +20,7 @@ pub struct LearningRate {
 }
 
 impl LearningRate {
-	/// The learning rate of a training.
+	/// Returns the learning rate of a training.
 	pub fn of(training: &Training) -> Self {
 		Self {
 			peak: Nano(training.learning_rate_nano),
@@ -30,19 +30,19 @@ impl LearningRate {
 		}
 	}
 
-	/// The rate, where it is the same in every step.
+	/// Returns the rate, where it is the same in every step.
 	pub fn constant(&self) -> Option<Nano> {
 		(self.schedule == Schedule::Constant && self.warmup_steps == 0).then_some(self.peak)
 	}
 
-	/// The rate of `step` (from 0).
+	/// Returns the rate of `step` (from 0).
 	///
 	/// In the warm-up, the first `w` steps, it is the binary32 of the integer
-	/// `floor(peak * (step + 1) / w)`. Behind it a constant schedule stays at the peak. A
-	/// cosine (Loshchilov and Hutter 2017, without restarts) falls towards the final rate:
-	/// with `x` the binary64 quotient `(step - w) / (steps - w)` rounded to binary32 and
-	/// `c = cos_pi(x * 0.5)`, it is `fma(peak - final, c * c, final)`. (The square is
-	/// `(1 + cos(pi x)) / 2`, and does not cancel to zero near the end.)
+	/// `floor(peak * (step + 1) / w)`. After it a constant schedule stays at the peak. A cosine
+	/// (Loshchilov and Hutter 2017, without restarts) falls towards the final rate: with `x` the
+	/// binary64 quotient `(step - w) / (steps - w)` rounded to binary32 and `c = cos_pi(x * 0.5)`,
+	/// it is `fma(peak - final, c * c, final)`. (The square is `(1 + cos(pi x)) / 2`, and does not
+	/// cancel to zero near the end.)
 	pub fn at(&self, step: u32) -> f32 {
 		if step < self.warmup_steps {
 			let risen = u128::from(self.peak.0)
@@ -105,7 +105,7 @@ mod tests {
 			assert!(rate.at(step + 1) <= rate.at(step));
 		}
 		assert_eq!(rate.at(1_000), 2e-4);
-		// Towards zero, it is not zero before the end.
+		// It falls towards zero, and is not zero before the end.
 		let steps = 100_000_000;
 		let long = LearningRate { steps, ..self::rate(Schedule::Cosine { final_rate_nano: 0 }, 0) };
 		assert!(long.at(steps - 7) > 0.0);

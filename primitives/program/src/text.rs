@@ -9,8 +9,8 @@ use scale_info::TypeInfo;
 /// Longest [`Text`], in bytes.
 pub const MAX_TEXT: u32 = 256;
 
-/// At most [`MAX_TEXT`] bytes, meant as UTF-8. Nothing on chain depends on it
-/// being valid; readers get it lossily.
+/// At most [`MAX_TEXT`] bytes of text, meant as UTF-8. Nothing on chain depends on it being valid;
+/// readers decode it lossily.
 #[derive(
 	Clone,
 	Default,
@@ -27,17 +27,17 @@ pub const MAX_TEXT: u32 = 256;
 pub struct Text(pub BoundedVec<u8, ConstU32<MAX_TEXT>>);
 
 impl Text {
-	/// The text of `s`, or `None` when it is longer than [`MAX_TEXT`] bytes.
+	/// Returns the text of `s`, or `None` when it is longer than [`MAX_TEXT`] bytes.
 	pub fn new(s: &str) -> Option<Self> {
 		BoundedVec::try_from(Vec::from(s.as_bytes())).ok().map(Self)
 	}
 
-	/// The text; bytes that are not UTF-8 read as U+FFFD.
+	/// Returns the text; bytes that are not UTF-8 read as U+FFFD.
 	pub fn to_string_lossy(&self) -> String {
 		String::from_utf8_lossy(&self.0).into_owned()
 	}
 
-	/// Whether there is no text.
+	/// Returns whether there is no text.
 	pub fn is_empty(&self) -> bool {
 		self.0.is_empty()
 	}

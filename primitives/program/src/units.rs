@@ -12,13 +12,13 @@ pub const FLOP_PER_MICRO_UT: u128 = 432_000;
 /// Micro-ut in one `ut`.
 pub const MICRO_UT_PER_UT: u128 = 1_000_000;
 
-/// `flop` in micro-ut, rounded up; `None` past `u64`.
+/// Returns `flop` in micro-ut, rounded up; `None` past `u64`.
 pub fn micro_ut(flop: u128) -> Option<MicroUt> {
 	u64::try_from(flop.div_ceil(FLOP_PER_MICRO_UT)).ok()
 }
 
-/// Price of `work` at `price_per_ut`, rounded up to a whole unit of currency;
-/// `None` on overflow.
+/// Returns the price of `work` at `price_per_ut`, rounded up to a whole unit of currency; `None` on
+/// overflow.
 pub fn price(work: MicroUt, price_per_ut: u128) -> Option<u128> {
 	price_per_ut.checked_mul(u128::from(work)).map(|p| p.div_ceil(MICRO_UT_PER_UT))
 }

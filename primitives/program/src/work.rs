@@ -15,8 +15,8 @@ use alloc::{format, string::String, vec::Vec};
 use codec::{Decode, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 
-/// The work of the parts of which a job consists, in FLOP. All sums follow from it without
-/// making the operator lists again.
+/// The work of the parts of a job, in FLOP. All sums follow from it without making the operator
+/// lists again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
 pub struct Parts {
 	/// One training step.
@@ -26,16 +26,16 @@ pub struct Parts {
 }
 
 impl Parts {
-	/// The parts of a job. The operator lists are made here, each once: make the parts once, and
-	/// pass them on.
+	/// Returns the parts of a job. The operator lists are made here, each once: make the parts
+	/// once, and pass them on.
 	pub fn of(spec: &CheckedSpec) -> Self {
 		let (step, evaluation) = (lower::training_step(spec), lower::evaluation(spec));
 		Self { step: step.flop(), evaluation: evaluation.flop() }
 	}
 
-	/// Work of the first so many segments of this job, whose parts these are: their steps,
-	/// and an evaluation at every checkpoint, checkpoint 0 included. Beyond the job's end
-	/// there is no more work. [`SpecError::WorkOverflow`] where the sum leaves `u128`.
+	/// Returns the work of the first `segments` segments of this job, whose parts these are: their
+	/// steps, and an evaluation at every checkpoint, checkpoint 0 included. Beyond the job's end
+	/// there is no more work. Fails with [`SpecError::WorkOverflow`] where the sum leaves `u128`.
 	pub fn flop_of(&self, spec: &JobSpec, segments: u32) -> Result<u128, SpecError> {
 		let segments = segments.min(spec.segments());
 		let steps = spec.checkpoint_step(segments).unwrap_or(spec.training.steps);
@@ -45,14 +45,15 @@ impl Parts {
 		steps.zip(evaluations).and_then(|(s, e)| s.checked_add(e)).ok_or(SpecError::WorkOverflow)
 	}
 
-	/// [`Self::flop_of`] in micro-ut, rounded up: what a result of so many segments is paid
-	/// for. [`SpecError::WorkOverflow`] where it does not fit.
+	/// Returns [`Self::flop_of`] in micro-ut, rounded up: what a result of that many segments is
+	/// paid for. Fails with [`SpecError::WorkOverflow`] where it does not fit.
 	pub fn micro_ut_of(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
 		units::micro_ut(self.flop_of(spec, segments)?).ok_or(SpecError::WorkOverflow)
 	}
 
-	/// Work of one segment: its steps, and the evaluation at its end. The segments of a job and
-	/// the evaluation of checkpoint 0 make up [`flop`]. 0 for a segment that does not exist.
+	/// Returns the work of one segment: its steps, and the evaluation at its end. The segments of a
+	/// job and the evaluation of checkpoint 0 make up [`flop`]. 0 for a segment that does not
+	/// exist.
 	pub fn segment_flop(&self, spec: &JobSpec, segment: u32) -> Result<u128, SpecError> {
 		let end = segment.checked_add(1).and_then(|next| spec.checkpoint_step(next));
 		let Some((begin, end)) = spec.checkpoint_step(segment).zip(end) else { return Ok(0) };
@@ -62,9 +63,9 @@ impl Parts {
 			.ok_or(SpecError::WorkOverflow)
 	}
 
-	/// [`audit_micro_ut`] of this job, whose parts these are.
+	/// Returns the [`audit_micro_ut`] of this job, whose parts these are.
 	pub fn audit_micro_ut(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
-		// None is longer than the first; the last may be shorter.
+		// No segment is longer than the first; the last may be shorter.
 		u128::from(spec.checkpoint_step(1).unwrap_or(spec.training.steps))
 			.checked_mul(self.step)
 			.and_then(|steps| steps.checked_add(self.evaluation))
@@ -75,19 +76,22 @@ impl Parts {
 	}
 }
 
-/// Work of the whole job. Fails with [`SpecError::WorkOverflow`] where the sum leaves `u128`.
+/// Returns the work of the whole job. Fails with [`SpecError::WorkOverflow`] where the sum leaves
+/// `u128`.
 pub fn flop(spec: &CheckedSpec) -> Result<u128, SpecError> {
 	Parts::of(spec).flop_of(spec, spec.segments())
 }
 
-/// Work of the whole job in micro-ut, rounded up: what is priced. A job that may stop early
-/// is at most this. Fails with [`SpecError::WorkOverflow`] where it does not fit.
+/// Returns the work of the whole job in micro-ut, rounded up: this is what is priced. A job that
+/// may stop early is at most this much work. Fails with [`SpecError::WorkOverflow`] where it does
+/// not fit.
 pub fn micro_ut(spec: &CheckedSpec) -> Result<MicroUt, SpecError> {
 	Parts::of(spec).micro_ut_of(spec, spec.segments())
 }
 
-/// Most work that a verifier replays in one round, in micro-ut, rounded up: `audit_segments`
-/// times the longest segment with the evaluation at its end, and the evaluation of checkpoint
+/// Returns the most work that a verifier can have to replay in one round, in micro-ut, rounded up:
+/// `audit_segments` times the longest segment with the evaluation at its end, and the evaluation of
+/// checkpoint
 /// 0. Fails as [`micro_ut`] does.
 pub fn audit_micro_ut(spec: &CheckedSpec, audit_segments: u32) -> Result<MicroUt, SpecError> {
 	Parts::of(spec).audit_micro_ut(spec, audit_segments)
@@ -111,7 +115,7 @@ pub struct LayerWork {
 }
 
 impl LayerWork {
-	/// All of it.
+	/// Returns the sum of all parts.
 	pub fn total(&self) -> u128 {
 		self.forward
 			.saturating_add(self.backward)
@@ -120,8 +124,8 @@ impl LayerWork {
 	}
 }
 
-/// The work of the job by layer, from the input on, and last what belongs to no layer. The
-/// totals add up to [`flop`].
+/// Returns the work of the job by layer, from the input on; the last entry is what belongs to no
+/// layer. The totals add up to [`flop`].
 pub fn flop_by_layer(spec: &CheckedSpec) -> Result<Vec<LayerWork>, SpecError> {
 	let (step, evaluation) = (lower::training_step(spec), lower::evaluation(spec));
 	// The sums below saturate where this one fails.
@@ -179,7 +183,7 @@ mod tests {
 			+ rows * 64                                 // its activation
 			+ rows * (32 * (2 * 64) + 32) + rows * 32   // layer 1
 			+ rows * (10 * (2 * 32) + 10); // layer 2
-								  // Per row: 10 values through (exp 23, max 1, two subtractions), their sum 10 + 15,
+								  // Per row: 10 values (each exp 23, max 1, two subtractions), their sum 10 + 15,
 								  // log 26, the end of the maximum; the row's loss.
 		let loss = |rows: u128| rows * (10 * 26 + 25 + 26 + 1) + rows;
 		let mean32 = 32 + 15 + 1;
@@ -224,7 +228,7 @@ mod tests {
 		}
 	}
 
-	/// What a job that stopped early costs is what its segments cost.
+	/// A job that stopped early costs what its segments cost.
 	#[test]
 	fn a_job_that_stopped_early_is_its_first_segments() {
 		let mut spec = JobSpec::example();
@@ -264,9 +268,9 @@ mod tests {
 		assert_eq!(u128::from(work), (3 * longest + parts.evaluation).div_ceil(432_000));
 	}
 
-	/// Near the largest that is valid in every field: counting it neither overflows nor
-	/// saturates, and it fits the unit, so that the limits of the specification are what
-	/// bounds a job and [`SpecError::WorkOverflow`] only guards them.
+	/// A specification near the largest valid value in every field: counting it neither overflows
+	/// nor saturates, and it fits the unit, so that the limits of the specification are what bounds
+	/// a job and [`SpecError::WorkOverflow`] only guards them.
 	#[test]
 	fn the_largest_jobs_fit() {
 		let mut spec = JobSpec::example();
@@ -285,7 +289,7 @@ mod tests {
 		let spec = spec.check().unwrap();
 		let parameters = u128::from(spec.parameters());
 		let rows = u128::from(MAX_BATCH) * u128::from(MAX_STEPS);
-		// Forward and backward are some 6 FLOP for each parameter and row.
+		// Forward and backward take about 6 FLOP for each parameter and row.
 		assert!(flop(&spec).unwrap() > 5 * parameters * rows);
 		assert!(micro_ut(&spec).is_ok());
 	}

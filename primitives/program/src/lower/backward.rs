@@ -8,11 +8,11 @@ use crate::{
 use alloc::{format, vec, vec::Vec};
 
 impl Builder<'_> {
-	/// Gradients of the parameters, in the order of the state, from the gradient of the
-	/// logits. Nothing is computed that no parameter needs.
+	/// Adds the backward pass and returns the gradients of the parameters, in the order of the
+	/// state. Nothing is computed that no parameter needs.
 	pub fn backward(&mut self, forward: &[LoweredLayer], logits: TensorId) -> Vec<Gradient> {
 		self.phase = Phase::Backward;
-		// The first layer with parameters: what is before it needs no gradient.
+		// The first layer with parameters: the layers before it need no gradient.
 		let first = forward.iter().position(|done| has_parameters(&done.at.layer));
 		let first = first.unwrap_or(forward.len());
 		let mut pending: Vec<Option<TensorId>> = vec![None; forward.len()];
@@ -43,8 +43,8 @@ impl Builder<'_> {
 		gradients
 	}
 
-	/// Gradients of a layer by its parameters, in the order of the state, and, where `needed`,
-	/// by its input.
+	/// Adds the gradients of a layer by its parameters, in the order of the state, and, where
+	/// `needed`, by its input.
 	fn layer_backward(
 		&mut self,
 		gradient: TensorId,
@@ -149,7 +149,7 @@ impl Builder<'_> {
 		}
 	}
 
-	/// Gradient of a layer by its input.
+	/// Adds the gradient of a layer by its input.
 	fn by_input(&mut self, done: &LoweredLayer, kind: OpKind) -> TensorId {
 		self.compute_like(done.input, "gradient", kind)
 	}

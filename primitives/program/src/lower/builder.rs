@@ -1,4 +1,4 @@
-//! A list under construction.
+//! An operator list under construction.
 
 use super::state::{has_parameters, parameter_name};
 use crate::{
@@ -7,12 +7,12 @@ use crate::{
 };
 use alloc::{format, string::String, vec, vec::Vec};
 
-/// Which of the two lists is made.
+/// Which of the two lists is built.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
 	/// A training step: with dropout and noise.
 	Training,
-	/// An evaluation: without.
+	/// An evaluation: without dropout and noise.
 	Evaluation,
 }
 
@@ -115,8 +115,8 @@ impl<'a> Builder<'a> {
 		self.declare(parameter_name(self.layer.unwrap_or_default(), name), shape, Role::State)
 	}
 
-	/// The layers with the numbers that their tensors and parameters bear. On an evaluation
-	/// dropouts are left out, but keep their places, for skips count them.
+	/// Returns the layers with the numbers that their tensors and parameters bear. In an evaluation
+	/// dropouts are left out, but keep their places, because skips count them.
 	pub fn layers(&self) -> Vec<(u32, Shaped)> {
 		let (mut all, mut weighted) = (Vec::new(), 0u32);
 		for at in self.spec.layers().iter().copied() {
@@ -128,12 +128,12 @@ impl<'a> Builder<'a> {
 		all
 	}
 
-	/// Whether a layer is left out of this list.
+	/// Returns whether a layer is left out of this list.
 	pub fn is_left_out(&self, layer: &Layer) -> bool {
 		self.purpose == Purpose::Evaluation && matches!(layer, Layer::Dropout { .. })
 	}
 
-	/// The loss of every label, and what its gradient reads: the logarithms of the softmax, or
+	/// Adds the loss of every label, and what its gradient reads: the logarithms of the softmax, or
 	/// the outputs themselves.
 	pub fn losses(&mut self, outputs: TensorId, role: Role) -> TensorId {
 		self.phase = Phase::Loss;
@@ -156,7 +156,7 @@ impl<'a> Builder<'a> {
 		of
 	}
 
-	/// Gradient of the mean loss by the outputs; `of` is what [`Self::losses`] returned.
+	/// Adds the gradient of the mean loss by the outputs; `of` is what [`Self::losses`] returned.
 	pub fn loss_gradient(&mut self, of: TensorId) -> TensorId {
 		let (rows, cols, labels) = (self.positions, self.spec.dataset.classes, self.labels);
 		let kind = match self.spec.training.loss {
@@ -166,7 +166,7 @@ impl<'a> Builder<'a> {
 		self.compute("logits.gradient", vec![rows, cols], kind)
 	}
 
-	/// Which labels are predicted.
+	/// Adds the operator that marks which labels are predicted.
 	pub fn correct(&mut self, logits: TensorId) {
 		let (rows, cols, labels) = (self.positions, self.spec.dataset.classes, self.labels);
 		let out = self.declare("correct", vec![rows], Role::Correct);

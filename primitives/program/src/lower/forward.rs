@@ -8,7 +8,7 @@ use crate::{
 use alloc::{format, string::String, vec, vec::Vec};
 use trainyard_strict::Function;
 
-/// The function of an activation; none for ReLU, which has operators of its own.
+/// Returns the function of an activation; none for ReLU, which has operators of its own.
 pub(super) fn function(activation: Activation) -> Option<Function> {
 	match activation {
 		Activation::Relu => None,
@@ -20,7 +20,7 @@ pub(super) fn function(activation: Activation) -> Option<Function> {
 }
 
 impl Builder<'_> {
-	/// Rows of a shape as a tensor.
+	/// Returns the shape of a tensor that holds all rows of the batch.
 	fn tensor_shape(&self, shape: Shape) -> Vec<u32> {
 		match shape {
 			Shape::Numbers(n) | Shape::Tokens { positions: n, .. } => vec![self.rows, n],
@@ -31,7 +31,7 @@ impl Builder<'_> {
 		}
 	}
 
-	/// The result of a layer: the logits, where it is the last.
+	/// Adds the operator that writes a layer's result: the logits, where it is the last layer.
 	fn result(&mut self, role: Role, name: String, shape: Shape, kind: OpKind) -> TensorId {
 		let shape = self.tensor_shape(shape);
 		let out = match role {
@@ -42,7 +42,7 @@ impl Builder<'_> {
 		out
 	}
 
-	/// From the features through all layers.
+	/// Adds the forward pass, from the features through all layers.
 	pub fn forward(&mut self) -> Vec<LoweredLayer> {
 		self.phase = Phase::Forward;
 		let layers = self.layers();

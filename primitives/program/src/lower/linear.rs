@@ -25,14 +25,14 @@ struct Heads {
 }
 
 impl Heads {
-	/// Matrices: one for each row and head.
+	/// Returns the number of matrices: one for each row and head.
 	fn batch(&self) -> u32 {
 		self.rows.saturating_mul(self.heads)
 	}
 }
 
 impl Builder<'_> {
-	/// `input weight^T + bias`; returns the parameters and the result.
+	/// Adds `input weight^T + bias`; returns the parameters and the result.
 	pub fn linear(
 		&mut self,
 		input: TensorId,
@@ -64,7 +64,7 @@ impl Builder<'_> {
 		([weight, bias], output)
 	}
 
-	/// Gradients of a fully connected layer's parameters.
+	/// Adds the gradients of a fully connected layer's parameters.
 	pub fn linear_parameters(
 		&mut self,
 		gradient: TensorId,
@@ -92,7 +92,7 @@ impl Builder<'_> {
 		]
 	}
 
-	/// Gradient of a fully connected layer by its input.
+	/// Adds the gradient of a fully connected layer by its input.
 	pub fn linear_input(
 		&mut self,
 		gradient: TensorId,
@@ -120,7 +120,7 @@ impl Builder<'_> {
 		Heads { rows: self.rows, positions, heads, depth }
 	}
 
-	/// `[rows, positions, heads, depth]` to `[rows, heads, positions, depth]`.
+	/// Rearranges `[rows, positions, heads, depth]` to `[rows, heads, positions, depth]`.
 	fn split_heads(&mut self, x: TensorId, at: &Heads) -> TensorId {
 		let Heads { rows: outer, positions: a, heads: b, depth: inner } = *at;
 		let name = format!("{}.heads", self.name(x));
@@ -128,7 +128,7 @@ impl Builder<'_> {
 		self.compute(name, vec![at.batch(), a, inner], kind)
 	}
 
-	/// The reverse of [`Self::split_heads`].
+	/// Reverses [`Self::split_heads`].
 	fn merge_heads(&mut self, x: TensorId, at: &Heads) -> TensorId {
 		let Heads { rows: outer, positions: b, heads: a, depth: inner } = *at;
 		let name = format!("{}.merged", self.name(x));
@@ -136,8 +136,8 @@ impl Builder<'_> {
 		self.compute(name, shape, OpKind::SwapAxes { x, outer, a, b, inner })
 	}
 
-	/// Products of matrices by row and head. `n` and `k` are the extents of the result's
-	/// columns and of the sums.
+	/// Adds one product of matrices for each row and head. `n` is the number of the result's
+	/// columns, and `k` the length of the sums.
 	fn by_head(
 		&mut self,
 		name: &str,
@@ -152,8 +152,8 @@ impl Builder<'_> {
 		self.compute(name, vec![batch, m, n], kind)
 	}
 
-	/// Attention. Saves query, key and value by head, the probabilities, and the input of the
-	/// last projection.
+	/// Adds an attention. Saves query, key and value by head, the probabilities, and the input of
+	/// the last projection.
 	pub fn attention(
 		&mut self,
 		input: TensorId,
@@ -190,7 +190,7 @@ impl Builder<'_> {
 		Extents { rows: self.rows.saturating_mul(positions), inputs: width, outputs: width }
 	}
 
-	/// Gradients of an attention by its parameters and, where `needed`, its input.
+	/// Adds the gradients of an attention by its parameters and, where `needed`, its input.
 	pub fn attention_backward(
 		&mut self,
 		gradient: TensorId,
@@ -238,7 +238,7 @@ impl Builder<'_> {
 		(gradients, by_input)
 	}
 
-	/// The sum of what a gradient is so far and a part that joins it.
+	/// Adds `part` to a gradient's sum so far, and returns the new sum.
 	pub fn add_gradient(&mut self, sum: Option<TensorId>, part: TensorId) -> TensorId {
 		let Some(x) = sum else { return part };
 		let len = self.len(x);

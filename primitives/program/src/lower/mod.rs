@@ -1,16 +1,14 @@
 //! Lowering: from a specification to its operator lists.
 //!
-//! There are two: one optimizer step, and one evaluation. Neither depends on the number of
-//! the step: what changes from step to step is the batch ([`crate::order`]), the state, which
-//! carries Adam's powers of beta along, and what dropout, noise and the learning rate draw
-//! from seed and step, which are given to the executor. Shapes follow the specification's, so
-//! lists are short and cheap to make. They are made of a [`CheckedSpec`] alone, of which there
-//! is always one.
+//! There are two: one optimizer step, and one evaluation. Neither depends on the number of the
+//! step. What changes from step to step is the batch ([`crate::order`]), the state, which carries
+//! Adam's powers of beta along, and what dropout, noise and the learning rate derive from seed and
+//! step, which are given to the executor. Shapes follow the specification's, so lists are short and
+//! cheap to make. They are made of a [`CheckedSpec`] alone, of which there is always one.
 //!
-//! A model is its layers written out ([`crate::spec::Model::layers`]). `forward` has the rule
-//! of each layer, `backward` that of its gradients, `linear` those of fully connected layers
-//! and attention; `update` is the optimizer. A new layer is a rule in each, and at most one
-//! operator.
+//! A model is its list of layers ([`crate::spec::Model::layers`]). `forward` has the rule of each
+//! layer, `backward` that of its gradients, `linear` those of fully connected layers and attention;
+//! `update` is the optimizer. A new layer is a rule in each, and at most one operator.
 
 mod backward;
 mod builder;
@@ -39,7 +37,7 @@ pub const OPTIMIZER_PREFIX: &str = "optimizer.";
 /// Epsilon of layer norms: 10^-5.
 pub const NORM_EPSILON: Nano = Nano(10_000);
 
-/// The list of one training step: forward and backward over a batch, and the update.
+/// Returns the list of one training step: forward and backward over a batch, and the update.
 ///
 /// Given: `Features`, `Labels` and the state; results: `Loss`, `Logits` and the next state.
 pub fn training_step(spec: &CheckedSpec) -> Program {
@@ -53,7 +51,7 @@ pub fn training_step(spec: &CheckedSpec) -> Program {
 	list.program
 }
 
-/// The list of one evaluation of a state over all validation rows.
+/// Returns the list of one evaluation of a state over all validation rows.
 ///
 /// Given: `Features`, `Labels` and the parameters; results: `RowLosses`, `Correct`, `Loss`
 /// and `Logits`.
@@ -61,8 +59,8 @@ pub fn evaluation(spec: &CheckedSpec) -> Program {
 	evaluation_of(spec, spec.dataset.validation_rows)
 }
 
-/// [`evaluation`] over `rows` rows. Rows do not meet before the mean, so an executor may
-/// take them in slices and reduce the row losses of all slices at the end.
+/// Returns the list of [`evaluation`] over `rows` rows. Rows do not meet before the mean, so an
+/// executor may take them in slices and reduce the row losses of all slices at the end.
 pub fn evaluation_of(spec: &CheckedSpec, rows: u32) -> Program {
 	let mut list = Builder::new(spec, rows, Purpose::Evaluation);
 	let forward = list.forward();

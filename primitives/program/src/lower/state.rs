@@ -24,8 +24,8 @@ pub enum Initial {
 	Ones,
 	/// Drawn as tensor number `layer`, for `fan_in` inputs.
 	Weights {
-		/// Its number among the tensors that are drawn, from 0. (Of a model whose layers have
-		/// one each: the layer.)
+		/// Its number among the tensors that are drawn, from 0. (In a model whose layers have one
+		/// each, it is the layer's number.)
 		layer: u32,
 		/// Its inputs.
 		fan_in: u32,
@@ -40,7 +40,8 @@ enum Begin {
 	Drawn { fan_in: u32 },
 }
 
-/// The parameters of one layer: name behind the layer's, shape, beginning.
+/// Returns the parameters of one layer: the part of the name after the layer's prefix, the shape,
+/// and how it begins.
 fn of_layer(at: &Shaped) -> Vec<(&'static str, Vec<u32>, Begin)> {
 	let inputs = at.input.vectors().1;
 	match at.layer {
@@ -84,7 +85,7 @@ pub(super) const ATTENTION: [[&str; 2]; 4] = [
 	["output.weight", "output.bias"],
 ];
 
-/// Whether a layer has parameters.
+/// Returns whether a layer has parameters.
 pub(super) fn has_parameters(layer: &Layer) -> bool {
 	matches!(
 		layer,
@@ -96,8 +97,8 @@ pub(super) fn has_parameters(layer: &Layer) -> bool {
 	)
 }
 
-/// The parameters of a model: layers with parameters are numbered from 0, and
-/// `layers.{number}.` begins the names.
+/// Returns the parameters of a model. Layers with parameters are numbered from 0, and the names
+/// begin with `layers.{number}.`.
 fn parameters(spec: &CheckedSpec) -> Vec<StateTensor> {
 	let (mut all, mut drawn) = (Vec::new(), 0u32);
 	let with_parameters = spec.layers().iter().filter(|at| has_parameters(&at.layer));
@@ -117,7 +118,7 @@ fn parameters(spec: &CheckedSpec) -> Vec<StateTensor> {
 	all
 }
 
-/// The training state of a job: parameters by layer (`layers.0.weight` and so on; see
+/// Returns the training state of a job: parameters by layer (`layers.0.weight` and so on; see
 /// docs/strict-arithmetic.md), then what the optimizer keeps.
 pub fn state(spec: &CheckedSpec) -> Vec<StateTensor> {
 	let mut parameters = parameters(spec);
@@ -153,7 +154,7 @@ pub(super) const VELOCITY: &str = "velocity";
 pub(super) const FIRST_MOMENT: &str = "m";
 pub(super) const SECOND_MOMENT: &str = "v";
 
-/// What the names of a layer's parameters begin with.
+/// Returns the prefix of the names of a layer's parameters.
 pub fn layer_prefix(layer: u32) -> String {
 	format!("layers.{layer}.")
 }

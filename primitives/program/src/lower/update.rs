@@ -12,7 +12,7 @@ use crate::{
 };
 use alloc::{format, string::String, vec, vec::Vec};
 
-/// The optimizer, with what its updates share.
+/// The optimizer, and the tensors that its updates share.
 #[derive(Clone, Copy)]
 enum Rule {
 	Sgd { momentum: Nano, nesterov: bool },
@@ -20,7 +20,7 @@ enum Rule {
 }
 
 impl Builder<'_> {
-	/// From the gradients to the next state.
+	/// Adds the update, from the gradients to the next state.
 	pub fn update(&mut self, gradients: Vec<Gradient>) {
 		self.phase = Phase::Update;
 		let gradients = self.clip(gradients);
@@ -79,7 +79,7 @@ impl Builder<'_> {
 			.collect()
 	}
 
-	/// Takes a power of beta one step on.
+	/// Adds the operator that multiplies a power of beta by beta once more.
 	fn power(&mut self, name: &str, factor: Nano) -> TensorId {
 		let (old, new) = self.kept(name.into(), vec![1]);
 		self.push(new, OpKind::Scale { x: old, factor: factor.into(), len: 1 });

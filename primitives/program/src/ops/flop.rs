@@ -1,18 +1,18 @@
-//! How much work an operator is.
+//! Counts the work of an operator.
 
 use super::OpKind;
 use trainyard_strict as strict;
 use trainyard_strict::{EXP_FLOP, INVERSE_NORMAL_FLOP, LOG_FLOP};
 
-/// FLOP of a dot product of length `k`: a fused multiply-add (2) each, and one addition for
-/// each block behind the first.
+/// Returns the FLOP of a dot product of length `k`: a fused multiply-add (2) each, and one addition
+/// for each block after the first.
 pub fn dot_flop(k: u64) -> u128 {
 	let blocks = u128::from(k.div_ceil(strict::DOT_BLOCK as u64));
 	u128::from(k).saturating_mul(2).saturating_add(blocks.saturating_sub(1))
 }
 
-/// FLOP of a strict sum of `n` values: an addition each, 15 to combine the lanes of each
-/// block, and the sum of the blocks' results where there are several.
+/// Returns the FLOP of a strict sum of `n` values: an addition each, 15 to combine the lanes of
+/// each block, and the sum of the blocks' results where there are several.
 pub fn sum_flop(n: u64) -> u128 {
 	let (mut left, mut total) = (n, 0u128);
 	loop {
@@ -28,10 +28,10 @@ pub fn sum_flop(n: u64) -> u128 {
 }
 
 impl OpKind {
-	/// FLOP of this operator, exact: additions, subtractions, multiplications, divisions,
-	/// square roots, comparisons and changes of sign count 1, a fused multiply-add 2, exp
-	/// [`EXP_FLOP`], log [`LOG_FLOP`]; reading, writing and what is computed once per
-	/// operator count nothing.
+	/// Returns the FLOP of this operator, exact: additions, subtractions, multiplications,
+	/// divisions, square roots, comparisons and changes of sign count 1, a fused multiply-add 2,
+	/// exp [`EXP_FLOP`], log [`LOG_FLOP`]; reading, writing and what is computed once per operator
+	/// count nothing.
 	pub fn flop(&self) -> u128 {
 		let grid = |rows: &u32, cols: &u32| u128::from(*rows).saturating_mul(u128::from(*cols));
 		let each = |len: &u64, flop: u128| u128::from(*len).saturating_mul(flop);
@@ -78,7 +78,8 @@ impl OpKind {
 					.saturating_mul(u128::from(*filters))
 					.saturating_mul(u128::from(window.patch()))
 			}
-			// As many products as the convolution has; taps in the padding are counted too.
+			// There are as many products as in the convolution; taps in the padding are counted
+			// too.
 			OpKind::Conv2dInputGrad { window, filters, .. } => u128::from(window.out_area())
 				.saturating_mul(u128::from(window.images))
 				.saturating_mul(u128::from(window.patch()))
@@ -135,7 +136,7 @@ impl OpKind {
 	}
 }
 
-/// FLOP of a row of `cols` elements: `sums` sums, `each` for an element and `row` besides.
+/// Returns the FLOP of a row of `cols` elements: `sums` sums, `each` for an element and `row` more.
 fn norm_flop(cols: u32, sums: u128, each: u128, row: u128) -> u128 {
 	u128::from(cols)
 		.saturating_mul(each)
@@ -143,12 +144,12 @@ fn norm_flop(cols: u32, sums: u128, each: u128, row: u128) -> u128 {
 		.saturating_add(row)
 }
 
-/// FLOP over the lower triangle of a square matrix: `each` for an element, the sum of each
-/// row, and `row` for a row.
+/// Returns the FLOP over the lower triangle of a square matrix: `each` for an element, the sum of
+/// each row, and `row` for a row.
 fn causal_flop(size: u32, each: u128, row: u128) -> u128 {
 	let triangle = |n: u128| n.saturating_mul(n.saturating_add(1)) / 2;
 	let (n, block) = (u64::from(size), strict::SUM_BLOCK as u64);
-	// Sums of as many blocks cost the same besides their terms.
+	// Sums of equally many blocks cost the same, apart from their terms.
 	let blocks = (0..n.div_ceil(block)).fold(0u128, |total, before| {
 		let begin = before.saturating_mul(block);
 		let end = begin.saturating_add(block).min(n);

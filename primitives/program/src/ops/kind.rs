@@ -250,7 +250,7 @@ pub enum OpKind {
 		a: u32,
 		/// Extent of the second.
 		b: u32,
-		/// Extent behind them.
+		/// Extent after them.
 		inner: u32,
 	},
 	/// Convolution (cross-correlation): `out[i, o, y, x]` = dot product, over the places of
@@ -454,16 +454,16 @@ pub enum OpKind {
 		/// As in [`OpKind::CausalSoftmax`].
 		depth: u32,
 	},
-	/// `out = k x` where the element is kept, otherwise `+0`; `k = 1 / (1 - rate)`, the
-	/// difference in the integers. Element `i` is kept where word `i mod 4` of block
-	/// `i / 4 + 2^32 site` of the stream `dropout`, at this step, is at least
-	/// `floor(rate * 2^32)`. Applied to a gradient, it is the gradient.
+	/// `out = k x` where the element is kept, otherwise `+0`; `k = 1 / (1 - rate)`, with the
+	/// difference taken in integers. Element `i` is kept where word `i mod 4` of block
+	/// `i / 4 + 2^32 site` of the stream `dropout`, at this step, is at least `floor(rate * 2^32)`.
+	/// Applied to a gradient, it computes the gradient.
 	Dropout {
 		/// Any shape.
 		x: TensorId,
 		/// Share of the elements that are dropped, below 1.
 		rate: Nano,
-		/// Number of the dropout in the model: each drops other elements.
+		/// Number of the dropout in the model: each drops different elements.
 		site: u32,
 		/// Number of elements.
 		len: u64,
@@ -491,7 +491,7 @@ pub enum OpKind {
 		cols: u32,
 	},
 	/// Gradient of the mean of [`OpKind::SquaredLoss`]: with `d = x - t`,
-	/// `out = (d + d) / (rows * cols)`, the product in the integers.
+	/// `out = (d + d) / (rows * cols)`, with the product taken in integers.
 	SquaredLossGrad {
 		/// `[rows, cols]`.
 		outputs: TensorId,
@@ -517,7 +517,7 @@ pub enum OpKind {
 		/// Largest norm.
 		largest: Nano,
 	},
-	/// `cycles` cycles of [`trainyard_strict::whetstone`] of each lane. Units of drilling have it;
+	/// `cycles` cycles of [`trainyard_strict::whetstone`] of each lane. Units of drilling use it;
 	/// no training does.
 	Whetstone {
 		/// `[whetstone::VARIABLES, lanes]`.
@@ -529,13 +529,13 @@ pub enum OpKind {
 	},
 	/// `out[0]` = the learning rate of this step, see [`crate::schedule`].
 	LearningRate {
-		/// How it runs.
+		/// The schedule.
 		schedule: LearningRate,
 	},
 }
 
 impl OpKind {
-	/// The tensors it reads; scalars last.
+	/// Returns the tensors it reads; scalars last.
 	pub fn inputs(&self) -> Vec<TensorId> {
 		let mut inputs = match *self {
 			OpKind::MatMul { a, b, .. } | OpKind::BatchMatMul { a, b, .. } => alloc::vec![a, b],
@@ -592,7 +592,7 @@ impl OpKind {
 		inputs
 	}
 
-	/// The factor that may be a tensor, where it has one.
+	/// Returns the factor that may be a tensor, where it has one.
 	pub fn factor(&self) -> Option<Factor> {
 		match *self {
 			OpKind::Scale { factor, .. } | OpKind::MulAdd { factor, .. } => Some(factor),

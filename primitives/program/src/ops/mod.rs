@@ -1,10 +1,10 @@
-//! The operator list: what a step of a job computes, tensor by tensor.
+//! Operator lists: what a step of a job computes, tensor by tensor.
 //!
-//! One list is the source of everything that is said about a computation: its work is
-//! counted on it ([`Program::flop`]), the worker executes it, [`crate::reference`]
-//! executes it as the reference, and a dispute descends into it. Every tensor is written
-//! once, by one operator (or is given); an operator only reads tensors declared before its
-//! result. `docs/strict-arithmetic.md` defines each operator to the last bit.
+//! One list is the source of everything that is claimed about a computation: the work is counted
+//! from it ([`Program::flop`]), the worker executes it, [`crate::reference`] executes it as the
+//! reference, and a dispute descends into it. Every tensor is written once, by one operator (or is
+//! given); an operator only reads tensors declared before its result. `docs/strict-arithmetic.md`
+//! defines each operator to the last bit.
 
 mod flop;
 mod kind;
@@ -26,12 +26,12 @@ pub type TensorId = u32;
 pub struct Nano(pub u64);
 
 impl Nano {
-	/// One minus this, in the integers; 0 where this is above one.
+	/// Returns one minus this, as an integer count; 0 where this is above one.
 	pub fn one_minus(self) -> Nano {
 		Nano(ONE_NANO.saturating_sub(self.0))
 	}
 
-	/// As binary32, by [`strict::from_nano`].
+	/// Returns the value as binary32, by [`strict::from_nano`].
 	pub fn to_f32(self) -> f32 {
 		strict::from_nano(self.0)
 	}
@@ -47,7 +47,7 @@ pub enum Factor {
 }
 
 impl Factor {
-	/// The tensor it reads, if it does.
+	/// Returns the tensor it reads, if it does.
 	pub fn tensor(self) -> Option<TensorId> {
 		match self {
 			Factor::Nano(_) => None,
@@ -90,7 +90,7 @@ pub enum Role {
 /// A tensor of a program: binary32, row major ([`Role::Labels`]: u32).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorDecl {
-	/// Name; of state, the name in a bundle (`layers.0.weight`).
+	/// Name; for a state tensor, the name in a bundle (`layers.0.weight`).
 	pub name: String,
 	/// Shape, outermost dimension first. Never empty.
 	pub shape: Vec<u32>,
@@ -99,12 +99,12 @@ pub struct TensorDecl {
 }
 
 impl TensorDecl {
-	/// Number of elements.
+	/// Returns the number of elements.
 	pub fn len(&self) -> u128 {
 		self.shape.iter().fold(1u128, |n, d| n.saturating_mul(u128::from(*d)))
 	}
 
-	/// Whether it has no elements.
+	/// Returns whether it has no elements.
 	pub fn is_empty(&self) -> bool {
 		self.len() == 0
 	}
@@ -128,7 +128,7 @@ pub enum Phase {
 pub struct Op {
 	/// The part of the step.
 	pub phase: Phase,
-	/// Layer for which it works; none for the loss and the optimizer's scalars.
+	/// The layer that it belongs to; none for the loss and the optimizer's scalars.
 	pub layer: Option<u32>,
 	/// The tensor it writes.
 	pub out: TensorId,
@@ -146,27 +146,27 @@ pub struct Program {
 }
 
 impl Program {
-	/// FLOP of the whole list.
+	/// Returns the FLOP of the whole list.
 	pub fn flop(&self) -> u128 {
 		self.ops.iter().fold(0, |sum, op| sum.saturating_add(op.kind.flop()))
 	}
 
-	/// The declaration of tensor `id`.
+	/// Returns the declaration of tensor `id`.
 	pub fn tensor(&self, id: TensorId) -> Option<&TensorDecl> {
 		self.tensors.get(id as usize)
 	}
 
-	/// The first tensor with this role.
+	/// Returns the first tensor with this role.
 	pub fn find(&self, role: Role) -> Option<TensorId> {
 		self.tensors.iter().position(|t| t.role == role).map(|id| id as TensorId)
 	}
 
-	/// The given state: number and declaration of each tensor.
+	/// Returns the given state: number and declaration of each tensor.
 	pub fn state(&self) -> impl Iterator<Item = (TensorId, &TensorDecl)> {
 		(0..).zip(&self.tensors).filter(|(_, t)| t.role == Role::State)
 	}
 
-	/// The next state: number of each new tensor, and number of the one it replaces.
+	/// Returns the next state: number of each new tensor, and number of the one it replaces.
 	pub fn next_state(&self) -> impl Iterator<Item = (TensorId, TensorId)> + '_ {
 		(0..).zip(&self.tensors).filter_map(|(new, t)| match t.role {
 			Role::Next(old) => Some((new, old)),

@@ -20,13 +20,13 @@ pub struct Window {
 }
 
 impl Window {
-	/// Windows above each other: `floor((height + 2 padding - kernel) / stride) + 1`, 0 where
-	/// the window does not fit.
+	/// Returns the number of windows in a column:
+	/// `floor((height + 2 padding - kernel) / stride) + 1`, 0 where the window does not fit.
 	pub fn out_height(&self) -> u32 {
 		self.fits(self.height)
 	}
 
-	/// Windows beside each other, as [`Self::out_height`].
+	/// Returns the number of windows in a row, as [`Self::out_height`] does.
 	pub fn out_width(&self) -> u32 {
 		self.fits(self.width)
 	}
@@ -38,28 +38,29 @@ impl Window {
 		more.map_or(0, |n| u32::try_from(n).unwrap_or(u32::MAX).saturating_add(1))
 	}
 
-	/// Places of a plane.
+	/// Returns the number of places of a plane.
 	pub fn area(&self) -> u64 {
 		u64::from(self.height).saturating_mul(u64::from(self.width))
 	}
 
-	/// Windows of a plane.
+	/// Returns the number of windows of a plane.
 	pub fn out_area(&self) -> u64 {
 		u64::from(self.out_height()).saturating_mul(u64::from(self.out_width()))
 	}
 
-	/// Places of a window on one plane.
+	/// Returns the number of places of a window on one plane.
 	pub fn taps(&self) -> u64 {
 		u64::from(self.kernel).saturating_mul(u64::from(self.kernel))
 	}
 
-	/// Places of a window on all planes: the length of a convolution's dot products.
+	/// Returns the number of places of a window on all planes: the length of a convolution's dot
+	/// products.
 	pub fn patch(&self) -> u64 {
 		self.taps().saturating_mul(u64::from(self.channels))
 	}
 
-	/// Row or column of the plane that tap `tap` of window `window` reads, of `size`; none in
-	/// the padding.
+	/// Returns the row or column of the plane that tap `tap` of window `window` reads, of `size`;
+	/// none in the padding.
 	pub fn reads(&self, window: u32, tap: u32, size: u32) -> Option<u32> {
 		window
 			.checked_mul(self.stride)?
@@ -90,7 +91,7 @@ mod tests {
 
 	#[test]
 	fn taps_read_the_padded_plane() {
-		// Of 9 rows with 1 around them, windows of 3 at a distance of 2.
+		// 9 rows with 1 around them, and windows of 3 at a distance of 2.
 		let w = window(9, 3, 2, 1);
 		let rows = |at: u32| [0, 1, 2].map(|tap| w.reads(at, tap, 9));
 		assert_eq!(w.out_height(), 5);

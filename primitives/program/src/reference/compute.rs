@@ -1,4 +1,4 @@
-//! The operators, one by one.
+//! Computes the operators, one by one.
 
 use super::{images, rows, ExecError, StepContext};
 use crate::{
@@ -12,12 +12,12 @@ use trainyard_strict::{
 	relu, sqrt, sum, whetstone, Soft,
 };
 
-/// Every `stride`-th element from `start` on.
+/// Returns every `stride`-th element from `start` on.
 pub(super) fn strided(data: &[f32], start: usize, stride: usize) -> impl Iterator<Item = f32> + '_ {
 	data.iter().copied().skip(start).step_by(stride.max(1))
 }
 
-/// Rows of `cols` elements; none where rows have no elements.
+/// Returns the rows of `cols` elements; none where rows have no elements.
 pub(super) fn rows_of(data: &[f32], cols: u32) -> impl Iterator<Item = &[f32]> {
 	data.chunks(cols.max(1) as usize)
 }
@@ -26,9 +26,9 @@ pub(super) fn zip_map(a: &[f32], b: &[f32], f: impl Fn(f32, f32) -> f32) -> Vec<
 	a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
 }
 
-/// The result of one operator at `moment`, its elements row major. `read` gives the elements
-/// of the tensors that it names ([`OpKind::inputs`]), with as many elements as the operator
-/// says; missing ones read as `+0`.
+/// Returns the result of one operator at `moment`, its elements row major. `read` gives the
+/// elements of the tensors that it names ([`OpKind::inputs`]), with as many elements as the
+/// operator says; missing ones read as `+0`.
 pub fn operator<'a, E: From<ExecError>>(
 	kind: &OpKind,
 	labels: &[u32],
@@ -209,7 +209,7 @@ pub fn operator<'a, E: From<ExecError>>(
 	})
 }
 
-/// Part `index` of parts of `len` elements.
+/// Returns part `index`, where all parts have `len` elements.
 fn part(data: &[f32], index: usize, len: usize) -> &[f32] {
 	let start = index.saturating_mul(len);
 	data.get(start..start.saturating_add(len)).unwrap_or_default()
@@ -235,7 +235,7 @@ fn matmul(
 	out
 }
 
-/// Each element with the random word of its index: word `i mod 4` of block `i / 4 + first`.
+/// Pairs each element with the random word of its index: word `i mod 4` of block `i / 4 + first`.
 fn with_words(
 	x: &[f32],
 	moment: StepContext,
@@ -254,7 +254,7 @@ fn dropout(x: &[f32], moment: StepContext, rate: Nano, site: u32) -> Vec<f32> {
 		.collect()
 }
 
-/// The least random word whose element a dropout at this rate keeps: `floor(rate * 2^32)`.
+/// Returns the least random word whose element a dropout at this rate keeps: `floor(rate * 2^32)`.
 pub fn dropout_threshold(rate: Nano) -> u32 {
 	let scaled = (u128::from(rate.0) << 32).checked_div(u128::from(ONE_NANO)).unwrap_or_default();
 	u32::try_from(scaled).unwrap_or(u32::MAX)
@@ -267,12 +267,12 @@ fn noise(x: &[f32], moment: StepContext, deviation: Nano) -> Vec<f32> {
 		.collect()
 }
 
-/// A row less its target: 1 at the label, +0 elsewhere.
+/// Returns the row minus its target: 1 at the label, +0 elsewhere.
 fn differences(row: &[f32], label: u32) -> impl Iterator<Item = f32> + '_ {
 	(0u64..).zip(row).map(move |(j, x)| x - if j == u64::from(label) { 1.0 } else { 0.0 })
 }
 
-/// `(x - m) - l` for every `x` of a row, with `m` its maximum and `l` the logarithm of the
+/// Returns `(x - m) - l` for every `x` of a row, with `m` its maximum and `l` the logarithm of the
 /// sum of `exp(x - m)`.
 fn log_softmax(row: &[f32]) -> Vec<f32> {
 	let m = max(row.iter().copied());
@@ -281,7 +281,8 @@ fn log_softmax(row: &[f32]) -> Vec<f32> {
 	shifted.iter().map(|x| x - l).collect()
 }
 
-/// Index of the first of the largest: an element replaces the choice where it is greater.
+/// Returns the index of the first largest element: a later one replaces it only where it is
+/// greater.
 fn first_largest(row: &[f32]) -> usize {
 	let mut best = (0, row.first().copied().unwrap_or_default());
 	for (j, x) in row.iter().enumerate() {

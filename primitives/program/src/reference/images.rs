@@ -5,7 +5,7 @@ use crate::ops::Window;
 use alloc::vec::Vec;
 use trainyard_strict::{dot, max, sum};
 
-/// The element at `index`, +0 where there is none.
+/// Returns the element at `index`, +0 where there is none.
 fn at(data: &[f32], index: usize) -> f32 {
 	data.get(index).copied().unwrap_or_default()
 }
@@ -22,25 +22,26 @@ fn sizes(w: &Window) -> Sizes {
 	Sizes { area: w.area() as usize, out_area: w.out_area() as usize, patch: w.patch() as usize }
 }
 
-/// The windows of a plane, row by row.
+/// Returns the windows of a plane, row by row.
 fn windows(w: &Window) -> impl Iterator<Item = (u32, u32)> {
 	let (height, width) = (w.out_height(), w.out_width());
 	(0..height).flat_map(move |y| (0..width).map(move |x| (y, x)))
 }
 
-/// The taps of a window on one plane, row by row.
+/// Returns the taps of a window on one plane, row by row.
 fn taps(w: &Window) -> impl Iterator<Item = (u32, u32)> {
 	let kernel = w.kernel;
 	(0..kernel).flat_map(move |r| (0..kernel).map(move |s| (r, s)))
 }
 
-/// Index in its plane of what a tap of window `(y, x)` reads; none in the padding.
+/// Returns the index in its plane of the element that a tap of window `(y, x)` reads; none in the
+/// padding.
 fn place(w: &Window, (y, x): (u32, u32), (r, s): (u32, u32)) -> Option<usize> {
 	let (row, column) = (w.reads(y, r, w.height)?, w.reads(x, s, w.width)?);
 	(row as usize).checked_mul(w.width as usize)?.checked_add(column as usize)
 }
 
-/// What window `(y, x)` reads of an image, in the order (channel, row, column).
+/// Returns what window `(y, x)` reads of an image, in the order (channel, row, column).
 fn patch<'a>(
 	w: &'a Window,
 	image: &'a [f32],
@@ -52,7 +53,7 @@ fn patch<'a>(
 		.map(move |(plane, tap)| place(w, window, tap).map_or(0.0, |i| at(plane, i)))
 }
 
-/// The images.
+/// Returns the images.
 fn images<'a>(w: &Window, x: &'a [f32]) -> impl Iterator<Item = &'a [f32]> {
 	x.chunks(sizes(w).area.saturating_mul(w.channels as usize).max(1))
 }
@@ -143,7 +144,7 @@ pub fn sum_channels(x: &[f32], channels: u32, area: u64) -> Vec<f32> {
 		.collect()
 }
 
-/// What window `(y, x)` reads of a plane, row by row.
+/// Returns what window `(y, x)` reads of a plane, row by row.
 fn window_of<'a>(
 	w: &'a Window,
 	plane: &'a [f32],

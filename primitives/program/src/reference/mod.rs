@@ -1,7 +1,7 @@
 //! The reference executor: a [`Program`] over plain vectors, one scalar at a time.
 //!
-//! It is slow and short: what the worker's kernels are tested against, and what runs the
-//! operators that have none.
+//! It is slow and short. The worker's kernels are tested against it, and it runs the operators that
+//! have no kernel.
 
 mod compute;
 mod images;
@@ -31,9 +31,9 @@ pub enum ExecError {
 	WrongLength {
 		/// Its name.
 		tensor: String,
-		/// Declared.
+		/// Number that is declared.
 		expected: u128,
-		/// Found.
+		/// Number that was found.
 		found: usize,
 	},
 	/// A token is not a whole number below the vocabulary.
@@ -79,12 +79,12 @@ pub struct Values {
 }
 
 impl Values {
-	/// The value of tensor `id`; empty for labels and for numbers never declared.
+	/// Returns the value of tensor `id`; empty for labels and for numbers that were never declared.
 	pub fn get(&self, id: TensorId) -> &[f32] {
 		self.values.get(id as usize).map_or(&[], Vec::as_slice)
 	}
 
-	/// The value of the first tensor of `program` with this role.
+	/// Returns the value of the first tensor of `program` with this role.
 	pub fn role(&self, program: &Program, role: Role) -> &[f32] {
 		program.find(role).map_or(&[], |id| self.get(id))
 	}
@@ -220,7 +220,7 @@ mod tests {
 		assert!(matches!(result, Err(ExecError::Missing { .. })));
 	}
 
-	/// Two rows whose logits are the biases: zero weights.
+	/// Two rows whose logits are the biases, because all weights are zero.
 	#[test]
 	fn loss_and_hits_of_a_known_model() {
 		let mut spec = JobSpec::example();

@@ -20,12 +20,12 @@ pub fn swap_axes(x: &[f32], a: u32, b: u32, inner: u32) -> Vec<f32> {
 		.collect()
 }
 
-/// Sum of some values divided by their number.
+/// Returns the sum of some values divided by their number.
 fn mean(x: &[f32]) -> f32 {
 	sum(x.iter().copied()) / x.len() as f32
 }
 
-/// A row normalised, and its standard deviation.
+/// Returns a row normalised, and its standard deviation.
 fn normalise(row: &[f32], epsilon: f32) -> (Vec<f32>, f32) {
 	let m = mean(row);
 	let differences: Vec<f32> = row.iter().map(|x| x - m).collect();
@@ -75,7 +75,7 @@ pub fn layer_norm_weight_grad(gradient: &[f32], x: &[f32], epsilon: f32, cols: u
 		.collect()
 }
 
-/// The token that a number stands for.
+/// Returns the token that a number stands for.
 fn token(index: usize, x: f32, vocabulary: u32) -> Result<usize, ExecError> {
 	// The cast saturates, and gives 0 for NaN, which does not equal it.
 	let token = x as u32;
@@ -121,12 +121,12 @@ pub fn embedding_grad(
 	Ok(out)
 }
 
-/// `1 / sqrt(depth)`: what scores are multiplied by.
+/// Returns `1 / sqrt(depth)`: what scores are multiplied by.
 fn score_factor(depth: u32) -> f32 {
 	1.0 / sqrt(depth as f32)
 }
 
-/// The row of each matrix's row, with how many of its columns are seen.
+/// Returns the rows of each matrix, each with the number of its columns that are seen.
 fn lower_rows(x: &[f32], size: u32) -> impl Iterator<Item = (usize, &[f32])> {
 	(1..=size as usize).cycle().zip(rows_of(x, size))
 }

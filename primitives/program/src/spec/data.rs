@@ -26,7 +26,7 @@ pub struct FileRef {
 	pub content_hash: H256,
 	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
 	pub bytes: u64,
-	/// Where it can be had: an `http://` or `https://` URL.
+	/// Where it can be fetched: an `http://` or `https://` URL.
 	pub location: Text,
 }
 
@@ -62,7 +62,7 @@ pub struct Dataset {
 	pub content_hash: H256,
 	/// Length of the file in bytes, 1 to [`MAX_DATASET_BYTES`].
 	pub bytes: u64,
-	/// Where it can be had: an `http://` or `https://` URL.
+	/// Where it can be fetched: an `http://` or `https://` URL.
 	pub location: Text,
 	/// How to read it.
 	pub format: DataFormat,
@@ -72,17 +72,16 @@ pub struct Dataset {
 	pub validation_rows: u32,
 	/// One row in this many validates; at least 2.
 	pub validation_every: u32,
-	/// Inputs of a row; of text, the context.
+	/// Inputs of a row; for text, the context.
 	pub features: u32,
-	/// Classes; labels are 0 to `classes - 1`. Of text, the vocabulary.
+	/// Classes; labels are 0 to `classes - 1`. For text, the vocabulary.
 	pub classes: u32,
 	/// Every input is divided by this (binary32 division); 1 for tokens.
 	pub feature_divisor: u32,
-	/// The labels, where they are a file of their own: with [`DataFormat::Idx`], and only with
-	/// it.
+	/// The labels, where they are a separate file: with [`DataFormat::Idx`], and only with it.
 	#[serde(default)]
 	pub labels: Option<FileRef>,
-	/// What happens to the inputs behind the division.
+	/// What happens to the inputs after the division.
 	#[serde(default)]
 	pub normalization: Normalization,
 }
@@ -105,29 +104,28 @@ pub struct Dataset {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum DataFormat {
-	/// Comma-separated decimal numbers behind one header line, label last.
+	/// Comma-separated decimal numbers after one header line, label last.
 	CsvLabelLast,
-	/// Comma-separated decimal numbers behind one header line, label first. Labels are whole
+	/// Comma-separated decimal numbers after one header line, label first. Labels are whole
 	/// numbers, written in any way (`1.000000000000000000e+00`).
 	CsvLabelFirst,
-	/// Text, one token for each byte. Tokens number the bytes that occur in the file, in
-	/// ascending order. Row `i` is the tokens from `i features` on, as many as features, and
-	/// its labels are the tokens one further; a last, shorter row is dropped.
+	/// Text, one token for each byte. Tokens number the bytes that occur in the file, in ascending
+	/// order. Row `i` is as many tokens as there are features, from token `i features` on; its
+	/// labels are the tokens one position later; a last, shorter row is dropped.
 	Text,
-	/// Two files as of MNIST (LeCun, Cortes and Burges 1998): inputs `[rows, ..]`, and labels
-	/// `[rows]` in [`Dataset::labels`].
+	/// Two files in the format of MNIST (LeCun, Cortes and Burges 1998): inputs `[rows, ..]`, and
+	/// labels `[rows]` in [`Dataset::labels`].
 	Idx,
 	/// A NumPy array file: `[rows, features + 1]`, label last.
 	Npy,
-	/// A NumPy archive with the arrays `x` of `[rows, ..]` and `y` of `[rows]`, or, of those
-	/// names, `x_train` and `y_train`.
+	/// A NumPy archive with the arrays `x` of `[rows, ..]` and `y` of `[rows]`, or with the arrays
+	/// `x_train` and `y_train`.
 	Npz,
 	/// A safetensors file with the tensors `x` of `[rows, ..]` and `y` of `[rows]`.
 	Safetensors,
 }
 
-/// What happens to inputs before they train, behind the division by
-/// [`Dataset::feature_divisor`].
+/// What happens to inputs before they train, after the division by [`Dataset::feature_divisor`].
 #[derive(
 	Clone,
 	Copy,
@@ -148,13 +146,13 @@ pub enum Normalization {
 	/// Nothing.
 	#[default]
 	None,
-	/// Each feature loses its mean over the training rows, and is divided by its standard
-	/// deviation over them (by 1 where that is zero).
+	/// From each feature its mean over the training rows is subtracted, and the difference is
+	/// divided by its standard deviation over them (by 1 where that is zero).
 	Standard,
 }
 
 impl InputFile {
-	/// The field of the specification in which it is named.
+	/// Returns the field of the specification that names it.
 	pub fn field(self) -> &'static str {
 		match self {
 			InputFile::Data => "dataset",
@@ -165,7 +163,7 @@ impl InputFile {
 }
 
 impl FileRef {
-	/// Whether hash, length and location are such that the file can be fetched.
+	/// Returns whether hash, length and location are such that the file can be fetched.
 	pub fn is_valid(&self) -> bool {
 		self.content_hash != H256::zero()
 			&& (1..=MAX_DATASET_BYTES).contains(&self.bytes)
@@ -174,7 +172,7 @@ impl FileRef {
 }
 
 impl Dataset {
-	/// The file of the rows.
+	/// Returns the file of the rows.
 	pub fn file(&self) -> FileRef {
 		FileRef {
 			content_hash: self.content_hash,
@@ -183,7 +181,7 @@ impl Dataset {
 		}
 	}
 
-	/// The rules that need nothing but the dataset, first violation.
+	/// Checks the rules that need nothing but the dataset, and fails with the first violation.
 	pub(super) fn check(&self) -> Result<(), SpecError> {
 		ensure(self.content_hash != H256::zero(), SpecError::NoContentHash)?;
 		ensure(self.bytes > 0, SpecError::EmptyDataset)?;
@@ -210,7 +208,7 @@ impl Dataset {
 	}
 }
 
-/// Whether `location` is an `http://` or `https://` URL in UTF-8.
+/// Returns whether `location` is an `http://` or `https://` URL in UTF-8.
 fn is_url(location: &Text) -> bool {
 	let location = core::str::from_utf8(&location.0).unwrap_or_default();
 	let rest = location.strip_prefix("http://").or(location.strip_prefix("https://"));

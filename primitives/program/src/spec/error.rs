@@ -66,7 +66,7 @@ pub enum SpecError {
 	DatasetTooLarge,
 	/// The image of the model does not have `dataset.features` numbers.
 	BadImage,
-	/// A model of tokens, and `dataset.features` is zero or above [`MAX_CONTEXT`].
+	/// The model takes tokens, and `dataset.features` is zero or above [`MAX_CONTEXT`].
 	BadContext,
 	/// The blocks of a transformer are none or more than [`MAX_BLOCKS`].
 	BadBlocks,
@@ -83,13 +83,13 @@ pub enum SpecError {
 	/// A window or its stride is zero, a window is larger than its image, or its padding is
 	/// larger than half of it.
 	BadWindow,
-	/// A skip leads to no layer, or to another shape.
+	/// A skip leads to no layer, or to a different shape.
 	BadSkip,
-	/// A layer cannot take what the layer before it gives.
+	/// A layer cannot take the output of the layer before it.
 	LayerMismatch,
 	/// A layer gives more than [`MAX_ROW_ELEMENTS`] numbers for a row.
 	LayerTooLarge,
-	/// The model has no layers, or the last does not give `dataset.classes` numbers.
+	/// The model has no layers, or the last layer does not give `dataset.classes` numbers.
 	BadOutput,
 	/// The model has no parameters.
 	NoParameters,
@@ -109,15 +109,15 @@ pub enum SpecError {
 	BadInputNoise,
 	/// `training.early_stop` has no patience, or a difference above [`MAX_NANO`].
 	BadEarlyStop,
-	/// `dataset.labels` is missing with a format that keeps labels apart, given with another,
-	/// or has no hash, no length, too large a length or no URL.
+	/// `dataset.labels` is missing with a format that keeps labels apart, given with another, or it
+	/// has no hash, no length, a length that is too large, or no URL.
 	BadLabels,
-	/// `initial_model` has no hash, no length, too large a length or no URL.
+	/// `initial_model` has no hash, no length, a length that is too large, or no URL.
 	BadInitialModel,
 }
 
 impl SpecError {
-	/// The field of the specification that is wrong, as written in a JOB.toml.
+	/// Returns the field of the specification that is wrong, as written in a JOB.toml.
 	pub fn field(&self) -> &'static str {
 		use SpecError::*;
 		match self {

@@ -41,9 +41,9 @@ pub const MAX_LAYERS: u32 = 64;
 pub const MAX_BLOCKS: u32 = 24;
 /// Most tokens of a row.
 pub const MAX_CONTEXT: u32 = 8_192;
-/// Widest fully connected layers of a transformer, in its width.
+/// Widest fully connected layers of a transformer, as a multiple of its width.
 pub const MAX_MLP_FACTOR: u32 = 16;
-/// Most numbers of a row behind any layer.
+/// Most numbers of a row after any layer.
 pub const MAX_ROW_ELEMENTS: u64 = 1 << 24;
 /// Widest layer, most features and most classes.
 pub const MAX_WIDTH: u32 = 65_536;
@@ -57,10 +57,10 @@ pub const MAX_SEGMENTS: u32 = 65_536;
 pub const MAX_BATCH: u32 = 65_536;
 /// Largest `*_nano` value: 10^9 times 1,000.
 pub const MAX_NANO: u64 = 1_000_000_000_000;
-/// Largest momentum and beta x 10^9: any above are one as binary32, and Adam would divide
-/// by their distance from one.
+/// Largest momentum and beta x 10^9: anything above is one as a binary32, and Adam would divide by
+/// its distance from one.
 pub const MAX_DECAY_NANO: u64 = 999_999_970;
-/// Largest share of dropped elements x 10^9: work on zeros is work that can be left out.
+/// Largest share of dropped elements x 10^9: work on zeros can be left out.
 pub const MAX_DROPOUT_NANO: u64 = 900_000_000;
 /// One, in nano.
 pub const ONE_NANO: u64 = 1_000_000_000;
@@ -89,8 +89,8 @@ pub struct JobSpec {
 	pub model: Model,
 	/// How it is trained.
 	pub training: Training,
-	/// Fine-tuning: a `model.safetensors` with the parameters of this model, in which the
-	/// training begins; without one they are drawn from the assignment seed.
+	/// Fine-tuning: a `model.safetensors` with the parameters with which the training begins;
+	/// without it they are drawn from the assignment seed.
 	#[serde(default)]
 	pub initial_model: Option<FileRef>,
 }
@@ -108,20 +108,20 @@ impl JobSpec {
 		}
 	}
 
-	/// The files that the job reads, each once; the data first.
+	/// Returns the files that the job reads, each once; the data first.
 	pub fn files(&self) -> impl Iterator<Item = (InputFile, FileRef)> + '_ {
 		let labels = self.dataset.labels.clone().map(|file| (InputFile::Labels, file));
 		let initial = self.initial_model.clone().map(|file| (InputFile::InitialModel, file));
 		core::iter::once((InputFile::Data, self.dataset.file())).chain(labels).chain(initial)
 	}
 
-	/// Bytes of all files that the job reads; saturates.
+	/// Returns the bytes of all files that the job reads; saturates.
 	pub fn file_bytes(&self) -> u64 {
 		self.files().fold(0, |sum, (_, file)| sum.saturating_add(file.bytes))
 	}
 
-	/// Number of segments: checkpoint intervals, the last one possibly shorter. There is
-	/// one checkpoint more. 0 only where [`Self::check`] fails.
+	/// Returns the number of segments: checkpoint intervals, the last one possibly shorter. There
+	/// is one checkpoint more. It is 0 only where [`Self::check`] fails.
 	pub fn segments(&self) -> u32 {
 		match self.training.checkpoint_interval {
 			0 => 0,
@@ -129,15 +129,15 @@ impl JobSpec {
 		}
 	}
 
-	/// Steps at which checkpoint `index` stands; checkpoint 0 is the initial state.
-	/// `None` past the last.
+	/// Returns the step of checkpoint `index`; checkpoint 0 is the initial state. `None` past the
+	/// last.
 	pub fn checkpoint_step(&self, index: u32) -> Option<u32> {
 		(index <= self.segments()).then(|| {
 			self.training.checkpoint_interval.saturating_mul(index).min(self.training.steps)
 		})
 	}
 
-	/// How many segments a result of this job can have: all of them, or, where it may stop
+	/// Returns how many segments a result of this job can have: all of them, or, where it may stop
 	/// early, from the first at whose end it can.
 	pub fn possible_segments(&self) -> RangeInclusive<u32> {
 		let all = self.segments();
@@ -145,9 +145,9 @@ impl JobSpec {
 		least.min(all)..=all
 	}
 
-	/// How many segments a training with these validation losses, one for each checkpoint so
-	/// far, has when it ends; `None` while it goes on. Fewer than all only where it stops
-	/// early ([`EarlyStop::stops_at`]).
+	/// Returns how many segments a training has when it ends, from its validation losses, one for
+	/// each checkpoint so far; `None` while it goes on. There are fewer than all only where it
+	/// stops early ([`EarlyStop::stops_at`]).
 	pub fn ends_after(&self, losses: &[f32]) -> Option<u32> {
 		let all = self.segments();
 		let stop = self.training.early_stop.and_then(|rule| rule.stops_at(losses));
@@ -155,14 +155,14 @@ impl JobSpec {
 		stop.filter(|at| *at < all).or(done.then_some(all))
 	}
 
-	/// [`Self::example`] with noise on its inputs, so that its work is credited as power.
+	/// Returns [`Self::example`] with noise on its inputs, so that its work is credited as power.
 	pub fn noisy_example() -> Self {
 		let mut spec = Self::example();
 		spec.training.input_noise_nano = 10_000_000;
 		spec
 	}
 
-	/// A small valid specification, for tests and benchmarks: MLP 64-64-32-10 on the
+	/// Returns a small valid specification, for tests and benchmarks: MLP 64-64-32-10 on the
 	/// handwritten digits.
 	pub fn example() -> Self {
 		Self {

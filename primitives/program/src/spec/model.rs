@@ -28,12 +28,12 @@ pub enum Model {
 	Mlp {
 		/// Widths of the hidden layers, from the input on; may be empty.
 		hidden: BoundedVec<u32, ConstU32<MAX_HIDDEN_LAYERS>>,
-		/// Activation behind each hidden layer.
+		/// Activation after each hidden layer.
 		activation: Activation,
 	},
-	/// A convolutional network: the features of a row are an image, channel by channel and
-	/// row by row. The activation follows every convolution and every fully connected layer;
-	/// a last fully connected layer to the classes is added without one.
+	/// A convolutional network: the features of a row are an image, channel by channel and row by
+	/// row. The activation follows every convolution and every fully connected layer; a last fully
+	/// connected layer to the classes is added, without an activation.
 	Cnn {
 		/// Channels of the image.
 		channels: u32,
@@ -46,9 +46,9 @@ pub enum Model {
 		/// The activation.
 		activation: Activation,
 	},
-	/// A decoder of tokens (Vaswani and others 2017; norms before the blocks, GELU): the
-	/// features of a row are tokens, `dataset.features` is the context and `dataset.classes`
-	/// the vocabulary. It predicts the token behind each.
+	/// A decoder of tokens (Vaswani and others 2017; norms before the blocks, GELU): the features
+	/// of a row are tokens, `dataset.features` is the context and `dataset.classes` the vocabulary.
+	/// It predicts the token after each.
 	Transformer {
 		/// Blocks of attention and fully connected layers.
 		layers: u32,
@@ -58,8 +58,8 @@ pub enum Model {
 		width: u32,
 		/// Width of the fully connected layers in a block is this times `width`.
 		mlp_factor: u32,
-		/// Share x 10^9 of elements dropped behind the embedding and behind both parts of a
-		/// block; 0 for none.
+		/// Share x 10^9 of elements dropped after the embedding and after both parts of a block; 0
+		/// for none.
 		dropout_nano: u64,
 	},
 	/// Any list of layers; the last must give as many numbers as there are classes.
@@ -88,7 +88,7 @@ pub enum Model {
 )]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Input {
-	/// Numbers without order.
+	/// Numbers without an order.
 	Numbers,
 	/// An image, channel by channel and row by row.
 	Image {
@@ -228,7 +228,7 @@ pub enum Layer {
 		/// Heads; divides the width of the sequence.
 		heads: u32,
 	},
-	/// Adds what stood `back` layers earlier: with 1, the input of the layer before this one.
+	/// Adds the value from `back` layers earlier: with 1, the input of the layer before this one.
 	Skip {
 		/// How many layers the sum steps over; the shapes at both ends are equal.
 		back: u32,
@@ -265,7 +265,7 @@ pub enum Activation {
 }
 
 impl Model {
-	/// What it takes.
+	/// Returns what the features of a row are to this model.
 	pub fn input(&self) -> Input {
 		match *self {
 			Model::Mlp { .. } => Input::Numbers,
@@ -275,7 +275,7 @@ impl Model {
 		}
 	}
 
-	/// Every layer, from the input on, written out: this list is what is computed.
+	/// Returns every layer, from the input on. This list is what is computed.
 	pub fn layers(&self, dataset: &Dataset) -> Vec<Layer> {
 		let head = Layer::Linear { outputs: dataset.classes };
 		match self {
@@ -312,7 +312,7 @@ impl Model {
 		}
 	}
 
-	/// One block of a transformer.
+	/// Returns the layers of one block of a transformer.
 	fn block(&self) -> Vec<Layer> {
 		let Model::Transformer { heads, width, mlp_factor, .. } = *self else { return vec![] };
 		let mut block = vec![Layer::LayerNorm, Layer::Attention { heads }];
@@ -331,7 +331,7 @@ impl Model {
 	}
 }
 
-/// A layer of a convolutional network and the activation behind it.
+/// Returns a layer of a convolutional network and the activation after it.
 fn cnn_layer(layer: CnnLayer, function: Activation) -> Vec<Layer> {
 	let active = |layer| vec![layer, Layer::Activation { function }];
 	match layer {

@@ -1,13 +1,13 @@
 //! Which accepted work is credited as power.
 //!
-//! Power decides who writes blocks, so it must cost computation. The operator list counts
-//! every operation, but a specification can be crafted such that most of them need not be
-//! done to know their results: because a step repeats what was computed before, because steps
-//! change nothing, or because results are zero or not used. Such a job is valid: it is
-//! computed, checked and paid like any other. It only earns no power.
+//! Power decides who writes blocks, so it must cost computation. The operator list counts every
+//! operation, but a specification can be crafted such that most of them need not be done to know
+//! their results: because a step repeats an earlier computation, because steps change nothing, or
+//! because results are zero or not used. Such a job is valid: it is computed, checked and paid like
+//! any other, but it earns no power.
 //!
-//! The rules read the specification alone, as the chain does not see the data. Data can still
-//! be such that a training stands still once it has learned them; what then stays is the
+//! The rules read the specification alone, as the chain does not see the data. Data can still be
+//! such that a training stands still once it has learned them. The cost that then remains is the
 //! protocol fee on each `ut`, which is burned: `docs/proof-of-hashrate.md` counts it.
 
 use super::{Input, JobSpec, Layer, Optimizer, ONE_NANO};
@@ -18,8 +18,8 @@ use scale_info::TypeInfo;
 /// Least and largest standard deviation x 10^9 of the noise on the inputs: 10^-3 and 1.
 /// Without noise a row has the same inputs in every epoch.
 pub const POWER_NOISE_NANO: core::ops::RangeInclusive<u64> = 1_000_000..=ONE_NANO;
-/// Least share x 10^9 of dropped elements directly behind an embedding, 1 %: what noise is to
-/// numbers, this is to tokens.
+/// Least share x 10^9 of dropped elements directly after an embedding, 1 %. It does for tokens what
+/// noise does for numbers.
 pub const MIN_POWER_DROPOUT_NANO: u64 = 10_000_000;
 /// Largest share x 10^9 of dropped elements: one half. Products with zeros can be left out.
 pub const MAX_POWER_DROPOUT_NANO: u64 = 500_000_000;
@@ -38,8 +38,8 @@ pub const MAX_POWER_DECAY_NANO: u64 = ONE_NANO;
 /// that one step takes away.
 pub const MAX_POWER_SHRINK: u128 = 100_000_000_000_000_000;
 /// Least outputs or filters of every layer but the last. A layer of one or two units dies by
-/// chance, and with it everything before it stands still: `n` ReLU units behind `m` others are
-/// all dead from the beginning where no weight is positive, with probability `2^(-m n)`.
+/// chance, and with it everything before it stands still: `n` ReLU units after `m` others are all
+/// dead from the beginning where no weight is positive, with probability `2^(-m n)`.
 pub const MIN_POWER_WIDTH: u32 = 4;
 
 /// Why the accepted work of a job is not credited as power.
@@ -57,12 +57,12 @@ pub const MIN_POWER_WIDTH: u32 = 4;
 )]
 #[scale_info(capture_docs = "always")]
 pub enum NoPower {
-	/// It begins with a given model. Crafted of dead units, that makes most operations free to
-	/// skip, as `fma(0, b, acc)` is `acc`.
+	/// It begins with a given model. A model that is crafted of dead units lets most operations be
+	/// skipped, as `fma(0, b, acc)` is `acc`.
 	FineTuning,
 	/// A row has the same inputs in every epoch: `training.input_noise_nano` is out of
-	/// [`POWER_NOISE_NANO`], or tokens are not followed by a dropout of at least
-	/// [`MIN_POWER_DROPOUT_NANO`] behind their embedding.
+	/// [`POWER_NOISE_NANO`], or the embedding of tokens is not followed by a dropout of at least
+	/// [`MIN_POWER_DROPOUT_NANO`].
 	SameInputs,
 	/// Steps can be too small to change a parameter: the learning rate is below
 	/// [`MIN_POWER_RATE_NANO`], more than half of the steps warm up, gradients are clipped below
@@ -81,13 +81,13 @@ pub enum NoPower {
 }
 
 impl JobSpec {
-	/// Whether accepted work is credited as power. Work that is not pays its trainers like any
-	/// other.
+	/// Returns whether accepted work is credited as power. Work that is not credited pays its
+	/// trainers like any other.
 	pub fn mints_power(&self) -> bool {
 		self.no_power().is_none()
 	}
 
-	/// Why accepted work is not credited as power, first reason; `None` where it is.
+	/// Returns the first reason why accepted work is not credited as power; `None` where it is.
 	pub fn no_power(&self) -> Option<NoPower> {
 		let layers = self.model.layers(&self.dataset);
 		let reasons = [
@@ -101,7 +101,7 @@ impl JobSpec {
 		reasons.into_iter().find(|(holds, _)| *holds).map(|(_, reason)| reason)
 	}
 
-	/// Whether the seed gives every step inputs of its own.
+	/// Returns whether the seed gives every step different inputs.
 	fn has_fresh_inputs(&self, layers: &[Layer]) -> bool {
 		match self.model.input() {
 			Input::Numbers | Input::Image { .. } => {
@@ -144,7 +144,7 @@ impl JobSpec {
 	}
 }
 
-/// Whether many results of a layer, or of the one before it, are zero or go nowhere.
+/// Returns whether many results of a layer, or of the one before it, are zero or go nowhere.
 fn leaves_unused(layer: &Layer) -> bool {
 	match *layer {
 		Layer::Conv2d { kernel, stride, .. }
@@ -155,7 +155,8 @@ fn leaves_unused(layer: &Layer) -> bool {
 	}
 }
 
-/// Whether a layer before the last one with outputs of its own has few of them.
+/// Returns whether a layer, other than the last that sets its own number of outputs, has too few of
+/// them.
 fn is_narrow(layers: &[Layer]) -> bool {
 	let mut widths = layers.iter().rev().filter_map(|layer| match *layer {
 		Layer::Linear { outputs } => Some(outputs),
@@ -163,7 +164,7 @@ fn is_narrow(layers: &[Layer]) -> bool {
 		Layer::Embedding { width } => Some(width),
 		_ => None,
 	});
-	// The last gives the classes.
+	// The last one gives the classes.
 	widths.next();
 	widths.any(|width| width < MIN_POWER_WIDTH)
 }

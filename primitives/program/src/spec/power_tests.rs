@@ -62,7 +62,7 @@ fn inputs_that_repeat_mint_no_power() {
 		(None, |s| s.training.input_noise_nano = 1_000_000),
 		(None, |s| s.training.input_noise_nano = ONE_NANO),
 		(Some(SameInputs), |s| s.training.input_noise_nano = ONE_NANO + 1),
-		// One batch that repeats: only the noise tells its epochs apart.
+		// One batch that repeats: only the noise distinguishes its epochs.
 		(None, |s| s.training.batch_size = s.dataset.train_rows),
 		(Some(SameInputs), |s| {
 			s.training.batch_size = s.dataset.train_rows;
@@ -182,7 +182,8 @@ fn a_bottleneck_mints_no_power() {
 		(None, |s| mlp(s, &[])),
 		(None, |s| mlp(s, &[1_024, 4])),
 		(Some(TooNarrow), |s| mlp(s, &[1_024, 3])),
-		// One unit of ReLU behind another of one is dead with probability one half, for good.
+		// A layer of one ReLU unit after another such layer is dead with probability one half, for
+		// good.
 		(Some(TooNarrow), |s| mlp(s, &[1_024, 1_024, 1, 1])),
 		(Some(TooNarrow), |s| {
 			s.model = cnn(&[CnnLayer::Conv { filters: 3, kernel: 3, stride: 1, padding: 1 }])

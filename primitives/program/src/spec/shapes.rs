@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 /// What one row is between two layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-	/// So many numbers.
+	/// That many numbers.
 	Numbers(u32),
 	/// An image, channel by channel and row by row.
 	Image {
@@ -25,7 +25,7 @@ pub enum Shape {
 	Tokens {
 		/// Tokens of the row.
 		positions: u32,
-		/// Tokens that there are.
+		/// Number of different tokens.
 		vocabulary: u32,
 	},
 	/// Vectors, position by position.
@@ -38,7 +38,7 @@ pub enum Shape {
 }
 
 impl Shape {
-	/// Numbers in a row.
+	/// Returns how many numbers a row has.
 	pub fn elements(&self) -> u64 {
 		let product = |a: u32, b: u32| u64::from(a).saturating_mul(u64::from(b));
 		match *self {
@@ -50,7 +50,7 @@ impl Shape {
 		}
 	}
 
-	/// What layers on vectors take a row as: (vectors, numbers of each).
+	/// Returns how layers on vectors see a row: (number of vectors, numbers in each).
 	pub fn vectors(&self) -> (u32, u32) {
 		match *self {
 			Shape::Sequence { positions, width } => (positions, width),
@@ -66,8 +66,8 @@ impl Shape {
 	}
 }
 
-/// The windows of an image layer over `images` images of a shape; `None` where that is not an
-/// image.
+/// Returns the windows of an image layer over `images` images of a shape; `None` where that is not
+/// an image.
 pub fn window(images: u32, shape: Shape, kernel: u32, stride: u32, padding: u32) -> Option<Window> {
 	match shape {
 		Shape::Image { channels, height, width } => {
@@ -84,13 +84,13 @@ pub struct Shaped {
 	pub layer: Layer,
 	/// Shape of a row before it.
 	pub input: Shape,
-	/// Shape of a row behind it.
+	/// Shape of a row after it.
 	pub output: Shape,
 }
 
 impl JobSpec {
-	/// The model's layers with their shapes, from the input on. Fails where the layers do not
-	/// fit together, the data or the limits.
+	/// Returns the model's layers with their shapes, from the input on. Fails where the layers do
+	/// not fit each other, the data or the limits.
 	pub(super) fn shaped_layers(&self) -> Result<Vec<Shaped>, SpecError> {
 		let features = self.dataset.features;
 		let mut shape = match self.model.input() {
@@ -142,8 +142,8 @@ impl JobSpec {
 		Ok(all)
 	}
 
-	/// Labels of a row: one, or one for every position of a text, which stays a sequence of as many
-	/// positions through all layers.
+	/// Returns the number of labels of a row: one, or one for every position of a text, which stays
+	/// a sequence of as many positions through all layers.
 	pub fn labels_per_row(&self) -> u32 {
 		match self.model.input() {
 			Input::Tokens => self.dataset.features,
@@ -152,7 +152,7 @@ impl JobSpec {
 	}
 }
 
-/// The shape behind a layer, other than a skip.
+/// Returns the shape after a layer that is not a skip.
 fn output(layer: Layer, shape: Shape) -> Result<Shape, SpecError> {
 	let width = |n: u32| ensure((1..=MAX_WIDTH).contains(&n), SpecError::BadLayerWidth);
 	let dense = !matches!(shape, Shape::Tokens { .. });
@@ -164,7 +164,7 @@ fn output(layer: Layer, shape: Shape) -> Result<Shape, SpecError> {
 		}
 		Layer::Conv2d { filters, kernel, stride, padding } => {
 			width(filters)?;
-			// What lies in the padding is counted as work.
+			// Taps in the padding are counted as work.
 			ensure(padding <= kernel / 2, SpecError::BadWindow)?;
 			image(shape, kernel, stride, padding, Some(filters))
 		}
@@ -206,7 +206,7 @@ fn output(layer: Layer, shape: Shape) -> Result<Shape, SpecError> {
 	}
 }
 
-/// The image behind windows with so many filters, or as many channels as before.
+/// Returns the image after windows with that many filters, or with as many channels as before.
 fn image(
 	shape: Shape,
 	kernel: u32,
@@ -223,7 +223,7 @@ fn image(
 }
 
 impl Shaped {
-	/// Number of parameters of the layer; `None` past `u64`.
+	/// Returns the number of parameters of the layer; `None` past `u64`.
 	pub fn parameters(&self) -> Option<u64> {
 		let inputs = u64::from(self.input.vectors().1);
 		match self.layer {

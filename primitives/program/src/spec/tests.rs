@@ -377,7 +377,7 @@ fn layout() {
 	assert_eq!(found, frozen);
 }
 
-/// Every layer, and every option of the training.
+/// A specification with every layer and every option of the training.
 fn of_everything() -> JobSpec {
 	let mut spec = of_layers(vec![
 		Layer::Conv2d { filters: 4, kernel: 3, stride: 1, padding: 1 },
@@ -406,7 +406,7 @@ fn of_everything() -> JobSpec {
 	spec
 }
 
-/// A job written before there was more than this has the same meaning.
+/// A job that was written before newer fields existed keeps its meaning.
 #[test]
 fn new_fields_have_defaults() {
 	let training = &JobSpec::example().training;
@@ -423,7 +423,7 @@ fn new_fields_have_defaults() {
 	assert_eq!(serde_json::from_str::<Optimizer>(sgd).unwrap(), expected);
 }
 
-/// Frozen: clients tell errors by these numbers, so new ones stand behind the old.
+/// Frozen: clients know errors by these numbers, so new ones are appended.
 #[test]
 fn errors_keep_their_numbers() {
 	for (error, number) in [

@@ -30,13 +30,13 @@ pub struct Training {
 	pub optimizer: Optimizer,
 	/// Learning rate x 10^9; with a schedule, its peak.
 	pub learning_rate_nano: u64,
-	/// Weight decay x 10^9; 0 for none. Decoupled (Loshchilov and Hutter 2019), but for
+	/// Weight decay x 10^9; 0 for none. It is decoupled (Loshchilov and Hutter 2019), except with
 	/// [`Optimizer::Adam`].
 	pub weight_decay_nano: u64,
-	/// What is minimised, mean over the labels of the batch.
+	/// The loss that is minimised, as its mean over the labels of the batch.
 	#[serde(default)]
 	pub loss: Loss,
-	/// What the learning rate does behind the warm-up.
+	/// What the learning rate does after the warm-up.
 	#[serde(default)]
 	pub schedule: Schedule,
 	/// First steps, in which the learning rate rises linearly to its peak; 0 for none.
@@ -46,8 +46,8 @@ pub struct Training {
 	/// down to it; 0 for no limit.
 	#[serde(default)]
 	pub clip_norm_nano: u64,
-	/// Standard deviation x 10^9 of the noise that each step adds to its inputs, drawn from
-	/// the assignment seed; 0 for none. Tokens take none.
+	/// Standard deviation x 10^9 of the noise that each step adds to its inputs, drawn from the
+	/// assignment seed; 0 for none. Tokens cannot have noise.
 	#[serde(default)]
 	pub input_noise_nano: u64,
 	/// When to end before all steps are done.
@@ -80,7 +80,7 @@ pub enum Loss {
 	MeanSquaredError,
 }
 
-/// What the learning rate does behind the warm-up, see [`crate::schedule`].
+/// What the learning rate does after the warm-up, see [`crate::schedule`].
 #[derive(
 	Clone,
 	Copy,
@@ -108,8 +108,8 @@ pub enum Schedule {
 	},
 }
 
-/// A training ends at the first checkpoint at which the validation loss was not below its
-/// least so far less `min_delta`, `patience` checkpoints in a row.
+/// When a training ends early: at the first checkpoint at which, for `patience` checkpoints in a
+/// row, the validation loss was not below the least loss so far minus `min_delta`.
 #[derive(
 	Clone,
 	Copy,
@@ -179,8 +179,8 @@ pub enum Optimizer {
 }
 
 impl EarlyStop {
-	/// The checkpoint (from 0) at which a training with these validation losses, one for each
-	/// checkpoint so far, ends; `None` while it goes on.
+	/// Returns the checkpoint (from 0) at which a training with these validation losses, one for
+	/// each checkpoint so far, ends; `None` while it goes on.
 	///
 	/// The least loss starts with checkpoint 0; a loss is progress, and becomes the least, where
 	/// `loss < least - min_delta` in binary32.
@@ -210,7 +210,7 @@ mod tests {
 		let rule = EarlyStop { patience: 2, min_delta_nano: 100_000_000 };
 		assert_eq!(rule.stops_at(&[]), None);
 		assert_eq!(rule.stops_at(&[2.0, 1.5, 1.0, 0.5]), None);
-		// 0.95 is below 1.0, but not by 0.1; two such in a row end it.
+		// 0.95 is below 1.0, but not by 0.1; two such losses in a row end the training.
 		assert_eq!(rule.stops_at(&[2.0, 1.0, 0.95]), None);
 		assert_eq!(rule.stops_at(&[2.0, 1.0, 0.95, 0.91]), Some(3));
 		assert_eq!(rule.stops_at(&[2.0, 1.0, 0.95, 0.5, 0.6, 0.7, 0.1]), Some(5));

@@ -38,7 +38,7 @@ fn batch(spec: &CheckedSpec, program: &Program) -> (Vec<f32>, Vec<u32>) {
 	(features, labels)
 }
 
-/// A state in which no parameter is special: biases and norms are moved off 0 and 1.
+/// A state in which no parameter has a special value: biases and norms are moved off 0 and 1.
 fn moved_state(spec: &CheckedSpec, seed: &H256) -> State {
 	let mut noise = 777u32;
 	state(spec)
@@ -53,9 +53,10 @@ fn moved_state(spec: &CheckedSpec, seed: &H256) -> State {
 		.collect()
 }
 
-/// The largest distance of a gradient in the list from the difference quotient, over every
-/// element of every parameter, and how many these are. It is measured in the norm of the
-/// tensor's gradient (of some the gradient is 0: at least a hundredth of the whole norm).
+/// The largest distance of a gradient in the list from the difference quotient, over every element
+/// of every parameter, and the number of elements. The distance is relative to the norm of the
+/// tensor's gradient (or, as some gradients are 0, to a hundredth of the whole norm if that is
+/// more).
 fn worst(spec: &CheckedSpec, program: &Program) -> (f64, usize) {
 	let (features, labels) = batch(spec, program);
 	let moment = StepContext { seed: H256::repeat_byte(5), step: 3 };
@@ -98,7 +99,7 @@ fn worst(spec: &CheckedSpec, program: &Program) -> (f64, usize) {
 	(distances.fold(0.0, f64::max), checked)
 }
 
-/// What a gradient may be off.
+/// How far a gradient may be off.
 const NEAR: f64 = 1e-5;
 
 #[test]
@@ -125,7 +126,7 @@ fn gradients_equal_finite_differences() {
 	println!("{all} gradients");
 }
 
-/// The check can fail: every backward operator that is spoiled is noticed.
+/// The check can fail: it notices every backward operator that is spoiled.
 #[test]
 fn wrong_gradients_are_noticed() {
 	let mut noticed = 0;
@@ -145,7 +146,8 @@ fn wrong_gradients_are_noticed() {
 	assert!(noticed >= 15, "{noticed}");
 }
 
-/// Makes an operator compute something else of the same shape; false where it is left.
+/// Makes an operator compute something else of the same shape; returns false where it left the
+/// operator as it is.
 fn spoil(kind: &mut OpKind) -> bool {
 	match kind {
 		OpKind::ActivationGrad { function, .. } => {

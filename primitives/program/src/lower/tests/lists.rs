@@ -1,4 +1,4 @@
-//! Form of the lists.
+//! The form of the lists.
 
 use crate::{
 	lower::*,
@@ -219,12 +219,12 @@ fn lengths(kind: &OpKind) -> (u64, Vec<u64>) {
 	}
 }
 
-/// Elements of so many planes of every image.
+/// Elements of `channels` planes of every image.
 fn planes(window: &crate::ops::Window, channels: u32) -> u64 {
 	u64::from(window.images) * u64::from(channels) * window.area()
 }
 
-/// Windows on so many planes of every image.
+/// Windows on `channels` planes of every image.
 fn windows(window: &crate::ops::Window, channels: u32) -> u64 {
 	u64::from(window.images) * u64::from(channels) * window.out_area()
 }
@@ -292,7 +292,7 @@ fn a_step_takes_the_whole_state_on() {
 		let decays = program.ops.iter().any(|op| matches!(op.kind, OpKind::Decay { .. }));
 		let coupled = matches!(spec.training.optimizer, Optimizer::Adam { .. });
 		assert_eq!(decays, spec.training.weight_decay_nano > 0 && !coupled);
-		// An evaluation needs the parameters only, and neither drops nor adds noise.
+		// An evaluation needs the parameters only, and neither drops elements nor adds noise.
 		let scoring = evaluation(&spec);
 		assert!(scoring.state().all(|(_, t)| !t.name.starts_with(OPTIMIZER_PREFIX)));
 		assert_eq!(scoring.next_state().count(), 0);
@@ -310,7 +310,7 @@ fn parameters_are_counted() {
 		let parameters = state(&spec);
 		let parameters = parameters.iter().filter(|t| !t.name.starts_with(OPTIMIZER_PREFIX));
 		assert_eq!(spec.parameters(), parameters.map(elements).sum::<u64>());
-		// Every drawn tensor has a number of its own.
+		// Every drawn tensor has its own number.
 		let numbers: Vec<u32> = state(&spec)
 			.iter()
 			.filter_map(|t| match t.initial {
@@ -322,7 +322,7 @@ fn parameters_are_counted() {
 	}
 }
 
-/// The list of an MLP is frozen: bundles that are stored replay by it.
+/// The list of an MLP is frozen: stored bundles are replayed by it.
 #[test]
 fn the_list_of_an_mlp() {
 	let mut spec = JobSpec::example();

@@ -1,5 +1,4 @@
-//! The forward operators in binary64, written for themselves: what finite differences are
-//! taken of.
+//! The forward operators in binary64, written independently: finite differences are taken of these.
 
 use crate::{
 	lower::NORM_EPSILON,
@@ -37,7 +36,7 @@ fn pixel(x: &[f64], w: &Window, i: u32, c: u32, row: i64, column: i64) -> f64 {
 	x[at as usize]
 }
 
-/// For every window of every image and so many planes, what `f` makes of it.
+/// What `f` makes of every window of every image, on `planes` planes.
 fn each_window(w: &Window, planes: u32, f: impl Fn(u32, u32, i64, i64) -> f64) -> Vec<f64> {
 	let mut out = Vec::new();
 	for i in 0..w.images {
