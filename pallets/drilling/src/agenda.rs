@@ -47,10 +47,10 @@ impl<T: Config> Pallet<T> {
 		Self::height()
 	}
 
-	/// Weight that the hook must be allowed, so that every step can be made: the look at the
-	/// agenda with the largest task, or the largest batch.
+	/// Returns the weight that the hook must be allowed, so that every step can be made: the look
+	/// at the agenda with the largest task, or the largest batch.
 	pub fn worst_step() -> Weight {
-		// This height is looked at, and whether there is another one.
+		// One look for this height, and one for whether there is another height.
 		let look = T::WeightInfo::serve(0);
 		let task = Self::worst_task().saturating_add(T::WeightInfo::serve(1));
 		let batch = look.saturating_add(look).saturating_add(Self::worst_batch());

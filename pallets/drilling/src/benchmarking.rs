@@ -1,6 +1,6 @@
 //! Benchmarks of every call and of each step of the hook, at their largest.
 //!
-//! The state is written as it would be: a benchmark cannot wait for a seed. Trainers and
+//! The state is written directly, because a benchmark cannot wait for a seed. Trainers and
 //! verifiers are real ones of the runtime.
 
 use super::*;
@@ -45,7 +45,7 @@ fn driller<T: Config>(index: u32) -> T::AccountId {
 	who
 }
 
-/// The longest text that begins thus.
+/// The longest text that begins with `begin`.
 fn longest(begin: &[u8]) -> Text {
 	let mut text = begin.to_vec();
 	text.resize(MAX_TEXT as usize, b'x');
@@ -103,7 +103,7 @@ fn set_height<T: Config>(height: BlockNumber) {
 	frame_system::Pallet::<T>::set_block_number(height.saturated_into());
 }
 
-/// So many drillers in the pool, the others of which are ready.
+/// Fills the pool with `drillers` drillers.
 fn fill_pool<T: Config>(drillers: u32) {
 	for index in 0..drillers {
 		let who = driller::<T>(index);
@@ -130,7 +130,8 @@ fn edit<T: Config>(id: AssignmentId, edit: impl FnOnce(&mut Assignment<T::Accoun
 	Assignments::<T>::mutate(id, |unit| edit(unit.as_mut().unwrap()));
 }
 
-/// An assignment all of whose members committed and revealed different results, or one.
+/// An assignment whose members all committed and revealed: different results where they `differ`,
+/// otherwise one.
 fn revealed<T: Config>(rule: Mismatch, differ: bool) -> Result<AssignmentId, BenchmarkError> {
 	let id = assigned::<T>(rule)?;
 	let until = Pallet::<T>::now() + T::RevealBlocks::get();
@@ -292,7 +293,7 @@ mod benchmarks {
 		Ok(())
 	}
 
-	/// Of an active project, among as many as there may be.
+	/// Ends an active project, among as many as there may be.
 	#[benchmark]
 	fn withdraw_project() -> Result<(), BenchmarkError> {
 		let mut id = 0;
@@ -308,7 +309,7 @@ mod benchmarks {
 		Ok(())
 	}
 
-	/// The last step, of as many entries as a step removes.
+	/// The last step, with as many entries as a step removes.
 	#[benchmark]
 	fn clear() -> Result<(), BenchmarkError> {
 		let id = proposed::<T>(Mismatch::Majority, T::MaxUnits::get())?;
@@ -330,7 +331,7 @@ mod benchmarks {
 		Ok(())
 	}
 
-	/// Tasks of nothing: what looking at the agenda itself costs.
+	/// Tasks that do nothing: this measures the cost of looking at the agenda itself.
 	#[benchmark]
 	fn serve(n: Linear<0, 100>) {
 		let due = Pallet::<T>::now() + 1;
@@ -516,7 +517,7 @@ mod benchmarks {
 		}
 		fill_pool::<T>(T::MaxDrillers::get());
 		Pallet::<T>::close_batch(Pallet::<T>::now());
-		// So many of the units, and all the drillers.
+		// `g` of the units, and all the drillers.
 		let mut returned = Vec::new();
 		BatchPlan::<T>::mutate(|plan| {
 			while plan.len() as u32 > g {

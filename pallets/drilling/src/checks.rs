@@ -1,8 +1,8 @@
 //! Recomputation of a random share of the agreed units.
 //!
 //! An owner of all seats of a group could agree with itself on garbage. Whether a unit is
-//! recomputed, and by whom, is drawn from a seed of blocks behind its judgement: nobody can
-//! know it while there is still something to reveal.
+//! recomputed, and by whom, is drawn from a seed of blocks after its judgement: nobody can know it
+//! while there is still something to reveal.
 
 use crate::{
 	all_committed, all_revealed,
@@ -23,9 +23,9 @@ use trainyard_protocol::{
 };
 use trainyard_traits::{Beacon, Drillers, Seed, VerifierPool};
 
-/// Domain of the seed that says whether a unit is recomputed.
+/// Domain of the seed that decides whether a unit is recomputed.
 const CHECK: &[u8] = b"trainyard/drill/check/v1";
-/// Domain of the number, of that seed, that says so.
+/// Domain of the number, derived from that seed, that decides it.
 const SHARE: &[u8] = b"trainyard/drill/share/v1";
 /// Domain of the draw of verifiers from that seed.
 const VERIFIERS: &[u8] = b"trainyard/drill/verifiers/v1";
@@ -68,12 +68,12 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// The seed that decides on a recomputation, from the blocks behind `after`.
+	/// Returns the seed that decides on a recomputation, from the blocks after `after`.
 	pub(crate) fn check_seed(id: AssignmentId, after: BlockNumber) -> Seed {
 		T::Beacon::seed(CHECK, &id.encode(), after)
 	}
 
-	/// Whether `seed` is one of the share of seeds by which a unit is recomputed.
+	/// Returns whether `seed` is one of the share of seeds by which a unit is recomputed.
 	pub(crate) fn is_checked(seed: &H256) -> bool {
 		let hash = (SHARE, seed).using_encoded(blake2_256);
 		let (number, _) = hash.split_at(4);
@@ -103,7 +103,8 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Draws who recomputes an agreed unit. Gives the unit back where there are too few.
+	/// Draws the verifiers that recompute an agreed unit. Returns the unit where there are too few
+	/// of them.
 	pub(crate) fn open_check(
 		id: AssignmentId,
 		mut unit: AssignmentOf<T>,
@@ -156,7 +157,8 @@ impl<T: Config> Pallet<T> {
 					let slashed = T::Drillers::slash(&seat.who, T::ForgerySlash::get());
 					let driller = seat.who.clone();
 					Self::deposit_event(Event::Forged { assignment: id, driller, slashed });
-					// Who is still in the pool leaves it behind what it works on.
+					// A driller that is still in the pool leaves it after the unit that it works
+					// on.
 					let _ = Self::do_retire(seat.who.clone());
 				}
 				Self::fail(id, &unit, Failure::Refuted);

@@ -64,7 +64,7 @@ mod errors {
 		/// Result and salt do not make the caller's commitment.
 		WrongReveal,
 		/// The result has a form that no unit of this template can have: a score where there is
-		/// none, or of another number of labels.
+		/// none, or a score of a different number of labels.
 		WrongForm,
 	}
 }

@@ -1,4 +1,4 @@
-//! What the pallet tells of.
+//! The events of the pallet.
 
 use frame_support::pallet_macros::pallet_section;
 
@@ -86,12 +86,12 @@ mod events {
 			/// Who.
 			driller: T::AccountId,
 		},
-		/// A driller was put out of the pool, for it did not do its part.
+		/// A driller was removed from the pool, because it did not do its part.
 		Dismissed {
 			/// Who.
 			driller: T::AccountId,
 		},
-		/// Drillers and units were noted; the seed of the next blocks brings them together.
+		/// A batch of drillers and units was noted; the seed of the next blocks assigns the units.
 		BatchClosed {
 			/// How many drillers were ready.
 			drillers: u32,
@@ -149,12 +149,12 @@ mod events {
 		Agreed {
 			/// The assignment.
 			assignment: AssignmentId,
-			/// What the unit came to.
+			/// The unit's result.
 			result: UnitResult,
 			/// How many agree.
 			agreeing: u8,
 		},
-		/// A unit came to nothing and waits to be handed out again.
+		/// A unit ended without a result and waits to be handed out again.
 		Reissued {
 			/// The assignment that failed.
 			assignment: AssignmentId,
@@ -165,7 +165,7 @@ mod events {
 			/// Why.
 			failure: Failure,
 		},
-		/// A unit came to nothing and is given up.
+		/// A unit ended without a result and is given up.
 		Abandoned {
 			/// The assignment that failed.
 			assignment: AssignmentId,

@@ -1,11 +1,11 @@
-//! Drilling: projects publish work units, groups of trainers drawn by chance compute each of
-//! them, and who agrees is credited drilling power.
+//! Drilling: projects publish work units, groups of trainers drawn by chance compute each of them,
+//! and those who agree are credited drilling power.
 //!
 //! - [`projects`]: anyone proposes a project with a deposit ([`Pallet::propose`]), trainers vote
 //!   with their bonds ([`Pallet::vote`]), and from approval on its units count. The work of a
 //!   unit is computed from its operator list; nobody declares it.
-//! - [`pool`]: trainers [`Pallet::enlist`]. Who is ready is noted together with the units to hand
-//!   out, and a seed from the blocks behind that brings both together.
+//! - [`pool`]: trainers [`Pallet::enlist`]. Those who are ready are noted together with the units
+//!   to hand out, and a seed from the blocks after that assigns the units to them.
 //! - [`units`]: the life of an assignment,
 //!
 //! ```text
@@ -17,10 +17,10 @@
 //! ```
 //!
 //! - [`rules`]: how a group, a recomputation and a vote are judged: pure functions.
-//! - [`checks`]: a random share of the agreed units is recomputed by verifiers; who agreed on a
+//! - [`checks`]: a random share of the agreed units is recomputed by verifiers; whoever agreed on a
 //!   false result loses a part of its bond and all drilling power.
-//! - [`agenda`]: the clock. Whatever has a deadline stands on it once, and is served at the
-//!   beginning of blocks with bounded, weighed work.
+//! - [`agenda`]: the clock. Whatever has a deadline is on it once, and is served at the beginning
+//!   of blocks with bounded, weighed work.
 //! - [`money`]: deposits and fees; [`views`]: what clients ask.
 //!
 //! Trainers and their power, verifiers and their bonds, and randomness belong to other pallets
@@ -70,8 +70,8 @@ pub use weights::WeightInfo;
 #[import_section(events::events)]
 #[import_section(errors::errors)]
 #[frame_support::pallet]
-// The macros' own code expects; the work of this pallet is in the other files.
-// A call with a template is larger than the others; each stands once in a transaction.
+// The macros' own code calls `expect`; the work of this pallet is in the other files. A call with a
+// template is larger than the others, but a transaction holds only one.
 #[allow(clippy::expect_used, clippy::large_enum_variant)]
 pub mod pallet {
 	use super::{Task, *};
@@ -107,7 +107,7 @@ pub mod pallet {
 		/// Trainers, their bonds and their drilling power.
 		type Drillers: Drillers<Self::AccountId>;
 
-		/// Who recomputes.
+		/// The verifiers, who recompute units.
 		type Verifiers: VerifierPool<Self::AccountId>;
 
 		/// Randomness from blocks that do not exist yet.
@@ -166,7 +166,7 @@ pub mod pallet {
 		#[pallet::constant]
 		type KeepBlocks: Get<BlockNumber>;
 
-		/// Times that a unit without result is issued again.
+		/// Times that a unit without a result is issued again.
 		#[pallet::constant]
 		type MaxAttempts: Get<u8>;
 
@@ -226,7 +226,7 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Turns<T: Config> = StorageValue<_, BoundedVec<ProjectId, T::MaxProjects>, ValueQuery>;
 
-	/// Units that wait to be handed out again, with how many times they were.
+	/// Units that wait to be handed out again, with the number of times that they were handed out.
 	#[pallet::storage]
 	pub type Retries<T> = StorageDoubleMap<_, Twox64Concat, ProjectId, Twox64Concat, u32, u8>;
 
@@ -243,7 +243,7 @@ pub mod pallet {
 	pub type Ready<T: Config> =
 		StorageValue<_, BoundedVec<T::AccountId, T::MaxDrillers>, ValueQuery>;
 
-	/// Height at which a batch was noted that waits for the seed of the blocks behind it.
+	/// Height at which the batch was noted that now waits for the seed of the blocks after it.
 	#[pallet::storage]
 	pub type Batch<T> = StorageValue<_, BlockNumber>;
 
@@ -343,9 +343,9 @@ pub mod pallet {
 			Self::do_vote(who, project, aye)
 		}
 
-		/// Enters the pool of drillers: from now on the caller, a trainer, is given units, one at
-		/// a time, and loses power for each that it does not compute in time. Who was leaving
-		/// stays.
+		/// Enters the pool of drillers: from now on the caller, a trainer, is given units, one at a
+		/// time, and loses power for each that it does not compute in time. A driller that was
+		/// leaving stays.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::enlist())]
 		pub fn enlist(origin: OriginFor<T>) -> DispatchResult {
@@ -414,9 +414,9 @@ pub mod pallet {
 			Self::do_check_reveal(who, assignment, result, salt)
 		}
 
-		/// Takes back a project in review, whose deposit returns at once, or ends an active one:
-		/// no unit of it is handed out any more, and those under way are finished. Only by the
-		/// proposer.
+		/// Takes back a project in review, whose deposit returns at once, or ends an active one: no
+		/// unit of it is handed out any more, and those under way are finished. Only the proposer
+		/// may do this.
 		#[pallet::call_index(8)]
 		#[pallet::weight(T::WeightInfo::withdraw_project())]
 		pub fn withdraw_project(origin: OriginFor<T>, project: ProjectId) -> DispatchResult {
@@ -425,8 +425,8 @@ pub mod pallet {
 		}
 
 		/// Removes a part of what the chain keeps of a project that ended at least `KeepBlocks`
-		/// ago; the last part returns the deposit. Blocks do this by themselves; this is for where
-		/// they have no room. Anyone may.
+		/// ago; the last part returns the deposit. Blocks do this by themselves; this call is for
+		/// when they have no room. Anyone may call it.
 		#[pallet::call_index(9)]
 		#[pallet::weight(T::WeightInfo::clear())]
 		pub fn clear(origin: OriginFor<T>, project: ProjectId) -> DispatchResult {

@@ -102,7 +102,7 @@ parameter_types! {
 	pub static Credited: Vec<(AccountId, MicroUt)> = Vec::new();
 	/// Power taken away, in order.
 	pub static Debited: Vec<(AccountId, MicroUt)> = Vec::new();
-	/// Whose bond was slashed, in order.
+	/// Trainers whose bond was slashed, in order.
 	pub static Forgers: Vec<AccountId> = Vec::new();
 	/// Bonds of the verifiers.
 	pub static VerifierBonds: BTreeMap<AccountId, Balance> = BTreeMap::new();
@@ -120,7 +120,7 @@ parameter_types! {
 	pub const ForgerySlash: Permill = Permill::from_percent(50);
 }
 
-/// The trainers in [`Bonds`], but those whose bond is below [`MIN_BOND`].
+/// The trainers in [`Bonds`], except those whose bond is below [`MIN_BOND`].
 pub struct FakeDrillers;
 impl Drillers<AccountId> for FakeDrillers {
 	fn is_trainer(who: &AccountId) -> bool {
@@ -191,7 +191,7 @@ impl VerifierPool<AccountId> for FakeVerifiers {
 	}
 }
 
-/// Seeds that are ready behind [`SEED_BLOCKS`] blocks, but lost [`LostSeeds`] times.
+/// Seeds that are ready after [`SEED_BLOCKS`] blocks, but lost [`LostSeeds`] times.
 pub struct FakeBeacon;
 impl Beacon for FakeBeacon {
 	fn seed(domain: &[u8], subject: &[u8], after: BlockNumber) -> Seed {
@@ -264,8 +264,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 	ext
 }
 
-/// Runs `test`, and checks behind it what must hold in any state and that no money was made
-/// or lost.
+/// Runs `test`, and then checks what must hold in any state and that no money was made or lost.
 pub fn run(test: impl FnOnce()) {
 	new_test_ext().execute_with(|| {
 		let issuance = Balances::total_issuance();
@@ -288,7 +287,7 @@ pub fn next_block() -> Weight {
 	used
 }
 
-/// Makes so many blocks.
+/// Makes `count` blocks.
 pub fn blocks(count: u32) {
 	for _ in 0..count {
 		next_block();
@@ -311,7 +310,7 @@ pub fn template() -> Template {
 	Template::Chain { size: 256, links: 16 }
 }
 
-/// What a unit of [`template`] is worth.
+/// The work of a unit of [`template`].
 pub fn work() -> MicroUt {
 	template().difficulty().unwrap()
 }
@@ -528,8 +527,8 @@ pub fn idle() -> BTreeSet<AccountId> {
 	ready.into_iter().chain(batch).collect()
 }
 
-/// How many times the unit `index` of a project was issued that waits to be issued again, or
-/// is already planned.
+/// How many times unit `index` of a project was issued, where it waits to be issued again or is
+/// already planned.
 pub fn attempts(project: ProjectId, index: u32) -> Option<u8> {
 	let planned = crate::BatchPlan::<Test>::get();
 	let slot = planned.iter().find(|slot| (slot.project, slot.index) == (project, index));

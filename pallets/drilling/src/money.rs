@@ -1,7 +1,7 @@
 //! Deposits of projects, and what verifiers are paid.
 //!
-//! A deposit is a hold on its proposer's account. It ends in one way: back to the proposer, or,
-//! where the vote condemned the project, to the jackpot.
+//! A deposit is a hold on its proposer's account. It ends in one of two ways: it goes back to the
+//! proposer or, where the vote condemned the project, to the jackpot.
 
 use crate::{Config, Event, HoldReason, Pallet, Project};
 use frame_support::{
@@ -16,7 +16,7 @@ use frame_support::{
 use trainyard_protocol::{drill::AssignmentId, job::Balance};
 
 impl<T: Config> Pallet<T> {
-	/// Deposit of a project of so many units; `None` on overflow.
+	/// Returns the deposit of a project of `units` units; `None` on overflow.
 	pub fn deposit(units: u32) -> Option<Balance> {
 		let units = T::UnitDeposit::get().checked_mul(Balance::from(units))?;
 		T::ProjectDeposit::get().checked_add(units)
@@ -27,7 +27,7 @@ impl<T: Config> Pallet<T> {
 		T::Currency::hold(&HoldReason::Project.into(), proposer, deposit)
 	}
 
-	/// Returns what is held for a project; how much.
+	/// Gives back the deposit of a project, and returns the amount.
 	pub(crate) fn give_back(project: &mut Project<T::AccountId>) -> Balance {
 		let amount = core::mem::take(&mut project.deposit);
 		if amount > 0 {
@@ -41,8 +41,9 @@ impl<T: Config> Pallet<T> {
 		amount
 	}
 
-	/// Moves what is held for a project to the jackpot; how much. Where the jackpot cannot take
-	/// it (its account does not exist, and the deposit does not create it) nothing is lost.
+	/// Moves what is held for a project to the jackpot, and returns the amount. Where the jackpot
+	/// cannot take it (its account does not exist, and the deposit does not create it) nothing is
+	/// lost.
 	pub(crate) fn forfeit(project: &mut Project<T::AccountId>) -> Balance {
 		let moved = T::Currency::transfer_on_hold(
 			&HoldReason::Project.into(),

@@ -1,16 +1,16 @@
-//! The pool of drillers, and how units find those who compute them.
+//! The pool of drillers, and how units are assigned to them.
 //!
-//! A *batch* notes all drillers who are ready, and the units to hand out, in turn of the
-//! active projects. The seed from the blocks behind that height then shuffles the drillers, and
-//! each unit takes as many as it needs from the front; who is left over is ready again. The
-//! author of the last of these blocks knows the seed while it makes its block, and nothing that
-//! it can include changes who gets what: it can only keep a group from forming, by a driller
-//! that ceases to be a trainer with a bond, or a project that is withdrawn.
+//! A *batch* notes all drillers who are ready, and the units to hand out, with the active projects
+//! taking turns. The seed from the blocks after that height then shuffles the drillers, and each
+//! unit takes as many as it needs from the front; drillers that are left over are ready again. The
+//! author of the last of these blocks knows the seed while it makes its block, and nothing that it
+//! can include changes who gets what: it can only keep a group from forming, by a driller that
+//! ceases to be a trainer with a bond, or a project that is withdrawn.
 //!
-//! A batch waits until more than half of the pool is ready. Else an owner of many identities
-//! could let them become ready in one block, while everyone else computes, and would be drawn
-//! into a group with itself; and the members of a group, who are ready together, would meet
-//! again for ever. So who has a share `s` of the pool has less than `2 s` of any batch.
+//! A batch waits until more than half of the pool is ready. Otherwise an owner of many identities
+//! could let them become ready in one block, while everyone else computes, and would be drawn into
+//! a group with itself; and the members of a group, who are ready together, would meet again for
+//! ever. So an owner of a share `s` of the pool has less than `2 s` of any batch.
 
 use crate::{
 	rules::is_majority, Assignment, Assignments, Batch, BatchDrillers, BatchPlan, Config, Driller,
@@ -87,7 +87,7 @@ impl<T: Config> Pallet<T> {
 		Self::deposit_event(Event::Retired { driller: who });
 	}
 
-	/// A driller did its part in an assignment: it is ready again, or leaves.
+	/// Releases a driller that did its part in an assignment: it is ready again, or leaves.
 	pub(crate) fn release(who: &T::AccountId, id: AssignmentId) {
 		let driller = Pool::<T>::get(who).filter(|driller| driller.assignment == Some(id));
 		let Some(mut driller) = driller else { return };
@@ -99,20 +99,20 @@ impl<T: Config> Pallet<T> {
 		Self::make_ready(who.clone());
 	}
 
-	/// A driller did not do its part in an assignment: it leaves the pool.
+	/// Removes a driller that did not do its part in an assignment from the pool.
 	pub(crate) fn dismiss(who: &T::AccountId) {
 		Pool::<T>::remove(who);
 		Self::deposit_event(Event::Dismissed { driller: who.clone() });
 	}
 
-	/// Weight of the largest batch.
+	/// Returns the weight of the largest batch.
 	pub(crate) fn worst_batch() -> Weight {
 		let groups = T::MaxGroups::get();
 		T::WeightInfo::close_batch(groups).max(T::WeightInfo::deal(groups))
 	}
 
-	/// Notes a batch, or hands its units out once there is a seed; in a block that has room for
-	/// that. Returns the weight used.
+	/// Notes a batch, or hands its units out once there is a seed, in a block that has room for it.
+	/// Returns the weight used.
 	pub(crate) fn tend_batch(now: BlockNumber, room: Weight) -> Weight {
 		let look = T::WeightInfo::look_at_batch();
 		if !Self::worst_batch().all_lte(room) {
@@ -136,8 +136,8 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Notes who is ready and what they will compute. Returns how many units are handed out; none
-	/// where it did not have to look at projects.
+	/// Notes which drillers are ready and what they will compute. Returns how many units are handed
+	/// out; `None` where it did not have to look at projects.
 	pub(crate) fn close_batch(now: BlockNumber) -> Option<u32> {
 		let mut turns: VecDeque<ProjectId> = Turns::<T>::get().into_inner().into();
 		let ready = Ready::<T>::decode_len().unwrap_or(0);
@@ -176,7 +176,7 @@ impl<T: Config> Pallet<T> {
 		Some(units)
 	}
 
-	/// Brings the drillers of the batch and its units together.
+	/// Assigns the units of the batch to its drillers.
 	pub(crate) fn deal(now: BlockNumber, seed: &H256) {
 		Batch::<T>::kill();
 		let plan = BatchPlan::<T>::take();
@@ -194,7 +194,7 @@ impl<T: Config> Pallet<T> {
 				idle.extend(group);
 				continue;
 			};
-			// A trainer that leaves may soon have no bond that answers for what it says.
+			// A trainer that is leaving may soon have no bond to answer for its results.
 			let able = group.iter().all(T::Drillers::is_trainer);
 			let whole = group.len() == usize::from(slot.replicas);
 			if able && whole && project.stage == Stage::Active {

@@ -128,7 +128,7 @@ impl<T: Config> Pallet<T> {
 			Self::give_back(&mut project);
 		} else {
 			Turns::<T>::mutate(|turns| turns.retain(|other| *other != id));
-			// What waits for another attempt will not have one.
+			// Units that wait for another attempt will not have one.
 			project.abandoned = project.abandoned.saturating_add(project.failed);
 			project.failed = 0;
 		}
@@ -145,7 +145,7 @@ impl<T: Config> Pallet<T> {
 		Self::schedule(Task::Clear(id), Self::now().saturating_add(T::KeepBlocks::get()));
 	}
 
-	/// Puts an active project at the end of the turns, unless it stands there.
+	/// Puts an active project at the end of the turns, unless it is in them already.
 	pub(crate) fn give_turn(id: ProjectId) {
 		Turns::<T>::mutate(|turns| {
 			if !turns.contains(&id) && turns.try_push(id).is_err() {
@@ -155,8 +155,8 @@ impl<T: Config> Pallet<T> {
 		});
 	}
 
-	/// Takes the next unit of a project that has one: of those that failed before, one; else the
-	/// next in order. Returns its index and how many times it was issued.
+	/// Takes the next unit of a project that has one: a unit that failed before, if there is one,
+	/// else the next in order. Returns its index and how many times it was issued.
 	pub(crate) fn take_unit(id: ProjectId, project: &mut Found<T>) -> Option<(u32, u8)> {
 		let unit = if project.failed > 0 {
 			let retry = Retries::<T>::iter_prefix(id).next()?;
@@ -172,8 +172,8 @@ impl<T: Config> Pallet<T> {
 		Some(unit)
 	}
 
-	/// Puts a running unit back that was issued `attempts` times. Of a project that ended it is
-	/// given up; whether it is.
+	/// Puts back a running unit that was issued `attempts` times. If its project has ended, the
+	/// unit is given up. Returns whether it is.
 	pub(crate) fn put_back(
 		id: ProjectId,
 		project: &mut Found<T>,
@@ -198,7 +198,8 @@ impl<T: Config> Pallet<T> {
 		Self::end_if_exhausted(id, project);
 	}
 
-	/// A running unit came to nothing: it is issued again, or given up behind `MaxAttempts`.
+	/// Ends an attempt of a running unit without a result: the unit is issued again, or given up
+	/// after `MaxAttempts`.
 	pub(crate) fn fail_unit(
 		assignment: AssignmentId,
 		id: ProjectId,
@@ -221,7 +222,7 @@ impl<T: Config> Pallet<T> {
 		});
 	}
 
-	/// Keeps the result of a running unit. What each of those who agreed on it is credited.
+	/// Keeps the result of a running unit. Returns what each of those who agreed on it is credited.
 	pub(crate) fn keep_result(id: ProjectId, index: u32, outcome: Outcome) -> u64 {
 		let Some(mut project) = Projects::<T>::get(id) else { return 0 };
 		let template = Templates::<T>::get(id);
@@ -234,7 +235,7 @@ impl<T: Config> Pallet<T> {
 		work
 	}
 
-	/// Ends an active project all of whose units came to an end.
+	/// Ends an active project if all of its units have come to an end.
 	fn end_if_exhausted(id: ProjectId, project: &mut Found<T>) {
 		if project.stage == Stage::Active && project.is_exhausted() {
 			Self::close(id, project, Stage::Done { at: Self::now() });
@@ -243,7 +244,7 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// The project if it can be removed now.
+	/// Returns the project; fails if it cannot be removed now.
 	fn clearable(id: ProjectId) -> Result<Found<T>, DispatchError> {
 		let project = Projects::<T>::get(id).ok_or(Error::<T>::NoSuchProject)?;
 		let over = project.stage.ended().is_some_and(|at| {
@@ -268,13 +269,13 @@ impl<T: Config> Pallet<T> {
 		}
 		let cleared = Self::clearable(id).is_ok_and(|project| Self::clear_step(id, project));
 		if !cleared {
-			// More of it, or a unit that is still under way.
+			// There are more entries, or a unit is still under way.
 			Self::schedule(Task::Clear(id), Self::now().saturating_add(1));
 		}
 	}
 
-	/// Removes at most [`CLEAR_STEP`] entries of a project, and itself when there are no more.
-	/// Whether it is gone.
+	/// Removes at most [`CLEAR_STEP`] entries of a project, and the project itself when there are
+	/// no more. Returns whether it is gone.
 	fn clear_step(id: ProjectId, mut project: Found<T>) -> bool {
 		let step = CLEAR_STEP as usize;
 		let mut gone = Votes::<T>::drain_prefix(id).take(step).count();

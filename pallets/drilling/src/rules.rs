@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use trainyard_protocol::{drill::Mismatch, job::Balance};
 
-/// What a member of a group brought.
+/// What a member of a group delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Brought<R> {
 	/// No commitment.
@@ -16,14 +16,14 @@ pub enum Brought<R> {
 	Result(R),
 }
 
-/// What the results of a group come to.
+/// The outcome of a group's results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<R> {
 	/// This is the unit's result.
 	Agreed(R),
-	/// The results differ, by the project's rule too much.
+	/// The results differ by more than the project's rule allows.
 	Disagreed,
-	/// No result has the majority of the group, and what there is does not differ.
+	/// No result has the majority of the group, and the results that there are do not differ.
 	TooFew,
 }
 
@@ -32,7 +32,7 @@ pub enum Verdict<R> {
 pub enum Lot {
 	/// It brought the agreed result.
 	Agrees,
-	/// It brought another result than it should have: it loses the unit's work in power.
+	/// It brought a wrong result: it loses the unit's work in power.
 	Contradicts,
 	/// It did not commit: it loses the same and leaves the pool.
 	NotCommitted,
@@ -42,12 +42,12 @@ pub enum Lot {
 	Spared,
 }
 
-/// Whether `count` is a strict majority of `all`.
+/// Returns whether `count` is a strict majority of `all`.
 pub fn is_majority(count: usize, all: usize) -> bool {
 	count.saturating_mul(2) > all
 }
 
-/// The result that a strict majority of `all` seats has, if any.
+/// Returns the result that a strict majority of `all` seats has, if any.
 fn majority<'a, R: PartialEq>(results: &[&'a R], all: usize) -> Option<&'a R> {
 	let supporters = |result: &R| results.iter().filter(|other| **other == result).count();
 	results.iter().copied().find(|result| is_majority(supporters(result), all))
@@ -55,10 +55,10 @@ fn majority<'a, R: PartialEq>(results: &[&'a R], all: usize) -> Option<&'a R> {
 
 /// Judges a group, all of whose members are in `brought`.
 ///
-/// A strict majority of the *group*, absent members counted, must have brought the same
-/// result. With [`Mismatch::Majority`] that is enough, and who brought another one loses;
-/// without such a majority nobody who brought a result loses. With [`Mismatch::AllLose`] any
-/// difference makes everyone lose who brought a result.
+/// A strict majority of the *group*, absent members counted, must have brought the same result.
+/// With [`Mismatch::Majority`] that is enough, and whoever brought a different one loses; without
+/// such a majority nobody who brought a result loses. With [`Mismatch::AllLose`] any difference
+/// makes everyone who brought a result lose.
 pub fn judge<R: Clone + PartialEq>(
 	rule: Mismatch,
 	brought: &[Brought<R>],
@@ -98,7 +98,7 @@ pub fn judge<R: Clone + PartialEq>(
 pub enum Finding {
 	/// It is true.
 	Confirmed,
-	/// It is false: most verifiers came to one other result.
+	/// It is false: most verifiers agree on a different result.
 	Refuted,
 	/// No result has the majority of the verifiers.
 	Undecided,
@@ -109,7 +109,7 @@ pub enum Finding {
 pub enum Service {
 	/// It found what was decided: it has earned a fee.
 	Served,
-	/// It found something else than what was decided.
+	/// It found a result that differs from what was decided.
 	Contrary,
 	/// It gave no result.
 	Absent,
@@ -138,19 +138,19 @@ pub fn judge_check<R: PartialEq>(agreed: &R, found: &[Option<R>]) -> (Finding, V
 	(finding, services)
 }
 
-/// What a vote on a project comes to.
+/// The outcome of a vote on a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opinion {
 	/// Its units count from now on.
 	Approved,
 	/// They never will.
 	Rejected,
-	/// The same, and by so many that its deposit is lost.
+	/// They never will, and two thirds were against it: its deposit is lost.
 	Condemned,
 }
 
-/// Judges a vote by the bonds behind both sides. Approval needs `least` of them and more
-/// than are against it; two thirds against it, and at least `least`, condemn.
+/// Judges a vote by the bonds of both sides. Approval needs `least` of them, and more than are
+/// against it; two thirds against it, and at least `least`, condemn it.
 pub fn judge_vote(ayes: Balance, nays: Balance, least: Balance) -> Opinion {
 	if ayes >= least && ayes > nays {
 		Opinion::Approved
@@ -241,7 +241,7 @@ mod tests {
 		] {
 			assert_eq!(judge_vote(ayes, nays, 100), opinion, "{ayes} {nays}");
 		}
-		// Nobody's word approves and condemns nothing, even where nothing is asked for.
+		// A vote that nobody cast neither approves nor condemns, even where no bond is asked for.
 		assert_eq!(judge_vote(0, 0, 0), Rejected);
 	}
 
@@ -254,7 +254,7 @@ mod tests {
 	}
 
 	proptest! {
-		/// Who agrees is a strict majority of the group with one result; nobody gains by a
+		/// Those who agree are a strict majority of the group with one result; nobody gains by a
 		/// result that was not agreed, and the order of the members does not matter.
 		#[test]
 		fn judgements_are_consistent(

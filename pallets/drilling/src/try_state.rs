@@ -26,8 +26,8 @@ impl<T: Config> Pallet<T> {
 		Self::check_pool()
 	}
 
-	/// The two directions of the agenda agree, nothing on it was passed over, and on it are
-	/// exactly the ends of reviews, the assignments, and the projects that ended.
+	/// Checks that the two directions of the agenda agree, that nothing on it was passed over, and
+	/// that exactly the ends of reviews, the assignments, and the projects that ended are on it.
 	fn check_agenda() -> Result<(), TryRuntimeError> {
 		let mut tasks = BTreeSet::new();
 		for (at, task, ()) in Agenda::<T>::iter() {
@@ -53,7 +53,8 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Every unit of a project that was begun is in one place, and deposits are on hold.
+	/// Checks that every unit of a project that was begun is in one place, and that deposits are on
+	/// hold.
 	fn check_projects() -> Result<(), TryRuntimeError> {
 		let mut running = BTreeMap::<ProjectId, BTreeSet<u32>>::new();
 		let planned = BatchPlan::<T>::get().into_iter().map(|slot| (slot.project, slot.index));
@@ -110,7 +111,7 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Assignments are in a phase that goes with what is known of them.
+	/// Checks that assignments are in a phase that fits what is known of them.
 	fn check_assignments() -> Result<(), TryRuntimeError> {
 		for (id, unit) in Assignments::<T>::iter() {
 			ensure!(id < NextAssignment::<T>::get(), "an assignment with a number not given out");
@@ -143,7 +144,7 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Every driller of the pool is in one place: ready, in the batch, or in one group.
+	/// Checks that every driller of the pool is in one place: ready, in the batch, or in one group.
 	fn check_pool() -> Result<(), TryRuntimeError> {
 		ensure!(Pool::<T>::count() <= T::MaxDrillers::get(), "too many drillers");
 		let (ready, batch) = (Ready::<T>::get(), BatchDrillers::<T>::get());

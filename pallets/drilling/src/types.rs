@@ -15,7 +15,7 @@ use trainyard_protocol::{
 /// Verifiers that recompute a unit. Odd, so that a majority is clear.
 pub const CHECKERS: u32 = 3;
 
-/// Entries of the state that one step of a removal takes away at most.
+/// Most entries of the state that one step of a removal takes away.
 pub const CLEAR_STEP: u32 = 64;
 
 /// Seats of a group.
@@ -63,17 +63,17 @@ pub struct Project<AccountId> {
 }
 
 impl<AccountId> Project<AccountId> {
-	/// Whether it has units to hand out.
+	/// Returns whether it has units to hand out.
 	pub fn has_units(&self) -> bool {
 		self.stage == Stage::Active && (self.failed > 0 || self.begun < self.units)
 	}
 
-	/// Whether it is in review or active.
+	/// Returns whether it is in review or active.
 	pub fn is_open(&self) -> bool {
 		matches!(self.stage, Stage::Review | Stage::Active)
 	}
 
-	/// Whether each of its units has come to an end.
+	/// Returns whether each of its units has come to an end.
 	pub fn is_exhausted(&self) -> bool {
 		self.begun >= self.units && self.failed == 0 && self.running == 0
 	}
@@ -115,7 +115,7 @@ pub enum Stage {
 }
 
 impl Stage {
-	/// Height at which the project ended, if it has.
+	/// Returns the height at which the project ended, if it has.
 	pub fn ended(&self) -> Option<BlockNumber> {
 		match self {
 			Stage::Review | Stage::Active => None,
@@ -139,7 +139,7 @@ impl Stage {
 	TypeInfo,
 )]
 pub struct Driller {
-	/// The assignment that it works on. Without one it stands in `Ready` or in the batch.
+	/// The assignment that it works on. Without one it is in `Ready` or in the batch.
 	pub assignment: Option<AssignmentId>,
 	/// It leaves the pool as soon as it is neither in a batch nor has an assignment.
 	pub retiring: bool,
@@ -206,7 +206,7 @@ pub struct Seat<AccountId> {
 }
 
 impl<AccountId> Seat<AccountId> {
-	/// A seat that `who` just took.
+	/// Returns the seat of `who`, who has done nothing yet.
 	pub fn of(who: AccountId) -> Self {
 		Self { who, commitment: None, result: None }
 	}
@@ -253,12 +253,12 @@ pub enum Phase {
 	},
 }
 
-/// Whether each of these seats has committed.
+/// Returns whether each of these seats has committed.
 pub fn all_committed<AccountId>(seats: &[Seat<AccountId>]) -> bool {
 	seats.iter().all(|seat| seat.commitment.is_some())
 }
 
-/// Whether each of these seats that committed has revealed.
+/// Returns whether each of these seats that committed has revealed.
 pub fn all_revealed<AccountId>(seats: &[Seat<AccountId>]) -> bool {
 	seats.iter().all(|seat| seat.commitment.is_none() || seat.result.is_some())
 }
@@ -277,13 +277,13 @@ pub fn all_revealed<AccountId>(seats: &[Seat<AccountId>]) -> bool {
 	TypeInfo,
 )]
 pub struct Outcome {
-	/// What the unit came to.
+	/// The unit's result.
 	pub result: UnitResult,
 	/// How many drillers agreed on it.
 	pub agreeing: u8,
 }
 
-/// What stands on the agenda.
+/// What can be on the agenda.
 #[derive(
 	Clone,
 	Copy,
@@ -329,7 +329,7 @@ pub enum Fault {
 	Contrary,
 }
 
-/// Why a unit came to nothing.
+/// Why a unit ended without a result.
 #[derive(
 	Clone,
 	Copy,
@@ -347,7 +347,7 @@ pub enum Failure {
 	TooFew,
 	/// The results differ.
 	Disagreed,
-	/// The recomputation came to another result.
+	/// The recomputation came to a different result.
 	Refuted,
 	/// The recomputation came to no result.
 	Unchecked,

@@ -103,12 +103,12 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Hash of the first block, which commitments cover.
+	/// Returns the hash of the first block, which commitments cover.
 	pub fn genesis_hash() -> H256 {
 		frame_system::Pallet::<T>::block_hash(BlockNumberFor::<T>::zero())
 	}
 
-	/// Weight of the largest step of an assignment.
+	/// Returns the weight of the largest step of an assignment.
 	pub(crate) fn worst_unit() -> Weight {
 		T::WeightInfo::judge()
 			.max(T::WeightInfo::open_check().saturating_add(T::WeightInfo::settle()))
@@ -134,7 +134,7 @@ impl<T: Config> Pallet<T> {
 					Assignments::<T>::insert(id, unit);
 					return T::WeightInfo::open_reveals();
 				}
-				// Nothing can be agreed on: whoever did its part is not asked for more.
+				// Nothing can be agreed on: a driller that did its part is not asked for more.
 				Self::conclude(id, unit, now, |_| Brought::Unasked);
 				T::WeightInfo::judge()
 			}
@@ -181,13 +181,13 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Comes back to an assignment behind `until`. Returns the `weight` of having looked.
+	/// Comes back to an assignment after `until`. Returns the `weight` of having looked.
 	fn wait(id: AssignmentId, until: BlockNumber, weight: Weight) -> Weight {
 		Self::schedule(Task::Unit(id), until.saturating_add(1));
 		weight
 	}
 
-	/// Begins a time of reveals; its last block.
+	/// Begins a time of reveals; returns its last block.
 	fn open_reveals(id: AssignmentId, now: BlockNumber) -> BlockNumber {
 		let until = now.saturating_add(T::RevealBlocks::get());
 		Self::schedule(Task::Unit(id), until.saturating_add(1));
@@ -195,8 +195,8 @@ impl<T: Config> Pallet<T> {
 		until
 	}
 
-	/// Judges a group, of whose committed members `open` says what they brought. All members are
-	/// free again; losses are taken at once, credit waits for the draw of recomputations.
+	/// Judges a group; `open` says what a member that committed brought. All members are free
+	/// again; losses are taken at once, and credit waits for the draw of recomputations.
 	fn conclude(
 		id: AssignmentId,
 		mut unit: AssignmentOf<T>,
@@ -254,7 +254,8 @@ impl<T: Config> Pallet<T> {
 		Self::fail_unit(id, unit.project, unit.index, unit.attempt, failure);
 	}
 
-	/// Ends an assignment with its agreed result: it is kept, and who agreed on it is credited.
+	/// Ends an assignment with its agreed result: it is kept, and those who agreed on it are
+	/// credited.
 	pub(crate) fn settle(id: AssignmentId, unit: &AssignmentOf<T>) {
 		Assignments::<T>::remove(id);
 		let Some(result) = unit.agreed else { return };

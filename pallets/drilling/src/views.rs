@@ -14,7 +14,7 @@ use trainyard_protocol::{
 };
 
 impl<T: Config> Pallet<T> {
-	/// All projects that were not cleared, by number.
+	/// Returns all projects that were not cleared, in the order of their numbers.
 	pub fn projects() -> Vec<ProjectView<T::AccountId>> {
 		let mut projects: Vec<_> =
 			Projects::<T>::iter().filter_map(|(id, project)| Self::view(id, project)).collect();
@@ -22,7 +22,7 @@ impl<T: Config> Pallet<T> {
 		projects
 	}
 
-	/// The project with this number.
+	/// Returns the project with this number.
 	pub fn project(id: ProjectId) -> Option<ProjectView<T::AccountId>> {
 		Self::view(id, Projects::<T>::get(id)?)
 	}
@@ -57,7 +57,7 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// The first `count` results of a project with an index above `after`, by index.
+	/// Returns the first `count` results of a project with an index above `after`, by index.
 	pub fn results(id: ProjectId, after: Option<u32>, count: u32) -> Vec<UnitOutcome> {
 		let Some(project) = Projects::<T>::get(id) else { return Vec::new() };
 		let first = after.map_or(0, |after| after.saturating_add(1));
@@ -70,7 +70,7 @@ impl<T: Config> Pallet<T> {
 			.collect()
 	}
 
-	/// What `who` must compute, or reveal, now.
+	/// Returns what `who` must compute, or reveal, now.
 	pub fn assignment(who: &T::AccountId) -> Option<AssignmentView<T::AccountId>> {
 		let id = Pool::<T>::get(who)?.assignment?;
 		let unit = Assignments::<T>::get(id)?;
@@ -83,7 +83,7 @@ impl<T: Config> Pallet<T> {
 		Self::part(id, unit, seats, who, phase, deadline)
 	}
 
-	/// What `who`, a verifier, must recompute, or reveal, now; by number of the assignment.
+	/// Returns what `who`, a verifier, must recompute, or reveal, now; by number of the assignment.
 	pub fn checks(who: &T::AccountId) -> Vec<AssignmentView<T::AccountId>> {
 		let mut checks: Vec<_> = Assignments::<T>::iter()
 			.filter_map(|(id, unit)| {
@@ -100,7 +100,7 @@ impl<T: Config> Pallet<T> {
 		checks
 	}
 
-	/// The part that `who`, one of `seats`, has in an assignment.
+	/// Returns the part that `who`, one of `seats`, has in an assignment.
 	fn part(
 		id: AssignmentId,
 		unit: AssignmentOf<T>,
@@ -111,7 +111,7 @@ impl<T: Config> Pallet<T> {
 	) -> Option<AssignmentView<T::AccountId>> {
 		let seat = seats.iter().find(|seat| seat.who == *who)?;
 		let (committed, revealed) = (seat.commitment.is_some(), seat.result.is_some());
-		// What comes in the next block is the earliest that can come.
+		// The next block is the earliest in which something can arrive.
 		let phase = if Self::now() < deadline { phase } else { UnitPhase::Judgement };
 		Some(AssignmentView {
 			id,
@@ -126,7 +126,7 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// The pool of drillers, by account.
+	/// Returns the pool of drillers, by account.
 	pub fn drillers() -> Vec<T::AccountId> {
 		let mut drillers: Vec<_> = Pool::<T>::iter_keys().collect();
 		drillers.sort();

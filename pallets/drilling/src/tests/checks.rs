@@ -11,7 +11,7 @@ use frame_support::{assert_noop, assert_ok};
 use sp_runtime::Permill;
 use trainyard_protocol::{drill::Mismatch, H256};
 
-/// A unit whose two drillers agreed on result 1 and that is recomputed; they.
+/// Brings a unit to its recomputation, after its two drillers agreed on result 1. Returns them.
 fn agreed() -> Vec<AccountId> {
 	CheckShare::set(Permill::one());
 	active(Mismatch::Majority, 2, 10);
@@ -218,7 +218,7 @@ fn the_jackpot_pays_what_it_has() {
 	});
 }
 
-/// The share of seeds by which a unit is recomputed is that of the runtime.
+/// The share of seeds by which a unit is recomputed is the one that the runtime sets.
 #[test]
 fn the_share_of_recomputed_units_is_kept() {
 	run(|| {

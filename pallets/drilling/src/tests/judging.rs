@@ -1,4 +1,4 @@
-//! What the results of a group come to.
+//! What becomes of the results of a group.
 
 use crate::{
 	mock::{Act::*, *},
@@ -168,7 +168,7 @@ fn a_unit_is_issued_again_with_another_seed_and_given_up_in_the_end() {
 	});
 }
 
-/// What failed goes first.
+/// Units that failed go first.
 #[test]
 fn a_failed_unit_comes_before_new_ones() {
 	run(|| {

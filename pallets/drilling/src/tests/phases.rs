@@ -7,7 +7,7 @@ use trainyard_protocol::{
 	H256,
 };
 
-/// A unit in the hands of two drillers; they.
+/// Gives a unit to two drillers, and returns them.
 fn begun() -> (AccountId, AccountId) {
 	active(Mismatch::Majority, 2, 10);
 	enlisted(2);

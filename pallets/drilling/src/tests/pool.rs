@@ -56,7 +56,7 @@ fn a_batch_is_noted_and_dealt_behind_its_seed() {
 		assert_eq!(Batch::<Test>::get(), Some(closed));
 		System::assert_last_event(Event::BatchClosed { drillers: 7, units: 2 }.into());
 		assert_eq!((Ready::<Test>::get().len(), BatchDrillers::<Test>::get().len()), (0, 7));
-		// Who comes now is not in it.
+		// A driller that comes now is not in it.
 		assert_ok!(Drilling::enlist(signed(18)));
 		blocks(SEED_BLOCKS);
 		assert!(Batch::<Test>::exists());
@@ -68,7 +68,7 @@ fn a_batch_is_noted_and_dealt_behind_its_seed() {
 		let members: BTreeSet<_> =
 			who(&one.members).into_iter().chain(who(&other.members)).collect();
 		assert_eq!(members.len(), 6);
-		// Who was left over has no unit, with the newcomer.
+		// The driller that was left over has no unit, and neither has the newcomer.
 		assert_eq!(idle().len(), 2);
 		assert!(idle().contains(&18) && idle().is_disjoint(&members));
 		let until = closed + SEED_BLOCKS + 1 + COMMIT;
@@ -117,7 +117,7 @@ fn a_lost_seed_is_made_up_for() {
 	});
 }
 
-/// Else an owner of many identities could let them become ready while all others compute.
+/// Otherwise an owner of many identities could let them become ready while all others compute.
 #[test]
 fn a_batch_waits_for_more_than_half_of_the_pool() {
 	run(|| {
@@ -217,7 +217,7 @@ fn who_is_no_trainer_any_more_is_given_nothing() {
 		assert_ok!(Drilling::enlist(signed(14)));
 		until(0, committing);
 		assert_eq!((unit(0).index, unit(0).attempt), (0, 0));
-		// Nor is it ready again behind a unit.
+		// Nor is it ready again after a unit.
 		Bonds::mutate(|bonds| bonds.remove(&13));
 		play(0, &[Act::Say(1), Act::Say(1), Act::Say(1)]);
 		assert_eq!(idle(), [11, 14].into());

@@ -81,7 +81,8 @@ fn seat_of(seats: &[crate::Seat<AccountId>], n: usize) -> AccountId {
 	seats[n % seats.len()].who
 }
 
-/// What was really committed is what opens; `result` is of those who commit.
+/// Reveals what `who` really committed, because only that opens. `result_of` reveals the result
+/// that goes by a number.
 fn opens(
 	who: AccountId,
 	id: AssignmentId,
@@ -208,7 +209,7 @@ fn perform(deed: Deed) {
 /// forgotten when it is cleared, at the earliest in the block that credits its last unit.
 type Book = BTreeMap<(u32, u32), (u8, u64)>;
 
-/// What must hold behind every deed.
+/// Checks what must hold after every deed.
 fn check(issuance: u128, book: &mut Book) {
 	Drilling::do_try_state().unwrap();
 	assert_eq!(Balances::total_issuance(), issuance, "money was made or lost");

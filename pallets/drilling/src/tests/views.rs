@@ -1,4 +1,4 @@
-//! What clients are told.
+//! What clients read.
 
 use crate::mock::*;
 use frame_support::assert_ok;
@@ -52,7 +52,7 @@ fn a_driller_is_told_what_it_must_do() {
 		);
 		assert_ok!(reveal(11, 0, result(1)));
 		assert!(Drilling::assignment(&11).unwrap().revealed);
-		// Nothing that is sent behind the last block for reveals is taken.
+		// Nothing that is sent after the last block for reveals is taken.
 		blocks(REVEAL);
 		assert_eq!(Drilling::assignment(&12).unwrap().phase, UnitPhase::Judgement);
 		next_block();

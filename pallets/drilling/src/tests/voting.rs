@@ -37,7 +37,7 @@ fn a_vote_has_conditions() {
 		assert_noop!(vote(PROPOSER, id, true), Error::<Test>::OwnProject);
 		assert_ok!(vote(VOTERS[0], id, true));
 		assert_noop!(vote(VOTERS[0], id, false), Error::<Test>::AlreadyVoted);
-		// The last block for votes, and the first without.
+		// The last block for votes, and then the first block after it.
 		System::set_block_number(1 + REVIEW);
 		assert_ok!(vote(VOTERS[1], id, true));
 		System::set_block_number(2 + REVIEW);
@@ -49,8 +49,8 @@ fn a_vote_has_conditions() {
 	});
 }
 
-/// The end of a review with so many of the voters for and against; the project and what its
-/// proposer lost.
+/// Ends a review with that many voters for and against. Returns the project and what its proposer
+/// lost.
 fn ended(ayes: usize, nays: usize) -> (crate::Project<AccountId>, u128) {
 	let id = propose(2, 1);
 	for (at, who) in VOTERS.into_iter().enumerate().take(ayes + nays) {
