@@ -1,11 +1,10 @@
 //! BABE and GRANDPA with unequal weights.
 //!
-//! The session handlers of `pallet_babe` and `pallet_grandpa` give every authority the
-//! weight 1. [`WeightedBabe`] and [`WeightedGrandpa`] stand in for them in the runtime's
-//! `impl_opaque_keys!` and give the weights that [`session`](crate::session) announced.
-//! GRANDPA carries the same linear weights as BABE: with one head one vote, a little power
-//! split into many identities could halt finality, and only linear weights make splitting
-//! worthless.
+//! The session handlers of `pallet_babe` and `pallet_grandpa` give every authority the weight 1.
+//! [`WeightedBabe`] and [`WeightedGrandpa`] replace them in the runtime's `impl_opaque_keys!` and
+//! give the weights that [`session`](crate::session) announced. GRANDPA carries the same linear
+//! weights as BABE: with one head one vote, a little power split into many identities could halt
+//! finality, and only linear weights make splitting worthless.
 //!
 //! The runtime also takes from here [`AuthorVrf`] (this pallet's `VrfOutput`),
 //! [`BlockAuthor`] (Authorship's `FindAuthor`) and [`KeepCandidateKeys`] (part of the base
@@ -58,7 +57,7 @@ impl<T> BoundToRuntimeAppPublic for WeightedBabe<T> {
 }
 
 impl<T: WeightedConfig> WeightedBabe<T> {
-	/// BABE's authorities announced for the next session, from session keys.
+	/// Returns BABE's authorities announced for the next session, from session keys.
 	fn announced<'a>(keys: impl Iterator<Item = (&'a T::AccountId, BabeId)>) -> BabeAuthorities<T>
 	where
 		T::AccountId: 'a,
@@ -92,8 +91,8 @@ impl<T: WeightedConfig> OneSessionHandler<T::AccountId> for WeightedBabe<T> {
 		I: 'a + Iterator<Item = (&'a T::AccountId, BabeId)>,
 		T::AccountId: 'a,
 	{
-		// What was announced for the epoch that begins, to the bit: clients took it from
-		// the announcement, and recomputed weights would fork them off.
+		// The weights announced for the epoch that begins, to the bit: clients took them from the
+		// announcement, and recomputed weights would fork them off.
 		let current = pallet_babe::NextAuthorities::<T>::get();
 		let mut next = Self::announced(queued);
 		if next.is_empty() {
@@ -119,18 +118,17 @@ impl<T: WeightedConfig> OneSessionHandler<T::AccountId> for WeightedBabe<T> {
 /// GRANDPA's session handler, with the weights that BABE uses in the same session, as long
 /// as they moved enough.
 ///
-/// A new set is issued, and the set id advances, only when an authority comes, goes or
-/// changes its key, when a weight has moved by more than a tenth since the set was issued,
-/// or when finality was declared stalled. Otherwise the set stays and is noted as that of
-/// one more session.
+/// A new set is issued, and the set id advances, only when an authority comes, goes or changes its
+/// key, when a weight has moved by more than a tenth since the set was issued, or when finality was
+/// declared stalled. Otherwise the set stays, and is noted as the set of one more session.
 pub struct WeightedGrandpa<T>(PhantomData<T>);
 
 impl<T> BoundToRuntimeAppPublic for WeightedGrandpa<T> {
 	type Public = GrandpaId;
 }
 
-/// Whether `next` differs from `present` enough for a new set: other keys, or a weight
-/// that moved by more than a tenth of what it was.
+/// Returns whether `next` differs from `present` enough for a new set: other keys, or a weight that
+/// moved by more than a tenth of what it was.
 fn differs(present: &[(GrandpaId, u64)], next: &[(GrandpaId, u64)]) -> bool {
 	let moved =
 		|was: u64, is: u64| u128::from(was.abs_diff(is)).saturating_mul(10) > u128::from(was);
@@ -236,10 +234,10 @@ impl<T: WeightedConfig> FindAuthor<T::AccountId> for BlockAuthor<T> {
 
 /// A base call filter that refuses `Session.purge_keys`.
 ///
-/// A filter does not learn who calls, and the session pallet does not ask whether its
-/// caller is needed: were all authorities to purge their keys, none would be left. So that
-/// call is refused to all, and [`purge_keys`](crate::Pallet::purge_keys) of this pallet
-/// does the same for everyone who is neither a candidate nor an authority.
+/// A filter does not know who calls, and the session pallet does not check whether its caller is
+/// needed: if all authorities purged their keys, none would be left. So that call is refused to
+/// all, and [`purge_keys`](crate::Pallet::purge_keys) of this pallet does the same for everyone who
+/// is neither a candidate nor an authority.
 pub struct KeepCandidateKeys<T>(PhantomData<T>);
 
 impl<T> Contains<<T as frame_system::Config>::RuntimeCall> for KeepCandidateKeys<T>

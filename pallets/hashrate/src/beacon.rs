@@ -24,7 +24,7 @@ use trainyard_traits::{Beacon, Seed};
 /// Outputs kept: as many as a byte has values.
 pub const RING: u32 = 256;
 
-/// Where block `n`'s output stands in the ring.
+/// Returns the place of block `n`'s output in the ring.
 pub(crate) fn place(n: BlockNumber) -> u8 {
 	let [n_mod_256, ..] = n.to_le_bytes();
 	n_mod_256
@@ -46,14 +46,14 @@ impl<T: Config> Pallet<T> {
 		Outputs::<T>::insert(place(previous), (previous, output));
 	}
 
-	/// The output of block `n`, while the ring has it.
+	/// Returns the output of block `n`, while the ring has it.
 	fn output(n: BlockNumber) -> Option<H256> {
 		Outputs::<T>::get(place(n)).filter(|(block, _)| *block == n).map(|(_, output)| output)
 	}
 }
 
 impl<T: Config> Beacon for Pallet<T> {
-	/// `blake2_256(SCALE(domain, subject, outputs))` over the outputs of the `SeedBlocks`
+	/// Returns `blake2_256(SCALE(domain, subject, outputs))` over the outputs of the `SeedBlocks`
 	/// blocks after `after`, all three as byte or item vectors.
 	fn seed(domain: &[u8], subject: &[u8], after: BlockNumber) -> Seed {
 		let last = after.saturating_add(T::SeedBlocks::get());

@@ -202,7 +202,7 @@ mod benchmarks {
 		assert_eq!(chosen.unwrap().len() as u32, c.min(T::MaxAuthorities::get()));
 	}
 
-	/// The last of `n` authorities equivocates, and so makes it dearer for the others.
+	/// The last of `n` authorities equivocates, which makes it more expensive for the others.
 	#[benchmark]
 	fn punish(n: Linear<1, { T::MaxAuthorities::get() }>) {
 		let (session, empty) = (T::Session::current_index(), [0; 32]);

@@ -1,4 +1,4 @@
-//! What the pallet tells of.
+//! The events of the pallet.
 
 use frame_support::pallet_macros::pallet_section;
 
@@ -22,7 +22,7 @@ mod events {
 			/// The bond now.
 			bond: Balance,
 		},
-		/// A trainer reported its hardware anew.
+		/// A trainer reported its hardware again.
 		HardwareUpdated {
 			/// Who.
 			trainer: T::AccountId,
@@ -36,13 +36,13 @@ mod events {
 		},
 		/// A full list of candidates gave up its weakest for a stronger one.
 		CandidateDisplaced {
-			/// Who stands no more.
+			/// Who does not stand any more.
 			trainer: T::AccountId,
 			/// Who took the place.
 			by: T::AccountId,
 		},
-		/// An authority made no block where many were expected, or equivocated, and stands no
-		/// more.
+		/// An authority made no block where many were expected, or equivocated, and is no candidate
+		/// any more.
 		AuthoritySuspended {
 			/// Who.
 			trainer: T::AccountId,
@@ -104,8 +104,8 @@ mod events {
 			/// Share of the session's weight that has equivocated in it so far.
 			share: Perbill,
 		},
-		/// A trainer lost a part of its bond and of its power for an equivocation, its own or
-		/// one in its company.
+		/// A trainer lost a part of its bond and of its power for an equivocation: its own, or that
+		/// of others in the same session.
 		Slashed {
 			/// Who.
 			trainer: T::AccountId,

@@ -14,7 +14,7 @@
 //! - [`liveness`]: an authority that makes no block is suspended.
 //! - [`beacon`]: randomness from the VRF outputs of the authors of recent blocks.
 //! - [`rewards`]: the block reward and its schedule.
-//! - [`slashing`]: how a bond is taken from.
+//! - [`slashing`]: how a part of a bond is taken.
 //! - [`timing`]: slot and epoch length and the half-life of power, fixed in genesis.
 //!
 //! # Genesis
@@ -75,14 +75,14 @@ const LOG_TARGET: &str = "runtime::hashrate";
 
 /// What this pallet needs of the session pallet; implemented for `pallet_session::Pallet`.
 pub trait SessionAccess<AccountId> {
-	/// Whether `who` has set session keys.
+	/// Returns whether `who` has set session keys.
 	fn has_keys(who: &AccountId) -> bool;
-	/// The authorities of the running session, in order.
+	/// Returns the authorities of the running session, in order.
 	fn authorities() -> alloc::vec::Vec<AccountId>;
-	/// The running session's index.
+	/// Returns the running session's index.
 	fn current_index() -> sp_staking::SessionIndex;
-	/// Accounts, BABE keys and GRANDPA keys that are queued; as a session starts, those
-	/// that it will use.
+	/// Returns the accounts, BABE keys and GRANDPA keys that are queued. When a session starts,
+	/// these are the ones that it will use.
 	fn queued_keys() -> alloc::vec::Vec<(AccountId, [u8; 32], [u8; 32])>;
 	/// Removes the session keys of `who`.
 	fn purge_keys(who: &AccountId) -> sp_runtime::DispatchResult;
@@ -93,7 +93,7 @@ pub trait SessionAccess<AccountId> {
 
 #[import_section(events::events)]
 #[frame_support::pallet]
-// The macros' own code expects; the work of this pallet is in the other files.
+// The macros' own code calls `expect`; the work of this pallet is in the other files.
 #[allow(clippy::expect_used)]
 pub mod pallet {
 	use super::*;
@@ -159,9 +159,9 @@ pub mod pallet {
 		#[pallet::constant]
 		type MinBond: Get<Balance>;
 
-		/// Blocks from leaving to the return of the bond, and from the end of a session
-		/// until its equivocations cannot be reported any more. At least three sessions, so
-		/// that an authority stays bonded while it is one, and for a while behind that.
+		/// Blocks from leaving to the return of the bond, and from the end of a session until its
+		/// equivocations cannot be reported any more. At least three sessions, so that an authority
+		/// stays bonded while it is one, and for a while after that.
 		#[pallet::constant]
 		type UnbondingBlocks: Get<BlockNumber>;
 
@@ -193,7 +193,7 @@ pub mod pallet {
 		#[pallet::constant]
 		type JackpotShare: Get<Permill>;
 
-		/// The account that gathers what checking is paid from later. It exists from
+		/// The account that collects the money from which checking is paid later. It exists from
 		/// genesis with at least the existential deposit.
 		type Jackpot: Get<Self::AccountId>;
 
@@ -273,7 +273,7 @@ pub mod pallet {
 	pub type Offenders<T: Config> =
 		StorageMap<_, Twox64Concat, SessionIndex, Guilty<T>, ValueQuery>;
 
-	/// The session from which one who equivocated may stand again.
+	/// The session from which a trainer that equivocated may stand again.
 	#[pallet::storage]
 	pub type Suspended<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, SessionIndex>;
 
@@ -282,7 +282,7 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Outputs<T: Config> = StorageMap<_, Twox64Concat, u8, (BlockNumber, H256)>;
 
-	/// The latest VRF output that entered the ring; the same once more is stale.
+	/// The latest VRF output that entered the ring; if it appears again, it is stale.
 	#[pallet::storage]
 	pub type LatestVrf<T: Config> = StorageValue<_, H256>;
 
@@ -328,7 +328,8 @@ pub mod pallet {
 	}
 
 	impl<T: Config> Default for GenesisConfig<T> {
-		/// No trainers, slots of 6 s, epochs of an hour, power that halves in a week.
+		/// Returns a genesis without trainers, with slots of 6 s, epochs of an hour, and power that
+		/// halves in a week.
 		fn default() -> Self {
 			Self {
 				trainers: Vec::new(),
@@ -405,7 +406,8 @@ pub mod pallet {
 		NoSessionKeys,
 		/// The list of candidates is full of trainers with at least as much power.
 		CandidatesFull,
-		/// Session keys of candidates and of authorities present or announced stay.
+		/// Session keys stay while their owner is a candidate, or an authority of this session or
+		/// the next.
 		KeysInUse,
 		/// The trainer equivocated and may not stand for block authorship yet.
 		Suspended,
@@ -413,8 +415,8 @@ pub mod pallet {
 
 	#[pallet::hooks]
 	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
-		/// Records the previous block's output. The weight includes what this pallet does
-		/// later in the same initialisation, when it is told the block's author.
+		/// Records the previous block's output. The weight includes what this pallet does later in
+		/// the same initialisation, when it learns the block's author.
 		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
 			Self::record_output();
 			Self::note_beginning();
@@ -463,7 +465,7 @@ pub mod pallet {
 			Self::do_bond_extra(&who, amount)
 		}
 
-		/// Reports the caller's hardware anew.
+		/// Reports the caller's hardware again.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::update_hardware())]
 		pub fn update_hardware(origin: OriginFor<T>, hardware: Hardware) -> DispatchResult {
@@ -471,9 +473,9 @@ pub mod pallet {
 			Self::do_update_hardware(&who, hardware)
 		}
 
-		/// Begins or ceases to stand for block authorship. To begin, set session keys
-		/// first. A full list takes a trainer with more power than its weakest, in whose
-		/// place it comes. Takes effect two sessions later.
+		/// Begins or ceases to stand for block authorship. To begin, set session keys first. A full
+		/// list takes a trainer with more power than its weakest, which it replaces. The call takes
+		/// effect two sessions later.
 		#[pallet::call_index(3)]
 		#[pallet::weight(T::WeightInfo::set_candidate())]
 		pub fn set_candidate(origin: OriginFor<T>, candidate: bool) -> DispatchResult {
@@ -498,9 +500,9 @@ pub mod pallet {
 			Self::do_withdraw(&who)
 		}
 
-		/// Removes the caller's session keys, once it is neither a candidate nor an
-		/// authority of this session or the next. Stands in for `Session.purge_keys`,
-		/// which does not ask; see [`authorities::KeepCandidateKeys`].
+		/// Removes the caller's session keys, once it is neither a candidate nor an authority of
+		/// this session or the next. This replaces `Session.purge_keys`, which does not check that;
+		/// see [`authorities::KeepCandidateKeys`].
 		#[pallet::call_index(6)]
 		#[pallet::weight(T::WeightInfo::purge_keys())]
 		pub fn purge_keys(origin: OriginFor<T>) -> DispatchResult {

@@ -9,7 +9,7 @@
 
 use crate::{Absence, Authored, Candidates, Config, CurrentWeights, Event, Pallet, SessionBlocks};
 
-/// Blocks that may be expected of an authority without one of them made.
+/// Blocks that may be expected of an authority before it is suspended for making none.
 pub const TOLERATED_BLOCKS: u64 = 20;
 
 /// [`Absence`] counts in parts of a block.
@@ -21,7 +21,7 @@ impl<T: Config> Pallet<T> {
 		SessionBlocks::<T>::mutate(|n| *n = n.saturating_add(1));
 		let mut authored = Authored::<T>::get();
 		if let Err(at) = authored.binary_search(author) {
-			// More authors than authorities are a change of session's overlap; those that
+			// There are more authors than authorities only where two sessions overlap; authors that
 			// do not fit are noted in the session that begins.
 			if authored.try_insert(at, author.clone()).is_ok() {
 				Authored::<T>::put(authored);
@@ -30,8 +30,8 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// At the end of a session: counts what absent authorities owe, and suspends those
-	/// that owe too much.
+	/// Counts, at the end of a session, the blocks that absent authorities owe, and suspends those
+	/// that owe too many.
 	pub(crate) fn judge_absences() {
 		let blocks = SessionBlocks::<T>::take();
 		let authored = Authored::<T>::take();

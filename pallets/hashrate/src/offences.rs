@@ -1,30 +1,29 @@
 //! Equivocations and what they cost.
 //!
-//! An authority that makes two blocks of one slot, or gives two votes of one round, has
-//! signed the proof against itself. Nodes that see both report it, in a transaction without
-//! a sender that authors put into their own blocks; anyone may also sign a report. The
-//! pallets of BABE and GRANDPA check the signatures, the [records](crate::records) tell
-//! whose key it was, and this module punishes.
+//! An authority that makes two blocks in one slot, or gives two votes of one round, has signed the
+//! proof against itself. Nodes that see both report it, in a transaction without a sender that
+//! authors put into their own blocks; anyone may also sign a report. The pallets of BABE and
+//! GRANDPA check the signatures, the [records](crate::records) show whose key it was, and this
+//! module punishes.
 //!
 //! - An authority offends once a session, however often it equivocated in it: a node that
 //!   ran twice by mistake does so in every slot that it wins.
-//! - What is taken depends on power, not on heads. Where those who offended in a session
-//!   have the share `x` of its weight together, each of them loses the part
-//!   `min(1, (3 x)^2)` of its bond and of its power of both kinds, and at least
-//!   [`Config::MinSlash`]. With a third of the weight finality can be broken; who tries
-//!   that loses all of it. Splitting into identities changes nothing.
-//! - Whoever comes later raises the part for those before it, who lose the difference.
-//! - An offender ceases to be a candidate, and may stand again [`SUSPENSION`] sessions
-//!   later. It makes blocks until the session behind the running one is over: the
-//!   authorities of that are announced.
-//! - The reporter gets [`Config::ReporterShare`] of what is taken of bonds, the jackpot
-//!   the rest. Of a report without a sender the block's author is the reporter. An offender
-//!   that reports itself gets nothing of its own bond.
+//! - What is taken depends on power, not on heads. Where those who offended in a session have the
+//!   share `x` of its weight together, each of them loses the part `min(1, (3 x)^2)` of its bond
+//!   and of its power of both kinds, and at least [`Config::MinSlash`]. With a third of the weight
+//!   finality can be broken; whoever tries that loses everything. Splitting into identities changes
+//!   nothing.
+//! - An offender that comes later raises the part for those before it, who lose the difference.
+//! - An offender ceases to be a candidate, and may stand again [`SUSPENSION`] sessions later. It
+//!   makes blocks until the session after the running one is over, because the authorities of that
+//!   one are announced already.
+//! - The reporter gets [`Config::ReporterShare`] of what is taken of bonds, the jackpot the rest.
+//!   If a report has no sender, the block's author is the reporter. An offender that reports itself
+//!   gets nothing of its own bond.
 //!
-//! In which session GRANDPA's equivocation happened is not in the proof, as a set may serve
-//! in many: it is that of the lower of both blocks voted for, as far as these are of
-//! sessions on record ([`session_of_votes`]). Else one proof would serve for every session
-//! of its set.
+//! In which session GRANDPA's equivocation happened is not in the proof, as a set may serve in
+//! many: it is that of the lower of both blocks voted for, as far as these are of sessions on
+//! record ([`session_of_votes`]). Otherwise one proof would serve for every session of its set.
 
 use crate::{
 	authorities::WeightedConfig,
@@ -74,23 +73,23 @@ pub const SUSPENSION: SessionIndex = 4;
 pub struct Guilty<T: Config> {
 	/// The part of bond and power that each of them has lost.
 	pub part: Perbill,
-	/// Them, ascending.
+	/// The offenders, in ascending order.
 	pub who: BoundedVec<T::AccountId, T::MaxAuthorities>,
 }
 
-/// `min(1, (3 x)^2)` of the share `x` of `offending` in `total`, at least `least`.
+/// Returns `min(1, (3 x)^2)` of the share `x` of `offending` in `total`, at least `least`.
 pub fn slash_part(offending: u128, total: u128, least: Perbill) -> Perbill {
 	Perbill::from_rational(offending.saturating_mul(3), total.max(1)).square().max(least)
 }
 
 impl<T: Config> Pallet<T> {
-	/// Whether `offender` has been punished already.
+	/// Returns whether `offender` has been punished already.
 	pub fn is_known(offender: &Offender<T::AccountId>) -> bool {
 		Offenders::<T>::get(offender.session).who.binary_search(&offender.who).is_ok()
 	}
 
-	/// Punishes `offender`, and those who offended in the same session for its company.
-	/// Refused where it is known already, and where the session is not on record.
+	/// Punishes `offender`, and raises the punishment of those who offended in the same session.
+	/// Fails where it is known already, and where the session is not on record.
 	pub(crate) fn punish(
 		offender: &Offender<T::AccountId>,
 		reporter: Option<&T::AccountId>,
@@ -126,7 +125,7 @@ impl<T: Config> Pallet<T> {
 
 		Self::suspend(who);
 		Self::take_part(who, *session, guilty.part, reporter);
-		// Of what the others have left, that which makes it `guilty.part` in all.
+		// The part of what the others have left that makes their loss `guilty.part` in all.
 		let more = guilty.part.saturating_sub(before.part);
 		if !more.is_zero() {
 			let left = before.part.left_from_one();
@@ -256,20 +255,20 @@ where
 	}
 }
 
-/// The session in which `slot` is, as BABE counts them.
+/// Returns the session in which `slot` is, as BABE counts them.
 pub fn session_of_slot<T: pallet_babe::Config>(slot: Slot) -> SessionIndex {
 	let since = slot.saturating_sub(*pallet_babe::GenesisSlot::<T>::get());
 	let epoch = since.checked_div(T::EpochDuration::get()).unwrap_or(0);
-	// Epochs without a block are no sessions: the latest skip up to this epoch tells how
-	// many have been left out so far.
+	// Epochs without a block are no sessions: the latest skip up to this epoch shows how many have
+	// been left out so far.
 	let skipped = pallet_babe::SkippedEpochs::<T>::get();
 	let last = skipped.iter().rev().find(|(at, _)| *at <= epoch);
 	let left_out = last.map_or(0, |(at, session)| at.saturating_sub(u64::from(*session)));
 	epoch.saturating_sub(left_out).unique_saturated_into()
 }
 
-/// The session in which both votes of a proof were given: that of the lower of the blocks
-/// that they are for, of those blocks whose session is on record, but one of the set's.
+/// Returns the session in which both votes of a proof were given: that of the lower of the voted
+/// blocks whose session is on record, limited to the sessions of the set.
 pub fn session_of_votes<T: WeightedConfig>(
 	proof: &EquivocationProof<T::Hash, BlockNumberFor<T>>,
 ) -> Option<SessionIndex> {
@@ -292,13 +291,14 @@ pub fn session_of_votes<T: WeightedConfig>(
 	Some(session.max(first).min(last))
 }
 
-/// The proof of ownership for a BABE key that was used in `slot`.
+/// Returns the proof of ownership for a BABE key that was used in `slot`.
 pub fn prove_babe_key<T: WeightedConfig>(slot: Slot, key: &[u8]) -> Option<KeyOwnerProof> {
 	let session = session_of_slot::<T>(slot);
 	Pallet::<T>::prove_key(session, sp_consensus_babe::KEY_TYPE, key)
 }
 
-/// The proof of ownership for a GRANDPA key of the set `set`: in the latest of its sessions.
+/// Returns the proof of ownership for a GRANDPA key of the set `set`: in the latest of its
+/// sessions.
 pub fn prove_grandpa_key<T: WeightedConfig>(set: SetId, key: &[u8]) -> Option<KeyOwnerProof> {
 	let session = pallet_grandpa::SetIdSession::<T>::get(set)?;
 	Pallet::<T>::prove_key(session, sp_consensus_grandpa::KEY_TYPE, key)
@@ -315,8 +315,8 @@ where
 	pallet_babe::Pallet::<T>::submit_unsigned_equivocation_report(proof, owner)
 }
 
-/// Reports two votes of one round to this node's pool. Who asked for a proof of ownership
-/// could name the set only; the votes tell the session.
+/// Reports two votes of one round to this node's pool. The node that asked for a proof of ownership
+/// could name the set only; the votes show the session.
 pub fn submit_grandpa_report<T>(proof: EquivocationProof<T::Hash, BlockNumberFor<T>>) -> Option<()>
 where
 	T: WeightedConfig + pallet_grandpa::Config<KeyOwnerProof = KeyOwnerProof>,
@@ -327,7 +327,7 @@ where
 	pallet_grandpa::Pallet::<T>::submit_unsigned_equivocation_report(proof, owner)
 }
 
-/// Weights of Babe's and Grandpa's calls: their own, and of a report what this pallet does
+/// Weights of Babe's and Grandpa's calls: their own, and for a report also what this pallet does
 /// about it at worst.
 pub struct ReportWeight<T>(PhantomData<T>);
 

@@ -13,11 +13,11 @@
 //!
 //! # Power from the beginning
 //!
-//! A genesis may declare power, but no time: the clock stands at 0 until the first block
-//! sets it, and from there to the present are fifty years of decay. So declared power is
-//! dated 0, and everything dated before the chain's first timestamp ([`Clock::begun`])
-//! counts as if it had been credited at that timestamp. Nothing has to be rewritten when
-//! that comes, and the ledger stays independent of when it is read or written.
+//! A genesis may declare power, but no time: the clock stands at 0 until the first block sets it,
+//! and between 0 and the present lie fifty years of decay. So declared power is dated 0, and
+//! everything dated before the chain's first timestamp ([`Clock::begun`]) counts as if it had been
+//! credited at that timestamp. Nothing has to be rewritten when that timestamp comes, and the
+//! ledger stays independent of when it is read or written.
 
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
@@ -123,13 +123,14 @@ pub struct Clock {
 }
 
 impl Clock {
-	/// What is left of `effective`, noted at `updated`. A `now` before that reads as it.
+	/// Returns what is left of `effective`, noted at `updated`. A `now` before `updated` reads as
+	/// `updated`.
 	fn left(&self, effective: u128, updated: u64) -> u128 {
 		let elapsed = self.now.saturating_sub(updated.max(self.begun));
 		decayed(effective, elapsed, self.half_life)
 	}
 
-	/// What `work` adds to effective power: micro-ut per day with 64 fractional bits.
+	/// Returns what `work` adds to effective power: micro-ut per day with 64 fractional bits.
 	pub fn worth(&self, work: MicroUt) -> u128 {
 		u128::from(work).saturating_mul(per_unit(self.half_life))
 	}
@@ -159,13 +160,13 @@ pub struct Track {
 }
 
 impl Track {
-	/// Effective power that a genesis declares, whole micro-ut per day. No work stands behind
-	/// it, so the total is 0.
+	/// Returns the effective power that a genesis declares, in whole micro-ut per day. It comes
+	/// from no work, so the total is 0.
 	pub fn declared(effective: u64) -> Self {
 		Self { total: 0, effective: u128::from(effective) << 64, updated: 0 }
 	}
 
-	/// Effective power at `clock.now`: micro-ut per day with 64 fractional bits. A time
+	/// Returns the effective power at `clock.now`: micro-ut per day with 64 fractional bits. A time
 	/// before the last credit reads as the time of that credit.
 	pub fn effective_at(&self, clock: &Clock) -> u128 {
 		clock.left(self.effective, self.updated)
@@ -184,8 +185,8 @@ impl Track {
 		self.effective = self.effective.saturating_sub(part.mul_floor(self.effective));
 	}
 
-	/// Takes away as much effective power as crediting `work` now would add, at most what
-	/// there is. The total stays: it says what was credited.
+	/// Takes away as much effective power as crediting `work` now would add, at most what there is.
+	/// The total stays, because it counts what was credited.
 	pub fn debit(&mut self, work: MicroUt, clock: &Clock) {
 		self.effective = self.effective_at(clock).saturating_sub(clock.worth(work));
 		self.updated = self.updated.max(clock.now);
@@ -214,14 +215,14 @@ pub struct Ledger {
 }
 
 impl Ledger {
-	/// Total ECP at `clock.now`, 0.4 drilling + 0.6 training, in whole micro-ut per day,
-	/// rounded down.
+	/// Returns the total ECP at `clock.now`, 0.4 drilling + 0.6 training, in whole micro-ut per
+	/// day, rounded down.
 	pub fn ecp_at(&self, clock: &Clock) -> u64 {
 		whole(blend(self.drilling.effective_at(clock), self.training.effective_at(clock)))
 	}
 }
 
-/// `floor(0.4 d + 0.6 t)`, exact: it never exceeds the larger of both.
+/// Returns `floor(0.4 d + 0.6 t)`, exact: it never exceeds the larger of both.
 fn blend(d: u128, t: u128) -> u128 {
 	// With d = 5 a + b and t = 5 p + q this is 2 a + 3 p + floor((2 b + 3 q) / 5).
 	let part = |x: u128, weight: u128| (x / 5).saturating_mul(weight);
@@ -229,12 +230,12 @@ fn blend(d: u128, t: u128) -> u128 {
 	part(d, 2).saturating_add(part(t, 3)).saturating_add(rest)
 }
 
-/// The whole part of a number with 64 fractional bits.
+/// Returns the whole part of a number with 64 fractional bits.
 pub fn whole(x: u128) -> u64 {
 	(x >> 64) as u64
 }
 
-/// `ln 2 / half-life in days` with 64 fractional bits, rounded to nearest: what a credit of
+/// Returns `ln 2 / half-life in days` with 64 fractional bits, rounded to nearest: what a credit of
 /// 1 adds to the power per day.
 fn per_unit(half_life: u64) -> u128 {
 	// At most 2^123 over at most 2^96.
@@ -243,7 +244,7 @@ fn per_unit(half_life: u64) -> u128 {
 	numerator.saturating_add(denominator >> 1).checked_div(denominator).unwrap_or(0)
 }
 
-/// `effective * 2^(-elapsed / half_life)`, both times in milliseconds; a half-life of 0
+/// Returns `effective * 2^(-elapsed / half_life)`, both times in milliseconds; a half-life of 0
 /// reads as 1.
 pub fn decayed(effective: u128, elapsed: u64, half_life: u64) -> u128 {
 	let half_life = half_life.max(1);
@@ -253,7 +254,7 @@ pub fn decayed(effective: u128, elapsed: u64, half_life: u64) -> u128 {
 	multiply(effective, factor(rest, half_life)).checked_shr(halvings).unwrap_or(0)
 }
 
-/// `2^(-elapsed / half_life)` with 64 fractional bits, for `elapsed` below `half_life`.
+/// Returns `2^(-elapsed / half_life)` with 64 fractional bits, for `elapsed` below `half_life`.
 fn factor(elapsed: u64, half_life: u64) -> u128 {
 	let mut bits =
 		(u128::from(elapsed) << 64).checked_div(u128::from(half_life)).unwrap_or(0) as u64;
@@ -267,7 +268,7 @@ fn factor(elapsed: u64, half_life: u64) -> u128 {
 	product
 }
 
-/// `x * f / 2^64`, rounded to nearest, for `f` of at most 1: 128 by 64 bits in two halves.
+/// Returns `x * f / 2^64`, rounded to nearest, for `f` of at most 1: 128 by 64 bits in two halves.
 fn multiply(x: u128, f: u128) -> u128 {
 	let (high, low) = (x >> 64, x & FRACTION);
 	let low = low.saturating_mul(f).saturating_add(HALF) >> 64;

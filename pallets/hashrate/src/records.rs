@@ -1,9 +1,9 @@
-//! Records of who was an authority in which session, by which keys and with which weight.
+//! Records of who was an authority in which session, with which keys and which weight.
 //!
-//! They prove whose key it was that equivocated. The session pallet's own history cannot:
-//! it looks up the keys that an account has set *now*, so that an authority would set new
-//! keys and then equivocate with the old ones, which stay in use for two sessions more.
-//! These records are of the keys that a session really uses.
+//! They prove whose key it was that equivocated. The session pallet's own history cannot: it looks
+//! up the keys that an account has set *now*, so that an authority could set new keys and then
+//! equivocate with the old ones, which stay in use for two sessions more. These records are of the
+//! keys that a session really uses.
 //!
 //! A session is on record until [`Config::UnbondingBlocks`] have passed since its end. A
 //! trainer that leaves is an authority of one more session at most, so whatever it did, it
@@ -25,7 +25,7 @@ use sp_session::{GetSessionNumber, GetValidatorCount, ValidatorCount};
 use sp_staking::SessionIndex;
 use trainyard_protocol::job::BlockNumber;
 
-/// Records that one change of session removes at most. It adds one.
+/// Most records that one change of session removes. It adds one.
 const REMOVED_AT_ONCE: u32 = 4;
 
 /// An authority of one session.
@@ -44,7 +44,7 @@ pub struct Member<AccountId> {
 }
 
 impl<AccountId> Member<AccountId> {
-	/// Whether this key is its key.
+	/// Returns whether this key is its key.
 	fn owns(&self, kind: KeyTypeId, key: &[u8]) -> bool {
 		match kind {
 			sp_consensus_babe::KEY_TYPE => self.babe == key,
@@ -128,12 +128,12 @@ impl<T: Config> Pallet<T> {
 		OldestRecord::<T>::put(oldest);
 	}
 
-	/// Who used this key in `session`, if that is on record.
+	/// Returns who used this key in `session`, if that is on record.
 	fn owner(session: SessionIndex, kind: KeyTypeId, key: &[u8]) -> Option<T::AccountId> {
 		Records::<T>::get(session)?.into_iter().find(|m| m.owns(kind, key)).map(|m| m.who)
 	}
 
-	/// The proof that this key was used in `session`, if that is on record.
+	/// Returns the proof that this key was used in `session`, if that is on record.
 	pub fn prove_key(session: SessionIndex, kind: KeyTypeId, key: &[u8]) -> Option<KeyOwnerProof> {
 		Self::owner(session, kind, key)?;
 		let authorities = Records::<T>::decode_len(session)?;
@@ -145,8 +145,8 @@ impl<T: Config> Pallet<T> {
 		Some(OldestRecord::<T>::get()?..=T::Session::current_index())
 	}
 
-	/// The session whose block `height` was or is to be, of those on record; `None` for
-	/// heights before them and for blocks to come.
+	/// Returns the session on record to which block `height` belongs; `None` for heights before
+	/// them and for blocks to come.
 	pub fn session_at(height: BlockNumber) -> Option<SessionIndex> {
 		let recorded = Self::recorded()?;
 		let (mut low, mut high) = (*recorded.start(), *recorded.end());
@@ -170,7 +170,7 @@ impl<T: Config, K: AsRef<[u8]>> KeyOwnerProofSystem<(KeyTypeId, K)> for Pallet<T
 	type Proof = KeyOwnerProof;
 	type IdentificationTuple = Offender<T::AccountId>;
 
-	/// That the key is used in the running session.
+	/// Proves that the key is used in the running session.
 	fn prove((kind, key): (KeyTypeId, K)) -> Option<KeyOwnerProof> {
 		Self::prove_key(T::Session::current_index(), kind, key.as_ref())
 	}

@@ -1,12 +1,11 @@
 //! The block reward.
 //!
 //! Block `n` mints `max(R x 2^(-(n - 1) / H), tail)`, rounded to the nearest unit, with
-//! [`Config::BlockReward`] as `R`, [`Config::RewardHalfLife`] as `H` and
-//! [`Config::RewardTail`] as the tail: it falls a little with every block, by half in `H`
-//! blocks, so that there is no day on which the pay of authors drops, and it never ends, so
-//! that there is always a reason to make blocks. By height and not by time: what is minted
-//! follows from the number of blocks alone. Until the tail is reached, `R H / ln 2` times
-//! `1 - tail / R` is minted in all.
+//! [`Config::BlockReward`] as `R`, [`Config::RewardHalfLife`] as `H` and [`Config::RewardTail`] as
+//! the tail: it falls a little with every block, by half in `H` blocks, so that there is no day on
+//! which the pay of authors drops, and it never ends, so that there is always a reason to make
+//! blocks. It goes by height and not by time: what is minted follows from the number of blocks
+//! alone. Until the tail is reached, `R H / ln 2` times `1 - tail / R` is minted in all.
 //!
 //! [`Config::JackpotShare`] of it (rounded down) goes to the jackpot and the rest to the
 //! block's author. A block without a known author mints nothing, nor does a part that the
@@ -18,18 +17,18 @@ use frame_support::traits::{fungible::Mutate, Get};
 use frame_system::pallet_prelude::BlockNumberFor;
 use trainyard_protocol::job::{Balance, BlockNumber};
 
-/// What block `n` mints: `first` halved every `half_life` blocks, at least `tail`.
+/// Returns what block `n` mints: `first` halved every `half_life` blocks, at least `tail`.
 pub fn scheduled(n: BlockNumber, first: Balance, half_life: BlockNumber, tail: Balance) -> Balance {
 	decayed(first, n.saturating_sub(1).into(), half_life.into()).max(tail)
 }
 
 impl<T: Config> Pallet<T> {
-	/// What block `n` mints.
+	/// Returns what block `n` mints.
 	pub fn block_reward(n: BlockNumber) -> Balance {
 		scheduled(n, T::BlockReward::get(), T::RewardHalfLife::get(), T::RewardTail::get())
 	}
 
-	/// Mints `amount` for `who`; what was minted.
+	/// Mints `amount` for `who`, and returns what was minted.
 	fn mint(who: &T::AccountId, amount: Balance) -> Balance {
 		if amount == 0 {
 			return 0;

@@ -1,11 +1,11 @@
 //! Who makes blocks: the choice of each session's authorities and their weights.
 //!
-//! At a change of session `s` to `s + 1` the session pallet asks for the authorities of
-//! `s + 2`. The answer is the candidates with session keys and a Total ECP of at least
-//! [`MinPower`]; of too many, the strongest. It comes in the order of accounts, so that an
-//! authority's index does not change without need. Their power at this moment becomes
-//! their weight: it is announced at the start of `s + 1`, used from the start of `s + 2`,
-//! and never recomputed in between.
+//! At a change of session `s` to `s + 1` the session pallet asks for the authorities of `s + 2`.
+//! The answer is the candidates with session keys and a Total ECP of at least [`MinPower`]; if
+//! there are too many, the strongest of them. They come in the order of accounts, so that an
+//! authority's index does not change without need. Their power at this moment becomes their weight:
+//! it is announced at the start of `s + 1`, used from the start of `s + 2`, and never recomputed in
+//! between.
 //!
 //! When nobody qualifies, the present authorities go on, with weights from their power
 //! now, at least 1 each, whether or not they still are trainers: a chain without
@@ -19,13 +19,12 @@ use core::cmp::Reverse;
 use frame_support::{traits::Get, BoundedVec};
 use sp_staking::SessionIndex;
 
-/// Most that the weights of one session may sum to. BABE's client and GRANDPA's voter sum
-/// weights in 64 bits.
+/// Largest sum of the weights of one session. BABE's client and GRANDPA's voter sum weights in 64
+/// bits.
 pub const MAX_TOTAL_WEIGHT: u64 = 1 << 62;
 
-/// Weights from powers, in place: at least 1 each (a weight of 0 stops every node), and
-/// all shifted down together, as little as needed, when their sum would pass
-/// [`MAX_TOTAL_WEIGHT`].
+/// Turns powers into weights, in place: at least 1 each (a weight of 0 stops every node), and all
+/// shifted down together, as little as needed, when their sum would pass [`MAX_TOTAL_WEIGHT`].
 pub fn weigh<A>(powers: &mut [(A, u64)]) {
 	let shifted = |power: u64, by: u32| power.checked_shr(by).unwrap_or(0).max(1);
 	let fits = |by: &u32| {
@@ -40,14 +39,14 @@ pub fn weigh<A>(powers: &mut [(A, u64)]) {
 	}
 }
 
-/// The weight of `who` in `weights`; 1 for one who is not there (genesis authorities that
+/// Returns the weight of `who` in `weights`; 1 for one who is not there (genesis authorities that
 /// were given to the session pallet alone).
 pub(crate) fn weight_of<A: PartialEq>(weights: &[(A, u64)], who: &A) -> u64 {
 	weights.iter().find(|(a, _)| a == who).map_or(1, |(_, weight)| *weight)
 }
 
 impl<T: Config> Pallet<T> {
-	/// The candidates that qualify now and their powers, in the order of accounts.
+	/// Returns the candidates that qualify now and their powers, in the order of accounts.
 	fn qualified() -> Vec<(T::AccountId, u64)> {
 		let least = MinPower::<T>::get();
 		let mut chosen: Vec<_> = Candidates::<T>::get()

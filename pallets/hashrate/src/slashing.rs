@@ -12,8 +12,8 @@ use frame_support::traits::{
 use trainyard_protocol::job::Balance;
 
 impl<T: Config> Pallet<T> {
-	/// Moves up to `amount` of the bond of `who` to `to`; what was moved. It is 0 only for
-	/// strangers, and where `to` does not exist and `amount` cannot create it: then the bond
+	/// Moves up to `amount` of the bond of `who` to `to`, and returns what was moved. It is 0 only
+	/// for strangers, and where `to` does not exist and `amount` cannot create it: then the bond
 	/// keeps that dust.
 	pub(crate) fn take_bond(who: &T::AccountId, amount: Balance, to: &T::AccountId) -> Balance {
 		let Some(mut trainer) = Trainers::<T>::get(who) else { return 0 };

@@ -2,8 +2,8 @@
 //! power. They are genesis values and never change (Babe could not bear it), so that one
 //! runtime serves a fast local chain and a slow public one.
 //!
-//! They are read from storage. Read without any, as by tools that take metadata from a
-//! runtime without a state, they are 2 ms, 1 slot and a week.
+//! They are read from storage. Where there is none, as for tools that take metadata from a runtime
+//! without a state, they are 2 ms, 1 slot and a week.
 
 use crate::{
 	power::{Clock, WEEK_MS},
@@ -45,21 +45,22 @@ impl<T: Config> Get<u64> for EpochLength<T> {
 pub struct HalfLife<T>(PhantomData<T>);
 
 impl<T: Config> Get<u64> for HalfLife<T> {
-	/// A chain that is older than this value has none of it, and keeps its week.
+	/// Returns the half-life in storage. A chain that is older than this value does not have it,
+	/// and keeps its week.
 	fn get() -> u64 {
 		HalfLifeMs::<T>::get().unwrap_or(WEEK_MS).max(1)
 	}
 }
 
 impl<T: Config> Pallet<T> {
-	/// The clock by which power decays.
+	/// Returns the clock by which power decays.
 	pub fn clock() -> Clock {
 		let now = T::Time::now();
 		Clock { now, begun: Begun::<T>::get().unwrap_or(now), half_life: HalfLife::<T>::get() }
 	}
 
-	/// Notes the chain's first timestamp: that of the first block, which the second can read
-	/// as it begins. Until then [`Self::clock`] takes any timestamp as the first.
+	/// Notes the chain's first timestamp: that of the first block, which the second block can read
+	/// when it begins. Until then [`Self::clock`] takes any timestamp as the first.
 	pub(crate) fn note_beginning() {
 		if Self::now() <= 2 && !Begun::<T>::exists() {
 			let now = T::Time::now();

@@ -38,14 +38,14 @@ impl<T: Config> Pallet<T> {
 		frame_system::Pallet::<T>::block_number().saturated_into()
 	}
 
-	/// The record of `who`, unless it is leaving.
+	/// Returns the record of `who`, unless it is leaving.
 	fn active(who: &T::AccountId) -> Result<Trainer, Error<T>> {
 		let trainer = Trainers::<T>::get(who).ok_or(Error::<T>::NotRegistered)?;
 		ensure!(trainer.free_at.is_none(), Error::<T>::Leaving);
 		Ok(trainer)
 	}
 
-	/// The same, if its bond was not slashed to less than [`Config::MinBond`].
+	/// Returns the same record, if its bond was not slashed to less than [`Config::MinBond`].
 	fn in_good_standing(who: &T::AccountId) -> Result<Trainer, Error<T>> {
 		let trainer = Self::active(who)?;
 		ensure!(trainer.bond >= T::MinBond::get(), Error::<T>::BondTooSmall);
@@ -98,8 +98,8 @@ impl<T: Config> Pallet<T> {
 		if Candidates::<T>::get().binary_search(who).is_ok() {
 			return Ok(());
 		}
-		// What it owes by absence stays: else a dead authority would leave and come back once
-		// a session, and never be suspended.
+		// The blocks that it owes by absence stay: otherwise a dead authority could leave and come
+		// back once a session, and never be suspended.
 		let displaced = Self::enlist(who)?;
 		if let Some(trainer) = displaced {
 			Self::deposit_event(Event::CandidateDisplaced { trainer, by: who.clone() });
@@ -136,7 +136,7 @@ impl<T: Config> Pallet<T> {
 		T::Session::purge_keys(who)
 	}
 
-	/// Whether the chain counts on the session keys of `who`: it is a candidate, or an
+	/// Returns whether the chain counts on the session keys of `who`: it is a candidate, or an
 	/// authority of this session or the next.
 	pub fn keys_in_use(who: &T::AccountId) -> bool {
 		Candidates::<T>::get().binary_search(who).is_ok()
@@ -145,22 +145,22 @@ impl<T: Config> Pallet<T> {
 			|| T::Session::authorities().contains(who)
 	}
 
-	/// Whether `who` has registered and not withdrawn.
+	/// Returns whether `who` has registered and not withdrawn.
 	pub(crate) fn is_registered(who: &T::AccountId) -> bool {
 		Trainers::<T>::contains_key(who)
 	}
 
-	/// Bond of `who`; 0 for strangers.
+	/// Returns the bond of `who`; 0 for strangers.
 	pub(crate) fn bond_of(who: &T::AccountId) -> Balance {
 		Trainers::<T>::get(who).map_or(0, |trainer| trainer.bond)
 	}
 
-	/// Whether `who` stands for block authorship.
+	/// Returns whether `who` stands for block authorship.
 	pub fn is_candidate(who: &T::AccountId) -> bool {
 		Candidates::<T>::get().binary_search(who).is_ok()
 	}
 
-	/// Total ECP of `who` now, whole micro-ut per day.
+	/// Returns the total ECP of `who` now, whole micro-ut per day.
 	pub fn ecp(who: &T::AccountId) -> u64 {
 		Power::<T>::get(who).ecp_at(&Self::clock())
 	}
@@ -193,7 +193,7 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// Takes `who` off the list of candidates; whether it was there.
+	/// Takes `who` off the list of candidates; returns whether it was there.
 	pub(crate) fn delist(who: &T::AccountId) -> bool {
 		Candidates::<T>::mutate(|list| match list.binary_search(who) {
 			Ok(at) => {
@@ -206,7 +206,7 @@ impl<T: Config> Pallet<T> {
 }
 
 impl<T: Config> TrainerRegistry<T::AccountId> for Pallet<T> {
-	/// Registered, not leaving, and with at least the minimum bond.
+	/// Returns whether `who` is registered, not leaving, and has at least the minimum bond.
 	fn is_trainer(who: &T::AccountId) -> bool {
 		Self::in_good_standing(who).is_ok()
 	}
@@ -259,8 +259,8 @@ impl<T: Config> Drillers<T::AccountId> for Pallet<T> {
 		}
 	}
 
-	/// A trainer that is leaving is slashed too. One whose bond is less than the minimum
-	/// afterwards is no candidate any more, and takes no work, until it bonds more.
+	/// Slashes a trainer, also one that is leaving. If its bond is less than the minimum
+	/// afterwards, it is no candidate any more, and takes no work, until it bonds more.
 	fn slash(who: &T::AccountId, part: Permill) -> Balance {
 		if Self::drill(who, |track| track.effective = 0).is_none() {
 			return 0;
@@ -279,8 +279,8 @@ impl<T: Config> Drillers<T::AccountId> for Pallet<T> {
 }
 
 impl<T: Config> Pallet<T> {
-	/// Changes the drilling power of `who`; whole micro-ut per day afterwards, `None` for a
-	/// stranger.
+	/// Changes the drilling power of `who`. Returns the power afterwards in whole micro-ut per day,
+	/// `None` for a stranger.
 	fn drill(who: &T::AccountId, change: impl FnOnce(&mut Track)) -> Option<u64> {
 		Self::is_registered(who).then(|| {
 			Power::<T>::mutate(who, |ledger| {

@@ -1,4 +1,4 @@
-//! What is always true of this pallet's storage.
+//! What must always hold in this pallet's storage.
 
 use crate::{
 	beacon::{place, RING},
@@ -18,9 +18,9 @@ impl<T: Config> Pallet<T> {
 	/// - candidates are trainers that are not leaving and have the least bond, ascending
 	///   without repetition;
 	/// - power, absences and suspensions belong to trainers;
-	/// - who authored is ascending;
-	/// - the sessions on record are those from the oldest to the running one, each with the
-	///   first block of it, ascending;
+	/// - the list of authors is ascending;
+	/// - the sessions on record are those from the oldest to the running one, each with its first
+	///   block, ascending;
 	/// - offenders are ascending, and were authorities of their session;
 	/// - weights are at least 1 and sum to at most 2^62;
 	/// - the ring holds at most 256 outputs, each of a past block and in its place.
@@ -91,7 +91,7 @@ impl<T: Config> Pallet<T> {
 	}
 }
 
-/// Whether each item is above the one before it.
+/// Returns whether each item is above the one before it.
 fn ascending<A: Ord>(list: &[A]) -> bool {
 	list.iter().zip(list.iter().skip(1)).all(|(a, b)| a < b)
 }

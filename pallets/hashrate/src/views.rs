@@ -1,21 +1,21 @@
-//! What clients are told of trainers.
+//! What clients read about trainers.
 
 use crate::{Candidates, Config, CurrentWeights, NextWeights, Pallet, Power, Trainer, Trainers};
 use alloc::vec::Vec;
 use trainyard_protocol::views::TrainerView;
 
-/// The weight of `who`, if it is among `weights`.
+/// Returns the weight of `who`, if it is among `weights`.
 fn find<A: PartialEq>(weights: &[(A, u64)], who: &A) -> Option<u64> {
 	weights.iter().find(|(a, _)| a == who).map(|(_, weight)| *weight)
 }
 
 impl<T: Config> Pallet<T> {
-	/// One trainer, or `None` for strangers. A trainer that is leaving is still shown.
+	/// Returns one trainer, or `None` for strangers. A trainer that is leaving is still shown.
 	pub fn trainer(who: &T::AccountId) -> Option<TrainerView<T::AccountId>> {
 		Trainers::<T>::get(who).map(|trainer| Self::view(who.clone(), trainer))
 	}
 
-	/// All trainers, the strongest first, equals by account.
+	/// Returns all trainers, the strongest first; equally strong ones are in the order of accounts.
 	pub fn trainers() -> Vec<TrainerView<T::AccountId>> {
 		let mut all: Vec<_> =
 			Trainers::<T>::iter().map(|(who, trainer)| Self::view(who, trainer)).collect();

@@ -94,8 +94,8 @@ fn renting_for_an_hour_is_worth_little() {
 	});
 }
 
-/// Work that is credited once a session has been announced counts from the session behind it
-/// on, when the renter has paid for all the time between.
+/// Work that is credited once a session has been announced counts from the session after it on,
+/// when the renter has paid for all the time between.
 #[test]
 fn power_that_comes_after_the_announcement_waits() {
 	Genesis::default().run(|| {

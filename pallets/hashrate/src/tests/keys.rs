@@ -25,7 +25,7 @@ fn keys_go_when_nobody_needs_them() {
 		let purge = || Hashrate::purge_keys(RuntimeOrigin::signed(3));
 		assert_noop!(purge(), Error::<Test>::KeysInUse);
 		assert_ok!(Hashrate::set_candidate(RuntimeOrigin::signed(3), false));
-		// An authority of this session and the next still.
+		// It is still an authority of this session and the next.
 		assert_noop!(purge(), Error::<Test>::KeysInUse);
 		run_to_session(1, 1);
 		// No longer announced, but still present.

@@ -140,7 +140,7 @@ fn two_blocks_of_one_slot_cost_bond_power_and_candidacy() {
 		assert_eq!(Hashrate::ecp(&1), 7);
 		assert!(!Hashrate::is_candidate(&1));
 		assert_eq!(Suspended::<Test>::get(1), Some(SUSPENSION));
-		// It was announced for the next session, and is out from the one behind it.
+		// It was announced for the next session, and is out from the one after it.
 		run_to_session(1, 2);
 		assert_eq!(Session::validators(), vec![1, 2, 3]);
 		run_to_session(2, 2);
