@@ -52,8 +52,9 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// What can be said against a chunk without hashing it; the blob otherwise. The same
-	/// checks keep hopeless uploads out of the transaction pool.
+	/// Fails with what is wrong with a chunk, as far as that can be known without hashing it;
+	/// returns the blob otherwise. The same checks keep hopeless uploads out of the transaction
+	/// pool.
 	pub(crate) fn check_chunk(root: &H256, index: u32, len: usize) -> Result<BlobOf<T>, Error<T>> {
 		let blob = Blobs::<T>::get(root).ok_or(Error::<T>::UnknownBlob)?;
 		ensure!(blob.removing.is_none(), Error::<T>::BeingRemoved);
@@ -116,7 +117,8 @@ impl<T: Config> Pallet<T> {
 	/// many it looked at.
 	pub(crate) fn do_remove(who: T::AccountId, root: H256) -> Result<u32, DispatchError> {
 		let mut blob = Blobs::<T>::get(root).ok_or(Error::<T>::UnknownBlob)?;
-		// Once begun, anyone may go on: what is left of the blob is of no use.
+		// Once the removal has begun, anyone may continue it: what is left of the blob is of no
+		// use.
 		if blob.removing.is_none() {
 			let now = Self::now();
 			ensure!(now > blob.expires, Error::<T>::NotExpired);

@@ -1,9 +1,9 @@
 //! Chunk uploads only as an extrinsic's own call.
 //!
-//! A node that meets an index operation stores the last `size` bytes of the extrinsic
-//! under the hash it is told, and does not look at them. That is only right when
-//! these bytes *are* the chunk: when `upload_chunk` is the call of the extrinsic, not
-//! one among others inside it. The call itself cannot see that; this extension can.
+//! A node that meets an index operation stores the last `size` bytes of the extrinsic under the
+//! hash that the operation names, and does not look at them. That is only right when these bytes
+//! *are* the chunk: when `upload_chunk` is the call of the extrinsic, not one among others inside
+//! it. The call itself cannot see that; this extension can.
 
 use crate::{Call, Config, Error, Pallet, TopLevelUpload, WeightInfo};
 use codec::{Decode, DecodeWithMemTracking, Encode};
@@ -52,7 +52,7 @@ pub const BEING_REMOVED: u8 = 105;
 pub struct DirectUpload<T>(PhantomData<T>);
 
 impl<T> DirectUpload<T> {
-	/// The extension; it carries no data.
+	/// Returns the extension; it carries no data.
 	pub fn new() -> Self {
 		Self(PhantomData)
 	}
@@ -64,7 +64,7 @@ impl<T> Default for DirectUpload<T> {
 	}
 }
 
-/// The transaction pool's word for what is wrong with a chunk.
+/// Returns the transaction pool's error for what is wrong with a chunk.
 fn refusal<T: Config>(error: Error<T>) -> TransactionValidityError {
 	match error {
 		Error::UnknownBlob => InvalidTransaction::Custom(UNKNOWN_BLOB),
@@ -140,7 +140,7 @@ where
 		_len: usize,
 		_result: &DispatchResult,
 	) -> Result<Weight, TransactionValidityError> {
-		// A call that failed rolled its own taking of the marker back.
+		// A call that failed took the marker, but that was rolled back.
 		if marked {
 			TopLevelUpload::<T>::kill();
 		}

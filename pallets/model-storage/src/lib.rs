@@ -8,13 +8,13 @@
 //!
 //! - [`Pallet::register`] declares a blob, anyone [`Pallet::upload_chunk`]s its chunks,
 //!   in any order, each with a proof under the declared Merkle root.
-//! - With the last chunk the blob is complete, [`Config::OnComplete`] hears of it and
-//!   its retention starts, which the owner may [`Pallet::extend`].
+//! - With the last chunk the blob is complete, [`Config::OnComplete`] is called and its retention
+//!   starts, which the owner may [`Pallet::extend`].
 //! - An expired blob is [`Pallet::remove`]d by its owner, and past a grace period by
 //!   anyone; the deposit returns to the owner.
-//! - [`DirectUpload`] refuses chunk uploads that are not an extrinsic's own call: the
-//!   node stores the *tail of the extrinsic* under the hash it is given, unchecked, so
-//!   a nested call could store other bytes under a chunk's hash.
+//! - [`DirectUpload`] refuses chunk uploads that are not an extrinsic's own call: the node stores
+//!   the *tail of the extrinsic* under the hash that it gets, unchecked, so a nested call could
+//!   store other bytes under a chunk's hash.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(
@@ -49,7 +49,7 @@ pub use types::*;
 pub use weights::WeightInfo;
 
 #[frame_support::pallet]
-// The macros' own code expects; the work of this pallet is in the other files.
+// The macros' own code calls `expect`; the work of this pallet is in the other files.
 #[allow(clippy::expect_used)]
 pub mod pallet {
 	use super::*;
@@ -85,7 +85,7 @@ pub mod pallet {
 		/// The runtime's overarching hold reason.
 		type RuntimeHoldReason: From<HoldReason>;
 
-		/// Hears of every blob that is completed.
+		/// Called for every blob that is completed.
 		type OnComplete: OnBlobComplete;
 
 		/// Deposit for a blob of any size.
@@ -100,16 +100,16 @@ pub mod pallet {
 		#[pallet::constant]
 		type MaxBlob: Get<u64>;
 
-		/// An incomplete blob expires this many blocks behind its registration or its last
-		/// chunk. While chunks come in, nobody can remove it under the uploader's hands.
+		/// An incomplete blob expires this many blocks after its registration or its last chunk.
+		/// While chunks come in, nobody can remove it during the upload.
 		#[pallet::constant]
 		type UploadPeriod: Get<BlockNumber>;
 
-		/// A complete blob expires this many blocks behind its completion or last extension.
+		/// A complete blob expires this many blocks after its completion or last extension.
 		#[pallet::constant]
 		type Retention: Get<BlockNumber>;
 
-		/// Blocks behind its expiry after which anyone may remove a blob.
+		/// Anyone may remove a blob this many blocks after its expiry.
 		#[pallet::constant]
 		type Grace: Get<BlockNumber>;
 
@@ -134,8 +134,8 @@ pub mod pallet {
 	pub type ChunkHashes<T: Config> =
 		StorageDoubleMap<_, Identity, H256, Twox64Concat, u32, H256, OptionQuery>;
 
-	/// Index of the running extrinsic while its own call is an unspent `upload_chunk`. Set by
-	/// [`DirectUpload`], taken by the call, never left behind by an extrinsic.
+	/// Index of the running extrinsic while its own call is an unspent `upload_chunk`. It is set by
+	/// [`DirectUpload`], taken by the call, and never outlives an extrinsic.
 	#[pallet::storage]
 	pub type TopLevelUpload<T: Config> = StorageValue<_, u32, OptionQuery>;
 
@@ -225,7 +225,7 @@ pub mod pallet {
 		Incomplete,
 		/// The blob has not expired yet.
 		NotExpired,
-		/// The blob is being removed; call `remove` until it is gone, then register it anew.
+		/// The blob is being removed; call `remove` until it is gone, then register it again.
 		BeingRemoved,
 	}
 
@@ -255,10 +255,10 @@ pub mod pallet {
 			Self::do_register(who, size, merkle_root)
 		}
 
-		/// Stores chunk `index` of the registered blob `root`; anyone may. `proof` leads from
-		/// the chunk's leaf up to the blob's Merkle root. Only as an extrinsic's own call,
-		/// see [`DirectUpload`], and with `bytes` as its last argument: nodes keep the tail
-		/// of the extrinsic.
+		/// Stores chunk `index` of the registered blob `root`; anyone may do this. `proof` leads
+		/// from the chunk's leaf up to the blob's Merkle root. Only as an extrinsic's own call, see
+		/// [`DirectUpload`], and with `bytes` as its last argument: nodes keep the tail of the
+		/// extrinsic.
 		#[pallet::call_index(1)]
 		#[pallet::weight(T::WeightInfo::upload_chunk(bytes.len() as u32))]
 		pub fn upload_chunk(
@@ -272,7 +272,8 @@ pub mod pallet {
 			Self::do_upload_chunk(root, index, &proof, &bytes)
 		}
 
-		/// Restarts the retention of the complete blob `root` at the present block. Owner only.
+		/// Restarts the retention of the complete blob `root` at the present block. Only the owner
+		/// may do this.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::extend())]
 		pub fn extend(origin: OriginFor<T>, root: H256) -> DispatchResult {
@@ -294,7 +295,7 @@ pub mod pallet {
 
 	#[pallet::view_functions]
 	impl<T: Config> Pallet<T> {
-		/// The blob with this root.
+		/// Returns the blob with this root.
 		pub fn view(root: H256) -> Option<BlobView<T::AccountId>> {
 			let blob = Blobs::<T>::get(root)?;
 			let missing: Vec<u32> = (0..blob.chunks)
@@ -309,7 +310,7 @@ pub mod pallet {
 			})
 		}
 
-		/// Content hash under which nodes have chunk `index` of the blob `root`.
+		/// Returns the content hash under which nodes have chunk `index` of the blob `root`.
 		pub fn chunk_hash(root: H256, index: u32) -> Option<H256> {
 			ChunkHashes::<T>::get(root, index)
 		}

@@ -93,11 +93,11 @@ impl nest::Config for Test {
 }
 
 parameter_types! {
-	/// Roots that [`Completions`] heard of.
+	/// Roots with which [`Completions`] was called.
 	pub static Heard: Vec<H256> = Vec::new();
 }
 
-/// Writes down what it hears.
+/// Writes down each root with which it is called.
 pub struct Completions;
 impl OnBlobComplete for Completions {
 	fn blob_complete(root: H256) {
@@ -150,7 +150,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 	ext
 }
 
-/// Runs `test` and checks what must hold in any state before and behind it.
+/// Runs `test` and checks what must hold in any state before and after it.
 pub fn run(test: impl FnOnce()) -> sp_io::TestExternalities {
 	let mut ext = new_test_ext();
 	ext.execute_with(|| {
@@ -178,8 +178,8 @@ pub fn upload_call(blob: &Chunked, index: usize) -> RuntimeCall {
 	.into()
 }
 
-/// Applies `call` as an extrinsic of `who` behind the extension: the outer error is that of
-/// an extrinsic no block takes, the inner one that of the call.
+/// Applies `call` as an extrinsic of `who`, after the extension: the outer error is that of an
+/// extrinsic that no block takes, the inner one that of the call.
 pub fn apply(
 	who: AccountId,
 	call: RuntimeCall,

@@ -1,4 +1,4 @@
-//! What the pallet stores, and whom it tells.
+//! What the pallet stores, and the trait that it calls.
 
 use crate::Config;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
@@ -45,15 +45,15 @@ pub struct Blob<AccountId> {
 }
 
 impl<AccountId> Blob<AccountId> {
-	/// Whether every chunk is stored and none was dropped since.
+	/// Returns whether every chunk is stored and none was dropped since.
 	pub fn is_complete(&self) -> bool {
 		self.removing.is_none() && self.stored == self.chunks
 	}
 }
 
-/// Hears of blobs whose last missing chunk was stored.
+/// Called for blobs whose last missing chunk was stored.
 pub trait OnBlobComplete {
-	/// The blob with this root is complete. Constant, small work.
+	/// Called when the blob with this root is complete. The work is small and constant.
 	fn blob_complete(root: H256);
 }
 
@@ -61,7 +61,7 @@ impl OnBlobComplete for () {
 	fn blob_complete(_: H256) {}
 }
 
-/// Deposit for a blob of `size` bytes; `None` on overflow.
+/// Returns the deposit for a blob of `size` bytes; `None` on overflow.
 pub(crate) fn deposit_for<T: Config>(size: u64) -> Option<Balance> {
 	use frame_support::traits::Get;
 	T::DepositPerByte::get().checked_mul(u128::from(size))?.checked_add(T::DepositBase::get())

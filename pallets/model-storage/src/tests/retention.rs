@@ -82,7 +82,7 @@ fn an_extension_restarts_the_retention() {
 	});
 }
 
-/// Else a stranger who registers a trainer's root first could pull the blob away while the
+/// Otherwise a stranger who registers a trainer's root first could remove the blob while the
 /// trainer uploads.
 #[test]
 fn an_incomplete_blob_stays_while_chunks_come_in() {
@@ -97,7 +97,7 @@ fn an_incomplete_blob_stays_while_chunks_come_in() {
 		System::set_block_number(u64::from(2 * UPLOAD_PERIOD + 1));
 		assert_ok!(remove(BOB, blob.root));
 		assert_eq!(held(BOB), 0);
-		// And the trainer may begin anew, in its own name.
+		// And the trainer may begin again, in its own name.
 		register(ALICE, &blob, data.len());
 		upload_all(ALICE, &blob);
 		assert!(ModelStorage::is_complete(&blob.root));

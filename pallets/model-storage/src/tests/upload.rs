@@ -1,4 +1,4 @@
-//! Uploading chunks: what is stored, what is refused, what the node is told.
+//! Uploading chunks: what is stored, what is refused, what the node is asked to keep.
 
 use crate::{
 	extension::{CHUNK_STORED, NO_SUCH_CHUNK, UNKNOWN_BLOB, WRONG_LENGTH},
@@ -81,7 +81,7 @@ fn anyone_completes_a_blob_in_any_order() {
 			assert_eq!(ModelStorage::chunk_hash(blob.root, index as u32), Some(chunk_hash(chunk)));
 		}
 	});
-	// The node was told to keep exactly the chunks, from the extrinsics that carried them.
+	// The node was asked to keep exactly the chunks, from the extrinsics that carried them.
 	let blob = Chunked::new(&data);
 	let told = format!("{:?}", ext.overlayed_changes().transaction_index_ops());
 	let wanted: Vec<String> = [(2u32, 2usize), (0, 0), (7, 1)]
