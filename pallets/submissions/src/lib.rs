@@ -1,10 +1,10 @@
 //! Commit and reveal of results, one round per job.
 //!
-//! A round is opened for the trainers of a job. While it is *committing* each of them may
-//! send one commitment, a hash that binds its result, the job, the chain and itself. While
-//! it is *revealing* whoever committed may show the result; it counts only if it hashes to
-//! the commitment. The pallet keeps no clock: whoever opened a round (the task market)
-//! moves it on, and is told through [`JobObserver`] when there is nothing left to wait for.
+//! A round is opened for the trainers of a job. While it is *committing* each of them may send one
+//! commitment, a hash that binds its result, the job, the chain and itself. While it is *revealing*
+//! whoever committed may show the result; it counts only if it hashes to the commitment. The pallet
+//! keeps no clock: whoever opened a round (the task market) moves it on, and is called through
+//! [`JobObserver`] when there is nothing left to wait for.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(
@@ -35,7 +35,7 @@ pub use types::*;
 pub use weights::WeightInfo;
 
 #[frame_support::pallet]
-// The macros' own code expects; the work of this pallet is in the other files.
+// The macros' own code calls `expect`; the work of this pallet is in the other files.
 #[allow(clippy::expect_used)]
 pub mod pallet {
 	use super::*;
@@ -57,7 +57,7 @@ pub mod pallet {
 	/// What the pallet needs from the runtime.
 	#[pallet::config]
 	pub trait Config: frame_system::Config<Hash = H256, RuntimeEvent: From<Event<Self>>> {
-		/// Told once nothing is left to wait for: everyone has committed, or everyone who
+		/// Called once nothing is left to wait for: everyone has committed, or everyone who
 		/// committed has revealed.
 		type Observer: JobObserver;
 
@@ -137,8 +137,8 @@ pub mod pallet {
 		/// The location is not an `http://` or `https://` URL in UTF-8, so verifiers could not
 		/// fetch the bundle.
 		BadLocation,
-		/// The result claims another number of segments trained than a result of this job can
-		/// have: all of them, or fewer where its specification may stop early.
+		/// The result claims a number of trained segments that no result of this job can have: all
+		/// of them, or fewer where its specification may stop early.
 		WrongSegments,
 	}
 

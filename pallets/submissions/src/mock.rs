@@ -1,4 +1,4 @@
-//! A runtime of this pallet alone; the observer keeps a list of what it was told.
+//! A runtime of this pallet alone; the observer keeps a list of the jobs with which it was called.
 
 use crate as pallet_submissions;
 use frame_support::{derive_impl, parameter_types, traits::ConstU32, BoundedVec};
@@ -69,7 +69,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 	ext
 }
 
-/// Runs `test` and checks the invariants behind it.
+/// Runs `test` and checks the invariants after it.
 pub fn run(test: impl FnOnce()) {
 	new_test_ext().execute_with(|| {
 		test();

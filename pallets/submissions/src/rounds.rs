@@ -56,14 +56,14 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Hash of block 0, which names the chain. The system pallet never prunes it.
+	/// Returns the hash of block 0, which names the chain. The system pallet never prunes it.
 	pub fn genesis_hash() -> H256 {
 		frame_system::Pallet::<T>::block_hash(
 			frame_system::pallet_prelude::BlockNumberFor::<T>::zero(),
 		)
 	}
 
-	/// The invariants of this pallet's storage.
+	/// Checks the invariants of this pallet's storage.
 	#[cfg(any(feature = "try-runtime", test))]
 	pub fn do_try_state() -> Result<(), sp_runtime::TryRuntimeError> {
 		for (_, round) in Rounds::<T>::iter() {
@@ -96,7 +96,7 @@ impl<T: Config> Pallet<T> {
 	}
 }
 
-/// Whether `location` is an http(s) URL as far as a chain needs to know.
+/// Returns whether `location` is an http(s) URL as far as a chain needs to know.
 fn is_url(location: &Text) -> bool {
 	core::str::from_utf8(&location.0)
 		.ok()

@@ -284,8 +284,8 @@ fn layout_of_the_calls() {
 }
 
 proptest! {
-	/// Whatever is tried in whatever order: the round stays consistent, and the observer is
-	/// told exactly when a call brings what was still waited for.
+	/// Whatever is tried in whatever order: the round stays consistent, and the observer is called
+	/// exactly when a call brings what was still missing.
 	#[test]
 	fn any_order_of_acts(acts in proptest::collection::vec((0u8..24, 0u64..4, 0u8..3), 0..80)) {
 		new_test_ext().execute_with(|| {

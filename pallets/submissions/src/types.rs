@@ -44,17 +44,17 @@ pub struct Round<AccountId> {
 }
 
 impl<AccountId: PartialEq> Round<AccountId> {
-	/// The entry of `trainer`.
+	/// Returns the entry of `trainer`.
 	pub fn entry_mut(&mut self, trainer: &AccountId) -> Option<&mut Entry<AccountId>> {
 		self.entries.iter_mut().find(|entry| entry.trainer == *trainer)
 	}
 
-	/// Whether a result of the job can have so many segments.
+	/// Returns whether a result of the job can have that many segments.
 	pub fn takes(&self, segments: u32) -> bool {
 		(self.least_segments..=self.most_segments).contains(&segments)
 	}
 
-	/// Whether nothing is left to wait for in the present phase.
+	/// Returns whether nothing is left to wait for in the present phase.
 	pub fn is_complete(&self) -> bool {
 		match self.phase {
 			Phase::Committing => self.entries.iter().all(|e| e.commitment.is_some()),
