@@ -1,7 +1,7 @@
 //! The clock of a pallet: when each task is looked at next, and the bounded service of due tasks.
 //!
 //! A pallet implements [`Clock`] by naming three storage items, the weights of serving, and what is
-//! to be done about a due task. [`Clock::Due`] and [`Clock::Agenda`] say the same in both
+//! to be done for a due task. [`Clock::Due`] and [`Clock::Agenda`] hold the same in both
 //! directions; a task that only the agenda holds is served once and cannot be moved. Entries lie in
 //! the future when they are made, so the heights below [`Clock::Cursor`] are empty and a block
 //! looks at its own height only, unless an earlier one was too full to be served in its own block.
@@ -27,11 +27,11 @@ pub trait Clock {
 	/// Least height whose agenda may not be empty.
 	type Cursor: StorageValue<BlockNumber, Query = Option<BlockNumber>>;
 
-	/// Weight of looking at a height of the agenda.
+	/// Returns the weight of looking at a height of the agenda.
 	fn look_weight() -> Weight;
-	/// Weight of taking one task off the agenda.
+	/// Returns the weight of taking one task off the agenda.
 	fn key_weight() -> Weight;
-	/// Largest weight of [`Clock::perform`].
+	/// Returns the largest weight of [`Clock::perform`].
 	fn worst_task() -> Weight;
 	/// Does what is due of `task`, which was just taken off the agenda and is still in
 	/// [`Clock::Due`] if it was there. Returns the weight used. Adds tasks after the present height
@@ -43,8 +43,8 @@ pub trait Clock {
 		frame_system::Pallet::<Self::Runtime>::block_number().saturated_into()
 	}
 
-	/// Puts `task` on the agenda at `at`, at the next block at the earliest, in place of where it
-	/// was.
+	/// Puts `task` on the agenda at `at`, or at the next block if that is later, and removes it
+	/// from where it was.
 	fn schedule(task: Self::Task, at: BlockNumber) {
 		Self::unschedule(task);
 		let at = at.max(Self::height().saturating_add(1));
@@ -67,13 +67,13 @@ pub trait Clock {
 		}
 	}
 
-	/// Whether `task` should have been served by now.
+	/// Returns whether `task` should have been served by now.
 	fn is_overdue(task: Self::Task) -> bool {
 		Self::Due::get(task).is_some_and(|at| at <= Self::height())
 	}
 
-	/// Serves the tasks that are due at height `now`, oldest first, as far as `limit` allows. Returns the weight
-	/// used, which passes `limit` by one [`Clock::look_weight`] at most.
+	/// Serves the tasks that are due at height `now`, oldest first, as far as `limit` allows.
+	/// Returns the weight used, which passes `limit` by one [`Clock::look_weight`] at most.
 	fn serve(now: BlockNumber, limit: Weight) -> Weight {
 		let mut meter = WeightMeter::with_limit(limit);
 		let (look, key) = (Self::look_weight(), Self::key_weight());
@@ -81,9 +81,9 @@ pub trait Clock {
 		meter.consume(look);
 		let mut at = Self::Cursor::get().unwrap_or(now);
 		'heights: while at <= now {
-			// One iterator for a height: it goes on after the key that it gave last, which may be
-			// removed, and does not wade through removed keys again. Tasks add keys after `now`
-			// only.
+			// One iterator for a height: it continues after the last key that it returned, which
+			// may be removed, and does not go through removed keys again. Tasks add keys after
+			// `now` only.
 			for task in Self::Agenda::iter_key_prefix(at) {
 				if !meter.can_consume(worst) {
 					break 'heights;
