@@ -1,9 +1,9 @@
 //! Benchmarks of every call and of each step of a job, at their largest.
 //!
-//! Other pallets stand behind traits, so a benchmark cannot make a trainer commit, a model
-//! be stored or an audit decide. The steps are therefore measured from where this pallet
-//! takes over: the draw from a given seed, an audit opened for given results, a settlement
-//! for given fates.
+//! Other pallets are reached through traits, so a benchmark cannot make a trainer commit, a model
+//! be stored or an audit decide. The steps are therefore measured from where this pallet takes
+//! over: the draw from a given seed, an audit opened for given results, a settlement for given
+//! fates.
 
 use super::*;
 use alloc::{collections::BTreeMap, vec, vec::Vec};
@@ -47,7 +47,7 @@ fn trainer<T: Config>(index: u32) -> T::AccountId {
 	who
 }
 
-/// The longest text that begins thus.
+/// The longest text that begins with `begin`.
 fn longest(begin: &[u8]) -> Text {
 	let mut text = begin.to_vec();
 	text.resize(MAX_TEXT as usize, b'x');
@@ -72,7 +72,7 @@ fn spec() -> JobSpec {
 	spec.training.weight_decay_nano = 1;
 	spec.training.clip_norm_nano = MIN_POWER_CLIP_NANO;
 	spec.training.early_stop = Some(EarlyStop { patience: 1, min_delta_nano: 0 });
-	// Long lists of little work: more than an audit may take would be refused.
+	// Long lists of little work: a job with more work than an audit may take would be refused.
 	spec.dataset.features = 2;
 	spec.dataset.validation_every = 2;
 	spec.dataset.train_rows = 1;

@@ -15,9 +15,9 @@
 //!   happens then.
 //! - [`parties`] is what submitters and trainers do: post, apply, take back, agree.
 //! - [`money`] holds and moves every unit: quotes, escrow, deposits, settlement, slashes.
-//! - [`agenda`] is the clock. Every job that has not ended stands on it exactly once, and
-//!   due jobs are served at the beginning of each block with bounded, weighed work. What
-//!   does not fit waits for the next block, oldest first, or for anyone's `poke`.
+//! - [`agenda`] is the clock. Every job that has not ended is on it exactly once, and due jobs are
+//!   served at the beginning of each block with bounded, weighed work. What does not fit waits for
+//!   the next block, oldest first, or for anyone's `poke`.
 //! - [`listings`] are trainers' standing offers; [`views`] is what clients ask.
 //!
 //! Commitments and reveals, audits, randomness, models and trainers belong to other pallets
@@ -58,7 +58,7 @@ pub use types::*;
 pub use weights::WeightInfo;
 
 #[frame_support::pallet]
-// The macros' own code expects; the work of this pallet is in the other files.
+// The macros' own code calls `expect`; the work of this pallet is in the other files.
 #[allow(clippy::expect_used)]
 pub mod pallet {
 	use super::*;
@@ -123,8 +123,8 @@ pub mod pallet {
 		#[pallet::constant]
 		type FeePerUt: Get<Balance>;
 
-		/// Least fee of a verifier for a round. The price of what it replays, at the job's
-		/// price of a `ut`, is the least where it is more.
+		/// Least fee of a verifier for a round. Where the price of what it replays, at the job's
+		/// price of a `ut`, is more, that price is the least fee.
 		#[pallet::constant]
 		type MinAuditFee: Get<Balance>;
 
@@ -153,7 +153,7 @@ pub mod pallet {
 		#[pallet::constant]
 		type RevealBlocks: Get<BlockNumber>;
 
-		/// Blocks between two looks for models that are still being stored after everyone
+		/// Blocks between two checks for models that are still being stored after everyone
 		/// revealed.
 		#[pallet::constant]
 		type ModelPollBlocks: Get<BlockNumber>;
@@ -196,8 +196,8 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Listings<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, Listing>;
 
-	/// The listing that was looked at last for a trainer that left; none at the beginning of
-	/// a turn.
+	/// The last listing that was checked for a trainer that has left; none at the beginning of a
+	/// turn.
 	#[pallet::storage]
 	pub type SweptListing<T: Config> = StorageValue<_, T::AccountId>;
 
@@ -349,7 +349,7 @@ pub mod pallet {
 		AgreementWithdrawn {
 			/// The job.
 			job: JobId,
-			/// Who took its word back.
+			/// Who took its offer back.
 			who: T::AccountId,
 		},
 	}
@@ -395,8 +395,7 @@ pub mod pallet {
 		NotOpen,
 		/// The caller has applied already.
 		AlreadyApplied,
-		/// As many trainers applied as one job may have, all with bonds as large as the
-		/// caller's or larger.
+		/// The list of applicants is full, and no bond in it is smaller than the caller's.
 		TooManyApplicants,
 		/// Only the submitter may do this.
 		NotSubmitter,
@@ -482,9 +481,9 @@ pub mod pallet {
 			Self::do_order(submitter, trainer, spec, terms)
 		}
 
-		/// Applies for an open job; the caller's deposit is held until it is not drawn or the
-		/// job ends. Who applies has the data already and serves it from then on. Where as many
-		/// applied as one job may have, a larger bond displaces the smallest.
+		/// Applies for an open job. The caller's deposit is held until the draw passes it over or
+		/// the job ends. An applicant has the data already and serves it from then on. Where the
+		/// list of applicants is full, a larger bond displaces the smallest.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::apply())]
 		pub fn apply(origin: OriginFor<T>, job: JobId) -> DispatchResult {
@@ -500,8 +499,8 @@ pub mod pallet {
 			Self::do_cancel(who, job)
 		}
 
-		/// Serves an overdue job that blocks had no room for. Anyone may; it costs nothing
-		/// where the job was overdue.
+		/// Serves an overdue job that blocks had no room for. Anyone may call this; it costs
+		/// nothing where the job was overdue.
 		#[pallet::call_index(4)]
 		#[pallet::weight(
 			T::WeightInfo::look().saturating_add(Pallet::<T>::worst_advance())
@@ -512,11 +511,11 @@ pub mod pallet {
 			Ok(PostDispatchInfo { actual_weight: Some(weight), pays_fee: Pays::No })
 		}
 
-		/// Says that the caller is ready to settle at once, with `pay` in total for each
-		/// replica still working. When the submitter and all these trainers have said the same,
-		/// the job ends: trainers are paid that and get their deposits back, the submitter gets
-		/// the rest, and nobody is credited power. Saying it again with another pay replaces the
-		/// earlier word, and `None` takes it back; with the job's state all words lapse. Possible
+		/// Says that the caller is ready to settle at once, with `pay` in total for each replica
+		/// still working. When the submitter and all these trainers have said the same, the job
+		/// ends: trainers are paid that and get their deposits back, the submitter gets the rest,
+		/// and nobody is credited power. Saying it again with a different pay replaces the earlier
+		/// offer, and `None` takes it back; all offers lapse when the job's state changes. Possible
 		/// until the audit begins.
 		#[pallet::call_index(5)]
 		#[pallet::weight(Pallet::<T>::agree_weight(true))]
@@ -553,7 +552,8 @@ pub mod pallet {
 		}
 
 		/// Removes the record of a job that ended at least `RetentionBlocks` ago, with its
-		/// commitments, reveals and audit, where full blocks have not come to it. Anyone may.
+		/// commitments, reveals and audit, where full blocks had no room for it. Anyone may call
+		/// this.
 		#[pallet::call_index(8)]
 		#[pallet::weight(Pallet::<T>::forget_weight())]
 		pub fn forget(origin: OriginFor<T>, job: JobId) -> DispatchResult {

@@ -1,8 +1,9 @@
 //! The state machine of a job: the only place where a job's state changes.
 //!
-//! A job moves when [`Pallet::advance`] looks at it, at a height that the agenda names, or
-//! ends by the calls `cancel` and `agree`, which only its parties may make (see [`crate::parties`]). Every state has a deadline
-//! and an outcome when it passes, so nobody's money is locked by someone who vanished:
+//! A job moves when [`Pallet::advance`] looks at it, at a height that the agenda names, or ends by
+//! the calls `cancel` and `agree`, which only its parties may make (see [`crate::parties`]). Every
+//! state has a deadline and an outcome when it passes, so nobody's money is locked by someone who
+//! vanished:
 //!
 //! | state | ends when | and then |
 //! |---|---|---|
@@ -11,7 +12,7 @@
 //! | Training | all committed, or its deadline | Revealing, or `Failed` |
 //! | Revealing | all revealed and all models stored, or its deadline | Auditing, or `Failed` |
 //! | Auditing | the audit decided (it has deadlines of its own) | `Settled` or `Failed` |
-//! | Ended | `RetentionBlocks` behind it | its records are removed |
+//! | Ended | `RetentionBlocks` after that | its records are removed |
 
 use crate::{Agenda, Applicants, Config, Event, Job, Jobs, Pallet, Replica, WeightInfo};
 use alloc::{collections::BTreeMap, vec::Vec};
@@ -33,7 +34,7 @@ pub const SEED_DOMAIN: &[u8] = b"trainyard/assign/v1";
 /// Domain of the draw of replicas from the assignment seed.
 pub const REPLICAS_DOMAIN: &[u8] = b"trainyard/replicas/v1";
 
-/// Where a look at a job leads: the height of the next look, or nowhere as the job ended.
+/// Where a look at a job leads: the height of the next look, or `None` if the job ended.
 type Next = Option<BlockNumber>;
 
 impl<T: Config> Pallet<T> {
@@ -68,7 +69,7 @@ impl<T: Config> Pallet<T> {
 		weight
 	}
 
-	/// Most that one [`Self::advance`] weighs.
+	/// Returns the largest weight of one [`Self::advance`].
 	pub fn worst_advance() -> Weight {
 		let settle = T::WeightInfo::settle();
 		let assign = T::WeightInfo::assign(T::MaxApplicants::get());
@@ -86,12 +87,13 @@ impl<T: Config> Pallet<T> {
 			.max(Self::forget_weight())
 	}
 
-	/// Weight of asking for a seed: the outputs of a few blocks. Benchmarks cannot make them.
+	/// Returns the weight of asking for a seed: the outputs of a few blocks. Benchmarks cannot make
+	/// them.
 	fn seed_weight() -> Weight {
 		T::DbWeight::get().reads(4)
 	}
 
-	/// Weight of looking for every replica's model. Benchmarks cannot store them.
+	/// Returns the weight of looking for every replica's model. Benchmarks cannot store them.
 	fn models_weight() -> Weight {
 		T::DbWeight::get().reads(u64::from(MAX_REPLICAS))
 	}
@@ -225,7 +227,7 @@ impl<T: Config> Pallet<T> {
 			}
 			let stored = |(_, reveal): &(_, Reveal)| T::Blobs::is_complete(&reveal.model_root);
 			if !T::Submissions::reveals(id).iter().all(stored) {
-				// Nothing tells this pallet of a stored model, so it looks again.
+				// Nothing informs this pallet of a stored model, so it looks again.
 				let poll = now.saturating_add(T::ModelPollBlocks::get());
 				let weight = T::WeightInfo::look().saturating_add(Self::models_weight());
 				return (Some(poll.min(job.deadline)), weight);
@@ -239,7 +241,8 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Ends revealing: who revealed nothing, or whose model is not stored, is out.
+	/// Ends the reveal phase: a trainer that revealed nothing, or whose model is not stored, is
+	/// out.
 	fn close_reveals(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
@@ -342,7 +345,7 @@ impl<T: Config> Pallet<T> {
 		Self::end(id, job, ending, served);
 	}
 
-	/// Seals the fate of every replica still working for which `fate` names one.
+	/// Sets the fate of every replica still working for which `fate` names one.
 	pub(crate) fn conclude(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
@@ -357,8 +360,8 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Begins `state`, which ends at `deadline` at the latest. Offers to settle at once were
-	/// made in view of another state and do not outlive it.
+	/// Begins `state`, which ends at `deadline` at the latest. Offers to settle at once were made
+	/// in an earlier state and end with it.
 	fn enter(
 		job: &mut Job<T::AccountId>,
 		state: JobState,
@@ -374,8 +377,8 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Ends a job whose replicas' fates are sealed: moves all its money, and puts it on the
-	/// agenda to be forgotten. Whoever calls takes it out of [`crate::Due`].
+	/// Ends a job whose replicas' fates are known: moves all its money, and puts it on the agenda
+	/// to be forgotten. Whoever calls takes it out of [`crate::Due`].
 	pub(crate) fn end(
 		id: JobId,
 		job: &mut Job<T::AccountId>,

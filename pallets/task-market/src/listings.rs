@@ -23,14 +23,13 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Most that one [`Self::sweep_listings`] weighs.
+	/// Returns the largest weight of one [`Self::sweep_listings`].
 	fn sweep_weight() -> Weight {
 		T::WeightInfo::remove_listing().saturating_add(T::DbWeight::get().reads_writes(2, 1))
 	}
 
-	/// Looks at the next listing, if there is `room` for that, and removes it where its
-	/// trainer has left: it should not come to life again when the trainer registers anew.
-	/// Returns the weight used.
+	/// Looks at the next listing, if there is `room` for that, and removes it where its trainer has
+	/// left: it must not come back when the trainer registers again. Returns the weight used.
 	pub(crate) fn sweep_listings(room: Weight) -> Weight {
 		let weight = Self::sweep_weight();
 		if !weight.all_lte(room) {

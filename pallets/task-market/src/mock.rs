@@ -289,7 +289,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 	ext
 }
 
-/// Runs `test` and checks behind it that the books are straight.
+/// Runs `test` and checks after it that the books balance.
 pub fn run(test: impl FnOnce()) {
 	new_test_ext().execute_with(|| {
 		let issuance = Balances::total_issuance();
@@ -428,7 +428,7 @@ pub fn reveal(id: JobId, trainer: AccountId, byte: u8) {
 	reveal_after(id, trainer, byte, job(id).spec.segments());
 }
 
-/// `trainer` reveals the result that goes by `byte` and stopped after so many segments.
+/// `trainer` reveals the result that goes by `byte` and stopped after that many segments.
 pub fn reveal_after(id: JobId, trainer: AccountId, byte: u8, segments: u32) {
 	let reveal = Reveal { segments, ..reveal_of(byte) };
 	Rounds::mutate(|rounds| {

@@ -48,13 +48,13 @@ use trainyard_traits::TrainerRegistry;
 type Pot<AccountId> = (AccountId, Balance);
 
 impl<T: Config> Pallet<T> {
-	/// The specification, if it is valid.
+	/// Returns the specification, if it is valid.
 	pub fn checked(spec: JobSpec) -> Result<CheckedSpec, Error<T>> {
 		spec.check().map_err(|error| Error::InvalidSpec(SpecFault(error)))
 	}
 
-	/// What a job with this specification and these terms costs; the first rule that they
-	/// break.
+	/// Returns what a job with this specification and these terms costs; fails with the first rule
+	/// that they break.
 	pub fn checked_quote(spec: &CheckedSpec, terms: &Terms) -> Result<Quote, Error<T>> {
 		let fault = |error| Error::<T>::InvalidSpec(SpecFault(error));
 		ensure!((1..=MAX_REPLICAS).contains(&terms.replicas), Error::<T>::BadReplicas);
@@ -81,21 +81,21 @@ impl<T: Config> Pallet<T> {
 		Self::sums(parts, work, spec.segments(), terms).ok_or(Error::<T>::AmountOverflow)
 	}
 
-	/// Least fee of a verifier that replays this much: its price, or `MinAuditFee`.
+	/// Returns the least fee of a verifier that replays this much: its price, or `MinAuditFee`.
 	pub(crate) fn least_fee(audit: MicroUt, terms: &Terms) -> Option<Balance> {
 		Some(units::price(audit, terms.price_per_ut)?.max(T::MinAuditFee::get()))
 	}
 
-	/// The sums of a job of `work` in so many `segments`; `None` on overflow. They are those
-	/// of the whole job, also where it may stop early.
+	/// Returns the sums of a job of `work` in that many `segments`; `None` on overflow. They are
+	/// those of the whole job, even where it may stop early.
 	///
-	/// Escrow: price and protocol fee of all replicas, and the fees of a full committee for
-	/// all rounds that an audit may take. Deposit: the stake, or `MinDeposit` where that is
-	/// more, and the same audit fees: a cheat's deposit always makes the submitter whole.
+	/// Escrow: price and protocol fee of all replicas, and the fees of a full committee for all
+	/// rounds that an audit may take. Deposit: the stake, or `MinDeposit` where that is more, and
+	/// the same audit fees: a cheat's deposit always covers the submitter's loss.
 	///
-	/// The stake is `(price + fee) x segments / audit_segments`, rounded up: who fakes one
-	/// segment is caught with probability `audit_segments / segments`, so that it risks the
-	/// whole price and the fee on average, more than a segment can save.
+	/// The stake is `(price + fee) x segments / audit_segments`, rounded up. A trainer that fakes
+	/// one segment is caught with probability `audit_segments / segments`, so on average it risks
+	/// the whole price and the fee, which is more than a segment can save.
 	fn sums(parts: Parts, work: MicroUt, segments: u32, terms: &Terms) -> Option<Quote> {
 		let price = units::price(work, terms.price_per_ut)?;
 		let fee = units::price(work, T::FeePerUt::get())?;

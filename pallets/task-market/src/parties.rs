@@ -72,7 +72,7 @@ impl<T: Config> Pallet<T> {
 	/// applicant with the smallest bond, if that is smaller than its own.
 	pub(crate) fn apply_with(trainer: T::AccountId, bond: Balance, id: JobId) -> DispatchResult {
 		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
-		// A full block may look at the job late; applying ends in time all the same.
+		// Full blocks may look at the job late; applying ends in time all the same.
 		let open = job.state == JobState::Open && Self::now() < job.deadline;
 		ensure!(open, Error::<T>::NotOpen);
 		ensure!(trainer != job.submitter, Error::<T>::SubmitterCannotTrain);
@@ -83,7 +83,7 @@ impl<T: Config> Pallet<T> {
 			ensure!(!applicants.contains(&trainer), Error::<T>::AlreadyApplied);
 			Self::hold_deposit(&trainer, &job.quote)?;
 			if applicants.is_full() {
-				// Of equal bonds the one that came last.
+				// Among equal bonds, the one that came last.
 				let bonds = applicants.iter().map(T::Trainers::bond);
 				let smallest = bonds.zip((0usize..).map(Reverse)).min();
 				let (least, Reverse(at)) = smallest.ok_or(Error::<T>::TooManyApplicants)?;
@@ -95,7 +95,7 @@ impl<T: Config> Pallet<T> {
 			applicants.try_push(trainer.clone()).map_err(|_| Error::<T>::TooManyApplicants.into())
 		})?;
 		if job.invited.is_some() {
-			// Nobody else may come.
+			// Nobody else may apply.
 			<Self as JobObserver>::progressed(id);
 		}
 		Self::deposit_event(Event::Applied { job: id, trainer, deposit: job.quote.deposit });
@@ -113,10 +113,10 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Records that `who` would settle for `pay`, or for nothing any more; settles when all
-	/// parties would. Returns whether they did.
+	/// Records that `who` would settle for `pay`, or, with `None`, that it would not settle any
+	/// more. Settles the job when all parties would. Returns whether they did.
 	///
-	/// An audit is nothing to agree about: an owner of both sides that sees a faked segment
+	/// During an audit nothing can be agreed: an owner of both sides that sees a faked segment
 	/// drawn would settle with itself and lose nothing.
 	pub(crate) fn do_agree(
 		who: T::AccountId,
@@ -156,7 +156,7 @@ impl<T: Config> Pallet<T> {
 		Ok(agreed)
 	}
 
-	/// Most that `agree` weighs, by whether it `settled` the job.
+	/// Returns the largest weight of `agree`, by whether it `settled` the job.
 	pub(crate) fn agree_weight(settled: bool) -> Weight {
 		let word = T::WeightInfo::agree();
 		if settled {
@@ -183,8 +183,8 @@ impl<T: Config> Pallet<T> {
 		Self::deposit_event(Event::Forgotten { job: id });
 	}
 
-	/// Most that forgetting a job weighs. Benchmarks cannot make verifiers give verdicts, of
-	/// which an audit keeps one for each seat.
+	/// Returns the largest weight of forgetting a job. Benchmarks cannot make verifiers give
+	/// verdicts, of which an audit keeps one for each seat.
 	pub(crate) fn forget_weight() -> Weight {
 		let seats = u64::from(MAX_VERIFIERS);
 		T::WeightInfo::forget().saturating_add(T::DbWeight::get().reads_writes(seats, seats))

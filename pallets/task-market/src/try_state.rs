@@ -77,8 +77,8 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Every job is on the agenda exactly once: one that has not ended where [`Due`] says, one
-	/// that ended where it is to be forgotten. Nothing else is.
+	/// Checks that every job is on the agenda exactly once: one that has not ended where [`Due`]
+	/// says, one that ended where it is to be forgotten. Nothing else may be on it.
 	fn check_agenda() -> Result<(), TryRuntimeError> {
 		let mut entries = 0usize;
 		for (at, id, ()) in Agenda::<T>::iter() {

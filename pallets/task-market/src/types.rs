@@ -35,8 +35,8 @@ pub struct Job<AccountId> {
 	/// Height at which the present state began. For [`JobState::Seeding`] the assignment
 	/// seed forms from the blocks after it.
 	pub since: BlockNumber,
-	/// Height at which the present state ends at the latest; for an ended job, from which on
-	/// it may be forgotten.
+	/// Height at which the present state ends at the latest; for an ended job, the height from
+	/// which on it may be forgotten.
 	pub deadline: BlockNumber,
 	/// Assignment seed, once drawn.
 	pub seed: Option<H256>,
@@ -63,7 +63,8 @@ pub struct Replica<AccountId> {
 	pub offer: Option<Balance>,
 }
 
-/// What a job costs. Of a job that may stop early, the most: see [`Quote::of_segments`].
+/// What a job costs. For a job that may stop early, these are the largest sums: see
+/// [`Quote::of_segments`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
 pub struct Quote {
 	/// Work of the job's parts.
@@ -92,15 +93,15 @@ pub struct Worth {
 }
 
 impl Quote {
-	/// What a replica is worth that trained so many segments of this job: by its work, the
-	/// pay at the job's price and the protocol fee in proportion, both rounded up. All of the
-	/// segments are worth what was quoted, and nothing is worth more.
+	/// Returns what a replica that trained that many segments of this job is worth: its work, and,
+	/// in proportion to that, the pay at the job's price and the protocol fee, both rounded up. All
+	/// of the segments together are worth what was quoted, and nothing is worth more.
 	pub fn of_segments(&self, spec: &JobSpec, terms: &Terms, segments: u32) -> Worth {
 		let all = Worth { work: self.work, price: self.price, fee: self.fee };
 		if segments >= spec.segments() {
 			return all;
 		}
-		// A part of what was counted and priced at posting: none of this overflows.
+		// This is a part of what was counted and priced at posting, so none of it overflows.
 		let Ok(work) = self.parts.micro_ut_of(spec, segments) else { return all };
 		let (done, whole) = (Balance::from(work), Balance::from(self.work));
 		let fee = multiply_by_rational_with_rounding(self.fee, done, whole, Rounding::Up);
@@ -157,12 +158,12 @@ impl SlashShares {
 	}
 }
 
-/// How much of its `deposit` a trainer loses by the `fate` of its replica: all of it for
+/// Returns how much of its `deposit` a trainer loses by the `fate` of its replica: all of it for
 /// what only a trainer can be blamed for, nothing otherwise.
 ///
-/// States that could not be had cost as much as false ones. A cheat sees which segments are
-/// drawn, and would else stop serving, or rescue garbage, for the milder loss whenever a
-/// segment that it faked is among them.
+/// States that could not be fetched cost as much as false ones. A cheat sees which segments are
+/// drawn. With a milder loss it would stop serving, or rescue garbage, whenever a segment that it
+/// faked is among them.
 pub fn lost_deposit(fate: Fate, deposit: Balance) -> Balance {
 	match fate {
 		Fate::NotCommitted

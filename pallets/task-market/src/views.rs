@@ -15,21 +15,21 @@ use trainyard_traits::{Submissions, TrainerRegistry};
 pub const RECENT_RANGE: u32 = 4_096;
 
 impl<T: Config> Pallet<T> {
-	/// Work of one replica, escrow of the submitter and deposit of each trainer; `None` where
-	/// the chain would refuse the job.
+	/// Returns the work of one replica, escrow of the submitter and deposit of each trainer; `None`
+	/// where the chain would refuse the job.
 	pub fn quote(spec: JobSpec, terms: &Terms) -> Option<(MicroUt, Balance, Balance)> {
 		let quote = Self::checked_quote(&spec.check().ok()?, terms).ok()?;
 		Some((quote.work, quote.escrow, quote.deposit))
 	}
 
-	/// Least `audit_fee` for this specification and the other terms; `None` where the
+	/// Returns the least `audit_fee` for this specification and the other terms; `None` where the
 	/// specification is invalid or the fee out of range.
 	pub fn audit_fee(spec: JobSpec, terms: &Terms) -> Option<Balance> {
 		let audit = work::audit_micro_ut(&spec.check().ok()?, terms.audit_segments).ok()?;
 		Self::least_fee(audit, terms)
 	}
 
-	/// The job with this number, without its audit.
+	/// Returns the job with this number, without its audit.
 	pub fn job_view(id: JobId) -> Option<JobView<T::AccountId>> {
 		let job = Jobs::<T>::get(id)?;
 		let committed = T::Submissions::committed(id);
@@ -65,8 +65,8 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// The first `count` jobs that have not ended, in ascending order of number, of those
-	/// behind number `after`. All numbers are looked at, but only so many jobs.
+	/// Returns the first `count` jobs that have not ended, in ascending order of number, of those
+	/// after number `after`. All numbers are looked at, but at most `count` jobs.
 	pub fn active_jobs(after: Option<JobId>, count: u32) -> Vec<JobView<T::AccountId>> {
 		let mut ids: Vec<JobId> =
 			Due::<T>::iter_keys().filter(|id| after.is_none_or(|after| *id > after)).collect();
@@ -74,7 +74,7 @@ impl<T: Config> Pallet<T> {
 		ids.into_iter().take(count as usize).filter_map(Self::job_view).collect()
 	}
 
-	/// The newest `count` jobs that are still on record, newest first, among the newest
+	/// Returns the newest `count` jobs that are still on record, newest first, among the newest
 	/// [`RECENT_RANGE`] numbers.
 	pub fn recent_jobs(count: u32) -> Vec<JobView<T::AccountId>> {
 		let next = NextJob::<T>::get();
@@ -85,7 +85,7 @@ impl<T: Config> Pallet<T> {
 			.collect()
 	}
 
-	/// The listings of trainers that are still registered, cheapest first.
+	/// Returns the listings of trainers that are still registered, cheapest first.
 	pub fn listings() -> Vec<ListingView<T::AccountId>> {
 		let mut listings: Vec<_> = Listings::<T>::iter()
 			.filter(|(trainer, _)| T::Trainers::is_trainer(trainer))

@@ -64,7 +64,7 @@ fn a_job_takes_a_limited_number_of_applicants() {
 	});
 }
 
-/// Else anyone could fill the list with small bonds and keep others out.
+/// Otherwise anyone could fill the list with small bonds and keep others out.
 #[test]
 fn in_a_full_list_a_larger_bond_displaces_the_smallest() {
 	run(|| {
@@ -85,11 +85,11 @@ fn in_a_full_list_a_larger_bond_displaces_the_smallest() {
 		assert_eq!(held(HoldReason::Deposit, 11), deposit);
 		let list = vec![30, 31, 32, 34, 35, 36, 37, 11];
 		assert_eq!(Applicants::<Test>::get(id).into_inner(), list);
-		// Who was displaced may come back with a larger bond.
+		// A trainer that was displaced may come back with a larger bond.
 		Bonds::mutate(|bonds| bonds.insert(33, 10));
 		assert_ok!(try_apply(33, id));
 		assert!(!Applicants::<Test>::get(id).contains(&31));
-		// Who cannot pay displaces nobody.
+		// A trainer that cannot pay displaces nobody.
 		Bonds::mutate(|bonds| bonds.insert(39, 100));
 		assert_noop!(try_apply(39, id), TokenError::FundsUnavailable);
 	});

@@ -11,8 +11,8 @@ use trainyard_protocol::{
 
 const FEE: Balance = 10_000;
 
-/// A job that may stop early, at the audit: each trainer revealed a result that goes by the
-/// byte and has so many segments.
+/// A job that may stop early, at the audit: each trainer revealed a result that goes by the byte
+/// and has that many segments.
 fn stopped(results: &[(AccountId, u8, u32)]) -> u32 {
 	let id = post_spec(SUBMITTER, stopping(), terms(results.len() as u32));
 	let trainers: Vec<AccountId> = results.iter().map(|(trainer, ..)| *trainer).collect();
@@ -27,7 +27,7 @@ fn stopped(results: &[(AccountId, u8, u32)]) -> u32 {
 	id
 }
 
-/// Work of the job's first segments, counted anew.
+/// Work of the job's first segments, counted from scratch.
 fn work_of(segments: u32) -> MicroUt {
 	let spec = stopping();
 	let steps = u128::from(spec.checkpoint_step(segments).unwrap());

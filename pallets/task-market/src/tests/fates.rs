@@ -9,7 +9,7 @@ use trainyard_protocol::{
 
 const FEE: Balance = 10_000;
 
-/// A job of one replica whose audit decides thus; all three verifiers served.
+/// A job of one replica whose audit takes this decision; all three verifiers served.
 fn one(decision: Decision) -> (Quote, Settlement, Fate, JobState) {
 	let id = auditing(&[(11, 1)]);
 	decide(id, &[decision], &VERIFIERS);
@@ -67,7 +67,7 @@ fn rejected() {
 	});
 }
 
-/// Else a cheat that sees a faked segment drawn would stop serving and lose less.
+/// Otherwise a cheat that sees a faked segment drawn would stop serving and lose less.
 #[test]
 fn unavailable_costs_as_much_as_fraud() {
 	run(|| {

@@ -74,8 +74,8 @@ proptest! {
 		prop_assert!(quote.escrow == quote.price + quote.fee + fees);
 	}
 
-	/// Who fakes one of the segments is caught with probability drawn / segments, and then
-	/// loses the deposit: on average at least all that a replica is worth, so that no saving
+	/// A trainer that fakes one of the segments is caught with probability drawn / segments, and
+	/// then loses the deposit: on average at least all that a replica is worth, so that no saving
 	/// pays for the risk. The audit fees, which only make the submitter whole, do not count.
 	#[test]
 	fn faking_a_segment_does_not_pay(

@@ -1,4 +1,4 @@
-//! What clients are told.
+//! What clients read.
 
 use crate::mock::*;
 use frame_support::assert_ok;
