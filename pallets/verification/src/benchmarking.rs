@@ -51,7 +51,7 @@ fn fill_pool<T: Config>(count: u32) {
 	Pool::<T>::put(pool);
 }
 
-/// A full pool, for other pallets' benchmarks; returns those of it whose bonds are on hold.
+/// A full pool, for other pallets' benchmarks; returns those verifiers whose bonds are on hold.
 pub(crate) fn full_pool<T: Config>() -> Vec<T::AccountId> {
 	fill_pool::<T>(T::MaxPool::get());
 	(0..MAX_VERIFIERS.min(T::MaxPool::get())).map(verifier::<T>).collect()

@@ -19,12 +19,12 @@ const COMMITTEE: &[u8] = b"trainyard/audit/committee/v1";
 const SEGMENTS: &[u8] = b"trainyard/audit/segments/v2";
 
 impl<T: Config> Pallet<T> {
-	/// The seed of `round` of `job`'s audit from the blocks behind `after`.
+	/// Returns the seed of `round` of `job`'s audit, from the blocks after `after`.
 	pub(crate) fn seed(job: JobId, round: u32, after: BlockNumber) -> Seed {
 		T::Beacon::seed(SEED, &(job, round).encode(), after)
 	}
 
-	/// Who can be drawn from a seed of the blocks behind `after`, and with which bond:
+	/// Returns who can be drawn from a seed of the blocks after `after`, and with which bond:
 	/// everyone in the pool at that height but the `excluded`, by account.
 	pub(crate) fn eligible(
 		after: BlockNumber,
@@ -45,8 +45,8 @@ impl<T: Config> Pallet<T> {
 	/// A committee has an odd number of seats, so that nobody can split it, and at least
 	/// `MinSeats`; fewer eligible verifiers than wanted make a smaller one, or none.
 	///
-	/// Each result has a draw of its own, among the segments that it has: who claims to have
-	/// stopped early does not keep the later segments of others from being drawn.
+	/// Each result has a draw of its own, among the segments that it has: a trainer that claims to
+	/// have stopped early does not keep the later segments of others from being drawn.
 	///
 	/// The segments stay over the rounds: new ones would be another chance for a trainer
 	/// who serves only enough verifiers to prevent a decision. The results were revealed
@@ -81,7 +81,7 @@ impl<T: Config> Pallet<T> {
 	}
 }
 
-/// The largest odd number up to `n`; 0 of 0.
+/// Returns the largest odd number up to `n`; 0 for 0.
 fn odd(n: u32) -> u32 {
 	n.saturating_sub(u32::from(n.is_multiple_of(2)))
 }

@@ -2,21 +2,21 @@
 //!
 //! - Verifiers [`Pallet::register`] with a bond, which is their weight when committees
 //!   are drawn and answers for what they say. Leaving takes an unbonding period.
-//! - An audit decides for every *distinct* result of a job ("group") whether it is
-//!   true. Its owner (the task market) opens it, calls `Audits::advance` at the
-//!   height it is told, and again when `JobObserver::progressed` says that everyone
-//!   in a phase is done: this pallet has no clock of its own.
+//! - An audit decides for every *distinct* result of a job ("group") whether it is true. Its owner
+//!   (the task market) opens it, calls `Audits::advance` at the height that the audit returned, and
+//!   again when `JobObserver::progressed` reports that everyone in a phase is done: this pallet has
+//!   no clock of its own.
 //! - A round: `committee` draws verifiers and segments of each result from randomness of blocks
-//!   behind the opening; they replay and [`Pallet::commit`]; when all have, or the time
-//!   is up, they [`Pallet::reveal`]; [`verdicts`] decides each group by a strict
-//!   majority of the committee. `rounds` takes an audit from phase to phase.
-//! - A group without a majority gets another round. Where the majority could not have
-//!   a result, its trainers may store the drawn states on chain and [`Pallet::rescue`]
-//!   it. An audit has at most `MAX_AUDIT_ROUNDS` rounds, each phase a deadline: it ends
-//!   whoever vanishes.
-//! - Who agreed with what was decided in a round has earned a fee, which the owner of
-//!   the audit pays; who gave no verdict or a contrary one loses a part of the bond to
-//!   the jackpot, see `bonds`.
+//!   after the opening; they replay and [`Pallet::commit`]; when all have, or the time is up, they
+//!   [`Pallet::reveal`]; [`verdicts`] decides each group by a strict majority of the committee.
+//!   `rounds` takes an audit from phase to phase.
+//! - A group without a majority gets another round. Where the majority could not fetch a result,
+//!   its trainers may store the drawn states on chain and [`Pallet::rescue`] it. An audit has at
+//!   most `MAX_AUDIT_ROUNDS` rounds, and each phase has a deadline, so it ends even if participants
+//!   vanish.
+//! - A verifier that agreed with what was decided in a round has earned a fee, which the owner of
+//!   the audit pays; one that gave no verdict or a contrary one loses a part of the bond to the
+//!   jackpot, see `bonds`.
 //! - Other pallets draw from the same pool for recomputations of their own, see `recompute`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -58,7 +58,7 @@ pub use types::*;
 pub use weights::WeightInfo;
 
 #[frame_support::pallet]
-// The macros' own code expects; the work of this pallet is in the other files.
+// The macros' own code calls `expect`; the work of this pallet is in the other files.
 #[allow(clippy::expect_used)]
 pub mod pallet {
 	use super::*;
@@ -101,7 +101,7 @@ pub mod pallet {
 		/// Randomness of blocks that did not exist when the results were revealed.
 		type Beacon: Beacon;
 
-		/// Hears when everyone in a phase of an audit is done.
+		/// Called when everyone in a phase of an audit is done.
 		type Observer: JobObserver;
 
 		/// Where rescued states are stored.
@@ -134,7 +134,7 @@ pub mod pallet {
 		/// Blocks for revealing.
 		type RevealBlocks: Get<BlockNumber>;
 
-		/// Blocks for storing the states of a result that could not be had.
+		/// Blocks for storing the states of a result that could not be fetched.
 		type RescueBlocks: Get<BlockNumber>;
 
 		/// Part of the bond lost by a member of a committee without a verdict.
@@ -261,7 +261,7 @@ pub mod pallet {
 			/// Who.
 			verifier: T::AccountId,
 		},
-		/// The majority could not have a result: its trainers may store the drawn states.
+		/// The majority could not fetch a result: its trainers may store the drawn states.
 		RescueOpened {
 			/// Of which job.
 			job: JobId,
@@ -413,7 +413,7 @@ pub mod pallet {
 			Self::do_deregister(who)
 		}
 
-		/// Takes back what is left of the bond, an unbonding period behind leaving.
+		/// Takes back what is left of the bond, an unbonding period after leaving.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::withdraw())]
 		pub fn withdraw(origin: OriginFor<T>) -> DispatchResult {
@@ -446,7 +446,7 @@ pub mod pallet {
 		}
 
 		/// Names the complete blob that holds the drawn states of `group`, which the verifiers
-		/// could not have. Only by one of its trainers.
+		/// could not fetch. Only one of its trainers may do this.
 		#[pallet::call_index(5)]
 		#[pallet::weight(T::WeightInfo::rescue())]
 		pub fn rescue(origin: OriginFor<T>, job: JobId, group: u32, blob: H256) -> DispatchResult {
@@ -465,12 +465,12 @@ pub mod pallet {
 
 	#[pallet::view_functions]
 	impl<T: Config> Pallet<T> {
-		/// The audit of `job`, while it runs and until it is forgotten.
+		/// Returns the audit of `job`, while it runs and until it is forgotten.
 		pub fn audit_view(job: JobId) -> Option<AuditView<T::AccountId>> {
 			Self::view(job)
 		}
 
-		/// The verifiers in the pool and their bonds, by account.
+		/// Returns the verifiers in the pool and their bonds, by account.
 		pub fn verifiers() -> Vec<(T::AccountId, Balance)> {
 			Self::active()
 		}

@@ -1,5 +1,5 @@
-//! A runtime of this pallet and balances, with fakes for what it meets: a beacon, a blob
-//! store, and a market that calls `advance` when it was told to.
+//! A runtime of this pallet and balances, with fakes for what it meets: a beacon, a blob store, and
+//! a market that calls `advance` when the audit asked for it.
 
 use crate as pallet_verification;
 use crate::H256;
@@ -60,7 +60,7 @@ impl pallet_balances::Config for Test {
 }
 
 parameter_types! {
-	/// Blocks behind which a seed is lost.
+	/// Blocks after which a seed is lost.
 	pub static SeedWindow: BlockNumber = 200;
 	/// Varies the seeds.
 	pub static SeedSalt: u64 = 0;
@@ -70,7 +70,7 @@ parameter_types! {
 	pub static Progressed: Vec<JobId> = Vec::new();
 	/// When the market looks at [`JOB`] next.
 	pub static Due: Option<BlockNumber> = None;
-	/// What the audit of [`JOB`] came to.
+	/// The outcome of the audit of [`JOB`].
 	pub static Outcome: Option<(Vec<Decision>, Vec<AccountId>)> = None;
 	/// Where slashed bonds go.
 	pub static JackpotAccount: AccountId = JACKPOT;
@@ -83,7 +83,7 @@ parameter_types! {
 /// Blocks that make a seed.
 pub const SEED_BLOCKS: BlockNumber = 2;
 
-/// Seeds that are ready behind [`SEED_BLOCKS`] blocks and lost behind [`SeedWindow`] more.
+/// Seeds that are ready after [`SEED_BLOCKS`] blocks and lost after [`SeedWindow`] more.
 pub struct FakeBeacon;
 impl Beacon for FakeBeacon {
 	fn seed(domain: &[u8], subject: &[u8], after: BlockNumber) -> Seed {
@@ -178,8 +178,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 	ext
 }
 
-/// Runs `test`, and checks behind it what must hold in any state and that no money was made
-/// or lost.
+/// Runs `test`, and then checks what must hold in any state and that no money was made or lost.
 pub fn run(test: impl FnOnce()) {
 	new_test_ext().execute_with(|| {
 		let issuance = Balances::total_issuance();
@@ -343,8 +342,7 @@ pub fn reveal(who: AccountId, findings: &Findings) -> DispatchResult {
 	Verification::reveal(RuntimeOrigin::signed(who), JOB, findings.clone(), salt(who))
 }
 
-/// Plays one round: seat `i` does `acts[i]`, or vanishes. Returns the committee, behind the
-/// round.
+/// Plays one round: seat `i` does `acts[i]`, or vanishes. Returns the committee, after the round.
 pub fn round(acts: &[Act]) -> Vec<AccountId> {
 	tick_until(is_committing);
 	let (number, seats) = (view().round, committee());

@@ -1,10 +1,10 @@
 //! The pool that committees are drawn from, and which bonds count in a draw.
 //!
-//! A committee is drawn in proportion to bonds from the outputs of the first blocks behind
-//! a height `after`. The author of the last of these knows the draw before it makes its
-//! block, and it chooses what its block includes. So a draw looks at the pool *as it was at
-//! `after`*: who entered or raised a bond later does not count, or counts with the bond
-//! from before; who left later can still be drawn, and its bond answers for the seat.
+//! A committee is drawn in proportion to bonds from the outputs of the first blocks after a height
+//! `after`. The author of the last of these knows the draw before it makes its block, and it
+//! chooses what its block includes. So a draw looks at the pool *as it was at `after`*: a verifier
+//! that entered later does not count, one that raised its bond later counts with the bond from
+//! before, and one that left later can still be drawn, and its bond answers for the seat.
 
 use crate::{Config, Error, Event, Leaving, LeavingVerifiers, Pallet, Pool};
 use alloc::vec::Vec;
@@ -14,8 +14,8 @@ use frame_support::traits::Get;
 use scale_info::TypeInfo;
 use trainyard_protocol::job::{Balance, BlockNumber};
 
-/// Blocks for which the pool remembers what was before a change: longer than it takes from
-/// a height to the draw from the blocks behind it.
+/// Blocks for which the pool remembers the state before a change: longer than it takes from a
+/// height to the draw from the blocks after it.
 pub const SETTLING: BlockNumber = 30;
 
 /// A verifier in the pool.
@@ -43,17 +43,17 @@ pub struct Entry {
 }
 
 impl Entry {
-	/// Whoever enters at `now` with `bond`.
+	/// Returns the entry of a verifier that enters at `now` with `bond`.
 	pub fn new(bond: Balance, now: BlockNumber) -> Self {
 		Self { bond, since: now, before: 0, left: None }
 	}
 
-	/// Whether the verifier has not left.
+	/// Returns whether the verifier has not left.
 	pub fn is_active(&self) -> bool {
 		self.left.is_none()
 	}
 
-	/// The bond that counts in a draw from the blocks behind `after`.
+	/// Returns the bond that counts in a draw from the blocks after `after`.
 	pub fn counts(&self, after: BlockNumber) -> Balance {
 		if self.left.is_some_and(|left| left <= after) {
 			0
@@ -64,8 +64,8 @@ impl Entry {
 		}
 	}
 
-	/// Adds `amount` to the bond. Raises that follow each other closely are one: what counts
-	/// before is what was there before the first.
+	/// Adds `amount` to the bond. Raises that follow each other closely count as one: for earlier
+	/// draws the bond before the first of them counts.
 	pub fn raise(&mut self, amount: Balance, now: BlockNumber) {
 		if now > self.since.saturating_add(SETTLING) {
 			self.before = self.bond;
@@ -80,13 +80,13 @@ impl Entry {
 		self.before = self.before.min(bond);
 	}
 
-	/// Whether no draw can ask for the entry any more.
+	/// Returns whether no draw can ask for the entry any more.
 	fn is_gone(&self, now: BlockNumber) -> bool {
 		self.left.is_some_and(|left| now > left.saturating_add(SETTLING))
 	}
 }
 
-/// Room of the pool: the verifiers in it, and as many who just left.
+/// Room of the pool: for the verifiers in it, and for as many that just left.
 pub struct Room<MaxPool>(PhantomData<MaxPool>);
 
 impl<MaxPool: Get<u32>> Get<u32> for Room<MaxPool> {
@@ -96,14 +96,14 @@ impl<MaxPool: Get<u32>> Get<u32> for Room<MaxPool> {
 }
 
 impl<T: Config> Pallet<T> {
-	/// The verifiers in the pool and their bonds, by account.
+	/// Returns the verifiers in the pool and their bonds, by account.
 	pub(crate) fn active() -> Vec<(T::AccountId, Balance)> {
 		let pool = Pool::<T>::get().into_inner().into_iter();
 		pool.filter(|(_, entry)| entry.is_active()).map(|(who, e)| (who, e.bond)).collect()
 	}
 
-	/// Puts a newcomer into the pool. A full pool makes room for it where its bond is larger
-	/// than the smallest: else who came first could keep everybody out.
+	/// Puts a newcomer into the pool. A full pool makes room for it where its bond is larger than
+	/// the smallest: otherwise those who came first could keep everybody out.
 	pub(crate) fn enter(who: T::AccountId, bond: Balance) -> Result<(), Error<T>> {
 		let now = Self::now();
 		let displaced = Pool::<T>::try_mutate(|pool| {
@@ -157,7 +157,7 @@ mod tests {
 		assert_eq!((entry.counts(50 + SETTLING), entry.counts(51 + SETTLING)), (100, 111));
 	}
 
-	/// Else a second raise would make the first one count for a draw that is known.
+	/// Otherwise a second raise would make the first one count for a draw that is known.
 	#[test]
 	fn raises_in_a_row_count_as_one() {
 		let mut entry = Entry::new(100, 0);

@@ -1,8 +1,8 @@
 //! Verifiers for other pallets: who recomputes something, and what it costs not to.
 //!
-//! The draw is that of a committee: in proportion to the bonds of the height behind which
-//! the seed formed, see [`pool`](crate::pool). Who commits what and when is the affair of the
-//! pallet that draws; the bond answers for it.
+//! The draw is that of a committee: in proportion to the bonds at the height after which the seed
+//! formed, see [`pool`](crate::pool). The pallet that draws decides who commits what and when; the
+//! bond answers for it.
 
 use crate::{Config, Event, Fault, Pallet, H256};
 use alloc::vec::Vec;

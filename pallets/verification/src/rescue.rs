@@ -1,4 +1,4 @@
-//! Results that could not be had, stored on chain by their trainers.
+//! Results that could not be fetched, stored on chain by their trainers.
 
 use crate::{AuditRecords, Config, Error, Event, Pallet, Rescue, H256};
 use frame_support::ensure;
@@ -17,8 +17,8 @@ impl<T: Config> Pallet<T> {
 		Self::note_rescue(who, job, group, blob)
 	}
 
-	/// Notes that the drawn states of `group` are in `blob`. Whether they are the right ones
-	/// is for the next committee to say.
+	/// Notes that the drawn states of `group` are in `blob`. The next committee decides whether
+	/// they are the right ones.
 	pub(crate) fn note_rescue(
 		who: T::AccountId,
 		job: JobId,

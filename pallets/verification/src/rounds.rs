@@ -9,12 +9,12 @@
 //!
 //! - A round without a committee waits out the time for commitments, so that verifiers
 //!   can register, and counts as a round.
-//! - A group whose majority is *unavailable* opens a rescue window, once. Without rescue,
-//!   or when it cannot be had in a later round either, it is unavailable. Rescued when no
-//!   round is left it stays undecided: its trainers did what was asked of them.
+//! - A group whose majority is *unavailable* opens a rescue window, once. Without a rescue, or when
+//!   it cannot be fetched in a later round either, it is unavailable. If it is rescued when no
+//!   round is left, it stays undecided: its trainers did what was asked of them.
 //! - A group decided in one round is not asked about in the next.
-//! - Of two groups that pass in one round neither is decided, nor one that passes behind
-//!   another: at most one result is true. The next round replays other segments.
+//! - If two groups pass in one round, neither is decided, and a group that passes after another is
+//!   not decided either: at most one result is true. The next round replays other segments.
 
 use crate::{
 	verdicts::{stance, tally, Outcome, Stance},
@@ -50,14 +50,14 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 		Ok(())
 	}
 
-	/// An unknown audit is done, without any decision.
+	/// Takes the audit on. An unknown audit is done, without any decision.
 	fn advance(job: JobId) -> AuditStatus<T::AccountId> {
 		let Some(mut audit) = AuditRecords::<T>::get(job) else {
 			return AuditStatus::Done { decisions: Vec::new(), served: Vec::new() };
 		};
 		let now = Self::now();
-		// Ends: every step but the last brings the audit to a later phase or round, and a
-		// seed behind `now` is not there yet.
+		// Ends: every step but the last brings the audit to a later phase or round, and a seed of
+		// blocks after `now` is not there yet.
 		let wait = loop {
 			match Self::step(job, &mut audit, now) {
 				Step::Again => {}
@@ -91,7 +91,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 }
 
 impl<T: Config> Pallet<T> {
-	/// The audit that `request` asks for; `None` when it is out of bounds.
+	/// Returns the audit that `request` asks for; `None` when it is out of bounds.
 	fn audit_of(request: AuditRequest<T::AccountId>) -> Option<AuditOf<T>> {
 		let AuditRequest { groups, parties, audit_segments, verifiers } = request;
 		let fits = !groups.is_empty()
@@ -178,8 +178,8 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Decides what the committee's verdicts decide, notes whose fee is earned, slashes, and
-	/// opens the rescue window or goes on.
+	/// Decides what the committee's verdicts decide, notes whose fee is earned, slashes, and opens
+	/// the rescue window or starts the next round.
 	pub(crate) fn close_round(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
 		let findings: Vec<Option<Findings>> = audit
 			.committee
@@ -195,8 +195,8 @@ impl<T: Config> Pallet<T> {
 			.zip(&votes)
 			.map(|(group, votes)| tally(votes).filter(|_| group.decision.is_none()))
 			.collect();
-		// All replicas share the seed, so at most one result is true. Two that pass are not
-		// told apart by the segments drawn: others must be.
+		// All replicas share the seed, so at most one result is true. The segments drawn do not
+		// distinguish two that pass: others must be drawn.
 		let passed = outcomes.iter().filter(|o| matches!(o, Some(Outcome::Accept(_)))).count();
 		let known = audit.groups.iter().any(|g| g.decision == Some(Decision::Accepted));
 		let contradiction = passed > usize::from(!known);
@@ -205,7 +205,7 @@ impl<T: Config> Pallet<T> {
 		for ((group, votes), outcome) in audit.groups.iter_mut().zip(&votes).zip(outcomes) {
 			let contradicts = contradiction && matches!(outcome, Some(Outcome::Accept(_)));
 			let outcome = outcome.filter(|_| !contradicts);
-			// What is rescued are the states of the segments drawn: it keeps them.
+			// The rescued states are those of the segments drawn, so the group keeps them.
 			if contradicts && group.rescue == Rescue::NotNeeded {
 				group.drawn = Default::default();
 			}
@@ -263,7 +263,8 @@ impl<T: Config> Pallet<T> {
 		Self::deposit_event(Event::AuditDone { job, fees: audit.served.len() as u32 });
 	}
 
-	/// Asks `rule` about each group in turn, and decides those still open of which it says so.
+	/// Asks `rule` about each group in turn, and decides the groups still open for which it returns
+	/// a decision.
 	fn decide(
 		job: JobId,
 		audit: &mut AuditOf<T>,

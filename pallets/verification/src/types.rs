@@ -30,11 +30,11 @@ pub struct Audit<AccountId> {
 	pub round: u32,
 	/// Where it stands.
 	pub phase: AuditPhase,
-	/// Segments of each result that a verifier replays; all of one that has fewer.
+	/// Segments of each result that a verifier replays; all segments where a result has fewer.
 	pub audit_segments: u32,
 	/// Size of the committee that is wanted.
 	pub verifiers: u32,
-	/// Who may not be on the committee.
+	/// Accounts that may not be on the committee.
 	pub parties: BoundedVec<AccountId, ConstU32<MAX_PARTIES>>,
 	/// The distinct results.
 	pub groups: BoundedVec<Group<AccountId>, ConstU32<MAX_REPLICAS>>,
@@ -61,7 +61,7 @@ pub struct Group<AccountId> {
 	pub rescue: Rescue,
 }
 
-/// A result's one chance to be had after all.
+/// A result's one chance to be fetched after all.
 #[derive(
 	Clone,
 	Copy,
@@ -75,9 +75,9 @@ pub struct Group<AccountId> {
 	TypeInfo,
 )]
 pub enum Rescue {
-	/// Verifiers could have it so far.
+	/// Verifiers could fetch it so far.
 	NotNeeded,
-	/// Verifiers could not have it; its trainers were asked for the drawn states.
+	/// Verifiers could not fetch it; its trainers were asked for the drawn states.
 	Asked,
 	/// The drawn states are in this blob.
 	Stored(H256),
@@ -137,27 +137,27 @@ pub enum Fault {
 }
 
 impl<AccountId: PartialEq> Audit<AccountId> {
-	/// The seat of `who`.
+	/// Returns the seat of `who`.
 	pub fn member_mut(&mut self, who: &AccountId) -> Option<&mut Member<AccountId>> {
 		self.committee.iter_mut().find(|member| member.verifier == *who)
 	}
 
-	/// Whether there is a committee and all of it has committed.
+	/// Returns whether there is a committee and all of it has committed.
 	pub fn all_committed(&self) -> bool {
 		!self.committee.is_empty() && self.committee.iter().all(|m| m.commitment.is_some())
 	}
 
-	/// Whether everyone who committed has revealed.
+	/// Returns whether everyone who committed has revealed.
 	pub fn all_revealed(&self) -> bool {
 		self.committee.iter().all(|m| m.revealed || m.commitment.is_none())
 	}
 
-	/// Whether the trainers of some undecided result are asked for its states.
+	/// Returns whether the trainers of some undecided result are asked for its states.
 	pub fn awaits_rescue(&self) -> bool {
 		self.groups.iter().any(|g| g.decision.is_none() && g.rescue == Rescue::Asked)
 	}
 
-	/// Whether every result has its decision.
+	/// Returns whether every result has its decision.
 	pub fn is_decided(&self) -> bool {
 		self.groups.iter().all(|g| g.decision.is_some())
 	}

@@ -5,11 +5,11 @@
 //! any reason, or unavailable. Where reject and unavailable have the majority only together
 //! it is unavailable: a trainer who serves a part of the committee must serve the chain.
 //!
-//! Where accept or reject is decided, a member that said the other thing, or accepted
-//! on other evidence, was wrong: a strict replay has one outcome. A member that could
-//! not have the result has given no verdict and is treated like an absent one; not worse,
-//! because a trainer can refuse its bundle to a single verifier. Where *unavailable* has
-//! the majority nobody was wrong: who can be reached differs from place to place.
+//! Where accept or reject is decided, a member that said the other thing, or accepted on other
+//! evidence, was wrong: a strict replay has one outcome. A member that could not fetch the result
+//! has given no verdict and is treated like an absent one; not worse, because a trainer can refuse
+//! its bundle to a single verifier. Where *unavailable* has the majority nobody was wrong: who can
+//! be reached differs from place to place.
 
 use crate::{Audit, AuditRecords, Config, Error, Event, Pallet, Verdicts, H256};
 use frame_support::ensure;
@@ -28,7 +28,7 @@ pub enum Outcome<'a> {
 	Accept(&'a [SegmentEvidence]),
 	/// It is false.
 	Reject,
-	/// It could not be had.
+	/// It could not be fetched.
 	Unavailable,
 }
 
@@ -42,19 +42,19 @@ impl<'a> From<&'a GroupVerdict> for Outcome<'a> {
 	}
 }
 
-/// How a member stands to what its committee decided.
+/// How a member's vote relates to what its committee decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stance {
 	/// It said the same, or nothing was decided.
 	Agrees,
-	/// It said nothing, or that it could not have the result.
+	/// It said nothing, or that it could not fetch the result.
 	Silent,
 	/// It said something else.
 	Contradicts,
 }
 
-/// What a strict majority of the committee says, one vote a member, `None` for an absent
-/// one; `None` without such a majority.
+/// Returns what a strict majority of the committee says; `None` without such a majority. There is
+/// one vote for each member, `None` for an absent one.
 pub fn tally<'a>(votes: &[Option<&'a GroupVerdict>]) -> Option<Outcome<'a>> {
 	let seats = votes.len();
 	let outcomes = || votes.iter().flatten().map(|vote| Outcome::from(*vote));
@@ -67,7 +67,7 @@ pub fn tally<'a>(votes: &[Option<&'a GroupVerdict>]) -> Option<Outcome<'a>> {
 		})
 }
 
-/// How a vote stands to the outcome.
+/// Returns how a vote relates to the outcome.
 pub fn stance(vote: Option<&GroupVerdict>, outcome: Option<&Outcome>) -> Stance {
 	match (vote.map(Outcome::from), outcome) {
 		(None, _) => Stance::Silent,
@@ -78,9 +78,9 @@ pub fn stance(vote: Option<&GroupVerdict>, outcome: Option<&Outcome>) -> Stance 
 	}
 }
 
-/// Whether `findings` fit the audit: one verdict for each group; of the groups still open,
-/// acceptance with evidence for exactly the segments drawn of it, a rejected segment or
-/// checkpoint among those that it has.
+/// Fails if `findings` do not fit the audit. There must be one verdict for each group; for a group
+/// still open, acceptance needs evidence for exactly the segments drawn of it, and a rejected
+/// segment or checkpoint must be among those that it has.
 fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<(), Error<T>> {
 	ensure!(findings.len() == audit.groups.len(), Error::<T>::WrongNumberOfVerdicts);
 	for (group, verdict) in audit.groups.iter().zip(findings) {
@@ -92,8 +92,8 @@ fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<
 				evidence.iter().map(|e| e.segment).eq(group.drawn.iter().copied()),
 				Error::<T>::WrongSegments
 			),
-			// Not only one of those drawn: where results differ, verifiers look at where they
-			// part.
+			// Not only one of those drawn: where results differ, verifiers look at the segment
+			// where they part.
 			GroupVerdict::Reject(RejectReason::WrongSegment(evidence)) => {
 				ensure!(evidence.segment < group.result.segments, Error::<T>::WrongSegments)
 			}
@@ -115,7 +115,7 @@ fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<
 }
 
 impl<T: Config> Pallet<T> {
-	/// Hash of the genesis block, which binds commitments to this chain.
+	/// Returns the hash of the genesis block, which binds commitments to this chain.
 	pub(crate) fn genesis() -> H256 {
 		let hash = frame_system::Pallet::<T>::block_hash(BlockNumberFor::<T>::zero());
 		let mut bytes = [0u8; 32];

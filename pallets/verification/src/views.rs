@@ -1,4 +1,4 @@
-//! What clients are told about an audit.
+//! What clients read about an audit.
 
 use crate::{AuditRecords, Config, Pallet, Rescue, Verdicts};
 use trainyard_protocol::{
@@ -7,7 +7,7 @@ use trainyard_protocol::{
 };
 
 impl<T: Config> Pallet<T> {
-	/// The audit of `job`, with the findings of the committee of its last round.
+	/// Returns the audit of `job`, with the findings of the committee of its last round.
 	pub(crate) fn view(job: JobId) -> Option<AuditView<T::AccountId>> {
 		let audit = AuditRecords::<T>::get(job)?;
 		Some(AuditView {

@@ -50,7 +50,7 @@ fn the_pool_is_bounded() {
 	});
 }
 
-/// Else 32 small bonds would keep everybody else out.
+/// Otherwise 32 small bonds would keep everybody else out.
 #[test]
 fn a_larger_bond_displaces_the_smallest_of_a_full_pool() {
 	run(|| {
@@ -69,13 +69,13 @@ fn a_larger_bond_displaces_the_smallest_of_a_full_pool() {
 		let active: Vec<_> = Verification::verifiers().into_iter().map(|(who, _)| who).collect();
 		assert_eq!(active.len(), 32);
 		assert!(active.contains(&13) && !active.contains(&12));
-		// Who was displaced can come back when its bond is free.
+		// A verifier that was displaced can come back when its bond is free.
 		assert_noop!(Verification::register(signed(12), BOND), Error::<Test>::StillLeaving);
 		Pool::<Test>::kill();
 	});
 }
 
-/// Room for who left is bounded: many may come and go.
+/// The room for those who left is bounded, and still many may come and go.
 #[test]
 fn those_who_left_are_forgotten_in_time() {
 	run(|| {
@@ -160,7 +160,7 @@ fn a_bond_below_the_minimum_leaves_the_pool() {
 		assert!(Verification::verifiers().is_empty());
 		let left = Leaving { bond: 909, until: 1 + UNBONDING };
 		assert_eq!(LeavingVerifiers::<Test>::get(10), Some(left));
-		// What is leaving is still slashed, and the rest comes back in the end.
+		// A bond that is leaving is still slashed, and the rest comes back in the end.
 		Verification::slash(JOB, &10, Fault::Contrary);
 		assert_eq!(bond_of(10), 637);
 		System::set_block_number(u64::from(2 + UNBONDING));

@@ -152,7 +152,7 @@ fn a_split_is_drawn_again() {
 		assert!(matches!(view.phase, AuditPhase::Drawing { .. }));
 		assert!(view.committee.is_empty());
 		assert_eq!(view.groups[0].drawn, drawn[0], "other segments would be another chance");
-		// All answered; who was right is not known, so all earned their fee.
+		// All answered. It is not known who was right, so all earned their fee.
 		assert!(first.iter().all(|who| bond_of(*who) == BOND));
 		let second = unanimous(Say::No);
 		let fees: Vec<_> = first.into_iter().chain(second).collect();
@@ -220,7 +220,7 @@ fn a_result_that_passes_behind_an_accepted_one_is_not_accepted() {
 	});
 }
 
-/// Only those that contradict each other are drawn anew: for the third, other segments would be
+/// Only those that contradict each other are drawn again: for the third, other segments would be
 /// another chance.
 #[test]
 fn a_split_keeps_its_segments_beside_two_that_contradict() {

@@ -192,7 +192,7 @@ fn all_segments_can_be_drawn() {
 	});
 }
 
-/// Results of so many segments each, audited over `audit_segments` of them.
+/// Results with these numbers of segments, audited over `audit_segments` of them.
 fn of_segments(segments: &[u32], audit_segments: u32) -> AuditRequest<AccountId> {
 	let mut request = request(segments.len(), 1);
 	for ((result, _), segments) in request.groups.iter_mut().zip(segments) {
@@ -201,7 +201,7 @@ fn of_segments(segments: &[u32], audit_segments: u32) -> AuditRequest<AccountId>
 	AuditRequest { audit_segments, ..request }
 }
 
-/// Draws for results of so many segments each.
+/// Draws for results with these numbers of segments.
 fn draws_of(segments: &[u32], audit_segments: u32) -> Vec<Vec<u32>> {
 	assert_ok!(Verification::open(JOB, of_segments(segments, audit_segments)));
 	System::set_block_number(System::block_number() + 3);

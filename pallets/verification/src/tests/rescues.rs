@@ -1,4 +1,4 @@
-//! Results that verifiers could not have.
+//! Results that verifiers could not fetch.
 
 use crate::{mock::*, Error, Event, H256};
 use frame_support::{assert_noop, assert_ok};
@@ -11,7 +11,7 @@ fn rescue(who: AccountId, group: u32) -> DispatchResult {
 	Verification::rescue(RuntimeOrigin::signed(who), JOB, group, BLOB)
 }
 
-/// A rescue window for the only group, behind a first round.
+/// Opens a rescue window for the only group, after a first round.
 fn window() -> Vec<AccountId> {
 	bonded(3);
 	open(1, 3);
@@ -211,7 +211,7 @@ fn no_rescue_behind_the_last_round_is_unavailable() {
 	});
 }
 
-/// Where most could not have it, those who could were not wrong.
+/// Where most could not fetch it, those who could were not wrong.
 #[test]
 fn nobody_is_slashed_for_what_others_could_not_have() {
 	run(|| {

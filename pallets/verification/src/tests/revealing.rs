@@ -213,7 +213,7 @@ fn every_well_formed_verdict_is_taken() {
 			let wrong = RejectReason::WrongSegment(evidence(&drawn[0][1..], 1)[0]);
 			verdicts(vec![GroupVerdict::Reject(wrong), GroupVerdict::Unavailable])
 		},
-		// Where two results part.
+		// The first segment where two results differ.
 		|drawn| {
 			let other = (0..10).find(|segment| !drawn[0].contains(segment)).unwrap();
 			let wrong = RejectReason::WrongSegment(evidence(&[other], 1)[0]);
