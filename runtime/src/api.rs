@@ -14,72 +14,73 @@ use trainyard_protocol::{
 };
 
 sp_api::decl_runtime_apis! {
-	/// What clients ask of the chain, one call for each subject. Everything is told as of
-	/// the block it is asked at.
+	/// What clients ask of the chain, one call for each subject. Every answer is as of the block at
+	/// which it is asked.
 	pub trait TrainyardApi<AccountId: Codec> {
-		/// Version of the protocol that this runtime speaks; a client that speaks another one
-		/// would misread the rest.
+		/// Returns the version of the protocol that this runtime speaks; a client that speaks a
+		/// different version would misread the rest.
 		fn protocol_version() -> u32;
 
-		/// The job with this number and everything around it.
+		/// Returns the job with this number and everything around it.
 		fn job(id: JobId) -> Option<JobView<AccountId>>;
 
-		/// The first 1,000 jobs that are not over, by number.
+		/// Returns the first 1,000 jobs that are not over, by number.
 		fn active_jobs() -> Vec<JobView<AccountId>>;
 
-		/// The first `count` jobs that are not over, at most 1,000, of those with a number
-		/// above `after`; by number. Fewer than asked for: there are no more.
+		/// Returns the first `count` jobs that are not over, at most 1,000, of those with a number
+		/// above `after`; by number. If there are fewer than asked for, there are no more.
 		fn active_jobs_after(after: Option<JobId>, count: u32) -> Vec<JobView<AccountId>>;
 
-		/// The newest `count` jobs that are still known, at most 1,000, newest first, among the
-		/// newest 4,096 numbers.
+		/// Returns the newest `count` jobs that are still known, at most 1,000, newest first, among
+		/// the newest 4,096 numbers.
 		fn recent_jobs(count: u32) -> Vec<JobView<AccountId>>;
 
-		/// All trainers.
+		/// Returns all trainers.
 		fn trainers() -> Vec<TrainerView<AccountId>>;
 
-		/// One trainer.
+		/// Returns one trainer.
 		fn trainer(account: AccountId) -> Option<TrainerView<AccountId>>;
 
-		/// All verifiers, with their bonds.
+		/// Returns all verifiers, with their bonds.
 		fn verifiers() -> Vec<(AccountId, Balance)>;
 
-		/// All offers of trainers.
+		/// Returns all offers of trainers.
 		fn listings() -> Vec<ListingView<AccountId>>;
 
-		/// The blob with this root.
+		/// Returns the blob with this root.
 		fn blob(root: H256) -> Option<BlobView<AccountId>>;
 
-		/// Content hash under which nodes keep chunk `index` of the blob `root`, once stored.
+		/// Returns the content hash under which nodes keep chunk `index` of the blob `root`, once
+		/// stored.
 		fn chunk_hash(root: H256, index: u32) -> Option<H256>;
 
-		/// Least `audit_fee` that posting this job takes: the price of what a verifier replays,
-		/// whatever the terms say of the fee. `None` where the specification is invalid or the
-		/// fee out of range.
+		/// Returns the least `audit_fee` that posting this job takes: the price of what a verifier
+		/// replays, whatever the terms say of the fee. `None` where the specification is invalid or
+		/// the fee out of range.
 		fn audit_fee(spec: JobSpec, terms: Terms) -> Option<Balance>;
 
-		/// What posting this job would come to: the work of one replica, the escrow held from
-		/// the submitter, the deposit held from each trainer. `None` where specification or
+		/// Returns what posting this job would come to: the work of one replica, the escrow held
+		/// from the submitter, the deposit held from each trainer. `None` where specification or
 		/// terms are invalid.
 		fn deposit(spec: JobSpec, terms: Terms) -> Option<(MicroUt, Balance, Balance)>;
 
-		/// All drilling projects that are still on record, by number.
+		/// Returns all drilling projects that are still on record, by number.
 		fn drilling_projects() -> Vec<ProjectView<AccountId>>;
 
-		/// The drilling project with this number.
+		/// Returns the drilling project with this number.
 		fn drilling_project(id: ProjectId) -> Option<ProjectView<AccountId>>;
 
-		/// The first `count` results of a project, at most 1,000, of units with an index above
-		/// `after`; by index.
+		/// Returns the first `count` results of a project, at most 1,000, of units with an index
+		/// above `after`; by index.
 		fn drilling_results(id: ProjectId, after: Option<u32>, count: u32) -> Vec<UnitOutcome>;
 
-		/// The unit that a driller must compute, or reveal, now.
+		/// Returns the unit that a driller must compute, or reveal, now.
 		fn drilling_assignment(account: AccountId) -> Option<AssignmentView<AccountId>>;
 
-		/// The units that a verifier must recompute, or reveal, now; by assignment.
+		/// Returns the units that a verifier must recompute, or reveal, now; by assignment.
 		fn drilling_check(account: AccountId) -> Vec<AssignmentView<AccountId>>;
 
-		/// The pool of drillers, by account.
+		/// Returns the pool of drillers, by account.
 		fn drilling_pool() -> Vec<AccountId>;
 	}
 }

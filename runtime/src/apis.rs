@@ -142,7 +142,7 @@ impl_runtime_apis! {
 				.map(|proof| sp_consensus_babe::OpaqueKeyOwnershipProof::new(proof.encode()))
 		}
 
-		// Whose key it was is on record: the report makes the proof itself.
+		// The chain's records show whose key it was: the report makes the proof itself.
 		fn submit_report_equivocation_unsigned_extrinsic(
 			equivocation_proof: sp_consensus_babe::EquivocationProof<<Block as BlockT>::Header>,
 			_key_owner_proof: sp_consensus_babe::OpaqueKeyOwnershipProof,
@@ -352,7 +352,7 @@ impl_runtime_apis! {
 	#[cfg(feature = "try-runtime")]
 	impl frame_try_runtime::TryRuntime<Block> for Runtime {
 		fn on_runtime_upgrade(checks: frame_try_runtime::UpgradeCheckSelect) -> (Weight, Weight) {
-			// A failed check is to stop whoever tries the runtime out.
+			// A failed check must stop whoever tries the runtime out.
 			let weight = Executive::try_runtime_upgrade(checks).unwrap();
 			(weight, crate::configs::system::MAX_BLOCK_WEIGHT)
 		}

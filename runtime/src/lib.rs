@@ -2,19 +2,18 @@
 //! meet.
 //!
 //! - [`configs`] has one file for each subject;
-//! - [`apis`] answers nodes and clients, [`api`] declares the API of our own and
-//!   [`views`] composes what it tells;
+//! - [`apis`] answers nodes and clients, [`api`] declares our own API and [`views`] composes what
+//!   it returns;
 //! - [`presets`] are the genesis states that come with the runtime.
 //!
 //! # Versions
 //!
-//! A runtime that is on a chain is never changed without a higher `spec_version`:
-//! nodes and clients know a runtime by it. `transaction_version` rises when the bytes of
-//! an existing call or of the transaction extensions change (an index, an argument, a
-//! type): an old signed transaction must not mean something else. `impl_version` is for
-//! rebuilds that behave the same. The tests in `tests/runtime/layout.rs` freeze the indices: who
-//! changes one of them there changes the versions here. `PROTOCOL_VERSION` in
-//! `trainyard-protocol` is what workers compare.
+//! A runtime that is on a chain is never changed without a higher `spec_version`: nodes and clients
+//! know a runtime by it. `transaction_version` rises when the bytes of an existing call or of the
+//! transaction extensions change (an index, an argument, a type): an old signed transaction must
+//! not mean something else. `impl_version` is for rebuilds that behave the same. The tests in
+//! `tests/runtime/layout.rs` freeze the indices: whoever changes one of them there changes the
+//! versions here. `PROTOCOL_VERSION` in `trainyard-protocol` is what workers compare.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 // What the macros of the SDK and the build of the wasm generate has no docs.

@@ -3,9 +3,8 @@
 //! Both give //Alice to //Ferdie a million TRY and make //Alice sudo: they are for
 //! development. A public network writes its own specification and names no sudo.
 //!
-//! Who is who: //Alice trains and is an authority (in the local network with //Bob,
-//! //Charlie and //Dave), the others have money to post jobs and to register as trainers
-//! or verifiers.
+//! The accounts: //Alice trains and is an authority (in the local network with //Bob, //Charlie and
+//! //Dave), the others have money to post jobs and to register as trainers or verifiers.
 
 use crate::{
 	configs::{money::Jackpot, session::SessionKeys},
@@ -25,10 +24,10 @@ pub const DEVELOPMENT: &str = sp_genesis_builder::DEV_RUNTIME_PRESET;
 /// Name of the preset with four authorities.
 pub const LOCAL_TESTNET: &str = sp_genesis_builder::LOCAL_TESTNET_RUNTIME_PRESET;
 
-/// A block in every slot: who does not win the lottery of a slot gets it by turns. Turns
-/// ignore weights, so this is for chains with one authority. Secondary slots carry a VRF
-/// output, without which the beacon would stand still in them. (c must stay below 1: at 1
-/// the threshold of a lone authority overflows in the client.)
+/// A block in every slot: a slot whose lottery nobody wins is given out by turns. Turns ignore
+/// weights, so this is for chains with one authority. Secondary slots carry a VRF output, without
+/// which the beacon would not advance in them. (c must stay below 1: at 1 the threshold of a lone
+/// authority overflows in the client.)
 pub const FILL_EVERY_SLOT: BabeEpochConfiguration =
 	BabeEpochConfiguration { c: (1, 4), allowed_slots: AllowedSlots::PrimaryAndSecondaryVRFSlots };
 
@@ -47,7 +46,7 @@ pub const GENESIS_BOND: Balance = 1_000 * TRY;
 /// in micro-ut a day: 1,000 ut, what a machine of 5 GFLOPS does in a day.
 pub const DECLARED_POWER: u64 = 1_000 * MICRO_UT_PER_UT as u64;
 
-/// The preset called `id` as a JSON patch of the default genesis configuration.
+/// Returns the preset called `id` as a JSON patch of the default genesis configuration.
 pub fn get(id: &PresetId) -> Option<Vec<u8>> {
 	let patch = match id.as_ref() {
 		DEVELOPMENT => development(),
@@ -57,13 +56,13 @@ pub fn get(id: &PresetId) -> Option<Vec<u8>> {
 	serde_json::to_string(&patch).ok().map(|json| json.into_bytes())
 }
 
-/// Names of the presets.
+/// Returns the names of the presets.
 pub fn names() -> Vec<PresetId> {
 	vec![PresetId::from(DEVELOPMENT), PresetId::from(LOCAL_TESTNET)]
 }
 
-/// One authority, slots of 1 s, each with a block, sessions of 20 slots: a change of power
-/// shows in the weights within 40 s.
+/// Returns a genesis with one authority, slots of 1 s, each with a block, and sessions of 20 slots:
+/// a change of power shows in the weights within 40 s.
 fn development() -> Value {
 	genesis(
 		&[(Sr25519Keyring::Alice, Ed25519Keyring::Alice)],
@@ -72,12 +71,12 @@ fn development() -> Value {
 	)
 }
 
-/// Four authorities under the rules of a public network, but faster: slots of 1 s, a block
-/// in 4 s on average, sessions of two minutes. With c = 1/4 two authorities win the same
-/// slot in about one slot of forty; such forks are short and finality settles them.
+/// Returns a genesis with four authorities under the rules of a public network, but faster: slots
+/// of 1 s, a block in 4 s on average, sessions of two minutes. With c = 1/4 two authorities win the
+/// same slot in about one slot of forty; such forks are short and finality settles them.
 ///
-/// They begin with equal declared power. Other proportions, and another half-life than a
-/// week, are patches of `hashrate.power` and `hashrate.halfLife` in the specification.
+/// They begin with equal declared power. Other proportions, and a half-life other than a week, are
+/// patches of `hashrate.power` and `hashrate.halfLife` in the specification.
 fn local_testnet() -> Value {
 	genesis(
 		&[
@@ -101,7 +100,7 @@ struct Timing {
 	babe: BabeEpochConfiguration,
 }
 
-/// A development genesis with these authorities, all of them trainers, each with `power` of
+/// Returns a development genesis with these authorities, all of them trainers, each with `power` of
 /// drilling and of training.
 fn genesis(authorities: &[(Sr25519Keyring, Ed25519Keyring)], power: u64, timing: Timing) -> Value {
 	let account = |key: &Sr25519Keyring| key.to_account_id();

@@ -1,5 +1,5 @@
-//! What [`TrainyardApi`](crate::api::TrainyardApi) tells, put together from what each
-//! pallet knows.
+//! What [`TrainyardApi`](crate::api::TrainyardApi) returns, put together from what each pallet
+//! knows.
 
 use crate::{AccountId, Balance, Drilling, Hashrate, ModelStorage, TaskMarket, Verification};
 use alloc::vec::Vec;
@@ -11,100 +11,100 @@ use trainyard_protocol::{
 	JobId, MicroUt, H256,
 };
 
-/// Most jobs told at once, whatever is asked.
+/// Most jobs returned at once, whatever is asked.
 const MAX_JOBS: u32 = 1_000;
-/// Most results of a project told at once.
+/// Most results of a project returned at once.
 const MAX_RESULTS: u32 = 1_000;
 
-/// The market knows all about a job but its audit.
+/// Fills in the audit, which is all about a job that the market does not know.
 fn with_audit(mut job: JobView<AccountId>) -> JobView<AccountId> {
 	job.audit = Verification::audit_view(job.id);
 	job
 }
 
-/// The job with this number and its audit.
+/// Returns the job with this number and its audit.
 pub fn job(id: JobId) -> Option<JobView<AccountId>> {
 	TaskMarket::job_view(id).map(with_audit)
 }
 
-/// The first `count` jobs, at most [`MAX_JOBS`], that have not ended, of those behind number
+/// Returns the first `count` jobs, at most [`MAX_JOBS`], that have not ended, of those after number
 /// `after`; by number.
 pub fn active_jobs(after: Option<JobId>, count: u32) -> Vec<JobView<AccountId>> {
 	let jobs = TaskMarket::active_jobs(after, count.min(MAX_JOBS));
 	jobs.into_iter().map(with_audit).collect()
 }
 
-/// The newest `count` jobs, at most [`MAX_JOBS`], that are still known, newest first.
+/// Returns the newest `count` jobs, at most [`MAX_JOBS`], that are still known, newest first.
 pub fn recent_jobs(count: u32) -> Vec<JobView<AccountId>> {
 	TaskMarket::recent_jobs(count.min(MAX_JOBS)).into_iter().map(with_audit).collect()
 }
 
-/// All trainers.
+/// Returns all trainers.
 pub fn trainers() -> Vec<TrainerView<AccountId>> {
 	Hashrate::trainers()
 }
 
-/// One trainer.
+/// Returns one trainer.
 pub fn trainer(account: &AccountId) -> Option<TrainerView<AccountId>> {
 	Hashrate::trainer(account)
 }
 
-/// All verifiers, with their bonds.
+/// Returns all verifiers, with their bonds.
 pub fn verifiers() -> Vec<(AccountId, Balance)> {
 	Verification::verifiers()
 }
 
-/// The listings of registered trainers, cheapest first.
+/// Returns the listings of registered trainers, cheapest first.
 pub fn listings() -> Vec<ListingView<AccountId>> {
 	TaskMarket::listings()
 }
 
-/// The blob with this root.
+/// Returns the blob with this root.
 pub fn blob(root: H256) -> Option<BlobView<AccountId>> {
 	ModelStorage::view(root)
 }
 
-/// Content hash of chunk `index` of the blob `root`, once stored.
+/// Returns the content hash of chunk `index` of the blob `root`, once stored.
 pub fn chunk_hash(root: H256, index: u32) -> Option<H256> {
 	ModelStorage::chunk_hash(root, index)
 }
 
-/// Least `audit_fee` for this job.
+/// Returns the least `audit_fee` for this job.
 pub fn audit_fee(spec: JobSpec, terms: &Terms) -> Option<Balance> {
 	TaskMarket::audit_fee(spec, terms)
 }
 
-/// Work of one replica, escrow, and deposit of each trainer.
+/// Returns the work of one replica, escrow, and deposit of each trainer.
 pub fn deposit(spec: JobSpec, terms: &Terms) -> Option<(MicroUt, Balance, Balance)> {
 	TaskMarket::quote(spec, terms)
 }
 
-/// All drilling projects on record, by number.
+/// Returns all drilling projects on record, by number.
 pub fn drilling_projects() -> Vec<ProjectView<AccountId>> {
 	Drilling::projects()
 }
 
-/// The drilling project with this number.
+/// Returns the drilling project with this number.
 pub fn drilling_project(id: ProjectId) -> Option<ProjectView<AccountId>> {
 	Drilling::project(id)
 }
 
-/// The first `count` results of a project, at most [`MAX_RESULTS`], behind index `after`.
+/// Returns the first `count` results of a project, at most [`MAX_RESULTS`], after index `after`.
 pub fn drilling_results(id: ProjectId, after: Option<u32>, count: u32) -> Vec<UnitOutcome> {
 	Drilling::results(id, after, count.min(MAX_RESULTS))
 }
 
-/// What a driller must do now.
+/// Returns what a driller must do now.
 pub fn drilling_assignment(account: &AccountId) -> Option<AssignmentView<AccountId>> {
 	Drilling::assignment(account)
 }
 
-/// What a verifier must recompute now.
+/// Returns what a verifier must recompute now.
 pub fn drilling_check(account: &AccountId) -> Vec<AssignmentView<AccountId>> {
 	Drilling::checks(account)
 }
 
-/// The pool of drillers, by account.
+/// Returns the pool of drillers, by account.
 pub fn drilling_pool() -> Vec<AccountId> {
 	Drilling::drillers()
 }

@@ -13,7 +13,7 @@ parameter_types! {
 	pub const MinVerifierBond: Balance = 100 * TRY;
 	/// Longer than the two periods of a verdict can be made, see [`periods`].
 	pub const VerifierUnbonding: BlockNumber = 15 * DAYS;
-	/// Lost of the bond by a member of a committee that gives no verdict,
+	/// Part of the bond lost by a member of a committee that gives no verdict,
 	pub const AbsentSlash: Permill = Permill::from_percent(1);
 	/// and by one whose verdict is false.
 	pub const ContrarySlash: Permill = Permill::from_percent(10);

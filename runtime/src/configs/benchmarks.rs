@@ -1,4 +1,4 @@
-//! What can be benchmarked: the pallets of our own. The SDK's come with weights.
+//! What can be benchmarked: our own pallets. Those of the SDK come with weights.
 
 use crate::{Drilling, Hashrate, ModelStorage, Submissions, TaskMarket, Verification};
 use alloc::{string::String, vec::Vec};
@@ -14,7 +14,8 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_drilling, Drilling]
 );
 
-/// The benchmarks and the storage that they touch; `extra`: those that make no weights too.
+/// Returns the benchmarks and the storage that they touch; with `extra` also those that make no
+/// weights.
 pub fn metadata(extra: bool) -> (Vec<BenchmarkList>, Vec<StorageInfo>) {
 	let mut list = Vec::new();
 	list_benchmarks!(list, extra);

@@ -16,9 +16,9 @@ use sp_runtime::{Perbill, Permill};
 use trainyard_protocol::job::BlockNumber;
 
 parameter_types! {
-	/// A fifth of a block may go into what is due of drilling at its beginning.
+	/// A fifth of a block may go into the due work of drilling at its beginning.
 	pub DrillingWeight: Weight = Perbill::from_percent(20) * MAX_BLOCK_WEIGHT;
-	/// Held for a project: dear enough that nobody fills the list of projects with noise.
+	/// Held for a project: enough that nobody fills the list of projects with noise.
 	pub const ProjectDeposit: Balance = 100 * TRY;
 	/// Held for each of its units: for the result that the state keeps.
 	pub const UnitDeposit: Balance = state_deposit(1, 100);
@@ -34,8 +34,8 @@ parameter_types! {
 	pub const ProjectRetention: BlockNumber = 30 * DAYS;
 	/// One unit in sixteen is recomputed, unless root wants more.
 	pub const LeastCheckShare: Permill = Permill::from_parts(62_500);
-	/// Lost of the bond by each of those who agreed on a false result. It is lost on average
-	/// once in sixteen forged units: at the least bond 50 TRY, for at most 16 ut.
+	/// Part of the bond lost by each of those who agreed on a false result. On average it is lost
+	/// once in sixteen forged units: with the least bond that is 50 TRY, for at most 16 ut.
 	pub const ForgerySlash: Permill = Permill::from_percent(50);
 }
 

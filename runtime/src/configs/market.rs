@@ -39,7 +39,7 @@ parameter_types! {
 	pub const MaxApplyBlocks: BlockNumber = 7 * DAYS;
 	/// Most blocks for training: a quarter of a year.
 	pub const MaxTrainingBlocks: BlockNumber = 90 * DAYS;
-	/// Blocks between two looks for models that are still being stored.
+	/// Blocks between two checks for models that are still being stored.
 	pub const ModelPollBlocks: BlockNumber = 2;
 	/// Blocks for which an ended job is kept: a month.
 	pub const JobRetention: BlockNumber = 30 * DAYS;
@@ -85,9 +85,9 @@ parameter_types! {
 	pub const MaxBlob: u64 = 4 * MAX_PARAMETERS + 1024 * 1024;
 	/// Blocks for storing all chunks of a blob.
 	pub const UploadPeriod: BlockNumber = 600;
-	/// Blocks for which a blob is kept, unless prolonged: a month.
+	/// Blocks for which a blob is kept, unless it is prolonged: a month.
 	pub const BlobRetention: BlockNumber = 30 * DAYS;
-	/// Blocks behind that for its owner to prolong it: a day.
+	/// Blocks after that in which only its owner may remove it, or prolong it: a day.
 	pub const BlobGrace: BlockNumber = DAYS;
 }
 
@@ -95,7 +95,7 @@ impl pallet_model_storage::Config for Runtime {
 	type WeightInfo = pallet_model_storage::weights::SubstrateWeight<Runtime>;
 	type Currency = Balances;
 	type RuntimeHoldReason = RuntimeHoldReason;
-	// The market looks for models by itself; verifiers are told of rescues by a call.
+	// The market looks for models by itself; verifiers learn of rescues by a call.
 	type OnComplete = ();
 	type DepositBase = BlobDepositBase;
 	type DepositPerByte = BlobDepositPerByte;

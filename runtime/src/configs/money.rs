@@ -19,8 +19,8 @@ use sp_runtime::{traits::AccountIdConversion, FixedPointNumber, Perquintill};
 parameter_types! {
 	/// Least balance that keeps an account.
 	pub const ExistentialDeposit: Balance = EXISTENTIAL_DEPOSIT;
-	/// The account that gathers a part of the block rewards and of what is slashed, to pay
-	/// for checking. No key opens it. It exists from genesis.
+	/// The account that collects a part of the block rewards and of what is slashed, to pay for
+	/// checking. No key opens it. It exists from genesis.
 	pub Jackpot: AccountId = PalletId(*b"ty/jkpot").into_account_truncating();
 }
 
@@ -81,7 +81,8 @@ impl OnUnbalanced<Credit<AccountId, Balances>> for BurnFees {
 	fn on_unbalanceds(mut fees_then_tips: impl Iterator<Item = Credit<AccountId, Balances>>) {
 		// Dropping a credit takes it out of the issuance.
 		drop(fees_then_tips.next());
-		// Most tips are empty; who is the author costs a look-up, a deposit of nothing an event.
+		// Most tips are empty. Finding the author costs a look-up, and a deposit of nothing would
+		// cost an event.
 		let Some(tip) = fees_then_tips.next().filter(|tip| tip.peek() > 0) else { return };
 		if let Some(author) = Authorship::author() {
 			// A tip too small to open the author's account is burned too.
@@ -90,7 +91,7 @@ impl OnUnbalanced<Credit<AccountId, Balances>> for BurnFees {
 	}
 }
 
-/// Deposit for `items` entries and `bytes` bytes that an account keeps in the state.
+/// Returns the deposit for `items` entries and `bytes` bytes that an account keeps in the state.
 pub const fn state_deposit(items: u32, bytes: u32) -> Balance {
 	items as Balance * 10 * MILLIUNIT + bytes as Balance * 100 * MICROUNIT
 }

@@ -32,8 +32,8 @@ pub mod parameters {
 		/// three chunks a block) takes 342 blocks.
 		#[codec(index = 0)]
 		pub static Reveal: BlockNumber = 600;
-		/// Checking the work and committing to a verdict. A committee member who vanishes
-		/// holds an audit up this long: 12 minutes at 6 s.
+		/// Checking the work and committing to a verdict. A committee member who vanishes delays an
+		/// audit by this time: 12 minutes at 6 s.
 		#[codec(index = 1)]
 		pub static VerdictCommit: BlockNumber = 120;
 		/// Revealing the verdict.

@@ -45,8 +45,8 @@ parameter_types! {
 	pub const KeyDeposit: Balance = TRY;
 	/// Smallest bond of a trainer.
 	pub const MinBond: Balance = 100 * TRY;
-	/// A day of blocks of 6 s, far longer than two sessions. So long an equivocation can be
-	/// reported.
+	/// A day of blocks of 6 s, far longer than two sessions. An equivocation can be reported for
+	/// that long.
 	pub const UnbondingBlocks: BlockNumber = 14_400;
 	/// Minted in the first block; then it falls.
 	pub const BlockReward: Balance = TRY;
@@ -55,7 +55,7 @@ parameter_types! {
 	pub const RewardHalfLife: BlockNumber = 4 * YEAR;
 	/// It stays at a tenth: 1.05 million TRY in two years, for ever.
 	pub const RewardTail: Balance = TRY / 10;
-	/// Of that, to the jackpot.
+	/// The part of it that goes to the jackpot.
 	pub const JackpotShare: Permill = Permill::from_percent(10);
 	/// What an equivocation costs of bond and power, however small the offender is.
 	pub const MinSlash: Perbill = Perbill::from_percent(5);
@@ -104,8 +104,8 @@ impl pallet_grandpa::Config for Runtime {
 	type WeightInfo = ReportWeight<Runtime>;
 	type MaxAuthorities = MaxAuthorities;
 	type MaxNominators = ConstU32<0>;
-	// Sets of whom equivocations can be reported: at most one a session, so those of all
-	// sessions on record where a session has 15 blocks or more.
+	// Sets whose equivocations can be reported: at most one a session, so those of all sessions on
+	// record where a session has 15 blocks or more.
 	type MaxSetIdSessionEntries = ConstU64<1_000>;
 	type KeyOwnerProof = KeyOwnerProof;
 	type EquivocationReportSystem = GrandpaReports<Runtime>;

@@ -25,9 +25,9 @@ pub const NORMAL_RATIO: Perbill = Perbill::from_percent(75);
 /// chunk (1 MiB) fits three times.
 pub const MAX_BLOCK_LENGTH: u32 = 5 * 1024 * 1024;
 
-/// Longest execution of a block: 2 s of the reference machine. Authors stop earlier where
-/// a slot is shorter (they propose for at most half of it), so this bounds what an import
-/// may cost. There is no proof to be kept small.
+/// Longest execution of a block: 2 s of the reference machine. Authors stop earlier where a slot is
+/// shorter (they propose for at most half of it), so this bounds what an import may cost. There is
+/// no proof of validity whose size must be kept small.
 pub const MAX_BLOCK_WEIGHT: Weight =
 	Weight::from_parts(WEIGHT_REF_TIME_PER_SECOND.saturating_mul(2), u64::MAX);
 
@@ -50,7 +50,7 @@ parameter_types! {
 
 #[derive_impl(frame_system::config_preludes::SolochainDefaultConfig)]
 impl frame_system::Config for Runtime {
-	// Keys that the chain stands on are given up through `Hashrate.purge_keys`, which asks.
+	// Keys that the chain counts on are removed through `Hashrate.purge_keys`, which checks that.
 	type BaseCallFilter = pallet_hashrate::authorities::KeepCandidateKeys<Runtime>;
 	type BlockWeights = RuntimeBlockWeights;
 	type BlockLength = RuntimeBlockLength;

@@ -52,7 +52,7 @@ impl pallet_proxy::Config for Runtime {
 	type BlockNumberProvider = System;
 }
 
-/// What a proxy may do for the account behind it.
+/// What a proxy may do for its account.
 #[derive(
 	Clone,
 	Copy,
@@ -72,8 +72,8 @@ pub enum ProxyType {
 	/// Everything.
 	#[default]
 	Any,
-	/// A worker's errands: jobs, results, models, verdicts, but no money sent and no bond
-	/// touched. It lets a daemon work with a key that cannot empty the account.
+	/// A worker's errands: jobs, results, models, verdicts, but no money sent and no bond touched.
+	/// It lets a daemon work with a key that cannot empty the account.
 	Worker,
 }
 

@@ -15,8 +15,8 @@ fn weight_now(chain: &mut Chain) -> u64 {
 	chain.state(|| pallet_babe::Authorities::<Runtime>::get()[0].1)
 }
 
-/// What every pallet asks of its configuration. (The runtime macro makes such a test of its
-/// own, in the library, whose harness is not built.)
+/// What every pallet requires of its configuration. (The runtime macro makes such a test itself, in
+/// the library, whose test harness is not built.)
 #[test]
 fn every_pallet_is_content_with_its_configuration() {
 	use frame_support::traits::IntegrityTest;

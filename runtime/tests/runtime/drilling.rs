@@ -36,8 +36,7 @@ fn trainer(chain: &mut Chain, who: Sr25519Keyring) -> TrainerView<AccountId> {
 	chain.state(|| Runtime::trainer(who.to_account_id())).expect("it is a trainer")
 }
 
-/// A chain with two drillers, three verifiers, and a project of so many units that was voted
-/// through.
+/// A chain with two drillers, three verifiers, and an approved project of `units` units.
 fn with_project(units: u32) -> (Chain, ProjectId) {
 	let mut chain = Chain::development();
 	chain.run(1);
@@ -76,7 +75,8 @@ fn with_project(units: u32) -> (Chain, ProjectId) {
 	(chain, id)
 }
 
-/// Makes blocks until `who` is told that its unit is in this phase; what it is told.
+/// Makes blocks until the chain reports to `who` that its unit is in this phase; returns that
+/// report.
 fn until(chain: &mut Chain, who: Sr25519Keyring, phase: UnitPhase) -> AssignmentView<AccountId> {
 	for _ in 0..60 {
 		let view = chain.state(|| Runtime::drilling_assignment(who.to_account_id()));
@@ -93,7 +93,7 @@ fn sealed(chain: &mut Chain, who: Sr25519Keyring, id: u64, result: &UnitResult) 
 	commitment(&genesis, id, &who.to_account_id(), result, &SALT)
 }
 
-/// Both drillers agree on `result` in the next unit; what they were told of it.
+/// Lets both drillers agree on `result` in the next unit; returns what the chain reported of it.
 fn agree(chain: &mut Chain, result: UnitResult) -> AssignmentView<AccountId> {
 	let view = until(chain, Charlie, UnitPhase::Commit);
 	for who in DRILLERS {
@@ -173,7 +173,7 @@ fn garbage_is_found_by_recomputation_and_costs_bond_and_power() {
 	};
 	assert_eq!(verifiers, 3);
 	assert_eq!(check.phase, UnitPhase::Commit);
-	// What they got by garbage until then.
+	// What they were credited for garbage until then.
 	let credited = project(&mut chain, id).agreed;
 	assert_eq!(credited, computed - 1);
 	assert!(credited == 0 || trainer(&mut chain, Charlie).drilling_effective > 0);
@@ -196,7 +196,7 @@ fn garbage_is_found_by_recomputation_and_costs_bond_and_power() {
 	let after = chain.state(|| Balances::free_balance(configs::money::Jackpot::get()));
 	assert!(after >= before + BOND - TRY, "two halves of a bond, less three fees: {after}");
 	assert_eq!(project(&mut chain, id).agreed, credited);
-	// They leave the pool behind the unit that they were given meanwhile, and half a bond is too
+	// They leave the pool after the unit that they were given meanwhile, and half a bond is too
 	// little to come back.
 	chain.run(30);
 	assert!(chain.state(Runtime::drilling_pool).is_empty());
@@ -211,7 +211,7 @@ fn trainers_unbond_behind_the_longest_unit() {
 	let commit = <Runtime as pallet_drilling::Config>::MaxCommitBlocks::get();
 	let reveal = <Runtime as pallet_drilling::Config>::RevealBlocks::get();
 	let check = <Runtime as pallet_drilling::Config>::CheckBlocks::get().max(commit);
-	// Behind each of these the clock comes within some blocks, and seeds take some more.
+	// After each of these the clock comes within some blocks, and seeds take some more.
 	let longest = commit + reveal + check + reveal + 100;
 	let unbonding = <Runtime as pallet_hashrate::Config>::UnbondingBlocks::get();
 	assert!(longest < unbonding, "{longest} against {unbonding}");

@@ -36,7 +36,7 @@ fn millionths(weight: Weight) -> u64 {
 #[test]
 fn hooks_take_a_small_share_of_a_block() {
 	let mut chain = Chain::development();
-	// Not a block that changes the session.
+	// This is not a block that changes the session.
 	chain.run(5);
 	chain.begin();
 	let (begun, hooks, inherent) = chain.state(|| {
@@ -52,7 +52,7 @@ fn hooks_take_a_small_share_of_a_block() {
 	let limits = configs::system::RuntimeBlockWeights::get();
 	let inherent =
 		inherent.total_weight().saturating_add(limits.get(inherent.class).base_extrinsic);
-	// The account of a block begins with itself, all hooks and the inherent.
+	// The weight of a block begins with its base, all hooks and the inherent.
 	let all = begun.saturating_sub(limits.base_block).saturating_sub(inherent);
 	let ours = hooks.iter().fold(Weight::zero(), |sum, (_, weight)| sum.saturating_add(*weight));
 	let idle = ended.saturating_sub(begun);

@@ -75,7 +75,7 @@ fn deliver(chain: &mut Chain, model: &[u8]) -> JobId {
 	deliver_after(chain, spec, segments, model)
 }
 
-/// The same with this specification, of which so many segments were trained.
+/// The same with this specification, of which that many segments were trained.
 fn deliver_after(chain: &mut Chain, spec: JobSpec, segments: u32, model: &[u8]) -> JobId {
 	let (_, escrow, _) = chain.state(|| Runtime::deposit(spec.clone(), terms())).expect("valid");
 	assert_ok!(chain.call(Bob, pallet_task_market::Call::submit_job { spec, terms: terms() }));
@@ -256,7 +256,7 @@ fn a_rejected_job_costs_the_trainer_and_nothing_the_submitter() {
 	assert_eq!((held_for_jobs(&mut chain, Bob), held_for_jobs(&mut chain, Alice)), (0, 0));
 	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
 	assert_eq!((trainer.training_total, trainer.ecp), (0, 0));
-	// All that //Bob lost are the fees of one transaction.
+	// All that //Bob lost is the fee of one transaction.
 	let bob = chain.state(|| <Balances as Inspect<AccountId>>::total_balance(&Bob.to_account_id()));
 	assert!(ENDOWMENT - bob < TRY / 10, "{}", ENDOWMENT - bob);
 }

@@ -102,7 +102,7 @@ fn call_indices() {
 	);
 }
 
-/// By these nodes and wallets report equivocations.
+/// Nodes and wallets report equivocations by these calls.
 #[test]
 fn report_calls() {
 	let owner = pallet_hashrate::records::KeyOwnerProof { session: 5, authorities: 4 };

@@ -1,4 +1,4 @@
-//! Tests of the whole runtime, in one binary: each one more would link the SDK again.
+//! Tests of the whole runtime, in one binary: every further binary would link the SDK again.
 
 mod calls;
 mod chain;

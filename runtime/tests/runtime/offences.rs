@@ -59,7 +59,7 @@ fn two_votes(who: Ed25519Keyring, set: u64) -> GrandpaProof {
 	GrandpaProof::decode(&mut &bytes[..]).unwrap()
 }
 
-/// Reports as BABE's client does; what then is in the pool.
+/// Reports as BABE's client does; returns what is in the pool then.
 fn report_blocks(chain: &mut Chain, proof: BabeProof) -> UncheckedExtrinsic {
 	let (reported, mut pool) = chain.pooled(|| {
 		let (slot, key) = (proof.slot, proof.offender.clone());
@@ -70,7 +70,7 @@ fn report_blocks(chain: &mut Chain, proof: BabeProof) -> UncheckedExtrinsic {
 	pool.remove(0)
 }
 
-/// Reports as GRANDPA's client does; what then is in the pool.
+/// Reports as GRANDPA's client does; returns what is in the pool then.
 fn report_votes(chain: &mut Chain, proof: GrandpaProof) -> UncheckedExtrinsic {
 	let (reported, mut pool) = chain.pooled(|| {
 		let (set, key) = (proof.set_id(), proof.offender().clone());
@@ -81,7 +81,7 @@ fn report_votes(chain: &mut Chain, proof: GrandpaProof) -> UncheckedExtrinsic {
 	pool.remove(0)
 }
 
-/// What the pool says.
+/// Returns what the pool says.
 fn validity(
 	chain: &mut Chain,
 	report: &UncheckedExtrinsic,
@@ -97,7 +97,7 @@ fn validity(
 	})
 }
 
-/// What is asked after a report of //Bob, one of four with the same power.
+/// Checks what must hold after a report of //Bob, one of four with the same power.
 fn bob_is_punished(chain: &mut Chain, report: UncheckedExtrinsic) {
 	let pool = validity(chain, &report, TransactionSource::Local).unwrap();
 	assert_eq!(pool.priority, TransactionPriority::MAX);
@@ -118,7 +118,7 @@ fn bob_is_punished(chain: &mut Chain, report: UncheckedExtrinsic) {
 	chain.begin();
 	chain.state(|| {
 		Executive::apply_extrinsic(report.clone()).unwrap().unwrap();
-		// Once in the block, it is stale for it.
+		// The same report again, in the same block, is stale.
 		let again = Executive::apply_extrinsic(report.clone());
 		assert_eq!(again, Err(InvalidTransaction::Stale.into()));
 	});
@@ -224,7 +224,7 @@ fn the_last_authority_stays() {
 	assert_eq!(chain.state(Babe::authorities)[0].1, 1);
 }
 
-/// Each of a genesis' authorities is on record with its power.
+/// Each authority of a genesis is on record with its power.
 #[test]
 fn genesis_is_on_record() {
 	Chain::local().state(|| {

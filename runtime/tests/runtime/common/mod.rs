@@ -70,8 +70,7 @@ impl Chain {
 		Self { ext: genesis(presets::LOCAL_TESTNET), slot: 1_000_000, open: false }
 	}
 
-	/// Runs `f` as a node would, and gives back the transactions that it put into the
-	/// node's pool.
+	/// Runs `f` as a node would, and returns the transactions that it put into the node's pool.
 	pub fn pooled<R>(&mut self, f: impl FnOnce() -> R) -> (R, Vec<UncheckedExtrinsic>) {
 		let (pool, state) = TestTransactionPoolExt::new();
 		self.ext.register_extension(TransactionPoolExt::new(pool));
@@ -81,7 +80,7 @@ impl Chain {
 		(result, decoded.collect())
 	}
 
-	/// Looks at, or reaches into, the state.
+	/// Reads or changes the state.
 	pub fn state<R>(&mut self, f: impl FnOnce() -> R) -> R {
 		self.ext.execute_with(f)
 	}
@@ -149,8 +148,8 @@ impl Chain {
 		self.ext.execute_with(|| Executive::apply_extrinsic(signed(who, call.into())))
 	}
 
-	/// A block of its own for `call`, signed by `who`; what the call returned. A block that
-	/// changes the session has no room for transactions; then it is the next one.
+	/// Makes a block for `call` alone, signed by `who`; returns what the call returned. A block
+	/// that changes the session has no room for transactions; then the next block has it.
 	pub fn call(
 		&mut self,
 		who: Sr25519Keyring,
