@@ -49,17 +49,17 @@ fn built_in(
 		.build())
 }
 
-/// The development chain: one authority, //Alice, and a block in every slot.
+/// Returns the development chain: one authority, //Alice, and a block in every slot.
 pub fn development() -> Result<ChainSpec, String> {
 	built_in("Trainyard Development", "trainyard_dev", ChainType::Development, presets::DEVELOPMENT)
 }
 
-/// A local network of the four authorities //Alice, //Bob, //Charlie and //Dave.
+/// Returns a local network of the four authorities //Alice, //Bob, //Charlie and //Dave.
 pub fn local_testnet() -> Result<ChainSpec, String> {
 	built_in("Trainyard Local Testnet", "trainyard_local", ChainType::Local, presets::LOCAL_TESTNET)
 }
 
-/// The specification called `id`: `dev`, `local` (also the default), or a file.
+/// Returns the specification called `id`: `dev`, `local` (also the default), or a file.
 pub fn load(id: &str) -> Result<ChainSpec, String> {
 	match id {
 		"dev" => development(),

@@ -4,12 +4,12 @@ use clap::{CommandFactory, FromArgMatches};
 use sc_cli::{RunCmd, SubstrateCli};
 use std::ffi::OsString;
 
-/// Default of `--trie-cache-size`, in bytes. Whatever a block writes enters this cache, so a node
-/// comes to use all of it; the SDK's default is 1 GiB, of which a chain of this kind would fill
-/// the largest part with what nobody reads again.
+/// Default of `--trie-cache-size`, in bytes. Everything that a block writes enters this cache, so a
+/// node uses all of it in time; the SDK's default is 1 GiB, of which a chain of this kind would
+/// fill the largest part with what nobody reads again.
 pub const TRIE_CACHE_SIZE: &str = "67108864";
 
-/// What is typed behind `trainyard-node`.
+/// The command line after `trainyard-node`.
 #[derive(Debug, clap::Parser)]
 pub struct Cli {
 	/// A command; without one the node runs.
@@ -22,7 +22,7 @@ pub struct Cli {
 }
 
 impl Cli {
-	/// The command line: the SDK's, with our defaults.
+	/// Returns the command line: the SDK's, with our defaults.
 	pub fn command_line() -> clap::Command {
 		Self::setup_command(Self::command())
 			.mut_arg("trie_cache_size", |arg| arg.default_value(TRIE_CACHE_SIZE))

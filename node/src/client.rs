@@ -8,7 +8,7 @@ pub type Executor = sc_executor::WasmExecutor<sp_io::SubstrateHostFunctions>;
 pub type FullClient = sc_service::TFullClient<Block, RuntimeApi, Executor>;
 /// The database.
 pub type FullBackend = sc_service::TFullBackend<Block>;
-/// Best chain: the one that BABE's fork choice marked.
+/// The best chain, as BABE's fork choice marked it.
 pub type FullSelectChain = sc_consensus::LongestChain<FullBackend, Block>;
 /// The transaction pool.
 pub type FullPool = sc_transaction_pool::TransactionPoolHandle<Block, FullClient>;

@@ -1,9 +1,9 @@
-//! Reports of authorities that made two blocks in one slot.
+//! Reports authorities that made two blocks in one slot.
 //!
-//! BABE's own import looks for them as well, but at headers from which verification has
-//! already taken the seal (`sc-consensus-babe` 0.60: `BabeVerifier::verify` moves it into
-//! the post-digests, `check_and_report_equivocation` runs behind it), and without its
-//! signature no such proof counts. Here the whole headers of imported blocks are compared.
+//! BABE's own import looks for them as well, but at headers from which verification has already
+//! taken the seal (`sc-consensus-babe` 0.60: `BabeVerifier::verify` moves it into the post-digests,
+//! `check_and_report_equivocation` runs after it), and without its signature no such proof counts.
+//! Here the whole headers of imported blocks are compared.
 //!
 //! A report is a transaction without a sender, which only nodes that saw both blocks take
 //! from themselves and put into blocks of their own. Votes of GRANDPA are watched by the
@@ -22,19 +22,20 @@ use sp_consensus_babe::{AuthorityId, BabeApi, EquivocationProof, Slot};
 use std::{collections::BTreeMap, sync::Arc};
 use trainyard_runtime::{opaque::Block, Header};
 
-/// Slots behind the latest one in which two blocks are noticed.
+/// Two blocks of one slot are noticed in the latest slot and in this many slots before it.
 pub const SLOTS: u64 = 1_000;
 
 /// The first block that each authority made in each of the latest slots.
 #[derive(Debug, Default)]
 pub struct Seen {
-	/// By slot and index of the authority. There are at most as many as blocks were made.
+	/// By slot and index of the authority. There are at most as many entries as blocks that were
+	/// made.
 	blocks: BTreeMap<(Slot, u32), Header>,
 }
 
 impl Seen {
-	/// Notes a block. Another block of the same authority and slot, if there was one; once a
-	/// slot and authority, as the first block stays.
+	/// Notes a block. Returns the first block of the same authority and slot, if that was a
+	/// different one; only the first one is kept.
 	pub fn note(&mut self, slot: Slot, authority: u32, header: &Header) -> Option<Header> {
 		let latest = self.blocks.last_key_value().map_or(slot, |((slot, _), _)| *slot).max(slot);
 		let oldest = Slot::from((*latest).saturating_sub(SLOTS));
@@ -52,7 +53,7 @@ impl Seen {
 	}
 }
 
-/// The key with which `header` was sealed, by the epoch that it is in.
+/// Returns the key with which `header` was sealed, by the epoch that it is in.
 fn author(client: &FullClient, header: &Header, index: u32) -> Result<Option<AuthorityId>, String> {
 	let epoch = client.runtime_api().current_epoch(header.hash()).map_err(|e| e.to_string())?;
 	Ok(epoch.authorities.get(index as usize).map(|(key, _)| key.clone()))
@@ -66,7 +67,7 @@ fn report(
 	first: Header,
 	second: Header,
 ) -> Result<(), String> {
-	// An index means another authority in another epoch, and forks may differ in these.
+	// An index means a different authority in a different epoch, and forks may differ in epochs.
 	let Some(offender) = author(client, &second, index)? else { return Ok(()) };
 	if author(client, &first, index)? != Some(offender.clone()) {
 		return Ok(());
@@ -105,14 +106,14 @@ pub async fn watch(client: Arc<FullClient>, pool: OffchainTransactionPoolFactory
 	let mut imported = client.every_import_notification_stream();
 	let mut seen = Seen::default();
 	while let Some(block) = imported.next().await {
-		// Of old blocks nothing can be reported that others did not report then.
+		// For old blocks there is nothing to report that others did not report then.
 		if block.origin == BlockOrigin::NetworkInitialSync {
 			continue;
 		}
 		let Ok(digest) = find_pre_digest::<Block>(&block.header) else { continue };
 		let place = (digest.slot(), digest.authority_index());
 		let Some(first) = seen.note(place.0, place.1, &block.header) else { continue };
-		// A node whose clock was set back makes blocks once more in slots that it had used. It
+		// A node whose clock was set back makes blocks again in slots that it has used already. It
 		// does not accuse itself of what nobody else may have seen.
 		if block.origin == BlockOrigin::Own {
 			continue;
@@ -157,10 +158,10 @@ mod tests {
 		assert_eq!(seen.note(5.into(), 0, &header(3)), Some(header(1)));
 		seen.note((6 + SLOTS).into(), 0, &header(4));
 		assert_eq!(seen.blocks.len(), 2);
-		// Neither compared nor kept.
+		// This block is neither compared nor kept.
 		assert_eq!(seen.note(5.into(), 0, &header(5)), None);
 		assert_eq!(seen.blocks.len(), 2);
-		// Far ahead, and nothing overflows.
+		// This slot is far ahead, and nothing overflows.
 		assert_eq!(seen.note(u64::MAX.into(), 0, &header(6)), None);
 		assert_eq!(seen.blocks.len(), 1);
 	}

@@ -1,7 +1,7 @@
 //! The Trainyard node: BABE authorship weighted by verified compute power, GRANDPA
 //! finality, and JSON-RPC.
 //!
-//! A library, so that the binary and the tests share one compilation of it.
+//! It is a library, so that the binary and the tests share one compilation of it.
 
 pub mod chain_spec;
 pub mod cli;

@@ -2,9 +2,9 @@
 //! verifiers, money. Read through the runtime API at the best block and registered beside
 //! the metrics of the SDK, under names that begin with `trainyard_`.
 //!
-//! A reading takes the longer the more trainers and jobs there are, so its rate is bounded
-//! by its cost: one in [`LEAST_PAUSE`] at most, and never more than one part in [`SHARE`] of
-//! the time. While the node catches up with the chain nothing is read.
+//! The more trainers and jobs there are, the longer a reading takes, so its rate is bounded by its
+//! cost: one in [`LEAST_PAUSE`] at most, and never more than one part in [`SHARE`] of the time.
+//! While the node catches up with the chain nothing is read.
 
 use crate::client::{FullBackend, FullClient};
 use codec::Decode;
@@ -34,9 +34,9 @@ use trainyard_runtime::{api::TrainyardApi, opaque::Block, AccountId, Balance, Ha
 
 /// Least time between two readings.
 pub const LEAST_PAUSE: Duration = Duration::from_secs(5);
-/// A reading is followed by a pause of this many times what it took.
+/// A reading is followed by a pause of this many times its duration.
 pub const SHARE: u32 = 100;
-/// Jobs counted, at most: the runtime API tells no more in one call.
+/// Most jobs that are counted: the runtime API returns no more in one call.
 const MAX_JOBS: u32 = 1_000;
 /// Micro-ut of one ut.
 const MICRO: f64 = 1e6;
@@ -77,7 +77,7 @@ pub struct Reading {
 	pub authorities: Vec<Weight>,
 	/// Authorities announced for the next one.
 	pub next_authorities: Vec<Weight>,
-	/// All TRY there is, in units of 10^-12; `None` where the state does not tell.
+	/// All TRY there is, in units of 10^-12; `None` where the state does not have it.
 	pub issuance: Option<Balance>,
 	/// Height of the block.
 	pub height: u32,
@@ -133,7 +133,7 @@ fn in_try(amount: Balance) -> f64 {
 	amount as f64 / TRY as f64
 }
 
-/// The running epoch and the one behind it, as labels.
+/// The running epoch and the one after it, as labels.
 const EPOCHS: [&str; 2] = ["current", "next"];
 
 impl Metrics {
@@ -282,12 +282,12 @@ impl Metrics {
 	}
 }
 
-/// How long the next reading waits behind one that took `took`.
+/// Returns how long the next reading waits after one that took `took`.
 pub fn pause(took: Duration) -> Duration {
 	LEAST_PAUSE.max(took.saturating_mul(SHARE))
 }
 
-/// Where the total issuance stands in the state.
+/// Returns the key of the total issuance in the state.
 fn issuance_key() -> StorageKey {
 	StorageKey([twox_128(b"Balances"), twox_128(b"TotalIssuance")].concat())
 }

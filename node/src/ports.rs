@@ -1,4 +1,4 @@
-//! Finding out that a port is taken before anything starts, and saying so.
+//! Finds out that a port is taken before anything starts, and reports it.
 //!
 //! Left alone, the SDK moves JSON-RPC to a random port, drops the Prometheus endpoint and
 //! only logs that it cannot listen for peers: the node runs and nobody finds it.
@@ -57,9 +57,9 @@ impl Claims {
 		self.0.iter().try_for_each(Claim::check)
 	}
 
-	/// What to say of `error`, which kept the node from starting: somebody may have taken the
-	/// JSON-RPC port since [`Self::check`], and the SDK does not say which port it was. (Of
-	/// the others it makes no error; and some may be open already, by this node itself.)
+	/// Returns what to say of `error`, which kept the node from starting: somebody may have taken
+	/// the JSON-RPC port since [`Self::check`], and the SDK does not say which port it was. (It
+	/// reports no error for the others; and this node itself may have opened some of them already.)
 	pub fn explain(&self, error: sc_service::Error) -> Error {
 		if !error.to_string().contains("in use") {
 			return error.into();
@@ -70,7 +70,7 @@ impl Claims {
 	}
 }
 
-/// The socket that a multiaddress `/ip4/…/tcp/…` or `/ip6/…/tcp/…` stands for.
+/// Returns the socket that a multiaddress `/ip4/…/tcp/…` or `/ip6/…/tcp/…` stands for.
 pub fn tcp(address: &Multiaddr) -> Option<SocketAddr> {
 	let text = address.to_string();
 	let mut parts = text.split('/').skip(1);
@@ -81,7 +81,7 @@ pub fn tcp(address: &Multiaddr) -> Option<SocketAddr> {
 	Some(SocketAddr::new(ip.parse::<IpAddr>().ok()?, port.parse().ok()?))
 }
 
-/// Whether somebody could listen at `address` now. Port 0 (any) is always free.
+/// Fails if nobody could listen at `address` now. Port 0 (any) is always free.
 pub fn ensure_free(address: SocketAddr, what: &str, option: &str) -> Result<(), Error> {
 	if address.port() == 0 {
 		return Ok(());
@@ -104,7 +104,7 @@ pub fn ensure_free(address: SocketAddr, what: &str, option: &str) -> Result<(), 
 	}
 }
 
-/// An error that says `message` and nothing else.
+/// Returns an error that says `message` and nothing else.
 fn refused(message: String) -> Error {
 	Error::Application(message.into())
 }

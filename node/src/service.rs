@@ -60,7 +60,7 @@ pub type Partial = PartialComponents<
 	Consensus,
 >;
 
-/// Timestamp and slot of a block made now.
+/// Returns the timestamp and slot of a block made now.
 fn inherents(slot_duration: SlotDuration) -> BabeCreateInherentDataProviders<Block> {
 	Arc::new(move |_, ()| async move {
 		let timestamp = sp_timestamp::InherentDataProvider::from_system_time();

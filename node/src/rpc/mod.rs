@@ -44,7 +44,7 @@ pub struct GrandpaDeps {
 	pub proofs: Arc<FinalityProofProvider<FullBackend, Block>>,
 }
 
-/// All methods of this module in one. Called once for each server; `executor` runs
+/// Returns all methods of this module in one. It is called once for each server; `executor` runs
 /// subscriptions.
 pub fn create(
 	deps: &Deps,

@@ -1,4 +1,4 @@
-//! `trainyard_*`: what clients need and metadata does not give.
+//! `trainyard_*`: what clients need and the metadata does not give.
 
 use jsonrpsee::{
 	core::RpcResult,
@@ -20,16 +20,17 @@ use trainyard_runtime::{api::TrainyardApi, opaque::Block, AccountId};
 /// Stored models and jobs. All methods look at the best block.
 #[rpc(server)]
 pub trait TrainyardRpc {
-	/// Bytes of chunk `index` of the blob with root `root`, checked against its hash;
+	/// Returns the bytes of chunk `index` of the blob with root `root`, checked against its hash;
 	/// null where the blob or the chunk is not on chain.
 	#[method(name = "trainyard_modelChunk", blocking)]
 	fn model_chunk(&self, root: H256, index: u32) -> RpcResult<Option<Bytes>>;
 
-	/// A job and everything around it; null where there is none with this number.
+	/// Returns a job and everything around it; null where there is none with this number.
 	#[method(name = "trainyard_job", blocking)]
 	fn job(&self, id: JobId) -> RpcResult<Option<JobView<AccountId>>>;
 
-	/// A stored blob: size, chunks, what is missing, when it may go; null for a stranger.
+	/// Returns a stored blob: size, chunks, what is missing, when it may go; null where there is
+	/// none with this root.
 	#[method(name = "trainyard_blob", blocking)]
 	fn blob(&self, root: H256) -> RpcResult<Option<BlobView<AccountId>>>;
 }
@@ -94,7 +95,7 @@ where
 	}
 }
 
-/// An internal error: what failed, and why.
+/// Returns an internal error: what failed, and why.
 fn failed<E: Display>(what: &'static str) -> impl FnOnce(E) -> ErrorObjectOwned {
 	move |error| {
 		let message = format!("cannot {what}: {error}");

@@ -28,7 +28,7 @@ fn authorities(weights: &[u64]) -> (KeystorePtr, Vec<(AuthorityId, u64)>) {
 	let list = (0u32..)
 		.zip(weights)
 		.map(|(i, weight)| {
-			// A raw seed: the keystore makes the pair anew at every use, and a phrase would take
+			// A raw seed: the keystore makes the pair again at every use, and a phrase would take
 			// ten times as long as the claim.
 			let seed = format!("{:?}", H256(blake2_256(&i.to_le_bytes())));
 			let key = keystore.sr25519_generate_new(AuthorityId::ID, Some(&seed)).unwrap();
@@ -51,8 +51,8 @@ fn epoch(index: u64, authorities: &[(AuthorityId, u64)], config: BabeEpochConfig
 	.into()
 }
 
-/// Which of the authorities the client lets claim each of the first `slots` slots, every one
-/// asked for itself as on a node of its own.
+/// Which of the authorities the client lets claim each of the first `slots` slots. Each authority
+/// is asked separately, as on its own node.
 fn claims(weights: &[u64], slots: u64, config: BabeEpochConfiguration) -> Vec<Claims> {
 	assert_eq!(slots % EPOCH_SLOTS, 0);
 	let (keystore, list) = authorities(weights);

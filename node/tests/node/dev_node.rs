@@ -14,7 +14,7 @@ use std::{
 /// Nothing here asserts a time; this only bounds how long a broken node is waited for.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A directory of its own, removed at the end.
+/// A temporary directory, removed at the end.
 pub struct TempDir(pub PathBuf);
 
 impl TempDir {
@@ -179,7 +179,7 @@ fn a_development_chain_runs_restarts_and_answers() {
 	node.wait_finalized(3);
 	let genesis = node.call("chain_getBlockHash", json!([0]));
 
-	// What every client asks first.
+	// This is what every client asks first.
 	assert_eq!(node.call("system_chain", json!([])), "Trainyard Development");
 	assert_eq!(node.call("system_properties", json!([]))["tokenSymbol"], "TRY");
 	assert_eq!(node.call("state_getRuntimeVersion", json!([]))["specName"], "trainyard");

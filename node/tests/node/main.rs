@@ -11,8 +11,8 @@ mod ports;
 /// The variable that lets the tests of a build without the runtime's wasm pass.
 const WITHOUT_WASM: &str = "TRAINYARD_TEST_WITHOUT_WASM";
 
-/// Whether this build has a chain to run. Without one a test that needs it fails, unless
-/// it is said that this is meant: it would pass and have tested nothing.
+/// Whether this build has a chain to run. Without one a test that needs it fails, unless the
+/// variable says that this is intended: otherwise it would pass and have tested nothing.
 fn has_chain() -> bool {
 	if trainyard_runtime::WASM_BINARY.is_some() {
 		return true;

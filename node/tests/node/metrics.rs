@@ -1,4 +1,4 @@
-//! The metrics of the chain: what a reading shows, and that a running node tells them.
+//! The metrics of the chain: what a reading shows, and that a running node serves them.
 
 use crate::{
 	dev_node::{free_port, Node, TempDir, PATIENCE},
@@ -152,7 +152,8 @@ fn a_reading_is_shown_and_replaces_the_one_before() {
 		assert_eq!(shown.get(name), Some(&expected), "{name}");
 	}
 
-	// What is gone is not shown any more; what a state does not tell stays.
+	// A series that is gone is not shown any more; a value that a state does not have stays as it
+	// was.
 	metrics.set(&Reading { issuance: None, ..Reading::default() });
 	let shown = gathered(&registry);
 	for (name, expected) in [
@@ -196,7 +197,7 @@ fn a_node_tells_prometheus_of_its_chain() {
 	let begun = Instant::now();
 	let shown = loop {
 		match scrape(port) {
-			// Of a block behind genesis: the reading is repeated as blocks come.
+			// This is a reading of a block after genesis: readings are repeated as blocks come.
 			Some(shown) if shown["trainyard_metrics_height"] >= 1.0 => break shown,
 			_ if begun.elapsed() > PATIENCE => panic!("nothing was read\n{}", node.log()),
 			_ => std::thread::sleep(Duration::from_millis(200)),
