@@ -71,7 +71,7 @@ mod tests {
 		assert!(moment(1).abs() < 6.0 * (5.0 / n).sqrt());
 		assert!((moment(2) - 5.0).abs() < 6.0 * ((43.0 - 25.0) / n).sqrt());
 		assert!((moment(4) - 43.0).abs() < 6.0 * (8_000.0 / n).sqrt(), "{}", moment(4));
-		// The mixture has two humps: few values are near zero. P(|z| < 0.1) with z ~ mixture is
+		// The mixture has two humps: few values are near zero. With z ~ mixture, P(|z| < 0.1) is
 		// 0.0108.
 		let near = w.iter().filter(|x| f64::from(x.abs()) < 0.1 * s).count() as f64;
 		assert!((near / n - 0.0108).abs() < 0.002, "{}", near / n);

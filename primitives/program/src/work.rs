@@ -90,9 +90,8 @@ pub fn micro_ut(spec: &CheckedSpec) -> Result<MicroUt, SpecError> {
 }
 
 /// Returns the most work that a verifier can have to replay in one round, in micro-ut, rounded up:
-/// `audit_segments` times the longest segment with the evaluation at its end, and the evaluation of
-/// checkpoint
-/// 0. Fails as [`micro_ut`] does.
+/// `audit_segments` times the longest segment with the evaluation at its end, and one evaluation of
+/// the initial state. Fails as [`micro_ut`] does.
 pub fn audit_micro_ut(spec: &CheckedSpec, audit_segments: u32) -> Result<MicroUt, SpecError> {
 	Parts::of(spec).audit_micro_ut(spec, audit_segments)
 }
@@ -183,8 +182,9 @@ mod tests {
 			+ rows * 64                                 // its activation
 			+ rows * (32 * (2 * 64) + 32) + rows * 32   // layer 1
 			+ rows * (10 * (2 * 32) + 10); // layer 2
-								  // Per row: 10 values (each exp 23, max 1, two subtractions), their sum 10 + 15,
-								  // log 26, the end of the maximum; the row's loss.
+
+		// Per row: 10 values (each exp 23, max 1, two subtractions), their sum 10 + 15,
+		// log 26, the end of the maximum; the row's loss.
 		let loss = |rows: u128| rows * (10 * 26 + 25 + 26 + 1) + rows;
 		let mean32 = 32 + 15 + 1;
 		let gradient = rows * 10 * 25;

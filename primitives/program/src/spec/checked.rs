@@ -10,8 +10,8 @@ use serde::{Serialize, Serializer};
 
 /// A specification that was checked, with what checking has computed.
 ///
-/// [`JobSpec::check`] alone makes one, and nothing changes one: who holds it need not check
-/// again. It can be written, as the specification that it is, but not read: what comes from
+/// Only [`JobSpec::check`] makes one, and nothing changes one: code that holds one need not check
+/// again. It can be written, as the specification that it is, but not read: a specification from
 /// elsewhere is a [`JobSpec`] until it is checked here.
 ///
 /// ```
@@ -35,22 +35,22 @@ pub struct CheckedSpec {
 }
 
 impl CheckedSpec {
-	/// The specification.
+	/// Returns the specification.
 	pub fn spec(&self) -> &JobSpec {
 		&self.spec
 	}
 
-	/// The specification, which from here on may be changed.
+	/// Returns the specification, which may be changed from here on.
 	pub fn into_spec(self) -> JobSpec {
 		self.spec
 	}
 
-	/// The model's layers with their shapes, from the input on; there is at least one.
+	/// Returns the model's layers with their shapes, from the input on; there is at least one.
 	pub fn layers(&self) -> &[Shaped] {
 		&self.layers
 	}
 
-	/// Number of parameters, from 1 to [`MAX_PARAMETERS`].
+	/// Returns the number of parameters, from 1 to [`MAX_PARAMETERS`].
 	pub fn parameters(&self) -> u64 {
 		self.parameters
 	}
@@ -64,7 +64,7 @@ impl Deref for CheckedSpec {
 	}
 }
 
-/// As the specification.
+/// It is encoded as the specification.
 impl Serialize for CheckedSpec {
 	fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
 		self.spec.serialize(serializer)
@@ -83,8 +83,8 @@ impl JobSpec {
 		Ok(CheckedSpec { spec: self, layers, parameters })
 	}
 
-	/// The rules of the model, by itself and with the data. Returns its layers and the number of
-	/// its parameters.
+	/// Checks the rules of the model, by itself and with the data. Returns its layers and the
+	/// number of its parameters.
 	fn check_model(&self) -> Result<(Vec<Shaped>, u64), SpecError> {
 		let d = &self.dataset;
 		let (tokens, text) = (self.model.input() == Input::Tokens, d.format == DataFormat::Text);
@@ -105,7 +105,7 @@ impl JobSpec {
 		Ok((layers, parameters))
 	}
 
-	/// The rules of the training.
+	/// Checks the rules of the training.
 	fn check_training(&self) -> Result<(), SpecError> {
 		let t = &self.training;
 		ensure((1..=MAX_STEPS).contains(&t.steps), SpecError::BadSteps)?;
@@ -145,7 +145,7 @@ impl JobSpec {
 	}
 }
 
-/// `error` unless `ok`.
+/// Fails with `error` unless `ok`.
 pub(super) fn ensure(ok: bool, error: SpecError) -> Result<(), SpecError> {
 	if ok {
 		Ok(())

@@ -96,7 +96,7 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
-	/// Widths of an MLP's layers from the input to the output; `widths[i]` inputs and
+	/// Returns the widths of an MLP's layers from the input to the output; `widths[i]` inputs and
 	/// `widths[i + 1]` outputs make layer `i`. Empty for other models.
 	pub fn widths(&self) -> alloc::vec::Vec<u32> {
 		match &self.model {
