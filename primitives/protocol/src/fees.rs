@@ -6,9 +6,9 @@ use trainyard_program::{
 	units, work,
 };
 
-/// Least fee of a verifier for one round: the price of [`work::audit_micro_ut`] at `price_per_ut`,
-/// rounded up, or [`MIN_AUDIT_FEE`] where that is more. Fails with [`SpecError::WorkOverflow`] where
-/// the work or the fee leaves its range.
+/// Returns the least fee of a verifier for one round: the price of [`work::audit_micro_ut`] at
+/// `price_per_ut`, rounded up, or [`MIN_AUDIT_FEE`] where that is more. Fails with
+/// [`SpecError::WorkOverflow`] where the work or the fee leaves its range.
 pub fn audit_fee(
 	spec: &CheckedSpec,
 	audit_segments: u32,

@@ -221,7 +221,7 @@ impl Template {
 	}
 
 	/// Returns the job that unit `index` of a trial trains: the template's with the unit's learning
-	/// rate, and one checkpoint interval. None of other templates, and of those that are invalid.
+	/// rate, and one checkpoint interval. Other templates, and those that are invalid, have none.
 	pub fn trial(&self, index: u32) -> Option<CheckedSpec> {
 		match self {
 			Template::Trial(trial) => trial.at(trial.learning_rate_nano(index)?).check().ok(),

@@ -144,7 +144,7 @@ fn trial(spec: &CheckedSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResu
 	})
 }
 
-/// Features and labels of these rows, in their order.
+/// Returns the features and labels of these rows, in their order.
 fn gather(spec: &JobSpec, (x, y): Rows<'_>, rows: &[u32]) -> (Vec<f32>, Vec<u32>) {
 	let (features, labels) = (spec.dataset.features as usize, spec.labels_per_row() as usize);
 	let (mut batch, mut of_batch) = (Vec::new(), Vec::new());
