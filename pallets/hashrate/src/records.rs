@@ -140,7 +140,7 @@ impl<T: Config> Pallet<T> {
 		Some(KeyOwnerProof { session, authorities: authorities.try_into().ok()? })
 	}
 
-	/// Sessions on record.
+	/// Returns the sessions on record.
 	pub fn recorded() -> Option<RangeInclusive<SessionIndex>> {
 		Some(OldestRecord::<T>::get()?..=T::Session::current_index())
 	}
