@@ -53,4 +53,4 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// The hash that every machine computes.
-const STATE: &str = "";
+const STATE: &str = "0x66b20398dbd5eb4252a1a5e068e5d0cbca9ad7b187a84f692ada5683e4c64ceb";
