@@ -163,6 +163,8 @@ mod tests {
 		let data = Data { train: rows(45), validation: rows(15) };
 		spec.dataset.features = 4;
 		(spec.dataset.train_rows, spec.dataset.validation_rows) = (45, 15);
+		spec.dataset.validation_every = 4;
+		(spec.training.batch_size, spec.training.weight_decay_nano) = (8, 0);
 		let state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 		(Engine::new(&checked(&spec), seed(), Arc::new(data)).unwrap(), state)
 	}
