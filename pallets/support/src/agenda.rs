@@ -171,7 +171,9 @@ mod tests {
 	fn run(test: impl FnOnce()) {
 		SERVED.with_borrow_mut(Vec::clear);
 		sp_io::TestExternalities::default().execute_with(|| {
+			// A clock serves every block from the first on.
 			System::set_block_number(1);
+			Tasks::serve(1, Weight::MAX);
 			test();
 		});
 	}
