@@ -230,6 +230,7 @@ fn jobs_that_are_not_worth_it_are_refused() {
 			"memory",
 			|j, _, _| {
 				j.spec.dataset.features = 1;
+				(j.spec.dataset.train_rows, j.spec.dataset.validation_rows) = (80_000, 20_000);
 				j.spec.training.batch_size = 65_536;
 				let Model::Mlp { hidden, .. } = &mut j.spec.model else { unreachable!() };
 				*hidden = vec![65_536].try_into().unwrap();
