@@ -2,7 +2,8 @@
 //!
 //! BABE's own import looks for them as well, but at headers from which verification has already
 //! taken the seal (`sc-consensus-babe` 0.60: `BabeVerifier::verify` moves it into the post-digests,
-//! `check_and_report_equivocation` runs after it), and without its signature no such proof counts.
+//! `check_and_report_equivocation` runs after it), and without its signature no such proof counts:
+//! the runtime does not take it into the pool, though BABE logs "Submitted equivocation report".
 //! Here the whole headers of imported blocks are compared.
 //!
 //! A report is a transaction without a sender, which only nodes that saw both blocks take

@@ -304,13 +304,20 @@ pub fn prove_grandpa_key<T: WeightedConfig>(set: SetId, key: &[u8]) -> Option<Ke
 	Pallet::<T>::prove_key(session, sp_consensus_grandpa::KEY_TYPE, key)
 }
 
-/// Reports two blocks of one slot to this node's pool.
+/// Reports two blocks of one slot to this node's pool. Returns `None` for a proof that is none.
+///
+/// BABE's import reports headers whose seals it has taken off. The pool would keep such a report,
+/// for its check looks at the owner of the key alone, and would refuse the true one that comes
+/// after it: both provide the same tag.
 pub fn submit_babe_report<T>(
 	proof: sp_consensus_babe::EquivocationProof<HeaderFor<T>>,
 ) -> Option<()>
 where
 	T: WeightedConfig + pallet_babe::Config<KeyOwnerProof = KeyOwnerProof>,
 {
+	if !sp_consensus_babe::check_equivocation_proof(proof.clone()) {
+		return None;
+	}
 	let owner = prove_babe_key::<T>(proof.slot, proof.offender.as_ref())?;
 	pallet_babe::Pallet::<T>::submit_unsigned_equivocation_report(proof, owner)
 }

@@ -70,6 +70,33 @@ fn report_blocks(chain: &mut Chain, proof: BabeProof) -> UncheckedExtrinsic {
 	pool.remove(0)
 }
 
+/// BABE's import reports headers without their seals. In the pool such a report would keep the true
+/// one out.
+#[test]
+fn blocks_without_seals_are_not_reported() {
+	let mut chain = Chain::local();
+	chain.run(10);
+	let whole = two_blocks(Bob, chain.state(Babe::current_slot));
+	let bare = |mut header: Header| {
+		header.digest_mut().pop();
+		header
+	};
+	let (first, second) = (whole.first_header.clone(), whole.second_header.clone());
+	let one = BabeProof { first_header: bare(first.clone()), ..whole.clone() };
+	let both = BabeProof { second_header: bare(second), ..one.clone() };
+	let same = BabeProof { second_header: first, ..whole.clone() };
+	for proof in [one, both, same] {
+		let (reported, pool) = chain.pooled(|| {
+			let (slot, key) = (proof.slot, proof.offender.clone());
+			let owner = <Runtime as BabeApi<Block>>::generate_key_ownership_proof(slot, key)?;
+			<Runtime as BabeApi<Block>>::submit_report_equivocation_unsigned_extrinsic(proof, owner)
+		});
+		assert_eq!((reported, pool.len()), (None, 0));
+	}
+	let report = report_blocks(&mut chain, whole);
+	bob_is_punished(&mut chain, report);
+}
+
 /// Reports as GRANDPA's client does; returns what is in the pool then.
 fn report_votes(chain: &mut Chain, proof: GrandpaProof) -> UncheckedExtrinsic {
 	let (reported, mut pool) = chain.pooled(|| {
