@@ -9,8 +9,8 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::{Balance, Terms},
-	views::{BlobView, JobView, ListingView, TrainerView},
-	JobId, MicroUt, H256,
+	views::{BlobView, JobView, ListingView, QuoteView, TrainerView},
+	JobId, H256,
 };
 
 sp_api::decl_runtime_apis! {
@@ -59,10 +59,9 @@ sp_api::decl_runtime_apis! {
 		/// the fee out of range.
 		fn audit_fee(spec: JobSpec, terms: Terms) -> Option<Balance>;
 
-		/// Returns what posting this job would come to: the work of one replica, the escrow held
-		/// from the submitter, the deposit held from each trainer. `None` where specification or
-		/// terms are invalid.
-		fn deposit(spec: JobSpec, terms: Terms) -> Option<(MicroUt, Balance, Balance)>;
+		/// Returns what posting this job would come to. `None` where specification or terms are
+		/// invalid.
+		fn quote(spec: JobSpec, terms: Terms) -> Option<QuoteView>;
 
 		/// Returns all drilling projects that are still on record, by number.
 		fn drilling_projects() -> Vec<ProjectView<AccountId>>;

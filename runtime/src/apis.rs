@@ -28,8 +28,8 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
-	views::{BlobView, JobView, ListingView, TrainerView},
-	JobId, MicroUt, H256, PROTOCOL_VERSION,
+	views::{BlobView, JobView, ListingView, QuoteView, TrainerView},
+	JobId, H256, PROTOCOL_VERSION,
 };
 
 impl_runtime_apis! {
@@ -302,8 +302,8 @@ impl_runtime_apis! {
 			views::audit_fee(spec, &terms)
 		}
 
-		fn deposit(spec: JobSpec, terms: Terms) -> Option<(MicroUt, Balance, Balance)> {
-			views::deposit(spec, &terms)
+		fn quote(spec: JobSpec, terms: Terms) -> Option<QuoteView> {
+			views::quote(spec, &terms)
 		}
 
 		fn drilling_projects() -> Vec<ProjectView<AccountId>> {

@@ -7,8 +7,8 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
-	views::{BlobView, JobView, ListingView, TrainerView},
-	JobId, MicroUt, H256,
+	views::{BlobView, JobView, ListingView, QuoteView, TrainerView},
+	JobId, H256,
 };
 
 /// Most jobs returned at once, whatever is asked.
@@ -74,8 +74,8 @@ pub fn audit_fee(spec: JobSpec, terms: &Terms) -> Option<Balance> {
 	TaskMarket::audit_fee(spec, terms)
 }
 
-/// Returns the work of one replica, escrow, and deposit of each trainer.
-pub fn deposit(spec: JobSpec, terms: &Terms) -> Option<(MicroUt, Balance, Balance)> {
+/// Returns what posting this job would come to.
+pub fn quote(spec: JobSpec, terms: &Terms) -> Option<QuoteView> {
 	TaskMarket::quote(spec, terms)
 }
 

@@ -10,6 +10,7 @@ use trainyard_client::{amount, calls, keys, Chain, Transactor};
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	job::{JobState, Terms},
+	views::QuoteView,
 	H256,
 };
 
@@ -30,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 		apply_blocks: 20,
 		training_blocks: 200,
 	};
-	let Some((work, escrow, deposit)) = chain.quote(&spec, &terms).await? else {
+	let Some(QuoteView { work, escrow, deposit, .. }) = chain.quote(&spec, &terms).await? else {
 		return Err("the chain would refuse this job".into());
 	};
 	println!("work {work} micro-ut, escrow {}", amount::format(escrow));

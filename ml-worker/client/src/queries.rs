@@ -11,7 +11,8 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{ProjectId, UnitOutcome},
 	job::{Balance, Terms},
-	JobId, MicroUt, H256,
+	views::QuoteView,
+	JobId, H256,
 };
 
 /// Jobs in the answer to one request.
@@ -177,14 +178,13 @@ impl Chain {
 		self.api("drilling_pool", (), Some(at)).await
 	}
 
-	/// Returns the work of one replica, the escrow of the submitter and the deposit of one trainer;
-	/// `None` if the chain would refuse the job.
+	/// Returns what posting this job would come to; `None` if the chain would refuse it.
 	pub async fn quote(
 		&self,
 		spec: &JobSpec,
 		terms: &Terms,
-	) -> Result<Option<(MicroUt, Balance, Balance)>, ChainError> {
-		self.api("deposit", (spec, terms), None).await
+	) -> Result<Option<QuoteView>, ChainError> {
+		self.api("quote", (spec, terms), None).await
 	}
 
 	/// Returns the bytes of chunk `index` of the blob `root`, if the node has them.

@@ -354,7 +354,7 @@ function checkFields(value, fields, where) {
 
 /**
  * Checks the form of a job: every field there, none too many, each of its type. Whether the
- * values make sense together is the chain's to say (`deposit` of the runtime API).
+ * values make sense together is the chain's to say (`quote` of the runtime API).
  */
 export function checkJob({ spec, terms }) {
 	checkFields(spec, FIELDS.spec, 'spec');

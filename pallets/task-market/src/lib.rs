@@ -75,7 +75,7 @@ pub mod pallet {
 	use trainyard_traits::{Audits, Beacon, BlobStore, Submissions, TrainerRegistry};
 
 	/// Version of the layout of this pallet's storage.
-	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(2);
 
 	#[pallet::pallet]
 	#[pallet::storage_version(STORAGE_VERSION)]
@@ -182,6 +182,11 @@ pub mod pallet {
 	/// Number of the next job.
 	#[pallet::storage]
 	pub type NextJob<T> = StorageValue<_, JobId, ValueQuery>;
+
+	/// What each job trains: written when it is posted, removed when it is forgotten, and read only
+	/// where it is needed, since it is larger than all else that is kept of a job.
+	#[pallet::storage]
+	pub type Specs<T> = StorageMap<_, Twox64Concat, JobId, JobSpec>;
 
 	/// Every job, until it ended and was forgotten.
 	#[pallet::storage]

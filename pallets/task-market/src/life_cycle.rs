@@ -14,11 +14,12 @@
 //! | Auditing | the audit decided (it has deadlines of its own) | `Settled` or `Failed` |
 //! | Ended | `RetentionBlocks` after that | its records are removed |
 
-use crate::{Agenda, Applicants, Config, Event, Job, Jobs, Pallet, Replica, WeightInfo};
+use crate::{Agenda, Applicants, Config, Event, Job, Jobs, Pallet, Replica, Specs, WeightInfo};
 use alloc::{collections::BTreeMap, vec::Vec};
 use codec::Encode;
 use frame_support::{defensive, traits::Get, weights::Weight, BoundedVec};
 use trainyard_pallet_support::agenda::Clock;
+use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Decision,
 	draw,
@@ -139,6 +140,15 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
+	/// Returns what the job trains.
+	pub(crate) fn spec(id: JobId) -> Option<JobSpec> {
+		let spec = Specs::<T>::get(id);
+		if spec.is_none() {
+			defensive!("every job on record has a specification");
+		}
+		spec
+	}
+
 	/// Draws the replicas from the `applicants`, returns the others' deposits and begins
 	/// training.
 	pub(crate) fn assign(
@@ -171,7 +181,10 @@ impl<T: Config> Pallet<T> {
 			.collect();
 		job.replicas = BoundedVec::truncate_from(replicas);
 		job.seed = Some(seed);
-		if T::Submissions::open(id, &trainers, job.spec.possible_segments()).is_err() {
+		let opened = Self::spec(id).is_some_and(|spec| {
+			T::Submissions::open(id, &trainers, spec.possible_segments()).is_ok()
+		});
+		if !opened {
 			// Nobody's fault: everything goes back.
 			Self::conclude(id, job, |_| Some(Fate::Undecided));
 			Self::end(id, job, Ending::Failed, &[]);

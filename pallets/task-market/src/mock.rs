@@ -425,7 +425,7 @@ pub fn commit(id: JobId, trainer: AccountId) {
 
 /// `trainer` reveals the result that goes by `byte`, of all segments of the job.
 pub fn reveal(id: JobId, trainer: AccountId, byte: u8) {
-	reveal_after(id, trainer, byte, job(id).spec.segments());
+	reveal_after(id, trainer, byte, crate::Specs::<Test>::get(id).unwrap().segments());
 }
 
 /// `trainer` reveals the result that goes by `byte` and stopped after that many segments.

@@ -138,14 +138,19 @@ impl<T: Config> Pallet<T> {
 
 		// From the escrow.
 		let drawn = MicroUt::try_from(job.replicas.len()).unwrap_or(MicroUt::MAX);
+		let accepted = job.replicas.iter().any(|r| r.fate == Fate::Accepted);
+		let spec = accepted.then(|| Self::spec(id)).flatten();
+		let mints_power = spec.as_ref().is_some_and(|spec| spec.mints_power());
 		for replica in &job.replicas {
 			let pay = match replica.fate {
 				Fate::Accepted => {
 					let segments = replica.segments.unwrap_or(u32::MAX);
-					let worth = quote.of_segments(&job.spec, &job.terms, segments);
+					let worth = spec.as_ref().map_or(quote.whole(), |spec| {
+						quote.of_segments(spec, &job.terms, segments)
+					});
 					// Replicas of one computation share its power, or an owner of several
 					// identities would compute once and be credited often.
-					if job.spec.mints_power() {
+					if mints_power {
 						let share = worth.work.checked_div(drawn).unwrap_or(0);
 						T::Trainers::credit_training(&replica.trainer, share);
 					}

@@ -2,7 +2,7 @@
 //! may do with what is left of a job.
 
 use crate::{
-	Agenda, Applicants, Config, Error, Event, Job, Jobs, NextJob, Pallet, Quote, WeightInfo,
+	Agenda, Applicants, Config, Error, Event, Job, Jobs, NextJob, Pallet, Quote, Specs, WeightInfo,
 };
 use core::cmp::Reverse;
 use frame_support::{
@@ -45,7 +45,6 @@ impl<T: Config> Pallet<T> {
 		let job = Job {
 			submitter: submitter.clone(),
 			invited: invited.clone(),
-			spec: spec.into_spec(),
 			terms,
 			quote,
 			state: JobState::Open,
@@ -56,6 +55,7 @@ impl<T: Config> Pallet<T> {
 			offer: None,
 			settlement: Settlement { escrowed: quote.escrow, ..Settlement::default() },
 		};
+		Specs::<T>::insert(id, spec.into_spec());
 		Jobs::<T>::insert(id, job);
 		Self::schedule(id, deadline);
 		let (work, escrow) = (quote.work, quote.escrow);
@@ -178,6 +178,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn drop_records(id: JobId, job: &Job<T::AccountId>) {
 		Agenda::<T>::remove(job.deadline, id);
 		Jobs::<T>::remove(id);
+		Specs::<T>::remove(id);
 		T::Submissions::remove(id);
 		T::Audits::remove(id);
 		Self::deposit_event(Event::Forgotten { job: id });

@@ -2,14 +2,14 @@
 
 #![cfg(any(feature = "try-runtime", test))]
 
-use crate::{Agenda, Applicants, Config, Cursor, Due, HoldReason, Jobs, NextJob, Pallet};
+use crate::{Agenda, Applicants, Config, Cursor, Due, HoldReason, Jobs, NextJob, Pallet, Specs};
 use alloc::collections::BTreeMap;
 use frame_support::{ensure, traits::fungible::InspectHold};
 use sp_runtime::TryRuntimeError;
 use trainyard_protocol::job::{Balance, Fate, JobState};
 
 impl<T: Config> Pallet<T> {
-	/// Checks the agenda, the states, the settlements, and that what is on hold is exactly
+	/// Checks the agenda, the specifications, the states, the settlements, and that what is on hold is exactly
 	/// the escrow and the deposits of the jobs that have not ended.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		Self::check_agenda()?;
@@ -21,6 +21,8 @@ impl<T: Config> Pallet<T> {
 		};
 		for (id, job) in Jobs::<T>::iter() {
 			ensure!(id < NextJob::<T>::get(), "a job has a number that was not given out");
+			let spec = Specs::<T>::get(id).ok_or("a job without a specification")?;
+			ensure!(spec.check().is_ok(), "a job's specification is invalid");
 			let applicants = Applicants::<T>::get(id);
 			let drawn = job.seed.is_some();
 			let working = job.replicas.iter().any(|r| r.fate == Fate::Working);
@@ -65,6 +67,8 @@ impl<T: Config> Pallet<T> {
 				add(&mut deposits, trainer, job.quote.deposit);
 			}
 		}
+		let (jobs, specs) = (Jobs::<T>::iter_keys().count(), Specs::<T>::iter_keys().count());
+		ensure!(jobs == specs, "a specification without a job");
 		for (reason, held) in [(HoldReason::Escrow, escrows), (HoldReason::Deposit, deposits)] {
 			let reason: T::RuntimeHoldReason = reason.into();
 			for (who, amount) in held {

@@ -17,15 +17,13 @@ use trainyard_protocol::{
 	MicroUt, Text, H256,
 };
 
-/// A job.
+/// A job, as far as it changes; what to train never does and is in [`Specs`](crate::Specs).
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
 pub struct Job<AccountId> {
 	/// Who posted it.
 	pub submitter: AccountId,
 	/// Only this trainer may apply.
 	pub invited: Option<AccountId>,
-	/// What to train.
-	pub spec: JobSpec,
 	/// What is offered.
 	pub terms: Terms,
 	/// What it costs, fixed at posting.
@@ -93,11 +91,16 @@ pub struct Worth {
 }
 
 impl Quote {
+	/// Returns what a replica that trained all segments is worth.
+	pub fn whole(&self) -> Worth {
+		Worth { work: self.work, price: self.price, fee: self.fee }
+	}
+
 	/// Returns what a replica that trained that many segments of this job is worth: its work, and,
 	/// in proportion to that, the pay at the job's price and the protocol fee, both rounded up. All
 	/// of the segments together are worth what was quoted, and nothing is worth more.
 	pub fn of_segments(&self, spec: &JobSpec, terms: &Terms, segments: u32) -> Worth {
-		let all = Worth { work: self.work, price: self.price, fee: self.fee };
+		let all = self.whole();
 		if segments >= spec.segments() {
 			return all;
 		}

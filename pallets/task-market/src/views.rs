@@ -1,13 +1,13 @@
 //! What clients ask, through the runtime API. The views of a job lack its audit, which
 //! belongs to another pallet and is filled in by the runtime.
 
-use crate::{Applicants, Config, Due, Jobs, Listings, NextJob, Pallet};
+use crate::{Applicants, Config, Due, Jobs, Listings, NextJob, Pallet, Quote, Specs};
 use alloc::vec::Vec;
 use trainyard_program::{spec::JobSpec, work};
 use trainyard_protocol::{
 	job::{Balance, Terms},
-	views::{JobView, ListingView, ReplicaView},
-	JobId, MicroUt,
+	views::{JobView, ListingView, QuoteView, ReplicaView},
+	JobId,
 };
 use trainyard_traits::{Submissions, TrainerRegistry};
 
@@ -15,11 +15,11 @@ use trainyard_traits::{Submissions, TrainerRegistry};
 pub const RECENT_RANGE: u32 = 4_096;
 
 impl<T: Config> Pallet<T> {
-	/// Returns the work of one replica, escrow of the submitter and deposit of each trainer; `None`
-	/// where the chain would refuse the job.
-	pub fn quote(spec: JobSpec, terms: &Terms) -> Option<(MicroUt, Balance, Balance)> {
-		let quote = Self::checked_quote(&spec.check().ok()?, terms).ok()?;
-		Some((quote.work, quote.escrow, quote.deposit))
+	/// Returns what posting this job would come to; `None` where the chain would refuse it.
+	pub fn quote(spec: JobSpec, terms: &Terms) -> Option<QuoteView> {
+		let Quote { work, price, fee, escrow, deposit, parts: _ } =
+			Self::checked_quote(&spec.check().ok()?, terms).ok()?;
+		Some(QuoteView { work, price, fee, escrow, deposit })
 	}
 
 	/// Returns the least `audit_fee` for this specification and the other terms; `None` where the
@@ -51,7 +51,7 @@ impl<T: Config> Pallet<T> {
 			id,
 			submitter: job.submitter,
 			invited: job.invited,
-			spec: job.spec,
+			spec: Specs::<T>::get(id)?,
 			terms: job.terms,
 			work: job.quote.work,
 			deposit: job.quote.deposit,

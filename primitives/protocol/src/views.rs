@@ -45,6 +45,27 @@ pub struct JobView<AccountId> {
 	pub settlement: Settlement,
 }
 
+/// What a job comes to before it is posted. For one that may stop early, these are the largest
+/// sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct QuoteView {
+	/// Work of one replica.
+	pub work: MicroUt,
+	/// Pay of one accepted replica.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub price: Balance,
+	/// Protocol fee of one accepted replica, burned.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub fee: Balance,
+	/// Held from the submitter: price and fee of every replica, and the fees of a full committee for
+	/// all rounds that an audit may take.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub escrow: Balance,
+	/// Held from each trainer.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub deposit: Balance,
+}
+
 /// One replica of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
 pub struct ReplicaView<AccountId> {

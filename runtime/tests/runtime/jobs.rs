@@ -77,7 +77,8 @@ fn deliver(chain: &mut Chain, model: &[u8]) -> JobId {
 
 /// The same with this specification, of which that many segments were trained.
 fn deliver_after(chain: &mut Chain, spec: JobSpec, segments: u32, model: &[u8]) -> JobId {
-	let (_, escrow, _) = chain.state(|| Runtime::deposit(spec.clone(), terms())).expect("valid");
+	let quote = chain.state(|| Runtime::quote(spec.clone(), terms())).expect("valid");
+	let escrow = quote.escrow;
 	assert_ok!(chain.call(Bob, pallet_task_market::Call::submit_job { spec, terms: terms() }));
 	let job = chain.state(Runtime::active_jobs).last().expect("it was posted").id;
 	assert_eq!(view(chain, job).settlement.escrowed, escrow);
@@ -288,7 +289,7 @@ fn the_api_speaks_the_protocol_and_knows_strangers() {
 		assert_eq!(Runtime::blob(H256::zero()), None);
 		let mut invalid = JobSpec::noisy_example();
 		invalid.training.learning_rate_nano = 0;
-		assert_eq!(Runtime::deposit(invalid, terms()), None);
+		assert_eq!(Runtime::quote(invalid, terms()), None);
 	});
 	let listing = pallet_task_market::Call::post_listing {
 		price_per_ut: 5,

@@ -14,6 +14,7 @@ use trainyard_client::{
 use trainyard_program::spec::{CheckedSpec, JobSpec};
 use trainyard_protocol::{
 	job::{Balance, BlockNumber, JobState, Terms},
+	views::QuoteView,
 	JobId, MicroUt,
 };
 
@@ -86,7 +87,7 @@ pub async fn post(
 	trainer: Option<&AccountId32>,
 ) -> Result<Posted, SubmitError> {
 	let chain = sender.chain();
-	let Some((work, escrow, _)) = chain.quote(spec, terms).await? else {
+	let Some(QuoteView { work, escrow, .. }) = chain.quote(spec, terms).await? else {
 		return Err(SubmitError::Refused(why_refused(chain, spec, terms).await?));
 	};
 	let account = *sender.account();

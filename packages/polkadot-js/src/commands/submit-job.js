@@ -105,12 +105,12 @@ export async function quote(api, key, wanted) {
 		);
 	}
 	const { spec, terms } = toChain(job);
-	const cost = await api.call.trainyardApi.deposit(spec, terms);
+	const cost = await api.call.trainyardApi.quote(spec, terms);
 	if (cost.isNone) {
 		throw new UserError(`the chain refuses this job as invalid: ${await reason(api, key, spec, terms)}`);
 	}
-	const [work, escrow, deposit] = [...cost.unwrap()].map((value) => value.toBigInt());
-	return { work, escrow, deposit };
+	const { work, escrow, deposit } = cost.unwrap();
+	return { work: work.toBigInt(), escrow: escrow.toBigInt(), deposit: deposit.toBigInt() };
 }
 
 /** Posts a job, or orders it from `trainer`. Returns its number and the hash of its block. */

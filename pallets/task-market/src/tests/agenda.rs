@@ -1,6 +1,6 @@
 //! Bounded service of due jobs, overflow to later blocks, pokes and notifications.
 
-use crate::{mock::*, Agenda, Cursor, Due, Error, Event, Jobs, WeightInfo};
+use crate::{mock::*, Agenda, Cursor, Due, Error, Event, Jobs, Specs, WeightInfo};
 use frame_support::{assert_noop, assert_ok, dispatch::Pays, weights::Weight};
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
@@ -150,9 +150,43 @@ fn an_ended_job_is_forgotten_by_the_clock_with_all_that_is_kept_of_it() {
 				+ TaskMarket::forget_weight()
 		);
 		System::assert_last_event(Event::Forgotten { job: id }.into());
-		assert!(Jobs::<Test>::get(id).is_none());
+		assert!(Jobs::<Test>::get(id).is_none() && Specs::<Test>::get(id).is_none());
 		assert!(!Rounds::get().contains_key(&id) && !AuditBook::get().contains_key(&id));
 		assert_eq!(Agenda::<Test>::iter().count(), 0);
+	});
+}
+
+/// The specification is most of a job's bytes. Looks at a job in its states, applications and
+/// agreements do without it: only the draw and the settlement of accepted work read it.
+#[test]
+fn a_look_at_a_job_does_not_read_what_it_trains() {
+	/// Begins blocks until `id` leaves its state; the invariants do not hold meanwhile.
+	fn leave(id: u32) {
+		let state = job(id).state;
+		while job(id).state == state {
+			next_block();
+		}
+	}
+	run(|| {
+		let id = post(2);
+		let spec = Specs::<Test>::take(id).unwrap();
+		apply(id, &[11, 12]);
+		TaskMarket::advance(id);
+		Specs::<Test>::insert(id, &spec);
+		run_to_state(id, JobState::Training);
+		Specs::<Test>::remove(id);
+		TaskMarket::advance(id);
+		commit(id, 11);
+		commit(id, 12);
+		leave(id);
+		assert_ok!(TaskMarket::agree(RuntimeOrigin::signed(SUBMITTER), id, Some(1)));
+		reveal_after(id, 11, 1, spec.segments());
+		reveal_after(id, 12, 1, spec.segments());
+		leave(id);
+		decide(id, &[Decision::Rejected], &[]);
+		leave(id);
+		assert_eq!(job(id).state, JobState::Ended(Ending::Failed));
+		Specs::<Test>::insert(id, spec);
 	});
 }
 

@@ -1,6 +1,8 @@
 //! Posting a job and taking it back.
 
-use crate::{mock::*, types::SpecFault, Applicants, Error, Event, HoldReason, Jobs, NextJob};
+use crate::{
+	mock::*, types::SpecFault, Applicants, Error, Event, HoldReason, Jobs, NextJob, Specs,
+};
 use codec::Encode;
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::{DispatchError, TokenError};
@@ -34,6 +36,7 @@ fn posting_holds_the_escrow_and_puts_the_job_on_the_agenda() {
 		assert_eq!((job.state, job.since, job.deadline), (JobState::Open, 1, 6));
 		assert_eq!((job.submitter, job.invited, job.seed), (SUBMITTER, None, None));
 		assert_eq!(job.settlement, Settlement { escrowed: escrow, ..Default::default() });
+		assert_eq!(Specs::<Test>::get(0), Some(JobSpec::noisy_example()));
 		assert_eq!(due(0), 6);
 		assert_eq!(held(HoldReason::Escrow, SUBMITTER), escrow);
 		assert_eq!(free(SUBMITTER), ENDOWMENT - escrow);

@@ -6,7 +6,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Decision,
 	job::{Ending, Fate, JobState, Terms},
-	views::ReplicaView,
+	views::{QuoteView, ReplicaView},
 	Text,
 };
 
@@ -17,7 +17,9 @@ fn a_quote_is_what_will_be_held() {
 		let quote = TaskMarket::quote(spec.clone(), &terms).unwrap();
 		let id = post_with(SUBMITTER, terms.clone());
 		let held = job(id).quote;
-		assert_eq!(quote, (held.work, held.escrow, held.deposit));
+		let QuoteView { work, price, fee, escrow, deposit } = quote;
+		assert_eq!((work, price, fee), (held.work, held.price, held.fee));
+		assert_eq!((escrow, deposit), (held.escrow, held.deposit));
 		assert_eq!(TaskMarket::quote(spec.clone(), &Terms { replicas: 0, ..terms.clone() }), None);
 		let mut bad = spec;
 		bad.training.steps = 0;
