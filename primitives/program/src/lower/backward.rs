@@ -1,9 +1,9 @@
 //! The backward pass.
 
-use super::{builder::*, forward::function, linear::Extents, state::has_parameters, NORM_EPSILON};
+use super::{builder::*, forward::function, NORM_EPSILON};
 use crate::{
-	ops::{Nano, OpKind, Phase, TensorId},
-	spec::{window, Layer, Shape},
+	ops::{OpKind, Phase, TensorId},
+	spec::Shaped,
 };
 use alloc::{format, vec, vec::Vec};
 
@@ -13,7 +13,7 @@ impl Builder<'_> {
 	pub fn backward(&mut self, forward: &[LoweredLayer], logits: TensorId) -> Vec<Gradient> {
 		self.phase = Phase::Backward;
 		// The first layer with parameters: the layers before it need no gradient.
-		let first = forward.iter().position(|done| has_parameters(&done.at.layer));
+		let first = self.spec.layers().iter().position(Shaped::has_parameters);
 		let first = first.unwrap_or(forward.len());
 		let mut pending: Vec<Option<TensorId>> = vec![None; forward.len()];
 		let (mut gradients, mut upstream) = (Vec::new(), logits);
@@ -23,14 +23,9 @@ impl Builder<'_> {
 			let (mut parameters, below) = self.layer_backward(upstream, done, needed);
 			parameters.reverse();
 			gradients.append(&mut parameters);
-			if let Layer::Skip { back } = done.at.layer {
-				let from = index.checked_sub(back as usize).filter(|from| *from > first);
-				if let Some(slot) = from.and_then(|from| pending.get_mut(from)) {
-					let sum = *slot;
-					let joined = self.add_gradient(sum, upstream);
-					if let Some(slot) = from.and_then(|from| pending.get_mut(from)) {
-						*slot = Some(joined);
-					}
+			if let Passed::Skip { from } = done.passed {
+				if let Some(slot) = pending.get_mut(from).filter(|_| from > first) {
+					*slot = Some(self.add_gradient(*slot, upstream));
 				}
 			}
 			let Some(below) = below else { continue };
@@ -51,24 +46,16 @@ impl Builder<'_> {
 		done: &LoweredLayer,
 		needed: bool,
 	) -> (Vec<Gradient>, Option<TensorId>) {
-		let (x, layer, rows) = (done.input, done.layer, self.rows);
-		let shape = done.at.input;
-		let (vectors, cols) = shape.vectors();
-		let vectors = rows.saturating_mul(vectors);
-		let len = self.len(gradient);
-		match done.at.layer {
-			Layer::Linear { outputs } => {
-				let [weight, bias] = done.parameters[..] else { return (vec![], None) };
-				let extents = Extents { rows: vectors, inputs: cols, outputs };
-				let made = self.linear_parameters(gradient, x, [weight, bias], extents);
-				let below = needed.then(|| self.linear_input(gradient, weight, "", extents));
+		let (x, layer, rows, len) = (done.input, done.layer, self.rows, self.len(gradient));
+		match &done.passed {
+			Passed::Linear { parameters, extents } => {
+				let made = self.linear_parameters(gradient, x, *parameters, *extents);
+				let [weight, _] = *parameters;
+				let below = needed.then(|| self.linear_input(gradient, weight, "", *extents));
 				(made.into(), below)
 			}
-			Layer::Conv2d { filters, kernel, stride, padding } => {
-				let Some(window) = window(rows, shape, kernel, stride, padding) else {
-					return (vec![], None);
-				};
-				let [weight, bias] = done.parameters[..] else { return (vec![], None) };
+			Passed::Conv2d { parameters: [weight, bias], window, filters } => {
+				let (weight, bias, window, filters) = (*weight, *bias, *window, *filters);
 				let kind = OpKind::Conv2dWeightGrad { gradient, x, window, filters };
 				let by_weight = self.compute_like(weight, "gradient", kind);
 				let (images, channels, area) = (rows, filters, window.out_area());
@@ -81,23 +68,18 @@ impl Builder<'_> {
 				let kind = OpKind::Conv2dInputGrad { gradient, weight, window, filters };
 				(made, needed.then(|| self.by_input(done, kind)))
 			}
-			Layer::MaxPool2d { kernel, stride } => {
-				let Some(window) = window(rows, shape, kernel, stride, 0) else {
-					return (vec![], None);
-				};
-				let kind = OpKind::MaxPool2dGrad { gradient, x, maximum: done.output, window };
+			Passed::MaxPool2d { window } => {
+				let (maximum, window) = (done.output, *window);
+				let kind = OpKind::MaxPool2dGrad { gradient, x, maximum, window };
 				(vec![], needed.then(|| self.by_input(done, kind)))
 			}
-			Layer::AvgPool2d { kernel, stride } => {
-				let Some(window) = window(rows, shape, kernel, stride, 0) else {
-					return (vec![], None);
-				};
-				let kind = OpKind::AvgPool2dGrad { gradient, window };
+			Passed::AvgPool2d { window } => {
+				let kind = OpKind::AvgPool2dGrad { gradient, window: *window };
 				(vec![], needed.then(|| self.by_input(done, kind)))
 			}
-			Layer::Activation { function: activation } => {
+			Passed::Activation { function: activation } => {
 				let activated = done.output;
-				let kind = match function(activation) {
+				let kind = match function(*activation) {
 					None => OpKind::ReluGrad { gradient, activation: activated, len },
 					Some(function) => {
 						let from_result = function.gradient_from_result();
@@ -109,9 +91,9 @@ impl Builder<'_> {
 				let shape = self.shape(x);
 				(vec![], needed.then(|| self.compute(name, shape, kind)))
 			}
-			Layer::LayerNorm => {
-				let [weight, bias] = done.parameters[..] else { return (vec![], None) };
-				let (epsilon, rows) = (NORM_EPSILON, vectors);
+			Passed::LayerNorm { parameters: [weight, bias], rows, cols } => {
+				let (weight, bias, rows, cols) = (*weight, *bias, *rows, *cols);
+				let epsilon = NORM_EPSILON;
 				let kind = OpKind::LayerNormWeightGrad { gradient, x, epsilon, rows, cols };
 				let by_weight = self.compute_like(weight, "gradient", kind);
 				let kind = OpKind::SumRows { a: gradient, rows, cols };
@@ -123,19 +105,16 @@ impl Builder<'_> {
 				let kind = OpKind::LayerNormGrad { gradient, x, weight, epsilon, rows, cols };
 				(made, needed.then(|| self.by_input(done, kind)))
 			}
-			Layer::Dropout { rate_nano } => {
-				let kind =
-					OpKind::Dropout { x: gradient, rate: Nano(rate_nano), site: done.site, len };
+			Passed::Dropout { rate, site } => {
+				let kind = OpKind::Dropout { x: gradient, rate: *rate, site: *site, len };
 				(vec![], needed.then(|| self.by_input(done, kind)))
 			}
-			Layer::Embedding { width } => {
-				let Shape::Tokens { positions, vocabulary } = shape else { return (vec![], None) };
-				let [table, row] = done.parameters[..] else { return (vec![], None) };
-				let tokens = rows.saturating_mul(positions);
+			Passed::Embedding { parameters: [table, row], tokens, vocabulary, width, cols } => {
+				let (table, row, cols) = (*table, *row, *cols);
+				let (tokens, vocabulary, width) = (*tokens, *vocabulary, *width);
 				let kind =
 					OpKind::EmbeddingGrad { gradient, tokens: x, rows: tokens, vocabulary, width };
 				let by_table = self.compute_like(table, "gradient", kind);
-				let cols = positions.saturating_mul(width);
 				let kind = OpKind::SumRows { a: gradient, rows, cols };
 				let by_row = self.compute_like(row, "gradient", kind);
 				let made = vec![
@@ -144,8 +123,8 @@ impl Builder<'_> {
 				];
 				(made, None)
 			}
-			Layer::Attention { heads } => self.attention_backward(gradient, done, heads, needed),
-			Layer::Skip { .. } => (vec![], Some(gradient)),
+			Passed::Attention(attention) => self.attention_backward(gradient, x, attention, needed),
+			Passed::Skip { .. } | Passed::LeftOut => (vec![], Some(gradient)),
 		}
 	}
 

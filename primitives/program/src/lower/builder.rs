@@ -1,9 +1,12 @@
 //! An operator list under construction.
 
-use super::state::{has_parameters, parameter_name};
+use super::{
+	linear::{Attention, Extents},
+	state::parameter_name,
+};
 use crate::{
-	ops::{Op, OpKind, Phase, Program, Role, TensorDecl, TensorId},
-	spec::{CheckedSpec, Layer, Loss, Shaped},
+	ops::{Nano, Op, OpKind, Phase, Program, Role, TensorDecl, TensorId, Window},
+	spec::{Activation, CheckedSpec, Layer, Loss, Shaped},
 };
 use alloc::{format, string::String, vec, vec::Vec};
 
@@ -25,19 +28,41 @@ pub(super) struct Gradient {
 
 /// A layer on the forward pass.
 pub(super) struct LoweredLayer {
-	pub at: Shaped,
 	/// Number of the layer with parameters to which it belongs: itself, or the last before it.
 	pub layer: u32,
 	/// Its input.
 	pub input: TensorId,
 	/// Its output.
 	pub output: TensorId,
-	/// Its parameters, in the order of the state.
-	pub parameters: Vec<TensorId>,
-	/// What else the backward pass reads, see the layer's forward pass.
-	pub saved: Vec<TensorId>,
-	/// Number of the dropout among the dropouts.
-	pub site: u32,
+	/// The layer, with what its gradients read.
+	pub passed: Passed,
+}
+
+/// A layer with what its forward pass leaves to the backward pass, besides input and output.
+/// Parameters are in the order of the state.
+pub(super) enum Passed {
+	/// A fully connected layer.
+	Linear { parameters: [TensorId; 2], extents: Extents },
+	/// A convolution.
+	Conv2d { parameters: [TensorId; 2], window: Window, filters: u32 },
+	/// The largest number of each window.
+	MaxPool2d { window: Window },
+	/// The mean of each window.
+	AvgPool2d { window: Window },
+	/// A function of each number.
+	Activation { function: Activation },
+	/// A norm of each vector.
+	LayerNorm { parameters: [TensorId; 2], rows: u32, cols: u32 },
+	/// The dropout of this number among the dropouts.
+	Dropout { rate: Nano, site: u32 },
+	/// Vectors for tokens and positions.
+	Embedding { parameters: [TensorId; 2], tokens: u32, vocabulary: u32, width: u32, cols: u32 },
+	/// An attention.
+	Attention(Attention),
+	/// The sum with the input of the layer at this place.
+	Skip { from: usize },
+	/// A layer that is left out of this list.
+	LeftOut,
 }
 
 /// The list so far.
@@ -79,16 +104,23 @@ impl<'a> Builder<'a> {
 		id
 	}
 
+	/// Returns a tensor of this list. There is one, as [`Self::declare`] alone makes numbers.
+	fn tensor(&self, id: TensorId) -> Option<&TensorDecl> {
+		let tensor = self.program.tensor(id);
+		debug_assert!(tensor.is_some(), "no tensor {id}");
+		tensor
+	}
+
 	pub fn shape(&self, id: TensorId) -> Vec<u32> {
-		self.program.tensor(id).map(|t| t.shape.clone()).unwrap_or_default()
+		self.tensor(id).map(|t| t.shape.clone()).unwrap_or_default()
 	}
 
 	pub fn name(&self, id: TensorId) -> String {
-		self.program.tensor(id).map(|t| t.name.clone()).unwrap_or_default()
+		self.tensor(id).map(|t| t.name.clone()).unwrap_or_default()
 	}
 
 	pub fn len(&self, id: TensorId) -> u64 {
-		self.program.tensor(id).map_or(0, |t| u64::try_from(t.len()).unwrap_or(u64::MAX))
+		self.tensor(id).map_or(0, |t| u64::try_from(t.len()).unwrap_or(u64::MAX))
 	}
 
 	/// Adds an operator that writes `out`.
@@ -120,7 +152,7 @@ impl<'a> Builder<'a> {
 	pub fn layers(&self) -> Vec<(u32, Shaped)> {
 		let (mut all, mut weighted) = (Vec::new(), 0u32);
 		for at in self.spec.layers().iter().copied() {
-			if has_parameters(&at.layer) {
+			if at.has_parameters() {
 				weighted = weighted.saturating_add(1);
 			}
 			all.push((weighted.saturating_sub(1), at));

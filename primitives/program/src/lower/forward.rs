@@ -2,8 +2,8 @@
 
 use super::{builder::*, linear::Extents, NORM_EPSILON};
 use crate::{
-	ops::{Nano, OpKind, Phase, Role, TensorId},
-	spec::{window, Activation, Layer, Shape, Shaped},
+	ops::{Nano, OpKind, Phase, Role, TensorId, Window},
+	spec::{Activation, Placed, Shape, Shaped},
 };
 use alloc::{format, string::String, vec, vec::Vec};
 use trainyard_strict::Function;
@@ -42,8 +42,8 @@ impl Builder<'_> {
 		out
 	}
 
-	/// Adds the forward pass, from the features through all layers.
-	pub fn forward(&mut self) -> Vec<LoweredLayer> {
+	/// Adds the forward pass, from the features through all layers to the logits.
+	pub fn forward(&mut self) -> (Vec<LoweredLayer>, TensorId) {
 		self.phase = Phase::Forward;
 		let layers = self.layers();
 		let last = layers.iter().rposition(|(_, at)| !self.is_left_out(&at.layer));
@@ -58,55 +58,43 @@ impl Builder<'_> {
 		for (index, (layer, at)) in layers.into_iter().enumerate() {
 			self.layer = Some(layer);
 			let role = if last == Some(index) { Role::Logits } else { Role::Local };
-			let earlier = match at.layer {
-				Layer::Skip { back } => index
-					.checked_sub(back as usize)
-					.and_then(|from| done.get(from))
-					.map(|from| from.input),
-				_ => None,
+			let (output, passed) = if self.is_left_out(&at.layer) {
+				(input, Passed::LeftOut)
+			} else {
+				self.layer_forward(&at, layer, input, &done, sites, role)
 			};
-			let mut now = LoweredLayer {
-				at,
-				layer,
-				input,
-				output: input,
-				parameters: vec![],
-				saved: vec![],
-				site: sites,
-			};
-			if !self.is_left_out(&at.layer) {
-				self.layer_forward(&mut now, earlier, index, role);
-			}
-			if let Layer::Dropout { .. } = at.layer {
+			if let Placed::Dropout { .. } = at.placed {
 				sites = sites.saturating_add(1);
 			}
-			input = now.output;
-			done.push(now);
+			done.push(LoweredLayer { layer, input, output, passed });
+			input = output;
 		}
-		done
+		(done, input)
 	}
 
+	/// Adds layer number `layer` on `x`, after those that are `done`. Returns its output, and what
+	/// its gradients read; `site` is its number among the dropouts.
 	fn layer_forward(
 		&mut self,
-		now: &mut LoweredLayer,
-		earlier: Option<TensorId>,
-		index: usize,
+		at: &Shaped,
+		layer: u32,
+		x: TensorId,
+		done: &[LoweredLayer],
+		site: u32,
 		role: Role,
-	) {
-		let (x, layer, rows) = (now.input, now.layer, self.rows);
-		let Shaped { layer: kind, input, output } = now.at;
-		let (len, (vectors, cols)) = (self.len(x), input.vectors());
-		let vectors = rows.saturating_mul(vectors);
+	) -> (TensorId, Passed) {
+		let (rows, index, output) = (self.rows, done.len(), at.output);
+		let (len, vectors) = (self.len(x), rows.saturating_mul(at.input.vectors().0));
 		let named = |name: &str| format!("{name}.{index}");
-		match kind {
-			Layer::Linear { outputs } => {
-				let extents = Extents { rows: vectors, inputs: cols, outputs };
+		match at.placed {
+			Placed::Linear { inputs, outputs } => {
+				let extents = Extents { rows: vectors, inputs, outputs };
 				let (parameters, out) = self.linear(x, ["weight", "bias"], "", extents, role);
-				(now.parameters, now.output) = (parameters.to_vec(), out);
+				(out, Passed::Linear { parameters, extents })
 			}
-			Layer::Conv2d { filters, kernel, stride, padding } => {
-				let Some(window) = window(rows, input, kernel, stride, padding) else { return };
-				let shape = vec![filters, window.channels, kernel, kernel];
+			Placed::Conv2d { window, filters } => {
+				let window = Window { images: rows, ..window };
+				let shape = vec![filters, window.channels, window.kernel, window.kernel];
 				let weight = self.parameter("weight", shape);
 				let bias = self.parameter("bias", vec![filters]);
 				let kind = OpKind::Conv2d { x, weight, window, filters };
@@ -114,40 +102,42 @@ impl Builder<'_> {
 				let product = self.compute(format!("product.{layer}"), shape, kind);
 				let (images, channels, area) = (rows, filters, window.out_area());
 				let kind = OpKind::AddChannel { x: product, channel: bias, images, channels, area };
-				now.output = self.result(role, format!("output.{layer}"), output, kind);
-				now.parameters = vec![weight, bias];
+				let out = self.result(role, format!("output.{layer}"), output, kind);
+				(out, Passed::Conv2d { parameters: [weight, bias], window, filters })
 			}
-			Layer::MaxPool2d { kernel, stride } => {
-				let Some(window) = window(rows, input, kernel, stride, 0) else { return };
-				let kind = OpKind::MaxPool2d { x, window };
-				now.output = self.result(role, named("pool"), output, kind);
+			Placed::MaxPool2d { window } => {
+				let window = Window { images: rows, ..window };
+				let out = self.result(role, named("pool"), output, OpKind::MaxPool2d { x, window });
+				(out, Passed::MaxPool2d { window })
 			}
-			Layer::AvgPool2d { kernel, stride } => {
-				let Some(window) = window(rows, input, kernel, stride, 0) else { return };
-				let kind = OpKind::AvgPool2d { x, window };
-				now.output = self.result(role, named("pool"), output, kind);
+			Placed::AvgPool2d { window } => {
+				let window = Window { images: rows, ..window };
+				let out = self.result(role, named("pool"), output, OpKind::AvgPool2d { x, window });
+				(out, Passed::AvgPool2d { window })
 			}
-			Layer::Activation { function: activation } => {
+			Placed::Activation { function: activation } => {
 				let kind = match function(activation) {
 					None => OpKind::Relu { a: x, len },
 					Some(function) => OpKind::Activation { function, x, len },
 				};
-				now.output = self.result(role, format!("activation.{layer}"), output, kind);
+				let out = self.result(role, format!("activation.{layer}"), output, kind);
+				(out, Passed::Activation { function: activation })
 			}
-			Layer::LayerNorm => {
+			Placed::LayerNorm { width: cols } => {
 				let weight = self.parameter("weight", vec![cols]);
 				let bias = self.parameter("bias", vec![cols]);
 				let (epsilon, rows) = (NORM_EPSILON, vectors);
 				let kind = OpKind::LayerNorm { x, weight, bias, epsilon, rows, cols };
-				now.output = self.result(role, format!("norm.{layer}"), output, kind);
-				now.parameters = vec![weight, bias];
+				let out = self.result(role, format!("norm.{layer}"), output, kind);
+				(out, Passed::LayerNorm { parameters: [weight, bias], rows, cols })
 			}
-			Layer::Dropout { rate_nano } => {
-				let kind = OpKind::Dropout { x, rate: Nano(rate_nano), site: now.site, len };
-				now.output = self.result(role, named("dropout"), output, kind);
+			Placed::Dropout { rate_nano } => {
+				let rate = Nano(rate_nano);
+				let kind = OpKind::Dropout { x, rate, site, len };
+				let out = self.result(role, named("dropout"), output, kind);
+				(out, Passed::Dropout { rate, site })
 			}
-			Layer::Embedding { width } => {
-				let Shape::Tokens { positions, vocabulary } = input else { return };
+			Placed::Embedding { positions, vocabulary, width } => {
 				let table = self.parameter("tokens", vec![vocabulary, width]);
 				let row = self.parameter("positions", vec![positions, width]);
 				let shape = self.tensor_shape(output);
@@ -156,16 +146,20 @@ impl Builder<'_> {
 				let a = self.compute(format!("product.{layer}"), shape, kind);
 				let cols = positions.saturating_mul(width);
 				let kind = OpKind::AddRow { a, row, rows, cols };
-				now.output = self.result(role, format!("output.{layer}"), output, kind);
-				now.parameters = vec![table, row];
+				let out = self.result(role, format!("output.{layer}"), output, kind);
+				let parameters = [table, row];
+				(out, Passed::Embedding { parameters, tokens, vocabulary, width, cols })
 			}
-			Layer::Attention { heads } => {
-				let (parameters, saved, out) = self.attention(x, input, heads, role);
-				(now.parameters, now.saved, now.output) = (parameters, saved, out);
+			Placed::Attention { positions, heads, depth } => {
+				let (attention, out) = self.attention(x, [positions, heads, depth], role);
+				(out, Passed::Attention(attention))
 			}
-			Layer::Skip { .. } => {
-				let Some(y) = earlier else { return };
-				now.output = self.result(role, named("sum"), output, OpKind::Add { x, y, len });
+			Placed::Skip { from } => {
+				let earlier = done.get(from);
+				debug_assert!(earlier.is_some(), "a skip comes after the layer that it comes from");
+				let y = earlier.map_or(x, |earlier| earlier.input);
+				let out = self.result(role, named("sum"), output, OpKind::Add { x, y, len });
+				(out, Passed::Skip { from })
 			}
 		}
 	}

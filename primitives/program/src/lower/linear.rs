@@ -1,10 +1,7 @@
 //! Fully connected layers and attention.
 
 use super::{builder::*, state::ATTENTION};
-use crate::{
-	ops::{OpKind, Role, TensorId},
-	spec::Shape,
-};
+use crate::ops::{OpKind, Role, TensorId};
 use alloc::{format, vec, vec::Vec};
 
 /// Extents of a fully connected layer.
@@ -16,7 +13,23 @@ pub(super) struct Extents {
 	pub outputs: u32,
 }
 
+/// An attention on the forward pass.
+pub(super) struct Attention {
+	heads: Heads,
+	/// The extents of each of its projections.
+	extents: Extents,
+	/// Weight and bias of each projection, in the order of the state.
+	parameters: [[TensorId; 2]; 4],
+	/// Query, key and value, by head.
+	inputs: [TensorId; 3],
+	/// The probabilities.
+	p: TensorId,
+	/// The input of the last projection.
+	merged: TensorId,
+}
+
 /// Extents of an attention.
+#[derive(Clone, Copy)]
 struct Heads {
 	rows: u32,
 	positions: u32,
@@ -114,12 +127,6 @@ impl Builder<'_> {
 		self.compute(format!("{name}input.{layer}.gradient"), vec![rows, inputs], kind)
 	}
 
-	fn heads_of(&self, shape: Shape, heads: u32) -> Heads {
-		let (positions, width) = shape.vectors();
-		let depth = width.checked_div(heads).unwrap_or_default();
-		Heads { rows: self.rows, positions, heads, depth }
-	}
-
 	/// Rearranges `[rows, positions, heads, depth]` to `[rows, heads, positions, depth]`.
 	fn split_heads(&mut self, x: TensorId, at: &Heads) -> TensorId {
 		let Heads { rows: outer, positions: a, heads: b, depth: inner } = *at;
@@ -152,57 +159,48 @@ impl Builder<'_> {
 		self.compute(name, vec![batch, m, n], kind)
 	}
 
-	/// Adds an attention. Saves query, key and value by head, the probabilities, and the input of
-	/// the last projection.
+	/// Adds an attention over that many positions, with that many heads of that depth.
 	pub fn attention(
 		&mut self,
 		input: TensorId,
-		shape: Shape,
-		heads: u32,
+		[positions, heads, depth]: [u32; 3],
 		role: Role,
-	) -> (Vec<TensorId>, Vec<TensorId>, TensorId) {
-		let at = self.heads_of(shape, heads);
-		let extents = self.attention_extents(shape);
+	) -> (Attention, TensorId) {
+		let at = Heads { rows: self.rows, positions, heads, depth };
+		let width = heads.saturating_mul(depth);
+		let rows = self.rows.saturating_mul(positions);
+		let extents = Extents { rows, inputs: width, outputs: width };
 		let layer = self.layer.unwrap_or_default();
-		let (positions, depth) = (at.positions, at.depth);
-		let [names @ .., last] = ATTENTION;
-		let (mut parameters, mut saved) = (Vec::new(), Vec::new());
-		for (names, prefix) in names.into_iter().zip(["query.", "key.", "value."]) {
+		let [query, key, value, last] = ATTENTION;
+		let made = [(query, "query."), (key, "key."), (value, "value.")].map(|(names, prefix)| {
 			let (made, out) = self.linear(input, names, prefix, extents, Role::Local);
-			parameters.extend(made);
-			saved.push(self.split_heads(out, &at));
-		}
-		let [query, key, value] = saved[..] else { return (parameters, saved, input) };
+			(made, self.split_heads(out, &at))
+		});
+		let [(of_query, query), (of_key, key), (of_value, value)] = made;
 		let scores = self.by_head("scores", &at, (query, false), (key, true), [positions, depth]);
 		let (batch, size) = (at.batch(), positions);
 		let kind = OpKind::CausalSoftmax { x: scores, batch, size, depth };
 		let p = self.compute(format!("attention.{layer}"), vec![batch, size, size], kind);
 		let mixed = self.by_head("mixed", &at, (p, false), (value, false), [depth, positions]);
 		let merged = self.merge_heads(mixed, &at);
-		let (made, output) = self.linear(merged, last, "", extents, role);
-		parameters.extend(made);
-		saved.extend([p, merged]);
-		(parameters, saved, output)
-	}
-
-	fn attention_extents(&self, shape: Shape) -> Extents {
-		let (positions, width) = shape.vectors();
-		Extents { rows: self.rows.saturating_mul(positions), inputs: width, outputs: width }
+		let (of_output, output) = self.linear(merged, last, "", extents, role);
+		let parameters = [of_query, of_key, of_value, of_output];
+		let inputs = [query, key, value];
+		(Attention { heads: at, extents, parameters, inputs, p, merged }, output)
 	}
 
 	/// Adds the gradients of an attention by its parameters and, where `needed`, its input.
 	pub fn attention_backward(
 		&mut self,
 		gradient: TensorId,
-		done: &LoweredLayer,
-		heads: u32,
+		input: TensorId,
+		attention: &Attention,
 		needed: bool,
 	) -> (Vec<Gradient>, Option<TensorId>) {
-		let at = self.heads_of(done.at.input, heads);
-		let extents = self.attention_extents(done.at.input);
+		let Attention { heads: at, extents, parameters, inputs, p, merged } = *attention;
 		let (positions, depth, batch) = (at.positions, at.depth, at.batch());
-		let [query, key, value, p, merged] = done.saved[..] else { return (vec![], None) };
-		let [wq, bq, wk, bk, wv, bv, wo, bo] = done.parameters[..] else { return (vec![], None) };
+		let [query, key, value] = inputs;
+		let [of_query, of_key, of_value, [wo, bo]] = parameters;
 		let output = self.linear_parameters(gradient, merged, [wo, bo], extents);
 		let merged = self.linear_input(gradient, wo, "output.", extents);
 		let mixed = self.split_heads(merged, &at);
@@ -223,12 +221,12 @@ impl Builder<'_> {
 		let by_value = self.by_head("value.gradient", &at, (p, true), (mixed, false), ends);
 		let (mut gradients, mut by_input) = (Vec::new(), None);
 		for (g, [weight, bias], name) in [
-			(by_query, [wq, bq], "query."),
-			(by_key, [wk, bk], "key."),
-			(by_value, [wv, bv], "value."),
+			(by_query, of_query, "query."),
+			(by_key, of_key, "key."),
+			(by_value, of_value, "value."),
 		] {
 			let g = self.merge_heads(g, &at);
-			gradients.extend(self.linear_parameters(g, done.input, [weight, bias], extents));
+			gradients.extend(self.linear_parameters(g, input, [weight, bias], extents));
 			if needed {
 				let part = self.linear_input(g, weight, name, extents);
 				by_input = Some(self.add_gradient(by_input, part));

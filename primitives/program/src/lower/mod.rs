@@ -42,8 +42,7 @@ pub const NORM_EPSILON: Nano = Nano(10_000);
 /// Given: `Features`, `Labels` and the state; results: `Loss`, `Logits` and the next state.
 pub fn training_step(spec: &CheckedSpec) -> Program {
 	let mut list = Builder::new(spec, spec.training.batch_size, Purpose::Training);
-	let forward = list.forward();
-	let logits = forward.last().map_or(list.features, |done| done.output);
+	let (forward, logits) = list.forward();
 	let of = list.losses(logits, Role::Local);
 	let gradient = list.loss_gradient(of);
 	let gradients = list.backward(&forward, gradient);
@@ -63,8 +62,7 @@ pub fn evaluation(spec: &CheckedSpec) -> Program {
 /// executor may take them in slices and reduce the row losses of all slices at the end.
 pub fn evaluation_of(spec: &CheckedSpec, rows: u32) -> Program {
 	let mut list = Builder::new(spec, rows, Purpose::Evaluation);
-	let forward = list.forward();
-	let logits = forward.last().map_or(list.features, |done| done.output);
+	let (_, logits) = list.forward();
 	list.losses(logits, Role::RowLosses);
 	list.correct(logits);
 	list.program

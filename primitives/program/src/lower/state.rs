@@ -1,7 +1,7 @@
 //! The training state: parameters by layer, and what the optimizer keeps.
 
 use super::{BETA1_POWER, BETA2_POWER, OPTIMIZER_PREFIX};
-use crate::spec::{window, CheckedSpec, Layer, Optimizer, Shape, Shaped};
+use crate::spec::{CheckedSpec, Optimizer, Placed};
 use alloc::{format, string::String, vec, vec::Vec};
 
 /// Name and shape of a state tensor.
@@ -42,38 +42,42 @@ enum Begin {
 
 /// Returns the parameters of one layer: the part of the name after the layer's prefix, the shape,
 /// and how it begins.
-fn of_layer(at: &Shaped) -> Vec<(&'static str, Vec<u32>, Begin)> {
-	let inputs = at.input.vectors().1;
-	match at.layer {
-		Layer::Linear { outputs } => vec![
+fn of_layer(placed: Placed) -> Vec<(&'static str, Vec<u32>, Begin)> {
+	match placed {
+		Placed::Linear { inputs, outputs } => vec![
 			("weight", vec![outputs, inputs], Begin::Drawn { fan_in: inputs }),
 			("bias", vec![outputs], Begin::Zeros),
 		],
-		Layer::Conv2d { filters, kernel, stride, padding } => {
-			let Some(window) = window(1, at.input, kernel, stride, padding) else { return vec![] };
+		Placed::Conv2d { window, filters } => {
 			let fan_in = u32::try_from(window.patch()).unwrap_or(u32::MAX);
-			let shape = vec![filters, window.channels, kernel, kernel];
+			let shape = vec![filters, window.channels, window.kernel, window.kernel];
 			vec![("weight", shape, Begin::Drawn { fan_in }), ("bias", vec![filters], Begin::Zeros)]
 		}
-		Layer::LayerNorm => {
-			vec![("weight", vec![inputs], Begin::Ones), ("bias", vec![inputs], Begin::Zeros)]
+		Placed::LayerNorm { width } => {
+			vec![("weight", vec![width], Begin::Ones), ("bias", vec![width], Begin::Zeros)]
 		}
-		Layer::Embedding { width } => {
-			let Shape::Tokens { positions, vocabulary } = at.input else { return vec![] };
+		Placed::Embedding { positions, vocabulary, width } => {
 			let drawn = Begin::Drawn { fan_in: width };
 			vec![
 				("tokens", vec![vocabulary, width], drawn),
 				("positions", vec![positions, width], drawn),
 			]
 		}
-		Layer::Attention { .. } => ATTENTION
-			.into_iter()
-			.flat_map(|[weight, bias]| {
-				let drawn = Begin::Drawn { fan_in: inputs };
-				[(weight, vec![inputs, inputs], drawn), (bias, vec![inputs], Begin::Zeros)]
-			})
-			.collect(),
-		_ => vec![],
+		Placed::Attention { heads, depth, .. } => {
+			let width = heads.saturating_mul(depth);
+			ATTENTION
+				.into_iter()
+				.flat_map(|[weight, bias]| {
+					let drawn = Begin::Drawn { fan_in: width };
+					[(weight, vec![width, width], drawn), (bias, vec![width], Begin::Zeros)]
+				})
+				.collect()
+		}
+		Placed::MaxPool2d { .. }
+		| Placed::AvgPool2d { .. }
+		| Placed::Activation { .. }
+		| Placed::Dropout { .. }
+		| Placed::Skip { .. } => vec![],
 	}
 }
 
@@ -85,25 +89,13 @@ pub(super) const ATTENTION: [[&str; 2]; 4] = [
 	["output.weight", "output.bias"],
 ];
 
-/// Returns whether a layer has parameters.
-pub(super) fn has_parameters(layer: &Layer) -> bool {
-	matches!(
-		layer,
-		Layer::Linear { .. }
-			| Layer::Conv2d { .. }
-			| Layer::LayerNorm
-			| Layer::Embedding { .. }
-			| Layer::Attention { .. }
-	)
-}
-
 /// Returns the parameters of a model. Layers with parameters are numbered from 0, and the names
 /// begin with `layers.{number}.`.
 fn parameters(spec: &CheckedSpec) -> Vec<StateTensor> {
 	let (mut all, mut drawn) = (Vec::new(), 0u32);
-	let with_parameters = spec.layers().iter().filter(|at| has_parameters(&at.layer));
+	let with_parameters = spec.layers().iter().filter(|at| at.has_parameters());
 	for (number, at) in (0u32..).zip(with_parameters) {
-		for (name, shape, begin) in of_layer(at) {
+		for (name, shape, begin) in of_layer(at.placed) {
 			let initial = match begin {
 				Begin::Zeros => Initial::Zeros,
 				Begin::Ones => Initial::Ones,

@@ -23,7 +23,7 @@ pub use data::{DataFormat, Dataset, FileRef, InputFile, Normalization};
 pub use error::SpecError;
 pub use model::{Activation, CnnLayer, Input, Layer, Model};
 pub use power::*;
-pub use shapes::{window, Shape, Shaped};
+pub use shapes::{Placed, Shape, Shaped};
 pub use training::{EarlyStop, Loss, Optimizer, Schedule, Training};
 
 use crate::{Text, H256};

@@ -1,7 +1,7 @@
 //! The shapes that flow through a model, and the rules of its layers.
 
 use super::{
-	checked::ensure, Input, JobSpec, Layer, Model, SpecError, MAX_BLOCKS, MAX_CONTEXT,
+	checked::ensure, Activation, Input, JobSpec, Layer, Model, SpecError, MAX_BLOCKS, MAX_CONTEXT,
 	MAX_DROPOUT_NANO, MAX_MLP_FACTOR, MAX_ROW_ELEMENTS, MAX_WIDTH,
 };
 use crate::ops::Window;
@@ -66,15 +66,72 @@ impl Shape {
 	}
 }
 
-/// Returns the windows of an image layer over `images` images of a shape; `None` where that is not
-/// an image.
-pub fn window(images: u32, shape: Shape, kernel: u32, stride: u32, padding: u32) -> Option<Window> {
-	match shape {
-		Shape::Image { channels, height, width } => {
-			Some(Window { images, channels, height, width, kernel, stride, padding })
-		}
-		_ => None,
-	}
+/// A layer in its place, with all extents that programs need. Some of them are those of the shape
+/// before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placed {
+	/// Fully connected, on each vector.
+	Linear {
+		/// Numbers of a vector before it.
+		inputs: u32,
+		/// Numbers of a vector after it.
+		outputs: u32,
+	},
+	/// A convolution.
+	Conv2d {
+		/// The windows, over one image.
+		window: Window,
+		/// Planes after it.
+		filters: u32,
+	},
+	/// The largest number of each window.
+	MaxPool2d {
+		/// The windows, over one image.
+		window: Window,
+	},
+	/// The mean of each window.
+	AvgPool2d {
+		/// The windows, over one image.
+		window: Window,
+	},
+	/// A function of each number.
+	Activation {
+		/// The function.
+		function: Activation,
+	},
+	/// A norm of each vector.
+	LayerNorm {
+		/// Numbers of a vector.
+		width: u32,
+	},
+	/// A dropout.
+	Dropout {
+		/// The share that is dropped, x 10^9.
+		rate_nano: u64,
+	},
+	/// Vectors for tokens and positions.
+	Embedding {
+		/// Tokens of a row.
+		positions: u32,
+		/// Tokens that there are.
+		vocabulary: u32,
+		/// Numbers of a vector.
+		width: u32,
+	},
+	/// An attention.
+	Attention {
+		/// Vectors of a row.
+		positions: u32,
+		/// Heads.
+		heads: u32,
+		/// Numbers of a vector for each head.
+		depth: u32,
+	},
+	/// The sum with the input of an earlier layer.
+	Skip {
+		/// The earlier layer's place among all layers.
+		from: usize,
+	},
 }
 
 /// A layer with what goes in and what comes out.
@@ -82,6 +139,8 @@ pub fn window(images: u32, shape: Shape, kernel: u32, stride: u32, padding: u32)
 pub struct Shaped {
 	/// The layer.
 	pub layer: Layer,
+	/// The layer with its extents.
+	pub placed: Placed,
 	/// Shape of a row before it.
 	pub input: Shape,
 	/// Shape of a row after it.
@@ -120,19 +179,19 @@ impl JobSpec {
 		}
 		let mut all: Vec<Shaped> = Vec::new();
 		for layer in self.model.layers(&self.dataset) {
-			let output = match layer {
+			let (placed, output) = match layer {
 				Layer::Skip { back } => {
 					// With 1, the input of the layer before this one.
-					let from = (all.len() as u64).checked_sub(u64::from(back));
-					let from = from.and_then(|at| all.get(usize::try_from(at).ok()?));
-					let same = from.is_some_and(|from| from.input == shape);
-					ensure(back > 0 && same, SpecError::BadSkip)?;
-					shape
+					let from = usize::try_from(back).ok().filter(|back| *back > 0);
+					let from = from.and_then(|back| all.len().checked_sub(back));
+					let same = |at: &usize| all.get(*at).is_some_and(|at| at.input == shape);
+					let from = from.filter(same).ok_or(SpecError::BadSkip)?;
+					(Placed::Skip { from }, shape)
 				}
-				layer => output(layer, shape)?,
+				layer => place(layer, shape)?,
 			};
 			ensure(output.elements() <= MAX_ROW_ELEMENTS, SpecError::LayerTooLarge)?;
-			all.push(Shaped { layer, input: shape, output });
+			all.push(Shaped { layer, placed, input: shape, output });
 			shape = output;
 		}
 		let classes = self.dataset.classes;
@@ -152,53 +211,62 @@ impl JobSpec {
 	}
 }
 
-/// Returns the shape after a layer that is not a skip.
-fn output(layer: Layer, shape: Shape) -> Result<Shape, SpecError> {
+/// Places a layer that is not a skip after this shape. Returns also the shape after it.
+fn place(layer: Layer, shape: Shape) -> Result<(Placed, Shape), SpecError> {
 	let width = |n: u32| ensure((1..=MAX_WIDTH).contains(&n), SpecError::BadLayerWidth);
-	let dense = !matches!(shape, Shape::Tokens { .. });
+	let dense = ensure(!matches!(shape, Shape::Tokens { .. }), SpecError::LayerMismatch);
+	let inputs = shape.vectors().1;
 	match layer {
 		Layer::Linear { outputs } => {
-			ensure(dense, SpecError::LayerMismatch)?;
+			dense?;
 			width(outputs)?;
-			Ok(shape.with_width(outputs))
+			Ok((Placed::Linear { inputs, outputs }, shape.with_width(outputs)))
 		}
 		Layer::Conv2d { filters, kernel, stride, padding } => {
 			width(filters)?;
 			// Taps in the padding are counted as work.
 			ensure(padding <= kernel / 2, SpecError::BadWindow)?;
-			image(shape, kernel, stride, padding, Some(filters))
+			let window = window(shape, kernel, stride, padding)?;
+			Ok((Placed::Conv2d { window, filters }, image(&window, filters)))
 		}
-		Layer::MaxPool2d { kernel, stride } | Layer::AvgPool2d { kernel, stride } => {
-			image(shape, kernel, stride, 0, None)
+		Layer::MaxPool2d { kernel, stride } => {
+			let window = window(shape, kernel, stride, 0)?;
+			Ok((Placed::MaxPool2d { window }, image(&window, window.channels)))
 		}
-		Layer::Activation { .. } => {
-			ensure(dense, SpecError::LayerMismatch)?;
-			Ok(shape)
+		Layer::AvgPool2d { kernel, stride } => {
+			let window = window(shape, kernel, stride, 0)?;
+			Ok((Placed::AvgPool2d { window }, image(&window, window.channels)))
+		}
+		Layer::Activation { function } => {
+			dense?;
+			Ok((Placed::Activation { function }, shape))
 		}
 		Layer::LayerNorm => {
-			ensure(dense, SpecError::LayerMismatch)?;
+			dense?;
 			// One number is normalised to zero: nothing before it would need to be computed.
-			ensure(shape.vectors().1 >= 2, SpecError::BadLayerWidth)?;
-			Ok(shape)
+			ensure(inputs >= 2, SpecError::BadLayerWidth)?;
+			Ok((Placed::LayerNorm { width: inputs }, shape))
 		}
 		Layer::Dropout { rate_nano } => {
-			ensure(dense, SpecError::LayerMismatch)?;
+			dense?;
 			ensure((1..=MAX_DROPOUT_NANO).contains(&rate_nano), SpecError::BadDropout)?;
-			Ok(shape)
+			Ok((Placed::Dropout { rate_nano }, shape))
 		}
 		Layer::Embedding { width: outputs } => {
 			width(outputs)?;
 			match shape {
-				Shape::Tokens { positions, .. } => {
-					Ok(Shape::Sequence { positions, width: outputs })
-				}
+				Shape::Tokens { positions, vocabulary } => Ok((
+					Placed::Embedding { positions, vocabulary, width: outputs },
+					Shape::Sequence { positions, width: outputs },
+				)),
 				_ => Err(SpecError::LayerMismatch),
 			}
 		}
 		Layer::Attention { heads } => match shape {
-			Shape::Sequence { width, .. } => {
-				ensure(width.checked_rem(heads) == Some(0), SpecError::BadHeads)?;
-				Ok(shape)
+			Shape::Sequence { positions, width } => {
+				let depth = width.checked_div(heads).ok_or(SpecError::BadHeads)?;
+				ensure(depth.checked_mul(heads) == Some(width), SpecError::BadHeads)?;
+				Ok((Placed::Attention { positions, heads, depth }, shape))
 			}
 			_ => Err(SpecError::LayerMismatch),
 		},
@@ -206,43 +274,51 @@ fn output(layer: Layer, shape: Shape) -> Result<Shape, SpecError> {
 	}
 }
 
-/// Returns the image after windows with that many filters, or with as many channels as before.
-fn image(
-	shape: Shape,
-	kernel: u32,
-	stride: u32,
-	padding: u32,
-	filters: Option<u32>,
-) -> Result<Shape, SpecError> {
-	let window = window(1, shape, kernel, stride, padding).ok_or(SpecError::LayerMismatch)?;
-	let (height, width) = (window.out_height(), window.out_width());
-	let fits = kernel <= window.height && kernel <= window.width;
-	let good = kernel > 0 && stride > 0 && fits && height > 0 && width > 0;
-	ensure(good, SpecError::BadWindow)?;
-	Ok(Shape::Image { channels: filters.unwrap_or(window.channels), height, width })
+/// Returns the windows of a layer over one image.
+fn window(shape: Shape, kernel: u32, stride: u32, padding: u32) -> Result<Window, SpecError> {
+	let Shape::Image { channels, height, width } = shape else {
+		return Err(SpecError::LayerMismatch);
+	};
+	let window = Window { images: 1, channels, height, width, kernel, stride, padding };
+	let fits = kernel <= height && kernel <= width;
+	let some = window.out_height() > 0 && window.out_width() > 0;
+	ensure(kernel > 0 && stride > 0 && fits && some, SpecError::BadWindow)?;
+	Ok(window)
+}
+
+/// Returns the shape of the image after these windows, with that many planes.
+fn image(window: &Window, channels: u32) -> Shape {
+	Shape::Image { channels, height: window.out_height(), width: window.out_width() }
 }
 
 impl Shaped {
+	/// Returns whether the layer has parameters.
+	pub fn has_parameters(&self) -> bool {
+		self.parameters() != Some(0)
+	}
+
 	/// Returns the number of parameters of the layer; `None` past `u64`.
 	pub fn parameters(&self) -> Option<u64> {
-		let inputs = u64::from(self.input.vectors().1);
-		match self.layer {
-			Layer::Linear { outputs } => inputs.checked_add(1)?.checked_mul(u64::from(outputs)),
-			Layer::Conv2d { filters, kernel, stride, padding } => {
-				window(1, self.input, kernel, stride, padding)?
-					.patch()
-					.checked_add(1)?
-					.checked_mul(u64::from(filters))
+		match self.placed {
+			Placed::Linear { inputs, outputs } => {
+				u64::from(inputs).checked_add(1)?.checked_mul(u64::from(outputs))
 			}
-			Layer::LayerNorm => inputs.checked_mul(2),
-			Layer::Embedding { width } => match self.input {
-				Shape::Tokens { positions, vocabulary } => u64::from(positions)
-					.checked_add(u64::from(vocabulary))?
-					.checked_mul(u64::from(width)),
-				_ => None,
-			},
-			Layer::Attention { .. } => inputs.checked_add(1)?.checked_mul(inputs)?.checked_mul(4),
-			_ => Some(0),
+			Placed::Conv2d { window, filters } => {
+				window.patch().checked_add(1)?.checked_mul(u64::from(filters))
+			}
+			Placed::LayerNorm { width } => u64::from(width).checked_mul(2),
+			Placed::Embedding { positions, vocabulary, width } => u64::from(positions)
+				.checked_add(u64::from(vocabulary))?
+				.checked_mul(u64::from(width)),
+			Placed::Attention { heads, depth, .. } => {
+				let inputs = u64::from(heads).checked_mul(u64::from(depth))?;
+				inputs.checked_add(1)?.checked_mul(inputs)?.checked_mul(4)
+			}
+			Placed::MaxPool2d { .. }
+			| Placed::AvgPool2d { .. }
+			| Placed::Activation { .. }
+			| Placed::Dropout { .. }
+			| Placed::Skip { .. } => Some(0),
 		}
 	}
 }
