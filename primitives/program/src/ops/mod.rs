@@ -7,6 +7,7 @@
 //! defines each operator to the last bit.
 
 mod flop;
+mod inputs;
 mod kind;
 mod window;
 
