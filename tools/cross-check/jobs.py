@@ -149,7 +149,7 @@ def jobs_of_other_models(digits, text):
 	layers = (
 		f'layers]\ninput = "image"\n{image}layers = ["conv 3 3 padding 1", "tanh", "layer_norm", '
 		'"conv 3 3 padding 1", "skip 2", "avg_pool 3 stride 2", "sigmoid", "skip 1", "dropout 0.1", '
-		'"linear 10"]'
+		'"rms_norm", "linear 10"]'
 	)
 	of_digits = "validation_every = 5\nfeature_divisor = 16"
 	of_text = 'format = "text"\nfeatures = 14\nvalidation_every = 300'

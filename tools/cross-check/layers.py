@@ -214,6 +214,28 @@ class LayerNorm(Layer):
 		return (((q - a) - self.h * b) / self.s).reshape(self.shape)
 
 
+class RmsNorm(Layer):
+	"""Over all numbers of a row, or over each vector of a sequence."""
+
+	def __init__(self, shape):
+		super().__init__(shape)
+		self.width = shape[1] if len(shape) == 2 else int(np.prod(shape))
+		self.tensors = (("weight", (self.width,), 1),)
+
+	def forward(self, x, step):
+		self.shape, x = x.shape, x.reshape(-1, self.width)
+		self.s = ar.sqrt(mean_of_rows(x * x) + NORM_EPSILON)
+		self.h = x / self.s
+		return (self.h * self.p["weight"]).reshape(self.shape)
+
+	def backward(self, g, needed):
+		g = g.reshape(-1, self.width)
+		self.grad = {"weight": sum_rows(g * self.h)}
+		q = g * self.p["weight"]
+		b = mean_of_rows(q * self.h)
+		return ((q - self.h * b) / self.s).reshape(self.shape)
+
+
 class Dropout(Layer):
 	"""Drops a share of the elements in training; `number` counts the dropouts of a model."""
 

@@ -105,6 +105,7 @@ LAYERS = {
 	"avg_pool2d": (layers.AvgPool2d, "kernel", "stride"),
 	"activation": (layers.Activation, "function"),
 	"layer_norm": (layers.LayerNorm,),
+	"rms_norm": (layers.RmsNorm,),
 	"dropout": (layers.Dropout, "rate_nano"),
 	"embedding": (layers.Embedding, "width"),
 	"attention": (layers.Attention, "heads"),

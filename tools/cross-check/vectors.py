@@ -106,15 +106,15 @@ def pool_vector(kind, numbers, is_gradient):
 	return hexadecimal(pool.backward(of_y(*out.shape), True) if is_gradient else out)
 
 
-def layer_norm_vector(what, rows, cols):
-	"""`layer_norm`, `layer_norm_grad`, `layer_norm_weight_grad` with `rows cols`"""
+def norm_vector(kind, what, rows, cols):
+	"""`layer_norm`, `rms_norm` with `rows cols`, and their `_grad` and `_weight_grad`"""
 	shape = int(rows), int(cols)
-	norm = layers.LayerNorm(shape[1:])
+	norm = kind(shape[1:])
 	norm.p = {"weight": of_x(shape[1]), "bias": of_y(shape[1])}
 	out = norm.forward(of_x(*shape), 0)
-	if what != "layer_norm":
+	if what != "result":
 		by_input = norm.backward(of_y(*shape), True)
-		out = norm.grad["weight"] if what == "layer_norm_weight_grad" else by_input
+		out = norm.grad["weight"] if what == "weight_grad" else by_input
 	return hexadecimal(out)
 
 
@@ -218,6 +218,14 @@ LAYERS_OF_NORM = [
 	{"activation": {"function": "relu"}},
 	{"linear": {"outputs": 3}},
 ]
+LAYERS_OF_RMS = [
+	{"linear": {"outputs": 6}},
+	"rms_norm",
+	{"activation": {"function": "silu"}},
+	{"linear": {"outputs": 4}},
+	"rms_norm",
+	{"linear": {"outputs": 3}},
+]
 IMAGE = {"image": {"channels": 1, "height": 6, "width": 6}}
 CNN = {"channels": 1, "height": 6, "width": 6, "layers": LAYERS_OF_CNN, "activation": "relu"}
 TRANSFORMER = {"layers": 1, "heads": 2, "width": 8, "mlp_factor": 2, "dropout_nano": 100_000_000}
@@ -244,6 +252,9 @@ def short_run(name):
 		return deep, momentum(False), {"clip_norm_nano": 300_000_000}, rows
 	if name == "skips":
 		model = {"layers": {"input": "numbers", "layers": LAYERS_OF_SKIPS}}
+		return model, momentum(False), {}, rows
+	if name == "rms":
+		model = {"layers": {"input": "numbers", "layers": LAYERS_OF_RMS}}
 		return model, momentum(False), {}, rows
 	images = Rows(of_x(10, 36), np.arange(10) % 3)
 	if name == "norm":
@@ -308,9 +319,12 @@ KINDS = {
 	"max_pool_grad": partial(pool_vector, layers.MaxPool2d, of_x, True),
 	"avg_pool": partial(pool_vector, layers.AvgPool2d, of_y, False),
 	"avg_pool_grad": partial(pool_vector, layers.AvgPool2d, of_y, True),
-	"layer_norm": partial(layer_norm_vector, "layer_norm"),
-	"layer_norm_grad": partial(layer_norm_vector, "layer_norm_grad"),
-	"layer_norm_weight_grad": partial(layer_norm_vector, "layer_norm_weight_grad"),
+	"layer_norm": partial(norm_vector, layers.LayerNorm, "result"),
+	"layer_norm_grad": partial(norm_vector, layers.LayerNorm, "grad"),
+	"layer_norm_weight_grad": partial(norm_vector, layers.LayerNorm, "weight_grad"),
+	"rms_norm": partial(norm_vector, layers.RmsNorm, "result"),
+	"rms_norm_grad": partial(norm_vector, layers.RmsNorm, "grad"),
+	"rms_norm_weight_grad": partial(norm_vector, layers.RmsNorm, "weight_grad"),
 	"causal_softmax": partial(causal_softmax_vector, False),
 	"causal_softmax_grad": partial(causal_softmax_vector, True),
 	"dropout": dropout_vector,

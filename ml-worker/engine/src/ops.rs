@@ -144,6 +144,22 @@ pub fn apply<'a>(
 				norm::layer_norm_weight_grad(kernel, g, x, epsilon.to_f32(), cols as usize)
 			})
 		}
+		OpKind::RmsNorm { x, weight, epsilon, .. } => {
+			binary("strict-rms-norm", shape, two(x, weight)?, |x, weight| {
+				norm::rms_norm(kernel, x, weight, epsilon.to_f32())
+			})
+		}
+		OpKind::RmsNormGrad { gradient, x, weight, epsilon, .. } => {
+			let operands = three(gradient, x, weight)?;
+			ternary("strict-rms-norm-grad", shape, operands, |g, x, weight| {
+				norm::rms_norm_grad(kernel, g, x, weight, epsilon.to_f32())
+			})
+		}
+		OpKind::RmsNormWeightGrad { gradient, x, epsilon, cols, .. } => {
+			binary("strict-rms-norm-weight-grad", shape, two(gradient, x)?, |g, x| {
+				norm::rms_norm_weight_grad(kernel, g, x, epsilon.to_f32(), cols as usize)
+			})
+		}
 		OpKind::Embedding { table, tokens, vocabulary, width, .. } => {
 			let tokens = tokens_of(read(tokens)?, vocabulary)?;
 			unary("strict-embedding", shape, read(table)?, |table| {

@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use trainyard_program::{
 	ops::{OpKind, Program},
 	reference as exec,
-	spec::{Activation, CnnLayer, DataFormat, JobSpec, Loss, Model, Optimizer, Schedule},
+	spec::{
+		Activation, CnnLayer, DataFormat, Input, JobSpec, Layer, Loss, Model, Optimizer, Schedule,
+	},
 };
 
 /// The handwritten digits of the demo, split as the specification says.
@@ -171,6 +173,15 @@ pub(super) fn other_specs() -> Vec<(JobSpec, Arc<Data>)> {
 	cnn.training.optimizer = ADAM;
 	let data = Data { train: synthetic(50, 60, 3), validation: synthetic(12, 60, 3) };
 	all.push((cnn, Arc::new(data)));
+
+	let mut norms = options.clone();
+	let linear = |outputs| Layer::Linear { outputs };
+	let silu = Layer::Activation { function: Activation::Silu };
+	let head = linear(norms.dataset.classes);
+	let layers = vec![linear(9), Layer::RmsNorm, silu, Layer::RmsNorm, head];
+	let layers = layers.try_into().unwrap();
+	norms.model = Model::Layers { input: Input::Numbers, layers };
+	all.push((norms, all[0].1.clone()));
 
 	let (mut text, data) = text_spec();
 	text.training.schedule = options.training.schedule;

@@ -276,6 +276,7 @@ const MODEL = oneOf({
 				embedding: { width: COUNT },
 				attention: { heads: COUNT },
 				skip: { back: COUNT },
+				rms_norm: {},
 			}),
 		),
 	},

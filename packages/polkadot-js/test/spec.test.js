@@ -259,6 +259,7 @@ function types() {
 				Embedding: 'Width',
 				Attention: 'Heads',
 				Skip: 'Back',
+				RmsNorm: null,
 			},
 		},
 		ActivationLayer: { function: 'Activation' },
@@ -388,6 +389,12 @@ test('other models and options encode by the frozen layouts', () => {
 		spec.initial_model = { content_hash: `0x${'03'.repeat(32)}`, bytes, location };
 	});
 	assert.deepEqual(hashed(files.toU8a()), [334, '0xee9c66e0ac9a340eabf390b6d5900cc17c713a44ff38950e2e3474a0d8367cf7']);
+	const norms = digitsWith((spec) => {
+		const linear = (outputs) => ({ linear: { outputs } });
+		const input = { image: { channels: 1, height: 8, width: 8 } };
+		spec.model = { layers: { input, layers: [linear(24), 'rms_norm', linear(10)] } };
+	});
+	assert.deepEqual(hashed(norms.toU8a()), [203, '0x11d375955b015d3289f60fe4beefa54f4c47c9eeec61b390164d53a506edd01d']);
 	const text = digitsWith((spec) => {
 		spec.dataset.format = 'text';
 		spec.dataset.feature_divisor = 1;

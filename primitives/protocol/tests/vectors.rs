@@ -145,6 +145,18 @@ fn by_rows(name: &str, rows: u32, cols: u32) -> Vec<f32> {
 			let kind = OpKind::LayerNormWeightGrad { gradient, x: 1, epsilon, rows, cols };
 			run(kind, &[&y, &x])
 		}
+		"rms_norm" => {
+			let kind = OpKind::RmsNorm { x: 0, weight: 1, epsilon, rows, cols };
+			run(kind, &[&x, &weight])
+		}
+		"rms_norm_grad" => {
+			let kind = OpKind::RmsNormGrad { gradient, x: 1, weight: 2, epsilon, rows, cols };
+			run(kind, &[&y, &x, &weight])
+		}
+		"rms_norm_weight_grad" => {
+			let kind = OpKind::RmsNormWeightGrad { gradient, x: 1, epsilon, rows, cols };
+			run(kind, &[&y, &x])
+		}
 		"causal_softmax" => run(OpKind::CausalSoftmax { x: 0, batch, size, depth }, &[&x]),
 		"causal_softmax_grad" => {
 			let p = run(OpKind::CausalSoftmax { x: 0, batch, size, depth }, &[&x]);
@@ -199,6 +211,15 @@ fn job(name: &str) -> (CheckedSpec, ByRow<f32>, ByRow<u32>) {
 		"skips" => {
 			t.optimizer = Optimizer::Sgd { momentum_nano, nesterov: false };
 			spec.model = Model::Layers { input: Input::Numbers, layers: skips() };
+		}
+		"rms" => {
+			t.optimizer = Optimizer::Sgd { momentum_nano, nesterov: false };
+			let linear = |outputs| Layer::Linear { outputs };
+			let silu = Layer::Activation { function: Activation::Silu };
+			let norm = Layer::RmsNorm;
+			let layers = vec![linear(6), norm, silu, linear(4), norm, linear(3)];
+			let layers = layers.try_into().unwrap();
+			spec.model = Model::Layers { input: Input::Numbers, layers };
 		}
 		"norm" => {
 			spec.dataset.features = 36;
@@ -350,6 +371,9 @@ fn compute(name: &str, args: &[&str]) -> String {
 		"layer_norm"
 		| "layer_norm_grad"
 		| "layer_norm_weight_grad"
+		| "rms_norm"
+		| "rms_norm_grad"
+		| "rms_norm_weight_grad"
 		| "causal_softmax"
 		| "causal_softmax_grad" => {
 			write(&by_rows(name, decimal(args[0]) as u32, decimal(args[1]) as u32))
@@ -415,5 +439,5 @@ fn the_page_tells_the_truth() {
 		}
 	}
 	assert!(wrong.is_empty(), "these lines should be:\n{}", wrong.join("\n"));
-	assert_eq!(kinds.len(), 43, "{kinds:?}");
+	assert_eq!(kinds.len(), 46, "{kinds:?}");
 }

@@ -6,7 +6,7 @@ use super::{
 	DeviceError,
 };
 use trainyard_program::{
-	ops::{Factor, OpKind, TensorId, Window},
+	ops::{Factor, Nano, OpKind, TensorId, Window},
 	reference::{dropout_threshold, StepContext},
 };
 use trainyard_strict as strict;
@@ -55,6 +55,21 @@ pub fn apply<'a, B: Backend>(
 		arguments.extend(rest);
 		device.rows(kernel, rows, cols, &arguments)?;
 		Ok(out)
+	};
+	// Per column the sum of what a kernel of norms makes of each row.
+	let column_sums_of = |kernel, [gradient, x]: [TensorId; 2], epsilon: Nano, rows: u32, cols| {
+		let products = backend.allocate(rows as usize * cols as usize)?;
+		let arguments = [
+			buffer(gradient)?,
+			buffer(x)?,
+			Arg::Buffer(&products),
+			Arg::U64(rows.into()),
+			Arg::U32(cols),
+			Arg::F32(cols as f32),
+			Arg::F32(epsilon.to_f32()),
+		];
+		device.rows(kernel, rows.into(), cols, &arguments)?;
+		device.column_sums(&products, rows.into(), cols)
 	};
 	let windows = |w: &Window| Arg::Window(geometry(w));
 	match *kind {
@@ -163,18 +178,18 @@ pub fn apply<'a, B: Backend>(
 			by_rows("layer_norm_grad", &[gradient, x, weight], rows.into(), cols, &rest)
 		}
 		OpKind::LayerNormWeightGrad { gradient, x, epsilon, rows, cols } => {
-			let products = backend.allocate(rows as usize * cols as usize)?;
-			let arguments = [
-				buffer(gradient)?,
-				buffer(x)?,
-				Arg::Buffer(&products),
-				Arg::U64(rows.into()),
-				Arg::U32(cols),
-				Arg::F32(cols as f32),
-				Arg::F32(epsilon.to_f32()),
-			];
-			device.rows("layer_norm_products", rows.into(), cols, &arguments)?;
-			device.column_sums(&products, rows.into(), cols)
+			column_sums_of("layer_norm_products", [gradient, x], epsilon, rows, cols)
+		}
+		OpKind::RmsNorm { x, weight, epsilon, rows, cols } => {
+			let rest = [cols as f32, epsilon.to_f32()].map(Arg::F32);
+			by_rows("rms_norm", &[x, weight], rows.into(), cols, &rest)
+		}
+		OpKind::RmsNormGrad { gradient, x, weight, epsilon, rows, cols } => {
+			let rest = [cols as f32, epsilon.to_f32()].map(Arg::F32);
+			by_rows("rms_norm_grad", &[gradient, x, weight], rows.into(), cols, &rest)
+		}
+		OpKind::RmsNormWeightGrad { gradient, x, epsilon, rows, cols } => {
+			column_sums_of("rms_norm_products", [gradient, x], epsilon, rows, cols)
 		}
 		OpKind::SquaredLoss { outputs, labels, rows, cols } => {
 			let rest = [Arg::F32(cols as f32)];

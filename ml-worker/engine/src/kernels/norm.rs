@@ -1,4 +1,4 @@
-//! Layer norm by rows.
+//! Layer norm and RMS norm by rows.
 
 use super::{
 	reduce::{sum_columns, sum_of, Addend},
@@ -142,6 +142,136 @@ impl Addend for Products<'_> {
 		let (m, s) = moments::<A>(x, self.epsilon);
 		for ((lane, x), g) in lane.iter_mut().zip(x).zip(gradient) {
 			*lane += g * ((x - m) / s);
+		}
+	}
+}
+
+/// Returns `sqrt(sum(x * x) / cols + epsilon)` of a row.
+#[inline(always)]
+fn root_mean_square<A: Arithmetic>(x: &[f32], epsilon: f32) -> f32 {
+	let squares = sum_of(x, x, |x, _| x * x);
+	A::sqrt(squares / x.len() as f32 + epsilon)
+}
+
+/// `h * weight` with `h = x / s`, see [`root_mean_square`], over rows of the length of `weight`.
+pub fn rms_norm(kernel: Isa, x: &[f32], weight: &[f32], epsilon: f32) -> Vec<f32> {
+	let (cols, mut out) = (weight.len(), vec![0.0; x.len()]);
+	by_rows(&mut out, cols, LONG, |first, out| {
+		let x = part(x, first, cols, out);
+		kernel.run(RmsNorm { x, weight, epsilon, out });
+	});
+	out
+}
+
+struct RmsNorm<'a> {
+	x: &'a [f32],
+	weight: &'a [f32],
+	epsilon: f32,
+	out: &'a mut [f32],
+}
+
+impl SimdTask for RmsNorm<'_> {
+	#[inline(always)]
+	fn run<A: Arithmetic>(self) {
+		let cols = self.weight.len();
+		for (x, out) in self.x.chunks_exact(cols).zip(self.out.chunks_exact_mut(cols)) {
+			let s = root_mean_square::<A>(x, self.epsilon);
+			for ((out, x), w) in out.iter_mut().zip(x).zip(self.weight) {
+				*out = x / s * w;
+			}
+		}
+	}
+}
+
+/// Returns the gradient of [`rms_norm`] by `x`. With `q = gradient * weight` and
+/// `b = sum(q * h) / cols`: `(q - h * b) / s`.
+///
+/// # Panics
+/// Panics if `gradient` and `x` differ in length.
+pub fn rms_norm_grad(
+	kernel: Isa,
+	gradient: &[f32],
+	x: &[f32],
+	weight: &[f32],
+	epsilon: f32,
+) -> Vec<f32> {
+	assert_eq!(gradient.len(), x.len());
+	let (cols, mut out) = (weight.len(), vec![0.0; x.len()]);
+	by_rows(&mut out, cols, LONG, |first, out| {
+		let (gradient, x) = (part(gradient, first, cols, out), part(x, first, cols, out));
+		kernel.run(RmsNormGrad { gradient, x, weight, epsilon, out });
+	});
+	out
+}
+
+struct RmsNormGrad<'a> {
+	gradient: &'a [f32],
+	x: &'a [f32],
+	weight: &'a [f32],
+	epsilon: f32,
+	out: &'a mut [f32],
+}
+
+impl SimdTask for RmsNormGrad<'_> {
+	#[inline(always)]
+	fn run<A: Arithmetic>(self) {
+		let cols = self.weight.len();
+		let mut q = vec![0.0; cols];
+		let rows = self.gradient.chunks_exact(cols).zip(self.x.chunks_exact(cols));
+		for ((gradient, x), h) in rows.zip(self.out.chunks_exact_mut(cols)) {
+			let s = root_mean_square::<A>(x, self.epsilon);
+			for (h, x) in h.iter_mut().zip(x) {
+				*h = x / s;
+			}
+			for ((q, g), w) in q.iter_mut().zip(gradient).zip(self.weight) {
+				*q = g * w;
+			}
+			let b = sum_of(&q, h, |q, h| q * h) / cols as f32;
+			for (out, q) in h.iter_mut().zip(&q) {
+				*out = (q - *out * b) / s;
+			}
+		}
+	}
+}
+
+/// Returns the gradient of [`rms_norm`] by its weight: per column the sum of `gradient * h`.
+///
+/// # Panics
+/// Panics if `gradient` and `x` are not whole rows of `cols` elements, or if they differ in length.
+pub fn rms_norm_weight_grad(
+	kernel: Isa,
+	gradient: &[f32],
+	x: &[f32],
+	epsilon: f32,
+	cols: usize,
+) -> Vec<f32> {
+	assert_eq!(gradient.len(), x.len());
+	if cols == 0 {
+		return Vec::new();
+	}
+	assert_eq!(x.len() % cols, 0);
+	sum_columns(kernel, RmsProducts { gradient, x, epsilon, cols }, x.len() / cols, cols)
+}
+
+/// The rows of `gradient * h`, with `h` of [`rms_norm`].
+#[derive(Clone, Copy)]
+struct RmsProducts<'a> {
+	gradient: &'a [f32],
+	x: &'a [f32],
+	epsilon: f32,
+	cols: usize,
+}
+
+impl Addend for RmsProducts<'_> {
+	const WORK: usize = LONG;
+
+	#[inline(always)]
+	fn add<A: Arithmetic>(self, i: usize, lane: &mut [f32]) {
+		let start = i * self.cols;
+		let (x, gradient) = (&self.x[start..][..self.cols], &self.gradient[start..][..self.cols]);
+		let s = root_mean_square::<A>(x, self.epsilon);
+		for ((lane, x), g) in lane.iter_mut().zip(x).zip(gradient) {
+			*lane += g * (x / s);
 		}
 	}
 }

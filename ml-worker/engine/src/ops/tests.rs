@@ -169,12 +169,14 @@ fn elementwise(index: usize, n: Numbers, shape: &[usize], step: u32) -> Case {
 
 const ELEMENTWISE: usize = 11;
 
-/// Layer norm and its gradients.
+const NORMS: usize = 6;
+
+/// Layer norm and RMS norm, and their gradients.
 fn norm(index: usize, n: Numbers, rows: usize, cols: usize) -> Case {
 	let epsilon = Nano(10_000);
 	let (r, c) = (rows as u32, cols as u32);
 	let shapes: [&[usize]; 3] = match index {
-		0 => [&[rows, cols], &[cols], &[cols]],
+		0 | 3 => [&[rows, cols], &[cols], &[cols]],
 		_ => [&[rows, cols], &[rows, cols], &[cols]],
 	};
 	let mut operands: Vec<Tensor> =
@@ -188,6 +190,20 @@ fn norm(index: usize, n: Numbers, rows: usize, cols: usize) -> Case {
 		1 => {
 			let kind = OpKind::LayerNormGrad { gradient: 0, x, weight, epsilon, rows: r, cols: c };
 			case(kind, operands, &[rows, cols])
+		}
+		3 => {
+			operands.truncate(2);
+			let kind = OpKind::RmsNorm { x: 0, weight: 1, epsilon, rows: r, cols: c };
+			case(kind, operands, &[rows, cols])
+		}
+		4 => {
+			let kind = OpKind::RmsNormGrad { gradient: 0, x, weight, epsilon, rows: r, cols: c };
+			case(kind, operands, &[rows, cols])
+		}
+		5 => {
+			operands.truncate(2);
+			let kind = OpKind::RmsNormWeightGrad { gradient: 0, x, epsilon, rows: r, cols: c };
+			case(kind, operands, &[cols])
 		}
 		_ => {
 			operands.truncate(2);
@@ -332,8 +348,8 @@ proptest! {
 	}
 
 	#[test]
-	fn layer_norms_equal_the_reference(
-		index in 0usize..3,
+	fn norms_equal_the_reference(
+		index in 0..NORMS,
 		n in numbers(),
 		(rows, cols) in prop_oneof![
 			(0usize..8, length(2_100)),
@@ -438,7 +454,7 @@ fn large_operators_equal_the_reference() {
 			check(&elementwise(index, n, &[LARGE + 77], 12)).unwrap();
 		}
 		for (rows, cols) in [(LARGE / 128 + 3, 128), (LARGE / 1_500 + 2, 1_500), (LARGE + 5, 1)] {
-			for index in 0..3 {
+			for index in 0..NORMS {
 				check(&norm(index, n, rows, cols)).unwrap();
 			}
 			for index in 0..BY_ROW {

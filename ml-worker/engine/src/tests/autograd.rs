@@ -108,6 +108,26 @@ fn layer_norm(vars: &Vars, name: &str, x: &Tensor) -> Made {
 	h.broadcast_add(&vars[&format!("{name}.bias")])
 }
 
+fn rms_norm(vars: &Vars, name: &str, x: &Tensor) -> Made {
+	let s = (x.sqr()?.mean_keepdim(D::Minus1)? + 1e-5)?.sqrt()?;
+	x.broadcast_div(&s)?.broadcast_mul(&vars[&format!("{name}.weight")])
+}
+
+#[test]
+fn rms_norms() {
+	let (mut spec, data) = small_spec(vec![9], ADAM);
+	let linear_of = |outputs| Layer::Linear { outputs };
+	let silu = Layer::Activation { function: Activation::Silu };
+	let classes = spec.dataset.classes;
+	let layers = vec![linear_of(9), Layer::RmsNorm, silu, linear_of(classes)];
+	let layers = layers.try_into().unwrap();
+	spec.model = Model::Layers { input: Input::Numbers, layers };
+	check(&spec, data, |vars, x| {
+		let h = rms_norm(vars, "layers.1", &linear(vars, "layers.0", x)?)?.silu()?;
+		linear(vars, "layers.2", &h)
+	});
+}
+
 /// `x` is `[rows positions, width]`.
 fn attention(vars: &Vars, name: &str, x: &Tensor, positions: usize, heads: usize) -> Made {
 	let (vectors, width) = x.dims2()?;

@@ -21,7 +21,7 @@ const ACTIVATIONS: [(&str, Activation); 5] = [
 const LAYERS: &str = "\"linear 64\", \"conv 16 3 stride 1 padding 1\" (filters, window), \
 	\"max_pool 2 stride 2\", \"avg_pool 2\", \"dropout 0.5\"";
 const MORE_LAYERS: &str = ", \"relu\" (gelu, silu, tanh, sigmoid), \"layer_norm\", \
-	\"embedding 64\", \"attention 4\" (heads), \"skip 2\" (layers)";
+	\"rms_norm\", \"embedding 64\", \"attention 4\" (heads), \"skip 2\" (layers)";
 
 fn name(activation: Activation) -> &'static str {
 	ACTIVATIONS.iter().find(|(_, a)| *a == activation).map_or("relu", |(name, _)| name)
@@ -223,6 +223,7 @@ fn layer(text: &str) -> Result<Layer, String> {
 			Layer::Dropout { rate_nano }
 		}
 		"layer_norm" => Layer::LayerNorm,
+		"rms_norm" => Layer::RmsNorm,
 		"embedding" => Layer::Embedding { width: words.number("the width")? },
 		"attention" => Layer::Attention { heads: words.number("the number of heads")? },
 		"skip" => Layer::Skip { back: words.number("the number of layers")? },
@@ -261,6 +262,7 @@ fn layer_text(layer: &Layer) -> String {
 		Layer::AvgPool2d { kernel, stride } => format!("avg_pool {kernel} stride {stride}"),
 		Layer::Activation { function } => name(*function).into(),
 		Layer::LayerNorm => "layer_norm".into(),
+		Layer::RmsNorm => "rms_norm".into(),
 		Layer::Dropout { rate_nano } => {
 			format!("dropout {}", format_scaled(u128::from(*rate_nano), 9))
 		}

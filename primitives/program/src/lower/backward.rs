@@ -105,6 +105,14 @@ impl Builder<'_> {
 				let kind = OpKind::LayerNormGrad { gradient, x, weight, epsilon, rows, cols };
 				(made, needed.then(|| self.by_input(done, kind)))
 			}
+			Passed::RmsNorm { parameters: [weight], rows, cols } => {
+				let (weight, epsilon, rows, cols) = (*weight, NORM_EPSILON, *rows, *cols);
+				let kind = OpKind::RmsNormWeightGrad { gradient, x, epsilon, rows, cols };
+				let by_weight = self.compute_like(weight, "gradient", kind);
+				let made = vec![Gradient { layer, parameter: weight, gradient: by_weight }];
+				let kind = OpKind::RmsNormGrad { gradient, x, weight, epsilon, rows, cols };
+				(made, needed.then(|| self.by_input(done, kind)))
+			}
 			Passed::Dropout { rate, site } => {
 				let kind = OpKind::Dropout { x: gradient, rate: *rate, site: *site, len };
 				(vec![], needed.then(|| self.by_input(done, kind)))

@@ -53,6 +53,8 @@ pub(super) enum Passed {
 	Activation { function: Activation },
 	/// A norm of each vector.
 	LayerNorm { parameters: [TensorId; 2], rows: u32, cols: u32 },
+	/// A norm of each vector by the root of its mean square.
+	RmsNorm { parameters: [TensorId; 1], rows: u32, cols: u32 },
 	/// The dropout of this number among the dropouts.
 	Dropout { rate: Nano, site: u32 },
 	/// Vectors for tokens and positions.

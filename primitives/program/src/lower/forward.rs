@@ -131,6 +131,13 @@ impl Builder<'_> {
 				let out = self.result(role, format!("norm.{layer}"), output, kind);
 				(out, Passed::LayerNorm { parameters: [weight, bias], rows, cols })
 			}
+			Placed::RmsNorm { width: cols } => {
+				let weight = self.parameter("weight", vec![cols]);
+				let (epsilon, rows) = (NORM_EPSILON, vectors);
+				let kind = OpKind::RmsNorm { x, weight, epsilon, rows, cols };
+				let out = self.result(role, format!("norm.{layer}"), output, kind);
+				(out, Passed::RmsNorm { parameters: [weight], rows, cols })
+			}
 			Placed::Dropout { rate_nano } => {
 				let rate = Nano(rate_nano);
 				let kind = OpKind::Dropout { x, rate, site, len };

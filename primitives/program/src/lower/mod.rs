@@ -34,7 +34,7 @@ pub const BETA2_POWER: &str = "optimizer.beta2_power";
 /// What the name of every state tensor that is not a parameter begins with.
 pub const OPTIMIZER_PREFIX: &str = "optimizer.";
 
-/// Epsilon of layer norms: 10^-5.
+/// Epsilon of layer norms and RMS norms: 10^-5.
 pub const NORM_EPSILON: Nano = Nano(10_000);
 
 /// Returns the list of one training step: forward and backward over a batch, and the update.

@@ -56,6 +56,7 @@ fn of_layer(placed: Placed) -> Vec<(&'static str, Vec<u32>, Begin)> {
 		Placed::LayerNorm { width } => {
 			vec![("weight", vec![width], Begin::Ones), ("bias", vec![width], Begin::Zeros)]
 		}
+		Placed::RmsNorm { width } => vec![("weight", vec![width], Begin::Ones)],
 		Placed::Embedding { positions, vocabulary, width } => {
 			let drawn = Begin::Drawn { fan_in: width };
 			vec![

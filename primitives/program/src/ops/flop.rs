@@ -109,6 +109,17 @@ impl OpKind {
 			OpKind::LayerNormWeightGrad { rows, cols, .. } => norm_flop(*cols, 2, 3 + 1, 4)
 				.saturating_mul(u128::from(*rows))
 				.saturating_add(u128::from(*cols).saturating_mul(sum_flop(u64::from(*rows)))),
+			// Of every row s (the squares, a mean, an addition, a root) and h: a sum, 2 for each
+			// element and 3; then what each operator does with them.
+			OpKind::RmsNorm { rows, cols, .. } => {
+				norm_flop(*cols, 1, 2 + 1, 3).saturating_mul(u128::from(*rows))
+			}
+			OpKind::RmsNormGrad { rows, cols, .. } => {
+				norm_flop(*cols, 1 + 1, 2 + 5, 3 + 1).saturating_mul(u128::from(*rows))
+			}
+			OpKind::RmsNormWeightGrad { rows, cols, .. } => norm_flop(*cols, 1, 2 + 1, 3)
+				.saturating_mul(u128::from(*rows))
+				.saturating_add(u128::from(*cols).saturating_mul(sum_flop(u64::from(*rows)))),
 			OpKind::Embedding { .. } => 0,
 			OpKind::EmbeddingGrad { rows, width, .. } => grid(rows, width),
 			OpKind::CausalSoftmax { batch, size, .. } => {
@@ -240,6 +251,13 @@ mod tests {
 		};
 		assert_eq!(norm(false).flop(), 7 * (2 * 25 + 50 + 4));
 		assert_eq!(norm(true).flop(), 7 * (4 * 25 + 90 + 6));
+		let (x, weight, epsilon, rows, cols) = (0, 0, Nano(1), 7, 10);
+		let rms = OpKind::RmsNorm { x, weight, epsilon, rows, cols };
+		assert_eq!(rms.flop(), 7 * (25 + 30 + 3));
+		let rms = OpKind::RmsNormGrad { gradient: 0, x, weight, epsilon, rows, cols };
+		assert_eq!(rms.flop(), 7 * (2 * 25 + 70 + 4));
+		let rms = OpKind::RmsNormWeightGrad { gradient: 0, x, epsilon, rows, cols };
+		assert_eq!(rms.flop(), 7 * (25 + 30 + 3) + 10 * 22);
 		let softmax = OpKind::CausalSoftmax { x: 0, batch: 5, size: 3, depth: 8 };
 		assert_eq!(softmax.flop(), 5 * (6 * (23 + 4) + (16 + 17 + 18) + 3));
 		let loss = OpKind::SquaredLoss { outputs: 0, labels: 0, rows: 4, cols: 10 };

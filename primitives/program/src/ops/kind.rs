@@ -399,6 +399,49 @@ pub enum OpKind {
 		/// Columns.
 		cols: u32,
 	},
+	/// Per row `h = x / s` with `s = sqrt(sum(x * x) / cols + epsilon)`; `out = h * weight`.
+	RmsNorm {
+		/// `[rows, cols]`.
+		x: TensorId,
+		/// `[cols]`.
+		weight: TensorId,
+		/// Epsilon.
+		epsilon: Nano,
+		/// Rows.
+		rows: u32,
+		/// Columns.
+		cols: u32,
+	},
+	/// Gradient of [`OpKind::RmsNorm`] by `x`. With its `h` and `s`, `q = gradient * weight` and
+	/// `b = sum(q * h) / cols`: `out = (q - h * b) / s`.
+	RmsNormGrad {
+		/// `[rows, cols]`.
+		gradient: TensorId,
+		/// `[rows, cols]`.
+		x: TensorId,
+		/// `[cols]`.
+		weight: TensorId,
+		/// Epsilon.
+		epsilon: Nano,
+		/// Rows.
+		rows: u32,
+		/// Columns.
+		cols: u32,
+	},
+	/// Gradient of [`OpKind::RmsNorm`] by its weight: `out[j]` = sum over `i` of
+	/// `gradient[i, j] * h[i, j]`.
+	RmsNormWeightGrad {
+		/// `[rows, cols]`.
+		gradient: TensorId,
+		/// `[rows, cols]`.
+		x: TensorId,
+		/// Epsilon.
+		epsilon: Nano,
+		/// Rows.
+		rows: u32,
+		/// Columns.
+		cols: u32,
+	},
 	/// `out[i] = table[tokens[i]]`.
 	Embedding {
 		/// `[vocabulary, width]`.

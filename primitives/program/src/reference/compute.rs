@@ -172,6 +172,16 @@ pub fn operator<'a, E: From<ExecError>>(
 		OpKind::LayerNormWeightGrad { gradient, x, epsilon, cols, .. } => {
 			rows::layer_norm_weight_grad(read(gradient)?, read(x)?, epsilon.to_f32(), cols)
 		}
+		OpKind::RmsNorm { x, weight, epsilon, cols, .. } => {
+			rows::rms_norm(read(x)?, read(weight)?, epsilon.to_f32(), cols)
+		}
+		OpKind::RmsNormGrad { gradient, x, weight, epsilon, cols, .. } => {
+			let epsilon = epsilon.to_f32();
+			rows::rms_norm_grad(read(gradient)?, read(x)?, read(weight)?, epsilon, cols)
+		}
+		OpKind::RmsNormWeightGrad { gradient, x, epsilon, cols, .. } => {
+			rows::rms_norm_weight_grad(read(gradient)?, read(x)?, epsilon.to_f32(), cols)
+		}
 		OpKind::Embedding { table, tokens, vocabulary, width, .. } => {
 			rows::embedding(read(table)?, read(tokens)?, vocabulary, width)?
 		}

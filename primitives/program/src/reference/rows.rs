@@ -1,4 +1,4 @@
-//! Layer norm, embedding, softmax, and moving axes.
+//! Layer norm, RMS norm, embedding, softmax, and moving axes.
 
 use super::{
 	compute::{rows_of, zip_map},
@@ -66,13 +66,61 @@ pub fn layer_norm_grad(
 
 /// See `OpKind::LayerNormWeightGrad`.
 pub fn layer_norm_weight_grad(gradient: &[f32], x: &[f32], epsilon: f32, cols: u32) -> Vec<f32> {
+	weight_grad(gradient, x, cols, |row| normalise(row, epsilon).0)
+}
+
+/// Returns the sum over the rows of the gradient times what `normal` makes of a row.
+fn weight_grad(
+	gradient: &[f32],
+	x: &[f32],
+	cols: u32,
+	normal: impl Fn(&[f32]) -> Vec<f32>,
+) -> Vec<f32> {
 	let products: Vec<Vec<f32>> = rows_of(x, cols)
 		.zip(rows_of(gradient, cols))
-		.map(|(row, gradient)| zip_map(gradient, &normalise(row, epsilon).0, |g, h| g * h))
+		.map(|(row, gradient)| zip_map(gradient, &normal(row), |g, h| g * h))
 		.collect();
 	(0..cols as usize)
 		.map(|j| sum(products.iter().map(|row| row.get(j).copied().unwrap_or_default())))
 		.collect()
+}
+
+/// Returns a row divided by the root of its mean square, and this root.
+fn by_root_mean_square(row: &[f32], epsilon: f32) -> (Vec<f32>, f32) {
+	let squares: Vec<f32> = row.iter().map(|x| x * x).collect();
+	let s = sqrt(mean(&squares) + epsilon);
+	(row.iter().map(|x| x / s).collect(), s)
+}
+
+/// See `OpKind::RmsNorm`.
+pub fn rms_norm(x: &[f32], weight: &[f32], epsilon: f32, cols: u32) -> Vec<f32> {
+	rows_of(x, cols)
+		.flat_map(|row| zip_map(&by_root_mean_square(row, epsilon).0, weight, |h, w| h * w))
+		.collect()
+}
+
+/// See `OpKind::RmsNormGrad`.
+pub fn rms_norm_grad(
+	gradient: &[f32],
+	x: &[f32],
+	weight: &[f32],
+	epsilon: f32,
+	cols: u32,
+) -> Vec<f32> {
+	rows_of(x, cols)
+		.zip(rows_of(gradient, cols))
+		.flat_map(|(row, gradient)| {
+			let (h, s) = by_root_mean_square(row, epsilon);
+			let q = zip_map(gradient, weight, |g, w| g * w);
+			let b = mean(&zip_map(&q, &h, |q, h| q * h));
+			zip_map(&q, &h, |q, h| (q - h * b) / s)
+		})
+		.collect()
+}
+
+/// See `OpKind::RmsNormWeightGrad`.
+pub fn rms_norm_weight_grad(gradient: &[f32], x: &[f32], epsilon: f32, cols: u32) -> Vec<f32> {
+	weight_grad(gradient, x, cols, |row| by_root_mean_square(row, epsilon).0)
 }
 
 /// Returns the token that a number stands for.

@@ -72,8 +72,8 @@ pub enum SpecError {
 	BadBlocks,
 	/// `mlp_factor` is zero or above [`MAX_MLP_FACTOR`].
 	BadMlpFactor,
-	/// A width or a number of filters is zero or above [`MAX_WIDTH`], or a layer norm is over
-	/// one number.
+	/// A width or a number of filters is zero or above [`MAX_WIDTH`], or a layer norm or
+	/// an RMS norm is over one number.
 	BadLayerWidth,
 	/// The heads of an attention do not divide its width.
 	BadHeads,
@@ -194,7 +194,7 @@ impl fmt::Display for SpecError {
 			BadLayerWidth => write!(
 				f,
 				"widths, outputs and filters must be 1 to {MAX_WIDTH}, and at least 2 before a \
-				 layer norm"
+				 layer norm or an RMS norm"
 			),
 			BadHeads => f.write_str("the heads of an attention must divide its width"),
 			BadDropout => write!(f, "a dropout (x 10^9) must be 1 to {MAX_DROPOUT_NANO}"),

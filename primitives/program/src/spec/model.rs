@@ -233,6 +233,9 @@ pub enum Layer {
 		/// How many layers the sum steps over; the shapes at both ends are equal.
 		back: u32,
 	},
+	/// Normalisation by the root of the mean square, with a weight (Zhang and Sennrich 2019),
+	/// epsilon 10^-5, over all numbers of a row, or over each position of a sequence.
+	RmsNorm,
 }
 
 /// Activations.

@@ -104,6 +104,11 @@ pub enum Placed {
 		/// Numbers of a vector.
 		width: u32,
 	},
+	/// A norm of each vector by the root of its mean square.
+	RmsNorm {
+		/// Numbers of a vector.
+		width: u32,
+	},
 	/// A dropout.
 	Dropout {
 		/// The share that is dropped, x 10^9.
@@ -247,6 +252,12 @@ fn place(layer: Layer, shape: Shape) -> Result<(Placed, Shape), SpecError> {
 			ensure(inputs >= 2, SpecError::BadLayerWidth)?;
 			Ok((Placed::LayerNorm { width: inputs }, shape))
 		}
+		Layer::RmsNorm => {
+			dense?;
+			// Over one number the result is nearly always 1 or -1.
+			ensure(inputs >= 2, SpecError::BadLayerWidth)?;
+			Ok((Placed::RmsNorm { width: inputs }, shape))
+		}
 		Layer::Dropout { rate_nano } => {
 			dense?;
 			ensure((1..=MAX_DROPOUT_NANO).contains(&rate_nano), SpecError::BadDropout)?;
@@ -307,6 +318,7 @@ impl Shaped {
 				window.patch().checked_add(1)?.checked_mul(u64::from(filters))
 			}
 			Placed::LayerNorm { width } => u64::from(width).checked_mul(2),
+			Placed::RmsNorm { width } => Some(u64::from(width)),
 			Placed::Embedding { positions, vocabulary, width } => u64::from(positions)
 				.checked_add(u64::from(vocabulary))?
 				.checked_mul(u64::from(width)),

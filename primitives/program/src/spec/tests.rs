@@ -231,6 +231,10 @@ fn every_rule_of_the_models_is_enforced() {
 			let narrow = Layer::Linear { outputs: 1 };
 			of_layers(vec![narrow, Layer::LayerNorm, HEAD])
 		}),
+		(BadLayerWidth, {
+			let narrow = Layer::Linear { outputs: 1 };
+			of_layers(vec![narrow, Layer::RmsNorm, HEAD])
+		}),
 		(BadHeads, transformer(1, 3, 16, 4, 0)),
 		(BadHeads, transformer(1, 0, 16, 4, 0)),
 		(BadDropout, transformer(1, 4, 16, 4, MAX_DROPOUT_NANO + 1)),
@@ -361,7 +365,10 @@ fn layout() {
 	files.dataset.format = DataFormat::Idx;
 	files.dataset.normalization = Normalization::Standard;
 	assert!(files.clone().check().is_ok());
-	let found = [JobSpec::example(), of_everything(), cnn, of_text(), tuned, files].map(|spec| {
+	let rms = of_layers(vec![Layer::Linear { outputs: 24 }, Layer::RmsNorm, HEAD]);
+	assert!(rms.clone().check().is_ok());
+	let all = [JobSpec::example(), of_everything(), cnn, of_text(), tuned, files, rms];
+	let found = all.map(|spec| {
 		let bytes = spec.encode();
 		assert_eq!(JobSpec::decode(&mut &bytes[..]), Ok(spec));
 		format!("{} {}", bytes.len(), hex::encode(sp_crypto_hashing::blake2_256(&bytes)))
@@ -373,6 +380,7 @@ fn layout() {
 		"202 6333c9b03223ec8bae206b92cf2b9cf1628d2e3223c74539d7f34bcb592bfe08",
 		"268 c5c07481129ab059fad66e45ff4d87fd8e2f21b940b5775cfc0249dfb0c1762f",
 		"334 ee9c66e0ac9a340eabf390b6d5900cc17c713a44ff38950e2e3474a0d8367cf7",
+		"203 11d375955b015d3289f60fe4beefa54f4c47c9eeec61b390164d53a506edd01d",
 	];
 	assert_eq!(found, frozen);
 }

@@ -104,6 +104,55 @@ KERNEL layer_norm_products(const f32* gradient, const f32* x, f32* out, u64 rows
 	}
 }
 
+// The root of a row's mean square; `n` and `count` as there.
+DEVICE f32 root_mean_square(const Row& row, const f32* x, u32 n, u32 cols, f32 count,
+	f32 epsilon) {
+	f32 squares = row_sum(row, n, cols, [=](u32 j) { return mul(x[j], x[j]); });
+	return root(add(divide(squares, count), epsilon));
+}
+
+KERNEL rms_norm(const f32* x, const f32* weight, f32* out, u64 rows, u32 cols, f32 count,
+	f32 epsilon) {
+	__shared__ f32 shared[GROUP_THREADS];
+	Row row = this_row(shared);
+	u32 n = row.index < rows ? cols : 0;
+	x += n ? row.index * cols : 0;
+	f32 s = root_mean_square(row, x, n, cols, count, epsilon);
+	for (u32 j = row.lane; j < n; j += LANES) {
+		out[row.index * cols + j] = mul(divide(x[j], s), weight[j]);
+	}
+}
+
+KERNEL rms_norm_grad(const f32* gradient, const f32* x, const f32* weight, f32* out, u64 rows,
+	u32 cols, f32 count, f32 epsilon) {
+	__shared__ f32 shared[GROUP_THREADS];
+	Row row = this_row(shared);
+	u32 n = row.index < rows ? cols : 0;
+	x += n ? row.index * cols : 0;
+	const f32* g = gradient + (n ? row.index * cols : 0);
+	f32 s = root_mean_square(row, x, n, cols, count, epsilon);
+	f32 b = divide(row_sum(row, n, cols,
+		[=](u32 j) { return mul(mul(g[j], weight[j]), divide(x[j], s)); }), count);
+	for (u32 j = row.lane; j < n; j += LANES) {
+		f32 q = mul(g[j], weight[j]), h = divide(x[j], s);
+		out[row.index * cols + j] = divide(sub(q, mul(h, b)), s);
+	}
+}
+
+// What RmsNormWeightGrad sums over the rows: the gradient times the normalised row.
+KERNEL rms_norm_products(const f32* gradient, const f32* x, f32* out, u64 rows, u32 cols,
+	f32 count, f32 epsilon) {
+	__shared__ f32 shared[GROUP_THREADS];
+	Row row = this_row(shared);
+	u32 n = row.index < rows ? cols : 0;
+	x += n ? row.index * cols : 0;
+	f32 s = root_mean_square(row, x, n, cols, count, epsilon);
+	for (u32 j = row.lane; j < n; j += LANES) {
+		u64 i = row.index * cols + j;
+		out[i] = mul(gradient[i], divide(x[j], s));
+	}
+}
+
 KERNEL squared_loss(const f32* outputs, const u32* labels, f32* out, u64 rows, u32 cols,
 	f32 count) {
 	__shared__ f32 shared[GROUP_THREADS];

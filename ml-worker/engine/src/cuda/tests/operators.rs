@@ -328,7 +328,7 @@ fn sums() {
 
 #[test]
 fn rows() {
-	cases(90, 7, |random, range| {
+	cases(117, 7, |random, range| {
 		let rows = random.size(1, 40);
 		let cols =
 			if random.size(0, 5) == 0 { random.size(1_000, 3_000) } else { random.size(1, 70) };
@@ -338,7 +338,7 @@ fn rows() {
 		let (weight, bias) = (numbers(cols), numbers(cols));
 		let labels = labels(random, rows, cols);
 		let epsilon = Nano(10_000);
-		let case = match random.size(0, 9) {
+		let case = match random.size(0, 12) {
 			0 => Case::new(OpKind::LogSoftmax { logits: 0, rows, cols }, vec![x]),
 			1 => Case::new(OpKind::RowLoss { log_p: 0, labels: LABELS, rows, cols }, vec![x]),
 			2 => Case::new(OpKind::RowLossGrad { log_p: 0, labels: LABELS, rows, cols }, vec![x]),
@@ -363,6 +363,19 @@ fn rows() {
 			}
 			8 => {
 				let kind = OpKind::LayerNormWeightGrad { gradient: 0, x: 1, epsilon, rows, cols };
+				Case::new(kind, vec![gradient, x])
+			}
+			9 => {
+				let kind = OpKind::RmsNorm { x: 0, weight: 1, epsilon, rows, cols };
+				Case::new(kind, vec![x, weight])
+			}
+			10 => {
+				let kind =
+					OpKind::RmsNormGrad { gradient: 0, x: 1, weight: 2, epsilon, rows, cols };
+				Case::new(kind, vec![gradient, x, weight])
+			}
+			11 => {
+				let kind = OpKind::RmsNormWeightGrad { gradient: 0, x: 1, epsilon, rows, cols };
 				Case::new(kind, vec![gradient, x])
 			}
 			_ => Case::new(OpKind::AddRow { a: 0, row: 1, rows, cols }, vec![x, weight]),

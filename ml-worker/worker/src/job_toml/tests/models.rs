@@ -55,7 +55,7 @@ fn a_list_of_layers() {
 	let text = with_model(
 		"[model.layers]\ninput = \"image\"\nchannels = 1\nheight = 8\nwidth = 8\n\
 		 layers = [\"conv 2 3 padding 1\", \"silu\", \"conv 2 3 padding 1\", \"skip 2\", \
-		 \"layer_norm\", \"linear 10\"]\n",
+		 \"layer_norm\", \"rms_norm\", \"linear 10\"]\n",
 	);
 	let job = read(&text).unwrap();
 	let Model::Layers { input, layers } = &job.spec.model else { panic!("{:?}", job.spec) };

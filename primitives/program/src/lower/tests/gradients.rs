@@ -157,7 +157,10 @@ fn spoil(kind: &mut OpKind) -> bool {
 			};
 		}
 		OpKind::CausalSoftmaxGrad { depth, .. } => *depth *= 2,
-		OpKind::LayerNormGrad { epsilon, .. } | OpKind::LayerNormWeightGrad { epsilon, .. } => {
+		OpKind::LayerNormGrad { epsilon, .. }
+		| OpKind::LayerNormWeightGrad { epsilon, .. }
+		| OpKind::RmsNormGrad { epsilon, .. }
+		| OpKind::RmsNormWeightGrad { epsilon, .. } => {
 			*epsilon = Nano(100_000_000);
 		}
 		OpKind::Dropout { site, .. } => *site += 1,

@@ -84,6 +84,7 @@ pub fn models() -> Vec<JobSpec> {
 			Layer::Skip { back: 6 },
 			Layer::LayerNorm,
 			Layer::Dropout { rate_nano: 250_000_000 },
+			Layer::RmsNorm,
 			Layer::Linear { outputs: 3 },
 			// The last layer is not the one with the logits' parameters.
 			activation(Activation::Tanh),
@@ -194,6 +195,15 @@ fn lengths(kind: &OpKind) -> (u64, Vec<u64>) {
 			(area(rows, cols), vec![area(rows, cols), area(rows, cols), cols.into()])
 		}
 		OpKind::LayerNormWeightGrad { rows, cols, .. } => {
+			(cols.into(), vec![area(rows, cols), area(rows, cols)])
+		}
+		OpKind::RmsNorm { rows, cols, .. } => {
+			(area(rows, cols), vec![area(rows, cols), cols.into()])
+		}
+		OpKind::RmsNormGrad { rows, cols, .. } => {
+			(area(rows, cols), vec![area(rows, cols), area(rows, cols), cols.into()])
+		}
+		OpKind::RmsNormWeightGrad { rows, cols, .. } => {
 			(cols.into(), vec![area(rows, cols), area(rows, cols)])
 		}
 		OpKind::Embedding { rows, vocabulary, width, .. } => {

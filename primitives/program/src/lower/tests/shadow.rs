@@ -167,6 +167,17 @@ pub fn loss(
 					})
 					.collect()
 			}
+			OpKind::RmsNorm { x, weight, epsilon, cols, .. } => {
+				assert_eq!(epsilon, NORM_EPSILON);
+				let n = cols as usize;
+				v(x).chunks(n)
+					.flat_map(|row| {
+						let squares = row.iter().map(|x| x * x).sum::<f64>() / n as f64;
+						let s = (squares + 1e-5).sqrt();
+						row.iter().zip(v(weight)).map(|(x, w)| x / s * w).collect::<Vec<_>>()
+					})
+					.collect()
+			}
 			OpKind::Embedding { table, tokens, width, .. } => v(tokens)
 				.iter()
 				.flat_map(|t| v(table)[*t as usize * width as usize..][..width as usize].to_vec())
