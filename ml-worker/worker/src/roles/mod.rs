@@ -9,11 +9,13 @@
 //! - [`verifier`]: fetch, replay, commit, reveal.
 //! - [`driller`]: enlist, compute units, commit, reveal; [`units`] sees a unit through, for
 //!   drillers and for verifiers that recompute.
+//! - [`common`]: becoming a trainer, and the files of a job, for the roles that need them.
 //! - [`submit`]: post a job and follow it.
 //! - [`http`] serves bundles and data; [`fetch`] downloads them.
 //! - [`store`] keeps what must survive; [`tasks`] runs what takes long; [`report`] and [`words`]
 //!   report it to people and programs, and [`metrics`] to Prometheus.
 
+pub mod common;
 pub mod display;
 pub mod driller;
 pub mod fetch;

@@ -2,11 +2,11 @@
 //! does so with the units that it is assigned, a verifier with those that it must recompute.
 
 use super::{
+	common::files,
 	fetch::Fetcher,
 	report::Reporter,
 	store::{Home, Salt, UnitRecord},
 	tasks::Outcome,
-	trainer::files,
 };
 use crate::table::grouped;
 use anyhow::Context;

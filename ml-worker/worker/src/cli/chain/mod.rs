@@ -8,6 +8,7 @@ use crate::args::{DeviceArgs, KeyArgs, NodeArgs};
 use crate::{
 	job_toml,
 	roles::{
+		common::registration::hardware,
 		driller::{self, DrillerArgs},
 		report::Reporter,
 		submit,
@@ -267,7 +268,7 @@ impl Offer {
 impl Register {
 	async fn run(self) -> anyhow::Result<ExitCode> {
 		let sender = sender(&self.node, &self.key).await?;
-		sender.run(&calls::register_trainer(self.bond, &trainer::hardware())).await?;
+		sender.run(&calls::register_trainer(self.bond, &hardware())).await?;
 		println!("{} is a trainer with a bond of {}", sender.account(), amount::format(self.bond));
 		Ok(ExitCode::SUCCESS)
 	}

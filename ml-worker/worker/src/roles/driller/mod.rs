@@ -4,6 +4,7 @@ mod plan;
 mod tally;
 
 use super::{
+	common::registration::{register, RegistrationError},
 	fetch::{Fetcher, LocationArgs, SetupError},
 	metrics::{MetricsArgs, MetricsError},
 	next_block,
@@ -12,7 +13,6 @@ use super::{
 	store::{default_folder, Home, StoreError, UnitRecord},
 	survive,
 	tasks::{Outcome, Tasks},
-	trainer::{self, TrainerError},
 	units::{self, is_lost, Part, Step, Units},
 };
 use crate::args::{KeyArgs, NodeArgs};
@@ -83,7 +83,7 @@ pub struct DrillerArgs {
 pub enum DrillerError {
 	/// The account is not a trainer, or cannot become one.
 	#[error(transparent)]
-	Trainer(#[from] TrainerError),
+	Registration(#[from] RegistrationError),
 	/// The chain cannot be asked.
 	#[error(transparent)]
 	Chain(#[from] ChainError),
@@ -178,7 +178,7 @@ pub async fn run(args: DrillerArgs) -> Result<(), DrillerError> {
 	let home = Arc::new(Home::open(&dir, &chain.genesis())?);
 	let report = Reporter::new("driller", args.json, Some(&home.events()));
 	let _page = args.metrics.serve(report.metrics(), &chain, sender.account()).await?;
-	trainer::register(&chain, &sender, args.bond, &report).await?;
+	register(&chain, &sender, args.bond, &report).await?;
 	let locations = args.locations.locations(&chain).await?;
 	let units = Arc::new(Units {
 		chain: chain.clone(),

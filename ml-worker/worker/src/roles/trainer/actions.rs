@@ -2,13 +2,13 @@
 //! seen on chain or on disk.
 
 use super::{
-	files::{fetch, servers},
 	reconcile::{digest, hashes},
-	Hopeless, Trainer,
+	Trainer,
 };
 use crate::plot;
 use crate::roles::{
 	checked,
+	common::files::{fetch, servers, Hopeless},
 	plan::{self, Action},
 	store::{Committed, JobRecord, Salt},
 	tasks::Outcome,

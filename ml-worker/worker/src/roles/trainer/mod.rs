@@ -2,12 +2,15 @@
 
 mod actions;
 mod blobs;
-pub(super) mod files;
 mod outcome;
 mod reconcile;
 mod resources;
 
 use super::{
+	common::{
+		files::Hopeless,
+		registration::{register, RegistrationError},
+	},
 	fetch::{Fetcher, LocationArgs, SetupError},
 	http::{ServeError, Server, Shelf},
 	metrics::{MetricsArgs, MetricsError},
@@ -31,13 +34,10 @@ use std::{
 };
 use tracing::{debug, warn};
 use trainyard_client::{
-	amount, calls, keys::KeyError, AccountId32, Chain, ChainError, Transactor, TxError,
+	amount, keys::KeyError, AccountId32, Chain, ChainError, Transactor, TxError,
 };
-use trainyard_proof::{
-	bundle::manifest::MadeBy,
-	train::{Cheat, TrainError},
-};
-use trainyard_protocol::{job::Balance, views::Hardware, JobId, MicroUt, Text, H256};
+use trainyard_proof::train::{Cheat, TrainError};
+use trainyard_protocol::{job::Balance, JobId, MicroUt, Text, H256};
 
 /// How long the trainer waits for a node at the start.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -117,11 +117,8 @@ pub fn parse_ut(text: &str) -> Result<MicroUt, amount::DecimalError> {
 #[derive(Debug, thiserror::Error)]
 pub enum TrainerError {
 	/// The account is not a trainer.
-	#[error("{account} is not registered as a trainer: give --bond AMOUNT to register it, or run `trainyard register`")]
-	NotRegistered {
-		/// The account.
-		account: AccountId32,
-	},
+	#[error(transparent)]
+	Registration(#[from] RegistrationError),
 	/// Nobody could reach it.
 	#[error("--listen {0} is reached under an address that only you know: give it with --public-url http://...")]
 	NoPublicUrl(SocketAddr),
@@ -146,9 +143,6 @@ pub enum TrainerError {
 	/// Nothing can be fetched.
 	#[error(transparent)]
 	Fetch(#[from] SetupError),
-	/// A transaction failed.
-	#[error(transparent)]
-	Tx(#[from] TxError),
 }
 
 /// A step of a job under one assignment seed: after a reorganisation the same job may have a
@@ -194,11 +188,6 @@ struct Told {
 	/// Problems with the files of a job, or with the folder.
 	problems: HashMap<Option<JobId>, String>,
 }
-
-/// A job that cannot be repaired: it is not taken, however often it is looked at.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Hopeless(String);
 
 /// Runs a trainer until it is asked to stop.
 pub async fn run(args: TrainerArgs) -> Result<(), TrainerError> {
@@ -272,41 +261,6 @@ pub async fn run(args: TrainerArgs) -> Result<(), TrainerError> {
 	let result = trainer.clone().work().await;
 	drop(server);
 	result
-}
-
-/// Registers the account unless it is a trainer.
-pub(super) async fn register(
-	chain: &Chain,
-	sender: &Transactor,
-	bond: Option<Balance>,
-	report: &Reporter,
-) -> Result<(), TrainerError> {
-	let account = *sender.account();
-	if chain.trainer(&account).await?.is_some() {
-		return Ok(());
-	}
-	let bond = bond.ok_or(TrainerError::NotRegistered { account })?;
-	sender.run(&calls::register_trainer(bond, &hardware())).await?;
-	let text = format!("registered as a trainer with a bond of {}", amount::format(bond));
-	report.general("registered", &text, json!({ "bond": bond.to_string() }));
-	Ok(())
-}
-
-/// Returns this machine as the chain records it.
-pub fn hardware() -> Hardware {
-	let here = MadeBy::here();
-	let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-	let kib = memory
-		.lines()
-		.find_map(|line| line.strip_prefix("MemTotal:"))
-		.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-	let cpu: String = here.cpu.chars().take(64).collect();
-	Hardware {
-		cpu: Text::new(&cpu).unwrap_or_default(),
-		cores: here.cores,
-		memory_mib: kib.map_or(0, |k| u32::try_from(k / 1024).unwrap_or(u32::MAX)),
-		gpu: Text::default(),
-	}
 }
 
 /// Starts the server. With port 0 it takes the port of last time, if it is free: locations
@@ -530,13 +484,5 @@ mod tests {
 		assert_eq!(home.last_port(), Some(second.address().port()));
 		let fixed = serve(address, &home, Shelf::default()).await;
 		assert!(matches!(fixed, Err(TrainerError::Serve(ServeError::InUse(_)))));
-	}
-
-	#[test]
-	fn this_machine_has_cores() {
-		let hardware = hardware();
-		assert!(hardware.cores > 0);
-		#[cfg(target_os = "linux")]
-		assert!(hardware.memory_mib > 0);
 	}
 }

@@ -1,7 +1,6 @@
 //! Fetches the files that a job reads before anything is at stake: dead or wrong files are never a
 //! trainer's loss.
 
-use super::Hopeless;
 use crate::roles::{
 	fetch::{FetchError, Fetcher, Wanted},
 	store::Home,
@@ -15,6 +14,11 @@ use trainyard_client::JobView;
 use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
 use trainyard_proof::inputs::{InputError, Inputs};
 
+/// The files cannot be had, or do not fit the job, however often they are asked for.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Hopeless(pub String);
+
 /// Returns whether it is useless to try the location again: the fault will pass neither on the
 /// server nor on this machine.
 fn lasts(error: &FetchError) -> bool {
@@ -22,7 +26,7 @@ fn lasts(error: &FetchError) -> bool {
 }
 
 /// Returns the base URLs of the trainers that revealed a result of the job: they serve its files.
-pub(super) fn servers(job: &JobView) -> Vec<String> {
+pub fn servers(job: &JobView) -> Vec<String> {
 	let reveals = job.replicas.iter().filter_map(|replica| replica.reveal.as_ref());
 	reveals
 		.map(|reveal| reveal.location.to_string_lossy().trim_end_matches('/').to_owned())
@@ -32,7 +36,7 @@ pub(super) fn servers(job: &JobView) -> Vec<String> {
 /// Brings all files of a job into the cache, within `patience` if there is one, and checks that
 /// they are what its specification says. If a location of the submitter is gone, the `servers` of
 /// other trainers are asked. Fails with [`Hopeless`] if trying again is useless.
-pub(in crate::roles) async fn fetch(
+pub async fn fetch(
 	fetcher: &Fetcher,
 	home: &Home,
 	spec: &CheckedSpec,
