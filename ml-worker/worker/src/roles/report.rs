@@ -37,15 +37,15 @@ impl Reporter {
 	pub fn job(&self, job: JobId, event: &str, text: &str, fields: Value) {
 		let mut object = fields_of(fields);
 		object.insert("job".into(), json!(job));
-		self.tell(event, &format!("job {job}: {text}"), object);
+		self.write(event, &format!("job {job}: {text}"), object);
 	}
 
 	/// Reports an event that is not about a job.
 	pub fn general(&self, event: &str, text: &str, fields: Value) {
-		self.tell(event, text, fields_of(fields));
+		self.write(event, text, fields_of(fields));
 	}
 
-	fn tell(&self, event: &str, text: &str, mut object: Map<String, Value>) {
+	fn write(&self, event: &str, text: &str, mut object: Map<String, Value>) {
 		self.metrics.event(event);
 		if matches!(event, "failed_attempt" | "problem") {
 			self.metrics.error(object.get("action").and_then(Value::as_str).unwrap_or(event));

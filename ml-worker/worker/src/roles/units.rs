@@ -156,7 +156,7 @@ impl Units {
 			Part::Verifier => "recomputing",
 		};
 		let what = format!("{doing} {}", describe(&project.template, view.index));
-		self.tell(view, "computing", &what, json!({ "deadline": view.deadline }));
+		self.report(view, "computing", &what, json!({ "deadline": view.deadline }));
 		let begun = Instant::now();
 		let result = match self.cheat {
 			true => drill::fabricate(&project.template, &view.seed),
@@ -164,10 +164,10 @@ impl Units {
 				let (template, index, seed) = (project.template.clone(), view.index, view.seed);
 				let name = name(view);
 				tokio::task::spawn_blocking(move || {
-					let mut told = Instant::now();
+					let mut reported = Instant::now();
 					let mut progress = |done: u32, all: u32| {
-						if told.elapsed() >= EVERY {
-							told = Instant::now();
+						if reported.elapsed() >= EVERY {
+							reported = Instant::now();
 							info!("{name}: {:.0} %", 100.0 * f64::from(done) / f64::from(all));
 						}
 					};
@@ -212,7 +212,7 @@ impl Units {
 			"state": result.state,
 			"score": result.score,
 		});
-		self.tell(view, "computed", &text, fields);
+		self.report(view, "computed", &text, fields);
 		Ok(())
 	}
 
@@ -242,13 +242,13 @@ impl Units {
 		);
 		let call = self.part.commit(record.assignment, &commitment).on(head);
 		self.send(&call, "Drilling::AlreadyCommitted").await?;
-		self.tell_of(record, "committed", "result committed");
+		self.report_of(record, "committed", "result committed");
 		Ok(())
 	}
 
 	async fn reveal(&self, record: &UnitRecord) -> Outcome {
 		self.send(&self.part.reveal(record), "Drilling::AlreadyRevealed").await?;
-		self.tell_of(record, "revealed", "result revealed");
+		self.report_of(record, "revealed", "result revealed");
 		Ok(())
 	}
 
@@ -261,18 +261,18 @@ impl Units {
 		}
 	}
 
-	fn tell(&self, view: &AssignmentView, event: &str, text: &str, fields: serde_json::Value) {
-		tell(&self.report, (view.id, view.project, view.index), event, text, fields);
+	fn report(&self, view: &AssignmentView, event: &str, text: &str, fields: serde_json::Value) {
+		report_unit(&self.report, (view.id, view.project, view.index), event, text, fields);
 	}
 
-	fn tell_of(&self, record: &UnitRecord, event: &str, text: &str) {
+	fn report_of(&self, record: &UnitRecord, event: &str, text: &str) {
 		let unit = (record.assignment, record.project, record.index);
-		tell(&self.report, unit, event, text, json!({}));
+		report_unit(&self.report, unit, event, text, json!({}));
 	}
 }
 
 /// Reports an event of a unit: assignment, project, index.
-pub fn tell(
+pub fn report_unit(
 	report: &Reporter,
 	(assignment, project, index): (AssignmentId, u32, u32),
 	event: &str,
@@ -470,7 +470,7 @@ pub(crate) mod tests {
 	}
 
 	#[test]
-	fn units_are_told_in_words() {
+	fn units_are_described() {
 		let chain = Template::Chain { size: 256, links: 1_200 };
 		assert_eq!(describe(&chain, 0), "a chain of 1,200 products of 256 x 256");
 		let calibration = Template::Calibration { passes: 40 };

@@ -268,7 +268,7 @@ impl Driller {
 		self.clone().prepare(memory, head.number).await?;
 		let assignment = self.chain.drilling_assignment(&me, head.hash).await?;
 		let enlisted = self.chain.drilling_pool(head.hash).await?.contains(&me);
-		self.tell_pool(memory, enlisted);
+		self.report_pool(memory, enlisted);
 		if memory.leaving.is_none() && self.most.is_some_and(|most| memory.revealed >= most) {
 			memory.leaving = Some(head.number);
 		}
@@ -304,7 +304,7 @@ impl Driller {
 				let unit = (view.id, view.project, view.index);
 				let text = "committed, but its result and salt are not in this folder: it cannot \
 				            be revealed here. Another daemon with this key?";
-				units::tell(&self.report, unit, "record_lost", text, json!({}));
+				units::report_unit(&self.report, unit, "record_lost", text, json!({}));
 			}
 		}
 		if let Some(change) = plan.pool {
@@ -368,7 +368,7 @@ impl Driller {
 	}
 
 	/// Reports when the driller enters or leaves the pool.
-	fn tell_pool(&self, memory: &mut Memory, enlisted: bool) {
+	fn report_pool(&self, memory: &mut Memory, enlisted: bool) {
 		if memory.enlisted.replace(enlisted) == Some(enlisted) {
 			return;
 		}
@@ -467,7 +467,7 @@ impl Driller {
 				metrics.ended("not_agreed");
 			}
 			memory.records.insert((record.assignment, record.seed), record.clone());
-			self.tell_settled(&record, memory, settled.agreed).await?;
+			self.report_settled(&record, memory, settled.agreed).await?;
 		}
 		let old = memory.records.extract_if(|_, record| tally::is_old(record, best));
 		for ((id, seed), _) in old.collect::<Vec<_>>() {
@@ -476,7 +476,7 @@ impl Driller {
 		Ok(())
 	}
 
-	async fn tell_settled(
+	async fn report_settled(
 		&self,
 		record: &UnitRecord,
 		memory: &Memory,
@@ -500,7 +500,7 @@ impl Driller {
 			"not_agreed": tally.lost,
 		});
 		let unit = (record.assignment, record.project, record.index);
-		units::tell(&self.report, unit, event, &text, fields);
+		units::report_unit(&self.report, unit, event, &text, fields);
 		Ok(())
 	}
 
@@ -515,7 +515,7 @@ impl Driller {
 					"not finished: start again before block {}, or its power is lost",
 					view.deadline
 				);
-				units::tell(&self.report, unit, "unfinished", &text, json!({}));
+				units::report_unit(&self.report, unit, "unfinished", &text, json!({}));
 			} else if self.chain.drilling_pool(head.hash).await?.contains(self.me()) {
 				self.change_pool(Pool::Retire).await?;
 			}

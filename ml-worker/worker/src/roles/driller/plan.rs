@@ -88,8 +88,8 @@ mod tests {
 		assert_eq!(plan(&leaving), Plan { unit: None, pool: Some(Pool::Retire) });
 		let working = Situation { assignment: Some(&unit), ..leaving };
 		assert_eq!(plan(&working), Plan { unit: Some(Step::Compute), pool: Some(Pool::Retire) });
-		let told = Situation { retiring: true, found: true, ..working };
-		assert_eq!(plan(&told), Plan { unit: Some(Step::Commit), pool: None });
+		let announced = Situation { retiring: true, found: true, ..working };
+		assert_eq!(plan(&announced), Plan { unit: Some(Step::Commit), pool: None });
 	}
 
 	/// Killed at any moment and started again, a driller goes on: what it does depends only on the

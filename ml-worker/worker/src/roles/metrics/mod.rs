@@ -135,7 +135,7 @@ fn build(role: &str) -> prometheus::Result<Metrics> {
 			&["kind"],
 		)?,
 		events: IntCounterVec::new(
-			opts("events_total", "Events told, as in events.jsonl"),
+			opts("events_total", "Events reported, as in events.jsonl"),
 			&["event"],
 		)?,
 		errors: IntCounterVec::new(
@@ -267,7 +267,7 @@ mod tests {
 	}
 
 	#[test]
-	fn what_is_told_is_counted() {
+	fn what_happened_is_counted() {
 		let metrics = Metrics::new("driller");
 		metrics.identify(&"5Account");
 		metrics.ended("agreed");

@@ -121,7 +121,7 @@ pub(crate) mod tests {
 	}
 
 	#[test]
-	fn records_outlive_the_process_and_damaged_ones_are_told() {
+	fn records_outlive_the_process_and_damaged_ones_are_reported() {
 		let dir = tempfile::tempdir().unwrap();
 		let genesis = H256::repeat_byte(7);
 		let (one, two) = (record(3), UnitRecord { seed: H256::repeat_byte(9), ..record(3) });

@@ -145,7 +145,7 @@ mod tests {
 	}
 
 	#[test]
-	fn a_whole_life_is_told_once_each() {
+	fn a_whole_life_is_reported_once_each() {
 		let who = AccountId32([1; 32]);
 		let verifier = AccountId32([2; 32]);
 		let open = job(JobState::Open);
@@ -206,7 +206,7 @@ mod tests {
 	}
 
 	#[test]
-	fn a_rescue_is_told_once_over_rounds() {
+	fn a_rescue_is_reported_once_over_rounds() {
 		let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
 		let result = WorkResult { bundle_root, model_root, segments: 30 };
 		let group =

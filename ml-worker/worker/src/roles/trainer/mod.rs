@@ -181,7 +181,7 @@ struct Trainer {
 
 /// What was last reported about a job, so that it is reported once.
 #[derive(Default)]
-struct Told {
+struct Reported {
 	states: HashMap<JobId, &'static str>,
 	refusals: HashMap<JobId, Discriminant<Refusal>>,
 	failures: HashMap<Key, String>,
@@ -326,7 +326,7 @@ impl Trainer {
 
 	async fn work(self: Arc<Self>) -> Result<(), TrainerError> {
 		let mut tasks: Tasks<Key> = Tasks::default();
-		let mut told = Told::default();
+		let mut reported = Reported::default();
 		let mut complaint = String::new();
 		let mut seen = None;
 		let mut stopping = std::pin::pin!(stop_signal());
@@ -338,14 +338,14 @@ impl Trainer {
 					if outcome.is_ok() {
 						// The next step may be due at once.
 						seen = None;
-						told.failures.remove(&key);
+						reported.failures.remove(&key);
 					}
-					self.tell_failure(&mut told, key, outcome);
+					self.report_failure(&mut reported, key, outcome);
 				},
 				head = next_block(&self.chain, seen) => {
 					let head = head?;
 					seen = Some(head.hash);
-					let looked = self.clone().look(&mut tasks, &mut told, head).await;
+					let looked = self.clone().look(&mut tasks, &mut reported, head).await;
 					self.clone().reclaim_expired(&mut tasks, head).await;
 					if let Err(e) = looked {
 						let of_chain = match &e {
@@ -373,7 +373,7 @@ impl Trainer {
 		Ok(())
 	}
 
-	fn tell_failure(&self, told: &mut Told, key: Key, outcome: Outcome) {
+	fn report_failure(&self, reported: &mut Reported, key: Key, outcome: Outcome) {
 		let (job, _, action) = key;
 		let Err(e) = outcome else { return };
 		if let Some(TrainError::Stopped { .. }) = e.downcast_ref() {
@@ -387,7 +387,7 @@ impl Trainer {
 			debug!("job {job}: {text}");
 			return;
 		}
-		if told.failures.insert(key, text.clone()).as_ref() != Some(&text) {
+		if reported.failures.insert(key, text.clone()).as_ref() != Some(&text) {
 			let name = format!("{action:?}").to_lowercase();
 			let next = match e.downcast_ref::<Hopeless>() {
 				Some(_) => "the job is not taken",

@@ -1,6 +1,6 @@
 //! Looks at the chain once: gathers what is known of every job, and starts steps.
 
-use super::{outcome::End, Key, Told, Trainer, TrainerError};
+use super::{outcome::End, Key, Reported, Trainer, TrainerError};
 use crate::roles::{
 	checked, display,
 	plan::{self, plan, replica_of, Action, Known, Needs, Plan, Standing},
@@ -53,10 +53,10 @@ impl Trainer {
 	pub(super) async fn look(
 		self: Arc<Self>,
 		tasks: &mut Tasks<Key>,
-		told: &mut Told,
+		reported: &mut Reported,
 		head: Head,
 	) -> Result<(), TrainerError> {
-		let jobs = self.jobs(head, told).await?;
+		let jobs = self.jobs(head, reported).await?;
 		let stored = self.stored(&jobs).await?;
 		let (mut standing, reserved) = self.standing(&jobs, &stored, tasks, head).await?;
 		let mut gathered = Gathered::default();
@@ -68,17 +68,17 @@ impl Trainer {
 				continue;
 			}
 			let known_stored = stored.contains(&job.id);
-			let plan = match self.consider(&job, known_stored, &standing, told) {
+			let plan = match self.consider(&job, known_stored, &standing, reported) {
 				Ok(plan) => plan,
 				// This job's files are broken: the others go on.
 				Err(e) => {
-					self.tell_problem(told, Some(job.id), &e);
+					self.report_problem(reported, Some(job.id), &e);
 					gathered.keep.extend(hashes(&job.spec));
 					gathered.wanted.extend(tasks.running().filter(|key| key.0 == job.id));
 					continue;
 				}
 			};
-			told.problems.remove(&Some(job.id));
+			reported.problems.remove(&Some(job.id));
 			if plan.finished {
 				continue;
 			}
@@ -114,9 +114,9 @@ impl Trainer {
 		tasks.stop_unless(|key| gathered.wanted.contains(key));
 		match self.make_room(&gathered, reserved) {
 			Ok(()) => {
-				told.problems.remove(&None);
+				reported.problems.remove(&None);
 			}
-			Err(e) => self.tell_problem(told, None, &e),
+			Err(e) => self.report_problem(reported, None, &e),
 		}
 		self.begin(tasks, gathered);
 		Ok(())
@@ -146,7 +146,7 @@ impl Trainer {
 		job: &JobView,
 		stored: bool,
 		standing: &Standing,
-		told: &mut Told,
+		reported: &mut Reported,
 	) -> Result<Plan, StoreError> {
 		let record = self.record_of(job)?;
 		let digest = digest(&job.spec);
@@ -160,7 +160,7 @@ impl Trainer {
 			bad: bad.as_deref(),
 		};
 		let plan = plan(job, self.me(), &known, &self.limits, standing);
-		self.tell(told, job, &plan);
+		self.report_changes(reported, job, &plan);
 		if let (Some(record), Some(seed)) = (&record, job.seed) {
 			let ended = matches!(job.state, JobState::Ended(_));
 			if ended != record.ended.is_some() {
@@ -290,7 +290,7 @@ impl Trainer {
 
 	/// Returns the jobs on chain that have not ended, and the ended ones that this trainer worked
 	/// on.
-	async fn jobs(&self, head: Head, told: &mut Told) -> Result<Vec<JobView>, ChainError> {
+	async fn jobs(&self, head: Head, reported: &mut Reported) -> Result<Vec<JobView>, ChainError> {
 		let mut jobs = self.chain.active_jobs(head.hash).await?;
 		let known: HashSet<JobId> = self.records().keys().map(|(id, _)| *id).collect();
 		for id in known {
@@ -301,7 +301,7 @@ impl Trainer {
 				Ok(view) => view,
 				Err(e) if e.is_connection() || e.is_final() => return Err(e),
 				Err(e) => {
-					self.tell_problem(told, Some(id), &e);
+					self.report_problem(reported, Some(id), &e);
 					continue;
 				}
 			};
@@ -339,9 +339,9 @@ impl Trainer {
 	}
 
 	/// Reports once why a job cannot be looked at, or what is wrong with the folder.
-	fn tell_problem(&self, told: &mut Told, job: Option<JobId>, problem: &dyn Display) {
+	fn report_problem(&self, reported: &mut Reported, job: Option<JobId>, problem: &dyn Display) {
 		let text = problem.to_string();
-		if told.problems.insert(job, text.clone()).as_ref() == Some(&text) {
+		if reported.problems.insert(job, text.clone()).as_ref() == Some(&text) {
 			return;
 		}
 		let fields = json!({ "action": "look", "reason": text });
@@ -356,11 +356,11 @@ impl Trainer {
 
 	/// Reports changes of state of jobs that this trainer is involved in, and why it does not take
 	/// others.
-	fn tell(&self, told: &mut Told, job: &JobView, plan: &Plan) {
+	fn report_changes(&self, reported: &mut Reported, job: &JobView, plan: &Plan) {
 		let state = display::state(&job.state);
 		let fields = json!({ "state": state });
-		if plan.involved || told.states.contains_key(&job.id) {
-			match told.states.insert(job.id, state) {
+		if plan.involved || reported.states.contains_key(&job.id) {
+			match reported.states.insert(job.id, state) {
 				Some(before) if before == state => {}
 				Some(before) => {
 					let text = format!("{before} -> {state}{}", self.ending(job));
@@ -372,15 +372,15 @@ impl Trainer {
 		if let Some(refusal) = &plan.refusal {
 			// The figures in it may change with every block.
 			let kind = std::mem::discriminant(refusal);
-			if told.refusals.insert(job.id, kind) != Some(kind) {
+			if reported.refusals.insert(job.id, kind) != Some(kind) {
 				let text = refusal.to_string();
 				let reason = json!({ "reason": text });
 				self.report.job(job.id, "not_taken", &format!("not taken: {text}"), reason);
 			}
 		}
 		if plan.finished {
-			told.states.remove(&job.id);
-			told.refusals.remove(&job.id);
+			reported.states.remove(&job.id);
+			reported.refusals.remove(&job.id);
 		}
 	}
 

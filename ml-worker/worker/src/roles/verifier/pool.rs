@@ -146,14 +146,14 @@ mod tests {
 		assert_eq!(membership.note(None, 17), (true, 0), "it left");
 		assert_eq!(membership.note(None, 27), (false, 0));
 		assert_eq!(membership.note(Some(100), 37), (true, 0), "it came back");
-		assert!(membership.is_due(3), "a chain that was started anew");
+		assert!(membership.is_due(3), "a chain that was started from scratch");
 	}
 
 	#[test]
 	fn what_is_missing_of_the_bond_was_lost() {
 		let mut membership = Membership::new(Some(100));
 		assert_eq!(membership.note(Some(90), 7), (false, 10));
-		assert_eq!(membership.note(Some(90), 17), (false, 0), "told once");
+		assert_eq!(membership.note(Some(90), 17), (false, 0), "reported once");
 		assert_eq!(membership.note(Some(200), 27), (false, 0), "more was bonded");
 		assert_eq!(membership.note(Some(180), 37), (false, 20));
 	}

@@ -143,7 +143,7 @@ impl Verifier {
 		}
 		self.settle_partings(&round, now + window * 3 / 4, &mut found).await?;
 		for (index, found) in &found {
-			self.tell(job, audit, *index, found);
+			self.report_verdict(job, audit, *index, found);
 		}
 		// It was decided in an earlier round: no verdict is asked for, but its place counts.
 		let verdict = |index: usize| {
@@ -265,7 +265,7 @@ impl Verifier {
 		}
 	}
 
-	fn tell(&self, job: &JobView, audit: &AuditView, index: usize, found: &Found) {
+	fn report_verdict(&self, job: &JobView, audit: &AuditView, index: usize, found: &Found) {
 		let Found { verdict, report, took } = found;
 		if let Some(report) = report {
 			let took = Duration::from_secs_f64(report.replay_seconds.max(0.0));

@@ -32,11 +32,11 @@ use trainyard_protocol::{
 
 /// Makes a verifier on a chain that says nothing, with its folder.
 async fn verifier(folder: &Path) -> Verifier {
-	verifier_told(folder, vec![]).await
+	verifier_with(folder, vec![]).await
 }
 
 /// A verifier on a chain with these jobs and an empty pool.
-async fn verifier_told(folder: &Path, jobs: Vec<JobView>) -> Verifier {
+async fn verifier_with(folder: &Path, jobs: Vec<JobView>) -> Verifier {
 	let node = FakeNode::new(move |method, _, _| match method {
 		"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
 		"TrainyardApi_active_jobs_after" => Ok(jobs.encode()),
@@ -234,15 +234,15 @@ async fn a_false_result_falls_beside_an_honest_one_though_its_segment_was_not_dr
 	assert_eq!(other.unwrap().findings, found.findings);
 
 	// No verdict waits for the rules; they come when asked for.
-	let told = events(&verifier);
-	assert!(told.iter().any(|e| e["event"] == "parting" && e["segment"] == 5), "{told:?}");
-	let verdicts: Vec<_> = told.iter().filter(|e| e["event"] == "verdict").collect();
+	let reported = events(&verifier);
+	assert!(reported.iter().any(|e| e["event"] == "parting" && e["segment"] == 5), "{reported:?}");
+	let verdicts: Vec<_> = reported.iter().filter(|e| e["event"] == "verdict").collect();
 	assert!(verdicts.len() == 2 && verdicts.iter().all(|e| e.get("rules").is_none()));
-	assert!(told.iter().all(|e| e["event"] != "rules"));
+	assert!(reported.iter().all(|e| e["event"] != "rules"));
 	let never = Arc::new(AtomicBool::new(false));
 	verifier.assess(&scene.job, &scene.audit, &found, &folder, never).await.unwrap();
-	let told = events(&verifier);
-	let rules: Vec<_> = told.iter().filter(|e| e["event"] == "rules").collect();
+	let reported = events(&verifier);
+	let rules: Vec<_> = reported.iter().filter(|e| e["event"] == "rules").collect();
 	assert_eq!(rules.len(), 1, "of what was accepted");
 	assert_eq!(
 		(&rules[0]["result"], rules[0]["rules"]["rules"].as_array().unwrap().len()),
@@ -267,8 +267,8 @@ async fn a_fine_tuning_is_judged_with_the_model_that_its_trainers_serve() {
 	}
 	let never = Arc::new(AtomicBool::new(false));
 	verifier.assess(&scene.job, &scene.audit, &found.unwrap(), &folder, never).await.unwrap();
-	let told = events(&verifier);
-	let rules = told.iter().find(|e| e["event"] == "rules").unwrap();
+	let reported = events(&verifier);
+	let rules = reported.iter().find(|e| e["event"] == "rules").unwrap();
 	assert_eq!(rules["rules"]["rules"][2]["detail"], "not applicable: fine-tuned");
 }
 
@@ -298,13 +298,13 @@ async fn what_is_stopped_leaves_no_findings() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_told() {
+async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_reported() {
 	let scene = scene().await;
 	let me = keys::account(&keys::from_uri("//Charlie").unwrap());
 	let seat = MemberView { verifier: me, committed: false, findings: None };
 	let audit = AuditView { committee: vec![seat], ..scene.audit.clone() };
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];
-	let verifier = Arc::new(verifier_told(&scene.folder.path().join("late"), jobs).await);
+	let verifier = Arc::new(verifier_with(&scene.folder.path().join("late"), jobs).await);
 	let membership = Membership::new(Some(100));
 	let mut memory = Memory {
 		tasks: Tasks::default(),
@@ -323,6 +323,6 @@ async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_told() {
 		verifier.clone().look(&mut memory, head).await.unwrap();
 		assert_eq!(flag.load(Ordering::Relaxed), stopped, "at {height}, until 45");
 	}
-	let told = events(&verifier);
-	assert_eq!(told.iter().filter(|e| e["event"] == "left_pool").count(), 1, "{told:?}");
+	let reported = events(&verifier);
+	assert_eq!(reported.iter().filter(|e| e["event"] == "left_pool").count(), 1, "{reported:?}");
 }
