@@ -1,6 +1,10 @@
 //! Runs work that takes longer than a block. Each piece runs at most once at a time, and is tried
 //! again after a pause that grows with every failure.
 
+mod error;
+
+pub use error::{with_causes, TaskError};
+
 use std::{
 	collections::HashMap,
 	future::Future,
@@ -19,7 +23,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The outcome of a task.
-pub type Outcome = anyhow::Result<()>;
+pub type Outcome = Result<(), TaskError>;
 
 /// Running tasks by key.
 pub struct Tasks<K> {
@@ -63,7 +67,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 			// A panic in the work must not leave the key running for ever.
 			let outcome = match tokio::spawn(work).await {
 				Ok(outcome) => outcome,
-				Err(e) => Err(anyhow::anyhow!("it stopped unexpectedly: {e}")),
+				Err(e) => Err(TaskError::failed(format!("it stopped unexpectedly: {e}"))),
 			};
 			let _ = sender.send((name, outcome));
 		});
@@ -129,10 +133,7 @@ mod tests {
 	async fn a_key_runs_once_at_a_time() {
 		let mut tasks = Tasks::default();
 		let (go, wait) = tokio::sync::oneshot::channel::<()>();
-		assert!(tasks.start("a", async move {
-			wait.await?;
-			Ok(())
-		}));
+		assert!(tasks.start("a", async move { wait.await.map_err(|e| TaskError::of(&e)) }));
 		assert!(!tasks.start("a", async { Ok(()) }), "it runs");
 		assert!(tasks.start("b", async { Ok(()) }));
 		let (key, outcome) = tasks.ended().await;
@@ -145,8 +146,8 @@ mod tests {
 	#[tokio::test]
 	async fn failures_and_panics_rest_before_the_next_try() {
 		let mut tasks = Tasks::default();
-		tasks.start(1, async { anyhow::bail!("no") });
-		assert_eq!(tasks.ended().await.1.unwrap_err().to_string(), "no");
+		tasks.start(1, async { Err(TaskError::failed("no")) });
+		assert_eq!(tasks.ended().await.1, Err(TaskError::failed("no")));
 		assert!(!tasks.start(1, async { Ok(()) }), "it rests");
 		tasks.start(2, async { panic!("oh") });
 		let (key, outcome) = tasks.ended().await;

@@ -6,10 +6,9 @@ use super::{
 	fetch::Fetcher,
 	report::Reporter,
 	store::{Home, Salt, UnitRecord},
-	tasks::Outcome,
+	tasks::{Outcome, TaskError},
 };
 use crate::table::grouped;
-use anyhow::Context;
 use codec::Encode;
 use serde_json::json;
 use std::{
@@ -133,7 +132,7 @@ impl Units {
 			(Step::Compute, _) => self.compute(&view, head.number, stop).await,
 			(Step::Commit, Some(record)) => self.commit(&record, head).await,
 			(Step::Reveal, Some(record)) => self.reveal(&record).await,
-			(_, None) => anyhow::bail!("the result is not on disk"),
+			(_, None) => Err(TaskError::failed("the result is not on disk")),
 		}
 	}
 
@@ -144,8 +143,8 @@ impl Units {
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
 		let project = self.chain.drilling_project(view.project).await?;
-		let project =
-			project.with_context(|| format!("project {} is not on chain", view.project))?;
+		let unknown = || TaskError::failed(format!("project {} is not on chain", view.project));
+		let project = project.ok_or_else(unknown)?;
 		let data = match project.template.trial(view.index) {
 			Some(spec) => Some(self.data(&spec).await?.data),
 			None => None,
@@ -217,7 +216,7 @@ impl Units {
 	}
 
 	/// Returns what a trial trains on. It is fetched by hash if it is not here.
-	pub async fn data(&self, spec: &CheckedSpec) -> anyhow::Result<Inputs> {
+	pub async fn data(&self, spec: &CheckedSpec) -> Result<Inputs, TaskError> {
 		let mut kept = self.inputs.lock().await;
 		let key = spec.dataset.using_encoded(hash::blake2_256);
 		if let Some((_, inputs)) = kept.as_ref().filter(|(of, _)| *of == key) {
@@ -328,7 +327,6 @@ pub(crate) mod tests {
 		keys, AccountId32,
 	};
 	use trainyard_program::spec::JobSpec;
-	use trainyard_proof::drill::UnitError;
 	use trainyard_protocol::{drill::reference, Text};
 
 	/// An assignment in this phase until height 50.
@@ -436,7 +434,7 @@ pub(crate) mod tests {
 		let units = units(folder.path(), Template::Chain { size: 64, links: 2_000 }, false).await;
 		let view = view(UnitPhase::Commit, false, false);
 		let stopped = act(&units, &view, true).await.unwrap_err();
-		assert!(matches!(stopped.downcast_ref(), Some(UnitError::Stopped)), "{stopped:#}");
+		assert!(matches!(stopped, TaskError::Stopped), "{stopped}");
 		let unknown = AssignmentView { project: 7, ..view.clone() };
 		let error = act(&units, &unknown, false).await.unwrap_err();
 		assert_eq!(error.to_string(), "project 7 is not on chain");
@@ -455,7 +453,7 @@ pub(crate) mod tests {
 		let folder = tempfile::tempdir().unwrap();
 		let units = units(folder.path(), Template::Trial(trial), false).await;
 		let error = act(&units, &view(UnitPhase::Commit, false, false), false).await.unwrap_err();
-		let text = format!("{error:#}");
+		let text = error.to_string();
 		assert!(text.contains("http://127.0.0.1:1/gone does not answer"), "{text}");
 		assert!(units.home.units().unwrap().0.is_empty());
 	}

@@ -5,19 +5,53 @@ use crate::roles::{
 	fetch::{FetchError, Fetcher, Wanted},
 	store::Home,
 };
-use anyhow::Context;
 use std::{
 	future::Future,
 	time::{Duration, Instant},
 };
+use tokio::task::JoinError;
 use trainyard_client::JobView;
 use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
-use trainyard_proof::inputs::{InputError, Inputs};
+use trainyard_proof::{
+	data::DataError,
+	inputs::{InputError, Inputs},
+};
 
-/// The files cannot be had, or do not fit the job, however often they are asked for.
+/// Says why the files of a job are not here.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Hopeless(pub String);
+pub enum FilesError {
+	/// No place has one of them, or has the right one; asking again does not help.
+	#[error("{0}")]
+	Gone(FetchError),
+	/// They are as declared, and are no data of the job's kind.
+	#[error("the data do not fit the job's specification: {0}")]
+	Data(DataError),
+	/// They are as declared, and another one does not fit the job.
+	#[error("{0}")]
+	Unfit(InputError),
+	/// A place does not answer now, or this machine cannot take the file.
+	#[error(transparent)]
+	Fetch(FetchError),
+	/// One of them takes longer than there is time for.
+	#[error("{0} did not come within the time for applications")]
+	TooLate(&'static str),
+	/// They cannot be read for a reason on this machine.
+	#[error(transparent)]
+	Local(InputError),
+	/// The thread that read them ended unexpectedly.
+	#[error(transparent)]
+	Ended(#[from] JoinError),
+}
+
+impl FilesError {
+	/// Returns whether it is the job's own fault, so that asking again is useless.
+	pub fn is_hopeless(&self) -> bool {
+		match self {
+			Self::Gone(_) | Self::Data(_) | Self::Unfit(_) => true,
+			Self::Fetch(_) | Self::TooLate(_) | Self::Local(_) | Self::Ended(_) => false,
+		}
+	}
+}
 
 /// Returns whether it is useless to try the location again: the fault will pass neither on the
 /// server nor on this machine.
@@ -35,23 +69,21 @@ pub fn servers(job: &JobView) -> Vec<String> {
 
 /// Brings all files of a job into the cache, within `patience` if there is one, and checks that
 /// they are what its specification says. If a location of the submitter is gone, the `servers` of
-/// other trainers are asked. Fails with [`Hopeless`] if trying again is useless.
+/// other trainers are asked.
 pub async fn fetch(
 	fetcher: &Fetcher,
 	home: &Home,
 	spec: &CheckedSpec,
 	servers: &[String],
 	patience: Option<Duration>,
-) -> anyhow::Result<()> {
+) -> Result<(), FilesError> {
 	bring(fetcher, home, spec, servers, patience).await?;
 	let (spec, paths) = (spec.clone(), home.inputs(spec));
 	match tokio::task::spawn_blocking(move || Inputs::load(&spec, &paths)).await? {
 		Ok(_) => Ok(()),
-		Err(e) if e.is_local() => Err(e.into()),
-		Err(e @ InputError::Data(_)) => {
-			Err(Hopeless(format!("the data do not fit the job's specification: {e}")).into())
-		}
-		Err(e) => Err(Hopeless(e.to_string()).into()),
+		Err(e) if e.is_local() => Err(FilesError::Local(e)),
+		Err(InputError::Data(e)) => Err(FilesError::Data(e)),
+		Err(e) => Err(FilesError::Unfit(e)),
 	}
 }
 
@@ -62,16 +94,15 @@ async fn bring(
 	spec: &JobSpec,
 	servers: &[String],
 	patience: Option<Duration>,
-) -> anyhow::Result<()> {
+) -> Result<(), FilesError> {
 	let begun = Instant::now();
 	for (which, file) in spec.files() {
 		let left = patience.map(|patience| patience.saturating_sub(begun.elapsed()));
-		let what = format!("{} did not come within the time for applications", which.field());
 		let fetched = within(left, one(fetcher, home, &file, servers)).await;
-		let problems = fetched.context(what)?;
-		let lasting = !problems.is_empty() && problems.iter().all(lasts);
+		let problems = fetched.ok_or(FilesError::TooLate(which.field()))?;
+		let lasting = problems.iter().all(lasts);
 		if let Some(e) = problems.into_iter().next() {
-			return Err(if lasting { Hopeless(e.to_string()).into() } else { e.into() });
+			return Err(if lasting { FilesError::Gone(e) } else { FilesError::Fetch(e) });
 		}
 	}
 	Ok(())
@@ -143,10 +174,6 @@ mod tests {
 		(folder, home, server, base)
 	}
 
-	fn is_hopeless(error: &anyhow::Error) -> bool {
-		error.downcast_ref::<Hopeless>().is_some()
-	}
-
 	fn at(base: &str, hash: &H256) -> Text {
 		Text::new(&format!("{base}/blob/{}", hex::encode(hash))).unwrap()
 	}
@@ -176,7 +203,7 @@ mod tests {
 		assert!(spec.clone().check().is_ok());
 
 		let error = bring(&fetcher(), &home, &spec, &[], None).await.unwrap_err();
-		assert!(!is_hopeless(&error), "{error:#}");
+		assert!(!error.is_hopeless(), "{error}");
 		let paths = home.inputs(&spec);
 		let path = |which| paths.get(which).unwrap();
 		assert!(path(InputFile::Data).is_file() && !path(InputFile::Labels).exists());
@@ -200,15 +227,15 @@ mod tests {
 		spec.dataset.location = at(&base, &data.content_hash);
 		spec.dataset.bytes -= 1;
 		let error = bring(&fetcher(), &home, &spec, &[], None).await.unwrap_err();
-		assert!(is_hopeless(&error), "{error:#}");
+		assert!(error.is_hopeless(), "{error}");
 		// A server that takes the request and never answers: only the time can end it.
 		let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
 		let silent_base = format!("http://{}", silent.local_addr().unwrap());
 		spec.dataset.location = at(&silent_base, &data.content_hash);
 		let patience = Some(Duration::ZERO);
 		let error = bring(&fetcher(), &home, &spec, &[], patience).await.unwrap_err();
-		assert!(!is_hopeless(&error), "{error:#}");
-		assert!(error.to_string().starts_with("dataset did not come within"), "{error:#}");
+		assert!(!error.is_hopeless(), "{error}");
+		assert!(error.to_string().starts_with("dataset did not come within"), "{error}");
 	}
 
 	#[tokio::test(flavor = "multi_thread")]
@@ -233,7 +260,7 @@ mod tests {
 		let model = Model::Mlp { hidden, activation: Activation::Relu };
 		let spec = changed(&spec, |spec| spec.model = model);
 		let error = fetch(&fetcher(), &home, &spec, &[], None).await.unwrap_err();
-		assert!(is_hopeless(&error), "{error:#}");
+		assert!(error.is_hopeless(), "{error}");
 		assert!(error.to_string().contains("cannot be the initial model of this job"), "{error}");
 	}
 

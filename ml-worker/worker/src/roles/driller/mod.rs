@@ -12,7 +12,7 @@ use super::{
 	stop_signal,
 	store::{default_folder, Home, StoreError, UnitRecord},
 	survive,
-	tasks::{Outcome, Tasks},
+	tasks::{Outcome, TaskError, Tasks},
 	units::{self, is_lost, Part, Step, Units},
 };
 use crate::args::{KeyArgs, NodeArgs};
@@ -29,9 +29,7 @@ use tally::Tally;
 use tracing::{debug, warn};
 use trainyard_client::{
 	amount, calls, keys::KeyError, AccountId32, Chain, ChainError, Head, ProjectView, Transactor,
-	TxError,
 };
-use trainyard_proof::drill::UnitError;
 use trainyard_protocol::{
 	drill::{AssignmentId, ProjectId, ProjectState, Template},
 	job::{Balance, BlockNumber},
@@ -407,17 +405,19 @@ impl Driller {
 			}
 			return true;
 		};
-		if matches!(e.downcast_ref(), Some(UnitError::Stopped)) {
-			let text = "the computation stopped: its time is over";
-			self.report.general("stopped_computing", text, json!({}));
-			return false;
-		}
-		let text = format!("{e:#}");
-		if e.downcast_ref::<TxError>().is_some_and(TxError::is_uncertain) {
-			// The next look at the chain shows it.
-			debug!("{text}");
-			return false;
-		}
+		let text = match e {
+			TaskError::Stopped => {
+				let text = "the computation stopped: its time is over";
+				self.report.general("stopped_computing", text, json!({}));
+				return false;
+			}
+			TaskError::Transient(text) => {
+				// The next look at the chain shows it.
+				debug!("{text}");
+				return false;
+			}
+			TaskError::Hopeless(text) | TaskError::Failed(text) => text,
+		};
 		// The action is one of a few words, for programs that count; what it was of is for people.
 		let again = "it will be tried again";
 		let missed = "units of it would be missed; it will be tried again";
@@ -519,11 +519,11 @@ impl Driller {
 			} else if self.chain.drilling_pool(head.hash).await?.contains(self.me()) {
 				self.change_pool(Pool::Retire).await?;
 			}
-			anyhow::Ok(())
+			Ok::<_, TaskError>(())
 		};
 		match tokio::time::timeout(FAREWELL, leave).await {
 			Ok(Ok(())) => {}
-			Ok(Err(e)) => warn!("still in the pool of drillers, perhaps: {e:#}"),
+			Ok(Err(e)) => warn!("still in the pool of drillers, perhaps: {e}"),
 			Err(_) => warn!("still in the pool of drillers, perhaps: the node did not answer"),
 		}
 		self.report.general("stopped", &format!("stopping. {summary}"), json!({}));

@@ -132,7 +132,8 @@ impl Locations {
 	}
 }
 
-/// Returns the refusal that made a request fail, if one did.
+/// Returns the refusal that made a request fail, if one did. The HTTP client keeps what resolvers
+/// and redirect policies say as errors of no type, so that it is found again by its type alone.
 pub(super) fn refusal(error: &(dyn Error + 'static)) -> Option<LocationError> {
 	std::iter::successors(Some(error), |&e| e.source())
 		.find_map(|e| e.downcast_ref::<LocationError>())

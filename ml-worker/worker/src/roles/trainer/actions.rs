@@ -8,12 +8,11 @@ use super::{
 use crate::plot;
 use crate::roles::{
 	checked,
-	common::files::{fetch, servers, Hopeless},
+	common::files::{fetch, servers},
 	plan::{self, Action},
 	store::{Committed, JobRecord, Salt},
-	tasks::Outcome,
+	tasks::{Outcome, TaskError},
 };
-use anyhow::Context;
 use serde_json::json;
 use std::{
 	sync::{atomic::AtomicBool, Arc},
@@ -46,6 +45,16 @@ fn flop_since(spec: &CheckedSpec, begun_at: u32, segments: u32) -> u128 {
 	of(segments).saturating_sub(done.map_or(0, of))
 }
 
+/// Returns the job's seed. Steps that need it are planned once it is there.
+fn seed_of(job: &JobView) -> Result<H256, TaskError> {
+	job.seed.ok_or_else(|| TaskError::failed("the job has no seed yet"))
+}
+
+/// Returns what was committed.
+fn committed(record: JobRecord) -> Result<Committed, TaskError> {
+	record.committed.ok_or_else(|| TaskError::failed("nothing was committed"))
+}
+
 impl Trainer {
 	/// Does one step.
 	pub(super) async fn act(
@@ -67,7 +76,7 @@ impl Trainer {
 				self.sender.run(&calls::poke(job.id)).await?;
 				Ok(())
 			}
-			Action::Reclaim => anyhow::bail!("deposits are reclaimed blob by blob"),
+			Action::Reclaim => Err(TaskError::failed("deposits are reclaimed blob by blob")),
 		}
 	}
 
@@ -77,9 +86,9 @@ impl Trainer {
 			.then(|| self.block_time.saturating_mul(job.terms.apply_blocks));
 		let (servers, spec) = (servers(job), checked(job)?);
 		let fetched = fetch(&self.fetcher, &self.home, &spec, &servers, patience).await;
-		fetched.map_err(|error| match error.downcast_ref() {
-			Some(Hopeless(reason)) => self.give_up(job, reason.clone()),
-			None => error,
+		fetched.map_err(|error| match error.is_hopeless() {
+			true => self.give_up(job, error.to_string()),
+			false => error.into(),
 		})?;
 		self.data().extend(hashes(&spec));
 		let bytes = spec.file_bytes();
@@ -89,9 +98,9 @@ impl Trainer {
 	}
 
 	/// Remembers what is wrong with a job for as long as this process lives.
-	fn give_up(&self, job: &JobView, reason: String) -> anyhow::Error {
+	fn give_up(&self, job: &JobView, reason: String) -> TaskError {
 		self.bad().insert(digest(&job.spec), reason.clone());
-		Hopeless(reason).into()
+		TaskError::Hopeless(reason)
 	}
 
 	async fn rehearse(self: &Arc<Self>, job: &JobView, stop: Arc<AtomicBool>) -> Outcome {
@@ -128,7 +137,7 @@ impl Trainer {
 	}
 
 	async fn train(self: &Arc<Self>, job: &JobView, stop: Arc<AtomicBool>) -> Outcome {
-		let seed = job.seed.context("the job has no seed yet")?;
+		let seed = seed_of(job)?;
 		let (id, spec) = (job.id, checked(job)?);
 		let this = self.clone();
 		let begun = Instant::now();
@@ -166,7 +175,7 @@ impl Trainer {
 			let accuracy = manifest.checkpoints.last().map(|c| c.validation.accuracy());
 			let begun_at = begun_at.unwrap_or(0);
 			let flop = flop_since(&spec, begun_at, result.segments);
-			anyhow::Ok((result, accuracy, manifest.stops_early(), begun_at, flop))
+			Ok::<_, TaskError>((result, accuracy, manifest.stops_early(), begun_at, flop))
 		})
 		.await?;
 		let (result, accuracy, stops_early, begun_at, flop) = trained?;
@@ -198,12 +207,13 @@ impl Trainer {
 	}
 
 	/// Returns the record of a job under the seed that it has now.
-	fn record(&self, job: JobId, seed: H256) -> anyhow::Result<JobRecord> {
-		self.records().get(&(job, seed)).cloned().context("the job has no record under this seed")
+	fn record(&self, job: JobId, seed: H256) -> Result<JobRecord, TaskError> {
+		let missing = || TaskError::failed("the job has no record under this seed");
+		self.records().get(&(job, seed)).cloned().ok_or_else(missing)
 	}
 
 	async fn commit(&self, job: &JobView) -> Outcome {
-		let seed = job.seed.context("the job has no seed yet")?;
+		let seed = seed_of(job)?;
 		// The salt is on disk before anything is sent.
 		let record = self.update(job.id, &seed, |record| {
 			if let Some(result) = record.result {
@@ -212,7 +222,8 @@ impl Trainer {
 				}
 			}
 		})?;
-		let Committed { result, salt } = record.committed.context("there is no result yet")?;
+		let Committed { result, salt } =
+			record.committed.ok_or_else(|| TaskError::failed("there is no result yet"))?;
 		let commitment =
 			commitment::result(&self.chain.genesis(), job.id, self.me(), &result, &salt.0);
 		self.sender.run(&calls::commit_result(job.id, &commitment)).await?;
@@ -221,9 +232,9 @@ impl Trainer {
 	}
 
 	async fn reveal(&self, job: &JobView) -> Outcome {
-		let seed = job.seed.context("the job has no seed yet")?;
+		let seed = seed_of(job)?;
 		let record = self.record(job.id, seed)?;
-		let Committed { result, salt } = record.committed.context("nothing was committed")?;
+		let Committed { result, salt } = committed(record)?;
 		let reveal = Reveal {
 			bundle_root: result.bundle_root,
 			model_root: result.model_root,
@@ -237,25 +248,31 @@ impl Trainer {
 	}
 
 	async fn store(&self, job: &JobView) -> Outcome {
-		let seed = job.seed.context("the job has no seed yet")?;
+		let seed = seed_of(job)?;
 		let record = self.record(job.id, seed)?;
-		let expected = record.committed.context("nothing was committed")?.result.model_root;
+		let expected = committed(record)?.result.model_root;
 		let path = self.home.bundle_folder(job.id, &seed).join(bundle::MODEL_FILE);
 		let bytes = files::read(&path, u64::MAX - 1)?;
 		let root = Chunked::new(&bytes).root;
-		anyhow::ensure!(root == expected, "{} is not the model that was committed", path.display());
+		if root != expected {
+			let text = format!("{} is not the model that was committed", path.display());
+			return Err(TaskError::Failed(text));
+		}
 		self.note_blob(root, job.id)?;
-		blobs::store(&self.sender, &bytes).await.context("storing the model")?;
+		let stored = blobs::store(&self.sender, &bytes).await;
+		stored.map_err(|e| TaskError::from(e).about("storing the model"))?;
 		let text = format!("model stored on chain ({} bytes)", bytes.len());
 		self.report.job(job.id, "stored", &text, json!({ "root": root, "bytes": bytes.len() }));
 		Ok(())
 	}
 
 	async fn rescue(&self, job: &JobView, group: u32) -> Outcome {
-		let seed = job.seed.context("the job has no seed yet")?;
-		let audit = job.audit.as_ref().context("the job is not audited")?;
+		let seed = seed_of(job)?;
+		let audit =
+			job.audit.as_ref().ok_or_else(|| TaskError::failed("the job is not audited"))?;
 		let folder = self.home.bundle_folder(job.id, &seed);
-		let view = audit.groups.get(group as usize).context("there is no such result")?;
+		let view = audit.groups.get(group as usize);
+		let view = view.ok_or_else(|| TaskError::failed("there is no such result"))?;
 		let wanted = verify::rescue_files(&job.spec, view.result.segments, &view.drawn);
 		let text = "verifiers could not fetch the bundle: storing the drawn states on chain";
 		self.report.job(job.id, "rescue", text, json!({ "group": group }));
@@ -263,7 +280,8 @@ impl Trainer {
 			tokio::task::spawn_blocking(move || archive::pack(&folder, &wanted)).await??;
 		let root = Chunked::new(&archive).root;
 		self.note_blob(root, job.id)?;
-		blobs::store(&self.sender, &archive).await.context("storing the rescue")?;
+		let stored = blobs::store(&self.sender, &archive).await;
+		stored.map_err(|e| TaskError::from(e).about("storing the rescue"))?;
 		self.sender.run(&calls::rescue(job.id, group, &root)).await?;
 		let text = format!("rescued: {} bytes on chain", archive.len());
 		let fields = json!({ "group": group, "root": root, "bytes": archive.len() });

@@ -7,10 +7,7 @@ mod reconcile;
 mod resources;
 
 use super::{
-	common::{
-		files::Hopeless,
-		registration::{register, RegistrationError},
-	},
+	common::registration::{register, RegistrationError},
 	fetch::{Fetcher, LocationArgs, SetupError},
 	http::{ServeError, Server, Shelf},
 	metrics::{MetricsArgs, MetricsError},
@@ -20,7 +17,7 @@ use super::{
 	stop_signal,
 	store::{default_folder, Home, JobRecord, StoreError},
 	survive,
-	tasks::{Outcome, Tasks},
+	tasks::{Outcome, TaskError, Tasks},
 };
 use crate::args::{KeyArgs, NodeArgs};
 use serde_json::json;
@@ -33,10 +30,8 @@ use std::{
 	time::{Duration, Instant},
 };
 use tracing::{debug, warn};
-use trainyard_client::{
-	amount, keys::KeyError, AccountId32, Chain, ChainError, Transactor, TxError,
-};
-use trainyard_proof::train::{Cheat, TrainError};
+use trainyard_client::{amount, keys::KeyError, AccountId32, Chain, ChainError, Transactor};
+use trainyard_proof::train::Cheat;
 use trainyard_protocol::{job::Balance, JobId, MicroUt, Text, H256};
 
 /// How long the trainer waits for a node at the start.
@@ -375,24 +370,22 @@ impl Trainer {
 
 	fn report_failure(&self, reported: &mut Reported, key: Key, outcome: Outcome) {
 		let (job, _, action) = key;
-		let Err(e) = outcome else { return };
-		if let Some(TrainError::Stopped { .. }) = e.downcast_ref() {
-			let text = "training stopped: the chain does not ask for this result any more";
-			self.report.job(job, "stopped_training", text, json!({}));
-			return;
-		}
-		let text = format!("{e:#}");
-		if e.downcast_ref::<TxError>().is_some_and(TxError::is_uncertain) {
+		let (text, next) = match outcome {
+			Ok(()) => return,
+			Err(TaskError::Stopped) => {
+				if action == Action::Train {
+					let text = "training stopped: the chain does not ask for this result any more";
+					self.report.job(job, "stopped_training", text, json!({}));
+				}
+				return;
+			}
 			// The next look at the chain shows it.
-			debug!("job {job}: {text}");
-			return;
-		}
+			Err(TaskError::Transient(text)) => return debug!("job {job}: {text}"),
+			Err(TaskError::Hopeless(text)) => (text, "the job is not taken"),
+			Err(TaskError::Failed(text)) => (text, "it will be tried again"),
+		};
 		if reported.failures.insert(key, text.clone()).as_ref() != Some(&text) {
 			let name = format!("{action:?}").to_lowercase();
-			let next = match e.downcast_ref::<Hopeless>() {
-				Some(_) => "the job is not taken",
-				None => "it will be tried again",
-			};
 			self.report.job(
 				job,
 				"failed_attempt",

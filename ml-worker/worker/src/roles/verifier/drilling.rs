@@ -2,7 +2,7 @@
 
 use super::Verifier;
 use crate::roles::{
-	tasks::{Outcome, Tasks},
+	tasks::{Outcome, TaskError, Tasks},
 	units::{self, Step, Units},
 };
 use serde_json::json;
@@ -11,8 +11,7 @@ use std::{
 	sync::Arc,
 };
 use tracing::debug;
-use trainyard_client::{ChainError, Head, TxError};
-use trainyard_proof::drill::UnitError;
+use trainyard_client::{ChainError, Head};
 
 /// Recomputations under way.
 #[derive(Default)]
@@ -67,11 +66,14 @@ impl Checks {
 			self.failures.remove(&key);
 			return true;
 		};
-		let text = format!("{e:#}");
-		let stopped = matches!(e.downcast_ref(), Some(UnitError::Stopped));
-		if stopped || e.downcast_ref::<TxError>().is_some_and(TxError::is_uncertain) {
-			debug!("assignment {}: {text}", key.0);
-		} else if self.failures.insert(key, text.clone()).as_ref() != Some(&text) {
+		let text = match e {
+			TaskError::Stopped | TaskError::Transient(_) => {
+				debug!("assignment {}: {e}", key.0);
+				return false;
+			}
+			TaskError::Hopeless(text) | TaskError::Failed(text) => text,
+		};
+		if self.failures.insert(key, text.clone()).as_ref() != Some(&text) {
 			let step = format!("{:?}", key.2).to_lowercase();
 			let line = format!(
 				"recomputation of assignment {}: {step}: {text}; it will be tried again",

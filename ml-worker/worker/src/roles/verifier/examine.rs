@@ -6,7 +6,7 @@ use super::{
 	sources::{servers, share, Source},
 	Verifier,
 };
-use anyhow::Context;
+use crate::roles::tasks::{with_causes, TaskError};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use trainyard_proof::verify::{self, AuditReport};
@@ -22,9 +22,10 @@ impl Verifier {
 		&self,
 		round: &Round<'_>,
 		index: usize,
-	) -> anyhow::Result<(GroupVerdict, Option<AuditReport>)> {
+	) -> Result<(GroupVerdict, Option<AuditReport>), TaskError> {
 		let (job, seed) = (round.job, round.seed);
-		let group = round.audit.groups.get(index).context("there is no such result")?;
+		let unknown = || TaskError::failed("there is no such result");
+		let group = round.audit.groups.get(index).ok_or_else(unknown)?;
 		let dir = round.folder_of(index);
 		let servers = servers(job, &group.result);
 		if job.spec.file_bytes() > self.max_data {
@@ -50,7 +51,7 @@ impl Verifier {
 						continue;
 					}
 					Ok(Err(problem)) => {
-						problems.push(format!("{problem:#}"));
+						problems.push(with_causes(&problem));
 						continue;
 					}
 				};

@@ -17,11 +17,10 @@ use super::{
 	stop_signal,
 	store::{default_folder, FindingsRecord, Home, StoreError},
 	survive,
-	tasks::{Outcome, Tasks},
+	tasks::{Outcome, TaskError, Tasks},
 	units::{Part, Units},
 };
 use crate::args::{KeyArgs, NodeArgs};
-use anyhow::Context;
 use drilling::Checks;
 use pool::Membership;
 use serde_json::json;
@@ -252,17 +251,13 @@ impl Verifier {
 						}
 						seen = None;
 					},
-					Err(e) if matches!(e.downcast_ref(), Some(VerifyError::Stopped)) => {
-						let fields = json!({ "round": key.1 });
-						self.report.job(key.0, "replay_stopped", &e.to_string(), fields);
+					Err(TaskError::Stopped) => {
+						let (text, fields) = (VerifyError::Stopped.to_string(), json!({ "round": key.1 }));
+						self.report.job(key.0, "replay_stopped", &text, fields);
 					},
-					Err(e) => {
-						let text = format!("{e:#}");
-						let uncertain =
-							e.downcast_ref::<TxError>().is_some_and(TxError::is_uncertain);
-						if uncertain {
-							debug!("job {}: {text}", key.0);
-						} else if failures.insert(key, text.clone()).as_ref() != Some(&text) {
+					Err(TaskError::Transient(text)) => debug!("job {}: {text}", key.0),
+					Err(TaskError::Hopeless(text) | TaskError::Failed(text)) => {
+						if failures.insert(key, text.clone()).as_ref() != Some(&text) {
 							let name = format!("{:?}", key.2).to_lowercase();
 							let fields = json!({ "action": name, "reason": text });
 							let line = format!("{name}: {text}; it will be tried again");
@@ -351,13 +346,14 @@ impl Verifier {
 		best: BlockNumber,
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
-		let audit = job.audit.as_ref().context("the job is not audited")?;
+		let audit =
+			job.audit.as_ref().ok_or_else(|| TaskError::failed("the job is not audited"))?;
 		match (duty, found) {
 			(Duty::Audit, _) => self.audit(&job, audit, &folder, best, stop).await,
 			(Duty::Commit, Some(found)) => self.commit(&job, audit, &found).await,
 			(Duty::Reveal, Some(found)) => self.reveal(&job, audit, &found).await,
 			(Duty::Assess, Some(found)) => self.assess(&job, audit, &found, &folder, stop).await,
-			(_, None) => anyhow::bail!("there are no findings"),
+			(_, None) => Err(TaskError::failed("there are no findings")),
 		}
 	}
 

@@ -8,9 +8,8 @@ use super::{
 use crate::roles::{
 	checked, display,
 	store::{FindingsRecord, Salt},
-	tasks::Outcome,
+	tasks::{Outcome, TaskError},
 };
-use anyhow::Context;
 use futures::future::join_all;
 use serde_json::json;
 use std::{
@@ -81,6 +80,10 @@ fn folder_of(folder: &Path, index: usize) -> PathBuf {
 	folder.join(format!("result-{index}"))
 }
 
+fn seed_of(job: &JobView) -> Result<H256, TaskError> {
+	job.seed.ok_or_else(|| TaskError::failed("the job has no seed"))
+}
+
 /// What was found of a result.
 struct Found {
 	verdict: GroupVerdict,
@@ -100,7 +103,7 @@ impl Verifier {
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
 		let AuditPhase::Committing { until } = audit.phase else {
-			anyhow::bail!("commitments are not taken")
+			return Err(TaskError::failed("commitments are not taken"));
 		};
 		let blocks = until.saturating_sub(best).saturating_sub(MARGIN);
 		let window = self.block_time.saturating_mul(blocks);
@@ -109,7 +112,7 @@ impl Verifier {
 			job,
 			spec: checked(job)?,
 			audit,
-			seed: job.seed.context("the job has no seed")?,
+			seed: seed_of(job)?,
 			folder,
 			// Half of the time is for fetching: what is fetched last must still be replayed.
 			give_up: now + window / 2,
@@ -150,8 +153,9 @@ impl Verifier {
 			found.get(&index).map_or(GroupVerdict::Unavailable, |f| f.verdict.clone())
 		};
 		let verdicts: Vec<_> = (0..audit.groups.len()).map(verdict).collect();
-		let findings = Findings::try_from(verdicts)
-			.map_err(|v| anyhow::anyhow!("{} results are more than a job has", v.len()))?;
+		let findings = Findings::try_from(verdicts).map_err(|v| {
+			TaskError::failed(format!("{} results are more than a job has", v.len()))
+		})?;
 		// The salt is on disk before anything is sent.
 		let salt = Salt::random();
 		let record = FindingsRecord { job: job.id, round: audit.round, findings, salt };
@@ -165,7 +169,7 @@ impl Verifier {
 		round: &Round<'_>,
 		give_up: Instant,
 		found: &mut BTreeMap<usize, Found>,
-	) -> anyhow::Result<()> {
+	) -> Outcome {
 		let passed: Vec<(usize, PathBuf)> = found
 			.iter()
 			.filter(|(_, found)| matches!(found.verdict, GroupVerdict::Accept(_)))
@@ -305,7 +309,7 @@ impl Verifier {
 		folder: &Path,
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
-		let (seed, checked) = (job.seed.context("the job has no seed")?, checked(job)?);
+		let (seed, checked) = (seed_of(job)?, checked(job)?);
 		for (index, (verdict, group)) in found.findings.iter().zip(&audit.groups).enumerate() {
 			if !matches!(verdict, GroupVerdict::Accept(_)) {
 				continue;
@@ -320,7 +324,7 @@ impl Verifier {
 			let assessed = tokio::task::spawn_blocking(move || {
 				let bundle = Bundle::open(&dir)?;
 				if !bundle.manifest().checkpoints.iter().all(|c| bundle.has_checkpoint(c.step)) {
-					anyhow::bail!("not all checkpoints are at hand");
+					return Err(TaskError::failed("not all checkpoints are at hand"));
 				}
 				let inputs = Inputs::load(&spec, &InputPaths::first_right(&spec, &places))?;
 				Ok(rules::assess_until(&bundle, &spec, seed, inputs.data, &stop)?)
@@ -339,7 +343,7 @@ impl Verifier {
 					});
 					self.report.job(job.id, "rules", &text, fields);
 				}
-				Err(e) => debug!("job {}: no rules for result {index}: {e:#}", job.id),
+				Err(e) => debug!("job {}: no rules for result {index}: {e}", job.id),
 			}
 		}
 		Ok(())

@@ -202,10 +202,7 @@ impl Scene {
 		let ended = verifier.audit(&self.job, &self.audit, &folder, 1, stop).await;
 		match ended {
 			Ok(()) => assert!(!stopped),
-			Err(e) => {
-				let stop = matches!(e.downcast_ref(), Some(VerifyError::Stopped));
-				assert!(stopped && stop, "{e:#}");
-			}
+			Err(e) => assert!(stopped && e == TaskError::Stopped, "{e}"),
 		}
 		let found = verifier.home.load_findings(&folder).unwrap();
 		(verifier, folder, found)

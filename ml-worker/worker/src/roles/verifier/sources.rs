@@ -5,25 +5,74 @@ use crate::roles::{
 	fetch::{FetchError, Fetcher, Wanted},
 	store::Home,
 };
-use anyhow::Context;
 use std::{
 	collections::BTreeSet,
 	path::Path,
 	time::{Duration, Instant},
 };
+use tokio::task::JoinError;
 use tracing::{debug, info};
-use trainyard_client::{blobs, JobView};
+use trainyard_client::{
+	blobs::{self, BlobError},
+	JobView,
+};
 use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
 use trainyard_proof::{
 	bundle::{
-		self, archive,
+		self,
+		archive::{self, ArchiveError},
 		manifest::{self, Manifest},
 		Bundle,
 	},
-	inputs::{check_content, InputPaths, Inputs},
+	inputs::{check_content, InputError, InputPaths, Inputs},
 	verify,
 };
 use trainyard_protocol::{job::WorkResult, views::GroupView, H256};
+
+/// Says why a source does not give what an audit needs.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SourceError {
+	/// A file that the job reads is nowhere.
+	#[error("the job's {field} cannot be had: {problem}")]
+	NoInput {
+		/// Its field in the specification.
+		field: &'static str,
+		/// What the last place said.
+		problem: String,
+	},
+	/// The manifest cannot be understood.
+	#[error("{base}/{} cannot be read: {why}", manifest::FILE)]
+	Manifest {
+		/// The URL of the bundle.
+		base: String,
+		/// What is wrong.
+		why: String,
+	},
+	/// The manifest is of a different bundle.
+	#[error("{base}/{} is not the manifest that was revealed", manifest::FILE)]
+	OtherManifest {
+		/// The URL of the bundle.
+		base: String,
+	},
+	/// A download failed.
+	#[error(transparent)]
+	Fetch(#[from] FetchError),
+	/// A file that was fetched cannot be read.
+	#[error(transparent)]
+	Read(#[from] std::io::Error),
+	/// The rescue cannot be read from the chain.
+	#[error("the rescue")]
+	Rescue(#[source] BlobError),
+	/// The rescue cannot be unpacked.
+	#[error("the rescue")]
+	Archive(#[source] ArchiveError),
+	/// The files that the job reads cannot be loaded.
+	#[error("data")]
+	Inputs(#[source] InputError),
+	/// A thread that read files ended unexpectedly.
+	#[error(transparent)]
+	Ended(#[from] JoinError),
+}
 
 /// A place where a result can be had.
 pub(super) enum Source<'a> {
@@ -158,7 +207,7 @@ async fn fetch_inputs(
 	source: &Source<'_>,
 	dir: &Path,
 	give_up: Instant,
-) -> anyhow::Result<()> {
+) -> Result<(), SourceError> {
 	let files: Vec<_> = spec.files().collect();
 	for (at, (which, file)) in files.iter().enumerate() {
 		let (which, file) = (*which, file.clone());
@@ -190,7 +239,7 @@ async fn fetch_inputs(
 			}
 		}
 		if let Some(problem) = problem {
-			anyhow::bail!("the job's {} cannot be had: {problem}", which.field());
+			return Err(SourceError::NoInput { field: which.field(), problem });
 		}
 	}
 	Ok(())
@@ -205,17 +254,15 @@ async fn fetch_bundle(
 	needed: &[String],
 	dir: &Path,
 	limit: u64,
-) -> anyhow::Result<()> {
+) -> Result<(), SourceError> {
 	if !has_manifest(dir, root).await {
 		fetch_file(fetcher, base, manifest::FILE, dir, manifest::MAX_BYTES).await?;
 		let bytes = tokio::fs::read(dir.join(manifest::FILE)).await?;
 		let manifest = Manifest::parse(&bytes)
-			.map_err(|why| anyhow::anyhow!("{base}/{} cannot be read: {why}", manifest::FILE))?;
-		anyhow::ensure!(
-			manifest.computed_root() == root,
-			"{base}/{} is not the manifest that was revealed",
-			manifest::FILE
-		);
+			.map_err(|why| SourceError::Manifest { base: base.to_owned(), why })?;
+		if manifest.computed_root() != root {
+			return Err(SourceError::OtherManifest { base: base.to_owned() });
+		}
 	}
 	for file in needed {
 		fetch_state(fetcher, base, file, dir, limit).await?;
@@ -233,7 +280,7 @@ impl Verifier {
 		source: &Source<'_>,
 		dir: &Path,
 		share: Duration,
-	) -> anyhow::Result<Inputs> {
+	) -> Result<Inputs, SourceError> {
 		let give_up = Instant::now() + share;
 		let (spec, result) = (&round.spec, &group.result);
 		match source {
@@ -251,7 +298,7 @@ impl Verifier {
 			return Ok(inputs);
 		}
 		fetch_inputs(&self.fetcher, &self.home, spec, source, dir, give_up).await?;
-		self.read_inputs(round, dir).await.context("data")
+		self.read_inputs(round, dir).await
 	}
 
 	/// Brings the checkpoints that no audit reads into `dir`, for the report. Checkpoints that
@@ -281,20 +328,20 @@ impl Verifier {
 		group: &GroupView,
 		root: H256,
 		dir: &Path,
-	) -> anyhow::Result<()> {
+	) -> Result<(), SourceError> {
 		let limit = rescue_limit(&round.spec, group.result.segments, &group.drawn);
-		let bytes = blobs::load(&self.chain, root, limit).await.context("the rescue")?;
+		let bytes = blobs::load(&self.chain, root, limit).await.map_err(SourceError::Rescue)?;
 		info!("job {}: rescued states read from the chain, {} bytes", round.job.id, bytes.len());
 		let dir = dir.to_owned();
 		tokio::task::spawn_blocking(move || archive::unpack(&bytes, &dir, limit))
 			.await?
-			.context("the rescue")?;
+			.map_err(SourceError::Archive)?;
 		Ok(())
 	}
 
 	/// Returns the files that the job reads, as they are here: in memory, in the cache, or in the
 	/// folder of a result, from where they go into the cache.
-	async fn read_inputs(&self, round: &Round<'_>, dir: &Path) -> anyhow::Result<Inputs> {
+	async fn read_inputs(&self, round: &Round<'_>, dir: &Path) -> Result<Inputs, SourceError> {
 		let mut kept = round.inputs.lock().await;
 		if let Some(inputs) = kept.as_ref() {
 			return Ok(inputs.clone());
@@ -307,7 +354,8 @@ impl Verifier {
 			Inputs::load(&of, &paths).map(|inputs| (inputs, paths))
 		};
 		// Any file that is not the job's has a different hash and is not loaded.
-		let (inputs, paths) = tokio::task::spawn_blocking(read).await??;
+		let read = tokio::task::spawn_blocking(read).await?;
+		let (inputs, paths) = read.map_err(SourceError::Inputs)?;
 		for (which, _) in spec.files() {
 			let (found, own, cached) = (paths.get(which), own.get(which), cached.get(which));
 			let (true, Some(own), Some(cached)) = (found == own, own, cached) else { continue };
