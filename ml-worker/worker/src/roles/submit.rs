@@ -4,7 +4,11 @@ mod changes;
 
 pub use changes::{changes, Change};
 
-use super::{display, next_block, report::Reporter, survive};
+use super::{
+	blocks::{next_block, Complaints},
+	display,
+	report::Reporter,
+};
 use crate::table::{table, Align};
 use std::time::Duration;
 use tracing::{debug, info, warn};
@@ -194,7 +198,7 @@ pub async fn follow(chain: &Chain, job: JobId, report: &Reporter) -> Result<JobV
 	let mut before: Option<JobView> = None;
 	let mut seen = None;
 	let mut absent_since = None;
-	let mut complaint = String::new();
+	let mut complaints = Complaints::default();
 	loop {
 		let head = next_block(chain, seen).await?;
 		seen = Some(head.hash);
@@ -211,7 +215,7 @@ pub async fn follow(chain: &Chain, job: JobId, report: &Reporter) -> Result<JobV
 				continue;
 			}
 			Err(e) => {
-				survive(chain, &e, Some(&e), &mut complaint).await?;
+				complaints.tolerate(chain, e.into()).await?;
 				continue;
 			}
 		};

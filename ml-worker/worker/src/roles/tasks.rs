@@ -1,12 +1,14 @@
 //! Runs work that takes longer than a block. Each piece runs at most once at a time, and is tried
-//! again after a pause that grows with every failure.
+//! again after a pause that grows with every failure, unless that is hopeless.
 
 mod error;
+mod failures;
 
 pub use error::{with_causes, TaskError};
+pub use failures::{word, Failures, TaskName};
 
 use std::{
-	collections::HashMap,
+	collections::{HashMap, HashSet},
 	future::Future,
 	hash::Hash,
 	sync::{
@@ -30,20 +32,36 @@ pub struct Tasks<K> {
 	/// Each with the flag by which it is asked to stop.
 	running: HashMap<K, Arc<AtomicBool>>,
 	failures: HashMap<K, (u32, Instant)>,
+	/// What is never started again.
+	hopeless: HashSet<K>,
+	/// Returns the time by which pauses are counted.
+	now: Box<dyn Fn() -> Instant + Send>,
 	sender: mpsc::UnboundedSender<(K, Outcome)>,
 	receiver: mpsc::UnboundedReceiver<(K, Outcome)>,
 }
 
 impl<K: Clone + Eq + Hash + Send + 'static> Default for Tasks<K> {
 	fn default() -> Self {
-		let (sender, receiver) = mpsc::unbounded_channel();
-		Self { running: HashMap::new(), failures: HashMap::new(), sender, receiver }
+		Self::with_clock(Instant::now)
 	}
 }
 
 impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
-	/// Starts `work` under `key`, unless it runs already or rests after a failure. Returns
-	/// whether it was started.
+	/// Makes an empty set whose pauses are counted by the time that `now` returns.
+	pub fn with_clock(now: impl Fn() -> Instant + Send + 'static) -> Self {
+		let (sender, receiver) = mpsc::unbounded_channel();
+		Self {
+			running: HashMap::new(),
+			failures: HashMap::new(),
+			hopeless: HashSet::new(),
+			now: Box::new(now),
+			sender,
+			receiver,
+		}
+	}
+
+	/// Starts `work` under `key`, unless it runs already, rests after a failure, or is hopeless.
+	/// Returns whether it was started.
 	pub fn start<F>(&mut self, key: K, work: F) -> bool
 	where
 		F: Future<Output = Outcome> + Send + 'static,
@@ -57,8 +75,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 	where
 		F: Future<Output = Outcome> + Send + 'static,
 	{
-		let resting = self.failures.get(&key).is_some_and(|(_, until)| Instant::now() < *until);
-		if resting || self.running.contains_key(&key) {
+		let resting = self.failures.get(&key).is_some_and(|(_, until)| (self.now)() < *until);
+		if resting || self.hopeless.contains(&key) || self.running.contains_key(&key) {
 			return false;
 		}
 		let stop = Arc::new(AtomicBool::new(false));
@@ -110,9 +128,13 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 			Ok(()) => {
 				self.failures.remove(key);
 			}
-			Err(_) => {
+			Err(TaskError::Hopeless(_)) => {
+				self.failures.remove(key);
+				self.hopeless.insert(key.clone());
+			}
+			Err(TaskError::Transient(_) | TaskError::Stopped | TaskError::Failed(_)) => {
 				let count = self.failures.get(key).map_or(0, |(n, _)| *n).saturating_add(1);
-				let until = Instant::now() + pause(count);
+				let until = (self.now)() + pause(count);
 				self.failures.insert(key.clone(), (count, until));
 			}
 		}

@@ -5,6 +5,7 @@ use super::{
 	common::files,
 	fetch::Fetcher,
 	report::Reporter,
+	run::Base,
 	store::{Home, Salt, UnitRecord},
 	tasks::{Outcome, TaskError},
 };
@@ -119,6 +120,13 @@ pub struct Units {
 }
 
 impl Units {
+	/// Makes the units of a role, with the data that `fetcher` brings.
+	pub fn new(base: &Base, fetcher: Fetcher, part: Part, cheat: bool) -> Self {
+		let Base { chain, sender, home, report } = base.clone();
+		let (computing, inputs) = Default::default();
+		Self { chain, sender, home, fetcher, report, part, cheat, computing, inputs }
+	}
+
 	/// Does what a unit asks for.
 	pub async fn act(
 		self: Arc<Self>,
@@ -382,17 +390,14 @@ pub(crate) mod tests {
 		});
 		let chain = Arc::new(node.chain().await);
 		let home = Arc::new(Home::open(folder, &H256::zero()).unwrap());
-		Arc::new(Units {
+		let base = Base {
 			sender: Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Bob").unwrap())),
 			report: Reporter::new("driller", true, Some(&home.events())),
-			fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
-			part: Part::Driller,
-			computing: Mutex::default(),
-			inputs: Mutex::default(),
 			chain,
 			home,
-			cheat,
-		})
+		};
+		let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+		Arc::new(Units::new(&base, fetcher, Part::Driller, cheat))
 	}
 
 	/// Does the step with nothing found; fails if the step fails.

@@ -22,7 +22,7 @@ use clap::Subcommand;
 use project::ProjectCommand;
 use serde_json::json;
 use show::{BalanceOf, FetchModel, Read, Status};
-use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+use std::{future::Future, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 use trainyard_client::{amount, calls, keys::parse_account, AccountId32, Chain, Transactor};
 use trainyard_proof::inputs;
 use trainyard_protocol::{
@@ -78,6 +78,19 @@ pub struct OnDevice<Role: clap::Args> {
 	args: Role,
 	#[command(flatten)]
 	device: DeviceArgs,
+}
+
+impl<Role: clap::Args> OnDevice<Role> {
+	/// Runs a role until it ends.
+	async fn run<R, E>(self, role: impl FnOnce(Role) -> R) -> anyhow::Result<ExitCode>
+	where
+		R: Future<Output = Result<(), E>>,
+		anyhow::Error: From<E>,
+	{
+		self.device.choose()?;
+		role(self.args).await?;
+		Ok(ExitCode::SUCCESS)
+	}
 }
 
 /// Options of `trainyard submit`.
@@ -139,24 +152,9 @@ impl ChainCommand {
 	pub async fn run(self) -> anyhow::Result<ExitCode> {
 		let result = match self {
 			Self::Submit(args) => args.run().await,
-			Self::Trainer(role) => match role.device.choose() {
-				Ok(()) => {
-					trainer::run(role.args).await.map(|()| ExitCode::SUCCESS).map_err(Into::into)
-				}
-				Err(error) => Err(error.into()),
-			},
-			Self::Verifier(role) => match role.device.choose() {
-				Ok(()) => {
-					verifier::run(role.args).await.map(|()| ExitCode::SUCCESS).map_err(Into::into)
-				}
-				Err(error) => Err(error.into()),
-			},
-			Self::Driller(role) => match role.device.choose() {
-				Ok(()) => {
-					driller::run(role.args).await.map(|()| ExitCode::SUCCESS).map_err(Into::into)
-				}
-				Err(error) => Err(error.into()),
-			},
+			Self::Trainer(role) => role.run(trainer::run).await,
+			Self::Verifier(role) => role.run(verifier::run).await,
+			Self::Driller(role) => role.run(driller::run).await,
 			Self::Project(command) => command.run().await,
 			Self::Market(args) => args.market().await,
 			Self::Offer(args) => args.run().await,

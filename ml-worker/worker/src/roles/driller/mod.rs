@@ -4,31 +4,27 @@ mod plan;
 mod tally;
 
 use super::{
+	blocks::LookError,
 	common::registration::{register, RegistrationError},
-	fetch::{Fetcher, LocationArgs, SetupError},
-	metrics::{MetricsArgs, MetricsError},
-	next_block,
+	fetch::{Fetcher, LocationArgs},
 	report::Reporter,
-	stop_signal,
-	store::{default_folder, Home, StoreError, UnitRecord},
-	survive,
-	tasks::{Outcome, TaskError, Tasks},
+	run::{self, Base, Ended, Next, Role, RoleArgs, RoleError},
+	store::{Home, UnitRecord},
+	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 	units::{self, is_lost, Part, Step, Units},
 };
-use crate::args::{KeyArgs, NodeArgs};
 use plan::{plan, Pool, Situation};
-use serde_json::json;
+use serde_json::{json, Map, Value};
 use std::{
 	collections::{HashMap, HashSet},
 	num::NonZeroUsize,
-	path::PathBuf,
 	sync::Arc,
 	time::Duration,
 };
 use tally::Tally;
-use tracing::{debug, warn};
+use tracing::warn;
 use trainyard_client::{
-	amount, calls, keys::KeyError, AccountId32, Chain, ChainError, Head, ProjectView, Transactor,
+	amount, calls, AccountId32, Chain, ChainError, Head, ProjectView, Transactor,
 };
 use trainyard_protocol::{
 	drill::{AssignmentId, ProjectId, ProjectState, Template},
@@ -36,8 +32,6 @@ use trainyard_protocol::{
 	H256,
 };
 
-/// How long the driller waits for a node at the start.
-const PATIENCE: Duration = Duration::from_secs(120);
 /// Blocks between two looks at the projects.
 const PROJECTS_EVERY: BlockNumber = 8;
 /// How long the driller tries to leave the pool when it is asked to stop.
@@ -47,13 +41,7 @@ const FAREWELL: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug, clap::Args)]
 pub struct DrillerArgs {
 	#[command(flatten)]
-	node: NodeArgs,
-	#[command(flatten)]
-	key: KeyArgs,
-	/// Folder for data and what must survive a restart; one daemon per folder
-	/// [default: $XDG_DATA_HOME/trainyard/driller-ACCOUNT or ~/.local/share/trainyard/...]
-	#[arg(long, value_name = "DIR")]
-	dir: Option<PathBuf>,
+	role: RoleArgs,
 	#[command(flatten)]
 	locations: LocationArgs,
 	/// Register as a trainer with this bond (in TRY) if the account is none yet
@@ -69,11 +57,6 @@ pub struct DrillerArgs {
 	/// a recomputation finds it
 	#[arg(long)]
 	test_only_cheat: bool,
-	#[command(flatten)]
-	metrics: MetricsArgs,
-	/// One JSON object per event
-	#[arg(long)]
-	json: bool,
 }
 
 /// Says why the driller cannot work at all.
@@ -82,24 +65,15 @@ pub enum DrillerError {
 	/// The account is not a trainer, or cannot become one.
 	#[error(transparent)]
 	Registration(#[from] RegistrationError),
-	/// The chain cannot be asked.
-	#[error(transparent)]
-	Chain(#[from] ChainError),
-	/// The metrics cannot be shown.
-	#[error(transparent)]
-	Metrics(#[from] MetricsError),
-	/// There is no key.
-	#[error(transparent)]
-	Key(#[from] KeyError),
-	/// The folder cannot be used.
-	#[error(transparent)]
-	Store(#[from] StoreError),
-	/// Nothing can be fetched.
-	#[error(transparent)]
-	Fetch(#[from] SetupError),
 	/// The system cannot start the threads.
 	#[error("cannot compute with so many threads: {0}")]
 	Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+impl From<DrillerError> for RoleError<DrillerError> {
+	fn from(error: DrillerError) -> Self {
+		Self::Own(error)
+	}
 }
 
 /// A task that runs beside the look at the chain.
@@ -116,7 +90,6 @@ enum Key {
 /// What a daemon remembers between two blocks.
 #[derive(Default)]
 struct Memory {
-	tasks: Tasks<Key>,
 	/// Units that were computed here, by assignment and seed.
 	records: HashMap<(AssignmentId, H256), UnitRecord>,
 	tally: Tally,
@@ -132,8 +105,7 @@ struct Memory {
 	prepared: HashSet<ProjectId>,
 	/// Height of the last look at the projects.
 	projects: Option<BlockNumber>,
-	/// What was last reported of failures, and of units whose record is gone.
-	failures: HashMap<Key, String>,
+	/// Units whose record is gone; each is reported once.
 	lost: HashSet<AssignmentId>,
 	/// Units whose records cannot be read; each is reported once.
 	damaged: HashSet<String>,
@@ -161,50 +133,94 @@ struct Driller {
 	report: Reporter,
 }
 
+/// The driller as a role: what its tasks share, and what it remembers between two blocks.
+struct DrillerRole {
+	driller: Arc<Driller>,
+	memory: Memory,
+}
+
 /// Runs a driller until it is asked to stop, or has computed as many units as it should.
-pub async fn run(args: DrillerArgs) -> Result<(), DrillerError> {
+pub async fn run(args: DrillerArgs) -> Result<(), RoleError<DrillerError>> {
 	if let Some(threads) = args.threads {
-		rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
+		let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
+		pool.build_global().map_err(DrillerError::from)?;
 	}
-	let key = args.key.keypair()?;
-	let chain = Arc::new(Chain::connect(&args.node.node, PATIENCE).await?);
-	let sender = Arc::new(Transactor::new(chain.clone(), key));
-	let dir = match args.dir {
-		Some(dir) => dir,
-		None => default_folder("driller", sender.account())?,
-	};
-	let home = Arc::new(Home::open(&dir, &chain.genesis())?);
-	let report = Reporter::new("driller", args.json, Some(&home.events()));
-	let _page = args.metrics.serve(report.metrics(), &chain, sender.account()).await?;
-	register(&chain, &sender, args.bond, &report).await?;
-	let locations = args.locations.locations(&chain).await?;
-	let units = Arc::new(Units {
-		chain: chain.clone(),
-		sender: sender.clone(),
-		home: home.clone(),
-		fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?,
-		report: report.clone(),
-		part: Part::Driller,
-		cheat: args.test_only_cheat,
-		computing: Default::default(),
-		inputs: Default::default(),
-	});
-	let (records, damaged) = home.units()?;
-	for problem in damaged {
-		report.general("problem", &problem.to_string(), json!({ "reason": problem.to_string() }));
+	run::run::<DrillerRole>(args.role.clone(), args).await
+}
+
+impl Role for DrillerRole {
+	const NAME: &'static str = "driller";
+	type Args = DrillerArgs;
+	type Error = DrillerError;
+	type Key = Key;
+
+	async fn open(args: DrillerArgs, base: &Base) -> Result<Self, RoleError<DrillerError>> {
+		let Base { chain, sender, home, report } = base.clone();
+		register(&chain, &sender, args.bond, &report).await.map_err(DrillerError::from)?;
+		let locations = args.locations.locations(&chain).await?;
+		let fetcher = Fetcher::new(3, Duration::from_millis(500), locations)?;
+		let units = Arc::new(Units::new(base, fetcher, Part::Driller, args.test_only_cheat));
+		let (records, damaged) = home.units()?;
+		for problem in damaged {
+			let text = problem.to_string();
+			report.general("problem", &text, json!({ "reason": text }));
+		}
+		if args.test_only_cheat {
+			warn!("this driller CHEATS (--test-only-cheat): it loses power, and its bond");
+		}
+		let memory = Memory {
+			records: records.into_iter().map(|r| ((r.assignment, r.seed), r)).collect(),
+			..Memory::default()
+		};
+		let driller = Arc::new(Driller { chain, sender, home, units, most: args.units, report });
+		Ok(Self { driller, memory })
 	}
-	let (account, url) = (*sender.account(), chain.url().to_owned());
-	let text = format!("driller {account} on {url}, {} threads", rayon::current_num_threads());
-	report.general("started", &text, json!({ "account": account }));
-	if args.test_only_cheat {
-		warn!("this driller CHEATS (--test-only-cheat): it loses power, and its bond");
+
+	fn details(&self) -> (String, Map<String, Value>) {
+		(format!(", {} threads", rayon::current_num_threads()), Map::new())
 	}
-	let memory = Memory {
-		records: records.into_iter().map(|r| ((r.assignment, r.seed), r)).collect(),
-		..Memory::default()
-	};
-	let driller = Driller { chain, sender, home, units, most: args.units, report };
-	Arc::new(driller).work(memory).await
+
+	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
+		self.driller.look(&mut self.memory, tasks, head).await
+	}
+
+	fn name_of(key: &Key) -> TaskName {
+		match key {
+			Key::Unit(id, _, step) => TaskName::new(word(step)).of(format!("assignment {id}")),
+			Key::Pool(change) => TaskName::new(word(change)),
+			Key::Data(project) => TaskName::new("data")
+				.of(format!("project {project}"))
+				.or_else("units of it would be missed; it will be tried again"),
+		}
+	}
+
+	fn ended(&mut self, key: Key, outcome: &Outcome) -> Next {
+		match outcome {
+			Ok(()) => {
+				self.driller.note(&mut self.memory, key);
+				// The next step may be due.
+				return Next::AtOnce;
+			}
+			Err(TaskError::Stopped) => {
+				let text = "the computation stopped: its time is over";
+				self.driller.report.general("stopped_computing", text, json!({}));
+			}
+			Err(TaskError::Transient(_)) => {}
+			Err(TaskError::Hopeless(_) | TaskError::Failed(_)) => {
+				if let Key::Data(_) = key {
+					// It is tried again at the next look at the projects, and does not delay other
+					// units.
+					self.memory.projects = None;
+				}
+			}
+		}
+		Next::Block
+	}
+
+	async fn leave(&mut self, _: Ended) -> Option<String> {
+		self.driller.retire().await;
+		Some(format!("stopping. {}", self.memory.summary()))
+	}
 }
 
 impl Driller {
@@ -212,58 +228,16 @@ impl Driller {
 		self.sender.account()
 	}
 
-	/// Works block after block, until it is asked to stop or is done.
-	async fn work(self: Arc<Self>, mut memory: Memory) -> Result<(), DrillerError> {
-		let ended = self.clone().go_on(&mut memory).await;
-		// A computation ends after its present link, pass or step.
-		memory.tasks.stop_unless(|_| false);
-		if ended.is_ok() {
-			self.farewell(&memory).await;
-		}
-		ended
-	}
-
-	async fn go_on(self: Arc<Self>, memory: &mut Memory) -> Result<(), DrillerError> {
-		let mut complaint = String::new();
-		let mut seen = None;
-		let mut stopping = std::pin::pin!(stop_signal());
-		loop {
-			tokio::select! {
-				biased;
-				_ = &mut stopping => return Ok(()),
-				(key, outcome) = memory.tasks.ended() => {
-					if self.note(memory, key, outcome) {
-						// The next step may be due at once.
-						seen = None;
-					}
-				},
-				head = next_block(&self.chain, seen) => {
-					let head = head?;
-					seen = Some(head.hash);
-					match self.clone().look(memory, head).await {
-						Ok(true) => return Ok(()),
-						Ok(false) => {}
-						Err(e) => {
-							let of_chain = match &e {
-								DrillerError::Chain(e) => Some(e),
-								_ => None,
-							};
-							if of_chain.is_some_and(ChainError::is_final) {
-								return Err(e);
-							}
-							survive(&self.chain, &e, of_chain, &mut complaint).await?;
-						}
-					}
-				},
-			}
-		}
-	}
-
-	/// Looks at the chain once and starts what must be done. Returns whether the driller is done
-	/// for good.
-	async fn look(self: Arc<Self>, memory: &mut Memory, head: Head) -> Result<bool, DrillerError> {
+	/// Looks at the chain once and starts what must be done. Returns when to look again; never if
+	/// the driller is done.
+	async fn look(
+		self: &Arc<Self>,
+		memory: &mut Memory,
+		tasks: &mut Tasks<Key>,
+		head: Head,
+	) -> Result<Next, LookError> {
 		let me = *self.me();
-		self.clone().prepare(memory, head.number).await?;
+		self.prepare(memory, tasks, head.number).await?;
 		let assignment = self.chain.drilling_assignment(&me, head.hash).await?;
 		let enlisted = self.chain.drilling_pool(head.hash).await?.contains(&me);
 		self.report_pool(memory, enlisted);
@@ -279,7 +253,7 @@ impl Driller {
 					if memory.damaged.insert(text.clone()) {
 						self.report.general("problem", &text, json!({ "reason": text }));
 					}
-					return Ok(false);
+					return Ok(Next::Block);
 				}
 			},
 			None => None,
@@ -290,13 +264,13 @@ impl Driller {
 			found: record.is_some(),
 			enlisted,
 			retiring: memory.retiring,
-			prepared: !memory.tasks.running().any(|key| matches!(key, Key::Data(_))),
+			prepared: !tasks.running().any(|key| matches!(key, Key::Data(_))),
 			leaving: memory.leaving.is_some(),
 		});
 		if let (Some(view), Some(step)) = (&assignment, plan.unit) {
 			let key = Key::Unit(view.id, view.seed, step);
 			let (units, view) = (self.units.clone(), view.clone());
-			memory.tasks.start_with(key, |stop| units.act(view, step, record, head, stop));
+			tasks.start_with(key, |stop| units.act(view, step, record, head, stop));
 		} else if let Some(view) = assignment.as_ref().filter(|v| is_lost(v, record.is_some())) {
 			if memory.lost.insert(view.id) {
 				let unit = (view.id, view.project, view.index);
@@ -307,25 +281,27 @@ impl Driller {
 		}
 		if let Some(change) = plan.pool {
 			let me = self.clone();
-			memory.tasks.start(Key::Pool(change), async move { me.change_pool(change).await });
+			tasks.start(Key::Pool(change), async move { me.change_pool(change).await });
 		}
 		// A computation whose time is over only takes processors from the next one.
 		let wanted = assignment.as_ref().map(|view| (view.id, view.seed));
-		memory.tasks.stop_unless(|key| match key {
+		tasks.stop_unless(|key| match key {
 			Key::Unit(id, seed, Step::Compute) => wanted == Some((*id, *seed)),
 			_ => true,
 		});
 		self.settle(memory, wanted, head.number).await?;
-		let Some(since) = memory.leaving else { return Ok(false) };
+		let Some(since) = memory.leaving else { return Ok(Next::Block) };
 		let waited = head.number.saturating_sub(since) > tally::PATIENCE;
-		Ok(assignment.is_none() && !enlisted && (memory.open() == 0 || waited))
+		let done = assignment.is_none() && !enlisted && (memory.open() == 0 || waited);
+		Ok(if done { Next::Never } else { Next::Block })
 	}
 
 	/// Fetches the data of active trials that were not tried yet, so that the data are here before
 	/// a unit is.
 	async fn prepare(
-		self: Arc<Self>,
+		self: &Arc<Self>,
 		memory: &mut Memory,
+		tasks: &mut Tasks<Key>,
 		best: BlockNumber,
 	) -> Result<(), ChainError> {
 		let due = memory.projects.is_none_or(|last| best.abs_diff(last) >= PROJECTS_EVERY);
@@ -339,7 +315,7 @@ impl Driller {
 				continue;
 			}
 			let (key, me) = (Key::Data(project.id), self.clone());
-			memory.tasks.start(key, async move { me.fetch(&project).await });
+			tasks.start(key, async move { me.fetch(&project).await });
 		}
 		Ok(())
 	}
@@ -383,62 +359,24 @@ impl Driller {
 		}
 	}
 
-	/// Notes the outcome of a task. Returns whether the next step can be taken at once.
-	fn note(&self, memory: &mut Memory, key: Key, outcome: Outcome) -> bool {
-		let Err(e) = outcome else {
-			memory.failures.remove(&key);
-			match key {
-				Key::Unit(id, seed, Step::Compute) => {
-					// As it lies on disk.
-					if let Ok(Some(record)) = self.home.load_unit(id, &seed) {
-						memory.tally.computed += 1;
-						memory.tally.seconds += record.seconds;
-						memory.records.insert((id, seed), record);
-					}
+	/// Takes note of a task that did what it should.
+	fn note(&self, memory: &mut Memory, key: Key) {
+		match key {
+			Key::Unit(id, seed, Step::Compute) => {
+				// As it lies on disk.
+				if let Ok(Some(record)) = self.home.load_unit(id, &seed) {
+					memory.tally.computed += 1;
+					memory.tally.seconds += record.seconds;
+					memory.records.insert((id, seed), record);
 				}
-				Key::Unit(_, _, Step::Reveal) => memory.revealed += 1,
-				Key::Pool(Pool::Retire) => memory.retiring = true,
-				Key::Data(project) => {
-					memory.prepared.insert(project);
-				}
-				_ => {}
 			}
-			return true;
-		};
-		let text = match e {
-			TaskError::Stopped => {
-				let text = "the computation stopped: its time is over";
-				self.report.general("stopped_computing", text, json!({}));
-				return false;
+			Key::Unit(_, _, Step::Reveal) => memory.revealed += 1,
+			Key::Pool(Pool::Retire) => memory.retiring = true,
+			Key::Data(project) => {
+				memory.prepared.insert(project);
 			}
-			TaskError::Transient(text) => {
-				// The next look at the chain shows it.
-				debug!("{text}");
-				return false;
-			}
-			TaskError::Hopeless(text) | TaskError::Failed(text) => text,
-		};
-		// The action is one of a few words, for programs that count; what it was of is for people.
-		let again = "it will be tried again";
-		let missed = "units of it would be missed; it will be tried again";
-		let (action, of, next) = match key {
-			Key::Unit(id, _, Step::Compute) => ("compute", format!("assignment {id}: "), again),
-			Key::Unit(id, _, Step::Commit) => ("commit", format!("assignment {id}: "), again),
-			Key::Unit(id, _, Step::Reveal) => ("reveal", format!("assignment {id}: "), again),
-			Key::Pool(Pool::Enlist) => ("enlist", String::new(), again),
-			Key::Pool(Pool::Retire) => ("retire", String::new(), again),
-			Key::Data(project) => ("data", format!("project {project}: "), missed),
-		};
-		if memory.failures.insert(key, text.clone()).as_ref() != Some(&text) {
-			let fields = json!({ "action": action, "reason": text });
-			let line = format!("{of}{action}: {text}; {next}");
-			self.report.general("failed_attempt", &line, fields);
+			Key::Unit(_, _, Step::Commit) | Key::Pool(Pool::Enlist) => {}
 		}
-		if let Key::Data(_) = key {
-			// It is tried again at the next look at the projects, and does not delay other units.
-			memory.projects = None;
-		}
-		false
 	}
 
 	/// Checks the outcome of the units that were computed, except the one in hand.
@@ -447,7 +385,7 @@ impl Driller {
 		memory: &mut Memory,
 		in_hand: Option<(AssignmentId, H256)>,
 		best: BlockNumber,
-	) -> Result<(), DrillerError> {
+	) -> Result<(), LookError> {
 		let open: Vec<UnitRecord> = memory
 			.records
 			.iter()
@@ -505,8 +443,7 @@ impl Driller {
 	}
 
 	/// Leaves the pool if no unit is in hand, because no further unit would be computed.
-	async fn farewell(&self, memory: &Memory) {
-		let summary = memory.summary();
+	async fn retire(&self) {
 		let leave = async {
 			let head = self.chain.head().await?;
 			if let Some(view) = self.chain.drilling_assignment(self.me(), head.hash).await? {
@@ -526,6 +463,5 @@ impl Driller {
 			Ok(Err(e)) => warn!("still in the pool of drillers, perhaps: {e}"),
 			Err(_) => warn!("still in the pool of drillers, perhaps: the node did not answer"),
 		}
-		self.report.general("stopped", &format!("stopping. {summary}"), json!({}));
 	}
 }

@@ -93,9 +93,10 @@ failures!(
 
 impl From<TxError> for TaskError {
 	fn from(error: TxError) -> Self {
-		match error.is_uncertain() {
-			true => Self::Transient(with_causes(&error)),
-			false => Self::of(&error),
+		if error.is_uncertain() {
+			Self::Transient(with_causes(&error))
+		} else {
+			Self::of(&error)
 		}
 	}
 }

@@ -19,7 +19,7 @@ use std::{
 	time::{Duration, Instant},
 };
 use tracing::info;
-use trainyard_client::{amount, blobs, calls, JobView};
+use trainyard_client::{amount, blobs, calls, AccountId32, JobView};
 use trainyard_program::{spec::CheckedSpec, work::Parts};
 use trainyard_proof::{
 	bundle::{self, archive, files},
@@ -43,6 +43,12 @@ fn flop_since(spec: &CheckedSpec, begun_at: u32, segments: u32) -> u128 {
 	let of = |segments| parts.flop_of(spec, segments).unwrap_or(0);
 	let done = (1..=segments).rev().find(|at| spec.checkpoint_step(*at) <= Some(begun_at));
 	of(segments).saturating_sub(done.map_or(0, of))
+}
+
+/// Returns whether `me` has nothing to lose by leaving `job` alone. Who has applied goes on asking
+/// for files that seem to be gone.
+fn may_leave(job: &JobView, me: &AccountId32) -> bool {
+	job.state == JobState::Open && !job.applicants.contains(me)
 }
 
 /// Returns the job's seed. Steps that need it are planned once it is there.
@@ -86,9 +92,12 @@ impl Trainer {
 			.then(|| self.block_time.saturating_mul(job.terms.apply_blocks));
 		let (servers, spec) = (servers(job), checked(job)?);
 		let fetched = fetch(&self.fetcher, &self.home, &spec, &servers, patience).await;
-		fetched.map_err(|error| match error.is_hopeless() {
-			true => self.give_up(job, error.to_string()),
-			false => error.into(),
+		fetched.map_err(|error| {
+			if error.is_hopeless() && may_leave(job, self.me()) {
+				self.give_up(job, error.to_string())
+			} else {
+				error.into()
+			}
 		})?;
 		self.data().extend(hashes(&spec));
 		let bytes = spec.file_bytes();
@@ -293,7 +302,19 @@ impl Trainer {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use trainyard_client::fake;
 	use trainyard_program::spec::JobSpec;
+
+	#[test]
+	fn only_a_job_without_an_application_is_left_alone() {
+		let me = AccountId32([1; 32]);
+		let open = fake::job(JobState::Open);
+		assert!(may_leave(&open, &me));
+		let applied = JobView { applicants: vec![me], ..open };
+		assert!(!may_leave(&applied, &me));
+		assert!(may_leave(&applied, &AccountId32([2; 32])));
+		assert!(!may_leave(&fake::job(JobState::Training), &me));
+	}
 
 	#[test]
 	fn work_is_counted_from_where_a_run_went_on() {

@@ -48,7 +48,7 @@ impl Trainer {
 
 	/// Now and then, starts to take back the deposits of expired blobs. Blobs about which it cannot
 	/// ask now are checked the next time.
-	pub(super) async fn reclaim_expired(self: Arc<Self>, tasks: &mut Tasks<Key>, head: Head) {
+	pub(super) async fn reclaim_expired(self: &Arc<Self>, tasks: &mut Tasks<Key>, head: Head) {
 		if head.number % EVERY != 0 {
 			return;
 		}
@@ -74,7 +74,7 @@ impl Trainer {
 					}
 				}
 				Fate::Remove => {
-					let key = (job, Some(root), Action::Reclaim);
+					let key = (job, root, Action::Reclaim);
 					tasks.start(key, self.clone().reclaim(job, root));
 				}
 			}

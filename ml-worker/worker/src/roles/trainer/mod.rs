@@ -7,47 +7,34 @@ mod reconcile;
 mod resources;
 
 use super::{
+	blocks::LookError,
 	common::registration::{register, RegistrationError},
-	fetch::{Fetcher, LocationArgs, SetupError},
+	fetch::{Fetcher, LocationArgs},
 	http::{ServeError, Server, Shelf},
-	metrics::{MetricsArgs, MetricsError},
-	next_block,
 	plan::{Action, Limits, Prices, Refusal},
 	report::Reporter,
-	stop_signal,
-	store::{default_folder, Home, JobRecord, StoreError},
-	survive,
-	tasks::{Outcome, TaskError, Tasks},
+	run::{self, Base, Next, Role, RoleArgs, RoleError},
+	store::{Home, JobRecord, StoreError},
+	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 };
-use crate::args::{KeyArgs, NodeArgs};
-use serde_json::json;
+use serde_json::{json, Map, Value};
 use std::{
 	collections::{BTreeMap, HashMap, HashSet},
 	mem::Discriminant,
 	net::SocketAddr,
-	path::PathBuf,
 	sync::{Arc, Mutex, MutexGuard},
-	time::{Duration, Instant},
+	time::Duration,
 };
-use tracing::{debug, warn};
-use trainyard_client::{amount, keys::KeyError, AccountId32, Chain, ChainError, Transactor};
+use tracing::warn;
+use trainyard_client::{amount, AccountId32, Chain, Head, Transactor};
 use trainyard_proof::train::Cheat;
 use trainyard_protocol::{job::Balance, JobId, MicroUt, Text, H256};
-
-/// How long the trainer waits for a node at the start.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Options of `trainyard trainer`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TrainerArgs {
 	#[command(flatten)]
-	node: NodeArgs,
-	#[command(flatten)]
-	key: KeyArgs,
-	/// Folder for data, bundles and what must survive a restart; one daemon per folder
-	/// [default: $XDG_DATA_HOME/trainyard/trainer-ACCOUNT or ~/.local/share/trainyard/...]
-	#[arg(long, value_name = "DIR")]
-	dir: Option<PathBuf>,
+	role: RoleArgs,
 	/// Address to serve bundles and data on; port 0 takes a free one, and the same again
 	/// after a restart
 	#[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
@@ -95,11 +82,6 @@ pub struct TrainerArgs {
 	/// audit rejects such a result and the deposit is lost
 	#[arg(long, value_name = "N")]
 	test_only_cheat: Option<u32>,
-	#[command(flatten)]
-	metrics: MetricsArgs,
-	/// One JSON object per event
-	#[arg(long)]
-	json: bool,
 }
 
 /// Reads an amount of work in ut.
@@ -120,29 +102,21 @@ pub enum TrainerError {
 	/// Not a URL that fits on chain.
 	#[error("--public-url `{0}` must be an http:// or https:// URL of at most 256 bytes")]
 	BadPublicUrl(String),
-	/// The chain cannot be asked.
-	#[error(transparent)]
-	Chain(#[from] ChainError),
-	/// There is no key.
-	#[error(transparent)]
-	Key(#[from] KeyError),
-	/// The folder cannot be used.
-	#[error(transparent)]
-	Store(#[from] StoreError),
 	/// The server does not run.
 	#[error(transparent)]
 	Serve(#[from] ServeError),
-	/// The metrics cannot be shown.
-	#[error(transparent)]
-	Metrics(#[from] MetricsError),
-	/// Nothing can be fetched.
-	#[error(transparent)]
-	Fetch(#[from] SetupError),
+}
+
+impl From<TrainerError> for RoleError<TrainerError> {
+	fn from(error: TrainerError) -> Self {
+		Self::Own(error)
+	}
 }
 
 /// A step of a job under one assignment seed: after a reorganisation the same job may have a
-/// different seed, and work for the first does not serve the second.
-type Key = (JobId, Option<H256>, Action);
+/// different seed, and work for the first does not serve the second. A job without a seed has the
+/// digest of its specification in its place, because its number may become that of a different job.
+type Key = (JobId, H256, Action);
 
 /// Records by job and assignment seed.
 type Records = BTreeMap<(JobId, H256), JobRecord>;
@@ -150,8 +124,8 @@ type Records = BTreeMap<(JobId, H256), JobRecord>;
 /// A trainer at work; shared by its tasks.
 struct Trainer {
 	chain: Arc<Chain>,
-	sender: Transactor,
-	home: Home,
+	sender: Arc<Transactor>,
+	home: Arc<Home>,
 	shelf: Shelf,
 	fetcher: Fetcher,
 	location: Text,
@@ -179,88 +153,122 @@ struct Trainer {
 struct Reported {
 	states: HashMap<JobId, &'static str>,
 	refusals: HashMap<JobId, Discriminant<Refusal>>,
-	failures: HashMap<Key, String>,
 	/// Problems with the files of a job, or with the folder.
 	problems: HashMap<Option<JobId>, String>,
 }
 
-/// Runs a trainer until it is asked to stop.
-pub async fn run(args: TrainerArgs) -> Result<(), TrainerError> {
-	let key = args.key.keypair()?;
-	let chain = Arc::new(Chain::connect(&args.node.node, PATIENCE).await?);
-	let sender = Transactor::new(chain.clone(), key);
-	let dir = match args.dir {
-		Some(dir) => dir,
-		None => default_folder("trainer", sender.account())?,
-	};
-	let home = Home::open(&dir, &chain.genesis())?;
-	let report = Reporter::new("trainer", args.json, Some(&home.events()));
-	let _page = args.metrics.serve(report.metrics(), &chain, sender.account()).await?;
-	register(&chain, &sender, args.bond, &report).await?;
+/// The trainer as a role: what its tasks share, and what it remembers between two blocks.
+struct TrainerRole {
+	trainer: Arc<Trainer>,
+	reported: Reported,
+	_server: Server,
+}
 
-	let shelf = Shelf::default();
-	let server = serve(args.listen, &home, shelf.clone()).await?;
-	let location = public_location(args.public_url.as_deref(), server.address())?;
-	let locations = args.locations.locations(&chain).await?;
-	if let Err(e) = locations.check(&location.to_string_lossy()) {
-		warn!("verifiers will not fetch what this trainer serves, see --public-url: {e}");
+/// Runs a trainer until it is asked to stop.
+pub async fn run(args: TrainerArgs) -> Result<(), RoleError<TrainerError>> {
+	run::run::<TrainerRole>(args.role.clone(), args).await
+}
+
+impl Role for TrainerRole {
+	const NAME: &'static str = "trainer";
+	type Args = TrainerArgs;
+	type Error = TrainerError;
+	type Key = Key;
+
+	async fn open(args: TrainerArgs, base: &Base) -> Result<Self, RoleError<TrainerError>> {
+		let Base { chain, sender, home, report } = base.clone();
+		register(&chain, &sender, args.bond, &report).await.map_err(TrainerError::from)?;
+		let shelf = Shelf::default();
+		let server = serve(args.listen, &home, shelf.clone()).await?;
+		let location = public_location(args.public_url.as_deref(), server.address())?;
+		let locations = args.locations.locations(&chain).await?;
+		if let Err(e) = locations.check(&location.to_string_lossy()) {
+			warn!("verifiers will not fetch what this trainer serves, see --public-url: {e}");
+		}
+		let room = resources::Room::new(args.max_memory_mib, args.max_disk_mib, &home);
+		let (records, damaged) = home.jobs()?;
+		for problem in damaged {
+			let text = format!("{problem}. Other jobs go on");
+			report.general("problem", &text, json!({ "reason": problem.to_string() }));
+		}
+		if args.test_only_cheat.is_some() {
+			warn!("this trainer CHEATS (--test-only-cheat): its results will be rejected");
+		}
+		let trainer = Trainer {
+			limits: Limits {
+				min_price: args.min_price,
+				max_work: args.max_ut,
+				max_parallel: usize::from(args.max_parallel),
+				max_data: args.max_data_mib.saturating_mul(1024 * 1024),
+				max_memory: room.memory,
+				max_rescue: resources::max_rescue(&chain).await?,
+				reserve: args.reserve,
+				speed: args.speed_mflops * 1e6,
+				grace: args.grace,
+			},
+			block_time: chain.block_time().await?,
+			prices: resources::prices(&chain).await?,
+			max_disk: room.disk,
+			cheat: args.test_only_cheat.map(|segments| Cheat { segments }),
+			records: Mutex::new(records.into_iter().map(|r| ((r.job, r.seed), r)).collect()),
+			data: Mutex::default(),
+			rehearsed: Mutex::default(),
+			bad: Mutex::default(),
+			blobs: Mutex::new(home.blobs()?),
+			fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?,
+			location,
+			report,
+			shelf,
+			home,
+			sender,
+			chain,
+		};
+		let (trainer, reported) = (Arc::new(trainer), Reported::default());
+		Ok(Self { trainer, reported, _server: server })
 	}
-	let room = resources::Room::new(args.max_memory_mib, args.max_disk_mib, &home);
-	let (records, damaged) = home.jobs()?;
-	for problem in damaged {
-		let text = format!("{problem}. Other jobs go on");
-		report.general("problem", &text, json!({ "reason": problem.to_string() }));
+
+	fn details(&self) -> (String, Map<String, Value>) {
+		let location = &self.trainer.location;
+		let fields = Map::from_iter([("location".to_owned(), json!(location))]);
+		(format!(", serving at {location}"), fields)
 	}
-	let trainer = Arc::new(Trainer {
-		limits: Limits {
-			min_price: args.min_price,
-			max_work: args.max_ut,
-			max_parallel: usize::from(args.max_parallel),
-			max_data: args.max_data_mib.saturating_mul(1024 * 1024),
-			max_memory: room.memory,
-			max_rescue: resources::max_rescue(&chain).await?,
-			reserve: args.reserve,
-			speed: args.speed_mflops * 1e6,
-			grace: args.grace,
-		},
-		block_time: chain.block_time().await?,
-		prices: resources::prices(&chain).await?,
-		max_disk: room.disk,
-		cheat: args.test_only_cheat.map(|segments| Cheat { segments }),
-		records: Mutex::new(records.into_iter().map(|r| ((r.job, r.seed), r)).collect()),
-		data: Mutex::default(),
-		rehearsed: Mutex::default(),
-		bad: Mutex::default(),
-		blobs: Mutex::new(home.blobs()?),
-		fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?,
-		location,
-		report,
-		shelf,
-		home,
-		sender,
-		chain,
-	});
-	trainer.report.general(
-		"started",
-		&format!(
-			"trainer {} on {}, serving at {}",
-			trainer.sender.account(),
-			trainer.chain.url(),
-			trainer.location
-		),
-		json!({ "account": trainer.sender.account(), "location": trainer.location }),
-	);
-	if trainer.cheat.is_some() {
-		warn!("this trainer CHEATS (--test-only-cheat): its results will be rejected");
+
+	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
+		let looked = self.trainer.look(tasks, &mut self.reported, head).await;
+		self.trainer.reclaim_expired(tasks, head).await;
+		looked.map(|()| Next::Block)
 	}
-	let result = trainer.clone().work().await;
-	drop(server);
-	result
+
+	fn name_of((job, _, action): &Key) -> TaskName {
+		TaskName::new(word(action)).of_job(*job).or_never("the job is not taken")
+	}
+
+	fn ended(&mut self, (job, _, action): Key, outcome: &Outcome) -> Next {
+		match outcome {
+			// The next step may be due.
+			Ok(()) => Next::AtOnce,
+			Err(TaskError::Stopped) if action == Action::Train => {
+				let text = "training stopped: the chain does not ask for this result any more";
+				self.trainer.report.job(job, "stopped_training", text, json!({}));
+				Next::Block
+			}
+			Err(_) => Next::Block,
+		}
+	}
+
+	fn is_awaited((.., action): &Key) -> bool {
+		// It writes what it has, so that the next process goes on from there.
+		*action == Action::Train
+	}
 }
 
 /// Starts the server. With port 0 it takes the port of last time, if it is free: locations
 /// that are on chain already name it.
-async fn serve(listen: SocketAddr, home: &Home, shelf: Shelf) -> Result<Server, TrainerError> {
+async fn serve(
+	listen: SocketAddr,
+	home: &Home,
+	shelf: Shelf,
+) -> Result<Server, RoleError<TrainerError>> {
 	let before = home.last_port().filter(|_| listen.port() == 0);
 	if let Some(port) = before {
 		match Server::start(SocketAddr::new(listen.ip(), port), shelf.clone()).await {
@@ -270,7 +278,7 @@ async fn serve(listen: SocketAddr, home: &Home, shelf: Shelf) -> Result<Server, 
 			}
 		}
 	}
-	let server = Server::start(listen, shelf).await?;
+	let server = Server::start(listen, shelf).await.map_err(TrainerError::from)?;
 	home.save_port(server.address().port())?;
 	Ok(server)
 }
@@ -317,82 +325,6 @@ impl Trainer {
 		change: impl FnOnce(&mut JobRecord),
 	) -> Result<JobRecord, StoreError> {
 		update(&self.home, &mut self.records(), job, seed, change)
-	}
-
-	async fn work(self: Arc<Self>) -> Result<(), TrainerError> {
-		let mut tasks: Tasks<Key> = Tasks::default();
-		let mut reported = Reported::default();
-		let mut complaint = String::new();
-		let mut seen = None;
-		let mut stopping = std::pin::pin!(stop_signal());
-		loop {
-			tokio::select! {
-				biased;
-				_ = &mut stopping => break,
-				(key, outcome) = tasks.ended() => {
-					if outcome.is_ok() {
-						// The next step may be due at once.
-						seen = None;
-						reported.failures.remove(&key);
-					}
-					self.report_failure(&mut reported, key, outcome);
-				},
-				head = next_block(&self.chain, seen) => {
-					let head = head?;
-					seen = Some(head.hash);
-					let looked = self.clone().look(&mut tasks, &mut reported, head).await;
-					self.clone().reclaim_expired(&mut tasks, head).await;
-					if let Err(e) = looked {
-						let of_chain = match &e {
-							TrainerError::Chain(e) => Some(e),
-							_ => None,
-						};
-						if of_chain.is_some_and(ChainError::is_final) {
-							return Err(e);
-						}
-						survive(&self.chain, &e, of_chain, &mut complaint).await?;
-					}
-				},
-			}
-		}
-		tasks.stop_unless(|_| false);
-		self.report.general("stopped", "stopping; start again to go on", json!(null));
-		// A run ends after its present step.
-		let deadline = Instant::now() + Duration::from_secs(10);
-		while tasks.running().any(|(.., action)| *action == Action::Train) {
-			let left = deadline.saturating_duration_since(Instant::now());
-			if tokio::time::timeout(left, tasks.ended()).await.is_err() {
-				break;
-			}
-		}
-		Ok(())
-	}
-
-	fn report_failure(&self, reported: &mut Reported, key: Key, outcome: Outcome) {
-		let (job, _, action) = key;
-		let (text, next) = match outcome {
-			Ok(()) => return,
-			Err(TaskError::Stopped) => {
-				if action == Action::Train {
-					let text = "training stopped: the chain does not ask for this result any more";
-					self.report.job(job, "stopped_training", text, json!({}));
-				}
-				return;
-			}
-			// The next look at the chain shows it.
-			Err(TaskError::Transient(text)) => return debug!("job {job}: {text}"),
-			Err(TaskError::Hopeless(text)) => (text, "the job is not taken"),
-			Err(TaskError::Failed(text)) => (text, "it will be tried again"),
-		};
-		if reported.failures.insert(key, text.clone()).as_ref() != Some(&text) {
-			let name = format!("{action:?}").to_lowercase();
-			self.report.job(
-				job,
-				"failed_attempt",
-				&format!("{name}: {text}; {next}"),
-				json!({ "action": name, "reason": text }),
-			);
-		}
 	}
 }
 
@@ -476,6 +408,6 @@ mod tests {
 		assert_ne!(second.address(), address);
 		assert_eq!(home.last_port(), Some(second.address().port()));
 		let fixed = serve(address, &home, Shelf::default()).await;
-		assert!(matches!(fixed, Err(TrainerError::Serve(ServeError::InUse(_)))));
+		assert!(matches!(fixed, Err(RoleError::Own(TrainerError::Serve(ServeError::InUse(_))))));
 	}
 }

@@ -1,7 +1,8 @@
 //! Looks at the chain once: gathers what is known of every job, and starts steps.
 
-use super::{outcome::End, Key, Reported, Trainer, TrainerError};
+use super::{outcome::End, Key, Reported, Trainer};
 use crate::roles::{
+	blocks::LookError,
 	checked, display,
 	plan::{self, plan, replica_of, Action, Known, Needs, Plan, Standing},
 	store::{JobRecord, StoreError},
@@ -51,11 +52,11 @@ struct Gathered {
 impl Trainer {
 	/// Looks at all jobs once: starts what is missing, and stops what is not wanted any more.
 	pub(super) async fn look(
-		self: Arc<Self>,
+		self: &Arc<Self>,
 		tasks: &mut Tasks<Key>,
 		reported: &mut Reported,
 		head: Head,
-	) -> Result<(), TrainerError> {
+	) -> Result<(), LookError> {
 		let jobs = self.jobs(head, reported).await?;
 		let stored = self.stored(&jobs).await?;
 		let (mut standing, reserved) = self.standing(&jobs, &stored, tasks, head).await?;
@@ -95,7 +96,7 @@ impl Trainer {
 					bundles.insert(reveal.bundle_root, self.home.bundle_folder(job.id, &seed));
 				}
 			}
-			gathered.wanted.extend(plan.actions.iter().map(|action| (job.id, job.seed, *action)));
+			gathered.wanted.extend(plan.actions.iter().map(|action| key(&job, *action)));
 			if plan.actions.contains(&Action::Apply) {
 				// What the next job may still count on.
 				let Ok(spec) = checked(&job) else { continue };
@@ -133,8 +134,9 @@ impl Trainer {
 					_ => usize::MAX,
 				};
 				if running < most {
-					let key = (job.id, job.seed, action);
-					tasks.start_with(key, |stop| self.clone().act(job.clone(), action, stop));
+					tasks.start_with(key(&job, action), |stop| {
+						self.clone().act(job.clone(), action, stop)
+					});
 				}
 			}
 		}
@@ -213,7 +215,7 @@ impl Trainer {
 		stored: &HashSet<JobId>,
 		tasks: &Tasks<Key>,
 		head: Head,
-	) -> Result<(Standing, u64), TrainerError> {
+	) -> Result<(Standing, u64), LookError> {
 		let me = *self.me();
 		let mut standing = Standing {
 			best: head.number,
@@ -396,6 +398,11 @@ impl Trainer {
 			_ => String::new(),
 		}
 	}
+}
+
+/// Returns what identifies a step of `job`.
+fn key(job: &JobView, action: Action) -> Key {
+	(job.id, job.seed.unwrap_or_else(|| digest(&job.spec)), action)
 }
 
 /// Returns whether an application is on its way: it may have been sent, and is not on chain yet.

@@ -9,43 +9,36 @@ mod served;
 mod sources;
 
 use super::{
+	blocks::LookError,
 	display,
-	fetch::{Fetcher, LocationArgs, SetupError},
-	metrics::{MetricsArgs, MetricsError},
-	next_block,
+	fetch::{Fetcher, LocationArgs},
 	report::Reporter,
-	stop_signal,
-	store::{default_folder, FindingsRecord, Home, StoreError},
-	survive,
-	tasks::{Outcome, TaskError, Tasks},
-	units::{Part, Units},
+	run::{self, Base, Next, Role, RoleArgs, RoleError},
+	store::{FindingsRecord, Home},
+	tasks::{word, Outcome, TaskError, TaskName, Tasks},
+	units::{Part, Step, Units},
 };
-use crate::args::{KeyArgs, NodeArgs};
-use drilling::Checks;
 use pool::Membership;
 use serde_json::json;
 use served::Served;
 use std::{
-	collections::{HashMap, HashSet},
+	collections::HashSet,
 	path::PathBuf,
 	sync::{atomic::AtomicBool, Arc},
 	time::Duration,
 };
-use tracing::debug;
 use trainyard_client::{
-	amount, calls, keys::KeyError, AccountId32, AuditView, Chain, ChainError, Head, JobView,
-	Transactor, TxError,
+	amount, calls, AccountId32, AuditView, Chain, ChainError, Head, JobView, Transactor, TxError,
 };
 use trainyard_proof::verify::VerifyError;
 use trainyard_protocol::{
 	audit::AuditPhase,
 	commitment,
+	drill::AssignmentId,
 	job::{Balance, BlockNumber, JobState, WorkResult},
 	JobId, H256,
 };
 
-/// How long the verifier waits for a node at the start.
-const PATIENCE: Duration = Duration::from_secs(120);
 /// Blocks before the end of a phase that are kept for the transaction.
 const MARGIN: BlockNumber = 4;
 
@@ -53,13 +46,7 @@ const MARGIN: BlockNumber = 4;
 #[derive(Clone, Debug, clap::Args)]
 pub struct VerifierArgs {
 	#[command(flatten)]
-	node: NodeArgs,
-	#[command(flatten)]
-	key: KeyArgs,
-	/// Folder for what is fetched and what must survive a restart; one daemon per folder
-	/// [default: $XDG_DATA_HOME/trainyard/verifier-ACCOUNT or ~/.local/share/trainyard/...]
-	#[arg(long, value_name = "DIR")]
-	dir: Option<PathBuf>,
+	role: RoleArgs,
 	#[command(flatten)]
 	locations: LocationArgs,
 	/// Register as a verifier with this bond (in TRY) if the account is none yet
@@ -75,11 +62,6 @@ pub struct VerifierArgs {
 	/// Stop after the first verdict that was revealed
 	#[arg(long)]
 	once: bool,
-	#[command(flatten)]
-	metrics: MetricsArgs,
-	/// One JSON object per event
-	#[arg(long)]
-	json: bool,
 }
 
 /// Says why the verifier cannot work at all.
@@ -91,24 +73,15 @@ pub enum VerifierError {
 		/// The account.
 		account: AccountId32,
 	},
-	/// The chain cannot be asked.
-	#[error(transparent)]
-	Chain(#[from] ChainError),
-	/// There is no key.
-	#[error(transparent)]
-	Key(#[from] KeyError),
-	/// The folder cannot be used.
-	#[error(transparent)]
-	Store(#[from] StoreError),
-	/// Nothing can be fetched.
-	#[error(transparent)]
-	Fetch(#[from] SetupError),
-	/// The metrics cannot be shown.
-	#[error(transparent)]
-	Metrics(#[from] MetricsError),
-	/// A transaction failed.
+	/// The registration failed.
 	#[error(transparent)]
 	Tx(#[from] TxError),
+}
+
+impl From<VerifierError> for RoleError<VerifierError> {
+	fn from(error: VerifierError) -> Self {
+		Self::Own(error)
+	}
 }
 
 /// What a verifier owes to an audit at this block.
@@ -148,16 +121,20 @@ fn subject(job: &JobView, audit: &AuditView) -> (Option<H256>, Vec<(WorkResult, 
 	(job.seed, audit.groups.iter().map(|group| (group.result, group.drawn.clone())).collect())
 }
 
-type Key = (JobId, u32, Duty);
+/// A task that runs beside the look at the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Key {
+	/// A duty in a round of a job's audit.
+	Audit(JobId, u32, Duty),
+	/// A step of the recomputation of a unit.
+	Unit(AssignmentId, H256, Step),
+}
 
 /// What a daemon remembers between two blocks.
 struct Memory {
-	tasks: Tasks<Key>,
 	/// Rounds that were committed to, and whose rules were not computed yet.
 	unassessed: HashSet<(JobId, u32)>,
 	membership: Membership,
-	/// Units that are recomputed.
-	checks: Checks,
 }
 
 struct Verifier {
@@ -173,127 +150,89 @@ struct Verifier {
 	report: Reporter,
 }
 
+/// The verifier as a role: what its tasks share, and what it remembers between two blocks.
+struct VerifierRole {
+	verifier: Arc<Verifier>,
+	memory: Memory,
+	once: bool,
+}
+
 /// Runs a verifier until it is asked to stop.
-pub async fn run(args: VerifierArgs) -> Result<(), VerifierError> {
-	let key = args.key.keypair()?;
-	let chain = Arc::new(Chain::connect(&args.node.node, PATIENCE).await?);
-	let sender = Arc::new(Transactor::new(chain.clone(), key));
-	let dir = match args.dir {
-		Some(dir) => dir,
-		None => default_folder("verifier", sender.account())?,
-	};
-	let home = Arc::new(Home::open(&dir, &chain.genesis())?);
-	let report = Reporter::new("verifier", args.json, Some(&home.events()));
-	let account = *sender.account();
-	let _page = args.metrics.serve(report.metrics(), &chain, &account).await?;
-	let membership = pool::enter(&sender, args.bond, &report).await?;
-	let mib = |n: u64| n.saturating_mul(1024 * 1024);
-	let locations = args.locations.locations(&chain).await?;
-	let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?;
-	let units = Arc::new(Units {
-		chain: chain.clone(),
-		sender: sender.clone(),
-		home: home.clone(),
-		fetcher: fetcher.clone(),
-		report: report.clone(),
-		part: Part::Verifier,
-		cheat: false,
-		computing: Default::default(),
-		inputs: Default::default(),
-	});
-	let verifier = Arc::new(Verifier {
-		block_time: chain.block_time().await?,
-		fetcher,
-		units,
-		max_data: mib(args.max_data_mib),
-		max_rules: mib(args.rules_mib),
-		served: Served::default(),
-		report,
-		home,
-		sender,
-		chain,
-	});
-	let text = format!("verifier {account} on {}", verifier.chain.url());
-	verifier.report.general("started", &text, json!({ "account": account }));
-	verifier.work(args.once, membership).await
+pub async fn run(args: VerifierArgs) -> Result<(), RoleError<VerifierError>> {
+	run::run::<VerifierRole>(args.role.clone(), args).await
+}
+
+impl Role for VerifierRole {
+	const NAME: &'static str = "verifier";
+	type Args = VerifierArgs;
+	type Error = VerifierError;
+	type Key = Key;
+
+	async fn open(args: VerifierArgs, base: &Base) -> Result<Self, RoleError<VerifierError>> {
+		let Base { chain, sender, home, report } = base.clone();
+		let membership = pool::enter(&sender, args.bond, &report).await?;
+		let mib = |n: u64| n.saturating_mul(1024 * 1024);
+		let locations = args.locations.locations(&chain).await?;
+		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?;
+		let verifier = Verifier {
+			block_time: chain.block_time().await?,
+			units: Arc::new(Units::new(base, fetcher.clone(), Part::Verifier, false)),
+			fetcher,
+			max_data: mib(args.max_data_mib),
+			max_rules: mib(args.rules_mib),
+			served: Served::default(),
+			report,
+			home,
+			sender,
+			chain,
+		};
+		let memory = Memory { unassessed: HashSet::new(), membership };
+		Ok(Self { verifier: Arc::new(verifier), memory, once: args.once })
+	}
+
+	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
+		self.verifier.look_at_checks(tasks, head).await?;
+		self.verifier.look_at_audits(&mut self.memory, tasks, head).await?;
+		Ok(Next::Block)
+	}
+
+	fn name_of(key: &Key) -> TaskName {
+		match key {
+			Key::Audit(job, _, duty) => TaskName::new(word(duty)).of_job(*job),
+			Key::Unit(id, _, step) => TaskName::new(word(step))
+				.of(format!("recomputation of assignment {id}"))
+				.with("assignment", *id),
+		}
+	}
+
+	fn ended(&mut self, key: Key, outcome: &Outcome) -> Next {
+		match (outcome, key) {
+			(Ok(()), Key::Audit(_, _, Duty::Reveal)) if self.once => return Next::Never,
+			(Ok(()), Key::Audit(job, round, Duty::Commit)) => {
+				self.memory.unassessed.insert((job, round));
+			}
+			(Ok(()), _) => {}
+			(Err(TaskError::Stopped), Key::Audit(job, round, _)) => {
+				let (text, fields) = (VerifyError::Stopped.to_string(), json!({ "round": round }));
+				self.verifier.report.job(job, "replay_stopped", &text, fields);
+				return Next::Block;
+			}
+			(Err(_), _) => return Next::Block,
+		}
+		// The next step may be due.
+		Next::AtOnce
+	}
 }
 
 impl Verifier {
-	async fn work(
-		self: Arc<Self>,
-		once: bool,
-		membership: Membership,
-	) -> Result<(), VerifierError> {
-		let (tasks, unassessed) = (Tasks::default(), HashSet::new());
-		let mut memory = Memory { tasks, unassessed, membership, checks: Checks::default() };
-		let ended = self.go_on(once, &mut memory).await;
-		// A replay ends after its present step.
-		memory.tasks.stop_unless(|_| false);
-		memory.checks.stop();
-		ended
-	}
-
-	/// Works block after block, until it is asked to stop.
-	async fn go_on(self: Arc<Self>, once: bool, memory: &mut Memory) -> Result<(), VerifierError> {
-		let mut failures: HashMap<Key, String> = HashMap::new();
-		let mut complaint = String::new();
-		let mut seen = None;
-		let mut stopping = std::pin::pin!(stop_signal());
-		loop {
-			tokio::select! {
-				biased;
-				_ = &mut stopping => break,
-				(key, outcome) = memory.tasks.ended() => match outcome {
-					Ok(()) if once && key.2 == Duty::Reveal => return Ok(()),
-					Ok(()) => {
-						if key.2 == Duty::Commit {
-							memory.unassessed.insert((key.0, key.1));
-						}
-						seen = None;
-					},
-					Err(TaskError::Stopped) => {
-						let (text, fields) = (VerifyError::Stopped.to_string(), json!({ "round": key.1 }));
-						self.report.job(key.0, "replay_stopped", &text, fields);
-					},
-					Err(TaskError::Transient(text)) => debug!("job {}: {text}", key.0),
-					Err(TaskError::Hopeless(text) | TaskError::Failed(text)) => {
-						if failures.insert(key, text.clone()).as_ref() != Some(&text) {
-							let name = format!("{:?}", key.2).to_lowercase();
-							let fields = json!({ "action": name, "reason": text });
-							let line = format!("{name}: {text}; it will be tried again");
-							self.report.job(key.0, "failed_attempt", &line, fields);
-						}
-					},
-				},
-				(key, outcome) = memory.checks.ended() => {
-					if memory.checks.note(&self, key, outcome) {
-						seen = None;
-					}
-				},
-				head = next_block(&self.chain, seen) => {
-					let head = head?;
-					seen = Some(head.hash);
-					if let Err(e) = self.clone().look(memory, head).await {
-						let of_chain = match &e {
-							VerifierError::Chain(e) => Some(e),
-							_ => None,
-						};
-						if of_chain.is_some_and(ChainError::is_final) {
-							return Err(e);
-						}
-						survive(&self.chain, &e, of_chain, &mut complaint).await?;
-					}
-				},
-			}
-		}
-		self.report.general("stopped", "stopping; start again to go on", json!(null));
-		Ok(())
-	}
-
 	/// Looks at all audits once: starts what is owed, and stops what is not owed any more.
-	async fn look(self: Arc<Self>, memory: &mut Memory, head: Head) -> Result<(), VerifierError> {
-		let Memory { tasks, unassessed, membership, checks } = memory;
-		checks.look(&self, &self.units, head).await?;
+	async fn look_at_audits(
+		self: &Arc<Self>,
+		memory: &mut Memory,
+		tasks: &mut Tasks<Key>,
+		head: Head,
+	) -> Result<(), ChainError> {
+		let Memory { unassessed, membership } = memory;
 		let mut wanted = HashSet::new();
 		let jobs = self.chain.active_jobs(head.hash).await?;
 		self.count_served(&jobs).await;
@@ -306,7 +245,7 @@ impl Verifier {
 				Ok(found) => found,
 				// It is reported as a failed attempt; the other audits go on.
 				Err(e) => {
-					let key = (job.id, audit.round, Duty::Audit);
+					let key = Key::Audit(job.id, audit.round, Duty::Audit);
 					tasks.start(key, async move { Err(e.into()) });
 					continue;
 				}
@@ -314,7 +253,7 @@ impl Verifier {
 			let owed = duty(audit, self.sender.account(), head.number, found.is_some());
 			let assess = found.is_some() && unassessed.remove(&(job.id, audit.round));
 			for duty in owed.into_iter().chain(assess.then_some(Duty::Assess)) {
-				let key = (job.id, audit.round, duty);
+				let key = Key::Audit(job.id, audit.round, duty);
 				wanted.insert(key);
 				if !tasks.is_running(&key) {
 					let (job, found, folder) = (job.clone(), found.clone(), folder.clone());
@@ -326,9 +265,11 @@ impl Verifier {
 			}
 		}
 		// A replay whose time is over only takes processors from others.
-		tasks.stop_unless(|key| key.2 != Duty::Audit || wanted.contains(key));
-		self.watch_pool(membership, head.number).await?;
-		Ok(())
+		tasks.stop_unless(|key| match key {
+			Key::Audit(_, _, Duty::Audit) => wanted.contains(key),
+			_ => true,
+		});
+		self.watch_pool(membership, head.number).await
 	}
 
 	/// Returns the folder of this round of an audit.

@@ -2,7 +2,7 @@
 //! if it is not.
 
 use super::{Verifier, VerifierError};
-use crate::roles::{metrics::Loss, report::Reporter};
+use crate::roles::{metrics::Loss, report::Reporter, run::RoleError};
 use serde_json::json;
 use trainyard_client::{
 	amount, calls, AccountId32, AuditView, Chain, ChainError, JobView, Transactor,
@@ -73,7 +73,7 @@ pub(super) async fn enter(
 	sender: &Transactor,
 	bond: Option<Balance>,
 	report: &Reporter,
-) -> Result<Membership, VerifierError> {
+) -> Result<Membership, RoleError<VerifierError>> {
 	let (chain, account) = (sender.chain(), *sender.account());
 	if let Some(bond) = bond_of(chain, &account).await? {
 		return Ok(Membership::new(Some(bond)));
@@ -88,10 +88,10 @@ pub(super) async fn enter(
 				report.general("registered", &text, json!({ "bond": bond.to_string() }));
 				return Ok(Membership::new(Some(bond)));
 			}
-			Err(e) if seats.is_empty() => return Err(e.into()),
+			Err(e) if seats.is_empty() => return Err(VerifierError::Tx(e).into()),
 			Err(e) => e.to_string(),
 		},
-		None if seats.is_empty() => return Err(VerifierError::NotRegistered { account }),
+		None if seats.is_empty() => return Err(VerifierError::NotRegistered { account }.into()),
 		None => "no --bond was given".to_owned(),
 	};
 	let text =

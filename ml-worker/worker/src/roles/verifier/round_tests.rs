@@ -1,11 +1,12 @@
 use super::{
-	super::{pool::Membership, Duty, Memory, Served},
+	super::{pool::Membership, Duty, Key, Memory, Served},
 	*,
 };
 use crate::roles::{
 	fetch::{Fetcher, Locations},
 	http::{Server, Shelf},
 	report::Reporter,
+	run::Base,
 	store::Home,
 	tasks::Tasks,
 	units::{Part, Units},
@@ -49,17 +50,9 @@ async fn verifier_with(folder: &Path, jobs: Vec<JobView>) -> Verifier {
 	let sender = Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Charlie").unwrap()));
 	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
 	let report = Reporter::new("verifier", true, Some(&home.events()));
-	let units = Arc::new(Units {
-		chain: chain.clone(),
-		sender: sender.clone(),
-		home: home.clone(),
-		fetcher: fetcher.clone(),
-		report: report.clone(),
-		part: Part::Verifier,
-		cheat: false,
-		computing: Default::default(),
-		inputs: Default::default(),
-	});
+	let base = Base { chain, sender, home, report };
+	let units = Arc::new(Units::new(&base, fetcher.clone(), Part::Verifier, false));
+	let Base { chain, sender, home, report } = base;
 	Verifier {
 		sender,
 		units,
@@ -303,21 +296,17 @@ async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_reported() {
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];
 	let verifier = Arc::new(verifier_with(&scene.folder.path().join("late"), jobs).await);
 	let membership = Membership::new(Some(100));
-	let mut memory = Memory {
-		tasks: Tasks::default(),
-		unassessed: HashSet::new(),
-		membership,
-		checks: Default::default(),
-	};
+	let mut memory = Memory { unassessed: HashSet::new(), membership };
+	let mut tasks = Tasks::default();
 	let mut flag = None;
-	memory.tasks.start_with((scene.job.id, 0, Duty::Audit), |stop| {
+	tasks.start_with(Key::Audit(scene.job.id, 0, Duty::Audit), |stop| {
 		flag = Some(stop);
 		std::future::pending()
 	});
 	let flag = flag.unwrap();
 	for (height, stopped) in [(44, false), (45, true)] {
 		let head = Head { hash: fake::hash(1), number: height };
-		verifier.clone().look(&mut memory, head).await.unwrap();
+		verifier.look_at_audits(&mut memory, &mut tasks, head).await.unwrap();
 		assert_eq!(flag.load(Ordering::Relaxed), stopped, "at {height}, until 45");
 	}
 	let reported = events(&verifier);
