@@ -465,3 +465,59 @@ impl Driller {
 		}
 	}
 }
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::roles::{fetch::Locations, store::unit_tests::record};
+	use trainyard_client::{fake::FakeNode, keys};
+
+	/// A driller that is in the pool, on a chain that answers nothing.
+	async fn role(folder: &std::path::Path) -> DrillerRole {
+		let chain = Arc::new(FakeNode::new(|_, _, _| Err("no such method")).chain().await);
+		let base = Base {
+			sender: Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Bob").unwrap())),
+			home: Arc::new(Home::open(folder, &H256::zero()).unwrap()),
+			report: Reporter::new("driller", true, None),
+			chain,
+		};
+		let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+		let units = Arc::new(Units::new(&base, fetcher, Part::Driller, false));
+		let Base { chain, sender, home, report } = base;
+		let driller = Arc::new(Driller { chain, sender, home, units, most: None, report });
+		DrillerRole { driller, memory: Memory::default() }
+	}
+
+	#[tokio::test]
+	async fn what_follows_from_the_end_of_a_task() {
+		let folder = tempfile::tempdir().unwrap();
+		let mut role = role(folder.path()).await;
+		let record = record(3);
+		role.driller.home.save_unit(&record).unwrap();
+		let unit = |step| Key::Unit(record.assignment, record.seed, step);
+		assert_eq!(role.ended(unit(Step::Compute), &Err(TaskError::Stopped)), Next::Block);
+		assert_eq!(role.memory.tally, Tally::default());
+		for step in [Step::Compute, Step::Commit, Step::Reveal] {
+			assert_eq!(role.ended(unit(step), &Ok(())), Next::AtOnce);
+		}
+		assert_eq!((role.memory.tally.computed, role.memory.open()), (1, 1));
+		assert_eq!(role.memory.revealed, 1);
+		let lost = Err(TaskError::Transient("the node was away".into()));
+		assert_eq!(role.ended(unit(Step::Reveal), &lost), Next::Block);
+		assert_eq!(role.memory.revealed, 1, "the chain shows whether it was");
+
+		// Data that could not be had are asked for at the next look at the projects, which is due.
+		role.memory.projects = Some(40);
+		assert_eq!(role.ended(Key::Data(2), &Err(TaskError::failed("404"))), Next::Block);
+		assert!(role.memory.projects.is_none() && role.memory.prepared.is_empty());
+		role.memory.projects = Some(40);
+		assert_eq!(role.ended(Key::Data(2), &Ok(())), Next::AtOnce);
+		assert!(role.memory.projects == Some(40) && role.memory.prepared.contains(&2));
+		assert_eq!(role.ended(Key::Pool(Pool::Retire), &Ok(())), Next::AtOnce);
+		assert!(role.memory.retiring);
+
+		let keys = [unit(Step::Commit), Key::Pool(Pool::Enlist), Key::Data(2)];
+		let names = keys.map(|key| DrillerRole::name_of(&key).to_string());
+		assert_eq!(names, ["assignment 3: commit", "enlist", "project 2: data"]);
+	}
+}

@@ -49,7 +49,7 @@ impl Trainer {
 	/// Now and then, starts to take back the deposits of expired blobs. Blobs about which it cannot
 	/// ask now are checked the next time.
 	pub(super) async fn reclaim_expired(self: &Arc<Self>, tasks: &mut Tasks<Key>, head: Head) {
-		if head.number % EVERY != 0 {
+		if !head.number.is_multiple_of(EVERY) {
 			return;
 		}
 		let known: Vec<(H256, JobId)> = locked(&self.blobs).iter().map(|(r, j)| (*r, *j)).collect();

@@ -1,15 +1,15 @@
 use super::{
-	super::{pool::Membership, Duty, Key, Memory, Served},
+	super::{pool::Membership, Duty, Key, Memory, Served, VerifierRole},
 	*,
 };
 use crate::roles::{
 	fetch::{Fetcher, Locations},
 	http::{Server, Shelf},
 	report::Reporter,
-	run::Base,
+	run::{Base, Next, Role},
 	store::Home,
 	tasks::Tasks,
-	units::{Part, Units},
+	units::{Part, Step, Units},
 };
 use codec::Encode;
 use serde_json::Value;
@@ -311,4 +311,34 @@ async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_reported() {
 	}
 	let reported = events(&verifier);
 	assert_eq!(reported.iter().filter(|e| e["event"] == "left_pool").count(), 1, "{reported:?}");
+}
+
+#[tokio::test]
+async fn what_follows_from_the_end_of_a_step() {
+	let folder = tempfile::tempdir().unwrap();
+	let verifier = Arc::new(verifier(folder.path()).await);
+	let memory = Memory { unassessed: HashSet::new(), membership: Membership::new(Some(100)) };
+	let mut role = VerifierRole { verifier, memory, once: true };
+	let key = |duty| Key::Audit(3, 1, duty);
+	assert_eq!(role.ended(key(Duty::Audit), &Ok(())), Next::AtOnce);
+	assert_eq!(role.ended(key(Duty::Commit), &Err(TaskError::failed("full"))), Next::Block);
+	assert!(role.memory.unassessed.is_empty());
+	assert_eq!(role.ended(key(Duty::Commit), &Ok(())), Next::AtOnce);
+	assert_eq!(role.memory.unassessed, HashSet::from([(3, 1)]));
+	let unit = Key::Unit(7, H256::zero(), Step::Compute);
+	for stopped in [unit, key(Duty::Audit)] {
+		assert_eq!(role.ended(stopped, &Err(TaskError::Stopped)), Next::Block);
+	}
+	let reported: Vec<_> = events(&role.verifier);
+	assert_eq!((reported.len(), &reported[0]["event"]), (1, &"replay_stopped".into()));
+	assert_eq!((&reported[0]["job"], &reported[0]["round"]), (&3.into(), &1.into()));
+	// Only a reveal that came on chain ends a verifier with --once.
+	let lost = Err(TaskError::Transient("the node was away".into()));
+	assert_eq!(role.ended(key(Duty::Reveal), &lost), Next::Block);
+	assert_eq!(role.ended(key(Duty::Reveal), &Ok(())), Next::Never);
+	role.once = false;
+	assert_eq!(role.ended(key(Duty::Reveal), &Ok(())), Next::AtOnce);
+
+	let names = [key(Duty::Reveal), unit].map(|key| VerifierRole::name_of(&key).to_string());
+	assert_eq!(names, ["reveal", "recomputation of assignment 7: compute"]);
 }
