@@ -1,10 +1,10 @@
 //! The loop of every role.
 //!
-//! [`run`] gets the key, connects to the node, opens and locks the folder, shows the metrics and
+//! `run` gets the key, connects to the node, opens and locks the folder, shows the metrics and
 //! handles the signal to stop. Then it waits for blocks, lets the role look at each, and hears how
 //! tasks end. It goes on through lost connections, refusals and full disks, and reports failures.
 //!
-//! A [`Role`] adds what is its own: what it does at a block, and what follows when a task of it has
+//! A `Role` adds what is its own: what it does at a block, and what follows when a task of it has
 //! ended. It keeps no queue and listens to no events, so a block or a task may be missed at any
 //! time.
 

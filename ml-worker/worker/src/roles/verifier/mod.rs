@@ -1,5 +1,5 @@
 //! The verifier: replays what it is drawn for, and says what it found. Units of drilling that
-//! it is drawn for it computes again ([`drilling`]).
+//! it is drawn for it computes again (`drilling`).
 
 mod drilling;
 mod examine;
