@@ -3,7 +3,7 @@
 //!
 //! - [`projects`]: anyone proposes a project with a deposit ([`Pallet::propose`]), trainers vote
 //!   with their bonds ([`Pallet::vote`]), and from approval on its units count. The work of a
-//!   unit is computed from its operator list; nobody declares it.
+//!   unit is computed from its program; nobody declares it.
 //! - [`pool`]: trainers [`Pallet::enlist`]. Those who are ready are noted together with the units
 //!   to hand out, and a seed from the blocks after that assigns the units to them.
 //! - [`units`]: the life of an assignment,
