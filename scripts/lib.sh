@@ -77,7 +77,7 @@ say() { printf '%s\n' "$*"; }
 
 # begin NAME: opens a folder for the logs of this run.
 begin() {
-	# A script that is called by another one logs beside it.
+	# A script that is called by another logs beside it.
 	LOGS=${TRAINYARD_LOGS:-$CACHE/logs/$1-$(date +%Y%m%d-%H%M%S)-$$}
 	mkdir -p "$LOGS"
 	export TRAINYARD_LOGS=$LOGS

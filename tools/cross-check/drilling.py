@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second telling of the units of docs/drilling.md in NumPy; it shares no code with the project.
+"""Computes the units of docs/drilling.md again in NumPy; it shares no code with the project.
 
 Reproduces the chains and calibrations among the page's test vectors.
 

@@ -43,7 +43,7 @@ def records(content):
 
 
 def varint(content, place):
-	"""A whole number of 7 bits a byte, the lowest first; and the place behind it."""
+	"""A whole number of 7 bits a byte, the lowest first; and the place after it."""
 	value = shift = 0
 	while True:
 		byte = content[place]

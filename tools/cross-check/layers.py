@@ -71,7 +71,7 @@ def windows(x, kernel, stride, padding):
 def image(shape):
 	"""The shape of a row, which must be an image's."""
 	if len(shape) != 3:
-		raise CannotCheck("a layer on images behind something else")
+		raise CannotCheck("a layer on images after something else")
 	return shape
 
 

@@ -32,7 +32,7 @@ def only(given, where):
 
 
 def active(layer, activation):
-	"""A layer and the activation behind it."""
+	"""A layer and the activation after it."""
 	return [layer, {"activation": {"function": activation}}]
 
 

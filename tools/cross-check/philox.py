@@ -61,7 +61,7 @@ def symmetric(words):
 
 
 def scale(fan_in):
-	"""s = sqrt(2 / (5 inputs)) of a layer with so many inputs."""
+	"""s = sqrt(2 / (5 inputs)) of a layer with that many inputs."""
 	return F32(sqrt(F32(2) / F32(5 * fan_in)))
 
 

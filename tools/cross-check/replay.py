@@ -10,7 +10,7 @@ from network import LOSSES, Network, hits, mean, only, section
 from philox import batch_rows, blake2_256, noise
 from states import blob_root, bundle_root, read_safetensors, safetensors, state_hash
 
-# metrics.jsonl holds at least so many training losses of a longer run.
+# metrics.jsonl holds at least this many training losses of a longer run.
 RECORDED_LOSSES = 2000
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The main job, end to end, with real processes: a chain, a trainer, three verifiers, a cheat,
 // two jobs, the money, the power, and the model read back from the chain. Everything that it
-// tells it also checks; a wrong value ends it with an error.
+// prints it also checks; a wrong value ends it with an error.
 //
 //   demo.mjs [--keep] [--dir DIR] [--bin DIR]
 
@@ -44,7 +44,7 @@ const folder = resolve(options.dir ?? join(ROOT, '.demo'));
 const bin = options.bin ?? defaultBin();
 
 const checks = { passed: 0, failed: 0 };
-/** Checks a fact and tells it; a false one ends the demo. */
+/** Checks a fact and prints it; a false one ends the demo. */
 function check(fact, holds, found = '') {
 	if (!holds) {
 		checks.failed++;

@@ -78,7 +78,7 @@ const jobOf = (flags = {}) => jobFromFlags({ data: DIGITS, location: data.url('d
  */
 async function ownData(name) {
 	const lines = readFileSync(DIGITS, 'utf8').split('\n');
-	// Behind the header a row for each account.
+	// After the header a row for each account.
 	const row = 1 + Object.keys(PEOPLE).indexOf(name);
 	const [pixel, ...others] = lines[row].split(',');
 	lines[row] = [pixel === '0' ? '1' : '0', ...others].join(',');
@@ -92,7 +92,7 @@ async function ownData(name) {
 /** Free and held balance of an account. */
 const balance = async (name) => (await accounts(api, [address(name)])).get(address(name));
 
-/** Registers the account as a trainer, with an offer, without any daemon behind it. */
+/** Registers the account as a trainer, with an offer, without any worker behind it. */
 async function registerTrainer(name) {
 	const hardware = { cpu: '', cores: 1, memoryMib: 1, gpu: '' };
 	await send(api, api.tx.hashrate.register(100n * UNIT, hardware), keys[name]);

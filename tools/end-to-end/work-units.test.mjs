@@ -35,7 +35,7 @@ function drill(suri, flags = []) {
 	workers[suri] = network.startWorker('driller', suri, ['--bond', '100', '--threads', '1', ...flags], name(suri));
 }
 
-/** Waits until a driller has told as many such events as `count`; the last of them. */
+/** Waits until a driller has reported `count` such events; returns the last of them. */
 const told = (suri, wanted, seconds = 60, count = 1) =>
 	until(
 		`${name(suri)} tells ${JSON.stringify(wanted)} ${count} time(s)`,
@@ -60,7 +60,7 @@ async function refused(...args) {
 	return stderr;
 }
 
-/** The trainer as the chain tells it. */
+/** The trainer as the chain returns it. */
 const trainer = async (suri) => (await api.call.trainyardApi.trainer(ADDRESS[suri])).unwrap();
 const power = async (suri) => (await trainer(suri)).drillingEffective.toBigInt();
 const bond = async (suri) => (await trainer(suri)).bond.toBigInt();

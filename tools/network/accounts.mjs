@@ -11,7 +11,7 @@ import {
 	u8aToHex,
 } from '../../packages/polkadot-js/src/polkadot.js';
 
-/** The accounts with a balance in the preset; those behind them are derived from their number. */
+/** The accounts with a balance in the preset; those after them are derived from their number. */
 const NAMES = ['Alice', 'Bob', 'Charlie', 'Dave', 'Eve', 'Ferdie'];
 /** Most nodes of a network. */
 export const MOST_NODES = 16;

@@ -99,7 +99,7 @@ export class Drilling {
 			const rest = (Date.now() - from) * (1 / share - 1);
 			for (const end = Date.now() + rest; Date.now() < end && !this.#stopped;) {
 				await sleep(Math.min(500, Math.max(1, end - Date.now())));
-				// Who was told to hurry rests no more.
+				// A driller that was asked to hurry rests no more.
 				if (this.speeds.get(name) / this.fastest > share) break;
 			}
 		}

@@ -218,7 +218,7 @@ async function stalled(scene) {
 	try {
 		await exile(scene, api);
 		const final = record.height;
-		// Behind which block the others may change without finality: the last one that was final.
+		// After which block the others may change without finality: the last one that was final.
 		const call = api.tx.grandpa.noteStalled(2, final);
 		await send(api, api.tx.sudo.sudo(call), await keyFromSuri('//Alice'));
 		const best = record.best;
@@ -439,7 +439,7 @@ async function twin(scene) {
 
 /**
  * All faults by name, in the order in which one network can bear them: each but the last leaves
- * it as it was. `long` ones take minutes and are not part of the short run. `why` tells why one
+ * it as it was. `long` ones take minutes and are not part of the short run. `why` says why one
  * cannot be made on this machine, or null.
  */
 export const FAULTS = {

@@ -46,7 +46,7 @@ export function announcedBy(header) {
 	});
 }
 
-/** Hash of a header as a node's JSON-RPC tells it: Blake2b-256 of its SCALE encoding. */
+/** Hash of a header as a node's JSON-RPC returns it: Blake2b-256 of its SCALE encoding. */
 export function hashOf(header) {
 	const logs = header.digest.logs.map((log) => hexToU8a(log));
 	return blake2AsHex(

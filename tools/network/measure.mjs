@@ -20,7 +20,7 @@ export function settings(options, defaults = DEFAULTS) {
 	return { powers, slot, c, epoch, halfLife };
 }
 
-/** Put into every folder that a network was made in, so that another one clears no other. */
+/** Put into every folder that a network was made in, so that no other folder is cleared. */
 const MARK = '.trainyard-network';
 
 /** Clears the folder of an earlier network; any other folder must be empty. */
@@ -62,7 +62,7 @@ export async function startDrilling(network, { drillers, bin }) {
 	return drilling;
 }
 
-/** Shares of power by name, as the chain tells them now. */
+/** Shares of power by name, as the chain returns them now. */
 export async function powerShares(network) {
 	const api = await network.api(network.running[0].name);
 	try {
@@ -86,7 +86,7 @@ function slotsFor(blocks, authorities, c) {
 	return Math.ceil(root ** 2);
 }
 
-/** Waits until every slot before `to` is decided: the chain is final behind it. */
+/** Waits until every slot before `to` is decided: the chain is final after it. */
 export async function decided(network, to, seconds = 120) {
 	await until(
 		'the blocks of the measured slots are final',

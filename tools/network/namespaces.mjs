@@ -1,5 +1,5 @@
 // Links that can be cut: each node in a network namespace of its own, all joined by bridges in
-// another one. Linux, as root, with iproute2.
+// another. Linux, as root, with iproute2.
 //
 // A node has two links: `peer` to the bridge, by which nodes meet, and `host` to this machine,
 // by which only JSON-RPC is asked. There is no route from one to the other.

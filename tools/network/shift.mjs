@@ -32,7 +32,7 @@ const BITS = 64n;
 /** `value * factor`, for a factor that a float holds well enough. */
 const times = (value, factor) => (value * BigInt(Math.round(factor * 2 ** 40))) >> 40n;
 
-/** A track of the ledger behind a credit of `rate` (micro-ut a day) for the time since `from`. */
+/** A track of the ledger after a credit of `rate` (micro-ut a day) for the time since `from`. */
 function credited(track, rate, from, now, halfLife) {
 	const days = (now - from) / DAY_MS;
 	const work = BigInt(Math.round(rate * days));
@@ -169,7 +169,7 @@ export async function runShift(options, hold) {
 		work.start();
 	}
 	const rates = work.speeds ?? work.rates;
-	// A failure is told where the waiting is.
+	// A failure is reported where the waiting is.
 	let trouble = null;
 	work.done().catch((error) => (trouble = error));
 	const check = () => {

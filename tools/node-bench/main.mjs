@@ -1,4 +1,4 @@
-// The node beside another one of the same SDK line. See docs/benchmarks.md.
+// The node beside another of the same SDK line. See docs/benchmarks.md.
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';

@@ -1,4 +1,4 @@
-// Memory of a node behind many blocks, both nodes at the same time: neither gains by what else the
+// Memory of a node after many blocks, both nodes at the same time: neither gains by what else the
 // machine does.
 
 import { sleep } from './chain.mjs';
@@ -10,7 +10,7 @@ import { ACCOUNTS } from './transfers.mjs';
 const LOOK_MS = 5_000;
 /** Blocks for each transfer: the light load. */
 const BLOCKS_PER_TRANSFER = 2;
-/** Looks that the steady state is told from: the last ones. */
+/** Looks that the steady state is computed from: the last ones. */
 const LAST_LOOKS = 12;
 
 /** Runs both chains to block `blocks`. Returns for each what it held. `tell` hears of progress. */

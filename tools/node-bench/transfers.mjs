@@ -12,7 +12,7 @@ const BATCH = 200;
 const LANES = 2;
 /** Blocks' worth of transfers that the pool is kept filled with. */
 const BACKLOG = 2;
-/** Blocks behind the first one with transfers that are not counted, and spare ones at the end. */
+/** Blocks after the first one with transfers that are not counted, and spare ones at the end. */
 const WARM_UP = 1;
 const SPARE = BACKLOG + 3;
 

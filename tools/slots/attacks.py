@@ -133,7 +133,7 @@ def grinding(c, share, epoch, seed=1, runs=4_000, most=10):
 
 
 def best_of(keys):
-    """The mean of the largest of so many standard normal variates, by its quantiles."""
+    """The mean of the largest of that many standard normal variates, by its quantiles."""
     u = (np.arange(200_000) + 0.5) / 200_000
     # The largest of k is at most x with probability Phi(x)^k.
     return float(np.mean([normal_quantile(q) for q in u[::100] ** (1 / keys)]))

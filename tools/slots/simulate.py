@@ -3,7 +3,7 @@
 Each authority is a node. At the beginning of a slot every winner builds on the best block
 that it has: the chain with most primary blocks (BABE's weight), of those the longest, of
 those the one that it had first. Its block is there for itself after `build`, and for
-each other node after `build + network * u + load`, `u` drawn anew for each block and node
+each other node after `build + network * u + load`, `u` drawn again for each block and node
 from 1/2 to 3/2. All times are in slots. Nothing is finalized: forks are settled by the
 fork choice alone."""
 

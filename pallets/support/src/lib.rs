@@ -1,5 +1,5 @@
 //! What several pallets do in the same way. This is a library: it has no storage, calls or events
-//! of its own, and no pallet imports another one through it.
+//! of its own, and no pallet imports another through it.
 //!
 //! - [`agenda`] is the clock of a pallet: what is due when, and the bounded service of what is due.
 

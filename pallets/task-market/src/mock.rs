@@ -420,7 +420,7 @@ pub fn run_to_end(id: JobId) {
 /// `trainer` commits.
 pub fn commit(id: JobId, trainer: AccountId) {
 	Rounds::mutate(|rounds| rounds.get_mut(&id).unwrap().committed.insert(trainer));
-	tell_if_complete(id);
+	notify_if_complete(id);
 }
 
 /// `trainer` reveals the result that goes by `byte`, of all segments of the job.
@@ -437,10 +437,10 @@ pub fn reveal_after(id: JobId, trainer: AccountId, byte: u8, segments: u32) {
 		assert!(round.segments.as_ref().unwrap().contains(&segments));
 		round.reveals.insert(trainer, reveal);
 	});
-	tell_if_complete(id);
+	notify_if_complete(id);
 }
 
-fn tell_if_complete(id: JobId) {
+fn notify_if_complete(id: JobId) {
 	if <FakeSubmissions as traits::Submissions<AccountId>>::is_complete(id) {
 		TaskMarket::progressed(id);
 	}

@@ -9,8 +9,8 @@ use sp_runtime::TryRuntimeError;
 use trainyard_protocol::job::{Balance, Fate, JobState};
 
 impl<T: Config> Pallet<T> {
-	/// Checks the agenda, the specifications, the states, the settlements, and that what is on hold is exactly
-	/// the escrow and the deposits of the jobs that have not ended.
+	/// Checks the agenda, the specifications, the states, the settlements, and that what is on hold
+	/// is exactly the escrow and the deposits of the jobs that have not ended.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		Self::check_agenda()?;
 		let (mut escrows, mut deposits) =

@@ -18,7 +18,7 @@ export class Process {
 				this.startError = error;
 				resolve(this);
 			});
-			// `close`, not `exit`: behind it the log is complete.
+			// `close`, not `exit`: after it the log is complete.
 			child.on('close', (code, signal) => {
 				this.code ??= code;
 				this.signal = signal;

@@ -17,7 +17,7 @@ export async function accounts(api, addresses) {
 	return Object.assign(all, { block: header.number.toNumber() });
 }
 
-/** Transaction fees that each address paid in the blocks behind `from` up to `to`. */
+/** Transaction fees that each address paid in the blocks after `from` up to `to`. */
 export async function feesPaid(api, from, to) {
 	const fees = new Map();
 	for (let number = from + 1; number <= to; number++) {

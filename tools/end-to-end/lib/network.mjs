@@ -27,7 +27,7 @@ export const defaultBin = () =>
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Asks `probe` every 300 ms until it gives something; fails behind `seconds`. */
+/** Asks `probe` every 300 ms until it gives something; fails after `seconds`. */
 export async function until(what, seconds, probe, alive = () => {}) {
 	const end = Date.now() + seconds * 1_000;
 	for (;;) {
@@ -118,7 +118,7 @@ export class Network {
 		);
 	}
 
-	/** The job as the chain tells it, or null. */
+	/** The job as the chain returns it, or null. */
 	job = (id) => trainyard.job(this.api, id);
 
 	/** Waits until job `id` has ended; `watch` sees it at each look. */

@@ -24,7 +24,7 @@ export class Steps {
 	#started = Date.now();
 	times = [];
 
-	/** Runs `work`; a failure is told with the name of the step. */
+	/** Runs `work`; a failure is reported with the name of the step. */
 	async step(name, work) {
 		console.log(bold(`==> ${name}`));
 		const from = Date.now();
@@ -46,7 +46,7 @@ export class Steps {
 	}
 }
 
-/** Tells why a run failed. */
+/** Prints why a run failed. */
 export function tellFailure(error, { logs, hint } = {}) {
 	console.error(`\n${red(bold(`FAILED: ${error.step ?? 'start'}`))}`);
 	console.error(`  why:        ${(error.message ?? String(error)).replaceAll('\n', '\n              ')}`);
