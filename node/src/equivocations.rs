@@ -4,7 +4,8 @@
 //! taken the seal (`sc-consensus-babe` 0.60: `BabeVerifier::verify` moves it into the post-digests,
 //! `check_and_report_equivocation` runs after it), and without its signature no such proof counts:
 //! the runtime does not take it into the pool, though BABE logs "Submitted equivocation report".
-//! Here the whole headers of imported blocks are compared.
+//! Here the whole headers of imported blocks are compared, and a report that is not taken at one best
+//! block is tried at the next ones: the first block of a session may not be known yet to the best.
 //!
 //! A report is a transaction without a sender, which only nodes that saw both blocks take
 //! from themselves and put into blocks of their own. Votes of GRANDPA are watched by the
@@ -20,11 +21,19 @@ use sp_api::{ApiExt, ProvideRuntimeApi};
 use sp_blockchain::HeaderBackend;
 use sp_consensus::BlockOrigin;
 use sp_consensus_babe::{AuthorityId, BabeApi, EquivocationProof, Slot};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+	collections::{BTreeMap, VecDeque},
+	sync::Arc,
+};
 use trainyard_runtime::{opaque::Block, Header};
 
 /// Two blocks of one slot are noticed in the latest slot and in this many slots before it.
 pub const SLOTS: u64 = 1_000;
+
+/// Reports that wait for being sent; if there are more, the oldest is given up.
+const MAX_UNSENT: usize = 16;
+/// Imported blocks at which a report is tried: on a best block that knows the offender's session.
+const TRIES: u32 = 100;
 
 /// The first block that each authority made in each of the latest slots.
 #[derive(Debug, Default)]
@@ -60,18 +69,28 @@ fn author(client: &FullClient, header: &Header, index: u32) -> Result<Option<Aut
 	Ok(epoch.authorities.get(index as usize).map(|(key, _)| key.clone()))
 }
 
-/// Reports two blocks of one slot, `first` and `second`, if one key made both.
+/// Two blocks of one slot that are to be reported.
+struct Pair {
+	/// Their slot, and the index of their author.
+	place: (Slot, u32),
+	first: Header,
+	second: Header,
+	/// How often this has been tried.
+	tries: u32,
+}
+
+/// Reports two blocks of one slot, if one key made both. Returns whether that is done; if not, the
+/// best block does not know yet whose key it was, or the pool has no room.
 fn report(
 	client: &FullClient,
 	pool: &OffchainTransactionPoolFactory<Block>,
-	(slot, index): (Slot, u32),
-	first: Header,
-	second: Header,
-) -> Result<(), String> {
+	Pair { place: (slot, index), first, second, tries }: &Pair,
+) -> Result<bool, String> {
+	let (slot, first, second) = (*slot, first.clone(), second.clone());
 	// An index means a different authority in a different epoch, and forks may differ in epochs.
-	let Some(offender) = author(client, &second, index)? else { return Ok(()) };
-	if author(client, &first, index)? != Some(offender.clone()) {
-		return Ok(());
+	let Some(offender) = author(client, &second, *index)? else { return Ok(true) };
+	if author(client, &first, *index)? != Some(offender.clone()) {
+		return Ok(true);
 	}
 	let best = client.info().best_hash;
 	let mut owner = None;
@@ -84,44 +103,61 @@ fn report(
 	}
 	let Some(owner) = owner else {
 		debug!(target: "babe", "who made two blocks in slot {slot} is not on record");
-		return Ok(());
+		return Ok(false);
 	};
-	info!(
-		target: "babe",
-		"{offender} made two blocks in slot {slot}: {:?} and {:?}; reporting it",
-		first.hash(),
-		second.hash(),
-	);
+	if *tries == 0 {
+		info!(
+			target: "babe",
+			"{offender} made two blocks in slot {slot}: {:?} and {:?}; reporting it",
+			first.hash(),
+			second.hash(),
+		);
+	}
 	let proof = EquivocationProof { offender, slot, first_header: first, second_header: second };
 	let mut api = client.runtime_api();
 	api.register_extension(pool.offchain_transaction_pool(best));
 	let sent = api.submit_report_equivocation_unsigned_extrinsic(best, proof, owner);
-	match sent.map_err(|e| e.to_string())? {
-		Some(()) => Ok(()),
-		None => Err("the pool did not take it".into()),
-	}
+	Ok(sent.map_err(|e| e.to_string())?.is_some())
 }
 
 /// Looks at all imported blocks, for as long as the node runs.
 pub async fn watch(client: Arc<FullClient>, pool: OffchainTransactionPoolFactory<Block>) {
 	let mut imported = client.every_import_notification_stream();
 	let mut seen = Seen::default();
+	let mut unsent = VecDeque::<Pair>::new();
 	while let Some(block) = imported.next().await {
 		// For old blocks there is nothing to report that others did not report then.
 		if block.origin == BlockOrigin::NetworkInitialSync {
 			continue;
 		}
-		let Ok(digest) = find_pre_digest::<Block>(&block.header) else { continue };
-		let place = (digest.slot(), digest.authority_index());
-		let Some(first) = seen.note(place.0, place.1, &block.header) else { continue };
-		// A node whose clock was set back makes blocks again in slots that it has used already. It
-		// does not accuse itself of what nobody else may have seen.
-		if block.origin == BlockOrigin::Own {
-			continue;
+		if let Ok(digest) = find_pre_digest::<Block>(&block.header) {
+			let place = (digest.slot(), digest.authority_index());
+			let first = seen.note(place.0, place.1, &block.header);
+			// A node whose clock was set back makes blocks again in slots that it has used already. It
+			// does not accuse itself of what nobody else may have seen.
+			if let Some(first) = first.filter(|_| block.origin != BlockOrigin::Own) {
+				unsent.push_back(Pair { place, first, second: block.header.clone(), tries: 0 });
+			}
 		}
-		if let Err(error) = report(&client, &pool, place, first, block.header.clone()) {
-			warn!(target: "babe", "cannot report two blocks of slot {}: {error}", place.0);
+		if unsent.len() > MAX_UNSENT {
+			unsent.pop_front();
 		}
+		unsent.retain_mut(|pair| {
+			let slot = pair.place.0;
+			let done = report(&client, &pool, pair).unwrap_or_else(|error| {
+				debug!(target: "babe", "cannot report two blocks of slot {slot} now: {error}");
+				false
+			});
+			pair.tries += 1;
+			if !done && pair.tries >= TRIES {
+				warn!(
+					target: "babe",
+					"no report of two blocks of slot {slot} was taken in {TRIES} tries: it is known \
+					 already, or nobody's"
+				);
+			}
+			!done && pair.tries < TRIES
+		});
 	}
 }
 

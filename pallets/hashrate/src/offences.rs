@@ -35,8 +35,9 @@ use alloc::vec::Vec;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use core::marker::PhantomData;
 use frame_support::{
-	traits::Get, weights::Weight, BoundedVec, CloneNoBound, DebugNoBound, DefaultNoBound,
-	PartialEqNoBound,
+	traits::{Get, KeyOwnerProofSystem},
+	weights::Weight,
+	BoundedVec, CloneNoBound, DebugNoBound, DefaultNoBound, PartialEqNoBound,
 };
 use frame_system::pallet_prelude::{BlockNumberFor, HeaderFor};
 use pallet_grandpa::EquivocationReportSystem;
@@ -304,7 +305,8 @@ pub fn prove_grandpa_key<T: WeightedConfig>(set: SetId, key: &[u8]) -> Option<Ke
 	Pallet::<T>::prove_key(session, sp_consensus_grandpa::KEY_TYPE, key)
 }
 
-/// Reports two blocks of one slot to this node's pool. Returns `None` for a proof that is none.
+/// Reports two blocks of one slot to this node's pool, unless the offender is punished already.
+/// Returns `None` for a proof that is none, and where it is not known whose key it was.
 ///
 /// BABE's import reports headers whose seals it has taken off. The pool would keep such a report,
 /// for its check looks at the owner of the key alone, and would refuse the true one that comes
@@ -318,7 +320,12 @@ where
 	if !sp_consensus_babe::check_equivocation_proof(proof.clone()) {
 		return None;
 	}
-	let owner = prove_babe_key::<T>(proof.slot, proof.offender.as_ref())?;
+	let key: &[u8] = proof.offender.as_ref();
+	let owner = prove_babe_key::<T>(proof.slot, key)?;
+	let offender = Pallet::<T>::check_proof((sp_consensus_babe::KEY_TYPE, key), owner)?;
+	if Pallet::<T>::is_known(&offender) {
+		return Some(());
+	}
 	pallet_babe::Pallet::<T>::submit_unsigned_equivocation_report(proof, owner)
 }
 
