@@ -4,7 +4,7 @@ use super::{
 	backend::{Arg, Backend, Geometry},
 	DeviceError,
 };
-use trainyard_program::ops::Window;
+use trainyard_program::{ops::Window, spec::MAX_NORM_WIDTH};
 use trainyard_strict::{DOT_BLOCK, LANES, SUM_BLOCK};
 
 /// Threads of a block, except where a kernel says otherwise.
@@ -17,6 +17,7 @@ const GROUPS: u64 = THREADS as u64 / LANES as u64;
 const COLUMNS: u64 = 32;
 /// Columns of rows that are summed up within a block of threads.
 const MOST_COLUMNS: u32 = (SUM_BLOCK * SUM_BLOCK) as u32;
+const _: () = assert!(MOST_COLUMNS >= MAX_NORM_WIDTH, "a valid job must be possible on a GPU");
 /// Sides of the tiles of a product.
 const SIDES: [u64; 3] = [128, 64, 32];
 /// Elements of the largest buffer for results of parts of a product.

@@ -2,7 +2,8 @@
 
 use super::{
 	MAX_BATCH, MAX_BLOCKS, MAX_CONTEXT, MAX_DATASET_BYTES, MAX_DECAY_NANO, MAX_DROPOUT_NANO,
-	MAX_MLP_FACTOR, MAX_NANO, MAX_PARAMETERS, MAX_ROW_ELEMENTS, MAX_SEGMENTS, MAX_STEPS, MAX_WIDTH,
+	MAX_MLP_FACTOR, MAX_NANO, MAX_NORM_WIDTH, MAX_PARAMETERS, MAX_ROW_ELEMENTS, MAX_SEGMENTS,
+	MAX_STEPS, MAX_WIDTH,
 };
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use core::fmt;
@@ -73,7 +74,7 @@ pub enum SpecError {
 	/// `mlp_factor` is zero or above [`MAX_MLP_FACTOR`].
 	BadMlpFactor,
 	/// A width or a number of filters is zero or above [`MAX_WIDTH`], or a layer norm or
-	/// an RMS norm is over one number.
+	/// an RMS norm is over one number or more than [`MAX_NORM_WIDTH`].
 	BadLayerWidth,
 	/// The heads of an attention do not divide its width.
 	BadHeads,
@@ -193,8 +194,8 @@ impl fmt::Display for SpecError {
 			BadMlpFactor => write!(f, "mlp_factor must be 1 to {MAX_MLP_FACTOR}"),
 			BadLayerWidth => write!(
 				f,
-				"widths, outputs and filters must be 1 to {MAX_WIDTH}, and at least 2 before a \
-				 layer norm or an RMS norm"
+				"widths, outputs and filters must be 1 to {MAX_WIDTH}, and a layer norm or an RMS \
+				 norm must be over 2 to {MAX_NORM_WIDTH} numbers"
 			),
 			BadHeads => f.write_str("the heads of an attention must divide its width"),
 			BadDropout => write!(f, "a dropout (x 10^9) must be 1 to {MAX_DROPOUT_NANO}"),

@@ -45,6 +45,9 @@ pub const MAX_CONTEXT: u32 = 8_192;
 pub const MAX_MLP_FACTOR: u32 = 16;
 /// Most numbers of a row after any layer.
 pub const MAX_ROW_ELEMENTS: u64 = 1 << 24;
+/// Most numbers that a norm is over: what every device can sum as one row. A verifier that could not
+/// replay a job would be fined for its silence.
+pub const MAX_NORM_WIDTH: u32 = 1 << 20;
 /// Widest layer, most features and most classes.
 pub const MAX_WIDTH: u32 = 65_536;
 /// Most parameters of a model.

@@ -2,7 +2,7 @@
 
 use super::{
 	checked::ensure, Activation, Input, JobSpec, Layer, Model, SpecError, MAX_BLOCKS, MAX_CONTEXT,
-	MAX_DROPOUT_NANO, MAX_MLP_FACTOR, MAX_ROW_ELEMENTS, MAX_WIDTH,
+	MAX_DROPOUT_NANO, MAX_MLP_FACTOR, MAX_NORM_WIDTH, MAX_ROW_ELEMENTS, MAX_WIDTH,
 };
 use crate::ops::Window;
 use alloc::vec::Vec;
@@ -249,13 +249,13 @@ fn place(layer: Layer, shape: Shape) -> Result<(Placed, Shape), SpecError> {
 		Layer::LayerNorm => {
 			dense?;
 			// One number is normalised to zero: nothing before it would need to be computed.
-			ensure(inputs >= 2, SpecError::BadLayerWidth)?;
+			ensure((2..=MAX_NORM_WIDTH).contains(&inputs), SpecError::BadLayerWidth)?;
 			Ok((Placed::LayerNorm { width: inputs }, shape))
 		}
 		Layer::RmsNorm => {
 			dense?;
 			// Over one number the result is nearly always 1 or -1.
-			ensure(inputs >= 2, SpecError::BadLayerWidth)?;
+			ensure((2..=MAX_NORM_WIDTH).contains(&inputs), SpecError::BadLayerWidth)?;
 			Ok((Placed::RmsNorm { width: inputs }, shape))
 		}
 		Layer::Dropout { rate_nano } => {

@@ -385,6 +385,20 @@ fn layout() {
 	assert_eq!(found, frozen);
 }
 
+/// A device that could not sum a row could not replay the job, and its verifier would be fined.
+#[test]
+fn a_norm_is_over_no_more_numbers_than_every_device_takes() {
+	for norm in [Layer::LayerNorm, Layer::RmsNorm] {
+		// Over filters x 8 x 8 numbers.
+		let over = |filters| {
+			let images = Layer::Conv2d { filters, kernel: 3, stride: 1, padding: 1 };
+			of_layers(vec![images, norm, HEAD]).check().map(|_| ())
+		};
+		assert_eq!(over(MAX_NORM_WIDTH / 64), Ok(()));
+		assert_eq!(over(MAX_NORM_WIDTH / 64 + 1), Err(SpecError::BadLayerWidth));
+	}
+}
+
 /// A specification with every layer and every option of the training.
 fn of_everything() -> JobSpec {
 	let mut spec = of_layers(vec![
