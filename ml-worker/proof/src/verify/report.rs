@@ -1,6 +1,9 @@
 //! `trainyard verify DIR`: checks a bundle by itself, with every file of it.
 
-use super::{rules, wrong_state, AuditReport, Case, Outcome, Status, VerifyError};
+use super::{
+	checks::{Case, Outcome},
+	rules, wrong_state, AuditReport, Status, VerifyError,
+};
 use crate::{
 	bundle::{self, Bundle},
 	inputs::{self, GivenFiles, InputPaths, Inputs},

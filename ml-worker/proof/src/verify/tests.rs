@@ -6,7 +6,8 @@ use crate::{
 	train::Cheat,
 };
 use std::{path::PathBuf, sync::Arc};
-use trainyard_engine::{state_hash, NanRule, State};
+use trainyard_engine::{state_hash, Engine, NanRule, State};
+use trainyard_protocol::{audit::RejectReason, blob::Chunked, bundle::Evaluation};
 
 /// A trained bundle, and everything that is needed to audit it.
 struct Trained {

@@ -1,0 +1,355 @@
+//! The seven checks of [`audit`](super::audit), one function each, in the order in which its
+//! documentation numbers them. The order decides which reason a false result is rejected for, so
+//! all verifiers keep to it.
+
+use super::{
+	is_trainers_fault, replay, required_checkpoints, wrong_state, AuditReport, SegmentReport,
+	Status, VerifyError,
+};
+use crate::{
+	bundle::{self, manifest::checkpoint_file, Bundle, BundleError},
+	inputs::Inputs,
+};
+use primitive_types::H256;
+use std::{
+	collections::{BTreeMap, BTreeSet},
+	sync::atomic::AtomicBool,
+	time::Instant,
+};
+use trainyard_engine::{Engine, TensorMap};
+use trainyard_program::{spec::CheckedSpec, work::Parts};
+use trainyard_protocol::{
+	audit::{RejectReason, SegmentEvidence},
+	blob::Chunked,
+	bundle::Evaluation,
+	job::WorkResult,
+};
+
+/// What an examination found.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Outcome {
+	/// Everything replayed was equal.
+	Accept(Vec<SegmentEvidence>),
+	/// The result is false.
+	Reject(RejectReason),
+	/// A file is missing.
+	Missing(String),
+	/// A file is not the one that the roots name.
+	Tampered(String),
+}
+
+impl Outcome {
+	/// Returns the outcome in one line.
+	pub(super) fn summary(&self) -> String {
+		match self {
+			Outcome::Accept(evidence) => format!("accepted: {} segments replayed", evidence.len()),
+			Outcome::Reject(reason) => format!("rejected: {reason}"),
+			Outcome::Missing(what) => format!("unavailable: {what}"),
+			Outcome::Tampered(what) => format!("unavailable: {what}"),
+		}
+	}
+}
+
+/// Says why the checks ended before the last one.
+enum Ended {
+	/// A check failed, which decides the verdict.
+	Decided(Outcome),
+	/// This machine failed, which says nothing about the result.
+	Failed(VerifyError),
+}
+
+impl<E: Into<VerifyError>> From<E> for Ended {
+	fn from(error: E) -> Self {
+		Ended::Failed(error.into())
+	}
+}
+
+/// Returns the end of the checks by a rejection.
+fn reject<T>(reason: RejectReason) -> Result<T, Ended> {
+	Err(Ended::Decided(Outcome::Reject(reason)))
+}
+
+/// A result and what it is compared with.
+pub(super) struct Case<'a> {
+	pub bundle: &'a Bundle,
+	pub spec: &'a CheckedSpec,
+	pub seed: H256,
+	pub inputs: Inputs,
+	pub expected: WorkResult,
+	pub stop: &'a AtomicBool,
+}
+
+impl Case<'_> {
+	/// Makes the checks of [`audit`](super::audit) in their order, up to the first that fails. It
+	/// returns `Err` only for this machine's own failures.
+	pub(super) fn examine(
+		&self,
+		segments: &BTreeSet<u32>,
+		report: &mut AuditReport,
+	) -> Result<Outcome, VerifyError> {
+		match self.all_checks(segments, report) {
+			Ok(evidence) => Ok(Outcome::Accept(evidence)),
+			Err(Ended::Decided(outcome)) => Ok(outcome),
+			Err(Ended::Failed(error)) => Err(error),
+		}
+	}
+
+	fn all_checks(
+		&self,
+		segments: &BTreeSet<u32>,
+		report: &mut AuditReport,
+	) -> Result<Vec<SegmentEvidence>, Ended> {
+		let (parts, trained) = (Parts::of(self.spec), self.expected.segments);
+		report.training_flop = parts.flop_of(self.spec, trained)?;
+		if let Some(segment) = segments.iter().find(|s| **s >= trained) {
+			return Err(VerifyError::NoSuchSegment { segment: *segment, segments: trained }.into());
+		}
+		self.check_root(report)?;
+		self.check_list(report)?;
+		let engine = self.check_beginning(&parts, report)?;
+		let states = self.read_states(segments, report)?;
+		self.check_states(&states, report)?;
+		let evidence = self.check_segments(&engine, &parts, segments, &states, report)?;
+		self.check_model(&states, report)?;
+		Ok(evidence)
+	}
+
+	/// Check 1: the manifest's checkpoints are those of the expected root.
+	fn check_root(&self, report: &mut AuditReport) -> Result<(), Ended> {
+		let (root, expected) = (self.bundle.root(), self.expected.bundle_root);
+		if root != expected {
+			let what = format!("the manifest's checkpoints have root {root:?}, not {expected:?}");
+			report.note("bundle root", Status::Fail, what.clone());
+			return Err(Ended::Decided(Outcome::Tampered(what)));
+		}
+		report.note("bundle root", Status::Pass, format!("{root:?}"));
+		Ok(())
+	}
+
+	/// Check 2: the checkpoints are one more than the segments claimed, their steps are the
+	/// specification's, and by their losses training ends there.
+	fn check_list(&self, report: &mut AuditReport) -> Result<(), Ended> {
+		let (spec, trained) = (self.spec, self.expected.segments);
+		let listed = &self.bundle.manifest().checkpoints;
+		let steps = listed.iter().map(|c| Some(c.step));
+		if !steps.eq((0..=trained).map(|index| spec.checkpoint_step(index))) {
+			report.note("checkpoints", Status::Fail, "their steps are not the job's");
+			return reject(RejectReason::WrongCheckpoints);
+		}
+		let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss()).collect();
+		let end = spec.ends_after(&losses);
+		if end != Some(trained) {
+			let should = match end {
+				Some(end) => format!("training stops early after segment {end}"),
+				None => "training goes on".to_owned(),
+			};
+			let detail = format!("by their losses {should}, but {trained} segments were trained");
+			report.note("checkpoints", Status::Fail, detail);
+			return reject(RejectReason::WrongCheckpoints);
+		}
+		let mut detail = format!("{}, at the steps of the job", listed.len());
+		if trained < spec.segments() {
+			detail += &format!(
+				"; by their losses it stops early, after {trained} of {} segments",
+				spec.segments()
+			);
+		}
+		report.note("checkpoints", Status::Pass, detail);
+		Ok(())
+	}
+
+	/// Check 3: checkpoint 0 is the initial state, recomputed (of a fine-tuning, from its initial
+	/// model), and has its evaluation. Returns the engine that evaluated it.
+	fn check_beginning(&self, parts: &Parts, report: &mut AuditReport) -> Result<Engine, Ended> {
+		let spec = self.spec;
+		let first = self.bundle.manifest().checkpoints.first();
+		let state = Engine::initial_state(spec, &self.seed, self.inputs.initial_model())
+			.map_err(VerifyError::Engine)?;
+		let initial = state.hash().map_err(VerifyError::Engine)?;
+		if first.map(|c| c.state_hash) != Some(initial) {
+			report.note("checkpoint 0", Status::Fail, format!("it should be {initial:?}"));
+			return reject(RejectReason::WrongInitialState);
+		}
+		let engine =
+			Engine::new(spec, self.seed, self.inputs.data.clone()).map_err(VerifyError::Engine)?;
+		let found = replay::evaluate(&engine, &state)?.map(|(found, _)| found);
+		let committed = first.map(|c| c.validation);
+		report.replayed_flop = parts.evaluation;
+		if found.is_none() || found != committed {
+			let detail = wrong_evaluation(0, found, committed);
+			report.note("checkpoint 0", Status::Fail, detail);
+			return reject(RejectReason::WrongEvaluation { checkpoint: 0 });
+		}
+		let from = match spec.initial_model {
+			Some(_) => "recomputed from specification and initial model, and evaluated",
+			None => "recomputed from specification and seed, and evaluated",
+		};
+		report.note("checkpoint 0", Status::Pass, from);
+		Ok(engine)
+	}
+
+	/// Check 4: the files needed are there and hash to the manifest's states. Returns those states
+	/// by their index.
+	fn read_states(
+		&self,
+		segments: &BTreeSet<u32>,
+		report: &mut AuditReport,
+	) -> Result<BTreeMap<u32, TensorMap>, Ended> {
+		let mut states = BTreeMap::new();
+		let drawn: Vec<u32> = segments.iter().copied().collect();
+		for index in required_checkpoints(self.expected.segments, &drawn) {
+			replay::check(self.stop)?;
+			match self.state(index) {
+				Ok(state) => states.insert(index, state),
+				Err(ended) => {
+					if let Ended::Decided(outcome) = &ended {
+						report.note("states", Status::Fail, outcome.summary());
+					}
+					return Err(ended);
+				}
+			};
+		}
+		Ok(states)
+	}
+
+	/// Returns checkpoint `index` of the bundle, or what its failure means.
+	fn state(&self, index: u32) -> Result<TensorMap, Ended> {
+		let step = self.spec.checkpoint_step(index).unwrap_or_default();
+		if !self.bundle.has_checkpoint(step) {
+			let what = format!("{} is missing", checkpoint_file(step));
+			return Err(Ended::Decided(Outcome::Missing(what)));
+		}
+		let most = bundle::max_checkpoint_bytes(self.spec);
+		self.bundle.checkpoint_within(step, most).map_err(|error| match error {
+			BundleError::File(e) if !is_trainers_fault(&e) => e.into(),
+			e => Ended::Decided(Outcome::Tampered(e.to_string())),
+		})
+	}
+
+	/// Check 5: each of these states holds the job's tensors without NaN.
+	fn check_states(
+		&self,
+		states: &BTreeMap<u32, TensorMap>,
+		report: &mut AuditReport,
+	) -> Result<(), Ended> {
+		for (index, state) in states {
+			if let Some(why) = wrong_state(self.spec, state) {
+				report.note("states", Status::Fail, format!("checkpoint {index}: {why}"));
+				return reject(RejectReason::WrongState { checkpoint: *index });
+			}
+		}
+		let (read, count) = (states.len(), self.bundle.manifest().checkpoints.len());
+		let detail = format!("{read} of {count} read; hashes, tensors and numbers are right");
+		report.note("states", Status::Pass, detail);
+		Ok(())
+	}
+
+	/// Check 6: each segment, ascending, replays to its committed end, which has the committed
+	/// evaluation. Returns what was computed on the way.
+	fn check_segments(
+		&self,
+		engine: &Engine,
+		parts: &Parts,
+		segments: &BTreeSet<u32>,
+		states: &BTreeMap<u32, TensorMap>,
+		report: &mut AuditReport,
+	) -> Result<Vec<SegmentEvidence>, Ended> {
+		let mut evidence = Vec::new();
+		for segment in segments {
+			evidence.push(self.check_segment(engine, parts, *segment, states, report)?);
+		}
+		let detail = format!(
+			"{} of {} segments and their evaluations, equal in every bit",
+			segments.len(),
+			self.expected.segments
+		);
+		let status = if segments.is_empty() { Status::Skipped } else { Status::Pass };
+		report.note("replay", status, detail);
+		Ok(evidence)
+	}
+
+	/// Replays one segment and compares where it ends.
+	fn check_segment(
+		&self,
+		engine: &Engine,
+		parts: &Parts,
+		segment: u32,
+		states: &BTreeMap<u32, TensorMap>,
+		report: &mut AuditReport,
+	) -> Result<SegmentEvidence, Ended> {
+		let no_such = || VerifyError::NoSuchSegment { segment, segments: self.expected.segments };
+		let begun = Instant::now();
+		let begin = states.get(&segment).ok_or_else(no_such)?;
+		let replayed = replay::segment(engine, self.spec, segment, begin, self.stop)?;
+		let found = replayed.evidence;
+		let listed = &self.bundle.manifest().checkpoints;
+		let (from, to) = listed
+			.get(segment as usize)
+			.zip(listed.get(segment as usize + 1))
+			.ok_or_else(no_such)?;
+		let seconds = begun.elapsed().as_secs_f64();
+		let equal = found.end_state == to.state_hash;
+		let evaluation_equal = replayed.validation == Some(to.validation);
+		report.segments.push(SegmentReport {
+			from_step: from.step,
+			to_step: to.step,
+			equal,
+			evaluation_equal,
+			committed: to.state_hash,
+			evidence: found,
+			seconds,
+		});
+		report.replay_seconds += seconds;
+		report.replayed_flop += u128::from(to.step - from.step) * parts.step + parts.evaluation;
+		report.share = report.replayed_flop as f64 / report.training_flop.max(1) as f64;
+		if !equal {
+			let detail = format!(
+				"segment {segment} (steps {} to {}) ends in {:?}, but {:?} was committed",
+				from.step, to.step, found.end_state, to.state_hash
+			);
+			report.note("replay", Status::Fail, detail);
+			return reject(RejectReason::WrongSegment(found));
+		}
+		if !evaluation_equal {
+			let checkpoint = segment.saturating_add(1);
+			let detail = wrong_evaluation(checkpoint, replayed.validation, Some(to.validation));
+			report.note("replay", Status::Fail, detail);
+			return reject(RejectReason::WrongEvaluation { checkpoint });
+		}
+		Ok(found)
+	}
+
+	/// Check 7: the last checkpoint's parameters are the expected model.
+	fn check_model(
+		&self,
+		states: &BTreeMap<u32, TensorMap>,
+		report: &mut AuditReport,
+	) -> Result<(), Ended> {
+		let expected = self.expected.model_root;
+		let last = states.get(&self.expected.segments);
+		let model = last.map(|state| Chunked::new(&bundle::model_bytes(state)).root);
+		if model != Some(expected) {
+			report.note("model", Status::Fail, "it is not the last checkpoint's parameters");
+			return reject(RejectReason::WrongModel);
+		}
+		report.note("model", Status::Pass, format!("root {expected:?}"));
+		Ok(())
+	}
+}
+
+/// Describes an evaluation that differs from the committed one.
+fn wrong_evaluation(
+	checkpoint: u32,
+	found: Option<Evaluation>,
+	committed: Option<Evaluation>,
+) -> String {
+	let text = |evaluation: Option<Evaluation>| match evaluation {
+		Some(v) => format!("loss {}, {} of {} predicted", v.loss(), v.correct, v.labels),
+		None => "none".to_owned(),
+	};
+	format!(
+		"the evaluation of checkpoint {checkpoint} is {}, but {} was committed",
+		text(found),
+		text(committed)
+	)
+}
