@@ -1,23 +1,11 @@
 //! Says what went wrong when a value became infinite or NaN: in which step, which operator of which
 //! layer made the first such value, and what helps.
 
-use super::{Run, TrainError};
+use super::{Position, Run, TrainError};
 use crate::bundle;
 use std::fmt;
-use trainyard_engine::{Engine, EngineError, Fault, State, TensorMap};
+use trainyard_engine::{Engine, EngineError, Fault, State};
 use trainyard_program::{lower, ops::Phase, spec::Training};
-
-/// The place of a run when it diverged.
-pub(super) struct Place<'a> {
-	/// Steps done up to the last checkpoint.
-	pub begin: u32,
-	/// The state in it.
-	pub raw: &'a TensorMap,
-	/// The present state.
-	pub state: &'a State,
-	/// Whether that is still the state before the step that failed.
-	pub before: bool,
-}
 
 /// The first value that is infinite or NaN.
 struct Cause {
@@ -70,18 +58,24 @@ impl Run<'_> {
 	}
 
 	/// Adds to a divergence where it came from. Values are not checked while all goes well. So the
-	/// last step is repeated with checks or, if that does not show it, all steps since the last
-	/// checkpoint.
-	pub(super) fn explained(&self, error: TrainError, at: Place<'_>) -> TrainError {
+	/// last step is repeated with checks if the present state is still the one before it
+	/// (`is_before`) or, if that does not show it, all steps since the last checkpoint.
+	pub(super) fn explained(
+		&self,
+		error: TrainError,
+		at: &Position,
+		is_before: bool,
+	) -> TrainError {
 		let TrainError::Diverged { step, mut what, mut advice, kept } = error else {
 			return error;
 		};
-		if let Some((name, value)) = largest(at.state) {
+		if let Some((name, value)) = largest(&at.state) {
 			what = format!("{what}; the largest parameter is {value:e}, in {name}");
 		}
-		let cause = last_step(&self.engine, &at, step).or_else(|| {
+		let before = is_before.then(|| at.state.clone());
+		let cause = last_step(&self.engine, before, step).or_else(|| {
 			tracing::info!("steps {} to {step} are repeated with checks", at.begin);
-			first_fault(&self.engine, &at, step).ok().flatten()
+			first_fault(&self.engine, at, step).ok().flatten()
 		});
 		if let Some(cause) = cause {
 			what = format!("{what}; {cause}");
@@ -92,15 +86,14 @@ impl Run<'_> {
 	}
 }
 
-/// Returns the fault of step `step`, from 1, if the state before it is at hand and finite.
-fn last_step(engine: &Engine, at: &Place<'_>, step: u32) -> Option<Cause> {
-	let before = at.before.then(|| at.state.clone());
+/// Returns the fault of step `step`, from 1, if the state `before` it is at hand and finite.
+fn last_step(engine: &Engine, before: Option<State>, step: u32) -> Option<Cause> {
 	let fault = engine.checked_step(&mut before?, step.checked_sub(1)?).ok()??;
 	fault.made_by.is_some().then_some(Cause { step, evaluation: false, fault })
 }
 
 /// Returns the first fault from the last checkpoint on, up to step `end` and its evaluation.
-fn first_fault(engine: &Engine, at: &Place<'_>, end: u32) -> Result<Option<Cause>, TrainError> {
+fn first_fault(engine: &Engine, at: &Position, end: u32) -> Result<Option<Cause>, TrainError> {
 	let mut state = State::from_host(at.raw.clone()).map_err(TrainError::Engine)?;
 	for step in at.begin..end {
 		let fault = engine.checked_step(&mut state, step).map_err(TrainError::Engine)?;

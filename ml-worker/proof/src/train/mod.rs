@@ -20,7 +20,6 @@ use crate::{
 	hash::HashingReader,
 	inputs::{self, InputError, InputPaths, Inputs},
 };
-use diverged::Place;
 use primitive_types::H256;
 use std::{
 	path::{Path, PathBuf},
@@ -30,7 +29,7 @@ use std::{
 	},
 	time::{Duration, Instant},
 };
-use trainyard_engine::{state_hash, Engine, EngineError, NanRule, State, TensorMap};
+use trainyard_engine::{state_hash, Engine, EngineError, NanRule, State, StepTrace, TensorMap};
 use trainyard_program::{schedule::LearningRate, spec::CheckedSpec, work::Parts};
 use trainyard_protocol::{blob::Chunked, bundle::Evaluation};
 
@@ -180,8 +179,8 @@ pub fn run<'a>(
 	if let Some(kept) = last.take() {
 		last = Some(resume::evaluations(&engine, &mut bundle, kept)?);
 	}
-	let initial_model = inputs.initial_model.filter(|_| last.is_none());
-	Run { spec, engine, bundle, options, written: None, initial_model }.go(last)
+	let begun_at = last.as_ref().map(|(step, _)| *step);
+	Run::new(spec, engine, bundle, options, begun_at)?.go(last, inputs.initial_model)
 }
 
 /// Copies the files that the job reads into the bundle, so that it can be checked by itself.
@@ -211,114 +210,162 @@ const MANIFEST_PAUSE: Duration = Duration::from_secs(5);
 /// Manifests of fewer checkpoints are written with every one.
 const FEW_CHECKPOINTS: usize = 256;
 
+/// A run, with what it writes and reports.
 struct Run<'a> {
 	spec: &'a CheckedSpec,
 	engine: Engine,
 	bundle: Bundle,
 	options: TrainOptions<'a>,
+	/// FLOP of a step and of an evaluation.
+	parts: Parts,
+	metrics: metrics::Writer,
+	/// What was reported last.
+	report: Progress,
 	/// When the manifest was written last.
 	written: Option<Instant>,
-	/// The initial model of a fine-tuning that has not begun.
-	initial_model: Option<Arc<TensorMap>>,
 }
 
-impl Run<'_> {
-	/// Runs from the checkpoint `last` (none: from the beginning) to the end.
-	fn go(mut self, last: Option<(u32, TensorMap)>) -> Result<Bundle, TrainError> {
-		let spec = self.spec;
-		let segments = spec.segments();
-		let begun_at = last.as_ref().map(|(step, _)| *step);
+/// How far a run is.
+struct Position {
+	/// Steps done up to the last checkpoint.
+	begin: u32,
+	/// The state in the last checkpoint.
+	raw: TensorMap,
+	/// The state in the checkpoint before that, if this process wrote both.
+	before: Option<TensorMap>,
+	/// The present state.
+	state: State,
+}
+
+impl<'a> Run<'a> {
+	/// Prepares a run that goes on after the checkpoint of step `begun_at` (none: from the
+	/// beginning).
+	fn new(
+		spec: &'a CheckedSpec,
+		engine: Engine,
+		bundle: Bundle,
+		options: TrainOptions<'a>,
+		begun_at: Option<u32>,
+	) -> Result<Self, TrainError> {
 		let rate = LearningRate::of(&spec.training);
 		let rate = move |steps: u32| rate.at(steps.saturating_sub(1));
-		let mut metrics = metrics::Writer::open(self.bundle.folder(), begun_at, rate)?;
-		let mut raw = match last {
-			Some((_, state)) => state,
-			None => {
-				let (seed, model) = (self.bundle.manifest().seed, self.initial_model.take());
-				let state = Engine::initial_state(spec, &seed, model.as_deref())
-					.map_err(TrainError::Engine)?;
-				let raw = state.to_host().map_err(TrainError::Engine)?;
-				self.checkpoint(0, &state, &raw, &mut metrics).map_err(|e| {
-					let state = &state;
-					self.explained(e, Place { begin: 0, raw: &raw, state, before: false })
-				})?;
-				raw
-			}
-		};
-		let parts = Parts::of(spec);
-		let flop = if begun_at.is_none() { parts.evaluation } else { 0 };
+		let metrics = metrics::Writer::open(bundle.folder(), begun_at, rate)?;
 		let begun_at = begun_at.unwrap_or(0);
-		let mut report = Progress {
+		let report = Progress {
 			step: begun_at,
 			steps: spec.training.steps,
 			begun_at,
 			loss: None,
-			validation: self.bundle.manifest().checkpoints.last().map(|c| c.validation),
-			stops_early: self.bundle.manifest().stops_early(),
-			flop,
+			validation: bundle.manifest().checkpoints.last().map(|c| c.validation),
+			stops_early: bundle.manifest().stops_early(),
+			flop: 0,
 		};
-		(self.options.progress)(&report);
-		let mut state = State::from_host(raw.clone()).map_err(TrainError::Engine)?;
-		let mut before: Option<TensorMap> = None;
-		let loss_interval = metrics::interval(spec.training.steps);
+		let parts = Parts::of(spec);
+		Ok(Self { spec, engine, bundle, options, parts, metrics, report, written: None })
+	}
+
+	/// Runs from the checkpoint `last` (none: from the beginning) to the end.
+	fn go(
+		mut self,
+		last: Option<(u32, TensorMap)>,
+		initial_model: Option<Arc<TensorMap>>,
+	) -> Result<Bundle, TrainError> {
+		let mut at = match last {
+			Some((begin, raw)) => self.go_on(begin, raw)?,
+			None => self.begin(initial_model)?,
+		};
+		let (spec, segments) = (self.spec, self.spec.segments());
 		let fabricated_from = self.options.cheat.map(|cheat| cheat.first_fabricated(segments));
 		for segment in 0..segments {
-			let (Some(begin), Some(end)) =
-				(spec.checkpoint_step(segment), spec.checkpoint_step(segment + 1))
-			else {
+			let end = spec.checkpoint_step(segment + 1);
+			let Some(end) = end.filter(|end| *end > at.begin) else {
 				continue;
 			};
-			if end <= begun_at {
-				continue;
-			}
-			if report.stops_early {
+			if self.report.stops_early {
 				break;
 			}
 			if fabricated_from.is_some_and(|from| segment >= from) {
-				let next = cheat::fabricate(before.as_ref(), &raw);
-				state = State::from_host(next).map_err(TrainError::Engine)?;
+				let next = cheat::fabricate(at.before.as_ref(), &at.raw);
+				at.state = State::from_host(next).map_err(TrainError::Engine)?;
 			} else {
-				for step in begin..end {
-					if self.options.stop.load(Ordering::Relaxed) {
-						return Err(TrainError::Stopped { step, kept: self.kept() });
-					}
-					let done = step + 1;
-					let trace = match self.engine.step(&mut state, step) {
-						Ok(trace) => trace,
-						Err(e) => {
-							let at = Place { begin, raw: &raw, state: &state, before: true };
-							return Err(self.explained(self.failed(done, e), at));
-						}
-					};
-					if !trace.loss.is_finite() {
-						let error = self.diverged(done, format!("the loss is {}", trace.loss));
-						let at = Place { begin, raw: &raw, state: &state, before: false };
-						return Err(self.explained(error, at));
-					}
-					if done % loss_interval == 0 {
-						let norm = trace.gradient_norm;
-						metrics.push(&Line::training(done, trace.loss, norm))?;
-					}
-					let (loss, flop) = (Some(trace.loss), report.flop.saturating_add(parts.step));
-					report = Progress { step: done, loss, validation: None, flop, ..report };
-					if done < end {
-						(self.options.progress)(&report);
-					}
-				}
+				self.train_until(end, &mut at)?;
 			}
-			let next = state.to_host().map_err(TrainError::Engine)?;
-			let validation = self.checkpoint(end, &state, &next, &mut metrics).map_err(|e| {
-				self.explained(e, Place { begin, raw: &raw, state: &state, before: false })
-			})?;
-			before = Some(std::mem::replace(&mut raw, next));
-			let stops_early = self.bundle.manifest().stops_early();
-			let (validation, flop) =
-				(Some(validation), report.flop.saturating_add(parts.evaluation));
-			report = Progress { step: end, validation, stops_early, flop, ..report };
-			(self.options.progress)(&report);
+			self.end_segment(end, &mut at)?;
 		}
-		metrics.finish()?;
-		self.finish(&raw)
+		self.finish(&at.raw)
+	}
+
+	/// Makes the initial state and its checkpoint.
+	fn begin(&mut self, initial_model: Option<Arc<TensorMap>>) -> Result<Position, TrainError> {
+		let seed = self.bundle.manifest().seed;
+		let state = Engine::initial_state(self.spec, &seed, initial_model.as_deref())
+			.map_err(TrainError::Engine)?;
+		let raw = state.to_host().map_err(TrainError::Engine)?;
+		let at = Position { begin: 0, raw, before: None, state };
+		let validation =
+			self.checkpoint(0, &at.state, &at.raw).map_err(|e| self.explained(e, &at, false))?;
+		self.report_checkpoint(0, validation);
+		Ok(at)
+	}
+
+	/// Goes on with the state `raw`, in the checkpoint of step `begin`.
+	fn go_on(&mut self, begin: u32, raw: TensorMap) -> Result<Position, TrainError> {
+		(self.options.progress)(&self.report);
+		let state = State::from_host(raw.clone()).map_err(TrainError::Engine)?;
+		Ok(Position { begin, raw, before: None, state })
+	}
+
+	/// Trains the steps from the last checkpoint up to the next, at step `end`.
+	fn train_until(&mut self, end: u32, at: &mut Position) -> Result<(), TrainError> {
+		let loss_interval = metrics::interval(self.spec.training.steps);
+		for step in at.begin..end {
+			if self.options.stop.load(Ordering::Relaxed) {
+				return Err(TrainError::Stopped { step, kept: self.kept() });
+			}
+			let done = step + 1;
+			let trace = self.step(step, at)?;
+			if done % loss_interval == 0 {
+				self.metrics.push(&Line::training(done, trace.loss, trace.gradient_norm))?;
+			}
+			let (loss, flop) = (Some(trace.loss), self.report.flop.saturating_add(self.parts.step));
+			self.report = Progress { step: done, loss, validation: None, flop, ..self.report };
+			// The last step is reported with its checkpoint.
+			if done < end {
+				(self.options.progress)(&self.report);
+			}
+		}
+		Ok(())
+	}
+
+	/// Trains one step, whose loss must be finite.
+	fn step(&self, step: u32, at: &mut Position) -> Result<StepTrace, TrainError> {
+		match self.engine.step(&mut at.state, step) {
+			Ok(trace) if trace.loss.is_finite() => Ok(trace),
+			Ok(trace) => {
+				let error = self.diverged(step + 1, format!("the loss is {}", trace.loss));
+				Err(self.explained(error, at, false))
+			}
+			Err(e) => Err(self.explained(self.failed(step + 1, e), at, true)),
+		}
+	}
+
+	/// Writes and reports the checkpoint at the end of a segment.
+	fn end_segment(&mut self, end: u32, at: &mut Position) -> Result<(), TrainError> {
+		let next = at.state.to_host().map_err(TrainError::Engine)?;
+		let validation =
+			self.checkpoint(end, &at.state, &next).map_err(|e| self.explained(e, at, false))?;
+		at.begin = end;
+		at.before = Some(std::mem::replace(&mut at.raw, next));
+		self.report_checkpoint(end, validation);
+		Ok(())
+	}
+
+	/// Reports the checkpoint that was just written.
+	fn report_checkpoint(&mut self, step: u32, validation: Evaluation) {
+		let flop = self.report.flop.saturating_add(self.parts.evaluation);
+		let (validation, stops_early) = (Some(validation), self.bundle.manifest().stops_early());
+		self.report = Progress { step, validation, stops_early, flop, ..self.report };
+		(self.options.progress)(&self.report);
 	}
 
 	/// Returns the step of the last checkpoint that is kept.
@@ -332,7 +379,6 @@ impl Run<'_> {
 		step: u32,
 		state: &State,
 		raw: &TensorMap,
-		metrics: &mut metrics::Writer,
 	) -> Result<Evaluation, TrainError> {
 		let is_out_of_range = |x: &&f32| !x.is_finite();
 		for (name, tensor) in raw {
@@ -346,8 +392,8 @@ impl Run<'_> {
 			return Err(self.diverged(step, what));
 		}
 		files::write(&self.bundle.path(&checkpoint_file(step)), &tensors::encode(raw))?;
-		metrics.push(&Line::validation(step, &validation))?;
-		metrics.sync()?;
+		self.metrics.push(&Line::validation(step, &validation))?;
+		self.metrics.sync()?;
 		let state_hash = state_hash(raw, NanRule::Refuse).map_err(TrainError::Engine)?;
 		let manifest = self.bundle.manifest_mut();
 		manifest.checkpoints.push(Checkpoint { step, state_hash, validation });
@@ -359,8 +405,9 @@ impl Run<'_> {
 		Ok(validation)
 	}
 
-	/// Writes the model, and then the manifest that says that all is done.
+	/// Writes the rest of the metrics, the model, and then the manifest that says that all is done.
 	fn finish(mut self, last: &TensorMap) -> Result<Bundle, TrainError> {
+		self.metrics.finish()?;
 		let model = bundle::model_bytes(last);
 		files::write(&self.bundle.model(), &model)?;
 		let config = bundle::config_bytes(self.bundle.manifest(), self.engine.data());
