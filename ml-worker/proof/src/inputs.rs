@@ -3,7 +3,7 @@
 //! [`InputPaths`] says where they are on this machine, and [`Inputs`] holds their contents.
 
 use crate::{
-	bundle::{files, tensors},
+	bundle::{self, files, tensors},
 	data::{self, DataError},
 	hash,
 };
@@ -51,6 +51,11 @@ impl InputPaths {
 			}
 		}
 		paths
+	}
+
+	/// Returns where a bundle of `spec` in `folder` keeps its copies of the files.
+	pub fn in_bundle(folder: &Path, spec: &JobSpec) -> Self {
+		Self::of(spec, |which, _| folder.join(bundle::input_file(which)))
 	}
 
 	/// Returns, for each file of `spec`, its path at the first of these `places` that has it with

@@ -29,14 +29,14 @@ pub mod tensors;
 pub use files::FileError;
 pub use manifest::{Checkpoint, Manifest};
 
-use crate::{hash, inputs::InputPaths};
+use crate::hash;
 use primitive_types::H256;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use trainyard_engine::{state_hash, Data, NanRule, TensorMap};
 use trainyard_program::{
 	lower,
-	spec::{CheckedSpec, DataFormat, InputFile, JobSpec, Layer, Model, Normalization},
+	spec::{CheckedSpec, DataFormat, InputFile, Layer, Model, Normalization},
 };
 use trainyard_protocol::job::WorkResult;
 
@@ -140,11 +140,6 @@ impl Bundle {
 		self.folder.join(file)
 	}
 
-	/// Returns where the bundle keeps the copies of the files that the job reads.
-	pub fn inputs(&self) -> InputPaths {
-		inputs_in(&self.folder, &self.manifest.spec)
-	}
-
 	/// Returns the path of the final model.
 	pub fn model(&self) -> PathBuf {
 		self.path(MODEL_FILE)
@@ -210,11 +205,6 @@ pub fn input_file(which: InputFile) -> &'static str {
 		InputFile::Labels => LABELS_FILE,
 		InputFile::InitialModel => INITIAL_MODEL_FILE,
 	}
-}
-
-/// Returns where a bundle of `spec` in `folder` keeps the files that the job reads.
-pub fn inputs_in(folder: &Path, spec: &JobSpec) -> InputPaths {
-	InputPaths::of(spec, |which, _| folder.join(input_file(which)))
 }
 
 /// Returns the most bytes that a checkpoint file of this job can have.
@@ -330,6 +320,7 @@ fn parameter_names(spec: &CheckedSpec) -> Vec<Vec<String>> {
 mod tests {
 	use super::*;
 	use trainyard_engine::Tensor32;
+	use trainyard_program::spec::JobSpec;
 
 	#[test]
 	fn only_files_of_a_bundle_are_served() {

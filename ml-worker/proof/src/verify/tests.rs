@@ -412,7 +412,7 @@ fn a_rescue_archive_is_enough() {
 	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, 6, &[2])).unwrap();
 	let to = tempfile::tempdir().unwrap();
 	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
-	let inputs = Inputs::load(&t.spec, &bundle::inputs_in(to.path(), &t.spec)).unwrap();
+	let inputs = Inputs::load(&t.spec, &InputPaths::in_bundle(to.path(), &t.spec)).unwrap();
 	let never = AtomicBool::new(false);
 	let verdict = audit(to.path(), &t.spec, SEED, inputs, t.result, &[2], &never).unwrap().0;
 	assert_eq!(verdict, t.audit(&[2]));
@@ -482,7 +482,7 @@ fn a_fine_tuned_bundle_is_checked_by_itself() {
 	assert!(archive.len() as u64 <= trainyard_protocol::blob::rescue_bytes(&t.spec, 1));
 	let to = tempfile::tempdir().unwrap();
 	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
-	let inputs = Inputs::load(&t.spec, &bundle::inputs_in(to.path(), &t.spec)).unwrap();
+	let inputs = Inputs::load(&t.spec, &InputPaths::in_bundle(to.path(), &t.spec)).unwrap();
 	let never = AtomicBool::new(false);
 	let verdict = audit(to.path(), &t.spec, SEED, inputs, t.result, &[2], &never).unwrap().0;
 	assert_eq!(verdict, t.audit(&[2]));

@@ -194,7 +194,7 @@ pub(super) async fn fetch_state(
 
 /// Returns where the files that a job reads may be: in the cache, or in the folder of a result.
 pub(super) fn places(home: &Home, spec: &JobSpec, dir: &Path) -> [InputPaths; 2] {
-	[home.inputs(spec), bundle::inputs_in(dir, spec)]
+	[home.inputs(spec), InputPaths::in_bundle(dir, spec)]
 }
 
 /// Brings the files that a job reads into `dir`, if they are neither there nor in the cache. They
