@@ -18,6 +18,7 @@
 
 mod compute;
 mod cuda;
+mod device;
 mod environment;
 mod execute;
 mod fault;
@@ -32,7 +33,7 @@ mod table;
 mod tests;
 
 pub use compute::{Compute, Target};
-pub use cuda::DeviceError;
+pub use device::DeviceError;
 pub use fault::{Fault, MadeBy};
 pub use host::{first_nan, le_bytes, state_hash, NanRule, Tensor32, TensorMap};
 pub use kernels::{Isa, UnsupportedIsa, ISA_VARIABLE};

@@ -1,7 +1,7 @@
 //! Training states.
 
 use super::{
-	cuda::Resident,
+	device::DeviceState,
 	host::{self, NanRule, TensorMap},
 	EngineError,
 };
@@ -24,11 +24,11 @@ use trainyard_protocol::bundle;
 /// names that begin with `optimizer.`.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-	/// The tensors by name, binary32 on the CPU. Empty while a GPU holds the state: read them by
+	/// The tensors by name, binary32 on the CPU. Empty while a device holds the state: read them by
 	/// [`Self::host`].
 	pub tensors: BTreeMap<String, Tensor>,
-	/// The state on a GPU, if it is newer than `tensors`.
-	resident: Option<Resident>,
+	/// The state on a device, if it is newer than `tensors`.
+	resident: Option<DeviceState>,
 }
 
 impl State {
@@ -37,7 +37,7 @@ impl State {
 		Self { tensors, resident: None }
 	}
 
-	/// Returns the tensors. If a GPU holds them, they are moved to the processor first.
+	/// Returns the tensors. If a device holds them, they are moved to the processor first.
 	pub fn host(&mut self) -> Result<&BTreeMap<String, Tensor>, EngineError> {
 		if let Some(resident) = &self.resident {
 			self.tensors = host::to_candle(resident.to_host()?)?;
@@ -46,7 +46,7 @@ impl State {
 		Ok(&self.tensors)
 	}
 
-	/// Returns a copy of its numbers. A GPU that holds the state keeps it.
+	/// Returns a copy of its numbers. A device that holds the state keeps it.
 	pub fn to_host(&self) -> Result<TensorMap, EngineError> {
 		match &self.resident {
 			Some(resident) => resident.to_host(),
@@ -67,13 +67,13 @@ impl State {
 		}
 	}
 
-	/// Returns the state on the GPU, if a GPU holds it.
-	pub(super) fn resident(&self) -> Option<&Resident> {
+	/// Returns the state on the device, if a device holds it.
+	pub(super) fn resident(&self) -> Option<&DeviceState> {
 		self.resident.as_ref()
 	}
 
-	/// Replaces the state by the one that a GPU holds.
-	pub(super) fn hold(&mut self, resident: Resident) {
+	/// Replaces the state by the one that a device holds.
+	pub(super) fn hold(&mut self, resident: DeviceState) {
 		self.tensors.clear();
 		self.resident = Some(resident);
 	}

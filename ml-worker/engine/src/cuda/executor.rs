@@ -3,7 +3,7 @@
 use super::{
 	backend::{Arg, Backend},
 	launches::Launches,
-	operators, Accelerator, Buffer, DeviceError, Inputs, Outputs,
+	operators, Accelerator, Buffer, DeviceError, DeviceMemory, Inputs, Outputs,
 };
 use crate::execute::CompiledProgram;
 use std::{fmt, sync::Arc};
@@ -33,7 +33,7 @@ impl<B: Backend> fmt::Debug for Executor<B> {
 	}
 }
 
-impl<B: Backend> Accelerator for Executor<B> {
+impl<B: Backend> DeviceMemory for Executor<B> {
 	fn upload(&self, values: &[f32]) -> Result<Buffer, DeviceError> {
 		Ok(Arc::new(self.backend.upload(values)?))
 	}
@@ -41,7 +41,9 @@ impl<B: Backend> Accelerator for Executor<B> {
 	fn download(&self, buffer: &Buffer, len: usize) -> Result<Vec<f32>, DeviceError> {
 		self.backend.download(&*Self::own(buffer)?, len)
 	}
+}
 
+impl<B: Backend> Accelerator for Executor<B> {
 	fn run(
 		&self,
 		plan: &CompiledProgram,

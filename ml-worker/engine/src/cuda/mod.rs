@@ -1,6 +1,6 @@
 //! Runs the strict engine on an NVIDIA GPU. The cargo feature `cuda` enables it.
 //!
-//! A state stays on the GPU from step to step ([`Resident`]). Batches are copied there, and only
+//! A state stays on the GPU from step to step ([`DeviceState`](super::device::DeviceState)). Batches are copied there, and only
 //! the loss and the logits of a step come back. candle's own CUDA back end is not used: its kernels
 //! are not strict, and it links against libraries of the driver and the toolkit, without which a
 //! program does not even start. So the kernels are our own. They are written in CUDA C++, compiled
@@ -35,46 +35,11 @@ mod stepping;
 mod tests;
 
 use super::{
+	device::{Buffer, DeviceError, DeviceMemory},
 	execute::CompiledProgram,
-	host::{Tensor32, TensorMap},
-	EngineError,
 };
-use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
-use trainyard_program::{ops::TensorId, reference::StepContext, spec::CheckedSpec};
-
-/// Says why a device cannot be used, or why it stopped.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DeviceError {
-	/// The feature is off.
-	#[error(
-		"this build has no CUDA: build with --features cuda (needs a CUDA toolkit). --device cpu \
-		 trains to the same bits"
-	)]
-	NotBuilt,
-	/// There is no driver, or no such GPU.
-	#[error("cannot use the GPU: {0}. --device cpu trains to the same bits")]
-	Unavailable(String),
-	/// The GPU gave results that differ from what IEEE 754 defines.
-	#[error("the GPU does not compute as IEEE 754 says: {0}; use --device cpu")]
-	Arithmetic(String),
-	/// The GPU cannot hold or index what was asked for.
-	#[error("not possible on a GPU in this version: {0}; use --device cpu")]
-	Unsupported(String),
-	/// The driver reported an error.
-	#[error("the GPU failed at {at}: {why}")]
-	Failed {
-		/// The call that failed.
-		at: &'static str,
-		/// The driver's error.
-		why: String,
-	},
-	/// An operator reads what nothing wrote.
-	#[error("tensor {0} has no value on the GPU")]
-	Missing(String),
-}
-
-/// A tensor on a device: a buffer of the type that the device uses.
-pub type Buffer = Arc<dyn Any + Send + Sync>;
+use std::{collections::BTreeMap, sync::Arc};
+use trainyard_program::{ops::TensorId, reference::StepContext};
 
 /// The inputs of a program on a device.
 pub struct Inputs<'a> {
@@ -97,13 +62,7 @@ pub struct Outputs {
 }
 
 /// Executes programs on a device that is not the processor.
-pub trait Accelerator: fmt::Debug + Send + Sync {
-	/// Copies a tensor to the device.
-	fn upload(&self, values: &[f32]) -> Result<Buffer, DeviceError>;
-
-	/// Returns the `len` elements of a tensor.
-	fn download(&self, buffer: &Buffer, len: usize) -> Result<Vec<f32>, DeviceError>;
-
+pub trait Accelerator: DeviceMemory {
 	/// Executes a program, and returns the tensors `wanted`.
 	fn run(
 		&self,
@@ -111,48 +70,6 @@ pub trait Accelerator: fmt::Debug + Send + Sync {
 		inputs: Inputs<'_>,
 		wanted: &[TensorId],
 	) -> Result<Outputs, DeviceError>;
-}
-
-/// A state on a device.
-#[derive(Clone)]
-pub struct Resident {
-	accelerator: Arc<dyn Accelerator>,
-	tensors: BTreeMap<String, Buffer>,
-	/// The shape of every tensor.
-	shapes: BTreeMap<String, Vec<usize>>,
-}
-
-impl Resident {
-	/// Returns whether `accelerator` holds this state and its tensors are those of `spec`.
-	fn fits(&self, accelerator: &Arc<dyn Accelerator>, spec: &CheckedSpec) -> bool {
-		let tensors = trainyard_program::lower::state(spec);
-		let same = |name: &String, shape: &[u32]| {
-			let shape = shape.iter().map(|extent| *extent as usize);
-			self.shapes.get(name).is_some_and(|found| shape.eq(found.iter().copied()))
-		};
-		Arc::ptr_eq(&self.accelerator, accelerator)
-			&& tensors.len() == self.shapes.len()
-			&& tensors.iter().all(|tensor| same(&tensor.name, &tensor.shape))
-	}
-
-	/// Copies the numbers to the processor.
-	pub fn to_host(&self) -> Result<TensorMap, EngineError> {
-		let mut tensors = TensorMap::new();
-		for (name, buffer) in &self.tensors {
-			let shape = self.shapes.get(name).cloned().unwrap_or_default();
-			let data = self.accelerator.download(buffer, shape.iter().product())?;
-			// They were the extents of a specification.
-			let shape = shape.into_iter().map(|extent| extent as u32).collect();
-			tensors.insert(name.clone(), Tensor32 { shape, data });
-		}
-		Ok(tensors)
-	}
-}
-
-impl fmt::Debug for Resident {
-	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-		write!(f, "{} tensors on {:?}", self.tensors.len(), self.accelerator)
-	}
 }
 
 /// Returns the GPU with this number. It is opened and checked once in a process.

@@ -1,7 +1,11 @@
 //! The engine with its state on a device.
 
-use super::{Accelerator, Inputs, Resident};
-use crate::{execute::CompiledProgram, host, Engine, EngineError, State, StepTrace};
+use super::{Accelerator, Inputs};
+use crate::{
+	device::{DeviceMemory, DeviceState},
+	execute::CompiledProgram,
+	host, Engine, EngineError, State, StepTrace,
+};
 use candle_core::Tensor;
 use std::{collections::BTreeMap, sync::Arc};
 use trainyard_program::{
@@ -39,7 +43,7 @@ impl Engine {
 		}
 		let mut tensors = resident.tensors;
 		tensors.extend(out.next.into_iter().map(|(name, buffer, _)| (name, buffer)));
-		state.hold(Resident { tensors, ..resident });
+		state.hold(DeviceState { tensors, ..resident });
 		let logits = host::le_bytes(&logits).to_vec();
 		Ok(StepTrace { loss, logits, gradient_norm })
 	}
@@ -77,21 +81,22 @@ impl Engine {
 		&self,
 		accelerator: &Arc<dyn Accelerator>,
 		state: &State,
-	) -> Result<Resident, EngineError> {
+	) -> Result<DeviceState, EngineError> {
+		let memory: Arc<dyn DeviceMemory> = accelerator.clone();
 		match state.resident() {
-			Some(resident) if resident.fits(accelerator, &self.spec) => Ok(resident.clone()),
+			Some(resident) if resident.fits(&memory, &self.state) => Ok(resident.clone()),
 			Some(resident) => {
 				let state = State::from_host(resident.to_host()?)?;
 				self.resident(accelerator, &state)
 			}
 			None => {
-				state.check_shapes(&self.spec)?;
+				state.check(&self.state)?;
 				let (mut tensors, mut shapes) = (BTreeMap::new(), BTreeMap::new());
 				for (name, tensor) in &state.tensors {
-					tensors.insert(name.clone(), accelerator.upload(&values(tensor)?)?);
+					tensors.insert(name.clone(), memory.upload(&values(tensor)?)?);
 					shapes.insert(name.clone(), tensor.dims().to_vec());
 				}
-				Ok(Resident { accelerator: accelerator.clone(), tensors, shapes })
+				Ok(DeviceState { memory, tensors, shapes })
 			}
 		}
 	}
