@@ -142,7 +142,7 @@ const TURNS: usize = 7;
 ///
 /// # Errors
 /// Fails if candle or one of our products fails, or if the bits of two instruction sets differ.
-pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Row> {
+pub fn measure(case: Case, isas: &[Isa], time: Duration) -> anyhow::Result<Row> {
 	let threads = rayon::current_num_threads();
 	let Case { m, n, k, .. } = case;
 	let (a, b) = (numbers(m * k, 1), numbers(k * n, 2));
@@ -153,14 +153,14 @@ pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Ro
 	let left = tensor(&a, m, k, case.a_transposed)?;
 	let right = tensor(&b, k, n, case.b_transposed)?;
 	let candle = || left.matmul(&right);
-	let ours = |kernel: Isa| {
+	let ours = |isa: Isa| {
 		let a = Operand { data: &a, transposed: case.a_transposed };
 		let b = Operand { data: &b, transposed: case.b_transposed };
 		let mut out = vec![0.0; m * n];
-		matmul(kernel, a, b, [m, n, k], &mut out);
+		matmul(isa, a, b, [m, n, k], &mut out);
 		Tensor::from_vec(out, (m, n), &Device::Cpu)
 	};
-	check(candle, ours, kernels, k)?;
+	check(candle, ours, isas, k)?;
 
 	let started = Instant::now();
 	candle()?;
@@ -175,22 +175,22 @@ pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Ro
 		Ok(work / started.elapsed().as_secs_f64())
 	};
 	let mut candle_rates = Vec::new();
-	let mut rates = vec![Vec::new(); kernels.len()];
-	let mut ratios = vec![Vec::new(); kernels.len()];
-	let mut peaks = vec![Vec::new(); kernels.len()];
+	let mut rates = vec![Vec::new(); isas.len()];
+	let mut ratios = vec![Vec::new(); isas.len()];
+	let mut peaks = vec![Vec::new(); isas.len()];
 	let started = Instant::now();
 	while candle_rates.len() < TURNS || started.elapsed() < time {
 		let of_candle = rate(&candle)?;
 		candle_rates.push(of_candle);
-		for (index, kernel) in kernels.iter().enumerate() {
-			let of_kernel = rate(&|| ours(*kernel))?;
+		for (index, isa) in isas.iter().enumerate() {
+			let of_kernel = rate(&|| ours(*isa))?;
 			rates[index].push(of_kernel);
 			ratios[index].push(of_kernel / of_candle);
-			peaks[index].push(peak(*kernel, threads));
+			peaks[index].push(peak(*isa, threads));
 		}
 	}
-	let of = |(index, kernel): (usize, &Isa)| KernelRate {
-		kernel: kernel.to_string(),
+	let of = |(index, isa): (usize, &Isa)| KernelRate {
+		kernel: isa.to_string(),
 		rate: median(&rates[index]),
 		ratio: median(&ratios[index]),
 		peak: median(&peaks[index]),
@@ -201,7 +201,7 @@ pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Ro
 		bytes: case.bytes(),
 		turns: candle_rates.len(),
 		candle: median(&candle_rates),
-		kernels: kernels.iter().enumerate().map(of).collect(),
+		kernels: isas.iter().enumerate().map(of).collect(),
 		case,
 	})
 }
@@ -210,35 +210,35 @@ pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Ro
 fn check(
 	candle: impl Fn() -> candle_core::Result<Tensor>,
 	ours: impl Fn(Isa) -> candle_core::Result<Tensor>,
-	kernels: &[Isa],
+	isas: &[Isa],
 	k: usize,
 ) -> anyhow::Result<()> {
 	let elements = |tensor: Tensor| tensor.flatten_all()?.to_vec1::<f32>();
 	let of_candle = elements(candle()?)?;
 	let mut first: Option<Vec<f32>> = None;
-	for kernel in kernels {
-		let found = elements(ours(*kernel)?)?;
+	for isa in isas {
+		let found = elements(ours(*isa)?)?;
 		// Numbers are in (-1, 1): rounding cannot bring sums further apart than this.
 		let most = k as f32 * k as f32 * f32::EPSILON;
 		let near = found.iter().zip(&of_candle).all(|(x, y)| (x - y).abs() <= most);
-		ensure!(near, "the {kernel} kernel and candle differ by more than {most:e}");
+		ensure!(near, "the {isa} kernel and candle differ by more than {most:e}");
 		let same =
 			|first: &Vec<f32>| first.iter().zip(&found).all(|(x, y)| x.to_bits() == y.to_bits());
-		ensure!(first.as_ref().is_none_or(same), "the {kernel} kernel gives other bits");
+		ensure!(first.as_ref().is_none_or(same), "the {isa} kernel gives other bits");
 		first.get_or_insert(found);
 	}
 	Ok(())
 }
 
 /// Measures the rate of multiply-adds between registers, `threads` threads at a time.
-fn peak(kernel: Isa, threads: usize) -> f64 {
+fn peak(isa: Isa, threads: usize) -> f64 {
 	/// About a millisecond.
 	const TURNS: u64 = 1 << 18;
 	let start = Barrier::new(threads);
 	let one = || {
 		start.wait();
 		let started = Instant::now();
-		let flop = multiply_adds(kernel, TURNS);
+		let flop = multiply_adds(isa, TURNS);
 		flop as f64 / started.elapsed().as_secs_f64() / 1e9
 	};
 	std::thread::scope(|scope| {
@@ -302,12 +302,12 @@ mod tests {
 
 	#[test]
 	fn every_layout_is_measured() {
-		let kernels = Isa::supported();
+		let isas = Isa::supported();
 		for case in Case::layer((33, 17), 5) {
-			let row = measure(case.clone(), &kernels, Duration::ZERO).unwrap();
+			let row = measure(case.clone(), &isas, Duration::ZERO).unwrap();
 			assert_eq!((&row.case, row.flop), (&case, 2 * 33 * 17 * 5));
 			assert!(row.turns >= TURNS && row.candle > 0.0);
-			assert_eq!(row.kernels.len(), kernels.len());
+			assert_eq!(row.kernels.len(), isas.len());
 			for rate in &row.kernels {
 				assert!(rate.rate > 0.0 && rate.ratio > 0.0 && rate.peak > 0.0, "{rate:?}");
 			}

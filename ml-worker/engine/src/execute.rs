@@ -115,18 +115,18 @@ impl CompiledProgram {
 	}
 
 	/// Executes the program.
-	pub fn run(&self, kernel: Isa, given: Bindings<'_>) -> Result<Values<'_>, EngineError> {
+	pub fn run(&self, isa: Isa, given: Bindings<'_>) -> Result<Values<'_>, EngineError> {
 		let mut all = self.begin(&given);
 		for Stage { work, dead } in &self.stages {
 			match work {
 				Work::One(at, shape) => {
 					let op = &self.program.ops[*at];
 					let read = |id| all.tensor(id);
-					let out = ops::apply(kernel, &op.kind, given.moment, shape, read)?;
+					let out = ops::apply(isa, &op.kind, given.moment, shape, read)?;
 					all.values[op.out as usize] = Some(out);
 				}
 				Work::Group(group) => {
-					for (id, out) in group.run(kernel, &self.program, &all)? {
+					for (id, out) in group.run(isa, &self.program, &all)? {
 						all.values[id as usize] = Some(out);
 					}
 				}
@@ -142,7 +142,7 @@ impl CompiledProgram {
 	/// gives the same bits.
 	pub fn run_watched(
 		&self,
-		kernel: Isa,
+		isa: Isa,
 		given: Bindings<'_>,
 		see: &mut Watcher<'_>,
 	) -> Result<Values<'_>, EngineError> {
@@ -151,7 +151,7 @@ impl CompiledProgram {
 			let out = self.program.tensor(op.out);
 			let (name, shape) = out.map_or(("", [].as_slice()), |out| (&out.name, &out.shape));
 			let shape: Vec<usize> = shape.iter().map(|extent| *extent as usize).collect();
-			let value = ops::apply(kernel, &op.kind, given.moment, &shape, |id| all.tensor(id))?;
+			let value = ops::apply(isa, &op.kind, given.moment, &shape, |id| all.tensor(id))?;
 			see(op, name, &value)?;
 			all.values[op.out as usize] = Some(value);
 		}

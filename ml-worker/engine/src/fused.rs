@@ -128,7 +128,7 @@ impl Group {
 	/// Runs the group and returns the results that are read elsewhere.
 	pub fn run(
 		&self,
-		kernel: Isa,
+		isa: Isa,
 		program: &Program,
 		values: &Values<'_>,
 	) -> Result<Vec<(TensorId, Tensor)>, EngineError> {
@@ -155,7 +155,7 @@ impl Group {
 			})
 			.collect::<Result<_, EngineError>>()?;
 		let mut results = Vec::new();
-		for (plan, made) in self.chains.iter().zip(chain::run(kernel, &chains)) {
+		for (plan, made) in self.chains.iter().zip(chain::run(isa, &chains)) {
 			let kept = plan.ops.iter().zip(&plan.kept).filter(|(_, kept)| **kept);
 			for ((at, _), made) in kept.zip(made) {
 				let out = program.ops[*at].out;

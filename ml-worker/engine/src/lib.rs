@@ -144,7 +144,7 @@ pub struct Engine {
 	spec: CheckedSpec,
 	seed: H256,
 	data: Arc<Data>,
-	kernel: Isa,
+	isa: Isa,
 	/// The device that executes the programs, if it is not the processor.
 	accelerator: Option<Arc<dyn cuda::Accelerator>>,
 	/// Labels of a row.
@@ -168,13 +168,13 @@ impl Engine {
 	}
 
 	/// Creates an engine on the processor with this instruction set.
-	pub fn with_kernel(
+	pub fn with_isa(
 		spec: &CheckedSpec,
 		seed: H256,
 		data: Arc<Data>,
-		kernel: Isa,
+		isa: Isa,
 	) -> Result<Self, EngineError> {
-		Self::on(spec, seed, data, Target::Cpu(kernel))
+		Self::on(spec, seed, data, Target::Cpu(isa))
 	}
 
 	/// Creates an engine on this device.
@@ -184,8 +184,8 @@ impl Engine {
 		data: Arc<Data>,
 		target: Target,
 	) -> Result<Self, EngineError> {
-		let (kernel, accelerator) = match target {
-			Target::Cpu(kernel) => (kernel, None),
+		let (isa, accelerator) = match target {
+			Target::Cpu(isa) => (isa, None),
 			Target::Cuda(accelerator) => (Isa::from_environment()?, Some(accelerator)),
 		};
 		environment::check().map_err(EngineError::Arithmetic)?;
@@ -201,7 +201,7 @@ impl Engine {
 			spec: spec.clone(),
 			seed,
 			data,
-			kernel,
+			isa,
 			accelerator,
 		})
 	}
@@ -212,8 +212,8 @@ impl Engine {
 	}
 
 	/// Returns the instruction set in use.
-	pub fn kernel(&self) -> Isa {
-		self.kernel
+	pub fn isa(&self) -> Isa {
+		self.isa
 	}
 
 	/// Returns checkpoint 0, a pure function of specification and seed, and of a fine-tuning's
@@ -294,8 +294,8 @@ impl Engine {
 		let moment = StepContext { seed: self.seed, step };
 		let given = Bindings { features, labels, state, moment };
 		let values = match see {
-			Some(see) => self.step.run_watched(self.kernel, given, see)?,
-			None => self.step.run(self.kernel, given)?,
+			Some(see) => self.step.run_watched(self.isa, given, see)?,
+			None => self.step.run(self.isa, given)?,
 		};
 		let mut next = Vec::with_capacity(self.state.len());
 		let mut diverged = false;
@@ -368,8 +368,8 @@ impl Engine {
 				moment: StepContext::default(),
 			};
 			let values = match see.as_mut() {
-				Some(see) => plan.run_watched(self.kernel, given, &mut **see)?,
-				None => plan.run(self.kernel, given)?,
+				Some(see) => plan.run_watched(self.isa, given, &mut **see)?,
+				None => plan.run(self.isa, given)?,
 			};
 			losses.extend(values.role(Role::RowLosses)?.to_vec1::<f32>()?);
 			let hits = values.role(Role::Correct)?.to_vec1::<f32>()?;
@@ -384,7 +384,7 @@ impl Engine {
 		losses: Vec<f32>,
 		correct: u32,
 	) -> Result<(Evaluation, Vec<f32>), EngineError> {
-		let loss = kernels::reduce::sum(self.kernel, &losses) / losses.len() as f32;
+		let loss = kernels::reduce::sum(self.isa, &losses) / losses.len() as f32;
 		if loss.is_nan() {
 			return Err(EngineError::LossNotANumber);
 		}

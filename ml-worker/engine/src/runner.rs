@@ -15,14 +15,14 @@ use trainyard_program::{
 /// labels. It always runs on the CPU.
 pub struct ProgramRunner {
 	plan: CompiledProgram,
-	kernel: Isa,
+	isa: Isa,
 	features: Tensor,
 	labels: Tensor,
 }
 
 impl ProgramRunner {
 	/// Prepares `program` for this instruction set. Fails if this machine cannot compute strictly.
-	pub fn new(program: Program, kernel: Isa) -> Result<Self, EngineError> {
+	pub fn new(program: Program, isa: Isa) -> Result<Self, EngineError> {
 		environment::check().map_err(EngineError::Arithmetic)?;
 		let zeros = |role: Role, dtype: DType| {
 			let shape = program.find(role).and_then(|id| program.tensor(id)).map(|t| &t.shape);
@@ -31,7 +31,7 @@ impl ProgramRunner {
 		};
 		let features = zeros(Role::Features, DType::F32)?;
 		let labels = zeros(Role::Labels, DType::U32)?;
-		Ok(Self { plan: CompiledProgram::new(program), kernel, features, labels })
+		Ok(Self { plan: CompiledProgram::new(program), isa, features, labels })
 	}
 
 	/// Returns the state with which it begins if nothing is known: `+0` everywhere.
@@ -49,7 +49,7 @@ impl ProgramRunner {
 		let next = in_pool(|| -> Result<Vec<_>, EngineError> {
 			let (features, labels) = (self.features.clone(), self.labels.clone());
 			let given = Bindings { features, labels, moment, state };
-			let values = self.plan.run(self.kernel, given)?;
+			let values = self.plan.run(self.isa, given)?;
 			let program = self.plan.program();
 			let next = program.next_state().map(|(new, old)| {
 				Ok((program.tensors[old as usize].name.clone(), values.tensor(new)?.clone()))

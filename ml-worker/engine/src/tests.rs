@@ -97,9 +97,8 @@ fn every_kernel_trains_to_the_reference_state() {
 			as_vectors(&Engine::initial_state(&checked(&spec), &seed(), None).unwrap());
 		let mut runs: Vec<(Engine, State)> = Isa::supported()
 			.into_iter()
-			.map(|kernel| {
-				let engine =
-					Engine::with_kernel(&checked(&spec), seed(), data.clone(), kernel).unwrap();
+			.map(|isa| {
+				let engine = Engine::with_isa(&checked(&spec), seed(), data.clone(), isa).unwrap();
 				(engine, Engine::initial_state(&checked(&spec), &seed(), None).unwrap())
 			})
 			.collect();
@@ -114,7 +113,7 @@ fn every_kernel_trains_to_the_reference_state() {
 				let trace = engine.step(state, step).unwrap();
 				assert_eq!((trace.loss.to_bits(), &trace.logits), (loss.to_bits(), &logits));
 				assert_eq!(trace.gradient_norm, None, "nothing is clipped");
-				assert_eq!(as_vectors(state), expected, "{} at {step}", engine.kernel());
+				assert_eq!(as_vectors(state), expected, "{} at {step}", engine.isa());
 			}
 		}
 		let validation = &data.validation;
@@ -203,9 +202,8 @@ fn every_kernel_trains_every_model_to_the_reference_state() {
 			as_vectors(&Engine::initial_state(&checked(&spec), &seed(), None).unwrap());
 		let mut runs: Vec<(Engine, State)> = Isa::supported()
 			.into_iter()
-			.map(|kernel| {
-				let engine =
-					Engine::with_kernel(&checked(&spec), seed(), data.clone(), kernel).unwrap();
+			.map(|isa| {
+				let engine = Engine::with_isa(&checked(&spec), seed(), data.clone(), isa).unwrap();
 				(engine, Engine::initial_state(&checked(&spec), &seed(), None).unwrap())
 			})
 			.collect();
@@ -224,7 +222,7 @@ fn every_kernel_trains_every_model_to_the_reference_state() {
 				let trace = engine.step(state, step).unwrap();
 				assert_eq!(trace.loss.to_bits(), loss.to_bits());
 				assert_eq!(trace.gradient_norm.map(f32::to_bits), Some(norm.to_bits()));
-				assert_eq!(as_vectors(state), expected, "{} at {step}", engine.kernel());
+				assert_eq!(as_vectors(state), expected, "{} at {step}", engine.isa());
 			}
 		}
 		let (x, y) = (&data.validation.x, &data.validation.y);
@@ -243,8 +241,8 @@ fn every_kernel_trains_every_model_to_the_reference_state() {
 fn the_demo_job_learns_the_digits() {
 	let (spec, data) = (JobSpec::example(), digits());
 	let mut hashes = Vec::new();
-	for kernel in Isa::supported() {
-		let engine = Engine::with_kernel(&checked(&spec), seed(), data.clone(), kernel).unwrap();
+	for isa in Isa::supported() {
+		let engine = Engine::with_isa(&checked(&spec), seed(), data.clone(), isa).unwrap();
 		let mut state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 		let begin = engine.evaluate(&state).unwrap();
 		assert!(begin.accuracy() < 0.5, "{begin:?}");
@@ -253,7 +251,7 @@ fn the_demo_job_learns_the_digits() {
 			engine.step(&mut state, step).unwrap();
 		}
 		let end = engine.evaluate(&state).unwrap();
-		println!("{kernel}: {end:?} in {:?}", clock.elapsed());
+		println!("{isa}: {end:?} in {:?}", clock.elapsed());
 		assert!(end.accuracy() >= 0.95, "{end:?}");
 		hashes.push(state.hash().unwrap());
 	}

@@ -125,8 +125,8 @@ impl Ready {
 				let stock = Stock::new(spec, SEED, &self.state, self.rows.clone())?;
 				Training::Candle(Box::new(stock))
 			}
-			Trainer::Strict(kernel) => {
-				let engine = Engine::with_kernel(spec, SEED, self.data.clone(), kernel)?;
+			Trainer::Strict(isa) => {
+				let engine = Engine::with_isa(spec, SEED, self.data.clone(), isa)?;
 				Training::Strict(Box::new((engine, self.state.clone())))
 			}
 		})
@@ -149,9 +149,9 @@ impl Training {
 /// # Errors
 /// Fails if candle or the engine fails, if the bits of two instruction sets differ, or if candle
 /// computes something else.
-pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Row> {
+pub fn measure(case: Case, isas: &[Isa], time: Duration) -> anyhow::Result<Row> {
 	let ready = Ready::new(case)?;
-	let difference = check(&ready, kernels)?;
+	let difference = check(&ready, isas)?;
 	// Both sides make the same steps from the beginning in every turn. The cost of a step does not
 	// depend on how many there were before.
 	let turn = |trainer, steps: u32| -> anyhow::Result<f64> {
@@ -167,14 +167,14 @@ pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Ro
 	let steps = (SHORTEST.as_secs_f64() * turn(Trainer::Candle, 1)?).ceil();
 	let steps = (steps as u32).clamp(1, ready.case.spec.training.steps - 1);
 	let mut of_candle = Vec::new();
-	let mut of_kernels = vec![Vec::new(); kernels.len()];
-	let mut ratios = vec![Vec::new(); kernels.len()];
+	let mut of_kernels = vec![Vec::new(); isas.len()];
+	let mut ratios = vec![Vec::new(); isas.len()];
 	let started = Instant::now();
 	while of_candle.len() < TURNS || started.elapsed() < time {
 		let candle = turn(Trainer::Candle, steps)?;
 		of_candle.push(candle);
-		for (index, kernel) in kernels.iter().enumerate() {
-			let strict = turn(Trainer::Strict(*kernel), steps)?;
+		for (index, isa) in isas.iter().enumerate() {
+			let strict = turn(Trainer::Strict(*isa), steps)?;
 			of_kernels[index].push(strict);
 			ratios[index].push(strict / candle);
 		}
@@ -188,9 +188,8 @@ pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Ro
 		ratio: median(ratios),
 		memory: None,
 	};
-	let of = |(index, kernel): (usize, &Isa)| {
-		side(kernel.to_string(), &of_kernels[index], &ratios[index])
-	};
+	let of =
+		|(index, isa): (usize, &Isa)| side(isa.to_string(), &of_kernels[index], &ratios[index]);
 	Ok(Row {
 		model: ready.case.name.clone(),
 		layers: ready.case.layers.clone(),
@@ -202,32 +201,32 @@ pub fn measure(case: Case, kernels: &[Isa], time: Duration) -> anyhow::Result<Ro
 		steps,
 		difference,
 		candle: side(CANDLE.into(), &of_candle, &[1.0]),
-		kernels: kernels.iter().enumerate().map(of).collect(),
+		kernels: isas.iter().enumerate().map(of).collect(),
 	})
 }
 
 /// Fails unless all instruction sets train to equal bits and candle's losses are near theirs.
 /// Returns the largest difference.
-fn check(ready: &Ready, kernels: &[Isa]) -> anyhow::Result<f64> {
+fn check(ready: &Ready, isas: &[Isa]) -> anyhow::Result<f64> {
 	let losses = |training: &mut Training| -> anyhow::Result<Vec<f32>> {
 		(0..CHECKED_STEPS).map(|step| training.step(step)).collect()
 	};
 	let of_candle = losses(&mut ready.begin(Trainer::Candle)?)?;
 	let (mut first, mut difference) = (None, 0f64);
-	for kernel in kernels {
-		let engine = Engine::with_kernel(&ready.spec, SEED, ready.data.clone(), *kernel)?;
+	for isa in isas {
+		let engine = Engine::with_isa(&ready.spec, SEED, ready.data.clone(), *isa)?;
 		let mut training = Training::Strict(Box::new((engine, ready.state.clone())));
 		let found = losses(&mut training)?;
 		let Training::Strict(strict) = training else { continue };
 		let hash = strict.1.hash()?;
 		let same = *first.get_or_insert(hash) == hash;
-		ensure!(same, "{}: the {kernel} kernel gives other bits", ready.case.name);
+		ensure!(same, "{}: the {isa} kernel gives other bits", ready.case.name);
 		for (step, (ours, candle)) in found.iter().zip(&of_candle).enumerate() {
 			let apart = f64::from((ours - candle).abs() / ours.abs());
 			ensure!(
 				apart <= TOLERANCE,
 				"{}: candle computes something else: its loss in step {step} is {candle}, that of \
-				 the {kernel} kernel {ours}",
+				 the {isa} kernel {ours}",
 				ready.case.name
 			);
 			difference = difference.max(apart);
@@ -254,8 +253,8 @@ pub fn peak_memory(case: &Case, trainer: Trainer) -> anyhow::Result<Option<u64>>
 	rayon::broadcast(|_| ());
 	let before = memory::resident();
 	let mut training = match (trainer, rows) {
-		(Trainer::Strict(kernel), _) => {
-			let engine = Engine::with_kernel(&spec, SEED, data, kernel)?;
+		(Trainer::Strict(isa), _) => {
+			let engine = Engine::with_isa(&spec, SEED, data, isa)?;
 			Training::Strict(Box::new((engine, Engine::initial_state(&spec, &SEED, None)?)))
 		}
 		(Trainer::Candle, rows) => {

@@ -42,13 +42,13 @@ fn the_models_are_those_of_the_table() {
 
 #[test]
 fn every_model_is_measured() {
-	let kernels = Isa::supported();
+	let isas = Isa::supported();
 	for case in small() {
-		let row = measure(case.clone(), &kernels, Duration::ZERO).unwrap();
+		let row = measure(case.clone(), &isas, Duration::ZERO).unwrap();
 		assert_eq!((&row.model, row.batch), (&case.name, 4));
 		assert!(row.turns >= TURNS && row.steps >= 1 && row.flop > 0);
 		assert!(row.difference <= TOLERANCE && row.difference.is_finite());
-		assert_eq!(row.kernels.len(), kernels.len());
+		assert_eq!(row.kernels.len(), isas.len());
 		for side in row.kernels.iter().chain([&row.candle]) {
 			assert!(side.steps_per_second > 0.0 && side.rate > 0.0, "{side:?}");
 			assert_eq!(side.memory, None);
@@ -65,8 +65,8 @@ fn every_model_is_measured() {
 fn parameters_agree() {
 	for case in small() {
 		let ready = Ready::new(case).unwrap();
-		let kernel = Isa::supported()[0];
-		let Training::Strict(mut strict) = ready.begin(Trainer::Strict(kernel)).unwrap() else {
+		let isa = Isa::supported()[0];
+		let Training::Strict(mut strict) = ready.begin(Trainer::Strict(isa)).unwrap() else {
 			panic!("not the engine");
 		};
 		let Training::Candle(mut stock) = ready.begin(Trainer::Candle).unwrap() else {

@@ -8,12 +8,12 @@ use super::{
 use trainyard_strict::Function;
 
 /// Returns `function(x)`.
-pub fn activation(kernel: Isa, function: Function, x: &[f32]) -> Vec<f32> {
+pub fn activation(isa: Isa, function: Function, x: &[f32]) -> Vec<f32> {
 	match function {
-		Function::Gelu => map1(kernel, Gelu, x),
-		Function::Silu => map1(kernel, Silu, x),
-		Function::Tanh => map1(kernel, Tanh, x),
-		Function::Sigmoid => map1(kernel, Sigmoid, x),
+		Function::Gelu => map1(isa, Gelu, x),
+		Function::Silu => map1(isa, Silu, x),
+		Function::Tanh => map1(isa, Tanh, x),
+		Function::Sigmoid => map1(isa, Sigmoid, x),
 	}
 }
 
@@ -22,12 +22,12 @@ pub fn activation(kernel: Isa, function: Function, x: &[f32]) -> Vec<f32> {
 ///
 /// # Panics
 /// Panics if the operands differ in length.
-pub fn activation_grad(kernel: Isa, function: Function, gradient: &[f32], at: &[f32]) -> Vec<f32> {
+pub fn activation_grad(isa: Isa, function: Function, gradient: &[f32], at: &[f32]) -> Vec<f32> {
 	match function {
-		Function::Gelu => map2(kernel, Gelu, gradient, at),
-		Function::Silu => map2(kernel, Silu, gradient, at),
-		Function::Tanh => map2(kernel, Tanh, gradient, at),
-		Function::Sigmoid => map2(kernel, Sigmoid, gradient, at),
+		Function::Gelu => map2(isa, Gelu, gradient, at),
+		Function::Silu => map2(isa, Silu, gradient, at),
+		Function::Tanh => map2(isa, Tanh, gradient, at),
+		Function::Sigmoid => map2(isa, Sigmoid, gradient, at),
 	}
 }
 

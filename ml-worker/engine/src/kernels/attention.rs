@@ -27,11 +27,11 @@ fn score_factor(depth: u32) -> f32 {
 
 /// Returns, per row `i` of each matrix of `size` rows and columns, over its columns `j <= i`:
 /// `s = factor * x`, `m` their maximum, `e = exp(s - m)`, `e / sum(e)`; +0 in the others.
-pub fn causal_softmax(kernel: Isa, x: &[f32], size: usize, depth: u32) -> Vec<f32> {
+pub fn causal_softmax(isa: Isa, x: &[f32], size: usize, depth: u32) -> Vec<f32> {
 	let (factor, mut out) = (score_factor(depth), vec![0.0; x.len()]);
 	by_rows(&mut out, size, LONG, |first, out| {
 		let x = part(x, first, size, out);
-		kernel.run(CausalSoftmax { x, first, size, factor, out });
+		isa.run(CausalSoftmax { x, first, size, factor, out });
 	});
 	out
 }
@@ -76,7 +76,7 @@ impl SimdTask for CausalSoftmax<'_> {
 /// # Panics
 /// Panics if `gradient` and `p` differ in length.
 pub fn causal_softmax_grad(
-	kernel: Isa,
+	isa: Isa,
 	gradient: &[f32],
 	p: &[f32],
 	size: usize,
@@ -86,7 +86,7 @@ pub fn causal_softmax_grad(
 	let (factor, mut out) = (score_factor(depth), vec![0.0; p.len()]);
 	by_rows(&mut out, size, LONG, |first, out| {
 		let (gradient, p) = (part(gradient, first, size, out), part(p, first, size, out));
-		kernel.run(CausalSoftmaxGrad { gradient, p, first, size, factor, out });
+		isa.run(CausalSoftmaxGrad { gradient, p, first, size, factor, out });
 	});
 	out
 }

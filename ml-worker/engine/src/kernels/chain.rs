@@ -66,7 +66,7 @@ struct Share<'a> {
 ///
 /// # Panics
 /// Panics if a link reads a result that does not come before it, or if inputs differ in length.
-pub fn run(kernel: Isa, chains: &[Chain<'_>]) -> Vec<Vec<Vec<f32>>> {
+pub fn run(isa: Isa, chains: &[Chain<'_>]) -> Vec<Vec<Vec<f32>>> {
 	// Not filled with zeros, which would take as long as to write the results.
 	let mut results: Vec<Vec<Vec<f32>>> = chains
 		.iter()
@@ -99,8 +99,8 @@ pub fn run(kernel: Isa, chains: &[Chain<'_>]) -> Vec<Vec<Vec<f32>>> {
 	}
 	let work: usize = chains.iter().map(|chain| chain.len() * chain.links.len()).sum();
 	match work < PARALLEL_FROM {
-		true => shares.into_iter().for_each(|share| share.run(kernel)),
-		false => shares.into_par_iter().for_each(|share| share.run(kernel)),
+		true => shares.into_iter().for_each(|share| share.run(isa)),
+		false => shares.into_par_iter().for_each(|share| share.run(isa)),
 	}
 	for (chain, results) in chains.iter().zip(&mut results) {
 		for result in results {
@@ -121,12 +121,12 @@ impl Chain<'_> {
 
 impl Share<'_> {
 	/// Computes every link on the chunk, and writes all of its kept results.
-	fn run(self, kernel: Isa) {
+	fn run(self, isa: Isa) {
 		let Self { chain, range, kept } = self;
 		let len = range.len();
 		let mut space = SPACE.take();
 		space.resize(space.len().max(len * chain.links.len()), 0.0);
-		kernel.run(Chunk {
+		isa.run(Chunk {
 			inputs: chain.inputs.iter().map(|input| &input[range.clone()]).collect(),
 			links: &chain.links,
 			results: space.chunks_exact_mut(len).take(chain.links.len()).collect(),
@@ -266,19 +266,19 @@ mod tests {
 				})
 				.collect();
 			let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-			for kernel in Isa::supported() {
-				let found = pool.install(|| run(kernel, &chains));
+			for isa in Isa::supported() {
+				let found = pool.install(|| run(isa, &chains));
 				prop_assert_eq!(found.len(), chains.len());
 				for (index, ([x, m, v, g], found)) in data.iter().zip(&found).enumerate() {
 					let expected = if index % 2 == 0 {
-						let decayed = map1(kernel, decay, x);
-						let m = map2(kernel, keep, m, g);
-						let v = map2(kernel, squares, v, g);
-						let x = map3(kernel, adam, &decayed, &m, &v);
+						let decayed = map1(isa, decay, x);
+						let m = map2(isa, keep, m, g);
+						let v = map2(isa, squares, v, g);
+						let x = map3(isa, adam, &decayed, &m, &v);
 						vec![m, v, x]
 					} else {
-						let velocity = map2(kernel, add, m, g);
-						let x = map2(kernel, add, &velocity, x);
+						let velocity = map2(isa, add, m, g);
+						let x = map2(isa, add, &velocity, x);
 						vec![velocity, x]
 					};
 					prop_assert_eq!(expected.len(), found.len());

@@ -35,9 +35,9 @@ pub trait Map3: Copy + Sync {
 }
 
 /// Applies `f` to every place of one operand.
-pub fn map1<F: Map1>(kernel: Isa, f: F, x: &[f32]) -> Vec<f32> {
+pub fn map1<F: Map1>(isa: Isa, f: F, x: &[f32]) -> Vec<f32> {
 	let mut out = vec![0.0; x.len()];
-	let run = |(out, x): (&mut [f32], &[f32])| kernel.run(One { f, x, out });
+	let run = |(out, x): (&mut [f32], &[f32])| isa.run(One { f, x, out });
 	match chunk(x.len(), F::WORK) {
 		None => run((&mut out, x)),
 		Some(chunk) => out.par_chunks_mut(chunk).zip(x.par_chunks(chunk)).for_each(run),
@@ -49,10 +49,10 @@ pub fn map1<F: Map1>(kernel: Isa, f: F, x: &[f32]) -> Vec<f32> {
 ///
 /// # Panics
 /// Panics if the operands differ in length.
-pub fn map2<F: Map2>(kernel: Isa, f: F, x: &[f32], y: &[f32]) -> Vec<f32> {
+pub fn map2<F: Map2>(isa: Isa, f: F, x: &[f32], y: &[f32]) -> Vec<f32> {
 	assert_eq!(x.len(), y.len());
 	let mut out = vec![0.0; x.len()];
-	let run = |(out, (x, y)): (&mut [f32], (&[f32], &[f32]))| kernel.run(Two { f, x, y, out });
+	let run = |(out, (x, y)): (&mut [f32], (&[f32], &[f32]))| isa.run(Two { f, x, y, out });
 	match chunk(x.len(), F::WORK) {
 		None => run((&mut out, (x, y))),
 		Some(chunk) => {
@@ -67,11 +67,11 @@ pub fn map2<F: Map2>(kernel: Isa, f: F, x: &[f32], y: &[f32]) -> Vec<f32> {
 ///
 /// # Panics
 /// Panics if the operands differ in length.
-pub fn map3(kernel: Isa, f: impl Map3, x: &[f32], y: &[f32], z: &[f32]) -> Vec<f32> {
+pub fn map3(isa: Isa, f: impl Map3, x: &[f32], y: &[f32], z: &[f32]) -> Vec<f32> {
 	assert!(x.len() == y.len() && y.len() == z.len());
 	let mut out = vec![0.0; x.len()];
 	let run = |(out, ((x, y), z)): (&mut [f32], ((&[f32], &[f32]), &[f32]))| {
-		kernel.run(Three { f, x, y, z, out })
+		isa.run(Three { f, x, y, z, out })
 	};
 	match chunk(x.len(), 1) {
 		None => run((&mut out, ((x, y), z))),
@@ -186,10 +186,10 @@ impl Map2 for Add {
 }
 
 /// `a[i, j] + row[j]` for rows of `row`'s length.
-pub fn add_row(kernel: Isa, a: &[f32], row: &[f32]) -> Vec<f32> {
+pub fn add_row(isa: Isa, a: &[f32], row: &[f32]) -> Vec<f32> {
 	let mut out = vec![0.0; a.len()];
 	by_rows(&mut out, row.len(), 1, |first, out| {
-		kernel.run(AddRow { a: part(a, first, row.len(), out), row, out });
+		isa.run(AddRow { a: part(a, first, row.len(), out), row, out });
 	});
 	out
 }

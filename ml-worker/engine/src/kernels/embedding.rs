@@ -42,7 +42,7 @@ pub fn embedding(table: &[f32], tokens: &[usize], width: usize) -> Vec<f32> {
 /// Panics if a token is not below the vocabulary, or if `gradient` does not have a row for each
 /// token.
 pub fn embedding_grad(
-	kernel: Isa,
+	isa: Isa,
 	gradient: &[f32],
 	tokens: &[usize],
 	vocabulary: usize,
@@ -67,7 +67,7 @@ pub fn embedding_grad(
 	let work = (tokens.len() / vocabulary.max(1)).clamp(1, PARALLEL_FROM);
 	by_rows(&mut out, width, work, |first, out| {
 		let starts = &starts[first..];
-		kernel.run(EmbeddingGrad { gradient, starts, positions: &positions, width, out });
+		isa.run(EmbeddingGrad { gradient, starts, positions: &positions, width, out });
 	});
 	out
 }

@@ -10,10 +10,10 @@ use trainyard_strict::{exp_with, log_with};
 
 /// Returns per row `(x - m) - l` with `m` the maximum and `l` the logarithm of the sum of
 /// `exp(x - m)`.
-pub fn log_softmax(kernel: Isa, logits: &[f32], cols: usize) -> Vec<f32> {
+pub fn log_softmax(isa: Isa, logits: &[f32], cols: usize) -> Vec<f32> {
 	let mut out = vec![0.0; logits.len()];
 	by_rows(&mut out, cols, LONG, |first, out| {
-		kernel.run(LogSoftmax { x: part(logits, first, cols, out), cols, out });
+		isa.run(LogSoftmax { x: part(logits, first, cols, out), cols, out });
 	});
 	out
 }
@@ -60,12 +60,12 @@ pub fn row_loss(log_p: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 ///
 /// # Panics
 /// Panics if a label is not below `cols`.
-pub fn row_loss_grad(kernel: Isa, log_p: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
+pub fn row_loss_grad(isa: Isa, log_p: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	let mut out = vec![0.0; log_p.len()];
 	let rows = labels.len() as f32;
 	by_rows(&mut out, cols, LONG, |first, out| {
 		let x = part(log_p, first, cols, out);
-		kernel.run(RowLossGrad { x, labels: &labels[first..], rows, cols, out });
+		isa.run(RowLossGrad { x, labels: &labels[first..], rows, cols, out });
 	});
 	out
 }
@@ -125,12 +125,12 @@ fn differences(outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 ///
 /// # Panics
 /// Panics if a label is not below `cols`.
-pub fn squared_loss(kernel: Isa, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
+pub fn squared_loss(isa: Isa, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	let differences = differences(outputs, labels, cols);
 	let mut out = vec![0.0; differences.len() / cols.max(1)];
 	by_rows(&mut out, 1, cols.clamp(1, PARALLEL_FROM), |first, out| {
 		let d = &differences[first * cols..][..out.len() * cols];
-		kernel.run(MeanSquares { d, cols, out });
+		isa.run(MeanSquares { d, cols, out });
 	});
 	out
 }
@@ -155,9 +155,9 @@ impl SimdTask for MeanSquares<'_> {
 ///
 /// # Panics
 /// Panics if a label is not below `cols`.
-pub fn squared_loss_grad(kernel: Isa, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
+pub fn squared_loss_grad(isa: Isa, outputs: &[f32], labels: &[u32], cols: usize) -> Vec<f32> {
 	let count = outputs.len() as f32;
-	map1(kernel, Share { count }, &differences(outputs, labels, cols))
+	map1(isa, Share { count }, &differences(outputs, labels, cols))
 }
 
 /// `(d + d) / count`.

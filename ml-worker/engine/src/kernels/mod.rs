@@ -104,7 +104,7 @@ impl Isa {
 
 	/// Returns the instruction sets that this machine can run, the fastest first.
 	pub fn supported() -> Vec<Self> {
-		Self::ALL.iter().copied().filter(|kernel| kernel.is_supported()).collect()
+		Self::ALL.iter().copied().filter(|isa| isa.is_supported()).collect()
 	}
 
 	/// Returns whether this machine can run it.
@@ -180,7 +180,7 @@ impl FromStr for Isa {
 	fn from_str(name: &str) -> Result<Self, UnsupportedIsa> {
 		Self::supported()
 			.into_iter()
-			.find(|kernel| kernel.to_string() == name)
+			.find(|isa| isa.to_string() == name)
 			.ok_or_else(|| UnsupportedIsa { asked: name.into() })
 	}
 }

@@ -21,12 +21,12 @@ fn moments<A: Arithmetic>(x: &[f32], epsilon: f32) -> (f32, f32) {
 ///
 /// # Panics
 /// Panics if `weight` and `bias` differ in length.
-pub fn layer_norm(kernel: Isa, x: &[f32], weight: &[f32], bias: &[f32], epsilon: f32) -> Vec<f32> {
+pub fn layer_norm(isa: Isa, x: &[f32], weight: &[f32], bias: &[f32], epsilon: f32) -> Vec<f32> {
 	assert_eq!(weight.len(), bias.len());
 	let (cols, mut out) = (weight.len(), vec![0.0; x.len()]);
 	by_rows(&mut out, cols, LONG, |first, out| {
 		let x = part(x, first, cols, out);
-		kernel.run(LayerNorm { x, weight, bias, epsilon, out });
+		isa.run(LayerNorm { x, weight, bias, epsilon, out });
 	});
 	out
 }
@@ -58,7 +58,7 @@ impl SimdTask for LayerNorm<'_> {
 /// # Panics
 /// Panics if `gradient` and `x` differ in length.
 pub fn layer_norm_grad(
-	kernel: Isa,
+	isa: Isa,
 	gradient: &[f32],
 	x: &[f32],
 	weight: &[f32],
@@ -68,7 +68,7 @@ pub fn layer_norm_grad(
 	let (cols, mut out) = (weight.len(), vec![0.0; x.len()]);
 	by_rows(&mut out, cols, LONG, |first, out| {
 		let (gradient, x) = (part(gradient, first, cols, out), part(x, first, cols, out));
-		kernel.run(LayerNormGrad { gradient, x, weight, epsilon, out });
+		isa.run(LayerNormGrad { gradient, x, weight, epsilon, out });
 	});
 	out
 }
@@ -109,7 +109,7 @@ impl SimdTask for LayerNormGrad<'_> {
 /// # Panics
 /// Panics if `gradient` and `x` are not whole rows of `cols` elements, or if they differ in length.
 pub fn layer_norm_weight_grad(
-	kernel: Isa,
+	isa: Isa,
 	gradient: &[f32],
 	x: &[f32],
 	epsilon: f32,
@@ -120,7 +120,7 @@ pub fn layer_norm_weight_grad(
 		return Vec::new();
 	}
 	assert_eq!(x.len() % cols, 0);
-	sum_columns(kernel, Products { gradient, x, epsilon, cols }, x.len() / cols, cols)
+	sum_columns(isa, Products { gradient, x, epsilon, cols }, x.len() / cols, cols)
 }
 
 /// The rows of `gradient * h`.
@@ -154,11 +154,11 @@ fn root_mean_square<A: Arithmetic>(x: &[f32], epsilon: f32) -> f32 {
 }
 
 /// `h * weight` with `h = x / s`, see [`root_mean_square`], over rows of the length of `weight`.
-pub fn rms_norm(kernel: Isa, x: &[f32], weight: &[f32], epsilon: f32) -> Vec<f32> {
+pub fn rms_norm(isa: Isa, x: &[f32], weight: &[f32], epsilon: f32) -> Vec<f32> {
 	let (cols, mut out) = (weight.len(), vec![0.0; x.len()]);
 	by_rows(&mut out, cols, LONG, |first, out| {
 		let x = part(x, first, cols, out);
-		kernel.run(RmsNorm { x, weight, epsilon, out });
+		isa.run(RmsNorm { x, weight, epsilon, out });
 	});
 	out
 }
@@ -189,7 +189,7 @@ impl SimdTask for RmsNorm<'_> {
 /// # Panics
 /// Panics if `gradient` and `x` differ in length.
 pub fn rms_norm_grad(
-	kernel: Isa,
+	isa: Isa,
 	gradient: &[f32],
 	x: &[f32],
 	weight: &[f32],
@@ -199,7 +199,7 @@ pub fn rms_norm_grad(
 	let (cols, mut out) = (weight.len(), vec![0.0; x.len()]);
 	by_rows(&mut out, cols, LONG, |first, out| {
 		let (gradient, x) = (part(gradient, first, cols, out), part(x, first, cols, out));
-		kernel.run(RmsNormGrad { gradient, x, weight, epsilon, out });
+		isa.run(RmsNormGrad { gradient, x, weight, epsilon, out });
 	});
 	out
 }
@@ -239,7 +239,7 @@ impl SimdTask for RmsNormGrad<'_> {
 /// # Panics
 /// Panics if `gradient` and `x` are not whole rows of `cols` elements, or if they differ in length.
 pub fn rms_norm_weight_grad(
-	kernel: Isa,
+	isa: Isa,
 	gradient: &[f32],
 	x: &[f32],
 	epsilon: f32,
@@ -250,7 +250,7 @@ pub fn rms_norm_weight_grad(
 		return Vec::new();
 	}
 	assert_eq!(x.len() % cols, 0);
-	sum_columns(kernel, RmsProducts { gradient, x, epsilon, cols }, x.len() / cols, cols)
+	sum_columns(isa, RmsProducts { gradient, x, epsilon, cols }, x.len() / cols, cols)
 }
 
 /// The rows of `gradient * h`, with `h` of [`rms_norm`].

@@ -59,16 +59,16 @@ trait WithWord: Copy + Sync {
 }
 
 /// `f` of every element and its word.
-fn with_words(kernel: Isa, f: impl WithWord, source: Source, x: &[f32]) -> Vec<f32> {
+fn with_words(isa: Isa, f: impl WithWord, source: Source, x: &[f32]) -> Vec<f32> {
 	let mut out = vec![0.0; x.len()];
 	// As rows that are groups, and what is left after them.
 	let whole = x.len() / GROUP * GROUP;
 	let (groups, rest) = out.split_at_mut(whole);
 	by_rows(groups, GROUP, LONG, |first, out| {
 		let (x, source) = (part(x, first, GROUP, out), source.from(first * GROUP));
-		kernel.run(Words { f, source, x, out });
+		isa.run(Words { f, source, x, out });
 	});
-	kernel.run(Words { f, source: source.from(whole), x: &x[whole..], out: rest });
+	isa.run(Words { f, source: source.from(whole), x: &x[whole..], out: rest });
 	out
 }
 
@@ -112,10 +112,10 @@ impl WithWord for Keep {
 
 /// `x / (1 - rate)`, by multiplication with the factor, where dropout number `site` keeps the
 /// element at `moment`, otherwise +0; see `OpKind::Dropout`.
-pub fn dropout(kernel: Isa, x: &[f32], moment: StepContext, rate: Nano, site: u32) -> Vec<f32> {
+pub fn dropout(isa: Isa, x: &[f32], moment: StepContext, rate: Nano, site: u32) -> Vec<f32> {
 	let source = Source::new(moment, StreamName::Dropout, u64::from(site) << 32);
 	let threshold = dropout_threshold(rate);
-	with_words(kernel, Keep { threshold, factor: 1.0 / rate.one_minus().to_f32() }, source, x)
+	with_words(isa, Keep { threshold, factor: 1.0 / rate.one_minus().to_f32() }, source, x)
 }
 
 /// Adds noise of this deviation.
@@ -131,7 +131,7 @@ impl WithWord for AddNormal {
 
 /// `fma(deviation, z, x)` with `z` the standard normal of the element at `moment`; see
 /// `OpKind::Noise`.
-pub fn noise(kernel: Isa, x: &[f32], moment: StepContext, deviation: Nano) -> Vec<f32> {
+pub fn noise(isa: Isa, x: &[f32], moment: StepContext, deviation: Nano) -> Vec<f32> {
 	let source = Source::new(moment, StreamName::Noise, 0);
-	with_words(kernel, AddNormal(deviation.to_f32()), source, x)
+	with_words(isa, AddNormal(deviation.to_f32()), source, x)
 }

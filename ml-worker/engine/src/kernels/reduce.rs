@@ -6,13 +6,13 @@ use std::ops::Range;
 use trainyard_strict::{LANES, SUM_BLOCK};
 
 /// Returns the strict sum of one slice.
-pub fn sum(kernel: Isa, x: &[f32]) -> f32 {
-	sum_blocks(x, |block, out| kernel.run(Block { block, out }))
+pub fn sum(isa: Isa, x: &[f32]) -> f32 {
+	sum_blocks(x, |block, out| isa.run(Block { block, out }))
 }
 
 /// Returns the strict sum of the squares of one slice.
-pub fn sum_squares(kernel: Isa, x: &[f32]) -> f32 {
-	let blocks = |block: &[f32], out: &mut f32| kernel.run(SquaresBlock { block, out });
+pub fn sum_squares(isa: Isa, x: &[f32]) -> f32 {
+	let blocks = |block: &[f32], out: &mut f32| isa.run(SquaresBlock { block, out });
 	sum_blocks(x, blocks)
 }
 
@@ -129,12 +129,12 @@ impl SimdTask for SquaresBlock<'_> {
 ///
 /// # Panics
 /// Panics if the elements are not whole rows.
-pub fn sum_rows(kernel: Isa, a: &[f32], cols: usize) -> Vec<f32> {
+pub fn sum_rows(isa: Isa, a: &[f32], cols: usize) -> Vec<f32> {
 	if cols == 0 {
 		return Vec::new();
 	}
 	assert_eq!(a.len() % cols, 0);
-	sum_columns(kernel, Rows { a, cols }, a.len() / cols, cols)
+	sum_columns(isa, Rows { a, cols }, a.len() / cols, cols)
 }
 
 /// Rows whose columns are summed.
@@ -167,7 +167,7 @@ impl Addend for Rows<'_> {
 ///
 /// A lane of a block is a row of sums here, and the unit that threads share out. Lanes that no
 /// row meets are left out: they would add +0, and no lane is ever -0.
-pub(super) fn sum_columns<R: Addend>(kernel: Isa, addend: R, rows: usize, cols: usize) -> Vec<f32> {
+pub(super) fn sum_columns<R: Addend>(isa: Isa, addend: R, rows: usize, cols: usize) -> Vec<f32> {
 	if rows == 0 || cols == 0 {
 		return vec![0.0; cols];
 	}
@@ -177,13 +177,13 @@ pub(super) fn sum_columns<R: Addend>(kernel: Isa, addend: R, rows: usize, cols: 
 		let mut lanes = vec![0.0; rows.len().min(LANES) * cols];
 		if parallel {
 			let add = |(lane, lanes)| {
-				kernel.run(ColumnLanes { addend, rows: rows.clone(), lane, cols, lanes })
+				isa.run(ColumnLanes { addend, rows: rows.clone(), lane, cols, lanes })
 			};
 			lanes.par_chunks_mut(cols).enumerate().for_each(add);
 		} else {
-			kernel.run(ColumnLanes { addend, rows, lane: 0, cols, lanes: &mut lanes });
+			isa.run(ColumnLanes { addend, rows, lane: 0, cols, lanes: &mut lanes });
 		}
-		kernel.run(Tree { lanes: &mut lanes, cols });
+		isa.run(Tree { lanes: &mut lanes, cols });
 		lanes.truncate(cols);
 		lanes
 	};
@@ -197,7 +197,7 @@ pub(super) fn sum_columns<R: Addend>(kernel: Isa, addend: R, rows: usize, cols: 
 	} else {
 		starts.flat_map(block).collect()
 	};
-	sum_rows(kernel, &blocks, cols)
+	sum_rows(isa, &blocks, cols)
 }
 
 /// Some lanes of one block of rows, from lane `lane` on.

@@ -103,9 +103,9 @@ fn check_matmul(
 	let a = Operand { data: &a, transposed: transposed.0 };
 	let b = Operand { data: &b, transposed: transposed.1 };
 	let expected = reference_matmul(a, b, shape);
-	for kernel in Isa::supported() {
+	for isa in Isa::supported() {
 		let mut found = vec![f32::NAN; m * n];
-		matmul::matmul(kernel, a, b, shape, &mut found);
+		matmul::matmul(isa, a, b, shape, &mut found);
 		same(&found, &expected)?;
 	}
 	Ok(())
@@ -137,8 +137,8 @@ proptest! {
 	fn sums_equal_the_reference(len in length(5_000), seed in any::<u64>(), style in style()) {
 		let x = values(len, seed, style);
 		let expected = strict::sum(x.iter().copied());
-		for kernel in Isa::supported() {
-			same(&[reduce::sum(kernel, &x)], &[expected])?;
+		for isa in Isa::supported() {
+			same(&[reduce::sum(isa, &x)], &[expected])?;
 		}
 	}
 
@@ -153,8 +153,8 @@ proptest! {
 		let column = |j: usize| x.iter().copied().skip(j).step_by(cols).collect::<Vec<_>>();
 		let expected: Vec<f32> =
 			(0..cols).map(|j| strict::sum(column(j).into_iter())).collect();
-		for kernel in Isa::supported() {
-			same(&reduce::sum_rows(kernel, &x, cols), &expected)?;
+		for isa in Isa::supported() {
+			same(&reduce::sum_rows(isa, &x, cols), &expected)?;
 		}
 	}
 
@@ -182,9 +182,9 @@ proptest! {
 				gradient.push((strict::exp(*x) - hot) / rows as f32);
 			}
 		}
-		for kernel in Isa::supported() {
-			same(&loss::log_softmax(kernel, &x, cols), &log_p)?;
-			same(&loss::row_loss_grad(kernel, &log_p, &labels, cols), &gradient)?;
+		for isa in Isa::supported() {
+			same(&loss::log_softmax(isa, &x, cols), &log_p)?;
+			same(&loss::row_loss_grad(isa, &log_p, &labels, cols), &gradient)?;
 		}
 	}
 
@@ -212,26 +212,26 @@ fn check_elementwise(len: usize, seed: u64, style: Style) -> Result<(), TestCase
 	let stepped: Vec<f32> = x.iter().zip(&y).zip(&z).map(step).collect();
 	let ema = Ema { keep: 0.9, take: 0.1 };
 	let square = EmaSquare { keep: 0.999, take: 0.001 };
-	for kernel in Isa::supported() {
+	for isa in Isa::supported() {
 		let relu: Vec<f32> = x.iter().map(|x| strict::relu(*x)).collect();
-		same(&map1(kernel, Relu, &x), &relu)?;
-		same(&map1(kernel, Scale(0.9), &x), &x.iter().map(|x| 0.9 * x).collect::<Vec<_>>())?;
+		same(&map1(isa, Relu, &x), &relu)?;
+		same(&map1(isa, Scale(0.9), &x), &x.iter().map(|x| 0.9 * x).collect::<Vec<_>>())?;
 		let grad = zip(&|g, a| if a > 0.0 { g } else { 0.0 });
-		same(&map2(kernel, ReluGrad, &x, &y), &grad)?;
+		same(&map2(isa, ReluGrad, &x, &y), &grad)?;
 		let expected = zip(&|x, y| strict::fma(-0.05, x, y));
-		same(&map2(kernel, MulAdd(-0.05), &x, &y), &expected)?;
+		same(&map2(isa, MulAdd(-0.05), &x, &y), &expected)?;
 		let expected = zip(&|a, x| strict::fma(ema.keep, a, ema.take * x));
-		same(&map2(kernel, ema, &x, &y), &expected)?;
+		same(&map2(isa, ema, &x, &y), &expected)?;
 		let expected = zip(&|a, x| strict::fma(square.keep, a, square.take * (x * x)));
-		same(&map2(kernel, square, &x, &y), &expected)?;
-		same(&map3(kernel, adam, &x, &y, &z), &stepped)?;
+		same(&map2(isa, square, &x, &y), &expected)?;
+		same(&map3(isa, adam, &x, &y, &z), &stepped)?;
 		for cols in [1, 10, 33] {
 			let row = &y[..cols.min(y.len())];
 			let rows = if row.is_empty() { 0 } else { x.len() / row.len() };
 			let whole = &x[..rows * row.len()];
 			let expected: Vec<f32> =
 				whole.iter().zip(row.iter().cycle()).map(|(x, y)| x + y).collect();
-			same(&add_row(kernel, whole, row), &expected)?;
+			same(&add_row(isa, whole, row), &expected)?;
 		}
 	}
 	Ok(())
@@ -246,10 +246,10 @@ fn threads_change_nothing() {
 	let x = values(PARALLEL_FROM + 5, 4, Style::Plain);
 	let cols = 100;
 	let whole = &x[..x.len() / cols * cols];
-	for kernel in Isa::supported() {
-		let sum = reduce::sum(kernel, &x);
+	for isa in Isa::supported() {
+		let sum = reduce::sum(isa, &x);
 		assert_eq!(sum.to_bits(), strict::sum(x.iter().copied()).to_bits());
-		let found = reduce::sum_rows(kernel, whole, cols);
+		let found = reduce::sum_rows(isa, whole, cols);
 		for (j, found) in found.iter().enumerate() {
 			let column: Vec<f32> = whole.iter().copied().skip(j).step_by(cols).collect();
 			assert_eq!(found.to_bits(), strict::sum(column.into_iter()).to_bits());
@@ -262,8 +262,8 @@ fn threads_change_nothing() {
 		let mut out = vec![0.0; 128 * 96];
 		let (a, b) =
 			(Operand { data: &a, transposed: false }, Operand { data: &b, transposed: false });
-		let kernel = Isa::supported()[0];
-		pool.install(|| matmul::matmul(kernel, a, b, [128, 96, 640], &mut out));
+		let isa = Isa::supported()[0];
+		pool.install(|| matmul::matmul(isa, a, b, [128, 96, 640], &mut out));
 		out
 	};
 	let one = product(1);
@@ -284,8 +284,8 @@ fn losses_and_hits_of_rows() {
 
 #[test]
 fn kernels_have_names() {
-	for kernel in Isa::supported() {
-		assert_eq!(kernel.to_string().parse(), Ok(kernel));
+	for isa in Isa::supported() {
+		assert_eq!(isa.to_string().parse(), Ok(isa));
 	}
 	let message = "avx1024".parse::<Isa>().unwrap_err().to_string();
 	assert!(message.contains("avx1024") && message.contains("scalar"), "{message}");

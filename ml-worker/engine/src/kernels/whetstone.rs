@@ -15,14 +15,14 @@ const WORK: usize = 512;
 
 /// Runs `cycles` cycles of every lane of `x`, `[VARIABLES, lanes]`; see `OpKind::Whetstone`. It
 /// runs on rayon's current threads where that is worth it; their number changes no bit.
-pub fn cycles(kernel: Isa, x: &[f32], cycles: u32) -> Vec<f32> {
+pub fn cycles(isa: Isa, x: &[f32], cycles: u32) -> Vec<f32> {
 	let lanes = x.len() / VARIABLES;
 	let mut out = vec![0.0; x.len()];
 	let shares: Vec<Range<usize>> =
 		(0..lanes).step_by(SHARE).map(|start| start..(start + SHARE).min(lanes)).collect();
 	let run = |range: &Range<usize>| {
 		let mut made = vec![0.0; VARIABLES * range.len()];
-		kernel.run(Lanes { x, lanes, range: range.clone(), cycles, out: &mut made });
+		isa.run(Lanes { x, lanes, range: range.clone(), cycles, out: &mut made });
 		made
 	};
 	let made: Vec<Vec<f32>> = match lanes * cycles as usize * WORK < PARALLEL_FROM {

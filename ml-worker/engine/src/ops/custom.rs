@@ -61,7 +61,7 @@ pub struct Product<'a> {
 	/// The operator.
 	pub name: &'static str,
 	/// The instruction set that computes it.
-	pub kernel: Isa,
+	pub isa: Isa,
 	/// Whether the matrices of the left and of the right operand are stored transposed.
 	pub transposed: [bool; 2],
 	/// Pairs of matrices.
@@ -91,7 +91,7 @@ impl CustomOp2 for Product<'_> {
 			matrices(s2, l2, batch, [k, n], transpose_b)?,
 		);
 		let mut out = vec![0.0; batch * m * n];
-		matmul::matmul_batched(self.kernel, a.batch(), b.batch(), batch, self.extents, &mut out);
+		matmul::matmul_batched(self.isa, a.batch(), b.batch(), batch, self.extents, &mut out);
 		made(self.name, out, self.shape)
 	}
 }

@@ -126,13 +126,13 @@ fn check(case: &Case) -> std::result::Result<(), TestCaseError> {
 	let operand = |id: TensorId| vectors.get(id as usize).map(Vec::as_slice).ok_or_else(missing);
 	let expected = exec::operator(kind, labels, *moment, operand).unwrap();
 	let named = Tensor::from_slice(labels, labels.len(), &Device::Cpu).unwrap();
-	for kernel in Isa::supported() {
+	for isa in Isa::supported() {
 		for pool in pools() {
 			let read = |id: TensorId| match id {
 				LABELS => Ok(&named),
 				_ => Ok(&operands[id as usize]),
 			};
-			let found = pool.install(|| apply(kernel, kind, *moment, shape, read)).unwrap();
+			let found = pool.install(|| apply(isa, kind, *moment, shape, read)).unwrap();
 			prop_assert_eq!(found.dims(), shape.as_slice());
 			same(&flat(&found), &expected)?;
 		}

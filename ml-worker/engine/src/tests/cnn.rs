@@ -35,7 +35,7 @@ fn a_cnn_trains_to_the_reference_state() {
 	let program = lower::training_step(&checked(&spec));
 	let mut expected = as_vectors(&Engine::initial_state(&checked(&spec), &seed(), None).unwrap());
 	let kernels = Isa::supported();
-	let new = |kernel| Engine::with_kernel(&checked(&spec), seed(), data.clone(), kernel).unwrap();
+	let new = |isa| Engine::with_isa(&checked(&spec), seed(), data.clone(), isa).unwrap();
 	let engine = new(kernels[0]);
 	let mut losses = Vec::new();
 	for step in 0..spec.training.steps {
@@ -45,16 +45,16 @@ fn a_cnn_trains_to_the_reference_state() {
 		losses.push(values.role(&program, Role::Loss)[0].to_bits());
 		values.advance(&program, &mut expected);
 	}
-	for kernel in kernels {
+	for isa in kernels {
 		for threads in [1, 2, 8] {
 			let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-			let engine = new(kernel);
+			let engine = new(isa);
 			let mut state = Engine::initial_state(&checked(&spec), &seed(), None).unwrap();
 			for step in 0..spec.training.steps {
 				let trace = pool.install(|| engine.step(&mut state, step)).unwrap();
-				assert_eq!(trace.loss.to_bits(), losses[step as usize], "{kernel} {step}");
+				assert_eq!(trace.loss.to_bits(), losses[step as usize], "{isa} {step}");
 			}
-			assert_eq!(as_vectors(&state), expected, "{kernel}, {threads} threads");
+			assert_eq!(as_vectors(&state), expected, "{isa}, {threads} threads");
 		}
 	}
 }

@@ -208,8 +208,8 @@ mod tests {
 		let mut sums = ColumnSums::new(5);
 		x.chunks(5).for_each(|row| sums.add(row.iter().copied()));
 		let found = sums.finish();
-		for kernel in Isa::supported() {
-			assert_eq!(found, reduce::sum_rows(kernel, &x, 5), "{kernel}");
+		for isa in Isa::supported() {
+			assert_eq!(found, reduce::sum_rows(isa, &x, 5), "{isa}");
 		}
 		assert_eq!(ColumnSums::new(3).finish(), [0.0; 3]);
 	}

@@ -77,9 +77,9 @@ impl<'a> Options<'a> {
 		Ok(Self { target: Compute::chosen().target()?, data, progress, stop })
 	}
 
-	fn kernel(&self) -> Result<Isa, EngineError> {
+	fn isa(&self) -> Result<Isa, EngineError> {
 		match &self.target {
-			Target::Cpu(kernel) => Ok(*kernel),
+			Target::Cpu(isa) => Ok(*isa),
 			Target::Cuda(_) => Ok(Isa::from_environment()?),
 		}
 	}
@@ -98,8 +98,8 @@ pub fn compute(unit: Unit<'_>, mut options: Options<'_>) -> Result<UnitResult, U
 	unit.template.validate()?;
 	match unit.template {
 		Template::Chain { size, links } => {
-			let kernel = options.kernel()?;
-			let begin = ProgramRunner::new(program::begin(*size), kernel)?;
+			let isa = options.isa()?;
+			let begin = ProgramRunner::new(program::begin(*size), isa)?;
 			let mut state = begin.zeros()?;
 			begin.advance(&mut state, StepContext { seed: unit.seed, step: 0 })?;
 			repeat(program::link(*size), &mut state, unit.seed, 1..=*links, &mut options)?;
@@ -108,7 +108,7 @@ pub fn compute(unit: Unit<'_>, mut options: Options<'_>) -> Result<UnitResult, U
 		}
 		Template::Calibration { passes } => {
 			let pass = program::pass();
-			let mut state = ProgramRunner::new(pass.clone(), options.kernel()?)?.zeros()?;
+			let mut state = ProgramRunner::new(pass.clone(), options.isa()?)?.zeros()?;
 			repeat(pass, &mut state, unit.seed, 0..=passes.saturating_sub(1), &mut options)?;
 			let content = content(&state)?;
 			Ok(UnitResult { state: calibration_state(content), score: None })
@@ -129,7 +129,7 @@ fn repeat(
 	steps: std::ops::RangeInclusive<u32>,
 	options: &mut Options<'_>,
 ) -> Result<(), UnitError> {
-	let list = ProgramRunner::new(program, options.kernel()?)?;
+	let list = ProgramRunner::new(program, options.isa()?)?;
 	let all = steps.clone().count() as u32;
 	for (done, step) in (1..).zip(steps) {
 		options.check()?;

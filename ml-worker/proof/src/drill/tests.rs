@@ -12,7 +12,7 @@ use trainyard_protocol::drill::{
 /// Computes the unit with every instruction set, on 1, 2 and 8 threads.
 fn everywhere(unit: Unit<'_>, data: Option<&Arc<Data>>) -> Vec<(String, UnitResult)> {
 	let mut found = Vec::new();
-	for kernel in Isa::supported() {
+	for isa in Isa::supported() {
 		for threads in [1, 2, 8] {
 			let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
 			let result = pool.install(|| {
@@ -21,10 +21,10 @@ fn everywhere(unit: Unit<'_>, data: Option<&Arc<Data>>) -> Vec<(String, UnitResu
 					calls += 1;
 					assert!(done == calls && done <= all);
 				};
-				let (target, data) = (Target::Cpu(kernel), data.cloned());
+				let (target, data) = (Target::Cpu(isa), data.cloned());
 				compute(unit, Options { target, data, progress, stop: &stop })
 			});
-			found.push((format!("{kernel} on {threads}"), result.unwrap()));
+			found.push((format!("{isa} on {threads}"), result.unwrap()));
 		}
 	}
 	found

@@ -74,13 +74,13 @@ impl StrictTraining {
 	pub fn measure(seconds: f64, threads: &[usize]) -> Result<Self, TrainingError> {
 		let spec = JobSpec::example().check()?;
 		let data = Arc::new(images(&spec));
-		let kernel = Isa::from_environment().map_err(EngineError::from)?;
+		let isa = Isa::from_environment().map_err(EngineError::from)?;
 		let duration = Duration::from_secs_f64(seconds);
 		// An engine for each job: it keeps the order of rows of the epoch where its job is.
 		let job = || -> Result<Trained, TrainingError> {
 			let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
 			pool.install(|| {
-				let engine = Engine::with_kernel(&spec, H256::zero(), data.clone(), kernel)?;
+				let engine = Engine::with_isa(&spec, H256::zero(), data.clone(), isa)?;
 				train(&engine, &spec, duration)
 			})
 		};
@@ -91,7 +91,7 @@ impl StrictTraining {
 				Ok(Total::of(&jobs?))
 			})
 			.collect::<Result<_, TrainingError>>()?;
-		Ok(Self { job: "digits (64-64-32-10, batch 32)", kernel: kernel.to_string(), totals })
+		Ok(Self { job: "digits (64-64-32-10, batch 32)", kernel: isa.to_string(), totals })
 	}
 }
 

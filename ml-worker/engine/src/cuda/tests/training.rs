@@ -9,7 +9,7 @@ use std::sync::Arc;
 use trainyard_program::spec::{JobSpec, MAX_NANO};
 
 fn on_processor(spec: &JobSpec, data: &Arc<Data>) -> Engine {
-	Engine::with_kernel(&checked(spec), seed(), data.clone(), Isa::supported()[0]).unwrap()
+	Engine::with_isa(&checked(spec), seed(), data.clone(), Isa::supported()[0]).unwrap()
 }
 
 fn jobs() -> Vec<(JobSpec, Arc<Data>)> {

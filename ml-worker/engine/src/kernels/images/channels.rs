@@ -22,13 +22,13 @@ pub(super) fn threads_for(elements: usize) -> usize {
 ///
 /// # Panics
 /// Panics if `x` is not a whole number of images.
-pub fn add_channel(kernel: Isa, x: &[f32], channel: &[f32], area: usize) -> Vec<f32> {
-	add_channel_on(threads_for(x.len()), kernel, x, channel, area)
+pub fn add_channel(isa: Isa, x: &[f32], channel: &[f32], area: usize) -> Vec<f32> {
+	add_channel_on(threads_for(x.len()), isa, x, channel, area)
 }
 
 pub(super) fn add_channel_on(
 	threads: usize,
-	kernel: Isa,
+	isa: Isa,
 	x: &[f32],
 	channel: &[f32],
 	area: usize,
@@ -42,7 +42,7 @@ pub(super) fn add_channel_on(
 	let parts = out.chunks_mut(planes * area).zip(x.chunks(planes * area));
 	let parts = parts.zip((0..).step_by(planes));
 	spread(threads, parts, |((out, x), plane)| {
-		kernel.run(AddChannel { x, channel, first: plane % channel.len(), area, out })
+		isa.run(AddChannel { x, channel, first: plane % channel.len(), area, out })
 	});
 	out
 }
@@ -74,13 +74,13 @@ impl SimdTask for AddChannel<'_> {
 ///
 /// # Panics
 /// Panics if `x` is not a whole number of images.
-pub fn sum_channels(kernel: Isa, x: &[f32], channels: usize, area: usize) -> Vec<f32> {
-	sum_channels_on(threads_for(x.len()), kernel, x, channels, area)
+pub fn sum_channels(isa: Isa, x: &[f32], channels: usize, area: usize) -> Vec<f32> {
+	sum_channels_on(threads_for(x.len()), isa, x, channels, area)
 }
 
 pub(super) fn sum_channels_on(
 	threads: usize,
-	kernel: Isa,
+	isa: Isa,
 	x: &[f32],
 	channels: usize,
 	area: usize,
@@ -94,10 +94,10 @@ pub(super) fn sum_channels_on(
 		let terms = x.len() / channels;
 		let mut blocks = vec![0.0; terms.div_ceil(SUM_BLOCK)];
 		let (x, image) = (&x[channel * area..], channels * area);
-		kernel.run(SumPlanes { x, image, area, terms, blocks: &mut blocks });
+		isa.run(SumPlanes { x, image, area, terms, blocks: &mut blocks });
 		*out = match blocks.as_slice() {
 			[only] => *only,
-			several => reduce::sum(kernel, several),
+			several => reduce::sum(isa, several),
 		};
 	});
 	out

@@ -52,7 +52,7 @@ const STRIP_ROW: usize = DOT_BLOCK + CHUNK;
 /// A convolution.
 #[derive(Clone, Copy, Debug)]
 struct Conv {
-	kernel: Isa,
+	isa: Isa,
 	micro: Micro,
 	planes: Planes,
 	images: usize,
@@ -67,12 +67,12 @@ struct Conv {
 
 impl Conv {
 	/// Prepares a convolution for bands of at most that many rows of windows.
-	fn new(kernel: Isa, w: &Window, filters: u32, band: impl Fn(Planes) -> usize) -> Self {
+	fn new(isa: Isa, w: &Window, filters: u32, band: impl Fn(Planes) -> usize) -> Self {
 		let planes = Planes::new(w, 0);
 		let planes = Planes::new(w, band(planes));
 		Self {
-			kernel,
-			micro: Micro::new(kernel),
+			isa,
+			micro: Micro::new(isa),
 			planes,
 			images: w.images as usize,
 			filters: filters as usize,
@@ -163,21 +163,21 @@ fn blocks(terms: usize) -> impl Iterator<Item = Range<usize>> {
 /// `[filters, channels, kernel, kernel]` to `[images, filters, out height, out width]`.
 ///
 /// # Panics
-/// Panics if an operand is not as long as its shape says, or if this machine cannot run `kernel`.
-pub fn conv(kernel: Isa, w: &Window, filters: u32, x: &[f32], weight: &[f32]) -> Vec<f32> {
-	conv_with(threads_for(work(w, filters)), kernel, w, filters, x, weight)
+/// Panics if an operand is not as long as its shape says, or if this machine cannot run `isa`.
+pub fn conv(isa: Isa, w: &Window, filters: u32, x: &[f32], weight: &[f32]) -> Vec<f32> {
+	conv_with(threads_for(work(w, filters)), isa, w, filters, x, weight)
 }
 
 pub(super) fn conv_with(
 	threads: usize,
-	kernel: Isa,
+	isa: Isa,
 	w: &Window,
 	filters: u32,
 	x: &[f32],
 	weight: &[f32],
 ) -> Vec<f32> {
-	let conv = Conv::new(kernel, w, filters, |planes| planes.out_height);
-	let Conv { kernel, micro, planes, filters, windows, patch, .. } = conv;
+	let conv = Conv::new(isa, w, filters, |planes| planes.out_height);
+	let Conv { isa, micro, planes, filters, windows, patch, .. } = conv;
 	let mut out = vec![0.0; conv.images * filters * windows];
 	conv.check(x.len(), weight.len(), out.len());
 	if out.is_empty() || patch == 0 {
@@ -203,7 +203,7 @@ pub(super) fn conv_with(
 				for (plans, column) in plans.chunks(block).zip((0..).step_by(block * width)) {
 					let columns = (windows - column).min(block * width);
 					for terms in blocks(patch) {
-						kernel.run(Gather {
+						isa.run(Gather {
 							from: padded,
 							offsets: &offsets[terms.clone()],
 							plans,
@@ -240,27 +240,27 @@ pub(super) fn conv_with(
 /// # Panics
 /// Panics as [`conv`] does.
 pub fn conv_weight_grad(
-	kernel: Isa,
+	isa: Isa,
 	w: &Window,
 	filters: u32,
 	gradient: &[f32],
 	x: &[f32],
 ) -> Vec<f32> {
 	let threads = threads_for(work(w, filters));
-	weight_grad_with(threads, PARTIAL_RESULTS, kernel, w, filters, gradient, x)
+	weight_grad_with(threads, PARTIAL_RESULTS, isa, w, filters, gradient, x)
 }
 
 /// On `threads` threads, which keep at most `kept` elements of results of blocks.
 pub(super) fn weight_grad_with(
 	threads: usize,
 	kept: usize,
-	kernel: Isa,
+	isa: Isa,
 	w: &Window,
 	filters: u32,
 	gradient: &[f32],
 	x: &[f32],
 ) -> Vec<f32> {
-	WeightGrad::new(kernel, w, filters, gradient, x).on(threads, kept)
+	WeightGrad::new(isa, w, filters, gradient, x).on(threads, kept)
 }
 
 /// The gradient of a weight.
@@ -281,11 +281,11 @@ struct Piece {
 }
 
 impl<'a> WeightGrad<'a> {
-	fn new(kernel: Isa, w: &Window, filters: u32, gradient: &'a [f32], x: &'a [f32]) -> Self {
+	fn new(isa: Isa, w: &Window, filters: u32, gradient: &'a [f32], x: &'a [f32]) -> Self {
 		// Bands that hold a block of terms.
 		let band =
 			|planes: Planes| planes.out_height.min((DOT_BLOCK - 1) / planes.out_width.max(1) + 2);
-		let conv = Conv::new(kernel, w, filters, band);
+		let conv = Conv::new(isa, w, filters, band);
 		Self { conv, gradient, x, offsets: conv.planes.offsets(conv.planes.channels) }
 	}
 
@@ -340,7 +340,7 @@ impl<'a> WeightGrad<'a> {
 	/// The result of block `block` for the channels from `channel` on, into `out`, or added
 	/// to it.
 	fn block(&self, block: usize, channel: usize, out: &mut [f32], add: bool) {
-		let Conv { kernel, micro, planes, filters, windows, image, .. } = self.conv;
+		let Conv { isa, micro, planes, filters, windows, image, .. } = self.conv;
 		let terms = block * DOT_BLOCK;
 		let terms = terms..(terms + DOT_BLOCK).min(self.conv.images * windows);
 		let patch = out.len() / filters;
@@ -371,7 +371,7 @@ impl<'a> WeightGrad<'a> {
 				let right = Right { data: panels, terms, columns: filters, last_row };
 				with_buffer(Buffer::Strip, micro.rows() * STRIP_ROW, |strip| {
 					for rows in Heights::new(micro, patch, 1).rows() {
-						kernel.run(Gather {
+						isa.run(Gather {
 							from: padded,
 							offsets: &self.offsets[rows.clone()],
 							plans: std::slice::from_ref(&plan),
@@ -412,25 +412,25 @@ impl<'a> WeightGrad<'a> {
 /// # Panics
 /// Panics as [`conv`] does.
 pub fn conv_input_grad(
-	kernel: Isa,
+	isa: Isa,
 	w: &Window,
 	filters: u32,
 	gradient: &[f32],
 	weight: &[f32],
 ) -> Vec<f32> {
-	input_grad_with(threads_for(work(w, filters)), kernel, w, filters, gradient, weight)
+	input_grad_with(threads_for(work(w, filters)), isa, w, filters, gradient, weight)
 }
 
 pub(super) fn input_grad_with(
 	threads: usize,
-	kernel: Isa,
+	isa: Isa,
 	w: &Window,
 	filters: u32,
 	gradient: &[f32],
 	weight: &[f32],
 ) -> Vec<f32> {
-	let conv = Conv::new(kernel, w, filters, |planes| planes.out_height);
-	let Conv { kernel, micro, planes, filters, windows, patch, .. } = conv;
+	let conv = Conv::new(isa, w, filters, |planes| planes.out_height);
+	let Conv { isa, micro, planes, filters, windows, patch, .. } = conv;
 	let mut out = vec![0.0; conv.images * conv.image];
 	conv.check(out.len(), weight.len(), gradient.len());
 	if out.is_empty() || gradient.is_empty() || patch == 0 {
@@ -493,7 +493,7 @@ pub(super) fn input_grad_with(
 					let count = out.len() / area;
 					sums.fill(0.0);
 					let offsets = &offsets[..count * taps];
-					kernel.run(Scatter { planes, channels: count, products, offsets, sums });
+					isa.run(Scatter { planes, channels: count, products, offsets, sums });
 					planes.take(sums, count, out);
 				}
 			});

@@ -162,21 +162,21 @@ impl Reduce for Mean {
 ///
 /// # Panics
 /// Panics if the windows have padding, or `x` is not as long as they say.
-pub fn max_pool(kernel: Isa, w: &Window, x: &[f32]) -> Vec<f32> {
-	pool_on(threads_for(x.len()), kernel, w, Largest, x)
+pub fn max_pool(isa: Isa, w: &Window, x: &[f32]) -> Vec<f32> {
+	pool_on(threads_for(x.len()), isa, w, Largest, x)
 }
 
 /// Computes `OpKind::AvgPool2d`.
 ///
 /// # Panics
 /// Panics as [`max_pool`] does.
-pub fn avg_pool(kernel: Isa, w: &Window, x: &[f32]) -> Vec<f32> {
-	pool_on(threads_for(x.len()), kernel, w, Mean, x)
+pub fn avg_pool(isa: Isa, w: &Window, x: &[f32]) -> Vec<f32> {
+	pool_on(threads_for(x.len()), isa, w, Mean, x)
 }
 
 pub(super) fn pool_on(
 	threads: usize,
-	kernel: Isa,
+	isa: Isa,
 	w: &Window,
 	how: impl Reduce,
 	x: &[f32],
@@ -188,7 +188,7 @@ pub(super) fn pool_on(
 		let planes = pool.together();
 		let parts = x.chunks(planes * pool.area());
 		let parts = parts.zip(out.chunks_mut(planes * pool.out_area()));
-		spread(threads, parts, |(x, out)| kernel.run(Forward { pool, _how: how, x, out }));
+		spread(threads, parts, |(x, out)| isa.run(Forward { pool, _how: how, x, out }));
 	}
 	out
 }
@@ -238,18 +238,18 @@ impl<R: Reduce> Forward<'_, R> {
 /// # Panics
 /// Panics if the windows have padding, or an operand is not as long as they say.
 pub fn max_pool_grad(
-	kernel: Isa,
+	isa: Isa,
 	w: &Window,
 	gradient: &[f32],
 	x: &[f32],
 	maximum: &[f32],
 ) -> Vec<f32> {
-	max_pool_grad_on(threads_for(x.len()), kernel, w, gradient, x, maximum)
+	max_pool_grad_on(threads_for(x.len()), isa, w, gradient, x, maximum)
 }
 
 pub(super) fn max_pool_grad_on(
 	threads: usize,
-	kernel: Isa,
+	isa: Isa,
 	w: &Window,
 	gradient: &[f32],
 	x: &[f32],
@@ -265,7 +265,7 @@ pub(super) fn max_pool_grad_on(
 		let parts = out.chunks_mut(planes * area).zip(x.chunks(planes * area));
 		let parts = parts.zip(gradient.chunks(results).zip(maximum.chunks(results)));
 		spread(threads, parts, |((out, x), (gradient, maximum))| {
-			kernel.run(MaxGrad { pool, gradient, x, maximum, out })
+			isa.run(MaxGrad { pool, gradient, x, maximum, out })
 		});
 	}
 	out
@@ -331,17 +331,12 @@ impl MaxGrad<'_> {
 ///
 /// # Panics
 /// Panics if the windows have padding, or `gradient` is not as long as they say.
-pub fn avg_pool_grad(kernel: Isa, w: &Window, gradient: &[f32]) -> Vec<f32> {
+pub fn avg_pool_grad(isa: Isa, w: &Window, gradient: &[f32]) -> Vec<f32> {
 	let pool = Pool::new(w);
-	avg_pool_grad_on(threads_for(pool.planes * pool.area()), kernel, w, gradient)
+	avg_pool_grad_on(threads_for(pool.planes * pool.area()), isa, w, gradient)
 }
 
-pub(super) fn avg_pool_grad_on(
-	threads: usize,
-	kernel: Isa,
-	w: &Window,
-	gradient: &[f32],
-) -> Vec<f32> {
+pub(super) fn avg_pool_grad_on(threads: usize, isa: Isa, w: &Window, gradient: &[f32]) -> Vec<f32> {
 	let pool = Pool::new(w);
 	let mut out = vec![0.0; pool.planes * pool.area()];
 	pool.check(out.len(), gradient.len());
@@ -349,7 +344,7 @@ pub(super) fn avg_pool_grad_on(
 		let planes = pool.together();
 		let parts = out.chunks_mut(planes * pool.area());
 		let parts = parts.zip(gradient.chunks(planes * pool.out_area()));
-		spread(threads, parts, |(out, gradient)| kernel.run(MeanGrad { pool, gradient, out }));
+		spread(threads, parts, |(out, gradient)| isa.run(MeanGrad { pool, gradient, out }));
 	}
 	out
 }

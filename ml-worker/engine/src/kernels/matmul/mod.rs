@@ -137,19 +137,19 @@ impl<'a> Batch<'a> {
 /// runs on rayon's current threads where that is worth it; their number changes no bit.
 ///
 /// # Panics
-/// Panics if a slice is not as long as its shape says, or if this machine cannot run `kernel`.
-pub fn matmul(kernel: Isa, a: Operand<'_>, b: Operand<'_>, [m, n, k]: [usize; 3], out: &mut [f32]) {
+/// Panics if a slice is not as long as its shape says, or if this machine cannot run `isa`.
+pub fn matmul(isa: Isa, a: Operand<'_>, b: Operand<'_>, [m, n, k]: [usize; 3], out: &mut [f32]) {
 	assert!(a.data.len() == m * k && b.data.len() == k * n);
-	matmul_views(kernel, a.view(m, k), b.view(k, n), [m, n, k], out);
+	matmul_views(isa, a.view(m, k), b.view(k, n), [m, n, k], out);
 }
 
 /// Computes [`matmul`] of operands of any layout.
 ///
 /// # Panics
 /// Panics if a slice is shorter than its shape and strides say, if `out` is not `m n` long, or if
-/// this machine cannot run `kernel`.
-pub fn matmul_views(kernel: Isa, a: View<'_>, b: View<'_>, [m, n, k]: [usize; 3], out: &mut [f32]) {
-	let micro = Micro::new(kernel);
+/// this machine cannot run `isa`.
+pub fn matmul_views(isa: Isa, a: View<'_>, b: View<'_>, [m, n, k]: [usize; 3], out: &mut [f32]) {
+	let micro = Micro::new(isa);
 	assert!(a.holds(m, k), "the left operand is shorter than {m} x {k} with its strides");
 	assert!(b.holds(k, n), "the right operand is shorter than {k} x {n} with its strides");
 	assert_eq!(out.len(), m * n, "the result has {m} x {n} elements");
@@ -164,7 +164,7 @@ pub fn matmul_views(kernel: Isa, a: View<'_>, b: View<'_>, [m, n, k]: [usize; 3]
 /// # Panics
 /// Panics as [`matmul_views`] does, for any of the matrices.
 pub fn matmul_batched(
-	kernel: Isa,
+	isa: Isa,
 	a: Batch<'_>,
 	b: Batch<'_>,
 	batch: usize,
@@ -174,12 +174,12 @@ pub fn matmul_batched(
 	assert_eq!(out.len(), batch * m * n, "the result has {batch} x {m} x {n} elements");
 	if b.stride == 0 && a.stride == m * a.first.row_stride {
 		// One right operand: the left ones are the rows of a single matrix.
-		return matmul_views(kernel, a.first, b.first, [batch * m, n, k], out);
+		return matmul_views(isa, a.first, b.first, [batch * m, n, k], out);
 	}
 	if out.is_empty() {
 		return;
 	}
-	let micro = Micro::new(kernel);
+	let micro = Micro::new(isa);
 	let one = |(index, out): (usize, &mut [f32]), threads| {
 		let (a, b) = (a.matrix(index, [m, k]), b.matrix(index, [k, n]));
 		product(micro, a, b, [m, n, k], out, threads);
@@ -200,13 +200,13 @@ pub fn matmul_batched(
 }
 
 /// Runs `turns` times a fixed number of multiply-adds between registers, and returns the number of
-/// floating-point operations. It is the most that this thread can do with `kernel`, and serves
+/// floating-point operations. It is the most that this thread can do with `isa`, and serves
 /// measurements.
 ///
 /// # Panics
-/// Panics if this machine cannot run `kernel`.
-pub fn multiply_adds(kernel: Isa, turns: u64) -> u64 {
-	Micro::new(kernel).chains(turns)
+/// Panics if this machine cannot run `isa`.
+pub fn multiply_adds(isa: Isa, turns: u64) -> u64 {
+	Micro::new(isa).chains(turns)
 }
 
 /// Returns how many threads are worth it for that many multiply-adds.

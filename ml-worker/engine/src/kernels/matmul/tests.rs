@@ -98,14 +98,14 @@ fn pool() -> &'static rayon::ThreadPool {
 /// Checks that every instruction set with every number of threads gives the reference's bits.
 fn check(a: View<'_>, b: View<'_>, shape: [usize; 3]) -> Result<(), TestCaseError> {
 	let expected = reference(a, b, shape);
-	for kernel in Isa::supported() {
+	for isa in Isa::supported() {
 		for threads in [1, 2, 8] {
 			let mut found = vec![f32::NAN; expected.len()];
-			pool().install(|| product(Micro::new(kernel), a, b, shape, &mut found, threads));
+			pool().install(|| product(Micro::new(isa), a, b, shape, &mut found, threads));
 			same(&found, &expected)?;
 		}
 		let mut found = vec![f32::NAN; expected.len()];
-		matmul_views(kernel, a, b, shape, &mut found);
+		matmul_views(isa, a, b, shape, &mut found);
 		same(&found, &expected)?;
 	}
 	Ok(())
@@ -172,11 +172,11 @@ proptest! {
 			let b = Matrix { data: skip(&b, b_stride), ..b };
 			expected.extend(reference(a.view(), b.view(), [m, n, k]));
 		}
-		for kernel in Isa::supported() {
+		for isa in Isa::supported() {
 			let mut found = vec![f32::NAN; batch * m * n];
 			let a = Batch { first: a.view(), stride: a_stride };
 			let b = Batch { first: b.view(), stride: b_stride };
-			matmul_batched(kernel, a, b, batch, [m, n, k], &mut found);
+			matmul_batched(isa, a, b, batch, [m, n, k], &mut found);
 			same(&found, &expected)?;
 		}
 	}
@@ -220,15 +220,15 @@ fn a_tall_product_equals_the_reference() {
 	let a = Matrix::new(Layout::Rows(512), [m, k], 1, Style::Plain, 0);
 	let b = Matrix::new(Layout::Rows(0), [k, n], 2, Style::Plain, 0);
 	assert!(!pack::is_spaced(a.row_stride) && BLOCK / k < n);
-	for kernel in Isa::supported() {
+	for isa in Isa::supported() {
 		let mut found = vec![f32::NAN; m * n];
-		product(Micro::new(kernel), a.view(), b.view(), shape, &mut found, 1);
+		product(Micro::new(isa), a.view(), b.view(), shape, &mut found, 1);
 		// All would take long.
 		for at in (0..m * n).step_by(211) {
 			let row = &a.data[at / n * a.row_stride..][..k];
 			let column = b.data.iter().skip(at % n).step_by(n);
 			let expected = strict::dot(row.iter().copied(), column.copied());
-			assert_eq!(found[at].to_bits(), expected.to_bits(), "{kernel} {at}");
+			assert_eq!(found[at].to_bits(), expected.to_bits(), "{isa} {at}");
 		}
 	}
 }
@@ -246,13 +246,13 @@ fn large_batches_equal_the_reference() {
 			let (a, b) = (&a[index * m * k..], &b[index * k * n..]);
 			expected.extend(reference(first(a, k), first(b, n), shape));
 		}
-		for kernel in Isa::supported() {
+		for isa in Isa::supported() {
 			for threads in [1, 2, 8] {
 				let mut found = vec![f32::NAN; expected.len()];
 				let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
 				let a = Batch { first: first(&a, k), stride: m * k };
 				let b = Batch { first: first(&b, n), stride: k * n };
-				pool.install(|| matmul_batched(kernel, a, b, batch, shape, &mut found));
+				pool.install(|| matmul_batched(isa, a, b, batch, shape, &mut found));
 				same(&found, &expected).unwrap();
 			}
 		}
@@ -261,11 +261,11 @@ fn large_batches_equal_the_reference() {
 
 #[test]
 fn turning_is_transposing() {
-	for kernel in Isa::supported() {
+	for isa in Isa::supported() {
 		for (rows, columns) in [(1, 1), (7, 9), (8, 8), (16, 3), (13, 70), (40, 129)] {
 			let from = values(rows * columns, 3, Style::Wild);
 			let mut out = vec![f32::NAN; rows * columns];
-			turn(Micro::new(kernel), &from, [columns, rows], &mut out, 1);
+			turn(Micro::new(isa), &from, [columns, rows], &mut out, 1);
 			for i in 0..rows {
 				for j in 0..columns {
 					assert_eq!(out[j * rows + i].to_bits(), from[i * columns + j].to_bits());
@@ -277,8 +277,8 @@ fn turning_is_transposing() {
 
 #[test]
 fn strips_cover_all_rows_and_none_is_too_high() {
-	for kernel in Isa::supported() {
-		let micro = Micro::new(kernel);
+	for isa in Isa::supported() {
+		let micro = Micro::new(isa);
 		for m in 1..200 {
 			for threads in [1, 2, 3, 8] {
 				let mut out = vec![0.0; m * 2];
@@ -287,7 +287,7 @@ fn strips_cover_all_rows_and_none_is_too_high() {
 					assert_eq!(rows.start, expected);
 					let height = rows.len();
 					assert_eq!(part.len(), 2 * height);
-					assert!((1..=micro.rows()).contains(&height), "{kernel} {m} {threads}");
+					assert!((1..=micro.rows()).contains(&height), "{isa} {m} {threads}");
 					expected += height;
 				}
 				assert_eq!(expected, m);
@@ -298,10 +298,10 @@ fn strips_cover_all_rows_and_none_is_too_high() {
 
 #[test]
 fn operations_between_registers_are_counted() {
-	for kernel in Isa::supported() {
-		let one = multiply_adds(kernel, 1);
+	for isa in Isa::supported() {
+		let one = multiply_adds(isa, 1);
 		assert!(one > 0);
-		assert_eq!(multiply_adds(kernel, 10), 10 * one);
+		assert_eq!(multiply_adds(isa, 10), 10 * one);
 	}
 }
 

@@ -268,10 +268,10 @@ pub(in super::super) struct Micro(Isa);
 
 impl Micro {
 	/// # Panics
-	/// Panics if this machine cannot run `kernel`.
-	pub fn new(kernel: Isa) -> Self {
-		assert!(kernel.is_supported(), "this machine cannot run the {kernel} kernel");
-		Self(kernel)
+	/// Panics if this machine cannot run `isa`.
+	pub fn new(isa: Isa) -> Self {
+		assert!(isa.is_supported(), "this machine cannot run the {isa} kernel");
+		Self(isa)
 	}
 
 	/// Returns the most rows of a tile.

@@ -91,7 +91,7 @@ fn window(kernel: u32, stride: u32, padding: u32) -> Window {
 #[test]
 fn gradients_equal_finite_differences() {
 	let (filters, mut checked) = (4, 0);
-	for kernel in Isa::supported() {
+	for isa in Isa::supported() {
 		for w in [window(3, 1, 1), window(3, 2, 1), window(5, 1, 0), window(2, 3, 0)] {
 			let [x, weight, gradient, _] = operands(&w, filters);
 			let total = |x: &[f64], weight: &[f64]| -> f64 {
@@ -99,10 +99,10 @@ fn gradients_equal_finite_differences() {
 				out.iter().zip(&gradient).map(|(out, g)| out * f64::from(*g)).sum()
 			};
 			let by_weight = quotients(&weight, |weight| total(&wide(&x), weight));
-			let found = conv::conv_weight_grad(kernel, &w, filters as u32, &gradient, &x);
+			let found = conv::conv_weight_grad(isa, &w, filters as u32, &gradient, &x);
 			near(&found, &by_weight, "weight");
 			let by_image = quotients(&x, |x| total(x, &wide(&weight)));
-			let found = conv::conv_input_grad(kernel, &w, filters as u32, &gradient, &weight);
+			let found = conv::conv_input_grad(isa, &w, filters as u32, &gradient, &weight);
 			near(&found, &by_image, "image");
 			checked += by_weight.len() + by_image.len();
 		}
@@ -114,10 +114,10 @@ fn gradients_equal_finite_differences() {
 					out.iter().zip(&gradient).map(|(out, g)| out * f64::from(*g)).sum()
 				})
 			};
-			let maximum = pool::max_pool(kernel, &w, &x);
-			let found = pool::max_pool_grad(kernel, &w, &gradient, &x, &maximum);
+			let maximum = pool::max_pool(isa, &w, &x);
+			let found = pool::max_pool_grad(isa, &w, &gradient, &x, &maximum);
 			near(&found, &by_image(Op::Max), "maximum");
-			near(&pool::avg_pool_grad(kernel, &w, &gradient), &by_image(Op::Mean), "mean");
+			near(&pool::avg_pool_grad(isa, &w, &gradient), &by_image(Op::Mean), "mean");
 			checked += 2 * x.len();
 		}
 	}
@@ -142,12 +142,12 @@ fn gradients_equal_candles_autograd() {
 		let gradients = tensor(&gradient, out.dims());
 		let grads = (&out * &gradients).unwrap().sum_all().unwrap().backward().unwrap();
 		let (by_weight, by_image) = (grads.get(&filter).unwrap(), grads.get(&images).unwrap());
-		for kernel in Isa::supported() {
-			let found = conv::conv(kernel, &w, filters as u32, &x, &weight);
+		for isa in Isa::supported() {
+			let found = conv::conv(isa, &w, filters as u32, &x, &weight);
 			near(&found, &numbers(&out), "convolution");
-			let found = conv::conv_weight_grad(kernel, &w, filters as u32, &gradient, &x);
+			let found = conv::conv_weight_grad(isa, &w, filters as u32, &gradient, &x);
 			near(&found, &numbers(by_weight), "weight");
-			let found = conv::conv_input_grad(kernel, &w, filters as u32, &gradient, &weight);
+			let found = conv::conv_input_grad(isa, &w, filters as u32, &gradient, &weight);
 			near(&found, &numbers(by_image), "image");
 		}
 	}
@@ -176,13 +176,13 @@ fn gradients_equal_candles_autograd() {
 		let largest = windows.max(4).unwrap().max(2).unwrap().reshape((2, 3, 2, 3)).unwrap();
 		let mean = images.avg_pool2d(k).unwrap();
 		let (by_largest, by_mean) = (grad(&largest), grad(&mean));
-		for kernel in Isa::supported() {
-			let maximum = pool::max_pool(kernel, &w, &x);
+		for isa in Isa::supported() {
+			let maximum = pool::max_pool(isa, &w, &x);
 			near(&maximum, &numbers(&images.max_pool2d(k).unwrap()), "largest");
-			let found = pool::max_pool_grad(kernel, &w, &gradient, &x, &maximum);
+			let found = pool::max_pool_grad(isa, &w, &gradient, &x, &maximum);
 			near(&found, &by_largest, "gradient of the largest");
-			near(&pool::avg_pool(kernel, &w, &x), &numbers(&mean), "mean");
-			near(&pool::avg_pool_grad(kernel, &w, &gradient), &by_mean, "gradient of the mean");
+			near(&pool::avg_pool(isa, &w, &x), &numbers(&mean), "mean");
+			near(&pool::avg_pool_grad(isa, &w, &gradient), &by_mean, "gradient of the mean");
 		}
 	}
 }

@@ -38,12 +38,12 @@ fn everywhere(
 		[1, 2, 8]
 			.map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap())
 	});
-	for kernel in Isa::supported() {
+	for isa in Isa::supported() {
 		for pool in pools {
 			let threads = pool.current_num_threads();
-			let found = pool.install(|| f(kernel, threads));
+			let found = pool.install(|| f(isa, threads));
 			same(&found, expected)
-				.map_err(|e| TestCaseError::fail(format!("{kernel}, {threads} threads: {e}")))?;
+				.map_err(|e| TestCaseError::fail(format!("{isa}, {threads} threads: {e}")))?;
 		}
 	}
 	Ok(())
@@ -111,20 +111,18 @@ fn check_convolution(
 	let gradient = of(u64::from(w.images * filters) * w.out_area(), seed ^ 2);
 	let kind = OpKind::Conv2d { x: 0, weight: 1, window: w, filters };
 	let expected = reference(kind, &[&x, &weight]);
-	everywhere(&expected, |kernel, n| conv::conv_with(n, kernel, &w, filters, &x, &weight))?;
+	everywhere(&expected, |isa, n| conv::conv_with(n, isa, &w, filters, &x, &weight))?;
 	let kind = OpKind::Conv2dWeightGrad { gradient: 0, x: 1, window: w, filters };
 	let expected = reference(kind, &[&gradient, &x]);
 	// All results of blocks at once, some, and one after the other.
 	for kept in [usize::MAX, 2 * expected.len(), 0] {
-		everywhere(&expected, |kernel, n| {
-			conv::weight_grad_with(n, kept, kernel, &w, filters, &gradient, &x)
+		everywhere(&expected, |isa, n| {
+			conv::weight_grad_with(n, kept, isa, &w, filters, &gradient, &x)
 		})?;
 	}
 	let kind = OpKind::Conv2dInputGrad { gradient: 0, weight: 1, window: w, filters };
 	let expected = reference(kind, &[&gradient, &weight]);
-	everywhere(&expected, |kernel, n| {
-		conv::input_grad_with(n, kernel, &w, filters, &gradient, &weight)
-	})
+	everywhere(&expected, |isa, n| conv::input_grad_with(n, isa, &w, filters, &gradient, &weight))
 }
 
 /// The four operators of pooling.
@@ -133,16 +131,14 @@ fn check_pooling(w: Window, seed: u64, style: Style, infinite: usize) -> Result<
 	let x = numbers((planes * w.area()) as usize, seed, style, infinite);
 	let gradient = numbers((planes * w.out_area()) as usize, seed ^ 1, style, infinite);
 	let maximum = reference(OpKind::MaxPool2d { x: 0, window: w }, &[&x]);
-	everywhere(&maximum, |kernel, n| pool::pool_on(n, kernel, &w, pool::Largest, &x))?;
+	everywhere(&maximum, |isa, n| pool::pool_on(n, isa, &w, pool::Largest, &x))?;
 	let kind = OpKind::MaxPool2dGrad { gradient: 0, x: 1, maximum: 2, window: w };
 	let expected = reference(kind, &[&gradient, &x, &maximum]);
-	everywhere(&expected, |kernel, n| {
-		pool::max_pool_grad_on(n, kernel, &w, &gradient, &x, &maximum)
-	})?;
+	everywhere(&expected, |isa, n| pool::max_pool_grad_on(n, isa, &w, &gradient, &x, &maximum))?;
 	let expected = reference(OpKind::AvgPool2d { x: 0, window: w }, &[&x]);
-	everywhere(&expected, |kernel, n| pool::pool_on(n, kernel, &w, pool::Mean, &x))?;
+	everywhere(&expected, |isa, n| pool::pool_on(n, isa, &w, pool::Mean, &x))?;
 	let expected = reference(OpKind::AvgPool2dGrad { gradient: 0, window: w }, &[&gradient]);
-	everywhere(&expected, |kernel, n| pool::avg_pool_grad_on(n, kernel, &w, &gradient))
+	everywhere(&expected, |isa, n| pool::avg_pool_grad_on(n, isa, &w, &gradient))
 }
 
 /// The operators on channels.
@@ -158,10 +154,10 @@ fn check_channels(
 	let channel = numbers(count, seed ^ 1, style, infinite);
 	let kind = OpKind::AddChannel { x: 0, channel: 1, images, channels, area };
 	let expected = reference(kind, &[&x, &channel]);
-	everywhere(&expected, |kernel, n| channels::add_channel_on(n, kernel, &x, &channel, places))?;
+	everywhere(&expected, |isa, n| channels::add_channel_on(n, isa, &x, &channel, places))?;
 	let kind = OpKind::SumChannels { x: 0, images, channels, area };
 	let expected = reference(kind, &[&x]);
-	everywhere(&expected, |kernel, n| channels::sum_channels_on(n, kernel, &x, count, places))
+	everywhere(&expected, |isa, n| channels::sum_channels_on(n, isa, &x, count, places))
 }
 
 proptest! {
@@ -262,20 +258,20 @@ fn large_operators_equal_the_reference() {
 	let of_input = reference(kind, &[&result, &weight]);
 	for threads in [1, 2, 8] {
 		let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-		for kernel in Isa::supported() {
+		for isa in Isa::supported() {
 			threads.install(|| {
 				let area = area as usize;
-				same(&pool::max_pool(kernel, &w, &x), &maximum).unwrap();
-				same(&pool::avg_pool(kernel, &w, &x), &mean).unwrap();
-				let found = pool::max_pool_grad(kernel, &w, &gradient, &x, &maximum);
+				same(&pool::max_pool(isa, &w, &x), &maximum).unwrap();
+				same(&pool::avg_pool(isa, &w, &x), &mean).unwrap();
+				let found = pool::max_pool_grad(isa, &w, &gradient, &x, &maximum);
 				same(&found, &of_maximum).unwrap();
-				same(&pool::avg_pool_grad(kernel, &w, &gradient), &of_mean).unwrap();
-				same(&channels::add_channel(kernel, &x, &channel, area), &added).unwrap();
-				same(&channels::sum_channels(kernel, &x, 8, area), &summed).unwrap();
-				same(&conv::conv(kernel, &c, filters, &x, &weight), &result).unwrap();
-				let found = conv::conv_weight_grad(kernel, &c, filters, &result, &x);
+				same(&pool::avg_pool_grad(isa, &w, &gradient), &of_mean).unwrap();
+				same(&channels::add_channel(isa, &x, &channel, area), &added).unwrap();
+				same(&channels::sum_channels(isa, &x, 8, area), &summed).unwrap();
+				same(&conv::conv(isa, &c, filters, &x, &weight), &result).unwrap();
+				let found = conv::conv_weight_grad(isa, &c, filters, &result, &x);
 				same(&found, &of_weight).unwrap();
-				let found = conv::conv_input_grad(kernel, &c, filters, &result, &weight);
+				let found = conv::conv_input_grad(isa, &c, filters, &result, &weight);
 				same(&found, &of_input).unwrap();
 			});
 		}
@@ -290,23 +286,23 @@ fn zeros_in_pools() {
 	let x = [-1.0, -0.0, -0.0, -0.0, 0.0, -2.0, -0.0, -0.0];
 	for stride in [1, 2] {
 		let w = Window { stride, ..w };
-		for kernel in Isa::supported() {
-			let maximum = pool::max_pool(kernel, &w, &x);
+		for isa in Isa::supported() {
+			let maximum = pool::max_pool(isa, &w, &x);
 			assert!(maximum.iter().all(|m| m.to_bits() == 0));
 			// A gradient of -0 arrives as +0, and so does what no window gives.
 			let gradient = vec![-0.0; maximum.len()];
-			let found = pool::max_pool_grad(kernel, &w, &gradient, &x, &maximum);
+			let found = pool::max_pool_grad(isa, &w, &gradient, &x, &maximum);
 			assert!(found.iter().all(|g| g.to_bits() == 0));
-			let found = pool::avg_pool_grad(kernel, &w, &gradient);
+			let found = pool::avg_pool_grad(isa, &w, &gradient);
 			assert!(found.iter().all(|g| g.to_bits() == 0));
 			let gradient: Vec<f32> = (1..).map(|g| g as f32).take(maximum.len()).collect();
-			let found = pool::max_pool_grad(kernel, &w, &gradient, &x, &maximum);
+			let found = pool::max_pool_grad(isa, &w, &gradient, &x, &maximum);
 			// The first of equals, row by row.
 			let expected = match stride {
 				1 => [0.0, 1.0 + 2.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0],
 				_ => [0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0],
 			};
-			assert_eq!(found, expected, "{kernel} {stride}");
+			assert_eq!(found, expected, "{isa} {stride}");
 		}
 	}
 }
@@ -317,12 +313,12 @@ fn infinite_weights_meet_no_padding() {
 	let w =
 		Window { images: 1, channels: 1, height: 3, width: 3, kernel: 3, stride: 1, padding: 1 };
 	let weight = [f32::INFINITY; 9];
-	for kernel in Isa::supported() {
-		let found = conv::conv_input_grad(kernel, &w, 1, &[1.0; 9], &weight);
-		assert_eq!(found, [f32::INFINITY; 9], "{kernel}");
+	for isa in Isa::supported() {
+		let found = conv::conv_input_grad(isa, &w, 1, &[1.0; 9], &weight);
+		assert_eq!(found, [f32::INFINITY; 9], "{isa}");
 		// Forward, the padding is +0 and takes part.
-		let found = conv::conv(kernel, &w, 1, &[1.0; 9], &weight);
-		assert_eq!(found.iter().filter(|x| x.is_nan()).count(), 8, "{kernel}");
+		let found = conv::conv(isa, &w, 1, &[1.0; 9], &weight);
+		assert_eq!(found.iter().filter(|x| x.is_nan()).count(), 8, "{isa}");
 	}
 }
 

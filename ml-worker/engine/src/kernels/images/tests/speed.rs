@@ -57,17 +57,17 @@ fn convolutions_beside_candle() {
 		let back = fastest(|| drop(loss.backward().unwrap()));
 		let speed = |seconds: f64| flop / seconds / 1e9;
 		print!("{shape:?} {filters}: candle {:.1} back {:.1}", speed(theirs), 2.0 * speed(back));
-		for kernel in Isa::supported().into_iter().filter(|kernel| *kernel != Isa::Scalar) {
-			let found = conv::conv(kernel, &w, filters, &x, &weight);
+		for isa in Isa::supported().into_iter().filter(|isa| *isa != Isa::Scalar) {
+			let found = conv::conv(isa, &w, filters, &x, &weight);
 			let expected: Vec<f32> = out.flatten_all().unwrap().to_vec1().unwrap();
 			assert!(found.iter().zip(&expected).all(|(f, e)| (f - e).abs() < 1e-2));
-			let forward = fastest(|| drop(conv::conv(kernel, &w, filters, &x, &weight)));
+			let forward = fastest(|| drop(conv::conv(isa, &w, filters, &x, &weight)));
 			let by_weight =
-				fastest(|| drop(conv::conv_weight_grad(kernel, &w, filters, &gradient, &x)));
+				fastest(|| drop(conv::conv_weight_grad(isa, &w, filters, &gradient, &x)));
 			let by_image =
-				fastest(|| drop(conv::conv_input_grad(kernel, &w, filters, &gradient, &weight)));
+				fastest(|| drop(conv::conv_input_grad(isa, &w, filters, &gradient, &weight)));
 			print!(
-				" | {kernel} {:.1} weight {:.1} image {:.1}",
+				" | {isa} {:.1} weight {:.1} image {:.1}",
 				speed(forward),
 				speed(by_weight),
 				speed(by_image)
@@ -109,17 +109,17 @@ fn pools_beside_candle() {
 			micro(avg_back),
 			micro(add)
 		);
-		for kernel in Isa::supported().into_iter().filter(|kernel| *kernel != Isa::Scalar) {
-			let maximum = pool::max_pool(kernel, &w, &x);
+		for isa in Isa::supported().into_iter().filter(|isa| *isa != Isa::Scalar) {
+			let maximum = pool::max_pool(isa, &w, &x);
 			let all = [
-				fastest(|| drop(pool::max_pool(kernel, &w, &x))),
-				fastest(|| drop(pool::avg_pool(kernel, &w, &x))),
-				fastest(|| drop(pool::max_pool_grad(kernel, &w, &maximum, &x, &maximum))),
-				fastest(|| drop(pool::avg_pool_grad(kernel, &w, &maximum))),
-				fastest(|| drop(channels::add_channel(kernel, &x, &x[..c], area))),
-				fastest(|| drop(channels::sum_channels(kernel, &x, c, area))),
+				fastest(|| drop(pool::max_pool(isa, &w, &x))),
+				fastest(|| drop(pool::avg_pool(isa, &w, &x))),
+				fastest(|| drop(pool::max_pool_grad(isa, &w, &maximum, &x, &maximum))),
+				fastest(|| drop(pool::avg_pool_grad(isa, &w, &maximum))),
+				fastest(|| drop(channels::add_channel(isa, &x, &x[..c], area))),
+				fastest(|| drop(channels::sum_channels(isa, &x, c, area))),
 			];
-			print!(" | {kernel}");
+			print!(" | {isa}");
 			for (name, seconds) in
 				["max", "avg", "max grad", "avg grad", "add", "sum"].iter().zip(all)
 			{
