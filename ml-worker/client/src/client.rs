@@ -103,13 +103,13 @@ impl Chain {
 		}
 		let started = Instant::now();
 		let mut pause = Duration::from_millis(250);
-		let mut told = false;
+		let mut warned = false;
 		loop {
 			match Self::try_connect(url).await {
 				Err(e) if !e.is_final() && started.elapsed() + pause < patience => {
-					if !told {
+					if !warned {
 						warn!("waiting for the node: {e}");
-						told = true;
+						warned = true;
 					}
 					tokio::time::sleep(pause).await;
 					pause = (pause * 2).min(LONGEST_PAUSE);
@@ -431,7 +431,7 @@ mod tests {
 	}
 
 	#[test]
-	fn causes_are_told_without_their_layers() {
+	fn causes_are_reported_without_their_layers() {
 		let layered = std::io::Error::other("RPC error: client error: RPC error: no route");
 		assert_eq!(root_cause(&layered), "no route");
 	}

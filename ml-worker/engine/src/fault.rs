@@ -213,7 +213,7 @@ mod tests {
 	}
 
 	#[test]
-	fn what_was_given_is_told_from_what_was_made() {
+	fn given_values_are_distinguished_from_computed_ones() {
 		let (engine, state) = engine();
 		let bad = with(&state, "layers.0.bias", f32::NAN);
 		let found = engine.checked_step(&mut bad.clone(), 0).unwrap().unwrap();

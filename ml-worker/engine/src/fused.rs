@@ -191,8 +191,8 @@ impl FusedChain {
 		let operands = operands.collect();
 		let is_kept = |id: &TensorId| {
 			let local = program.tensors[*id as usize].role == Role::Local;
-			let behind = &program.ops[group.end..];
-			!local || behind.iter().any(|op| op.kind.inputs().contains(id))
+			let later = &program.ops[group.end..];
+			!local || later.iter().any(|op| op.kind.inputs().contains(id))
 		};
 		let kept = made.iter().map(is_kept).collect();
 		Self { ops, inputs, operands, kept }

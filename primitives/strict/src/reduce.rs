@@ -152,7 +152,7 @@ mod tests {
 	proptest! {
 		#![proptest_config(ProptestConfig::with_cases(64))]
 		#[test]
-		fn equal_their_second_telling(len in 0usize..5_000, seed in any::<u32>()) {
+		fn equal_their_second_definition(len in 0usize..5_000, seed in any::<u32>()) {
 			let (a, b) = (values(len, seed), values(len, seed ^ 0x5555));
 			prop_assert_eq!(sum(a.iter().copied()).to_bits(), sum_by_index(&a).to_bits());
 			prop_assert_eq!(

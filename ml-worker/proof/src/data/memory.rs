@@ -56,7 +56,7 @@ mod tests {
 	use super::*;
 
 	#[test]
-	fn what_the_system_tells() {
+	fn what_the_system_reports() {
 		let text = "MemTotal:  8000 kB\nMemAvailable:    4000 kB\n";
 		assert_eq!(available_of(text), Some(4_096_000));
 		assert_eq!(available_of("MemTotal: 8000 kB\n"), None);

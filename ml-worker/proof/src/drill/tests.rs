@@ -111,7 +111,7 @@ fn diverging_trials_are_the_reference_everywhere() {
 }
 
 #[test]
-fn what_cannot_be_computed_is_told() {
+fn what_cannot_be_computed_is_refused() {
 	let stop = AtomicBool::new(true);
 	let run = |template: &Template| {
 		let unit = Unit { template, index: 0, seed: H256::zero() };

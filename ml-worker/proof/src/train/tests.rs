@@ -203,7 +203,7 @@ fn damaged_checkpoints_are_trained_again() {
 
 /// A state is known by its hash; what the manifest says of its evaluation is not believed.
 #[test]
-fn wrong_evaluations_are_computed_anew() {
+fn wrong_evaluations_are_computed_again() {
 	let folder = tempfile::tempdir().unwrap();
 	let data = table(folder.path());
 	let (whole_at, out) = (folder.path().join("whole"), folder.path().join("out"));
@@ -369,7 +369,7 @@ fn an_absurd_learning_rate_is_noticed_and_loses_nothing() {
 /// A divergence that the loss of a step or the state at a checkpoint showed is traced to the step
 /// that made it.
 #[test]
-fn the_first_value_out_of_range_is_found_behind_the_last_checkpoint() {
+fn the_first_value_out_of_range_is_found_after_the_last_checkpoint() {
 	let folder = tempfile::tempdir().unwrap();
 	let data = table(folder.path());
 	let mut spec = job(&data).into_spec();
@@ -411,7 +411,7 @@ fn the_first_value_out_of_range_is_found_behind_the_last_checkpoint() {
 
 /// Training rows are harmless, so only a validation can show it.
 #[test]
-fn inputs_out_of_range_are_told_from_a_learning_rate() {
+fn inputs_out_of_range_are_distinguished_from_a_learning_rate() {
 	let folder = tempfile::tempdir().unwrap();
 	let data = table(folder.path());
 	let text = std::fs::read_to_string(&data).unwrap();

@@ -218,7 +218,7 @@ mod tests {
 	}
 
 	#[test]
-	fn folders_of_one_name_are_told_apart() {
+	fn folders_of_one_name_are_distinguished() {
 		let paths = |names: [&str; 2]| names.map(PathBuf::from);
 		assert_eq!(names(&paths(["/x/a", "/x/b/"])), ["a", "b"]);
 		assert_eq!(names(&paths(["/x/a", "/y/a"])), ["/x/a", "/y/a"]);

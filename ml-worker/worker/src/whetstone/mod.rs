@@ -272,7 +272,7 @@ mod tests {
 	}
 
 	#[test]
-	fn a_wrong_result_is_told() {
+	fn a_wrong_result_is_reported() {
 		let times = outcomes([1.0; 8]);
 		let mut check = Precision::Double.passes(1);
 		let right = sections_of(Precision::Double, 1, &check, &times);

@@ -135,7 +135,7 @@ fn damaged_data_are_refused_and_the_place_is_named() {
 		let digit = (100_000..).find(|at| data[*at].is_ascii_digit()).unwrap();
 		data[digit] ^= 1;
 	};
-	let cut_behind_a_row: Change = |data| {
+	let cut_after_a_row: Change = |data| {
 		let end = data[..150_000].iter().rposition(|b| *b == b'\n').unwrap();
 		data.truncate(end + 1);
 	};
@@ -143,7 +143,7 @@ fn damaged_data_are_refused_and_the_place_is_named() {
 		("one flipped bit", flip, None),
 		("a letter for a digit", |data| data[1_000] = b'x', Some("is not a finite number")),
 		("cut in a row", |data| data.truncate(150_002), Some("columns, but the header names 65")),
-		("cut behind a row", cut_behind_a_row, None),
+		("cut after a row", cut_after_a_row, None),
 	];
 	for (name, change, shown) in cases {
 		let (known, unknown) = changed_data(folder.path(), change);

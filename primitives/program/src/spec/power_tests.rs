@@ -72,7 +72,7 @@ fn inputs_that_repeat_mint_no_power() {
 }
 
 #[test]
-fn tokens_need_a_dropout_behind_their_embedding() {
+fn tokens_need_a_dropout_after_their_embedding() {
 	assert_eq!(text(0).no_power(), Some(NoPower::SameInputs));
 	assert_eq!(text(9_999_999).no_power(), Some(NoPower::SameInputs));
 	assert_eq!(text(10_000_000).no_power(), None);

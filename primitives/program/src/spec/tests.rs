@@ -37,7 +37,7 @@ fn a_job_ends_where_it_stops_early_or_is_done() {
 	let flat = [1.0f32; 9];
 	assert_eq!(spec.ends_after(&flat[..4]), None);
 	assert_eq!(spec.ends_after(&flat[..5]), Some(4));
-	assert_eq!(spec.ends_after(&flat), Some(4), "there is nothing behind the end");
+	assert_eq!(spec.ends_after(&flat), Some(4), "there is nothing after the end");
 
 	let stop = |patience| Some(EarlyStop { patience, min_delta_nano: 0 });
 	spec.training.early_stop = stop(2);

@@ -129,9 +129,9 @@ impl SimdTask for SumPlanes<'_> {
 			let mut rest = &mut copy[..len];
 			while !rest.is_empty() {
 				let count = rest.len().min(self.area - at);
-				let (to, behind) = rest.split_at_mut(count);
+				let (to, after) = rest.split_at_mut(count);
 				to.copy_from_slice(&self.x[image * self.image + at..][..count]);
-				(rest, image, at) = (behind, image + 1, 0);
+				(rest, image, at) = (after, image + 1, 0);
 			}
 			*block = sum_block(&copy[..len]);
 		}

@@ -48,7 +48,7 @@ fn text_from_a_file_is_the_same() {
 }
 
 #[test]
-fn what_does_not_fit_on_the_disk_is_told_before_it_is_written() {
+fn what_does_not_fit_on_the_disk_is_reported_before_it_is_written() {
 	let folder = Folder::new();
 	let csv = folder.file("a.csv", Rows8::new(8, 3, 2).csv(false, |y| y.to_string()));
 	let good = dataset_of(&csv, None, DataFormat::CsvLabelLast, 2).unwrap();

@@ -157,7 +157,7 @@ async fn trainer(sender: &Transactor) -> anyhow::Result<TrainerView> {
 
 /// Waits until the account is an authority of the running session.
 async fn wait(sender: &Transactor) -> anyhow::Result<()> {
-	let mut told = None;
+	let mut announced = None;
 	loop {
 		let trainer = trainer(sender).await?;
 		if let Some(weight) = trainer.weight {
@@ -167,9 +167,12 @@ async fn wait(sender: &Transactor) -> anyhow::Result<()> {
 		if !trainer.candidate {
 			bail!("it stands no more: displaced by a stronger one, suspended, or taken back");
 		}
-		if trainer.next_weight.is_some() && told != trainer.next_weight {
-			told = trainer.next_weight;
-			println!("announced for the next session, with weight {}", told.unwrap_or_default());
+		if trainer.next_weight.is_some() && announced != trainer.next_weight {
+			announced = trainer.next_weight;
+			println!(
+				"announced for the next session, with weight {}",
+				announced.unwrap_or_default()
+			);
 		}
 		tokio::time::sleep(LOOK).await;
 	}

@@ -414,7 +414,7 @@ mod tests {
 	}
 
 	#[test]
-	fn a_project_is_told_in_words() {
+	fn a_project_is_described_in_words() {
 		let text = summary(&project());
 		for part in ["project 2: Which rate?", "active; units are given out", "0.0044 ut", "2,000"]
 		{

@@ -248,7 +248,7 @@ fn rules_between_fields_are_named() {
 }
 
 #[test]
-fn all_problems_are_told_at_once_in_order() {
+fn all_problems_are_reported_at_once_in_order() {
 	let text = whole()
 		.replace("batch_size = 32", "batch_size = 0")
 		.replace("features = 64", "features = 0")

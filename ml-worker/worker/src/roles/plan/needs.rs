@@ -193,7 +193,7 @@ mod tests {
 
 	/// What the executor frees, the count frees: three tensors in a row never live at once.
 	#[test]
-	fn locals_die_behind_their_last_reader() {
+	fn locals_die_after_their_last_reader() {
 		let spec = JobSpec::example().check().unwrap();
 		let program = lower::training_step(&spec);
 		let all: u128 = program.tensors.iter().map(|t| t.len() * 4).sum();
