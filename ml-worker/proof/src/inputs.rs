@@ -150,7 +150,7 @@ pub enum InputError {
 	#[error(
 		"{path} is not the {name} of the job: it has content hash {found:?} and {bytes} bytes, but \
 		 {field}.content_hash is {expected:?} and {field}.bytes {expected_bytes}. Use the file that \
-		 the job was made with, or make the job anew for this one",
+		 the job was made with, or make the job again for this one",
 		path = .path.display(),
 		name = name_of(*.which),
 		field = .which.field()

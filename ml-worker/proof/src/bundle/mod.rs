@@ -65,7 +65,7 @@ pub enum BundleError {
 	NoManifest(PathBuf),
 	/// The manifest cannot be understood.
 	#[error(
-		"{path} cannot be read: {why}. Get it again from where it is whole, or train anew in \
+		"{path} cannot be read: {why}. Get it again from where it is whole, or train again in \
 		 another folder"
 	)]
 	Manifest {

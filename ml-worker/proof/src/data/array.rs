@@ -61,7 +61,7 @@ impl Array {
 		if length.is_some_and(|length| bytes != Some(length)) {
 			return wrong(format!(
 				"an array of {shape:?} numbers of {} bytes was expected behind its header, but {} \
-				 bytes follow: the file was cut or damaged; fetch or write it anew",
+				 bytes follow: the file was cut or damaged; fetch or write it again",
 				header.element.bytes(),
 				length.unwrap_or_default()
 			));
@@ -103,7 +103,7 @@ impl Array {
 			return Err(match error.kind() {
 				io::ErrorKind::UnexpectedEof => self.wrong(format!(
 					"it ends in row {} (from 0) of the {} that its header says: it was cut; fetch \
-					 or write it anew",
+					 or write it again",
 					self.read, self.rows
 				)),
 				_ => self.failed(error),

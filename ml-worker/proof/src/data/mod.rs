@@ -157,7 +157,7 @@ impl DataError {
 			ErrorKind::InvalidData | ErrorKind::InvalidInput => error.to_string(),
 			_ => return Self::Io { path: path.to_owned(), error },
 		};
-		let what = format!("{what}: the file was cut or damaged; fetch or write it anew");
+		let what = format!("{what}: the file was cut or damaged; fetch or write it again");
 		array::wrong(path, part, what)
 	}
 }

@@ -41,7 +41,7 @@ pub(super) fn open(path: &Path) -> Result<Pair, DataError> {
 	if header.data_len() as u64 != tensors {
 		let what = format!(
 			"its header says {} bytes of tensors, but {tensors} follow: the file was cut or \
-			 damaged; fetch or write it anew",
+			 damaged; fetch or write it again",
 			header.data_len()
 		);
 		return Err(wrong(path, None, what));

@@ -219,7 +219,7 @@ fn damaged_checkpoints_are_named_and_trained_again() {
 	assert!(contents(&out) == whole);
 	// The program does not guess what a manifest said.
 	std::fs::write(out.join("manifest.json"), b"{\"format\":").unwrap();
-	fails(&train, &["manifest.json cannot be read", "train anew in another folder"]);
+	fails(&train, &["manifest.json cannot be read", "train again in another folder"]);
 	assert_eq!(contents(&out).len(), whole.len(), "nothing is lost");
 }
 

@@ -38,7 +38,7 @@ fn a_published_model_is_trained_further_and_checked() {
 	let (begun, ended) = (tuned.checkpoint(0).unwrap(), tuned.checkpoint(60).unwrap());
 	let before = first.checkpoint(100).unwrap();
 	assert_eq!(parameters(begun.clone()), parameters(before.clone()));
-	assert_ne!(begun, before, "the optimizer begins anew");
+	assert_ne!(begun, before, "the optimizer begins from scratch");
 	assert_ne!(parameters(ended.clone()), parameters(begun.clone()));
 	let accuracy = |bundle: &Bundle| {
 		let listed = &bundle.manifest().checkpoints;
