@@ -81,7 +81,7 @@ fn parameters_agree() {
 		};
 		let mut compared = 0;
 		for (name, tensor) in strict.1.parameters() {
-			let candle = elements(&stock.parameters()[name]);
+			let candle = elements(stock.parameters()[name]);
 			// The gradient of a key's bias is 0 but for rounding, and AdamW enlarges it.
 			if name.ends_with("key.bias") {
 				continue;

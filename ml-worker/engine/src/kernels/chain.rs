@@ -154,7 +154,7 @@ impl Chunk<'_> {
 	fn read(&self, operand: usize) -> &[f32] {
 		match self.inputs.get(operand) {
 			Some(input) => input,
-			None => &self.results[operand - self.inputs.len()],
+			None => self.results[operand - self.inputs.len()],
 		}
 	}
 }

@@ -70,9 +70,8 @@ pub fn map2<F: Map2>(isa: Isa, f: F, x: &[f32], y: &[f32]) -> Vec<f32> {
 pub fn map3(isa: Isa, f: impl Map3, x: &[f32], y: &[f32], z: &[f32]) -> Vec<f32> {
 	assert!(x.len() == y.len() && y.len() == z.len());
 	let mut out = vec![0.0; x.len()];
-	let run = |(out, ((x, y), z)): (&mut [f32], ((&[f32], &[f32]), &[f32]))| {
-		isa.run(Three { f, x, y, z, out })
-	};
+	type Place<'a> = (&'a mut [f32], ((&'a [f32], &'a [f32]), &'a [f32]));
+	let run = |(out, ((x, y), z)): Place<'_>| isa.run(Three { f, x, y, z, out });
 	match chunk(x.len(), 1) {
 		None => run((&mut out, ((x, y), z))),
 		Some(chunk) => {

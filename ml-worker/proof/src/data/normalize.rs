@@ -30,7 +30,7 @@ impl ColumnSums {
 		let lane = &mut self.lanes[lane..lane + self.columns];
 		lane.iter_mut().zip(row).for_each(|(lane, x)| *lane += x);
 		self.rows += 1;
-		if self.rows % SUM_BLOCK as u64 == 0 {
+		if self.rows.is_multiple_of(SUM_BLOCK as u64) {
 			self.end_block();
 		}
 	}
@@ -48,7 +48,7 @@ impl ColumnSums {
 
 	/// Returns the sum of each column.
 	fn finish(mut self) -> Vec<f32> {
-		if self.rows % SUM_BLOCK as u64 != 0 {
+		if !self.rows.is_multiple_of(SUM_BLOCK as u64) {
 			self.end_block();
 		}
 		let blocks = self.blocks.len() / self.columns.max(1);

@@ -192,7 +192,8 @@ fn nobody_applies_at_the_last_moment() {
 #[test]
 fn jobs_that_are_not_worth_it_are_refused() {
 	type Change = fn(&mut JobView, &mut Limits, &mut Standing);
-	let cases: &[(&str, Change, fn(&Refusal) -> bool)] = &[
+	type Expected = fn(&Refusal) -> bool;
+	let cases: &[(&str, Change, Expected)] = &[
 		("invited", |j, _, _| j.invited = Some(other()), |r| *r == Refusal::NotInvited),
 		("own", |j, _, _| j.submitter = me(), |r| *r == Refusal::Own),
 		(

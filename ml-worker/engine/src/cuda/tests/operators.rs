@@ -46,7 +46,7 @@ impl Random {
 	fn number(&mut self, range: Range) -> f32 {
 		let word = self.word();
 		match range {
-			_ if word % 29 == 0 => [0.0, -0.0][(word >> 8) as usize % 2],
+			_ if word.is_multiple_of(29) => [0.0, -0.0][(word >> 8) as usize % 2],
 			Range::Ordinary => (word >> 8) as f32 / 8_388_608.0 - 1.0,
 			// Magnitudes from 2^-149 to 2^65.
 			Range::Wide => {
