@@ -1,4 +1,5 @@
-//! Tables of text for people.
+//! Tables of text for people. No library draws them, because they have neither frames nor wrapped
+//! cells, which is what one would bring.
 
 /// How a column is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,10 @@
 //! chooses for which instruction set the loop is compiled. Products ([`matmul`]) are written out
 //! for each, and convolutions ([`images`]) are made of their tiles. All give the bits of the
 //! reference in `trainyard_strict`; that is what their tests check.
+//!
+//! The dispatch is our own and not that of the crate `pulp`, because the loops are written over
+//! [`Arithmetic`], which the reference executes too and which fixes the rounding of a multiply-add
+//! on every machine.
 
 pub mod activations;
 pub mod attention;

@@ -6,7 +6,8 @@
 //! as u32, for each entry in ascending bytewise order of name its name (u16 length, then
 //! bytes) and its length as u64, and then the contents in the same order. All integers
 //! are little endian. Only names of bundle files occur, so nothing can be unpacked
-//! outside the folder given.
+//! outside the folder given. It is no `tar`, because that has owners, times, modes and dialects,
+//! which would all have to be fixed by rule and refused on reading (decision 0015).
 
 use super::{
 	files::{self, FileError},

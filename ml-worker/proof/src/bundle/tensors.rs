@@ -6,6 +6,10 @@
 //! `"name":{"dtype":"F32","shape":[..],"data_offsets":[from,to]}`, padded with spaces to
 //! a multiple of 8; then the tensors' little-endian bytes, row major, in the same order
 //! without gaps. Every safetensors reader reads it.
+//!
+//! `safetensors::serialize` writes the same bytes today, which a test checks, but it promises no
+//! one form, and what is committed to must not depend on a library's version. So [`encode`] is our
+//! own; reading is left to the library.
 
 use trainyard_engine::{le_bytes, Tensor32, TensorMap};
 

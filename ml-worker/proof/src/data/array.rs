@@ -1,4 +1,6 @@
-//! Arrays in binary files, read row by row.
+//! Arrays in binary files, read row by row. No library for one of the formats is used, because this
+//! is one reader for NumPy, IDX and safetensors, which allocates one row and nothing else on a
+//! header's word.
 
 use super::{number::Element, DataError, Rows};
 use std::{

@@ -1,4 +1,5 @@
-//! Numbers of binary files: inputs become the nearest binary32, labels must be whole.
+//! Numbers of binary files: inputs become the nearest binary32, labels must be whole. The
+//! conversion is our own, because it is part of what a job means and the same for all formats.
 
 /// Types of numbers that data may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 //!
 //! An array is the magic bytes `\x93NUMPY`, two bytes of version, the length of the header, the
 //! header, which is a Python dictionary with the keys `descr`, `fortran_order` and `shape`, and
-//! the numbers.
+//! the numbers. A library for `.npy` would parse that header, which is the small part; streaming,
+//! conversion and the limits on a stranger's file would remain ours, so none is used (decision
+//! 0017).
 
 use super::{
 	array::{wrong, Array, Header, Joined, Pair},

@@ -4,7 +4,8 @@
 //! Each entry is read as its own stream, because two of them are read side by side, and only a
 //! directory of at most [`MAX_DIRECTORY`] bytes is held in memory. The file is a stranger's, and
 //! programs that read it must agree on what it says. So there is one place where the directory can
-//! be, at the very end, and no name may be in it twice.
+//! be, at the very end, and no name may be in it twice. A general library for ZIP accepts as much
+//! as it can, so none is used (decision 0016).
 
 use flate2::{bufread::DeflateDecoder, Crc};
 use std::{

@@ -1,5 +1,6 @@
 //! Reads TOML so that every complaint names file, line and field, and says what is allowed. All
-//! complaints are collected, so that a person can correct a file in one go.
+//! complaints are collected, so that a person can correct a file in one go. This is why no type
+//! here derives `Deserialize`: serde returns at the first error.
 
 use std::{
 	cell::RefCell,

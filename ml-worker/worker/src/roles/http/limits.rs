@@ -1,4 +1,6 @@
-//! Limits what strangers may take of the server: the number of connections, and their time.
+//! Limits what strangers may take of the server: the number of connections, and their time. They
+//! are not layers of `tower`, because a layer sees a request only after its head was read, and
+//! these limits are for connections that never send one, or do not read the answer.
 
 use axum::serve::Listener;
 use std::{
