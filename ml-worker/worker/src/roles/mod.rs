@@ -27,6 +27,7 @@ pub mod display;
 pub mod driller;
 pub mod fetch;
 pub mod http;
+pub mod job;
 pub mod metrics;
 pub mod plan;
 pub mod report;

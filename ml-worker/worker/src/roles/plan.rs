@@ -6,7 +6,7 @@ mod profitability;
 pub use needs::Needs;
 pub use profitability::{worth, Limits, Prices, Refusal, Standing};
 
-use super::store::JobRecord;
+use super::{job::Job, store::JobRecord};
 use trainyard_client::{AccountId32, JobView, ReplicaView};
 use trainyard_program::units;
 use trainyard_protocol::{
@@ -90,7 +90,7 @@ pub fn price(job: &JobView) -> Balance {
 
 /// Returns what `me` does about `job`.
 pub fn plan(
-	job: &JobView,
+	job: &Job,
 	me: &AccountId32,
 	known: &Known<'_>,
 	limits: &Limits,
@@ -122,7 +122,7 @@ pub fn plan(
 }
 
 fn before_the_draw(
-	job: &JobView,
+	job: &Job,
 	me: &AccountId32,
 	known: &Known<'_>,
 	limits: &Limits,

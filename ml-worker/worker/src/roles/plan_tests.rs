@@ -119,6 +119,27 @@ fn knowing(record: Option<&JobRecord>) -> Known<'_> {
 	Known { record, data: true, rehearsed: true, stored: false, bad: None }
 }
 
+/// Does what [`super::plan`] does, about a job that is checked first.
+fn plan(
+	job: &JobView,
+	me: &AccountId32,
+	known: &Known<'_>,
+	limits: &Limits,
+	standing: &Standing,
+) -> Plan {
+	super::plan(&Job::new(job.clone()), me, known, limits, standing)
+}
+
+/// Does what [`super::worth`] does, about a job that is checked first.
+fn worth(
+	job: &JobView,
+	me: &AccountId32,
+	limits: &Limits,
+	standing: &Standing,
+) -> Result<(), Refusal> {
+	super::worth(&Job::new(job.clone()), me, limits, standing)
+}
+
 fn planned(job: &JobView, record: Option<&JobRecord>, data: bool) -> Plan {
 	let known = Known { data, ..knowing(record) };
 	plan(job, &me(), &known, &limits(), &standing())

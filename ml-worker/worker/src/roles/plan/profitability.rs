@@ -1,9 +1,9 @@
 //! Decides whether a job is worth applying for.
 
 use super::needs::Needs;
-use crate::roles::checked;
+use crate::roles::job::Job;
 use std::time::Duration;
-use trainyard_client::{amount, AccountId32, JobView};
+use trainyard_client::{amount, AccountId32};
 use trainyard_program::{spec::SpecError, units::FLOP_PER_MICRO_UT};
 use trainyard_protocol::{
 	blob,
@@ -182,7 +182,7 @@ pub enum Refusal {
 
 /// Decides whether an open job is worth applying for.
 pub fn worth(
-	job: &JobView,
+	job: &Job,
 	me: &AccountId32,
 	limits: &Limits,
 	standing: &Standing,
@@ -204,10 +204,7 @@ pub fn worth(
 	if bytes > limits.max_data {
 		return Err(Refusal::Data { bytes, limit: limits.max_data });
 	}
-	let needs = match checked(job) {
-		Ok(spec) => Needs::of(&spec, &job.terms),
-		Err(error) => return Err(Refusal::Spec(error)),
-	};
+	let needs = job.needs().map_err(Refusal::Spec)?;
 	if needs.rescue > limits.max_rescue {
 		return Err(Refusal::Rescue { bytes: needs.rescue, limit: limits.max_rescue });
 	}
@@ -227,7 +224,7 @@ pub fn worth(
 		return Err(Refusal::Time { needed, given, beside });
 	}
 	let needed =
-		job.deposit.saturating_add(standing.prices.job(&needs)).saturating_add(limits.reserve);
+		job.deposit.saturating_add(standing.prices.job(needs)).saturating_add(limits.reserve);
 	if standing.free < needed {
 		return Err(Refusal::Balance { needed, free: standing.free });
 	}

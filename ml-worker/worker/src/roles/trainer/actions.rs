@@ -7,8 +7,8 @@ use super::{
 };
 use crate::plot;
 use crate::roles::{
-	checked,
 	common::files::{fetch, servers},
+	job::Job,
 	plan::{self, Action},
 	store::{Committed, JobRecord, Salt},
 	tasks::{Outcome, TaskError},
@@ -65,7 +65,7 @@ impl Trainer {
 	/// Does one step.
 	pub(super) async fn act(
 		self: Arc<Self>,
-		job: Arc<JobView>,
+		job: Arc<Job>,
 		action: Action,
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
@@ -86,12 +86,12 @@ impl Trainer {
 		}
 	}
 
-	async fn fetch(&self, job: &JobView) -> Outcome {
+	async fn fetch(&self, job: &Job) -> Outcome {
 		// A slow server must not keep other jobs' files away for long.
 		let patience = (job.state == JobState::Open)
 			.then(|| self.block_time.saturating_mul(job.terms.apply_blocks));
-		let (servers, spec) = (servers(job), checked(job)?);
-		let fetched = fetch(&self.fetcher, &self.home, &spec, &servers, patience).await;
+		let (servers, spec) = (servers(job), job.checked()?);
+		let fetched = fetch(&self.fetcher, &self.home, spec, &servers, patience).await;
 		fetched.map_err(|error| {
 			if error.is_hopeless() && may_leave(job, self.me()) {
 				self.give_up(job, error.to_string())
@@ -99,7 +99,7 @@ impl Trainer {
 				error.into()
 			}
 		})?;
-		self.data().extend(hashes(&spec));
+		self.data().extend(hashes(spec));
 		let bytes = spec.file_bytes();
 		let text = format!("data are here and as declared ({bytes} bytes)");
 		self.report.job(job.id, "data", &text, json!({ "bytes": bytes }));
@@ -112,8 +112,8 @@ impl Trainer {
 		TaskError::Hopeless(reason)
 	}
 
-	async fn rehearse(self: &Arc<Self>, job: &JobView, stop: Arc<AtomicBool>) -> Outcome {
-		let (this, spec) = (self.clone(), checked(job)?);
+	async fn rehearse(self: &Arc<Self>, job: &Job, stop: Arc<AtomicBool>) -> Outcome {
+		let (this, spec) = (self.clone(), job.checked()?.clone());
 		let rehearsed = tokio::task::spawn_blocking(move || {
 			train::rehearse(&spec, &this.home.inputs(&spec), REHEARSAL, &stop)
 		})
@@ -145,9 +145,9 @@ impl Trainer {
 		Ok(())
 	}
 
-	async fn train(self: &Arc<Self>, job: &JobView, stop: Arc<AtomicBool>) -> Outcome {
+	async fn train(self: &Arc<Self>, job: &Job, stop: Arc<AtomicBool>) -> Outcome {
 		let seed = seed_of(job)?;
-		let (id, spec) = (job.id, checked(job)?);
+		let (id, spec) = (job.id, job.checked()?.clone());
 		let this = self.clone();
 		let begun = Instant::now();
 		let trained = tokio::task::spawn_blocking(move || {

@@ -1,11 +1,11 @@
 //! Computes what a job came to for one of its trainers.
 
 use crate::roles::{
-	checked,
+	job::Job,
 	metrics::{Income, Loss, Metrics},
 	plan::replica_of,
 };
-use trainyard_client::{AccountId32, JobView};
+use trainyard_client::AccountId32;
 use trainyard_program::{units, work::Parts};
 use trainyard_protocol::{
 	job::{Balance, Fate, JobState},
@@ -42,7 +42,7 @@ fn label(fate: Fate) -> &'static str {
 
 impl End {
 	/// Returns how `job` ended for `me`; `None` while it has not, or for a stranger.
-	pub(super) fn of(job: &JobView, me: &AccountId32) -> Option<Self> {
+	pub(super) fn of(job: &Job, me: &AccountId32) -> Option<Self> {
 		let (JobState::Ended(_), Some(mine)) = (job.state, replica_of(job, me)) else {
 			return None;
 		};
@@ -51,7 +51,7 @@ impl End {
 			Fate::Accepted => {
 				let segments = mine.reveal.as_ref().map_or(u32::MAX, |reveal| reveal.segments);
 				let work =
-					checked(job).and_then(|spec| Parts::of(&spec).micro_ut_of(&spec, segments));
+					job.checked().and_then(|spec| Parts::of(spec).micro_ut_of(spec, segments));
 				let work = work.unwrap_or(0);
 				end.pay = units::price(work, job.terms.price_per_ut).unwrap_or(0);
 				if job.spec.mints_power() {
@@ -89,7 +89,7 @@ impl End {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::{fake, ReplicaView};
+	use trainyard_client::{fake, JobView, ReplicaView};
 	use trainyard_program::spec::JobSpec;
 	use trainyard_protocol::{
 		job::{Ending, Reveal, Settlement},
@@ -120,23 +120,32 @@ mod tests {
 		}
 	}
 
+	fn end_of(job: JobView) -> Option<End> {
+		End::of(&Job::new(job), &ME)
+	}
+
+	fn work(job: &JobView, segments: u32) -> MicroUt {
+		let spec = job.spec.clone().check().unwrap();
+		Parts::of(&spec).micro_ut_of(&spec, segments).unwrap()
+	}
+
 	#[test]
 	fn a_fate_says_what_came_of_it() {
 		let whole = ended(&[(1, Fate::Accepted, 30)]);
-		let work = Parts::of(&checked(&whole).unwrap()).micro_ut_of(&whole.spec, 30).unwrap();
-		let end = End::of(&whole, &ME).unwrap();
+		let work = work(&whole, 30);
+		let end = end_of(whole.clone()).unwrap();
 		assert_eq!((end.outcome, end.lost, end.power), ("accepted", 0, work));
 		assert_eq!(end.pay, Balance::from(work) * 1_000_000);
 		// Half of the segments are paid by their work, two replicas share the power.
 		let part = ended(&[(1, Fate::Accepted, 15), (2, Fate::Accepted, 15)]);
-		let less = Parts::of(&checked(&part).unwrap()).micro_ut_of(&part.spec, 15).unwrap();
-		let end = End::of(&part, &ME).unwrap();
+		let less = self::work(&part, 15);
+		let end = end_of(part).unwrap();
 		assert_eq!((end.pay, end.power), (Balance::from(less) * 1_000_000, less / 2));
 		assert!(less < work);
 
 		let agreed =
 			ended(&[(1, Fate::Agreed, 30), (2, Fate::Agreed, 30), (3, Fate::Rejected, 30)]);
-		let end = End::of(&agreed, &ME).unwrap();
+		let end = end_of(agreed).unwrap();
 		assert_eq!((end.outcome, end.pay, end.lost, end.power), ("agreed", 450, 0, 0));
 
 		for (fate, outcome, lost) in [
@@ -145,13 +154,13 @@ mod tests {
 			(Fate::NotCommitted, "not_committed", 5_000_000_000_000),
 			(Fate::Undecided, "undecided", 0),
 		] {
-			let end = End::of(&ended(&[(1, fate, 30)]), &ME).unwrap();
+			let end = end_of(ended(&[(1, fate, 30)])).unwrap();
 			assert_eq!(end, End { outcome, pay: 0, lost, power: 0 });
 		}
 
-		assert_eq!(End::of(&ended(&[(2, Fate::Accepted, 30)]), &ME), None, "a stranger");
+		assert_eq!(end_of(ended(&[(2, Fate::Accepted, 30)])), None, "a stranger");
 		let running = JobView { state: JobState::Auditing, ..whole };
-		assert_eq!(End::of(&running, &ME), None, "not over");
+		assert_eq!(end_of(running), None, "not over");
 	}
 
 	#[test]

@@ -3,8 +3,9 @@
 use super::{outcome::End, Key, Reported, Trainer};
 use crate::roles::{
 	blocks::LookError,
-	checked, display,
-	plan::{self, plan, replica_of, Action, Known, Needs, Plan, Standing},
+	display,
+	job::Job,
+	plan::{self, plan, replica_of, Action, Known, Plan, Standing},
 	store::{JobRecord, StoreError},
 	tasks::Tasks,
 };
@@ -42,7 +43,7 @@ pub(super) fn hashes(spec: &JobSpec) -> impl Iterator<Item = H256> + '_ {
 /// What one look gathers before anything is started.
 #[derive(Default)]
 struct Gathered {
-	steps: Vec<(Arc<JobView>, Plan)>,
+	steps: Vec<(Arc<Job>, Plan)>,
 	/// Files of jobs that must not be evicted.
 	keep: HashSet<H256>,
 	/// What may go on running.
@@ -99,9 +100,8 @@ impl Trainer {
 			gathered.wanted.extend(plan.actions.iter().map(|action| key(&job, *action)));
 			if plan.actions.contains(&Action::Apply) {
 				// What the next job may still count on.
-				let Ok(spec) = checked(&job) else { continue };
-				let needs = Needs::of(&spec, &job.terms);
-				let cost = job.deposit.saturating_add(standing.prices.job(&needs));
+				let Ok(needs) = job.needs() else { continue };
+				let cost = job.deposit.saturating_add(standing.prices.job(needs));
 				standing.busy += 1;
 				standing.training += 1;
 				standing.free = standing.free.saturating_sub(cost);
@@ -145,7 +145,7 @@ impl Trainer {
 	/// Decides what to do about one job.
 	fn consider(
 		&self,
-		job: &JobView,
+		job: &Job,
 		stored: bool,
 		standing: &Standing,
 		reported: &mut Reported,
@@ -192,7 +192,7 @@ impl Trainer {
 			.steps
 			.iter()
 			.filter(|(_, plan)| plan.actions.contains(&Action::Fetch))
-			.filter_map(|(job, _)| Some(Needs::of(&checked(job).ok()?, &job.terms).disk))
+			.filter_map(|(job, _)| Some(job.needs().ok()?.disk))
 			.fold(0, u64::saturating_add);
 		if coming == 0 {
 			return Ok(());
@@ -211,7 +211,7 @@ impl Trainer {
 	/// What is only needed to judge open jobs is asked only if there are some.
 	async fn standing(
 		&self,
-		jobs: &[JobView],
+		jobs: &[Job],
 		stored: &HashSet<JobId>,
 		tasks: &Tasks<Key>,
 		head: Head,
@@ -227,7 +227,7 @@ impl Trainer {
 			memory_taken: 0,
 			disk: 0,
 		};
-		let open = |job: &JobView| job.state == JobState::Open && !job.applicants.contains(&me);
+		let open = |job: &Job| job.state == JobState::Open && !job.applicants.contains(&me);
 		if !jobs.iter().any(open) {
 			return Ok((standing, 0));
 		}
@@ -248,8 +248,7 @@ impl Trainer {
 				continue;
 			}
 			standing.busy += 1;
-			let Ok(spec) = checked(job) else { continue };
-			let needs = Needs::of(&spec, &job.terms);
+			let Ok(needs) = job.needs() else { continue };
 			let record = job.seed.and_then(|seed| self.records().get(&(job.id, seed)).cloned());
 			if record.is_none_or(|record| record.result.is_none()) {
 				standing.training += 1;
@@ -277,7 +276,7 @@ impl Trainer {
 
 	/// Returns the jobs whose model by this trainer is on chain, whole, by the chain's own word: a
 	/// model that was stored on a branch that was given up is not.
-	async fn stored(&self, jobs: &[JobView]) -> Result<HashSet<JobId>, ChainError> {
+	async fn stored(&self, jobs: &[Job]) -> Result<HashSet<JobId>, ChainError> {
 		let mut stored = HashSet::new();
 		for job in jobs.iter().filter(|job| job.state == JobState::Revealing) {
 			let record = job.seed.and_then(|seed| self.records().get(&(job.id, seed)).cloned());
@@ -292,7 +291,7 @@ impl Trainer {
 
 	/// Returns the jobs on chain that have not ended, and the ended ones that this trainer worked
 	/// on.
-	async fn jobs(&self, head: Head, reported: &mut Reported) -> Result<Vec<JobView>, ChainError> {
+	async fn jobs(&self, head: Head, reported: &mut Reported) -> Result<Vec<Job>, ChainError> {
 		let mut jobs = self.chain.active_jobs(head.hash).await?;
 		let known: HashSet<JobId> = self.records().keys().map(|(id, _)| *id).collect();
 		for id in known {
@@ -314,7 +313,7 @@ impl Trainer {
 				None => self.records().retain(|(known, _), _| *known != id),
 			}
 		}
-		Ok(jobs)
+		Ok(jobs.into_iter().map(Job::new).collect())
 	}
 
 	/// Returns what is known of a job that this trainer was drawn for; a fresh record if the seed
