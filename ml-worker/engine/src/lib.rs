@@ -439,14 +439,16 @@ fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 fn evaluation_slices(spec: &CheckedSpec) -> Vec<(std::ops::Range<usize>, Arc<CompiledProgram>)> {
 	let all = spec.dataset.validation_rows;
 	let size = (EVALUATION_ROWS / spec.labels_per_row()).max(1);
-	let (whole, rest) = (all / size, all % size);
 	let plan = |rows| Arc::new(CompiledProgram::new(lower::evaluation_of(spec, rows)));
-	let (whole_plan, size) = (plan(size), size as usize);
-	let mut slices: Vec<_> = (0..whole as usize)
-		.map(|index| (index * size..(index + 1) * size, whole_plan.clone()))
-		.collect();
-	if rest > 0 {
-		slices.push((whole as usize * size..all as usize, plan(rest)));
+	let mut slices = Vec::new();
+	let whole = all / size * size;
+	if whole > 0 {
+		let (plan, size) = (plan(size), size as usize);
+		let begins = (0..whole as usize).step_by(size);
+		slices.extend(begins.map(|begin| (begin..begin + size, plan.clone())));
+	}
+	if whole < all {
+		slices.push((whole as usize..all as usize, plan(all - whole)));
 	}
 	slices
 }

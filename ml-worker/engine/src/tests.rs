@@ -300,6 +300,22 @@ fn evaluation_in_slices_is_evaluation_at_once() {
 	assert_eq!((score.correct as usize, score.labels), (correct, 2_300));
 }
 
+#[test]
+fn slices_cover_the_validation_rows_with_two_programs_at_most() {
+	for (rows, slices, programs) in [(15, 1, 1), (1_024, 1, 1), (2_048, 2, 1), (2_300, 3, 2)] {
+		let (mut spec, _) = small_spec(vec![6], ADAM);
+		spec.dataset.train_rows = rows * 4;
+		spec.dataset.validation_rows = rows;
+		let found = evaluation_slices(&checked(&spec));
+		assert_eq!(found.len(), slices, "{rows}");
+		let covered = found.iter().flat_map(|(range, _)| range.clone());
+		assert!(covered.eq(0..rows as usize), "{rows}");
+		let mut made: Vec<_> = found.iter().map(|(_, program)| Arc::as_ptr(program)).collect();
+		made.dedup();
+		assert_eq!(made.len(), programs, "{rows}");
+	}
+}
+
 /// Gradients of the parameters, by name, at a state, from the reference executor (whose
 /// bits are the engine's).
 fn gradients(spec: &JobSpec, x: &[f32], y: &[u32], state: &State) -> BTreeMap<String, Vec<f32>> {

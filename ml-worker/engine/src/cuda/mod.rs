@@ -1,11 +1,11 @@
 //! Runs the strict engine on an NVIDIA GPU. The cargo feature `cuda` enables it.
 //!
-//! A state stays on the GPU from step to step ([`DeviceState`](super::device::DeviceState)). Batches are copied there, and only
-//! the loss and the logits of a step come back. candle's own CUDA back end is not used: its kernels
-//! are not strict, and it links against libraries of the driver and the toolkit, without which a
-//! program does not even start. So the kernels are our own. They are written in CUDA C++, compiled
-//! by the build script, and launched through the driver, which is loaded when the first engine asks
-//! for it.
+//! A state stays on the GPU from step to step, as a [`DeviceState`](super::device::DeviceState).
+//! Batches are copied there, and only the loss and the logits of a step come back. candle's own CUDA
+//! back end is not used: its kernels are not strict, and it links against libraries of the driver
+//! and the toolkit, without which a program does not even start. So the kernels are our own. They
+//! are written in CUDA C++, compiled by the build script, and launched through the driver, which is
+//! loaded when the first engine asks for it.
 //!
 //! | part | what it does |
 //! |---|---|
