@@ -6,69 +6,17 @@ use super::{
 	files::{self, at, FileError},
 	records::Records,
 };
-use serde::{Deserialize, Serialize};
 use std::{
 	collections::BTreeMap,
 	fs::{File, OpenOptions},
 	io::{BufRead, BufReader, BufWriter, ErrorKind, Write},
 	path::{Path, PathBuf},
 };
-use trainyard_protocol::bundle::Evaluation;
+
+pub use super::points::{interval, Line};
 
 /// Name of the file.
 pub const FILE: &str = "metrics.jsonl";
-/// About how many training losses are kept of a run.
-const LOSSES: u32 = 2_000;
-
-/// One line: the loss of a training step, or the validation of a checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-	/// Steps done.
-	pub step: u32,
-	/// Mean loss of the step's batch, before its update.
-	#[serde(default, skip_serializing_if = "Option::is_none")]
-	pub loss: Option<f32>,
-	/// Norm of the whole gradient of that batch before it is clipped, where it is and the norm is
-	/// finite.
-	#[serde(default, skip_serializing_if = "Option::is_none")]
-	pub gradient_norm: Option<f32>,
-	/// Mean loss over the validation rows.
-	#[serde(default, skip_serializing_if = "Option::is_none")]
-	pub validation_loss: Option<f32>,
-	/// Share of validation rows classified correctly.
-	#[serde(default, skip_serializing_if = "Option::is_none")]
-	pub validation_accuracy: Option<f64>,
-}
-
-impl Line {
-	/// Returns the line of a training step.
-	pub fn training(step: u32, loss: f32, gradient_norm: Option<f32>) -> Self {
-		Self {
-			step,
-			loss: Some(loss),
-			// JSON has no infinities.
-			gradient_norm: gradient_norm.filter(|norm| norm.is_finite()),
-			validation_loss: None,
-			validation_accuracy: None,
-		}
-	}
-
-	/// Returns the line of a checkpoint.
-	pub fn validation(step: u32, validation: &Evaluation) -> Self {
-		Self {
-			step,
-			loss: None,
-			gradient_norm: None,
-			validation_loss: Some(validation.loss()),
-			validation_accuracy: Some(validation.accuracy()),
-		}
-	}
-}
-
-/// Returns the number of steps from one written training loss to the next.
-pub fn interval(steps: u32) -> u32 {
-	(steps / LOSSES).max(1)
-}
 
 /// Reads the file; a half-written last line ends it, a missing file is empty.
 pub fn read(folder: &Path) -> Result<Vec<Line>, FileError> {
@@ -174,6 +122,7 @@ fn bytes(line: &Line) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use trainyard_protocol::bundle::Evaluation;
 
 	#[test]
 	fn a_resumed_file_continues_where_the_checkpoint_stands() {

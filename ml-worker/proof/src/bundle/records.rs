@@ -8,7 +8,7 @@
 
 use super::{
 	files::{self, at, FileError},
-	metrics::Line,
+	points::{Line, Point},
 	tensorboard,
 };
 use std::{
@@ -21,48 +21,6 @@ use std::{
 pub const CSV_FILE: &str = "metrics.csv";
 /// Name of the event file. TensorBoard takes a file whose name has `tfevents` in it.
 pub const EVENTS_FILE: &str = "events.out.tfevents.0.trainyard";
-
-/// Everything that is known of one step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
-	/// Steps done.
-	pub step: u32,
-	/// Mean loss of the step's batch, before its update.
-	pub loss: Option<f32>,
-	/// Learning rate of that update; none where there is no loss.
-	pub learning_rate: Option<f32>,
-	/// Mean loss over the validation rows.
-	pub validation_loss: Option<f32>,
-	/// Share of validation rows classified correctly, rounded.
-	pub validation_accuracy: Option<f32>,
-	/// Norm of the batch's whole gradient, where it is clipped.
-	pub gradient_norm: Option<f32>,
-}
-
-impl Point {
-	fn new(line: &Line, rate: &dyn Fn(u32) -> f32) -> Self {
-		Self {
-			step: line.step,
-			loss: line.loss,
-			learning_rate: line.loss.map(|_| rate(line.step)),
-			validation_loss: line.validation_loss,
-			validation_accuracy: line.validation_accuracy.map(|share| share as f32),
-			gradient_norm: line.gradient_norm,
-		}
-	}
-
-	/// Merges the two points of one step.
-	fn and(self, later: Self) -> Self {
-		Self {
-			step: self.step,
-			loss: self.loss.or(later.loss),
-			learning_rate: self.learning_rate.or(later.learning_rate),
-			validation_loss: self.validation_loss.or(later.validation_loss),
-			validation_accuracy: self.validation_accuracy.or(later.validation_accuracy),
-			gradient_norm: self.gradient_norm.or(later.gradient_norm),
-		}
-	}
-}
 
 /// How a record is written.
 struct Format {

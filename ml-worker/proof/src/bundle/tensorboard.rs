@@ -2,7 +2,7 @@
 //! buffer `tensorflow.Event`. Of the messages in tensorflow/core/util/event.proto and
 //! tensorflow/core/framework/summary.proto only the fields that a scalar needs are here.
 
-use super::records::Point;
+use super::points::Point;
 use crc::{Crc, CRC_32_ISCSI};
 use prost::Message;
 
