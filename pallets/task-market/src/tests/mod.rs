@@ -8,6 +8,7 @@ mod early_stop;
 mod fates;
 mod invariants;
 mod listings;
+mod looks;
 mod money;
 mod posting;
 mod views;
