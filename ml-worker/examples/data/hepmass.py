@@ -20,7 +20,7 @@ CHUNK = 10_000
 
 
 def rows(draw, count):
-	"""Labels, features and masses of so many rows, as binary32: `[count, 29]`."""
+	"""Labels, features and masses of that many rows, as binary32: `[count, 29]`."""
 	label = draw.integers(0, 2, count)
 	mass = draw.choice(MASSES, count)
 	places = np.arange(FEATURES)

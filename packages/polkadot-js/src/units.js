@@ -37,7 +37,7 @@ export function formatFixed(value, decimals, most = decimals) {
 	return `${negative ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`;
 }
 
-/** An amount for people: `0.0125 TRY`. Digits behind `most` decimals are cut. */
+/** An amount for people: `0.0125 TRY`. Digits after `most` decimals are cut. */
 export const formatAmount = (value, most = DECIMALS) => `${formatFixed(BigInt(value), DECIMALS, most)} ${SYMBOL}`;
 
 /** Work for people: micro-ut as ut. */

@@ -34,7 +34,7 @@ const moduleError = (name, bytes) => ({
 	asModule: { name, error: { toU8a: () => Uint8Array.from(bytes) }, toString: () => 'module 20, error 5' },
 });
 
-test('errors are told with what they mean, down to the broken rule', () => {
+test('errors say what they mean, down to the broken rule', () => {
 	assert.equal(
 		explainDispatchError(registry, moduleError('plain', [5, 0, 0, 0])),
 		'taskMarket.ZeroPrice: The price of a `ut` is zero.',

@@ -86,7 +86,7 @@ test('verdicts, segments and shares are read from the audit', () => {
 	assert.equal(views.ending({ state: 'training' }), null);
 });
 
-test('a job that stopped early is told as such', () => {
+test('a job that stopped early is shown as such', () => {
 	const job = settled();
 	const [replica] = job.replicas;
 	job.replicas = [
@@ -111,7 +111,7 @@ test('a job that stopped early is told as such', () => {
 	assert.deepEqual(views.drawn(job), []);
 });
 
-test('a job under way is told in a line', () => {
+test('a job under way is shown in a line', () => {
 	const job = settled();
 	job.state = 'auditing';
 	job.audit.phase = { committing: { until: 77 } };

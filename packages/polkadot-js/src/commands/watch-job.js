@@ -39,7 +39,7 @@ const deadline = (job) => (job.audit && variantValue(job.audit.phase)?.until) ||
 
 /**
  * Prints each change of job `id` until it has ended, then its summary. Resolves to the job.
- * With `timeoutSeconds`, gives up behind that time.
+ * With `timeoutSeconds`, gives up after that time.
  */
 export async function follow({ api, id, print, timeoutSeconds = Infinity }) {
 	const started = Date.now();
@@ -70,7 +70,7 @@ export default {
 	about: 'Prints every change of a job until it ends, then where its money went.',
 	positionals: [1, 1],
 	flags: {
-		timeout: { value: 'SECONDS', help: 'give up behind this time; default: never' },
+		timeout: { value: 'SECONDS', help: 'give up after this time; default: never' },
 	},
 	prepare: (flags, [id]) => ({
 		id: jobNumber(id),
