@@ -92,7 +92,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 	write_with(path, |file| file.write_all(bytes))
 }
 
-/// Writes a secret as [`write`] does; on Unix only the file's owner can read it.
+/// Writes a secret as [`write()`] does; on Unix only the file's owner can read it.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 	write_as(path, true, |file| file.write_all(bytes))
 }
