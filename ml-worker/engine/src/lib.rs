@@ -7,8 +7,8 @@
 //!
 //! candle stores the tensors; its own operators and its autograd are not used, because their order
 //! of operations depends on the machine. Every operator of the program is a candle custom operator
-//! ([`ops`]) around one of our [`kernels`]; the elementwise ones of the update are executed
-//! together ([`fused`]).
+//! (`ops`) around one of our [`kernels`]; the elementwise ones of the update are executed
+//! together (`fused`).
 //!
 //! # Example
 //!

@@ -4,7 +4,7 @@
 //! commitment, a hash that binds its result, the job, the chain and itself. While it is *revealing*
 //! whoever committed may show the result; it counts only if it hashes to the commitment. The pallet
 //! keeps no clock: whoever opened a round (the task market) moves it on, and is called through
-//! [`JobObserver`] when there is nothing left to wait for.
+//! [`JobObserver`](trainyard_traits::JobObserver) when there is nothing left to wait for.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(

@@ -8,7 +8,7 @@
 //! - [`work`] counts a job, [`units`] says what the count is worth;
 //! - [`init`], [`order`] and [`schedule`] are its initial state, the order of its rows and its
 //!   learning rate, each a pure function of seed and index;
-//! - [`reference`] executes a program in scalar code: the definition that kernels are tested
+//! - [`mod@reference`] executes a program in scalar code: the definition that kernels are tested
 //!   against.
 //!
 //! Everything here is a pure function of its arguments, `no_std`, free of panics and identical in

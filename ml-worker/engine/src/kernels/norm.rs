@@ -16,7 +16,7 @@ fn moments<A: Arithmetic>(x: &[f32], epsilon: f32) -> (f32, f32) {
 	(m, A::sqrt(squares / cols + epsilon))
 }
 
-/// `fma(h, weight, bias)` with `h = (x - m) / s`, see [`moments`], over rows of the length of
+/// `fma(h, weight, bias)` with `h = (x - m) / s`, see `moments`, over rows of the length of
 /// `weight`.
 ///
 /// # Panics
@@ -153,7 +153,7 @@ fn root_mean_square<A: Arithmetic>(x: &[f32], epsilon: f32) -> f32 {
 	A::sqrt(squares / x.len() as f32 + epsilon)
 }
 
-/// `h * weight` with `h = x / s`, see [`root_mean_square`], over rows of the length of `weight`.
+/// `h * weight` with `h = x / s`, see `root_mean_square`, over rows of the length of `weight`.
 pub fn rms_norm(isa: Isa, x: &[f32], weight: &[f32], epsilon: f32) -> Vec<f32> {
 	let (cols, mut out) = (weight.len(), vec![0.0; x.len()]);
 	by_rows(&mut out, cols, LONG, |first, out| {

@@ -2,20 +2,20 @@
 //!
 //! | format | read by |
 //! |---|---|
-//! | CSV, also compressed by gzip | [`csv`] |
-//! | text | [`text`] |
-//! | IDX, also compressed by gzip | [`idx`] |
-//! | NumPy arrays and archives | [`numpy`] |
-//! | safetensors | [`safetensors`] |
+//! | CSV, also compressed by gzip | `csv` |
+//! | text | `text` |
+//! | IDX, also compressed by gzip | `idx` |
+//! | NumPy arrays and archives | `numpy` |
+//! | safetensors | `safetensors` |
 //!
 //! Row `i` (from 0) validates when `i mod validation_every = validation_every - 1` and trains
 //! otherwise. A number becomes the nearest binary32 and is divided, in binary32, by the
-//! specification's `feature_divisor`; then [`normalize`] does what the specification says.
+//! specification's `feature_divisor`; then `normalize` does what the specification says.
 //! Section 1 of `docs/strict-arithmetic.md` defines all of it.
 //!
 //! Files come from strangers: they are read row by row, into buffers of one row, and never further
 //! than the specification declares rows. Decoded rows are kept in memory, or, where they are larger
-//! than [`memory::for_data`] says, in a temporary file.
+//! than `memory::for_data` says, in a temporary file.
 
 mod array;
 mod csv;
