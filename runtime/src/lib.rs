@@ -2,7 +2,7 @@
 //! meet.
 //!
 //! - [`configs`] has one file for each subject;
-//! - [`apis`] answers nodes and clients, [`api`] declares our own API and [`views`] composes what
+//! - [`apis`] answers nodes and clients, [`api`] declares our own API and `views` composes what
 //!   it returns;
 //! - [`presets`] are the genesis states that come with the runtime.
 //!
