@@ -11,15 +11,14 @@ use trainyard_program::{
 };
 use trainyard_protocol::Text;
 
-/// The longest specification: the longest location, and as many layers as there may be.
-fn longest() -> JobSpec {
+/// A long specification: the longest location, and as many layers as there may be.
+fn long() -> JobSpec {
 	let mut spec = JobSpec::noisy_example();
 	let mut location = b"http://".to_vec();
 	location.resize(MAX_TEXT as usize, b'x');
 	spec.dataset.location = Text(BoundedVec::truncate_from(location));
-	let mut layers = vec![Layer::Skip { back: 1 }; MAX_LAYERS as usize];
-	layers[0] = Layer::Linear { outputs: spec.dataset.classes };
-	let layers = BoundedVec::truncate_from(layers);
+	let layer = Layer::Linear { outputs: spec.dataset.classes };
+	let layers = BoundedVec::truncate_from(vec![layer; MAX_LAYERS as usize]);
 	spec.model = Model::Layers { input: Input::Numbers, layers };
 	spec
 }
@@ -38,7 +37,7 @@ fn least(mut once: impl FnMut()) -> Duration {
 #[ignore = "prints times"]
 fn a_look_with_and_without_the_specification() {
 	new_test_ext().execute_with(|| {
-		let id = post_spec(SUBMITTER, longest(), terms(1));
+		let id = post_spec(SUBMITTER, long(), terms(1));
 		let job = Jobs::<Test>::get(id).unwrap();
 		let look = least(|| Jobs::<Test>::insert(id, Jobs::<Test>::get(id).unwrap()));
 		let spec = least(|| Specs::<Test>::insert(id, Specs::<Test>::get(id).unwrap()));
