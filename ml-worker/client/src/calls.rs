@@ -132,9 +132,10 @@ pub fn order(trainer: &AccountId32, spec: &JobSpec, terms: &Terms) -> Call {
 	Call::new("TaskMarket", "order", (trainer, spec, terms))
 }
 
-/// `TaskMarket.apply`: apply for a job; the deposit is held.
-pub fn apply(job: JobId) -> Call {
-	Call::new("TaskMarket", "apply", job)
+/// `TaskMarket.apply`: apply for the job of this `digest`
+/// ([`commitment::job`](trainyard_protocol::commitment::job)); the deposit is held.
+pub fn apply(job: JobId, digest: &H256) -> Call {
+	Call::new("TaskMarket", "apply", (job, digest))
 }
 
 /// `TaskMarket.cancel`: take back a job for which nobody applied.

@@ -399,7 +399,7 @@ mod tests {
 	#[test]
 	fn a_call_for_one_fork_counts_from_its_block() {
 		let head = Head { number: 40, hash: fake::hash(40) };
-		let call = crate::calls::apply(3);
+		let call = crate::calls::apply(3, &fake::hash(1));
 		assert_eq!(call.head(), None);
 		assert_eq!(call.on(head).head(), Some(head));
 		let hash = subxt::utils::H256(head.hash.0);

@@ -21,7 +21,7 @@ const settled = () => ({
 	replicas: [
 		{
 			trainer: '5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY',
-			committed: true,
+			commitment: '0x07',
 			reveal: { segments: 3 },
 			fate: 'accepted',
 		},
@@ -31,9 +31,9 @@ const settled = () => ({
 		phase: 'done',
 		groups: [{ result: { segments: 3 }, drawn: [0, 2], decision: 'accepted', rescued: null }],
 		committee: [
-			{ verifier: 'a', committed: true, findings: [{ accept: [evidence(0), evidence(2)] }] },
-			{ verifier: 'b', committed: true, findings: [{ accept: [evidence(0), evidence(2)] }] },
-			{ verifier: 'c', committed: false, findings: null },
+			{ verifier: 'a', commitment: '0x07', findings: [{ accept: [evidence(0), evidence(2)] }] },
+			{ verifier: 'b', commitment: '0x07', findings: [{ accept: [evidence(0), evidence(2)] }] },
+			{ verifier: 'c', commitment: null, findings: null },
 		],
 	},
 	settlement: {

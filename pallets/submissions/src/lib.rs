@@ -1,8 +1,9 @@
 //! Commit and reveal of results, one round per job.
 //!
-//! A round is opened for the trainers of a job. While it is *committing* each of them may send one
-//! commitment, a hash that binds its result, the job, the chain and itself. While it is *revealing*
-//! whoever committed may show the result; it counts only if it hashes to the commitment. The pallet
+//! A round is opened for the trainers of a job. While it is *committing* each of them may send a
+//! commitment, a hash that binds its result, the job, the chain and itself, and may replace it. While
+//! it is *revealing* whoever committed may show the result; it counts only if it hashes to the last
+//! commitment. The pallet
 //! keeps no clock: whoever opened a round (the task market) moves it on, and is called through
 //! [`JobObserver`](trainyard_traits::JobObserver) when there is nothing left to wait for.
 
@@ -124,8 +125,6 @@ pub mod pallet {
 		NotATrainer,
 		/// Commitments are not taken any more.
 		NotCommitting,
-		/// The caller has committed already; a commitment is final.
-		AlreadyCommitted,
 		/// Reveals are not taken yet, or not any more.
 		NotRevealing,
 		/// The caller has committed to nothing, so it has nothing to reveal.
@@ -152,7 +151,8 @@ pub mod pallet {
 
 	#[pallet::call]
 	impl<T: Config> Pallet<T> {
-		/// Commits the caller to a result of `job`.
+		/// Commits the caller to a result of `job`, in the place of what it committed to before. A
+		/// commitment that was meant for another fork must not cost its sender the deposit.
 		///
 		/// `commitment` is `blake2_256(SCALE("trainyard/commit/v2", genesis hash, job, caller,
 		/// bundle root, model root, segments, salt))`; keep the salt, the reveal needs it.

@@ -15,7 +15,6 @@ impl<T: Config> Pallet<T> {
 			let phase = round.phase;
 			let entry = round.entry_mut(&trainer).ok_or(Error::<T>::NotATrainer)?;
 			ensure!(phase == Phase::Committing, Error::<T>::NotCommitting);
-			ensure!(entry.commitment.is_none(), Error::<T>::AlreadyCommitted);
 			entry.commitment = Some(commitment);
 			Ok(round.is_complete())
 		})?;
@@ -134,7 +133,7 @@ impl<T: Config> Submissions<T::AccountId> for Pallet<T> {
 			}
 			opens
 		});
-		let committed = Self::committed(job);
+		let committed: Vec<_> = Self::commitments(job).into_iter().map(|(who, _)| who).collect();
 		if opened {
 			Self::deposit_event(Event::RevealsOpened { job, committed: committed.len() as u32 });
 		}
@@ -170,17 +169,9 @@ impl<T: Config> Submissions<T::AccountId> for Pallet<T> {
 			.unwrap_or_default()
 	}
 
-	fn committed(job: JobId) -> Vec<T::AccountId> {
-		Rounds::<T>::get(job)
-			.map(|round| {
-				round
-					.entries
-					.into_iter()
-					.filter(|e| e.commitment.is_some())
-					.map(|e| e.trainer)
-					.collect()
-			})
-			.unwrap_or_default()
+	fn commitments(job: JobId) -> Vec<(T::AccountId, H256)> {
+		let entries = Rounds::<T>::get(job).map(|round| round.entries).unwrap_or_default();
+		entries.into_iter().filter_map(|e| Some((e.trainer, e.commitment?))).collect()
 	}
 
 	fn remove(job: JobId) {

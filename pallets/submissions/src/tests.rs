@@ -28,7 +28,7 @@ fn a_round_from_opening_to_closing() {
 		System::assert_last_event(
 			Event::Committed { job: JOB, trainer: 1, commitment: commitment(JOB, 1, 7) }.into(),
 		);
-		assert_eq!(Submissions::committed(JOB), vec![1]);
+		assert_eq!(Submissions::commitments(JOB), vec![(1, commitment(JOB, 1, 7))]);
 		assert_eq!(Progressed::get(), Vec::<JobId>::new(), "one is missing");
 		assert_ok!(commit(2, 7));
 		assert!(Submissions::is_complete(JOB));
@@ -106,7 +106,7 @@ fn a_job_without_a_round() {
 		assert!(Submissions::open_reveals(JOB).is_empty());
 		assert!(Submissions::close(JOB).is_empty());
 		assert!(Submissions::reveals(JOB).is_empty());
-		assert!(Submissions::committed(JOB).is_empty());
+		assert!(Submissions::commitments(JOB).is_empty());
 		Submissions::remove(JOB);
 		assert!(Rounds::<Test>::get(JOB).is_none());
 	});
@@ -135,16 +135,33 @@ fn unsigned_callers_are_refused() {
 }
 
 #[test]
-fn commitments_are_taken_once_from_trainers_in_time() {
+fn commitments_are_taken_from_trainers_in_time() {
 	run(|| {
 		assert_ok!(Submissions::open(JOB, &[1, 2], SEGMENTS));
 		assert_noop!(commit(9, 1), Error::<Test>::NotATrainer);
 		assert_ok!(commit(1, 1));
-		assert_noop!(commit(1, 2), Error::<Test>::AlreadyCommitted);
 		Submissions::open_reveals(JOB);
 		assert_noop!(commit(2, 1), Error::<Test>::NotCommitting);
 		Submissions::close(JOB);
 		assert_noop!(commit(2, 1), Error::<Test>::NotCommitting);
+	});
+}
+
+/// A commitment that a short fork took to a different seed is no result of this one.
+#[test]
+fn a_commitment_may_be_replaced_while_they_are_taken() {
+	run(|| {
+		assert_ok!(Submissions::open(JOB, &[1, 2], SEGMENTS));
+		assert_ok!(commit(1, 1));
+		let first = Submissions::commitments(JOB);
+		assert_ok!(commit(1, 2));
+		let last = Submissions::commitments(JOB);
+		assert_eq!((first.len(), last.len()), (1, 1));
+		assert_ne!(first, last);
+		Submissions::open_reveals(JOB);
+		assert_noop!(commit(1, 1), Error::<Test>::NotCommitting);
+		assert_noop!(show(1, 1), Error::<Test>::RevealMismatch);
+		assert_ok!(show(1, 2));
 	});
 }
 
@@ -306,7 +323,7 @@ proptest! {
 				};
 				let expected = told + usize::from(taken && Submissions::is_complete(JOB));
 				assert_eq!(Progressed::get().len(), expected);
-				assert!(Submissions::reveals(JOB).len() <= Submissions::committed(JOB).len());
+				assert!(Submissions::reveals(JOB).len() <= Submissions::commitments(JOB).len());
 				Submissions::do_try_state().unwrap();
 			}
 		});

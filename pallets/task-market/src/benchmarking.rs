@@ -103,11 +103,16 @@ fn posted<T: Config>() -> Result<JobId, BenchmarkError> {
 	Ok(id)
 }
 
+/// The digest that names the job `id`.
+fn digest<T: Config>(id: JobId) -> Result<H256, BenchmarkError> {
+	Ok(Jobs::<T>::get(id).ok_or("no such job")?.digest)
+}
+
 /// A job that `count` trainers applied for.
 fn applied<T: Config>(count: u32) -> Result<JobId, BenchmarkError> {
 	let id = posted::<T>()?;
 	for index in 0..count {
-		Pallet::<T>::do_apply(trainer::<T>(index), id)?;
+		Pallet::<T>::do_apply(trainer::<T>(index), id, digest::<T>(id)?)?;
 	}
 	Ok(id)
 }
@@ -176,11 +181,12 @@ mod benchmarks {
 	fn apply() -> Result<(), BenchmarkError> {
 		let id = applied::<T>(T::MaxApplicants::get())?;
 		let last = trainer::<T>(T::MaxApplicants::get());
+		let digest = digest::<T>(id)?;
 
 		#[block]
 		{
 			T::Trainers::bond(&last);
-			Pallet::<T>::apply_with(last.clone(), Balance::MAX, id)?;
+			Pallet::<T>::apply_with(last.clone(), Balance::MAX, id, digest)?;
 		}
 
 		let applicants = Applicants::<T>::get(id);

@@ -400,6 +400,9 @@ pub mod pallet {
 		SubmitterCannotTrain,
 		/// The job was ordered from another trainer.
 		NotInvited,
+		/// The job of this number has another specification or other terms than the caller names:
+		/// look at it again, a fork may have given its number to another job.
+		OtherJob,
 		/// The job does not take applications any more.
 		NotOpen,
 		/// The caller has applied already.
@@ -493,11 +496,14 @@ pub mod pallet {
 		/// Applies for an open job. The caller's deposit is held until the draw passes it over or
 		/// the job ends. An applicant has the data already and serves it from then on. Where the
 		/// list of applicants is full, a larger bond displaces the smallest.
+		///
+		/// `digest` is `blake2_256(SCALE("trainyard/job/v1", spec, terms))` of what the caller means
+		/// to train: after a fork the same number may be another job's.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::apply())]
-		pub fn apply(origin: OriginFor<T>, job: JobId) -> DispatchResult {
+		pub fn apply(origin: OriginFor<T>, job: JobId, digest: H256) -> DispatchResult {
 			let trainer = ensure_signed(origin)?;
-			Self::do_apply(trainer, job)
+			Self::do_apply(trainer, job, digest)
 		}
 
 		/// Takes back a job that nobody applied for; everything is refunded.

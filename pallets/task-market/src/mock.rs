@@ -84,7 +84,7 @@ impl pallet_balances::Config for Test {
 #[derive(Clone, Default)]
 pub struct FakeRound {
 	pub trainers: Vec<AccountId>,
-	pub committed: BTreeSet<AccountId>,
+	pub committed: BTreeMap<AccountId, H256>,
 	pub reveals: BTreeMap<AccountId, Reveal>,
 	/// Segments that a result may have.
 	pub segments: Option<RangeInclusive<u32>>,
@@ -169,7 +169,7 @@ impl traits::Submissions<AccountId> for FakeSubmissions {
 	}
 	fn open_reveals(job: JobId) -> Vec<AccountId> {
 		Rounds::mutate(|rounds| rounds.get_mut(&job).unwrap().revealing = true);
-		Self::committed(job)
+		Self::commitments(job).into_iter().map(|(who, _)| who).collect()
 	}
 	fn is_complete(job: JobId) -> bool {
 		let Some(round) = Rounds::get().remove(&job) else { return false };
@@ -187,9 +187,10 @@ impl traits::Submissions<AccountId> for FakeSubmissions {
 		let round = Rounds::get().remove(&job).unwrap_or_default();
 		round.trainers.iter().filter_map(|t| Some((*t, round.reveals.get(t)?.clone()))).collect()
 	}
-	fn committed(job: JobId) -> Vec<AccountId> {
+	fn commitments(job: JobId) -> Vec<(AccountId, H256)> {
 		let round = Rounds::get().remove(&job).unwrap_or_default();
-		round.trainers.into_iter().filter(|t| round.committed.contains(t)).collect()
+		let of = |trainer| Some((trainer, *round.committed.get(&trainer)?));
+		round.trainers.into_iter().filter_map(of).collect()
 	}
 	fn remove(job: JobId) {
 		Rounds::mutate(|rounds| rounds.remove(&job));
@@ -371,8 +372,13 @@ pub fn stopping() -> JobSpec {
 /// Lets `trainers` apply.
 pub fn apply(id: JobId, trainers: &[AccountId]) {
 	for trainer in trainers {
-		assert_ok!(TaskMarket::apply(RuntimeOrigin::signed(*trainer), id));
+		assert_ok!(TaskMarket::apply(RuntimeOrigin::signed(*trainer), id, digest(id)));
 	}
+}
+
+/// The digest that names the job `id`; zero for none.
+pub fn digest(id: JobId) -> H256 {
+	crate::Jobs::<Test>::get(id).map_or(H256::zero(), |job| job.digest)
 }
 
 /// Posts a job for as many replicas as there are `trainers`, lets them apply and brings it
@@ -419,7 +425,10 @@ pub fn run_to_end(id: JobId) {
 
 /// `trainer` commits.
 pub fn commit(id: JobId, trainer: AccountId) {
-	Rounds::mutate(|rounds| rounds.get_mut(&id).unwrap().committed.insert(trainer));
+	let commitment = H256::from_low_u64_be(trainer);
+	Rounds::mutate(|rounds| {
+		rounds.get_mut(&id).unwrap().committed.insert(trainer, commitment);
+	});
 	notify_if_complete(id);
 }
 

@@ -13,8 +13,9 @@ use sp_runtime::DispatchError;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_program::spec::{CheckedSpec, JobSpec};
 use trainyard_protocol::{
+	commitment,
 	job::{Balance, Ending, Fate, JobState, Settlement, Terms, MAX_VERIFIERS},
-	JobId,
+	JobId, H256,
 };
 use trainyard_traits::{Audits, JobObserver, Submissions, TrainerRegistry};
 
@@ -43,9 +44,11 @@ impl<T: Config> Pallet<T> {
 		NextJob::<T>::put(next);
 		let now = Self::now();
 		let deadline = now.saturating_add(terms.apply_blocks);
+		let spec = spec.into_spec();
 		let job = Job {
 			submitter: submitter.clone(),
 			invited: invited.clone(),
+			digest: commitment::job(&spec, &terms),
 			terms,
 			quote,
 			state: JobState::Open,
@@ -56,7 +59,7 @@ impl<T: Config> Pallet<T> {
 			offer: None,
 			settlement: Settlement { escrowed: quote.escrow, ..Settlement::default() },
 		};
-		Specs::<T>::insert(id, spec.into_spec());
+		Specs::<T>::insert(id, spec);
 		Jobs::<T>::insert(id, job);
 		Self::schedule(id, deadline);
 		let (work, escrow) = (quote.work, quote.escrow);
@@ -64,15 +67,21 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	pub(crate) fn do_apply(trainer: T::AccountId, id: JobId) -> DispatchResult {
+	pub(crate) fn do_apply(trainer: T::AccountId, id: JobId, digest: H256) -> DispatchResult {
 		let bond = T::Trainers::bond(&trainer);
-		Self::apply_with(trainer, bond, id)
+		Self::apply_with(trainer, bond, id, digest)
 	}
 
-	/// Lets `trainer`, which has this `bond`, apply. Where the list is full it displaces the
-	/// applicant with the smallest bond, if that is smaller than its own.
-	pub(crate) fn apply_with(trainer: T::AccountId, bond: Balance, id: JobId) -> DispatchResult {
+	/// Lets `trainer`, which has this `bond`, apply for the job of this `digest`. Where the list is
+	/// full it displaces the applicant with the smallest bond, if that is smaller than its own.
+	pub(crate) fn apply_with(
+		trainer: T::AccountId,
+		bond: Balance,
+		id: JobId,
+		digest: H256,
+	) -> DispatchResult {
 		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
+		ensure!(job.digest == digest, Error::<T>::OtherJob);
 		// Full blocks may look at the job late; applying ends in time all the same.
 		let open = job.state == JobState::Open && Self::now() < job.deadline;
 		ensure!(open, Error::<T>::NotOpen);

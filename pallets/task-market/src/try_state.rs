@@ -6,7 +6,10 @@ use crate::{Agenda, Applicants, Config, Cursor, Due, HoldReason, Jobs, NextJob, 
 use alloc::collections::BTreeMap;
 use frame_support::{ensure, traits::fungible::InspectHold};
 use sp_runtime::TryRuntimeError;
-use trainyard_protocol::job::{Balance, Fate, JobState};
+use trainyard_protocol::{
+	commitment,
+	job::{Balance, Fate, JobState},
+};
 
 impl<T: Config> Pallet<T> {
 	/// Checks the agenda, the specifications, the states, the settlements, and that what is on hold
@@ -22,6 +25,10 @@ impl<T: Config> Pallet<T> {
 		for (id, job) in Jobs::<T>::iter() {
 			ensure!(id < NextJob::<T>::get(), "a job has a number that was not given out");
 			let spec = Specs::<T>::get(id).ok_or("a job without a specification")?;
+			ensure!(
+				job.digest == commitment::job(&spec, &job.terms),
+				"a job's digest is that of another specification or other terms"
+			);
 			ensure!(spec.check().is_ok(), "a job's specification is invalid");
 			let applicants = Applicants::<T>::get(id);
 			let drawn = job.seed.is_some();

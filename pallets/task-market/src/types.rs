@@ -26,6 +26,9 @@ pub struct Job<AccountId> {
 	pub invited: Option<AccountId>,
 	/// What is offered.
 	pub terms: Terms,
+	/// [`commitment::job`](trainyard_protocol::commitment::job) of specification and terms, which
+	/// whoever applies must name.
+	pub digest: H256,
 	/// What it costs, fixed at posting.
 	pub quote: Quote,
 	/// Where it stands.

@@ -32,13 +32,16 @@ impl<T: Config> Pallet<T> {
 	/// Returns the job with this number, without its audit.
 	pub fn job_view(id: JobId) -> Option<JobView<T::AccountId>> {
 		let job = Jobs::<T>::get(id)?;
-		let committed = T::Submissions::committed(id);
+		let commitments = T::Submissions::commitments(id);
 		let reveals = T::Submissions::reveals(id);
 		let replicas = job
 			.replicas
 			.into_iter()
 			.map(|replica| ReplicaView {
-				committed: committed.contains(&replica.trainer),
+				commitment: commitments
+					.iter()
+					.find(|(trainer, _)| *trainer == replica.trainer)
+					.map(|(_, commitment)| *commitment),
 				reveal: reveals
 					.iter()
 					.find(|(trainer, _)| *trainer == replica.trainer)

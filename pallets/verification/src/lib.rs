@@ -339,8 +339,6 @@ pub mod pallet {
 		TooLate,
 		/// The caller is not on the committee of this round.
 		NotOnCommittee,
-		/// The caller has committed in this round already.
-		AlreadyCommitted,
 		/// The caller has not committed in this round.
 		NotCommitted,
 		/// The caller has revealed in this round already.
@@ -421,7 +419,8 @@ pub mod pallet {
 			Self::do_withdraw(who)
 		}
 
-		/// Commits the caller's findings in the running round of `job`'s audit:
+		/// Commits the caller's findings in the running round of `job`'s audit, in the place of what
+		/// it committed to before:
 		/// `commitment::verdict(genesis, job, round, caller, findings, salt)`.
 		#[pallet::call_index(3)]
 		#[pallet::weight(T::WeightInfo::commit())]

@@ -132,7 +132,6 @@ impl<T: Config> Pallet<T> {
 		};
 		ensure!(Self::now() <= until, Error::<T>::TooLate);
 		let member = audit.member_mut(&who).ok_or(Error::<T>::NotOnCommittee)?;
-		ensure!(member.commitment.is_none(), Error::<T>::AlreadyCommitted);
 		member.commitment = Some(commitment);
 		AuditRecords::<T>::insert(job, &audit);
 		Self::deposit_event(Event::Committed { job, verifier: who });

@@ -30,7 +30,7 @@ impl<T: Config> Pallet<T> {
 				.committee
 				.into_iter()
 				.map(|member| MemberView {
-					committed: member.commitment.is_some(),
+					commitment: member.commitment,
 					findings: Verdicts::<T>::get(job, &member.verifier),
 					verifier: member.verifier,
 				})

@@ -1,9 +1,20 @@
-//! Commitments: hashes that bind a result before it is shown. The account in it keeps others from
-//! copying the commitment; domain and genesis hash keep it from being replayed on another chain.
+//! Hashes that bind an account to something: to a result before it is shown, and to the job that it
+//! means to train. The account in a commitment keeps others from copying it; domain and genesis
+//! hash keep it from being replayed on another chain.
 
-use crate::{job::WorkResult, JobId, H256};
+use crate::{
+	job::{Terms, WorkResult},
+	JobId, H256,
+};
 use codec::Encode;
 use sp_crypto_hashing::blake2_256;
+use trainyard_program::spec::JobSpec;
+
+/// Returns the digest of what a job asks for and offers: `blake2_256(SCALE("trainyard/job/v1", spec,
+/// terms))`. Whoever applies names it, since a job's number alone may be another job's after a fork.
+pub fn job(spec: &JobSpec, terms: &Terms) -> H256 {
+	(b"trainyard/job/v1", spec, terms).using_encoded(blake2_256).into()
+}
 
 /// Returns a trainer's commitment to a result: `blake2_256(SCALE("trainyard/commit/v2",
 /// genesis_hash, job, account, bundle_root, model_root, segments: u32, salt))`.
@@ -38,6 +49,26 @@ pub fn verdict<AccountId: Encode, Findings: Encode>(
 #[cfg(test)]
 mod tests {
 	use super::*;
+
+	#[test]
+	fn a_jobs_digest_binds_specification_and_terms() {
+		let spec = JobSpec::example();
+		let terms = Terms {
+			price_per_ut: 1,
+			replicas: 1,
+			verifiers: 3,
+			audit_segments: 4,
+			audit_fee: 5,
+			apply_blocks: 6,
+			training_blocks: 7,
+		};
+		let bytes = [b"trainyard/job/v1".to_vec(), spec.encode(), terms.encode()].concat();
+		assert_eq!(job(&spec, &terms), H256(blake2_256(&bytes)));
+		let mut other = spec.clone();
+		other.training.steps += 1;
+		assert_ne!(job(&other, &terms), job(&spec, &terms));
+		assert_ne!(job(&spec, &Terms { audit_fee: 6, ..terms }), job(&spec, &terms));
+	}
 
 	/// The layout is frozen: clients in other languages build it by hand.
 	#[test]

@@ -71,8 +71,8 @@ pub struct QuoteView {
 pub struct ReplicaView<AccountId> {
 	/// Who trains it.
 	pub trainer: AccountId,
-	/// Whether it has committed.
-	pub committed: bool,
+	/// What it committed to, if it did.
+	pub commitment: Option<H256>,
 	/// What it revealed.
 	pub reveal: Option<Reveal>,
 	/// What became of it.
@@ -110,8 +110,8 @@ pub struct GroupView {
 pub struct MemberView<AccountId> {
 	/// Who.
 	pub verifier: AccountId,
-	/// Whether it has committed its findings.
-	pub committed: bool,
+	/// What it committed to in this round, if it did.
+	pub commitment: Option<H256>,
 	/// Its findings, once revealed.
 	pub findings: Option<crate::audit::Findings>,
 }

@@ -84,8 +84,8 @@ pub trait Submissions<AccountId> {
 	fn close(job: JobId) -> Vec<(AccountId, Reveal)>;
 	/// Returns the reveals so far.
 	fn reveals(job: JobId) -> Vec<(AccountId, Reveal)>;
-	/// Returns who committed.
-	fn committed(job: JobId) -> Vec<AccountId>;
+	/// Returns who committed, each with its last commitment.
+	fn commitments(job: JobId) -> Vec<(AccountId, H256)>;
 	/// Forgets the round.
 	fn remove(job: JobId);
 }

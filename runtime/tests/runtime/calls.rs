@@ -210,7 +210,7 @@ fn samples() -> Vec<RuntimeCall> {
 	let market = [
 		M::submit_job { spec: JobSpec::example(), terms: terms() },
 		M::order { trainer: who(), spec: JobSpec::example(), terms: terms() },
-		M::apply { job: 0 },
+		M::apply { job: 0, digest: H256::zero() },
 		M::cancel { job: 0 },
 		M::poke { job: 0 },
 		M::agree { job: 0, pay: Some(1) },

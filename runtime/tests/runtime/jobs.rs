@@ -79,10 +79,11 @@ fn deliver(chain: &mut Chain, model: &[u8]) -> JobId {
 fn deliver_after(chain: &mut Chain, spec: JobSpec, segments: u32, model: &[u8]) -> JobId {
 	let quote = chain.state(|| Runtime::quote(spec.clone(), terms())).expect("valid");
 	let escrow = quote.escrow;
+	let digest = commitment::job(&spec, &terms());
 	assert_ok!(chain.call(Bob, pallet_task_market::Call::submit_job { spec, terms: terms() }));
 	let job = chain.state(Runtime::active_jobs).last().expect("it was posted").id;
 	assert_eq!(view(chain, job).settlement.escrowed, escrow);
-	assert_ok!(chain.call(Alice, pallet_task_market::Call::apply { job }));
+	assert_ok!(chain.call(Alice, pallet_task_market::Call::apply { job, digest }));
 	let assigned = run_until(chain, job, "assignment", in_state(JobState::Training));
 	assert!(assigned.seed.is_some());
 	assert_eq!(assigned.replicas[0].trainer, Alice.to_account_id());

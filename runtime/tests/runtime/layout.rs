@@ -6,6 +6,7 @@ use codec::Encode;
 use frame_support::traits::{GetCallIndex, GetCallName, PalletsInfoAccess};
 use sp_keyring::{Ed25519Keyring, Sr25519Keyring};
 use sp_runtime::traits::TransactionExtension;
+use trainyard_protocol::H256;
 use trainyard_runtime::*;
 
 #[test]
@@ -164,8 +165,9 @@ fn session_keys_are_babe_then_grandpa() {
 /// Clients in other languages build calls by hand: `[pallet, call] ++ arguments`.
 #[test]
 fn a_call_is_two_indices_and_its_arguments() {
-	let call: RuntimeCall = pallet_task_market::Call::apply { job: 7 }.into();
-	assert_eq!(call.encode(), [20, 2, 7, 0, 0, 0]);
+	let digest = H256::repeat_byte(9);
+	let call: RuntimeCall = pallet_task_market::Call::apply { job: 7, digest }.into();
+	assert_eq!(call.encode(), [vec![20, 2, 7, 0, 0, 0], vec![9; 32]].concat());
 	let call: RuntimeCall = pallet_hashrate::Call::set_candidate { candidate: true }.into();
 	assert_eq!(call.encode(), [4, 3, 1]);
 }

@@ -12,6 +12,7 @@ use trainyard_program::units;
 use trainyard_protocol::{
 	audit::{AuditPhase, GroupVerdict},
 	job::{Balance, BlockNumber, Fate, JobState, WorkResult},
+	H256,
 };
 
 /// Blocks after a deadline until the trainer pokes the chain about its job: by then the chain's own
@@ -52,6 +53,11 @@ pub struct Known<'a> {
 	pub data: bool,
 	/// Whether training was tried and did not diverge.
 	pub rehearsed: bool,
+	/// The commitment that its record can reveal.
+	pub commitment: Option<H256>,
+	/// Whether the commitment on chain was replaced by this trainer before: then another program has
+	/// the same key, and replacing in turns only costs fees.
+	pub replaced: bool,
 	/// Whether the chain has the whole model.
 	pub stored: bool,
 	/// What was found to be wrong with the job, if anything.
@@ -163,15 +169,19 @@ fn at_work(job: &JobView, mine: &ReplicaView, known: &Known<'_>) -> Plan {
 	match job.state {
 		JobState::Training => match record.result {
 			None => plan.actions.push(Action::Train),
-			Some(_) if !mine.committed => plan.actions.push(Action::Commit),
+			// What stands there may be of another fork, or of a folder that was lost: it is replaced.
+			Some(_) if mine.commitment.is_some() && known.replaced => {}
+			Some(_) if mine.commitment.is_none() || mine.commitment != known.commitment => {
+				plan.actions.push(Action::Commit);
+			}
 			Some(_) => {}
 		},
-		JobState::Revealing if mine.committed => {
+		JobState::Revealing if mine.commitment.is_some() => {
 			if record.result.is_none() {
 				// The result is a function of job and seed, so a lost one is made again.
 				plan.actions.push(Action::Train);
 			} else {
-				if mine.reveal.is_none() && record.committed.is_some() {
+				if mine.reveal.is_none() && mine.commitment == known.commitment {
 					plan.actions.push(Action::Reveal);
 				}
 				if !known.stored {

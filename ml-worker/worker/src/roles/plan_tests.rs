@@ -94,8 +94,14 @@ fn reveal() -> Reveal {
 	}
 }
 
+/// The commitment that [`committed`] can reveal.
+fn commitment() -> H256 {
+	H256::repeat_byte(6)
+}
+
 fn mine(committed: bool, revealed: bool) -> ReplicaView {
-	ReplicaView { trainer: me(), committed, reveal: revealed.then(reveal), fate: Fate::Working }
+	let commitment = committed.then(commitment);
+	ReplicaView { trainer: me(), commitment, reveal: revealed.then(reveal), fate: Fate::Working }
 }
 
 fn with(state: JobState, replica: ReplicaView) -> JobView {
@@ -116,7 +122,16 @@ fn committed() -> JobRecord {
 
 /// Knowledge of a job whose data is here and which was tried.
 fn knowing(record: Option<&JobRecord>) -> Known<'_> {
-	Known { record, data: true, rehearsed: true, stored: false, bad: None }
+	let commitment = record.and_then(|record| record.committed.as_ref()).map(|_| commitment());
+	Known {
+		record,
+		data: true,
+		rehearsed: true,
+		commitment,
+		replaced: false,
+		stored: false,
+		bad: None,
+	}
 }
 
 /// Does what [`super::plan`] does, about a job that is checked first.
@@ -149,7 +164,7 @@ fn planned(job: &JobView, record: Option<&JobRecord>, data: bool) -> Plan {
 fn auditing(phase: AuditPhase, groups: Vec<GroupView>) -> JobView {
 	let missed = Findings::try_from(vec![GroupVerdict::Unavailable; groups.len()]).unwrap();
 	let member =
-		|n, findings| MemberView { verifier: AccountId32([n; 32]), committed: true, findings };
+		|n, findings| MemberView { verifier: AccountId32([n; 32]), commitment: None, findings };
 	let committee =
 		vec![member(11, Some(missed.clone())), member(12, None), member(13, Some(missed))];
 	JobView {
@@ -305,6 +320,8 @@ fn the_balance_covers_deposit_model_and_fees_exactly() {
 #[test]
 fn a_drawn_trainer_trains_commits_and_waits() {
 	let training = |committed| with(JobState::Training, mine(committed, false));
+	let other = ReplicaView { commitment: Some(H256::repeat_byte(5)), ..mine(true, false) };
+	let elsewhere = with(JobState::Training, other);
 	let cases = [
 		("no seed yet", training(false), None, vec![]),
 		("seed", training(false), Some(fresh()), vec![Action::Train]),
@@ -312,12 +329,18 @@ fn a_drawn_trainer_trains_commits_and_waits() {
 		("commitment lost on the way", training(false), Some(committed()), vec![Action::Commit]),
 		("committed", training(true), Some(committed()), vec![]),
 		("committed, result lost", training(true), Some(fresh()), vec![Action::Train]),
+		("committed, salt lost", training(true), Some(trained()), vec![Action::Commit]),
+		("committed on another fork", elsewhere.clone(), Some(committed()), vec![Action::Commit]),
 	];
 	for (name, job, record, actions) in cases {
 		let plan = planned(&job, record.as_ref(), true);
 		assert_eq!(plan.actions, actions, "{name}");
 		assert!(plan.involved && plan.serve_data && !plan.serve_bundle, "{name}");
 	}
+	// Two programs with one key must not replace each other's commitments for ever.
+	let record = committed();
+	let known = Known { replaced: true, ..knowing(Some(&record)) };
+	assert!(plan(&elsewhere, &me(), &known, &limits(), &standing()).actions.is_empty());
 	let no_data = planned(&training(false), Some(&fresh()), false);
 	assert_eq!(no_data.actions, [Action::Fetch], "data before training");
 	let not_drawn = planned(&JobView { replicas: vec![], ..training(false) }, None, true);
@@ -327,6 +350,8 @@ fn a_drawn_trainer_trains_commits_and_waits() {
 #[test]
 fn revealing_shows_the_result_and_stores_the_model() {
 	let revealing = |committed, revealed| with(JobState::Revealing, mine(committed, revealed));
+	let other = ReplicaView { commitment: Some(H256::repeat_byte(5)), ..mine(true, false) };
+	let elsewhere = with(JobState::Revealing, other);
 	let cases = [
 		("both", revealing(true, false), committed(), false, vec![Action::Reveal, Action::Store]),
 		("stored first", revealing(true, false), committed(), true, vec![Action::Reveal]),
@@ -335,6 +360,7 @@ fn revealing_shows_the_result_and_stores_the_model() {
 		("never committed", revealing(false, false), trained(), false, vec![]),
 		("result lost", revealing(true, false), fresh(), false, vec![Action::Train]),
 		("salt lost", revealing(true, false), trained(), false, vec![Action::Store]),
+		("committed elsewhere", elsewhere, committed(), true, vec![]),
 	];
 	for (name, job, record, stored, actions) in cases {
 		let known = Known { stored, ..knowing(Some(&record)) };

@@ -12,7 +12,7 @@ export function standing(job) {
 	const state = variantName(job.state);
 	if (state === 'open') parts.push(`${job.applicants.length} applicant(s)`);
 	if (state === 'training' || state === 'revealing') {
-		const committed = job.replicas.filter((replica) => replica.committed).length;
+		const committed = job.replicas.filter((replica) => replica.commitment).length;
 		const revealed = job.replicas.filter((replica) => replica.reveal).length;
 		parts.push(`trainer ${job.replicas.map(({ trainer }) => accountName(trainer)).join(', ')}`);
 		parts.push(`${committed} of ${job.replicas.length} committed, ${revealed} revealed`);
@@ -23,7 +23,7 @@ export function standing(job) {
 	if (state === 'auditing' && job.audit) {
 		const { committee, phase, round } = job.audit;
 		const revealed = committee.filter(({ findings }) => findings).length;
-		const committed = committee.filter((member) => member.committed).length;
+		const committed = committee.filter((member) => member.commitment).length;
 		parts.push(`round ${round + 1} ${variantName(phase)}`);
 		if (committee.length > 0) {
 			parts.push(`segments ${drawnText(job)}`);

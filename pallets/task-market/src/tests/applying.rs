@@ -10,12 +10,13 @@ use frame_support::{assert_noop, assert_ok, BoundedVec};
 use sp_runtime::TokenError;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
-	draw,
-	job::{Fate, JobState},
+	commitment, draw,
+	job::{Fate, JobState, Terms},
+	H256,
 };
 
 fn try_apply(who: AccountId, id: u32) -> sp_runtime::DispatchResult {
-	TaskMarket::apply(RuntimeOrigin::signed(who), id)
+	TaskMarket::apply(RuntimeOrigin::signed(who), id, digest(id))
 }
 
 #[test]
@@ -43,6 +44,24 @@ fn applicants_are_checked() {
 		assert_noop!(try_apply(OTHER, id), Error::<Test>::NotATrainer);
 		assert_ok!(try_apply(11, id));
 		assert_noop!(try_apply(11, id), Error::<Test>::AlreadyApplied);
+	});
+}
+
+/// Two forks may give one number to two jobs. Who fetched and tried the one must not hold a deposit
+/// for the other.
+#[test]
+fn whoever_applies_names_the_job() {
+	run(|| {
+		let (id, other) = (post(1), post_with(SUBMITTER, Terms { audit_fee: 10_001, ..terms(1) }));
+		let longer = post_spec(SUBMITTER, stopping(), terms(1));
+		for wrong in [digest(other), digest(longer), H256::zero()] {
+			let call = || TaskMarket::apply(RuntimeOrigin::signed(11), id, wrong);
+			assert_noop!(call(), Error::<Test>::OtherJob);
+		}
+		assert_ok!(TaskMarket::apply(RuntimeOrigin::signed(11), other, digest(other)));
+		assert_eq!(digest(id), commitment::job(&JobSpec::noisy_example(), &terms(1)));
+		// The same job again is the same to a trainer.
+		assert_eq!(digest(post(1)), digest(id));
 	});
 }
 

@@ -110,7 +110,7 @@ fn perform(act: Act) {
 			Act::Unlist { trainer } => TaskMarket::remove_listing(signed(TRAINERS[trainer]))?,
 			Act::Apply { job, trainer } => {
 				let job = among(job, JobState::Open).unwrap_or(job);
-				TaskMarket::apply(signed(TRAINERS[trainer]), job)?;
+				TaskMarket::apply(signed(TRAINERS[trainer]), job, digest(job))?;
 			}
 			Act::Cancel { job } => {
 				let id = any_job(job);
@@ -125,7 +125,7 @@ fn perform(act: Act) {
 			}
 			Act::Reveal { job, trainer, result } => {
 				if let Some(id) = among(job, JobState::Revealing) {
-					let committed: Vec<_> = Rounds::get()[&id].committed.iter().copied().collect();
+					let committed: Vec<_> = Rounds::get()[&id].committed.keys().copied().collect();
 					// Where it may stop early, each result does elsewhere.
 					let possible = Rounds::get()[&id].segments.clone().unwrap();
 					let segments = (3 + 9 * u32::from(result)).max(*possible.start());

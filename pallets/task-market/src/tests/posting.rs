@@ -13,6 +13,7 @@ use trainyard_program::{
 use trainyard_protocol::{
 	blob,
 	job::{Ending, JobState, Settlement, Terms},
+	H256,
 };
 
 fn submit(spec: JobSpec, terms: Terms) -> sp_runtime::DispatchResult {
@@ -202,7 +203,7 @@ fn unsigned_callers_are_refused() {
 		let none = RuntimeOrigin::none;
 		assert_noop!(TaskMarket::submit_job(none(), spec.clone(), terms(1)), bad);
 		assert_noop!(TaskMarket::order(none(), 11, spec, terms(1)), bad);
-		assert_noop!(TaskMarket::apply(none(), 0), bad);
+		assert_noop!(TaskMarket::apply(none(), 0, digest(0)), bad);
 		assert_noop!(TaskMarket::cancel(none(), 0), bad);
 		assert_noop!(TaskMarket::poke(none(), 0), bad);
 		assert_noop!(TaskMarket::agree(none(), 0, None), bad);
@@ -266,7 +267,8 @@ fn layout_of_the_calls() {
 	let mut bytes = vec![20, 1];
 	(11u64, &spec, &terms).encode_to(&mut bytes);
 	assert_eq!(encoded(Call::order { trainer: 11, spec, terms }), bytes);
-	assert_eq!(encoded(Call::apply { job: 3 }), [20, 2, 3, 0, 0, 0]);
+	let applying = Call::apply { job: 3, digest: H256::repeat_byte(7) };
+	assert_eq!(encoded(applying), [vec![20, 2, 3, 0, 0, 0], vec![7; 32]].concat());
 	assert_eq!(encoded(Call::cancel { job: 3 }), [20, 3, 3, 0, 0, 0]);
 	assert_eq!(encoded(Call::poke { job: 3 }), [20, 4, 3, 0, 0, 0]);
 	let mut bytes = vec![20, 5, 3, 0, 0, 0, 1];

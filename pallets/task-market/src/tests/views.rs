@@ -46,10 +46,13 @@ fn a_job_is_shown_through_its_life() {
 		let view = TaskMarket::job_view(id).unwrap();
 		assert_eq!((view.seed, view.applicants), (job(id).seed, vec![]));
 		let of =
-			|trainer, committed, reveal, fate| ReplicaView { trainer, committed, reveal, fate };
+			|trainer, commitment, reveal, fate| ReplicaView { trainer, commitment, reveal, fate };
 		let mut replicas = view.replicas;
 		replicas.sort_by_key(|r| r.trainer);
-		let expected = vec![of(11, false, None, Fate::Working), of(12, true, None, Fate::Working)];
+		let committed = Rounds::get()[&id].committed.get(&12).copied();
+		assert!(committed.is_some());
+		let expected =
+			vec![of(11, None, None, Fate::Working), of(12, committed, None, Fate::Working)];
 		assert_eq!(replicas, expected);
 
 		run_to_state(id, JobState::Revealing);
@@ -62,8 +65,8 @@ fn a_job_is_shown_through_its_life() {
 		let mut replicas = view.replicas;
 		replicas.sort_by_key(|r| r.trainer);
 		let expected = vec![
-			of(11, false, None, Fate::NotCommitted),
-			of(12, true, Some(reveal_of(1)), Fate::Accepted),
+			of(11, None, None, Fate::NotCommitted),
+			of(12, committed, Some(reveal_of(1)), Fate::Accepted),
 		];
 		assert_eq!(replicas, expected);
 		assert_eq!(view.settlement, job(id).settlement);

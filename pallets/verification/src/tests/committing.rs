@@ -9,7 +9,7 @@ fn blind(who: AccountId) -> sp_runtime::DispatchResult {
 }
 
 #[test]
-fn only_the_committee_commits_and_each_once() {
+fn only_the_committee_commits() {
 	run(|| {
 		bonded(4);
 		open(1, 3);
@@ -26,13 +26,34 @@ fn only_the_committee_commits_and_each_once() {
 		}
 		assert_ok!(blind(seats[0]));
 		System::assert_last_event(Event::Committed { job: JOB, verifier: seats[0] }.into());
-		assert_noop!(blind(seats[0]), Error::<Test>::AlreadyCommitted);
 		assert_noop!(
 			Verification::commit(RuntimeOrigin::signed(seats[1]), JOB + 1, H256([1; 32])),
 			Error::<Test>::NoAudit
 		);
-		let committed: Vec<bool> = view().committee.iter().map(|m| m.committed).collect();
+		let committed: Vec<bool> =
+			view().committee.iter().map(|m| m.commitment.is_some()).collect();
 		assert_eq!(committed, vec![true, false, false]);
+	});
+}
+
+/// A commitment that a short fork took to a different draw says nothing about this one.
+#[test]
+fn a_commitment_may_be_replaced_while_they_are_taken() {
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		tick_until(is_committing);
+		let (seats, says) = (committee(), findings(&[Say::No]));
+		assert_ok!(blind(seats[0]));
+		assert_ok!(commit(seats[0], &says));
+		for who in &seats[1..] {
+			assert_ok!(blind(*who));
+		}
+		tick();
+		assert!(is_revealing(&view().phase));
+		assert_noop!(commit(seats[0], &says), Error::<Test>::NotCommitting);
+		assert_ok!(reveal(seats[0], &says));
+		assert_noop!(reveal(seats[1], &says), Error::<Test>::WrongReveal);
 	});
 }
 

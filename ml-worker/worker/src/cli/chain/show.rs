@@ -232,7 +232,7 @@ fn job_in_full(job: &JobView) -> String {
 			display::drawn(&audit.groups)
 		));
 		for member in &audit.committee {
-			let said = match (&member.findings, member.committed) {
+			let said = match (&member.findings, member.commitment.is_some()) {
 				(Some(findings), _) => {
 					let verdicts: Vec<String> =
 						findings.iter().map(display::verdict_in_full).collect();

@@ -44,7 +44,7 @@ pub fn changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 		if then.is_none() {
 			out.push(change("drawn", format!("{who} trains"), json!({ "trainer": who })));
 		}
-		if replica.committed && !then.is_some_and(|r| r.committed) {
+		if replica.commitment.is_some() && then.is_none_or(|r| r.commitment.is_none()) {
 			let text = format!("{who} committed to a result");
 			out.push(change("committed", text, json!({ "trainer": who })));
 		}
@@ -153,7 +153,7 @@ mod tests {
 		assert_eq!(texts(Some(&open), &applied), [format!("{who} applied")]);
 
 		let replica =
-			ReplicaView { trainer: who, committed: false, reveal: None, fate: Fate::Working };
+			ReplicaView { trainer: who, commitment: None, reveal: None, fate: Fate::Working };
 		let training = JobView { replicas: vec![replica.clone()], ..job(JobState::Training) };
 		assert_eq!(
 			texts(Some(&applied), &training),
@@ -166,12 +166,13 @@ mod tests {
 			location: Text::new("http://x").unwrap(),
 		};
 		let result = reveal.result();
-		let shown = ReplicaView { committed: true, reveal: Some(reveal), ..replica };
+		let shown =
+			ReplicaView { commitment: Some(H256([5; 32])), reveal: Some(reveal), ..replica };
 		let evidence =
 			SegmentEvidence { segment: 7, trace_root: H256::zero(), end_state: H256::zero() };
 		let member = |findings: bool| MemberView {
 			verifier,
-			committed: true,
+			commitment: Some(H256([6; 32])),
 			findings: findings.then(|| {
 				vec![GroupVerdict::Reject(RejectReason::WrongSegment(evidence))].try_into().unwrap()
 			}),
@@ -218,7 +219,7 @@ mod tests {
 				phase,
 				groups: vec![group(7, rescued), group(9, None)],
 				committee: seated
-					.then_some(MemberView { verifier, committed: false, findings: None })
+					.then_some(MemberView { verifier, commitment: None, findings: None })
 					.into_iter()
 					.collect(),
 			}),

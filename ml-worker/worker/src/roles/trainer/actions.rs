@@ -9,7 +9,7 @@ use crate::plot;
 use crate::roles::{
 	common::files::{fetch, servers},
 	job::Job,
-	plan::{self, Action},
+	plan::{self, replica_of, Action},
 	store::{Committed, JobRecord, Salt},
 	tasks::{Outcome, TaskError},
 };
@@ -19,7 +19,7 @@ use std::{
 	time::{Duration, Instant},
 };
 use tracing::info;
-use trainyard_client::{amount, blobs, calls, AccountId32, JobView};
+use trainyard_client::{amount, blobs, calls, AccountId32, Head, JobView};
 use trainyard_program::{spec::CheckedSpec, work::Parts};
 use trainyard_proof::{
 	bundle::{self, archive, files},
@@ -62,24 +62,26 @@ fn committed(record: JobRecord) -> Result<Committed, TaskError> {
 }
 
 impl Trainer {
-	/// Does one step.
+	/// Does one step that was planned at the block `head`. What it sends answers what was seen there
+	/// (a job, a seed, a draw), so it is valid only on chains that have this block.
 	pub(super) async fn act(
 		self: Arc<Self>,
 		job: Arc<Job>,
 		action: Action,
+		head: Head,
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
 		match action {
 			Action::Fetch => self.fetch(&job).await,
-			Action::Apply => self.apply(&job).await,
+			Action::Apply => self.apply(&job, head).await,
 			Action::Rehearse => self.rehearse(&job, stop).await,
 			Action::Train => self.train(&job, stop).await,
-			Action::Commit => self.commit(&job).await,
-			Action::Reveal => self.reveal(&job).await,
+			Action::Commit => self.commit(&job, head).await,
+			Action::Reveal => self.reveal(&job, head).await,
 			Action::Store => self.store(&job).await,
-			Action::Rescue(group) => self.rescue(&job, group).await,
+			Action::Rescue(group) => self.rescue(&job, group, head).await,
 			Action::Poke => {
-				self.sender.run(&calls::poke(job.id)).await?;
+				self.sender.run(&calls::poke(job.id).on(head)).await?;
 				Ok(())
 			}
 			Action::Reclaim => Err(TaskError::failed("deposits are reclaimed blob by blob")),
@@ -132,8 +134,9 @@ impl Trainer {
 		}
 	}
 
-	async fn apply(&self, job: &JobView) -> Outcome {
-		self.sender.run(&calls::apply(job.id)).await?;
+	async fn apply(&self, job: &JobView, head: Head) -> Outcome {
+		let digest = commitment::job(&job.spec, &job.terms);
+		self.sender.run(&calls::apply(job.id, &digest).on(head)).await?;
 		let price = plan::price(job);
 		let text = format!(
 			"applied: {} for a deposit of {}",
@@ -221,7 +224,13 @@ impl Trainer {
 		self.records().get(&(job, seed)).cloned().ok_or_else(missing)
 	}
 
-	async fn commit(&self, job: &JobView) -> Outcome {
+	/// Returns the commitment that `record` can reveal, if it has one.
+	pub(super) fn commitment(&self, record: &JobRecord) -> Option<H256> {
+		let Committed { result, salt } = record.committed.as_ref()?;
+		Some(commitment::result(&self.chain.genesis(), record.job, self.me(), result, &salt.0))
+	}
+
+	async fn commit(&self, job: &JobView, head: Head) -> Outcome {
 		let seed = seed_of(job)?;
 		// The salt is on disk before anything is sent.
 		let record = self.update(job.id, &seed, |record| {
@@ -231,16 +240,21 @@ impl Trainer {
 				}
 			}
 		})?;
-		let Committed { result, salt } =
-			record.committed.ok_or_else(|| TaskError::failed("there is no result yet"))?;
 		let commitment =
-			commitment::result(&self.chain.genesis(), job.id, self.me(), &result, &salt.0);
-		self.sender.run(&calls::commit_result(job.id, &commitment)).await?;
+			self.commitment(&record).ok_or_else(|| TaskError::failed("there is no result yet"))?;
+		self.sender.run(&calls::commit_result(job.id, &commitment).on(head)).await?;
+		if let Some(there) = replica_of(job, self.me()).and_then(|mine| mine.commitment) {
+			self.replaced().insert(there);
+			let text =
+				"a commitment that this folder cannot reveal was replaced: was it sent from \
+			            another folder?";
+			self.report.job(job.id, "replaced", text, json!({ "commitment": there }));
+		}
 		self.report.job(job.id, "committed", "committed", json!({ "commitment": commitment }));
 		Ok(())
 	}
 
-	async fn reveal(&self, job: &JobView) -> Outcome {
+	async fn reveal(&self, job: &JobView, head: Head) -> Outcome {
 		let seed = seed_of(job)?;
 		let record = self.record(job.id, seed)?;
 		let Committed { result, salt } = committed(record)?;
@@ -250,7 +264,7 @@ impl Trainer {
 			segments: result.segments,
 			location: self.location.clone(),
 		};
-		self.sender.run(&calls::reveal_result(job.id, &reveal, &salt.0)).await?;
+		self.sender.run(&calls::reveal_result(job.id, &reveal, &salt.0).on(head)).await?;
 		let text = format!("revealed, served at {}", self.location);
 		self.report.job(job.id, "revealed", &text, json!({ "location": self.location }));
 		Ok(())
@@ -275,7 +289,7 @@ impl Trainer {
 		Ok(())
 	}
 
-	async fn rescue(&self, job: &JobView, group: u32) -> Outcome {
+	async fn rescue(&self, job: &JobView, group: u32, head: Head) -> Outcome {
 		let seed = seed_of(job)?;
 		let audit =
 			job.audit.as_ref().ok_or_else(|| TaskError::failed("the job is not audited"))?;
@@ -291,7 +305,7 @@ impl Trainer {
 		self.note_blob(root, job.id)?;
 		let stored = blobs::store(&self.sender, &archive).await;
 		stored.map_err(|e| TaskError::from(e).about("storing the rescue"))?;
-		self.sender.run(&calls::rescue(job.id, group, &root)).await?;
+		self.sender.run(&calls::rescue(job.id, group, &root).on(head)).await?;
 		let text = format!("rescued: {} bytes on chain", archive.len());
 		let fields = json!({ "group": group, "root": root, "bytes": archive.len() });
 		self.report.job(job.id, "rescued", &text, fields);

@@ -142,6 +142,8 @@ struct Trainer {
 	data: Mutex<HashSet<H256>>,
 	/// Digests of specifications whose training was tried, without a fault.
 	rehearsed: Mutex<HashSet<H256>>,
+	/// Commitments on chain that were not this folder's, and were replaced.
+	replaced: Mutex<HashSet<H256>>,
 	/// What is wrong with specifications, by their digests.
 	bad: Mutex<HashMap<H256, String>>,
 	/// Blobs that this account stored, as on disk.
@@ -213,6 +215,7 @@ impl Role for TrainerRole {
 			records: Mutex::new(records.into_iter().map(|r| ((r.job, r.seed), r)).collect()),
 			data: Mutex::default(),
 			rehearsed: Mutex::default(),
+			replaced: Mutex::default(),
 			bad: Mutex::default(),
 			blobs: Mutex::new(home.blobs()?),
 			fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?,
@@ -311,6 +314,10 @@ impl Trainer {
 
 	fn rehearsed(&self) -> MutexGuard<'_, HashSet<H256>> {
 		locked(&self.rehearsed)
+	}
+
+	fn replaced(&self) -> MutexGuard<'_, HashSet<H256>> {
+		locked(&self.replaced)
 	}
 
 	fn bad(&self) -> MutexGuard<'_, HashMap<H256, String>> {

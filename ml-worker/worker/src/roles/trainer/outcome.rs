@@ -105,7 +105,7 @@ mod tests {
 			segments,
 			location: Text::default(),
 		};
-		ReplicaView { trainer, committed: true, reveal: Some(reveal), fate }
+		ReplicaView { trainer, commitment: Some(H256([5; 32])), reveal: Some(reveal), fate }
 	}
 
 	/// The example whose work earns power: 30 segments, at 1 TRY for one ut.

@@ -119,12 +119,12 @@ impl Trainer {
 			}
 			Err(e) => self.report_problem(reported, None, &e),
 		}
-		self.begin(tasks, gathered);
+		self.begin(tasks, gathered, head);
 		Ok(())
 	}
 
 	/// Starts the steps that were planned.
-	fn begin(self: &Arc<Self>, tasks: &mut Tasks<Key>, gathered: Gathered) {
+	fn begin(self: &Arc<Self>, tasks: &mut Tasks<Key>, gathered: Gathered, head: Head) {
 		for (job, plan) in gathered.steps {
 			for action in plan.actions {
 				let running = tasks.running().filter(|key| key.2 == action).count();
@@ -135,7 +135,7 @@ impl Trainer {
 				};
 				if running < most {
 					tasks.start_with(key(&job, action), |stop| {
-						self.clone().act(job.clone(), action, stop)
+						self.clone().act(job.clone(), action, head, stop)
 					});
 				}
 			}
@@ -158,6 +158,10 @@ impl Trainer {
 			record: record.as_ref(),
 			data: hashes(&job.spec).all(here),
 			rehearsed: self.rehearsed().contains(&digest),
+			commitment: record.as_ref().and_then(|record| self.commitment(record)),
+			replaced: replica_of(job, self.me())
+				.and_then(|mine| mine.commitment)
+				.is_some_and(|there| self.replaced().contains(&there)),
 			stored,
 			bad: bad.as_deref(),
 		};

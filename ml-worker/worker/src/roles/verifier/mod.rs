@@ -24,7 +24,7 @@ use served::Served;
 use std::{
 	collections::HashSet,
 	path::PathBuf,
-	sync::{atomic::AtomicBool, Arc},
+	sync::{atomic::AtomicBool, Arc, Mutex, MutexGuard, PoisonError},
 	time::Duration,
 };
 use trainyard_client::{
@@ -98,18 +98,23 @@ pub enum Duty {
 	Assess,
 }
 
-/// Returns what `me` owes to the audit of a job at height `best`. `found` says whether it has
-/// findings for this round.
-pub fn duty(audit: &AuditView, me: &AccountId32, best: BlockNumber, found: bool) -> Option<Duty> {
+/// Returns what `me` owes to the audit of a job at height `best`. `ours` is the commitment to its
+/// findings for this round, if it has findings.
+pub fn duty(
+	audit: &AuditView,
+	me: &AccountId32,
+	best: BlockNumber,
+	ours: Option<H256>,
+) -> Option<Duty> {
 	let member = audit.committee.iter().find(|member| member.verifier == *me)?;
+	let stands = ours.is_some() && member.commitment == ours;
 	match audit.phase {
-		// A transaction sent now is in the next block.
-		AuditPhase::Committing { until } if !member.committed && best < until => {
-			Some(if found { Duty::Commit } else { Duty::Audit })
+		// A transaction sent now is in the next block. What stands there may be of another fork, or
+		// of a folder that was lost: it is replaced.
+		AuditPhase::Committing { until } if !stands && best < until => {
+			Some(if ours.is_some() { Duty::Commit } else { Duty::Audit })
 		}
-		AuditPhase::Revealing { until }
-			if member.committed && member.findings.is_none() && found && best < until =>
-		{
+		AuditPhase::Revealing { until } if stands && member.findings.is_none() && best < until => {
 			Some(Duty::Reveal)
 		}
 		_ => None,
@@ -147,6 +152,9 @@ struct Verifier {
 	max_data: u64,
 	max_rules: u64,
 	served: Served,
+	/// Commitments on chain that were not this folder's, and were replaced. One that returns is of
+	/// another program with the same key.
+	replaced: Mutex<HashSet<H256>>,
 	report: Reporter,
 }
 
@@ -181,6 +189,7 @@ impl Role for VerifierRole {
 			max_data: mib(args.max_data_mib),
 			max_rules: mib(args.rules_mib),
 			served: Served::default(),
+			replaced: Mutex::default(),
 			report,
 			home,
 			sender,
@@ -250,7 +259,9 @@ impl Verifier {
 					continue;
 				}
 			};
-			let owed = duty(audit, self.sender.account(), head.number, found.is_some());
+			let ours = found.as_ref().map(|found| self.commitment(&job, audit, found));
+			let owed = duty(audit, self.sender.account(), head.number, ours)
+				.filter(|duty| *duty != Duty::Commit || !self.gave_way(audit));
 			let assess = found.is_some() && unassessed.remove(&(job.id, audit.round));
 			for duty in owed.into_iter().chain(assess.then_some(Duty::Assess)) {
 				let key = Key::Audit(job.id, audit.round, duty);
@@ -258,9 +269,7 @@ impl Verifier {
 				if !tasks.is_running(&key) {
 					let (job, found, folder) = (job.clone(), found.clone(), folder.clone());
 					let me = self.clone();
-					tasks.start_with(key, |stop| {
-						me.act(job, duty, found, folder, head.number, stop)
-					});
+					tasks.start_with(key, |stop| me.act(job, duty, found, folder, head, stop));
 				}
 			}
 		}
@@ -284,37 +293,79 @@ impl Verifier {
 		duty: Duty,
 		found: Option<FindingsRecord>,
 		folder: PathBuf,
-		best: BlockNumber,
+		head: Head,
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
 		let audit =
 			job.audit.as_ref().ok_or_else(|| TaskError::failed("the job is not audited"))?;
 		match (duty, found) {
-			(Duty::Audit, _) => self.audit(&job, audit, &folder, best, stop).await,
-			(Duty::Commit, Some(found)) => self.commit(&job, audit, &found).await,
-			(Duty::Reveal, Some(found)) => self.reveal(&job, audit, &found).await,
+			(Duty::Audit, _) => self.audit(&job, audit, &folder, head.number, stop).await,
+			(Duty::Commit, Some(found)) => self.commit(&job, audit, &found, head).await,
+			(Duty::Reveal, Some(found)) => self.reveal(&job, audit, &found, head).await,
 			(Duty::Assess, Some(found)) => self.assess(&job, audit, &found, &folder, stop).await,
 			(_, None) => Err(TaskError::failed("there are no findings")),
 		}
 	}
 
-	async fn commit(&self, job: &JobView, audit: &AuditView, found: &FindingsRecord) -> Outcome {
-		let commitment = commitment::verdict(
+	/// Returns the commitment to findings.
+	fn commitment(&self, job: &JobView, audit: &AuditView, found: &FindingsRecord) -> H256 {
+		commitment::verdict(
 			&self.chain.genesis(),
 			job.id,
 			audit.round,
 			self.sender.account(),
 			&found.findings,
 			&found.salt.0,
-		);
-		self.sender.run(&calls::commit_findings(job.id, &commitment)).await?;
+		)
+	}
+
+	/// Returns the commitment of this verifier that is on chain.
+	fn committed(&self, audit: &AuditView) -> Option<H256> {
+		let me = self.sender.account();
+		audit.committee.iter().find(|member| member.verifier == *me)?.commitment
+	}
+
+	fn replaced(&self) -> MutexGuard<'_, HashSet<H256>> {
+		self.replaced.lock().unwrap_or_else(PoisonError::into_inner)
+	}
+
+	/// Returns whether what is on chain was replaced before, and is there again.
+	fn gave_way(&self, audit: &AuditView) -> bool {
+		self.committed(audit).is_some_and(|there| self.replaced().contains(&there))
+	}
+
+	/// Commits on the chain of `head` only: on a different fork the draw may be a different one, and
+	/// so are the findings.
+	async fn commit(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		found: &FindingsRecord,
+		head: Head,
+	) -> Outcome {
+		let commitment = self.commitment(job, audit, found);
+		self.sender.run(&calls::commit_findings(job.id, &commitment).on(head)).await?;
+		if let Some(there) = self.committed(audit) {
+			self.replaced().insert(there);
+			let text =
+				"a commitment that this folder cannot reveal was replaced: was it sent from \
+			            another folder?";
+			self.report.job(job.id, "replaced", text, json!({ "commitment": there }));
+		}
 		let fields = json!({ "round": audit.round });
 		self.report.job(job.id, "committed", "findings committed", fields);
 		Ok(())
 	}
 
-	async fn reveal(&self, job: &JobView, audit: &AuditView, found: &FindingsRecord) -> Outcome {
-		self.sender.run(&calls::reveal_findings(job.id, &found.findings, &found.salt.0)).await?;
+	async fn reveal(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		found: &FindingsRecord,
+		head: Head,
+	) -> Outcome {
+		let call = calls::reveal_findings(job.id, &found.findings, &found.salt.0);
+		self.sender.run(&call.on(head)).await?;
 		self.served.note(job.id, audit, &found.findings, self.report.metrics());
 		let verdicts: Vec<&str> = found.findings.iter().map(display::verdict).collect();
 		let text = format!("findings revealed: {}", verdicts.join(", "));
@@ -333,10 +384,13 @@ mod tests {
 		AccountId32([1; 32])
 	}
 
-	fn audit(phase: AuditPhase, committed: bool, revealed: bool) -> AuditView {
+	const OURS: H256 = H256([7; 32]);
+	const OTHER: H256 = H256([8; 32]);
+
+	fn audit(phase: AuditPhase, commitment: Option<H256>, revealed: bool) -> AuditView {
 		let findings = revealed.then(|| vec![GroupVerdict::Unavailable].try_into().unwrap());
-		let other = MemberView { verifier: AccountId32([2; 32]), committed: false, findings: None };
-		let mine = MemberView { verifier: me(), committed, findings };
+		let other = MemberView { verifier: AccountId32([2; 32]), commitment: None, findings: None };
+		let mine = MemberView { verifier: me(), commitment, findings };
 		AuditView { round: 1, phase, groups: vec![], committee: vec![other, mine] }
 	}
 
@@ -344,29 +398,32 @@ mod tests {
 	fn duties_follow_phase_and_what_is_done() {
 		let committing = AuditPhase::Committing { until: 50 };
 		let revealing = AuditPhase::Revealing { until: 60 };
+		let (ours, other, none) = (Some(OURS), Some(OTHER), None);
+		let (drawing, rescue) =
+			(AuditPhase::Drawing { after: 1 }, AuditPhase::Rescue { until: 90 });
 		let cases = [
-			("nothing found yet", committing, false, false, false, 40, Some(Duty::Audit)),
-			("found", committing, false, false, true, 40, Some(Duty::Commit)),
-			("last chance", committing, false, false, true, 49, Some(Duty::Commit)),
-			("too late", committing, false, false, true, 50, None),
-			("committed", committing, true, false, true, 40, None),
-			("reveal", revealing, true, false, true, 55, Some(Duty::Reveal)),
-			("revealed", revealing, true, true, true, 55, None),
-			("never committed", revealing, false, false, true, 55, None),
-			("findings lost", revealing, true, false, false, 55, None),
-			("too late to reveal", revealing, true, false, true, 60, None),
-			("drawing", AuditPhase::Drawing { after: 1 }, false, false, false, 40, None),
-			("rescue", AuditPhase::Rescue { until: 90 }, false, false, false, 40, None),
-			("done", AuditPhase::Done, false, false, false, 40, None),
+			("nothing found yet", committing, none, false, none, 40, Some(Duty::Audit)),
+			("found", committing, none, false, ours, 40, Some(Duty::Commit)),
+			("last chance", committing, none, false, ours, 49, Some(Duty::Commit)),
+			("too late", committing, none, false, ours, 50, None),
+			("committed", committing, ours, false, ours, 40, None),
+			("committed on another fork", committing, other, false, ours, 40, Some(Duty::Commit)),
+			("findings lost in time", committing, other, false, none, 40, Some(Duty::Audit)),
+			("reveal", revealing, ours, false, ours, 55, Some(Duty::Reveal)),
+			("revealed", revealing, ours, true, ours, 55, None),
+			("never committed", revealing, none, false, ours, 55, None),
+			("other findings", revealing, other, false, ours, 55, None),
+			("findings lost", revealing, ours, false, none, 55, None),
+			("too late to reveal", revealing, ours, false, ours, 60, None),
+			("drawing", drawing, none, false, none, 40, None),
+			("rescue", rescue, none, false, none, 40, None),
+			("done", AuditPhase::Done, none, false, none, 40, None),
 		];
-		for (name, phase, committed, revealed, found, best, expected) in cases {
-			assert_eq!(
-				duty(&audit(phase, committed, revealed), &me(), best, found),
-				expected,
-				"{name}"
-			);
+		for (name, phase, stands, revealed, found, best, expected) in cases {
+			let audit = audit(phase, stands, revealed);
+			assert_eq!(duty(&audit, &me(), best, found), expected, "{name}");
 		}
 		let stranger = AccountId32([9; 32]);
-		assert_eq!(duty(&audit(committing, false, false), &stranger, 40, false), None);
+		assert_eq!(duty(&audit(committing, none, false), &stranger, 40, none), None);
 	}
 }

@@ -161,7 +161,7 @@ mod tests {
 	#[test]
 	fn who_sits_on_a_running_audit_still_serves_it() {
 		let me = AccountId32([1; 32]);
-		let member = MemberView { verifier: me, committed: false, findings: None };
+		let member = MemberView { verifier: me, commitment: None, findings: None };
 		let mut audit = AuditView {
 			round: 0,
 			phase: AuditPhase::Committing { until: 50 },

@@ -62,6 +62,7 @@ async fn verifier_with(folder: &Path, jobs: Vec<JobView>) -> Verifier {
 		max_data: 1 << 20,
 		max_rules: 1 << 20,
 		served: Served::default(),
+		replaced: Default::default(),
 		report,
 		home,
 	}
@@ -138,7 +139,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 		[door(server.address(), nobody, gate).await, door(server.address(), asked, open).await];
 	let replica = |n: u8, result: &WorkResult, url: &str| ReplicaView {
 		trainer: AccountId32([n; 32]),
-		committed: true,
+		commitment: Some(H256([n; 32])),
 		reveal: Some(Reveal {
 			bundle_root: result.bundle_root,
 			model_root: result.model_root,
@@ -291,7 +292,7 @@ async fn what_is_stopped_leaves_no_findings() {
 async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_reported() {
 	let scene = scene().await;
 	let me = keys::account(&keys::from_uri("//Charlie").unwrap());
-	let seat = MemberView { verifier: me, committed: false, findings: None };
+	let seat = MemberView { verifier: me, commitment: None, findings: None };
 	let audit = AuditView { committee: vec![seat], ..scene.audit.clone() };
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];
 	let verifier = Arc::new(verifier_with(&scene.folder.path().join("late"), jobs).await);
