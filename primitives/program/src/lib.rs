@@ -8,6 +8,7 @@
 //! - [`work`] counts a job, [`units`] says what the count is worth;
 //! - [`init`], [`order`] and [`schedule`] are its initial state, the order of its rows and its
 //!   learning rate, each a pure function of seed and index;
+//! - [`reachable`] bounds the states that an honest run can have;
 //! - [`mod@reference`] executes a program in scalar code: the definition that kernels are tested
 //!   against.
 //!
@@ -26,6 +27,7 @@ pub mod init;
 pub mod lower;
 pub mod ops;
 pub mod order;
+pub mod reachable;
 pub mod reference;
 pub mod schedule;
 pub mod spec;

@@ -20,6 +20,7 @@ mod tests;
 mod update;
 
 pub use state::{layer_prefix, state, Initial, StateTensor};
+pub(crate) use state::{FIRST_MOMENT, SECOND_MOMENT, VELOCITY};
 
 use crate::{
 	ops::{Nano, Program, Role},

@@ -143,9 +143,9 @@ pub fn state(spec: &CheckedSpec) -> Vec<StateTensor> {
 	parameters
 }
 
-pub(super) const VELOCITY: &str = "velocity";
-pub(super) const FIRST_MOMENT: &str = "m";
-pub(super) const SECOND_MOMENT: &str = "v";
+pub(crate) const VELOCITY: &str = "velocity";
+pub(crate) const FIRST_MOMENT: &str = "m";
+pub(crate) const SECOND_MOMENT: &str = "v";
 
 /// Returns the prefix of the names of a layer's parameters.
 pub fn layer_prefix(layer: u32) -> String {
