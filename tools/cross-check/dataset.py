@@ -38,9 +38,24 @@ def whole(number):
 	return int(label)
 
 
-def unpacked(content):
-	"""The content, which may be compressed by gzip."""
-	return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+# Bytes that a CSV may have for each number: of a line, and of the whole file with one row more; and
+# bytes of the file besides.
+LINE_BYTES, FILE_BYTES, HEADER_BYTES = 64, 32, 1 << 20
+
+
+def bounded(content, spec):
+	"""The content, which may be compressed by gzip, if rows of the declared shape may be that long.
+
+	It is decompressed no further. Files of other formats than CSV have the length of their shape.
+	"""
+	rows = spec["train_rows"] + spec["validation_rows"]
+	most = FILE_BYTES * (rows + 1) * (spec["features"] + 1) + HEADER_BYTES
+	if content[:2] == b"\x1f\x8b":
+		with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+			content = file.read(most + 1)
+	if len(content) > most:
+		raise CannotCheck(f"the data have more than {most} bytes, the most for {rows} such rows")
+	return content
 
 
 def flat(inputs, labels):
@@ -48,9 +63,14 @@ def flat(inputs, labels):
 	return inputs.reshape(len(inputs), -1).astype(F32), [whole(label) for label in labels]
 
 
-def from_csv(position, content, _):
+def from_csv(position, content, spec):
 	"""Inputs as binary32, and labels, of a CSV file whose label stands at this position."""
-	lines = unpacked(content).decode("utf-8-sig").strip().split("\n")
+	content = bounded(content, spec)
+	most = LINE_BYTES * (spec["features"] + 1)
+	for number, line in enumerate(content.split(b"\n"), 1):
+		if len(line.removesuffix(b"\r")) > most:
+			raise CannotCheck(f"line {number} of the data has more than {most} bytes")
+	lines = content.decode("utf-8-sig").strip().split("\n")
 	rows = [line.split(",") for line in lines[1:]]
 	labels = [whole(row.pop(position)) for row in rows]
 	read = {text: nearest(text) for text in {text for row in rows for text in row}}
@@ -80,9 +100,9 @@ def from_safetensors(content, _):
 IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 
-def idx_array(content):
+def idx_array(content, spec):
 	"""The array in an IDX file: two zeros, type, number of axes, extents, numbers."""
-	content = unpacked(content)
+	content = bounded(content, spec)
 	zeros, kind, axes = content[:2], content[2], content[3]
 	if zeros != b"\0\0" or kind not in IDX_TYPES:
 		raise CannotCheck("an IDX file begins otherwise than those of this format")
@@ -92,7 +112,7 @@ def idx_array(content):
 
 def from_idx(content, spec):
 	"""The same of two IDX files."""
-	return flat(idx_array(content), idx_array(spec["labels"]))
+	return flat(idx_array(content, spec), idx_array(spec["labels"], spec))
 
 
 def from_text(content, spec):

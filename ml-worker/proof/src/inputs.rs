@@ -10,7 +10,7 @@ use crate::{
 use primitive_types::H256;
 use std::{
 	path::{Path, PathBuf},
-	sync::Arc,
+	sync::{atomic::AtomicBool, Arc},
 };
 use trainyard_engine::{Data, TensorMap};
 use trainyard_program::{
@@ -186,6 +186,11 @@ pub enum InputError {
 }
 
 impl InputError {
+	/// Returns whether nothing is wrong: the reading was stopped on request.
+	pub fn is_stopped(&self) -> bool {
+		matches!(self, Self::Data(DataError::Stopped))
+	}
+
 	/// Returns whether the fault lies with this machine and not with the file.
 	pub fn is_local(&self) -> bool {
 		match self {
@@ -215,6 +220,16 @@ impl From<Arc<Data>> for Inputs {
 impl Inputs {
 	/// Reads the files of a job, and checks that they are what its specification says.
 	pub fn load(spec: &CheckedSpec, paths: &InputPaths) -> Result<Self, InputError> {
+		Self::load_until(spec, paths, &AtomicBool::new(false))
+	}
+
+	/// Does what [`Self::load`] does, and ends soon after `stop` is set, with an error that
+	/// [is no fault](InputError::is_stopped).
+	pub fn load_until(
+		spec: &CheckedSpec,
+		paths: &InputPaths,
+		stop: &AtomicBool,
+	) -> Result<Self, InputError> {
 		for (which, FileRef { content_hash, .. }) in spec.files() {
 			paths.get(which).ok_or(InputError::Missing { which, content_hash })?;
 		}
@@ -223,7 +238,7 @@ impl Inputs {
 			(Some(file), Some(path)) => Some(Arc::new(initial_model(spec, file, path)?)),
 			_ => None,
 		};
-		Ok(Self { data: Arc::new(rows(spec, paths)?), initial_model })
+		Ok(Self { data: Arc::new(rows(spec, paths, stop)?), initial_model })
 	}
 
 	/// Returns the parameters with which a fine-tuning begins, as the engine takes them.
@@ -234,7 +249,7 @@ impl Inputs {
 
 /// Returns the rows of a job, from files that are checked by content. Each file is hashed once,
 /// after its rows were read.
-fn rows(spec: &JobSpec, paths: &InputPaths) -> Result<Data, InputError> {
+fn rows(spec: &JobSpec, paths: &InputPaths, stop: &AtomicBool) -> Result<Data, InputError> {
 	let files: Vec<_> = spec
 		.files()
 		.filter(|(which, _)| *which != InputFile::InitialModel)
@@ -242,7 +257,7 @@ fn rows(spec: &JobSpec, paths: &InputPaths) -> Result<Data, InputError> {
 		.collect();
 	let marks = || files.iter().map(|(_, _, path)| hash::mark(path)).collect::<Vec<_>>();
 	let before = marks();
-	let data = data::load(&paths.data, paths.labels.as_deref(), &spec.dataset);
+	let data = data::load_until(&paths.data, paths.labels.as_deref(), &spec.dataset, stop);
 	if data.as_ref().is_err_and(DataError::is_local) {
 		return Ok(data?);
 	}

@@ -5,10 +5,7 @@ use std::{
 	io::{BufRead, BufReader, Read},
 	path::{Path, PathBuf},
 };
-use trainyard_program::spec::MAX_WIDTH;
-
-/// Longest line that is read, in bytes: [`MAX_WIDTH`] numbers of 32 characters.
-const MAX_LINE: u64 = MAX_WIDTH as u64 * 32;
+use trainyard_program::spec::{Extent, LINE_BYTES, MAX_WIDTH};
 
 /// The column of the label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,18 +20,29 @@ pub(super) struct Csv {
 	reader: BufReader<Box<dyn Read>>,
 	label: Label,
 	features: usize,
+	/// Bounds the lines.
+	extent: Extent,
 	line: u64,
+	/// Read up to here.
+	bytes: u64,
 	text: Vec<u8>,
 }
 
 impl Csv {
-	/// Opens the file at `path` and reads its header.
-	pub(super) fn open(path: &Path, label: Label) -> Result<Self, DataError> {
+	/// Opens the file at `path` and reads its header. No more is read than rows of the `declared`
+	/// shape may take; without a declaration the header says the inputs.
+	pub(super) fn open(
+		path: &Path,
+		label: Label,
+		declared: Option<Extent>,
+	) -> Result<Self, DataError> {
 		let (reader, _) =
-			gzip::open(path).map_err(|error| DataError::reading(path, None, error))?;
+			gzip::open(path, declared).map_err(|error| DataError::reading(path, None, error))?;
 		let reader = BufReader::with_capacity(1 << 16, reader);
 		let path = path.to_owned();
-		let mut rows = Self { path, reader, label, features: 0, line: 0, text: Vec::new() };
+		let extent = declared.unwrap_or(Extent { rows: u64::MAX, features: MAX_WIDTH });
+		let (features, line, bytes, text) = (0, 0, 0, Vec::new());
+		let mut rows = Self { path, reader, label, features, extent, line, bytes, text };
 		if !rows.next_line()? {
 			return Err(rows.wrong("the file is empty; a header line was expected".into()));
 		}
@@ -46,22 +54,41 @@ impl Csv {
 			)));
 		}
 		rows.features = columns - 1;
+		if declared.is_none() {
+			rows.extent.features = rows.features as u32;
+			rows.check_length()?;
+		}
 		Ok(rows)
+	}
+
+	/// Fails if the line read last is longer than its numbers may be.
+	fn check_length(&self) -> Result<(), DataError> {
+		let most = self.extent.line_bytes();
+		match self.text.len() as u64 > most {
+			true => Err(self.wrong(format!(
+				"the line is longer than {most} bytes, the most for {} inputs and a label \
+				 (dataset.features): {LINE_BYTES} for each. Write it without padding and with fewer \
+				 digits",
+				self.extent.features
+			))),
+			false => Ok(()),
+		}
 	}
 
 	/// Reads the next line into `self.text`, without its end; returns false at the end of the file.
 	fn next_line(&mut self) -> Result<bool, DataError> {
 		self.text.clear();
 		self.line += 1;
+		// Its end has at most two bytes more.
 		let read = (&mut self.reader)
-			.take(MAX_LINE)
+			.take(self.extent.line_bytes().saturating_add(2))
 			.read_until(b'\n', &mut self.text)
 			.map_err(|error| DataError::reading(&self.path, None, error))?;
+		self.bytes = self.bytes.saturating_add(read as u64);
 		if self.text.pop_if(|b| *b == b'\n').is_some() {
 			self.text.pop_if(|b| *b == b'\r');
-		} else if read as u64 == MAX_LINE {
-			return Err(self.wrong(format!("the line is longer than {MAX_LINE} bytes")));
 		}
+		self.check_length()?;
 		Ok(read > 0)
 	}
 }
@@ -69,6 +96,10 @@ impl Csv {
 impl Rows for Csv {
 	fn features(&self) -> usize {
 		self.features
+	}
+
+	fn bytes(&self) -> u64 {
+		self.bytes
 	}
 
 	fn next(&mut self, inputs: &mut Vec<f32>, labels: &mut Vec<u32>) -> Result<bool, DataError> {

@@ -12,15 +12,21 @@ use std::{
 	io::{BufReader, Read},
 	path::Path,
 };
+use trainyard_program::spec::Extent;
 
-/// Opens the rows of the inputs at `data` and the labels at `labels`.
-pub(super) fn open(data: &Path, labels: &Path) -> Result<Pair, DataError> {
-	Pair::new(array(data)?, array(labels)?)
+/// Opens the rows of the inputs at `data` and the labels at `labels`. No more is read than rows of
+/// the `declared` shape may take.
+pub(super) fn open(
+	data: &Path,
+	labels: &Path,
+	declared: Option<Extent>,
+) -> Result<Pair, DataError> {
+	Pair::new(array(data, declared)?, array(labels, declared)?)
 }
 
-fn array(path: &Path) -> Result<Array, DataError> {
+fn array(path: &Path, declared: Option<Extent>) -> Result<Array, DataError> {
 	let failed = |error| DataError::reading(path, None, error);
-	let (reader, length) = gzip::open(path).map_err(failed)?;
+	let (reader, length) = gzip::open(path, declared).map_err(failed)?;
 	let mut reader = BufReader::with_capacity(1 << 16, reader);
 	let mut begin = [0; 4];
 	reader.read_exact(&mut begin).map_err(failed)?;

@@ -14,7 +14,8 @@
 //! Section 1 of `docs/strict-arithmetic.md` defines all of it.
 //!
 //! Files come from strangers: they are read row by row, into buffers of one row, and never further
-//! than the specification declares rows. Decoded rows are kept in memory, or, where they are larger
+//! than the specification declares rows, nor than rows of that shape can be long
+//! ([`Extent`]). Decoded rows are kept in memory, or, where they are larger
 //! than `memory::for_data` says, in a temporary file.
 
 mod array;
@@ -38,9 +39,10 @@ use std::{
 	fs::File,
 	io::{self, ErrorKind},
 	path::{Path, PathBuf},
+	sync::atomic::{AtomicBool, Ordering},
 };
 use trainyard_engine::{Data, TableWriter};
-use trainyard_program::spec::{DataFormat, Dataset, Normalization, MAX_WIDTH};
+use trainyard_program::spec::{DataFormat, Dataset, Extent, Normalization, MAX_WIDTH};
 
 /// Says what is wrong with data. Unless [`Self::is_local`], none of it is a trainer's fault: data
 /// that do not match their specification are found before anyone takes the job.
@@ -140,18 +142,24 @@ pub enum DataError {
 		 where nothing can be written there, where TMPDIR says"
 	)]
 	Scratch(io::Error),
+	/// Stopped on request.
+	#[error("the reading of the data was stopped")]
+	Stopped,
 }
 
 impl DataError {
 	/// Returns whether the fault lies with this machine and not with the data.
 	pub fn is_local(&self) -> bool {
 		use DataError::*;
-		matches!(self, Io { .. } | Memory { .. } | NoRoom { .. } | Scratch(_))
+		matches!(self, Io { .. } | Memory { .. } | NoRoom { .. } | Scratch(_) | Stopped)
 	}
 
 	/// Returns the error of a failure to read `part` of the file at `path`. What a decoder reports
 	/// is about the file, the rest is about this machine.
 	fn reading(path: &Path, part: Option<&str>, error: io::Error) -> Self {
+		if let Some(what) = gzip::TooMuch::of(&error) {
+			return array::wrong(path, part, what.to_string());
+		}
 		let what = match error.kind() {
 			ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
 			ErrorKind::InvalidData | ErrorKind::InvalidInput => error.to_string(),
@@ -177,6 +185,12 @@ trait Rows {
 		2
 	}
 
+	/// Returns the bytes that were read. Only formats count them whose rows differ in length: in the
+	/// others a file of a shape cannot be too long.
+	fn bytes(&self) -> u64 {
+		0
+	}
+
 	/// Adds the next row to `inputs`, which are finite, and to `labels`; returns false after the
 	/// last.
 	fn next(&mut self, inputs: &mut Vec<f32>, labels: &mut Vec<u32>) -> Result<bool, DataError>;
@@ -186,24 +200,26 @@ trait Rows {
 }
 
 /// Opens the data at `data`, with the labels at `labels` if they have their own file; `context` is
-/// the number of tokens of a row of text.
+/// the number of tokens of a row of text. No more is read than rows of the `declared` shape may
+/// take.
 fn open(
 	data: &Path,
 	labels: Option<&Path>,
 	format: DataFormat,
 	context: u32,
+	declared: Option<Extent>,
 ) -> Result<Box<dyn Rows>, DataError> {
 	Ok(match format {
-		DataFormat::CsvLabelFirst => Box::new(csv::Csv::open(data, csv::Label::First)?),
-		DataFormat::CsvLabelLast => Box::new(csv::Csv::open(data, csv::Label::Last)?),
-		DataFormat::Text => Box::new(text::Text::open(data, context)?),
+		DataFormat::CsvLabelFirst => Box::new(csv::Csv::open(data, csv::Label::First, declared)?),
+		DataFormat::CsvLabelLast => Box::new(csv::Csv::open(data, csv::Label::Last, declared)?),
+		DataFormat::Text => Box::new(text::Text::open(data, context, declared)?),
 		DataFormat::Idx => match labels {
-			Some(labels) => Box::new(idx::open(data, labels)?),
+			Some(labels) => Box::new(idx::open(data, labels, declared)?),
 			None => return Err(DataError::NoLabels { path: data.to_owned() }),
 		},
-		DataFormat::Npy => Box::new(numpy::open_array(data)?),
-		DataFormat::Npz => Box::new(numpy::open_archive(data)?),
-		DataFormat::Safetensors => Box::new(safetensors::open(data)?),
+		DataFormat::Npy => Box::new(numpy::open_array(data, declared)?),
+		DataFormat::Npz => Box::new(numpy::open_archive(data, declared)?),
+		DataFormat::Safetensors => Box::new(safetensors::open(data, declared)?),
 	})
 }
 
@@ -232,9 +248,9 @@ fn validates(index: u64, every: u32) -> bool {
 	every > 0 && index % every == every - 1
 }
 
-/// Reads data once and returns what a specification must say of them. `labels` is their path if
-/// they have their own file ([`DataFormat::Idx`]), and `context` the number of tokens of a row of
-/// text.
+/// Reads data and returns what a specification must say of them. `labels` is their path if they have
+/// their own file ([`DataFormat::Idx`]), and `context` the number of tokens of a row of text. Fails
+/// for data that [`load`] would refuse under that specification.
 pub fn inspect(
 	data: &Path,
 	labels: Option<&Path>,
@@ -245,7 +261,7 @@ pub fn inspect(
 	let hash = |path: &Path| {
 		crate::hash::file(path).map_err(|error| DataError::Io { path: path.to_owned(), error })
 	};
-	let mut rows = open(data, labels, format, context)?;
+	let mut rows = open(data, labels, format, context, None)?;
 	let (mut count, mut validation, mut classes) = (0u64, 0u64, rows.least_classes().max(2));
 	let (mut x, mut y) = (Vec::new(), Vec::new());
 	while rows.next(&mut x, &mut y)? {
@@ -261,6 +277,9 @@ pub fn inspect(
 		x.clear();
 		y.clear();
 	}
+	let found = Extent { rows: count, features: rows.features() as u32 };
+	gzip::TooMuch::check(rows.bytes(), Some(found))
+		.map_err(|error| DataError::reading(data, None, error))?;
 	let (content_hash, bytes) = hash(data)?;
 	let labels = labels.filter(|_| format == DataFormat::Idx);
 	Ok(Inspection {
@@ -279,17 +298,29 @@ pub fn inspect(
 /// that it names is checked by [`crate::inputs`]. If the decoded rows are larger than a quarter of
 /// the available memory, or than [`MEMORY_VARIABLE`] says, they are kept in a temporary file.
 pub fn load(data: &Path, labels: Option<&Path>, dataset: &Dataset) -> Result<Data, DataError> {
-	load_within(data, labels, dataset, memory::for_data()?)
+	load_until(data, labels, dataset, &AtomicBool::new(false))
 }
 
-/// Does what [`load`] does, with that many bytes of memory for the decoded rows.
+/// Does what [`load`] does, and ends soon after `stop` is set, with [`DataError::Stopped`].
+pub fn load_until(
+	data: &Path,
+	labels: Option<&Path>,
+	dataset: &Dataset,
+	stop: &AtomicBool,
+) -> Result<Data, DataError> {
+	load_within(data, labels, dataset, memory::for_data()?, stop)
+}
+
+/// Does what [`load_until`] does, with that many bytes of memory for the decoded rows.
 fn load_within(
 	data: &Path,
 	labels: Option<&Path>,
 	dataset: &Dataset,
 	memory: u64,
+	stop: &AtomicBool,
 ) -> Result<Data, DataError> {
-	let mut rows = open(data, labels, dataset.format, dataset.features)?;
+	let extent = dataset.extent();
+	let mut rows = open(data, labels, dataset.format, dataset.features, Some(extent))?;
 	let shape = |field, declared: u32, found: u64| match u64::from(declared) {
 		declared if declared == found => Ok(()),
 		declared => Err(DataError::Shape { path: data.to_owned(), field, declared, found }),
@@ -298,11 +329,15 @@ fn load_within(
 	if rows.least_classes() > dataset.classes {
 		shape("dataset.classes", dataset.classes, u64::from(rows.least_classes()))?;
 	}
-	let declared = u64::from(dataset.train_rows) + u64::from(dataset.validation_rows);
+	let declared = extent.rows;
 	let [mut train, mut validation] = writers(data, dataset, &*rows, memory)?;
 	let (divisor, mut count) = (dataset.feature_divisor as f32, 0u64);
 	let (mut x, mut y) = (Vec::new(), Vec::new());
 	while rows.next(&mut x, &mut y)? {
+		// A row is short work, and a relaxed load costs nothing beside it.
+		if stop.load(Ordering::Relaxed) {
+			return Err(DataError::Stopped);
+		}
 		if count == declared {
 			return Err(DataError::MoreRows { path: data.to_owned(), declared });
 		}

@@ -8,6 +8,7 @@
 
 use super::{
 	array::{wrong, Array, Header, Joined, Pair},
+	gzip::TooMuch,
 	number::{Element, Kind, KINDS},
 	zip::{Archive, ZipError},
 	DataError,
@@ -17,6 +18,7 @@ use std::{
 	io::{self, BufReader, Read},
 	path::Path,
 };
+use trainyard_program::spec::Extent;
 
 /// Longest header that is read, in bytes; NumPy itself reads 10,000.
 const MAX_HEADER: u32 = 1 << 16;
@@ -26,16 +28,17 @@ const MAX_DIMENSIONS: usize = 64;
 const NAMES: [[&str; 2]; 2] = [["x.npy", "y.npy"], ["x_train.npy", "y_train.npy"]];
 
 /// Opens the rows of the array in the file at `path`.
-pub(super) fn open_array(path: &Path) -> Result<Joined, DataError> {
+pub(super) fn open_array(path: &Path, declared: Option<Extent>) -> Result<Joined, DataError> {
 	let failed = |error| DataError::reading(path, None, error);
 	let file = File::open(path).map_err(failed)?;
 	let length = file.metadata().map_err(failed)?.len();
+	TooMuch::check(length, declared).map_err(failed)?;
 	let reader = Box::new(BufReader::with_capacity(1 << 16, file));
 	Joined::new(array(path, None, reader, length)?)
 }
 
 /// Opens the rows of the archive at `path`.
-pub(super) fn open_archive(path: &Path) -> Result<Pair, DataError> {
+pub(super) fn open_archive(path: &Path, declared: Option<Extent>) -> Result<Pair, DataError> {
 	let archive = Archive::open(path).map_err(|error| unzip(path, None, error))?;
 	let Some([x, y]) = NAMES.into_iter().find(|names| names.iter().any(|name| archive.has(name)))
 	else {
@@ -49,6 +52,8 @@ pub(super) fn open_archive(path: &Path) -> Result<Pair, DataError> {
 	let part = |name| {
 		let unzip = |error| unzip(path, Some(name), error);
 		let (reader, length) = archive.entry(path, name).map_err(unzip)?;
+		TooMuch::check(length, declared)
+			.map_err(|error| DataError::reading(path, Some(name), error))?;
 		array(path, Some(name), reader, length)
 	};
 	Pair::new(part(x)?, part(y)?)

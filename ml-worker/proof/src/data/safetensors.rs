@@ -3,6 +3,7 @@
 
 use super::{
 	array::{wrong, Array, Header, Pair},
+	gzip::TooMuch,
 	number::{Element, Kind, KINDS},
 	DataError,
 };
@@ -12,12 +13,13 @@ use std::{
 	io::{BufReader, Read, Seek, SeekFrom},
 	path::Path,
 };
+use trainyard_program::spec::Extent;
 
 /// Longest header that is read, in bytes.
 const MAX_HEADER: u64 = 1 << 20;
 
 /// Opens the rows of the tensors `x` and `y` in the file at `path`.
-pub(super) fn open(path: &Path) -> Result<Pair, DataError> {
+pub(super) fn open(path: &Path, declared: Option<Extent>) -> Result<Pair, DataError> {
 	let failed = |error| DataError::reading(path, None, error);
 	let mut file = File::open(path).map_err(failed)?;
 	let all = file.metadata().map_err(failed)?.len();
@@ -46,10 +48,17 @@ pub(super) fn open(path: &Path) -> Result<Pair, DataError> {
 		);
 		return Err(wrong(path, None, what));
 	}
-	Pair::new(tensor(path, &header, 8 + length, "x")?, tensor(path, &header, 8 + length, "y")?)
+	let tensor = |name| tensor(path, &header, 8 + length, name, declared);
+	Pair::new(tensor("x")?, tensor("y")?)
 }
 
-fn tensor(path: &Path, header: &Metadata, begin: u64, name: &str) -> Result<Array, DataError> {
+fn tensor(
+	path: &Path,
+	header: &Metadata,
+	begin: u64,
+	name: &str,
+	declared: Option<Extent>,
+) -> Result<Array, DataError> {
 	let failed = |error| DataError::reading(path, Some(name), error);
 	let Some(info) = header.info(name) else {
 		let mut names = header.offset_keys();
@@ -79,6 +88,7 @@ fn tensor(path: &Path, header: &Metadata, begin: u64, name: &str) -> Result<Arra
 	};
 	let (from, to) = info.data_offsets;
 	let length = (to - from) as u64;
+	TooMuch::check(length, declared).map_err(failed)?;
 	let mut file = File::open(path).map_err(failed)?;
 	file.seek(SeekFrom::Start(begin + from as u64)).map_err(failed)?;
 	let reader = Box::new(BufReader::with_capacity(1 << 16, file.take(length)));

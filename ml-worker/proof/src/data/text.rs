@@ -2,12 +2,13 @@
 //!
 //! [`DataFormat::Text`]: trainyard_program::spec::DataFormat::Text
 
-use super::{DataError, Rows};
+use super::{gzip::TooMuch, DataError, Rows};
 use std::{
 	fs::File,
 	io::{BufReader, Read},
 	path::{Path, PathBuf},
 };
+use trainyard_program::spec::Extent;
 
 /// Rows of `context` tokens and their labels. The file is read twice: for the bytes that occur, and
 /// for the rows.
@@ -24,10 +25,17 @@ pub(super) struct Text {
 }
 
 impl Text {
-	/// Opens the text at `path` with rows of `context` tokens, at least one.
-	pub(super) fn open(path: &Path, context: u32) -> Result<Self, DataError> {
+	/// Opens the text at `path` with rows of `context` tokens, at least one. It is not read if it is
+	/// longer than rows of the `declared` shape may be.
+	pub(super) fn open(
+		path: &Path,
+		context: u32,
+		declared: Option<Extent>,
+	) -> Result<Self, DataError> {
 		let failed = |error| DataError::Io { path: path.to_owned(), error };
 		let file = File::open(path).map_err(failed)?;
+		TooMuch::check(file.metadata().map_err(failed)?.len(), declared)
+			.map_err(|error| DataError::reading(path, None, error))?;
 		let mut reader = BufReader::with_capacity(1 << 16, file);
 		let mut bytes = vec![0; 1 << 16];
 		let mut occurs = [false; 256];

@@ -162,7 +162,7 @@ pub fn run<'a>(
 	paths: &InputPaths,
 	options: TrainOptions<'a>,
 ) -> Result<Bundle, TrainError> {
-	let inputs = Inputs::load(spec, paths)?;
+	let inputs = Inputs::load_until(spec, paths, options.stop)?;
 	let out = options.out;
 	resume::check_folder(out, options.resume)?;
 	let _lock = Lock::take(out)?;

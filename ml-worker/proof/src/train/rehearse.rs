@@ -64,7 +64,10 @@ fn rehearse_under(
 	stop: &AtomicBool,
 ) -> Result<u32, RehearsalError> {
 	use RehearsalError::{Engine as Failed, Stopped};
-	let inputs = Inputs::load(spec, paths)?;
+	let inputs = Inputs::load_until(spec, paths, stop).map_err(|error| match error {
+		error if error.is_stopped() => Stopped,
+		error => error.into(),
+	})?;
 	let initial = Engine::initial_state(spec, &seed, inputs.initial_model());
 	let mut state = initial.map_err(Failed)?;
 	let engine = Engine::new(spec, seed, inputs.data).map_err(Failed)?;

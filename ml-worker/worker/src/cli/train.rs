@@ -90,6 +90,10 @@ impl Train {
 				// This is how the shell reports a process that a signal ended.
 				return Ok(ExitCode::from(130));
 			}
+			Err(TrainError::Input(stopped)) if stopped.is_stopped() => {
+				eprintln!("{stopped}");
+				return Ok(ExitCode::from(130));
+			}
 			Err(error) => return Err(error.into()),
 		};
 		plot::illustrate(&bundle);

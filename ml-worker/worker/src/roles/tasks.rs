@@ -141,6 +141,23 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 	}
 }
 
+/// Stops work on another thread when it is dropped: whoever waited for that work waits no more.
+#[derive(Default)]
+pub struct StopOnDrop(Arc<AtomicBool>);
+
+impl StopOnDrop {
+	/// Returns the flag that the work heeds.
+	pub fn flag(&self) -> Arc<AtomicBool> {
+		self.0.clone()
+	}
+}
+
+impl Drop for StopOnDrop {
+	fn drop(&mut self) {
+		self.0.store(true, Ordering::Relaxed);
+	}
+}
+
 /// Returns the delay before retry number `count`.
 fn pause(count: u32) -> Duration {
 	let factor = 2u32.saturating_pow(count.saturating_sub(1).min(16));
@@ -193,6 +210,24 @@ mod tests {
 		assert!(tasks.is_running(&"wanted"));
 		tasks.stop_unless(|_| false);
 		assert_eq!(tasks.ended().await.0, "wanted");
+	}
+
+	#[tokio::test]
+	async fn work_that_nobody_waits_for_is_stopped() {
+		let (sender, ended) = std::sync::mpsc::channel();
+		let waiting = async {
+			let guard = StopOnDrop::default();
+			let stop = guard.flag();
+			let work = tokio::task::spawn_blocking(move || {
+				while !stop.load(Ordering::Relaxed) {
+					std::thread::yield_now();
+				}
+				sender.send(()).unwrap();
+			});
+			work.await.unwrap();
+		};
+		assert!(tokio::time::timeout(Duration::from_millis(1), waiting).await.is_err());
+		ended.recv().unwrap();
 	}
 
 	#[test]

@@ -7,7 +7,7 @@ use super::{
 	report::Reporter,
 	run::Base,
 	store::{Home, Salt, UnitRecord},
-	tasks::{Outcome, TaskError},
+	tasks::{Outcome, StopOnDrop, TaskError},
 };
 use crate::table::grouped;
 use codec::Encode;
@@ -232,7 +232,10 @@ impl Units {
 		}
 		files::fetch(&self.fetcher, &self.home, spec, &[], None).await?;
 		let (of, paths) = (spec.clone(), self.home.inputs(spec));
-		let inputs = tokio::task::spawn_blocking(move || Inputs::load(&of, &paths)).await??;
+		let reading = StopOnDrop::default();
+		let stop = reading.flag();
+		let read = move || Inputs::load_until(&of, &paths, &stop);
+		let inputs = tokio::task::spawn_blocking(read).await??;
 		*kept = Some((key, inputs.clone()));
 		Ok(inputs)
 	}

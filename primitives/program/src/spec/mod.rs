@@ -13,6 +13,7 @@
 mod checked;
 mod data;
 mod error;
+mod extent;
 mod model;
 mod power;
 mod shapes;
@@ -21,6 +22,7 @@ mod training;
 pub use checked::CheckedSpec;
 pub use data::{DataFormat, Dataset, FileRef, InputFile, Normalization};
 pub use error::SpecError;
+pub use extent::{Extent, FILE_BYTES, HEADER_BYTES, LINE_BYTES};
 pub use model::{Activation, CnnLayer, Input, Layer, Model};
 pub use power::*;
 pub use shapes::{Placed, Shape, Shaped};

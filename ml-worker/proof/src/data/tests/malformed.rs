@@ -170,8 +170,105 @@ fn a_bomb_is_not_unpacked() {
 	let dataset = Dataset { train_rows: 2, validation_rows: 2, ..dataset };
 	let error = load(&csv, None, &dataset).unwrap_err();
 	assert!(matches!(error, DataError::MoreRows { declared: 4, .. }), "{error}");
-	let line = gzip(&vec![b'1'; 1 << 22]);
+	let line = gzip(&vec![b'1'; 1 << 23]);
 	assert!(refused(DataFormat::CsvLabelLast, &line).contains("longer than"));
+}
+
+/// Rows whose numbers are padded: few rows, few bytes of gzip, and any amount of text.
+#[test]
+fn a_padded_line_is_not_read() {
+	let folder = Folder::new();
+	let of = |padding: usize| {
+		let line = format!("{}1,0", " ".repeat(padding));
+		gzip(format!("a,label\n{line}\r\n{line}\n").as_bytes())
+	};
+	// Two numbers have 64 bytes each, and the end of the line does not count.
+	let good = folder.file("good.csv", of(125));
+	let dataset = dataset_of(&good, None, DataFormat::CsvLabelLast, 2).unwrap();
+	assert!(load(&good, None, &dataset).is_ok());
+	let long = folder.file("long.csv", of(126));
+	for error in [
+		load(&long, None, &dataset).unwrap_err(),
+		inspect(&long, None, DataFormat::CsvLabelLast, 2, 1).unwrap_err(),
+	] {
+		assert!(!error.is_local());
+		let error = error.to_string();
+		let what = "long.csv:2: the line is longer than 128 bytes, the most for 1 inputs";
+		assert!(error.contains(what), "{error}");
+	}
+	// Neither is a header that names other columns than are declared.
+	let header = folder.file("header.csv", format!("a{},label\n1,0\n2,1\n", " ".repeat(130)));
+	let error = load(&header, None, &dataset).unwrap_err().to_string();
+	assert!(error.contains("header.csv:1: the line is longer than 128 bytes"), "{error}");
+}
+
+/// Lines that are just short enough, and too many bytes together: also with the declared rows.
+#[test]
+fn a_padded_file_is_not_read() {
+	let folder = Folder::new();
+	let padded = |rows: usize, padding: usize| {
+		format!("a,label\n{}", format!("{}1,1\n", " ".repeat(padding)).repeat(rows))
+	};
+	let rows = 20_000;
+	let modest = folder.file("modest.csv", padded(rows, 60));
+	let dataset = dataset_of(&modest, None, DataFormat::CsvLabelLast, 2).unwrap();
+	assert!(load(&modest, None, &dataset).is_ok(), "64 bytes a row, and names");
+	let most = 32 * 2 * (rows + 1) + (1 << 20);
+	let text = padded(rows, 120);
+	assert!(text.len() > most);
+	for (name, bytes) in
+		[("plain.csv", text.clone().into_bytes()), ("packed.csv", gzip(text.as_bytes()))]
+	{
+		let path = folder.file(name, bytes);
+		let found = [
+			load(&path, None, &dataset).unwrap_err(),
+			inspect(&path, None, DataFormat::CsvLabelLast, 2, 1).unwrap_err(),
+		];
+		for error in found {
+			assert!(!error.is_local());
+			let error = error.to_string();
+			for part in [
+				name,
+				&format!("more than {most} bytes once decompressed"),
+				"20000 rows of 1 inputs and a label",
+			] {
+				assert!(error.contains(part), "{error}");
+			}
+		}
+	}
+	// Every other format: more than its rows can take is not even looked through.
+	let long = vec![0; most + 1];
+	let y = folder.file("y", idx(8, "|u1", &[4], [0, 1, 2, 0].into_iter()));
+	let few = Dataset { train_rows: 2, validation_rows: 2, ..dataset };
+	for (format, bytes) in [
+		(DataFormat::Text, long.clone()),
+		(DataFormat::Npy, long.clone()),
+		(DataFormat::Idx, long.clone()),
+		(DataFormat::Npz, archive(&[("x.npy", long.clone()), ("y.npy", long.clone())], true)),
+		(
+			DataFormat::Safetensors,
+			safetensors([
+				("x", "U8", vec![long.len(), 1], long.clone()),
+				("y", "U8", vec![long.len()], long.clone()),
+			]),
+		),
+	] {
+		let path = folder.file("long", bytes);
+		let labels = (format == DataFormat::Idx).then_some(y.as_path());
+		let error = load(&path, labels, &Dataset { format, ..few.clone() }).unwrap_err();
+		let most = 32 * 2 * 5 + (1 << 20);
+		assert!(error.to_string().contains(&format!("more than {most} bytes")), "{error}");
+	}
+}
+
+#[test]
+fn reading_stops_when_it_is_asked_to() {
+	let folder = Folder::new();
+	let csv = folder.file("a.csv", "a,label\n1,0\n2,1\n");
+	let dataset = dataset_of(&csv, None, DataFormat::CsvLabelLast, 2).unwrap();
+	let stop = AtomicBool::new(true);
+	let error = load_until(&csv, None, &dataset, &stop).unwrap_err();
+	assert!(matches!(error, DataError::Stopped) && error.is_local(), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::*;
 
 /// `load` with these bytes of memory.
 fn within(data: &Path, dataset: &Dataset, memory: u64) -> Data {
-	load_within(data, None, dataset, memory).unwrap()
+	load_within(data, None, dataset, memory, &AtomicBool::new(false)).unwrap()
 }
 
 #[test]
@@ -64,6 +64,7 @@ fn what_does_not_fit_on_the_disk_is_reported_before_it_is_written() {
 		assert!(error.to_string().contains(part), "{error}");
 	}
 	// With memory for all of them, none is made for rows that cannot come.
-	let error = load_within(&csv, None, &many, u64::MAX).unwrap_err();
+	let running = AtomicBool::new(false);
+	let error = load_within(&csv, None, &many, u64::MAX, &running).unwrap_err();
 	assert!(error.to_string().contains("dataset.train_rows"), "{error}");
 }

@@ -4,6 +4,7 @@
 use crate::roles::{
 	fetch::{FetchError, Fetcher, Wanted},
 	store::Home,
+	tasks::StopOnDrop,
 };
 use std::{
 	future::Future,
@@ -78,8 +79,9 @@ pub async fn fetch(
 	patience: Option<Duration>,
 ) -> Result<(), FilesError> {
 	bring(fetcher, home, spec, servers, patience).await?;
-	let (spec, paths) = (spec.clone(), home.inputs(spec));
-	match tokio::task::spawn_blocking(move || Inputs::load(&spec, &paths)).await? {
+	let (spec, paths, reading) = (spec.clone(), home.inputs(spec), StopOnDrop::default());
+	let stop = reading.flag();
+	match tokio::task::spawn_blocking(move || Inputs::load_until(&spec, &paths, &stop)).await? {
 		Ok(_) => Ok(()),
 		Err(e) if e.is_local() => Err(FilesError::Local(e)),
 		Err(InputError::Data(e)) => Err(FilesError::Data(e)),

@@ -84,8 +84,6 @@ failures!(
 	BundleError,
 	ChainError,
 	FileError,
-	FilesError,
-	InputError,
 	SpecError,
 	StoreError,
 	tokio::task::JoinError,
@@ -101,10 +99,29 @@ impl From<TxError> for TaskError {
 	}
 }
 
+impl From<InputError> for TaskError {
+	fn from(error: InputError) -> Self {
+		match error {
+			stopped if stopped.is_stopped() => Self::Stopped,
+			other => Self::of(&other),
+		}
+	}
+}
+
+impl From<FilesError> for TaskError {
+	fn from(error: FilesError) -> Self {
+		match error {
+			FilesError::Local(error) => error.into(),
+			other => Self::of(&other),
+		}
+	}
+}
+
 impl From<TrainError> for TaskError {
 	fn from(error: TrainError) -> Self {
 		match error {
 			TrainError::Stopped { .. } => Self::Stopped,
+			TrainError::Input(error) => error.into(),
 			other => Self::of(&other),
 		}
 	}
@@ -140,6 +157,7 @@ impl From<VerifyError> for TaskError {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use trainyard_proof::data::DataError;
 
 	#[test]
 	fn what_follows_is_decided_by_the_kind() {
@@ -160,6 +178,9 @@ mod tests {
 		assert_eq!(TaskError::from(UnitError::Stopped), TaskError::Stopped);
 		assert_eq!(TaskError::from(VerifyError::Stopped), TaskError::Stopped);
 		assert_eq!(TaskError::from(RehearsalError::Stopped), TaskError::Stopped);
+		let reading = || InputError::Data(DataError::Stopped);
+		assert_eq!(TaskError::from(TrainError::Input(reading())), TaskError::Stopped);
+		assert_eq!(TaskError::from(FilesError::Local(reading())), TaskError::Stopped);
 		assert_eq!(TaskError::from(UnitError::NoData), TaskError::of(&UnitError::NoData));
 	}
 

@@ -326,7 +326,8 @@ impl Verifier {
 				if !bundle.manifest().checkpoints.iter().all(|c| bundle.has_checkpoint(c.step)) {
 					return Err(TaskError::failed("not all checkpoints are at hand"));
 				}
-				let inputs = Inputs::load(&spec, &InputPaths::first_right(&spec, &places))?;
+				let paths = InputPaths::first_right(&spec, &places);
+				let inputs = Inputs::load_until(&spec, &paths, &stop)?;
 				Ok(rules::assess_until(&bundle, &spec, seed, inputs.data, &stop)?)
 			});
 			match assessed.await? {

@@ -4,6 +4,7 @@ use super::{round::Round, Verifier};
 use crate::roles::{
 	fetch::{FetchError, Fetcher, Wanted},
 	store::Home,
+	tasks::StopOnDrop,
 };
 use std::{
 	collections::BTreeSet,
@@ -349,9 +350,12 @@ impl Verifier {
 		let spec = &round.spec;
 		let [cached, own] = places(&self.home, spec, dir);
 		let (places, of) = ([cached.clone(), own.clone()], spec.clone());
+		// Where this takes longer than there is time for, nobody waits for it any more.
+		let reading = StopOnDrop::default();
+		let stop = reading.flag();
 		let read = move || {
 			let paths = InputPaths::first_right(&of, &places);
-			Inputs::load(&of, &paths).map(|inputs| (inputs, paths))
+			Inputs::load_until(&of, &paths, &stop).map(|inputs| (inputs, paths))
 		};
 		// Any file that is not the job's has a different hash and is not loaded.
 		let read = tokio::task::spawn_blocking(read).await?;
