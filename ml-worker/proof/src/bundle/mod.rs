@@ -208,6 +208,11 @@ pub fn input_file(which: InputFile) -> &'static str {
 	}
 }
 
+/// Returns the hash of the state in these bytes of a checkpoint file; none if they hold no state.
+pub fn hash_of_state(bytes: &[u8]) -> Option<H256> {
+	state_hash(&tensors::decode(bytes).ok()?, NanRule::Allow).ok()
+}
+
 /// Returns the most bytes that a checkpoint file of this job can have.
 pub fn max_checkpoint_bytes(spec: &CheckedSpec) -> u64 {
 	lower::state(spec).iter().fold(1024, |sum: u64, tensor| {

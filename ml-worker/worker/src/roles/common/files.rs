@@ -2,7 +2,7 @@
 //! trainer's loss.
 
 use crate::roles::{
-	fetch::{FetchError, Fetcher, Wanted},
+	fetch::{self, Content, FetchError, Fetcher, Wanted},
 	store::Home,
 	tasks::StopOnDrop,
 };
@@ -63,9 +63,7 @@ fn lasts(error: &FetchError) -> bool {
 /// Returns the base URLs of the trainers that revealed a result of the job: they serve its files.
 pub fn servers(job: &JobView) -> Vec<String> {
 	let reveals = job.replicas.iter().filter_map(|replica| replica.reveal.as_ref());
-	reveals
-		.map(|reveal| reveal.location.to_string_lossy().trim_end_matches('/').to_owned())
-		.collect()
+	reveals.filter_map(|reveal| fetch::server(&reveal.location.to_string_lossy())).collect()
 }
 
 /// Brings all files of a job into the cache, within `patience` if there is one, and checks that
@@ -130,12 +128,8 @@ async fn one(
 	let served = servers.iter().map(|base| format!("{base}/blob/{hash}"));
 	let mut problems = Vec::new();
 	for url in std::iter::once(file.location.to_string_lossy()).chain(served) {
-		let wanted = Wanted {
-			url: &url,
-			path: &path,
-			limit: file.bytes,
-			content_hash: Some(file.content_hash),
-		};
+		let content = Content::File { hash: file.content_hash, bytes: file.bytes };
+		let wanted = Wanted { url: &url, path: &path, content };
 		match fetcher.fetch(&wanted).await {
 			Ok(()) => return Vec::new(),
 			Err(e) => problems.push(e),
@@ -276,14 +270,17 @@ mod tests {
 		let (expected, found) = (H256::zero(), H256::repeat_byte(1));
 		let lasting = [
 			FetchError::WrongHash { url: url(), expected, found },
+			FetchError::WrongLength { url: url(), expected: 2, found: 3 },
 			FetchError::TooLarge { url: url(), limit: 1 },
 			FetchError::BadUrl { url: url() },
 			status(404),
 		];
 		assert!(lasting.iter().all(lasts));
 		let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+		let window = Duration::from_secs(1);
 		let passing = [
 			FetchError::NoAnswer { url: url(), reason: "refused".into() },
+			FetchError::BelowRate { url: url(), bytes: 1, window, rate: 2 },
 			FetchError::Local { path: "data".into(), source: full },
 			status(503),
 		];

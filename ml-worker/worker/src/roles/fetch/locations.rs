@@ -53,6 +53,13 @@ fn is_local(kind: &Value) -> bool {
 	matches!(kind.as_str(), Some("Development" | "Local"))
 }
 
+/// Returns the base URL of a trainer's server, to which paths are added. None if it has a query or
+/// a fragment: the paths would become a part of these, and the request one for something else.
+pub fn server(location: &str) -> Option<String> {
+	let base = location.trim_end_matches('/');
+	(!base.contains(['?', '#'])).then(|| base.to_owned())
+}
+
 /// The locations that may be fetched from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locations {
@@ -369,5 +376,13 @@ mod tests {
 		let locations = |allow_private_locations| LocationArgs { allow_private_locations };
 		assert_eq!(locations(false).locations(&chain).await.unwrap(), Locations::Public);
 		assert_eq!(locations(true).locations(&chain).await.unwrap(), Locations::Any);
+	}
+
+	#[test]
+	fn paths_are_added_to_servers_only() {
+		assert_eq!(server("http://me/x/").as_deref(), Some("http://me/x"));
+		for location in ["http://victim/page?", "http://victim/page?q=", "http://victim/page#"] {
+			assert_eq!(server(location), None);
+		}
 	}
 }

@@ -9,7 +9,7 @@ mod resources;
 use super::{
 	blocks::LookError,
 	common::registration::{register, RegistrationError},
-	fetch::{Fetcher, LocationArgs},
+	fetch::{self, Fetcher, LocationArgs},
 	http::{ServeError, Server, Shelf},
 	plan::{Action, Limits, Prices, Refusal},
 	report::Reporter,
@@ -100,7 +100,10 @@ pub enum TrainerError {
 	#[error("--listen {0} is reached under an address that only you know: give it with --public-url http://...")]
 	NoPublicUrl(SocketAddr),
 	/// Not a URL that fits on chain.
-	#[error("--public-url `{0}` must be an http:// or https:// URL of at most 256 bytes")]
+	#[error(
+		"--public-url `{0}` must be an http:// or https:// URL of at most 256 bytes, without `?` \
+		 and `#`: paths are added to it"
+	)]
 	BadPublicUrl(String),
 	/// The server does not run.
 	#[error(transparent)]
@@ -288,7 +291,10 @@ async fn serve(
 
 fn public_location(url: Option<&str>, address: SocketAddr) -> Result<Text, TrainerError> {
 	let url = match url {
-		Some(url) => url.trim_end_matches('/').to_owned(),
+		Some(url) => match fetch::server(url) {
+			Some(url) => url,
+			None => return Err(TrainerError::BadPublicUrl(url.to_owned())),
+		},
 		None if address.ip().is_unspecified() => return Err(TrainerError::NoPublicUrl(address)),
 		None => format!("http://{address}"),
 	};
@@ -397,6 +403,7 @@ mod tests {
 		assert_eq!(text(Some("https://me.example/x/")).unwrap(), "https://me.example/x");
 		assert!(matches!(text(Some("me.example")), Err(TrainerError::BadPublicUrl(_))));
 		assert!(matches!(text(Some("http://")), Err(TrainerError::BadPublicUrl(_))));
+		assert!(matches!(text(Some("http://me/?x")), Err(TrainerError::BadPublicUrl(_))));
 		let long = format!("http://{}", "x".repeat(300));
 		assert!(matches!(text(Some(&long)), Err(TrainerError::BadPublicUrl(_))));
 		assert!(matches!(public_location(None, any), Err(TrainerError::NoPublicUrl(_))));

@@ -2,7 +2,7 @@
 
 use super::{round::Round, Verifier};
 use crate::roles::{
-	fetch::{FetchError, Fetcher, Wanted},
+	fetch::{self, Content, FetchError, Fetcher, Wanted},
 	store::Home,
 	tasks::StopOnDrop,
 };
@@ -99,7 +99,7 @@ pub(super) fn servers(job: &JobView, result: &WorkResult) -> Vec<String> {
 		.iter()
 		.filter_map(|replica| replica.reveal.as_ref())
 		.filter(|reveal| reveal.result() == *result)
-		.map(|reveal| reveal.location.to_string_lossy().trim_end_matches('/').to_owned())
+		.filter_map(|reveal| fetch::server(&reveal.location.to_string_lossy()))
 		.collect();
 	urls.into_iter().collect()
 }
@@ -166,20 +166,31 @@ async fn has_manifest(dir: &Path, root: H256) -> bool {
 	tokio::task::spawn_blocking(read).await.unwrap_or(false)
 }
 
-/// Fetches one file of a bundle, whatever is there already.
+/// Returns the state in this checkpoint file by the manifest in `dir`, if it lists the file.
+async fn listed_state(dir: &Path, file: &str) -> Option<H256> {
+	let (step, dir) = (manifest::step_of(file)?, dir.to_owned());
+	let read = move || {
+		let bundle = Bundle::open(&dir).ok()?;
+		let listed = bundle.manifest().checkpoints.iter().find(|c| c.step == step)?;
+		Some(listed.state_hash)
+	};
+	tokio::task::spawn_blocking(read).await.ok().flatten()
+}
+
+/// Fetches one file of a bundle.
 async fn fetch_file(
 	fetcher: &Fetcher,
 	base: &str,
 	name: &str,
 	dir: &Path,
-	limit: u64,
+	content: Content,
 ) -> Result<(), FetchError> {
 	let (url, path) = (format!("{base}/{name}"), dir.join(name));
-	fetcher.fetch(&Wanted { url: &url, path: &path, limit, content_hash: None }).await
+	fetcher.fetch(&Wanted { url: &url, path: &path, content }).await
 }
 
 /// Brings the state in checkpoint file `name` into `dir`, where the manifest is. What is there
-/// already, and right, is not fetched again.
+/// already, and right, is not fetched again; of a transfer that broke off only the rest is.
 pub(super) async fn fetch_state(
 	fetcher: &Fetcher,
 	base: &str,
@@ -187,10 +198,14 @@ pub(super) async fn fetch_state(
 	dir: &Path,
 	limit: u64,
 ) -> Result<(), FetchError> {
-	match has_state(dir, name, limit).await {
-		true => Ok(()),
-		false => fetch_file(fetcher, base, name, dir, limit).await,
+	if has_state(dir, name, limit).await {
+		return Ok(());
 	}
+	let content = match listed_state(dir, name).await {
+		Some(hash) => Content::State { hash, limit },
+		None => Content::Any { limit },
+	};
+	fetch_file(fetcher, base, name, dir, content).await
 }
 
 /// Returns where the files that a job reads may be: in the cache, or in the folder of a result.
@@ -223,12 +238,8 @@ async fn fetch_inputs(
 		let waiting = files.len() - at - 1;
 		let mut problem = None;
 		for (asked, url) in urls.iter().enumerate() {
-			let wanted = Wanted {
-				url,
-				path: &path,
-				limit: file.bytes,
-				content_hash: Some(file.content_hash),
-			};
+			let content = Content::File { hash: file.content_hash, bytes: file.bytes };
+			let wanted = Wanted { url, path: &path, content };
 			let share = share(give_up, urls.len() - asked + waiting);
 			problem = match tokio::time::timeout(share, fetcher.fetch(&wanted)).await {
 				Ok(Ok(())) => None,
@@ -257,7 +268,8 @@ async fn fetch_bundle(
 	limit: u64,
 ) -> Result<(), SourceError> {
 	if !has_manifest(dir, root).await {
-		fetch_file(fetcher, base, manifest::FILE, dir, manifest::MAX_BYTES).await?;
+		let content = Content::Any { limit: manifest::MAX_BYTES };
+		fetch_file(fetcher, base, manifest::FILE, dir, content).await?;
 		let bytes = tokio::fs::read(dir.join(manifest::FILE)).await?;
 		let manifest = Manifest::parse(&bytes)
 			.map_err(|why| SourceError::Manifest { base: base.to_owned(), why })?;
@@ -380,147 +392,5 @@ async fn keep(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-	use super::*;
-	use crate::roles::{
-		fetch::Locations,
-		http::{Server, Shelf},
-	};
-	use trainyard_program::{
-		spec::{DataFormat, Dataset},
-		Text,
-	};
-	use trainyard_proof::testing;
-
-	#[test]
-	fn the_report_asks_for_all_checkpoints_only_where_they_are_small() {
-		let spec = JobSpec::example().check().unwrap();
-		// Not more than there are of one that stopped early.
-		for trained in [spec.segments(), 12] {
-			let needed = verify::required_files_of(&spec, trained, &[3, 4]);
-			let all = optional_files(&spec, trained, &needed, u64::MAX);
-			assert_eq!(all.len() + needed.len(), trained as usize + 1);
-			assert!(all.iter().all(|file| bundle::servable(file) && !needed.contains(file)));
-			assert!(optional_files(&spec, trained, &needed, 1_000).is_empty());
-			assert!(optional_files(&spec, trained, &needed, 0).is_empty());
-		}
-	}
-
-	#[test]
-	fn the_submitters_location_is_asked_last() {
-		let hash = H256::repeat_byte(7);
-		let location = Text::new("http://submitter/data").unwrap();
-		let file = FileRef { content_hash: hash, bytes: 1, location };
-		let urls = file_urls(&Source::Served("http://trainer"), &file);
-		let blob = format!("http://trainer/blob/{}", hex::encode(hash));
-		assert_eq!(urls, [blob, "http://submitter/data".to_owned()]);
-		let urls = file_urls(&Source::Rescued(hash), &file);
-		assert_eq!(urls, ["http://submitter/data"]);
-	}
-
-	#[tokio::test]
-	async fn three_files_come_from_wherever_each_is() {
-		let folder = tempfile::tempdir().unwrap();
-		let home = Home::open(&folder.path().join("home"), &H256::zero()).unwrap();
-		let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
-		let mut served = std::collections::HashMap::new();
-		let mut file = |name: &str| {
-			let (path, bytes) = (folder.path().join(name), name.repeat(20_000));
-			std::fs::write(&path, &bytes).unwrap();
-			let (content_hash, bytes) = trainyard_proof::hash::file(&path).unwrap();
-			served.insert(content_hash, path);
-			let location = Text::new("http://127.0.0.1:1/gone").unwrap();
-			FileRef { content_hash, bytes, location }
-		};
-		let mut spec = JobSpec::example();
-		let (data, model, mut labels) = (file("data"), file("model"), file("labels"));
-		let Dataset { content_hash, bytes, location, .. } = &mut spec.dataset;
-		(*content_hash, *bytes, *location) = (data.content_hash, data.bytes, data.location);
-		// The data are here already, the trainer serves the model, the submitter the labels.
-		std::fs::copy(folder.path().join("data"), home.data(content_hash)).unwrap();
-		let serve = |hash: H256| {
-			let shelf = Shelf::default();
-			shelf.set(Default::default(), [(hash, served[&hash].clone())].into());
-			Server::start("127.0.0.1:0".parse().unwrap(), shelf)
-		};
-		let trainer = serve(model.content_hash).await.unwrap();
-		let submitter = serve(labels.content_hash).await.unwrap();
-		let hash = hex::encode(labels.content_hash);
-		let location = format!("http://{}/blob/{hash}", submitter.address());
-		labels.location = Text::new(&location).unwrap();
-		spec.dataset.format = DataFormat::Idx;
-		(spec.dataset.labels, spec.initial_model) = (Some(labels), Some(model));
-
-		let base = format!("http://{}", trainer.address());
-		let (dir, source) = (folder.path().join("result"), Source::Served(&base));
-		let give_up = Instant::now() + Duration::from_secs(60);
-		fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up).await.unwrap();
-		let places = places(&home, &spec, &dir);
-		assert_eq!(
-			InputPaths::first_right(&spec, &places),
-			InputPaths { data: places[0].data.clone(), ..places[1].clone() }
-		);
-		for (which, file) in spec.files() {
-			let path = InputPaths::first_right(&spec, &places);
-			check_content(path.get(which).unwrap(), which, &file).unwrap();
-		}
-		// Without the trainer the model is nowhere, and it is said which file is missing.
-		drop(trainer);
-		fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up).await.unwrap();
-		std::fs::remove_file(dir.join(bundle::INITIAL_MODEL_FILE)).unwrap();
-		let fetching = fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up);
-		let error = fetching.await.unwrap_err().to_string();
-		assert!(error.starts_with("the job's initial_model cannot be had: "), "{error}");
-	}
-
-	#[test]
-	fn no_source_takes_the_time_of_the_next() {
-		let give_up = Instant::now() + Duration::from_secs(900);
-		assert!(share(give_up, 3) <= Duration::from_secs(300));
-		assert!(share(give_up, 1) > share(give_up, 3));
-		assert_eq!(share(Instant::now(), 2), Duration::from_secs(1));
-	}
-
-	#[test]
-	fn a_rescue_of_the_example_fits_its_limit() {
-		let spec = JobSpec::example().check().unwrap();
-		let files = verify::rescue_files(&spec, 30, &[0, 9]).len() as u64;
-		let states = (files - 2) * bundle::max_checkpoint_bytes(&spec);
-		assert!(rescue_limit(&spec, 30, &[0, 9]) > states + spec.dataset.bytes);
-	}
-
-	#[tokio::test]
-	async fn what_is_here_and_right_is_not_fetched_again() {
-		let folder = tempfile::tempdir().unwrap();
-		let table = testing::table(folder.path());
-		let spec = testing::job(&table);
-		let served = folder.path().join("served");
-		let root = testing::train(&spec, &table, &served, false, None).unwrap().root();
-		let shelf = Shelf::default();
-		shelf.set([(root, served.clone())].into(), Default::default());
-		let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
-		let base = format!("http://{}/bundle/{}", server.address(), hex::encode(root));
-		let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
-		let (dir, limit) = (folder.path().join("fetched"), bundle::max_checkpoint_bytes(&spec));
-		let needed = verify::required_files_of(&spec, spec.segments(), &[1, 4]);
-		let again = || fetch_bundle(&fetcher, &base, root, &needed, &dir, limit);
-		again().await.unwrap();
-		for file in &needed {
-			assert!(has_state(&dir, file, limit).await, "{file}");
-		}
-		// Nobody has these any more: requests for them are refused.
-		for file in needed.iter().map(String::as_str).chain([manifest::FILE]) {
-			std::fs::rename(served.join(file), served.join(file).with_extension("away")).unwrap();
-		}
-		again().await.unwrap();
-		// A wrong file is asked for.
-		std::fs::write(dir.join(&needed[0]), b"wrong").unwrap();
-		assert!(again().await.is_err());
-		let away = served.join(&needed[0]).with_extension("away");
-		std::fs::rename(away, served.join(&needed[0])).unwrap();
-		again().await.unwrap();
-		assert!(has_state(&dir, &needed[0], limit).await);
-		std::fs::write(dir.join(manifest::FILE), b"{}").unwrap();
-		assert!(again().await.is_err());
-	}
-}
+#[path = "sources_tests.rs"]
+mod tests;

@@ -1,0 +1,88 @@
+//! What is known beforehand of a file that is fetched: how long it may be, and by what it is
+//! recognised.
+
+use super::FetchError;
+use std::path::{Path, PathBuf};
+use trainyard_proof::{bundle, hash};
+use trainyard_protocol::H256;
+
+/// What is known of a file before it is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+	/// Its bytes.
+	File {
+		/// Their `blake2_256`.
+		hash: H256,
+		/// Their number.
+		bytes: u64,
+	},
+	/// A checkpoint with this state.
+	State {
+		/// The hash of the state.
+		hash: H256,
+		/// Most bytes of the file.
+		limit: u64,
+	},
+	/// Nothing: whoever asks for it checks it.
+	Any {
+		/// Most bytes of the file.
+		limit: u64,
+	},
+}
+
+impl Content {
+	/// Returns the most bytes that are taken.
+	pub(super) fn limit(&self) -> u64 {
+		match *self {
+			Self::File { bytes, .. } => bytes,
+			Self::State { limit, .. } | Self::Any { limit } => limit,
+		}
+	}
+
+	/// Returns the number of bytes, where it is known.
+	pub(super) fn length(&self) -> Option<u64> {
+		match *self {
+			Self::File { bytes, .. } => Some(bytes),
+			Self::State { .. } | Self::Any { .. } => None,
+		}
+	}
+
+	/// Returns whether the file can be recognised. If not, nothing shows whether the part of it that
+	/// is here is of the same file.
+	pub(super) fn is_known(&self) -> bool {
+		!matches!(self, Self::Any { .. })
+	}
+
+	/// Returns where the part of the file is kept until it is whole. A file of data is named by its
+	/// hash already; a checkpoint is named by its step, which different states have.
+	pub(super) fn part(&self, path: &Path) -> PathBuf {
+		let mut part = path.as_os_str().to_owned();
+		if let Self::State { hash, .. } = self {
+			part.push(format!(".{}", hex::encode(hash)));
+		}
+		part.push(".part");
+		PathBuf::from(part)
+	}
+
+	/// Checks that the file at `path`, which came from `url`, is what was wanted.
+	pub(super) async fn check(&self, url: &str, path: &Path) -> Result<(), FetchError> {
+		let (owned, content) = (path.to_owned(), *self);
+		let found = tokio::task::spawn_blocking(move || match content {
+			Self::File { .. } => hash::file(&owned).map(|(hash, _)| Some(hash)),
+			Self::State { .. } => std::fs::read(&owned).map(|bytes| bundle::hash_of_state(&bytes)),
+			Self::Any { .. } => Ok(None),
+		});
+		let failed = |source| FetchError::Local { path: path.to_owned(), source };
+		let found = found.await.map_err(std::io::Error::other).and_then(|found| found);
+		let found = found.map_err(failed)?;
+		match (*self, found) {
+			(Self::File { hash, .. }, Some(found)) if found != hash => {
+				Err(FetchError::WrongHash { url: url.into(), expected: hash, found })
+			}
+			(Self::State { hash, .. }, found) if found != Some(hash) => {
+				Err(FetchError::WrongState { url: url.into(), expected: hash, found })
+			}
+			_ => Ok(()),
+		}
+	}
+}

@@ -1,0 +1,378 @@
+use super::*;
+use crate::roles::http::{Server, Shelf};
+use std::future::Future;
+use tokio::{
+	io::AsyncReadExt,
+	net::{TcpListener, TcpStream},
+	sync::mpsc,
+};
+use trainyard_proof::{bundle, hash};
+use trainyard_protocol::H256;
+
+fn quick() -> Fetcher {
+	among(Locations::Any)
+}
+
+fn among(locations: Locations) -> Fetcher {
+	Fetcher::new(2, Duration::from_millis(10), locations).unwrap()
+}
+
+fn file(hash: H256, bytes: u64) -> Content {
+	Content::File { hash, bytes }
+}
+
+async fn serving(bytes: &[u8]) -> (Server, tempfile::TempDir, H256, String) {
+	let dir = tempfile::tempdir().unwrap();
+	let path = dir.path().join("source");
+	std::fs::write(&path, bytes).unwrap();
+	let hash = hash::blake2_256(bytes);
+	let shelf = Shelf::default();
+	shelf.set(Default::default(), [(hash, path)].into());
+	let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
+	let url = format!("http://{}/blob/{}", server.address(), hex::encode(hash));
+	(server, dir, hash, url)
+}
+
+#[tokio::test]
+async fn what_is_served_arrives_once() {
+	let bytes = vec![7u8; 200_000];
+	let (server, dir, hash, url) = serving(&bytes).await;
+	let path = dir.path().join("cache/data");
+	let wanted = Wanted { url: &url, path: &path, content: file(hash, 200_000) };
+	quick().fetch(&wanted).await.unwrap();
+	assert_eq!(std::fs::read(&path).unwrap(), bytes);
+	assert!(!dir.path().join("cache/data.part").exists());
+	// The second time no server is asked.
+	drop(server);
+	quick().fetch(&wanted).await.unwrap();
+}
+
+/// A server that sends to each connection what `answer` makes of its request.
+async fn raw<F>(answer: impl Fn(String, TcpStream) -> F + Send + Sync + 'static) -> String
+where
+	F: Future<Output = ()> + Send + 'static,
+{
+	let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+	let url = format!("http://{}/data", listener.local_addr().unwrap());
+	tokio::spawn(async move {
+		while let Ok((mut stream, _)) = listener.accept().await {
+			let mut request = vec![0; 4096];
+			// A client ignores an answer before its request.
+			let length = stream.read(&mut request).await.unwrap_or(0);
+			request.truncate(length);
+			tokio::spawn(answer(String::from_utf8_lossy(&request).to_lowercase(), stream));
+		}
+	});
+	url
+}
+
+/// A server that announces this many bytes and sends one of them now and then.
+async fn dripping(length: u64) -> String {
+	raw(move |_, mut stream| async move {
+		let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
+		let mut sent = stream.write_all(head.as_bytes()).await;
+		while sent.is_ok() {
+			tokio::time::sleep(Duration::from_millis(20)).await;
+			sent = stream.write_all(b"x").await;
+		}
+	})
+	.await
+}
+
+/// A least rate that counts soon.
+const SOON: Pace =
+	Pace { grace: Duration::from_millis(200), window: Duration::from_millis(200), rate: 1 << 20 };
+
+#[tokio::test]
+async fn a_server_that_drips_is_given_up() {
+	let dir = tempfile::tempdir().unwrap();
+	let path = dir.path().join("data");
+	let fetcher = quick().at(SOON);
+	// A long file: the declared length gives it hours.
+	let length = 700 << 20;
+	let url = dripping(length).await;
+	let content = file(H256::zero(), length);
+	let error = fetcher.fetch(&Wanted { url: &url, path: &path, content }).await.unwrap_err();
+	assert!(matches!(error, FetchError::BelowRate { .. }) && error.may_pass(), "{error}");
+	assert!(error.to_string().starts_with(&format!("{url} is too slow: ")), "{error}");
+	assert!(!path.exists());
+	// A short one.
+	let url = dripping(60_000).await;
+	let fetcher = quick().at(Pace { window: Duration::ZERO, rate: 1 << 30, ..SOON });
+	let content = Content::Any { limit: 60_000 };
+	let error = fetcher.fetch(&Wanted { url: &url, path: &path, content }).await.unwrap_err();
+	assert!(error.is_slow() && error.may_pass(), "{error}");
+	assert!(error.to_string().starts_with(&format!("{url} is too slow: ")), "{error}");
+	assert!(!path.exists());
+}
+
+/// A server of `bytes`, which knows ranges. It tells where each request begins, and breaks its
+/// first answer off after `most` bytes.
+async fn breaking(bytes: Vec<u8>, most: usize) -> (String, mpsc::UnboundedReceiver<Option<usize>>) {
+	let (asked, log) = mpsc::unbounded_channel();
+	let (bytes, whole) = (Arc::new(bytes), Arc::new(Mutex::new(false)));
+	let url = raw(move |request, mut stream| {
+		let range = request.lines().find_map(|line| line.strip_prefix("range: bytes="));
+		let range = range.map(|range| range.trim_end_matches('-').parse::<usize>().unwrap());
+		asked.send(range).unwrap();
+		let start = range.unwrap_or(0);
+		let all = std::mem::replace(&mut *whole.lock().unwrap(), true);
+		let end = if all { bytes.len() } else { bytes.len().min(start.saturating_add(most)) };
+		let bytes = bytes.clone();
+		async move {
+			let status = if start == 0 { "200 OK" } else { "206 Partial Content" };
+			let left = bytes.len() - start;
+			let head = format!("HTTP/1.1 {status}\r\ncontent-length: {left}\r\n\r\n");
+			let _ = stream.write_all(head.as_bytes()).await;
+			let _ = stream.write_all(&bytes[start..end]).await;
+			let _ = stream.shutdown().await;
+		}
+	})
+	.await;
+	(url, log)
+}
+
+fn told(mut log: mpsc::UnboundedReceiver<Option<usize>>) -> Vec<Option<usize>> {
+	std::iter::from_fn(|| log.try_recv().ok()).collect()
+}
+
+/// The bytes of a checkpoint with one tensor, and the hash of its state.
+fn a_state(value: f32) -> (Vec<u8>, H256) {
+	let numbers = [value; 5_000];
+	let header = r#"{"w":{"dtype":"F32","shape":[5000],"data_offsets":[0,20000]}}"#;
+	let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+	bytes.extend(header.as_bytes());
+	bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+	let hash = bundle::hash_of_state(&bytes).unwrap();
+	(bytes, hash)
+}
+
+#[tokio::test]
+async fn a_checkpoint_goes_on_where_it_broke_off() {
+	let dir = tempfile::tempdir().unwrap();
+	let path = dir.path().join("step.safetensors");
+	let (bytes, hash) = a_state(1.5);
+	let content = Content::State { hash, limit: 30_000 };
+	// Within one call, and in a later one.
+	for tries in [2, 1] {
+		let (url, log) = breaking(bytes.clone(), 12_000).await;
+		let wanted = Wanted { url: &url, path: &path, content };
+		let fetcher = Fetcher { tries, ..quick() };
+		if tries == 1 {
+			let error = fetcher.fetch(&wanted).await.unwrap_err();
+			assert!(error.may_pass(), "{error}");
+			assert_eq!(std::fs::read(content.part(&path)).unwrap(), bytes[..12_000]);
+			// Another state of the same step has a part of its own.
+			let (other, hash) = a_state(2.5);
+			let (url, log) = breaking(other, usize::MAX).await;
+			let elsewhere = Content::State { hash, limit: 30_000 };
+			let wanted = Wanted { url: &url, path: &path, content: elsewhere };
+			fetcher.fetch(&wanted).await.unwrap();
+			assert_eq!(told(log), [None]);
+		}
+		fetcher.fetch(&wanted).await.unwrap();
+		assert_eq!(std::fs::read(&path).unwrap(), bytes);
+		assert_eq!(told(log), [None, Some(12_000)]);
+		// What is here and right is not fetched again, whoever is asked.
+		fetcher.fetch(&Wanted { url: "http://127.0.0.1:1/gone", ..wanted }).await.unwrap();
+		std::fs::remove_file(&path).unwrap();
+		assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "no part is left");
+	}
+}
+
+#[tokio::test]
+async fn a_wrong_part_of_a_checkpoint_is_begun_again_once() {
+	let dir = tempfile::tempdir().unwrap();
+	let path = dir.path().join("step.safetensors");
+	let (bytes, hash) = a_state(1.5);
+	let content = Content::State { hash, limit: 30_000 };
+	let part = content.part(&path);
+	let fetcher = Fetcher { tries: 1, ..quick() };
+	std::fs::write(&part, [7; 9_000]).unwrap();
+	let (url, log) = breaking(bytes.clone(), usize::MAX).await;
+	fetcher.fetch(&Wanted { url: &url, path: &path, content }).await.unwrap();
+	assert_eq!(std::fs::read(&path).unwrap(), bytes);
+	assert_eq!(told(log), [Some(9_000), None]);
+	// It is the server that is wrong.
+	std::fs::remove_file(&path).unwrap();
+	for other in [a_state(2.5).0, vec![0; 20_000]] {
+		std::fs::write(&part, [7; 9_000]).unwrap();
+		let (url, log) = breaking(other, usize::MAX).await;
+		let wanted = Wanted { url: &url, path: &path, content };
+		let error = Fetcher { tries: 5, ..quick() }.fetch(&wanted).await.unwrap_err();
+		assert!(matches!(error, FetchError::WrongState { .. }) && !error.may_pass(), "{error}");
+		assert!(error.to_string().contains(&url), "{error}");
+		assert_eq!(told(log), [Some(9_000), None]);
+		assert!(!path.exists() && !part.exists());
+	}
+}
+
+#[tokio::test]
+async fn another_length_than_declared_is_not_listened_to() {
+	let dir = tempfile::tempdir().unwrap();
+	let path = dir.path().join("data");
+	// Nothing comes after the head: whoever waits for it waits until it is too slow.
+	let url = raw(|request, mut stream| async move {
+		let (status, length) = match request.contains("range: bytes=100-") {
+			true => ("206 Partial Content", 59_900),
+			false => ("200 OK", 60_000),
+		};
+		let head = format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\n\r\n");
+		stream.write_all(head.as_bytes()).await.unwrap();
+		std::future::pending::<()>().await;
+	})
+	.await;
+	for (declared, here) in [(59_999, 0), (60_001, 0), (1 << 40, 0), (60_001, 100)] {
+		let content = file(H256::zero(), declared);
+		std::fs::write(content.part(&path), vec![0; here]).unwrap();
+		let error = quick().fetch(&Wanted { url: &url, path: &path, content }).await.unwrap_err();
+		let wrong = matches!(
+			error,
+			FetchError::WrongLength { expected, found: 60_000, .. } if expected == declared
+		);
+		assert!(wrong && !error.may_pass(), "{error}");
+		assert!(error.to_string().starts_with(&url), "{error}");
+		assert!(!path.exists() && !content.part(&path).exists());
+	}
+	// Where only a limit is known, a longer file is not begun.
+	let content = Content::State { hash: H256::zero(), limit: 59_999 };
+	let error = quick().fetch(&Wanted { url: &url, path: &path, content }).await.unwrap_err();
+	assert!(matches!(error, FetchError::TooLarge { limit: 59_999, .. }), "{error}");
+}
+
+#[tokio::test]
+async fn one_at_a_time_writes_a_file() {
+	let (_server, dir, hash, url) = serving(&[7; 5000]).await;
+	let path = dir.path().join("data");
+	let wanted = Wanted { url: &url, path: &path, content: file(hash, 5000) };
+	let fetcher = quick().at(SOON);
+	let lock = fetcher.lock(&path);
+	let other = lock.lock().await;
+	let error = fetcher.clone().fetch(&wanted).await.unwrap_err();
+	assert!(matches!(error, FetchError::TooSlow { .. }), "{error}");
+	assert!(!dir.path().join("data.part").exists(), "written beside the other one");
+	drop(other);
+	quick().fetch(&wanted).await.unwrap();
+	assert_eq!(std::fs::read(&path).unwrap(), [7; 5000]);
+}
+
+#[tokio::test]
+async fn a_transfer_goes_on_where_it_broke_off() {
+	let bytes: Vec<u8> = (0..100_000u32).map(|i| i as u8).collect();
+	let (_server, dir, hash, url) = serving(&bytes).await;
+	let path = dir.path().join("data");
+	let part = dir.path().join("data.part");
+	let wanted = Wanted { url: &url, path: &path, content: file(hash, 100_000) };
+
+	std::fs::write(&part, &bytes[..60_000]).unwrap();
+	quick().fetch(&wanted).await.unwrap();
+	assert_eq!(std::fs::read(&path).unwrap(), bytes);
+
+	// Whole but not renamed yet, and the beginning of some other file.
+	for start in [bytes.clone(), vec![1, 2, 3]] {
+		std::fs::remove_file(&path).unwrap();
+		std::fs::write(&part, &start).unwrap();
+		quick().fetch(&wanted).await.unwrap();
+		assert_eq!(std::fs::read(&path).unwrap(), bytes);
+	}
+}
+
+#[tokio::test]
+async fn other_data_than_declared_is_refused() {
+	let (_server, dir, found, url) = serving(b"changed").await;
+	let path = dir.path().join("data");
+	let expected = H256::repeat_byte(3);
+	let wanted = Wanted { url: &url, path: &path, content: file(expected, 7) };
+	let error = quick().fetch(&wanted).await.unwrap_err();
+	assert!(matches!(error, FetchError::WrongHash { .. }));
+	let text = error.to_string();
+	assert!(text.contains(&format!("{found:?}")) && text.contains(&format!("{expected:?}")));
+	assert!(text.contains(&url), "{text}");
+	assert!(!path.exists() && !dir.path().join("data.part").exists());
+}
+
+#[tokio::test]
+async fn a_location_that_does_not_answer_is_named() {
+	let (server, dir, hash, url) = serving(b"x").await;
+	let address = server.address();
+	drop(server);
+	// The aborted server closes its socket when its task is dropped.
+	while TcpStream::connect(address).await.is_ok() {
+		tokio::time::sleep(Duration::from_millis(10)).await;
+	}
+	let path = dir.path().join("data");
+	let wanted = Wanted { url: &url, path: &path, content: file(hash, 99) };
+	let error = quick().fetch(&wanted).await.unwrap_err();
+	assert!(error.may_pass());
+	assert!(error.to_string().starts_with(&format!("{url} does not answer")), "{error}");
+}
+
+#[tokio::test]
+async fn private_locations_are_refused() {
+	let (server, dir, hash, url) = serving(b"secret").await;
+	let path = dir.path().join("data");
+	let by_name = format!("http://localhost:{}/health", server.address().port());
+	for url in [&url, &by_name] {
+		let wanted = Wanted { url, path: &path, content: file(hash, 99) };
+		let error = among(Locations::Public).fetch(&wanted).await.unwrap_err();
+		assert!(matches!(error, FetchError::Refused { .. }) && !error.may_pass(), "{error}");
+		assert!(error.to_string().starts_with(url.as_str()), "{error}");
+		assert!(error.to_string().contains("--allow-private-locations"), "{error}");
+		assert!(!path.exists());
+	}
+}
+
+/// A server that sends everybody to `target`.
+async fn redirecting(target: String) -> String {
+	raw(move |_, mut stream| {
+		let head = "HTTP/1.1 302 Found\r\nconnection: close\r\ncontent-length: 0\r\n";
+		let answer = format!("{head}location: {target}\r\n\r\n");
+		async move {
+			let _ = stream.write_all(answer.as_bytes()).await;
+		}
+	})
+	.await
+}
+
+#[tokio::test]
+async fn redirects_lead_to_no_private_location() {
+	let (server, dir, hash, target) = serving(b"secret").await;
+	let path = dir.path().join("data");
+	let by_name = format!("http://localhost:{}/health", server.address().port());
+	for target in [target, by_name] {
+		let url = redirecting(target.clone()).await;
+		let wanted = Wanted { url: &url, path: &path, content: file(hash, 6) };
+		// The first location is of this machine, too: it alone passes.
+		let fetcher = Fetcher { locations: Locations::Any, ..among(Locations::Public) };
+		let error = fetcher.fetch(&wanted).await.unwrap_err();
+		assert!(matches!(error, FetchError::Refused { .. }), "{target}: {error}");
+		assert!(!path.exists());
+	}
+	let url = redirecting(format!("http://{}/blob/{}", server.address(), hex::encode(hash)));
+	let url = url.await;
+	let wanted = Wanted { url: &url, path: &path, content: file(hash, 6) };
+	quick().fetch(&wanted).await.unwrap();
+	assert_eq!(std::fs::read(&path).unwrap(), b"secret");
+	// Round and round.
+	std::fs::remove_file(&path).unwrap();
+	let url = redirecting("/again".into()).await;
+	let wanted = Wanted { url: &url, path: &path, content: file(hash, 6) };
+	assert!(quick().fetch(&wanted).await.unwrap_err().to_string().contains("redirects"));
+}
+
+#[tokio::test]
+async fn missing_and_oversized_files_are_refused() {
+	let (_server, dir, hash, url) = serving(&[5; 5000]).await;
+	let path = dir.path().join("data");
+	let elsewhere = url.replace("/blob/", "/nowhere/");
+	let wanted = Wanted { url: &elsewhere, path: &path, content: file(hash, 5000) };
+	let error = quick().fetch(&wanted).await.unwrap_err();
+	assert!(matches!(error, FetchError::Status { status: StatusCode::NOT_FOUND, .. }));
+	let wanted = Wanted { url: &url, path: &path, content: Content::Any { limit: 4999 } };
+	let error = quick().fetch(&wanted).await.unwrap_err();
+	assert!(matches!(error, FetchError::TooLarge { limit: 4999, .. }));
+	assert!(!path.exists());
+	let wanted =
+		Wanted { url: "file:///etc/passwd", path: &path, content: Content::Any { limit: 1 } };
+	assert!(matches!(quick().fetch(&wanted).await, Err(FetchError::BadUrl { .. })));
+}

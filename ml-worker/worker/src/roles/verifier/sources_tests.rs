@@ -1,0 +1,200 @@
+use super::*;
+use crate::roles::{
+	fetch::Locations,
+	http::{Server, Shelf},
+};
+use trainyard_program::{
+	spec::{DataFormat, Dataset},
+	Text,
+};
+use trainyard_proof::testing;
+
+#[test]
+fn the_report_asks_for_all_checkpoints_only_where_they_are_small() {
+	let spec = JobSpec::example().check().unwrap();
+	// Not more than there are of one that stopped early.
+	for trained in [spec.segments(), 12] {
+		let needed = verify::required_files_of(&spec, trained, &[3, 4]);
+		let all = optional_files(&spec, trained, &needed, u64::MAX);
+		assert_eq!(all.len() + needed.len(), trained as usize + 1);
+		assert!(all.iter().all(|file| bundle::servable(file) && !needed.contains(file)));
+		assert!(optional_files(&spec, trained, &needed, 1_000).is_empty());
+		assert!(optional_files(&spec, trained, &needed, 0).is_empty());
+	}
+}
+
+#[test]
+fn the_submitters_location_is_asked_last() {
+	let hash = H256::repeat_byte(7);
+	let location = Text::new("http://submitter/data").unwrap();
+	let file = FileRef { content_hash: hash, bytes: 1, location };
+	let urls = file_urls(&Source::Served("http://trainer"), &file);
+	let blob = format!("http://trainer/blob/{}", hex::encode(hash));
+	assert_eq!(urls, [blob, "http://submitter/data".to_owned()]);
+	let urls = file_urls(&Source::Rescued(hash), &file);
+	assert_eq!(urls, ["http://submitter/data"]);
+}
+
+#[tokio::test]
+async fn three_files_come_from_wherever_each_is() {
+	let folder = tempfile::tempdir().unwrap();
+	let home = Home::open(&folder.path().join("home"), &H256::zero()).unwrap();
+	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+	let mut served = std::collections::HashMap::new();
+	let mut file = |name: &str| {
+		let (path, bytes) = (folder.path().join(name), name.repeat(20_000));
+		std::fs::write(&path, &bytes).unwrap();
+		let (content_hash, bytes) = trainyard_proof::hash::file(&path).unwrap();
+		served.insert(content_hash, path);
+		let location = Text::new("http://127.0.0.1:1/gone").unwrap();
+		FileRef { content_hash, bytes, location }
+	};
+	let mut spec = JobSpec::example();
+	let (data, model, mut labels) = (file("data"), file("model"), file("labels"));
+	let Dataset { content_hash, bytes, location, .. } = &mut spec.dataset;
+	(*content_hash, *bytes, *location) = (data.content_hash, data.bytes, data.location);
+	// The data are here already, the trainer serves the model, the submitter the labels.
+	std::fs::copy(folder.path().join("data"), home.data(content_hash)).unwrap();
+	let serve = |hash: H256| {
+		let shelf = Shelf::default();
+		shelf.set(Default::default(), [(hash, served[&hash].clone())].into());
+		Server::start("127.0.0.1:0".parse().unwrap(), shelf)
+	};
+	let trainer = serve(model.content_hash).await.unwrap();
+	let submitter = serve(labels.content_hash).await.unwrap();
+	let hash = hex::encode(labels.content_hash);
+	let location = format!("http://{}/blob/{hash}", submitter.address());
+	labels.location = Text::new(&location).unwrap();
+	spec.dataset.format = DataFormat::Idx;
+	(spec.dataset.labels, spec.initial_model) = (Some(labels), Some(model));
+
+	let base = format!("http://{}", trainer.address());
+	let (dir, source) = (folder.path().join("result"), Source::Served(&base));
+	let give_up = Instant::now() + Duration::from_secs(60);
+	fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up).await.unwrap();
+	let places = places(&home, &spec, &dir);
+	assert_eq!(
+		InputPaths::first_right(&spec, &places),
+		InputPaths { data: places[0].data.clone(), ..places[1].clone() }
+	);
+	for (which, file) in spec.files() {
+		let path = InputPaths::first_right(&spec, &places);
+		check_content(path.get(which).unwrap(), which, &file).unwrap();
+	}
+	// Without the trainer the model is nowhere, and it is said which file is missing.
+	drop(trainer);
+	fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up).await.unwrap();
+	std::fs::remove_file(dir.join(bundle::INITIAL_MODEL_FILE)).unwrap();
+	let fetching = fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up);
+	let error = fetching.await.unwrap_err().to_string();
+	assert!(error.starts_with("the job's initial_model cannot be had: "), "{error}");
+}
+
+#[test]
+fn no_source_takes_the_time_of_the_next() {
+	let give_up = Instant::now() + Duration::from_secs(900);
+	assert!(share(give_up, 3) <= Duration::from_secs(300));
+	assert!(share(give_up, 1) > share(give_up, 3));
+	assert_eq!(share(Instant::now(), 2), Duration::from_secs(1));
+}
+
+#[test]
+fn a_rescue_of_the_example_fits_its_limit() {
+	let spec = JobSpec::example().check().unwrap();
+	let files = verify::rescue_files(&spec, 30, &[0, 9]).len() as u64;
+	let states = (files - 2) * bundle::max_checkpoint_bytes(&spec);
+	assert!(rescue_limit(&spec, 30, &[0, 9]) > states + spec.dataset.bytes);
+}
+
+#[tokio::test]
+async fn what_is_here_and_right_is_not_fetched_again() {
+	let folder = tempfile::tempdir().unwrap();
+	let table = testing::table(folder.path());
+	let spec = testing::job(&table);
+	let served = folder.path().join("served");
+	let root = testing::train(&spec, &table, &served, false, None).unwrap().root();
+	let shelf = Shelf::default();
+	shelf.set([(root, served.clone())].into(), Default::default());
+	let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
+	let base = format!("http://{}/bundle/{}", server.address(), hex::encode(root));
+	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+	let (dir, limit) = (folder.path().join("fetched"), bundle::max_checkpoint_bytes(&spec));
+	let needed = verify::required_files_of(&spec, spec.segments(), &[1, 4]);
+	let again = || fetch_bundle(&fetcher, &base, root, &needed, &dir, limit);
+	again().await.unwrap();
+	for file in &needed {
+		assert!(has_state(&dir, file, limit).await, "{file}");
+	}
+	// Nobody has these any more: requests for them are refused.
+	for file in needed.iter().map(String::as_str).chain([manifest::FILE]) {
+		std::fs::rename(served.join(file), served.join(file).with_extension("away")).unwrap();
+	}
+	again().await.unwrap();
+	// A wrong file is asked for.
+	std::fs::write(dir.join(&needed[0]), b"wrong").unwrap();
+	assert!(again().await.is_err());
+	let away = served.join(&needed[0]).with_extension("away");
+	std::fs::rename(away, served.join(&needed[0])).unwrap();
+	again().await.unwrap();
+	assert!(has_state(&dir, &needed[0], limit).await);
+	std::fs::write(dir.join(manifest::FILE), b"{}").unwrap();
+	assert!(again().await.is_err());
+}
+
+/// A part is known by the state that it is of, so the transfer goes on in the next try, and with the
+/// next server.
+#[tokio::test]
+async fn a_checkpoint_whose_transfer_broke_off_goes_on() {
+	let folder = tempfile::tempdir().unwrap();
+	let table = testing::table(folder.path());
+	let spec = testing::job(&table);
+	let served = folder.path().join("served");
+	let bundle = testing::train(&spec, &table, &served, false, None).unwrap();
+	let root = bundle.root();
+	let shelf = Shelf::default();
+	shelf.set([(root, served.clone())].into(), Default::default());
+	let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
+	let base = format!("http://{}/bundle/{}", server.address(), hex::encode(root));
+	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+	let (dir, limit) = (folder.path().join("fetched"), bundle::max_checkpoint_bytes(&spec));
+	fetch_bundle(&fetcher, &base, root, &[], &dir, limit).await.unwrap();
+
+	let listed = bundle.manifest().checkpoints.last().unwrap();
+	let name = manifest::checkpoint_file(listed.step);
+	let mut bytes = std::fs::read(served.join(&name)).unwrap();
+	let half = bytes.len() / 2;
+	let part = dir.join(format!("{name}.{}.part", hex::encode(listed.state_hash)));
+	std::fs::create_dir_all(part.parent().unwrap()).unwrap();
+	std::fs::write(&part, &bytes[..half]).unwrap();
+	// The server has the rest only.
+	bytes[..half].fill(0);
+	std::fs::write(served.join(&name), &bytes).unwrap();
+	fetch_state(&fetcher, &base, &name, &dir, limit).await.unwrap();
+	assert!(has_state(&dir, &name, limit).await && !part.exists());
+
+	// A part that is wrong is thrown away, and the server's file is the wrong one as well.
+	std::fs::remove_file(dir.join(&name)).unwrap();
+	std::fs::write(&part, b"wrong").unwrap();
+	let error = fetch_state(&fetcher, &base, &name, &dir, limit).await.unwrap_err();
+	assert!(matches!(error, FetchError::WrongState { .. }), "{error}");
+	assert!(!dir.join(&name).exists() && !part.exists());
+}
+
+#[test]
+fn a_base_that_swallows_paths_is_no_server() {
+	use trainyard_client::{fake, AccountId32, ReplicaView};
+	use trainyard_protocol::job::{Fate, JobState, Reveal};
+	let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
+	let result = WorkResult { bundle_root, model_root, segments: 3 };
+	let mut job = fake::job(JobState::Auditing);
+	job.replicas = ["http://victim/page?", "http://honest/", "http://victim/#"]
+		.map(|location| {
+			let location = Text::new(location).unwrap();
+			let reveal = Reveal { bundle_root, model_root, segments: 3, location };
+			let trainer = AccountId32([1; 32]);
+			ReplicaView { trainer, committed: true, reveal: Some(reveal), fate: Fate::Working }
+		})
+		.to_vec();
+	assert_eq!(servers(&job, &result), ["http://honest"]);
+	assert_eq!(crate::roles::common::files::servers(&job), ["http://honest"]);
+}
