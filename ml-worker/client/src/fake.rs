@@ -36,6 +36,10 @@ pub struct FakeNode {
 	step: u32,
 	/// The finalized block.
 	finalized: u32,
+	/// Its address.
+	url: &'static str,
+	/// The type of its chain, if it reports one.
+	kind: Option<Value>,
 	runtime: Arc<Runtime>,
 }
 
@@ -110,7 +114,26 @@ impl FakeNode {
 	pub fn new(
 		runtime: impl Fn(&str, &[u8], u32) -> Result<Vec<u8>, &'static str> + Send + Sync + 'static,
 	) -> Self {
-		Self { height: Arc::new(1.into()), step: 0, finalized: 0, runtime: Arc::new(runtime) }
+		Self {
+			height: Arc::new(1.into()),
+			step: 0,
+			finalized: 0,
+			url: URL,
+			kind: None,
+			runtime: Arc::new(runtime),
+		}
+	}
+
+	/// Gives the node a different address.
+	pub fn reached_at(mut self, url: &'static str) -> Self {
+		self.url = url;
+		self
+	}
+
+	/// Lets the node report that its chain is of this type.
+	pub fn of_type(mut self, kind: Value) -> Self {
+		self.kind = Some(kind);
+		self
 	}
 
 	/// Puts the node at a different height.
@@ -138,12 +161,12 @@ impl FakeNode {
 
 	/// Connects as for the first time.
 	pub async fn connect(self) -> Result<Chain, ChainError> {
-		Chain::over(URL, self.connection().await).await
+		Chain::over(self.url, self.connection().await).await
 	}
 
 	/// Returns the chain as after a successful connection.
 	pub async fn chain(self) -> Chain {
-		Chain::known(URL, self.connection().await)
+		Chain::known(self.url, self.connection().await)
 	}
 
 	fn answer(&self, method: &str, params: &[Value]) -> Result<Value, UserError> {
@@ -166,6 +189,7 @@ impl FakeNode {
 				"extrinsicsRoot": hash_text(0),
 				"digest": { "logs": [] },
 			})),
+			"system_chainType" => self.kind.clone().ok_or_else(UserError::method_not_found),
 			"state_call" => {
 				let height = self.height.load(Ordering::SeqCst);
 				match (self.runtime)(text(0).unwrap_or_default(), &bytes(1), height) {

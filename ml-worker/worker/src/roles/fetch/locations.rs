@@ -25,21 +25,24 @@ const REDIRECTS: usize = 4;
 pub struct LocationArgs {
 	/// Fetch from loopback, private and other local addresses, too, and through the proxy
 	/// that the environment names. Jobs and results name the locations, so anybody can make
-	/// this machine ask services that only it can reach. Chains of type Development and Local
-	/// allow it anyway
+	/// this machine ask services that only it can reach. A node of a chain of type Development
+	/// on this machine (ws://127.0.0.1) allows it anyway
 	#[arg(long)]
 	allow_private_locations: bool,
 }
 
 impl LocationArgs {
-	/// Returns what may be fetched from: everything if the option was given or the node says that
-	/// its chain is for development, else what is public.
+	/// Returns what may be fetched from: everything if the option was given, or if the node is on
+	/// this machine and its chain for development; else what is public.
 	pub async fn locations(&self, chain: &Chain) -> Result<Locations, ChainError> {
 		if self.allow_private_locations {
 			return Ok(Locations::Any);
 		}
+		if !is_on_this_machine(chain.url()) {
+			return Ok(Locations::Public);
+		}
 		match chain.rpc("system_chainType", RpcParams::new()).await {
-			Ok(kind) if is_local(&kind) => Ok(Locations::Any),
+			Ok(kind) if is_development(&kind) => Ok(Locations::Any),
 			Ok(_) => Ok(Locations::Public),
 			Err(e) if e.is_connection() => Err(e),
 			// If a node does not say, this is the careful answer.
@@ -48,9 +51,26 @@ impl LocationArgs {
 	}
 }
 
-/// Returns whether a chain of this type (`system_chainType`) runs on one machine or in one network.
-fn is_local(kind: &Value) -> bool {
-	matches!(kind.as_str(), Some("Development" | "Local"))
+/// Returns whether a chain of this type (`system_chainType`) is for development. A chain of type
+/// Local is not: that is what others join whose specification was made from the preset `local`.
+fn is_development(kind: &Value) -> bool {
+	kind.as_str() == Some("Development")
+}
+
+/// Returns whether a URL leads to this machine by its loopback address.
+fn is_on_this_machine(url: &str) -> bool {
+	let Ok(url) = Url::parse(url) else { return false };
+	match literal(&url) {
+		Some(address) => address.to_canonical().is_loopback(),
+		None => url.host_str() == Some("localhost"),
+	}
+}
+
+/// Returns the address in a URL, if it names one. Unusual forms like 0x7f.1 have become addresses
+/// in the usual form when a URL is parsed.
+fn literal(url: &Url) -> Option<IpAddr> {
+	let host = url.host_str().unwrap_or_default();
+	host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
 /// Returns the base URL of a trainer's server, to which paths are added. None if it has a query or
@@ -106,12 +126,10 @@ impl Locations {
 		if !matches!(url.scheme(), "http" | "https") {
 			return Err(LocationError::NotHttp { url: url.to_string() });
 		}
-		// Unusual forms like 0x7f.1 have become addresses in the usual form by now.
-		let host = url.host_str().unwrap_or_default();
-		let literal = host.trim_start_matches('[').trim_end_matches(']').parse();
-		match literal {
-			Ok(address) if self == Self::Public && !is_public(address) => {
-				Err(LocationError::Private { host: host.into(), address })
+		match literal(url) {
+			Some(address) if self == Self::Public && !is_public(address) => {
+				let host = url.host_str().unwrap_or_default().into();
+				Err(LocationError::Private { host, address })
 			}
 			_ => Ok(()),
 		}
@@ -236,7 +254,9 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use crate::roles::fetch::{Content, FetchError, Fetcher, Wanted};
 	use serde_json::json;
+	use std::time::Duration;
 	use trainyard_client::fake::FakeNode;
 
 	const PRIVATE: &[&str] = &[
@@ -363,19 +383,67 @@ mod tests {
 		assert_eq!(found, ["1.1.1.1", "2606:4700::1111"]);
 	}
 
+	const ANY: LocationArgs = LocationArgs { allow_private_locations: true };
+	const CAREFUL: LocationArgs = LocationArgs { allow_private_locations: false };
+
+	/// Returns what is fetched from with a node at `url` whose chain is of type `kind`.
+	async fn allowed(args: &LocationArgs, url: &'static str, kind: Value) -> Locations {
+		let node = FakeNode::new(|_, _, _| Err("unused")).reached_at(url).of_type(kind);
+		args.locations(&node.chain().await).await.unwrap()
+	}
+
+	/// Networks that others join are founded with `--chain local`, and are of type Local.
 	#[tokio::test]
-	async fn the_option_or_a_chain_for_development_allows_private_locations() {
-		for kind in ["Development", "Local"] {
-			assert!(is_local(&json!(kind)));
+	async fn only_the_option_or_a_development_node_here_allows_private_locations() {
+		let here = "ws://127.0.0.1:9944";
+		assert_eq!(allowed(&CAREFUL, here, json!("Development")).await, Locations::Any);
+		assert_eq!(
+			allowed(&CAREFUL, "ws://localhost:1", json!("Development")).await,
+			Locations::Any
+		);
+		let elsewhere = ["ws://10.0.0.7:9944", "wss://node.example", "ws://localhost.example:1"];
+		for url in elsewhere {
+			let kind = json!("Development");
+			assert_eq!(allowed(&CAREFUL, url, kind).await, Locations::Public, "{url}");
 		}
-		for kind in [json!("Live"), json!({ "Custom": "Local" }), json!(null)] {
-			assert!(!is_local(&kind), "{kind}");
+		for kind in [json!("Local"), json!("Live"), json!({ "Custom": "Development" }), json!(null)]
+		{
+			assert_eq!(allowed(&CAREFUL, here, kind.clone()).await, Locations::Public, "{kind}");
+			assert_eq!(allowed(&ANY, here, kind).await, Locations::Any);
 		}
 		// This node does not report its type.
-		let chain = FakeNode::new(|_, _, _| Err("unused")).chain().await;
-		let locations = |allow_private_locations| LocationArgs { allow_private_locations };
-		assert_eq!(locations(false).locations(&chain).await.unwrap(), Locations::Public);
-		assert_eq!(locations(true).locations(&chain).await.unwrap(), Locations::Any);
+		let chain = FakeNode::new(|_, _, _| Err("unused")).reached_at(here).chain().await;
+		assert_eq!(CAREFUL.locations(&chain).await.unwrap(), Locations::Public);
+	}
+
+	#[tokio::test]
+	async fn a_chain_of_type_local_leads_to_no_private_location() {
+		let node = FakeNode::new(|_, _, _| Err("unused")).reached_at("ws://127.0.0.1:9944");
+		let chain = node.of_type(json!("Local")).chain().await;
+		let locations = CAREFUL.locations(&chain).await.unwrap();
+		let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+		listener.set_nonblocking(true).unwrap();
+		let url = format!("http://{}/admin", listener.local_addr().unwrap());
+		let dir = tempfile::tempdir().unwrap();
+		let (path, content) = (dir.path().join("data"), Content::Any { limit: 9 });
+		let fetcher = Fetcher::new(1, Duration::ZERO, locations).unwrap();
+		let error = fetcher.fetch(&Wanted { url: &url, path: &path, content }).await.unwrap_err();
+		assert!(matches!(error, FetchError::Refused { .. }), "{error}");
+		assert!(listener.accept().is_err(), "nobody knocked");
+	}
+
+	#[test]
+	fn a_node_is_here_by_its_loopback_address() {
+		for url in
+			["ws://127.0.0.1:9944", "ws://127.9.9.9", "wss://[::1]:1", "ws://[::ffff:127.0.0.1]"]
+		{
+			assert!(is_on_this_machine(url), "{url}");
+		}
+		for url in
+			["ws://127.0.0.1.example", "ws://0.0.0.0", "ws://[::2]", "ws://alice:9944", "here"]
+		{
+			assert!(!is_on_this_machine(url), "{url}");
+		}
 	}
 
 	#[test]
