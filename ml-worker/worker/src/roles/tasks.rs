@@ -23,14 +23,29 @@ use tokio::sync::mpsc;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// Longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Time between two looks at the flag by which a task is asked to stop.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The outcome of a task.
 pub type Outcome = Result<(), TaskError>;
 
+/// Resolves once `stop` is set. Work that waits for others, a server above all, is dropped then.
+pub async fn stopped(stop: &AtomicBool) {
+	while !stop.load(Ordering::Relaxed) {
+		tokio::time::sleep(LOOK).await;
+	}
+}
+
+/// A task that runs.
+struct Running {
+	/// The flag by which it is asked to stop.
+	stop: Arc<AtomicBool>,
+	begun: Instant,
+}
+
 /// Running tasks by key.
 pub struct Tasks<K> {
-	/// Each with the flag by which it is asked to stop.
-	running: HashMap<K, Arc<AtomicBool>>,
+	running: HashMap<K, Running>,
 	failures: HashMap<K, (u32, Instant)>,
 	/// What is never started again.
 	hopeless: HashSet<K>,
@@ -75,8 +90,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 	where
 		F: Future<Output = Outcome> + Send + 'static,
 	{
-		let resting = self.failures.get(&key).is_some_and(|(_, until)| (self.now)() < *until);
-		if resting || self.hopeless.contains(&key) || self.running.contains_key(&key) {
+		if !self.is_ready(&key) {
 			return false;
 		}
 		let stop = Arc::new(AtomicBool::new(false));
@@ -89,16 +103,32 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 			};
 			let _ = sender.send((name, outcome));
 		});
-		self.running.insert(key, stop);
+		self.running.insert(key, Running { stop, begun: (self.now)() });
 		true
 	}
 
 	/// Asks everything that runs to stop, except what is `wanted`. Work that heeds it ends soon
 	/// after, and can then be started again.
 	pub fn stop_unless(&self, wanted: impl Fn(&K) -> bool) {
-		for (_, stop) in self.running.iter().filter(|(key, _)| !wanted(key)) {
-			stop.store(true, Ordering::Relaxed);
+		for (_, task) in self.running.iter().filter(|(key, _)| !wanted(key)) {
+			task.stop.store(true, Ordering::Relaxed);
 		}
+	}
+
+	/// Returns for how long the task under `key` has run; `None` if it does not run.
+	pub fn age(&self, key: &K) -> Option<Duration> {
+		Some((self.now)().saturating_duration_since(self.running.get(key)?.begun))
+	}
+
+	/// Returns whether a task under `key` would be started now.
+	pub fn is_ready(&self, key: &K) -> bool {
+		let resting = self.failures.get(key).is_some_and(|(_, until)| (self.now)() < *until);
+		!resting && !self.hopeless.contains(key) && !self.running.contains_key(key)
+	}
+
+	/// Returns how often the task under `key` has failed since it last succeeded.
+	pub fn failures(&self, key: &K) -> u32 {
+		self.failures.get(key).map_or(0, |(count, _)| *count)
 	}
 
 	/// Returns whether something runs under `key`.
@@ -188,6 +218,8 @@ mod tests {
 		tasks.start(1, async { Err(TaskError::failed("no")) });
 		assert_eq!(tasks.ended().await.1, Err(TaskError::failed("no")));
 		assert!(!tasks.start(1, async { Ok(()) }), "it rests");
+		assert_eq!((tasks.is_ready(&1), tasks.failures(&1)), (false, 1));
+		assert_eq!((tasks.is_ready(&2), tasks.failures(&2)), (true, 0));
 		tasks.start(2, async { panic!("oh") });
 		let (key, outcome) = tasks.ended().await;
 		assert!(key == 2 && outcome.is_err());
@@ -228,6 +260,19 @@ mod tests {
 		};
 		assert!(tokio::time::timeout(Duration::from_millis(1), waiting).await.is_err());
 		ended.recv().unwrap();
+	}
+
+	#[tokio::test]
+	async fn what_waits_for_others_hears_that_it_should_stop() {
+		let mut tasks = Tasks::default();
+		tasks.start_with("waiting", |stop| async move {
+			tokio::select! {
+				() = std::future::pending() => Ok(()),
+				() = stopped(&stop) => Err(TaskError::Stopped),
+			}
+		});
+		tasks.stop_unless(|_| false);
+		assert_eq!(tasks.ended().await, ("waiting", Err(TaskError::Stopped)));
 	}
 
 	#[test]

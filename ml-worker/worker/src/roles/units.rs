@@ -7,7 +7,7 @@ use super::{
 	report::Reporter,
 	run::Base,
 	store::{Home, Salt, UnitRecord},
-	tasks::{Outcome, StopOnDrop, TaskError},
+	tasks::{stopped, Outcome, StopOnDrop, TaskError},
 };
 use crate::table::grouped;
 use codec::Encode;
@@ -154,7 +154,10 @@ impl Units {
 		let unknown = || TaskError::failed(format!("project {} is not on chain", view.project));
 		let project = project.ok_or_else(unknown)?;
 		let data = match project.template.trial(view.index) {
-			Some(spec) => Some(self.data(&spec).await?.data),
+			Some(spec) => tokio::select! {
+				inputs = self.data(&spec) => Some(inputs?.data),
+				() = stopped(&stop) => return Err(TaskError::Stopped),
+			},
 			None => None,
 		};
 		let _turn = self.computing.lock().await;

@@ -10,13 +10,17 @@ use std::{
 	future::Future,
 	time::{Duration, Instant},
 };
-use tokio::task::JoinError;
+use tokio::{sync::Semaphore, task::JoinError};
 use trainyard_client::JobView;
 use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
 use trainyard_proof::{
 	data::DataError,
 	inputs::{InputError, Inputs},
 };
+
+/// Held while the files of a job are read for the first time. Reading cannot be broken off: a
+/// thread whose job is gone goes on to its end, and there are never more of them than this.
+static READING: Semaphore = Semaphore::const_new(2);
 
 /// Says why the files of a job are not here.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +83,13 @@ pub async fn fetch(
 	bring(fetcher, home, spec, servers, patience).await?;
 	let (spec, paths, reading) = (spec.clone(), home.inputs(spec), StopOnDrop::default());
 	let stop = reading.flag();
-	match tokio::task::spawn_blocking(move || Inputs::load_until(&spec, &paths, &stop)).await? {
+	// Nobody closes it.
+	let permit = READING.acquire().await.ok();
+	let read = move || {
+		let _reading = permit;
+		Inputs::load_until(&spec, &paths, &stop)
+	};
+	match tokio::task::spawn_blocking(read).await? {
 		Ok(_) => Ok(()),
 		Err(e) if e.is_local() => Err(FilesError::Local(e)),
 		Err(InputError::Data(e)) => Err(FilesError::Data(e)),

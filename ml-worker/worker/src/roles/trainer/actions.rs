@@ -11,7 +11,7 @@ use crate::roles::{
 	job::Job,
 	plan::{self, replica_of, Action},
 	store::{Committed, JobRecord, Salt},
-	tasks::{Outcome, TaskError},
+	tasks::{stopped, Outcome, TaskError},
 };
 use serde_json::json;
 use std::{
@@ -72,7 +72,7 @@ impl Trainer {
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
 		match action {
-			Action::Fetch => self.fetch(&job).await,
+			Action::Fetch => self.fetch(&job, &stop).await,
 			Action::Apply => self.apply(&job, head).await,
 			Action::Rehearse => self.rehearse(&job, stop).await,
 			Action::Train => self.train(&job, stop).await,
@@ -88,12 +88,16 @@ impl Trainer {
 		}
 	}
 
-	async fn fetch(&self, job: &Job) -> Outcome {
+	async fn fetch(&self, job: &Job, stop: &AtomicBool) -> Outcome {
 		// A slow server must not keep other jobs' files away for long.
 		let patience = (job.state == JobState::Open)
 			.then(|| self.block_time.saturating_mul(job.terms.apply_blocks));
 		let (servers, spec) = (servers(job), job.checked()?);
-		let fetched = fetch(&self.fetcher, &self.home, spec, &servers, patience).await;
+		let fetched = tokio::select! {
+			fetched = fetch(&self.fetcher, &self.home, spec, &servers, patience) => fetched,
+			// The job is gone, or does not want this trainer any more.
+			() = stopped(stop) => return Err(TaskError::Stopped),
+		};
 		fetched.map_err(|error| {
 			if error.is_hopeless() && may_leave(job, self.me()) {
 				self.give_up(job, error.to_string())

@@ -5,6 +5,7 @@ mod blobs;
 mod outcome;
 mod reconcile;
 mod resources;
+mod slots;
 
 use super::{
 	blocks::LookError,

@@ -1,6 +1,6 @@
 //! Looks at the chain once: gathers what is known of every job, and starts steps.
 
-use super::{outcome::End, Key, Reported, Trainer};
+use super::{outcome::End, slots, Key, Reported, Trainer};
 use crate::roles::{
 	blocks::LookError,
 	display,
@@ -24,8 +24,6 @@ use trainyard_protocol::{
 	JobId, H256,
 };
 
-/// Downloads at once for jobs that are not taken yet.
-const MAX_FETCHES: usize = 2;
 /// Rehearsals at once.
 const MAX_REHEARSALS: usize = 1;
 
@@ -42,12 +40,13 @@ pub(super) fn hashes(spec: &JobSpec) -> impl Iterator<Item = H256> + '_ {
 
 /// What one look gathers before anything is started.
 #[derive(Default)]
-struct Gathered {
-	steps: Vec<(Arc<Job>, Plan)>,
+pub(super) struct Gathered {
+	/// What is planned.
+	pub steps: Vec<(Arc<Job>, Plan)>,
 	/// Files of jobs that must not be evicted.
-	keep: HashSet<H256>,
+	pub keep: HashSet<H256>,
 	/// What may go on running.
-	wanted: HashSet<Key>,
+	pub wanted: HashSet<Key>,
 }
 
 impl Trainer {
@@ -111,7 +110,20 @@ impl Trainer {
 			gathered.steps.push((Arc::new(job), plan));
 		}
 		self.shelf.set(bundles, blobs);
-		// A replica may be lost meanwhile, or the job may have a different seed.
+		self.carry_out(tasks, reported, gathered, reserved, head);
+		Ok(())
+	}
+
+	/// Stops what is not wanted any more, and starts what was planned.
+	pub(super) fn carry_out(
+		self: &Arc<Self>,
+		tasks: &mut Tasks<Key>,
+		reported: &mut Reported,
+		gathered: Gathered,
+		reserved: u64,
+		head: Head,
+	) {
+		// A replica may be lost meanwhile, the job may have a different seed, or be gone.
 		tasks.stop_unless(|key| gathered.wanted.contains(key));
 		match self.make_room(&gathered, reserved) {
 			Ok(()) => {
@@ -120,20 +132,23 @@ impl Trainer {
 			Err(e) => self.report_problem(reported, None, &e),
 		}
 		self.begin(tasks, gathered, head);
-		Ok(())
 	}
 
 	/// Starts the steps that were planned.
 	fn begin(self: &Arc<Self>, tasks: &mut Tasks<Key>, gathered: Gathered, head: Head) {
+		let turns = slots::turns(&gathered.steps, tasks);
+		tasks.stop_unless(|key| turns.over.as_ref() != Some(key));
 		for (job, plan) in gathered.steps {
 			for action in plan.actions {
-				let running = tasks.running().filter(|key| key.2 == action).count();
-				let most = match action {
-					Action::Fetch if !plan.involved => MAX_FETCHES,
-					Action::Rehearse => MAX_REHEARSALS,
-					_ => usize::MAX,
+				let running = |tasks: &Tasks<Key>| {
+					tasks.running().filter(|(.., running)| *running == action).count()
 				};
-				if running < most {
+				let may = match action {
+					Action::Fetch if !plan.involved => turns.granted.contains(&job.id),
+					Action::Rehearse => running(tasks) < MAX_REHEARSALS,
+					_ => true,
+				};
+				if may {
 					tasks.start_with(key(&job, action), |stop| {
 						self.clone().act(job.clone(), action, head, stop)
 					});
@@ -404,7 +419,7 @@ impl Trainer {
 }
 
 /// Returns what identifies a step of `job`.
-fn key(job: &JobView, action: Action) -> Key {
+pub(super) fn key(job: &JobView, action: Action) -> Key {
 	(job.id, job.seed.unwrap_or_else(|| digest(&job.spec)), action)
 }
 

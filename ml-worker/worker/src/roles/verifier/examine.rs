@@ -6,7 +6,7 @@ use super::{
 	sources::{servers, share, Source},
 	Verifier,
 };
-use crate::roles::tasks::{with_causes, TaskError};
+use crate::roles::tasks::{stopped, with_causes, TaskError};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use trainyard_proof::verify::{self, AuditReport};
@@ -44,7 +44,11 @@ impl Verifier {
 				// after it.
 				let share = share(round.give_up, count - asked);
 				let fetching = self.fetch(round, group, &source, &dir, share);
-				let inputs = match tokio::time::timeout(share, fetching).await {
+				let fetched = tokio::select! {
+					fetched = tokio::time::timeout(share, fetching) => fetched,
+					() = stopped(&round.stop) => return Err(TaskError::Stopped),
+				};
+				let inputs = match fetched {
 					Ok(Ok(inputs)) => inputs,
 					Err(_) => {
 						problems.push(format!("{source} is too slow"));

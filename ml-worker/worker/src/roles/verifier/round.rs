@@ -8,7 +8,7 @@ use super::{
 use crate::roles::{
 	checked, display,
 	store::{FindingsRecord, Salt},
-	tasks::{Outcome, TaskError},
+	tasks::{stopped, Outcome, TaskError},
 };
 use futures::future::join_all;
 use serde_json::json;
@@ -250,7 +250,11 @@ impl Verifier {
 			for (asked, (base, dir)) in places.iter().enumerate() {
 				let fetching = fetch_state(&self.fetcher, base, file, dir, limit);
 				let share = share(give_up, places.len() - asked);
-				match tokio::time::timeout(share, fetching).await {
+				let fetched = tokio::select! {
+					fetched = tokio::time::timeout(share, fetching) => fetched,
+					() = stopped(&round.stop) => return,
+				};
+				match fetched {
 					Ok(Ok(())) if has_state(dir, file, limit).await => return,
 					Ok(Ok(())) => debug!("{base}/{file} is not the state that was committed"),
 					Ok(Err(e)) => {
