@@ -30,6 +30,7 @@ pub mod http;
 pub mod job;
 pub mod metrics;
 pub mod plan;
+mod recent;
 pub mod report;
 pub mod run;
 pub mod store;

@@ -1,6 +1,6 @@
 //! Reports events to a role's owner: a line per event on the terminal (or a JSON object with
-//! `--json`), and the same as JSON in the folder's `events.jsonl` for programs that look later.
-//! Events and errors are counted in the role's metrics.
+//! `--json`), and the same as JSON in the folder's `events.jsonl` for programs that look later. A
+//! full `events.jsonl` becomes `events.jsonl.1`, in the place of the one before. Events and errors are counted in the role's metrics.
 
 use super::metrics::Metrics;
 use serde_json::{json, Map, Value};
@@ -12,6 +12,9 @@ use std::{
 };
 use tracing::warn;
 use trainyard_protocol::JobId;
+
+/// Bytes after which the file of events is full: tens of thousands of events.
+const MAX_LOG: u64 = 16 * 1024 * 1024;
 
 /// Reports events. Clones report to the same place.
 #[derive(Clone, Debug)]
@@ -60,16 +63,23 @@ impl Reporter {
 		let _ = writeln!(out, "{}", if self.json { &line } else { text });
 		let _ = out.flush();
 		if let Some(path) = &self.log {
-			let written = OpenOptions::new()
-				.create(true)
-				.append(true)
-				.open(path)
-				.and_then(|mut file| writeln!(file, "{line}"));
-			if let Err(e) = written {
+			if let Err(e) = append(path, &line, MAX_LOG) {
 				warn!("cannot write {}: {e}", path.display());
 			}
 		}
 	}
+}
+
+/// Appends a line to the file at `path`. If it has `most` bytes, it is put aside first, and the one
+/// that was put aside before is gone.
+fn append(path: &Path, line: &str, most: u64) -> std::io::Result<()> {
+	if std::fs::metadata(path).is_ok_and(|about| about.len() >= most) {
+		let mut aside = path.to_owned().into_os_string();
+		aside.push(".1");
+		std::fs::rename(path, aside)?;
+	}
+	let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+	writeln!(file, "{line}")
 }
 
 fn fields_of(value: Value) -> Map<String, Value> {
@@ -99,6 +109,20 @@ mod tests {
 		assert_eq!(lines[0]["seconds"], 2.0);
 		assert_eq!(lines[1]["role"], "trainer");
 		assert!(lines[1]["time"].as_u64().unwrap() > 0);
+	}
+
+	#[test]
+	fn the_file_of_events_does_not_grow_for_ever() {
+		let dir = tempfile::tempdir().unwrap();
+		let path = dir.path().join("events.jsonl");
+		for n in 0..100 {
+			append(&path, &format!("{n:09}"), 250).unwrap();
+		}
+		let text = |name| std::fs::read_to_string(dir.path().join(name)).unwrap();
+		assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+		assert_eq!(text("events.jsonl").len() + text("events.jsonl.1").len(), 250 + 250);
+		assert!(text("events.jsonl").ends_with("000000099\n"));
+		assert!(text("events.jsonl.1").ends_with("000000074\n"));
 	}
 
 	#[test]

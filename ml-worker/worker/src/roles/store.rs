@@ -17,8 +17,12 @@
 //! Folders carry the seed (or a hash of what is audited), so that a development chain that was
 //! started from scratch with the same genesis never meets the files of its predecessor.
 
+mod audits;
+mod quota;
 mod units;
 
+pub use audits::{result_folder, AuditFolder};
+pub use quota::{Quota, Unused};
 pub use units::{Settled, UnitRecord};
 
 #[cfg(test)]

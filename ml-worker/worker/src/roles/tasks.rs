@@ -7,8 +7,9 @@ mod failures;
 pub use error::{with_causes, TaskError};
 pub use failures::{word, Failures, TaskName};
 
+use super::recent::Recent;
 use std::{
-	collections::{HashMap, HashSet},
+	collections::HashMap,
 	future::Future,
 	hash::Hash,
 	sync::{
@@ -46,9 +47,9 @@ struct Running {
 /// Running tasks by key.
 pub struct Tasks<K> {
 	running: HashMap<K, Running>,
-	failures: HashMap<K, (u32, Instant)>,
-	/// What is never started again.
-	hopeless: HashSet<K>,
+	failures: Recent<K, (u32, Instant)>,
+	/// What is not started again.
+	hopeless: Recent<K, ()>,
 	/// Returns the time by which pauses are counted.
 	now: Box<dyn Fn() -> Instant + Send>,
 	sender: mpsc::UnboundedSender<(K, Outcome)>,
@@ -67,8 +68,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 		let (sender, receiver) = mpsc::unbounded_channel();
 		Self {
 			running: HashMap::new(),
-			failures: HashMap::new(),
-			hopeless: HashSet::new(),
+			failures: Recent::default(),
+			hopeless: Recent::default(),
 			now: Box::new(now),
 			sender,
 			receiver,
@@ -160,7 +161,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Tasks<K> {
 			}
 			Err(TaskError::Hopeless(_)) => {
 				self.failures.remove(key);
-				self.hopeless.insert(key.clone());
+				self.hopeless.insert(key.clone(), ());
 			}
 			Err(TaskError::Transient(_) | TaskError::Stopped | TaskError::Failed(_)) => {
 				let count = self.failures.get(key).map_or(0, |(n, _)| *n).saturating_add(1);

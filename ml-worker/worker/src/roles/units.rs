@@ -13,6 +13,7 @@ use crate::table::grouped;
 use codec::Encode;
 use serde_json::json;
 use std::{
+	collections::HashSet,
 	sync::{atomic::AtomicBool, Arc},
 	time::{Duration, Instant},
 };
@@ -115,6 +116,8 @@ pub struct Units {
 	pub cheat: bool,
 	/// Held while a unit is computed: one at a time has all processors.
 	pub computing: Mutex<()>,
+	/// Content hashes of the data that are being fetched or read.
+	pub reading: std::sync::Mutex<HashSet<H256>>,
 	/// Data of the trial that was computed last, by what names them.
 	pub inputs: Mutex<Option<(H256, Inputs)>>,
 }
@@ -123,8 +126,20 @@ impl Units {
 	/// Makes the units of a role, with the data that `fetcher` brings.
 	pub fn new(base: &Base, fetcher: Fetcher, part: Part, cheat: bool) -> Self {
 		let Base { chain, sender, home, report } = base.clone();
-		let (computing, inputs) = Default::default();
-		Self { chain, sender, home, fetcher, report, part, cheat, computing, inputs }
+		let (computing, reading, inputs) = Default::default();
+		Self { chain, sender, home, fetcher, report, part, cheat, computing, reading, inputs }
+	}
+
+	/// Returns the content hashes of the data that are being fetched or read: they must stay.
+	pub fn reading(&self) -> HashSet<H256> {
+		self.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+	}
+
+	/// Notes the data of `spec` as being read, or that none are.
+	fn note_reading(&self, spec: Option<&CheckedSpec>) {
+		let mut reading = self.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+		let files = spec.into_iter().flat_map(|spec| spec.files());
+		*reading = files.map(|(_, file)| file.content_hash).collect();
 	}
 
 	/// Does what a unit asks for.
@@ -228,19 +243,27 @@ impl Units {
 
 	/// Returns what a trial trains on. It is fetched by hash if it is not here.
 	pub async fn data(&self, spec: &CheckedSpec) -> Result<Inputs, TaskError> {
+		// One at a time: what is being read is noted for the one that holds this.
 		let mut kept = self.inputs.lock().await;
 		let key = spec.dataset.using_encoded(hash::blake2_256);
 		if let Some((_, inputs)) = kept.as_ref().filter(|(of, _)| *of == key) {
 			return Ok(inputs.clone());
 		}
+		self.note_reading(Some(spec));
+		let read = self.read(spec).await;
+		self.note_reading(None);
+		let inputs = read?;
+		*kept = Some((key, inputs.clone()));
+		Ok(inputs)
+	}
+
+	async fn read(&self, spec: &CheckedSpec) -> Result<Inputs, TaskError> {
 		files::fetch(&self.fetcher, &self.home, spec, &[], None).await?;
 		let (of, paths) = (spec.clone(), self.home.inputs(spec));
 		let reading = StopOnDrop::default();
 		let stop = reading.flag();
 		let read = move || Inputs::load_until(&of, &paths, &stop);
-		let inputs = tokio::task::spawn_blocking(read).await??;
-		*kept = Some((key, inputs.clone()));
-		Ok(inputs)
+		Ok(tokio::task::spawn_blocking(read).await??)
 	}
 
 	/// Commits only on the chain of `head`: on a different fork the unit may have a different seed,

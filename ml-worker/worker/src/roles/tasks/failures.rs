@@ -1,10 +1,9 @@
 //! Reports failures of tasks, each reason once.
 
 use super::{Outcome, TaskError};
-use crate::roles::report::Reporter;
+use crate::roles::{recent::Recent, report::Reporter};
 use serde_json::{json, Map, Value};
 use std::{
-	collections::HashMap,
 	fmt::{Debug, Display},
 	hash::Hash,
 };
@@ -82,12 +81,12 @@ pub fn word(variant: &impl Debug) -> String {
 /// What was last reported of each task.
 #[derive(Debug)]
 pub struct Failures<K> {
-	last: HashMap<K, String>,
+	last: Recent<K, String>,
 }
 
 impl<K> Default for Failures<K> {
 	fn default() -> Self {
-		Self { last: HashMap::new() }
+		Self { last: Recent::default() }
 	}
 }
 

@@ -126,7 +126,7 @@ impl Trainer {
 		.await?;
 		match rehearsed {
 			Ok(steps) => {
-				self.rehearsed().insert(digest(&job.spec));
+				self.rehearsed().insert(digest(&job.spec), ());
 				let text = format!("training holds for {steps} steps of a rehearsal");
 				self.report.job(job.id, "rehearsed", &text, json!({ "steps": steps }));
 				Ok(())
@@ -248,7 +248,7 @@ impl Trainer {
 			self.commitment(&record).ok_or_else(|| TaskError::failed("there is no result yet"))?;
 		self.sender.run(&calls::commit_result(job.id, &commitment).on(head)).await?;
 		if let Some(there) = replica_of(job, self.me()).and_then(|mine| mine.commitment) {
-			self.replaced().insert(there);
+			self.replaced().insert(there, ());
 			let text =
 				"a commitment that this folder cannot reveal was replaced: was it sent from \
 			            another folder?";

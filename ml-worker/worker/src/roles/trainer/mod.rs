@@ -12,10 +12,12 @@ use super::{
 	common::registration::{register, RegistrationError},
 	fetch::{self, Fetcher, LocationArgs},
 	http::{ServeError, Server, Shelf},
+	job::Job,
 	plan::{Action, Limits, Prices, Refusal},
+	recent::Recent,
 	report::Reporter,
 	run::{self, Base, Next, Role, RoleArgs, RoleError},
-	store::{Home, JobRecord, StoreError},
+	store::{Home, JobRecord, Quota, StoreError, Unused},
 	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 };
 use serde_json::{json, Map, Value};
@@ -136,8 +138,8 @@ struct Trainer {
 	limits: Limits,
 	block_time: Duration,
 	prices: Prices,
-	/// Bytes that the folder may have.
-	max_disk: u64,
+	/// What the folder may have.
+	quota: Quota,
 	cheat: Option<Cheat>,
 	report: Reporter,
 	/// Jobs whose seed is known and which have not finished.
@@ -145,11 +147,13 @@ struct Trainer {
 	/// Content hashes of files of jobs that are here, checked in this process.
 	data: Mutex<HashSet<H256>>,
 	/// Digests of specifications whose training was tried, without a fault.
-	rehearsed: Mutex<HashSet<H256>>,
+	rehearsed: Mutex<Recent<H256, ()>>,
 	/// Commitments on chain that were not this folder's, and were replaced.
-	replaced: Mutex<HashSet<H256>>,
+	replaced: Mutex<Recent<H256, ()>>,
 	/// What is wrong with specifications, by their digests.
-	bad: Mutex<HashMap<H256, String>>,
+	bad: Mutex<Recent<H256, String>>,
+	/// Jobs under seeds that they have no longer.
+	old_seeds: Mutex<Unused<(JobId, H256)>>,
 	/// Blobs that this account stored, as on disk.
 	blobs: Mutex<BTreeMap<H256, JobId>>,
 }
@@ -161,6 +165,16 @@ struct Reported {
 	refusals: HashMap<JobId, Discriminant<Refusal>>,
 	/// Problems with the files of a job, or with the folder.
 	problems: HashMap<Option<JobId>, String>,
+}
+
+impl Reported {
+	/// Forgets all jobs but these.
+	fn retain(&mut self, jobs: &[Job]) {
+		let known: HashSet<JobId> = jobs.iter().map(|job| job.id).collect();
+		self.states.retain(|job, _| known.contains(job));
+		self.refusals.retain(|job, _| known.contains(job));
+		self.problems.retain(|job, _| job.is_none_or(|job| known.contains(&job)));
+	}
 }
 
 /// The trainer as a role: what its tasks share, and what it remembers between two blocks.
@@ -214,13 +228,14 @@ impl Role for TrainerRole {
 			},
 			block_time: chain.block_time().await?,
 			prices: resources::prices(&chain).await?,
-			max_disk: room.disk,
+			quota: room.disk,
 			cheat: args.test_only_cheat.map(|segments| Cheat { segments }),
 			records: Mutex::new(records.into_iter().map(|r| ((r.job, r.seed), r)).collect()),
 			data: Mutex::default(),
 			rehearsed: Mutex::default(),
 			replaced: Mutex::default(),
 			bad: Mutex::default(),
+			old_seeds: Mutex::default(),
 			blobs: Mutex::new(home.blobs()?),
 			fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?,
 			location,
@@ -319,15 +334,15 @@ impl Trainer {
 		locked(&self.data)
 	}
 
-	fn rehearsed(&self) -> MutexGuard<'_, HashSet<H256>> {
+	fn rehearsed(&self) -> MutexGuard<'_, Recent<H256, ()>> {
 		locked(&self.rehearsed)
 	}
 
-	fn replaced(&self) -> MutexGuard<'_, HashSet<H256>> {
+	fn replaced(&self) -> MutexGuard<'_, Recent<H256, ()>> {
 		locked(&self.replaced)
 	}
 
-	fn bad(&self) -> MutexGuard<'_, HashMap<H256, String>> {
+	fn bad(&self) -> MutexGuard<'_, Recent<H256, String>> {
 		locked(&self.bad)
 	}
 

@@ -1,6 +1,6 @@
 //! Looks at the chain once: gathers what is known of every job, and starts steps.
 
-use super::{outcome::End, slots, Key, Reported, Trainer};
+use super::{locked, outcome::End, slots, Key, Records, Reported, Trainer};
 use crate::roles::{
 	blocks::LookError,
 	display,
@@ -60,6 +60,8 @@ impl Trainer {
 		let jobs = self.jobs(head, reported).await?;
 		let stored = self.stored(&jobs).await?;
 		let (mut standing, reserved) = self.standing(&jobs, &stored, tasks, head).await?;
+		self.remove_old_seeds(&jobs, head)?;
+		reported.retain(&jobs);
 		let mut gathered = Gathered::default();
 		let (mut bundles, mut blobs) = (HashMap::new(), HashMap::new());
 		for job in jobs {
@@ -199,9 +201,24 @@ impl Trainer {
 			}
 		}
 		if plan.finished {
-			self.records().retain(|(id, _), _| *id != job.id);
+			// Records under other seeds stay until their folders go.
+			self.records().retain(|(id, seed), _| *id != job.id || job.seed != Some(*seed));
 		}
 		Ok(plan)
+	}
+
+	/// Removes the folders of jobs under seeds that a reorganisation took from them, after the time
+	/// for which bundles are served: until then the chain may come back to them.
+	fn remove_old_seeds(&self, jobs: &[Job], head: Head) -> Result<(), StoreError> {
+		let old = old_seeds(&self.records(), jobs.iter().map(|job| &**job));
+		let gone = locked(&self.old_seeds).note(old, head.number, self.limits.grace);
+		for (job, seed) in gone {
+			self.home.remove_job(job, &seed)?;
+			self.records().remove(&(job, seed));
+			let text = "the folder of another seed is removed: the chain did not come back to it";
+			self.report.job(job, "removed", text, json!({ "seed": seed }));
+		}
+		Ok(())
 	}
 
 	/// Removes idle data if the quota or the disk has too little room for what must be fetched now.
@@ -216,11 +233,10 @@ impl Trainer {
 		if coming == 0 {
 			return Ok(());
 		}
-		let left = self.max_disk.saturating_sub(self.home.used()?).min(self.home.free());
-		let missing = coming.saturating_add(reserved).saturating_sub(left);
-		let removed = self.home.evict(&gathered.keep, missing)?;
+		let coming = coming.saturating_add(reserved);
+		let made = self.quota.make_room(&self.home, &gathered.keep, coming)?;
 		let mut here = self.data();
-		removed.iter().for_each(|hash| {
+		made.removed.iter().for_each(|hash| {
 			here.remove(hash);
 		});
 		Ok(())
@@ -287,7 +303,7 @@ impl Trainer {
 			reserved = reserved.saturating_add(needs.disk.saturating_sub(written));
 		}
 		standing.free = self.chain.account(&me).await?.free.saturating_sub(owed);
-		let left = self.max_disk.saturating_sub(self.home.used()?).min(self.home.free());
+		let left = self.quota.left(&self.home)?;
 		let idle = self.home.idle_data(&keep)?;
 		standing.disk = left.saturating_add(idle).saturating_sub(reserved);
 		Ok((standing, reserved))
@@ -418,6 +434,20 @@ impl Trainer {
 	}
 }
 
+/// Returns the records of `jobs` under seeds that these do not have.
+fn old_seeds<'a>(records: &Records, jobs: impl Iterator<Item = &'a JobView>) -> Vec<(JobId, H256)> {
+	let has_other = |job: &JobView, seed: &H256| match job.seed {
+		Some(now) => now != *seed,
+		// A seed may still come back to a job that goes on.
+		None => matches!(job.state, JobState::Ended(_)),
+	};
+	let of = |job: &'a JobView| {
+		let seeds = records.range((job.id, H256::zero())..=(job.id, H256::repeat_byte(0xff)));
+		seeds.filter(|((_, seed), _)| has_other(job, seed)).map(|(key, _)| *key).collect::<Vec<_>>()
+	};
+	jobs.flat_map(of).collect()
+}
+
 /// Returns what identifies a step of `job`.
 pub(super) fn key(job: &JobView, action: Action) -> Key {
 	(job.id, job.seed.unwrap_or_else(|| digest(&job.spec)), action)
@@ -426,4 +456,27 @@ pub(super) fn key(job: &JobView, action: Action) -> Key {
 /// Returns whether an application is on its way: it may have been sent, and is not on chain yet.
 fn is_applying(tasks: &Tasks<Key>, job: JobId) -> bool {
 	tasks.running().any(|(id, _, action)| *id == job && *action == Action::Apply)
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_client::fake;
+	use trainyard_protocol::job::Ending;
+
+	#[test]
+	fn only_seeds_that_jobs_have_no_longer_are_old() {
+		let seed = H256::repeat_byte;
+		let of = |id, state, seed| JobView { id, seed, ..fake::job(state) };
+		let record = |(id, n)| ((id, seed(n)), JobRecord::new(id, seed(n), H256::zero()));
+		let keys = [(1, 1), (1, 2), (1, 0xff), (2, 1), (3, 1), (4, 1)];
+		let records: Records = keys.map(record).into();
+		let jobs = [
+			of(1, JobState::Training, Some(seed(2))),
+			of(2, JobState::Open, None),
+			of(3, JobState::Ended(Ending::Cancelled), None),
+		];
+		let old = old_seeds(&records, jobs.iter());
+		assert_eq!(old, [(1, seed(1)), (1, seed(0xff)), (3, seed(1))], "job 4 is unknown here");
+	}
 }

@@ -1,6 +1,9 @@
 //! Measures what this machine and its owner allow: memory and disk, and the prices of the chain.
 
-use crate::roles::{plan::Prices, store::Home};
+use crate::roles::{
+	plan::Prices,
+	store::{Home, Quota},
+};
 use codec::{Compact, Decode, Encode};
 use subxt::rpcs::client::rpc_params;
 use trainyard_client::{Chain, ChainError};
@@ -27,21 +30,17 @@ pub(super) struct Room {
 	/// Memory for all jobs together.
 	pub memory: u64,
 	/// Disk for everything in the daemon's folder.
-	pub disk: u64,
+	pub disk: Quota,
 }
 
 impl Room {
 	/// Returns what was asked for in MiB, or else three quarters of the memory that is available
-	/// now, and half of the disk that is free now besides what is in `home` already.
+	/// now, and the [`Quota`] of the disk.
 	pub fn new(memory_mib: Option<u64>, disk_mib: Option<u64>, home: &Home) -> Self {
 		let memory = memory_mib
 			.map(|mib| mib.saturating_mul(MIB))
 			.unwrap_or_else(|| data::available_memory().unwrap_or(UNKNOWN_MEMORY) / 4 * 3);
-		let used = home.used().unwrap_or_default();
-		let disk = disk_mib
-			.map(|mib| mib.saturating_mul(MIB))
-			.unwrap_or_else(|| used.saturating_add(home.free() / 2));
-		Self { memory, disk }
+		Self { memory, disk: Quota::new(disk_mib, home) }
 	}
 }
 
@@ -93,8 +92,8 @@ mod tests {
 		let dir = tempfile::tempdir().unwrap();
 		let home = Home::open(dir.path(), &H256::zero()).unwrap();
 		let given = Room::new(Some(3), Some(5), &home);
-		assert_eq!(given, Room { memory: 3 * MIB, disk: 5 * MIB });
+		assert_eq!(given, Room { memory: 3 * MIB, disk: Quota::of(5 * MIB) });
 		let measured = Room::new(None, None, &home);
-		assert!(measured.memory > 0 && measured.disk > 0, "{measured:?}");
+		assert!(measured.memory > 0 && measured.disk.left(&home).unwrap() > 0, "{measured:?}");
 	}
 }

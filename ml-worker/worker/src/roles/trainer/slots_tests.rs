@@ -7,7 +7,7 @@ use crate::roles::{
 	http::{Server, Shelf},
 	plan::{Limits, Prices},
 	report::Reporter,
-	store::Home,
+	store::{Home, Quota},
 	tasks::TaskError,
 };
 use std::{
@@ -59,7 +59,7 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 		},
 		block_time: Duration::from_secs(60),
 		prices: Prices::default(),
-		max_disk: u64::MAX,
+		quota: Quota::of(u64::MAX),
 		cheat: None,
 		report: Reporter::new("trainer", true, Some(&home.events())),
 		records: Mutex::new(Records::new()),
@@ -67,6 +67,7 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 		rehearsed: Mutex::default(),
 		replaced: Mutex::default(),
 		bad: Mutex::default(),
+		old_seeds: Mutex::default(),
 		blobs: Mutex::default(),
 		home,
 		chain,

@@ -10,7 +10,7 @@ use crate::roles::tasks::{stopped, with_causes, TaskError};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use trainyard_proof::verify::{self, AuditReport};
-use trainyard_protocol::audit::GroupVerdict;
+use trainyard_protocol::{audit::GroupVerdict, views::GroupView};
 
 /// Pause between two rounds over all sources.
 pub(super) const PAUSE: Duration = Duration::from_secs(2);
@@ -28,7 +28,8 @@ impl Verifier {
 		let group = round.audit.groups.get(index).ok_or_else(unknown)?;
 		let dir = round.folder_of(index);
 		let servers = servers(job, &group.result);
-		if job.spec.file_bytes() > self.max_data {
+		if job.spec.file_bytes() > self.max_data || !self.wait_for_room(round, group, index).await?
+		{
 			return Ok((GroupVerdict::Unavailable, None));
 		}
 		loop {
@@ -77,6 +78,41 @@ impl Verifier {
 				let fields = json!({ "result": index, "problems": problems });
 				self.report.job(job.id, "unavailable", &text, fields);
 				return Ok((GroupVerdict::Unavailable, None));
+			}
+			tokio::time::sleep(PAUSE).await;
+		}
+	}
+
+	/// Takes room for one result. Waits for other audits to end where there is too little; returns
+	/// false if there was none in time.
+	async fn wait_for_room(
+		&self,
+		round: &Round<'_>,
+		group: &GroupView,
+		index: usize,
+	) -> Result<bool, TaskError> {
+		loop {
+			round.check()?;
+			let missing = match self.claim(&round.spec, group, &round.folder_of(index))? {
+				Ok(claimed) => {
+					round
+						.claims
+						.lock()
+						.unwrap_or_else(|poisoned| poisoned.into_inner())
+						.push(claimed);
+					return Ok(true);
+				}
+				Err(missing) => missing,
+			};
+			if Instant::now() + PAUSE >= round.give_up {
+				let mib = missing.div_ceil(1024 * 1024);
+				let text = format!(
+					"result {index}: {mib} MiB are missing for it within --max-disk-mib and on the \
+					 disk, so it counts as unavailable"
+				);
+				let fields = json!({ "action": "fetch", "reason": text, "result": index });
+				self.report.job(round.job.id, "failed_attempt", &text, fields);
+				return Ok(false);
 			}
 			tokio::time::sleep(PAUSE).await;
 		}

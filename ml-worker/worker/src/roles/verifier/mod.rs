@@ -4,6 +4,7 @@
 mod drilling;
 mod examine;
 mod pool;
+mod room;
 mod round;
 mod served;
 mod sources;
@@ -12,13 +13,15 @@ use super::{
 	blocks::LookError,
 	display,
 	fetch::{Fetcher, LocationArgs},
+	recent::Recent,
 	report::Reporter,
 	run::{self, Base, Next, Role, RoleArgs, RoleError},
-	store::{FindingsRecord, Home},
+	store::{FindingsRecord, Home, Quota},
 	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 	units::{Part, Step, Units},
 };
 use pool::Membership;
+use room::Space;
 use serde_json::json;
 use served::Served;
 use std::{
@@ -28,7 +31,7 @@ use std::{
 	time::Duration,
 };
 use trainyard_client::{
-	amount, calls, AccountId32, AuditView, Chain, ChainError, Head, JobView, Transactor, TxError,
+	amount, calls, AccountId32, AuditView, Chain, Head, JobView, Transactor, TxError,
 };
 use trainyard_proof::verify::VerifyError;
 use trainyard_protocol::{
@@ -55,6 +58,11 @@ pub struct VerifierArgs {
 	/// Take no more data for one audit (in MiB); larger ones count as unavailable
 	#[arg(long, value_name = "MIB", default_value_t = 2048)]
 	max_data_mib: u64,
+	/// Disk for everything in the folder (in MiB): what audits left behind and data that no audit
+	/// needs are removed first, and results beyond it count as unavailable [default: half of what
+	/// is free at the start]
+	#[arg(long, value_name = "MIB")]
+	max_disk_mib: Option<u64>,
 	/// Fetch all checkpoints, to compute the six full-pass rules, where they have no more
 	/// than this (in MiB); 0 for never. The rules are a report, they decide nothing
 	#[arg(long, value_name = "MIB", default_value_t = 64)]
@@ -151,10 +159,11 @@ struct Verifier {
 	block_time: Duration,
 	max_data: u64,
 	max_rules: u64,
+	space: Space,
 	served: Served,
 	/// Commitments on chain that were not this folder's, and were replaced. One that returns is of
 	/// another program with the same key.
-	replaced: Mutex<HashSet<H256>>,
+	replaced: Mutex<Recent<H256, ()>>,
 	report: Reporter,
 }
 
@@ -188,6 +197,7 @@ impl Role for VerifierRole {
 			fetcher,
 			max_data: mib(args.max_data_mib),
 			max_rules: mib(args.rules_mib),
+			space: Space::new(Quota::new(args.max_disk_mib, &home)),
 			served: Served::default(),
 			replaced: Mutex::default(),
 			report,
@@ -240,16 +250,18 @@ impl Verifier {
 		memory: &mut Memory,
 		tasks: &mut Tasks<Key>,
 		head: Head,
-	) -> Result<(), ChainError> {
+	) -> Result<(), LookError> {
 		let Memory { unassessed, membership } = memory;
-		let mut wanted = HashSet::new();
+		let (mut wanted, mut folders) = (HashSet::new(), HashSet::new());
 		let jobs = self.chain.active_jobs(head.hash).await?;
 		self.count_served(&jobs).await;
-		for job in jobs {
+		unassessed.retain(|(id, _)| jobs.iter().any(|job| job.id == *id));
+		for job in &jobs {
 			let (JobState::Auditing, Some(audit)) = (job.state, job.audit.as_ref()) else {
 				continue;
 			};
-			let folder = self.folder(&job, audit);
+			let folder = self.folder(job, audit);
+			folders.insert(folder.clone());
 			let found = match self.home.load_findings(&folder) {
 				Ok(found) => found,
 				// It is reported as a failed attempt; the other audits go on.
@@ -278,7 +290,8 @@ impl Verifier {
 			Key::Audit(_, _, Duty::Audit) => wanted.contains(key),
 			_ => true,
 		});
-		self.watch_pool(membership, head.number).await
+		self.watch_pool(membership, head.number).await?;
+		self.tidy(&jobs, &folders, head).await
 	}
 
 	/// Returns the folder of this round of an audit.
@@ -325,7 +338,7 @@ impl Verifier {
 		audit.committee.iter().find(|member| member.verifier == *me)?.commitment
 	}
 
-	fn replaced(&self) -> MutexGuard<'_, HashSet<H256>> {
+	fn replaced(&self) -> MutexGuard<'_, Recent<H256, ()>> {
 		self.replaced.lock().unwrap_or_else(PoisonError::into_inner)
 	}
 
@@ -346,7 +359,7 @@ impl Verifier {
 		let commitment = self.commitment(job, audit, found);
 		self.sender.run(&calls::commit_findings(job.id, &commitment).on(head)).await?;
 		if let Some(there) = self.committed(audit) {
-			self.replaced().insert(there);
+			self.replaced().insert(there, ());
 			let text =
 				"a commitment that this folder cannot reveal was replaced: was it sent from \
 			            another folder?";

@@ -2,12 +2,13 @@
 
 use super::{
 	examine::PAUSE,
+	room::Claimed,
 	sources::{bundle_url, fetch_state, has_state, places, servers, share},
 	Verifier, MARGIN,
 };
 use crate::roles::{
 	checked, display,
-	store::{FindingsRecord, Salt},
+	store::{result_folder, FindingsRecord, Salt},
 	tasks::{stopped, Outcome, TaskError},
 };
 use futures::future::join_all;
@@ -57,6 +58,8 @@ pub(super) struct Round<'a> {
 	pub stop: Arc<AtomicBool>,
 	/// What the job reads, once it was read for one of the results.
 	pub inputs: Mutex<Option<Inputs>>,
+	/// Room for what the results are fetched into.
+	pub claims: std::sync::Mutex<Vec<Claimed>>,
 	/// Held during a replay: one at a time has all processors, and the memory of one.
 	pub replaying: Mutex<()>,
 }
@@ -64,7 +67,7 @@ pub(super) struct Round<'a> {
 impl Round<'_> {
 	/// Returns the folder of one result.
 	pub fn folder_of(&self, index: usize) -> PathBuf {
-		folder_of(self.folder, index)
+		result_folder(self.folder, index)
 	}
 
 	/// Fails with [`VerifyError::Stopped`] once nobody waits for the verdicts any more.
@@ -74,10 +77,6 @@ impl Round<'_> {
 			false => Ok(()),
 		}
 	}
-}
-
-fn folder_of(folder: &Path, index: usize) -> PathBuf {
-	folder.join(format!("result-{index}"))
 }
 
 fn seed_of(job: &JobView) -> Result<H256, TaskError> {
@@ -118,6 +117,7 @@ impl Verifier {
 			give_up: now + window / 2,
 			stop,
 			inputs: Mutex::default(),
+			claims: Default::default(),
 			replaying: Mutex::default(),
 		};
 		let text = format!(
@@ -318,7 +318,11 @@ impl Verifier {
 			if !matches!(verdict, GroupVerdict::Accept(_)) {
 				continue;
 			}
-			let dir = folder_of(folder, index);
+			let dir = result_folder(folder, index);
+			let Ok(_claimed) = self.claim(&checked, group, &dir)? else {
+				debug!("result {index}: there is no room for the checkpoints for the rules");
+				continue;
+			};
 			let fetching = self.fetch_others(job, &checked, &group.result, &dir);
 			if tokio::time::timeout(RULES_PATIENCE, fetching).await.is_err() {
 				debug!("result {index}: the checkpoints for the rules come too slowly");

@@ -1,5 +1,9 @@
 use super::{
-	super::{pool::Membership, Duty, Key, Memory, Served, VerifierRole},
+	super::{
+		pool::Membership,
+		room::{self, Space},
+		Duty, Key, Memory, Served, VerifierRole,
+	},
 	*,
 };
 use crate::roles::{
@@ -7,7 +11,7 @@ use crate::roles::{
 	http::{Server, Shelf},
 	report::Reporter,
 	run::{Base, Next, Role},
-	store::Home,
+	store::{Home, Quota},
 	tasks::Tasks,
 	units::{Part, Step, Units},
 };
@@ -26,7 +30,7 @@ use trainyard_proof::{
 };
 use trainyard_protocol::{
 	audit::RejectReason,
-	job::{Balance, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
+	job::{Balance, Ending, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
 	views::{GroupView, MemberView},
 	Text, PROTOCOL_VERSION,
 };
@@ -45,6 +49,10 @@ async fn verifier_with(folder: &Path, jobs: Vec<JobView>) -> Verifier {
 		"TrainyardApi_drilling_check" => Ok(Vec::<AssignmentView>::new().encode()),
 		_ => Err("no such method"),
 	});
+	verifier_on(folder, node).await
+}
+
+async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 	let chain = Arc::new(node.chain().await);
 	let home = Arc::new(Home::open(folder, &H256::zero()).unwrap());
 	let sender = Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Charlie").unwrap()));
@@ -61,6 +69,7 @@ async fn verifier_with(folder: &Path, jobs: Vec<JobView>) -> Verifier {
 		block_time: Duration::from_secs(1),
 		max_data: 1 << 20,
 		max_rules: 1 << 20,
+		space: Space::new(Quota::of(u64::MAX)),
 		served: Served::default(),
 		replaced: Default::default(),
 		report,
@@ -286,6 +295,94 @@ async fn who_does_not_serve_the_state_before_a_parting_is_unavailable() {
 async fn what_is_stopped_leaves_no_findings() {
 	let (_, _, found) = scene().await.found("stopped", true).await;
 	assert_eq!(found, None);
+}
+
+/// A verifier that has served `old`, and has data that nobody needs; with the bytes of its folder.
+fn with_leftovers(verifier: &Verifier) -> (PathBuf, PathBuf, u64) {
+	let old = verifier.home.audit_folder(2, 0, &"an audit that is over");
+	let findings = Findings::try_from(vec![GroupVerdict::Unavailable]).unwrap();
+	let record = FindingsRecord { job: 2, round: 0, findings, salt: Salt::random() };
+	verifier.home.save_findings(&old, &record).unwrap();
+	let state = result_folder(&old, 0).join("checkpoints");
+	std::fs::create_dir_all(&state).unwrap();
+	std::fs::write(state.join("0.safetensors"), vec![1; 1 << 20]).unwrap();
+	let idle = verifier.home.data(&H256::repeat_byte(8));
+	std::fs::write(&idle, vec![8; 1 << 20]).unwrap();
+	(old, idle, verifier.home.used().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_other_audits_left_makes_room_and_a_full_disk_is_no_verdict() {
+	let scene = scene().await;
+	let checked = scene.job.spec.clone().check().unwrap();
+	let each = scene.audit.groups.iter().map(|g| room::needed(&checked, g, 1 << 20)).sum::<u64>();
+	// Room for this audit alone, within what is there already.
+	let mut verifier = verifier(&scene.folder.path().join("full")).await;
+	verifier.block_time = Duration::from_millis(100);
+	let (old, idle, used) = with_leftovers(&verifier);
+	let folder = verifier.folder(&scene.job, &scene.audit);
+	let audit = |verifier: Verifier| {
+		let (job, audit, folder) = (scene.job.clone(), scene.audit.clone(), folder.clone());
+		async move {
+			let stop = Arc::new(AtomicBool::new(false));
+			verifier.audit(&job, &audit, &folder, 1, stop).await.unwrap();
+			let found = verifier.home.load_findings(&folder).unwrap().unwrap();
+			std::fs::remove_file(folder.join("findings.json")).unwrap();
+			(verifier, found.findings)
+		}
+	};
+	verifier.space = Space::new(Quota::of(used - (2 << 20) + each - 1));
+	let (mut verifier, found) = audit(verifier).await;
+	assert!(found.contains(&GroupVerdict::Unavailable), "one byte is missing for both: {found:?}");
+	let reported = events(&verifier);
+	let says = |e: &Value| e["event"] == "failed_attempt" && e["action"] == "fetch";
+	assert!(reported.iter().any(says), "{reported:?}");
+
+	std::fs::remove_dir_all(&folder).unwrap();
+	let (_, _, used) = with_leftovers(&verifier);
+	// Its events are written meanwhile.
+	verifier.space = Space::new(Quota::of(used - (2 << 20) + each + (1 << 16)));
+	let (verifier, found) = audit(verifier).await;
+	assert!(matches!(found[1], GroupVerdict::Accept(_)), "{found:?}");
+	assert!(!result_folder(&old, 0).exists() && !idle.exists());
+	assert!(verifier.home.load_findings(&old).unwrap().is_some(), "its salt is still there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_folder_of_an_audit_goes_some_time_after_it_is_over() {
+	let dir = tempfile::tempdir().unwrap();
+	let folder = |verifier: &Verifier, job| {
+		let folder = verifier.home.audit_folder(job, 0, &job);
+		std::fs::create_dir_all(result_folder(&folder, 0)).unwrap();
+		folder
+	};
+	let node = FakeNode::new(|method, arguments, _| match method {
+		"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
+		// The chain has forgotten job 1.
+		"TrainyardApi_job" if *arguments == 1u32.encode() => Ok(None::<JobView>.encode()),
+		"TrainyardApi_job" => Ok(Some(fake::job(JobState::Ended(Ending::Settled))).encode()),
+		_ => Err("no such method"),
+	});
+	let verifier = verifier_on(dir.path(), node).await;
+	let [forgotten, ended, another, wanted] = [1, 2, 3, 4].map(|job| folder(&verifier, job));
+	let active = [3, 4].map(|id| JobView { id, ..fake::job(JobState::Auditing) });
+	let still = HashSet::from([wanted.clone()]);
+	let look = |number| {
+		let (verifier, active, still) = (&verifier, &active, &still);
+		async move {
+			let head = Head { hash: fake::hash(1), number };
+			verifier.tidy(active, still, head).await.unwrap();
+		}
+	};
+	for number in [1_000, 1_050, 1_100] {
+		look(number).await;
+		assert!(ended.exists() && another.exists(), "a reorganisation may bring it back");
+	}
+	look(1_110).await;
+	assert!(!ended.exists() && !another.exists());
+	assert!(wanted.exists() && forgotten.exists(), "a node may not have read its chain yet");
+	let removed = events(&verifier).iter().filter(|e| e["event"] == "removed").count();
+	assert_eq!(removed, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

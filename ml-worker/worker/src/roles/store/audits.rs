@@ -1,0 +1,132 @@
+//! Lists and removes the folders of audits: `DIR/<genesis>/audits/<job>-<round>-<key>/`.
+
+use super::{Home, StoreError};
+use std::{
+	collections::HashSet,
+	path::{Path, PathBuf},
+	time::SystemTime,
+};
+use trainyard_proof::bundle::files;
+use trainyard_protocol::JobId;
+
+/// The beginning of the name of the folder with what was fetched of a result.
+const RESULT: &str = "result-";
+
+/// The folder of a round of an audit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditFolder {
+	/// Where it is.
+	pub path: PathBuf,
+	/// The job that was audited.
+	pub job: JobId,
+	/// When its list of files changed last.
+	pub changed: SystemTime,
+}
+
+/// Returns the folder in which the files of the result of this index are, in that of a round.
+pub fn result_folder(folder: &Path, index: usize) -> PathBuf {
+	folder.join(format!("{RESULT}{index}"))
+}
+
+impl Home {
+	/// Returns the folders of all audits, those that changed last at the end.
+	pub fn audits(&self) -> Result<Vec<AuditFolder>, StoreError> {
+		let folder = self.chain.join("audits");
+		let mut found = Vec::new();
+		let entries = std::fs::read_dir(&folder).map_err(files::at("read the folder", &folder))?;
+		for entry in entries {
+			let entry = entry.map_err(files::at("read the folder", &folder))?;
+			let name = entry.file_name().to_string_lossy().into_owned();
+			// Files of others are left alone.
+			let Some(Ok(job)) = name.split('-').next().map(str::parse) else { continue };
+			let Ok(about) = entry.metadata() else { continue };
+			let changed = about.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+			if about.is_dir() {
+				found.push(AuditFolder { path: entry.path(), job, changed });
+			}
+		}
+		found.sort_by_key(|folder| folder.changed);
+		Ok(found)
+	}
+
+	/// Removes the folder of a round, with findings and salt.
+	pub fn remove_audit(&self, folder: &Path) -> Result<(), StoreError> {
+		remove(folder)
+	}
+
+	/// Removes what was fetched for rounds that are not `in_use`, oldest first, until `bytes` bytes
+	/// are gained. Findings and salts stay.
+	pub fn clear_audits(&self, in_use: &HashSet<PathBuf>, bytes: u64) -> Result<(), StoreError> {
+		let mut gained = 0u64;
+		for AuditFolder { path, .. } in self.audits()? {
+			if in_use.contains(&path) {
+				continue;
+			}
+			let entries = std::fs::read_dir(&path).map_err(files::at("read the folder", &path))?;
+			for entry in entries {
+				let entry = entry.map_err(files::at("read the folder", &path))?;
+				if gained >= bytes {
+					return Ok(());
+				}
+				if entry.file_name().to_string_lossy().starts_with(RESULT) {
+					gained = gained.saturating_add(files::size(&entry.path())?);
+					remove(&entry.path())?;
+				}
+			}
+		}
+		Ok(())
+	}
+}
+
+fn remove(folder: &Path) -> Result<(), StoreError> {
+	match std::fs::remove_dir_all(folder) {
+		Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+			Err(files::at("remove", folder)(e).into())
+		}
+		_ => Ok(()),
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::roles::store::{FindingsRecord, Salt};
+	use trainyard_protocol::{
+		audit::{Findings, GroupVerdict},
+		H256,
+	};
+
+	#[test]
+	fn what_was_fetched_goes_and_salts_stay_until_the_folder_goes() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		let folder = |job: u32| {
+			let folder = home.audit_folder(job, 0, &job);
+			let findings = Findings::try_from(vec![GroupVerdict::Unavailable]).unwrap();
+			let record = FindingsRecord { job, round: 0, findings, salt: Salt::random() };
+			home.save_findings(&folder, &record).unwrap();
+			files::create_folder(&result_folder(&folder, 0)).unwrap();
+			files::write(&result_folder(&folder, 0).join("state"), &[1; 1_000]).unwrap();
+			folder
+		};
+		let [old, running, new] = [7, 8, 9].map(folder);
+		std::fs::write(dir.path().join("0000000000000000/audits/notes.txt"), "mine").unwrap();
+		let jobs = |home: &Home| {
+			let mut jobs: Vec<_> = home.audits().unwrap().iter().map(|a| a.job).collect();
+			jobs.sort();
+			jobs
+		};
+		assert_eq!(jobs(&home), [7, 8, 9]);
+		home.clear_audits(&HashSet::from([running.clone()]), u64::MAX).unwrap();
+		for (folder, there) in [(&old, false), (&running, true), (&new, false)] {
+			assert_eq!(result_folder(folder, 0).exists(), there);
+			assert!(home.load_findings(folder).unwrap().is_some(), "the salt is still there");
+		}
+		home.clear_audits(&HashSet::new(), 0).unwrap();
+		assert!(result_folder(&running, 0).exists(), "no more than is asked for");
+		home.remove_audit(&old).unwrap();
+		home.remove_audit(&old).unwrap();
+		assert_eq!(jobs(&home), [8, 9]);
+		assert!(dir.path().join("0000000000000000/audits/notes.txt").exists());
+	}
+}

@@ -1,0 +1,189 @@
+//! Keeps the verifier's folder within its quota: removes what audits left behind, and lets an audit
+//! fetch only what there is room for.
+
+use super::Verifier;
+use crate::roles::{
+	blocks::LookError,
+	store::{AuditFolder, Home, Quota, StoreError, Unused},
+};
+use serde_json::json;
+use std::{
+	collections::{BTreeMap, HashSet},
+	path::{Path, PathBuf},
+	sync::{Arc, Mutex, MutexGuard},
+	time::Duration,
+};
+use trainyard_client::{Head, JobView};
+use trainyard_program::spec::CheckedSpec;
+use trainyard_proof::{
+	bundle::{self, files},
+	verify,
+};
+use trainyard_protocol::{
+	job::{BlockNumber, JobState},
+	views::GroupView,
+	JobId, H256,
+};
+
+/// Blocks for which the folder of an audit that is over stays: no reorganisation is that deep.
+const GRACE: BlockNumber = 100;
+/// Blocks between two looks for such folders.
+const EVERY: BlockNumber = 10;
+/// The age at which the folder of a job goes that the chain does not know.
+const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Bytes of a manifest for each checkpoint, and besides, at most.
+const MANIFEST_ENTRY: u64 = 512;
+const MANIFEST_BASE: u64 = 64 * 1024;
+
+/// What a running task has yet to write, and the data that it reads.
+#[derive(Clone, Debug)]
+struct Claim {
+	/// Bytes that its folder may get.
+	bytes: u64,
+	data: Vec<H256>,
+}
+
+type Claims = BTreeMap<PathBuf, Claim>;
+
+/// The room of a verifier's folder.
+pub(super) struct Space {
+	quota: Quota,
+	claims: Arc<Mutex<Claims>>,
+	unused: Mutex<Unused<PathBuf>>,
+}
+
+/// Room for what a task fetches into a folder. It is given back when this is dropped.
+pub(super) struct Claimed {
+	folder: PathBuf,
+	claims: Arc<Mutex<Claims>>,
+}
+
+impl Drop for Claimed {
+	fn drop(&mut self) {
+		locked(&self.claims).remove(&self.folder);
+	}
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+	shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Returns the bytes that an audit fetches of one result, at most: the states that it reads, one
+/// more to part it from others, those that only the rules look at, and the files of the job.
+pub(super) fn needed(spec: &CheckedSpec, group: &GroupView, max_rules: u64) -> u64 {
+	let trained = group.result.segments;
+	let checkpoint = bundle::max_checkpoint_bytes(spec);
+	let required = verify::required_files_of(spec, trained, &group.drawn).len() as u64 + 1;
+	let entries = u64::from(trained).saturating_add(1).saturating_mul(MANIFEST_ENTRY);
+	checkpoint
+		.saturating_mul(required)
+		.saturating_add(max_rules.min(checkpoint.saturating_mul(u64::from(trained) + 1)))
+		.saturating_add(entries)
+		.saturating_add(MANIFEST_BASE)
+		.saturating_add(spec.file_bytes())
+}
+
+impl Space {
+	pub(super) fn new(quota: Quota) -> Self {
+		Self { quota, claims: Arc::default(), unused: Mutex::default() }
+	}
+
+	/// Takes room for `bytes` bytes in `folder`, that of a result, for a job that reads the files
+	/// with the content hashes `data`. What audits left behind is removed for it, then idle data,
+	/// but nothing that a running audit needs. Returns the bytes that are missing if there is too
+	/// little.
+	pub(super) fn claim(
+		&self,
+		home: &Home,
+		folder: &Path,
+		bytes: u64,
+		data: Vec<H256>,
+		others: HashSet<H256>,
+	) -> Result<Result<Claimed, u64>, StoreError> {
+		let mut claims = locked(&self.claims);
+		let (mut coming, mut keep, mut in_use) = (0u64, others, HashSet::new());
+		let claim = Claim { bytes, data };
+		let this = folder.to_owned();
+		for (path, claim) in claims.iter().chain([(&this, &claim)]) {
+			let written = files::size(path)?;
+			coming = coming.saturating_add(claim.bytes.saturating_sub(written));
+			keep.extend(&claim.data);
+			in_use.extend(path.parent().map(Path::to_owned));
+		}
+		let missing = coming.saturating_sub(self.quota.left(home)?);
+		if missing > 0 {
+			home.clear_audits(&in_use, missing)?;
+		}
+		let made = self.quota.make_room(home, &keep, coming)?;
+		if made.missing > 0 {
+			return Ok(Err(made.missing));
+		}
+		claims.insert(this.clone(), claim);
+		Ok(Ok(Claimed { folder: this, claims: self.claims.clone() }))
+	}
+
+	/// Returns the folders of rounds for which something is being fetched or read.
+	fn in_use(&self) -> HashSet<PathBuf> {
+		let claims = locked(&self.claims);
+		claims.keys().filter_map(|folder| Some(folder.parent()?.to_owned())).collect()
+	}
+}
+
+impl Verifier {
+	/// Takes room for what is fetched of one result.
+	pub(super) fn claim(
+		&self,
+		spec: &CheckedSpec,
+		group: &GroupView,
+		folder: &Path,
+	) -> Result<Result<Claimed, u64>, StoreError> {
+		let data: Vec<H256> = spec.files().map(|(_, file)| file.content_hash).collect();
+		let bytes = needed(spec, group, self.max_rules);
+		self.space.claim(&self.home, folder, bytes, data, self.units.reading())
+	}
+
+	/// Removes the folders of audits that are over, now and then: the job has ended, or this is not
+	/// its audit any more. `active` are the jobs that have not ended, `wanted` the folders of rounds
+	/// that go on.
+	pub(super) async fn tidy(
+		&self,
+		active: &[JobView],
+		wanted: &HashSet<PathBuf>,
+		head: Head,
+	) -> Result<(), LookError> {
+		if !head.number.is_multiple_of(EVERY) {
+			return Ok(());
+		}
+		let in_use = self.space.in_use();
+		let mut over = BTreeMap::new();
+		for folder in self.home.audits()? {
+			let AuditFolder { path, job, .. } = &folder;
+			if !wanted.contains(path)
+				&& !in_use.contains(path)
+				&& self.is_over(active, &folder).await?
+			{
+				over.insert(path.clone(), *job);
+			}
+		}
+		let gone = locked(&self.space.unused).note(over.keys().cloned(), head.number, GRACE);
+		for path in gone {
+			self.home.remove_audit(&path)?;
+			let job: JobId = over.get(&path).copied().unwrap_or_default();
+			let text = "an audit is over: its folder is removed";
+			self.report.job(job, "removed", text, json!({}));
+		}
+		Ok(())
+	}
+
+	/// Returns whether the chain says that a folder is of no use. Where it does not know the job, it
+	/// may be a node that has not read its chain yet, so that only age counts.
+	async fn is_over(&self, active: &[JobView], folder: &AuditFolder) -> Result<bool, LookError> {
+		if active.iter().any(|job| job.id == folder.job) {
+			return Ok(true);
+		}
+		Ok(match self.chain.job(folder.job).await? {
+			Some(job) => matches!(job.state, JobState::Ended(_)),
+			None => folder.changed.elapsed().is_ok_and(|age| age > FORGOTTEN),
+		})
+	}
+}
