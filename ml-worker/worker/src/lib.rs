@@ -5,7 +5,7 @@
 //! - [`job_toml`] reads jobs as people write them;
 //! - [`plot`] draws the curves of a run;
 //! - [`whetstone`] measures what this machine is worth in units of work;
-//! - [`table`] lays out what is printed.
+//! - [`table`] lays out what is printed, and [`terminal`] keeps strangers' text harmless there.
 //!
 //! It computes with `trainyard_engine`, proves with `trainyard_proof`, and talks to the chain
 //! through `trainyard_client`.
@@ -16,4 +16,5 @@ pub mod job_toml;
 pub mod plot;
 pub mod roles;
 pub mod table;
+pub mod terminal;
 pub mod whetstone;

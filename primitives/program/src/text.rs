@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 use bounded_collections::{BoundedVec, ConstU32};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
-use core::fmt;
+use core::fmt::{self, Write};
 use scale_info::TypeInfo;
 
 /// Longest [`Text`], in bytes.
@@ -32,7 +32,8 @@ impl Text {
 		BoundedVec::try_from(Vec::from(s.as_bytes())).ok().map(Self)
 	}
 
-	/// Returns the text; bytes that are not UTF-8 read as U+FFFD.
+	/// Returns the text as it was written, for programs that act on it: a URL that is fetched. Bytes
+	/// that are not UTF-8 read as U+FFFD. A person is shown the text itself, which is [`Escaped`].
 	pub fn to_string_lossy(&self) -> String {
 		String::from_utf8_lossy(&self.0).into_owned()
 	}
@@ -51,8 +52,45 @@ impl fmt::Debug for Text {
 
 impl fmt::Display for Text {
 	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-		f.write_str(&self.to_string_lossy())
+		Escaped(&self.to_string_lossy()).fmt(f)
 	}
+}
+
+/// Text of a stranger as a terminal or a log may show it: what would act there, or hide, is written
+/// as `\u{1b}`. So no text clears a screen, forges a line, or reads in another order than it has.
+#[derive(Clone, Copy, Debug)]
+pub struct Escaped<'a>(pub &'a str);
+
+impl fmt::Display for Escaped<'_> {
+	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+		for c in self.0.chars() {
+			match acts(c) {
+				true => write!(f, "{}", c.escape_unicode())?,
+				false => f.write_char(c)?,
+			}
+		}
+		Ok(())
+	}
+}
+
+/// Returns whether a character acts on a terminal or cannot be seen: control characters, ends of
+/// lines and paragraphs, marks of direction, and characters without width.
+pub fn acts(c: char) -> bool {
+	c.is_control()
+		|| matches!(
+			c,
+			'\u{ad}'
+				| '\u{34f}' | '\u{61c}'
+				| '\u{115f}'..='\u{1160}'
+				| '\u{17b4}'..='\u{17b5}'
+				| '\u{180b}'..='\u{180f}'
+				| '\u{200b}'..='\u{200f}'
+				| '\u{2028}'..='\u{202e}'
+				| '\u{2060}'..='\u{206f}'
+				| '\u{3164}' | '\u{feff}'
+				| '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+				| '\u{e0000}'..='\u{e0fff}'
+		)
 }
 
 impl serde::Serialize for Text {
@@ -86,5 +124,33 @@ pub mod decimal {
 	/// Reads a string of digits.
 	pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<u128, D::Error> {
 		String::deserialize(d)?.parse().map_err(D::Error::custom)
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use alloc::{format, string::ToString};
+
+	#[test]
+	fn no_text_acts_on_what_shows_it() {
+		for (written, shown) in [
+			("http://\x1b[2J\njob 12: accepted", "http://\\u{1b}[2J\\u{a}job 12: accepted"),
+			("a\r\tb\u{7f}\0", "a\\u{d}\\u{9}b\\u{7f}\\u{0}"),
+			("\u{9b}31m\u{85}", "\\u{9b}31m\\u{85}"),
+			("pay \u{202e}001\u{2069}\u{200f}", "pay \\u{202e}001\\u{2069}\\u{200f}"),
+			("x\u{2028}y\u{200b}\u{feff}\u{e0041}", "x\\u{2028}y\\u{200b}\\u{feff}\\u{e0041}"),
+		] {
+			let text = Text::new(written).unwrap();
+			assert_eq!(text.to_string(), shown);
+			for shown in [text.to_string(), format!("{text:?}")] {
+				assert!(!shown.chars().any(acts), "{shown:?}");
+			}
+			assert_eq!(text.to_string_lossy(), written, "what is acted on is not changed");
+		}
+		let good = "https://example.org/Größe/数据?x=1&y=\u{1f642} it's \"fine\"";
+		assert_eq!(Text::new(good).unwrap().to_string(), good);
+		let broken = Text(Vec::from(&b"a\xff\x1bb"[..]).try_into().unwrap());
+		assert_eq!(broken.to_string(), "a\u{fffd}\\u{1b}b");
 	}
 }

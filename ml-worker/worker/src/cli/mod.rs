@@ -16,9 +16,10 @@ mod train;
 mod verify;
 mod whetstone;
 
+use crate::terminal;
 use clap::{Parser, Subcommand};
 use std::{io::IsTerminal, process::ExitCode};
-use tracing_subscriber::{filter::LevelFilter, EnvFilter};
+use tracing_subscriber::{field::MakeExt, filter::LevelFilter, fmt::format, EnvFilter};
 
 /// Trainyard: machine-learning training that is bought, sold and checked.
 #[derive(Debug, Parser)]
@@ -77,7 +78,7 @@ impl Cli {
 		};
 		result.unwrap_or_else(|error| {
 			// A chain of causes in one paragraph; the first line says what failed.
-			eprintln!("error: {error:#}");
+			eprintln!("{}", terminal::lines(&format!("error: {error:#}")));
 			ExitCode::FAILURE
 		})
 	}
@@ -98,8 +99,17 @@ impl Cli {
 			_ => level.to_string(),
 		};
 		let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
+		// What is logged may be a stranger's.
+		let fields = format::debug_fn(|out, field, value| {
+			let value = terminal::line(&format!("{value:?}"));
+			match field.name() {
+				"message" => write!(out, "{value}"),
+				name => write!(out, "{name}={value}"),
+			}
+		});
 		tracing_subscriber::fmt()
 			.with_env_filter(filter)
+			.fmt_fields(fields.delimited(" "))
 			.with_target(self.verbose > 0)
 			.with_ansi(std::io::stderr().is_terminal())
 			.with_writer(std::io::stderr)

@@ -1,7 +1,10 @@
 //! `trainyard verify DIR`.
 
 use crate::args::{DeviceArgs, InputArgs};
-use crate::table::{grouped, table, Align};
+use crate::{
+	table::{grouped, table, Align},
+	terminal,
+};
 use std::{path::PathBuf, process::ExitCode};
 use trainyard_proof::verify::{self, rules::Rules, Choice, Full, Status, VerifyError};
 
@@ -37,14 +40,14 @@ impl Verify {
 			Err(error) => {
 				if self.json {
 					let error = serde_json::json!({ "passed": null, "error": error.to_string() });
-					println!("{}", serde_json::to_string_pretty(&error)?);
+					println!("{}", terminal::pretty(&error)?);
 				}
 				eprintln!("cannot check {}: {error}", self.dir.display());
 				return Ok(ExitCode::from(CANNOT_CHECK));
 			}
 		};
 		match self.json {
-			true => println!("{}", serde_json::to_string_pretty(&full)?),
+			true => println!("{}", terminal::pretty(&full)?),
 			false => print!("{}", text(&full)),
 		}
 		Ok(if full.passed { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })

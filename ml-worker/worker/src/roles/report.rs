@@ -3,6 +3,7 @@
 //! full `events.jsonl` becomes `events.jsonl.1`, in the place of the one before. Events and errors are counted in the role's metrics.
 
 use super::metrics::Metrics;
+use crate::terminal;
 use serde_json::{json, Map, Value};
 use std::{
 	fs::OpenOptions,
@@ -57,10 +58,11 @@ impl Reporter {
 		object.insert("time".into(), json!(time.as_millis() as u64));
 		object.insert("role".into(), json!(self.role));
 		object.insert("event".into(), json!(event));
-		let line = Value::Object(object).to_string();
+		let line = terminal::json(&Value::Object(object).to_string());
+		let text = terminal::line(text);
 		let mut out = std::io::stdout().lock();
 		// A closed pipe must not stop a daemon in the middle of a job.
-		let _ = writeln!(out, "{}", if self.json { &line } else { text });
+		let _ = writeln!(out, "{}", if self.json { &line } else { &text });
 		let _ = out.flush();
 		if let Some(path) = &self.log {
 			if let Err(e) = append(path, &line, MAX_LOG) {
@@ -109,6 +111,20 @@ mod tests {
 		assert_eq!(lines[0]["seconds"], 2.0);
 		assert_eq!(lines[1]["role"], "trainer");
 		assert!(lines[1]["time"].as_u64().unwrap() > 0);
+	}
+
+	#[test]
+	fn what_strangers_wrote_forges_no_event() {
+		let dir = tempfile::tempdir().unwrap();
+		let path = dir.path().join("events.jsonl");
+		let reporter = Reporter::new("trainer", false, Some(&path));
+		let url = "http://\x1b[2J\n{\"event\":\"paid\"}\u{202e}";
+		reporter.job(3, "failed_attempt", url, json!({ "reason": url }));
+		let text = std::fs::read_to_string(&path).unwrap();
+		assert_eq!(text.lines().count(), 1);
+		assert!(!text.trim_end().chars().any(trainyard_program::text::acts), "{text}");
+		let event: Value = serde_json::from_str(&text).unwrap();
+		assert_eq!(event["reason"], url, "programs read what was written");
 	}
 
 	#[test]

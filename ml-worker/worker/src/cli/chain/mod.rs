@@ -15,6 +15,7 @@ use crate::{
 		trainer::{self, parse_ut, TrainerArgs},
 		verifier::{self, VerifierArgs},
 	},
+	terminal,
 };
 use anyhow::{bail, Context};
 use authority::{Authority, Deregister};
@@ -167,7 +168,7 @@ impl ChainCommand {
 			Self::Balance(args) => args.run().await,
 		};
 		Ok(result.unwrap_or_else(|error| {
-			eprintln!("error: {error:#}");
+			eprintln!("{}", terminal::lines(&format!("error: {error:#}")));
 			ExitCode::from(CANNOT)
 		}))
 	}
@@ -183,7 +184,7 @@ async fn sender(node: &NodeArgs, key: &KeyArgs) -> anyhow::Result<Transactor> {
 }
 
 fn print_json(value: &impl serde::Serialize) -> anyhow::Result<ExitCode> {
-	println!("{}", serde_json::to_string_pretty(value)?);
+	println!("{}", terminal::pretty(value)?);
 	Ok(ExitCode::SUCCESS)
 }
 
@@ -229,7 +230,8 @@ impl Submit {
 		}
 		let job = submit::follow(sender.chain(), posted.job, &report).await?;
 		if self.json {
-			println!("{}", json!({ "event": "ended", "job": job.id, "view": job }));
+			let ended = json!({ "event": "ended", "job": job.id, "view": job });
+			println!("{}", terminal::json(&ended.to_string()));
 		} else {
 			print!("\n{}", submit::summary(&job));
 		}

@@ -263,7 +263,7 @@ impl Show {
 				bail!("--svg: project {} has no trials to draw", self.project)
 			};
 			let trials: Vec<Trial> = results.iter().filter_map(|r| trial(&project, r)).collect();
-			trials::write(&project.title.to_string_lossy(), &trials, path)?;
+			trials::write(&project.title.to_string(), &trials, path)?;
 			eprintln!("{}", path.display());
 		}
 		if self.json {
