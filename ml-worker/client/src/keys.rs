@@ -1,7 +1,11 @@
 //! Reads keys: from a secret URI, or from an encrypted key file of polkadot.js.
 
 use super::AccountId32;
-use std::{path::PathBuf, str::FromStr};
+use std::{
+	io::Read,
+	path::{Path, PathBuf},
+	str::FromStr,
+};
 pub use subxt_signer::sr25519::Keypair;
 
 use subxt_signer::{polkadot_js_compat::decrypt_json, SecretUri};
@@ -9,12 +13,18 @@ use subxt_signer::{polkadot_js_compat::decrypt_json, SecretUri};
 /// Environment variable that holds the password of a key file.
 pub const PASSWORD_VARIABLE: &str = "TRAINYARD_KEY_PASSWORD";
 
-/// Says where to find the key that signs. A key file goes before a secret URI.
+/// Longest file of a secret URI that is read, in bytes.
+const MAX_SURI: u64 = 4096;
+
+/// Says where to find the key that signs. A key file goes before the file of a secret URI, and this
+/// before a secret URI.
 #[derive(Clone, Debug, Default)]
 pub struct KeySource {
 	/// Secret URI of the account: a development account like //Alice, a mnemonic, or a
 	/// 0x-prefixed seed, with derivations.
 	pub suri: Option<String>,
+	/// File that holds such a URI. Nobody else may be allowed to read it.
+	pub suri_file: Option<PathBuf>,
 	/// Encrypted sr25519 key file (JSON) as exported by polkadot.js.
 	pub key_file: Option<PathBuf>,
 	/// File with the password of the key file; without it [`PASSWORD_VARIABLE`] holds it.
@@ -25,8 +35,22 @@ pub struct KeySource {
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
 	/// Neither a URI nor a key file was given.
-	#[error("whose account? Give --suri //Alice (or a mnemonic or seed), or --key-file FILE")]
+	#[error(
+		"whose account? Give --suri-file FILE (a mnemonic or seed), --key-file FILE, or --suri //Alice"
+	)]
 	Missing,
+	/// Everybody on the machine can read the file of a secret URI.
+	#[error(
+		"everybody on this machine may read or write {path}, which holds a secret (its mode is \
+		 {mode:o}). Make it yours alone by chmod 600, and think of the key as known if others were \
+		 here"
+	)]
+	Open {
+		/// The file.
+		path: String,
+		/// Its mode.
+		mode: u32,
+	},
 	/// The URI is not a secret URI. The error does not repeat it, because it may be a secret.
 	#[error(
 		"the secret URI is not valid ({reason}). It is a mnemonic, a 0x-prefixed seed of 64 hex \
@@ -65,7 +89,10 @@ impl KeySource {
 	pub fn keypair(&self) -> Result<Keypair, KeyError> {
 		// A key file was named on purpose; a URI may come from the environment.
 		let Some(path) = self.key_file.as_ref() else {
-			return from_uri(self.suri.as_ref().ok_or(KeyError::Missing)?);
+			return match &self.suri_file {
+				Some(file) => from_uri(&read_uri(file)?),
+				None => from_uri(self.suri.as_ref().ok_or(KeyError::Missing)?),
+			};
 		};
 		let unreadable = |path: &PathBuf, e: std::io::Error| KeyError::Unreadable {
 			path: path.display().to_string(),
@@ -95,6 +122,29 @@ impl KeySource {
 			None => Err(undecryptable("it is not JSON with a field `encoded`".into())),
 		}
 	}
+}
+
+/// Returns the secret URI in the file at `path`, without spaces and line ends around it. A file that
+/// everybody may read is refused, as ssh refuses keys: a warning of a daemon comes when nobody looks.
+/// Its group may read it, which is how systemd hands secrets to a service.
+fn read_uri(path: &Path) -> Result<String, KeyError> {
+	let unreadable = |e: std::io::Error| KeyError::Unreadable {
+		path: path.display().to_string(),
+		reason: e.to_string(),
+	};
+	let file = std::fs::File::open(path).map_err(unreadable)?;
+	#[cfg(unix)]
+	{
+		use std::os::unix::fs::PermissionsExt;
+		// Of the file that is read, not of whatever has its name by now.
+		let mode = file.metadata().map_err(unreadable)?.permissions().mode() & 0o7777;
+		if mode & 0o007 != 0 {
+			return Err(KeyError::Open { path: path.display().to_string(), mode });
+		}
+	}
+	let mut text = String::new();
+	file.take(MAX_SURI).read_to_string(&mut text).map_err(unreadable)?;
+	Ok(text.trim().to_owned())
 }
 
 /// Returns the key of a secret URI.
@@ -171,6 +221,45 @@ mod tests {
 	}
 
 	#[test]
+	fn a_uri_is_read_from_a_file_that_is_its_owners() {
+		let dir = tempfile::tempdir().unwrap();
+		let path = dir.path().join("suri");
+		let phrase = "bottom drive obey lake curtain smoke basket hold race lonely fit walk//Alice";
+		std::fs::write(&path, format!("{phrase}\n")).unwrap();
+		let of = |path: &Path| KeySource {
+			// The one that the environment may have does not count then.
+			suri: Some("//Bob".into()),
+			suri_file: Some(path.to_owned()),
+			..KeySource::default()
+		};
+		#[cfg(unix)]
+		{
+			use std::os::unix::fs::PermissionsExt;
+			let mode = |mode| {
+				std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+				of(&path).keypair()
+			};
+			for open in [0o644, 0o604, 0o602] {
+				let error = mode(open).unwrap_err().to_string();
+				assert!(
+					error.contains(&format!("{open:o}")) && error.contains("chmod 600"),
+					"{error}"
+				);
+				assert!(!error.contains("curtain"), "{error}");
+			}
+			for private in [0o440, 0o400, 0o600] {
+				assert!(mode(private).is_ok(), "{private:o}");
+			}
+		}
+		assert_eq!(account(&of(&path).keypair().unwrap()).to_string(), ALICE);
+		let error = of(&dir.path().join("nothing")).keypair().unwrap_err();
+		assert!(matches!(error, KeyError::Unreadable { .. }), "{error}");
+		std::fs::write(&path, "correct horse\n").unwrap();
+		let error = of(&path).keypair().unwrap_err().to_string();
+		assert!(error.contains("secret URI") && !error.contains("horse"), "{error}");
+	}
+
+	#[test]
 	fn key_files_need_their_password() {
 		let dir = tempfile::tempdir().unwrap();
 		let path = dir.path().join("key.json");
@@ -190,6 +279,7 @@ mod tests {
 		std::fs::write(&password, "whoisalice\n").unwrap();
 		let args = KeySource {
 			suri: None,
+			suri_file: None,
 			key_file: Some(path.clone()),
 			password_file: Some(password.clone()),
 		};

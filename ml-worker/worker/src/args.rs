@@ -56,9 +56,18 @@ pub struct NodeArgs {
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct KeyArgs {
 	/// Secret URI of the account: a development account like //Alice, a mnemonic, or a
-	/// 0x-prefixed seed, with derivations. Better in the environment than on the command line
+	/// 0x-prefixed seed, with derivations. Everybody on this machine can see a command line: a
+	/// secret is better in a file or in the environment
 	#[arg(long, env = "TRAINYARD_SURI", hide_env_values = true)]
 	pub suri: Option<String>,
+	/// File with such a URI, in place of --suri. It must not be readable for everybody
+	#[arg(
+		long,
+		env = "TRAINYARD_SURI_FILE",
+		value_name = "FILE",
+		conflicts_with_all = ["suri", "key_file"]
+	)]
+	pub suri_file: Option<PathBuf>,
 	/// Encrypted sr25519 key file (JSON) as exported by polkadot.js
 	#[arg(long, value_name = "FILE")]
 	pub key_file: Option<PathBuf>,
@@ -70,7 +79,7 @@ pub struct KeyArgs {
 impl KeyArgs {
 	/// Returns the key. Fails if none is given, or if the one given cannot be read.
 	pub fn keypair(&self) -> Result<Keypair, KeyError> {
-		let Self { suri, key_file, password_file } = self.clone();
-		KeySource { suri, key_file, password_file }.keypair()
+		let Self { suri, suri_file, key_file, password_file } = self.clone();
+		KeySource { suri, suri_file, key_file, password_file }.keypair()
 	}
 }

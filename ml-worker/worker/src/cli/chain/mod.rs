@@ -299,6 +299,9 @@ mod tests {
 			 --test-only-cheat 3 --bond 100",
 			"x trainer --suri //Alice --device cuda:1",
 			"x verifier --suri //Charlie --dir d --bond 100 --once --device cpu",
+			"x verifier --suri-file suri --max-disk-mib 4096",
+			"x trainer --suri-file suri --max-disk-mib 4096",
+			"x submit job.toml --suri-file suri",
 			"x driller --suri //Alice --dir d --bond 100 --threads 2 --units 3 --json \
 			 --test-only-cheat --device cpu",
 			"x project propose project.toml --suri //Alice",
@@ -348,6 +351,8 @@ mod tests {
 			"x trainer --min-price much",
 			"x balance nobody",
 			"x register --suri //Bob",
+			"x verifier --suri //Bob --suri-file suri",
+			"x verifier --key-file key.json --suri-file suri",
 		] {
 			assert!(parse(line).is_err(), "{line}");
 		}
