@@ -2,7 +2,7 @@
 //! does so with the units that it is assigned, a verifier with those that it must recompute.
 
 use super::{
-	common::files,
+	common::{files, lost},
 	fetch::Fetcher,
 	report::Reporter,
 	run::Base,
@@ -70,6 +70,14 @@ pub fn step(view: &AssignmentView, best: BlockNumber, found: bool) -> Option<Ste
 /// Returns whether `view` waits for a reveal that cannot be made, because the record is gone.
 pub fn is_lost(view: &AssignmentView, found: bool) -> bool {
 	view.committed && !view.revealed && !found
+}
+
+/// Reports that a reveal cannot be made.
+pub fn report_lost(report: &Reporter, view: &AssignmentView) {
+	let unit = (view.id, view.project, view.index);
+	let text = "committed, but its result and salt are not in this folder: it cannot be revealed \
+	            here. Another daemon with this key?";
+	report_unit(report, unit, lost::EVENT, text, json!({}));
 }
 
 /// The role for which units are computed.

@@ -273,10 +273,7 @@ impl Driller {
 			tasks.start_with(key, |stop| units.act(view, step, record, head, stop));
 		} else if let Some(view) = assignment.as_ref().filter(|v| is_lost(v, record.is_some())) {
 			if memory.lost.insert(view.id) {
-				let unit = (view.id, view.project, view.index);
-				let text = "committed, but its result and salt are not in this folder: it cannot \
-				            be revealed here. Another daemon with this key?";
-				units::report_unit(&self.report, unit, "record_lost", text, json!({}));
+				units::report_lost(&self.report, view);
 			}
 		}
 		if let Some(change) = plan.pool {

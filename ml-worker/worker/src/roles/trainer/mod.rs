@@ -163,6 +163,8 @@ struct Trainer {
 struct Reported {
 	states: HashMap<JobId, &'static str>,
 	refusals: HashMap<JobId, Discriminant<Refusal>>,
+	/// Results that cannot be revealed.
+	lost: HashSet<JobId>,
 	/// Problems with the files of a job, or with the folder.
 	problems: HashMap<Option<JobId>, String>,
 }
@@ -173,6 +175,7 @@ impl Reported {
 		let known: HashSet<JobId> = jobs.iter().map(|job| job.id).collect();
 		self.states.retain(|job, _| known.contains(job));
 		self.refusals.retain(|job, _| known.contains(job));
+		self.lost.retain(|job| known.contains(job));
 		self.problems.retain(|job, _| job.is_none_or(|job| known.contains(&job)));
 	}
 }

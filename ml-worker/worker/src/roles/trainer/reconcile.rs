@@ -3,6 +3,7 @@
 use super::{locked, outcome::End, slots, Key, Records, Reported, Trainer};
 use crate::roles::{
 	blocks::LookError,
+	common::lost,
 	display,
 	job::Job,
 	plan::{self, plan, replica_of, Action, Known, Plan, Standing},
@@ -184,6 +185,9 @@ impl Trainer {
 		};
 		let plan = plan(job, self.me(), &known, &self.limits, standing);
 		self.report_changes(reported, job, &plan);
+		if lost::result_is_lost(job, self.me(), record.as_ref()) && reported.lost.insert(job.id) {
+			lost::report_result(&self.report, job);
+		}
 		if let (Some(record), Some(seed)) = (&record, job.seed) {
 			let ended = matches!(job.state, JobState::Ended(_));
 			if ended != record.ended.is_some() {

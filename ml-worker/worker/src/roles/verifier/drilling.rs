@@ -1,6 +1,6 @@
 //! Recomputes the units of drilling for which the verifier is drawn.
 
-use super::{Key, Verifier};
+use super::{Key, Memory, Verifier};
 use crate::roles::{
 	tasks::Tasks,
 	units::{self, Step},
@@ -13,6 +13,7 @@ impl Verifier {
 	/// more.
 	pub(super) async fn look_at_checks(
 		self: &Arc<Self>,
+		memory: &mut Memory,
 		tasks: &mut Tasks<Key>,
 		head: Head,
 	) -> Result<(), ChainError> {
@@ -20,6 +21,10 @@ impl Verifier {
 		for view in self.chain.drilling_checks(self.sender.account(), head.hash).await? {
 			let found = self.home.load_unit(view.id, &view.seed);
 			let found_one = matches!(&found, Ok(Some(_)));
+			let lost = found.is_ok() && units::is_lost(&view, found_one);
+			if lost && memory.lost_units.insert(view.id) {
+				units::report_lost(&self.report, &view);
+			}
 			let Some(step) = units::step(&view, head.number, found_one) else { continue };
 			let key = Key::Unit(view.id, view.seed, step);
 			wanted.insert(key);

@@ -11,6 +11,7 @@ mod sources;
 
 use super::{
 	blocks::LookError,
+	common::lost,
 	display,
 	fetch::{Fetcher, LocationArgs},
 	recent::Recent,
@@ -148,6 +149,16 @@ struct Memory {
 	/// Rounds that were committed to, and whose rules were not computed yet.
 	unassessed: HashSet<(JobId, u32)>,
 	membership: Membership,
+	/// Rounds whose findings cannot be revealed, and units; each is reported once.
+	lost: HashSet<(JobId, u32)>,
+	lost_units: HashSet<AssignmentId>,
+}
+
+impl Memory {
+	fn new(membership: Membership) -> Self {
+		let (unassessed, lost, lost_units) = Default::default();
+		Self { unassessed, membership, lost, lost_units }
+	}
 }
 
 struct Verifier {
@@ -205,12 +216,11 @@ impl Role for VerifierRole {
 			sender,
 			chain,
 		};
-		let memory = Memory { unassessed: HashSet::new(), membership };
-		Ok(Self { verifier: Arc::new(verifier), memory, once: args.once })
+		Ok(Self { verifier: Arc::new(verifier), memory: Memory::new(membership), once: args.once })
 	}
 
 	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
-		self.verifier.look_at_checks(tasks, head).await?;
+		self.verifier.look_at_checks(&mut self.memory, tasks, head).await?;
 		self.verifier.look_at_audits(&mut self.memory, tasks, head).await?;
 		Ok(Next::Block)
 	}
@@ -251,11 +261,13 @@ impl Verifier {
 		tasks: &mut Tasks<Key>,
 		head: Head,
 	) -> Result<(), LookError> {
-		let Memory { unassessed, membership } = memory;
+		let Memory { unassessed, membership, lost, .. } = memory;
 		let (mut wanted, mut folders) = (HashSet::new(), HashSet::new());
 		let jobs = self.chain.active_jobs(head.hash).await?;
 		self.count_served(&jobs).await;
-		unassessed.retain(|(id, _)| jobs.iter().any(|job| job.id == *id));
+		for rounds in [&mut *unassessed, &mut *lost] {
+			rounds.retain(|(id, _)| jobs.iter().any(|job| job.id == *id));
+		}
 		for job in &jobs {
 			let (JobState::Auditing, Some(audit)) = (job.state, job.audit.as_ref()) else {
 				continue;
@@ -271,8 +283,14 @@ impl Verifier {
 					continue;
 				}
 			};
+			let me = self.sender.account();
+			if let Some(until) = lost::findings_are_lost(audit, me, found.as_ref()) {
+				if lost.insert((job.id, audit.round)) {
+					lost::report_findings(&self.report, job.id, audit.round, until);
+				}
+			}
 			let ours = found.as_ref().map(|found| self.commitment(&job, audit, found));
-			let owed = duty(audit, self.sender.account(), head.number, ours)
+			let owed = duty(audit, me, head.number, ours)
 				.filter(|duty| *duty != Duty::Commit || !self.gave_way(audit));
 			let assess = found.is_some() && unassessed.remove(&(job.id, audit.round));
 			for duty in owed.into_iter().chain(assess.then_some(Duty::Assess)) {

@@ -394,7 +394,7 @@ async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_reported() {
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];
 	let verifier = Arc::new(verifier_with(&scene.folder.path().join("late"), jobs).await);
 	let membership = Membership::new(Some(100));
-	let mut memory = Memory { unassessed: HashSet::new(), membership };
+	let mut memory = Memory::new(membership);
 	let mut tasks = Tasks::default();
 	let mut flag = None;
 	tasks.start_with(Key::Audit(scene.job.id, 0, Duty::Audit), |stop| {
@@ -415,7 +415,7 @@ async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_reported() {
 async fn what_follows_from_the_end_of_a_step() {
 	let folder = tempfile::tempdir().unwrap();
 	let verifier = Arc::new(verifier(folder.path()).await);
-	let memory = Memory { unassessed: HashSet::new(), membership: Membership::new(Some(100)) };
+	let memory = Memory::new(Membership::new(Some(100)));
 	let mut role = VerifierRole { verifier, memory, once: true };
 	let key = |duty| Key::Audit(3, 1, duty);
 	assert_eq!(role.ended(key(Duty::Audit), &Ok(())), Next::AtOnce);
@@ -439,4 +439,25 @@ async fn what_follows_from_the_end_of_a_step() {
 
 	let names = [key(Duty::Reveal), unit].map(|key| VerifierRole::name_of(&key).to_string());
 	assert_eq!(names, ["reveal", "recomputation of assignment 7: compute"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn findings_that_are_committed_elsewhere_are_reported_once() {
+	let scene = scene().await;
+	let me = keys::account(&keys::from_uri("//Charlie").unwrap());
+	let seat = MemberView { verifier: me, committed: true, findings: None };
+	let phase = AuditPhase::Revealing { until: 60 };
+	let audit = AuditView { committee: vec![seat], phase, ..scene.audit.clone() };
+	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];
+	let verifier = Arc::new(verifier_with(&scene.folder.path().join("other"), jobs).await);
+	let (mut memory, mut tasks) = (Memory::new(Membership::new(None)), Tasks::default());
+	for number in [51, 52] {
+		let head = Head { hash: fake::hash(1), number };
+		verifier.look_at_audits(&mut memory, &mut tasks, head).await.unwrap();
+	}
+	assert!(tasks.running().next().is_none(), "nothing is audited again for it");
+	let reported = events(&verifier);
+	let lost: Vec<_> = reported.iter().filter(|e| e["event"] == "record_lost").collect();
+	assert_eq!(lost.len(), 1, "{reported:?}");
+	assert_eq!((&lost[0]["job"], &lost[0]["until"]), (&3.into(), &60.into()));
 }
