@@ -3,8 +3,9 @@
 //! all verifiers keep to it.
 
 use super::{
-	is_trainers_fault, replay, required_checkpoints, wrong_state, AuditReport, SegmentReport,
-	Status, VerifyError,
+	is_trainers_fault,
+	replay::{self, Replays},
+	required_checkpoints, wrong_state, AuditReport, SegmentReport, Status, VerifyError,
 };
 use crate::{
 	bundle::{self, manifest::checkpoint_file, Bundle, BundleError},
@@ -77,6 +78,7 @@ pub(super) struct Case<'a> {
 	pub inputs: Inputs,
 	pub expected: WorkResult,
 	pub stop: &'a AtomicBool,
+	pub replays: &'a dyn Replays,
 }
 
 impl Case<'_> {
@@ -280,13 +282,21 @@ impl Case<'_> {
 		let no_such = || VerifyError::NoSuchSegment { segment, segments: self.expected.segments };
 		let begun = Instant::now();
 		let begin = states.get(&segment).ok_or_else(no_such)?;
-		let replayed = replay::segment(engine, self.spec, segment, begin, self.stop)?;
-		let found = replayed.evidence;
 		let listed = &self.bundle.manifest().checkpoints;
 		let (from, to) = listed
 			.get(segment as usize)
 			.zip(listed.get(segment as usize + 1))
 			.ok_or_else(no_such)?;
+		let known = self.replays.load(segment, &from.state_hash);
+		let replayed = match known {
+			Some(replayed) => replayed,
+			None => replay::segment(engine, self.spec, segment, begin, self.stop)?,
+		};
+		if known.is_none() {
+			self.replays.save(&from.state_hash, &replayed);
+			report.replayed_flop += u128::from(to.step - from.step) * parts.step + parts.evaluation;
+		}
+		let found = replayed.evidence;
 		let seconds = begun.elapsed().as_secs_f64();
 		let equal = found.end_state == to.state_hash;
 		let evaluation_equal = replayed.validation == Some(to.validation);
@@ -300,7 +310,6 @@ impl Case<'_> {
 			seconds,
 		});
 		report.replay_seconds += seconds;
-		report.replayed_flop += u128::from(to.step - from.step) * parts.step + parts.evaluation;
 		report.share = report.replayed_flop as f64 / report.training_flop.max(1) as f64;
 		if !equal {
 			let detail = format!(

@@ -28,6 +28,7 @@ use crate::{
 };
 use checks::{Case, Outcome};
 use primitive_types::H256;
+use replay::{NoReplays, Replays};
 use serde::Serialize;
 use std::{
 	collections::BTreeSet, io::ErrorKind, path::Path, sync::atomic::AtomicBool, time::Instant,
@@ -210,6 +211,20 @@ pub fn audit(
 	segments: &[u32],
 	stop: &AtomicBool,
 ) -> Result<(GroupVerdict, AuditReport), VerifyError> {
+	audit_with(dir, (spec, seed), inputs, expected, segments, stop, &NoReplays)
+}
+
+/// Does what [`audit`] does for the job `(spec, seed)`. Of the replays only those are done that are
+/// not among `replays`, and these are kept there, one by one.
+pub fn audit_with(
+	dir: &Path,
+	(spec, seed): (&CheckedSpec, H256),
+	inputs: Inputs,
+	expected: WorkResult,
+	segments: &[u32],
+	stop: &AtomicBool,
+	replays: &dyn Replays,
+) -> Result<(GroupVerdict, AuditReport), VerifyError> {
 	let segments: BTreeSet<u32> = segments.iter().copied().collect();
 	if segments.len() > MAX_AUDIT_SEGMENTS as usize {
 		return Err(VerifyError::TooManySegments(segments.len()));
@@ -218,7 +233,7 @@ pub fn audit(
 	let mut report = AuditReport::default();
 	let outcome = match Bundle::open(dir) {
 		Ok(bundle) => {
-			let case = Case { bundle: &bundle, spec, seed, inputs, expected, stop };
+			let case = Case { bundle: &bundle, spec, seed, inputs, expected, stop, replays };
 			case.examine(&segments, &mut report)?
 		}
 		Err(BundleError::File(e)) if !is_trainers_fault(&e) => return Err(e.into()),

@@ -2,6 +2,7 @@
 
 use super::VerifyError;
 use primitive_types::H256;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use trainyard_engine::{le_bytes, state_hash, Engine, EngineError, NanRule, State, TensorMap};
 use trainyard_program::spec::JobSpec;
@@ -11,8 +12,31 @@ use trainyard_protocol::{
 	merkle,
 };
 
+/// Replays that were done before, of one job under one seed: what a segment comes to depends on
+/// nothing else but the state in which it begins. A verifier that was restarted goes on with them,
+/// and results that share segments share their replays.
+pub trait Replays: Sync {
+	/// Returns what the replay of `segment` from the state with the hash `begin` computed, if it was
+	/// done.
+	fn load(&self, segment: u32, begin: &H256) -> Option<Replayed>;
+
+	/// Keeps what it computed.
+	fn save(&self, begin: &H256, replayed: &Replayed);
+}
+
+/// No replays: each is done, and none is kept.
+pub struct NoReplays;
+
+impl Replays for NoReplays {
+	fn load(&self, _: u32, _: &H256) -> Option<Replayed> {
+		None
+	}
+
+	fn save(&self, _: &H256, _: &Replayed) {}
+}
+
 /// What a replay computed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Replayed {
 	/// The trace and the end state.
 	pub evidence: SegmentEvidence,

@@ -2,6 +2,7 @@
 
 use super::{
 	checks::{Case, Outcome},
+	replay::NoReplays,
 	rules, wrong_state, AuditReport, Status, VerifyError,
 };
 use crate::{
@@ -105,7 +106,16 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 	let mut report = AuditReport::default();
 	let mut passed = all_files(&bundle, &result, &mut report)?;
 	let (seed, never) = (manifest.seed, AtomicBool::new(false));
-	let case = Case { bundle: &bundle, spec: &spec, seed, inputs, expected: result, stop: &never };
+	let replays = &NoReplays;
+	let case = Case {
+		bundle: &bundle,
+		spec: &spec,
+		seed,
+		inputs,
+		expected: result,
+		stop: &never,
+		replays,
+	};
 	let outcome = case.examine(&choice.draw(segments), &mut report)?;
 	passed &= matches!(outcome, Outcome::Accept(_));
 	if let Outcome::Missing(what) = &outcome {

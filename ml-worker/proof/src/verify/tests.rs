@@ -5,7 +5,11 @@ use crate::{
 	testing::{changed, job, stopping, table, train, train_on, tuned, with_loss, SEED},
 	train::Cheat,
 };
-use std::{path::PathBuf, sync::Arc};
+use std::{
+	collections::BTreeMap,
+	path::PathBuf,
+	sync::{atomic::Ordering, Arc, Mutex},
+};
 use trainyard_engine::{state_hash, Engine, NanRule, State};
 use trainyard_protocol::{audit::RejectReason, blob::Chunked, bundle::Evaluation};
 
@@ -526,4 +530,55 @@ fn what_is_stopped_leaves_no_verdict() {
 	let data = t.inputs.data.clone();
 	let error = rules::assess_until(&bundle, &t.spec, SEED, data, &stop).unwrap_err();
 	assert!(matches!(error, VerifyError::Stopped), "{error}");
+}
+
+/// Replays in memory. Sets `stop` once it has one.
+struct Kept<'a> {
+	replays: Mutex<BTreeMap<(u32, H256), replay::Replayed>>,
+	stop: &'a AtomicBool,
+}
+
+impl Replays for Kept<'_> {
+	fn load(&self, segment: u32, begin: &H256) -> Option<replay::Replayed> {
+		self.replays.lock().unwrap().get(&(segment, *begin)).copied()
+	}
+
+	fn save(&self, begin: &H256, replayed: &replay::Replayed) {
+		let key = (replayed.evidence.segment, *begin);
+		assert_eq!(self.replays.lock().unwrap().insert(key, *replayed), None, "replayed twice");
+		self.stop.store(true, Ordering::Relaxed);
+	}
+}
+
+#[test]
+fn an_audit_that_was_stopped_goes_on_after_the_last_segment() {
+	let t = trained(None);
+	let stop = AtomicBool::new(false);
+	let kept = Kept { replays: Mutex::default(), stop: &stop };
+	let audit = || {
+		stop.store(false, Ordering::Relaxed);
+		let job = (&t.spec, SEED);
+		audit_with(&t.out, job, t.inputs.clone(), t.result, &[0, 2, 3], &stop, &kept)
+	};
+	for replayed in [1, 2] {
+		assert!(matches!(audit(), Err(VerifyError::Stopped)));
+		assert_eq!(kept.replays.lock().unwrap().len(), replayed);
+	}
+	let (verdict, last) = audit().unwrap();
+	let (whole, first) = t.audit_of(t.result, &[0, 2, 3]);
+	assert_eq!(verdict, whole);
+	assert_eq!(last.segments.len(), 3, "all are reported, and one of them was replayed now");
+	assert!(last.replayed_flop < first.replayed_flop);
+	// A false end is found in what was replayed before as well.
+	let forged = t.forge(3, |state| {
+		state.get_mut("layers.0.bias").unwrap().data[0] += 1.0;
+	});
+	stop.store(false, Ordering::Relaxed);
+	let job = (&t.spec, SEED);
+	let audited = audit_with(&t.out, job, t.inputs.clone(), forged, &[2], &stop, &kept).unwrap();
+	assert!(
+		matches!(audited.0, GroupVerdict::Reject(RejectReason::WrongSegment(_))),
+		"{audited:?}"
+	);
+	assert_eq!(kept.replays.lock().unwrap().len(), 3);
 }

@@ -5,9 +5,9 @@
 //! ```text
 //! DIR/data/<content hash>             files that jobs read, checked; `.part` while fetched
 //! DIR/<genesis>/blobs.json            blobs whose deposit this account may hold
-//! DIR/events.jsonl                    what was done, one JSON object per line
+//! DIR/events.jsonl                    what was done, one JSON object per line; `.1` what was before
 //! DIR/<genesis>/jobs/<job>-<seed>/    state.json and the bundle of a job that is trained
-//! DIR/<genesis>/audits/<job>-<round>-<key>/   findings.json and what was fetched
+//! DIR/<genesis>/audits/<job>-<round>-<key>/   findings.json, what was fetched and what was replayed
 //! DIR/<genesis>/units/<assignment>-<seed>.json   a unit of drilling: result and salt
 //! ```
 //!
@@ -19,10 +19,12 @@
 
 mod audits;
 mod quota;
+mod replays;
 mod units;
 
 pub use audits::{result_folder, AuditFolder};
 pub use quota::{Quota, Unused};
+pub use replays::SavedReplays;
 pub use units::{Settled, UnitRecord};
 
 #[cfg(test)]

@@ -28,8 +28,9 @@ const ADVICE: &str =
 /// does not have the salt.
 pub fn result_is_lost(job: &JobView, me: &AccountId32, record: Option<&JobRecord>) -> bool {
 	let waits = matches!(job.state, JobState::Training | JobState::Revealing);
-	let mine = replica_of(job, me)
-		.filter(|mine| mine.committed && mine.reveal.is_none() && mine.fate == Fate::Working);
+	let mine = replica_of(job, me).filter(|mine| {
+		mine.commitment.is_some() && mine.reveal.is_none() && mine.fate == Fate::Working
+	});
 	waits && mine.is_some() && record.is_none_or(|record| record.committed.is_none())
 }
 
@@ -38,7 +39,8 @@ pub fn report_result(report: &Reporter, job: &JobView) {
 	let deposit = amount::format(job.deposit);
 	let text = format!(
 		"this account has committed to a result whose salt is not in this folder: it cannot be \
-		 revealed here, and if nobody reveals it, the deposit of {deposit} is lost. {ADVICE}"
+		 revealed here. As long as commitments are taken, this trainer makes the result again and \
+		 replaces it; after that, if nobody reveals it, the deposit of {deposit} is lost. {ADVICE}"
 	);
 	let fields = json!({ "deposit": job.deposit.to_string(), "deadline": job.deadline });
 	report.job(job.id, EVENT, &text, fields);
@@ -55,14 +57,15 @@ pub fn findings_are_lost(
 		return None;
 	};
 	let mine = audit.committee.iter().find(|member| member.verifier == *me)?;
-	(mine.committed && mine.findings.is_none() && found.is_none()).then_some(until)
+	(mine.commitment.is_some() && mine.findings.is_none() && found.is_none()).then_some(until)
 }
 
 /// Reports that findings cannot be revealed.
 pub fn report_findings(report: &Reporter, job: JobId, round: u32, until: BlockNumber) {
 	let text = format!(
 		"this account has committed to findings of round {round} whose salt is not in this folder: \
-		 they cannot be revealed here, and if nobody reveals them (this phase ends at block {until}), \
+		 they cannot be revealed here. As long as commitments are taken (this phase ends at block \
+		 {until}), this verifier replays again and replaces them; after that, if nobody reveals them, \
 		 the seat counts as absent and a part of the bond is lost. {ADVICE}"
 	);
 	report.job(job, EVENT, &text, json!({ "round": round, "until": until }));
@@ -93,8 +96,9 @@ mod tests {
 		let committed = Some(Committed { result, salt: Salt::random() });
 		let whole = JobRecord { committed, ..trained.clone() };
 		let reveal = Reveal { bundle_root, model_root, segments: 7, location: Text::default() };
-		let job = |state, trainer, committed, reveal: Option<&Reveal>, fate| {
-			let replicas = vec![ReplicaView { trainer, committed, reveal: reveal.cloned(), fate }];
+		let job = |state, trainer, committed: bool, reveal: Option<&Reveal>, fate| {
+			let (commitment, reveal) = (committed.then(|| H256([5; 32])), reveal.cloned());
+			let replicas = vec![ReplicaView { trainer, commitment, reveal, fate }];
 			JobView { replicas, ..fake::job(state) }
 		};
 		let other = AccountId32([2; 32]);
@@ -120,13 +124,13 @@ mod tests {
 		let findings = Findings::try_from(vec![GroupVerdict::Unavailable]).unwrap();
 		let salt = Salt::random();
 		let record = FindingsRecord { job: 1, round: 2, findings: findings.clone(), salt };
-		let audit = |phase, verifier, committed, revealed: bool| AuditView {
+		let audit = |phase, verifier, committed: bool, revealed: bool| AuditView {
 			round: 2,
 			phase,
 			groups: vec![],
 			committee: vec![MemberView {
 				verifier,
-				committed,
+				commitment: committed.then(|| H256([5; 32])),
 				findings: revealed.then(|| findings.clone()),
 			}],
 		};

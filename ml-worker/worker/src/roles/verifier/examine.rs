@@ -6,7 +6,10 @@ use super::{
 	sources::{servers, share, Source},
 	Verifier,
 };
-use crate::roles::tasks::{stopped, with_causes, TaskError};
+use crate::roles::{
+	store::SavedReplays,
+	tasks::{stopped, with_causes, TaskError},
+};
 use serde_json::json;
 use std::time::{Duration, Instant};
 use trainyard_proof::verify::{self, AuditReport};
@@ -62,9 +65,11 @@ impl Verifier {
 				};
 				let (spec, expected, dir) = (round.spec.clone(), group.result, dir.clone());
 				let (drawn, stop) = (group.drawn.clone(), round.stop.clone());
+				let replays = SavedReplays::of(round.folder);
 				let alone = round.replaying.lock().await;
 				let audited = tokio::task::spawn_blocking(move || {
-					verify::audit(&dir, &spec, seed, inputs, expected, &drawn, &stop)
+					let job = (&spec, seed);
+					verify::audit_with(&dir, job, inputs, expected, &drawn, &stop, &replays)
 				});
 				let audited = audited.await??;
 				drop(alone);

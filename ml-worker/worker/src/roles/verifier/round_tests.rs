@@ -251,6 +251,24 @@ async fn a_false_result_falls_beside_an_honest_one_though_its_segment_was_not_dr
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn segments_that_were_replayed_are_not_replayed_again() {
+	let scene = scene().await;
+	let (verifier, folder, found) = scene.found("one", false).await;
+	// Both results begin alike: segment 0 and segment 2 of either begin in the same states.
+	let count = |folder: &Path| std::fs::read_dir(folder.join("replays")).unwrap().count();
+	assert_eq!(count(&folder), DRAWN.len());
+	// Killed before it had written its findings, a verifier goes on with what it replayed.
+	std::fs::remove_file(folder.join("findings.json")).unwrap();
+	let written = |name: &str| std::fs::metadata(folder.join(name)).unwrap().modified().unwrap();
+	let before = written("replays");
+	let stop = Arc::new(AtomicBool::new(false));
+	verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
+	assert_eq!(written("replays"), before);
+	let again = verifier.home.load_findings(&folder).unwrap().unwrap();
+	assert_eq!(again.findings, found.unwrap().findings);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_fine_tuning_is_judged_with_the_model_that_its_trainers_serve() {
 	let scene = scene_of_fine_tuning().await;
 	let (verifier, folder, found) = scene.found("one", false).await;
@@ -445,7 +463,7 @@ async fn what_follows_from_the_end_of_a_step() {
 async fn findings_that_are_committed_elsewhere_are_reported_once() {
 	let scene = scene().await;
 	let me = keys::account(&keys::from_uri("//Charlie").unwrap());
-	let seat = MemberView { verifier: me, committed: true, findings: None };
+	let seat = MemberView { verifier: me, commitment: Some(H256([5; 32])), findings: None };
 	let phase = AuditPhase::Revealing { until: 60 };
 	let audit = AuditView { committee: vec![seat], phase, ..scene.audit.clone() };
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];

@@ -192,7 +192,12 @@ fn a_base_that_swallows_paths_is_no_server() {
 			let location = Text::new(location).unwrap();
 			let reveal = Reveal { bundle_root, model_root, segments: 3, location };
 			let trainer = AccountId32([1; 32]);
-			ReplicaView { trainer, committed: true, reveal: Some(reveal), fate: Fate::Working }
+			ReplicaView {
+				trainer,
+				commitment: Some(H256([5; 32])),
+				reveal: Some(reveal),
+				fate: Fate::Working,
+			}
 		})
 		.to_vec();
 	assert_eq!(servers(&job, &result), ["http://honest"]);

@@ -1,0 +1,86 @@
+//! Keeps what replays of segments computed, in the folder of a round: one file each,
+//! `<round>/replays/<segment>-<hash of the state in which it begins>.json`.
+
+use super::{load, save, short, StoreError};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use tracing::warn;
+use trainyard_proof::{
+	bundle::files,
+	verify::replay::{Replayed, Replays},
+};
+use trainyard_protocol::H256;
+
+/// The replays of a round, which is about one job under one seed.
+pub struct SavedReplays(PathBuf);
+
+/// A replay as it is on disk.
+#[derive(Serialize, Deserialize)]
+struct Record {
+	/// Hash of the state in which the segment begins; the name has a part of it only.
+	begin: H256,
+	replayed: Replayed,
+}
+
+impl SavedReplays {
+	/// Returns those of the round in `folder`.
+	pub fn of(folder: &Path) -> Self {
+		Self(folder.join("replays"))
+	}
+
+	fn file(&self, segment: u32, begin: &H256) -> PathBuf {
+		self.0.join(format!("{segment}-{}.json", short(begin)))
+	}
+
+	fn write(&self, record: &Record) -> Result<(), StoreError> {
+		files::create_private_folder(&self.0)?;
+		save(&self.file(record.replayed.evidence.segment, &record.begin), record)
+	}
+}
+
+impl Replays for SavedReplays {
+	fn load(&self, segment: u32, begin: &H256) -> Option<Replayed> {
+		let found: Result<Option<Record>, _> = load(&self.file(segment, begin));
+		let record = found.unwrap_or_else(|e| {
+			warn!("segment {segment} is replayed again: {e}");
+			None
+		})?;
+		let same = record.begin == *begin && record.replayed.evidence.segment == segment;
+		same.then_some(record.replayed)
+	}
+
+	fn save(&self, begin: &H256, replayed: &Replayed) {
+		// A verdict does not need it.
+		if let Err(e) = self.write(&Record { begin: *begin, replayed: *replayed }) {
+			warn!("after a restart segment {} is replayed again: {e}", replayed.evidence.segment);
+		}
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_protocol::{audit::SegmentEvidence, bundle::Evaluation};
+
+	#[test]
+	fn a_replay_is_there_after_a_restart_for_its_own_beginning_only() {
+		let dir = tempfile::tempdir().unwrap();
+		let hash = H256::repeat_byte;
+		let (trace_root, end_state) = (hash(1), hash(2));
+		let evidence = SegmentEvidence { segment: 4, trace_root, end_state };
+		let whole = Replayed { evidence, validation: Some(Evaluation::new(f32::INFINITY, 3, 9)) };
+		let broken = Replayed { validation: None, ..whole };
+		let replays = || SavedReplays::of(dir.path());
+		assert_eq!(replays().load(4, &hash(7)), None);
+		replays().save(&hash(7), &whole);
+		replays().save(&hash(8), &broken);
+		assert_eq!(replays().load(4, &hash(7)), Some(whole));
+		assert_eq!(replays().load(4, &hash(8)), Some(broken));
+		// The same first bytes are not the same hash.
+		let mut alike = hash(7);
+		alike.0[31] = 0;
+		assert_eq!((replays().load(4, &alike), replays().load(5, &hash(7))), (None, None));
+		std::fs::write(replays().file(4, &hash(7)), "{").unwrap();
+		assert_eq!(replays().load(4, &hash(7)), None, "what is damaged is replayed again");
+	}
+}
