@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The figures of docs/start-states.md: the constants of the bounds, how far a segment of the
-example jobs can move a parameter, how far away states are that make training cheap, and for how
-many steps moments can hide a gradient.
+example jobs can move a parameter, how far away states are that make training cheap, how much of the
+bounds an ordinary run uses, and for how many steps moments can hide a gradient.
 
     python3 tools/start-states/start_states.py            prints the tables
     python3 tools/start-states/start_states.py --write    puts them into the page
 
-It needs NumPy."""
+It needs NumPy, and half a minute."""
 
 import argparse
 import math
@@ -326,6 +326,79 @@ def sgd_table():
     return table(columns, rows)
 
 
+# What an ordinary run uses of the bounds.
+
+
+def run_of_digits(seed, clip, decay=0.0):
+    """digits.toml with clipping and input noise, in NumPy's binary32: not the bits of a job, but a
+    run like it. The largest shares of the bounds over all checkpoints and segments."""
+    rng, j = np.random.default_rng(seed), job("digits")
+    rows = np.loadtxt(EXAMPLES / "data" / "digits.csv", delimiter=",", skiprows=1)
+    rows = rows[np.arange(len(rows)) % 5 != 4]
+    inputs, labels = (rows[:, :-1] / 16).astype(F32), rows[:, -1].astype(int)
+    widths = (64, 64, 32, 10)
+    x = []
+    for m, n in zip(widths, widths[1:]):
+        x += [mixture(rng, (n, m), m).astype(F32), np.zeros(n, F32)]
+    (beta1, beta2), found = j["betas"], []
+    first, second = [[np.zeros_like(p) for p in x] for _ in range(2)]
+    begun, moved = [p.copy() for p in x], movements(j)
+    for step in range(j["steps"]):
+        batch = rng.choice(len(inputs), 32, replace=False)
+        h = [inputs[batch] + F32(0.001) * rng.standard_normal((32, 64)).astype(F32)]
+        for weight, bias in zip(x[::2], x[1::2]):
+            h.append(h[-1] @ weight.T + bias)
+            if len(h) < 4:
+                h[-1] = np.maximum(h[-1], 0)
+        p = np.exp(h[-1] - h[-1].max(axis=1, keepdims=True))
+        g = p / p.sum(axis=1, keepdims=True)
+        g[np.arange(32), labels[batch]] -= 1
+        g, gradients = g / F32(32), [None] * 6
+        for layer in (2, 1, 0):
+            gradients[2 * layer], gradients[2 * layer + 1] = g.T @ h[layer], g.sum(axis=0)
+            g = (g @ x[2 * layer]) * (h[layer] > 0)
+        norm = math.sqrt(sum(float((g.astype(float) ** 2).sum()) for g in gradients))
+        factor = F32(min(1.0, clip / norm))
+        for i, g in enumerate(gradients):
+            g = g * factor
+            first[i] = F32(beta1) * first[i] + F32(1 - beta1) * g
+            second[i] = F32(beta2) * second[i] + F32(1 - beta2) * g * g
+            m = first[i] / F32(1 - beta1 ** (step + 1))
+            v = second[i] / F32(1 - beta2 ** (step + 1))
+            x[i] = x[i] * F32(1 - j["rate"] * decay) - F32(j["rate"]) * m / (np.sqrt(v) + F32(1e-8))
+        if (step + 1) % j["interval"] == 0:
+            segment, t = (step + 1) // j["interval"] - 1, step + 1
+            most = moved[segment][0]
+            found.append(
+                (
+                    max(float(np.abs(a - b).max()) for a, b in zip(x, begun)) / most,
+                    max(float(np.abs(m).max()) for m in first) / (clip * (1 - beta1**t)),
+                    max(float(v.max()) for v in second) / (clip**2 * (1 - beta2**t)),
+                    max(
+                        float((np.abs(m[v > 0]) / np.sqrt(v[v > 0])).max())
+                        for m, v in zip(first, second)
+                    )
+                    / k(beta1, beta2, t),
+                )
+            )
+            begun = [p.copy() for p in x]
+    return found
+
+
+def ordinary_table():
+    columns = ["clip_norm", "movement of the first segment", "of later ones"]
+    columns += ["m", "v", "m / sqrt(v)"]
+    rows = []
+    for clip in (1.0, 0.1, 0.01):
+        runs = [run_of_digits(seed, clip) for seed in range(4)]
+        later = [figures for run in runs for figures in run[1:]]
+        every = later + [run[0] for run in runs]
+        shares = [max(run[0][0] for run in runs), max(figures[0] for figures in later)]
+        shares += [max(figures[i] for figures in every) for i in (1, 2, 3)]
+        rows.append([f"{clip:g}", *[percent(share) for share in shares]])
+    return table(columns, rows)
+
+
 # Moments that hide gradients.
 
 
@@ -388,6 +461,7 @@ TABLES = {
     "movement": movement_table,
     "distance": distance_table,
     "sgd": sgd_table,
+    "ordinary": ordinary_table,
     "hiding": hiding_table,
 }
 

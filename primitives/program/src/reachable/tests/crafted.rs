@@ -70,7 +70,7 @@ fn made_up_states_are_refused() {
 		Limit::Size,
 		"optimizer.velocity.layers.0.weight",
 	);
-	// Without clipping what is left still tells.
+	// Without clipping, the other bounds hold.
 	let free = small(|t| t.clip_norm_nano = 0);
 	refused(&free, &[(v, f32::INFINITY)], Limit::Number, v0);
 	refused(&free, &[(m, 1e15), (v, 1e18)], Limit::Root, m0);
