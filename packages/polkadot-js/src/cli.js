@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { DEFAULT_NODE, connect } from './chain.js';
 import { UserError } from './errors.js';
+import * as escape from './escape.js';
 
 const COMMON = {
 	node: { value: 'URL', default: DEFAULT_NODE, help: 'WebSocket of a node' },
@@ -79,12 +80,13 @@ export async function main(command, args = process.argv.slice(2)) {
 			return;
 		}
 		const prepared = await command.prepare?.(flags, positionals);
-		const print = (text, json) => console.log(flags.json ? JSON.stringify(json) : text);
+		const print = (text, json) => console.log(flags.json ? escape.json(JSON.stringify(json)) : escape.lines(text));
 		api = await connect(flags.node);
 		connected = true;
 		await command.run({ api, flags, positionals, prepared, print });
 	} catch (error) {
-		console.error(`error: ${error instanceof UserError ? error.message : (error.stack ?? error)}`);
+		const text = error instanceof UserError ? error.message : (error.stack ?? error);
+		console.error(escape.lines(`error: ${text}`));
 		process.exitCode = connected ? 1 : 2;
 	} finally {
 		await api?.disconnect();

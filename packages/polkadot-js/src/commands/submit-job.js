@@ -3,16 +3,18 @@
 import { isAddress } from '@polkadot/util-crypto';
 import { keyFromSuri, send } from '../chain.js';
 import { UserError, explainDispatchError } from '../errors.js';
+import { suriOf } from '../secret.js';
 import { jobFromFlags, toChain } from '../spec.js';
 import { formatAmount, formatWork } from '../units.js';
 import { follow } from './watch-job.js';
 
 export default {
 	name: 'submit-job',
-	usage: '--suri S (--job FILE.json | --data FILE --location URL) [flags]',
+	usage: '(--suri-file FILE | --suri S) (--job FILE.json | --data FILE --location URL) [flags]',
 	about: 'Posts a training job, holds its escrow, and prints the number of the job.',
 	flags: {
-		suri: { value: 'S', required: true, help: 'secret URI of the submitter: //Ferdie, a mnemonic, a 0x seed' },
+		'suri-file': { value: 'FILE', help: 'file with the secret URI of the submitter: a mnemonic, a 0x seed' },
+		suri: { value: 'S', help: 'the URI itself, which everybody on the machine can see: //Ferdie' },
 		job: { value: 'FILE', help: 'job as JSON: { "spec": …, "terms": … }, as trainyard_job returns it' },
 		data: { value: 'FILE', help: 'table to train on; hash, size, rows and classes are read from it' },
 		location: { value: 'URL', help: 'where trainers fetch the data (http or https)' },
@@ -45,7 +47,7 @@ export default {
 		if (flags.trainer && !isAddress(flags.trainer)) {
 			throw new UserError(`--trainer: "${flags.trainer}" is not an address`);
 		}
-		return { key: await keyFromSuri(flags.suri), wanted: jobFromFlags(flags) };
+		return { key: await keyFromSuri(suriOf(flags)), wanted: jobFromFlags(flags) };
 	},
 
 	async run({ api, flags, prepared, print }) {
