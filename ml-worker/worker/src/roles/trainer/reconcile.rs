@@ -61,7 +61,7 @@ impl Trainer {
 		let jobs = self.jobs(head, reported).await?;
 		let stored = self.stored(&jobs).await?;
 		let (mut standing, reserved) = self.standing(&jobs, &stored, tasks, head).await?;
-		self.remove_old_seeds(&jobs, head)?;
+		self.remove_old_seeds(&jobs, head);
 		reported.retain(&jobs);
 		let mut gathered = Gathered::default();
 		let (mut bundles, mut blobs) = (HashMap::new(), HashMap::new());
@@ -213,16 +213,22 @@ impl Trainer {
 
 	/// Removes the folders of jobs under seeds that a reorganisation took from them, after the time
 	/// for which bundles are served: until then the chain may come back to them.
-	fn remove_old_seeds(&self, jobs: &[Job], head: Head) -> Result<(), StoreError> {
+	fn remove_old_seeds(&self, jobs: &[Job], head: Head) {
 		let old = old_seeds(&self.records(), jobs.iter().map(|job| &**job));
 		let gone = locked(&self.old_seeds).note(old, head.number, self.limits.grace);
 		for (job, seed) in gone {
-			self.home.remove_job(job, &seed)?;
+			// What cannot be removed is tried again after a restart; it must not stop other jobs.
 			self.records().remove(&(job, seed));
-			let text = "the folder of another seed is removed: the chain did not come back to it";
-			self.report.job(job, "removed", text, json!({ "seed": seed }));
+			let (event, text) = match self.home.remove_job(job, &seed) {
+				Ok(()) => (
+					"removed",
+					"the folder of another seed is removed: the chain did not come back to it"
+						.into(),
+				),
+				Err(e) => ("problem", e.to_string()),
+			};
+			self.report.job(job, event, &text, json!({ "seed": seed }));
 		}
-		Ok(())
 	}
 
 	/// Removes idle data if the quota or the disk has too little room for what must be fetched now.

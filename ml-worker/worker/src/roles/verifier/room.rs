@@ -181,9 +181,12 @@ impl Verifier {
 		if active.iter().any(|job| job.id == folder.job) {
 			return Ok(true);
 		}
-		Ok(match self.chain.job(folder.job).await? {
-			Some(job) => matches!(job.state, JobState::Ended(_)),
-			None => folder.changed.elapsed().is_ok_and(|age| age > FORGOTTEN),
-		})
+		match self.chain.job(folder.job).await {
+			Ok(Some(job)) => Ok(matches!(job.state, JobState::Ended(_))),
+			Ok(None) => Ok(folder.changed.elapsed().is_ok_and(|age| age > FORGOTTEN)),
+			Err(e) if e.is_connection() || e.is_final() => Err(e.into()),
+			// One job that cannot be read does not keep the folders of others.
+			Err(_) => Ok(false),
+		}
 	}
 }
