@@ -46,7 +46,15 @@ impl Text {
 
 impl fmt::Debug for Text {
 	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-		write!(f, "{:?}", self.to_string_lossy())
+		f.write_char('"')?;
+		for c in self.to_string_lossy().chars() {
+			match c {
+				'\'' => f.write_char(c)?,
+				c if acts(c) => write!(f, "{}", c.escape_unicode())?,
+				c => write!(f, "{}", c.escape_debug())?,
+			}
+		}
+		f.write_char('"')
 	}
 }
 
@@ -148,6 +156,8 @@ mod tests {
 			}
 			assert_eq!(text.to_string_lossy(), written, "what is acted on is not changed");
 		}
+		let hidden = Text::new("a\u{34f}\u{3164}\u{ffa0}'b").unwrap();
+		assert_eq!(format!("{hidden:?}"), "\"a\\u{34f}\\u{3164}\\u{ffa0}'b\"");
 		let good = "https://example.org/Größe/数据?x=1&y=\u{1f642} it's \"fine\"";
 		assert_eq!(Text::new(good).unwrap().to_string(), good);
 		let broken = Text(Vec::from(&b"a\xff\x1bb"[..]).try_into().unwrap());

@@ -19,7 +19,12 @@ mod whetstone;
 use crate::terminal;
 use clap::{Parser, Subcommand};
 use std::{io::IsTerminal, process::ExitCode};
-use tracing_subscriber::{field::MakeExt, filter::LevelFilter, fmt::format, EnvFilter};
+use tracing_subscriber::{
+	field::MakeExt,
+	filter::LevelFilter,
+	fmt::{format, FormatFields},
+	EnvFilter,
+};
 
 /// Trainyard: machine-learning training that is bought, sold and checked.
 #[derive(Debug, Parser)]
@@ -99,22 +104,28 @@ impl Cli {
 			_ => level.to_string(),
 		};
 		let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-		// What is logged may be a stranger's.
-		let fields = format::debug_fn(|out, field, value| {
-			let value = terminal::line(&format!("{value:?}"));
-			match field.name() {
-				"message" => write!(out, "{value}"),
-				name => write!(out, "{name}={value}"),
-			}
-		});
 		tracing_subscriber::fmt()
 			.with_env_filter(filter)
-			.fmt_fields(fields.delimited(" "))
+			.fmt_fields(fields())
 			.with_target(self.verbose > 0)
 			.with_ansi(std::io::stderr().is_terminal())
 			.with_writer(std::io::stderr)
 			.init();
 	}
+}
+
+/// Returns how the fields of a log line are written: what is logged may be a stranger's.
+fn fields() -> impl for<'a> FormatFields<'a> + Send + Sync + 'static {
+	let field = format::debug_fn(|out, field, value| {
+		let value = terminal::line(&format!("{value:?}"));
+		match field.name() {
+			"message" => write!(out, "{value}"),
+			// Where a line of the crate `log` came from, which the line shows already.
+			name if name.starts_with("log.") => Ok(()),
+			name => write!(out, "{name}={value}"),
+		}
+	});
+	field.delimited(" ")
 }
 
 fn run_async(command: chain::ChainCommand) -> anyhow::Result<ExitCode> {
@@ -129,9 +140,41 @@ fn run_async(command: chain::ChainCommand) -> anyhow::Result<ExitCode> {
 mod tests {
 	use super::*;
 	use clap::CommandFactory;
+	use std::sync::{Arc, Mutex};
 
 	#[test]
 	fn the_command_line_is_consistent() {
 		Cli::command().debug_assert();
+	}
+
+	/// What was logged.
+	#[derive(Clone, Default)]
+	struct Log(Arc<Mutex<Vec<u8>>>);
+
+	impl std::io::Write for Log {
+		fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+			self.0.lock().unwrap().write(bytes)
+		}
+
+		fn flush(&mut self) -> std::io::Result<()> {
+			Ok(())
+		}
+	}
+
+	#[test]
+	fn what_strangers_wrote_forges_no_line_of_the_log() {
+		let log = Log::default();
+		let to = log.clone();
+		let subscriber = tracing_subscriber::fmt()
+			.fmt_fields(fields())
+			.with_ansi(false)
+			.with_writer(move || to.clone())
+			.finish();
+		let url = "http://\x1b[2J\nWARN paid";
+		tracing::subscriber::with_default(subscriber, || tracing::warn!(at = url, "no {url}"));
+		let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+		assert_eq!(text.lines().count(), 1, "{text}");
+		assert!(text.contains("no http://\\u{1b}[2J\\u{a}WARN paid"), "{text}");
+		assert!(text.contains(" at=") && !text.contains('\x1b'), "{text}");
 	}
 }
