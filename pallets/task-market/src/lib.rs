@@ -74,10 +74,6 @@ pub mod pallet {
 	};
 	use trainyard_traits::{Audits, Beacon, BlobStore, Submissions, TrainerRegistry};
 
-	/// Accesses to [`Specs`] in each step that has one. The weights were measured when a job's record
-	/// held its specification, so this is added to them until they are measured again.
-	pub(crate) const SPEC_ACCESS: u64 = 1;
-
 	/// Version of the layout of this pallet's storage.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(2);
 
@@ -473,7 +469,7 @@ pub mod pallet {
 		/// Posts a job that any trainer may apply for, and holds its escrow:
 		/// `replicas x (price + protocol fee) + verifiers x audit fee x audit rounds`.
 		#[pallet::call_index(0)]
-		#[pallet::weight(Pallet::<T>::post_weight(T::WeightInfo::submit_job()))]
+		#[pallet::weight(T::WeightInfo::submit_job())]
 		pub fn submit_job(origin: OriginFor<T>, spec: JobSpec, terms: Terms) -> DispatchResult {
 			let submitter = ensure_signed(origin)?;
 			Self::do_submit_job(submitter, spec, terms)
@@ -482,7 +478,7 @@ pub mod pallet {
 		/// Orders a job from `trainer` at its listing's price or more; only `trainer` may
 		/// apply.
 		#[pallet::call_index(1)]
-		#[pallet::weight(Pallet::<T>::post_weight(T::WeightInfo::order()))]
+		#[pallet::weight(T::WeightInfo::order())]
 		pub fn order(
 			origin: OriginFor<T>,
 			trainer: T::AccountId,

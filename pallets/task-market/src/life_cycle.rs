@@ -14,9 +14,7 @@
 //! | Auditing | the audit decided (it has deadlines of its own) | `Settled` or `Failed` |
 //! | Ended | `RetentionBlocks` after that | its records are removed |
 
-use crate::{
-	Agenda, Applicants, Config, Event, Job, Jobs, Pallet, Replica, Specs, WeightInfo, SPEC_ACCESS,
-};
+use crate::{Agenda, Applicants, Config, Event, Job, Jobs, Pallet, Replica, Specs, WeightInfo};
 use alloc::{collections::BTreeMap, vec::Vec};
 use codec::Encode;
 use frame_support::{defensive, traits::Get, weights::Weight, BoundedVec};
@@ -74,8 +72,8 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns the largest weight of one [`Self::advance`].
 	pub fn worst_advance() -> Weight {
-		let settle = Self::settle_weight();
-		let assign = Self::assign_weight(T::MaxApplicants::get());
+		let settle = T::WeightInfo::settle();
+		let assign = T::WeightInfo::assign(T::MaxApplicants::get());
 		let audit = T::Audits::advance_weight().saturating_add(T::WeightInfo::look());
 		T::WeightInfo::close_applications()
 			.max(Self::seed_weight().saturating_add(assign).saturating_add(settle))
@@ -88,16 +86,6 @@ impl<T: Config> Pallet<T> {
 			)
 			.max(audit.saturating_add(settle))
 			.max(Self::forget_weight())
-	}
-
-	/// Returns the weight of drawing from that many applicants, and of reading what the job trains.
-	fn assign_weight(applicants: u32) -> Weight {
-		T::WeightInfo::assign(applicants).saturating_add(T::DbWeight::get().reads(SPEC_ACCESS))
-	}
-
-	/// Returns the weight of settling a job, and of reading what it trained.
-	pub(crate) fn settle_weight() -> Weight {
-		T::WeightInfo::settle().saturating_add(T::DbWeight::get().reads(SPEC_ACCESS))
 	}
 
 	/// Returns the weight of asking for a seed: the outputs of a few blocks. Benchmarks cannot make
@@ -119,7 +107,7 @@ impl<T: Config> Pallet<T> {
 		}
 		if applicants == 0 {
 			Self::end(id, job, Ending::NoApplicants, &[]);
-			return (None, Self::settle_weight());
+			return (None, T::WeightInfo::settle());
 		}
 		let applicants = applicants as u32;
 		Self::deposit_event(Event::ApplicationsClosed { job: id, applicants });
@@ -132,11 +120,11 @@ impl<T: Config> Pallet<T> {
 		match id.using_encoded(|subject| T::Beacon::seed(SEED_DOMAIN, subject, job.since)) {
 			Seed::Ready(seed) => {
 				let applicants = Applicants::<T>::take(id);
-				let weight = Self::assign_weight(applicants.len() as u32)
+				let weight = T::WeightInfo::assign(applicants.len() as u32)
 					.saturating_add(Self::seed_weight());
 				match Self::assign(id, job, now, seed, applicants.into_inner()) {
 					Some(deadline) => (Some(deadline), weight),
-					None => (None, weight.saturating_add(Self::settle_weight())),
+					None => (None, weight.saturating_add(T::WeightInfo::settle())),
 				}
 			}
 			Seed::NotBefore(at) => {
@@ -219,7 +207,7 @@ impl<T: Config> Pallet<T> {
 		let weight = T::WeightInfo::open_reveals();
 		match Self::open_reveals(id, job, now) {
 			Some(deadline) => (Some(deadline), weight),
-			None => (None, weight.saturating_add(Self::settle_weight())),
+			None => (None, weight.saturating_add(T::WeightInfo::settle())),
 		}
 	}
 
@@ -262,7 +250,7 @@ impl<T: Config> Pallet<T> {
 		let weight = T::WeightInfo::open_audit().saturating_add(Self::models_weight());
 		match Self::close_reveals(id, job, now, reveals) {
 			Some(next) => (Some(next), weight),
-			None => (None, weight.saturating_add(Self::settle_weight())),
+			None => (None, weight.saturating_add(T::WeightInfo::settle())),
 		}
 	}
 
@@ -344,7 +332,7 @@ impl<T: Config> Pallet<T> {
 			}
 			AuditStatus::Done { decisions, served } => {
 				Self::decide(id, job, &decisions, &served);
-				(None, weight.saturating_add(Self::settle_weight()))
+				(None, weight.saturating_add(T::WeightInfo::settle()))
 			}
 		}
 	}

@@ -3,7 +3,6 @@
 
 use crate::{
 	Agenda, Applicants, Config, Error, Event, Job, Jobs, NextJob, Pallet, Quote, Specs, WeightInfo,
-	SPEC_ACCESS,
 };
 use core::cmp::Reverse;
 use frame_support::{
@@ -166,16 +165,11 @@ impl<T: Config> Pallet<T> {
 		Ok(agreed)
 	}
 
-	/// Returns `measured`, the weight of posting, with that of writing what the job trains.
-	pub(crate) fn post_weight(measured: Weight) -> Weight {
-		measured.saturating_add(T::DbWeight::get().writes(SPEC_ACCESS))
-	}
-
 	/// Returns the largest weight of `agree`, by whether it `settled` the job.
 	pub(crate) fn agree_weight(settled: bool) -> Weight {
 		let word = T::WeightInfo::agree();
 		if settled {
-			word.saturating_add(Self::settle_weight())
+			word.saturating_add(T::WeightInfo::settle())
 		} else {
 			word
 		}
@@ -203,7 +197,6 @@ impl<T: Config> Pallet<T> {
 	/// verdicts, of which an audit keeps one for each seat.
 	pub(crate) fn forget_weight() -> Weight {
 		let seats = u64::from(MAX_VERIFIERS);
-		let (reads, writes) = (seats, seats.saturating_add(SPEC_ACCESS));
-		T::WeightInfo::forget().saturating_add(T::DbWeight::get().reads_writes(reads, writes))
+		T::WeightInfo::forget().saturating_add(T::DbWeight::get().reads_writes(seats, seats))
 	}
 }
