@@ -26,6 +26,8 @@ const NEAR: u64 = MORTALITY / 2;
 const SETTLED: u64 = 8;
 /// Longest wait for inclusion.
 const INCLUSION_TIMEOUT: Duration = Duration::from_secs(180);
+/// How often it is asked whether the block that a call answers is still on the chain.
+const HEAD_CHECK: Duration = Duration::from_secs(2);
 /// Longest wait for the pool's answer.
 const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a transaction is signed again when another one took its nonce.
@@ -105,6 +107,8 @@ pub struct Transactor {
 /// A transaction in the node's pool.
 pub struct Pending {
 	call: String,
+	/// The block without which the call is void.
+	head: Option<Head>,
 	progress: Progress,
 	chain: Arc<Chain>,
 	connection: Arc<Connection>,
@@ -162,7 +166,8 @@ impl Transactor {
 		};
 		match result {
 			Ok(progress) => {
-				Ok(Pending { call: call.title(), progress, chain: self.chain.clone(), connection })
+				let (head, chain) = (call.head(), self.chain.clone());
+				Ok(Pending { call: call.title(), head, progress, chain, connection })
 			}
 			Err(rejection) => {
 				if rejection.error.is_uncertain() {
@@ -308,7 +313,17 @@ impl Pending {
 	pub async fn included(mut self) -> Result<Included, TxError> {
 		let unknown =
 			|call: &str, reason: String| TxError::Unknown { call: call.to_string(), reason };
-		let block = match tokio::time::timeout(INCLUSION_TIMEOUT, self.in_block()).await {
+		let (connection, head) = (self.connection.clone(), self.head);
+		let included = tokio::select! {
+			included = tokio::time::timeout(INCLUSION_TIMEOUT, self.in_block()) => included,
+			// A pool may keep silent about a transaction that became void with its block, for as long
+			// as finality takes. Whoever sent it should look at the chain again at once.
+			() = abandoned(&connection, head) => {
+				let reason = "the block that it answers is not on the chain any more";
+				return Err(unknown(&self.call, reason.into()));
+			}
+		};
+		let block = match included {
 			Ok(Ok(block)) => block,
 			Ok(Err(error)) => {
 				if error.is_uncertain() {
@@ -357,6 +372,22 @@ impl Pending {
 	}
 }
 
+/// Resolves once `head` is not on the best chain any more; never where there is none.
+async fn abandoned(connection: &Connection, head: Option<Head>) {
+	let Some(head) = head else { return std::future::pending().await };
+	while !is_abandoned(connection, head).await {
+		tokio::time::sleep(HEAD_CHECK).await;
+	}
+}
+
+/// Returns whether the best chain has a different block at the height of `head`. A node that does
+/// not say is asked again.
+async fn is_abandoned(connection: &Connection, head: Head) -> bool {
+	let number = u64::from(head.number);
+	let found = connection.legacy.chain_get_block_hash(Some(number.into())).await;
+	found.ok().flatten().is_some_and(|hash| hash.0 != head.hash.0)
+}
+
 /// Returns name and sentence of a dispatch error, from the metadata.
 fn explain(error: &DispatchError) -> (String, String) {
 	let DispatchError::Module(module) = error else {
@@ -373,6 +404,17 @@ fn explain(error: &DispatchError) -> (String, String) {
 mod tests {
 	use super::*;
 	use crate::fake::{self, FakeNode};
+
+	/// A pool that is silent about it must not keep a role waiting.
+	#[tokio::test]
+	async fn a_call_is_given_up_with_the_block_that_it_answers() {
+		let node = FakeNode::new(|_, _, _| Err("no runtime"));
+		let connection = node.at(50).connection().await;
+		let at = |number, hash| Head { number, hash };
+		assert!(!is_abandoned(&connection, at(40, fake::hash(40))).await);
+		assert!(is_abandoned(&connection, at(40, fake::hash(41))).await);
+		abandoned(&connection, Some(at(40, fake::hash(41)))).await;
+	}
 
 	#[tokio::test]
 	async fn a_transaction_lives_on_though_finality_stalls() {

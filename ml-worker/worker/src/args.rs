@@ -57,16 +57,12 @@ pub struct NodeArgs {
 pub struct KeyArgs {
 	/// Secret URI of the account: a development account like //Alice, a mnemonic, or a
 	/// 0x-prefixed seed, with derivations. Everybody on this machine can see a command line: a
-	/// secret is better in a file or in the environment
-	#[arg(long, env = "TRAINYARD_SURI", hide_env_values = true)]
+	/// secret is better in a file, or in TRAINYARD_SURI, which is read if no key is named here
+	#[arg(long)]
 	pub suri: Option<String>,
-	/// File with such a URI, in place of --suri. It must not be readable for everybody
-	#[arg(
-		long,
-		env = "TRAINYARD_SURI_FILE",
-		value_name = "FILE",
-		conflicts_with_all = ["suri", "key_file"]
-	)]
+	/// File with such a URI, in place of --suri. It must not be readable for everybody.
+	/// TRAINYARD_SURI_FILE names it if no key is named here
+	#[arg(long, value_name = "FILE", conflicts_with_all = ["suri", "key_file"])]
 	pub suri_file: Option<PathBuf>,
 	/// Encrypted sr25519 key file (JSON) as exported by polkadot.js
 	#[arg(long, value_name = "FILE")]
@@ -79,7 +75,44 @@ pub struct KeyArgs {
 impl KeyArgs {
 	/// Returns the key. Fails if none is given, or if the one given cannot be read.
 	pub fn keypair(&self) -> Result<Keypair, KeyError> {
+		self.source(|name| std::env::var(name).ok()).keypair()
+	}
+
+	/// Returns where to find the key. The environment is read only if the command line names no key,
+	/// so that a variable that is set for every command is neither in the way nor signs unnoticed.
+	fn source(&self, variable: impl Fn(&str) -> Option<String>) -> KeySource {
 		let Self { suri, suri_file, key_file, password_file } = self.clone();
-		KeySource { suri, suri_file, key_file, password_file }.keypair()
+		let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+		let (suri, suri_file) = match (&suri, &suri_file, &key_file) {
+			(None, None, None) => {
+				(variable("TRAINYARD_SURI"), variable("TRAINYARD_SURI_FILE").map(PathBuf::from))
+			}
+			_ => (suri, suri_file),
+		};
+		KeySource { suri, suri_file, key_file, password_file }
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	#[test]
+	fn the_command_line_goes_before_the_environment() {
+		let variables = |name: &str| match name {
+			"TRAINYARD_SURI" => Some("//Eve".to_owned()),
+			"TRAINYARD_SURI_FILE" => Some("mine".to_owned()),
+			_ => None,
+		};
+		let none = KeyArgs::default();
+		let source = none.source(variables);
+		assert_eq!(source.suri.as_deref(), Some("//Eve"));
+		assert_eq!(source.suri_file, Some("mine".into()));
+		assert!(none.source(|_| Some(String::new())).suri_file.is_none(), "set, and empty");
+		let suri = KeyArgs { suri: Some("//Bob".into()), ..KeyArgs::default() };
+		assert_eq!(suri.source(variables).suri.as_deref(), Some("//Bob"));
+		assert!(suri.source(variables).suri_file.is_none());
+		let key_file = KeyArgs { key_file: Some("key.json".into()), ..KeyArgs::default() };
+		assert!(key_file.source(variables).suri_file.is_none());
 	}
 }

@@ -75,7 +75,7 @@ pub mod pallet {
 	use trainyard_traits::{Audits, Beacon, BlobStore, Submissions, TrainerRegistry};
 
 	/// Version of the layout of this pallet's storage.
-	const STORAGE_VERSION: StorageVersion = StorageVersion::new(2);
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(3);
 
 	#[pallet::pallet]
 	#[pallet::storage_version(STORAGE_VERSION)]

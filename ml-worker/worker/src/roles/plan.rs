@@ -55,8 +55,8 @@ pub struct Known<'a> {
 	pub rehearsed: bool,
 	/// The commitment that its record can reveal.
 	pub commitment: Option<H256>,
-	/// Whether the commitment on chain was replaced by this trainer before: then another program has
-	/// the same key, and replacing in turns only costs fees.
+	/// Whether this trainer has replaced the commitment on chain as often as it does: then another
+	/// program has the same key, and replacing in turns only costs fees.
 	pub replaced: bool,
 	/// Whether the chain has the whole model.
 	pub stored: bool,

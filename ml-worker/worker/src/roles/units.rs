@@ -143,7 +143,7 @@ impl Units {
 		self.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
 	}
 
-	/// Notes the data of `spec` as being read, or that none are.
+	/// Notes the data of `spec` as being read, or that none are. [`Reading`] does both.
 	fn note_reading(&self, spec: Option<&CheckedSpec>) {
 		let mut reading = self.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
 		let files = spec.into_iter().flat_map(|spec| spec.files());
@@ -162,7 +162,7 @@ impl Units {
 		match (step, record) {
 			(Step::Compute, _) => self.compute(&view, head.number, stop).await,
 			(Step::Commit, Some(record)) => self.commit(&record, head).await,
-			(Step::Reveal, Some(record)) => self.reveal(&record).await,
+			(Step::Reveal, Some(record)) => self.reveal(&record, head).await,
 			(_, None) => Err(TaskError::failed("the result is not on disk")),
 		}
 	}
@@ -257,10 +257,10 @@ impl Units {
 		if let Some((_, inputs)) = kept.as_ref().filter(|(of, _)| *of == key) {
 			return Ok(inputs.clone());
 		}
-		self.note_reading(Some(spec));
-		let read = self.read(spec).await;
-		self.note_reading(None);
-		let inputs = read?;
+		let inputs = {
+			let _noted = Reading::of(self, spec);
+			self.read(spec).await?
+		};
 		*kept = Some((key, inputs.clone()));
 		Ok(inputs)
 	}
@@ -290,8 +290,9 @@ impl Units {
 		Ok(())
 	}
 
-	async fn reveal(&self, record: &UnitRecord) -> Outcome {
-		self.send(&self.part.reveal(record), "Drilling::AlreadyRevealed").await?;
+	async fn reveal(&self, record: &UnitRecord, head: Head) -> Outcome {
+		let call = self.part.reveal(record).on(head);
+		self.send(&call, "Drilling::AlreadyRevealed").await?;
 		self.report_of(record, "revealed", "result revealed");
 		Ok(())
 	}
@@ -312,6 +313,23 @@ impl Units {
 	fn report_of(&self, record: &UnitRecord, event: &str, text: &str) {
 		let unit = (record.assignment, record.project, record.index);
 		report_unit(&self.report, unit, event, text, json!({}));
+	}
+}
+
+/// Notes data as being read for as long as it lives, so that a reading that is dropped halfway leaves
+/// no note behind.
+struct Reading<'a>(&'a Units);
+
+impl<'a> Reading<'a> {
+	fn of(units: &'a Units, spec: &CheckedSpec) -> Self {
+		units.note_reading(Some(spec));
+		Self(units)
+	}
+}
+
+impl Drop for Reading<'_> {
+	fn drop(&mut self) {
+		self.0.note_reading(None);
 	}
 }
 

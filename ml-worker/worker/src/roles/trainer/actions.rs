@@ -27,9 +27,10 @@ use trainyard_proof::{
 	verify,
 };
 use trainyard_protocol::{
+	audit::AuditPhase,
 	blob::Chunked,
 	commitment,
-	job::{JobState, Reveal},
+	job::{JobState, Reveal, WorkResult},
 	JobId, H256,
 };
 
@@ -56,6 +57,14 @@ fn seed_of(job: &JobView) -> Result<H256, TaskError> {
 	job.seed.ok_or_else(|| TaskError::failed("the job has no seed yet"))
 }
 
+/// Returns the result of this group whose states are asked for, where the job has this seed still.
+fn asked(job: &JobView, seed: H256, group: u32) -> Option<WorkResult> {
+	let audit = job.audit.as_ref().filter(|_| job.seed == Some(seed))?;
+	let asks = matches!(audit.phase, AuditPhase::Rescue { .. });
+	let group = audit.groups.get(group as usize).filter(|group| asks && group.rescued.is_none());
+	group.map(|group| group.result)
+}
+
 /// Returns what was committed.
 fn committed(record: JobRecord) -> Result<Committed, TaskError> {
 	record.committed.ok_or_else(|| TaskError::failed("nothing was committed"))
@@ -79,7 +88,7 @@ impl Trainer {
 			Action::Commit => self.commit(&job, head).await,
 			Action::Reveal => self.reveal(&job, head).await,
 			Action::Store => self.store(&job).await,
-			Action::Rescue(group) => self.rescue(&job, group, head).await,
+			Action::Rescue(group) => self.rescue(&job, group).await,
 			Action::Poke => {
 				self.sender.run(&calls::poke(job.id).on(head)).await?;
 				Ok(())
@@ -228,6 +237,11 @@ impl Trainer {
 		self.records().get(&(job, seed)).cloned().ok_or_else(missing)
 	}
 
+	/// Returns the commitment of this trainer that is on chain.
+	pub(super) fn committed(&self, job: &JobView) -> Option<H256> {
+		replica_of(job, self.me())?.commitment
+	}
+
 	/// Returns the commitment that `record` can reveal, if it has one.
 	pub(super) fn commitment(&self, record: &JobRecord) -> Option<H256> {
 		let Committed { result, salt } = record.committed.as_ref()?;
@@ -247,13 +261,7 @@ impl Trainer {
 		let commitment =
 			self.commitment(&record).ok_or_else(|| TaskError::failed("there is no result yet"))?;
 		self.sender.run(&calls::commit_result(job.id, &commitment).on(head)).await?;
-		if let Some(there) = replica_of(job, self.me()).and_then(|mine| mine.commitment) {
-			self.replaced().insert(there, ());
-			let text =
-				"a commitment that this folder cannot reveal was replaced: was it sent from \
-			            another folder?";
-			self.report.job(job.id, "replaced", text, json!({ "commitment": there }));
-		}
+		self.replaced.note(&self.report, job.id, self.committed(job));
 		self.report.job(job.id, "committed", "committed", json!({ "commitment": commitment }));
 		Ok(())
 	}
@@ -293,7 +301,7 @@ impl Trainer {
 		Ok(())
 	}
 
-	async fn rescue(&self, job: &JobView, group: u32, head: Head) -> Outcome {
+	async fn rescue(&self, job: &JobView, group: u32) -> Outcome {
 		let seed = seed_of(job)?;
 		let audit =
 			job.audit.as_ref().ok_or_else(|| TaskError::failed("the job is not audited"))?;
@@ -309,6 +317,12 @@ impl Trainer {
 		self.note_blob(root, job.id)?;
 		let stored = blobs::store(&self.sender, &archive).await;
 		stored.map_err(|e| TaskError::from(e).about("storing the rescue"))?;
+		// Storing may have taken more blocks than a transaction lives from the head of this look.
+		let (head, now) = (self.chain.head().await?, self.chain.job(job.id).await?);
+		let now = now.as_ref().and_then(|now| asked(now, seed, group));
+		if now != Some(view.result) {
+			return Err(TaskError::failed("nobody asks for this rescue any more"));
+		}
 		self.sender.run(&calls::rescue(job.id, group, &root).on(head)).await?;
 		let text = format!("rescued: {} bytes on chain", archive.len());
 		let fields = json!({ "group": group, "root": root, "bytes": archive.len() });
@@ -320,8 +334,9 @@ impl Trainer {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::fake;
+	use trainyard_client::{fake, AuditView};
 	use trainyard_program::spec::JobSpec;
+	use trainyard_protocol::views::GroupView;
 
 	#[test]
 	fn only_a_job_without_an_application_is_left_alone() {
@@ -332,6 +347,24 @@ mod tests {
 		assert!(!may_leave(&applied, &me));
 		assert!(may_leave(&applied, &AccountId32([2; 32])));
 		assert!(!may_leave(&fake::job(JobState::Training), &me));
+	}
+
+	#[test]
+	fn a_rescue_answers_the_group_that_asks() {
+		let (seed, other) = (H256::repeat_byte(1), H256::repeat_byte(2));
+		let result = WorkResult { bundle_root: seed, model_root: other, segments: 3 };
+		let group = |rescued| GroupView { result, drawn: vec![1], decision: None, rescued };
+		let job = |phase, rescued| {
+			let groups = vec![group(Some(other)), group(rescued)];
+			let audit = Some(AuditView { round: 0, phase, groups, committee: vec![] });
+			JobView { audit, seed: Some(seed), ..fake::job(JobState::Auditing) }
+		};
+		let rescue = AuditPhase::Rescue { until: 9 };
+		assert_eq!(asked(&job(rescue, None), seed, 1), Some(result));
+		assert_eq!(asked(&job(rescue, None), other, 1), None, "a different seed");
+		assert_eq!(asked(&job(rescue, Some(seed)), seed, 1), None, "rescued by another replica");
+		assert_eq!(asked(&job(rescue, None), seed, 2), None, "no such group");
+		assert_eq!(asked(&job(AuditPhase::Done, None), seed, 1), None);
 	}
 
 	#[test]

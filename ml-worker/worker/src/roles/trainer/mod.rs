@@ -9,7 +9,10 @@ mod slots;
 
 use super::{
 	blocks::LookError,
-	common::registration::{register, RegistrationError},
+	common::{
+		lost::Replaced,
+		registration::{register, RegistrationError},
+	},
 	fetch::{self, Fetcher, LocationArgs},
 	http::{ServeError, Server, Shelf},
 	job::Job,
@@ -149,7 +152,7 @@ struct Trainer {
 	/// Digests of specifications whose training was tried, without a fault.
 	rehearsed: Mutex<Recent<H256, ()>>,
 	/// Commitments on chain that were not this folder's, and were replaced.
-	replaced: Mutex<Recent<H256, ()>>,
+	replaced: Replaced,
 	/// What is wrong with specifications, by their digests.
 	bad: Mutex<Recent<H256, String>>,
 	/// Jobs under seeds that they have no longer.
@@ -236,7 +239,7 @@ impl Role for TrainerRole {
 			records: Mutex::new(records.into_iter().map(|r| ((r.job, r.seed), r)).collect()),
 			data: Mutex::default(),
 			rehearsed: Mutex::default(),
-			replaced: Mutex::default(),
+			replaced: Replaced::default(),
 			bad: Mutex::default(),
 			old_seeds: Mutex::default(),
 			blobs: Mutex::new(home.blobs()?),
@@ -339,10 +342,6 @@ impl Trainer {
 
 	fn rehearsed(&self) -> MutexGuard<'_, Recent<H256, ()>> {
 		locked(&self.rehearsed)
-	}
-
-	fn replaced(&self) -> MutexGuard<'_, Recent<H256, ()>> {
-		locked(&self.replaced)
 	}
 
 	fn bad(&self) -> MutexGuard<'_, Recent<H256, String>> {

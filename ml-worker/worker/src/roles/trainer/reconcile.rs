@@ -172,20 +172,19 @@ impl Trainer {
 		let digest = digest(&job.spec);
 		let bad = self.bad().get(&digest).cloned();
 		let here = |hash| self.data().contains(&hash);
+		let ours = record.as_ref().and_then(|record| self.commitment(record));
 		let known = Known {
 			record: record.as_ref(),
 			data: hashes(&job.spec).all(here),
 			rehearsed: self.rehearsed().contains(&digest),
-			commitment: record.as_ref().and_then(|record| self.commitment(record)),
-			replaced: replica_of(job, self.me())
-				.and_then(|mine| mine.commitment)
-				.is_some_and(|there| self.replaced().contains(&there)),
+			commitment: ours,
+			replaced: self.replaced.is_enough(self.committed(job)),
 			stored,
 			bad: bad.as_deref(),
 		};
 		let plan = plan(job, self.me(), &known, &self.limits, standing);
 		self.report_changes(reported, job, &plan);
-		if lost::result_is_lost(job, self.me(), record.as_ref()) && reported.lost.insert(job.id) {
+		if lost::result_is_lost(job, self.me(), ours) && reported.lost.insert(job.id) {
 			lost::report_result(&self.report, job);
 		}
 		if let (Some(record), Some(seed)) = (&record, job.seed) {
@@ -304,7 +303,7 @@ impl Trainer {
 			}
 			// After the reveals the model is on chain, and its deposit is held.
 			if !stored.contains(&job.id) && job.state != JobState::Auditing {
-				owed = owed.saturating_add(self.prices.job(&needs));
+				owed = owed.saturating_add(self.prices.job(needs));
 			}
 			let written = match job.seed {
 				Some(seed) => self.home.written(job.id, &seed)?,

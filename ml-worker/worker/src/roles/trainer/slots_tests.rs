@@ -65,7 +65,7 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 		records: Mutex::new(Records::new()),
 		data: Mutex::default(),
 		rehearsed: Mutex::default(),
-		replaced: Mutex::default(),
+		replaced: Default::default(),
 		bad: Mutex::default(),
 		old_seeds: Mutex::default(),
 		blobs: Mutex::default(),

@@ -11,10 +11,9 @@ mod sources;
 
 use super::{
 	blocks::LookError,
-	common::lost,
+	common::lost::{self, Replaced},
 	display,
 	fetch::{Fetcher, LocationArgs},
-	recent::Recent,
 	report::Reporter,
 	run::{self, Base, Next, Role, RoleArgs, RoleError},
 	store::{FindingsRecord, Home, Quota},
@@ -26,9 +25,9 @@ use room::Space;
 use serde_json::json;
 use served::Served;
 use std::{
-	collections::HashSet,
+	collections::{HashMap, HashSet},
 	path::PathBuf,
-	sync::{atomic::AtomicBool, Arc, Mutex, MutexGuard, PoisonError},
+	sync::{atomic::AtomicBool, Arc},
 	time::Duration,
 };
 use trainyard_client::{
@@ -149,6 +148,8 @@ struct Memory {
 	/// Rounds that were committed to, and whose rules were not computed yet.
 	unassessed: HashSet<(JobId, u32)>,
 	membership: Membership,
+	/// The folder of each round that is looked at: it names what is drawn.
+	subjects: HashMap<(JobId, u32), PathBuf>,
 	/// Rounds whose findings cannot be revealed, and units; each is reported once.
 	lost: HashSet<(JobId, u32)>,
 	lost_units: HashSet<AssignmentId>,
@@ -156,8 +157,8 @@ struct Memory {
 
 impl Memory {
 	fn new(membership: Membership) -> Self {
-		let (unassessed, lost, lost_units) = Default::default();
-		Self { unassessed, membership, lost, lost_units }
+		let (unassessed, subjects, lost, lost_units) = Default::default();
+		Self { unassessed, membership, subjects, lost, lost_units }
 	}
 }
 
@@ -172,9 +173,8 @@ struct Verifier {
 	max_rules: u64,
 	space: Space,
 	served: Served,
-	/// Commitments on chain that were not this folder's, and were replaced. One that returns is of
-	/// another program with the same key.
-	replaced: Mutex<Recent<H256, ()>>,
+	/// Commitments on chain that were not this folder's, and were replaced.
+	replaced: Replaced,
 	report: Reporter,
 }
 
@@ -210,7 +210,7 @@ impl Role for VerifierRole {
 			max_rules: mib(args.rules_mib),
 			space: Space::new(Quota::new(args.max_disk_mib, &home)),
 			served: Served::default(),
-			replaced: Mutex::default(),
+			replaced: Replaced::default(),
 			report,
 			home,
 			sender,
@@ -261,19 +261,26 @@ impl Verifier {
 		tasks: &mut Tasks<Key>,
 		head: Head,
 	) -> Result<(), LookError> {
-		let Memory { unassessed, membership, lost, .. } = memory;
+		let Memory { unassessed, membership, lost, subjects, .. } = memory;
 		let (mut wanted, mut folders) = (HashSet::new(), HashSet::new());
+		let mut redrawn = HashSet::new();
 		let jobs = self.chain.active_jobs(head.hash).await?;
 		self.count_served(&jobs).await;
 		for rounds in [&mut *unassessed, &mut *lost] {
 			rounds.retain(|(id, _)| jobs.iter().any(|job| job.id == *id));
 		}
+		subjects.retain(|(id, _), _| jobs.iter().any(|job| job.id == *id));
 		for job in &jobs {
 			let (JobState::Auditing, Some(audit)) = (job.state, job.audit.as_ref()) else {
 				continue;
 			};
 			let folder = self.folder(job, audit);
 			folders.insert(folder.clone());
+			let before = subjects.insert((job.id, audit.round), folder.clone());
+			let replay = Key::Audit(job.id, audit.round, Duty::Audit);
+			if before.is_some_and(|before| before != folder) && tasks.is_running(&replay) {
+				redrawn.insert(replay);
+			}
 			let found = match self.home.load_findings(&folder) {
 				Ok(found) => found,
 				// It is reported as a failed attempt; the other audits go on.
@@ -284,14 +291,15 @@ impl Verifier {
 				}
 			};
 			let me = self.sender.account();
-			if let Some(until) = lost::findings_are_lost(audit, me, found.as_ref()) {
+			let ours = found.as_ref().map(|found| self.commitment(job, audit, found));
+			if let Some(until) = lost::findings_are_lost(audit, me, ours) {
 				if lost.insert((job.id, audit.round)) {
 					lost::report_findings(&self.report, job.id, audit.round, until);
 				}
 			}
-			let ours = found.as_ref().map(|found| self.commitment(&job, audit, found));
-			let owed = duty(audit, me, head.number, ours)
-				.filter(|duty| *duty != Duty::Commit || !self.gave_way(audit));
+			let owed = duty(audit, me, head.number, ours).filter(|duty| {
+				*duty != Duty::Commit || !self.replaced.is_enough(self.committed(audit))
+			});
 			let assess = found.is_some() && unassessed.remove(&(job.id, audit.round));
 			for duty in owed.into_iter().chain(assess.then_some(Duty::Assess)) {
 				let key = Key::Audit(job.id, audit.round, duty);
@@ -303,9 +311,10 @@ impl Verifier {
 				}
 			}
 		}
-		// A replay whose time is over only takes processors from others.
+		// A replay whose time is over, or whose draw was that of another fork, only takes processors
+		// from others.
 		tasks.stop_unless(|key| match key {
-			Key::Audit(_, _, Duty::Audit) => wanted.contains(key),
+			Key::Audit(_, _, Duty::Audit) => wanted.contains(key) && !redrawn.contains(key),
 			_ => true,
 		});
 		self.watch_pool(membership, head.number).await?;
@@ -356,15 +365,6 @@ impl Verifier {
 		audit.committee.iter().find(|member| member.verifier == *me)?.commitment
 	}
 
-	fn replaced(&self) -> MutexGuard<'_, Recent<H256, ()>> {
-		self.replaced.lock().unwrap_or_else(PoisonError::into_inner)
-	}
-
-	/// Returns whether what is on chain was replaced before, and is there again.
-	fn gave_way(&self, audit: &AuditView) -> bool {
-		self.committed(audit).is_some_and(|there| self.replaced().contains(&there))
-	}
-
 	/// Commits on the chain of `head` only: on a different fork the draw may be a different one, and
 	/// so are the findings.
 	async fn commit(
@@ -376,13 +376,7 @@ impl Verifier {
 	) -> Outcome {
 		let commitment = self.commitment(job, audit, found);
 		self.sender.run(&calls::commit_findings(job.id, &commitment).on(head)).await?;
-		if let Some(there) = self.committed(audit) {
-			self.replaced().insert(there, ());
-			let text =
-				"a commitment that this folder cannot reveal was replaced: was it sent from \
-			            another folder?";
-			self.report.job(job.id, "replaced", text, json!({ "commitment": there }));
-		}
+		self.replaced.note(&self.report, job.id, self.committed(audit));
 		let fields = json!({ "round": audit.round });
 		self.report.job(job.id, "committed", "findings committed", fields);
 		Ok(())
