@@ -55,27 +55,39 @@ impl Home {
 	}
 
 	/// Removes what was fetched for rounds that are not `in_use`, oldest first, until `bytes` bytes
-	/// are gained. Findings and salts stay.
+	/// are gained. Findings and salts stay. Folders that are removed meanwhile are gone already.
 	pub fn clear_audits(&self, in_use: &HashSet<PathBuf>, bytes: u64) -> Result<(), StoreError> {
 		let mut gained = 0u64;
 		for AuditFolder { path, .. } in self.audits()? {
 			if in_use.contains(&path) {
 				continue;
 			}
-			let entries = std::fs::read_dir(&path).map_err(files::at("read the folder", &path))?;
-			for entry in entries {
-				let entry = entry.map_err(files::at("read the folder", &path))?;
+			for result in results(&path)? {
 				if gained >= bytes {
 					return Ok(());
 				}
-				if entry.file_name().to_string_lossy().starts_with(RESULT) {
-					gained = gained.saturating_add(files::size(&entry.path())?);
-					remove(&entry.path())?;
-				}
+				gained = gained.saturating_add(files::size(&result)?);
+				remove(&result)?;
 			}
 		}
 		Ok(())
 	}
+}
+
+/// Returns the folders of results in that of a round; none if it is gone.
+fn results(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+	let entries = match std::fs::read_dir(folder) {
+		Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+		entries => entries.map_err(files::at("read the folder", folder))?,
+	};
+	let mut found = Vec::new();
+	for entry in entries {
+		let entry = entry.map_err(files::at("read the folder", folder))?;
+		if entry.file_name().to_string_lossy().starts_with(RESULT) {
+			found.push(entry.path());
+		}
+	}
+	Ok(found)
 }
 
 fn remove(folder: &Path) -> Result<(), StoreError> {
@@ -127,6 +139,9 @@ mod tests {
 		home.remove_audit(&old).unwrap();
 		home.remove_audit(&old).unwrap();
 		assert_eq!(jobs(&home), [8, 9]);
+		// Another task may remove a folder after it was listed.
+		assert_eq!(results(&old).unwrap(), Vec::<PathBuf>::new());
+		assert_eq!(results(&running).unwrap(), [result_folder(&running, 0)]);
 		assert!(dir.path().join("0000000000000000/audits/notes.txt").exists());
 	}
 }

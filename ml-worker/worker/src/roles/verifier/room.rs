@@ -49,7 +49,28 @@ type Claims = BTreeMap<PathBuf, Claim>;
 pub(super) struct Space {
 	quota: Quota,
 	claims: Arc<Mutex<Claims>>,
-	unused: Mutex<Unused<PathBuf>>,
+	over: Mutex<Over>,
+}
+
+/// The folders of audits that are over, as they were found.
+#[derive(Debug, Default)]
+struct Over {
+	unused: Unused<PathBuf>,
+	/// Height of the latest look for them.
+	looked: Option<BlockNumber>,
+}
+
+impl Over {
+	/// Returns whether it is time to look again at height `best`.
+	fn is_due(&self, best: BlockNumber) -> bool {
+		self.looked.is_none_or(|looked| best.abs_diff(looked) >= EVERY)
+	}
+
+	/// Notes that at height `best` these are over. Returns those that may go.
+	fn note(&mut self, over: impl Iterator<Item = PathBuf>, best: BlockNumber) -> Vec<PathBuf> {
+		self.looked = Some(best);
+		self.unused.note(over, best, GRACE)
+	}
 }
 
 /// Room for what a task fetches into a folder. It is given back when this is dropped.
@@ -85,7 +106,7 @@ pub(super) fn needed(spec: &CheckedSpec, group: &GroupView, max_rules: u64) -> u
 
 impl Space {
 	pub(super) fn new(quota: Quota) -> Self {
-		Self { quota, claims: Arc::default(), unused: Mutex::default() }
+		Self { quota, claims: Arc::default(), over: Mutex::default() }
 	}
 
 	/// Takes room for `bytes` bytes in `folder`, that of a result, for a job that reads the files
@@ -151,7 +172,8 @@ impl Verifier {
 		wanted: &HashSet<PathBuf>,
 		head: Head,
 	) -> Result<(), LookError> {
-		if !head.number.is_multiple_of(EVERY) {
+		// Not every height is looked at: blocks that come at once are one look.
+		if !locked(&self.space.over).is_due(head.number) {
 			return Ok(());
 		}
 		let in_use = self.space.in_use();
@@ -165,7 +187,7 @@ impl Verifier {
 				over.insert(path.clone(), *job);
 			}
 		}
-		let gone = locked(&self.space.unused).note(over.keys().cloned(), head.number, GRACE);
+		let gone = locked(&self.space.over).note(over.keys().cloned(), head.number);
 		for path in gone {
 			self.home.remove_audit(&path)?;
 			let job: JobId = over.get(&path).copied().unwrap_or_default();

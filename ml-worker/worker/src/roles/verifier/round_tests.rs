@@ -392,11 +392,12 @@ async fn the_folder_of_an_audit_goes_some_time_after_it_is_over() {
 			verifier.tidy(active, still, head).await.unwrap();
 		}
 	};
-	for number in [1_000, 1_050, 1_100] {
+	// A node that imports several blocks at once shows none of the round heights.
+	for number in [1_003, 1_009, 1_051, 1_103, 1_109] {
 		look(number).await;
 		assert!(ended.exists() && another.exists(), "a reorganisation may bring it back");
 	}
-	look(1_110).await;
+	look(1_113).await;
 	assert!(!ended.exists() && !another.exists());
 	assert!(wanted.exists() && forgotten.exists(), "a node may not have read its chain yet");
 	let removed = events(&verifier).iter().filter(|e| e["event"] == "removed").count();
