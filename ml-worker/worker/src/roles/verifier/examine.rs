@@ -63,18 +63,23 @@ impl Verifier {
 						continue;
 					}
 				};
-				let (spec, expected, dir) = (round.spec.clone(), group.result, dir.clone());
+				// Other results wait for room, and the replay may take long.
+				self.has_fetched(&round.spec, &dir)?;
+				let (spec, expected, of) = (round.spec.clone(), group.result, dir.clone());
 				let (drawn, stop) = (group.drawn.clone(), round.stop.clone());
 				let replays = SavedReplays::of(round.folder);
 				let alone = round.replaying.lock().await;
 				let audited = tokio::task::spawn_blocking(move || {
 					let job = (&spec, seed);
-					verify::audit_with(&dir, job, inputs, expected, &drawn, &stop, &replays)
+					verify::audit_with(&of, job, inputs, expected, &drawn, &stop, &replays)
 				});
 				let audited = audited.await??;
 				drop(alone);
 				match audited {
-					(GroupVerdict::Unavailable, report) => problems.push(report.summary),
+					(GroupVerdict::Unavailable, report) => {
+						self.fetches_again(&round.spec, group, &dir);
+						problems.push(report.summary);
+					}
 					(verdict, report) => return Ok((verdict, Some(report))),
 				}
 			}

@@ -14,7 +14,7 @@ use std::{
 	time::Duration,
 };
 use trainyard_client::{Head, JobView};
-use trainyard_program::spec::CheckedSpec;
+use trainyard_program::spec::{CheckedSpec, FileRef};
 use trainyard_proof::{
 	bundle::{self, files},
 	verify,
@@ -40,6 +40,7 @@ const MANIFEST_BASE: u64 = 64 * 1024;
 struct Claim {
 	/// Bytes that its folder may get.
 	bytes: u64,
+	/// Content hashes of the files of its job.
 	data: Vec<H256>,
 }
 
@@ -89,8 +90,8 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 	shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Returns the bytes that an audit fetches of one result, at most: the states that it reads, one
-/// more to part it from others, those that only the rules look at, and the files of the job.
+/// Returns the bytes that an audit fetches of one result, at most, besides the files of the job: the
+/// states that it reads, one more to part it from others, and those that only the rules look at.
 pub(super) fn needed(spec: &CheckedSpec, group: &GroupView, max_rules: u64) -> u64 {
 	let trained = group.result.segments;
 	let checkpoint = bundle::max_checkpoint_bytes(spec);
@@ -101,7 +102,25 @@ pub(super) fn needed(spec: &CheckedSpec, group: &GroupView, max_rules: u64) -> u
 		.saturating_add(max_rules.min(checkpoint.saturating_mul(u64::from(trained) + 1)))
 		.saturating_add(entries)
 		.saturating_add(MANIFEST_BASE)
-		.saturating_add(spec.file_bytes())
+}
+
+/// Returns whether a file that a job reads is in the cache. What is there under its name is whole.
+fn is_here(home: &Home, file: &FileRef) -> bool {
+	std::fs::metadata(home.data(&file.content_hash)).is_ok_and(|about| about.len() == file.bytes)
+}
+
+/// Removes copies of the job's files from the folder of a result, where the cache has them.
+fn drop_copies(home: &Home, spec: &CheckedSpec, folder: &Path) -> Result<(), StoreError> {
+	for (which, _) in spec.files().filter(|(_, file)| is_here(home, file)) {
+		let copy = folder.join(bundle::input_file(which));
+		match std::fs::remove_file(&copy) {
+			Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+				return Err(files::at("remove", &copy)(e).into());
+			}
+			_ => {}
+		}
+	}
+	Ok(())
 }
 
 impl Space {
@@ -109,21 +128,24 @@ impl Space {
 		Self { quota, claims: Arc::default(), over: Mutex::default() }
 	}
 
-	/// Takes room for `bytes` bytes in `folder`, that of a result, for a job that reads the files
-	/// with the content hashes `data`. What audits left behind is removed for it, then idle data,
-	/// but nothing that a running audit needs. Returns the bytes that are missing if there is too
-	/// little.
+	/// Takes room in `folder`, that of a result, for `bytes` bytes and for those of `data`, the files
+	/// that the job reads, that the cache does not have. What audits left behind is removed for it,
+	/// then idle data, but nothing that a running audit needs. Returns the bytes that are missing if
+	/// there is too little.
 	pub(super) fn claim(
 		&self,
 		home: &Home,
 		folder: &Path,
 		bytes: u64,
-		data: Vec<H256>,
+		data: &[FileRef],
 		others: HashSet<H256>,
 	) -> Result<Result<Claimed, u64>, StoreError> {
 		let mut claims = locked(&self.claims);
 		let (mut coming, mut keep, mut in_use) = (0u64, others, HashSet::new());
-		let claim = Claim { bytes, data };
+		// What the cache has counts there, and stays as long as this claim.
+		let absent = data.iter().filter(|file| !is_here(home, file)).map(|file| file.bytes);
+		let bytes = absent.fold(bytes, u64::saturating_add);
+		let claim = Claim { bytes, data: data.iter().map(|file| file.content_hash).collect() };
 		let this = folder.to_owned();
 		for (path, claim) in claims.iter().chain([(&this, &claim)]) {
 			let written = files::size(path)?;
@@ -143,6 +165,13 @@ impl Space {
 		Ok(Ok(Claimed { folder: this, claims: self.claims.clone() }))
 	}
 
+	/// Changes a claim: its folder may have `bytes` bytes.
+	fn resize(&self, folder: &Path, bytes: u64) {
+		if let Some(claim) = locked(&self.claims).get_mut(folder) {
+			claim.bytes = bytes;
+		}
+	}
+
 	/// Returns the folders of rounds for which something is being fetched or read.
 	fn in_use(&self) -> HashSet<PathBuf> {
 		let claims = locked(&self.claims);
@@ -158,9 +187,25 @@ impl Verifier {
 		group: &GroupView,
 		folder: &Path,
 	) -> Result<Result<Claimed, u64>, StoreError> {
-		let data: Vec<H256> = spec.files().map(|(_, file)| file.content_hash).collect();
+		drop_copies(&self.home, spec, folder)?;
+		let data: Vec<FileRef> = spec.files().map(|(_, file)| file).collect();
 		let bytes = needed(spec, group, self.max_rules);
-		self.space.claim(&self.home, folder, bytes, data, self.units.reading())
+		self.space.claim(&self.home, folder, bytes, &data, self.units.reading())
+	}
+
+	/// Gives the room of a result back that was fetched, except for the state that may part it from
+	/// others. What the job reads was read, so that the cache has it.
+	pub(super) fn has_fetched(&self, spec: &CheckedSpec, folder: &Path) -> Result<(), StoreError> {
+		drop_copies(&self.home, spec, folder)?;
+		let bytes = files::size(folder)?.saturating_add(bundle::max_checkpoint_bytes(spec));
+		self.space.resize(folder, bytes);
+		Ok(())
+	}
+
+	/// Takes the room of a result again: what was fetched is not enough, and another source is
+	/// asked.
+	pub(super) fn fetches_again(&self, spec: &CheckedSpec, group: &GroupView, folder: &Path) {
+		self.space.resize(folder, needed(spec, group, self.max_rules));
 	}
 
 	/// Removes the folders of audits that are over, now and then: the job has ended, or this is not

@@ -23,7 +23,7 @@ use trainyard_client::{
 	fake::{self, FakeNode},
 	keys, AccountId32, AssignmentView, Head, ReplicaView, Transactor,
 };
-use trainyard_program::spec::CheckedSpec;
+use trainyard_program::spec::{CheckedSpec, InputFile};
 use trainyard_proof::{
 	testing::{self, SEED},
 	train::Cheat,
@@ -349,7 +349,8 @@ async fn what_other_audits_left_makes_room_and_a_full_disk_is_no_verdict() {
 			(verifier, found.findings)
 		}
 	};
-	verifier.space = Space::new(Quota::of(used - (2 << 20) + each - 1));
+	let files = 2 * checked.file_bytes();
+	verifier.space = Space::new(Quota::of(used - (2 << 20) + each + files - 1));
 	let (mut verifier, found) = audit(verifier).await;
 	assert!(found.contains(&GroupVerdict::Unavailable), "one byte is missing for both: {found:?}");
 	let reported = events(&verifier);
@@ -357,6 +358,7 @@ async fn what_other_audits_left_makes_room_and_a_full_disk_is_no_verdict() {
 	assert!(reported.iter().any(says), "{reported:?}");
 
 	std::fs::remove_dir_all(&folder).unwrap();
+	// The files of the job are in the cache now.
 	let (_, _, used) = with_leftovers(&verifier);
 	// Its events are written meanwhile.
 	verifier.space = Space::new(Quota::of(used - (2 << 20) + each + (1 << 16)));
@@ -364,6 +366,38 @@ async fn what_other_audits_left_makes_room_and_a_full_disk_is_no_verdict() {
 	assert!(matches!(found[1], GroupVerdict::Accept(_)), "{found:?}");
 	assert!(!result_folder(&old, 0).exists() && !idle.exists());
 	assert!(verifier.home.load_findings(&old).unwrap().is_some(), "its salt is still there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_in_the_cache_and_what_was_fetched_take_no_room_from_other_results() {
+	let scene = scene().await;
+	let checked = scene.job.spec.clone().check().unwrap();
+	let mut verifier = verifier(&scene.folder.path().join("full")).await;
+	let folder = verifier.folder(&scene.job, &scene.audit);
+	let groups = &scene.audit.groups;
+	let [first, second] = [0, 1].map(|index| result_folder(&folder, index));
+	let states: u64 = groups.iter().map(|g| room::needed(&checked, g, 1 << 20)).sum();
+	let files = checked.file_bytes();
+	// Room for the states of both results, and for the files of the job once.
+	verifier.space = Space::new(Quota::of(verifier.home.used().unwrap() + states + files));
+	let _first = verifier.claim(&checked, &groups[0], &first).unwrap().ok().unwrap();
+	let other = || verifier.claim(&checked, &groups[1], &second).unwrap();
+	assert_eq!(other().err(), Some(files), "each may fetch them");
+	// The first one has fetched them, and they went into the cache.
+	let table = scene.folder.path().join("table.csv");
+	std::fs::copy(&table, verifier.home.data(&checked.dataset.content_hash)).unwrap();
+	let copy = second.join(bundle::input_file(InputFile::Data));
+	std::fs::create_dir_all(&second).unwrap();
+	std::fs::copy(&table, &copy).unwrap();
+	assert_eq!(other().err(), Some(files), "the first one still claims them");
+	assert!(!copy.exists());
+	verifier.has_fetched(&checked, &first).unwrap();
+	assert!(other().is_ok());
+	// It was not enough: the states may have to be fetched again, the files not.
+	verifier.fetches_again(&checked, &groups[0], &first);
+	assert!(other().is_ok());
+	std::fs::write(folder.join("byte"), b"x").unwrap();
+	assert_eq!(other().err(), Some(1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
