@@ -9,7 +9,7 @@ mod error;
 mod locations;
 mod pace;
 
-pub use content::Content;
+pub use content::{drop_parts, Content};
 pub use error::{FetchError, SetupError};
 pub use locations::{server, LocationArgs, LocationError, Locations};
 pub use pace::Pace;
@@ -33,6 +33,9 @@ use tracing::debug;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest silence during a transfer.
 const READ_TIMEOUT: Duration = Duration::from_secs(20);
+/// Parts of one file, by different locations, that stay when a transfer of it begins. The longest
+/// ones do: what came from one location goes only where that many others brought more.
+const MOST_PARTS: usize = 3;
 
 /// The file that is wanted.
 #[derive(Clone, Debug)]
@@ -82,8 +85,9 @@ impl Fetcher {
 	}
 
 	/// Brings `wanted` to its path. A file that is there already and is the right one is taken as it
-	/// is; a transfer that broke off goes on where it stopped, now or at the next call, if the file
-	/// can be recognised. It appears under its name only when it is whole and right.
+	/// is; a transfer that broke off goes on where it stopped, now or at the next call for the same
+	/// location, if the file can be recognised. It appears under its name only when it is whole and
+	/// right.
 	///
 	/// A transfer may be slow for [`pace::GRACE`]; after that it must bring [`pace::LEAST_RATE`] in
 	/// each [`pace::WINDOW`]. All tries together may take both times, and what the limit takes at
@@ -131,10 +135,9 @@ impl Fetcher {
 		if let Some(parent) = path.parent() {
 			fs::create_dir_all(parent).await.map_err(local)?;
 		}
-		let part = content.part(path);
-		if !content.is_known() {
-			remove(&part).await?;
-		}
+		let part = content.part(path, url);
+		let most = if content.is_known() { MOST_PARTS } else { 0 };
+		drop_parts(&content.stem(path), most).map_err(local)?;
 		let mut meter = Meter::new(self.pace);
 		let (mut attempt, mut begun_again) = (1, false);
 		loop {
@@ -146,10 +149,10 @@ impl Fetcher {
 			match result {
 				Ok(()) => {
 					fs::rename(&part, path).await.map_err(local)?;
-					return Ok(());
+					return drop_parts(&content.stem(path), 0).map_err(local);
 				}
-				// The earlier bytes may have been of a different file, so it is fetched once, and
-				// only once, from the start.
+				// The earlier bytes may have been of a different file at this location, so it is
+				// fetched once, and only once, from the start.
 				Err(e) if e.is_other_content() && resumed && !begun_again => {
 					debug!("{e}; beginning again");
 					begun_again = true;
@@ -164,7 +167,8 @@ impl Fetcher {
 					attempt += 1;
 				}
 				Err(e) => {
-					if !e.may_pass() {
+					// A file that cannot be had now may be had later, and then the rest of it is.
+					if e.is_other_file() || !content.is_known() {
 						remove(&part).await?;
 					}
 					return Err(e);

@@ -3,7 +3,7 @@
 //! deposit lost.
 //!
 //! ```text
-//! DIR/data/<content hash>             files that jobs read, checked; `.part` while fetched
+//! DIR/data/<content hash>             files that jobs read, checked; `.<location>.part` while fetched
 //! DIR/<genesis>/blobs.json            blobs whose deposit this account may hold
 //! DIR/events.jsonl                    what was done, one JSON object per line; `.1` what was before
 //! DIR/<genesis>/jobs/<job>-<seed>/    state.json and the bundle of a job that is trained
@@ -191,6 +191,15 @@ fn folder_in(
 	Some(share.join("trainyard").join(format!("{role}-{account}")))
 }
 
+/// A data file that no job needs, with its parts.
+#[derive(Debug, Default)]
+struct Idle {
+	bytes: u64,
+	/// Time of the last write.
+	written: Option<std::time::SystemTime>,
+	files: Vec<PathBuf>,
+}
+
 /// A daemon's folder, locked for this process.
 pub struct Home {
 	root: PathBuf,
@@ -304,21 +313,20 @@ impl Home {
 
 	/// Returns the bytes of data files, whole or not, except those in `keep`.
 	pub fn idle_data(&self, keep: &HashSet<H256>) -> Result<u64, StoreError> {
-		Ok(self.idle(keep)?.iter().fold(0, |sum, (_, bytes, _)| sum.saturating_add(*bytes)))
+		Ok(self.idle(keep)?.iter().fold(0, |sum, (_, idle)| sum.saturating_add(idle.bytes)))
 	}
 
 	/// Removes data files, oldest first, but none in `keep`, until `bytes` bytes are gained.
 	/// Returns the content hashes of what was removed.
 	pub fn evict(&self, keep: &HashSet<H256>, bytes: u64) -> Result<Vec<H256>, StoreError> {
 		let mut idle = self.idle(keep)?;
-		idle.sort_by_key(|(.., age)| *age);
+		idle.sort_by_key(|(_, idle)| idle.written);
 		let (mut gained, mut removed) = (0u64, Vec::new());
-		for (hash, size, _) in idle {
+		for (hash, Idle { bytes: size, files, .. }) in idle {
 			if gained >= bytes {
 				break;
 			}
-			let path = self.data(&hash);
-			for file in [path.with_extension(&PART[1..]), path] {
+			for file in files {
 				match std::fs::remove_file(&file) {
 					Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
 						return Err(files::at("remove", &file)(e).into());
@@ -332,30 +340,30 @@ impl Home {
 		Ok(removed)
 	}
 
-	/// Returns content hash, bytes and time of the last write of data files that are not in `keep`.
-	fn idle(
-		&self,
-		keep: &HashSet<H256>,
-	) -> Result<Vec<(H256, u64, std::time::SystemTime)>, StoreError> {
+	/// Returns data files that are not in `keep`, by content hash.
+	fn idle(&self, keep: &HashSet<H256>) -> Result<Vec<(H256, Idle)>, StoreError> {
 		let folder = self.root.join("data");
-		let mut found: BTreeMap<H256, (u64, std::time::SystemTime)> = BTreeMap::new();
+		let mut found: BTreeMap<H256, Idle> = BTreeMap::new();
 		let entries = std::fs::read_dir(&folder).map_err(files::at("read the folder", &folder))?;
 		for entry in entries {
 			let entry = entry.map_err(files::at("read the folder", &folder))?;
 			let name = entry.file_name().to_string_lossy().into_owned();
 			let mut hash = H256::zero();
-			let text = name.strip_suffix(PART).unwrap_or(&name);
+			let text = match name.strip_suffix(PART) {
+				Some(part) => part.split('.').next().unwrap_or_default(),
+				None => name.as_str(),
+			};
 			// Files of others are left alone.
 			if hex::decode_to_slice(text, &mut hash.0).is_err() || keep.contains(&hash) {
 				continue;
 			}
 			let Ok(about) = entry.metadata() else { continue };
-			let written = about.modified().unwrap_or(std::time::SystemTime::UNIX_EPOCH);
-			let entry = found.entry(hash).or_insert((0, written));
-			entry.0 = entry.0.saturating_add(about.len());
-			entry.1 = entry.1.max(written);
+			let idle = found.entry(hash).or_default();
+			idle.bytes = idle.bytes.saturating_add(about.len());
+			idle.written = idle.written.max(about.modified().ok());
+			idle.files.push(entry.path());
 		}
-		Ok(found.into_iter().map(|(hash, (bytes, written))| (hash, bytes, written)).collect())
+		Ok(found.into_iter().collect())
 	}
 
 	/// Returns the blobs that this account stored, each with the job that it was stored for.
@@ -517,8 +525,10 @@ mod tests {
 			let file = std::fs::File::options().write(true).open(home.data(&hash(n))).unwrap();
 			file.set_modified(age).unwrap();
 		}
-		std::fs::write(dir.path().join(format!("data/{}.part", hex::encode(hash(9)))), [9; 50])
-			.unwrap();
+		for part in ["0011223344556677.part", "8899aabbccddeeff.part"] {
+			let part = format!("data/{}.{part}", hex::encode(hash(9)));
+			std::fs::write(dir.path().join(part), [9; 25]).unwrap();
+		}
 		std::fs::write(dir.path().join("data/notes.txt"), "mine").unwrap();
 		let keep = HashSet::from([hash(1)]);
 		assert_eq!(home.idle_data(&keep).unwrap(), 350);
@@ -528,6 +538,7 @@ mod tests {
 		assert!(home.data(&hash(1)).exists() && home.data(&hash(4)).exists());
 		assert_eq!(home.evict(&keep, u64::MAX).unwrap(), [hash(4), hash(9)]);
 		assert_eq!(home.idle_data(&keep).unwrap(), 0);
+		assert_eq!(std::fs::read_dir(dir.path().join("data")).unwrap().count(), 2);
 		assert!(home.data(&hash(1)).exists() && dir.path().join("data/notes.txt").exists());
 	}
 

@@ -214,7 +214,10 @@ mod tests {
 		let path = |which| paths.get(which).unwrap();
 		assert!(path(InputFile::Data).is_file() && !path(InputFile::Labels).exists());
 		// The part of the labels that came before the transfer broke off.
-		let part = path(InputFile::Labels).with_extension("part");
+		let labels = spec.dataset.labels.as_ref().unwrap();
+		let content = Content::File { hash: labels.content_hash, bytes: labels.bytes };
+		let url = at(&base, &labels.content_hash).to_string_lossy();
+		let part = content.part(path(InputFile::Labels), &url);
 		std::fs::write(&part, [b'l'; 40_000]).unwrap();
 		let servers = ["http://127.0.0.1:1".to_owned(), base];
 		bring(&fetcher(), &home, &spec, &servers, None).await.unwrap();

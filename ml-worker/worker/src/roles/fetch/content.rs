@@ -2,9 +2,49 @@
 //! recognised.
 
 use super::FetchError;
-use std::path::{Path, PathBuf};
+use std::{
+	cmp::Reverse,
+	io,
+	path::{Path, PathBuf},
+};
 use trainyard_proof::{bundle, hash};
 use trainyard_protocol::H256;
+
+/// The ending of the name of an unfinished file.
+const PART: &str = ".part";
+
+/// Returns the unfinished files whose paths begin with `stem`, longest first, and their lengths.
+fn parts(stem: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
+	let (Some(folder), Some(name)) = (stem.parent(), stem.file_name()) else {
+		return Ok(Vec::new());
+	};
+	let start = format!("{}.", name.to_string_lossy());
+	let entries = match std::fs::read_dir(folder) {
+		Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+		entries => entries?,
+	};
+	let mut found = Vec::new();
+	for entry in entries {
+		let entry = entry?;
+		let name = entry.file_name().to_string_lossy().into_owned();
+		if name.starts_with(&start) && name.ends_with(PART) {
+			found.push((entry.metadata().map_or(0, |about| about.len()), entry.path()));
+		}
+	}
+	found.sort_by_key(|(length, _)| Reverse(*length));
+	Ok(found)
+}
+
+/// Removes the unfinished files whose paths begin with `stem`, except the `most` longest.
+pub fn drop_parts(stem: &Path, most: usize) -> io::Result<()> {
+	for (_, part) in parts(stem)?.into_iter().skip(most) {
+		match std::fs::remove_file(&part) {
+			Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+			_ => {}
+		}
+	}
+	Ok(())
+}
 
 /// What is known of a file before it is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +93,22 @@ impl Content {
 		!matches!(self, Self::Any { .. })
 	}
 
-	/// Returns where the part of the file is kept until it is whole. A file of data is named by its
+	/// Returns the beginning of the paths of all parts of the file. A file of data is named by its
 	/// hash already; a checkpoint is named by its step, which different states have.
-	pub(super) fn part(&self, path: &Path) -> PathBuf {
-		let mut part = path.as_os_str().to_owned();
+	pub(super) fn stem(&self, path: &Path) -> PathBuf {
+		let mut stem = path.as_os_str().to_owned();
 		if let Self::State { hash, .. } = self {
-			part.push(format!(".{}", hex::encode(hash)));
+			stem.push(format!(".{}", hex::encode(hash)));
 		}
-		part.push(".part");
+		PathBuf::from(stem)
+	}
+
+	/// Returns where the part of the file that came from `url` is kept until it is whole. No other
+	/// location adds to it, so that none can spoil it.
+	pub(crate) fn part(&self, path: &Path, url: &str) -> PathBuf {
+		let mut part = self.stem(path).into_os_string();
+		let from = hash::blake2_256(url.as_bytes());
+		part.push(format!(".{}{PART}", hex::encode(&from.as_bytes()[..8])));
 		PathBuf::from(part)
 	}
 

@@ -139,6 +139,12 @@ impl FetchError {
 		matches!(self, Self::TooSlow { .. } | Self::BelowRate { .. })
 	}
 
+	/// Returns whether the location serves another file than was asked for, so that what came from
+	/// it is of no use.
+	pub(super) fn is_other_file(&self) -> bool {
+		self.is_other_content() || matches!(self, Self::WrongLength { .. } | Self::TooLarge { .. })
+	}
+
 	/// Returns whether all of a file came, and it is another one.
 	pub(super) fn is_other_content(&self) -> bool {
 		matches!(self, Self::WrongHash { .. } | Self::WrongState { .. })

@@ -41,7 +41,7 @@ async fn what_is_served_arrives_once() {
 	let wanted = Wanted { url: &url, path: &path, content: file(hash, 200_000) };
 	quick().fetch(&wanted).await.unwrap();
 	assert_eq!(std::fs::read(&path).unwrap(), bytes);
-	assert!(!dir.path().join("cache/data.part").exists());
+	assert_eq!(std::fs::read_dir(dir.path().join("cache")).unwrap().count(), 1, "no part is left");
 	// The second time no server is asked.
 	drop(server);
 	quick().fetch(&wanted).await.unwrap();
@@ -161,7 +161,7 @@ async fn a_checkpoint_goes_on_where_it_broke_off() {
 		if tries == 1 {
 			let error = fetcher.fetch(&wanted).await.unwrap_err();
 			assert!(error.may_pass(), "{error}");
-			assert_eq!(std::fs::read(content.part(&path)).unwrap(), bytes[..12_000]);
+			assert_eq!(std::fs::read(content.part(&path, &url)).unwrap(), bytes[..12_000]);
 			// Another state of the same step has a part of its own.
 			let (other, hash) = a_state(2.5);
 			let (url, log) = breaking(other, usize::MAX).await;
@@ -186,18 +186,18 @@ async fn a_wrong_part_of_a_checkpoint_is_begun_again_once() {
 	let path = dir.path().join("step.safetensors");
 	let (bytes, hash) = a_state(1.5);
 	let content = Content::State { hash, limit: 30_000 };
-	let part = content.part(&path);
 	let fetcher = Fetcher { tries: 1, ..quick() };
-	std::fs::write(&part, [7; 9_000]).unwrap();
 	let (url, log) = breaking(bytes.clone(), usize::MAX).await;
+	std::fs::write(content.part(&path, &url), [7; 9_000]).unwrap();
 	fetcher.fetch(&Wanted { url: &url, path: &path, content }).await.unwrap();
 	assert_eq!(std::fs::read(&path).unwrap(), bytes);
 	assert_eq!(told(log), [Some(9_000), None]);
 	// It is the server that is wrong.
 	std::fs::remove_file(&path).unwrap();
 	for other in [a_state(2.5).0, vec![0; 20_000]] {
-		std::fs::write(&part, [7; 9_000]).unwrap();
 		let (url, log) = breaking(other, usize::MAX).await;
+		let part = content.part(&path, &url);
+		std::fs::write(&part, [7; 9_000]).unwrap();
 		let wanted = Wanted { url: &url, path: &path, content };
 		let error = Fetcher { tries: 5, ..quick() }.fetch(&wanted).await.unwrap_err();
 		assert!(matches!(error, FetchError::WrongState { .. }) && !error.may_pass(), "{error}");
@@ -205,6 +205,82 @@ async fn a_wrong_part_of_a_checkpoint_is_begun_again_once() {
 		assert_eq!(told(log), [Some(9_000), None]);
 		assert!(!path.exists() && !part.exists());
 	}
+}
+
+/// A server that gives this answer to every request, and then closes.
+async fn answering(head: &'static str, body: Vec<u8>) -> String {
+	raw(move |_, mut stream| {
+		let body = body.clone();
+		async move {
+			let _ = stream.write_all(format!("HTTP/1.1 {head}\r\n\r\n").as_bytes()).await;
+			let _ = stream.write_all(&body).await;
+			let _ = stream.shutdown().await;
+		}
+	})
+	.await
+}
+
+#[tokio::test]
+async fn no_server_undoes_what_another_one_brought() {
+	let dir = tempfile::tempdir().unwrap();
+	let path = dir.path().join("step.safetensors");
+	let (bytes, hash) = a_state(1.5);
+	let content = Content::State { hash, limit: 30_000 };
+	let fetcher = Fetcher { tries: 1, ..quick() };
+	let (honest, log) = breaking(bytes.clone(), 12_000).await;
+	let asking = |url: String| {
+		let (fetcher, path, content) = (&fetcher, &path, content);
+		async move { fetcher.fetch(&Wanted { url: &url, path, content }).await }
+	};
+	asking(honest.clone()).await.unwrap_err();
+	let (breaks_off, _log) = breaking(vec![9; 25_000], 15_000).await;
+	let others = [
+		answering("404 Not Found", vec![]).await,
+		answering("200 OK", vec![9; 20_000]).await,
+		// As if it went on with another one's part.
+		answering("206 Partial Content", vec![9; 8_000]).await,
+		answering("200 OK", vec![9; 40_000]).await,
+		answering("200 OK\r\ncontent-length: 40000", vec![]).await,
+		"file:///etc/passwd".to_owned(),
+		breaks_off,
+		"http://127.0.0.1:1/gone".to_owned(),
+	];
+	for url in others {
+		asking(url).await.unwrap_err();
+		assert_eq!(std::fs::read(content.part(&path, &honest)).unwrap(), bytes[..12_000]);
+	}
+	asking(honest).await.unwrap();
+	assert_eq!(std::fs::read(&path).unwrap(), bytes);
+	assert_eq!(told(log), [None, Some(12_000)]);
+	assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no part is left");
+}
+
+#[tokio::test]
+async fn a_part_stays_where_its_server_does_not_have_the_file_now() {
+	let dir = tempfile::tempdir().unwrap();
+	let path = dir.path().join("data");
+	let content = file(H256::zero(), 500);
+	let url = answering("404 Not Found", vec![]).await;
+	let part = content.part(&path, &url);
+	std::fs::write(&part, [1; 100]).unwrap();
+	quick().fetch(&Wanted { url: &url, path: &path, content }).await.unwrap_err();
+	assert_eq!(std::fs::read(&part).unwrap(), [1; 100]);
+}
+
+#[tokio::test]
+async fn the_longest_parts_of_a_file_stay_and_no_others() {
+	let dir = tempfile::tempdir().unwrap();
+	let path = dir.path().join("data");
+	let content = file(H256::zero(), 500);
+	let part = |n: usize| content.part(&path, &format!("http://server-{n}"));
+	for n in 1..=5 {
+		std::fs::write(part(n), vec![1; 10 * n]).unwrap();
+	}
+	std::fs::write(dir.path().join("data-of-others.part"), [1; 5]).unwrap();
+	let wanted = Wanted { url: "http://127.0.0.1:1/gone", path: &path, content };
+	quick().fetch(&wanted).await.unwrap_err();
+	assert_eq!([1, 2, 3, 4, 5].map(|n| part(n).exists()), [false, false, true, true, true]);
+	assert!(dir.path().join("data-of-others.part").exists());
 }
 
 #[tokio::test]
@@ -224,7 +300,7 @@ async fn another_length_than_declared_is_not_listened_to() {
 	.await;
 	for (declared, here) in [(59_999, 0), (60_001, 0), (1 << 40, 0), (60_001, 100)] {
 		let content = file(H256::zero(), declared);
-		std::fs::write(content.part(&path), vec![0; here]).unwrap();
+		std::fs::write(content.part(&path, &url), vec![0; here]).unwrap();
 		let error = quick().fetch(&Wanted { url: &url, path: &path, content }).await.unwrap_err();
 		let wrong = matches!(
 			error,
@@ -232,7 +308,7 @@ async fn another_length_than_declared_is_not_listened_to() {
 		);
 		assert!(wrong && !error.may_pass(), "{error}");
 		assert!(error.to_string().starts_with(&url), "{error}");
-		assert!(!path.exists() && !content.part(&path).exists());
+		assert!(!path.exists() && !content.part(&path, &url).exists());
 	}
 	// Where only a limit is known, a longer file is not begun.
 	let content = Content::State { hash: H256::zero(), limit: 59_999 };
@@ -250,7 +326,7 @@ async fn one_at_a_time_writes_a_file() {
 	let other = lock.lock().await;
 	let error = fetcher.clone().fetch(&wanted).await.unwrap_err();
 	assert!(matches!(error, FetchError::TooSlow { .. }), "{error}");
-	assert!(!dir.path().join("data.part").exists(), "written beside the other one");
+	assert!(!wanted.content.part(&path, &url).exists(), "written beside the other one");
 	drop(other);
 	quick().fetch(&wanted).await.unwrap();
 	assert_eq!(std::fs::read(&path).unwrap(), [7; 5000]);
@@ -261,8 +337,8 @@ async fn a_transfer_goes_on_where_it_broke_off() {
 	let bytes: Vec<u8> = (0..100_000u32).map(|i| i as u8).collect();
 	let (_server, dir, hash, url) = serving(&bytes).await;
 	let path = dir.path().join("data");
-	let part = dir.path().join("data.part");
 	let wanted = Wanted { url: &url, path: &path, content: file(hash, 100_000) };
+	let part = wanted.content.part(&path, &url);
 
 	std::fs::write(&part, &bytes[..60_000]).unwrap();
 	quick().fetch(&wanted).await.unwrap();
@@ -288,7 +364,7 @@ async fn other_data_than_declared_is_refused() {
 	let text = error.to_string();
 	assert!(text.contains(&format!("{found:?}")) && text.contains(&format!("{expected:?}")));
 	assert!(text.contains(&url), "{text}");
-	assert!(!path.exists() && !dir.path().join("data.part").exists());
+	assert!(!path.exists() && !wanted.content.part(&path, &url).exists());
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 use super::Verifier;
 use crate::roles::{
 	blocks::LookError,
+	fetch::drop_parts,
 	store::{AuditFolder, Home, Quota, StoreError, Unused},
 };
 use serde_json::json;
@@ -109,10 +110,12 @@ fn is_here(home: &Home, file: &FileRef) -> bool {
 	std::fs::metadata(home.data(&file.content_hash)).is_ok_and(|about| about.len() == file.bytes)
 }
 
-/// Removes copies of the job's files from the folder of a result, where the cache has them.
+/// Removes copies of the job's files, whole or not, from the folder of a result, where the cache has
+/// them.
 fn drop_copies(home: &Home, spec: &CheckedSpec, folder: &Path) -> Result<(), StoreError> {
 	for (which, _) in spec.files().filter(|(_, file)| is_here(home, file)) {
 		let copy = folder.join(bundle::input_file(which));
+		drop_parts(&copy, 0).map_err(files::at("remove the parts of", &copy))?;
 		match std::fs::remove_file(&copy) {
 			Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
 				return Err(files::at("remove", &copy)(e).into());

@@ -141,8 +141,8 @@ async fn what_is_here_and_right_is_not_fetched_again() {
 	assert!(again().await.is_err());
 }
 
-/// A part is known by the state that it is of, so the transfer goes on in the next try, and with the
-/// next server.
+/// A part is known by the state that it is of and by the server that sent it, so the transfer goes on
+/// when this one is asked again.
 #[tokio::test]
 async fn a_checkpoint_whose_transfer_broke_off_goes_on() {
 	let folder = tempfile::tempdir().unwrap();
@@ -163,7 +163,8 @@ async fn a_checkpoint_whose_transfer_broke_off_goes_on() {
 	let name = manifest::checkpoint_file(listed.step);
 	let mut bytes = std::fs::read(served.join(&name)).unwrap();
 	let half = bytes.len() / 2;
-	let part = dir.join(format!("{name}.{}.part", hex::encode(listed.state_hash)));
+	let content = Content::State { hash: listed.state_hash, limit };
+	let part = content.part(&dir.join(&name), &format!("{base}/{name}"));
 	std::fs::create_dir_all(part.parent().unwrap()).unwrap();
 	std::fs::write(&part, &bytes[..half]).unwrap();
 	// The server has the rest only.
