@@ -10,7 +10,10 @@ use std::{
 	future::Future,
 	time::{Duration, Instant},
 };
-use tokio::{sync::Semaphore, task::JoinError};
+use tokio::{
+	sync::{Semaphore, SemaphorePermit},
+	task::JoinError,
+};
 use trainyard_client::JobView;
 use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
 use trainyard_proof::{
@@ -18,9 +21,10 @@ use trainyard_proof::{
 	inputs::{InputError, Inputs},
 };
 
-/// Held while the files of a job are read for the first time. Reading cannot be broken off: a
-/// thread whose job is gone goes on to its end, and there are never more of them than this.
-static READING: Semaphore = Semaphore::const_new(2);
+/// Held while the files of a stranger's job are read for the first time: strangers choose how long
+/// that takes. A thread whose job is gone ends soon after, and there are never more of them than
+/// this.
+pub(crate) static READING: Semaphore = Semaphore::const_new(2);
 
 /// Says why the files of a job are not here.
 #[derive(Debug, thiserror::Error)]
@@ -81,12 +85,35 @@ pub async fn fetch(
 	patience: Option<Duration>,
 ) -> Result<(), FilesError> {
 	bring(fetcher, home, spec, servers, patience).await?;
+	read(home, spec, None).await
+}
+
+/// Does what [`fetch`] does for a job at which nothing is at stake yet: its files are read when it is
+/// its turn among such jobs.
+pub async fn fetch_in_turn(
+	fetcher: &Fetcher,
+	home: &Home,
+	spec: &CheckedSpec,
+	servers: &[String],
+	patience: Option<Duration>,
+) -> Result<(), FilesError> {
+	bring(fetcher, home, spec, servers, patience).await?;
+	// Nobody closes it.
+	let turn = READING.acquire().await.ok();
+	read(home, spec, turn).await
+}
+
+/// Checks that the files of a job, which are in the cache, hold what its specification says. Whoever
+/// reads holds the `turn`.
+async fn read(
+	home: &Home,
+	spec: &CheckedSpec,
+	turn: Option<SemaphorePermit<'static>>,
+) -> Result<(), FilesError> {
 	let (spec, paths, reading) = (spec.clone(), home.inputs(spec), StopOnDrop::default());
 	let stop = reading.flag();
-	// Nobody closes it.
-	let permit = READING.acquire().await.ok();
 	let read = move || {
-		let _reading = permit;
+		let _turn = turn;
 		Inputs::load_until(&spec, &paths, &stop)
 	};
 	match tokio::task::spawn_blocking(read).await? {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::plot;
 use crate::roles::{
-	common::files::{fetch, servers},
+	common::files::{fetch, fetch_in_turn, servers},
 	job::Job,
 	plan::{self, replica_of, Action},
 	store::{Committed, JobRecord, Salt},
@@ -102,8 +102,15 @@ impl Trainer {
 		let patience = (job.state == JobState::Open)
 			.then(|| self.block_time.saturating_mul(job.terms.apply_blocks));
 		let (servers, spec) = (servers(job), job.checked()?);
+		let fetching = async {
+			// What this trainer applied for does not wait until the files of others were read.
+			match may_leave(job, self.me()) {
+				true => fetch_in_turn(&self.fetcher, &self.home, spec, &servers, patience).await,
+				false => fetch(&self.fetcher, &self.home, spec, &servers, patience).await,
+			}
+		};
 		let fetched = tokio::select! {
-			fetched = fetch(&self.fetcher, &self.home, spec, &servers, patience) => fetched,
+			fetched = fetching => fetched,
 			// The job is gone, or does not want this trainer any more.
 			() = stopped(stop) => return Err(TaskError::Stopped),
 		};

@@ -3,6 +3,7 @@ use super::{
 	*,
 };
 use crate::roles::{
+	common::files::READING,
 	fetch::{Fetcher, Locations, Pace},
 	http::{Server, Shelf},
 	plan::{Limits, Prices},
@@ -22,7 +23,7 @@ use tokio::{
 };
 use trainyard_client::{
 	fake::{self, FakeNode},
-	keys, Head, Transactor,
+	keys, Head, JobView, Transactor,
 };
 use trainyard_proof::testing;
 use trainyard_protocol::{job::JobState, Text, H256};
@@ -248,4 +249,27 @@ async fn a_cancelled_job_frees_its_place() {
 	}
 	assert!(scene.has_files_of_honest());
 	assert_eq!(scene.look(&[2]), [2], "the other one is still served");
+}
+
+/// Two jobs of strangers can be read for long. Who restarts must read what it applied for or trains
+/// again, and the time for that runs.
+#[tokio::test]
+async fn what_was_applied_for_does_not_wait_until_strangers_jobs_are_read() {
+	let mut scene = Scene::new([1, 2, 3], PATIENT).await;
+	let strangers = READING.acquire_many(2).await.unwrap();
+	let head = Head { number: 9, hash: fake::hash(9) };
+	let view = || JobView::clone(&scene.jobs[2]);
+	let me = *scene.trainer.me();
+	let applied = JobView { applicants: vec![me], ..view() };
+	let seeded = JobView { state: JobState::Training, ..view() };
+	for view in [applied, seeded] {
+		scene.trainer.data().clear();
+		let (trainer, job) = (scene.trainer.clone(), Arc::new(Job::new(view)));
+		trainer.act(job, Action::Fetch, head, Arc::default()).await.unwrap();
+		assert!(scene.has_files_of_honest());
+	}
+	// The job of a stranger waits.
+	assert_eq!(scene.look(&[3]), [3]);
+	drop(strangers);
+	assert_eq!(scene.tasks.ended().await.1, Ok(()));
 }
