@@ -157,6 +157,8 @@ struct Trainer {
 	bad: Mutex<Recent<H256, String>>,
 	/// Jobs under seeds that they have no longer.
 	old_seeds: Mutex<Unused<(JobId, H256)>>,
+	/// Since when jobs wait for their files.
+	queue: Mutex<slots::Queue>,
 	/// Blobs that this account stored, as on disk.
 	blobs: Mutex<BTreeMap<H256, JobId>>,
 }
@@ -242,6 +244,7 @@ impl Role for TrainerRole {
 			replaced: Replaced::default(),
 			bad: Mutex::default(),
 			old_seeds: Mutex::default(),
+			queue: Mutex::default(),
 			blobs: Mutex::new(home.blobs()?),
 			fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?,
 			location,

@@ -139,7 +139,8 @@ impl Trainer {
 
 	/// Starts the steps that were planned.
 	fn begin(self: &Arc<Self>, tasks: &mut Tasks<Key>, gathered: Gathered, head: Head) {
-		let turns = slots::turns(&gathered.steps, tasks);
+		let is_here = |job: &Job| hashes(&job.spec).all(|hash| self.home.data(&hash).exists());
+		let turns = slots::turns(&gathered.steps, tasks, &mut locked(&self.queue), is_here);
 		tasks.stop_unless(|key| turns.over.as_ref() != Some(key));
 		for (job, plan) in gathered.steps {
 			for action in plan.actions {

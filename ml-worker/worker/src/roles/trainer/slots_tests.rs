@@ -9,7 +9,7 @@ use crate::roles::{
 	plan::{Limits, Prices},
 	report::Reporter,
 	store::{Home, Quota},
-	tasks::TaskError,
+	tasks::{stopped, TaskError},
 };
 use std::{
 	collections::HashMap,
@@ -69,6 +69,7 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 		replaced: Default::default(),
 		bad: Mutex::default(),
 		old_seeds: Mutex::default(),
+		queue: Mutex::default(),
 		blobs: Mutex::default(),
 		home,
 		chain,
@@ -189,13 +190,14 @@ fn by_hand() -> (Tasks<Key>, impl Fn(Duration)) {
 }
 
 #[tokio::test]
-async fn a_failed_download_waits_for_those_that_failed_less_often() {
+async fn a_failed_download_waits_for_those_that_wait_longer() {
 	let mut scene = Scene::new([1, 2, 3], PATIENT).await;
 	let (tasks, set) = by_hand();
 	scene.tasks = tasks;
 	for job in &scene.jobs[..2] {
 		scene.tasks.start(key(job, Action::Fetch), async { Err(TaskError::failed("too slow")) });
 	}
+	assert_eq!(scene.look(&[1, 2, 3]), [1, 2]);
 	for _ in 0..2 {
 		scene.tasks.ended().await.1.unwrap_err();
 	}
@@ -221,6 +223,46 @@ async fn a_download_makes_room_after_its_turn_for_one_that_waits() {
 	let ((id, ..), outcome) = scene.tasks.ended().await;
 	assert_eq!((id, outcome), (3, Ok(())));
 	assert!(scene.has_files_of_honest());
+}
+
+/// Accounts that post a new job whenever one of theirs has had its turn, or many at once.
+#[tokio::test]
+async fn newcomers_do_not_pass_a_download_that_made_room() {
+	let mut scene = Scene::new([1, 2, 3], PATIENT).await;
+	let (tasks, set) = by_hand();
+	scene.tasks = tasks;
+	for (id, submitter) in [(4, 4), (5, 5), (6, 2)] {
+		scene.jobs.push(job(id, submitter, &dripping().await, None));
+	}
+	assert_eq!(scene.look(&[1, 2, 6]), [1, 2]);
+	set(TURN);
+	scene.look(&[1, 2, 4, 6]);
+	assert_eq!(scene.tasks.ended().await.0 .0, 1);
+	assert_eq!(scene.look(&[1, 2, 4, 6]), [2, 4], "it rests");
+	set(TURN * 2);
+	scene.look(&[1, 2, 4, 5, 6]);
+	assert_eq!(scene.tasks.ended().await.0 .0, 2);
+	// Job 5 is new, and the submitter of job 6 has just had its turn.
+	assert_eq!(scene.look(&[1, 2, 4, 5, 6]), [1, 4]);
+}
+
+/// Reading begins again from the start where it is broken off.
+#[tokio::test]
+async fn a_download_that_only_reads_makes_no_room() {
+	let mut scene = Scene::new([1, 2, 3], PATIENT).await;
+	let (tasks, set) = by_hand();
+	scene.tasks = tasks;
+	let reading = scene.jobs[2].clone();
+	std::fs::write(scene.trainer.home.data(&reading.spec.dataset.content_hash), b"here").unwrap();
+	scene.tasks.start_with(key(&reading, Action::Fetch), |stop| async move {
+		stopped(&stop).await;
+		Err(TaskError::Stopped)
+	});
+	set(TURN / 2);
+	assert_eq!(scene.look(&[1, 3]), [1, 3]);
+	set(TURN * 3 / 2);
+	scene.look(&[1, 2, 3]);
+	assert_eq!(scene.tasks.ended().await.0 .0, 1, "the other one is younger, and loads");
 }
 
 #[tokio::test]
