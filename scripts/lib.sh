@@ -184,7 +184,7 @@ compile_workspace() { (cd "$ROOT" && cargo build "${CARGO_WHAT[@]}" "$@"); }
 
 # Builds everything: binaries, libraries, tests, benchmarks.
 build() {
-	step "Build everything (the first time takes about 30 minutes on 2 cores)" "$build_todo" \
+	step "Build everything (the first time takes 30 to 50 minutes on 2 cores)" "$build_todo" \
 		compile_workspace --all-targets
 }
 
