@@ -360,10 +360,18 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		assert.deepEqual(trainyard.conservation(job), []);
 	});
 
+	/** Applies for a job for a trainer without a daemon. Applying names the job's digest: no other will do. */
+	async function applyByHand(id, trainer) {
+		const { digest } = (await api.query.taskMarket.jobs(id)).unwrap();
+		const other = new Uint8Array(32).fill(1);
+		await assert.rejects(send(api, api.tx.taskMarket.apply(id, other), keys[trainer]), /OtherJob/);
+		await send(api, api.tx.taskMarket.apply(id, digest), keys[trainer]);
+	}
+
 	test('a trainer that never commits loses its deposit, and its submitter nothing', async () => {
 		await registerTrainer('idleTrainer');
 		const { id } = await postJob(api, keys.idle, jobOf({ 'training-blocks': '5' }), address('idleTrainer'));
-		await send(api, api.tx.taskMarket.apply(id), keys.idleTrainer);
+		await applyByHand(id, 'idleTrainer');
 		const job = await network.ended(id, JOB_SECONDS);
 		assert.equal(trainyard.ending(job), 'failed');
 		assert.equal(job.replicas[0].fate, 'not_committed');
@@ -388,10 +396,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 			salt: fill(3),
 		});
 		await send(api, api.tx.submissions.commit(id, commitment), keys[trainer]);
-		await assert.rejects(
-			send(api, api.tx.submissions.commit(id, fill(9)), keys[trainer]),
-			/AlreadyCommitted|NotCommitting/,
-		);
+		await assert.rejects(send(api, api.tx.submissions.commit(id, fill(9)), keys[trainer]), /NotCommitting/);
 		await until('revealing begins', 60, async () => (await network.job(id)).state === 'revealing');
 		return fill;
 	}
@@ -399,7 +404,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 	test('a trainer that never reveals loses its deposit, and its submitter nothing', async () => {
 		await registerTrainer('silentTrainer');
 		const { id } = await postJob(api, keys.silent, jobOf({ 'training-blocks': '30' }), address('silentTrainer'));
-		await send(api, api.tx.taskMarket.apply(id), keys.silentTrainer);
+		await applyByHand(id, 'silentTrainer');
 		await commitByHand(id, 'silentTrainer');
 		const job = await network.ended(id, JOB_SECONDS);
 		assert.equal(trainyard.ending(job), 'failed');
@@ -415,7 +420,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 	test('a trainer cannot reveal another result than the one that it committed to', async () => {
 		await registerTrainer('liarTrainer');
 		const { id } = await postJob(api, keys.liar, jobOf({ 'training-blocks': '30' }), address('liarTrainer'));
-		await send(api, api.tx.taskMarket.apply(id), keys.liarTrainer);
+		await applyByHand(id, 'liarTrainer');
 		const fill = await commitByHand(id, 'liarTrainer');
 		const reveal = (bundle, segments = SEGMENTS) => {
 			const result = { bundleRoot: fill(bundle), modelRoot: fill(2), segments, location: 'http://127.0.0.1:1' };

@@ -89,8 +89,8 @@ impl Fetcher {
 	/// location, if the file can be recognised. It appears under its name only when it is whole and
 	/// right.
 	///
-	/// A transfer may be slow for [`pace::GRACE`]; after that it must bring [`pace::LEAST_RATE`] in
-	/// each [`pace::WINDOW`]. All tries together may take both times, and what the limit takes at
+	/// A transfer may be slow for a grace time; after that it must bring a least rate in each window of
+	/// time ([`Pace`]). All tries together may take both times, and what the limit takes at
 	/// that rate. A caller that wants a path that another one is fetching waits for that one first,
 	/// within its own time: two writers would spoil the unfinished file.
 	pub async fn fetch(&self, wanted: &Wanted<'_>) -> Result<(), FetchError> {
