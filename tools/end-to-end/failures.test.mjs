@@ -125,7 +125,8 @@ before(
 		);
 		await send(api, api.tx.sudo.sudo(api.tx.utility.batchAll(periods)), await keyFromSuri('//Alice'));
 		// Takes every job that is open to all and pays at least this much.
-		network.startWorker('trainer', '//Alice', ['--min-price', '500']);
+		// A trainer with jobs enough drops the downloads of others: it has room for all of them here.
+		network.startWorker('trainer', '//Alice', ['--min-price', '500', '--max-parallel', '8']);
 		for (const verifier of VERIFIERS) network.startWorker('verifier', verifier, ['--bond', '100']);
 		await network.verifiersReady(VERIFIERS);
 		await event('trainer-alice', { event: 'started' });
