@@ -88,7 +88,7 @@ pub async fn fetch(
 	read(home, spec, None).await
 }
 
-/// Does what [`fetch`] does for a job at which nothing is at stake yet: its files are read when it is
+/// Does what [`fetch()`] does for a job at which nothing is at stake yet: its files are read when it is
 /// its turn among such jobs.
 pub async fn fetch_in_turn(
 	fetcher: &Fetcher,
