@@ -79,7 +79,7 @@ export class Network {
 		]);
 		await until(
 			'the node makes a block',
-			60,
+			180,
 			() =>
 				trainyard.httpRpc(this.url, 'chain_getHeader').then(
 					(header) => Number(header.number) > 0,
