@@ -136,6 +136,35 @@ impl Transactor {
 		self.send(call).await?.included().await
 	}
 
+	/// Sends `call` until `done` says that the chain's state is what the call is for: another
+	/// program of the same account may have taken its nonce, or done the same, and the node may be
+	/// away. Only for calls that are refused where they are made twice.
+	///
+	/// # Errors
+	///
+	/// Returns the error of the last attempt where the state is still another.
+	pub async fn achieve(
+		&self,
+		call: &Call,
+		done: impl AsyncFn() -> Result<bool, ChainError>,
+	) -> Result<(), TxError> {
+		let mut attempt = 1;
+		loop {
+			let Err(error) = self.run(call).await else { return Ok(()) };
+			if error.is_uncertain() && attempt < ATTEMPTS {
+				debug!("{error}; looking whether it is done");
+				tokio::time::sleep(HEAD_CHECK * attempt).await;
+				// A node that is away now is asked again.
+				if matches!(done().await, Ok(true)) {
+					return Ok(());
+				}
+				attempt += 1;
+				continue;
+			}
+			return if done().await? { Ok(()) } else { Err(error) };
+		}
+	}
+
 	/// Sends `call`. When this returns without an error, the call is in the node's pool.
 	pub async fn send(&self, call: &Call) -> Result<Pending, TxError> {
 		let _turn = self.gate.lock().await;

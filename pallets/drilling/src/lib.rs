@@ -54,7 +54,7 @@ pub mod projects;
 pub mod rules;
 #[cfg(test)]
 mod tests;
-#[cfg(any(test, feature = "try-runtime"))]
+#[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
 mod types;
 pub mod units;

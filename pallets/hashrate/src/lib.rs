@@ -58,7 +58,7 @@ pub mod slashing;
 mod tests;
 pub mod timing;
 mod trainers;
-#[cfg(any(feature = "try-runtime", test))]
+#[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
 mod views;
 pub mod weights;

@@ -38,7 +38,7 @@ pub mod extension;
 mod mock;
 #[cfg(test)]
 mod tests;
-#[cfg(any(test, feature = "try-runtime"))]
+#[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
 mod types;
 pub mod weights;

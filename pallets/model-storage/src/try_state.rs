@@ -12,7 +12,7 @@ impl<T: Config> Pallet<T> {
 	/// - The chunk records are those counted, and those of a complete blob hash to its root.
 	/// - No chunk record is without its blob.
 	/// - What is held of an account is the sum of its deposits.
-	pub(crate) fn do_try_state() -> Result<(), TryRuntimeError> {
+	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		ensure!(!TopLevelUpload::<T>::exists(), "an upload marker outlived its extrinsic");
 		let mut held = BTreeMap::<T::AccountId, Balance>::new();
 		let mut records = 0u64;

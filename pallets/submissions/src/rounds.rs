@@ -63,7 +63,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Checks the invariants of this pallet's storage.
-	#[cfg(any(feature = "try-runtime", test))]
+	#[cfg(any(feature = "std", feature = "try-runtime"))]
 	pub fn do_try_state() -> Result<(), sp_runtime::TryRuntimeError> {
 		for (_, round) in Rounds::<T>::iter() {
 			ensure!(!round.entries.is_empty(), "a round without trainers");

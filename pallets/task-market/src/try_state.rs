@@ -1,6 +1,6 @@
 //! The invariants of this pallet's storage.
 
-#![cfg(any(feature = "try-runtime", test))]
+#![cfg(any(feature = "std", feature = "try-runtime"))]
 
 use crate::{Agenda, Applicants, Config, Cursor, Due, HoldReason, Jobs, NextJob, Pallet, Specs};
 use alloc::collections::BTreeMap;

@@ -45,7 +45,7 @@ mod rescue;
 mod rounds;
 #[cfg(test)]
 mod tests;
-#[cfg(any(test, feature = "try-runtime"))]
+#[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
 mod types;
 pub mod verdicts;

@@ -19,7 +19,7 @@ impl<T: Config> Pallet<T> {
 	/// - An audit has a decision for each group if and only if it is done, and no more rounds
 	///   than allowed.
 	/// - There are findings of exactly the members who revealed.
-	pub(crate) fn do_try_state() -> Result<(), TryRuntimeError> {
+	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		let held = |who: &T::AccountId| {
 			T::Currency::balance_on_hold(&HoldReason::VerifierBond.into(), who)
 		};

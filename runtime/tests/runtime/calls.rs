@@ -1,6 +1,5 @@
 //! What the runtime refuses, and that every call fits a block.
 
-use crate::common::Chain;
 use frame_support::{
 	assert_ok,
 	dispatch::{DispatchClass, GetDispatchInfo},
@@ -19,6 +18,7 @@ use trainyard_protocol::{
 	Text, H256,
 };
 use trainyard_runtime::{configs::tools::ProxyType, *};
+use trainyard_sandbox::Chain;
 
 /// The content of a blob of 33 chunks, all but the last of the largest length there is.
 fn bytes() -> Vec<u8> {

@@ -1,10 +1,10 @@
 //! The pallets together, block by block.
 
-use crate::common::{tipped, Chain};
 use frame_support::assert_ok;
 use sp_keyring::Sr25519Keyring::{Alice, Bob};
 use sp_runtime::traits::Zero;
 use trainyard_runtime::{configs::money::Jackpot, *};
+use trainyard_sandbox::{tipped, Chain};
 use trainyard_traits::{Beacon, Seed, TrainerRegistry};
 
 fn weight_announced(chain: &mut Chain) -> u64 {

@@ -1,6 +1,5 @@
 //! Drilling over the real pallets, through calls and the runtime API only.
 
-use crate::common::Chain;
 use frame_support::{assert_ok, traits::Get};
 use sp_keyring::Sr25519Keyring::{self, Alice, Bob, Charlie, Dave, Eve, Ferdie};
 use trainyard_protocol::{
@@ -17,6 +16,7 @@ use trainyard_runtime::{
 	presets::GENESIS_BOND,
 	*,
 };
+use trainyard_sandbox::Chain;
 
 const DRILLERS: [Sr25519Keyring; 2] = [Charlie, Dave];
 const VERIFIERS: [Sr25519Keyring; 3] = [Alice, Eve, Ferdie];

@@ -1,6 +1,5 @@
 //! What hooks take of a block, by the runtime's own weights.
 
-use crate::common::Chain;
 use frame_support::{
 	dispatch::GetDispatchInfo,
 	storage::{with_transaction, TransactionOutcome},
@@ -9,6 +8,7 @@ use frame_support::{
 };
 use sp_runtime::{DispatchError, Perbill};
 use trainyard_runtime::{configs::system::MAX_BLOCK_WEIGHT, *};
+use trainyard_sandbox::Chain;
 
 /// Calls a hook as the next block would, without keeping what it does. (In the same block a
 /// hook that has served it has less to do.)

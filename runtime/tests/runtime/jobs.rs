@@ -1,6 +1,5 @@
 //! Whole jobs over the real pallets, through calls and the runtime API only.
 
-use crate::common::Chain;
 use frame_support::{assert_ok, traits::fungible::Inspect};
 use sp_keyring::Sr25519Keyring::{self, Alice, Bob, Charlie, Dave, Eve};
 use trainyard_program::{
@@ -16,6 +15,7 @@ use trainyard_protocol::{
 	JobId, Text, H256, PROTOCOL_VERSION,
 };
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, presets::ENDOWMENT, *};
+use trainyard_sandbox::Chain;
 
 const VERIFIERS: [Sr25519Keyring; 3] = [Charlie, Dave, Eve];
 const SALT: [u8; 32] = [9; 32];

@@ -2,7 +2,6 @@
 
 mod calls;
 mod chain;
-mod common;
 mod drilling;
 mod hooks;
 mod jobs;

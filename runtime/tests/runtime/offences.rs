@@ -1,7 +1,6 @@
 //! Equivocations: real proofs, reported as nodes report them, through the runtime API, the
 //! pool's check and a block.
 
-use crate::common::Chain;
 use codec::{Decode, Encode};
 use frame_support::{storage::with_transaction, BoundedVec};
 use sp_consensus_babe::{
@@ -27,6 +26,7 @@ use trainyard_runtime::{
 	presets::{DECLARED_POWER, GENESIS_BOND},
 	*,
 };
+use trainyard_sandbox::Chain;
 
 type BabeProof = sp_consensus_babe::EquivocationProof<Header>;
 type GrandpaProof = sp_consensus_grandpa::EquivocationProof<H256, BlockNumber>;

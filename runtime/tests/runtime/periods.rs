@@ -1,6 +1,5 @@
 //! Periods that root may set.
 
-use crate::common::Chain;
 use codec::Encode;
 use frame_support::{assert_noop, assert_ok, traits::Get};
 use sp_keyring::Sr25519Keyring::Bob;
@@ -9,6 +8,7 @@ use trainyard_runtime::{
 	configs::periods::{parameters::periods, *},
 	*,
 };
+use trainyard_sandbox::Chain;
 
 fn set(value: periods::Parameters) -> RuntimeParameters {
 	RuntimeParameters::Periods(value)

@@ -1,6 +1,5 @@
 //! The presets build, and say what they promise.
 
-use crate::common::{build, genesis, genesis_json};
 use frame_support::traits::{fungible::Inspect, Get};
 use sp_consensus_babe::AllowedSlots;
 use sp_keyring::Sr25519Keyring::{self, *};
@@ -9,6 +8,7 @@ use trainyard_runtime::{
 	presets::{DEVELOPMENT, ENDOWMENT, GENESIS_BOND, LOCAL_TESTNET},
 	*,
 };
+use trainyard_sandbox::{build, genesis, genesis_json};
 
 #[test]
 fn every_named_preset_exists_and_no_other() {

@@ -2,7 +2,7 @@
 
 import { createReadStream, statSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { basename } from 'node:path';
 
 /** Whether nobody listens on `port` of this machine. */
@@ -64,6 +64,57 @@ export async function serveSilence() {
 		close: () =>
 			new Promise((resolve) => {
 				for (const socket of sockets) socket.destroy();
+				server.close(resolve);
+			}),
+	};
+}
+
+/**
+ * A bad line to a port of this machine: every connection lasts for a time drawn from `lasts`
+ * ([least, most] in ms), and after a cut nobody is let in for one drawn from `pauses`. Returns its
+ * `url`, how many `cuts()` there were, and `close()`.
+ */
+export async function flappingProxy(target, { lasts, pauses }) {
+	const between = ([least, most]) => least + Math.random() * (most - least);
+	const open = new Set();
+	let cut = 0;
+	let closedUntil = 0;
+	const server = createServer((client) => {
+		client.on('error', () => {});
+		if (Date.now() < closedUntil) {
+			client.destroy();
+			return;
+		}
+		const upstream = connect(target, '127.0.0.1');
+		upstream.on('error', () => {});
+		open.add(client);
+		client.pipe(upstream).pipe(client);
+		client.on('close', () => {
+			open.delete(client);
+			upstream.destroy();
+		});
+		upstream.on('close', () => client.destroy());
+	});
+	await new Promise((resolve, reject) => {
+		server.once('error', reject);
+		server.listen(0, '127.0.0.1', resolve);
+	});
+	let timer;
+	const flap = () => {
+		cut += open.size;
+		for (const client of open) client.destroy();
+		const pause = between(pauses);
+		closedUntil = Date.now() + pause;
+		timer = setTimeout(flap, pause + between(lasts));
+	};
+	timer = setTimeout(flap, between(lasts));
+	return {
+		url: `ws://127.0.0.1:${server.address().port}`,
+		cuts: () => cut,
+		close: () =>
+			new Promise((resolve) => {
+				clearTimeout(timer);
+				for (const client of open) client.destroy();
 				server.close(resolve);
 			}),
 	};

@@ -96,10 +96,14 @@ export class Network {
 		return this.api;
 	}
 
-	/** Starts a worker in a long-running role as the development account `suri`. */
+	/**
+	 * Starts a worker in a long-running role as the development account `suri`. `flags` may name
+	 * another way to the node.
+	 */
 	startWorker(role, suri, flags = [], name = `${role}-${suri.replace(/\W/g, '').toLowerCase()}`) {
 		const folder = join(this.folder, name);
-		const command = [this.workerBinary, role, '--node', this.url, '--suri', suri, '--dir', folder, ...flags];
+		const node = flags.includes('--node') ? [] : ['--node', this.url];
+		const command = [this.workerBinary, role, ...node, '--suri', suri, '--dir', folder, ...flags];
 		return this.fleet.start(name, 'nice', [...AFTER_NODES, ...command]);
 	}
 

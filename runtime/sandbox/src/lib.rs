@@ -1,12 +1,17 @@
-//! A development chain in memory, driven through the runtime's own entry points: headers
-//! with BABE digests, inherents, signed transactions.
+//! A chain in one process, for tests and for attacks that are tried: the whole runtime in memory,
+//! driven through its own entry points, that is headers with BABE digests, inherents and signed
+//! transactions. No node, no network and no time passes but what the caller asks for.
+//!
+//! [`Chain`] makes blocks, [`books`] checks the money and the state of every pallet.
+
+pub mod books;
 
 use codec::{Decode, Encode};
 use frame_support::traits::Get;
 use sp_core::{
 	crypto::VrfSecret,
 	offchain::{testing::TestTransactionPoolExt, TransactionPoolExt},
-	Pair, H256,
+	sr25519, Pair, H256,
 };
 use sp_genesis_builder::PresetId;
 use sp_io::TestExternalities;
@@ -52,22 +57,62 @@ pub fn build(json: &serde_json::Value) -> TestExternalities {
 	ext
 }
 
+/// Who signs.
+#[derive(Clone)]
+pub struct Key(pub sr25519::Pair);
+
+impl Key {
+	/// The key of a secret URI, such as `//Alice`.
+	pub fn of(uri: &str) -> Self {
+		Self(sr25519::Pair::from_string(uri, None).expect("a secret URI"))
+	}
+
+	/// The account that it opens.
+	pub fn account(&self) -> AccountId {
+		self.0.public().into()
+	}
+}
+
+impl From<Sr25519Keyring> for Key {
+	fn from(key: Sr25519Keyring) -> Self {
+		Self(key.pair())
+	}
+}
+
 /// A chain that makes blocks.
 pub struct Chain {
 	ext: TestExternalities,
+	/// The author of every block. Deriving a key takes longer than a block.
+	author: sr25519::Pair,
 	slot: u64,
 	open: bool,
 }
 
+/// Blocks after which the state is brought into the trie: what is not there is hashed with every
+/// block.
+const COMMIT_EVERY: u32 = 16;
+
 impl Chain {
 	/// The development preset, before its first block.
 	pub fn development() -> Self {
-		Self { ext: genesis(presets::DEVELOPMENT), slot: 1_000_000, open: false }
+		Self::of(presets::DEVELOPMENT)
 	}
 
 	/// The local preset, before its first block. //Alice makes all blocks.
 	pub fn local() -> Self {
-		Self { ext: genesis(presets::LOCAL_TESTNET), slot: 1_000_000, open: false }
+		Self::of(presets::LOCAL_TESTNET)
+	}
+
+	fn of(preset: &str) -> Self {
+		let author = Sr25519Keyring::Alice.pair();
+		Self { ext: genesis(preset), author, slot: 1_000_000, open: false }
+	}
+
+	/// Lets that many blocks pass in which nobody does anything and no hook runs: only the height
+	/// rises. For periods of weeks; what was due meanwhile is served in the next blocks.
+	pub fn leap(&mut self, blocks: BlockNumber) {
+		assert!(!self.open, "a block is open");
+		self.ext.execute_with(|| System::set_block_number(System::block_number() + blocks));
 	}
 
 	/// Runs `f` as a node would, and returns the transactions that it put into the node's pool.
@@ -90,7 +135,7 @@ impl Chain {
 		assert!(!self.open, "a block is open");
 		self.open = true;
 		self.slot += 1;
-		let slot = self.slot;
+		let (slot, author) = (self.slot, self.author.clone());
 		self.ext.execute_with(|| {
 			let number = System::block_number() + 1;
 			let parent = System::block_hash(number - 1);
@@ -98,14 +143,14 @@ impl Chain {
 			let turns = *Babe::current_slot() != 0u64 && epoch_is_over(slot);
 			let said = if turns { Babe::next_epoch() } else { Babe::current_epoch() };
 			let (randomness, epoch) = (said.randomness, said.epoch_index);
-			let alice = Sr25519Keyring::Alice.public().into();
+			let alice = author.public().into();
 			let index = said.authorities.iter().position(|(key, _)| *key == alice).unwrap();
 			let data = sp_consensus_babe::make_vrf_sign_data(&randomness, slot.into(), epoch);
 			let pre = sp_consensus_babe::digests::PreDigest::SecondaryVRF(
 				sp_consensus_babe::digests::SecondaryVRFPreDigest {
 					authority_index: index as u32,
 					slot: slot.into(),
-					vrf_signature: Sr25519Keyring::Alice.pair().vrf_sign(&data),
+					vrf_signature: author.vrf_sign(&data),
 				},
 			);
 			let digest = Digest {
@@ -124,10 +169,14 @@ impl Chain {
 	pub fn end(&mut self) {
 		assert!(self.open, "no block is open");
 		self.open = false;
-		self.ext.execute_with(|| {
+		let number = self.ext.execute_with(|| {
 			let header = Executive::finalize_block();
 			frame_system::BlockHash::<Runtime>::insert(header.number, header.hash());
+			header.number
 		});
+		if number % COMMIT_EVERY == 0 {
+			self.ext.commit_all().expect("no transaction is open");
+		}
 	}
 
 	/// Makes `count` blocks without transactions.
@@ -141,7 +190,7 @@ impl Chain {
 	/// Applies `call`, signed by `who`, in the open block.
 	pub fn apply(
 		&mut self,
-		who: Sr25519Keyring,
+		who: impl Into<Key>,
 		call: impl Into<RuntimeCall>,
 	) -> ApplyExtrinsicResult {
 		assert!(self.open, "no block is open");
@@ -152,12 +201,12 @@ impl Chain {
 	/// that changes the session has no room for transactions; then the next block has it.
 	pub fn call(
 		&mut self,
-		who: Sr25519Keyring,
+		who: impl Into<Key>,
 		call: impl Into<RuntimeCall>,
 	) -> Result<(), DispatchError> {
-		let call = call.into();
+		let (who, call) = (who.into(), call.into());
 		self.begin();
-		let mut result = self.apply(who, call.clone());
+		let mut result = self.apply(who.clone(), call.clone());
 		if result == Err(InvalidTransaction::ExhaustsResources.into()) {
 			self.end();
 			self.begin();
@@ -181,13 +230,14 @@ fn epoch_is_over(slot: u64) -> bool {
 }
 
 /// `call` as a transaction signed by `who`, for the present state.
-pub fn signed(who: Sr25519Keyring, call: RuntimeCall) -> UncheckedExtrinsic {
+pub fn signed(who: impl Into<Key>, call: RuntimeCall) -> UncheckedExtrinsic {
 	tipped(who, call, 0)
 }
 
 /// The same with a tip.
-pub fn tipped(who: Sr25519Keyring, call: RuntimeCall, tip: Balance) -> UncheckedExtrinsic {
-	let nonce = System::account_nonce(who.to_account_id());
+pub fn tipped(who: impl Into<Key>, call: RuntimeCall, tip: Balance) -> UncheckedExtrinsic {
+	let who = who.into();
+	let nonce = System::account_nonce(who.account());
 	let extension: TxExtension = (
 		frame_system::CheckNonZeroSender::new(),
 		frame_system::CheckSpecVersion::new(),
@@ -201,11 +251,11 @@ pub fn tipped(who: Sr25519Keyring, call: RuntimeCall, tip: Balance) -> Unchecked
 		frame_system::WeightReclaim::new(),
 	);
 	let payload = SignedPayload::new(call, extension).expect("implicit data are there");
-	let signature = payload.using_encoded(|bytes| who.pair().sign(bytes));
+	let signature = payload.using_encoded(|bytes| who.0.sign(bytes));
 	let (call, extension, _) = payload.deconstruct();
 	UncheckedExtrinsic::new_signed(
 		call,
-		who.to_account_id().into(),
+		who.account().into(),
 		MultiSignature::Sr25519(signature),
 		extension,
 	)
