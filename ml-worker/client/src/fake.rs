@@ -4,6 +4,7 @@ use super::{
 	client::{Chain, Connection},
 	AccountId32, ChainError, JobView, ProjectView,
 };
+use codec::Encode;
 use serde_json::{json, Value};
 use std::sync::{
 	atomic::{AtomicU32, Ordering},
@@ -24,7 +25,7 @@ use trainyard_protocol::{
 pub const URL: &str = "ws://fake";
 
 /// The answer of the runtime to a method with its arguments at a height: SCALE bytes, or the node's
-/// refusal.
+/// refusal. It also answers the node's own `trainyard_modelChunk`, with root and index as arguments.
 type Runtime = dyn Fn(&str, &[u8], u32) -> Result<Vec<u8>, &'static str> + Send + Sync;
 
 /// A node that answers what a worker asks for, except subscriptions and metadata.
@@ -194,6 +195,16 @@ impl FakeNode {
 				let height = self.height.load(Ordering::SeqCst);
 				match (self.runtime)(text(0).unwrap_or_default(), &bytes(1), height) {
 					Ok(answer) => Ok(json!(format!("0x{}", hex::encode(answer)))),
+					Err(reason) => {
+						Err(UserError { code: 4003, message: reason.to_owned(), data: None })
+					}
+				}
+			}
+			"trainyard_modelChunk" => {
+				let index = params.get(1).and_then(Value::as_u64).unwrap_or_default();
+				let arguments = (H256(bytes(0).try_into().unwrap()), index as u32).encode();
+				match (self.runtime)(method, &arguments, self.height.load(Ordering::SeqCst)) {
+					Ok(chunk) => Ok(json!(format!("0x{}", hex::encode(chunk)))),
 					Err(reason) => {
 						Err(UserError { code: 4003, message: reason.to_owned(), data: None })
 					}

@@ -3,7 +3,7 @@
 
 use super::{
 	round::Round,
-	sources::{servers, share, Source},
+	sources::{servers, time_for, Source},
 	Verifier,
 };
 use crate::roles::{
@@ -44,9 +44,9 @@ impl Verifier {
 			let count = attempts.len();
 			for (asked, source) in attempts.into_iter().enumerate() {
 				round.check()?;
-				// The share covers bundle and data together, and no source takes the time of those
+				// The time covers bundle and data together, and no server takes the time of those
 				// after it.
-				let share = share(round.give_up, count - asked);
+				let share = time_for(&source, round.give_up, count - asked - 1);
 				let fetching = self.fetch(round, group, &source, &dir, share);
 				let fetched = tokio::select! {
 					fetched = tokio::time::timeout(share, fetching) => fetched,

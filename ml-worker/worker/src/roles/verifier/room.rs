@@ -1,7 +1,7 @@
 //! Keeps the verifier's folder within its quota: removes what audits left behind, and lets an audit
 //! fetch only what there is room for.
 
-use super::Verifier;
+use super::{sources::rescue_limit, Verifier};
 use crate::roles::{
 	blocks::LookError,
 	fetch::drop_parts,
@@ -92,17 +92,23 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Returns the bytes that an audit fetches of one result, at most, besides the files of the job: the
-/// states that it reads, one more to part it from others, and those that only the rules look at.
+/// states that it reads, one more to part it from others, and those that only the rules look at; of a
+/// rescued one also the archive, and its copies of these files.
 pub(super) fn needed(spec: &CheckedSpec, group: &GroupView, max_rules: u64) -> u64 {
 	let trained = group.result.segments;
 	let checkpoint = bundle::max_checkpoint_bytes(spec);
 	let required = verify::required_files_of(spec, trained, &group.drawn).len() as u64 + 1;
 	let entries = u64::from(trained).saturating_add(1).saturating_mul(MANIFEST_ENTRY);
+	let rescue = match group.rescued {
+		Some(_) => rescue_limit(spec, trained, &group.drawn).saturating_add(spec.file_bytes()),
+		None => 0,
+	};
 	checkpoint
 		.saturating_mul(required)
 		.saturating_add(max_rules.min(checkpoint.saturating_mul(u64::from(trained) + 1)))
 		.saturating_add(entries)
 		.saturating_add(MANIFEST_BASE)
+		.saturating_add(rescue)
 }
 
 /// Returns whether a file that a job reads is in the cache. What is there under its name is whole.

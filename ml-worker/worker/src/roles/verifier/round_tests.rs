@@ -15,21 +15,23 @@ use crate::roles::{
 	tasks::Tasks,
 	units::{Part, Step, Units},
 };
-use codec::Encode;
+use codec::{Decode, Encode};
 use serde_json::Value;
 use std::{collections::HashSet, net::SocketAddr};
 use tokio::{net::TcpListener, sync::watch};
 use trainyard_client::{
 	fake::{self, FakeNode},
-	keys, AccountId32, AssignmentView, Head, ReplicaView, Transactor,
+	keys, AccountId32, AssignmentView, BlobView, Head, ReplicaView, Transactor,
 };
 use trainyard_program::spec::{CheckedSpec, InputFile};
 use trainyard_proof::{
 	testing::{self, SEED},
 	train::Cheat,
+	verify,
 };
 use trainyard_protocol::{
 	audit::RejectReason,
+	blob::Chunked,
 	job::{Balance, Ending, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
 	views::{GroupView, MemberView},
 	Text, PROTOCOL_VERSION,
@@ -307,6 +309,56 @@ async fn who_does_not_serve_the_state_before_a_parting_is_unavailable() {
 	let findings = found.unwrap().findings;
 	assert_eq!(findings[0], GroupVerdict::Unavailable);
 	assert!(matches!(&findings[1], GroupVerdict::Accept(_)));
+}
+
+/// A machine that stalls must not begin again with the first chunk: its time would never be enough.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rescue_whose_reading_broke_off_goes_on_and_is_judged() {
+	let mut scene = scene().await;
+	let (spec, honest) = (scene.job.spec.clone(), scene.audit.groups.remove(1));
+	let files = verify::rescue_files(&spec, honest.result.segments, &honest.drawn);
+	let archive = bundle::archive::pack(&scene.folder.path().join("honest"), &files).unwrap();
+	let root = Chunked::new(&archive).root;
+	scene.audit.groups = vec![GroupView { rescued: Some(root), ..honest }];
+	// Nobody serves it.
+	scene.job.replicas.clear();
+	let asked = Arc::new(std::sync::Mutex::new(Vec::new()));
+	let (bytes, reads) = (archive.clone(), asked.clone());
+	let node = FakeNode::new(move |method, arguments, _| match method {
+		"TrainyardApi_blob" => {
+			let (size, chunks) = (bytes.len() as u64, Chunked::new(&bytes).chunks.len() as u32);
+			let owner = AccountId32([1; 32]);
+			Ok(Some(BlobView { owner, size, chunks, missing: vec![], expires: 90 }).encode())
+		}
+		"trainyard_modelChunk" => {
+			let (_, index) = <(H256, u32)>::decode(&mut &arguments[..]).unwrap();
+			let mut reads = reads.lock().unwrap();
+			reads.push(index);
+			match index == 2 && reads.iter().filter(|read| **read == 2).count() == 1 {
+				true => Err("the node stalls"),
+				false => Ok(Chunked::new(&bytes).chunks[index as usize].to_vec()),
+			}
+		}
+		_ => Err("no such method"),
+	});
+	let verifier = verifier_on(&scene.folder.path().join("rescued"), node).await;
+	let folder = verifier.folder(&scene.job, &scene.audit);
+	let stop = Arc::new(AtomicBool::new(false));
+	verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
+	let found = verifier.home.load_findings(&folder).unwrap().unwrap();
+	assert!(matches!(&found.findings[..], [GroupVerdict::Accept(_)]), "{found:?}");
+	let asked = asked.lock().unwrap();
+	let times = |index: u32| asked.iter().filter(|read| **read == index).count();
+	assert_eq!((times(0), times(1), times(2)), (1, 1, 2), "{asked:?}");
+	// The chunks are gone, and the room for them was claimed.
+	let names = std::fs::read_dir(result_folder(&folder, 0)).unwrap();
+	let names: Vec<_> = names.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+	assert!(names.iter().all(|name| !name.starts_with("rescue-")), "{names:?}");
+	let checked = scene.job.spec.clone().check().unwrap();
+	let [rescued] = &scene.audit.groups[..] else { panic!() };
+	let served = GroupView { rescued: None, ..rescued.clone() };
+	let more = room::needed(&checked, rescued, 0) - room::needed(&checked, &served, 0);
+	assert!(more >= archive.len() as u64 + checked.file_bytes());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,7 @@ use crate::roles::{
 };
 use std::{
 	collections::BTreeSet,
-	path::Path,
+	path::{Path, PathBuf},
 	time::{Duration, Instant},
 };
 use tokio::task::JoinError;
@@ -22,6 +22,7 @@ use trainyard_proof::{
 	bundle::{
 		self,
 		archive::{self, ArchiveError},
+		files,
 		manifest::{self, Manifest},
 		Bundle,
 	},
@@ -29,6 +30,9 @@ use trainyard_proof::{
 	verify,
 };
 use trainyard_protocol::{job::WorkResult, views::GroupView, H256};
+
+/// One part in this many of the time for fetching stays for the servers of a rescued result.
+const REST_FOR_SERVERS: u32 = 16;
 
 /// Says why a source does not give what an audit needs.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +120,19 @@ pub(super) fn share(give_up: Instant, waiting: usize) -> Duration {
 	(left / waiting).max(Duration::from_secs(1))
 }
 
+/// Returns the time of `source`, after which `waiting` others are asked until `give_up`. What is on
+/// chain nobody can make slow but this machine's own node, so it gets all but a small rest.
+pub(super) fn time_for(source: &Source<'_>, give_up: Instant, waiting: usize) -> Duration {
+	match source {
+		Source::Served(_) => share(give_up, waiting.saturating_add(1)),
+		Source::Rescued(_) if waiting == 0 => share(give_up, 1),
+		Source::Rescued(_) => {
+			let left = give_up.saturating_duration_since(Instant::now());
+			(left - left / REST_FOR_SERVERS).max(Duration::from_secs(1))
+		}
+	}
+}
+
 /// Returns where a file that the job reads is asked for: the trainer that serves the result, then
 /// the submitter.
 fn file_urls(source: &Source<'_>, file: &FileRef) -> Vec<String> {
@@ -141,13 +158,18 @@ fn optional_files(spec: &CheckedSpec, trained: u32, needed: &[String], limit: u6
 }
 
 /// Returns the most bytes of a rescue archive of a result with `trained` segments.
-fn rescue_limit(spec: &CheckedSpec, trained: u32, drawn: &[u32]) -> u64 {
+pub(super) fn rescue_limit(spec: &CheckedSpec, trained: u32, drawn: &[u32]) -> u64 {
 	let states = verify::required_files_of(spec, trained, drawn).len() as u64;
 	bundle::max_checkpoint_bytes(spec)
 		.saturating_mul(states)
 		.saturating_add(spec.file_bytes())
 		.saturating_add(manifest::MAX_BYTES)
 		.saturating_add(1 << 20)
+}
+
+/// Returns where the chunks of a rescue are while they come, in the folder of its result.
+fn rescue_part(dir: &Path, root: &H256) -> PathBuf {
+	dir.join(format!("rescue-{}.part", hex::encode(root)))
 }
 
 /// Returns whether `dir` holds this checkpoint file, and it is the state that the manifest there
@@ -343,12 +365,23 @@ impl Verifier {
 		dir: &Path,
 	) -> Result<(), SourceError> {
 		let limit = rescue_limit(&round.spec, group.result.segments, &group.drawn);
-		let bytes = blobs::load(&self.chain, root, limit).await.map_err(SourceError::Rescue)?;
-		info!("job {}: rescued states read from the chain, {} bytes", round.job.id, bytes.len());
+		tokio::fs::create_dir_all(dir).await?;
+		let part = rescue_part(dir, &root);
+		let loading = blobs::load_into(&self.chain, root, limit, &part);
+		let bytes = loading.await.map_err(SourceError::Rescue)?;
+		info!("job {}: rescued states read from the chain, {bytes} bytes", round.job.id);
 		let dir = dir.to_owned();
-		tokio::task::spawn_blocking(move || archive::unpack(&bytes, &dir, limit))
-			.await?
-			.map_err(SourceError::Archive)?;
+		tokio::task::spawn_blocking(move || {
+			let unpacked = files::read(&part, limit).map_err(ArchiveError::from);
+			let unpacked = unpacked.and_then(|bytes| archive::unpack(&bytes, &dir, limit));
+			// Neither what was unpacked nor what is no archive is of use any more.
+			if !matches!(unpacked, Err(ArchiveError::File(_))) {
+				let _ = std::fs::remove_file(&part);
+			}
+			unpacked
+		})
+		.await?
+		.map_err(SourceError::Archive)?;
 		Ok(())
 	}
 

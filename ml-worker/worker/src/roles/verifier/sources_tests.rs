@@ -98,6 +98,19 @@ fn no_source_takes_the_time_of_the_next() {
 	assert_eq!(share(Instant::now(), 2), Duration::from_secs(1));
 }
 
+/// It cannot be made slow, and whoever asks for it must not call it slow after half of the time.
+#[test]
+fn a_rescue_has_nearly_all_of_the_time_and_a_server_its_share() {
+	let give_up = Instant::now() + Duration::from_secs(900);
+	let (rescue, server) = (Source::Rescued(H256::zero()), Source::Served("http://there"));
+	let rescued = time_for(&rescue, give_up, 2);
+	assert!(rescued > Duration::from_secs(830), "{rescued:?}");
+	assert!(rescued < Duration::from_secs(850), "something is left for the servers");
+	assert!(time_for(&rescue, give_up, 0) > Duration::from_secs(890));
+	assert!(time_for(&server, give_up, 2) <= Duration::from_secs(300));
+	assert_eq!(time_for(&rescue, Instant::now(), 1), Duration::from_secs(1));
+}
+
 #[test]
 fn a_rescue_of_the_example_fits_its_limit() {
 	let spec = JobSpec::example().check().unwrap();
