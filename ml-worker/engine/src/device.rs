@@ -23,6 +23,9 @@ pub enum DeviceError {
 	/// The GPU gave results that differ from what IEEE 754 defines.
 	#[error("the GPU does not compute as IEEE 754 says: {0}; use --device cpu")]
 	Arithmetic(String),
+	/// The GPU trains or evaluates a job to other bits than the reference.
+	#[error("the GPU does not agree with the reference: {0}; use --device cpu")]
+	Differs(String),
 	/// The GPU cannot hold or index what was asked for.
 	#[error("not possible on a GPU in this version: {0}; use --device cpu")]
 	Unsupported(String),

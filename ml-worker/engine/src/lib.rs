@@ -44,7 +44,7 @@ pub use table::{Data, Normalizer, StoredRows, Table, TableWriter};
 use candle_core::{Device, Tensor};
 use execute::{Bindings, CompiledProgram, Watcher};
 use rayon::prelude::*;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use trainyard_program::{
 	init,
 	lower::{self, StateTensor},
@@ -147,6 +147,8 @@ pub struct Engine {
 	isa: Isa,
 	/// The device that executes the programs, if it is not the processor.
 	accelerator: Option<Arc<dyn cuda::Accelerator>>,
+	/// What the accelerator cannot compute. From then on the processor computes everything.
+	fell_back: OnceLock<String>,
 	/// Labels of a row.
 	labels: usize,
 	/// The tensors that the specification asks of a state.
@@ -203,6 +205,7 @@ impl Engine {
 			data,
 			isa,
 			accelerator,
+			fell_back: OnceLock::new(),
 		})
 	}
 
@@ -214,6 +217,32 @@ impl Engine {
 	/// Returns the instruction set in use.
 	pub fn isa(&self) -> Isa {
 		self.isa
+	}
+
+	/// Returns what the device cannot compute of this job, if anything: the processor goes on then, to
+	/// the same bits.
+	pub fn fell_back(&self) -> Option<&str> {
+		self.fell_back.get().map(String::as_str)
+	}
+
+	/// Returns the device, if one computes.
+	fn device(&self) -> Option<&Arc<dyn cuda::Accelerator>> {
+		self.accelerator.as_ref().filter(|_| self.fell_back.get().is_none())
+	}
+
+	/// Returns what a device computed; `None` if it cannot, so that the processor must.
+	fn unless_unsupported<T>(
+		&self,
+		computed: Result<T, EngineError>,
+	) -> Result<Option<T>, EngineError> {
+		match computed {
+			Err(EngineError::Device(DeviceError::Unsupported(what))) => {
+				// Another thread may have noticed it first.
+				let _ = self.fell_back.set(what);
+				Ok(None)
+			}
+			computed => computed.map(Some),
+		}
 	}
 
 	/// Returns checkpoint 0, a pure function of specification and seed, and of a fine-tuning's
@@ -273,8 +302,11 @@ impl Engine {
 			return Err(EngineError::NoSuchStep { step, steps });
 		}
 		// A watched step is taken on the processor: its values are the same.
-		if let (Some(device), None) = (&self.accelerator, &see) {
-			return self.step_on(device, state, step);
+		if let (Some(device), None) = (self.device(), &see) {
+			let computed = self.step_on(device, state, step);
+			if let Some(trace) = self.unless_unsupported(computed)? {
+				return Ok(trace);
+			}
 		}
 		state.host()?;
 		state.check(&self.state)?;
@@ -343,8 +375,11 @@ impl Engine {
 		state: &State,
 		see: Option<&mut Watcher<'_>>,
 	) -> Result<(Evaluation, Vec<f32>), EngineError> {
-		if let (Some(device), None) = (&self.accelerator, &see) {
-			return self.evaluate_on(device, state);
+		if let (Some(device), None) = (self.device(), &see) {
+			let computed = self.evaluate_on(device, state);
+			if let Some(found) = self.unless_unsupported(computed)? {
+				return Ok(found);
+			}
 		}
 		let state = state.on_host()?;
 		state.check(&self.state)?;

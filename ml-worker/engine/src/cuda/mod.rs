@@ -14,6 +14,7 @@
 //! | `operators`, `launches` | operators of the program as launches |
 //! | `executor` | a whole program on a device |
 //! | `check` | whether a device computes as IEEE 754 says |
+//! | `jobs` | whether steps and evaluations of three small jobs have the bits of the reference |
 //! | `driver` | the GPU (feature `cuda`) |
 //! | `stepping` | [`Engine`](super::Engine) with its state on a device |
 //! | `kernels/host/` | the kernels compiled for the processor, with which tests run all of this |
@@ -26,6 +27,8 @@ mod check;
 mod driver;
 #[cfg(any(test, feature = "cuda"))]
 mod executor;
+#[cfg(any(test, feature = "cuda"))]
+mod jobs;
 #[cfg(any(test, feature = "cuda"))]
 mod launches;
 #[cfg(any(test, feature = "cuda"))]
@@ -84,6 +87,7 @@ pub fn open(ordinal: usize) -> Result<Arc<dyn Accelerator>, DeviceError> {
 	let backend = driver::Cuda::open(ordinal)?;
 	check::check(&backend)?;
 	let accelerator: Arc<dyn Accelerator> = Arc::new(executor::Executor::new(backend));
+	jobs::check(&accelerator)?;
 	open.insert(ordinal, accelerator.clone());
 	Ok(accelerator)
 }

@@ -7,7 +7,7 @@ use crate::{
 	host, Engine, EngineError, State, StepTrace,
 };
 use candle_core::Tensor;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use trainyard_program::{
 	ops::{Role, TensorId},
 	reference::StepContext,
@@ -23,8 +23,7 @@ impl Engine {
 		step: u32,
 	) -> Result<StepTrace, EngineError> {
 		let resident = self.resident(device, state)?;
-		let (features, labels) = self.batch(step)?;
-		let (features, labels) = (values(&features)?, labels.to_vec1::<u32>()?);
+		let (features, labels) = self.batch_values(step)?;
 		let moment = StepContext { seed: self.seed, step };
 		let inputs =
 			Inputs { features: &features, labels: &labels, state: &resident.tensors, moment };
@@ -58,10 +57,10 @@ impl Engine {
 		let table = &self.data.validation;
 		let (mut losses, mut correct) = (Vec::with_capacity(table.labels()), 0u32);
 		for (rows, plan) in &self.evaluation {
-			let (features, labels) = self.rows(table, rows.clone())?;
+			let (features, labels) = self.validation_values(rows.clone())?;
 			let inputs = Inputs {
-				features: &values(&features)?,
-				labels: &labels.to_vec1::<u32>()?,
+				features: &features,
+				labels: &labels,
 				state: &resident.tensors,
 				// No operator of an evaluation depends on it.
 				moment: StepContext::default(),
@@ -74,6 +73,21 @@ impl Engine {
 			correct += hits.iter().filter(|hit| **hit == 1.0).count() as u32;
 		}
 		self.evaluation_of(losses, correct)
+	}
+
+	/// Returns the features and labels of the batch of `step`.
+	pub(super) fn batch_values(&self, step: u32) -> Result<(Vec<f32>, Vec<u32>), EngineError> {
+		let (features, labels) = self.batch(step)?;
+		Ok((values(&features)?, labels.to_vec1()?))
+	}
+
+	/// Returns the features and labels of these validation rows.
+	pub(super) fn validation_values(
+		&self,
+		rows: Range<usize>,
+	) -> Result<(Vec<f32>, Vec<u32>), EngineError> {
+		let (features, labels) = self.rows(&self.data.validation, rows)?;
+		Ok((values(&features)?, labels.to_vec1()?))
 	}
 
 	/// Returns the state on the device. It is copied there if it is not there yet.

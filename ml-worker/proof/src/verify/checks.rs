@@ -260,6 +260,9 @@ impl Case<'_> {
 		for segment in segments {
 			evidence.push(self.check_segment(engine, parts, *segment, states, report)?);
 		}
+		if let Some(what) = engine.fell_back() {
+			tracing::warn!("the GPU cannot compute {what}: the processor has replayed this result");
+		}
 		let detail = format!(
 			"{} of {} segments and their evaluations, equal in every bit",
 			segments.len(),
