@@ -2,7 +2,7 @@
 
 use std::{
 	fs::File,
-	io::{self, BufWriter, Write},
+	io::{self, BufWriter, Seek, SeekFrom, Write},
 	sync::Arc,
 };
 
@@ -59,6 +59,8 @@ impl Normalizer {
 #[derive(Debug)]
 pub struct StoredRows {
 	file: File,
+	/// Where the first record begins.
+	base: u64,
 	rows: usize,
 	features: usize,
 	labels: usize,
@@ -75,7 +77,7 @@ impl StoredRows {
 	}
 
 	fn position(&self, row: usize) -> u64 {
-		row as u64 * self.record() as u64
+		self.base + row as u64 * self.record() as u64
 	}
 
 	#[cfg(unix)]
@@ -90,7 +92,7 @@ impl StoredRows {
 
 	#[cfg(not(unix))]
 	fn read_at(&self, bytes: &mut [u8], row: usize) -> io::Result<()> {
-		use std::io::{Read, Seek, SeekFrom};
+		use std::io::Read;
 		let _turn = self.turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
 		(&self.file).seek(SeekFrom::Start(self.position(row)))?;
 		(&self.file).read_exact(bytes)
@@ -138,6 +140,28 @@ fn each_of<E>(
 }
 
 impl Table {
+	/// Returns the table of `rows` rows that begin at byte `base` of a file that
+	/// [`TableWriter::in_file_at`] wrote. Nothing is read yet.
+	pub fn stored_at(
+		file: File,
+		base: u64,
+		rows: usize,
+		features: usize,
+		labels: usize,
+		normalizer: Option<Arc<Normalizer>>,
+	) -> Self {
+		let stored = StoredRows {
+			file,
+			base,
+			rows,
+			features,
+			labels,
+			#[cfg(not(unix))]
+			turn: Default::default(),
+		};
+		Self { features, stored: Some(Arc::new(stored)), normalizer, ..Self::default() }
+	}
+
 	/// Returns the number of inputs of all rows.
 	pub fn inputs(&self) -> usize {
 		self.stored.as_ref().map_or(self.x.len(), |stored| stored.rows * stored.features)
@@ -239,8 +263,12 @@ pub struct TableWriter {
 }
 
 enum Place {
-	Memory { x: Vec<f32>, y: Vec<u32> },
-	File(BufWriter<File>),
+	Memory {
+		x: Vec<f32>,
+		y: Vec<u32>,
+	},
+	/// A file, and where the first record begins in it.
+	File(BufWriter<File>, u64),
 }
 
 impl TableWriter {
@@ -253,8 +281,20 @@ impl TableWriter {
 
 	/// Begins a table in `file`, which must be empty.
 	pub fn in_file(features: usize, labels: usize, file: File) -> Self {
-		let place = Place::File(BufWriter::with_capacity(BLOCK, file));
+		let place = Place::File(BufWriter::with_capacity(BLOCK, file), 0);
 		Self { features, labels, rows: 0, place }
+	}
+
+	/// Begins a table in `file` whose first record is at byte `base`.
+	pub fn in_file_at(
+		features: usize,
+		labels: usize,
+		mut file: File,
+		base: u64,
+	) -> io::Result<Self> {
+		file.seek(SeekFrom::Start(base))?;
+		let place = Place::File(BufWriter::with_capacity(BLOCK, file), base);
+		Ok(Self { features, labels, rows: 0, place })
 	}
 
 	/// Returns the number of rows so far.
@@ -273,7 +313,7 @@ impl TableWriter {
 				x.extend_from_slice(inputs);
 				y.extend_from_slice(labels);
 			}
-			Place::File(file) => {
+			Place::File(file, _) => {
 				for x in inputs {
 					file.write_all(&x.to_le_bytes())?;
 				}
@@ -291,16 +331,8 @@ impl TableWriter {
 		let (features, labels, rows) = (self.features, self.labels, self.rows);
 		Ok(match self.place {
 			Place::Memory { x, y } => Table { features, x, y, ..Table::default() },
-			Place::File(file) => {
-				let stored = StoredRows {
-					file: file.into_inner()?,
-					rows,
-					features,
-					labels,
-					#[cfg(not(unix))]
-					turn: Default::default(),
-				};
-				Table { features, stored: Some(Arc::new(stored)), ..Table::default() }
+			Place::File(file, base) => {
+				Table::stored_at(file.into_inner()?, base, rows, features, labels, None)
 			}
 		})
 	}

@@ -4,7 +4,7 @@
 
 use crate::{
 	bundle::{self, files, tensors},
-	data::{self, DataError},
+	data::{self, kept, DataError},
 	hash,
 };
 use primitive_types::H256;
@@ -15,7 +15,7 @@ use std::{
 use trainyard_engine::{Data, TensorMap};
 use trainyard_program::{
 	lower,
-	spec::{CheckedSpec, FileRef, InputFile, JobSpec},
+	spec::{CheckedSpec, Dataset, FileRef, InputFile, JobSpec},
 };
 
 /// Bytes of an initial model's file besides its numbers, at most: the header of a safetensors file
@@ -31,12 +31,15 @@ pub struct InputPaths {
 	pub labels: Option<PathBuf>,
 	/// The initial model, of a fine-tuning.
 	pub initial_model: Option<PathBuf>,
+	/// Where the decoded rows are kept, if they are: whoever decodes them first writes the file, and
+	/// everyone else reads it in place of the data, see [`data::kept`].
+	pub rows: Option<PathBuf>,
 }
 
 impl InputPaths {
 	/// Returns the paths of a job that reads only its data, from `path`.
 	pub fn data(path: impl Into<PathBuf>) -> Self {
-		Self { data: path.into(), labels: None, initial_model: None }
+		Self { data: path.into(), labels: None, initial_model: None, rows: None }
 	}
 
 	/// Returns the paths of the files of `spec`, each as `place` returns it.
@@ -53,6 +56,11 @@ impl InputPaths {
 		paths
 	}
 
+	/// Keeps the decoded rows of `spec` in `folder`.
+	pub fn with_rows_in(self, folder: &Path, spec: &JobSpec) -> Self {
+		Self { rows: Some(folder.join(kept::name(&spec.dataset))), ..self }
+	}
+
 	/// Returns where a bundle of `spec` in `folder` keeps its copies of the files.
 	pub fn in_bundle(folder: &Path, spec: &JobSpec) -> Self {
 		Self::of(spec, |which, _| folder.join(bundle::input_file(which)))
@@ -62,12 +70,13 @@ impl InputPaths {
 	/// the right content, or at the last place if none has. Reads the files, except those at the
 	/// last place.
 	pub fn first_right(spec: &JobSpec, places: &[Self]) -> Self {
-		Self::of(spec, |which, file| {
+		let found = Self::of(spec, |which, file| {
 			let mut paths = places.iter().filter_map(|place| place.get(which));
 			let last = paths.next_back();
 			let right = paths.find(|path| check_content(path, which, file).is_ok());
 			right.or(last).map(Path::to_owned).unwrap_or_default()
-		})
+		});
+		Self { rows: places.iter().find_map(|place| place.rows.clone()), ..found }
 	}
 
 	/// Returns the path of a file; none if the job has no such file.
@@ -238,7 +247,11 @@ impl Inputs {
 			(Some(file), Some(path)) => Some(Arc::new(initial_model(spec, file, path)?)),
 			_ => None,
 		};
-		Ok(Self { data: Arc::new(rows(spec, paths, stop)?), initial_model })
+		let data = match &paths.rows {
+			Some(path) => kept_rows(spec, paths, path, stop)?,
+			None => rows(spec, paths, stop, load)?,
+		};
+		Ok(Self { data: Arc::new(data), initial_model })
 	}
 
 	/// Returns the parameters with which a fine-tuning begins, as the engine takes them.
@@ -247,9 +260,48 @@ impl Inputs {
 	}
 }
 
-/// Returns the rows of a job, from files that are checked by content. Each file is hashed once,
-/// after its rows were read.
-fn rows(spec: &JobSpec, paths: &InputPaths, stop: &AtomicBool) -> Result<Data, InputError> {
+/// Returns the rows of a job from the file at `path` that keeps them. If it is not there, they are
+/// decoded into it; if it cannot be written, they are decoded for this once.
+fn kept_rows(
+	spec: &JobSpec,
+	paths: &InputPaths,
+	path: &Path,
+	stop: &AtomicBool,
+) -> Result<Data, InputError> {
+	if let Some(data) = kept::open(path, &spec.dataset, stop)? {
+		return Ok(data);
+	}
+	let decoded = rows(spec, paths, stop, |data, labels, dataset, stop| {
+		kept::begin(data, labels, dataset, path, stop)
+	});
+	match decoded {
+		Ok(decoded) => Ok(decoded.keep(stop)?),
+		Err(InputError::Data(e @ (DataError::Scratch(_) | DataError::NoRoom { .. }))) => {
+			tracing::debug!("decoded rows are not kept: {e}");
+			rows(spec, paths, stop, load)
+		}
+		Err(e) => Err(e),
+	}
+}
+
+/// Reads data and labels for good.
+fn load(
+	data: &Path,
+	labels: Option<&Path>,
+	dataset: &Dataset,
+	stop: &AtomicBool,
+) -> Result<Data, DataError> {
+	data::load_until(data, labels, dataset, stop)
+}
+
+/// Returns the rows of a job as `read` reads them, from files that are checked by content. Each file
+/// is hashed once, after its rows were read.
+fn rows<T>(
+	spec: &JobSpec,
+	paths: &InputPaths,
+	stop: &AtomicBool,
+	read: impl FnOnce(&Path, Option<&Path>, &Dataset, &AtomicBool) -> Result<T, DataError>,
+) -> Result<T, InputError> {
 	let files: Vec<_> = spec
 		.files()
 		.filter(|(which, _)| *which != InputFile::InitialModel)
@@ -257,7 +309,7 @@ fn rows(spec: &JobSpec, paths: &InputPaths, stop: &AtomicBool) -> Result<Data, I
 		.collect();
 	let marks = || files.iter().map(|(_, _, path)| hash::mark(path)).collect::<Vec<_>>();
 	let before = marks();
-	let data = data::load_until(&paths.data, paths.labels.as_deref(), &spec.dataset, stop);
+	let data = read(&paths.data, paths.labels.as_deref(), &spec.dataset, stop);
 	if data.as_ref().is_err_and(DataError::is_local) {
 		return Ok(data?);
 	}
@@ -371,7 +423,7 @@ mod tests {
 	use super::*;
 	use crate::testing::{changed, job, table};
 	use trainyard_engine::Tensor32;
-	use trainyard_program::spec::{DataFormat, Dataset};
+	use trainyard_program::spec::DataFormat;
 
 	/// Returns parameters of the job's model; the numbers of a tensor all differ.
 	fn model(spec: &CheckedSpec) -> TensorMap {
@@ -424,6 +476,42 @@ mod tests {
 		});
 		let notes = [("format".to_owned(), "pt".to_owned())].into();
 		assert_eq!(read(&safetensors::serialize(views, Some(notes)).unwrap()), model);
+	}
+
+	/// Fetching, rehearsing and training read the same data: the file is decoded for the first of
+	/// them.
+	#[test]
+	fn data_are_decoded_once_and_only_from_the_right_file() {
+		let folder = tempfile::tempdir().unwrap();
+		let data = table(folder.path());
+		let spec = job(&data);
+		let paths = InputPaths::data(&data).with_rows_in(folder.path(), &spec);
+		let kept = paths.rows.clone().unwrap();
+		// Bytes that are not the job's leave nothing that would be believed later.
+		let bytes = std::fs::read(&data).unwrap();
+		let mut other = bytes.clone();
+		let digit = other.iter_mut().rev().find(|byte| byte.is_ascii_digit()).unwrap();
+		*digit = if *digit == b'0' { b'1' } else { b'0' };
+		std::fs::write(&data, &other).unwrap();
+		let error = Inputs::load(&spec, &paths).unwrap_err();
+		assert!(matches!(error, InputError::Content { .. }), "{error}");
+		assert!(!kept.exists());
+		std::fs::write(&data, &bytes).unwrap();
+		let first = Inputs::load(&spec, &paths).unwrap();
+		assert!(kept.exists());
+		// The data are not read again, so that it makes no difference that they are gone.
+		std::fs::remove_file(&data).unwrap();
+		let again = Inputs::load(&spec, &paths).unwrap();
+		assert_eq!(
+			(&again.data.train.x, &again.data.train.y),
+			(&first.data.train.x, &first.data.train.y)
+		);
+		std::fs::write(&kept, b"torn").unwrap();
+		assert!(Inputs::load(&spec, &paths).is_err(), "they are decoded again, and not there");
+		// A folder that cannot be written keeps nothing, and hinders nothing.
+		std::fs::write(&data, &bytes).unwrap();
+		let nowhere = InputPaths::data(&data).with_rows_in(&folder.path().join("none"), &spec);
+		Inputs::load(&spec, &nowhere).unwrap();
 	}
 
 	#[test]
@@ -520,6 +608,7 @@ mod tests {
 			data: folder.path().join("nowhere"),
 			initial_model: Some(folder.path().join("right")),
 			labels: None,
+			rows: None,
 		};
 		std::fs::write(folder.path().join("right"), &bytes).unwrap();
 		let found = InputPaths::first_right(&spec, &[paths.clone(), elsewhere.clone()]);

@@ -16,12 +16,14 @@
 //! Files come from strangers: they are read row by row, into buffers of one row, and never further
 //! than the specification declares rows, nor than rows of that shape can be long
 //! ([`Extent`]). Decoded rows are kept in memory, or, where they are larger
-//! than `memory::for_data` says, in a temporary file.
+//! than `memory::for_data` says, in a temporary file. A role decodes them once into a file that
+//! stays ([`kept`]).
 
 mod array;
 mod csv;
 mod gzip;
 mod idx;
+pub mod kept;
 mod memory;
 mod normalize;
 mod number;
@@ -319,6 +321,17 @@ fn load_within(
 	memory: u64,
 	stop: &AtomicBool,
 ) -> Result<Data, DataError> {
+	decode(data, labels, dataset, stop, |rows| writers(data, dataset, rows, memory))
+}
+
+/// Reads the data of a job into the tables of training and validation rows that `begin` makes.
+fn decode(
+	data: &Path,
+	labels: Option<&Path>,
+	dataset: &Dataset,
+	stop: &AtomicBool,
+	begin: impl FnOnce(&dyn Rows) -> Result<[TableWriter; 2], DataError>,
+) -> Result<Data, DataError> {
 	let extent = dataset.extent();
 	let mut rows = open(data, labels, dataset.format, dataset.features, Some(extent))?;
 	let shape = |field, declared: u32, found: u64| match u64::from(declared) {
@@ -330,7 +343,7 @@ fn load_within(
 		shape("dataset.classes", dataset.classes, u64::from(rows.least_classes()))?;
 	}
 	let declared = extent.rows;
-	let [mut train, mut validation] = writers(data, dataset, &*rows, memory)?;
+	let [mut train, mut validation] = begin(&*rows)?;
 	let (divisor, mut count) = (dataset.feature_divisor as f32, 0u64);
 	let (mut x, mut y) = (Vec::new(), Vec::new());
 	while rows.next(&mut x, &mut y)? {

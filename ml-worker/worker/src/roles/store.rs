@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! DIR/data/<content hash>             files that jobs read, checked; `.<location>.part` while fetched
+//! DIR/data/<content hash>.<key>.rows  the rows of such a file, decoded once
 //! DIR/<genesis>/blobs.json            blobs whose deposit this account may hold
 //! DIR/events.jsonl                    what was done, one JSON object per line; `.1` what was before
 //! DIR/<genesis>/jobs/<job>-<seed>/    state.json and the bundle of a job that is trained
@@ -43,6 +44,7 @@ use trainyard_proof::{
 		files::{self, FileError},
 		lock::{Lock, LockError},
 	},
+	data::kept,
 	hash,
 	inputs::InputPaths,
 };
@@ -229,9 +231,20 @@ impl Home {
 		self.root.join("data").join(hex::encode(content_hash))
 	}
 
-	/// Returns where the files that a job reads are, or will be.
+	/// Returns where the files that a job reads are, or will be, and its rows once they are decoded.
 	pub fn inputs(&self, spec: &JobSpec) -> InputPaths {
-		InputPaths::of(spec, |_, file| self.data(&file.content_hash))
+		let paths = InputPaths::of(spec, |_, file| self.data(&file.content_hash));
+		paths.with_rows_in(&self.root.join("data"), spec)
+	}
+
+	/// Returns the bytes that the decoded rows of a job will take; 0 once they are there.
+	pub fn coming_rows(&self, spec: &JobSpec) -> u64 {
+		let length = kept::length(&spec.dataset);
+		let here = self.inputs(spec).rows.and_then(|path| std::fs::metadata(path).ok());
+		match here.is_some_and(|about| about.len() == length) {
+			true => 0,
+			false => length,
+		}
 	}
 
 	/// Returns the path of the log of events.
@@ -349,7 +362,8 @@ impl Home {
 			let entry = entry.map_err(files::at("read the folder", &folder))?;
 			let name = entry.file_name().to_string_lossy().into_owned();
 			let mut hash = H256::zero();
-			let text = match name.strip_suffix(PART) {
+			// Rows that were decoded go with the file that they were made of.
+			let text = match name.strip_suffix(PART).or(name.strip_suffix(kept::ENDING)) {
 				Some(part) => part.split('.').next().unwrap_or_default(),
 				None => name.as_str(),
 			};
@@ -529,10 +543,15 @@ mod tests {
 			let part = format!("data/{}.{part}", hex::encode(hash(9)));
 			std::fs::write(dir.path().join(part), [9; 25]).unwrap();
 		}
+		// Rows that were made of it, and such that are just being made.
+		for rows in ["0011223344556677.rows", "0011223344556677.x1.part"] {
+			let rows = format!("data/{}.{rows}", hex::encode(hash(9)));
+			std::fs::write(dir.path().join(rows), [9; 10]).unwrap();
+		}
 		std::fs::write(dir.path().join("data/notes.txt"), "mine").unwrap();
 		let keep = HashSet::from([hash(1)]);
-		assert_eq!(home.idle_data(&keep).unwrap(), 350);
-		assert!(home.used().unwrap() >= 454);
+		assert_eq!(home.idle_data(&keep).unwrap(), 370);
+		assert!(home.used().unwrap() >= 474);
 		assert!(home.evict(&keep, 0).unwrap().is_empty());
 		assert_eq!(home.evict(&keep, 101).unwrap(), [hash(2), hash(3)]);
 		assert!(home.data(&hash(1)).exists() && home.data(&hash(4)).exists());

@@ -5,7 +5,7 @@ use trainyard_program::{
 	ops::{OpKind, Program, Role, TensorId},
 	spec::CheckedSpec,
 };
-use trainyard_proof::bundle;
+use trainyard_proof::{bundle, data::kept};
 use trainyard_protocol::job::Terms;
 
 /// Rows that an evaluation takes at a time, at most.
@@ -27,8 +27,8 @@ pub struct Needs {
 	/// Memory while it trains: data, initial model, copies of the state, and the most tensors of a
 	/// program that live at once; or twice the rescue archive, if that is more.
 	pub memory: u64,
-	/// Disk: all checkpoints, the model, and the files that the job reads, once fetched and once
-	/// in the bundle.
+	/// Disk: all checkpoints, the model, the files that the job reads, once fetched and once in the
+	/// bundle, and their rows once decoded.
 	pub disk: u64,
 	/// Number of checkpoints.
 	pub checkpoints: u64,
@@ -58,7 +58,8 @@ impl Needs {
 			.saturating_mul(checkpoints)
 			.saturating_add(manifest)
 			.saturating_add(model)
-			.saturating_add(spec.file_bytes().saturating_mul(2));
+			.saturating_add(spec.file_bytes().saturating_mul(2))
+			.saturating_add(kept::length(dataset));
 		let rows = u64::from(dataset.train_rows) + u64::from(dataset.validation_rows);
 		let row = u64::from(dataset.features) * 4 + 8;
 		// A table grows by doubling.

@@ -198,7 +198,8 @@ impl Verifier {
 	) -> Result<Result<Claimed, u64>, StoreError> {
 		drop_copies(&self.home, spec, folder)?;
 		let data: Vec<FileRef> = spec.files().map(|(_, file)| file).collect();
-		let bytes = needed(spec, group, self.max_rules);
+		let rows = self.home.coming_rows(spec);
+		let bytes = needed(spec, group, self.max_rules).saturating_add(rows);
 		self.space.claim(&self.home, folder, bytes, &data, self.units.reading())
 	}
 

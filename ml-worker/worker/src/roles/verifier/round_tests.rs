@@ -25,6 +25,7 @@ use trainyard_client::{
 };
 use trainyard_program::spec::{CheckedSpec, InputFile};
 use trainyard_proof::{
+	data::kept,
 	testing::{self, SEED},
 	train::Cheat,
 	verify,
@@ -401,7 +402,7 @@ async fn what_other_audits_left_makes_room_and_a_full_disk_is_no_verdict() {
 			(verifier, found.findings)
 		}
 	};
-	let files = 2 * checked.file_bytes();
+	let files = 2 * (checked.file_bytes() + kept::length(&checked.dataset));
 	verifier.space = Space::new(Quota::of(used - (2 << 20) + each + files - 1));
 	let (mut verifier, found) = audit(verifier).await;
 	assert!(found.contains(&GroupVerdict::Unavailable), "one byte is missing for both: {found:?}");
@@ -429,15 +430,16 @@ async fn files_in_the_cache_and_what_was_fetched_take_no_room_from_other_results
 	let groups = &scene.audit.groups;
 	let [first, second] = [0, 1].map(|index| result_folder(&folder, index));
 	let states: u64 = groups.iter().map(|g| room::needed(&checked, g, 1 << 20)).sum();
-	let files = checked.file_bytes();
-	// Room for the states of both results, and for the files of the job once.
+	let files = checked.file_bytes() + kept::length(&checked.dataset);
+	// Room for the states of both results, and for the files of the job and their rows once.
 	verifier.space = Space::new(Quota::of(verifier.home.used().unwrap() + states + files));
 	let _first = verifier.claim(&checked, &groups[0], &first).unwrap().ok().unwrap();
 	let other = || verifier.claim(&checked, &groups[1], &second).unwrap();
 	assert_eq!(other().err(), Some(files), "each may fetch them");
-	// The first one has fetched them, and they went into the cache.
+	// The first one has fetched and decoded them, and they went into the cache.
 	let table = scene.folder.path().join("table.csv");
 	std::fs::copy(&table, verifier.home.data(&checked.dataset.content_hash)).unwrap();
+	Inputs::load(&checked, &verifier.home.inputs(&checked)).unwrap();
 	let copy = second.join(bundle::input_file(InputFile::Data));
 	std::fs::create_dir_all(&second).unwrap();
 	std::fs::copy(&table, &copy).unwrap();

@@ -75,7 +75,11 @@ async fn three_files_come_from_wherever_each_is() {
 	let places = places(&home, &spec, &dir);
 	assert_eq!(
 		InputPaths::first_right(&spec, &places),
-		InputPaths { data: places[0].data.clone(), ..places[1].clone() }
+		InputPaths {
+			data: places[0].data.clone(),
+			rows: places[0].rows.clone(),
+			..places[1].clone()
+		}
 	);
 	for (which, file) in spec.files() {
 		let path = InputPaths::first_right(&spec, &places);
