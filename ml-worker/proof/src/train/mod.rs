@@ -8,6 +8,7 @@ mod resume;
 
 pub use cheat::Cheat;
 pub use rehearse::{rehearse, Budget, RehearsalError};
+pub use resume::keep_until;
 
 use crate::{
 	bundle::{
@@ -29,7 +30,9 @@ use std::{
 	},
 	time::{Duration, Instant},
 };
-use trainyard_engine::{state_hash, Engine, EngineError, NanRule, State, StepTrace, TensorMap};
+use trainyard_engine::{
+	state_hash, Compute, Engine, EngineError, NanRule, State, StepTrace, TensorMap,
+};
 use trainyard_program::{schedule::LearningRate, spec::CheckedSpec, work::Parts};
 use trainyard_protocol::{blob::Chunked, bundle::Evaluation};
 
@@ -156,7 +159,20 @@ pub enum TrainError {
 ///
 /// If the specification stops early, the run ends at the checkpoint at which its rule holds, and
 /// that checkpoint's parameters are the model.
+///
+/// It computes on the device that was chosen for this process.
 pub fn run<'a>(
+	spec: &'a CheckedSpec,
+	seed: H256,
+	paths: &InputPaths,
+	options: TrainOptions<'a>,
+) -> Result<Bundle, TrainError> {
+	run_on(Compute::chosen(), spec, seed, paths, options)
+}
+
+/// Does what [`run`] does, on this device.
+pub fn run_on<'a>(
+	device: Compute,
 	spec: &'a CheckedSpec,
 	seed: H256,
 	paths: &InputPaths,
@@ -175,7 +191,8 @@ pub fn run<'a>(
 	if resume::is_whole(&bundle) {
 		return Ok(bundle);
 	}
-	let engine = Engine::new(spec, seed, inputs.data).map_err(TrainError::Engine)?;
+	let target = device.target().map_err(TrainError::Engine)?;
+	let engine = Engine::on(spec, seed, inputs.data, target).map_err(TrainError::Engine)?;
 	if let Some(kept) = last.take() {
 		last = Some(resume::evaluations(&engine, &mut bundle, kept)?);
 	}
@@ -407,6 +424,9 @@ impl<'a> Run<'a> {
 
 	/// Writes the rest of the metrics, the model, and then the manifest that says that all is done.
 	fn finish(mut self, last: &TensorMap) -> Result<Bundle, TrainError> {
+		if let Some(what) = self.engine.fell_back() {
+			tracing::warn!("the GPU cannot compute {what}: the processor has trained this job");
+		}
 		self.metrics.finish()?;
 		let model = bundle::model_bytes(last);
 		files::write(&self.bundle.model(), &model)?;

@@ -84,6 +84,15 @@ pub(super) fn begin(
 	Ok((bundle, last))
 }
 
+/// Drops all checkpoints after the first `whole` from the bundle in `out`, so that the next run goes
+/// on after them.
+pub fn keep_until(out: &Path, whole: u32) -> Result<(), TrainError> {
+	let _lock = lock::Lock::take(out)?;
+	let mut bundle = Bundle::open(out)?;
+	keep(&mut bundle, whole as usize);
+	Ok(bundle.write_manifest()?)
+}
+
 /// Drops all checkpoints after the first `whole`.
 fn keep(bundle: &mut Bundle, whole: usize) {
 	let manifest = bundle.manifest_mut();

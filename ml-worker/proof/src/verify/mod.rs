@@ -6,6 +6,7 @@
 //! - `checks` are the seven checks that an audit makes, one function each.
 //! - [`replay`] does segments again; it alone decides about the training.
 //! - [`divergence`] finds the false ones among results of one job that differ.
+//! - [`self_check`] replays segments of one's own run before it is committed to.
 //! - [`rules`] are the six full-pass rules: evidence, never a decision.
 
 mod checks;
@@ -13,6 +14,7 @@ pub mod divergence;
 pub mod replay;
 mod report;
 pub mod rules;
+pub mod self_check;
 pub mod stats;
 
 pub use divergence::{Contest, Judgement};

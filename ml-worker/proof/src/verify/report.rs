@@ -38,7 +38,8 @@ impl std::str::FromStr for Choice {
 }
 
 impl Choice {
-	fn draw(self, segments: u32) -> BTreeSet<u32> {
+	/// Returns the chosen ones of that many segments.
+	pub(super) fn draw(self, segments: u32) -> BTreeSet<u32> {
 		match self {
 			Choice::Random(count) if count < segments => {
 				let mut drawn = BTreeSet::new();

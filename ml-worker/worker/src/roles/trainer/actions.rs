@@ -3,9 +3,9 @@
 
 use super::{
 	reconcile::{digest, hashes},
+	training::Trained,
 	Trainer,
 };
-use crate::plot;
 use crate::roles::{
 	common::files::{fetch, fetch_in_turn, servers},
 	job::Job,
@@ -18,12 +18,10 @@ use std::{
 	sync::{atomic::AtomicBool, Arc},
 	time::{Duration, Instant},
 };
-use tracing::info;
 use trainyard_client::{amount, blobs, calls, AccountId32, Head, JobView};
-use trainyard_program::{spec::CheckedSpec, work::Parts};
 use trainyard_proof::{
 	bundle::{self, archive, files},
-	train::{self, Budget, RehearsalError, TrainOptions},
+	train::{self, Budget, RehearsalError},
 	verify,
 };
 use trainyard_protocol::{
@@ -36,15 +34,6 @@ use trainyard_protocol::{
 
 /// The limits of the rehearsal of a job, before the deposit depends on its training.
 const REHEARSAL: Budget = Budget { steps: 200, time: Duration::from_secs(2) };
-
-/// Returns the FLOP of a run from the checkpoint at step `begun_at`, 0 for none, to the end of
-/// `segments` segments.
-fn flop_since(spec: &CheckedSpec, begun_at: u32, segments: u32) -> u128 {
-	let parts = Parts::of(spec);
-	let of = |segments| parts.flop_of(spec, segments).unwrap_or(0);
-	let done = (1..=segments).rev().find(|at| spec.checkpoint_step(*at) <= Some(begun_at));
-	of(segments).saturating_sub(done.map_or(0, of))
-}
 
 /// Returns whether `me` has nothing to lose by leaving `job` alone. Who has applied goes on asking
 /// for files that seem to be gone.
@@ -84,7 +73,7 @@ impl Trainer {
 			Action::Fetch => self.fetch(&job, &stop).await,
 			Action::Apply => self.apply(&job, head).await,
 			Action::Rehearse => self.rehearse(&job, stop).await,
-			Action::Train => self.train(&job, stop).await,
+			Action::Train => self.train(&job, head, stop).await,
 			Action::Commit => self.commit(&job, head).await,
 			Action::Reveal => self.reveal(&job, head).await,
 			Action::Store => self.store(&job).await,
@@ -168,49 +157,15 @@ impl Trainer {
 		Ok(())
 	}
 
-	async fn train(self: &Arc<Self>, job: &Job, stop: Arc<AtomicBool>) -> Outcome {
+	async fn train(self: &Arc<Self>, job: &Arc<Job>, head: Head, stop: Arc<AtomicBool>) -> Outcome {
 		let seed = seed_of(job)?;
-		let (id, spec) = (job.id, job.checked()?.clone());
-		let this = self.clone();
+		let id = job.id;
+		let training = self.training(job, job.checked()?.clone(), seed, stop);
+		let (this, of) = (self.clone(), job.clone());
 		let begun = Instant::now();
-		let trained = tokio::task::spawn_blocking(move || {
-			let out = this.home.bundle_folder(id, &seed);
-			let paths = this.home.inputs(&spec);
-			let mut begun_at = None;
-			let mut last = Instant::now();
-			let mut progress = |p: &train::Progress| {
-				if begun_at.is_none() {
-					begun_at = Some(p.begun_at);
-					let fields = json!({ "from_step": p.begun_at, "steps": p.steps });
-					let text = match p.begun_at {
-						0 => format!("training, {} steps", p.steps),
-						from => format!("training goes on from step {from} of {}", p.steps),
-					};
-					this.report.job(id, "training", &text, fields);
-				}
-				if last.elapsed() > Duration::from_secs(10) {
-					last = Instant::now();
-					info!("job {id}: step {} of {}", p.step, p.steps);
-				}
-			};
-			let options = TrainOptions {
-				out: &out,
-				resume: true,
-				cheat: this.cheat,
-				progress: &mut progress,
-				stop: &stop,
-			};
-			let bundle = train::run(&spec, seed, &paths, options)?;
-			plot::illustrate(&bundle);
-			let result = bundle.result()?;
-			let manifest = bundle.manifest();
-			let accuracy = manifest.checkpoints.last().map(|c| c.validation.accuracy());
-			let begun_at = begun_at.unwrap_or(0);
-			let flop = flop_since(&spec, begun_at, result.segments);
-			Ok::<_, TaskError>((result, accuracy, manifest.stops_early(), begun_at, flop))
-		})
-		.await?;
-		let (result, accuracy, stops_early, begun_at, flop) = trained?;
+		let trained =
+			tokio::task::spawn_blocking(move || training.run(|| this.time_to_check(&of, head)));
+		let Trained { result, accuracy, stops_early, begun_at, flop } = trained.await??;
 		let took = begun.elapsed();
 		let seconds = took.as_secs_f64();
 		self.report.metrics().ran(flop, took);
@@ -342,7 +297,6 @@ impl Trainer {
 mod tests {
 	use super::*;
 	use trainyard_client::{fake, AuditView};
-	use trainyard_program::spec::JobSpec;
 	use trainyard_protocol::views::GroupView;
 
 	#[test]
@@ -372,18 +326,5 @@ mod tests {
 		assert_eq!(asked(&job(rescue, Some(seed)), seed, 1), None, "rescued by another replica");
 		assert_eq!(asked(&job(rescue, None), seed, 2), None, "no such group");
 		assert_eq!(asked(&job(AuditPhase::Done, None), seed, 1), None);
-	}
-
-	#[test]
-	fn work_is_counted_from_where_a_run_went_on() {
-		// 1,500 steps, a checkpoint every 50.
-		let spec = JobSpec::example().check().unwrap();
-		let parts = Parts::of(&spec);
-		let evaluations = |n: u128| n * parts.evaluation;
-		assert_eq!(flop_since(&spec, 0, 30), 1_500 * parts.step + evaluations(31));
-		assert_eq!(flop_since(&spec, 0, 12), 600 * parts.step + evaluations(13));
-		assert_eq!(flop_since(&spec, 50, 30), 1_450 * parts.step + evaluations(29));
-		assert_eq!(flop_since(&spec, 1_450, 30), 50 * parts.step + evaluations(1));
-		assert_eq!(flop_since(&spec, 1_500, 30), 0);
 	}
 }

@@ -6,6 +6,7 @@ mod outcome;
 mod reconcile;
 mod resources;
 mod slots;
+mod training;
 
 use super::{
 	blocks::LookError,
@@ -84,6 +85,11 @@ pub struct TrainerArgs {
 	/// then
 	#[arg(long, value_name = "BLOCKS", default_value_t = 600)]
 	grace: u32,
+	/// Segments of each run, drawn at random, that are replayed on the processor before the result
+	/// is committed to; 0 for none. It finds errors of GPUs, of memory and of processors, which
+	/// would cost the deposit
+	#[arg(long, value_name = "N", default_value_t = 1)]
+	check_segments: u32,
 	/// FOR TESTS: skip the work of the last N segments and fabricate their checkpoints. The
 	/// audit rejects such a result and the deposit is lost
 	#[arg(long, value_name = "N")]
@@ -144,6 +150,8 @@ struct Trainer {
 	/// What the folder may have.
 	quota: Quota,
 	cheat: Option<Cheat>,
+	/// Segments of each run that are replayed before the result counts.
+	checks: u32,
 	report: Reporter,
 	/// Jobs whose seed is known and which have not finished.
 	records: Mutex<Records>,
@@ -238,6 +246,7 @@ impl Role for TrainerRole {
 			prices: resources::prices(&chain).await?,
 			quota: room.disk,
 			cheat: args.test_only_cheat.map(|segments| Cheat { segments }),
+			checks: args.check_segments,
 			records: Mutex::new(records.into_iter().map(|r| ((r.job, r.seed), r)).collect()),
 			data: Mutex::default(),
 			rehearsed: Mutex::default(),

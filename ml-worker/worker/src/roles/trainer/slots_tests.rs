@@ -62,6 +62,7 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 		prices: Prices::default(),
 		quota: Quota::of(u64::MAX),
 		cheat: None,
+		checks: 1,
 		report: Reporter::new("trainer", true, Some(&home.events())),
 		records: Mutex::new(Records::new()),
 		data: Mutex::default(),
