@@ -46,12 +46,7 @@ impl InputPaths {
 	pub fn of(spec: &JobSpec, place: impl Fn(InputFile, &FileRef) -> PathBuf) -> Self {
 		let mut paths = Self::data("");
 		for (which, file) in spec.files() {
-			let path = place(which, &file);
-			match which {
-				InputFile::Data => paths.data = path,
-				InputFile::Labels => paths.labels = Some(path),
-				InputFile::InitialModel => paths.initial_model = Some(path),
-			}
+			paths.put(which, place(which, &file));
 		}
 		paths
 	}
@@ -77,6 +72,15 @@ impl InputPaths {
 			right.or(last).map(Path::to_owned).unwrap_or_default()
 		});
 		Self { rows: places.iter().find_map(|place| place.rows.clone()), ..found }
+	}
+
+	/// Changes the path of a file that the job has.
+	pub fn put(&mut self, which: InputFile, path: PathBuf) {
+		match which {
+			InputFile::Data => self.data = path,
+			InputFile::Labels => self.labels = Some(path),
+			InputFile::InitialModel => self.initial_model = Some(path),
+		}
 	}
 
 	/// Returns the path of a file; none if the job has no such file.

@@ -35,7 +35,8 @@ use trainyard_protocol::{
 pub struct Contest {
 	spec: CheckedSpec,
 	seed: H256,
-	inputs: Inputs,
+	/// What the job reads, for whoever judges.
+	inputs: Option<Inputs>,
 	/// The results that are left, by their place in the audit; those found to be false are taken
 	/// out.
 	rivals: Vec<(usize, Bundle)>,
@@ -62,11 +63,32 @@ impl Contest {
 		inputs: Inputs,
 		folders: &[(usize, PathBuf)],
 	) -> Result<Self, VerifyError> {
+		Ok(Self { inputs: Some(inputs), ..Self::judged_elsewhere(spec, seed, folders)? })
+	}
+
+	/// Begins a contest whose results another process judges, with the data of the job: what it finds
+	/// is noted by [`Self::take_out`].
+	pub fn judged_elsewhere(
+		spec: &CheckedSpec,
+		seed: H256,
+		folders: &[(usize, PathBuf)],
+	) -> Result<Self, VerifyError> {
 		let rivals = folders
 			.iter()
 			.map(|(index, folder)| Ok((*index, Bundle::open(folder)?)))
 			.collect::<Result<_, VerifyError>>()?;
-		Ok(Self { spec: spec.clone(), seed, inputs, rivals })
+		Ok(Self { spec: spec.clone(), seed, inputs: None, rivals })
+	}
+
+	/// Takes these results out: they were found to be false.
+	pub fn take_out(&mut self, rejected: &[(usize, RejectReason)]) {
+		self.rivals.retain(|(index, _)| rejected.iter().all(|(other, _)| other != index));
+	}
+
+	/// Returns what the job reads.
+	fn inputs(&self) -> Result<&Inputs, VerifyError> {
+		let elsewhere = || VerifyError::CannotCheck("this contest is judged elsewhere".to_owned());
+		self.inputs.as_ref().ok_or_else(elsewhere)
 	}
 
 	/// Returns those that are left: place in the audit, and folder.
@@ -106,7 +128,7 @@ impl Contest {
 			let rejected = self.rivals.drain(..).map(|(index, _)| (index, reason));
 			return Ok(Some(Judgement { segment, evidence: None, rejected: rejected.collect() }));
 		}
-		let engine = Engine::new(&self.spec, self.seed, self.inputs.data.clone());
+		let engine = Engine::new(&self.spec, self.seed, self.inputs()?.data.clone());
 		let engine = engine.map_err(VerifyError::Engine)?;
 		let replayed = replay::segment(&engine, &self.spec, segment, &begin, stop)?;
 		let (found, checkpoint) = (replayed.evidence, segment.saturating_add(1));
@@ -134,7 +156,7 @@ impl Contest {
 			.filter(|_| segment < self.spec.segments())
 			.ok_or(VerifyError::NoSuchSegment { segment, segments: self.spec.segments() })?;
 		if step == 0 {
-			let model = self.inputs.initial_model();
+			let model = self.inputs()?.initial_model();
 			let state = Engine::initial_state(&self.spec, &self.seed, model);
 			let state = state.map_err(VerifyError::Engine)?;
 			return state.to_host().map(Some).map_err(VerifyError::Engine);
@@ -290,6 +312,16 @@ mod tests {
 		let order: Vec<_> = found.iter().map(of).collect();
 		assert_eq!(order, [(0, vec![3]), (4, vec![0]), (5, vec![2])]);
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
+		// Whoever hears of the judgements alone comes to the same end.
+		let folders_of: Vec<_> =
+			folders.iter().enumerate().map(|(i, path)| (i, path.to_path_buf())).collect();
+		let mut elsewhere = Contest::judged_elsewhere(&jobs.spec, SEED, &folders_of).unwrap();
+		assert!(elsewhere.judge(&AtomicBool::new(false)).is_err());
+		for judgement in &found {
+			assert_eq!(elsewhere.parting(), Some(judgement.segment));
+			elsewhere.take_out(&judgement.rejected);
+		}
+		assert_eq!((elsewhere.parting(), elsewhere.rivals().count()), (None, 1));
 		// Without an honest result, none is left after they part.
 		let mut contest = jobs.contest(&[&bundles[3], &bundles[0]]);
 		assert_eq!(judged(&mut contest)[0].rejected[0].0, 0);

@@ -16,7 +16,7 @@ mod train;
 mod verify;
 mod whetstone;
 
-use crate::terminal;
+use crate::{roles::replay, terminal};
 use clap::{Parser, Subcommand};
 use std::{io::IsTerminal, process::ExitCode};
 use tracing_subscriber::{
@@ -61,6 +61,9 @@ enum Command {
 	/// Runs the Whetstone benchmark, and says what this machine is worth in ut a day by it and by
 	/// strict training.
 	Whetstone(whetstone::WhetstoneCommand),
+	/// Replays for a role, which starts it by itself.
+	#[command(hide = true)]
+	Replay,
 	#[command(flatten)]
 	Chain(chain::ChainCommand),
 }
@@ -79,6 +82,7 @@ impl Cli {
 			Command::Bench(command) => command.run(),
 			Command::Hash(command) => command.run(),
 			Command::Whetstone(command) => command.run(),
+			Command::Replay => Ok(replay::serve()),
 			Command::Chain(command) => run_async(command),
 		};
 		result.unwrap_or_else(|error| {

@@ -16,6 +16,7 @@
 //!
 //! - [`common`]: becoming a trainer, and the files of a job.
 //! - [`http`] serves bundles and data; [`fetch`] downloads them.
+//! - [`replay`] starts a process for each replay, under a limit of memory.
 //! - [`store`] keeps what must survive; [`tasks`] runs what takes long; [`report`] and [`display`]
 //!   report it to people and programs, and [`metrics`] to Prometheus.
 //!
@@ -31,6 +32,7 @@ pub mod job;
 pub mod metrics;
 pub mod plan;
 mod recent;
+pub mod replay;
 pub mod report;
 pub mod run;
 pub mod store;

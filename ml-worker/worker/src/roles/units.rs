@@ -4,6 +4,7 @@
 use super::{
 	common::{files, lost},
 	fetch::Fetcher,
+	replay::{unexpected, Queue, Replayers, Reply, Scale, Work},
 	report::Reporter,
 	run::Base,
 	store::{Home, Salt, UnitRecord},
@@ -27,7 +28,7 @@ use trainyard_proof::{
 	inputs::Inputs,
 };
 use trainyard_protocol::{
-	drill::{commitment, AssignmentId, Template, UnitPhase},
+	drill::{commitment, AssignmentId, Template, UnitPhase, UnitResult},
 	job::BlockNumber,
 	MicroUt, H256,
 };
@@ -122,8 +123,10 @@ pub struct Units {
 	pub part: Part,
 	/// Makes results up; for tests only.
 	pub cheat: bool,
-	/// Held while a unit is computed: one at a time has all processors.
-	pub computing: Mutex<()>,
+	/// Turns to compute: one unit at a time has all processors.
+	pub queue: Queue,
+	/// The processes that compute units, where this one does not.
+	pub replayers: Option<Replayers>,
 	/// Content hashes of the data that are being fetched or read.
 	pub reading: std::sync::Mutex<HashSet<H256>>,
 	/// Data of the trial that was computed last, by what names them.
@@ -134,8 +137,26 @@ impl Units {
 	/// Makes the units of a role, with the data that `fetcher` brings.
 	pub fn new(base: &Base, fetcher: Fetcher, part: Part, cheat: bool) -> Self {
 		let Base { chain, sender, home, report } = base.clone();
-		let (computing, reading, inputs) = Default::default();
-		Self { chain, sender, home, fetcher, report, part, cheat, computing, reading, inputs }
+		let (reading, inputs) = Default::default();
+		let (queue, replayers) = (Queue::new(1), None);
+		Self {
+			chain,
+			sender,
+			home,
+			fetcher,
+			report,
+			part,
+			cheat,
+			queue,
+			replayers,
+			reading,
+			inputs,
+		}
+	}
+
+	/// Lets processes compute the units, which wait for their turn with other replays.
+	pub fn in_processes(self, replayers: Replayers) -> Self {
+		Self { replayers: Some(replayers), ..self }
 	}
 
 	/// Returns the content hashes of the data that are being fetched or read: they must stay.
@@ -176,41 +197,22 @@ impl Units {
 		let project = self.chain.drilling_project(view.project).await?;
 		let unknown = || TaskError::failed(format!("project {} is not on chain", view.project));
 		let project = project.ok_or_else(unknown)?;
-		let data = match project.template.trial(view.index) {
-			Some(spec) => tokio::select! {
-				inputs = self.data(&spec) => Some(inputs?.data),
-				() = stopped(&stop) => return Err(TaskError::Stopped),
-			},
-			None => None,
-		};
-		let _turn = self.computing.lock().await;
+		let what = describe(&project.template, view.index);
 		let doing = match self.part {
 			Part::Driller => "computing",
 			Part::Verifier => "recomputing",
 		};
-		let what = format!("{doing} {}", describe(&project.template, view.index));
-		self.report(view, "computing", &what, json!({ "deadline": view.deadline }));
-		let begun = Instant::now();
-		let result = match self.cheat {
-			true => drill::fabricate(&project.template, &view.seed),
-			false => {
-				let (template, index, seed) = (project.template.clone(), view.index, view.seed);
-				let name = name(view);
-				tokio::task::spawn_blocking(move || {
-					let mut reported = Instant::now();
-					let mut progress = |done: u32, all: u32| {
-						if reported.elapsed() >= EVERY {
-							reported = Instant::now();
-							info!("{name}: {:.0} %", 100.0 * f64::from(done) / f64::from(all));
-						}
-					};
-					let options = Options::chosen(data, &mut progress, &stop)?;
-					drill::compute(Unit { template: &template, index, seed }, options)
-				})
-				.await??
-			}
+		let begins = || {
+			let fields = json!({ "deadline": view.deadline });
+			self.report(view, "computing", &format!("{doing} {what}"), fields);
 		};
-		let seconds = begun.elapsed().as_secs_f64();
+		let (result, seconds) = match &self.replayers {
+			Some(replayers) => {
+				begins();
+				self.compute_in_process(replayers, &project.template, view, &stop).await?
+			}
+			None => self.compute_here(&project.template, view, &stop, begins).await?,
+		};
 		// A result that is there already may have been committed.
 		if self.home.load_unit(view.id, &view.seed)?.is_none() {
 			self.home.save_unit(&UnitRecord {
@@ -247,6 +249,76 @@ impl Units {
 		});
 		self.report(view, "computed", &text, fields);
 		Ok(())
+	}
+
+	/// Computes a unit, and returns the seconds that it took. Calls `begins` when it is its turn.
+	async fn compute_here(
+		&self,
+		template: &Template,
+		view: &AssignmentView,
+		stop: &Arc<AtomicBool>,
+		begins: impl Fn(),
+	) -> Result<(UnitResult, f64), TaskError> {
+		let data = match template.trial(view.index) {
+			Some(spec) => tokio::select! {
+				inputs = self.data(&spec) => Some(inputs?.data),
+				() = stopped(stop) => return Err(TaskError::Stopped),
+			},
+			None => None,
+		};
+		let _turn = self.queue.turn(view.deadline).await;
+		begins();
+		let begun = Instant::now();
+		let result = match self.cheat {
+			true => drill::fabricate(template, &view.seed),
+			false => {
+				let (template, index, seed) = (template.clone(), view.index, view.seed);
+				let (name, stop) = (name(view), stop.clone());
+				tokio::task::spawn_blocking(move || {
+					let mut reported = Instant::now();
+					let mut progress = |done: u32, all: u32| {
+						if reported.elapsed() >= EVERY {
+							reported = Instant::now();
+							info!("{name}: {:.0} %", 100.0 * f64::from(done) / f64::from(all));
+						}
+					};
+					let options = Options::chosen(data, &mut progress, &stop)?;
+					drill::compute(Unit { template: &template, index, seed }, options)
+				})
+				.await??
+			}
+		};
+		Ok((result, begun.elapsed().as_secs_f64()))
+	}
+
+	/// Does what [`Self::compute_here`] does, in a process of its own.
+	async fn compute_in_process(
+		&self,
+		replayers: &Replayers,
+		template: &Template,
+		view: &AssignmentView,
+		stop: &AtomicBool,
+	) -> Result<(UnitResult, f64), TaskError> {
+		let spec = template.trial(view.index);
+		let _noted = spec.as_ref().map(|spec| Reading::of(self, spec));
+		let paths = match &spec {
+			Some(spec) => {
+				tokio::select! {
+					brought = files::bring(&self.fetcher, &self.home, spec, &[], None) => brought?,
+					() = stopped(stop) => return Err(TaskError::Stopped),
+				}
+				let (of, places) = (Scale(spec.spec().clone()), [self.home.inputs(spec)]);
+				let decoded = replayers.decode(of, &places, view.deadline, stop).await?;
+				Some(decoded.map_err(TaskError::Failed)?.into())
+			}
+			None => None,
+		};
+		let template = Scale(template.clone());
+		let work = Work::Unit { template, index: view.index, seed: view.seed, paths };
+		match replayers.run(work, view.deadline, stop).await? {
+			Reply::Computed(result, seconds) => Ok((result, seconds)),
+			other => Err(unexpected(&other).into()),
+		}
 	}
 
 	/// Returns what a trial trains on. It is fetched by hash if it is not here.

@@ -8,5 +8,6 @@ mod faults;
 mod fine_tuning;
 mod kernels;
 mod kill;
+mod replay;
 mod train;
 mod verify;

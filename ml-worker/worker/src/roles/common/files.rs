@@ -125,7 +125,7 @@ async fn read(
 }
 
 /// Does what [`fetch`] does without reading what the files hold; each has the right content hash.
-async fn bring(
+pub async fn bring(
 	fetcher: &Fetcher,
 	home: &Home,
 	spec: &JobSpec,

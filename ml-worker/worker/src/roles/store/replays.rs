@@ -12,28 +12,36 @@ use trainyard_proof::{
 use trainyard_protocol::H256;
 
 /// The replays of a round, which is about one job under one seed.
-pub struct SavedReplays(PathBuf);
+pub struct SavedReplays {
+	folder: PathBuf,
+	/// The device that replays.
+	device: String,
+}
 
 /// A replay as it is on disk.
 #[derive(Serialize, Deserialize)]
 struct Record {
 	/// Hash of the state in which the segment begins; the name has a part of it only.
 	begin: H256,
+	/// The device that replayed, as `--device` names it. What one found is no other one's evidence:
+	/// a GPU that computed wrong must not be believed after its owner went over to the processor.
+	#[serde(default)]
+	device: String,
 	replayed: Replayed,
 }
 
 impl SavedReplays {
-	/// Returns those of the round in `folder`.
-	pub fn of(folder: &Path) -> Self {
-		Self(folder.join("replays"))
+	/// Returns those of the round in `folder` that `device` made.
+	pub fn of(folder: &Path, device: &str) -> Self {
+		Self { folder: folder.join("replays"), device: device.to_owned() }
 	}
 
 	fn file(&self, segment: u32, begin: &H256) -> PathBuf {
-		self.0.join(format!("{segment}-{}.json", short(begin)))
+		self.folder.join(format!("{segment}-{}.json", short(begin)))
 	}
 
 	fn write(&self, record: &Record) -> Result<(), StoreError> {
-		files::create_private_folder(&self.0)?;
+		files::create_private_folder(&self.folder)?;
 		save(&self.file(record.replayed.evidence.segment, &record.begin), record)
 	}
 }
@@ -45,13 +53,16 @@ impl Replays for SavedReplays {
 			warn!("segment {segment} is replayed again: {e}");
 			None
 		})?;
-		let same = record.begin == *begin && record.replayed.evidence.segment == segment;
+		let same = record.begin == *begin
+			&& record.replayed.evidence.segment == segment
+			&& record.device == self.device;
 		same.then_some(record.replayed)
 	}
 
 	fn save(&self, begin: &H256, replayed: &Replayed) {
 		// A verdict does not need it.
-		if let Err(e) = self.write(&Record { begin: *begin, replayed: *replayed }) {
+		let device = self.device.clone();
+		if let Err(e) = self.write(&Record { begin: *begin, device, replayed: *replayed }) {
 			warn!("after a restart segment {} is replayed again: {e}", replayed.evidence.segment);
 		}
 	}
@@ -70,12 +81,17 @@ mod tests {
 		let evidence = SegmentEvidence { segment: 4, trace_root, end_state };
 		let whole = Replayed { evidence, validation: Some(Evaluation::new(f32::INFINITY, 3, 9)) };
 		let broken = Replayed { validation: None, ..whole };
-		let replays = || SavedReplays::of(dir.path());
+		let replays = || SavedReplays::of(dir.path(), "cpu");
 		assert_eq!(replays().load(4, &hash(7)), None);
 		replays().save(&hash(7), &whole);
 		replays().save(&hash(8), &broken);
 		assert_eq!(replays().load(4, &hash(7)), Some(whole));
 		assert_eq!(replays().load(4, &hash(8)), Some(broken));
+		let gpu = SavedReplays::of(dir.path(), "cuda");
+		assert_eq!(gpu.load(4, &hash(7)), None, "another device replays by itself");
+		gpu.save(&hash(7), &broken);
+		assert_eq!(replays().load(4, &hash(7)), None, "what the GPU found is no evidence here");
+		replays().save(&hash(7), &whole);
 		// The same first bytes are not the same hash.
 		let mut alike = hash(7);
 		alike.0[31] = 0;

@@ -2,17 +2,14 @@
 
 use crate::roles::{
 	plan::Prices,
+	replay,
 	store::{Home, Quota},
 };
 use codec::{Compact, Decode, Encode};
 use subxt::rpcs::client::rpc_params;
 use trainyard_client::{Chain, ChainError};
-use trainyard_proof::data;
 use trainyard_protocol::{blob, job::Balance};
 
-const MIB: u64 = 1024 * 1024;
-/// Memory that is assumed if the system does not report it.
-const UNKNOWN_MEMORY: u64 = 2048 * MIB;
 /// Blocks for a rescue: the chain's setting at genesis, which root may change.
 const RESCUE_BLOCKS: u64 = 300;
 /// Chunks of 1 MiB that fit in a block.
@@ -37,10 +34,7 @@ impl Room {
 	/// Returns what was asked for in MiB, or else three quarters of the memory that is available
 	/// now, and the [`Quota`] of the disk.
 	pub fn new(memory_mib: Option<u64>, disk_mib: Option<u64>, home: &Home) -> Self {
-		let memory = memory_mib
-			.map(|mib| mib.saturating_mul(MIB))
-			.unwrap_or_else(|| data::available_memory().unwrap_or(UNKNOWN_MEMORY) / 4 * 3);
-		Self { memory, disk: Quota::new(disk_mib, home) }
+		Self { memory: replay::memory(memory_mib), disk: Quota::new(disk_mib, home) }
 	}
 }
 
@@ -86,6 +80,8 @@ async fn fee(chain: &Chain, of: &str, arguments: Vec<u8>) -> Result<Balance, Cha
 mod tests {
 	use super::*;
 	use trainyard_protocol::H256;
+
+	const MIB: u64 = 1024 * 1024;
 
 	#[test]
 	fn limits_that_are_given_count_and_others_are_measured() {

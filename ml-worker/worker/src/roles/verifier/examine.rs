@@ -7,14 +7,15 @@ use super::{
 	Verifier,
 };
 use crate::roles::{
-	store::SavedReplays,
+	replay::{unexpected, Figures, JobOf, ReplayError, Reply, Work},
 	tasks::{stopped, with_causes, TaskError},
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
-use trainyard_proof::verify::{self, AuditReport};
 use trainyard_protocol::{audit::GroupVerdict, views::GroupView};
 
+/// How often the process that replays a result, or decodes the data of a round, may die.
+pub(super) const DEATHS: u32 = 2;
 /// Pause between two rounds over all sources.
 pub(super) const PAUSE: Duration = Duration::from_secs(2);
 
@@ -25,7 +26,7 @@ impl Verifier {
 		&self,
 		round: &Round<'_>,
 		index: usize,
-	) -> Result<(GroupVerdict, Option<AuditReport>), TaskError> {
+	) -> Result<(GroupVerdict, Option<Figures>), TaskError> {
 		let (job, seed) = (round.job, round.seed);
 		let unknown = || TaskError::failed("there is no such result");
 		let group = round.audit.groups.get(index).ok_or_else(unknown)?;
@@ -35,6 +36,7 @@ impl Verifier {
 		{
 			return Ok((GroupVerdict::Unavailable, None));
 		}
+		let mut deaths = 0;
 		loop {
 			let mut problems = Vec::new();
 			let mut attempts: Vec<Source> = servers.iter().map(|url| Source::Served(url)).collect();
@@ -65,25 +67,32 @@ impl Verifier {
 				};
 				// Other results wait for room, and the replay may take long.
 				self.has_fetched(&round.spec, &dir)?;
-				let (spec, expected, of) = (round.spec.clone(), group.result, dir.clone());
-				let (drawn, stop) = (group.drawn.clone(), round.stop.clone());
-				let replays = SavedReplays::of(round.folder);
-				let alone = round.replaying.lock().await;
-				let audited = tokio::task::spawn_blocking(move || {
-					let job = (&spec, seed);
-					verify::audit_with(&of, job, inputs, expected, &drawn, &stop, &replays)
-				});
-				let audited = audited.await??;
-				drop(alone);
-				match audited {
-					(GroupVerdict::Unavailable, report) => {
+				let work = Work::Audit {
+					job: JobOf::new(&round.spec, seed, inputs),
+					dir: dir.clone(),
+					expected: group.result,
+					drawn: group.drawn.clone(),
+					round: round.folder.to_owned(),
+				};
+				match self.replayers.run(work, round.until, &round.stop).await {
+					Ok(Reply::Audited(GroupVerdict::Unavailable, figures)) => {
 						self.fetches_again(&round.spec, group, &dir);
-						problems.push(report.summary);
+						problems.push(figures.summary);
 					}
-					(verdict, report) => return Ok((verdict, Some(report))),
+					Ok(Reply::Audited(verdict, figures)) => return Ok((verdict, Some(figures))),
+					Ok(other) => return Err(unexpected(&other).into()),
+					Err(ReplayError::Died(how)) => {
+						deaths += 1;
+						let text = format!("result {index}: {how}");
+						let fields = json!({ "action": "replay", "reason": how, "result": index });
+						self.report.job(job.id, "failed_attempt", &text, fields);
+						problems.push(how);
+					}
+					Err(error) => return Err(error.into()),
 				}
 			}
-			if Instant::now() + PAUSE >= round.give_up {
+			let dead = deaths >= DEATHS || round.cannot_decode();
+			if dead || Instant::now() + PAUSE >= round.give_up {
 				let text = format!("result {index} could not be had: {}", problems.join("; "));
 				let fields = json!({ "result": index, "problems": problems });
 				self.report.job(job.id, "unavailable", &text, fields);

@@ -14,6 +14,7 @@ use super::{
 	common::lost::{self, Replaced},
 	display,
 	fetch::{Fetcher, LocationArgs},
+	replay::{self, Replayers},
 	report::Reporter,
 	run::{self, Base, Next, Role, RoleArgs, RoleError},
 	store::{FindingsRecord, Home, Quota},
@@ -63,6 +64,14 @@ pub struct VerifierArgs {
 	/// is free at the start]
 	#[arg(long, value_name = "MIB")]
 	max_disk_mib: Option<u64>,
+	/// Memory for all replays together (in MiB): each is a process of its own with a part of it, and
+	/// one that needs more dies, which leaves its result unavailable [default: three quarters of what
+	/// is available at the start]
+	#[arg(long, value_name = "MIB")]
+	max_memory_mib: Option<u64>,
+	/// Replays at once. Each uses all processors, and the one with the nearest deadline is next
+	#[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+	max_replays: u16,
 	/// Fetch all checkpoints, to compute the six full-pass rules, where they have no more
 	/// than this (in MiB); 0 for never. The rules are a report, they decide nothing
 	#[arg(long, value_name = "MIB", default_value_t = 64)]
@@ -84,6 +93,9 @@ pub enum VerifierError {
 	/// The registration failed.
 	#[error(transparent)]
 	Tx(#[from] TxError),
+	/// Replays are processes of the same program.
+	#[error("cannot find this program's own file, which replays: {0}")]
+	Program(#[from] std::io::Error),
 }
 
 impl From<VerifierError> for RoleError<VerifierError> {
@@ -172,6 +184,7 @@ struct Verifier {
 	max_data: u64,
 	max_rules: u64,
 	space: Space,
+	replayers: Replayers,
 	served: Served,
 	/// Commitments on chain that were not this folder's, and were replaced.
 	replaced: Replaced,
@@ -202,9 +215,14 @@ impl Role for VerifierRole {
 		let mib = |n: u64| n.saturating_mul(1024 * 1024);
 		let locations = args.locations.locations(&chain).await?;
 		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?;
+		let memory = replay::memory(args.max_memory_mib);
+		let replayers = Replayers::new(memory, usize::from(args.max_replays));
+		let replayers = replayers.map_err(VerifierError::from)?;
+		let units = Units::new(base, fetcher.clone(), Part::Verifier, false);
 		let verifier = Verifier {
 			block_time: chain.block_time().await?,
-			units: Arc::new(Units::new(base, fetcher.clone(), Part::Verifier, false)),
+			units: Arc::new(units.in_processes(replayers.clone())),
+			replayers,
 			fetcher,
 			max_data: mib(args.max_data_mib),
 			max_rules: mib(args.rules_mib),

@@ -1,13 +1,14 @@
 //! Runs one round of an audit: reaches the verdicts on all its results, and reports them.
 
 use super::{
-	examine::PAUSE,
+	examine::{DEATHS, PAUSE},
 	room::Claimed,
 	sources::{bundle_url, fetch_state, has_state, places, servers, share},
 	Verifier, MARGIN,
 };
 use crate::roles::{
 	checked, display,
+	replay::{unexpected, Figures, JobOf, ReplayError, Reply, Work},
 	store::{result_folder, FindingsRecord, Salt},
 	tasks::{stopped, Outcome, TaskError},
 };
@@ -17,7 +18,7 @@ use std::{
 	collections::BTreeMap,
 	path::{Path, PathBuf},
 	sync::{
-		atomic::{AtomicBool, Ordering},
+		atomic::{AtomicBool, AtomicU32, Ordering},
 		Arc,
 	},
 	time::{Duration, Instant},
@@ -27,9 +28,9 @@ use tracing::debug;
 use trainyard_client::{AuditView, JobView};
 use trainyard_program::spec::CheckedSpec;
 use trainyard_proof::{
-	bundle::{self, Bundle},
-	inputs::{InputPaths, Inputs},
-	verify::{rules, AuditReport, Contest, VerifyError},
+	bundle,
+	inputs::InputPaths,
+	verify::{Contest, VerifyError},
 };
 use trainyard_protocol::{
 	audit::{AuditPhase, Findings, GroupVerdict},
@@ -56,18 +57,25 @@ pub(super) struct Round<'a> {
 	pub give_up: Instant,
 	/// Set once nobody waits for the verdicts any more.
 	pub stop: Arc<AtomicBool>,
-	/// What the job reads, once it was read for one of the results.
-	pub inputs: Mutex<Option<Inputs>>,
+	/// Height up to which commitments are taken.
+	pub until: BlockNumber,
+	/// Where the files of the job are, once its data were decoded for one of the results.
+	pub inputs: Mutex<Option<InputPaths>>,
+	/// How often the process died that decodes the data.
+	pub deaths: AtomicU32,
 	/// Room for what the results are fetched into.
 	pub claims: std::sync::Mutex<Vec<Claimed>>,
-	/// Held during a replay: one at a time has all processors, and the memory of one.
-	pub replaying: Mutex<()>,
 }
 
 impl Round<'_> {
 	/// Returns the folder of one result.
 	pub fn folder_of(&self, index: usize) -> PathBuf {
 		result_folder(self.folder, index)
+	}
+
+	/// Returns whether it is of no use to decode the data of the job again.
+	pub fn cannot_decode(&self) -> bool {
+		self.deaths.load(Ordering::Relaxed) >= DEATHS
 	}
 
 	/// Fails with [`VerifyError::Stopped`] once nobody waits for the verdicts any more.
@@ -86,7 +94,7 @@ fn seed_of(job: &JobView) -> Result<H256, TaskError> {
 /// What was found of a result.
 struct Found {
 	verdict: GroupVerdict,
-	report: Option<AuditReport>,
+	report: Option<Figures>,
 	took: Duration,
 }
 
@@ -116,9 +124,10 @@ impl Verifier {
 			// Half of the time is for fetching: what is fetched last must still be replayed.
 			give_up: now + window / 2,
 			stop,
+			until,
 			inputs: Mutex::default(),
+			deaths: AtomicU32::default(),
 			claims: Default::default(),
-			replaying: Mutex::default(),
 		};
 		let text = format!(
 			"audit, round {}: {} result(s), {}",
@@ -178,19 +187,24 @@ impl Verifier {
 		let inputs = round.inputs.lock().await.clone();
 		let (Some(inputs), true) = (inputs, passed.len() > 1) else { return Ok(()) };
 		let job = round.job;
-		let mut contest = Contest::new(&round.spec, round.seed, inputs, &passed)?;
+		let mut contest = Contest::judged_elsewhere(&round.spec, round.seed, &passed)?;
 		while let Some(segment) = contest.parting() {
 			if let Some(file) = contest.wanted() {
 				self.fetch_common(round, &contest, &file, give_up).await;
 			}
-			let stop = round.stop.clone();
-			let judged = tokio::task::spawn_blocking(move || {
-				let judged = contest.judge(&stop);
-				(contest, judged)
-			});
-			let (rest, judged) = judged.await?;
-			contest = rest;
-			let Some(judgement) = judged? else {
+			let rivals = contest.rivals().map(|(index, dir)| (index, dir.to_owned())).collect();
+			let of = JobOf::new(&round.spec, round.seed, inputs.clone());
+			let work = Work::Judge { job: of, rivals };
+			let judged = match self.replayers.run(work, round.until, &round.stop).await {
+				Ok(Reply::Judged(judged)) => judged,
+				Ok(other) => return Err(unexpected(&other).into()),
+				Err(ReplayError::Died(how)) => {
+					self.cannot_judge(round, &contest, segment, &how, found);
+					break;
+				}
+				Err(error) => return Err(error.into()),
+			};
+			let Some((segment, rejected)) = judged else {
 				// A rescued result has shown everything that the chain asks of it; a trainer with a
 				// server serves every checkpoint.
 				let left: Vec<usize> = contest.rivals().map(|(index, _)| index).collect();
@@ -210,19 +224,41 @@ impl Verifier {
 				self.report.job(job.id, "parting_open", &text, fields);
 				break;
 			};
-			let false_ones: Vec<usize> =
-				judgement.rejected.iter().map(|(index, _)| *index).collect();
+			contest.take_out(&rejected);
+			let false_ones: Vec<usize> = rejected.iter().map(|(index, _)| *index).collect();
 			let text = format!("results part in segment {segment}: false are {false_ones:?}");
 			let fields =
 				json!({ "round": round.audit.round, "segment": segment, "rejected": false_ones });
 			self.report.job(job.id, "parting", &text, fields);
-			for (index, reason) in judgement.rejected {
+			for (index, reason) in rejected {
 				if let Some(found) = found.get_mut(&index) {
 					found.verdict = GroupVerdict::Reject(reason);
 				}
 			}
 		}
 		Ok(())
+	}
+
+	/// Notes that results part in `segment`, which cannot be replayed here: at most one is true, and
+	/// nothing can be said of any.
+	fn cannot_judge(
+		&self,
+		round: &Round<'_>,
+		contest: &Contest,
+		segment: u32,
+		how: &str,
+		found: &mut BTreeMap<usize, Found>,
+	) {
+		let left: Vec<usize> = contest.rivals().map(|(index, _)| index).collect();
+		let text =
+			format!("results {left:?} part in segment {segment}, and all are unavailable: {how}");
+		let fields = json!({ "action": "replay", "reason": how, "results": left });
+		self.report.job(round.job.id, "failed_attempt", &text, fields);
+		for index in left {
+			if let Some(found) = found.get_mut(&index) {
+				found.verdict = GroupVerdict::Unavailable;
+			}
+		}
 	}
 
 	/// Brings a checkpoint that all rivals agree on into the folder of one of them, from whichever
@@ -276,12 +312,12 @@ impl Verifier {
 	fn report_verdict(&self, job: &JobView, audit: &AuditView, index: usize, found: &Found) {
 		let Found { verdict, report, took } = found;
 		if let Some(report) = report {
-			let took = Duration::from_secs_f64(report.replay_seconds.max(0.0));
-			self.report.metrics().ran(report.replayed_flop, took);
+			let took = Duration::from_secs_f64(report.seconds.max(0.0));
+			self.report.metrics().ran(u128::from(report.flop), took);
 		}
-		let replayed = report.as_ref().map_or(0, |r| r.segments.len());
+		let replayed = report.as_ref().map_or(0, |r| r.segments);
 		let share = report.as_ref().map_or(0.0, |r| r.share);
-		let replay_seconds = report.as_ref().map_or(0.0, |r| r.replay_seconds);
+		let replay_seconds = report.as_ref().map_or(0.0, |r| r.seconds);
 		let text = format!(
 			"result {index}: {} ({replayed} segments replayed in {replay_seconds:.2} s, {:.1} % of \
 			 the training's work)",
@@ -328,30 +364,25 @@ impl Verifier {
 				debug!("result {index}: the checkpoints for the rules come too slowly");
 			}
 			let places = places(&self.home, &checked, &dir);
-			let (spec, stop) = (checked.clone(), stop.clone());
-			let assessed = tokio::task::spawn_blocking(move || {
-				let bundle = Bundle::open(&dir)?;
-				if !bundle.manifest().checkpoints.iter().all(|c| bundle.has_checkpoint(c.step)) {
-					return Err(TaskError::failed("not all checkpoints are at hand"));
-				}
-				let paths = InputPaths::first_right(&spec, &places);
-				let inputs = Inputs::load_until(&spec, &paths, &stop)?;
-				Ok(rules::assess_until(&bundle, &spec, seed, inputs.data, &stop)?)
-			});
-			match assessed.await? {
-				Ok(rules) => {
-					let applied = rules.rules.iter().filter(|rule| rule.kept.is_some()).count();
-					let kept = rules.rules.iter().filter(|rule| rule.kept == Some(true)).count();
+			let spec = checked.clone();
+			let paths = move || InputPaths::first_right(&spec, &places);
+			let paths = tokio::task::spawn_blocking(paths).await?;
+			let work = Work::Rules { job: JobOf::new(&checked, seed, paths), dir };
+			// Nothing waits for it, so that whatever has a deadline is first.
+			match self.replayers.run(work, BlockNumber::MAX, &stop).await {
+				Ok(Reply::Rules(applied, kept, rules)) => {
 					let text = format!(
 						"result {index}: {kept} of {applied} full-pass rules kept; they decide nothing"
 					);
 					let fields = json!({
 						"round": audit.round,
 						"result": index,
-						"rules": serde_json::to_value(&rules).ok(),
+						"rules": rules,
 					});
 					self.report.job(job.id, "rules", &text, fields);
 				}
+				Ok(other) => return Err(unexpected(&other).into()),
+				Err(ReplayError::Stopped) => return Err(TaskError::Stopped),
 				Err(e) => debug!("job {}: no rules for result {index}: {e}", job.id),
 			}
 		}

@@ -9,6 +9,7 @@ use super::{
 use crate::roles::{
 	fetch::{Fetcher, Locations},
 	http::{Server, Shelf},
+	replay::Replayers,
 	report::Reporter,
 	run::{Base, Next, Role},
 	store::{Home, Quota},
@@ -73,6 +74,7 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 		max_data: 1 << 20,
 		max_rules: 1 << 20,
 		space: Space::new(Quota::of(u64::MAX)),
+		replayers: Replayers::for_tests(1 << 30),
 		served: Served::default(),
 		replaced: Default::default(),
 		report,
@@ -362,6 +364,41 @@ async fn a_rescue_whose_reading_broke_off_goes_on_and_is_judged() {
 	assert!(more >= archive.len() as u64 + checked.file_bytes());
 }
 
+/// The attack: a specification that takes more memory than any verifier has. It took the daemon with
+/// all its audits.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_whose_replay_dies_is_unavailable_and_the_daemon_goes_on() {
+	let scene = scene().await;
+	let mut verifier = verifier(&scene.folder.path().join("small")).await;
+	let sound = verifier.replayers.clone();
+	let folder = verifier.folder(&scene.job, &scene.audit);
+	for (replayers, action) in
+		[(Replayers::dying(), "replay"), (Replayers::for_tests(1 << 20), "decode")]
+	{
+		verifier.replayers = replayers;
+		let stop = Arc::new(AtomicBool::new(false));
+		verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
+		let found = verifier.home.load_findings(&folder).unwrap().unwrap();
+		assert!(found.findings.iter().all(|v| *v == GroupVerdict::Unavailable), "{found:?}");
+		let reported = events(&verifier);
+		let says = |e: &&Value| e["event"] == "failed_attempt" && e["action"] == action;
+		let reported: Vec<_> = reported.iter().filter(says).collect();
+		let reason = reported[0]["reason"].as_str().unwrap();
+		assert!(reason.contains("died") && reason.contains("--max-memory-mib"), "{reason}");
+		// What was decoded by the first ones is here.
+		std::fs::remove_dir_all(verifier.home.inputs(&scene.job.spec).data.parent().unwrap())
+			.unwrap();
+		std::fs::create_dir_all(verifier.home.inputs(&scene.job.spec).data.parent().unwrap())
+			.unwrap();
+		std::fs::remove_file(folder.join("findings.json")).unwrap();
+	}
+	verifier.replayers = sound;
+	let stop = Arc::new(AtomicBool::new(false));
+	verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
+	let found = verifier.home.load_findings(&folder).unwrap().unwrap();
+	assert!(matches!(found.findings[1], GroupVerdict::Accept(_)), "{found:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_stopped_leaves_no_findings() {
 	let (_, _, found) = scene().await.found("stopped", true).await;
@@ -439,7 +476,7 @@ async fn files_in_the_cache_and_what_was_fetched_take_no_room_from_other_results
 	// The first one has fetched and decoded them, and they went into the cache.
 	let table = scene.folder.path().join("table.csv");
 	std::fs::copy(&table, verifier.home.data(&checked.dataset.content_hash)).unwrap();
-	Inputs::load(&checked, &verifier.home.inputs(&checked)).unwrap();
+	trainyard_proof::inputs::Inputs::load(&checked, &verifier.home.inputs(&checked)).unwrap();
 	let copy = second.join(bundle::input_file(InputFile::Data));
 	std::fs::create_dir_all(&second).unwrap();
 	std::fs::copy(&table, &copy).unwrap();

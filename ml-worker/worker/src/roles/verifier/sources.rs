@@ -3,12 +3,14 @@
 use super::{round::Round, Verifier};
 use crate::roles::{
 	fetch::{self, Content, FetchError, Fetcher, Wanted},
+	replay::{ReplayError, Scale},
 	store::Home,
-	tasks::StopOnDrop,
 };
+use serde_json::json;
 use std::{
 	collections::BTreeSet,
 	path::{Path, PathBuf},
+	sync::atomic::Ordering,
 	time::{Duration, Instant},
 };
 use tokio::task::JoinError;
@@ -26,7 +28,7 @@ use trainyard_proof::{
 		manifest::{self, Manifest},
 		Bundle,
 	},
-	inputs::{check_content, InputError, InputPaths, Inputs},
+	inputs::{check_content, InputPaths},
 	verify,
 };
 use trainyard_protocol::{job::WorkResult, views::GroupView, H256};
@@ -71,9 +73,15 @@ pub(super) enum SourceError {
 	/// The rescue cannot be unpacked.
 	#[error("the rescue")]
 	Archive(#[source] ArchiveError),
-	/// The files that the job reads cannot be loaded.
-	#[error("data")]
-	Inputs(#[source] InputError),
+	/// The files that the job reads are not here, or hold something else.
+	#[error("data: {0}")]
+	Data(String),
+	/// The process that decodes the data gave no answer.
+	#[error("data: {0}")]
+	Decoding(#[from] ReplayError),
+	/// The process that decodes the data died before, so that it is not tried again.
+	#[error("the data cannot be decoded on this machine")]
+	CannotDecode,
 	/// A thread that read files ended unexpectedly.
 	#[error(transparent)]
 	Ended(#[from] JoinError),
@@ -315,7 +323,7 @@ impl Verifier {
 		source: &Source<'_>,
 		dir: &Path,
 		share: Duration,
-	) -> Result<Inputs, SourceError> {
+	) -> Result<InputPaths, SourceError> {
 		let give_up = Instant::now() + share;
 		let (spec, result) = (&round.spec, &group.result);
 		match source {
@@ -329,11 +337,12 @@ impl Verifier {
 		}
 		// From the cache, a rescue, the trainer, or the submitter's locations, which are the only
 		// ones for which nobody has a deposit.
-		if let Ok(inputs) = self.read_inputs(round, dir).await {
-			return Ok(inputs);
+		match self.decode_inputs(round, dir).await {
+			Err(SourceError::Data(_)) => {}
+			decoded => return decoded,
 		}
 		fetch_inputs(&self.fetcher, &self.home, spec, source, dir, give_up).await?;
-		self.read_inputs(round, dir).await
+		self.decode_inputs(round, dir).await
 	}
 
 	/// Brings the checkpoints that no audit reads into `dir`, for the report. Checkpoints that
@@ -385,34 +394,44 @@ impl Verifier {
 		Ok(())
 	}
 
-	/// Returns the files that the job reads, as they are here: in memory, in the cache, or in the
-	/// folder of a result, from where they go into the cache.
-	async fn read_inputs(&self, round: &Round<'_>, dir: &Path) -> Result<Inputs, SourceError> {
+	/// Decodes the data of the job in a process, once in a round. Returns where its files are: in the
+	/// cache, or in the folder of a result, from where they go into the cache.
+	async fn decode_inputs(
+		&self,
+		round: &Round<'_>,
+		dir: &Path,
+	) -> Result<InputPaths, SourceError> {
 		let mut kept = round.inputs.lock().await;
 		if let Some(inputs) = kept.as_ref() {
 			return Ok(inputs.clone());
 		}
+		if round.cannot_decode() {
+			return Err(SourceError::CannotDecode);
+		}
 		let spec = &round.spec;
-		let [cached, own] = places(&self.home, spec, dir);
-		let (places, of) = ([cached.clone(), own.clone()], spec.clone());
-		// Where this takes longer than there is time for, nobody waits for it any more.
-		let reading = StopOnDrop::default();
-		let stop = reading.flag();
-		let read = move || {
-			let paths = InputPaths::first_right(&of, &places);
-			Inputs::load_until(&of, &paths, &stop).map(|inputs| (inputs, paths))
-		};
-		// Any file that is not the job's has a different hash and is not loaded.
-		let read = tokio::task::spawn_blocking(read).await?;
-		let (inputs, paths) = read.map_err(SourceError::Inputs)?;
+		let places = places(&self.home, spec, dir);
+		// Where this takes longer than there is time for, nobody waits for it any more. Any file
+		// that is not the job's has a different hash and is not read.
+		let of = Scale(spec.spec().clone());
+		let decoded = self.replayers.decode(of, &places, round.until, &round.stop).await;
+		if let Err(ReplayError::Died(how)) = &decoded {
+			round.deaths.fetch_add(1, Ordering::Relaxed);
+			let fields = json!({ "action": "decode", "reason": how });
+			self.report.job(round.job.id, "failed_attempt", &format!("the data: {how}"), fields);
+		}
+		let found = decoded?.map_err(SourceError::Data)?;
+		let [cached, own] = places;
+		let mut here = found.clone();
 		for (which, _) in spec.files() {
-			let (found, own, cached) = (paths.get(which), own.get(which), cached.get(which));
+			let (found, own, cached) = (found.get(which), own.get(which), cached.get(which));
 			let (true, Some(own), Some(cached)) = (found == own, own, cached) else { continue };
-			if let Err(e) = keep(own, cached).await {
-				debug!("{} stays where it is: {e}", own.display());
+			match keep(own, cached).await {
+				Ok(()) => here.put(which, cached.to_owned()),
+				// The rows that it holds may be here without it.
+				Err(e) => debug!("{} stays where it is: {e}", own.display()),
 			}
 		}
-		Ok(kept.insert(inputs).clone())
+		Ok(kept.insert(here).clone())
 	}
 }
 
