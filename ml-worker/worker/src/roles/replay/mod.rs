@@ -27,7 +27,7 @@ use tokio::{
 	io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader},
 	process::{Child, Command},
 };
-use tracing::debug;
+use tracing::{debug, warn};
 use trainyard_engine::Compute;
 use trainyard_proof::{
 	data::{available_memory, MEMORY_VARIABLE},
@@ -95,6 +95,8 @@ pub struct Replayers {
 	/// The program, and what it is started with.
 	program: PathBuf,
 	arguments: Vec<String>,
+	/// Where they compute.
+	device: Compute,
 	/// Bytes for each process that replays, and for one that only decodes.
 	memory: u64,
 	decoding_memory: u64,
@@ -110,6 +112,7 @@ impl Replayers {
 		Ok(Self {
 			program: own_program()?,
 			arguments: vec![COMMAND.to_owned()],
+			device: Compute::chosen(),
 			memory: memory / places.max(1) as u64,
 			decoding_memory: memory / DECODING,
 			queue: Queue::new(places),
@@ -131,7 +134,14 @@ impl Replayers {
 		};
 		let answered = async {
 			let _turn = queue.turn(deadline).await;
-			self.ask(work, memory).await
+			match self.ask(work.clone(), memory, self.device).await {
+				// The processor comes to the same bits, and a verdict that is missing costs money.
+				Err(ReplayError::Failed(why)) if self.device != Compute::Cpu => {
+					warn!("{why}. The processor replays in place of {}", self.device);
+					self.ask(work, memory, Compute::Cpu).await
+				}
+				asked => asked,
+			}
 		};
 		tokio::select! {
 			reply = answered => reply,
@@ -156,8 +166,8 @@ impl Replayers {
 		}
 	}
 
-	async fn ask(&self, work: Work, memory: u64) -> Result<Reply, ReplayError> {
-		let request = Request { device: Compute::chosen().to_string(), memory, work };
+	async fn ask(&self, work: Work, memory: u64, device: Compute) -> Result<Reply, ReplayError> {
+		let request = Request { device: device.to_string(), memory, work };
 		let failed = |what: &str, e: &dyn std::fmt::Display| {
 			ReplayError::Failed(format!("a process for replays {what}: {e}"))
 		};
@@ -342,6 +352,20 @@ pub(crate) mod tests {
 		let never = AtomicBool::new(false);
 		let ended = nowhere.run(Work::Test(TestWork::Take(1)), 9, &never).await.unwrap_err();
 		assert!(ended.to_string().contains("cannot be started"), "{ended}");
+	}
+
+	/// A GPU that is lost or disagrees must not make a verifier miss its verdicts.
+	#[tokio::test]
+	async fn what_a_gpu_fails_at_the_processor_does() {
+		let folder = tempfile::tempdir().unwrap();
+		let spec = trainyard_proof::testing::job(&trainyard_proof::testing::table(folder.path()));
+		let places = [InputPaths::data(folder.path().join("table.csv"))];
+		let never = AtomicBool::new(false);
+		// There is no such GPU anywhere.
+		let device = Compute::Cuda(999);
+		let replayers = Replayers { device, ..Replayers::for_tests(1 << 30) };
+		let decoded = replayers.decode(Scale(spec.spec().clone()), &places, 9, &never).await;
+		assert_eq!(decoded.unwrap().unwrap(), places[0]);
 	}
 
 	/// Returns the number of the process that waits, once it does.
