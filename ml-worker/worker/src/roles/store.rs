@@ -21,11 +21,13 @@
 mod audits;
 mod quota;
 mod replays;
+mod space;
 mod units;
 
 pub use audits::{result_folder, AuditFolder};
 pub use quota::{Quota, Unused};
 pub use replays::SavedReplays;
+pub use space::{is_here, Claimed, Space};
 pub use units::{Settled, UnitRecord};
 
 #[cfg(test)]

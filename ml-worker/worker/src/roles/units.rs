@@ -7,21 +7,24 @@ use super::{
 	replay::{unexpected, Queue, Replayers, Reply, Scale, Work},
 	report::Reporter,
 	run::Base,
-	store::{Home, Salt, UnitRecord},
+	store::{Claimed, Home, Salt, Space, UnitRecord},
 	tasks::{stopped, Outcome, StopOnDrop, TaskError},
 };
 use crate::table::grouped;
 use codec::Encode;
 use serde_json::json;
 use std::{
-	collections::HashSet,
+	collections::{BTreeMap, HashSet},
 	sync::{atomic::AtomicBool, Arc},
 	time::{Duration, Instant},
 };
 use tokio::sync::Mutex;
 use tracing::info;
 use trainyard_client::{calls, AssignmentView, Call, Chain, Head, Transactor};
-use trainyard_program::{spec::CheckedSpec, units::MICRO_UT_PER_UT};
+use trainyard_program::{
+	spec::{CheckedSpec, FileRef},
+	units::MICRO_UT_PER_UT,
+};
 use trainyard_proof::{
 	drill::{self, Options, Unit},
 	hash,
@@ -127,15 +130,17 @@ pub struct Units {
 	pub queue: Queue,
 	/// The processes that compute units, where this one does not.
 	pub replayers: Option<Replayers>,
-	/// Content hashes of the data that are being fetched or read.
-	pub reading: std::sync::Mutex<HashSet<H256>>,
+	/// Room for the data of trials.
+	pub space: Space,
+	/// How many units fetch or read each of these data now, by content hash.
+	pub reading: std::sync::Mutex<BTreeMap<H256, usize>>,
 	/// Data of the trial that was computed last, by what names them.
 	pub inputs: Mutex<Option<(H256, Inputs)>>,
 }
 
 impl Units {
 	/// Makes the units of a role, with the data that `fetcher` brings.
-	pub fn new(base: &Base, fetcher: Fetcher, part: Part, cheat: bool) -> Self {
+	pub fn new(base: &Base, fetcher: Fetcher, part: Part, space: Space, cheat: bool) -> Self {
 		let Base { chain, sender, home, report } = base.clone();
 		let (reading, inputs) = Default::default();
 		let (queue, replayers) = (Queue::new(1), None);
@@ -149,6 +154,7 @@ impl Units {
 			cheat,
 			queue,
 			replayers,
+			space,
 			reading,
 			inputs,
 		}
@@ -161,14 +167,25 @@ impl Units {
 
 	/// Returns the content hashes of the data that are being fetched or read: they must stay.
 	pub fn reading(&self) -> HashSet<H256> {
-		self.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+		let reading = self.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+		reading.keys().copied().collect()
 	}
 
-	/// Notes the data of `spec` as being read, or that none are. [`Reading`] does both.
-	fn note_reading(&self, spec: Option<&CheckedSpec>) {
-		let mut reading = self.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-		let files = spec.into_iter().flat_map(|spec| spec.files());
-		*reading = files.map(|(_, file)| file.content_hash).collect();
+	/// Brings the files of a trial, for which there must be room: data that nothing reads are removed
+	/// for them. What is returned holds the room until they were read.
+	async fn bring(&self, view: &str, spec: &CheckedSpec) -> Result<Claimed, TaskError> {
+		let files: Vec<FileRef> = spec.files().map(|(_, file)| file).collect();
+		let rows = self.home.coming_rows(spec);
+		let folder = self.home.unit_room(view);
+		let claimed = self.space.claim(&self.home, &folder, rows, &files, self.reading())?;
+		let claimed = claimed.map_err(|missing| {
+			TaskError::failed(format!(
+				"{} MiB are missing for the data of this unit within --max-disk-mib and on the disk",
+				missing.div_ceil(1024 * 1024)
+			))
+		})?;
+		files::bring(&self.fetcher, &self.home, spec, &[], None).await?;
+		Ok(claimed)
 	}
 
 	/// Does what a unit asks for.
@@ -259,9 +276,10 @@ impl Units {
 		stop: &Arc<AtomicBool>,
 		begins: impl Fn(),
 	) -> Result<(UnitResult, f64), TaskError> {
+		let whose = name(view);
 		let data = match template.trial(view.index) {
 			Some(spec) => tokio::select! {
-				inputs = self.data(&spec) => Some(inputs?.data),
+				inputs = self.data(&whose, &spec) => Some(inputs?.data),
 				() = stopped(stop) => return Err(TaskError::Stopped),
 			},
 			None => None,
@@ -303,10 +321,11 @@ impl Units {
 		let _noted = spec.as_ref().map(|spec| Reading::of(self, spec));
 		let paths = match &spec {
 			Some(spec) => {
-				tokio::select! {
-					brought = files::bring(&self.fetcher, &self.home, spec, &[], None) => brought?,
+				let whose = name(view);
+				let _claimed = tokio::select! {
+					brought = self.bring(&whose, spec) => brought?,
 					() = stopped(stop) => return Err(TaskError::Stopped),
-				}
+				};
 				let (of, places) = (Scale(spec.spec().clone()), [self.home.inputs(spec)]);
 				let decoded = replayers.decode(of, &places, view.deadline, stop).await?;
 				Some(decoded.map_err(TaskError::Failed)?.into())
@@ -322,7 +341,8 @@ impl Units {
 	}
 
 	/// Returns what a trial trains on. It is fetched by hash if it is not here.
-	pub async fn data(&self, spec: &CheckedSpec) -> Result<Inputs, TaskError> {
+	/// `whose` names what it is for.
+	pub async fn data(&self, whose: &str, spec: &CheckedSpec) -> Result<Inputs, TaskError> {
 		// One at a time: what is being read is noted for the one that holds this.
 		let mut kept = self.inputs.lock().await;
 		let key = spec.dataset.using_encoded(hash::blake2_256);
@@ -331,14 +351,14 @@ impl Units {
 		}
 		let inputs = {
 			let _noted = Reading::of(self, spec);
-			self.read(spec).await?
+			self.read(whose, spec).await?
 		};
 		*kept = Some((key, inputs.clone()));
 		Ok(inputs)
 	}
 
-	async fn read(&self, spec: &CheckedSpec) -> Result<Inputs, TaskError> {
-		files::fetch(&self.fetcher, &self.home, spec, &[], None).await?;
+	async fn read(&self, whose: &str, spec: &CheckedSpec) -> Result<Inputs, TaskError> {
+		let _claimed = self.bring(whose, spec).await?;
 		let (of, paths) = (spec.clone(), self.home.inputs(spec));
 		let reading = StopOnDrop::default();
 		let stop = reading.flag();
@@ -390,18 +410,34 @@ impl Units {
 
 /// Notes data as being read for as long as it lives, so that a reading that is dropped halfway leaves
 /// no note behind.
-struct Reading<'a>(&'a Units);
+struct Reading<'a> {
+	units: &'a Units,
+	data: Vec<H256>,
+}
 
 impl<'a> Reading<'a> {
 	fn of(units: &'a Units, spec: &CheckedSpec) -> Self {
-		units.note_reading(Some(spec));
-		Self(units)
+		let data: Vec<H256> = spec.files().map(|(_, file)| file.content_hash).collect();
+		let mut reading = units.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+		for hash in &data {
+			*reading.entry(*hash).or_default() += 1;
+		}
+		drop(reading);
+		Self { units, data }
 	}
 }
 
 impl Drop for Reading<'_> {
 	fn drop(&mut self) {
-		self.0.note_reading(None);
+		let mut reading =
+			self.units.reading.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+		for hash in &self.data {
+			let left = reading.get(hash).copied().unwrap_or(0).saturating_sub(1);
+			match left {
+				0 => drop(reading.remove(hash)),
+				left => drop(reading.insert(*hash, left)),
+			}
+		}
 	}
 }
 
@@ -456,12 +492,12 @@ pub fn ut(work: MicroUt) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
 	use super::*;
-	use crate::roles::fetch::Locations;
+	use crate::roles::{fetch::Locations, store::Quota};
 	use trainyard_client::{
 		fake::{self, FakeNode},
 		keys, AccountId32,
 	};
-	use trainyard_program::spec::JobSpec;
+	use trainyard_program::spec::{Activation, JobSpec, Model};
 	use trainyard_protocol::{drill::reference, Text};
 
 	/// An assignment in this phase until height 50.
@@ -507,6 +543,10 @@ pub(crate) mod tests {
 
 	/// Units on a chain whose project 2 has this template.
 	async fn units(folder: &std::path::Path, template: Template, cheat: bool) -> Arc<Units> {
+		Arc::new(units_of(folder, template, cheat).await)
+	}
+
+	async fn units_of(folder: &std::path::Path, template: Template, cheat: bool) -> Units {
 		let project = fake::project(template);
 		let node = FakeNode::new(move |method, arguments, _| match method {
 			"TrainyardApi_drilling_project" if *arguments == 2u32.to_le_bytes() => {
@@ -524,7 +564,8 @@ pub(crate) mod tests {
 			home,
 		};
 		let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
-		Arc::new(Units::new(&base, fetcher, Part::Driller, cheat))
+		let space = Space::new(Quota::of(u64::MAX));
+		Units::new(&base, fetcher, Part::Driller, space, cheat)
 	}
 
 	/// Does the step with nothing found; fails if the step fails.
@@ -571,6 +612,61 @@ pub(crate) mod tests {
 		let error = act(&units, &unknown, false).await.unwrap_err();
 		assert_eq!(error.to_string(), "project 7 is not on chain");
 		assert!(units.home.units().unwrap().0.is_empty());
+	}
+
+	/// A verifier recomputes what a stranger's project says in a process, and comes to the same.
+	#[tokio::test(flavor = "multi_thread")]
+	async fn a_unit_that_a_process_computes_is_the_same() {
+		let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+		let table = trainyard_proof::testing::table(data.path());
+		let mut spec = trainyard_proof::testing::job(&table).spec().clone();
+		spec.training.input_noise_nano = 10_000_000;
+		// As much work as a unit must be.
+		spec.training.batch_size = 32;
+		let hidden = vec![256, 256].try_into().unwrap();
+		spec.model = Model::Mlp { hidden, activation: Activation::Relu };
+		let learning_rates_nano = vec![1_000_000, 2_000_000].try_into().unwrap();
+		let trial =
+			trainyard_protocol::drill::TrialTemplate { spec: spec.clone(), learning_rates_nano };
+		let view = AssignmentView { index: 1, ..view(UnitPhase::Commit, false, false) };
+		let template = Template::Trial(trial);
+		let mut found = Vec::new();
+		for part in [Part::Driller, Part::Verifier] {
+			let folder = folder.path().join(format!("{part:?}"));
+			let mut units = units_of(&folder, template.clone(), false).await;
+			units.part = part;
+			if part == Part::Verifier {
+				units = units.in_processes(Replayers::for_tests(1 << 30));
+			}
+			let here = units.home.data(&spec.dataset.content_hash);
+			std::fs::copy(&table, here).unwrap();
+			let units = Arc::new(units);
+			act(&units, &view, false).await.unwrap();
+			assert!(units.reading().is_empty(), "nothing is read any more");
+			found.push(units.home.load_unit(view.id, &view.seed).unwrap().unwrap().result);
+			units.home.remove_unit(view.id, &view.seed).unwrap();
+		}
+		assert_eq!(found[0], found[1]);
+	}
+
+	#[tokio::test(flavor = "multi_thread")]
+	async fn data_for_which_there_is_no_room_are_not_fetched() {
+		let mut spec = JobSpec::example();
+		spec.training.input_noise_nano = 1;
+		let learning_rates_nano = vec![1_000_000].try_into().unwrap();
+		let trial =
+			trainyard_protocol::drill::TrialTemplate { spec: spec.clone(), learning_rates_nano };
+		let folder = tempfile::tempdir().unwrap();
+		let mut units = units_of(folder.path(), Template::Trial(trial), false).await;
+		// Data of a trial that is over make room, and are not enough.
+		let idle = units.home.data(&H256::repeat_byte(9));
+		std::fs::write(&idle, [9; 1000]).unwrap();
+		units.space = Space::new(Quota::of(spec.dataset.bytes));
+		let units = Arc::new(units);
+		let error = act(&units, &view(UnitPhase::Commit, false, false), false).await.unwrap_err();
+		let text = error.to_string();
+		assert!(text.contains("MiB are missing") && text.contains("--max-disk-mib"), "{text}");
+		assert!(!idle.exists() && units.reading().is_empty());
 	}
 
 	/// A trial's data are fetched by their hash before it is computed, and a place that does not

@@ -9,7 +9,7 @@ use super::{
 	fetch::{Fetcher, LocationArgs},
 	report::Reporter,
 	run::{self, Base, Ended, Next, Role, RoleArgs, RoleError},
-	store::{Home, UnitRecord},
+	store::{Home, Quota, Space, UnitRecord},
 	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 	units::{self, is_lost, Part, Step, Units},
 };
@@ -50,6 +50,11 @@ pub struct DrillerArgs {
 	/// Threads to compute with [default: all cores]
 	#[arg(long, value_name = "N")]
 	threads: Option<NonZeroUsize>,
+	/// Disk for everything in the folder (in MiB): data of trials that no unit needs are removed
+	/// first, and units whose data it cannot hold are not computed [default: half of what is free at
+	/// the start]
+	#[arg(long, value_name = "MIB")]
+	max_disk_mib: Option<u64>,
 	/// Stop after this many units: leave the pool of drillers, and end when they are judged
 	#[arg(long, value_name = "N")]
 	units: Option<u32>,
@@ -159,7 +164,9 @@ impl Role for DrillerRole {
 		register(&chain, &sender, args.bond, &report).await.map_err(DrillerError::from)?;
 		let locations = args.locations.locations(&chain).await?;
 		let fetcher = Fetcher::new(3, Duration::from_millis(500), locations)?;
-		let units = Arc::new(Units::new(base, fetcher, Part::Driller, args.test_only_cheat));
+		let space = Space::new(Quota::new(args.max_disk_mib, &home));
+		let units = Units::new(base, fetcher, Part::Driller, space, args.test_only_cheat);
+		let units = Arc::new(units);
 		let (records, damaged) = home.units()?;
 		for problem in damaged {
 			let text = problem.to_string();
@@ -320,7 +327,7 @@ impl Driller {
 	async fn fetch(&self, project: &ProjectView) -> Outcome {
 		let Template::Trial(_) = &project.template else { return Ok(()) };
 		if let Some(spec) = project.template.trial(0) {
-			self.units.data(&spec).await?;
+			self.units.data(&format!("project {}", project.id), &spec).await?;
 			let text = format!("the data of project {} are here", project.id);
 			self.report.general("data", &text, json!({ "project": project.id }));
 		}
@@ -479,7 +486,8 @@ mod tests {
 			chain,
 		};
 		let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
-		let units = Arc::new(Units::new(&base, fetcher, Part::Driller, false));
+		let space = Space::new(Quota::of(u64::MAX));
+		let units = Arc::new(Units::new(&base, fetcher, Part::Driller, space, false));
 		let Base { chain, sender, home, report } = base;
 		let driller = Arc::new(Driller { chain, sender, home, units, most: None, report });
 		DrillerRole { driller, memory: Memory::default() }

@@ -54,6 +54,12 @@ impl Home {
 		self.chain.join("units").join(format!("{assignment}-{}{ENDING}", short(seed)))
 	}
 
+	/// Returns the name under which room is claimed for what a unit fetches. Nothing is there: its data
+	/// go into the cache.
+	pub fn unit_room(&self, name: &str) -> PathBuf {
+		self.chain.join("units").join("room").join(name)
+	}
+
 	/// Returns what is known of a unit; `None` if it was not computed.
 	pub fn load_unit(
 		&self,

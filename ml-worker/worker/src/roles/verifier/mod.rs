@@ -17,18 +17,18 @@ use super::{
 	replay::{self, Replayers},
 	report::Reporter,
 	run::{self, Base, Next, Role, RoleArgs, RoleError},
-	store::{FindingsRecord, Home, Quota},
+	store::{FindingsRecord, Home, Quota, Space},
 	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 	units::{Part, Step, Units},
 };
 use pool::Membership;
-use room::Space;
+use room::Over;
 use serde_json::json;
 use served::Served;
 use std::{
 	collections::{HashMap, HashSet},
 	path::PathBuf,
-	sync::{atomic::AtomicBool, Arc},
+	sync::{atomic::AtomicBool, Arc, Mutex},
 	time::Duration,
 };
 use trainyard_client::{
@@ -184,6 +184,8 @@ struct Verifier {
 	max_data: u64,
 	max_rules: u64,
 	space: Space,
+	/// Folders of audits that are over.
+	over: Mutex<Over>,
 	replayers: Replayers,
 	served: Served,
 	/// Commitments on chain that were not this folder's, and were replaced.
@@ -218,7 +220,8 @@ impl Role for VerifierRole {
 		let memory = replay::memory(args.max_memory_mib);
 		let replayers = Replayers::new(memory, usize::from(args.max_replays));
 		let replayers = replayers.map_err(VerifierError::from)?;
-		let units = Units::new(base, fetcher.clone(), Part::Verifier, false);
+		let space = Space::new(Quota::new(args.max_disk_mib, &home));
+		let units = Units::new(base, fetcher.clone(), Part::Verifier, space.clone(), false);
 		let verifier = Verifier {
 			block_time: chain.block_time().await?,
 			units: Arc::new(units.in_processes(replayers.clone())),
@@ -226,7 +229,8 @@ impl Role for VerifierRole {
 			fetcher,
 			max_data: mib(args.max_data_mib),
 			max_rules: mib(args.rules_mib),
-			space: Space::new(Quota::new(args.max_disk_mib, &home)),
+			space,
+			over: Mutex::default(),
 			served: Served::default(),
 			replaced: Replaced::default(),
 			report,

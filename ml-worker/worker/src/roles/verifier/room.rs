@@ -5,13 +5,13 @@ use super::{sources::rescue_limit, Verifier};
 use crate::roles::{
 	blocks::LookError,
 	fetch::drop_parts,
-	store::{AuditFolder, Home, Quota, StoreError, Unused},
+	store::{is_here, AuditFolder, Claimed, Home, StoreError, Unused},
 };
 use serde_json::json;
 use std::{
 	collections::{BTreeMap, HashSet},
 	path::{Path, PathBuf},
-	sync::{Arc, Mutex, MutexGuard},
+	sync::{Mutex, MutexGuard},
 	time::Duration,
 };
 use trainyard_client::{Head, JobView};
@@ -23,7 +23,7 @@ use trainyard_proof::{
 use trainyard_protocol::{
 	job::{BlockNumber, JobState},
 	views::GroupView,
-	JobId, H256,
+	JobId,
 };
 
 /// Blocks for which the folder of an audit that is over stays: no reorganisation is that deep.
@@ -36,27 +36,9 @@ const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const MANIFEST_ENTRY: u64 = 512;
 const MANIFEST_BASE: u64 = 64 * 1024;
 
-/// What a running task has yet to write, and the data that it reads.
-#[derive(Clone, Debug)]
-struct Claim {
-	/// Bytes that its folder may get.
-	bytes: u64,
-	/// Content hashes of the files of its job.
-	data: Vec<H256>,
-}
-
-type Claims = BTreeMap<PathBuf, Claim>;
-
-/// The room of a verifier's folder.
-pub(super) struct Space {
-	quota: Quota,
-	claims: Arc<Mutex<Claims>>,
-	over: Mutex<Over>,
-}
-
 /// The folders of audits that are over, as they were found.
 #[derive(Debug, Default)]
-struct Over {
+pub(super) struct Over {
 	unused: Unused<PathBuf>,
 	/// Height of the latest look for them.
 	looked: Option<BlockNumber>,
@@ -72,18 +54,6 @@ impl Over {
 	fn note(&mut self, over: impl Iterator<Item = PathBuf>, best: BlockNumber) -> Vec<PathBuf> {
 		self.looked = Some(best);
 		self.unused.note(over, best, GRACE)
-	}
-}
-
-/// Room for what a task fetches into a folder. It is given back when this is dropped.
-pub(super) struct Claimed {
-	folder: PathBuf,
-	claims: Arc<Mutex<Claims>>,
-}
-
-impl Drop for Claimed {
-	fn drop(&mut self) {
-		locked(&self.claims).remove(&self.folder);
 	}
 }
 
@@ -111,11 +81,6 @@ pub(super) fn needed(spec: &CheckedSpec, group: &GroupView, max_rules: u64) -> u
 		.saturating_add(rescue)
 }
 
-/// Returns whether a file that a job reads is in the cache. What is there under its name is whole.
-fn is_here(home: &Home, file: &FileRef) -> bool {
-	std::fs::metadata(home.data(&file.content_hash)).is_ok_and(|about| about.len() == file.bytes)
-}
-
 /// Removes copies of the job's files, whole or not, from the folder of a result, where the cache has
 /// them.
 fn drop_copies(home: &Home, spec: &CheckedSpec, folder: &Path) -> Result<(), StoreError> {
@@ -130,62 +95,6 @@ fn drop_copies(home: &Home, spec: &CheckedSpec, folder: &Path) -> Result<(), Sto
 		}
 	}
 	Ok(())
-}
-
-impl Space {
-	pub(super) fn new(quota: Quota) -> Self {
-		Self { quota, claims: Arc::default(), over: Mutex::default() }
-	}
-
-	/// Takes room in `folder`, that of a result, for `bytes` bytes and for those of `data`, the files
-	/// that the job reads, that the cache does not have. What audits left behind is removed for it,
-	/// then idle data, but nothing that a running audit needs. Returns the bytes that are missing if
-	/// there is too little.
-	pub(super) fn claim(
-		&self,
-		home: &Home,
-		folder: &Path,
-		bytes: u64,
-		data: &[FileRef],
-		others: HashSet<H256>,
-	) -> Result<Result<Claimed, u64>, StoreError> {
-		let mut claims = locked(&self.claims);
-		let (mut coming, mut keep, mut in_use) = (0u64, others, HashSet::new());
-		// What the cache has counts there, and stays as long as this claim.
-		let absent = data.iter().filter(|file| !is_here(home, file)).map(|file| file.bytes);
-		let bytes = absent.fold(bytes, u64::saturating_add);
-		let claim = Claim { bytes, data: data.iter().map(|file| file.content_hash).collect() };
-		let this = folder.to_owned();
-		for (path, claim) in claims.iter().chain([(&this, &claim)]) {
-			let written = files::size(path)?;
-			coming = coming.saturating_add(claim.bytes.saturating_sub(written));
-			keep.extend(&claim.data);
-			in_use.extend(path.parent().map(Path::to_owned));
-		}
-		let missing = coming.saturating_sub(self.quota.left(home)?);
-		if missing > 0 {
-			home.clear_audits(&in_use, missing)?;
-		}
-		let made = self.quota.make_room(home, &keep, coming)?;
-		if made.missing > 0 {
-			return Ok(Err(made.missing));
-		}
-		claims.insert(this.clone(), claim);
-		Ok(Ok(Claimed { folder: this, claims: self.claims.clone() }))
-	}
-
-	/// Changes a claim: its folder may have `bytes` bytes.
-	fn resize(&self, folder: &Path, bytes: u64) {
-		if let Some(claim) = locked(&self.claims).get_mut(folder) {
-			claim.bytes = bytes;
-		}
-	}
-
-	/// Returns the folders of rounds for which something is being fetched or read.
-	fn in_use(&self) -> HashSet<PathBuf> {
-		let claims = locked(&self.claims);
-		claims.keys().filter_map(|folder| Some(folder.parent()?.to_owned())).collect()
-	}
 }
 
 impl Verifier {
@@ -228,7 +137,7 @@ impl Verifier {
 		head: Head,
 	) -> Result<(), LookError> {
 		// Not every height is looked at: blocks that come at once are one look.
-		if !locked(&self.space.over).is_due(head.number) {
+		if !locked(&self.over).is_due(head.number) {
 			return Ok(());
 		}
 		let in_use = self.space.in_use();
@@ -242,7 +151,7 @@ impl Verifier {
 				over.insert(path.clone(), *job);
 			}
 		}
-		let gone = locked(&self.space.over).note(over.keys().cloned(), head.number);
+		let gone = locked(&self.over).note(over.keys().cloned(), head.number);
 		for path in gone {
 			self.home.remove_audit(&path)?;
 			let job: JobId = over.get(&path).copied().unwrap_or_default();

@@ -2,14 +2,13 @@
 
 use super::{
 	examine::{DEATHS, PAUSE},
-	room::Claimed,
 	sources::{bundle_url, fetch_state, has_state, places, servers, share},
 	Verifier, MARGIN,
 };
 use crate::roles::{
 	checked, display,
 	replay::{unexpected, Figures, JobOf, ReplayError, Reply, Work},
-	store::{result_folder, FindingsRecord, Salt},
+	store::{result_folder, Claimed, FindingsRecord, Salt},
 	tasks::{stopped, Outcome, TaskError},
 };
 use futures::future::join_all;

@@ -1,9 +1,5 @@
 use super::{
-	super::{
-		pool::Membership,
-		room::{self, Space},
-		Duty, Key, Memory, Served, VerifierRole,
-	},
+	super::{pool::Membership, room, Duty, Key, Memory, Served, VerifierRole},
 	*,
 };
 use crate::roles::{
@@ -12,7 +8,7 @@ use crate::roles::{
 	replay::Replayers,
 	report::Reporter,
 	run::{Base, Next, Role},
-	store::{Home, Quota},
+	store::{Home, Quota, Space},
 	tasks::Tasks,
 	units::{Part, Step, Units},
 };
@@ -63,7 +59,10 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
 	let report = Reporter::new("verifier", true, Some(&home.events()));
 	let base = Base { chain, sender, home, report };
-	let units = Arc::new(Units::new(&base, fetcher.clone(), Part::Verifier, false));
+	let space = Space::new(Quota::of(u64::MAX));
+	let units = Units::new(&base, fetcher.clone(), Part::Verifier, space.clone(), false);
+	let replayers = Replayers::for_tests(1 << 30);
+	let units = Arc::new(units.in_processes(replayers.clone()));
 	let Base { chain, sender, home, report } = base;
 	Verifier {
 		sender,
@@ -73,8 +72,9 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 		block_time: Duration::from_secs(1),
 		max_data: 1 << 20,
 		max_rules: 1 << 20,
-		space: Space::new(Quota::of(u64::MAX)),
-		replayers: Replayers::for_tests(1 << 30),
+		space,
+		over: Default::default(),
+		replayers,
 		served: Served::default(),
 		replaced: Default::default(),
 		report,
