@@ -13,7 +13,7 @@ use super::{
 	fetch::SetupError,
 	metrics::{MetricsArgs, MetricsError},
 	report::Reporter,
-	store::{default_folder, Home, StoreError},
+	store::{default_folder, Home, OtherChain, StoreError},
 	tasks::{Failures, Outcome, TaskName, Tasks},
 };
 use crate::args::{KeyArgs, NodeArgs};
@@ -44,6 +44,9 @@ pub struct RoleArgs {
 	/// [default: $XDG_DATA_HOME/trainyard/ROLE-ACCOUNT or ~/.local/share/trainyard/...]
 	#[arg(long, value_name = "DIR")]
 	dir: Option<PathBuf>,
+	/// Remove what the folder keeps of other chains, the salts of their running jobs included
+	#[arg(long)]
+	forget_other_chains: bool,
 	#[command(flatten)]
 	metrics: MetricsArgs,
 	/// One JSON object per event
@@ -153,7 +156,7 @@ pub(crate) async fn run<R: Role>(
 	options: RoleArgs,
 	args: R::Args,
 ) -> Result<(), RoleError<R::Error>> {
-	let RoleArgs { node, key, dir, metrics, json } = options;
+	let RoleArgs { node, key, dir, forget_other_chains, metrics, json } = options;
 	let key = key.keypair()?;
 	let chain = Arc::new(Chain::connect(&node.node, PATIENCE).await?);
 	let sender = Arc::new(Transactor::new(chain.clone(), key));
@@ -164,6 +167,7 @@ pub(crate) async fn run<R: Role>(
 	};
 	let home = Arc::new(Home::open(&dir, &chain.genesis())?);
 	let report = Reporter::new(R::NAME, json, Some(&home.events()));
+	report_other_chains(&home, &report, forget_other_chains)?;
 	let _page = metrics.serve(report.metrics(), &chain, &account).await?;
 	let base = Base { chain, sender, home, report };
 	let mut role = R::open(args, &base).await?;
@@ -172,6 +176,27 @@ pub(crate) async fn run<R: Role>(
 	let text = format!("{} {account} on {}{more}", R::NAME, base.chain.url());
 	base.report.general("started", &text, Value::Object(fields));
 	Ok(work(&mut role, &base, Tasks::default(), stop_signal()).await?)
+}
+
+/// Reports what the folder keeps of other chains, or removes it.
+fn report_other_chains(home: &Home, report: &Reporter, forget: bool) -> Result<(), StoreError> {
+	for chain in home.other_chains()? {
+		let OtherChain { path, bytes } = &chain;
+		let of =
+			format!("{} ({} MiB) is of another chain", path.display(), bytes.div_ceil(1 << 20));
+		let text = match forget {
+			true => {
+				home.forget(&chain)?;
+				format!("{of}: removed")
+			}
+			false => {
+				format!("{of} and counts towards --max-disk-mib; --forget-other-chains removes it")
+			}
+		};
+		let fields = json!({ "folder": path, "bytes": bytes, "removed": forget });
+		report.general("other_chain", &text, fields);
+	}
+	Ok(())
 }
 
 /// Lets `role` work until `stop` resolves or it is done, and ends it.

@@ -19,12 +19,14 @@
 //! started from scratch with the same genesis never meets the files of its predecessor.
 
 mod audits;
+mod chains;
 mod quota;
 mod replays;
 mod space;
 mod units;
 
 pub use audits::{result_folder, AuditFolder};
+pub use chains::OtherChain;
 pub use quota::{Quota, Unused};
 pub use replays::SavedReplays;
 pub use space::{is_here, Claimed, Space};

@@ -297,7 +297,7 @@ mod tests {
 			"x trainer --node ws://127.0.0.1:9944 --suri //Alice --dir /tmp/a --listen 127.0.0.1:0 \
 			 --public-url http://127.0.0.1:1 --min-price 0.5 --max-ut 2 --max-parallel 2 \
 			 --test-only-cheat 3 --bond 100",
-			"x trainer --suri //Alice --device cuda:1 --check-segments 3",
+			"x trainer --suri //Alice --device cuda:1 --check-segments 3 --forget-other-chains",
 			"x verifier --suri //Charlie --max-memory-mib 4096 --max-replays 2",
 			"x driller --suri //Alice --max-disk-mib 4096",
 			"x verifier --suri //Charlie --dir d --bond 100 --once --device cpu",
