@@ -12,7 +12,7 @@ use crate::{
 };
 use alloc::{vec, vec::Vec};
 use frame_support::build_struct_json_patch;
-use pallet_hashrate::power::WEEK_MS;
+use pallet_hashrate::{power::WEEK_MS, SeedTiming};
 use serde_json::Value;
 use sp_consensus_babe::{AllowedSlots, BabeEpochConfiguration};
 use sp_genesis_builder::PresetId;
@@ -62,12 +62,19 @@ pub fn names() -> Vec<PresetId> {
 }
 
 /// Returns a genesis with one authority, slots of 1 s, each with a block, and sessions of 20 slots:
-/// a change of power shows in the weights within 40 s.
+/// a change of power shows in the weights within 40 s. Seeds are made of two blocks, after every
+/// fourth: the one authority knows all of them beforehand whatever their number is, and so nobody
+/// waits for more. This is for trying things only.
 fn development() -> Value {
 	genesis(
 		&[(Sr25519Keyring::Alice, Ed25519Keyring::Alice)],
 		0,
-		Timing { slot_duration: 1_000, epoch_length: 20, babe: FILL_EVERY_SLOT },
+		Timing {
+			slot_duration: 1_000,
+			epoch_length: 20,
+			babe: FILL_EVERY_SLOT,
+			seeds: SeedTiming { blocks: 2, step: 4 },
+		},
 	)
 }
 
@@ -86,7 +93,12 @@ fn local_testnet() -> Value {
 			(Sr25519Keyring::Dave, Ed25519Keyring::Dave),
 		],
 		DECLARED_POWER,
-		Timing { slot_duration: 1_000, epoch_length: 120, babe: LOTTERY },
+		Timing {
+			slot_duration: 1_000,
+			epoch_length: 120,
+			babe: LOTTERY,
+			seeds: SeedTiming::default(),
+		},
 	)
 }
 
@@ -98,6 +110,8 @@ struct Timing {
 	epoch_length: u64,
 	/// Who may make a block in a slot.
 	babe: BabeEpochConfiguration,
+	/// When and of how many blocks seeds form.
+	seeds: SeedTiming,
 }
 
 /// Returns a development genesis with these authorities, all of them trainers, each with `power` of
@@ -133,6 +147,8 @@ fn genesis(authorities: &[(Sr25519Keyring, Ed25519Keyring)], power: u64, timing:
 			slot_duration: timing.slot_duration,
 			epoch_length: timing.epoch_length,
 			half_life: WEEK_MS,
+			seed_blocks: timing.seeds.blocks,
+			seed_step: timing.seeds.step,
 		},
 		babe: pallet_babe::GenesisConfig { epoch_config: timing.babe },
 		session: pallet_session::GenesisConfig {

@@ -263,7 +263,7 @@ test('the report of a simulated lottery agrees with it', () => {
 test('a specification carries the power and the timing that were asked for', () => {
 	const patch = {
 		balances: { balances: [['a', 5]] },
-		hashrate: { minPower: 0, trainers: [], power: [], slotDuration: 1, epochLength: 1, halfLife: 7 },
+		hashrate: { minPower: 0, trainers: [], power: [], slotDuration: 1, epochLength: 1, halfLife: 7, seedBlocks: 16, seedStep: 16 },
 		session: { keys: [] },
 		babe: {},
 	};
@@ -280,6 +280,7 @@ test('a specification carries the power and the timing that were asked for', () 
 		['b', 20, 20],
 	]);
 	assert.deepEqual([found.hashrate.slotDuration, found.hashrate.epochLength, found.hashrate.halfLife], [500, 20, 7]);
+	assert.deepEqual([found.hashrate.seedBlocks, found.hashrate.seedStep], [4, 4], 'seeds come sooner');
 	assert.deepEqual(found.babe.epochConfig, { c: [1, 2], allowed_slots: 'PrimarySlots' });
 	assert.deepEqual(
 		found.balances.balances.map(([who]) => who),

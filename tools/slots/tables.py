@@ -12,6 +12,7 @@ import re
 
 import attacks
 import exact
+import seeds
 import svg
 from markdown import fraction, percent, table
 from simulate import simulate
@@ -260,6 +261,9 @@ def main():
             "renting": attacks.renting_table(),
             "cost": attacks.cost_table(),
             "withholding": attacks.withholding_table(),
+            "seed-runs": seeds.runs_table(),
+            "seed-races": seeds.races_table(),
+            "seed-timing": seeds.timing_table(),
             "grinding": attacks.grinding_table(),
             "keys": attacks.keys_table(),
             "replicas": attacks.replicas_table(),

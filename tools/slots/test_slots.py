@@ -13,6 +13,7 @@ import numpy as np
 
 import attacks
 import exact
+import seeds
 import svg
 import tables
 from simulate import simulate
@@ -169,6 +170,57 @@ def test_withholding_equals_the_sum_over_outcomes():
         first, second = rng.random(draws) < p, rng.random(draws) < p
         mine = rng.random(draws) < share
         close((first | (mine & second)).mean(), attacks.one_look(share, p), 0.006)
+
+
+def test_no_author_makes_all_blocks_of_a_seed():
+    """The reason for the number of blocks: at 40 % of the weight, once in years; with the two
+    blocks that there were, many times a day."""
+    heights = attacks.BLOCKS_PER_DAY // seeds.STEP
+    assert seeds.in_a_day(seeds.run(0.4, seeds.BLOCKS), heights) < 0.002
+    assert seeds.in_a_day(seeds.run(0.3, seeds.BLOCKS), heights) < 1e-4
+    assert heights * seeds.run(0.1, 2) > 10
+
+
+def test_runs_equal_simulated_ones():
+    rng = np.random.default_rng(4)
+    mine = rng.random((200_000, 3)) < seeds.owned(0.4)
+    close(mine.all(axis=1).mean(), seeds.run(0.4, 3), 0.004)
+    # A slot is the author's where it won, whoever else did.
+    w = exact.shares([0.4, 0.6])
+    won = rng.random((400_000, 2)) < exact.claim(0.25, w)
+    filled = won[won.any(axis=1)]
+    close(filled[:, 0].mean(), seeds.owned(0.4), 0.006)
+
+
+def test_races_equal_simulated_ones():
+    for share, blocks, final in ((0.3, 4, 1), (0.4, 4, 3), (0.4, 6, 5), (0.45, 2, 8)):
+        played = seeds.simulated_race(share, blocks, final, 8_000, 9)
+        close(played, seeds.race(share, blocks, final), 4 * math.sqrt(0.25 / 8_000))
+    # Against one honest block that ends it, hidden blocks help: not less than an open run.
+    assert seeds.race(0.3, 4, 1) >= seeds.run(0.3, 4)
+    # Later finality, more to win; more blocks, less.
+    assert seeds.race(0.3, 8, 2) < seeds.race(0.3, 8, 4) < seeds.race(0.3, 4, 4)
+
+
+def test_the_last_block_by_known_slots_equals_a_simulation():
+    rng = np.random.default_rng(5)
+    own = np.zeros(60, dtype=bool)
+    own[[3, 4, 9, 10, 11, 20]] = True
+    others, blocks, start, runs = 0.2, 4, 1, 20_000
+    found = 0
+    for _ in range(runs):
+        filled = own | (rng.random(60) < others)
+        last = np.flatnonzero(filled[start + 1 :])[blocks - 1] + start + 1
+        found += own[last]
+    close(found / runs, seeds.last_block(own, [start], blocks, others)[0], 0.015)
+
+
+def test_a_step_and_more_blocks_leave_less_to_choose():
+    few = {"windows": 12}
+    free = seeds.timing(0.3, 2, 1, **few)
+    assert free > 0.95, "whoever chooses freely makes the second of two blocks"
+    assert seeds.timing(0.3, 16, 16, **few) < seeds.timing(0.3, 16, 1, **few) < free
+    assert seeds.known_draws(0.4, 2, 1) > 1 > 1e-6 > seeds.known_draws(0.4, 16, 16)
 
 
 def test_a_tail_of_slots_gives_many_seeds():

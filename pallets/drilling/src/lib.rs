@@ -243,7 +243,7 @@ pub mod pallet {
 	pub type Ready<T: Config> =
 		StorageValue<_, BoundedVec<T::AccountId, T::MaxDrillers>, ValueQuery>;
 
-	/// Height at which the batch was noted that now waits for the seed of the blocks after it.
+	/// Draw height of the batch that was noted and waits for the seed of the blocks after it.
 	#[pallet::storage]
 	pub type Batch<T> = StorageValue<_, BlockNumber>;
 

@@ -110,6 +110,8 @@ parameter_types! {
 	pub static Absent: Vec<AccountId> = Vec::new();
 	/// Verifiers slashed for contradiction, in order.
 	pub static Contrary: Vec<AccountId> = Vec::new();
+	/// Blocks between two draw heights.
+	pub static SeedStep: BlockNumber = 1;
 	/// Varies the seeds.
 	pub static SeedSalt: u64 = 0;
 	/// How many more times the beacon has lost a seed.
@@ -191,9 +193,19 @@ impl VerifierPool<AccountId> for FakeVerifiers {
 	}
 }
 
-/// Seeds that are ready after [`SEED_BLOCKS`] blocks, but lost [`LostSeeds`] times.
+/// Seeds that are ready [`SEED_BLOCKS`] blocks after a multiple of [`SeedStep`], but lost
+/// [`LostSeeds`] times.
 pub struct FakeBeacon;
 impl Beacon for FakeBeacon {
+	fn draw_height(settled: BlockNumber) -> BlockNumber {
+		settled.next_multiple_of(SeedStep::get())
+	}
+	fn horizon() -> BlockNumber {
+		SEED_BLOCKS + 1
+	}
+	fn seed_weight() -> Weight {
+		Weight::zero()
+	}
 	fn seed(domain: &[u8], subject: &[u8], after: BlockNumber) -> Seed {
 		let ready = after + SEED_BLOCKS + 1;
 		if System::block_number() < ready {
@@ -256,6 +268,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Absent::set(Vec::new());
 		Contrary::set(Vec::new());
 		SeedSalt::set(0);
+		SeedStep::set(1);
 		LostSeeds::set(0);
 		CheckShare::set(Permill::zero());
 		ServiceWeight::set(Weight::MAX);

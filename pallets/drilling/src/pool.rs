@@ -1,7 +1,7 @@
 //! The pool of drillers, and how units are assigned to them.
 //!
 //! A *batch* notes all drillers who are ready, and the units to hand out, with the active projects
-//! taking turns. The seed from the blocks after that height then shuffles the drillers, and each
+//! taking turns. The seed from the blocks after the next draw height then shuffles the drillers, and each
 //! unit takes as many as it needs from the front; drillers that are left over are ready again. The
 //! author of the last of these blocks knows the seed while it makes its block, and nothing that it
 //! can include changes who gets what: it can only keep a group from forming, by a driller that
@@ -108,7 +108,8 @@ impl<T: Config> Pallet<T> {
 	/// Returns the weight of the largest batch.
 	pub(crate) fn worst_batch() -> Weight {
 		let groups = T::MaxGroups::get();
-		T::WeightInfo::close_batch(groups).max(T::WeightInfo::deal(groups))
+		let deal = T::WeightInfo::deal(groups).saturating_add(T::Beacon::seed_weight());
+		T::WeightInfo::close_batch(groups).max(deal)
 	}
 
 	/// Notes a batch, or hands its units out once there is a seed, in a block that has room for it.
@@ -124,14 +125,14 @@ impl<T: Config> Pallet<T> {
 		match T::Beacon::seed(BATCH, &closed.encode(), closed) {
 			Seed::NotBefore(_) => look,
 			Seed::Lost => {
-				Batch::<T>::put(now);
+				Batch::<T>::put(T::Beacon::draw_height(now));
 				Self::deposit_event(Event::SeedLost);
 				look
 			}
 			Seed::Ready(seed) => {
 				let groups = BatchPlan::<T>::decode_len().unwrap_or(0) as u32;
 				Self::deal(now, &seed);
-				T::WeightInfo::deal(groups)
+				T::WeightInfo::deal(groups).saturating_add(T::Beacon::seed_weight())
 			}
 		}
 	}
@@ -170,7 +171,7 @@ impl<T: Config> Pallet<T> {
 			Turns::<T>::put(BoundedVec::truncate_from(waiting));
 			BatchPlan::<T>::put(BoundedVec::truncate_from(plan));
 			BatchDrillers::<T>::put(Ready::<T>::take());
-			Batch::<T>::put(now);
+			Batch::<T>::put(T::Beacon::draw_height(now));
 			Self::deposit_event(Event::BatchClosed { drillers: ready as u32, units });
 		}
 		Some(units)

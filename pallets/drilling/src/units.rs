@@ -16,7 +16,7 @@ use trainyard_protocol::{
 	job::BlockNumber,
 	H256,
 };
-use trainyard_traits::{Drillers, Seed};
+use trainyard_traits::{Beacon, Drillers, Seed};
 
 /// An assignment of a runtime's accounts.
 pub(crate) type AssignmentOf<T> = Assignment<<T as frame_system::Config>::AccountId>;
@@ -111,7 +111,11 @@ impl<T: Config> Pallet<T> {
 	/// Returns the weight of the largest step of an assignment.
 	pub(crate) fn worst_unit() -> Weight {
 		T::WeightInfo::judge()
-			.max(T::WeightInfo::open_check().saturating_add(T::WeightInfo::settle()))
+			.max(
+				T::WeightInfo::open_check()
+					.saturating_add(T::WeightInfo::settle())
+					.saturating_add(T::Beacon::seed_weight()),
+			)
 			.max(T::WeightInfo::judge_check())
 			.max(T::WeightInfo::open_reveals())
 	}
@@ -151,12 +155,13 @@ impl<T: Config> Pallet<T> {
 			Phase::Settling { after } => match Self::check_seed(id, after) {
 				Seed::NotBefore(height) => Self::wait(id, height.saturating_sub(1), look),
 				Seed::Lost => {
-					unit.phase = Phase::Settling { after: now };
+					unit.phase = Phase::Settling { after: T::Beacon::draw_height(now) };
 					Assignments::<T>::insert(id, unit);
 					Self::deposit_event(Event::SeedLost);
 					Self::wait(id, now, look)
 				}
-				Seed::Ready(seed) => Self::draw_check(id, unit, now, after, &seed),
+				Seed::Ready(seed) => Self::draw_check(id, unit, now, after, &seed)
+					.saturating_add(T::Beacon::seed_weight()),
 			},
 			Phase::CheckCommitting { until } => {
 				if now <= until && !all_committed(&unit.verifiers) {

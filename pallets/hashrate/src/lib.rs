@@ -66,7 +66,7 @@ pub mod weights;
 use frame_support::pallet_macros::import_section;
 
 pub use pallet::*;
-pub use timing::{EpochLength, HalfLife, MinimumPeriod, SlotDuration};
+pub use timing::{EpochLength, HalfLife, MinimumPeriod, SeedTiming, SlotDuration};
 pub use trainers::Trainer;
 pub use weights::WeightInfo;
 
@@ -98,6 +98,7 @@ pub trait SessionAccess<AccountId> {
 pub mod pallet {
 	use super::*;
 	use crate::{
+		beacon::{MAX_SEED_BLOCKS, MAX_SEED_STEP},
 		offences::Guilty,
 		power::{Ledger, Track, HALF_LIVES_MS, WEEK_MS},
 		records::Member,
@@ -172,10 +173,6 @@ pub mod pallet {
 		/// Most authorities of a session. At most Babe's and Grandpa's own bounds.
 		#[pallet::constant]
 		type MaxAuthorities: Get<u32>;
-
-		/// Blocks whose outputs make one seed of the beacon, 1 to 255.
-		#[pallet::constant]
-		type SeedBlocks: Get<u32>;
 
 		/// What the first block mints: the author's part and the jackpot's.
 		#[pallet::constant]
@@ -299,6 +296,10 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type HalfLifeMs<T> = StorageValue<_, u64>;
 
+	/// Of how many blocks a seed is made, and how far apart draw heights lie. Fixed in genesis.
+	#[pallet::storage]
+	pub type Seeding<T> = StorageValue<_, SeedTiming, ValueQuery>;
+
 	/// The chain's first timestamp, from which power declared in genesis decays. Absent in
 	/// the first block.
 	#[pallet::storage]
@@ -325,11 +326,15 @@ pub mod pallet {
 		/// Milliseconds in which effective power halves: 1,000 (a second) to
 		/// 3,155,760,000,000 (a hundred years). Never changes.
 		pub half_life: u64,
+		/// Blocks whose VRF outputs make one seed, 1 to 24. Never changes.
+		pub seed_blocks: u32,
+		/// Seeds form after heights that are multiples of this, 1 to 256. Never changes.
+		pub seed_step: u32,
 	}
 
 	impl<T: Config> Default for GenesisConfig<T> {
-		/// Returns a genesis without trainers, with slots of 6 s, epochs of an hour, and power that
-		/// halves in a week.
+		/// Returns a genesis without trainers, with slots of 6 s, epochs of an hour, power that
+		/// halves in a week, and the seeds of a public network.
 		fn default() -> Self {
 			Self {
 				trainers: Vec::new(),
@@ -338,6 +343,8 @@ pub mod pallet {
 				slot_duration: 6_000,
 				epoch_length: 600,
 				half_life: WEEK_MS,
+				seed_blocks: SeedTiming::default().blocks,
+				seed_step: SeedTiming::default().step,
 			}
 		}
 	}
@@ -361,6 +368,15 @@ pub mod pallet {
 				HALF_LIVES_MS.contains(&self.half_life),
 				"hashrate.halfLife: milliseconds from a second to a hundred years are needed"
 			);
+			assert!(
+				(1..=MAX_SEED_BLOCKS).contains(&self.seed_blocks),
+				"hashrate.seedBlocks: 1 to {MAX_SEED_BLOCKS}"
+			);
+			assert!(
+				(1..=MAX_SEED_STEP).contains(&self.seed_step),
+				"hashrate.seedStep: 1 to {MAX_SEED_STEP}"
+			);
+			Seeding::<T>::put(SeedTiming { blocks: self.seed_blocks, step: self.seed_step });
 			MinPower::<T>::put(self.min_power);
 			SlotMs::<T>::put(self.slot_duration);
 			EpochSlots::<T>::put(self.epoch_length);
@@ -424,10 +440,12 @@ pub mod pallet {
 		}
 
 		fn integrity_test() {
-			assert!(
-				(1..=255).contains(&T::SeedBlocks::get()),
-				"SeedBlocks: 1 to 255, the ring holds 256 outputs"
-			);
+			const {
+				assert!(
+					beacon::MAX_SEED_BLOCKS + 1 + beacon::SEED_LIFE < beacon::RING,
+					"the ring has every output for as long as its seed is given"
+				)
+			};
 			assert!(T::RewardHalfLife::get() > 0, "RewardHalfLife: at least one block");
 			assert!(
 				T::RewardTail::get() <= T::BlockReward::get(),

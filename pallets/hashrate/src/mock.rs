@@ -36,6 +36,8 @@ type Block = frame_system::mocking::MockBlockU32<Test>;
 pub const SLOT: u64 = 2_000;
 /// Slots of an epoch.
 pub const EPOCH: u64 = 5;
+/// Blocks of a seed.
+pub const SEED_BLOCKS: u32 = 2;
 /// Smallest bond.
 pub const MIN_BOND: Balance = 100;
 /// Blocks until a bond is free.
@@ -128,7 +130,6 @@ impl crate::Config for Test {
 	type UnbondingBlocks = ConstU32<UNBONDING>;
 	type MaxCandidates = ConstU32<6>;
 	type MaxAuthorities = ConstU32<4>;
-	type SeedBlocks = ConstU32<2>;
 	type BlockReward = BlockReward;
 	type RewardHalfLife = RewardHalfLife;
 	type RewardTail = RewardTail;
@@ -256,6 +257,8 @@ impl Genesis {
 			min_power: self.min_power,
 			slot_duration: SLOT,
 			epoch_length: EPOCH,
+			seed_blocks: SEED_BLOCKS,
+			seed_step: 1,
 			..Default::default()
 		}
 		.assimilate_storage(&mut storage)

@@ -192,10 +192,15 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Jobs<T: Config> = StorageMap<_, Twox64Concat, JobId, Job<T::AccountId>>;
 
-	/// Who applied for a job, in order of applying, until the draw.
+	/// Who applied for a job, and with which bond, in order of applying, until the draw.
 	#[pallet::storage]
-	pub type Applicants<T: Config> =
-		StorageMap<_, Twox64Concat, JobId, BoundedVec<T::AccountId, T::MaxApplicants>, ValueQuery>;
+	pub type Applicants<T: Config> = StorageMap<
+		_,
+		Twox64Concat,
+		JobId,
+		BoundedVec<(T::AccountId, Balance), T::MaxApplicants>,
+		ValueQuery,
+	>;
 
 	/// Trainers' standing offers.
 	#[pallet::storage]

@@ -8,7 +8,7 @@
 //! | state | ends when | and then |
 //! |---|---|---|
 //! | Open | its deadline; the invited trainer applied | Seeding, or `NoApplicants` |
-//! | Seeding | the seed is there (blocks suffice; nobody is needed) | Training |
+//! | Seeding | the seed of the next draw height is there (nobody is needed) | Training |
 //! | Training | all committed, or its deadline | Revealing, or `Failed` |
 //! | Revealing | all revealed and all models stored, or its deadline | Auditing, or `Failed` |
 //! | Auditing | the audit decided (it has deadlines of its own) | `Settled` or `Failed` |
@@ -88,10 +88,9 @@ impl<T: Config> Pallet<T> {
 			.max(Self::forget_weight())
 	}
 
-	/// Returns the weight of asking for a seed: the outputs of a few blocks. Benchmarks cannot make
-	/// them.
+	/// Returns the weight of asking for a seed. Benchmarks cannot make its blocks.
 	fn seed_weight() -> Weight {
-		T::DbWeight::get().reads(4)
+		T::Beacon::seed_weight()
 	}
 
 	/// Returns the weight of looking for every replica's model. Benchmarks cannot store them.
@@ -111,9 +110,23 @@ impl<T: Config> Pallet<T> {
 		}
 		let applicants = applicants as u32;
 		Self::deposit_event(Event::ApplicationsClosed { job: id, applicants });
+		// The deadline was fixed when the job was posted. Where full blocks look at the job late, the
+		// height stays that of the deadline.
+		let closed = now.min(job.deadline);
+		(Some(Self::await_seed(job, now, closed)), T::WeightInfo::close_applications())
+	}
+
+	/// Begins to wait for the seed of the draw height of what was settled at `settled`. Returns the
+	/// height of the next look.
+	fn await_seed(
+		job: &mut Job<T::AccountId>,
+		now: BlockNumber,
+		settled: BlockNumber,
+	) -> BlockNumber {
 		let next = now.saturating_add(1);
 		Self::enter(job, JobState::Seeding, now, next);
-		(Some(next), T::WeightInfo::close_applications())
+		job.since = T::Beacon::draw_height(settled);
+		next
 	}
 
 	fn look_at_seeding(id: JobId, job: &mut Job<T::AccountId>, now: BlockNumber) -> (Next, Weight) {
@@ -133,8 +146,7 @@ impl<T: Config> Pallet<T> {
 			}
 			Seed::Lost => {
 				Self::deposit_event(Event::SeedLost { job: id });
-				let next = now.saturating_add(1);
-				Self::enter(job, JobState::Seeding, now, next);
+				let next = Self::await_seed(job, now, now);
 				(Some(next), T::WeightInfo::look().saturating_add(Self::seed_weight()))
 			}
 		}
@@ -150,17 +162,20 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Draws the replicas from the `applicants`, returns the others' deposits and begins
-	/// training.
+	/// training. An applicant counts with the bond that it had when it applied, or with less if it
+	/// lost some: the author of the last block of a seed knows what a raise would bring.
 	pub(crate) fn assign(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
 		now: BlockNumber,
 		seed: H256,
-		mut applicants: Vec<T::AccountId>,
+		applicants: Vec<(T::AccountId, Balance)>,
 	) -> Next {
-		applicants.sort();
-		let candidates: Vec<(T::AccountId, Balance)> =
-			applicants.into_iter().map(|a| (a.clone(), T::Trainers::bond(&a))).collect();
+		let mut candidates: Vec<(T::AccountId, Balance)> = applicants
+			.into_iter()
+			.map(|(who, bond)| (who.clone(), bond.min(T::Trainers::bond(&who))))
+			.collect();
+		candidates.sort();
 		let wanted = job.terms.replicas as usize;
 		let drawn = draw::weighted(REPLICAS_DOMAIN, &seed, &candidates, wanted);
 		for (applicant, _) in &candidates {

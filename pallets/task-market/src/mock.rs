@@ -106,6 +106,8 @@ parameter_types! {
 	pub static Bonds: BTreeMap<AccountId, Balance> = BTreeMap::new();
 	/// Power credited, in order.
 	pub static Credited: Vec<(AccountId, MicroUt)> = Vec::new();
+	/// Blocks between two draw heights.
+	pub static SeedStep: u32 = 1;
 	/// How many more times the beacon has lost a seed.
 	pub static LostSeeds: u32 = 0;
 	pub static Rounds: BTreeMap<JobId, FakeRound> = BTreeMap::new();
@@ -136,9 +138,18 @@ impl traits::TrainerRegistry<AccountId> for FakeTrainers {
 	}
 }
 
-/// A seed two blocks after `after`, as on the chain.
+/// A seed two blocks after `after`, which is a multiple of [`SeedStep`].
 pub struct FakeBeacon;
 impl traits::Beacon for FakeBeacon {
+	fn draw_height(settled: u32) -> u32 {
+		settled.next_multiple_of(SeedStep::get())
+	}
+	fn horizon() -> u32 {
+		3
+	}
+	fn seed_weight() -> Weight {
+		Weight::zero()
+	}
 	fn seed(domain: &[u8], subject: &[u8], after: u32) -> Seed {
 		if LostSeeds::get() > 0 {
 			LostSeeds::mutate(|left| *left -= 1);
@@ -276,6 +287,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Bonds::set(TRAINERS.iter().map(|t| (*t, 1_000)).collect());
 		Credited::set(Vec::new());
 		LostSeeds::set(0);
+		SeedStep::set(1);
 		Rounds::set(BTreeMap::new());
 		AuditBook::set(BTreeMap::new());
 		MissingModels::set(BTreeSet::new());

@@ -89,19 +89,23 @@ impl<T: Config> Pallet<T> {
 		ensure!(welcome, Error::<T>::NotInvited);
 		ensure!(T::Trainers::is_trainer(&trainer), Error::<T>::NotATrainer);
 		Applicants::<T>::try_mutate(id, |applicants| -> DispatchResult {
-			ensure!(!applicants.contains(&trainer), Error::<T>::AlreadyApplied);
+			ensure!(
+				applicants.iter().all(|(applicant, _)| *applicant != trainer),
+				Error::<T>::AlreadyApplied
+			);
 			Self::hold_deposit(&trainer, &job.quote)?;
 			if applicants.is_full() {
 				// Among equal bonds, the one that came last.
-				let bonds = applicants.iter().map(T::Trainers::bond);
+				let bonds = applicants.iter().map(|(_, bond)| *bond);
 				let smallest = bonds.zip((0usize..).map(Reverse)).min();
 				let (least, Reverse(at)) = smallest.ok_or(Error::<T>::TooManyApplicants)?;
 				ensure!(bond > least, Error::<T>::TooManyApplicants);
-				let displaced = applicants.remove(at);
+				let (displaced, _) = applicants.remove(at);
 				Self::return_deposit(id, &displaced, &job.quote);
 				Self::deposit_event(Event::Displaced { job: id, trainer: displaced });
 			}
-			applicants.try_push(trainer.clone()).map_err(|_| Error::<T>::TooManyApplicants.into())
+			let applicant = (trainer.clone(), bond);
+			applicants.try_push(applicant).map_err(|_| Error::<T>::TooManyApplicants.into())
 		})?;
 		if job.invited.is_some() {
 			// Nobody else may apply.

@@ -70,7 +70,8 @@ impl<T: Config> Pallet<T> {
 				continue;
 			}
 			add(&mut escrows, &job.submitter, job.quote.escrow);
-			for trainer in applicants.iter().chain(job.replicas.iter().map(|r| &r.trainer)) {
+			let applied = applicants.iter().map(|(who, _)| who);
+			for trainer in applied.chain(job.replicas.iter().map(|r| &r.trainer)) {
 				add(&mut deposits, trainer, job.quote.deposit);
 			}
 		}

@@ -33,8 +33,8 @@ pub struct Job<AccountId> {
 	pub quote: Quote,
 	/// Where it stands.
 	pub state: JobState,
-	/// Height at which the present state began. For [`JobState::Seeding`] the assignment
-	/// seed forms from the blocks after it.
+	/// Height at which the present state began. For [`JobState::Seeding`] the draw height, which may
+	/// still come: the assignment seed forms from the blocks after it.
 	pub since: BlockNumber,
 	/// Height at which the present state ends at the latest; for an ended job, the height from
 	/// which on it may be forgotten.

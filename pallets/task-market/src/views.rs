@@ -61,7 +61,7 @@ impl<T: Config> Pallet<T> {
 			state: job.state,
 			deadline: job.deadline,
 			seed: job.seed,
-			applicants: Applicants::<T>::get(id).into_inner(),
+			applicants: Applicants::<T>::get(id).into_iter().map(|(who, _)| who).collect(),
 			replicas,
 			audit: None,
 			settlement: job.settlement,

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use codec::Encode;
 use frame_support::{traits::Get, BoundedVec};
 use trainyard_protocol::{
+	audit::AuditPhase,
 	draw,
 	job::{Balance, BlockNumber},
 	JobId,
@@ -19,6 +20,13 @@ const COMMITTEE: &[u8] = b"trainyard/audit/committee/v1";
 const SEGMENTS: &[u8] = b"trainyard/audit/segments/v2";
 
 impl<T: Config> Pallet<T> {
+	/// Returns the phase that waits for the seed of what was settled at `settled`: the reveals of
+	/// the results, or the end of a round. The trainer decides when it reveals and when it stores
+	/// the last chunk of its model, and the draw height lies apart from both.
+	pub(crate) fn drawing(settled: BlockNumber) -> AuditPhase {
+		AuditPhase::Drawing { after: T::Beacon::draw_height(settled) }
+	}
+
 	/// Returns the seed of `round` of `job`'s audit, from the blocks after `after`.
 	pub(crate) fn seed(job: JobId, round: u32, after: BlockNumber) -> Seed {
 		T::Beacon::seed(SEED, &(job, round).encode(), after)

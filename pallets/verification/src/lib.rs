@@ -377,6 +377,11 @@ pub mod pallet {
 				"a bond could be withdrawn before the round it answers for is over"
 			);
 			assert!(
+				SETTLING > T::Beacon::horizon(),
+				"the pool ({SETTLING}) must remember for longer than seeds are given ({})",
+				T::Beacon::horizon()
+			);
+			assert!(
 				T::UnbondingBlocks::get() > SETTLING,
 				"a bond could be withdrawn while its owner can still be drawn"
 			);

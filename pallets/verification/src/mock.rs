@@ -8,7 +8,7 @@ use frame_support::{
 	derive_impl, parameter_types,
 	traits::{ConstU128, ConstU32},
 };
-use sp_runtime::{BuildStorage, DispatchResult, Permill};
+use sp_runtime::{BuildStorage, DispatchResult, Permill, Weight};
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	commitment,
@@ -62,6 +62,8 @@ impl pallet_balances::Config for Test {
 parameter_types! {
 	/// Blocks after which a seed is lost.
 	pub static SeedWindow: BlockNumber = 200;
+	/// Blocks between two draw heights.
+	pub static SeedStep: BlockNumber = 1;
 	/// Varies the seeds.
 	pub static SeedSalt: u64 = 0;
 	/// Roots of the blobs that are complete.
@@ -83,9 +85,19 @@ parameter_types! {
 /// Blocks that make a seed.
 pub const SEED_BLOCKS: BlockNumber = 2;
 
-/// Seeds that are ready after [`SEED_BLOCKS`] blocks and lost after [`SeedWindow`] more.
+/// Seeds that are ready [`SEED_BLOCKS`] blocks after a multiple of [`SeedStep`], and lost after
+/// [`SeedWindow`] more.
 pub struct FakeBeacon;
 impl Beacon for FakeBeacon {
+	fn draw_height(settled: BlockNumber) -> BlockNumber {
+		settled.next_multiple_of(SeedStep::get())
+	}
+	fn horizon() -> BlockNumber {
+		SEED_BLOCKS + 1
+	}
+	fn seed_weight() -> Weight {
+		Weight::zero()
+	}
 	fn seed(domain: &[u8], subject: &[u8], after: BlockNumber) -> Seed {
 		let now = System::block_number() as u32;
 		let ready = after + SEED_BLOCKS + 1;
@@ -117,7 +129,7 @@ impl JobObserver for FakeMarket {
 }
 
 pub const MIN_BOND: u128 = 1_000;
-pub const UNBONDING: u32 = 40;
+pub const UNBONDING: u32 = 80;
 pub const COMMIT: u32 = 10;
 pub const REVEAL: u32 = 5;
 pub const RESCUE: u32 = 8;
@@ -168,6 +180,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		System::set_block_number(1);
 		SeedWindow::set(200);
 		SeedSalt::set(0);
+		SeedStep::set(1);
 		Stored::set(Vec::new());
 		Progressed::set(Vec::new());
 		Due::set(None);

@@ -14,9 +14,10 @@ use frame_support::traits::Get;
 use scale_info::TypeInfo;
 use trainyard_protocol::job::{Balance, BlockNumber};
 
-/// Blocks for which the pool remembers the state before a change: longer than it takes from a
-/// height to the draw from the blocks after it.
-pub const SETTLING: BlockNumber = 30;
+/// Blocks for which the pool remembers the state before a change: longer than
+/// [`horizon`](trainyard_traits::Beacon::horizon), the time from a draw height to the last block in
+/// which its seed is given. `integrity_test` compares them.
+pub const SETTLING: BlockNumber = 60;
 
 /// A verifier in the pool.
 #[derive(

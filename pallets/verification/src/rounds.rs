@@ -29,7 +29,7 @@ use trainyard_protocol::{
 	job::{BlockNumber, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_VERIFIERS},
 	JobId,
 };
-use trainyard_traits::{AuditRequest, AuditStatus, Audits, Seed};
+use trainyard_traits::{AuditRequest, AuditStatus, Audits, Beacon, Seed};
 
 /// What a look at an audit leads to.
 enum Step {
@@ -86,7 +86,9 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 	}
 
 	fn advance_weight() -> Weight {
-		T::WeightInfo::close_round().saturating_add(T::WeightInfo::seat(Room::<T::MaxPool>::get()))
+		T::WeightInfo::close_round()
+			.saturating_add(T::WeightInfo::seat(Room::<T::MaxPool>::get()))
+			.saturating_add(T::Beacon::seed_weight())
 	}
 }
 
@@ -115,7 +117,7 @@ impl<T: Config> Pallet<T> {
 			.collect::<Option<Vec<_>>>()?;
 		Some(Audit {
 			round: 0,
-			phase: AuditPhase::Drawing { after: Self::now() },
+			phase: Self::drawing(Self::now()),
 			audit_segments,
 			verifiers,
 			parties: BoundedVec::<_, frame_support::traits::ConstU32<MAX_PARTIES>>::try_from(
@@ -134,7 +136,7 @@ impl<T: Config> Pallet<T> {
 			AuditPhase::Drawing { after } => match Self::seed(job, audit.round, after) {
 				Seed::NotBefore(height) => Step::Wait(height),
 				Seed::Lost => {
-					audit.phase = AuditPhase::Drawing { after: now };
+					audit.phase = Self::drawing(now);
 					Step::Wait(now.saturating_add(1))
 				}
 				Seed::Ready(seed) => {
@@ -255,7 +257,7 @@ impl<T: Config> Pallet<T> {
 			Self::drop_verdicts(job, audit);
 			audit.committee = Default::default();
 			audit.round = next;
-			audit.phase = AuditPhase::Drawing { after: now };
+			audit.phase = Self::drawing(now);
 			return;
 		}
 		Self::decide(job, audit, |_| Some(Decision::Undecided));

@@ -25,16 +25,28 @@ pub enum Seed {
 	NotBefore(BlockNumber),
 	/// The seed.
 	Ready(H256),
-	/// Asked too late: the outputs are gone. Ask again from a recent block.
+	/// Asked too late: everybody has known the seed for long, or the outputs are gone. Draw again,
+	/// from the next draw height.
 	Lost,
 }
 
-/// Randomness accumulated from the VRF outputs of the authors of blocks *after* a
-/// commitment. The last of these authors can withhold a block and so choose between two
-/// seeds; an author of all of them (a chain with one authority) can predict it.
+/// Randomness accumulated from the VRF outputs of the authors of the blocks after a *draw height*.
+///
+/// Draw heights lie apart, so that whoever decides when something is drawn has few to choose from.
+/// The last of the authors can withhold a block and so choose between two seeds; an author of all
+/// of them (a chain with one authority) can predict it.
 pub trait Beacon {
-	/// Returns the seed for (`domain`, `subject`) from the blocks after `after`.
+	/// Returns the draw height of what is settled at height `settled`: the first that is not below
+	/// it. The blocks after it make the seed.
+	fn draw_height(settled: BlockNumber) -> BlockNumber;
+	/// Returns the seed for (`domain`, `subject`) from the blocks after the draw height `after`.
 	fn seed(domain: &[u8], subject: &[u8], after: BlockNumber) -> Seed;
+	/// Returns the most blocks from a draw height to the last block in which its seed is given,
+	/// whatever the chain's settings. Whoever draws from what was there at the draw height
+	/// remembers it for longer.
+	fn horizon() -> BlockNumber;
+	/// Returns the weight of one [`Beacon::seed`] at worst.
+	fn seed_weight() -> Weight;
 }
 
 /// Trainers and their power.

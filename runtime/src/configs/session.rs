@@ -76,7 +76,6 @@ impl pallet_hashrate::Config for Runtime {
 	type UnbondingBlocks = UnbondingBlocks;
 	type MaxCandidates = ConstU32<256>;
 	type MaxAuthorities = MaxAuthorities;
-	type SeedBlocks = ConstU32<2>;
 	type BlockReward = BlockReward;
 	type RewardHalfLife = RewardHalfLife;
 	type RewardTail = RewardTail;

@@ -39,6 +39,8 @@ fn development_is_alice_alone_with_a_block_in_every_slot() {
 		assert_eq!(Session::validators(), [Alice.to_account_id()]);
 		assert_eq!(Hashrate::trainers().len(), 1);
 		assert_eq!(pallet_sudo::Key::<Runtime>::get(), Some(Alice.to_account_id()));
+		let quick = pallet_hashrate::SeedTiming { blocks: 2, step: 4 };
+		assert_eq!(pallet_hashrate::Seeding::<Runtime>::get(), quick);
 	});
 }
 
@@ -54,6 +56,8 @@ fn local_testnet_is_four_authorities_by_lottery() {
 			assert!(Session::validators().contains(&who.to_account_id()));
 			assert!(Hashrate::trainer(&who.to_account_id()).unwrap().candidate);
 		}
+		let public = pallet_hashrate::SeedTiming::default();
+		assert_eq!(pallet_hashrate::Seeding::<Runtime>::get(), public);
 	});
 }
 

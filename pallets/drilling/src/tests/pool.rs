@@ -104,6 +104,25 @@ fn units_of_a_batch_have_seeds_of_their_own() {
 	});
 }
 
+/// A driller decides when it becomes ready, and may be the one with whom a batch closes.
+#[test]
+fn the_height_of_a_batch_is_not_that_at_which_the_last_driller_came() {
+	run(|| {
+		SeedStep::set(16);
+		active(Mismatch::Majority, 3, 10);
+		enlisted(7);
+		next_block();
+		let noted = System::block_number();
+		let after = noted.next_multiple_of(16);
+		assert!(noted < after, "{noted}");
+		assert_eq!(Batch::<Test>::get(), Some(after));
+		blocks(after - noted + SEED_BLOCKS);
+		assert!(Batch::<Test>::exists());
+		next_block();
+		assert!(!Batch::<Test>::exists());
+	});
+}
+
 #[test]
 fn a_lost_seed_is_made_up_for() {
 	run(|| {

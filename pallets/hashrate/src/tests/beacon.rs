@@ -1,7 +1,10 @@
 //! Seeds from VRF outputs.
 
 use super::*;
-use crate::{beacon::RING, Outputs};
+use crate::{
+	beacon::{MAX_SEED_BLOCKS, RING, SEED_LIFE},
+	Outputs, SeedTiming, Seeding,
+};
 use codec::Encode;
 use sp_io::hashing::blake2_256;
 use trainyard_protocol::H256;
@@ -77,19 +80,59 @@ fn seeds_differ_by_domain_subject_and_block() {
 }
 
 #[test]
-fn a_seed_is_lost_when_its_first_output_leaves_the_ring() {
+fn a_seed_that_everybody_has_known_for_long_is_lost() {
 	Genesis::default().run(|| {
 		run_block(1);
 		let second = output();
 		run_block(1);
 		let third = output();
-		// Block 2's output is overwritten by that of block 258, in block 259.
-		run_to(2 + RING, 1);
+		run_to(4 + SEED_LIFE, 1);
 		assert_eq!(seed(1), expected(b"draw", b"job 7", &[second, third]));
 		run_block(1);
 		assert_eq!(seed(1), Seed::Lost);
 		assert!(matches!(seed(2), Seed::Ready(_)));
+		assert_eq!(Hashrate::horizon(), MAX_SEED_BLOCKS + 1 + SEED_LIFE);
+	});
+}
+
+#[test]
+fn the_ring_has_room_for_its_outputs_and_no_more() {
+	Genesis::default().run(|| {
+		run_to(3 + RING, 1);
 		assert_eq!(Outputs::<Test>::iter().count(), RING as usize);
+		assert_eq!(seed(1), Seed::Lost);
+	});
+}
+
+/// A trainer that is an author knows its own coming outputs. It must not move a draw to where its
+/// blocks are by revealing one block earlier or later.
+#[test]
+fn all_that_is_settled_within_a_step_has_one_draw_height() {
+	Genesis::default().run(|| {
+		assert_eq!([0, 1, 20].map(Hashrate::draw_height), [0, 1, 20], "a step of one block");
+		Seeding::<Test>::put(SeedTiming { blocks: 2, step: 16 });
+		for settled in 17..=32 {
+			assert_eq!(Hashrate::draw_height(settled), 32);
+		}
+		assert_eq!(Hashrate::draw_height(33), 48);
+		assert_eq!(Hashrate::draw_height(0), 0);
+		assert_eq!(Hashrate::draw_height(u32::MAX), u32::MAX);
+	});
+}
+
+#[test]
+fn a_seed_is_made_of_as_many_blocks_as_genesis_says() {
+	Genesis::default().run(|| {
+		assert_eq!(SeedTiming::default(), SeedTiming { blocks: 16, step: 16 });
+		Seeding::<Test>::put(SeedTiming { blocks: 5, step: 1 });
+		let mut outputs = Vec::new();
+		for _ in 0..5 {
+			assert_eq!(seed(1), Seed::NotBefore(7));
+			run_block(1);
+			outputs.push(output());
+		}
+		run_block(1);
+		assert_eq!(seed(1), expected(b"draw", b"job 7", &outputs));
 	});
 }
 

@@ -173,6 +173,18 @@ fn power_declared_twice_is_refused() {
 }
 
 #[test]
+#[should_panic(expected = "hashrate.seedBlocks: 1 to 24")]
+fn a_seed_fits_what_pools_remember() {
+	let _ = GenesisConfig::<Test> { seed_blocks: 25, ..Default::default() }.build_storage();
+}
+
+#[test]
+#[should_panic(expected = "hashrate.seedStep")]
+fn draw_heights_have_a_step() {
+	let _ = GenesisConfig::<Test> { seed_step: 0, ..Default::default() }.build_storage();
+}
+
+#[test]
 #[should_panic(expected = "hashrate.halfLife")]
 fn a_half_life_of_nothing_is_refused() {
 	let _ = GenesisConfig::<Test> { half_life: 999, ..Default::default() }.build_storage();

@@ -19,6 +19,10 @@ fn try_apply(who: AccountId, id: u32) -> sp_runtime::DispatchResult {
 	TaskMarket::apply(RuntimeOrigin::signed(who), id, digest(id))
 }
 
+fn applicants(id: u32) -> Vec<AccountId> {
+	Applicants::<Test>::get(id).into_iter().map(|(who, _)| who).collect()
+}
+
 #[test]
 fn applying_holds_a_deposit() {
 	run(|| {
@@ -27,7 +31,7 @@ fn applying_holds_a_deposit() {
 		assert_ok!(try_apply(11, id));
 		System::assert_last_event(Event::Applied { job: id, trainer: 11, deposit }.into());
 		assert_eq!(held(HoldReason::Deposit, 11), deposit);
-		assert_eq!(Applicants::<Test>::get(id).into_inner(), vec![11]);
+		assert_eq!(Applicants::<Test>::get(id).into_inner(), vec![(11, 1_000)]);
 		// A second job holds a second deposit.
 		let other = post_with(OTHER, terms(1));
 		assert_ok!(try_apply(11, other));
@@ -103,11 +107,11 @@ fn in_a_full_list_a_larger_bond_displaces_the_smallest() {
 		assert_eq!((held(HoldReason::Deposit, 33), free(33)), (0, deposit + ED));
 		assert_eq!(held(HoldReason::Deposit, 11), deposit);
 		let list = vec![30, 31, 32, 34, 35, 36, 37, 11];
-		assert_eq!(Applicants::<Test>::get(id).into_inner(), list);
+		assert_eq!(applicants(id), list);
 		// A trainer that was displaced may come back with a larger bond.
 		Bonds::mutate(|bonds| bonds.insert(33, 10));
 		assert_ok!(try_apply(33, id));
-		assert!(!Applicants::<Test>::get(id).contains(&31));
+		assert!(!applicants(id).contains(&31));
 		// A trainer that cannot pay displaces nobody.
 		Bonds::mutate(|bonds| bonds.insert(39, 100));
 		assert_noop!(try_apply(39, id), TokenError::FundsUnavailable);
@@ -184,6 +188,41 @@ fn replicas_are_drawn_from_the_seed_by_bond_and_the_others_are_let_go() {
 		}
 		let trainers = BoundedVec::truncate_from(drawn);
 		assert!(events().contains(&Event::Assigned { job: id, seed, trainers }));
+	});
+}
+
+/// The author of the last block of a seed knows it, and could add to its bond just what wins.
+#[test]
+fn a_bond_that_is_raised_after_applying_does_not_count() {
+	run(|| {
+		let mut turned = 0;
+		for _ in 0..20 {
+			let id = post(1);
+			apply(id, &[11, 12]);
+			run_to_state(id, JobState::Seeding);
+			Bonds::mutate(|bonds| bonds.insert(12, 1_000_000));
+			let closed = job(id).since;
+			run_to_state(id, JobState::Training);
+			let seed = seed_of(SEED_DOMAIN, &id.encode(), closed);
+			let before = draw::weighted(REPLICAS_DOMAIN, &seed, &[(11, 1_000), (12, 1_000)], 1);
+			let raised = draw::weighted(REPLICAS_DOMAIN, &seed, &[(11, 1_000), (12, 1_000_000)], 1);
+			assert_eq!(vec![job(id).replicas[0].trainer], before);
+			turned += u32::from(before != raised);
+			Bonds::mutate(|bonds| bonds.insert(12, 1_000));
+			run_to_end(id);
+		}
+		assert!(turned > 3, "the raise would have won {turned} of 20 draws");
+	});
+}
+
+#[test]
+fn a_bond_that_was_lost_after_applying_does_not_count() {
+	run(|| {
+		let id = post(1);
+		apply(id, &[11, 12]);
+		Bonds::mutate(|bonds| bonds.insert(12, 0));
+		run_to_state(id, JobState::Training);
+		assert_eq!(job(id).replicas[0].trainer, 11);
 	});
 }
 

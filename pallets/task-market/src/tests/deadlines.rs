@@ -1,7 +1,8 @@
 //! What each state waits for, until when, and what then.
 
 use crate::{mock::*, Error, Event, HoldReason, Jobs};
-use frame_support::{assert_noop, assert_ok};
+use frame_support::{assert_noop, assert_ok, weights::Weight};
+use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Decision,
 	job::{Ending, Fate, JobState},
@@ -40,6 +41,45 @@ fn the_seed_forms_from_blocks_after_applying_closed() {
 		run_to(8);
 		assert_eq!((job(id).state, job(id).since), (JobState::Training, 8));
 		assert_eq!((job(id).deadline, due(id)), (28, 28));
+	});
+}
+
+/// Whoever posts or applies must not choose the height: it knows the outputs of its own blocks to
+/// come.
+#[test]
+fn the_height_of_the_seed_is_not_that_of_a_call() {
+	run(|| {
+		SeedStep::set(16);
+		let list = TaskMarket::post_listing(RuntimeOrigin::signed(12), 1, u64::MAX, <_>::default());
+		assert_ok!(list);
+		for at in [2, 7, 15] {
+			run_to(at);
+			let id = crate::NextJob::<Test>::get();
+			let origin = RuntimeOrigin::signed(SUBMITTER);
+			assert_ok!(TaskMarket::order(origin, 12, JobSpec::noisy_example(), terms(1)));
+			apply(id, &[12]);
+			next_block();
+			assert_eq!((job(id).state, job(id).since), (JobState::Seeding, 16), "applied at {at}");
+		}
+		run_to(17);
+		assert!((0..3).all(|id| job(id).state == JobState::Seeding));
+		run_to(18);
+		assert!((0..3).all(|id| job(id).state == JobState::Training));
+	});
+}
+
+/// Full blocks look at a job late. Whoever fills them must not choose the height either.
+#[test]
+fn a_job_that_is_closed_late_keeps_the_height_of_its_deadline() {
+	run(|| {
+		let id = post(1);
+		apply(id, &[11]);
+		ServiceWeight::set(TaskMarket::worst_advance());
+		run_to(40);
+		assert_eq!(job(id).state, JobState::Open);
+		ServiceWeight::set(Weight::MAX);
+		next_block();
+		assert_eq!((job(id).state, job(id).since), (JobState::Seeding, 6));
 	});
 }
 

@@ -156,7 +156,8 @@ fn what_comes_behind_the_height_of_the_draw_does_not_change_it() {
 					Balances::release_all(&reason, &who, Precision::BestEffort).unwrap();
 				}
 				bonded(4);
-				System::set_block_number(System::block_number() + 50);
+				let settled = u64::from(crate::SETTLING) + 20;
+				System::set_block_number(System::block_number() + settled);
 			}
 		});
 		result
@@ -262,6 +263,34 @@ fn a_lost_seed_is_drawn_anew() {
 		assert_eq!(Verification::advance(JOB), AuditStatus::Pending(50 + SEED_BLOCKS + 1));
 		System::set_block_number(53);
 		assert_eq!(Verification::advance(JOB), AuditStatus::Pending(53 + COMMIT + 1));
+	});
+}
+
+/// The trainer decides in which block it reveals, and knows the outputs of its own blocks to come.
+#[test]
+fn the_height_of_the_draw_is_not_that_of_the_reveal() {
+	run(|| {
+		bonded(3);
+		SeedStep::set(16);
+		for opened in [2, 9, 16] {
+			System::set_block_number(opened);
+			assert_ok!(Verification::open(JOB, request(1, 3)));
+			assert_eq!(view().phase, AuditPhase::Drawing { after: 16 }, "opened at {opened}");
+			assert_eq!(Verification::advance(JOB), AuditStatus::Pending(16 + SEED_BLOCKS + 1));
+			Verification::remove(JOB);
+		}
+		// Neither is that of a draw that was lost, nor that of another round.
+		System::set_block_number(20);
+		SeedWindow::set(5);
+		assert_ok!(Verification::open(JOB, request(1, 3)));
+		System::set_block_number(70);
+		Verification::advance(JOB);
+		assert_eq!(view().phase, AuditPhase::Drawing { after: 80 });
+		System::set_block_number(83);
+		Verification::advance(JOB);
+		System::set_block_number(83 + u64::from(COMMIT) + 1);
+		Verification::advance(JOB);
+		assert_eq!((view().round, view().phase), (1, AuditPhase::Drawing { after: 96 }));
 	});
 }
 
