@@ -48,6 +48,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use trainyard_program::{
 	init,
 	lower::{self, StateTensor},
+	needs,
 	ops::Role,
 	order,
 	reference::StepContext,
@@ -55,10 +56,6 @@ use trainyard_program::{
 	H256,
 };
 use trainyard_protocol::bundle::Evaluation;
-
-/// Labels whose rows an evaluation takes at a time. Rows are independent of each other up to the
-/// mean, so this only bounds memory.
-const EVALUATION_ROWS: u32 = 1_024;
 
 /// Says why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -473,7 +470,7 @@ fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 /// Returns the validation rows in slices, with a program for each.
 fn evaluation_slices(spec: &CheckedSpec) -> Vec<(std::ops::Range<usize>, Arc<CompiledProgram>)> {
 	let all = spec.dataset.validation_rows;
-	let size = (EVALUATION_ROWS / spec.labels_per_row()).max(1);
+	let size = needs::evaluation_rows(spec);
 	let plan = |rows| Arc::new(CompiledProgram::new(lower::evaluation_of(spec, rows)));
 	let mut slices = Vec::new();
 	let whole = all / size * size;

@@ -6,6 +6,7 @@
 //!   evaluation, and the tensors of its state;
 //! - [`ops`] are the operators of programs, with the FLOP of each;
 //! - [`work`] counts a job, [`units`] says what the count is worth;
+//! - [`needs`] counts what it asks of a machine, and says how much it may ask;
 //! - [`init`], [`order`] and [`schedule`] are its initial state, the order of its rows and its
 //!   learning rate, each a pure function of seed and index;
 //! - [`reachable`] bounds the states that an honest run can have;
@@ -25,6 +26,7 @@ extern crate alloc;
 
 pub mod init;
 pub mod lower;
+pub mod needs;
 pub mod ops;
 pub mod order;
 pub mod reachable;

@@ -29,7 +29,12 @@ impl Parts {
 	/// Returns the parts of a job. The operator lists are made here, each once: make the parts
 	/// once, and pass them on.
 	pub fn of(spec: &CheckedSpec) -> Self {
-		let (step, evaluation) = (lower::training_step(spec), lower::evaluation(spec));
+		Self::of_lists(&lower::training_step(spec), &lower::evaluation(spec))
+	}
+
+	/// Returns the parts of a job whose lists these are: of a step, and of an evaluation over all
+	/// validation rows.
+	pub(crate) fn of_lists(step: &Program, evaluation: &Program) -> Self {
 		Self { step: step.flop(), evaluation: evaluation.flop() }
 	}
 
@@ -49,6 +54,17 @@ impl Parts {
 	/// paid for. Fails with [`SpecError::WorkOverflow`] where it does not fit.
 	pub fn micro_ut_of(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
 		units::micro_ut(self.flop_of(spec, segments)?).ok_or(SpecError::WorkOverflow)
+	}
+
+	/// Returns the work of the steps of the first `segments` segments of this job in micro-ut,
+	/// rounded up: what is credited as power. Evaluations are paid and earn none, as equal
+	/// validation rows would be computed once. Fails as [`Self::micro_ut_of`] does.
+	pub fn training_micro_ut_of(
+		&self,
+		spec: &JobSpec,
+		segments: u32,
+	) -> Result<MicroUt, SpecError> {
+		Parts { evaluation: 0, ..*self }.micro_ut_of(spec, segments)
 	}
 
 	/// Returns the work of one segment: its steps, and the evaluation at its end. The segments of a
@@ -128,7 +144,7 @@ impl LayerWork {
 pub fn flop_by_layer(spec: &CheckedSpec) -> Result<Vec<LayerWork>, SpecError> {
 	let (step, evaluation) = (lower::training_step(spec), lower::evaluation(spec));
 	// The sums below saturate where this one fails.
-	Parts { step: step.flop(), evaluation: evaluation.flop() }.flop_of(spec, spec.segments())?;
+	Parts::of_lists(&step, &evaluation).flop_of(spec, spec.segments())?;
 	let steps = u128::from(spec.training.steps);
 	let checkpoints = u128::from(spec.segments()).saturating_add(1);
 	let state = lower::state(spec);

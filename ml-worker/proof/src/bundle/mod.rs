@@ -36,7 +36,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use trainyard_engine::{state_hash, Data, NanRule, TensorMap};
 use trainyard_program::{
-	lower,
+	lower, needs,
 	spec::{CheckedSpec, DataFormat, InputFile, Layer, Model, Normalization},
 };
 use trainyard_protocol::job::WorkResult;
@@ -215,11 +215,7 @@ pub fn hash_of_state(bytes: &[u8]) -> Option<H256> {
 
 /// Returns the most bytes that a checkpoint file of this job can have.
 pub fn max_checkpoint_bytes(spec: &CheckedSpec) -> u64 {
-	lower::state(spec).iter().fold(1024, |sum: u64, tensor| {
-		let elements = tensor.shape.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
-		let header = tensor.name.len() as u64 * 6 + 512;
-		sum.saturating_add(elements.saturating_mul(4)).saturating_add(header)
-	})
+	needs::checkpoint_bytes(spec)
 }
 
 /// Returns whether a path, as a client asks for it, names a file of a bundle. A trainer serves only

@@ -120,6 +120,7 @@ mod tests {
 	use super::*;
 	use crate::testing::{changed, job, table, SEED};
 	use std::path::Path;
+	use trainyard_program::spec::{Loss, Optimizer};
 
 	const BUDGET: Budget = Budget { steps: 200, time: Duration::from_secs(600) };
 
@@ -149,7 +150,8 @@ mod tests {
 		let data = table(folder.path());
 		let spec = changed(&job(&data), |spec| {
 			spec.training.learning_rate_nano = 1_000_000_000_000;
-			spec.training.weight_decay_nano = 1_000_000_000;
+			spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
+			spec.training.loss = Loss::MeanSquaredError;
 		});
 		let error = tried(&spec, &data, BUDGET).unwrap_err();
 		assert!(matches!(error, RehearsalError::Diverged { .. }), "{error}");

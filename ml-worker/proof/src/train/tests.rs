@@ -5,7 +5,7 @@ use crate::{
 	testing::{changed, job, stopping, table, train, train_on, tuned, with_loss, SEED},
 };
 use std::collections::BTreeMap;
-use trainyard_program::spec::EarlyStop;
+use trainyard_program::spec::{EarlyStop, Loss, Optimizer};
 
 /// Returns every file of a folder, except the lock, with the hash of its bytes.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, H256> {
@@ -338,8 +338,9 @@ fn an_absurd_learning_rate_is_noticed_and_loses_nothing() {
 	let data = table(folder.path());
 	let spec = changed(&job(&data), |spec| {
 		spec.training.learning_rate_nano = 1_000_000_000_000;
-		// Decay by a thousand times the weight overshoots a thousandfold in every step.
-		spec.training.weight_decay_nano = 1_000_000_000;
+		// Each step overshoots the minimum of the squares a thousandfold.
+		spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
+		spec.training.loss = Loss::MeanSquaredError;
 	});
 	let out = folder.path().join("out");
 	let error = train(&spec, &data, &out, false, None).unwrap_err();
@@ -350,7 +351,7 @@ fn an_absurd_learning_rate_is_noticed_and_loses_nothing() {
 		"the largest parameter is",
 		"the first value out of range is of step",
 		", made by ",
-		" of layers.",
+		"in layers.",
 		"learning rate 1000",
 		"a tenth",
 		"clip_norm",

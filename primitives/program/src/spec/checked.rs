@@ -2,7 +2,7 @@
 
 use super::{
 	DataFormat, EarlyStop, FileRef, Input, JobSpec, Layer, Optimizer, Schedule, Shaped, SpecError,
-	MAX_BATCH, MAX_DECAY_NANO, MAX_NANO, MAX_PARAMETERS, MAX_SEGMENTS, MAX_STEPS,
+	MAX_BATCH, MAX_DECAY_NANO, MAX_NANO, MAX_PARAMETERS, MAX_SEGMENTS, MAX_SHRINK, MAX_STEPS,
 };
 use alloc::vec::Vec;
 use core::ops::Deref;
@@ -117,6 +117,11 @@ impl JobSpec {
 		ensure(self.segments() <= MAX_SEGMENTS, SpecError::TooManySegments)?;
 		ensure((1..=MAX_NANO).contains(&t.learning_rate_nano), SpecError::BadLearningRate)?;
 		ensure(t.weight_decay_nano <= MAX_NANO, SpecError::BadWeightDecay)?;
+		// The rate is never above its peak. Beyond 1 a decayed parameter changes its sign, and beyond
+		// 2 it grows in every step, whatever the data: a trap for whoever trains it.
+		let shrink =
+			u128::from(t.learning_rate_nano).saturating_mul(u128::from(t.weight_decay_nano));
+		ensure(shrink <= MAX_SHRINK, SpecError::DecayOvershoots)?;
 		// The rate of a warm-up step is at least 10^-9.
 		let rises = u64::from(t.warmup_steps) <= t.learning_rate_nano;
 		ensure(t.warmup_steps < t.steps && rises, SpecError::BadWarmup)?;

@@ -115,6 +115,8 @@ pub enum SpecError {
 	BadLabels,
 	/// `initial_model` has no hash, no length, a length that is too large, or no URL.
 	BadInitialModel,
+	/// The learning rate at its peak times the weight decay is above 1.
+	DecayOvershoots,
 }
 
 impl SpecError {
@@ -135,7 +137,7 @@ impl SpecError {
 			BadBatchSize => "training.batch_size",
 			BadCheckpointInterval | TooManySegments => "training.checkpoint_interval",
 			BadLearningRate => "training.learning_rate_nano",
-			BadWeightDecay => "training.weight_decay_nano",
+			BadWeightDecay | DecayOvershoots => "training.weight_decay_nano",
 			BadMomentum | BadEpsilon => "training.optimizer",
 			BadContext => "dataset.features",
 			TokensDisagree => "dataset.format",
@@ -245,6 +247,10 @@ impl fmt::Display for SpecError {
 				f,
 				"the initial model needs a content hash, 1 to {MAX_DATASET_BYTES} bytes and an \
 				 http(s) location"
+			),
+			DecayOvershoots => f.write_str(
+				"the learning rate at its peak times the weight decay is above 1: a step would take \
+				 more of a parameter than there is, and training would diverge",
 			),
 		}
 	}

@@ -69,6 +69,8 @@ pub const MAX_DECAY_NANO: u64 = 999_999_970;
 pub const MAX_DROPOUT_NANO: u64 = 900_000_000;
 /// One, in nano.
 pub const ONE_NANO: u64 = 1_000_000_000;
+/// Largest product of learning rate and weight decay, x 10^18: 1, the whole of a parameter.
+pub const MAX_SHRINK: u128 = 1_000_000_000_000_000_000;
 /// Most bytes of a file that a job reads: 2 GiB.
 pub const MAX_DATASET_BYTES: u64 = 1 << 31;
 

@@ -126,6 +126,16 @@ fn every_rule_is_enforced() {
 		}),
 		(BadLearningRate, |s| s.training.learning_rate_nano = 0),
 		(BadWeightDecay, |s| s.training.weight_decay_nano = u64::MAX),
+		(DecayOvershoots, |s| {
+			// Parameters would grow by a twentieth in every step, whatever the data.
+			s.training.learning_rate_nano = 2_050_000_000;
+			s.training.weight_decay_nano = 1_000_000_000;
+		}),
+		(DecayOvershoots, |s| {
+			s.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
+			s.training.learning_rate_nano = 1_000_000_001;
+			s.training.weight_decay_nano = 1_000_000_000;
+		}),
 		(BadWarmup, |s| s.training.warmup_steps = 1_500),
 		(BadWarmup, |s| {
 			s.training.warmup_steps = 10;
@@ -454,6 +464,7 @@ fn errors_keep_their_numbers() {
 		(SpecError::DatasetTooLarge, 19),
 		(SpecError::BadEarlyStop, 39),
 		(SpecError::BadInitialModel, 41),
+		(SpecError::DecayOvershoots, 42),
 	] {
 		assert_eq!(error.encode(), [number]);
 	}

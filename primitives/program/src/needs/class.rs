@@ -1,0 +1,138 @@
+//! Classes of machines, and what a job may ask of each.
+
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use core::fmt;
+use scale_info::TypeInfo;
+use serde::{Deserialize, Serialize};
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// The class of machines that train and verify a job. A job names one in its terms, and may ask no
+/// more than its [`Limits`]. A larger class is one more variant and one more row of limits.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	PartialOrd,
+	Ord,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum MachineClass {
+	/// A machine with 8 GiB of memory.
+	#[default]
+	#[codec(index = 0)]
+	Gib8,
+}
+
+/// What a job may ask of a machine of a class, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+	/// Memory of training and replaying, without the rows of the data.
+	pub memory: u64,
+	/// Rows of the data, decoded. Those that do not fit memory are kept in a file.
+	pub rows: u64,
+	/// Bytes that a verifier fetches in a round.
+	pub download: u64,
+}
+
+impl MachineClass {
+	/// Every class, the smallest first.
+	pub const ALL: [MachineClass; 1] = [MachineClass::Gib8];
+
+	/// Returns the limits of this class.
+	///
+	/// Of 8 GiB, half is for tensors, a quarter for rows of the data (the rest of them is read from
+	/// a file), and a quarter for the system and for what is counted too low. 2 GiB are fetched in
+	/// half of the 12 minutes for a verdict at 48 Mbit/s.
+	pub const fn limits(self) -> Limits {
+		match self {
+			MachineClass::Gib8 => Limits { memory: 4 * GIB, rows: 4 * GIB, download: 2 * GIB },
+		}
+	}
+
+	/// Returns the name, as it stands in a JOB.toml.
+	pub const fn name(self) -> &'static str {
+		match self {
+			MachineClass::Gib8 => "gib8",
+		}
+	}
+
+	/// Returns the class of this name.
+	pub fn named(name: &str) -> Option<Self> {
+		Self::ALL.into_iter().find(|class| class.name() == name)
+	}
+}
+
+/// What a job asks of machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+	/// Memory of training and replaying.
+	Memory,
+	/// Rows of the data, decoded.
+	Rows,
+	/// Bytes that a verifier fetches in a round.
+	Download,
+	/// Bytes that a trainer stores in a rescue.
+	Rescue,
+}
+
+/// How much a job needs of a resource, beside the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Shortage {
+	/// Of what.
+	pub resource: Resource,
+	/// What the job needs, in bytes.
+	pub needed: u64,
+	/// What it may need, in bytes.
+	pub limit: u64,
+}
+
+impl Shortage {
+	/// Returns whether the job needs more than it may.
+	pub fn is_exceeded(&self) -> bool {
+		self.needed > self.limit
+	}
+}
+
+/// The number, the limit and what to do: for a job that needs too much.
+impl fmt::Display for Shortage {
+	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+		let (needed, limit) = (self.needed.div_ceil(MIB), self.limit / MIB);
+		match self.resource {
+			Resource::Memory => write!(
+				f,
+				"training or replaying it takes up to {needed} MiB of memory, and a machine of its \
+				 class has {limit} MiB for that: lower training.batch_size or the widths of the layers"
+			),
+			Resource::Rows => write!(
+				f,
+				"its rows are {needed} MiB when they are decoded, and a machine of its class takes \
+				 {limit} MiB: give it fewer rows"
+			),
+			Resource::Download => write!(
+				f,
+				"a verifier may have to fetch {needed} MiB in a round, and a machine of its class \
+				 fetches {limit} MiB in time: lower terms.audit_segments or terms.replicas, or train a \
+				 smaller model on fewer data"
+			),
+			Resource::Rescue => write!(
+				f,
+				"where verifiers cannot fetch its states, {needed} MiB would have to be stored on \
+				 chain, and {limit} MiB can be stored in the time for it: lower terms.audit_segments, \
+				 or train a smaller model on fewer data"
+			),
+		}
+	}
+}

@@ -1,0 +1,185 @@
+//! What a job asks of every machine that computes it, from its specification alone: memory, rows,
+//! bytes to fetch, bytes to store in a rescue. The chain refuses what a machine of the job's
+//! [`MachineClass`] could not carry; trainers and verifiers decide by the same numbers.
+//!
+//! A job whose numbers nobody counted would be a trap: a large machine trains it, every small one
+//! that is drawn to verify it dies, and the work is never paid.
+
+mod class;
+mod live;
+
+pub use class::{Limits, MachineClass, Resource, Shortage};
+
+use crate::{
+	lower,
+	spec::{CheckedSpec, JobSpec},
+	work::Parts,
+};
+use live::{bytes_of, live};
+
+/// Labels whose rows an evaluation takes at a time, at most.
+const EVALUATION_LABELS: u32 = 1_024;
+/// Memory for programs and for threads, in bytes: seven buffers of 1 MiB that each of 16 keeps.
+const BASE: u64 = 128 << 20;
+/// Most bytes of a checkpoint's index, and of each tensor's entry in it besides its name.
+const INDEX_BYTES: u64 = 1_024;
+/// Most bytes of a tensor's entry for each letter of its name, which may be escaped.
+const LETTER_BYTES: u64 = 6;
+/// Most bytes of a manifest for each checkpoint.
+const MANIFEST_ENTRY: u64 = 512;
+/// Most bytes of a manifest, and of an archive's index, beyond those of its entries.
+const MANIFEST_BASE: u64 = 64 * 1_024;
+
+/// Needs of one job, in bytes. They saturate instead of overflowing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+	/// Tensors of a training step that live at once, without the state; and the order of the rows.
+	pub step: u64,
+	/// Tensors of an evaluation that live at once, without the state, for the rows that are taken
+	/// at a time; and the losses of all validation rows.
+	pub evaluation: u64,
+	/// A checkpoint: all tensors of the state, in a file.
+	pub checkpoint: u64,
+	/// The initial model of a fine-tuning.
+	pub initial: u64,
+	/// Rows of the data, decoded: inputs and labels.
+	pub rows: u64,
+	/// Text of the data that is read at most, decompressed ([`Dataset::extent`]).
+	///
+	/// [`Dataset::extent`]: crate::spec::Dataset::extent
+	pub text: u64,
+	/// Files that the job reads.
+	pub files: u64,
+	/// Segments.
+	segments: u32,
+}
+
+impl Needs {
+	/// Returns the needs of a job, and the work of its parts. The operator lists are made here, and
+	/// they are most of what this costs: ask for both at once.
+	pub fn and_parts(spec: &CheckedSpec) -> (Self, Parts) {
+		let dataset = &spec.dataset;
+		let (step, whole) = (lower::training_step(spec), lower::evaluation(spec));
+		let parts = Parts::of_lists(&step, &whole);
+		let slice = evaluation_rows(spec);
+		let evaluation = match dataset.validation_rows <= slice {
+			true => live(&whole),
+			false => live(&lower::evaluation_of(spec, slice)),
+		};
+		let labels = u64::from(spec.labels_per_row());
+		let width = u64::from(dataset.features).saturating_add(labels);
+		let extent = dataset.extent();
+		// The order of an epoch and of the next; losses of all labels and of those at a time.
+		let order = u64::from(dataset.train_rows).saturating_mul(8);
+		let losses = u64::from(dataset.validation_rows).saturating_mul(labels).saturating_mul(8);
+		let needs = Self {
+			step: live(&step).saturating_add(order),
+			evaluation: evaluation.saturating_add(losses),
+			checkpoint: checkpoint_bytes(spec),
+			initial: spec.initial_model.as_ref().map_or(0, |file| file.bytes),
+			rows: extent.rows.saturating_mul(width).saturating_mul(4),
+			text: extent.file_bytes(),
+			files: spec.file_bytes(),
+			segments: spec.segments(),
+		};
+		(needs, parts)
+	}
+
+	/// Returns the needs of a job.
+	pub fn of(spec: &CheckedSpec) -> Self {
+		Self::and_parts(spec).0
+	}
+
+	/// Returns the memory of training and replaying, without the rows of the data, which are kept in
+	/// a file where they are many: the initial model, and besides a step the state and the last two
+	/// checkpoints; besides an evaluation also the next one; besides neither its encoding, too.
+	pub fn memory(&self) -> u64 {
+		let copies = |n: u64| self.checkpoint.saturating_mul(n);
+		let step = copies(3).saturating_add(self.step);
+		let evaluation = copies(4).saturating_add(self.evaluation);
+		let most = step.max(evaluation).max(copies(5));
+		most.saturating_add(self.initial).saturating_add(BASE)
+	}
+
+	/// Returns the bytes of the blob that rescues a result of which `audit_segments` segments are
+	/// drawn, see [`rescue_bytes`].
+	pub fn rescue(&self, audit_segments: u32) -> u64 {
+		let checkpoints = u64::from(self.segments).saturating_add(1);
+		self.states(audit_segments)
+			.saturating_add(self.files)
+			.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
+			.saturating_add(MANIFEST_BASE)
+	}
+
+	/// Returns the most bytes that a verifier fetches in a round: the files, and of each result that
+	/// may differ the states of its drawn segments and of the one in which it parts from others,
+	/// with its manifest.
+	pub fn download(&self, audit_segments: u32, results: u32) -> u64 {
+		let checkpoints = u64::from(self.segments).saturating_add(1);
+		let parting = if results > 1 { 1 } else { 0 };
+		self.states(audit_segments.saturating_add(parting))
+			.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
+			.saturating_add(MANIFEST_BASE)
+			.saturating_mul(u64::from(results))
+			.saturating_add(self.files)
+	}
+
+	/// Returns the bytes of the states at both ends of that many segments, and of the last.
+	fn states(&self, segments: u32) -> u64 {
+		let checkpoints = u64::from(self.segments).saturating_add(1);
+		let drawn = u64::from(segments).saturating_mul(2).saturating_add(1);
+		self.checkpoint.saturating_mul(drawn.min(checkpoints))
+	}
+
+	/// Returns every number that has a limit beside it: of a job of which `audit_segments` segments
+	/// of at most `results` results are drawn, on machines of this class, where a rescue may have
+	/// `rescue` bytes.
+	pub fn beside(
+		&self,
+		class: MachineClass,
+		audit_segments: u32,
+		results: u32,
+		rescue: u64,
+	) -> [Shortage; 4] {
+		let limits = class.limits();
+		let of = |resource, needed, limit| Shortage { resource, needed, limit };
+		[
+			of(Resource::Memory, self.memory(), limits.memory),
+			of(Resource::Rows, self.rows, limits.rows),
+			of(Resource::Download, self.download(audit_segments, results), limits.download),
+			of(Resource::Rescue, self.rescue(audit_segments), rescue),
+		]
+	}
+}
+
+/// Returns the rows that an evaluation takes at a time. Rows are independent of each other up to the
+/// mean, so this bounds memory and changes no bit.
+pub fn evaluation_rows(spec: &JobSpec) -> u32 {
+	EVALUATION_LABELS.checked_div(spec.labels_per_row()).unwrap_or(1).max(1)
+}
+
+/// Returns the most bytes of a checkpoint file of this job.
+pub fn checkpoint_bytes(spec: &CheckedSpec) -> u64 {
+	lower::state(spec).iter().fold(INDEX_BYTES, |sum, tensor| {
+		let elements = tensor.shape.iter().fold(1u128, |n, d| n.saturating_mul(u128::from(*d)));
+		let name = LETTER_BYTES.saturating_mul(tensor.name.len() as u64);
+		sum.saturating_add(bytes_of(elements)).saturating_add(INDEX_BYTES).saturating_add(name)
+	})
+}
+
+/// Returns the most bytes of the blob that rescues the result of a job of which `audit_segments`
+/// segments are drawn: both ends of each and the last checkpoint, each with all tensors of the
+/// optimizer, the files that the job reads, the manifest and the archive's index. Returns
+/// `u64::MAX` past the range.
+pub fn rescue_bytes(spec: &CheckedSpec, audit_segments: u32) -> u64 {
+	let checkpoints = u64::from(spec.segments()).saturating_add(1);
+	let drawn = u64::from(audit_segments).saturating_mul(2).saturating_add(1);
+	checkpoint_bytes(spec)
+		.saturating_mul(drawn.min(checkpoints))
+		.saturating_add(spec.file_bytes())
+		.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
+		.saturating_add(MANIFEST_BASE)
+}
+
+#[cfg(test)]
+mod tests;

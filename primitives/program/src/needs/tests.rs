@@ -1,0 +1,145 @@
+use super::*;
+use crate::spec::{DataFormat, FileRef, Model, Optimizer};
+
+fn needs(spec: &JobSpec) -> Needs {
+	Needs::of(&spec.clone().check().unwrap())
+}
+
+/// Returns what a job needs too much of, where a rescue has room for 450 MiB.
+fn refused(spec: &JobSpec) -> Vec<Resource> {
+	let beside = needs(spec).beside(MachineClass::Gib8, 3, 1, 450 << 20);
+	beside.into_iter().filter(Shortage::is_exceeded).map(|short| short.resource).collect()
+}
+
+fn set_hidden(spec: &mut JobSpec, widths: &[u32]) {
+	let Model::Mlp { hidden, .. } = &mut spec.model else { unreachable!() };
+	*hidden = widths.to_vec().try_into().unwrap();
+}
+
+fn set_rows(spec: &mut JobSpec, train: u32, validation: u32) {
+	(spec.dataset.train_rows, spec.dataset.validation_rows) = (train, validation);
+	spec.dataset.validation_every = (train + validation) / validation;
+}
+
+#[test]
+fn an_ordinary_job_fits() {
+	assert_eq!(refused(&JobSpec::example()), []);
+	let small = needs(&JobSpec::example());
+	assert!(small.memory() < 192 << 20, "{small:?}");
+	assert_eq!(small.rows, (1_438 + 359) * 65 * 4);
+}
+
+/// 17 GB for each activation of a specification that has next to no parameters: a trap for every
+/// verifier.
+#[test]
+fn wide_layers_and_batches_are_too_much_memory() {
+	let mut spec = JobSpec::example();
+	spec.dataset.features = 1;
+	set_rows(&mut spec, 80_000, 20_000);
+	spec.training.batch_size = 65_536;
+	set_hidden(&mut spec, &[65_536]);
+	let wide = needs(&spec);
+	let activation = 65_536u64 * 65_536 * 4;
+	assert!(wide.step > 2 * activation && wide.step < 8 * activation, "{wide:?}");
+	// 1,024 rows are evaluated at a time.
+	assert!(wide.evaluation < activation / 8, "{wide:?}");
+	assert_eq!(refused(&spec), [Resource::Memory]);
+	spec.training.batch_size = 1_024;
+	assert_eq!(refused(&spec), []);
+}
+
+/// A file of a few megabytes may unpack to any number of equal rows.
+#[test]
+fn rows_without_end_are_too_much_data() {
+	let mut spec = JobSpec::example();
+	set_rows(&mut spec, 80_000_000, 20_000_000);
+	spec.dataset.bytes = 1 << 22;
+	let many = needs(&spec);
+	assert_eq!(many.rows, 100_000_000 * 65 * 4);
+	assert!(many.text > many.rows);
+	assert_eq!(refused(&spec), [Resource::Rows]);
+}
+
+#[test]
+fn states_that_no_period_carries_are_no_rescue() {
+	let mut spec = JobSpec::example();
+	// 6.8 million parameters, 12 bytes each, in seven states.
+	set_hidden(&mut spec, &[4_096, 1_600]);
+	let large = needs(&spec);
+	assert!(large.checkpoint > 70 << 20 && large.memory() < 1 << 30, "{large:?}");
+	assert_eq!(refused(&spec), [Resource::Rescue]);
+	// With one moment they are two thirds of it.
+	spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
+	assert_eq!(refused(&spec), []);
+	// A single file can be too much, too.
+	spec.dataset.bytes = 1 << 30;
+	assert_eq!(refused(&spec), [Resource::Rescue]);
+}
+
+#[test]
+fn results_that_differ_are_fetched_each() {
+	let large = needs(&JobSpec::example());
+	let one = large.download(3, 1);
+	assert_eq!(one, large.rescue(3));
+	let eight = large.download(3, 8);
+	assert!(eight > 8 * (one - large.files) && eight < 16 * one, "{eight}");
+}
+
+#[test]
+fn a_rescue_is_what_blobs_must_hold() {
+	for spec in [JobSpec::example(), JobSpec::noisy_example()] {
+		let spec = spec.check().unwrap();
+		for segments in [1, 3, 15, 16] {
+			assert_eq!(Needs::of(&spec).rescue(segments), rescue_bytes(&spec, segments));
+		}
+	}
+}
+
+#[test]
+fn every_file_is_counted() {
+	let plain = JobSpec::example();
+	let file = FileRef { bytes: 1 << 30, ..plain.dataset.file() };
+	let tuned = JobSpec { initial_model: Some(file.clone()), ..plain.clone() };
+	let (few, more) = (needs(&plain), needs(&tuned));
+	assert_eq!(more.files - few.files, file.bytes);
+	assert_eq!(more.rescue(3) - few.rescue(3), file.bytes);
+	assert_eq!(more.memory() - few.memory(), file.bytes);
+	assert_eq!(more.checkpoint, few.checkpoint);
+	let mut labelled = plain.clone();
+	labelled.dataset.format = DataFormat::Idx;
+	labelled.dataset.labels = Some(file);
+	assert_eq!(needs(&labelled).files, more.files);
+}
+
+/// Counted with the work, it is the work that is counted without it.
+#[test]
+fn the_parts_are_those_of_the_work() {
+	let mut spec = JobSpec::example();
+	for validation_rows in [359, 1_024, 1_025, 40_000] {
+		set_rows(&mut spec, validation_rows * 4, validation_rows);
+		let spec = spec.clone().check().unwrap();
+		assert_eq!(Needs::and_parts(&spec).1, Parts::of(&spec));
+	}
+}
+
+#[test]
+fn classes_have_names_and_bytes() {
+	use codec::Encode;
+	for (index, class) in (0u8..).zip(MachineClass::ALL) {
+		assert_eq!(class.encode(), [index], "the layout is frozen");
+		assert_eq!(MachineClass::named(class.name()), Some(class));
+		let json = serde_json::to_string(&class).unwrap();
+		assert_eq!(json, format!("\"{}\"", class.name()));
+	}
+	assert_eq!(MachineClass::named("gib9"), None);
+}
+
+#[test]
+fn a_shortage_names_number_limit_and_remedy() {
+	let short = Shortage { resource: Resource::Memory, needed: (70 << 30) + 1, limit: 4 << 30 };
+	let text = short.to_string();
+	for part in ["71681 MiB", "4096 MiB", "training.batch_size"] {
+		assert!(text.contains(part), "{part}: {text}");
+	}
+	assert!(!Shortage { needed: 4 << 30, ..short }.is_exceeded());
+}
