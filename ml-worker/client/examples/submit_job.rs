@@ -30,6 +30,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 		audit_fee: amount::parse("0.5")?,
 		apply_blocks: 20,
 		training_blocks: 200,
+		machine: Default::default(),
 	};
 	let Some(QuoteView { work, escrow, deposit, .. }) = chain.quote(&spec, &terms).await? else {
 		return Err("the chain would refuse this job".into());

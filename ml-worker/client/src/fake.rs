@@ -66,8 +66,10 @@ pub fn job(state: JobState) -> JobView {
 			audit_fee: 1,
 			apply_blocks: 10,
 			training_blocks: 60,
+			machine: Default::default(),
 		},
 		work: 6_012,
+		training: 6_012,
 		deposit: 0,
 		state,
 		deadline: 110,
@@ -76,6 +78,7 @@ pub fn job(state: JobState) -> JobView {
 		replicas: vec![],
 		audit: None,
 		settlement: Settlement::default(),
+		record: 0,
 	}
 }
 

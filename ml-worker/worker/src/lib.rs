@@ -2,7 +2,7 @@
 //!
 //! - [`cli`] is the command line, [`args`] the options that several commands share;
 //! - [`roles`] are the long-running roles: trainer, verifier, driller;
-//! - [`job_toml`] reads jobs as people write them;
+//! - [`job_toml`] reads jobs as people write them, [`demands`] counts what they ask for;
 //! - [`plot`] draws the curves of a run;
 //! - [`whetstone`] measures what this machine is worth in units of work;
 //! - [`table`] lays out what is printed, and [`terminal`] keeps strangers' text harmless there.
@@ -12,6 +12,7 @@
 
 pub mod args;
 pub mod cli;
+pub mod demands;
 pub mod job_toml;
 pub mod plot;
 pub mod roles;

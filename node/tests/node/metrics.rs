@@ -56,8 +56,10 @@ fn job(id: u32, state: JobState) -> JobView<AccountId> {
 			audit_fee: TRY,
 			apply_blocks: 10,
 			training_blocks: 60,
+			machine: Default::default(),
 		},
 		work: 250_000,
+		training: 250_000,
 		deposit: TRY,
 		state,
 		deadline: 100,
@@ -66,6 +68,7 @@ fn job(id: u32, state: JobState) -> JobView<AccountId> {
 		replicas: vec![],
 		audit: None,
 		settlement: Settlement { escrowed: 3 * TRY, ..Settlement::default() },
+		record: 0,
 	}
 }
 

@@ -322,6 +322,7 @@ const FIELDS = {
 		audit_fee: OPTIONAL_AMOUNT,
 		apply_blocks: COUNT,
 		training_blocks: COUNT,
+		machine: (value) => value === undefined || value === 'gib8',
 	},
 };
 
@@ -398,7 +399,7 @@ function chainForm(value, key) {
 /** Fields whose type is an enum. */
 const ENUMS = new Set([
 	...['format', 'normalization', 'model', 'input', 'layer', 'activation', 'function'],
-	...['optimizer', 'loss', 'schedule'],
+	...['optimizer', 'loss', 'schedule', 'machine'],
 ]);
 
 /** Names that are not the JSON name in PascalCase. */
@@ -407,8 +408,9 @@ const variantName = (name) => NAMES[name] ?? pascal(name);
 
 /**
  * The arguments of `taskMarket.submitJob`, as polkadot.js takes them. A job without
- * `audit_fee` gets none; see `withAuditFee`.
+ * `audit_fee` gets none, see `withAuditFee`; one without `machine` is for the smallest class.
  */
 export function toChain({ spec, terms }) {
-	return { spec: chainForm(spec), terms: camelKeys({ ...terms, audit_fee: terms.audit_fee ?? '0' }) };
+	const { audit_fee = '0', machine = 'gib8' } = terms;
+	return { spec: chainForm(spec), terms: camelKeys({ ...terms, audit_fee, machine: variantName(machine) }) };
 }

@@ -16,6 +16,7 @@ use frame_system::RawOrigin;
 use sp_runtime::SaturatedConversion;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_program::{
+	needs::{evaluation_rows, MachineClass},
 	spec::{
 		DataFormat, EarlyStop, Input, JobSpec, Layer, Model, MAX_LAYERS, MIN_POWER_CLIP_NANO,
 		MIN_POWER_DROPOUT_NANO,
@@ -75,8 +76,10 @@ fn spec() -> JobSpec {
 	// Long lists of little work: a job with more work than an audit may take would be refused.
 	spec.dataset.features = 2;
 	spec.dataset.validation_every = 2;
-	spec.dataset.train_rows = 1;
-	spec.dataset.validation_rows = 1;
+	// More than are evaluated at a time, so that their memory is counted from a list of its own.
+	let rows = evaluation_rows(&spec) + 1;
+	spec.dataset.train_rows = rows;
+	spec.dataset.validation_rows = rows;
 	spec.training.batch_size = 1;
 	spec.training.checkpoint_interval = spec.training.steps / MAX_AUDIT_SEGMENTS;
 	spec
@@ -93,6 +96,7 @@ fn terms<T: Config>() -> Terms {
 		audit_fee: T::MinAuditFee::get().max(2_000_000_000_000),
 		apply_blocks: T::MinPeriod::get(),
 		training_blocks: T::MinPeriod::get(),
+		machine: MachineClass::Gib8,
 	}
 }
 

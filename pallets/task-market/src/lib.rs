@@ -69,6 +69,7 @@ pub mod pallet {
 	use trainyard_pallet_support::agenda::Clock;
 	use trainyard_program::spec::JobSpec;
 	use trainyard_protocol::{
+		fees::FEE_PER_UT,
 		job::{Balance, BlockNumber, Ending, Fate, Settlement, Terms, MAX_REPLICAS, MIN_AUDIT_FEE},
 		JobId, MicroUt, Text, H256,
 	};
@@ -118,24 +119,37 @@ pub mod pallet {
 		#[pallet::constant]
 		type MinDeposit: Get<Balance>;
 
-		/// Protocol fee for one `ut`, burned when a replica is accepted: the floor price of
-		/// power.
+		/// Protocol fee for one `ut` of training, burned when a replica is accepted: the floor
+		/// price of power.
 		#[pallet::constant]
 		type FeePerUt: Get<Balance>;
 
 		/// Least fee of a verifier for a round. Where the price of what it replays, at the job's
-		/// price of a `ut`, is more, that price is the least fee.
+		/// price of a `ut` and at least at `FeePerUt`, is more, that price is the least fee.
 		#[pallet::constant]
 		type MinAuditFee: Get<Balance>;
 
-		/// Most work that a verifier may have to replay in a round: what a small machine does
-		/// in the time for verdicts.
+		/// Most work that a verifier may have to replay of one result in a round: what a small
+		/// machine does in the time for verdicts.
 		#[pallet::constant]
 		type MaxAuditWork: Get<MicroUt>;
 
-		/// Largest blob that can be stored, which the states for a rescue must fit.
+		/// Most work that a verifier may have to replay in a round of all results together, where
+		/// each replica brings a different one.
 		#[pallet::constant]
-		type MaxBlob: Get<u64>;
+		type MaxRoundWork: Get<MicroUt>;
+
+		/// Most bytes that a rescue may have: what the blocks of its period can carry, and the
+		/// largest blob.
+		type MaxRescue: Get<u64>;
+
+		/// Deposit for the record of a job, besides its specification.
+		#[pallet::constant]
+		type RecordBase: Get<Balance>;
+
+		/// Deposit for each byte of the specification on record.
+		#[pallet::constant]
+		type RecordByte: Get<Balance>;
 
 		/// Least blocks for applying, and for training.
 		#[pallet::constant]
@@ -177,6 +191,8 @@ pub mod pallet {
 		Escrow,
 		/// A trainer's deposit for a job that it applied for or trains.
 		Deposit,
+		/// A submitter's deposit for the record of a job, until it is removed.
+		Record,
 	}
 
 	/// Number of the next job.
@@ -379,7 +395,8 @@ pub mod pallet {
 		/// The price of a `ut` is zero.
 		ZeroPrice,
 		/// The fee of a verifier is below `MinAuditFee`, or below the price of the segments that
-		/// it replays: raise `audit_fee` to what `TrainyardApi_audit_fee` says.
+		/// it replays, at `FeePerUt` where the job's price is less: raise `audit_fee` to what
+		/// `TrainyardApi_audit_fee` says.
 		AuditFeeTooLow,
 		/// `apply_blocks` or `training_blocks` is below `MinPeriod` or above its maximum.
 		BadPeriods,
@@ -431,9 +448,22 @@ pub mod pallet {
 		/// checkpoints (a smaller `checkpoint_interval`) or lower `audit_segments`.
 		AuditTooLarge,
 		/// The drawn states and the data, which a trainer must be able to store on chain where
-		/// verifiers cannot fetch them, are more than `MaxBlob`: lower `audit_segments` or
-		/// train a smaller model.
+		/// verifiers cannot fetch them, are more than the blocks of the period `Rescue` can carry:
+		/// lower `audit_segments` or train a smaller model.
 		RescueTooLarge,
+		/// A step, an evaluation or the state needs more memory than a machine of the job's class
+		/// has for it: lower `batch_size` or the widths of the layers.
+		MemoryTooLarge,
+		/// The decoded rows of the data are more than a machine of the job's class takes: give it
+		/// fewer rows.
+		RowsTooLarge,
+		/// A verifier would have to fetch more than a machine of the job's class can in a round:
+		/// lower `audit_segments` or `replicas`, or train a smaller model on fewer data.
+		DownloadTooLarge,
+		/// A verifier would have to replay more work than `MaxRoundWork` where all replicas bring
+		/// different results: lower `replicas` or `audit_segments`, or raise the number of
+		/// checkpoints.
+		ResultsTooLarge,
 	}
 
 	#[pallet::hooks]
@@ -461,6 +491,7 @@ pub mod pallet {
 				T::MinAuditFee::get() <= MIN_AUDIT_FEE,
 				"MinAuditFee above what clients take it for"
 			);
+			assert!(T::FeePerUt::get() <= FEE_PER_UT, "FeePerUt above what clients take it for");
 		}
 
 		#[cfg(feature = "try-runtime")]
@@ -471,8 +502,9 @@ pub mod pallet {
 
 	#[pallet::call]
 	impl<T: Config> Pallet<T> {
-		/// Posts a job that any trainer may apply for, and holds its escrow:
-		/// `replicas x (price + protocol fee) + verifiers x audit fee x audit rounds`.
+		/// Posts a job that any trainer may apply for, and holds its escrow: the price and 15 % of
+		/// it for each replica after the first, the protocol fee, and `verifiers x audit fee x audit
+		/// rounds`. A deposit for the record is held besides until that is removed.
 		#[pallet::call_index(0)]
 		#[pallet::weight(T::WeightInfo::submit_job())]
 		pub fn submit_job(origin: OriginFor<T>, spec: JobSpec, terms: Terms) -> DispatchResult {
@@ -569,12 +601,13 @@ pub mod pallet {
 
 		/// Removes the record of a job that ended at least `RetentionBlocks` ago, with its
 		/// commitments, reveals and audit, where full blocks had no room for it. Anyone may call
-		/// this.
+		/// this. Of a job that was cancelled or that nobody applied for, its submitter may at once.
+		/// The deposit for the record returns.
 		#[pallet::call_index(8)]
 		#[pallet::weight(Pallet::<T>::forget_weight())]
 		pub fn forget(origin: OriginFor<T>, job: JobId) -> DispatchResult {
-			ensure_signed(origin)?;
-			Self::do_forget(job)
+			let who = ensure_signed(origin)?;
+			Self::do_forget(who, job)
 		}
 	}
 }

@@ -13,7 +13,10 @@ use std::{
 	collections::{BTreeMap, BTreeSet},
 	ops::RangeInclusive,
 };
-use trainyard_program::spec::{CheckedSpec, EarlyStop, JobSpec};
+use trainyard_program::{
+	needs::MachineClass,
+	spec::{CheckedSpec, EarlyStop, JobSpec},
+};
 use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, JobState, Reveal, Terms},
@@ -118,7 +121,11 @@ parameter_types! {
 	pub static RefuseAudits: bool = false;
 	pub static ServiceWeight: Weight = Weight::MAX;
 	pub static MaxAuditWork: MicroUt = 10_000;
-	pub static MaxBlob: u64 = 1 << 30;
+	pub static MaxRoundWork: MicroUt = 30_000;
+	pub static MaxRescue: u64 = 1 << 30;
+	/// Deposits for records. Nothing, but where a test is about them.
+	pub static RecordBase: Balance = 0;
+	pub static RecordByte: Balance = 0;
 }
 
 pub struct FakeTrainers;
@@ -262,7 +269,10 @@ impl Config for Test {
 	type FeePerUt = ConstU128<1_000_000>;
 	type MinAuditFee = ConstU128<100>;
 	type MaxAuditWork = MaxAuditWork;
-	type MaxBlob = MaxBlob;
+	type MaxRoundWork = MaxRoundWork;
+	type MaxRescue = MaxRescue;
+	type RecordBase = RecordBase;
+	type RecordByte = RecordByte;
 	type MinPeriod = ConstU32<2>;
 	type MaxApplyBlocks = ConstU32<20>;
 	type MaxTrainingBlocks = ConstU32<50>;
@@ -295,7 +305,10 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		RefuseAudits::set(false);
 		ServiceWeight::set(Weight::MAX);
 		MaxAuditWork::set(10_000);
-		MaxBlob::set(1 << 30);
+		MaxRoundWork::set(30_000);
+		MaxRescue::set(1 << 30);
+		RecordBase::set(0);
+		RecordByte::set(0);
 		System::set_block_number(1);
 		TaskMarket::on_initialize(1);
 	});
@@ -351,6 +364,7 @@ pub fn terms(replicas: u32) -> Terms {
 		audit_fee: 10_000,
 		apply_blocks: 5,
 		training_blocks: 20,
+		machine: MachineClass::Gib8,
 	}
 }
 

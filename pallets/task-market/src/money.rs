@@ -1,7 +1,8 @@
 //! Every unit of money that this pallet holds or moves.
 //!
 //! What comes in: a submitter's *escrow* for the job and each trainer's *deposit*, both as
-//! holds on their own accounts. What goes out, all at once when the job ends:
+//! holds on their own accounts, and the submitter's deposit for the job's *record*, which returns
+//! when that is removed. What goes out, all at once when the job ends:
 //!
 //! - from the escrow: pay of accepted replicas for the segments that they trained, audit fees
 //!   earned, the protocol fee of accepted replicas (burned), and all the rest back to the
@@ -30,12 +31,11 @@ use frame_support::{
 	},
 };
 use trainyard_program::{
+	needs::{Needs, Resource},
 	spec::{CheckedSpec, JobSpec},
-	units,
-	work::Parts,
 };
 use trainyard_protocol::{
-	blob,
+	fees::{self, Rates, Sums},
 	job::{
 		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS,
 		MAX_VERIFIERS, MIN_VERIFIERS,
@@ -64,56 +64,64 @@ impl<T: Config> Pallet<T> {
 		let segments = MAX_AUDIT_SEGMENTS.min(spec.segments());
 		ensure!((1..=segments).contains(&terms.audit_segments), Error::<T>::BadAuditSegments);
 		ensure!(terms.price_per_ut > 0, Error::<T>::ZeroPrice);
-		let parts = Parts::of(spec);
-		let audit = parts.audit_micro_ut(spec, terms.audit_segments).map_err(fault)?;
-		ensure!(audit <= T::MaxAuditWork::get(), Error::<T>::AuditTooLarge);
-		let least = Self::least_fee(audit, terms).ok_or(Error::<T>::AmountOverflow)?;
-		ensure!(terms.audit_fee >= least, Error::<T>::AuditFeeTooLow);
-		let rescue = blob::rescue_bytes(spec, terms.audit_segments);
-		ensure!(rescue <= T::MaxBlob::get(), Error::<T>::RescueTooLarge);
 		let least = T::MinPeriod::get();
 		ensure!(
 			(least..=T::MaxApplyBlocks::get()).contains(&terms.apply_blocks)
 				&& (least..=T::MaxTrainingBlocks::get()).contains(&terms.training_blocks),
 			Error::<T>::BadPeriods
 		);
-		let work = parts.micro_ut_of(spec, spec.segments()).map_err(fault)?;
-		Self::sums(parts, work, spec.segments(), terms).ok_or(Error::<T>::AmountOverflow)
+		let (needs, parts) = Needs::and_parts(spec);
+		Self::check_needs(&needs, terms)?;
+		let audit = parts.audit_micro_ut(spec, terms.audit_segments).map_err(fault)?;
+		ensure!(audit <= T::MaxAuditWork::get(), Error::<T>::AuditTooLarge);
+		// All results may differ, and a verifier checks each of them in the same time.
+		let round = audit.checked_mul(MicroUt::from(terms.replicas));
+		let fits = round.is_some_and(|round| round <= T::MaxRoundWork::get());
+		ensure!(fits, Error::<T>::ResultsTooLarge);
+		let least = Self::least_fee(audit, terms).ok_or(Error::<T>::AmountOverflow)?;
+		ensure!(terms.audit_fee >= least, Error::<T>::AuditFeeTooLow);
+		let rates = Rates {
+			fee_per_ut: T::FeePerUt::get(),
+			min_deposit: T::MinDeposit::get(),
+			record_base: T::RecordBase::get(),
+			record_byte: T::RecordByte::get(),
+		};
+		let sums = Sums::of(spec, terms, &parts, &rates).ok_or(Error::<T>::AmountOverflow)?;
+		Ok(Quote::new(parts, sums))
 	}
 
-	/// Returns the least fee of a verifier that replays this much: its price, or `MinAuditFee`.
+	/// Fails if a machine of the job's class could not carry it, or if what would have to be stored
+	/// in a rescue does not fit the time for it.
+	fn check_needs(needs: &Needs, terms: &Terms) -> Result<(), Error<T>> {
+		let rescue = T::MaxRescue::get();
+		let beside = needs.beside(terms.machine, terms.audit_segments, terms.replicas, rescue);
+		match beside.iter().find(|shortage| shortage.is_exceeded()) {
+			None => Ok(()),
+			Some(shortage) => Err(match shortage.resource {
+				Resource::Memory => Error::<T>::MemoryTooLarge,
+				Resource::Rows => Error::<T>::RowsTooLarge,
+				Resource::Download => Error::<T>::DownloadTooLarge,
+				Resource::Rescue => Error::<T>::RescueTooLarge,
+			}),
+		}
+	}
+
+	/// Returns the least fee of a verifier that replays this much: its price, at the protocol's fee
+	/// where the job's price of a `ut` is less, or `MinAuditFee`.
 	pub(crate) fn least_fee(audit: MicroUt, terms: &Terms) -> Option<Balance> {
-		Some(units::price(audit, terms.price_per_ut)?.max(T::MinAuditFee::get()))
+		let (fee, least) = (T::FeePerUt::get(), T::MinAuditFee::get());
+		fees::least_audit_fee(audit, terms.price_per_ut, fee, least)
 	}
 
-	/// Returns the sums of a job of `work` in that many `segments`; `None` on overflow. They are
-	/// those of the whole job, even where it may stop early.
-	///
-	/// Escrow: price and protocol fee of all replicas, and the fees of a full committee for all
-	/// rounds that an audit may take. Deposit: the stake, or `MinDeposit` where that is more, and
-	/// the same audit fees: a cheat's deposit always covers the submitter's loss.
-	///
-	/// The stake is `(price + fee) x segments / audit_segments`, rounded up. A trainer that fakes
-	/// one segment is caught with probability `audit_segments / segments`, so on average it risks
-	/// the whole price and the fee, which is more than a segment can save.
-	fn sums(parts: Parts, work: MicroUt, segments: u32, terms: &Terms) -> Option<Quote> {
-		let price = units::price(work, terms.price_per_ut)?;
-		let fee = units::price(work, T::FeePerUt::get())?;
-		let services = terms.verifiers.checked_mul(MAX_AUDIT_ROUNDS)?;
-		let audit = terms.audit_fee.checked_mul(Balance::from(services))?;
-		let replica = price.checked_add(fee)?;
-		let escrow = replica.checked_mul(Balance::from(terms.replicas))?.checked_add(audit)?;
-		let stake = replica.checked_mul(Balance::from(segments))?;
-		let drawn = Balance::from(terms.audit_segments);
-		// Rounded up; `div_ceil` cannot say that it divides by zero.
-		let stake = stake.checked_add(drawn.checked_sub(1)?)?.checked_div(drawn)?;
-		let deposit = T::MinDeposit::get().max(stake).checked_add(audit)?;
-		Some(Quote { parts, work, price, fee, escrow, deposit })
-	}
-
-	/// Holds the escrow of a job.
+	/// Holds the escrow of a job, and the deposit for its record.
 	pub(crate) fn hold_escrow(submitter: &T::AccountId, quote: &Quote) -> DispatchResult {
-		T::Currency::hold(&HoldReason::Escrow.into(), submitter, quote.escrow)
+		T::Currency::hold(&HoldReason::Escrow.into(), submitter, quote.escrow)?;
+		T::Currency::hold(&HoldReason::Record.into(), submitter, quote.record)
+	}
+
+	/// Gives the deposit for a record back that is removed.
+	pub(crate) fn return_record(id: JobId, job: &Job<T::AccountId>) {
+		Self::give_back(id, HoldReason::Record, &job.submitter, job.quote.record);
 	}
 
 	/// Holds the deposit of a trainer.
@@ -137,7 +145,7 @@ impl<T: Config> Pallet<T> {
 		let mut settlement = Settlement { escrowed: quote.escrow, ..Settlement::default() };
 
 		// From the escrow.
-		let drawn = MicroUt::try_from(job.replicas.len()).unwrap_or(MicroUt::MAX);
+		let drawn = u32::try_from(job.replicas.len()).unwrap_or(u32::MAX);
 		let accepted = job.replicas.iter().any(|r| r.fate == Fate::Accepted);
 		let spec = accepted.then(|| Self::spec(id)).flatten();
 		let mints_power = spec.as_ref().is_some_and(|spec| spec.mints_power());
@@ -148,17 +156,17 @@ impl<T: Config> Pallet<T> {
 					let worth = spec.as_ref().map_or(quote.whole(), |spec| {
 						quote.of_segments(spec, &job.terms, segments)
 					});
-					// Replicas of one computation share its power, or an owner of several
-					// identities would compute once and be credited often.
+					// Replicas of one computation share its power, its fee and its pay, or an owner
+					// of several identities would compute once and be paid often.
+					let worth = worth.of_each(drawn);
 					if mints_power {
-						let share = worth.work.checked_div(drawn).unwrap_or(0);
-						T::Trainers::credit_training(&replica.trainer, share);
+						T::Trainers::credit_training(&replica.trainer, worth.training);
 					}
 					Self::burn(HoldReason::Escrow, &job.submitter, worth.fee);
 					add(&mut settlement.burned, worth.fee);
 					worth.price
 				}
-				Fate::Agreed => replica.offer.unwrap_or(0).min(quote.price),
+				Fate::Agreed => replica.offer.unwrap_or(0).min(quote.whole().of_each(drawn).price),
 				_ => continue,
 			};
 			Self::pay(id, HoldReason::Escrow, &job.submitter, &replica.trainer, pay);

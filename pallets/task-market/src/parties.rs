@@ -141,6 +141,8 @@ impl<T: Config> Pallet<T> {
 			matches!(job.state, JobState::Training | JobState::Revealing),
 			Error::<T>::NotRunning
 		);
+		let drawn = u32::try_from(job.replicas.len()).unwrap_or(u32::MAX);
+		let most = job.quote.whole().of_each(drawn).price;
 		let word = if who == job.submitter {
 			&mut job.offer
 		} else {
@@ -150,7 +152,7 @@ impl<T: Config> Pallet<T> {
 				.map(|r| &mut r.offer)
 				.ok_or(Error::<T>::NotAParty)?
 		};
-		ensure!(pay.is_none_or(|pay| pay <= job.quote.price), Error::<T>::PayAbovePrice);
+		ensure!(pay.is_none_or(|pay| pay <= most), Error::<T>::PayAbovePrice);
 		*word = pay;
 		Self::deposit_event(match pay {
 			Some(pay) => Event::AgreementProposed { job: id, who, pay },
@@ -179,16 +181,20 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	pub(crate) fn do_forget(id: JobId) -> DispatchResult {
+	pub(crate) fn do_forget(who: T::AccountId, id: JobId) -> DispatchResult {
 		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
-		ensure!(matches!(job.state, JobState::Ended(_)), Error::<T>::NotEnded);
-		ensure!(Self::now() >= job.deadline, Error::<T>::StillRetained);
+		let JobState::Ended(ending) = job.state else { return Err(Error::<T>::NotEnded.into()) };
+		// Nobody else had to do with such a job.
+		let alone = matches!(ending, Ending::Cancelled | Ending::NoApplicants);
+		let own = alone && who == job.submitter;
+		ensure!(own || Self::now() >= job.deadline, Error::<T>::StillRetained);
 		Self::drop_records(id, &job);
 		Ok(())
 	}
 
-	/// Removes all that is kept of a job that ended.
+	/// Removes all that is kept of a job that ended, and returns the deposit for it.
 	pub(crate) fn drop_records(id: JobId, job: &Job<T::AccountId>) {
+		Self::return_record(id, job);
 		Agenda::<T>::remove(job.deadline, id);
 		Jobs::<T>::remove(id);
 		Specs::<T>::remove(id);

@@ -13,11 +13,12 @@ use trainyard_protocol::{
 
 impl<T: Config> Pallet<T> {
 	/// Checks the agenda, the specifications, the states, the settlements, and that what is on hold
-	/// is exactly the escrow and the deposits of the jobs that have not ended.
+	/// is exactly the escrow and the deposits of the jobs that have not ended, and the deposits for
+	/// all that are on record.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		Self::check_agenda()?;
-		let (mut escrows, mut deposits) =
-			(BTreeMap::<T::AccountId, Balance>::new(), BTreeMap::<T::AccountId, Balance>::new());
+		let none = BTreeMap::<T::AccountId, Balance>::new;
+		let (mut escrows, mut deposits, mut records) = (none(), none(), none());
 		let add = |held: &mut BTreeMap<T::AccountId, Balance>, who: &T::AccountId, amount| {
 			let sum = held.entry(who.clone()).or_default();
 			*sum = sum.saturating_add(amount);
@@ -30,6 +31,7 @@ impl<T: Config> Pallet<T> {
 				"a job's digest is that of another specification or other terms"
 			);
 			ensure!(spec.check().is_ok(), "a job's specification is invalid");
+			add(&mut records, &job.submitter, job.quote.record);
 			let applicants = Applicants::<T>::get(id);
 			let drawn = job.seed.is_some();
 			let working = job.replicas.iter().any(|r| r.fate == Fate::Working);
@@ -77,12 +79,17 @@ impl<T: Config> Pallet<T> {
 		}
 		let (jobs, specs) = (Jobs::<T>::iter_keys().count(), Specs::<T>::iter_keys().count());
 		ensure!(jobs == specs, "a specification without a job");
-		for (reason, held) in [(HoldReason::Escrow, escrows), (HoldReason::Deposit, deposits)] {
+		let held = [
+			(HoldReason::Escrow, escrows),
+			(HoldReason::Deposit, deposits),
+			(HoldReason::Record, records),
+		];
+		for (reason, held) in held {
 			let reason: T::RuntimeHoldReason = reason.into();
 			for (who, amount) in held {
 				ensure!(
 					T::Currency::balance_on_hold(&reason, &who) == amount,
-					"an account's holds differ from its escrows and deposits"
+					"an account's holds differ from its escrows, deposits and records"
 				);
 			}
 		}

@@ -13,6 +13,7 @@ use trainyard_program::{
 	work::Parts,
 };
 use trainyard_protocol::{
+	fees::{self, Sums},
 	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
 	MicroUt, Text, H256,
 };
@@ -72,47 +73,73 @@ pub struct Quote {
 	pub parts: Parts,
 	/// Work of one replica.
 	pub work: MicroUt,
-	/// Pay of one accepted replica.
+	/// The part of it that is training steps: what all replicas together are credited as power.
+	pub training: MicroUt,
+	/// Price of the work, done once.
 	pub price: Balance,
-	/// Protocol fee of one accepted replica, burned.
+	/// Protocol fee of all replicas together, burned.
 	pub fee: Balance,
-	/// Held from the submitter.
+	/// Held from the submitter until the job ends.
 	pub escrow: Balance,
-	/// Held from each trainer.
+	/// Held from each trainer until the job ends.
 	pub deposit: Balance,
+	/// Held from the submitter until the record of the job is removed.
+	pub record: Balance,
 }
 
-/// What one accepted replica is worth.
+/// What a computation is worth: of a job, or of each of its replicas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Worth {
-	/// Its work.
-	pub work: MicroUt,
-	/// Pay of its trainer.
+	/// Work of its training steps, credited as power.
+	pub training: MicroUt,
+	/// Pay.
 	pub price: Balance,
 	/// Protocol fee, burned.
 	pub fee: Balance,
 }
 
+impl Worth {
+	/// Returns what each of `replicas` replicas of this computation is worth: an equal part of what
+	/// all of them are paid together ([`fees::pay_of_each`]), of the fee and of the power, all
+	/// rounded down.
+	pub fn of_each(&self, replicas: u32) -> Worth {
+		Worth {
+			training: self.training.checked_div(MicroUt::from(replicas)).unwrap_or(0),
+			price: fees::pay_of_each(self.price, replicas),
+			fee: self.fee.checked_div(Balance::from(replicas)).unwrap_or(0),
+		}
+	}
+}
+
 impl Quote {
-	/// Returns what a replica that trained all segments is worth.
-	pub fn whole(&self) -> Worth {
-		Worth { work: self.work, price: self.price, fee: self.fee }
+	/// Returns the quote of these sums.
+	pub fn new(parts: Parts, sums: Sums) -> Self {
+		let Sums { work, training, price, fee, escrow, deposit, record } = sums;
+		Self { parts, work, training, price, fee, escrow, deposit, record }
 	}
 
-	/// Returns what a replica that trained that many segments of this job is worth: its work, and,
-	/// in proportion to that, the pay at the job's price and the protocol fee, both rounded up. All
-	/// of the segments together are worth what was quoted, and nothing is worth more.
+	/// Returns what all segments, trained once, are worth.
+	pub fn whole(&self) -> Worth {
+		Worth { training: self.training, price: self.price, fee: self.fee }
+	}
+
+	/// Returns what that many segments of this job, trained once, are worth: the pay for their
+	/// steps and evaluations at the job's price, and, in proportion to the steps, power and the
+	/// protocol fee; both amounts rounded up. All of the segments together are worth what was
+	/// quoted, and nothing is worth more.
 	pub fn of_segments(&self, spec: &JobSpec, terms: &Terms, segments: u32) -> Worth {
 		let all = self.whole();
 		if segments >= spec.segments() {
 			return all;
 		}
 		// This is a part of what was counted and priced at posting, so none of it overflows.
-		let Ok(work) = self.parts.micro_ut_of(spec, segments) else { return all };
-		let (done, whole) = (Balance::from(work), Balance::from(self.work));
+		let work = self.parts.micro_ut_of(spec, segments);
+		let training = self.parts.training_micro_ut_of(spec, segments);
+		let (Ok(work), Ok(training)) = (work, training) else { return all };
+		let (done, whole) = (Balance::from(training), Balance::from(self.training));
 		let fee = multiply_by_rational_with_rounding(self.fee, done, whole, Rounding::Up);
 		Worth {
-			work: work.min(self.work),
+			training: training.min(self.training),
 			price: units::price(work, terms.price_per_ut).map_or(self.price, |p| p.min(self.price)),
 			fee: fee.map_or(self.fee, |fee| fee.min(self.fee)),
 		}

@@ -17,9 +17,10 @@ pub const RECENT_RANGE: u32 = 4_096;
 impl<T: Config> Pallet<T> {
 	/// Returns what posting this job would come to; `None` where the chain would refuse it.
 	pub fn quote(spec: JobSpec, terms: &Terms) -> Option<QuoteView> {
-		let Quote { work, price, fee, escrow, deposit, parts: _ } =
-			Self::checked_quote(&spec.check().ok()?, terms).ok()?;
-		Some(QuoteView { work, price, fee, escrow, deposit })
+		let quote = Self::checked_quote(&spec.check().ok()?, terms).ok()?;
+		let Quote { work, training, price, fee, escrow, deposit, record, parts: _ } = quote;
+		let pay = quote.whole().of_each(terms.replicas).price;
+		Some(QuoteView { work, training, price, pay, fee, escrow, deposit, record })
 	}
 
 	/// Returns the least `audit_fee` for this specification and the other terms; `None` where the
@@ -57,6 +58,7 @@ impl<T: Config> Pallet<T> {
 			spec: Specs::<T>::get(id)?,
 			terms: job.terms,
 			work: job.quote.work,
+			training: job.quote.training,
 			deposit: job.quote.deposit,
 			state: job.state,
 			deadline: job.deadline,
@@ -65,6 +67,7 @@ impl<T: Config> Pallet<T> {
 			replicas,
 			audit: None,
 			settlement: job.settlement,
+			record: job.quote.record,
 		})
 	}
 

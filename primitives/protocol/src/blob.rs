@@ -1,42 +1,29 @@
 //! Blobs: files kept on chain in chunks under one root (models, rescued states).
 
-use crate::{merkle, H256};
+use crate::{job::BlockNumber, merkle, H256};
 use alloc::vec::Vec;
 use codec::Encode;
 use sp_crypto_hashing::blake2_256;
-use trainyard_program::{lower, spec::CheckedSpec};
 
 /// Smallest and largest chunk, in bytes.
 pub const MIN_CHUNK: u32 = 4 * 1024;
 /// See [`MIN_CHUNK`].
 pub const MAX_CHUNK: u32 = 1024 * 1024;
 
-/// Most bytes of a checkpoint's index, and of each tensor's entry in it besides its name.
-const INDEX_BYTES: u64 = 1024;
-/// Most bytes of a tensor's entry for each letter of its name, which may be escaped.
-const LETTER_BYTES: u64 = 6;
-/// Most bytes of a manifest for each checkpoint.
-const MANIFEST_ENTRY: u64 = 512;
-/// Most bytes of a manifest, and of an archive's index, beyond those of its entries.
-const MANIFEST_BASE: u64 = 64 * 1024;
+/// Chunks of [`MAX_CHUNK`] bytes that ordinary transactions of a block can bring.
+pub const CHUNKS_PER_BLOCK: u32 = 3;
+/// Blocks for a rescue where root has not set another number.
+pub const RESCUE_BLOCKS: BlockNumber = 300;
+/// One part in this many of the bytes that the blocks of that period take may be one rescue's:
+/// models, and rescues of other jobs, need them too.
+const RESCUE_PART: u64 = 2;
 
-/// Returns the most bytes of the blob that rescues the result of a job of which `audit_segments`
-/// segments are drawn: both ends of each and the last checkpoint, each with all tensors of the
-/// optimizer, the files that the job reads, the manifest and the archive's index. Returns
-/// `u64::MAX` past the range.
-pub fn rescue_bytes(spec: &CheckedSpec, audit_segments: u32) -> u64 {
-	let checkpoint = lower::state(spec).iter().fold(INDEX_BYTES, |sum, tensor| {
-		let values = tensor.shape.iter().fold(4u64, |n, d| n.saturating_mul(u64::from(*d)));
-		let name = LETTER_BYTES.saturating_mul(tensor.name.len() as u64);
-		sum.saturating_add(values).saturating_add(INDEX_BYTES).saturating_add(name)
-	});
-	let checkpoints = u64::from(spec.segments()).saturating_add(1);
-	let drawn = u64::from(audit_segments).saturating_mul(2).saturating_add(1);
-	checkpoint
-		.saturating_mul(drawn.min(checkpoints))
-		.saturating_add(spec.file_bytes())
-		.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
-		.saturating_add(MANIFEST_BASE)
+pub use trainyard_program::needs::rescue_bytes;
+
+/// Returns the most bytes of a rescue that `blocks` blocks can carry.
+pub fn rescue_room(blocks: BlockNumber) -> u64 {
+	let block = u64::from(CHUNKS_PER_BLOCK).saturating_mul(u64::from(MAX_CHUNK));
+	u64::from(blocks).saturating_mul(block).checked_div(RESCUE_PART).unwrap_or_default()
 }
 
 /// Returns the chunk length for a blob of `size` bytes: the power of two that makes about 64
@@ -136,6 +123,13 @@ mod tests {
 			));
 		}
 		assert_eq!(blob.root, root_of(30_000, &blob.merkle_root));
+	}
+
+	#[test]
+	fn half_of_a_period_is_room_for_a_rescue() {
+		assert_eq!(rescue_room(RESCUE_BLOCKS), 450 << 20);
+		assert_eq!((rescue_room(0), rescue_room(1)), (0, 3 << 19));
+		assert!(rescue_room(u32::MAX) > 1 << 50);
 	}
 
 	#[test]

@@ -49,6 +49,7 @@ pub fn verdict<AccountId: Encode, Findings: Encode>(
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use trainyard_program::needs::MachineClass;
 
 	#[test]
 	fn a_jobs_digest_binds_specification_and_terms() {
@@ -61,6 +62,7 @@ mod tests {
 			audit_fee: 5,
 			apply_blocks: 6,
 			training_blocks: 7,
+			machine: MachineClass::Gib8,
 		};
 		let bytes = [b"trainyard/job/v1".to_vec(), spec.encode(), terms.encode()].concat();
 		assert_eq!(job(&spec, &terms), H256(blake2_256(&bytes)));

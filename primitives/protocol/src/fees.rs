@@ -1,28 +1,166 @@
-//! What an audit costs.
+//! What a job costs and what an audit costs.
 
-use crate::job::{Balance, MIN_AUDIT_FEE};
+use crate::job::{Balance, Terms, MAX_AUDIT_ROUNDS, MIN_AUDIT_FEE};
+use codec::Encode;
 use trainyard_program::{
-	spec::{CheckedSpec, SpecError},
-	units, work,
+	spec::{CheckedSpec, JobSpec, SpecError},
+	units,
+	work::{self, Parts},
+	MicroUt,
 };
 
+/// Protocol fee for one `ut` of training, in the currency's smallest unit: 1 TRY.
+pub const FEE_PER_UT: Balance = 1_000_000_000_000;
+/// Least deposit of a trainer, before the audit fees: 1 TRY.
+pub const MIN_DEPOSIT: Balance = 1_000_000_000_000;
+/// Deposit for the record of a job, besides its specification: five entries and 3,000 bytes, with
+/// the commitments, reveals and verdicts, 0.35 TRY.
+pub const RECORD_BASE: Balance = 350_000_000_000;
+/// Deposit for each byte of the specification on record: 0.0001 TRY.
+pub const RECORD_BYTE: Balance = 100_000_000;
+/// What each further replica adds to the pay of all, as a part of the price in percent. One owner of
+/// several computes once, and honest replicas are insurance: each is one more chance that a result
+/// comes in time.
+pub const REPLICA_PERCENT: Balance = 15;
+
+/// Amounts of a chain from which the sums of a job follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rates {
+	/// Protocol fee for one `ut` of training.
+	pub fee_per_ut: Balance,
+	/// Least deposit of a trainer, before the audit fees.
+	pub min_deposit: Balance,
+	/// Deposit for the record of a job, besides its specification.
+	pub record_base: Balance,
+	/// Deposit for each byte of the specification on record.
+	pub record_byte: Balance,
+}
+
+impl Rates {
+	/// The rates of this project's runtime.
+	pub const RUNTIME: Rates = Rates {
+		fee_per_ut: FEE_PER_UT,
+		min_deposit: MIN_DEPOSIT,
+		record_base: RECORD_BASE,
+		record_byte: RECORD_BYTE,
+	};
+}
+
+/// The sums of a whole job, even where it may stop early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sums {
+	/// Work of one replica: steps and evaluations.
+	pub work: MicroUt,
+	/// The part of it that is training steps. All replicas together are credited this as power.
+	pub training: MicroUt,
+	/// Price of the work, done once.
+	pub price: Balance,
+	/// Protocol fee of all replicas together.
+	pub fee: Balance,
+	/// Held from the submitter until the job ends: the pay of all replicas, the fee, and the fees of
+	/// a full committee for all rounds that an audit may take.
+	pub escrow: Balance,
+	/// Held from each trainer until the job ends: the stake, or the least deposit where that is
+	/// more, and the same audit fees. So a cheat's deposit always covers the submitter's loss.
+	pub deposit: Balance,
+	/// Held from the submitter until the record of the job is removed.
+	pub record: Balance,
+}
+
+impl Sums {
+	/// Returns the sums of a job, whose parts these are; `None` where one leaves its range.
+	///
+	/// The stake is `(price + fee) x segments / audit_segments`, rounded up. A trainer that fakes
+	/// one segment is caught with probability `audit_segments / segments`, so on average it risks
+	/// the whole price and the fee, which is more than a segment can save.
+	pub fn of(spec: &JobSpec, terms: &Terms, parts: &Parts, rates: &Rates) -> Option<Self> {
+		let segments = spec.segments();
+		let work = parts.micro_ut_of(spec, segments).ok()?;
+		let training = parts.training_micro_ut_of(spec, segments).ok()?;
+		let price = units::price(work, terms.price_per_ut)?;
+		let fee = units::price(training, rates.fee_per_ut)?;
+		let services = terms.verifiers.checked_mul(MAX_AUDIT_ROUNDS)?;
+		let audit = terms.audit_fee.checked_mul(Balance::from(services))?;
+		let pay = pay_of_all(price, terms.replicas)?;
+		let escrow = pay.checked_add(fee)?.checked_add(audit)?;
+		let stake = price.checked_add(fee)?.checked_mul(Balance::from(segments))?;
+		let drawn = Balance::from(terms.audit_segments);
+		// Rounded up; `div_ceil` cannot say that it divides by zero.
+		let stake = stake.checked_add(drawn.checked_sub(1)?)?.checked_div(drawn)?;
+		let deposit = rates.min_deposit.max(stake).checked_add(audit)?;
+		let bytes = rates.record_byte.checked_mul(spec.encoded_size() as Balance)?;
+		let record = rates.record_base.checked_add(bytes)?;
+		Some(Self { work, training, price, fee, escrow, deposit, record })
+	}
+}
+
+/// Returns the pay of all of `replicas` replicas together, of work of this price: the price, and
+/// [`REPLICA_PERCENT`] of it for each replica after the first, rounded down. `None` on overflow.
+pub fn pay_of_all(price: Balance, replicas: u32) -> Option<Balance> {
+	let more = Balance::from(replicas.saturating_sub(1)).checked_mul(REPLICA_PERCENT)?;
+	price.checked_mul(more)?.checked_div(100)?.checked_add(price)
+}
+
+/// Returns the pay of each accepted one of `replicas` replicas: an equal part of [`pay_of_all`],
+/// rounded down. What is left of the division, and the part of a replica that is not accepted, is
+/// the submitter's.
+pub fn pay_of_each(price: Balance, replicas: u32) -> Balance {
+	let all = pay_of_all(price, replicas).unwrap_or(price);
+	all.checked_div(Balance::from(replicas)).unwrap_or(0)
+}
+
+/// Returns the price of a `ut` that a trainer of one of `replicas` replicas is paid, rounded down.
+pub fn paid_per_ut(terms: &Terms) -> Balance {
+	pay_of_each(terms.price_per_ut, terms.replicas)
+}
+
 /// Returns the least fee of a verifier for one round: the price of [`work::audit_micro_ut`] at
-/// `price_per_ut`, rounded up, or [`MIN_AUDIT_FEE`] where that is more. Fails with
+/// `price_per_ut`, or at [`FEE_PER_UT`] where that is more, rounded up; or [`MIN_AUDIT_FEE`] where
+/// even that is less. Whoever pays only themselves could name any price. Fails with
 /// [`SpecError::WorkOverflow`] where the work or the fee leaves its range.
 pub fn audit_fee(
 	spec: &CheckedSpec,
 	audit_segments: u32,
 	price_per_ut: Balance,
 ) -> Result<Balance, SpecError> {
-	units::price(work::audit_micro_ut(spec, audit_segments)?, price_per_ut)
-		.map(|price| price.max(MIN_AUDIT_FEE))
-		.ok_or(SpecError::WorkOverflow)
+	let work = work::audit_micro_ut(spec, audit_segments)?;
+	least_audit_fee(work, price_per_ut, FEE_PER_UT, MIN_AUDIT_FEE).ok_or(SpecError::WorkOverflow)
+}
+
+/// Returns the least fee of a verifier that replays `audit` in one round, on a chain with this
+/// protocol fee for a `ut` and this `least` fee; `None` on overflow.
+pub fn least_audit_fee(
+	audit: MicroUt,
+	price_per_ut: Balance,
+	fee_per_ut: Balance,
+	least: Balance,
+) -> Option<Balance> {
+	Some(units::price(audit, price_per_ut.max(fee_per_ut))?.max(least))
 }
 
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_program::spec::JobSpec;
+
+	const TRY: Balance = 1_000_000_000_000;
+
+	fn terms(replicas: u32) -> Terms {
+		Terms {
+			price_per_ut: TRY,
+			replicas,
+			verifiers: 3,
+			audit_segments: 4,
+			audit_fee: TRY / 20,
+			apply_blocks: 10,
+			training_blocks: 60,
+			machine: Default::default(),
+		}
+	}
+
+	fn sums(spec: &JobSpec, terms: &Terms) -> Option<Sums> {
+		let parts = Parts::of(&spec.clone().check().unwrap());
+		Sums::of(spec, terms, &parts, &Rates::RUNTIME)
+	}
 
 	#[test]
 	fn an_audit_costs_the_price_of_its_work_and_never_less_than_the_least() {
@@ -34,5 +172,59 @@ mod tests {
 		assert_eq!(audit_fee(&spec, 3, price), Ok(u128::from(work) * 2_000_000_000));
 		assert_eq!(audit_fee(&spec, 3, 1), Ok(MIN_AUDIT_FEE));
 		assert_eq!(audit_fee(&spec, 3, u128::MAX), Err(SpecError::WorkOverflow));
+	}
+
+	/// 2 ut of compulsory work for a price of one unit: it costs what the chain itself prices it at.
+	#[test]
+	fn a_price_of_one_unit_lowers_no_audit_fee() {
+		assert_eq!(least_audit_fee(2_000_000, 1, TRY, TRY / 20), Some(2 * TRY));
+		assert_eq!(least_audit_fee(2_000_000, 3 * TRY, TRY, TRY / 20), Some(6 * TRY));
+		assert_eq!(least_audit_fee(10_000, 1, TRY, TRY / 20), Some(TRY / 20));
+		assert_eq!(least_audit_fee(2_000_000, u128::MAX, TRY, 1), None);
+	}
+
+	#[test]
+	fn replicas_are_insurance() {
+		assert_eq!(pay_of_all(1_000, 1), Some(1_000));
+		assert_eq!(pay_of_all(1_000, 3), Some(1_300));
+		assert_eq!(pay_of_all(1_000, 8), Some(2_050));
+		assert_eq!((pay_of_each(1_000, 1), pay_of_each(1_000, 3)), (1_000, 433));
+		assert_eq!((pay_of_each(1, 8), pay_of_each(0, 3), pay_of_each(7, 0)), (0, 0, 0));
+		assert_eq!(pay_of_all(u128::MAX, 2), None);
+		for price in [0, 1, 7, 99, 101, TRY + 1, u128::MAX >> 10] {
+			for replicas in 1..=8u32 {
+				let all = pay_of_all(price, replicas).unwrap();
+				let each = pay_of_each(price, replicas);
+				let paid = each * u128::from(replicas);
+				assert!(paid <= all && all - paid < u128::from(replicas));
+				// Fewer than were wanted are never paid more than the escrow has for all.
+				let fewer = pay_of_each(price, (replicas - 1).max(1));
+				assert!(fewer * u128::from((replicas - 1).max(1)) <= all && fewer >= each);
+			}
+		}
+	}
+
+	#[test]
+	fn the_sums_of_a_job() {
+		let spec = JobSpec::example();
+		let one = sums(&spec, &terms(1)).unwrap();
+		let checked = spec.clone().check().unwrap();
+		let parts = Parts::of(&checked);
+		assert_eq!(one.work, work::micro_ut(&checked).unwrap());
+		assert_eq!(u128::from(one.training), (1_500 * parts.step).div_ceil(432_000));
+		assert!(one.training < one.work, "evaluations are paid");
+		assert_eq!(one.price, u128::from(one.work) * 1_000_000);
+		assert_eq!(one.fee, u128::from(one.training) * 1_000_000);
+		let audit = 9 * TRY / 20;
+		assert_eq!(one.escrow, one.price + one.fee + audit);
+		assert_eq!(one.deposit, TRY + audit, "the stake is below the least");
+		assert_eq!(one.record, RECORD_BASE + RECORD_BYTE * spec.encode().len() as u128);
+		let three = sums(&spec, &terms(3)).unwrap();
+		assert_eq!(three.escrow, one.escrow + one.price * 30 / 100);
+		assert_eq!((three.price, three.fee, three.deposit), (one.price, one.fee, one.deposit));
+		let dear = Terms { price_per_ut: 1_000 * TRY, ..terms(1) };
+		let dear = sums(&spec, &dear).unwrap();
+		assert_eq!(dear.deposit, ((dear.price + dear.fee) * 30).div_ceil(4) + audit);
+		assert_eq!(sums(&spec, &Terms { price_per_ut: u128::MAX, ..terms(1) }), None);
 	}
 }

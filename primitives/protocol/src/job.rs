@@ -1,9 +1,10 @@
 //! Terms, states and endings of a job.
 
-use crate::{Text, H256};
+use crate::{MicroUt, Text, H256};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
+use trainyard_program::needs::MachineClass;
 
 /// Amounts of currency.
 pub type Balance = u128;
@@ -19,6 +20,13 @@ pub const MAX_VERIFIERS: u32 = 16;
 /// Least fee of a verifier for a round, in the currency's smallest unit: pays for the two
 /// transactions of a verdict several times over.
 pub const MIN_AUDIT_FEE: Balance = 50_000_000_000;
+/// Most work that a verifier may have to replay of one result in a round, in micro-ut: 864 GFLOP,
+/// which 2 GFLOPS replay in 7 of the 12 minutes that there are for a verdict at 6 s a block.
+pub const MAX_AUDIT_WORK: MicroUt = 2_000_000;
+/// Most work that a verifier may have to replay of all results of a round together, where each
+/// replica brings a different one. Jobs of one to three replicas are bound by [`MAX_AUDIT_WORK`]
+/// alone.
+pub const MAX_ROUND_WORK: MicroUt = 3 * MAX_AUDIT_WORK;
 /// Most segments replayed by each verifier.
 pub const MAX_AUDIT_SEGMENTS: u32 = 16;
 /// Rounds of verdicts an audit may take before it stays undecided: the first, a redraw where no
@@ -42,7 +50,8 @@ pub const MAX_AUDIT_ROUNDS: u32 = 3;
 )]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
-	/// Pay for one `ut` of training work.
+	/// Price of one `ut` of work. Of several replicas, all together are paid what
+	/// [`fees::pay_of_all`](crate::fees::pay_of_all) says.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub price_per_ut: Balance,
 	/// How many trainers train the same job, 1 to [`MAX_REPLICAS`].
@@ -53,13 +62,16 @@ pub struct Terms {
 	/// Segments that each verifier replays, 1 to [`MAX_AUDIT_SEGMENTS`] and at most the
 	/// job's.
 	pub audit_segments: u32,
-	/// Fee of one verifier for one round, at least `fees::audit_fee`.
+	/// Fee of one verifier for one round, at least [`fees::audit_fee`](crate::fees::audit_fee).
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub audit_fee: Balance,
 	/// Blocks for applications.
 	pub apply_blocks: BlockNumber,
 	/// Blocks for training, up to the commitment.
 	pub training_blocks: BlockNumber,
+	/// The machines that train and verify it: the job asks no more than these can carry.
+	#[serde(default)]
+	pub machine: MachineClass,
 }
 
 /// Where a job stands.
@@ -249,7 +261,7 @@ pub struct Settlement {
 	/// Paid from the escrow to verifiers.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub paid_to_verifiers: Balance,
-	/// Burned from the escrow: the protocol fee on credited work.
+	/// Burned from the escrow: the protocol fee on the training of accepted replicas.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub burned: Balance,
 	/// Returned from the escrow to the submitter.

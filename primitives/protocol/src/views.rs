@@ -26,6 +26,9 @@ pub struct JobView<AccountId> {
 	pub terms: Terms,
 	/// Work of one replica; an upper bound, where the job may stop early.
 	pub work: MicroUt,
+	/// The part of it that is training steps, the rest is evaluations. All replicas together are
+	/// credited this as power, where it earns power.
+	pub training: MicroUt,
 	/// Deposit of one trainer.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub deposit: Balance,
@@ -43,6 +46,9 @@ pub struct JobView<AccountId> {
 	pub audit: Option<AuditView<AccountId>>,
 	/// Where the money went, at the end.
 	pub settlement: Settlement,
+	/// Held from the submitter until this record is removed.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub record: Balance,
 }
 
 /// What a job comes to before it is posted. For one that may stop early, these are the largest
@@ -51,19 +57,28 @@ pub struct JobView<AccountId> {
 pub struct QuoteView {
 	/// Work of one replica.
 	pub work: MicroUt,
-	/// Pay of one accepted replica.
+	/// The part of it that is training steps: what all replicas together are credited as power,
+	/// where it earns power.
+	pub training: MicroUt,
+	/// Price of the work, done once.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub price: Balance,
-	/// Protocol fee of one accepted replica, burned.
+	/// Pay of one accepted replica, where as many train as are wanted.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub pay: Balance,
+	/// Protocol fee of all replicas together, burned.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub fee: Balance,
-	/// Held from the submitter: price and fee of every replica, and the fees of a full committee for
-	/// all rounds that an audit may take.
+	/// Held from the submitter: the pay of all replicas, the fee, and the fees of a full committee
+	/// for all rounds that an audit may take.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub escrow: Balance,
 	/// Held from each trainer.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub deposit: Balance,
+	/// Held from the submitter besides, until the job's record is removed.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub record: Balance,
 }
 
 /// One replica of a job.

@@ -9,11 +9,16 @@ use crate::{
 	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, Submissions, TaskMarket,
 	Verification, MICROUNIT, TRY,
 };
-use frame_support::{parameter_types, traits::ConstU32, weights::Weight};
+use frame_support::{
+	parameter_types,
+	traits::{ConstU32, Get},
+	weights::Weight,
+};
 use sp_runtime::Perbill;
-use trainyard_program::{spec::MAX_PARAMETERS, units::MICRO_UT_PER_UT};
+use trainyard_program::spec::MAX_PARAMETERS;
 use trainyard_protocol::{
-	job::{BlockNumber, MIN_AUDIT_FEE},
+	blob, fees,
+	job::{BlockNumber, MAX_AUDIT_WORK, MAX_ROUND_WORK, MIN_AUDIT_FEE},
 	MicroUt,
 };
 
@@ -25,14 +30,22 @@ parameter_types! {
 	/// A fifth of a block may go into serving due jobs at its beginning.
 	pub ServiceWeight: Weight = Perbill::from_percent(20) * MAX_BLOCK_WEIGHT;
 	/// Least deposit of a trainer, before the audit fees.
-	pub const MinDeposit: Balance = TRY;
+	pub const MinDeposit: Balance = fees::MIN_DEPOSIT;
 	/// The floor price of power: 1 TRY for the work of 7 minutes on 1,000 MFLOPS.
-	pub const FeePerUt: Balance = TRY;
+	pub const FeePerUt: Balance = fees::FEE_PER_UT;
 	/// Pays for a verifier's two transactions, several times over.
 	pub const MinAuditFee: Balance = MIN_AUDIT_FEE;
 	/// 2 `ut`: 864 GFLOP, which a machine of 2 GFLOPS replays in 7 of the 12 minutes that
 	/// there are for a verdict at 6 s a block.
-	pub const MaxAuditWork: MicroUt = 2 * MICRO_UT_PER_UT as MicroUt;
+	pub const MaxAuditWork: MicroUt = MAX_AUDIT_WORK;
+	/// 6 `ut` for all results together: as much as above, where three replicas disagree. A job of
+	/// one to three replicas is bound by `MaxAuditWork` alone, one of eight to 0.75 `ut` a result.
+	/// It comes to that only where all but one are lost, and takes 6 GFLOPS.
+	pub const MaxRoundWork: MicroUt = MAX_ROUND_WORK;
+	/// Deposit for the record of a job, besides its specification.
+	pub const RecordBase: Balance = state_deposit(5, 3_000);
+	/// Deposit for each byte of the specification on record.
+	pub const RecordByte: Balance = state_deposit(0, 1);
 	/// Least blocks for applying, training, and each period that root may set.
 	pub const MinPeriod: BlockNumber = 3;
 	/// Most blocks for applying: a week.
@@ -43,6 +56,18 @@ parameter_types! {
 	pub const ModelPollBlocks: BlockNumber = 2;
 	/// Blocks for which an ended job is kept: a month.
 	pub const JobRetention: BlockNumber = 30 * DAYS;
+}
+
+const _: () = assert!(RecordBase::get() == fees::RECORD_BASE, "clients show another deposit");
+const _: () = assert!(RecordByte::get() == fees::RECORD_BYTE, "clients show another deposit");
+
+/// Most bytes of a rescue: what its period can carry as it is set now, and the largest blob.
+pub struct MaxRescue;
+
+impl Get<u64> for MaxRescue {
+	fn get() -> u64 {
+		blob::rescue_room(periods::RescueBlocks::get()).min(MaxBlob::get())
+	}
 }
 
 impl pallet_task_market::Config for Runtime {
@@ -59,7 +84,10 @@ impl pallet_task_market::Config for Runtime {
 	type FeePerUt = FeePerUt;
 	type MinAuditFee = MinAuditFee;
 	type MaxAuditWork = MaxAuditWork;
-	type MaxBlob = MaxBlob;
+	type MaxRoundWork = MaxRoundWork;
+	type MaxRescue = MaxRescue;
+	type RecordBase = RecordBase;
+	type RecordByte = RecordByte;
 	type MinPeriod = MinPeriod;
 	type MaxApplyBlocks = MaxApplyBlocks;
 	type MaxTrainingBlocks = MaxTrainingBlocks;

@@ -15,7 +15,7 @@ use frame_support::{
 };
 use frame_system::EnsureRoot;
 use sp_runtime::Permill;
-use trainyard_protocol::job::BlockNumber;
+use trainyard_protocol::{blob::RESCUE_BLOCKS, job::BlockNumber};
 
 /// The parameters. An index is part of the encoding: it never changes and is never used
 /// again for another.
@@ -41,7 +41,7 @@ pub mod parameters {
 		pub static VerdictReveal: BlockNumber = 30;
 		/// Storing on chain what the verifiers could not fetch.
 		#[codec(index = 3)]
-		pub static Rescue: BlockNumber = 300;
+		pub static Rescue: BlockNumber = RESCUE_BLOCKS;
 		/// Voting on a drilling project: half a day at 6 s.
 		#[codec(index = 4)]
 		pub static Review: BlockNumber = 7_200;

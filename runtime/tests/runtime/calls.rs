@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Findings,
-	blob::{Chunked, MAX_CHUNK},
+	blob::{Chunked, CHUNKS_PER_BLOCK, MAX_CHUNK},
 	drill::{Mismatch, Template, UnitResult},
 	job::{Reveal, Terms},
 	views::Hardware,
@@ -188,6 +188,7 @@ fn samples() -> Vec<RuntimeCall> {
 		audit_fee: 1,
 		apply_blocks: 1,
 		training_blocks: 1,
+		machine: Default::default(),
 	};
 	let (root, salt) = (H256::zero(), [0; 32]);
 	let reveal = Reveal { bundle_root: root, model_root: root, segments: 1, location: text() };
@@ -308,6 +309,8 @@ fn blocks_have_the_documented_limits() {
 	// Authors stop at 4 MiB by themselves (sc-basic-authorship), so ordinary transactions
 	// are what the runtime limits.
 	assert!(*length.max.get(DispatchClass::Normal) < 4 * 1024 * 1024);
+	// What a rescue may have is counted by this.
+	assert!(CHUNKS_PER_BLOCK * MAX_CHUNK < *length.max.get(DispatchClass::Normal));
 }
 
 #[test]

@@ -147,6 +147,7 @@ fn hold_reasons() {
 	assert_eq!(reason(pallet_session::HoldReason::Keys.into()), [8, 0]);
 	assert_eq!(reason(pallet_task_market::HoldReason::Escrow.into()), [20, 0]);
 	assert_eq!(reason(pallet_task_market::HoldReason::Deposit.into()), [20, 1]);
+	assert_eq!(reason(pallet_task_market::HoldReason::Record.into()), [20, 2]);
 	assert_eq!(reason(pallet_model_storage::HoldReason::Blob.into()), [22, 0]);
 	assert_eq!(reason(pallet_verification::HoldReason::VerifierBond.into()), [23, 0]);
 	assert_eq!(reason(pallet_drilling::HoldReason::Project.into()), [24, 0]);

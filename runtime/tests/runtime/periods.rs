@@ -22,6 +22,7 @@ fn the_defaults() {
 		assert_eq!(VerdictCommitBlocks::get(), 120);
 		assert_eq!(VerdictRevealBlocks::get(), 30);
 		assert_eq!(RescueBlocks::get(), 300);
+		assert_eq!(configs::market::MaxRescue::get(), 450 << 20, "half of what these blocks carry");
 		assert_eq!(ReviewBlocks::get(), 7_200);
 	});
 }

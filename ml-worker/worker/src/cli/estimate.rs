@@ -1,18 +1,25 @@
 //! `trainyard estimate JOB.toml`.
 
-use crate::job_toml;
-use crate::table::{grouped, table, Align};
+use crate::{
+	demands::{self, Demand},
+	job_toml,
+	table::{grouped, table, Align},
+};
 use anyhow::Context;
 use primitive_types::H256;
 use serde::Serialize;
 use std::{path::PathBuf, process::ExitCode};
 use trainyard_client::amount;
 use trainyard_program::{
+	needs::MachineClass,
 	spec::CheckedSpec,
-	units::{self, MICRO_UT_PER_UT},
+	units::MICRO_UT_PER_UT,
 	work::{self, LayerWork, Parts},
 };
-use trainyard_protocol::job::{Terms, MAX_AUDIT_ROUNDS};
+use trainyard_protocol::{
+	fees::{self, Rates, Sums},
+	job::{Terms, MAX_AUDIT_ROUNDS},
+};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Estimate {
@@ -33,6 +40,8 @@ struct Figures {
 	may_stop_early: bool,
 	flop: u128,
 	micro_ut: u64,
+	/// The part of the work that is training steps: the power that all replicas share.
+	training_micro_ut: u64,
 	/// Content hash of the model with which a fine-tuning begins.
 	initial_model: Option<H256>,
 	/// Whether the work is credited to its trainers as power.
@@ -40,6 +49,10 @@ struct Figures {
 	/// Why its work earns no power, if it does not.
 	no_power: Option<String>,
 	layers: Vec<Layer>,
+	/// The class of machines that train and verify it.
+	machine: MachineClass,
+	/// What it asks of them and of the chain, beside what it may.
+	demands: Vec<Demand>,
 	money: Option<Money>,
 }
 
@@ -68,40 +81,74 @@ impl From<LayerWork> for Layer {
 	}
 }
 
-/// Amounts in the smallest unit of currency, as decimal strings.
+/// Amounts in the smallest unit of currency, as decimal strings. They are those of this project's
+/// runtime.
 #[derive(Serialize)]
 struct Money {
-	/// Pay of one replica.
+	/// Price of the work, done once.
 	#[serde(with = "trainyard_program::text::decimal")]
 	price: u128,
+	/// Pay of each replica.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pay: u128,
 	/// Pay of all replicas.
 	#[serde(with = "trainyard_program::text::decimal")]
 	training: u128,
+	/// Protocol fee on the training steps, burned.
+	#[serde(with = "trainyard_program::text::decimal")]
+	fee: u128,
 	/// Audit fees of all rounds that there may be; what is not needed is refunded.
 	#[serde(with = "trainyard_program::text::decimal")]
 	audit: u128,
-	/// The sum of both. The chain adds its protocol fee on the work.
+	/// Held from the submitter until the job ends: pay, fee and audit.
 	#[serde(with = "trainyard_program::text::decimal")]
-	escrow_without_protocol_fee: u128,
+	escrow: u128,
+	/// Held from the submitter until the record of the job is removed.
+	#[serde(with = "trainyard_program::text::decimal")]
+	record: u128,
+	/// Held from each trainer until the job ends.
+	#[serde(with = "trainyard_program::text::decimal")]
+	deposit: u128,
 }
 
 impl Money {
-	fn of(terms: &Terms, work: u64) -> Option<Self> {
-		let price = units::price(work, terms.price_per_ut)?;
-		let training = price.checked_mul(u128::from(terms.replicas))?;
+	fn of(spec: &CheckedSpec, terms: &Terms, parts: &Parts) -> Option<Self> {
+		let sums = Sums::of(spec, terms, parts, &Rates::RUNTIME)?;
 		let verdicts = u128::from(terms.verifiers) * u128::from(MAX_AUDIT_ROUNDS);
-		let audit = terms.audit_fee.checked_mul(verdicts)?;
-		let escrow_without_protocol_fee = training.checked_add(audit)?;
-		Some(Self { price, training, audit, escrow_without_protocol_fee })
+		Some(Self {
+			price: sums.price,
+			pay: fees::pay_of_each(sums.price, terms.replicas),
+			training: fees::pay_of_all(sums.price, terms.replicas)?,
+			fee: sums.fee,
+			audit: terms.audit_fee.checked_mul(verdicts)?,
+			escrow: sums.escrow,
+			record: sums.record,
+			deposit: sums.deposit,
+		})
+	}
+}
+
+/// Terms as a JOB.toml without any has them, as far as they say what is asked of machines.
+fn plain_terms(spec: &CheckedSpec) -> Terms {
+	Terms {
+		price_per_ut: 0,
+		replicas: 1,
+		verifiers: 3,
+		audit_segments: spec.segments().min(3),
+		audit_fee: 0,
+		apply_blocks: 0,
+		training_blocks: 0,
+		machine: MachineClass::default(),
 	}
 }
 
 fn figures(spec: &CheckedSpec, terms: Option<&Terms>) -> anyhow::Result<Figures> {
-	let parts = Parts::of(spec);
+	let asked = terms.cloned().unwrap_or_else(|| plain_terms(spec));
+	let (demands, parts) = demands::of(spec, &asked);
 	let micro_ut = parts.micro_ut_of(spec, spec.segments())?;
 	let money = match terms {
 		Some(terms) => Some(
-			Money::of(terms, micro_ut)
+			Money::of(spec, terms, &parts)
 				.context("terms.price_per_ut: the price of this job is too large to count")?,
 		),
 		None => None,
@@ -112,10 +159,13 @@ fn figures(spec: &CheckedSpec, terms: Option<&Terms>) -> anyhow::Result<Figures>
 		may_stop_early: spec.training.early_stop.is_some(),
 		flop: parts.flop_of(spec, spec.segments())?,
 		micro_ut,
+		training_micro_ut: parts.training_micro_ut_of(spec, spec.segments())?,
 		initial_model: spec.initial_model.as_ref().map(|file| file.content_hash),
 		mints_power: spec.mints_power(),
 		no_power: spec.no_power().map(|reason| reason.to_string()),
 		layers: work::flop_by_layer(spec)?.into_iter().map(Layer::from).collect(),
+		machine: asked.machine,
+		demands,
 		money,
 	})
 }
@@ -165,10 +215,11 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 	]);
 	let mut out = table(&header, &rows);
 	out.push_str(&format!(
-		"\n{} segments; {} micro-ut ({} ut) for each replica\n",
+		"\n{} segments; {} micro-ut ({} ut) for each replica, {} micro-ut of them training steps\n",
 		grouped(figures.segments),
 		grouped(figures.micro_ut),
 		amount::format_scaled(u128::from(figures.micro_ut), MICRO_UT_PER_UT.ilog10()),
+		grouped(figures.training_micro_ut),
 	));
 	let mut most = "";
 	if figures.may_stop_early {
@@ -183,21 +234,45 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 	if let Some(reason) = &figures.no_power {
 		out.push_str(&format!("its trainers earn the price, and no power: {reason}\n"));
 	}
+	out.push_str(&demanded(figures));
 	match (&figures.money, terms) {
 		(Some(money), Some(terms)) => out.push_str(&format!(
-			"price    {}{most} for each replica, at {} for a ut\n\
-			 training {}{most} for {} replica(s)\n\
+			"price    {}{most}, at {} for a ut\n\
+			 pay      {}{most} for each of {} replica(s), {} together\n\
+			 fee      {}{most}, burned: the protocol's, on the training steps\n\
 			 audit    {} at most: {} verifiers, {MAX_AUDIT_ROUNDS} rounds; what is not needed is refunded\n\
-			 escrow   {}, and the chain's protocol fee on the work\n",
+			 escrow   {}, held until the job ends\n\
+			 record   {}, held until the job is forgotten\n\
+			 deposit  {}, held from each trainer until the job ends\n",
 			amount::format(money.price),
 			amount::format(terms.price_per_ut),
-			amount::format(money.training),
+			amount::format(money.pay),
 			terms.replicas,
+			amount::format(money.training),
+			amount::format(money.fee),
 			amount::format(money.audit),
 			terms.verifiers,
-			amount::format(money.escrow_without_protocol_fee),
+			amount::format(money.escrow),
+			amount::format(money.record),
+			amount::format(money.deposit),
 		)),
 		_ => out.push_str("no [terms] in the job, so no price\n"),
+	}
+	out
+}
+
+/// Returns what a job asks of machines and of the chain, a line each, and why it would be refused.
+fn demanded(figures: &Figures) -> String {
+	let class = figures.machine.name();
+	let title = format!("asked of machines ({class})");
+	let header = [(title.as_str(), Align::Left), ("", Align::Right), ("at most", Align::Right)];
+	let rows = figures.demands.iter().map(|demand| {
+		let (needed, limit) = (demand.shown(demand.needed), demand.shown(demand.limit));
+		vec![demand.name().to_owned(), needed, limit]
+	});
+	let mut out = format!("\n{}\n", table(&header, &rows.collect::<Vec<_>>()));
+	for reason in figures.demands.iter().filter_map(|demand| demand.refused.as_ref()) {
+		out.push_str(&format!("the chain would refuse this job: {reason}\n"));
 	}
 	out
 }
@@ -221,11 +296,12 @@ mod tests {
 			audit_fee: 5,
 			apply_blocks: 1,
 			training_blocks: 1,
+			machine: Default::default(),
 		};
 		let most = figures(&spec.check().unwrap(), Some(&terms)).unwrap();
 		assert_eq!((most.flop, most.micro_ut), (plain.flop, plain.micro_ut));
 		let text = text(&most, Some(&terms));
-		assert!(text.contains("this is the most") && text.contains("at most for each"), "{text}");
+		assert!(text.contains("this is the most") && text.contains(" at most, at "), "{text}");
 	}
 
 	#[test]
@@ -238,11 +314,32 @@ mod tests {
 			audit_fee: 5,
 			apply_blocks: 1,
 			training_blocks: 1,
+			machine: Default::default(),
 		};
-		let money = Money::of(&terms, 7).unwrap();
-		assert_eq!((money.price, money.training, money.audit), (7, 14, 45));
-		assert_eq!(money.escrow_without_protocol_fee, 59);
-		assert!(Money::of(&Terms { price_per_ut: u128::MAX, ..terms }, 7).is_none());
+		let spec = JobSpec::example().check().unwrap();
+		let (parts, work) = (Parts::of(&spec), work::micro_ut(&spec).unwrap());
+		let money = Money::of(&spec, &terms, &parts).unwrap();
+		let all = u128::from(work) * 115 / 100;
+		assert_eq!((money.price, money.training, money.audit), (u128::from(work), all, 45));
+		assert_eq!(money.pay, all / 2);
+		assert_eq!(money.escrow, all + money.fee + 45);
+		assert!(Money::of(&spec, &Terms { price_per_ut: u128::MAX, ..terms }, &parts).is_none());
+	}
+
+	/// Every number stands beside its limit, and what is too much is said with what to do.
+	#[test]
+	fn what_a_job_asks_stands_beside_its_limits() {
+		let mut spec = JobSpec::example();
+		let found = figures(&spec.clone().check().unwrap(), None).unwrap();
+		let shown = text(&found, None);
+		for part in ["(gib8)", "memory", "4096.0 MiB", "450.0 MiB", "2 ut", "6 ut", "rate x weight"]
+		{
+			assert!(shown.contains(part), "{part}:\n{shown}");
+		}
+		assert!(!shown.contains("refuse"), "{shown}");
+		spec.dataset.bytes = 1 << 30;
+		let shown = text(&figures(&spec.check().unwrap(), None).unwrap(), None);
+		assert!(shown.contains("would refuse this job: where verifiers cannot"), "{shown}");
 	}
 
 	#[test]
@@ -256,7 +353,7 @@ mod tests {
 		assert!(text.contains("no power: its inputs repeat"), "{text}");
 		let figures = super::figures(&JobSpec::noisy_example().check().unwrap(), None).unwrap();
 		let text = super::text(&figures, None);
-		assert!(figures.mints_power && !text.contains("power"), "{text}");
+		assert!(figures.mints_power && !text.contains("no power"), "{text}");
 	}
 
 	#[test]

@@ -18,7 +18,10 @@ use std::{
 };
 use toml::de::DeTable;
 use trainyard_client::amount::{self, format_scaled};
-use trainyard_program::spec::{CheckedSpec, InputFile, JobSpec, Training};
+use trainyard_program::{
+	needs::MachineClass,
+	spec::{CheckedSpec, InputFile, JobSpec, Training},
+};
 use trainyard_proof::inputs::{self, GivenFiles, InputPaths};
 use trainyard_protocol::{
 	job::{Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS},
@@ -230,7 +233,7 @@ fn with_audit_fee(
 			"terms.audit_fee",
 			format!(
 				"it is {}; allowed: at least {}, the price of the {} segments that a verifier \
-				 replays. Without the field that is what it is",
+				 replays, at no less than the protocol's fee. Without the field that is what it is",
 				amount::format(audit_fee),
 				amount::format(least),
 				terms.audit_segments
@@ -275,6 +278,8 @@ fn read_terms(
 	let audit_segments = section.integer("audit_segments", 1..=u64::from(segments));
 	let apply_blocks = section.integer("apply_blocks", blocks());
 	let training_blocks = section.integer("training_blocks", blocks());
+	let classes = MachineClass::ALL.map(|class| (class.name(), class));
+	let machine = section.choice("machine", &classes);
 	section.finish();
 	let terms = Terms {
 		price_per_ut: price_per_ut?,
@@ -284,6 +289,7 @@ fn read_terms(
 		audit_fee: 0,
 		apply_blocks: apply_blocks.unwrap_or(20) as u32,
 		training_blocks: training_blocks.unwrap_or(600) as u32,
+		machine: machine.unwrap_or_default(),
 	};
 	Some((terms, audit_fee))
 }
@@ -303,14 +309,15 @@ pub fn to_toml(job: &JobFile) -> String {
 		let _ = writeln!(
 			out,
 			"\n[terms]\nprice_per_ut = \"{}\"\nreplicas = {}\nverifiers = {}\naudit_segments = {}\n\
-			 audit_fee = \"{}\"\napply_blocks = {}\ntraining_blocks = {}",
+			 audit_fee = \"{}\"\napply_blocks = {}\ntraining_blocks = {}\nmachine = \"{}\"",
 			money(terms.price_per_ut),
 			terms.replicas,
 			terms.verifiers,
 			terms.audit_segments,
 			money(terms.audit_fee),
 			terms.apply_blocks,
-			terms.training_blocks
+			terms.training_blocks,
+			terms.machine.name()
 		);
 	}
 	out

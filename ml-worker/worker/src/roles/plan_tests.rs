@@ -68,8 +68,10 @@ fn job(state: JobState) -> JobView {
 			audit_fee: TRY,
 			apply_blocks: 10,
 			training_blocks: 60,
+			machine: Default::default(),
 		},
 		work: 6_000,
+		training: 6_000,
 		deposit: 10 * TRY,
 		state,
 		deadline: 110,
@@ -78,6 +80,7 @@ fn job(state: JobState) -> JobView {
 		replicas: vec![],
 		audit: None,
 		settlement: Settlement::default(),
+		record: 0,
 	}
 }
 

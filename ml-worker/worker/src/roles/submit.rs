@@ -9,7 +9,10 @@ use super::{
 	display,
 	report::Reporter,
 };
-use crate::table::{table, Align};
+use crate::{
+	demands,
+	table::{table, Align},
+};
 use std::time::Duration;
 use tracing::{debug, info, warn};
 use trainyard_client::{
@@ -40,13 +43,16 @@ pub enum SubmitError {
 	Refused(String),
 	/// Not enough balance.
 	#[error(
-		"the escrow of this job is {}, but {account} has {} free. Bring balance to the account, \
-		 or lower terms.price_per_ut, replicas, verifiers or audit_fee",
-		amount::format(*.escrow), amount::format(*.free)
+		"the escrow of this job is {}, but {account} has {} free, and {} more are held for its \
+		 record. Bring balance to the account, or lower terms.price_per_ut, replicas, verifiers or \
+		 audit_fee",
+		amount::format(*.escrow), amount::format(*.free), amount::format(*.record)
 	)]
 	Balance {
-		/// What would be held.
+		/// What would be held until it ends.
 		escrow: Balance,
+		/// What would be held until its record is removed.
+		record: Balance,
 		/// What is free.
 		free: Balance,
 		/// The account.
@@ -91,13 +97,16 @@ pub async fn post(
 	trainer: Option<&AccountId32>,
 ) -> Result<Posted, SubmitError> {
 	let chain = sender.chain();
-	let Some(QuoteView { work, escrow, .. }) = chain.quote(spec, terms).await? else {
+	if let Some(reason) = demands::refusal(spec, terms) {
+		return Err(SubmitError::Refused(reason));
+	}
+	let Some(QuoteView { work, escrow, record, .. }) = chain.quote(spec, terms).await? else {
 		return Err(SubmitError::Refused(why_refused(chain, spec, terms).await?));
 	};
 	let account = *sender.account();
 	let free = chain.account(&account).await?.free;
-	if free < escrow.saturating_add(FEE_MARGIN) {
-		return Err(SubmitError::Balance { escrow, free, account });
+	if free < escrow.saturating_add(record).saturating_add(FEE_MARGIN) {
+		return Err(SubmitError::Balance { escrow, record, free, account });
 	}
 	let call = match trainer {
 		Some(trainer) => calls::order(trainer, spec, terms),
@@ -176,7 +185,8 @@ async fn why_refused(
 	Ok(period_problem(terms, least, applying, training).unwrap_or_else(|| {
 		format!(
 			"terms: replicas, verifiers or audit_segments are out of range (the job has {} \
-				 segments), the price is zero, or an amount is too large",
+				 segments), the price is zero, an amount is too large, or the chain allows less than \
+				 `trainyard estimate` shows",
 			spec.segments()
 		)
 	}))

@@ -56,15 +56,16 @@ export default {
 		const cost = await quote(api, key, wanted);
 		if (flags['dry-run']) {
 			print(
-				`${JSON.stringify(wanted, null, 2)}\nwork ${formatWork(cost.work)}, escrow ${formatAmount(cost.escrow)}, ` +
-					`deposit of a trainer ${formatAmount(cost.deposit)}`,
-				{ ...wanted, work: `${cost.work}`, escrow: `${cost.escrow}`, deposit: `${cost.deposit}` },
+				`${JSON.stringify(wanted, null, 2)}\nwork ${formatWork(cost.work)}, pay of a replica ` +
+					`${formatAmount(cost.pay)}, escrow ${formatAmount(cost.escrow)}, for its record ` +
+					`${formatAmount(cost.record)}, deposit of a trainer ${formatAmount(cost.deposit)}`,
+				{ ...wanted, ...Object.fromEntries(Object.entries(cost).map(([key, value]) => [key, `${value}`])) },
 			);
 			return;
 		}
 		const { data } = await api.query.system.account(key.address);
 		const free = data.free.toBigInt();
-		if (free < cost.escrow) {
+		if (free < cost.escrow + cost.record) {
 			throw new UserError(
 				`not enough balance: the escrow is ${formatAmount(cost.escrow)}, ${key.address} has ` +
 					`${formatAmount(free)} free. Lower the price, the replicas or the steps, or top up the account`,
@@ -95,7 +96,10 @@ export async function withAuditFee(api, job) {
 	return { ...job, terms: { ...job.terms, audit_fee } };
 }
 
-/** What a job costs: work, escrow, and the deposit of a trainer. Fails where it is invalid. */
+/**
+ * What a job costs: work, pay of each replica, escrow, deposit for its record, and the deposit of a
+ * trainer. Fails where it is invalid.
+ */
 export async function quote(api, key, wanted) {
 	const job = await withAuditFee(api, wanted);
 	const least = await leastAuditFee(api, job);
@@ -111,8 +115,10 @@ export async function quote(api, key, wanted) {
 	if (cost.isNone) {
 		throw new UserError(`the chain refuses this job as invalid: ${await reason(api, key, spec, terms)}`);
 	}
-	const { work, escrow, deposit } = cost.unwrap();
-	return { work: work.toBigInt(), escrow: escrow.toBigInt(), deposit: deposit.toBigInt() };
+	const { work, pay, escrow, deposit, record } = cost.unwrap();
+	return Object.fromEntries(
+		Object.entries({ work, pay, escrow, deposit, record }).map(([key, value]) => [key, value.toBigInt()]),
+	);
 }
 
 /** Posts a job, or orders it from `trainer`. Returns its number and the hash of its block. */

@@ -135,10 +135,14 @@ fn who_does_not_commit_is_out() {
 		run_to_end(id);
 		let (quote, settlement) = (job(id).quote, job(id).settlement);
 		assert_eq!(job(id).state, JobState::Ended(Ending::Settled));
-		assert_eq!(settlement.paid_to_trainers, quote.price);
+		assert_eq!(settlement.paid_to_trainers, quote.price * 115 / 100 / 2);
 		assert_eq!(settlement.slashed, quote.deposit);
 		assert_eq!(settlement.slashed_to_submitter, 0, "it got what it paid for");
-		assert_eq!(Credited::get(), vec![(12, quote.work / 2)], "the share of one of two drawn");
+		assert_eq!(
+			Credited::get(),
+			vec![(12, quote.training / 2)],
+			"the share of one of two drawn"
+		);
 	});
 }
 

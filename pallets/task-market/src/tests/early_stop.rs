@@ -36,13 +36,21 @@ fn work_of(segments: u32) -> MicroUt {
 	units::micro_ut(steps * parts.step + evaluations * parts.evaluation).unwrap()
 }
 
+/// The steps of the job's first segments, counted from scratch.
+fn training_of(segments: u32) -> MicroUt {
+	let spec = stopping();
+	let steps = u128::from(spec.checkpoint_step(segments).unwrap());
+	let parts = work::Parts::of(&spec.check().unwrap());
+	units::micro_ut(steps * parts.step).unwrap()
+}
+
 fn pay_of(segments: u32) -> Balance {
 	units::price(work_of(segments), terms(1).price_per_ut).unwrap()
 }
 
-/// The protocol fee is a unit for each micro-ut in these tests.
+/// The protocol fee is a unit for each micro-ut of training in these tests.
 fn fee_of(segments: u32) -> Balance {
-	Balance::from(work_of(segments))
+	Balance::from(training_of(segments))
 }
 
 #[test]
@@ -80,7 +88,7 @@ fn a_trainer_is_paid_for_the_segments_that_it_trained() {
 		assert_eq!(free(11), ENDOWMENT + pay);
 		assert_eq!(free(SUBMITTER), ENDOWMENT - pay - fee - 3 * FEE);
 		assert_eq!(TotalBurned::<Test>::get(), fee);
-		assert_eq!(Credited::get(), vec![(11, work_of(12))]);
+		assert_eq!(Credited::get(), vec![(11, training_of(12))]);
 	});
 }
 
@@ -103,7 +111,7 @@ fn who_trained_to_the_end_is_paid_in_full() {
 		let job = job(id);
 		assert_eq!(job.settlement.paid_to_trainers, job.quote.price);
 		assert_eq!(job.settlement.burned, job.quote.fee);
-		assert_eq!(Credited::get(), vec![(11, job.quote.work)]);
+		assert_eq!(Credited::get(), vec![(11, job.quote.training)]);
 	});
 }
 
@@ -127,12 +135,14 @@ fn each_replica_is_paid_by_its_own_result() {
 			};
 			assert_eq!((fate, segments), expected);
 		}
-		assert_eq!(job.settlement.paid_to_trainers, 2 * pay_of(7));
-		assert_eq!(job.settlement.burned, 2 * fee_of(7));
+		// Of three, each gets a third of the price and 30 % of it, and burns a third of the fee.
+		let pay = pay_of(7) * 130 / 100 / 3;
+		assert_eq!(job.settlement.paid_to_trainers, 2 * pay);
+		assert_eq!(job.settlement.burned, 2 * (fee_of(7) / 3));
 		assert_eq!(job.settlement.slashed, job.quote.deposit, "of the whole job");
 		for trainer in [11, 12] {
-			assert_eq!(free(trainer), ENDOWMENT + pay_of(7));
-			assert!(Credited::get().contains(&(trainer, work_of(7) / 3)));
+			assert_eq!(free(trainer), ENDOWMENT + pay);
+			assert!(Credited::get().contains(&(trainer, training_of(7) / 3)));
 		}
 	});
 }
@@ -144,7 +154,7 @@ fn what_differs_only_in_its_segments_is_another_result() {
 		assert_eq!(AuditBook::get()[&id].request.groups.len(), 2);
 		decide(id, &[Decision::Rejected, Decision::Accepted], &[]);
 		run_to_end(id);
-		assert_eq!(job(id).settlement.paid_to_trainers, pay_of(8));
+		assert_eq!(job(id).settlement.paid_to_trainers, pay_of(8) * 115 / 100 / 2);
 	});
 }
 
@@ -174,6 +184,7 @@ proptest! {
 		interval in 1u32..=1_500, price in 1u128..1_000_000_000_000, cuts in prop::collection::vec(0.0f64..=1.0, 2),
 	) {
 		MaxAuditWork::set(u64::MAX);
+		MaxRoundWork::set(u64::MAX);
 		let mut spec = stopping();
 		spec.training.checkpoint_interval = interval;
 		let audit_fee = 10_000_000_000_000;
@@ -182,23 +193,24 @@ proptest! {
 		let quote: Quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
 		let all = spec.segments();
 		let of = |segments| quote.of_segments(&spec, &terms, segments);
-		let whole = Worth { work: quote.work, price: quote.price, fee: quote.fee };
+		let whole = Worth { training: quote.training, price: quote.price, fee: quote.fee };
 		prop_assert_eq!(of(all), whole);
 		prop_assert_eq!(of(u32::MAX), whole);
 		let mut at: Vec<u32> = cuts.iter().map(|cut| (cut * f64::from(all)) as u32).collect();
 		at.sort();
 		let (less, more) = (of(at[0]), of(at[1]));
 		for (small, large) in [(less, more), (more, whole)] {
-			prop_assert!(small.work <= large.work);
+			prop_assert!(small.training <= large.training);
 			prop_assert!(small.price <= large.price && small.fee <= large.fee);
 		}
 		for (segments, worth) in at.into_iter().zip([less, more]) {
 			let parts = work::Parts::of(&spec);
-			prop_assert_eq!(worth.work, parts.micro_ut_of(&spec, segments).unwrap());
-			prop_assert_eq!(worth.price, units::price(worth.work, price).unwrap());
-			let exact = quote.fee * Balance::from(worth.work);
-			let work = Balance::from(quote.work);
-			prop_assert!(worth.fee * work >= exact && worth.fee * work < exact + work);
+			let work = parts.micro_ut_of(&spec, segments).unwrap();
+			prop_assert_eq!(worth.training, parts.training_micro_ut_of(&spec, segments).unwrap());
+			prop_assert_eq!(worth.price, units::price(work, price).unwrap());
+			let exact = quote.fee * Balance::from(worth.training);
+			let whole = Balance::from(quote.training);
+			prop_assert!(worth.fee * whole >= exact && worth.fee * whole < exact + whole);
 		}
 	}
 }

@@ -4,7 +4,7 @@ use crate::{mock::*, Quote, TotalBurned};
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Decision,
-	job::{Balance, Ending, Fate, JobState, Settlement},
+	job::{Balance, Ending, Fate, JobState, Settlement, Terms},
 };
 
 const FEE: Balance = 10_000;
@@ -37,7 +37,7 @@ fn accepted() {
 		VERIFIERS.iter().for_each(|v| assert_eq!(free(*v), ENDOWMENT + FEE));
 		assert_eq!(free(SUBMITTER), ENDOWMENT - quote.price - quote.fee - 3 * FEE);
 		assert_eq!(TotalBurned::<Test>::get(), quote.fee);
-		assert_eq!(Credited::get(), vec![(11, quote.work)]);
+		assert_eq!(Credited::get(), vec![(11, quote.training)]);
 	});
 }
 
@@ -126,11 +126,15 @@ fn replicas_of_one_computation_share_its_power() {
 		let quote = job(id).quote;
 		let mut credited = Credited::get();
 		credited.sort();
-		let share = quote.work / 3;
+		let share = quote.training / 3;
 		assert_eq!(credited, vec![(11, share), (12, share), (13, share)]);
+		// One owner of all three computes once: together they are paid once, and 30 % for insurance.
 		let s = job(id).settlement;
-		assert_eq!((s.paid_to_trainers, s.burned), (3 * quote.price, 3 * quote.fee));
-		assert_eq!(s.refunded, AUDIT - 3 * FEE);
+		let pay = quote.price * 130 / 100 / 3;
+		assert_eq!((s.paid_to_trainers, s.burned), (3 * pay, 3 * (quote.fee / 3)));
+		let left = quote.price * 130 / 100 - 3 * pay + quote.fee % 3;
+		assert!(left < 5, "what dividing left");
+		assert_eq!(s.refunded, left + AUDIT - 3 * FEE);
 	});
 }
 
@@ -156,7 +160,40 @@ fn a_fine_tuning_is_paid_and_mints_no_power() {
 		assert_eq!(tuned.settlement, plain.settlement);
 		assert_eq!(tuned.replicas[0].fate, Fate::Accepted);
 		assert_eq!(free(11), ENDOWMENT + 2 * plain.quote.price);
-		assert_eq!(Credited::get(), vec![(11, plain.quote.work)], "of the other one");
+		assert_eq!(Credited::get(), vec![(11, plain.quote.training)], "of the other one");
+	});
+}
+
+/// Equal validation rows are evaluated once, however many there are: evaluations earn no power.
+#[test]
+fn evaluations_are_paid_and_mint_no_power() {
+	run(|| {
+		let plain = JobSpec::noisy_example();
+		let mut evaluated = plain.clone();
+		evaluated.dataset.validation_every = 2;
+		(evaluated.dataset.train_rows, evaluated.dataset.validation_rows) = (40_000, 40_000);
+		evaluated.training.checkpoint_interval = 10;
+		MaxAuditWork::set(u64::MAX);
+		MaxRoundWork::set(u64::MAX);
+		let ids = [plain, evaluated].map(|spec| {
+			let segments = spec.segments();
+			let id = post_spec(SUBMITTER, spec, Terms { audit_fee: 1_000_000, ..terms(1) });
+			apply(id, &[11]);
+			run_to_state(id, JobState::Training);
+			commit(id, 11);
+			run_to_state(id, JobState::Revealing);
+			reveal_after(id, 11, 1, segments);
+			run_to_state(id, JobState::Auditing);
+			decide(id, &[Decision::Accepted], &VERIFIERS);
+			run_to_end(id);
+			id
+		});
+		let [plain, evaluated] = ids.map(job);
+		assert!(evaluated.quote.work > 20 * plain.quote.work);
+		assert!(evaluated.settlement.paid_to_trainers > 20 * plain.settlement.paid_to_trainers);
+		assert_eq!(evaluated.settlement.burned, plain.settlement.burned, "the fee follows power");
+		let training = plain.quote.training;
+		assert_eq!(Credited::get(), vec![(11, training), (11, training)]);
 	});
 }
 
@@ -202,16 +239,18 @@ fn a_job_with_every_kind_of_result() {
 		run_to_end(id);
 		let (quote, s) = (job(id).quote, job(id).settlement);
 		assert_eq!(job(id).state, JobState::Ended(Ending::Settled));
-		assert_eq!(s.paid_to_trainers, quote.price);
-		assert_eq!(s.burned, quote.fee);
+		// Replicas that failed leave their parts to the submitter.
+		let pay = quote.price * 145 / 100 / 4;
+		assert_eq!((s.paid_to_trainers, s.burned), (pay, quote.fee / 4));
+		assert_eq!(s.refunded, quote.escrow - pay - quote.fee / 4 - 3 * FEE);
 		assert_eq!(s.slashed, 2 * quote.deposit);
 		assert_eq!(s.slashed_to_submitter, 0, "one good result is what it paid the audit for");
 		assert_eq!(s.slashed_to_verifiers, s.slashed / 2 / 3 * 3);
-		assert_eq!(free(11), ENDOWMENT + quote.price);
+		assert_eq!(free(11), ENDOWMENT + pay);
 		assert_eq!(free(12), ENDOWMENT - quote.deposit);
 		assert_eq!(free(13), ENDOWMENT - quote.deposit);
 		assert_eq!(free(14), ENDOWMENT);
-		assert_eq!(Credited::get(), vec![(11, quote.work / 4)]);
+		assert_eq!(Credited::get(), vec![(11, quote.training / 4)]);
 	});
 }
 
@@ -228,8 +267,10 @@ fn unused_replicas_are_refunded() {
 		decide(id, &[Decision::Accepted], &VERIFIERS);
 		run_to_end(id);
 		let quote = job(id).quote;
-		let unused = 2 * (quote.price + quote.fee) + AUDIT - 3 * FEE;
+		// It is paid like a job of one replica.
+		assert_eq!(job(id).settlement.paid_to_trainers, quote.price);
+		let unused = quote.price * 130 / 100 - quote.price + AUDIT - 3 * FEE;
 		assert_eq!(job(id).settlement.refunded, unused);
-		assert_eq!(Credited::get(), vec![(11, quote.work)], "it computed alone");
+		assert_eq!(Credited::get(), vec![(11, quote.training)], "it computed alone");
 	});
 }

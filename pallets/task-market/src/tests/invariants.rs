@@ -193,6 +193,8 @@ proptest! {
 	fn the_books_stay_straight_and_every_job_ends(acts in prop::collection::vec(act(), 1..300)) {
 		new_test_ext().execute_with(|| {
 			let issuance = Balances::total_issuance();
+			RecordBase::set(7_000);
+			RecordByte::set(1);
 			for act in acts {
 				perform(act);
 				check(issuance);

@@ -82,6 +82,7 @@ proptest! {
 		price in 1u128..1_000_000_000_000, interval in 1u32..=1_500, drawn in 1u32..=16,
 	) {
 		MaxAuditWork::set(u64::MAX);
+		MaxRoundWork::set(u64::MAX);
 		let mut spec = trainyard_program::spec::JobSpec::noisy_example();
 		spec.training.checkpoint_interval = interval;
 		let segments = spec.segments();
@@ -100,10 +101,13 @@ proptest! {
 	}
 }
 
+/// A fee that does not make an account exist, and pays for what is replayed.
+const UNPAYABLE: Balance = ED - 1;
+
 /// A job whose only verifier is an account that does not exist, for a fee that is too small
 /// to make it exist.
 fn job_with_unpayable_verifier() -> u32 {
-	let terms = Terms { audit_fee: 100, price_per_ut: 100_000, ..terms(1) };
+	let terms = Terms { audit_fee: UNPAYABLE, price_per_ut: 100_000, ..terms(1) };
 	let id = post_with(SUBMITTER, terms);
 	apply(id, &[11]);
 	run_to_state(id, trainyard_protocol::job::JobState::Training);
@@ -121,11 +125,12 @@ fn what_cannot_be_delivered_goes_to_the_jackpot() {
 	run(|| {
 		assert_ok!(Balances::transfer_keep_alive(RuntimeOrigin::signed(OTHER), JACKPOT, ED));
 		let id = job_with_unpayable_verifier();
-		assert_eq!((free(500), free(JACKPOT)), (0, ED + 100));
-		let diverted = Event::Diverted { job: id, recipient: 500, amount: 100, burned: false };
+		assert_eq!((free(500), free(JACKPOT)), (0, ED + UNPAYABLE));
+		let diverted =
+			Event::Diverted { job: id, recipient: 500, amount: UNPAYABLE, burned: false };
 		assert!(events().contains(&diverted));
 		assert_eq!(TotalBurned::<Test>::get(), job(id).quote.fee);
-		assert_eq!(job(id).settlement.paid_to_verifiers, 100, "booked under its purpose");
+		assert_eq!(job(id).settlement.paid_to_verifiers, UNPAYABLE, "booked under its purpose");
 	});
 }
 
@@ -134,9 +139,9 @@ fn what_not_even_the_jackpot_can_take_is_burned() {
 	run(|| {
 		let id = job_with_unpayable_verifier();
 		assert_eq!((free(500), free(JACKPOT)), (0, 0));
-		let diverted = Event::Diverted { job: id, recipient: 500, amount: 100, burned: true };
+		let diverted = Event::Diverted { job: id, recipient: 500, amount: UNPAYABLE, burned: true };
 		assert!(events().contains(&diverted));
-		assert_eq!(TotalBurned::<Test>::get(), job(id).quote.fee + 100);
+		assert_eq!(TotalBurned::<Test>::get(), job(id).quote.fee + UNPAYABLE);
 	});
 }
 

@@ -7,12 +7,12 @@ use codec::Encode;
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::{DispatchError, TokenError};
 use trainyard_program::{
-	spec::{JobSpec, SpecError},
+	spec::{Activation, JobSpec, Model, SpecError},
 	units, work,
 };
 use trainyard_protocol::{
 	blob,
-	job::{Ending, JobState, Settlement, Terms},
+	job::{Ending, JobState, Settlement, Terms, MAX_AUDIT_WORK, MAX_ROUND_WORK},
 	H256,
 };
 
@@ -26,8 +26,11 @@ fn posting_holds_the_escrow_and_puts_the_job_on_the_agenda() {
 		assert_ok!(submit(JobSpec::noisy_example(), terms(2)));
 		let work = work::micro_ut(&noisy()).unwrap();
 		let price = units::price(work, 5_000_000).unwrap();
-		let fee = units::price(work, 1_000_000).unwrap();
-		let escrow = 2 * (price + fee) + AUDIT;
+		let training =
+			work::Parts::of(&noisy()).training_micro_ut_of(&JobSpec::noisy_example(), 30).unwrap();
+		let fee = units::price(training, 1_000_000).unwrap();
+		// Two replicas are paid the price and 15 % of it, and burn the fee once.
+		let escrow = price * 115 / 100 + fee + AUDIT;
 
 		let job = job(0);
 		assert_eq!((job.quote.work, job.quote.price, job.quote.fee), (work, price, fee));
@@ -95,8 +98,114 @@ fn a_verifier_is_paid_at_least_the_price_of_what_it_replays() {
 		let low = Terms { audit_fee: least - 1, ..terms(1) };
 		assert_noop!(submit(spec.clone(), low), Error::<Test>::AuditFeeTooLow);
 		assert_ok!(submit(spec.clone(), Terms { audit_fee: least, ..terms(1) }));
+	});
+}
+
+/// Whoever pays only itself could name a price of one unit, and make verifiers replay the most work
+/// that there may be for next to nothing: the protocol's own price of work is the floor.
+#[test]
+fn a_price_of_one_unit_lowers_no_audit_fee() {
+	run(|| {
+		let spec = JobSpec::noisy_example();
 		let cheap = Terms { price_per_ut: 1, ..terms(1) };
-		assert_eq!(TaskMarket::audit_fee(spec.clone(), &cheap), Some(100));
+		let work = work::audit_micro_ut(&noisy(), 4).unwrap();
+		let least = units::price(work, 1_000_000).unwrap();
+		assert!(least > 100, "more than the least fee of all");
+		assert_eq!(TaskMarket::audit_fee(spec.clone(), &cheap), Some(least));
+		let low = Terms { audit_fee: least - 1, ..cheap.clone() };
+		assert_noop!(submit(spec.clone(), low), Error::<Test>::AuditFeeTooLow);
+		assert_ok!(submit(spec, Terms { audit_fee: least, ..cheap }));
+	});
+}
+
+/// Replicas that differ in their last segment only would each have to be checked in the same time.
+#[test]
+fn all_results_together_are_no_more_than_a_verifier_can_do() {
+	run(|| {
+		let spec = JobSpec::noisy_example();
+		let work = work::audit_micro_ut(&noisy(), 4).unwrap();
+		MaxAuditWork::set(work);
+		MaxRoundWork::set(3 * work);
+		assert_ok!(submit(spec.clone(), terms(1)));
+		assert_ok!(submit(spec.clone(), terms(3)));
+		assert_noop!(submit(spec.clone(), terms(4)), Error::<Test>::ResultsTooLarge);
+		assert_ok!(submit(spec, Terms { audit_segments: 2, ..terms(4) }));
+	});
+}
+
+/// A job whose step no machine of its class can hold: a large machine would train it, every verifier
+/// would die of it, and its submitter would have the model for nothing.
+#[test]
+fn a_step_that_fits_no_machine_of_the_class_is_refused() {
+	run(|| {
+		let mut spec = JobSpec::noisy_example();
+		spec.dataset.features = 1;
+		spec.dataset.validation_every = 5;
+		(spec.dataset.train_rows, spec.dataset.validation_rows) = (80_000, 20_000);
+		spec.model =
+			Model::Mlp { hidden: vec![65_536].try_into().unwrap(), activation: Activation::Relu };
+		(spec.training.steps, spec.training.checkpoint_interval) = (4, 1);
+		spec.training.batch_size = 65_536;
+		// Its FLOP are no more than an audit may take.
+		MaxAuditWork::set(MAX_AUDIT_WORK);
+		MaxRoundWork::set(MAX_ROUND_WORK);
+		let terms = Terms { audit_segments: 1, audit_fee: 1_000_000_000, ..terms(1) };
+		assert!(work::audit_micro_ut(&spec.clone().check().unwrap(), 1).unwrap() <= MAX_AUDIT_WORK);
+		assert_noop!(submit(spec.clone(), terms.clone()), Error::<Test>::MemoryTooLarge);
+		assert_eq!(TaskMarket::quote(spec.clone(), &terms), None);
+		spec.training.batch_size = 1_024;
+		assert_ok!(submit(spec, terms));
+	});
+}
+
+/// A few megabytes of gzip may unpack to any number of equal rows, of which no FLOP is counted but
+/// those of a batch.
+#[test]
+fn rows_that_fit_no_machine_of_the_class_are_refused() {
+	run(|| {
+		let mut spec = JobSpec::noisy_example();
+		spec.dataset.bytes = 1 << 22;
+		spec.dataset.validation_every = 80_000;
+		(spec.dataset.train_rows, spec.dataset.validation_rows) = (79_950_000, 999);
+		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::RowsTooLarge);
+		spec.dataset.validation_every = 10_000;
+		(spec.dataset.train_rows, spec.dataset.validation_rows) = (9_999_000, 999);
+		MaxAuditWork::set(MAX_AUDIT_WORK);
+		MaxRoundWork::set(MAX_ROUND_WORK);
+		assert_ok!(submit(spec, terms(1)));
+	});
+}
+
+#[test]
+fn what_no_verifier_can_fetch_in_time_is_refused() {
+	run(|| {
+		let mut spec = JobSpec::noisy_example();
+		// 4 million parameters: a state of 49 MiB, of which eight results have 17.
+		spec.model = Model::Mlp {
+			hidden: vec![4_096, 940].try_into().unwrap(),
+			activation: Activation::Relu,
+		};
+		(spec.training.steps, spec.training.checkpoint_interval) = (30, 1);
+		MaxAuditWork::set(MAX_AUDIT_WORK);
+		MaxRoundWork::set(u64::MAX);
+		let terms = |replicas| Terms { audit_segments: 8, audit_fee: 1 << 40, ..terms(replicas) };
+		assert_ok!(submit(spec.clone(), terms(2)));
+		assert_noop!(submit(spec, terms(3)), Error::<Test>::DownloadTooLarge);
+	});
+}
+
+/// Parameters would grow by a twentieth in every step, whatever the data: every trainer would fail
+/// at the end, and lose its deposit.
+#[test]
+fn a_decay_that_overshoots_is_refused() {
+	run(|| {
+		let mut spec = JobSpec::noisy_example();
+		spec.training.learning_rate_nano = 2_050_000_000;
+		spec.training.weight_decay_nano = 1_000_000_000;
+		let fault = Error::<Test>::InvalidSpec(SpecFault(SpecError::DecayOvershoots));
+		assert_noop!(submit(spec.clone(), terms(1)), fault);
+		spec.training.learning_rate_nano = 1_000_000_000;
+		assert_ok!(submit(spec, terms(1)));
 	});
 }
 
@@ -122,10 +231,10 @@ fn what_could_not_be_rescued_is_not_posted() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
 		let bytes = blob::rescue_bytes(&noisy(), 4);
-		MaxBlob::set(bytes - 1);
+		MaxRescue::set(bytes - 1);
 		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::RescueTooLarge);
 		assert_ok!(submit(spec.clone(), Terms { audit_segments: 3, ..terms(1) }));
-		MaxBlob::set(bytes);
+		MaxRescue::set(bytes);
 		assert_ok!(submit(spec, terms(1)));
 	});
 }
@@ -136,7 +245,7 @@ fn terms_at_their_bounds_are_taken() {
 		for terms in [
 			Terms { replicas: 8, verifiers: 15, audit_segments: 16, audit_fee: 20_000, ..terms(1) },
 			Terms {
-				audit_fee: 100,
+				audit_fee: 1_000,
 				price_per_ut: 1,
 				apply_blocks: 2,
 				training_blocks: 2,
@@ -237,6 +346,37 @@ fn a_job_nobody_applied_for_can_be_taken_back() {
 		);
 		run_to(20);
 		assert_eq!(Jobs::<Test>::get(id).unwrap(), job, "nothing happens to it any more");
+	});
+}
+
+/// What is kept of a job after its end costs a deposit until it is removed: else records would fill
+/// the state for a fee.
+#[test]
+fn a_record_is_paid_for_until_it_is_removed() {
+	run(|| {
+		RecordBase::set(2_000);
+		RecordByte::set(3);
+		let record = 2_000 + 3 * JobSpec::noisy_example().encode().len() as u128;
+		let id = training(&[11]);
+		assert_eq!((job(id).quote.record, held(HoldReason::Record, SUBMITTER)), (record, record));
+		let posted = post(1);
+		assert_eq!(held(HoldReason::Record, SUBMITTER), 2 * record);
+		assert_ok!(TaskMarket::cancel(RuntimeOrigin::signed(SUBMITTER), posted));
+		// Its submitter may still look at it, or be rid of it at once; nobody else may remove it.
+		assert_eq!(held(HoldReason::Record, SUBMITTER), 2 * record);
+		let forget = |who, id| TaskMarket::forget(RuntimeOrigin::signed(who), id);
+		assert_noop!(forget(OTHER, posted), Error::<Test>::StillRetained);
+		assert_ok!(forget(SUBMITTER, posted));
+		assert!(!Jobs::<Test>::contains_key(posted) && !Specs::<Test>::contains_key(posted));
+		assert_eq!(held(HoldReason::Record, SUBMITTER), record);
+		// One in which others had a part is kept for them, and then the clock removes it.
+		run_to_end(id);
+		assert_noop!(forget(SUBMITTER, id), Error::<Test>::StillRetained);
+		assert_eq!(held(HoldReason::Escrow, SUBMITTER), 0);
+		assert_eq!(held(HoldReason::Record, SUBMITTER), record);
+		run_to(job(id).deadline);
+		assert!(!Jobs::<Test>::contains_key(id));
+		assert_eq!((held(HoldReason::Record, SUBMITTER), free(SUBMITTER)), (0, ENDOWMENT));
 	});
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use trainyard_client::{amount, AccountId32};
 use trainyard_program::{spec::SpecError, units::FLOP_PER_MICRO_UT};
 use trainyard_protocol::{
-	blob,
+	blob, fees,
 	job::{Balance, BlockNumber},
 	MicroUt,
 };
@@ -104,7 +104,7 @@ pub enum Refusal {
 	#[error("this account posted it")]
 	Own,
 	/// Pays too little.
-	#[error("it pays {} per ut, less than the {} that are asked (--min-price)", amount::format(*.offered), amount::format(*.asked))]
+	#[error("it pays a replica {} per ut, less than the {} that are asked (--min-price)", amount::format(*.offered), amount::format(*.asked))]
 	Price {
 		/// Offered for one ut.
 		offered: Balance,
@@ -193,7 +193,8 @@ pub fn worth(
 	if job.submitter == *me {
 		return Err(Refusal::Own);
 	}
-	let offered = job.terms.price_per_ut;
+	// As many may be drawn as are wanted.
+	let offered = fees::paid_per_ut(&job.terms);
 	if offered < limits.min_price {
 		return Err(Refusal::Price { offered, asked: limits.min_price });
 	}

@@ -8,6 +8,7 @@ use crate::roles::{
 use trainyard_client::AccountId32;
 use trainyard_program::{units, work::Parts};
 use trainyard_protocol::{
+	fees,
 	job::{Balance, Fate, JobState},
 	MicroUt,
 };
@@ -50,12 +51,17 @@ impl End {
 		match mine.fate {
 			Fate::Accepted => {
 				let segments = mine.reveal.as_ref().map_or(u32::MAX, |reveal| reveal.segments);
-				let work =
-					job.checked().and_then(|spec| Parts::of(spec).micro_ut_of(spec, segments));
-				let work = work.unwrap_or(0);
-				end.pay = units::price(work, job.terms.price_per_ut).unwrap_or(0);
+				let counted = job.checked().and_then(|spec| {
+					let parts = Parts::of(spec);
+					let training = parts.training_micro_ut_of(spec, segments)?;
+					Ok((parts.micro_ut_of(spec, segments)?, training))
+				});
+				let (work, training) = counted.unwrap_or((0, 0));
+				let price = units::price(work, job.terms.price_per_ut).unwrap_or(0);
+				let replicas = job.replicas.len() as u32;
+				end.pay = fees::pay_of_each(price, replicas);
 				if job.spec.mints_power() {
-					end.power = work / (job.replicas.len() as MicroUt).max(1);
+					end.power = training / MicroUt::from(replicas.max(1));
 				}
 			}
 			// If several agreed on different sums, this is their mean: the view does not say more.
@@ -124,23 +130,28 @@ mod tests {
 		End::of(&Job::new(job), &ME)
 	}
 
-	fn work(job: &JobView, segments: u32) -> MicroUt {
+	/// Work of that many segments, and of their steps.
+	fn work(job: &JobView, segments: u32) -> (MicroUt, MicroUt) {
 		let spec = job.spec.clone().check().unwrap();
-		Parts::of(&spec).micro_ut_of(&spec, segments).unwrap()
+		let parts = Parts::of(&spec);
+		let training = parts.training_micro_ut_of(&spec, segments).unwrap();
+		(parts.micro_ut_of(&spec, segments).unwrap(), training)
 	}
 
 	#[test]
 	fn a_fate_says_what_came_of_it() {
 		let whole = ended(&[(1, Fate::Accepted, 30)]);
-		let work = work(&whole, 30);
+		let (work, training) = work(&whole, 30);
 		let end = end_of(whole.clone()).unwrap();
-		assert_eq!((end.outcome, end.lost, end.power), ("accepted", 0, work));
+		assert_eq!((end.outcome, end.lost, end.power), ("accepted", 0, training));
 		assert_eq!(end.pay, Balance::from(work) * 1_000_000);
-		// Half of the segments are paid by their work, two replicas share the power.
+		assert!(training < work, "evaluations are paid and earn no power");
+		// Half of the segments are paid by their work, two replicas share power and pay.
 		let part = ended(&[(1, Fate::Accepted, 15), (2, Fate::Accepted, 15)]);
-		let less = self::work(&part, 15);
+		let (less, trained) = self::work(&part, 15);
 		let end = end_of(part).unwrap();
-		assert_eq!((end.pay, end.power), (Balance::from(less) * 1_000_000, less / 2));
+		assert_eq!(end.pay, Balance::from(less) * 1_000_000 * 115 / 100 / 2);
+		assert_eq!(end.power, trained / 2);
 		assert!(less < work);
 
 		let agreed =

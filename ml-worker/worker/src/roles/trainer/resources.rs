@@ -10,12 +10,6 @@ use subxt::rpcs::client::rpc_params;
 use trainyard_client::{Chain, ChainError};
 use trainyard_protocol::{blob, job::Balance};
 
-/// Blocks for a rescue: the chain's setting at genesis, which root may change.
-const RESCUE_BLOCKS: u64 = 300;
-/// Chunks of 1 MiB that fit in a block.
-const CHUNKS_PER_BLOCK: u64 = 3;
-/// Share of the period for a rescue that storing may take, in percent: others use blocks too.
-const RESCUE_SHARE: u64 = 80;
 /// Execution time that a small transaction pays for, in picoseconds: 1 ms.
 const CALL_PICOSECONDS: u64 = 1_000_000_000;
 /// Bytes of a small transaction, at most.
@@ -41,9 +35,9 @@ impl Room {
 /// Returns the largest rescue archive that this chain takes in the time for it, in bytes.
 pub(super) async fn max_rescue(chain: &Chain) -> Result<u64, ChainError> {
 	let largest = chain.constant("ModelStorage", "MaxBlob").await?;
-	let in_time = RESCUE_BLOCKS * CHUNKS_PER_BLOCK * u64::from(blob::MAX_CHUNK) / 100;
 	let largest = largest.and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);
-	Ok(largest.min(in_time * RESCUE_SHARE))
+	// The chain counts with the period that root has set; this trainer with that of genesis.
+	Ok(largest.min(blob::rescue_room(blob::RESCUE_BLOCKS)))
 }
 
 /// Returns what storing and sending costs on this chain.

@@ -12,6 +12,7 @@ use crate::roles::{
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
+use trainyard_program::needs::Needs;
 use trainyard_protocol::{audit::GroupVerdict, views::GroupView};
 
 /// How often the process that replays a result, or decodes the data of a round, may die.
@@ -32,8 +33,10 @@ impl Verifier {
 		let group = round.audit.groups.get(index).ok_or_else(unknown)?;
 		let dir = round.folder_of(index);
 		let servers = servers(job, &group.result);
-		if job.spec.file_bytes() > self.max_data || !self.wait_for_room(round, group, index).await?
-		{
+		if job.spec.file_bytes() > self.max_data || !self.has_memory(round, index) {
+			return Ok((GroupVerdict::Unavailable, None));
+		}
+		if !self.wait_for_room(round, group, index).await? {
 			return Ok((GroupVerdict::Unavailable, None));
 		}
 		let mut deaths = 0;
@@ -100,6 +103,26 @@ impl Verifier {
 			}
 			tokio::time::sleep(PAUSE).await;
 		}
+	}
+
+	/// Returns whether the memory for replays suffices for a result, counted as the chain and trainers
+	/// count ([`Needs`]). A replay that does not fit would end the whole verifier, and with it its
+	/// other audits; the chain takes no job that a machine of its class could not hold.
+	fn has_memory(&self, round: &Round<'_>, index: usize) -> bool {
+		let needed = Needs::of(&round.spec).memory();
+		let fits = needed <= self.max_memory;
+		if !fits {
+			let mib = |bytes: u64| bytes.div_ceil(1024 * 1024);
+			let text = format!(
+				"result {index}: a replay needs up to {} MiB of memory, more than the {} MiB that it \
+				 may take (--max-memory-mib), so it counts as unavailable",
+				mib(needed),
+				mib(self.max_memory)
+			);
+			let fields = json!({ "action": "replay", "reason": text, "result": index });
+			self.report.job(round.job.id, "failed_attempt", &text, fields);
+		}
+		fits
 	}
 
 	/// Takes room for one result. Waits for other audits to end where there is too little; returns

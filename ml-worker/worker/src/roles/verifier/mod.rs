@@ -64,9 +64,10 @@ pub struct VerifierArgs {
 	/// is free at the start]
 	#[arg(long, value_name = "MIB")]
 	max_disk_mib: Option<u64>,
-	/// Memory for all replays together (in MiB): each is a process of its own with a part of it, and
-	/// one that needs more dies, which leaves its result unavailable [default: three quarters of what
-	/// is available at the start]
+	/// Memory for all replays together (in MiB): each is a process of its own with a part of it. One
+	/// that may need more is not begun, and one that takes more dies: then its result counts as
+	/// unavailable. 4 GiB suffice for every job of the class gib8 [default: three quarters of what is
+	/// available at the start]
 	#[arg(long, value_name = "MIB")]
 	max_memory_mib: Option<u64>,
 	/// Replays at once. Each uses all processors, and the one with the nearest deadline is next
@@ -182,6 +183,8 @@ struct Verifier {
 	fetcher: Fetcher,
 	block_time: Duration,
 	max_data: u64,
+	/// Memory that a replay may take.
+	max_memory: u64,
 	max_rules: u64,
 	space: Space,
 	/// Folders of audits that are over.
@@ -228,6 +231,7 @@ impl Role for VerifierRole {
 			replayers,
 			fetcher,
 			max_data: mib(args.max_data_mib),
+			max_memory: memory / u64::from(args.max_replays),
 			max_rules: mib(args.rules_mib),
 			space,
 			over: Mutex::default(),

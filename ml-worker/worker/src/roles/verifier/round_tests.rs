@@ -71,6 +71,7 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 		fetcher,
 		block_time: Duration::from_secs(1),
 		max_data: 1 << 20,
+		max_memory: u64::MAX,
 		max_rules: 1 << 20,
 		space,
 		over: Default::default(),
@@ -183,8 +184,10 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 			audit_fee: 1,
 			apply_blocks: 10,
 			training_blocks: 60,
+			machine: Default::default(),
 		},
 		work: 6_000,
+		training: 6_000,
 		deposit: 1,
 		state: JobState::Auditing,
 		deadline: 110,
@@ -193,6 +196,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 		replicas,
 		audit: Some(audit.clone()),
 		settlement: Settlement::default(),
+		record: 0,
 	};
 	Scene { folder, job, audit, _server: server }
 }
@@ -397,6 +401,22 @@ async fn a_result_whose_replay_dies_is_unavailable_and_the_daemon_goes_on() {
 	verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
 	let found = verifier.home.load_findings(&folder).unwrap().unwrap();
 	assert!(matches!(found.findings[1], GroupVerdict::Accept(_)), "{found:?}");
+}
+
+/// A replay that the machine cannot hold would end the verifier, and with it its other audits.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_that_takes_too_much_memory_is_not_begun() {
+	let scene = scene().await;
+	let mut verifier = verifier(&scene.folder.path().join("small")).await;
+	verifier.max_memory = 1 << 20;
+	let folder = verifier.folder(&scene.job, &scene.audit);
+	let stop = Arc::new(AtomicBool::new(false));
+	verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
+	let found = verifier.home.load_findings(&folder).unwrap().unwrap();
+	assert!(found.findings.iter().all(|v| *v == GroupVerdict::Unavailable));
+	let said = |e: &Value| e["reason"].as_str().is_some_and(|r| r.contains("--max-memory-mib"));
+	assert!(events(&verifier).iter().any(said));
+	assert!(!folder.join("replays").exists(), "nothing was replayed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
