@@ -124,7 +124,7 @@ async fn read(
 	}
 }
 
-/// Does what [`fetch`] does without reading what the files hold; each has the right content hash.
+/// Does what [`fetch()`] does without reading what the files hold; each has the right content hash.
 pub async fn bring(
 	fetcher: &Fetcher,
 	home: &Home,
