@@ -74,7 +74,7 @@ pub type TxExtension = (
 	frame_system::CheckEra<Runtime>,
 	frame_system::CheckNonce<Runtime>,
 	frame_system::CheckWeight<Runtime>,
-	pallet_transaction_payment::ChargeTransactionPayment<Runtime>,
+	configs::fees::ChargeFees,
 	pallet_model_storage::DirectUpload<Runtime>,
 	frame_system::WeightReclaim<Runtime>,
 );

@@ -1,6 +1,6 @@
 //! Benchmarks of every call and of the transaction extension.
 
-use super::*;
+use super::{types::Marker, *};
 use alloc::{vec, vec::Vec};
 use frame_benchmarking::v2::*;
 use frame_support::{
@@ -83,7 +83,8 @@ fn expired<T: Config>(chunks: u32) -> (T::AccountId, H256) {
 	T: Send + Sync,
 	<T as SystemConfig>::RuntimeCall: Dispatchable<Info = DispatchInfo, PostInfo = PostDispatchInfo>
 		+ IsSubType<Call<T>>
-		+ From<Call<T>>,
+		+ From<Call<T>>
+		+ From<frame_system::Call<T>>,
 	<<T as SystemConfig>::RuntimeCall as Dispatchable>::RuntimeOrigin: AsTransactionAuthorizedOrigin,
 )]
 mod benchmarks {
@@ -102,11 +103,11 @@ mod benchmarks {
 	}
 
 	#[benchmark]
-	fn upload_chunk(b: Linear<1, { MAX_CHUNK }>) {
+	fn upload_chunk() {
 		let caller: T::AccountId = whitelisted_caller();
-		let (root, index, proof, bytes) = almost_complete::<T>(b);
+		let (root, index, proof, bytes) = almost_complete::<T>(MAX_CHUNK);
 		frame_system::Pallet::<T>::set_extrinsic_index(0);
-		TopLevelUpload::<T>::put(0);
+		TopLevelUpload::<T>::put(Marker { extrinsic: 0, hash: blob::chunk_hash(&bytes) });
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(caller), root, index, proof, bytes);
@@ -135,9 +136,10 @@ mod benchmarks {
 	}
 
 	#[benchmark]
-	fn direct_upload() {
+	fn direct_upload(b: Linear<1, { MAX_CHUNK }>) {
 		let caller: T::AccountId = whitelisted_caller();
-		let (root, index, proof, bytes) = almost_complete::<T>(1);
+		let (root, index, proof, bytes) = almost_complete::<T>(b);
+		Awaited::<T>::insert(root, 1);
 		let call: <T as SystemConfig>::RuntimeCall =
 			Call::<T>::upload_chunk { root, index, proof, bytes }.into();
 		let info = DispatchInfo::default();
@@ -152,6 +154,37 @@ mod benchmarks {
 		}
 
 		assert!(!TopLevelUpload::<T>::exists());
+	}
+
+	#[benchmark]
+	fn ordinary() {
+		let caller: T::AccountId = whitelisted_caller();
+		let call: <T as SystemConfig>::RuntimeCall =
+			frame_system::Call::<T>::remark { remark: vec![1] }.into();
+		let info = DispatchInfo::default();
+
+		#[block]
+		{
+			DirectUpload::<T>::new()
+				.test_run(RawOrigin::Signed(caller).into(), &call, &info, 7, 0, |_| Ok(().into()))
+				.expect("the call is valid")
+				.expect("and did nothing");
+		}
+
+		assert_eq!(Ordinary::<T>::get(), 7);
+	}
+
+	/// A block that is full.
+	#[benchmark]
+	fn close_block() {
+		frame_system::BlockSize::<T>::put(u32::MAX);
+
+		#[block]
+		{
+			Pallet::<T>::close_block();
+		}
+
+		assert_eq!(FullBlocks::<T>::get(), 1);
 	}
 
 	impl_benchmark_test_suite!(Pallet, crate::mock::new_test_ext(), crate::mock::Test);

@@ -1,17 +1,26 @@
 //! What the calls do.
 
 use crate::{
-	types::deposit_for, Blob, BlobOf, Blobs, ChunkHashes, Config, Error, Event, HoldReason,
-	OnBlobComplete, Pallet, TopLevelUpload, H256,
+	types::{deposit_for, Marker},
+	Awaited, Blob, BlobOf, Blobs, ChunkHashes, Config, Error, Event, FullBlocks, HoldReason,
+	OnBlobComplete, Ordinary, Pallet, TopLevelUpload, H256,
 };
 use frame_support::{
+	dispatch::DispatchClass,
 	ensure,
 	pallet_prelude::DispatchResult,
 	traits::{fungible::MutateHold, tokens::Precision, Get},
 };
 use sp_runtime::{traits::SaturatedConversion, ArithmeticError, DispatchError};
-use trainyard_protocol::{blob, job::BlockNumber, merkle};
-use trainyard_traits::BlobStore;
+use trainyard_protocol::{
+	blob::{self, MAX_CHUNK},
+	job::BlockNumber,
+	merkle,
+};
+use trainyard_traits::{AwaitedBlobs, BlobStore};
+
+/// Bytes of a transaction beside the chunk that it brings, at most: signature, proof, extension.
+pub const AROUND_CHUNK: u32 = 4_096;
 
 impl<T: Config> Pallet<T> {
 	/// The present height.
@@ -65,23 +74,31 @@ impl<T: Config> Pallet<T> {
 		Ok(blob)
 	}
 
-	pub(crate) fn do_upload_chunk(
-		root: H256,
+	/// Returns the content hash of a chunk that would be taken. Fails with what is wrong with it.
+	pub(crate) fn hash_chunk(
+		root: &H256,
 		index: u32,
 		proof: &[H256],
 		bytes: &[u8],
-	) -> DispatchResult {
-		let extrinsic = TopLevelUpload::<T>::take().ok_or(Error::<T>::NotTopLevel)?;
-		ensure!(
-			frame_system::Pallet::<T>::extrinsic_index() == Some(extrinsic),
-			Error::<T>::NotTopLevel
-		);
-		let mut blob = Self::check_chunk(&root, index, bytes.len())?;
+	) -> Result<H256, Error<T>> {
+		let blob = Self::check_chunk(root, index, bytes.len())?;
 		let hash = blob::chunk_hash(bytes);
 		ensure!(
 			merkle::verify(&blob.merkle_root, &blob::chunk_leaf(&hash), index, blob.chunks, proof),
 			Error::<T>::WrongProof
 		);
+		Ok(hash)
+	}
+
+	/// Stores a chunk whose bytes and proof the extension has checked in the same extrinsic.
+	pub(crate) fn do_upload_chunk(root: H256, index: u32, bytes: &[u8]) -> DispatchResult {
+		let marker = TopLevelUpload::<T>::take().ok_or(Error::<T>::NotTopLevel)?;
+		let Marker { extrinsic, hash } = marker;
+		ensure!(
+			frame_system::Pallet::<T>::extrinsic_index() == Some(extrinsic),
+			Error::<T>::NotTopLevel
+		);
+		let mut blob = Self::check_chunk(&root, index, bytes.len())?;
 		let size = u32::try_from(bytes.len()).map_err(|_| Error::<T>::WrongLength)?;
 
 		ChunkHashes::<T>::insert(root, index, hash);
@@ -122,6 +139,7 @@ impl<T: Config> Pallet<T> {
 		if blob.removing.is_none() {
 			let now = Self::now();
 			ensure!(now > blob.expires, Error::<T>::NotExpired);
+			ensure!(!Awaited::<T>::contains_key(root), Error::<T>::Awaited);
 			let open = blob.expires.saturating_add(T::Grace::get());
 			ensure!(blob.owner == who || now > open, Error::<T>::NotOwner);
 		}
@@ -154,5 +172,55 @@ impl<T: Config> Pallet<T> {
 impl<T: Config> BlobStore for Pallet<T> {
 	fn is_complete(root: &H256) -> bool {
 		Blobs::<T>::get(root).is_some_and(|blob| blob.is_complete())
+	}
+}
+
+impl<T: Config> AwaitedBlobs<T::AccountId> for Pallet<T> {
+	fn expect(root: &H256) {
+		Awaited::<T>::mutate(root, |names| {
+			*names = Some(names.unwrap_or(0).saturating_add(1));
+		});
+	}
+
+	fn release(root: &H256, keepers: &[T::AccountId]) {
+		Awaited::<T>::mutate(root, |names| {
+			*names = names.and_then(|names| names.checked_sub(1)).filter(|names| *names > 0);
+		});
+		Blobs::<T>::mutate_extant(root, |blob| {
+			// Nobody keeps a stranger's deposit on hold by naming its blob.
+			if blob.is_complete() && keepers.contains(&blob.owner) {
+				let expires = Self::now().saturating_add(T::Retention::get());
+				blob.expires = blob.expires.max(expires);
+				Self::deposit_event(Event::Extended { root: *root, expires: blob.expires });
+			}
+		});
+	}
+
+	fn full_blocks() -> BlockNumber {
+		FullBlocks::<T>::get()
+	}
+}
+
+impl<T: Config> Pallet<T> {
+	/// Returns whether an extrinsic with this call brings a chunk for which a running job waits, if
+	/// its bytes are the right ones.
+	pub fn brings_awaited(call: &crate::Call<T>) -> bool {
+		let crate::Call::upload_chunk { root, .. } = call else { return false };
+		Awaited::<T>::contains_key(root)
+	}
+
+	/// Returns the most bytes that ordinary transactions and chunks may take of a block.
+	pub(crate) fn room() -> u32 {
+		*T::BlockLength::get().max.get(DispatchClass::Normal)
+	}
+
+	/// Notes at the end of a block whether there was room for another chunk, and begins to count
+	/// ordinary bytes again.
+	pub(crate) fn close_block() {
+		Ordinary::<T>::kill();
+		let filled = frame_system::Pallet::<T>::block_size();
+		if filled.saturating_add(MAX_CHUNK).saturating_add(AROUND_CHUNK) > Self::room() {
+			FullBlocks::<T>::mutate(|count| *count = count.saturating_add(1));
+		}
 	}
 }

@@ -4,13 +4,22 @@
 //! hash that the operation names, and does not look at them. That is only right when these bytes
 //! *are* the chunk: when `upload_chunk` is the call of the extrinsic, not one among others inside
 //! it. The call itself cannot see that; this extension can.
+//!
+//! It sees every transaction, and so keeps room for the chunks that running jobs wait for: all other
+//! ordinary transactions together may take [`Config::OrdinaryLength`] of a block, so that nobody can
+//! buy a block full of bytes and let a trainer miss its deadline. Such chunks are preferred by the
+//! transaction pool. A chunk is hashed here, not in the call, so that no room is spent on bytes that
+//! are not a part of what is awaited.
 
-use crate::{Call, Config, Error, Pallet, TopLevelUpload, WeightInfo};
+use crate::{
+	types::{Marker, Shipment},
+	Awaited, Call, Config, Error, Ordinary, Pallet, TopLevelUpload, WeightInfo,
+};
 use codec::{Decode, DecodeWithMemTracking, Encode};
 use core::marker::PhantomData;
 use frame_support::{
-	dispatch::{DispatchInfo, PostDispatchInfo},
-	traits::IsSubType,
+	dispatch::{DispatchClass, DispatchInfo, PostDispatchInfo},
+	traits::{Get, IsSubType},
 	weights::Weight,
 	CloneNoBound, DebugNoBound, EqNoBound, PartialEqNoBound,
 };
@@ -19,7 +28,8 @@ use scale_info::TypeInfo;
 use sp_runtime::{
 	traits::{Dispatchable, Implication, TransactionExtension, ValidateResult},
 	transaction_validity::{
-		InvalidTransaction, TransactionSource, TransactionValidityError, ValidTransaction,
+		InvalidTransaction, TransactionPriority, TransactionSource, TransactionValidityError,
+		ValidTransaction,
 	},
 	DispatchResult,
 };
@@ -34,10 +44,15 @@ pub const NO_SUCH_CHUNK: u8 = 103;
 pub const WRONG_LENGTH: u8 = 104;
 /// `InvalidTransaction::Custom` of an upload to a blob that is being removed.
 pub const BEING_REMOVED: u8 = 105;
+/// `InvalidTransaction::Custom` of bytes that are not the chunk that they are said to be.
+pub const WRONG_PROOF: u8 = 106;
+
+/// What an awaited chunk has in the transaction pool above the priority by its tip.
+pub const AWAITED_PRIORITY: TransactionPriority = TransactionPriority::MAX / 4;
 
 /// Marks a top-level `upload_chunk` for the time of its extrinsic, so that the call can
-/// refuse to run anywhere else; and keeps uploads that are bound to fail out of the pool
-/// and of blocks.
+/// refuse to run anywhere else; keeps uploads that are bound to fail out of the pool and of
+/// blocks; and keeps room in blocks for awaited chunks.
 #[derive(
 	Encode,
 	Decode,
@@ -72,6 +87,7 @@ fn refusal<T: Config>(error: Error<T>) -> TransactionValidityError {
 		Error::NoSuchChunk => InvalidTransaction::Custom(NO_SUCH_CHUNK),
 		Error::WrongLength => InvalidTransaction::Custom(WRONG_LENGTH),
 		Error::BeingRemoved => InvalidTransaction::Custom(BEING_REMOVED),
+		Error::WrongProof => InvalidTransaction::Custom(WRONG_PROOF),
 		_ => InvalidTransaction::Call,
 	}
 	.into()
@@ -85,15 +101,17 @@ where
 {
 	const IDENTIFIER: &'static str = "DirectUpload";
 	type Implicit = ();
-	/// Whether the call is a chunk upload.
-	type Val = bool;
+	/// What the extrinsic brings.
+	type Val = Shipment;
 	/// Whether the marker was set.
 	type Pre = bool;
 
 	fn weight(&self, call: &<T as SystemConfig>::RuntimeCall) -> Weight {
 		match call.is_sub_type() {
-			Some(Call::upload_chunk { .. }) => T::WeightInfo::direct_upload(),
-			_ => Weight::zero(),
+			Some(Call::upload_chunk { bytes, .. }) => {
+				T::WeightInfo::direct_upload(bytes.len() as u32)
+			}
+			_ => T::WeightInfo::ordinary(),
 		}
 	}
 
@@ -101,36 +119,56 @@ where
 		&self,
 		origin: T::RuntimeOrigin,
 		call: &<T as SystemConfig>::RuntimeCall,
-		_info: &DispatchInfo,
-		_len: usize,
+		info: &DispatchInfo,
+		len: usize,
 		_self_implicit: Self::Implicit,
 		_inherited_implication: &impl Implication,
 		_source: TransactionSource,
 	) -> ValidateResult<Self::Val, <T as SystemConfig>::RuntimeCall> {
-		let is_upload = match call.is_sub_type() {
-			Some(Call::upload_chunk { root, index, bytes, .. }) => {
-				Pallet::<T>::check_chunk(root, *index, bytes.len()).map_err(refusal)?;
-				true
+		let mut validity = ValidTransaction::default();
+		let shipment = match call.is_sub_type() {
+			Some(Call::upload_chunk { root, index, proof, bytes }) => {
+				let hash = Pallet::<T>::hash_chunk(root, *index, proof, bytes).map_err(refusal)?;
+				if Awaited::<T>::contains_key(root) {
+					validity.priority = AWAITED_PRIORITY;
+					Shipment::Awaited(hash)
+				} else {
+					Shipment::Chunk(hash)
+				}
 			}
-			_ => false,
+			_ => Shipment::Ordinary,
 		};
-		Ok((ValidTransaction::default(), is_upload, origin))
+		let reserved = matches!(shipment, Shipment::Awaited(_));
+		let normal = info.class == DispatchClass::Normal;
+		if normal && !reserved && len as u32 > T::OrdinaryLength::get() {
+			// It fits no block, and must not wait for one.
+			return Err(InvalidTransaction::ExhaustsResources.into());
+		}
+		Ok((validity, shipment, origin))
 	}
 
 	fn prepare(
 		self,
-		is_upload: Self::Val,
+		shipment: Self::Val,
 		_origin: &T::RuntimeOrigin,
 		_call: &<T as SystemConfig>::RuntimeCall,
-		_info: &DispatchInfo,
-		_len: usize,
+		info: &DispatchInfo,
+		len: usize,
 	) -> Result<Self::Pre, TransactionValidityError> {
-		if is_upload {
-			let extrinsic =
-				frame_system::Pallet::<T>::extrinsic_index().ok_or(InvalidTransaction::Call)?;
-			TopLevelUpload::<T>::put(extrinsic);
+		let reserved = matches!(shipment, Shipment::Awaited(_));
+		if info.class == DispatchClass::Normal && !reserved {
+			let taken = Ordinary::<T>::get().saturating_add(len as u32);
+			if taken > T::OrdinaryLength::get() {
+				// It fits the next block, or the one after that.
+				return Err(InvalidTransaction::ExhaustsResources.into());
+			}
+			Ordinary::<T>::put(taken);
 		}
-		Ok(is_upload)
+		let (Shipment::Chunk(hash) | Shipment::Awaited(hash)) = shipment else { return Ok(false) };
+		let extrinsic =
+			frame_system::Pallet::<T>::extrinsic_index().ok_or(InvalidTransaction::Call)?;
+		TopLevelUpload::<T>::put(Marker { extrinsic, hash });
+		Ok(true)
 	}
 
 	fn post_dispatch_details(

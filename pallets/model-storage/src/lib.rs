@@ -43,6 +43,7 @@ mod try_state;
 mod types;
 pub mod weights;
 
+pub use blobs::AROUND_CHUNK;
 pub use extension::DirectUpload;
 pub use pallet::*;
 pub use types::*;
@@ -116,6 +117,11 @@ pub mod pallet {
 		/// Most chunk records dropped by one call of `remove`.
 		#[pallet::constant]
 		type RemoveStep: Get<u32>;
+
+		/// Most bytes of a block that ordinary transactions may take which bring no awaited chunk.
+		/// What is left of the length that normal transactions have takes one chunk at least.
+		#[pallet::constant]
+		type OrdinaryLength: Get<u32>;
 	}
 
 	/// What this pallet holds of somebody's balance.
@@ -134,10 +140,23 @@ pub mod pallet {
 	pub type ChunkHashes<T: Config> =
 		StorageDoubleMap<_, Identity, H256, Twox64Concat, u32, H256, OptionQuery>;
 
-	/// Index of the running extrinsic while its own call is an unspent `upload_chunk`. It is set by
+	/// The running extrinsic, while its own call is an unspent `upload_chunk`. It is set by
 	/// [`DirectUpload`], taken by the call, and never outlives an extrinsic.
 	#[pallet::storage]
-	pub type TopLevelUpload<T: Config> = StorageValue<_, u32, OptionQuery>;
+	pub type TopLevelUpload<T: Config> = StorageValue<_, Marker, OptionQuery>;
+
+	/// How many running jobs name a blob, by its root. One that nobody names is not here.
+	#[pallet::storage]
+	pub type Awaited<T: Config> = StorageMap<_, Identity, H256, u32, OptionQuery>;
+
+	/// Bytes of this block's ordinary transactions but awaited chunks. Empty between blocks.
+	#[pallet::storage]
+	#[pallet::whitelist_storage]
+	pub type Ordinary<T: Config> = StorageValue<_, u32, ValueQuery>;
+
+	/// Blocks so far that had no room for another chunk.
+	#[pallet::storage]
+	pub type FullBlocks<T: Config> = StorageValue<_, BlockNumber, ValueQuery>;
 
 	#[pallet::event]
 	#[pallet::generate_deposit(pub(super) fn deposit_event)]
@@ -227,14 +246,30 @@ pub mod pallet {
 		NotExpired,
 		/// The blob is being removed; call `remove` until it is gone, then register it again.
 		BeingRemoved,
+		/// A running job names the blob; it can be removed when no job does.
+		Awaited,
 	}
 
 	#[pallet::hooks]
 	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
+		/// Answers for the work at the block's end.
+		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
+			T::WeightInfo::close_block()
+		}
+
+		fn on_finalize(_: BlockNumberFor<T>) {
+			Self::close_block();
+		}
+
 		#[cfg(feature = "std")]
 		fn integrity_test() {
 			assert!(T::RemoveStep::get() > 0, "RemoveStep of 0: no blob could ever be removed");
 			assert!(T::MaxBlob::get() > 0, "MaxBlob of 0: no blob could ever be registered");
+			let chunk = trainyard_protocol::blob::MAX_CHUNK.saturating_add(blobs::AROUND_CHUNK);
+			assert!(
+				T::OrdinaryLength::get().saturating_add(chunk) <= Self::room(),
+				"OrdinaryLength leaves no room for a chunk"
+			);
 		}
 
 		#[cfg(feature = "try-runtime")]
@@ -260,7 +295,7 @@ pub mod pallet {
 		/// [`DirectUpload`], and with `bytes` as its last argument: nodes keep the tail of the
 		/// extrinsic.
 		#[pallet::call_index(1)]
-		#[pallet::weight(T::WeightInfo::upload_chunk(bytes.len() as u32))]
+		#[pallet::weight(T::WeightInfo::upload_chunk())]
 		pub fn upload_chunk(
 			origin: OriginFor<T>,
 			root: H256,
@@ -269,7 +304,9 @@ pub mod pallet {
 			bytes: ChunkBytes,
 		) -> DispatchResult {
 			ensure_signed(origin)?;
-			Self::do_upload_chunk(root, index, &proof, &bytes)
+			// The extension has checked it.
+			let _ = proof;
+			Self::do_upload_chunk(root, index, &bytes)
 		}
 
 		/// Restarts the retention of the complete blob `root` at the present block. Only the owner

@@ -111,6 +111,8 @@ pub const MAX_BLOB: u64 = 1024 * 1024;
 pub const UPLOAD_PERIOD: u32 = 20;
 pub const RETENTION: u32 = 100;
 pub const GRACE: u32 = 10;
+/// What ordinary transactions may take of the 3,932,160 bytes of a block that normal ones have.
+pub const ORDINARY: u32 = 2_000_000;
 
 impl crate::Config for Test {
 	type WeightInfo = ();
@@ -124,6 +126,7 @@ impl crate::Config for Test {
 	type Retention = ConstU32<RETENTION>;
 	type Grace = ConstU32<GRACE>;
 	type RemoveStep = ConstU32<5>;
+	type OrdinaryLength = ConstU32<ORDINARY>;
 }
 
 /// Owners of blobs, well funded.
@@ -184,9 +187,18 @@ pub fn apply(
 	who: AccountId,
 	call: RuntimeCall,
 ) -> Result<DispatchResult, TransactionValidityError> {
+	apply_of(who, call, 0)
+}
+
+/// The same with a length of the extrinsic.
+pub fn apply_of(
+	who: AccountId,
+	call: RuntimeCall,
+	len: usize,
+) -> Result<DispatchResult, TransactionValidityError> {
 	let info = call.get_dispatch_info();
 	DirectUpload::<Test>::new()
-		.dispatch_transaction(RuntimeOrigin::signed(who), call, &info, 0, 0)
+		.dispatch_transaction(RuntimeOrigin::signed(who), call, &info, len, 0)
 		.map(|result| result.map(|_| ()).map_err(|e| e.error))
 }
 

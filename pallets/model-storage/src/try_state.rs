@@ -1,6 +1,6 @@
 //! What must hold in any state.
 
-use crate::{Blobs, ChunkHashes, Config, HoldReason, Pallet, TopLevelUpload};
+use crate::{Awaited, Blobs, ChunkHashes, Config, HoldReason, Pallet, TopLevelUpload};
 use alloc::{collections::BTreeMap, vec::Vec};
 use frame_support::{ensure, traits::fungible::InspectHold};
 use sp_runtime::TryRuntimeError;
@@ -14,6 +14,7 @@ impl<T: Config> Pallet<T> {
 	/// - What is held of an account is the sum of its deposits.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		ensure!(!TopLevelUpload::<T>::exists(), "an upload marker outlived its extrinsic");
+		ensure!(Awaited::<T>::iter().all(|(_, names)| names > 0), "a blob is awaited by nobody");
 		let mut held = BTreeMap::<T::AccountId, Balance>::new();
 		let mut records = 0u64;
 		for (root, blob) in Blobs::<T>::iter() {

@@ -21,6 +21,26 @@ pub type ChunkBytes = BoundedVec<u8, ConstU32<MAX_CHUNK>>;
 /// A [`Blob`] of a runtime's accounts.
 pub type BlobOf<T> = Blob<<T as frame_system::Config>::AccountId>;
 
+/// What an extrinsic brings, as [`DirectUpload`](crate::DirectUpload) finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, TypeInfo)]
+pub enum Shipment {
+	/// No chunk.
+	Ordinary,
+	/// A chunk with this content hash, for which no running job waits.
+	Chunk(H256),
+	/// A chunk with this content hash, for which a running job waits.
+	Awaited(H256),
+}
+
+/// The running extrinsic's own call is an upload that was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Marker {
+	/// Index of the extrinsic.
+	pub extrinsic: u32,
+	/// Content hash of the chunk.
+	pub hash: H256,
+}
+
 /// A registered blob.
 #[derive(
 	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,

@@ -107,6 +107,8 @@ pub trait Submissions<AccountId> {
 pub trait JobObserver {
 	/// Looks at `job` again in the next block. Constant, small work.
 	fn progressed(job: JobId);
+	/// Notes that a trainer of `job` named this model. Called once for each reveal.
+	fn revealed(_job: JobId, _model: &H256) {}
 	/// Benchmarks: makes `job` one for which [`Self::progressed`] does the most work.
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_waiting(_job: JobId) {}
@@ -179,4 +181,27 @@ pub trait VerifierPool<AccountId> {
 pub trait BlobStore {
 	/// Returns whether every chunk of the blob with this root was stored.
 	fn is_complete(root: &H256) -> bool;
+}
+
+/// Blobs for which running jobs wait. Blocks keep room for their chunks, and nobody removes them.
+pub trait AwaitedBlobs<AccountId>: BlobStore {
+	/// Notes that a running job names the blob with this root, which need not be there yet. Every
+	/// name is taken back by [`AwaitedBlobs::release`].
+	fn expect(root: &H256);
+	/// Takes one name back. A complete blob of one of the `keepers` is kept as long from now on as
+	/// one that was just completed.
+	fn release(root: &H256, keepers: &[AccountId]);
+	/// Returns in how many blocks so far there was no room for another chunk.
+	fn full_blocks() -> BlockNumber;
+}
+
+/// Periods by which a deadline for storing blobs can be moved, at most: nobody can hold a job for
+/// ever by filling blocks.
+pub const MAX_STANDSTILL: BlockNumber = 3;
+
+/// Returns the deadline of a time for storing blobs that began at `since` and was to end at
+/// `deadline`, where `full` of the blocks since had no room for another chunk.
+pub fn stood_still(since: BlockNumber, deadline: BlockNumber, full: BlockNumber) -> BlockNumber {
+	let most = deadline.saturating_sub(since).saturating_mul(MAX_STANDSTILL);
+	deadline.saturating_add(full.min(most))
 }

@@ -246,7 +246,7 @@ pub fn tipped(who: impl Into<Key>, call: RuntimeCall, tip: Balance) -> Unchecked
 		frame_system::CheckEra::from(Era::Immortal),
 		frame_system::CheckNonce::from(nonce),
 		frame_system::CheckWeight::new(),
-		pallet_transaction_payment::ChargeTransactionPayment::from(tip),
+		configs::fees::ChargeFees::from(tip),
 		pallet_model_storage::DirectUpload::new(),
 		frame_system::WeightReclaim::new(),
 	);

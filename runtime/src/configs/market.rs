@@ -3,7 +3,7 @@
 use super::{
 	money::{state_deposit, Jackpot},
 	periods,
-	system::MAX_BLOCK_WEIGHT,
+	system::{OrdinaryLength, MAX_BLOCK_WEIGHT},
 };
 use crate::{
 	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, Submissions, TaskMarket,
@@ -132,4 +132,5 @@ impl pallet_model_storage::Config for Runtime {
 	type Retention = BlobRetention;
 	type Grace = BlobGrace;
 	type RemoveStep = ConstU32<64>;
+	type OrdinaryLength = OrdinaryLength;
 }

@@ -4,6 +4,7 @@ pub mod audits;
 #[cfg(feature = "runtime-benchmarks")]
 pub mod benchmarks;
 pub mod drilling;
+pub mod fees;
 pub mod market;
 pub mod money;
 pub mod periods;

@@ -1,5 +1,6 @@
 //! Balances and fees.
 
+use super::fees::{ByFullness, LengthPrice};
 use crate::{
 	AccountId, Authorship, Balance, Balances, Runtime, RuntimeEvent, RuntimeFreezeReason,
 	RuntimeHoldReason, System, EXISTENTIAL_DEPOSIT, MICROUNIT, MILLIUNIT,
@@ -13,7 +14,7 @@ use frame_support::{
 	weights::ConstantMultiplier,
 	PalletId,
 };
-use pallet_transaction_payment::{FungibleAdapter, Multiplier, TargetedFeeAdjustment};
+use pallet_transaction_payment::{FungibleAdapter, Multiplier};
 use sp_runtime::{traits::AccountIdConversion, FixedPointNumber, Perquintill};
 
 parameter_types! {
@@ -45,9 +46,9 @@ parameter_types! {
 	/// Fee for 10^-12 s of execution: 10 units. A plain transfer (about 0.3 ms) costs about
 	/// 0.003 TRY, a block full of ordinary transactions about 15 TRY.
 	pub const WeightFee: Balance = 10;
-	/// Fee for a byte: a chunk of 1 MiB costs about 0.1 TRY.
+	/// Fee for a byte, before the multiplier: a chunk of 1 MiB costs about 0.1 TRY.
 	pub const LengthFee: Balance = MICROUNIT / 10;
-	/// Blocks a quarter full leave the fees as they are.
+	/// Blocks a quarter full, by weight or by ordinary bytes, leave the fees as they are.
 	pub const TargetBlockFullness: Perquintill = Perquintill::from_percent(25);
 	/// How fast fees follow: about a factor of e^(3/4) for a day of full blocks of 6 s.
 	pub AdjustmentVariable: Multiplier = Multiplier::saturating_from_rational(75, 1_000_000);
@@ -61,14 +62,8 @@ impl pallet_transaction_payment::Config for Runtime {
 	type RuntimeEvent = RuntimeEvent;
 	type OnChargeTransaction = FungibleAdapter<Balances, BurnFees>;
 	type WeightToFee = ConstantMultiplier<Balance, WeightFee>;
-	type LengthToFee = ConstantMultiplier<Balance, LengthFee>;
-	type FeeMultiplierUpdate = TargetedFeeAdjustment<
-		Runtime,
-		TargetBlockFullness,
-		AdjustmentVariable,
-		MinimumMultiplier,
-		MaximumMultiplier,
-	>;
+	type LengthToFee = LengthPrice;
+	type FeeMultiplierUpdate = ByFullness;
 	type OperationalFeeMultiplier = ConstU8<5>;
 	type WeightInfo = pallet_transaction_payment::weights::SubstrateWeight<Runtime>;
 }

@@ -14,16 +14,22 @@ use frame_support::{
 	},
 };
 use frame_system::limits::{BlockLength, BlockWeights};
+use pallet_model_storage::AROUND_CHUNK;
 use sp_runtime::Perbill;
 use sp_version::RuntimeVersion;
+use trainyard_protocol::blob::MAX_CHUNK;
 
 /// Share of a block that ordinary transactions may fill; the rest is left to operational
 /// ones.
 pub const NORMAL_RATIO: Perbill = Perbill::from_percent(75);
 
-/// Largest block: 5 MiB, of which ordinary transactions may take 3.75 MiB. An upload of a
+/// Largest block: 5 MiB, of which ordinary transactions may take 3.75 MiB. An upload of an awaited
 /// chunk (1 MiB) fits three times.
 pub const MAX_BLOCK_LENGTH: u32 = 5 * 1024 * 1024;
+
+/// What ordinary transactions may take of it that bring no awaited chunk: the rest takes two chunks
+/// of the largest length.
+pub const MAX_ORDINARY_LENGTH: u32 = MAX_BLOCK_LENGTH / 4 * 3 - 2 * (MAX_CHUNK + AROUND_CHUNK);
 
 /// Longest execution of a block: 2 s of the reference machine. Authors stop earlier where a slot is
 /// shorter (they propose for at most half of it), so this bounds what an import may cost. There is
@@ -41,6 +47,8 @@ parameter_types! {
 	/// Execution that fits a block.
 	pub RuntimeBlockWeights: BlockWeights =
 		BlockWeights::with_sensible_defaults(MAX_BLOCK_WEIGHT, NORMAL_RATIO);
+	/// See [`MAX_ORDINARY_LENGTH`].
+	pub const OrdinaryLength: u32 = MAX_ORDINARY_LENGTH;
 	/// Bytes that fit a block.
 	pub RuntimeBlockLength: BlockLength = BlockLength::builder()
 		.max_length(MAX_BLOCK_LENGTH)

@@ -19,6 +19,7 @@ use trainyard_protocol::{
 };
 use trainyard_runtime::{configs::tools::ProxyType, *};
 use trainyard_sandbox::Chain;
+use trainyard_traits::AwaitedBlobs;
 
 /// The content of a blob of 33 chunks, all but the last of the largest length there is.
 fn bytes() -> Vec<u8> {
@@ -67,9 +68,10 @@ fn a_chunk_of_the_largest_length_is_taken_as_a_transaction() {
 }
 
 #[test]
-fn three_chunks_fit_a_block_and_a_fourth_waits() {
+fn three_awaited_chunks_fit_a_block_and_a_fourth_waits() {
 	let bytes = bytes();
 	let (mut chain, blob) = with_blob(&bytes);
+	chain.state(|| <ModelStorage as AwaitedBlobs<AccountId>>::expect(&blob.root));
 	chain.begin();
 	for index in 0..3 {
 		assert_ok!(chain.apply(Bob, upload(&blob, index)).unwrap());
@@ -306,6 +308,7 @@ fn blocks_have_the_documented_limits() {
 		<Runtime as frame_system::Config>::BlockLength::get();
 	assert_eq!(*length.max.get(DispatchClass::Normal), 3_932_160);
 	assert_eq!(*length.max.get(DispatchClass::Operational), 5_242_880);
+	assert_eq!(configs::system::OrdinaryLength::get(), 1_826_816);
 	// Authors stop at 4 MiB by themselves (sc-basic-authorship), so ordinary transactions
 	// are what the runtime limits.
 	assert!(*length.max.get(DispatchClass::Normal) < 4 * 1024 * 1024);

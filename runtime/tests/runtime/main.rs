@@ -6,6 +6,7 @@ mod drilling;
 mod hooks;
 mod jobs;
 mod layout;
+mod length;
 mod offences;
 mod periods;
 mod presets;

@@ -1,12 +1,14 @@
 //! Chunks are only taken from an extrinsic's own call.
 
-use crate::{mock::*, DirectUpload, Error, TopLevelUpload, WeightInfo};
+use crate::{
+	extension::WRONG_PROOF, mock::*, types::Marker, DirectUpload, Error, TopLevelUpload,
+	WeightInfo, H256,
+};
 use codec::{Decode, Encode};
 use frame_support::{
 	assert_noop, assert_ok,
 	dispatch::GetDispatchInfo,
 	pallet_prelude::{InvalidTransaction, TransactionSource},
-	weights::Weight,
 };
 use sp_runtime::traits::{DispatchTransaction, Dispatchable, TransactionExtension};
 use trainyard_protocol::blob::Chunked;
@@ -57,7 +59,7 @@ fn a_marker_of_another_extrinsic_is_worthless() {
 	run(|| {
 		let data = bytes(10_000);
 		let blob = registered(&data);
-		TopLevelUpload::<Test>::put(3);
+		TopLevelUpload::<Test>::put(Marker { extrinsic: 3, hash: H256::zero() });
 		System::set_extrinsic_index(4);
 		let call = upload_call(&blob, 0);
 		assert_noop!(
@@ -76,14 +78,14 @@ fn the_marker_does_not_survive_the_extrinsic() {
 		assert_ok!(apply(ALICE, upload_call(&blob, 0)).unwrap());
 		assert!(!TopLevelUpload::<Test>::exists());
 
-		// A failing upload, whose own taking of the marker is rolled back.
+		// One that is refused sets no marker.
 		let other = Chunked::new(&data[..9_999]);
 		let mut wrong = upload_call(&blob, 1);
 		if let RuntimeCall::ModelStorage(crate::Call::upload_chunk { proof, .. }) = &mut wrong {
 			*proof = other.proof(1).unwrap().try_into().unwrap();
 			proof.as_mut()[0].0[0] ^= 1;
 		}
-		assert_eq!(apply(ALICE, wrong).unwrap(), Err(Error::<Test>::WrongProof.into()));
+		assert_eq!(apply(ALICE, wrong), Err(InvalidTransaction::Custom(WRONG_PROOF).into()));
 		assert!(!TopLevelUpload::<Test>::exists());
 	});
 }
@@ -109,7 +111,7 @@ fn unsigned_uploads_are_refused() {
 				.err(),
 			Some(InvalidTransaction::UnknownOrigin.into())
 		);
-		TopLevelUpload::<Test>::put(0);
+		TopLevelUpload::<Test>::put(Marker { extrinsic: 0, hash: H256::zero() });
 		assert_eq!(
 			call.dispatch(RuntimeOrigin::none()).unwrap_err().error,
 			sp_runtime::DispatchError::BadOrigin
@@ -119,14 +121,18 @@ fn unsigned_uploads_are_refused() {
 }
 
 #[test]
-fn other_calls_pass_and_cost_nothing() {
+fn other_calls_pass_and_cost_little() {
 	run(|| {
 		let data = bytes(10_000);
 		let blob = registered(&data);
 		let extension = DirectUpload::<Test>::new();
 		let remark = RuntimeCall::System(frame_system::Call::remark { remark: vec![1] });
-		assert_eq!(extension.weight(&remark), Weight::zero());
-		assert_eq!(extension.weight(&upload_call(&blob, 0)), <() as WeightInfo>::direct_upload());
+		assert_eq!(extension.weight(&remark), <() as WeightInfo>::ordinary());
+		let bytes = blob.chunks[0].len() as u32;
+		assert_eq!(
+			extension.weight(&upload_call(&blob, 0)),
+			<() as WeightInfo>::direct_upload(bytes)
+		);
 		assert_ok!(apply(PAUPER, remark).unwrap());
 	});
 }

@@ -4,4 +4,5 @@ mod direct;
 mod random;
 mod register;
 mod retention;
+mod room;
 mod upload;

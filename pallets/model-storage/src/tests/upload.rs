@@ -1,8 +1,9 @@
 //! Uploading chunks: what is stored, what is refused, what the node is asked to keep.
 
 use crate::{
-	extension::{CHUNK_STORED, NO_SUCH_CHUNK, UNKNOWN_BLOB, WRONG_LENGTH},
+	extension::{CHUNK_STORED, NO_SUCH_CHUNK, UNKNOWN_BLOB, WRONG_LENGTH, WRONG_PROOF},
 	mock::*,
+	types::Marker,
 	Blobs, Call, ChunkHashes, Error, Event, H256,
 };
 use frame_support::assert_ok;
@@ -37,10 +38,8 @@ fn with(
 	.into()
 }
 
-/// Applies an upload and returns the error of the call.
-fn call_error(call: RuntimeCall) -> sp_runtime::DispatchError {
-	apply(ALICE, call).unwrap().unwrap_err()
-}
+/// The mark of a checked upload.
+const MARKER: Marker = Marker { extrinsic: 0, hash: H256([0; 32]) };
 
 fn registered(data: &[u8]) -> Chunked<'_> {
 	let blob = Chunked::new(data);
@@ -100,7 +99,7 @@ fn a_refused_chunk_tells_the_node_nothing() {
 	let ext = run(|| {
 		let blob = registered(&data);
 		let wrong = with(upload_call(&blob, 1), |_, _, _, bytes| bytes[0] ^= 1);
-		assert_eq!(call_error(wrong), Error::<Test>::WrongProof.into());
+		assert_eq!(apply(ALICE, wrong), Err(refused(WRONG_PROOF)));
 		assert_eq!(Blobs::<Test>::get(blob.root).unwrap().stored, 0);
 		assert_eq!(ChunkHashes::<Test>::iter().count(), 0);
 	});
@@ -122,7 +121,7 @@ fn a_wrong_proof_is_refused() {
 			// The right bytes and proof at the wrong place.
 			with(call.clone(), |_, index, _, _| *index = 2),
 		] {
-			assert_eq!(call_error(broken), Error::<Test>::WrongProof.into());
+			assert_eq!(apply(ALICE, broken), Err(refused(WRONG_PROOF)));
 		}
 		assert_ok!(apply(ALICE, call).unwrap());
 	});
@@ -169,7 +168,7 @@ fn hopeless_chunks_enter_no_block() {
 		];
 		for (call, code, error) in cases {
 			assert_eq!(apply(ALICE, call.clone()), Err(refused(code)));
-			crate::TopLevelUpload::<Test>::put(0);
+			crate::TopLevelUpload::<Test>::put(MARKER);
 			let result = call.dispatch(RuntimeOrigin::signed(ALICE));
 			assert_eq!(result.unwrap_err().error, error.into());
 			crate::TopLevelUpload::<Test>::kill();
@@ -184,7 +183,7 @@ fn a_chunk_is_stored_once() {
 		let blob = registered(&data);
 		assert_ok!(apply(ALICE, upload_call(&blob, 0)).unwrap());
 		assert_eq!(apply(BOB, upload_call(&blob, 0)), Err(refused(CHUNK_STORED)));
-		crate::TopLevelUpload::<Test>::put(0);
+		crate::TopLevelUpload::<Test>::put(MARKER);
 		let result = upload_call(&blob, 0).dispatch(RuntimeOrigin::signed(BOB));
 		assert_eq!(result.unwrap_err().error, Error::<Test>::ChunkStored.into());
 		crate::TopLevelUpload::<Test>::kill();
@@ -200,7 +199,7 @@ fn nothing_is_taken_behind_completion() {
 		for index in 0..3 {
 			assert_eq!(apply(BOB, upload_call(&blob, index)), Err(refused(CHUNK_STORED)));
 		}
-		crate::TopLevelUpload::<Test>::put(0);
+		crate::TopLevelUpload::<Test>::put(MARKER);
 		let result = upload_call(&blob, 0).dispatch(RuntimeOrigin::signed(BOB));
 		assert_eq!(result.unwrap_err().error, Error::<Test>::AlreadyComplete.into());
 		crate::TopLevelUpload::<Test>::kill();

@@ -1,0 +1,176 @@
+//! Room in blocks for awaited chunks, and what keeps awaited blobs.
+
+use crate::{extension::AWAITED_PRIORITY, mock::*, Awaited, Blobs, Error, FullBlocks, Ordinary};
+use frame_support::{
+	assert_noop, assert_ok,
+	dispatch::GetDispatchInfo,
+	pallet_prelude::{InvalidTransaction, TransactionSource},
+	traits::Hooks,
+};
+use sp_runtime::traits::DispatchTransaction;
+use trainyard_protocol::blob::{Chunked, MAX_CHUNK};
+use trainyard_traits::AwaitedBlobs;
+
+fn registered(data: &[u8]) -> Chunked<'_> {
+	let blob = Chunked::new(data);
+	let size = data.len() as u64;
+	assert_ok!(ModelStorage::register(RuntimeOrigin::signed(ALICE), size, blob.merkle_root));
+	blob
+}
+
+fn remark() -> RuntimeCall {
+	RuntimeCall::System(frame_system::Call::remark { remark: vec![1] })
+}
+
+/// Fills the ordinary part of the block with remarks of that many bytes.
+fn flood(len: usize) {
+	while let Ok(result) = apply_of(BOB, remark(), len) {
+		assert_ok!(result);
+	}
+}
+
+fn full() -> sp_runtime::transaction_validity::TransactionValidityError {
+	InvalidTransaction::ExhaustsResources.into()
+}
+
+/// For 0.4 TRY a block anybody could keep all models from the chain, and their trainers lost their
+/// deposits.
+#[test]
+fn an_awaited_chunk_enters_a_block_that_is_full_of_remarks() {
+	run(|| {
+		let data = bytes(10_000);
+		let blob = registered(&data);
+		flood(350_000);
+		flood(1);
+		assert_eq!(Ordinary::<Test>::get(), ORDINARY);
+		let chunk = || upload_call(&blob, 0);
+		assert_eq!(apply_of(ALICE, chunk(), MAX_CHUNK as usize), Err(full()), "nobody awaits it");
+		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
+		assert_ok!(apply_of(ALICE, chunk(), MAX_CHUNK as usize).unwrap());
+		assert_eq!(apply_of(BOB, remark(), 1), Err(full()), "the chunk made no room");
+		ModelStorage::on_finalize(1);
+		assert_eq!(Ordinary::<Test>::get(), 0);
+		assert_ok!(apply_of(BOB, remark(), 350_000).unwrap());
+		<ModelStorage as AwaitedBlobs<_>>::release(&blob.root, &[]);
+		ModelStorage::on_finalize(2);
+	});
+}
+
+/// Otherwise it would wait in the pool, and authors would try it in every block.
+#[test]
+fn what_fits_no_block_does_not_enter_the_pool() {
+	run(|| {
+		let valid = |len: usize| {
+			let info = remark().get_dispatch_info();
+			let (extension, source) =
+				(crate::DirectUpload::<Test>::new(), TransactionSource::External);
+			extension.validate_only(RuntimeOrigin::signed(BOB), &remark(), &info, len, source, 0)
+		};
+		assert!(valid(ORDINARY as usize).is_ok());
+		assert_eq!(valid(ORDINARY as usize + 1).err(), Some(full()));
+	});
+}
+
+#[test]
+fn awaited_chunks_are_preferred() {
+	run(|| {
+		let data = bytes(10_000);
+		let blob = registered(&data);
+		let priority = || {
+			let call = upload_call(&blob, 0);
+			let info = call.get_dispatch_info();
+			let extension = crate::DirectUpload::<Test>::new();
+			let origin = RuntimeOrigin::signed(ALICE);
+			let source = TransactionSource::External;
+			extension.validate_only(origin, &call, &info, 0, source, 0).unwrap().0.priority
+		};
+		assert_eq!(priority(), 0);
+		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
+		assert_eq!(priority(), AWAITED_PRIORITY);
+	});
+}
+
+/// Otherwise garbage would fill the room at the price of chunks.
+#[test]
+fn bytes_that_are_not_the_awaited_chunk_take_no_room() {
+	run(|| {
+		let data = bytes(10_000);
+		let blob = registered(&data);
+		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
+		let crate::Call::upload_chunk { root, index, proof, mut bytes } =
+			(match upload_call(&blob, 0) {
+				RuntimeCall::ModelStorage(call) => call,
+				_ => panic!("not an upload"),
+			})
+		else {
+			panic!("not an upload")
+		};
+		bytes[7] ^= 1;
+		let garbage = crate::Call::upload_chunk { root, index, proof, bytes };
+		let wrong = InvalidTransaction::Custom(crate::extension::WRONG_PROOF).into();
+		assert_eq!(apply(BOB, garbage.into()), Err(wrong));
+		// A chunk that is there is no second time awaited.
+		assert_ok!(apply(BOB, upload_call(&blob, 0)).unwrap());
+		let stored = InvalidTransaction::Custom(crate::extension::CHUNK_STORED).into();
+		assert_eq!(apply(BOB, upload_call(&blob, 0)), Err(stored));
+	});
+}
+
+#[test]
+fn blocks_without_room_for_a_chunk_are_counted() {
+	run(|| {
+		let end = |filled: u32| {
+			frame_system::BlockSize::<Test>::put(filled);
+			ModelStorage::on_finalize(1);
+			FullBlocks::<Test>::get()
+		};
+		let room = ModelStorage::room();
+		let chunk = MAX_CHUNK + crate::blobs::AROUND_CHUNK;
+		assert_eq!(end(0), 0);
+		assert_eq!(end(ORDINARY), 0, "ordinary bytes alone fill no block");
+		assert_eq!(end(room - chunk), 0);
+		assert_eq!(end(room - chunk + 1), 1);
+		assert_eq!(end(room), 2);
+		assert_eq!(<ModelStorage as AwaitedBlobs<AccountId>>::full_blocks(), 2);
+		frame_system::BlockSize::<Test>::kill();
+	});
+}
+
+/// A model could be removed directly after the audit of the job had begun that named it.
+#[test]
+fn a_blob_that_a_job_names_stays_until_it_is_let_go() {
+	run(|| {
+		let data = bytes(10_000);
+		let blob = registered(&data);
+		upload_all(ALICE, &blob);
+		let remove = |who| ModelStorage::remove(RuntimeOrigin::signed(who), blob.root);
+		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
+		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
+		System::set_block_number(500);
+		assert_noop!(remove(ALICE), Error::<Test>::Awaited);
+		<ModelStorage as AwaitedBlobs<_>>::release(&blob.root, &[BOB]);
+		assert_noop!(remove(ALICE), Error::<Test>::Awaited);
+		<ModelStorage as AwaitedBlobs<_>>::release(&blob.root, &[BOB, ALICE]);
+		assert_eq!(Awaited::<Test>::iter().count(), 0);
+		assert_eq!(Blobs::<Test>::get(blob.root).unwrap().expires, 500 + RETENTION);
+		assert_noop!(remove(ALICE), Error::<Test>::NotExpired);
+		System::set_block_number(u64::from(501 + RETENTION));
+		assert_ok!(remove(ALICE));
+	});
+}
+
+/// Otherwise anybody could keep a stranger's deposit on hold, month after month.
+#[test]
+fn naming_the_blob_of_a_stranger_does_not_prolong_it() {
+	run(|| {
+		let data = bytes(10_000);
+		let blob = registered(&data);
+		upload_all(ALICE, &blob);
+		let expires = Blobs::<Test>::get(blob.root).unwrap().expires;
+		System::set_block_number(500);
+		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
+		<ModelStorage as AwaitedBlobs<_>>::release(&blob.root, &[BOB]);
+		assert_eq!(Blobs::<Test>::get(blob.root).unwrap().expires, expires);
+		assert_ok!(ModelStorage::remove(RuntimeOrigin::signed(ALICE), blob.root));
+	});
+}
