@@ -200,7 +200,8 @@ pub fn reveal_findings(job: JobId, findings: &Findings, salt: &[u8; 32]) -> Call
 	Call::new("Verification", "reveal", (job, findings, salt))
 }
 
-/// `Verification.rescue`: name the blob with the states that verifiers could not fetch.
+/// `Verification.rescue`: name the blob with the states that verifiers could not fetch; announce it
+/// where it is not stored yet.
 pub fn rescue(job: JobId, group: u32, blob: &H256) -> Call {
 	Call::new("Verification", "rescue", (job, group, blob))
 }

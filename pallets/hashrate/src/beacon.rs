@@ -37,8 +37,8 @@ pub const MAX_SEED_BLOCKS: u32 = 24;
 pub const MAX_SEED_STEP: u32 = 256;
 
 /// Blocks for which a seed is given, from the first on in which it can be. Long enough that nobody
-/// delays a draw for nothing to have another one: the market serves about 43 jobs of others in a
-/// block, so that this takes 1,400 jobs that are all due then, and anyone may serve the one that
+/// delays a draw for nothing to have another one: the market serves about 40 jobs of others in a
+/// block, so that this takes 1,300 jobs that are all due then, and anyone may serve the one that
 /// waits by a call.
 pub const SEED_LIFE: BlockNumber = 32;
 

@@ -49,6 +49,7 @@ impl<T: Config> Pallet<T> {
 			Ok(round.is_complete())
 		})?;
 		Self::deposit_event(Event::Revealed { job, trainer, result });
+		T::Observer::revealed(job, &result.model_root);
 		if complete {
 			T::Observer::progressed(job);
 		}

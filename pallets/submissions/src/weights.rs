@@ -2,6 +2,7 @@
 //!
 //! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
 //! Written by a program: change the benchmarks, not this file.
+//! not yet measured: reveal
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
 #![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
@@ -43,10 +44,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	/// Storage: `ModelStorage::Awaited` (r:1 w:1)
+	/// Proof: `ModelStorage::Awaited` (`max_values`: None, `max_size`: Some(36), added: 2511, mode: `MaxEncodedLen`)
 	fn reveal() -> Weight {
 		// At least 37_946_000 ps.
-		Weight::from_parts(41_382_000, 6623)
-			.saturating_add(D::get().reads_writes(3_u64, 4_u64))
+		Weight::from_parts(45_382_000, 6623)
+			.saturating_add(D::get().reads_writes(4_u64, 5_u64))
 	}
 }
 

@@ -7,8 +7,8 @@ use crate::{Agenda, Config, Cursor, Due, Error, Jobs, Pallet, WeightInfo};
 use frame_support::{ensure, weights::Weight};
 use sp_runtime::DispatchError;
 use trainyard_pallet_support::agenda::Clock;
-use trainyard_protocol::{job::BlockNumber, JobId};
-use trainyard_traits::JobObserver;
+use trainyard_protocol::{job::BlockNumber, JobId, H256};
+use trainyard_traits::{AwaitedBlobs, JobObserver};
 
 impl<T: Config> Clock for Pallet<T> {
 	type Runtime = T;
@@ -51,6 +51,10 @@ impl<T: Config> Pallet<T> {
 impl<T: Config> JobObserver for Pallet<T> {
 	fn progressed(job: JobId) {
 		Self::hasten(job);
+	}
+
+	fn revealed(_: JobId, model: &H256) {
+		T::Blobs::expect(model);
 	}
 
 	#[cfg(feature = "runtime-benchmarks")]

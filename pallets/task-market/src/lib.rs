@@ -73,7 +73,7 @@ pub mod pallet {
 		job::{Balance, BlockNumber, Ending, Fate, Settlement, Terms, MAX_REPLICAS, MIN_AUDIT_FEE},
 		JobId, MicroUt, Text, H256,
 	};
-	use trainyard_traits::{Audits, Beacon, BlobStore, Submissions, TrainerRegistry};
+	use trainyard_traits::{Audits, AwaitedBlobs, Beacon, Submissions, TrainerRegistry};
 
 	/// Version of the layout of this pallet's storage.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(3);
@@ -105,7 +105,7 @@ pub mod pallet {
 		type Beacon: Beacon;
 
 		/// Models on chain.
-		type Blobs: BlobStore;
+		type Blobs: AwaitedBlobs<Self::AccountId>;
 
 		/// Receives what is slashed and belongs to nobody in particular, and what cannot be
 		/// delivered.
@@ -207,6 +207,12 @@ pub mod pallet {
 	/// Every job, until it ended and was forgotten.
 	#[pallet::storage]
 	pub type Jobs<T: Config> = StorageMap<_, Twox64Concat, JobId, Job<T::AccountId>>;
+
+	/// For each job in [`JobState::Revealing`](trainyard_protocol::job::JobState): the blocks
+	/// without room for a chunk when its reveals opened, and the deadline that it had then.
+	#[pallet::storage]
+	pub type Uploading<T> =
+		StorageMap<_, Twox64Concat, JobId, (BlockNumber, BlockNumber), OptionQuery>;
 
 	/// Who applied for a job, and with which bond, in order of applying, until the draw.
 	#[pallet::storage]

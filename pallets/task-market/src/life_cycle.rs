@@ -10,11 +10,13 @@
 //! | Open | its deadline; the invited trainer applied | Seeding, or `NoApplicants` |
 //! | Seeding | the seed of the next draw height is there (nobody is needed) | Training |
 //! | Training | all committed, or its deadline | Revealing, or `Failed` |
-//! | Revealing | all revealed and all models stored, or its deadline | Auditing, or `Failed` |
+//! | Revealing | all revealed and all models stored, or its deadline, which moves while blocks have no room for chunks | Auditing, or `Failed` |
 //! | Auditing | the audit decided (it has deadlines of its own) | `Settled` or `Failed` |
 //! | Ended | `RetentionBlocks` after that | its records are removed |
 
-use crate::{Agenda, Applicants, Config, Event, Job, Jobs, Pallet, Replica, Specs, WeightInfo};
+use crate::{
+	Agenda, Applicants, Config, Event, Job, Jobs, Pallet, Replica, Specs, Uploading, WeightInfo,
+};
 use alloc::{collections::BTreeMap, vec::Vec};
 use codec::Encode;
 use frame_support::{defensive, traits::Get, weights::Weight, BoundedVec};
@@ -27,7 +29,8 @@ use trainyard_protocol::{
 	JobId, H256,
 };
 use trainyard_traits::{
-	AuditRequest, AuditStatus, Audits, Beacon, BlobStore, Seed, Submissions, TrainerRegistry,
+	stood_still, AuditRequest, AuditStatus, Audits, AwaitedBlobs, Beacon, BlobStore, Seed,
+	Submissions, TrainerRegistry,
 };
 
 /// Domain of the assignment seed; the subject is the job's number, encoded.
@@ -72,7 +75,7 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns the largest weight of one [`Self::advance`].
 	pub fn worst_advance() -> Weight {
-		let settle = T::WeightInfo::settle();
+		let settle = Self::settle_weight();
 		let assign = T::WeightInfo::assign(T::MaxApplicants::get());
 		let audit = T::Audits::advance_weight().saturating_add(T::WeightInfo::look());
 		T::WeightInfo::close_applications()
@@ -95,7 +98,7 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns the weight of looking for every replica's model. Benchmarks cannot store them.
 	fn models_weight() -> Weight {
-		T::DbWeight::get().reads(u64::from(MAX_REPLICAS))
+		T::DbWeight::get().reads(u64::from(MAX_REPLICAS).saturating_add(2))
 	}
 
 	fn look_at_open(id: JobId, job: &mut Job<T::AccountId>, now: BlockNumber) -> (Next, Weight) {
@@ -106,7 +109,7 @@ impl<T: Config> Pallet<T> {
 		}
 		if applicants == 0 {
 			Self::end(id, job, Ending::NoApplicants, &[]);
-			return (None, T::WeightInfo::settle());
+			return (None, Self::settle_weight());
 		}
 		let applicants = applicants as u32;
 		Self::deposit_event(Event::ApplicationsClosed { job: id, applicants });
@@ -137,7 +140,7 @@ impl<T: Config> Pallet<T> {
 					.saturating_add(Self::seed_weight());
 				match Self::assign(id, job, now, seed, applicants.into_inner()) {
 					Some(deadline) => (Some(deadline), weight),
-					None => (None, weight.saturating_add(T::WeightInfo::settle())),
+					None => (None, weight.saturating_add(Self::settle_weight())),
 				}
 			}
 			Seed::NotBefore(at) => {
@@ -222,7 +225,7 @@ impl<T: Config> Pallet<T> {
 		let weight = T::WeightInfo::open_reveals();
 		match Self::open_reveals(id, job, now) {
 			Some(deadline) => (Some(deadline), weight),
-			None => (None, weight.saturating_add(T::WeightInfo::settle())),
+			None => (None, weight.saturating_add(Self::settle_weight())),
 		}
 	}
 
@@ -241,7 +244,16 @@ impl<T: Config> Pallet<T> {
 		Self::deposit_event(Event::RevealsOpened { job: id, committed });
 		let deadline = now.saturating_add(T::RevealBlocks::get());
 		Self::enter(job, JobState::Revealing, now, deadline);
+		Uploading::<T>::insert(id, (T::Blobs::full_blocks(), deadline));
 		Some(deadline)
+	}
+
+	/// Returns until when a job waits for models: a deadline stands still in blocks that had no room
+	/// for another chunk.
+	fn upload_deadline(id: JobId, job: &Job<T::AccountId>) -> BlockNumber {
+		let Some((before, first)) = Uploading::<T>::get(id) else { return job.deadline };
+		let full = T::Blobs::full_blocks().saturating_sub(before);
+		stood_still(job.since, first, full)
 	}
 
 	fn look_at_revealing(
@@ -249,12 +261,15 @@ impl<T: Config> Pallet<T> {
 		job: &mut Job<T::AccountId>,
 		now: BlockNumber,
 	) -> (Next, Weight) {
-		if now < job.deadline {
-			if !T::Submissions::is_complete(id) {
-				return (Some(job.deadline), T::WeightInfo::look());
+		if now < job.deadline && !T::Submissions::is_complete(id) {
+			return (Some(job.deadline), T::WeightInfo::look());
+		}
+		let stored = |(_, reveal): &(_, Reveal)| T::Blobs::is_complete(&reveal.model_root);
+		if !T::Submissions::reveals(id).iter().all(stored) {
+			if now >= job.deadline {
+				job.deadline = job.deadline.max(Self::upload_deadline(id, job));
 			}
-			let stored = |(_, reveal): &(_, Reveal)| T::Blobs::is_complete(&reveal.model_root);
-			if !T::Submissions::reveals(id).iter().all(stored) {
+			if now < job.deadline {
 				// Nothing informs this pallet of a stored model, so it looks again.
 				let poll = now.saturating_add(T::ModelPollBlocks::get());
 				let weight = T::WeightInfo::look().saturating_add(Self::models_weight());
@@ -265,7 +280,7 @@ impl<T: Config> Pallet<T> {
 		let weight = T::WeightInfo::open_audit().saturating_add(Self::models_weight());
 		match Self::close_reveals(id, job, now, reveals) {
 			Some(next) => (Some(next), weight),
-			None => (None, weight.saturating_add(T::WeightInfo::settle())),
+			None => (None, weight.saturating_add(Self::settle_weight())),
 		}
 	}
 
@@ -277,6 +292,7 @@ impl<T: Config> Pallet<T> {
 		now: BlockNumber,
 		reveals: Vec<(T::AccountId, Reveal)>,
 	) -> Next {
+		Uploading::<T>::remove(id);
 		let results: BTreeMap<T::AccountId, WorkResult> =
 			reveals.into_iter().map(|(trainer, reveal)| (trainer, reveal.result())).collect();
 		Self::conclude(id, job, |r| match results.get(&r.trainer) {
@@ -347,7 +363,7 @@ impl<T: Config> Pallet<T> {
 			}
 			AuditStatus::Done { decisions, served } => {
 				Self::decide(id, job, &decisions, &served);
-				(None, weight.saturating_add(T::WeightInfo::settle()))
+				(None, weight.saturating_add(Self::settle_weight()))
 			}
 		}
 	}
@@ -405,6 +421,31 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
+	/// Returns the weight of ending a job.
+	pub(crate) fn settle_weight() -> Weight {
+		T::WeightInfo::settle().saturating_add(Self::release_weight())
+	}
+
+	/// Lets the models go that the job named. Those of its trainers are kept for a while.
+	fn release_models(id: JobId) {
+		Uploading::<T>::remove(id);
+		let reveals = T::Submissions::reveals(id);
+		let trainers: Vec<T::AccountId> =
+			reveals.iter().map(|(trainer, _)| trainer.clone()).collect();
+		for (_, reveal) in reveals {
+			T::Blobs::release(&reveal.model_root, &trainers);
+		}
+	}
+
+	/// Returns the weight of letting every replica's model go. Benchmarks cannot store them.
+	pub(crate) fn release_weight() -> Weight {
+		let models = u64::from(MAX_REPLICAS);
+		T::DbWeight::get().reads_writes(
+			models.saturating_mul(2).saturating_add(1),
+			models.saturating_mul(2).saturating_add(1),
+		)
+	}
+
 	/// Ends a job whose replicas' fates are known: moves all its money, and puts it on the agenda
 	/// to be forgotten. Whoever calls takes it out of [`crate::Due`].
 	pub(crate) fn end(
@@ -415,6 +456,7 @@ impl<T: Config> Pallet<T> {
 	) {
 		let settlement = Self::settle(id, job, served);
 		job.settlement = settlement;
+		Self::release_models(id);
 		let now = Self::now();
 		let until = now.saturating_add(T::RetentionBlocks::get());
 		Self::enter(job, JobState::Ended(ending), now, until);

@@ -115,6 +115,12 @@ parameter_types! {
 	pub static LostSeeds: u32 = 0;
 	pub static Rounds: BTreeMap<JobId, FakeRound> = BTreeMap::new();
 	pub static AuditBook: BTreeMap<JobId, FakeAudit> = BTreeMap::new();
+	/// Models that are awaited, with the number of reveals that name them.
+	pub static Expected: BTreeMap<H256, u32> = BTreeMap::new();
+	/// Models that were let go, and for whom they are kept.
+	pub static Kept: Vec<(H256, Vec<AccountId>)> = Vec::new();
+	/// Blocks without room for another chunk.
+	pub static FullBlocks: u32 = 0;
 	/// Models that are not stored completely.
 	pub static MissingModels: BTreeSet<H256> = BTreeSet::new();
 	pub static RefuseRounds: bool = false;
@@ -250,6 +256,24 @@ impl traits::BlobStore for FakeBlobs {
 		!MissingModels::get().contains(root)
 	}
 }
+impl traits::AwaitedBlobs<AccountId> for FakeBlobs {
+	fn expect(root: &H256) {
+		Expected::mutate(|expected| *expected.entry(*root).or_insert(0) += 1);
+	}
+	fn release(root: &H256, keepers: &[AccountId]) {
+		Expected::mutate(|expected| {
+			let names = expected.get_mut(root).expect("it is awaited");
+			*names -= 1;
+			if *names == 0 {
+				expected.remove(root);
+			}
+		});
+		Kept::mutate(|kept| kept.push((*root, keepers.to_vec())));
+	}
+	fn full_blocks() -> u32 {
+		FullBlocks::get()
+	}
+}
 
 parameter_types! {
 	pub const Jackpot: AccountId = JACKPOT;
@@ -298,6 +322,9 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Credited::set(Vec::new());
 		LostSeeds::set(0);
 		SeedStep::set(1);
+		Expected::set(BTreeMap::new());
+		Kept::set(Vec::new());
+		FullBlocks::set(0);
 		Rounds::set(BTreeMap::new());
 		AuditBook::set(BTreeMap::new());
 		MissingModels::set(BTreeSet::new());
@@ -470,8 +497,9 @@ pub fn reveal_after(id: JobId, trainer: AccountId, byte: u8, segments: u32) {
 		let round = rounds.get_mut(&id).unwrap();
 		// As the pallet does.
 		assert!(round.segments.as_ref().unwrap().contains(&segments));
-		round.reveals.insert(trainer, reveal);
+		round.reveals.insert(trainer, reveal.clone());
 	});
+	TaskMarket::revealed(id, &reveal.model_root);
 	notify_if_complete(id);
 }
 

@@ -175,7 +175,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn agree_weight(settled: bool) -> Weight {
 		let word = T::WeightInfo::agree();
 		if settled {
-			word.saturating_add(T::WeightInfo::settle())
+			word.saturating_add(Self::settle_weight())
 		} else {
 			word
 		}

@@ -2,7 +2,9 @@
 
 #![cfg(any(feature = "std", feature = "try-runtime"))]
 
-use crate::{Agenda, Applicants, Config, Cursor, Due, HoldReason, Jobs, NextJob, Pallet, Specs};
+use crate::{
+	Agenda, Applicants, Config, Cursor, Due, HoldReason, Jobs, NextJob, Pallet, Specs, Uploading,
+};
 use alloc::collections::BTreeMap;
 use frame_support::{ensure, traits::fungible::InspectHold};
 use sp_runtime::TryRuntimeError;
@@ -48,6 +50,10 @@ impl<T: Config> Pallet<T> {
 				}
 				JobState::Ended(_) => ensure!(!working, "a job ended without a replica's fate"),
 			}
+			ensure!(
+				Uploading::<T>::contains_key(id) == (job.state == JobState::Revealing),
+				"models are awaited of a job that reveals nothing, or the reverse"
+			);
 			let offered = job.offer.is_some() || job.replicas.iter().any(|r| r.offer.is_some());
 			ensure!(
 				!offered || matches!(job.state, JobState::Training | JobState::Revealing),

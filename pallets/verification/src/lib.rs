@@ -75,7 +75,7 @@ pub mod pallet {
 		views::AuditView,
 		JobId,
 	};
-	use trainyard_traits::{Beacon, BlobStore, JobObserver};
+	use trainyard_traits::{AwaitedBlobs, Beacon, JobObserver};
 
 	/// The storage of this pallet's first release.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);
@@ -105,7 +105,7 @@ pub mod pallet {
 		type Observer: JobObserver;
 
 		/// Where rescued states are stored.
-		type Blobs: BlobStore;
+		type Blobs: AwaitedBlobs<Self::AccountId>;
 
 		/// The account that slashed bonds go to. It must exist (hold the existential deposit),
 		/// or small slashes cannot be moved to it.
@@ -167,6 +167,17 @@ pub mod pallet {
 	/// The audits, by job. A decided one stays until its owner forgets it.
 	#[pallet::storage]
 	pub type AuditRecords<T: Config> = StorageMap<_, Twox64Concat, JobId, AuditOf<T>, OptionQuery>;
+
+	/// The blobs that trainers are going to store as rescues, by job and trainer.
+	#[pallet::storage]
+	pub type Announced<T: Config> =
+		StorageDoubleMap<_, Twox64Concat, JobId, Blake2_128Concat, T::AccountId, H256, OptionQuery>;
+
+	/// For each audit that asks for rescues: the blocks without room for a chunk when it began to,
+	/// the height of that, and the last block for a rescue that was named then.
+	#[pallet::storage]
+	pub type Uploading<T> =
+		StorageMap<_, Twox64Concat, JobId, (BlockNumber, BlockNumber, BlockNumber), OptionQuery>;
 
 	/// Revealed findings of the round, by job and member of its committee.
 	#[pallet::storage]
@@ -305,6 +316,17 @@ pub mod pallet {
 			/// What for.
 			fault: Fault,
 		},
+		/// A trainer is going to store the drawn states of a result.
+		RescueAnnounced {
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// Root of the blob that is going to hold them.
+			blob: H256,
+			/// Who.
+			trainer: T::AccountId,
+		},
 	}
 
 	#[pallet::error]
@@ -360,7 +382,7 @@ pub mod pallet {
 		AlreadyRescued,
 		/// Only a trainer of the group can rescue it.
 		NotTrainer,
-		/// The blob is not complete on chain.
+		/// The blob is not complete on chain. No call returns this any more.
 		BlobIncomplete,
 	}
 
@@ -450,7 +472,9 @@ pub mod pallet {
 		}
 
 		/// Names the complete blob that holds the drawn states of `group`, which the verifiers
-		/// could not fetch. Only one of its trainers may do this.
+		/// could not fetch. Only one of its trainers may do this. A blob that is not complete yet is
+		/// announced: blocks keep room for its chunks, and the call is made again when all are
+		/// stored.
 		#[pallet::call_index(5)]
 		#[pallet::weight(T::WeightInfo::rescue())]
 		pub fn rescue(origin: OriginFor<T>, job: JobId, group: u32, blob: H256) -> DispatchResult {

@@ -16,7 +16,9 @@ use trainyard_protocol::{
 	views::AuditView,
 	JobId,
 };
-use trainyard_traits::{AuditRequest, AuditStatus, Audits, Beacon, BlobStore, JobObserver, Seed};
+use trainyard_traits::{
+	AuditRequest, AuditStatus, Audits, AwaitedBlobs, Beacon, BlobStore, JobObserver, Seed,
+};
 
 #[frame_support::runtime]
 mod runtime {
@@ -66,6 +68,10 @@ parameter_types! {
 	pub static SeedStep: BlockNumber = 1;
 	/// Varies the seeds.
 	pub static SeedSalt: u64 = 0;
+	/// Roots of the blobs that are awaited.
+	pub static Expected: Vec<H256> = Vec::new();
+	/// Blocks without room for another chunk.
+	pub static FullBlocks: BlockNumber = 0;
 	/// Roots of the blobs that are complete.
 	pub static Stored: Vec<H256> = Vec::new();
 	/// Jobs that progressed and were not looked at since.
@@ -117,6 +123,20 @@ pub struct FakeBlobs;
 impl BlobStore for FakeBlobs {
 	fn is_complete(root: &H256) -> bool {
 		Stored::get().contains(root)
+	}
+}
+impl AwaitedBlobs<AccountId> for FakeBlobs {
+	fn expect(root: &H256) {
+		Expected::mutate(|expected| expected.push(*root));
+	}
+	fn release(root: &H256, _: &[AccountId]) {
+		Expected::mutate(|expected| {
+			let at = expected.iter().position(|other| other == root).expect("it is awaited");
+			expected.remove(at);
+		});
+	}
+	fn full_blocks() -> BlockNumber {
+		FullBlocks::get()
 	}
 }
 
@@ -181,6 +201,8 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		SeedWindow::set(200);
 		SeedSalt::set(0);
 		SeedStep::set(1);
+		Expected::set(Vec::new());
+		FullBlocks::set(0);
 		Stored::set(Vec::new());
 		Progressed::set(Vec::new());
 		Due::set(None);

@@ -89,6 +89,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 		T::WeightInfo::close_round()
 			.saturating_add(T::WeightInfo::seat(Room::<T::MaxPool>::get()))
 			.saturating_add(T::Beacon::seed_weight())
+			.saturating_add(Self::rescues_weight())
 	}
 }
 
@@ -167,8 +168,12 @@ impl<T: Config> Pallet<T> {
 				Step::Again
 			}
 			AuditPhase::Rescue { until } => {
-				if now <= until && audit.awaits_rescue() {
-					return Step::Wait(until.saturating_add(1));
+				if audit.awaits_rescue() {
+					let until = Self::rescue_until(job, until);
+					if now <= until {
+						audit.phase = AuditPhase::Rescue { until };
+						return Step::Wait(until.saturating_add(1));
+					}
 				}
 				Self::decide(job, audit, |group| {
 					(group.rescue == Rescue::Asked).then_some(Decision::Unavailable)
@@ -242,7 +247,7 @@ impl<T: Config> Pallet<T> {
 		}
 
 		if audit.awaits_rescue() {
-			let until = now.saturating_add(T::RescueBlocks::get());
+			let until = Self::begin_rescue(job, now);
 			audit.phase = AuditPhase::Rescue { until };
 			Self::deposit_event(Event::RescueOpened { job, until });
 		} else {
@@ -262,6 +267,7 @@ impl<T: Config> Pallet<T> {
 		}
 		Self::decide(job, audit, |_| Some(Decision::Undecided));
 		audit.phase = AuditPhase::Done;
+		Self::end_rescues(job);
 		Self::deposit_event(Event::AuditDone { job, fees: audit.served.len() as u32 });
 	}
 

@@ -23,6 +23,10 @@ impl<T: Config> Pallet<T> {
 		let held = |who: &T::AccountId| {
 			T::Currency::balance_on_hold(&HoldReason::VerifierBond.into(), who)
 		};
+		for (job, _, _) in crate::Announced::<T>::iter() {
+			let running = AuditRecords::<T>::get(job).filter(|a| a.phase != AuditPhase::Done);
+			ensure!(running.is_some(), "a rescue is announced for an audit that does not run");
+		}
 		let active = Self::active();
 		ensure!(active.len() <= T::MaxPool::get() as usize, "too many verifiers in the pool");
 		for (who, bond) in active {

@@ -2,6 +2,7 @@
 //!
 //! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
 //! Written by a program: change the benchmarks, not this file.
+//! not yet measured: rescue
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
 #![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
@@ -101,10 +102,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Announced` (r:1 w:1)
+	/// Storage: `ModelStorage::Awaited` (r:2 w:2)
 	fn rescue() -> Weight {
 		// At least 34_892_000 ps.
-		Weight::from_parts(37_536_000, 9778)
-			.saturating_add(D::get().reads_writes(3_u64, 4_u64))
+		Weight::from_parts(47_536_000, 9778)
+			.saturating_add(D::get().reads_writes(6_u64, 7_u64))
 	}
 	/// Storage: `Verification::Pool` (r:1 w:1)
 	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(37378), added: 37873, mode: `MaxEncodedLen`)

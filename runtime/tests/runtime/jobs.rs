@@ -102,6 +102,7 @@ fn deliver_after(chain: &mut Chain, spec: JobSpec, segments: u32, model: &[u8]) 
 	assert_ok!(chain.call(Alice, pallet_submissions::Call::commit { job, commitment }));
 	run_until(chain, job, "revealing", in_state(JobState::Revealing));
 	assert_ok!(chain.call(Alice, pallet_submissions::Call::reveal { job, reveal, salt: SALT }));
+	assert!(chain.state(|| pallet_model_storage::Awaited::<Runtime>::contains_key(blob.root)));
 	let (size, merkle_root) = (model.len() as u64, blob.merkle_root);
 	assert_ok!(chain.call(Alice, pallet_model_storage::Call::register { size, merkle_root }));
 	for index in 0..blob.chunks.len() {
@@ -197,6 +198,7 @@ fn an_honest_job_is_paid_refunded_and_credited() {
 		money.paid_to_trainers + money.paid_to_verifiers + money.burned + money.refunded
 	);
 	assert_eq!((held_for_jobs(&mut chain, Bob), held_for_jobs(&mut chain, Alice)), (0, 0));
+	assert_eq!(chain.state(|| pallet_model_storage::Awaited::<Runtime>::iter().count()), 0);
 
 	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
 	assert_eq!(trainer.training_total, u128::from(ended.training), "evaluations earn no power");

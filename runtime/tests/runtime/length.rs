@@ -1,6 +1,6 @@
 //! Blocks full of bytes: who pays, and that models still enter.
 
-use crate::common::Chain;
+use trainyard_sandbox::Chain;
 use frame_support::{assert_ok, traits::fungible::Inspect};
 use pallet_transaction_payment::{Multiplier, NextFeeMultiplier};
 use sp_keyring::Sr25519Keyring::{self, Bob, Charlie};

@@ -43,6 +43,21 @@ fn three_verifiers_are_drawn_who_did_not_compute_it() {
 	});
 }
 
+/// Whoever reveals last decides in which block a unit is judged.
+#[test]
+fn the_height_of_a_check_is_not_that_of_the_last_reveal() {
+	run(|| {
+		SeedStep::set(16);
+		active(Mismatch::Majority, 2, 10);
+		enlisted(2);
+		until(0, committing);
+		play(0, &[Say(1), Say(1)]);
+		until(0, settling);
+		let Phase::Settling { after } = unit(0).phase else { panic!() };
+		assert_eq!(after, System::block_number().next_multiple_of(16));
+	});
+}
+
 #[test]
 fn verifiers_commit_and_reveal_on_conditions() {
 	run(|| {

@@ -83,6 +83,94 @@ fn a_job_that_is_closed_late_keeps_the_height_of_its_deadline() {
 	});
 }
 
+/// A job whose only trainer has revealed, and whose model is not stored. Returns it with its
+/// deadline.
+fn waiting_for_a_model() -> (u32, u32) {
+	let id = post(1);
+	apply(id, &[11]);
+	run_to_state(id, JobState::Training);
+	commit(id, 11);
+	run_to_state(id, JobState::Revealing);
+	MissingModels::mutate(|missing| missing.insert(model_of(1)));
+	reveal(id, 11, 1);
+	(id, job(id).deadline)
+}
+
+/// For the price of full blocks a rival could let a trainer lose its deposit.
+#[test]
+fn the_deadline_for_a_model_stands_still_while_blocks_are_full() {
+	run(|| {
+		let (id, deadline) = waiting_for_a_model();
+		FullBlocks::set(4);
+		run_to(deadline + 3);
+		assert_eq!((job(id).state, job(id).deadline), (JobState::Revealing, deadline + 4));
+		MissingModels::set(Default::default());
+		run_to_state(id, JobState::Auditing);
+		run_to_end(id);
+	});
+}
+
+#[test]
+fn full_blocks_from_before_do_not_count() {
+	run(|| {
+		FullBlocks::set(4);
+		let (id, deadline) = waiting_for_a_model();
+		run_to(deadline);
+		assert_eq!(fates(id), vec![Fate::ModelMissing]);
+		MissingModels::set(Default::default());
+	});
+}
+
+#[test]
+fn nobody_holds_a_job_for_ever_by_full_blocks() {
+	run(|| {
+		let (id, deadline) = waiting_for_a_model();
+		let period = deadline - job(id).since;
+		FullBlocks::set(1_000_000);
+		run_to(deadline + 3 * period - 1);
+		assert_eq!(job(id).state, JobState::Revealing);
+		run_to(deadline + 3 * period);
+		assert_eq!(fates(id), vec![Fate::ModelMissing]);
+		MissingModels::set(Default::default());
+	});
+}
+
+#[test]
+fn whoever_did_not_reveal_gets_no_time_from_full_blocks() {
+	run(|| {
+		let id = post(1);
+		apply(id, &[11]);
+		run_to_state(id, JobState::Training);
+		commit(id, 11);
+		run_to_state(id, JobState::Revealing);
+		FullBlocks::set(10);
+		run_to(job(id).deadline);
+		assert_eq!(fates(id), vec![Fate::NotRevealed]);
+	});
+}
+
+/// Else a model could be removed before its job has ended, or never.
+#[test]
+fn a_model_is_awaited_from_its_reveal_to_the_end_of_the_job() {
+	run(|| {
+		let id = post(2);
+		apply(id, &[11, 12]);
+		run_to_state(id, JobState::Training);
+		[11, 12].into_iter().for_each(|t| commit(id, t));
+		run_to_state(id, JobState::Revealing);
+		assert!(Expected::get().is_empty());
+		reveal(id, 11, 1);
+		reveal(id, 12, 1);
+		assert_eq!(Expected::get(), [(model_of(1), 2)].into());
+		run_to_state(id, JobState::Auditing);
+		assert_eq!(Expected::get().len(), 1);
+		run_to_end(id);
+		assert!(Expected::get().is_empty());
+		assert_eq!(Kept::get().len(), 2);
+		assert!(Kept::get().iter().all(|(_, keepers)| keepers.len() == 2));
+	});
+}
+
 #[test]
 fn a_lost_seed_forms_anew() {
 	run(|| {

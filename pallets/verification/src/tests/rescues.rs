@@ -46,6 +46,64 @@ fn a_rescued_result_is_accepted_over_the_same_segments() {
 	});
 }
 
+/// Blocks have room for what was announced, and wait for it while they are full.
+#[test]
+fn a_rescue_that_is_announced_has_room_and_time() {
+	run(|| {
+		window();
+		let last = System::block_number() as u32 + RESCUE;
+		for group in [1, u32::MAX] {
+			assert_noop!(rescue(TRAINERS[0], group), Error::<Test>::NoSuchGroup);
+		}
+		assert_noop!(rescue(SUBMITTER, 0), Error::<Test>::NotTrainer);
+		let signed = RuntimeOrigin::signed(TRAINERS[0]);
+		assert_ok!(Verification::rescue(signed, JOB, 0, H256([5; 32])));
+		assert_ok!(rescue(TRAINERS[0], 0));
+		assert_ok!(rescue(TRAINERS[0], 0));
+		assert_eq!(Expected::get(), vec![BLOB], "the last word counts");
+		System::assert_last_event(
+			Event::RescueAnnounced { job: JOB, group: 0, blob: BLOB, trainer: TRAINERS[0] }.into(),
+		);
+		assert_eq!(view().groups[0].rescued, None);
+		FullBlocks::set(5);
+		while System::block_number() < u64::from(last + 4) {
+			tick();
+		}
+		assert_eq!(view().phase, AuditPhase::Rescue { until: last + 5 });
+		Stored::set(vec![BLOB]);
+		assert_ok!(rescue(TRAINERS[0], 0));
+		tick_until(is_committing);
+		assert_eq!(Expected::get(), vec![BLOB], "the next committee needs it");
+		unanimous(Say::Yes(1));
+		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Accepted]);
+		assert!(Expected::get().is_empty());
+	});
+}
+
+#[test]
+fn a_rescue_that_nobody_announced_gets_no_time_and_another_not_for_ever() {
+	run(|| {
+		window();
+		let last = System::block_number() + u64::from(RESCUE);
+		FullBlocks::set(1_000_000);
+		while Outcome::get().is_none() {
+			tick();
+		}
+		assert_eq!(System::block_number(), last + 1);
+	});
+	run(|| {
+		window();
+		let last = System::block_number() + u64::from(RESCUE);
+		assert_ok!(rescue(TRAINERS[0], 0));
+		FullBlocks::set(1_000_000);
+		while Outcome::get().is_none() {
+			tick();
+		}
+		assert_eq!(System::block_number(), last + 3 * u64::from(RESCUE) + 1);
+		assert!(Expected::get().is_empty());
+	});
+}
+
 #[test]
 fn without_rescue_it_is_unavailable() {
 	run(|| {
@@ -85,7 +143,6 @@ fn a_rescued_cheat_is_rejected() {
 #[test]
 fn rescues_have_conditions() {
 	run(|| {
-		assert_noop!(rescue(TRAINERS[0], 0), Error::<Test>::BlobIncomplete);
 		Stored::set(vec![BLOB]);
 		assert_noop!(rescue(TRAINERS[0], 0), Error::<Test>::NoAudit);
 		bonded(3);
@@ -96,10 +153,6 @@ fn rescues_have_conditions() {
 		assert_noop!(
 			Verification::rescue(RuntimeOrigin::none(), JOB, 0, BLOB),
 			DispatchError::BadOrigin
-		);
-		assert_noop!(
-			Verification::rescue(RuntimeOrigin::signed(TRAINERS[0]), JOB, 0, H256([1; 32])),
-			Error::<Test>::BlobIncomplete
 		);
 		assert_noop!(rescue(TRAINERS[0], 2), Error::<Test>::NoSuchGroup);
 		assert_noop!(rescue(TRAINERS[0], u32::MAX), Error::<Test>::NoSuchGroup);

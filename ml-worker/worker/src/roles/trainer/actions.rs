@@ -277,6 +277,9 @@ impl Trainer {
 			tokio::task::spawn_blocking(move || archive::pack(&folder, &wanted)).await??;
 		let root = Chunked::new(&archive).root;
 		self.note_blob(root, job.id)?;
+		// Blocks keep room for the chunks of what was announced.
+		let head = self.chain.head().await?;
+		self.sender.run(&calls::rescue(job.id, group, &root).on(head)).await?;
 		let stored = blobs::store(&self.sender, &archive).await;
 		stored.map_err(|e| TaskError::from(e).about("storing the rescue"))?;
 		// Storing may have taken more blocks than a transaction lives from the head of this look.
