@@ -2,6 +2,8 @@
 //! of its own, and no pallet imports another through it.
 //!
 //! - [`agenda`] is the clock of a pallet: what is due when, and the bounded service of what is due.
+//! - [`history`] is a value with its recent changes, for draws that look back.
+//! - [`turnover`] says how fast the members of a pool may change.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(
@@ -10,3 +12,5 @@
 )]
 
 pub mod agenda;
+pub mod history;
+pub mod turnover;
