@@ -9,7 +9,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::{Balance, Terms},
-	views::{BlobView, JobView, ListingView, QuoteView, TrainerView},
+	views::{BlobView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
 	JobId, H256,
 };
 
@@ -41,8 +41,11 @@ sp_api::decl_runtime_apis! {
 		/// Returns one trainer.
 		fn trainer(account: AccountId) -> Option<TrainerView<AccountId>>;
 
-		/// Returns all verifiers, with their bonds.
+		/// Returns all verifiers that can be drawn, with their bonds.
 		fn verifiers() -> Vec<(AccountId, Balance)>;
+
+		/// Returns where an account stands as a verifier, while its bond is held.
+		fn verifier(account: AccountId) -> Option<VerifierView>;
 
 		/// Returns all offers of trainers.
 		fn listings() -> Vec<ListingView<AccountId>>;

@@ -28,7 +28,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
-	views::{BlobView, JobView, ListingView, QuoteView, TrainerView},
+	views::{BlobView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
 	JobId, H256, PROTOCOL_VERSION,
 };
 
@@ -284,6 +284,10 @@ impl_runtime_apis! {
 
 		fn verifiers() -> Vec<(AccountId, Balance)> {
 			views::verifiers()
+		}
+
+		fn verifier(account: AccountId) -> Option<VerifierView> {
+			views::verifier(&account)
 		}
 
 		fn listings() -> Vec<ListingView<AccountId>> {

@@ -7,7 +7,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
-	views::{BlobView, JobView, ListingView, QuoteView, TrainerView},
+	views::{BlobView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
 	JobId, H256,
 };
 
@@ -49,9 +49,14 @@ pub fn trainer(account: &AccountId) -> Option<TrainerView<AccountId>> {
 	Hashrate::trainer(account)
 }
 
-/// Returns all verifiers, with their bonds.
+/// Returns all verifiers that can be drawn, with their bonds.
 pub fn verifiers() -> Vec<(AccountId, Balance)> {
 	Verification::verifiers()
+}
+
+/// Returns where an account stands as a verifier.
+pub fn verifier(account: &AccountId) -> Option<VerifierView> {
+	Verification::verifier(account.clone())
 }
 
 /// Returns the listings of registered trainers, cheapest first.

@@ -546,7 +546,7 @@ test('a node that restarts and a verifier that is gone do not stop a job', { tim
 	assert.equal(said.get(ADDRESS['//Eve']), false);
 	assert.equal(money(job).paid_to_verifiers, 2n * BigInt(job.terms.audit_fee), 'who served is paid');
 	const now = await bonds();
-	// Its bond was the least that is allowed: it may be out of the pool.
+	// Its bond was the least that is allowed, and it keeps its place; after three absences it is paused.
 	assert.ok((now.get(ADDRESS['//Eve']) ?? 0n) < before.get(ADDRESS['//Eve']), 'who did not loses a part of its bond');
 	assert.equal(now.get(ADDRESS['//Dave']), before.get(ADDRESS['//Dave']));
 	assert.deepEqual(trainyard.conservation(job), []);

@@ -10,6 +10,7 @@ use trainyard_protocol::{
 	audit::Findings,
 	drill::{AssignmentId, Mismatch, ProjectId, Template, UnitResult},
 	job::{Balance, BlockNumber, Reveal, Terms},
+	seats::Resources,
 	views::Hardware,
 	JobId, MicroUt, Text, H256,
 };
@@ -185,9 +186,25 @@ pub fn remove_blob(root: &H256) -> Call {
 	Call::new("ModelStorage", "remove", root)
 }
 
-/// `Verification.register`: become a verifier.
-pub fn register_verifier(bond: Balance) -> Call {
-	Call::new("Verification", "register", bond)
+/// `Verification.register`: become a verifier that has room for this, or return with at least this
+/// bond.
+pub fn register_verifier(bond: Balance, capacity: &Resources) -> Call {
+	Call::new("Verification", "register", (bond, capacity))
+}
+
+/// `Verification.bond_extra`: raise a verifier's bond.
+pub fn raise_verifier_bond(amount: Balance) -> Call {
+	Call::new("Verification", "bond_extra", amount)
+}
+
+/// `Verification.set_capacity`: say what a verifier has room for.
+pub fn set_capacity(capacity: &Resources) -> Call {
+	Call::new("Verification", "set_capacity", capacity)
+}
+
+/// `Verification.resume`: end a pause, or do not leave after all.
+pub fn resume_verifier() -> Call {
+	Call::new("Verification", "resume", ())
 }
 
 /// `Verification.commit`: bind findings before they are shown.

@@ -11,7 +11,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{ProjectId, UnitOutcome},
 	job::{Balance, Terms},
-	views::QuoteView,
+	views::{QuoteView, VerifierView},
 	JobId, H256,
 };
 
@@ -109,9 +109,14 @@ impl Chain {
 		self.api("trainer", who, None).await
 	}
 
-	/// Returns all verifiers and their bonds.
+	/// Returns all verifiers that can be drawn and their bonds.
 	pub async fn verifiers(&self) -> Result<Vec<(AccountId32, Balance)>, ChainError> {
 		self.api("verifiers", (), None).await
+	}
+
+	/// Returns where an account stands as a verifier; `None` without a bond.
+	pub async fn verifier(&self, who: &AccountId32) -> Result<Option<VerifierView>, ChainError> {
+		self.api("verifier", who, None).await
 	}
 
 	/// Returns all offers.

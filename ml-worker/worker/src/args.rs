@@ -2,9 +2,19 @@
 //! command line becomes such values.
 
 use std::path::PathBuf;
-use trainyard_client::keys::{KeyError, KeySource, Keypair};
+use trainyard_client::{
+	amount,
+	keys::{KeyError, KeySource, Keypair},
+};
 use trainyard_engine::{Compute, EngineError};
 use trainyard_proof::inputs::GivenFiles;
+use trainyard_protocol::MicroUt;
+
+/// Reads an amount of work in ut.
+pub fn parse_ut(text: &str) -> Result<MicroUt, amount::DecimalError> {
+	let micro = amount::parse_scaled(text, 6)?;
+	MicroUt::try_from(micro).map_err(|_| amount::DecimalError::TooLarge)
+}
 
 /// The option of every command that trains, replays or measures.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]

@@ -8,8 +8,8 @@ use crate::{
 	all_committed, all_revealed,
 	rules::{judge_check, Finding, Service},
 	units::AssignmentOf,
-	Assignments, Config, Error, Event, Failure, Pallet, Phase, Projects, Seat, Task, WeightInfo,
-	CHECKERS,
+	Assignments, Config, Error, Event, Failure, Pallet, Phase, Project, Projects, Seat, Task,
+	WeightInfo, CHECKERS,
 };
 use alloc::vec::Vec;
 use codec::Encode;
@@ -19,6 +19,7 @@ use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
 	drill::{AssignmentId, UnitResult},
 	job::BlockNumber,
+	seats::Resources,
 	H256,
 };
 use trainyard_traits::{Beacon, Drillers, Seed, VerifierPool};
@@ -113,11 +114,13 @@ impl<T: Config> Pallet<T> {
 		seed: &H256,
 	) -> Option<AssignmentOf<T>> {
 		let members: Vec<T::AccountId> = unit.members.iter().map(|m| m.who.clone()).collect();
-		let drawn = T::Verifiers::draw(VERIFIERS, seed, after, &members, CHECKERS);
+		let project = Projects::<T>::get(unit.project);
+		let needs = Self::check_needs(project.as_ref());
+		let drawn = T::Verifiers::draw(VERIFIERS, seed, after, &members, CHECKERS, &needs);
 		if drawn.is_empty() {
 			return Some(unit);
 		}
-		let time = Projects::<T>::get(unit.project).map_or(0, |project| project.commit_blocks);
+		let time = project.map_or(0, |project| project.commit_blocks);
 		let until = now.saturating_add(T::CheckBlocks::get().max(time));
 		unit.phase = Phase::CheckCommitting { until };
 		unit.verifiers = BoundedVec::truncate_from(drawn.iter().cloned().map(Seat::of).collect());
@@ -127,6 +130,12 @@ impl<T: Config> Pallet<T> {
 		None
 	}
 
+	/// Returns what a verifier needs to recompute a unit: its work, and no memory or disk worth
+	/// counting.
+	fn check_needs(project: Option<&Project<T::AccountId>>) -> Resources {
+		Resources { work: project.map_or(0, |project| project.difficulty), ..Resources::default() }
+	}
+
 	/// Judges a recomputation: pays and slashes the verifiers, and settles the unit, or takes it
 	/// back and slashes whoever agreed on a false result.
 	pub(crate) fn conclude_check(id: AssignmentId, unit: AssignmentOf<T>) {
@@ -134,17 +143,20 @@ impl<T: Config> Pallet<T> {
 		let found: Vec<Option<UnitResult>> =
 			unit.verifiers.iter().map(|seat| seat.result).collect();
 		let (finding, services) = judge_check(&agreed, &found);
+		let needs = Self::check_needs(Projects::<T>::get(unit.project).as_ref());
+		let fee = T::CheckFee::get();
 		for (seat, service) in unit.verifiers.iter().zip(services) {
 			match service {
 				Service::Served => Self::pay_check(id, &seat.who),
 				Service::Contrary => {
-					T::Verifiers::slash_contrary(&seat.who);
+					T::Verifiers::slash_contrary(&seat.who, fee);
 				}
 				Service::Absent => {
-					T::Verifiers::slash_absent(&seat.who);
+					T::Verifiers::slash_absent(&seat.who, fee);
 				}
 				Service::InVain => {}
 			}
+			T::Verifiers::release(&seat.who, &needs, service != Service::Absent);
 		}
 		match finding {
 			Finding::Confirmed => {

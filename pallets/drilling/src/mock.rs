@@ -17,6 +17,7 @@ use trainyard_protocol::{
 	draw,
 	drill::{self, AssignmentId, Mismatch, ProjectId, Template, TrialTemplate, UnitResult},
 	job::{Balance, BlockNumber},
+	seats::Resources,
 	MicroUt, Text, H256,
 };
 use trainyard_traits::{Beacon, Drillers, Seed, VerifierPool};
@@ -106,6 +107,8 @@ parameter_types! {
 	pub static Forgers: Vec<AccountId> = Vec::new();
 	/// Bonds of the verifiers.
 	pub static VerifierBonds: BTreeMap<AccountId, Balance> = BTreeMap::new();
+	/// Seats of verifiers, not yet released.
+	pub static VerifierSeats: Vec<AccountId> = Vec::new();
 	/// Verifiers slashed for absence, in order.
 	pub static Absent: Vec<AccountId> = Vec::new();
 	/// Verifiers slashed for contradiction, in order.
@@ -167,23 +170,36 @@ impl VerifierPool<AccountId> for FakeVerifiers {
 		_after: BlockNumber,
 		excluded: &[AccountId],
 		count: u32,
+		_needs: &Resources,
 	) -> Vec<AccountId> {
 		let bonds = VerifierBonds::get().into_iter();
 		let eligible: Vec<_> = bonds.filter(|(who, _)| !excluded.contains(who)).collect();
 		if eligible.len() < count as usize {
 			return Vec::new();
 		}
-		draw::weighted(domain, seed, &eligible, count as usize)
+		let drawn = draw::weighted(domain, seed, &eligible, count as usize);
+		VerifierSeats::mutate(|seats| seats.extend(drawn.iter().copied()));
+		drawn
 	}
 
-	fn slash_absent(who: &AccountId) -> Balance {
+	fn slash_absent(who: &AccountId, fee: Balance) -> Balance {
+		assert_eq!(fee, CHECK_FEE);
 		Absent::mutate(|list| list.push(*who));
 		1
 	}
 
-	fn slash_contrary(who: &AccountId) -> Balance {
+	fn slash_contrary(who: &AccountId, fee: Balance) -> Balance {
+		assert_eq!(fee, CHECK_FEE);
 		Contrary::mutate(|list| list.push(*who));
 		2
+	}
+
+	fn release(who: &AccountId, _needs: &Resources, _present: bool) {
+		VerifierSeats::mutate(|seats| {
+			if let Some(at) = seats.iter().position(|other| other == who) {
+				seats.remove(at);
+			}
+		});
 	}
 
 	#[cfg(feature = "runtime-benchmarks")]
@@ -265,6 +281,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Debited::set(Vec::new());
 		Forgers::set(Vec::new());
 		VerifierBonds::set(VERIFIERS.into_iter().map(|who| (who, BOND)).collect());
+		VerifierSeats::set(Vec::new());
 		Absent::set(Vec::new());
 		Contrary::set(Vec::new());
 		SeedSalt::set(0);
@@ -284,6 +301,14 @@ pub fn run(test: impl FnOnce()) {
 		test();
 		Drilling::do_try_state().unwrap();
 		assert_eq!(Balances::total_issuance(), issuance);
+		let mut seated: Vec<_> = Assignments::<Test>::iter_values()
+			.flat_map(|unit| unit.verifiers)
+			.map(|seat| seat.who)
+			.collect();
+		let mut seats = VerifierSeats::get();
+		seated.sort();
+		seats.sort();
+		assert_eq!(seats, seated, "a seat is released when its recomputation ends");
 	});
 }
 

@@ -26,6 +26,7 @@ use trainyard_protocol::{
 	audit::Decision,
 	draw,
 	job::{Balance, BlockNumber, Ending, Fate, JobState, Reveal, WorkResult, MAX_REPLICAS},
+	seats::Resources,
 	JobId, H256,
 };
 use trainyard_traits::{
@@ -329,6 +330,12 @@ impl<T: Config> Pallet<T> {
 			replica.segments = delivered.map(|(_, (result, _))| result.segments);
 		}
 		let results = groups.len() as u32;
+		// Every result is fetched and replayed.
+		let needs = Resources {
+			work: job.quote.needs.work.saturating_mul(results.into()),
+			disk_mib: job.quote.needs.disk_mib.saturating_mul(results),
+			..job.quote.needs
+		};
 		let parties = core::iter::once(job.submitter.clone())
 			.chain(job.replicas.iter().map(|r| r.trainer.clone()))
 			.collect();
@@ -337,6 +344,8 @@ impl<T: Config> Pallet<T> {
 			parties,
 			audit_segments: job.terms.audit_segments,
 			verifiers: job.terms.verifiers,
+			fee: job.terms.audit_fee,
+			needs,
 		};
 		if T::Audits::open(id, request).is_err() {
 			// Nobody's fault: no audit, so no pay and no loss.

@@ -242,6 +242,13 @@ impl traits::Audits<AccountId> for FakeAudits {
 			None => AuditStatus::Done { decisions: undecided, served: audit.served },
 		}
 	}
+	fn give_up(job: JobId) {
+		AuditBook::mutate(|book| {
+			if let Some(audit) = book.get_mut(&job) {
+				audit.decisions = Some(vec![Decision::Undecided; audit.request.groups.len()]);
+			}
+		});
+	}
 	fn remove(job: JobId) {
 		AuditBook::mutate(|book| book.remove(&job));
 	}

@@ -40,6 +40,7 @@ use trainyard_protocol::{
 		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS,
 		MAX_VERIFIERS, MIN_VERIFIERS,
 	},
+	seats::Resources,
 	JobId, MicroUt,
 };
 use trainyard_traits::TrainerRegistry;
@@ -87,7 +88,10 @@ impl<T: Config> Pallet<T> {
 			record_byte: T::RecordByte::get(),
 		};
 		let sums = Sums::of(spec, terms, &parts, &rates).ok_or(Error::<T>::AmountOverflow)?;
-		Ok(Quote::new(parts, sums))
+		let fetched = needs.download(terms.audit_segments, terms.replicas);
+		let disk = fetched.max(needs.rescue(terms.audit_segments));
+		let seat = Resources { work: audit, memory_mib: mib(needs.memory()), disk_mib: mib(disk) };
+		Ok(Quote::new(parts, sums, seat))
 	}
 
 	/// Fails if a machine of the job's class could not carry it, or if what would have to be stored
@@ -313,6 +317,11 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 	}
+}
+
+/// Returns that many bytes in MiB, rounded up.
+fn mib(bytes: u64) -> u32 {
+	u32::try_from(bytes.div_ceil(1024 * 1024)).unwrap_or(u32::MAX)
 }
 
 /// `sum += amount`.

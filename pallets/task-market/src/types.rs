@@ -15,6 +15,7 @@ use trainyard_program::{
 use trainyard_protocol::{
 	fees::{self, Sums},
 	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
+	seats::Resources,
 	MicroUt, Text, H256,
 };
 
@@ -85,6 +86,8 @@ pub struct Quote {
 	pub deposit: Balance,
 	/// Held from the submitter until the record of the job is removed.
 	pub record: Balance,
+	/// What a seat on a committee needs of its verifier, for each result.
+	pub needs: Resources,
 }
 
 /// What a computation is worth: of a job, or of each of its replicas.
@@ -113,9 +116,9 @@ impl Worth {
 
 impl Quote {
 	/// Returns the quote of these sums.
-	pub fn new(parts: Parts, sums: Sums) -> Self {
+	pub fn new(parts: Parts, sums: Sums, needs: Resources) -> Self {
 		let Sums { work, training, price, fee, escrow, deposit, record } = sums;
-		Self { parts, work, training, price, fee, escrow, deposit, record }
+		Self { parts, work, training, price, fee, escrow, deposit, record, needs }
 	}
 
 	/// Returns what all segments, trained once, are worth.

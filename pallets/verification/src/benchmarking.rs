@@ -8,11 +8,13 @@ use frame_support::traits::{
 	Get,
 };
 use frame_system::RawOrigin;
-use sp_runtime::traits::{One, SaturatedConversion};
+use sp_runtime::traits::SaturatedConversion;
 use trainyard_protocol::{
 	audit::{AuditPhase, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	commitment,
 	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
+	seats::Resources,
+	views::Standing,
 	JobId,
 };
 use trainyard_traits::JobObserver;
@@ -35,20 +37,42 @@ fn verifier<T: Config>(at: u32) -> T::AccountId {
 	account("verifier", at, 0)
 }
 
-/// Fills the pool with `count` verifiers; those who can be on a committee have their bond on
-/// hold.
+/// What the verifiers have room for, and an audit's seats need.
+const ROOM: Resources = Resources { work: u64::MAX, memory_mib: u32::MAX, disk_mib: u32::MAX };
+const NEEDS: Resources = Resources { work: 2_000_000, memory_mib: 8_192, disk_mib: 1_024 };
+
+/// A verifier that has been there for long, with the longest record.
+fn entry<T: Config>(bond: Balance, standing: Standing) -> Entry {
+	let mut entry = Entry::new(bond, ROOM, 0);
+	entry.counted = bond;
+	for now in 0..4 {
+		let _ = entry.weights.push(now, Balance::from(now), SETTLING);
+		let room = Resources { work: ROOM.work.saturating_sub(now.into()), ..ROOM };
+		let _ = entry.capacity.push(now, room, SETTLING);
+	}
+	entry.put(standing, 0);
+	entry
+}
+
+/// Fills the pool with `count` verifiers, who take their places and then wait; those who can be on
+/// a committee have their bond on hold.
 fn fill_pool<T: Config>(count: u32) {
 	let bond = bond::<T>();
-	let mut pool = frame_support::BoundedBTreeMap::<T::AccountId, Entry, Room<T::MaxPool>>::new();
+	let mut pool = PoolOf::<T>::new();
 	for at in 0..count {
 		let who = verifier::<T>(at);
 		if at < MAX_VERIFIERS {
 			funded::<T>(&who, bond);
 			T::Currency::hold(&HoldReason::VerifierBond.into(), &who, bond).expect("it is funded");
 		}
-		pool.try_insert(who, Entry::new(bond, 0)).expect("the pool has room");
+		let standing = match at < T::MaxPool::get() {
+			true => Standing::Active,
+			false => Standing::Waiting { since: 0 },
+		};
+		pool.try_insert(who, entry::<T>(bond, standing)).expect("the pool has room");
 	}
 	Pool::<T>::put(pool);
+	Inflow::<T>::put(Balance::MAX);
 }
 
 /// A full pool, for other pallets' benchmarks; returns those verifiers whose bonds are on hold.
@@ -89,6 +113,10 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		parties: parties.try_into().expect("as many as there may be"),
 		groups: alloc::vec![group; MAX_REPLICAS as usize].try_into().expect("one for each replica"),
 		committee: committee.try_into().expect("as many as there may be"),
+		fee: Balance::MAX,
+		stake: T::SeatStake::get(),
+		needs: NEEDS,
+		waits: 0,
 		served: Default::default(),
 	}
 }
@@ -115,42 +143,112 @@ mod benchmarks {
 	#[benchmark]
 	fn register() {
 		let caller: T::AccountId = whitelisted_caller();
-		let bond = bond::<T>();
-		// Somebody must make room.
-		fill_pool::<T>(T::MaxPool::get());
-		let bond = bond.saturating_add(1);
+		// Somebody who waits must make room.
+		fill_pool::<T>(Room::<T::MaxPool>::get());
+		let weakest = verifier::<T>(T::MaxPool::get());
+		let least = bond::<T>();
+		funded::<T>(&weakest, least);
+		T::Currency::hold(&HoldReason::VerifierBond.into(), &weakest, least).expect("it is funded");
+		Pool::<T>::mutate(|pool| {
+			for (who, entry) in pool.iter_mut().filter(|(_, entry)| !entry.has_place()) {
+				entry.bond = entry.bond.saturating_add(Balance::from(*who != weakest));
+			}
+		});
+		let bond = least.saturating_add(1);
 		funded::<T>(&caller, bond);
 
 		#[extrinsic_call]
-		_(RawOrigin::Signed(caller.clone()), bond);
+		_(RawOrigin::Signed(caller.clone()), bond, ROOM);
 
-		assert!(Pool::<T>::get().contains_key(&caller));
+		assert!(Pool::<T>::get().contains_key(&caller) && !Pool::<T>::get().contains_key(&weakest));
 	}
 
+	/// Who waits takes the bond at once.
 	#[benchmark]
 	fn deregister() {
-		fill_pool::<T>(T::MaxPool::get());
+		fill_pool::<T>(Room::<T::MaxPool>::get());
 		let caller = verifier::<T>(0);
+		Pool::<T>::mutate(|pool| {
+			let entry = pool.get_mut(&caller).expect("it is in the pool");
+			entry.put(Standing::Waiting { since: 0 }, 0);
+		});
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(caller.clone()));
 
-		assert!(LeavingVerifiers::<T>::contains_key(&caller));
+		assert!(!Pool::<T>::get().contains_key(&caller));
 	}
 
 	#[benchmark]
 	fn withdraw() {
-		let caller: T::AccountId = whitelisted_caller();
-		let bond = bond::<T>();
-		funded::<T>(&caller, bond);
-		T::Currency::hold(&HoldReason::VerifierBond.into(), &caller, bond).expect("it is funded");
-		LeavingVerifiers::<T>::insert(&caller, Leaving { bond, until: 0 });
-		frame_system::Pallet::<T>::set_block_number(One::one());
+		fill_pool::<T>(Room::<T::MaxPool>::get());
+		let caller = verifier::<T>(0);
+		Pool::<T>::mutate(|pool| {
+			let entry = pool.get_mut(&caller).expect("it is in the pool");
+			entry.put(Standing::Left { since: 0 }, 0);
+		});
+		let height = T::UnbondingBlocks::get().saturating_add(1);
+		frame_system::Pallet::<T>::set_block_number(height.into());
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(caller.clone()));
 
-		assert!(!LeavingVerifiers::<T>::contains_key(&caller));
+		assert!(!Pool::<T>::get().contains_key(&caller));
+	}
+
+	#[benchmark]
+	fn set_capacity() {
+		fill_pool::<T>(Room::<T::MaxPool>::get());
+		frame_system::Pallet::<T>::set_block_number(100u32.into());
+		let caller = verifier::<T>(0);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()), NEEDS);
+
+		assert_eq!(
+			Pool::<T>::get().get(&caller).and_then(|entry| entry.capacity.latest()),
+			Some(NEEDS)
+		);
+	}
+
+	#[benchmark]
+	fn resume() {
+		fill_pool::<T>(Room::<T::MaxPool>::get());
+		frame_system::Pallet::<T>::set_block_number(100u32.into());
+		let caller = verifier::<T>(0);
+		Pool::<T>::mutate(|pool| {
+			let entry = pool.get_mut(&caller).expect("it is in the pool");
+			entry.put(Standing::Paused, 50);
+		});
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()));
+
+		assert!(Pool::<T>::get().get(&caller).is_some_and(|entry| entry.is_active()));
+	}
+
+	/// All who wait are strong enough, and all others count for little: everybody is exchanged.
+	#[benchmark]
+	fn turn() {
+		fill_pool::<T>(Room::<T::MaxPool>::get());
+		Pool::<T>::mutate(|pool| {
+			for entry in pool.iter_mut().map(|(_, entry)| entry) {
+				entry.counted = 0;
+				if !entry.has_place() {
+					entry.bond = entry.bond.saturating_mul(2);
+				}
+				entry.put(entry.standing, 0);
+			}
+		});
+
+		#[block]
+		{
+			Pallet::<T>::turn(1_000);
+		}
+
+		assert!(Pool::<T>::get()
+			.values()
+			.all(|entry| { entry.has_place() == (entry.bond > bond::<T>()) }));
 	}
 
 	#[benchmark]
@@ -216,7 +314,8 @@ mod benchmarks {
 
 	#[benchmark]
 	fn bond_extra() {
-		fill_pool::<T>(T::MaxPool::get());
+		fill_pool::<T>(Room::<T::MaxPool>::get());
+		frame_system::Pallet::<T>::set_block_number(100u32.into());
 		let caller = verifier::<T>(0);
 		let amount = bond::<T>();
 		funded::<T>(&caller, amount);
@@ -228,10 +327,10 @@ mod benchmarks {
 	}
 
 	/// All results are rejected, each by the majority that it takes, and everyone accepts some
-	/// of them: all are slashed, and as the pool's minimum is what they have, all leave it.
+	/// of them: all are slashed.
 	#[benchmark]
 	fn close_round() {
-		fill_pool::<T>(T::MaxPool::get());
+		fill_pool::<T>(Room::<T::MaxPool>::get());
 		funded::<T>(&T::Jackpot::get(), 0);
 		let mut audit = largest::<T>(AuditPhase::Revealing { until: 0 });
 		let seats = MAX_VERIFIERS as usize;
@@ -264,6 +363,12 @@ mod benchmarks {
 	#[benchmark]
 	fn seat(p: Linear<1, { Room::<T::MaxPool>::get() }>) {
 		fill_pool::<T>(p);
+		// Everybody who is on record can still be drawn, in the draws of a moment ago.
+		Pool::<T>::mutate(|pool| {
+			for entry in pool.iter_mut().map(|(_, entry)| entry) {
+				entry.put(Standing::Active, 0);
+			}
+		});
 		let mut audit = largest::<T>(AuditPhase::Drawing { after: 0 });
 		audit.committee = Default::default();
 		for group in audit.groups.iter_mut() {
@@ -275,7 +380,7 @@ mod benchmarks {
 		{
 			let mut audit = AuditRecords::<T>::get(JOB).expect("it was just inserted");
 			let _ = Pallet::<T>::seed(JOB, 0, 0);
-			Pallet::<T>::seat(JOB, &mut audit, &H256([1; 32]), 0);
+			let _ = Pallet::<T>::seat(JOB, &mut audit, &H256([1; 32]), 0);
 			AuditRecords::<T>::insert(JOB, audit);
 		}
 

@@ -1,6 +1,8 @@
 //! Verifiers' bonds: in, out, and slashed.
 
-use crate::{Config, Error, Event, Fault, HoldReason, LeavingVerifiers, Pallet, Pool};
+use crate::{
+	pool::PoolOf, Config, Entry, Error, Event, Fault, HoldReason, Pallet, Pool, Tariff, SETTLING,
+};
 use frame_support::{
 	ensure,
 	pallet_prelude::DispatchResult,
@@ -10,10 +12,11 @@ use frame_support::{
 		Get,
 	},
 };
-use sp_runtime::traits::SaturatedConversion;
+use sp_runtime::{traits::SaturatedConversion, DispatchError};
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
-	JobId,
+	seats::Resources,
+	views::Standing,
 };
 
 impl<T: Config> Pallet<T> {
@@ -22,84 +25,152 @@ impl<T: Config> Pallet<T> {
 		frame_system::Pallet::<T>::block_number().saturated_into()
 	}
 
-	pub(crate) fn do_register(who: T::AccountId, bond: Balance) -> DispatchResult {
+	/// Puts more of `who`'s balance on hold.
+	fn hold(who: &T::AccountId, amount: Balance) -> DispatchResult {
+		T::Currency::hold(&HoldReason::VerifierBond.into(), who, amount)
+	}
+
+	/// Enters the pool, or returns to it with a bond of at least `bond`.
+	pub(crate) fn do_register(
+		who: T::AccountId,
+		bond: Balance,
+		capacity: Resources,
+	) -> DispatchResult {
 		ensure!(bond >= T::MinBond::get(), Error::<T>::BondTooSmall);
-		ensure!(!LeavingVerifiers::<T>::contains_key(&who), Error::<T>::StillLeaving);
-		let known = Pool::<T>::get().get(&who).is_some_and(|entry| entry.is_active());
-		ensure!(!known, Error::<T>::AlreadyVerifier);
-		T::Currency::hold(&HoldReason::VerifierBond.into(), &who, bond)?;
-		Self::enter(who.clone(), bond)?;
-		Self::deposit_event(Event::Registered { verifier: who, bond });
+		let now = Self::now();
+		let (standing, bond) = Pool::<T>::try_mutate(|pool| {
+			if let Some(entry) = pool.get_mut(&who) {
+				let away = matches!(entry.standing, Standing::Left { .. } | Standing::Paused);
+				ensure!(away, Error::<T>::AlreadyVerifier);
+				Self::hold(&who, bond.saturating_sub(entry.bond))?;
+				entry.bond = entry.bond.max(bond);
+				entry.absences = 0;
+				let changed = entry.capacity.push(now, capacity, SETTLING);
+				ensure!(changed, Error::<T>::TooManyChanges);
+			} else {
+				Self::hold(&who, bond)?;
+				Self::make_room(pool, bond, now)?;
+				pool.try_insert(who.clone(), Entry::new(bond, capacity, now))
+					.map_err(|_| Error::<T>::PoolFull)?;
+			}
+			let standing = Self::settle_in(pool, &who, now)?;
+			let bond = pool.get(&who).map_or(bond, |entry| entry.bond);
+			Ok::<_, DispatchError>((standing, bond))
+		})?;
+		Self::deposit_event(Event::Registered { verifier: who, bond, standing });
 		Ok(())
 	}
 
 	pub(crate) fn do_bond_extra(who: T::AccountId, amount: Balance) -> DispatchResult {
+		let now = Self::now();
 		let bond = Pool::<T>::try_mutate(|pool| {
-			let entry = pool.get_mut(&who).filter(|entry| entry.is_active());
-			let entry = entry.ok_or(Error::<T>::NotVerifier)?;
-			T::Currency::hold(&HoldReason::VerifierBond.into(), &who, amount)?;
-			entry.raise(amount, Self::now());
-			Ok::<_, sp_runtime::DispatchError>(entry.bond)
+			Self::hold(&who, amount)?;
+			Self::with_inflow(pool, |pool, inflow| {
+				let entry = pool.get_mut(&who).ok_or(Error::<T>::NotVerifier)?;
+				entry.bond = entry.bond.saturating_add(amount);
+				if entry.is_active() {
+					ensure!(entry.grow(inflow, now), Error::<T>::TooManyChanges);
+				}
+				Ok::<_, DispatchError>(entry.bond)
+			})
 		})?;
 		Self::deposit_event(Event::BondRaised { verifier: who, bond });
 		Ok(())
 	}
 
-	pub(crate) fn do_deregister(who: T::AccountId) -> DispatchResult {
-		let active = Pool::<T>::get().get(&who).is_some_and(|entry| entry.is_active());
-		ensure!(active, Error::<T>::NotVerifier);
-		Self::leave(&who);
+	pub(crate) fn do_set_capacity(who: T::AccountId, capacity: Resources) -> DispatchResult {
+		Pool::<T>::try_mutate(|pool| {
+			let entry = pool.get_mut(&who).ok_or(Error::<T>::NotVerifier)?;
+			let changed = entry.capacity.push(Self::now(), capacity, SETTLING);
+			ensure!(changed, Error::<T>::TooManyChanges);
+			Ok::<_, DispatchError>(())
+		})?;
+		Self::deposit_event(Event::CapacityDeclared { verifier: who, capacity });
 		Ok(())
+	}
+
+	/// Ends a pause, or takes leaving back.
+	pub(crate) fn do_resume(who: T::AccountId) -> DispatchResult {
+		let standing = Pool::<T>::try_mutate(|pool| {
+			let entry = pool.get_mut(&who).ok_or(Error::<T>::NotVerifier)?;
+			let away = matches!(entry.standing, Standing::Left { .. } | Standing::Paused);
+			ensure!(away, Error::<T>::NothingToResume);
+			ensure!(entry.bond >= T::SeatStake::get(), Error::<T>::BondTooSmall);
+			entry.absences = 0;
+			Self::settle_in(pool, &who, Self::now()).map_err(DispatchError::from)
+		})?;
+		Self::deposit_event(Event::Resumed { verifier: who, standing });
+		Ok(())
+	}
+
+	/// Leaves the pool. Whoever waits for a place takes back at once what no seat locks.
+	pub(crate) fn do_deregister(who: T::AccountId) -> DispatchResult {
+		let now = Self::now();
+		Pool::<T>::try_mutate(|pool| {
+			let entry = pool.get_mut(&who).ok_or(Error::<T>::NotVerifier)?;
+			match entry.standing {
+				Standing::Left { .. } => Err(Error::<T>::NotVerifier.into()),
+				Standing::Waiting { .. } => {
+					entry.standing = Standing::Left { since: now };
+					Self::take_out(pool, &who);
+					Ok(())
+				}
+				Standing::Active | Standing::Paused => {
+					let left = entry.stand(Standing::Left { since: now }, now);
+					ensure!(left, Error::<T>::TooManyChanges);
+					let until = now.saturating_add(T::UnbondingBlocks::get());
+					Self::deposit_event(Event::Left { verifier: who.clone(), until });
+					Ok::<_, DispatchError>(())
+				}
+			}
+		})
 	}
 
 	pub(crate) fn do_withdraw(who: T::AccountId) -> DispatchResult {
-		let leaving = LeavingVerifiers::<T>::get(&who).ok_or(Error::<T>::NotLeaving)?;
-		ensure!(Self::now() > leaving.until, Error::<T>::StillBonded);
-		let amount = T::Currency::release(
-			&HoldReason::VerifierBond.into(),
-			&who,
-			leaving.bond,
-			Precision::BestEffort,
-		)?;
-		LeavingVerifiers::<T>::remove(&who);
-		Self::deposit_event(Event::Withdrawn { verifier: who, amount });
-		Ok(())
+		Pool::<T>::try_mutate(|pool| {
+			let entry = pool.get(&who).ok_or(Error::<T>::NotLeaving)?;
+			let Standing::Left { since } = entry.standing else {
+				return Err(Error::<T>::NotLeaving.into());
+			};
+			let until = since.saturating_add(T::UnbondingBlocks::get());
+			ensure!(Self::now() > until && entry.free() > 0, Error::<T>::StillBonded);
+			Self::take_out(pool, &who);
+			Ok(())
+		})
 	}
 
-	/// Slashes `who` for what it did in the audit of `job`.
-	pub(crate) fn slash(job: JobId, who: &T::AccountId, fault: Fault) {
-		let amount = Self::take(who, fault);
-		Self::deposit_event(Event::Slashed { verifier: who.clone(), amount, job, fault });
-	}
-
-	/// Moves the part of `who`'s bond that `fault` costs to the jackpot; returns how much. A
-	/// verifier whose bond falls below the minimum leaves the pool.
-	pub(crate) fn take(who: &T::AccountId, fault: Fault) -> Balance {
-		let part = match fault {
-			Fault::NoVerdict => T::AbsentSlash::get(),
-			Fault::Contrary => T::ContrarySlash::get(),
-		};
-		let active = Pool::<T>::get().get(who).copied().filter(|entry| entry.is_active());
-		if let Some(entry) = active {
-			let amount = Self::move_to_jackpot(who, part.mul_floor(entry.bond));
-			let left = entry.bond.saturating_sub(amount);
-			Pool::<T>::mutate(|pool| {
-				if let Some(entry) = pool.get_mut(who) {
-					entry.lower(left);
-				}
-			});
-			if left < T::MinBond::get() {
-				Self::leave(who);
-			}
-			amount
-		} else if let Some(mut leaving) = LeavingVerifiers::<T>::get(who) {
-			let amount = Self::move_to_jackpot(who, part.mul_floor(leaving.bond));
-			leaving.bond = leaving.bond.saturating_sub(amount);
-			LeavingVerifiers::<T>::insert(who, leaving);
-			amount
-		} else {
-			0
+	/// Releases what no seat locks of the bond of a verifier that left, and forgets it where that is
+	/// all.
+	fn take_out(pool: &mut PoolOf<T>, who: &T::AccountId) {
+		let Some(entry) = pool.get_mut(who) else { return };
+		let amount = Self::give_back(who, entry.free());
+		entry.lose(amount);
+		if entry.bond == 0 {
+			pool.remove(who);
 		}
+	}
+
+	/// Returns what faults cost in a seat with this stake.
+	pub(crate) fn tariff(stake: Balance) -> Tariff {
+		Tariff {
+			stake,
+			absence_fees: T::AbsenceFees::get(),
+			contrary: T::ContrarySlash::get().mul_floor(stake),
+		}
+	}
+
+	/// Moves what `fault` costs in a seat from the bond to the jackpot; returns how much it was.
+	pub(crate) fn take(
+		entry: &mut Entry,
+		who: &T::AccountId,
+		fault: Fault,
+		fee: Balance,
+		stake: Balance,
+	) -> Balance {
+		let cost = Self::tariff(stake).of(fault, fee).min(entry.bond);
+		let amount = Self::move_to_jackpot(who, cost);
+		entry.lose(amount);
+		amount
 	}
 
 	/// Moves up to `amount` from a bond to the jackpot; returns how much. It is 0 only where

@@ -1,15 +1,9 @@
 //! Who verifies, and what is replayed.
 
-use crate::{AuditOf, Config, Event, Member, Pallet, Pool, H256};
-use alloc::vec::Vec;
+use crate::{seats::Seating, AuditOf, Config, Event, Member, Pallet, H256};
 use codec::Encode;
 use frame_support::{traits::Get, BoundedVec};
-use trainyard_protocol::{
-	audit::AuditPhase,
-	draw,
-	job::{Balance, BlockNumber},
-	JobId,
-};
+use trainyard_protocol::{audit::AuditPhase, draw, job::BlockNumber, JobId};
 use trainyard_traits::{Beacon, Seed};
 
 /// Domain of the seed of a round.
@@ -32,23 +26,9 @@ impl<T: Config> Pallet<T> {
 		T::Beacon::seed(SEED, &(job, round).encode(), after)
 	}
 
-	/// Returns who can be drawn from a seed of the blocks after `after`, and with which bond:
-	/// everyone in the pool at that height but the `excluded`, by account.
-	pub(crate) fn eligible(
-		after: BlockNumber,
-		excluded: &[T::AccountId],
-	) -> Vec<(T::AccountId, Balance)> {
-		Pool::<T>::get()
-			.into_inner()
-			.into_iter()
-			.map(|(who, entry)| (who, entry.counts(after)))
-			.filter(|(who, bond)| *bond > 0 && !excluded.contains(who))
-			.collect()
-	}
-
-	/// Draws the committee of the round, in proportion to the bonds of height `after`, from
-	/// the pool without the job's parties; and, in the first round, the segments of each
-	/// result.
+	/// Draws the committee of the round from the pool without the job's parties, in proportion to
+	/// the seats that are free in the bonds of height `after`; and the segments of each result that
+	/// has none yet. Returns whether there is a committee; without one nothing is drawn.
 	///
 	/// A committee has an odd number of seats, so that nobody can split it, and at least
 	/// `MinSeats`; fewer eligible verifiers than wanted make a smaller one, or none.
@@ -59,17 +39,34 @@ impl<T: Config> Pallet<T> {
 	/// The segments stay over the rounds: new ones would be another chance for a trainer
 	/// who serves only enough verifiers to prevent a decision. The results were revealed
 	/// before any draw, so no trainer can use knowing them.
-	pub(crate) fn seat(job: JobId, audit: &mut AuditOf<T>, seed: &H256, after: BlockNumber) {
-		let eligible = Self::eligible(after, &audit.parties);
-		let seats = odd(audit.verifiers.min(eligible.len() as u32));
-		let enough = seats >= T::MinSeats::get();
-		let seats = if enough { seats as usize } else { 0 };
+	pub(crate) fn seat(
+		job: JobId,
+		audit: &mut AuditOf<T>,
+		seed: &H256,
+		after: BlockNumber,
+	) -> bool {
+		let seating =
+			Seating { after, excluded: &audit.parties, needs: &audit.needs, stake: audit.stake };
+		let wanted = audit.verifiers;
+		let count = |eligible: usize| {
+			let seats = odd(wanted.min(eligible as u32));
+			let enough = seats >= T::MinSeats::get();
+			if enough {
+				seats as usize
+			} else {
+				0
+			}
+		};
+		let drawn = Self::seat_drawn(COMMITTEE, seed, &seating, count, false);
 		audit.committee = BoundedVec::truncate_from(
-			draw::weighted(COMMITTEE, seed, &eligible, seats)
-				.into_iter()
-				.map(|verifier| Member { verifier, commitment: None, revealed: false })
+			drawn
+				.iter()
+				.map(|who| Member { verifier: who.clone(), commitment: None, revealed: false })
 				.collect(),
 		);
+		if audit.committee.is_empty() {
+			return false;
+		}
 		for (at, group) in (0u32..).zip(audit.groups.iter_mut()) {
 			if group.drawn.is_empty() && group.decision.is_none() {
 				group.drawn = BoundedVec::truncate_from(draw::distinct(
@@ -83,9 +80,10 @@ impl<T: Config> Pallet<T> {
 		Self::deposit_event(Event::CommitteeDrawn {
 			job,
 			round: audit.round,
-			committee: audit.committee.iter().map(|m| m.verifier.clone()).collect(),
+			committee: drawn,
 			segments: audit.groups.iter().map(|group| group.drawn.to_vec()).collect(),
 		});
+		true
 	}
 }
 

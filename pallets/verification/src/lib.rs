@@ -1,7 +1,9 @@
 //! Verifiers, and the audits that they carry out.
 //!
-//! - Verifiers [`Pallet::register`] with a bond, which is their weight when committees
-//!   are drawn and answers for what they say. Leaving takes an unbonding period.
+//! - Verifiers [`Pallet::register`] with a bond and what they have room for. Each seat on a committee
+//!   locks a fixed stake of the bond, which answers for what is said in it; committees are drawn in
+//!   proportion to the seats that are free. Leaving takes an unbonding period, and returning none.
+//! - The [`pool`] changes slowly, so that nobody buys it: [`Config::TurnoverBlocks`].
 //! - An audit decides for every *distinct* result of a job ("group") whether it is true. Its owner
 //!   (the task market) opens it, calls `Audits::advance` at the height that the audit returned, and
 //!   again when `JobObserver::progressed` reports that everyone in a phase is done: this pallet has
@@ -13,10 +15,10 @@
 //! - A group without a majority gets another round. Where the majority could not fetch a result,
 //!   its trainers may store the drawn states on chain and [`Pallet::rescue`] it. An audit has at
 //!   most `MAX_AUDIT_ROUNDS` rounds, and each phase has a deadline, so it ends even if participants
-//!   vanish.
+//!   vanish. Where no committee can be drawn it waits, until its owner gives it up.
 //! - A verifier that agreed with what was decided in a round has earned a fee, which the owner of
-//!   the audit pays; one that gave no verdict or a contrary one loses a part of the bond to the
-//!   jackpot, see `bonds`.
+//!   the audit pays; one that gave no verdict loses a few fees to the jackpot, and one that gave a
+//!   contrary one at most the stake of its seat, see `bonds`. Who is absent too often is paused.
 //! - Other pallets draw from the same pool for recomputations of their own, see `recompute`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -37,12 +39,14 @@ extern crate alloc;
 mod benchmarking;
 mod bonds;
 mod committee;
+mod entry;
 #[cfg(test)]
 mod mock;
 pub mod pool;
 mod recompute;
 mod rescue;
 mod rounds;
+mod seats;
 #[cfg(test)]
 mod tests;
 #[cfg(any(feature = "std", feature = "try-runtime"))]
@@ -52,8 +56,9 @@ pub mod verdicts;
 mod views;
 pub mod weights;
 
+pub use entry::{Entry, Tariff, REMEMBERED, SETTLING};
 pub use pallet::*;
-pub use pool::{Entry, Room, SETTLING};
+pub use pool::{PoolOf, Room};
 pub use types::*;
 pub use weights::WeightInfo;
 
@@ -68,11 +73,12 @@ pub mod pallet {
 		traits::fungible::{Inspect, Mutate, MutateHold},
 	};
 	use frame_system::pallet_prelude::*;
-	use sp_runtime::Permill;
+	use sp_runtime::{Permill, SaturatedConversion};
 	use trainyard_protocol::{
 		audit::{Decision, Findings},
 		job::{Balance, BlockNumber},
-		views::AuditView,
+		seats::Resources,
+		views::{AuditView, Standing, VerifierView},
 		JobId,
 	};
 	use trainyard_traits::{AwaitedBlobs, Beacon, JobObserver};
@@ -111,16 +117,32 @@ pub mod pallet {
 		/// or small slashes cannot be moved to it.
 		type Jackpot: Get<Self::AccountId>;
 
-		/// Smallest bond of a verifier in the pool.
+		/// Least bond of a verifier that enters the pool. It is several [`Config::SeatStake`]s, so
+		/// that whoever lost a little goes on.
 		#[pallet::constant]
 		type MinBond: Get<Balance>;
 
-		/// Blocks from leaving the pool until the bond can be withdrawn. Longer than a round of
-		/// an audit, so that a bond answers for the whole of it.
+		/// What a seat locks of a bond.
+		#[pallet::constant]
+		type SeatStake: Get<Balance>;
+
+		/// Blocks from leaving the pool until the bond can be withdrawn.
 		#[pallet::constant]
 		type UnbondingBlocks: Get<BlockNumber>;
 
-		/// Most verifiers in the pool.
+		/// Blocks of a turn: a day. At its end the pool changes.
+		#[pallet::constant]
+		type TurnoverBlocks: Get<BlockNumber>;
+
+		/// Part of what counts in the pool that can come in, and that can be displaced, in a turn.
+		#[pallet::constant]
+		type TurnoverShare: Get<Permill>;
+
+		/// What can come in or be displaced in any turn, however small the pool is.
+		#[pallet::constant]
+		type FreeInflow: Get<Balance>;
+
+		/// Places in the pool.
 		#[pallet::constant]
 		type MaxPool: Get<u32>;
 
@@ -137,13 +159,21 @@ pub mod pallet {
 		/// Blocks for storing the states of a result that could not be fetched.
 		type RescueBlocks: Get<BlockNumber>;
 
-		/// Part of the bond lost by a member of a committee without a verdict.
+		/// Most blocks for which an audit waits before it looks for a committee again.
 		#[pallet::constant]
-		type AbsentSlash: Get<Permill>;
+		type MaxWaitBlocks: Get<BlockNumber>;
 
-		/// Part of the bond lost by a member of a committee who contradicted its decision.
+		/// How many fees a member of a committee without a verdict loses, at most its stake.
+		#[pallet::constant]
+		type AbsenceFees: Get<u32>;
+
+		/// Part of the stake lost by a member of a committee who contradicted its decision.
 		#[pallet::constant]
 		type ContrarySlash: Get<Permill>;
+
+		/// A verifier without a verdict in this many of its last [`REMEMBERED`] seats is paused.
+		#[pallet::constant]
+		type MaxAbsences: Get<u32>;
 	}
 
 	/// What this pallet holds of somebody's balance.
@@ -153,16 +183,13 @@ pub mod pallet {
 		VerifierBond,
 	}
 
-	/// Verifiers that committees are drawn from, and their bonds; see [`crate::pool`]. One
-	/// value, because a draw reads all of them.
+	/// Everyone with a bond; see [`crate::pool`]. One value, because a draw reads all of them.
 	#[pallet::storage]
-	pub type Pool<T: Config> =
-		StorageValue<_, BoundedBTreeMap<T::AccountId, Entry, Room<T::MaxPool>>, ValueQuery>;
+	pub type Pool<T: Config> = StorageValue<_, PoolOf<T>, ValueQuery>;
 
-	/// Verifiers that left the pool and have not withdrawn their bond.
+	/// What can still come in during this turn; `None` before the first change.
 	#[pallet::storage]
-	pub type LeavingVerifiers<T: Config> =
-		StorageMap<_, Blake2_128Concat, T::AccountId, Leaving, OptionQuery>;
+	pub type Inflow<T: Config> = StorageValue<_, Balance, OptionQuery>;
 
 	/// The audits, by job. A decided one stays until its owner forgets it.
 	#[pallet::storage]
@@ -194,12 +221,47 @@ pub mod pallet {
 	#[pallet::event]
 	#[pallet::generate_deposit(pub(super) fn deposit_event)]
 	pub enum Event<T: Config> {
-		/// A verifier entered the pool.
+		/// A verifier came, or returned with a new bond.
 		Registered {
 			/// Who.
 			verifier: T::AccountId,
 			/// Its bond.
 			bond: Balance,
+			/// Whether it can be drawn, or waits for a place.
+			standing: Standing,
+		},
+		/// A verifier that waited has a place.
+		Admitted {
+			/// Who.
+			verifier: T::AccountId,
+			/// Its bond.
+			bond: Balance,
+		},
+		/// A verifier lost its place to a larger bond, and waits for one. Its bond is free.
+		Displaced {
+			/// Who.
+			verifier: T::AccountId,
+			/// By whom.
+			by: T::AccountId,
+		},
+		/// A verifier was absent too often. It keeps bond and place, and is not drawn.
+		Paused {
+			/// Who.
+			verifier: T::AccountId,
+		},
+		/// A verifier ended its pause, or did not leave after all.
+		Resumed {
+			/// Who.
+			verifier: T::AccountId,
+			/// Whether it can be drawn, or waits for a place.
+			standing: Standing,
+		},
+		/// A verifier declared what it has room for.
+		CapacityDeclared {
+			/// Who.
+			verifier: T::AccountId,
+			/// For what.
+			capacity: Resources,
 		},
 		/// A verifier raised its bond.
 		BondRaised {
@@ -208,14 +270,14 @@ pub mod pallet {
 			/// Its bond now.
 			bond: Balance,
 		},
-		/// A verifier left the pool, by itself or because its bond fell below the minimum.
+		/// A verifier left the pool.
 		Left {
 			/// Who.
 			verifier: T::AccountId,
 			/// Last block in which its bond cannot be withdrawn.
 			until: BlockNumber,
 		},
-		/// A verifier that left got back what is left of its bond.
+		/// A verifier that left, or waited, got back what no seat locks of its bond.
 		Withdrawn {
 			/// Who.
 			verifier: T::AccountId,
@@ -246,10 +308,20 @@ pub mod pallet {
 			job: JobId,
 			/// Round, from 0.
 			round: u32,
-			/// The committee, in the order drawn; empty when nobody is eligible.
+			/// The committee, in the order drawn.
 			committee: Vec<T::AccountId>,
 			/// The segments to replay, of each distinct result.
 			segments: Vec<Vec<u32>>,
+		},
+		/// Too few verifiers have a free seat for a committee. This was no round: the draw is made
+		/// again.
+		NoCommittee {
+			/// Of which job.
+			job: JobId,
+			/// Round, from 0.
+			round: u32,
+			/// Height after which the next seed forms.
+			after: BlockNumber,
 		},
 		/// A member of a committee committed its findings.
 		Committed {
@@ -333,17 +405,20 @@ pub mod pallet {
 	pub enum Error<T> {
 		/// The bond is smaller than the minimum.
 		BondTooSmall,
-		/// The caller is a verifier already.
+		/// The caller is a verifier already, or waits for a place: `bond_extra` raises its bond.
 		AlreadyVerifier,
-		/// The caller is leaving: withdraw the bond first.
-		StillLeaving,
-		/// The pool of verifiers is full, and nobody in it has a smaller bond.
+		/// The pool of verifiers and the list of those who wait are full, and nobody who waits has a
+		/// smaller bond.
 		PoolFull,
 		/// The caller is not in the pool of verifiers.
 		NotVerifier,
+		/// The caller is neither paused nor leaving.
+		NothingToResume,
+		/// The caller changed too often in the last minutes: try again later.
+		TooManyChanges,
 		/// The caller has not left the pool of verifiers.
 		NotLeaving,
-		/// The unbonding period is not over.
+		/// The unbonding period is not over, or running seats lock what is left.
 		StillBonded,
 		/// This job has an audit already.
 		AlreadyOpen,
@@ -388,6 +463,15 @@ pub mod pallet {
 
 	#[pallet::hooks]
 	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
+		fn on_initialize(now: BlockNumberFor<T>) -> Weight {
+			let now: BlockNumber = now.saturated_into();
+			if !now.is_multiple_of(T::TurnoverBlocks::get()) {
+				return Weight::zero();
+			}
+			Self::turn(now);
+			T::WeightInfo::turn()
+		}
+
 		#[cfg(feature = "std")]
 		fn integrity_test() {
 			assert!(T::CommitBlocks::get() > 0, "no time to commit");
@@ -407,11 +491,15 @@ pub mod pallet {
 				T::UnbondingBlocks::get() > SETTLING,
 				"a bond could be withdrawn while its owner can still be drawn"
 			);
+			assert!(T::TurnoverBlocks::get() > SETTLING, "a turn could be aimed at a draw");
 			assert!(T::MinSeats::get() % 2 == 1, "an even committee can be split");
+			assert!(T::SeatStake::get() > 0, "seats without a stake");
 			assert!(
-				T::ContrarySlash::get() >= T::AbsentSlash::get(),
-				"a false verdict must not cost less than none"
+				T::MinBond::get() >= T::SeatStake::get().saturating_mul(2),
+				"a verifier with the least bond could lose its last seat by one absence"
 			);
+			assert!((1..=REMEMBERED).contains(&T::MaxAbsences::get()), "never or always paused");
+			assert!(T::MaxWaitBlocks::get() > 0, "no time to wait");
 		}
 
 		#[cfg(feature = "try-runtime")]
@@ -422,15 +510,23 @@ pub mod pallet {
 
 	#[pallet::call]
 	impl<T: Config> Pallet<T> {
-		/// Enters the pool of verifiers with `bond` of the caller on hold.
+		/// Enters the pool of verifiers with `bond` of the caller on hold, and says what the caller
+		/// has room for. Whoever is paused or left returns with at least this bond. Where the pool is
+		/// full the caller waits for a place: at the end of a turn the largest bonds displace those of
+		/// which they are 1.25 times.
 		#[pallet::call_index(0)]
 		#[pallet::weight(T::WeightInfo::register())]
-		pub fn register(origin: OriginFor<T>, bond: Balance) -> DispatchResult {
+		pub fn register(
+			origin: OriginFor<T>,
+			bond: Balance,
+			capacity: Resources,
+		) -> DispatchResult {
 			let who = ensure_signed(origin)?;
-			Self::do_register(who, bond)
+			Self::do_register(who, bond, capacity)
 		}
 
-		/// Leaves the pool. The bond answers for running audits until it can be withdrawn.
+		/// Leaves the pool. Who waits for a place gets the bond back at once; others after the
+		/// unbonding period, and until then they can `resume`.
 		#[pallet::call_index(1)]
 		#[pallet::weight(T::WeightInfo::deregister())]
 		pub fn deregister(origin: OriginFor<T>) -> DispatchResult {
@@ -438,7 +534,7 @@ pub mod pallet {
 			Self::do_deregister(who)
 		}
 
-		/// Takes back what is left of the bond, an unbonding period after leaving.
+		/// Takes back what running seats do not lock of the bond, an unbonding period after leaving.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::withdraw())]
 		pub fn withdraw(origin: OriginFor<T>) -> DispatchResult {
@@ -482,12 +578,30 @@ pub mod pallet {
 			Self::do_rescue(who, job, group, blob)
 		}
 
-		/// Adds `amount` to the bond of the caller, who is in the pool.
+		/// Adds `amount` to the bond of the caller, wherever it stands. It counts in draws as far as
+		/// the turn has room for it, and the rest in later turns.
 		#[pallet::call_index(6)]
 		#[pallet::weight(T::WeightInfo::bond_extra())]
 		pub fn bond_extra(origin: OriginFor<T>, amount: Balance) -> DispatchResult {
 			let who = ensure_signed(origin)?;
 			Self::do_bond_extra(who, amount)
+		}
+
+		/// Says what the caller has room for, from the next draws on.
+		#[pallet::call_index(7)]
+		#[pallet::weight(T::WeightInfo::set_capacity())]
+		pub fn set_capacity(origin: OriginFor<T>, capacity: Resources) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_set_capacity(who, capacity)
+		}
+
+		/// Ends the caller's pause, or takes back that it left. It is drawn again at once, or waits
+		/// where it left and its place is taken.
+		#[pallet::call_index(8)]
+		#[pallet::weight(T::WeightInfo::resume())]
+		pub fn resume(origin: OriginFor<T>) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_resume(who)
 		}
 	}
 
@@ -498,9 +612,14 @@ pub mod pallet {
 			Self::view(job)
 		}
 
-		/// Returns the verifiers in the pool and their bonds, by account.
+		/// Returns the verifiers that can be drawn and their bonds, by account.
 		pub fn verifiers() -> Vec<(T::AccountId, Balance)> {
 			Self::active()
+		}
+
+		/// Returns where `who` stands as a verifier, while its bond is here.
+		pub fn verifier(who: T::AccountId) -> Option<VerifierView> {
+			Self::verifier_of(&who)
 		}
 	}
 }

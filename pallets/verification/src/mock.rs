@@ -2,18 +2,22 @@
 //! a market that calls `advance` when the audit asked for it.
 
 use crate as pallet_verification;
-use crate::H256;
+use crate::{Entry, HoldReason, H256};
 use codec::Encode;
 use frame_support::{
 	derive_impl, parameter_types,
-	traits::{ConstU128, ConstU32},
+	traits::{
+		fungible::{Mutate, MutateHold},
+		ConstU128, ConstU32, Hooks,
+	},
 };
 use sp_runtime::{BuildStorage, DispatchResult, Permill, Weight};
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	commitment,
 	job::{BlockNumber, WorkResult},
-	views::AuditView,
+	seats::Resources,
+	views::{AuditView, Standing},
 	JobId,
 };
 use trainyard_traits::{
@@ -84,8 +88,12 @@ parameter_types! {
 	pub static JackpotAccount: AccountId = JACKPOT;
 	/// Fewest seats of a committee.
 	pub static MinSeats: u32 = 1;
-	pub const AbsentSlash: Permill = Permill::from_percent(10);
-	pub const ContrarySlash: Permill = Permill::from_percent(30);
+	/// Places in the pool.
+	pub static MaxPool: u32 = 32;
+	/// What comes in during a turn whatever the pool's size.
+	pub static FreeInflow: u128 = u128::MAX;
+	pub const TurnoverShare: Permill = Permill::from_parts(62_500);
+	pub const ContrarySlash: Permill = Permill::from_percent(60);
 }
 
 /// Blocks that make a seed.
@@ -149,7 +157,18 @@ impl JobObserver for FakeMarket {
 }
 
 pub const MIN_BOND: u128 = 1_000;
+/// What a seat locks.
+pub const STAKE: u128 = 100;
+/// What a seat earns.
+pub const FEE: u128 = 3;
+/// What absence costs.
+pub const ABSENCE: u128 = 5 * FEE;
+/// What a false verdict costs.
+pub const CONTRARY: u128 = STAKE * 6 / 10;
 pub const UNBONDING: u32 = 80;
+/// Blocks of a turn.
+pub const TURN: u32 = 500;
+pub const MAX_WAIT: u32 = 40;
 pub const COMMIT: u32 = 10;
 pub const REVEAL: u32 = 5;
 pub const RESCUE: u32 = 8;
@@ -164,12 +183,18 @@ impl crate::Config for Test {
 	type Jackpot = JackpotAccount;
 	type MinBond = ConstU128<MIN_BOND>;
 	type UnbondingBlocks = ConstU32<UNBONDING>;
-	type MaxPool = ConstU32<32>;
+	type MaxPool = MaxPool;
+	type SeatStake = ConstU128<STAKE>;
+	type TurnoverBlocks = ConstU32<TURN>;
+	type TurnoverShare = TurnoverShare;
+	type FreeInflow = FreeInflow;
 	type MinSeats = MinSeats;
 	type CommitBlocks = ConstU32<COMMIT>;
 	type RevealBlocks = ConstU32<REVEAL>;
 	type RescueBlocks = ConstU32<RESCUE>;
-	type AbsentSlash = AbsentSlash;
+	type MaxWaitBlocks = ConstU32<MAX_WAIT>;
+	type AbsenceFees = ConstU32<5>;
+	type MaxAbsences = ConstU32<3>;
 	type ContrarySlash = ContrarySlash;
 }
 
@@ -208,6 +233,8 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Due::set(None);
 		Outcome::set(None);
 		MinSeats::set(1);
+		MaxPool::set(32);
+		FreeInflow::set(u128::MAX);
 		JackpotAccount::set(JACKPOT);
 	});
 	ext
@@ -223,11 +250,52 @@ pub fn run(test: impl FnOnce()) {
 	});
 }
 
+/// What the verifiers of these tests declare, and what a seat needs.
+pub const ROOM: Resources = Resources { work: 1_000, memory_mib: 8_192, disk_mib: 10_000 };
+pub const NEEDS: Resources = Resources { work: 10, memory_mib: 1_024, disk_mib: 100 };
+
+pub fn register(who: AccountId, bond: u128) -> DispatchResult {
+	Verification::register(RuntimeOrigin::signed(who), bond, ROOM)
+}
+
 /// Bonds the first `count` of [`VERIFIERS`].
 pub fn bonded(count: usize) {
 	for who in &VERIFIERS[..count] {
-		Verification::register(RuntimeOrigin::signed(*who), BOND).unwrap();
+		register(*who, BOND).unwrap();
 	}
+}
+
+/// The record of `who`.
+pub fn entry(who: AccountId) -> Entry {
+	crate::Pool::<Test>::get().get(&who).cloned().unwrap()
+}
+
+/// An entry of the pool that has been there since `now`.
+pub fn seated(bond: u128, now: BlockNumber) -> Entry {
+	let mut entry = Entry::new(bond, ROOM, now);
+	entry.counted = bond;
+	entry.put(Standing::Active, now);
+	entry
+}
+
+/// Fills `count` places with strangers of this bond, who have been there for long.
+pub fn filled(accounts: std::ops::Range<AccountId>, bond: u128) {
+	let mut pool = crate::Pool::<Test>::get();
+	for who in accounts {
+		Balances::mint_into(&who, bond + 1).unwrap();
+		Balances::hold(&HoldReason::VerifierBond.into(), &who, bond).unwrap();
+		pool.try_insert(who, seated(bond, 0)).unwrap();
+	}
+	crate::Pool::<Test>::put(pool);
+}
+
+/// Goes to the end of the running turn.
+pub fn next_turn() {
+	let now = System::block_number() as u32;
+	let end = (now / TURN + 1) * TURN;
+	System::set_block_number(end.into());
+	Verification::on_initialize(end.into());
+	Verification::do_try_state().unwrap();
 }
 
 /// A request for an audit of `groups` results by `verifiers` verifiers over 2 of 10 segments of
@@ -245,6 +313,8 @@ pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
 		parties: [SUBMITTER].into_iter().chain(TRAINERS).collect(),
 		audit_segments: 2,
 		verifiers,
+		fee: FEE,
+		needs: NEEDS,
 	}
 }
 
@@ -258,6 +328,7 @@ pub fn open(groups: usize, verifiers: u32) {
 pub fn tick() {
 	let now = System::block_number() as u32 + 1;
 	System::set_block_number(now.into());
+	Verification::on_initialize(now.into());
 	let progressed = Progressed::take().contains(&JOB);
 	if progressed || Due::get().is_some_and(|due| due <= now) {
 		match Verification::advance(JOB) {
@@ -411,12 +482,7 @@ pub fn unanimous(say: Say) -> Vec<AccountId> {
 	round(&vec![Act::Speak(vec![say]); VERIFIERS.len()])
 }
 
-/// The bond of `who`, in the pool or leaving.
+/// The bond of `who`; 0 for strangers.
 pub fn bond_of(who: AccountId) -> u128 {
-	crate::Pool::<Test>::get()
-		.get(&who)
-		.filter(|entry| entry.is_active())
-		.map(|entry| entry.bond)
-		.or_else(|| crate::LeavingVerifiers::<Test>::get(who).map(|leaving| leaving.bond))
-		.unwrap_or(0)
+	crate::Pool::<Test>::get().get(&who).map_or(0, |entry| entry.bond)
 }

@@ -1,93 +1,29 @@
-//! The pool that committees are drawn from, and which bonds count in a draw.
+//! The pool that committees are drawn from: who has a place, and how fast that changes.
 //!
-//! A committee is drawn in proportion to bonds from the outputs of the first blocks after a height
-//! `after`. The author of the last of these knows the draw before it makes its block, and it
-//! chooses what its block includes. So a draw looks at the pool *as it was at `after`*: a verifier
-//! that entered later does not count, one that raised its bond later counts with the bond from
-//! before, and one that left later can still be drawn, and its bond answers for the seat.
+//! Whoever owns the pool decides every audit, so it cannot be bought in a day. What is new, a
+//! newcomer's bond or a raise, counts in draws only as far as the *inflow* of the turn (a day) has
+//! room for it, [`Config::TurnoverShare`] of what counts in the pool; the rest waits for later
+//! turns, oldest first. A full pool takes a newcomer at the end of a turn, and only where it has 1.25
+//! times the bond of the weakest, which then waits in its turn with a bond that is free at once. The
+//! newcomer counts for what the other did, and that is part of the same share.
+//!
+//! What left, paused or was displaced keeps what counted of it for as long as its bond is there: it
+//! returns at once.
 
-use crate::{Config, Error, Event, Leaving, LeavingVerifiers, Pallet, Pool};
+use crate::{Config, Entry, Error, Event, HoldReason, Inflow, Pallet, Pool, SETTLING};
 use alloc::vec::Vec;
-use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
-use core::marker::PhantomData;
-use frame_support::traits::Get;
-use scale_info::TypeInfo;
-use trainyard_protocol::job::{Balance, BlockNumber};
+use core::{cmp::Reverse, marker::PhantomData};
+use frame_support::{
+	traits::{fungible::MutateHold, tokens::Precision, Get},
+	BoundedBTreeMap,
+};
+use trainyard_pallet_support::turnover::{displaces, Allowance};
+use trainyard_protocol::{
+	job::{Balance, BlockNumber},
+	views::Standing,
+};
 
-/// Blocks for which the pool remembers the state before a change: longer than
-/// [`horizon`](trainyard_traits::Beacon::horizon), the time from a draw height to the last block in
-/// which its seed is given. `integrity_test` compares them.
-pub const SETTLING: BlockNumber = 60;
-
-/// A verifier in the pool.
-#[derive(
-	Clone,
-	Copy,
-	Debug,
-	PartialEq,
-	Eq,
-	Encode,
-	Decode,
-	DecodeWithMemTracking,
-	MaxEncodedLen,
-	TypeInfo,
-)]
-pub struct Entry {
-	/// The bond, as it is held.
-	pub bond: Balance,
-	/// Height at which it was last raised, or at which the verifier entered.
-	pub since: BlockNumber,
-	/// The bond that counts for draws from heights before `since`; 0 for newcomers.
-	pub before: Balance,
-	/// Height at which the verifier left; the entry stays for draws from heights before it.
-	pub left: Option<BlockNumber>,
-}
-
-impl Entry {
-	/// Returns the entry of a verifier that enters at `now` with `bond`.
-	pub fn new(bond: Balance, now: BlockNumber) -> Self {
-		Self { bond, since: now, before: 0, left: None }
-	}
-
-	/// Returns whether the verifier has not left.
-	pub fn is_active(&self) -> bool {
-		self.left.is_none()
-	}
-
-	/// Returns the bond that counts in a draw from the blocks after `after`.
-	pub fn counts(&self, after: BlockNumber) -> Balance {
-		if self.left.is_some_and(|left| left <= after) {
-			0
-		} else if self.since <= after {
-			self.bond
-		} else {
-			self.before
-		}
-	}
-
-	/// Adds `amount` to the bond. Raises that follow each other closely count as one: for earlier
-	/// draws the bond before the first of them counts.
-	pub fn raise(&mut self, amount: Balance, now: BlockNumber) {
-		if now > self.since.saturating_add(SETTLING) {
-			self.before = self.bond;
-		}
-		self.bond = self.bond.saturating_add(amount);
-		self.since = now;
-	}
-
-	/// Lowers the bond to `bond`, at once for all draws.
-	pub fn lower(&mut self, bond: Balance) {
-		self.bond = bond;
-		self.before = self.before.min(bond);
-	}
-
-	/// Returns whether no draw can ask for the entry any more.
-	fn is_gone(&self, now: BlockNumber) -> bool {
-		self.left.is_some_and(|left| now > left.saturating_add(SETTLING))
-	}
-}
-
-/// Room of the pool: for the verifiers in it, and for as many that just left.
+/// Room of the pool: for the verifiers that have a place, and for as many that wait or left.
 pub struct Room<MaxPool>(PhantomData<MaxPool>);
 
 impl<MaxPool: Get<u32>> Get<u32> for Room<MaxPool> {
@@ -96,94 +32,212 @@ impl<MaxPool: Get<u32>> Get<u32> for Room<MaxPool> {
 	}
 }
 
+/// The pool as it is stored.
+pub type PoolOf<T> =
+	BoundedBTreeMap<<T as frame_system::Config>::AccountId, Entry, Room<<T as Config>::MaxPool>>;
+
 impl<T: Config> Pallet<T> {
-	/// Returns the verifiers in the pool and their bonds, by account.
+	/// Returns the verifiers that can be drawn and their bonds, by account.
 	pub(crate) fn active() -> Vec<(T::AccountId, Balance)> {
 		let pool = Pool::<T>::get().into_inner().into_iter();
 		pool.filter(|(_, entry)| entry.is_active()).map(|(who, e)| (who, e.bond)).collect()
 	}
 
-	/// Puts a newcomer into the pool. A full pool makes room for it where its bond is larger than
-	/// the smallest: otherwise those who came first could keep everybody out.
-	pub(crate) fn enter(who: T::AccountId, bond: Balance) -> Result<(), Error<T>> {
-		let now = Self::now();
-		let displaced = Pool::<T>::try_mutate(|pool| {
-			pool.retain(|_, entry| !entry.is_gone(now));
-			let active = || pool.iter().filter(|(_, entry)| entry.is_active());
-			let mut displaced = None;
-			if active().count() >= T::MaxPool::get() as usize {
-				let smallest = active().min_by_key(|(_, entry)| entry.bond);
-				let weaker = smallest.filter(|(_, entry)| entry.bond < bond);
-				displaced = Some(weaker.ok_or(Error::<T>::PoolFull)?.0.clone());
+	/// Returns how many verifiers have a place.
+	pub(crate) fn places(pool: &PoolOf<T>) -> usize {
+		pool.values().filter(|entry| entry.has_place()).count()
+	}
+
+	/// Returns what counts in draws, of all together.
+	fn weight_of(pool: &PoolOf<T>) -> Balance {
+		pool.values()
+			.filter(|entry| entry.is_active())
+			.fold(0, |sum, entry| sum.saturating_add(entry.counted))
+	}
+
+	/// Returns the allowance of a whole turn.
+	fn turn_allowance(pool: &PoolOf<T>) -> Allowance {
+		Allowance::of(Self::weight_of(pool), T::TurnoverShare::get(), T::FreeInflow::get())
+	}
+
+	/// Does `change` with what may still come in during this turn.
+	pub(crate) fn with_inflow<R>(
+		pool: &mut PoolOf<T>,
+		change: impl FnOnce(&mut PoolOf<T>, &mut Allowance) -> R,
+	) -> R {
+		let mut inflow = match Inflow::<T>::get() {
+			Some(left) => Allowance::left_over(left),
+			None => Self::turn_allowance(pool),
+		};
+		let result = change(pool, &mut inflow);
+		Inflow::<T>::put(inflow.left());
+		result
+	}
+
+	/// Gives a verifier that has none a place, or lets it wait for one.
+	pub(crate) fn settle_in(
+		pool: &mut PoolOf<T>,
+		who: &T::AccountId,
+		now: BlockNumber,
+	) -> Result<Standing, Error<T>> {
+		let full = Self::places(pool) >= T::MaxPool::get() as usize;
+		Self::with_inflow(pool, |pool, inflow| {
+			let entry = pool.get_mut(who).ok_or(Error::<T>::NotVerifier)?;
+			let standing = match full && !entry.has_place() {
+				true => Standing::Waiting { since: now },
+				false => Standing::Active,
+			};
+			if standing == Standing::Active {
+				// What does not fit into this turn comes in later ones.
+				let _ = entry.grow(inflow, now);
 			}
-			pool.try_insert(who, Entry::new(bond, now)).map_err(|_| Error::<T>::PoolFull)?;
-			Ok::<_, Error<T>>(displaced)
-		})?;
-		if let Some(weaker) = displaced {
-			Self::leave(&weaker);
+			if entry.stand(standing, now) {
+				Ok(standing)
+			} else {
+				Err(Error::<T>::TooManyChanges)
+			}
+		})
+	}
+
+	/// Makes room in the record for a newcomer with `bond`, if it has none: a verifier that left and
+	/// can no longer be drawn goes, or else the weakest of those who wait, where it is weaker. Their
+	/// bonds return.
+	pub(crate) fn make_room(
+		pool: &mut PoolOf<T>,
+		bond: Balance,
+		now: BlockNumber,
+	) -> Result<(), Error<T>> {
+		if pool.len() < Room::<T::MaxPool>::get() as usize {
+			return Ok(());
+		}
+		let gone = pool
+			.iter()
+			.filter_map(|(who, entry)| match entry.standing {
+				Standing::Left { since } if entry.locked == 0 && Self::is_settled(since, now) => {
+					Some((since, who))
+				}
+				_ => None,
+			})
+			.min()
+			.map(|(_, who)| who.clone());
+		let weakest = || {
+			pool.iter()
+				.filter(|(_, entry)| matches!(entry.standing, Standing::Waiting { .. }))
+				.filter(|(_, entry)| entry.locked == 0 && entry.bond < bond)
+				.min_by_key(|(_, entry)| entry.bond)
+				.map(|(who, _)| who.clone())
+		};
+		let who = gone.or_else(weakest).ok_or(Error::<T>::PoolFull)?;
+		if let Some(entry) = pool.remove(&who) {
+			Self::give_back(&who, entry.bond);
 		}
 		Ok(())
 	}
 
-	/// Starts the unbonding of a verifier in the pool.
-	pub(crate) fn leave(who: &T::AccountId) {
-		let now = Self::now();
-		let bond = Pool::<T>::mutate(|pool| {
-			pool.retain(|_, entry| !entry.is_gone(now));
-			let entry = pool.get_mut(who).filter(|entry| entry.is_active())?;
-			entry.left = Some(now);
-			Some(entry.bond)
+	/// Returns whether no draw can still look at a height before `since`.
+	fn is_settled(since: BlockNumber, now: BlockNumber) -> bool {
+		now > since.saturating_add(SETTLING)
+	}
+
+	/// Releases `amount` of the bond of `who`. Returns how much it was.
+	pub(crate) fn give_back(who: &T::AccountId, amount: Balance) -> Balance {
+		let reason = HoldReason::VerifierBond.into();
+		let released = T::Currency::release(&reason, who, amount, Precision::BestEffort);
+		let amount = released.unwrap_or(0);
+		Self::deposit_event(Event::Withdrawn { verifier: who.clone(), amount });
+		amount
+	}
+
+	/// Ends a turn: what does not count yet comes in, whoever waits displaces the weakest, and so
+	/// much of the newcomers' bonds as there is still room for comes in as well.
+	pub(crate) fn turn(now: BlockNumber) {
+		Pool::<T>::mutate(|pool| {
+			let mut inflow = Self::turn_allowance(pool);
+			let outflow = inflow;
+			Self::grow_all(pool, &mut inflow, now);
+			Self::admit(pool, &mut inflow, outflow, now);
+			Self::grow_all(pool, &mut inflow, now);
+			Inflow::<T>::put(inflow.left());
 		});
-		let Some(bond) = bond else { return };
-		let until = now.saturating_add(T::UnbondingBlocks::get());
-		LeavingVerifiers::<T>::insert(who, Leaving { bond, until });
-		Self::deposit_event(Event::Left { verifier: who.clone(), until });
-	}
-}
-
-#[cfg(test)]
-mod tests {
-	use super::*;
-
-	#[test]
-	fn newcomers_count_from_the_height_at_which_they_came() {
-		let entry = Entry::new(100, 50);
-		assert_eq!((entry.counts(49), entry.counts(50), entry.counts(51)), (0, 100, 100));
 	}
 
-	#[test]
-	fn a_raise_counts_from_its_height_on() {
-		let mut entry = Entry::new(100, 50);
-		entry.raise(11, 50 + SETTLING + 1);
-		assert_eq!((entry.counts(50 + SETTLING), entry.counts(51 + SETTLING)), (100, 111));
+	/// Lets what does not count yet come in, oldest first.
+	fn grow_all(pool: &mut PoolOf<T>, inflow: &mut Allowance, now: BlockNumber) {
+		let mut young: Vec<(BlockNumber, T::AccountId)> = pool
+			.iter()
+			.filter(|(_, entry)| entry.is_active() && entry.counted < entry.bond)
+			.map(|(who, entry)| (entry.entered, who.clone()))
+			.collect();
+		young.sort();
+		for (_, who) in young {
+			if let Some(entry) = pool.get_mut(&who) {
+				let _ = entry.grow(inflow, now);
+				entry.put(Standing::Active, now);
+			}
+		}
 	}
 
-	/// Otherwise a second raise would make the first one count for a draw that is known.
-	#[test]
-	fn raises_in_a_row_count_as_one() {
-		let mut entry = Entry::new(100, 0);
-		entry.raise(10, 1_000);
-		entry.raise(10, 1_001);
-		entry.raise(10, 1_001 + SETTLING);
-		assert_eq!((entry.counts(999), entry.counts(1_001)), (100, 100));
-		assert_eq!(entry.counts(1_001 + SETTLING), 130);
-		let mut newcomer = Entry::new(100, 1_000);
-		newcomer.raise(10, 1_000 + SETTLING);
-		assert_eq!(newcomer.counts(1_010), 0);
-	}
-
-	#[test]
-	fn who_leaves_counts_for_the_draws_that_began_before() {
-		let entry = Entry { left: Some(60), ..Entry::new(100, 50) };
-		assert_eq!((entry.counts(49), entry.counts(59), entry.counts(60)), (0, 100, 0));
-		assert!(!entry.is_gone(60 + SETTLING) && entry.is_gone(61 + SETTLING));
-	}
-
-	#[test]
-	fn a_slash_counts_at_once() {
-		let mut entry = Entry::new(100, 0);
-		entry.raise(10, 1_000);
-		entry.lower(70);
-		assert_eq!((entry.counts(999), entry.counts(1_000)), (70, 70));
+	/// Gives places to those who wait, the largest bond first. A full pool gives the place of a
+	/// paused verifier, or else of the smallest bond, to a bond that is materially larger. The newcomer
+	/// counts for as much as the one that it displaced, so nobody is displaced where neither `outflow`
+	/// nor `inflow` has room for that; one verifier in a turn always can be.
+	fn admit(
+		pool: &mut PoolOf<T>,
+		inflow: &mut Allowance,
+		mut outflow: Allowance,
+		now: BlockNumber,
+	) {
+		let mut waiting: Vec<_> = pool
+			.iter()
+			.filter_map(|(who, entry)| match entry.standing {
+				// Whoever comes late cannot know a draw and be admitted for it.
+				Standing::Waiting { since } if Self::is_settled(since, now) => {
+					Some((Reverse(entry.bond), since, who.clone()))
+				}
+				_ => None,
+			})
+			.collect();
+		waiting.sort();
+		// Those with a place, the first to go last.
+		let mut seated: Vec<_> = pool
+			.iter()
+			.filter(|(_, entry)| entry.has_place())
+			.map(|(who, entry)| {
+				(entry.is_active(), entry.bond, Reverse(entry.entered), who.clone())
+			})
+			.collect();
+		seated.sort_by(|a, b| b.cmp(a));
+		let mut first = true;
+		let mut places = (T::MaxPool::get() as usize).saturating_sub(seated.len());
+		for (Reverse(bond), _, who) in waiting {
+			let mut inherited = 0;
+			if let Some(left) = places.checked_sub(1) {
+				places = left;
+			} else {
+				let Some((active, weakest, _, displaced)) = seated.pop() else { return };
+				let counted = match active {
+					true => pool.get(&displaced).map_or(0, |entry| entry.counted),
+					false => 0,
+				};
+				let room = first || counted <= inflow.left();
+				let weaker = !active || displaces(bond, weakest);
+				if !weaker || !room || !outflow.take_whole(counted) {
+					return;
+				}
+				first &= counted == 0;
+				inflow.take(counted);
+				inherited = counted;
+				if let Some(entry) = pool.get_mut(&displaced) {
+					entry.put(Standing::Waiting { since: now }, now);
+				}
+				let by = who.clone();
+				Self::deposit_event(Event::Displaced { verifier: displaced, by });
+			}
+			if let Some(entry) = pool.get_mut(&who) {
+				entry.counted = entry.counted.max(inherited).min(entry.bond);
+				entry.put(Standing::Active, now);
+				Self::deposit_event(Event::Admitted { verifier: who, bond });
+			}
+		}
 	}
 }

@@ -1,14 +1,14 @@
 //! Verifiers for other pallets: who recomputes something, and what it costs not to.
 //!
-//! The draw is that of a committee: in proportion to the bonds at the height after which the seed
-//! formed, see [`pool`](crate::pool). The pallet that draws decides who commits what and when; the
-//! bond answers for it.
+//! The draw is that of a committee, see [`seats`](crate::seats). The pallet that draws decides who
+//! commits what and when; the stake of the seat answers for it until that pallet releases it.
 
-use crate::{Config, Event, Fault, Pallet, H256};
+use crate::{seats::Seating, Config, Event, Fault, Pallet, Pool, H256};
 use alloc::vec::Vec;
+use frame_support::traits::Get;
 use trainyard_protocol::{
-	draw,
 	job::{Balance, BlockNumber},
+	seats::Resources,
 };
 use trainyard_traits::VerifierPool;
 
@@ -19,20 +19,29 @@ impl<T: Config> VerifierPool<T::AccountId> for Pallet<T> {
 		after: BlockNumber,
 		excluded: &[T::AccountId],
 		count: u32,
+		needs: &Resources,
 	) -> Vec<T::AccountId> {
-		let eligible = Self::eligible(after, excluded);
-		if eligible.len() < count as usize {
-			return Vec::new();
-		}
-		draw::weighted(domain, seed, &eligible, count as usize)
+		let wanted = count as usize;
+		let seating = Seating { after, excluded, needs, stake: T::SeatStake::get() };
+		let count = |eligible: usize| if eligible < wanted { 0 } else { wanted };
+		Self::seat_drawn(domain, seed, &seating, count, true)
 	}
 
-	fn slash_absent(who: &T::AccountId) -> Balance {
-		Self::penalise(who, Fault::NoVerdict)
+	fn slash_absent(who: &T::AccountId, fee: Balance) -> Balance {
+		Self::penalise(who, Fault::NoVerdict, fee)
 	}
 
-	fn slash_contrary(who: &T::AccountId) -> Balance {
-		Self::penalise(who, Fault::Contrary)
+	fn slash_contrary(who: &T::AccountId, fee: Balance) -> Balance {
+		Self::penalise(who, Fault::Contrary, fee)
+	}
+
+	fn release(who: &T::AccountId, needs: &Resources, present: bool) {
+		Pool::<T>::mutate(|pool| {
+			if let Some(entry) = pool.get_mut(who) {
+				entry.checks = entry.checks.saturating_sub(1);
+			}
+			Self::unseat(pool, who, T::SeatStake::get(), needs, !present);
+		});
 	}
 
 	#[cfg(feature = "runtime-benchmarks")]
@@ -43,8 +52,11 @@ impl<T: Config> VerifierPool<T::AccountId> for Pallet<T> {
 
 impl<T: Config> Pallet<T> {
 	/// Slashes `who` for what it did in a recomputation.
-	fn penalise(who: &T::AccountId, fault: Fault) -> Balance {
-		let amount = Self::take(who, fault);
+	fn penalise(who: &T::AccountId, fault: Fault, fee: Balance) -> Balance {
+		let amount = Pool::<T>::mutate(|pool| {
+			let stake = T::SeatStake::get();
+			pool.get_mut(who).map_or(0, |entry| Self::take(entry, who, fault, fee, stake))
+		});
 		Self::deposit_event(Event::SlashedInRecompute { verifier: who.clone(), amount, fault });
 		amount
 	}

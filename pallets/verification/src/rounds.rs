@@ -7,8 +7,9 @@
 //!    +------------------- next round, at most MAX_AUDIT_ROUNDS <--------+------+
 //! ```
 //!
-//! - A round without a committee waits out the time for commitments, so that verifiers
-//!   can register, and counts as a round.
+//! - Without a committee there is no round: the draw is made again after a pause that doubles each
+//!   time, up to `MaxWaitBlocks`. The owner of the audit decides how long it waits for verifiers,
+//!   and ends the audit by `give_up`.
 //! - A group whose majority is *unavailable* opens a rescue window, once. Without a rescue, or when
 //!   it cannot be fetched in a later round either, it is unavailable. If it is rescued when no
 //!   round is left, it stays undecided: its trainers did what was asked of them.
@@ -30,6 +31,9 @@ use trainyard_protocol::{
 	JobId,
 };
 use trainyard_traits::{AuditRequest, AuditStatus, Audits, Beacon, Seed};
+
+/// Blocks for which an audit waits when there is no committee for the first time.
+const FIRST_WAIT: BlockNumber = 10;
 
 /// What a look at an audit leads to.
 enum Step {
@@ -79,8 +83,18 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 		}
 	}
 
+	fn give_up(job: JobId) {
+		let audit = AuditRecords::<T>::get(job).filter(|audit| audit.phase != AuditPhase::Done);
+		if let Some(mut audit) = audit {
+			Self::dissolve(&audit);
+			Self::end_undecided(job, &mut audit);
+			AuditRecords::<T>::insert(job, audit);
+		}
+	}
+
 	fn remove(job: JobId) {
 		if let Some(audit) = AuditRecords::<T>::take(job) {
+			Self::dissolve(&audit);
 			Self::drop_verdicts(job, &audit);
 		}
 	}
@@ -96,7 +110,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 impl<T: Config> Pallet<T> {
 	/// Returns the audit that `request` asks for; `None` when it is out of bounds.
 	fn audit_of(request: AuditRequest<T::AccountId>) -> Option<AuditOf<T>> {
-		let AuditRequest { groups, parties, audit_segments, verifiers } = request;
+		let AuditRequest { groups, parties, audit_segments, verifiers, fee, needs } = request;
 		let fits = !groups.is_empty()
 			&& groups.iter().all(|(result, _)| result.segments > 0)
 			&& (1..=MAX_VERIFIERS).contains(&verifiers)
@@ -127,6 +141,10 @@ impl<T: Config> Pallet<T> {
 			.ok()?,
 			groups: groups.try_into().ok()?,
 			committee: Default::default(),
+			fee,
+			stake: T::SeatStake::get(),
+			needs,
+			waits: 0,
 			served: Default::default(),
 		})
 	}
@@ -141,9 +159,13 @@ impl<T: Config> Pallet<T> {
 					Step::Wait(now.saturating_add(1))
 				}
 				Seed::Ready(seed) => {
-					Self::seat(job, audit, &seed, after);
-					let until = now.saturating_add(T::CommitBlocks::get());
-					audit.phase = AuditPhase::Committing { until };
+					if Self::seat(job, audit, &seed, after) {
+						audit.waits = 0;
+						let until = now.saturating_add(T::CommitBlocks::get());
+						audit.phase = AuditPhase::Committing { until };
+					} else {
+						Self::wait_for_verifiers(job, audit, now);
+					}
 					Step::Again
 				}
 			},
@@ -183,6 +205,16 @@ impl<T: Config> Pallet<T> {
 			}
 			AuditPhase::Done => Step::Over,
 		}
+	}
+
+	/// Puts the draw off, each time twice as long as before.
+	fn wait_for_verifiers(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
+		let longer = 1u32.checked_shl(audit.waits).unwrap_or(u32::MAX);
+		let pause = FIRST_WAIT.saturating_mul(longer).min(T::MaxWaitBlocks::get());
+		audit.waits = audit.waits.saturating_add(1);
+		let after = now.saturating_add(pause);
+		audit.phase = AuditPhase::Drawing { after };
+		Self::deposit_event(Event::NoCommittee { job, round: audit.round, after });
 	}
 
 	/// Decides what the committee's verdicts decide, notes whose fee is earned, slashes, and opens
@@ -235,16 +267,21 @@ impl<T: Config> Pallet<T> {
 		let mut decisions = decisions.into_iter();
 		Self::decide(job, audit, |_| decisions.next().flatten());
 
-		for (member, stance) in audit.committee.iter().zip(stances) {
-			match stance {
+		for (member, stance) in audit.committee.iter().zip(&stances) {
+			if *stance == Stance::Agrees {
 				// Bounded by the rounds and the size of a committee.
-				Stance::Agrees => {
-					let _ = audit.served.try_push(member.verifier.clone());
-				}
-				Stance::Silent => Self::slash(job, &member.verifier, Fault::NoVerdict),
-				Stance::Contradicts => Self::slash(job, &member.verifier, Fault::Contrary),
+				let _ = audit.served.try_push(member.verifier.clone());
 			}
 		}
+		let faults: Vec<Option<Fault>> = stances
+			.into_iter()
+			.map(|stance| match stance {
+				Stance::Agrees | Stance::InVain => None,
+				Stance::Silent => Some(Fault::NoVerdict),
+				Stance::Contradicts => Some(Fault::Contrary),
+			})
+			.collect();
+		Self::close_seats(job, audit, &faults);
 
 		if audit.awaits_rescue() {
 			let until = Self::begin_rescue(job, now);
@@ -265,6 +302,11 @@ impl<T: Config> Pallet<T> {
 			audit.phase = Self::drawing(now);
 			return;
 		}
+		Self::end_undecided(job, audit);
+	}
+
+	/// Ends the audit; what is still open stays undecided.
+	fn end_undecided(job: JobId, audit: &mut AuditOf<T>) {
 		Self::decide(job, audit, |_| Some(Decision::Undecided));
 		audit.phase = AuditPhase::Done;
 		Self::end_rescues(job);

@@ -5,10 +5,8 @@ use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
-	job::{
-		Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS,
-		MAX_VERIFIERS,
-	},
+	job::{Balance, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
+	seats::Resources,
 };
 
 pub use trainyard_protocol::H256;
@@ -40,6 +38,14 @@ pub struct Audit<AccountId> {
 	pub groups: BoundedVec<Group<AccountId>, ConstU32<MAX_REPLICAS>>,
 	/// The committee of this round, in the order drawn.
 	pub committee: BoundedVec<Member<AccountId>, ConstU32<MAX_VERIFIERS>>,
+	/// What a seat earns.
+	pub fee: Balance,
+	/// What a seat locks of its verifier's bond.
+	pub stake: Balance,
+	/// What a seat needs of its verifier.
+	pub needs: Resources,
+	/// How often no committee could be drawn for this round.
+	pub waits: u32,
 	/// A fee was earned for each entry.
 	pub served: BoundedVec<AccountId, ConstU32<MAX_FEES>>,
 }
@@ -96,26 +102,6 @@ pub struct Member<AccountId> {
 	pub revealed: bool,
 }
 
-/// A verifier that left the pool; its bond answers for what it does until it is withdrawn.
-#[derive(
-	Clone,
-	Copy,
-	Debug,
-	PartialEq,
-	Eq,
-	Encode,
-	Decode,
-	DecodeWithMemTracking,
-	MaxEncodedLen,
-	TypeInfo,
-)]
-pub struct Leaving {
-	/// What is still held.
-	pub bond: Balance,
-	/// Last block in which it cannot be withdrawn.
-	pub until: BlockNumber,
-}
-
 /// What a verifier lost a part of its bond for.
 #[derive(
 	Clone,
@@ -130,7 +116,7 @@ pub struct Leaving {
 	TypeInfo,
 )]
 pub enum Fault {
-	/// It revealed nothing, or called a result unavailable that the committee decided.
+	/// It revealed nothing.
 	NoVerdict,
 	/// It contradicted what the committee decided.
 	Contrary,

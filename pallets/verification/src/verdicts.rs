@@ -7,9 +7,9 @@
 //!
 //! Where accept or reject is decided, a member that said the other thing, or accepted on other
 //! evidence, was wrong: a strict replay has one outcome. A member that could not fetch the result
-//! has given no verdict and is treated like an absent one; not worse, because a trainer can refuse
-//! its bundle to a single verifier. Where *unavailable* has the majority nobody was wrong: who can
-//! be reached differs from place to place.
+//! earns nothing and loses nothing, because a trainer can refuse its bundle to a single verifier.
+//! Where *unavailable* has the majority nobody was wrong: who can be reached differs from place to
+//! place.
 
 use crate::{Audit, AuditRecords, Config, Error, Event, Pallet, Verdicts, H256};
 use frame_support::ensure;
@@ -47,7 +47,9 @@ impl<'a> From<&'a GroupVerdict> for Outcome<'a> {
 pub enum Stance {
 	/// It said the same, or nothing was decided.
 	Agrees,
-	/// It said nothing, or that it could not fetch the result.
+	/// It could not fetch the result, and others could.
+	InVain,
+	/// It said nothing.
 	Silent,
 	/// It said something else.
 	Contradicts,
@@ -73,7 +75,7 @@ pub fn stance(vote: Option<&GroupVerdict>, outcome: Option<&Outcome>) -> Stance 
 		(None, _) => Stance::Silent,
 		(Some(_), None | Some(Outcome::Unavailable)) => Stance::Agrees,
 		(Some(said), Some(decided)) if said == *decided => Stance::Agrees,
-		(Some(Outcome::Unavailable), Some(_)) => Stance::Silent,
+		(Some(Outcome::Unavailable), Some(_)) => Stance::InVain,
 		(Some(_), Some(_)) => Stance::Contradicts,
 	}
 }

@@ -1,12 +1,17 @@
 //! What clients read about an audit.
 
-use crate::{AuditRecords, Config, Pallet, Rescue, Verdicts};
+use crate::{AuditRecords, Config, Pallet, Pool, Rescue, Verdicts};
 use trainyard_protocol::{
-	views::{AuditView, GroupView, MemberView},
+	views::{AuditView, GroupView, MemberView, VerifierView},
 	JobId,
 };
 
 impl<T: Config> Pallet<T> {
+	/// Returns where `who` stands as a verifier, while its bond is here.
+	pub(crate) fn verifier_of(who: &T::AccountId) -> Option<VerifierView> {
+		Pool::<T>::get().get(who).map(|entry| entry.view())
+	}
+
 	/// Returns the audit of `job`, with the findings of the committee of its last round.
 	pub(crate) fn view(job: JobId) -> Option<AuditView<T::AccountId>> {
 		let audit = AuditRecords::<T>::get(job)?;

@@ -21,6 +21,7 @@ pub mod drill;
 pub mod fees;
 pub mod job;
 pub mod merkle;
+pub mod seats;
 pub mod views;
 
 pub use trainyard_program::{MicroUt, Text, H256};

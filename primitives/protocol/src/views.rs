@@ -3,6 +3,7 @@
 use crate::{
 	audit::{AuditPhase, Decision},
 	job::{Balance, BlockNumber, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
+	seats::Resources,
 	JobId, MicroUt, Text, H256,
 };
 use alloc::vec::Vec;
@@ -188,6 +189,61 @@ pub struct TrainerView<AccountId> {
 	pub weight: Option<u64>,
 	/// Weight announced for the next session, if it will be one.
 	pub next_weight: Option<u64>,
+}
+
+/// Where a verifier stands.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+	/// It is drawn.
+	Active,
+	/// It was absent too often, keeps its place, and is not drawn until it resumes.
+	Paused,
+	/// It has no place, because the pool was full or a larger bond displaced it.
+	Waiting {
+		/// Since this height.
+		since: BlockNumber,
+	},
+	/// It left.
+	Left {
+		/// At this height.
+		since: BlockNumber,
+	},
+}
+
+/// A verifier and its bond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct VerifierView {
+	/// Where it stands.
+	pub standing: Standing,
+	/// Its bond, as it is held.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub bond: Balance,
+	/// The part of it that running seats lock.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub locked: Balance,
+	/// The part of it that counts in draws.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub counted: Balance,
+	/// What it declared to have room for.
+	pub capacity: Resources,
+	/// What its running seats need.
+	pub load: Resources,
+	/// Seats without a verdict among the last hundred.
+	pub absences: u32,
 }
 
 /// A trainer's offer.

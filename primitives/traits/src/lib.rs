@@ -15,6 +15,7 @@ use sp_runtime::{DispatchResult, Permill, Weight};
 use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, BlockNumber, Reveal, WorkResult},
+	seats::Resources,
 	JobId, MicroUt, H256,
 };
 
@@ -125,6 +126,10 @@ pub struct AuditRequest<AccountId> {
 	pub audit_segments: u32,
 	/// Size of the committee.
 	pub verifiers: u32,
+	/// What a seat earns: absence costs a multiple of it.
+	pub fee: Balance,
+	/// What a seat needs of its verifier, over all results.
+	pub needs: Resources,
 }
 
 /// What an audit reports when it is asked.
@@ -149,7 +154,10 @@ pub trait Audits<AccountId> {
 	/// Takes the audit as far as it can go at the present block. Work is bounded by the
 	/// committee and the pool of verifiers.
 	fn advance(job: JobId) -> AuditStatus<AccountId>;
-	/// Forgets a decided audit, which stays readable until then.
+	/// Decides what is still open as undecided and ends the audit, wherever it stands: for an
+	/// owner that waits no longer. An unknown audit stays unknown.
+	fn give_up(job: JobId);
+	/// Forgets an audit, which stays readable until then.
 	fn remove(job: JobId);
 	/// Returns the weight of one [`Audits::advance`] at worst.
 	fn advance_weight() -> Weight;
@@ -157,21 +165,26 @@ pub trait Audits<AccountId> {
 
 /// Bonded verifiers, for a pallet that needs something recomputed outside of an audit.
 pub trait VerifierPool<AccountId> {
-	/// Draws `count` verifiers from `seed`, in proportion to the bonds that they had at height
-	/// `after`; the seed formed after that height. The `excluded` are not drawn. Returns nobody
-	/// where fewer are eligible.
+	/// Draws `count` verifiers from `seed`, in proportion to the seats that are free in the bonds
+	/// that they had at height `after`; the seed formed after that height. The `excluded` are not
+	/// drawn, nor who has no room for `needs`. Returns nobody where fewer are eligible. Each of
+	/// those drawn has a seat until [`Self::release`].
 	fn draw(
 		domain: &[u8],
 		seed: &H256,
 		after: BlockNumber,
 		excluded: &[AccountId],
 		count: u32,
+		needs: &Resources,
 	) -> Vec<AccountId>;
-	/// Takes from the bond of `who`, for the jackpot, what it costs to give no verdict. Returns the
-	/// amount taken.
-	fn slash_absent(who: &AccountId) -> Balance;
+	/// Takes from the bond of `who`, for the jackpot, what it costs to give no verdict in a seat
+	/// that would have earned `fee`. Returns the amount taken.
+	fn slash_absent(who: &AccountId, fee: Balance) -> Balance;
 	/// Does the same for a verdict that contradicts what was decided.
-	fn slash_contrary(who: &AccountId) -> Balance;
+	fn slash_contrary(who: &AccountId, fee: Balance) -> Balance;
+	/// Ends the seat of `who`, who was drawn with these `needs`. `present` is whether it gave a
+	/// verdict.
+	fn release(who: &AccountId, needs: &Resources, present: bool);
 	/// Benchmarks: fills the pool. Returns some of it, at least three, whose bonds are real.
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_pool() -> Vec<AccountId>;

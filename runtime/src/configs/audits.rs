@@ -9,14 +9,18 @@ use sp_runtime::Permill;
 use trainyard_protocol::job::BlockNumber;
 
 parameter_types! {
-	/// Smallest bond of a verifier.
+	/// Least bond of a verifier that enters the pool: ten seats.
 	pub const MinVerifierBond: Balance = 100 * TRY;
+	/// What a seat locks of a bond, and the most that can be lost in it.
+	pub const SeatStake: Balance = 10 * TRY;
 	/// Longer than the two periods of a verdict can be made, see [`periods`].
 	pub const VerifierUnbonding: BlockNumber = 15 * DAYS;
-	/// Part of the bond lost by a member of a committee that gives no verdict,
-	pub const AbsentSlash: Permill = Permill::from_percent(1);
-	/// and by one whose verdict is false.
-	pub const ContrarySlash: Permill = Permill::from_percent(10);
+	/// Part of the pool's weight that may come in, and that may be displaced, in a day: a sixteenth.
+	pub const PoolTurnover: Permill = Permill::from_parts(62_500);
+	/// What may in any case: a sixteenth of a full pool of least bonds.
+	pub const FreeInflow: Balance = 16 * MinVerifierBond::get();
+	/// Part of the stake lost by a member of a committee whose verdict is false.
+	pub const ContrarySlash: Permill = Permill::from_percent(100);
 }
 
 impl pallet_verification::Config for Runtime {
@@ -28,12 +32,18 @@ impl pallet_verification::Config for Runtime {
 	type Blobs = ModelStorage;
 	type Jackpot = Jackpot;
 	type MinBond = MinVerifierBond;
+	type SeatStake = SeatStake;
 	type UnbondingBlocks = VerifierUnbonding;
+	type TurnoverBlocks = ConstU32<DAYS>;
+	type TurnoverShare = PoolTurnover;
+	type FreeInflow = FreeInflow;
 	type MaxPool = ConstU32<256>;
 	type MinSeats = ConstU32<3>;
 	type CommitBlocks = periods::VerdictCommitBlocks;
 	type RevealBlocks = periods::VerdictRevealBlocks;
 	type RescueBlocks = periods::RescueBlocks;
-	type AbsentSlash = AbsentSlash;
+	type MaxWaitBlocks = ConstU32<DAYS>;
+	type AbsenceFees = ConstU32<5>;
 	type ContrarySlash = ContrarySlash;
+	type MaxAbsences = ConstU32<3>;
 }

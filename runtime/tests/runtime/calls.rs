@@ -14,6 +14,7 @@ use trainyard_protocol::{
 	blob::{Chunked, CHUNKS_PER_BLOCK, MAX_CHUNK},
 	drill::{Mismatch, Template, UnitResult},
 	job::{Reveal, Terms},
+	seats::Resources,
 	views::Hardware,
 	Text, H256,
 };
@@ -234,13 +235,15 @@ fn samples() -> Vec<RuntimeCall> {
 		S::remove { root },
 	];
 	let verification = [
-		V::register { bond: 1 },
+		V::register { bond: 1, capacity: Resources::default() },
 		V::bond_extra { amount: 1 },
 		V::deregister {},
 		V::withdraw {},
 		V::commit { job: 0, commitment: root },
 		V::reveal { job: 0, findings: Findings::default(), salt },
 		V::rescue { job: 0, group: 0, blob: root },
+		V::set_capacity { capacity: Resources::default() },
+		V::resume {},
 	];
 	let drilling = [
 		D::propose {
@@ -350,7 +353,9 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"TaskMarket.remove_listing",
 		"Verification.commit",
 		"Verification.rescue",
+		"Verification.resume",
 		"Verification.reveal",
+		"Verification.set_capacity",
 	];
 	assert_eq!(allowed, errands.map(String::from).into());
 	let transfer: RuntimeCall =

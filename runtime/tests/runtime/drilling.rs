@@ -7,6 +7,7 @@ use trainyard_protocol::{
 		commitment, AssignmentView, Mismatch, ProjectId, ProjectState, ProjectView, Template,
 		UnitPhase, UnitResult,
 	},
+	seats::Resources,
 	views::{Hardware, TrainerView},
 	Text, H256,
 };
@@ -51,7 +52,9 @@ fn with_project(units: u32) -> (Chain, ProjectId) {
 		assert_ok!(chain.call(who, pallet_hashrate::Call::register { bond: BOND, hardware }));
 	}
 	for who in VERIFIERS {
-		assert_ok!(chain.call(who, pallet_verification::Call::register { bond: BOND }));
+		let capacity = Resources { work: 10_000_000, memory_mib: 8_192, disk_mib: 10_240 };
+		let register = pallet_verification::Call::register { bond: BOND, capacity };
+		assert_ok!(chain.call(who, register));
 	}
 	let propose = pallet_drilling::Call::propose {
 		title: Text::new("how fast are we?").unwrap(),

@@ -11,6 +11,7 @@ use trainyard_protocol::{
 	blob::Chunked,
 	commitment,
 	job::{Ending, Fate, JobState, Reveal, Terms},
+	seats::Resources,
 	views::JobView,
 	JobId, Text, H256, PROTOCOL_VERSION,
 };
@@ -38,7 +39,9 @@ fn chain() -> Chain {
 	let mut chain = Chain::development();
 	chain.run(1);
 	for verifier in VERIFIERS {
-		assert_ok!(chain.call(verifier, pallet_verification::Call::register { bond: 100 * TRY }));
+		let capacity = Resources { work: 10_000_000, memory_mib: 8_192, disk_mib: 10_240 };
+		let register = pallet_verification::Call::register { bond: 100 * TRY, capacity };
+		assert_ok!(chain.call(verifier, register));
 	}
 	chain
 }

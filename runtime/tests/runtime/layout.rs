@@ -84,7 +84,17 @@ fn call_indices() {
 	);
 	assert_eq!(
 		calls::<pallet_verification::Call<Runtime>>(),
-		["register", "deregister", "withdraw", "commit", "reveal", "rescue", "bond_extra"]
+		[
+			"register",
+			"deregister",
+			"withdraw",
+			"commit",
+			"reveal",
+			"rescue",
+			"bond_extra",
+			"set_capacity",
+			"resume"
+		]
 	);
 	assert_eq!(
 		calls::<pallet_drilling::Call<Runtime>>(),

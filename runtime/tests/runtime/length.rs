@@ -1,6 +1,5 @@
 //! Blocks full of bytes: who pays, and that models still enter.
 
-use trainyard_sandbox::Chain;
 use frame_support::{assert_ok, traits::fungible::Inspect};
 use pallet_transaction_payment::{Multiplier, NextFeeMultiplier};
 use sp_keyring::Sr25519Keyring::{self, Bob, Charlie};
@@ -10,6 +9,7 @@ use trainyard_runtime::{
 	configs::{fees, system::OrdinaryLength},
 	*,
 };
+use trainyard_sandbox::Chain;
 use trainyard_traits::AwaitedBlobs;
 
 fn upload(blob: &Chunked, index: usize) -> RuntimeCall {

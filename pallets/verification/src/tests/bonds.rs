@@ -1,8 +1,9 @@
-//! Into the pool, out of it, and slashed.
+//! Into the pool, out of it, back again, and slashed.
 
-use crate::{mock::*, Entry, Error, Event, Fault, HoldReason, Leaving, LeavingVerifiers, Pool};
+use crate::{mock::*, Error, Event, Fault, HoldReason, Pool};
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use sp_runtime::{DispatchError, TokenError};
+use trainyard_protocol::{seats::Resources, views::Standing};
 
 fn held(who: AccountId) -> u128 {
 	Balances::balance_on_hold(&HoldReason::VerifierBond.into(), &who)
@@ -12,85 +13,45 @@ fn signed(who: AccountId) -> RuntimeOrigin {
 	RuntimeOrigin::signed(who)
 }
 
+fn standing(who: AccountId) -> Standing {
+	entry(who).standing
+}
+
+/// Takes from the bond of `who` what `fault` costs in a seat.
+fn slash(who: AccountId, fault: Fault) -> u128 {
+	Pool::<Test>::mutate(|pool| {
+		let entry = pool.get_mut(&who).unwrap();
+		Verification::take(entry, &who, fault, FEE, STAKE)
+	})
+}
+
 #[test]
 fn a_verifier_registers_with_a_bond() {
 	run(|| {
-		assert_ok!(Verification::register(signed(10), MIN_BOND));
-		System::assert_last_event(Event::Registered { verifier: 10, bond: MIN_BOND }.into());
+		assert_ok!(register(10, MIN_BOND));
+		let standing = Standing::Active;
+		System::assert_last_event(
+			Event::Registered { verifier: 10, bond: MIN_BOND, standing }.into(),
+		);
 		assert_eq!(held(10), MIN_BOND);
-		assert_ok!(Verification::register(signed(11), BOND));
+		assert_ok!(register(11, BOND));
 		assert_eq!(Verification::verifiers(), vec![(10, MIN_BOND), (11, BOND)]);
+		let view = Verification::verifier(11).unwrap();
+		assert_eq!((view.standing, view.bond, view.counted), (standing, BOND, BOND));
+		assert_eq!((view.locked, view.capacity, view.absences), (0, ROOM, 0));
+		assert_eq!(Verification::verifier(12), None);
 	});
 }
 
 #[test]
 fn registration_has_conditions() {
 	run(|| {
-		assert_noop!(Verification::register(RuntimeOrigin::root(), BOND), DispatchError::BadOrigin);
-		assert_noop!(Verification::register(signed(10), MIN_BOND - 1), Error::<Test>::BondTooSmall);
-		assert_noop!(
-			Verification::register(signed(10), ENDOWMENT + 1),
-			TokenError::FundsUnavailable
-		);
-		assert_ok!(Verification::register(signed(10), BOND));
-		assert_noop!(Verification::register(signed(10), BOND), Error::<Test>::AlreadyVerifier);
-	});
-}
-
-#[test]
-fn the_pool_is_bounded() {
-	run(|| {
-		let mut pool = Pool::<Test>::get();
-		for who in 100..132 {
-			pool.try_insert(who, Entry::new(BOND, 0)).unwrap();
-		}
-		Pool::<Test>::put(pool);
-		assert_noop!(Verification::register(signed(10), BOND), Error::<Test>::PoolFull);
-		Pool::<Test>::kill();
-	});
-}
-
-/// Otherwise 32 small bonds would keep everybody else out.
-#[test]
-fn a_larger_bond_displaces_the_smallest_of_a_full_pool() {
-	run(|| {
-		bonded(2);
-		assert_ok!(Verification::register(signed(12), BOND / 2));
-		let mut pool = Pool::<Test>::get();
-		for who in 100..129 {
-			pool.try_insert(who, Entry::new(2 * BOND, 0)).unwrap();
-		}
-		Pool::<Test>::put(pool);
-		assert_noop!(Verification::register(signed(13), BOND / 2), Error::<Test>::PoolFull);
-		assert_ok!(Verification::register(signed(13), BOND / 2 + 1));
-		System::assert_has_event(Event::Left { verifier: 12, until: 1 + UNBONDING }.into());
-		assert_eq!(bond_of(12), BOND / 2);
-		assert_eq!(held(12), BOND / 2);
-		let active: Vec<_> = Verification::verifiers().into_iter().map(|(who, _)| who).collect();
-		assert_eq!(active.len(), 32);
-		assert!(active.contains(&13) && !active.contains(&12));
-		// A verifier that was displaced can come back when its bond is free.
-		assert_noop!(Verification::register(signed(12), BOND), Error::<Test>::StillLeaving);
-		Pool::<Test>::kill();
-	});
-}
-
-/// The room for those who left is bounded, and still many may come and go.
-#[test]
-fn those_who_left_are_forgotten_in_time() {
-	run(|| {
-		for turn in 0..5u64 {
-			for who in VERIFIERS {
-				assert_ok!(Verification::register(signed(who), BOND));
-				assert_ok!(Verification::deregister(signed(who)));
-			}
-			System::set_block_number((turn + 1) * 100);
-			for who in VERIFIERS {
-				assert_ok!(Verification::withdraw(signed(who)));
-			}
-		}
-		bonded(1);
-		assert_eq!(Pool::<Test>::get().len(), 1);
+		let root = RuntimeOrigin::root();
+		assert_noop!(Verification::register(root, BOND, ROOM), DispatchError::BadOrigin);
+		assert_noop!(register(10, MIN_BOND - 1), Error::<Test>::BondTooSmall);
+		assert_noop!(register(10, ENDOWMENT + 1), TokenError::FundsUnavailable);
+		assert_ok!(register(10, BOND));
+		assert_noop!(register(10, BOND), Error::<Test>::AlreadyVerifier);
 	});
 }
 
@@ -103,8 +64,47 @@ fn a_bond_can_be_raised() {
 		System::assert_last_event(Event::BondRaised { verifier: 10, bond: BOND + 5 }.into());
 		assert_eq!((held(10), bond_of(10)), (BOND + 5, BOND + 5));
 		assert_noop!(Verification::bond_extra(signed(10), ENDOWMENT), TokenError::FundsUnavailable);
+		// Whoever leaves may raise it as well, and comes back with all of it.
 		assert_ok!(Verification::deregister(signed(10)));
-		assert_noop!(Verification::bond_extra(signed(10), 5), Error::<Test>::NotVerifier);
+		assert_ok!(Verification::bond_extra(signed(10), 5));
+		assert_ok!(Verification::resume(signed(10)));
+		assert_eq!(Verification::verifiers(), vec![(10, BOND + 10)]);
+	});
+}
+
+#[test]
+fn a_capacity_can_be_changed() {
+	run(|| {
+		assert_noop!(Verification::set_capacity(signed(10), ROOM), Error::<Test>::NotVerifier);
+		bonded(1);
+		System::set_block_number(100);
+		let capacity = Resources { work: 5, ..ROOM };
+		assert_ok!(Verification::set_capacity(signed(10), capacity));
+		System::assert_last_event(Event::CapacityDeclared { verifier: 10, capacity }.into());
+		assert_eq!(Verification::verifier(10).unwrap().capacity, capacity);
+		// It counts from now on: a draw that is known cannot be won by it.
+		assert!(entry(10).is_able(99, &NEEDS) && !entry(10).is_able(100, &NEEDS));
+	});
+}
+
+/// What counted is remembered for a while, and that has a bound.
+#[test]
+fn nobody_changes_all_the_time() {
+	run(|| {
+		bonded(1);
+		System::set_block_number(100);
+		for work in 1..=3 {
+			System::set_block_number(100 + work);
+			let capacity = Resources { work, ..ROOM };
+			assert_ok!(Verification::set_capacity(signed(10), capacity));
+			assert_ok!(Verification::bond_extra(signed(10), 1));
+		}
+		System::set_block_number(110);
+		assert_noop!(Verification::set_capacity(signed(10), ROOM), Error::<Test>::TooManyChanges);
+		assert_noop!(Verification::bond_extra(signed(10), 1), Error::<Test>::TooManyChanges);
+		assert_noop!(Verification::deregister(signed(10)), Error::<Test>::TooManyChanges);
+		System::set_block_number(140);
+		assert_ok!(Verification::deregister(signed(10)));
 	});
 }
 
@@ -115,12 +115,12 @@ fn leaving_takes_the_unbonding_period() {
 		assert_noop!(Verification::withdraw(signed(10)), Error::<Test>::NotLeaving);
 		bonded(1);
 		assert_noop!(Verification::withdraw(signed(10)), Error::<Test>::NotLeaving);
+		System::set_block_number(2);
 		assert_ok!(Verification::deregister(signed(10)));
-		let until = 1 + UNBONDING;
+		let until = 2 + UNBONDING;
 		System::assert_last_event(Event::Left { verifier: 10, until }.into());
 		assert!(Verification::verifiers().is_empty());
 		assert_noop!(Verification::deregister(signed(10)), Error::<Test>::NotVerifier);
-		assert_noop!(Verification::register(signed(10), BOND), Error::<Test>::StillLeaving);
 
 		System::set_block_number(until.into());
 		assert_noop!(Verification::withdraw(signed(10)), Error::<Test>::StillBonded);
@@ -129,7 +129,55 @@ fn leaving_takes_the_unbonding_period() {
 		System::assert_last_event(Event::Withdrawn { verifier: 10, amount: BOND }.into());
 		assert_eq!((held(10), Balances::free_balance(10)), (0, ENDOWMENT));
 		assert_noop!(Verification::withdraw(signed(10)), Error::<Test>::NotLeaving);
-		assert_ok!(Verification::register(signed(10), BOND));
+		assert_ok!(register(10, BOND));
+	});
+}
+
+#[test]
+fn leaving_can_be_taken_back() {
+	run(|| {
+		assert_noop!(Verification::resume(signed(10)), Error::<Test>::NotVerifier);
+		bonded(2);
+		assert_noop!(Verification::resume(signed(10)), Error::<Test>::NothingToResume);
+		System::set_block_number(2);
+		assert_ok!(Verification::deregister(signed(10)));
+		System::set_block_number(3);
+		assert_ok!(Verification::resume(signed(10)));
+		let standing = Standing::Active;
+		System::assert_last_event(Event::Resumed { verifier: 10, standing }.into());
+		assert_eq!(Verification::verifiers(), vec![(10, BOND), (11, BOND)]);
+		// By a new registration as well, with at least the bond that it names.
+		System::set_block_number(40);
+		assert_ok!(Verification::deregister(signed(10)));
+		assert_ok!(Verification::deregister(signed(11)));
+		System::set_block_number(41);
+		assert_ok!(register(10, BOND / 2));
+		assert_ok!(register(11, 2 * BOND));
+		assert_eq!(Verification::verifiers(), vec![(10, BOND), (11, 2 * BOND)]);
+	});
+}
+
+/// What answers for a seat stays until the seat ends.
+#[test]
+fn a_seat_is_not_unbonded() {
+	run(|| {
+		bonded(1);
+		System::set_block_number(2);
+		Pool::<Test>::mutate(|pool| pool.get_mut(&10).unwrap().sit(STAKE, &NEEDS));
+		Pool::<Test>::mutate(|pool| pool.get_mut(&10).unwrap().checks = 1);
+		assert_ok!(Verification::deregister(signed(10)));
+		System::set_block_number(100);
+		assert_ok!(Verification::withdraw(signed(10)));
+		assert_eq!((held(10), bond_of(10)), (STAKE, STAKE));
+		assert_noop!(Verification::withdraw(signed(10)), Error::<Test>::StillBonded);
+		Pool::<Test>::mutate(|pool| {
+			let entry = pool.get_mut(&10).unwrap();
+			entry.checks = 0;
+			entry.rise(STAKE, &NEEDS, false)
+		});
+		assert_ok!(Verification::withdraw(signed(10)));
+		assert_eq!(Balances::free_balance(10), ENDOWMENT);
+		assert!(Pool::<Test>::get().is_empty());
 	});
 }
 
@@ -137,35 +185,29 @@ fn leaving_takes_the_unbonding_period() {
 fn slashes_go_to_the_jackpot() {
 	run(|| {
 		bonded(2);
-		Verification::slash(JOB, &10, Fault::NoVerdict);
-		System::assert_last_event(
-			Event::Slashed { verifier: 10, amount: BOND / 10, job: JOB, fault: Fault::NoVerdict }
-				.into(),
-		);
-		Verification::slash(JOB, &11, Fault::Contrary);
-		assert_eq!((bond_of(10), held(10)), (9_000, 9_000));
-		assert_eq!((bond_of(11), held(11)), (7_000, 7_000));
-		assert_eq!(Balances::free_balance(JACKPOT), 1 + 1_000 + 3_000);
-		// A stranger has nothing to lose.
-		Verification::slash(JOB, &12, Fault::Contrary);
-		assert_eq!(Balances::free_balance(JACKPOT), 1 + 1_000 + 3_000);
+		assert_eq!(slash(10, Fault::NoVerdict), ABSENCE);
+		assert_eq!(slash(11, Fault::Contrary), CONTRARY);
+		assert_eq!((bond_of(10), held(10)), (BOND - ABSENCE, BOND - ABSENCE));
+		assert_eq!((bond_of(11), held(11)), (BOND - CONTRARY, BOND - CONTRARY));
+		assert_eq!(Balances::free_balance(JACKPOT), 1 + ABSENCE + CONTRARY);
 	});
 }
 
+/// Nothing unbonds by itself: whoever has the least bond and is absent once keeps its place.
 #[test]
-fn a_bond_below_the_minimum_leaves_the_pool() {
+fn one_absence_at_the_least_bond_costs_no_place() {
 	run(|| {
-		assert_ok!(Verification::register(signed(10), MIN_BOND + 10));
-		Verification::slash(JOB, &10, Fault::NoVerdict);
-		assert!(Verification::verifiers().is_empty());
-		let left = Leaving { bond: 909, until: 1 + UNBONDING };
-		assert_eq!(LeavingVerifiers::<Test>::get(10), Some(left));
-		// A bond that is leaving is still slashed, and the rest comes back in the end.
-		Verification::slash(JOB, &10, Fault::Contrary);
-		assert_eq!(bond_of(10), 637);
-		System::set_block_number(u64::from(2 + UNBONDING));
-		assert_ok!(Verification::withdraw(signed(10)));
-		assert_eq!(Balances::free_balance(10), ENDOWMENT - 101 - 272);
+		assert_ok!(register(10, MIN_BOND));
+		slash(10, Fault::NoVerdict);
+		assert_eq!((standing(10), bond_of(10)), (Standing::Active, MIN_BOND - ABSENCE));
+		assert_eq!(entry(10).seats(1, STAKE), (MIN_BOND - ABSENCE) / STAKE);
+		// Even one that lost all but its last seat.
+		for _ in 0..15 {
+			slash(10, Fault::Contrary);
+		}
+		assert_eq!((standing(10), entry(10).seats(1, STAKE)), (Standing::Active, 0));
+		assert_ok!(Verification::bond_extra(signed(10), STAKE));
+		assert_eq!(entry(10).seats(1, STAKE), 1);
 	});
 }
 
@@ -175,13 +217,14 @@ fn a_missing_jackpot_takes_no_dust() {
 	run(|| {
 		bonded(1);
 		JackpotAccount::set(98);
-		Verification::slash(JOB, &10, Fault::NoVerdict);
-		assert_eq!((bond_of(10), Balances::free_balance(98)), (9_000, 1_000));
+		slash(10, Fault::NoVerdict);
+		assert_eq!((bond_of(10), Balances::free_balance(98)), (BOND - ABSENCE, ABSENCE));
 
 		JackpotAccount::set(97);
-		LeavingVerifiers::<Test>::insert(11, Leaving { bond: 5, until: 0 });
-		Verification::slash(JOB, &11, Fault::NoVerdict);
-		assert_eq!(bond_of(11), 5);
-		LeavingVerifiers::<Test>::remove(11);
+		Pool::<Test>::mutate(|pool| {
+			let entry = pool.get_mut(&10).unwrap();
+			assert_eq!(Verification::take(entry, &10, Fault::NoVerdict, 0, STAKE), 0);
+		});
+		assert_eq!(bond_of(10), BOND - ABSENCE);
 	});
 }

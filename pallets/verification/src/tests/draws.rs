@@ -34,7 +34,7 @@ fn a_committee_and_segments_are_drawn_from_later_blocks() {
 fn parties_are_never_drawn() {
 	run(|| {
 		for who in [SUBMITTER, TRAINERS[0], TRAINERS[1]] {
-			assert_ok!(Verification::register(RuntimeOrigin::signed(who), ENDOWMENT / 2));
+			assert_ok!(register(who, ENDOWMENT / 2));
 		}
 		bonded(1);
 		for salt in 0..20 {
@@ -102,7 +102,7 @@ fn a_committee_is_odd() {
 			crate::Pool::<Test>::kill();
 			for who in &VERIFIERS[..bonds] {
 				let mut pool = crate::Pool::<Test>::get();
-				pool.try_insert(*who, crate::Entry::new(BOND, 0)).unwrap();
+				pool.try_insert(*who, seated(BOND, 0)).unwrap();
 				crate::Pool::<Test>::put(pool);
 			}
 			open(1, wanted);
@@ -121,13 +121,16 @@ fn nobody_is_seated_below_the_least_number_of_seats() {
 		MinSeats::set(3);
 		bonded(2);
 		open(1, 3);
-		tick_until(is_committing);
-		assert!(committee().is_empty());
-		// A third one makes the next round possible.
-		Verification::register(RuntimeOrigin::signed(VERIFIERS[2]), BOND).unwrap();
-		tick_until(|phase| matches!(phase, AuditPhase::Drawing { .. }));
+		for _ in 0..SEED_BLOCKS + 1 {
+			tick();
+		}
+		let after = System::block_number() as u32 + 10;
+		System::assert_last_event(Event::NoCommittee { job: JOB, round: 0, after }.into());
+		assert!(committee().is_empty() && drawn().iter().all(Vec::is_empty));
+		// A third one makes a committee possible, in the same round.
+		register(VERIFIERS[2], BOND).unwrap();
 		assert_eq!(unanimous(Say::Yes(1)).len(), 3);
-		assert_eq!(Outcome::get().unwrap().0, [Decision::Accepted]);
+		assert_eq!((Outcome::get().unwrap().0, view().round), (vec![Decision::Accepted], 0));
 	});
 }
 
@@ -151,7 +154,6 @@ fn what_comes_behind_the_height_of_the_draw_does_not_change_it() {
 				// As it was, for the next draw.
 				crate::Pool::<Test>::kill();
 				for who in VERIFIERS {
-					crate::LeavingVerifiers::<Test>::remove(who);
 					let reason: RuntimeHoldReason = crate::HoldReason::VerifierBond.into();
 					Balances::release_all(&reason, &who, Precision::BestEffort).unwrap();
 				}
@@ -165,7 +167,7 @@ fn what_comes_behind_the_height_of_the_draw_does_not_change_it() {
 	let undisturbed = drawn_behind(|| ());
 	let enter = || {
 		for who in &VERIFIERS[4..] {
-			assert_ok!(Verification::register(RuntimeOrigin::signed(*who), 5 * BOND));
+			assert_ok!(register(*who, 5 * BOND));
 		}
 	};
 	assert_eq!(drawn_behind(enter), undisturbed);
@@ -294,28 +296,94 @@ fn the_height_of_the_draw_is_not_that_of_the_reveal() {
 	});
 }
 
+/// Who keeps the verifiers away must not use up the rounds: the audit waits, each time longer.
 #[test]
-fn without_verifiers_an_audit_waits_and_ends_undecided() {
+fn rounds_without_a_committee_do_not_count() {
 	run(|| {
-		open(2, 3);
-		tick_until(|phase| *phase == AuditPhase::Done);
-		assert_eq!(view().round, 2);
-		assert_eq!(Outcome::get(), Some((vec![Decision::Undecided; 2], vec![])));
-		// Three times: the seed, and the time for commitments; nobody reveals.
-		assert_eq!(System::block_number(), 1 + 3 * u64::from(SEED_BLOCKS + 1 + COMMIT + 1));
+		open(1, 3);
+		let mut draws = Vec::new();
+		for _ in 0..400 {
+			let before = view().phase;
+			tick();
+			if view().phase != before {
+				draws.push(System::block_number());
+			}
+		}
+		let pauses: Vec<u64> = draws.windows(2).map(|pair| pair[1] - pair[0]).collect();
+		let seed = u64::from(SEED_BLOCKS + 1);
+		assert_eq!(pauses[..4], [10, 20, 40, 40].map(|pause| pause + seed), "{draws:?}");
+		assert_eq!((view().round, Outcome::get()), (0, None));
+		// Verifiers that come in the end have all rounds.
+		bonded(3);
+		for _ in 0..3 {
+			let split = [Say::Yes(1), Say::No, Say::Yes(2)];
+			round(&split.map(|say| Act::Speak(vec![say])));
+		}
+		assert!(view().phase == AuditPhase::Done);
 	});
 }
 
+/// The pause begins small again when there was a committee.
 #[test]
-fn a_verifier_that_comes_late_serves_the_next_round() {
+fn pauses_are_forgotten_with_a_committee() {
 	run(|| {
 		open(1, 3);
+		tick_until(|phase| matches!(phase, AuditPhase::Drawing { after } if *after > 30));
+		bonded(3);
 		tick_until(is_committing);
-		assert!(committee().is_empty());
-		bonded(1);
-		tick_until(|phase| matches!(phase, AuditPhase::Drawing { .. }));
-		assert_eq!(view().round, 1);
-		let committee = unanimous(Say::No);
-		assert_eq!(Outcome::get(), Some((vec![Decision::Rejected], committee)));
+		let record = crate::AuditRecords::<Test>::get(JOB).unwrap();
+		assert_eq!((record.waits, record.round), (0, 0));
+	});
+}
+
+/// The owner of the audit decides how long it waits; seats that run end with it.
+#[test]
+fn an_audit_can_be_given_up() {
+	run(|| {
+		open(2, 3);
+		Verification::give_up(JOB);
+		assert_eq!(
+			Verification::advance(JOB),
+			AuditStatus::Done { decisions: vec![Decision::Undecided; 2], served: vec![] }
+		);
+		Verification::remove(JOB);
+		bonded(3);
+		for wanted in [is_committing, is_revealing, is_rescue] {
+			open(1, 3);
+			tick_until(is_committing);
+			if wanted(&AuditPhase::Revealing { until: 0 }) {
+				commit(committee()[0], &findings(&[Say::Gone])).unwrap();
+				tick_until(wanted);
+			} else if wanted(&AuditPhase::Rescue { until: 0 }) {
+				unanimous(Say::Gone);
+			}
+			assert!(wanted(&view().phase));
+			Verification::give_up(JOB);
+			Verification::give_up(JOB);
+			Verification::do_try_state().unwrap();
+			assert!(VERIFIERS[..3].iter().all(|who| entry(*who).locked == 0));
+			let AuditStatus::Done { decisions, .. } = Verification::advance(JOB) else {
+				panic!("it is over");
+			};
+			assert_eq!(decisions, [Decision::Undecided]);
+			Verification::remove(JOB);
+		}
+		// One that was decided stays so.
+		open(1, 3);
+		unanimous(Say::Yes(1));
+		Verification::give_up(JOB);
+		assert_eq!(view().groups[0].decision, Some(Decision::Accepted));
+	});
+}
+
+/// Nobody forgets an audit that runs; if somebody did, no seat would stay taken.
+#[test]
+fn a_running_audit_that_is_forgotten_frees_its_seats() {
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		tick_until(is_committing);
+		Verification::remove(JOB);
+		assert!(VERIFIERS[..3].iter().all(|who| entry(*who).locked == 0));
 	});
 }

@@ -1,12 +1,15 @@
 //! Tests, by behaviour.
 
+mod attacks;
 mod bonds;
 mod committing;
 mod decisions;
 mod draws;
 mod opening;
+mod pool;
 mod random;
 mod recompute;
 mod rescues;
 mod revealing;
 mod rule;
+mod seats;

@@ -5,8 +5,13 @@ use frame_support::assert_ok;
 use std::collections::BTreeSet;
 use trainyard_traits::VerifierPool;
 
+/// Draws, without keeping the seats.
 fn draw(seed: u8, after: u32, excluded: &[AccountId], count: u32) -> Vec<AccountId> {
-	Verification::draw(b"test", &H256([seed; 32]), after, excluded, count)
+	let drawn = Verification::draw(b"test", &H256([seed; 32]), after, excluded, count, &NEEDS);
+	for who in &drawn {
+		Verification::release(who, &NEEDS, true);
+	}
+	drawn
 }
 
 #[test]
@@ -40,7 +45,7 @@ fn only_who_was_there_before_the_seed_is_drawn() {
 	run(|| {
 		bonded(3);
 		System::set_block_number(5);
-		assert_ok!(Verification::register(RuntimeOrigin::signed(13), BOND));
+		assert_ok!(register(13, BOND));
 		assert_ok!(Verification::deregister(RuntimeOrigin::signed(10)));
 		for seed in 0..20 {
 			let mut before = draw(seed, 4, &[], 3);
@@ -57,15 +62,33 @@ fn only_who_was_there_before_the_seed_is_drawn() {
 fn absence_and_contradiction_cost_what_they_cost_in_an_audit() {
 	run(|| {
 		bonded(2);
-		assert_eq!(Verification::slash_absent(&10), BOND / 10);
+		assert_eq!(Verification::slash_absent(&10, FEE), ABSENCE);
 		System::assert_last_event(
-			Event::SlashedInRecompute { verifier: 10, amount: BOND / 10, fault: Fault::NoVerdict }
+			Event::SlashedInRecompute { verifier: 10, amount: ABSENCE, fault: Fault::NoVerdict }
 				.into(),
 		);
-		assert_eq!(Verification::slash_contrary(&11), BOND * 3 / 10);
-		assert_eq!((bond_of(10), bond_of(11)), (BOND * 9 / 10, BOND * 7 / 10));
-		assert_eq!(Balances::free_balance(JACKPOT), 1 + BOND * 4 / 10);
+		assert_eq!(Verification::slash_contrary(&11, FEE), CONTRARY);
+		assert_eq!((bond_of(10), bond_of(11)), (BOND - ABSENCE, BOND - CONTRARY));
+		assert_eq!(Balances::free_balance(JACKPOT), 1 + ABSENCE + CONTRARY);
 		// A stranger has nothing to lose.
-		assert_eq!(Verification::slash_contrary(&12), 0);
+		assert_eq!(Verification::slash_contrary(&12, FEE), 0);
+	});
+}
+
+#[test]
+fn a_seat_is_taken_until_it_is_released() {
+	run(|| {
+		bonded(3);
+		let drawn = Verification::draw(b"test", &H256([1; 32]), 1, &[], 3, &NEEDS);
+		for who in &drawn {
+			let entry = entry(*who);
+			assert_eq!((entry.locked, entry.load.work, entry.checks), (STAKE, NEEDS.work, 1));
+		}
+		Verification::do_try_state().unwrap();
+		for (at, who) in drawn.iter().enumerate() {
+			Verification::release(who, &NEEDS, at > 0);
+		}
+		assert!(drawn.iter().all(|who| entry(*who).locked == 0 && entry(*who).checks == 0));
+		assert_eq!(entry(drawn[0]).view().absences, 1);
 	});
 }

@@ -121,7 +121,7 @@ fn a_copied_commitment_cannot_be_opened() {
 		}
 		let (decisions, served) = Outcome::get().unwrap();
 		assert_eq!((decisions, served), (vec![Decision::Accepted], vec![seats[0], seats[2]]));
-		assert_eq!(bond_of(seats[1]), BOND - BOND / 10);
+		assert_eq!(bond_of(seats[1]), BOND - ABSENCE);
 	});
 }
 

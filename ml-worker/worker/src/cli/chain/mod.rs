@@ -3,8 +3,9 @@
 mod authority;
 mod project;
 mod show;
+mod verifier_status;
 
-use crate::args::{DeviceArgs, KeyArgs, NodeArgs};
+use crate::args::{parse_ut, DeviceArgs, KeyArgs, NodeArgs};
 use crate::{
 	job_toml,
 	roles::{
@@ -12,7 +13,7 @@ use crate::{
 		driller::{self, DrillerArgs},
 		report::Reporter,
 		submit,
-		trainer::{self, parse_ut, TrainerArgs},
+		trainer::{self, TrainerArgs},
 		verifier::{self, VerifierArgs},
 	},
 	terminal,
@@ -47,6 +48,9 @@ pub enum ChainCommand {
 	Trainer(OnDevice<TrainerArgs>),
 	/// Checks results that it is drawn for; goes on after a restart
 	Verifier(OnDevice<VerifierArgs>),
+	/// Shows where a verifier stands and what it owes. Exit code 0: it is drawn and nothing is
+	/// urgent, 1: it is not drawn, 2: cannot be asked, 3: a deadline is near
+	VerifierStatus(verifier_status::VerifierStatus),
 	/// Computes units of drilling, for power; goes on after a restart
 	Driller(OnDevice<DrillerArgs>),
 	/// Proposes, votes on and shows projects of drilling
@@ -155,6 +159,7 @@ impl ChainCommand {
 			Self::Submit(args) => args.run().await,
 			Self::Trainer(role) => role.run(trainer::run).await,
 			Self::Verifier(role) => role.run(verifier::run).await,
+			Self::VerifierStatus(args) => args.run().await,
 			Self::Driller(role) => role.run(driller::run).await,
 			Self::Project(command) => command.run().await,
 			Self::Market(args) => args.market().await,
@@ -302,6 +307,9 @@ mod tests {
 			"x driller --suri //Alice --max-disk-mib 4096",
 			"x verifier --suri //Charlie --dir d --bond 100 --once --device cpu",
 			"x verifier --suri-file suri --max-disk-mib 4096",
+			"x verifier --suri //Eve --capacity-ut 4.5 --capacity-memory-mib 8192 --warn-webhook \
+			 http://127.0.0.1:9/hook",
+			"x verifier-status //Charlie --json",
 			"x trainer --suri-file suri --max-disk-mib 4096",
 			"x submit job.toml --suri-file suri",
 			"x driller --suri //Alice --dir d --bond 100 --threads 2 --units 3 --json \

@@ -1,6 +1,8 @@
 //! What more than one role does: becoming a trainer ([`registration`]), bringing the files of a job
-//! here ([`files`]), and noticing commitments that it cannot reveal ([`lost`]).
+//! here ([`files`]), noticing commitments that it cannot reveal ([`lost`]), and warning its owner
+//! ([`webhook`]).
 
 pub mod files;
 pub mod lost;
 pub mod registration;
+pub mod webhook;

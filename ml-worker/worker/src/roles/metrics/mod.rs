@@ -84,6 +84,7 @@ pub struct Metrics {
 	power: CounterVec,
 	seconds: CounterVec,
 	flops: Gauge,
+	deadline: IntGauge,
 	earned: CounterVec,
 	lost: CounterVec,
 	events: IntCounterVec,
@@ -129,6 +130,10 @@ fn build(role: &str) -> prometheus::Result<Metrics> {
 			&[],
 		)?,
 		flops: Gauge::with_opts(opts("flops", "FLOP a second of the last run that ended"))?,
+		deadline: IntGauge::with_opts(opts(
+			"deadline_blocks",
+			"Blocks until the nearest deadline of something that is not on chain yet; -1 without one",
+		))?,
 		earned: CounterVec::new(opts("earned_try_total", "Income by its kind, in TRY"), &["kind"])?,
 		lost: CounterVec::new(
 			opts("lost_try_total", "Deposits and parts of the bond lost, in TRY"),
@@ -154,6 +159,7 @@ fn build(role: &str) -> prometheus::Result<Metrics> {
 	registry.register(Box::new(metrics.power.clone()))?;
 	registry.register(Box::new(metrics.seconds.clone()))?;
 	registry.register(Box::new(metrics.flops.clone()))?;
+	registry.register(Box::new(metrics.deadline.clone()))?;
 	registry.register(Box::new(metrics.earned.clone()))?;
 	registry.register(Box::new(metrics.lost.clone()))?;
 	registry.register(Box::new(metrics.events.clone()))?;
@@ -168,6 +174,7 @@ fn build(role: &str) -> prometheus::Result<Metrics> {
 	for kind in ["credited", "lost"] {
 		metrics.power.with_label_values(&[kind]).inc_by(0.0);
 	}
+	metrics.deadline.set(-1);
 	metrics.ut.with_label_values(&[]).inc_by(0.0);
 	metrics.seconds.with_label_values(&[]).inc_by(0.0);
 	Ok(metrics)
@@ -203,6 +210,11 @@ impl Metrics {
 		if seconds > 0.0 {
 			self.flops.set(flop as f64 / seconds);
 		}
+	}
+
+	/// Says how many blocks are left until the nearest deadline.
+	pub fn deadline(&self, blocks: Option<u32>) {
+		self.deadline.set(blocks.map_or(-1, i64::from));
 	}
 
 	/// Counts that the chain credited `work` as power.
@@ -304,6 +316,7 @@ mod tests {
 			(labelled("events_total", "event", "committed"), 1.0),
 			(labelled("errors_total", "action", "apply"), 2.0),
 			(plain("connected"), 0.0),
+			(plain("deadline_blocks"), -1.0),
 			(
 				format!(
 					"trainyard_worker_info{{account=\"5Account\",version=\"{version}\",role=\"driller\"}}"

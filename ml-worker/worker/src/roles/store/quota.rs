@@ -35,6 +35,11 @@ impl Quota {
 		Self(bytes)
 	}
 
+	/// Returns the whole quota in MiB, rounded down.
+	pub fn mib(&self) -> u32 {
+		u32::try_from(self.0 / MIB).unwrap_or(u32::MAX)
+	}
+
 	/// Returns the bytes that may still be written to `home`.
 	pub fn left(&self, home: &Home) -> Result<u64, StoreError> {
 		Ok(self.0.saturating_sub(home.used()?).min(home.free()))

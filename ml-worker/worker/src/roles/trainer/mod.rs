@@ -24,6 +24,7 @@ use super::{
 	store::{Home, JobRecord, Quota, StoreError, Unused},
 	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 };
+use crate::args::parse_ut;
 use serde_json::{json, Map, Value};
 use std::{
 	collections::{BTreeMap, HashMap, HashSet},
@@ -94,12 +95,6 @@ pub struct TrainerArgs {
 	/// audit rejects such a result and the deposit is lost
 	#[arg(long, value_name = "N")]
 	test_only_cheat: Option<u32>,
-}
-
-/// Reads an amount of work in ut.
-pub fn parse_ut(text: &str) -> Result<MicroUt, amount::DecimalError> {
-	let micro = amount::parse_scaled(text, 6)?;
-	MicroUt::try_from(micro).map_err(|_| amount::DecimalError::TooLarge)
 }
 
 /// Says why the trainer cannot work at all.

@@ -18,7 +18,9 @@ impl Verifier {
 		head: Head,
 	) -> Result<(), ChainError> {
 		let mut wanted = HashSet::new();
-		for view in self.chain.drilling_checks(self.sender.account(), head.hash).await? {
+		let views = self.chain.drilling_checks(self.sender.account(), head.hash).await?;
+		memory.deadlines.note_units(&views);
+		for view in views {
 			let found = self.home.load_unit(view.id, &view.seed);
 			let found_one = matches!(&found, Ok(Some(_)));
 			let lost = found.is_ok() && units::is_lost(&view, found_one);

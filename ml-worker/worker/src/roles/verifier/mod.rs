@@ -1,6 +1,7 @@
 //! The verifier: replays what it is drawn for, and says what it found. Units of drilling that
 //! it is drawn for it computes again (`drilling`).
 
+pub mod deadlines;
 mod drilling;
 mod examine;
 mod pool;
@@ -11,7 +12,10 @@ mod sources;
 
 use super::{
 	blocks::LookError,
-	common::lost::{self, Replaced},
+	common::{
+		lost::{self, Replaced},
+		webhook::{Webhook, WebhookError},
+	},
 	display,
 	fetch::{Fetcher, LocationArgs},
 	replay::{self, Replayers},
@@ -21,6 +25,8 @@ use super::{
 	tasks::{word, Outcome, TaskError, TaskName, Tasks},
 	units::{Part, Step, Units},
 };
+use crate::args::parse_ut;
+use deadlines::Deadlines;
 use pool::Membership;
 use room::Over;
 use serde_json::json;
@@ -40,7 +46,8 @@ use trainyard_protocol::{
 	commitment,
 	drill::AssignmentId,
 	job::{Balance, BlockNumber, JobState, WorkResult},
-	JobId, H256,
+	seats::Resources,
+	JobId, MicroUt, H256,
 };
 
 /// Blocks before the end of a phase that are kept for the transaction.
@@ -53,9 +60,22 @@ pub struct VerifierArgs {
 	role: RoleArgs,
 	#[command(flatten)]
 	locations: LocationArgs,
-	/// Register as a verifier with this bond (in TRY) if the account is none yet
+	/// Register as a verifier with this bond (in TRY) if the account is none yet, come back if it
+	/// left, and raise the bond to this if it waits for a place
 	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
 	bond: Option<Balance>,
+	/// Work of all audits at once that this machine can replay in the time for a verdict, 12 minutes
+	/// at 6 s a block (in ut): the chain draws it for no more
+	#[arg(long, value_name = "UT", default_value = "2", value_parser = parse_ut)]
+	capacity_ut: MicroUt,
+	/// Memory that a job may need to be replayed (in MiB): the chain draws it for no larger one
+	/// [default: what a replay may take by --max-memory-mib]
+	#[arg(long, value_name = "MIB")]
+	capacity_memory_mib: Option<u32>,
+	/// Send warnings to this URL, as JSON by POST: a deadline is near, the verifier is paused,
+	/// displaced or gone from the pool
+	#[arg(long, value_name = "URL")]
+	warn_webhook: Option<String>,
 	/// Take no more data for one audit (in MiB); larger ones count as unavailable
 	#[arg(long, value_name = "MIB", default_value_t = 2048)]
 	max_data_mib: u64,
@@ -97,6 +117,9 @@ pub enum VerifierError {
 	/// Replays are processes of the same program.
 	#[error("cannot find this program's own file, which replays: {0}")]
 	Program(#[from] std::io::Error),
+	/// Warnings cannot be sent.
+	#[error(transparent)]
+	Webhook(#[from] WebhookError),
 }
 
 impl From<VerifierError> for RoleError<VerifierError> {
@@ -154,6 +177,8 @@ enum Key {
 	Audit(JobId, u32, Duty),
 	/// A step of the recomputation of a unit.
 	Unit(AssignmentId, H256, Step),
+	/// Coming back from a pause.
+	Resume,
 }
 
 /// What a daemon remembers between two blocks.
@@ -166,12 +191,13 @@ struct Memory {
 	/// Rounds whose findings cannot be revealed, and units; each is reported once.
 	lost: HashSet<(JobId, u32)>,
 	lost_units: HashSet<AssignmentId>,
+	deadlines: Deadlines,
 }
 
 impl Memory {
 	fn new(membership: Membership) -> Self {
-		let (unassessed, subjects, lost, lost_units) = Default::default();
-		Self { unassessed, membership, subjects, lost, lost_units }
+		let (unassessed, subjects, lost, lost_units, deadlines) = Default::default();
+		Self { unassessed, membership, subjects, lost, lost_units, deadlines }
 	}
 }
 
@@ -193,6 +219,7 @@ struct Verifier {
 	served: Served,
 	/// Commitments on chain that were not this folder's, and were replaced.
 	replaced: Replaced,
+	webhook: Webhook,
 	report: Reporter,
 }
 
@@ -216,14 +243,23 @@ impl Role for VerifierRole {
 
 	async fn open(args: VerifierArgs, base: &Base) -> Result<Self, RoleError<VerifierError>> {
 		let Base { chain, sender, home, report } = base.clone();
-		let membership = pool::enter(&sender, args.bond, &report).await?;
+		let webhook = Webhook::new(report.clone(), args.warn_webhook.as_deref())
+			.map_err(VerifierError::from)?;
+		let quota = Quota::new(args.max_disk_mib, &home);
+		let memory = replay::memory(args.max_memory_mib);
+		let max_memory = memory / u64::from(args.max_replays);
+		let capacity = Resources {
+			work: args.capacity_ut,
+			memory_mib: args.capacity_memory_mib.unwrap_or_else(|| pool::mib(max_memory)),
+			disk_mib: quota.mib(),
+		};
+		let membership = pool::enter(&sender, args.bond, &capacity, &report).await?;
 		let mib = |n: u64| n.saturating_mul(1024 * 1024);
 		let locations = args.locations.locations(&chain).await?;
 		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?;
-		let memory = replay::memory(args.max_memory_mib);
 		let replayers = Replayers::new(memory, usize::from(args.max_replays));
 		let replayers = replayers.map_err(VerifierError::from)?;
-		let space = Space::new(Quota::new(args.max_disk_mib, &home));
+		let space = Space::new(quota);
 		let units = Units::new(base, fetcher.clone(), Part::Verifier, space.clone(), false);
 		let verifier = Verifier {
 			block_time: chain.block_time().await?,
@@ -231,12 +267,13 @@ impl Role for VerifierRole {
 			replayers,
 			fetcher,
 			max_data: mib(args.max_data_mib),
-			max_memory: memory / u64::from(args.max_replays),
+			max_memory,
 			max_rules: mib(args.rules_mib),
 			space,
 			over: Mutex::default(),
 			served: Served::default(),
 			replaced: Replaced::default(),
+			webhook,
 			report,
 			home,
 			sender,
@@ -257,6 +294,7 @@ impl Role for VerifierRole {
 			Key::Unit(id, _, step) => TaskName::new(word(step))
 				.of(format!("recomputation of assignment {id}"))
 				.with("assignment", *id),
+			Key::Resume => TaskName::new("resume"),
 		}
 	}
 
@@ -287,7 +325,7 @@ impl Verifier {
 		tasks: &mut Tasks<Key>,
 		head: Head,
 	) -> Result<(), LookError> {
-		let Memory { unassessed, membership, lost, subjects, .. } = memory;
+		let Memory { unassessed, membership, lost, subjects, deadlines, .. } = memory;
 		let (mut wanted, mut folders) = (HashSet::new(), HashSet::new());
 		let mut redrawn = HashSet::new();
 		let jobs = self.chain.active_jobs(head.hash).await?;
@@ -343,7 +381,8 @@ impl Verifier {
 			Key::Audit(_, _, Duty::Audit) => wanted.contains(key) && !redrawn.contains(key),
 			_ => true,
 		});
-		self.watch_pool(membership, head.number).await?;
+		self.watch_deadlines(deadlines, &jobs, head.number);
+		self.watch_pool(membership, tasks, head.number).await?;
 		self.tidy(&jobs, &folders, head).await
 	}
 

@@ -1,37 +1,52 @@
-//! Watches whether the account is in the pool from which committees are drawn, and says what to do
-//! if it is not.
+//! Enters the pool from which committees are drawn, watches whether the account is in it, and comes
+//! back from a pause.
 
-use super::{Verifier, VerifierError};
-use crate::roles::{metrics::Loss, report::Reporter, run::RoleError};
-use serde_json::json;
-use trainyard_client::{
-	amount, calls, AccountId32, AuditView, Chain, ChainError, JobView, Transactor,
+use super::{Key, Verifier, VerifierError};
+use crate::roles::{
+	metrics::Loss,
+	report::Reporter,
+	run::RoleError,
+	tasks::{TaskError, Tasks},
 };
+use serde_json::json;
+use std::sync::Arc;
+use trainyard_client::{amount, calls, AccountId32, Call, ChainError, Transactor};
 use trainyard_protocol::{
-	audit::AuditPhase,
 	job::{Balance, BlockNumber},
-	JobId,
+	seats::Resources,
+	views::{Standing, VerifierView},
 };
 
 /// Blocks between two looks at the pool.
 const EVERY: BlockNumber = 10;
-/// What to do about it.
-const ADVICE: &str = "audits that it sits on are still served, new ones will not come. The bond \
-                      can be taken back by verification.withdraw after the unbonding period; \
-                      start again with --bond AMOUNT then";
+/// Blocks before a second pause is ended; twice as many before the third, and so on. Whoever is
+/// absent again and again would pay for it again and again.
+const REST: BlockNumber = 100;
+/// What somebody who left can do.
+const ADVICE: &str =
+	"audits that it sits on are still served, new ones will not come. It comes back \
+                      at once if the verifier is started with --bond AMOUNT; else the bond can be \
+                      taken by verification.withdraw after the unbonding period";
 
-/// Whether the account was in the pool at the last look.
+/// Returns these bytes in whole MiB.
+pub(super) fn mib(bytes: u64) -> u32 {
+	u32::try_from(bytes >> 20).unwrap_or(u32::MAX)
+}
+
+/// What the last look at the pool showed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Membership {
-	/// Its bond, while it was inside.
-	bond: Option<Balance>,
+	view: Option<VerifierView>,
 	looked: Option<BlockNumber>,
+	/// Pauses that were ended, and the height before which no other one is.
+	resumed: u32,
+	rests: BlockNumber,
 }
 
 impl Membership {
 	/// Notes what was found at the start.
-	pub(super) fn new(bond: Option<Balance>) -> Self {
-		Self { bond, looked: None }
+	pub(super) fn new(view: Option<VerifierView>) -> Self {
+		Self { view, looked: None, resumed: 0, rests: 0 }
 	}
 
 	/// Returns whether it is time to look again at height `best`.
@@ -41,92 +56,176 @@ impl Membership {
 
 	/// Notes what was found at height `best`. Returns whether it is news, and what was lost of the
 	/// bond.
-	fn note(&mut self, bond: Option<Balance>, best: BlockNumber) -> (bool, Balance) {
+	fn note(&mut self, view: Option<VerifierView>, best: BlockNumber) -> (bool, Balance) {
 		self.looked = Some(best);
-		let before = std::mem::replace(&mut self.bond, bond);
+		let before = std::mem::replace(&mut self.view, view);
 		// An account that left gets its bond back one day, whatever it is.
-		let lost = before.zip(bond).map_or(0, |(before, now)| before.saturating_sub(now));
-		(before.is_some() != bond.is_some(), lost)
+		let here = |view: &VerifierView| !matches!(view.standing, Standing::Left { .. });
+		let bond = |view: Option<VerifierView>| view.filter(here).map(|view| view.bond);
+		let lost = bond(before).zip(bond(view)).map_or(0, |(was, is)| was.saturating_sub(is));
+		let standing = |view: Option<VerifierView>| view.map(|view| view.standing);
+		(standing(before) != standing(view), lost)
+	}
+
+	/// Returns whether a pause should be ended at height `best`, and notes that it is.
+	fn resumes(&mut self, best: BlockNumber) -> bool {
+		let paused = self.view.is_some_and(|view| view.standing == Standing::Paused);
+		let due = paused && best >= self.rests;
+		if due {
+			self.rests = best.saturating_add(REST.saturating_mul(1 << self.resumed.min(8)));
+			self.resumed = self.resumed.saturating_add(1);
+		}
+		due
 	}
 }
 
-/// Returns whether `me` has a seat in an audit that is not over.
-fn sits(audit: &AuditView, me: &AccountId32) -> bool {
-	audit.phase != AuditPhase::Done && audit.committee.iter().any(|m| m.verifier == *me)
+/// Returns whether the room on chain is no longer about that of this machine: what is free of memory
+/// and disk is never the same twice.
+fn differs(declared: &Resources, here: &Resources) -> bool {
+	let far = |a: u64, b: u64| a.abs_diff(b) > a.max(b) / 10;
+	declared.work != here.work
+		|| far(declared.memory_mib.into(), here.memory_mib.into())
+		|| far(declared.disk_mib.into(), here.disk_mib.into())
 }
 
-/// Returns the jobs in whose audits `me` has a seat.
-fn seats(jobs: &[JobView], me: &AccountId32) -> Vec<JobId> {
-	let seated = |job: &&JobView| job.audit.as_ref().is_some_and(|audit| sits(audit, me));
-	jobs.iter().filter(seated).map(|job| job.id).collect()
+/// Returns what to send so that an account that stands as `view` can be drawn; `None` where it left
+/// and nobody says that it should come back.
+fn entry(
+	view: Option<&VerifierView>,
+	bond: Option<Balance>,
+	capacity: &Resources,
+) -> Option<Vec<Call>> {
+	let Some(view) = view else {
+		return bond.map(|bond| vec![calls::register_verifier(bond, capacity)]);
+	};
+	let declare = differs(&view.capacity, capacity).then(|| calls::set_capacity(capacity));
+	let more = bond.unwrap_or(0).saturating_sub(view.bond);
+	let mut sent = match view.standing {
+		Standing::Active => vec![],
+		Standing::Waiting { .. } if more == 0 => vec![],
+		Standing::Waiting { .. } => vec![calls::raise_verifier_bond(more)],
+		Standing::Left { .. } if bond.is_none() => return None,
+		Standing::Paused | Standing::Left { .. } if more == 0 => vec![calls::resume_verifier()],
+		Standing::Paused | Standing::Left { .. } => {
+			return Some(vec![calls::register_verifier(view.bond.saturating_add(more), capacity)])
+		}
+	};
+	sent.extend(declare);
+	Some(sent)
 }
 
-/// Returns the bond of `me` in the pool; `None` outside.
-async fn bond_of(chain: &Chain, me: &AccountId32) -> Result<Option<Balance>, ChainError> {
-	Ok(chain.verifiers().await?.iter().find(|(who, _)| who == me).map(|(_, bond)| *bond))
+/// Returns whether an account that stands so is drawn.
+fn drawn(view: Option<VerifierView>) -> bool {
+	view.is_some_and(|view| view.standing == Standing::Active)
 }
 
-/// Registers the account if it is not in the pool and a bond is given. Without registration, an
-/// account outside the pool is let in only if it still sits on a committee: its bond answers for
-/// that.
+/// Registers the account, or brings it back. One that left, and is not to come back, goes on only for
+/// the seats that it still has.
 pub(super) async fn enter(
 	sender: &Transactor,
 	bond: Option<Balance>,
+	capacity: &Resources,
 	report: &Reporter,
 ) -> Result<Membership, RoleError<VerifierError>> {
 	let (chain, account) = (sender.chain(), *sender.account());
-	if let Some(bond) = bond_of(chain, &account).await? {
-		return Ok(Membership::new(Some(bond)));
-	}
-	let head = chain.head().await?;
-	let seats = seats(&chain.active_jobs(head.hash).await?, &account);
-	let why = match bond {
-		Some(bond) => match sender.run(&calls::register_verifier(bond)).await {
-			Ok(_) => {
-				let text =
-					format!("registered as a verifier with a bond of {}", amount::format(bond));
-				report.general("registered", &text, json!({ "bond": bond.to_string() }));
-				return Ok(Membership::new(Some(bond)));
-			}
-			Err(e) if seats.is_empty() => return Err(VerifierError::Tx(e).into()),
-			Err(e) => e.to_string(),
-		},
-		None if seats.is_empty() => return Err(VerifierError::NotRegistered { account }.into()),
-		None => "no --bond was given".to_owned(),
+	let view = chain.verifier(&account).await?;
+	let Some(sent) = entry(view.as_ref(), bond, capacity) else {
+		let seats = view.is_some_and(|view| view.locked > 0);
+		if !seats {
+			return Err(VerifierError::NotRegistered { account }.into());
+		}
+		let text = format!("not in the verifier pool, but on a committee: {ADVICE}");
+		report.general("not_in_pool", &text, json!({}));
+		return Ok(Membership::new(view));
 	};
-	let text =
-		format!("not in the verifier pool ({why}), but on {} committee(s): {ADVICE}", seats.len());
-	report.general("not_in_pool", &text, json!({ "jobs": seats, "reason": why }));
-	Ok(Membership::new(None))
+	for call in &sent {
+		// A trainer or a driller of the same account may take the nonce meanwhile.
+		let done = async || {
+			let now = entry(chain.verifier(&account).await?.as_ref(), bond, capacity);
+			Ok(now.is_some_and(|left| left.iter().all(|other| other.title() != call.title())))
+		};
+		match sender.achieve(call, done).await {
+			Ok(()) => {}
+			// What was declared before stands.
+			Err(e) if drawn(view) => {
+				let text = format!("{} failed: {e}", call.title());
+				report.general("problem", &text, json!({ "action": "set_capacity" }));
+			}
+			Err(e) => return Err(VerifierError::Tx(e).into()),
+		}
+	}
+	let now = if sent.is_empty() { view } else { chain.verifier(&account).await? };
+	if now.is_some() && !drawn(now) {
+		report.general("waiting", &text_of(now.as_ref()), json!({}));
+	} else if !drawn(view) {
+		let bond = now.map_or(bond.unwrap_or(0), |now| now.bond);
+		let text = format!("registered as a verifier with a bond of {}", amount::format(bond));
+		report.general("registered", &text, json!({ "bond": bond.to_string() }));
+	}
+	Ok(Membership::new(now))
+}
+
+/// Says where an account stands.
+fn text_of(view: Option<&VerifierView>) -> String {
+	match view.map(|view| view.standing) {
+		Some(Standing::Active) => "in the verifier pool again".to_owned(),
+		Some(Standing::Paused) => "paused: too many seats without a verdict. Nothing is lost but \
+		                           the price of each, and the verifier comes back by itself"
+			.to_owned(),
+		Some(Standing::Waiting { .. }) => {
+			"without a place: the pool is full, and others have larger bonds. The bond is free; \
+			 a larger one (--bond) may bring a place at the end of a day"
+				.to_owned()
+		}
+		Some(Standing::Left { .. }) | None => {
+			format!("no longer in the verifier pool: deregistered. Running {ADVICE}")
+		}
+	}
+}
+
+/// Returns the event of a change.
+fn event_of(view: Option<&VerifierView>) -> &'static str {
+	match view.map(|view| view.standing) {
+		Some(Standing::Active) => "in_pool",
+		Some(Standing::Paused) => "paused",
+		Some(Standing::Waiting { .. }) => "waiting",
+		Some(Standing::Left { .. }) | None => "left_pool",
+	}
 }
 
 impl Verifier {
-	/// Looks at the pool now and then, and reports when the account left it or came back.
+	/// Looks at the pool now and then: reports when the account stands somewhere else, and ends a
+	/// pause.
 	pub(super) async fn watch_pool(
-		&self,
+		self: &Arc<Self>,
 		membership: &mut Membership,
+		tasks: &mut Tasks<Key>,
 		best: BlockNumber,
 	) -> Result<(), ChainError> {
 		if !membership.is_due(best) {
 			return Ok(());
 		}
-		let bond = bond_of(&self.chain, self.sender.account()).await?;
-		let (news, lost) = membership.note(bond, best);
+		let account: &AccountId32 = self.sender.account();
+		let view = self.chain.verifier(account).await?;
+		let (news, lost) = membership.note(view, best);
 		if lost > 0 {
 			self.report.metrics().lost(Loss::Bond, lost);
 		}
 		if news {
-			let (event, text) = match bond.is_some() {
-				true => ("in_pool", "in the verifier pool again".to_owned()),
-				false => (
-					"left_pool",
-					format!(
-						"no longer in the verifier pool: the bond was slashed below the minimum, \
-						 displaced by a larger one, or deregistered. Running {ADVICE}"
-					),
-				),
-			};
-			self.report.general(event, &text, json!({ "height": best }));
+			let (event, text) = (event_of(view.as_ref()), text_of(view.as_ref()));
+			let fields = json!({ "account": account, "height": best });
+			if event == "in_pool" {
+				self.report.general(event, &text, fields);
+			} else {
+				self.webhook.warn(event, &text, fields);
+			}
+		}
+		if tasks.is_ready(&Key::Resume) && membership.resumes(best) {
+			let me = self.clone();
+			tasks.start(Key::Resume, async move {
+				me.sender.run(&calls::resume_verifier()).await.map_err(TaskError::from)?;
+				Ok(())
+			});
 		}
 		Ok(())
 	}
@@ -135,42 +234,86 @@ impl Verifier {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_protocol::views::MemberView;
+
+	const HERE: Resources = Resources { work: 2_000_000, memory_mib: 8_192, disk_mib: 10_000 };
+
+	fn view(standing: Standing, bond: Balance) -> VerifierView {
+		VerifierView {
+			standing,
+			bond,
+			locked: 0,
+			counted: bond,
+			capacity: HERE,
+			load: Resources::default(),
+			absences: 0,
+		}
+	}
+
+	fn active(bond: Balance) -> Option<VerifierView> {
+		Some(view(Standing::Active, bond))
+	}
 
 	#[test]
 	fn only_changes_are_news() {
-		let mut membership = Membership::new(Some(100));
+		let left = Some(view(Standing::Left { since: 10 }, 100));
+		let mut membership = Membership::new(active(100));
 		assert!(membership.is_due(7), "never looked");
-		assert_eq!(membership.note(Some(100), 7), (false, 0));
+		assert_eq!(membership.note(active(100), 7), (false, 0));
 		assert!(!membership.is_due(8) && !membership.is_due(16) && membership.is_due(17));
-		assert_eq!(membership.note(None, 17), (true, 0), "it left");
-		assert_eq!(membership.note(None, 27), (false, 0));
-		assert_eq!(membership.note(Some(100), 37), (true, 0), "it came back");
+		assert_eq!(membership.note(left, 17), (true, 0), "it left");
+		assert_eq!(membership.note(left, 27), (false, 0));
+		assert_eq!(membership.note(None, 37), (true, 0), "it took its bond");
+		assert_eq!(membership.note(active(100), 47), (true, 0), "it came back");
 		assert!(membership.is_due(3), "a chain that was started from scratch");
 	}
 
 	#[test]
 	fn what_is_missing_of_the_bond_was_lost() {
-		let mut membership = Membership::new(Some(100));
-		assert_eq!(membership.note(Some(90), 7), (false, 10));
-		assert_eq!(membership.note(Some(90), 17), (false, 0), "reported once");
-		assert_eq!(membership.note(Some(200), 27), (false, 0), "more was bonded");
-		assert_eq!(membership.note(Some(180), 37), (false, 20));
+		let mut membership = Membership::new(active(100));
+		assert_eq!(membership.note(active(90), 7), (false, 10));
+		assert_eq!(membership.note(active(90), 17), (false, 0), "reported once");
+		assert_eq!(membership.note(active(200), 27), (false, 0), "more was bonded");
+		let paused = Some(view(Standing::Paused, 180));
+		assert_eq!(membership.note(paused, 37), (true, 20));
 	}
 
 	#[test]
-	fn who_sits_on_a_running_audit_still_serves_it() {
-		let me = AccountId32([1; 32]);
-		let member = MemberView { verifier: me, commitment: None, findings: None };
-		let mut audit = AuditView {
-			round: 0,
-			phase: AuditPhase::Committing { until: 50 },
-			groups: vec![],
-			committee: vec![member],
+	fn a_pause_is_ended_at_once_and_later_ones_after_longer_rests() {
+		let mut membership = Membership::new(Some(view(Standing::Paused, 100)));
+		assert!(membership.resumes(50) && !membership.resumes(51));
+		assert!(!membership.resumes(149) && membership.resumes(150));
+		assert!(!membership.resumes(349) && membership.resumes(350));
+		membership.note(active(100), 360);
+		assert!(!membership.resumes(10_000), "it is not paused");
+	}
+
+	#[test]
+	fn whoever_wants_to_be_drawn_sends_what_is_missing() {
+		let of = |standing| view(standing, 100);
+		let (waits, left) = (Standing::Waiting { since: 1 }, Standing::Left { since: 1 });
+		let titles = |view: Option<VerifierView>, bond, capacity: &Resources| {
+			let sent = entry(view.as_ref(), bond, capacity)?;
+			Some(sent.iter().map(|call| call.title()).collect::<Vec<_>>())
 		};
-		assert!(sits(&audit, &me));
-		assert!(!sits(&audit, &AccountId32([2; 32])));
-		audit.phase = AuditPhase::Done;
-		assert!(!sits(&audit, &me));
+		let smaller = Resources { work: 1, ..HERE };
+		let almost = Resources { disk_mib: 9_500, ..HERE };
+		for (view, bond, capacity, expected) in [
+			(None, None, HERE, None),
+			(None, Some(100), HERE, Some(vec!["register"])),
+			(active(100), None, HERE, Some(vec![])),
+			(active(100), Some(900), almost, Some(vec![])),
+			(active(100), None, smaller, Some(vec!["set_capacity"])),
+			(Some(of(Standing::Paused)), None, HERE, Some(vec!["resume"])),
+			(Some(of(Standing::Paused)), Some(120), HERE, Some(vec!["register"])),
+			(Some(of(waits)), Some(100), HERE, Some(vec![])),
+			(Some(of(waits)), Some(101), smaller, Some(vec!["bond_extra", "set_capacity"])),
+			(Some(of(left)), None, HERE, None),
+			(Some(of(left)), Some(50), HERE, Some(vec!["resume"])),
+			(Some(of(left)), Some(101), HERE, Some(vec!["register"])),
+		] {
+			let expected: Option<Vec<String>> = expected
+				.map(|names| names.iter().map(|name| format!("Verification.{name}")).collect());
+			assert_eq!(titles(view, bond, &capacity), expected, "{view:?} {bond:?}");
+		}
 	}
 }

@@ -3,6 +3,7 @@ use super::{
 	*,
 };
 use crate::roles::{
+	common::webhook::Webhook,
 	fetch::{Fetcher, Locations},
 	http::{Server, Shelf},
 	replay::Replayers,
@@ -31,9 +32,23 @@ use trainyard_protocol::{
 	audit::RejectReason,
 	blob::Chunked,
 	job::{Balance, Ending, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
-	views::{GroupView, MemberView},
+	seats::Resources,
+	views::{GroupView, MemberView, Standing, VerifierView},
 	Text, PROTOCOL_VERSION,
 };
+
+/// What the chain says of an account that is drawn.
+fn place() -> VerifierView {
+	VerifierView {
+		standing: Standing::Active,
+		bond: 100,
+		locked: 0,
+		counted: 100,
+		capacity: Resources::default(),
+		load: Resources::default(),
+		absences: 0,
+	}
+}
 
 /// Makes a verifier on a chain that says nothing, with its folder.
 async fn verifier(folder: &Path) -> Verifier {
@@ -45,7 +60,7 @@ async fn verifier_with(folder: &Path, jobs: Vec<JobView>) -> Verifier {
 	let node = FakeNode::new(move |method, _, _| match method {
 		"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
 		"TrainyardApi_active_jobs_after" => Ok(jobs.encode()),
-		"TrainyardApi_verifiers" => Ok(Vec::<(AccountId32, Balance)>::new().encode()),
+		"TrainyardApi_verifier" => Ok(None::<VerifierView>.encode()),
 		"TrainyardApi_drilling_check" => Ok(Vec::<AssignmentView>::new().encode()),
 		_ => Err("no such method"),
 	});
@@ -78,6 +93,7 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 		replayers,
 		served: Served::default(),
 		replaced: Default::default(),
+		webhook: Webhook::new(report.clone(), None).unwrap(),
 		report,
 		home,
 	}
@@ -558,7 +574,7 @@ async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_reported() {
 	let audit = AuditView { committee: vec![seat], ..scene.audit.clone() };
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];
 	let verifier = Arc::new(verifier_with(&scene.folder.path().join("late"), jobs).await);
-	let membership = Membership::new(Some(100));
+	let membership = Membership::new(Some(place()));
 	let mut memory = Memory::new(membership);
 	let mut tasks = Tasks::default();
 	let mut flag = None;
@@ -573,14 +589,16 @@ async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_reported() {
 		assert_eq!(flag.load(Ordering::Relaxed), stopped, "at {height}, until 45");
 	}
 	let reported = events(&verifier);
-	assert_eq!(reported.iter().filter(|e| e["event"] == "left_pool").count(), 1, "{reported:?}");
+	for event in ["left_pool", "deadline_near"] {
+		assert_eq!(reported.iter().filter(|e| e["event"] == event).count(), 1, "{reported:?}");
+	}
 }
 
 #[tokio::test]
 async fn what_follows_from_the_end_of_a_step() {
 	let folder = tempfile::tempdir().unwrap();
 	let verifier = Arc::new(verifier(folder.path()).await);
-	let memory = Memory::new(Membership::new(Some(100)));
+	let memory = Memory::new(Membership::new(Some(place())));
 	let mut role = VerifierRole { verifier, memory, once: true };
 	let key = |duty| Key::Audit(3, 1, duty);
 	assert_eq!(role.ended(key(Duty::Audit), &Ok(())), Next::AtOnce);

@@ -1,0 +1,133 @@
+//! Seats: what one locks, who can take one, and what happens when it ends.
+
+use crate::{pool::PoolOf, AuditOf, Config, Event, Fault, Pallet, Pool};
+use alloc::vec::Vec;
+use frame_support::traits::Get;
+use trainyard_protocol::{
+	audit::AuditPhase,
+	draw,
+	job::{Balance, BlockNumber},
+	seats::Resources,
+	views::Standing,
+	H256,
+};
+
+/// What a draw is made for.
+pub(crate) struct Seating<'a, AccountId> {
+	/// Height after which the seed formed.
+	pub after: BlockNumber,
+	/// Who may not be drawn.
+	pub excluded: &'a [AccountId],
+	/// What a seat needs.
+	pub needs: &'a Resources,
+	/// What a seat locks.
+	pub stake: Balance,
+}
+
+/// Those who can be drawn, with the seats that they have free.
+type Candidates<AccountId> = Vec<(AccountId, Balance)>;
+
+impl<T: Config> Pallet<T> {
+	/// Returns who can be drawn, by account, each with the number of seats that it had free: by what
+	/// counted at the height of the draw, with room for what a seat needs.
+	///
+	/// Nobody can while less than half of the seats of all who are able is free: whoever keeps others
+	/// busy would otherwise be drawn alone.
+	pub(crate) fn eligible(
+		pool: &PoolOf<T>,
+		seating: &Seating<T::AccountId>,
+	) -> Candidates<T::AccountId> {
+		let Seating { after, excluded, needs, stake } = *seating;
+		let (mut free, mut all) = (0u128, 0u128);
+		let mut candidates = Vec::new();
+		for (who, entry) in pool.iter() {
+			if excluded.contains(who) || !entry.is_able(after, needs) {
+				continue;
+			}
+			all = all.saturating_add(entry.all_seats(after, stake));
+			let seats = entry.seats(after, stake);
+			if seats > 0 && entry.can_take(after, needs) {
+				free = free.saturating_add(seats);
+				candidates.push((who.clone(), seats));
+			}
+		}
+		if free.saturating_mul(2) < all {
+			candidates.clear();
+		}
+		candidates
+	}
+
+	/// Draws as many as `count` returns for the number of candidates, and seats them.
+	pub(crate) fn seat_drawn(
+		domain: &[u8],
+		seed: &H256,
+		seating: &Seating<T::AccountId>,
+		count: impl FnOnce(usize) -> usize,
+		is_check: bool,
+	) -> Vec<T::AccountId> {
+		let mut pool = Pool::<T>::get();
+		let candidates = Self::eligible(&pool, seating);
+		let drawn = draw::weighted(domain, seed, &candidates, count(candidates.len()));
+		for who in &drawn {
+			if let Some(entry) = pool.get_mut(who) {
+				entry.sit(seating.stake, seating.needs);
+				entry.checks = entry.checks.saturating_add(u32::from(is_check));
+			}
+		}
+		if !drawn.is_empty() {
+			Pool::<T>::put(pool);
+		}
+		drawn
+	}
+
+	/// Ends a seat. A verifier that was absent too often is paused: it keeps its place and its bond,
+	/// and is not drawn until it resumes.
+	pub(crate) fn unseat(
+		pool: &mut PoolOf<T>,
+		who: &T::AccountId,
+		stake: Balance,
+		needs: &Resources,
+		absent: bool,
+	) {
+		let Some(entry) = pool.get_mut(who) else { return };
+		let absences = entry.rise(stake, needs, absent);
+		if absent && absences >= T::MaxAbsences::get() && entry.is_active() {
+			entry.put(Standing::Paused, Self::now());
+			Self::deposit_event(Event::Paused { verifier: who.clone() });
+		}
+	}
+
+	/// Ends the seats of an audit whose round does not come to its end.
+	pub(crate) fn dissolve(audit: &AuditOf<T>) {
+		let runs =
+			matches!(audit.phase, AuditPhase::Committing { .. } | AuditPhase::Revealing { .. });
+		if !runs {
+			return;
+		}
+		Pool::<T>::mutate(|pool| {
+			for member in &audit.committee {
+				Self::unseat(pool, &member.verifier, audit.stake, &audit.needs, false);
+			}
+		});
+	}
+
+	/// Ends the seats of a round, and takes what the faults of its members cost.
+	pub(crate) fn close_seats(
+		job: trainyard_protocol::JobId,
+		audit: &AuditOf<T>,
+		faults: &[Option<Fault>],
+	) {
+		Pool::<T>::mutate(|pool| {
+			for (member, fault) in audit.committee.iter().zip(faults) {
+				let who = &member.verifier;
+				if let (Some(fault), Some(entry)) = (*fault, pool.get_mut(who)) {
+					let amount = Self::take(entry, who, fault, audit.fee, audit.stake);
+					let verifier = who.clone();
+					Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+				}
+				let absent = *fault == Some(Fault::NoVerdict);
+				Self::unseat(pool, who, audit.stake, &audit.needs, absent);
+			}
+		});
+	}
+}

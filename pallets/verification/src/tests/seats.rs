@@ -1,0 +1,147 @@
+//! Seats: who can take one, and who is paused.
+
+use crate::{mock::*, Event};
+use frame_support::assert_ok;
+use trainyard_protocol::{audit::AuditPhase, seats::Resources, views::Standing};
+use trainyard_traits::{AuditRequest, Audits};
+
+/// Opens the audit of a job that needs this, and draws its committee at once.
+fn open_with(job: u32, needs: Resources) -> Vec<AccountId> {
+	assert_ok!(Verification::open(job, AuditRequest { needs, ..request(1, 3) }));
+	System::set_block_number(System::block_number() + 3);
+	Verification::advance(job);
+	Verification::do_try_state().unwrap();
+	let view = Verification::audit_view(job).unwrap();
+	view.committee.into_iter().map(|member| member.verifier).collect()
+}
+
+#[test]
+fn a_seat_locks_its_stake_until_the_round_is_over() {
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		tick_until(is_committing);
+		for who in committee() {
+			let view = Verification::verifier(who).unwrap();
+			assert_eq!((view.locked, view.load.work, view.load.disk_mib), (STAKE, 10, 100));
+		}
+		unanimous(Say::Yes(1));
+		assert_eq!(view().phase, AuditPhase::Done);
+		for who in &VERIFIERS[..3] {
+			let view = Verification::verifier(*who).unwrap();
+			assert_eq!((view.locked, view.load), (0, Resources::default()));
+		}
+	});
+}
+
+/// The next round needs other seats.
+#[test]
+fn each_round_has_seats_of_its_own() {
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		round(&[Say::Yes(1), Say::No, Say::Yes(2)].map(|say| Act::Speak(vec![say])));
+		assert!(VERIFIERS[..3].iter().all(|who| entry(*who).locked == 0));
+		tick_until(is_committing);
+		assert!(VERIFIERS[..3].iter().all(|who| entry(*who).locked == STAKE));
+	});
+}
+
+#[test]
+fn who_has_too_little_room_is_not_drawn() {
+	run(|| {
+		bonded(6);
+		for (who, capacity) in [
+			(10, Resources { work: 39, ..ROOM }),
+			(11, Resources { memory_mib: 2_047, ..ROOM }),
+			(12, Resources { disk_mib: 399, ..ROOM }),
+		] {
+			assert_ok!(Verification::set_capacity(RuntimeOrigin::signed(who), capacity));
+		}
+		System::set_block_number(100);
+		let needs = Resources { work: 40, memory_mib: 2_048, disk_mib: 400 };
+		for job in 0..10 {
+			let mut committee = open_with(job, needs);
+			committee.sort();
+			assert_eq!(committee, [13, 14, 15]);
+			Verification::remove(job);
+		}
+	});
+}
+
+/// A committee is drawn while half of the seats of those who are able is free.
+#[test]
+fn audits_wait_while_most_seats_are_taken() {
+	run(|| {
+		MinSeats::set(3);
+		for who in [10, 11, 12] {
+			assert_ok!(register(who, MIN_BOND));
+		}
+		let seats = (MIN_BOND / STAKE) as u32;
+		let drawn = (0..20).filter(|job| !open_with(*job, NEEDS).is_empty()).count() as u32;
+		assert_eq!(drawn, seats / 2 + 1);
+		assert!([10, 11, 12].iter().all(|who| entry(*who).locked == u128::from(drawn) * STAKE));
+		for job in 0..20 {
+			Verification::remove(job);
+		}
+	});
+}
+
+/// Work adds up over the seats that somebody has at once.
+#[test]
+fn declared_work_is_not_exceeded() {
+	run(|| {
+		MinSeats::set(3);
+		bonded(3);
+		let needs = Resources { work: 300, ..NEEDS };
+		let drawn = (0..6).filter(|job| !open_with(*job, needs).is_empty()).count();
+		assert_eq!(drawn, 3, "1,000 hold three times 300");
+		assert!(VERIFIERS[..3].iter().all(|who| entry(*who).load.work == 900));
+		for job in 0..6 {
+			Verification::remove(job);
+		}
+	});
+}
+
+#[test]
+fn who_is_absent_too_often_is_paused_and_resumes_at_once() {
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		for _ in 0..3 {
+			round(&[]);
+		}
+		assert!(VERIFIERS[..3].iter().all(|who| entry(*who).standing == Standing::Paused));
+		System::assert_has_event(Event::Paused { verifier: 10 }.into());
+		assert!(Verification::verifiers().is_empty());
+		// All of the bond but the price of three absences is there, and nothing unbonds.
+		assert_eq!(bond_of(10), BOND - 3 * ABSENCE);
+		assert_ok!(Verification::resume(RuntimeOrigin::signed(10)));
+		assert_ok!(register(11, BOND));
+		assert_eq!((bond_of(11), entry(11).absences), (BOND, 0));
+		assert_eq!(Verification::verifiers().len(), 2);
+		// One absence after that is one.
+		Verification::remove(JOB);
+		open(1, 1);
+		round(&[]);
+		assert_eq!(Verification::verifiers().len(), 2);
+	});
+}
+
+#[test]
+fn two_absences_among_a_hundred_seats_do_not_pause() {
+	run(|| {
+		bonded(3);
+		for turn in 0..8 {
+			open(1, 3);
+			if turn % 4 == 0 {
+				round(&[]);
+			}
+			unanimous(Say::Yes(1));
+			Verification::remove(JOB);
+			Outcome::set(None);
+		}
+		assert_eq!(Verification::verifiers().len(), 3);
+		assert!(VERIFIERS[..3].iter().all(|who| entry(*who).view().absences == 2));
+	});
+}
