@@ -105,6 +105,7 @@ fn set_height<T: Config>(height: BlockNumber) {
 
 /// Fills the pool with `drillers` drillers.
 fn fill_pool<T: Config>(drillers: u32) {
+	Inflow::<T>::put(Balance::from(drillers));
 	for index in 0..drillers {
 		let who = driller::<T>(index);
 		Pallet::<T>::do_enlist(who).expect("the pool has room");
@@ -206,12 +207,30 @@ mod benchmarks {
 	#[benchmark]
 	fn enlist() {
 		fill_pool::<T>(T::MaxDrillers::get() - 1);
+		Inflow::<T>::put(1);
 		let last = driller::<T>(T::MaxDrillers::get());
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(last.clone()));
 
 		assert!(Pool::<T>::contains_key(&last));
+	}
+
+	/// Everybody who waits has a bond of its own, and nobody comes in.
+	#[benchmark]
+	fn turn() {
+		fill_pool::<T>(T::MaxDrillers::get());
+		let waiting: Vec<_> = (0..T::MaxDrillers::get())
+			.map(|at| (driller::<T>(T::MaxDrillers::get() + at), Balance::from(at)))
+			.collect();
+		Waiting::<T>::put(BoundedVec::truncate_from(waiting));
+
+		#[block]
+		{
+			Pallet::<T>::turn();
+		}
+
+		assert_eq!(Pool::<T>::count(), T::MaxDrillers::get());
 	}
 
 	#[benchmark]

@@ -37,9 +37,10 @@ mod errors {
 		/// The project has not ended, or not `KeepBlocks` ago, or a unit of it is still in the
 		/// hands of drillers.
 		StillKept,
-		/// The caller is in the pool of drillers already.
+		/// The caller is in the pool of drillers already, or waits for a place.
 		AlreadyEnlisted,
-		/// The pool of drillers is full: wait until somebody leaves it.
+		/// The pool of drillers and the list of those who wait are full, and nobody who waits has a
+		/// smaller bond.
 		PoolFull,
 		/// The caller is not in the pool of drillers.
 		NotEnlisted,

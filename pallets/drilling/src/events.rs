@@ -81,6 +81,16 @@ mod events {
 			/// Who.
 			driller: T::AccountId,
 		},
+		/// The pool has no room for a trainer in this turn: it waits.
+		Waits {
+			/// Who.
+			driller: T::AccountId,
+		},
+		/// A driller makes room for a larger bond, when it has done what it works on.
+		Displaced {
+			/// Who.
+			driller: T::AccountId,
+		},
 		/// A driller left the pool: it wished so, or is no trainer any more.
 		Retired {
 			/// Who.

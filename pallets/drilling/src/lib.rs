@@ -56,6 +56,7 @@ pub mod rules;
 mod tests;
 #[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
+pub mod turnover;
 mod types;
 pub mod units;
 pub mod views;
@@ -174,6 +175,18 @@ pub mod pallet {
 		#[pallet::constant]
 		type MaxDrillers: Get<u32>;
 
+		/// Blocks of a turn: a day. At its end the pool changes.
+		#[pallet::constant]
+		type TurnoverBlocks: Get<BlockNumber>;
+
+		/// Part of the pool that can come in, and that can be displaced, in a turn.
+		#[pallet::constant]
+		type TurnoverShare: Get<Permill>;
+
+		/// How many drillers can come in or be displaced in any turn, however small the pool is.
+		#[pallet::constant]
+		type FreeInflow: Get<u32>;
+
 		/// Most units that one batch hands out.
 		#[pallet::constant]
 		type MaxGroups: Get<u32>;
@@ -238,6 +251,20 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Pool<T: Config> = CountedStorageMap<_, Blake2_128Concat, T::AccountId, Driller>;
 
+	/// Trainers that wait for a place in the pool, in the order in which they came, with the bonds
+	/// that they had then.
+	#[pallet::storage]
+	pub type Waiting<T: Config> =
+		StorageValue<_, BoundedVec<(T::AccountId, Balance), T::MaxDrillers>, ValueQuery>;
+
+	/// Drillers that left lately, with the height at which they did: they return at once.
+	#[pallet::storage]
+	pub type Former<T: Config> = StorageMap<_, Twox64Concat, T::AccountId, BlockNumber>;
+
+	/// How many drillers can still come in during this turn; `None` before the first.
+	#[pallet::storage]
+	pub type Inflow<T> = StorageValue<_, Balance>;
+
 	/// Drillers of the pool that are ready for a batch.
 	#[pallet::storage]
 	pub type Ready<T: Config> =
@@ -282,8 +309,14 @@ pub mod pallet {
 		/// Serves what is due, and then batches, with what is left of `ServiceWeight`.
 		fn on_initialize(_: BlockNumberFor<T>) -> Weight {
 			let (now, limit) = (Self::now(), T::ServiceWeight::get());
+			let mut turn = Weight::zero();
+			if now.is_multiple_of(T::TurnoverBlocks::get()) {
+				Self::turn();
+				turn = T::WeightInfo::turn();
+			}
 			let used = Self::serve(now, limit);
-			used.saturating_add(Self::tend_batch(now, limit.saturating_sub(used)))
+			let batch = Self::tend_batch(now, limit.saturating_sub(used));
+			turn.saturating_add(used).saturating_add(batch)
 		}
 
 		fn integrity_test() {
@@ -298,6 +331,7 @@ pub mod pallet {
 				T::MaxDrillers::get() >= u32::from(MAX_UNIT_REPLICAS),
 				"MaxDrillers: at least one full group"
 			);
+			assert!(T::TurnoverBlocks::get() > 0, "TurnoverBlocks: at least one");
 			assert!(T::MinCommitBlocks::get() > 0, "MinCommitBlocks: at least one");
 			assert!(
 				T::MaxCommitBlocks::get() >= T::MinCommitBlocks::get(),
@@ -345,7 +379,8 @@ pub mod pallet {
 
 		/// Enters the pool of drillers: from now on the caller, a trainer, is given units, one at a
 		/// time, and loses power for each that it does not compute in time. A driller that was
-		/// leaving stays.
+		/// leaving stays. Where the turn has no room for more, the caller waits: at the end of a turn
+		/// the largest bonds enter, and displace those of which they are 1.25 times.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::enlist())]
 		pub fn enlist(origin: OriginFor<T>) -> DispatchResult {

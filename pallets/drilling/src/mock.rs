@@ -57,6 +57,8 @@ pub const REVEAL: BlockNumber = 5;
 pub const CHECK: BlockNumber = 12;
 pub const KEEP: BlockNumber = 20;
 pub const CHECK_FEE: Balance = 7;
+/// Blocks of a turn.
+pub const TURN: BlockNumber = 500;
 
 #[frame_support::runtime]
 mod runtime {
@@ -105,6 +107,9 @@ parameter_types! {
 	pub static Debited: Vec<(AccountId, MicroUt)> = Vec::new();
 	/// Trainers whose bond was slashed, in order.
 	pub static Forgers: Vec<AccountId> = Vec::new();
+	/// How many drillers come in during a turn whatever the pool's size.
+	pub static FreeDrillers: u32 = u32::MAX;
+	pub const TurnoverShare: Permill = Permill::from_parts(62_500);
 	/// Bonds of the verifiers.
 	pub static VerifierBonds: BTreeMap<AccountId, Balance> = BTreeMap::new();
 	/// Seats of verifiers, not yet released.
@@ -257,6 +262,9 @@ impl crate::Config for Test {
 	type KeepBlocks = ConstU32<KEEP>;
 	type MaxAttempts = ConstU8<3>;
 	type MaxDrillers = ConstU32<16>;
+	type TurnoverBlocks = ConstU32<TURN>;
+	type TurnoverShare = TurnoverShare;
+	type FreeInflow = FreeDrillers;
 	type MaxGroups = ConstU32<2>;
 	type CheckShare = CheckShare;
 	type CheckFee = ConstU128<CHECK_FEE>;
@@ -281,6 +289,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Debited::set(Vec::new());
 		Forgers::set(Vec::new());
 		VerifierBonds::set(VERIFIERS.into_iter().map(|who| (who, BOND)).collect());
+		FreeDrillers::set(u32::MAX);
 		VerifierSeats::set(Vec::new());
 		Absent::set(Vec::new());
 		Contrary::set(Vec::new());

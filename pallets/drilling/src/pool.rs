@@ -13,9 +13,9 @@
 //! ever. So an owner of a share `s` of the pool has less than `2 s` of any batch.
 
 use crate::{
-	rules::is_majority, Assignment, Assignments, Batch, BatchDrillers, BatchPlan, Config, Driller,
-	Error, Event, NextAssignment, Pallet, Phase, Pool, Project, Projects, Ready, Seat, Seats, Slot,
-	Stage, Task, Turns, WeightInfo,
+	rules::is_majority, Assignment, Assignments, Batch, BatchDrillers, BatchPlan, Config, Error,
+	Event, Former, NextAssignment, Pallet, Phase, Pool, Project, Projects, Ready, Seat, Seats,
+	Slot, Stage, Task, Turns, WeightInfo,
 };
 use alloc::{
 	collections::{BTreeSet, VecDeque},
@@ -40,22 +40,11 @@ const BATCH: &[u8] = b"trainyard/drill/batch/v1";
 const SHUFFLE: &[u8] = b"trainyard/drill/shuffle/v1";
 
 impl<T: Config> Pallet<T> {
-	pub(crate) fn do_enlist(who: T::AccountId) -> DispatchResult {
-		ensure!(T::Drillers::is_trainer(&who), Error::<T>::NotATrainer);
-		if let Some(mut driller) = Pool::<T>::get(&who) {
-			ensure!(driller.retiring, Error::<T>::AlreadyEnlisted);
-			driller.retiring = false;
-			Pool::<T>::insert(&who, driller);
-		} else {
-			ensure!(Pool::<T>::count() < T::MaxDrillers::get(), Error::<T>::PoolFull);
-			Pool::<T>::insert(&who, Driller::default());
-			Self::make_ready(who.clone());
-		}
-		Self::deposit_event(Event::Enlisted { driller: who });
-		Ok(())
-	}
-
 	pub(crate) fn do_retire(who: T::AccountId) -> DispatchResult {
+		if Self::stop_waiting(&who) {
+			Self::deposit_event(Event::Retired { driller: who });
+			return Ok(());
+		}
 		let mut driller = Pool::<T>::get(&who).ok_or(Error::<T>::NotEnlisted)?;
 		ensure!(!driller.retiring, Error::<T>::AlreadyRetiring);
 		let was_ready = Ready::<T>::mutate(|ready| {
@@ -72,7 +61,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Puts a driller of the pool among those who are ready.
-	fn make_ready(who: T::AccountId) {
+	pub(crate) fn make_ready(who: T::AccountId) {
 		Ready::<T>::mutate(|ready| {
 			if ready.try_push(who).is_err() {
 				// There is room for the whole pool.
@@ -82,8 +71,9 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Takes a driller that is neither ready nor in a batch out of the pool, as it wished.
-	fn leave(who: T::AccountId) {
+	pub(crate) fn leave(who: T::AccountId) {
 		Pool::<T>::remove(&who);
+		Former::<T>::insert(&who, Self::now());
 		Self::deposit_event(Event::Retired { driller: who });
 	}
 
@@ -102,6 +92,7 @@ impl<T: Config> Pallet<T> {
 	/// Removes a driller that did not do its part in an assignment from the pool.
 	pub(crate) fn dismiss(who: &T::AccountId) {
 		Pool::<T>::remove(who);
+		Former::<T>::insert(who, Self::now());
 		Self::deposit_event(Event::Dismissed { driller: who.clone() });
 	}
 

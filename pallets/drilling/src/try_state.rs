@@ -1,9 +1,9 @@
 //! What must hold in any state.
 
 use crate::{
-	Agenda, Assignments, Batch, BatchDrillers, BatchPlan, Config, Cursor, Due, HoldReason,
+	Agenda, Assignments, Batch, BatchDrillers, BatchPlan, Config, Cursor, Due, Former, HoldReason,
 	NextAssignment, NextProject, OpenProjects, Pallet, Phase, Pool, Projects, Ready, Results,
-	Retries, Stage, Task, Templates, Turns,
+	Retries, Stage, Task, Templates, Turns, Waiting,
 };
 use alloc::{
 	collections::{BTreeMap, BTreeSet},
@@ -147,6 +147,18 @@ impl<T: Config> Pallet<T> {
 	/// Checks that every driller of the pool is in one place: ready, in the batch, or in one group.
 	fn check_pool() -> Result<(), TryRuntimeError> {
 		ensure!(Pool::<T>::count() <= T::MaxDrillers::get(), "too many drillers");
+		ensure!(
+			Former::<T>::iter_keys().all(|who| !Pool::<T>::contains_key(who)),
+			"somebody left who is in the pool"
+		);
+		let waiting = Waiting::<T>::get();
+		for (at, (who, _)) in waiting.iter().enumerate() {
+			ensure!(!Pool::<T>::contains_key(who), "somebody waits who is in the pool");
+			ensure!(
+				!waiting.iter().take(at).any(|(other, _)| other == who),
+				"somebody waits twice"
+			);
+		}
 		let (ready, batch) = (Ready::<T>::get(), BatchDrillers::<T>::get());
 		let plan = BatchPlan::<T>::get();
 		let seats = plan.iter().fold(0usize, |sum, s| sum.saturating_add(usize::from(s.replicas)));

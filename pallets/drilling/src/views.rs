@@ -2,7 +2,7 @@
 
 use crate::{
 	units::AssignmentOf, Assignments, Config, Pallet, Phase, Pool, Project, Projects, Results,
-	Seat, Stage, Templates,
+	Seat, Stage, Templates, Waiting,
 };
 use alloc::vec::Vec;
 use frame_support::traits::Get;
@@ -126,9 +126,10 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// Returns the pool of drillers, by account.
+	/// Returns the pool of drillers and those who wait for a place in it, by account.
 	pub fn drillers() -> Vec<T::AccountId> {
-		let mut drillers: Vec<_> = Pool::<T>::iter_keys().collect();
+		let waiting = Waiting::<T>::get().into_iter().map(|(who, _)| who);
+		let mut drillers: Vec<_> = Pool::<T>::iter_keys().chain(waiting).collect();
 		drillers.sort();
 		drillers
 	}

@@ -1,6 +1,7 @@
 //! Drilling: projects, units, recomputation.
 
 use super::{
+	audits::PoolTurnover,
 	market::{MinAuditFee, MinPeriod, DAYS},
 	money::{state_deposit, Jackpot},
 	periods,
@@ -60,6 +61,10 @@ impl pallet_drilling::Config for Runtime {
 	type KeepBlocks = ProjectRetention;
 	type MaxAttempts = ConstU8<3>;
 	type MaxDrillers = ConstU32<512>;
+	type TurnoverBlocks = ConstU32<DAYS>;
+	type TurnoverShare = PoolTurnover;
+	// A sixteenth of a full pool.
+	type FreeInflow = ConstU32<32>;
 	type MaxGroups = ConstU32<32>;
 	type CheckShare = periods::CheckShare;
 	type CheckFee = MinAuditFee;

@@ -8,5 +8,6 @@ mod phases;
 mod pool;
 mod projects;
 mod random;
+mod turnover;
 mod views;
 mod voting;

@@ -30,9 +30,12 @@ fn the_pool_is_bounded() {
 			Bonds::mutate(|bonds| bonds.insert(who, BOND));
 			assert_ok!(Drilling::enlist(signed(who)));
 		}
-		assert_noop!(Drilling::enlist(signed(11)), Error::<Test>::PoolFull);
-		assert_ok!(Drilling::retire(signed(100)));
 		assert_ok!(Drilling::enlist(signed(11)));
+		assert_eq!(Pool::<Test>::count(), 16);
+		assert_ok!(Drilling::retire(signed(100)));
+		System::set_block_number(TURN - 1);
+		next_block();
+		assert!(Pool::<Test>::contains_key(11));
 	});
 }
 

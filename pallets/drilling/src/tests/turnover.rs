@@ -1,0 +1,154 @@
+//! How the pool of drillers changes.
+
+use crate::{mock::*, Error, Event, Inflow, Pool, Waiting};
+use frame_support::{assert_noop, assert_ok};
+use trainyard_protocol::{drill::Mismatch, job::Balance};
+
+/// Makes `count` trainers of this bond from account `first` on, and lets them enlist.
+fn enlist(first: AccountId, count: u64, bond: Balance) {
+	for who in first..first + count {
+		Bonds::mutate(|bonds| bonds.insert(who, bond));
+		assert_ok!(Drilling::enlist(signed(who)));
+	}
+}
+
+fn of(accounts: std::ops::Range<AccountId>) -> usize {
+	accounts.filter(|who| Pool::<Test>::contains_key(who)).count()
+}
+
+fn waiting() -> Vec<AccountId> {
+	Waiting::<Test>::get().into_iter().map(|(who, _)| who).collect()
+}
+
+/// Goes to the end of the running turn.
+fn next_turn() {
+	let end = (System::block_number() / TURN + 1) * TURN;
+	System::set_block_number(end - 1);
+	next_block();
+	Drilling::do_try_state().unwrap();
+}
+
+#[test]
+fn who_finds_the_pool_full_waits_and_displaces_a_smaller_bond() {
+	run(|| {
+		FreeDrillers::set(2);
+		Inflow::<Test>::put(16);
+		enlist(100, 15, BOND);
+		enlist(115, 1, BOND - 4);
+		enlist(200, 1, BOND * 5 / 4 - 5);
+		System::assert_last_event(Event::Waits { driller: 200 }.into());
+		enlist(201, 1, BOND * 5 / 4 - 6);
+		assert_noop!(Drilling::enlist(signed(200)), Error::<Test>::AlreadyEnlisted);
+		assert_eq!((of(100..116), of(200..202)), (16, 0));
+		next_turn();
+		System::assert_has_event(Event::Displaced { driller: 115 }.into());
+		assert_eq!((of(100..116), of(200..201)), (15, 1));
+		assert_eq!(waiting(), [201], "a quarter more than the weakest");
+		// It may change its mind, and whoever was displaced may come back.
+		assert_ok!(Drilling::retire(signed(201)));
+		assert!(Waiting::<Test>::get().is_empty());
+		assert_ok!(Drilling::enlist(signed(115)));
+		assert_eq!(waiting(), [115]);
+	});
+}
+
+#[test]
+fn only_a_share_is_displaced_in_a_turn() {
+	run(|| {
+		FreeDrillers::set(2);
+		Inflow::<Test>::put(16);
+		Inflow::<Test>::put(16);
+		enlist(100, 16, BOND);
+		enlist(200, 16, 10 * BOND);
+		for turn in 1..=8 {
+			next_turn();
+			assert_eq!(of(200..216), 2 * turn);
+		}
+		assert_eq!(of(100..116), 0);
+	});
+}
+
+/// A pool with free places is not bought in a block either.
+#[test]
+fn only_a_share_comes_in_during_a_turn() {
+	run(|| {
+		FreeDrillers::set(3);
+		enlist(100, 3, BOND);
+		enlist(200, 10, BOND);
+		assert_eq!((of(100..103), of(200..210)), (3, 0));
+		next_turn();
+		assert_eq!(of(200..210), 3);
+		next_turn();
+		assert_eq!(of(200..210), 6);
+	});
+}
+
+/// Whoever works on a unit finishes it.
+#[test]
+fn a_displaced_driller_finishes_its_unit() {
+	run(|| {
+		active(Mismatch::Majority, 2, 100);
+		enlist(100, 16, BOND);
+		until(0, committing);
+		let members = who(&unit(0).members);
+		Bonds::mutate(|bonds| {
+			for (who, bond) in bonds.iter_mut().filter(|(who, _)| **who >= 100) {
+				*bond = if members.contains(who) { BOND } else { 10 * BOND };
+			}
+		});
+		FreeDrillers::set(2);
+		enlist(200, 2, 2 * BOND);
+		Drilling::turn();
+		assert!(members.iter().all(|who| Pool::<Test>::get(who).is_some_and(|d| d.retiring)));
+		assert_eq!(of(200..202), 0, "there is no place yet");
+		play(0, &[Act::Say(1), Act::Say(1)]);
+		assert!(members.iter().all(|who| !Pool::<Test>::contains_key(who)));
+		Drilling::turn();
+		assert_eq!(of(200..202), 2);
+	});
+}
+
+#[test]
+fn the_list_of_those_who_wait_is_bounded() {
+	run(|| {
+		enlist(100, 16, BOND);
+		enlist(200, 16, BOND);
+		Bonds::mutate(|bonds| bonds.extend([(300, BOND), (301, BOND + 1)]));
+		assert_noop!(Drilling::enlist(signed(300)), Error::<Test>::PoolFull);
+		assert_ok!(Drilling::enlist(signed(301)));
+		assert_eq!(Waiting::<Test>::get().len(), 16);
+	});
+}
+
+/// Who is no trainer any more does not wait for ever.
+#[test]
+fn who_waits_must_stay_a_trainer() {
+	run(|| {
+		enlist(100, 16, BOND);
+		enlist(200, 1, 9 * BOND);
+		Bonds::mutate(|bonds| bonds.remove(&200));
+		next_turn();
+		assert!(Waiting::<Test>::get().is_empty());
+		assert_eq!(of(100..116), 16);
+	});
+}
+
+/// A driller that restarts, or was dismissed, is no newcomer, for a turn.
+#[test]
+fn who_was_there_returns_at_once() {
+	run(|| {
+		FreeDrillers::set(2);
+		enlist(100, 2, BOND);
+		enlist(200, 1, BOND);
+		assert_eq!(waiting(), [200]);
+		assert_ok!(Drilling::retire(signed(100)));
+		assert_ok!(Drilling::enlist(signed(100)));
+		assert_eq!((of(100..102), of(200..201)), (2, 0));
+		assert_ok!(Drilling::retire(signed(101)));
+		next_turn();
+		next_turn();
+		Inflow::<Test>::put(0);
+		assert_ok!(Drilling::enlist(signed(101)));
+		assert_eq!(waiting(), [101], "that was long ago");
+	});
+}

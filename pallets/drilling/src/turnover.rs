@@ -1,0 +1,146 @@
+//! How the pool of drillers changes: slowly, so that nobody buys it.
+//!
+//! An owner of most of the pool has most of the groups to itself. So a newcomer enters at once only as
+//! far as the *inflow* of the turn (a day) has room for it; the others wait. At the end of a turn those
+//! with the largest bonds enter, into free places, or into those of drillers of whose bonds theirs are
+//! 1.25 times, and no more than [`Config::TurnoverShare`] of the pool is displaced.
+//!
+//! Whoever was in the pool in the last turn, and left or was dismissed, returns at once if there is a
+//! place: a restart is no change. A driller that is displaced finishes what it works on. Its bond is the trainer's, and nothing here
+//! holds it.
+
+use crate::{Config, Driller, Error, Event, Former, Inflow, Pallet, Pool, Ready, Waiting};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, BoundedVec};
+use trainyard_pallet_support::turnover::{displaces, Allowance};
+use trainyard_protocol::job::{Balance, BlockNumber};
+use trainyard_traits::Drillers;
+
+impl<T: Config> Pallet<T> {
+	/// Returns how many drillers may enter, and how many may be displaced, in a whole turn.
+	fn turn_allowance() -> Allowance {
+		let least = Balance::from(T::FreeInflow::get());
+		Allowance::of(Pool::<T>::count().into(), T::TurnoverShare::get(), least)
+	}
+
+	pub(crate) fn do_enlist(who: T::AccountId) -> DispatchResult {
+		ensure!(T::Drillers::is_trainer(&who), Error::<T>::NotATrainer);
+		if let Some(mut driller) = Pool::<T>::get(&who) {
+			ensure!(driller.retiring, Error::<T>::AlreadyEnlisted);
+			driller.retiring = false;
+			Pool::<T>::insert(&who, driller);
+			Self::deposit_event(Event::Enlisted { driller: who });
+			return Ok(());
+		}
+		let mut waiting = Waiting::<T>::get();
+		ensure!(!waiting.iter().any(|(other, _)| *other == who), Error::<T>::AlreadyEnlisted);
+		let mut inflow = Inflow::<T>::get().map_or_else(Self::turn_allowance, Allowance::left_over);
+		let room = Pool::<T>::count() < T::MaxDrillers::get();
+		let returns = Former::<T>::contains_key(&who);
+		if room && (returns || (waiting.is_empty() && inflow.take(1) == 1)) {
+			Inflow::<T>::put(inflow.left());
+			Self::take_in(who);
+			return Ok(());
+		}
+		let bond = T::Drillers::bond(&who);
+		if waiting.is_full() {
+			Self::drop_weakest(&mut waiting, bond)?;
+		}
+		waiting.try_push((who.clone(), bond)).map_err(|_| Error::<T>::PoolFull)?;
+		Waiting::<T>::put(waiting);
+		Self::deposit_event(Event::Waits { driller: who });
+		Ok(())
+	}
+
+	/// Drops the smallest bond of those who wait, if it is smaller than `bond`.
+	fn drop_weakest(
+		waiting: &mut BoundedVec<(T::AccountId, Balance), T::MaxDrillers>,
+		bond: Balance,
+	) -> Result<(), Error<T>> {
+		let bonds = waiting.iter().map(|(_, bond)| *bond).enumerate();
+		let weakest = bonds.min_by_key(|(_, bond)| *bond).filter(|(_, weakest)| *weakest < bond);
+		let (at, _) = weakest.ok_or(Error::<T>::PoolFull)?;
+		let (driller, _) = waiting.remove(at);
+		Self::deposit_event(Event::Retired { driller });
+		Ok(())
+	}
+
+	/// Takes `who` out of those who wait. Returns whether it did.
+	pub(crate) fn stop_waiting(who: &T::AccountId) -> bool {
+		Waiting::<T>::mutate(|waiting| {
+			let at = waiting.iter().position(|(other, _)| other == who);
+			at.map(|at| waiting.remove(at)).is_some()
+		})
+	}
+
+	/// Puts a newcomer into the pool.
+	fn take_in(who: T::AccountId) {
+		Former::<T>::remove(&who);
+		Pool::<T>::insert(&who, Driller::default());
+		Self::make_ready(who.clone());
+		Self::deposit_event(Event::Enlisted { driller: who });
+	}
+
+	/// Ends a turn.
+	pub(crate) fn turn() {
+		let now = Self::now();
+		let old = |left: BlockNumber| left.saturating_add(T::TurnoverBlocks::get()) <= now;
+		let gone: Vec<_> = Former::<T>::iter().filter(|(_, left)| old(*left)).collect();
+		gone.iter().for_each(|(who, _)| Former::<T>::remove(who));
+		let mut inflow = Self::turn_allowance();
+		let mut outflow = inflow;
+		let mut waiting: Vec<(Reverse<Balance>, T::AccountId)> = Waiting::<T>::take()
+			.into_iter()
+			.filter(|(who, _)| T::Drillers::is_trainer(who))
+			.map(|(who, _)| (Reverse(T::Drillers::bond(&who)), who))
+			.collect();
+		// The order of those with equal bonds is that in which they came.
+		waiting.sort_by_key(|(bond, _)| *bond);
+		let mut members: Vec<(Balance, T::AccountId)> = Vec::new();
+		if !waiting.is_empty() {
+			let staying = Pool::<T>::iter().filter(|(_, driller)| !driller.retiring);
+			members.extend(staying.map(|(who, _)| (T::Drillers::bond(&who), who)));
+			// The weakest last.
+			members.sort();
+			members.reverse();
+		}
+		let mut still = Vec::new();
+		for (Reverse(bond), who) in waiting {
+			if Pool::<T>::count() >= T::MaxDrillers::get() {
+				let weaker = members.last().is_some_and(|(weakest, _)| displaces(bond, *weakest));
+				if weaker && outflow.take(1) == 1 {
+					if let Some((_, driller)) = members.pop() {
+						Self::displace(driller);
+					}
+				}
+			}
+			// Whoever was displaced at work leaves later, and the next turn has its place.
+			if Pool::<T>::count() < T::MaxDrillers::get() && inflow.take(1) == 1 {
+				Self::take_in(who);
+			} else {
+				still.push((who, bond));
+			}
+		}
+		Waiting::<T>::put(BoundedVec::truncate_from(still));
+		Inflow::<T>::put(inflow.left());
+	}
+
+	/// Has a driller make room: at once, or when it has done what it works on.
+	fn displace(who: T::AccountId) {
+		Self::deposit_event(Event::Displaced { driller: who.clone() });
+		let was_ready = Ready::<T>::mutate(|ready| {
+			let at = ready.iter().position(|other| *other == who)?;
+			Some(ready.remove(at))
+		});
+		if was_ready.is_some() {
+			Self::leave(who);
+		} else {
+			Pool::<T>::mutate(&who, |driller| {
+				if let Some(driller) = driller {
+					driller.retiring = true;
+				}
+			});
+		}
+	}
+}
