@@ -385,6 +385,7 @@ steps = 1500
 batch_size = 32
 checkpoint_interval = 50
 learning_rate = 0.002
+clip_norm = 1.0
 input_noise = 0.001
 
 [training.optimizer.adamw]

@@ -38,8 +38,8 @@ export const DEFAULT_TRAINING = {
 	loss: 'cross_entropy',
 	schedule: 'constant',
 	warmup_steps: 0,
-	clip_norm_nano: 0,
-	// Fresh inputs in every step: only such work earns power.
+	// Bounded moments, and fresh inputs in every step: only such work earns power.
+	clip_norm_nano: 1_000_000_000,
 	input_noise_nano: 1_000_000,
 	early_stop: null,
 };

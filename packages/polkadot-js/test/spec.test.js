@@ -84,7 +84,7 @@ test('flags become a job', () => {
 		loss: 'cross_entropy',
 		schedule: 'constant',
 		warmup_steps: 0,
-		clip_norm_nano: 0,
+		clip_norm_nano: 1_000_000_000,
 		input_noise_nano: 1_000_000,
 		early_stop: null,
 	});
@@ -316,7 +316,7 @@ function types() {
 function digitsWith(change) {
 	const job = jobFromFlags(flags());
 	job.spec.dataset.content_hash = `0x${'01'.repeat(32)}`;
-	job.spec.training.input_noise_nano = 0;
+	Object.assign(job.spec.training, { clip_norm_nano: 0, input_noise_nano: 0 });
 	change(job.spec);
 	checkJob(job);
 	return types().createType('JobSpec', toChain(job).spec);

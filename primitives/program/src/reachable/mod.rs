@@ -6,6 +6,8 @@
 //!
 //! - [`Reachable`] holds the bounds of a state at one step, and checks its tensors;
 //! - [`Movement`] holds the bounds of what the steps between two checkpoints can change;
+//! - [`Coasting`] finds the elements that would be the same without any gradient, and [`is_idle`]
+//!   segments of which most are;
 //! - [`unbounded`] says for which specifications the bounds are too weak to earn power.
 //!
 //! The bounds hold for the results of strict arithmetic, roundings included, and not only for the
@@ -30,6 +32,7 @@
 //! assert!(at.state(&spec, |name| state.get(name).map(Vec::as_slice)).is_err());
 //! ```
 
+mod coasting;
 mod error;
 mod movement;
 mod numbers;
@@ -38,9 +41,10 @@ mod power;
 #[cfg(test)]
 mod tests;
 
+pub use coasting::{is_idle, twins, weights, Coasting, Elements, Weights, BLOCK};
 pub use error::{Limit, Unreachable};
 pub use movement::Movement;
-pub use power::{unbounded, Unbounded};
+pub use power::unbounded;
 
 use crate::{
 	init,
@@ -107,7 +111,7 @@ impl Reachable {
 	///
 	/// Powers of beta are products of rounded numbers and have no short form, so this takes a
 	/// multiplication for each step before they end at a fixed number: less than computing the
-	/// steps themselves.
+	/// steps themselves. After more than 131,072 steps parameters have no bound.
 	pub fn at(spec: &CheckedSpec, step: u32) -> Self {
 		let optimizer = Optimizer::of(spec);
 		let peak = f64::from(LearningRate::of(&spec.training).peak.to_f32());

@@ -3,7 +3,7 @@
 use super::{
 	error::{Limit, Unreachable},
 	numbers::{geometric, power, TINY, U},
-	optimizer::{Average, Optimizer},
+	optimizer::{Average, Optimizer, MOST_COUNTED},
 	Kind, SLACK,
 };
 use crate::{
@@ -42,9 +42,10 @@ pub struct Movement {
 
 impl Movement {
 	/// Returns the bounds of the movement from the state after `from` steps to that after `to`
-	/// steps; none where `to` is before `from`.
+	/// steps; none where `to` is before `from`. Over more than 131,072 steps parameters have no
+	/// bound.
 	///
-	/// It takes some operations for each of the first `to` steps: fewer than the steps themselves.
+	/// It takes some operations for each of these steps: fewer than the steps themselves.
 	pub fn over(spec: &CheckedSpec, from: u32, to: u32) -> Self {
 		let optimizer = Optimizer::of(spec);
 		let (start, _) = optimizer.after(from);
@@ -56,7 +57,8 @@ impl Movement {
 		let decays = decays(spec);
 		let (mut keep, mut travelled, mut norm) = (1.0, 0.0, 0.0);
 		let mut steps = optimizer.steps(from, (start.power1, start.power2));
-		while steps.step < to {
+		let counted = n <= MOST_COUNTED;
+		while counted && steps.step < to {
 			let rate = rates.at(steps.step);
 			if decays {
 				keep *= f64::from(decay(rate, weight_decay));
@@ -65,7 +67,7 @@ impl Movement {
 			travelled += f64::from(rate) * reach.element * SLACK;
 			norm += f64::from(rate) * reach.norm * SLACK;
 		}
-		if !Self::shrinks(spec) {
+		if !counted || !Self::shrinks(spec) {
 			(travelled, norm) = (f64::INFINITY, f64::INFINITY);
 		}
 		// Two roundings a step, each of a number of at most |x| and twice what was travelled.

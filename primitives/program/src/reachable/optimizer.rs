@@ -15,6 +15,9 @@ use trainyard_strict::{fma, from_nano};
 /// Largest relative error of the norm of a clipped gradient, `2^-14`: at most 1,024 additions are
 /// one after another between a square and the sum of all.
 const NORM_ERROR: f64 = 1.0 / 16_384.0;
+/// Most steps of which each is counted by itself: whoever posts a job must not keep those busy who
+/// check a state of it.
+pub(super) const MOST_COUNTED: u32 = 1 << 17;
 /// More than what underflow adds to a norm of `2^28` elements, or to a sum of `2^28`, in a step.
 const UNDERFLOW: f64 = TINY * 1_073_741_824.0;
 
@@ -167,9 +170,13 @@ impl Optimizer {
 	}
 
 	/// Returns the bounds after `step` steps, and the sum of the most that these steps move a
-	/// parameter, at a learning rate of one and without roundings.
+	/// parameter, at a learning rate of one and without roundings; infinite where they are more than
+	/// [`MOST_COUNTED`].
 	pub(super) fn after(&self, step: u32) -> (Bounds, f64) {
 		let (mut sum, mut steps) = (0.0, self.steps(0, (1.0, 1.0)));
+		if step > MOST_COUNTED {
+			return (self.bounds(step, steps.powers_at(step)), f64::INFINITY);
+		}
 		while steps.step < step && !steps.is_corrected() {
 			sum += steps.advance().element;
 		}

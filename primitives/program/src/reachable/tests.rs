@@ -2,6 +2,7 @@
 
 mod crafted;
 mod honest;
+mod idle;
 mod steps;
 
 use crate::{

@@ -162,9 +162,11 @@ impl JobSpec {
 		stop.filter(|at| *at < all).or(done.then_some(all))
 	}
 
-	/// Returns [`Self::example`] with noise on its inputs, so that its work is credited as power.
+	/// Returns [`Self::example`] with noise on its inputs and clipped gradients, so that its work is
+	/// credited as power.
 	pub fn noisy_example() -> Self {
 		let mut spec = Self::example();
+		spec.training.clip_norm_nano = ONE_NANO;
 		spec.training.input_noise_nano = 10_000_000;
 		spec
 	}

@@ -30,6 +30,8 @@ pub const MIN_POWER_RATE_NANO: u64 = 1_000;
 pub const MAX_POWER_RATE_NANO: (u64, u64) = (ONE_NANO, ONE_NANO / 10);
 /// Least norm x 10^9 that gradients are clipped to, where they are: 10^-3.
 pub const MIN_POWER_CLIP_NANO: u64 = 1_000_000;
+/// Largest norm x 10^9 that gradients are clipped to: 10. Moments are at most that large.
+pub const MAX_POWER_CLIP_NANO: u64 = 10 * ONE_NANO;
 /// Largest epsilon x 10^9 of Adam and AdamW, 10^-3: a larger one shortens all steps.
 pub const MAX_POWER_EPSILON_NANO: u64 = 1_000_000;
 /// Largest weight decay x 10^9: 1.
@@ -78,6 +80,18 @@ pub enum NoPower {
 	/// A layer before the last has fewer than [`MIN_POWER_WIDTH`] outputs, and can die by
 	/// chance.
 	TooNarrow,
+	/// Gradients are not clipped, or to more than [`MAX_POWER_CLIP_NANO`]: moments and velocities
+	/// can be so large that they round gradients away, and a start state can hold such ones.
+	Unclipped,
+	/// Adam adds the weight decay to the gradient after clipping, so parameters of any size make
+	/// moments of any size. AdamW decays the parameters themselves.
+	DecayPastClipping,
+	/// The square of beta1 is not below beta2: a first moment can outlast the second, and a step
+	/// can be as long as it likes.
+	BetasDisagree,
+	/// A step can be so long that it reaches any state: its longest is the learning rate times
+	/// `K` of Adam and AdamW, at most 1/10, and times the largest velocity of SGD, at most 1.
+	LongSteps,
 }
 
 impl JobSpec {
@@ -89,6 +103,12 @@ impl JobSpec {
 
 	/// Returns the first reason why accepted work is not credited as power; `None` where it is.
 	pub fn no_power(&self) -> Option<NoPower> {
+		self.no_power_in_one_go().or_else(|| crate::reachable::unbounded(self))
+	}
+
+	/// Does what [`Self::no_power`] does for a training that is computed again as a whole, from its
+	/// initial state on, as a trial of drilling: no state in it is taken from whoever trained it.
+	pub fn no_power_in_one_go(&self) -> Option<NoPower> {
 		let layers = self.model.layers(&self.dataset);
 		let reasons = [
 			(self.initial_model.is_some(), NoPower::FineTuning),
@@ -193,6 +213,21 @@ impl fmt::Display for NoPower {
 			NoPower::TooNarrow => {
 				"a narrow layer may die: every layer but the last needs at least 4 outputs or \
 				 filters"
+			}
+			NoPower::Unclipped => {
+				"its moments have no bound that binds: set training.clip_norm to at most 10, for \
+				 example to 1.0"
+			}
+			NoPower::DecayPastClipping => {
+				"Adam adds its weight decay to the clipped gradient, so its moments have no bound: \
+				 use adamw, or set training.weight_decay = 0"
+			}
+			NoPower::BetasDisagree => {
+				"its steps have no bound: the square of beta1 must be below beta2"
+			}
+			NoPower::LongSteps => {
+				"one step may reach any state: the learning rate times K of its betas must be at \
+				 most 0.1 (with SGD the learning rate times clip_norm / (1 - momentum) at most 1)"
 			}
 		})
 	}

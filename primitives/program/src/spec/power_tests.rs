@@ -24,6 +24,7 @@ fn text(dropout_nano: u64) -> JobSpec {
 	let mut spec = JobSpec::example();
 	spec.dataset.format = DataFormat::Text;
 	spec.dataset.feature_divisor = 1;
+	spec.training.clip_norm_nano = ONE_NANO;
 	let (layers, heads, width, mlp_factor) = (1, 2, 16, 4);
 	spec.model = Model::Transformer { layers, heads, width, mlp_factor, dropout_nano };
 	assert!(spec.clone().check().is_ok());
@@ -126,9 +127,10 @@ fn steps_that_kill_units_mint_no_power() {
 	use NoPower::TooLargeSteps;
 	fn sgd(s: &mut JobSpec) {
 		s.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
+		s.training.clip_norm_nano = ONE_NANO / 10;
 	}
 	assert_each(&[
-		(None, |s| s.training.learning_rate_nano = ONE_NANO / 10),
+		(Some(NoPower::LongSteps), |s| s.training.learning_rate_nano = ONE_NANO / 10),
 		(Some(TooLargeSteps), |s| s.training.learning_rate_nano = ONE_NANO / 10 + 1),
 		(Some(TooLargeSteps), |s| s.training.learning_rate_nano = MAX_NANO),
 		(None, |s| {
@@ -153,6 +155,46 @@ fn steps_that_kill_units_mint_no_power() {
 			s.training.weight_decay_nano = ONE_NANO / 5 + 1;
 		}),
 	]);
+}
+
+#[test]
+fn states_without_bounds_mint_no_power() {
+	use NoPower::{BetasDisagree, DecayPastClipping, LongSteps, Unclipped};
+	fn adamw(s: &mut JobSpec, beta1_nano: u64, beta2_nano: u64) {
+		s.training.optimizer = Optimizer::AdamW { beta1_nano, beta2_nano, epsilon_nano: 10 };
+	}
+	fn adam(s: &mut JobSpec, weight_decay_nano: u64) {
+		let (beta1_nano, beta2_nano) = (900_000_000, 999_000_000);
+		s.training.optimizer = Optimizer::Adam { beta1_nano, beta2_nano, epsilon_nano: 10 };
+		s.training.weight_decay_nano = weight_decay_nano;
+	}
+	fn sgd(s: &mut JobSpec, rate: u64, clip: u64) {
+		s.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
+		(s.training.learning_rate_nano, s.training.clip_norm_nano) = (rate, clip);
+	}
+	assert_each(&[
+		(Some(Unclipped), |s| s.training.clip_norm_nano = 0),
+		(None, |s| s.training.clip_norm_nano = 10 * ONE_NANO),
+		(Some(Unclipped), |s| s.training.clip_norm_nano = 10 * ONE_NANO + 1),
+		(None, |s| adam(s, 0)),
+		(Some(DecayPastClipping), |s| adam(s, 1)),
+		(None, |s| s.training.weight_decay_nano = 1),
+		(Some(BetasDisagree), |s| adamw(s, 900_000_000, 810_000_000)),
+		(Some(BetasDisagree), |s| adamw(s, 900_000_000, 800_000_000)),
+		// K is 7.2703 for the betas of the example.
+		(None, |s| s.training.learning_rate_nano = 13_754_600),
+		(Some(LongSteps), |s| s.training.learning_rate_nano = 13_754_610),
+		// It is 5,774 for these.
+		(Some(LongSteps), |s| adamw(s, 0, 999_999_970)),
+		(Some(LongSteps), |s| adamw(s, 900_000_000, 810_000_001)),
+		(None, |s| sgd(s, 50_000_000, 2 * ONE_NANO)),
+		(Some(LongSteps), |s| sgd(s, 50_000_000, 2 * ONE_NANO + 1)),
+		(Some(LongSteps), |s| sgd(s, ONE_NANO, ONE_NANO)),
+	]);
+	// A trial of drilling is computed again from its initial state on.
+	let mut trial = JobSpec::noisy_example();
+	trial.training.clip_norm_nano = 0;
+	assert_eq!((trial.no_power_in_one_go(), trial.no_power()), (None, Some(Unclipped)));
 }
 
 #[test]

@@ -276,7 +276,7 @@ impl TrialTemplate {
 		let least = rates.iter().min().ok_or(DrillError::NoRates)?;
 		let largest = rates.iter().max().copied().unwrap_or(MAX_NANO);
 		let (spec, fastest) = (self.at(*least).check()?, self.at(largest).check()?);
-		if let Some(reason) = spec.no_power().or_else(|| fastest.no_power()) {
+		if let Some(reason) = spec.no_power_in_one_go().or_else(|| fastest.no_power_in_one_go()) {
 			return Err(DrillError::NoPower(reason));
 		}
 		ensure(spec.training.early_stop.is_none(), DrillError::EarlyStop)?;

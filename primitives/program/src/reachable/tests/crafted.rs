@@ -3,7 +3,7 @@
 use super::{adamw, initial, small, Update};
 use crate::{
 	lower::{self, BETA1_POWER, BETA2_POWER},
-	reachable::{unbounded, Limit, Movement, Reachable, Unbounded, Unreachable},
+	reachable::{Limit, Movement, Reachable, Unreachable},
 	reference::State,
 	spec::{CheckedSpec, Optimizer, Training},
 };
@@ -181,31 +181,4 @@ fn wrong_lengths_and_missing_tensors_are_named() {
 	state.remove(&tensor);
 	assert_eq!(check(&spec, &state), Err(Unreachable::Missing { tensor }));
 	assert_eq!(lower::state(&spec).len(), 14);
-}
-
-#[test]
-fn what_is_not_bounded_says_why() {
-	let of = |change: fn(&mut Training)| unbounded(&small(change));
-	assert_eq!(of(|_| ()), None);
-	assert_eq!(of(|t| t.clip_norm_nano = 0), Some(Unbounded::NoClipping));
-	fn adam(t: &mut Training) {
-		t.optimizer =
-			Optimizer::Adam { beta1_nano: 900_000_000, beta2_nano: 999_000_000, epsilon_nano: 10 };
-	}
-	assert_eq!(of(adam), None);
-	let decayed = of(|t| {
-		adam(t);
-		t.weight_decay_nano = 1;
-	});
-	assert_eq!(decayed, Some(Unbounded::DecayPastClipping));
-	assert_eq!(of(|t| t.weight_decay_nano = 1), None);
-	assert_eq!(
-		of(|t| t.optimizer = adamw(900_000_000, 810_000_000, 10)),
-		Some(Unbounded::BetasDisagree)
-	);
-	assert_eq!(of(|t| t.optimizer = adamw(900_000_000, 810_000_001, 10)), None);
-	assert_eq!(of(|t| t.optimizer = adamw(0, 0, 10)), Some(Unbounded::BetasDisagree));
-	assert_eq!(of(|t| t.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false }), None);
-	// A reason says what to do.
-	assert!(Unbounded::NoClipping.to_string().contains("training.clip_norm"));
 }
