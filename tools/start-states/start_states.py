@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The figures of docs/start-states.md: the constants of the bounds, how far a segment of the
 example jobs can move a parameter, how far away states are that make training cheap, how much of the
-bounds an ordinary run uses, and for how many steps moments can hide a gradient.
+bounds an ordinary run uses, for how many steps moments can hide a gradient, what finds a false start
+state, and what the best attack that is left brings.
 
     python3 tools/start-states/start_states.py            prints the tables
     python3 tools/start-states/start_states.py --write    puts them into the page
@@ -456,6 +457,56 @@ def hiding_table():
     return table(columns, rows)
 
 
+# What finds a false start state.
+
+
+def found_at_once(segments, drawn, after):
+    """The probability that a draw has one of the last `after` segments."""
+    return 1 - uncaught(after, segments, drawn)
+
+
+def detection_table(segments=30, drawn=3):
+    """One jump, or a way spread over several false segments, as early as may be: a standstill is
+    found by any draw of a segment in it (the search leads to the last false segment), a state that
+    moves by the draw of a false segment alone."""
+    dead = [m[1] for m in movements(job("digits"))]
+    jobs = {"dead": 0.0936, "saturated": 0.785, "equal": 0.402}
+    way = {state: needed(distance, dead) for state, distance in jobs.items()}
+    columns = ["state", "refused by its bounds", "stands still", "in one jump: found before"]
+    columns += ["found now", "spread over", "found before", "found now"]
+    rows = []
+    states = [("dead", True), ("saturated", True), ("equal units", True), ("huge moments", None)]
+    states += [("low rank, no units equal", False), ("nearly still", False)]
+    for name, still in states:
+        once = 1 - uncaught(1, segments, drawn)
+        if still is None:
+            rows.append([name, "yes", "yes", percent(once), percent(1.0), "", "", ""])
+            continue
+        false = way[name.split()[0]] if still else 5
+        several = 1 - uncaught(false, segments, drawn)
+        now = [found_at_once(segments, drawn, segments) if still else x for x in (once, several)]
+        cells = [percent(once), percent(now[0]), str(false), percent(several), percent(now[1])]
+        rows.append([name, "no", "yes" if still else "no", *cells])
+    return table(columns, rows)
+
+
+def left_table(segments=30, drawn=3):
+    """The best attack that is left: one false state that is cheap to go on from and moves enough
+    not to stand still. Its gain in units of price and fee, with the power of all segments worth the
+    fee; the stake is (price + fee) N / k."""
+    columns = ["work saved after the jump", "found", "gain, no blocks"]
+    columns += ["20 % of the blocks", "40 % of the blocks"]
+    rows = []
+    safe = uncaught(1, segments, drawn)
+    for saved in (0.33, 0.5, 0.67, 0.9, 1.0):
+        gains = []
+        for share in (0.0, 0.2, 0.4):
+            kept = safe / (1 - share * (1 - safe))
+            gains.append(f"{kept * saved - (1 - kept) * segments / drawn:+.2f}")
+        rows.append([f"{saved:.0%}", percent(1 - safe), *gains])
+    return table(columns, rows)
+
+
 TABLES = {
     "constants": constants_table,
     "movement": movement_table,
@@ -463,6 +514,8 @@ TABLES = {
     "sgd": sgd_table,
     "ordinary": ordinary_table,
     "hiding": hiding_table,
+    "detection": detection_table,
+    "left": left_table,
 }
 
 

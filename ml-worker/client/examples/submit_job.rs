@@ -27,7 +27,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 		replicas: 1,
 		verifiers: 3,
 		audit_segments: 3,
-		audit_fee: amount::parse("0.5")?,
+		audit_fee: amount::parse("0.6")?,
 		apply_blocks: 20,
 		training_blocks: 200,
 		machine: Default::default(),

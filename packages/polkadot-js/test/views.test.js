@@ -6,7 +6,7 @@ import { summary } from '../src/summary.js';
 import { fixed, formatAmount, formatWork, parseAmount } from '../src/units.js';
 import * as views from '../src/views.js';
 
-const evidence = (segment) => ({ segment, trace_root: '0x11', end_state: '0x22' });
+const evidence = (segment) => ({ segment, trace_root: '0x11', end_state: '0x22', idle_since: null });
 
 /** A job as `trainyard_job` gives it, settled: escrow 100, paid 60 + 9 + 1, back 30. */
 const settled = () => ({

@@ -388,12 +388,13 @@ impl<T: Config> Pallet<T> {
 			let decision = r.result.and_then(|at| decisions.get(at as usize));
 			Some(match decision {
 				Some(Decision::Accepted) => Fate::Accepted,
+				Some(Decision::Idle) => Fate::Idle,
 				Some(Decision::Rejected) => Fate::Rejected,
 				Some(Decision::Unavailable) => Fate::Unavailable,
 				Some(Decision::Undecided) | None => Fate::Undecided,
 			})
 		});
-		let accepted = job.replicas.iter().any(|r| r.fate == Fate::Accepted);
+		let accepted = job.replicas.iter().any(|r| r.fate.is_true());
 		let ending = if accepted { Ending::Settled } else { Ending::Failed };
 		Self::end(id, job, ending, served);
 	}

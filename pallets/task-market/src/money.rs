@@ -150,12 +150,12 @@ impl<T: Config> Pallet<T> {
 
 		// From the escrow.
 		let drawn = u32::try_from(job.replicas.len()).unwrap_or(u32::MAX);
-		let accepted = job.replicas.iter().any(|r| r.fate == Fate::Accepted);
+		let accepted = job.replicas.iter().any(|r| r.fate.is_true());
 		let spec = accepted.then(|| Self::spec(id)).flatten();
 		let mints_power = spec.as_ref().is_some_and(|spec| spec.mints_power());
 		for replica in &job.replicas {
 			let pay = match replica.fate {
-				Fate::Accepted => {
+				Fate::Accepted | Fate::Idle => {
 					let segments = replica.segments.unwrap_or(u32::MAX);
 					let worth = spec.as_ref().map_or(quote.whole(), |spec| {
 						quote.of_segments(spec, &job.terms, segments)
@@ -163,7 +163,7 @@ impl<T: Config> Pallet<T> {
 					// Replicas of one computation share its power, its fee and its pay, or an owner
 					// of several identities would compute once and be paid often.
 					let worth = worth.of_each(drawn);
-					if mints_power {
+					if mints_power && replica.fate == Fate::Accepted {
 						T::Trainers::credit_training(&replica.trainer, worth.training);
 					}
 					Self::burn(HoldReason::Escrow, &job.submitter, worth.fee);
@@ -198,8 +198,7 @@ impl<T: Config> Pallet<T> {
 		// From the deposits.
 		//
 		// Fees for checking work that was good, or that was settled by agreement, are no loss.
-		let delivered =
-			job.replicas.iter().any(|r| matches!(r.fate, Fate::Accepted | Fate::Agreed));
+		let delivered = job.replicas.iter().any(|r| r.fate.is_true() || r.fate == Fate::Agreed);
 		let loss = if delivered { 0 } else { settlement.paid_to_verifiers };
 		let mut pots = Vec::<Pot<T::AccountId>>::new();
 		for replica in &job.replicas {

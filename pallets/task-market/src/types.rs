@@ -207,6 +207,6 @@ pub fn lost_deposit(fate: Fate, deposit: Balance) -> Balance {
 		| Fate::ModelMissing
 		| Fate::Unavailable
 		| Fate::Rejected => deposit,
-		Fate::Working | Fate::Accepted | Fate::Undecided | Fate::Agreed => 0,
+		Fate::Working | Fate::Accepted | Fate::Idle | Fate::Undecided | Fate::Agreed => 0,
 	}
 }

@@ -127,6 +127,7 @@ fn accept() -> GroupVerdict {
 			segment,
 			trace_root: H256([8; 32]),
 			end_state: H256([9; 32]),
+			idle_since: None,
 		})
 		.collect();
 	GroupVerdict::Accept(evidence.try_into().expect("one for each segment"))

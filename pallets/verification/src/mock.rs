@@ -382,6 +382,8 @@ pub fn is_rescue(phase: &AuditPhase) -> bool {
 pub enum Say {
 	/// Accept, with the evidence of this number.
 	Yes(u8),
+	/// Accept, with this evidence, and the training stood still from the beginning.
+	Still(u8),
 	/// Reject.
 	No,
 	/// Unavailable.
@@ -404,7 +406,12 @@ pub fn evidence(drawn: &[u32], number: u8) -> Vec<SegmentEvidence> {
 	let root = H256([number; 32]);
 	drawn
 		.iter()
-		.map(|segment| SegmentEvidence { segment: *segment, trace_root: root, end_state: root })
+		.map(|segment| SegmentEvidence {
+			segment: *segment,
+			trace_root: root,
+			end_state: root,
+			idle_since: None,
+		})
 		.collect()
 }
 
@@ -420,6 +427,11 @@ pub fn findings(says: &[Say]) -> Findings {
 		.zip(drawn())
 		.map(|(say, drawn)| match say {
 			Say::Yes(number) => GroupVerdict::Accept(evidence(&drawn, *number).try_into().unwrap()),
+			Say::Still(number) => {
+				let mut evidence = evidence(&drawn, *number);
+				evidence.iter_mut().for_each(|e| e.idle_since = Some(0));
+				GroupVerdict::Accept(evidence.try_into().unwrap())
+			}
 			Say::No => GroupVerdict::Reject(RejectReason::WrongModel),
 			Say::Gone => GroupVerdict::Unavailable,
 		})

@@ -237,7 +237,7 @@ impl<T: Config> Pallet<T> {
 		// All replicas share the seed, so at most one result is true. The segments drawn do not
 		// distinguish two that pass: others must be drawn.
 		let passed = outcomes.iter().filter(|o| matches!(o, Some(Outcome::Accept(_)))).count();
-		let known = audit.groups.iter().any(|g| g.decision == Some(Decision::Accepted));
+		let known = audit.groups.iter().any(|g| g.decision.is_some_and(|d| d.is_true()));
 		let contradiction = passed > usize::from(!known);
 		let mut stances: Vec<Stance> = findings.iter().map(|_| Stance::Agrees).collect();
 		let mut decisions = Vec::new();
@@ -255,13 +255,11 @@ impl<T: Config> Pallet<T> {
 			}
 			decisions.push(match outcome {
 				None => None,
-				Some(Outcome::Accept(_)) => Some(Decision::Accepted),
-				Some(Outcome::Reject) => Some(Decision::Rejected),
 				Some(Outcome::Unavailable) if group.rescue == Rescue::NotNeeded => {
 					group.rescue = Rescue::Asked;
 					None
 				}
-				Some(Outcome::Unavailable) => Some(Decision::Unavailable),
+				Some(outcome) => Some(outcome.decision()),
 			});
 		}
 		let mut decisions = decisions.into_iter();

@@ -16,7 +16,7 @@ use frame_support::ensure;
 use frame_system::pallet_prelude::BlockNumberFor;
 use sp_runtime::{traits::Zero, DispatchResult};
 use trainyard_protocol::{
-	audit::{AuditPhase, Findings, GroupVerdict, RejectReason, SegmentEvidence},
+	audit::{AuditPhase, Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	commitment, JobId,
 };
 use trainyard_traits::JobObserver;
@@ -24,7 +24,8 @@ use trainyard_traits::JobObserver;
 /// What the majority of a committee says about a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome<'a> {
-	/// It is true: the replays ended with this evidence.
+	/// It is true: the replays ended with this evidence. Where one of them stands still, it earns no
+	/// power.
 	Accept(&'a [SegmentEvidence]),
 	/// It is false.
 	Reject,
@@ -69,6 +70,20 @@ pub fn tally<'a>(votes: &[Option<&'a GroupVerdict>]) -> Option<Outcome<'a>> {
 		})
 }
 
+impl Outcome<'_> {
+	/// Returns what it decides.
+	pub fn decision(&self) -> Decision {
+		match self {
+			Outcome::Accept(evidence) if evidence.iter().any(|e| e.idle_since.is_some()) => {
+				Decision::Idle
+			}
+			Outcome::Accept(_) => Decision::Accepted,
+			Outcome::Reject => Decision::Rejected,
+			Outcome::Unavailable => Decision::Unavailable,
+		}
+	}
+}
+
 /// Returns how a vote relates to the outcome.
 pub fn stance(vote: Option<&GroupVerdict>, outcome: Option<&Outcome>) -> Stance {
 	match (vote.map(Outcome::from), outcome) {
@@ -91,7 +106,8 @@ fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<
 		}
 		match verdict {
 			GroupVerdict::Accept(evidence) => ensure!(
-				evidence.iter().map(|e| e.segment).eq(group.drawn.iter().copied()),
+				evidence.iter().map(|e| e.segment).eq(group.drawn.iter().copied())
+					&& evidence.iter().all(|e| e.idle_since.is_none_or(|at| at <= e.segment)),
 				Error::<T>::WrongSegments
 			),
 			// Not only one of those drawn: where results differ, verifiers look at the segment
@@ -101,7 +117,8 @@ fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<
 			}
 			GroupVerdict::Reject(
 				RejectReason::WrongState { checkpoint }
-				| RejectReason::WrongEvaluation { checkpoint },
+				| RejectReason::WrongEvaluation { checkpoint }
+				| RejectReason::UnreachableState { checkpoint },
 			) => {
 				ensure!(*checkpoint <= group.result.segments, Error::<T>::NoSuchCheckpoint)
 			}

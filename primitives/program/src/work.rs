@@ -85,8 +85,8 @@ impl Parts {
 		u128::from(spec.checkpoint_step(1).unwrap_or(spec.training.steps))
 			.checked_mul(self.step)
 			.and_then(|steps| steps.checked_add(self.evaluation))
-			.and_then(|segment| segment.checked_mul(u128::from(segments)))
-			.and_then(|replay| replay.checked_add(self.evaluation))
+			.and_then(|segment| segment.checked_mul(u128::from(segments).saturating_add(1)))
+			.and_then(|replay| replay.checked_add(self.evaluation.checked_mul(2)?))
 			.and_then(units::micro_ut)
 			.ok_or(SpecError::WorkOverflow)
 	}
@@ -106,8 +106,9 @@ pub fn micro_ut(spec: &CheckedSpec) -> Result<MicroUt, SpecError> {
 }
 
 /// Returns the most work that a verifier can have to replay in one round, in micro-ut, rounded up:
-/// `audit_segments` times the longest segment with the evaluation at its end, and one evaluation of
-/// the initial state. Fails as [`micro_ut`] does.
+/// `audit_segments` times the longest segment with the evaluation at its end, one segment more where
+/// the training stands still, and the evaluations of the first state and of the last. Fails as
+/// [`micro_ut`] does.
 pub fn audit_micro_ut(spec: &CheckedSpec, audit_segments: u32) -> Result<MicroUt, SpecError> {
 	Parts::of(spec).audit_micro_ut(spec, audit_segments)
 }
@@ -281,7 +282,7 @@ mod tests {
 		let segments = 0..spec.segments();
 		let longest = segments.map(|s| parts.segment_flop(&spec, s).unwrap()).max().unwrap();
 		let work = audit_micro_ut(&spec, 3).unwrap();
-		assert_eq!(u128::from(work), (3 * longest + parts.evaluation).div_ceil(432_000));
+		assert_eq!(u128::from(work), (4 * longest + 2 * parts.evaluation).div_ceil(432_000));
 	}
 
 	/// A specification near the largest valid value in every field: counting it neither overflows

@@ -36,6 +36,9 @@ pub struct SegmentEvidence {
 	pub trace_root: H256,
 	/// Hash of the state that the replay ended in.
 	pub end_state: H256,
+	/// Where the training stands still in this segment: from which segment on, as far as the
+	/// verifier looked. None where it does not, and in a replay that shows a false segment.
+	pub idle_since: Option<u32>,
 }
 
 /// Why a result is false. Each is bound by the revealed roots: bytes that do not hash to
@@ -75,6 +78,12 @@ pub enum RejectReason {
 		/// The checkpoint.
 		checkpoint: u32,
 	},
+	/// No honest run has the state: a number in it is infinite or out of its bounds, or it is
+	/// farther from the state before it than the steps between them go.
+	UnreachableState {
+		/// Checkpoint that holds it.
+		checkpoint: u32,
+	},
 }
 
 /// Writes the reason in words. They are the same wherever a person reads them: in a verifier's
@@ -97,6 +106,9 @@ impl fmt::Display for RejectReason {
 			Self::WrongModel => f.write_str("the model is not the last checkpoint's"),
 			Self::WrongEvaluation { checkpoint } => {
 				write!(f, "the evaluation of checkpoint {checkpoint} is not the committed one")
+			}
+			Self::UnreachableState { checkpoint } => {
+				write!(f, "checkpoint {checkpoint} is a state that no honest run can have")
 			}
 		}
 	}
@@ -146,7 +158,7 @@ pub type Findings = BoundedVec<GroupVerdict, ConstU32<MAX_REPLICAS>>;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-	/// The result is true.
+	/// The result is true, and trained.
 	Accepted,
 	/// The result is false.
 	Rejected,
@@ -155,6 +167,16 @@ pub enum Decision {
 	Unavailable,
 	/// No quorum in [`crate::job::MAX_AUDIT_ROUNDS`] rounds, or no verifiers.
 	Undecided,
+	/// The result is true, but in a drawn segment the training stood still: it is paid, and earns
+	/// no power.
+	Idle,
+}
+
+impl Decision {
+	/// Returns whether the result is true.
+	pub fn is_true(&self) -> bool {
+		matches!(self, Decision::Accepted | Decision::Idle)
+	}
 }
 
 /// Where an audit stands.
@@ -206,10 +228,18 @@ mod tests {
 	#[test]
 	fn layout_of_reasons() {
 		let hash = |byte| H256([byte; 32]);
-		let evidence = SegmentEvidence { segment: 7, trace_root: hash(1), end_state: hash(2) };
+		let evidence = SegmentEvidence {
+			segment: 7,
+			trace_root: hash(1),
+			end_state: hash(2),
+			idle_since: None,
+		};
 		let mut segment = vec![2, 7, 0, 0, 0];
 		segment.extend([1; 32]);
 		segment.extend([2; 32]);
+		segment.push(0);
+		let idle = SegmentEvidence { idle_since: Some(258), ..evidence };
+		assert_eq!(idle.encode(), [&segment[1..69], &[1, 2, 1, 0, 0]].concat());
 		for (reason, bytes) in [
 			(RejectReason::WrongCheckpoints, vec![0]),
 			(RejectReason::WrongInitialState, vec![1]),
@@ -217,6 +247,7 @@ mod tests {
 			(RejectReason::WrongState { checkpoint: 258 }, vec![3, 2, 1, 0, 0]),
 			(RejectReason::WrongModel, vec![4]),
 			(RejectReason::WrongEvaluation { checkpoint: 258 }, vec![5, 2, 1, 0, 0]),
+			(RejectReason::UnreachableState { checkpoint: 258 }, vec![6, 2, 1, 0, 0]),
 		] {
 			assert_eq!(reason.encode(), bytes, "{reason:?}");
 		}
@@ -225,7 +256,8 @@ mod tests {
 	#[test]
 	fn a_reason_names_what_is_wrong() {
 		let hash = H256([0; 32]);
-		let evidence = SegmentEvidence { segment: 7, trace_root: hash, end_state: hash };
+		let (segment, idle_since) = (7, None);
+		let evidence = SegmentEvidence { segment, trace_root: hash, end_state: hash, idle_since };
 		for (reason, words) in [
 			(RejectReason::WrongCheckpoints, "the checkpoints are not"),
 			(RejectReason::WrongInitialState, "checkpoint 0 is not the initial state"),
@@ -233,6 +265,7 @@ mod tests {
 			(RejectReason::WrongState { checkpoint: 3 }, "checkpoint 3 holds a NaN"),
 			(RejectReason::WrongModel, "the model is not"),
 			(RejectReason::WrongEvaluation { checkpoint: 3 }, "the evaluation of checkpoint 3"),
+			(RejectReason::UnreachableState { checkpoint: 3 }, "checkpoint 3 is a state that no"),
 		] {
 			assert!(alloc::format!("{reason}").starts_with(words), "{reason}");
 		}

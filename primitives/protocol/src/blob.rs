@@ -18,7 +18,7 @@ pub const RESCUE_BLOCKS: BlockNumber = 300;
 /// models, and rescues of other jobs, need them too.
 const RESCUE_PART: u64 = 2;
 
-pub use trainyard_program::needs::rescue_bytes;
+pub use trainyard_program::needs::{rescue_bytes, searched_states};
 
 /// Returns the most bytes of a rescue that `blocks` blocks can carry.
 pub fn rescue_room(blocks: BlockNumber) -> u64 {
@@ -133,7 +133,7 @@ mod tests {
 	}
 
 	#[test]
-	fn a_rescue_holds_both_ends_of_each_segment_and_the_last_checkpoint() {
+	fn a_rescue_holds_the_ends_of_all_segments_that_are_looked_at() {
 		use trainyard_program::spec::{JobSpec, Optimizer};
 		let mut spec = JobSpec::example();
 		let bound = |spec: &JobSpec, k: u32, checkpoints: u64, tensors: u64| {
@@ -145,13 +145,14 @@ mod tests {
 			assert!(rest > 64 * 1024 + 31 * 512, "{rest}");
 			assert!(rest < 64 * 1024 + 31 * 512 + 32 * 1024 * checkpoints, "{rest}");
 		};
-		bound(&spec, 3, 7, 3);
+		// Ten of the search among 30 segments.
+		bound(&spec, 3, 17, 3);
 		// There are 31 checkpoints.
 		bound(&spec, 15, 31, 3);
 		bound(&spec, 16, 31, 3);
 		spec.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
-		bound(&spec, 3, 7, 2);
+		bound(&spec, 3, 17, 2);
 		spec.initial_model = Some(spec.dataset.file());
-		bound(&spec, 3, 7, 2);
+		bound(&spec, 3, 17, 2);
 	}
 }

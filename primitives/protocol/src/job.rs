@@ -170,6 +170,15 @@ pub enum Fate {
 	Undecided,
 	/// Settled by agreement: paid as agreed, deposit returned, no power.
 	Agreed,
+	/// The audit accepted it, but the training stood still: paid, deposit returned, no power.
+	Idle,
+}
+
+impl Fate {
+	/// Returns whether the audit found the result true.
+	pub fn is_true(&self) -> bool {
+		matches!(self, Fate::Accepted | Fate::Idle)
+	}
 }
 
 /// A result as revealed.

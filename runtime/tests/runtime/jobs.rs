@@ -165,6 +165,7 @@ fn accept(drawn: &[u32]) -> GroupVerdict {
 			segment: *segment,
 			trace_root: H256::repeat_byte(1),
 			end_state: H256::repeat_byte(2),
+			idle_since: None,
 		})
 		.collect();
 	GroupVerdict::Accept(evidence.try_into().unwrap())
@@ -250,6 +251,7 @@ fn a_rejected_job_costs_the_trainer_and_nothing_the_submitter() {
 			segment: drawn[0],
 			trace_root: H256::repeat_byte(1),
 			end_state: H256::repeat_byte(2),
+			idle_since: None,
 		}))
 	});
 	assert_eq!(ended.state, JobState::Ended(Ending::Failed));

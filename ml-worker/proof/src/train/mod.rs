@@ -302,7 +302,7 @@ impl<'a> Run<'a> {
 				break;
 			}
 			if fabricated_from.is_some_and(|from| segment >= from) {
-				let next = cheat::fabricate(at.before.as_ref(), &at.raw);
+				let next = cheat::fabricate(spec, end, at.before.as_ref(), &at.raw);
 				at.state = State::from_host(next).map_err(TrainError::Engine)?;
 			} else {
 				self.train_until(end, &mut at)?;

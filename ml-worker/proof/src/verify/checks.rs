@@ -1,23 +1,20 @@
-//! The seven checks of [`audit`](super::audit), one function each, in the order in which its
+//! The eight checks of [`audit`](super::audit), one function each, in the order in which its
 //! documentation numbers them. The order decides which reason a false result is rejected for, so
 //! all verifiers keep to it.
 
 use super::{
-	is_trainers_fault,
-	replay::{self, Replays},
-	required_checkpoints, wrong_state, AuditReport, SegmentReport, Status, VerifyError,
+	idle::{beginning, Standstill},
+	is_trainers_fault, replay, required_checkpoints,
+	states::{check_movements, check_state, FalseState, States},
+	Aids, AuditReport, SegmentReport, Status, VerifyError,
 };
 use crate::{
 	bundle::{self, manifest::checkpoint_file, Bundle, BundleError},
 	inputs::Inputs,
 };
 use primitive_types::H256;
-use std::{
-	collections::{BTreeMap, BTreeSet},
-	sync::atomic::AtomicBool,
-	time::Instant,
-};
-use trainyard_engine::{Engine, TensorMap};
+use std::{collections::BTreeSet, sync::atomic::AtomicBool, time::Instant};
+use trainyard_engine::{Engine, State, TensorMap};
 use trainyard_program::{spec::CheckedSpec, work::Parts};
 use trainyard_protocol::{
 	audit::{RejectReason, SegmentEvidence},
@@ -43,7 +40,15 @@ impl Outcome {
 	/// Returns the outcome in one line.
 	pub(super) fn summary(&self) -> String {
 		match self {
-			Outcome::Accept(evidence) => format!("accepted: {} segments replayed", evidence.len()),
+			Outcome::Accept(evidence) => {
+				let replayed = format!("accepted: {} segments replayed", evidence.len());
+				match evidence.iter().find_map(|e| e.idle_since) {
+					None => replayed,
+					Some(since) => {
+						format!("{replayed}; no power, it stands still from segment {since} on")
+					}
+				}
+			}
 			Outcome::Reject(reason) => format!("rejected: {reason}"),
 			Outcome::Missing(what) => format!("unavailable: {what}"),
 			Outcome::Tampered(what) => format!("unavailable: {what}"),
@@ -78,7 +83,7 @@ pub(super) struct Case<'a> {
 	pub inputs: Inputs,
 	pub expected: WorkResult,
 	pub stop: &'a AtomicBool,
-	pub replays: &'a dyn Replays,
+	pub aids: Aids<'a>,
 }
 
 impl Case<'_> {
@@ -108,11 +113,12 @@ impl Case<'_> {
 		}
 		self.check_root(report)?;
 		self.check_list(report)?;
-		let engine = self.check_beginning(&parts, report)?;
+		let (engine, initial) = self.check_beginning(&parts, report)?;
 		let states = self.read_states(segments, report)?;
-		self.check_states(&states, report)?;
-		let evidence = self.check_segments(&engine, &parts, segments, &states, report)?;
-		self.check_model(&states, report)?;
+		self.check_states(&initial, &states, report)?;
+		let mut evidence = self.check_segments(&engine, &parts, segments, &states, report)?;
+		self.check_standstill(&engine, &parts, (&initial, &states), &mut evidence, report)?;
+		self.check_end(&engine, &parts, segments, &states, report)?;
 		Ok(evidence)
 	}
 
@@ -161,8 +167,12 @@ impl Case<'_> {
 	}
 
 	/// Check 3: checkpoint 0 is the initial state, recomputed (of a fine-tuning, from its initial
-	/// model), and has its evaluation. Returns the engine that evaluated it.
-	fn check_beginning(&self, parts: &Parts, report: &mut AuditReport) -> Result<Engine, Ended> {
+	/// model), and has its evaluation. Returns it, and the engine that evaluated it.
+	fn check_beginning(
+		&self,
+		parts: &Parts,
+		report: &mut AuditReport,
+	) -> Result<(Engine, TensorMap), Ended> {
 		let spec = self.spec;
 		let first = self.bundle.manifest().checkpoints.first();
 		let state = Engine::initial_state(spec, &self.seed, self.inputs.initial_model())
@@ -187,7 +197,7 @@ impl Case<'_> {
 			None => "recomputed from specification and seed, and evaluated",
 		};
 		report.note("checkpoint 0", Status::Pass, from);
-		Ok(engine)
+		Ok((engine, state.to_host().map_err(VerifyError::Engine)?))
 	}
 
 	/// Check 4: the files needed are there and hash to the manifest's states. Returns those states
@@ -196,8 +206,8 @@ impl Case<'_> {
 		&self,
 		segments: &BTreeSet<u32>,
 		report: &mut AuditReport,
-	) -> Result<BTreeMap<u32, TensorMap>, Ended> {
-		let mut states = BTreeMap::new();
+	) -> Result<States, Ended> {
+		let mut states = States::new();
 		let drawn: Vec<u32> = segments.iter().copied().collect();
 		for index in required_checkpoints(self.expected.segments, &drawn) {
 			replay::check(self.stop)?;
@@ -228,17 +238,22 @@ impl Case<'_> {
 		})
 	}
 
-	/// Check 5: each of these states holds the job's tensors without NaN.
+	/// Check 5: each of these states is one that an honest run can have, by itself and beside the
+	/// one before it.
 	fn check_states(
 		&self,
-		states: &BTreeMap<u32, TensorMap>,
+		initial: &TensorMap,
+		states: &States,
 		report: &mut AuditReport,
 	) -> Result<(), Ended> {
-		for (index, state) in states {
-			if let Some(why) = wrong_state(self.spec, state) {
-				report.note("states", Status::Fail, format!("checkpoint {index}: {why}"));
-				return reject(RejectReason::WrongState { checkpoint: *index });
-			}
+		let each =
+			states.iter().try_for_each(|(index, state)| check_state(self.spec, *index, state));
+		let listed = states.iter().map(|(index, state)| (*index, state));
+		let found = each
+			.and_then(|()| check_movements(self.spec, [(0, initial)].into_iter().chain(listed)));
+		if let Err(FalseState { reason, why }) = found {
+			report.note("states", Status::Fail, format!("{reason}: {why}"));
+			return reject(reason);
 		}
 		let (read, count) = (states.len(), self.bundle.manifest().checkpoints.len());
 		let detail = format!("{read} of {count} read; hashes, tensors and numbers are right");
@@ -253,7 +268,7 @@ impl Case<'_> {
 		engine: &Engine,
 		parts: &Parts,
 		segments: &BTreeSet<u32>,
-		states: &BTreeMap<u32, TensorMap>,
+		states: &States,
 		report: &mut AuditReport,
 	) -> Result<Vec<SegmentEvidence>, Ended> {
 		let mut evidence = Vec::new();
@@ -279,7 +294,7 @@ impl Case<'_> {
 		engine: &Engine,
 		parts: &Parts,
 		segment: u32,
-		states: &BTreeMap<u32, TensorMap>,
+		states: &States,
 		report: &mut AuditReport,
 	) -> Result<SegmentEvidence, Ended> {
 		let no_such = || VerifyError::NoSuchSegment { segment, segments: self.expected.segments };
@@ -290,13 +305,13 @@ impl Case<'_> {
 			.get(segment as usize)
 			.zip(listed.get(segment as usize + 1))
 			.ok_or_else(no_such)?;
-		let known = self.replays.load(segment, &from.state_hash);
+		let known = self.aids.replays.load(segment, &from.state_hash);
 		let replayed = match known {
 			Some(replayed) => replayed,
 			None => replay::segment(engine, self.spec, segment, begin, self.stop)?,
 		};
 		if known.is_none() {
-			self.replays.save(&from.state_hash, &replayed);
+			self.aids.replays.save(&from.state_hash, &replayed);
 			report.replayed_flop += u128::from(to.step - from.step) * parts.step + parts.evaluation;
 		}
 		let found = replayed.evidence;
@@ -331,14 +346,112 @@ impl Case<'_> {
 		Ok(found)
 	}
 
-	/// Check 7: the last checkpoint's parameters are the expected model.
-	fn check_model(
+	/// Check 7: where a drawn segment stands still, the segment before that began is true. Notes in
+	/// the evidence which segments stand still.
+	fn check_standstill(
 		&self,
-		states: &BTreeMap<u32, TensorMap>,
+		engine: &Engine,
+		parts: &Parts,
+		(initial, states): (&TensorMap, &States),
+		evidence: &mut [SegmentEvidence],
 		report: &mut AuditReport,
 	) -> Result<(), Ended> {
-		let expected = self.expected.model_root;
-		let last = states.get(&self.expected.segments);
+		let standstill = Standstill::of(self.spec);
+		let (mut before, mut first) = (None, None);
+		for found in evidence.iter_mut() {
+			let ends = states.get(&found.segment).zip(states.get(&found.segment.saturating_add(1)));
+			let idle = ends.is_some_and(|(a, b)| standstill.is_idle(found.segment, a, b));
+			found.idle_since = idle.then_some(found.segment);
+			if idle && first.is_none() {
+				first = Some((before, found));
+			} else if first.is_none() {
+				before = Some(found.segment);
+			}
+		}
+		let Some((before, found)) = first else {
+			let status = if evidence.is_empty() { Status::Skipped } else { Status::Pass };
+			report.note("standstill", status, "no drawn segment stands still");
+			return Ok(());
+		};
+		let began = beginning(found.segment, before, |segment| {
+			let (begin, end) = (
+				self.believed(segment, initial, report)?,
+				self.believed(segment.saturating_add(1), initial, report)?,
+			);
+			Ok::<_, Ended>(standstill.is_idle(segment, &begin, &end))
+		})?;
+		found.idle_since = Some(began);
+		let known = before.is_some_and(|before| before.saturating_add(1) == began);
+		if let (Some(last), false) = (began.checked_sub(1), known) {
+			let ends = [last, began]
+				.map(|index| Ok::<_, Ended>((index, self.believed(index, initial, report)?)));
+			let ends = ends.into_iter().collect::<Result<States, Ended>>()?;
+			self.check_segment(engine, parts, last, &ends, report)?;
+		}
+		let detail = match began {
+			0 => "the training stands still from the beginning: no power".to_owned(),
+			_ => format!(
+				"the training stands still from segment {began} on, and the one before it is true: \
+				 no power"
+			),
+		};
+		report.note("standstill", Status::Pass, detail);
+		Ok(())
+	}
+
+	/// Returns checkpoint `index`, fetched if need be, as a state that an honest run can have.
+	fn believed(
+		&self,
+		index: u32,
+		initial: &TensorMap,
+		report: &mut AuditReport,
+	) -> Result<TensorMap, Ended> {
+		replay::check(self.stop)?;
+		if index == 0 {
+			return Ok(initial.clone());
+		}
+		let step = self.spec.checkpoint_step(index).unwrap_or_default();
+		if !self.bundle.has_checkpoint(step) {
+			(self.aids.fetch)(&checkpoint_file(step));
+		}
+		let state = self.state(index).inspect_err(|ended| {
+			if let Ended::Decided(outcome) = ended {
+				report.note("standstill", Status::Fail, outcome.summary());
+			}
+		})?;
+		if let Err(FalseState { reason, why }) = check_state(self.spec, index, &state) {
+			report.note("standstill", Status::Fail, format!("{reason}: {why}"));
+			return reject(reason);
+		}
+		Ok(state)
+	}
+
+	/// Check 8: the last checkpoint has its evaluation, whatever is drawn (it is what the buyer
+	/// sees), and its parameters are the expected model.
+	fn check_end(
+		&self,
+		engine: &Engine,
+		parts: &Parts,
+		segments: &BTreeSet<u32>,
+		states: &States,
+		report: &mut AuditReport,
+	) -> Result<(), Ended> {
+		let (trained, expected) = (self.expected.segments, self.expected.model_root);
+		let last = states.get(&trained);
+		let replayed = trained.checked_sub(1).is_some_and(|end| segments.contains(&end));
+		if let (Some(state), false) = (last, replayed) {
+			let state = State::from_host(state.clone()).map_err(VerifyError::Engine)?;
+			let found = replay::evaluate(engine, &state)?.map(|(found, _)| found);
+			report.replayed_flop += parts.evaluation;
+			report.share = report.replayed_flop as f64 / report.training_flop.max(1) as f64;
+			let committed = self.bundle.manifest().checkpoints.last().map(|c| c.validation);
+			if found.is_none() || found != committed {
+				let detail = wrong_evaluation(trained, found, committed);
+				report.note("last checkpoint", Status::Fail, detail);
+				return reject(RejectReason::WrongEvaluation { checkpoint: trained });
+			}
+		}
+		report.note("last checkpoint", Status::Pass, "has the committed evaluation");
 		let model = last.map(|state| Chunked::new(&bundle::model_bytes(state)).root);
 		if model != Some(expected) {
 			report.note("model", Status::Fail, "it is not the last checkpoint's parameters");

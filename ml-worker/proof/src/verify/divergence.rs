@@ -14,7 +14,11 @@
 //! A false result of which no false segment is drawn is found in this way if there is an honest
 //! result beside it.
 
-use super::{is_trainers_fault, replay, wrong_state, VerifyError};
+use super::{
+	is_trainers_fault, replay,
+	states::{check_state, FalseState},
+	VerifyError,
+};
 use crate::{
 	bundle::{self, manifest::checkpoint_file, Bundle, BundleError},
 	inputs::Inputs,
@@ -122,9 +126,8 @@ impl Contest {
 	pub fn judge(&mut self, stop: &AtomicBool) -> Result<Option<Judgement>, VerifyError> {
 		let Some(segment) = self.parting() else { return Ok(None) };
 		let Some(begin) = self.begin(segment)? else { return Ok(None) };
-		if wrong_state(&self.spec, &begin).is_some() {
+		if let Err(FalseState { reason, .. }) = check_state(&self.spec, segment, &begin) {
 			// All of them committed to it.
-			let reason = RejectReason::WrongState { checkpoint: segment };
 			let rejected = self.rivals.drain(..).map(|(index, _)| (index, reason));
 			return Ok(Some(Judgement { segment, evidence: None, rejected: rejected.collect() }));
 		}

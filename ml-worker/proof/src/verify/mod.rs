@@ -3,7 +3,8 @@
 //! - [`audit`] is what a verifier of the chain does with one result: a verdict that every
 //!   honest verifier reaches bit for bit, and a report for people.
 //! - [`full`] is `trainyard verify DIR`: the same, and every other file of the bundle.
-//! - `checks` are the seven checks that an audit makes, one function each.
+//! - `checks` are the eight checks that an audit makes, one function each.
+//! - `states` and `idle` say which states an honest run can have, and which segments stand still.
 //! - [`replay`] does segments again; it alone decides about the training.
 //! - [`divergence`] finds the false ones among results of one job that differ.
 //! - [`self_check`] replays segments of one's own run before it is committed to.
@@ -11,13 +12,16 @@
 
 mod checks;
 pub mod divergence;
+mod idle;
 pub mod replay;
 mod report;
 pub mod rules;
 pub mod self_check;
+mod states;
 pub mod stats;
 
 pub use divergence::{Contest, Judgement};
+pub use idle::Standstill;
 pub use report::{full, Choice, Full};
 
 use crate::{
@@ -35,11 +39,8 @@ use serde::Serialize;
 use std::{
 	collections::BTreeSet, io::ErrorKind, path::Path, sync::atomic::AtomicBool, time::Instant,
 };
-use trainyard_engine::{first_nan, EngineError, TensorMap};
-use trainyard_program::{
-	lower,
-	spec::{CheckedSpec, JobSpec, SpecError},
-};
+use trainyard_engine::EngineError;
+use trainyard_program::spec::{CheckedSpec, JobSpec, SpecError};
 use trainyard_protocol::{
 	audit::{GroupVerdict, SegmentEvidence},
 	job::{WorkResult, MAX_AUDIT_SEGMENTS},
@@ -136,7 +137,7 @@ pub struct AuditReport {
 	pub segments: Vec<SegmentReport>,
 	/// The six full-pass rules, by [`full`] alone. They decide nothing.
 	pub rules: Option<rules::Rules>,
-	/// Work of the replay, and of evaluating checkpoint 0.
+	/// Work of the replay, and of evaluating the first checkpoint and the last.
 	pub replayed_flop: u128,
 	/// Work of the whole training, as far as it went.
 	pub training_flop: u128,
@@ -176,13 +177,26 @@ fn required_checkpoints(trained: u32, segments: &[u32]) -> BTreeSet<u32> {
 	ends.chain([trained]).filter(|index| *index <= trained).collect()
 }
 
-/// Returns the files of a rescue archive for these segments of a result with `trained` segments:
-/// manifest, [`required_files_of`], and the files that the job reads.
-pub fn rescue_files(spec: &JobSpec, trained: u32, segments: &[u32]) -> Vec<String> {
-	let mut files = required_files_of(spec, trained, segments);
+/// Returns the files of a rescue archive for these segments of the result with `trained` segments
+/// whose whole bundle is in `dir`: manifest, [`required_files_of`], the files that the job reads,
+/// and, where one of the segments stands still, the checkpoints that are read to find where that
+/// began.
+pub fn rescue_files(
+	dir: &Path,
+	spec: &CheckedSpec,
+	trained: u32,
+	segments: &[u32],
+) -> Result<Vec<String>, VerifyError> {
+	let mut checkpoints = required_checkpoints(trained, segments);
+	checkpoints.extend(idle::searched(dir, spec, &segments.iter().copied().collect())?);
+	// The initial state is computed.
+	if !segments.contains(&0) {
+		checkpoints.remove(&0);
+	}
+	let mut files = idle::files(spec, &checkpoints);
 	files.push(manifest::FILE.to_owned());
 	files.extend(spec.files().map(|(which, _)| bundle::input_file(which).to_owned()));
-	files
+	Ok(files)
 }
 
 /// Gives the verdict on the result `expected` of the job (`spec`, `seed`) from the files in
@@ -196,11 +210,16 @@ pub fn rescue_files(spec: &JobSpec, trained: u32, segments: &[u32]) -> Vec<Strin
 /// 3. checkpoint 0 is the initial state, recomputed (of a fine-tuning, from its initial model),
 ///    otherwise `WrongInitialState`, and has its evaluation, otherwise `WrongEvaluation`;
 /// 4. the files needed are there and hash to the manifest's states, otherwise `Unavailable`;
-/// 5. each holds the job's tensors without NaN, in ascending order, otherwise `WrongState`;
+/// 5. each holds the job's tensors without NaN, in ascending order, otherwise `WrongState`, and
+///    is a state that an honest run can have, no farther from the one before it (checkpoint 0
+///    being the first) than the steps between them go, otherwise `UnreachableState`;
 /// 6. each segment, ascending, replays to its committed end, otherwise `WrongSegment`, and
 ///    that has the committed evaluation, otherwise `WrongEvaluation`;
-/// 7. the last checkpoint's parameters are the blob `expected.model_root`, otherwise
-///    `WrongModel`.
+/// 7. where a drawn segment stands still, [`Standstill`] finds where that began, and the segment
+///    before replays to its committed end, otherwise as in 6 (what is read for this is checked as
+///    in 4 and 5);
+/// 8. the last checkpoint has the committed evaluation, otherwise `WrongEvaluation`, and its
+///    parameters are the blob `expected.model_root`, otherwise `WrongModel`.
 ///
 /// Once `stop` is set, it ends after the present step, with [`VerifyError::Stopped`] and without a
 /// verdict.
@@ -213,11 +232,22 @@ pub fn audit(
 	segments: &[u32],
 	stop: &AtomicBool,
 ) -> Result<(GroupVerdict, AuditReport), VerifyError> {
-	audit_with(dir, (spec, seed), inputs, expected, segments, stop, &NoReplays)
+	let aids = Aids { replays: &NoReplays, fetch: &|_| () };
+	audit_with(dir, (spec, seed), inputs, expected, segments, stop, aids)
 }
 
-/// Does what [`audit`] does for the job `(spec, seed)`. Of the replays only those are done that are
-/// not among `replays`, and these are kept there, one by one.
+/// What an audit may use besides the files of a bundle.
+#[derive(Clone, Copy)]
+pub struct Aids<'a> {
+	/// Of the replays only those are done that are not among these, and they are kept there, one by
+	/// one.
+	pub replays: &'a dyn Replays,
+	/// Brings a file into the folder, if it can be had: a checkpoint beyond those of
+	/// [`required_files`], where a drawn segment stands still.
+	pub fetch: &'a (dyn Fn(&str) + Sync),
+}
+
+/// Does what [`audit`] does for the job `(spec, seed)`, by these `aids`.
 pub fn audit_with(
 	dir: &Path,
 	(spec, seed): (&CheckedSpec, H256),
@@ -225,7 +255,7 @@ pub fn audit_with(
 	expected: WorkResult,
 	segments: &[u32],
 	stop: &AtomicBool,
-	replays: &dyn Replays,
+	aids: Aids<'_>,
 ) -> Result<(GroupVerdict, AuditReport), VerifyError> {
 	let segments: BTreeSet<u32> = segments.iter().copied().collect();
 	if segments.len() > MAX_AUDIT_SEGMENTS as usize {
@@ -235,7 +265,7 @@ pub fn audit_with(
 	let mut report = AuditReport::default();
 	let outcome = match Bundle::open(dir) {
 		Ok(bundle) => {
-			let case = Case { bundle: &bundle, spec, seed, inputs, expected, stop, replays };
+			let case = Case { bundle: &bundle, spec, seed, inputs, expected, stop, aids };
 			case.examine(&segments, &mut report)?
 		}
 		Err(BundleError::File(e)) if !is_trainers_fault(&e) => return Err(e.into()),
@@ -264,17 +294,6 @@ fn is_trainers_fault(error: &FileError) -> bool {
 		error.error.kind(),
 		ErrorKind::NotFound | ErrorKind::InvalidData | ErrorKind::IsADirectory
 	)
-}
-
-/// Returns what is wrong with a state of this job, if anything.
-fn wrong_state(spec: &CheckedSpec, state: &TensorMap) -> Option<String> {
-	let mut expected: Vec<_> = lower::state(spec).into_iter().map(|t| (t.name, t.shape)).collect();
-	expected.sort();
-	let found = state.iter().map(|(name, tensor)| (name, &tensor.shape));
-	if !found.eq(expected.iter().map(|(name, shape)| (name, shape))) {
-		return Some("its tensors are not those of the job".into());
-	}
-	first_nan(state).map(|name| format!("{name} holds a NaN"))
 }
 
 #[cfg(test)]

@@ -98,7 +98,8 @@ pub fn segment(
 		end_state = hash.map_err(VerifyError::Engine)?;
 	}
 	let trace_root = merkle::root(&leaves);
-	Ok(Replayed { evidence: SegmentEvidence { segment, trace_root, end_state }, validation })
+	let evidence = SegmentEvidence { segment, trace_root, end_state, idle_since: None };
+	Ok(Replayed { evidence, validation })
 }
 
 /// Fails with [`VerifyError::Stopped`] once `stop` is set.

@@ -3,7 +3,9 @@
 use super::{
 	checks::{Case, Outcome},
 	replay::NoReplays,
-	rules, wrong_state, AuditReport, Status, VerifyError,
+	rules,
+	states::{check_movements, check_state},
+	Aids, AuditReport, Status, VerifyError,
 };
 use crate::{
 	bundle::{self, Bundle},
@@ -107,16 +109,9 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 	let mut report = AuditReport::default();
 	let mut passed = all_files(&bundle, &result, &mut report)?;
 	let (seed, never) = (manifest.seed, AtomicBool::new(false));
-	let replays = &NoReplays;
-	let case = Case {
-		bundle: &bundle,
-		spec: &spec,
-		seed,
-		inputs,
-		expected: result,
-		stop: &never,
-		replays,
-	};
+	let aids = Aids { replays: &NoReplays, fetch: &|_| () };
+	let case =
+		Case { bundle: &bundle, spec: &spec, seed, inputs, expected: result, stop: &never, aids };
 	let outcome = case.examine(&choice.draw(segments), &mut report)?;
 	passed &= matches!(outcome, Outcome::Accept(_));
 	if let Outcome::Missing(what) = &outcome {
@@ -144,7 +139,13 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 			"passed, but no segment was replayed: that the work was done is not shown".to_owned()
 		}
 		(Outcome::Accept(evidence), true) => {
-			format!("passed: {} segments replayed, equal in every bit", evidence.len())
+			let equal = format!("passed: {} segments replayed, equal in every bit", evidence.len());
+			match evidence.iter().find_map(|e| e.idle_since) {
+				None => equal,
+				Some(since) => {
+					format!("{equal}; from segment {since} on the training stands still")
+				}
+			}
 		}
 		(Outcome::Tampered(what), _) => format!("failed: {what}"),
 		(outcome, _) => outcome.summary(),
@@ -160,8 +161,8 @@ fn all_files(
 	result: &WorkResult,
 	report: &mut AuditReport,
 ) -> Result<bool, VerifyError> {
-	let mut wrong = Vec::new();
-	for checkpoint in &bundle.manifest().checkpoints {
+	let (mut wrong, mut before) = (Vec::new(), None);
+	for (index, checkpoint) in (0u32..).zip(&bundle.manifest().checkpoints) {
 		if !bundle.has_checkpoint(checkpoint.step) {
 			let file = bundle::manifest::checkpoint_file(checkpoint.step);
 			return Err(VerifyError::CannotCheck(format!("{file} is missing")));
@@ -170,10 +171,15 @@ fn all_files(
 			Err(e) => wrong.push(e.to_string()),
 			// The hash is right, but a forger writes the hash, too.
 			Ok(state) => {
-				if let Some(why) = wrong_state(&bundle.manifest().spec, &state) {
+				let spec = &bundle.manifest().spec;
+				let last = before.iter().map(|(index, state)| (*index, state));
+				let found = check_state(spec, index, &state)
+					.and_then(|()| check_movements(spec, last.chain([(index, &state)])));
+				if let Err(found) = found {
 					let file = bundle::manifest::checkpoint_file(checkpoint.step);
-					wrong.push(format!("{file}: {why}"));
+					wrong.push(format!("{file}: {}", found.why));
 				}
+				before = Some((index, state));
 			}
 		}
 	}

@@ -1,3 +1,5 @@
+mod attacks;
+
 use super::*;
 use crate::{
 	bundle::{tensors, Checkpoint},
@@ -10,7 +12,7 @@ use std::{
 	path::PathBuf,
 	sync::{atomic::Ordering, Arc, Mutex},
 };
-use trainyard_engine::{state_hash, Engine, NanRule, State};
+use trainyard_engine::{state_hash, Engine, NanRule, State, TensorMap};
 use trainyard_protocol::{audit::RejectReason, blob::Chunked, bundle::Evaluation};
 
 /// A trained bundle, and everything that is needed to audit it.
@@ -289,6 +291,25 @@ fn the_evaluation_of_checkpoint_0_is_checked_whatever_is_drawn() {
 	}
 }
 
+/// The quality of the model that is bought.
+#[test]
+fn the_evaluation_of_the_last_checkpoint_is_checked_whatever_is_drawn() {
+	for lie in LIES {
+		let t = trained(None);
+		let forged = t.commit(|manifest| lie(&mut manifest.checkpoints[6].validation));
+		for drawn in [&[0][..], &[5], &[]] {
+			let verdict = t.audit_of(forged, drawn).0;
+			assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint: 6 });
+		}
+	}
+	// It is one evaluation more, where the last segment is not replayed.
+	let t = trained(None);
+	let parts = trainyard_program::work::Parts::of(&t.spec);
+	let flop = |drawn: &[u32]| t.audit_of(t.result, drawn).1.replayed_flop;
+	assert_eq!(flop(&[5]), 10 * parts.step + 2 * parts.evaluation);
+	assert_eq!(flop(&[4]), 10 * parts.step + 3 * parts.evaluation);
+}
+
 #[test]
 fn a_run_that_stopped_early_is_accepted_at_every_segment() {
 	let t = trained_as(stopping, None);
@@ -311,7 +332,8 @@ fn a_run_that_stopped_early_is_accepted_at_every_segment() {
 	let cheat = trained_as(stopping, Some(Cheat { segments: 5 }));
 	assert!(matches!(rejected(cheat.audit(&[1])), RejectReason::WrongSegment(_)));
 
-	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, 3, &[1])).unwrap();
+	let files = rescue_files(&t.out, &t.spec, 3, &[1]).unwrap();
+	let archive = bundle::archive::pack(&t.out, &files).unwrap();
 	let to = tempfile::tempdir().unwrap();
 	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
 	let never = AtomicBool::new(false);
@@ -371,15 +393,25 @@ fn who_stops_elsewhere_than_its_losses_say_is_rejected() {
 
 #[test]
 fn a_replay_that_leaves_the_finite_range_is_a_wrong_segment() {
-	let t = trained(None);
-	let forged = t.forge(2, |state| {
-		for (name, tensor) in state {
-			if name.ends_with("weight") {
-				tensor.data.iter_mut().for_each(|x| *x = x.signum() * f32::MAX);
+	let forge = |t: &Trained| {
+		t.forge(2, |state| {
+			for (name, tensor) in state {
+				if name.ends_with("weight") && !name.starts_with("optimizer") {
+					tensor.data.iter_mut().for_each(|x| *x = x.signum() * f32::MAX);
+				}
 			}
-		}
-	});
-	let RejectReason::WrongSegment(e) = rejected(t.audit_of(forged, &[2]).0) else { panic!() };
+		})
+	};
+	// No step brings parameters so far.
+	let t = trained(None);
+	let unreachable = RejectReason::UnreachableState { checkpoint: 2 };
+	assert_eq!(rejected(t.audit_of(forge(&t), &[2]).0), unreachable);
+	// Where the decay takes more than the whole parameter there is no bound.
+	let t = trained_as(
+		|path| changed(&job(path), |spec| spec.training.weight_decay_nano = 150_000_000_000),
+		None,
+	);
+	let RejectReason::WrongSegment(e) = rejected(t.audit_of(forge(&t), &[2]).0) else { panic!() };
 	assert_eq!((e.segment, e.end_state), (2, H256::zero()));
 }
 
@@ -413,7 +445,8 @@ fn a_partial_bundle_is_enough() {
 #[test]
 fn a_rescue_archive_is_enough() {
 	let t = trained(None);
-	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, 6, &[2])).unwrap();
+	let files = rescue_files(&t.out, &t.spec, 6, &[2]).unwrap();
+	let archive = bundle::archive::pack(&t.out, &files).unwrap();
 	let to = tempfile::tempdir().unwrap();
 	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
 	let inputs = Inputs::load(&t.spec, &InputPaths::in_bundle(to.path(), &t.spec)).unwrap();
@@ -482,7 +515,8 @@ fn a_fine_tuned_bundle_is_checked_by_itself() {
 	}
 
 	// A rescue archive holds the model too.
-	let archive = bundle::archive::pack(&t.out, &rescue_files(&t.spec, 6, &[2])).unwrap();
+	let files = rescue_files(&t.out, &t.spec, 6, &[2]).unwrap();
+	let archive = bundle::archive::pack(&t.out, &files).unwrap();
 	assert!(archive.len() as u64 <= trainyard_protocol::blob::rescue_bytes(&t.spec, 1));
 	let to = tempfile::tempdir().unwrap();
 	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
@@ -558,7 +592,8 @@ fn an_audit_that_was_stopped_goes_on_after_the_last_segment() {
 	let audit = || {
 		stop.store(false, Ordering::Relaxed);
 		let job = (&t.spec, SEED);
-		audit_with(&t.out, job, t.inputs.clone(), t.result, &[0, 2, 3], &stop, &kept)
+		let aids = Aids { replays: &kept, fetch: &|_| () };
+		audit_with(&t.out, job, t.inputs.clone(), t.result, &[0, 2, 3], &stop, aids)
 	};
 	for replayed in [1, 2] {
 		assert!(matches!(audit(), Err(VerifyError::Stopped)));
@@ -571,11 +606,12 @@ fn an_audit_that_was_stopped_goes_on_after_the_last_segment() {
 	assert!(last.replayed_flop < first.replayed_flop);
 	// A false end is found in what was replayed before as well.
 	let forged = t.forge(3, |state| {
-		state.get_mut("layers.0.bias").unwrap().data[0] += 1.0;
+		state.get_mut("layers.0.bias").unwrap().data[0] += 1e-3;
 	});
 	stop.store(false, Ordering::Relaxed);
 	let job = (&t.spec, SEED);
-	let audited = audit_with(&t.out, job, t.inputs.clone(), forged, &[2], &stop, &kept).unwrap();
+	let aids = Aids { replays: &kept, fetch: &|_| () };
+	let audited = audit_with(&t.out, job, t.inputs.clone(), forged, &[2], &stop, aids).unwrap();
 	assert!(
 		matches!(audited.0, GroupVerdict::Reject(RejectReason::WrongSegment(_))),
 		"{audited:?}"

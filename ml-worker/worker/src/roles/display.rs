@@ -35,6 +35,7 @@ pub fn fate(fate: &Fate) -> &'static str {
 		Fate::Unavailable => "could not be fetched: deposit lost",
 		Fate::Undecided => "undecided: deposit returned, not paid",
 		Fate::Agreed => "settled by agreement",
+		Fate::Idle => "accepted without power: the training stood still",
 	}
 }
 
@@ -56,6 +57,7 @@ pub fn decision(decision: &Decision) -> &'static str {
 		Decision::Rejected => "rejected",
 		Decision::Unavailable => "unavailable",
 		Decision::Undecided => "undecided",
+		Decision::Idle => "accepted without power: the training stood still",
 	}
 }
 
@@ -94,7 +96,15 @@ pub fn verdict(verdict: &GroupVerdict) -> &'static str {
 /// Writes a verifier's verdict with its reason.
 pub fn verdict_in_full(verdict: &GroupVerdict) -> String {
 	match verdict {
-		GroupVerdict::Accept(evidence) => format!("accept ({} segments equal)", evidence.len()),
+		GroupVerdict::Accept(evidence) => {
+			let equal = format!("accept ({} segments equal", evidence.len());
+			match evidence.iter().find_map(|e| e.idle_since) {
+				None => equal + ")",
+				Some(since) => {
+					format!("{equal}; from segment {since} on the training stands still)")
+				}
+			}
+		}
 		GroupVerdict::Unavailable => "unavailable".into(),
 		GroupVerdict::Reject(reason) => format!("reject: {reason}"),
 	}

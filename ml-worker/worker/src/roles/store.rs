@@ -489,12 +489,14 @@ mod tests {
 			segment: 4,
 			trace_root: H256::repeat_byte(1),
 			end_state: H256::repeat_byte(2),
+			idle_since: Some(3),
 		};
 		let findings = Findings::try_from(vec![
 			GroupVerdict::Accept(vec![evidence].try_into().unwrap()),
 			GroupVerdict::Reject(RejectReason::WrongSegment(evidence)),
 			GroupVerdict::Reject(RejectReason::WrongState { checkpoint: 3 }),
 			GroupVerdict::Reject(RejectReason::WrongEvaluation { checkpoint: 3 }),
+			GroupVerdict::Reject(RejectReason::UnreachableState { checkpoint: 3 }),
 			GroupVerdict::Unavailable,
 		])
 		.unwrap();

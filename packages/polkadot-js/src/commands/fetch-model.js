@@ -12,7 +12,7 @@ import { blake2, blobRoot, chunkCount, chunkLeaf, chunkSizeAt, merkleRoot } from
 export async function modelRootOf(api, id) {
 	const job = await jobView(api, id);
 	if (job === null) throw new UserError(`there is no job ${id} on this chain (or it was forgotten)`);
-	const good = job.replicas.find(({ fate, reveal }) => reveal && ['accepted', 'agreed'].includes(fate));
+	const good = job.replicas.find(({ fate, reveal }) => reveal && ['accepted', 'agreed', 'idle'].includes(fate));
 	if (!good) {
 		const fates = job.replicas.map(({ fate }) => fate).join(', ') || 'nobody trained it';
 		throw new UserError(`job ${id} has no accepted model (${fates})`);

@@ -197,6 +197,21 @@ fn evaluations_are_paid_and_mint_no_power() {
 	});
 }
 
+/// A training that died is true and paid, but power is for work that somebody had to do.
+#[test]
+fn who_stood_still_is_paid_and_earns_no_power() {
+	run(|| {
+		let (quote, idle, fate, state) = one(Decision::Idle);
+		assert_eq!((fate, state), (Fate::Idle, JobState::Ended(Ending::Settled)));
+		assert_eq!(Credited::get(), vec![]);
+		assert_eq!(free(11), ENDOWMENT + quote.price);
+		assert_eq!(TotalBurned::<Test>::get(), quote.fee);
+		let accepted = one(Decision::Accepted).1;
+		assert_eq!(idle, accepted, "all money moves as for any other");
+		assert_eq!(Credited::get(), vec![(11, quote.work)], "of the other one");
+	});
+}
+
 /// Work that could be skipped or repeated is paid, its fee is burned, and it mints no power.
 #[test]
 fn work_that_can_be_memoised_mints_no_power() {

@@ -27,6 +27,24 @@ fn all_accept() {
 	});
 }
 
+/// Whether a training stood still is a part of the evidence, on which the majority must agree.
+#[test]
+fn a_result_that_stood_still_is_idle() {
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		let seats = round(&[speak(Say::Still(1)), speak(Say::Still(1)), speak(Say::Yes(1))]);
+		assert_eq!(outcome(), (vec![Decision::Idle], vec![seats[0], seats[1]]));
+		assert_eq!(bond_of(seats[2]), BOND - BOND * 3 / 10, "it did not look, or lied");
+	});
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		let seats = round(&[speak(Say::Still(1)), speak(Say::Yes(1)), speak(Say::Yes(1))]);
+		assert_eq!(outcome(), (vec![Decision::Accepted], vec![seats[1], seats[2]]));
+	});
+}
+
 /// The last reveal ends the audit in the next block.
 #[test]
 fn a_complete_round_does_not_wait_for_deadlines() {

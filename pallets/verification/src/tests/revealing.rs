@@ -190,6 +190,22 @@ fn malformed_findings_are_refused() {
 			},
 			Error::NoSuchCheckpoint,
 		),
+		(
+			|_| {
+				let wrong = RejectReason::UnreachableState { checkpoint: 11 };
+				verdicts(vec![GroupVerdict::Unavailable, GroupVerdict::Reject(wrong)])
+			},
+			Error::NoSuchCheckpoint,
+		),
+		// A segment stands still since one after it.
+		(
+			|drawn| {
+				let mut late = evidence(&drawn[1], 1);
+				late[0].idle_since = Some(late[0].segment + 1);
+				verdicts(vec![GroupVerdict::Unavailable, accept(late)])
+			},
+			Error::WrongSegments,
+		),
 		// What is drawn of one result is no evidence for another.
 		(
 			|drawn| verdicts(vec![GroupVerdict::Unavailable, accept(evidence(&drawn[0], 1))]),
@@ -227,6 +243,13 @@ fn every_well_formed_verdict_is_taken() {
 		|_| {
 			let at = |checkpoint| RejectReason::WrongEvaluation { checkpoint };
 			verdicts(vec![GroupVerdict::Reject(at(0)), GroupVerdict::Reject(at(10))])
+		},
+		|drawn| {
+			let mut still = evidence(&drawn[0], 1);
+			still.iter_mut().for_each(|e| e.idle_since = Some(e.segment));
+			still[0].idle_since = Some(0);
+			let far = RejectReason::UnreachableState { checkpoint: 10 };
+			verdicts(vec![accept(still), GroupVerdict::Reject(far)])
 		},
 		|_| {
 			let (model, points) = (RejectReason::WrongModel, RejectReason::WrongCheckpoints);

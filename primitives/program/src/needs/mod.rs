@@ -124,11 +124,9 @@ impl Needs {
 			.saturating_add(self.files)
 	}
 
-	/// Returns the bytes of the states at both ends of that many segments, and of the last.
+	/// Returns the bytes of the states that an audit of that many segments reads.
 	fn states(&self, segments: u32) -> u64 {
-		let checkpoints = u64::from(self.segments).saturating_add(1);
-		let drawn = u64::from(segments).saturating_mul(2).saturating_add(1);
-		self.checkpoint.saturating_mul(drawn.min(checkpoints))
+		self.checkpoint.saturating_mul(read_states(self.segments, segments))
 	}
 
 	/// Returns every number that has a limit beside it: of a job of which `audit_segments` segments
@@ -167,15 +165,28 @@ pub fn checkpoint_bytes(spec: &CheckedSpec) -> u64 {
 	})
 }
 
+/// Returns the most states that are read to find where a standstill began among that many segments:
+/// both ends of each segment that a search by halves looks at.
+pub fn searched_states(segments: u32) -> u32 {
+	u32::BITS.saturating_sub(segments.leading_zeros()).saturating_mul(2)
+}
+
+/// Returns the most states that an audit of `drawn` of these segments reads: both ends of each, the
+/// last, and those of a search.
+fn read_states(segments: u32, drawn: u32) -> u64 {
+	let ends = u64::from(drawn).saturating_mul(2).saturating_add(1);
+	let read = ends.saturating_add(u64::from(searched_states(segments)));
+	read.min(u64::from(segments).saturating_add(1))
+}
+
 /// Returns the most bytes of the blob that rescues the result of a job of which `audit_segments`
-/// segments are drawn: both ends of each and the last checkpoint, each with all tensors of the
-/// optimizer, the files that the job reads, the manifest and the archive's index. Returns
+/// segments are drawn: both ends of each, the last checkpoint and [`searched_states`], each with all
+/// tensors of the optimizer, the files that the job reads, the manifest and the archive's index. Returns
 /// `u64::MAX` past the range.
 pub fn rescue_bytes(spec: &CheckedSpec, audit_segments: u32) -> u64 {
 	let checkpoints = u64::from(spec.segments()).saturating_add(1);
-	let drawn = u64::from(audit_segments).saturating_mul(2).saturating_add(1);
 	checkpoint_bytes(spec)
-		.saturating_mul(drawn.min(checkpoints))
+		.saturating_mul(read_states(spec.segments(), audit_segments))
 		.saturating_add(spec.file_bytes())
 		.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
 		.saturating_add(MANIFEST_BASE)

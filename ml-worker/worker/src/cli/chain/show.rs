@@ -253,7 +253,7 @@ impl FetchModel {
 		let id = self.job;
 		let job = chain.job(id).await?.ok_or(submit::SubmitError::NoSuchJob(id))?;
 		let revealed = || job.replicas.iter().filter_map(|r| Some((r, r.reveal.as_ref()?)));
-		let accepted = |fate: &Fate| matches!(fate, Fate::Accepted | Fate::Agreed);
+		let accepted = |fate: &Fate| fate.is_true() || *fate == Fate::Agreed;
 		let Some((replica, reveal)) =
 			revealed().find(|(r, _)| accepted(&r.fate)).or_else(|| revealed().next())
 		else {

@@ -8,7 +8,7 @@ use std::{
 	io::{BufRead, Read, Write},
 	path::PathBuf,
 	process::ExitCode,
-	sync::atomic::AtomicBool,
+	sync::{atomic::AtomicBool, Mutex},
 };
 use trainyard_engine::Compute;
 use trainyard_program::spec::{CheckedSpec, JobSpec};
@@ -16,9 +16,9 @@ use trainyard_proof::{
 	bundle::Bundle,
 	drill,
 	inputs::{InputPaths, Inputs},
-	verify::{self, rules, Contest},
+	verify::{self, rules, Aids, Contest},
 };
-use trainyard_protocol::{drill::Template, job::WorkResult, H256};
+use trainyard_protocol::{audit::GroupVerdict, drill::Template, job::WorkResult, H256};
 
 /// The first bytes of the line that holds the reply: libraries may print lines of their own.
 pub const MARK: &str = "trainyard-reply ";
@@ -159,8 +159,20 @@ fn audit(
 	let (spec, seed, inputs) = opened(job)?;
 	let replays = SavedReplays::of(&round, &Compute::chosen().to_string());
 	let job = (&spec, seed);
-	let audited = verify::audit_with(&dir, job, inputs, expected, drawn, &NEVER, &replays);
+	let wanted = Mutex::new(Vec::new());
+	let note = |file: &str| {
+		if !dir.join(file).exists() {
+			wanted.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(file.to_owned());
+		}
+	};
+	let aids = Aids { replays: &replays, fetch: &note };
+	let audited = verify::audit_with(&dir, job, inputs, expected, drawn, &NEVER, aids);
 	let (verdict, report) = audited.map_err(text)?;
+	// The daemon fetches them and asks again; what was replayed is kept.
+	let wanted = wanted.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+	if verdict == GroupVerdict::Unavailable && !wanted.is_empty() {
+		return Ok(Reply::Wants(wanted));
+	}
 	Ok(Reply::Audited(verdict, Figures::from(report)))
 }
 

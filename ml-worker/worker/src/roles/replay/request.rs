@@ -185,6 +185,8 @@ pub enum Reply {
 	NoData(String),
 	/// The verdict on a result.
 	Audited(GroupVerdict, Figures),
+	/// A drawn segment stands still, and these checkpoint files are missing to find where that began.
+	Wants(Vec<String>),
 	/// Where results part, and which of them are false; `None` if nobody has the state before it.
 	Judged(Option<(u32, Vec<(usize, RejectReason)>)>),
 	/// The rules that apply, those that are kept, and all of them.

@@ -78,7 +78,7 @@ mod tests {
 		let dir = tempfile::tempdir().unwrap();
 		let hash = H256::repeat_byte;
 		let (trace_root, end_state) = (hash(1), hash(2));
-		let evidence = SegmentEvidence { segment: 4, trace_root, end_state };
+		let evidence = SegmentEvidence { segment: 4, trace_root, end_state, idle_since: None };
 		let whole = Replayed { evidence, validation: Some(Evaluation::new(f32::INFINITY, 3, 9)) };
 		let broken = Replayed { validation: None, ..whole };
 		let replays = || SavedReplays::of(dir.path(), "cpu");

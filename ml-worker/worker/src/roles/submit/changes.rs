@@ -168,8 +168,12 @@ mod tests {
 		let result = reveal.result();
 		let shown =
 			ReplicaView { commitment: Some(H256([5; 32])), reveal: Some(reveal), ..replica };
-		let evidence =
-			SegmentEvidence { segment: 7, trace_root: H256::zero(), end_state: H256::zero() };
+		let evidence = SegmentEvidence {
+			segment: 7,
+			trace_root: H256::zero(),
+			end_state: H256::zero(),
+			idle_since: None,
+		};
 		let member = |findings: bool| MemberView {
 			verifier,
 			commitment: Some(H256([6; 32])),

@@ -7,6 +7,7 @@ use super::{
 	Trainer,
 };
 use crate::roles::{
+	checked,
 	common::files::{fetch, fetch_in_turn, servers},
 	job::Job,
 	plan::{self, replica_of, Action},
@@ -270,11 +271,14 @@ impl Trainer {
 		let folder = self.home.bundle_folder(job.id, &seed);
 		let view = audit.groups.get(group as usize);
 		let view = view.ok_or_else(|| TaskError::failed("there is no such result"))?;
-		let wanted = verify::rescue_files(&job.spec, view.result.segments, &view.drawn);
 		let text = "verifiers could not fetch the bundle: storing the drawn states on chain";
 		self.report.job(job.id, "rescue", text, json!({ "group": group }));
-		let archive =
-			tokio::task::spawn_blocking(move || archive::pack(&folder, &wanted)).await??;
+		let (spec, trained, drawn) = (checked(job)?, view.result.segments, view.drawn.clone());
+		let packed = tokio::task::spawn_blocking(move || {
+			let wanted = verify::rescue_files(&folder, &spec, trained, &drawn)?;
+			Ok::<_, TaskError>(archive::pack(&folder, &wanted)?)
+		});
+		let archive = packed.await??;
 		let root = Chunked::new(&archive).root;
 		self.note_blob(root, job.id)?;
 		// Blocks keep room for the chunks of what was announced.

@@ -38,6 +38,7 @@ fn label(fate: Fate) -> &'static str {
 		Fate::Unavailable => "unavailable",
 		Fate::Undecided => "undecided",
 		Fate::Agreed => "agreed",
+		Fate::Idle => "idle",
 	}
 }
 
@@ -49,7 +50,7 @@ impl End {
 		};
 		let mut end = Self { outcome: label(mine.fate), pay: 0, lost: 0, power: 0 };
 		match mine.fate {
-			Fate::Accepted => {
+			Fate::Accepted | Fate::Idle => {
 				let segments = mine.reveal.as_ref().map_or(u32::MAX, |reveal| reveal.segments);
 				let counted = job.checked().and_then(|spec| {
 					let parts = Parts::of(spec);
@@ -60,7 +61,7 @@ impl End {
 				let price = units::price(work, job.terms.price_per_ut).unwrap_or(0);
 				let replicas = job.replicas.len() as u32;
 				end.pay = fees::pay_of_each(price, replicas);
-				if job.spec.mints_power() {
+				if job.spec.mints_power() && mine.fate == Fate::Accepted {
 					end.power = training / MicroUt::from(replicas.max(1));
 				}
 			}

@@ -435,6 +435,10 @@ impl Trainer {
 			(JobState::Ended(_), Some(mine)) if mine.fate == Fate::Accepted => {
 				format!(": accepted, paid {}", amount::format(plan::price(job)))
 			}
+			(JobState::Ended(_), Some(mine)) if mine.fate == Fate::Idle => {
+				let paid = amount::format(plan::price(job));
+				format!(": accepted, paid {paid}, no power: the training stood still")
+			}
 			(JobState::Ended(_), Some(mine)) => format!(": {}", display::fate(&mine.fate)),
 			(JobState::Ended(_) | JobState::Training, None) => {
 				": not drawn, deposit returned".into()

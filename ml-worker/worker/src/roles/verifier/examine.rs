@@ -11,9 +11,13 @@ use crate::roles::{
 	tasks::{stopped, with_causes, TaskError},
 };
 use serde_json::json;
-use std::time::{Duration, Instant};
+use std::{
+	path::Path,
+	time::{Duration, Instant},
+};
+use tracing::debug;
 use trainyard_program::needs::Needs;
-use trainyard_protocol::{audit::GroupVerdict, views::GroupView};
+use trainyard_protocol::{audit::GroupVerdict, blob::searched_states, views::GroupView};
 
 /// How often the process that replays a result, or decodes the data of a round, may die.
 pub(super) const DEATHS: u32 = 2;
@@ -77,10 +81,13 @@ impl Verifier {
 					drawn: group.drawn.clone(),
 					round: round.folder.to_owned(),
 				};
-				match self.replayers.run(work, round.until, &round.stop).await {
+				match self.replay(round, group, &source, &dir, work).await {
 					Ok(Reply::Audited(GroupVerdict::Unavailable, figures)) => {
 						self.fetches_again(&round.spec, group, &dir);
 						problems.push(figures.summary);
+					}
+					Ok(Reply::Wants(files)) => {
+						problems.push(format!("{source} does not give {}", files.join(", ")));
 					}
 					Ok(Reply::Audited(verdict, figures)) => return Ok((verdict, Some(figures))),
 					Ok(other) => return Err(unexpected(&other).into()),
@@ -102,6 +109,36 @@ impl Verifier {
 				return Ok((GroupVerdict::Unavailable, None));
 			}
 			tokio::time::sleep(PAUSE).await;
+		}
+	}
+
+	/// Replays a result, and fetches what that asks for until it asks for no more. Returns
+	/// [`Reply::Wants`] where it cannot be had. What was replayed is kept from one time to the next.
+	async fn replay(
+		&self,
+		round: &Round<'_>,
+		group: &GroupView,
+		source: &Source<'_>,
+		dir: &Path,
+		work: Work,
+	) -> Result<Reply, ReplayError> {
+		let mut searched = 0;
+		loop {
+			let reply = self.replayers.run(work.clone(), round.until, &round.stop).await?;
+			let Reply::Wants(files) = &reply else { return Ok(reply) };
+			searched += files.len();
+			if files.is_empty() || searched > searched_states(group.result.segments) as usize {
+				return Ok(reply);
+			}
+			let fetching = self.fetch_searched(round, group, source, dir, files);
+			let fetched = tokio::select! {
+				fetched = fetching => fetched,
+				() = stopped(&round.stop) => return Err(ReplayError::Stopped),
+			};
+			if let Err(problem) = fetched {
+				debug!("{problem}");
+				return Ok(reply);
+			}
 		}
 	}
 

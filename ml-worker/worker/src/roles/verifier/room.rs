@@ -21,6 +21,7 @@ use trainyard_proof::{
 	verify,
 };
 use trainyard_protocol::{
+	blob,
 	job::{BlockNumber, JobState},
 	views::GroupView,
 	JobId,
@@ -62,12 +63,14 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Returns the bytes that an audit fetches of one result, at most, besides the files of the job: the
-/// states that it reads, one more to part it from others, and those that only the rules look at; of a
-/// rescued one also the archive, and its copies of these files.
+/// states that it reads, those to find where a standstill began, one more to part it from others,
+/// and those that only the rules look at; of a rescued one also the archive, and its copies of
+/// these files.
 pub(super) fn needed(spec: &CheckedSpec, group: &GroupView, max_rules: u64) -> u64 {
 	let trained = group.result.segments;
 	let checkpoint = bundle::max_checkpoint_bytes(spec);
 	let required = verify::required_files_of(spec, trained, &group.drawn).len() as u64 + 1;
+	let required = required + u64::from(blob::searched_states(trained));
 	let entries = u64::from(trained).saturating_add(1).saturating_mul(MANIFEST_ENTRY);
 	let rescue = match group.rescued {
 		Some(_) => rescue_limit(spec, trained, &group.drawn).saturating_add(spec.file_bytes()),

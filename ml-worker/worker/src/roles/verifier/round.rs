@@ -54,6 +54,8 @@ pub(super) struct Round<'a> {
 	pub folder: &'a Path,
 	/// When the fetching of results ends.
 	pub give_up: Instant,
+	/// When the fetching of checkpoints ends that show where a standstill began.
+	pub give_up_searched: Instant,
 	/// Set once nobody waits for the verdicts any more.
 	pub stop: Arc<AtomicBool>,
 	/// Height up to which commitments are taken.
@@ -122,6 +124,7 @@ impl Verifier {
 			folder,
 			// Half of the time is for fetching: what is fetched last must still be replayed.
 			give_up: now + window / 2,
+			give_up_searched: now + window * 3 / 4,
 			stop,
 			until,
 			inputs: Mutex::default(),

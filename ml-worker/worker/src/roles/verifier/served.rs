@@ -41,9 +41,9 @@ pub(super) struct Served {
 fn agrees(verdict: &GroupVerdict, decision: Option<Decision>) -> bool {
 	match (decision, verdict) {
 		(None | Some(Decision::Undecided | Decision::Unavailable), _) => true,
-		(Some(Decision::Accepted), GroupVerdict::Accept(_)) => true,
+		(Some(Decision::Accepted | Decision::Idle), GroupVerdict::Accept(_)) => true,
 		(Some(Decision::Rejected), GroupVerdict::Reject(_)) => true,
-		(Some(Decision::Accepted | Decision::Rejected), _) => false,
+		(Some(Decision::Accepted | Decision::Idle | Decision::Rejected), _) => false,
 	}
 }
 

@@ -31,7 +31,7 @@ use trainyard_proof::{
 	inputs::{check_content, InputPaths},
 	verify,
 };
-use trainyard_protocol::{job::WorkResult, views::GroupView, H256};
+use trainyard_protocol::{blob, job::WorkResult, views::GroupView, H256};
 
 /// One part in this many of the time for fetching stays for the servers of a rescued result.
 const REST_FOR_SERVERS: u32 = 16;
@@ -168,6 +168,7 @@ fn optional_files(spec: &CheckedSpec, trained: u32, needed: &[String], limit: u6
 /// Returns the most bytes of a rescue archive of a result with `trained` segments.
 pub(super) fn rescue_limit(spec: &CheckedSpec, trained: u32, drawn: &[u32]) -> u64 {
 	let states = verify::required_files_of(spec, trained, drawn).len() as u64;
+	let states = states.saturating_add(u64::from(blob::searched_states(trained)));
 	bundle::max_checkpoint_bytes(spec)
 		.saturating_mul(states)
 		.saturating_add(spec.file_bytes())
@@ -343,6 +344,33 @@ impl Verifier {
 		}
 		fetch_inputs(&self.fetcher, &self.home, spec, source, dir, give_up).await?;
 		self.decode_inputs(round, dir).await
+	}
+
+	/// Brings checkpoint files that an audit asks for while it looks where a standstill began. All that
+	/// such a search reads share the time that is left. What was rescued is there already.
+	pub(super) async fn fetch_searched(
+		&self,
+		round: &Round<'_>,
+		group: &GroupView,
+		source: &Source<'_>,
+		dir: &Path,
+		files: &[String],
+	) -> Result<(), String> {
+		let Source::Served(server) = source else {
+			return Err(format!("{source} lacks {}", files.join(", ")));
+		};
+		let base = bundle_url(server, &group.result);
+		let limit = bundle::max_checkpoint_bytes(&round.spec);
+		let waiting = blob::searched_states(group.result.segments) as usize;
+		for file in files {
+			let time = share(round.give_up_searched, waiting);
+			let fetching = fetch_state(&self.fetcher, &base, file, dir, limit);
+			match tokio::time::timeout(time, fetching).await {
+				Ok(fetched) => fetched.map_err(|e| e.to_string())?,
+				Err(_) => return Err(format!("{base}/{file} is too slow")),
+			}
+		}
+		Ok(())
 	}
 
 	/// Brings the checkpoints that no audit reads into `dir`, for the report. Checkpoints that

@@ -118,8 +118,8 @@ fn a_rescue_has_nearly_all_of_the_time_and_a_server_its_share() {
 #[test]
 fn a_rescue_of_the_example_fits_its_limit() {
 	let spec = JobSpec::example().check().unwrap();
-	let files = verify::rescue_files(&spec, 30, &[0, 9]).len() as u64;
-	let states = (files - 2) * bundle::max_checkpoint_bytes(&spec);
+	let files = verify::required_files_of(&spec, 30, &[0, 9]).len() as u64 + 10;
+	let states = files * bundle::max_checkpoint_bytes(&spec);
 	assert!(rescue_limit(&spec, 30, &[0, 9]) > states + spec.dataset.bytes);
 }
 
