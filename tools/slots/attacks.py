@@ -91,18 +91,26 @@ def uncaught(faked, segments, drawn):
     return math.comb(segments - faked, drawn) / math.comb(segments, drawn)
 
 
-def faking(share, segments=30, drawn=4):
-    """What faking segments brings to one with this share of the blocks, in units of price
-    and fee of the replica: the best number of faked segments and its gain, at most. A faked
-    segment saves its part of the price (computing costs no more than that) and brings the
-    power of its part (worth no more than the fee: else anybody would buy it); being caught
-    loses the stake."""
+def faking(share, saved=1.0, segments=30, drawn=4):
+    """What one false start state brings to one with this share of the blocks, in units of price
+    and fee of the replica, at most. All segments after it are true, and cost only the rest of
+    their work: the share `saved` of the price is saved (computing costs no more than the price),
+    and the power of all is worth no more than the fee (else anybody would buy it). It is found
+    where the one false segment is drawn; being caught loses the stake."""
+    safe = looks(share, uncaught(1, segments, drawn))
+    return safe * saved - (1 - safe) * segments / drawn
+
+
+def jump(share, segments=30, drawn=4):
+    """The same for a state that stands still: whichever segment after it is drawn, the search
+    finds the false one. So it is found unless all draws are before it. The best number of
+    segments that are trained before the jump, and its gain, at most."""
     stake = segments / drawn
     best = (0, -math.inf)
-    for faked in range(1, segments + 1):
-        safe = looks(share, uncaught(faked, segments, drawn))
-        gain = safe * faked / segments - (1 - safe) * stake
-        best = max(best, (faked, gain), key=lambda pair: pair[1])
+    for before in range(segments):
+        safe = looks(share, math.comb(before, drawn) / math.comb(segments, drawn))
+        gain = safe * (segments - before) / segments - (1 - safe) * stake
+        best = max(best, (before, gain), key=lambda pair: pair[1])
     return best
 
 
@@ -239,7 +247,9 @@ def withholding_table():
         "with withholding",
         "1 faked of 30 found, 4 drawn",
         "with withholding",
-        "best faking brings, in price + fee",
+        "a jump to a standstill brings, in price + fee",
+        "a jump to another state that saves half",
+        "that saves all",
         "blocks withheld for a majority of 3",
     ]
     rows = []
@@ -252,7 +262,8 @@ def withholding_table():
                 *[percent(x, 2) for x in (three, looks(share, three))],
                 *[percent(x, 3) for x in (fifteen, looks(share, fifteen))],
                 *[percent(x) for x in (1 - safe, 1 - looks(share, safe))],
-                f"{faking(share)[1]:+.2f}",
+                f"{jump(share)[1]:+.2f}",
+                *[f"{faking(share, saved):+.2f}" for saved in (0.5, 1.0)],
                 f"{withheld(share, three):.2f}",
             ]
         )

@@ -160,6 +160,20 @@ def test_splitting_is_neutral_in_slots():
                 assert parts * each < -math.log1p(-c) * share
 
 
+def test_a_jump_to_a_standstill_is_found_by_every_draw_after_it():
+    # By hand: 3 segments, of which 1 is drawn. After 0, 1 or 2 honest segments no draw, one of
+    # three, two of three are before the jump; the stake is 3.
+    gains = [0 - 3, 1 / 3 * 2 / 3 - 2 / 3 * 3, 2 / 3 * 1 / 3 - 1 / 3 * 3]
+    before, gain = attacks.jump(0, segments=3, drawn=1)
+    assert before == 2
+    close(gain, max(gains), 1e-12)
+    # One false state that is found by its own segment alone may save everything.
+    close(attacks.faking(0, segments=3, drawn=1), 2 / 3 - 1 / 3 * 3, 1e-12)
+    for share in (0, 0.1, 0.2, 0.3, 0.4):
+        assert attacks.jump(share)[1] < attacks.faking(share)
+        assert attacks.faking(share, 0.5) < attacks.faking(share)
+
+
 def test_withholding_equals_the_sum_over_outcomes():
     """The value of choosing between draws, against a simulation."""
     rng = np.random.default_rng(1)
