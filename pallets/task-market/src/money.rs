@@ -320,7 +320,7 @@ impl<T: Config> Pallet<T> {
 
 /// Returns that many bytes in MiB, rounded up.
 fn mib(bytes: u64) -> u32 {
-	u32::try_from(bytes.div_ceil(1024 * 1024)).unwrap_or(u32::MAX)
+	u32::try_from(bytes.div_ceil(1_048_576)).unwrap_or(u32::MAX)
 }
 
 /// `sum += amount`.

@@ -42,7 +42,7 @@ const ROOM: Resources = Resources { work: u64::MAX, memory_mib: u32::MAX, disk_m
 const NEEDS: Resources = Resources { work: 2_000_000, memory_mib: 8_192, disk_mib: 1_024 };
 
 /// A verifier that has been there for long, with the longest record.
-fn entry<T: Config>(bond: Balance, standing: Standing) -> Entry {
+fn entry(bond: Balance, standing: Standing) -> Entry {
 	let mut entry = Entry::new(bond, ROOM, 0);
 	entry.counted = bond;
 	for now in 0..4 {
@@ -69,7 +69,7 @@ fn fill_pool<T: Config>(count: u32) {
 			true => Standing::Active,
 			false => Standing::Waiting { since: 0 },
 		};
-		pool.try_insert(who, entry::<T>(bond, standing)).expect("the pool has room");
+		pool.try_insert(who, entry(bond, standing)).expect("the pool has room");
 	}
 	Pool::<T>::put(pool);
 	Inflow::<T>::put(Balance::MAX);

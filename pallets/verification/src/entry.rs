@@ -132,8 +132,9 @@ impl Entry {
 	pub fn rise(&mut self, stake: Balance, needs: &Resources, absent: bool) -> u32 {
 		self.locked = self.locked.saturating_sub(stake).min(self.bond);
 		self.load = self.load.without(needs);
-		let mask = (1u128 << REMEMBERED).wrapping_sub(1);
-		self.absences = (self.absences << 1) & mask | u128::from(absent);
+		let mask = 1u128.wrapping_shl(REMEMBERED).wrapping_sub(1);
+		let before = self.absences.wrapping_shl(1) & mask;
+		self.absences = before | u128::from(absent);
 		self.absences.count_ones()
 	}
 

@@ -206,7 +206,8 @@ impl<T: Config> Pallet<T> {
 				(entry.is_active(), entry.bond, Reverse(entry.entered), who.clone())
 			})
 			.collect();
-		seated.sort_by(|a, b| b.cmp(a));
+		seated.sort();
+		seated.reverse();
 		let mut first = true;
 		let mut places = (T::MaxPool::get() as usize).saturating_sub(seated.len());
 		for (Reverse(bond), _, who) in waiting {

@@ -68,7 +68,7 @@ impl<T: Config> Pallet<T> {
 			for who in &audit.served {
 				ensure!(!audit.parties.contains(who), "a party earned a fee");
 				let fees = audit.served.iter().filter(|other| *other == who).count();
-				ensure!(fees <= audit.round as usize + 1, "more fees than rounds");
+				ensure!(fees <= (audit.round as usize).saturating_add(1), "more fees than rounds");
 			}
 			for group in &audit.groups {
 				let drawn = &group.drawn;
