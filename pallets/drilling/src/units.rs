@@ -243,7 +243,7 @@ impl<T: Config> Pallet<T> {
 		match verdict {
 			Verdict::Agreed(result) => {
 				unit.agreed = Some(result);
-				unit.phase = Phase::Settling { after: now };
+				unit.phase = Phase::Settling { after: T::Beacon::draw_height(now) };
 				Assignments::<T>::insert(id, unit);
 				Self::schedule(Task::Unit(id), now.saturating_add(1));
 				Self::deposit_event(Event::Agreed { assignment: id, result, agreeing });

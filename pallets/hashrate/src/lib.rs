@@ -442,7 +442,8 @@ pub mod pallet {
 		fn integrity_test() {
 			const {
 				assert!(
-					beacon::MAX_SEED_BLOCKS + 1 + beacon::SEED_LIFE < beacon::RING,
+					beacon::MAX_SEED_BLOCKS.saturating_add(1).saturating_add(beacon::SEED_LIFE)
+						< beacon::RING,
 					"the ring has every output for as long as its seed is given"
 				)
 			};
