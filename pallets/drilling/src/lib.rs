@@ -461,12 +461,13 @@ pub mod pallet {
 
 		/// Removes a part of what the chain keeps of a project that ended at least `KeepBlocks`
 		/// ago; the last part returns the deposit. Blocks do this by themselves; this call is for
-		/// when they have no room. Anyone may call it.
+		/// when they have no room. Anyone may call it, and the proposer at once where no unit was
+		/// ever handed out.
 		#[pallet::call_index(9)]
 		#[pallet::weight(T::WeightInfo::clear())]
 		pub fn clear(origin: OriginFor<T>, project: ProjectId) -> DispatchResult {
-			ensure_signed(origin)?;
-			Self::do_clear(project)
+			let who = ensure_signed(origin)?;
+			Self::do_clear(who, project)
 		}
 	}
 }

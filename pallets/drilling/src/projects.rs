@@ -111,7 +111,6 @@ impl<T: Config> Pallet<T> {
 				Opinion::Condemned => Self::forfeit(&mut project),
 				Opinion::Approved | Opinion::Rejected => 0,
 			};
-			Self::give_back(&mut project);
 			let at = Self::now();
 			Self::close(id, &mut project, Stage::Rejected { at });
 			Self::deposit_event(Event::ProjectRejected { project: id, ayes, nays, lost });
@@ -125,7 +124,6 @@ impl<T: Config> Pallet<T> {
 		ensure!(project.is_open(), Error::<T>::AlreadyEnded);
 		if project.stage == Stage::Review {
 			Self::unschedule(Task::Review(id));
-			Self::give_back(&mut project);
 		} else {
 			Turns::<T>::mutate(|turns| turns.retain(|other| *other != id));
 			// Units that wait for another attempt will not have one.
@@ -244,18 +242,21 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Returns the project; fails if it cannot be removed now.
-	fn clearable(id: ProjectId) -> Result<Found<T>, DispatchError> {
+	/// Returns the project; fails if `who`, or with `None` the clock, cannot remove it now. Of one
+	/// that never had a unit its proposer may be rid at once: there is nothing to read in it.
+	fn clearable(id: ProjectId, who: Option<&T::AccountId>) -> Result<Found<T>, DispatchError> {
 		let project = Projects::<T>::get(id).ok_or(Error::<T>::NoSuchProject)?;
+		let own = who == Some(&project.proposer) && project.begun == 0;
 		let over = project.stage.ended().is_some_and(|at| {
-			Self::now() >= at.saturating_add(T::KeepBlocks::get()) && project.running == 0
+			let kept = own || Self::now() >= at.saturating_add(T::KeepBlocks::get());
+			kept && project.running == 0
 		});
 		ensure!(over, Error::<T>::StillKept);
 		Ok(project)
 	}
 
-	pub(crate) fn do_clear(id: ProjectId) -> DispatchResult {
-		let project = Self::clearable(id)?;
+	pub(crate) fn do_clear(who: T::AccountId, id: ProjectId) -> DispatchResult {
+		let project = Self::clearable(id, Some(&who))?;
 		if Self::clear_step(id, project) {
 			Self::unschedule(Task::Clear(id));
 		}
@@ -267,7 +268,7 @@ impl<T: Config> Pallet<T> {
 		if !Projects::<T>::contains_key(id) {
 			return;
 		}
-		let cleared = Self::clearable(id).is_ok_and(|project| Self::clear_step(id, project));
+		let cleared = Self::clearable(id, None).is_ok_and(|project| Self::clear_step(id, project));
 		if !cleared {
 			// There are more entries, or a unit is still under way.
 			Self::schedule(Task::Clear(id), Self::now().saturating_add(1));

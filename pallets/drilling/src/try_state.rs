@@ -89,13 +89,9 @@ impl<T: Config> Pallet<T> {
 			ensure!(turn == usize::from(project.has_units()), "turns and units differ");
 			having = having.saturating_add(turn);
 			let whole = Self::deposit(project.units).unwrap_or(0);
-			let due = match project.stage {
-				Stage::Rejected { .. } => 0,
-				// Back at once where it was still in review.
-				Stage::Withdrawn { .. } if project.begun == 0 => project.deposit,
-				_ => whole,
-			};
-			ensure!(project.deposit == due, "a project with a wrong deposit");
+			// Two thirds of the votes take it; otherwise it stays until the record is removed.
+			let taken = matches!(project.stage, Stage::Rejected { .. }) && project.deposit == 0;
+			ensure!(taken || project.deposit == whole, "a project with a wrong deposit");
 			let sum = held.entry(project.proposer).or_default();
 			*sum = sum.saturating_add(project.deposit);
 		}

@@ -120,10 +120,14 @@ fn a_project_in_review_is_withdrawn_with_its_deposit() {
 		);
 		assert_ok!(Drilling::withdraw_project(signed(PROPOSER), id));
 		System::assert_last_event(Event::ProjectWithdrawn { project: id }.into());
-		assert_eq!(held(PROPOSER), 0);
+		assert_eq!(held(PROPOSER), PROJECT_DEPOSIT + 5 * UNIT_DEPOSIT, "for the record");
 		assert_noop!(Drilling::withdraw_project(signed(PROPOSER), id), Error::<Test>::AlreadyEnded);
 		blocks(REVIEW + 2);
 		assert_eq!(project(id).stage, Stage::Withdrawn { at: 1 });
+		// Nobody computed anything of it, so its proposer may be rid of it at once.
+		assert_noop!(Drilling::clear(signed(OTHER), id), Error::<Test>::StillKept);
+		assert_ok!(Drilling::clear(signed(PROPOSER), id));
+		assert_eq!(held(PROPOSER), 0);
 	});
 }
 

@@ -23,7 +23,7 @@ fn a_project_is_told_as_it_stands() {
 		blocks(REVIEW + 1);
 		let view = Drilling::project(id).unwrap();
 		assert_eq!((view.state, view.deadline), (ProjectState::Rejected, 2 + REVIEW + KEEP));
-		assert_eq!(view.deposit, 0);
+		assert_eq!(view.deposit, PROJECT_DEPOSIT + 7 * UNIT_DEPOSIT, "until it is removed");
 		assert_eq!(Drilling::projects(), [view]);
 	});
 }

@@ -194,7 +194,7 @@ impl Template {
 		}
 	}
 
-	/// Returns the FLOP of every unit. Fails where the template is invalid by itself, whatever its
+	/// Returns the FLOP of every unit that count: of a trial, those of its steps. Fails where the template is invalid by itself, whatever its
 	/// work.
 	pub fn flop(&self) -> Result<u128, DrillError> {
 		let ensure = |ok: bool, error: DrillError| if ok { Ok(()) } else { Err(error) };
@@ -211,11 +211,10 @@ impl Template {
 				Ok(repeated(*passes, program::pass().flop()))
 			}
 			Template::Trial(trial) => {
-				// Its work is the same at all rates.
+				// Its work is the same at all rates. The evaluation earns nothing: equal rows would be
+				// computed once.
 				let spec = trial.check()?;
-				let parts = Parts::of(&spec);
-				let steps = repeated(spec.training.steps, parts.step);
-				Ok(steps.saturating_add(parts.evaluation))
+				Ok(repeated(spec.training.steps, Parts::of(&spec).step))
 			}
 		}
 	}
