@@ -95,7 +95,10 @@ test('flags become a job', () => {
 	// The class of machines has a default, and no other is known.
 	assert.equal(toChain({ spec, terms }).terms.machine, 'Gib8');
 	assert.doesNotThrow(() => checkJob({ spec, terms: { ...terms, machine: 'gib8' } }));
-	assert.throws(() => checkJob({ spec, terms: { ...terms, machine: 'gib9' } }), /terms\.machine: "gib9" is not possible/);
+	assert.throws(
+		() => checkJob({ spec, terms: { ...terms, machine: 'gib9' } }),
+		/terms\.machine: "gib9" is not possible/,
+	);
 });
 
 test('without an audit fee the least that the chain takes is set, and a low one is named', async () => {
