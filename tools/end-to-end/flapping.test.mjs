@@ -64,54 +64,58 @@ after(
 	{ timeout: 60_000 },
 );
 
-test('an account that trains, drills and verifies over a bad line', { timeout: SECONDS * 1_000 + 600_000 }, async (t) => {
-	const ferdie = await keyFromSuri('//Ferdie');
-	const units = Math.max(6, Math.ceil(SECONDS / 10));
-	const text = `title = "Calibration"\nunits = ${units}\nreplicas = 2\ncommit_blocks = 40\n[calibration]\npasses = 20\n`;
-	const file = join(folder, 'calibration.toml');
-	writeFileSync(file, text);
-	const project = (...args) => network.worker('project', ['project', ...args, '--node', network.url]);
-	assert.equal((await project('propose', file, '--suri', '//Ferdie')).status, 0);
-	assert.equal((await project('vote', '0', '--aye', '--suri', '//Alice')).status, 0);
+test(
+	'an account that trains, drills and verifies over a bad line',
+	{ timeout: SECONDS * 1_000 + 600_000 },
+	async (t) => {
+		const ferdie = await keyFromSuri('//Ferdie');
+		const units = Math.max(6, Math.ceil(SECONDS / 10));
+		const text = `title = "Calibration"\nunits = ${units}\nreplicas = 2\ncommit_blocks = 40\n[calibration]\npasses = 20\n`;
+		const file = join(folder, 'calibration.toml');
+		writeFileSync(file, text);
+		const project = (...args) => network.worker('project', ['project', ...args, '--node', network.url]);
+		assert.equal((await project('propose', file, '--suri', '//Ferdie')).status, 0);
+		assert.equal((await project('vote', '0', '--aye', '--suri', '//Alice')).status, 0);
 
-	// A job begins as soon as the one before it trains.
-	const job = jobFromFlags({ data: DIGITS, location: data.url('digits.csv') });
-	const jobs = [];
-	const end = Date.now() + SECONDS * 1_000;
-	do {
-		const { id } = await postJob(api, ferdie, job);
-		jobs.push(id);
-		await until(`job ${id} trains or is over`, 120, async () =>
-			['training', 'revealing', 'auditing', 'ended'].includes(stateOf(await network.job(id))),
-		);
-	} while (Date.now() < end);
-	for (const id of jobs) {
-		const ended = await network.ended(id, 300);
-		assert.equal(trainyard.ending(ended), 'settled', `job ${id}`);
-		assert.deepEqual(
-			ended.replicas.map(({ trainer, fate }) => [trainer, fate]),
-			[[ADDRESS[BUSY], 'accepted']],
-		);
-		assert.deepEqual(trainyard.conservation(ended), []);
-	}
-	await until('every unit is agreed', 240, async () => {
-		const { stdout } = await project('show', '0', '--json');
-		const { project: shown } = JSON.parse(stdout);
-		return shown.agreed + shown.abandoned === units && shown;
-	});
-	t.diagnostic(`${jobs.length} jobs and ${units} units over ${proxy.cuts()} cuts`);
-	assert.ok(proxy.cuts() > 3, 'the line was cut');
+		// A job begins as soon as the one before it trains.
+		const job = jobFromFlags({ data: DIGITS, location: data.url('digits.csv') });
+		const jobs = [];
+		const end = Date.now() + SECONDS * 1_000;
+		do {
+			const { id } = await postJob(api, ferdie, job);
+			jobs.push(id);
+			await until(`job ${id} trains or is over`, 120, async () =>
+				['training', 'revealing', 'auditing', 'ended'].includes(stateOf(await network.job(id))),
+			);
+		} while (Date.now() < end);
+		for (const id of jobs) {
+			const ended = await network.ended(id, 300);
+			assert.equal(trainyard.ending(ended), 'settled', `job ${id}`);
+			assert.deepEqual(
+				ended.replicas.map(({ trainer, fate }) => [trainer, fate]),
+				[[ADDRESS[BUSY], 'accepted']],
+			);
+			assert.deepEqual(trainyard.conservation(ended), []);
+		}
+		await until('every unit is agreed', 240, async () => {
+			const { stdout } = await project('show', '0', '--json');
+			const { project: shown } = JSON.parse(stdout);
+			return shown.agreed + shown.abandoned === units && shown;
+		});
+		t.diagnostic(`${jobs.length} jobs and ${units} units over ${proxy.cuts()} cuts`);
+		assert.ok(proxy.cuts() > 3, 'the line was cut');
 
-	// Nothing waits for a nonce that nobody sends, and nothing stays on hold but bonds and models.
-	await until('no transaction waits', 60, async () => (await api.rpc.author.pendingExtrinsics()).length === 0);
-	const next = await api.rpc.system.accountNextIndex(ADDRESS[BUSY]);
-	const { nonce } = await api.query.system.account(ADDRESS[BUSY]);
-	assert.equal(next.toNumber(), nonce.toNumber());
-	const holds = await api.query.balances.holds(ADDRESS[BUSY]);
-	assert.deepEqual(holds.map(({ id }) => id.type).sort(), ['Hashrate', 'ModelStorage', 'Verification']);
-	const { bond } = (await api.call.trainyardApi.trainer(ADDRESS[BUSY])).unwrap();
-	assert.equal(bond.toBigInt(), 200n * UNIT, 'no bond was slashed');
-});
+		// Nothing waits for a nonce that nobody sends, and nothing stays on hold but bonds and models.
+		await until('no transaction waits', 60, async () => (await api.rpc.author.pendingExtrinsics()).length === 0);
+		const next = await api.rpc.system.accountNextIndex(ADDRESS[BUSY]);
+		const { nonce } = await api.query.system.account(ADDRESS[BUSY]);
+		assert.equal(next.toNumber(), nonce.toNumber());
+		const holds = await api.query.balances.holds(ADDRESS[BUSY]);
+		assert.deepEqual(holds.map(({ id }) => id.type).sort(), ['Hashrate', 'ModelStorage', 'Verification']);
+		const { bond } = (await api.call.trainyardApi.trainer(ADDRESS[BUSY])).unwrap();
+		assert.equal(bond.toBigInt(), 200n * UNIT, 'no bond was slashed');
+	},
+);
 
 /** The state of a job as a word. */
 const stateOf = (job) => (typeof job?.state === 'string' ? job.state : 'ended');

@@ -263,7 +263,16 @@ test('the report of a simulated lottery agrees with it', () => {
 test('a specification carries the power and the timing that were asked for', () => {
 	const patch = {
 		balances: { balances: [['a', 5]] },
-		hashrate: { minPower: 0, trainers: [], power: [], slotDuration: 1, epochLength: 1, halfLife: 7, seedBlocks: 16, seedStep: 16 },
+		hashrate: {
+			minPower: 0,
+			trainers: [],
+			power: [],
+			slotDuration: 1,
+			epochLength: 1,
+			halfLife: 7,
+			seedBlocks: 16,
+			seedStep: 16,
+		},
 		session: { keys: [] },
 		babe: {},
 	};

@@ -89,7 +89,7 @@ pub mod pallet {
 	use trainyard_traits::{Beacon, Drillers, VerifierPool};
 
 	/// The storage of this pallet's first release.
-	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(2);
 
 	#[pallet::pallet]
 	#[pallet::storage_version(STORAGE_VERSION)]

@@ -66,7 +66,7 @@ pub mod pallet {
 	};
 
 	/// The storage of this pallet's first release.
-	const STORAGE_VERSION: StorageVersion = StorageVersion::new(1);
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(2);
 
 	#[pallet::pallet]
 	#[pallet::storage_version(STORAGE_VERSION)]

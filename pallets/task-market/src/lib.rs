@@ -76,7 +76,7 @@ pub mod pallet {
 	use trainyard_traits::{Audits, AwaitedBlobs, Beacon, Submissions, TrainerRegistry};
 
 	/// Version of the layout of this pallet's storage.
-	const STORAGE_VERSION: StorageVersion = StorageVersion::new(3);
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(4);
 
 	#[pallet::pallet]
 	#[pallet::storage_version(STORAGE_VERSION)]

@@ -20,6 +20,7 @@ type Holds = BTreeMap<(AccountId, Reason), Balance>;
 enum Reason {
 	Escrow,
 	Deposit,
+	Record,
 	TrainerBond,
 	VerifierBond,
 	Blob,
@@ -67,6 +68,7 @@ fn held() -> Result<Holds, String> {
 			let reason = match entry.id {
 				RuntimeHoldReason::TaskMarket(Market::Escrow) => Reason::Escrow,
 				RuntimeHoldReason::TaskMarket(Market::Deposit) => Reason::Deposit,
+				RuntimeHoldReason::TaskMarket(Market::Record) => Reason::Record,
 				RuntimeHoldReason::Hashrate(_) => Reason::TrainerBond,
 				RuntimeHoldReason::Verification(_) => Reason::VerifierBond,
 				RuntimeHoldReason::ModelStorage(_) => Reason::Blob,
@@ -78,7 +80,7 @@ fn held() -> Result<Holds, String> {
 	}
 	// Ours, and one of the sessions, which take no deposit for keys. A further reason needs a line
 	// above and one in `recorded`.
-	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 6 + 1);
+	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 7 + 1);
 	Ok(holds)
 }
 
@@ -86,27 +88,23 @@ fn held() -> Result<Holds, String> {
 fn recorded() -> Holds {
 	let mut holds = Holds::new();
 	for (id, job) in pallet_task_market::Jobs::<Runtime>::iter() {
+		add(&mut holds, &job.submitter, Reason::Record, job.quote.record);
 		if matches!(job.state, JobState::Ended(_)) {
 			continue;
 		}
 		add(&mut holds, &job.submitter, Reason::Escrow, job.quote.escrow);
 		let applicants = pallet_task_market::Applicants::<Runtime>::get(id);
 		let replicas = job.replicas.iter().map(|replica| &replica.trainer);
-		for trainer in applicants.iter().chain(replicas) {
+		for trainer in applicants.iter().map(|(who, _)| who).chain(replicas) {
 			add(&mut holds, trainer, Reason::Deposit, job.quote.deposit);
 		}
 	}
 	for (who, trainer) in pallet_hashrate::Trainers::<Runtime>::iter() {
 		add(&mut holds, &who, Reason::TrainerBond, trainer.bond);
 	}
-	// Who left stays in the pool for draws from heights before that.
+	// Who left or waits is in the pool as well, until it withdraws.
 	for (who, entry) in pallet_verification::Pool::<Runtime>::get() {
-		if entry.is_active() {
-			add(&mut holds, &who, Reason::VerifierBond, entry.bond);
-		}
-	}
-	for (who, leaving) in pallet_verification::LeavingVerifiers::<Runtime>::iter() {
-		add(&mut holds, &who, Reason::VerifierBond, leaving.bond);
+		add(&mut holds, &who, Reason::VerifierBond, entry.bond);
 	}
 	for (_, blob) in pallet_model_storage::Blobs::<Runtime>::iter() {
 		add(&mut holds, &blob.owner, Reason::Blob, blob.deposit);

@@ -17,7 +17,7 @@ use crate::{Balance, ModelStorage, Runtime, RuntimeCall, RuntimeOrigin, Transact
 use codec::{Decode, DecodeWithMemTracking, Encode};
 use frame_support::{
 	dispatch::{DispatchInfo, PostDispatchInfo},
-	traits::{Get, IsSubType},
+	traits::IsSubType,
 	weights::{Weight, WeightToFee},
 };
 use pallet_transaction_payment::{

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
 	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, Submissions, TaskMarket,
-	Verification, MICROUNIT, TRY,
+	Verification, MICROUNIT,
 };
 use frame_support::{
 	parameter_types,

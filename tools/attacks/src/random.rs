@@ -8,13 +8,17 @@ use crate::world::{Actor, World, SALT};
 use rand::Rng;
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt};
-use trainyard_program::spec::{EarlyStop, JobSpec};
+use trainyard_program::{
+	needs::MachineClass,
+	spec::{EarlyStop, JobSpec},
+};
 use trainyard_protocol::{
 	audit::{AuditPhase, GroupVerdict, RejectReason, SegmentEvidence},
 	blob::Chunked,
 	commitment, drill,
 	drill::{Mismatch, ProjectState, Template, UnitPhase, UnitResult},
 	job::{JobState, Reveal, Terms},
+	seats::Resources,
 	views::{Hardware, JobView},
 	JobId, Text, H256,
 };
@@ -204,12 +208,26 @@ impl World {
 		let who = self.anyone();
 		let bond = self.rng.random_range(80..400) * TRY;
 		let call: RuntimeCall = match self.rng.random_range(0..20) {
-			0..14 => register { bond }.into(),
-			14..16 => bond_extra { amount: self.amount() }.into(),
-			16..17 => deregister {}.into(),
+			0..10 => register { bond, capacity: self.capacity() }.into(),
+			10..12 => bond_extra { amount: self.amount() }.into(),
+			12..14 => set_capacity { capacity: self.capacity() }.into(),
+			14..17 => resume {}.into(),
+			17..18 => deregister {}.into(),
 			_ => withdraw {}.into(),
 		};
 		Some((who, call))
+	}
+
+	/// Usually room for everything here.
+	fn capacity(&mut self) -> Resources {
+		match self.chance(80) {
+			true => Resources { work: 100_000_000, memory_mib: 8_192, disk_mib: 100_000 },
+			false => Resources {
+				work: self.rng.random_range(0..4_000_000),
+				memory_mib: self.rng.random_range(0..2_000),
+				disk_mib: self.rng.random_range(0..2_000),
+			},
+		}
 	}
 
 	fn terms(&mut self) -> Terms {
@@ -218,9 +236,10 @@ impl World {
 			replicas: self.rng.random_range(1..4),
 			verifiers: self.one(&[3, 3, 3, 5, 7, 4]).unwrap_or(3),
 			audit_segments: self.rng.random_range(1..4),
-			audit_fee: self.rng.random_range(0..4) * TRY / 10,
+			audit_fee: self.rng.random_range(0..8) * TRY / 10,
 			apply_blocks: self.rng.random_range(2..8),
 			training_blocks: self.rng.random_range(2..20),
+			machine: MachineClass::default(),
 		}
 	}
 
@@ -410,6 +429,7 @@ impl World {
 			segment,
 			trace_root: H256::repeat_byte(byte),
 			end_state: H256::repeat_byte(2),
+			idle_since: None,
 		};
 		let first = drawn.first().copied().unwrap_or(0);
 		match self.rng.random_range(0..100) {

@@ -21,7 +21,7 @@ const ACTORS: [&str; 16] = [
 	"//Ferdie",
 	"//Gina",
 	"//Hugo",
-	"//Ines",
+	"//Iris",
 	"//Jan",
 	"//Karla",
 	"//Leo",
