@@ -292,8 +292,8 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 
 		await assert.rejects(upload(0), /Custom error: 101/, 'nobody registered it');
 		await send(api, modelStorage.register(bytes.length, blob.merkleRoot), keys.uploader);
-		await assert.rejects(upload(0, blob.proof(1)), /WrongProof/);
-		await assert.rejects(upload(0, [], blob.chunks[1]), /WrongProof/);
+		await assert.rejects(upload(0, blob.proof(1)), /Custom error: 106/);
+		await assert.rejects(upload(0, [], blob.chunks[1]), /Custom error: 106/);
 		await assert.rejects(upload(3, [], blob.chunks[0]), /Custom error: 103/, 'there is no such chunk');
 		await assert.rejects(upload(2, blob.proof(2), blob.chunks[0]), /Custom error: 104/, 'its length is another');
 

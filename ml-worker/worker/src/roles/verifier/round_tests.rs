@@ -31,7 +31,7 @@ use trainyard_proof::{
 use trainyard_protocol::{
 	audit::RejectReason,
 	blob::Chunked,
-	job::{Balance, Ending, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
+	job::{Ending, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
 	seats::Resources,
 	views::{GroupView, MemberView, Standing, VerifierView},
 	Text, PROTOCOL_VERSION,
@@ -339,8 +339,9 @@ async fn who_does_not_serve_the_state_before_a_parting_is_unavailable() {
 async fn a_rescue_whose_reading_broke_off_goes_on_and_is_judged() {
 	let mut scene = scene().await;
 	let (spec, honest) = (scene.job.spec.clone(), scene.audit.groups.remove(1));
-	let files = verify::rescue_files(&spec, honest.result.segments, &honest.drawn);
-	let archive = bundle::archive::pack(&scene.folder.path().join("honest"), &files).unwrap();
+	let (dir, checked) = (scene.folder.path().join("honest"), spec.clone().check().unwrap());
+	let files = verify::rescue_files(&dir, &checked, honest.result.segments, &honest.drawn);
+	let archive = bundle::archive::pack(&dir, &files.unwrap()).unwrap();
 	let root = Chunked::new(&archive).root;
 	scene.audit.groups = vec![GroupView { rescued: Some(root), ..honest }];
 	// Nobody serves it.
