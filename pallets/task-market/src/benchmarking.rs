@@ -64,7 +64,7 @@ fn spec() -> JobSpec {
 	spec.dataset.feature_divisor = 1;
 	let mut layers = vec![Layer::Attention { heads: 1 }; MAX_LAYERS as usize];
 	if let [first, second, .., last] = &mut layers[..] {
-		*first = Layer::Embedding { width: 8 };
+		*first = Layer::Embedding { width: 4 };
 		*second = Layer::Dropout { rate_nano: MIN_POWER_DROPOUT_NANO };
 		*last = Layer::Linear { outputs: spec.dataset.classes };
 	}
@@ -81,6 +81,7 @@ fn spec() -> JobSpec {
 	spec.dataset.train_rows = rows;
 	spec.dataset.validation_rows = rows;
 	spec.training.batch_size = 1;
+	spec.training.steps = 10 * MAX_AUDIT_SEGMENTS;
 	spec.training.checkpoint_interval = spec.training.steps / MAX_AUDIT_SEGMENTS;
 	spec
 }

@@ -80,7 +80,8 @@ fn chunks_enter_blocks_that_are_full_of_remarks() {
 		let taken = flood(&mut chain);
 		assert!(taken > OrdinaryLength::get() - 20_000, "the room is used: {taken}");
 		for chunk in 0..2 {
-			assert_ok!(chain.apply(Bob, upload(&blob, 2 * block + chunk)).unwrap());
+			let stored = chain.apply(Bob, upload(&blob, 2 * block + chunk));
+			assert_eq!(stored, Ok(Ok(())), "block {block}, chunk {chunk} after {taken} bytes");
 		}
 		assert!(chain.apply(Bob, upload(&blob, 79)).is_err(), "there is room for two");
 		chain.end();

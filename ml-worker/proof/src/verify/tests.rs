@@ -406,9 +406,10 @@ fn a_replay_that_leaves_the_finite_range_is_a_wrong_segment() {
 	let t = trained(None);
 	let unreachable = RejectReason::UnreachableState { checkpoint: 2 };
 	assert_eq!(rejected(t.audit_of(forge(&t), &[2]).0), unreachable);
-	// Where the decay takes more than the whole parameter there is no bound.
+	// Where gradients are not clipped, the steps of SGD have no bound.
+	let plain = trainyard_program::spec::Optimizer::Sgd { momentum_nano: 0, nesterov: false };
 	let t = trained_as(
-		|path| changed(&job(path), |spec| spec.training.weight_decay_nano = 150_000_000_000),
+		|path| changed(&job(path), |spec| spec.training.optimizer = plain.clone()),
 		None,
 	);
 	let RejectReason::WrongSegment(e) = rejected(t.audit_of(forge(&t), &[2]).0) else { panic!() };

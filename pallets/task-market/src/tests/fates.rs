@@ -208,7 +208,7 @@ fn who_stood_still_is_paid_and_earns_no_power() {
 		assert_eq!(TotalBurned::<Test>::get(), quote.fee);
 		let accepted = one(Decision::Accepted).1;
 		assert_eq!(idle, accepted, "all money moves as for any other");
-		assert_eq!(Credited::get(), vec![(11, quote.work)], "of the other one");
+		assert_eq!(Credited::get(), vec![(11, quote.training)], "of the other one");
 	});
 }
 

@@ -180,7 +180,8 @@ fn rows_that_fit_no_machine_of_the_class_are_refused() {
 fn what_no_verifier_can_fetch_in_time_is_refused() {
 	run(|| {
 		let mut spec = JobSpec::noisy_example();
-		// 4 million parameters: a state of 49 MiB, of which eight results have 17.
+		// 4 million parameters: a state of 49 MiB, of which an audit of four segments of a result reads
+		// 19, and one more segment where results differ.
 		spec.model = Model::Mlp {
 			hidden: vec![4_096, 940].try_into().unwrap(),
 			activation: Activation::Relu,
@@ -188,7 +189,7 @@ fn what_no_verifier_can_fetch_in_time_is_refused() {
 		(spec.training.steps, spec.training.checkpoint_interval) = (30, 1);
 		MaxAuditWork::set(MAX_AUDIT_WORK);
 		MaxRoundWork::set(u64::MAX);
-		let terms = |replicas| Terms { audit_segments: 8, audit_fee: 1 << 40, ..terms(replicas) };
+		let terms = |replicas| Terms { audit_segments: 4, audit_fee: 1 << 40, ..terms(replicas) };
 		assert_ok!(submit(spec.clone(), terms(2)));
 		assert_noop!(submit(spec, terms(3)), Error::<Test>::DownloadTooLarge);
 	});

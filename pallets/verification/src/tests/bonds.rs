@@ -1,6 +1,6 @@
 //! Into the pool, out of it, back again, and slashed.
 
-use crate::{mock::*, Error, Event, Fault, HoldReason, Pool};
+use crate::{mock::*, Error, Event, Fault, HoldReason, Pool, SETTLING};
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use sp_runtime::{DispatchError, TokenError};
 use trainyard_protocol::{seats::Resources, views::Standing};
@@ -103,7 +103,7 @@ fn nobody_changes_all_the_time() {
 		assert_noop!(Verification::set_capacity(signed(10), ROOM), Error::<Test>::TooManyChanges);
 		assert_noop!(Verification::bond_extra(signed(10), 1), Error::<Test>::TooManyChanges);
 		assert_noop!(Verification::deregister(signed(10)), Error::<Test>::TooManyChanges);
-		System::set_block_number(140);
+		System::set_block_number(110 + u64::from(SETTLING));
 		assert_ok!(Verification::deregister(signed(10)));
 	});
 }
@@ -147,10 +147,11 @@ fn leaving_can_be_taken_back() {
 		System::assert_last_event(Event::Resumed { verifier: 10, standing }.into());
 		assert_eq!(Verification::verifiers(), vec![(10, BOND), (11, BOND)]);
 		// By a new registration as well, with at least the bond that it names.
-		System::set_block_number(40);
+		let later = 4 + u64::from(SETTLING);
+		System::set_block_number(later);
 		assert_ok!(Verification::deregister(signed(10)));
 		assert_ok!(Verification::deregister(signed(11)));
-		System::set_block_number(41);
+		System::set_block_number(later + 1);
 		assert_ok!(register(10, BOND / 2));
 		assert_ok!(register(11, 2 * BOND));
 		assert_eq!(Verification::verifiers(), vec![(10, BOND), (11, 2 * BOND)]);

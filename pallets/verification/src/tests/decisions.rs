@@ -35,7 +35,7 @@ fn a_result_that_stood_still_is_idle() {
 		open(1, 3);
 		let seats = round(&[speak(Say::Still(1)), speak(Say::Still(1)), speak(Say::Yes(1))]);
 		assert_eq!(outcome(), (vec![Decision::Idle], vec![seats[0], seats[1]]));
-		assert_eq!(bond_of(seats[2]), BOND - BOND * 3 / 10, "it did not look, or lied");
+		assert_eq!(bond_of(seats[2]), BOND - CONTRARY, "it did not look, or lied");
 	});
 	run(|| {
 		bonded(3);

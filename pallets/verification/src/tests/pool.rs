@@ -1,6 +1,6 @@
 //! Who has a place, and how fast that changes.
 
-use crate::{mock::*, Error, Event, HoldReason, Inflow, Pool, Room};
+use crate::{mock::*, Error, Event, HoldReason, Inflow, Pool, Room, SETTLING};
 use frame_support::{
 	assert_noop, assert_ok,
 	traits::{fungible::InspectHold, Get},
@@ -243,7 +243,7 @@ fn the_record_makes_room() {
 		});
 		// Whoever left may still be drawn.
 		assert_noop!(register(10, BOND), Error::<Test>::PoolFull);
-		System::set_block_number(40);
+		System::set_block_number(10 + u64::from(SETTLING));
 		assert_ok!(register(10, BOND));
 		assert_eq!(Verification::verifier(205), None);
 		System::assert_has_event(Event::Withdrawn { verifier: 205, amount: BOND }.into());
