@@ -19,6 +19,8 @@ fn computed(memory: u64) -> Output {
 fn asked(request: &Value) -> Output {
 	let mut child = command(&["replay"])
 		.env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
+		// It must die of its limit under this as well.
+		.env("RUST_BACKTRACE", "1")
 		.stdin(Stdio::piped())
 		.stdout(Stdio::piped())
 		.stderr(Stdio::piped())

@@ -37,6 +37,9 @@ pub fn main() -> ExitCode {
 
 /// Answers it by `answer`.
 pub(super) fn main_with(answer: impl FnOnce(Work) -> Result<Reply, String>) -> ExitCode {
+	// An allocation that fails prints a backtrace where it is asked for, which allocates, fails, and
+	// waits for ever for the lock of the first backtrace. There is no other thread yet.
+	std::env::set_var("RUST_BACKTRACE", "0");
 	let mut line = String::new();
 	let read = std::io::stdin().lock().take(MAX_REQUEST).read_line(&mut line);
 	let request: Request = match read.map(|_| serde_json::from_str(&line)) {
