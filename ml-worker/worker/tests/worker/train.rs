@@ -144,7 +144,7 @@ fn an_absurd_learning_rate_stops_with_step_layer_and_advice() {
 	let folder = tempfile::tempdir().unwrap();
 	let out = folder.path().join("out");
 	let job = job_text(200)
-		.replace("learning_rate = 0.002", "learning_rate = 1000.0")
+		.replace("learning_rate = 0.002", "learning_rate = 1000.0\nloss = \"mean_squared_error\"")
 		.replace("[training.optimizer.adamw]", "[training.optimizer.sgd]");
 	let job = write_job(folder.path(), &job);
 	let (code, _, err) = run(&["train", text(&job), "--out", text(&out)]);
