@@ -6,7 +6,7 @@
 //! and the seed from the blocks `after + 1 ..= after + blocks` can be asked for from block
 //! `after + blocks + 1` on, for [`SEED_LIFE`] blocks: nobody is drawn by a seed that everybody has
 //! known for long. How many blocks make a seed, and how far apart draw heights lie, is
-//! [`SeedTiming`](crate::SeedTiming), fixed in genesis.
+//! [`SeedTiming`], fixed in genesis.
 //!
 //! Someone who makes all of the blocks knows the seed beforehand, and can let a draw happen at that
 //! height. So there are many of them, and draw heights are multiples of a step: neither the moment
