@@ -129,13 +129,14 @@ pub mod pallet {
 		#[pallet::constant]
 		type MinAuditFee: Get<Balance>;
 
-		/// Most work that a verifier may have to replay of one result in a round: what a small
-		/// machine does in the time for verdicts.
+		/// Most work that may be drawn of one result for every verifier of a round: what a small
+		/// machine does in the time for verdicts. Where the training stands still, one segment is
+		/// added.
 		#[pallet::constant]
 		type MaxAuditWork: Get<MicroUt>;
 
-		/// Most work that a verifier may have to replay in a round of all results together, where
-		/// each replica brings a different one.
+		/// Most work that may be drawn in a round of all results together, where each replica brings
+		/// a different one.
 		#[pallet::constant]
 		type MaxRoundWork: Get<MicroUt>;
 
@@ -450,7 +451,7 @@ pub mod pallet {
 		NotEnded,
 		/// The job ended too recently to be forgotten.
 		StillRetained,
-		/// A verifier would have to replay more work than `MaxAuditWork`: raise the number of
+		/// Every verifier would have to replay more work than `MaxAuditWork`: raise the number of
 		/// checkpoints (a smaller `checkpoint_interval`) or lower `audit_segments`.
 		AuditTooLarge,
 		/// The drawn states and the data, which a trainer must be able to store on chain where

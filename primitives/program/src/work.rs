@@ -81,11 +81,22 @@ impl Parts {
 
 	/// Returns the [`audit_micro_ut`] of this job, whose parts these are.
 	pub fn audit_micro_ut(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
+		self.replay_micro_ut(spec, segments.saturating_add(1))
+	}
+
+	/// Returns what every verifier replays of a result of this job in one round, in micro-ut,
+	/// rounded up: `segments` times the longest segment with the evaluation at its end, and the
+	/// evaluations of the first state and of the last. Fails as [`Self::micro_ut_of`] does.
+	pub fn drawn_micro_ut(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
+		self.replay_micro_ut(spec, segments)
+	}
+
+	fn replay_micro_ut(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
 		// No segment is longer than the first; the last may be shorter.
 		u128::from(spec.checkpoint_step(1).unwrap_or(spec.training.steps))
 			.checked_mul(self.step)
 			.and_then(|steps| steps.checked_add(self.evaluation))
-			.and_then(|segment| segment.checked_mul(u128::from(segments).saturating_add(1)))
+			.and_then(|segment| segment.checked_mul(u128::from(segments)))
 			.and_then(|replay| replay.checked_add(self.evaluation.checked_mul(2)?))
 			.and_then(units::micro_ut)
 			.ok_or(SpecError::WorkOverflow)
@@ -106,9 +117,8 @@ pub fn micro_ut(spec: &CheckedSpec) -> Result<MicroUt, SpecError> {
 }
 
 /// Returns the most work that a verifier can have to replay in one round, in micro-ut, rounded up:
-/// `audit_segments` times the longest segment with the evaluation at its end, one segment more where
-/// the training stands still, and the evaluations of the first state and of the last. Fails as
-/// [`micro_ut`] does.
+/// what is drawn ([`Parts::drawn_micro_ut`]), and one segment more where the training stands still.
+/// Fails as [`micro_ut`] does.
 pub fn audit_micro_ut(spec: &CheckedSpec, audit_segments: u32) -> Result<MicroUt, SpecError> {
 	Parts::of(spec).audit_micro_ut(spec, audit_segments)
 }

@@ -20,11 +20,12 @@ pub const MAX_VERIFIERS: u32 = 16;
 /// Least fee of a verifier for a round, in the currency's smallest unit: pays for the two
 /// transactions of a verdict several times over.
 pub const MIN_AUDIT_FEE: Balance = 50_000_000_000;
-/// Most work that a verifier may have to replay of one result in a round, in micro-ut: 864 GFLOP,
-/// which 2 GFLOPS replay in 7 of the 12 minutes that there are for a verdict at 6 s a block.
+/// Most work that may be drawn of one result for every verifier of a round, in micro-ut: 864 GFLOP,
+/// which 2 GFLOPS replay in 7 of the 12 minutes that there are for a verdict at 6 s a block. Where
+/// the training stands still, one segment is added: at most as much again, which takes 2.4 GFLOPS.
 pub const MAX_AUDIT_WORK: MicroUt = 2_000_000;
-/// Most work that a verifier may have to replay of all results of a round together, where each
-/// replica brings a different one. Jobs of one to three replicas are bound by [`MAX_AUDIT_WORK`]
+/// Most work that may be drawn of all results of a round together, where each replica brings a
+/// different one. Jobs of one to three replicas are bound by [`MAX_AUDIT_WORK`]
 /// alone.
 pub const MAX_ROUND_WORK: MicroUt = 3 * MAX_AUDIT_WORK;
 /// Most segments replayed by each verifier.

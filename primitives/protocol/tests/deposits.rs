@@ -16,7 +16,7 @@ const TRY: Balance = 1_000_000_000_000;
 /// A thousandth of a ut.
 const MILLI_UT: u128 = 432_000_000;
 /// Steps of an interval: with its evaluation, about as much as one segment may be.
-const INTERVAL: u32 = 900;
+const INTERVAL: u32 = 1_880;
 
 fn terms(replicas: u32) -> Terms {
 	Terms {
@@ -24,7 +24,7 @@ fn terms(replicas: u32) -> Terms {
 		replicas,
 		verifiers: 3,
 		audit_segments: 1,
-		audit_fee: 2 * TRY,
+		audit_fee: 4 * TRY,
 		apply_blocks: 20,
 		training_blocks: 600,
 		machine: Default::default(),
@@ -54,11 +54,11 @@ fn row(ut: u32) -> String {
 	spec.training.steps = ut * 1_000;
 	spec.training.checkpoint_interval = INTERVAL.min(spec.training.steps);
 	let parts = Parts { step: MILLI_UT, evaluation: 40 * MILLI_UT };
-	assert!(parts.audit_micro_ut(&spec, 1).unwrap() <= MAX_AUDIT_WORK);
+	assert!(parts.drawn_micro_ut(&spec, 1).unwrap() <= MAX_AUDIT_WORK);
 	let segments = spec.segments();
 	assert!(segments <= MAX_SEGMENTS);
 	let sums = Sums::of(&spec, &terms(1), &parts, &Rates::RUNTIME).unwrap();
-	// Before, the fee was on all work, each replica was paid in full, and all work was power.
+	// Before, nothing was added where a training stands still, the fee was on all work, each replica was paid in full, and all work was power.
 	let fee = Balance::from(sums.work) * (TRY / 1_000_000);
 	let audit = 9 * 2 * TRY;
 	let deposit = TRY.max((sums.price + fee) * Balance::from(segments)) + audit;
@@ -79,7 +79,7 @@ fn row(ut: u32) -> String {
 
 #[test]
 fn the_table_in_the_docs_is_what_the_functions_return() {
-	let rows: Vec<String> = [1, 10, 100, 1_000, 10_000, 50_000].map(row).to_vec();
+	let rows: Vec<String> = [1, 10, 100, 1_000, 10_000, 100_000].map(row).to_vec();
 	println!("{}", rows.join("\n"));
 	for row in rows {
 		assert!(PROTOCOL.contains(&row), "docs/protocol.md lacks {row}");

@@ -36,7 +36,8 @@ parameter_types! {
 	/// Pays for a verifier's two transactions, several times over.
 	pub const MinAuditFee: Balance = MIN_AUDIT_FEE;
 	/// 2 `ut`: 864 GFLOP, which a machine of 2 GFLOPS replays in 7 of the 12 minutes that
-	/// there are for a verdict at 6 s a block.
+	/// there are for a verdict at 6 s a block. A training that stands still adds a segment: at most
+	/// as much again, which takes 2.4 GFLOPS.
 	pub const MaxAuditWork: MicroUt = MAX_AUDIT_WORK;
 	/// 6 `ut` for all results together: as much as above, where three replicas disagree. A job of
 	/// one to three replicas is bound by `MaxAuditWork` alone, one of eight to 0.75 `ut` a result.

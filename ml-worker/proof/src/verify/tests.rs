@@ -407,11 +407,13 @@ fn a_replay_that_leaves_the_finite_range_is_a_wrong_segment() {
 	let unreachable = RejectReason::UnreachableState { checkpoint: 2 };
 	assert_eq!(rejected(t.audit_of(forge(&t), &[2]).0), unreachable);
 	// Where gradients are not clipped, the steps of SGD have no bound.
-	let plain = trainyard_program::spec::Optimizer::Sgd { momentum_nano: 0, nesterov: false };
-	let t = trained_as(
-		|path| changed(&job(path), |spec| spec.training.optimizer = plain.clone()),
-		None,
-	);
+	let plain = |path: &Path| {
+		changed(&job(path), |spec| {
+			spec.training.optimizer =
+				trainyard_program::spec::Optimizer::Sgd { momentum_nano: 0, nesterov: false };
+		})
+	};
+	let t = trained_as(plain, None);
 	let RejectReason::WrongSegment(e) = rejected(t.audit_of(forge(&t), &[2]).0) else { panic!() };
 	assert_eq!((e.segment, e.end_state), (2, H256::zero()));
 }

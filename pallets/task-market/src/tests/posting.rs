@@ -8,7 +8,8 @@ use frame_support::{assert_noop, assert_ok};
 use sp_runtime::{DispatchError, TokenError};
 use trainyard_program::{
 	spec::{Activation, JobSpec, Model, SpecError},
-	units, work,
+	units,
+	work::{self, Parts},
 };
 use trainyard_protocol::{
 	blob,
@@ -123,7 +124,7 @@ fn a_price_of_one_unit_lowers_no_audit_fee() {
 fn all_results_together_are_no_more_than_a_verifier_can_do() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
-		let work = work::audit_micro_ut(&noisy(), 4).unwrap();
+		let work = Parts::of(&noisy()).drawn_micro_ut(&noisy(), 4).unwrap();
 		MaxAuditWork::set(work);
 		MaxRoundWork::set(3 * work);
 		assert_ok!(submit(spec.clone(), terms(1)));
@@ -214,7 +215,7 @@ fn a_decay_that_overshoots_is_refused() {
 fn no_more_is_replayed_than_a_verifier_can_do() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
-		let work = work::audit_micro_ut(&noisy(), 4).unwrap();
+		let work = Parts::of(&noisy()).drawn_micro_ut(&noisy(), 4).unwrap();
 		MaxAuditWork::set(work - 1);
 		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::AuditTooLarge);
 		// Fewer segments, or shorter ones.

@@ -65,8 +65,9 @@ pub struct VerifierArgs {
 	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
 	bond: Option<Balance>,
 	/// Work of all audits at once that this machine can replay in the time for a verdict, 12 minutes
-	/// at 6 s a block (in ut): the chain draws it for no more
-	#[arg(long, value_name = "UT", default_value = "2", value_parser = parse_ut)]
+	/// at 6 s a block (in ut): the chain draws it for no more. No audit of one result takes more than
+	/// the default
+	#[arg(long, value_name = "UT", default_value = "4", value_parser = parse_ut)]
 	capacity_ut: MicroUt,
 	/// Memory that a job may need to be replayed (in MiB): the chain draws it for no larger one
 	/// [default: what a replay may take by --max-memory-mib]
