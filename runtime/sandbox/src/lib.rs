@@ -7,7 +7,7 @@
 pub mod books;
 
 use codec::{Decode, Encode};
-use frame_support::traits::Get;
+use frame_support::{storage::with_transaction_unchecked, traits::Get};
 use sp_core::{
 	crypto::VrfSecret,
 	offchain::{testing::TestTransactionPoolExt, TransactionPoolExt},
@@ -18,7 +18,7 @@ use sp_io::TestExternalities;
 use sp_keyring::Sr25519Keyring;
 use sp_runtime::{
 	generic::Era, traits::Header as _, transaction_validity::InvalidTransaction,
-	ApplyExtrinsicResult, Digest, DigestItem, DispatchError, MultiSignature,
+	ApplyExtrinsicResult, Digest, DigestItem, DispatchError, MultiSignature, TransactionOutcome,
 };
 use trainyard_runtime::*;
 
@@ -187,14 +187,23 @@ impl Chain {
 		}
 	}
 
-	/// Applies `call`, signed by `who`, in the open block.
+	/// Applies `call`, signed by `who`, in the open block. A transaction that does not enter the block
+	/// leaves nothing: an author rolls it back.
 	pub fn apply(
 		&mut self,
 		who: impl Into<Key>,
 		call: impl Into<RuntimeCall>,
 	) -> ApplyExtrinsicResult {
 		assert!(self.open, "no block is open");
-		self.ext.execute_with(|| Executive::apply_extrinsic(signed(who, call.into())))
+		self.ext.execute_with(|| {
+			with_transaction_unchecked(|| {
+				let result = Executive::apply_extrinsic(signed(who, call.into()));
+				match &result {
+					Ok(_) => TransactionOutcome::Commit(result),
+					Err(_) => TransactionOutcome::Rollback(result),
+				}
+			})
+		})
 	}
 
 	/// Makes a block for `call` alone, signed by `who`; returns what the call returned. A block
