@@ -262,10 +262,13 @@ describe('drilling', { timeout: 420_000 }, () => {
 		}
 		const forged = await happens('Forged', () => true, 120);
 		const all = (await onChain('Forged')).filter(({ assignment }) => assignment === forged.assignment);
-		assert.deepEqual(all.map(({ driller }) => driller).sort(), DRILLERS.map((suri) => ADDRESS[suri]).sort());
+		const forgers = all.map(({ driller }) => driller);
+		// One of the three may have computed this unit before it was started again, and told the truth.
+		assert.ok(forgers.length >= 2, `${forgers}`);
 		for (const [index, suri] of DRILLERS.entries()) {
-			assert.equal(await bond(suri), bonds[index] / 2n, `${suri}'s bond`);
-			assert.equal(await power(suri), 0n, `${suri}'s drilling power`);
+			const forger = forgers.includes(ADDRESS[suri]);
+			assert.equal(await bond(suri), forger ? bonds[index] / 2n : bonds[index], `${suri}'s bond`);
+			if (forger) assert.equal(await power(suri), 0n, `${suri}'s drilling power`);
 		}
 		// The unit waits for others.
 		const again = [...(await onChain('Reissued')), ...(await onChain('Abandoned'))];
