@@ -224,6 +224,11 @@ mod benchmarks {
 			.map(|at| (driller::<T>(T::MaxDrillers::get() + at), Balance::from(at)))
 			.collect();
 		Waiting::<T>::put(BoundedVec::truncate_from(waiting));
+		// A whole pool left in the turn before. No more can: few newcomers enter in a turn.
+		for at in 0..T::MaxDrillers::get() {
+			Former::<T>::insert(account::<T::AccountId>("former", at, 0), 0);
+		}
+		set_height::<T>(T::TurnoverBlocks::get());
 
 		#[block]
 		{
@@ -231,6 +236,7 @@ mod benchmarks {
 		}
 
 		assert_eq!(Pool::<T>::count(), T::MaxDrillers::get());
+		assert!(Former::<T>::iter_keys().all(|who| who != account("former", 0, 0)));
 	}
 
 	#[benchmark]

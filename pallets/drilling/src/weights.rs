@@ -119,9 +119,10 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Drilling::Pool` (r:512 w:64)
 	/// Storage: `Drilling::Ready` (r:1 w:1)
 	/// Storage: `Hashrate::Trainers` (r:1024 w:0)
+	/// Storage: `Drilling::Former` (r:513 w:544)
 	fn turn() -> Weight {
-		Weight::from_parts(8_000_000_000, 4_200_000)
-			.saturating_add(D::get().reads_writes(2100_u64, 70_u64))
+		Weight::from_parts(9_500_000_000, 5_600_000)
+			.saturating_add(D::get().reads_writes(2650_u64, 620_u64))
 	}
 	/// Storage: `Drilling::Pool` (r:1 w:1)
 	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(58), added: 2533, mode: `MaxEncodedLen`)
