@@ -105,7 +105,8 @@ pub fn of(spec: &CheckedSpec, terms: &Terms) -> (Vec<Demand>, Parts) {
 	let beside = needs.beside(terms.machine, terms.audit_segments, terms.replicas, room);
 	let mut demands: Vec<Demand> = beside.into_iter().map(Demand::from).collect();
 	let audit = parts.drawn_micro_ut(spec, terms.audit_segments).unwrap_or(u64::MAX);
-	let round = u128::from(audit) * u128::from(terms.replicas);
+	let whole = parts.audit_micro_ut(spec, terms.audit_segments).unwrap_or(u64::MAX);
+	let round = u128::from(whole) * u128::from(terms.replicas);
 	let mut add = |what, needed: u128, limit: u128, remedy: &str| {
 		let mut demand = Demand { what, needed, limit, refused: None };
 		if needed > limit {

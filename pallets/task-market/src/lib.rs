@@ -135,8 +135,8 @@ pub mod pallet {
 		#[pallet::constant]
 		type MaxAuditWork: Get<MicroUt>;
 
-		/// Most work that may be drawn in a round of all results together, where each replica brings
-		/// a different one.
+		/// Most work that a verifier may have to replay in a round of all results together, where
+		/// each replica brings a different one, with the segments that may be added.
 		#[pallet::constant]
 		type MaxRoundWork: Get<MicroUt>;
 

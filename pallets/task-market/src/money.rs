@@ -75,11 +75,11 @@ impl<T: Config> Pallet<T> {
 		Self::check_needs(&needs, terms)?;
 		let drawn = parts.drawn_micro_ut(spec, terms.audit_segments).map_err(fault)?;
 		ensure!(drawn <= T::MaxAuditWork::get(), Error::<T>::AuditTooLarge);
+		let audit = parts.audit_micro_ut(spec, terms.audit_segments).map_err(fault)?;
 		// All results may differ, and a verifier checks each of them in the same time.
-		let round = drawn.checked_mul(MicroUt::from(terms.replicas));
+		let round = audit.checked_mul(MicroUt::from(terms.replicas));
 		let fits = round.is_some_and(|round| round <= T::MaxRoundWork::get());
 		ensure!(fits, Error::<T>::ResultsTooLarge);
-		let audit = parts.audit_micro_ut(spec, terms.audit_segments).map_err(fault)?;
 		let least = Self::least_fee(audit, terms).ok_or(Error::<T>::AmountOverflow)?;
 		ensure!(terms.audit_fee >= least, Error::<T>::AuditFeeTooLow);
 		let rates = Rates {

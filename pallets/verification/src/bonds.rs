@@ -37,6 +37,7 @@ impl<T: Config> Pallet<T> {
 		capacity: Resources,
 	) -> DispatchResult {
 		ensure!(bond >= T::MinBond::get(), Error::<T>::BondTooSmall);
+		Self::ensure_roomy(&capacity)?;
 		let now = Self::now();
 		let (standing, bond) = Pool::<T>::try_mutate(|pool| {
 			if let Some(entry) = pool.get_mut(&who) {
@@ -78,7 +79,15 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
+	/// Fails where a verifier of this `capacity` could not take every audit.
+	fn ensure_roomy(capacity: &Resources) -> Result<(), Error<T>> {
+		let fits = capacity.can_take(&Resources::default(), &T::LeastRoom::get());
+		ensure!(fits, Error::<T>::CapacityTooSmall);
+		Ok(())
+	}
+
 	pub(crate) fn do_set_capacity(who: T::AccountId, capacity: Resources) -> DispatchResult {
+		Self::ensure_roomy(&capacity)?;
 		Pool::<T>::try_mutate(|pool| {
 			let entry = pool.get_mut(&who).ok_or(Error::<T>::NotVerifier)?;
 			let changed = entry.capacity.push(Self::now(), capacity, SETTLING);

@@ -95,6 +95,12 @@ impl Entry {
 		self.capacity.at(after).is_some_and(|has| has.can_take(&Resources::default(), needs))
 	}
 
+	/// Returns whether nothing of it has counted in draws for `turn` blocks or longer.
+	pub fn is_long_away(&self, now: BlockNumber, turn: BlockNumber) -> bool {
+		let since = self.weights.changed().unwrap_or(self.entered);
+		!self.is_active() && since.saturating_add(turn) <= now
+	}
+
 	/// Changes where it stands, and with it what counts. Returns whether there was room to remember
 	/// that; nothing changed where not.
 	#[must_use]

@@ -126,6 +126,11 @@ pub mod pallet {
 		#[pallet::constant]
 		type SeatStake: Get<Balance>;
 
+		/// Least room of a verifier: what a seat can need at most. If some could not take every
+		/// audit, whoever makes one larger would be judged by the others alone.
+		#[pallet::constant]
+		type LeastRoom: Get<Resources>;
+
 		/// Blocks from leaving the pool until the bond can be withdrawn.
 		#[pallet::constant]
 		type UnbondingBlocks: Get<BlockNumber>;
@@ -459,6 +464,9 @@ pub mod pallet {
 		NotTrainer,
 		/// The blob is not complete on chain. No call returns this any more.
 		BlobIncomplete,
+		/// A verifier must have room for the largest audit there may be, `LeastRoom`: declare at least
+		/// that much work, memory and disk.
+		CapacityTooSmall,
 	}
 
 	#[pallet::hooks]

@@ -88,6 +88,7 @@ parameter_types! {
 	pub static JackpotAccount: AccountId = JACKPOT;
 	/// Fewest seats of a committee.
 	pub static MinSeats: u32 = 1;
+	pub static LeastRoom: Resources = Resources { work: 0, memory_mib: 0, disk_mib: 0 };
 	/// Places in the pool.
 	pub static MaxPool: u32 = 32;
 	/// What comes in during a turn whatever the pool's size.
@@ -185,6 +186,7 @@ impl crate::Config for Test {
 	type UnbondingBlocks = ConstU32<UNBONDING>;
 	type MaxPool = MaxPool;
 	type SeatStake = ConstU128<STAKE>;
+	type LeastRoom = LeastRoom;
 	type TurnoverBlocks = ConstU32<TURN>;
 	type TurnoverShare = TurnoverShare;
 	type FreeInflow = FreeInflow;

@@ -7,8 +7,9 @@
 //! times the bond of the weakest, which then waits in its turn with a bond that is free at once. The
 //! newcomer counts for what the other did, and that is part of the same share.
 //!
-//! What left, paused or was displaced keeps what counted of it for as long as its bond is there: it
-//! returns at once.
+//! What left, paused or was displaced keeps what counted of it for a turn, and a paused verifier its
+//! place: it returns at once. After that it comes in like what is new, or allowances of many days
+//! could be hoarded and enter in one block.
 
 use crate::{Config, Entry, Error, Event, HoldReason, Inflow, Pallet, Pool, SETTLING};
 use alloc::vec::Vec;
@@ -83,6 +84,9 @@ impl<T: Config> Pallet<T> {
 		let full = Self::places(pool) >= T::MaxPool::get() as usize;
 		Self::with_inflow(pool, |pool, inflow| {
 			let entry = pool.get_mut(who).ok_or(Error::<T>::NotVerifier)?;
+			if entry.is_long_away(now, T::TurnoverBlocks::get()) {
+				entry.counted = 0;
+			}
 			let standing = match full && !entry.has_place() {
 				true => Standing::Waiting { since: now },
 				false => Standing::Active,
@@ -178,15 +182,20 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Gives places to those who wait, the largest bond first. A full pool gives the place of a
-	/// paused verifier, or else of the smallest bond, to a bond that is materially larger. The newcomer
-	/// counts for as much as the one that it displaced, so nobody is displaced where neither `outflow`
-	/// nor `inflow` has room for that; one verifier in a turn always can be.
+	/// verifier that has been paused for a turn, or else of the smallest bond to one that is materially
+	/// larger. The newcomer counts for as much as the one that it displaced, or for what it kept of an
+	/// earlier place, so nobody is displaced where neither `outflow` nor `inflow` has room for that; one
+	/// verifier in a turn always can be.
 	fn admit(
 		pool: &mut PoolOf<T>,
 		inflow: &mut Allowance,
 		mut outflow: Allowance,
 		now: BlockNumber,
 	) {
+		let turn = T::TurnoverBlocks::get();
+		for (_, entry) in pool.iter_mut().filter(|(_, entry)| entry.is_long_away(now, turn)) {
+			entry.counted = 0;
+		}
 		let mut waiting: Vec<_> = pool
 			.iter()
 			.filter_map(|(who, entry)| match entry.standing {
@@ -203,7 +212,7 @@ impl<T: Config> Pallet<T> {
 			.iter()
 			.filter(|(_, entry)| entry.has_place())
 			.map(|(who, entry)| {
-				(entry.is_active(), entry.bond, Reverse(entry.entered), who.clone())
+				(!entry.is_long_away(now, turn), entry.bond, Reverse(entry.entered), who.clone())
 			})
 			.collect();
 		seated.sort();
@@ -215,19 +224,18 @@ impl<T: Config> Pallet<T> {
 			if let Some(left) = places.checked_sub(1) {
 				places = left;
 			} else {
-				let Some((active, weakest, _, displaced)) = seated.pop() else { return };
-				let counted = match active {
-					true => pool.get(&displaced).map_or(0, |entry| entry.counted),
-					false => 0,
-				};
-				let room = first || counted <= inflow.left();
-				let weaker = !active || displaces(bond, weakest);
-				if !weaker || !room || !outflow.take_whole(counted) {
+				let Some((kept, weakest, _, displaced)) = seated.pop() else { return };
+				let counted = |who| pool.get(who).map_or(0, |entry: &Entry| entry.counted);
+				inherited = counted(&displaced);
+				// What a newcomer kept of an earlier place comes in with it.
+				let changes = inherited.max(counted(&who).min(bond));
+				let room = first || changes <= inflow.left();
+				let weaker = !kept || displaces(bond, weakest);
+				if !weaker || !room || !outflow.take_whole(changes) {
 					return;
 				}
-				first &= counted == 0;
-				inflow.take(counted);
-				inherited = counted;
+				first &= changes == 0;
+				inflow.take(changes);
 				if let Some(entry) = pool.get_mut(&displaced) {
 					entry.put(Standing::Waiting { since: now }, now);
 				}

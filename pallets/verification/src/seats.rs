@@ -31,8 +31,8 @@ impl<T: Config> Pallet<T> {
 	/// Returns who can be drawn, by account, each with the number of seats that it had free: by what
 	/// counted at the height of the draw, with room for what a seat needs.
 	///
-	/// Nobody can while less than half of the seats of all who are able is free: whoever keeps others
-	/// busy would otherwise be drawn alone.
+	/// Nobody can while less than half of the seats of all is free: whoever keeps others busy, or
+	/// makes an audit that others cannot take, would otherwise be drawn alone.
 	pub(crate) fn eligible(
 		pool: &PoolOf<T>,
 		seating: &Seating<T::AccountId>,
@@ -41,7 +41,7 @@ impl<T: Config> Pallet<T> {
 		let (mut free, mut all) = (0u128, 0u128);
 		let mut candidates = Vec::new();
 		for (who, entry) in pool.iter() {
-			if excluded.contains(who) || !entry.is_able(after, needs) {
+			if excluded.contains(who) {
 				continue;
 			}
 			all = all.saturating_add(entry.all_seats(after, stake));

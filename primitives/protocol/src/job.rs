@@ -24,9 +24,9 @@ pub const MIN_AUDIT_FEE: Balance = 50_000_000_000;
 /// which 2 GFLOPS replay in 7 of the 12 minutes that there are for a verdict at 6 s a block. Where
 /// the training stands still, one segment is added: at most as much again, which takes 2.4 GFLOPS.
 pub const MAX_AUDIT_WORK: MicroUt = 2_000_000;
-/// Most work that may be drawn of all results of a round together, where each replica brings a
-/// different one. Jobs of one to three replicas are bound by [`MAX_AUDIT_WORK`]
-/// alone.
+/// Most work that a verifier may have to replay of all results of a round together, where each replica
+/// brings a different one, with the segment that is added where a training stands still: 3.6 GFLOPS
+/// replay it in the 12 minutes. Every verifier has room for it.
 pub const MAX_ROUND_WORK: MicroUt = 3 * MAX_AUDIT_WORK;
 /// Most segments replayed by each verifier.
 pub const MAX_AUDIT_SEGMENTS: u32 = 16;

@@ -6,13 +6,23 @@ use crate::{
 };
 use frame_support::{parameter_types, traits::ConstU32};
 use sp_runtime::Permill;
-use trainyard_protocol::job::BlockNumber;
+use trainyard_protocol::{
+	job::BlockNumber,
+	seats::{Resources, LEAST_ROOM},
+};
+
+/// Longest pause before another draw where there was no committee: about a round. Were it a day, whoever
+/// keeps others busy for a moment would hold an audit up for that long.
+const MAX_WAIT: BlockNumber = 160;
 
 parameter_types! {
 	/// Least bond of a verifier that enters the pool: ten seats.
 	pub const MinVerifierBond: Balance = 100 * TRY;
 	/// What a seat locks of a bond, and the most that can be lost in it.
 	pub const SeatStake: Balance = 10 * TRY;
+	/// The largest audit: `MaxRoundWork`, and what a machine of the smallest class has. 6 `ut` are
+	/// replayed in the 12 minutes for a verdict at 3.6 GFLOPS.
+	pub const LeastRoom: Resources = LEAST_ROOM;
 	/// Longer than the two periods of a verdict can be made, see [`periods`].
 	pub const VerifierUnbonding: BlockNumber = 15 * DAYS;
 	/// Part of the pool's weight that may come in, and that may be displaced, in a day: a sixteenth.
@@ -33,6 +43,7 @@ impl pallet_verification::Config for Runtime {
 	type Jackpot = Jackpot;
 	type MinBond = MinVerifierBond;
 	type SeatStake = SeatStake;
+	type LeastRoom = LeastRoom;
 	type UnbondingBlocks = VerifierUnbonding;
 	type TurnoverBlocks = ConstU32<DAYS>;
 	type TurnoverShare = PoolTurnover;
@@ -42,7 +53,7 @@ impl pallet_verification::Config for Runtime {
 	type CommitBlocks = periods::VerdictCommitBlocks;
 	type RevealBlocks = periods::VerdictRevealBlocks;
 	type RescueBlocks = periods::RescueBlocks;
-	type MaxWaitBlocks = ConstU32<DAYS>;
+	type MaxWaitBlocks = ConstU32<MAX_WAIT>;
 	type AbsenceFees = ConstU32<5>;
 	type ContrarySlash = ContrarySlash;
 	type MaxAbsences = ConstU32<3>;

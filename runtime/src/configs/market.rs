@@ -39,9 +39,8 @@ parameter_types! {
 	/// there are for a verdict at 6 s a block. A training that stands still adds a segment: at most
 	/// as much again, which takes 2.4 GFLOPS.
 	pub const MaxAuditWork: MicroUt = MAX_AUDIT_WORK;
-	/// 6 `ut` for all results together: as much as above, where three replicas disagree. A job of
-	/// one to three replicas is bound by `MaxAuditWork` alone, one of eight to 0.75 `ut` a result.
-	/// It comes to that only where all but one are lost, and takes 6 GFLOPS.
+	/// 6 `ut` for all results together, with the segments that may be added, which takes 3.6 GFLOPS.
+	/// A job of one replica is bound by `MaxAuditWork` alone, one of eight to 0.75 `ut` a result.
 	pub const MaxRoundWork: MicroUt = MAX_ROUND_WORK;
 	/// Deposit for the record of a job, besides its specification.
 	pub const RecordBase: Balance = state_deposit(5, 3_000);

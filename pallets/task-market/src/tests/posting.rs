@@ -126,7 +126,7 @@ fn all_results_together_are_no_more_than_a_verifier_can_do() {
 		let spec = JobSpec::noisy_example();
 		let work = Parts::of(&noisy()).drawn_micro_ut(&noisy(), 4).unwrap();
 		MaxAuditWork::set(work);
-		MaxRoundWork::set(3 * work);
+		MaxRoundWork::set(3 * work::audit_micro_ut(&noisy(), 4).unwrap());
 		assert_ok!(submit(spec.clone(), terms(1)));
 		assert_ok!(submit(spec.clone(), terms(3)));
 		assert_noop!(submit(spec.clone(), terms(4)), Error::<Test>::ResultsTooLarge);

@@ -87,6 +87,25 @@ fn a_capacity_can_be_changed() {
 	});
 }
 
+#[test]
+fn every_verifier_has_room_for_every_audit() {
+	run(|| {
+		LeastRoom::set(NEEDS);
+		for capacity in [
+			Resources { work: NEEDS.work - 1, ..ROOM },
+			Resources { memory_mib: NEEDS.memory_mib - 1, ..ROOM },
+			Resources { disk_mib: NEEDS.disk_mib - 1, ..ROOM },
+		] {
+			let register = || Verification::register(signed(10), BOND, capacity);
+			assert_noop!(register(), Error::<Test>::CapacityTooSmall);
+		}
+		assert_ok!(Verification::register(signed(10), BOND, NEEDS));
+		let less = Resources { work: NEEDS.work - 1, ..ROOM };
+		let set = Verification::set_capacity(signed(10), less);
+		assert_eq!(set, Err(Error::<Test>::CapacityTooSmall.into()));
+	});
+}
+
 /// What counted is remembered for a while, and that has a bound.
 #[test]
 fn nobody_changes_all_the_time() {

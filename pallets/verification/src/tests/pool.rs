@@ -94,17 +94,70 @@ fn who_was_displaced_returns_by_a_larger_bond() {
 	});
 }
 
-/// A paused verifier does no work: anybody takes its place.
+/// A verifier that stays paused does no work: anybody takes its place.
 #[test]
-fn the_place_of_a_paused_verifier_goes_first() {
+fn the_place_of_one_that_was_paused_for_a_turn_goes_first() {
 	run(|| {
 		filled(100..131, BOND);
 		filled(131..132, 4 * BOND);
-		Pool::<Test>::mutate(|pool| pool.get_mut(&131).unwrap().put(Standing::Paused, 1));
+		System::set_block_number(10);
+		Pool::<Test>::mutate(|pool| pool.get_mut(&131).unwrap().put(Standing::Paused, 10));
 		assert_ok!(register(10, MIN_BOND));
 		next_turn();
+		assert_eq!(standing(131), Standing::Paused, "it may come back");
+		assert!(matches!(standing(10), Standing::Waiting { .. }));
+		next_turn();
 		assert_eq!(standing(10), Standing::Active);
-		assert_eq!(standing(131), Standing::Waiting { since: TURN });
+		assert_eq!(standing(131), Standing::Waiting { since: 2 * TURN });
+	});
+}
+
+/// Whoever pauses all honest verifiers in the block before a turn would have their places in it.
+#[test]
+fn pauses_at_the_end_of_a_turn_open_no_places() {
+	run(|| {
+		FreeInflow::set(0);
+		filled(100..132, BOND);
+		for who in 10..13 {
+			assert_ok!(register(who, BOND));
+		}
+		for who in 13..16 {
+			assert_ok!(register(who, 2 * BOND));
+		}
+		System::set_block_number(u64::from(TURN) - 1);
+		Pool::<Test>::mutate(|pool| {
+			for who in 100..132 {
+				pool.get_mut(&who).unwrap().put(Standing::Paused, TURN - 1);
+			}
+		});
+		next_turn();
+		let paused = (100..132).filter(|who| standing(*who) == Standing::Paused).count();
+		assert_eq!(paused, 31, "one verifier in a turn can always be displaced, by a larger bond");
+		for who in 100..132 {
+			if standing(who) == Standing::Paused {
+				assert_ok!(Verification::resume(signed(who)));
+				assert_eq!(entry(who).counted, BOND, "it returns with all that counted");
+			}
+		}
+	});
+}
+
+/// Allowances of many days would otherwise enter in one block.
+#[test]
+fn what_was_away_for_a_turn_comes_in_like_what_is_new() {
+	run(|| {
+		FreeInflow::set(BOND);
+		assert_ok!(register(10, BOND));
+		next_turn();
+		assert_eq!(entry(10).counted, BOND);
+		assert_ok!(Verification::deregister(signed(10)));
+		next_turn();
+		assert_ok!(register(11, BOND));
+		assert_eq!(entry(11).counted, BOND);
+		assert_ok!(Verification::resume(signed(10)));
+		assert_eq!(entry(10).counted, 0, "this turn's inflow is used");
+		next_turn();
+		assert_eq!(entry(10).counted, BOND);
 	});
 }
 

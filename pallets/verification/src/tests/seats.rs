@@ -69,6 +69,31 @@ fn who_has_too_little_room_is_not_drawn() {
 	});
 }
 
+/// A second result makes an audit larger. Whoever declared any room would be drawn alone for one that
+/// most cannot take, and decide it.
+#[test]
+fn an_audit_that_most_have_no_room_for_is_given_to_nobody() {
+	run(|| {
+		MinSeats::set(3);
+		bonded(6);
+		System::set_block_number(100);
+		for who in &VERIFIERS[..2] {
+			let capacity = Resources { work: 39, ..ROOM };
+			assert_ok!(Verification::set_capacity(RuntimeOrigin::signed(*who), capacity));
+		}
+		System::set_block_number(200);
+		let needs = Resources { work: 40, ..NEEDS };
+		assert_eq!(open_with(1, needs).len(), 3, "four of six can");
+		Verification::remove(1);
+		for who in &VERIFIERS[2..4] {
+			let capacity = Resources { work: 39, ..ROOM };
+			assert_ok!(Verification::set_capacity(RuntimeOrigin::signed(*who), capacity));
+		}
+		System::set_block_number(300);
+		assert!(open_with(2, needs).is_empty());
+	});
+}
+
 /// A committee is drawn while half of the seats of those who are able is free.
 #[test]
 fn audits_wait_while_most_seats_are_taken() {

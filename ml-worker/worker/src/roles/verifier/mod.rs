@@ -46,7 +46,7 @@ use trainyard_protocol::{
 	commitment,
 	drill::AssignmentId,
 	job::{Balance, BlockNumber, JobState, WorkResult},
-	seats::Resources,
+	seats::{Resources, LEAST_ROOM},
 	JobId, MicroUt, H256,
 };
 
@@ -65,9 +65,9 @@ pub struct VerifierArgs {
 	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
 	bond: Option<Balance>,
 	/// Work of all audits at once that this machine can replay in the time for a verdict, 12 minutes
-	/// at 6 s a block (in ut): the chain draws it for no more. No audit of one result takes more than
-	/// the default
-	#[arg(long, value_name = "UT", default_value = "4", value_parser = parse_ut)]
+	/// at 6 s a block (in ut): the chain draws it for no more, and takes no verifier with less than 6.
+	/// The default are two of the largest audits, which 7.2 GFLOPS replay in time
+	#[arg(long, value_name = "UT", default_value = "12", value_parser = parse_ut)]
 	capacity_ut: MicroUt,
 	/// Memory that a job may need to be replayed (in MiB): the chain draws it for no larger one
 	/// [default: what a replay may take by --max-memory-mib]
@@ -251,7 +251,11 @@ impl Role for VerifierRole {
 		let max_memory = memory / u64::from(args.max_replays);
 		let capacity = Resources {
 			work: args.capacity_ut,
-			memory_mib: args.capacity_memory_mib.unwrap_or_else(|| pool::mib(max_memory)),
+			// What is available now may be little for a moment only.
+			memory_mib: args.capacity_memory_mib.unwrap_or_else(|| match args.max_memory_mib {
+				Some(_) => pool::mib(max_memory),
+				None => pool::mib(max_memory).max(LEAST_ROOM.memory_mib),
+			}),
 			disk_mib: quota.mib(),
 		};
 		let membership = pool::enter(&sender, args.bond, &capacity, &report).await?;
