@@ -126,9 +126,28 @@ fn assigned<T: Config>(rule: Mismatch) -> Result<AssignmentId, BenchmarkError> {
 	Ok(NextAssignment::<T>::get() - 1)
 }
 
+/// Returns who has these seats.
+fn who<AccountId: Clone>(seats: &[Seat<AccountId>]) -> Vec<AccountId> {
+	seats.iter().map(|seat| seat.who.clone()).collect()
+}
+
 /// Writes the seats of an assignment, by their places, and its phase.
 fn edit<T: Config>(id: AssignmentId, edit: impl FnOnce(&mut Assignment<T::AccountId>)) {
 	Assignments::<T>::mutate(id, |unit| edit(unit.as_mut().unwrap()));
+}
+
+/// Has these drillers make room, each for an heir of its own.
+fn displace<T: Config>(drillers: Vec<T::AccountId>) {
+	let heirs: Vec<_> =
+		(0..drillers.len() as u32).map(|at| driller::<T>(2 * T::MaxDrillers::get() + at)).collect();
+	for who in drillers {
+		Pool::<T>::mutate(who, |driller| {
+			if let Some(driller) = driller {
+				(driller.retiring, driller.displaced) = (true, true);
+			}
+		});
+	}
+	Heirs::<T>::put(BoundedVec::truncate_from(heirs));
 }
 
 /// An assignment whose members all committed and revealed: different results where they `differ`,
@@ -438,10 +457,11 @@ mod benchmarks {
 		Ok(())
 	}
 
-	/// All lose, and the unit is issued again.
+	/// All lose, and the unit is issued again. All were displaced.
 	#[benchmark]
 	fn judge() -> Result<(), BenchmarkError> {
 		let id = revealed::<T>(Mismatch::AllLose, true)?;
+		displace::<T>(who(&Assignments::<T>::get(id).unwrap().members));
 		let project = Assignments::<T>::get(id).unwrap().project;
 
 		#[block]
@@ -535,6 +555,7 @@ mod benchmarks {
 		Ok(())
 	}
 
+	/// As many as may be displaced in a turn were.
 	#[benchmark]
 	fn deal(g: Linear<1, { T::MaxGroups::get() }>) -> Result<(), BenchmarkError> {
 		for _ in 0..T::MaxProjects::get() {
@@ -554,6 +575,9 @@ mod benchmarks {
 			Pallet::<T>::put_back(slot.project, &mut project, slot.index, slot.attempt);
 			Projects::<T>::insert(slot.project, project);
 		}
+
+		let all = BatchDrillers::<T>::get().into_iter().rev();
+		displace::<T>(all.take(T::FreeInflow::get() as usize).collect());
 
 		#[block]
 		{

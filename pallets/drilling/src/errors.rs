@@ -37,7 +37,8 @@ mod errors {
 		/// The project has not ended, or not `KeepBlocks` ago, or a unit of it is still in the
 		/// hands of drillers.
 		StillKept,
-		/// The caller is in the pool of drillers already, or waits for a place.
+		/// The caller is in the pool of drillers already, also where a larger bond displaced it and
+		/// it still works on a unit; or it waits for a place.
 		AlreadyEnlisted,
 		/// The pool of drillers and the list of those who wait are full, and nobody who waits has a
 		/// smaller bond.

@@ -86,7 +86,8 @@ mod events {
 			/// Who.
 			driller: T::AccountId,
 		},
-		/// A driller makes room for a larger bond, when it has done what it works on.
+		/// A driller makes room for a larger bond, when it has done what it works on. It cannot
+		/// change its mind, and comes back as a newcomer.
 		Displaced {
 			/// Who.
 			driller: T::AccountId,

@@ -257,6 +257,12 @@ pub mod pallet {
 	pub type Waiting<T: Config> =
 		StorageValue<_, BoundedVec<(T::AccountId, Balance), T::MaxDrillers>, ValueQuery>;
 
+	/// Trainers that displaced drillers who are still at work, in the order in which they get the
+	/// places of these: one for each displaced driller of the pool at most.
+	#[pallet::storage]
+	pub type Heirs<T: Config> =
+		StorageValue<_, BoundedVec<T::AccountId, T::MaxDrillers>, ValueQuery>;
+
 	/// Drillers that left lately, with the height at which they did: they return at once.
 	#[pallet::storage]
 	pub type Former<T: Config> = StorageMap<_, Twox64Concat, T::AccountId, BlockNumber>;
@@ -379,8 +385,9 @@ pub mod pallet {
 
 		/// Enters the pool of drillers: from now on the caller, a trainer, is given units, one at a
 		/// time, and loses power for each that it does not compute in time. A driller that was
-		/// leaving stays. Where the turn has no room for more, the caller waits: at the end of a turn
-		/// the largest bonds enter, and displace those of which they are 1.25 times.
+		/// leaving by its own wish stays. Where the turn has no room for more, the caller waits: at the
+		/// end of a turn the largest bonds enter, and displace those of which they are 1.25 times. Who
+		/// displaced a driller that is still at work has its place as soon as that work is judged.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::enlist())]
 		pub fn enlist(origin: OriginFor<T>) -> DispatchResult {

@@ -14,8 +14,8 @@
 
 use crate::{
 	rules::is_majority, Assignment, Assignments, Batch, BatchDrillers, BatchPlan, Config, Error,
-	Event, Former, NextAssignment, Pallet, Phase, Pool, Project, Projects, Ready, Seat, Seats,
-	Slot, Stage, Task, Turns, WeightInfo,
+	Event, NextAssignment, Pallet, Phase, Pool, Project, Projects, Ready, Seat, Seats, Slot, Stage,
+	Task, Turns, WeightInfo,
 };
 use alloc::{
 	collections::{BTreeSet, VecDeque},
@@ -41,7 +41,7 @@ const SHUFFLE: &[u8] = b"trainyard/drill/shuffle/v1";
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_retire(who: T::AccountId) -> DispatchResult {
-		if Self::stop_waiting(&who) {
+		if Self::stop_waiting(&who) || Self::give_up_claim(&who) {
 			Self::deposit_event(Event::Retired { driller: who });
 			return Ok(());
 		}
@@ -72,9 +72,9 @@ impl<T: Config> Pallet<T> {
 
 	/// Takes a driller that is neither ready nor in a batch out of the pool, as it wished.
 	pub(crate) fn leave(who: T::AccountId) {
-		Pool::<T>::remove(&who);
-		Former::<T>::insert(&who, Self::now());
-		Self::deposit_event(Event::Retired { driller: who });
+		let left = Pool::<T>::take(&who);
+		Self::deposit_event(Event::Retired { driller: who.clone() });
+		Self::vacated(who, left);
 	}
 
 	/// Releases a driller that did its part in an assignment: it is ready again, or leaves.
@@ -91,9 +91,9 @@ impl<T: Config> Pallet<T> {
 
 	/// Removes a driller that did not do its part in an assignment from the pool.
 	pub(crate) fn dismiss(who: &T::AccountId) {
-		Pool::<T>::remove(who);
-		Former::<T>::insert(who, Self::now());
+		let left = Pool::<T>::take(who);
 		Self::deposit_event(Event::Dismissed { driller: who.clone() });
+		Self::vacated(who.clone(), left);
 	}
 
 	/// Returns the weight of the largest batch.

@@ -1,9 +1,9 @@
 //! What must hold in any state.
 
 use crate::{
-	Agenda, Assignments, Batch, BatchDrillers, BatchPlan, Config, Cursor, Due, Former, HoldReason,
-	NextAssignment, NextProject, OpenProjects, Pallet, Phase, Pool, Projects, Ready, Results,
-	Retries, Stage, Task, Templates, Turns, Waiting,
+	Agenda, Assignments, Batch, BatchDrillers, BatchPlan, Config, Cursor, Due, Former, Heirs,
+	HoldReason, NextAssignment, NextProject, OpenProjects, Pallet, Phase, Pool, Projects, Ready,
+	Results, Retries, Stage, Task, Templates, Turns, Waiting,
 };
 use alloc::{
 	collections::{BTreeMap, BTreeSet},
@@ -155,6 +155,17 @@ impl<T: Config> Pallet<T> {
 				"somebody waits twice"
 			);
 		}
+		let heirs = Heirs::<T>::get();
+		let distinct: BTreeSet<_> = heirs.iter().collect();
+		ensure!(distinct.len() == heirs.len(), "an heir has two claims");
+		ensure!(
+			heirs.iter().all(|who| {
+				!Pool::<T>::contains_key(who) && !waiting.iter().any(|(other, _)| other == who)
+			}),
+			"an heir has a place, or waits for one"
+		);
+		let displaced = Pool::<T>::iter_values().filter(|driller| driller.displaced).count();
+		ensure!(heirs.len() <= displaced, "more heirs than places that will be free");
 		let (ready, batch) = (Ready::<T>::get(), BatchDrillers::<T>::get());
 		let plan = BatchPlan::<T>::get();
 		let seats = plan.iter().fold(0usize, |sum, s| sum.saturating_add(usize::from(s.replicas)));
@@ -180,6 +191,7 @@ impl<T: Config> Pallet<T> {
 				!(driller.retiring && ready.contains(&who)),
 				"a driller that leaves is ready for units"
 			);
+			ensure!(driller.retiring || !driller.displaced, "a displaced driller stays");
 		}
 		ensure!(places.is_empty(), "somebody drills who is not in the pool");
 		Ok(())

@@ -6,13 +6,15 @@
 //! 1.25 times, and no more than [`Config::TurnoverShare`] of the pool is displaced.
 //!
 //! Whoever was in the pool in the last turn, and left or was dismissed, returns at once if there is a
-//! place: a restart is no change. A driller that is displaced finishes what it works on. Its bond is the trainer's, and nothing here
-//! holds it.
+//! place: a restart is no change. A driller that is displaced finishes what it works on, and leaves
+//! then whatever it wishes; its place goes to the *heirs*, those who displaced a driller at work, in
+//! the order in which they did. It comes back as a newcomer. Its bond is the trainer's, and nothing
+//! here holds it.
 
-use crate::{Config, Driller, Error, Event, Former, Inflow, Pallet, Pool, Ready, Waiting};
+use crate::{Config, Driller, Error, Event, Former, Heirs, Inflow, Pallet, Pool, Ready, Waiting};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use frame_support::{ensure, pallet_prelude::DispatchResult, traits::Get, BoundedVec};
+use frame_support::{defensive, ensure, pallet_prelude::DispatchResult, traits::Get, BoundedVec};
 use trainyard_pallet_support::turnover::{displaces, Allowance};
 use trainyard_protocol::job::{Balance, BlockNumber};
 use trainyard_traits::Drillers;
@@ -27,14 +29,15 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn do_enlist(who: T::AccountId) -> DispatchResult {
 		ensure!(T::Drillers::is_trainer(&who), Error::<T>::NotATrainer);
 		if let Some(mut driller) = Pool::<T>::get(&who) {
-			ensure!(driller.retiring, Error::<T>::AlreadyEnlisted);
+			ensure!(driller.retiring && !driller.displaced, Error::<T>::AlreadyEnlisted);
 			driller.retiring = false;
 			Pool::<T>::insert(&who, driller);
 			Self::deposit_event(Event::Enlisted { driller: who });
 			return Ok(());
 		}
 		let mut waiting = Waiting::<T>::get();
-		ensure!(!waiting.iter().any(|(other, _)| *other == who), Error::<T>::AlreadyEnlisted);
+		let waits = waiting.iter().any(|(other, _)| *other == who);
+		ensure!(!waits && !Heirs::<T>::get().contains(&who), Error::<T>::AlreadyEnlisted);
 		let mut inflow = Inflow::<T>::get().map_or_else(Self::turn_allowance, Allowance::left_over);
 		let room = Pool::<T>::count() < T::MaxDrillers::get();
 		let returns = Former::<T>::contains_key(&who);
@@ -74,6 +77,38 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
+	/// Takes `who` out of those who get the place of a displaced driller. Returns whether it did.
+	pub(crate) fn give_up_claim(who: &T::AccountId) -> bool {
+		Heirs::<T>::mutate(|heirs| {
+			let at = heirs.iter().position(|other| other == who);
+			at.map(|at| heirs.remove(at)).is_some()
+		})
+	}
+
+	/// Notes that `who`, which was `driller`, is not in the pool any more: it may return, or whoever
+	/// displaced it has its place.
+	pub(crate) fn vacated(who: T::AccountId, driller: Option<Driller>) {
+		match driller {
+			None => {}
+			Some(driller) if driller.displaced => Self::admit_heir(),
+			Some(_) => Former::<T>::insert(who, Self::now()),
+		}
+	}
+
+	/// Gives the place of a displaced driller, which is free now, to the first of the heirs that is
+	/// still a trainer.
+	fn admit_heir() {
+		let mut heirs = Heirs::<T>::get();
+		let first = heirs.iter().position(T::Drillers::is_trainer);
+		// Those before it are no trainers any more.
+		let gone = first.map_or(heirs.len(), |at| at.saturating_add(1));
+		let heir = heirs.drain(..gone).last().filter(|_| first.is_some());
+		Heirs::<T>::put(heirs);
+		if let Some(who) = heir {
+			Self::take_in(who);
+		}
+	}
+
 	/// Puts a newcomer into the pool.
 	fn take_in(who: T::AccountId) {
 		Former::<T>::remove(&who);
@@ -99,7 +134,8 @@ impl<T: Config> Pallet<T> {
 		waiting.sort_by_key(|(bond, _)| *bond);
 		let mut members: Vec<(Balance, T::AccountId)> = Vec::new();
 		if !waiting.is_empty() {
-			let staying = Pool::<T>::iter().filter(|(_, driller)| !driller.retiring);
+			// Also who retires: it may still change its mind.
+			let staying = Pool::<T>::iter().filter(|(_, driller)| !driller.displaced);
 			members.extend(staying.map(|(who, _)| (T::Drillers::bond(&who), who)));
 			// The weakest last.
 			members.sort();
@@ -107,40 +143,43 @@ impl<T: Config> Pallet<T> {
 		}
 		let mut still = Vec::new();
 		for (Reverse(bond), who) in waiting {
-			if Pool::<T>::count() >= T::MaxDrillers::get() {
-				let weaker = members.last().is_some_and(|(weakest, _)| displaces(bond, *weakest));
-				if weaker && outflow.take(1) == 1 {
-					if let Some((_, driller)) = members.pop() {
-						Self::displace(driller);
-					}
-				}
-			}
-			// Whoever was displaced at work leaves later, and the next turn has its place.
-			if Pool::<T>::count() < T::MaxDrillers::get() && inflow.take(1) == 1 {
-				Self::take_in(who);
-			} else {
+			let full = Pool::<T>::count() >= T::MaxDrillers::get();
+			let weaker = members.last().is_some_and(|(weakest, _)| displaces(bond, *weakest));
+			let enters = !full || (weaker && outflow.left() > 0);
+			if !enters || inflow.take(1) == 0 {
 				still.push((who, bond));
+			} else if !full {
+				Self::take_in(who);
+			} else if let Some((_, driller)) = members.pop() {
+				outflow.take(1);
+				Self::displace(driller, who);
 			}
 		}
 		Waiting::<T>::put(BoundedVec::truncate_from(still));
 		Inflow::<T>::put(inflow.left());
 	}
 
-	/// Has a driller make room: at once, or when it has done what it works on.
-	fn displace(who: T::AccountId) {
+	/// Has a driller make room for its `heir`: at once, or when it has done what it works on.
+	fn displace(who: T::AccountId, heir: T::AccountId) {
 		Self::deposit_event(Event::Displaced { driller: who.clone() });
+		Pool::<T>::mutate(&who, |driller| {
+			if let Some(driller) = driller {
+				driller.retiring = true;
+				driller.displaced = true;
+			}
+		});
+		Heirs::<T>::mutate(|heirs| {
+			if heirs.try_push(heir).is_err() {
+				// There is room for one for each driller of the pool.
+				defensive!("more heirs than drillers");
+			}
+		});
 		let was_ready = Ready::<T>::mutate(|ready| {
 			let at = ready.iter().position(|other| *other == who)?;
 			Some(ready.remove(at))
 		});
 		if was_ready.is_some() {
 			Self::leave(who);
-		} else {
-			Pool::<T>::mutate(&who, |driller| {
-				if let Some(driller) = driller {
-					driller.retiring = true;
-				}
-			});
 		}
 	}
 }

@@ -143,6 +143,9 @@ pub struct Driller {
 	pub assignment: Option<AssignmentId>,
 	/// It leaves the pool as soon as it is neither in a batch nor has an assignment.
 	pub retiring: bool,
+	/// A larger bond displaced it: it is retiring and cannot change its mind, and it has no claim
+	/// to return.
+	pub displaced: bool,
 }
 
 /// A unit that a batch is to compute.

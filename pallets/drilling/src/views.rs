@@ -1,8 +1,8 @@
 //! What clients ask, through the runtime API.
 
 use crate::{
-	units::AssignmentOf, Assignments, Config, Pallet, Phase, Pool, Project, Projects, Results,
-	Seat, Stage, Templates, Waiting,
+	units::AssignmentOf, Assignments, Config, Heirs, Pallet, Phase, Pool, Project, Projects,
+	Results, Seat, Stage, Templates, Waiting,
 };
 use alloc::vec::Vec;
 use frame_support::traits::Get;
@@ -129,6 +129,7 @@ impl<T: Config> Pallet<T> {
 	/// Returns the pool of drillers and those who wait for a place in it, by account.
 	pub fn drillers() -> Vec<T::AccountId> {
 		let waiting = Waiting::<T>::get().into_iter().map(|(who, _)| who);
+		let waiting = waiting.chain(Heirs::<T>::get());
 		let mut drillers: Vec<_> = Pool::<T>::iter_keys().chain(waiting).collect();
 		drillers.sort();
 		drillers

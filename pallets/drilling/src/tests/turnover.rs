@@ -1,6 +1,6 @@
 //! How the pool of drillers changes.
 
-use crate::{mock::*, Error, Event, Inflow, Pool, Waiting};
+use crate::{mock::*, Error, Event, Heirs, Inflow, Pool, Ready, Waiting};
 use frame_support::{assert_noop, assert_ok};
 use trainyard_protocol::{drill::Mismatch, job::Balance};
 
@@ -101,10 +101,91 @@ fn a_displaced_driller_finishes_its_unit() {
 		Drilling::turn();
 		assert!(members.iter().all(|who| Pool::<Test>::get(who).is_some_and(|d| d.retiring)));
 		assert_eq!(of(200..202), 0, "there is no place yet");
+		assert_eq!(Heirs::<Test>::get().len(), 2);
+		// The next turn gives nobody else these places, nor does it displace for them again.
+		Bonds::mutate(|bonds| bonds.insert(300, 3 * BOND));
+		assert_ok!(Drilling::enlist(signed(300)));
+		FreeDrillers::set(0);
+		Drilling::turn();
 		play(0, &[Act::Say(1), Act::Say(1)]);
 		assert!(members.iter().all(|who| !Pool::<Test>::contains_key(who)));
+		assert_eq!((of(200..202), of(300..301)), (2, 0), "their places are theirs at once");
+		assert!(Heirs::<Test>::get().is_empty());
+	});
+}
+
+/// A full pool of 16, in which the two members of unit 0 have the least bonds. Returns them.
+fn at_work() -> Vec<AccountId> {
+	active(Mismatch::Majority, 2, 100);
+	enlist(100, 16, BOND);
+	until(0, committing);
+	let members = who(&unit(0).members);
+	Bonds::mutate(|bonds| {
+		for (who, bond) in bonds.iter_mut().filter(|(who, _)| **who >= 100) {
+			*bond = if members.contains(who) { BOND } else { 10 * BOND };
+		}
+	});
+	FreeDrillers::set(2);
+	members
+}
+
+/// Otherwise whoever fills the pool once keeps it: there is nearly always a unit to work on.
+#[test]
+fn a_displaced_driller_cannot_stay_or_come_back_first() {
+	run(|| {
+		let members = at_work();
+		enlist(200, 2, 2 * BOND);
 		Drilling::turn();
+		for who in &members {
+			assert_noop!(Drilling::enlist(signed(*who)), Error::<Test>::AlreadyEnlisted);
+			assert_noop!(Drilling::retire(signed(*who)), Error::<Test>::AlreadyRetiring);
+		}
+		play(0, &[Act::Say(1), Act::Vanish]);
 		assert_eq!(of(200..202), 2);
+		// Not even where somebody else leaves: they are newcomers.
+		Inflow::<Test>::put(0);
+		let ready = Ready::<Test>::get()[0];
+		assert_ok!(Drilling::retire(signed(ready)));
+		for who in &members {
+			assert_ok!(Drilling::enlist(signed(*who)));
+		}
+		assert_eq!(waiting(), members);
+	});
+}
+
+/// Nor does it help to retire before the turn and to enlist after it.
+#[test]
+fn who_is_retiring_can_be_displaced() {
+	run(|| {
+		let members = at_work();
+		for who in &members {
+			assert_ok!(Drilling::retire(signed(*who)));
+		}
+		enlist(200, 2, 2 * BOND);
+		Drilling::turn();
+		for who in &members {
+			assert_noop!(Drilling::enlist(signed(*who)), Error::<Test>::AlreadyEnlisted);
+		}
+		play(0, &[Act::Say(1), Act::Say(1)]);
+		assert_eq!(of(200..202), 2);
+	});
+}
+
+/// Whoever displaced a driller at work may change its mind, or lose its bond, before it enters.
+#[test]
+fn an_heir_may_be_gone() {
+	run(|| {
+		let members = at_work();
+		enlist(200, 2, 2 * BOND);
+		Drilling::turn();
+		assert_eq!(Drilling::drillers().len(), 18);
+		assert_noop!(Drilling::enlist(signed(200)), Error::<Test>::AlreadyEnlisted);
+		assert_ok!(Drilling::retire(signed(200)));
+		assert_noop!(Drilling::retire(signed(200)), Error::<Test>::NotEnlisted);
+		Bonds::mutate(|bonds| bonds.remove(&201));
+		play(0, &[Act::Say(1), Act::Say(1)]);
+		assert!(members.iter().all(|who| !Pool::<Test>::contains_key(who)));
+		assert_eq!((Pool::<Test>::count(), Heirs::<Test>::get().len()), (14, 0));
 	});
 }
 
