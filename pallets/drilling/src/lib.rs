@@ -187,6 +187,11 @@ pub mod pallet {
 		#[pallet::constant]
 		type FreeInflow: Get<u32>;
 
+		/// Blocks within which a driller that left returns at once, where it was in the pool for as
+		/// long before: for a restart.
+		#[pallet::constant]
+		type ReturnBlocks: Get<BlockNumber>;
+
 		/// Most units that one batch hands out.
 		#[pallet::constant]
 		type MaxGroups: Get<u32>;
@@ -263,7 +268,8 @@ pub mod pallet {
 	pub type Heirs<T: Config> =
 		StorageValue<_, BoundedVec<T::AccountId, T::MaxDrillers>, ValueQuery>;
 
-	/// Drillers that left lately, with the height at which they did: they return at once.
+	/// Drillers that left, with the height at which they did: they return at once within
+	/// `ReturnBlocks`. Those who left before that are forgotten at the end of a turn.
 	#[pallet::storage]
 	pub type Former<T: Config> = StorageMap<_, Twox64Concat, T::AccountId, BlockNumber>;
 

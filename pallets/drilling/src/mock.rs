@@ -57,6 +57,8 @@ pub const REVEAL: BlockNumber = 5;
 pub const CHECK: BlockNumber = 12;
 pub const KEEP: BlockNumber = 20;
 pub const CHECK_FEE: Balance = 7;
+/// Blocks within which a driller returns at once.
+pub const RETURN: BlockNumber = 60;
 /// Blocks of a turn.
 pub const TURN: BlockNumber = 500;
 
@@ -265,6 +267,7 @@ impl crate::Config for Test {
 	type TurnoverBlocks = ConstU32<TURN>;
 	type TurnoverShare = TurnoverShare;
 	type FreeInflow = FreeDrillers;
+	type ReturnBlocks = ConstU32<RETURN>;
 	type MaxGroups = ConstU32<2>;
 	type CheckShare = CheckShare;
 	type CheckFee = ConstU128<CHECK_FEE>;

@@ -5,8 +5,10 @@
 //! with the largest bonds enter, into free places, or into those of drillers of whose bonds theirs are
 //! 1.25 times, and no more than [`Config::TurnoverShare`] of the pool is displaced.
 //!
-//! Whoever was in the pool in the last turn, and left or was dismissed, returns at once if there is a
-//! place: a restart is no change. A driller that is displaced finishes what it works on, and leaves
+//! Whoever left or was dismissed returns at once within [`Config::ReturnBlocks`] if there is a place: a
+//! restart is no change. Only who was in the pool for as long before may, so nobody collects claims to
+//! return outside of the pool and uses them in one block; an owner of identities that come and go has
+//! at most twice as many in the pool at once as it has on average. A driller that is displaced finishes what it works on, and leaves
 //! then whatever it wishes; its place goes to the *heirs*, those who displaced a driller at work, in
 //! the order in which they did. It comes back as a newcomer. Its bond is the trainer's, and nothing
 //! here holds it.
@@ -40,7 +42,7 @@ impl<T: Config> Pallet<T> {
 		ensure!(!waits && !Heirs::<T>::get().contains(&who), Error::<T>::AlreadyEnlisted);
 		let mut inflow = Inflow::<T>::get().map_or_else(Self::turn_allowance, Allowance::left_over);
 		let room = Pool::<T>::count() < T::MaxDrillers::get();
-		let returns = Former::<T>::contains_key(&who);
+		let returns = Former::<T>::get(&who).is_some_and(Self::is_lately);
 		if room && (returns || (waiting.is_empty() && inflow.take(1) == 1)) {
 			Inflow::<T>::put(inflow.left());
 			Self::take_in(who);
@@ -91,6 +93,9 @@ impl<T: Config> Pallet<T> {
 		match driller {
 			None => {}
 			Some(driller) if driller.displaced => Self::admit_heir(),
+			// It was there only for a moment. What it had before it came back, it used up.
+			Some(driller) if Self::now() < driller.since.saturating_add(T::ReturnBlocks::get()) => {
+			}
 			Some(_) => Former::<T>::insert(who, Self::now()),
 		}
 	}
@@ -112,17 +117,27 @@ impl<T: Config> Pallet<T> {
 	/// Puts a newcomer into the pool.
 	fn take_in(who: T::AccountId) {
 		Former::<T>::remove(&who);
-		Pool::<T>::insert(&who, Driller::default());
+		Pool::<T>::insert(&who, Driller { since: Self::now(), ..Driller::default() });
 		Self::make_ready(who.clone());
 		Self::deposit_event(Event::Enlisted { driller: who });
 	}
 
+	/// Returns whether no more than `ReturnBlocks` have passed since this height.
+	fn is_lately(height: BlockNumber) -> bool {
+		Self::now() <= height.saturating_add(T::ReturnBlocks::get())
+	}
+
+	/// Forgets those who left too long ago to return. Who leaves came in before, and few newcomers do
+	/// in a turn, so all together are not many more than the pool has places; no more are looked at.
+	fn forget_former() {
+		let some = Former::<T>::iter().take(T::MaxDrillers::get() as usize);
+		let gone: Vec<_> = some.filter(|(_, left)| !Self::is_lately(*left)).collect();
+		gone.iter().for_each(|(who, _)| Former::<T>::remove(who));
+	}
+
 	/// Ends a turn.
 	pub(crate) fn turn() {
-		let now = Self::now();
-		let old = |left: BlockNumber| left.saturating_add(T::TurnoverBlocks::get()) <= now;
-		let gone: Vec<_> = Former::<T>::iter().filter(|(_, left)| old(*left)).collect();
-		gone.iter().for_each(|(who, _)| Former::<T>::remove(who));
+		Self::forget_former();
 		let mut inflow = Self::turn_allowance();
 		let mut outflow = inflow;
 		let mut waiting: Vec<(Reverse<Balance>, T::AccountId)> = Waiting::<T>::take()

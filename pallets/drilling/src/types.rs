@@ -146,6 +146,8 @@ pub struct Driller {
 	/// A larger bond displaced it: it is retiring and cannot change its mind, and it has no claim
 	/// to return.
 	pub displaced: bool,
+	/// When it came into the pool, or returned.
+	pub since: BlockNumber,
 }
 
 /// A unit that a batch is to compute.

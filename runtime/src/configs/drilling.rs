@@ -65,6 +65,8 @@ impl pallet_drilling::Config for Runtime {
 	type TurnoverShare = PoolTurnover;
 	// A sixteenth of a full pool.
 	type FreeInflow = ConstU32<32>;
+	// An hour at 6 s: for restarts.
+	type ReturnBlocks = ConstU32<{ DAYS / 24 }>;
 	type MaxGroups = ConstU32<32>;
 	type CheckShare = periods::CheckShare;
 	type CheckFee = MinAuditFee;

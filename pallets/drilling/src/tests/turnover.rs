@@ -1,6 +1,6 @@
 //! How the pool of drillers changes.
 
-use crate::{mock::*, Error, Event, Heirs, Inflow, Pool, Ready, Waiting};
+use crate::{mock::*, Error, Event, Former, Heirs, Inflow, Pool, Ready, Waiting};
 use frame_support::{assert_noop, assert_ok};
 use trainyard_protocol::{drill::Mismatch, job::Balance};
 
@@ -214,7 +214,7 @@ fn who_waits_must_stay_a_trainer() {
 	});
 }
 
-/// A driller that restarts, or was dismissed, is no newcomer, for a turn.
+/// A driller that restarts, or was dismissed, is no newcomer, for a while.
 #[test]
 fn who_was_there_returns_at_once() {
 	run(|| {
@@ -222,14 +222,57 @@ fn who_was_there_returns_at_once() {
 		enlist(100, 2, BOND);
 		enlist(200, 1, BOND);
 		assert_eq!(waiting(), [200]);
+		blocks(RETURN);
 		assert_ok!(Drilling::retire(signed(100)));
-		assert_ok!(Drilling::enlist(signed(100)));
-		assert_eq!((of(100..102), of(200..201)), (2, 0));
 		assert_ok!(Drilling::retire(signed(101)));
-		next_turn();
-		next_turn();
-		Inflow::<Test>::put(0);
+		blocks(RETURN);
+		assert_ok!(Drilling::enlist(signed(100)));
+		assert_eq!((of(100..102), of(200..201)), (1, 0));
+		next_block();
 		assert_ok!(Drilling::enlist(signed(101)));
-		assert_eq!(waiting(), [101], "that was long ago");
+		assert_eq!(waiting(), [200, 101], "that was too long ago");
+		blocks(RETURN);
+		assert_ok!(Drilling::retire(signed(100)));
+		assert!(Former::<Test>::contains_key(100));
+		next_turn();
+		assert_eq!(Former::<Test>::iter().count(), 0, "who is gone for good is forgotten");
+	});
+}
+
+/// Coming and going does not renew what a stay has earned.
+#[test]
+fn who_was_there_for_a_moment_is_a_newcomer() {
+	run(|| {
+		FreeDrillers::set(1);
+		enlist(100, 1, BOND);
+		blocks(RETURN);
+		for returns in [true, false] {
+			assert_ok!(Drilling::retire(signed(100)));
+			assert_ok!(Drilling::enlist(signed(100)));
+			assert_eq!(Pool::<Test>::contains_key(100), returns);
+		}
+	});
+}
+
+/// Otherwise identities that come in day by day, and stay outside, return together in one block.
+#[test]
+fn claims_to_return_cannot_be_hoarded() {
+	run(|| {
+		FreeDrillers::set(2);
+		for turn in 1..=8u64 {
+			next_turn();
+			let last = 100 + 2 * turn;
+			enlist(last - 2, 2, BOND);
+			for who in 100..last {
+				let _ = Drilling::retire(signed(who));
+				assert_ok!(Drilling::enlist(signed(who)));
+				assert_ok!(Drilling::retire(signed(who)));
+			}
+		}
+		next_turn();
+		for who in 100..116 {
+			assert_ok!(Drilling::enlist(signed(who)));
+		}
+		assert_eq!(of(100..116), 2);
 	});
 }
