@@ -26,7 +26,7 @@ use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	Text, H256,
 };
-use trainyard_traits::{Drillers, VerifierPool};
+use trainyard_traits::{Drawn, Drillers, VerifierPool};
 
 /// Enough for anything here.
 const FUNDS: Balance = 1 << 90;
@@ -481,7 +481,7 @@ mod benchmarks {
 		let id = revealed::<T>(Mismatch::Majority, false)?;
 		edit::<T>(id, |unit| {
 			unit.agreed = Some(result(0));
-			unit.phase = Phase::Settling { after: 0 };
+			unit.phase = Phase::Settling { after: 0, busy: None };
 		});
 		let project = Assignments::<T>::get(id).unwrap().project;
 		Projects::<T>::mutate(project, |p| p.as_mut().unwrap().units = 1);
@@ -503,17 +503,17 @@ mod benchmarks {
 		let id = revealed::<T>(Mismatch::Majority, false)?;
 		edit::<T>(id, |unit| {
 			unit.agreed = Some(result(0));
-			unit.phase = Phase::Settling { after: 0 };
+			unit.phase = Phase::Settling { after: 0, busy: None };
 		});
 		T::Verifiers::make_pool();
 
 		#[block]
 		{
 			Pallet::<T>::check_seed(id, 0);
-			let unit = Assignments::<T>::get(id).unwrap();
+			let mut unit = Assignments::<T>::get(id).unwrap();
 			let now = Pallet::<T>::now();
-			let seed = H256::repeat_byte(7);
-			assert!(Pallet::<T>::open_check(id, unit, now, now, &seed).is_none());
+			let drawn = Pallet::<T>::open_check(id, &mut unit, now, now, &H256::repeat_byte(7));
+			assert!(matches!(drawn, Drawn::Seated(_)));
 		}
 
 		let unit = Assignments::<T>::get(id).unwrap();

@@ -9,7 +9,7 @@ use crate::{
 	rules::{judge_check, Finding, Service},
 	units::AssignmentOf,
 	Assignments, Config, Error, Event, Failure, Pallet, Phase, Project, Projects, Seat, Task,
-	WeightInfo, CHECKERS,
+	WeightInfo, CHECKERS, CHECK_PAUSE, MAX_CHECK_WAIT,
 };
 use alloc::vec::Vec;
 use codec::Encode;
@@ -22,7 +22,7 @@ use trainyard_protocol::{
 	seats::Resources,
 	H256,
 };
-use trainyard_traits::{Beacon, Drillers, Seed, VerifierPool};
+use trainyard_traits::{Beacon, Drawn, Drillers, Seed, VerifierPool};
 
 /// Domain of the seed that decides whether a unit is recomputed.
 const CHECK: &[u8] = b"trainyard/drill/check/v1";
@@ -85,18 +85,25 @@ impl<T: Config> Pallet<T> {
 	/// Settles an agreed unit, or has it recomputed, as `seed` says. Returns the weight used.
 	pub(crate) fn draw_check(
 		id: AssignmentId,
-		unit: AssignmentOf<T>,
+		mut unit: AssignmentOf<T>,
 		now: BlockNumber,
 		after: BlockNumber,
+		busy: Option<BlockNumber>,
 		seed: &H256,
 	) -> Weight {
-		if !Self::is_checked(seed) {
+		// That a unit is recomputed is decided once: whoever keeps verifiers busy gets no other seed
+		// to escape by.
+		if busy.is_none() && !Self::is_checked(seed) {
 			Self::settle(id, &unit);
 			return T::WeightInfo::settle();
 		}
-		match Self::open_check(id, unit, now, after, seed) {
-			None => T::WeightInfo::open_check(),
-			Some(unit) => {
+		match Self::open_check(id, &mut unit, now, after, seed) {
+			Drawn::Seated(_) => T::WeightInfo::open_check(),
+			Drawn::Busy => {
+				Self::await_verifiers(id, unit, now, busy.unwrap_or(now));
+				T::WeightInfo::open_check().saturating_add(T::WeightInfo::settle())
+			}
+			Drawn::TooFew => {
 				Self::deposit_event(Event::CheckSkipped { assignment: id });
 				Self::settle(id, &unit);
 				T::WeightInfo::open_check().saturating_add(T::WeightInfo::settle())
@@ -104,30 +111,49 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Draws the verifiers that recompute an agreed unit. Returns the unit where there are too few
-	/// of them.
-	pub(crate) fn open_check(
+	/// Draws the verifiers again after a pause, or issues the unit again where they have been busy
+	/// for too long.
+	fn await_verifiers(
 		id: AssignmentId,
 		mut unit: AssignmentOf<T>,
 		now: BlockNumber,
+		since: BlockNumber,
+	) {
+		let until = now.saturating_add(CHECK_PAUSE);
+		if until > since.saturating_add(MAX_CHECK_WAIT) {
+			return Self::fail(id, &unit, Failure::Unchecked);
+		}
+		let after = T::Beacon::draw_height(until);
+		unit.phase = Phase::Settling { after, busy: Some(since) };
+		Assignments::<T>::insert(id, unit);
+		Self::schedule(Task::Unit(id), until.saturating_add(1));
+		Self::deposit_event(Event::CheckPostponed { assignment: id, until });
+	}
+
+	/// Draws the verifiers that recompute an agreed unit. Nothing changes where they are busy, or
+	/// too few.
+	pub(crate) fn open_check(
+		id: AssignmentId,
+		unit: &mut AssignmentOf<T>,
+		now: BlockNumber,
 		after: BlockNumber,
 		seed: &H256,
-	) -> Option<AssignmentOf<T>> {
+	) -> Drawn<T::AccountId> {
 		let members: Vec<T::AccountId> = unit.members.iter().map(|m| m.who.clone()).collect();
 		let project = Projects::<T>::get(unit.project);
 		let needs = Self::check_needs(project.as_ref());
 		let drawn = T::Verifiers::draw(VERIFIERS, seed, after, &members, CHECKERS, &needs);
-		if drawn.is_empty() {
-			return Some(unit);
-		}
+		let Drawn::Seated(verifiers) = &drawn else { return drawn };
 		let time = project.map_or(0, |project| project.commit_blocks);
 		let until = now.saturating_add(T::CheckBlocks::get().max(time));
 		unit.phase = Phase::CheckCommitting { until };
-		unit.verifiers = BoundedVec::truncate_from(drawn.iter().cloned().map(Seat::of).collect());
-		Assignments::<T>::insert(id, unit);
+		let seats = verifiers.iter().cloned().map(Seat::of).collect();
+		unit.verifiers = BoundedVec::truncate_from(seats);
+		Assignments::<T>::insert(id, &*unit);
 		Self::schedule(Task::Unit(id), until.saturating_add(1));
-		Self::deposit_event(Event::CheckOpened { assignment: id, verifiers: drawn, until });
-		None
+		let verifiers = verifiers.clone();
+		Self::deposit_event(Event::CheckOpened { assignment: id, verifiers, until });
+		drawn
 	}
 
 	/// Returns what a verifier needs to recompute a unit: its work, and no memory or disk worth

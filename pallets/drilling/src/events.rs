@@ -240,5 +240,13 @@ mod events {
 		},
 		/// The blocks of a seed are too old; it forms from the next ones.
 		SeedLost,
+		/// An agreed unit was drawn to be recomputed, and the verifiers are busy: they are drawn
+		/// again.
+		CheckPostponed {
+			/// The assignment.
+			assignment: AssignmentId,
+			/// Not before this block.
+			until: BlockNumber,
+		},
 	}
 }

@@ -16,6 +16,9 @@
 //!                              +<-- not confirmed CheckCommitting -> CheckRevealing
 //! ```
 //!
+//!   A unit that was drawn while the verifiers were busy stays in Settling, and they are drawn
+//!   again.
+//!
 //! - [`rules`]: how a group, a recomputation and a vote are judged: pure functions.
 //! - [`checks`]: a random share of the agreed units is recomputed by verifiers; whoever agreed on a
 //!   false result loses a part of its bond and all drilling power.

@@ -20,7 +20,7 @@ use trainyard_protocol::{
 	seats::Resources,
 	MicroUt, Text, H256,
 };
-use trainyard_traits::{Beacon, Drillers, Seed, VerifierPool};
+use trainyard_traits::{Beacon, Drawn, Drillers, Seed, VerifierPool};
 
 pub type AccountId = u64;
 type Block = frame_system::mocking::MockBlockU32<Test>;
@@ -114,6 +114,8 @@ parameter_types! {
 	pub const TurnoverShare: Permill = Permill::from_parts(62_500);
 	/// Bonds of the verifiers.
 	pub static VerifierBonds: BTreeMap<AccountId, Balance> = BTreeMap::new();
+	/// Whether all verifiers have something else to do.
+	pub static VerifiersBusy: bool = false;
 	/// Seats of verifiers, not yet released.
 	pub static VerifierSeats: Vec<AccountId> = Vec::new();
 	/// Verifiers slashed for absence, in order.
@@ -178,15 +180,18 @@ impl VerifierPool<AccountId> for FakeVerifiers {
 		excluded: &[AccountId],
 		count: u32,
 		_needs: &Resources,
-	) -> Vec<AccountId> {
+	) -> Drawn<AccountId> {
 		let bonds = VerifierBonds::get().into_iter();
 		let eligible: Vec<_> = bonds.filter(|(who, _)| !excluded.contains(who)).collect();
 		if eligible.len() < count as usize {
-			return Vec::new();
+			return Drawn::TooFew;
+		}
+		if VerifiersBusy::get() {
+			return Drawn::Busy;
 		}
 		let drawn = draw::weighted(domain, seed, &eligible, count as usize);
 		VerifierSeats::mutate(|seats| seats.extend(drawn.iter().copied()));
-		drawn
+		Drawn::Seated(drawn)
 	}
 
 	fn slash_absent(who: &AccountId, fee: Balance) -> Balance {
@@ -293,6 +298,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Forgers::set(Vec::new());
 		VerifierBonds::set(VERIFIERS.into_iter().map(|who| (who, BOND)).collect());
 		FreeDrillers::set(u32::MAX);
+		VerifiersBusy::set(false);
 		VerifierSeats::set(Vec::new());
 		Absent::set(Vec::new());
 		Contrary::set(Vec::new());

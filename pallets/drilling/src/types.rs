@@ -15,6 +15,13 @@ use trainyard_protocol::{
 /// Verifiers that recompute a unit. Odd, so that a majority is clear.
 pub const CHECKERS: u32 = 3;
 
+/// Blocks after which verifiers who were busy are drawn again.
+pub const CHECK_PAUSE: BlockNumber = 30;
+
+/// Blocks in which a unit's verifiers are drawn again and again where they are busy. Then it is
+/// issued again. With all periods of a unit they are fewer than trainers take to unbond.
+pub const MAX_CHECK_WAIT: BlockNumber = 7_200;
+
 /// Most entries of the state that one step of a removal takes away.
 pub const CLEAR_STEP: u32 = 64;
 
@@ -245,6 +252,9 @@ pub enum Phase {
 	Settling {
 		/// Height whose successors make the seed.
 		after: BlockNumber,
+		/// Since when the unit waits for verifiers: it is to be recomputed, and they were busy
+		/// when they were drawn.
+		busy: Option<BlockNumber>,
 	},
 	/// Verifiers recompute and commit.
 	CheckCommitting {

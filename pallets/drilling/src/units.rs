@@ -152,15 +152,15 @@ impl<T: Config> Pallet<T> {
 				});
 				T::WeightInfo::judge()
 			}
-			Phase::Settling { after } => match Self::check_seed(id, after) {
+			Phase::Settling { after, busy } => match Self::check_seed(id, after) {
 				Seed::NotBefore(height) => Self::wait(id, height.saturating_sub(1), look),
 				Seed::Lost => {
-					unit.phase = Phase::Settling { after: T::Beacon::draw_height(now) };
+					unit.phase = Phase::Settling { after: T::Beacon::draw_height(now), busy };
 					Assignments::<T>::insert(id, unit);
 					Self::deposit_event(Event::SeedLost);
 					Self::wait(id, now, look)
 				}
-				Seed::Ready(seed) => Self::draw_check(id, unit, now, after, &seed)
+				Seed::Ready(seed) => Self::draw_check(id, unit, now, after, busy, &seed)
 					.saturating_add(T::Beacon::seed_weight()),
 			},
 			Phase::CheckCommitting { until } => {
@@ -243,7 +243,8 @@ impl<T: Config> Pallet<T> {
 		match verdict {
 			Verdict::Agreed(result) => {
 				unit.agreed = Some(result);
-				unit.phase = Phase::Settling { after: T::Beacon::draw_height(now) };
+				let after = T::Beacon::draw_height(now);
+				unit.phase = Phase::Settling { after, busy: None };
 				Assignments::<T>::insert(id, unit);
 				Self::schedule(Task::Unit(id), now.saturating_add(1));
 				Self::deposit_event(Event::Agreed { assignment: id, result, agreeing });

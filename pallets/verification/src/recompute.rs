@@ -3,14 +3,14 @@
 //! The draw is that of a committee, see [`seats`](crate::seats). The pallet that draws decides who
 //! commits what and when; the stake of the seat answers for it until that pallet releases it.
 
-use crate::{seats::Seating, Config, Event, Fault, Pallet, Pool, H256};
+use crate::{seats::Seating, Config, Entry, Event, Fault, Pallet, Pool, H256};
 use alloc::vec::Vec;
 use frame_support::traits::Get;
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	seats::Resources,
 };
-use trainyard_traits::VerifierPool;
+use trainyard_traits::{Drawn, VerifierPool};
 
 impl<T: Config> VerifierPool<T::AccountId> for Pallet<T> {
 	fn draw(
@@ -20,11 +20,18 @@ impl<T: Config> VerifierPool<T::AccountId> for Pallet<T> {
 		excluded: &[T::AccountId],
 		count: u32,
 		needs: &Resources,
-	) -> Vec<T::AccountId> {
+	) -> Drawn<T::AccountId> {
 		let wanted = count as usize;
 		let seating = Seating { after, excluded, needs, stake: T::SeatStake::get() };
 		let count = |eligible: usize| if eligible < wanted { 0 } else { wanted };
-		Self::seat_drawn(domain, seed, &seating, count, true)
+		let drawn = Self::seat_drawn(domain, seed, &seating, count, true);
+		if !drawn.is_empty() {
+			return Drawn::Seated(drawn);
+		}
+		match Self::able(&seating) < wanted {
+			true => Drawn::TooFew,
+			false => Drawn::Busy,
+		}
 	}
 
 	fn slash_absent(who: &T::AccountId, fee: Balance) -> Balance {
@@ -51,6 +58,17 @@ impl<T: Config> VerifierPool<T::AccountId> for Pallet<T> {
 }
 
 impl<T: Config> Pallet<T> {
+	/// Returns how many could be drawn if nobody had a seat.
+	fn able(seating: &Seating<T::AccountId>) -> usize {
+		let Seating { after, excluded, needs, stake } = *seating;
+		let able = |(who, entry): &(&T::AccountId, &Entry)| {
+			!excluded.contains(who)
+				&& entry.is_able(after, needs)
+				&& entry.all_seats(after, stake) > 0
+		};
+		Pool::<T>::get().iter().filter(able).count()
+	}
+
 	/// Slashes `who` for what it did in a recomputation.
 	fn penalise(who: &T::AccountId, fault: Fault, fee: Balance) -> Balance {
 		let amount = Pool::<T>::mutate(|pool| {

@@ -163,12 +163,22 @@ pub trait Audits<AccountId> {
 	fn advance_weight() -> Weight;
 }
 
+/// What a draw of verifiers came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Drawn<AccountId> {
+	/// Each of these has a seat until [`VerifierPool::release`].
+	Seated(Vec<AccountId>),
+	/// Enough would be able, and too many of them have no free seat now: draw again later.
+	Busy,
+	/// Fewer than wanted would be able if nobody had a seat.
+	TooFew,
+}
+
 /// Bonded verifiers, for a pallet that needs something recomputed outside of an audit.
 pub trait VerifierPool<AccountId> {
-	/// Draws `count` verifiers from `seed`, in proportion to the seats that are free in the bonds
-	/// that they had at height `after`; the seed formed after that height. The `excluded` are not
-	/// drawn, nor who has no room for `needs`. Returns nobody where fewer are eligible. Each of
-	/// those drawn has a seat until [`Self::release`].
+	/// Draws `count` verifiers from `seed`, at least one, in proportion to the seats that are free
+	/// in the bonds that they had at height `after`; the seed formed after that height. The
+	/// `excluded` are not drawn, nor who has no room for `needs`.
 	fn draw(
 		domain: &[u8],
 		seed: &H256,
@@ -176,7 +186,7 @@ pub trait VerifierPool<AccountId> {
 		excluded: &[AccountId],
 		count: u32,
 		needs: &Resources,
-	) -> Vec<AccountId>;
+	) -> Drawn<AccountId>;
 	/// Takes from the bond of `who`, for the jackpot, what it costs to give no verdict in a seat
 	/// that would have earned `fee`. Returns the amount taken.
 	fn slash_absent(who: &AccountId, fee: Balance) -> Balance;

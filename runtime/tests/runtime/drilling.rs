@@ -215,7 +215,9 @@ fn trainers_unbond_behind_the_longest_unit() {
 	let reveal = <Runtime as pallet_drilling::Config>::RevealBlocks::get();
 	let check = <Runtime as pallet_drilling::Config>::CheckBlocks::get().max(commit);
 	// After each of these the clock comes within some blocks, and seeds take some more.
-	let longest = commit + reveal + check + reveal + 100;
+	// Verifiers may be busy for a while before the recomputation.
+	let wait = pallet_drilling::MAX_CHECK_WAIT;
+	let longest = commit + reveal + wait + check + reveal + 100;
 	let unbonding = <Runtime as pallet_hashrate::Config>::UnbondingBlocks::get();
 	assert!(longest < unbonding, "{longest} against {unbonding}");
 	let verifiers = <Runtime as pallet_verification::Config>::UnbondingBlocks::get();

@@ -5,7 +5,7 @@ use crate::{
 		Act::{self, *},
 		*,
 	},
-	Error, Event, Failure, Phase, Pool, Results,
+	Error, Event, Failure, Phase, Pool, Results, CHECK_PAUSE, MAX_CHECK_WAIT,
 };
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::Permill;
@@ -53,7 +53,7 @@ fn the_height_of_a_check_is_not_that_of_the_last_reveal() {
 		until(0, committing);
 		play(0, &[Say(1), Say(1)]);
 		until(0, settling);
-		let Phase::Settling { after } = unit(0).phase else { panic!() };
+		let Phase::Settling { after, .. } = unit(0).phase else { panic!() };
 		assert_eq!(after, System::block_number().next_multiple_of(16));
 	});
 }
@@ -205,6 +205,57 @@ fn without_three_verifiers_units_are_credited_unchecked() {
 		until_over(0);
 		System::assert_has_event(Event::CheckSkipped { assignment: 0 }.into());
 		assert_eq!(Credited::get().len(), 2);
+	});
+}
+
+/// Whoever fills the seats of verifiers with audits of its own must not turn recomputation off.
+#[test]
+fn a_unit_waits_for_busy_verifiers() {
+	run(|| {
+		CheckShare::set(Permill::one());
+		VerifiersBusy::set(true);
+		active(Mismatch::Majority, 2, 1);
+		enlisted(2);
+		play(0, &[Say(1), Say(1)]);
+		let postponed = || {
+			let postponed = |event: &Event<Test>| matches!(event, Event::CheckPostponed { .. });
+			events().iter().filter(|event| postponed(event)).count()
+		};
+		blocks(SEED_BLOCKS + 2);
+		assert_eq!(postponed(), 1);
+		// The share that is recomputed changes nothing any more, nor does a lost seed.
+		CheckShare::set(Permill::zero());
+		LostSeeds::set(1);
+		blocks(CHECK_PAUSE + 2 * (SEED_BLOCKS + 2));
+		assert_eq!(postponed(), 2);
+		assert!(settling(&unit(0).phase) && Credited::get().is_empty());
+		VerifiersBusy::set(false);
+		play_check(0, &[Say(2), Say(2), Say(2)]);
+		assert_eq!(Forgers::get().len(), 2);
+		assert!(Credited::get().is_empty());
+	});
+}
+
+/// A unit does not wait for longer than a bond answers for it.
+#[test]
+fn a_unit_waits_for_half_a_day_at_most() {
+	run(|| {
+		CheckShare::set(Permill::one());
+		VerifiersBusy::set(true);
+		active(Mismatch::Majority, 2, 1);
+		enlisted(2);
+		play(0, &[Say(1), Say(1)]);
+		until(0, |phase| matches!(phase, Phase::Settling { busy: Some(_), .. }));
+		let since = System::block_number();
+		let failure = Failure::Unchecked;
+		let over = Event::Reissued { assignment: 0, project: 0, index: 0, failure };
+		while !events().contains(&over) {
+			assert!(System::block_number() <= since + MAX_CHECK_WAIT + SEED_BLOCKS + 1);
+			System::reset_events();
+			next_block();
+		}
+		assert!(System::block_number() > since + MAX_CHECK_WAIT - 2 * CHECK_PAUSE);
+		assert!(Credited::get().is_empty() && Forgers::get().is_empty());
 	});
 }
 

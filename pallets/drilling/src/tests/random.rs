@@ -30,6 +30,7 @@ enum Deed {
 	LeaveTrainers { driller: usize },
 	JoinTrainers { driller: usize },
 	Verifiers { count: usize },
+	Busy { busy: bool },
 	LoseSeeds { count: u32 },
 	Crowd { crowded: bool },
 	Blocks { count: u32 },
@@ -61,6 +62,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 		1 => driller.clone().prop_map(|driller| Deed::LeaveTrainers { driller }),
 		2 => driller.prop_map(|driller| Deed::JoinTrainers { driller }),
 		1 => (0usize..=4).prop_map(|count| Deed::Verifiers { count }),
+		1 => prop::bool::weighted(0.3).prop_map(|busy| Deed::Busy { busy }),
 		1 => (0u32..3).prop_map(|count| Deed::LoseSeeds { count }),
 		1 => prop::bool::weighted(0.3).prop_map(|crowded| Deed::Crowd { crowded }),
 		24 => (1u32..4).prop_map(|count| Deed::Blocks { count }),
@@ -192,6 +194,10 @@ fn perform(deed: Deed) {
 				VerifierBonds::set(some.collect());
 				Ok(())
 			}
+			Deed::Busy { busy } => {
+				VerifiersBusy::set(busy);
+				Ok(())
+			}
 			Deed::LoseSeeds { count } => {
 				LostSeeds::set(count);
 				Ok(())
@@ -266,10 +272,11 @@ proptest! {
 			// Everyone retires and vanishes. Reviews end, units under way run out of time, and
 			// what ended is removed; projects that wait for drillers are ended by their proposers.
 			ServiceWeight::set(Weight::MAX);
+			VerifiersBusy::set(false);
 			for driller in DRILLERS {
 				let _ = Drilling::retire(signed(driller));
 			}
-			for _ in 0..80 {
+			for _ in 0..80 + crate::CHECK_PAUSE {
 				next_block();
 				check(issuance, &mut book);
 			}

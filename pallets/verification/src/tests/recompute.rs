@@ -3,11 +3,17 @@
 use crate::{mock::*, Event, Fault, H256};
 use frame_support::assert_ok;
 use std::collections::BTreeSet;
-use trainyard_traits::VerifierPool;
+use trainyard_protocol::seats::Resources;
+use trainyard_traits::{Drawn, VerifierPool};
 
 /// Draws, without keeping the seats.
 fn draw(seed: u8, after: u32, excluded: &[AccountId], count: u32) -> Vec<AccountId> {
-	let drawn = Verification::draw(b"test", &H256([seed; 32]), after, excluded, count, &NEEDS);
+	let seed = H256([seed; 32]);
+	let drawn = match Verification::draw(b"test", &seed, after, excluded, count, &NEEDS) {
+		Drawn::Seated(drawn) => drawn,
+		Drawn::TooFew => Vec::new(),
+		Drawn::Busy => panic!("nobody has a seat"),
+	};
 	for who in &drawn {
 		Verification::release(who, &NEEDS, true);
 	}
@@ -36,6 +42,29 @@ fn fewer_than_wanted_are_nobody() {
 		assert_eq!(draw(1, 1, &[], 4).len(), 4);
 		assert!(draw(1, 1, &[], 5).is_empty());
 		assert!(draw(1, 1, &[11], 4).is_empty());
+	});
+}
+
+/// Who keeps verifiers busy must not make them look as if they were not there.
+#[test]
+fn busy_verifiers_are_not_too_few() {
+	run(|| {
+		bonded(4);
+		let needs = Resources { work: ROOM.work, ..NEEDS };
+		let draw = |count| Verification::draw(b"test", &H256([1; 32]), 1, &[13], count, &needs);
+		assert_eq!(draw(4), Drawn::TooFew);
+		let Drawn::Seated(drawn) = draw(3) else { panic!("all are idle") };
+		assert_eq!(draw(3), Drawn::Busy);
+		assert_eq!(draw(4), Drawn::TooFew);
+		Verification::release(&drawn[0], &needs, true);
+		assert_eq!(draw(3), Drawn::Busy, "one is free");
+		drawn[1..].iter().for_each(|who| Verification::release(who, &needs, true));
+		let Drawn::Seated(drawn) = draw(3) else { panic!("all are idle") };
+		drawn.iter().for_each(|who| Verification::release(who, &needs, true));
+		// Nobody has room for this.
+		let large = Resources { work: ROOM.work + 1, ..NEEDS };
+		let none = Verification::draw(b"test", &H256([1; 32]), 1, &[], 3, &large);
+		assert_eq!(none, Drawn::TooFew);
 	});
 }
 
@@ -80,6 +109,7 @@ fn a_seat_is_taken_until_it_is_released() {
 	run(|| {
 		bonded(3);
 		let drawn = Verification::draw(b"test", &H256([1; 32]), 1, &[], 3, &NEEDS);
+		let Drawn::Seated(drawn) = drawn else { panic!("{drawn:?}") };
 		for who in &drawn {
 			let entry = entry(*who);
 			assert_eq!((entry.locked, entry.load.work, entry.checks), (STAKE, NEEDS.work, 1));
