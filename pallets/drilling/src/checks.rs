@@ -8,8 +8,8 @@ use crate::{
 	all_committed, all_revealed,
 	rules::{judge_check, Finding, Service},
 	units::AssignmentOf,
-	Assignments, Config, Error, Event, Failure, Pallet, Phase, Project, Projects, Seat, Task,
-	WeightInfo, CHECKERS, CHECK_PAUSE, MAX_CHECK_WAIT,
+	Assignments, Config, Error, Event, Failure, Pallet, Phase, Projects, Seat, Task, WeightInfo,
+	CHECKERS, CHECK_PAUSE, MAX_CHECK_WAIT,
 };
 use alloc::vec::Vec;
 use codec::Encode;
@@ -141,7 +141,7 @@ impl<T: Config> Pallet<T> {
 	) -> Drawn<T::AccountId> {
 		let members: Vec<T::AccountId> = unit.members.iter().map(|m| m.who.clone()).collect();
 		let project = Projects::<T>::get(unit.project);
-		let needs = Self::check_needs(project.as_ref());
+		let needs = project.as_ref().map_or_else(Default::default, |project| project.needs);
 		let drawn = T::Verifiers::draw(VERIFIERS, seed, after, &members, CHECKERS, &needs);
 		let Drawn::Seated(verifiers) = &drawn else { return drawn };
 		let time = project.map_or(0, |project| project.commit_blocks);
@@ -156,12 +156,6 @@ impl<T: Config> Pallet<T> {
 		drawn
 	}
 
-	/// Returns what a verifier needs to recompute a unit: its work, and no memory or disk worth
-	/// counting.
-	fn check_needs(project: Option<&Project<T::AccountId>>) -> Resources {
-		Resources { work: project.map_or(0, |project| project.difficulty), ..Resources::default() }
-	}
-
 	/// Judges a recomputation: pays and slashes the verifiers, and settles the unit, or takes it
 	/// back and slashes whoever agreed on a false result.
 	pub(crate) fn conclude_check(id: AssignmentId, unit: AssignmentOf<T>) {
@@ -169,7 +163,8 @@ impl<T: Config> Pallet<T> {
 		let found: Vec<Option<UnitResult>> =
 			unit.verifiers.iter().map(|seat| seat.result).collect();
 		let (finding, services) = judge_check(&agreed, &found);
-		let needs = Self::check_needs(Projects::<T>::get(unit.project).as_ref());
+		let needs: Resources =
+			Projects::<T>::get(unit.project).map_or_else(Default::default, |project| project.needs);
 		let fee = T::CheckFee::get();
 		for (seat, service) in unit.verifiers.iter().zip(services) {
 			match service {

@@ -114,6 +114,8 @@ parameter_types! {
 	pub const TurnoverShare: Permill = Permill::from_parts(62_500);
 	/// Bonds of the verifiers.
 	pub static VerifierBonds: BTreeMap<AccountId, Balance> = BTreeMap::new();
+	/// What each of these seats was drawn for.
+	pub static Needed: Vec<Resources> = Vec::new();
 	/// Whether all verifiers have something else to do.
 	pub static VerifiersBusy: bool = false;
 	/// Seats of verifiers, not yet released.
@@ -179,7 +181,7 @@ impl VerifierPool<AccountId> for FakeVerifiers {
 		_after: BlockNumber,
 		excluded: &[AccountId],
 		count: u32,
-		_needs: &Resources,
+		needs: &Resources,
 	) -> Drawn<AccountId> {
 		let bonds = VerifierBonds::get().into_iter();
 		let eligible: Vec<_> = bonds.filter(|(who, _)| !excluded.contains(who)).collect();
@@ -191,6 +193,7 @@ impl VerifierPool<AccountId> for FakeVerifiers {
 		}
 		let drawn = draw::weighted(domain, seed, &eligible, count as usize);
 		VerifierSeats::mutate(|seats| seats.extend(drawn.iter().copied()));
+		Needed::mutate(|list| list.extend(drawn.iter().map(|_| *needs)));
 		Drawn::Seated(drawn)
 	}
 
@@ -206,7 +209,11 @@ impl VerifierPool<AccountId> for FakeVerifiers {
 		2
 	}
 
-	fn release(who: &AccountId, _needs: &Resources, _present: bool) {
+	fn release(who: &AccountId, needs: &Resources, _present: bool) {
+		Needed::mutate(|list| {
+			let at = list.iter().position(|other| other == needs);
+			list.remove(at.expect("a seat is released as it was taken"));
+		});
 		VerifierSeats::mutate(|seats| {
 			if let Some(at) = seats.iter().position(|other| other == who) {
 				seats.remove(at);
@@ -299,6 +306,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		VerifierBonds::set(VERIFIERS.into_iter().map(|who| (who, BOND)).collect());
 		FreeDrillers::set(u32::MAX);
 		VerifiersBusy::set(false);
+		Needed::set(Vec::new());
 		VerifierSeats::set(Vec::new());
 		Absent::set(Vec::new());
 		Contrary::set(Vec::new());

@@ -9,7 +9,9 @@ use frame_support::{defensive, ensure, pallet_prelude::DispatchResult, traits::G
 use sp_runtime::DispatchError;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
-	drill::{AssignmentId, Mismatch, ProjectId, Template, MAX_UNIT_REPLICAS, MIN_UNIT_REPLICAS},
+	drill::{
+		AssignmentId, Measure, Mismatch, ProjectId, Template, MAX_UNIT_REPLICAS, MIN_UNIT_REPLICAS,
+	},
 	job::{Balance, BlockNumber},
 	Text,
 };
@@ -35,8 +37,8 @@ impl<T: Config> Pallet<T> {
 		ensure!(periods.contains(&commit_blocks), Error::<T>::BadPeriod);
 		let open = OpenProjects::<T>::get();
 		ensure!(open < T::MaxProjects::get(), Error::<T>::TooManyProjects);
-		let difficulty = template
-			.difficulty()
+		let Measure { difficulty, needs } = template
+			.measure()
 			.map_err(|error| Error::<T>::InvalidTemplate(TemplateFault(error)))?;
 		let deposit = Self::deposit(units).ok_or(Error::<T>::Overflow)?;
 		let id = NextProject::<T>::get();
@@ -61,6 +63,7 @@ impl<T: Config> Pallet<T> {
 			running: 0,
 			agreed: 0,
 			abandoned: 0,
+			needs,
 		};
 		NextProject::<T>::put(next);
 		OpenProjects::<T>::put(open.saturating_add(1));

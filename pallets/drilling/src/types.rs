@@ -9,6 +9,7 @@ use scale_info::TypeInfo;
 use trainyard_protocol::{
 	drill::{AssignmentId, DrillError, Mismatch, ProjectId, UnitResult, MAX_UNIT_REPLICAS},
 	job::{Balance, BlockNumber},
+	seats::Resources,
 	MicroUt, Text, H256,
 };
 
@@ -67,6 +68,8 @@ pub struct Project<AccountId> {
 	pub agreed: u32,
 	/// Units that were given up.
 	pub abandoned: u32,
+	/// What recomputing a unit takes of a verifier.
+	pub needs: Resources,
 }
 
 impl<AccountId> Project<AccountId> {

@@ -43,6 +43,24 @@ fn three_verifiers_are_drawn_who_did_not_compute_it() {
 	});
 }
 
+/// A verifier that has no room for a unit is not drawn for it.
+#[test]
+fn verifiers_are_drawn_for_what_a_unit_takes() {
+	run(|| {
+		CheckShare::set(Permill::one());
+		assert_ok!(propose_by(PROPOSER, trial(), Mismatch::Majority, 2, 1));
+		approve(0);
+		enlisted(2);
+		play(0, &[Say(1), Say(1)]);
+		until(0, checking);
+		let needs = trial().measure().unwrap().needs;
+		assert!(needs.work > project(0).difficulty && needs.memory_mib > 0 && needs.disk_mib > 0);
+		assert_eq!(Needed::get(), [needs; 3]);
+		play_check(0, &[Say(1), Say(1), Vanish]);
+		assert!(Needed::get().is_empty());
+	});
+}
+
 /// Whoever reveals last decides in which block a unit is judged.
 #[test]
 fn the_height_of_a_check_is_not_that_of_the_last_reveal() {

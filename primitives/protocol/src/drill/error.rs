@@ -43,8 +43,13 @@ pub enum DrillError {
 	DataTooLarge,
 	/// A unit is less work than [`MIN_UNIT_WORK`].
 	TooLittleWork,
-	/// A unit is more work than [`MAX_UNIT_WORK`].
+	/// A unit is more work than [`MAX_UNIT_WORK`], with its evaluation.
 	TooMuchWork,
+	/// A trial takes more memory than a machine of [`UNIT_MACHINE`](super::UNIT_MACHINE) has for
+	/// tensors.
+	MemoryTooLarge,
+	/// The rows of a trial's data are more bytes, decoded, than such a machine takes.
+	RowsTooLarge,
 }
 
 impl From<SpecError> for DrillError {
@@ -84,7 +89,16 @@ impl fmt::Display for DrillError {
 			DrillError::TooMuchWork => write!(
 				f,
 				"a unit must be at most {MAX_UNIT_WORK} micro-ut of work: take fewer links, passes \
-				 or steps, and more units"
+				 or steps, and more units; the evaluation of a trial counts here, so it may have too \
+				 many validation rows"
+			),
+			DrillError::MemoryTooLarge => f.write_str(
+				"a trial takes more memory than a machine with 8 GiB has for it: lower the batch \
+				 size or the widths of the layers",
+			),
+			DrillError::RowsTooLarge => f.write_str(
+				"the rows of a trial's data are more than a machine with 8 GiB takes when they are \
+				 decoded: give it fewer rows",
 			),
 		}
 	}

@@ -20,15 +20,16 @@ pub use hashes::{
 };
 pub use views::{AssignmentView, ProjectState, ProjectView, UnitOutcome, UnitPhase};
 
-use crate::{bundle::Evaluation, MicroUt, H256};
+use crate::{bundle::Evaluation, seats::Resources, MicroUt, H256};
 use bounded_collections::{BoundedVec, ConstU32};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
 use trainyard_program::{
+	needs::{MachineClass, Needs, Resource},
+	ops::Program,
 	spec::{CheckedSpec, JobSpec, MAX_NANO},
-	units::FLOP_PER_MICRO_UT,
-	work::Parts,
+	units::{self, FLOP_PER_MICRO_UT},
 };
 
 /// Number of a project: 0, 1, 2, … in order of proposal.
@@ -49,12 +50,16 @@ pub const CALIBRATION_LANES: u32 = 4_096;
 pub const CALIBRATION_CYCLES: u32 = 16;
 /// Most bytes of all files that a trial reads: 64 MiB. Every driller fetches them.
 pub const MAX_TRIAL_BYTES: u64 = 1 << 26;
-/// Most work of one unit: 1 ut, or 4.32 x 10^11 FLOP. That takes some seconds on a fast machine,
-/// minutes on a slow one.
+/// Most work of one unit, with the evaluation of a trial: 1 ut, or 4.32 x 10^11 FLOP. That takes
+/// some seconds on a fast machine, minutes on a slow one.
 pub const MAX_UNIT_WORK: MicroUt = 1_000_000;
 /// Least work of one unit: 4.32 x 10^8 FLOP, a tenth of a second of one core, and more than the
 /// transactions of the unit.
 pub const MIN_UNIT_WORK: MicroUt = 1_000;
+/// Class of the machines that compute units: a trial may ask no more of them than a job.
+pub const UNIT_MACHINE: MachineClass = MachineClass::Gib8;
+/// Memory for programs and for threads, besides the tensors of a chain or of a calibration.
+const UNIT_BASE: u64 = 128 << 20;
 /// Least trainers that compute the same unit.
 pub const MIN_UNIT_REPLICAS: u8 = 2;
 /// Most trainers that compute the same unit.
@@ -121,6 +126,24 @@ pub struct TrialTemplate {
 	pub learning_rates_nano: BoundedVec<u64, ConstU32<MAX_RATES>>,
 }
 
+/// What a unit asks of whoever computes it, and what it is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+	/// Work that is credited: of a trial, that of its steps.
+	pub difficulty: MicroUt,
+	/// All work, also what is not credited, with memory, and with disk for the files and their
+	/// rows, decoded.
+	pub needs: Resources,
+}
+
+/// What was counted of a unit: FLOP, and bytes.
+struct Count {
+	credited: u128,
+	all: u128,
+	memory: u64,
+	disk: u64,
+}
+
 /// What happens where the results of a unit differ.
 #[derive(
 	Clone,
@@ -176,45 +199,79 @@ pub struct UnitResult {
 
 impl Template {
 	/// Fails if it cannot be a template of units. Shapes must be within their limits, the job of a
-	/// trial valid at all rates and such that its work must be done, and the work of a unit within
-	/// [`MIN_UNIT_WORK`] and [`MAX_UNIT_WORK`].
+	/// trial valid at all rates and such that its work must be done, with no more memory and rows
+	/// than a machine of [`UNIT_MACHINE`] takes, and the work of a unit within [`MIN_UNIT_WORK`] and
+	/// [`MAX_UNIT_WORK`].
 	pub fn validate(&self) -> Result<(), DrillError> {
-		self.difficulty().map(drop)
+		self.measure().map(drop)
+	}
+
+	/// Returns what every unit is worth, and what it asks of a machine. Operator lists are made
+	/// here, and they are most of what this costs. Fails where [`Self::validate`] does.
+	pub fn measure(&self) -> Result<Measure, DrillError> {
+		let Count { credited, all, memory, disk } = self.count()?;
+		let whole = |flop: u128| flop.checked_div(FLOP_PER_MICRO_UT).unwrap_or_default();
+		if whole(credited) < MIN_UNIT_WORK.into() {
+			return Err(DrillError::TooLittleWork);
+		}
+		if whole(all) > MAX_UNIT_WORK.into() {
+			return Err(DrillError::TooMuchWork);
+		}
+		// Neither is more than `all`, which fits.
+		let difficulty = MicroUt::try_from(whole(credited)).unwrap_or(MAX_UNIT_WORK);
+		let work = units::micro_ut(all).unwrap_or(MicroUt::MAX);
+		let needs = Resources { work, memory_mib: mib(memory), disk_mib: mib(disk) };
+		Ok(Measure { difficulty, needs })
 	}
 
 	/// Returns the work of every unit: the exact count of its operator lists, rounded down to
 	/// micro-ut, so that power is never more than the work. Fails where [`Self::validate`] does.
 	pub fn difficulty(&self) -> Result<MicroUt, DrillError> {
-		let flop = self.flop()?;
-		let work = flop.checked_div(FLOP_PER_MICRO_UT).unwrap_or_default();
-		match MicroUt::try_from(work) {
-			Ok(work) if work < MIN_UNIT_WORK => Err(DrillError::TooLittleWork),
-			Ok(work) if work <= MAX_UNIT_WORK => Ok(work),
-			_ => Err(DrillError::TooMuchWork),
-		}
+		self.measure().map(|measure| measure.difficulty)
 	}
 
-	/// Returns the FLOP of every unit that count: of a trial, those of its steps. Fails where the template is invalid by itself, whatever its
-	/// work.
+	/// Returns the FLOP of every unit that count: of a trial, those of its steps. Fails where the
+	/// template is invalid by itself, whatever its work.
 	pub fn flop(&self) -> Result<u128, DrillError> {
+		self.count().map(|count| count.credited)
+	}
+
+	/// Counts a unit. Fails where the template is invalid by itself, whatever its work.
+	fn count(&self) -> Result<Count, DrillError> {
+		let of_lists = |flop: u128, list: &Program| Count {
+			credited: flop,
+			all: flop,
+			memory: bytes_of_tensors(list).saturating_add(UNIT_BASE),
+			disk: 0,
+		};
 		let ensure = |ok: bool, error: DrillError| if ok { Ok(()) } else { Err(error) };
 		let repeated = |times: u32, flop: u128| u128::from(times).saturating_mul(flop);
 		match self {
 			Template::Chain { size, links } => {
 				ensure((MIN_CHAIN_SIZE..=MAX_CHAIN_SIZE).contains(size), DrillError::BadSize)?;
 				ensure(*links > 0, DrillError::NoLinks)?;
-				let links = repeated(*links, program::link(*size).flop());
-				Ok(program::begin(*size).flop().saturating_add(links))
+				let link = program::link(*size);
+				let links = repeated(*links, link.flop());
+				Ok(of_lists(program::begin(*size).flop().saturating_add(links), &link))
 			}
 			Template::Calibration { passes } => {
 				ensure(*passes > 0, DrillError::NoPasses)?;
-				Ok(repeated(*passes, program::pass().flop()))
+				let pass = program::pass();
+				Ok(of_lists(repeated(*passes, pass.flop()), &pass))
 			}
 			Template::Trial(trial) => {
 				// Its work is the same at all rates. The evaluation earns nothing: equal rows would be
 				// computed once.
 				let spec = trial.check()?;
-				Ok(repeated(spec.training.steps, Parts::of(&spec).step))
+				let (needs, parts) = Needs::and_parts(&spec);
+				check_needs(&needs)?;
+				let credited = repeated(spec.training.steps, parts.step);
+				Ok(Count {
+					credited,
+					all: credited.saturating_add(parts.evaluation),
+					memory: needs.memory(),
+					disk: needs.files.saturating_add(needs.rows),
+				})
 			}
 		}
 	}
@@ -282,4 +339,30 @@ impl TrialTemplate {
 		ensure(spec.file_bytes() <= MAX_TRIAL_BYTES, DrillError::DataTooLarge)?;
 		Ok(spec)
 	}
+}
+
+/// Fails if a machine that computes units could not carry a trial with these needs. No states of it
+/// are fetched or rescued.
+fn check_needs(needs: &Needs) -> Result<(), DrillError> {
+	let beside = needs.beside(UNIT_MACHINE, 0, 1, u64::MAX);
+	let error =
+		beside.iter().filter(|shortage| shortage.is_exceeded()).find_map(|shortage| match shortage
+			.resource
+		{
+			Resource::Memory => Some(DrillError::MemoryTooLarge),
+			Resource::Rows => Some(DrillError::RowsTooLarge),
+			Resource::Download | Resource::Rescue => None,
+		});
+	error.map_or(Ok(()), Err)
+}
+
+/// Returns the bytes of all tensors of a list together.
+fn bytes_of_tensors(list: &Program) -> u64 {
+	let bytes = |shape: &[u32]| shape.iter().fold(4u64, |n, d| n.saturating_mul(u64::from(*d)));
+	list.tensors.iter().fold(0, |sum, tensor| sum.saturating_add(bytes(&tensor.shape)))
+}
+
+/// Returns that many bytes in MiB, rounded up.
+fn mib(bytes: u64) -> u32 {
+	u32::try_from(bytes.div_ceil(1 << 20)).unwrap_or(u32::MAX)
 }

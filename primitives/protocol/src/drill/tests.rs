@@ -123,6 +123,66 @@ fn trials_must_be_work() {
 	}
 }
 
+/// Steps alone are counted as power, so what else a trial asks needs limits of its own: drillers and
+/// verifiers are drawn, and did not choose it.
+#[test]
+fn trials_fit_the_machines_that_compute_them() {
+	use DrillError::*;
+	let relu = |hidden: u32| spec::Model::Mlp {
+		hidden: vec![hidden].try_into().unwrap(),
+		activation: spec::Activation::Relu,
+	};
+	// As many rows to train on as to validate with.
+	let rows = |trial: &mut TrialTemplate, count: u32| {
+		let dataset = &mut trial.spec.dataset;
+		(dataset.validation_every, dataset.train_rows, dataset.validation_rows) = (2, count, count);
+	};
+	// One step of this is less than 1 ut, and a tensor of it has 16 GiB.
+	let mut wide = trial();
+	wide.spec.dataset.features = 1;
+	wide.spec.dataset.classes = 2;
+	rows(&mut wide, 65_536);
+	wide.spec.model = relu(65_536);
+	wide.spec.training.batch_size = 65_536;
+	wide.spec.training.steps = 1;
+	let parts = trainyard_program::work::Parts::of(&wide.spec.check().unwrap());
+	assert!(parts.step < u128::from(MAX_UNIT_WORK) * FLOP_PER_MICRO_UT);
+	assert_eq!(Template::Trial(wide).validate(), Err(MemoryTooLarge));
+
+	let mut long = trial();
+	rows(&mut long, 50_000_000);
+	assert_eq!(Template::Trial(long).validate(), Err(RowsTooLarge));
+
+	// Its rows fit, and its steps are short, but not the evaluation.
+	let mut late = small_trial(vec![1_000_000]);
+	late.spec.model = relu(512);
+	late.spec.training.steps = 10_000;
+	assert_eq!(Template::Trial(late.clone()).validate(), Ok(()));
+	let difficulty = Template::Trial(late.clone()).difficulty();
+	rows(&mut late, 10_000);
+	let measure = Template::Trial(late.clone()).measure().unwrap();
+	assert_eq!(Ok(measure.difficulty), difficulty, "it earns nothing");
+	rows(&mut late, 100_000_000);
+	assert_eq!(Template::Trial(late).validate(), Err(TooMuchWork));
+}
+
+#[test]
+fn needs_are_counted() {
+	let needs = |template: Template| template.measure().unwrap().needs;
+	let job = trial().spec.check().unwrap();
+	let (of_job, parts) = Needs::and_parts(&job);
+	let found = needs(Template::Trial(trial()));
+	let flop = 500 * parts.step + parts.evaluation;
+	assert_eq!(u128::from(found.work), flop.div_ceil(FLOP_PER_MICRO_UT));
+	let mib = |bytes: u64| u64::from(bytes.div_ceil(1 << 20) as u32);
+	assert_eq!(u64::from(found.disk_mib), mib(of_job.files + of_job.rows));
+	assert!(found.memory_mib >= 128 && found.disk_mib >= 1);
+	// Zeros, X, W, X W, and the next X, of 64 MiB each.
+	let of_chain = needs(chain(MAX_CHAIN_SIZE, 1));
+	assert_eq!((of_chain.memory_mib, of_chain.disk_mib), (128 + 5 * 64, 0));
+	assert_eq!(needs(calibration(20)).memory_mib, 129);
+}
+
 #[test]
 fn units_of_a_trial_take_the_rates_in_turn() {
 	let template = Template::Trial(trial());
