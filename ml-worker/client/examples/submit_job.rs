@@ -31,6 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 		apply_blocks: 20,
 		training_blocks: 200,
 		machine: Default::default(),
+		undecided_percent: 20,
 	};
 	let Some(QuoteView { work, escrow, deposit, .. }) = chain.quote(&spec, &terms).await? else {
 		return Err("the chain would refuse this job".into());

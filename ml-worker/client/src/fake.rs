@@ -67,6 +67,7 @@ pub fn job(state: JobState) -> JobView {
 			apply_blocks: 10,
 			training_blocks: 60,
 			machine: Default::default(),
+			undecided_percent: 20,
 		},
 		work: 6_012,
 		training: 6_012,

@@ -57,6 +57,7 @@ fn job(id: u32, state: JobState) -> JobView<AccountId> {
 			apply_blocks: 10,
 			training_blocks: 60,
 			machine: Default::default(),
+			undecided_percent: 20,
 		},
 		work: 250_000,
 		training: 250_000,

@@ -25,6 +25,7 @@ export const DEFAULT_TERMS = {
 	audit_segments: 3,
 	apply_blocks: 10,
 	training_blocks: 120,
+	undecided_percent: 20,
 };
 
 /** Training of the digits, where flags and file say nothing else. */
@@ -200,7 +201,10 @@ export function jobFromFlags(flags) {
 		terms.price_per_ut = parseAmount(flags['price-per-ut'], '--price-per-ut').toString();
 	}
 	if (flags['audit-fee']) terms.audit_fee = parseAmount(flags['audit-fee'], '--audit-fee').toString();
-	for (const key of ['replicas', 'verifiers', 'audit-segments', 'apply-blocks', 'training-blocks']) {
+	for (const key of [
+		...['replicas', 'verifiers', 'audit-segments', 'apply-blocks', 'training-blocks'],
+		'undecided-percent',
+	]) {
 		if (flags[key]) terms[key.replaceAll('-', '_')] = integer(flags[key], `--${key}`);
 	}
 	checkJob({ spec, terms });
@@ -209,6 +213,7 @@ export function jobFromFlags(flags) {
 
 // Fields of a job, by the names of the JSON form: what a value must look like.
 const COUNT = (value) => Number.isInteger(value) && value >= 0 && value <= 0xffff_ffff;
+const PERCENT = (value) => COUNT(value) && value <= 100;
 const LARGE = (value) => Number.isSafeInteger(value) && value >= 0;
 const AMOUNT = (value) => typeof value === 'string' && /^\d+$/.test(value);
 const OPTIONAL_AMOUNT = (value) => value === undefined || AMOUNT(value);
@@ -323,6 +328,7 @@ const FIELDS = {
 		apply_blocks: COUNT,
 		training_blocks: COUNT,
 		machine: (value) => value === undefined || value === 'gib8',
+		undecided_percent: (value) => value === undefined || PERCENT(value),
 	},
 };
 
@@ -408,9 +414,11 @@ const variantName = (name) => NAMES[name] ?? pascal(name);
 
 /**
  * The arguments of `taskMarket.submitJob`, as polkadot.js takes them. A job without
- * `audit_fee` gets none, see `withAuditFee`; one without `machine` is for the smallest class.
+ * `audit_fee` gets none, see `withAuditFee`; one without `machine` is for the smallest class, and
+ * one without `undecided_percent` pays 20 % where the audit decides nothing.
  */
 export function toChain({ spec, terms }) {
-	const { audit_fee = '0', machine = 'gib8' } = terms;
-	return { spec: chainForm(spec), terms: camelKeys({ ...terms, audit_fee, machine: variantName(machine) }) };
+	const { audit_fee = '0', machine = 'gib8', undecided_percent = 20 } = terms;
+	const filled = { ...terms, audit_fee, machine: variantName(machine), undecided_percent };
+	return { spec: chainForm(spec), terms: camelKeys(filled) };
 }

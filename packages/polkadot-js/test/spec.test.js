@@ -99,6 +99,15 @@ test('flags become a job', () => {
 		() => checkJob({ spec, terms: { ...terms, machine: 'gib9' } }),
 		/terms\.machine: "gib9" is not possible/,
 	);
+	// The part for undecided results has a default too, and bounds.
+	const { undecided_percent, ...older } = terms;
+	assert.equal(undecided_percent, 20);
+	assert.equal(toChain({ spec, terms: older }).terms.undecidedPercent, 20);
+	assert.doesNotThrow(() => checkJob({ spec, terms: { ...terms, undecided_percent: 0 } }));
+	assert.throws(
+		() => checkJob({ spec, terms: { ...terms, undecided_percent: 101 } }),
+		/terms\.undecided_percent: 101 is not possible/,
+	);
 });
 
 test('without an audit fee the least that the chain takes is set, and a low one is named', async () => {

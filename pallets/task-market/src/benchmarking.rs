@@ -98,6 +98,7 @@ fn terms<T: Config>() -> Terms {
 		apply_blocks: T::MinPeriod::get(),
 		training_blocks: T::MinPeriod::get(),
 		machine: MachineClass::Gib8,
+		undecided_percent: 20,
 	}
 }
 

@@ -168,6 +168,10 @@ pub mod pallet {
 		#[pallet::constant]
 		type RevealBlocks: Get<BlockNumber>;
 
+		/// Blocks for which an audit waits for verifiers in all. One that has no committee then ends
+		/// undecided.
+		type AuditDeadline: Get<BlockNumber>;
+
 		/// Blocks between two checks for models that are still being stored after everyone
 		/// revealed.
 		#[pallet::constant]
@@ -471,6 +475,8 @@ pub mod pallet {
 		/// different results: lower `replicas` or `audit_segments`, or raise the number of
 		/// checkpoints.
 		ResultsTooLarge,
+		/// The part of the pay for undecided results is 0 to 100 percent.
+		BadUndecidedPercent,
 	}
 
 	#[pallet::hooks]

@@ -11,7 +11,7 @@
 //! | Seeding | the seed of the next draw height is there (nobody is needed) | Training |
 //! | Training | all committed, or its deadline | Revealing, or `Failed` |
 //! | Revealing | all revealed and all models stored, or its deadline, which moves while blocks have no room for chunks | Auditing, or `Failed` |
-//! | Auditing | the audit decided (it has deadlines of its own) | `Settled` or `Failed` |
+//! | Auditing | the audit decided (each round has deadlines of its own), or it has no committee `AuditDeadline` after it began | `Settled` or `Failed` |
 //! | Ended | `RetentionBlocks` after that | its records are removed |
 
 use crate::{
@@ -88,13 +88,18 @@ impl<T: Config> Pallet<T> {
 					.saturating_add(T::WeightInfo::open_audit())
 					.saturating_add(settle),
 			)
-			.max(audit.saturating_add(settle))
+			.max(audit.saturating_add(Self::give_up_weight()).saturating_add(settle))
 			.max(Self::forget_weight())
 	}
 
 	/// Returns the weight of asking for a seed. Benchmarks cannot make its blocks.
 	fn seed_weight() -> Weight {
 		T::Beacon::seed_weight()
+	}
+
+	/// Returns the weight of giving an audit up that waits: its record.
+	fn give_up_weight() -> Weight {
+		T::DbWeight::get().reads_writes(1, 1)
 	}
 
 	/// Returns the weight of looking for every replica's model. Benchmarks cannot store them.
@@ -348,7 +353,7 @@ impl<T: Config> Pallet<T> {
 			needs,
 		};
 		if T::Audits::open(id, request).is_err() {
-			// Nobody's fault: no audit, so no pay and no loss.
+			// Nobody's fault: no audit, so no loss, and the part for what was trained.
 			Self::conclude(id, job, |_| Some(Fate::Undecided));
 			Self::end(id, job, Ending::Failed, &[]);
 			return None;
@@ -364,10 +369,17 @@ impl<T: Config> Pallet<T> {
 		job: &mut Job<T::AccountId>,
 		now: BlockNumber,
 	) -> (Next, Weight) {
-		let weight = T::Audits::advance_weight().saturating_add(T::WeightInfo::look());
+		let mut weight = T::Audits::advance_weight().saturating_add(T::WeightInfo::look());
+		let last = job.since.saturating_add(T::AuditDeadline::get());
+		if now >= last {
+			// A round that runs goes on; the next one does not begin.
+			T::Audits::give_up(id);
+			weight = weight.saturating_add(Self::give_up_weight());
+		}
 		match T::Audits::advance(id) {
 			AuditStatus::Pending(at) => {
-				job.deadline = at.max(now.saturating_add(1));
+				let next = at.max(now.saturating_add(1));
+				job.deadline = if now < last { next.min(last) } else { next };
 				(Some(job.deadline), weight)
 			}
 			AuditStatus::Done { decisions, served } => {

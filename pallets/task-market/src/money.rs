@@ -4,9 +4,9 @@
 //! holds on their own accounts, and the submitter's deposit for the job's *record*, which returns
 //! when that is removed. What goes out, all at once when the job ends:
 //!
-//! - from the escrow: pay of accepted replicas for the segments that they trained, audit fees
-//!   earned, the protocol fee of accepted replicas (burned), and all the rest back to the
-//!   submitter, what an early stop saved included;
+//! - from the escrow: pay of accepted replicas for the segments that they trained, the part of
+//!   undecided ones that the terms name, audit fees earned, the protocol fee of accepted replicas
+//!   (burned), and all the rest back to the submitter, what an early stop saved included;
 //! - from each deposit: what its replica's fate costs ([`lost_deposit`]), shared out by
 //!   [`SlashShares`], and the rest back to the trainer.
 //!
@@ -17,9 +17,12 @@
 
 use crate::{
 	lost_deposit, Config, Error, Event, HoldReason, Job, Pallet, Quote, SlashShares, SpecFault,
-	TotalBurned,
+	TotalBurned, Worth,
 };
-use alloc::{collections::BTreeMap, vec::Vec};
+use alloc::{
+	collections::{BTreeMap, BTreeSet},
+	vec::Vec,
+};
 use frame_support::{
 	defensive, ensure,
 	pallet_prelude::DispatchResult,
@@ -65,6 +68,7 @@ impl<T: Config> Pallet<T> {
 		let segments = MAX_AUDIT_SEGMENTS.min(spec.segments());
 		ensure!((1..=segments).contains(&terms.audit_segments), Error::<T>::BadAuditSegments);
 		ensure!(terms.price_per_ut > 0, Error::<T>::ZeroPrice);
+		ensure!(terms.undecided_percent <= 100, Error::<T>::BadUndecidedPercent);
 		let least = T::MinPeriod::get();
 		ensure!(
 			(least..=T::MaxApplyBlocks::get()).contains(&terms.apply_blocks)
@@ -152,18 +156,16 @@ impl<T: Config> Pallet<T> {
 		// From the escrow.
 		let drawn = u32::try_from(job.replicas.len()).unwrap_or(u32::MAX);
 		let accepted = job.replicas.iter().any(|r| r.fate.is_true());
-		let spec = accepted.then(|| Self::spec(id)).flatten();
+		let undecided = Self::undecided_results(job);
+		let spec = (accepted || undecided > 0).then(|| Self::spec(id)).flatten();
 		let mints_power = spec.as_ref().is_some_and(|spec| spec.mints_power());
 		for replica in &job.replicas {
 			let pay = match replica.fate {
 				Fate::Accepted | Fate::Idle => {
 					let segments = replica.segments.unwrap_or(u32::MAX);
-					let worth = spec.as_ref().map_or(quote.whole(), |spec| {
-						quote.of_segments(spec, &job.terms, segments)
-					});
 					// Replicas of one computation share its power, its fee and its pay, or an owner
 					// of several identities would compute once and be paid often.
-					let worth = worth.of_each(drawn);
+					let worth = Self::worth(job, spec.as_ref(), segments).of_each(drawn);
 					if mints_power && replica.fate == Fate::Accepted {
 						T::Trainers::credit_training(&replica.trainer, worth.training);
 					}
@@ -172,6 +174,13 @@ impl<T: Config> Pallet<T> {
 					worth.price
 				}
 				Fate::Agreed => replica.offer.unwrap_or(0).min(quote.whole().of_each(drawn).price),
+				Fate::Undecided => match (undecided, replica.segments) {
+					(1.., Some(segments)) => {
+						let worth = Self::worth(job, spec.as_ref(), segments).of_each(drawn);
+						fees::undecided_pay(worth.price, &job.terms, undecided)
+					}
+					_ => continue,
+				},
 				_ => continue,
 			};
 			Self::pay(id, HoldReason::Escrow, &job.submitter, &replica.trainer, pay);
@@ -223,6 +232,22 @@ impl<T: Config> Pallet<T> {
 		Self::share_out(id, &mut pots, &T::Jackpot::get(), shares.jackpot);
 		settlement.slashed_to_jackpot = shares.jackpot;
 		settlement
+	}
+
+	/// Returns what that many segments of a job, trained once, are worth.
+	fn worth(job: &Job<T::AccountId>, spec: Option<&JobSpec>, segments: u32) -> Worth {
+		spec.map_or(job.quote.whole(), |spec| job.quote.of_segments(spec, &job.terms, segments))
+	}
+
+	/// Returns how many distinct results of an ended job are paid the part for undecided ones. None
+	/// where another is true: all replicas share the seed, so these are false.
+	fn undecided_results(job: &Job<T::AccountId>) -> u32 {
+		if job.replicas.iter().any(|r| r.fate.is_true()) {
+			return 0;
+		}
+		let undecided = job.replicas.iter().filter(|r| r.fate == Fate::Undecided);
+		let results: BTreeSet<u32> = undecided.filter_map(|r| r.result).collect();
+		u32::try_from(results.len()).unwrap_or(u32::MAX)
 	}
 
 	/// Pays `amount` out of the `pots`, emptying one after the other.

@@ -70,6 +70,14 @@ impl<T: Config> Pallet<T> {
 					.saturating_add(s.burned)
 					.saturating_add(s.refunded);
 				ensure!(out == s.escrowed, "an escrow was not settled to the last unit");
+				let accepted = job.replicas.iter().any(|r| r.fate.is_true());
+				ensure!(accepted || s.burned == 0, "the fee for power where none was earned");
+				let paid = job.replicas.iter().any(|r| match r.fate {
+					Fate::Accepted | Fate::Idle | Fate::Agreed => true,
+					Fate::Undecided => !accepted && job.terms.undecided_percent > 0,
+					_ => false,
+				});
+				ensure!(paid || s.paid_to_trainers == 0, "pay for what earns none");
 				let out = s
 					.slashed_to_submitter
 					.saturating_add(s.slashed_to_verifiers)

@@ -9,7 +9,7 @@
 //!
 //! - Without a committee there is no round: the draw is made again after a pause that doubles each
 //!   time, up to `MaxWaitBlocks`. The owner of the audit decides how long it waits for verifiers,
-//!   and ends the audit by `give_up`.
+//!   and ends an audit that waits by `give_up`.
 //! - A group whose majority is *unavailable* opens a rescue window, once. Without a rescue, or when
 //!   it cannot be fetched in a later round either, it is unavailable. If it is rescued when no
 //!   round is left, it stays undecided: its trainers did what was asked of them.
@@ -84,9 +84,8 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 	}
 
 	fn give_up(job: JobId) {
-		let audit = AuditRecords::<T>::get(job).filter(|audit| audit.phase != AuditPhase::Done);
-		if let Some(mut audit) = audit {
-			Self::dissolve(&audit);
+		let waits = |audit: &AuditOf<T>| matches!(audit.phase, AuditPhase::Drawing { .. });
+		if let Some(mut audit) = AuditRecords::<T>::get(job).filter(waits) {
 			Self::end_undecided(job, &mut audit);
 			AuditRecords::<T>::insert(job, audit);
 		}

@@ -63,12 +63,17 @@ mod tests {
 			apply_blocks: 6,
 			training_blocks: 7,
 			machine: MachineClass::Gib8,
+			undecided_percent: 20,
 		};
 		let bytes = [b"trainyard/job/v1".to_vec(), spec.encode(), terms.encode()].concat();
 		assert_eq!(job(&spec, &terms), H256(blake2_256(&bytes)));
 		let mut other = spec.clone();
 		other.training.steps += 1;
 		assert_ne!(job(&other, &terms), job(&spec, &terms));
+		assert_ne!(
+			job(&spec, &Terms { undecided_percent: 21, ..terms.clone() }),
+			job(&spec, &terms)
+		);
 		assert_ne!(job(&spec, &Terms { audit_fee: 6, ..terms }), job(&spec, &terms));
 	}
 

@@ -109,6 +109,19 @@ pub fn pay_of_each(price: Balance, replicas: u32) -> Balance {
 	all.checked_div(Balance::from(replicas)).unwrap_or(0)
 }
 
+/// Returns what the trainer of an undecided replica is paid, which would be paid `pay` if it were
+/// accepted: the part that the terms name, divided by how many distinct `results` are undecided,
+/// rounded down. At most one of them is true, and nobody knows which, so all together cost at most
+/// the part of one.
+pub fn undecided_pay(pay: Balance, terms: &Terms, results: u32) -> Balance {
+	let percent = Balance::from(terms.undecided_percent.min(100));
+	let (hundredths, rest) = (pay / 100, pay % 100);
+	// Both factors are bounded: the sum is at most `pay`.
+	let rest = rest.saturating_mul(percent) / 100;
+	let part = hundredths.saturating_mul(percent).saturating_add(rest);
+	part.checked_div(Balance::from(results)).unwrap_or(0)
+}
+
 /// Returns the price of a `ut` that a trainer of one of `replicas` replicas is paid, rounded down.
 pub fn paid_per_ut(terms: &Terms) -> Balance {
 	pay_of_each(terms.price_per_ut, terms.replicas)
@@ -154,6 +167,7 @@ mod tests {
 			apply_blocks: 10,
 			training_blocks: 60,
 			machine: Default::default(),
+			undecided_percent: 20,
 		}
 	}
 
@@ -202,6 +216,21 @@ mod tests {
 				assert!(fewer * u128::from((replicas - 1).max(1)) <= all && fewer >= each);
 			}
 		}
+	}
+
+	#[test]
+	fn undecided_results_share_one_part() {
+		let terms = |undecided_percent| Terms { undecided_percent, ..terms(1) };
+		assert_eq!(undecided_pay(1_000, &terms(20), 1), 200);
+		assert_eq!(undecided_pay(1_000, &terms(20), 3), 66);
+		assert_eq!(
+			(undecided_pay(999, &terms(100), 1), undecided_pay(999, &terms(0), 1)),
+			(999, 0)
+		);
+		assert_eq!((undecided_pay(99, &terms(1), 1), undecided_pay(7, &terms(20), 0)), (0, 0));
+		assert_eq!(undecided_pay(u128::MAX, &terms(100), 1), u128::MAX);
+		assert_eq!(undecided_pay(u128::MAX, &terms(255), 1), u128::MAX, "never more than the pay");
+		assert_eq!(undecided_pay(1_050, &terms(33), 1), 346);
 	}
 
 	#[test]

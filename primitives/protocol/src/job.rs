@@ -30,6 +30,9 @@ pub const MAX_AUDIT_WORK: MicroUt = 2_000_000;
 pub const MAX_ROUND_WORK: MicroUt = 3 * MAX_AUDIT_WORK;
 /// Most segments replayed by each verifier.
 pub const MAX_AUDIT_SEGMENTS: u32 = 16;
+/// Part of the pay in percent that a trainer of an undecided result is paid, where a submitter names
+/// no other, and the least that a trainer takes where it names none.
+pub const UNDECIDED_PERCENT: u8 = 20;
 /// Rounds of verdicts an audit may take before it stays undecided: the first, a redraw where no
 /// quorum was reached, and one after a rescue of unavailable states. The escrow covers the fees of
 /// all of them; what was not needed is refunded.
@@ -73,6 +76,16 @@ pub struct Terms {
 	/// The machines that train and verify it: the job asks no more than these can carry.
 	#[serde(default)]
 	pub machine: MachineClass,
+	/// Part of the pay in percent, 0 to 100, that the trainers of an undecided result are paid
+	/// ([`fees::undecided_pay`](crate::fees::undecided_pay)): the model is on chain before the audit
+	/// begins, so without it whoever keeps verifiers away has a model for nothing.
+	#[serde(default = "undecided_percent")]
+	pub undecided_percent: u8,
+}
+
+/// Returns the part for undecided results of terms in JSON that name none.
+fn undecided_percent() -> u8 {
+	UNDECIDED_PERCENT
 }
 
 /// Where a job stands.
@@ -167,7 +180,8 @@ pub enum Fate {
 	/// Verifiers could not fetch it, and its rescue did not help or did not come: the deposit is
 	/// lost. A milder rule would be a way out for a cheat who sees what was drawn.
 	Unavailable,
-	/// The audit reached no quorum: not paid, deposit returned.
+	/// The audit reached no quorum, or there was no committee until the last deadline: paid the part
+	/// that the terms name, deposit returned, no power.
 	Undecided,
 	/// Settled by agreement: paid as agreed, deposit returned, no power.
 	Agreed,

@@ -28,6 +28,7 @@ fn terms(replicas: u32) -> Terms {
 		apply_blocks: 20,
 		training_blocks: 600,
 		machine: Default::default(),
+		undecided_percent: 20,
 	}
 }
 

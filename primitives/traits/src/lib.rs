@@ -154,8 +154,9 @@ pub trait Audits<AccountId> {
 	/// Takes the audit as far as it can go at the present block. Work is bounded by the
 	/// committee and the pool of verifiers.
 	fn advance(job: JobId) -> AuditStatus<AccountId>;
-	/// Decides what is still open as undecided and ends the audit, wherever it stands: for an
-	/// owner that waits no longer. An unknown audit stays unknown.
+	/// Decides what is still open as undecided and ends the audit, where it waits for a committee:
+	/// for an owner that waits no longer. A round that runs, or a rescue, goes on to its own end, so
+	/// that nobody who sees what was drawn is saved by the clock. An unknown audit stays unknown.
 	fn give_up(job: JobId);
 	/// Forgets an audit, which stays readable until then.
 	fn remove(job: JobId);

@@ -92,6 +92,7 @@ impl pallet_task_market::Config for Runtime {
 	type MaxApplyBlocks = MaxApplyBlocks;
 	type MaxTrainingBlocks = MaxTrainingBlocks;
 	type RevealBlocks = periods::RevealBlocks;
+	type AuditDeadline = periods::AuditDeadline;
 	type ModelPollBlocks = ModelPollBlocks;
 	type RetentionBlocks = JobRetention;
 	type MaxApplicants = ConstU32<64>;

@@ -45,6 +45,10 @@ pub mod parameters {
 		/// Voting on a drilling project: half a day at 6 s.
 		#[codec(index = 4)]
 		pub static Review: BlockNumber = 7_200;
+		/// An audit's waiting for verifiers in all, from its beginning: two weeks at 6 s. It holds
+		/// for the audits under way as well.
+		#[codec(index = 5)]
+		pub static Audit: BlockNumber = 14 * DAYS;
 	}
 
 	/// How closely drilling is watched.
@@ -74,6 +78,16 @@ pub type VerdictCommitBlocks = Within<parameters::periods::VerdictCommit>;
 pub type VerdictRevealBlocks = Within<parameters::periods::VerdictReveal>;
 /// Storing on chain what could not be fetched.
 pub type RescueBlocks = Within<parameters::periods::Rescue>;
+
+/// An audit's waiting for verifiers: at least an hour, in which a committee is drawn and redrawn,
+/// at most a quarter of a year, for which deposits and escrow may be locked.
+pub struct AuditDeadline;
+
+impl Get<BlockNumber> for AuditDeadline {
+	fn get() -> BlockNumber {
+		parameters::periods::Audit::get().clamp(DAYS / 24, 90 * DAYS)
+	}
+}
 
 /// Voting on a drilling project. Shorter than trainers unbond, or a bond could vote, leave, and
 /// vote again under another name.

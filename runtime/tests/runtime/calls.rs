@@ -192,6 +192,7 @@ fn samples() -> Vec<RuntimeCall> {
 		apply_blocks: 1,
 		training_blocks: 1,
 		machine: Default::default(),
+		undecided_percent: 20,
 	};
 	let (root, salt) = (H256::zero(), [0; 32]);
 	let reveal = Reveal { bundle_root: root, model_root: root, segments: 1, location: text() };

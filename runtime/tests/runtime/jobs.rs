@@ -31,6 +31,7 @@ fn terms() -> Terms {
 		apply_blocks: 3,
 		training_blocks: 30,
 		machine: Default::default(),
+		undecided_percent: 20,
 	}
 }
 

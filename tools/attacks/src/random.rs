@@ -240,6 +240,7 @@ impl World {
 			apply_blocks: self.rng.random_range(2..8),
 			training_blocks: self.rng.random_range(2..20),
 			machine: MachineClass::default(),
+			undecided_percent: self.rng.random_range(0..=101),
 		}
 	}
 

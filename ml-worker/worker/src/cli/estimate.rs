@@ -18,7 +18,7 @@ use trainyard_program::{
 };
 use trainyard_protocol::{
 	fees::{self, Rates, Sums},
-	job::{Terms, MAX_AUDIT_ROUNDS},
+	job::{Terms, MAX_AUDIT_ROUNDS, UNDECIDED_PERCENT},
 };
 
 #[derive(Debug, clap::Args)]
@@ -91,6 +91,9 @@ struct Money {
 	/// Pay of each replica.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pay: u128,
+	/// What a replica is paid whose audit decides nothing.
+	#[serde(with = "trainyard_program::text::decimal")]
+	undecided: u128,
 	/// Pay of all replicas.
 	#[serde(with = "trainyard_program::text::decimal")]
 	training: u128,
@@ -115,9 +118,11 @@ impl Money {
 	fn of(spec: &CheckedSpec, terms: &Terms, parts: &Parts) -> Option<Self> {
 		let sums = Sums::of(spec, terms, parts, &Rates::RUNTIME)?;
 		let verdicts = u128::from(terms.verifiers) * u128::from(MAX_AUDIT_ROUNDS);
+		let pay = fees::pay_of_each(sums.price, terms.replicas);
 		Some(Self {
 			price: sums.price,
-			pay: fees::pay_of_each(sums.price, terms.replicas),
+			pay,
+			undecided: fees::undecided_pay(pay, terms, 1),
 			training: fees::pay_of_all(sums.price, terms.replicas)?,
 			fee: sums.fee,
 			audit: terms.audit_fee.checked_mul(verdicts)?,
@@ -139,6 +144,7 @@ fn plain_terms(spec: &CheckedSpec) -> Terms {
 		apply_blocks: 0,
 		training_blocks: 0,
 		machine: MachineClass::default(),
+		undecided_percent: UNDECIDED_PERCENT,
 	}
 }
 
@@ -239,6 +245,7 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 		(Some(money), Some(terms)) => out.push_str(&format!(
 			"price    {}{most}, at {} for a ut\n\
 			 pay      {}{most} for each of {} replica(s), {} together\n\
+			 or       {}{most}, {} %, where the audit decides nothing\n\
 			 fee      {}{most}, burned: the protocol's, on the training steps\n\
 			 audit    {} at most: {} verifiers, {MAX_AUDIT_ROUNDS} rounds; what is not needed is refunded\n\
 			 escrow   {}, held until the job ends\n\
@@ -249,6 +256,8 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 			amount::format(money.pay),
 			terms.replicas,
 			amount::format(money.training),
+			amount::format(money.undecided),
+			terms.undecided_percent,
 			amount::format(money.fee),
 			amount::format(money.audit),
 			terms.verifiers,
@@ -297,6 +306,7 @@ mod tests {
 			apply_blocks: 1,
 			training_blocks: 1,
 			machine: Default::default(),
+			undecided_percent: 20,
 		};
 		let most = figures(&spec.check().unwrap(), Some(&terms)).unwrap();
 		assert_eq!((most.flop, most.micro_ut), (plain.flop, plain.micro_ut));
@@ -315,13 +325,14 @@ mod tests {
 			apply_blocks: 1,
 			training_blocks: 1,
 			machine: Default::default(),
+			undecided_percent: 20,
 		};
 		let spec = JobSpec::example().check().unwrap();
 		let (parts, work) = (Parts::of(&spec), work::micro_ut(&spec).unwrap());
 		let money = Money::of(&spec, &terms, &parts).unwrap();
 		let all = u128::from(work) * 115 / 100;
 		assert_eq!((money.price, money.training, money.audit), (u128::from(work), all, 45));
-		assert_eq!(money.pay, all / 2);
+		assert_eq!((money.pay, money.undecided), (all / 2, all / 2 / 5));
 		assert_eq!(money.escrow, all + money.fee + 45);
 		assert!(Money::of(&spec, &Terms { price_per_ut: u128::MAX, ..terms }, &parts).is_none());
 	}

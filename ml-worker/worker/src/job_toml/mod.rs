@@ -24,7 +24,9 @@ use trainyard_program::{
 };
 use trainyard_proof::inputs::{self, GivenFiles, InputPaths};
 use trainyard_protocol::{
-	job::{Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS},
+	job::{
+		Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS, UNDECIDED_PERCENT,
+	},
 	Text,
 };
 
@@ -280,6 +282,7 @@ fn read_terms(
 	let training_blocks = section.integer("training_blocks", blocks());
 	let classes = MachineClass::ALL.map(|class| (class.name(), class));
 	let machine = section.choice("machine", &classes);
+	let undecided = section.integer("undecided_percent", 0..=100);
 	section.finish();
 	let terms = Terms {
 		price_per_ut: price_per_ut?,
@@ -290,6 +293,7 @@ fn read_terms(
 		apply_blocks: apply_blocks.unwrap_or(20) as u32,
 		training_blocks: training_blocks.unwrap_or(600) as u32,
 		machine: machine.unwrap_or_default(),
+		undecided_percent: undecided.map_or(UNDECIDED_PERCENT, |percent| percent as u8),
 	};
 	Some((terms, audit_fee))
 }
@@ -309,7 +313,8 @@ pub fn to_toml(job: &JobFile) -> String {
 		let _ = writeln!(
 			out,
 			"\n[terms]\nprice_per_ut = \"{}\"\nreplicas = {}\nverifiers = {}\naudit_segments = {}\n\
-			 audit_fee = \"{}\"\napply_blocks = {}\ntraining_blocks = {}\nmachine = \"{}\"",
+			 audit_fee = \"{}\"\napply_blocks = {}\ntraining_blocks = {}\nmachine = \"{}\"\n\
+			 undecided_percent = {}",
 			money(terms.price_per_ut),
 			terms.replicas,
 			terms.verifiers,
@@ -317,7 +322,8 @@ pub fn to_toml(job: &JobFile) -> String {
 			money(terms.audit_fee),
 			terms.apply_blocks,
 			terms.training_blocks,
-			terms.machine.name()
+			terms.machine.name(),
+			terms.undecided_percent
 		);
 	}
 	out

@@ -33,7 +33,7 @@ pub fn fate(fate: &Fate) -> &'static str {
 		Fate::Accepted => "accepted",
 		Fate::Rejected => "rejected: deposit lost",
 		Fate::Unavailable => "could not be fetched: deposit lost",
-		Fate::Undecided => "undecided: deposit returned, not paid",
+		Fate::Undecided => "undecided: deposit returned, paid the part that the terms name",
 		Fate::Agreed => "settled by agreement",
 		Fate::Idle => "accepted without power: the training stood still",
 	}

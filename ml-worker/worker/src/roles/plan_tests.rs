@@ -30,6 +30,7 @@ fn submitter() -> AccountId32 {
 fn limits() -> Limits {
 	Limits {
 		min_price: TRY,
+		min_undecided: 20,
 		max_work: 1_000_000,
 		max_parallel: 2,
 		max_data: 1 << 30,
@@ -69,6 +70,7 @@ fn job(state: JobState) -> JobView {
 			apply_blocks: 10,
 			training_blocks: 60,
 			machine: Default::default(),
+			undecided_percent: 20,
 		},
 		work: 6_000,
 		training: 6_000,
@@ -239,6 +241,11 @@ fn jobs_that_are_not_worth_it_are_refused() {
 			"price",
 			|j, l, _| l.min_price = j.terms.price_per_ut + 1,
 			|r| *r == Refusal::Price { offered: 10 * TRY, asked: 10 * TRY + 1 },
+		),
+		(
+			"undecided",
+			|j, _, _| j.terms.undecided_percent = 19,
+			|r| *r == Refusal::Undecided { offered: 19, asked: 20 },
 		),
 		(
 			"work",

@@ -37,6 +37,10 @@ export default {
 		'audit-fee': { value: 'TRY', help: 'fee of one verifier for one round; default: the least that the chain takes' },
 		'apply-blocks': { value: 'N', help: 'blocks for applications; default 10' },
 		'training-blocks': { value: 'N', help: 'blocks for training; default 120' },
+		'undecided-percent': {
+			value: 'N',
+			help: 'part of the pay, in percent, for a result that the audit cannot decide; default 20',
+		},
 		trainer: { value: 'ADDRESS', help: 'order from this trainer, through its listing' },
 		'dry-run': { help: 'print the job as JSON and what it would cost; post nothing' },
 		watch: { help: 'follow the job to its end' },

@@ -365,13 +365,58 @@ fn the_audit_is_asked_when_it_says() {
 		run_to(opened + 40);
 		assert_eq!(job(id).state, JobState::Ended(Ending::Failed), "it gave up");
 		assert_eq!(fates(id), vec![Fate::Undecided]);
-		assert_eq!(free(11), ENDOWMENT);
-		assert_eq!(free(SUBMITTER), ENDOWMENT);
+		let part = job(id).quote.price / 5;
+		assert_eq!((free(11), free(SUBMITTER)), (ENDOWMENT + part, ENDOWMENT - part));
+	});
+}
+
+/// Whoever keeps all verifiers away locks nobody's money for ever and has no model for nothing.
+#[test]
+fn an_audit_without_verifiers_ends_at_the_last_deadline() {
+	run(|| {
+		NoVerifiers::set(true);
+		let id = auditing(&[(11, 1)]);
+		let opened = TaskMarket::now();
+		run_to(opened + AUDIT_DEADLINE - 1);
+		assert_eq!((job(id).state, due(id)), (JobState::Auditing, opened + AUDIT_DEADLINE));
+		assert_eq!(held(HoldReason::Deposit, 11), job(id).quote.deposit);
+		next_block();
+		assert_eq!(job(id).state, JobState::Ended(Ending::Failed));
+		assert_eq!(fates(id), vec![Fate::Undecided]);
+		let part = job(id).quote.price / 5;
+		assert_eq!((free(11), free(SUBMITTER)), (ENDOWMENT + part, ENDOWMENT - part));
+		assert_eq!(job(id).settlement.burned, 0);
+		assert_eq!(Credited::get(), vec![]);
+	});
+}
+
+/// A cheat that sees a faked segment drawn is not saved by the clock: a round ends by itself.
+#[test]
+fn the_last_deadline_ends_no_round() {
+	run(|| {
+		CommitteeSits::set(true);
+		let id = auditing(&[(11, 1)]);
+		let opened = TaskMarket::now();
+		run_to(opened + AUDIT_DEADLINE + 25);
+		assert_eq!(job(id).state, JobState::Auditing);
+		decide(id, &[Decision::Rejected], &VERIFIERS);
+		run_to_end(id);
+		assert_eq!(fates(id), vec![Fate::Rejected]);
+		assert_eq!(free(11), ENDOWMENT - job(id).quote.deposit);
+
+		// After a round that decided nothing there is no other.
+		let id = auditing(&[(12, 1)]);
+		run_to(TaskMarket::now() + AUDIT_DEADLINE + 5);
+		assert_eq!(job(id).state, JobState::Auditing);
+		CommitteeSits::set(false);
+		NoVerifiers::set(true);
+		run_to_end(id);
+		assert_eq!(fates(id), vec![Fate::Undecided]);
 	});
 }
 
 #[test]
-fn nobody_pays_where_no_round_or_audit_can_be_opened() {
+fn where_no_round_can_be_opened_nobody_pays_and_where_no_audit_can_the_part() {
 	run(|| {
 		let id = post(1);
 		apply(id, &[11]);
@@ -381,6 +426,7 @@ fn nobody_pays_where_no_round_or_audit_can_be_opened() {
 			(job(id).state, fates(id)),
 			(JobState::Ended(Ending::Failed), vec![Fate::Undecided])
 		);
+		assert_eq!((free(SUBMITTER), free(11)), (ENDOWMENT, ENDOWMENT), "nothing was trained");
 		RefuseRounds::set(false);
 
 		let id = training(&[11]);
@@ -393,7 +439,8 @@ fn nobody_pays_where_no_round_or_audit_can_be_opened() {
 			(job(id).state, fates(id)),
 			(JobState::Ended(Ending::Failed), vec![Fate::Undecided])
 		);
-		assert_eq!((free(SUBMITTER), free(11)), (ENDOWMENT, ENDOWMENT));
+		let part = job(id).quote.price / 5;
+		assert_eq!((free(SUBMITTER), free(11)), (ENDOWMENT - part, ENDOWMENT + part));
 	});
 }
 

@@ -82,15 +82,102 @@ fn unavailable_costs_as_much_as_fraud() {
 	});
 }
 
+/// The submitter has the model, so it pays the part that it offered; for no power, without a fee.
 #[test]
-fn undecided_costs_the_trainer_nothing() {
+fn undecided_is_paid_in_part() {
 	run(|| {
 		let (quote, s, fate, state) = one(Decision::Undecided);
 		assert_eq!((fate, state), (Fate::Undecided, JobState::Ended(Ending::Failed)));
-		assert_eq!((s.slashed, s.paid_to_trainers, s.burned), (0, 0, 0));
-		assert_eq!(s.refunded, quote.escrow - 3 * FEE);
-		assert_eq!(free(11), ENDOWMENT);
-		assert_eq!(free(SUBMITTER), ENDOWMENT - 3 * FEE, "whoever served is paid");
+		let part = quote.price / 5;
+		assert!(part > 0);
+		assert_eq!((s.slashed, s.paid_to_trainers, s.burned), (0, part, 0));
+		assert_eq!(s.refunded, quote.escrow - part - 3 * FEE);
+		assert_eq!(free(11), ENDOWMENT + part);
+		assert_eq!(free(SUBMITTER), ENDOWMENT - part - 3 * FEE, "whoever served is paid");
+		assert_eq!(Credited::get(), vec![]);
+	});
+}
+
+#[test]
+fn the_terms_name_the_part_for_undecided_results() {
+	for (percent, part) in [(0, 0), (1, 1), (50, 50), (100, 100)] {
+		run(|| {
+			let id = post_with(SUBMITTER, Terms { undecided_percent: percent, ..terms(1) });
+			apply(id, &[11]);
+			run_to_state(id, JobState::Training);
+			commit(id, 11);
+			run_to_state(id, JobState::Revealing);
+			reveal(id, 11, 1);
+			run_to_state(id, JobState::Auditing);
+			decide(id, &[Decision::Undecided], &[]);
+			run_to_end(id);
+			let quote = job(id).quote;
+			assert_eq!(free(11), ENDOWMENT + quote.price * part / 100);
+			assert_eq!(free(SUBMITTER), ENDOWMENT - quote.price * part / 100);
+		});
+	}
+}
+
+/// At most one of several results is true: whoever brings more of them brings no more pay.
+#[test]
+fn undecided_results_share_one_part() {
+	run(|| {
+		let id = auditing(&[(11, 1), (12, 2), (13, 2), (14, 3)]);
+		decide(id, &[Decision::Undecided; 3], &[]);
+		run_to_end(id);
+		let quote = job(id).quote;
+		let each = quote.price * 145 / 100 / 4;
+		let share = each * 20 / 100 / 3;
+		for trainer in [11, 12, 13, 14] {
+			assert_eq!(free(trainer), ENDOWMENT + share);
+		}
+		assert_eq!(job(id).settlement.paid_to_trainers, 4 * share);
+		assert_eq!(free(SUBMITTER), ENDOWMENT - 4 * share);
+
+		// Those that were rejected take no share, and are no reason to pay less.
+		let id = auditing(&[(11, 1), (12, 2)]);
+		decide(id, &[Decision::Undecided, Decision::Rejected], &[]);
+		run_to_end(id);
+		let each = job(id).quote.price * 115 / 100 / 2;
+		assert_eq!(job(id).settlement.paid_to_trainers, each / 5);
+	});
+}
+
+/// A result that is only undecided beside a true one is false.
+#[test]
+fn beside_a_true_result_an_undecided_one_is_not_paid() {
+	for truth in [Decision::Accepted, Decision::Idle] {
+		run(|| {
+			let id = auditing(&[(11, 1), (12, 2)]);
+			decide(id, &[truth, Decision::Undecided], &[]);
+			run_to_end(id);
+			assert_eq!(
+				job(id).replicas.iter().find(|r| r.trainer == 12).unwrap().fate,
+				Fate::Undecided
+			);
+			assert_eq!(free(12), ENDOWMENT);
+			assert_eq!(free(11), ENDOWMENT + job(id).quote.price * 115 / 100 / 2);
+		});
+	}
+}
+
+/// Only what was trained counts, as far as the result claims.
+#[test]
+fn an_undecided_result_that_stopped_early_is_paid_for_its_segments() {
+	run(|| {
+		let id = post_spec(SUBMITTER, stopping(), terms(1));
+		apply(id, &[11]);
+		run_to_state(id, JobState::Training);
+		commit(id, 11);
+		run_to_state(id, JobState::Revealing);
+		reveal_after(id, 11, 1, 12);
+		run_to_state(id, JobState::Auditing);
+		decide(id, &[Decision::Undecided], &[]);
+		run_to_end(id);
+		let (quote, terms) = (job(id).quote, terms(1));
+		let worth = quote.of_segments(&stopping(), &terms, 12);
+		assert!(worth.price < quote.price);
+		assert_eq!(free(11), ENDOWMENT + worth.price / 5);
 	});
 }
 

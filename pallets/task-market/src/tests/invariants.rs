@@ -14,7 +14,7 @@ use trainyard_protocol::{
 /// Something that someone does. Numbers choose among what there is.
 #[derive(Clone, Debug)]
 enum Act {
-	Post { other: bool, stops: bool, replicas: u32, price: u128, fee: u128 },
+	Post { other: bool, stops: bool, replicas: u32, price: u128, fee: u128, part: u8 },
 	Order { trainer: usize, price: u128 },
 	List { trainer: usize, price: u128 },
 	Unlist { trainer: usize },
@@ -31,6 +31,7 @@ enum Act {
 	Refuse { rounds: bool, audits: bool },
 	LoseSeeds { count: u32 },
 	Crowd { crowded: bool },
+	Verifiers { gone: bool, sit: bool },
 	Blocks { count: u32 },
 }
 
@@ -38,8 +39,10 @@ fn act() -> impl Strategy<Value = Act> {
 	let (job, trainer) = (0u32..6, 0usize..5);
 	let served = prop_oneof![Just(21u64), Just(22), Just(23), Just(500)];
 	prop_oneof![
-		6 => (any::<(bool, bool)>(), 0u32..5, 0u128..20_000_000, 90u128..100_000).prop_map(
-			|((other, stops), replicas, price, fee)| Act::Post { other, stops, replicas, price, fee },
+		6 => (any::<(bool, bool)>(), 0u32..5, 0u128..20_000_000, 90u128..100_000, 0u8..=101).prop_map(
+			|((other, stops), replicas, price, fee, part)| {
+				Act::Post { other, stops, replicas, price, fee, part }
+			},
 		),
 		2 => (trainer.clone(), 0u128..20).prop_map(|(trainer, price)| Act::Order { trainer, price }),
 		2 => (trainer.clone(), 0u128..20).prop_map(|(trainer, price)| Act::List { trainer, price }),
@@ -63,6 +66,8 @@ fn act() -> impl Strategy<Value = Act> {
 			.prop_map(|(rounds, audits)| Act::Refuse { rounds, audits }),
 		1 => (0u32..3).prop_map(|count| Act::LoseSeeds { count }),
 		1 => prop::bool::weighted(0.3).prop_map(|crowded| Act::Crowd { crowded }),
+		1 => (prop::bool::weighted(0.5), prop::bool::weighted(0.2))
+			.prop_map(|(gone, sit)| Act::Verifiers { gone, sit }),
 		24 => (1u32..4).prop_map(|count| Act::Blocks { count }),
 	]
 }
@@ -92,10 +97,15 @@ fn perform(act: Act) {
 	let signed = RuntimeOrigin::signed;
 	let _ = with_storage_layer(|| -> DispatchResult {
 		match act {
-			Act::Post { other, stops, replicas, price, fee } => {
+			Act::Post { other, stops, replicas, price, fee, part } => {
 				let who = if other { OTHER } else { SUBMITTER };
 				let spec = if stops { stopping() } else { JobSpec::noisy_example() };
-				let terms = Terms { price_per_ut: price, audit_fee: fee, ..terms(replicas) };
+				let terms = Terms {
+					price_per_ut: price,
+					audit_fee: fee,
+					undecided_percent: part,
+					..terms(replicas)
+				};
 				TaskMarket::submit_job(signed(who), spec, terms)?;
 			}
 			Act::Order { trainer, price } => {
@@ -175,6 +185,10 @@ fn perform(act: Act) {
 			Act::Crowd { crowded: is } => {
 				ServiceWeight::set(if is { crowded() } else { Weight::MAX });
 			}
+			Act::Verifiers { gone, sit } => {
+				NoVerifiers::set(gone);
+				CommitteeSits::set(sit);
+			}
 			Act::Blocks { count } => {
 				for _ in 0..count {
 					let used = next_block();
@@ -201,11 +215,12 @@ proptest! {
 			}
 
 			// Everyone vanishes. Applying 5 blocks, a seed that is lost twice, training 20,
-			// revealing 15, an audit that gives up after 40, and, where blocks are crowded, a
-			// look at one job a block.
+			// revealing 15, an audit without verifiers that is given up after 60, and, where blocks
+			// are crowded, a look at one job a block.
+			CommitteeSits::set(false);
 			let jobs = NextJob::<Test>::get();
 			let crowd = (jobs + 1) * 14;
-			run_to(TaskMarket::now() + 5 + 8 + 20 + 15 + 40 + crowd);
+			run_to(TaskMarket::now() + 5 + 8 + 20 + 15 + AUDIT_DEADLINE + 10 + crowd);
 			check(issuance);
 			assert_eq!(Due::<Test>::iter().count(), 0, "a job did not end");
 			for (id, job) in Jobs::<Test>::iter() {

@@ -78,6 +78,7 @@ fn terms_are_checked() {
 		refuse(Terms { audit_segments: 0, ..terms(1) }, Error::BadAuditSegments);
 		refuse(Terms { audit_segments: 17, ..terms(1) }, Error::BadAuditSegments);
 		refuse(Terms { price_per_ut: 0, ..terms(1) }, Error::ZeroPrice);
+		refuse(Terms { undecided_percent: 101, ..terms(1) }, Error::BadUndecidedPercent);
 		refuse(Terms { audit_fee: 99, price_per_ut: 1, ..terms(1) }, Error::AuditFeeTooLow);
 		refuse(Terms { apply_blocks: 1, ..terms(1) }, Error::BadPeriods);
 		refuse(Terms { apply_blocks: 21, ..terms(1) }, Error::BadPeriods);

@@ -80,6 +80,7 @@ mod tests {
 			apply_blocks: 10,
 			training_blocks: 60,
 			machine: Default::default(),
+			undecided_percent: 20,
 		}
 	}
 

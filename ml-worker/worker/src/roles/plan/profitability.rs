@@ -21,6 +21,8 @@ const CALLS: u128 = 4;
 pub struct Limits {
 	/// Least pay for one ut.
 	pub min_price: Balance,
+	/// Least part of the pay, in percent, where the audit decides nothing.
+	pub min_undecided: u8,
 	/// Largest job.
 	pub max_work: MicroUt,
 	/// Most jobs at once.
@@ -111,6 +113,14 @@ pub enum Refusal {
 		/// Asked for one ut.
 		asked: Balance,
 	},
+	/// Pays too little where the audit decides nothing.
+	#[error("it pays {offered} % of the price where the audit decides nothing, less than the {asked} % that are asked (--min-undecided)")]
+	Undecided {
+		/// Offered, in percent.
+		offered: u8,
+		/// Asked, in percent.
+		asked: u8,
+	},
 	/// Too much work.
 	#[error("it is {} ut of work, more than the {} that are taken (--max-ut)", amount::format_scaled(u128::from(*.work), 6), amount::format_scaled(u128::from(*.limit), 6))]
 	Work {
@@ -197,6 +207,10 @@ pub fn worth(
 	let offered = fees::paid_per_ut(&job.terms);
 	if offered < limits.min_price {
 		return Err(Refusal::Price { offered, asked: limits.min_price });
+	}
+	let offered = job.terms.undecided_percent;
+	if offered < limits.min_undecided {
+		return Err(Refusal::Undecided { offered, asked: limits.min_undecided });
 	}
 	if job.work > limits.max_work {
 		return Err(Refusal::Work { work: job.work, limit: limits.max_work });

@@ -36,7 +36,10 @@ use std::{
 use tracing::warn;
 use trainyard_client::{amount, AccountId32, Chain, Head, Transactor};
 use trainyard_proof::train::Cheat;
-use trainyard_protocol::{job::Balance, JobId, MicroUt, Text, H256};
+use trainyard_protocol::{
+	job::{Balance, UNDECIDED_PERCENT},
+	JobId, MicroUt, Text, H256,
+};
 
 /// Options of `trainyard trainer`.
 #[derive(Clone, Debug, clap::Args)]
@@ -58,6 +61,10 @@ pub struct TrainerArgs {
 	/// Take no job that pays less for one ut (in TRY)
 	#[arg(long, value_name = "TRY", default_value = "0", value_parser = amount::parse)]
 	min_price: Balance,
+	/// Take no job that pays a smaller part of the price (in percent) where the audit decides nothing.
+	/// No part is a gift to whoever keeps verifiers away: the model is on chain before the audit
+	#[arg(long, value_name = "PERCENT", default_value_t = UNDECIDED_PERCENT, value_parser = clap::value_parser!(u8).range(..=100))]
+	min_undecided: u8,
 	/// Take no job of more work (in ut)
 	#[arg(long, value_name = "UT", default_value = "1000", value_parser = parse_ut)]
 	max_ut: MicroUt,
@@ -228,6 +235,7 @@ impl Role for TrainerRole {
 		let trainer = Trainer {
 			limits: Limits {
 				min_price: args.min_price,
+				min_undecided: args.min_undecided,
 				max_work: args.max_ut,
 				max_parallel: usize::from(args.max_parallel),
 				max_data: args.max_data_mib.saturating_mul(1024 * 1024),

@@ -5,7 +5,8 @@ use crate::roles::{
 	metrics::{Income, Loss, Metrics},
 	plan::replica_of,
 };
-use trainyard_client::AccountId32;
+use std::collections::BTreeSet;
+use trainyard_client::{AccountId32, ReplicaView};
 use trainyard_program::{units, work::Parts};
 use trainyard_protocol::{
 	fees,
@@ -42,6 +43,31 @@ fn label(fate: Fate) -> &'static str {
 	}
 }
 
+/// Returns the pay of an accepted replica for the segments that it trained, and the work of their
+/// steps.
+fn worth(job: &Job, replica: &ReplicaView) -> (Balance, MicroUt) {
+	let segments = replica.reveal.as_ref().map_or(u32::MAX, |reveal| reveal.segments);
+	let counted = job.checked().and_then(|spec| {
+		let parts = Parts::of(spec);
+		let training = parts.training_micro_ut_of(spec, segments)?;
+		Ok((parts.micro_ut_of(spec, segments)?, training))
+	});
+	let (work, training) = counted.unwrap_or((0, 0));
+	let price = units::price(work, job.terms.price_per_ut).unwrap_or(0);
+	(fees::pay_of_each(price, job.replicas.len() as u32), training)
+}
+
+/// Returns how many distinct results share the part for undecided ones: none where another is true.
+fn undecided(job: &Job) -> u32 {
+	if job.replicas.iter().any(|replica| replica.fate.is_true()) {
+		return 0;
+	}
+	let undecided = job.replicas.iter().filter(|replica| replica.fate == Fate::Undecided);
+	let results: BTreeSet<_> =
+		undecided.filter_map(|replica| Some(replica.reveal.as_ref()?.result())).collect();
+	results.len() as u32
+}
+
 impl End {
 	/// Returns how `job` ended for `me`; `None` while it has not, or for a stranger.
 	pub(super) fn of(job: &Job, me: &AccountId32) -> Option<Self> {
@@ -51,26 +77,21 @@ impl End {
 		let mut end = Self { outcome: label(mine.fate), pay: 0, lost: 0, power: 0 };
 		match mine.fate {
 			Fate::Accepted | Fate::Idle => {
-				let segments = mine.reveal.as_ref().map_or(u32::MAX, |reveal| reveal.segments);
-				let counted = job.checked().and_then(|spec| {
-					let parts = Parts::of(spec);
-					let training = parts.training_micro_ut_of(spec, segments)?;
-					Ok((parts.micro_ut_of(spec, segments)?, training))
-				});
-				let (work, training) = counted.unwrap_or((0, 0));
-				let price = units::price(work, job.terms.price_per_ut).unwrap_or(0);
-				let replicas = job.replicas.len() as u32;
-				end.pay = fees::pay_of_each(price, replicas);
+				let (pay, training) = worth(job, mine);
+				end.pay = pay;
 				if job.spec.mints_power() && mine.fate == Fate::Accepted {
-					end.power = training / MicroUt::from(replicas.max(1));
+					end.power = training / MicroUt::from((job.replicas.len() as u32).max(1));
 				}
+			}
+			Fate::Undecided => {
+				end.pay = fees::undecided_pay(worth(job, mine).0, &job.terms, undecided(job));
 			}
 			// If several agreed on different sums, this is their mean: the view does not say more.
 			Fate::Agreed => {
 				let paid = job.replicas.iter().filter(|r| r.fate == Fate::Agreed).count();
 				end.pay = job.settlement.paid_to_trainers / (paid as Balance).max(1);
 			}
-			Fate::Working | Fate::Undecided => {}
+			Fate::Working => {}
 			Fate::NotCommitted
 			| Fate::NotRevealed
 			| Fate::ModelMissing
@@ -96,7 +117,7 @@ impl End {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::{fake, JobView, ReplicaView};
+	use trainyard_client::{fake, JobView};
 	use trainyard_program::spec::JobSpec;
 	use trainyard_protocol::{
 		job::{Ending, Reveal, Settlement},
@@ -164,11 +185,21 @@ mod tests {
 			(Fate::Rejected, "rejected", 5_000_000_000_000),
 			(Fate::Unavailable, "unavailable", 5_000_000_000_000),
 			(Fate::NotCommitted, "not_committed", 5_000_000_000_000),
-			(Fate::Undecided, "undecided", 0),
 		] {
 			let end = end_of(ended(&[(1, fate, 30)])).unwrap();
 			assert_eq!(end, End { outcome, pay: 0, lost, power: 0 });
 		}
+
+		// The fake terms pay a fifth where nothing is decided. Two results share it, a true one
+		// leaves nothing to another.
+		let pay = Balance::from(work) * 1_000_000;
+		let end = end_of(ended(&[(1, Fate::Undecided, 30)])).unwrap();
+		let share = End { outcome: "undecided", pay: pay / 5, lost: 0, power: 0 };
+		assert_eq!(end, share);
+		let end = end_of(ended(&[(1, Fate::Undecided, 30), (2, Fate::Undecided, 15)])).unwrap();
+		assert_eq!(end, End { pay: pay * 115 / 100 / 2 / 5 / 2, ..share });
+		let end = end_of(ended(&[(1, Fate::Undecided, 30), (2, Fate::Accepted, 15)])).unwrap();
+		assert_eq!(end, End { pay: 0, ..share });
 
 		assert_eq!(end_of(ended(&[(2, Fate::Accepted, 30)])), None, "a stranger");
 		let running = JobView { state: JobState::Auditing, ..whole };

@@ -201,6 +201,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 			apply_blocks: 10,
 			training_blocks: 60,
 			machine: Default::default(),
+			undecided_percent: 20,
 		},
 		work: 6_000,
 		training: 6_000,
