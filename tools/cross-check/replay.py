@@ -196,6 +196,8 @@ def compare(folder, data_path):
 		raise CannotCheck("a bundle of this format or class of arithmetic")
 	if manifest.get("bundle_root") is None:
 		raise CannotCheck(f"training in {folder} has not ended")
+	if manifest.get("diverged"):
+		raise CannotCheck("a run that diverged")
 	spec = manifest["spec"]
 	data = Dataset(data_path, spec["dataset"], os.path.join(folder, "labels.idx"))
 	initial = initial_model(folder, spec.get("initial_model"))

@@ -425,7 +425,8 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		await applyByHand(id, 'liarTrainer');
 		const fill = await commitByHand(id, 'liarTrainer');
 		const reveal = (bundle, segments = SEGMENTS) => {
-			const result = { bundleRoot: fill(bundle), modelRoot: fill(2), segments, location: 'http://127.0.0.1:1' };
+			const roots = { bundleRoot: fill(bundle), modelRoot: fill(2) };
+			const result = { ...roots, segments, diverged: false, location: 'http://127.0.0.1:1' };
 			return send(api, api.tx.submissions.reveal(id, result, fill(3)), keys.liarTrainer);
 		};
 		await assert.rejects(reveal(7), /RevealMismatch/);

@@ -303,6 +303,7 @@ mod tests {
 			bundle_root: H256::repeat_byte(1),
 			model_root: H256::repeat_byte(2),
 			segments: 7,
+			diverged: false,
 			location: Text::new("http://127.0.0.1:1/").unwrap(),
 		};
 		let call = reveal_result(9, &reveal, &[3; 32]);

@@ -119,18 +119,19 @@ export function cutBlob(bytes) {
 
 /**
  * A trainer's commitment to a result. `account` is a public key or an address's bytes,
- * `segments` how many were trained.
+ * `segments` how many were trained to their ends, `diverged` whether training diverged after them.
  */
-export const resultCommitment = ({ genesis, job, account, bundleRoot, modelRoot, segments, salt }) =>
+export const resultCommitment = ({ genesis, job, account, bundleRoot, modelRoot, segments, diverged = false, salt }) =>
 	blake2(
 		u8aConcat(
-			stringToU8a('trainyard/commit/v2'),
+			stringToU8a('trainyard/commit/v3'),
 			genesis,
 			le(job, 32),
 			account,
 			bundleRoot,
 			modelRoot,
 			le(segments, 32),
+			Uint8Array.of(diverged ? 1 : 0),
 			salt,
 		),
 	);

@@ -49,14 +49,16 @@ export const drawnText = (job) =>
 /** Segments that a replica trained, as it revealed; null before. */
 export const segmentsTrained = (replica) => replica.reveal?.segments ?? null;
 
-/** How far each replica was trained: `12 of 30 (stopped early)`, `30 of 30`, `-`. */
+/** How far each replica was trained: `12 of 30 (stopped early)`, `12 of 30 (diverged)`, `30 of 30`, `-`. */
 export const trainedText = (job) => {
 	const all = segments(job.spec);
-	const text = (done) => {
+	const text = (replica) => {
+		const done = segmentsTrained(replica);
 		if (done === null) return '-';
+		if (replica.reveal.diverged) return `${done} of ${all} (diverged)`;
 		return `${done} of ${all}${done < all ? ' (stopped early)' : ''}`;
 	};
-	return job.replicas.map((replica) => text(segmentsTrained(replica))).join(', ') || '-';
+	return job.replicas.map(text).join(', ') || '-';
 };
 
 /** Share of the steps of the distinct results that one verifier replayed, 0 to 1. */
@@ -66,7 +68,10 @@ export function replayedShare(job) {
 		(sum, segment) => sum + checkpointStep(spec, segment + 1) - checkpointStep(spec, segment),
 		0,
 	);
-	const trained = (job.audit?.groups ?? []).reduce((sum, { result }) => sum + checkpointStep(spec, result.segments), 0);
+	const trained = (job.audit?.groups ?? []).reduce(
+		(sum, { result }) => sum + checkpointStep(spec, result.segments + (result.diverged ? 1 : 0)),
+		0,
+	);
 	return trained === 0 ? 0 : replayed / trained;
 }
 

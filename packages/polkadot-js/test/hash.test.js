@@ -74,19 +74,22 @@ test('chunks cover a blob of any size', () => {
 });
 
 test('commitments have the frozen layout', () => {
+	const result = {
+		genesis: fill(1),
+		job: 7,
+		account: fill(9),
+		bundleRoot: fill(2),
+		modelRoot: fill(3),
+		segments: 258,
+		salt: fill(4),
+	};
 	assert.equal(
-		u8aToHex(
-			hash.resultCommitment({
-				genesis: fill(1),
-				job: 7,
-				account: fill(9),
-				bundleRoot: fill(2),
-				modelRoot: fill(3),
-				segments: 258,
-				salt: fill(4),
-			}),
-		),
-		'0x7c4d06d103a2737b3b67ebed856bea9914f5b659ce2f6e3f9d9fe08f84be8074',
+		u8aToHex(hash.resultCommitment(result)),
+		'0xcbc6d09a1aba672198143994d6dfcb5ed019d35e44d2d45b08302d429350ea97',
+	);
+	assert.equal(
+		u8aToHex(hash.resultCommitment({ ...result, diverged: true })),
+		'0x9c135dda941afb288b1944c75dc444e8d1d81cb74433e43014d06c66df309069',
 	);
 	// SCALE of [Accept([{ segment 5, trace 0x11…, end 0x22… }]), Unavailable]
 	const findings = hexToU8a(`0x08000405000000${'11'.repeat(32)}${'22'.repeat(32)}02`);

@@ -94,6 +94,9 @@ test('a job that stopped early is shown as such', () => {
 		{ ...replica, reveal: null },
 	];
 	assert.equal(views.trainedText(job), '2 of 3 (stopped early), -');
+	const diverged = structuredClone(job);
+	diverged.replicas[0].reveal.diverged = true;
+	assert.equal(views.trainedText(diverged), '2 of 3 (diverged), -');
 	// Two results, each with a draw of its own among its segments.
 	const group = (segments, drawn) => ({ result: { segments }, drawn, decision: null, rescued: null });
 	job.audit.groups = [group(2, [0, 1]), group(3, [0, 2]), group(3, [])];

@@ -8,10 +8,11 @@
 //! Whoever left or was dismissed returns at once within [`Config::ReturnBlocks`] if there is a place: a
 //! restart is no change. Only who was in the pool for as long before may, so nobody collects claims to
 //! return outside of the pool and uses them in one block; an owner of identities that come and go has
-//! at most twice as many in the pool at once as it has on average. A driller that is displaced finishes what it works on, and leaves
-//! then whatever it wishes; its place goes to the *heirs*, those who displaced a driller at work, in
-//! the order in which they did. It comes back as a newcomer. Its bond is the trainer's, and nothing
-//! here holds it.
+//! at most twice as many in the pool at once as it has on average.
+//!
+//! A driller that is displaced finishes what it works on, and leaves then whatever it wishes. Its place
+//! goes to the *heirs*, those who displaced a driller at work, in the order in which they did. It comes
+//! back as a newcomer. Its bond is the trainer's, and nothing here holds it.
 
 use crate::{Config, Driller, Error, Event, Former, Heirs, Inflow, Pallet, Pool, Ready, Waiting};
 use alloc::vec::Vec;
@@ -90,13 +91,13 @@ impl<T: Config> Pallet<T> {
 	/// Notes that `who`, which was `driller`, is not in the pool any more: it may return, or whoever
 	/// displaced it has its place.
 	pub(crate) fn vacated(who: T::AccountId, driller: Option<Driller>) {
-		match driller {
-			None => {}
-			Some(driller) if driller.displaced => Self::admit_heir(),
-			// It was there only for a moment. What it had before it came back, it used up.
-			Some(driller) if Self::now() < driller.since.saturating_add(T::ReturnBlocks::get()) => {
-			}
-			Some(_) => Former::<T>::insert(who, Self::now()),
+		let Some(Driller { displaced, since, .. }) = driller else { return };
+		let now = Self::now();
+		if displaced {
+			Self::admit_heir();
+		} else if now >= since.saturating_add(T::ReturnBlocks::get()) {
+			// Whoever was there for a moment only has used up what it had earned before.
+			Former::<T>::insert(who, now);
 		}
 	}
 

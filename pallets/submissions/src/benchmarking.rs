@@ -30,6 +30,7 @@ fn longest_reveal() -> Reveal {
 		bundle_root: H256::repeat_byte(1),
 		model_root: H256::repeat_byte(2),
 		segments: SEGMENTS,
+		diverged: false,
 		location: Text(BoundedVec::truncate_from(location)),
 	}
 }

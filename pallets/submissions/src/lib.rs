@@ -137,7 +137,7 @@ pub mod pallet {
 		/// fetch the bundle.
 		BadLocation,
 		/// The result claims a number of trained segments that no result of this job can have: all
-		/// of them, or fewer where its specification may stop early.
+		/// of them, or fewer where its specification may stop early or training diverged.
 		WrongSegments,
 	}
 
@@ -154,8 +154,8 @@ pub mod pallet {
 		/// Commits the caller to a result of `job`, in the place of what it committed to before. A
 		/// commitment that was meant for another fork must not cost its sender the deposit.
 		///
-		/// `commitment` is `blake2_256(SCALE("trainyard/commit/v2", genesis hash, job, caller,
-		/// bundle root, model root, segments, salt))`; keep the salt, the reveal needs it.
+		/// `commitment` is `blake2_256(SCALE("trainyard/commit/v3", genesis hash, job, caller,
+		/// bundle root, model root, segments, diverged, salt))`; keep the salt, the reveal needs it.
 		#[pallet::call_index(0)]
 		#[pallet::weight(T::WeightInfo::commit())]
 		pub fn commit(origin: OriginFor<T>, job: JobId, commitment: H256) -> DispatchResult {

@@ -86,6 +86,7 @@ pub fn reveal(byte: u8) -> Reveal {
 		bundle_root: H256::repeat_byte(byte),
 		model_root: H256::repeat_byte(byte ^ 0x55),
 		segments: 7,
+		diverged: false,
 		location: Text::new("http://127.0.0.1:8600").unwrap(),
 	}
 }

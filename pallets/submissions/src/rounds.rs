@@ -35,7 +35,7 @@ impl<T: Config> Pallet<T> {
 		let complete = Rounds::<T>::try_mutate(job, |slot| -> Result<bool, DispatchError> {
 			let round = slot.as_mut().ok_or(Error::<T>::NoRound)?;
 			let phase = round.phase;
-			let possible = round.takes(result.segments);
+			let possible = round.takes(&result);
 			let entry = round.entry_mut(&trainer).ok_or(Error::<T>::NotATrainer)?;
 			ensure!(phase == Phase::Revealing, Error::<T>::NotRevealing);
 			let committed = entry.commitment.ok_or(Error::<T>::NothingCommitted)?;
@@ -70,7 +70,7 @@ impl<T: Config> Pallet<T> {
 			ensure!(!round.entries.is_empty(), "a round without trainers");
 			let mut reveals = round.entries.iter().filter_map(|entry| entry.reveal.as_ref());
 			ensure!(
-				reveals.all(|reveal| round.takes(reveal.segments)),
+				reveals.all(|reveal| round.takes(&reveal.result())),
 				"a result claims segments that no result of its job can have"
 			);
 			for (i, entry) in round.entries.iter().enumerate() {

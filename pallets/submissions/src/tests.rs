@@ -204,6 +204,9 @@ fn only_what_was_committed_can_be_revealed() {
 		assert_noop!(Submissions::reveal(who.clone(), JOB, r, [1; 32]), mismatch);
 		r = reveal(1);
 		r.segments = 6;
+		assert_noop!(Submissions::reveal(who.clone(), JOB, r, [1; 32]), mismatch);
+		r = reveal(1);
+		r.diverged = true;
 		assert_noop!(Submissions::reveal(who, JOB, r, [1; 32]), mismatch);
 		assert_ok!(show(1, 1));
 	});
@@ -211,10 +214,11 @@ fn only_what_was_committed_can_be_revealed() {
 
 #[test]
 fn a_result_has_as_many_segments_as_the_job_allows() {
-	for segments in [0, 3, 4, 6, 7, 8, u32::MAX] {
+	let numbers = [0, 3, 4, 6, 7, 8, u32::MAX];
+	for (segments, diverged) in numbers.into_iter().flat_map(|n| [(n, false), (n, true)]) {
 		run(|| {
 			assert_ok!(Submissions::open(JOB, &[1], SEGMENTS));
-			let shown = trainyard_protocol::job::Reveal { segments, ..reveal(1) };
+			let shown = trainyard_protocol::job::Reveal { segments, diverged, ..reveal(1) };
 			let committed = trainyard_protocol::commitment::result(
 				&GENESIS,
 				JOB,
@@ -228,10 +232,12 @@ fn a_result_has_as_many_segments_as_the_job_allows() {
 				let who = RuntimeOrigin::signed(1);
 				Submissions::reveal(who, JOB, shown.clone(), [1; 32])
 			};
-			if SEGMENTS.contains(&segments) {
+			// One that diverged has lost some of the job's, whether that may stop early or not.
+			let possible = if diverged { 0..=SEGMENTS.end() - 1 } else { SEGMENTS };
+			if possible.contains(&segments) {
 				assert_ok!(reveal());
 				let all = Submissions::close(JOB);
-				assert_eq!(all[0].1.segments, segments);
+				assert_eq!((all[0].1.segments, all[0].1.diverged), (segments, diverged));
 			} else {
 				assert_noop!(reveal(), Error::<Test>::WrongSegments);
 				assert!(Submissions::close(JOB).is_empty());

@@ -4,7 +4,7 @@ use codec::{Decode, Encode, MaxEncodedLen};
 use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_protocol::{
-	job::{Reveal, MAX_REPLICAS},
+	job::{Reveal, WorkResult, MAX_REPLICAS},
 	H256,
 };
 
@@ -49,9 +49,13 @@ impl<AccountId: PartialEq> Round<AccountId> {
 		self.entries.iter_mut().find(|entry| entry.trainer == *trainer)
 	}
 
-	/// Returns whether a result of the job can have that many segments.
-	pub fn takes(&self, segments: u32) -> bool {
-		(self.least_segments..=self.most_segments).contains(&segments)
+	/// Returns whether a result of the job can have as many segments. One that diverged can have any
+	/// number below all of them.
+	pub fn takes(&self, result: &WorkResult) -> bool {
+		match result.diverged {
+			true => result.segments < self.most_segments,
+			false => (self.least_segments..=self.most_segments).contains(&result.segments),
+		}
 	}
 
 	/// Returns whether nothing is left to wait for in the present phase.

@@ -143,6 +143,7 @@ fn results<T: Config>(job: &Job<T::AccountId>) -> BTreeMap<T::AccountId, WorkRes
 		bundle_root: H256::repeat_byte(i as u8),
 		model_root: H256::repeat_byte(0x80 | i as u8),
 		segments: 1 + i as u32,
+		diverged: false,
 	};
 	job.replicas.iter().enumerate().map(|(i, r)| (r.trainer.clone(), result(i))).collect()
 }

@@ -200,6 +200,7 @@ impl<T: Config> Pallet<T> {
 				fate: Fate::Working,
 				result: None,
 				segments: None,
+				diverged: false,
 				offer: None,
 			})
 			.collect();
@@ -332,7 +333,8 @@ impl<T: Config> Pallet<T> {
 				.zip(&groups)
 				.find(|(_, (_, trainers))| trainers.contains(&replica.trainer));
 			replica.result = delivered.map(|(at, _)| at);
-			replica.segments = delivered.map(|(_, (result, _))| result.segments);
+			replica.segments = delivered.map(|(_, (result, _))| result.trained());
+			replica.diverged = delivered.is_some_and(|(_, (result, _))| result.diverged);
 		}
 		let results = groups.len() as u32;
 		// Every result is fetched and replayed.
@@ -399,6 +401,7 @@ impl<T: Config> Pallet<T> {
 		Self::conclude(id, job, |r| {
 			let decision = r.result.and_then(|at| decisions.get(at as usize));
 			Some(match decision {
+				Some(Decision::Accepted | Decision::Idle) if r.diverged => Fate::Diverged,
 				Some(Decision::Accepted) => Fate::Accepted,
 				Some(Decision::Idle) => Fate::Idle,
 				Some(Decision::Rejected) => Fate::Rejected,

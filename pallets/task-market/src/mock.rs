@@ -515,11 +515,23 @@ pub fn reveal(id: JobId, trainer: AccountId, byte: u8) {
 
 /// `trainer` reveals the result that goes by `byte` and stopped after that many segments.
 pub fn reveal_after(id: JobId, trainer: AccountId, byte: u8, segments: u32) {
-	let reveal = Reveal { segments, ..reveal_of(byte) };
+	reveal_result(id, trainer, Reveal { segments, ..reveal_of(byte) });
+}
+
+/// `trainer` reveals the result that goes by `byte`, which diverged after that many segments.
+pub fn reveal_diverged(id: JobId, trainer: AccountId, byte: u8, segments: u32) {
+	reveal_result(id, trainer, Reveal { segments, diverged: true, ..reveal_of(byte) });
+}
+
+fn reveal_result(id: JobId, trainer: AccountId, reveal: Reveal) {
 	Rounds::mutate(|rounds| {
 		let round = rounds.get_mut(&id).unwrap();
 		// As the pallet does.
-		assert!(round.segments.as_ref().unwrap().contains(&segments));
+		let possible = round.segments.as_ref().unwrap();
+		assert!(match reveal.diverged {
+			true => reveal.segments < *possible.end(),
+			false => possible.contains(&reveal.segments),
+		});
 		round.reveals.insert(trainer, reveal.clone());
 	});
 	TaskMarket::revealed(id, &reveal.model_root);
@@ -538,6 +550,7 @@ pub fn reveal_of(byte: u8) -> Reveal {
 		bundle_root: H256::repeat_byte(byte),
 		model_root: model_of(byte),
 		segments: 30,
+		diverged: false,
 		location: Text::new("http://127.0.0.1:8600").unwrap(),
 	}
 }

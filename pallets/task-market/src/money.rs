@@ -4,9 +4,10 @@
 //! holds on their own accounts, and the submitter's deposit for the job's *record*, which returns
 //! when that is removed. What goes out, all at once when the job ends:
 //!
-//! - from the escrow: pay of accepted replicas for the segments that they trained, the part of
+//! - from the escrow: pay of accepted replicas (those that diverged among them) for the segments that
+//!   they trained, the part of
 //!   undecided ones that the terms name, audit fees earned, the protocol fee of accepted replicas
-//!   (burned), and all the rest back to the submitter, what an early stop saved included;
+//!   that did not diverge (burned), and all the rest back to the submitter, what an early stop saved included;
 //! - from each deposit: what its replica's fate costs ([`lost_deposit`]), shared out by
 //!   [`SlashShares`], and the rest back to the trainer.
 //!
@@ -172,6 +173,12 @@ impl<T: Config> Pallet<T> {
 					Self::burn(HoldReason::Escrow, &job.submitter, worth.fee);
 					add(&mut settlement.burned, worth.fee);
 					worth.price
+				}
+				// All that was trained is paid. It made no power, so it burns no fee for power: who
+				// builds a specification to diverge gains nothing, and costs its trainers nothing.
+				Fate::Diverged => {
+					let segments = replica.segments.unwrap_or(u32::MAX);
+					Self::worth(job, spec.as_ref(), segments).of_each(drawn).price
 				}
 				Fate::Agreed => replica.offer.unwrap_or(0).min(quote.whole().of_each(drawn).price),
 				Fate::Undecided => match (undecided, replica.segments) {

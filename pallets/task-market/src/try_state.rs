@@ -3,7 +3,8 @@
 #![cfg(any(feature = "std", feature = "try-runtime"))]
 
 use crate::{
-	Agenda, Applicants, Config, Cursor, Due, HoldReason, Jobs, NextJob, Pallet, Specs, Uploading,
+	Agenda, Applicants, Config, Cursor, Due, HoldReason, Jobs, NextJob, Pallet, Replica, Specs,
+	Uploading,
 };
 use alloc::collections::BTreeMap;
 use frame_support::{ensure, traits::fungible::InspectHold};
@@ -71,9 +72,19 @@ impl<T: Config> Pallet<T> {
 					.saturating_add(s.refunded);
 				ensure!(out == s.escrowed, "an escrow was not settled to the last unit");
 				let accepted = job.replicas.iter().any(|r| r.fate.is_true());
-				ensure!(accepted || s.burned == 0, "the fee for power where none was earned");
+				let whole = |r: &Replica<_>| matches!(r.fate, Fate::Accepted | Fate::Idle);
+				let burns = job.replicas.iter().any(whole);
+				ensure!(
+					burns || s.burned == 0,
+					"the fee for power where nothing was trained to an end"
+				);
+				let diverged = |r: &Replica<_>| r.fate != Fate::Diverged || r.diverged;
+				ensure!(
+					job.replicas.iter().all(diverged),
+					"a result diverged that does not say so"
+				);
 				let paid = job.replicas.iter().any(|r| match r.fate {
-					Fate::Accepted | Fate::Idle | Fate::Agreed => true,
+					Fate::Accepted | Fate::Idle | Fate::Diverged | Fate::Agreed => true,
 					Fate::Undecided => !accepted && job.terms.undecided_percent > 0,
 					_ => false,
 				});

@@ -60,8 +60,11 @@ pub struct Replica<AccountId> {
 	pub fate: Fate,
 	/// Which of the audit's distinct results it delivered.
 	pub result: Option<u32>,
-	/// Segments trained of that result: all of the job's, or fewer where it stopped early.
+	/// Segments trained of that result: all of the job's, or fewer where it stopped early or diverged,
+	/// with the one in which it did.
 	pub segments: Option<u32>,
+	/// Whether its result says that training diverged.
+	pub diverged: bool,
 	/// Pay at which its trainer is ready to settle at once.
 	pub offer: Option<Balance>,
 }
@@ -207,6 +210,11 @@ pub fn lost_deposit(fate: Fate, deposit: Balance) -> Balance {
 		| Fate::ModelMissing
 		| Fate::Unavailable
 		| Fate::Rejected => deposit,
-		Fate::Working | Fate::Accepted | Fate::Idle | Fate::Undecided | Fate::Agreed => 0,
+		Fate::Working
+		| Fate::Accepted
+		| Fate::Idle
+		| Fate::Diverged
+		| Fate::Undecided
+		| Fate::Agreed => 0,
 	}
 }

@@ -12,7 +12,9 @@ use sp_runtime::traits::SaturatedConversion;
 use trainyard_protocol::{
 	audit::{AuditPhase, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	commitment,
-	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
+	job::{
+		Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS,
+	},
 	seats::Resources,
 	views::Standing,
 	JobId,
@@ -89,9 +91,10 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		result: WorkResult {
 			bundle_root: H256([1; 32]),
 			model_root: H256([2; 32]),
-			segments: 1_000,
+			segments: MAX_REPLAYED_SEGMENTS - 1,
+			diverged: true,
 		},
-		drawn: (0..MAX_AUDIT_SEGMENTS).collect::<Vec<_>>().try_into().expect("as many"),
+		drawn: (0..MAX_REPLAYED_SEGMENTS).collect::<Vec<_>>().try_into().expect("as many"),
 		trainers: trainers.clone().try_into().expect("one for each replica"),
 		decision: None,
 		rescue: Rescue::NotNeeded,
@@ -122,7 +125,7 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 }
 
 fn accept() -> GroupVerdict {
-	let evidence: Vec<_> = (0..MAX_AUDIT_SEGMENTS)
+	let evidence: Vec<_> = (0..MAX_REPLAYED_SEGMENTS)
 		.map(|segment| SegmentEvidence {
 			segment,
 			trace_root: H256([8; 32]),

@@ -34,7 +34,8 @@ impl<T: Config> Pallet<T> {
 	/// `MinSeats`; fewer eligible verifiers than wanted make a smaller one, or none.
 	///
 	/// Each result has a draw of its own, among the segments that it has: a trainer that claims to
-	/// have stopped early does not keep the later segments of others from being drawn.
+	/// have stopped early does not keep the later segments of others from being drawn. The segment
+	/// in which training diverged is replayed besides those that are drawn.
 	///
 	/// The segments stay over the rounds: new ones would be another chance for a trainer
 	/// who serves only enough verifiers to prevent a decision. The results were revealed
@@ -69,10 +70,10 @@ impl<T: Config> Pallet<T> {
 		}
 		for (at, group) in (0u32..).zip(audit.groups.iter_mut()) {
 			if group.drawn.is_empty() && group.decision.is_none() {
-				group.drawn = BoundedVec::truncate_from(draw::distinct(
+				group.drawn = BoundedVec::truncate_from(draw::segments(
 					&(SEGMENTS, at).encode(),
 					seed,
-					group.result.segments,
+					&group.result,
 					audit.audit_segments,
 				));
 			}

@@ -308,7 +308,12 @@ pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
 			.iter()
 			.map(|who| {
 				let root = H256([*who as u8; 32]);
-				let result = WorkResult { bundle_root: root, model_root: root, segments: 10 };
+				let result = WorkResult {
+					bundle_root: root,
+					model_root: root,
+					segments: 10,
+					diverged: false,
+				};
 				(result, vec![*who])
 			})
 			.collect(),

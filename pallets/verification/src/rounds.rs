@@ -111,7 +111,7 @@ impl<T: Config> Pallet<T> {
 	fn audit_of(request: AuditRequest<T::AccountId>) -> Option<AuditOf<T>> {
 		let AuditRequest { groups, parties, audit_segments, verifiers, fee, needs } = request;
 		let fits = !groups.is_empty()
-			&& groups.iter().all(|(result, _)| result.segments > 0)
+			&& groups.iter().all(|(result, _)| result.trained() > 0)
 			&& (1..=MAX_VERIFIERS).contains(&verifiers)
 			&& (1..=MAX_AUDIT_SEGMENTS).contains(&audit_segments);
 		if !fits {

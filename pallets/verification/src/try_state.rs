@@ -74,8 +74,14 @@ impl<T: Config> Pallet<T> {
 				let drawn = &group.drawn;
 				ensure!(
 					drawn.iter().zip(drawn.iter().skip(1)).all(|(a, b)| a < b)
-						&& drawn.iter().all(|segment| *segment < group.result.segments)
-						&& drawn.len() <= audit.audit_segments as usize,
+						&& drawn.iter().all(|segment| *segment < group.result.trained())
+						&& group
+							.result
+							.diverged_in()
+							.is_none_or(|last| { drawn.is_empty() || drawn.last() == Some(&last) })
+						&& drawn.len()
+							<= (audit.audit_segments as usize)
+								.saturating_add(usize::from(group.result.diverged)),
 					"drawn segments are out of order or range"
 				);
 			}

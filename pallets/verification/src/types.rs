@@ -5,7 +5,9 @@ use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
-	job::{Balance, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
+	job::{
+		Balance, WorkResult, MAX_AUDIT_ROUNDS, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS,
+	},
 	seats::Resources,
 };
 
@@ -59,8 +61,9 @@ pub struct Group<AccountId> {
 	pub result: WorkResult,
 	/// Who delivered it.
 	pub trainers: BoundedVec<AccountId, ConstU32<MAX_REPLICAS>>,
-	/// Which of its segments are replayed, ascending; empty before the draw.
-	pub drawn: BoundedVec<u32, ConstU32<MAX_AUDIT_SEGMENTS>>,
+	/// Which of its segments are replayed, ascending, with the one in which it diverged; empty before
+	/// the draw.
+	pub drawn: BoundedVec<u32, ConstU32<MAX_REPLAYED_SEGMENTS>>,
 	/// What was decided.
 	pub decision: Option<Decision>,
 	/// Whether its states had to be, and were, stored on chain.

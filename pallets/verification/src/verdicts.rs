@@ -115,6 +115,10 @@ fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<
 			GroupVerdict::Reject(RejectReason::WrongSegment(evidence)) => {
 				ensure!(evidence.segment < group.result.segments, Error::<T>::WrongSegments)
 			}
+			GroupVerdict::Reject(RejectReason::NotDiverged(evidence)) => {
+				let claimed = group.result.diverged_in() == Some(evidence.segment);
+				ensure!(claimed, Error::<T>::WrongSegments)
+			}
 			GroupVerdict::Reject(
 				RejectReason::WrongState { checkpoint }
 				| RejectReason::WrongEvaluation { checkpoint }

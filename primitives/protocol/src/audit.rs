@@ -1,7 +1,7 @@
 //! What verifiers say about results.
 
 use crate::{
-	job::{BlockNumber, MAX_AUDIT_SEGMENTS, MAX_REPLICAS},
+	job::{BlockNumber, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS},
 	H256,
 };
 use bounded_collections::{BoundedVec, ConstU32};
@@ -34,7 +34,8 @@ pub struct SegmentEvidence {
 	/// Merkle root over the steps' losses and logits and the evaluation of the end state, see
 	/// `bundle::trace_leaf`.
 	pub trace_root: H256,
-	/// Hash of the state that the replay ended in.
+	/// Hash of the state that the replay ended in; where it left the finite numbers,
+	/// [`bundle::diverged_state`](crate::bundle::diverged_state).
 	pub end_state: H256,
 	/// Where the training stands still in this segment: from which segment on, as far as the
 	/// verifier looked. None where it does not, and in a replay that shows a false segment.
@@ -84,6 +85,8 @@ pub enum RejectReason {
 		/// Checkpoint that holds it.
 		checkpoint: u32,
 	},
+	/// Training is said to have diverged in this segment, and its replay stays finite.
+	NotDiverged(SegmentEvidence),
 }
 
 /// Writes the reason in words. They are the same wherever a person reads them: in a verifier's
@@ -110,6 +113,9 @@ impl fmt::Display for RejectReason {
 			Self::UnreachableState { checkpoint } => {
 				write!(f, "checkpoint {checkpoint} is a state that no honest run can have")
 			}
+			Self::NotDiverged(SegmentEvidence { segment, .. }) => {
+				write!(f, "segment {segment} does not diverge, as is claimed")
+			}
 		}
 	}
 }
@@ -131,7 +137,7 @@ impl fmt::Display for RejectReason {
 #[serde(rename_all = "snake_case")]
 pub enum GroupVerdict {
 	/// Everything drawn was replayed and equal; evidence per drawn segment, ascending.
-	Accept(BoundedVec<SegmentEvidence, ConstU32<MAX_AUDIT_SEGMENTS>>),
+	Accept(BoundedVec<SegmentEvidence, ConstU32<MAX_REPLAYED_SEGMENTS>>),
 	/// The result is false.
 	Reject(RejectReason),
 	/// Nobody served a bundle or data that hash to the revealed roots.
@@ -238,6 +244,8 @@ mod tests {
 		segment.extend([1; 32]);
 		segment.extend([2; 32]);
 		segment.push(0);
+		let mut finite = segment.clone();
+		finite[0] = 7;
 		let idle = SegmentEvidence { idle_since: Some(258), ..evidence };
 		assert_eq!(idle.encode(), [&segment[1..69], &[1, 2, 1, 0, 0]].concat());
 		for (reason, bytes) in [
@@ -248,6 +256,7 @@ mod tests {
 			(RejectReason::WrongModel, vec![4]),
 			(RejectReason::WrongEvaluation { checkpoint: 258 }, vec![5, 2, 1, 0, 0]),
 			(RejectReason::UnreachableState { checkpoint: 258 }, vec![6, 2, 1, 0, 0]),
+			(RejectReason::NotDiverged(evidence), finite),
 		] {
 			assert_eq!(reason.encode(), bytes, "{reason:?}");
 		}
@@ -266,6 +275,7 @@ mod tests {
 			(RejectReason::WrongModel, "the model is not"),
 			(RejectReason::WrongEvaluation { checkpoint: 3 }, "the evaluation of checkpoint 3"),
 			(RejectReason::UnreachableState { checkpoint: 3 }, "checkpoint 3 is a state that no"),
+			(RejectReason::NotDiverged(evidence), "segment 7 does not diverge"),
 		] {
 			assert!(alloc::format!("{reason}").starts_with(words), "{reason}");
 		}

@@ -74,6 +74,10 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+	/// What stands for the evaluation of an initial state whose validation loss is infinite or NaN:
+	/// training has diverged before its first step. Every other evaluation has labels.
+	pub const NONE: Evaluation = Evaluation { loss_bits: 0, correct: 0, labels: 0 };
+
 	/// Returns an evaluation with this mean loss and `correct` labels predicted of `labels`.
 	pub fn new(loss: f32, correct: u32, labels: u32) -> Self {
 		Self { loss_bits: loss.to_bits(), correct, labels }
@@ -116,11 +120,23 @@ pub fn checkpoint_leaf(checkpoint: &Checkpoint) -> H256 {
 	checkpoint.using_encoded(merkle::leaf)
 }
 
+/// What the last leaf of a bundle is over whose training diverged after its last checkpoint.
+const DIVERGED: &[u8] = b"trainyard/diverged/v1";
+
 /// Returns the bundle root: Merkle root of the checkpoint leaves in ascending step, checkpoint 0
-/// included.
-pub fn bundle_root(checkpoints: impl IntoIterator<Item = Checkpoint>) -> H256 {
-	let leaves: Vec<H256> = checkpoints.into_iter().map(|c| checkpoint_leaf(&c)).collect();
+/// included; and, where training `diverged` after the last of them, one more leaf, over the bytes
+/// `trainyard/diverged/v1`.
+pub fn bundle_root(checkpoints: impl IntoIterator<Item = Checkpoint>, diverged: bool) -> H256 {
+	let mut leaves: Vec<H256> = checkpoints.into_iter().map(|c| checkpoint_leaf(&c)).collect();
+	leaves.extend(diverged.then(|| merkle::leaf(DIVERGED)));
 	merkle::root(&leaves)
+}
+
+/// Returns what stands in [`SegmentEvidence`](crate::audit::SegmentEvidence) for the end state of a
+/// segment in which training left the finite numbers: `blake2_256(SCALE("trainyard/diverged/v1",
+/// step: u32))`, with the steps that were done before that was noticed. No file hashes to it.
+pub fn diverged_state(step: u32) -> H256 {
+	(b"trainyard/diverged/v1", step).using_encoded(blake2_256).into()
 }
 
 /// Returns the leaf of a replay trace: Merkle leaf over SCALE(step: u32, bits of the loss: u32,
@@ -179,7 +195,7 @@ mod tests {
 	#[test]
 	fn the_root_binds_every_part_of_every_checkpoint() {
 		let all: Vec<Checkpoint> = (0..4).map(checkpoint).collect();
-		let root = bundle_root(all.clone());
+		let root = bundle_root(all.clone(), false);
 		let changes: [fn(&mut Checkpoint); 5] = [
 			|c| c.step += 1,
 			|c| c.state = H256::zero(),
@@ -191,9 +207,15 @@ mod tests {
 			for change in changes {
 				let mut other = all.clone();
 				change(&mut other[at]);
-				assert_ne!(bundle_root(other), root);
+				assert_ne!(bundle_root(other, false), root);
 			}
-			assert_ne!(bundle_root(all[..at].to_vec()), root, "fewer checkpoints");
+			assert_ne!(bundle_root(all[..at].to_vec(), false), root, "fewer checkpoints");
+			assert_ne!(bundle_root(all[..at].to_vec(), true), root, "it diverged");
 		}
+		let leaves: Vec<H256> = all.iter().map(checkpoint_leaf).collect();
+		let end = merkle::leaf(b"trainyard/diverged/v1");
+		assert_eq!(bundle_root(all, true), merkle::root(&[&leaves[..], &[end]].concat()));
+		let bytes = [&b"trainyard/diverged/v1"[..], &258u32.to_le_bytes()].concat();
+		assert_eq!(diverged_state(258), H256(blake2_256(&bytes)));
 	}
 }

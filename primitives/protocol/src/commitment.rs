@@ -16,8 +16,8 @@ pub fn job(spec: &JobSpec, terms: &Terms) -> H256 {
 	(b"trainyard/job/v1", spec, terms).using_encoded(blake2_256).into()
 }
 
-/// Returns a trainer's commitment to a result: `blake2_256(SCALE("trainyard/commit/v2",
-/// genesis_hash, job, account, bundle_root, model_root, segments: u32, salt))`.
+/// Returns a trainer's commitment to a result: `blake2_256(SCALE("trainyard/commit/v3",
+/// genesis_hash, job, account, bundle_root, model_root, segments: u32, diverged: bool, salt))`.
 pub fn result<AccountId: Encode>(
 	genesis: &H256,
 	job: JobId,
@@ -25,10 +25,8 @@ pub fn result<AccountId: Encode>(
 	result: &WorkResult,
 	salt: &[u8; 32],
 ) -> H256 {
-	let WorkResult { bundle_root, model_root, segments } = result;
-	(b"trainyard/commit/v2", genesis, job, account, bundle_root, model_root, segments, salt)
-		.using_encoded(blake2_256)
-		.into()
+	// It encodes as its fields in their order.
+	(b"trainyard/commit/v3", genesis, job, account, result, salt).using_encoded(blake2_256).into()
 }
 
 /// Returns a verifier's commitment to its findings in round `round` of a job's audit:
@@ -81,16 +79,22 @@ mod tests {
 	#[test]
 	fn layout() {
 		let (bundle_root, model_root) = (H256([2; 32]), H256([3; 32]));
-		let shown = WorkResult { bundle_root, model_root, segments: 258 };
-		let mut bytes = b"trainyard/commit/v2".to_vec();
+		let shown = WorkResult { bundle_root, model_root, segments: 258, diverged: false };
+		let mut bytes = b"trainyard/commit/v3".to_vec();
 		bytes.extend([1; 32]);
 		bytes.extend(7u32.to_le_bytes());
 		bytes.extend([9u8; 32]);
 		bytes.extend([2; 32]);
 		bytes.extend([3; 32]);
 		bytes.extend([2, 1, 0, 0]);
+		bytes.push(0);
 		bytes.extend([4; 32]);
 		let made = result(&H256([1; 32]), 7, &[9u8; 32], &shown, &[4; 32]);
+		assert_eq!(made, H256(blake2_256(&bytes)));
+		let diverged = WorkResult { diverged: true, ..shown };
+		let flag = bytes.len() - 33;
+		bytes[flag] = 1;
+		let made = result(&H256([1; 32]), 7, &[9u8; 32], &diverged, &[4; 32]);
 		assert_eq!(made, H256(blake2_256(&bytes)));
 	}
 }

@@ -30,6 +30,9 @@ pub const MAX_AUDIT_WORK: MicroUt = 2_000_000;
 pub const MAX_ROUND_WORK: MicroUt = 3 * MAX_AUDIT_WORK;
 /// Most segments replayed by each verifier.
 pub const MAX_AUDIT_SEGMENTS: u32 = 16;
+/// Most segments of one result that are replayed: those that are drawn, and the one in which training
+/// diverged.
+pub const MAX_REPLAYED_SEGMENTS: u32 = MAX_AUDIT_SEGMENTS + 1;
 /// Part of the pay in percent that a trainer of an undecided result is paid, where a submitter names
 /// no other, and the least that a trainer takes where it names none.
 pub const UNDECIDED_PERCENT: u8 = 20;
@@ -136,7 +139,7 @@ pub enum JobState {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-	/// At least one replica was accepted and paid.
+	/// At least one replica was accepted and paid, be it one that diverged.
 	Settled,
 	/// All parties agreed to settle without an audit.
 	Agreed,
@@ -187,12 +190,15 @@ pub enum Fate {
 	Agreed,
 	/// The audit accepted it, but the training stood still: paid, deposit returned, no power.
 	Idle,
+	/// The audit accepted it, and the training diverged: paid for what it trained, deposit returned,
+	/// no power, no protocol fee.
+	Diverged,
 }
 
 impl Fate {
 	/// Returns whether the audit found the result true.
 	pub fn is_true(&self) -> bool {
-		matches!(self, Fate::Accepted | Fate::Idle)
+		matches!(self, Fate::Accepted | Fate::Idle | Fate::Diverged)
 	}
 }
 
@@ -215,8 +221,12 @@ pub struct Reveal {
 	pub bundle_root: H256,
 	/// Root of the blob `model.safetensors`.
 	pub model_root: H256,
-	/// Segments trained: all of the job's, or fewer where it stopped early.
+	/// Segments trained to their ends: all of the job's, or fewer where it stopped early or diverged.
 	pub segments: u32,
+	/// Whether training left the finite numbers in the segment after these, the last that was
+	/// trained.
+	#[serde(default)]
+	pub diverged: bool,
 	/// Where bundle and data are served: the base URL of the trainer's HTTP server.
 	pub location: Text,
 }
@@ -228,6 +238,7 @@ impl Reveal {
 			bundle_root: self.bundle_root,
 			model_root: self.model_root,
 			segments: self.segments,
+			diverged: self.diverged,
 		}
 	}
 }
@@ -254,8 +265,25 @@ pub struct WorkResult {
 	pub bundle_root: H256,
 	/// Root of the blob `model.safetensors`.
 	pub model_root: H256,
-	/// Segments trained: all of the job's, or fewer where it stopped early.
+	/// Segments trained to their ends, each with a checkpoint there: all of the job's, or fewer where
+	/// it stopped early or diverged.
 	pub segments: u32,
+	/// Whether training left the finite numbers in the segment after these. That one was trained and
+	/// has no end; it is replayed whatever is drawn.
+	#[serde(default)]
+	pub diverged: bool,
+}
+
+impl WorkResult {
+	/// Returns how many segments were trained: with the one that has no end, where it diverged.
+	pub fn trained(&self) -> u32 {
+		self.segments.saturating_add(u32::from(self.diverged))
+	}
+
+	/// Returns the segment in which training left the finite numbers, if it did.
+	pub fn diverged_in(&self) -> Option<u32> {
+		self.diverged.then_some(self.segments)
+	}
 }
 
 /// Where the money of a job went. The sum that came in (escrow, deposits) equals the sum that went

@@ -195,7 +195,13 @@ fn samples() -> Vec<RuntimeCall> {
 		undecided_percent: 20,
 	};
 	let (root, salt) = (H256::zero(), [0; 32]);
-	let reveal = Reveal { bundle_root: root, model_root: root, segments: 1, location: text() };
+	let reveal = Reveal {
+		bundle_root: root,
+		model_root: root,
+		segments: 1,
+		diverged: false,
+		location: text(),
+	};
 	let result = UnitResult { state: root, score: None };
 	use pallet_drilling::Call as D;
 	use pallet_hashrate::Call as H;

@@ -82,6 +82,16 @@ fn deliver(chain: &mut Chain, model: &[u8]) -> JobId {
 
 /// The same with this specification, of which that many segments were trained.
 fn deliver_after(chain: &mut Chain, spec: JobSpec, segments: u32, model: &[u8]) -> JobId {
+	deliver_as(chain, spec, (segments, false), model)
+}
+
+/// The same with a result that says whether training diverged after its segments.
+fn deliver_as(
+	chain: &mut Chain,
+	spec: JobSpec,
+	(segments, diverged): (u32, bool),
+	model: &[u8],
+) -> JobId {
 	let quote = chain.state(|| Runtime::quote(spec.clone(), terms())).expect("valid");
 	let escrow = quote.escrow;
 	let digest = commitment::job(&spec, &terms());
@@ -98,6 +108,7 @@ fn deliver_after(chain: &mut Chain, spec: JobSpec, segments: u32, model: &[u8]) 
 		bundle_root: H256::repeat_byte(5),
 		model_root: blob.root,
 		segments,
+		diverged,
 		location: Text::new("http://127.0.0.1:8600").unwrap(),
 	};
 	let genesis = chain.state(|| System::block_hash(0));
@@ -138,8 +149,8 @@ fn audit(
 		matches!(phase(view), Some(AuditPhase::Committing { .. }))
 	});
 	let audit = drawn.audit.expect("it runs");
-	let drawn = &audit.groups[0].drawn;
-	assert_eq!(drawn.len(), 2);
+	let (drawn, diverged) = (&audit.groups[0].drawn, audit.groups[0].result.diverged);
+	assert_eq!(drawn.len(), 2 + usize::from(diverged));
 	assert_eq!(audit.committee.len(), 3);
 	let findings = Findings::try_from(vec![verdict(drawn)]).unwrap();
 	let genesis = chain.state(|| System::block_hash(0));
@@ -239,6 +250,29 @@ fn a_job_that_stops_early_is_paid_for_what_was_trained() {
 	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
 	let training = parts.training_micro_ut_of(&spec, 5).unwrap();
 	assert_eq!(trainer.training_total, u128::from(training));
+	assert_eq!((held_for_jobs(&mut chain, Bob), held_for_jobs(&mut chain, Alice)), (0, 0));
+}
+
+/// A submitter's specification that diverges at its end, whatever the seed: a trap no more.
+#[test]
+fn a_job_that_diverges_is_paid_for_what_was_trained_and_earns_no_power() {
+	let mut chain = chain();
+	let job = deliver_as(&mut chain, JobSpec::noisy_example(), (29, true), &[3; 5_000]);
+	let ended = audit(&mut chain, job, |drawn| {
+		assert_eq!(drawn[2], 29, "the segment that diverged is always replayed");
+		accept(drawn)
+	});
+	assert_eq!(ended.state, JobState::Ended(Ending::Settled));
+	assert_eq!(ended.replicas[0].fate, Fate::Diverged);
+	let money = ended.settlement;
+	let price = trainyard_program::units::price(ended.work, terms().price_per_ut).unwrap();
+	assert_eq!((money.paid_to_trainers, money.burned, money.slashed), (price, 0, 0));
+	assert_eq!(
+		money.escrowed,
+		money.paid_to_trainers + money.paid_to_verifiers + money.burned + money.refunded
+	);
+	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
+	assert_eq!(trainer.training_total, 0);
 	assert_eq!((held_for_jobs(&mut chain, Bob), held_for_jobs(&mut chain, Alice)), (0, 0));
 }
 

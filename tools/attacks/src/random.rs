@@ -331,6 +331,7 @@ impl World {
 			} else {
 				segments
 			},
+			diverged: self.chance(5),
 			location: Text::new("http://127.0.0.1:8600").expect("it is short"),
 		};
 		let commitment = commitment::result(&self.genesis, job, &trainer, &reveal.result(), &SALT);

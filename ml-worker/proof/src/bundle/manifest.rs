@@ -107,8 +107,8 @@ impl MadeBy {
 	}
 }
 
-/// What a bundle claims. Only the checkpoints are bound by the bundle root; everything else
-/// is for readers. Its specification is a valid one: a file is read with a [`JobSpec`] in that
+/// What a bundle claims. Only the checkpoints, and whether training diverged after them, are bound by
+/// the bundle root; everything else is for readers. Its specification is a valid one: a file is read with a [`JobSpec`] in that
 /// place, which [`Manifest::parse`] checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest<Spec = CheckedSpec> {
@@ -122,7 +122,10 @@ pub struct Manifest<Spec = CheckedSpec> {
 	pub arithmetic: Arithmetic,
 	/// Checkpoints so far, ascending; after the training all of them, or fewer if it stopped early.
 	pub checkpoints: Vec<Checkpoint>,
-	/// Merkle root over the checkpoints, once training is over.
+	/// Whether training left the finite numbers after the last checkpoint, which ended it.
+	#[serde(default)]
+	pub diverged: bool,
+	/// Merkle root over the checkpoints, and of a run that diverged over that, once training is over.
 	pub bundle_root: Option<H256>,
 	/// Root of the blob `model.safetensors`, once training is over.
 	pub model_root: Option<H256>,
@@ -139,6 +142,7 @@ impl Manifest {
 			seed,
 			arithmetic: Arithmetic::Strict,
 			checkpoints: Vec::new(),
+			diverged: false,
 			bundle_root: None,
 			model_root: None,
 			made_by: MadeBy::here(),
@@ -147,12 +151,17 @@ impl Manifest {
 
 	/// Returns the Merkle root over the checkpoints listed.
 	pub fn computed_root(&self) -> H256 {
-		bundle_root(self.checkpoints.iter().map(Checkpoint::bound))
+		bundle_root(self.checkpoints.iter().map(Checkpoint::bound), self.diverged)
 	}
 
-	/// Returns the number of segments trained so far.
+	/// Returns the number of segments trained to their ends so far.
 	pub fn segments(&self) -> u32 {
 		u32::try_from(self.checkpoints.len()).unwrap_or(u32::MAX).saturating_sub(1)
+	}
+
+	/// Returns the segment in which training left the finite numbers, if it did.
+	pub fn diverged_in(&self) -> Option<u32> {
+		self.diverged.then(|| self.segments())
 	}
 
 	/// Returns after how many segments training is over, by the validation losses of the
@@ -180,6 +189,7 @@ impl Manifest {
 			seed: read.seed,
 			arithmetic: read.arithmetic,
 			checkpoints: read.checkpoints,
+			diverged: read.diverged,
 			bundle_root: read.bundle_root,
 			model_root: read.model_root,
 			made_by: read.made_by,
@@ -216,8 +226,17 @@ mod tests {
 		let mut manifest = Manifest::new(JobSpec::example().check().unwrap(), H256::repeat_byte(7));
 		let validation = Evaluation::new(0.1, 350, 359);
 		manifest.checkpoints.push(Checkpoint { step: 0, state_hash: H256::zero(), validation });
-		manifest.bundle_root = Some(manifest.computed_root());
+		let finite = manifest.computed_root();
+		manifest.bundle_root = Some(finite);
 		assert_eq!(Manifest::parse(&manifest.to_bytes()).unwrap(), manifest);
+		manifest.diverged = true;
+		assert_ne!(manifest.computed_root(), finite, "the root binds it");
+		assert_eq!(manifest.diverged_in(), Some(0));
+		assert_eq!(Manifest::parse(&manifest.to_bytes()).unwrap(), manifest);
+		// It may be left out.
+		let text = String::from_utf8(manifest.to_bytes()).unwrap();
+		let read = Manifest::parse(text.replace("  \"diverged\": true,\n", "").as_bytes()).unwrap();
+		assert!(!read.diverged);
 		manifest.format = "other".to_owned();
 		assert!(Manifest::parse(&manifest.to_bytes()).unwrap_err().contains("other"));
 		assert!(Manifest::parse(b"{\"format\":").is_err());

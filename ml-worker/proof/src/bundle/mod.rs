@@ -2,7 +2,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `manifest.json` | specification, seed; for each checkpoint step, state hash, evaluation |
+//! | `manifest.json` | specification, seed; for each checkpoint step, state hash, evaluation; whether training diverged after them |
 //! | `checkpoints/step-########.safetensors` | the full training state: parameters and optimizer |
 //! | `metrics.jsonl` | losses and accuracies for plots |
 //! | `metrics.csv` | the same as a table, see [`records`] |
@@ -159,8 +159,9 @@ impl Bundle {
 
 	/// Returns the result that the trainer commits to and reveals.
 	pub fn result(&self) -> Result<WorkResult, FileError> {
-		let segments = self.manifest.segments();
-		Ok(WorkResult { bundle_root: self.root(), model_root: self.model_root()?, segments })
+		let (segments, diverged) = (self.manifest.segments(), self.manifest.diverged);
+		let (bundle_root, model_root) = (self.root(), self.model_root()?);
+		Ok(WorkResult { bundle_root, model_root, segments, diverged })
 	}
 
 	/// Returns whether training has ended: all checkpoints that there will be and the model are

@@ -41,7 +41,7 @@ impl Run<'_> {
 	/// initial state.
 	pub(super) fn diverged(&self, step: u32, what: String) -> TrainError {
 		let advice = advice(&self.bundle.manifest().spec.training, step == 0);
-		TrainError::Diverged { step, what, advice, kept: self.kept() }
+		TrainError::Diverged { step, what, advice, kept: self.kept(), bundle: None }
 	}
 
 	/// Returns what an engine's error in step `step`, from 1, means for the run.
@@ -66,7 +66,7 @@ impl Run<'_> {
 		at: &Position,
 		is_before: bool,
 	) -> TrainError {
-		let TrainError::Diverged { step, mut what, mut advice, kept } = error else {
+		let TrainError::Diverged { step, mut what, mut advice, kept, bundle } = error else {
 			return error;
 		};
 		if let Some((name, value)) = largest(&at.state) {
@@ -82,7 +82,7 @@ impl Run<'_> {
 			let training = &self.bundle.manifest().spec.training;
 			advice = self::advice(training, cause.is_of_the_beginning());
 		}
-		TrainError::Diverged { step, what, advice, kept }
+		TrainError::Diverged { step, what, advice, kept, bundle }
 	}
 }
 

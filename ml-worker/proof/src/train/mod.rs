@@ -137,6 +137,9 @@ pub enum TrainError {
 		advice: String,
 		/// Step of the last checkpoint.
 		kept: u32,
+		/// The whole bundle, which ends at that checkpoint and says that training diverged after it:
+		/// a result like others.
+		bundle: Option<Box<Bundle>>,
 	},
 	/// The engine failed.
 	#[error(transparent)]
@@ -156,6 +159,9 @@ pub enum TrainError {
 /// Trains `spec` under `seed` on the files at `paths` into a bundle. With [`TrainOptions::resume`]
 /// it goes on after the last checkpoint up to which all files are whole, and ends with the same
 /// bytes as a run that was never interrupted.
+///
+/// A run that diverges fails with [`TrainError::Diverged`], and its bundle is whole as well: it ends
+/// at the last checkpoint, whose parameters are the model.
 ///
 /// If the specification stops early, the run ends at the checkpoint at which its rule holds, and
 /// that checkpoint's parameters are the model.
@@ -287,10 +293,28 @@ impl<'a> Run<'a> {
 		last: Option<(u32, TensorMap)>,
 		initial_model: Option<Arc<TensorMap>>,
 	) -> Result<Bundle, TrainError> {
-		let mut at = match last {
-			Some((begin, raw)) => self.go_on(begin, raw)?,
+		let (mut at, diverged) = match last {
+			Some((begin, raw)) => (self.go_on(begin, raw)?, None),
 			None => self.begin(initial_model)?,
 		};
+		let trained = match diverged {
+			Some(error) => Err(error),
+			None => self.train_all(&mut at),
+		};
+		let error = match trained {
+			Ok(()) => return self.finish(&at.raw),
+			Err(error) => error,
+		};
+		let TrainError::Diverged { step, what, advice, kept, bundle: _ } = error else {
+			return Err(error);
+		};
+		self.bundle.manifest_mut().diverged = true;
+		let bundle = Some(Box::new(self.finish(&at.raw)?));
+		Err(TrainError::Diverged { step, what, advice, kept, bundle })
+	}
+
+	/// Trains all segments that are left, up to where the job stops.
+	fn train_all(&mut self, at: &mut Position) -> Result<(), TrainError> {
 		let (spec, segments) = (self.spec, self.spec.segments());
 		let fabricated_from = self.options.cheat.map(|cheat| cheat.first_fabricated(segments));
 		for segment in 0..segments {
@@ -305,24 +329,36 @@ impl<'a> Run<'a> {
 				let next = cheat::fabricate(spec, end, at.before.as_ref(), &at.raw);
 				at.state = State::from_host(next).map_err(TrainError::Engine)?;
 			} else {
-				self.train_until(end, &mut at)?;
+				self.train_until(end, at)?;
 			}
-			self.end_segment(end, &mut at)?;
+			self.end_segment(end, at)?;
 		}
-		self.finish(&at.raw)
+		Ok(())
 	}
 
-	/// Makes the initial state and its checkpoint.
-	fn begin(&mut self, initial_model: Option<Arc<TensorMap>>) -> Result<Position, TrainError> {
+	/// Makes the initial state and its checkpoint. Where that has no finite validation loss, it returns
+	/// the divergence with them, and the checkpoint has no evaluation.
+	fn begin(
+		&mut self,
+		initial_model: Option<Arc<TensorMap>>,
+	) -> Result<(Position, Option<TrainError>), TrainError> {
 		let seed = self.bundle.manifest().seed;
 		let state = Engine::initial_state(self.spec, &seed, initial_model.as_deref())
 			.map_err(TrainError::Engine)?;
 		let raw = state.to_host().map_err(TrainError::Engine)?;
 		let at = Position { begin: 0, raw, before: None, state };
-		let validation =
-			self.checkpoint(0, &at.state, &at.raw).map_err(|e| self.explained(e, &at, false))?;
-		self.report_checkpoint(0, validation);
-		Ok(at)
+		let error = match self.checkpoint(0, &at.state, &at.raw) {
+			Ok(validation) => {
+				self.report_checkpoint(0, validation);
+				return Ok((at, None));
+			}
+			Err(error) => self.explained(error, &at, false),
+		};
+		if !matches!(error, TrainError::Diverged { .. }) {
+			return Err(error);
+		}
+		self.write_checkpoint(0, &at.raw, None)?;
+		Ok((at, Some(error)))
 	}
 
 	/// Goes on with the state `raw`, in the checkpoint of step `begin`.
@@ -408,9 +444,23 @@ impl<'a> Run<'a> {
 			let what = format!("the validation loss is {}", validation.loss());
 			return Err(self.diverged(step, what));
 		}
+		self.write_checkpoint(step, raw, Some(validation))?;
+		Ok(validation)
+	}
+
+	/// Puts a finite state and its evaluation on disk, which only an initial state may lack.
+	fn write_checkpoint(
+		&mut self,
+		step: u32,
+		raw: &TensorMap,
+		validation: Option<Evaluation>,
+	) -> Result<(), TrainError> {
 		files::write(&self.bundle.path(&checkpoint_file(step)), &tensors::encode(raw))?;
-		self.metrics.push(&Line::validation(step, &validation))?;
+		if let Some(validation) = &validation {
+			self.metrics.push(&Line::validation(step, validation))?;
+		}
 		self.metrics.sync()?;
+		let validation = validation.unwrap_or(Evaluation::NONE);
 		let state_hash = state_hash(raw, NanRule::Refuse).map_err(TrainError::Engine)?;
 		let manifest = self.bundle.manifest_mut();
 		manifest.checkpoints.push(Checkpoint { step, state_hash, validation });
@@ -419,7 +469,7 @@ impl<'a> Run<'a> {
 			self.bundle.write_manifest()?;
 			self.written = Some(Instant::now());
 		}
-		Ok(validation)
+		Ok(())
 	}
 
 	/// Writes the rest of the metrics, the model, and then the manifest that says that all is done.

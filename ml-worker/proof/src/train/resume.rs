@@ -17,6 +17,7 @@ use trainyard_program::{
 	spec::{CheckedSpec, JobSpec},
 	Text,
 };
+use trainyard_protocol::bundle::Evaluation;
 
 /// Refuses a folder that holds files that are not ours, or a bundle where none is expected.
 pub(super) fn check_folder(out: &Path, resume: bool) -> Result<(), TrainError> {
@@ -78,6 +79,11 @@ pub(super) fn begin(
 			}
 		}
 	}
+	let first = bundle.manifest().checkpoints.first();
+	if first.is_some_and(|first| first.validation == Evaluation::NONE) {
+		// It diverged before its first step, which the run finds again.
+		(whole, last) = (0, None);
+	}
 	keep(&mut bundle, whole);
 	// The files may have other locations by now.
 	bundle.manifest_mut().spec = spec.clone();
@@ -93,11 +99,13 @@ pub fn keep_until(out: &Path, whole: u32) -> Result<(), TrainError> {
 	Ok(bundle.write_manifest()?)
 }
 
-/// Drops all checkpoints after the first `whole`.
+/// Drops all checkpoints after the first `whole`, and that training diverged after the last: the next
+/// run finds that again.
 fn keep(bundle: &mut Bundle, whole: usize) {
 	let manifest = bundle.manifest_mut();
-	if whole < manifest.checkpoints.len() {
+	if whole < manifest.checkpoints.len() || manifest.diverged {
 		manifest.checkpoints.truncate(whole);
+		manifest.diverged = false;
 		(manifest.bundle_root, manifest.model_root) = (None, None);
 	}
 }

@@ -106,8 +106,8 @@ impl Case<'_> {
 		segments: &BTreeSet<u32>,
 		report: &mut AuditReport,
 	) -> Result<Vec<SegmentEvidence>, Ended> {
-		let (parts, trained) = (Parts::of(self.spec), self.expected.segments);
-		report.training_flop = parts.flop_of(self.spec, trained)?;
+		let (parts, trained) = (Parts::of(self.spec), self.expected.trained());
+		report.training_flop = parts.flop_of(self.spec, trained.min(self.spec.segments()))?;
 		if let Some(segment) = segments.iter().find(|s| **s >= trained) {
 			return Err(VerifyError::NoSuchSegment { segment: *segment, segments: trained }.into());
 		}
@@ -135,10 +135,16 @@ impl Case<'_> {
 	}
 
 	/// Check 2: the checkpoints are one more than the segments claimed, their steps are the
-	/// specification's, and by their losses training ends there.
+	/// specification's, and by their losses training ends there; or it goes on, where it is said to
+	/// have diverged after them.
 	fn check_list(&self, report: &mut AuditReport) -> Result<(), Ended> {
 		let (spec, trained) = (self.spec, self.expected.segments);
 		let listed = &self.bundle.manifest().checkpoints;
+		if self.bundle.manifest().diverged != self.expected.diverged {
+			let detail = "result and root differ in whether training diverged";
+			report.note("checkpoints", Status::Fail, detail);
+			return reject(RejectReason::WrongCheckpoints);
+		}
 		let steps = listed.iter().map(|c| Some(c.step));
 		if !steps.eq((0..=trained).map(|index| spec.checkpoint_step(index))) {
 			report.note("checkpoints", Status::Fail, "their steps are not the job's");
@@ -146,17 +152,25 @@ impl Case<'_> {
 		}
 		let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss()).collect();
 		let end = spec.ends_after(&losses);
-		if end != Some(trained) {
+		let ends = end == Some(trained);
+		if ends == self.expected.diverged {
 			let should = match end {
+				Some(end) if end == spec.segments() => "training is over".to_owned(),
 				Some(end) => format!("training stops early after segment {end}"),
 				None => "training goes on".to_owned(),
 			};
-			let detail = format!("by their losses {should}, but {trained} segments were trained");
+			let how = match self.expected.diverged {
+				true => "it diverged after",
+				false => "there are",
+			};
+			let detail = format!("by their losses {should}, but {how} {trained} segments");
 			report.note("checkpoints", Status::Fail, detail);
 			return reject(RejectReason::WrongCheckpoints);
 		}
 		let mut detail = format!("{}, at the steps of the job", listed.len());
-		if trained < spec.segments() {
+		if self.expected.diverged {
+			detail += &format!("; it diverged after {trained} of {} segments", spec.segments());
+		} else if trained < spec.segments() {
 			detail += &format!(
 				"; by their losses it stops early, after {trained} of {} segments",
 				spec.segments()
@@ -187,7 +201,13 @@ impl Case<'_> {
 		let found = replay::evaluate(&engine, &state)?.map(|(found, _)| found);
 		let committed = first.map(|c| c.validation);
 		report.replayed_flop = parts.evaluation;
-		if found.is_none() || found != committed {
+		let found = found.filter(|found| found.loss().is_finite());
+		// Training may have diverged before its first step.
+		let expected = match self.expected.diverged_in() {
+			Some(0) => found.or(Some(Evaluation::NONE)),
+			_ => found,
+		};
+		if expected.is_none() || expected != committed {
 			let detail = wrong_evaluation(0, found, committed);
 			report.note("checkpoint 0", Status::Fail, detail);
 			return reject(RejectReason::WrongEvaluation { checkpoint: 0 });
@@ -273,7 +293,11 @@ impl Case<'_> {
 	) -> Result<Vec<SegmentEvidence>, Ended> {
 		let mut evidence = Vec::new();
 		for segment in segments {
-			evidence.push(self.check_segment(engine, parts, *segment, states, report)?);
+			let found = match self.expected.diverged_in() == Some(*segment) {
+				true => self.check_divergence(engine, parts, *segment, states, report)?,
+				false => self.check_segment(engine, parts, *segment, states, report)?,
+			};
+			evidence.push(found);
 		}
 		if let Some(what) = engine.fell_back() {
 			tracing::warn!("the GPU cannot compute {what}: the processor has replayed this result");
@@ -281,11 +305,66 @@ impl Case<'_> {
 		let detail = format!(
 			"{} of {} segments and their evaluations, equal in every bit",
 			segments.len(),
-			self.expected.segments
+			self.expected.trained()
 		);
 		let status = if segments.is_empty() { Status::Skipped } else { Status::Pass };
 		report.note("replay", status, detail);
 		Ok(evidence)
+	}
+
+	/// Replays the segment in which training is said to have diverged: it must leave the finite
+	/// numbers.
+	fn check_divergence(
+		&self,
+		engine: &Engine,
+		parts: &Parts,
+		segment: u32,
+		states: &States,
+		report: &mut AuditReport,
+	) -> Result<SegmentEvidence, Ended> {
+		let no_such = || VerifyError::NoSuchSegment { segment, segments: self.expected.trained() };
+		let begun = Instant::now();
+		let begin = states.get(&segment).ok_or_else(no_such)?;
+		let from = self.bundle.manifest().checkpoints.get(segment as usize).ok_or_else(no_such)?;
+		let to = self.spec.checkpoint_step(segment.saturating_add(1)).ok_or_else(no_such)?;
+		let known = match from.validation == Evaluation::NONE {
+			// Check 3 found that.
+			true => Some(replay::before_the_first_step()),
+			false => self.aids.replays.load(segment, &from.state_hash),
+		};
+		let replayed = match known {
+			Some(replayed) => replayed,
+			None => replay::segment(engine, self.spec, segment, begin, self.stop)?,
+		};
+		if known.is_none() {
+			self.aids.replays.save(&from.state_hash, &replayed);
+			report.replayed_flop += u128::from(to - from.step) * parts.step + parts.evaluation;
+		}
+		let (found, diverged) = (replayed.evidence, replayed.diverged());
+		let seconds = begun.elapsed().as_secs_f64();
+		report.segments.push(SegmentReport {
+			from_step: from.step,
+			to_step: to,
+			equal: diverged,
+			evaluation_equal: diverged,
+			committed: if diverged { found.end_state } else { H256::zero() },
+			evidence: found,
+			seconds,
+		});
+		report.replay_seconds += seconds;
+		report.share = report.replayed_flop as f64 / report.training_flop.max(1) as f64;
+		if !diverged {
+			let steps = format!("segment {segment} (steps {} to {to})", from.step);
+			let detail = format!("{steps} is said to diverge, and ends in {:?}", found.end_state);
+			report.note("replay", Status::Fail, detail);
+			return reject(RejectReason::NotDiverged(found));
+		}
+		report.note(
+			"divergence",
+			Status::Pass,
+			format!("segment {segment} leaves the finite numbers"),
+		);
+		Ok(found)
 	}
 
 	/// Replays one segment and compares where it ends.
@@ -356,6 +435,11 @@ impl Case<'_> {
 		evidence: &mut [SegmentEvidence],
 		report: &mut AuditReport,
 	) -> Result<(), Ended> {
+		if self.expected.diverged {
+			// It takes the place of the search in what a verifier computes, and earns no power.
+			report.note("standstill", Status::Skipped, "what diverged earns no power");
+			return Ok(());
+		}
 		let standstill = Standstill::of(self.spec);
 		let (mut before, mut first) = (None, None);
 		for found in evidence.iter_mut() {
@@ -438,7 +522,8 @@ impl Case<'_> {
 	) -> Result<(), Ended> {
 		let (trained, expected) = (self.expected.segments, self.expected.model_root);
 		let last = states.get(&trained);
-		let replayed = trained.checked_sub(1).is_some_and(|end| segments.contains(&end));
+		// Check 3 evaluated the first.
+		let replayed = trained.checked_sub(1).is_none_or(|end| segments.contains(&end));
 		if let (Some(state), false) = (last, replayed) {
 			let state = State::from_host(state.clone()).map_err(VerifyError::Engine)?;
 			let found = replay::evaluate(engine, &state)?.map(|(found, _)| found);

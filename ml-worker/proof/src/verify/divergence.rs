@@ -9,7 +9,8 @@
 //! the same.
 //!
 //! Two results of different length part before the shorter ends: where training stops follows
-//! from the committed losses, so with equal ones both would stop at the same checkpoint.
+//! from the committed losses, so with equal ones both would stop at the same checkpoint. One that
+//! diverged parts from one that goes on in the segment in which it did.
 //!
 //! A false result of which no false segment is drawn is found in this way if there is an honest
 //! result beside it.
@@ -104,11 +105,13 @@ impl Contest {
 	/// to find out.
 	pub fn parting(&self) -> Option<u32> {
 		let ((_, first), others) = self.rivals.split_first()?;
-		let lengths = self.rivals.iter().map(|(_, bundle)| bundle.manifest().segments());
+		let lengths = self.rivals.iter().map(|(_, bundle)| {
+			let manifest = bundle.manifest();
+			manifest.segments().saturating_add(u32::from(manifest.diverged))
+		});
 		(0..lengths.min()?).find(|segment| {
-			let index = segment.saturating_add(1);
-			let end = listed(first, index);
-			others.iter().any(|(_, other)| listed(other, index) != end)
+			let end = end_of(first, *segment);
+			others.iter().any(|(_, other)| end_of(other, *segment) != end)
 		})
 	}
 
@@ -138,13 +141,14 @@ impl Contest {
 		let evaluation = replayed.validation;
 		let mut rejected = Vec::new();
 		self.rivals.retain(|(index, bundle)| {
-			let end = listed(bundle, checkpoint);
-			let reason = if end.map(|end| end.state) != Some(found.end_state) {
-				RejectReason::WrongSegment(found)
-			} else if end.map(|end| end.evaluation) != evaluation {
-				RejectReason::WrongEvaluation { checkpoint }
-			} else {
-				return true;
+			let reason = match end_of(bundle, segment) {
+				None if replayed.diverged() => return true,
+				None => RejectReason::NotDiverged(found),
+				Some(end) if end.state != found.end_state => RejectReason::WrongSegment(found),
+				Some(end) if Some(end.evaluation) != evaluation => {
+					RejectReason::WrongEvaluation { checkpoint }
+				}
+				Some(_) => return true,
 			};
 			rejected.push((*index, reason));
 			false
@@ -176,9 +180,11 @@ impl Contest {
 	}
 }
 
-/// Returns what the bundle commits to for checkpoint `index`.
-fn listed(bundle: &Bundle, index: u32) -> Option<Checkpoint> {
-	bundle.manifest().checkpoints.get(index as usize).map(|c| c.bound())
+/// Returns the checkpoint to which the bundle commits at the end of `segment`, one that was trained;
+/// `None` where it diverged there.
+fn end_of(bundle: &Bundle, segment: u32) -> Option<Checkpoint> {
+	let index = segment.saturating_add(1) as usize;
+	bundle.manifest().checkpoints.get(index).map(|c| c.bound())
 }
 
 #[cfg(test)]
@@ -248,7 +254,7 @@ mod tests {
 		let [(0, RejectReason::WrongSegment(evidence))] = found[0].rejected[..] else {
 			panic!("{found:?}")
 		};
-		let end = listed(&Bundle::open(&honest.0).unwrap(), 6).unwrap();
+		let end = end_of(&Bundle::open(&honest.0).unwrap(), 5).unwrap();
 		assert_eq!((evidence.segment, evidence.end_state), (5, end.state));
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
 		assert_eq!(contest.parting(), None);

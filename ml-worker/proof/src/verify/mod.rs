@@ -43,7 +43,7 @@ use trainyard_engine::EngineError;
 use trainyard_program::spec::{CheckedSpec, JobSpec, SpecError};
 use trainyard_protocol::{
 	audit::{GroupVerdict, SegmentEvidence},
-	job::{WorkResult, MAX_AUDIT_SEGMENTS},
+	job::{WorkResult, MAX_REPLAYED_SEGMENTS},
 };
 
 /// Says why a verifier cannot give a verdict. Every reason is about the verifier or the question,
@@ -62,7 +62,7 @@ pub enum VerifyError {
 		segments: u32,
 	},
 	/// More segments than a verdict has room for.
-	#[error("{0} segments were drawn; a verdict has room for {MAX_AUDIT_SEGMENTS}")]
+	#[error("{0} segments were drawn; a verdict has room for {MAX_REPLAYED_SEGMENTS}")]
 	TooManySegments(usize),
 	/// It was asked to stop: nobody waits for the verdict any more.
 	#[error("stopped before there was a verdict, because nobody waits for it any more")]
@@ -188,7 +188,10 @@ pub fn rescue_files(
 	segments: &[u32],
 ) -> Result<Vec<String>, VerifyError> {
 	let mut checkpoints = required_checkpoints(trained, segments);
-	checkpoints.extend(idle::searched(dir, spec, &segments.iter().copied().collect())?);
+	// Where training diverged nothing is searched: what has no end is drawn of no other result.
+	if segments.iter().all(|segment| *segment < trained) {
+		checkpoints.extend(idle::searched(dir, spec, &segments.iter().copied().collect())?);
+	}
 	// The initial state is computed.
 	if !segments.contains(&0) {
 		checkpoints.remove(&0);
@@ -206,7 +209,8 @@ pub fn rescue_files(
 /// 1. the manifest's checkpoints are those of `expected.bundle_root`, otherwise
 ///    `Unavailable`;
 /// 2. there is one more than segments claimed, their steps are the specification's, and by
-///    their losses training ends there, otherwise `WrongCheckpoints`;
+///    their losses training ends there (or goes on, where it is claimed to have diverged),
+///    otherwise `WrongCheckpoints`;
 /// 3. checkpoint 0 is the initial state, recomputed (of a fine-tuning, from its initial model),
 ///    otherwise `WrongInitialState`, and has its evaluation, otherwise `WrongEvaluation`;
 /// 4. the files needed are there and hash to the manifest's states, otherwise `Unavailable`;
@@ -214,10 +218,11 @@ pub fn rescue_files(
 ///    is a state that an honest run can have, no farther from the one before it (checkpoint 0
 ///    being the first) than the steps between them go, otherwise `UnreachableState`;
 /// 6. each segment, ascending, replays to its committed end, otherwise `WrongSegment`, and
-///    that has the committed evaluation, otherwise `WrongEvaluation`;
+///    that has the committed evaluation, otherwise `WrongEvaluation`; the replay of the one in
+///    which training diverged leaves the finite numbers, otherwise `NotDiverged`;
 /// 7. where a drawn segment stands still, [`Standstill`] finds where that began, and the segment
 ///    before replays to its committed end, otherwise as in 6 (what is read for this is checked as
-///    in 4 and 5);
+///    in 4 and 5; a result that diverged earns no power, and is not searched);
 /// 8. the last checkpoint has the committed evaluation, otherwise `WrongEvaluation`, and its
 ///    parameters are the blob `expected.model_root`, otherwise `WrongModel`.
 ///
@@ -258,7 +263,7 @@ pub fn audit_with(
 	aids: Aids<'_>,
 ) -> Result<(GroupVerdict, AuditReport), VerifyError> {
 	let segments: BTreeSet<u32> = segments.iter().copied().collect();
-	if segments.len() > MAX_AUDIT_SEGMENTS as usize {
+	if segments.len() > MAX_REPLAYED_SEGMENTS as usize {
 		return Err(VerifyError::TooManySegments(segments.len()));
 	}
 	let begun = Instant::now();

@@ -8,7 +8,7 @@ use trainyard_engine::{le_bytes, state_hash, Engine, EngineError, NanRule, State
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::SegmentEvidence,
-	bundle::{trace_leaf, Evaluation},
+	bundle::{diverged_state, trace_leaf, Evaluation},
 	merkle,
 };
 
@@ -40,8 +40,16 @@ impl Replays for NoReplays {
 pub struct Replayed {
 	/// The trace and the end state.
 	pub evidence: SegmentEvidence,
-	/// Evaluation of the end state; none if it has none.
+	/// Evaluation of the end state; none where training left the finite numbers before, so that there
+	/// is no end state.
 	pub validation: Option<Evaluation>,
+}
+
+impl Replayed {
+	/// Returns whether training left the finite numbers in the segment.
+	pub fn diverged(&self) -> bool {
+		self.validation.is_none()
+	}
 }
 
 /// Evaluates a state. Returns the result, and the losses of the validation labels, little endian;
@@ -58,8 +66,10 @@ pub fn evaluate(
 }
 
 /// Replays `segment` from its first state, evaluates its end state, and returns what was computed
-/// on the way. If a value becomes infinite or NaN (no honest run goes on from there), the trace
-/// ends with what could be done, and an end state that was not reached is zero.
+/// on the way. Where training diverges, by the rule by which a run ends (a loss that is infinite or
+/// NaN, a NaN in the state after a step, an infinite value in the state at the end, an evaluation that
+/// is infinite or NaN), the trace ends with the step before, and in place of the end state stands in
+/// which step that was.
 ///
 /// Once `stop` is set, it ends after the present step, with [`VerifyError::Stopped`].
 pub fn segment(
@@ -75,31 +85,59 @@ pub fn segment(
 		.ok_or(VerifyError::NoSuchSegment { segment, segments: spec.segments() })?;
 	let mut state = State::from_host(begin.clone()).map_err(VerifyError::Engine)?;
 	let mut leaves = Vec::with_capacity((to - from) as usize + 1);
-	let mut reached = true;
+	let mut diverged = None;
 	for step in from..to {
 		check(stop)?;
 		match engine.step(&mut state, step) {
-			Ok(trace) => leaves.push(trace_leaf(step, trace.loss, &trace.logits)),
-			Err(EngineError::NotANumber { .. }) => {
-				reached = false;
+			Ok(trace) if trace.loss.is_finite() => {
+				leaves.push(trace_leaf(step, trace.loss, &trace.logits));
+			}
+			// The bits of a NaN differ from machine to machine, so nothing of this step is a leaf.
+			Ok(_) | Err(EngineError::NotANumber { .. }) => {
+				diverged = Some(step);
 				break;
 			}
 			Err(e) => return Err(VerifyError::Engine(e)),
 		}
 	}
-	let (mut end_state, mut validation) = (H256::zero(), None);
-	if reached {
+	let mut end = None;
+	if diverged.is_none() {
 		check(stop)?;
-		if let Some((found, losses)) = evaluate(engine, &state)? {
-			leaves.push(trace_leaf(to, found.loss(), &losses));
-			validation = Some(found);
-		}
-		let hash = state.to_host().and_then(|end| state_hash(&end, NanRule::Allow));
-		end_state = hash.map_err(VerifyError::Engine)?;
+		end = end_of(engine, &state)?;
 	}
+	let (end_state, validation) = match end {
+		Some((hash, found, losses)) => {
+			leaves.push(trace_leaf(to, found.loss(), &losses));
+			(hash, Some(found))
+		}
+		None => (diverged_state(diverged.unwrap_or(to)), None),
+	};
 	let trace_root = merkle::root(&leaves);
 	let evidence = SegmentEvidence { segment, trace_root, end_state, idle_since: None };
 	Ok(Replayed { evidence, validation })
+}
+
+/// Returns what stands for the replay of segment 0 where the initial state has no finite validation
+/// loss: training diverged before its first step.
+pub fn before_the_first_step() -> Replayed {
+	let (trace_root, end_state) = (merkle::root(&[]), diverged_state(0));
+	let evidence = SegmentEvidence { segment: 0, trace_root, end_state, idle_since: None };
+	Replayed { evidence, validation: None }
+}
+
+/// Returns the hash of a state at the end of a segment, its evaluation and the losses of the
+/// validation labels; `None` where a run would end as diverged.
+fn end_of(
+	engine: &Engine,
+	state: &State,
+) -> Result<Option<(H256, Evaluation, Vec<u8>)>, VerifyError> {
+	let end = state.to_host().map_err(VerifyError::Engine)?;
+	if end.values().any(|tensor| tensor.data.iter().any(|x| !x.is_finite())) {
+		return Ok(None);
+	}
+	let Some((found, losses)) = evaluate(engine, state)? else { return Ok(None) };
+	let hash = state_hash(&end, NanRule::Refuse).map_err(VerifyError::Engine)?;
+	Ok(found.loss().is_finite().then_some((hash, found, losses)))
 }
 
 /// Fails with [`VerifyError::Stopped`] once `stop` is set.

@@ -14,7 +14,7 @@ use crate::{
 use serde::Serialize;
 use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool, time::Instant};
 use trainyard_program::spec::CheckedSpec;
-use trainyard_protocol::job::WorkResult;
+use trainyard_protocol::{bundle::Evaluation, job::WorkResult};
 
 /// Which segments to replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,8 +103,12 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 	}
 	let inputs = Inputs::load(&spec, &paths)?;
 	let data = inputs.data.clone();
-	let segments = manifest.segments();
-	let result = WorkResult { bundle_root, model_root, segments };
+	let (segments, diverged) = (manifest.segments(), manifest.diverged);
+	let result = WorkResult { bundle_root, model_root, segments, diverged };
+	let mut drawn = choice.draw(segments);
+	if let (Some(last), false) = (result.diverged_in(), matches!(choice, Choice::Random(0))) {
+		drawn.insert(last);
+	}
 
 	let mut report = AuditReport::default();
 	let mut passed = all_files(&bundle, &result, &mut report)?;
@@ -112,12 +116,14 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 	let aids = Aids { replays: &NoReplays, fetch: &|_| () };
 	let case =
 		Case { bundle: &bundle, spec: &spec, seed, inputs, expected: result, stop: &never, aids };
-	let outcome = case.examine(&choice.draw(segments), &mut report)?;
+	let outcome = case.examine(&drawn, &mut report)?;
 	passed &= matches!(outcome, Outcome::Accept(_));
 	if let Outcome::Missing(what) = &outcome {
 		return Err(VerifyError::CannotCheck(what.clone()));
 	}
-	if matches!(outcome, Outcome::Accept(_)) {
+	// A run that diverged before its first step has nothing to measure.
+	let measured = manifest.checkpoints.iter().all(|c| c.validation != Evaluation::NONE);
+	if matches!(outcome, Outcome::Accept(_)) && measured {
 		match rules::assess(&bundle, &spec, seed, data) {
 			Ok(rules) => report.rules = Some(rules),
 			// Every file is there: rules that cannot be computed are the bundle's fault.
@@ -139,7 +145,13 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 			"passed, but no segment was replayed: that the work was done is not shown".to_owned()
 		}
 		(Outcome::Accept(evidence), true) => {
-			let equal = format!("passed: {} segments replayed, equal in every bit", evidence.len());
+			let equal = match result.diverged_in() {
+				Some(last) => format!(
+					"passed: {} segments replayed; training diverged in segment {last}",
+					evidence.len()
+				),
+				None => format!("passed: {} segments replayed, equal in every bit", evidence.len()),
+			};
 			match evidence.iter().find_map(|e| e.idle_since) {
 				None => equal,
 				Some(since) => {

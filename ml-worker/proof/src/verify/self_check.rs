@@ -11,8 +11,9 @@ use crate::{
 };
 use primitive_types::H256;
 use std::{collections::BTreeSet, sync::atomic::AtomicBool};
-use trainyard_engine::{Compute, Engine, TensorMap};
+use trainyard_engine::{Compute, Engine, State, TensorMap};
 use trainyard_program::spec::CheckedSpec;
+use trainyard_protocol::bundle::Evaluation;
 
 /// What replays a segment from its first state.
 pub type Replayer<'a> = dyn FnMut(u32, &TensorMap) -> Result<Replayed, VerifyError> + 'a;
@@ -58,8 +59,18 @@ pub fn on_processor(
 	let target = Compute::Cpu.target().map_err(VerifyError::Engine)?;
 	let engine =
 		Engine::on(spec, seed, inputs.data.clone(), target).map_err(VerifyError::Engine)?;
-	let replayer =
-		&mut |segment, begin: &TensorMap| replay::segment(&engine, spec, segment, begin, stop);
+	let unevaluated = bundle.manifest().checkpoints.first().map(|c| c.validation);
+	let unevaluated = unevaluated == Some(Evaluation::NONE);
+	let replayer = &mut |segment, begin: &TensorMap| {
+		if unevaluated {
+			// What is said to have diverged is the evaluation before the first step.
+			let state = State::from_host(begin.clone()).map_err(VerifyError::Engine)?;
+			let found = replay::evaluate(&engine, &state)?.map(|(found, _)| found);
+			let validation = found.filter(|found| found.loss().is_finite());
+			return Ok(Replayed { validation, ..replay::before_the_first_step() });
+		}
+		replay::segment(&engine, spec, segment, begin, stop)
+	};
 	check((bundle, spec, seed), inputs, segments, replayer)
 }
 
@@ -91,7 +102,12 @@ pub fn check(
 				});
 			}
 		}
-		return Ok(Finding::False { segment: *segment, whole: segment.saturating_add(1), what });
+		let unevaluated = bundle.manifest().checkpoints.first().map(|c| c.validation);
+		let whole = match unevaluated == Some(Evaluation::NONE) {
+			true => 0,
+			false => segment.saturating_add(1),
+		};
+		return Ok(Finding::False { segment: *segment, whole, what });
 	}
 	Ok(unsteady.unwrap_or(Finding::Agrees))
 }
@@ -106,7 +122,11 @@ fn difference(
 	let listed = &bundle.manifest().checkpoints;
 	let no_such = || VerifyError::NoSuchSegment { segment, segments: bundle.manifest().segments() };
 	let at = segment as usize;
-	let (from, to) = listed.get(at).zip(listed.get(at + 1)).ok_or_else(no_such)?;
+	let from = listed.get(at).ok_or_else(no_such)?;
+	let to = listed.get(at + 1);
+	if to.is_none() && bundle.manifest().diverged_in() != Some(segment) {
+		return Err(no_such());
+	}
 	let begin = match segment {
 		0 => {
 			let state = Engine::initial_state(spec, &seed, inputs.initial_model());
@@ -122,7 +142,15 @@ fn difference(
 			Err(e) => return Ok(Some(format!("its first state is not what was written: {e}"))),
 		},
 	};
-	let Replayed { evidence, validation } = replayer(segment, &begin)?;
+	let replayed = replayer(segment, &begin)?;
+	let Replayed { evidence, validation } = replayed;
+	let Some(to) = to else {
+		let what = format!(
+			"segment {segment} (from step {}) diverged, and its replay does not",
+			from.step
+		);
+		return Ok((!replayed.diverged()).then_some(what));
+	};
 	let steps = format!("segment {segment} (steps {} to {})", from.step, to.step);
 	if evidence.end_state != to.state_hash {
 		let (found, expected) = (evidence.end_state, to.state_hash);

@@ -1,4 +1,5 @@
 mod attacks;
+mod diverged;
 
 use super::*;
 use crate::{
@@ -415,7 +416,8 @@ fn a_replay_that_leaves_the_finite_range_is_a_wrong_segment() {
 	};
 	let t = trained_as(plain, None);
 	let RejectReason::WrongSegment(e) = rejected(t.audit_of(forge(&t), &[2]).0) else { panic!() };
-	assert_eq!((e.segment, e.end_state), (2, H256::zero()));
+	let at_once = trainyard_protocol::bundle::diverged_state(20);
+	assert_eq!((e.segment, e.end_state), (2, at_once));
 }
 
 #[test]

@@ -94,7 +94,12 @@ impl Train {
 				eprintln!("{stopped}");
 				return Ok(ExitCode::from(130));
 			}
-			Err(error) => return Err(error.into()),
+			Err(error) => {
+				if let TrainError::Diverged { bundle: Some(bundle), .. } = &error {
+					plot::illustrate(bundle);
+				}
+				return Err(error.into());
+			}
 		};
 		plot::illustrate(&bundle);
 		let result = bundle.result()?;

@@ -55,7 +55,7 @@ impl Verify {
 }
 
 fn text(full: &Full) -> String {
-	let report = &full.report;
+	let (report, diverged) = (&full.report, full.result.diverged_in());
 	let rows: Vec<Vec<String>> = report
 		.checks
 		.iter()
@@ -79,6 +79,8 @@ fn text(full: &Full) -> String {
 					s.evidence.segment.to_string(),
 					format!("{} to {}", s.from_step, s.to_step),
 					match (s.equal, s.evaluation_equal) {
+						(true, _) if diverged == Some(s.evidence.segment) => "diverges",
+						(false, _) if diverged == Some(s.evidence.segment) => "STAYS FINITE",
 						(true, true) => "equal",
 						(true, false) => "EVALUATION DIFFERS",
 						(false, _) => "DIFFERS",

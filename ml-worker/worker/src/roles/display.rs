@@ -36,6 +36,9 @@ pub fn fate(fate: &Fate) -> &'static str {
 		Fate::Undecided => "undecided: deposit returned, paid the part that the terms name",
 		Fate::Agreed => "settled by agreement",
 		Fate::Idle => "accepted without power: the training stood still",
+		Fate::Diverged => {
+			"accepted without power: the training diverged, and what was trained is paid"
+		}
 	}
 }
 

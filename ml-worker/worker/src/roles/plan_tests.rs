@@ -87,7 +87,12 @@ fn job(state: JobState) -> JobView {
 }
 
 fn result() -> WorkResult {
-	WorkResult { bundle_root: H256::repeat_byte(1), model_root: H256::repeat_byte(2), segments: 30 }
+	WorkResult {
+		bundle_root: H256::repeat_byte(1),
+		model_root: H256::repeat_byte(2),
+		segments: 30,
+		diverged: false,
+	}
 }
 
 fn reveal() -> Reveal {
@@ -95,6 +100,7 @@ fn reveal() -> Reveal {
 		bundle_root: result().bundle_root,
 		model_root: result().model_root,
 		segments: result().segments,
+		diverged: false,
 		location: Text::new("http://here").unwrap(),
 	}
 }

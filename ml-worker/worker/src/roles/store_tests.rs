@@ -5,7 +5,7 @@ use trainyard_protocol::audit::{GroupVerdict, RejectReason, SegmentEvidence};
 
 fn record() -> JobRecord {
 	let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
-	let result = WorkResult { bundle_root, model_root, segments: 7 };
+	let result = WorkResult { bundle_root, model_root, segments: 7, diverged: false };
 	JobRecord {
 		result: Some(result),
 		seconds: 2.5,

@@ -114,11 +114,13 @@ fn a_displaced_driller_finishes_its_unit() {
 	});
 }
 
-/// A full pool of 16, in which the two members of unit 0 have the least bonds. Returns them.
+/// A full pool of 16, in which the two members of unit 0 have the least bonds. Returns them. No other
+/// units are handed out.
 fn at_work() -> Vec<AccountId> {
-	active(Mismatch::Majority, 2, 100);
+	let project = active(Mismatch::Majority, 2, 100);
 	enlist(100, 16, BOND);
 	until(0, committing);
+	assert_ok!(Drilling::withdraw_project(signed(PROPOSER), project));
 	let members = who(&unit(0).members);
 	Bonds::mutate(|bonds| {
 		for (who, bond) in bonds.iter_mut().filter(|(who, _)| **who >= 100) {

@@ -21,7 +21,7 @@ enum Act {
 	Apply { job: u32, trainer: usize },
 	Cancel { job: u32 },
 	Commit { job: u32, trainer: usize },
-	Reveal { job: u32, trainer: usize, result: u8 },
+	Reveal { job: u32, trainer: usize, result: u8, diverged: bool },
 	Store { result: u8, stored: bool },
 	Decide { job: u32, decisions: Vec<u8>, served: Vec<u64> },
 	Agree { job: u32, party: usize, pay: Option<u128> },
@@ -50,8 +50,9 @@ fn act() -> impl Strategy<Value = Act> {
 		20 => (job.clone(), trainer.clone()).prop_map(|(job, trainer)| Act::Apply { job, trainer }),
 		1 => job.clone().prop_map(|job| Act::Cancel { job }),
 		24 => (job.clone(), trainer.clone()).prop_map(|(job, trainer)| Act::Commit { job, trainer }),
-		24 => (job.clone(), trainer.clone(), 0u8..3)
-			.prop_map(|(job, trainer, result)| Act::Reveal { job, trainer, result }),
+		24 => (job.clone(), trainer.clone(), 0u8..3, prop::bool::weighted(0.2)).prop_map(
+			|(job, trainer, result, diverged)| Act::Reveal { job, trainer, result, diverged },
+		),
 		2 => (0u8..3, prop::bool::weighted(0.7))
 			.prop_map(|(result, stored)| Act::Store { result, stored }),
 		// Account 500 does not exist, and a small fee does not make it exist.
@@ -133,13 +134,17 @@ fn perform(act: Act) {
 					commit(id, trainers[trainer % trainers.len()]);
 				}
 			}
-			Act::Reveal { job, trainer, result } => {
+			Act::Reveal { job, trainer, result, diverged } => {
 				if let Some(id) = among(job, JobState::Revealing) {
 					let committed: Vec<_> = Rounds::get()[&id].committed.keys().copied().collect();
 					// Where it may stop early, each result does elsewhere.
 					let possible = Rounds::get()[&id].segments.clone().unwrap();
 					let segments = (3 + 9 * u32::from(result)).max(*possible.start());
-					reveal_after(id, committed[trainer % committed.len()], result, segments);
+					let who = committed[trainer % committed.len()];
+					match diverged {
+						true => reveal_diverged(id, who, result, 9 * u32::from(result)),
+						false => reveal_after(id, who, result, segments),
+					}
 				}
 			}
 			Act::Store { result, stored } => {

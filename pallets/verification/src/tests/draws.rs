@@ -215,6 +215,28 @@ fn draws_of(segments: &[u32], audit_segments: u32) -> Vec<Vec<u32>> {
 	drawn
 }
 
+/// The segment in which a result diverged is replayed whatever is drawn, and besides it: otherwise
+/// all states before it would be free to make up.
+#[test]
+fn where_it_diverged_is_always_replayed() {
+	run(|| {
+		bonded(1);
+		for salt in 0..20 {
+			SeedSalt::set(salt);
+			let mut request = of_segments(&[10, 0], 3);
+			request.groups.iter_mut().for_each(|(result, _)| result.diverged = true);
+			assert_ok!(Verification::open(JOB, request));
+			System::set_block_number(System::block_number() + 3);
+			Verification::advance(JOB);
+			Verification::do_try_state().unwrap();
+			let found = drawn();
+			assert_eq!((found[0].len(), found[0][3]), (4, 10), "it takes no other's place");
+			assert_eq!(found[1], [0], "it diverged in its first segment");
+			Verification::remove(JOB);
+		}
+	});
+}
+
 #[test]
 fn each_result_has_a_draw_of_its_own_among_its_segments() {
 	run(|| {

@@ -271,6 +271,7 @@ fn a_result_that_stopped_early_has_only_its_own_segments() {
 	let segment = |at| RejectReason::WrongSegment(evidence(&[at], 1)[0]);
 	let state = |checkpoint| RejectReason::WrongState { checkpoint };
 	let evaluation = |checkpoint| RejectReason::WrongEvaluation { checkpoint };
+	let finite = |at| RejectReason::NotDiverged(evidence(&[at], 1)[0]);
 	let cases = [
 		(segment(3), None),
 		(segment(4), Some(Error::<Test>::WrongSegments)),
@@ -278,12 +279,23 @@ fn a_result_that_stopped_early_has_only_its_own_segments() {
 		(state(5), Some(Error::NoSuchCheckpoint)),
 		(evaluation(4), None),
 		(evaluation(5), Some(Error::NoSuchCheckpoint)),
+		(finite(4), Some(Error::WrongSegments)),
 	];
-	for (reason, error) in cases {
+	let cases = cases.map(|(reason, error)| (reason, error, false)).into_iter();
+	// The segment in which it diverged has no end of which it could be wrong.
+	let diverged = [
+		(segment(3), None, true),
+		(segment(4), Some(Error::WrongSegments), true),
+		(evaluation(5), Some(Error::NoSuchCheckpoint), true),
+		(finite(4), None, true),
+		(finite(3), Some(Error::WrongSegments), true),
+	];
+	for (reason, error, diverged) in cases.chain(diverged) {
 		run(|| {
 			bonded(3);
 			let mut request = request(2, 3);
 			request.groups[1].0.segments = 4;
+			request.groups[1].0.diverged = diverged;
 			assert_ok!(Verification::open(JOB, request));
 			System::set_block_number(System::block_number() + 3);
 			Verification::advance(JOB);

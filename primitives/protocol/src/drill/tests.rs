@@ -145,7 +145,7 @@ fn trials_fit_the_machines_that_compute_them() {
 	wide.spec.model = relu(65_536);
 	wide.spec.training.batch_size = 65_536;
 	wide.spec.training.steps = 1;
-	let parts = trainyard_program::work::Parts::of(&wide.spec.check().unwrap());
+	let parts = trainyard_program::work::Parts::of(&wide.at(500_000).check().unwrap());
 	assert!(parts.step < u128::from(MAX_UNIT_WORK) * FLOP_PER_MICRO_UT);
 	assert_eq!(Template::Trial(wide).validate(), Err(MemoryTooLarge));
 

@@ -132,7 +132,13 @@ mod tests {
 	#[test]
 	fn a_result_is_lost_where_it_is_not_the_one_on_chain() {
 		let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
-		let reveal = Reveal { bundle_root, model_root, segments: 7, location: Text::default() };
+		let reveal = Reveal {
+			bundle_root,
+			model_root,
+			segments: 7,
+			diverged: false,
+			location: Text::default(),
+		};
 		let job = |state, trainer, committed: bool, reveal: Option<&Reveal>, fate| {
 			let (commitment, reveal) = (committed.then_some(THERE), reveal.cloned());
 			let replicas = vec![ReplicaView { trainer, commitment, reveal, fate }];

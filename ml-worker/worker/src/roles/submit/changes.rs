@@ -163,6 +163,7 @@ mod tests {
 			bundle_root: H256::repeat_byte(1),
 			model_root: H256::repeat_byte(2),
 			segments: 12,
+			diverged: false,
 			location: Text::new("http://x").unwrap(),
 		};
 		let result = reveal.result();
@@ -213,7 +214,7 @@ mod tests {
 	#[test]
 	fn a_rescue_is_reported_once_over_rounds() {
 		let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
-		let result = WorkResult { bundle_root, model_root, segments: 30 };
+		let result = WorkResult { bundle_root, model_root, segments: 30, diverged: false };
 		let group =
 			|segment, rescued| GroupView { result, drawn: vec![segment], decision: None, rescued };
 		let verifier = AccountId32([2; 32]);

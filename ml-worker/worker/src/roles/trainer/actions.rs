@@ -176,6 +176,9 @@ impl Trainer {
 		})?;
 		let all = job.spec.segments();
 		let stopped = match stops_early {
+			_ if result.diverged => {
+				format!(", diverged after {} of {all} segments", result.segments)
+			}
 			true => format!(", stopped early after {} of {all} segments", result.segments),
 			false => String::new(),
 		};
@@ -186,7 +189,7 @@ impl Trainer {
 		);
 		let fields = json!({
 			"seconds": seconds, "from_step": begun_at, "accuracy": accuracy,
-			"segments": result.segments, "stops_early": stops_early,
+			"segments": result.segments, "stops_early": stops_early, "diverged": result.diverged,
 			"bundle_root": result.bundle_root, "model_root": result.model_root,
 			"folder": self.home.bundle_folder(id, &seed),
 		});
@@ -237,6 +240,7 @@ impl Trainer {
 			bundle_root: result.bundle_root,
 			model_root: result.model_root,
 			segments: result.segments,
+			diverged: result.diverged,
 			location: self.location.clone(),
 		};
 		self.sender.run(&calls::reveal_result(job.id, &reveal, &salt.0).on(head)).await?;
@@ -320,7 +324,8 @@ mod tests {
 	#[test]
 	fn a_rescue_answers_the_group_that_asks() {
 		let (seed, other) = (H256::repeat_byte(1), H256::repeat_byte(2));
-		let result = WorkResult { bundle_root: seed, model_root: other, segments: 3 };
+		let result =
+			WorkResult { bundle_root: seed, model_root: other, segments: 3, diverged: false };
 		let group = |rescued| GroupView { result, drawn: vec![1], decision: None, rescued };
 		let job = |phase, rescued| {
 			let groups = vec![group(Some(other)), group(rescued)];

@@ -40,13 +40,14 @@ fn label(fate: Fate) -> &'static str {
 		Fate::Undecided => "undecided",
 		Fate::Agreed => "agreed",
 		Fate::Idle => "idle",
+		Fate::Diverged => "diverged",
 	}
 }
 
 /// Returns the pay of an accepted replica for the segments that it trained, and the work of their
 /// steps.
 fn worth(job: &Job, replica: &ReplicaView) -> (Balance, MicroUt) {
-	let segments = replica.reveal.as_ref().map_or(u32::MAX, |reveal| reveal.segments);
+	let segments = replica.reveal.as_ref().map_or(u32::MAX, |reveal| reveal.result().trained());
 	let counted = job.checked().and_then(|spec| {
 		let parts = Parts::of(spec);
 		let training = parts.training_micro_ut_of(spec, segments)?;
@@ -76,7 +77,7 @@ impl End {
 		};
 		let mut end = Self { outcome: label(mine.fate), pay: 0, lost: 0, power: 0 };
 		match mine.fate {
-			Fate::Accepted | Fate::Idle => {
+			Fate::Accepted | Fate::Idle | Fate::Diverged => {
 				let (pay, training) = worth(job, mine);
 				end.pay = pay;
 				if job.spec.mints_power() && mine.fate == Fate::Accepted {
@@ -131,6 +132,7 @@ mod tests {
 			bundle_root: H256::zero(),
 			model_root: H256::zero(),
 			segments,
+			diverged: fate == Fate::Diverged,
 			location: Text::default(),
 		};
 		ReplicaView { trainer, commitment: Some(H256([5; 32])), reveal: Some(reveal), fate }
@@ -200,6 +202,11 @@ mod tests {
 		assert_eq!(end, End { pay: pay * 115 / 100 / 2 / 5 / 2, ..share });
 		let end = end_of(ended(&[(1, Fate::Undecided, 30), (2, Fate::Accepted, 15)])).unwrap();
 		assert_eq!(end, End { pay: 0, ..share });
+
+		// One that diverged in its sixteenth segment is paid for that as well.
+		let end = end_of(ended(&[(1, Fate::Diverged, 15)])).unwrap();
+		let pay = Balance::from(self::work(&ended(&[]), 16).0) * 1_000_000;
+		assert_eq!(end, End { outcome: "diverged", pay, lost: 0, power: 0 });
 
 		assert_eq!(end_of(ended(&[(2, Fate::Accepted, 30)])), None, "a stranger");
 		let running = JobView { state: JobState::Auditing, ..whole };

@@ -21,7 +21,7 @@ use trainyard_program::{spec::CheckedSpec, work::Parts};
 use trainyard_proof::{
 	bundle::Bundle,
 	inputs::{InputPaths, Inputs},
-	train::{self, Cheat, TrainOptions},
+	train::{self, Cheat, TrainError, TrainOptions},
 	verify::{
 		self_check::{self, Finding},
 		VerifyError,
@@ -136,7 +136,15 @@ impl Training {
 			progress: &mut progress,
 			stop: &self.stop,
 		};
-		let bundle = train::run_on(device, &self.spec, self.seed, &self.paths, options)?;
+		let bundle = match train::run_on(device, &self.spec, self.seed, &self.paths, options) {
+			// It is a result, which is paid like others, without power.
+			Err(TrainError::Diverged { step, what, bundle: Some(bundle), .. }) => {
+				let text = format!("training diverged at step {step}: {what}");
+				report.job(*job, "diverged", &text, json!({ "step": step, "reason": what }));
+				*bundle
+			}
+			trained => trained?,
+		};
 		Ok((bundle, begun_at.unwrap_or(0)))
 	}
 
@@ -156,7 +164,9 @@ impl Training {
 			Some(Finding::Agrees) => {
 				let text = format!(
 					"{} segment(s) replayed on the processor, equal in every bit ({seconds:.1} s)",
-					self.checks.min(bundle.manifest().segments())
+					self.checks
+						.min(bundle.manifest().segments())
+						.saturating_add(u32::from(bundle.manifest().diverged))
 				);
 				self.report.job(self.job, "self_check", &text, json!({ "seconds": seconds }));
 			}
@@ -196,7 +206,9 @@ impl Training {
 
 	/// Replays segments on the processor, within `time`.
 	fn check(&self, bundle: &Bundle, time: Duration) -> Checked {
-		let segments = self_check::draw(self.checks, bundle.manifest().segments());
+		let mut segments = self_check::draw(self.checks, bundle.manifest().segments());
+		// A fault of a GPU or of memory looks like a divergence.
+		segments.extend(bundle.manifest().diverged_in());
 		let (until, end, done) =
 			(Instant::now() + time, AtomicBool::new(false), AtomicBool::new(false));
 		let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
@@ -265,7 +277,7 @@ impl Trainer {
 mod tests {
 	use super::*;
 	use serde_json::Value;
-	use trainyard_program::spec::JobSpec;
+	use trainyard_program::spec::{JobSpec, Loss, Optimizer};
 	use trainyard_proof::testing::{self, SEED};
 
 	#[test]
@@ -317,6 +329,21 @@ mod tests {
 		let folder = tempfile::tempdir().unwrap();
 		let training = training(folder.path(), 0);
 		training.run_with(|_| panic!("nobody asked for it")).unwrap();
+	}
+
+	/// A specification that diverges is no trap: what was trained is a result, which is checked.
+	#[test]
+	fn a_run_that_diverges_counts() {
+		let folder = tempfile::tempdir().unwrap();
+		let mut training = training(folder.path(), 1);
+		training.spec = testing::changed(&training.spec, |spec| {
+			spec.training.learning_rate_nano = 1_000_000_000_000;
+			spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
+			spec.training.loss = Loss::MeanSquaredError;
+		});
+		let trained = training.run(|| Duration::from_secs(600)).unwrap();
+		assert!(trained.result.diverged && trained.result.segments < 6);
+		assert_eq!(events(folder.path()), ["training", "diverged", "self_check"]);
 	}
 
 	/// What is false is trained again from the last checkpoint that agrees, and never counts.

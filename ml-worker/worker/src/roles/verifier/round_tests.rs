@@ -175,6 +175,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 			bundle_root: result.bundle_root,
 			model_root: result.model_root,
 			segments: result.segments,
+			diverged: result.diverged,
 			location: Text::new(url).unwrap(),
 		}),
 		fate: Fate::Working,

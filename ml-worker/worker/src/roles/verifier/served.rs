@@ -180,8 +180,12 @@ mod tests {
 	}
 
 	fn audit(round: u32, decisions: &[Option<Decision>]) -> AuditView {
-		let result =
-			WorkResult { bundle_root: H256::zero(), model_root: H256::zero(), segments: 30 };
+		let result = WorkResult {
+			bundle_root: H256::zero(),
+			model_root: H256::zero(),
+			segments: 30,
+			diverged: false,
+		};
 		let group = |decision: &Option<Decision>| GroupView {
 			result,
 			drawn: vec![],

@@ -203,12 +203,12 @@ fn a_base_that_swallows_paths_is_no_server() {
 	use trainyard_client::{fake, AccountId32, ReplicaView};
 	use trainyard_protocol::job::{Fate, JobState, Reveal};
 	let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
-	let result = WorkResult { bundle_root, model_root, segments: 3 };
+	let result = WorkResult { bundle_root, model_root, segments: 3, diverged: false };
 	let mut job = fake::job(JobState::Auditing);
 	job.replicas = ["http://victim/page?", "http://honest/", "http://victim/#"]
 		.map(|location| {
 			let location = Text::new(location).unwrap();
-			let reveal = Reveal { bundle_root, model_root, segments: 3, location };
+			let reveal = Reveal { bundle_root, model_root, segments: 3, diverged: false, location };
 			let trainer = AccountId32([1; 32]);
 			ReplicaView {
 				trainer,

@@ -1,0 +1,240 @@
+//! Results that say that training diverged: true ones pass, and a claim that replays finite does not.
+
+use super::*;
+use crate::train::TrainError;
+use trainyard_program::spec::{Loss, Model, Optimizer};
+use trainyard_protocol::bundle::diverged_state;
+
+/// A job whose parameters grow in every step, at this rate: a linear model, squared errors.
+fn growing(path: &Path, learning_rate_nano: u64) -> CheckedSpec {
+	changed(&job(path), |spec| {
+		let Model::Mlp { hidden, .. } = &mut spec.model else { unreachable!() };
+		*hidden = Default::default();
+		spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
+		spec.training.loss = Loss::MeanSquaredError;
+		spec.training.learning_rate_nano = learning_rate_nano;
+	})
+}
+
+/// A run that diverged, but not in its first segments: the first rate, doubled each time, at which
+/// it does at all grows tenfold in two or three steps.
+fn diverged() -> Trained {
+	let folder = tempfile::tempdir().unwrap();
+	let path = table(folder.path());
+	for doubled in 0..16 {
+		let spec = growing(&path, 10_000_000 << doubled);
+		let out = folder.path().join(doubled.to_string());
+		let Err(error) = train(&spec, &path, &out, false, None) else { continue };
+		let TrainError::Diverged { bundle: Some(bundle), kept, .. } = &error else {
+			panic!("{error}")
+		};
+		let result = bundle.result().unwrap();
+		assert!(bundle.is_finished() && result.diverged);
+		assert_eq!(spec.checkpoint_step(result.segments), Some(*kept));
+		assert!((2..6).contains(&result.segments), "{error}");
+		let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
+		return Trained { _folder: folder, out, spec, inputs, result };
+	}
+	panic!("no rate is too high");
+}
+
+fn accepted(verdict: &GroupVerdict) -> &[SegmentEvidence] {
+	match verdict {
+		GroupVerdict::Accept(evidence) => evidence,
+		other => panic!("it is true: {other:?}"),
+	}
+}
+
+/// A submitter's specification that always diverges: the trainer has a result that every verifier
+/// finds true.
+#[test]
+fn a_run_that_diverged_is_true_and_its_last_segment_is_replayed() {
+	let t = diverged();
+	let last = t.result.segments;
+	let all: Vec<u32> = (0..=last).collect();
+	let (verdict, report) = t.audit_of(t.result, &all);
+	let evidence = accepted(&verdict);
+	assert_eq!(evidence.len(), all.len());
+	let end = evidence.last().unwrap();
+	assert_eq!((end.segment, end.idle_since), (last, None));
+	let step = t.spec.checkpoint_step(last).unwrap();
+	let states: Vec<H256> = (step..=step + 10).map(diverged_state).collect();
+	assert!(states.contains(&end.end_state), "it says in which step");
+	assert!(report.segments.iter().all(|s| s.equal));
+	assert_eq!(t.audit(&all), verdict, "every verifier finds the same");
+	// The last finite state is the model, and the whole bundle can be checked by itself.
+	let full = full(&t.out, Choice::All, &GivenFiles::default()).unwrap();
+	assert!(full.passed, "{:?}", full.report);
+	assert_eq!(full.result, t.result);
+	assert!(full.report.summary.contains("training diverged in segment"));
+	// What was trained is asked for: no file of a segment that has no end.
+	let files = required_files_of(&t.spec, last, &[last]);
+	assert_eq!(files, [checkpoint_file(step)]);
+	assert!(rescue_files(&t.out, &t.spec, last, &[0, last]).is_ok());
+}
+
+/// A trainer that saves the rest of the work, or makes up a state, and says that it diverged.
+#[test]
+fn a_claim_of_divergence_that_replays_finite_is_rejected() {
+	let t = trained(None);
+	let result = t.commit(|manifest| {
+		manifest.checkpoints.truncate(3);
+		manifest.diverged = true;
+	});
+	let state = Bundle::open(&t.out).unwrap().checkpoint(20).unwrap();
+	let model_root = Chunked::new(&bundle::model_bytes(&state)).root;
+	let result = WorkResult { model_root, diverged: true, ..result };
+	assert_eq!(result.segments, 2);
+	let RejectReason::NotDiverged(found) = rejected(t.audit_of(result, &[0, 2]).0) else {
+		panic!("segment 2 is finite")
+	};
+	assert_eq!(found.segment, 2);
+	let honest = t.audit(&[]);
+	assert!(matches!(honest, GroupVerdict::Unavailable), "the manifest is another one now");
+}
+
+#[test]
+fn result_and_root_say_the_same_of_a_divergence() {
+	let t = diverged();
+	let last = t.result.segments;
+	// The revealed result denies it: by its losses training goes on.
+	let denied = WorkResult { diverged: false, ..t.result };
+	assert_eq!(rejected(t.audit_of(denied, &[0]).0), RejectReason::WrongCheckpoints);
+	// A manifest that denies it has another root.
+	let finite = t.commit(|manifest| manifest.diverged = false);
+	assert_eq!(t.audit(&[0, last]), GroupVerdict::Unavailable);
+	let claimed = WorkResult { diverged: true, ..finite };
+	assert_eq!(rejected(t.audit_of(claimed, &[0, last]).0), RejectReason::WrongCheckpoints);
+	// A run that is over has not diverged.
+	let t = trained(None);
+	let result = WorkResult { diverged: true, ..t.commit(|manifest| manifest.diverged = true) };
+	assert_eq!(rejected(t.audit_of(result, &[0]).0), RejectReason::WrongCheckpoints);
+	let t = trained_as(stopping, None);
+	let result = WorkResult { diverged: true, ..t.commit(|manifest| manifest.diverged = true) };
+	assert_eq!(rejected(t.audit_of(result, &[0, 3]).0), RejectReason::WrongCheckpoints);
+}
+
+/// A result that diverged and one that goes on part in the segment in which it did.
+#[test]
+fn one_that_diverged_and_one_that_goes_on_part() {
+	let never = AtomicBool::new(false);
+	let honest = diverged();
+	let last = honest.result.segments;
+	let copy = |of: &Trained, name: &str| {
+		let to = of.out.parent().unwrap().join(name);
+		std::fs::create_dir_all(to.join(bundle::CHECKPOINTS)).unwrap();
+		for listed in &of.manifest().checkpoints {
+			let file = checkpoint_file(listed.step);
+			std::fs::copy(of.out.join(&file), to.join(&file)).unwrap();
+		}
+		to
+	};
+	// It makes up one more checkpoint.
+	let forged = copy(&honest, "goes on");
+	let mut manifest = honest.manifest();
+	manifest.diverged = false;
+	let more = *manifest.checkpoints.last().unwrap();
+	let step = honest.spec.checkpoint_step(last + 1).unwrap();
+	manifest.checkpoints.push(Checkpoint { step, ..more });
+	std::fs::write(forged.join(manifest::FILE), manifest.to_bytes()).unwrap();
+	let folders = [(0, forged), (1, honest.out.clone())];
+	let mut contest = Contest::new(&honest.spec, SEED, honest.inputs.clone(), &folders).unwrap();
+	assert_eq!(contest.parting(), Some(last));
+	let found = contest.judge(&never).unwrap().unwrap();
+	assert!(
+		matches!(found.rejected[..], [(0, RejectReason::WrongSegment(e))] if e.segment == last)
+	);
+	assert_eq!((contest.rivals().count(), contest.parting()), (1, None));
+
+	// The other way round: it claims to have diverged in segment 2.
+	let honest = trained(None);
+	let forged = copy(&honest, "diverged");
+	let mut manifest = honest.manifest();
+	manifest.checkpoints.truncate(3);
+	manifest.diverged = true;
+	std::fs::write(forged.join(manifest::FILE), manifest.to_bytes()).unwrap();
+	let folders = [(0, honest.out.clone()), (1, forged)];
+	let mut contest = Contest::new(&honest.spec, SEED, honest.inputs.clone(), &folders).unwrap();
+	assert_eq!(contest.parting(), Some(2));
+	let found = contest.judge(&never).unwrap().unwrap();
+	assert!(matches!(found.rejected[..], [(1, RejectReason::NotDiverged(e))] if e.segment == 2));
+}
+
+/// A fault of a GPU or of memory looks like a divergence: it is replayed before anything is
+/// committed to.
+#[test]
+fn a_divergence_is_checked_before_it_counts() {
+	use self_check::{on_processor, Finding};
+	let never = AtomicBool::new(false);
+	let t = diverged();
+	let drawn = [t.result.segments].into();
+	let check = |t: &Trained, drawn| {
+		let bundle = Bundle::open(&t.out).unwrap();
+		on_processor(&bundle, (&t.spec, SEED), &t.inputs, drawn, &never).unwrap()
+	};
+	assert_eq!(check(&t, &drawn), Finding::Agrees);
+	let t = trained(None);
+	t.commit(|manifest| {
+		manifest.checkpoints.truncate(3);
+		manifest.diverged = true;
+	});
+	let found = check(&t, &[2].into());
+	assert!(matches!(found, Finding::False { segment: 2, whole: 3, .. }), "{found:?}");
+	// It goes on from there, to what it should have come to.
+	crate::train::keep_until(&t.out, 3).unwrap();
+	assert!(!t.manifest().diverged && t.manifest().checkpoints.len() == 3);
+	let path = t.out.parent().unwrap().join("table.csv");
+	let bundle = train(&t.spec, &path, &t.out, true, None).unwrap();
+	assert_eq!(bundle.result().unwrap(), t.result);
+}
+
+/// Validation rows that overflow under some seeds, which a rehearsal under another one does not show:
+/// not even the initial state has an evaluation.
+#[test]
+fn a_run_that_diverged_before_its_first_step_is_true() {
+	let folder = tempfile::tempdir().unwrap();
+	let path = table(folder.path());
+	let text = std::fs::read_to_string(&path).unwrap();
+	let mut rows = String::new();
+	for (at, line) in text.lines().enumerate() {
+		let validates = at.checked_sub(1).is_some_and(|row| row % 4 == 3);
+		let label = line.rsplit_once(',').unwrap().1;
+		rows += &match validates {
+			true => format!("3e38,3e38,3e38,3e38,{label}\n"),
+			false => format!("{line}\n"),
+		};
+	}
+	std::fs::write(&path, rows).unwrap();
+	let spec = changed(&job(&path), |spec| spec.dataset.feature_divisor = 1);
+	let out = folder.path().join("out");
+	let error = train(&spec, &path, &out, false, None).unwrap_err();
+	let TrainError::Diverged { step: 0, bundle: Some(bundle), .. } = &error else {
+		panic!("{error}")
+	};
+	let result = bundle.result().unwrap();
+	assert_eq!((result.segments, result.diverged), (0, true));
+	let inputs = Inputs::load(&spec, &InputPaths::data(&path)).unwrap();
+	let never = AtomicBool::new(false);
+	let verdict = audit(&out, &spec, SEED, inputs.clone(), result, &[0], &never).unwrap().0;
+	assert_eq!(accepted(&verdict)[0].end_state, diverged_state(0));
+	let drawn = [0].into();
+	let bundle = Bundle::open(&out).unwrap();
+	let found = self_check::on_processor(&bundle, (&spec, SEED), &inputs, &drawn, &never);
+	assert_eq!(found.unwrap(), self_check::Finding::Agrees);
+	let full = full(&out, Choice::All, &GivenFiles::default()).unwrap();
+	assert!(full.passed, "{:?}", full.report);
+	// It is found again.
+	let again = train(&spec, &path, &out, true, None).unwrap_err();
+	assert_eq!(again.to_string(), error.to_string());
+
+	// An initial state that has one.
+	let t = trained(None);
+	let lie = t.commit(|manifest| {
+		manifest.checkpoints.truncate(1);
+		manifest.checkpoints[0].validation = Evaluation::NONE;
+		manifest.diverged = true;
+	});
+	let lie = WorkResult { diverged: true, ..lie };
+	let wrong = RejectReason::WrongEvaluation { checkpoint: 0 };
+	assert_eq!(rejected(t.audit_of(lie, &[0]).0), wrong);
+}
