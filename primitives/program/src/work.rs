@@ -8,6 +8,7 @@
 use crate::{
 	lower,
 	ops::{Phase, Program},
+	reachable::LOOK_FLOP,
 	spec::{CheckedSpec, JobSpec, SpecError},
 	units, MicroUt,
 };
@@ -80,27 +81,45 @@ impl Parts {
 	}
 
 	/// Returns the [`audit_micro_ut`] of this job, whose parts these are.
-	pub fn audit_micro_ut(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
-		self.replay_micro_ut(spec, segments.saturating_add(1))
+	pub fn audit_micro_ut(&self, spec: &CheckedSpec, segments: u32) -> Result<MicroUt, SpecError> {
+		let replayed = self.replay_flop(spec, segments.saturating_add(1));
+		let steps = u128::from(longest_segment(spec)).checked_mul(u128::from(spec.parameters()));
+		steps
+			.and_then(|steps| steps.checked_mul(u128::from(looks(spec, segments))))
+			.and_then(|steps| steps.checked_mul(LOOK_FLOP))
+			.zip(replayed)
+			.and_then(|(looks, replayed)| looks.checked_add(replayed))
+			.and_then(units::micro_ut)
+			.ok_or(SpecError::WorkOverflow)
 	}
 
 	/// Returns what every verifier replays of a result of this job in one round, in micro-ut,
 	/// rounded up: `segments` times the longest segment with the evaluation at its end, and the
 	/// evaluations of the first state and of the last. Fails as [`Self::micro_ut_of`] does.
 	pub fn drawn_micro_ut(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
-		self.replay_micro_ut(spec, segments)
+		self.replay_flop(spec, segments).and_then(units::micro_ut).ok_or(SpecError::WorkOverflow)
 	}
 
-	fn replay_micro_ut(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
-		// No segment is longer than the first; the last may be shorter.
-		u128::from(spec.checkpoint_step(1).unwrap_or(spec.training.steps))
+	fn replay_flop(&self, spec: &JobSpec, segments: u32) -> Option<u128> {
+		u128::from(longest_segment(spec))
 			.checked_mul(self.step)
 			.and_then(|steps| steps.checked_add(self.evaluation))
 			.and_then(|segment| segment.checked_mul(u128::from(segments)))
 			.and_then(|replay| replay.checked_add(self.evaluation.checked_mul(2)?))
-			.and_then(units::micro_ut)
-			.ok_or(SpecError::WorkOverflow)
 	}
+}
+
+/// Returns the steps of the longest segment: none is longer than the first, and the last may be
+/// shorter.
+fn longest_segment(spec: &JobSpec) -> u32 {
+	spec.checkpoint_step(1).unwrap_or(spec.training.steps)
+}
+
+/// Returns at how many segments an audit looks to see whether they stand still: at the drawn ones,
+/// and at those of a search by halves.
+fn looks(spec: &JobSpec, segments: u32) -> u32 {
+	let halves = u32::BITS.saturating_sub(spec.segments().leading_zeros());
+	segments.saturating_add(halves)
 }
 
 /// Returns the work of the whole job. Fails with [`SpecError::WorkOverflow`] where the sum leaves
@@ -117,7 +136,9 @@ pub fn micro_ut(spec: &CheckedSpec) -> Result<MicroUt, SpecError> {
 }
 
 /// Returns the most work that a verifier can have to replay in one round, in micro-ut, rounded up:
-/// what is drawn ([`Parts::drawn_micro_ut`]), and one segment more where the training stands still.
+/// what is drawn ([`Parts::drawn_micro_ut`]), and one segment more where the training stands still;
+/// and of looks at the drawn segments and at those of a search for where a standstill began,
+/// [`LOOK_FLOP`] for each step and parameter.
 /// Fails as [`micro_ut`] does.
 pub fn audit_micro_ut(spec: &CheckedSpec, audit_segments: u32) -> Result<MicroUt, SpecError> {
 	Parts::of(spec).audit_micro_ut(spec, audit_segments)
@@ -291,8 +312,40 @@ mod tests {
 		let parts = Parts::of(&spec);
 		let segments = 0..spec.segments();
 		let longest = segments.map(|s| parts.segment_flop(&spec, s).unwrap()).max().unwrap();
+		// Four segments are two halvings and the one that is left; looks are at these and the drawn.
+		assert_eq!(spec.segments(), 4);
+		let looks = (3 + 3) * 400 * u128::from(spec.parameters()) * 4;
 		let work = audit_micro_ut(&spec, 3).unwrap();
-		assert_eq!(u128::from(work), (4 * longest + 2 * parts.evaluation).div_ceil(432_000));
+		assert_eq!(
+			u128::from(work),
+			(4 * longest + 2 * parts.evaluation + looks).div_ceil(432_000)
+		);
+		let drawn = u128::from(parts.drawn_micro_ut(&spec, 3).unwrap());
+		assert_eq!(drawn, (3 * longest + 2 * parts.evaluation).div_ceil(432_000));
+		// Of an ordinary job they are little.
+		assert!(20 * looks < 4 * longest, "{looks} beside {longest}");
+	}
+
+	/// A job of single rows has next to no work beside its updates, so that looks at its segments
+	/// took longer than all replays, and nobody had counted them.
+	#[test]
+	fn looks_at_many_short_steps_are_counted() {
+		let mut spec = JobSpec::example();
+		spec.dataset.features = 1_024;
+		spec.dataset.classes = 2;
+		let hidden = BoundedVec::truncate_from(vec![1_024]);
+		spec.model = Model::Mlp { hidden, activation: crate::spec::Activation::Relu };
+		spec.training.batch_size = 1;
+		(spec.training.steps, spec.training.checkpoint_interval) = (38_000 * 30, 38_000);
+		let spec = spec.check().unwrap();
+		let parts = Parts::of(&spec);
+		let drawn = parts.drawn_micro_ut(&spec, 1).unwrap();
+		assert!((1_500_000..2_000_000).contains(&drawn), "{drawn}");
+		let replays = parts.drawn_micro_ut(&spec, 2).unwrap();
+		let looks = u128::from(parts.audit_micro_ut(&spec, 1).unwrap() - replays) * 432_000;
+		let nanoseconds = looks / 2;
+		let element_steps = 6 * 38_000 * u128::from(spec.parameters());
+		assert!(nanoseconds > element_steps * 19 / 10, "{nanoseconds} for {element_steps}");
 	}
 
 	/// A specification near the largest valid value in every field: counting it neither overflows

@@ -41,7 +41,7 @@ mod power;
 #[cfg(test)]
 mod tests;
 
-pub use coasting::{is_idle, twins, weights, Coasting, Elements, Weights, BLOCK};
+pub use coasting::{is_idle, twins, weights, Coasting, Elements, Weights, BLOCK, LOOK_FLOP};
 pub use error::{Limit, Unreachable};
 pub use movement::Movement;
 pub use power::unbounded;
