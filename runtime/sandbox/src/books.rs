@@ -2,14 +2,15 @@
 //!
 //! - [`check`] compares what is on hold of *every* account, for every reason, with what the
 //!   pallets' records say, so a hold that was left behind is seen as well; it adds up all balances,
-//!   and runs `try_state` of each pallet of ours.
+//!   looks for the parts of each job in the pallets that it is in, and runs `try_state` of each
+//!   pallet of ours.
 //! - [`Issuance`] follows the money that there is, block by block: only block rewards make any, and
 //!   only fees, protocol fees and dust unmake it.
 
 use crate::Chain;
 use frame_support::traits::VariantCount;
 use std::collections::BTreeMap;
-use trainyard_protocol::job::JobState;
+use trainyard_protocol::{audit::AuditPhase, job::JobState, JobId};
 use trainyard_runtime::*;
 
 /// What is on hold of an account, by reason.
@@ -35,6 +36,7 @@ enum Reason {
 pub fn check(chain: &mut Chain) -> Result<(), String> {
 	chain.state(|| {
 		pallets()?;
+		parts()?;
 		let (held, recorded) = (held()?, recorded());
 		for key in held.keys().chain(recorded.keys()) {
 			let (is, ought) = (held.get(key), recorded.get(key));
@@ -57,6 +59,52 @@ fn pallets() -> Result<(), String> {
 	said("submissions", Submissions::do_try_state())?;
 	said("model-storage", ModelStorage::do_try_state())?;
 	said("verification", Verification::do_try_state())
+}
+
+/// Checks that each job has in other pallets what its state says, and nothing else: a round of its
+/// trainers, and an audit that paid no more services than there can be. A round or an audit has a
+/// job.
+fn parts() -> Result<(), String> {
+	use pallet_submissions::{Phase, Rounds};
+	use pallet_task_market::Jobs;
+	use pallet_verification::AuditRecords;
+	for (id, job) in Jobs::<Runtime>::iter() {
+		let round = Rounds::<Runtime>::get(id);
+		let audit = AuditRecords::<Runtime>::get(id);
+		let phase = round.as_ref().map(|round| round.phase);
+		let runs = audit.as_ref().map(|audit| audit.phase != AuditPhase::Done);
+		let right = match job.state {
+			JobState::Open | JobState::Seeding => phase.is_none() && runs.is_none(),
+			JobState::Training => phase == Some(Phase::Committing) && runs.is_none(),
+			JobState::Revealing => phase == Some(Phase::Revealing) && runs.is_none(),
+			JobState::Auditing => phase == Some(Phase::Closed) && runs == Some(true),
+			JobState::Ended(_) => matches!(phase, None | Some(Phase::Closed)) && runs != Some(true),
+		};
+		if !right {
+			return Err(format!(
+				"job {id} is {:?}, its round {phase:?}, its audit {audit:?}",
+				job.state
+			));
+		}
+		if let Some(round) = round {
+			let entered = round.entries.iter().map(|entry| &entry.trainer);
+			if !entered.eq(job.replicas.iter().map(|replica| &replica.trainer)) {
+				return Err(format!("the round of job {id} has other trainers"));
+			}
+		}
+		if let Some(audit) = audit {
+			let most = (audit.round as usize + 1) * audit.verifiers as usize;
+			if audit.served.len() > most {
+				return Err(format!("{} services in the audit of job {id}", audit.served.len()));
+			}
+		}
+	}
+	let rounds = Rounds::<Runtime>::iter_keys();
+	let of_nobody = |id: &JobId| !Jobs::<Runtime>::contains_key(id);
+	match rounds.chain(AuditRecords::<Runtime>::iter_keys()).find(of_nobody) {
+		Some(id) => Err(format!("a round or an audit of job {id}, which is not there")),
+		None => Ok(()),
+	}
 }
 
 /// What is on hold, as the pallet of balances has it.
@@ -122,15 +170,19 @@ fn add(holds: &mut Holds, who: &AccountId, reason: Reason, amount: Balance) {
 }
 
 /// Checks that balances add up to what was issued, and that what is reserved of an account is what
-/// is on hold of it.
+/// is on hold of it, and its deposits for proxies.
 fn balances() -> Result<(), String> {
 	let mut sum = 0;
 	for (who, account) in frame_system::Account::<Runtime>::iter() {
 		sum += account.data.free + account.data.reserved;
 		let holds = pallet_balances::Holds::<Runtime>::get(&who);
 		let held: Balance = holds.iter().map(|hold| hold.amount).sum();
-		if held != account.data.reserved {
-			return Err(format!("{who:?}: {} is reserved, {held} on hold", account.data.reserved));
+		// That pallet reserves what it takes.
+		let proxies = pallet_proxy::Proxies::<Runtime>::get(&who).1
+			+ pallet_proxy::Announcements::<Runtime>::get(&who).1;
+		let (reserved, ought) = (account.data.reserved, held + proxies);
+		if reserved != ought {
+			return Err(format!("{who:?}: {reserved} is reserved, {ought} on hold"));
 		}
 	}
 	let issued = Balances::total_issuance();
@@ -145,6 +197,8 @@ pub struct Issuance {
 	burned: Balance,
 	/// What everyone paid as fees since the beginning.
 	pub fees: Balance,
+	/// What each account paid for its transactions since the beginning, tips included.
+	pub paid: BTreeMap<AccountId, Balance>,
 	/// What was minted as rewards of blocks since the beginning.
 	pub rewards: Balance,
 }
@@ -155,7 +209,7 @@ impl Issuance {
 		let (issued, burned) = chain.state(|| {
 			(Balances::total_issuance(), pallet_task_market::TotalBurned::<Runtime>::get())
 		});
-		Self { issued, burned, fees: 0, rewards: 0 }
+		Self { issued, burned, fees: 0, paid: BTreeMap::new(), rewards: 0 }
 	}
 
 	/// Checks the latest block: the money that there is changed by its reward, less the fees of its
@@ -171,11 +225,14 @@ impl Issuance {
 				match record.event {
 					RuntimeEvent::TransactionPayment(
 						pallet_transaction_payment::Event::TransactionFeePaid {
+							who,
 							actual_fee,
 							tip,
-							..
 						},
-					) => fees += actual_fee - tip,
+					) => {
+						fees += actual_fee - tip;
+						*self.paid.entry(who).or_default() += actual_fee;
+					}
 					RuntimeEvent::Balances(pallet_balances::Event::DustLost { amount, .. }) => {
 						dust += amount;
 					}
@@ -185,8 +242,11 @@ impl Issuance {
 			let reward = Hashrate::block_reward(System::block_number());
 			let issued = Balances::total_issuance();
 			let burned = pallet_task_market::TotalBurned::<Runtime>::get();
+			let Some(settled) = burned.checked_sub(self.burned) else {
+				return Err(format!("{burned} were burned, and {} before that", self.burned));
+			};
 			let before = self.issued + reward;
-			let after = issued + fees + dust + (burned - self.burned);
+			let after = issued + fees + dust + settled;
 			(self.issued, self.burned) = (issued, burned);
 			self.fees += fees;
 			self.rewards += reward;
