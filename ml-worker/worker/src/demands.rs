@@ -27,6 +27,8 @@ pub enum Asked {
 	Memory,
 	/// Bytes of the decoded rows.
 	Rows,
+	/// Bytes of the data, decompressed.
+	Text,
 	/// Bytes that a verifier fetches in a round.
 	Download,
 	/// Bytes that a trainer stores in a rescue.
@@ -56,7 +58,7 @@ impl Demand {
 	/// Returns the number, or the limit, as it is shown.
 	pub fn shown(&self, number: u128) -> String {
 		match self.what {
-			Asked::Memory | Asked::Rows | Asked::Download | Asked::Rescue => {
+			Asked::Memory | Asked::Rows | Asked::Text | Asked::Download | Asked::Rescue => {
 				let scaled = number.saturating_mul(10).div_ceil(u128::from(MIB));
 				format!("{}.{} MiB", scaled / 10, scaled % 10)
 			}
@@ -72,6 +74,7 @@ impl Demand {
 		match self.what {
 			Asked::Memory => "memory of a step or an evaluation",
 			Asked::Rows => "rows of the data, decoded",
+			Asked::Text => "text of the data, decompressed",
 			Asked::Download => "download of a verifier, in a round",
 			Asked::Rescue => "rescue on chain",
 			Asked::AuditWork => "replay of one result",
@@ -86,6 +89,7 @@ impl From<Shortage> for Demand {
 		let what = match beside.resource {
 			Resource::Memory => Asked::Memory,
 			Resource::Rows => Asked::Rows,
+			Resource::Text => Asked::Text,
 			Resource::Download => Asked::Download,
 			Resource::Rescue => Asked::Rescue,
 		};
@@ -155,7 +159,7 @@ mod tests {
 		let spec = JobSpec::example().check().unwrap();
 		let (demands, parts) = of(&spec, &terms());
 		assert_eq!(parts, Parts::of(&spec));
-		assert_eq!(demands.len(), 7);
+		assert_eq!(demands.len(), 8);
 		assert!(demands.iter().all(|demand| demand.needed <= demand.limit), "{demands:?}");
 		assert_eq!(refusal(&spec, &terms()), None);
 	}

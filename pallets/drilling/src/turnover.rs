@@ -108,7 +108,7 @@ impl<T: Config> Pallet<T> {
 		let first = heirs.iter().position(T::Drillers::is_trainer);
 		// Those before it are no trainers any more.
 		let gone = first.map_or(heirs.len(), |at| at.saturating_add(1));
-		let heir = heirs.drain(..gone).last().filter(|_| first.is_some());
+		let heir = heirs.drain(..gone).next_back().filter(|_| first.is_some());
 		Heirs::<T>::put(heirs);
 		if let Some(who) = heir {
 			Self::take_in(who);

@@ -477,6 +477,9 @@ pub mod pallet {
 		ResultsTooLarge,
 		/// The part of the pay for undecided results is 0 to 100 percent.
 		BadUndecidedPercent,
+		/// The data may be more, once decompressed, than a machine of the job's class decodes in
+		/// time: give it fewer rows, or a format that is not compressed.
+		TextTooLarge,
 	}
 
 	#[pallet::hooks]

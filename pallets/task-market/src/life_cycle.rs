@@ -337,10 +337,9 @@ impl<T: Config> Pallet<T> {
 			replica.diverged = delivered.is_some_and(|(_, (result, _))| result.diverged);
 		}
 		let results = groups.len() as u32;
-		// Every result is fetched and replayed.
+		// Every result is replayed. The disk is counted for all that there may be.
 		let needs = Resources {
 			work: job.quote.needs.work.saturating_mul(results.into()),
-			disk_mib: job.quote.needs.disk_mib.saturating_mul(results),
 			..job.quote.needs
 		};
 		let parties = core::iter::once(job.submitter.clone())

@@ -94,8 +94,7 @@ impl<T: Config> Pallet<T> {
 			record_byte: T::RecordByte::get(),
 		};
 		let sums = Sums::of(spec, terms, &parts, &rates).ok_or(Error::<T>::AmountOverflow)?;
-		let fetched = needs.download(terms.audit_segments, terms.replicas);
-		let disk = fetched.max(needs.rescue(terms.audit_segments));
+		let disk = needs.disk(terms.audit_segments, terms.replicas);
 		let seat = Resources { work: audit, memory_mib: mib(needs.memory()), disk_mib: mib(disk) };
 		Ok(Quote::new(parts, sums, seat))
 	}
@@ -110,6 +109,7 @@ impl<T: Config> Pallet<T> {
 			Some(shortage) => Err(match shortage.resource {
 				Resource::Memory => Error::<T>::MemoryTooLarge,
 				Resource::Rows => Error::<T>::RowsTooLarge,
+				Resource::Text => Error::<T>::TextTooLarge,
 				Resource::Download => Error::<T>::DownloadTooLarge,
 				Resource::Rescue => Error::<T>::RescueTooLarge,
 			}),

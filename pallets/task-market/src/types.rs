@@ -89,7 +89,8 @@ pub struct Quote {
 	pub deposit: Balance,
 	/// Held from the submitter until the record of the job is removed.
 	pub record: Balance,
-	/// What a seat on a committee needs of its verifier, for each result.
+	/// What a seat on a committee needs of its verifier: work for each result, memory, and disk for
+	/// all results that there may be.
 	pub needs: Resources,
 }
 

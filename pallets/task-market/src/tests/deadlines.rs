@@ -3,7 +3,7 @@
 use crate::{mock::*, Error, Event, HoldReason, Jobs};
 use frame_support::{assert_noop, assert_ok, weights::Weight};
 use trainyard_pallet_support::agenda::Clock;
-use trainyard_program::spec::JobSpec;
+use trainyard_program::{needs::Needs, spec::JobSpec};
 use trainyard_protocol::{
 	audit::Decision,
 	job::{Ending, Fate, JobState},
@@ -343,6 +343,13 @@ fn equal_results_are_audited_once() {
 		trainers.sort();
 		assert_eq!((result, trainers), (reveal_of(7).result(), vec![11, 13]));
 		assert_eq!((request.audit_segments, request.verifiers), (4, 3));
+		// Work is for each result. Disk is for what is fetched of all that there may be, and for the
+		// rows, once.
+		let (needs, replicas) = (Needs::of(&noisy()), job(id).terms.replicas);
+		let disk = needs.disk(4, replicas);
+		assert_eq!(u64::from(request.needs.disk_mib), disk.div_ceil(1 << 20));
+		assert!(disk > needs.download(4, replicas) + needs.rows);
+		assert_eq!(request.needs.work, 2 * job(id).quote.needs.work);
 		assert!(events().contains(&Event::AuditOpened { job: id, results: 2 }));
 
 		decide(id, &[Decision::Rejected, Decision::Accepted], &[]);

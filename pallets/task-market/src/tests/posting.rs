@@ -172,6 +172,10 @@ fn rows_that_fit_no_machine_of_the_class_are_refused() {
 		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::RowsTooLarge);
 		spec.dataset.validation_every = 10_000;
 		(spec.dataset.train_rows, spec.dataset.validation_rows) = (9_999_000, 999);
+		// They fit, and their text may be 19 GiB.
+		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::TextTooLarge);
+		spec.dataset.validation_every = 5_000;
+		(spec.dataset.train_rows, spec.dataset.validation_rows) = (4_999_000, 999);
 		MaxAuditWork::set(MAX_AUDIT_WORK);
 		MaxRoundWork::set(MAX_ROUND_WORK);
 		assert_ok!(submit(spec, terms(1)));

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
+/// Most bytes of a file of decoded rows besides the rows: a head, the means and deviations of all
+/// features, a hash.
+pub(super) const ROWS_BESIDE: u64 = MIB;
 
 /// The class of machines that train and verify a job. A job names one in its terms, and may ask no
 /// more than its [`Limits`]. A larger class is one more variant and one more row of limits.
@@ -40,8 +43,10 @@ pub enum MachineClass {
 pub struct Limits {
 	/// Memory of training and replaying, without the rows of the data.
 	pub memory: u64,
-	/// Rows of the data, decoded. Those that do not fit memory are kept in a file.
+	/// Rows of the data, decoded. They are kept in a file, and what fits memory is read into it.
 	pub rows: u64,
+	/// Text of the data, decompressed.
+	pub text: u64,
 	/// Bytes that a verifier fetches in a round.
 	pub download: u64,
 }
@@ -54,11 +59,22 @@ impl MachineClass {
 	///
 	/// Of 8 GiB, half is for tensors, a quarter for rows of the data (the rest of them is read from
 	/// a file), and a quarter for the system and for what is counted too low. 2 GiB are fetched in
-	/// half of the 12 minutes for a verdict at 48 Mbit/s.
+	/// half of the 12 minutes for a verdict at 48 Mbit/s. 12 GiB of text are decoded in a quarter of
+	/// them, at 14 ns a byte.
 	pub const fn limits(self) -> Limits {
 		match self {
-			MachineClass::Gib8 => Limits { memory: 4 * GIB, rows: 4 * GIB, download: 2 * GIB },
+			MachineClass::Gib8 => {
+				Limits { memory: 4 * GIB, rows: 4 * GIB, text: 12 * GIB, download: 2 * GIB }
+			}
 		}
+	}
+
+	/// Returns the most bytes of disk that a seat on a committee can take, for any job of this
+	/// class: what is fetched in a round, and the rows in a file. (What may be stored in a rescue is
+	/// less than what is fetched.)
+	pub const fn most_disk(self) -> u64 {
+		let limits = self.limits();
+		limits.download.saturating_add(limits.rows).saturating_add(ROWS_BESIDE)
 	}
 
 	/// Returns the name, as it stands in a JOB.toml.
@@ -82,6 +98,8 @@ pub enum Resource {
 	Memory,
 	/// Rows of the data, decoded.
 	Rows,
+	/// Text of the data, decompressed.
+	Text,
 	/// Bytes that a verifier fetches in a round.
 	Download,
 	/// Bytes that a trainer stores in a rescue.
@@ -120,6 +138,11 @@ impl fmt::Display for Shortage {
 				f,
 				"its rows are {needed} MiB when they are decoded, and a machine of its class takes \
 				 {limit} MiB: give it fewer rows"
+			),
+			Resource::Text => write!(
+				f,
+				"its data may be {needed} MiB when they are decompressed, and a machine of its class \
+				 decodes {limit} MiB in time: give it fewer rows, or the format npy"
 			),
 			Resource::Download => write!(
 				f,

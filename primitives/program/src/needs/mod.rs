@@ -15,6 +15,7 @@ use crate::{
 	spec::{CheckedSpec, JobSpec},
 	work::Parts,
 };
+use class::ROWS_BESIDE;
 use live::{bytes_of, live};
 
 /// Labels whose rows an evaluation takes at a time, at most.
@@ -44,9 +45,9 @@ pub struct Needs {
 	pub initial: u64,
 	/// Rows of the data, decoded: inputs and labels.
 	pub rows: u64,
-	/// Text of the data that is read at most, decompressed ([`Dataset::extent`]).
+	/// Text of the data that is read at most, decompressed ([`Dataset::text_bytes`]).
 	///
-	/// [`Dataset::extent`]: crate::spec::Dataset::extent
+	/// [`Dataset::text_bytes`]: crate::spec::Dataset::text_bytes
 	pub text: u64,
 	/// Files that the job reads.
 	pub files: u64,
@@ -78,7 +79,7 @@ impl Needs {
 			checkpoint: checkpoint_bytes(spec),
 			initial: spec.initial_model.as_ref().map_or(0, |file| file.bytes),
 			rows: extent.rows.saturating_mul(width).saturating_mul(4),
-			text: extent.file_bytes(),
+			text: dataset.text_bytes(),
 			files: spec.file_bytes(),
 			segments: spec.segments(),
 		};
@@ -124,6 +125,15 @@ impl Needs {
 			.saturating_add(self.files)
 	}
 
+	/// Returns the most bytes of disk that a verifier of such a round takes: what it fetches, or a
+	/// rescue where that is more, and the file of the decoded rows.
+	pub fn disk(&self, audit_segments: u32, results: u32) -> u64 {
+		self.download(audit_segments, results)
+			.max(self.rescue(audit_segments))
+			.saturating_add(self.rows)
+			.saturating_add(ROWS_BESIDE)
+	}
+
 	/// Returns the bytes of the states that an audit of that many segments reads.
 	fn states(&self, segments: u32) -> u64 {
 		self.checkpoint.saturating_mul(read_states(self.segments, segments))
@@ -138,12 +148,13 @@ impl Needs {
 		audit_segments: u32,
 		results: u32,
 		rescue: u64,
-	) -> [Shortage; 4] {
+	) -> [Shortage; 5] {
 		let limits = class.limits();
 		let of = |resource, needed, limit| Shortage { resource, needed, limit };
 		[
 			of(Resource::Memory, self.memory(), limits.memory),
 			of(Resource::Rows, self.rows, limits.rows),
+			of(Resource::Text, self.text, limits.text),
 			of(Resource::Download, self.download(audit_segments, results), limits.download),
 			of(Resource::Rescue, self.rescue(audit_segments), rescue),
 		]

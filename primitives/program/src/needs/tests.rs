@@ -57,7 +57,47 @@ fn rows_without_end_are_too_much_data() {
 	let many = needs(&spec);
 	assert_eq!(many.rows, 100_000_000 * 65 * 4);
 	assert!(many.text > many.rows);
-	assert_eq!(refused(&spec), [Resource::Rows]);
+	assert_eq!(refused(&spec), [Resource::Rows, Resource::Text]);
+}
+
+/// Rows that fit may come as eight times as many bytes of text, which a gzip of a few megabytes
+/// unpacks to: reading them takes longer than a verifier has.
+#[test]
+fn text_without_end_is_too_much_data() {
+	let mut spec = JobSpec::example();
+	set_rows(&mut spec, 12_000_000, 3_000_000);
+	spec.dataset.bytes = 35 << 20;
+	let many = needs(&spec);
+	assert!(many.rows < 4 << 30 && many.text > 29 << 30, "{many:?}");
+	assert_eq!(refused(&spec), [Resource::Text]);
+	// An array is no longer than its file.
+	spec.dataset.format = DataFormat::Npy;
+	assert_eq!(needs(&spec).text, 35 << 20);
+	assert_eq!(refused(&spec), []);
+	spec.dataset.format = DataFormat::CsvLabelLast;
+	// 10.5 million rows of 28 features and a label are no more than a machine takes.
+	spec.dataset.features = 28;
+	set_rows(&mut spec, 10_290_000, 210_000);
+	assert_eq!(refused(&spec), []);
+}
+
+/// Whoever has the disk of its class can be drawn for every job of it.
+#[test]
+fn decoded_rows_take_disk() {
+	let mut spec = JobSpec::example();
+	let few = needs(&spec);
+	set_rows(&mut spec, 4_000_000, 1_000_000);
+	let many = needs(&spec);
+	assert_eq!(refused(&spec), []);
+	assert_eq!(many.disk(3, 1) - few.disk(3, 1), many.rows - few.rows);
+	let most = few.download(3, 8).max(few.rescue(3)) + few.rows;
+	assert!((most..=most + (1 << 20)).contains(&few.disk(3, 8)));
+	for class in MachineClass::ALL {
+		let limits = class.limits();
+		let largest = Needs { rows: limits.rows, ..many };
+		assert!(largest.disk(3, 8) <= class.most_disk());
+		assert!(class.most_disk() > limits.download + limits.rows);
+	}
 }
 
 #[test]

@@ -298,7 +298,7 @@ impl Coasting {
 		let (mut power1, mut power2) = self.powers;
 		let mut still = 0u64;
 		for (taken, step) in (0u32..).zip(self.steps.clone()) {
-			if taken % SETTLING == 0 {
+			if taken.is_multiple_of(SETTLING) {
 				let next = beta1 * power1;
 				let settled = |(at, end): &(Element, Element)| self.settled::<A>(next, at, end);
 				let (done, rest): (Vec<_>, Vec<_>) = all.pairs().partition(settled);

@@ -1,7 +1,7 @@
 //! How much text the rows of a dataset may take. A file comes from a stranger and may be compressed,
 //! so its own length says little about what is to be read.
 
-use super::Dataset;
+use super::{DataFormat, Dataset};
 
 /// Most bytes of a line of CSV for each of its numbers, the comma included.
 pub const LINE_BYTES: u64 = 64;
@@ -43,6 +43,18 @@ impl Dataset {
 	pub fn extent(&self) -> Extent {
 		let rows = u64::from(self.train_rows).saturating_add(u64::from(self.validation_rows));
 		Extent { rows, features: self.features }
+	}
+
+	/// Returns the most bytes that are read of the data, once decompressed: of a format that nothing
+	/// compresses those of the file, of others what the declared shape allows.
+	pub fn text_bytes(&self) -> u64 {
+		match self.format {
+			DataFormat::Text | DataFormat::Npy | DataFormat::Safetensors => self.bytes,
+			DataFormat::CsvLabelLast
+			| DataFormat::CsvLabelFirst
+			| DataFormat::Idx
+			| DataFormat::Npz => self.extent().file_bytes(),
+		}
 	}
 }
 
