@@ -73,14 +73,17 @@ pub trait Clock {
 	}
 
 	/// Serves the tasks that are due at height `now`, oldest first, as far as `limit` allows.
-	/// Returns the weight used, which is at most `limit`; that must allow for
-	/// [`Clock::look_weight`].
+	/// Returns the weight used, which is at most `limit`. Where that does not allow for a look,
+	/// nothing happens.
 	fn serve(now: BlockNumber, limit: Weight) -> Weight {
 		let mut meter = WeightMeter::with_limit(limit);
 		let (look, key) = (Self::look_weight(), Self::key_weight());
 		let worst = Self::worst_task().saturating_add(key);
-		meter.consume(look);
 		let mut at = Self::Cursor::get().unwrap_or(now);
+		if meter.try_consume(look).is_err() {
+			Self::Cursor::put(at);
+			return Weight::zero();
+		}
 		'heights: while at <= now {
 			// One iterator for a height: it continues after the last key that it returned, which
 			// may be removed, and does not go through removed keys again. Tasks add keys after

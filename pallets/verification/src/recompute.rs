@@ -4,7 +4,6 @@
 //! commits what and when; the stake of the seat answers for it until that pallet releases it.
 
 use crate::{seats::Seating, Config, Entry, Event, Fault, Pallet, Pool, H256};
-use alloc::vec::Vec;
 use frame_support::traits::Get;
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
@@ -52,7 +51,7 @@ impl<T: Config> VerifierPool<T::AccountId> for Pallet<T> {
 	}
 
 	#[cfg(feature = "runtime-benchmarks")]
-	fn make_pool() -> Vec<T::AccountId> {
+	fn make_pool() -> alloc::vec::Vec<T::AccountId> {
 		crate::benchmarking::full_pool::<T>()
 	}
 }

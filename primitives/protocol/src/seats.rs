@@ -8,13 +8,10 @@ use trainyard_program::needs::MachineClass;
 
 /// The least that a verifier has room for: what a seat on a committee can need at most. If some could not
 /// take every audit, whoever makes one larger would be judged by the others alone.
-pub const LEAST_ROOM: Resources = {
-	let limits = MachineClass::Gib8.limits();
-	Resources {
-		work: MAX_ROUND_WORK,
-		memory_mib: (limits.memory >> 20) as u32,
-		disk_mib: ((limits.download + limits.rows) >> 20) as u32,
-	}
+pub const LEAST_ROOM: Resources = Resources {
+	work: MAX_ROUND_WORK,
+	memory_mib: (MachineClass::Gib8.limits().memory >> 20) as u32,
+	disk_mib: (MachineClass::Gib8.most_disk() >> 20) as u32,
 };
 
 /// An amount of work, memory and disk: what a verifier declares, or what one seat needs.

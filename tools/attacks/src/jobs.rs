@@ -16,7 +16,7 @@ use trainyard_protocol::{
 	audit::{AuditPhase, Findings, GroupVerdict, RejectReason, SegmentEvidence},
 	blob::Chunked,
 	commitment, fees,
-	job::{BlockNumber, JobState, Reveal, Settlement, Terms, MAX_AUDIT_WORK, MIN_AUDIT_FEE},
+	job::{BlockNumber, JobState, Reveal, Settlement, Terms, MAX_AUDIT_WORK, UNDECIDED_PERCENT},
 	views::{AuditView, GroupView, JobView},
 	JobId, Text, H256,
 };
@@ -116,17 +116,21 @@ pub fn truth(ask: &Ask) -> Option<GroupVerdict> {
 	})
 }
 
-/// Terms of a small job.
+/// Terms of a small job, with the least fee for [`JobSpec::noisy_example`].
 pub fn terms() -> Terms {
+	let price_per_ut = 100 * TRY;
+	let spec = JobSpec::noisy_example().check().expect("it is valid");
+	let audit_fee = fees::audit_fee(&spec, 2, price_per_ut).expect("it is in range");
 	Terms {
-		price_per_ut: 100 * TRY,
+		price_per_ut,
 		replicas: 1,
 		verifiers: 3,
 		audit_segments: 2,
-		audit_fee: MIN_AUDIT_FEE,
+		audit_fee,
 		apply_blocks: 3,
 		training_blocks: 30,
 		machine: MachineClass::default(),
+		undecided_percent: UNDECIDED_PERCENT,
 	}
 }
 
@@ -267,6 +271,7 @@ impl Scene {
 			bundle_root: H256::repeat_byte(work.root),
 			model_root: work.model.root,
 			segments: view.spec.segments(),
+			diverged: false,
 			location: Text::new("http://127.0.0.1:8600").expect("it is short"),
 		}
 	}

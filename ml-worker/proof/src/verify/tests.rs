@@ -551,8 +551,8 @@ fn questions_that_make_no_sense_are_the_askers_fault() {
 		audit(&t.out, &t.spec, SEED, t.inputs.clone(), t.result, segments, &never).unwrap_err()
 	};
 	assert!(matches!(ask(&[6]), VerifyError::NoSuchSegment { segment: 6, segments: 6 }));
-	let many: Vec<u32> = (0..17).collect();
-	assert!(matches!(ask(&many), VerifyError::TooManySegments(17)));
+	let many: Vec<u32> = (0..18).collect();
+	assert!(matches!(ask(&many), VerifyError::TooManySegments(18)));
 }
 
 #[test]

@@ -350,7 +350,7 @@ fn check_needs(needs: &Needs) -> Result<(), DrillError> {
 			.resource
 		{
 			Resource::Memory => Some(DrillError::MemoryTooLarge),
-			Resource::Rows => Some(DrillError::RowsTooLarge),
+			Resource::Rows | Resource::Text => Some(DrillError::RowsTooLarge),
 			Resource::Download | Resource::Rescue => None,
 		});
 	error.map_or(Ok(()), Err)

@@ -100,8 +100,8 @@ fn overload() -> Outcome {
 	let trainer = scene.trainer(Side::Attacker);
 	let (spec, terms) = heavy();
 	let audit = 2_000_000;
-	// Each has room for two of these audits in the time of a round.
-	let capacity = Resources { work: 2 * audit, ..ROOM };
+	// Each has room for three of these audits in the time of a round.
+	let capacity = Resources { work: 3 * audit, ..ROOM };
 	let honest = scene.verifiers_with(Side::Honest, 7, 2 * BOND, capacity);
 	scene.start();
 	let terms = Terms { apply_blocks: 60, ..terms };
@@ -131,7 +131,7 @@ fn overload() -> Outcome {
 	let (active, absences) = verifiers_now(&mut scene, &honest);
 	let facts = vec![
 		("audits at once", format!("{most_at_once} of {JOBS}, of 2 ut each")),
-		("declared room", "4 ut a round".into()),
+		("declared room", "6 ut a round".into()),
 		("most that one had", format!("{:.2} ut", most as f64 / 1e6)),
 		("still drawn", format!("{active} of 7 verifiers, {absences} absences")),
 		("blocks until all were audited", format!("{}", scene.height() - began)),

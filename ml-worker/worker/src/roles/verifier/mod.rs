@@ -256,7 +256,10 @@ impl Role for VerifierRole {
 				Some(_) => pool::mib(max_memory),
 				None => pool::mib(max_memory).max(LEAST_ROOM.memory_mib),
 			}),
-			disk_mib: quota.mib(),
+			disk_mib: match args.max_disk_mib {
+				Some(_) => quota.mib(),
+				None => quota.mib().max(LEAST_ROOM.disk_mib),
+			},
 		};
 		let membership = pool::enter(&sender, args.bond, &capacity, &report).await?;
 		let mib = |n: u64| n.saturating_mul(1024 * 1024);
