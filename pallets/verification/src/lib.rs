@@ -249,7 +249,8 @@ pub mod pallet {
 			/// By whom.
 			by: T::AccountId,
 		},
-		/// A verifier was absent too often. It keeps bond and place, and is not drawn.
+		/// A verifier was absent too often. It keeps its bond, and its place for a turn, and is not
+		/// drawn.
 		Paused {
 			/// Who.
 			verifier: T::AccountId,

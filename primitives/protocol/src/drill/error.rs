@@ -48,7 +48,7 @@ pub enum DrillError {
 	/// A trial takes more memory than a machine of [`UNIT_MACHINE`](super::UNIT_MACHINE) has for
 	/// tensors.
 	MemoryTooLarge,
-	/// The rows of a trial's data are more bytes, decoded, than such a machine takes.
+	/// The rows of a trial's data are more bytes, decoded or as text, than such a machine takes.
 	RowsTooLarge,
 }
 
@@ -97,8 +97,8 @@ impl fmt::Display for DrillError {
 				 size or the widths of the layers",
 			),
 			DrillError::RowsTooLarge => f.write_str(
-				"the rows of a trial's data are more than a machine with 8 GiB takes when they are \
-				 decoded: give it fewer rows",
+				"the rows of a trial's data are more than a machine with 8 GiB takes, as text or \
+				 when they are decoded: give it fewer rows",
 			),
 		}
 	}
