@@ -504,7 +504,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		const job = await network.ended(id, JOB_SECONDS);
 		assert.equal(trainyard.ending(job), 'settled');
 		assert.equal(job.replicas[0].fate, 'accepted');
-		assert.equal(job.audit.round, 1);
+		assert.equal(job.audit.round, 0, 'the committee that asked for it went on');
 		assert.deepEqual(trainyard.conservation(job), []);
 	});
 

@@ -7,7 +7,7 @@ use subxt::{
 };
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
-	audit::Findings,
+	audit::{Findings, Leaves, Pieces},
 	drill::{AssignmentId, Mismatch, ProjectId, Template, UnitResult},
 	job::{Balance, BlockNumber, Reveal, Terms},
 	seats::Resources,
@@ -217,10 +217,15 @@ pub fn reveal_findings(job: JobId, findings: &Findings, salt: &[u8; 32]) -> Call
 	Call::new("Verification", "reveal", (job, findings, salt))
 }
 
-/// `Verification.rescue`: name the blob with the states that verifiers could not fetch; announce it
-/// where it is not stored yet.
-pub fn rescue(job: JobId, group: u32, blob: &H256) -> Call {
-	Call::new("Verification", "rescue", (job, group, blob))
+/// `Verification.rescue`: name the blob with what verifiers asked for; announce it where it is not
+/// stored yet.
+pub fn rescue(job: JobId, group: u32, blob: &H256, leaves: &Leaves) -> Call {
+	Call::new("Verification", "rescue", (job, group, blob, leaves))
+}
+
+/// `Verification.request`: ask for pieces of a result that nobody gives.
+pub fn request_pieces(job: JobId, group: u32, pieces: &Pieces) -> Call {
+	Call::new("Verification", "request", (job, group, pieces))
 }
 
 /// `Drilling.propose`: propose a project of `units` units; a deposit is held.

@@ -29,7 +29,7 @@ const settled = () => ({
 	audit: {
 		round: 0,
 		phase: 'done',
-		groups: [{ result: { segments: 3 }, drawn: [0, 2], decision: 'accepted', rescued: null }],
+		groups: [{ result: { segments: 3 }, drawn: [0, 2], decision: 'accepted', asked: [], rescued: [] }],
 		committee: [
 			{ verifier: 'a', commitment: '0x07', findings: [{ accept: [evidence(0), evidence(2)] }] },
 			{ verifier: 'b', commitment: '0x07', findings: [{ accept: [evidence(0), evidence(2)] }] },
@@ -98,7 +98,7 @@ test('a job that stopped early is shown as such', () => {
 	diverged.replicas[0].reveal.diverged = true;
 	assert.equal(views.trainedText(diverged), '2 of 3 (diverged), -');
 	// Two results, each with a draw of its own among its segments.
-	const group = (segments, drawn) => ({ result: { segments }, drawn, decision: null, rescued: null });
+	const group = (segments, drawn) => ({ result: { segments }, drawn, decision: null, asked: [], rescued: [] });
 	job.audit.groups = [group(2, [0, 1]), group(3, [0, 2]), group(3, [])];
 	assert.deepEqual(views.drawnByResult(job), [
 		[0, 1],

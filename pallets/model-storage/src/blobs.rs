@@ -173,6 +173,10 @@ impl<T: Config> BlobStore for Pallet<T> {
 	fn is_complete(root: &H256) -> bool {
 		Blobs::<T>::get(root).is_some_and(|blob| blob.is_complete())
 	}
+
+	fn size(root: &H256) -> Option<u64> {
+		Blobs::<T>::get(root).map(|blob| blob.size)
+	}
 }
 
 impl<T: Config> AwaitedBlobs<T::AccountId> for Pallet<T> {

@@ -255,7 +255,8 @@ mod benchmarks {
 		let results = results::<T>(&job);
 		let now = Pallet::<T>::now();
 		assert!(Pallet::<T>::open_audit(id, &mut job, now, &results).is_some());
-		Pallet::<T>::decide(id, &mut job, &[Decision::Accepted; MAX_REPLICAS as usize], &[]);
+		let decisions = [Decision::Accepted; MAX_REPLICAS as usize];
+		Pallet::<T>::decide(id, &mut job, &decisions, &[], &[]);
 		Pallet::<T>::unschedule(id);
 		Jobs::<T>::insert(id, &job);
 		set_height::<T>(job.deadline);

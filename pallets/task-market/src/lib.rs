@@ -129,6 +129,10 @@ pub mod pallet {
 		#[pallet::constant]
 		type MinAuditFee: Get<Balance>;
 
+		/// Price of storing a byte on chain, of which the escrow pays half where a seat asked for it.
+		#[pallet::constant]
+		type StorageByte: Get<Balance>;
+
 		/// Most work that may be drawn of one result for every verifier of a round: what a small
 		/// machine does in the time for verdicts. Where the training stands still, one segment is
 		/// added.

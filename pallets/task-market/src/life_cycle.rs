@@ -352,6 +352,8 @@ impl<T: Config> Pallet<T> {
 			verifiers: job.terms.verifiers,
 			fee: job.terms.audit_fee,
 			needs,
+			sizes: job.quote.sizes,
+			storage_byte: T::StorageByte::get(),
 		};
 		if T::Audits::open(id, request).is_err() {
 			// Nobody's fault: no audit, so no loss, and the part for what was trained.
@@ -383,8 +385,8 @@ impl<T: Config> Pallet<T> {
 				job.deadline = if now < last { next.min(last) } else { next };
 				(Some(job.deadline), weight)
 			}
-			AuditStatus::Done { decisions, served } => {
-				Self::decide(id, job, &decisions, &served);
+			AuditStatus::Done { decisions, served, stored } => {
+				Self::decide(id, job, &decisions, &served, &stored);
 				(None, weight.saturating_add(Self::settle_weight()))
 			}
 		}
@@ -396,6 +398,7 @@ impl<T: Config> Pallet<T> {
 		job: &mut Job<T::AccountId>,
 		decisions: &[Decision],
 		served: &[T::AccountId],
+		stored: &[(T::AccountId, Balance)],
 	) {
 		Self::conclude(id, job, |r| {
 			let decision = r.result.and_then(|at| decisions.get(at as usize));
@@ -410,7 +413,7 @@ impl<T: Config> Pallet<T> {
 		});
 		let accepted = job.replicas.iter().any(|r| r.fate.is_true());
 		let ending = if accepted { Ending::Settled } else { Ending::Failed };
-		Self::end(id, job, ending, served);
+		Self::end_audited(id, job, ending, served, stored);
 	}
 
 	/// Sets the fate of every replica still working for which `fate` names one.
@@ -478,7 +481,18 @@ impl<T: Config> Pallet<T> {
 		ending: Ending,
 		served: &[T::AccountId],
 	) {
-		let settlement = Self::settle(id, job, served);
+		Self::end_audited(id, job, ending, served, &[]);
+	}
+
+	/// Does what [`Self::end`] does where trainers are owed for what they `stored` for the audit.
+	pub(crate) fn end_audited(
+		id: JobId,
+		job: &mut Job<T::AccountId>,
+		ending: Ending,
+		served: &[T::AccountId],
+		stored: &[(T::AccountId, Balance)],
+	) {
+		let settlement = Self::settle(id, job, served, stored);
 		job.settlement = settlement;
 		Self::release_models(id);
 		let now = Self::now();

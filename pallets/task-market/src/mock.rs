@@ -103,6 +103,8 @@ pub struct FakeAudit {
 	pub request: AuditRequest<AccountId>,
 	pub opened: u32,
 	pub served: Vec<AccountId>,
+	/// What trainers are owed for what they stored.
+	pub stored: Vec<(AccountId, u128)>,
 	pub decisions: Option<Vec<Decision>>,
 }
 
@@ -135,6 +137,8 @@ parameter_types! {
 	pub static NoVerifiers: bool = false;
 	/// A committee sits, which nobody ends but itself.
 	pub static CommitteeSits: bool = false;
+	/// Price of storing a byte. Nothing, but where a test is about it.
+	pub static StorageByte: Balance = 0;
 	/// Deposits for records. Nothing, but where a test is about them.
 	pub static RecordBase: Balance = 0;
 	pub static RecordByte: Balance = 0;
@@ -234,7 +238,8 @@ impl traits::Audits<AccountId> for FakeAudits {
 			return Err(DispatchError::Other("refused"));
 		}
 		let opened = TaskMarket::now();
-		let audit = FakeAudit { request, opened, served: Vec::new(), decisions: None };
+		let audit =
+			FakeAudit { request, opened, served: Vec::new(), stored: Vec::new(), decisions: None };
 		AuditBook::mutate(|book| book.insert(job, audit));
 		Ok(())
 	}
@@ -243,12 +248,18 @@ impl traits::Audits<AccountId> for FakeAudits {
 		let until = audit.opened + AUDIT_BLOCKS;
 		let undecided = vec![Decision::Undecided; audit.request.groups.len()];
 		match audit.decisions {
-			Some(decisions) => AuditStatus::Done { decisions, served: audit.served },
+			Some(decisions) => {
+				AuditStatus::Done { decisions, served: audit.served, stored: audit.stored }
+			}
 			None if NoVerifiers::get() || CommitteeSits::get() => {
 				AuditStatus::Pending(TaskMarket::now() + 10)
 			}
 			None if TaskMarket::now() < until => AuditStatus::Pending(until),
-			None => AuditStatus::Done { decisions: undecided, served: audit.served },
+			None => AuditStatus::Done {
+				decisions: undecided,
+				served: audit.served,
+				stored: audit.stored,
+			},
 		}
 	}
 	fn give_up(job: JobId) {
@@ -273,6 +284,9 @@ pub struct FakeBlobs;
 impl traits::BlobStore for FakeBlobs {
 	fn is_complete(root: &H256) -> bool {
 		!MissingModels::get().contains(root)
+	}
+	fn size(_: &H256) -> Option<u64> {
+		None
 	}
 }
 impl traits::AwaitedBlobs<AccountId> for FakeBlobs {
@@ -311,6 +325,7 @@ impl Config for Test {
 	type MinDeposit = ConstU128<50_000>;
 	type FeePerUt = ConstU128<1_000_000>;
 	type MinAuditFee = ConstU128<100>;
+	type StorageByte = StorageByte;
 	type MaxAuditWork = MaxAuditWork;
 	type MaxRoundWork = MaxRoundWork;
 	type MaxRescue = MaxRescue;
@@ -356,6 +371,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		MaxRescue::set(1 << 30);
 		NoVerifiers::set(false);
 		CommitteeSits::set(false);
+		StorageByte::set(0);
 		RecordBase::set(0);
 		RecordByte::set(0);
 		System::set_block_number(1);

@@ -5,9 +5,10 @@
 //! when that is removed. What goes out, all at once when the job ends:
 //!
 //! - from the escrow: pay of accepted replicas (those that diverged among them) for the segments that
-//!   they trained, the part of
-//!   undecided ones that the terms name, audit fees earned, the protocol fee of accepted replicas
-//!   that did not diverge (burned), and all the rest back to the submitter, what an early stop saved included;
+//!   they trained, the part of undecided ones that the terms name, half of what it cost trainers to
+//!   store what a seat of the audit asked for, audit fees earned, the protocol fee of accepted replicas
+//!   that did not diverge (burned), and all the rest back to the submitter, what an early stop saved
+//!   included;
 //! - from each deposit: what its replica's fate costs ([`lost_deposit`]), shared out by
 //!   [`SlashShares`], and the rest back to the trainer.
 //!
@@ -39,6 +40,7 @@ use trainyard_program::{
 	spec::{CheckedSpec, JobSpec},
 };
 use trainyard_protocol::{
+	audit::PieceSizes,
 	fees::{self, Rates, Sums},
 	job::{
 		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS,
@@ -92,11 +94,16 @@ impl<T: Config> Pallet<T> {
 			min_deposit: T::MinDeposit::get(),
 			record_base: T::RecordBase::get(),
 			record_byte: T::RecordByte::get(),
+			storage_byte: T::StorageByte::get(),
 		};
-		let sums = Sums::of(spec, terms, &parts, &rates).ok_or(Error::<T>::AmountOverflow)?;
+		let rescue = needs.rescue(terms.audit_segments);
+		let sums = Sums::of(spec, terms, &parts, rescue, &rates);
+		let sums = sums.ok_or(Error::<T>::AmountOverflow)?;
 		let disk = needs.disk(terms.audit_segments, terms.replicas);
 		let seat = Resources { work: audit, memory_mib: mib(needs.memory()), disk_mib: mib(disk) };
-		Ok(Quote::new(parts, sums, seat))
+		let sizes =
+			PieceSizes { state: needs.checkpoint, manifest: needs.manifest(), files: needs.files };
+		Ok(Quote::new(parts, sums, seat, sizes))
 	}
 
 	/// Fails if a machine of the job's class could not carry it, or if what would have to be stored
@@ -145,11 +152,13 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Moves all money of a job whose replicas' fates are known, and credits power. `served`
-	/// has an entry for each audit fee earned.
+	/// has an entry for each audit fee earned, `stored` says what trainers are owed for what they had
+	/// to store for the audit.
 	pub(crate) fn settle(
 		id: JobId,
 		job: &Job<T::AccountId>,
 		served: &[T::AccountId],
+		stored: &[(T::AccountId, Balance)],
 	) -> Settlement {
 		let quote = &job.quote;
 		let mut settlement = Settlement { escrowed: quote.escrow, ..Settlement::default() };
@@ -192,6 +201,14 @@ impl<T: Config> Pallet<T> {
 			};
 			Self::pay(id, HoldReason::Escrow, &job.submitter, &replica.trainer, pay);
 			add(&mut settlement.paid_to_trainers, pay);
+		}
+		// The escrow covers no more; an audit may count a state twice that two searches read.
+		let mut storage = quote.storage;
+		for (trainer, amount) in stored {
+			let amount = storage.min(*amount);
+			storage = storage.saturating_sub(amount);
+			Self::pay(id, HoldReason::Escrow, &job.submitter, trainer, amount);
+			add(&mut settlement.paid_to_trainers, amount);
 		}
 		// The escrow covers this many services; an audit reports no more.
 		let covered = job.terms.verifiers.saturating_mul(MAX_AUDIT_ROUNDS);

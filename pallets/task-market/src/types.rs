@@ -13,6 +13,7 @@ use trainyard_program::{
 	work::Parts,
 };
 use trainyard_protocol::{
+	audit::PieceSizes,
 	fees::{self, Sums},
 	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
 	seats::Resources,
@@ -83,6 +84,8 @@ pub struct Quote {
 	pub price: Balance,
 	/// Protocol fee of all replicas together, burned.
 	pub fee: Balance,
+	/// The part of the escrow for what trainers may have to store for an audit.
+	pub storage: Balance,
 	/// Held from the submitter until the job ends.
 	pub escrow: Balance,
 	/// Held from each trainer until the job ends.
@@ -92,6 +95,8 @@ pub struct Quote {
 	/// What a seat on a committee needs of its verifier: work for each result, memory, and disk for
 	/// all results that there may be.
 	pub needs: Resources,
+	/// Most bytes of each piece of a result.
+	pub sizes: PieceSizes,
 }
 
 /// What a computation is worth: of a job, or of each of its replicas.
@@ -120,9 +125,9 @@ impl Worth {
 
 impl Quote {
 	/// Returns the quote of these sums.
-	pub fn new(parts: Parts, sums: Sums, needs: Resources) -> Self {
-		let Sums { work, training, price, fee, escrow, deposit, record } = sums;
-		Self { parts, work, training, price, fee, escrow, deposit, record, needs }
+	pub fn new(parts: Parts, sums: Sums, needs: Resources, sizes: PieceSizes) -> Self {
+		let Sums { work, training, price, fee, storage, escrow, deposit, record } = sums;
+		Self { parts, work, training, price, fee, storage, escrow, deposit, record, needs, sizes }
 	}
 
 	/// Returns what all segments, trained once, are worth.

@@ -18,8 +18,7 @@ impl<T: Config> Pallet<T> {
 	/// Returns what posting this job would come to; `None` where the chain would refuse it.
 	pub fn quote(spec: JobSpec, terms: &Terms) -> Option<QuoteView> {
 		let quote = Self::checked_quote(&spec.check().ok()?, terms).ok()?;
-		let Quote { work, training, price, fee, escrow, deposit, record, parts: _, needs: _ } =
-			quote;
+		let Quote { work, training, price, fee, escrow, deposit, record, .. } = quote;
 		let pay = quote.whole().of_each(terms.replicas).price;
 		Some(QuoteView { work, training, price, pay, fee, escrow, deposit, record })
 	}

@@ -3,18 +3,26 @@
 use super::*;
 use alloc::vec::Vec;
 use frame_benchmarking::v2::*;
-use frame_support::traits::{
-	fungible::{Inspect, Mutate, MutateHold},
-	Get,
+use frame_support::{
+	traits::{
+		fungible::{Inspect, Mutate, MutateHold},
+		Get,
+	},
+	BoundedVec,
 };
 use frame_system::RawOrigin;
 use sp_runtime::traits::SaturatedConversion;
 use trainyard_protocol::{
-	audit::{AuditPhase, Findings, GroupVerdict, RejectReason, SegmentEvidence},
+	audit::{
+		AuditPhase, Findings, GroupVerdict, Leaf, Leaves, Piece, PieceSizes, Pieces, RejectReason,
+		SegmentEvidence,
+	},
+	bundle::{checkpoint_leaf, Checkpoint, Evaluation},
 	commitment,
 	job::{
 		Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS,
 	},
+	merkle,
 	seats::Resources,
 	views::Standing,
 	JobId,
@@ -97,7 +105,9 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		drawn: (0..MAX_REPLAYED_SEGMENTS).collect::<Vec<_>>().try_into().expect("as many"),
 		trainers: trainers.clone().try_into().expect("one for each replica"),
 		decision: None,
-		rescue: Rescue::NotNeeded,
+		asked: Default::default(),
+		windows: 0,
+		storers: Default::default(),
 	};
 	let committee: Vec<_> = (0..MAX_VERIFIERS)
 		.map(|at| Member {
@@ -120,8 +130,38 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		stake: T::SeatStake::get(),
 		needs: NEEDS,
 		waits: 0,
+		sizes: PieceSizes { state: 1_000_000, manifest: 1_000, files: 1_000_000 },
+		storage_byte: 100_000,
+		relay: None,
 		served: Default::default(),
 	}
+}
+
+/// All pieces that an audit of the first segments of a result with this many segments can read.
+fn all_pieces(segments: u32) -> Pieces {
+	let mut pieces = alloc::vec![Piece::Manifest, Piece::Files];
+	pieces.extend((0..=MAX_AUDIT_SEGMENTS).map(Piece::State));
+	pieces.extend([Piece::State(segments), Piece::Searched]);
+	pieces.try_into().expect("fewer than there can be")
+}
+
+/// The root of 1,001 checkpoints, and the leaves of the first and the last.
+fn leaves() -> (H256, Leaves) {
+	let checkpoint =
+		|step| Checkpoint { step, state: H256([9; 32]), evaluation: Evaluation::new(1.0, 1, 2) };
+	let hashes: Vec<H256> = (0..=1_000).map(|at| checkpoint_leaf(&checkpoint(at))).collect();
+	let leaves: Vec<Leaf> = (0..=MAX_AUDIT_SEGMENTS)
+		.chain([1_000])
+		.map(|index| Leaf {
+			index,
+			checkpoint: checkpoint(index),
+			path: merkle::proof(&hashes, index as usize)
+				.expect("it is there")
+				.try_into()
+				.expect("ten levels"),
+		})
+		.collect();
+	(merkle::root(&hashes), leaves.try_into().expect("fewer than there can be"))
 }
 
 fn accept() -> GroupVerdict {
@@ -297,10 +337,13 @@ mod benchmarks {
 	fn rescue() {
 		let trainer: T::AccountId = account("trainer", MAX_REPLICAS - 1, 0);
 		let mut audit = largest::<T>(AuditPhase::Rescue { until: u32::MAX });
-		for group in audit.groups.iter_mut() {
-			group.rescue = Rescue::Stored(H256([6; 32]));
-		}
-		audit.groups[MAX_REPLICAS as usize - 1].rescue = Rescue::Asked;
+		let (root, leaves) = leaves();
+		let last = MAX_REPLICAS as usize - 1;
+		audit.groups[last].result.bundle_root = root;
+		let asked: Vec<Asked> =
+			all_pieces(1_000).iter().map(|piece| Asked { piece: *piece, stored: false }).collect();
+		audit.groups[last].asked = asked.try_into().expect("fewer than there can be");
+		audit.groups[last].trainers = alloc::vec![trainer.clone()].try_into().expect("one");
 		AuditRecords::<T>::insert(JOB, audit);
 		T::Observer::make_waiting(JOB);
 		let blob = H256([7; 32]);
@@ -309,11 +352,65 @@ mod benchmarks {
 		{
 			use trainyard_traits::BlobStore;
 			let _ = T::Blobs::is_complete(&blob);
-			Pallet::<T>::note_rescue(trainer, JOB, MAX_REPLICAS - 1, blob)
+			Pallet::<T>::note_rescue(trainer, JOB, MAX_REPLICAS - 1, blob, leaves, Some(1))
 				.expect("its states are asked for");
 		}
 
 		assert!(AuditRecords::<T>::get(JOB).is_some_and(|audit| !audit.awaits_rescue()));
+	}
+
+	/// The second claim on a result, for all that there is.
+	#[benchmark]
+	fn request() {
+		let caller = verifier::<T>(MAX_VERIFIERS - 1);
+		let audit = largest::<T>(AuditPhase::Committing { until: u32::MAX });
+		AuditRecords::<T>::insert(JOB, audit);
+		T::Observer::make_waiting(JOB);
+		funded::<T>(&caller, 100_000_000_000_000);
+		let pieces = all_pieces(1_000);
+		let before = Claim { group: 7, pieces: pieces.clone(), prepaid: 0, open: false };
+		Claims::<T>::insert(JOB, &caller, BoundedVec::truncate_from(alloc::vec![before]));
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()), JOB, 7, pieces);
+
+		assert_eq!(Claims::<T>::get(JOB, &caller).len(), 2);
+	}
+
+	/// Everybody asks for everything.
+	#[benchmark]
+	fn withdraw_request() {
+		let caller = verifier::<T>(MAX_VERIFIERS - 1);
+		let mut audit = largest::<T>(AuditPhase::Committing { until: u32::MAX });
+		audit.relay = Some(u32::MAX);
+		let pieces = all_pieces(1_000);
+		let asked: Vec<Asked> =
+			pieces.iter().map(|piece| Asked { piece: *piece, stored: false }).collect();
+		for group in audit.groups.iter_mut() {
+			group.asked = asked.clone().try_into().expect("fewer than there can be");
+		}
+		let prepaid = bond::<T>();
+		funded::<T>(&T::Jackpot::get(), 0);
+		funded::<T>(&caller, prepaid);
+		T::Currency::hold(&HoldReason::Claim.into(), &caller, prepaid).expect("it is funded");
+		for member in &audit.committee {
+			let mine = member.verifier == caller;
+			let claims: Vec<Claim> = (0..MAX_REPLICAS)
+				.map(|group| Claim {
+					group,
+					pieces: pieces.clone(),
+					prepaid: if mine && group == 7 { prepaid } else { 0 },
+					open: true,
+				})
+				.collect();
+			Claims::<T>::insert(JOB, &member.verifier, BoundedVec::truncate_from(claims));
+		}
+		AuditRecords::<T>::insert(JOB, audit);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()), JOB, 7);
+
+		assert!(Claims::<T>::get(JOB, &caller).iter().any(|claim| !claim.open));
 	}
 
 	#[benchmark]

@@ -12,9 +12,9 @@
 //!   after the opening; they replay and [`Pallet::commit`]; when all have, or the time is up, they
 //!   [`Pallet::reveal`]; [`verdicts`] decides each group by a strict majority of the committee.
 //!   `rounds` takes an audit from phase to phase.
-//! - A group without a majority gets another round. Where the majority could not fetch a result,
-//!   its trainers may store the drawn states on chain and [`Pallet::rescue`] it. An audit has at
-//!   most `MAX_AUDIT_ROUNDS` rounds, and each phase has a deadline, so it ends even if participants
+//! - A seat that lacks a state or the data names it by [`Pallet::request`]. What the other seats do
+//!   not give it either, the trainers store on chain and [`Pallet::rescue`], or lose; see `claims`.
+//! - A group without a majority gets another round. An audit has at most `MAX_AUDIT_ROUNDS` rounds, and each phase has a deadline, so it ends even if participants
 //!   vanish. Where no committee can be drawn it waits, until its owner gives it up.
 //! - A verifier that agreed with what was decided in a round has earned a fee, which the owner of
 //!   the audit pays; one that gave no verdict loses a few fees to the jackpot, and one that gave a
@@ -38,6 +38,7 @@ extern crate alloc;
 #[cfg(feature = "runtime-benchmarks")]
 mod benchmarking;
 mod bonds;
+mod claims;
 mod committee;
 mod entry;
 #[cfg(test)]
@@ -75,7 +76,7 @@ pub mod pallet {
 	use frame_system::pallet_prelude::*;
 	use sp_runtime::{Permill, SaturatedConversion};
 	use trainyard_protocol::{
-		audit::{Decision, Findings},
+		audit::{Decision, Findings, Leaves, Pieces},
 		job::{Balance, BlockNumber},
 		seats::Resources,
 		views::{AuditView, Standing, VerifierView},
@@ -161,7 +162,10 @@ pub mod pallet {
 		/// Blocks for revealing.
 		type RevealBlocks: Get<BlockNumber>;
 
-		/// Blocks for storing the states of a result that could not be fetched.
+		/// Blocks in which seats and trainers can give a seat what it asked for.
+		type RelayBlocks: Get<BlockNumber>;
+
+		/// Most blocks for storing what a seat still lacks.
 		type RescueBlocks: Get<BlockNumber>;
 
 		/// Most blocks for which an audit waits before it looks for a committee again.
@@ -186,6 +190,8 @@ pub mod pallet {
 	pub enum HoldReason {
 		/// Bond of a verifier.
 		VerifierBond,
+		/// What a seat prepays for bytes that it asks for.
+		Claim,
 	}
 
 	/// Everyone with a bond; see [`crate::pool`]. One value, because a draw reads all of them.
@@ -204,6 +210,30 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Announced<T: Config> =
 		StorageDoubleMap<_, Twox64Concat, JobId, Blake2_128Concat, T::AccountId, H256, OptionQuery>;
+
+	/// The blobs in which trainers stored what was asked for, by job and trainer, while the audit runs.
+	#[pallet::storage]
+	pub type Kept<T: Config> = StorageDoubleMap<
+		_,
+		Twox64Concat,
+		JobId,
+		Blake2_128Concat,
+		T::AccountId,
+		BoundedVec<H256, ConstU32<MAX_WINDOWS>>,
+		ValueQuery,
+	>;
+
+	/// What the seats of the running round asked for, by job and verifier.
+	#[pallet::storage]
+	pub type Claims<T: Config> = StorageDoubleMap<
+		_,
+		Twox64Concat,
+		JobId,
+		Blake2_128Concat,
+		T::AccountId,
+		BoundedVec<Claim, ConstU32<ALL_CLAIMS>>,
+		ValueQuery,
+	>;
 
 	/// For each audit that asks for rescues: the blocks without room for a chunk when it began to,
 	/// the height of that, and the last block for a rescue that was named then.
@@ -350,14 +380,14 @@ pub mod pallet {
 			/// Who.
 			verifier: T::AccountId,
 		},
-		/// The majority could not fetch a result: its trainers may store the drawn states.
+		/// Seats still lack what they asked for: the trainers store it, or lose.
 		RescueOpened {
 			/// Of which job.
 			job: JobId,
 			/// Last block for `rescue`.
 			until: BlockNumber,
 		},
-		/// The drawn states of a result are on chain.
+		/// A trainer stored what was asked for.
 		Rescued {
 			/// Of which job.
 			job: JobId,
@@ -404,6 +434,39 @@ pub mod pallet {
 			blob: H256,
 			/// Who.
 			trainer: T::AccountId,
+		},
+		/// A seat lacks pieces of a result, and nobody gave them to it.
+		Asked {
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// Who.
+			verifier: T::AccountId,
+			/// Which pieces.
+			pieces: Pieces,
+			/// What it prepaid; 0 where the escrow of the audit does.
+			prepaid: Balance,
+			/// Last block in which others can give them to it.
+			until: BlockNumber,
+		},
+		/// A seat has what it asked for.
+		RequestWithdrawn {
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// Who.
+			verifier: T::AccountId,
+			/// What it paid to the jackpot.
+			paid: Balance,
+		},
+		/// What was asked for is stored or lost; the committee goes on.
+		CommitReopened {
+			/// Of which job.
+			job: JobId,
+			/// Last block for commitments.
+			until: BlockNumber,
 		},
 	}
 
@@ -455,11 +518,11 @@ pub mod pallet {
 		WrongSegments,
 		/// A rejection names a checkpoint that the result does not have.
 		NoSuchCheckpoint,
-		/// The audit has no such group.
+		/// The audit has no such group, or it is decided.
 		NoSuchGroup,
-		/// The verifiers did not ask for the states of this group.
+		/// Nobody lacks anything of this group.
 		NotAsked,
-		/// The states of this group are stored already.
+		/// The caller has stored this already, or what is asked for is on chain.
 		AlreadyRescued,
 		/// Only a trainer of the group can rescue it.
 		NotTrainer,
@@ -468,6 +531,20 @@ pub mod pallet {
 		/// A verifier must have room for the largest audit there may be, `LeastRoom`: declare at least
 		/// that much work, memory and disk.
 		CapacityTooSmall,
+		/// The audit reads no such piece, or the pieces are not each once and ascending.
+		NotRead,
+		/// The caller has committed in this round: it lacks nothing.
+		HasCommitted,
+		/// The caller has an open claim on this group.
+		AlreadyAsked,
+		/// The caller has asked for pieces of this group as often as a seat can.
+		TooManyClaims,
+		/// The trainers of this group were asked as often as they can be.
+		TooManyWindows,
+		/// The leaves are not those of the states that are asked for, under the revealed root.
+		WrongLeaves,
+		/// The blob is larger than what is asked for.
+		RescueTooLarge,
 	}
 
 	#[pallet::hooks]
@@ -576,15 +653,21 @@ pub mod pallet {
 			Self::do_reveal(who, job, findings, salt)
 		}
 
-		/// Names the complete blob that holds the drawn states of `group`, which the verifiers
-		/// could not fetch. Only one of its trainers may do this. A blob that is not complete yet is
-		/// announced: blocks keep room for its chunks, and the call is made again when all are
-		/// stored.
+		/// Names the complete blob that holds what seats lack of `group`. Each of its trainers can name
+		/// one. The `leaves` are those of the states that are asked for, ascending, and lead to the
+		/// revealed root. A blob that is not complete yet is announced: blocks keep room for its chunks,
+		/// and the call is made again when all are stored.
 		#[pallet::call_index(5)]
 		#[pallet::weight(T::WeightInfo::rescue())]
-		pub fn rescue(origin: OriginFor<T>, job: JobId, group: u32, blob: H256) -> DispatchResult {
+		pub fn rescue(
+			origin: OriginFor<T>,
+			job: JobId,
+			group: u32,
+			blob: H256,
+			leaves: Leaves,
+		) -> DispatchResult {
 			let who = ensure_signed(origin)?;
-			Self::do_rescue(who, job, group, blob)
+			Self::do_rescue(who, job, group, blob, leaves)
 		}
 
 		/// Adds `amount` to the bond of the caller, wherever it stands. It counts in draws as far as
@@ -611,6 +694,28 @@ pub mod pallet {
 		pub fn resume(origin: OriginFor<T>) -> DispatchResult {
 			let who = ensure_signed(origin)?;
 			Self::do_resume(who)
+		}
+
+		/// Asks for pieces of `group` that the caller lacks for its seat. A second claim on the same
+		/// group holds the price of their bytes.
+		#[pallet::call_index(9)]
+		#[pallet::weight(T::WeightInfo::request())]
+		pub fn request(
+			origin: OriginFor<T>,
+			job: JobId,
+			group: u32,
+			pieces: Pieces,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_request(who, job, group, pieces)
+		}
+
+		/// Says that the caller has what it asked for of `group`. What it prepaid goes to the jackpot.
+		#[pallet::call_index(10)]
+		#[pallet::weight(T::WeightInfo::withdraw_request())]
+		pub fn withdraw_request(origin: OriginFor<T>, job: JobId, group: u32) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_withdraw_request(who, job, group)
 		}
 	}
 

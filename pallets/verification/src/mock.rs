@@ -13,9 +13,14 @@ use frame_support::{
 };
 use sp_runtime::{BuildStorage, DispatchResult, Permill, Weight};
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
+	audit::{
+		AuditPhase, Decision, Findings, GroupVerdict, Leaf, Leaves, Piece, PieceSizes, Pieces,
+		RejectReason, SegmentEvidence,
+	},
+	bundle::{checkpoint_leaf, Checkpoint, Evaluation},
 	commitment,
 	job::{BlockNumber, WorkResult},
+	merkle,
 	seats::Resources,
 	views::{AuditView, Standing},
 	JobId,
@@ -78,6 +83,10 @@ parameter_types! {
 	pub static FullBlocks: BlockNumber = 0;
 	/// Roots of the blobs that are complete.
 	pub static Stored: Vec<H256> = Vec::new();
+	/// Length of every blob.
+	pub static BlobSize: u64 = 1_000;
+	/// What trainers are owed for what they stored.
+	pub static Owed: Vec<(AccountId, u128)> = Vec::new();
 	/// Jobs that progressed and were not looked at since.
 	pub static Progressed: Vec<JobId> = Vec::new();
 	/// When the market looks at [`JOB`] next.
@@ -133,6 +142,9 @@ impl BlobStore for FakeBlobs {
 	fn is_complete(root: &H256) -> bool {
 		Stored::get().contains(root)
 	}
+	fn size(root: &H256) -> Option<u64> {
+		Self::is_complete(root).then(BlobSize::get)
+	}
 }
 impl AwaitedBlobs<AccountId> for FakeBlobs {
 	fn expect(root: &H256) {
@@ -173,6 +185,12 @@ pub const MAX_WAIT: u32 = 40;
 pub const COMMIT: u32 = 10;
 pub const REVEAL: u32 = 5;
 pub const RESCUE: u32 = 8;
+pub const RELAY: u32 = 4;
+/// Bytes of the pieces of the results, and the price of one.
+pub const SIZES: PieceSizes = PieceSizes { state: 400, manifest: 50, files: 200 };
+pub const BYTE: u128 = 2;
+/// Segments of the results.
+pub const SEGMENTS: u32 = 10;
 
 impl crate::Config for Test {
 	type WeightInfo = ();
@@ -194,6 +212,7 @@ impl crate::Config for Test {
 	type CommitBlocks = ConstU32<COMMIT>;
 	type RevealBlocks = ConstU32<REVEAL>;
 	type RescueBlocks = ConstU32<RESCUE>;
+	type RelayBlocks = ConstU32<RELAY>;
 	type MaxWaitBlocks = ConstU32<MAX_WAIT>;
 	type AbsenceFees = ConstU32<5>;
 	type MaxAbsences = ConstU32<3>;
@@ -231,6 +250,8 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Expected::set(Vec::new());
 		FullBlocks::set(0);
 		Stored::set(Vec::new());
+		BlobSize::set(1_000);
+		Owed::set(Vec::new());
 		Progressed::set(Vec::new());
 		Due::set(None);
 		Outcome::set(None);
@@ -307,13 +328,9 @@ pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
 		groups: TRAINERS[..groups]
 			.iter()
 			.map(|who| {
-				let root = H256([*who as u8; 32]);
-				let result = WorkResult {
-					bundle_root: root,
-					model_root: root,
-					segments: 10,
-					diverged: false,
-				};
+				let (bundle_root, model_root) = (bundle_of(*who), H256([*who as u8; 32]));
+				let result =
+					WorkResult { bundle_root, model_root, segments: SEGMENTS, diverged: false };
 				(result, vec![*who])
 			})
 			.collect(),
@@ -322,7 +339,66 @@ pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
 		verifiers,
 		fee: FEE,
 		needs: NEEDS,
+		sizes: SIZES,
+		storage_byte: BYTE,
 	}
+}
+
+/// The checkpoints that a trainer commits to, as leaves.
+fn checkpoints(who: AccountId) -> Vec<Checkpoint> {
+	(0..=SEGMENTS)
+		.map(|step| {
+			let evaluation = Evaluation::new(1.0, step, 20);
+			Checkpoint { step, state: H256([who as u8; 32]), evaluation }
+		})
+		.collect()
+}
+
+fn bundle_of(who: AccountId) -> H256 {
+	merkle::root(&checkpoints(who).iter().map(checkpoint_leaf).collect::<Vec<_>>())
+}
+
+/// The leaves of the states among these pieces of what `who` trained.
+pub fn leaves(who: AccountId, pieces: &[Piece]) -> Leaves {
+	let all = checkpoints(who);
+	let hashes: Vec<H256> = all.iter().map(checkpoint_leaf).collect();
+	let leaves: Vec<Leaf> = pieces
+		.iter()
+		.filter_map(|piece| match piece {
+			Piece::State(index) => Some(*index),
+			_ => None,
+		})
+		.map(|index| Leaf {
+			index,
+			checkpoint: all[index as usize],
+			path: merkle::proof(&hashes, index as usize).unwrap().try_into().unwrap(),
+		})
+		.collect();
+	leaves.try_into().unwrap()
+}
+
+/// All that an audit of the group reads.
+pub fn everything(group: usize) -> Vec<Piece> {
+	let drawn = drawn()[group].clone();
+	let mut states: Vec<u32> = drawn.iter().flat_map(|s| [*s, s + 1]).chain([SEGMENTS]).collect();
+	states.sort();
+	states.dedup();
+	let mut pieces = vec![Piece::Manifest, Piece::Files];
+	pieces.extend(states.into_iter().map(Piece::State));
+	pieces.push(Piece::Searched);
+	pieces
+}
+
+/// `who` asks for these pieces.
+pub fn ask(who: AccountId, group: u32, pieces: &[Piece]) -> DispatchResult {
+	let pieces: Pieces = pieces.to_vec().try_into().unwrap();
+	Verification::request(RuntimeOrigin::signed(who), JOB, group, pieces)
+}
+
+/// `who` names `blob` as what holds all that is asked for of `group`, which `of` trained.
+pub fn store(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
+	let asked = view().groups.get(group as usize).map_or(vec![], |group| group.asked.clone());
+	Verification::rescue(RuntimeOrigin::signed(who), JOB, group, blob, leaves(of, &asked))
 }
 
 /// Opens the audit of [`JOB`], as the market does.
@@ -343,8 +419,9 @@ pub fn tick() {
 				assert!(at > now, "asked to come back in the past");
 				Due::set(Some(at));
 			}
-			AuditStatus::Done { decisions, served } => {
+			AuditStatus::Done { decisions, served, stored } => {
 				Due::set(None);
+				Owed::set(stored);
 				Outcome::set(Some((decisions, served)));
 			}
 		}

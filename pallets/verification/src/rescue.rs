@@ -1,14 +1,40 @@
-//! Results that could not be fetched, stored on chain by their trainers.
+//! Windows in which trainers store on chain what seats lack, and lose if they do not.
 
-use crate::{Announced, AuditRecords, Config, Error, Event, Pallet, Rescue, Uploading, H256};
+use crate::{
+	Announced, AuditOf, AuditRecords, Config, Error, Event, Group, Kept, Pallet, Storer, Uploading,
+	H256, MAX_WINDOWS,
+};
+use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight};
 use sp_runtime::DispatchResult;
 use trainyard_protocol::{
-	audit::AuditPhase,
-	job::{BlockNumber, MAX_REPLICAS},
+	audit::{leaves_fit, AuditPhase, Decision, Leaves, Piece, PieceSizes},
+	blob,
+	fees::half_of_storing,
+	job::{Balance, BlockNumber, MAX_REPLICAS},
 	JobId,
 };
 use trainyard_traits::{stood_still, AwaitedBlobs, BlobStore, JobObserver};
+
+impl<AccountId> Group<AccountId> {
+	/// Returns what seats ask for that is not on chain.
+	pub(crate) fn open_pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+		self.asked.iter().filter(|asked| !asked.stored).map(|asked| asked.piece)
+	}
+
+	/// Returns whether its trainers stored something that was asked for.
+	pub(crate) fn has_stored(&self) -> bool {
+		self.asked.iter().any(|asked| asked.stored)
+	}
+
+	/// Returns the most bytes that what is asked for has, in an archive.
+	pub(crate) fn open_bytes(&self, sizes: &PieceSizes) -> u64 {
+		// The index of the archive is there also where no manifest is asked for.
+		let index =
+			if self.open_pieces().any(|p| p == Piece::Manifest) { 0 } else { sizes.manifest };
+		sizes.sum(self.open_pieces(), self.result.segments).saturating_add(index)
+	}
+}
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_rescue(
@@ -16,44 +42,89 @@ impl<T: Config> Pallet<T> {
 		job: JobId,
 		group: u32,
 		blob: H256,
+		leaves: Leaves,
 	) -> DispatchResult {
-		if T::Blobs::is_complete(&blob) {
-			Self::note_rescue(who, job, group, blob)
-		} else {
-			Self::announce_rescue(who, job, group, blob)
-		}
+		let complete = T::Blobs::is_complete(&blob);
+		let size = T::Blobs::size(&blob);
+		Self::note_rescue(who, job, group, blob, leaves, size.filter(|_| complete))
 	}
 
-	/// Notes that `who` is going to store `blob` as the rescue of `group`, so that blocks have room
-	/// for its chunks. The last word of each trainer counts.
-	fn announce_rescue(who: T::AccountId, job: JobId, group: u32, blob: H256) -> DispatchResult {
-		let audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
+	/// Notes that what is asked for of `group` is in `blob`, or, where `size` is none, that `who` is
+	/// going to store it there, so that blocks have room for its chunks. The leaves must be under the
+	/// revealed root; whether the states in the blob are those, the seats find out.
+	pub(crate) fn note_rescue(
+		who: T::AccountId,
+		job: JobId,
+		group: u32,
+		blob: H256,
+		leaves: Leaves,
+		size: Option<u64>,
+	) -> DispatchResult {
+		let mut audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
 		let AuditPhase::Rescue { until } = audit.phase else {
 			return Err(Error::<T>::NotRescuing.into());
 		};
 		ensure!(Self::now() <= until, Error::<T>::TooLate);
-		let found = usize::try_from(group).ok().and_then(|at| audit.groups.get(at));
-		let found = found.ok_or(Error::<T>::NoSuchGroup)?;
+		let sizes = audit.sizes;
+		let found = usize::try_from(group)
+			.ok()
+			.and_then(|at| audit.groups.get_mut(at))
+			.ok_or(Error::<T>::NoSuchGroup)?;
 		ensure!(found.trainers.contains(&who), Error::<T>::NotTrainer);
-		match found.rescue {
-			Rescue::NotNeeded => return Err(Error::<T>::NotAsked.into()),
-			Rescue::Stored(_) => return Err(Error::<T>::AlreadyRescued.into()),
-			Rescue::Asked => {}
+		ensure!(found.decision.is_none() && found.is_asked(), Error::<T>::NotAsked);
+		let stored = found.storers.iter().any(|other| other.trainer == who && other.size > 0);
+		ensure!(!stored, Error::<T>::AlreadyRescued);
+		let pieces: Vec<Piece> = found.open_pieces().collect();
+		ensure!(leaves_fit(&leaves, &pieces, &found.result), Error::<T>::WrongLeaves);
+		let Some(size) = size else {
+			T::Blobs::expect(&blob);
+			if let Some(other) = Announced::<T>::take(job, &who) {
+				T::Blobs::release(&other, &[]);
+			}
+			Announced::<T>::insert(job, &who, blob);
+			Self::deposit_event(Event::RescueAnnounced { job, group, blob, trainer: who });
+			return Ok(());
+		};
+		ensure!(size <= found.open_bytes(&sizes), Error::<T>::RescueTooLarge);
+		match found.storers.iter_mut().find(|other| other.trainer == who) {
+			Some(storer) => storer.size = size,
+			None => {
+				let storer = Storer { trainer: who.clone(), size, owed: 0 };
+				found.storers.try_push(storer).map_err(|_| Error::<T>::NotTrainer)?;
+			}
 		}
+		// It is awaited until the audit ends, once.
 		T::Blobs::expect(&blob);
-		if let Some(other) = Announced::<T>::take(job, &who) {
-			T::Blobs::release(&other, &[]);
+		if let Some(announced) = Announced::<T>::take(job, &who) {
+			T::Blobs::release(&announced, core::slice::from_ref(&who));
 		}
-		Announced::<T>::insert(job, &who, blob);
-		Self::deposit_event(Event::RescueAnnounced { job, group, blob, trainer: who });
+		Kept::<T>::mutate(job, &who, |kept| {
+			// One in each window, and there are no more windows.
+			let _ = kept.try_push(blob);
+		});
+		AuditRecords::<T>::insert(job, &audit);
+		Self::deposit_event(Event::Rescued { job, group, blob, trainer: who });
+		if !audit.awaits_rescue() {
+			T::Observer::progressed(job);
+		}
 		Ok(())
 	}
 
-	/// Begins a time for rescues. Returns its last block.
-	pub(crate) fn begin_rescue(job: JobId, now: BlockNumber) -> BlockNumber {
-		let until = now.saturating_add(T::RescueBlocks::get());
+	/// Opens the window in which the trainers store what seats still lack.
+	pub(crate) fn open_rescue(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
+		let sizes = audit.sizes;
+		let mut bytes = 0u64;
+		for group in audit.groups.iter_mut().filter(|group| group.is_asked()) {
+			group.windows = group.windows.saturating_add(1).min(MAX_WINDOWS);
+			group.storers.iter_mut().for_each(|storer| storer.size = 0);
+			bytes = bytes.saturating_add(group.open_bytes(&sizes));
+		}
+		let blocks = blob::rescue_blocks(bytes, T::RescueBlocks::get());
+		let until = now.saturating_add(blocks);
 		Uploading::<T>::insert(job, (T::Blobs::full_blocks(), now, until));
-		until
+		audit.relay = None;
+		audit.phase = AuditPhase::Rescue { until };
+		Self::deposit_event(Event::RescueOpened { job, until });
 	}
 
 	/// Returns the last block of a time for rescues, which stands still in blocks that had no room
@@ -67,48 +138,76 @@ impl<T: Config> Pallet<T> {
 		stood_still(since, first, full).max(until)
 	}
 
-	/// Returns the weight of letting all announced blobs go. Benchmarks cannot store them.
-	pub(crate) fn rescues_weight() -> Weight {
-		let blobs = u64::from(MAX_REPLICAS).saturating_mul(3).saturating_add(2);
-		T::DbWeight::get().reads_writes(blobs, blobs)
+	/// Ends the window: a result of which nobody stored what was asked for is lost. The committee
+	/// keeps its seats and goes on; nothing is drawn.
+	pub(crate) fn close_rescue(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
+		Uploading::<T>::remove(job);
+		let byte = audit.storage_byte;
+		for at in 0..audit.groups.len() as u32 {
+			let Some(group) = audit.groups.get(at as usize).filter(|group| group.is_asked()) else {
+				continue;
+			};
+			// Each is owed for its own bytes, and together no more than if one had stored them.
+			let count = group.storers.iter().filter(|storer| storer.size > 0).count() as Balance;
+			let shares: Vec<(T::AccountId, Balance)> = group
+				.storers
+				.iter()
+				.filter(|storer| storer.size > 0)
+				.map(|storer| {
+					let half = half_of_storing(storer.size, byte).unwrap_or(0);
+					(storer.trainer.clone(), half.checked_div(count).unwrap_or(0))
+				})
+				.collect();
+			let owed = Self::close_claims(job, audit, at, &shares);
+			let Some(group) = audit.groups.get_mut(at as usize) else { continue };
+			for (trainer, amount) in owed {
+				if let Some(storer) = group.storers.iter_mut().find(|s| s.trainer == trainer) {
+					storer.owed = storer.owed.saturating_add(amount);
+				}
+			}
+			if count > 0 {
+				group.asked.iter_mut().for_each(|asked| asked.stored = true);
+			} else {
+				group.asked.retain(|asked| asked.stored);
+			}
+			Self::decide(job, audit, |index, _| {
+				(index == at && count == 0).then_some(Decision::Unavailable)
+			});
+		}
+		for (_, blob) in Announced::<T>::drain_prefix(job) {
+			T::Blobs::release(&blob, &[]);
+		}
+		if audit.is_decided() {
+			Self::close_unheard(job, audit);
+			Self::end_undecided(job, audit);
+			return;
+		}
+		let until = now.saturating_add(T::CommitBlocks::get());
+		audit.phase = AuditPhase::Committing { until };
+		Self::deposit_event(Event::CommitReopened { job, until });
 	}
 
-	/// Lets the blobs go that were announced; those of the trainers are kept for a while.
+	/// Returns the weight of letting all blobs go that an audit named, and of settling what its seats
+	/// asked for. Benchmarks cannot store them.
+	pub(crate) fn rescues_weight() -> Weight {
+		let blobs =
+			u64::from(MAX_REPLICAS).saturating_mul(u64::from(MAX_WINDOWS).saturating_add(1));
+		let claims = u64::from(trainyard_protocol::job::MAX_VERIFIERS);
+		// Of each blob its name and its record; of each seat its claims, its hold and two accounts.
+		let accesses = blobs.saturating_mul(3).saturating_add(claims.saturating_mul(5));
+		T::DbWeight::get().reads_writes(accesses, accesses)
+	}
+
+	/// Lets the blobs go that trainers named; their own are kept for a while.
 	pub(crate) fn end_rescues(job: JobId) {
 		Uploading::<T>::remove(job);
 		for (who, blob) in Announced::<T>::drain_prefix(job) {
 			T::Blobs::release(&blob, &[who]);
 		}
-	}
-
-	/// Notes that the drawn states of `group` are in `blob`. The next committee decides whether
-	/// they are the right ones.
-	pub(crate) fn note_rescue(
-		who: T::AccountId,
-		job: JobId,
-		group: u32,
-		blob: H256,
-	) -> DispatchResult {
-		let mut audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
-		let AuditPhase::Rescue { until } = audit.phase else {
-			return Err(Error::<T>::NotRescuing.into());
-		};
-		ensure!(Self::now() <= until, Error::<T>::TooLate);
-		let found = usize::try_from(group)
-			.ok()
-			.and_then(|at| audit.groups.get_mut(at))
-			.ok_or(Error::<T>::NoSuchGroup)?;
-		ensure!(found.trainers.contains(&who), Error::<T>::NotTrainer);
-		match found.rescue {
-			Rescue::NotNeeded => return Err(Error::<T>::NotAsked.into()),
-			Rescue::Stored(_) => return Err(Error::<T>::AlreadyRescued.into()),
-			Rescue::Asked => found.rescue = Rescue::Stored(blob),
+		for (who, blobs) in Kept::<T>::drain_prefix(job) {
+			for blob in blobs {
+				T::Blobs::release(&blob, core::slice::from_ref(&who));
+			}
 		}
-		AuditRecords::<T>::insert(job, &audit);
-		Self::deposit_event(Event::Rescued { job, group, blob, trainer: who });
-		if !audit.awaits_rescue() {
-			T::Observer::progressed(job);
-		}
-		Ok(())
 	}
 }

@@ -2,24 +2,27 @@
 //!
 //! ```text
 //! Drawing -> Committing -> Revealing -> all groups decided ----------------> Done
-//!    ^           |             |     -> a group unavailable -> Rescue --+      ^
-//!    |           +-- nobody ---+     -> a group without majority        |      |
-//!    +------------------- next round, at most MAX_AUDIT_ROUNDS <--------+------+
+//!    ^         |  ^  |        |     -> a group without majority               ^
+//!    |         |  |  +-nobody-+                |                              |
+//!    |         v  |                            |                              |
+//!    |       Rescue -> what was asked for is stored, or its group is lost ----+
+//!    +------------------- next round, at most MAX_AUDIT_ROUNDS <--------------+
 //! ```
 //!
 //! - Without a committee there is no round: the draw is made again after a pause that doubles each
 //!   time, up to `MaxWaitBlocks`. The owner of the audit decides how long it waits for verifiers,
 //!   and ends an audit that waits by `give_up`.
-//! - A group whose majority is *unavailable* opens a rescue window, once. Without a rescue, or when
-//!   it cannot be fetched in a later round either, it is unavailable. If it is rescued when no
-//!   round is left, it stays undecided: its trainers did what was asked of them.
+//! - While it commits, a seat can ask for what it lacks (`claims`). Others have `RelayBlocks` to give
+//!   it to the seat. What is lacking after that the trainers store on chain in a window that fits its
+//!   bytes (`rescue`); a group of which nobody does is lost. The same committee goes on after that:
+//!   a new one would be a second draw for a cheat that serves nobody.
 //! - A group decided in one round is not asked about in the next.
 //! - If two groups pass in one round, neither is decided, and a group that passes after another is
 //!   not decided either: at most one result is true. The next round replays other segments.
 
 use crate::{
 	verdicts::{stance, tally, Outcome, Stance},
-	Audit, AuditOf, AuditRecords, Config, Error, Event, Fault, Group, Pallet, Rescue, Room,
+	Audit, AuditOf, AuditRecords, Claims, Config, Error, Event, Fault, Group, Pallet, Room,
 	Verdicts, WeightInfo, MAX_PARTIES,
 };
 use alloc::vec::Vec;
@@ -57,7 +60,8 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 	/// Takes the audit on. An unknown audit is done, without any decision.
 	fn advance(job: JobId) -> AuditStatus<T::AccountId> {
 		let Some(mut audit) = AuditRecords::<T>::get(job) else {
-			return AuditStatus::Done { decisions: Vec::new(), served: Vec::new() };
+			let (decisions, served, stored) = Default::default();
+			return AuditStatus::Done { decisions, served, stored };
 		};
 		let now = Self::now();
 		// Ends: every step but the last brings the audit to a later phase or round, and a seed of
@@ -78,6 +82,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 					.iter()
 					.map(|group| group.decision.unwrap_or(Decision::Undecided))
 					.collect(),
+				stored: Self::owed(&audit),
 				served: audit.served.into_inner(),
 			},
 		}
@@ -92,9 +97,11 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 	}
 
 	fn remove(job: JobId) {
-		if let Some(audit) = AuditRecords::<T>::take(job) {
+		if let Some(mut audit) = AuditRecords::<T>::take(job) {
 			Self::dissolve(&audit);
 			Self::drop_verdicts(job, &audit);
+			Self::drop_claims(job, &mut audit);
+			Self::end_rescues(job);
 		}
 	}
 
@@ -109,7 +116,16 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 impl<T: Config> Pallet<T> {
 	/// Returns the audit that `request` asks for; `None` when it is out of bounds.
 	fn audit_of(request: AuditRequest<T::AccountId>) -> Option<AuditOf<T>> {
-		let AuditRequest { groups, parties, audit_segments, verifiers, fee, needs } = request;
+		let AuditRequest {
+			groups,
+			parties,
+			audit_segments,
+			verifiers,
+			fee,
+			needs,
+			sizes,
+			storage_byte,
+		} = request;
 		let fits = !groups.is_empty()
 			&& groups.iter().all(|(result, _)| result.trained() > 0)
 			&& (1..=MAX_VERIFIERS).contains(&verifiers)
@@ -125,7 +141,9 @@ impl<T: Config> Pallet<T> {
 					trainers: trainers.try_into().ok()?,
 					drawn: Default::default(),
 					decision: None,
-					rescue: Rescue::NotNeeded,
+					asked: Default::default(),
+					windows: 0,
+					storers: Default::default(),
 				})
 			})
 			.collect::<Option<Vec<_>>>()?;
@@ -144,6 +162,9 @@ impl<T: Config> Pallet<T> {
 			stake: T::SeatStake::get(),
 			needs,
 			waits: 0,
+			sizes,
+			storage_byte,
+			relay: None,
 			served: Default::default(),
 		})
 	}
@@ -169,6 +190,14 @@ impl<T: Config> Pallet<T> {
 				}
 			},
 			AuditPhase::Committing { until } => {
+				match audit.relay {
+					Some(relay) if now <= relay => return Step::Wait(relay.saturating_add(1)),
+					Some(_) => {
+						Self::open_rescue(job, audit, now);
+						return Step::Again;
+					}
+					None => {}
+				}
 				if now <= until && !audit.all_committed() {
 					return Step::Wait(until.saturating_add(1));
 				}
@@ -196,10 +225,7 @@ impl<T: Config> Pallet<T> {
 						return Step::Wait(until.saturating_add(1));
 					}
 				}
-				Self::decide(job, audit, |group| {
-					(group.rescue == Rescue::Asked).then_some(Decision::Unavailable)
-				});
-				Self::next_round(job, audit, now);
+				Self::close_rescue(job, audit, now);
 				Step::Again
 			}
 			AuditPhase::Done => Step::Over,
@@ -216,8 +242,8 @@ impl<T: Config> Pallet<T> {
 		Self::deposit_event(Event::NoCommittee { job, round: audit.round, after });
 	}
 
-	/// Decides what the committee's verdicts decide, notes whose fee is earned, slashes, and opens
-	/// the rescue window or starts the next round.
+	/// Decides what the committee's verdicts decide, notes whose fee is earned, slashes, and starts the
+	/// next round.
 	pub(crate) fn close_round(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
 		let findings: Vec<Option<Findings>> = audit
 			.committee
@@ -231,7 +257,9 @@ impl<T: Config> Pallet<T> {
 			.groups
 			.iter()
 			.zip(&votes)
-			.map(|(group, votes)| tally(votes).filter(|_| group.decision.is_none()))
+			.map(|(group, votes)| {
+				tally(votes, group.has_stored()).filter(|_| group.decision.is_none())
+			})
 			.collect();
 		// All replicas share the seed, so at most one result is true. The segments drawn do not
 		// distinguish two that pass: others must be drawn.
@@ -243,26 +271,19 @@ impl<T: Config> Pallet<T> {
 		for ((group, votes), outcome) in audit.groups.iter_mut().zip(&votes).zip(outcomes) {
 			let contradicts = contradiction && matches!(outcome, Some(Outcome::Accept(_)));
 			let outcome = outcome.filter(|_| !contradicts);
-			// The rescued states are those of the segments drawn, so the group keeps them.
-			if contradicts && group.rescue == Rescue::NotNeeded {
+			// The states on chain are those of the segments drawn, so the group keeps them.
+			if contradicts && group.windows == 0 {
 				group.drawn = Default::default();
 			}
 			if group.decision.is_none() {
 				for (worst, vote) in stances.iter_mut().zip(votes) {
-					*worst = (*worst).max(stance(*vote, outcome.as_ref()));
+					*worst = (*worst).max(stance(*vote, outcome.as_ref(), group.has_stored()));
 				}
 			}
-			decisions.push(match outcome {
-				None => None,
-				Some(Outcome::Unavailable) if group.rescue == Rescue::NotNeeded => {
-					group.rescue = Rescue::Asked;
-					None
-				}
-				Some(outcome) => Some(outcome.decision()),
-			});
+			decisions.push(outcome.map(|outcome| outcome.decision()));
 		}
 		let mut decisions = decisions.into_iter();
-		Self::decide(job, audit, |_| decisions.next().flatten());
+		Self::decide(job, audit, |_, _| decisions.next().flatten());
 
 		for (member, stance) in audit.committee.iter().zip(&stances) {
 			if *stance == Stance::Agrees {
@@ -279,14 +300,21 @@ impl<T: Config> Pallet<T> {
 			})
 			.collect();
 		Self::close_seats(job, audit, &faults);
+		Self::next_round(job, audit, now);
+	}
 
-		if audit.awaits_rescue() {
-			let until = Self::begin_rescue(job, now);
-			audit.phase = AuditPhase::Rescue { until };
-			Self::deposit_event(Event::RescueOpened { job, until });
-		} else {
-			Self::next_round(job, audit, now);
+	/// Ends a round that needs no verdicts any more: whoever committed, or asked for what nobody
+	/// stored, has earned the fee.
+	pub(crate) fn close_unheard(job: JobId, audit: &mut AuditOf<T>) {
+		for member in &audit.committee {
+			let asked = !Claims::<T>::get(job, &member.verifier).is_empty();
+			if asked || member.commitment.is_some() {
+				// Bounded by the rounds and the size of a committee.
+				let _ = audit.served.try_push(member.verifier.clone());
+			}
 		}
+		let faults: Vec<Option<Fault>> = audit.committee.iter().map(|_| None).collect();
+		Self::close_seats(job, audit, &faults);
 	}
 
 	/// Ends the audit when everything is decided or no round is left, else starts the next.
@@ -294,6 +322,7 @@ impl<T: Config> Pallet<T> {
 		let next = audit.round.saturating_add(1);
 		if !audit.is_decided() && next < MAX_AUDIT_ROUNDS {
 			Self::drop_verdicts(job, audit);
+			Self::drop_claims(job, audit);
 			audit.committee = Default::default();
 			audit.round = next;
 			audit.phase = Self::drawing(now);
@@ -303,22 +332,23 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Ends the audit; what is still open stays undecided.
-	fn end_undecided(job: JobId, audit: &mut AuditOf<T>) {
-		Self::decide(job, audit, |_| Some(Decision::Undecided));
+	pub(crate) fn end_undecided(job: JobId, audit: &mut AuditOf<T>) {
+		Self::decide(job, audit, |_, _| Some(Decision::Undecided));
 		audit.phase = AuditPhase::Done;
+		Self::drop_claims(job, audit);
 		Self::end_rescues(job);
 		Self::deposit_event(Event::AuditDone { job, fees: audit.served.len() as u32 });
 	}
 
 	/// Asks `rule` about each group in turn, and decides the groups still open for which it returns
 	/// a decision.
-	fn decide(
+	pub(crate) fn decide(
 		job: JobId,
 		audit: &mut AuditOf<T>,
-		mut rule: impl FnMut(&Group<T::AccountId>) -> Option<Decision>,
+		mut rule: impl FnMut(u32, &Group<T::AccountId>) -> Option<Decision>,
 	) {
 		for (at, group) in (0u32..).zip(audit.groups.iter_mut()) {
-			let decision = rule(group);
+			let decision = rule(at, group);
 			if let (None, Some(decision)) = (group.decision, decision) {
 				group.decision = Some(decision);
 				Self::deposit_event(Event::Decided { job, group: at, decision });

@@ -4,7 +4,6 @@ use crate::{pool::PoolOf, AuditOf, Config, Event, Fault, Pallet, Pool};
 use alloc::vec::Vec;
 use frame_support::traits::Get;
 use trainyard_protocol::{
-	audit::AuditPhase,
 	draw,
 	job::{Balance, BlockNumber},
 	seats::Resources,
@@ -99,9 +98,7 @@ impl<T: Config> Pallet<T> {
 
 	/// Ends the seats of an audit whose round does not come to its end.
 	pub(crate) fn dissolve(audit: &AuditOf<T>) {
-		let runs =
-			matches!(audit.phase, AuditPhase::Committing { .. } | AuditPhase::Revealing { .. });
-		if !runs {
+		if !audit.works() {
 			return;
 		}
 		Pool::<T>::mutate(|pool| {

@@ -8,7 +8,7 @@ use frame_support::{
 };
 use sp_runtime::TryRuntimeError;
 use trainyard_protocol::{
-	audit::AuditPhase,
+	audit::{AuditPhase, Piece},
 	job::{Balance, MAX_AUDIT_ROUNDS},
 	seats::Resources,
 };
@@ -26,11 +26,16 @@ impl<T: Config> Pallet<T> {
 	/// - Fees were earned by verifiers, by each at most once a round, and by no party.
 	/// - An audit has a decision for each group if and only if it is done, and no more rounds
 	///   than allowed; it draws soon, or waits no longer than it may.
+	/// - What seats asked for, see `check_claims`.
 	/// - There are findings of exactly the members who revealed.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		for (job, _, _) in crate::Announced::<T>::iter() {
 			let running = AuditRecords::<T>::get(job).filter(|a| a.phase != AuditPhase::Done);
 			ensure!(running.is_some(), "a rescue is announced for an audit that does not run");
+		}
+		for (job, _, _) in crate::Kept::<T>::iter() {
+			let running = AuditRecords::<T>::get(job).filter(|a| a.phase != AuditPhase::Done);
+			ensure!(running.is_some(), "a rescue is kept for an audit that does not run");
 		}
 		let mut seats = BTreeMap::<T::AccountId, Seats>::new();
 		let mut revealed = 0usize;
@@ -42,8 +47,7 @@ impl<T: Config> Pallet<T> {
 				audit.committee.is_empty() || audit.committee.len() % 2 == 1,
 				"a committee that can be split"
 			);
-			let works =
-				matches!(audit.phase, AuditPhase::Committing { .. } | AuditPhase::Revealing { .. });
+			let works = audit.works();
 			ensure!(!works || !audit.committee.is_empty(), "nobody works on an audit");
 			for (at, member) in audit.committee.iter().enumerate() {
 				let who = &member.verifier;
@@ -95,7 +99,64 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		ensure!(Verdicts::<T>::iter_keys().count() == revealed, "findings of nobody");
+		Self::check_claims()?;
 		Self::check_pool(seats)
+	}
+
+	/// Checks what seats asked for: only members of a committee at work have open claims, exactly what
+	/// these name is asked for, and what they prepaid is what is held.
+	fn check_claims() -> Result<(), TryRuntimeError> {
+		let mut held = BTreeMap::<T::AccountId, Balance>::new();
+		for (job, who, claims) in crate::Claims::<T>::iter() {
+			let audit =
+				AuditRecords::<T>::get(job).ok_or("claims in an audit that is not there")?;
+			ensure!(audit.works(), "claims on a result after the seats were left");
+			let sits = audit.committee.iter().find(|member| member.verifier == who);
+			ensure!(sits.is_some(), "a claim of somebody without a seat");
+			for claim in claims {
+				ensure!(claim.open || claim.prepaid == 0, "a claim that ended is prepaid");
+				let group = audit.groups.get(claim.group as usize).ok_or("a claim on no result")?;
+				let asked = |piece: &Piece| group.open_pieces().any(|other| other == *piece);
+				ensure!(!claim.open || claim.pieces.iter().all(asked), "a claim that nobody sees");
+				ensure!(
+					!claim.open || sits.is_some_and(|member| member.commitment.is_none()),
+					"who committed lacks something"
+				);
+				let sum = held.entry(who.clone()).or_default();
+				*sum = sum.saturating_add(claim.prepaid);
+			}
+		}
+		let reason = HoldReason::Claim.into();
+		for who in Pool::<T>::get().keys() {
+			let prepaid = held.remove(who).unwrap_or_default();
+			let on_hold = T::Currency::balance_on_hold(&reason, who);
+			ensure!(on_hold == prepaid, "what is held for claims is not what was prepaid");
+		}
+		ensure!(held.is_empty(), "claims of no verifier");
+		for (job, audit) in AuditRecords::<T>::iter() {
+			let committing = matches!(audit.phase, AuditPhase::Committing { .. });
+			ensure!(audit.relay.is_none() || committing, "seats wait for each other at no time");
+			let open: alloc::vec::Vec<_> = crate::Claims::<T>::iter_prefix(job)
+				.flat_map(|(_, claims)| claims)
+				.filter(|claim| claim.open)
+				.collect();
+			ensure!(
+				!committing || audit.relay.is_none() == open.is_empty(),
+				"a claim without time"
+			);
+			for (at, group) in (0u32..).zip(&audit.groups) {
+				let named = |piece| {
+					open.iter().any(|claim| claim.group == at && claim.pieces.contains(&piece))
+				};
+				ensure!(group.open_pieces().all(named), "a piece is asked for by nobody");
+				ensure!(group.windows <= crate::MAX_WINDOWS, "too many windows");
+				ensure!(
+					group.storers.iter().all(|storer| group.trainers.contains(&storer.trainer)),
+					"a stranger stored a result"
+				);
+			}
+		}
+		Ok(())
 	}
 
 	/// Checks the pool against the `seats` of running audits.

@@ -4,9 +4,10 @@ use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision},
+	audit::{AuditPhase, Decision, Piece, PieceSizes, Pieces, MAX_PIECES},
 	job::{
-		Balance, WorkResult, MAX_AUDIT_ROUNDS, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS,
+		Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS,
+		MAX_VERIFIERS,
 	},
 	seats::Resources,
 };
@@ -17,6 +18,14 @@ pub use trainyard_protocol::H256;
 pub const MAX_PARTIES: u32 = MAX_REPLICAS + 1;
 /// Most fees that one audit can cost.
 pub const MAX_FEES: u32 = MAX_VERIFIERS * MAX_AUDIT_ROUNDS;
+
+/// Times that trainers of one result can be asked to store something. Every window is opened by a
+/// claim of a seat, and seats are few; the bound is for the records.
+pub const MAX_WINDOWS: u32 = 4;
+/// Claims of a seat on one result.
+pub const MAX_CLAIMS: u32 = 2;
+/// Claims of a seat.
+pub const ALL_CLAIMS: u32 = MAX_CLAIMS * MAX_REPLICAS;
 
 /// An [`Audit`] of a runtime's accounts.
 pub type AuditOf<T> = Audit<<T as frame_system::Config>::AccountId>;
@@ -48,6 +57,12 @@ pub struct Audit<AccountId> {
 	pub needs: Resources,
 	/// How often no committee could be drawn for this round.
 	pub waits: u32,
+	/// Most bytes of each piece of a result.
+	pub sizes: PieceSizes,
+	/// Price of storing a byte on chain.
+	pub storage_byte: Balance,
+	/// While seats lack what they asked for: the last block in which others can give it to them.
+	pub relay: Option<BlockNumber>,
 	/// A fee was earned for each entry.
 	pub served: BoundedVec<AccountId, ConstU32<MAX_FEES>>,
 }
@@ -66,11 +81,15 @@ pub struct Group<AccountId> {
 	pub drawn: BoundedVec<u32, ConstU32<MAX_REPLAYED_SEGMENTS>>,
 	/// What was decided.
 	pub decision: Option<Decision>,
-	/// Whether its states had to be, and were, stored on chain.
-	pub rescue: Rescue,
+	/// What seats asked for.
+	pub asked: BoundedVec<Asked, ConstU32<MAX_PIECES>>,
+	/// How often its trainers were asked to store it.
+	pub windows: u32,
+	/// Who of its trainers stored something.
+	pub storers: BoundedVec<Storer<AccountId>, ConstU32<MAX_REPLICAS>>,
 }
 
-/// A result's one chance to be fetched after all.
+/// A piece of a result that seats asked for.
 #[derive(
 	Clone,
 	Copy,
@@ -83,13 +102,39 @@ pub struct Group<AccountId> {
 	MaxEncodedLen,
 	TypeInfo,
 )]
-pub enum Rescue {
-	/// Verifiers could fetch it so far.
-	NotNeeded,
-	/// Verifiers could not fetch it; its trainers were asked for the drawn states.
-	Asked,
-	/// The drawn states are in this blob.
-	Stored(H256),
+pub struct Asked {
+	/// Which.
+	pub piece: Piece,
+	/// Whether a trainer stored it.
+	pub stored: bool,
+}
+
+/// A trainer that stored what seats asked for.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct Storer<AccountId> {
+	/// Who.
+	pub trainer: AccountId,
+	/// Bytes that it stored in the last window; 0 where it stored nothing.
+	pub size: u64,
+	/// What the owner of the audit owes it for all windows.
+	pub owed: Balance,
+}
+
+/// What a seat asked for of one result.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct Claim {
+	/// Of which result.
+	pub group: u32,
+	/// What.
+	pub pieces: Pieces,
+	/// What the seat has on hold for it; 0 for the first claim, which the audit's escrow pays.
+	pub prepaid: Balance,
+	/// Whether it still lacks them.
+	pub open: bool,
 }
 
 /// One member of a committee.
@@ -141,13 +186,33 @@ impl<AccountId: PartialEq> Audit<AccountId> {
 		self.committee.iter().all(|m| m.revealed || m.commitment.is_none())
 	}
 
-	/// Returns whether the trainers of some undecided result are asked for its states.
+	/// Returns whether a trainer of some undecided result can still store what is asked for.
 	pub fn awaits_rescue(&self) -> bool {
-		self.groups.iter().any(|g| g.decision.is_none() && g.rescue == Rescue::Asked)
+		self.groups.iter().filter(|group| group.is_asked()).any(|group| {
+			let stored = group.storers.iter().filter(|storer| storer.size > 0).count();
+			stored < group.trainers.len()
+		})
+	}
+
+	/// Returns whether the seats of its committee are taken.
+	pub fn works(&self) -> bool {
+		match self.phase {
+			AuditPhase::Committing { .. }
+			| AuditPhase::Revealing { .. }
+			| AuditPhase::Rescue { .. } => true,
+			AuditPhase::Drawing { .. } | AuditPhase::Done => false,
+		}
 	}
 
 	/// Returns whether every result has its decision.
 	pub fn is_decided(&self) -> bool {
 		self.groups.iter().all(|g| g.decision.is_some())
+	}
+}
+
+impl<AccountId> Group<AccountId> {
+	/// Returns whether seats lack something of it that is not on chain.
+	pub fn is_asked(&self) -> bool {
+		self.decision.is_none() && self.asked.iter().any(|asked| !asked.stored)
 	}
 }

@@ -2,14 +2,15 @@
 //!
 //! The rule, in one place. A group is decided when a *strict majority of the committee*,
 //! absent members counted, says the same about it: accept with equal evidence, reject for
-//! any reason, or unavailable. Where reject and unavailable have the majority only together
-//! it is unavailable: a trainer who serves a part of the committee must serve the chain.
+//! any reason, or unavailable. Unavailable is a word only about a result that its trainers had to
+//! store on chain: then it says that this was of no use. Before that a seat asks for what it lacks,
+//! and who did not counts as absent from the vote. Where reject and unavailable have the majority
+//! only together it is unavailable.
 //!
 //! Where accept or reject is decided, a member that said the other thing, or accepted on other
-//! evidence, was wrong: a strict replay has one outcome. A member that could not fetch the result
-//! earns nothing and loses nothing, because a trainer can refuse its bundle to a single verifier.
-//! Where *unavailable* has the majority nobody was wrong: who can be reached differs from place to
-//! place.
+//! evidence, was wrong: a strict replay has one outcome. A member that says *unavailable* earns
+//! nothing and loses nothing, unless that is what is decided. Where *unavailable* has the majority
+//! nobody was wrong: who can be reached differs from place to place.
 
 use crate::{Audit, AuditRecords, Config, Error, Event, Pallet, Verdicts, H256};
 use frame_support::ensure;
@@ -48,7 +49,7 @@ impl<'a> From<&'a GroupVerdict> for Outcome<'a> {
 pub enum Stance {
 	/// It said the same, or nothing was decided.
 	Agrees,
-	/// It could not fetch the result, and others could.
+	/// It could not have the result, and others could or nobody asked for it.
 	InVain,
 	/// It said nothing.
 	Silent,
@@ -57,10 +58,14 @@ pub enum Stance {
 }
 
 /// Returns what a strict majority of the committee says; `None` without such a majority. There is
-/// one vote for each member, `None` for an absent one.
-pub fn tally<'a>(votes: &[Option<&'a GroupVerdict>]) -> Option<Outcome<'a>> {
+/// one vote for each member, `None` for an absent one. `stored` is whether something that seats asked
+/// for was stored on chain.
+pub fn tally<'a>(votes: &[Option<&'a GroupVerdict>], stored: bool) -> Option<Outcome<'a>> {
 	let seats = votes.len();
-	let outcomes = || votes.iter().flatten().map(|vote| Outcome::from(*vote));
+	let outcomes = || {
+		let said = votes.iter().flatten().map(|vote| Outcome::from(*vote));
+		said.filter(move |outcome| stored || *outcome != Outcome::Unavailable)
+	};
 	let majority = |count: usize| count.saturating_mul(2) > seats;
 	outcomes()
 		.find(|candidate| majority(outcomes().filter(|other| other == candidate).count()))
@@ -84,10 +89,11 @@ impl Outcome<'_> {
 	}
 }
 
-/// Returns how a vote relates to the outcome.
-pub fn stance(vote: Option<&GroupVerdict>, outcome: Option<&Outcome>) -> Stance {
+/// Returns how a vote relates to the outcome. `stored` is as in [`tally`].
+pub fn stance(vote: Option<&GroupVerdict>, outcome: Option<&Outcome>, stored: bool) -> Stance {
 	match (vote.map(Outcome::from), outcome) {
 		(None, _) => Stance::Silent,
+		(Some(Outcome::Unavailable), None) if !stored => Stance::InVain,
 		(Some(_), None | Some(Outcome::Unavailable)) => Stance::Agrees,
 		(Some(said), Some(decided)) if said == *decided => Stance::Agrees,
 		(Some(Outcome::Unavailable), Some(_)) => Stance::InVain,
@@ -156,6 +162,8 @@ impl<T: Config> Pallet<T> {
 		ensure!(Self::now() <= until, Error::<T>::TooLate);
 		let member = audit.member_mut(&who).ok_or(Error::<T>::NotOnCommittee)?;
 		member.commitment = Some(commitment);
+		// It has found what it says, so it lacks nothing any more.
+		Self::withdraw_claims(job, &mut audit, &who, |_| true);
 		AuditRecords::<T>::insert(job, &audit);
 		Self::deposit_event(Event::Committed { job, verifier: who });
 		if audit.all_committed() {

@@ -1,6 +1,6 @@
 //! What clients read about an audit.
 
-use crate::{AuditRecords, Config, Pallet, Pool, Rescue, Verdicts};
+use crate::{AuditRecords, Config, Kept, Pallet, Pool, Verdicts};
 use trainyard_protocol::{
 	views::{AuditView, GroupView, MemberView, VerifierView},
 	JobId,
@@ -23,12 +23,14 @@ impl<T: Config> Pallet<T> {
 				.into_iter()
 				.map(|group| GroupView {
 					result: group.result,
+					asked: group.open_pieces().collect(),
+					rescued: group
+						.trainers
+						.iter()
+						.flat_map(|trainer| Kept::<T>::get(job, trainer))
+						.collect(),
 					drawn: group.drawn.into_inner(),
 					decision: group.decision,
-					rescued: match group.rescue {
-						Rescue::Stored(blob) => Some(blob),
-						Rescue::NotNeeded | Rescue::Asked => None,
-					},
 				})
 				.collect(),
 			committee: audit

@@ -1,7 +1,10 @@
 //! What verifiers say about results.
 
 use crate::{
-	job::{BlockNumber, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS},
+	blob::searched_states,
+	bundle::{checkpoint_leaf, Checkpoint},
+	job::{BlockNumber, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS},
+	merkle::{self, MAX_PROOF},
 	H256,
 };
 use bounded_collections::{BoundedVec, ConstU32};
@@ -140,7 +143,8 @@ pub enum GroupVerdict {
 	Accept(BoundedVec<SegmentEvidence, ConstU32<MAX_REPLAYED_SEGMENTS>>),
 	/// The result is false.
 	Reject(RejectReason),
-	/// Nobody served a bundle or data that hash to the revealed roots.
+	/// The result could not be had or replayed here. It counts as a word about the result only where
+	/// its trainers had to store it on chain; before that, a seat asks for what it lacks.
 	Unavailable,
 }
 
@@ -168,8 +172,7 @@ pub enum Decision {
 	Accepted,
 	/// The result is false.
 	Rejected,
-	/// The result could not be fetched: it was not rescued in the window given, or the rescue did
-	/// not help.
+	/// Its trainers did not store what a seat asked for, or most could not use what they stored.
 	Unavailable,
 	/// No quorum in [`crate::job::MAX_AUDIT_ROUNDS`] rounds, or no verifiers.
 	Undecided,
@@ -182,6 +185,11 @@ impl Decision {
 	/// Returns whether the result is true.
 	pub fn is_true(&self) -> bool {
 		matches!(self, Decision::Accepted | Decision::Idle)
+	}
+
+	/// Returns whether the trainers of the result lose their deposits.
+	pub fn is_lost(&self) -> bool {
+		matches!(self, Decision::Rejected | Decision::Unavailable)
 	}
 }
 
@@ -217,7 +225,7 @@ pub enum AuditPhase {
 		/// Last block for reveals.
 		until: BlockNumber,
 	},
-	/// A result could not be fetched; its trainers may upload the drawn states.
+	/// Seats still lack what they asked for; the trainers store it on chain, or lose.
 	Rescue {
 		/// Last block for uploads.
 		until: BlockNumber,
@@ -226,9 +234,220 @@ pub enum AuditPhase {
 	Done,
 }
 
+/// Most pieces that can be asked for of one result: both ends of each drawn segment, the last
+/// state, those at which it parts from others, and the three others.
+pub const MAX_PIECES: u32 = 2 * MAX_AUDIT_SEGMENTS + 4 + MAX_PARTINGS;
+/// Most states at which a result parts from others, over all that seats ask for.
+pub const MAX_PARTINGS: u32 = 4;
+/// Most leaves that one rescue brings: of the states that are asked for.
+pub const MAX_LEAVES: u32 = 2 * MAX_AUDIT_SEGMENTS + 1 + MAX_PARTINGS;
+
+/// What a seat can lack of a result, and ask for on chain.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	PartialOrd,
+	Ord,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Piece {
+	/// The list of the result's checkpoints.
+	Manifest,
+	/// The files that the job reads.
+	Files,
+	/// The state of this checkpoint: an end of a drawn segment, the last one, or the one at which the
+	/// result parts from another.
+	State(u32),
+	/// The states that show where a standstill began, if a drawn segment stands still.
+	Searched,
+}
+
+/// Some pieces of a result, ascending.
+pub type Pieces = BoundedVec<Piece, ConstU32<MAX_PIECES>>;
+
+/// Most bytes of each piece of a job's results, by its specification.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct PieceSizes {
+	/// A state.
+	pub state: u64,
+	/// A manifest, and the index of an archive.
+	pub manifest: u64,
+	/// All files that the job reads.
+	pub files: u64,
+}
+
+impl PieceSizes {
+	/// Returns the most bytes of a piece of a result with that many segments.
+	pub fn of(&self, piece: Piece, segments: u32) -> u64 {
+		match piece {
+			Piece::Manifest => self.manifest,
+			Piece::Files => self.files,
+			Piece::State(_) => self.state,
+			Piece::Searched => self.state.saturating_mul(searched_states(segments).into()),
+		}
+	}
+
+	/// Returns the most bytes of these pieces together.
+	pub fn sum(&self, pieces: impl IntoIterator<Item = Piece>, segments: u32) -> u64 {
+		pieces.into_iter().fold(0, |sum, piece| sum.saturating_add(self.of(piece, segments)))
+	}
+}
+
+/// Returns whether an audit of the `drawn` segments of a result with that many segments always reads
+/// this piece, or may read it where one of them stands still.
+pub fn is_read(piece: &Piece, drawn: &[u32], segments: u32) -> bool {
+	match piece {
+		Piece::Manifest | Piece::Files | Piece::Searched => true,
+		Piece::State(at) => {
+			*at == segments || drawn.iter().any(|s| s == at || s.checked_add(1) == Some(*at))
+		}
+	}
+}
+
+/// Returns whether `pieces` are some that an audit of the `drawn` segments of a result with that many
+/// segments can read, each once and ascending. Where it `parts` from another result, one state more
+/// can be among them: the one in which the two begin to differ.
+pub fn are_read(pieces: &[Piece], drawn: &[u32], segments: u32, parts: bool) -> bool {
+	let ascending = pieces.iter().zip(pieces.iter().skip(1)).all(|(a, b)| a < b);
+	let exists = |piece: &Piece| !matches!(piece, Piece::State(at) if *at > segments);
+	let others = pieces.iter().filter(|piece| !is_read(piece, drawn, segments)).count();
+	!pieces.is_empty() && ascending && pieces.iter().all(exists) && others <= usize::from(parts)
+}
+
+/// Shows which state a result committed to at one of its checkpoints.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct Leaf {
+	/// Which checkpoint, from 0.
+	pub index: u32,
+	/// What the bundle commits to of it.
+	pub checkpoint: Checkpoint,
+	/// Leads from the checkpoint's leaf up to the root of the bundle.
+	pub path: BoundedVec<H256, ConstU32<{ MAX_PROOF as u32 }>>,
+}
+
+/// Leaves of one result, of the states that a rescue holds, ascending.
+pub type Leaves = BoundedVec<Leaf, ConstU32<MAX_LEAVES>>;
+
+/// Returns whether these are the leaves of exactly the states among `pieces`, in order, and each is
+/// under the root that was revealed.
+pub fn leaves_fit(leaves: &[Leaf], pieces: &[Piece], result: &WorkResult) -> bool {
+	let wanted = pieces.iter().filter_map(|piece| match piece {
+		Piece::State(at) => Some(*at),
+		Piece::Manifest | Piece::Files | Piece::Searched => None,
+	});
+	let count = result.segments.saturating_add(1);
+	leaves.iter().map(|leaf| leaf.index).eq(wanted)
+		&& leaves.iter().all(|leaf| {
+			let hash = checkpoint_leaf(&leaf.checkpoint);
+			merkle::verify(&result.bundle_root, &hash, leaf.index, count, &leaf.path)
+		})
+}
+
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use crate::bundle::Evaluation;
+	use Piece::*;
+
+	#[test]
+	fn only_what_an_audit_reads_can_be_asked_for() {
+		let read = |pieces: &[Piece]| are_read(pieces, &[2, 6], 9, false);
+		assert!(read(&[Manifest, Files, State(2), State(3), State(6), State(7), State(9)]));
+		assert!(read(&[Searched]) && read(&[State(9), Searched]) && read(&[Files]));
+		assert!(!read(&[]));
+		assert!(!read(&[State(2), State(2)]) && !read(&[State(3), State(2)]));
+		assert!(!read(&[Files, Manifest]));
+		let parts = |pieces: &[Piece]| are_read(pieces, &[2, 6], 9, true);
+		for at in [0, 1, 4, 5, 8] {
+			assert!(!read(&[State(at)]), "{at}");
+			assert!(parts(&[State(at), State(9)]), "{at}");
+		}
+		assert!(!parts(&[State(0), State(1)]), "one parting at a time");
+		for at in [10, u32::MAX] {
+			assert!(!read(&[State(at)]) && !parts(&[State(at)]), "{at}");
+		}
+		let every: Vec<u32> = (0..MAX_AUDIT_SEGMENTS).map(|at| at * 2).collect();
+		let mut most = vec![Manifest, Files];
+		most.extend((0..2 * MAX_AUDIT_SEGMENTS).map(State));
+		most.extend([State(99), Searched]);
+		assert!(are_read(&most, &every, 99, false));
+		assert_eq!(most.len(), (MAX_PIECES - MAX_PARTINGS) as usize);
+	}
+
+	#[test]
+	fn pieces_have_their_bytes() {
+		let sizes = PieceSizes { state: 1_000, manifest: 7, files: 30 };
+		assert_eq!(sizes.sum([Manifest, Files, State(2), State(5)], 9), 2_037);
+		// Four binary digits, two ends each.
+		assert_eq!(sizes.of(Searched, 9), 8_000);
+		let large = PieceSizes { state: u64::MAX, ..sizes };
+		assert_eq!((large.of(Searched, 9), large.sum([State(1), Files], 9)), (u64::MAX, u64::MAX));
+	}
+
+	#[test]
+	fn leaves_are_those_of_the_states_under_the_revealed_root() {
+		let all: Vec<Checkpoint> = (0..10u32)
+			.map(|step| {
+				let evaluation = Evaluation::new(1.5, step, 20);
+				Checkpoint { step, state: H256([step as u8; 32]), evaluation }
+			})
+			.collect();
+		let hashes: Vec<H256> = all.iter().map(checkpoint_leaf).collect();
+		let root = merkle::root(&hashes);
+		let result =
+			WorkResult { bundle_root: root, model_root: root, segments: 9, diverged: false };
+		let leaf = |index: u32| Leaf {
+			index,
+			checkpoint: all[index as usize],
+			path: merkle::proof(&hashes, index as usize).unwrap().try_into().unwrap(),
+		};
+		let pieces = [Manifest, State(2), State(9), Searched];
+		let good = [leaf(2), leaf(9)];
+		assert!(leaves_fit(&good, &pieces, &result));
+		assert!(leaves_fit(&[], &[Manifest, Files, Searched], &result));
+		assert!(!leaves_fit(&good[..1], &pieces, &result), "one is missing");
+		assert!(!leaves_fit(&[leaf(9), leaf(2)], &pieces, &result), "out of order");
+		assert!(!leaves_fit(&[leaf(2), leaf(3), leaf(9)], &pieces, &result), "one too many");
+		let mut other = good.clone();
+		other[0].checkpoint.state = H256::zero();
+		assert!(!leaves_fit(&other, &pieces, &result), "not what was committed");
+		let moved = [Leaf { index: 2, ..leaf(3) }, leaf(9)];
+		assert!(!leaves_fit(&moved, &pieces, &result), "of another checkpoint");
+		let shorter = WorkResult { segments: 8, ..result };
+		assert!(!leaves_fit(&good, &pieces, &shorter));
+	}
+
+	/// Frozen: calls carry these bytes.
+	#[test]
+	fn layout_of_pieces() {
+		let pieces: Vec<u8> =
+			[Manifest, Files, State(258), Searched].iter().flat_map(Encode::encode).collect();
+		assert_eq!(pieces, [0, 1, 2, 2, 1, 0, 0, 3]);
+	}
 
 	/// Frozen: commitments cover these bytes, and clients in other languages read them.
 	#[test]

@@ -104,7 +104,18 @@ impl fmt::Debug for Evaluation {
 }
 
 /// What a bundle commits to of one checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
 pub struct Checkpoint {
 	/// Steps done.
 	pub step: u32,

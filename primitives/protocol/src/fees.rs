@@ -18,6 +18,8 @@ pub const MIN_DEPOSIT: Balance = 1_000_000_000_000;
 pub const RECORD_BASE: Balance = 350_000_000_000;
 /// Deposit for each byte of the specification on record: 0.0001 TRY.
 pub const RECORD_BYTE: Balance = 100_000_000;
+/// Price of storing a byte on chain, which a chunk's transaction pays: 0.0000001 TRY.
+pub const STORAGE_BYTE: Balance = 100_000;
 /// What each further replica adds to the pay of all, as a part of the price in percent. One owner of
 /// several computes once, and honest replicas are insurance: each is one more chance that a result
 /// comes in time.
@@ -34,6 +36,8 @@ pub struct Rates {
 	pub record_base: Balance,
 	/// Deposit for each byte of the specification on record.
 	pub record_byte: Balance,
+	/// Price of storing a byte on chain.
+	pub storage_byte: Balance,
 }
 
 impl Rates {
@@ -43,6 +47,7 @@ impl Rates {
 		min_deposit: MIN_DEPOSIT,
 		record_base: RECORD_BASE,
 		record_byte: RECORD_BYTE,
+		storage_byte: STORAGE_BYTE,
 	};
 }
 
@@ -57,8 +62,11 @@ pub struct Sums {
 	pub price: Balance,
 	/// Protocol fee of all replicas together.
 	pub fee: Balance,
-	/// Held from the submitter until the job ends: the pay of all replicas, the fee, and the fees of
-	/// a full committee for all rounds that an audit may take.
+	/// The part of the escrow for what trainers may have to store on chain for an audit: half of the
+	/// price of a rescue, for each replica.
+	pub storage: Balance,
+	/// Held from the submitter until the job ends: the pay of all replicas, the fee, the fees of a
+	/// full committee for all rounds that an audit may take, and `storage`.
 	pub escrow: Balance,
 	/// Held from each trainer until the job ends: the stake, or the least deposit where that is
 	/// more, and the same audit fees. So a cheat's deposit always covers the submitter's loss.
@@ -68,12 +76,19 @@ pub struct Sums {
 }
 
 impl Sums {
-	/// Returns the sums of a job, whose parts these are; `None` where one leaves its range.
+	/// Returns the sums of a job, whose parts these are and whose rescue has at most `rescue` bytes;
+	/// `None` where one leaves its range.
 	///
 	/// The stake is `(price + fee) x segments / audit_segments`, rounded up. A trainer that fakes
 	/// one segment is caught with probability `audit_segments / segments`, so on average it risks
 	/// the whole price and the fee, which is more than a segment can save.
-	pub fn of(spec: &JobSpec, terms: &Terms, parts: &Parts, rates: &Rates) -> Option<Self> {
+	pub fn of(
+		spec: &JobSpec,
+		terms: &Terms,
+		parts: &Parts,
+		rescue: u64,
+		rates: &Rates,
+	) -> Option<Self> {
 		let segments = spec.segments();
 		let work = parts.micro_ut_of(spec, segments).ok()?;
 		let training = parts.training_micro_ut_of(spec, segments).ok()?;
@@ -82,7 +97,9 @@ impl Sums {
 		let services = terms.verifiers.checked_mul(MAX_AUDIT_ROUNDS)?;
 		let audit = terms.audit_fee.checked_mul(Balance::from(services))?;
 		let pay = pay_of_all(price, terms.replicas)?;
-		let escrow = pay.checked_add(fee)?.checked_add(audit)?;
+		let half = half_of_storing(rescue, rates.storage_byte)?;
+		let storage = half.checked_mul(Balance::from(terms.replicas))?;
+		let escrow = pay.checked_add(fee)?.checked_add(audit)?.checked_add(storage)?;
 		let stake = price.checked_add(fee)?.checked_mul(Balance::from(segments))?;
 		let drawn = Balance::from(terms.audit_segments);
 		// Rounded up; `div_ceil` cannot say that it divides by zero.
@@ -90,8 +107,14 @@ impl Sums {
 		let deposit = rates.min_deposit.max(stake).checked_add(audit)?;
 		let bytes = rates.record_byte.checked_mul(spec.encoded_size() as Balance)?;
 		let record = rates.record_base.checked_add(bytes)?;
-		Some(Self { work, training, price, fee, escrow, deposit, record })
+		Some(Self { work, training, price, fee, storage, escrow, deposit, record })
 	}
+}
+
+/// Returns half of the price of storing that many bytes on chain, rounded down: what a trainer gets
+/// back for what it stored because a seat asked for it. `None` on overflow.
+pub fn half_of_storing(bytes: u64, byte: Balance) -> Option<Balance> {
+	Balance::from(bytes).checked_mul(byte)?.checked_div(2)
 }
 
 /// Returns the pay of all of `replicas` replicas together, of work of this price: the price, and
@@ -173,7 +196,17 @@ mod tests {
 
 	fn sums(spec: &JobSpec, terms: &Terms) -> Option<Sums> {
 		let parts = Parts::of(&spec.clone().check().unwrap());
-		Sums::of(spec, terms, &parts, &Rates::RUNTIME)
+		Sums::of(spec, terms, &parts, RESCUE, &Rates::RUNTIME)
+	}
+
+	/// Bytes of a rescue.
+	const RESCUE: u64 = 3_000_001;
+
+	#[test]
+	fn storing_costs_by_the_byte() {
+		assert_eq!(half_of_storing(3, 5), Some(7));
+		assert_eq!(half_of_storing(450 << 20, STORAGE_BYTE), Some(23_592_960_000_000));
+		assert_eq!(half_of_storing(2, u128::MAX), None);
 	}
 
 	#[test]
@@ -245,11 +278,12 @@ mod tests {
 		assert_eq!(one.price, u128::from(one.work) * 1_000_000);
 		assert_eq!(one.fee, u128::from(one.training) * 1_000_000);
 		let audit = 9 * TRY / 20;
-		assert_eq!(one.escrow, one.price + one.fee + audit);
+		assert_eq!(one.storage, 150_000_050_000);
+		assert_eq!(one.escrow, one.price + one.fee + audit + one.storage);
 		assert_eq!(one.deposit, TRY + audit, "the stake is below the least");
 		assert_eq!(one.record, RECORD_BASE + RECORD_BYTE * spec.encode().len() as u128);
 		let three = sums(&spec, &terms(3)).unwrap();
-		assert_eq!(three.escrow, one.escrow + one.price * 30 / 100);
+		assert_eq!(three.escrow, one.escrow + one.price * 30 / 100 + 2 * one.storage);
 		assert_eq!((three.price, three.fee, three.deposit), (one.price, one.fee, one.deposit));
 		let dear = Terms { price_per_ut: 1_000 * TRY, ..terms(1) };
 		let dear = sums(&spec, &dear).unwrap();

@@ -102,7 +102,7 @@ pub struct AuditView<AccountId> {
 	pub round: u32,
 	/// Where it stands.
 	pub phase: AuditPhase,
-	/// Distinct results, what was decided, and the blob with rescued states.
+	/// Distinct results, what was decided, what is asked for, and the blobs that hold it.
 	pub groups: Vec<GroupView>,
 	/// The committee of this round.
 	pub committee: Vec<MemberView<AccountId>>,
@@ -117,8 +117,10 @@ pub struct GroupView {
 	pub drawn: Vec<u32>,
 	/// What was decided, if anything.
 	pub decision: Option<Decision>,
-	/// Root of the blob that holds the rescued states, if any.
-	pub rescued: Option<H256>,
+	/// What seats ask for that is not on chain.
+	pub asked: Vec<crate::audit::Piece>,
+	/// Roots of the blobs in which trainers of this result stored what was asked for before.
+	pub rescued: Vec<H256>,
 }
 
 /// One member of a committee.

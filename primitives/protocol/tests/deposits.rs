@@ -58,8 +58,9 @@ fn row(ut: u32) -> String {
 	assert!(parts.drawn_micro_ut(&spec, 1).unwrap() <= MAX_AUDIT_WORK);
 	let segments = spec.segments();
 	assert!(segments <= MAX_SEGMENTS);
-	let sums = Sums::of(&spec, &terms(1), &parts, &Rates::RUNTIME).unwrap();
-	// Before, nothing was added where a training stands still, the fee was on all work, each replica was paid in full, and all work was power.
+	let sums = Sums::of(&spec, &terms(1), &parts, 0, &Rates::RUNTIME).unwrap();
+	// Before, nothing was added where a training stands still, the fee was on all work, each replica
+	// was paid in full, and all work was power.
 	let fee = Balance::from(sums.work) * (TRY / 1_000_000);
 	let audit = 9 * 2 * TRY;
 	let deposit = TRY.max((sums.price + fee) * Balance::from(segments)) + audit;

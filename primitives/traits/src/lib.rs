@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use sp_runtime::{DispatchResult, Permill, Weight};
 use trainyard_protocol::{
-	audit::Decision,
+	audit::{Decision, PieceSizes},
 	job::{Balance, BlockNumber, Reveal, WorkResult},
 	seats::Resources,
 	JobId, MicroUt, H256,
@@ -130,6 +130,10 @@ pub struct AuditRequest<AccountId> {
 	pub fee: Balance,
 	/// What a seat needs of its verifier, over all results.
 	pub needs: Resources,
+	/// Most bytes of each piece of a result.
+	pub sizes: PieceSizes,
+	/// Price of storing a byte on chain.
+	pub storage_byte: Balance,
 }
 
 /// What an audit reports when it is asked.
@@ -144,6 +148,10 @@ pub enum AuditStatus<AccountId> {
 		decisions: Vec<Decision>,
 		/// Who earned an audit fee.
 		served: Vec<AccountId>,
+		/// What trainers get back for what seats asked them to store at the owner's cost; together at
+		/// most [`half_of_storing`](trainyard_protocol::fees::half_of_storing) of all pieces of each
+		/// result.
+		stored: Vec<(AccountId, Balance)>,
 	},
 }
 
@@ -205,6 +213,8 @@ pub trait VerifierPool<AccountId> {
 pub trait BlobStore {
 	/// Returns whether every chunk of the blob with this root was stored.
 	fn is_complete(root: &H256) -> bool;
+	/// Returns the length of the blob with this root in bytes, once it is registered.
+	fn size(root: &H256) -> Option<u64>;
 }
 
 /// Blobs for which running jobs wait. Blocks keep room for their chunks, and nobody removes them.

@@ -52,6 +52,7 @@ impl pallet_verification::Config for Runtime {
 	type MinSeats = ConstU32<3>;
 	type CommitBlocks = periods::VerdictCommitBlocks;
 	type RevealBlocks = periods::VerdictRevealBlocks;
+	type RelayBlocks = periods::RelayBlocks;
 	type RescueBlocks = periods::RescueBlocks;
 	type MaxWaitBlocks = ConstU32<MAX_WAIT>;
 	type AbsenceFees = ConstU32<5>;

@@ -1,7 +1,7 @@
 //! Jobs, results and models.
 
 use super::{
-	money::{state_deposit, Jackpot},
+	money::{state_deposit, Jackpot, LengthFee},
 	periods,
 	system::{OrdinaryLength, MAX_BLOCK_WEIGHT},
 };
@@ -61,6 +61,8 @@ parameter_types! {
 const _: () = assert!(RecordBase::get() == fees::RECORD_BASE, "clients show another deposit");
 const _: () = assert!(RecordByte::get() == fees::RECORD_BYTE, "clients show another deposit");
 
+const _: () = assert!(LengthFee::get() == fees::STORAGE_BYTE, "clients show another price");
+
 /// Most bytes of a rescue: what its period can carry as it is set now, and the largest blob.
 pub struct MaxRescue;
 
@@ -86,6 +88,7 @@ impl pallet_task_market::Config for Runtime {
 	type MaxAuditWork = MaxAuditWork;
 	type MaxRoundWork = MaxRoundWork;
 	type MaxRescue = MaxRescue;
+	type StorageByte = LengthFee;
 	type RecordBase = RecordBase;
 	type RecordByte = RecordByte;
 	type MinPeriod = MinPeriod;

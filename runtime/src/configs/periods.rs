@@ -39,7 +39,8 @@ pub mod parameters {
 		/// Revealing the verdict.
 		#[codec(index = 2)]
 		pub static VerdictReveal: BlockNumber = 30;
-		/// Storing on chain what the verifiers could not fetch.
+		/// Storing on chain what a seat asked for and nobody gave it, at most: fewer bytes have less
+		/// time.
 		#[codec(index = 3)]
 		pub static Rescue: BlockNumber = RESCUE_BLOCKS;
 		/// Voting on a drilling project: half a day at 6 s.
@@ -86,6 +87,16 @@ pub struct AuditDeadline;
 impl Get<BlockNumber> for AuditDeadline {
 	fn get() -> BlockNumber {
 		parameters::periods::Audit::get().clamp(DAYS / 24, 90 * DAYS)
+	}
+}
+
+/// In which seats and trainers can give a seat what it asked for: a quarter of the time for a
+/// verdict, 3 minutes at 6 s.
+pub struct RelayBlocks;
+
+impl Get<BlockNumber> for RelayBlocks {
+	fn get() -> BlockNumber {
+		VerdictCommitBlocks::get().saturating_div(4).max(MinPeriod::get())
 	}
 }
 

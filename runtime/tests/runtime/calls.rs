@@ -248,7 +248,9 @@ fn samples() -> Vec<RuntimeCall> {
 		V::withdraw {},
 		V::commit { job: 0, commitment: root },
 		V::reveal { job: 0, findings: Findings::default(), salt },
-		V::rescue { job: 0, group: 0, blob: root },
+		V::rescue { job: 0, group: 0, blob: root, leaves: Default::default() },
+		V::request { job: 0, group: 0, pieces: Default::default() },
+		V::withdraw_request { job: 0, group: 0 },
 		V::set_capacity { capacity: Resources::default() },
 		V::resume {},
 	];
@@ -361,10 +363,12 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"TaskMarket.post_listing",
 		"TaskMarket.remove_listing",
 		"Verification.commit",
+		"Verification.request",
 		"Verification.rescue",
 		"Verification.resume",
 		"Verification.reveal",
 		"Verification.set_capacity",
+		"Verification.withdraw_request",
 	];
 	assert_eq!(allowed, errands.map(String::from).into());
 	let transfer: RuntimeCall =

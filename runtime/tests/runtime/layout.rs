@@ -93,7 +93,9 @@ fn call_indices() {
 			"rescue",
 			"bond_extra",
 			"set_capacity",
-			"resume"
+			"resume",
+			"request",
+			"withdraw_request"
 		]
 	);
 	assert_eq!(

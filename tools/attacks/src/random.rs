@@ -389,6 +389,18 @@ impl World {
 		match audit.phase {
 			AuditPhase::Committing { .. } => {
 				let who = self.one(&committee)?;
+				if self.chance(15) {
+					// The roots of these results are made up, so no leaves lead to them.
+					use trainyard_protocol::audit::Piece::*;
+					let pieces =
+						if self.chance(50) { vec![Files] } else { vec![Manifest, Searched] };
+					let (group, pieces) = (self.rng.random_range(0..2), pieces.try_into().ok()?);
+					let call = match self.chance(70) {
+						true => request { job, group, pieces },
+						false => withdraw_request { job, group },
+					};
+					return Some((self.owner(&who)?, call.into()));
+				}
 				let verdicts: Vec<_> = audit
 					.groups
 					.iter()
@@ -417,7 +429,8 @@ impl World {
 				let there = self.chain.state(|| Runtime::blob(root));
 				if there.is_some_and(|blob| blob.missing.is_empty()) {
 					let group = self.rng.random_range(0..2);
-					return Some((who, rescue { job, group, blob: root }.into()));
+					let leaves = Default::default();
+					return Some((who, rescue { job, group, blob: root, leaves }.into()));
 				}
 				self.stores(who, root)
 			}
@@ -574,7 +587,12 @@ impl World {
 			8..9 => (who, pallet_task_market::Call::forget { job }.into()),
 			9..10 => (who, pallet_submissions::Call::commit { job, commitment: hash }.into()),
 			10..11 => (who, pallet_verification::Call::commit { job, commitment: hash }.into()),
-			_ => (party, pallet_verification::Call::rescue { job, group: 0, blob: hash }.into()),
+			_ => {
+				let leaves = Default::default();
+				let rescue =
+					pallet_verification::Call::rescue { job, group: 0, blob: hash, leaves };
+				(party, rescue.into())
+			}
 		};
 		Some((who, call))
 	}

@@ -42,8 +42,10 @@ use std::{
 use trainyard_engine::EngineError;
 use trainyard_program::spec::{CheckedSpec, JobSpec, SpecError};
 use trainyard_protocol::{
-	audit::{GroupVerdict, SegmentEvidence},
+	audit::{GroupVerdict, Leaf, Leaves, Piece, SegmentEvidence},
+	bundle::{checkpoint_leaf, Checkpoint},
 	job::{WorkResult, MAX_REPLAYED_SEGMENTS},
+	merkle,
 };
 
 /// Says why a verifier cannot give a verdict. Every reason is about the verifier or the question,
@@ -172,7 +174,8 @@ pub fn required_files_of(spec: &JobSpec, trained: u32, segments: &[u32]) -> Vec<
 		.collect()
 }
 
-fn required_checkpoints(trained: u32, segments: &[u32]) -> BTreeSet<u32> {
+/// Returns the checkpoints of [`required_files_of`].
+pub fn required_checkpoints(trained: u32, segments: &[u32]) -> BTreeSet<u32> {
 	let ends = segments.iter().flat_map(|s| [*s, s.saturating_add(1)]);
 	ends.chain([trained]).filter(|index| *index <= trained).collect()
 }
@@ -200,6 +203,51 @@ pub fn rescue_files(
 	files.push(manifest::FILE.to_owned());
 	files.extend(spec.files().map(|(which, _)| bundle::input_file(which).to_owned()));
 	Ok(files)
+}
+
+/// Returns the files of these pieces of the result with `trained` segments whose whole bundle is in
+/// `dir`, of which `segments` are drawn.
+pub fn piece_files(
+	dir: &Path,
+	spec: &CheckedSpec,
+	trained: u32,
+	segments: &[u32],
+	pieces: &[Piece],
+) -> Result<Vec<String>, VerifyError> {
+	let (mut checkpoints, mut files) = (BTreeSet::new(), Vec::new());
+	for piece in pieces {
+		match piece {
+			Piece::Manifest => files.push(manifest::FILE.to_owned()),
+			Piece::Files => {
+				files.extend(spec.files().map(|(which, _)| bundle::input_file(which).to_owned()));
+			}
+			Piece::State(index) => {
+				checkpoints.extend(Some(*index).filter(|index| *index <= trained));
+			}
+			Piece::Searched => {
+				checkpoints.extend(idle::searched(dir, spec, &segments.iter().copied().collect())?);
+			}
+		}
+	}
+	files.extend(idle::files(spec, &checkpoints));
+	Ok(files)
+}
+
+/// Returns the leaves of the states among these pieces, by the manifest of the bundle in `dir`.
+pub fn piece_leaves(dir: &Path, pieces: &[Piece]) -> Result<Leaves, VerifyError> {
+	let bundle = Bundle::open(dir)?;
+	let all: Vec<Checkpoint> = bundle.manifest().checkpoints.iter().map(|c| c.bound()).collect();
+	let hashes: Vec<H256> = all.iter().map(checkpoint_leaf).collect();
+	let leaf = |index: u32| {
+		let checkpoint = *all.get(index as usize)?;
+		let path = merkle::proof(&hashes, index as usize)?.try_into().ok()?;
+		Some(Leaf { index, checkpoint, path })
+	};
+	let states = pieces.iter().filter_map(|piece| match piece {
+		Piece::State(index) => leaf(*index),
+		Piece::Manifest | Piece::Files | Piece::Searched => None,
+	});
+	Ok(Leaves::truncate_from(states.collect()))
 }
 
 /// Gives the verdict on the result `expected` of the job (`spec`, `seed`) from the files in

@@ -17,6 +17,7 @@ use trainyard_program::{
 	work::{self, LayerWork, Parts},
 };
 use trainyard_protocol::{
+	blob,
 	fees::{self, Rates, Sums},
 	job::{Terms, MAX_AUDIT_ROUNDS, UNDECIDED_PERCENT},
 };
@@ -103,7 +104,10 @@ struct Money {
 	/// Audit fees of all rounds that there may be; what is not needed is refunded.
 	#[serde(with = "trainyard_program::text::decimal")]
 	audit: u128,
-	/// Held from the submitter until the job ends: pay, fee and audit.
+	/// For what trainers may have to store for the audit; what is not needed is refunded.
+	#[serde(with = "trainyard_program::text::decimal")]
+	storage: u128,
+	/// Held from the submitter until the job ends: pay, fee, audit and storage.
 	#[serde(with = "trainyard_program::text::decimal")]
 	escrow: u128,
 	/// Held from the submitter until the record of the job is removed.
@@ -116,7 +120,8 @@ struct Money {
 
 impl Money {
 	fn of(spec: &CheckedSpec, terms: &Terms, parts: &Parts) -> Option<Self> {
-		let sums = Sums::of(spec, terms, parts, &Rates::RUNTIME)?;
+		let rescue = blob::rescue_bytes(spec, terms.audit_segments);
+		let sums = Sums::of(spec, terms, parts, rescue, &Rates::RUNTIME)?;
 		let verdicts = u128::from(terms.verifiers) * u128::from(MAX_AUDIT_ROUNDS);
 		let pay = fees::pay_of_each(sums.price, terms.replicas);
 		Some(Self {
@@ -126,6 +131,7 @@ impl Money {
 			training: fees::pay_of_all(sums.price, terms.replicas)?,
 			fee: sums.fee,
 			audit: terms.audit_fee.checked_mul(verdicts)?,
+			storage: sums.storage,
 			escrow: sums.escrow,
 			record: sums.record,
 			deposit: sums.deposit,
@@ -248,6 +254,7 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 			 or       {}{most}, {} %, where the audit decides nothing\n\
 			 fee      {}{most}, burned: the protocol's, on the training steps\n\
 			 audit    {} at most: {} verifiers, {MAX_AUDIT_ROUNDS} rounds; what is not needed is refunded\n\
+			 storage  {} at most: what trainers may have to store for the audit; what is not needed is refunded\n\
 			 escrow   {}, held until the job ends\n\
 			 record   {}, held until the job is forgotten\n\
 			 deposit  {}, held from each trainer until the job ends\n",
@@ -261,6 +268,7 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 			amount::format(money.fee),
 			amount::format(money.audit),
 			terms.verifiers,
+			amount::format(money.storage),
 			amount::format(money.escrow),
 			amount::format(money.record),
 			amount::format(money.deposit),
@@ -333,7 +341,9 @@ mod tests {
 		let all = u128::from(work) * 115 / 100;
 		assert_eq!((money.price, money.training, money.audit), (u128::from(work), all, 45));
 		assert_eq!((money.pay, money.undecided), (all / 2, all / 2 / 5));
-		assert_eq!(money.escrow, all + money.fee + 45);
+		let rescue = u128::from(blob::rescue_bytes(&spec, 1));
+		assert_eq!(money.storage, 2 * (rescue * fees::STORAGE_BYTE / 2));
+		assert_eq!(money.escrow, all + money.fee + 45 + money.storage);
 		assert!(Money::of(&spec, &Terms { price_per_ut: u128::MAX, ..terms }, &parts).is_none());
 	}
 

@@ -2,7 +2,7 @@
 
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, GroupVerdict},
+	audit::{AuditPhase, Decision, GroupVerdict, Piece},
 	job::{Ending, Fate, JobState, Reveal},
 	views::GroupView,
 };
@@ -48,7 +48,7 @@ pub fn phase(phase: &AuditPhase) -> &'static str {
 		AuditPhase::Drawing { .. } => "drawing a committee",
 		AuditPhase::Committing { .. } => "verifiers replay",
 		AuditPhase::Revealing { .. } => "verifiers reveal",
-		AuditPhase::Rescue { .. } => "waiting for a rescue of states that could not be fetched",
+		AuditPhase::Rescue { .. } => "waiting for what verifiers lack to be stored on chain",
 		AuditPhase::Done => "decided",
 	}
 }
@@ -62,6 +62,17 @@ pub fn decision(decision: &Decision) -> &'static str {
 		Decision::Undecided => "undecided",
 		Decision::Idle => "accepted without power: the training stood still",
 	}
+}
+
+/// Names pieces of a result.
+pub fn pieces(pieces: &[Piece]) -> String {
+	let name = |piece: &Piece| match piece {
+		Piece::Manifest => "the manifest".to_owned(),
+		Piece::Files => "the job's files".to_owned(),
+		Piece::State(index) => format!("checkpoint {index}"),
+		Piece::Searched => "the checkpoints where a standstill began".to_owned(),
+	};
+	pieces.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Says which segments are replayed of each result.

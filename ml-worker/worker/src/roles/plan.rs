@@ -10,7 +10,7 @@ use super::{job::Job, store::JobRecord};
 use trainyard_client::{AccountId32, JobView, ReplicaView};
 use trainyard_program::units;
 use trainyard_protocol::{
-	audit::{AuditPhase, GroupVerdict},
+	audit::AuditPhase,
 	job::{Balance, BlockNumber, Fate, JobState, WorkResult},
 	H256,
 };
@@ -206,24 +206,17 @@ fn at_work(job: &JobView, mine: &ReplicaView, known: &Known<'_>) -> Plan {
 	plan
 }
 
-/// Returns the rescue of the group with this result, while its window is open and verifiers asked
-/// for it: more than half of the committee could not have it.
+/// Returns the rescue of the group with this result, while its window is open and seats lack
+/// something of it.
 fn rescue(job: &JobView, own: &WorkResult) -> Option<Action> {
 	let audit = job.audit.as_ref()?;
 	if !matches!(audit.phase, AuditPhase::Rescue { .. }) {
 		return None;
 	}
 	let index = audit.groups.iter().position(|group| {
-		group.result == *own && group.decision.is_none() && group.rescued.is_none()
+		group.result == *own && group.decision.is_none() && !group.asked.is_empty()
 	})?;
-	let missed = audit
-		.committee
-		.iter()
-		.filter_map(|member| member.findings.as_ref()?.get(index))
-		.filter(|verdict| **verdict == GroupVerdict::Unavailable)
-		.count();
-	let asked = missed.saturating_mul(2) > audit.committee.len();
-	u32::try_from(index).ok().filter(|_| asked).map(Action::Rescue)
+	u32::try_from(index).ok().map(Action::Rescue)
 }
 
 fn ended(

@@ -156,3 +156,38 @@ fn a_submitter_with_nothing_left_but_its_escrow_is_refunded() {
 		assert_eq!(free(SUBMITTER), ED + job(id).quote.escrow);
 	});
 }
+
+/// What trainers are owed for storing comes from the escrow, up to what was set aside for it, and
+/// every unit is accounted for.
+#[test]
+fn storing_is_paid_from_the_escrow() {
+	for (byte, owed) in [(1, 0), (7, 1_001), (7, 3_000_000_000), (999, 3_000_000_000)] {
+		run(|| {
+			StorageByte::set(byte);
+			let id = post(1);
+			let quote = job(id).quote;
+			let rescue = trainyard_protocol::blob::rescue_bytes(&noisy(), terms(1).audit_segments);
+			assert_eq!(quote.storage, u128::from(rescue) * byte / 2);
+			apply(id, &[11]);
+			run_to_state(id, trainyard_protocol::job::JobState::Training);
+			commit(id, 11);
+			run_to_state(id, trainyard_protocol::job::JobState::Revealing);
+			reveal(id, 11, 1);
+			run_to_state(id, trainyard_protocol::job::JobState::Auditing);
+			let before = free(11) + quote.deposit;
+			decide(id, &[Decision::Accepted], &[]);
+			AuditBook::mutate(|book| {
+				let audit = book.get_mut(&id).unwrap();
+				let bytes = audit.request.sizes;
+				assert_eq!(bytes.files, noisy().file_bytes());
+				audit.stored = vec![(11, owed / 2), (11, owed - owed / 2)];
+			});
+			run_to_end(id);
+			let paid = owed.min(quote.storage);
+			let settlement = job(id).settlement;
+			assert_eq!(settlement.paid_to_trainers, quote.price + paid);
+			assert_eq!(free(11), before + quote.price + paid);
+			assert_eq!(settlement.refunded, quote.escrow - quote.price - quote.fee - paid);
+		});
+	}
+}

@@ -262,18 +262,6 @@ fn a_split_keeps_its_segments_beside_two_that_contradict() {
 	});
 }
 
-/// A trainer who serves one of three so that nobody has a majority must serve the chain.
-#[test]
-fn rejected_by_some_and_hidden_from_others_opens_the_rescue_window() {
-	run(|| {
-		bonded(3);
-		open(1, 3);
-		let seats = round(&[speak(Say::No), speak(Say::Gone), speak(Say::Yes(1))]);
-		assert!(matches!(view().phase, AuditPhase::Rescue { .. }));
-		assert!(seats.iter().all(|who| bond_of(*who) == BOND), "nobody is known to be wrong");
-	});
-}
-
 #[test]
 fn who_is_wrong_about_one_group_earns_nothing() {
 	run(|| {

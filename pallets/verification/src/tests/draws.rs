@@ -367,7 +367,11 @@ fn an_audit_can_be_given_up() {
 		Verification::give_up(JOB);
 		assert_eq!(
 			Verification::advance(JOB),
-			AuditStatus::Done { decisions: vec![Decision::Undecided; 2], served: vec![] }
+			AuditStatus::Done {
+				decisions: vec![Decision::Undecided; 2],
+				served: vec![],
+				stored: vec![]
+			}
 		);
 		Verification::remove(JOB);
 		bonded(3);
@@ -378,7 +382,8 @@ fn an_audit_can_be_given_up() {
 				commit(committee()[0], &findings(&[Say::Gone])).unwrap();
 				tick_until(wanted);
 			} else if wanted(&AuditPhase::Rescue { until: 0 }) {
-				unanimous(Say::Gone);
+				ask(committee()[0], 0, &everything(0)).unwrap();
+				tick_until(wanted);
 			}
 			assert!(wanted(&view().phase));
 			let before = crate::AuditRecords::<Test>::get(JOB);

@@ -13,3 +13,4 @@ mod rescues;
 mod revealing;
 mod rule;
 mod seats;
+mod withholding;

@@ -17,7 +17,7 @@ fn an_audit_opens_at_the_present_block() {
 		let view = view();
 		assert_eq!((view.round, view.phase), (0, AuditPhase::Drawing { after: 7 }));
 		assert_eq!(view.groups.len(), 2);
-		assert!(view.groups.iter().all(|g| g.decision.is_none() && g.rescued.is_none()));
+		assert!(view.groups.iter().all(|g| g.decision.is_none() && g.rescued.is_empty()));
 		assert!(view.committee.is_empty() && view.groups.iter().all(|g| g.drawn.is_empty()));
 		assert_eq!(Verification::advance(JOB), AuditStatus::Pending(7 + SEED_BLOCKS + 1));
 	});
@@ -57,7 +57,7 @@ fn requests_are_bounded() {
 #[test]
 fn an_unknown_audit_is_done_without_decisions() {
 	run(|| {
-		let nothing = AuditStatus::Done { decisions: vec![], served: vec![] };
+		let nothing = AuditStatus::Done { decisions: vec![], served: vec![], stored: vec![] };
 		assert_eq!(Verification::advance(JOB), nothing);
 		assert_eq!(Verification::audit_view(JOB), None);
 	});
@@ -72,7 +72,7 @@ fn a_decided_audit_stays_until_it_is_forgotten() {
 		let done = Outcome::get().unwrap();
 		assert_eq!(done, (vec![Decision::Accepted], committee));
 		// Asked again, it says the same.
-		let again = AuditStatus::Done { decisions: done.0, served: done.1 };
+		let again = AuditStatus::Done { decisions: done.0, served: done.1, stored: vec![] };
 		assert_eq!(Verification::advance(JOB), again);
 		let seen = view();
 		assert_eq!(seen.phase, AuditPhase::Done);

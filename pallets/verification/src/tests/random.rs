@@ -10,10 +10,14 @@ use trainyard_protocol::{
 };
 use trainyard_traits::Audits;
 
-/// Most blocks of an audit: each round its seed, commitments, reveals and rescue window. After as
-/// many without a committee the market of these tests gives up.
-const LONGEST: u64 =
-	(MAX_AUDIT_ROUNDS * ((SEED_BLOCKS + 1) + (COMMIT + 1) + (REVEAL + 1) + (RESCUE + 1))) as u64;
+/// Most windows that the claims of a round open one after the other: of six seats, two of each, on
+/// three results.
+const WINDOWS: u32 = 36;
+/// Most blocks of an audit: each round its seed, commitments, reveals, and for each claim its time
+/// and its window. After as many without a committee the market of these tests gives up.
+const LONGEST: u64 = (MAX_AUDIT_ROUNDS
+	* ((SEED_BLOCKS + 1) + (COMMIT + 1) + (REVEAL + 1) + WINDOWS * (RELAY + RESCUE + COMMIT + 3)))
+	as u64;
 
 fn say() -> impl Strategy<Value = Say> {
 	prop_oneof![
@@ -53,6 +57,7 @@ proptest! {
 		salt in any::<u64>(),
 		acts in proptest::collection::vec(proptest::collection::vec(act(), 6), 3),
 		rescues in proptest::collection::vec(any::<bool>(), 3),
+		claims in proptest::collection::vec((0..6usize, 0..3usize, any::<u8>(), 0..4u8), 0..8),
 		leaves in proptest::option::of(0..6usize),
 	) {
 		run(|| {
@@ -67,6 +72,8 @@ proptest! {
 			}
 			let blob = crate::H256([1; 32]);
 			Stored::set(vec![blob]);
+			BlobSize::set(40);
+			let mut claims = claims.into_iter();
 			while Outcome::get().is_none() {
 				let view = view();
 				let plan = &acts[view.round as usize];
@@ -87,8 +94,26 @@ proptest! {
 				}
 				if is_rescue(&view.phase) {
 					for group in (0..groups).filter(|group| rescues[*group]) {
-						let trainer = RuntimeOrigin::signed(TRAINERS[group]);
-						let _ = Verification::rescue(trainer, JOB, group as u32, blob);
+						let trainer = TRAINERS[group];
+						let _ = store(trainer, trainer, group as u32, blob);
+					}
+				}
+				if is_committing(&view.phase) {
+					if let Some((seat, group, pieces, withdrawn)) = claims.next() {
+						let seat = view.committee.get(seat % view.committee.len().max(1));
+						if let (Some(seat), true) = (seat, group < groups) {
+							let wanted: Vec<_> = everything(group)
+								.into_iter()
+								.enumerate()
+								.filter(|(at, _)| pieces >> (at % 8) & 1 == 1)
+								.map(|(_, piece)| piece)
+								.collect();
+							let _ = ask(seat.verifier, group as u32, &wanted);
+							if withdrawn == 0 {
+								let who = RuntimeOrigin::signed(seat.verifier);
+								let _ = Verification::withdraw_request(who, JOB, group as u32);
+							}
+						}
 					}
 				}
 				tick();
@@ -109,9 +134,14 @@ proptest! {
 			assert!(served.iter().all(|who| sat.contains(who)));
 			assert!(VERIFIERS[..pool].iter().all(|who| entry(*who).locked == 0));
 			assert_eq!(wealth(), before);
-			// What the jackpot gained, verifiers lost.
-			let lost: u128 = VERIFIERS[..pool].iter().map(|who| BOND - bond_of(*who)).sum();
-			assert_eq!(Balances::free_balance(JACKPOT), 1 + lost);
+			// What the jackpot and trainers gained, verifiers lost: of their bonds, and for claims.
+			let has = |who: &AccountId| Balances::total_balance(who);
+			let lost: u128 = VERIFIERS.iter().map(|who| ENDOWMENT - has(who)).sum();
+			let trainers: u128 = TRAINERS.iter().map(|who| has(who) - ENDOWMENT).sum();
+			assert_eq!(Balances::free_balance(JACKPOT) + trainers, 1 + lost);
+			// The escrow owes at most half of the price of all that can be asked for of each result.
+			let owed: u128 = Owed::get().iter().map(|(_, amount)| amount).sum();
+			assert!(owed <= 40 * BYTE / 2 * u128::from(crate::MAX_WINDOWS) * groups as u128);
 		});
 	}
 }

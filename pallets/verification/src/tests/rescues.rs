@@ -1,48 +1,363 @@
-//! Results that verifiers could not fetch.
+//! What seats lack: asked for, given by others, stored on chain, or lost.
 
-use crate::{mock::*, Error, Event, H256};
-use frame_support::{assert_noop, assert_ok};
-use sp_runtime::{DispatchError, DispatchResult};
-use trainyard_protocol::audit::{AuditPhase, Decision};
+use crate::{mock::*, Claims, Error, Event, HoldReason, H256};
+use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
+use sp_runtime::{DispatchError, TokenError};
+use trainyard_protocol::audit::{AuditPhase, Decision, Piece, Pieces};
 
 const BLOB: H256 = H256([77; 32]);
+const OTHER: H256 = H256([78; 32]);
 
-fn rescue(who: AccountId, group: u32) -> DispatchResult {
-	Verification::rescue(RuntimeOrigin::signed(who), JOB, group, BLOB)
+/// An audit of that many results by three seats, who can commit.
+fn seated(groups: usize) -> Vec<AccountId> {
+	bonded(3);
+	open(groups, 3);
+	tick_until(is_committing);
+	committee()
 }
 
-/// Opens a rescue window for the only group, after a first round.
-fn window() -> Vec<AccountId> {
-	bonded(3);
-	open(1, 3);
-	let seats = unanimous(Say::Gone);
-	assert!(is_rescue(&view().phase));
+/// The first seat asks for these pieces of the only result, and nobody gives them to it.
+fn window(pieces: &[Piece]) -> Vec<AccountId> {
+	window_of(|| pieces.to_vec())
+}
+
+/// The first seat asks for what `pieces` returns once the segments are drawn.
+fn window_of(pieces: impl Fn() -> Vec<Piece>) -> Vec<AccountId> {
+	let seats = seated(1);
+	assert_ok!(ask(seats[0], 0, &pieces()));
+	tick_until(is_rescue);
 	seats
 }
 
-#[test]
-fn a_rescued_result_is_accepted_over_the_same_segments() {
-	run(|| {
-		let first = window();
-		let until = System::block_number() as u32 + RESCUE;
-		System::assert_last_event(Event::RescueOpened { job: JOB, until }.into());
-		let before = drawn();
-		assert_eq!(before[0].len(), 2);
-		assert!(first.iter().all(|who| bond_of(*who) == BOND));
+fn speak(say: Say) -> Act {
+	Act::Speak(vec![say])
+}
 
+fn withdraw(who: AccountId, group: u32) -> sp_runtime::DispatchResult {
+	Verification::withdraw_request(RuntimeOrigin::signed(who), JOB, group)
+}
+
+fn prepaid(who: AccountId) -> u128 {
+	Balances::balance_on_hold(&HoldReason::Claim.into(), &who)
+}
+
+fn until() -> u32 {
+	match view().phase {
+		AuditPhase::Committing { until } | AuditPhase::Rescue { until } => until,
+		phase => panic!("{phase:?} has no end"),
+	}
+}
+
+#[test]
+fn the_committee_that_lacked_something_goes_on_over_the_same_segments() {
+	run(|| {
+		let seats = seated(1);
+		let before = drawn();
+		let now = System::block_number() as u32;
+		let pieces = everything(0);
+		assert_ok!(ask(seats[1], 0, &pieces));
+		let asked: Pieces = pieces.clone().try_into().unwrap();
+		let (verifier, end) = (seats[1], now + RELAY);
+		System::assert_last_event(
+			Event::Asked { job: JOB, group: 0, verifier, pieces: asked, prepaid: 0, until: end }
+				.into(),
+		);
+		assert_eq!(view().groups[0].asked, pieces);
+		assert_eq!(until(), end + COMMIT, "who gets it from others must still replay it");
+		tick_until(is_rescue);
+		assert_eq!(System::block_number() as u32, end + 1);
+		assert_eq!(until(), end + 1 + RESCUE);
+		// Nobody else draws, and nobody was slashed.
+		assert_eq!(committee(), seats);
 		Stored::set(vec![BLOB]);
-		assert_ok!(rescue(TRAINERS[0], 0));
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		System::assert_last_event(
 			Event::Rescued { job: JOB, group: 0, blob: BLOB, trainer: TRAINERS[0] }.into(),
 		);
 		assert_eq!(Progressed::get(), vec![JOB]);
-		assert_eq!(view().groups[0].rescued, Some(BLOB));
+		tick();
+		assert_eq!((view().round, committee(), drawn()), (0, seats.clone(), before));
+		assert_eq!(until(), System::block_number() as u32 + COMMIT);
+		let group = &view().groups[0];
+		assert_eq!((group.rescued.clone(), group.asked.clone()), (vec![BLOB], vec![]));
+		assert_eq!(Expected::get(), vec![BLOB], "it stays while the audit runs");
+		round(&vec![speak(Say::Yes(1)); 3]);
+		assert_eq!(Outcome::get(), Some((vec![Decision::Accepted], seats)));
+		// Half of the price of its 1,000 bytes, by the escrow.
+		assert_eq!(Owed::get(), [(TRAINERS[0], 1_000 * BYTE / 2)]);
+		assert!(Expected::get().is_empty());
+	});
+}
+
+/// A cheat that serves nobody, or only some, gets no second draw: of ten honest seats and five of its
+/// own, the same sit after the window.
+#[test]
+fn a_trainer_that_withholds_gets_no_second_committee() {
+	for stores in [true, false] {
+		run(|| {
+			let seats = seated(1);
+			let (honest, own) = (seats[0], seats[2]);
+			assert_ok!(ask(honest, 0, &everything(0)));
+			tick_until(is_rescue);
+			if stores {
+				Stored::set(vec![BLOB]);
+				assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+				tick_until(is_committing);
+				assert_eq!((view().round, committee()), (0, seats.clone()));
+				assert!(committee().contains(&own));
+				round(&[speak(Say::No), speak(Say::No), speak(Say::Yes(1))]);
+				assert_eq!(Outcome::get().unwrap().0, vec![Decision::Rejected]);
+				assert_eq!(Owed::get(), [], "what was stored for a false result is not paid");
+			} else {
+				while Outcome::get().is_none() {
+					tick();
+				}
+				assert_eq!(view().round, 0);
+				// Who asked in vain earned the fee; who said nothing did not, and loses nothing.
+				assert_eq!(Outcome::get(), Some((vec![Decision::Unavailable], vec![honest])));
+				assert!(seats.iter().all(|who| bond_of(*who) == BOND));
+			}
+		});
+	}
+}
+
+/// A word that is not backed by a claim decides nothing and earns nothing.
+#[test]
+fn who_asks_for_nothing_cannot_say_that_it_was_not_there() {
+	run(|| {
+		let seats = seated(1);
+		round(&[speak(Say::Gone), speak(Say::Gone), speak(Say::Yes(1))]);
+		assert_eq!((Outcome::get(), view().round), (None, 1));
+		round(&vec![speak(Say::Yes(1)); 3]);
+		let (decisions, fees) = Outcome::get().unwrap();
+		assert_eq!((decisions, fees.len()), (vec![Decision::Accepted], 4));
+		assert!(seats.iter().all(|who| bond_of(*who) == BOND));
+	});
+}
+
+#[test]
+fn what_was_stored_and_is_of_no_use_is_unavailable() {
+	run(|| {
+		let seats = window_of(|| everything(0));
+		Stored::set(vec![BLOB]);
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		tick_until(is_committing);
-		// The rescued states are of these segments; others could not be replayed.
-		assert_eq!((view().round, drawn()), (1, before));
-		let second = unanimous(Say::Yes(1));
-		let fees: Vec<_> = first.into_iter().chain(second).collect();
-		assert_eq!(Outcome::get(), Some((vec![Decision::Accepted], fees)));
+		round(&[speak(Say::Gone), speak(Say::Gone), speak(Say::Yes(1))]);
+		assert_eq!(Outcome::get(), Some((vec![Decision::Unavailable], seats)));
+		assert_eq!(Owed::get(), []);
+	});
+}
+
+/// The first claim is free until it must be stored; the next one is not, and nobody gets it back.
+#[test]
+fn asking_for_what_was_there_costs_its_bytes() {
+	run(|| {
+		let seats = seated(1);
+		let who = seats[0];
+		let pieces = [Piece::Files, Piece::State(SEGMENTS)];
+		assert_ok!(ask(who, 0, &pieces));
+		assert_noop!(ask(who, 0, &[Piece::Manifest]), Error::<Test>::AlreadyAsked);
+		assert_ok!(withdraw(who, 0));
+		System::assert_last_event(
+			Event::RequestWithdrawn { job: JOB, group: 0, verifier: who, paid: 0 }.into(),
+		);
+		assert!(view().groups[0].asked.is_empty());
+		assert_noop!(withdraw(who, 0), Error::<Test>::NotAsked);
+		assert_ok!(ask(who, 0, &pieces));
+		let price = (SIZES.files + SIZES.state) as u128 * BYTE;
+		assert_eq!(prepaid(who), price);
+		assert_ok!(withdraw(who, 0));
+		assert_eq!((prepaid(who), Balances::free_balance(JACKPOT)), (0, 1 + price));
+		assert_noop!(ask(who, 0, &pieces), Error::<Test>::TooManyClaims);
+		// Nobody was asked to store anything.
+		round(&vec![speak(Say::Yes(1)); 3]);
+		assert_eq!(Outcome::get(), Some((vec![Decision::Accepted], seats)));
+	});
+}
+
+/// Neither the seat that gives what another one asks for nor a trainer is paid for what was there, so
+/// no pair of them gains.
+#[test]
+fn an_asker_and_its_friend_only_lose() {
+	run(|| {
+		let seats = seated(1);
+		let wealth = |who: &AccountId| Balances::free_balance(who) + prepaid(*who);
+		let before: u128 = seats[..2].iter().chain(&TRAINERS).map(wealth).sum();
+		for _ in 0..2 {
+			assert_ok!(ask(seats[0], 0, &everything(0)));
+			assert_ok!(withdraw(seats[0], 0));
+		}
+		let after: u128 = seats[..2].iter().chain(&TRAINERS).map(wealth).sum();
+		let all: u128 = everything(0).iter().map(|p| u128::from(SIZES.of(*p, SEGMENTS))).sum();
+		assert_eq!(before - after, all * BYTE);
+	});
+}
+
+/// Of what had to be stored for a second claim the seat pays half, of its own bytes; the rest of
+/// what it prepaid returns.
+#[test]
+fn a_second_claim_pays_half_of_what_was_stored() {
+	run(|| {
+		let seats = window(&[Piece::Manifest]);
+		Stored::set(vec![BLOB, OTHER]);
+		BlobSize::set(50);
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		tick_until(is_committing);
+		assert_noop!(ask(seats[0], 0, &[Piece::Manifest]), Error::<Test>::AlreadyRescued);
+		let (pieces, price) = ([Piece::State(SEGMENTS)], u128::from(SIZES.state) * BYTE);
+		assert_ok!(ask(seats[0], 0, &pieces));
+		assert_eq!(prepaid(seats[0]), price);
+		tick_until(is_rescue);
+		BlobSize::set(300);
+		let trainer = Balances::free_balance(TRAINERS[0]);
+		let seat = Balances::free_balance(seats[0]);
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, OTHER));
+		tick_until(is_committing);
+		let half = 300 * BYTE / 2;
+		assert_eq!(Balances::free_balance(TRAINERS[0]), trainer + half);
+		assert_eq!((prepaid(seats[0]), Balances::free_balance(seats[0])), (0, seat + price - half));
+		assert_eq!(view().groups[0].rescued, vec![BLOB, OTHER]);
+		round(&vec![speak(Say::Yes(1)); 3]);
+		assert_eq!(Owed::get(), [(TRAINERS[0], 50 * BYTE / 2)], "the first one is the escrow's");
+	});
+}
+
+/// What is stored for nobody's second claim is returned, where nobody stored it.
+#[test]
+fn who_asked_in_vain_gets_back_what_it_prepaid() {
+	run(|| {
+		let seats = seated(1);
+		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+		assert_ok!(withdraw(seats[0], 0));
+		let free = Balances::free_balance(seats[0]);
+		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+		while Outcome::get().is_none() {
+			tick();
+		}
+		assert_eq!((prepaid(seats[0]), Balances::free_balance(seats[0])), (0, free));
+		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Unavailable]);
+	});
+}
+
+#[test]
+fn several_who_lack_the_same_share_one_window() {
+	run(|| {
+		let seats = seated(1);
+		assert_ok!(ask(seats[0], 0, &[Piece::Manifest, Piece::Files]));
+		tick();
+		assert_ok!(ask(seats[1], 0, &[Piece::Files, Piece::State(SEGMENTS)]));
+		let asked = vec![Piece::Manifest, Piece::Files, Piece::State(SEGMENTS)];
+		assert_eq!(view().groups[0].asked, asked);
+		// One of them got it: what the other one lacks is asked for still.
+		assert_ok!(withdraw(seats[0], 0));
+		assert_eq!(view().groups[0].asked, asked[1..]);
+		tick_until(is_rescue);
+		Stored::set(vec![BLOB]);
+		BlobSize::set(500);
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		round(&vec![speak(Say::Yes(1)); 3]);
+		assert_eq!(Owed::get(), [(TRAINERS[0], 500 * BYTE / 2)]);
+	});
+}
+
+/// Who commits has found what it says. An asker that vanishes is absent, and the trainer has stored
+/// what it asked for.
+#[test]
+fn a_commitment_withdraws_and_an_asker_that_vanishes_is_absent() {
+	run(|| {
+		let seats = seated(1);
+		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+		assert_ok!(ask(seats[1], 0, &[Piece::Files]));
+		assert_ok!(commit(seats[0], &findings(&[Say::Yes(1)])));
+		assert_noop!(ask(seats[0], 0, &[Piece::Files]), Error::<Test>::HasCommitted);
+		tick_until(is_rescue);
+		Stored::set(vec![BLOB]);
+		BlobSize::set(250);
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		tick_until(is_committing);
+		round(&[speak(Say::Yes(1)), Act::Vanish, speak(Say::Yes(1))]);
+		assert_eq!(Outcome::get(), Some((vec![Decision::Accepted], vec![seats[0], seats[2]])));
+		assert_eq!(bond_of(seats[1]), BOND - ABSENCE);
+		assert_eq!(Owed::get(), [(TRAINERS[0], 250 * BYTE / 2)]);
+	});
+}
+
+/// A seat that asks for everything and waits for it costs the trainer no more than half of the price
+/// of its bytes for each piece, once.
+#[test]
+fn a_griefing_seat_can_ask_for_each_piece_once() {
+	run(|| {
+		let seats = window_of(|| everything(0));
+		Stored::set(vec![BLOB]);
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		tick_until(is_committing);
+		for who in &seats {
+			for piece in everything(0) {
+				assert_noop!(ask(*who, 0, &[piece]), Error::<Test>::AlreadyRescued);
+			}
+		}
+		// Nor in another round.
+		round(&[speak(Say::Yes(1)), speak(Say::No), speak(Say::Yes(2))]);
+		tick_until(is_committing);
+		assert_eq!(view().round, 1);
+		for who in committee() {
+			assert_noop!(ask(who, 0, &everything(0)), Error::<Test>::AlreadyRescued);
+		}
+		round(&vec![speak(Say::Yes(1)); 3]);
+		assert_eq!(Owed::get(), [(TRAINERS[0], 1_000 * BYTE / 2)]);
+	});
+}
+
+/// A co-replica that names garbage names it for itself alone, and is not paid for the other's bytes.
+#[test]
+fn each_trainer_of_a_result_names_its_own_blob() {
+	run(|| {
+		bonded(3);
+		let mut request = request(1, 3);
+		request.groups[0].1 = vec![TRAINERS[0], TRAINERS[1]];
+		<Verification as trainyard_traits::Audits<_>>::open(JOB, request).unwrap();
+		Due::set(Some(System::block_number() as u32 + 1));
+		tick_until(is_committing);
+		let seats = committee();
+		assert_ok!(ask(seats[0], 0, &everything(0)));
+		tick_until(is_rescue);
+		Stored::set(vec![BLOB, OTHER]);
+		BlobSize::set(2);
+		assert_ok!(store(TRAINERS[1], TRAINERS[0], 0, OTHER));
+		assert_noop!(store(TRAINERS[1], TRAINERS[0], 0, BLOB), Error::<Test>::AlreadyRescued);
+		assert!(Progressed::get().is_empty(), "the other one has its time");
+		BlobSize::set(1_000);
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		tick_until(is_committing);
+		assert_eq!(view().groups[0].rescued, vec![BLOB, OTHER]);
+		round(&vec![speak(Say::Yes(1)); 3]);
+		// Each a half of the half of its own.
+		assert_eq!(Owed::get(), [(TRAINERS[1], 2 * BYTE / 4), (TRAINERS[0], 1_000 * BYTE / 4)]);
+	});
+}
+
+/// Roots that were made up have no leaves.
+#[test]
+fn a_rescue_leads_to_the_revealed_root() {
+	run(|| {
+		window(&[Piece::Manifest, Piece::State(SEGMENTS)]);
+		Stored::set(vec![BLOB]);
+		let wrong = Error::<Test>::WrongLeaves;
+		assert_noop!(store(TRAINERS[0], TRAINERS[1], 0, BLOB), wrong);
+		let signed = || RuntimeOrigin::signed(TRAINERS[0]);
+		let few = leaves(TRAINERS[0], &[]);
+		let wrong = Error::<Test>::WrongLeaves;
+		assert_noop!(Verification::rescue(signed(), JOB, 0, BLOB, few), wrong);
+		let wrong = Error::<Test>::WrongLeaves;
+		let more = leaves(TRAINERS[0], &[Piece::State(0), Piece::State(SEGMENTS)]);
+		assert_noop!(Verification::rescue(signed(), JOB, 0, BLOB, more), wrong);
+		// And so for a blob that is only announced.
+		let wrong = Error::<Test>::WrongLeaves;
+		assert_noop!(store(TRAINERS[0], TRAINERS[1], 0, OTHER), wrong);
+		BlobSize::set(SIZES.manifest + SIZES.state + 1);
+		assert_noop!(store(TRAINERS[0], TRAINERS[0], 0, BLOB), Error::<Test>::RescueTooLarge);
+		BlobSize::set(SIZES.manifest + SIZES.state);
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
 	});
 }
 
@@ -50,31 +365,27 @@ fn a_rescued_result_is_accepted_over_the_same_segments() {
 #[test]
 fn a_rescue_that_is_announced_has_room_and_time() {
 	run(|| {
-		window();
-		let last = System::block_number() as u32 + RESCUE;
-		for group in [1, u32::MAX] {
-			assert_noop!(rescue(TRAINERS[0], group), Error::<Test>::NoSuchGroup);
-		}
-		assert_noop!(rescue(SUBMITTER, 0), Error::<Test>::NotTrainer);
-		let signed = RuntimeOrigin::signed(TRAINERS[0]);
-		assert_ok!(Verification::rescue(signed, JOB, 0, H256([5; 32])));
-		assert_ok!(rescue(TRAINERS[0], 0));
-		assert_ok!(rescue(TRAINERS[0], 0));
+		window(&[Piece::Files]);
+		let last = until();
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, OTHER));
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		assert_eq!(Expected::get(), vec![BLOB], "the last word counts");
 		System::assert_last_event(
 			Event::RescueAnnounced { job: JOB, group: 0, blob: BLOB, trainer: TRAINERS[0] }.into(),
 		);
-		assert_eq!(view().groups[0].rescued, None);
+		assert!(view().groups[0].rescued.is_empty());
 		FullBlocks::set(5);
 		while System::block_number() < u64::from(last + 4) {
 			tick();
 		}
 		assert_eq!(view().phase, AuditPhase::Rescue { until: last + 5 });
 		Stored::set(vec![BLOB]);
-		assert_ok!(rescue(TRAINERS[0], 0));
+		BlobSize::set(250);
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		tick_until(is_committing);
-		assert_eq!(Expected::get(), vec![BLOB], "the next committee needs it");
-		unanimous(Say::Yes(1));
+		assert_eq!(Expected::get(), vec![BLOB], "the committee needs it");
+		round(&vec![speak(Say::Yes(1)); 3]);
 		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Accepted]);
 		assert!(Expected::get().is_empty());
 	});
@@ -82,61 +393,84 @@ fn a_rescue_that_is_announced_has_room_and_time() {
 
 #[test]
 fn a_rescue_that_nobody_announced_gets_no_time_and_another_not_for_ever() {
+	for announced in [false, true] {
+		run(|| {
+			window(&[Piece::Files]);
+			let last = u64::from(until());
+			let more = if announced { 3 * u64::from(RESCUE) } else { 0 };
+			if announced {
+				assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+			}
+			FullBlocks::set(1_000_000);
+			while Outcome::get().is_none() {
+				tick();
+			}
+			assert_eq!(System::block_number(), last + more + 1);
+			assert!(Expected::get().is_empty());
+		});
+	}
+}
+
+#[test]
+fn claims_have_conditions() {
 	run(|| {
-		window();
-		let last = System::block_number() + u64::from(RESCUE);
-		FullBlocks::set(1_000_000);
-		while Outcome::get().is_none() {
-			tick();
+		let files = [Piece::Files];
+		assert_noop!(ask(10, 0, &files), Error::<Test>::NoAudit);
+		assert_noop!(withdraw(10, 0), Error::<Test>::NoAudit);
+		bonded(3);
+		open(2, 3);
+		assert_noop!(ask(10, 0, &files), Error::<Test>::NotCommitting);
+		assert_noop!(withdraw(10, 0), Error::<Test>::NotCommitting);
+		tick_until(is_committing);
+		let seats = committee();
+		assert_noop!(ask(SUBMITTER, 0, &files), Error::<Test>::NotOnCommittee);
+		assert_noop!(withdraw(SUBMITTER, 0), Error::<Test>::NotOnCommittee);
+		for group in [2, u32::MAX] {
+			assert_noop!(ask(seats[0], group, &files), Error::<Test>::NoSuchGroup);
 		}
-		assert_eq!(System::block_number(), last + 1);
-	});
-	run(|| {
-		window();
-		let last = System::block_number() + u64::from(RESCUE);
-		assert_ok!(rescue(TRAINERS[0], 0));
-		FullBlocks::set(1_000_000);
-		while Outcome::get().is_none() {
-			tick();
+		let pieces: Pieces = files.to_vec().try_into().unwrap();
+		assert_noop!(
+			Verification::request(RuntimeOrigin::none(), JOB, 0, pieces),
+			DispatchError::BadOrigin
+		);
+		assert_noop!(
+			Verification::withdraw_request(RuntimeOrigin::none(), JOB, 0),
+			DispatchError::BadOrigin
+		);
+		let odd = (0..SEGMENTS)
+			.find(|at| !drawn()[0].iter().any(|s| s == at || s + 1 == *at))
+			.expect("two of ten are drawn");
+		let beyond = vec![Piece::State(SEGMENTS + 1)];
+		for bad in [vec![], beyond, vec![Piece::Files; 2]] {
+			assert_noop!(ask(seats[0], 0, &bad), Error::<Test>::NotRead);
 		}
-		assert_eq!(System::block_number(), last + 3 * u64::from(RESCUE) + 1);
-		assert!(Expected::get().is_empty());
+		// Two results part somewhere: there one state more can be asked for.
+		assert_ok!(ask(seats[2], 0, &[Piece::State(odd)]));
+		assert_ok!(withdraw(seats[2], 0));
+		let last = until();
+		System::set_block_number(u64::from(last) + 1);
+		assert_noop!(ask(seats[0], 0, &files), Error::<Test>::TooLate);
+		System::set_block_number(last.into());
+		assert_ok!(ask(seats[0], 0, &files));
+		assert_ok!(withdraw(seats[0], 0));
+		// A second one needs its price.
+		let rest = Balances::free_balance(seats[0]);
+		assert_ok!(Balances::transfer_allow_death(
+			RuntimeOrigin::signed(seats[0]),
+			JACKPOT,
+			rest - 10
+		));
+		assert_noop!(ask(seats[0], 0, &files), TokenError::FundsUnavailable);
+		assert_eq!(Claims::<Test>::get(JOB, seats[0]).len(), 1);
 	});
 }
 
 #[test]
-fn without_rescue_it_is_unavailable() {
+fn one_result_parts_from_none() {
 	run(|| {
-		let seats = window();
-		let last = System::block_number() + u64::from(RESCUE);
-		while Outcome::get().is_none() {
-			tick();
-		}
-		assert_eq!(System::block_number(), last + 1);
-		assert_eq!(Outcome::get(), Some((vec![Decision::Unavailable], seats)));
-	});
-}
-
-#[test]
-fn a_rescue_that_helps_nobody_is_unavailable() {
-	run(|| {
-		window();
-		Stored::set(vec![BLOB]);
-		assert_ok!(rescue(TRAINERS[0], 0));
-		unanimous(Say::Gone);
-		let (decisions, fees) = Outcome::get().unwrap();
-		assert_eq!((decisions, fees.len()), (vec![Decision::Unavailable], 6));
-	});
-}
-
-#[test]
-fn a_rescued_cheat_is_rejected() {
-	run(|| {
-		window();
-		Stored::set(vec![BLOB]);
-		assert_ok!(rescue(TRAINERS[0], 0));
-		unanimous(Say::No);
-		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Rejected]);
+		let seats = seated(1);
+		let odd = (0..SEGMENTS).find(|at| !everything(0).contains(&Piece::State(*at))).unwrap();
+		assert_noop!(ask(seats[0], 0, &[Piece::State(odd)]), Error::<Test>::NotRead);
 	});
 }
 
@@ -144,138 +478,122 @@ fn a_rescued_cheat_is_rejected() {
 fn rescues_have_conditions() {
 	run(|| {
 		Stored::set(vec![BLOB]);
-		assert_noop!(rescue(TRAINERS[0], 0), Error::<Test>::NoAudit);
-		bonded(3);
-		open(2, 3);
-		assert_noop!(rescue(TRAINERS[0], 0), Error::<Test>::NotRescuing);
-		round(&vec![Act::Speak(vec![Say::Gone, Say::No]); 3]);
-		assert!(is_rescue(&view().phase));
+		BlobSize::set(10);
+		let none = leaves(TRAINERS[0], &[]);
+		let call = |who, group| {
+			Verification::rescue(RuntimeOrigin::signed(who), JOB, group, BLOB, none.clone())
+		};
+		assert_noop!(call(TRAINERS[0], 0), Error::<Test>::NoAudit);
+		let seats = seated(2);
+		assert_noop!(call(TRAINERS[0], 0), Error::<Test>::NotRescuing);
+		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+		tick_until(is_rescue);
 		assert_noop!(
-			Verification::rescue(RuntimeOrigin::none(), JOB, 0, BLOB),
+			Verification::rescue(RuntimeOrigin::none(), JOB, 0, BLOB, none.clone()),
 			DispatchError::BadOrigin
 		);
-		assert_noop!(rescue(TRAINERS[0], 2), Error::<Test>::NoSuchGroup);
-		assert_noop!(rescue(TRAINERS[0], u32::MAX), Error::<Test>::NoSuchGroup);
-		assert_noop!(rescue(TRAINERS[1], 0), Error::<Test>::NotTrainer);
-		assert_noop!(rescue(SUBMITTER, 0), Error::<Test>::NotTrainer);
-		assert_noop!(rescue(TRAINERS[1], 1), Error::<Test>::NotAsked);
-
-		let last = System::block_number() + u64::from(RESCUE);
+		for group in [2, u32::MAX] {
+			assert_noop!(call(TRAINERS[0], group), Error::<Test>::NoSuchGroup);
+		}
+		for who in [TRAINERS[1], SUBMITTER] {
+			assert_noop!(call(who, 0), Error::<Test>::NotTrainer);
+		}
+		assert_noop!(call(TRAINERS[1], 1), Error::<Test>::NotAsked);
+		// Seats wait, too.
+		assert_noop!(ask(seats[1], 1, &[Piece::Files]), Error::<Test>::NotCommitting);
+		assert_noop!(withdraw(seats[0], 0), Error::<Test>::NotCommitting);
+		assert_noop!(commit(seats[0], &findings(&[])), Error::<Test>::NotCommitting);
+		let last = u64::from(until());
 		System::set_block_number(last + 1);
-		assert_noop!(rescue(TRAINERS[0], 0), Error::<Test>::TooLate);
+		assert_noop!(call(TRAINERS[0], 0), Error::<Test>::TooLate);
 		System::set_block_number(last);
-		assert_ok!(rescue(TRAINERS[0], 0));
-		assert_noop!(rescue(TRAINERS[0], 0), Error::<Test>::AlreadyRescued);
+		assert_ok!(call(TRAINERS[0], 0));
+		assert_noop!(call(TRAINERS[0], 0), Error::<Test>::AlreadyRescued);
 	});
 }
 
 #[test]
-fn only_the_rescued_of_several_gets_another_round() {
+fn of_several_results_only_the_one_that_is_not_stored_is_lost() {
 	run(|| {
-		bonded(3);
-		open(3, 3);
-		round(&vec![Act::Speak(vec![Say::Gone, Say::Gone, Say::No]); 3]);
+		let seats = seated(3);
+		for group in 0..2 {
+			assert_ok!(ask(seats[0], group, &[Piece::Files]));
+		}
+		tick_until(is_rescue);
 		Stored::set(vec![BLOB]);
-		assert_ok!(rescue(TRAINERS[1], 1));
+		BlobSize::set(10);
+		assert_ok!(store(TRAINERS[1], TRAINERS[1], 1, BLOB));
 		// The other one's time is not over.
 		assert!(Progressed::get().is_empty());
 		tick_until(is_committing);
 		let open: Vec<_> = view().groups.iter().map(|group| group.decision).collect();
-		assert_eq!(open, vec![Some(Decision::Unavailable), None, Some(Decision::Rejected)]);
-		round(&vec![Act::Speak(vec![Say::Gone, Say::Yes(1), Say::Gone]); 3]);
+		assert_eq!(open, vec![Some(Decision::Unavailable), None, None]);
+		assert_noop!(ask(seats[1], 0, &[Piece::Files]), Error::<Test>::NoSuchGroup);
+		round(&vec![Act::Speak(vec![Say::Gone, Say::Yes(1), Say::No]); 3]);
 		let decisions = vec![Decision::Unavailable, Decision::Accepted, Decision::Rejected];
 		assert_eq!(Outcome::get().unwrap().0, decisions);
 	});
 }
 
-/// A split group waits with the others for the rescue, then both are asked about again.
+/// The states on chain are of the segments drawn: a contradiction draws others only of the result
+/// that was not stored.
 #[test]
-fn a_split_group_shares_the_round_behind_a_rescue() {
+fn a_stored_result_keeps_its_segments_in_a_contradiction() {
 	run(|| {
-		bonded(3);
-		open(2, 3);
-		let split = [Say::Yes(1), Say::No, Say::Yes(2)];
-		round(&split.clone().map(|say| Act::Speak(vec![Say::Gone, say])));
-		assert!(is_rescue(&view().phase));
+		let seats = seated(2);
+		assert_ok!(ask(seats[0], 0, &everything(0)));
+		tick_until(is_rescue);
 		Stored::set(vec![BLOB]);
-		assert_ok!(rescue(TRAINERS[0], 0));
-		let before = drawn();
-		// One more split, and the segments are still those that were rescued.
-		round(&split.map(|say| Act::Speak(vec![say, Say::No])));
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		tick_until(is_committing);
-		assert_eq!((view().round, drawn()), (2, before));
-		round(&vec![Act::Speak(vec![Say::Yes(1), Say::Gone]); 3]);
-		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Accepted, Decision::Rejected]);
-	});
-}
-
-/// The states that were rescued are of the segments drawn: a contradiction draws others only of
-/// the result that was not rescued.
-#[test]
-fn a_rescued_result_keeps_its_segments_in_a_contradiction() {
-	run(|| {
-		bonded(3);
-		open(2, 3);
-		let split = [Say::Yes(1), Say::No, Say::Yes(2)];
-		round(&split.map(|say| Act::Speak(vec![Say::Gone, say])));
-		Stored::set(vec![BLOB]);
-		assert_ok!(rescue(TRAINERS[0], 0));
 		let before = drawn();
 		round(&vec![Act::Speak(vec![Say::Yes(1), Say::Yes(1)]); 3]);
 		assert_eq!(drawn(), [before[0].clone(), vec![]]);
 		tick_until(is_committing);
 		let after = drawn();
-		assert_eq!((view().round, &after[0], after[1].len()), (2, &before[0], 2));
+		assert_eq!((view().round, &after[0], after[1].len()), (1, &before[0], 2));
+		assert_eq!(view().groups[0].rescued, vec![BLOB], "the next round has it still");
 		round(&vec![Act::Speak(vec![Say::Yes(1), Say::No]); 3]);
 		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Accepted, Decision::Rejected]);
 	});
 }
 
-/// The trainers did what was asked of them, and no round is left to look at it.
+/// The trainers are asked a bounded number of times, and the seats that asked lose nothing then.
 #[test]
-fn a_rescue_behind_the_last_round_leaves_it_undecided() {
+fn windows_are_bounded() {
 	run(|| {
-		bonded(3);
-		open(1, 3);
-		for _ in 0..2 {
-			round(&[Say::Yes(1), Say::No, Say::Yes(2)].map(|say| Act::Speak(vec![say])));
+		let seats = seated(1);
+		Stored::set(vec![BLOB, OTHER]);
+		BlobSize::set(10);
+		let pieces = everything(0);
+		for (at, piece) in pieces[..4].iter().enumerate() {
+			assert_ok!(ask(seats[at % 2], 0, &[*piece]));
+			tick_until(is_rescue);
+			assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+			tick_until(is_committing);
 		}
-		unanimous(Say::Gone);
-		assert_eq!(view().round, 2);
-		assert!(is_rescue(&view().phase));
-		Stored::set(vec![BLOB]);
-		assert_ok!(rescue(TRAINERS[0], 0));
-		tick();
-		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Undecided]);
+		assert_noop!(ask(seats[2], 0, &pieces[4..5]), Error::<Test>::TooManyWindows);
+		assert_eq!(Expected::get().len(), 4);
+		<Verification as trainyard_traits::Audits<_>>::give_up(JOB);
+		assert!(Expected::get().is_empty());
 	});
 }
 
+/// An audit that is given up or forgotten leaves nothing on hold.
 #[test]
-fn no_rescue_behind_the_last_round_is_unavailable() {
-	run(|| {
-		bonded(3);
-		open(1, 3);
-		for _ in 0..2 {
-			round(&[Say::Yes(1), Say::No, Say::Yes(2)].map(|say| Act::Speak(vec![say])));
-		}
-		unanimous(Say::Gone);
-		tick_until(|phase| *phase == AuditPhase::Done);
-		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Unavailable]);
-	});
-}
-
-/// Where most could not fetch it, those who could were not wrong.
-#[test]
-fn nobody_is_slashed_for_what_others_could_not_have() {
-	run(|| {
-		bonded(3);
-		open(1, 3);
-		let seats = round(&[
-			Act::Speak(vec![Say::Gone]),
-			Act::Speak(vec![Say::Yes(1)]),
-			Act::Speak(vec![Say::Gone]),
-		]);
-		assert!(is_rescue(&view().phase));
-		assert!(seats.iter().all(|who| bond_of(*who) == BOND));
-	});
+fn an_audit_that_ends_early_returns_what_was_prepaid() {
+	for removed in [false, true] {
+		run(|| {
+			let seats = seated(1);
+			assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+			assert_ok!(withdraw(seats[0], 0));
+			assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+			assert!(prepaid(seats[0]) > 0);
+			match removed {
+				true => <Verification as trainyard_traits::Audits<_>>::remove(JOB),
+				false => <Verification as trainyard_traits::Audits<_>>::give_up(JOB),
+			}
+			assert_eq!(prepaid(seats[0]), 0);
+		});
+	}
 }

@@ -40,14 +40,34 @@ fn a_strict_majority_of_the_seats_decides() {
 		(vec![a, a, a, None, None], one_wins),
 		(vec![a, a, b, b, b], Some(Outcome::from(&two))),
 	] {
-		assert_eq!(tally(&votes), outcome, "{votes:?}");
+		assert_eq!(tally(&votes, true), outcome, "{votes:?}");
 	}
+}
+
+/// Before anything was stored, who lacks something asks for it.
+#[test]
+fn unavailable_is_no_word_where_nothing_was_stored() {
+	let one = yes(1);
+	let (a, n, g) = (Some(&one), Some(&NO), Some(&GONE));
+	for (votes, outcome) in [
+		(vec![g, g, g], None),
+		(vec![g, g, a], None),
+		(vec![n, g, a], None),
+		(vec![n, n, g], Some(Outcome::Reject)),
+		(vec![a, a, g], Some(Outcome::from(&one))),
+		(vec![n, n, a, a, g], None),
+	] {
+		assert_eq!(tally(&votes, false), outcome, "{votes:?}");
+	}
+	assert_eq!(stance(g, None, false), Stance::InVain);
+	assert_eq!(stance(g, None, true), Stance::Agrees);
+	assert_eq!(stance(a, None, false), Stance::Agrees);
 }
 
 #[test]
 fn reasons_to_reject_add_up() {
 	let start = GroupVerdict::Reject(RejectReason::WrongInitialState);
-	assert_eq!(tally(&[Some(&NO), Some(&start), Some(&GONE)]), Some(Outcome::Reject));
+	assert_eq!(tally(&[Some(&NO), Some(&start), Some(&GONE)], true), Some(Outcome::Reject));
 }
 
 #[test]
@@ -70,7 +90,7 @@ fn stances() {
 		(Some(&one), None, Stance::Agrees),
 		(None, None, Stance::Silent),
 	] {
-		assert_eq!(stance(vote, outcome), expected, "{vote:?} against {outcome:?}");
+		assert_eq!(stance(vote, outcome, true), expected, "{vote:?} against {outcome:?}");
 	}
 }
 

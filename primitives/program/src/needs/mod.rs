@@ -105,22 +105,22 @@ impl Needs {
 	/// Returns the bytes of the blob that rescues a result of which `audit_segments` segments are
 	/// drawn, see [`rescue_bytes`].
 	pub fn rescue(&self, audit_segments: u32) -> u64 {
+		self.states(audit_segments).saturating_add(self.files).saturating_add(self.manifest())
+	}
+
+	/// Returns the most bytes of a manifest, and of the index of an archive that holds it.
+	pub fn manifest(&self) -> u64 {
 		let checkpoints = u64::from(self.segments).saturating_add(1);
-		self.states(audit_segments)
-			.saturating_add(self.files)
-			.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
-			.saturating_add(MANIFEST_BASE)
+		MANIFEST_ENTRY.saturating_mul(checkpoints).saturating_add(MANIFEST_BASE)
 	}
 
 	/// Returns the most bytes that a verifier fetches in a round: the files, and of each result that
 	/// may differ the states of its drawn segments and of the one in which it parts from others,
 	/// with its manifest.
 	pub fn download(&self, audit_segments: u32, results: u32) -> u64 {
-		let checkpoints = u64::from(self.segments).saturating_add(1);
 		let parting = if results > 1 { 1 } else { 0 };
 		self.states(audit_segments.saturating_add(parting))
-			.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
-			.saturating_add(MANIFEST_BASE)
+			.saturating_add(self.manifest())
 			.saturating_mul(u64::from(results))
 			.saturating_add(self.files)
 	}

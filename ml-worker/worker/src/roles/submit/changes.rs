@@ -113,9 +113,17 @@ fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 				));
 			}
 		}
-		if group.rescued.is_some() && old.is_none_or(|g| g.rescued.is_none()) {
-			let text = format!("result {index}: its states were rescued on chain");
-			out.push(change("rescued", text, json!({ "result": index, "root": group.rescued })));
+		for root in &group.rescued {
+			if old.is_none_or(|g| !g.rescued.contains(root)) {
+				let text =
+					format!("result {index}: what verifiers lacked of it is stored on chain");
+				out.push(change("rescued", text, json!({ "result": index, "root": root })));
+			}
+		}
+		if !group.asked.is_empty() && old.is_none_or(|g| g.asked != group.asked) {
+			let lacking = display::pieces(&group.asked);
+			let text = format!("result {index}: verifiers lack {lacking}");
+			out.push(change("asked", text, json!({ "result": index, "pieces": group.asked })));
 		}
 	}
 	out
@@ -126,7 +134,7 @@ mod tests {
 	use super::*;
 	use trainyard_client::{fake::job, AccountId32, AuditView, ReplicaView};
 	use trainyard_protocol::{
-		audit::{AuditPhase, Decision, GroupVerdict, RejectReason, SegmentEvidence},
+		audit::{AuditPhase, Decision, GroupVerdict, Piece, RejectReason, SegmentEvidence},
 		job::{Ending, JobState, Reveal, WorkResult},
 		views::{GroupView, MemberView},
 		Text, H256,
@@ -185,7 +193,13 @@ mod tests {
 		let audit = |phase, findings, decision| AuditView {
 			round: 0,
 			phase,
-			groups: vec![GroupView { result, drawn: vec![7], decision, rescued: None }],
+			groups: vec![GroupView {
+				result,
+				drawn: vec![7],
+				decision,
+				asked: vec![],
+				rescued: vec![],
+			}],
 			committee: vec![member(findings)],
 		};
 		let auditing = JobView {
@@ -215,14 +229,19 @@ mod tests {
 	fn a_rescue_is_reported_once_over_rounds() {
 		let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
 		let result = WorkResult { bundle_root, model_root, segments: 30, diverged: false };
-		let group =
-			|segment, rescued| GroupView { result, drawn: vec![segment], decision: None, rescued };
+		let group = |segment, asked, rescued| GroupView {
+			result,
+			drawn: vec![segment],
+			decision: None,
+			asked,
+			rescued,
+		};
 		let verifier = AccountId32([2; 32]);
-		let at = |round, phase, rescued, seated: bool| JobView {
+		let at = |round, phase, asked, rescued, seated: bool| JobView {
 			audit: Some(AuditView {
 				round,
 				phase,
-				groups: vec![group(7, rescued), group(9, None)],
+				groups: vec![group(7, asked, rescued), group(9, vec![], vec![])],
 				committee: seated
 					.then_some(MemberView { verifier, commitment: None, findings: None })
 					.into_iter()
@@ -230,12 +249,18 @@ mod tests {
 			}),
 			..job(JobState::Auditing)
 		};
-		let root = Some(H256::repeat_byte(9));
-		let asked = at(0, AuditPhase::Rescue { until: 9 }, None, true);
-		let stored = at(0, AuditPhase::Rescue { until: 9 }, root, true);
-		let drawing = at(1, AuditPhase::Drawing { after: 9 }, root, false);
-		let seated = at(1, AuditPhase::Committing { until: 20 }, root, true);
-		assert_eq!(texts(Some(&asked), &stored), ["result 0: its states were rescued on chain"]);
+		let root = || vec![H256::repeat_byte(9)];
+		let rescue = AuditPhase::Rescue { until: 9 };
+		let lacking = || vec![Piece::Manifest, Piece::State(7)];
+		let before = at(0, rescue, vec![], vec![], true);
+		let asked = at(0, rescue, lacking(), vec![], true);
+		let stored = at(0, rescue, vec![], root(), true);
+		let drawing = at(1, AuditPhase::Drawing { after: 9 }, vec![], root(), false);
+		let seated = at(1, AuditPhase::Committing { until: 20 }, vec![], root(), true);
+		let texts_of = texts(Some(&before), &asked);
+		assert_eq!(texts_of, ["result 0: verifiers lack the manifest, checkpoint 7"]);
+		let texts_of = texts(Some(&asked), &stored);
+		assert_eq!(texts_of, ["result 0: what verifiers lacked of it is stored on chain"]);
 		assert_eq!(texts(Some(&stored), &drawing), ["audit, round 1: drawing a committee"]);
 		let lines = texts(Some(&drawing), &seated);
 		assert_eq!(lines.len(), 2, "{lines:?}");

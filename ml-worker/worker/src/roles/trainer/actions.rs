@@ -2,6 +2,7 @@
 //! seen on chain or on disk.
 
 use super::{
+	locked,
 	reconcile::{digest, hashes},
 	training::Trained,
 	Trainer,
@@ -9,6 +10,7 @@ use super::{
 use crate::roles::{
 	checked,
 	common::files::{fetch, fetch_in_turn, servers},
+	display,
 	job::Job,
 	plan::{self, replica_of, Action},
 	store::{Committed, JobRecord, Salt},
@@ -26,7 +28,7 @@ use trainyard_proof::{
 	verify,
 };
 use trainyard_protocol::{
-	audit::AuditPhase,
+	audit::{AuditPhase, Piece},
 	blob::Chunked,
 	commitment,
 	job::{JobState, Reveal, WorkResult},
@@ -47,12 +49,13 @@ fn seed_of(job: &JobView) -> Result<H256, TaskError> {
 	job.seed.ok_or_else(|| TaskError::failed("the job has no seed yet"))
 }
 
-/// Returns the result of this group whose states are asked for, where the job has this seed still.
-fn asked(job: &JobView, seed: H256, group: u32) -> Option<WorkResult> {
+/// Returns the result of this group of which seats lack something, and what, where the job has this
+/// seed still.
+fn asked(job: &JobView, seed: H256, group: u32) -> Option<(WorkResult, Vec<Piece>)> {
 	let audit = job.audit.as_ref().filter(|_| job.seed == Some(seed))?;
 	let asks = matches!(audit.phase, AuditPhase::Rescue { .. });
-	let group = audit.groups.get(group as usize).filter(|group| asks && group.rescued.is_none());
-	group.map(|group| group.result)
+	let group = audit.groups.get(group as usize).filter(|group| asks && !group.asked.is_empty());
+	group.map(|group| (group.result, group.asked.clone()))
 }
 
 /// Returns what was committed.
@@ -268,6 +271,7 @@ impl Trainer {
 		Ok(())
 	}
 
+	/// Stores what seats lack of a result of this trainer, once in each window.
 	async fn rescue(&self, job: &JobView, group: u32) -> Outcome {
 		let seed = seed_of(job)?;
 		let audit =
@@ -275,28 +279,37 @@ impl Trainer {
 		let folder = self.home.bundle_folder(job.id, &seed);
 		let view = audit.groups.get(group as usize);
 		let view = view.ok_or_else(|| TaskError::failed("there is no such result"))?;
-		let text = "verifiers could not fetch the bundle: storing the drawn states on chain";
-		self.report.job(job.id, "rescue", text, json!({ "group": group }));
+		let pieces = view.asked.clone();
+		let window = (job.id, pieces.clone());
+		let before = locked(&self.rescued).get(&window).copied();
+		if before.is_some_and(|root| view.rescued.contains(&root)) {
+			return Ok(());
+		}
+		let text = format!("verifiers lack {} of the bundle: storing it", display::pieces(&pieces));
+		self.report.job(job.id, "rescue", &text, json!({ "group": group, "pieces": pieces }));
 		let (spec, trained, drawn) = (checked(job)?, view.result.segments, view.drawn.clone());
+		let wanted = pieces.clone();
 		let packed = tokio::task::spawn_blocking(move || {
-			let wanted = verify::rescue_files(&folder, &spec, trained, &drawn)?;
-			Ok::<_, TaskError>(archive::pack(&folder, &wanted)?)
+			let leaves = verify::piece_leaves(&folder, &wanted)?;
+			let files = verify::piece_files(&folder, &spec, trained, &drawn, &wanted)?;
+			Ok::<_, TaskError>((archive::pack(&folder, &files)?, leaves))
 		});
-		let archive = packed.await??;
+		let (archive, leaves) = packed.await??;
 		let root = Chunked::new(&archive).root;
 		self.note_blob(root, job.id)?;
 		// Blocks keep room for the chunks of what was announced.
 		let head = self.chain.head().await?;
-		self.sender.run(&calls::rescue(job.id, group, &root).on(head)).await?;
+		self.sender.run(&calls::rescue(job.id, group, &root, &leaves).on(head)).await?;
 		let stored = blobs::store(&self.sender, &archive).await;
 		stored.map_err(|e| TaskError::from(e).about("storing the rescue"))?;
 		// Storing may have taken more blocks than a transaction lives from the head of this look.
 		let (head, now) = (self.chain.head().await?, self.chain.job(job.id).await?);
 		let now = now.as_ref().and_then(|now| asked(now, seed, group));
-		if now != Some(view.result) {
+		if now != Some((view.result, pieces)) {
 			return Err(TaskError::failed("nobody asks for this rescue any more"));
 		}
-		self.sender.run(&calls::rescue(job.id, group, &root).on(head)).await?;
+		self.sender.run(&calls::rescue(job.id, group, &root, &leaves).on(head)).await?;
+		locked(&self.rescued).insert(window, root);
 		let text = format!("rescued: {} bytes on chain", archive.len());
 		let fields = json!({ "group": group, "root": root, "bytes": archive.len() });
 		self.report.job(job.id, "rescued", &text, fields);
@@ -326,17 +339,22 @@ mod tests {
 		let (seed, other) = (H256::repeat_byte(1), H256::repeat_byte(2));
 		let result =
 			WorkResult { bundle_root: seed, model_root: other, segments: 3, diverged: false };
-		let group = |rescued| GroupView { result, drawn: vec![1], decision: None, rescued };
-		let job = |phase, rescued| {
-			let groups = vec![group(Some(other)), group(rescued)];
+		let files = vec![Piece::Files];
+		let group = |asked| {
+			let rescued = vec![other];
+			GroupView { result, drawn: vec![1], decision: None, asked, rescued }
+		};
+		let job = |phase, asked| {
+			let groups = vec![group(vec![]), group(asked)];
 			let audit = Some(AuditView { round: 0, phase, groups, committee: vec![] });
 			JobView { audit, seed: Some(seed), ..fake::job(JobState::Auditing) }
 		};
 		let rescue = AuditPhase::Rescue { until: 9 };
-		assert_eq!(asked(&job(rescue, None), seed, 1), Some(result));
-		assert_eq!(asked(&job(rescue, None), other, 1), None, "a different seed");
-		assert_eq!(asked(&job(rescue, Some(seed)), seed, 1), None, "rescued by another replica");
-		assert_eq!(asked(&job(rescue, None), seed, 2), None, "no such group");
-		assert_eq!(asked(&job(AuditPhase::Done, None), seed, 1), None);
+		let wanted = Some((result, files.clone()));
+		assert_eq!(asked(&job(rescue, files.clone()), seed, 1), wanted);
+		assert_eq!(asked(&job(rescue, files.clone()), other, 1), None, "a different seed");
+		assert_eq!(asked(&job(rescue, vec![]), seed, 1), None, "nobody lacks anything");
+		assert_eq!(asked(&job(rescue, files.clone()), seed, 2), None, "no such group");
+		assert_eq!(asked(&job(AuditPhase::Done, files), seed, 1), None);
 	}
 }

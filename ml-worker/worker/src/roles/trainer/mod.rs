@@ -37,6 +37,7 @@ use tracing::warn;
 use trainyard_client::{amount, AccountId32, Chain, Head, Transactor};
 use trainyard_proof::train::Cheat;
 use trainyard_protocol::{
+	audit::Piece,
 	job::{Balance, UNDECIDED_PERCENT},
 	JobId, MicroUt, Text, H256,
 };
@@ -169,6 +170,8 @@ struct Trainer {
 	old_seeds: Mutex<Unused<(JobId, H256)>>,
 	/// Since when jobs wait for their files.
 	queue: Mutex<slots::Queue>,
+	/// What was stored because verifiers lacked these pieces of a job's result.
+	rescued: Mutex<BTreeMap<(JobId, Vec<Piece>), H256>>,
 	/// Blobs that this account stored, as on disk.
 	blobs: Mutex<BTreeMap<H256, JobId>>,
 }
@@ -257,6 +260,7 @@ impl Role for TrainerRole {
 			bad: Mutex::default(),
 			old_seeds: Mutex::default(),
 			queue: Mutex::default(),
+			rescued: Mutex::default(),
 			blobs: Mutex::new(home.blobs()?),
 			fetcher: Fetcher::new(3, Duration::from_millis(500), locations)?,
 			location,

@@ -72,6 +72,7 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 		bad: Mutex::default(),
 		old_seeds: Mutex::default(),
 		queue: Mutex::default(),
+		rescued: Mutex::default(),
 		blobs: Mutex::default(),
 		home,
 		chain,

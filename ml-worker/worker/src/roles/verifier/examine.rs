@@ -17,7 +17,11 @@ use std::{
 };
 use tracing::debug;
 use trainyard_program::needs::Needs;
-use trainyard_protocol::{audit::GroupVerdict, blob::searched_states, views::GroupView};
+use trainyard_protocol::{
+	audit::{GroupVerdict, Piece},
+	blob::searched_states,
+	views::GroupView,
+};
 
 /// How often the process that replays a result, or decodes the data of a round, may die.
 pub(super) const DEATHS: u32 = 2;
@@ -25,8 +29,9 @@ pub(super) const DEATHS: u32 = 2;
 pub(super) const PAUSE: Duration = Duration::from_secs(2);
 
 impl Verifier {
-	/// Returns the verdict on one result. A result that cannot be had in time is unavailable. Fails
-	/// only if something is wrong on this machine, or if the round was stopped.
+	/// Returns the verdict on one result. What cannot be had is asked for on chain, and a result that
+	/// cannot be had after that is unavailable. Fails only if something is wrong on this machine, if
+	/// the round was stopped, or if it is worth to wait for what was asked for.
 	pub(super) async fn examine(
 		&self,
 		round: &Round<'_>,
@@ -46,8 +51,9 @@ impl Verifier {
 		let mut deaths = 0;
 		loop {
 			let mut problems = Vec::new();
+			let mut searches = false;
 			let mut attempts: Vec<Source> = servers.iter().map(|url| Source::Served(url)).collect();
-			attempts.extend(group.rescued.map(Source::Rescued));
+			attempts.extend(group.rescued.iter().copied().map(Source::Rescued));
 			// The owner of what is on chain cannot make it slow, so it is asked first.
 			attempts.sort_by_key(|source| matches!(source, Source::Served(_)));
 			let count = attempts.len();
@@ -87,6 +93,7 @@ impl Verifier {
 						problems.push(figures.summary);
 					}
 					Ok(Reply::Wants(files)) => {
+						searches = true;
 						problems.push(format!("{source} does not give {}", files.join(", ")));
 					}
 					Ok(Reply::Audited(verdict, figures)) => return Ok((verdict, Some(figures))),
@@ -103,6 +110,11 @@ impl Verifier {
 			}
 			let dead = deaths >= DEATHS || round.cannot_decode();
 			if dead || Instant::now() + PAUSE >= round.give_up {
+				let more: &[Piece] = if searches { &[Piece::Searched] } else { &[] };
+				if !dead && self.ask(round, group, index, more).await? {
+					let text = format!("result {index} is not here yet: {}", problems.join("; "));
+					return Err(TaskError::Transient(text));
+				}
 				let text = format!("result {index} could not be had: {}", problems.join("; "));
 				let fields = json!({ "result": index, "problems": problems });
 				self.report.job(job.id, "unavailable", &text, fields);

@@ -4,6 +4,7 @@
 pub mod deadlines;
 mod drilling;
 mod examine;
+mod lacking;
 mod pool;
 mod room;
 mod round;

@@ -72,9 +72,9 @@ pub(super) fn needed(spec: &CheckedSpec, group: &GroupView, max_rules: u64) -> u
 	let required = verify::required_files_of(spec, trained, &group.drawn).len() as u64 + 1;
 	let required = required + u64::from(blob::searched_states(trained));
 	let entries = u64::from(trained).saturating_add(1).saturating_mul(MANIFEST_ENTRY);
-	let rescue = match group.rescued {
-		Some(_) => rescue_limit(spec, trained, &group.drawn).saturating_add(spec.file_bytes()),
-		None => 0,
+	let rescue = match group.rescued.is_empty() {
+		false => rescue_limit(spec, trained, &group.drawn).saturating_add(spec.file_bytes()),
+		true => 0,
 	};
 	checkpoint
 		.saturating_mul(required)

@@ -32,7 +32,7 @@ use trainyard_proof::{
 	verify::{Contest, VerifyError},
 };
 use trainyard_protocol::{
-	audit::{AuditPhase, Findings, GroupVerdict},
+	audit::{AuditPhase, Findings, GroupVerdict, Piece},
 	job::BlockNumber,
 	H256,
 };
@@ -216,9 +216,26 @@ impl Verifier {
 				);
 				let fields =
 					json!({ "round": round.audit.round, "segment": segment, "results": left });
+				let wanted = contest.wanted().and_then(|file| bundle::manifest::step_of(&file));
+				let parting = wanted
+					.and_then(|step| {
+						let count = round.spec.segments();
+						(0..=count).find(|at| round.spec.checkpoint_step(*at) == Some(step))
+					})
+					.map(Piece::State);
+				let mut waits = false;
+				for index in &left {
+					if let (Some(group), Some(piece)) = (round.audit.groups.get(*index), parting) {
+						waits |= self.ask(round, group, *index, &[piece]).await?;
+					}
+				}
+				if waits {
+					let text = "a state is not here yet in which results begin to differ";
+					return Err(TaskError::Transient(text.to_owned()));
+				}
 				for index in left {
 					let rescued =
-						round.audit.groups.get(index).is_some_and(|g| g.rescued.is_some());
+						round.audit.groups.get(index).is_some_and(|g| !g.rescued.is_empty());
 					if let (Some(found), false) = (found.get_mut(&index), rescued) {
 						found.verdict = GroupVerdict::Unavailable;
 					}

@@ -181,7 +181,13 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 		fate: Fate::Working,
 	};
 	let replicas = vec![replica(1, &bundles[0].1, &urls[0]), replica(2, &bundles[1].1, &urls[1])];
-	let group = |result| GroupView { result, drawn: DRAWN.into(), decision: None, rescued: None };
+	let group = |result| GroupView {
+		result,
+		drawn: DRAWN.into(),
+		decision: None,
+		asked: vec![],
+		rescued: vec![],
+	};
 	let audit = AuditView {
 		round: 0,
 		phase: AuditPhase::Committing { until: 45 },
@@ -329,7 +335,7 @@ async fn who_does_not_serve_the_state_before_a_parting_is_unavailable() {
 	assert!(found.unwrap().findings.iter().all(|v| *v == GroupVerdict::Unavailable));
 	assert!(events(&verifier).iter().any(|e| e["event"] == "parting_open" && e["segment"] == 5));
 	// The servers are asked where the rescue cannot be read.
-	scene.audit.groups[1].rescued = Some(H256::repeat_byte(5));
+	scene.audit.groups[1].rescued = vec![H256::repeat_byte(5)];
 	let (_, _, found) = scene.found("two", false).await;
 	let findings = found.unwrap().findings;
 	assert_eq!(findings[0], GroupVerdict::Unavailable);
@@ -345,7 +351,7 @@ async fn a_rescue_whose_reading_broke_off_goes_on_and_is_judged() {
 	let files = verify::rescue_files(&dir, &checked, honest.result.segments, &honest.drawn);
 	let archive = bundle::archive::pack(&dir, &files.unwrap()).unwrap();
 	let root = Chunked::new(&archive).root;
-	scene.audit.groups = vec![GroupView { rescued: Some(root), ..honest }];
+	scene.audit.groups = vec![GroupView { rescued: vec![root], ..honest }];
 	// Nobody serves it.
 	scene.job.replicas.clear();
 	let asked = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -382,7 +388,7 @@ async fn a_rescue_whose_reading_broke_off_goes_on_and_is_judged() {
 	assert!(names.iter().all(|name| !name.starts_with("rescue-")), "{names:?}");
 	let checked = scene.job.spec.clone().check().unwrap();
 	let [rescued] = &scene.audit.groups[..] else { panic!() };
-	let served = GroupView { rescued: None, ..rescued.clone() };
+	let served = GroupView { rescued: vec![], ..rescued.clone() };
 	let more = room::needed(&checked, rescued, 0) - room::needed(&checked, &served, 0);
 	assert!(more >= archive.len() as u64 + checked.file_bytes());
 }

@@ -38,8 +38,10 @@ pub(super) struct Served {
 
 /// Returns whether a verdict does not contradict what was decided and says something about it. The
 /// chain pays a fee for that, except that it also compares evidence.
-fn agrees(verdict: &GroupVerdict, decision: Option<Decision>) -> bool {
+fn agrees(verdict: &GroupVerdict, decision: Option<Decision>, stored: bool) -> bool {
 	match (decision, verdict) {
+		// Before anything is stored, who lacks something asks for it.
+		(None | Some(Decision::Undecided), GroupVerdict::Unavailable) => stored,
 		(None | Some(Decision::Undecided | Decision::Unavailable), _) => true,
 		(Some(Decision::Accepted | Decision::Idle), GroupVerdict::Accept(_)) => true,
 		(Some(Decision::Rejected), GroupVerdict::Reject(_)) => true,
@@ -51,7 +53,9 @@ impl Round {
 	fn agrees(&self, audit: &AuditView) -> bool {
 		self.agreed.unwrap_or_else(|| {
 			self.open.iter().all(|(index, verdict)| {
-				agrees(verdict, audit.groups.get(*index).and_then(|group| group.decision))
+				let group = audit.groups.get(*index);
+				let stored = group.is_some_and(|group| !group.rescued.is_empty());
+				agrees(verdict, group.and_then(|group| group.decision), stored)
 			})
 		})
 	}
@@ -175,7 +179,10 @@ mod tests {
 			(accept(), Some(Undecided), true),
 			(accept(), None, true),
 		] {
-			assert_eq!(agrees(&verdict, decision), expected, "{verdict:?} {decision:?}");
+			assert_eq!(agrees(&verdict, decision, true), expected, "{verdict:?} {decision:?}");
+		}
+		for decision in [None, Some(Undecided)] {
+			assert!(agrees(&absent, decision, true) && !agrees(&absent, decision, false));
 		}
 	}
 
@@ -190,7 +197,8 @@ mod tests {
 			result,
 			drawn: vec![],
 			decision: *decision,
-			rescued: None,
+			asked: vec![],
+			rescued: vec![],
 		};
 		AuditView {
 			round,

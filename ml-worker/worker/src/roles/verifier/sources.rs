@@ -191,7 +191,7 @@ pub(super) async fn has_state(dir: &Path, file: &str, limit: u64) -> bool {
 }
 
 /// Returns whether `dir` holds the manifest of this root.
-async fn has_manifest(dir: &Path, root: H256) -> bool {
+pub(super) async fn has_manifest(dir: &Path, root: H256) -> bool {
 	let dir = dir.to_owned();
 	let read = move || Bundle::open(&dir).is_ok_and(|bundle| bundle.root() == root);
 	tokio::task::spawn_blocking(read).await.unwrap_or(false)

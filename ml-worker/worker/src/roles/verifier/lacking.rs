@@ -1,0 +1,107 @@
+//! Asks on chain for what nobody gives.
+
+use super::{
+	round::Round,
+	sources::{has_manifest, has_state, places},
+	Verifier,
+};
+use crate::roles::{display, tasks::TaskError};
+use serde_json::json;
+use std::{collections::BTreeSet, path::Path, time::Instant};
+use tracing::debug;
+use trainyard_client::calls;
+use trainyard_program::spec::JobSpec;
+use trainyard_proof::{bundle, inputs::check_content, verify};
+use trainyard_protocol::{
+	audit::{Piece, Pieces},
+	views::GroupView,
+};
+
+/// What the chain answers where this seat asks already.
+const ASKED: &str = "Verification::AlreadyAsked";
+
+impl Verifier {
+	/// Returns what an audit of this result reads and `dir` lacks, ascending. Where a state is missing,
+	/// those may be that show where a standstill began.
+	async fn lacking(&self, round: &Round<'_>, group: &GroupView, dir: &Path) -> BTreeSet<Piece> {
+		let (spec, trained) = (&round.spec, group.result.segments);
+		let mut lacking = BTreeSet::new();
+		if !has_manifest(dir, group.result.bundle_root).await {
+			lacking.insert(Piece::Manifest);
+		}
+		let limit = bundle::max_checkpoint_bytes(spec);
+		for index in verify::required_checkpoints(trained, &group.drawn) {
+			let Some(step) = spec.checkpoint_step(index) else { continue };
+			let file = bundle::manifest::checkpoint_file(step);
+			// Without a manifest nothing shows which state a file must have.
+			if lacking.contains(&Piece::Manifest) || !has_state(dir, &file, limit).await {
+				lacking.extend([Piece::State(index), Piece::Searched]);
+			}
+		}
+		if round.inputs.lock().await.is_none() && !self.has_files(spec.spec(), dir).await {
+			lacking.insert(Piece::Files);
+		}
+		lacking
+	}
+
+	/// Returns whether the files that a job reads are in the cache or in `dir`.
+	async fn has_files(&self, spec: &JobSpec, dir: &Path) -> bool {
+		let (places, spec) = (places(&self.home, spec, dir), spec.clone());
+		let look = move || {
+			spec.files().all(|(which, file)| {
+				let mut paths = places.iter().filter_map(|place| place.get(which));
+				paths.any(|path| check_content(path, which, &file).is_ok())
+			})
+		};
+		tokio::task::spawn_blocking(look).await.unwrap_or(false)
+	}
+
+	/// Asks on chain for what this verifier lacks of a result, and for `more`. Returns whether it is
+	/// worth to wait: others can give it now, and after that the trainer stores it or loses.
+	pub(super) async fn ask(
+		&self,
+		round: &Round<'_>,
+		group: &GroupView,
+		index: usize,
+		more: &[Piece],
+	) -> Result<bool, TaskError> {
+		let mut lacking = self.lacking(round, group, &round.folder_of(index)).await;
+		lacking.extend(more);
+		let listed: Vec<Piece> = lacking.iter().copied().collect();
+		let (Ok(pieces), Ok(number)) = (Pieces::try_from(listed), u32::try_from(index)) else {
+			return Ok(false);
+		};
+		if pieces.is_empty() {
+			return Ok(false);
+		}
+		let (job, head) = (round.job.id, self.chain.head().await);
+		let head = match head {
+			Ok(head) => head,
+			// The node is away: this is tried again at its next block.
+			Err(e) if e.is_connection() && Instant::now() < round.give_up_searched => {
+				return Err(TaskError::Transient(e.to_string()))
+			}
+			Err(e) => {
+				debug!("job {job}: cannot ask for what is missing: {e}");
+				return Ok(false);
+			}
+		};
+		let call = calls::request_pieces(job, number, &pieces).on(head);
+		match self.sender.run(&call).await {
+			Ok(_) => {
+				let lacks = display::pieces(&pieces);
+				let text = format!("result {index}: asked on chain for {lacks}");
+				let fields = json!({ "result": index, "pieces": pieces });
+				self.report.job(job, "asked", &text, fields);
+				Ok(true)
+			}
+			Err(e) if e.failed_with(ASKED) => Ok(true),
+			// It is seen at the next look whether it was asked.
+			Err(e) if e.is_uncertain() && Instant::now() < round.give_up_searched => Err(e.into()),
+			Err(e) => {
+				debug!("job {job}: result {index}: {e}");
+				Ok(false)
+			}
+		}
+	}
+}
