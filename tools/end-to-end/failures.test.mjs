@@ -13,7 +13,7 @@ import { after, before, describe, test } from 'node:test';
 import { accounts } from './lib/ledger.mjs';
 import { events } from './lib/events.mjs';
 import { ADDRESS, DIGITS, Network, ROOT, sleep, trainyard, until } from './lib/network.mjs';
-import { anyPort, serveFiles, serveSilence } from './lib/net.mjs';
+import { anyPort, serveFiles, serveOnce, serveSilence } from './lib/net.mjs';
 
 const { cutBlob, fetchBlob, jobFromFlags, keyFromSuri, money, postJob, quote, send } = trainyard;
 
@@ -45,6 +45,8 @@ const PEOPLE = {
 	vanished: 1_000n,
 	hidden: 1_000n,
 	hiddenTrainer: 1_000n,
+	miser: 1_000n,
+	miserTrainer: 1_000n,
 	gone: 1_000n,
 	goneTrainer: 1_000n,
 	patient: 1_000n,
@@ -439,11 +441,12 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		assert.deepEqual(trainyard.conservation(job), []);
 	});
 
-	/** Orders a job from a trainer whose server is where it says nobody looks. */
-	async function orderFromHidden(name, dataFlags = {}) {
+	/** Orders a job from a trainer whose server is where it says nobody looks, or behind `serving`. */
+	async function orderFromHidden(name, dataFlags = {}, serving = []) {
 		const worker = `trainer-${name}`;
 		const trainer = `${name}Trainer`;
-		const flags = ['--bond', '100', '--min-price', '5000', '--public-url', `http://127.0.0.1:${await anyPort()}`];
+		const hidden = serving.length > 0 ? serving : ['--public-url', `http://127.0.0.1:${await anyPort()}`];
+		const flags = ['--bond', '100', '--min-price', '5000', ...hidden];
 		network.startWorker('trainer', suri(trainer), flags, worker);
 		await event(worker, { event: 'started' });
 		await send(api, api.tx.taskMarket.postListing(UNIT, 1_000_000_000n, ''), keys[trainer]);
@@ -491,6 +494,24 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 			['accept', 'accept', 'accept'],
 		);
 		assert.equal(own.server.requests.length, 1, 'nobody but the trainer had the data from the submitter');
+		assert.deepEqual(trainyard.conservation(job), []);
+	});
+
+	test('what a trainer gives to one verifier only, the others have from that one', async () => {
+		const port = await anyPort();
+		const miser = await serveOnce(port);
+		servers.push(miser);
+		const id = await orderFromHidden('miser', {}, ['--listen', `127.0.0.1:${port}`, '--public-url', miser.url]);
+		const job = await network.ended(id, JOB_SECONDS);
+		assert.equal(trainyard.ending(job), 'settled');
+		assert.equal(job.replicas[0].fate, 'accepted');
+		assert.deepEqual(
+			job.audit.committee.map(({ findings }) => findings !== null),
+			VERIFIERS.map(() => true),
+		);
+		assert.ok(miser.refused().length > 0, 'two of three had nothing from the trainer');
+		assert.deepEqual(events(join(network.folder, 'trainer-miser'), { event: 'rescue', job: id }), []);
+		assert.deepEqual(job.audit.groups[0].rescued, [], 'nothing was stored on chain');
 		assert.deepEqual(trainyard.conservation(job), []);
 	});
 

@@ -223,6 +223,16 @@ pub fn rescue(job: JobId, group: u32, blob: &H256, leaves: &Leaves) -> Call {
 	Call::new("Verification", "rescue", (job, group, blob, leaves))
 }
 
+/// `Verification.set_location`: say where other seats are served.
+pub fn set_verifier_location(location: Option<&Text>) -> Call {
+	Call::new("Verification", "set_location", location)
+}
+
+/// `Verification.withdraw_request`: say that what was asked for of a result is here.
+pub fn withdraw_request(job: JobId, group: u32) -> Call {
+	Call::new("Verification", "withdraw_request", (job, group))
+}
+
 /// `Verification.request`: ask for pieces of a result that nobody gives.
 pub fn request_pieces(job: JobId, group: u32, pieces: &Pieces) -> Call {
 	Call::new("Verification", "request", (job, group, pieces))

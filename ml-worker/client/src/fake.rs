@@ -37,6 +37,8 @@ pub struct FakeNode {
 	step: u32,
 	/// The finalized block.
 	finalized: u32,
+	/// Whether it knows its best block.
+	has_head: bool,
 	/// Its address.
 	url: &'static str,
 	/// The type of its chain, if it reports one.
@@ -123,6 +125,7 @@ impl FakeNode {
 			height: Arc::new(1.into()),
 			step: 0,
 			finalized: 0,
+			has_head: true,
 			url: URL,
 			kind: None,
 			runtime: Arc::new(runtime),
@@ -153,6 +156,12 @@ impl FakeNode {
 		self
 	}
 
+	/// Makes the node refuse to name its best block, so that no transaction can be made.
+	pub fn without_head(mut self) -> Self {
+		self.has_head = false;
+		self
+	}
+
 	/// Makes the node add a block whenever somebody asks for the best one.
 	pub fn growing(mut self) -> Self {
 		self.step = 1;
@@ -179,6 +188,9 @@ impl FakeNode {
 		let bytes =
 			|at: usize| hex::decode(text(at).unwrap_or_default().trim_start_matches("0x")).unwrap();
 		match method {
+			"chain_getBlockHash" if !self.has_head && params.iter().all(Value::is_null) => {
+				Err(UserError { code: 4003, message: "no block is here yet".into(), data: None })
+			}
 			"chain_getBlockHash" => {
 				let number = match params.first().and_then(Value::as_u64) {
 					Some(number) => u32::try_from(number).unwrap(),

@@ -19,9 +19,7 @@ use trainyard_protocol::{
 	},
 	bundle::{checkpoint_leaf, Checkpoint, Evaluation},
 	commitment,
-	job::{
-		Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS,
-	},
+	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
 	merkle,
 	seats::Resources,
 	views::Standing,
@@ -31,6 +29,8 @@ use trainyard_traits::JobObserver;
 
 const JOB: JobId = 7;
 const SALT: [u8; 32] = [5; 32];
+/// Segments of a result before the one in which it diverged.
+const SEGMENTS: u32 = 1_000;
 
 /// An account with `bond` to put on hold.
 fn funded<T: Config>(who: &T::AccountId, bond: Balance) {
@@ -99,10 +99,10 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		result: WorkResult {
 			bundle_root: H256([1; 32]),
 			model_root: H256([2; 32]),
-			segments: MAX_REPLAYED_SEGMENTS - 1,
+			segments: SEGMENTS,
 			diverged: true,
 		},
-		drawn: (0..MAX_REPLAYED_SEGMENTS).collect::<Vec<_>>().try_into().expect("as many"),
+		drawn: drawn().try_into().expect("as many as there may be"),
 		trainers: trainers.clone().try_into().expect("one for each replica"),
 		decision: None,
 		asked: Default::default(),
@@ -137,21 +137,31 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 	}
 }
 
-/// All pieces that an audit of the first segments of a result with this many segments can read.
-fn all_pieces(segments: u32) -> Pieces {
+/// The segments to replay: every other one, so that each reads two states, and the one in which
+/// training left the finite numbers.
+fn drawn() -> Vec<u32> {
+	(0..MAX_AUDIT_SEGMENTS).map(|at| at.saturating_mul(2)).chain([SEGMENTS]).collect()
+}
+
+/// The states that an audit of these reads.
+fn read() -> impl Iterator<Item = u32> {
+	(0..MAX_AUDIT_SEGMENTS.saturating_mul(2)).chain([SEGMENTS])
+}
+
+/// All pieces that an audit can read.
+fn all_pieces() -> Pieces {
 	let mut pieces = alloc::vec![Piece::Manifest, Piece::Files];
-	pieces.extend((0..=MAX_AUDIT_SEGMENTS).map(Piece::State));
-	pieces.extend([Piece::State(segments), Piece::Searched]);
+	pieces.extend(read().map(Piece::State));
+	pieces.push(Piece::Searched);
 	pieces.try_into().expect("fewer than there can be")
 }
 
-/// The root of 1,001 checkpoints, and the leaves of the first and the last.
+/// The root of all checkpoints, and the leaves of those that an audit reads.
 fn leaves() -> (H256, Leaves) {
 	let checkpoint =
 		|step| Checkpoint { step, state: H256([9; 32]), evaluation: Evaluation::new(1.0, 1, 2) };
-	let hashes: Vec<H256> = (0..=1_000).map(|at| checkpoint_leaf(&checkpoint(at))).collect();
-	let leaves: Vec<Leaf> = (0..=MAX_AUDIT_SEGMENTS)
-		.chain([1_000])
+	let hashes: Vec<H256> = (0..=SEGMENTS).map(|at| checkpoint_leaf(&checkpoint(at))).collect();
+	let leaves: Vec<Leaf> = read()
 		.map(|index| Leaf {
 			index,
 			checkpoint: checkpoint(index),
@@ -165,7 +175,8 @@ fn leaves() -> (H256, Leaves) {
 }
 
 fn accept() -> GroupVerdict {
-	let evidence: Vec<_> = (0..MAX_REPLAYED_SEGMENTS)
+	let evidence: Vec<_> = drawn()
+		.into_iter()
 		.map(|segment| SegmentEvidence {
 			segment,
 			trace_root: H256([8; 32]),
@@ -341,7 +352,7 @@ mod benchmarks {
 		let last = MAX_REPLICAS as usize - 1;
 		audit.groups[last].result.bundle_root = root;
 		let asked: Vec<Asked> =
-			all_pieces(1_000).iter().map(|piece| Asked { piece: *piece, stored: false }).collect();
+			all_pieces().iter().map(|piece| Asked { piece: *piece, stored: false }).collect();
 		audit.groups[last].asked = asked.try_into().expect("fewer than there can be");
 		audit.groups[last].trainers = alloc::vec![trainer.clone()].try_into().expect("one");
 		AuditRecords::<T>::insert(JOB, audit);
@@ -359,6 +370,18 @@ mod benchmarks {
 		assert!(AuditRecords::<T>::get(JOB).is_some_and(|audit| !audit.awaits_rescue()));
 	}
 
+	#[benchmark]
+	fn set_location() {
+		fill_pool::<T>(Room::<T::MaxPool>::get());
+		let caller = verifier::<T>(0);
+		let text = trainyard_protocol::Text::new(&"x".repeat(256));
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()), text);
+
+		assert!(Locations::<T>::contains_key(&caller));
+	}
+
 	/// The second claim on a result, for all that there is.
 	#[benchmark]
 	fn request() {
@@ -367,7 +390,7 @@ mod benchmarks {
 		AuditRecords::<T>::insert(JOB, audit);
 		T::Observer::make_waiting(JOB);
 		funded::<T>(&caller, 100_000_000_000_000);
-		let pieces = all_pieces(1_000);
+		let pieces = all_pieces();
 		let before = Claim { group: 7, pieces: pieces.clone(), prepaid: 0, open: false };
 		Claims::<T>::insert(JOB, &caller, BoundedVec::truncate_from(alloc::vec![before]));
 
@@ -383,7 +406,7 @@ mod benchmarks {
 		let caller = verifier::<T>(MAX_VERIFIERS - 1);
 		let mut audit = largest::<T>(AuditPhase::Committing { until: u32::MAX });
 		audit.relay = Some(u32::MAX);
-		let pieces = all_pieces(1_000);
+		let pieces = all_pieces();
 		let asked: Vec<Asked> =
 			pieces.iter().map(|piece| Asked { piece: *piece, stored: false }).collect();
 		for group in audit.groups.iter_mut() {

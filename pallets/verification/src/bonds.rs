@@ -1,7 +1,8 @@
 //! Verifiers' bonds: in, out, and slashed.
 
 use crate::{
-	pool::PoolOf, Config, Entry, Error, Event, Fault, HoldReason, Pallet, Pool, Tariff, SETTLING,
+	pool::PoolOf, Config, Entry, Error, Event, Fault, HoldReason, Locations, Pallet, Pool, Tariff,
+	SETTLING,
 };
 use frame_support::{
 	ensure,
@@ -156,6 +157,7 @@ impl<T: Config> Pallet<T> {
 		entry.lose(amount);
 		if entry.bond == 0 {
 			pool.remove(who);
+			Locations::<T>::remove(who);
 		}
 	}
 

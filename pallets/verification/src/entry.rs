@@ -8,6 +8,7 @@ use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	seats::Resources,
 	views::{Standing, VerifierView},
+	Text,
 };
 
 /// Blocks for which a verifier remembers what it was before a change: longer than
@@ -162,8 +163,8 @@ impl Entry {
 		self.weights.rewrite(|counts| counts.min(bond));
 	}
 
-	/// Returns what clients read about it.
-	pub fn view(&self) -> VerifierView {
+	/// Returns what clients read about it, with where it serves.
+	pub fn view(&self, location: Option<Text>) -> VerifierView {
 		VerifierView {
 			standing: self.standing,
 			bond: self.bond,
@@ -172,6 +173,7 @@ impl Entry {
 			capacity: self.capacity.latest().unwrap_or_default(),
 			load: self.load,
 			absences: self.absences.count_ones(),
+			location,
 		}
 	}
 }

@@ -14,8 +14,8 @@
 //!   `rounds` takes an audit from phase to phase.
 //! - A seat that lacks a state or the data names it by [`Pallet::request`]. What the other seats do
 //!   not give it either, the trainers store on chain and [`Pallet::rescue`], or lose; see `claims`.
-//! - A group without a majority gets another round. An audit has at most `MAX_AUDIT_ROUNDS` rounds, and each phase has a deadline, so it ends even if participants
-//!   vanish. Where no committee can be drawn it waits, until its owner gives it up.
+//! - A group without a majority gets another round. An audit has at most `MAX_AUDIT_ROUNDS` rounds,
+//!   and each phase has a deadline, so it ends even if participants vanish. Where no committee can be drawn it waits, until its owner gives it up.
 //! - A verifier that agreed with what was decided in a round has earned a fee, which the owner of
 //!   the audit pays; one that gave no verdict loses a few fees to the jackpot, and one that gave a
 //!   contrary one at most the stake of its seat, see `bonds`. Who is absent too often is paused.
@@ -41,6 +41,8 @@ mod bonds;
 mod claims;
 mod committee;
 mod entry;
+mod errors;
+mod events;
 #[cfg(test)]
 mod mock;
 pub mod pool;
@@ -57,12 +59,16 @@ pub mod verdicts;
 mod views;
 pub mod weights;
 
+use frame_support::pallet_macros::import_section;
+
 pub use entry::{Entry, Tariff, REMEMBERED, SETTLING};
 pub use pallet::*;
 pub use pool::{PoolOf, Room};
 pub use types::*;
 pub use weights::WeightInfo;
 
+#[import_section(events::events)]
+#[import_section(errors::errors)]
 #[frame_support::pallet]
 // The macros' own code calls `expect`; the work of this pallet is in the other files.
 #[allow(clippy::expect_used)]
@@ -80,7 +86,7 @@ pub mod pallet {
 		job::{Balance, BlockNumber},
 		seats::Resources,
 		views::{AuditView, Standing, VerifierView},
-		JobId,
+		JobId, Text,
 	};
 	use trainyard_traits::{AwaitedBlobs, Beacon, JobObserver};
 
@@ -223,6 +229,11 @@ pub mod pallet {
 		ValueQuery,
 	>;
 
+	/// Where verifiers serve what they fetched for an audit: the base URL of an HTTP server.
+	#[pallet::storage]
+	pub type Locations<T: Config> =
+		StorageMap<_, Blake2_128Concat, T::AccountId, Text, OptionQuery>;
+
 	/// What the seats of the running round asked for, by job and verifier.
 	#[pallet::storage]
 	pub type Claims<T: Config> = StorageDoubleMap<
@@ -252,300 +263,6 @@ pub mod pallet {
 		Findings,
 		OptionQuery,
 	>;
-
-	#[pallet::event]
-	#[pallet::generate_deposit(pub(super) fn deposit_event)]
-	pub enum Event<T: Config> {
-		/// A verifier came, or returned with a new bond.
-		Registered {
-			/// Who.
-			verifier: T::AccountId,
-			/// Its bond.
-			bond: Balance,
-			/// Whether it can be drawn, or waits for a place.
-			standing: Standing,
-		},
-		/// A verifier that waited has a place.
-		Admitted {
-			/// Who.
-			verifier: T::AccountId,
-			/// Its bond.
-			bond: Balance,
-		},
-		/// A verifier lost its place to a larger bond, and waits for one. Its bond is free.
-		Displaced {
-			/// Who.
-			verifier: T::AccountId,
-			/// By whom.
-			by: T::AccountId,
-		},
-		/// A verifier was absent too often. It keeps its bond, and its place for a turn, and is not
-		/// drawn.
-		Paused {
-			/// Who.
-			verifier: T::AccountId,
-		},
-		/// A verifier ended its pause, or did not leave after all.
-		Resumed {
-			/// Who.
-			verifier: T::AccountId,
-			/// Whether it can be drawn, or waits for a place.
-			standing: Standing,
-		},
-		/// A verifier declared what it has room for.
-		CapacityDeclared {
-			/// Who.
-			verifier: T::AccountId,
-			/// For what.
-			capacity: Resources,
-		},
-		/// A verifier raised its bond.
-		BondRaised {
-			/// Who.
-			verifier: T::AccountId,
-			/// Its bond now.
-			bond: Balance,
-		},
-		/// A verifier left the pool.
-		Left {
-			/// Who.
-			verifier: T::AccountId,
-			/// Last block in which its bond cannot be withdrawn.
-			until: BlockNumber,
-		},
-		/// A verifier that left, or waited, got back what no seat locks of its bond.
-		Withdrawn {
-			/// Who.
-			verifier: T::AccountId,
-			/// How much.
-			amount: Balance,
-		},
-		/// A verifier lost a part of its bond to the jackpot.
-		Slashed {
-			/// Who.
-			verifier: T::AccountId,
-			/// How much.
-			amount: Balance,
-			/// In which job's audit.
-			job: JobId,
-			/// What for.
-			fault: Fault,
-		},
-		/// An audit was opened.
-		AuditOpened {
-			/// Of which job.
-			job: JobId,
-			/// Number of distinct results.
-			groups: u32,
-		},
-		/// The committee and the segments of a round were drawn; the committee commits.
-		CommitteeDrawn {
-			/// Of which job.
-			job: JobId,
-			/// Round, from 0.
-			round: u32,
-			/// The committee, in the order drawn.
-			committee: Vec<T::AccountId>,
-			/// The segments to replay, of each distinct result.
-			segments: Vec<Vec<u32>>,
-		},
-		/// Too few verifiers have a free seat for a committee. This was no round: the draw is made
-		/// again.
-		NoCommittee {
-			/// Of which job.
-			job: JobId,
-			/// Round, from 0.
-			round: u32,
-			/// Height after which the next seed forms.
-			after: BlockNumber,
-		},
-		/// A member of a committee committed its findings.
-		Committed {
-			/// Of which job.
-			job: JobId,
-			/// Who.
-			verifier: T::AccountId,
-		},
-		/// Committing is over; the committee reveals.
-		RevealOpened {
-			/// Of which job.
-			job: JobId,
-			/// Last block for reveals.
-			until: BlockNumber,
-		},
-		/// A member of a committee revealed its findings.
-		Revealed {
-			/// Of which job.
-			job: JobId,
-			/// Who.
-			verifier: T::AccountId,
-		},
-		/// Seats still lack what they asked for: the trainers store it, or lose.
-		RescueOpened {
-			/// Of which job.
-			job: JobId,
-			/// Last block for `rescue`.
-			until: BlockNumber,
-		},
-		/// A trainer stored what was asked for.
-		Rescued {
-			/// Of which job.
-			job: JobId,
-			/// Which result.
-			group: u32,
-			/// Root of the blob that holds them.
-			blob: H256,
-			/// Which of its trainers stored them.
-			trainer: T::AccountId,
-		},
-		/// A result was decided.
-		Decided {
-			/// Of which job.
-			job: JobId,
-			/// Which result.
-			group: u32,
-			/// What was decided.
-			decision: Decision,
-		},
-		/// All results of a job are decided.
-		AuditDone {
-			/// Of which job.
-			job: JobId,
-			/// Audit fees earned.
-			fees: u32,
-		},
-		/// A verifier lost a part of its bond to the jackpot for what it did when it was drawn
-		/// for a recomputation that is no audit.
-		SlashedInRecompute {
-			/// Who.
-			verifier: T::AccountId,
-			/// How much.
-			amount: Balance,
-			/// What for.
-			fault: Fault,
-		},
-		/// A trainer is going to store the drawn states of a result.
-		RescueAnnounced {
-			/// Of which job.
-			job: JobId,
-			/// Which result.
-			group: u32,
-			/// Root of the blob that is going to hold them.
-			blob: H256,
-			/// Who.
-			trainer: T::AccountId,
-		},
-		/// A seat lacks pieces of a result, and nobody gave them to it.
-		Asked {
-			/// Of which job.
-			job: JobId,
-			/// Which result.
-			group: u32,
-			/// Who.
-			verifier: T::AccountId,
-			/// Which pieces.
-			pieces: Pieces,
-			/// What it prepaid; 0 where the escrow of the audit does.
-			prepaid: Balance,
-			/// Last block in which others can give them to it.
-			until: BlockNumber,
-		},
-		/// A seat has what it asked for.
-		RequestWithdrawn {
-			/// Of which job.
-			job: JobId,
-			/// Which result.
-			group: u32,
-			/// Who.
-			verifier: T::AccountId,
-			/// What it paid to the jackpot.
-			paid: Balance,
-		},
-		/// What was asked for is stored or lost; the committee goes on.
-		CommitReopened {
-			/// Of which job.
-			job: JobId,
-			/// Last block for commitments.
-			until: BlockNumber,
-		},
-	}
-
-	#[pallet::error]
-	pub enum Error<T> {
-		/// The bond is smaller than the minimum.
-		BondTooSmall,
-		/// The caller is a verifier already, or waits for a place: `bond_extra` raises its bond.
-		AlreadyVerifier,
-		/// The pool of verifiers and the list of those who wait are full, and nobody who waits has a
-		/// smaller bond.
-		PoolFull,
-		/// The caller is not in the pool of verifiers.
-		NotVerifier,
-		/// The caller is neither paused nor leaving.
-		NothingToResume,
-		/// The caller changed too often in the last minutes: try again later.
-		TooManyChanges,
-		/// The caller has not left the pool of verifiers.
-		NotLeaving,
-		/// The unbonding period is not over, or running seats lock what is left.
-		StillBonded,
-		/// This job has an audit already.
-		AlreadyOpen,
-		/// The request is out of bounds: groups, parties, segments or size of the committee.
-		BadRequest,
-		/// This job has no audit.
-		NoAudit,
-		/// The audit takes no commitments now.
-		NotCommitting,
-		/// The audit takes no reveals now.
-		NotRevealing,
-		/// The audit takes no rescues now.
-		NotRescuing,
-		/// The deadline of this phase is over.
-		TooLate,
-		/// The caller is not on the committee of this round.
-		NotOnCommittee,
-		/// The caller has not committed in this round.
-		NotCommitted,
-		/// The caller has revealed in this round already.
-		AlreadyRevealed,
-		/// Findings and salt do not make the caller's commitment.
-		WrongReveal,
-		/// The findings have more or fewer verdicts than the job has distinct results.
-		WrongNumberOfVerdicts,
-		/// The evidence is not for exactly the segments drawn of that result, or a rejection
-		/// names a segment that it does not have.
-		WrongSegments,
-		/// A rejection names a checkpoint that the result does not have.
-		NoSuchCheckpoint,
-		/// The audit has no such group, or it is decided.
-		NoSuchGroup,
-		/// Nobody lacks anything of this group.
-		NotAsked,
-		/// The caller has stored this already, or what is asked for is on chain.
-		AlreadyRescued,
-		/// Only a trainer of the group can rescue it.
-		NotTrainer,
-		/// The blob is not complete on chain. No call returns this any more.
-		BlobIncomplete,
-		/// A verifier must have room for the largest audit there may be, `LeastRoom`: declare at least
-		/// that much work, memory and disk.
-		CapacityTooSmall,
-		/// The audit reads no such piece, or the pieces are not each once and ascending.
-		NotRead,
-		/// The caller has committed in this round: it lacks nothing.
-		HasCommitted,
-		/// The caller has an open claim on this group.
-		AlreadyAsked,
-		/// The caller has asked for pieces of this group as often as a seat can.
-		TooManyClaims,
-		/// The trainers of this group were asked as often as they can be.
-		TooManyWindows,
-		/// The leaves are not those of the states that are asked for, under the revealed root.
-		WrongLeaves,
-		/// The blob is larger than what is asked for.
-		RescueTooLarge,
-	}
 
 	#[pallet::hooks]
 	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
@@ -716,6 +433,17 @@ pub mod pallet {
 		pub fn withdraw_request(origin: OriginFor<T>, job: JobId, group: u32) -> DispatchResult {
 			let who = ensure_signed(origin)?;
 			Self::do_withdraw_request(who, job, group)
+		}
+
+		/// Says where the caller serves to other seats what it fetched for an audit, or that it does
+		/// not.
+		#[pallet::call_index(11)]
+		#[pallet::weight(T::WeightInfo::set_location())]
+		pub fn set_location(origin: OriginFor<T>, location: Option<Text>) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			ensure!(Pool::<T>::get().contains_key(&who), Error::<T>::NotVerifier);
+			Locations::<T>::set(&who, location);
+			Ok(())
 		}
 	}
 

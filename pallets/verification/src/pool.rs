@@ -11,7 +11,7 @@
 //! place: it returns at once. After that it comes in like what is new, or allowances of many days
 //! could be hoarded and enter in one block.
 
-use crate::{Config, Entry, Error, Event, HoldReason, Inflow, Pallet, Pool, SETTLING};
+use crate::{Config, Entry, Error, Event, HoldReason, Inflow, Locations, Pallet, Pool, SETTLING};
 use alloc::vec::Vec;
 use core::{cmp::Reverse, marker::PhantomData};
 use frame_support::{
@@ -133,6 +133,7 @@ impl<T: Config> Pallet<T> {
 		};
 		let who = gone.or_else(weakest).ok_or(Error::<T>::PoolFull)?;
 		if let Some(entry) = pool.remove(&who) {
+			Locations::<T>::remove(&who);
 			Self::give_back(&who, entry.bond);
 		}
 		Ok(())

@@ -22,6 +22,11 @@ impl<AccountId> Group<AccountId> {
 		self.asked.iter().filter(|asked| !asked.stored).map(|asked| asked.piece)
 	}
 
+	/// Returns what seats asked for that is on chain.
+	pub(crate) fn stored_pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+		self.asked.iter().filter(|asked| asked.stored).map(|asked| asked.piece)
+	}
+
 	/// Returns whether its trainers stored something that was asked for.
 	pub(crate) fn has_stored(&self) -> bool {
 		self.asked.iter().any(|asked| asked.stored)

@@ -181,6 +181,9 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		ensure!(seats.is_empty(), "a member of a committee without a bond");
+		for who in crate::Locations::<T>::iter_keys() {
+			ensure!(Pool::<T>::get().contains_key(&who), "the location of no verifier");
+		}
 		Ok(())
 	}
 }

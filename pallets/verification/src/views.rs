@@ -1,6 +1,6 @@
 //! What clients read about an audit.
 
-use crate::{AuditRecords, Config, Kept, Pallet, Pool, Verdicts};
+use crate::{AuditRecords, Config, Kept, Locations, Pallet, Pool, Verdicts};
 use trainyard_protocol::{
 	views::{AuditView, GroupView, MemberView, VerifierView},
 	JobId,
@@ -9,7 +9,7 @@ use trainyard_protocol::{
 impl<T: Config> Pallet<T> {
 	/// Returns where `who` stands as a verifier, while its bond is here.
 	pub(crate) fn verifier_of(who: &T::AccountId) -> Option<VerifierView> {
-		Pool::<T>::get().get(who).map(|entry| entry.view())
+		Pool::<T>::get().get(who).map(|entry| entry.view(Locations::<T>::get(who)))
 	}
 
 	/// Returns the audit of `job`, with the findings of the committee of its last round.
@@ -24,6 +24,7 @@ impl<T: Config> Pallet<T> {
 				.map(|group| GroupView {
 					result: group.result,
 					asked: group.open_pieces().collect(),
+					stored: group.stored_pieces().collect(),
 					rescued: group
 						.trainers
 						.iter()
@@ -39,6 +40,7 @@ impl<T: Config> Pallet<T> {
 				.map(|member| MemberView {
 					commitment: member.commitment,
 					findings: Verdicts::<T>::get(job, &member.verifier),
+					location: Locations::<T>::get(&member.verifier),
 					verifier: member.verifier,
 				})
 				.collect(),

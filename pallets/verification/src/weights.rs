@@ -2,7 +2,7 @@
 //!
 //! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
 //! Written by a program: change the benchmarks, not this file.
-//! not yet measured: rescue, request, withdraw_request, commit
+//! not yet measured: rescue, request, withdraw_request, set_location, commit
 
 // not yet measured: register, deregister, withdraw, bond_extra, set_capacity, resume, turn,
 // close_round, seat. They are estimated: the pool's value is several times as large as it was.
@@ -31,6 +31,8 @@ pub trait WeightInfo {
 	fn request() -> Weight;
 	/// Weight of `withdraw_request`.
 	fn withdraw_request() -> Weight;
+	/// Weight of `set_location`.
+	fn set_location() -> Weight;
 	/// Weight of `bond_extra`.
 	fn bond_extra() -> Weight;
 	/// Weight of `set_capacity`.
@@ -117,6 +119,13 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		// 33 leaves of ten hashes each are checked, and the record is larger than it was.
 		Weight::from_parts(900_000_000, 16000)
 			.saturating_add(D::get().reads_writes(8_u64, 9_u64))
+	}
+	/// Estimated.
+	/// Storage: `Verification::Pool` (r:1 w:0)
+	/// Storage: `Verification::Locations` (r:0 w:1)
+	fn set_location() -> Weight {
+		Weight::from_parts(700_000_000, 157000)
+			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
 	/// Estimated.
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
@@ -209,6 +218,9 @@ impl WeightInfo for () {
 	}
 	fn rescue() -> Weight {
 		Measured::<RocksDbWeight>::rescue()
+	}
+	fn set_location() -> Weight {
+		Measured::<RocksDbWeight>::set_location()
 	}
 	fn request() -> Weight {
 		Measured::<RocksDbWeight>::request()

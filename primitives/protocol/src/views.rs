@@ -119,6 +119,8 @@ pub struct GroupView {
 	pub decision: Option<Decision>,
 	/// What seats ask for that is not on chain.
 	pub asked: Vec<crate::audit::Piece>,
+	/// What was asked for, and is in what trainers of this result stored, unless they stored garbage.
+	pub stored: Vec<crate::audit::Piece>,
 	/// Roots of the blobs in which trainers of this result stored what was asked for before.
 	pub rescued: Vec<H256>,
 }
@@ -132,6 +134,8 @@ pub struct MemberView<AccountId> {
 	pub commitment: Option<H256>,
 	/// Its findings, once revealed.
 	pub findings: Option<crate::audit::Findings>,
+	/// Where it serves other seats what it fetched, if it does: the base URL of an HTTP server.
+	pub location: Option<Text>,
 }
 
 /// Hardware as its owner reports it; nothing checks it.
@@ -227,7 +231,7 @@ pub enum Standing {
 }
 
 /// A verifier and its bond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
 pub struct VerifierView {
 	/// Where it stands.
 	pub standing: Standing,
@@ -246,6 +250,8 @@ pub struct VerifierView {
 	pub load: Resources,
 	/// Seats without a verdict among the last hundred.
 	pub absences: u32,
+	/// Where it serves other seats what it fetched, if it does: the base URL of an HTTP server.
+	pub location: Option<Text>,
 }
 
 /// A trainer's offer.

@@ -251,6 +251,7 @@ fn samples() -> Vec<RuntimeCall> {
 		V::rescue { job: 0, group: 0, blob: root, leaves: Default::default() },
 		V::request { job: 0, group: 0, pieces: Default::default() },
 		V::withdraw_request { job: 0, group: 0 },
+		V::set_location { location: Some(text()) },
 		V::set_capacity { capacity: Resources::default() },
 		V::resume {},
 	];
@@ -368,6 +369,7 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"Verification.resume",
 		"Verification.reveal",
 		"Verification.set_capacity",
+		"Verification.set_location",
 		"Verification.withdraw_request",
 	];
 	assert_eq!(allowed, errands.map(String::from).into());

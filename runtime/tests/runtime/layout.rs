@@ -95,7 +95,8 @@ fn call_indices() {
 			"set_capacity",
 			"resume",
 			"request",
-			"withdraw_request"
+			"withdraw_request",
+			"set_location"
 		]
 	);
 	assert_eq!(

@@ -1,7 +1,7 @@
 // Ports, and a small file server.
 
 import { createReadStream, statSync } from 'node:fs';
-import { createServer as createHttp } from 'node:http';
+import { createServer as createHttp, request as requestHttp } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { basename } from 'node:path';
 
@@ -115,6 +115,43 @@ export async function flappingProxy(target, { lasts, pauses }) {
 			new Promise((resolve) => {
 				clearTimeout(timer);
 				for (const client of open) client.destroy();
+				server.close(resolve);
+			}),
+	};
+}
+
+/**
+ * Passes requests on to the HTTP server at `port` of this machine, but each path of a bundle to the
+ * first who asks and to nobody after that. Returns its `url`, the `refused()` paths, and `close()`.
+ */
+export async function serveOnce(port) {
+	const given = new Set();
+	const refused = [];
+	const server = createHttp((request, response) => {
+		const { url, headers } = request;
+		if (given.has(url)) {
+			refused.push(url);
+			response.writeHead(404).end('somebody has it\n');
+			return;
+		}
+		if (url.startsWith('/bundle/')) given.add(url);
+		const upstream = requestHttp({ host: '127.0.0.1', port, path: url, headers }, (answer) => {
+			response.writeHead(answer.statusCode, answer.headers);
+			answer.pipe(response);
+		});
+		upstream.on('error', () => response.destroy());
+		upstream.end();
+	});
+	await new Promise((resolve, reject) => {
+		server.once('error', reject);
+		server.listen(0, '127.0.0.1', resolve);
+	});
+	return {
+		url: `http://127.0.0.1:${server.address().port}`,
+		refused: () => refused,
+		close: () =>
+			new Promise((resolve) => {
+				server.closeAllConnections?.();
 				server.close(resolve);
 			}),
 	};

@@ -173,8 +173,12 @@ fn planned(job: &JobView, record: Option<&JobRecord>, data: bool) -> Plan {
 
 /// An audit in which two of three verifiers could not have any result.
 fn auditing(phase: AuditPhase, groups: Vec<GroupView>) -> JobView {
-	let member =
-		|n| MemberView { verifier: AccountId32([n; 32]), commitment: None, findings: None };
+	let member = |n| MemberView {
+		verifier: AccountId32([n; 32]),
+		commitment: None,
+		findings: None,
+		location: None,
+	};
 	let committee = vec![member(11), member(12), member(13)];
 	JobView {
 		audit: Some(AuditView { round: 0, phase, groups, committee }),
@@ -184,7 +188,7 @@ fn auditing(phase: AuditPhase, groups: Vec<GroupView>) -> JobView {
 
 fn group(result: WorkResult) -> GroupView {
 	let asked = vec![Piece::Manifest];
-	GroupView { result, drawn: vec![1], decision: None, asked, rescued: vec![] }
+	GroupView { result, drawn: vec![1], decision: None, asked, stored: vec![], rescued: vec![] }
 }
 
 #[test]
@@ -402,7 +406,8 @@ fn a_rescue_is_made_once_for_the_own_group_in_its_window() {
 	let foreign = WorkResult { bundle_root: H256::repeat_byte(5), ..result() };
 	let decided = GroupView { decision: Some(Decision::Accepted), ..group(result()) };
 	let stored = vec![H256::zero()];
-	let rescued = GroupView { asked: vec![], rescued: stored.clone(), ..group(result()) };
+	let rescued =
+		GroupView { asked: vec![], stored: vec![], rescued: stored.clone(), ..group(result()) };
 	let again = GroupView { rescued: stored, ..group(result()) };
 	let cases = [
 		("own", open, vec![group(foreign), group(result())], vec![Action::Rescue(1)]),

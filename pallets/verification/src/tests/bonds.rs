@@ -248,3 +248,34 @@ fn a_missing_jackpot_takes_no_dust() {
 		assert_eq!(bond_of(10), BOND - ABSENCE);
 	});
 }
+
+/// Other seats fetch there what one of them has. It goes with the bond.
+#[test]
+fn a_verifier_says_where_it_serves_other_seats() {
+	run(|| {
+		let here = Some(trainyard_protocol::Text::new("http://203.0.113.5:8610").unwrap());
+		let set = |who, location| Verification::set_location(RuntimeOrigin::signed(who), location);
+		assert_noop!(set(10, here.clone()), Error::<Test>::NotVerifier);
+		assert_noop!(
+			Verification::set_location(RuntimeOrigin::none(), None),
+			sp_runtime::DispatchError::BadOrigin
+		);
+		bonded(3);
+		open(1, 3);
+		tick_until(is_committing);
+		assert_ok!(set(10, here.clone()));
+		let seats = view().committee;
+		let said = |who| seats.iter().find(|seat| seat.verifier == who).unwrap().location.clone();
+		assert_eq!((said(10), said(11)), (here.clone(), None));
+		assert_eq!(Verification::verifier(10).unwrap().location, here);
+		assert_ok!(set(10, None));
+		assert!(view().committee.iter().all(|seat| seat.location.is_none()));
+		// It is forgotten with the last of the bond.
+		assert_ok!(set(11, here));
+		<Verification as trainyard_traits::Audits<_>>::remove(JOB);
+		assert_ok!(Verification::deregister(RuntimeOrigin::signed(11)));
+		System::set_block_number(System::block_number() + u64::from(UNBONDING) + 1);
+		assert_ok!(Verification::withdraw(RuntimeOrigin::signed(11)));
+		assert!(!crate::Locations::<Test>::contains_key(11));
+	});
+}

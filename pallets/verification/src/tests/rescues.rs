@@ -574,26 +574,21 @@ fn windows_are_bounded() {
 		}
 		assert_noop!(ask(seats[2], 0, &pieces[4..5]), Error::<Test>::TooManyWindows);
 		assert_eq!(Expected::get().len(), 4);
-		<Verification as trainyard_traits::Audits<_>>::give_up(JOB);
+		<Verification as trainyard_traits::Audits<_>>::remove(JOB);
 		assert!(Expected::get().is_empty());
 	});
 }
 
-/// An audit that is given up or forgotten leaves nothing on hold.
+/// An audit that is forgotten leaves nothing on hold.
 #[test]
 fn an_audit_that_ends_early_returns_what_was_prepaid() {
-	for removed in [false, true] {
-		run(|| {
-			let seats = seated(1);
-			assert_ok!(ask(seats[0], 0, &[Piece::Files]));
-			assert_ok!(withdraw(seats[0], 0));
-			assert_ok!(ask(seats[0], 0, &[Piece::Files]));
-			assert!(prepaid(seats[0]) > 0);
-			match removed {
-				true => <Verification as trainyard_traits::Audits<_>>::remove(JOB),
-				false => <Verification as trainyard_traits::Audits<_>>::give_up(JOB),
-			}
-			assert_eq!(prepaid(seats[0]), 0);
-		});
-	}
+	run(|| {
+		let seats = seated(1);
+		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+		assert_ok!(withdraw(seats[0], 0));
+		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+		assert!(prepaid(seats[0]) > 0);
+		<Verification as trainyard_traits::Audits<_>>::remove(JOB);
+		assert_eq!(prepaid(seats[0]), 0);
+	});
 }

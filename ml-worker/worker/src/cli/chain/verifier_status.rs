@@ -44,7 +44,7 @@ impl VerifierStatus {
 		let units = chain.drilling_checks(&self.account, head.hash).await?;
 		let owed = deadlines::owed(&jobs, &units, &self.account);
 		let near = owed.iter().any(|owed| owed.is_near(head.number));
-		let active = view.is_some_and(|view| view.standing == Standing::Active);
+		let active = view.as_ref().is_some_and(|view| view.standing == Standing::Active);
 		if self.json {
 			let texts: Vec<_> = owed
 				.iter()
@@ -74,6 +74,10 @@ impl VerifierStatus {
 						view.load.disk_mib
 					);
 					println!("without a verdict in {} of the last 100 seats", view.absences);
+					match &view.location {
+						Some(location) => println!("serves other verifiers at {location}"),
+						None => println!("serves no other verifiers"),
+					}
 				}
 			}
 			for owed in &owed {

@@ -174,6 +174,7 @@ mod tests {
 				verifier,
 				commitment: committed.then_some(THERE),
 				findings: revealed.then(|| findings.clone()),
+				location: None,
 			}],
 		};
 		let (committing, revealing) =

@@ -1,8 +1,9 @@
 //! What more than one role does: becoming a trainer ([`registration`]), bringing the files of a job
-//! here ([`files`]), noticing commitments that it cannot reveal ([`lost`]), and warning its owner
-//! ([`webhook`]).
+//! here ([`files`]), serving what others fetch ([`serving`]), noticing commitments that it cannot
+//! reveal ([`lost`]), and warning its owner ([`webhook`]).
 
 pub mod files;
 pub mod lost;
 pub mod registration;
+pub mod serving;
 pub mod webhook;

@@ -189,6 +189,7 @@ mod tests {
 			findings: findings.then(|| {
 				vec![GroupVerdict::Reject(RejectReason::WrongSegment(evidence))].try_into().unwrap()
 			}),
+			location: None,
 		};
 		let audit = |phase, findings, decision| AuditView {
 			round: 0,
@@ -198,6 +199,7 @@ mod tests {
 				drawn: vec![7],
 				decision,
 				asked: vec![],
+				stored: vec![],
 				rescued: vec![],
 			}],
 			committee: vec![member(findings)],
@@ -234,6 +236,7 @@ mod tests {
 			drawn: vec![segment],
 			decision: None,
 			asked,
+			stored: vec![],
 			rescued,
 		};
 		let verifier = AccountId32([2; 32]);
@@ -243,7 +246,12 @@ mod tests {
 				phase,
 				groups: vec![group(7, asked, rescued), group(9, vec![], vec![])],
 				committee: seated
-					.then_some(MemberView { verifier, commitment: None, findings: None })
+					.then_some(MemberView {
+						verifier,
+						commitment: None,
+						findings: None,
+						location: None,
+					})
 					.into_iter()
 					.collect(),
 			}),

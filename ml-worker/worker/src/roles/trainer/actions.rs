@@ -342,7 +342,7 @@ mod tests {
 		let files = vec![Piece::Files];
 		let group = |asked| {
 			let rescued = vec![other];
-			GroupView { result, drawn: vec![1], decision: None, asked, rescued }
+			GroupView { result, drawn: vec![1], decision: None, asked, stored: vec![], rescued }
 		};
 		let job = |phase, asked| {
 			let groups = vec![group(vec![]), group(asked)];

@@ -13,9 +13,10 @@ use super::{
 	common::{
 		lost::Replaced,
 		registration::{register, RegistrationError},
+		serving::{public_location, serve, ServingError},
 	},
-	fetch::{self, Fetcher, LocationArgs},
-	http::{ServeError, Server, Shelf},
+	fetch::{Fetcher, LocationArgs},
+	http::{Server, Shelf},
 	job::Job,
 	plan::{Action, Limits, Prices, Refusal},
 	recent::Recent,
@@ -111,18 +112,9 @@ pub enum TrainerError {
 	/// The account is not a trainer.
 	#[error(transparent)]
 	Registration(#[from] RegistrationError),
-	/// Nobody could reach it.
-	#[error("--listen {0} is reached under an address that only you know: give it with --public-url http://...")]
-	NoPublicUrl(SocketAddr),
-	/// Not a URL that fits on chain.
-	#[error(
-		"--public-url `{0}` must be an http:// or https:// URL of at most 256 bytes, without `?` \
-		 and `#`: paths are added to it"
-	)]
-	BadPublicUrl(String),
-	/// The server does not run.
+	/// It cannot serve.
 	#[error(transparent)]
-	Serve(#[from] ServeError),
+	Serving(#[from] ServingError),
 }
 
 impl From<TrainerError> for RoleError<TrainerError> {
@@ -221,7 +213,8 @@ impl Role for TrainerRole {
 		register(&chain, &sender, args.bond, &report).await.map_err(TrainerError::from)?;
 		let shelf = Shelf::default();
 		let server = serve(args.listen, &home, shelf.clone()).await?;
-		let location = public_location(args.public_url.as_deref(), server.address())?;
+		let location = public_location(args.public_url.as_deref(), server.address())
+			.map_err(TrainerError::from)?;
 		let locations = args.locations.locations(&chain).await?;
 		if let Err(e) = locations.check(&location.to_string_lossy()) {
 			warn!("verifiers will not fetch what this trainer serves, see --public-url: {e}");
@@ -309,43 +302,6 @@ impl Role for TrainerRole {
 	}
 }
 
-/// Starts the server. With port 0 it takes the port of last time, if it is free: locations
-/// that are on chain already name it.
-async fn serve(
-	listen: SocketAddr,
-	home: &Home,
-	shelf: Shelf,
-) -> Result<Server, RoleError<TrainerError>> {
-	let before = home.last_port().filter(|_| listen.port() == 0);
-	if let Some(port) = before {
-		match Server::start(SocketAddr::new(listen.ip(), port), shelf.clone()).await {
-			Ok(server) => return Ok(server),
-			Err(e) => {
-				warn!("{e}. Another port is taken; results revealed before are not found there")
-			}
-		}
-	}
-	let server = Server::start(listen, shelf).await.map_err(TrainerError::from)?;
-	home.save_port(server.address().port())?;
-	Ok(server)
-}
-
-fn public_location(url: Option<&str>, address: SocketAddr) -> Result<Text, TrainerError> {
-	let url = match url {
-		Some(url) => match fetch::server(url) {
-			Some(url) => url,
-			None => return Err(TrainerError::BadPublicUrl(url.to_owned())),
-		},
-		None if address.ip().is_unspecified() => return Err(TrainerError::NoPublicUrl(address)),
-		None => format!("http://{address}"),
-	};
-	let rest = url.strip_prefix("http://").or(url.strip_prefix("https://"));
-	match Text::new(&url) {
-		Some(text) if rest.is_some_and(|rest| !rest.is_empty()) => Ok(text),
-		_ => Err(TrainerError::BadPublicUrl(url)),
-	}
-}
-
 impl Trainer {
 	fn me(&self) -> &AccountId32 {
 		self.sender.account()
@@ -429,36 +385,5 @@ mod tests {
 		assert_eq!(parse_ut("0.006"), Ok(6_000));
 		assert_eq!(parse_ut("0.0000001"), Err(amount::DecimalError::TooPrecise(6)));
 		assert_eq!(parse_ut("99999999999999999999"), Err(amount::DecimalError::TooLarge));
-	}
-
-	#[test]
-	fn a_location_must_be_one_that_others_reach() {
-		let local: SocketAddr = "127.0.0.1:8600".parse().unwrap();
-		let any: SocketAddr = "0.0.0.0:8600".parse().unwrap();
-		let text = |url| public_location(url, local).map(|t| t.to_string_lossy());
-		assert_eq!(text(None).unwrap(), "http://127.0.0.1:8600");
-		assert_eq!(text(Some("https://me.example/x/")).unwrap(), "https://me.example/x");
-		assert!(matches!(text(Some("me.example")), Err(TrainerError::BadPublicUrl(_))));
-		assert!(matches!(text(Some("http://")), Err(TrainerError::BadPublicUrl(_))));
-		assert!(matches!(text(Some("http://me/?x")), Err(TrainerError::BadPublicUrl(_))));
-		let long = format!("http://{}", "x".repeat(300));
-		assert!(matches!(text(Some(&long)), Err(TrainerError::BadPublicUrl(_))));
-		assert!(matches!(public_location(None, any), Err(TrainerError::NoPublicUrl(_))));
-		assert!(public_location(Some("http://me"), any).is_ok());
-	}
-
-	#[tokio::test]
-	async fn a_restart_takes_the_same_port() {
-		let dir = tempfile::tempdir().unwrap();
-		let home = Home::open(dir.path(), &H256::zero()).unwrap();
-		let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
-		let first = serve(any, &home, Shelf::default()).await.unwrap();
-		let address = first.address();
-		// Still taken: another one, which is remembered from now on.
-		let second = serve(any, &home, Shelf::default()).await.unwrap();
-		assert_ne!(second.address(), address);
-		assert_eq!(home.last_port(), Some(second.address().port()));
-		let fixed = serve(address, &home, Shelf::default()).await;
-		assert!(matches!(fixed, Err(RoleError::Own(TrainerError::Serve(ServeError::InUse(_))))));
 	}
 }

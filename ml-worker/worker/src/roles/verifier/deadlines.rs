@@ -151,7 +151,7 @@ mod tests {
 	fn audit(phase: AuditPhase, committed: bool, revealed: bool) -> AuditView {
 		let commitment = committed.then_some(H256([7; 32]));
 		let findings = revealed.then(|| vec![GroupVerdict::Unavailable].try_into().unwrap());
-		let member = MemberView { verifier: me(), commitment, findings };
+		let member = MemberView { verifier: me(), commitment, findings, location: None };
 		AuditView { round: 1, phase, groups: vec![], committee: vec![member] }
 	}
 

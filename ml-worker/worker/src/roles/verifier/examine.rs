@@ -2,6 +2,7 @@
 //! replays it.
 
 use super::{
+	relay,
 	round::Round,
 	sources::{servers, time_for, Source},
 	Verifier,
@@ -42,6 +43,7 @@ impl Verifier {
 		let group = round.audit.groups.get(index).ok_or_else(unknown)?;
 		let dir = round.folder_of(index);
 		let servers = servers(job, &group.result);
+		let relays = relay::others(round.audit, self.sender.account());
 		if job.spec.file_bytes() > self.max_data || !self.has_memory(round, index) {
 			return Ok((GroupVerdict::Unavailable, None));
 		}
@@ -52,17 +54,20 @@ impl Verifier {
 		loop {
 			let mut problems = Vec::new();
 			let mut searches = false;
-			let mut attempts: Vec<Source> = servers.iter().map(|url| Source::Served(url)).collect();
-			attempts.extend(group.rescued.iter().copied().map(Source::Rescued));
-			// The owner of what is on chain cannot make it slow, so it is asked first.
-			attempts.sort_by_key(|source| matches!(source, Source::Served(_)));
-			let count = attempts.len();
-			for (asked, source) in attempts.into_iter().enumerate() {
+			// The owner of what is on chain cannot make it slow, so it is asked first. Other seats have
+			// what the trainers gave to them, or nothing yet.
+			let rescued = group.rescued.iter().copied().map(Source::Rescued);
+			let served = servers.iter().map(|url| Source::Served(url));
+			let relayed = relays.iter().map(|url| Source::Relayed(url));
+			let attempts: Vec<Source> = rescued.chain(served).chain(relayed).collect();
+			let mut waiting = attempts.as_slice();
+			while let Some((source, rest)) = waiting.split_first() {
+				waiting = rest;
 				round.check()?;
 				// The time covers bundle and data together, and no server takes the time of those
 				// after it.
-				let share = time_for(&source, round.give_up, count - asked - 1);
-				let fetching = self.fetch(round, group, &source, &dir, share);
+				let share = time_for(source, round.give_up, waiting);
+				let fetching = self.fetch(round, group, source, &dir, share);
 				let fetched = tokio::select! {
 					fetched = tokio::time::timeout(share, fetching) => fetched,
 					() = stopped(&round.stop) => return Err(TaskError::Stopped),
@@ -87,7 +92,7 @@ impl Verifier {
 					drawn: group.drawn.clone(),
 					round: round.folder.to_owned(),
 				};
-				match self.replay(round, group, &source, &dir, work).await {
+				match self.replay(round, group, source, &dir, work).await {
 					Ok(Reply::Audited(GroupVerdict::Unavailable, figures)) => {
 						self.fetches_again(&round.spec, group, &dir);
 						problems.push(figures.summary);

@@ -6,6 +6,7 @@ mod drilling;
 mod examine;
 mod lacking;
 mod pool;
+mod relay;
 mod room;
 mod round;
 mod served;
@@ -15,6 +16,7 @@ use super::{
 	blocks::LookError,
 	common::{
 		lost::{self, Replaced},
+		serving::ServingError,
 		webhook::{Webhook, WebhookError},
 	},
 	display,
@@ -29,11 +31,13 @@ use super::{
 use crate::args::parse_ut;
 use deadlines::Deadlines;
 use pool::Membership;
+use relay::{Fetched, Relay};
 use room::Over;
-use serde_json::json;
+use serde_json::{json, Map, Value};
 use served::Served;
 use std::{
 	collections::{HashMap, HashSet},
+	net::SocketAddr,
 	path::PathBuf,
 	sync::{atomic::AtomicBool, Arc, Mutex},
 	time::Duration,
@@ -61,6 +65,13 @@ pub struct VerifierArgs {
 	role: RoleArgs,
 	#[command(flatten)]
 	locations: LocationArgs,
+	/// Serve to other verifiers of its audits what it fetched for them, on this address; port 0 takes
+	/// a free one, and the same again after a restart
+	#[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+	listen: SocketAddr,
+	/// URL under which other verifiers reach that address; needed where it is not this machine's own
+	#[arg(long, value_name = "URL")]
+	public_url: Option<String>,
 	/// Register as a verifier with this bond (in TRY) if the account is none yet, come back if it
 	/// left, and raise the bond to this if it waits for a place
 	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
@@ -119,6 +130,9 @@ pub enum VerifierError {
 	/// Replays are processes of the same program.
 	#[error("cannot find this program's own file, which replays: {0}")]
 	Program(#[from] std::io::Error),
+	/// Other verifiers cannot be served.
+	#[error(transparent)]
+	Serving(#[from] ServingError),
 	/// Warnings cannot be sent.
 	#[error(transparent)]
 	Webhook(#[from] WebhookError),
@@ -219,6 +233,7 @@ struct Verifier {
 	over: Mutex<Over>,
 	replayers: Replayers,
 	served: Served,
+	relay: Relay,
 	/// Commitments on chain that were not this folder's, and were replaced.
 	replaced: Replaced,
 	webhook: Webhook,
@@ -262,9 +277,12 @@ impl Role for VerifierRole {
 				None => quota.mib().max(LEAST_ROOM.disk_mib),
 			},
 		};
-		let membership = pool::enter(&sender, args.bond, &capacity, &report).await?;
 		let mib = |n: u64| n.saturating_mul(1024 * 1024);
 		let locations = args.locations.locations(&chain).await?;
+		let url = args.public_url.as_deref();
+		let relay = Relay::start(args.listen, url, locations, &home).await?;
+		let offer = pool::Offer { capacity, location: relay.location().cloned() };
+		let membership = pool::enter(&sender, args.bond, &offer, &report).await?;
 		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?;
 		let replayers = Replayers::new(memory, usize::from(args.max_replays));
 		let replayers = replayers.map_err(VerifierError::from)?;
@@ -281,6 +299,7 @@ impl Role for VerifierRole {
 			space,
 			over: Mutex::default(),
 			served: Served::default(),
+			relay,
 			replaced: Replaced::default(),
 			webhook,
 			report,
@@ -289,6 +308,12 @@ impl Role for VerifierRole {
 			chain,
 		};
 		Ok(Self { verifier: Arc::new(verifier), memory: Memory::new(membership), once: args.once })
+	}
+
+	fn details(&self) -> (String, Map<String, Value>) {
+		let Some(location) = self.verifier.relay.location() else { return Default::default() };
+		let fields = Map::from_iter([("location".to_owned(), json!(location))]);
+		(format!(", serving other verifiers at {location}"), fields)
 	}
 
 	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
@@ -336,7 +361,7 @@ impl Verifier {
 	) -> Result<(), LookError> {
 		let Memory { unassessed, membership, lost, subjects, deadlines, .. } = memory;
 		let (mut wanted, mut folders) = (HashSet::new(), HashSet::new());
-		let mut redrawn = HashSet::new();
+		let (mut redrawn, mut fetched) = (HashSet::new(), Fetched::default());
 		let jobs = self.chain.active_jobs(head.hash).await?;
 		self.count_served(&jobs).await;
 		for rounds in [&mut *unassessed, &mut *lost] {
@@ -349,6 +374,9 @@ impl Verifier {
 			};
 			let folder = self.folder(job, audit);
 			folders.insert(folder.clone());
+			if audit.committee.iter().any(|member| member.verifier == *self.sender.account()) {
+				fetched.add(&self.home, job, audit, &folder);
+			}
 			let before = subjects.insert((job.id, audit.round), folder.clone());
 			let replay = Key::Audit(job.id, audit.round, Duty::Audit);
 			if before.is_some_and(|before| before != folder) && tasks.is_running(&replay) {
@@ -384,6 +412,7 @@ impl Verifier {
 				}
 			}
 		}
+		self.relay.serve(fetched);
 		// A replay whose time is over, or whose draw was that of another fork, only takes processors
 		// from others.
 		tasks.stop_unless(|key| match key {
@@ -488,8 +517,13 @@ mod tests {
 
 	fn audit(phase: AuditPhase, commitment: Option<H256>, revealed: bool) -> AuditView {
 		let findings = revealed.then(|| vec![GroupVerdict::Unavailable].try_into().unwrap());
-		let other = MemberView { verifier: AccountId32([2; 32]), commitment: None, findings: None };
-		let mine = MemberView { verifier: me(), commitment, findings };
+		let other = MemberView {
+			verifier: AccountId32([2; 32]),
+			commitment: None,
+			findings: None,
+			location: None,
+		};
+		let mine = MemberView { verifier: me(), commitment, findings, location: None };
 		AuditView { round: 1, phase, groups: vec![], committee: vec![other, mine] }
 	}
 

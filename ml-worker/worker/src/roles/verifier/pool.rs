@@ -15,6 +15,7 @@ use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	seats::Resources,
 	views::{Standing, VerifierView},
+	Text,
 };
 
 /// Blocks between two looks at the pool.
@@ -33,8 +34,17 @@ pub(super) fn mib(bytes: u64) -> u32 {
 	u32::try_from(bytes >> 20).unwrap_or(u32::MAX)
 }
 
+/// What a verifier says of itself on chain.
+#[derive(Clone, Debug)]
+pub(super) struct Offer {
+	/// What it has room for.
+	pub capacity: Resources,
+	/// Where it serves other seats.
+	pub location: Option<Text>,
+}
+
 /// What the last look at the pool showed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Membership {
 	view: Option<VerifierView>,
 	looked: Option<BlockNumber>,
@@ -59,17 +69,18 @@ impl Membership {
 	fn note(&mut self, view: Option<VerifierView>, best: BlockNumber) -> (bool, Balance) {
 		self.looked = Some(best);
 		let before = std::mem::replace(&mut self.view, view);
+		let (before, view) = (before.as_ref(), self.view.as_ref());
 		// An account that left gets its bond back one day, whatever it is.
-		let here = |view: &VerifierView| !matches!(view.standing, Standing::Left { .. });
-		let bond = |view: Option<VerifierView>| view.filter(here).map(|view| view.bond);
+		let here = |view: &&VerifierView| !matches!(view.standing, Standing::Left { .. });
+		let bond = |view: Option<&VerifierView>| view.filter(here).map(|view| view.bond);
 		let lost = bond(before).zip(bond(view)).map_or(0, |(was, is)| was.saturating_sub(is));
-		let standing = |view: Option<VerifierView>| view.map(|view| view.standing);
+		let standing = |view: Option<&VerifierView>| view.map(|view| view.standing);
 		(standing(before) != standing(view), lost)
 	}
 
 	/// Returns whether a pause should be ended at height `best`, and notes that it is.
 	fn resumes(&mut self, best: BlockNumber) -> bool {
-		let paused = self.view.is_some_and(|view| view.standing == Standing::Paused);
+		let paused = self.view.as_ref().is_some_and(|view| view.standing == Standing::Paused);
 		let due = paused && best >= self.rests;
 		if due {
 			self.rests = best.saturating_add(REST.saturating_mul(1 << self.resumed.min(8)));
@@ -90,13 +101,14 @@ fn differs(declared: &Resources, here: &Resources) -> bool {
 
 /// Returns what to send so that an account that stands as `view` can be drawn; `None` where it left
 /// and nobody says that it should come back.
-fn entry(
-	view: Option<&VerifierView>,
-	bond: Option<Balance>,
-	capacity: &Resources,
-) -> Option<Vec<Call>> {
+fn entry(view: Option<&VerifierView>, bond: Option<Balance>, offer: &Offer) -> Option<Vec<Call>> {
+	let Offer { capacity, location } = offer;
+	let declared = view.and_then(|view| view.location.as_ref());
+	let locate = || calls::set_verifier_location(location.as_ref());
+	let locate = (declared != location.as_ref()).then(locate);
 	let Some(view) = view else {
-		return bond.map(|bond| vec![calls::register_verifier(bond, capacity)]);
+		let register = bond.map(|bond| calls::register_verifier(bond, capacity))?;
+		return Some([register].into_iter().chain(locate).collect());
 	};
 	let declare = differs(&view.capacity, capacity).then(|| calls::set_capacity(capacity));
 	let more = bond.unwrap_or(0).saturating_sub(view.bond);
@@ -107,15 +119,16 @@ fn entry(
 		Standing::Left { .. } if bond.is_none() => return None,
 		Standing::Paused | Standing::Left { .. } if more == 0 => vec![calls::resume_verifier()],
 		Standing::Paused | Standing::Left { .. } => {
-			return Some(vec![calls::register_verifier(view.bond.saturating_add(more), capacity)])
+			let register = calls::register_verifier(view.bond.saturating_add(more), capacity);
+			return Some([register].into_iter().chain(locate).collect());
 		}
 	};
-	sent.extend(declare);
+	sent.extend(declare.into_iter().chain(locate));
 	Some(sent)
 }
 
 /// Returns whether an account that stands so is drawn.
-fn drawn(view: Option<VerifierView>) -> bool {
+fn drawn(view: Option<&VerifierView>) -> bool {
 	view.is_some_and(|view| view.standing == Standing::Active)
 }
 
@@ -124,13 +137,13 @@ fn drawn(view: Option<VerifierView>) -> bool {
 pub(super) async fn enter(
 	sender: &Transactor,
 	bond: Option<Balance>,
-	capacity: &Resources,
+	offer: &Offer,
 	report: &Reporter,
 ) -> Result<Membership, RoleError<VerifierError>> {
 	let (chain, account) = (sender.chain(), *sender.account());
 	let view = chain.verifier(&account).await?;
-	let Some(sent) = entry(view.as_ref(), bond, capacity) else {
-		let seats = view.is_some_and(|view| view.locked > 0);
+	let Some(sent) = entry(view.as_ref(), bond, offer) else {
+		let seats = view.as_ref().is_some_and(|view| view.locked > 0);
 		if !seats {
 			return Err(VerifierError::NotRegistered { account }.into());
 		}
@@ -141,24 +154,25 @@ pub(super) async fn enter(
 	for call in &sent {
 		// A trainer or a driller of the same account may take the nonce meanwhile.
 		let done = async || {
-			let now = entry(chain.verifier(&account).await?.as_ref(), bond, capacity);
+			let now = entry(chain.verifier(&account).await?.as_ref(), bond, offer);
 			Ok(now.is_some_and(|left| left.iter().all(|other| other.title() != call.title())))
 		};
 		match sender.achieve(call, done).await {
 			Ok(()) => {}
 			// What was declared before stands.
-			Err(e) if drawn(view) => {
+			Err(e) if drawn(view.as_ref()) => {
 				let text = format!("{} failed: {e}", call.title());
-				report.general("problem", &text, json!({ "action": "set_capacity" }));
+				report.general("problem", &text, json!({ "action": call.title() }));
 			}
 			Err(e) => return Err(VerifierError::Tx(e).into()),
 		}
 	}
+	let was_drawn = drawn(view.as_ref());
 	let now = if sent.is_empty() { view } else { chain.verifier(&account).await? };
-	if now.is_some() && !drawn(now) {
+	if now.is_some() && !drawn(now.as_ref()) {
 		report.general("waiting", &text_of(now.as_ref()), json!({}));
-	} else if !drawn(view) {
-		let bond = now.map_or(bond.unwrap_or(0), |now| now.bond);
+	} else if !was_drawn {
+		let bond = now.as_ref().map_or(bond.unwrap_or(0), |now| now.bond);
 		let text = format!("registered as a verifier with a bond of {}", amount::format(bond));
 		report.general("registered", &text, json!({ "bond": bond.to_string() }));
 	}
@@ -207,7 +221,7 @@ impl Verifier {
 		}
 		let account: &AccountId32 = self.sender.account();
 		let view = self.chain.verifier(account).await?;
-		let (news, lost) = membership.note(view, best);
+		let (news, lost) = membership.note(view.clone(), best);
 		if lost > 0 {
 			self.report.metrics().lost(Loss::Bond, lost);
 		}
@@ -246,6 +260,7 @@ mod tests {
 			capacity: HERE,
 			load: Resources::default(),
 			absences: 0,
+			location: None,
 		}
 	}
 
@@ -260,7 +275,7 @@ mod tests {
 		assert!(membership.is_due(7), "never looked");
 		assert_eq!(membership.note(active(100), 7), (false, 0));
 		assert!(!membership.is_due(8) && !membership.is_due(16) && membership.is_due(17));
-		assert_eq!(membership.note(left, 17), (true, 0), "it left");
+		assert_eq!(membership.note(left.clone(), 17), (true, 0), "it left");
 		assert_eq!(membership.note(left, 27), (false, 0));
 		assert_eq!(membership.note(None, 37), (true, 0), "it took its bond");
 		assert_eq!(membership.note(active(100), 47), (true, 0), "it came back");
@@ -291,8 +306,9 @@ mod tests {
 	fn whoever_wants_to_be_drawn_sends_what_is_missing() {
 		let of = |standing| view(standing, 100);
 		let (waits, left) = (Standing::Waiting { since: 1 }, Standing::Left { since: 1 });
-		let titles = |view: Option<VerifierView>, bond, capacity: &Resources| {
-			let sent = entry(view.as_ref(), bond, capacity)?;
+		let titles = |view: &Option<VerifierView>, bond, capacity: &Resources, location| {
+			let offer = Offer { capacity: *capacity, location };
+			let sent = entry(view.as_ref(), bond, &offer)?;
 			Some(sent.iter().map(|call| call.title()).collect::<Vec<_>>())
 		};
 		let smaller = Resources { work: 1, ..HERE };
@@ -313,7 +329,22 @@ mod tests {
 		] {
 			let expected: Option<Vec<String>> = expected
 				.map(|names| names.iter().map(|name| format!("Verification.{name}")).collect());
-			assert_eq!(titles(view, bond, &capacity), expected, "{view:?} {bond:?}");
+			assert_eq!(titles(&view, bond, &capacity, None), expected, "{view:?} {bond:?}");
+		}
+		// Where it serves is said last, and once.
+		let here = Text::new("http://203.0.113.5:8610");
+		let served = Some(VerifierView { location: here.clone(), ..of(Standing::Active) });
+		for (view, location, expected) in [
+			(None, here.clone(), vec!["register", "set_location"]),
+			(active(100), here.clone(), vec!["set_location"]),
+			(Some(of(Standing::Paused)), here.clone(), vec!["resume", "set_location"]),
+			(served.clone(), here, vec![]),
+			(served, None, vec!["set_location"]),
+		] {
+			let sent = titles(&view, Some(100), &HERE, location);
+			let expected: Vec<_> =
+				expected.iter().map(|name| format!("Verification.{name}")).collect();
+			assert_eq!(sent, Some(expected), "{view:?}");
 		}
 	}
 }

@@ -2,6 +2,7 @@
 
 use super::{
 	examine::{DEATHS, PAUSE},
+	relay,
 	sources::{bundle_url, fetch_state, has_state, places, servers, share},
 	Verifier, MARGIN,
 };
@@ -296,7 +297,8 @@ impl Verifier {
 				return;
 			}
 			let Some(group) = round.audit.groups.get(index) else { continue };
-			let servers = servers(round.job, &group.result).into_iter();
+			let relays = relay::others(round.audit, self.sender.account());
+			let servers = servers(round.job, &group.result).into_iter().chain(relays);
 			places
 				.extend(servers.map(|server| (bundle_url(&server, &group.result), dir.to_owned())));
 		}

@@ -1,5 +1,8 @@
+#[path = "relayed_tests.rs"]
+mod relayed;
+
 use super::{
-	super::{pool::Membership, room, Duty, Key, Memory, Served, VerifierRole},
+	super::{pool::Membership, relay::Relay, room, Duty, Key, Memory, Served, VerifierRole},
 	*,
 };
 use crate::roles::{
@@ -47,24 +50,28 @@ fn place() -> VerifierView {
 		capacity: Resources::default(),
 		load: Resources::default(),
 		absences: 0,
+		location: None,
 	}
 }
 
-/// Makes a verifier on a chain that says nothing, with its folder.
+/// Makes a verifier on a chain that says nothing, with its folder. It can ask for nothing there.
 async fn verifier(folder: &Path) -> Verifier {
-	verifier_with(folder, vec![]).await
+	verifier_on(folder, node_with(vec![]).without_head()).await
 }
 
 /// A verifier on a chain with these jobs and an empty pool.
 async fn verifier_with(folder: &Path, jobs: Vec<JobView>) -> Verifier {
-	let node = FakeNode::new(move |method, _, _| match method {
+	verifier_on(folder, node_with(jobs)).await
+}
+
+fn node_with(jobs: Vec<JobView>) -> FakeNode {
+	FakeNode::new(move |method, _, _| match method {
 		"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
 		"TrainyardApi_active_jobs_after" => Ok(jobs.encode()),
 		"TrainyardApi_verifier" => Ok(None::<VerifierView>.encode()),
 		"TrainyardApi_drilling_check" => Ok(Vec::<AssignmentView>::new().encode()),
 		_ => Err("no such method"),
-	});
-	verifier_on(folder, node).await
+	})
 }
 
 async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
@@ -73,6 +80,8 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 	let sender = Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Charlie").unwrap()));
 	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
 	let report = Reporter::new("verifier", true, Some(&home.events()));
+	let relay = Relay::start("127.0.0.1:0".parse().unwrap(), None, Locations::Any, &home);
+	let relay = relay.await.ok().unwrap();
 	let base = Base { chain, sender, home, report };
 	let space = Space::new(Quota::of(u64::MAX));
 	let units = Units::new(&base, fetcher.clone(), Part::Verifier, space.clone(), false);
@@ -92,6 +101,7 @@ async fn verifier_on(folder: &Path, node: FakeNode) -> Verifier {
 		over: Default::default(),
 		replayers,
 		served: Served::default(),
+		relay,
 		replaced: Default::default(),
 		webhook: Webhook::new(report.clone(), None).unwrap(),
 		report,
@@ -186,6 +196,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 		drawn: DRAWN.into(),
 		decision: None,
 		asked: vec![],
+		stored: vec![],
 		rescued: vec![],
 	};
 	let audit = AuditView {
@@ -579,7 +590,7 @@ async fn the_folder_of_an_audit_goes_some_time_after_it_is_over() {
 async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_reported() {
 	let scene = scene().await;
 	let me = keys::account(&keys::from_uri("//Charlie").unwrap());
-	let seat = MemberView { verifier: me, commitment: None, findings: None };
+	let seat = MemberView { verifier: me, commitment: None, findings: None, location: None };
 	let audit = AuditView { committee: vec![seat], ..scene.audit.clone() };
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];
 	let verifier = Arc::new(verifier_with(&scene.folder.path().join("late"), jobs).await);
@@ -637,7 +648,12 @@ async fn what_follows_from_the_end_of_a_step() {
 async fn findings_that_are_committed_elsewhere_are_reported_once() {
 	let scene = scene().await;
 	let me = keys::account(&keys::from_uri("//Charlie").unwrap());
-	let seat = MemberView { verifier: me, commitment: Some(H256([5; 32])), findings: None };
+	let seat = MemberView {
+		verifier: me,
+		commitment: Some(H256([5; 32])),
+		findings: None,
+		location: None,
+	};
 	let phase = AuditPhase::Revealing { until: 60 };
 	let audit = AuditView { committee: vec![seat], phase, ..scene.audit.clone() };
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];

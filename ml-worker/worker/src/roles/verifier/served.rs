@@ -198,6 +198,7 @@ mod tests {
 			drawn: vec![],
 			decision: *decision,
 			asked: vec![],
+			stored: vec![],
 			rescued: vec![],
 		};
 		AuditView {

@@ -91,6 +91,8 @@ pub(super) enum SourceError {
 pub(super) enum Source<'a> {
 	/// A trainer's server, by its base URL.
 	Served(&'a str),
+	/// The server of another seat, by its base URL. It has what that seat could fetch.
+	Relayed(&'a str),
 	/// A rescue archive on chain, by its root.
 	Rescued(H256),
 }
@@ -99,6 +101,7 @@ impl std::fmt::Display for Source<'_> {
 	fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
 		match self {
 			Source::Served(base) => write!(f, "{base}"),
+			Source::Relayed(base) => write!(f, "another verifier, {base},"),
 			Source::Rescued(root) => write!(f, "the rescue {root:?} on chain"),
 		}
 	}
@@ -128,12 +131,15 @@ pub(super) fn share(give_up: Instant, waiting: usize) -> Duration {
 	(left / waiting).max(Duration::from_secs(1))
 }
 
-/// Returns the time of `source`, after which `waiting` others are asked until `give_up`. What is on
-/// chain nobody can make slow but this machine's own node, so it gets all but a small rest.
-pub(super) fn time_for(source: &Source<'_>, give_up: Instant, waiting: usize) -> Duration {
+/// Returns the time of a source, after which the `waiting` ones are asked until `give_up`. What is on
+/// chain nobody can make slow but this machine's own node, so it gets all but a small rest. All other
+/// seats together get as much as one trainer: a trainer that is slow leaves them half of the time.
+pub(super) fn time_for(source: &Source<'_>, give_up: Instant, waiting: &[Source<'_>]) -> Duration {
+	let relays = waiting.iter().filter(|source| matches!(source, Source::Relayed(_))).count();
 	match source {
-		Source::Served(_) => share(give_up, waiting.saturating_add(1)),
-		Source::Rescued(_) if waiting == 0 => share(give_up, 1),
+		Source::Served(_) => share(give_up, 1 + waiting.len() - relays + relays.min(1)),
+		Source::Relayed(_) => share(give_up, 1 + waiting.len()),
+		Source::Rescued(_) if waiting.is_empty() => share(give_up, 1),
 		Source::Rescued(_) => {
 			let left = give_up.saturating_duration_since(Instant::now());
 			(left - left / REST_FOR_SERVERS).max(Duration::from_secs(1))
@@ -142,13 +148,15 @@ pub(super) fn time_for(source: &Source<'_>, give_up: Instant, waiting: usize) ->
 }
 
 /// Returns where a file that the job reads is asked for: the trainer that serves the result, then
-/// the submitter.
+/// the submitter; or another seat alone.
 fn file_urls(source: &Source<'_>, file: &FileRef) -> Vec<String> {
-	let served = match source {
-		Source::Served(base) => Some(format!("{base}/blob/{}", hex::encode(file.content_hash))),
-		Source::Rescued(_) => None,
-	};
-	served.into_iter().chain([file.location.to_string_lossy()]).collect()
+	let at = |base: &str| format!("{base}/blob/{}", hex::encode(file.content_hash));
+	let submitter = || file.location.to_string_lossy();
+	match source {
+		Source::Served(base) => vec![at(base), submitter()],
+		Source::Relayed(base) => vec![at(base)],
+		Source::Rescued(_) => vec![submitter()],
+	}
 }
 
 /// Returns the checkpoint files beyond `needed` of a result with `trained` segments, if all
@@ -329,15 +337,15 @@ impl Verifier {
 		let (spec, result) = (&round.spec, &group.result);
 		match source {
 			Source::Rescued(root) => self.fetch_rescue(round, group, *root, dir).await?,
-			Source::Served(server) => {
+			Source::Served(server) | Source::Relayed(server) => {
 				let base = bundle_url(server, result);
 				let needed = verify::required_files_of(spec, result.segments, &group.drawn);
 				let limit = bundle::max_checkpoint_bytes(spec);
 				fetch_bundle(&self.fetcher, &base, result.bundle_root, &needed, dir, limit).await?;
 			}
 		}
-		// From the cache, a rescue, the trainer, or the submitter's locations, which are the only
-		// ones for which nobody has a deposit.
+		// From the cache, a rescue, the trainer, another seat, or the submitter's locations, which are
+		// the only ones for which nobody has a deposit.
 		match self.decode_inputs(round, dir).await {
 			Err(SourceError::Data(_)) => {}
 			decoded => return decoded,
@@ -356,7 +364,7 @@ impl Verifier {
 		dir: &Path,
 		files: &[String],
 	) -> Result<(), String> {
-		let Source::Served(server) = source else {
+		let (Source::Served(server) | Source::Relayed(server)) = source else {
 			return Err(format!("{source} lacks {}", files.join(", ")));
 		};
 		let base = bundle_url(server, &group.result);

@@ -33,6 +33,9 @@ fn the_submitters_location_is_asked_last() {
 	assert_eq!(urls, [blob, "http://submitter/data".to_owned()]);
 	let urls = file_urls(&Source::Rescued(hash), &file);
 	assert_eq!(urls, ["http://submitter/data"]);
+	// Another seat is asked for what it has; the submitter was asked before.
+	let urls = file_urls(&Source::Relayed("http://seat"), &file);
+	assert_eq!(urls, [format!("http://seat/blob/{}", hex::encode(hash))]);
 }
 
 #[tokio::test]
@@ -106,13 +109,30 @@ fn no_source_takes_the_time_of_the_next() {
 #[test]
 fn a_rescue_has_nearly_all_of_the_time_and_a_server_its_share() {
 	let give_up = Instant::now() + Duration::from_secs(900);
-	let (rescue, server) = (Source::Rescued(H256::zero()), Source::Served("http://there"));
-	let rescued = time_for(&rescue, give_up, 2);
+	let servers = || [Source::Served("http://there"), Source::Served("http://here")];
+	let rescue = Source::Rescued(H256::zero());
+	let rescued = time_for(&rescue, give_up, &servers());
 	assert!(rescued > Duration::from_secs(830), "{rescued:?}");
 	assert!(rescued < Duration::from_secs(850), "something is left for the servers");
-	assert!(time_for(&rescue, give_up, 0) > Duration::from_secs(890));
-	assert!(time_for(&server, give_up, 2) <= Duration::from_secs(300));
-	assert_eq!(time_for(&rescue, Instant::now(), 1), Duration::from_secs(1));
+	assert!(time_for(&rescue, give_up, &[]) > Duration::from_secs(890));
+	let server = Source::Served("http://first");
+	assert!(time_for(&server, give_up, &servers()) <= Duration::from_secs(300));
+	assert_eq!(time_for(&rescue, Instant::now(), &servers()), Duration::from_secs(1));
+}
+
+/// A trainer that drips does not keep a seat from the others, nor do many seats keep it from a
+/// trainer.
+#[test]
+fn all_other_seats_have_as_much_time_as_one_trainer() {
+	let give_up = Instant::now() + Duration::from_secs(900);
+	let seat = || Source::Relayed("http://seat");
+	let trainer = Source::Served("http://trainer");
+	let asked = time_for(&trainer, give_up, &[seat(), seat(), seat(), seat()]);
+	assert!((445..=450).contains(&asked.as_secs()), "{asked:?}");
+	let two = time_for(&trainer, give_up, &[Source::Served("http://other"), seat(), seat()]);
+	assert!((295..=300).contains(&two.as_secs()), "{two:?}");
+	let shared = time_for(&seat(), give_up, &[seat(), seat()]);
+	assert!((295..=300).contains(&shared.as_secs()), "{shared:?}");
 }
 
 #[test]

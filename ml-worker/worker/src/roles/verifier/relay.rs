@@ -1,0 +1,159 @@
+//! Serves to other seats what this verifier fetched for the audits in which it sits, and knows where
+//! they serve.
+//!
+//! What is served are the folders of results, by their bundle roots, and the files of jobs in the
+//! cache, by their hashes: the same paths as on a trainer's server, so that a seat asks the other
+//! seats like one trainer more. Of a folder only manifest and checkpoints are served, which the
+//! trainer has committed to: nothing of what was replayed or found. Whoever fetches checks every
+//! byte against the revealed roots.
+
+use super::VerifierError;
+use crate::roles::{
+	common::serving::{public_location, serve},
+	fetch::{self, Locations},
+	http::{Server, Shelf},
+	run::RoleError,
+	store::{result_folder, Home},
+};
+use std::{
+	collections::HashMap,
+	net::SocketAddr,
+	path::{Path, PathBuf},
+};
+use tracing::{info, warn};
+use trainyard_client::{AccountId32, AuditView, JobView};
+use trainyard_protocol::{Text, H256};
+
+/// The server of a verifier.
+pub(super) struct Relay {
+	shelf: Shelf,
+	location: Option<Text>,
+	_server: Server,
+}
+
+/// What is served after a look at the audits.
+#[derive(Default)]
+pub(super) struct Fetched {
+	bundles: HashMap<H256, PathBuf>,
+	blobs: HashMap<H256, PathBuf>,
+}
+
+impl Fetched {
+	/// Adds the results of an audit, whose round has this folder, and the files of its job.
+	pub(super) fn add(&mut self, home: &Home, job: &JobView, audit: &AuditView, folder: &Path) {
+		for (index, group) in audit.groups.iter().enumerate() {
+			self.bundles.insert(group.result.bundle_root, result_folder(folder, index));
+		}
+		for (_, file) in job.spec.files() {
+			self.blobs.insert(file.content_hash, home.data(&file.content_hash));
+		}
+	}
+}
+
+impl Relay {
+	/// Starts the server. Other daemons are taken to fetch from the `locations` that this one does.
+	pub(super) async fn start(
+		listen: SocketAddr,
+		public_url: Option<&str>,
+		locations: Locations,
+		home: &Home,
+	) -> Result<Self, RoleError<VerifierError>> {
+		let shelf = Shelf::default();
+		let server = serve(listen, home, shelf.clone()).await?;
+		let location =
+			public_location(public_url, server.address()).map_err(VerifierError::from)?;
+		let location = match locations.check(&location.to_string_lossy()) {
+			Ok(()) => Some(location),
+			Err(e) if public_url.is_some() => {
+				warn!("other verifiers will not fetch what this one serves, see --public-url: {e}");
+				None
+			}
+			Err(_) => {
+				info!(
+					"other verifiers cannot fetch here what a trainer does not give them: \
+					 see --listen and --public-url"
+				);
+				None
+			}
+		};
+		Ok(Self { shelf, location, _server: server })
+	}
+
+	/// Serves exactly this from now on.
+	pub(super) fn serve(&self, fetched: Fetched) {
+		self.shelf.set(fetched.bundles, fetched.blobs);
+	}
+
+	/// Returns under which URL other seats reach it; none where they would not fetch from there.
+	pub(super) fn location(&self) -> Option<&Text> {
+		self.location.as_ref()
+	}
+}
+
+/// Returns the base URLs of the other seats of an audit.
+pub(super) fn others(audit: &AuditView, me: &AccountId32) -> Vec<String> {
+	let others = audit.committee.iter().filter(|member| member.verifier != *me);
+	others
+		.filter_map(|member| fetch::server(&member.location.as_ref()?.to_string_lossy()))
+		.collect()
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_protocol::{audit::AuditPhase, views::MemberView};
+
+	async fn relay(
+		listen: &str,
+		public_url: Option<&str>,
+		locations: Locations,
+		home: &Home,
+	) -> Result<Relay, RoleError<VerifierError>> {
+		Relay::start(listen.parse().unwrap(), public_url, locations, home).await
+	}
+
+	fn me(n: u8) -> AccountId32 {
+		AccountId32([n; 32])
+	}
+
+	fn audit(locations: [Option<&str>; 3]) -> AuditView {
+		let member = |(n, location): (u8, Option<&str>)| MemberView {
+			verifier: me(n),
+			commitment: None,
+			findings: None,
+			location: location.and_then(Text::new),
+		};
+		AuditView {
+			round: 0,
+			phase: AuditPhase::Committing { until: 9 },
+			groups: vec![],
+			committee: (1..).zip(locations).map(member).collect(),
+		}
+	}
+
+	#[test]
+	fn the_other_seats_are_asked_where_they_serve() {
+		let audit = audit([Some("http://203.0.113.1:1"), None, Some("http://203.0.113.3:3/")]);
+		assert_eq!(others(&audit, &me(1)), ["http://203.0.113.3:3"]);
+		assert_eq!(others(&audit, &me(2)).len(), 2);
+	}
+
+	#[tokio::test]
+	async fn a_location_is_one_from_which_others_would_fetch() {
+		let dir = tempfile::tempdir().unwrap();
+		let home = Home::open(dir.path(), &H256::zero()).unwrap();
+		let here = "127.0.0.1:0";
+		let any = relay(here, None, Locations::Any, &home).await.unwrap();
+		assert!(any.location().unwrap().to_string_lossy().starts_with("http://127.0.0.1:"));
+		drop(any);
+		let hidden = relay(here, None, Locations::Public, &home).await.unwrap();
+		assert_eq!(hidden.location(), None, "nobody else reaches this machine's own address");
+		let private = relay(here, Some("http://10.0.0.1"), Locations::Public, &home).await.unwrap();
+		assert_eq!(private.location(), None);
+		let url = Some("https://verifier.example/x/");
+		let public = relay(here, url, Locations::Public, &home).await.unwrap();
+		assert_eq!(public.location(), Text::new("https://verifier.example/x").as_ref());
+		let anywhere = relay("0.0.0.0:0", None, Locations::Public, &home).await;
+		assert!(matches!(anywhere, Err(RoleError::Own(VerifierError::Serving(_)))));
+	}
+}

@@ -1,0 +1,224 @@
+//! The events of the pallet.
+
+use frame_support::pallet_macros::pallet_section;
+
+/// Becomes a part of the pallet's module, whose names it uses.
+#[pallet_section]
+mod events {
+	#[pallet::event]
+	#[pallet::generate_deposit(pub(super) fn deposit_event)]
+	pub enum Event<T: Config> {
+		/// A verifier came, or returned with a new bond.
+		Registered {
+			/// Who.
+			verifier: T::AccountId,
+			/// Its bond.
+			bond: Balance,
+			/// Whether it can be drawn, or waits for a place.
+			standing: Standing,
+		},
+		/// A verifier that waited has a place.
+		Admitted {
+			/// Who.
+			verifier: T::AccountId,
+			/// Its bond.
+			bond: Balance,
+		},
+		/// A verifier lost its place to a larger bond, and waits for one. Its bond is free.
+		Displaced {
+			/// Who.
+			verifier: T::AccountId,
+			/// By whom.
+			by: T::AccountId,
+		},
+		/// A verifier was absent too often. It keeps its bond, and its place for a turn, and is not
+		/// drawn.
+		Paused {
+			/// Who.
+			verifier: T::AccountId,
+		},
+		/// A verifier ended its pause, or did not leave after all.
+		Resumed {
+			/// Who.
+			verifier: T::AccountId,
+			/// Whether it can be drawn, or waits for a place.
+			standing: Standing,
+		},
+		/// A verifier declared what it has room for.
+		CapacityDeclared {
+			/// Who.
+			verifier: T::AccountId,
+			/// For what.
+			capacity: Resources,
+		},
+		/// A verifier raised its bond.
+		BondRaised {
+			/// Who.
+			verifier: T::AccountId,
+			/// Its bond now.
+			bond: Balance,
+		},
+		/// A verifier left the pool.
+		Left {
+			/// Who.
+			verifier: T::AccountId,
+			/// Last block in which its bond cannot be withdrawn.
+			until: BlockNumber,
+		},
+		/// A verifier that left, or waited, got back what no seat locks of its bond.
+		Withdrawn {
+			/// Who.
+			verifier: T::AccountId,
+			/// How much.
+			amount: Balance,
+		},
+		/// A verifier lost a part of its bond to the jackpot.
+		Slashed {
+			/// Who.
+			verifier: T::AccountId,
+			/// How much.
+			amount: Balance,
+			/// In which job's audit.
+			job: JobId,
+			/// What for.
+			fault: Fault,
+		},
+		/// An audit was opened.
+		AuditOpened {
+			/// Of which job.
+			job: JobId,
+			/// Number of distinct results.
+			groups: u32,
+		},
+		/// The committee and the segments of a round were drawn; the committee commits.
+		CommitteeDrawn {
+			/// Of which job.
+			job: JobId,
+			/// Round, from 0.
+			round: u32,
+			/// The committee, in the order drawn.
+			committee: Vec<T::AccountId>,
+			/// The segments to replay, of each distinct result.
+			segments: Vec<Vec<u32>>,
+		},
+		/// Too few verifiers have a free seat for a committee. This was no round: the draw is made
+		/// again.
+		NoCommittee {
+			/// Of which job.
+			job: JobId,
+			/// Round, from 0.
+			round: u32,
+			/// Height after which the next seed forms.
+			after: BlockNumber,
+		},
+		/// A member of a committee committed its findings.
+		Committed {
+			/// Of which job.
+			job: JobId,
+			/// Who.
+			verifier: T::AccountId,
+		},
+		/// Committing is over; the committee reveals.
+		RevealOpened {
+			/// Of which job.
+			job: JobId,
+			/// Last block for reveals.
+			until: BlockNumber,
+		},
+		/// A member of a committee revealed its findings.
+		Revealed {
+			/// Of which job.
+			job: JobId,
+			/// Who.
+			verifier: T::AccountId,
+		},
+		/// Seats still lack what they asked for: the trainers store it, or lose.
+		RescueOpened {
+			/// Of which job.
+			job: JobId,
+			/// Last block for `rescue`.
+			until: BlockNumber,
+		},
+		/// A trainer stored what was asked for.
+		Rescued {
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// Root of the blob that holds them.
+			blob: H256,
+			/// Which of its trainers stored them.
+			trainer: T::AccountId,
+		},
+		/// A result was decided.
+		Decided {
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// What was decided.
+			decision: Decision,
+		},
+		/// All results of a job are decided.
+		AuditDone {
+			/// Of which job.
+			job: JobId,
+			/// Audit fees earned.
+			fees: u32,
+		},
+		/// A verifier lost a part of its bond to the jackpot for what it did when it was drawn
+		/// for a recomputation that is no audit.
+		SlashedInRecompute {
+			/// Who.
+			verifier: T::AccountId,
+			/// How much.
+			amount: Balance,
+			/// What for.
+			fault: Fault,
+		},
+		/// A trainer is going to store the drawn states of a result.
+		RescueAnnounced {
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// Root of the blob that is going to hold them.
+			blob: H256,
+			/// Who.
+			trainer: T::AccountId,
+		},
+		/// A seat lacks pieces of a result, and nobody gave them to it.
+		Asked {
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// Who.
+			verifier: T::AccountId,
+			/// Which pieces.
+			pieces: Pieces,
+			/// What it prepaid; 0 where the escrow of the audit does.
+			prepaid: Balance,
+			/// Last block in which others can give them to it.
+			until: BlockNumber,
+		},
+		/// A seat has what it asked for.
+		RequestWithdrawn {
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// Who.
+			verifier: T::AccountId,
+			/// What it paid to the jackpot.
+			paid: Balance,
+		},
+		/// What was asked for is stored or lost; the committee goes on.
+		CommitReopened {
+			/// Of which job.
+			job: JobId,
+			/// Last block for commitments.
+			until: BlockNumber,
+		},
+	}
+}
