@@ -105,7 +105,7 @@ impl From<Shortage> for Demand {
 /// Returns everything that a job with these terms asks for, with the work of its parts.
 pub fn of(spec: &CheckedSpec, terms: &Terms) -> (Vec<Demand>, Parts) {
 	let (needs, parts) = Needs::and_parts(spec);
-	let room = blob::rescue_room(blob::RESCUE_BLOCKS);
+	let room = blob::rescue_room(blob::CARRY_BLOCKS);
 	let beside = needs.beside(terms.machine, terms.audit_segments, terms.replicas, room);
 	let mut demands: Vec<Demand> = beside.into_iter().map(Demand::from).collect();
 	let audit = parts.drawn_micro_ut(spec, terms.audit_segments).unwrap_or(u64::MAX);

@@ -200,6 +200,10 @@ impl<T: Config> AwaitedBlobs<T::AccountId> for Pallet<T> {
 		});
 	}
 
+	fn owner(root: &H256) -> Option<T::AccountId> {
+		Blobs::<T>::get(root).map(|blob| blob.owner)
+	}
+
 	fn full_blocks() -> BlockNumber {
 		FullBlocks::<T>::get()
 	}

@@ -303,6 +303,9 @@ impl traits::AwaitedBlobs<AccountId> for FakeBlobs {
 		});
 		Kept::mutate(|kept| kept.push((*root, keepers.to_vec())));
 	}
+	fn owner(_: &H256) -> Option<AccountId> {
+		None
+	}
 	fn full_blocks() -> u32 {
 		FullBlocks::get()
 	}

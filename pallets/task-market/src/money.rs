@@ -235,6 +235,7 @@ impl<T: Config> Pallet<T> {
 		let delivered = job.replicas.iter().any(|r| r.fate.is_true() || r.fate == Fate::Agreed);
 		let loss = if delivered { 0 } else { settlement.paid_to_verifiers };
 		let mut pots = Vec::<Pot<T::AccountId>>::new();
+		let mut found = 0;
 		for replica in &job.replicas {
 			let lost = lost_deposit(replica.fate, quote.deposit);
 			let kept = quote.deposit.saturating_sub(lost);
@@ -242,10 +243,14 @@ impl<T: Config> Pallet<T> {
 			if lost > 0 {
 				pots.push((replica.trainer.clone(), lost));
 				add(&mut settlement.slashed, lost);
+				// A replay shows what is false; what a seat could not have it only asked for.
+				if replica.fate != Fate::Unavailable {
+					add(&mut found, lost);
+				}
 			}
 		}
 		let count = services.values().fold(0u32, |sum, n| sum.saturating_add(*n));
-		let shares = SlashShares::of(settlement.slashed, loss, count);
+		let shares = SlashShares::of(settlement.slashed, found, loss, count);
 		Self::share_out(id, &mut pots, &job.submitter, shares.submitter);
 		settlement.slashed_to_submitter = shares.submitter;
 		for (verifier, count) in &services {

@@ -190,14 +190,14 @@ pub struct SlashShares {
 }
 
 impl SlashShares {
-	/// Shares out `slashed`. The submitter is made whole first, up to its `loss`. Half of
-	/// the rest goes to the verifiers in equal parts, one for each of the `services`
+	/// Shares out `slashed`. The submitter is made whole first, up to its `loss`. Of the rest, half of
+	/// what verifiers `found` goes to them in equal parts, one for each of the `services`
 	/// rendered, rounded down; all else to the jackpot, so that nobody can earn by making a
-	/// counterparty fail.
-	pub fn of(slashed: Balance, loss: Balance, services: u32) -> Self {
+	/// counterparty fail: by asking for what it cannot store in time, for one.
+	pub fn of(slashed: Balance, found: Balance, loss: Balance, services: u32) -> Self {
 		let submitter = slashed.min(loss);
 		let rest = slashed.saturating_sub(submitter);
-		let per_service = (rest / 2).checked_div(Balance::from(services)).unwrap_or(0);
+		let per_service = (rest.min(found) / 2).checked_div(Balance::from(services)).unwrap_or(0);
 		let to_verifiers = per_service.saturating_mul(Balance::from(services));
 		Self { submitter, per_service, jackpot: rest.saturating_sub(to_verifiers) }
 	}

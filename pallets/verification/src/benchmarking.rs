@@ -17,7 +17,7 @@ use trainyard_protocol::{
 		AuditPhase, Findings, GroupVerdict, Leaf, Leaves, Piece, PieceSizes, Pieces, RejectReason,
 		SegmentEvidence,
 	},
-	bundle::{checkpoint_leaf, Checkpoint, Evaluation},
+	bundle::{self, Checkpoint, Evaluation},
 	commitment,
 	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
 	merkle,
@@ -106,7 +106,6 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		trainers: trainers.clone().try_into().expect("one for each replica"),
 		decision: None,
 		asked: Default::default(),
-		windows: 0,
 		storers: Default::default(),
 	};
 	let committee: Vec<_> = (0..MAX_VERIFIERS)
@@ -114,6 +113,7 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 			verifier: verifier::<T>(at),
 			commitment: (at + 1 < MAX_VERIFIERS).then_some(H256([3; 32])),
 			revealed: false,
+			began: 0,
 		})
 		.collect();
 	let mut parties = trainers;
@@ -133,6 +133,8 @@ fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		sizes: PieceSizes { state: 1_000_000, manifest: 1_000, files: 1_000_000 },
 		storage_byte: 100_000,
 		relay: None,
+		latest: u32::MAX,
+		windows: 0,
 		served: Default::default(),
 	}
 }
@@ -152,7 +154,6 @@ fn read() -> impl Iterator<Item = u32> {
 fn all_pieces() -> Pieces {
 	let mut pieces = alloc::vec![Piece::Manifest, Piece::Files];
 	pieces.extend(read().map(Piece::State));
-	pieces.push(Piece::Searched);
 	pieces.try_into().expect("fewer than there can be")
 }
 
@@ -160,7 +161,7 @@ fn all_pieces() -> Pieces {
 fn leaves() -> (H256, Leaves) {
 	let checkpoint =
 		|step| Checkpoint { step, state: H256([9; 32]), evaluation: Evaluation::new(1.0, 1, 2) };
-	let hashes: Vec<H256> = (0..=SEGMENTS).map(|at| checkpoint_leaf(&checkpoint(at))).collect();
+	let hashes = bundle::bundle_leaves((0..=SEGMENTS).map(checkpoint), true);
 	let leaves: Vec<Leaf> = read()
 		.map(|index| Leaf {
 			index,
@@ -391,7 +392,8 @@ mod benchmarks {
 		T::Observer::make_waiting(JOB);
 		funded::<T>(&caller, 100_000_000_000_000);
 		let pieces = all_pieces();
-		let before = Claim { group: 7, pieces: pieces.clone(), prepaid: 0, open: false };
+		let before =
+			Claim { group: 7, pieces: pieces.clone(), prepaid: 0, open: false, answered: false };
 		Claims::<T>::insert(JOB, &caller, BoundedVec::truncate_from(alloc::vec![before]));
 
 		#[extrinsic_call]
@@ -424,6 +426,7 @@ mod benchmarks {
 					pieces: pieces.clone(),
 					prepaid: if mine && group == 7 { prepaid } else { 0 },
 					open: true,
+					answered: false,
 				})
 				.collect();
 			Claims::<T>::insert(JOB, &member.verifier, BoundedVec::truncate_from(claims));

@@ -4,14 +4,19 @@
 //! the seat, which then withdraws its claim or commits. What is asked for after that the trainers
 //! store on chain (`rescue`), or lose.
 //!
-//! The first claim of a seat on a result costs it nothing: what has to be stored for it is paid from
-//! the audit's escrow. For another one it prepays all bytes; if it withdraws that, what it asked for
-//! was there, and the prepayment is the jackpot's. Nobody is paid for giving, so that nobody asks a
-//! friend.
+//! - A claim that finds no other one waiting begins this time, for all claims of all seats. A seat
+//!   does so twice in a round at most, and the time for commitments has an end that no claim moves, so that
+//!   nobody delays an audit again and again.
+//! - The first claim of a seat on a result costs it nothing: what has to be stored for it is paid from
+//!   the audit's escrow. For another one it prepays all bytes. Half of that goes to who stored them;
+//!   or to the jackpot where the seat withdraws the claim, because what it asked for was there. Nobody
+//!   is paid for giving, so that nobody asks a friend.
+//! - What is stored already is not asked for again. A seat that names nothing else says that what was
+//!   stored is of no use to it, and its verdict *unavailable* counts.
 
 use crate::{
 	Asked, AuditOf, AuditRecords, Claim, Claims, Config, Error, Event, HoldReason, Pallet,
-	MAX_CLAIMS, MAX_WINDOWS,
+	MAX_BEGUN, MAX_CLAIMS, MAX_WINDOWS,
 };
 use alloc::vec::Vec;
 use frame_support::{
@@ -60,44 +65,64 @@ impl<T: Config> Pallet<T> {
 			.filter(|found| found.decision.is_none())
 			.ok_or(Error::<T>::NoSuchGroup)?;
 		let segments = found.result.segments;
-		ensure!(are_read(&pieces, &found.drawn, segments, parts), Error::<T>::NotRead);
-		let is_stored =
-			|piece: &Piece| found.asked.iter().any(|asked| asked.piece == *piece && asked.stored);
-		ensure!(!pieces.iter().any(is_stored), Error::<T>::AlreadyRescued);
-		ensure!(found.windows < MAX_WINDOWS, Error::<T>::TooManyWindows);
+		ensure!(are_read(&pieces, &found.drawn, &found.result, parts), Error::<T>::NotRead);
 		let mut claims = Claims::<T>::get(job, &who);
 		let mine = claims.iter().filter(|claim| claim.group == group);
 		ensure!(mine.clone().all(|claim| !claim.open), Error::<T>::AlreadyAsked);
 		let before = mine.count() as u32;
 		ensure!(before < MAX_CLAIMS, Error::<T>::TooManyClaims);
+		let is_stored =
+			|piece: &Piece| found.asked.iter().any(|asked| asked.piece == *piece && asked.stored);
+		let mut lacking = pieces;
+		lacking.retain(|piece| !is_stored(piece));
+		if lacking.is_empty() {
+			let claim = Claim { group, pieces: lacking, prepaid: 0, open: false, answered: true };
+			claims.try_push(claim).map_err(|_| Error::<T>::TooManyClaims)?;
+			Claims::<T>::insert(job, &who, claims);
+			Self::deposit_event(Event::StoredInVain { job, group, verifier: who });
+			return Ok(());
+		}
 		let prepaid = match before {
 			0 => 0,
-			_ => Balance::from(sizes.sum(pieces.iter().copied(), segments))
+			_ => Balance::from(sizes.sum(lacking.iter().copied(), segments))
 				.checked_mul(byte)
 				.ok_or(ArithmeticError::Overflow)?,
 		};
-		T::Currency::hold(&HoldReason::Claim.into(), &who, prepaid)?;
-		for piece in &pieces {
+		for piece in &lacking {
 			if !found.asked.iter().any(|asked| asked.piece == *piece) {
 				let asked = Asked { piece: *piece, stored: false };
-				found.asked.try_push(asked).map_err(|_| Error::<T>::NotRead)?;
+				found.asked.try_push(asked).map_err(|_| Error::<T>::TooManyPieces)?;
 			}
 		}
-		let claim = Claim { group, pieces: pieces.clone(), prepaid, open: true };
-		claims.try_push(claim).map_err(|_| Error::<T>::TooManyClaims)?;
-		Claims::<T>::insert(job, &who, claims);
-		let relay = now.saturating_add(T::RelayBlocks::get());
-		let relay = relay.max(audit.relay.unwrap_or_default());
+		let relay = match audit.relay {
+			Some(relay) => {
+				ensure!(now <= relay, Error::<T>::TooLate);
+				relay
+			}
+			None => {
+				ensure!(now <= audit.latest, Error::<T>::TooLate);
+				ensure!(audit.windows < MAX_WINDOWS, Error::<T>::TooManyWindows);
+				let member = audit.member_mut(&who).ok_or(Error::<T>::NotOnCommittee)?;
+				ensure!(member.began < MAX_BEGUN, Error::<T>::TooManyWindows);
+				member.began = member.began.saturating_add(1);
+				now.saturating_add(T::RelayBlocks::get())
+			}
+		};
 		audit.relay = Some(relay);
 		// Who gets it from others must still replay it.
-		let until = until.max(relay.saturating_add(T::CommitBlocks::get()));
+		let whole = relay.saturating_add(T::CommitBlocks::get()).min(audit.latest);
+		let until = until.max(relay).max(whole);
 		audit.phase = AuditPhase::Committing { until };
+		T::Currency::hold(&HoldReason::Claim.into(), &who, prepaid)?;
+		let claim = Claim { group, pieces: lacking.clone(), prepaid, open: true, answered: false };
+		claims.try_push(claim).map_err(|_| Error::<T>::TooManyClaims)?;
+		Claims::<T>::insert(job, &who, claims);
 		AuditRecords::<T>::insert(job, &audit);
 		Self::deposit_event(Event::Asked {
 			job,
 			group,
 			verifier: who,
-			pieces,
+			pieces: lacking,
 			prepaid,
 			until: relay,
 		});
@@ -131,7 +156,9 @@ impl<T: Config> Pallet<T> {
 		for claim in claims.iter_mut().filter(|claim| claim.open && groups(claim.group)) {
 			withdrawn = true;
 			claim.open = false;
-			let paid = Self::move_claim(who, &T::Jackpot::get(), claim.prepaid);
+			// As much as if it had been stored: waiting for that shall not be cheaper.
+			let half = claim.prepaid.checked_div(2).unwrap_or(0);
+			let paid = Self::move_claim(who, &T::Jackpot::get(), half);
 			Self::release_claim(who, claim.prepaid.saturating_sub(paid));
 			claim.prepaid = 0;
 			let (verifier, group) = (who.clone(), claim.group);
@@ -166,51 +193,64 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Ends the open claims on `group` after its window. The `shares` are due to those who stored what
-	/// was asked for. A piece is paid by the first seat that named it: by what it prepaid, or by the
-	/// audit's escrow. Returns what the escrow owes; what is prepaid beyond it returns.
+	/// Ends the open claims on `group` after its window, in which its pieces were `answered` or not. The
+	/// `shares` are due to those who stored what was asked for. What seats asked for by a first claim
+	/// the audit's escrow pays, all else the first seat that named it, by what it prepaid. Returns what
+	/// the escrow owes; what is prepaid beyond it returns.
 	pub(crate) fn close_claims(
 		job: JobId,
 		audit: &AuditOf<T>,
 		group: u32,
 		shares: &[(T::AccountId, Balance)],
+		answered: bool,
 	) -> Owed<T::AccountId> {
 		let mut owed = Vec::new();
 		let Some(found) = audit.groups.get(group as usize) else { return owed };
 		let (sizes, segments) = (audit.sizes, found.result.segments);
 		let mut left: Vec<Piece> = found.open_pieces().collect();
 		let all = Balance::from(sizes.sum(left.iter().copied(), segments));
-		for member in &audit.committee {
-			let who = &member.verifier;
-			let mut claims = Claims::<T>::get(job, who);
-			let mut changed = false;
-			for claim in claims.iter_mut().filter(|claim| claim.open && claim.group == group) {
-				changed = true;
-				claim.open = false;
-				let first: Vec<Piece> =
-					left.iter().copied().filter(|piece| claim.pieces.contains(piece)).collect();
-				left.retain(|piece| !first.contains(piece));
-				let part = Balance::from(sizes.sum(first, segments));
-				let mut kept = claim.prepaid;
-				for (trainer, share) in shares {
-					let amount =
-						multiply_by_rational_with_rounding(*share, part, all, Rounding::Down)
-							.unwrap_or(0);
-					if claim.prepaid == 0 {
-						owed.push((trainer.clone(), amount));
-					} else {
-						let paid = Self::move_claim(who, trainer, amount.min(kept));
-						kept = kept.saturating_sub(paid);
+		for free in [true, false] {
+			for member in &audit.committee {
+				let who = &member.verifier;
+				let mut claims = Claims::<T>::get(job, who);
+				let mut changed = false;
+				let is_due = |claim: &Claim| {
+					claim.open && claim.group == group && free == (claim.prepaid == 0)
+				};
+				for claim in claims.iter_mut().filter(|claim| is_due(claim)) {
+					changed = true;
+					claim.open = false;
+					claim.answered = answered;
+					let first: Vec<Piece> =
+						left.iter().copied().filter(|piece| claim.pieces.contains(piece)).collect();
+					left.retain(|piece| !first.contains(piece));
+					let part = Balance::from(sizes.sum(first, segments));
+					let mut kept = claim.prepaid;
+					for (trainer, share) in shares {
+						let amount =
+							multiply_by_rational_with_rounding(*share, part, all, Rounding::Down)
+								.unwrap_or(0);
+						if free {
+							owed.push((trainer.clone(), amount));
+						} else {
+							let paid = Self::move_claim(who, trainer, amount.min(kept));
+							kept = kept.saturating_sub(paid);
+						}
 					}
+					Self::release_claim(who, kept);
+					claim.prepaid = 0;
 				}
-				Self::release_claim(who, kept);
-				claim.prepaid = 0;
-			}
-			if changed {
-				Claims::<T>::insert(job, who, claims);
+				if changed {
+					Claims::<T>::insert(job, who, claims);
+				}
 			}
 		}
 		owed
+	}
+
+	/// Returns whether this seat asked in this round for pieces of `group` that were stored.
+	pub(crate) fn was_answered(job: JobId, who: &T::AccountId, group: u32) -> bool {
+		Claims::<T>::get(job, who).iter().any(|claim| claim.group == group && claim.answered)
 	}
 
 	/// Forgets the claims of a round, and returns what is still prepaid.

@@ -62,7 +62,12 @@ impl<T: Config> Pallet<T> {
 		audit.committee = BoundedVec::truncate_from(
 			drawn
 				.iter()
-				.map(|who| Member { verifier: who.clone(), commitment: None, revealed: false })
+				.map(|who| Member {
+					verifier: who.clone(),
+					commitment: None,
+					revealed: false,
+					began: 0,
+				})
 				.collect(),
 		);
 		if audit.committee.is_empty() {

@@ -72,8 +72,10 @@ mod errors {
 		AlreadyAsked,
 		/// The caller has asked for pieces of this group as often as a seat can.
 		TooManyClaims,
-		/// The trainers of this group were asked as often as they can be.
+		/// The caller, or all seats together, asked as often as they can when nobody else waits.
 		TooManyWindows,
+		/// Seats asked for as many pieces of this group as there can be.
+		TooManyPieces,
 		/// The leaves are not those of the states that are asked for, under the revealed root.
 		WrongLeaves,
 		/// The blob is larger than what is asked for.

@@ -202,6 +202,15 @@ mod events {
 			/// Last block in which others can give them to it.
 			until: BlockNumber,
 		},
+		/// A seat says that what trainers stored of what it lacks is of no use to it.
+		StoredInVain {
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// Who.
+			verifier: T::AccountId,
+		},
 		/// A seat has what it asked for.
 		RequestWithdrawn {
 			/// Of which job.

@@ -3,6 +3,7 @@
 
 use crate as pallet_verification;
 use crate::{Entry, HoldReason, H256};
+use alloc::collections::BTreeMap;
 use codec::Encode;
 use frame_support::{
 	derive_impl, parameter_types,
@@ -83,6 +84,8 @@ parameter_types! {
 	pub static FullBlocks: BlockNumber = 0;
 	/// Roots of the blobs that are complete.
 	pub static Stored: Vec<H256> = Vec::new();
+	/// Who registered which of them.
+	pub static Owners: BTreeMap<H256, AccountId> = BTreeMap::new();
 	/// Length of every blob.
 	pub static BlobSize: u64 = 1_000;
 	/// What trainers are owed for what they stored.
@@ -155,6 +158,9 @@ impl AwaitedBlobs<AccountId> for FakeBlobs {
 			let at = expected.iter().position(|other| other == root).expect("it is awaited");
 			expected.remove(at);
 		});
+	}
+	fn owner(root: &H256) -> Option<AccountId> {
+		Owners::get().get(root).copied()
 	}
 	fn full_blocks() -> BlockNumber {
 		FullBlocks::get()
@@ -250,6 +256,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Expected::set(Vec::new());
 		FullBlocks::set(0);
 		Stored::set(Vec::new());
+		Owners::set(BTreeMap::new());
 		BlobSize::set(1_000);
 		Owed::set(Vec::new());
 		Progressed::set(Vec::new());
@@ -399,6 +406,15 @@ pub fn ask(who: AccountId, group: u32, pieces: &[Piece]) -> DispatchResult {
 pub fn store(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
 	let asked = view().groups.get(group as usize).map_or(vec![], |group| group.asked.clone());
 	Verification::rescue(RuntimeOrigin::signed(who), JOB, group, blob, leaves(of, &asked))
+}
+
+/// `who` announces `blob`, stores it, and names it as [`store`] does.
+pub fn upload(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
+	Stored::mutate(|stored| stored.retain(|other| *other != blob));
+	store(who, of, group, blob)?;
+	Stored::mutate(|stored| stored.push(blob));
+	Owners::mutate(|owners| owners.insert(blob, who));
+	store(who, of, group, blob)
 }
 
 /// Opens the audit of [`JOB`], as the market does.

@@ -27,11 +27,6 @@ impl<AccountId> Group<AccountId> {
 		self.asked.iter().filter(|asked| asked.stored).map(|asked| asked.piece)
 	}
 
-	/// Returns whether its trainers stored something that was asked for.
-	pub(crate) fn has_stored(&self) -> bool {
-		self.asked.iter().any(|asked| asked.stored)
-	}
-
 	/// Returns the most bytes that what is asked for has, in an archive.
 	pub(crate) fn open_bytes(&self, sizes: &PieceSizes) -> u64 {
 		// The index of the archive is there also where no manifest is asked for.
@@ -91,16 +86,20 @@ impl<T: Config> Pallet<T> {
 			return Ok(());
 		};
 		ensure!(size <= found.open_bytes(&sizes), Error::<T>::RescueTooLarge);
+		let announced = Announced::<T>::take(job, &who);
+		// What others stored, or what was on chain before it was asked for, has cost it nothing.
+		let own = announced == Some(blob) && T::Blobs::owner(&blob).as_ref() == Some(&who);
+		let paid = if own { size } else { 0 };
 		match found.storers.iter_mut().find(|other| other.trainer == who) {
-			Some(storer) => storer.size = size,
+			Some(storer) => (storer.size, storer.paid) = (size, paid),
 			None => {
-				let storer = Storer { trainer: who.clone(), size, owed: 0 };
+				let storer = Storer { trainer: who.clone(), size, paid, owed: 0 };
 				found.storers.try_push(storer).map_err(|_| Error::<T>::NotTrainer)?;
 			}
 		}
 		// It is awaited until the audit ends, once.
 		T::Blobs::expect(&blob);
-		if let Some(announced) = Announced::<T>::take(job, &who) {
+		if let Some(announced) = announced {
 			T::Blobs::release(&announced, core::slice::from_ref(&who));
 		}
 		Kept::<T>::mutate(job, &who, |kept| {
@@ -120,10 +119,10 @@ impl<T: Config> Pallet<T> {
 		let sizes = audit.sizes;
 		let mut bytes = 0u64;
 		for group in audit.groups.iter_mut().filter(|group| group.is_asked()) {
-			group.windows = group.windows.saturating_add(1).min(MAX_WINDOWS);
-			group.storers.iter_mut().for_each(|storer| storer.size = 0);
+			group.storers.iter_mut().for_each(|storer| (storer.size, storer.paid) = (0, 0));
 			bytes = bytes.saturating_add(group.open_bytes(&sizes));
 		}
+		audit.windows = audit.windows.saturating_add(1).min(MAX_WINDOWS);
 		let blocks = blob::rescue_blocks(bytes, T::RescueBlocks::get());
 		let until = now.saturating_add(blocks);
 		Uploading::<T>::insert(job, (T::Blobs::full_blocks(), now, until));
@@ -132,12 +131,9 @@ impl<T: Config> Pallet<T> {
 		Self::deposit_event(Event::RescueOpened { job, until });
 	}
 
-	/// Returns the last block of a time for rescues, which stands still in blocks that had no room
-	/// for another chunk, where one was announced.
+	/// Returns the last block of a time for rescues, which stands still in blocks that had no room for
+	/// another chunk, or for the transactions that announce one.
 	pub(crate) fn rescue_until(job: JobId, until: BlockNumber) -> BlockNumber {
-		if Announced::<T>::iter_key_prefix(job).next().is_none() {
-			return until;
-		}
 		let Some((before, since, first)) = Uploading::<T>::get(job) else { return until };
 		let full = T::Blobs::full_blocks().saturating_sub(before);
 		stood_still(since, first, full).max(until)
@@ -152,31 +148,31 @@ impl<T: Config> Pallet<T> {
 			let Some(group) = audit.groups.get(at as usize).filter(|group| group.is_asked()) else {
 				continue;
 			};
+			let stored = group.storers.iter().any(|storer| storer.size > 0);
 			// Each is owed for its own bytes, and together no more than if one had stored them.
-			let count = group.storers.iter().filter(|storer| storer.size > 0).count() as Balance;
-			let shares: Vec<(T::AccountId, Balance)> = group
-				.storers
-				.iter()
-				.filter(|storer| storer.size > 0)
+			let own: Vec<_> = group.storers.iter().filter(|storer| storer.paid > 0).collect();
+			let count = own.len() as Balance;
+			let shares: Vec<(T::AccountId, Balance)> = own
+				.into_iter()
 				.map(|storer| {
-					let half = half_of_storing(storer.size, byte).unwrap_or(0);
+					let half = half_of_storing(storer.paid, byte).unwrap_or(0);
 					(storer.trainer.clone(), half.checked_div(count).unwrap_or(0))
 				})
 				.collect();
-			let owed = Self::close_claims(job, audit, at, &shares);
+			let owed = Self::close_claims(job, audit, at, &shares, stored);
 			let Some(group) = audit.groups.get_mut(at as usize) else { continue };
 			for (trainer, amount) in owed {
 				if let Some(storer) = group.storers.iter_mut().find(|s| s.trainer == trainer) {
 					storer.owed = storer.owed.saturating_add(amount);
 				}
 			}
-			if count > 0 {
+			if stored {
 				group.asked.iter_mut().for_each(|asked| asked.stored = true);
 			} else {
 				group.asked.retain(|asked| asked.stored);
 			}
 			Self::decide(job, audit, |index, _| {
-				(index == at && count == 0).then_some(Decision::Unavailable)
+				(index == at && !stored).then_some(Decision::Unavailable)
 			});
 		}
 		for (_, blob) in Announced::<T>::drain_prefix(job) {
@@ -187,9 +183,18 @@ impl<T: Config> Pallet<T> {
 			Self::end_undecided(job, audit);
 			return;
 		}
-		let until = now.saturating_add(T::CommitBlocks::get());
-		audit.phase = AuditPhase::Committing { until };
+		let until = Self::open_commit(audit, now);
 		Self::deposit_event(Event::CommitReopened { job, until });
+	}
+
+	/// Opens the time for commitments; returns its last block. Claims can put it off to the time for
+	/// them and for another replay, and no further.
+	pub(crate) fn open_commit(audit: &mut AuditOf<T>, now: BlockNumber) -> BlockNumber {
+		let until = now.saturating_add(T::CommitBlocks::get());
+		let more = T::RelayBlocks::get().saturating_add(T::CommitBlocks::get());
+		audit.latest = until.saturating_add(more);
+		audit.phase = AuditPhase::Committing { until };
+		until
 	}
 
 	/// Returns the weight of letting all blobs go that an audit named, and of settling what its seats

@@ -21,15 +21,15 @@
 //!   not decided either: at most one result is true. The next round replays other segments.
 
 use crate::{
-	verdicts::{stance, tally, Outcome, Stance},
-	Audit, AuditOf, AuditRecords, Claims, Config, Error, Event, Fault, Group, Pallet, Room,
-	Verdicts, WeightInfo, MAX_PARTIES,
+	verdicts::{stance, tally, Outcome, Stance, Vote},
+	Audit, AuditOf, AuditRecords, Config, Error, Event, Fault, Group, Pallet, Room, Verdicts,
+	WeightInfo, MAX_PARTIES,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight, BoundedVec};
 use sp_runtime::DispatchResult;
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, Findings},
+	audit::{AuditPhase, Decision, Findings, GroupVerdict, Piece},
 	job::{BlockNumber, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_VERIFIERS},
 	JobId,
 };
@@ -142,7 +142,6 @@ impl<T: Config> Pallet<T> {
 					drawn: Default::default(),
 					decision: None,
 					asked: Default::default(),
-					windows: 0,
 					storers: Default::default(),
 				})
 			})
@@ -165,6 +164,8 @@ impl<T: Config> Pallet<T> {
 			sizes,
 			storage_byte,
 			relay: None,
+			latest: 0,
+			windows: 0,
 			served: Default::default(),
 		})
 	}
@@ -181,8 +182,7 @@ impl<T: Config> Pallet<T> {
 				Seed::Ready(seed) => {
 					if Self::seat(job, audit, &seed, after) {
 						audit.waits = 0;
-						let until = now.saturating_add(T::CommitBlocks::get());
-						audit.phase = AuditPhase::Committing { until };
+						Self::open_commit(audit, now);
 					} else {
 						Self::wait_for_verifiers(job, audit, now);
 					}
@@ -250,16 +250,30 @@ impl<T: Config> Pallet<T> {
 			.iter()
 			.map(|m| m.revealed.then(|| Verdicts::<T>::get(job, &m.verifier)).flatten())
 			.collect();
-		let votes: Vec<Vec<_>> = (0..audit.groups.len())
-			.map(|at| findings.iter().map(|f| f.as_ref().and_then(|f| f.get(at))).collect())
+		let votes: Vec<Vec<Vote>> = (0u32..)
+			.zip(&audit.groups)
+			.map(|(at, _)| {
+				let members = audit.committee.iter().zip(&findings);
+				members
+					.map(|(member, findings)| {
+						match findings.as_ref().and_then(|f| f.get(at as usize)) {
+							None => Vote::Nothing,
+							Some(GroupVerdict::Unavailable)
+								if !Self::was_answered(job, &member.verifier, at) =>
+							{
+								Vote::Unasked
+							}
+							Some(verdict) => Vote::Says(verdict),
+						}
+					})
+					.collect()
+			})
 			.collect();
 		let outcomes: Vec<Option<Outcome>> = audit
 			.groups
 			.iter()
 			.zip(&votes)
-			.map(|(group, votes)| {
-				tally(votes, group.has_stored()).filter(|_| group.decision.is_none())
-			})
+			.map(|(group, votes)| tally(votes).filter(|_| group.decision.is_none()))
 			.collect();
 		// All replicas share the seed, so at most one result is true. The segments drawn do not
 		// distinguish two that pass: others must be drawn.
@@ -271,13 +285,19 @@ impl<T: Config> Pallet<T> {
 		for ((group, votes), outcome) in audit.groups.iter_mut().zip(&votes).zip(outcomes) {
 			let contradicts = contradiction && matches!(outcome, Some(Outcome::Accept(_)));
 			let outcome = outcome.filter(|_| !contradicts);
-			// The states on chain are those of the segments drawn, so the group keeps them.
-			if contradicts && group.windows == 0 {
+			if contradicts {
 				group.drawn = Default::default();
+				// What was stored of these segments the next ones do not read.
+				let last = Piece::State(group.result.segments);
+				group.asked.retain(|asked| match asked.piece {
+					Piece::Manifest | Piece::Files => true,
+					Piece::State(_) => asked.piece == last,
+					Piece::Searched => false,
+				});
 			}
 			if group.decision.is_none() {
 				for (worst, vote) in stances.iter_mut().zip(votes) {
-					*worst = (*worst).max(stance(*vote, outcome.as_ref(), group.has_stored()));
+					*worst = (*worst).max(stance(*vote, outcome.as_ref()));
 				}
 			}
 			decisions.push(outcome.map(|outcome| outcome.decision()));
@@ -303,15 +323,12 @@ impl<T: Config> Pallet<T> {
 		Self::next_round(job, audit, now);
 	}
 
-	/// Ends a round that needs no verdicts any more: whoever committed, or asked for what nobody
-	/// stored, has earned the fee.
+	/// Ends a round that needs no verdicts any more: its trainers did not store what was asked for, and
+	/// whether a seat was ready nobody can know, so all earned the fee.
 	pub(crate) fn close_unheard(job: JobId, audit: &mut AuditOf<T>) {
 		for member in &audit.committee {
-			let asked = !Claims::<T>::get(job, &member.verifier).is_empty();
-			if asked || member.commitment.is_some() {
-				// Bounded by the rounds and the size of a committee.
-				let _ = audit.served.try_push(member.verifier.clone());
-			}
+			// Bounded by the rounds and the size of a committee.
+			let _ = audit.served.try_push(member.verifier.clone());
 		}
 		let faults: Vec<Option<Fault>> = audit.committee.iter().map(|_| None).collect();
 		Self::close_seats(job, audit, &faults);

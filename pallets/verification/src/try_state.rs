@@ -134,6 +134,11 @@ impl<T: Config> Pallet<T> {
 		}
 		ensure!(held.is_empty(), "claims of no verifier");
 		for (job, audit) in AuditRecords::<T>::iter() {
+			ensure!(audit.windows <= crate::MAX_WINDOWS, "too many windows");
+			ensure!(
+				audit.committee.iter().all(|member| member.began <= crate::MAX_BEGUN),
+				"a seat that asks again and again"
+			);
 			let committing = matches!(audit.phase, AuditPhase::Committing { .. });
 			ensure!(audit.relay.is_none() || committing, "seats wait for each other at no time");
 			let open: alloc::vec::Vec<_> = crate::Claims::<T>::iter_prefix(job)
@@ -149,7 +154,6 @@ impl<T: Config> Pallet<T> {
 					open.iter().any(|claim| claim.group == at && claim.pieces.contains(&piece))
 				};
 				ensure!(group.open_pieces().all(named), "a piece is asked for by nobody");
-				ensure!(group.windows <= crate::MAX_WINDOWS, "too many windows");
 				ensure!(
 					group.storers.iter().all(|storer| group.trainers.contains(&storer.trainer)),
 					"a stranger stored a result"

@@ -19,11 +19,14 @@ pub const MAX_PARTIES: u32 = MAX_REPLICAS + 1;
 /// Most fees that one audit can cost.
 pub const MAX_FEES: u32 = MAX_VERIFIERS * MAX_AUDIT_ROUNDS;
 
-/// Times that trainers of one result can be asked to store something. Every window is opened by a
-/// claim of a seat, and seats are few; the bound is for the records.
-pub const MAX_WINDOWS: u32 = 4;
-/// Claims of a seat on one result.
-pub const MAX_CLAIMS: u32 = 2;
+/// Times in one audit that trainers can be asked to store something. The bound is for the records: no
+/// minority of a committee can use it up in a round, see [`MAX_BEGUN`].
+pub const MAX_WINDOWS: u32 = MAX_VERIFIERS + 1;
+/// Times in a round that one seat can ask when nobody else does: what it lacks, and what it finds to
+/// lack when it has that. Whenever others ask it can join them.
+pub const MAX_BEGUN: u32 = 2;
+/// Claims of a seat on one result in a round.
+pub const MAX_CLAIMS: u32 = 3;
 /// Claims of a seat.
 pub const ALL_CLAIMS: u32 = MAX_CLAIMS * MAX_REPLICAS;
 
@@ -63,6 +66,10 @@ pub struct Audit<AccountId> {
 	pub storage_byte: Balance,
 	/// While seats lack what they asked for: the last block in which others can give it to them.
 	pub relay: Option<BlockNumber>,
+	/// The height beyond which no claim moves the end of the time for commitments.
+	pub latest: BlockNumber,
+	/// How often trainers were asked to store something.
+	pub windows: u32,
 	/// A fee was earned for each entry.
 	pub served: BoundedVec<AccountId, ConstU32<MAX_FEES>>,
 }
@@ -83,8 +90,6 @@ pub struct Group<AccountId> {
 	pub decision: Option<Decision>,
 	/// What seats asked for.
 	pub asked: BoundedVec<Asked, ConstU32<MAX_PIECES>>,
-	/// How often its trainers were asked to store it.
-	pub windows: u32,
 	/// Who of its trainers stored something.
 	pub storers: BoundedVec<Storer<AccountId>, ConstU32<MAX_REPLICAS>>,
 }
@@ -118,6 +123,8 @@ pub struct Storer<AccountId> {
 	pub trainer: AccountId,
 	/// Bytes that it stored in the last window; 0 where it stored nothing.
 	pub size: u64,
+	/// Those of them that it is paid for: of a blob of its own that it had announced before.
+	pub paid: u64,
 	/// What the owner of the audit owes it for all windows.
 	pub owed: Balance,
 }
@@ -135,6 +142,8 @@ pub struct Claim {
 	pub prepaid: Balance,
 	/// Whether it still lacks them.
 	pub open: bool,
+	/// Whether trainers stored them. Only who asked for what was stored can say that it is of no use.
+	pub answered: bool,
 }
 
 /// One member of a committee.
@@ -148,6 +157,8 @@ pub struct Member<AccountId> {
 	pub commitment: Option<H256>,
 	/// Whether its findings are in `Verdicts`.
 	pub revealed: bool,
+	/// How often it asked in this round when nobody else did, see [`MAX_BEGUN`].
+	pub began: u32,
 }
 
 /// What a verifier lost a part of its bond for.

@@ -2,10 +2,10 @@
 //!
 //! The rule, in one place. A group is decided when a *strict majority of the committee*,
 //! absent members counted, says the same about it: accept with equal evidence, reject for
-//! any reason, or unavailable. Unavailable is a word only about a result that its trainers had to
-//! store on chain: then it says that this was of no use. Before that a seat asks for what it lacks,
-//! and who did not counts as absent from the vote. Where reject and unavailable have the majority
-//! only together it is unavailable.
+//! any reason, or unavailable. Unavailable is a word only of a seat that asked for pieces which the
+//! trainers stored on chain: then it says that these were of no use. Any other seat asks for what it
+//! lacks, and its *unavailable* counts as no vote, whatever was wrong with its machine or its line.
+//! Where reject and unavailable have the majority only together it is unavailable.
 //!
 //! Where accept or reject is decided, a member that said the other thing, or accepted on other
 //! evidence, was wrong: a strict replay has one outcome. A member that says *unavailable* earns
@@ -49,7 +49,7 @@ impl<'a> From<&'a GroupVerdict> for Outcome<'a> {
 pub enum Stance {
 	/// It said the same, or nothing was decided.
 	Agrees,
-	/// It could not have the result, and others could or nobody asked for it.
+	/// It could not have the result, and others could or it did not ask for it.
 	InVain,
 	/// It said nothing.
 	Silent,
@@ -57,14 +57,26 @@ pub enum Stance {
 	Contradicts,
 }
 
+/// What a member of a committee says about a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vote<'a> {
+	/// Nothing.
+	Nothing,
+	/// That it could not have the result, though it did not ask for anything that was stored.
+	Unasked,
+	/// This.
+	Says(&'a GroupVerdict),
+}
+
 /// Returns what a strict majority of the committee says; `None` without such a majority. There is
-/// one vote for each member, `None` for an absent one. `stored` is whether something that seats asked
-/// for was stored on chain.
-pub fn tally<'a>(votes: &[Option<&'a GroupVerdict>], stored: bool) -> Option<Outcome<'a>> {
+/// one vote for each member.
+pub fn tally<'a>(votes: &[Vote<'a>]) -> Option<Outcome<'a>> {
 	let seats = votes.len();
 	let outcomes = || {
-		let said = votes.iter().flatten().map(|vote| Outcome::from(*vote));
-		said.filter(move |outcome| stored || *outcome != Outcome::Unavailable)
+		votes.iter().filter_map(|vote| match vote {
+			Vote::Says(verdict) => Some(Outcome::from(*verdict)),
+			Vote::Nothing | Vote::Unasked => None,
+		})
 	};
 	let majority = |count: usize| count.saturating_mul(2) > seats;
 	outcomes()
@@ -89,15 +101,18 @@ impl Outcome<'_> {
 	}
 }
 
-/// Returns how a vote relates to the outcome. `stored` is as in [`tally`].
-pub fn stance(vote: Option<&GroupVerdict>, outcome: Option<&Outcome>, stored: bool) -> Stance {
-	match (vote.map(Outcome::from), outcome) {
-		(None, _) => Stance::Silent,
-		(Some(Outcome::Unavailable), None) if !stored => Stance::InVain,
-		(Some(_), None | Some(Outcome::Unavailable)) => Stance::Agrees,
-		(Some(said), Some(decided)) if said == *decided => Stance::Agrees,
-		(Some(Outcome::Unavailable), Some(_)) => Stance::InVain,
-		(Some(_), Some(_)) => Stance::Contradicts,
+/// Returns how a vote relates to the outcome.
+pub fn stance(vote: Vote, outcome: Option<&Outcome>) -> Stance {
+	let said = match vote {
+		Vote::Nothing => return Stance::Silent,
+		Vote::Unasked => return Stance::InVain,
+		Vote::Says(verdict) => Outcome::from(verdict),
+	};
+	match outcome {
+		None | Some(Outcome::Unavailable) => Stance::Agrees,
+		Some(decided) if said == *decided => Stance::Agrees,
+		Some(_) if said == Outcome::Unavailable => Stance::InVain,
+		Some(_) => Stance::Contradicts,
 	}
 }
 

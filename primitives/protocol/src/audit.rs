@@ -238,7 +238,7 @@ pub enum AuditPhase {
 /// state, those at which it parts from others, and the three others.
 pub const MAX_PIECES: u32 = 2 * MAX_AUDIT_SEGMENTS + 4 + MAX_PARTINGS;
 /// Most states at which a result parts from others, over all that seats ask for.
-pub const MAX_PARTINGS: u32 = 4;
+pub const MAX_PARTINGS: u32 = 32;
 /// Most leaves that one rescue brings: of the states that are asked for.
 pub const MAX_LEAVES: u32 = 2 * MAX_AUDIT_SEGMENTS + 1 + MAX_PARTINGS;
 
@@ -315,24 +315,30 @@ impl PieceSizes {
 	}
 }
 
-/// Returns whether an audit of the `drawn` segments of a result with that many segments always reads
-/// this piece, or may read it where one of them stands still.
-pub fn is_read(piece: &Piece, drawn: &[u32], segments: u32) -> bool {
+/// Returns whether an audit of the `drawn` segments of this result always reads this piece, or may
+/// read it where one of them stands still. Where training diverged nobody searches: what has no end
+/// stands still nowhere.
+pub fn is_read(piece: &Piece, drawn: &[u32], result: &WorkResult) -> bool {
 	match piece {
-		Piece::Manifest | Piece::Files | Piece::Searched => true,
+		Piece::Manifest | Piece::Files => true,
+		Piece::Searched => !result.diverged,
 		Piece::State(at) => {
-			*at == segments || drawn.iter().any(|s| s == at || s.checked_add(1) == Some(*at))
+			*at == result.segments || drawn.iter().any(|s| s == at || s.checked_add(1) == Some(*at))
 		}
 	}
 }
 
-/// Returns whether `pieces` are some that an audit of the `drawn` segments of a result with that many
-/// segments can read, each once and ascending. Where it `parts` from another result, one state more
-/// can be among them: the one in which the two begin to differ.
-pub fn are_read(pieces: &[Piece], drawn: &[u32], segments: u32, parts: bool) -> bool {
+/// Returns whether `pieces` are some that an audit of the `drawn` segments of this result can read,
+/// each once and ascending. Where it `parts` from another result, one state more can be among them:
+/// the one in which the two begin to differ.
+pub fn are_read(pieces: &[Piece], drawn: &[u32], result: &WorkResult, parts: bool) -> bool {
 	let ascending = pieces.iter().zip(pieces.iter().skip(1)).all(|(a, b)| a < b);
-	let exists = |piece: &Piece| !matches!(piece, Piece::State(at) if *at > segments);
-	let others = pieces.iter().filter(|piece| !is_read(piece, drawn, segments)).count();
+	let exists = |piece: &Piece| match piece {
+		Piece::State(at) => *at <= result.segments,
+		Piece::Searched => !result.diverged,
+		Piece::Manifest | Piece::Files => true,
+	};
+	let others = pieces.iter().filter(|piece| !is_read(piece, drawn, result)).count();
 	!pieces.is_empty() && ascending && pieces.iter().all(exists) && others <= usize::from(parts)
 }
 
@@ -359,7 +365,7 @@ pub fn leaves_fit(leaves: &[Leaf], pieces: &[Piece], result: &WorkResult) -> boo
 		Piece::State(at) => Some(*at),
 		Piece::Manifest | Piece::Files | Piece::Searched => None,
 	});
-	let count = result.segments.saturating_add(1);
+	let count = result.leaves();
 	leaves.iter().map(|leaf| leaf.index).eq(wanted)
 		&& leaves.iter().all(|leaf| {
 			let hash = checkpoint_leaf(&leaf.checkpoint);
@@ -375,13 +381,18 @@ mod tests {
 
 	#[test]
 	fn only_what_an_audit_reads_can_be_asked_for() {
-		let read = |pieces: &[Piece]| are_read(pieces, &[2, 6], 9, false);
+		let result = |segments, diverged| {
+			let root = H256::zero();
+			WorkResult { bundle_root: root, model_root: root, segments, diverged }
+		};
+		let nine = result(9, false);
+		let read = |pieces: &[Piece]| are_read(pieces, &[2, 6], &nine, false);
 		assert!(read(&[Manifest, Files, State(2), State(3), State(6), State(7), State(9)]));
 		assert!(read(&[Searched]) && read(&[State(9), Searched]) && read(&[Files]));
 		assert!(!read(&[]));
 		assert!(!read(&[State(2), State(2)]) && !read(&[State(3), State(2)]));
 		assert!(!read(&[Files, Manifest]));
-		let parts = |pieces: &[Piece]| are_read(pieces, &[2, 6], 9, true);
+		let parts = |pieces: &[Piece]| are_read(pieces, &[2, 6], &nine, true);
 		for at in [0, 1, 4, 5, 8] {
 			assert!(!read(&[State(at)]), "{at}");
 			assert!(parts(&[State(at), State(9)]), "{at}");
@@ -394,8 +405,12 @@ mod tests {
 		let mut most = vec![Manifest, Files];
 		most.extend((0..2 * MAX_AUDIT_SEGMENTS).map(State));
 		most.extend([State(99), Searched]);
-		assert!(are_read(&most, &every, 99, false));
+		assert!(are_read(&most, &every, &result(99, false), false));
 		assert_eq!(most.len(), (MAX_PIECES - MAX_PARTINGS) as usize);
+		// The segment in which it diverged has no end, and nothing is searched.
+		let diverged = |pieces: &[Piece]| are_read(pieces, &[2, 9], &result(9, true), false);
+		assert!(diverged(&[Manifest, Files, State(2), State(3), State(9)]));
+		assert!(!diverged(&[State(10)]) && !diverged(&[Searched]));
 	}
 
 	#[test]
@@ -439,6 +454,19 @@ mod tests {
 		assert!(!leaves_fit(&moved, &pieces, &result), "of another checkpoint");
 		let shorter = WorkResult { segments: 8, ..result };
 		assert!(!leaves_fit(&good, &pieces, &shorter));
+		// A result that diverged has a leaf more.
+		assert!(!leaves_fit(&good, &pieces, &WorkResult { diverged: true, ..result }));
+		let hashes = crate::bundle::bundle_leaves(all.iter().copied(), true);
+		let result = WorkResult {
+			bundle_root: crate::bundle::bundle_root(all.iter().copied(), true),
+			diverged: true,
+			..result
+		};
+		let leaf = |index: u32| Leaf {
+			path: merkle::proof(&hashes, index as usize).unwrap().try_into().unwrap(),
+			..leaf(index)
+		};
+		assert!(leaves_fit(&[leaf(2), leaf(9)], &pieces, &result));
 	}
 
 	/// Frozen: calls carry these bytes.

@@ -138,9 +138,16 @@ const DIVERGED: &[u8] = b"trainyard/diverged/v1";
 /// included; and, where training `diverged` after the last of them, one more leaf, over the bytes
 /// `trainyard/diverged/v1`.
 pub fn bundle_root(checkpoints: impl IntoIterator<Item = Checkpoint>, diverged: bool) -> H256 {
-	let mut leaves: Vec<H256> = checkpoints.into_iter().map(|c| checkpoint_leaf(&c)).collect();
-	leaves.extend(diverged.then(|| merkle::leaf(DIVERGED)));
-	merkle::root(&leaves)
+	merkle::root(&bundle_leaves(checkpoints, diverged))
+}
+
+/// Returns the leaves under the [`bundle_root`].
+pub fn bundle_leaves(
+	checkpoints: impl IntoIterator<Item = Checkpoint>,
+	diverged: bool,
+) -> Vec<H256> {
+	let leaves = checkpoints.into_iter().map(|checkpoint| checkpoint_leaf(&checkpoint));
+	leaves.chain(diverged.then(|| merkle::leaf(DIVERGED))).collect()
 }
 
 /// Returns what stands in [`SegmentEvidence`](crate::audit::SegmentEvidence) for the end state of a

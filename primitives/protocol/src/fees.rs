@@ -18,8 +18,9 @@ pub const MIN_DEPOSIT: Balance = 1_000_000_000_000;
 pub const RECORD_BASE: Balance = 350_000_000_000;
 /// Deposit for each byte of the specification on record: 0.0001 TRY.
 pub const RECORD_BYTE: Balance = 100_000_000;
-/// Price of storing a byte on chain, which a chunk's transaction pays: 0.0000001 TRY.
-pub const STORAGE_BYTE: Balance = 100_000;
+/// Price of storing a byte on chain: what a chunk's transaction pays for its length (0.0000001 TRY)
+/// and for the hashing (about three quarters of that), rounded up.
+pub const STORAGE_BYTE: Balance = 175_000;
 /// What each further replica adds to the pay of all, as a part of the price in percent. One owner of
 /// several computes once, and honest replicas are insurance: each is one more chance that a result
 /// comes in time.
@@ -205,7 +206,7 @@ mod tests {
 	#[test]
 	fn storing_costs_by_the_byte() {
 		assert_eq!(half_of_storing(3, 5), Some(7));
-		assert_eq!(half_of_storing(450 << 20, STORAGE_BYTE), Some(23_592_960_000_000));
+		assert_eq!(half_of_storing(450 << 20, STORAGE_BYTE), Some(41_287_680_000_000));
 		assert_eq!(half_of_storing(2, u128::MAX), None);
 	}
 
@@ -278,7 +279,7 @@ mod tests {
 		assert_eq!(one.price, u128::from(one.work) * 1_000_000);
 		assert_eq!(one.fee, u128::from(one.training) * 1_000_000);
 		let audit = 9 * TRY / 20;
-		assert_eq!(one.storage, 150_000_050_000);
+		assert_eq!(one.storage, 262_500_087_500);
 		assert_eq!(one.escrow, one.price + one.fee + audit + one.storage);
 		assert_eq!(one.deposit, TRY + audit, "the stake is below the least");
 		assert_eq!(one.record, RECORD_BASE + RECORD_BYTE * spec.encode().len() as u128);

@@ -280,6 +280,12 @@ impl WorkResult {
 		self.segments.saturating_add(u32::from(self.diverged))
 	}
 
+	/// Returns how many leaves are under its bundle root: one for each checkpoint, and one more where
+	/// it diverged.
+	pub fn leaves(&self) -> u32 {
+		self.trained().saturating_add(1)
+	}
+
 	/// Returns the segment in which training left the finite numbers, if it did.
 	pub fn diverged_in(&self) -> Option<u32> {
 		self.diverged.then_some(self.segments)

@@ -225,6 +225,8 @@ pub trait AwaitedBlobs<AccountId>: BlobStore {
 	/// Takes one name back. A complete blob of one of the `keepers` is kept as long from now on as
 	/// one that was just completed.
 	fn release(root: &H256, keepers: &[AccountId]);
+	/// Returns who registered the blob with this root, if it is there.
+	fn owner(root: &H256) -> Option<AccountId>;
 	/// Returns in how many blocks so far there was no room for another chunk.
 	fn full_blocks() -> BlockNumber;
 }

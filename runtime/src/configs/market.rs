@@ -54,6 +54,8 @@ parameter_types! {
 	pub const MaxTrainingBlocks: BlockNumber = 90 * DAYS;
 	/// Blocks between two checks for models that are still being stored.
 	pub const ModelPollBlocks: BlockNumber = 2;
+	/// Price of storing a byte on chain, of which seats and escrow pay half.
+	pub const StorageByte: Balance = fees::STORAGE_BYTE;
 	/// Blocks for which an ended job is kept: a month.
 	pub const JobRetention: BlockNumber = 30 * DAYS;
 }
@@ -61,14 +63,14 @@ parameter_types! {
 const _: () = assert!(RecordBase::get() == fees::RECORD_BASE, "clients show another deposit");
 const _: () = assert!(RecordByte::get() == fees::RECORD_BYTE, "clients show another deposit");
 
-const _: () = assert!(LengthFee::get() == fees::STORAGE_BYTE, "clients show another price");
+const _: () = assert!(LengthFee::get() < fees::STORAGE_BYTE, "storing costs more than the length");
 
-/// Most bytes of a rescue: what its period can carry as it is set now, and the largest blob.
+/// Most bytes of a rescue.
 pub struct MaxRescue;
 
 impl Get<u64> for MaxRescue {
 	fn get() -> u64 {
-		blob::rescue_room(periods::RescueBlocks::get()).min(MaxBlob::get())
+		blob::rescue_room(blob::CARRY_BLOCKS).min(MaxBlob::get())
 	}
 }
 
@@ -88,7 +90,7 @@ impl pallet_task_market::Config for Runtime {
 	type MaxAuditWork = MaxAuditWork;
 	type MaxRoundWork = MaxRoundWork;
 	type MaxRescue = MaxRescue;
-	type StorageByte = LengthFee;
+	type StorageByte = StorageByte;
 	type RecordBase = RecordBase;
 	type RecordByte = RecordByte;
 	type MinPeriod = MinPeriod;

@@ -39,8 +39,8 @@ pub mod parameters {
 		/// Revealing the verdict.
 		#[codec(index = 2)]
 		pub static VerdictReveal: BlockNumber = 30;
-		/// Storing on chain what a seat asked for and nobody gave it, at most: fewer bytes have less
-		/// time.
+		/// Storing on chain what a seat asked for and nobody gave it, besides the blocks that its bytes
+		/// take: an hour at 6 s.
 		#[codec(index = 3)]
 		pub static Rescue: BlockNumber = RESCUE_BLOCKS;
 		/// Voting on a drilling project: half a day at 6 s.

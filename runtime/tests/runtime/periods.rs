@@ -21,8 +21,8 @@ fn the_defaults() {
 		assert_eq!(RevealBlocks::get(), 600);
 		assert_eq!(VerdictCommitBlocks::get(), 120);
 		assert_eq!(VerdictRevealBlocks::get(), 30);
-		assert_eq!(RescueBlocks::get(), 300);
-		assert_eq!(configs::market::MaxRescue::get(), 450 << 20, "half of what these blocks carry");
+		assert_eq!(RescueBlocks::get(), 600);
+		assert_eq!(configs::market::MaxRescue::get(), 450 << 20, "half of what 300 blocks carry");
 		assert_eq!(ReviewBlocks::get(), 7_200);
 	});
 }
@@ -45,11 +45,11 @@ fn root_sets_each_alone_and_takes_it_back() {
 		let verdict = |n| set(periods::Parameters::VerdictReveal(periods::VerdictReveal, n));
 		let rescue = |n| set(periods::Parameters::Rescue(periods::Rescue, n));
 		assert_ok!(Parameters::set_parameter(root(), reveal(Some(11))));
-		assert_eq!(now(), [11, 120, 30, 300]);
+		assert_eq!(now(), [11, 120, 30, 600]);
 		assert_ok!(Parameters::set_parameter(root(), commit(Some(12))));
-		assert_eq!(now(), [11, 12, 30, 300]);
+		assert_eq!(now(), [11, 12, 30, 600]);
 		assert_ok!(Parameters::set_parameter(root(), verdict(Some(13))));
-		assert_eq!(now(), [11, 12, 13, 300]);
+		assert_eq!(now(), [11, 12, 13, 600]);
 		assert_ok!(Parameters::set_parameter(root(), rescue(Some(14))));
 		assert_eq!(now(), [11, 12, 13, 14]);
 		assert_ok!(Parameters::set_parameter(root(), reveal(None)));

@@ -43,7 +43,7 @@ use trainyard_engine::EngineError;
 use trainyard_program::spec::{CheckedSpec, JobSpec, SpecError};
 use trainyard_protocol::{
 	audit::{GroupVerdict, Leaf, Leaves, Piece, SegmentEvidence},
-	bundle::{checkpoint_leaf, Checkpoint},
+	bundle::{bundle_leaves, Checkpoint},
 	job::{WorkResult, MAX_REPLAYED_SEGMENTS},
 	merkle,
 };
@@ -224,6 +224,8 @@ pub fn piece_files(
 			Piece::State(index) => {
 				checkpoints.extend(Some(*index).filter(|index| *index <= trained));
 			}
+			// Where training diverged nothing is searched: what has no end is drawn of no other result.
+			Piece::Searched if segments.iter().any(|segment| *segment >= trained) => {}
 			Piece::Searched => {
 				checkpoints.extend(idle::searched(dir, spec, &segments.iter().copied().collect())?);
 			}
@@ -237,7 +239,7 @@ pub fn piece_files(
 pub fn piece_leaves(dir: &Path, pieces: &[Piece]) -> Result<Leaves, VerifyError> {
 	let bundle = Bundle::open(dir)?;
 	let all: Vec<Checkpoint> = bundle.manifest().checkpoints.iter().map(|c| c.bound()).collect();
-	let hashes: Vec<H256> = all.iter().map(checkpoint_leaf).collect();
+	let hashes = bundle_leaves(all.iter().copied(), bundle.manifest().diverged);
 	let leaf = |index: u32| {
 		let checkpoint = *all.get(index as usize)?;
 		let path = merkle::proof(&hashes, index as usize)?.try_into().ok()?;

@@ -75,6 +75,8 @@ fn unavailable_costs_as_much_as_fraud() {
 		assert_eq!((fate, state), (Fate::Unavailable, JobState::Ended(Ending::Failed)));
 		assert_eq!(s.slashed, quote.deposit);
 		assert_eq!(s.slashed_to_submitter, 3 * FEE);
+		// Nobody earns by asking for what a trainer cannot store in time.
+		assert_eq!((s.slashed_to_verifiers, s.slashed_to_jackpot), (0, quote.deposit - 3 * FEE));
 		assert_eq!(free(11), ENDOWMENT - quote.deposit);
 		assert_eq!(s.refunded, quote.escrow - 3 * FEE);
 		assert_eq!(free(SUBMITTER), ENDOWMENT, "made whole to the last unit");
@@ -349,7 +351,8 @@ fn a_job_with_every_kind_of_result() {
 		assert_eq!(s.refunded, quote.escrow - pay - quote.fee / 4 - 3 * FEE);
 		assert_eq!(s.slashed, 2 * quote.deposit);
 		assert_eq!(s.slashed_to_submitter, 0, "one good result is what it paid the audit for");
-		assert_eq!(s.slashed_to_verifiers, s.slashed / 2 / 3 * 3);
+		// For what they found, and not for what they only asked for.
+		assert_eq!(s.slashed_to_verifiers, quote.deposit / 2 / 3 * 3);
 		assert_eq!(free(11), ENDOWMENT + pay);
 		assert_eq!(free(12), ENDOWMENT - quote.deposit);
 		assert_eq!(free(13), ENDOWMENT - quote.deposit);

@@ -11,7 +11,7 @@ use trainyard_protocol::{
 #[test]
 fn slashed_money_is_shared_by_rule() {
 	let shares = |slashed, loss, services| {
-		let s = SlashShares::of(slashed, loss, services);
+		let s = SlashShares::of(slashed, slashed, loss, services);
 		(s.submitter, s.per_service, s.jackpot)
 	};
 	// Nobody lost and nobody served.
@@ -47,7 +47,7 @@ fn fates_cost_what_they_deserve() {
 proptest! {
 	#[test]
 	fn shares_add_up(slashed in any::<u128>(), loss in any::<u128>(), services in 0u32..200) {
-		let s = SlashShares::of(slashed, loss, services);
+		let s = SlashShares::of(slashed, slashed, loss, services);
 		let verifiers = s.per_service.checked_mul(Balance::from(services)).unwrap();
 		prop_assert_eq!(
 			s.submitter.checked_add(verifiers).unwrap().checked_add(s.jackpot),

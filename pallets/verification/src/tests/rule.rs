@@ -2,12 +2,17 @@
 
 use crate::{
 	mock::evidence,
-	verdicts::{stance, tally, Outcome, Stance},
+	verdicts::{stance, tally, Outcome, Stance, Vote},
 };
 use trainyard_protocol::audit::{GroupVerdict, RejectReason};
 
 fn yes(number: u8) -> GroupVerdict {
 	GroupVerdict::Accept(evidence(&[1, 4], number).try_into().unwrap())
+}
+
+/// The votes of a committee; who is absent says nothing.
+fn votes<'a>(said: &[Option<&'a GroupVerdict>]) -> Vec<Vote<'a>> {
+	said.iter().map(|said| said.map_or(Vote::Nothing, Vote::Says)).collect()
 }
 
 const NO: GroupVerdict = GroupVerdict::Reject(RejectReason::WrongModel);
@@ -18,7 +23,7 @@ fn a_strict_majority_of_the_seats_decides() {
 	let (one, two) = (yes(1), yes(2));
 	let (a, b, n, g) = (Some(&one), Some(&two), Some(&NO), Some(&GONE));
 	let one_wins = Some(Outcome::from(&one));
-	for (votes, outcome) in [
+	for (said, outcome) in [
 		(vec![], None),
 		(vec![None], None),
 		(vec![a], one_wins),
@@ -40,34 +45,41 @@ fn a_strict_majority_of_the_seats_decides() {
 		(vec![a, a, a, None, None], one_wins),
 		(vec![a, a, b, b, b], Some(Outcome::from(&two))),
 	] {
-		assert_eq!(tally(&votes, true), outcome, "{votes:?}");
+		assert_eq!(tally(&votes(&said)), outcome, "{said:?}");
 	}
 }
 
-/// Before anything was stored, who lacks something asks for it.
+/// Whoever lacks something asks for it; the word of a machine that could not, or did not, is none.
 #[test]
-fn unavailable_is_no_word_where_nothing_was_stored() {
+fn unavailable_is_no_word_of_who_did_not_ask() {
 	let one = yes(1);
-	let (a, n, g) = (Some(&one), Some(&NO), Some(&GONE));
+	let (a, n, g) = (Vote::Says(&one), Vote::Says(&NO), Vote::Says(&GONE));
+	let u = Vote::Unasked;
 	for (votes, outcome) in [
-		(vec![g, g, g], None),
-		(vec![g, g, a], None),
-		(vec![n, g, a], None),
-		(vec![n, n, g], Some(Outcome::Reject)),
-		(vec![a, a, g], Some(Outcome::from(&one))),
-		(vec![n, n, a, a, g], None),
+		(vec![u, u, u], None),
+		(vec![u, u, a], None),
+		(vec![n, u, a], None),
+		(vec![n, u, u], None),
+		(vec![g, u, u], None),
+		(vec![g, n, u], Some(Outcome::Unavailable)),
+		(vec![n, n, u], Some(Outcome::Reject)),
+		(vec![a, a, u], Some(Outcome::from(&one))),
+		(vec![n, n, a, a, u], None),
 	] {
-		assert_eq!(tally(&votes, false), outcome, "{votes:?}");
+		assert_eq!(tally(&votes), outcome, "{votes:?}");
 	}
-	assert_eq!(stance(g, None, false), Stance::InVain);
-	assert_eq!(stance(g, None, true), Stance::Agrees);
-	assert_eq!(stance(a, None, false), Stance::Agrees);
+	assert_eq!(stance(u, None), Stance::InVain);
+	assert_eq!(stance(g, None), Stance::Agrees);
+	assert_eq!(stance(a, None), Stance::Agrees);
+	for outcome in [Outcome::Reject, Outcome::Unavailable, Outcome::from(&one)] {
+		assert_eq!(stance(u, Some(&outcome)), Stance::InVain);
+	}
 }
 
 #[test]
 fn reasons_to_reject_add_up() {
 	let start = GroupVerdict::Reject(RejectReason::WrongInitialState);
-	assert_eq!(tally(&[Some(&NO), Some(&start), Some(&GONE)], true), Some(Outcome::Reject));
+	assert_eq!(tally(&votes(&[Some(&NO), Some(&start), Some(&GONE)])), Some(Outcome::Reject));
 }
 
 #[test]
@@ -90,7 +102,8 @@ fn stances() {
 		(Some(&one), None, Stance::Agrees),
 		(None, None, Stance::Silent),
 	] {
-		assert_eq!(stance(vote, outcome, true), expected, "{vote:?} against {outcome:?}");
+		let said = vote.map_or(Vote::Nothing, Vote::Says);
+		assert_eq!(stance(said, outcome), expected, "{vote:?} against {outcome:?}");
 	}
 }
 

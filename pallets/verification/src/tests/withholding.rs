@@ -49,8 +49,7 @@ fn row(seat: Seat, stores: bool) -> String {
 				assert_ok!(ask(who, 0, &pieces));
 				tick_until(is_rescue);
 				if stores {
-					Stored::set(vec![BLOB]);
-					assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+					assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
 					// The fees of its chunks.
 					paid = price;
 					tick_until(is_committing);

@@ -37,7 +37,7 @@ pub(super) async fn max_rescue(chain: &Chain) -> Result<u64, ChainError> {
 	let largest = chain.constant("ModelStorage", "MaxBlob").await?;
 	let largest = largest.and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);
 	// The chain counts with the period that root has set; this trainer with that of genesis.
-	Ok(largest.min(blob::rescue_room(blob::RESCUE_BLOCKS)))
+	Ok(largest.min(blob::rescue_room(blob::CARRY_BLOCKS)))
 }
 
 /// Returns what storing and sending costs on this chain.
