@@ -24,6 +24,7 @@ enum Reason {
 	Record,
 	TrainerBond,
 	VerifierBond,
+	Claim,
 	Blob,
 	Project,
 }
@@ -110,6 +111,7 @@ fn parts() -> Result<(), String> {
 /// What is on hold, as the pallet of balances has it.
 fn held() -> Result<Holds, String> {
 	use pallet_task_market::HoldReason as Market;
+	use pallet_verification::HoldReason as Seats;
 	let mut holds = Holds::new();
 	for (who, entries) in pallet_balances::Holds::<Runtime>::iter() {
 		for entry in entries {
@@ -118,7 +120,8 @@ fn held() -> Result<Holds, String> {
 				RuntimeHoldReason::TaskMarket(Market::Deposit) => Reason::Deposit,
 				RuntimeHoldReason::TaskMarket(Market::Record) => Reason::Record,
 				RuntimeHoldReason::Hashrate(_) => Reason::TrainerBond,
-				RuntimeHoldReason::Verification(_) => Reason::VerifierBond,
+				RuntimeHoldReason::Verification(Seats::VerifierBond) => Reason::VerifierBond,
+				RuntimeHoldReason::Verification(Seats::Claim) => Reason::Claim,
 				RuntimeHoldReason::ModelStorage(_) => Reason::Blob,
 				RuntimeHoldReason::Drilling(_) => Reason::Project,
 				other => return Err(format!("{who:?}: something is on hold for {other:?}")),
@@ -128,7 +131,7 @@ fn held() -> Result<Holds, String> {
 	}
 	// Ours, and one of the sessions, which take no deposit for keys. A further reason needs a line
 	// above and one in `recorded`.
-	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 7 + 1);
+	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 8 + 1);
 	Ok(holds)
 }
 
@@ -153,6 +156,10 @@ fn recorded() -> Holds {
 	// Who left or waits is in the pool as well, until it withdraws.
 	for (who, entry) in pallet_verification::Pool::<Runtime>::get() {
 		add(&mut holds, &who, Reason::VerifierBond, entry.bond);
+	}
+	for (_, who, claims) in pallet_verification::Claims::<Runtime>::iter() {
+		let prepaid = claims.iter().map(|claim| claim.prepaid).sum();
+		add(&mut holds, &who, Reason::Claim, prepaid);
 	}
 	for (_, blob) in pallet_model_storage::Blobs::<Runtime>::iter() {
 		add(&mut holds, &blob.owner, Reason::Blob, blob.deposit);
