@@ -3,7 +3,10 @@
 use super::*;
 use crate::train::TrainError;
 use trainyard_program::spec::{Loss, Model, Optimizer};
-use trainyard_protocol::bundle::diverged_state;
+use trainyard_protocol::{
+	audit::{are_read, leaves_fit, Piece},
+	bundle::diverged_state,
+};
 
 /// A job whose parameters grow in every step, at this rate: a linear model, squared errors.
 fn growing(path: &Path, learning_rate_nano: u64) -> CheckedSpec {
@@ -71,6 +74,14 @@ fn a_run_that_diverged_is_true_and_its_last_segment_is_replayed() {
 	let files = required_files_of(&t.spec, last, &[last]);
 	assert_eq!(files, [checkpoint_file(step)]);
 	assert!(rescue_files(&t.out, &t.spec, last, &[0, last]).is_ok());
+	// Its trainer can store whatever a seat asks for, or every such result would be lost.
+	let pieces = [Piece::Manifest, Piece::Files, Piece::State(0), Piece::State(last)];
+	assert!(are_read(&pieces, &[0, last], &t.result, false));
+	assert!(!are_read(&[Piece::Searched], &[0, last], &t.result, false));
+	assert!(leaves_fit(&piece_leaves(&t.out, &pieces).unwrap(), &pieces, &t.result));
+	let pieces = [&pieces[..], &[Piece::Searched]].concat();
+	let files = piece_files(&t.out, &t.spec, last, &[0, last], &pieces).unwrap();
+	assert_eq!(files.len(), 4, "nothing is searched: {files:?}");
 }
 
 /// A trainer that saves the rest of the work, or makes up a state, and says that it diverged.
