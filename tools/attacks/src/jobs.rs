@@ -3,7 +3,10 @@
 //! [`Scene::act`] makes the next call of everyone who has one to make, as their daemons would. An
 //! attacker is one who works with a false root, or a verifier with a voice of its own.
 
-use crate::scene::{Party, Scene};
+use crate::{
+	scene::{Party, Scene},
+	states,
+};
 use frame_support::traits::Get;
 use sp_runtime::DispatchError;
 use std::rc::Rc;
@@ -27,7 +30,7 @@ use trainyard_runtime::{
 /// What everybody salts with: nobody here looks for it.
 const SALT: [u8; 32] = [7; 32];
 
-/// The root of an honest bundle is this byte, again and again.
+/// The states of an honest result hash to this byte, again and again.
 pub const TRUE: u8 = 1;
 
 /// The calls that store a model.
@@ -79,8 +82,10 @@ pub struct Work {
 	pub trainer: Party,
 	/// Its model.
 	pub model: Rc<Model>,
-	/// Of what byte the root of its bundle is; [`TRUE`] where it is honest.
-	pub root: u8,
+	/// Of what byte the states of its bundle are; [`TRUE`] where it is honest.
+	pub byte: u8,
+	/// After how many segments training left the finite numbers, as it says.
+	pub diverged: Option<u32>,
 	/// Blocks for which it waits before it reveals.
 	pub delay: BlockNumber,
 }
@@ -102,18 +107,31 @@ pub type Voice<'a> = &'a dyn Fn(&Ask) -> Option<GroupVerdict>;
 
 /// What an honest verifier says of a result that it could fetch.
 pub fn truth(ask: &Ask) -> Option<GroupVerdict> {
-	let evidence = |segment: &u32| SegmentEvidence {
-		segment: *segment,
+	let result = &ask.group.result;
+	Some(if states::is_of(TRUE, result) {
+		accepts(ask)?
+	} else {
+		GroupVerdict::Reject(match result.diverged_in() {
+			Some(segment) => RejectReason::NotDiverged(found(segment)),
+			None => RejectReason::WrongSegment(found(*ask.group.drawn.first()?)),
+		})
+	})
+}
+
+/// What somebody says who finds any result true.
+pub fn accepts(ask: &Ask) -> Option<GroupVerdict> {
+	let replayed: Vec<_> = ask.group.drawn.iter().map(|segment| found(*segment)).collect();
+	Some(GroupVerdict::Accept(replayed.try_into().expect("there are few")))
+}
+
+/// What a replay of a segment is said to have found.
+fn found(segment: u32) -> SegmentEvidence {
+	SegmentEvidence {
+		segment,
 		trace_root: H256::repeat_byte(TRUE),
 		end_state: H256::repeat_byte(TRUE),
 		idle_since: None,
-	};
-	let replayed: Vec<_> = ask.group.drawn.iter().map(evidence).collect();
-	Some(if ask.group.result.bundle_root == H256::repeat_byte(TRUE) {
-		GroupVerdict::Accept(replayed.try_into().expect("there are few"))
-	} else {
-		GroupVerdict::Reject(RejectReason::WrongSegment(*replayed.first()?))
-	})
+	}
 }
 
 /// Terms of a small job, with the least fee for [`JobSpec::noisy_example`].
@@ -175,10 +193,18 @@ impl Scene {
 		Ok(self.chain.state(pallet_task_market::NextJob::<Runtime>::get) - 1)
 	}
 
-	/// From now on `trainer` works on `job`, and brings a bundle of this root.
-	pub fn works(&mut self, trainer: &Party, job: JobId, root: u8) {
+	/// From now on `trainer` works on `job`, and brings a bundle of this byte.
+	pub fn works(&mut self, trainer: &Party, job: JobId, byte: u8) {
 		let (trainer, model) = (trainer.clone(), Model::small(job));
-		self.works.push(Work { job, trainer, model, root, delay: 0 });
+		self.works.push(Work { job, trainer, model, byte, diverged: None, delay: 0 });
+	}
+
+	/// The same, and says that training left the finite numbers after that many segments.
+	pub fn diverges(&mut self, trainer: &Party, job: JobId, byte: u8, segments: u32) {
+		self.works(trainer, job, byte);
+		if let Some(work) = self.works.last_mut() {
+			work.diverged = Some(segments);
+		}
 	}
 
 	/// A job as clients see it.
@@ -267,11 +293,13 @@ impl Scene {
 
 	/// What a trainer reveals.
 	fn reveal_of(view: &JobView<AccountId>, work: &Work) -> Reveal {
+		let segments = work.diverged.unwrap_or(view.spec.segments());
+		let diverged = work.diverged.is_some();
 		Reveal {
-			bundle_root: H256::repeat_byte(work.root),
+			bundle_root: states::root(work.byte, segments, diverged),
 			model_root: work.model.root,
-			segments: view.spec.segments(),
-			diverged: false,
+			segments,
+			diverged,
 			location: Text::new("http://127.0.0.1:8600").expect("it is short"),
 		}
 	}

@@ -13,6 +13,7 @@ mod jobs;
 mod random;
 mod report;
 mod scene;
+mod states;
 mod world;
 
 use clap::{Parser, Subcommand};

@@ -3,15 +3,17 @@
 use crate::{
 	jobs::{terms, truth, TRUE},
 	report::{Attack, Outcome},
-	scene::{Party, Scene, Side, BOND},
+	scene::{Party, Scene, Side, BOND, ROOM},
+	states::silence,
 };
+use frame_support::traits::Get;
 use std::collections::BTreeSet;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	job::{JobState, Terms},
-	views::Hardware,
+	views::{Hardware, JobView},
 };
-use trainyard_runtime::{presets, TRY};
+use trainyard_runtime::{configs::periods::RevealBlocks, presets, AccountId, TRY};
 use trainyard_sandbox::{genesis_json, Chain};
 
 /// The attacks of this file.
@@ -32,16 +34,31 @@ pub const ALL: &[Attack] = &[
 		left: None,
 		run: late_raise,
 	},
+	Attack {
+		name: "late-draw",
+		source: "chain-market M2",
+		tries: "has a draw served late, and registers verifiers when its seed is known",
+		rule: "what counts is what was there at the draw height, and a seed is given for 32 blocks",
+		left: None,
+		run: late_draw,
+	},
 ];
+
+/// Blocks of a seed of a public network, and between two draw heights.
+const SEED: u32 = 16;
+
+/// A chain with such seeds.
+fn public() -> Scene {
+	let mut genesis = genesis_json(presets::DEVELOPMENT);
+	genesis["hashrate"]["seedBlocks"] = SEED.into();
+	genesis["hashrate"]["seedStep"] = SEED.into();
+	Scene::on(Chain::founded(&genesis))
+}
 
 /// The draw of an audit where the trainer waits for that long before it reveals: the committee and
 /// the segments.
 fn draw_after(delay: u32) -> (Scene, String) {
-	let mut genesis = genesis_json(presets::DEVELOPMENT);
-	// The seeds of a public network.
-	genesis["hashrate"]["seedBlocks"] = 16.into();
-	genesis["hashrate"]["seedStep"] = 16.into();
-	let mut scene = Scene::on(Chain::founded(&genesis));
+	let mut scene = public();
 	let submitter = scene.hostile("submitter");
 	let trainer = scene.trainer(Side::Attacker);
 	scene.verifiers(Side::Honest, 9, BOND);
@@ -112,5 +129,74 @@ fn late_raise() -> Outcome {
 		("its bond beside the other's", "1/20 at its application, 50 times as much after".into()),
 	];
 	assert!(won <= JOBS / 2, "a raise after the application counts");
+	Outcome { scene, facts }
+}
+
+/// Has the draw of an audit of its own served after that many jobs of others, and comes with verifiers
+/// when the seed is known. Returns by how many blocks the draw was late, and how many of the seats are
+/// the newcomers'.
+fn late(jobs: usize) -> (Scene, u32, usize) {
+	let mut scene = public();
+	let submitter = scene.hostile("submitter");
+	let trainer = scene.trainer(Side::Attacker);
+	scene.verifiers(Side::Honest, 9, BOND);
+	let bond = 5 * BOND;
+	let own: Vec<Party> =
+		(0..4).map(|_| scene.party("verifier", Side::Attacker, bond + 100 * TRY)).collect();
+	scene.start();
+	let spec = JobSpec::noisy_example();
+	let terms = Terms { price_per_ut: 1, ..terms() };
+	let job = scene.post(&submitter, &spec, &terms).expect("it is valid");
+	scene.works(&trainer, job, TRUE);
+	scene.works[0].delay = 1_000;
+	let view = scene.until(job, &truth, |view| view.state == JobState::Revealing);
+	// Nobody applies for any of these, and applying ends in the block before the seed is there.
+	let draw = (scene.height() + 100).next_multiple_of(SEED);
+	let known = draw + SEED + 1;
+	let mut left = jobs;
+	while left > 0 {
+		scene.begin();
+		let terms = Terms { apply_blocks: known - 1 - scene.height(), ..terms.clone() };
+		let submit = pallet_task_market::Call::submit_job { spec: spec.clone(), terms };
+		while left > 0 {
+			match scene.send(&submitter, submit.clone()) {
+				Some(posted) => posted.expect("it is valid"),
+				None => break,
+			}
+			left -= 1;
+		}
+		scene.end();
+	}
+	// The trainer chooses when its audit begins.
+	let since = view.deadline - scene.chain.state(RevealBlocks::get);
+	scene.works[0].delay = draw - SEED / 2 - since;
+	assert!(scene.height() < draw - SEED / 2, "there was no time for all of them");
+	scene.until(job, &truth, |view| view.state == JobState::Auditing);
+	let left = known - 1 - scene.height();
+	scene.run(left);
+	scene.all(&own, |_| pallet_verification::Call::register { bond, capacity: ROOM }.into());
+	let seated = |view: &JobView<AccountId>| {
+		view.audit.as_ref().is_some_and(|audit| !audit.committee.is_empty())
+	};
+	let view = scene.until(job, &silence, seated);
+	let late = scene.height() - known;
+	let audit = view.audit.expect("it runs");
+	let mine = scene.seats(&audit).iter().filter(|seat| seat.side == Side::Attacker).count();
+	scene.settle(&[job], &truth);
+	(scene, late, mine)
+}
+
+fn late_draw() -> Outcome {
+	let (_, first, mine) = late(430);
+	assert!(first > 0 && mine == 0, "a newcomer was drawn by a seed that it knew");
+	let (scene, second, _) = late(1_700);
+	assert!(second > SEED, "the seed that everybody knew was used");
+	let facts = vec![
+		(
+			"430 other jobs are due first",
+			format!("late by {first} blocks, {mine} seats are newcomers'"),
+		),
+		("1,700 other jobs are due first", format!("late by {second} blocks, and by another seed")),
+	];
 	Outcome { scene, facts }
 }

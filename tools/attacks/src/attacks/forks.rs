@@ -62,7 +62,8 @@ fn another_commitment() -> Outcome {
 	scene.works(&trainer, job, TRUE);
 	// What it trained under the seed of the other fork.
 	let model = scene.works[0].model.clone();
-	let stale = Work { job, trainer: trainer.clone(), model, root: 9, delay: 0 };
+	let (byte, diverged) = (9, None);
+	let stale = Work { job, trainer: trainer.clone(), model, byte, diverged, delay: 0 };
 	let commit = |commitment| pallet_submissions::Call::commit { job, commitment };
 	let true_work = scene.commitment(&view, &scene.works[0]);
 	let stale = scene.commitment(&view, &stale);

@@ -3,10 +3,12 @@
 mod blocks;
 mod committees;
 mod draws;
+mod endings;
 mod forks;
 mod keys;
 mod pools;
 mod records;
+mod serving;
 mod traps;
 mod work;
 
@@ -17,6 +19,8 @@ pub fn all() -> Vec<Attack> {
 	[
 		traps::ALL,
 		committees::ALL,
+		serving::ALL,
+		endings::ALL,
 		pools::ALL,
 		draws::ALL,
 		forks::ALL,
