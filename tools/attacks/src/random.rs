@@ -4,7 +4,12 @@
 //! A call that is refused is as good as one that is taken: what counts is that the books are right
 //! after it.
 
-use crate::world::{Actor, World, SALT};
+mod audits;
+
+use crate::{
+	states,
+	world::{Actor, World, SALT},
+};
 use rand::Rng;
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt};
@@ -13,7 +18,6 @@ use trainyard_program::{
 	spec::{EarlyStop, JobSpec},
 };
 use trainyard_protocol::{
-	audit::{AuditPhase, GroupVerdict, RejectReason, SegmentEvidence},
 	blob::Chunked,
 	commitment, drill,
 	drill::{Mismatch, ProjectState, Template, UnitPhase, UnitResult},
@@ -322,16 +326,15 @@ impl World {
 		let kind = if self.chance(80) { 1 } else { self.rng.random_range(2..4) };
 		let mut bytes = vec![kind; 2_000 + job as usize % 1_000];
 		bytes[0] = job as u8;
-		let segments = view.spec.segments();
+		let whole = view.spec.segments();
+		let diverged = self.chance(10);
+		let segments =
+			if diverged || self.chance(5) { self.rng.random_range(0..whole + 2) } else { whole };
 		let reveal = Reveal {
-			bundle_root: H256::repeat_byte(kind),
+			bundle_root: states::root(kind, segments, diverged),
 			model_root: self.file(bytes),
-			segments: if self.chance(5) {
-				self.rng.random_range(0..segments + 2)
-			} else {
-				segments
-			},
-			diverged: self.chance(5),
+			segments,
+			diverged,
 			location: Text::new("http://127.0.0.1:8600").expect("it is short"),
 		};
 		let commitment = commitment::result(&self.genesis, job, &trainer, &reveal.result(), &SALT);
@@ -379,87 +382,6 @@ impl World {
 			}
 		};
 		Some((who, call.into()))
-	}
-
-	fn audits(&mut self, view: &JobView<AccountId>) -> Option<(Actor, RuntimeCall)> {
-		use pallet_verification::Call::*;
-		let job = view.id;
-		let audit = view.audit.as_ref()?;
-		let committee: Vec<_> = audit.committee.iter().map(|seat| seat.verifier.clone()).collect();
-		match audit.phase {
-			AuditPhase::Committing { .. } => {
-				let who = self.one(&committee)?;
-				if self.chance(15) {
-					// The roots of these results are made up, so no leaves lead to them.
-					use trainyard_protocol::audit::Piece::*;
-					let pieces =
-						if self.chance(50) { vec![Files] } else { vec![Manifest, Searched] };
-					let (group, pieces) = (self.rng.random_range(0..2), pieces.try_into().ok()?);
-					let call = match self.chance(70) {
-						true => request { job, group, pieces },
-						false => withdraw_request { job, group },
-					};
-					return Some((self.owner(&who)?, call.into()));
-				}
-				let verdicts: Vec<_> = audit
-					.groups
-					.iter()
-					.map(|group| {
-						let honest = group.result.bundle_root == H256::repeat_byte(1);
-						self.verdict(honest, &group.drawn)
-					})
-					.collect();
-				let findings = trainyard_protocol::audit::Findings::try_from(verdicts).ok()?;
-				let round = audit.round;
-				let commitment =
-					commitment::verdict(&self.genesis, job, round, &who, &findings, &SALT);
-				self.findings.insert((job, round, who.clone()), findings);
-				Some((self.owner(&who)?, commit { job, commitment }.into()))
-			}
-			AuditPhase::Revealing { .. } => {
-				let who = self.one(&committee)?;
-				let findings = self.findings.get(&(job, audit.round, who.clone()))?.clone();
-				Some((self.owner(&who)?, reveal { job, findings, salt: SALT }.into()))
-			}
-			AuditPhase::Rescue { .. } => {
-				let trainers: Vec<_> = view.replicas.iter().map(|r| r.trainer.clone()).collect();
-				let trainer = self.one(&trainers)?;
-				let who = self.owner(&trainer)?;
-				let root = self.file(vec![job as u8; 3_000]);
-				let there = self.chain.state(|| Runtime::blob(root));
-				if there.is_some_and(|blob| blob.missing.is_empty()) {
-					let group = self.rng.random_range(0..2);
-					let leaves = Default::default();
-					return Some((who, rescue { job, group, blob: root, leaves }.into()));
-				}
-				self.stores(who, root)
-			}
-			AuditPhase::Drawing { .. } | AuditPhase::Done => None,
-		}
-	}
-
-	/// A verifier's verdict: usually the truth.
-	fn verdict(&mut self, honest: bool, drawn: &[u32]) -> GroupVerdict {
-		let evidence = |segment: u32, byte: u8| SegmentEvidence {
-			segment,
-			trace_root: H256::repeat_byte(byte),
-			end_state: H256::repeat_byte(2),
-			idle_since: None,
-		};
-		let first = drawn.first().copied().unwrap_or(0);
-		match self.rng.random_range(0..100) {
-			0..70 if honest => {
-				let all: Vec<_> = drawn.iter().map(|segment| evidence(*segment, 1)).collect();
-				all.try_into().map_or(GroupVerdict::Unavailable, GroupVerdict::Accept)
-			}
-			0..70 => GroupVerdict::Reject(RejectReason::WrongSegment(evidence(first, 3))),
-			70..85 => GroupVerdict::Unavailable,
-			85..95 => GroupVerdict::Reject(RejectReason::WrongModel),
-			_ => {
-				let all: Vec<_> = drawn.iter().map(|segment| evidence(*segment, 9)).collect();
-				all.try_into().map_or(GroupVerdict::Unavailable, GroupVerdict::Accept)
-			}
-		}
 	}
 
 	fn about_projects(&mut self) -> Option<(Actor, RuntimeCall)> {
