@@ -72,12 +72,12 @@ fn file(bytes: usize, number: u32) -> std::rc::Rc<Model> {
 	Model::new(&file)
 }
 
-/// What a trainer does that has withheld a false result.
+/// What a trainer stores in the end that has withheld a false result.
 #[derive(Clone, Copy, PartialEq)]
-enum Then {
-	StoresNothing,
-	StoresGarbage,
-	StoresIt,
+enum Stores {
+	Nothing,
+	Garbage,
+	States,
 }
 
 fn withheld_states() -> Outcome {
@@ -93,7 +93,7 @@ fn withheld_states() -> Outcome {
 	scene.start();
 	let terms = Terms { verifiers: 15, ..terms() };
 	let (mut refused, mut seated, mut lost) = (Vec::new(), Vec::new(), Vec::new());
-	for then in [Then::StoresNothing, Then::StoresGarbage, Then::StoresIt] {
+	for stores in [Stores::Nothing, Stores::Garbage, Stores::States] {
 		let (job, pieces) =
 			audited(&mut scene, &submitter, std::slice::from_ref(&trainer), FALSE, &terms);
 		let audit = scene.job(job).audit.expect("it runs");
@@ -103,20 +103,20 @@ fn withheld_states() -> Outcome {
 		let audit = scene.window(job);
 		let group = &audit.groups[0];
 		let (bytes, _) = scene.archive(job, &pieces);
-		if then == Then::StoresGarbage {
+		if stores == Stores::Garbage {
 			// Of states that it did not reveal; more than was asked for; and something else.
 			let others = scene.store(&trainer, job, &file(9, job), &leaves(TRUE, group));
 			let large = scene.store(&trainer, job, &file(MORE, job), &leaves(FALSE, group));
 			refused = vec![answer(others), answer(large)];
 			let garbage = scene.store(&trainer, job, &file(10, job), &leaves(FALSE, group));
 			garbage.expect("the chain does not see what it holds");
-		} else if then == Then::StoresIt {
+		} else if stores == Stores::States {
 			let stored = scene.store(&trainer, job, &file(bytes, job), &leaves(FALSE, group));
 			stored.expect("it is what was asked for");
 		}
 		let voice = |ask: &Ask| match own.contains(ask.who) {
 			true => accepts(ask),
-			false if then == Then::StoresIt => truth(ask),
+			false if stores == Stores::States => truth(ask),
 			false => Some(GroupVerdict::Unavailable),
 		};
 		let money = scene.settle(&[job], &voice)[0];
