@@ -298,7 +298,8 @@ mod tests {
 					let chunks = Chunked::new(&this.bytes).chunks.len() as u32;
 					let size = this.bytes.len() as u64;
 					let owner = AccountId32([1; 32]);
-					let view = BlobView { owner, size, chunks, missing: vec![], expires: 90 };
+					let (missing, expires, removing) = (vec![], 90, false);
+					let view = BlobView { owner, size, chunks, missing, expires, removing };
 					Ok(Some(view).encode())
 				}
 				"trainyard_modelChunk" => {

@@ -130,12 +130,12 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// Drops up to `RemoveStep` chunk records, and with the last one the blob. Returns how
-	/// many it looked at.
+	/// Drops up to `RemoveStep` chunk records, and with the last one the blob: where none is stored,
+	/// at once. Returns how many it looked at.
 	pub(crate) fn do_remove(who: T::AccountId, root: H256) -> Result<u32, DispatchError> {
 		let mut blob = Blobs::<T>::get(root).ok_or(Error::<T>::UnknownBlob)?;
 		// Once the removal has begun, anyone may continue it: what is left of the blob is of no
-		// use.
+		// use, and keeps a job that names the root from storing it.
 		if blob.removing.is_none() {
 			let now = Self::now();
 			ensure!(now > blob.expires, Error::<T>::NotExpired);
@@ -144,13 +144,15 @@ impl<T: Config> Pallet<T> {
 			ensure!(blob.owner == who || now > open, Error::<T>::NotOwner);
 		}
 		let from = blob.removing.unwrap_or(0);
-		let to = from.saturating_add(T::RemoveStep::get()).min(blob.chunks);
-		for index in from..to {
-			if ChunkHashes::<T>::take(root, index).is_some() {
+		let last = from.saturating_add(T::RemoveStep::get()).min(blob.chunks);
+		let mut to = from;
+		while to < last && blob.stored > 0 {
+			if ChunkHashes::<T>::take(root, to).is_some() {
 				blob.stored = blob.stored.saturating_sub(1);
 			}
+			to = to.saturating_add(1);
 		}
-		if to < blob.chunks {
+		if to < blob.chunks && blob.stored > 0 {
 			blob.removing = Some(to);
 			Blobs::<T>::insert(root, &blob);
 			Self::deposit_event(Event::Shrunk { root, left: blob.stored });

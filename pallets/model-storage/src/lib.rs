@@ -319,8 +319,8 @@ pub mod pallet {
 		}
 
 		/// Removes the expired blob `root` and returns its deposit to the owner; in several
-		/// calls when it has more than `RemoveStep` chunks. The owner may do this from the
-		/// expiry on, others `Grace` blocks later.
+		/// calls when it has more than `RemoveStep` chunks and some are stored. The owner may do this
+		/// from the expiry on, others `Grace` blocks later. Once it has begun, anyone may go on.
 		#[pallet::call_index(3)]
 		#[pallet::weight(T::WeightInfo::remove(T::RemoveStep::get()))]
 		pub fn remove(origin: OriginFor<T>, root: H256) -> DispatchResultWithPostInfo {
@@ -344,6 +344,7 @@ pub mod pallet {
 				chunks: blob.chunks,
 				missing,
 				expires: blob.expires,
+				removing: blob.removing.is_some(),
 			})
 		}
 

@@ -281,4 +281,7 @@ pub struct BlobView<AccountId> {
 	pub missing: Vec<u32>,
 	/// Height after which it may be removed.
 	pub expires: BlockNumber,
+	/// Whether its removal has begun: it takes no chunks, anyone may go on with `remove`, and when it
+	/// is gone it can be registered again.
+	pub removing: bool,
 }

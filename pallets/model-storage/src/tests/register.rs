@@ -22,6 +22,7 @@ fn a_registration_holds_a_deposit_by_size() {
 			(view.owner, view.size, view.chunks, view.missing, view.expires),
 			(ALICE, 10_000, 3, vec![0, 1, 2], 1 + UPLOAD_PERIOD)
 		);
+		assert!(!view.removing);
 		assert_eq!(ModelStorage::chunk_hash(blob.root, 0), None);
 	});
 }

@@ -6,7 +6,7 @@ use crate::{
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use sp_runtime::transaction_validity::InvalidTransaction;
 use trainyard_protocol::blob::Chunked;
-use trainyard_traits::BlobStore;
+use trainyard_traits::{AwaitedBlobs, BlobStore};
 
 fn held(who: AccountId) -> u128 {
 	Balances::balance_on_hold(&HoldReason::Blob.into(), &who)
@@ -147,8 +147,66 @@ fn a_large_blob_is_removed_in_steps() {
 		assert_eq!(held(ALICE), 0);
 		assert_eq!(Blobs::<Test>::iter().count(), 0);
 		assert_eq!(ChunkHashes::<Test>::iter().count(), 0);
-		// The last step had 2 records to look at, and is charged for 2.
+		// The last step had 1 record to look at, and is charged for 1.
 		assert!(last.actual_weight.unwrap().all_lt(first.actual_weight.unwrap()));
+	});
+}
+
+/// A stranger registers a root that everybody can foresee, stores nothing, and begins to remove it:
+/// its trainer could not store what is asked for, and lost the deposit.
+#[test]
+fn a_blob_of_which_nothing_is_stored_goes_at_once() {
+	run(|| {
+		// 12 chunks, 5 a step.
+		let data = bytes(12 * 4096);
+		let blob = Chunked::new(&data);
+		register(BOB, &blob, data.len());
+		System::set_block_number(u64::from(2 + UPLOAD_PERIOD));
+		let deposit = held(BOB);
+		let removed = ModelStorage::remove(RuntimeOrigin::signed(BOB), blob.root).unwrap();
+		System::assert_last_event(Event::Removed { root: blob.root, owner: BOB, deposit }.into());
+		assert_eq!((held(BOB), Blobs::<Test>::iter().count()), (0, 0));
+		register(ALICE, &blob, data.len());
+		// One chunk, the first one: the rest is not looked at.
+		assert_ok!(apply(ALICE, upload_call(&blob, 0)).unwrap());
+		System::set_block_number(u64::from(4 + 2 * UPLOAD_PERIOD));
+		let one = ModelStorage::remove(RuntimeOrigin::signed(ALICE), blob.root).unwrap();
+		assert!(removed.actual_weight.unwrap().all_lt(one.actual_weight.unwrap()));
+		assert_eq!(Blobs::<Test>::iter().count(), 0);
+		assert_eq!(ChunkHashes::<Test>::iter().count(), 0);
+	});
+}
+
+/// An awaited blob cannot be removed; one whose removal had begun before must not stay half removed.
+#[test]
+fn a_removal_that_had_begun_before_a_job_named_the_blob_is_finished_by_anyone() {
+	run(|| {
+		let data = bytes(12 * 4096);
+		let blob = Chunked::new(&data);
+		register(BOB, &blob, data.len());
+		// Only the last chunk, so that the first call does not end the removal.
+		assert_ok!(apply(BOB, upload_call(&blob, 11)).unwrap());
+		System::set_block_number(u64::from(2 + UPLOAD_PERIOD));
+		let deposit = held(BOB);
+		assert_ok!(remove(BOB, blob.root));
+		let view = ModelStorage::view(blob.root).unwrap();
+		assert_eq!((view.removing, view.missing.len()), (true, 11));
+		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
+		assert_noop!(
+			ModelStorage::register(RuntimeOrigin::signed(ALICE), 12 * 4096, blob.merkle_root),
+			Error::<Test>::BeingRemoved
+		);
+		assert_ok!(remove(ALICE, blob.root));
+		assert_ok!(remove(ALICE, blob.root));
+		System::assert_last_event(Event::Removed { root: blob.root, owner: BOB, deposit }.into());
+		assert_eq!((held(BOB), Balances::free_balance(BOB)), (0, ENDOWMENT));
+		register(ALICE, &blob, data.len());
+		upload_all(ALICE, &blob);
+		assert!(ModelStorage::is_complete(&blob.root));
+		// It is awaited still: nobody begins another removal.
+		System::set_block_number(1_000);
+		assert_noop!(remove(ALICE, blob.root), Error::<Test>::Awaited);
+		<ModelStorage as AwaitedBlobs<_>>::release(&blob.root, &[]);
 	});
 }
 

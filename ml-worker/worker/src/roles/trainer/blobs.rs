@@ -99,7 +99,8 @@ mod tests {
 	#[test]
 	fn only_own_blobs_are_removed_and_only_when_they_have_expired() {
 		let me = AccountId32([1; 32]);
-		let view = BlobView { owner: me, size: 5, chunks: 1, missing: vec![], expires: 100 };
+		let (missing, expires, removing) = (vec![], 100, false);
+		let view = BlobView { owner: me, size: 5, chunks: 1, missing, expires, removing };
 		assert_eq!(fate(Some(&view), &me, 100), Fate::Keep);
 		assert_eq!(fate(Some(&view), &me, 101), Fate::Remove);
 		let other = BlobView { owner: AccountId32([2; 32]), ..view };

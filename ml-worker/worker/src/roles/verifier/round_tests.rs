@@ -371,7 +371,8 @@ async fn a_rescue_whose_reading_broke_off_goes_on_and_is_judged() {
 		"TrainyardApi_blob" => {
 			let (size, chunks) = (bytes.len() as u64, Chunked::new(&bytes).chunks.len() as u32);
 			let owner = AccountId32([1; 32]);
-			Ok(Some(BlobView { owner, size, chunks, missing: vec![], expires: 90 }).encode())
+			let (missing, expires, removing) = (vec![], 90, false);
+			Ok(Some(BlobView { owner, size, chunks, missing, expires, removing }).encode())
 		}
 		"trainyard_modelChunk" => {
 			let (_, index) = <(H256, u32)>::decode(&mut &arguments[..]).unwrap();
