@@ -1,22 +1,24 @@
 //! Stores files on chain, chunk by chunk, and reads them back.
 
-use super::{calls, Chain, ChainError, Transactor, TxError};
+mod storing;
+
+pub use storing::store;
+
+use super::{Chain, ChainError, TxError};
 use futures::{stream, Stream, StreamExt, TryStreamExt};
 use std::{
 	fs::File,
 	io::{self, Read, Seek, SeekFrom, Write},
 	path::{Path, PathBuf},
 };
-use tracing::{debug, info};
+use tracing::debug;
 use trainyard_protocol::{
 	blob::{self, Chunked},
 	merkle, H256,
 };
 
-/// Chunks that are under way at once, up or down.
+/// Chunks that are read at once.
 const WINDOW: usize = 6;
-/// Rounds without a new chunk on chain after which storing is given up.
-const PATIENCE: u32 = 5;
 
 /// Says why a file is not on chain, or could not be read back.
 #[derive(Debug, thiserror::Error)]
@@ -82,71 +84,6 @@ pub enum BlobError {
 		/// Why.
 		source: io::Error,
 	},
-}
-
-/// Stores `bytes` on chain under their root, and returns it. Chunks that are there already
-/// are skipped, whoever stored them, so it can be called again after a crash.
-pub async fn store(sender: &Transactor, bytes: &[u8]) -> Result<H256, BlobError> {
-	if bytes.is_empty() {
-		return Err(BlobError::Empty);
-	}
-	let chunked = Chunked::new(bytes);
-	let root = chunked.root;
-	let chain = sender.chain();
-	if chain.blob(root).await?.is_none() {
-		let call = calls::register_blob(bytes.len() as u64, &chunked.merkle_root);
-		if let Err(error) = sender.run(&call).await {
-			// Somebody with the same result may have been faster.
-			if chain.blob(root).await?.is_none() {
-				return Err(error.into());
-			}
-		}
-	}
-	let (mut fewest, mut idle) = (usize::MAX, 0);
-	loop {
-		let view = chain.blob(root).await?.ok_or(BlobError::Unknown { root })?;
-		if view.missing.is_empty() {
-			info!("blob {root:?} is on chain: {} bytes in {} chunks", bytes.len(), view.chunks);
-			return Ok(root);
-		}
-		if view.missing.len() < fewest {
-			(fewest, idle) = (view.missing.len(), 0);
-		} else {
-			idle += 1;
-		}
-		let mut last_error = None;
-		let mut sent = Vec::new();
-		for index in view.missing.iter().copied().take(WINDOW) {
-			let at = index as usize;
-			let (Some(proof), Some(chunk)) = (chunked.proof(at), chunked.chunks.get(at)) else {
-				continue;
-			};
-			match sender.send(&calls::upload_chunk(&root, index, &proof, chunk)).await {
-				Ok(pending) => sent.push(pending),
-				Err(error) => {
-					last_error = Some(error);
-					break;
-				}
-			}
-		}
-		for pending in sent {
-			if let Err(error) = pending.included().await {
-				debug!("{error}");
-				last_error = Some(error);
-			}
-		}
-		if idle >= PATIENCE {
-			return Err(match last_error {
-				Some(error) => error.into(),
-				None => {
-					BlobError::Incomplete { root, missing: view.missing.len(), chunks: view.chunks }
-				}
-			});
-		}
-		if last_error.is_some() {
-			tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-		}
-	}
 }
 
 /// Reads the blob `root` back and checks that the bytes hash to it. Refuses more than
