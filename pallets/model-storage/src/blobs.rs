@@ -3,7 +3,7 @@
 use crate::{
 	types::{deposit_for, Marker},
 	Awaited, Blob, BlobOf, Blobs, ChunkHashes, Config, Error, Event, FullBlocks, HoldReason,
-	OnBlobComplete, Ordinary, Pallet, TopLevelUpload, H256,
+	OnBlobComplete, Ordinary, Pallet, TopLevelUpload, WeightInfo, H256,
 };
 use frame_support::{
 	dispatch::DispatchClass,
@@ -21,6 +21,10 @@ use trainyard_traits::{AwaitedBlobs, BlobStore};
 
 /// Bytes of a transaction beside the chunk that it brings, at most: signature, proof, extension.
 pub const AROUND_CHUNK: u32 = 4_096;
+/// Bytes that a block must have for the calls around chunks (announce, register, name) not to count
+/// as full. They may take as many where it is full of ordinary transactions. The longest of them, a
+/// rescue with the leaves of 37 states of a job with 65,536 segments, takes 24 KB.
+pub const CALLS_ROOM: u32 = 32 * 1024;
 
 impl<T: Config> Pallet<T> {
 	/// The present height.
@@ -219,17 +223,46 @@ impl<T: Config> Pallet<T> {
 		Awaited::<T>::contains_key(root)
 	}
 
+	/// Returns whether this call makes way for the chunks of a blob that a running job names: it
+	/// registers the blob, or goes on with the removal of one that stands in its place.
+	pub(crate) fn makes_way(call: &crate::Call<T>) -> bool {
+		match call {
+			crate::Call::register { size, merkle_root } => {
+				let root = blob::root_of(*size, merkle_root);
+				(1..=T::MaxBlob::get()).contains(size)
+					&& Awaited::<T>::contains_key(root)
+					&& !Blobs::<T>::contains_key(root)
+			}
+			crate::Call::remove { root } => {
+				Awaited::<T>::contains_key(root)
+					&& Blobs::<T>::get(root).is_some_and(|blob| blob.removing.is_some())
+			}
+			_ => false,
+		}
+	}
+
 	/// Returns the most bytes that ordinary transactions and chunks may take of a block.
 	pub(crate) fn room() -> u32 {
 		*T::BlockLength::get().max.get(DispatchClass::Normal)
 	}
 
-	/// Notes at the end of a block whether there was room for another chunk, and begins to count
-	/// ordinary bytes again.
+	/// Returns whether the block has no weight left for another chunk.
+	fn is_out_of_weight() -> bool {
+		let chunk =
+			T::WeightInfo::direct_upload(MAX_CHUNK).saturating_add(T::WeightInfo::upload_chunk());
+		let used = *frame_system::Pallet::<T>::block_weight().get(DispatchClass::Normal);
+		let most = T::BlockWeights::get().get(DispatchClass::Normal).max_total;
+		most.is_some_and(|most| used.saturating_add(chunk).any_gt(most))
+	}
+
+	/// Notes at the end of a block whether there was room for another chunk and for the calls around
+	/// it, and begins to count ordinary bytes again.
 	pub(crate) fn close_block() {
-		Ordinary::<T>::kill();
+		let ordinary = Ordinary::<T>::take();
 		let filled = frame_system::Pallet::<T>::block_size();
-		if filled.saturating_add(MAX_CHUNK).saturating_add(AROUND_CHUNK) > Self::room() {
+		let no_chunk = filled.saturating_add(MAX_CHUNK).saturating_add(AROUND_CHUNK) > Self::room();
+		let no_call = ordinary.saturating_add(CALLS_ROOM) > T::OrdinaryLength::get();
+		if no_chunk || no_call || Self::is_out_of_weight() {
 			FullBlocks::<T>::mutate(|count| *count = count.saturating_add(1));
 		}
 	}

@@ -10,10 +10,15 @@
 //! buy a block full of bytes and let a trainer miss its deadline. Such chunks are preferred by the
 //! transaction pool. A chunk is hashed here, not in the call, so that no room is spent on bytes that
 //! are not a part of what is awaited.
+//!
+//! A chunk comes after other calls: a rescue is announced, a blob is registered, what stands in its
+//! place is removed, and in the end the rescue is named. So that nobody censors these, they are
+//! preferred as well, and may take [`CALLS_ROOM`] bytes of a block that is full of ordinary
+//! transactions. They pay what other calls pay.
 
 use crate::{
-	types::{Marker, Shipment},
-	Awaited, Call, Config, Error, Ordinary, Pallet, TopLevelUpload, WeightInfo,
+	types::{Marker, Shipment, UrgentCalls},
+	Awaited, Call, Config, Error, Ordinary, Pallet, TopLevelUpload, WeightInfo, CALLS_ROOM,
 };
 use codec::{Decode, DecodeWithMemTracking, Encode};
 use core::marker::PhantomData;
@@ -23,7 +28,7 @@ use frame_support::{
 	weights::Weight,
 	CloneNoBound, DebugNoBound, EqNoBound, PartialEqNoBound,
 };
-use frame_system::Config as SystemConfig;
+use frame_system::{ensure_signed, Config as SystemConfig};
 use scale_info::TypeInfo;
 use sp_runtime::{
 	traits::{Dispatchable, Implication, TransactionExtension, ValidateResult},
@@ -47,7 +52,8 @@ pub const BEING_REMOVED: u8 = 105;
 /// `InvalidTransaction::Custom` of bytes that are not the chunk that they are said to be.
 pub const WRONG_PROOF: u8 = 106;
 
-/// What an awaited chunk has in the transaction pool above the priority by its tip.
+/// What awaited chunks and the calls that make way for them have in the transaction pool above the
+/// priority by their tips.
 pub const AWAITED_PRIORITY: TransactionPriority = TransactionPriority::MAX / 4;
 
 /// Marks a top-level `upload_chunk` for the time of its extrinsic, so that the call can
@@ -93,6 +99,20 @@ fn refusal<T: Config>(error: Error<T>) -> TransactionValidityError {
 	.into()
 }
 
+/// Returns whether `call` makes way for chunks for which running jobs wait.
+fn is_urgent<T: Config>(origin: &T::RuntimeOrigin, call: &<T as SystemConfig>::RuntimeCall) -> bool
+where
+	<T as SystemConfig>::RuntimeCall: IsSubType<Call<T>>,
+{
+	match call.is_sub_type() {
+		Some(own) => Pallet::<T>::makes_way(own),
+		None => {
+			T::Urgent::may_be(call)
+				&& ensure_signed(origin.clone()).is_ok_and(|who| T::Urgent::is_urgent(&who, call))
+		}
+	}
+}
+
 impl<T> TransactionExtension<<T as SystemConfig>::RuntimeCall> for DirectUpload<T>
 where
 	T: Config + Send + Sync,
@@ -110,6 +130,13 @@ where
 		match call.is_sub_type() {
 			Some(Call::upload_chunk { bytes, .. }) => {
 				T::WeightInfo::direct_upload(bytes.len() as u32)
+			}
+			// Whether a job waits for the blob, and whether it is there.
+			Some(Call::register { .. } | Call::remove { .. }) => {
+				T::WeightInfo::ordinary().saturating_add(T::DbWeight::get().reads(2))
+			}
+			None if T::Urgent::may_be(call) => {
+				T::WeightInfo::ordinary().saturating_add(T::DbWeight::get().reads(1))
 			}
 			_ => T::WeightInfo::ordinary(),
 		}
@@ -136,6 +163,10 @@ where
 					Shipment::Chunk(hash)
 				}
 			}
+			_ if is_urgent::<T>(&origin, call) => {
+				validity.priority = AWAITED_PRIORITY;
+				Shipment::Urgent
+			}
 			_ => Shipment::Ordinary,
 		};
 		let reserved = matches!(shipment, Shipment::Awaited(_));
@@ -158,7 +189,8 @@ where
 		let reserved = matches!(shipment, Shipment::Awaited(_));
 		if info.class == DispatchClass::Normal && !reserved {
 			let taken = Ordinary::<T>::get().saturating_add(len as u32);
-			if taken > T::OrdinaryLength::get() {
+			let more = if shipment == Shipment::Urgent { CALLS_ROOM } else { 0 };
+			if taken > T::OrdinaryLength::get().saturating_add(more) {
 				// It fits the next block, or the one after that.
 				return Err(InvalidTransaction::ExhaustsResources.into());
 			}

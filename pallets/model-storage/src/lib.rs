@@ -43,7 +43,7 @@ mod try_state;
 mod types;
 pub mod weights;
 
-pub use blobs::AROUND_CHUNK;
+pub use blobs::{AROUND_CHUNK, CALLS_ROOM};
 pub use extension::DirectUpload;
 pub use pallet::*;
 pub use types::*;
@@ -122,6 +122,9 @@ pub mod pallet {
 		/// What is left of the length that normal transactions have takes one chunk at least.
 		#[pallet::constant]
 		type OrdinaryLength: Get<u32>;
+
+		/// Calls of other pallets that make way for awaited chunks.
+		type Urgent: UrgentCalls<Self::AccountId, Self::RuntimeCall>;
 	}
 
 	/// What this pallet holds of somebody's balance.
@@ -149,12 +152,12 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Awaited<T: Config> = StorageMap<_, Identity, H256, u32, OptionQuery>;
 
-	/// Bytes of this block's ordinary transactions but awaited chunks. Empty between blocks.
+	/// Bytes of this block's transactions but awaited chunks. Empty between blocks.
 	#[pallet::storage]
 	#[pallet::whitelist_storage]
 	pub type Ordinary<T: Config> = StorageValue<_, u32, ValueQuery>;
 
-	/// Blocks so far that had no room for another chunk.
+	/// Blocks so far that had no room for another chunk, or for the calls around one.
 	#[pallet::storage]
 	pub type FullBlocks<T: Config> = StorageValue<_, BlockNumber, ValueQuery>;
 
@@ -266,8 +269,9 @@ pub mod pallet {
 			assert!(T::RemoveStep::get() > 0, "RemoveStep of 0: no blob could ever be removed");
 			assert!(T::MaxBlob::get() > 0, "MaxBlob of 0: no blob could ever be registered");
 			let chunk = trainyard_protocol::blob::MAX_CHUNK.saturating_add(blobs::AROUND_CHUNK);
+			let others = T::OrdinaryLength::get().saturating_add(CALLS_ROOM);
 			assert!(
-				T::OrdinaryLength::get().saturating_add(chunk) <= Self::room(),
+				others.saturating_add(chunk) <= Self::room(),
 				"OrdinaryLength leaves no room for a chunk"
 			);
 		}

@@ -1,7 +1,7 @@
 //! A runtime of this pallet, balances, and a call that runs another one inside.
 
 use crate as pallet_model_storage;
-use crate::{Call, ChunkProof, DirectUpload, OnBlobComplete, H256};
+use crate::{Call, ChunkProof, DirectUpload, OnBlobComplete, UrgentCalls, H256};
 use frame_support::{
 	derive_impl,
 	dispatch::GetDispatchInfo,
@@ -105,6 +105,18 @@ impl OnBlobComplete for Completions {
 	}
 }
 
+/// BOB's remarks with event.
+pub struct BobsRemarks;
+impl UrgentCalls<AccountId, RuntimeCall> for BobsRemarks {
+	fn may_be(call: &RuntimeCall) -> bool {
+		matches!(call, RuntimeCall::System(frame_system::Call::remark_with_event { .. }))
+	}
+
+	fn is_urgent(who: &AccountId, call: &RuntimeCall) -> bool {
+		Self::may_be(call) && *who == BOB
+	}
+}
+
 pub const BASE: u128 = 1_000;
 pub const PER_BYTE: u128 = 2;
 pub const MAX_BLOB: u64 = 1024 * 1024;
@@ -127,6 +139,7 @@ impl crate::Config for Test {
 	type Grace = ConstU32<GRACE>;
 	type RemoveStep = ConstU32<5>;
 	type OrdinaryLength = ConstU32<ORDINARY>;
+	type Urgent = BobsRemarks;
 }
 
 /// Owners of blobs, well funded.

@@ -30,6 +30,29 @@ pub enum Shipment {
 	Chunk(H256),
 	/// A chunk with this content hash, for which a running job waits.
 	Awaited(H256),
+	/// No chunk, but a call that makes way for those for which running jobs wait.
+	Urgent,
+}
+
+/// Calls of other pallets that make way for chunks for which running jobs wait: they are preferred,
+/// and have a little room in blocks that are full of ordinary transactions.
+pub trait UrgentCalls<AccountId, Call> {
+	/// Returns whether a call is of this kind, by its name alone.
+	fn may_be(call: &Call) -> bool;
+
+	/// Returns whether a job waits for this call of `who`. It reads one record at most. That a call
+	/// fails costs its fee only, so it holds for as few as can be.
+	fn is_urgent(who: &AccountId, call: &Call) -> bool;
+}
+
+impl<AccountId, Call> UrgentCalls<AccountId, Call> for () {
+	fn may_be(_: &Call) -> bool {
+		false
+	}
+
+	fn is_urgent(_: &AccountId, _: &Call) -> bool {
+		false
+	}
 }
 
 /// The running extrinsic's own call is an upload that was checked.

@@ -6,17 +6,19 @@ use super::{
 	system::{OrdinaryLength, MAX_BLOCK_WEIGHT},
 };
 use crate::{
-	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, Submissions, TaskMarket,
-	Verification, MICROUNIT,
+	AccountId, Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeCall, RuntimeHoldReason,
+	Submissions, TaskMarket, Verification, MICROUNIT,
 };
 use frame_support::{
 	parameter_types,
 	traits::{ConstU32, Get},
 	weights::Weight,
 };
+use pallet_model_storage::UrgentCalls;
 use sp_runtime::Perbill;
 use trainyard_program::spec::MAX_PARAMETERS;
 use trainyard_protocol::{
+	audit::AuditPhase,
 	blob, fees,
 	job::{BlockNumber, MAX_AUDIT_WORK, MAX_ROUND_WORK, MIN_AUDIT_FEE},
 	MicroUt,
@@ -139,4 +141,28 @@ impl pallet_model_storage::Config for Runtime {
 	type Grace = BlobGrace;
 	type RemoveStep = ConstU32<64>;
 	type OrdinaryLength = OrdinaryLength;
+	type Urgent = OpenRescues;
+}
+
+/// The calls by which a trainer announces and names a rescue of its result, while seats ask for it.
+pub struct OpenRescues;
+
+impl UrgentCalls<AccountId, RuntimeCall> for OpenRescues {
+	fn may_be(call: &RuntimeCall) -> bool {
+		matches!(call, RuntimeCall::Verification(pallet_verification::Call::rescue { .. }))
+	}
+
+	fn is_urgent(who: &AccountId, call: &RuntimeCall) -> bool {
+		let RuntimeCall::Verification(pallet_verification::Call::rescue { job, group, .. }) = call
+		else {
+			return false;
+		};
+		let audit = pallet_verification::AuditRecords::<Runtime>::get(job);
+		audit.filter(|audit| matches!(audit.phase, AuditPhase::Rescue { .. })).is_some_and(
+			|audit| {
+				let group = usize::try_from(*group).ok().and_then(|at| audit.groups.get(at));
+				group.is_some_and(|group| group.is_asked() && group.trainers.contains(who))
+			},
+		)
+	}
 }

@@ -93,6 +93,31 @@ fn chunks_enter_blocks_that_are_full_of_remarks() {
 	assert_eq!(full, 3);
 }
 
+/// Chunks had room, but the registration that must come before them had none.
+#[test]
+fn an_awaited_blob_is_registered_in_a_block_that_is_full_of_remarks() {
+	let bytes = bytes();
+	let blob = Chunked::new(&bytes);
+	let mut chain = Chain::development();
+	chain.run(1);
+	chain.begin();
+	flood(&mut chain);
+	let small = || RuntimeCall::System(frame_system::Call::remark { remark: vec![] });
+	while let Ok(result) = chain.apply(Charlie, small()) {
+		assert_ok!(result);
+	}
+	let register = || -> RuntimeCall {
+		let (size, merkle_root) = (bytes.len() as u64, blob.merkle_root);
+		pallet_model_storage::Call::register { size, merkle_root }.into()
+	};
+	assert!(chain.apply(Bob, register()).is_err(), "nobody awaits it");
+	chain.state(|| <ModelStorage as AwaitedBlobs<AccountId>>::expect(&blob.root));
+	assert_eq!(chain.apply(Bob, register()), Ok(Ok(())));
+	chain.end();
+	let full = chain.state(|| <ModelStorage as AwaitedBlobs<AccountId>>::full_blocks());
+	assert_eq!(full, 1);
+}
+
 /// What no job waits for shares the room of ordinary transactions.
 #[test]
 fn a_chunk_that_nobody_awaits_has_no_room_of_its_own() {

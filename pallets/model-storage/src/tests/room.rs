@@ -1,11 +1,15 @@
 //! Room in blocks for awaited chunks, and what keeps awaited blobs.
 
-use crate::{extension::AWAITED_PRIORITY, mock::*, Awaited, Blobs, Error, FullBlocks, Ordinary};
+use crate::{
+	extension::AWAITED_PRIORITY, mock::*, Awaited, Blobs, Error, FullBlocks, Ordinary, WeightInfo,
+	CALLS_ROOM,
+};
 use frame_support::{
 	assert_noop, assert_ok,
-	dispatch::GetDispatchInfo,
-	pallet_prelude::{InvalidTransaction, TransactionSource},
-	traits::Hooks,
+	dispatch::{DispatchClass, GetDispatchInfo},
+	pallet_prelude::{InvalidTransaction, TransactionSource, ValidTransaction},
+	traits::{Get, Hooks},
+	weights::Weight,
 };
 use sp_runtime::traits::DispatchTransaction;
 use trainyard_protocol::blob::{Chunked, MAX_CHUNK};
@@ -127,12 +131,141 @@ fn blocks_without_room_for_a_chunk_are_counted() {
 		let room = ModelStorage::room();
 		let chunk = MAX_CHUNK + crate::blobs::AROUND_CHUNK;
 		assert_eq!(end(0), 0);
-		assert_eq!(end(ORDINARY), 0, "ordinary bytes alone fill no block");
+		assert_eq!(end(ORDINARY), 0, "there is room for a chunk beside them");
 		assert_eq!(end(room - chunk), 0);
 		assert_eq!(end(room - chunk + 1), 1);
 		assert_eq!(end(room), 2);
 		assert_eq!(<ModelStorage as AwaitedBlobs<AccountId>>::full_blocks(), 2);
 		frame_system::BlockSize::<Test>::kill();
+	});
+}
+
+/// Full of remarks, a block took chunks, but neither the registration of their blob nor the
+/// announcement of a rescue.
+#[test]
+fn blocks_without_room_for_calls_are_counted() {
+	run(|| {
+		let end = |ordinary: u32| {
+			Ordinary::<Test>::put(ordinary);
+			ModelStorage::on_finalize(1);
+			FullBlocks::<Test>::get()
+		};
+		assert_eq!(end(0), 0);
+		assert_eq!(end(ORDINARY - CALLS_ROOM), 0);
+		assert_eq!(end(ORDINARY - CALLS_ROOM + 1), 1);
+		assert_eq!(end(ORDINARY), 2);
+		// With urgent calls.
+		assert_eq!(end(ORDINARY + CALLS_ROOM), 3);
+		// A block that lacks both is one block.
+		frame_system::BlockSize::<Test>::put(ModelStorage::room());
+		assert_eq!(end(ORDINARY), 4);
+		frame_system::BlockSize::<Test>::kill();
+		assert_eq!(end(0), 4);
+	});
+}
+
+#[test]
+fn blocks_without_weight_for_a_chunk_are_counted() {
+	run(|| {
+		let end = |left: Weight, class| {
+			let limits: frame_system::limits::BlockWeights =
+				<Test as frame_system::Config>::BlockWeights::get();
+			let most = limits.get(DispatchClass::Normal).max_total.unwrap();
+			frame_system::Pallet::<Test>::set_block_consumed_resources(Weight::zero(), 0);
+			let used = most.saturating_sub(left);
+			frame_system::Pallet::<Test>::register_extra_weight_unchecked(used, class);
+			ModelStorage::on_finalize(1);
+			FullBlocks::<Test>::get()
+		};
+		let chunk =
+			<() as WeightInfo>::direct_upload(MAX_CHUNK) + <() as WeightInfo>::upload_chunk();
+		assert_eq!(end(chunk, DispatchClass::Normal), 0);
+		assert_eq!(end(chunk - Weight::from_parts(1, 0), DispatchClass::Normal), 1);
+		assert_eq!(
+			end(Weight::zero(), DispatchClass::Mandatory),
+			1,
+			"other classes have their own"
+		);
+	});
+}
+
+/// Asks the extension about `call` of `who`.
+fn valid(who: AccountId, call: RuntimeCall) -> ValidTransaction {
+	let info = call.get_dispatch_info();
+	let (extension, source) = (crate::DirectUpload::<Test>::new(), TransactionSource::External);
+	extension.validate_only(RuntimeOrigin::signed(who), &call, &info, 0, source, 0).unwrap().0
+}
+
+/// Nobody keeps a trainer from storing a chunk by keeping out the call that must come before it.
+#[test]
+fn what_makes_way_for_awaited_chunks_is_preferred_and_has_room() {
+	run(|| {
+		let data = bytes(12 * 4096);
+		let blob = Chunked::new(&data);
+		let register = |size: u64| -> RuntimeCall {
+			crate::Call::register { size, merkle_root: blob.merkle_root }.into()
+		};
+		let remove = || -> RuntimeCall { crate::Call::remove { root: blob.root }.into() };
+		let size = data.len() as u64;
+		let is_urgent = |call| valid(BOB, call).priority == AWAITED_PRIORITY;
+		assert!(!is_urgent(register(size)), "nobody awaits it");
+		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
+		assert!(is_urgent(register(size)));
+		assert!(!is_urgent(register(size - 1)), "that is a different blob");
+		assert!(!is_urgent(remove()), "there is nothing to remove");
+
+		flood(350_000);
+		flood(1);
+		assert_eq!(Ordinary::<Test>::get(), ORDINARY);
+		assert_ok!(apply_of(ALICE, register(size), 200).unwrap());
+		assert_eq!(Ordinary::<Test>::get(), ORDINARY + 200);
+		// A second time it would fail.
+		assert!(!is_urgent(register(size)));
+		assert_eq!(apply_of(ALICE, register(size), 200), Err(full()));
+		assert!(!is_urgent(remove()), "it is not being removed");
+		assert_ok!(apply(BOB, upload_call(&blob, 11)).unwrap());
+		<ModelStorage as AwaitedBlobs<_>>::release(&blob.root, &[]);
+		System::set_block_number(100);
+		assert_ok!(ModelStorage::remove(RuntimeOrigin::signed(BOB), blob.root));
+		assert!(!is_urgent(remove()), "nobody awaits it");
+		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
+		assert!(is_urgent(remove()));
+		assert_ok!(apply_of(BOB, remove(), 200).unwrap());
+		<ModelStorage as AwaitedBlobs<_>>::release(&blob.root, &[]);
+		ModelStorage::on_finalize(100);
+	});
+}
+
+/// A job that names no possible blob must not give strangers calls that are preferred and fail.
+#[test]
+fn a_blob_that_cannot_be_is_not_urgent() {
+	run(|| {
+		for size in [0, MAX_BLOB + 1] {
+			let merkle_root = crate::H256([7; 32]);
+			let root = trainyard_protocol::blob::root_of(size, &merkle_root);
+			<ModelStorage as AwaitedBlobs<_>>::expect(&root);
+			assert_eq!(valid(BOB, crate::Call::register { size, merkle_root }.into()).priority, 0);
+		}
+	});
+}
+
+#[test]
+fn urgent_calls_of_other_pallets_have_a_little_room() {
+	run(|| {
+		let call =
+			|| -> RuntimeCall { frame_system::Call::remark_with_event { remark: vec![1] }.into() };
+		assert_eq!(valid(BOB, call()).priority, AWAITED_PRIORITY);
+		assert_eq!(valid(ALICE, call()).priority, 0);
+		flood(350_000);
+		flood(1);
+		assert_eq!(apply_of(ALICE, call(), 1), Err(full()));
+		assert_ok!(apply_of(BOB, call(), 24_000).unwrap());
+		// They are no way around the limit.
+		assert_eq!(apply_of(BOB, call(), 24_000), Err(full()));
+		assert_ok!(apply_of(BOB, call(), CALLS_ROOM as usize - 24_000).unwrap());
+		assert_eq!(apply_of(BOB, call(), 1), Err(full()));
+		ModelStorage::on_finalize(1);
+		assert_eq!(FullBlocks::<Test>::get(), 1);
 	});
 }
 
