@@ -321,19 +321,47 @@ fn jobs_that_are_not_worth_it_are_refused() {
 	assert_eq!(worth(&invited, &me(), &limits(), &standing()), Ok(()));
 }
 
+/// A trainer that could not pay for a rescue lost its deposit to the first seat that asked for one.
 #[test]
-fn the_balance_covers_deposit_model_and_fees_exactly() {
+fn the_balance_covers_deposit_model_rescue_and_fees_exactly() {
 	let job = job(JobState::Open);
 	let spec = job.spec.clone().check().unwrap();
-	let model = u128::from(Needs::of(&spec, &job.terms).model);
-	assert!(model >= 4 * u128::from(spec.parameters()));
-	let chunks = u128::from(blob::chunk_count(model as u64).unwrap());
-	// Deposit and fees for the bytes, registration and chunks, and four small transactions.
-	let blob = TRY + 3 * model + (chunks + 1 + 4) * 1_000;
-	let needed = 10 * TRY + blob + TRY;
+	let needs = Needs::of(&spec, &job.terms);
+	assert!(needs.model >= 4 * spec.parameters());
+	let stored = |bytes: u64| {
+		let chunks = u128::from(blob::chunk_count(bytes).unwrap());
+		// Deposit and fees for the bytes, registration and chunks.
+		TRY + 3 * u128::from(bytes) + (chunks + 1) * 1_000
+	};
+	// Four small transactions, and those before and after a rescue.
+	let least = 10 * TRY + stored(needs.model) + 4 * 1_000 + TRY;
+	let needed = least + stored(needs.rescue) + 2 * 1_000;
 	let at = |free| worth(&job, &me(), &limits(), &Standing { free, ..standing() });
 	assert_eq!(at(needed), Ok(()));
-	assert_eq!(at(needed - 1), Err(Refusal::Balance { needed, free: needed - 1 }));
+	let rescue = needs.rescue;
+	for free in [needed - 1, least] {
+		assert_eq!(at(free), Err(Refusal::Capital { rescue, needed, free }));
+	}
+	assert_eq!(at(least - 1), Err(Refusal::Balance { needed: least, free: least - 1 }));
+	let text = at(least).unwrap_err().to_string();
+	assert!(text.contains("would have to be stored on chain") && text.contains("must be free"));
+}
+
+/// At the prices of the chain: 0.04 TRY for a blob, 1 TRY for 10^6 bytes; 100,000 units a byte and
+/// 73,170 for hashing it; 0.01 TRY for a call, of which less is taken.
+#[test]
+fn a_rescue_of_450_mib_takes_558_try_and_that_of_a_small_job_three() {
+	let prices = Prices {
+		blob_base: TRY / 25,
+		blob_byte: TRY / 1_000_000,
+		fee_byte: 173_170,
+		fee_call: TRY / 100,
+	};
+	let job = job(JobState::Open);
+	let small = Needs::of(&job.spec.clone().check().unwrap(), &job.terms);
+	let cents = |needs: &Needs| prices.rescue(needs) / (TRY / 100);
+	assert_eq!(cents(&Needs { rescue: 450 << 20, ..small }), 55_814);
+	assert_eq!(cents(&small), 317, "{small:?}");
 }
 
 #[test]

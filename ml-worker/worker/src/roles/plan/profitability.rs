@@ -15,6 +15,9 @@ use trainyard_protocol::{
 const TIME_SHARE: f64 = 0.8;
 /// Small transactions of a job: apply, commit, reveal, and one in reserve.
 const CALLS: u128 = 4;
+/// Transactions of a rescue besides those that store it: one before and one after, each with the
+/// leaves of the states in it.
+const RESCUE_CALLS: u128 = 2;
 
 /// The limits of what a trainer takes.
 #[derive(Clone, Debug)]
@@ -67,7 +70,13 @@ impl Prices {
 			.saturating_add(self.fee_call.saturating_mul(calls))
 	}
 
-	/// Returns what a job still costs its trainer after the application; saturates.
+	/// Returns deposit and fees for the largest rescue that seats can ask for; saturates.
+	pub fn rescue(&self, needs: &Needs) -> Balance {
+		self.storing(needs.rescue).saturating_add(self.fee_call.saturating_mul(RESCUE_CALLS))
+	}
+
+	/// Returns what a job still costs its trainer after the application, if nothing of it is asked
+	/// for; saturates.
 	pub fn job(&self, needs: &Needs) -> Balance {
 		self.storing(needs.model).saturating_add(self.fee_call.saturating_mul(CALLS))
 	}
@@ -80,7 +89,7 @@ pub struct Standing {
 	pub best: BlockNumber,
 	/// Time between blocks.
 	pub block_time: Duration,
-	/// Free balance less what the jobs at hand will still cost.
+	/// Free balance less what the jobs at hand will still cost, and what their rescues could.
 	pub free: Balance,
 	/// What storing and sending costs.
 	pub prices: Prices,
@@ -179,7 +188,17 @@ pub enum Refusal {
 	Balance {
 		/// Deposits, fees and reserve.
 		needed: Balance,
-		/// Free balance less what the jobs at hand will still cost.
+		/// Free balance less what the jobs at hand will still cost, or hold.
+		free: Balance,
+	},
+	/// Not enough balance for a rescue.
+	#[error("if verifiers could not fetch its bundle, up to {} MiB would have to be stored on chain: with deposits and fees {} must be free for that, but {} are", .rescue.div_ceil(MIB), amount::format(*.needed), amount::format(*.free))]
+	Capital {
+		/// Largest archive of the job, in bytes.
+		rescue: u64,
+		/// Deposits, fees and reserve, and deposit and fees for that archive.
+		needed: Balance,
+		/// Free balance less what the jobs at hand will still cost, or hold.
 		free: Balance,
 	},
 	/// Enough to do.
@@ -242,6 +261,11 @@ pub fn worth(
 		job.deposit.saturating_add(standing.prices.job(needs)).saturating_add(limits.reserve);
 	if standing.free < needed {
 		return Err(Refusal::Balance { needed, free: standing.free });
+	}
+	// Whoever cannot pay for storing it loses the deposit to anybody who asks.
+	let needed = needed.saturating_add(standing.prices.rescue(needs));
+	if standing.free < needed {
+		return Err(Refusal::Capital { rescue: needs.rescue, needed, free: standing.free });
 	}
 	if standing.busy >= limits.max_parallel {
 		return Err(Refusal::Busy(limits.max_parallel));

@@ -103,7 +103,10 @@ impl Trainer {
 			if plan.actions.contains(&Action::Apply) {
 				// What the next job may still count on.
 				let Ok(needs) = job.needs() else { continue };
-				let cost = job.deposit.saturating_add(standing.prices.job(needs));
+				let cost = job
+					.deposit
+					.saturating_add(standing.prices.job(needs))
+					.saturating_add(standing.prices.rescue(needs));
 				standing.busy += 1;
 				standing.training += 1;
 				standing.free = standing.free.saturating_sub(cost);
@@ -306,6 +309,8 @@ impl Trainer {
 			if !stored.contains(&job.id) && job.state != JobState::Auditing {
 				owed = owed.saturating_add(self.prices.job(needs));
 			}
+			// Of each of them seats may ask for everything until the audit ends.
+			owed = owed.saturating_add(self.prices.rescue(needs));
 			let written = match job.seed {
 				Some(seed) => self.home.written(job.id, &seed)?,
 				None => 0,

@@ -12,6 +12,8 @@ use trainyard_protocol::{blob, job::Balance};
 
 /// Execution time that a small transaction pays for, in picoseconds: 1 ms.
 const CALL_PICOSECONDS: u64 = 1_000_000_000;
+/// Execution time that hashing a byte of a chunk pays for, by the weight of `direct_upload`.
+const HASH_PICOSECONDS: u64 = 7_317;
 /// Bytes of a small transaction, at most.
 const CALL_BYTES: u32 = 512;
 
@@ -43,12 +45,13 @@ pub(super) async fn max_rescue(chain: &Chain) -> Result<u64, ChainError> {
 /// Returns what storing and sending costs on this chain.
 pub(super) async fn prices(chain: &Chain) -> Result<Prices, ChainError> {
 	let deposit = |name| async move { chain.constant("ModelStorage", name).await };
-	// Hashing a chunk is execution, for which about a quarter of the bytes' fee is enough.
 	let chunk = fee(chain, "length", u32::to_le_bytes(blob::MAX_CHUNK).to_vec()).await?;
-	let fee_byte = (chunk / 4).saturating_mul(5) / u128::from(blob::MAX_CHUNK) + 1;
 	// A weight: time, and size of a proof.
-	let weight = (Compact(CALL_PICOSECONDS), Compact(0u64)).encode();
-	let fee_call = fee(chain, "weight", weight)
+	let weight = |picoseconds: u64| (Compact(picoseconds), Compact(0u64)).encode();
+	let hashing = HASH_PICOSECONDS.saturating_mul(blob::MAX_CHUNK.into());
+	let hashing = fee(chain, "weight", weight(hashing)).await?;
+	let fee_byte = chunk.saturating_add(hashing) / u128::from(blob::MAX_CHUNK) + 1;
+	let fee_call = fee(chain, "weight", weight(CALL_PICOSECONDS))
 		.await?
 		.saturating_add(fee(chain, "length", CALL_BYTES.to_le_bytes().to_vec()).await?);
 	Ok(Prices {
