@@ -6,7 +6,7 @@ use crate::{
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight};
-use sp_runtime::DispatchResult;
+use sp_runtime::{helpers_128bit::multiply_by_rational_with_rounding, DispatchResult, Rounding};
 use trainyard_protocol::{
 	audit::{leaves_fit, AuditPhase, Decision, Leaves, Piece, PieceSizes},
 	blob,
@@ -149,14 +149,16 @@ impl<T: Config> Pallet<T> {
 				continue;
 			};
 			let stored = group.storers.iter().any(|storer| storer.size > 0);
-			// Each is owed for its own bytes, and together no more than if one had stored them.
-			let own: Vec<_> = group.storers.iter().filter(|storer| storer.paid > 0).collect();
-			let count = own.len() as Balance;
-			let shares: Vec<(T::AccountId, Balance)> = own
-				.into_iter()
+			// Each is owed for its own bytes by its part of all, so together no more than the one who
+			// stored most; and who stored little takes little of that.
+			let own = || group.storers.iter().filter(|storer| storer.paid > 0);
+			let all = own().fold(0u64, |sum, storer| sum.saturating_add(storer.paid));
+			let shares: Vec<(T::AccountId, Balance)> = own()
 				.map(|storer| {
 					let half = half_of_storing(storer.paid, byte).unwrap_or(0);
-					(storer.trainer.clone(), half.checked_div(count).unwrap_or(0))
+					let (paid, all) = (storer.paid.into(), all.into());
+					let share = multiply_by_rational_with_rounding(half, paid, all, Rounding::Down);
+					(storer.trainer.clone(), share.unwrap_or(0))
 				})
 				.collect();
 			let owed = Self::close_claims(job, audit, at, &shares, stored);

@@ -375,8 +375,9 @@ fn each_trainer_of_a_result_names_its_own_blob() {
 		tick_until(is_committing);
 		assert_eq!(view().groups[0].rescued, vec![BLOB, OTHER]);
 		round(&vec![speak(Say::Yes(1)); 3]);
-		// Each a half of the half of its own.
-		assert_eq!(Owed::get(), [(TRAINERS[1], 2 * BYTE / 4), (TRAINERS[0], 1_000 * BYTE / 4)]);
+		// Each by its part of all bytes: who names two takes nothing of the other's.
+		let half = 1_000 * BYTE / 2;
+		assert_eq!(Owed::get(), [(TRAINERS[0], half * 1_000 / 1_002)]);
 	});
 }
 
