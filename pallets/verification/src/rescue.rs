@@ -87,8 +87,10 @@ impl<T: Config> Pallet<T> {
 		};
 		ensure!(size <= found.open_bytes(&sizes), Error::<T>::RescueTooLarge);
 		let announced = Announced::<T>::take(job, &who);
-		// What others stored, or what was on chain before it was asked for, has cost it nothing.
-		let own = announced == Some(blob) && T::Blobs::owner(&blob).as_ref() == Some(&who);
+		// What was on chain before it was asked for, or another trainer stored, has cost it nothing. A
+		// stranger may have registered the blob that it had to store.
+		let others = |owner: &T::AccountId| *owner != who && found.trainers.contains(owner);
+		let own = announced == Some(blob) && !T::Blobs::owner(&blob).as_ref().is_some_and(others);
 		let paid = if own { size } else { 0 };
 		match found.storers.iter_mut().find(|other| other.trainer == who) {
 			Some(storer) => (storer.size, storer.paid) = (size, paid),

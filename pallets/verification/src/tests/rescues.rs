@@ -407,6 +407,17 @@ fn a_trainer_is_paid_for_what_it_stored_and_for_nothing_else() {
 		assert_eq!(Outcome::get().unwrap().0, [Decision::Accepted]);
 		assert_eq!(Owed::get(), []);
 	});
+	// Everybody can foresee the root of an archive, and register it before its trainer does.
+	run(|| {
+		window_of(|| everything(0));
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		Stored::set(vec![BLOB]);
+		Owners::mutate(|owners| owners.insert(BLOB, 10));
+		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		tick_until(is_committing);
+		round(&vec![speak(Say::Yes(1)); 3]);
+		assert_eq!(Owed::get(), [(TRAINERS[0], 1_000 * BYTE / 2)]);
+	});
 }
 
 /// Roots that were made up have no leaves.
