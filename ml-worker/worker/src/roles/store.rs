@@ -8,7 +8,7 @@
 //! DIR/<genesis>/blobs.json            blobs whose deposit this account may hold
 //! DIR/events.jsonl                    what was done, one JSON object per line; `.1` what was before
 //! DIR/<genesis>/jobs/<job>-<seed>/    state.json and the bundle of a job that is trained
-//! DIR/<genesis>/audits/<job>-<round>-<key>/   findings.json, what was fetched and what was replayed
+//! DIR/<genesis>/audits/<job>-<round>-<key>/   findings.json, what was asked for, fetched and replayed
 //! DIR/<genesis>/units/<assignment>-<seed>.json   a unit of drilling: result and salt
 //! ```
 //!
@@ -25,7 +25,7 @@ mod replays;
 mod space;
 mod units;
 
-pub use audits::{result_folder, AuditFolder};
+pub use audits::{result_folder, AskedRecord, AuditFolder};
 pub use chains::OtherChain;
 pub use quota::{Quota, Unused};
 pub use replays::SavedReplays;
@@ -175,6 +175,21 @@ pub struct FindingsRecord {
 	pub findings: Findings,
 	/// The salt.
 	pub salt: Salt,
+	/// How many rescues of each result there were when they were made.
+	#[serde(default)]
+	pub rescues: Vec<u32>,
+	/// The findings that these replace: if they were committed to, they must be revealed where these
+	/// came too late.
+	#[serde(default, skip_serializing_if = "Option::is_none")]
+	pub before: Option<Box<FindingsRecord>>,
+}
+
+impl FindingsRecord {
+	/// Makes the record of the first findings of a round, of results that nobody rescued, with a
+	/// fresh salt.
+	pub fn new(job: JobId, round: u32, findings: Findings) -> Self {
+		Self { job, round, findings, salt: Salt::random(), rescues: Vec::new(), before: None }
+	}
 }
 
 /// Returns the folder of a daemon that is given none: `trainyard/<role>-<account>` in

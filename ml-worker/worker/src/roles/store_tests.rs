@@ -60,12 +60,42 @@ fn findings_survive_with_their_evidence() {
 		GroupVerdict::Unavailable,
 	])
 	.unwrap();
-	let record = FindingsRecord { job: 1, round: 2, findings, salt: Salt::random() };
+	let record = FindingsRecord::new(1, 2, findings);
 	let folder = home.audit_folder(1, 2, &"what is audited");
 	assert_eq!(home.load_findings(&folder).unwrap(), None);
 	home.save_findings(&folder, &record).unwrap();
+	assert_eq!(home.load_findings(&folder).unwrap(), Some(record.clone()));
+	let later = FindingsRecord {
+		rescues: vec![1, 0],
+		before: Some(Box::new(record.clone())),
+		..FindingsRecord::new(1, 2, record.findings.clone())
+	};
+	home.save_findings(&folder, &later).unwrap();
+	assert_eq!(home.load_findings(&folder).unwrap(), Some(later));
+	// A file of an older version knows of no rescues.
+	let path = folder.join(FINDINGS_FILE);
+	let mut old = serde_json::to_value(&record).unwrap();
+	old.as_object_mut().unwrap().remove("rescues");
+	std::fs::write(&path, old.to_string()).unwrap();
 	assert_eq!(home.load_findings(&folder).unwrap(), Some(record));
 	assert_ne!(folder, home.audit_folder(1, 2, &"something else"));
+}
+
+#[test]
+fn what_was_asked_for_is_known_until_it_is_here() {
+	use trainyard_protocol::audit::Piece;
+	let dir = tempfile::tempdir().unwrap();
+	let home = Home::open(dir.path(), &H256::zero()).unwrap();
+	let folder = home.audit_folder(1, 0, &"audited");
+	let pieces = vec![Piece::Manifest, Piece::State(3), Piece::Searched];
+	let record = AskedRecord { pieces, more: vec![Piece::Searched], sent: true };
+	home.save_asked(&folder, 1, &record).unwrap();
+	assert_eq!(home.load_asked(&folder, 0).unwrap(), None);
+	assert_eq!(home.load_asked(&folder, 1).unwrap(), Some(record));
+	for _ in 0..2 {
+		home.forget_asked(&folder, 1).unwrap();
+		assert_eq!(home.load_asked(&folder, 1).unwrap(), None);
+	}
 }
 
 #[test]
@@ -154,7 +184,7 @@ fn salts_are_for_their_owner_only() {
 	let folder = home.job_folder(3, &record.seed);
 	assert_eq!((mode(&folder), mode(&folder.join(JOB_FILE))), (0o700, 0o600));
 	let findings = Findings::try_from(vec![GroupVerdict::Unavailable]).unwrap();
-	let found = FindingsRecord { job: 1, round: 0, findings, salt: Salt::random() };
+	let found = FindingsRecord::new(1, 0, findings);
 	let folder = home.audit_folder(1, 0, &"audited");
 	home.save_findings(&folder, &found).unwrap();
 	assert_eq!((mode(&folder), mode(&folder.join(FINDINGS_FILE))), (0o700, 0o600));

@@ -1,16 +1,28 @@
 //! Lists and removes the folders of audits: `DIR/<genesis>/audits/<job>-<round>-<key>/`.
 
-use super::{Home, StoreError};
+use super::{load, save, Home, StoreError};
+use serde::{Deserialize, Serialize};
 use std::{
 	collections::HashSet,
 	path::{Path, PathBuf},
 	time::SystemTime,
 };
 use trainyard_proof::bundle::files;
-use trainyard_protocol::JobId;
+use trainyard_protocol::{audit::Piece, JobId};
 
 /// The beginning of the name of the folder with what was fetched of a result.
 const RESULT: &str = "result-";
+
+/// What a verifier asked for of a result in a round, from before it is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedRecord {
+	/// All that it asked for.
+	pub pieces: Vec<Piece>,
+	/// Those of them that only a replay showed to be needed, or a comparison of results.
+	pub more: Vec<Piece>,
+	/// Whether it is known to have come on chain.
+	pub sent: bool,
+}
 
 /// The folder of a round of an audit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +38,10 @@ pub struct AuditFolder {
 /// Returns the folder in which the files of the result of this index are, in that of a round.
 pub fn result_folder(folder: &Path, index: usize) -> PathBuf {
 	folder.join(format!("{RESULT}{index}"))
+}
+
+fn asked_file(folder: &Path, index: usize) -> PathBuf {
+	folder.join(format!("asked-{index}.json"))
 }
 
 impl Home {
@@ -52,6 +68,38 @@ impl Home {
 	/// Removes the folder of a round, with findings and salt.
 	pub fn remove_audit(&self, folder: &Path) -> Result<(), StoreError> {
 		remove(folder)
+	}
+
+	/// Returns what was asked for of the result of this index, in the folder of a round, and is not
+	/// known to be here.
+	pub fn load_asked(
+		&self,
+		folder: &Path,
+		index: usize,
+	) -> Result<Option<AskedRecord>, StoreError> {
+		load(&asked_file(folder, index))
+	}
+
+	/// Writes what [`Self::load_asked`] reads; it is on disk when this returns.
+	pub fn save_asked(
+		&self,
+		folder: &Path,
+		index: usize,
+		record: &AskedRecord,
+	) -> Result<(), StoreError> {
+		files::create_private_folder(folder)?;
+		save(&asked_file(folder, index), record)
+	}
+
+	/// Forgets what was asked for of a result.
+	pub fn forget_asked(&self, folder: &Path, index: usize) -> Result<(), StoreError> {
+		let path = asked_file(folder, index);
+		match std::fs::remove_file(&path) {
+			Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+				Err(files::at("remove", &path)(e).into())
+			}
+			_ => Ok(()),
+		}
 	}
 
 	/// Removes what was fetched for rounds that are not `in_use`, oldest first, until `bytes` bytes
@@ -102,7 +150,7 @@ fn remove(folder: &Path) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::roles::store::{FindingsRecord, Salt};
+	use crate::roles::store::FindingsRecord;
 	use trainyard_protocol::{
 		audit::{Findings, GroupVerdict},
 		H256,
@@ -115,7 +163,7 @@ mod tests {
 		let folder = |job: u32| {
 			let folder = home.audit_folder(job, 0, &job);
 			let findings = Findings::try_from(vec![GroupVerdict::Unavailable]).unwrap();
-			let record = FindingsRecord { job, round: 0, findings, salt: Salt::random() };
+			let record = FindingsRecord::new(job, 0, findings);
 			home.save_findings(&folder, &record).unwrap();
 			files::create_folder(&result_folder(&folder, 0)).unwrap();
 			files::write(&result_folder(&folder, 0).join("state"), &[1; 1_000]).unwrap();

@@ -3,6 +3,7 @@
 
 use super::{
 	relay,
+	rescued::was_read,
 	round::Round,
 	sources::{servers, time_for, Source},
 	Verifier,
@@ -29,10 +30,34 @@ pub(super) const DEATHS: u32 = 2;
 /// Pause between two rounds over all sources.
 pub(super) const PAUSE: Duration = Duration::from_secs(2);
 
+/// Returns where a result is looked for, in order. The owner of what is on chain cannot make it slow,
+/// so that is asked first. Other seats have what the trainers gave to them, or nothing yet. For the
+/// submitter's server nobody has a deposit, so it is asked last, and for the files of the job only.
+fn attempts<'a>(
+	round: &Round<'_>,
+	group: &GroupView,
+	servers: &'a [String],
+	relays: &'a [String],
+) -> Vec<Source<'a>> {
+	let rescued = group.rescued.iter().copied().map(Source::Rescued);
+	let served = servers.iter().map(|url| Source::Served(url));
+	let relayed = relays.iter().map(|url| Source::Relayed(url));
+	// While they are decoded, they are here.
+	let has_inputs = round.inputs.try_lock().is_ok_and(|inputs| inputs.is_some());
+	let submitter = (!has_inputs).then_some(Source::Submitter);
+	std::iter::once(Source::Here)
+		.chain(rescued)
+		.chain(served)
+		.chain(relayed)
+		.chain(submitter)
+		.collect()
+}
+
 impl Verifier {
 	/// Returns the verdict on one result. What cannot be had is asked for on chain, and a result that
-	/// cannot be had after that is unavailable. Fails only if something is wrong on this machine, if
-	/// the round was stopped, or if it is worth to wait for what was asked for.
+	/// cannot be had after that is unavailable. A claim is withdrawn once nothing is lacking. Fails only
+	/// if something is wrong on this machine, if the round was stopped, or if it is worth to wait for
+	/// what was asked for.
 	pub(super) async fn examine(
 		&self,
 		round: &Round<'_>,
@@ -53,17 +78,20 @@ impl Verifier {
 		let mut deaths = 0;
 		loop {
 			let mut problems = Vec::new();
-			let mut searches = false;
-			// The owner of what is on chain cannot make it slow, so it is asked first. Other seats have
-			// what the trainers gave to them, or nothing yet.
-			let rescued = group.rescued.iter().copied().map(Source::Rescued);
-			let served = servers.iter().map(|url| Source::Served(url));
-			let relayed = relays.iter().map(|url| Source::Relayed(url));
-			let attempts: Vec<Source> = rescued.chain(served).chain(relayed).collect();
+			let (mut whole, mut searches) = (false, false);
+			let attempts = attempts(round, group, &servers, &relays);
 			let mut waiting = attempts.as_slice();
 			while let Some((source, rest)) = waiting.split_first() {
 				waiting = rest;
 				round.check()?;
+				if let Source::Rescued(root) = source {
+					let revealed = group.result.bundle_root;
+					let read = was_read(&self.home, &round.spec, &dir, revealed, root).await;
+					if read || (whole && !searches) {
+						problems.extend(read.then(|| format!("{source} has no more")));
+						continue;
+					}
+				}
 				// The time covers bundle and data together, and no server takes the time of those
 				// after it.
 				let share = time_for(source, round.give_up, waiting);
@@ -83,6 +111,7 @@ impl Verifier {
 						continue;
 					}
 				};
+				whole = true;
 				// Other results wait for room, and the replay may take long.
 				self.has_fetched(&round.spec, &dir)?;
 				let work = Work::Audit {
@@ -92,16 +121,26 @@ impl Verifier {
 					drawn: group.drawn.clone(),
 					round: round.folder.to_owned(),
 				};
-				match self.replay(round, group, source, &dir, work).await {
+				// The replay does not wait for a block.
+				let withdrawing = self.withdraw(round, index, &[]);
+				let replaying = self.replay(round, group, source, &dir, work);
+				let ((), replayed) = tokio::join!(withdrawing, replaying);
+				match replayed {
 					Ok(Reply::Audited(GroupVerdict::Unavailable, figures)) => {
 						self.fetches_again(&round.spec, group, &dir);
 						problems.push(figures.summary);
 					}
 					Ok(Reply::Wants(files)) => {
+						// A rescue may have it, and needs its room.
+						self.fetches_again(&round.spec, group, &dir);
 						searches = true;
 						problems.push(format!("{source} does not give {}", files.join(", ")));
 					}
-					Ok(Reply::Audited(verdict, figures)) => return Ok((verdict, Some(figures))),
+					Ok(Reply::Audited(verdict, figures)) => {
+						// The search for a standstill found all that it read.
+						self.withdraw(round, index, &[Piece::Searched]).await;
+						return Ok((verdict, Some(figures)));
+					}
 					Ok(other) => return Err(unexpected(&other).into()),
 					Err(ReplayError::Died(how)) => {
 						deaths += 1;

@@ -1,24 +1,21 @@
 //! Asks on chain for what nobody gives.
 
 use super::{
+	asking::ASKED,
 	round::Round,
 	sources::{has_manifest, has_state, places},
 	Verifier,
 };
-use crate::roles::{display, tasks::TaskError};
+use crate::roles::{display, store::AskedRecord, tasks::TaskError};
 use serde_json::json;
 use std::{collections::BTreeSet, path::Path, time::Instant};
 use tracing::debug;
-use trainyard_client::calls;
 use trainyard_program::spec::JobSpec;
 use trainyard_proof::{bundle, inputs::check_content, verify};
 use trainyard_protocol::{
 	audit::{Piece, Pieces},
 	views::GroupView,
 };
-
-/// What the chain answers where this seat asks already.
-const ASKED: &str = "Verification::AlreadyAsked";
 
 impl Verifier {
 	/// Returns what an audit of this result reads and `dir` lacks, ascending. Where a state is missing,
@@ -35,7 +32,9 @@ impl Verifier {
 			let file = bundle::manifest::checkpoint_file(step);
 			// Without a manifest nothing shows which state a file must have.
 			if lacking.contains(&Piece::Manifest) || !has_state(dir, &file, limit).await {
-				lacking.extend([Piece::State(index), Piece::Searched]);
+				lacking.insert(Piece::State(index));
+				// Of what diverged nothing is searched.
+				lacking.extend((!group.result.diverged).then_some(Piece::Searched));
 			}
 		}
 		if round.inputs.lock().await.is_none() && !self.has_files(spec.spec(), dir).await {
@@ -57,7 +56,8 @@ impl Verifier {
 	}
 
 	/// Asks on chain for what this verifier lacks of a result, and for `more`. Returns whether it is
-	/// worth to wait: others can give it now, and after that the trainer stores it or loses.
+	/// worth to wait: others can give it now, and after that the trainer stores it or loses. Where all
+	/// of it is on chain and of no use, this is said all the same: who has not asked is not heard.
 	pub(super) async fn ask(
 		&self,
 		round: &Round<'_>,
@@ -74,32 +74,47 @@ impl Verifier {
 		if pieces.is_empty() {
 			return Ok(false);
 		}
-		let (job, head) = (round.job.id, self.chain.head().await);
-		let head = match head {
-			Ok(head) => head,
-			// The node is away: this is tried again at its next block.
-			Err(e) if e.is_connection() && Instant::now() < round.give_up_searched => {
-				return Err(TaskError::Transient(e.to_string()))
-			}
-			Err(e) => {
-				debug!("job {job}: cannot ask for what is missing: {e}");
-				return Ok(false);
-			}
+		let job = round.job.id;
+		let waits = !pieces.iter().all(|piece| group.stored.contains(piece));
+		let asked = self.home.load_asked(round.folder, index)?;
+		let is_open = |piece: &Piece| group.asked.contains(piece) || group.stored.contains(piece);
+		let names = |asked: &AskedRecord| {
+			asked.sent && pieces.iter().all(|piece| asked.pieces.contains(piece) && is_open(piece))
 		};
-		let call = calls::request_pieces(job, number, &pieces).on(head);
-		match self.sender.run(&call).await {
-			Ok(_) => {
+		if waits && asked.as_ref().is_some_and(names) {
+			return Ok(true);
+		}
+		let record = AskedRecord { pieces: pieces.to_vec(), more: more.to_vec(), sent: false };
+		// Nobody may know any more what was asked for if this ends now. What is open is known already.
+		if waits && asked.is_none() {
+			self.home.save_asked(round.folder, index, &record)?;
+		}
+		match self.asker.ask(job, number, &pieces).await {
+			Ok(()) => {
 				let lacks = display::pieces(&pieces);
 				let text = format!("result {index}: asked on chain for {lacks}");
 				let fields = json!({ "result": index, "pieces": pieces });
 				self.report.job(job, "asked", &text, fields);
-				Ok(true)
+				if waits {
+					let record = AskedRecord { sent: true, ..record };
+					self.home.save_asked(round.folder, index, &record)?;
+				}
+				Ok(waits)
 			}
-			Err(e) if e.failed_with(ASKED) => Ok(true),
+			Err(e) if e.failed_with(ASKED) => {
+				if let (None, true) = (&asked, waits) {
+					let record = AskedRecord { sent: true, ..record };
+					self.home.save_asked(round.folder, index, &record)?;
+				}
+				Ok(waits)
+			}
 			// It is seen at the next look whether it was asked.
 			Err(e) if e.is_uncertain() && Instant::now() < round.give_up_searched => Err(e.into()),
 			Err(e) => {
 				debug!("job {job}: result {index}: {e}");
+				if asked.is_none() && !e.is_uncertain() {
+					self.home.forget_asked(round.folder, index)?;
+				}
 				Ok(false)
 			}
 		}

@@ -1,16 +1,21 @@
 //! The verifier: replays what it is drawn for, and says what it found. Units of drilling that
 //! it is drawn for it computes again (`drilling`).
 
+mod asking;
 pub mod deadlines;
 mod drilling;
 mod examine;
+mod findings;
 mod lacking;
+mod parting;
 mod pool;
 mod relay;
+mod rescued;
 mod room;
 mod round;
 mod served;
 mod sources;
+mod timing;
 
 use super::{
 	blocks::LookError,
@@ -29,7 +34,9 @@ use super::{
 	units::{Part, Step, Units},
 };
 use crate::args::parse_ut;
+use asking::Asker;
 use deadlines::Deadlines;
+use findings::{open_rescues, Known, Rescues};
 use pool::Membership;
 use relay::{Fetched, Relay};
 use room::Over;
@@ -202,8 +209,9 @@ struct Memory {
 	/// Rounds that were committed to, and whose rules were not computed yet.
 	unassessed: HashSet<(JobId, u32)>,
 	membership: Membership,
-	/// The folder of each round that is looked at: it names what is drawn.
-	subjects: HashMap<(JobId, u32), PathBuf>,
+	/// The folder of each round that is looked at, which names what is drawn, and the rescues of its
+	/// results.
+	subjects: HashMap<(JobId, u32), (PathBuf, Rescues)>,
 	/// Rounds whose findings cannot be revealed, and units; each is reported once.
 	lost: HashSet<(JobId, u32)>,
 	lost_units: HashSet<AssignmentId>,
@@ -220,10 +228,13 @@ impl Memory {
 struct Verifier {
 	chain: Arc<Chain>,
 	sender: Arc<Transactor>,
+	asker: Asker,
 	home: Arc<Home>,
 	units: Arc<Units>,
 	fetcher: Fetcher,
 	block_time: Duration,
+	/// Work that this machine replays in the time for a verdict.
+	capacity: MicroUt,
 	max_data: u64,
 	/// Memory that a replay may take.
 	max_memory: u64,
@@ -290,6 +301,8 @@ impl Role for VerifierRole {
 		let units = Units::new(base, fetcher.clone(), Part::Verifier, space.clone(), false);
 		let verifier = Verifier {
 			block_time: chain.block_time().await?,
+			capacity: capacity.work,
+			asker: Asker::Chain(sender.clone()),
 			units: Arc::new(units.in_processes(replayers.clone())),
 			replayers,
 			fetcher,
@@ -377,12 +390,13 @@ impl Verifier {
 			if audit.committee.iter().any(|member| member.verifier == *self.sender.account()) {
 				fetched.add(&self.home, job, audit, &folder);
 			}
-			let before = subjects.insert((job.id, audit.round), folder.clone());
+			let subject = (folder.clone(), open_rescues(audit));
+			let before = subjects.insert((job.id, audit.round), subject.clone());
 			let replay = Key::Audit(job.id, audit.round, Duty::Audit);
-			if before.is_some_and(|before| before != folder) && tasks.is_running(&replay) {
+			if before.is_some_and(|before| before != subject) && tasks.is_running(&replay) {
 				redrawn.insert(replay);
 			}
-			let found = match self.home.load_findings(&folder) {
+			let record = match self.home.load_findings(&folder) {
 				Ok(found) => found,
 				// It is reported as a failed attempt; the other audits go on.
 				Err(e) => {
@@ -392,15 +406,16 @@ impl Verifier {
 				}
 			};
 			let me = self.sender.account();
-			let ours = found.as_ref().map(|found| self.commitment(job, audit, found));
-			if let Some(until) = lost::findings_are_lost(audit, me, ours) {
+			let there = self.committed(audit);
+			let Known { found, ours, is_own } = self.known(job, audit, record);
+			let known = if is_own { there } else { ours };
+			if let Some(until) = lost::findings_are_lost(audit, me, known) {
 				if lost.insert((job.id, audit.round)) {
 					lost::report_findings(&self.report, job.id, audit.round, until);
 				}
 			}
-			let owed = duty(audit, me, head.number, ours).filter(|duty| {
-				*duty != Duty::Commit || !self.replaced.is_enough(self.committed(audit))
-			});
+			let owed = duty(audit, me, head.number, ours)
+				.filter(|duty| *duty != Duty::Commit || is_own || !self.replaced.is_enough(there));
 			let assess = found.is_some() && unassessed.remove(&(job.id, audit.round));
 			for duty in owed.into_iter().chain(assess.then_some(Duty::Assess)) {
 				let key = Key::Audit(job.id, audit.round, duty);
@@ -414,7 +429,8 @@ impl Verifier {
 		}
 		self.relay.serve(fetched);
 		// A replay whose time is over, or whose draw was that of another fork, only takes processors
-		// from others.
+		// from others. One that does not know what was rescued since begins again, and keeps what it
+		// replayed.
 		tasks.stop_unless(|key| match key {
 			Key::Audit(_, _, Duty::Audit) => wanted.contains(key) && !redrawn.contains(key),
 			_ => true,
@@ -479,7 +495,9 @@ impl Verifier {
 	) -> Outcome {
 		let commitment = self.commitment(job, audit, found);
 		self.sender.run(&calls::commit_findings(job.id, &commitment).on(head)).await?;
-		self.replaced.note(&self.report, job.id, self.committed(audit));
+		if !self.replaces_own(job, audit, found) {
+			self.replaced.note(&self.report, job.id, self.committed(audit));
+		}
 		let fields = json!({ "round": audit.round });
 		self.report.job(job.id, "committed", "findings committed", fields);
 		Ok(())

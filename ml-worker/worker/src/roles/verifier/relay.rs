@@ -3,9 +3,11 @@
 //!
 //! What is served are the folders of results, by their bundle roots, and the files of jobs in the
 //! cache, by their hashes: the same paths as on a trainer's server, so that a seat asks the other
-//! seats like one trainer more. Of a folder only manifest and checkpoints are served, which the
-//! trainer has committed to: nothing of what was replayed or found. Whoever fetches checks every
-//! byte against the revealed roots.
+//! seats like one trainer more. Of a folder it serves what a [`Shelf`] does, the files of a bundle that
+//! are there: manifest, checkpoints, and the data of the job until they go into the cache. All of it
+//! came from a trainer or the submitter. What was replayed, found and asked for lies elsewhere or
+//! under other names, and nothing that was computed is ever written there. Whoever fetches checks
+//! every byte against the revealed roots and the job's hashes.
 
 use super::VerifierError;
 use crate::roles::{
@@ -15,6 +17,7 @@ use crate::roles::{
 	run::RoleError,
 	store::{result_folder, Home},
 };
+use rand::seq::SliceRandom;
 use std::{
 	collections::HashMap,
 	net::SocketAddr,
@@ -90,12 +93,15 @@ impl Relay {
 	}
 }
 
-/// Returns the base URLs of the other seats of an audit.
+/// Returns the base URLs of the other seats of an audit, in random order: where all lack the same, they
+/// do not ask the same seat first.
 pub(super) fn others(audit: &AuditView, me: &AccountId32) -> Vec<String> {
 	let others = audit.committee.iter().filter(|member| member.verifier != *me);
-	others
+	let mut urls: Vec<String> = others
 		.filter_map(|member| fetch::server(&member.location.as_ref()?.to_string_lossy()))
-		.collect()
+		.collect();
+	urls.shuffle(&mut rand::rng());
+	urls
 }
 
 #[cfg(test)]
@@ -136,6 +142,14 @@ mod tests {
 		let audit = audit([Some("http://203.0.113.1:1"), None, Some("http://203.0.113.3:3/")]);
 		assert_eq!(others(&audit, &me(1)), ["http://203.0.113.3:3"]);
 		assert_eq!(others(&audit, &me(2)).len(), 2);
+	}
+
+	#[test]
+	fn nobody_is_always_the_first_that_is_asked() {
+		let audit = audit([None, Some("http://203.0.113.1"), Some("http://203.0.113.2")]);
+		let first: std::collections::BTreeSet<String> =
+			(0..200).map(|_| others(&audit, &me(1)).swap_remove(0)).collect();
+		assert_eq!(first.len(), 2);
 	}
 
 	#[tokio::test]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::roles::{fetch, verifier::relay::Fetched};
+use crate::roles::fetch;
 
 /// An address at which nobody answers.
 const NOBODY: &str = "http://127.0.0.1:1";
@@ -16,7 +16,7 @@ fn seat(location: Option<&Text>) -> MemberView<AccountId32> {
 
 impl Scene {
 	/// The trainers serve nobody any more, and neither does the submitter.
-	fn withhold(&mut self) {
+	pub(super) fn withhold(&mut self) {
 		let nobody = Text::new(NOBODY).unwrap();
 		for reveal in self.job.replicas.iter_mut().filter_map(|replica| replica.reveal.as_mut()) {
 			reveal.location = nobody.clone();
@@ -25,7 +25,7 @@ impl Scene {
 	}
 
 	/// The next audits have this seat as well.
-	fn seat(&mut self, seat: MemberView<AccountId32>) {
+	pub(super) fn seat(&mut self, seat: MemberView<AccountId32>) {
 		self.audit.committee = vec![seat];
 		self.job.audit = Some(self.audit.clone());
 	}
@@ -46,6 +46,33 @@ async fn who_is_served_serves_all() {
 	let reported = events(&second);
 	assert!(reported.iter().any(|e| e["event"] == "parting" && e["segment"] == 5), "{reported:?}");
 	assert!(reported.iter().all(|e| e["event"] != "asked"), "{reported:?}");
+}
+
+/// A trainer that gives each seat another part, and the data to one only, hides nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn parts_of_a_result_come_from_whoever_has_them() {
+	let mut scene = scene().await;
+	scene.audit.groups.remove(0);
+	scene.job.replicas.remove(0);
+	let (first, folder, found) = scene.found("served", false).await;
+	let (spec, trained) = (scene.job.spec.clone(), scene.audit.groups[0].result.segments);
+	let files = verify::required_files_of(&spec.check().unwrap(), trained, &DRAWN);
+	assert!(files.len() > 3);
+	let served = scene.folder.path().join("honest");
+	for (at, file) in files.iter().enumerate() {
+		let dir = if at % 2 == 0 { served.clone() } else { result_folder(&folder, 0) };
+		std::fs::remove_file(dir.join(file)).unwrap();
+	}
+	// Only the trainer has the data.
+	std::fs::remove_file(first.home.data(&scene.job.spec.dataset.content_hash)).unwrap();
+	scene.job.spec.dataset.location = Text::new(NOBODY).unwrap();
+	scene.seat(seat(first.relay.location()));
+	let mut fetched = Fetched::default();
+	fetched.add(&first.home, &scene.job, &scene.audit, &folder);
+	first.relay.serve(fetched);
+	let (second, _, other) = scene.found("relayed", false).await;
+	assert_eq!(other.unwrap().findings, found.unwrap().findings);
+	assert!(events(&second).iter().all(|e| e["event"] != "unavailable" && e["event"] != "asked"));
 }
 
 /// What a seat replayed and found is nobody's business: whoever copied it would be paid for no work.

@@ -1,7 +1,7 @@
 //! Keeps the verifier's folder within its quota: removes what audits left behind, and lets an audit
 //! fetch only what there is room for.
 
-use super::{sources::rescue_limit, Verifier};
+use super::{rescued::rescue_limit, Verifier};
 use crate::roles::{
 	blocks::LookError,
 	fetch::drop_parts,
@@ -65,7 +65,8 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Returns the bytes that an audit fetches of one result, at most, besides the files of the job: the
 /// states that it reads, those to find where a standstill began, one more to part it from others,
 /// and those that only the rules look at; of a rescued one also the archive, and its copies of
-/// these files.
+/// these files and of the job's. There is one archive at a time, and nothing else is taken from it than
+/// what there is room for.
 pub(super) fn needed(spec: &CheckedSpec, group: &GroupView, max_rules: u64) -> u64 {
 	let trained = group.result.segments;
 	let checkpoint = bundle::max_checkpoint_bytes(spec);

@@ -1,16 +1,14 @@
 //! Runs one round of an audit: reaches the verdicts on all its results, and reports them.
 
 use super::{
-	examine::{DEATHS, PAUSE},
-	relay,
-	sources::{bundle_url, fetch_state, has_state, places, servers, share},
-	Verifier, MARGIN,
+	examine::DEATHS, findings::rescues, parting::state_in, sources::places, timing, Verifier,
+	MARGIN,
 };
 use crate::roles::{
 	checked, display,
 	replay::{unexpected, Figures, JobOf, ReplayError, Reply, Work},
-	store::{result_folder, Claimed, FindingsRecord, Salt},
-	tasks::{stopped, Outcome, TaskError},
+	store::{result_folder, Claimed, FindingsRecord},
+	tasks::{Outcome, TaskError},
 };
 use futures::future::join_all;
 use serde_json::json;
@@ -28,12 +26,11 @@ use tracing::debug;
 use trainyard_client::{AuditView, JobView};
 use trainyard_program::spec::CheckedSpec;
 use trainyard_proof::{
-	bundle,
 	inputs::InputPaths,
 	verify::{Contest, VerifyError},
 };
 use trainyard_protocol::{
-	audit::{AuditPhase, Findings, GroupVerdict, Piece},
+	audit::{AuditPhase, Findings, GroupVerdict},
 	job::BlockNumber,
 	H256,
 };
@@ -116,16 +113,19 @@ impl Verifier {
 		};
 		let blocks = until.saturating_sub(best).saturating_sub(MARGIN);
 		let window = self.block_time.saturating_mul(blocks);
+		let replaying = timing::replaying(job, audit, self.capacity, self.block_time);
+		let fetching = timing::fetching(window, replaying);
 		let now = Instant::now();
+		let give_up_searched = now + timing::searching(window, fetching);
 		let round = Round {
 			job,
 			spec: checked(job)?,
 			audit,
 			seed: seed_of(job)?,
 			folder,
-			// Half of the time is for fetching: what is fetched last must still be replayed.
-			give_up: now + window / 2,
-			give_up_searched: now + window * 3 / 4,
+			// What is fetched last must still be replayed.
+			give_up: now + fetching,
+			give_up_searched,
 			stop,
 			until,
 			inputs: Mutex::default(),
@@ -156,7 +156,7 @@ impl Verifier {
 			let (verdict, report) = examined?;
 			found.insert(index, Found { verdict, report, took });
 		}
-		self.settle_partings(&round, now + window * 3 / 4, &mut found).await?;
+		self.settle_partings(&round, give_up_searched, &mut found).await?;
 		for (index, found) in &found {
 			self.report_verdict(job, audit, *index, found);
 		}
@@ -168,9 +168,12 @@ impl Verifier {
 		let findings = Findings::try_from(verdicts).map_err(|v| {
 			TaskError::failed(format!("{} results are more than a job has", v.len()))
 		})?;
+		let made = FindingsRecord {
+			rescues: rescues(audit),
+			..FindingsRecord::new(job.id, audit.round, findings)
+		};
+		let record = self.following(job, audit, made, self.home.load_findings(folder)?);
 		// The salt is on disk before anything is sent.
-		let salt = Salt::random();
-		let record = FindingsRecord { job: job.id, round: audit.round, findings, salt };
 		self.home.save_findings(folder, &record)?;
 		Ok(())
 	}
@@ -194,6 +197,7 @@ impl Verifier {
 		while let Some(segment) = contest.parting() {
 			if let Some(file) = contest.wanted() {
 				self.fetch_common(round, &contest, &file, give_up).await;
+				self.withdraw_common(round, &contest, &file).await;
 			}
 			let rivals = contest.rivals().map(|(index, dir)| (index, dir.to_owned())).collect();
 			let of = JobOf::new(&round.spec, round.seed, inputs.clone());
@@ -217,13 +221,7 @@ impl Verifier {
 				);
 				let fields =
 					json!({ "round": round.audit.round, "segment": segment, "results": left });
-				let wanted = contest.wanted().and_then(|file| bundle::manifest::step_of(&file));
-				let parting = wanted
-					.and_then(|step| {
-						let count = round.spec.segments();
-						(0..=count).find(|at| round.spec.checkpoint_step(*at) == Some(step))
-					})
-					.map(Piece::State);
+				let parting = contest.wanted().and_then(|file| state_in(&round.spec, &file));
 				let mut waits = false;
 				for index in &left {
 					if let (Some(group), Some(piece)) = (round.audit.groups.get(*index), parting) {
@@ -277,55 +275,6 @@ impl Verifier {
 		for index in left {
 			if let Some(found) = found.get_mut(&index) {
 				found.verdict = GroupVerdict::Unavailable;
-			}
-		}
-	}
-
-	/// Brings a checkpoint that all rivals agree on into the folder of one of them, from whichever
-	/// has it. Tries again until `give_up` if that may help.
-	async fn fetch_common(
-		&self,
-		round: &Round<'_>,
-		contest: &Contest,
-		file: &str,
-		give_up: Instant,
-	) {
-		let limit = bundle::max_checkpoint_bytes(&round.spec);
-		let mut places = Vec::new();
-		for (index, dir) in contest.rivals() {
-			if has_state(dir, file, limit).await {
-				return;
-			}
-			let Some(group) = round.audit.groups.get(index) else { continue };
-			let relays = relay::others(round.audit, self.sender.account());
-			let servers = servers(round.job, &group.result).into_iter().chain(relays);
-			places
-				.extend(servers.map(|server| (bundle_url(&server, &group.result), dir.to_owned())));
-		}
-		let mut may_pass = !places.is_empty();
-		while std::mem::take(&mut may_pass) && Instant::now() < give_up {
-			for (asked, (base, dir)) in places.iter().enumerate() {
-				let fetching = fetch_state(&self.fetcher, base, file, dir, limit);
-				let share = share(give_up, places.len() - asked);
-				let fetched = tokio::select! {
-					fetched = tokio::time::timeout(share, fetching) => fetched,
-					() = stopped(&round.stop) => return,
-				};
-				match fetched {
-					Ok(Ok(())) if has_state(dir, file, limit).await => return,
-					Ok(Ok(())) => debug!("{base}/{file} is not the state that was committed"),
-					Ok(Err(e)) => {
-						may_pass |= e.may_pass();
-						debug!("{e}");
-					}
-					Err(_) => {
-						may_pass = true;
-						debug!("{base} is too slow");
-					}
-				}
-			}
-			if may_pass {
-				tokio::time::sleep(PAUSE).await;
 			}
 		}
 	}

@@ -9,22 +9,18 @@ use crate::roles::{
 use serde_json::json;
 use std::{
 	collections::BTreeSet,
-	path::{Path, PathBuf},
+	path::Path,
 	sync::atomic::Ordering,
 	time::{Duration, Instant},
 };
 use tokio::task::JoinError;
-use tracing::{debug, info};
-use trainyard_client::{
-	blobs::{self, BlobError},
-	JobView,
-};
+use tracing::debug;
+use trainyard_client::{blobs::BlobError, JobView};
 use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
 use trainyard_proof::{
 	bundle::{
 		self,
-		archive::{self, ArchiveError},
-		files,
+		archive::ArchiveError,
 		manifest::{self, Manifest},
 		Bundle,
 	},
@@ -61,6 +57,9 @@ pub(super) enum SourceError {
 		/// The URL of the bundle.
 		base: String,
 	},
+	/// A file of the bundle is not here yet.
+	#[error("{0} is missing")]
+	Lacking(String),
 	/// A download failed.
 	#[error(transparent)]
 	Fetch(#[from] FetchError),
@@ -89,17 +88,23 @@ pub(super) enum SourceError {
 
 /// A place where a result can be had.
 pub(super) enum Source<'a> {
+	/// The folder of the result, which has what came before.
+	Here,
 	/// A trainer's server, by its base URL.
 	Served(&'a str),
 	/// The server of another seat, by its base URL. It has what that seat could fetch.
 	Relayed(&'a str),
 	/// A rescue archive on chain, by its root.
 	Rescued(H256),
+	/// The locations that the submitter names for the files of the job. They have nothing else.
+	Submitter,
 }
 
 impl std::fmt::Display for Source<'_> {
 	fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
 		match self {
+			Source::Here => write!(f, "what is here"),
+			Source::Submitter => write!(f, "the submitter"),
 			Source::Served(base) => write!(f, "{base}"),
 			Source::Relayed(base) => write!(f, "another verifier, {base},"),
 			Source::Rescued(root) => write!(f, "the rescue {root:?} on chain"),
@@ -133,29 +138,29 @@ pub(super) fn share(give_up: Instant, waiting: usize) -> Duration {
 
 /// Returns the time of a source, after which the `waiting` ones are asked until `give_up`. What is on
 /// chain nobody can make slow but this machine's own node, so it gets all but a small rest. All other
-/// seats together get as much as one trainer: a trainer that is slow leaves them half of the time.
+/// seats together get as much as one trainer: a trainer that is slow leaves them, and the submitter,
+/// their parts of the time.
 pub(super) fn time_for(source: &Source<'_>, give_up: Instant, waiting: &[Source<'_>]) -> Duration {
 	let relays = waiting.iter().filter(|source| matches!(source, Source::Relayed(_))).count();
 	match source {
 		Source::Served(_) => share(give_up, 1 + waiting.len() - relays + relays.min(1)),
-		Source::Relayed(_) => share(give_up, 1 + waiting.len()),
-		Source::Rescued(_) if waiting.is_empty() => share(give_up, 1),
-		Source::Rescued(_) => {
+		Source::Relayed(_) | Source::Submitter => share(give_up, 1 + waiting.len()),
+		Source::Here | Source::Rescued(_) if waiting.is_empty() => share(give_up, 1),
+		Source::Here | Source::Rescued(_) => {
 			let left = give_up.saturating_duration_since(Instant::now());
 			(left - left / REST_FOR_SERVERS).max(Duration::from_secs(1))
 		}
 	}
 }
 
-/// Returns where a file that the job reads is asked for: the trainer that serves the result, then
-/// the submitter; or another seat alone.
-fn file_urls(source: &Source<'_>, file: &FileRef) -> Vec<String> {
-	let at = |base: &str| format!("{base}/blob/{}", hex::encode(file.content_hash));
-	let submitter = || file.location.to_string_lossy();
+/// Returns where a source has a file that the job reads.
+fn file_url(source: &Source<'_>, file: &FileRef) -> Option<String> {
 	match source {
-		Source::Served(base) => vec![at(base), submitter()],
-		Source::Relayed(base) => vec![at(base)],
-		Source::Rescued(_) => vec![submitter()],
+		Source::Served(base) | Source::Relayed(base) => {
+			Some(format!("{base}/blob/{}", hex::encode(file.content_hash)))
+		}
+		Source::Submitter => Some(file.location.to_string_lossy()),
+		Source::Here | Source::Rescued(_) => None,
 	}
 }
 
@@ -171,22 +176,6 @@ fn optional_files(spec: &CheckedSpec, trained: u32, needed: &[String], limit: u6
 		.map(manifest::checkpoint_file)
 		.filter(|file| !needed.contains(file))
 		.collect()
-}
-
-/// Returns the most bytes of a rescue archive of a result with `trained` segments.
-pub(super) fn rescue_limit(spec: &CheckedSpec, trained: u32, drawn: &[u32]) -> u64 {
-	let states = verify::required_files_of(spec, trained, drawn).len() as u64;
-	let states = states.saturating_add(u64::from(blob::searched_states(trained)));
-	bundle::max_checkpoint_bytes(spec)
-		.saturating_mul(states)
-		.saturating_add(spec.file_bytes())
-		.saturating_add(manifest::MAX_BYTES)
-		.saturating_add(1 << 20)
-}
-
-/// Returns where the chunks of a rescue are while they come, in the folder of its result.
-fn rescue_part(dir: &Path, root: &H256) -> PathBuf {
-	dir.join(format!("rescue-{}.part", hex::encode(root)))
 }
 
 /// Returns whether `dir` holds this checkpoint file, and it is the state that the manifest there
@@ -252,9 +241,9 @@ pub(super) fn places(home: &Home, spec: &JobSpec, dir: &Path) -> [InputPaths; 2]
 	[home.inputs(spec), InputPaths::in_bundle(dir, spec)]
 }
 
-/// Brings the files that a job reads into `dir`, if they are neither there nor in the cache. They
-/// do not go into the cache, because others that wait for the same file would wait for a slow
-/// server.
+/// Brings the files that a job reads into `dir` from one source, if they are neither there nor in the
+/// cache. They do not go into the cache, because others that wait for the same file would wait for a
+/// slow server. What cannot be had keeps nobody from the rest; the first error is returned.
 async fn fetch_inputs(
 	fetcher: &Fetcher,
 	home: &Home,
@@ -264,6 +253,7 @@ async fn fetch_inputs(
 	give_up: Instant,
 ) -> Result<(), SourceError> {
 	let files: Vec<_> = spec.files().collect();
+	let mut first = Ok(());
 	for (at, (which, file)) in files.iter().enumerate() {
 		let (which, file) = (*which, file.clone());
 		let (cached, path) = (home.data(&file.content_hash), dir.join(bundle::input_file(which)));
@@ -272,32 +262,24 @@ async fn fetch_inputs(
 		if tokio::task::spawn_blocking(here).await? {
 			continue;
 		}
-		let urls = file_urls(source, &file);
+		let Some(url) = file_url(source, &file) else { continue };
+		let content = Content::File { hash: file.content_hash, bytes: file.bytes };
+		let wanted = Wanted { url: &url, path: &path, content };
 		// The files after this one need their time too.
-		let waiting = files.len() - at - 1;
-		let mut problem = None;
-		for (asked, url) in urls.iter().enumerate() {
-			let content = Content::File { hash: file.content_hash, bytes: file.bytes };
-			let wanted = Wanted { url, path: &path, content };
-			let share = share(give_up, urls.len() - asked + waiting);
-			problem = match tokio::time::timeout(share, fetcher.fetch(&wanted)).await {
-				Ok(Ok(())) => None,
-				Ok(Err(e)) => Some(e.to_string()),
-				Err(_) => Some(format!("{url} is too slow")),
-			};
-			if problem.is_none() {
-				break;
-			}
-		}
-		if let Some(problem) = problem {
-			return Err(SourceError::NoInput { field: which.field(), problem });
-		}
+		let share = share(give_up, files.len() - at);
+		let problem = match tokio::time::timeout(share, fetcher.fetch(&wanted)).await {
+			Ok(Ok(())) => continue,
+			Ok(Err(e)) => e.to_string(),
+			Err(_) => format!("{url} is too slow"),
+		};
+		first = first.and(Err(SourceError::NoInput { field: which.field(), problem }));
 	}
-	Ok(())
+	first
 }
 
 /// Brings manifest and checkpoint files `needed` of the bundle at `base`, whose root is
-/// `root`, into `dir`. What is there already, and right, is not fetched again.
+/// `root`, into `dir`. What is there already, and right, is not fetched again. A file that the server
+/// does not have, or has wrong, keeps nobody from the others; the first error is returned.
 async fn fetch_bundle(
 	fetcher: &Fetcher,
 	base: &str,
@@ -316,10 +298,16 @@ async fn fetch_bundle(
 			return Err(SourceError::OtherManifest { base: base.to_owned() });
 		}
 	}
+	let mut first = Ok(());
 	for file in needed {
-		fetch_state(fetcher, base, file, dir, limit).await?;
+		match fetch_state(fetcher, base, file, dir, limit).await {
+			Ok(()) => {}
+			// It is away.
+			Err(e @ FetchError::NoAnswer { .. }) => return first.and(Err(e.into())),
+			Err(e) => first = first.and(Err(e.into())),
+		}
 	}
-	Ok(())
+	first
 }
 
 impl Verifier {
@@ -335,23 +323,56 @@ impl Verifier {
 	) -> Result<InputPaths, SourceError> {
 		let give_up = Instant::now() + share;
 		let (spec, result) = (&round.spec, &group.result);
-		match source {
-			Source::Rescued(root) => self.fetch_rescue(round, group, *root, dir).await?,
+		let states = match source {
+			Source::Here | Source::Submitter => self.has_states(round, group, dir).await,
+			Source::Rescued(root) => {
+				let read = self.fetch_rescue(round, group, *root, dir).await;
+				let here = self.has_states(round, group, dir).await;
+				here.map_err(|missing| read.err().unwrap_or(missing))
+			}
 			Source::Served(server) | Source::Relayed(server) => {
 				let base = bundle_url(server, result);
 				let needed = verify::required_files_of(spec, result.segments, &group.drawn);
 				let limit = bundle::max_checkpoint_bytes(spec);
-				fetch_bundle(&self.fetcher, &base, result.bundle_root, &needed, dir, limit).await?;
+				let root = result.bundle_root;
+				fetch_bundle(&self.fetcher, &base, root, &needed, dir, limit).await
+			}
+		};
+		// Where states are missing, the files of the job are brought all the same: others may have
+		// the states, and not these.
+		if states.is_ok() {
+			match self.decode_inputs(round, dir).await {
+				Err(SourceError::Data(_)) if file_url(source, &spec.dataset.file()).is_some() => {}
+				decoded => return decoded,
 			}
 		}
-		// From the cache, a rescue, the trainer, another seat, or the submitter's locations, which are
-		// the only ones for which nobody has a deposit.
-		match self.decode_inputs(round, dir).await {
-			Err(SourceError::Data(_)) => {}
-			decoded => return decoded,
-		}
-		fetch_inputs(&self.fetcher, &self.home, spec, source, dir, give_up).await?;
+		let known = round.inputs.lock().await.is_some();
+		let inputs = match known {
+			true => Ok(()),
+			false => fetch_inputs(&self.fetcher, &self.home, spec, source, dir, give_up).await,
+		};
+		states?;
+		inputs?;
 		self.decode_inputs(round, dir).await
+	}
+
+	/// Fails if manifest or states that every audit of a result reads are missing in `dir`.
+	async fn has_states(
+		&self,
+		round: &Round<'_>,
+		group: &GroupView,
+		dir: &Path,
+	) -> Result<(), SourceError> {
+		if !has_manifest(dir, group.result.bundle_root).await {
+			return Err(SourceError::Lacking(manifest::FILE.to_owned()));
+		}
+		let limit = bundle::max_checkpoint_bytes(&round.spec);
+		for file in verify::required_files_of(&round.spec, group.result.segments, &group.drawn) {
+			if !has_state(dir, &file, limit).await {
+				return Err(SourceError::Lacking(file));
+			}
+		}
+		Ok(())
 	}
 
 	/// Brings checkpoint files that an audit asks for while it looks where a standstill began. All that
@@ -400,34 +421,6 @@ impl Verifier {
 				}
 			}
 		}
-	}
-
-	async fn fetch_rescue(
-		&self,
-		round: &Round<'_>,
-		group: &GroupView,
-		root: H256,
-		dir: &Path,
-	) -> Result<(), SourceError> {
-		let limit = rescue_limit(&round.spec, group.result.segments, &group.drawn);
-		tokio::fs::create_dir_all(dir).await?;
-		let part = rescue_part(dir, &root);
-		let loading = blobs::load_into(&self.chain, root, limit, &part);
-		let bytes = loading.await.map_err(SourceError::Rescue)?;
-		info!("job {}: rescued states read from the chain, {bytes} bytes", round.job.id);
-		let dir = dir.to_owned();
-		tokio::task::spawn_blocking(move || {
-			let unpacked = files::read(&part, limit).map_err(ArchiveError::from);
-			let unpacked = unpacked.and_then(|bytes| archive::unpack(&bytes, &dir, limit));
-			// Neither what was unpacked nor what is no archive is of use any more.
-			if !matches!(unpacked, Err(ArchiveError::File(_))) {
-				let _ = std::fs::remove_file(&part);
-			}
-			unpacked
-		})
-		.await?
-		.map_err(SourceError::Archive)?;
-		Ok(())
 	}
 
 	/// Decodes the data of the job in a process, once in a round. Returns where its files are: in the

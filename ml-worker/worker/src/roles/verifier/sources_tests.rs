@@ -1,4 +1,4 @@
-use super::*;
+use super::{super::rescued::rescue_limit, *};
 use crate::roles::{
 	fetch::Locations,
 	http::{Server, Shelf},
@@ -24,18 +24,17 @@ fn the_report_asks_for_all_checkpoints_only_where_they_are_small() {
 }
 
 #[test]
-fn the_submitters_location_is_asked_last() {
+fn each_source_is_asked_for_its_own_copy_of_a_file() {
 	let hash = H256::repeat_byte(7);
 	let location = Text::new("http://submitter/data").unwrap();
 	let file = FileRef { content_hash: hash, bytes: 1, location };
-	let urls = file_urls(&Source::Served("http://trainer"), &file);
-	let blob = format!("http://trainer/blob/{}", hex::encode(hash));
-	assert_eq!(urls, [blob, "http://submitter/data".to_owned()]);
-	let urls = file_urls(&Source::Rescued(hash), &file);
-	assert_eq!(urls, ["http://submitter/data"]);
-	// Another seat is asked for what it has; the submitter was asked before.
-	let urls = file_urls(&Source::Relayed("http://seat"), &file);
-	assert_eq!(urls, [format!("http://seat/blob/{}", hex::encode(hash))]);
+	let url = |source: Source<'_>| file_url(&source, &file);
+	let blob = |base: &str| Some(format!("{base}/blob/{}", hex::encode(hash)));
+	assert_eq!(url(Source::Served("http://trainer")), blob("http://trainer"));
+	assert_eq!(url(Source::Relayed("http://seat")), blob("http://seat"));
+	assert_eq!(url(Source::Submitter).as_deref(), Some("http://submitter/data"));
+	// Whoever stores garbage sends nobody to the submitter's server.
+	assert_eq!((url(Source::Rescued(hash)), url(Source::Here)), (None, None));
 }
 
 #[tokio::test]
@@ -74,7 +73,15 @@ async fn three_files_come_from_wherever_each_is() {
 	let base = format!("http://{}", trainer.address());
 	let (dir, source) = (folder.path().join("result"), Source::Served(&base));
 	let give_up = Instant::now() + Duration::from_secs(60);
-	fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up).await.unwrap();
+	let fetch = |source| {
+		let (fetcher, home, spec, dir) = (&fetcher, &home, &spec, &dir);
+		async move { fetch_inputs(fetcher, home, spec, &source, dir, give_up).await }
+	};
+	// What it does not have keeps nobody from the model.
+	let error = fetch(source).await.unwrap_err().to_string();
+	assert!(error.starts_with("the job's dataset.labels cannot be had: "), "{error}");
+	assert!(dir.join(bundle::INITIAL_MODEL_FILE).is_file());
+	fetch(Source::Submitter).await.unwrap();
 	let places = places(&home, &spec, &dir);
 	assert_eq!(
 		InputPaths::first_right(&spec, &places),
@@ -90,10 +97,9 @@ async fn three_files_come_from_wherever_each_is() {
 	}
 	// Without the trainer the model is nowhere, and it is said which file is missing.
 	drop(trainer);
-	fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up).await.unwrap();
+	fetch(Source::Submitter).await.unwrap();
 	std::fs::remove_file(dir.join(bundle::INITIAL_MODEL_FILE)).unwrap();
-	let fetching = fetch_inputs(&fetcher, &home, &spec, &source, &dir, give_up);
-	let error = fetching.await.unwrap_err().to_string();
+	let error = fetch(Source::Submitter).await.unwrap_err().to_string();
 	assert!(error.starts_with("the job's initial_model cannot be had: "), "{error}");
 }
 
@@ -133,6 +139,44 @@ fn all_other_seats_have_as_much_time_as_one_trainer() {
 	assert!((295..=300).contains(&two.as_secs()), "{two:?}");
 	let shared = time_for(&seat(), give_up, &[seat(), seat()]);
 	assert!((295..=300).contains(&shared.as_secs()), "{shared:?}");
+}
+
+/// The submitter may drip as well: what it has, others may have given.
+#[test]
+fn the_submitter_takes_only_its_share_and_is_the_last() {
+	let give_up = Instant::now() + Duration::from_secs(900);
+	let trainer = Source::Served("http://trainer");
+	let asked = time_for(&trainer, give_up, &[Source::Relayed("http://seat"), Source::Submitter]);
+	assert!((295..=300).contains(&asked.as_secs()), "{asked:?}");
+	let seat = time_for(&Source::Relayed("http://seat"), give_up, &[Source::Submitter]);
+	assert!((445..=450).contains(&seat.as_secs()), "{seat:?}");
+	let last = time_for(&Source::Submitter, give_up, &[]);
+	assert!(last > Duration::from_secs(890), "{last:?}");
+}
+
+/// A trainer that gives each seat another part of a result hides it from nobody.
+#[tokio::test]
+async fn what_one_server_lacks_keeps_nobody_from_the_rest() {
+	let folder = tempfile::tempdir().unwrap();
+	let table = testing::table(folder.path());
+	let spec = testing::job(&table);
+	let served = folder.path().join("served");
+	let root = testing::train(&spec, &table, &served, false, None).unwrap().root();
+	let shelf = Shelf::default();
+	shelf.set([(root, served.clone())].into(), Default::default());
+	let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
+	let base = format!("http://{}/bundle/{}", server.address(), hex::encode(root));
+	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+	let (dir, limit) = (folder.path().join("fetched"), bundle::max_checkpoint_bytes(&spec));
+	let needed = verify::required_files_of(&spec, spec.segments(), &[1, 4]);
+	std::fs::remove_file(served.join(&needed[0])).unwrap();
+	std::fs::write(served.join(&needed[1]), b"wrong").unwrap();
+	let error = fetch_bundle(&fetcher, &base, root, &needed, &dir, limit).await.unwrap_err();
+	assert!(error.to_string().contains(&needed[0]), "the first one: {error}");
+	for file in &needed {
+		let lacks = [&needed[0], &needed[1]].contains(&file);
+		assert_eq!(has_state(&dir, file, limit).await, !lacks, "{file}");
+	}
 }
 
 #[test]

@@ -1,0 +1,121 @@
+//! Says on chain what this verifier lacks, and takes that back once it is here: as long as a claim is
+//! open, the trainers may have to store what it names.
+
+use super::{round::Round, Verifier};
+use crate::roles::{store::AskedRecord, tasks::stopped};
+use serde_json::json;
+use std::{sync::Arc, time::Duration};
+use tracing::debug;
+use trainyard_client::{calls, Transactor, TxError};
+use trainyard_protocol::{
+	audit::{AuditPhase, Piece, Pieces},
+	JobId,
+};
+
+/// What the chain answers where this seat asks already.
+pub(super) const ASKED: &str = "Verification::AlreadyAsked";
+/// What it answers where this seat asks for nothing.
+const NOT_ASKED: &str = "Verification::NotAsked";
+/// Longest wait until a claim is withdrawn. A commitment withdraws it as well.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Sends claims of this verifier, on the chain of the best block only.
+#[derive(Clone)]
+pub(super) enum Asker {
+	/// To the chain.
+	Chain(Arc<Transactor>),
+	/// To a test, which answers for the chain.
+	#[cfg(test)]
+	Test(Arc<dyn Fn(Said) -> Result<(), TxError> + Send + Sync>),
+}
+
+/// What a test heard.
+#[cfg(test)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+	/// Pieces of the result of this index were asked for.
+	Asked(u32, Vec<Piece>),
+	/// The claim on the result of this index was withdrawn.
+	Withdrawn(u32),
+}
+
+impl Asker {
+	/// Asks for pieces of a result.
+	pub(super) async fn ask(&self, job: JobId, group: u32, pieces: &Pieces) -> Result<(), TxError> {
+		match self {
+			Self::Chain(sender) => {
+				let head = sender.chain().head().await?;
+				sender.run(&calls::request_pieces(job, group, pieces).on(head)).await?;
+				Ok(())
+			}
+			#[cfg(test)]
+			Self::Test(answer) => answer(Said::Asked(group, pieces.to_vec())),
+		}
+	}
+
+	/// Withdraws the open claim on a result.
+	async fn withdraw(&self, job: JobId, group: u32) -> Result<(), TxError> {
+		match self {
+			Self::Chain(sender) => {
+				let head = sender.chain().head().await?;
+				sender.run(&calls::withdraw_request(job, group).on(head)).await?;
+				Ok(())
+			}
+			#[cfg(test)]
+			Self::Test(answer) => answer(Said::Withdrawn(group)),
+		}
+	}
+}
+
+impl Verifier {
+	/// Withdraws what this verifier asked for of a result in this round, if it did: all that every
+	/// audit of the result reads is here, and so is `more`.
+	pub(super) async fn withdraw(&self, round: &Round<'_>, index: usize, more: &[Piece]) {
+		tokio::select! {
+			() = self.withdraw_asked(round, index, more) => {}
+			() = tokio::time::sleep(PATIENCE) => debug!("result {index}: its claim may be open still"),
+			() = stopped(&round.stop) => {}
+		}
+	}
+
+	async fn withdraw_asked(&self, round: &Round<'_>, index: usize, more: &[Piece]) {
+		let (job, folder) = (round.job.id, round.folder);
+		let asked = match self.home.load_asked(folder, index) {
+			Ok(Some(asked)) if asked.more.iter().all(|piece| more.contains(piece)) => asked,
+			Ok(_) => return,
+			Err(e) => return debug!("job {job}: {e}"),
+		};
+		let Ok(number) = u32::try_from(index) else { return };
+		let gone = match self.is_asked(job, index, &asked).await {
+			false => true,
+			true => match self.asker.withdraw(job, number).await {
+				Ok(()) => {
+					let text = format!("result {index}: what was asked for on chain is here");
+					let fields = json!({ "result": index, "pieces": asked.pieces });
+					self.report.job(job, "withdrawn", &text, fields);
+					true
+				}
+				Err(e) => {
+					debug!("job {job}: result {index}: {e}");
+					e.failed_with(NOT_ASKED)
+				}
+			},
+		};
+		if gone {
+			if let Err(e) = self.home.forget_asked(folder, index) {
+				debug!("job {job}: {e}");
+			}
+		}
+	}
+
+	/// Returns whether some of these pieces are asked for and not on chain. They are for all that is
+	/// known where the node does not say.
+	async fn is_asked(&self, job: JobId, index: usize, asked: &AskedRecord) -> bool {
+		let Ok(Some(view)) = self.chain.job(job).await else { return true };
+		view.audit.is_some_and(|audit| {
+			let open = audit.groups.get(index).map(|group| &group.asked[..]).unwrap_or_default();
+			matches!(audit.phase, AuditPhase::Committing { .. })
+				&& asked.pieces.iter().any(|piece| open.contains(piece))
+		})
+	}
+}

@@ -1,0 +1,104 @@
+//! Says which findings of this verifier count at a block: what is stored on chain after they were
+//! made may make them void.
+
+use super::Verifier;
+use crate::roles::store::FindingsRecord;
+use trainyard_client::{AuditView, JobView};
+use trainyard_protocol::{
+	audit::{AuditPhase, GroupVerdict},
+	views::GroupView,
+	H256,
+};
+
+/// The roots of the rescues of each result.
+pub(super) type Rescues = Vec<Vec<H256>>;
+
+/// What is known of a verifier's findings of a round.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Known {
+	/// The findings that count; none where there are none, or they are void.
+	pub found: Option<FindingsRecord>,
+	/// The commitment to them.
+	pub ours: Option<H256>,
+	/// Whether this folder can reveal what is committed on chain.
+	pub is_own: bool,
+}
+
+/// Returns whether a result that was not to be had has been rescued since these findings were made.
+pub(super) fn is_void(found: &FindingsRecord, audit: &AuditView) -> bool {
+	found.findings.iter().zip(&audit.groups).enumerate().any(|(index, (verdict, group))| {
+		let known = found.rescues.get(index).copied().unwrap_or(0);
+		*verdict == GroupVerdict::Unavailable
+			&& group.decision.is_none()
+			&& group.rescued.len() > known as usize
+	})
+}
+
+/// Returns how many rescues there are of each result.
+pub(super) fn rescues(audit: &AuditView) -> Vec<u32> {
+	audit.groups.iter().map(|group| group.rescued.len() as u32).collect()
+}
+
+/// Returns the rescues of each result that is not decided: where there are others, a round is looked
+/// at again.
+pub(super) fn open_rescues(audit: &AuditView) -> Rescues {
+	let of = |group: &GroupView| match group.decision {
+		None => group.rescued.clone(),
+		Some(_) => Vec::new(),
+	};
+	audit.groups.iter().map(of).collect()
+}
+
+impl Verifier {
+	/// Returns what counts of the findings in the folder of a round.
+	pub(super) fn known(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		record: Option<FindingsRecord>,
+	) -> Known {
+		let Some(record) = record else { return Known::default() };
+		let there = self.committed(audit);
+		let is_there = |found: &FindingsRecord| there == Some(self.commitment(job, audit, found));
+		let before = record.before.as_deref().filter(|before| is_there(before)).cloned();
+		let is_own = before.is_some() || is_there(&record);
+		let found = match audit.phase {
+			AuditPhase::Committing { .. } => Some(record).filter(|found| !is_void(found, audit)),
+			// The later ones came too late.
+			_ => Some(before.unwrap_or(record)),
+		};
+		let ours = found.as_ref().map(|found| self.commitment(job, audit, found));
+		Known { found, ours, is_own }
+	}
+
+	/// Returns whether what is committed on chain are findings that `found` replaces.
+	pub(super) fn replaces_own(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		found: &FindingsRecord,
+	) -> bool {
+		let before = found.before.as_deref().map(|before| self.commitment(job, audit, before));
+		before.is_some() && before == self.committed(audit)
+	}
+
+	/// Makes the record of findings after those that are in the folder: the same ones keep their
+	/// salt, and so their commitment; of others the one that is on chain can still be revealed.
+	pub(super) fn following(
+		&self,
+		job: &JobView,
+		audit: &AuditView,
+		found: FindingsRecord,
+		earlier: Option<FindingsRecord>,
+	) -> FindingsRecord {
+		let Some(mut earlier) = earlier else { return found };
+		if earlier.findings == found.findings {
+			return FindingsRecord { rescues: found.rescues, ..earlier };
+		}
+		let before = match (earlier.before.take(), self.committed(audit)) {
+			(Some(first), Some(there)) if self.commitment(job, audit, &first) == there => first,
+			_ => Box::new(earlier),
+		};
+		FindingsRecord { before: Some(before), ..found }
+	}
+}
