@@ -209,8 +209,9 @@ impl Training {
 		let mut segments = self_check::draw(self.checks, bundle.manifest().segments());
 		// A fault of a GPU or of memory looks like a divergence.
 		segments.extend(bundle.manifest().diverged_in());
+		// Without any time it ends at once, however late the thread below begins.
 		let (until, end, done) =
-			(Instant::now() + time, AtomicBool::new(false), AtomicBool::new(false));
+			(Instant::now() + time, AtomicBool::new(time.is_zero()), AtomicBool::new(false));
 		let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
 		let found = std::thread::scope(|scope| {
 			scope.spawn(|| {
