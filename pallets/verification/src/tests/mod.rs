@@ -2,6 +2,7 @@
 
 mod attacks;
 mod bonds;
+mod claims;
 mod committing;
 mod decisions;
 mod draws;
