@@ -280,7 +280,8 @@ impl Trainer {
 		let view = audit.groups.get(group as usize);
 		let view = view.ok_or_else(|| TaskError::failed("there is no such result"))?;
 		let pieces = view.asked.clone();
-		let window = (job.id, pieces.clone());
+		// After two results passed, the same pieces may be asked for of other segments.
+		let window = (job.id, audit.round, pieces.clone());
 		let before = locked(&self.rescued).get(&window).copied();
 		if before.is_some_and(|root| view.rescued.contains(&root)) {
 			return Ok(());
@@ -308,7 +309,11 @@ impl Trainer {
 		if now != Some((view.result, pieces)) {
 			return Err(TaskError::failed("nobody asks for this rescue any more"));
 		}
-		self.sender.run(&calls::rescue(job.id, group, &root, &leaves).on(head)).await?;
+		match self.sender.run(&calls::rescue(job.id, group, &root, &leaves).on(head)).await {
+			// It was complete when it was announced, which named it.
+			Err(e) if e.failed_with("Verification::AlreadyRescued") => {}
+			named => drop(named?),
+		}
 		locked(&self.rescued).insert(window, root);
 		let text = format!("rescued: {} bytes on chain", archive.len());
 		let fields = json!({ "group": group, "root": root, "bytes": archive.len() });

@@ -163,7 +163,7 @@ struct Trainer {
 	/// Since when jobs wait for their files.
 	queue: Mutex<slots::Queue>,
 	/// What was stored because verifiers lacked these pieces of a job's result.
-	rescued: Mutex<BTreeMap<(JobId, Vec<Piece>), H256>>,
+	rescued: Mutex<BTreeMap<(JobId, u32, Vec<Piece>), H256>>,
 	/// Blobs that this account stored, as on disk.
 	blobs: Mutex<BTreeMap<H256, JobId>>,
 }
