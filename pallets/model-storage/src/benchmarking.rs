@@ -103,11 +103,12 @@ mod benchmarks {
 	}
 
 	#[benchmark]
-	fn upload_chunk() {
+	fn upload_chunk(b: Linear<1, { MAX_CHUNK }>) {
 		let caller: T::AccountId = whitelisted_caller();
-		let (root, index, proof, bytes) = almost_complete::<T>(MAX_CHUNK);
+		let (root, index, proof, bytes) = almost_complete::<T>(b);
 		frame_system::Pallet::<T>::set_extrinsic_index(0);
 		TopLevelUpload::<T>::put(Marker { extrinsic: 0, hash: blob::chunk_hash(&bytes) });
+		Brought::<T>::insert(root, &caller, 0);
 
 		#[extrinsic_call]
 		_(RawOrigin::Signed(caller), root, index, proof, bytes);

@@ -2,8 +2,8 @@
 
 use crate::{
 	types::{deposit_for, Marker},
-	Awaited, Blob, BlobOf, Blobs, ChunkHashes, Config, Error, Event, FullBlocks, HoldReason,
-	OnBlobComplete, Ordinary, Pallet, TopLevelUpload, WeightInfo, H256,
+	Awaited, Blob, BlobOf, Blobs, Brought, ChunkHashes, Config, Error, Event, FullBlocks,
+	HoldReason, OnBlobComplete, Ordinary, Pallet, TopLevelUpload, WeightInfo, H256,
 };
 use frame_support::{
 	dispatch::DispatchClass,
@@ -95,7 +95,12 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Stores a chunk whose bytes and proof the extension has checked in the same extrinsic.
-	pub(crate) fn do_upload_chunk(root: H256, index: u32, bytes: &[u8]) -> DispatchResult {
+	pub(crate) fn do_upload_chunk(
+		who: T::AccountId,
+		root: H256,
+		index: u32,
+		bytes: &[u8],
+	) -> DispatchResult {
 		let marker = TopLevelUpload::<T>::take().ok_or(Error::<T>::NotTopLevel)?;
 		let Marker { extrinsic, hash } = marker;
 		ensure!(
@@ -112,6 +117,9 @@ impl<T: Config> Pallet<T> {
 		let expires = Self::now().saturating_add(period);
 		blob.expires = expires;
 		Blobs::<T>::insert(root, blob);
+		if let Some(brought) = Brought::<T>::get(root, &who) {
+			Brought::<T>::insert(root, &who, brought.saturating_add(size.into()));
+		}
 		Self::deposit_event(Event::ChunkStored { root, index, hash });
 		if complete {
 			Self::deposit_event(Event::Completed { root, expires });
@@ -206,8 +214,14 @@ impl<T: Config> AwaitedBlobs<T::AccountId> for Pallet<T> {
 		});
 	}
 
-	fn owner(root: &H256) -> Option<T::AccountId> {
-		Blobs::<T>::get(root).map(|blob| blob.owner)
+	fn watch(root: &H256, who: &T::AccountId) {
+		if !Brought::<T>::contains_key(root, who) {
+			Brought::<T>::insert(root, who, 0);
+		}
+	}
+
+	fn brought(root: &H256, who: &T::AccountId) -> u64 {
+		Brought::<T>::take(root, who).unwrap_or(0)
 	}
 
 	fn full_blocks() -> BlockNumber {
@@ -248,8 +262,8 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns whether the block has no weight left for another chunk.
 	fn is_out_of_weight() -> bool {
-		let chunk =
-			T::WeightInfo::direct_upload(MAX_CHUNK).saturating_add(T::WeightInfo::upload_chunk());
+		let chunk = T::WeightInfo::direct_upload(MAX_CHUNK)
+			.saturating_add(T::WeightInfo::upload_chunk(MAX_CHUNK));
 		let used = *frame_system::Pallet::<T>::block_weight().get(DispatchClass::Normal);
 		let most = T::BlockWeights::get().get(DispatchClass::Normal).max_total;
 		most.is_some_and(|most| used.saturating_add(chunk).any_gt(most))

@@ -152,6 +152,12 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Awaited<T: Config> = StorageMap<_, Identity, H256, u32, OptionQuery>;
 
+	/// Bytes of the chunks of an awaited blob that somebody itself brought who said that it would, by
+	/// the blob's root. Whoever did not say so is not here.
+	#[pallet::storage]
+	pub type Brought<T: Config> =
+		StorageDoubleMap<_, Identity, H256, Blake2_128Concat, T::AccountId, u64, OptionQuery>;
+
 	/// Bytes of this block's transactions but awaited chunks. Empty between blocks.
 	#[pallet::storage]
 	#[pallet::whitelist_storage]
@@ -299,7 +305,7 @@ pub mod pallet {
 		/// [`DirectUpload`], and with `bytes` as its last argument: nodes keep the tail of the
 		/// extrinsic.
 		#[pallet::call_index(1)]
-		#[pallet::weight(T::WeightInfo::upload_chunk())]
+		#[pallet::weight(T::WeightInfo::upload_chunk(bytes.len() as u32))]
 		pub fn upload_chunk(
 			origin: OriginFor<T>,
 			root: H256,
@@ -307,10 +313,10 @@ pub mod pallet {
 			proof: ChunkProof,
 			bytes: ChunkBytes,
 		) -> DispatchResult {
-			ensure_signed(origin)?;
+			let who = ensure_signed(origin)?;
 			// The extension has checked it.
 			let _ = proof;
-			Self::do_upload_chunk(root, index, &bytes)
+			Self::do_upload_chunk(who, root, index, &bytes)
 		}
 
 		/// Restarts the retention of the complete blob `root` at the present block. Only the owner

@@ -1,6 +1,6 @@
 //! What must hold in any state.
 
-use crate::{Awaited, Blobs, ChunkHashes, Config, HoldReason, Pallet, TopLevelUpload};
+use crate::{Awaited, Blobs, Brought, ChunkHashes, Config, HoldReason, Pallet, TopLevelUpload};
 use alloc::{collections::BTreeMap, vec::Vec};
 use frame_support::{ensure, traits::fungible::InspectHold};
 use sp_runtime::TryRuntimeError;
@@ -11,6 +11,7 @@ impl<T: Config> Pallet<T> {
 	/// - A blob is stored under its root, with the chunks of its size.
 	/// - The chunk records are those counted, and those of a complete blob hash to its root.
 	/// - No chunk record is without its blob.
+	/// - What is counted of somebody belongs to an awaited blob, and all together is no more than it.
 	/// - What is held of an account is the sum of its deposits.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		ensure!(!TopLevelUpload::<T>::exists(), "an upload marker outlived its extrinsic");
@@ -32,6 +33,16 @@ impl<T: Config> Pallet<T> {
 			*sum = sum.saturating_add(blob.deposit);
 		}
 		ensure!(ChunkHashes::<T>::iter_keys().count() as u64 == records, "chunks of no blob");
+		let mut brought = BTreeMap::<H256, u64>::new();
+		for (root, _, bytes) in Brought::<T>::iter() {
+			let sum = brought.entry(root).or_default();
+			*sum = sum.saturating_add(bytes);
+		}
+		for (root, bytes) in brought {
+			let size = Blobs::<T>::get(root).map_or(0, |blob| blob.size);
+			ensure!(Awaited::<T>::contains_key(root), "bytes are counted of what nobody awaits");
+			ensure!(bytes <= size, "more was brought of a blob than there is");
+		}
 		for (owner, sum) in held {
 			ensure!(
 				T::Currency::balance_on_hold(&HoldReason::Blob.into(), &owner) == sum,

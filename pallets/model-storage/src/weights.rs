@@ -1,8 +1,7 @@
-//! Weights of `pallet_model_storage`, measured by `scripts/benchmark-weights` on 2026-11-21.
+//! Weights of `pallet_model_storage`, measured by `scripts/benchmark-weights` on 2026-11-23.
 //!
-//! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
+//! frame-benchmarking-cli 64.0.0, 50 steps, 20 repeats, Intel(R) Xeon(R) Processor.
 //! Written by a program: change the benchmarks, not this file.
-//! not yet measured: upload_chunk, direct_upload, ordinary, close_block
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
 #![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
@@ -15,7 +14,7 @@ pub trait WeightInfo {
 	/// Weight of `register`.
 	fn register() -> Weight;
 	/// Weight of `upload_chunk`.
-	fn upload_chunk() -> Weight;
+	fn upload_chunk(b: u32, ) -> Weight;
 	/// Weight of `extend`.
 	fn extend() -> Weight;
 	/// Weight of `remove`.
@@ -38,44 +37,51 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `ModelStorage::Blobs` (r:1 w:1)
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	fn register() -> Weight {
-		// At least 55_753_000 ps.
-		Weight::from_parts(58_968_000, 3622)
+		// At least 81_883_000 ps.
+		Weight::from_parts(107_269_000, 3676)
 			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
 	}
 	/// Storage: `ModelStorage::TopLevelUpload` (r:1 w:1)
-	/// Proof: `ModelStorage::TopLevelUpload` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Proof: `ModelStorage::TopLevelUpload` (`max_values`: Some(1), `max_size`: Some(36), added: 531, mode: `MaxEncodedLen`)
 	/// Storage: `ModelStorage::Blobs` (r:1 w:1)
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
 	/// Storage: `ModelStorage::ChunkHashes` (r:1 w:1)
 	/// Proof: `ModelStorage::ChunkHashes` (`max_values`: None, `max_size`: Some(76), added: 2551, mode: `MaxEncodedLen`)
-	fn upload_chunk() -> Weight {
-		// At least 31_978_000 ps.
-		Weight::from_parts(33_170_000, 3602)
-			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
+	/// Storage: `ModelStorage::Brought` (r:1 w:1)
+	/// Proof: `ModelStorage::Brought` (`max_values`: None, `max_size`: Some(88), added: 2563, mode: `MaxEncodedLen`)
+	/// `b` was 1 to 1048576.
+	fn upload_chunk(b: u32, ) -> Weight {
+		// At least 51_795_000 ps.
+		Weight::from_parts(67_402_846, 3602)
+			// Standard error 11.
+			.saturating_add(Weight::from_parts(790, 0).saturating_mul(b.into()))
+			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
 	}
 	/// Storage: `ModelStorage::Blobs` (r:1 w:1)
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
 	fn extend() -> Weight {
-		// At least 12_269_000 ps.
-		Weight::from_parts(20_810_000, 3602)
+		// At least 27_360_000 ps.
+		Weight::from_parts(35_334_000, 3602)
 			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
 	/// Storage: `ModelStorage::Blobs` (r:1 w:1)
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
+	/// Storage: `ModelStorage::Awaited` (r:1 w:0)
+	/// Proof: `ModelStorage::Awaited` (`max_values`: None, `max_size`: Some(36), added: 2511, mode: `MaxEncodedLen`)
 	/// Storage: `ModelStorage::ChunkHashes` (r:64 w:64)
 	/// Proof: `ModelStorage::ChunkHashes` (`max_values`: None, `max_size`: Some(76), added: 2551, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(157), added: 2632, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// `n` was 1 to 64.
 	fn remove(n: u32, ) -> Weight {
-		// At least 52_838_000 ps.
-		Weight::from_parts(65_761_315, 3622)
-			// Standard error 26_984.
-			.saturating_add(Weight::from_parts(5_239_694, 0).saturating_mul(n.into()))
+		// At least 97_993_000 ps.
+		Weight::from_parts(171_807_155, 3676)
+			// Standard error 67_495.
+			.saturating_add(Weight::from_parts(11_728_998, 0).saturating_mul(n.into()))
 			.saturating_add(Weight::from_parts(0, 2551).saturating_mul(n.into()))
-			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
+			.saturating_add(D::get().reads_writes(3_u64, 2_u64))
 			.saturating_add(D::get().reads((1_u64).saturating_mul(n.into())))
 			.saturating_add(D::get().writes((1_u64).saturating_mul(n.into())))
 	}
@@ -83,24 +89,28 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
 	/// Storage: `ModelStorage::ChunkHashes` (r:1 w:0)
 	/// Proof: `ModelStorage::ChunkHashes` (`max_values`: None, `max_size`: Some(76), added: 2551, mode: `MaxEncodedLen`)
-	/// Storage: `ModelStorage::TopLevelUpload` (r:0 w:1)
-	/// Proof: `ModelStorage::TopLevelUpload` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// Storage: `ModelStorage::Awaited` (r:1 w:0)
 	/// Proof: `ModelStorage::Awaited` (`max_values`: None, `max_size`: Some(36), added: 2511, mode: `MaxEncodedLen`)
-	/// `b` is 1 to 1048576.
+	/// Storage: `ModelStorage::TopLevelUpload` (r:0 w:1)
+	/// Proof: `ModelStorage::TopLevelUpload` (`max_values`: Some(1), `max_size`: Some(36), added: 531, mode: `MaxEncodedLen`)
+	/// `b` was 1 to 1048576.
 	fn direct_upload(b: u32, ) -> Weight {
-		Weight::from_parts(16_810_000, 3602)
-			.saturating_add(Weight::from_parts(7_317, 0).saturating_mul(b.into()))
+		// At least 32_160_000 ps.
+		Weight::from_parts(35_636_000, 3602)
+			// Standard error 31.
+			.saturating_add(Weight::from_parts(7_687, 0).saturating_mul(b.into()))
 			.saturating_add(D::get().reads_writes(3_u64, 1_u64))
 	}
-	/// The only storage is in the block's own overlay.
 	fn ordinary() -> Weight {
-		Weight::from_parts(2_000_000, 0)
+		// At least 2_514_000 ps.
+		Weight::from_parts(4_458_000, 0)
+			.saturating_add(D::get().reads_writes(0_u64, 0_u64))
 	}
 	/// Storage: `ModelStorage::FullBlocks` (r:1 w:1)
 	/// Proof: `ModelStorage::FullBlocks` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	fn close_block() -> Weight {
-		Weight::from_parts(4_000_000, 1489)
+		// At least 4_048_000 ps.
+		Weight::from_parts(6_101_000, 1489)
 			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
 }
@@ -110,8 +120,8 @@ impl WeightInfo for () {
 	fn register() -> Weight {
 		Measured::<RocksDbWeight>::register()
 	}
-	fn upload_chunk() -> Weight {
-		Measured::<RocksDbWeight>::upload_chunk()
+	fn upload_chunk(b: u32, ) -> Weight {
+		Measured::<RocksDbWeight>::upload_chunk(b, )
 	}
 	fn extend() -> Weight {
 		Measured::<RocksDbWeight>::extend()

@@ -303,8 +303,9 @@ impl traits::AwaitedBlobs<AccountId> for FakeBlobs {
 		});
 		Kept::mutate(|kept| kept.push((*root, keepers.to_vec())));
 	}
-	fn owner(_: &H256) -> Option<AccountId> {
-		None
+	fn watch(_: &H256, _: &AccountId) {}
+	fn brought(_: &H256, _: &AccountId) -> u64 {
+		0
 	}
 	fn full_blocks() -> u32 {
 		FullBlocks::get()

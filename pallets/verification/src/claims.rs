@@ -7,10 +7,10 @@
 //! - A claim that finds no other one waiting begins this time, for all claims of all seats. A seat
 //!   does so twice in a round at most, and the time for commitments has an end that no claim moves, so that
 //!   nobody delays an audit again and again.
-//! - The first claim of a seat on a result costs it nothing: what has to be stored for it is paid from
-//!   the audit's escrow. For another one it prepays all bytes. Half of that goes to who stored them;
-//!   or to the jackpot where the seat withdraws the claim, because what it asked for was there. Nobody
-//!   is paid for giving, so that nobody asks a friend.
+//! - What has to be stored for a seat the first time, of a result in a round, is paid from the audit's
+//!   escrow. For whatever it asks for after that the seat prepays all bytes, and half of that goes to
+//!   who stored them. A claim that is withdrawn costs nothing: whether what it asked for was there, or
+//!   came late, nobody can prove. Nobody is paid for giving, so that nobody asks a friend.
 //! - What is stored already is not asked for again. A seat that names nothing else says that what was
 //!   stored is of no use to it, and its verdict *unavailable* counts.
 
@@ -69,6 +69,8 @@ impl<T: Config> Pallet<T> {
 		let mut claims = Claims::<T>::get(job, &who);
 		let mine = claims.iter().filter(|claim| claim.group == group);
 		ensure!(mine.clone().all(|claim| !claim.open), Error::<T>::AlreadyAsked);
+		// One that named nothing but what was stored was answered by that, and nothing was stored for it.
+		let answered = mine.clone().any(|claim| claim.answered && !claim.pieces.is_empty());
 		let before = mine.count() as u32;
 		ensure!(before < MAX_CLAIMS, Error::<T>::TooManyClaims);
 		let is_stored =
@@ -82,9 +84,9 @@ impl<T: Config> Pallet<T> {
 			Self::deposit_event(Event::StoredInVain { job, group, verifier: who });
 			return Ok(());
 		}
-		let prepaid = match before {
-			0 => 0,
-			_ => Balance::from(sizes.sum(lacking.iter().copied(), segments))
+		let prepaid = match answered {
+			false => 0,
+			true => Balance::from(sizes.sum(lacking.iter().copied(), segments))
 				.checked_mul(byte)
 				.ok_or(ArithmeticError::Overflow)?,
 		};
@@ -156,13 +158,10 @@ impl<T: Config> Pallet<T> {
 		for claim in claims.iter_mut().filter(|claim| claim.open && groups(claim.group)) {
 			withdrawn = true;
 			claim.open = false;
-			// As much as if it had been stored: waiting for that shall not be cheaper.
-			let half = claim.prepaid.checked_div(2).unwrap_or(0);
-			let paid = Self::move_claim(who, &T::Jackpot::get(), half);
-			Self::release_claim(who, claim.prepaid.saturating_sub(paid));
+			Self::release_claim(who, claim.prepaid);
 			claim.prepaid = 0;
 			let (verifier, group) = (who.clone(), claim.group);
-			Self::deposit_event(Event::RequestWithdrawn { job, group, verifier, paid });
+			Self::deposit_event(Event::RequestWithdrawn { job, group, verifier });
 		}
 		if !withdrawn {
 			return false;
@@ -194,7 +193,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Ends the open claims on `group` after its window, in which its pieces were `answered` or not. The
-	/// `shares` are due to those who stored what was asked for. What seats asked for by a first claim
+	/// `shares` are due to those who stored what was asked for. What seats asked for without prepaying it
 	/// the audit's escrow pays, all else the first seat that named it, by what it prepaid. Returns what
 	/// the escrow owes; what is prepaid beyond it returns.
 	pub(crate) fn close_claims(

@@ -219,8 +219,6 @@ mod events {
 			group: u32,
 			/// Who.
 			verifier: T::AccountId,
-			/// What it paid to the jackpot.
-			paid: Balance,
 		},
 		/// What was asked for is stored or lost; the committee goes on.
 		CommitReopened {

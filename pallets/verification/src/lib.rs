@@ -375,7 +375,8 @@ pub mod pallet {
 		/// revealed root. A blob that is not complete yet is announced: blocks keep room for its chunks,
 		/// and the call is made again when all are stored.
 		#[pallet::call_index(5)]
-		#[pallet::weight(T::WeightInfo::rescue())]
+		// The blob that it announced may be kept for longer, which is not measured.
+		#[pallet::weight(T::WeightInfo::rescue().saturating_add(T::DbWeight::get().writes(1)))]
 		pub fn rescue(
 			origin: OriginFor<T>,
 			job: JobId,
@@ -413,8 +414,8 @@ pub mod pallet {
 			Self::do_resume(who)
 		}
 
-		/// Asks for pieces of `group` that the caller lacks for its seat. A second claim on the same
-		/// group holds the price of their bytes.
+		/// Asks for pieces of `group` that the caller lacks for its seat. Where something of that group
+		/// was stored for it before, in this round, it holds the price of their bytes.
 		#[pallet::call_index(9)]
 		#[pallet::weight(T::WeightInfo::request())]
 		pub fn request(
@@ -427,7 +428,7 @@ pub mod pallet {
 			Self::do_request(who, job, group, pieces)
 		}
 
-		/// Says that the caller has what it asked for of `group`. What it prepaid goes to the jackpot.
+		/// Says that the caller has what it asked for of `group`. What it prepaid returns.
 		#[pallet::call_index(10)]
 		#[pallet::weight(T::WeightInfo::withdraw_request())]
 		pub fn withdraw_request(origin: OriginFor<T>, job: JobId, group: u32) -> DispatchResult {

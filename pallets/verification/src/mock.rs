@@ -84,8 +84,8 @@ parameter_types! {
 	pub static FullBlocks: BlockNumber = 0;
 	/// Roots of the blobs that are complete.
 	pub static Stored: Vec<H256> = Vec::new();
-	/// Who registered which of them.
-	pub static Owners: BTreeMap<H256, AccountId> = BTreeMap::new();
+	/// What somebody brought of a blob that it announced.
+	pub static Brought: BTreeMap<(H256, AccountId), u64> = BTreeMap::new();
 	/// Length of every blob.
 	pub static BlobSize: u64 = 1_000;
 	/// What trainers are owed for what they stored.
@@ -159,8 +159,13 @@ impl AwaitedBlobs<AccountId> for FakeBlobs {
 			expected.remove(at);
 		});
 	}
-	fn owner(root: &H256) -> Option<AccountId> {
-		Owners::get().get(root).copied()
+	fn watch(root: &H256, who: &AccountId) {
+		assert!(Expected::get().contains(root), "it is awaited");
+		Brought::mutate(|brought| *brought.entry((*root, *who)).or_insert(0) += 0);
+	}
+	fn brought(root: &H256, who: &AccountId) -> u64 {
+		assert!(Expected::get().contains(root), "it is awaited");
+		Brought::mutate(|brought| brought.remove(&(*root, *who)).unwrap_or(0))
 	}
 	fn full_blocks() -> BlockNumber {
 		FullBlocks::get()
@@ -256,7 +261,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Expected::set(Vec::new());
 		FullBlocks::set(0);
 		Stored::set(Vec::new());
-		Owners::set(BTreeMap::new());
+		Brought::set(BTreeMap::new());
 		BlobSize::set(1_000);
 		Owed::set(Vec::new());
 		Progressed::set(Vec::new());
@@ -412,9 +417,18 @@ pub fn store(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchR
 pub fn upload(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
 	Stored::mutate(|stored| stored.retain(|other| *other != blob));
 	store(who, of, group, blob)?;
+	bring(who, blob, BlobSize::get());
 	Stored::mutate(|stored| stored.push(blob));
-	Owners::mutate(|owners| owners.insert(blob, who));
 	store(who, of, group, blob)
+}
+
+/// `who` stores that many bytes of `blob`, which count if it announced them.
+pub fn bring(who: AccountId, blob: H256, bytes: u64) {
+	Brought::mutate(|brought| {
+		if let Some(count) = brought.get_mut(&(blob, who)) {
+			*count += bytes;
+		}
+	});
 }
 
 /// Opens the audit of [`JOB`], as the market does.

@@ -6,7 +6,7 @@ use crate::{
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight};
-use sp_runtime::{helpers_128bit::multiply_by_rational_with_rounding, DispatchResult, Rounding};
+use sp_runtime::DispatchResult;
 use trainyard_protocol::{
 	audit::{leaves_fit, AuditPhase, Decision, Leaves, Piece, PieceSizes},
 	blob,
@@ -76,33 +76,41 @@ impl<T: Config> Pallet<T> {
 		ensure!(!stored, Error::<T>::AlreadyRescued);
 		let pieces: Vec<Piece> = found.open_pieces().collect();
 		ensure!(leaves_fit(&leaves, &pieces, &found.result), Error::<T>::WrongLeaves);
+		let most = found.open_bytes(&sizes);
 		let Some(size) = size else {
-			T::Blobs::expect(&blob);
-			if let Some(other) = Announced::<T>::take(job, &who) {
-				T::Blobs::release(&other, &[]);
+			let known = T::Blobs::size(&blob);
+			ensure!(known.is_none_or(|size| size <= most), Error::<T>::RescueTooLarge);
+			if Announced::<T>::get(job, &who) != Some(blob) {
+				if let Some(other) = Announced::<T>::take(job, &who) {
+					Self::unwatch(&who, &other, &[]);
+				}
+				T::Blobs::expect(&blob);
+				T::Blobs::watch(&blob, &who);
+				Announced::<T>::insert(job, &who, blob);
 			}
-			Announced::<T>::insert(job, &who, blob);
 			Self::deposit_event(Event::RescueAnnounced { job, group, blob, trainer: who });
 			return Ok(());
 		};
-		ensure!(size <= found.open_bytes(&sizes), Error::<T>::RescueTooLarge);
-		let announced = Announced::<T>::take(job, &who);
-		// What was on chain before it was asked for, or another trainer stored, has cost it nothing. A
-		// stranger may have registered the blob that it had to store.
-		let others = |owner: &T::AccountId| *owner != who && found.trainers.contains(owner);
-		let own = announced == Some(blob) && !T::Blobs::owner(&blob).as_ref().is_some_and(others);
-		let paid = if own { size } else { 0 };
+		ensure!(size <= most, Error::<T>::RescueTooLarge);
+		// It is awaited until the audit ends, once.
+		T::Blobs::expect(&blob);
+		let paid = match Announced::<T>::take(job, &who) {
+			Some(announced) => {
+				let brought = Self::unwatch(&who, &announced, core::slice::from_ref(&who));
+				if announced == blob {
+					brought
+				} else {
+					0
+				}
+			}
+			None => 0,
+		};
 		match found.storers.iter_mut().find(|other| other.trainer == who) {
 			Some(storer) => (storer.size, storer.paid) = (size, paid),
 			None => {
 				let storer = Storer { trainer: who.clone(), size, paid, owed: 0 };
 				found.storers.try_push(storer).map_err(|_| Error::<T>::NotTrainer)?;
 			}
-		}
-		// It is awaited until the audit ends, once.
-		T::Blobs::expect(&blob);
-		if let Some(announced) = announced {
-			T::Blobs::release(&announced, core::slice::from_ref(&who));
 		}
 		Kept::<T>::mutate(job, &who, |kept| {
 			// One in each window, and there are no more windows.
@@ -114,6 +122,14 @@ impl<T: Config> Pallet<T> {
 			T::Observer::progressed(job);
 		}
 		Ok(())
+	}
+
+	/// Takes back the announcement of a blob. Returns the bytes of it that `who` itself stored since
+	/// then: bytes of others, or from before, have cost it nothing, and nothing is counted twice.
+	fn unwatch(who: &T::AccountId, blob: &H256, keepers: &[T::AccountId]) -> u64 {
+		let brought = T::Blobs::brought(blob, who);
+		T::Blobs::release(blob, keepers);
+		brought
 	}
 
 	/// Opens the window in which the trainers store what seats still lack.
@@ -151,17 +167,15 @@ impl<T: Config> Pallet<T> {
 				continue;
 			};
 			let stored = group.storers.iter().any(|storer| storer.size > 0);
-			// Each is owed for its own bytes by its part of all, so together no more than the one who
-			// stored most; and who stored little takes little of that.
-			let own = || group.storers.iter().filter(|storer| storer.paid > 0);
-			let all = own().fold(0u64, |sum, storer| sum.saturating_add(storer.paid));
-			let shares: Vec<(T::AccountId, Balance)> = own()
-				.map(|storer| {
-					let half = half_of_storing(storer.paid, byte).unwrap_or(0);
-					let (paid, all) = (storer.paid.into(), all.into());
-					let share = multiply_by_rational_with_rounding(half, paid, all, Rounding::Down);
-					(storer.trainer.clone(), share.unwrap_or(0))
-				})
+			// Each is owed for its own bytes, as far as they are no more than was asked for, whatever
+			// another one stored beside them: the escrow has that for each replica.
+			let most = audit.sizes.sum(group.open_pieces(), group.result.segments);
+			let shares: Vec<(T::AccountId, Balance)> = group
+				.storers
+				.iter()
+				.map(|storer| (storer, half_of_storing(storer.paid.min(most), byte).unwrap_or(0)))
+				.filter(|(_, half)| *half > 0)
+				.map(|(storer, half)| (storer.trainer.clone(), half))
 				.collect();
 			let owed = Self::close_claims(job, audit, at, &shares, stored);
 			let Some(group) = audit.groups.get_mut(at as usize) else { continue };
@@ -179,8 +193,8 @@ impl<T: Config> Pallet<T> {
 				(index == at && !stored).then_some(Decision::Unavailable)
 			});
 		}
-		for (_, blob) in Announced::<T>::drain_prefix(job) {
-			T::Blobs::release(&blob, &[]);
+		for (who, blob) in Announced::<T>::drain_prefix(job) {
+			Self::unwatch(&who, &blob, &[]);
 		}
 		if audit.is_decided() {
 			Self::close_unheard(job, audit);
@@ -216,7 +230,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn end_rescues(job: JobId) {
 		Uploading::<T>::remove(job);
 		for (who, blob) in Announced::<T>::drain_prefix(job) {
-			T::Blobs::release(&blob, &[who]);
+			Self::unwatch(&who, &blob, core::slice::from_ref(&who));
 		}
 		for (who, blobs) in Kept::<T>::drain_prefix(job) {
 			for blob in blobs {

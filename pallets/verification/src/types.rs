@@ -123,7 +123,7 @@ pub struct Storer<AccountId> {
 	pub trainer: AccountId,
 	/// Bytes that it stored in the last window; 0 where it stored nothing.
 	pub size: u64,
-	/// Those of them that it is paid for: of a blob of its own that it had announced before.
+	/// Those of them that it is paid for: of the chunks that it brought after it had announced them.
 	pub paid: u64,
 	/// What the owner of the audit owes it for all windows.
 	pub owed: Balance,
@@ -138,7 +138,8 @@ pub struct Claim {
 	pub group: u32,
 	/// What.
 	pub pieces: Pieces,
-	/// What the seat has on hold for it; 0 for the first claim, which the audit's escrow pays.
+	/// What the seat has on hold for it; 0 where nothing was stored for it before, and the audit's
+	/// escrow pays.
 	pub prepaid: Balance,
 	/// Whether it still lacks them.
 	pub open: bool,

@@ -225,8 +225,11 @@ pub trait AwaitedBlobs<AccountId>: BlobStore {
 	/// Takes one name back. A complete blob of one of the `keepers` is kept as long from now on as
 	/// one that was just completed.
 	fn release(root: &H256, keepers: &[AccountId]);
-	/// Returns who registered the blob with this root, if it is there.
-	fn owner(root: &H256) -> Option<AccountId>;
+	/// Counts from now on what `who` brings of this blob, which is awaited.
+	fn watch(root: &H256, who: &AccountId);
+	/// Ends that count. Returns the bytes of the chunks that `who` itself brought meanwhile. Called
+	/// before the name that it belongs to is taken back.
+	fn brought(root: &H256, who: &AccountId) -> u64;
 	/// Returns in how many blocks so far there was no room for another chunk.
 	fn full_blocks() -> BlockNumber;
 }

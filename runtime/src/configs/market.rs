@@ -161,7 +161,14 @@ impl UrgentCalls<AccountId, RuntimeCall> for OpenRescues {
 		audit.filter(|audit| matches!(audit.phase, AuditPhase::Rescue { .. })).is_some_and(
 			|audit| {
 				let group = usize::try_from(*group).ok().and_then(|at| audit.groups.get(at));
-				group.is_some_and(|group| group.is_asked() && group.trainers.contains(who))
+				group.is_some_and(|group| {
+					let stored = |storer: &pallet_verification::Storer<AccountId>| {
+						storer.trainer == *who && storer.size > 0
+					};
+					group.is_asked()
+						&& group.trainers.contains(who)
+						&& !group.storers.iter().any(stored)
+				})
 			},
 		)
 	}

@@ -110,14 +110,15 @@ impl Scene {
 		blob: &Model,
 		leaves: &Leaves,
 	) -> Result<(), DispatchError> {
-		let name = pallet_verification::Call::rescue {
-			job,
-			group: 0,
-			blob: blob.root,
-			leaves: leaves.clone(),
-		};
+		let name = name(job, blob, leaves);
 		self.call(trainer, name.clone())?;
-		let mut calls = std::iter::once(&blob.register).chain(&blob.uploads).peekable();
+		self.bring(trainer, std::iter::once(&blob.register).chain(&blob.uploads));
+		self.call(trainer, name)
+	}
+
+	/// `trainer` makes these calls, as many in each block as have room there.
+	pub fn bring<'a>(&mut self, trainer: &Party, calls: impl Iterator<Item = &'a RuntimeCall>) {
+		let mut calls = calls.peekable();
 		while calls.peek().is_some() {
 			self.begin();
 			while let Some(call) = calls.peek() {
@@ -129,8 +130,14 @@ impl Scene {
 			}
 			self.end();
 		}
-		self.call(trainer, name)
 	}
+}
+
+/// The call by which a trainer says that it stores `blob` for what is asked of the only result of
+/// `job`, or has stored it.
+pub fn name(job: JobId, blob: &Model, leaves: &Leaves) -> RuntimeCall {
+	let (blob, leaves) = (blob.root, leaves.clone());
+	pallet_verification::Call::rescue { job, group: 0, blob, leaves }.into()
 }
 
 /// The call by which a seat asks for these pieces of the only result of `job`.

@@ -177,8 +177,8 @@ fn blocks_without_weight_for_a_chunk_are_counted() {
 			ModelStorage::on_finalize(1);
 			FullBlocks::<Test>::get()
 		};
-		let chunk =
-			<() as WeightInfo>::direct_upload(MAX_CHUNK) + <() as WeightInfo>::upload_chunk();
+		let chunk = <() as WeightInfo>::direct_upload(MAX_CHUNK)
+			+ <() as WeightInfo>::upload_chunk(MAX_CHUNK);
 		assert_eq!(end(chunk, DispatchClass::Normal), 0);
 		assert_eq!(end(chunk - Weight::from_parts(1, 0), DispatchClass::Normal), 1);
 		assert_eq!(
@@ -305,5 +305,33 @@ fn naming_the_blob_of_a_stranger_does_not_prolong_it() {
 		<ModelStorage as AwaitedBlobs<_>>::release(&blob.root, &[BOB]);
 		assert_eq!(Blobs::<Test>::get(blob.root).unwrap().expires, expires);
 		assert_ok!(ModelStorage::remove(RuntimeOrigin::signed(ALICE), blob.root));
+	});
+}
+
+/// Who announced a blob is paid for the chunks that it brings, once, and for no others.
+#[test]
+fn what_somebody_brings_of_a_blob_that_it_announced_is_counted_once() {
+	run(|| {
+		type Blobs = ModelStorage;
+		let watch = |blob: &Chunked<'_>, who| <Blobs as AwaitedBlobs<_>>::watch(&blob.root, &who);
+		let brought =
+			|blob: &Chunked<'_>, who| <Blobs as AwaitedBlobs<AccountId>>::brought(&blob.root, &who);
+		// Three chunks of 4,096 bytes and one of 712.
+		let data = bytes(13_000);
+		let blob = registered(&data);
+		assert_eq!(blob.chunks.len(), 4);
+		assert_ok!(apply_of(BOB, upload_call(&blob, 0), 0).unwrap());
+		<Blobs as AwaitedBlobs<_>>::expect(&blob.root);
+		watch(&blob, BOB);
+		assert_ok!(apply_of(BOB, upload_call(&blob, 1), 0).unwrap());
+		// Said again, it does not begin again; and what others bring is theirs.
+		watch(&blob, BOB);
+		assert_ok!(apply_of(ALICE, upload_call(&blob, 2), 0).unwrap());
+		assert_ok!(apply_of(BOB, upload_call(&blob, 3), 0).unwrap());
+		assert_ok!(ModelStorage::do_try_state());
+		assert_eq!(brought(&blob, ALICE), 0);
+		assert_eq!(brought(&blob, BOB), 4_096 + 712);
+		assert_eq!(brought(&blob, BOB), 0, "once");
+		<Blobs as AwaitedBlobs<_>>::release(&blob.root, &[]);
 	});
 }

@@ -176,15 +176,7 @@ fn one_claim_does_not_make_the_troubles_of_others_count() {
 #[test]
 fn each_trainer_of_a_result_names_its_own_blob() {
 	run(|| {
-		bonded(3);
-		let mut request = request(1, 3);
-		request.groups[0].1 = vec![TRAINERS[0], TRAINERS[1]];
-		<Verification as trainyard_traits::Audits<_>>::open(JOB, request).unwrap();
-		Due::set(Some(System::block_number() as u32 + 1));
-		tick_until(is_committing);
-		let seats = committee();
-		assert_ok!(ask(seats[0], 0, &everything(0)));
-		tick_until(is_rescue);
+		window_of_two();
 		BlobSize::set(2);
 		assert_ok!(upload(TRAINERS[1], TRAINERS[0], 0, OTHER));
 		assert_noop!(store(TRAINERS[1], TRAINERS[0], 0, BLOB), Error::<Test>::AlreadyRescued);
@@ -194,48 +186,95 @@ fn each_trainer_of_a_result_names_its_own_blob() {
 		tick_until(is_committing);
 		assert_eq!(view().groups[0].rescued, vec![BLOB, OTHER]);
 		round(&vec![speak(Say::Yes(1)); 3]);
-		// Each by its part of all bytes: who names two takes nothing of the other's.
-		let half = 1_000 * BYTE / 2;
-		assert_eq!(Owed::get(), [(TRAINERS[0], half * 1_000 / 1_002)]);
+		// Who stores two bytes takes nothing of the other's.
+		assert_eq!(Owed::get(), [(TRAINERS[1], 2 * BYTE / 2), (TRAINERS[0], 1_000 * BYTE / 2)]);
 	});
 }
 
-/// Withholding is no business: a blob that was there before, or is somebody else's, is not paid.
+/// An audit of one result that two trainers revealed, in the window for what it reads.
+fn window_of_two() {
+	bonded(3);
+	let mut request = request(1, 3);
+	request.groups[0].1 = vec![TRAINERS[0], TRAINERS[1]];
+	<Verification as trainyard_traits::Audits<_>>::open(JOB, request).unwrap();
+	Due::set(Some(System::block_number() as u32 + 1));
+	tick_until(is_committing);
+	assert_ok!(ask(committee()[0], 0, &everything(0)));
+	tick_until(is_rescue);
+}
+
+/// Withholding is no business: a blob that was there before, or that others bring, is not paid.
 #[test]
 fn a_trainer_is_paid_for_what_it_stored_and_for_nothing_else() {
 	run(|| {
-		bonded(3);
-		let mut request = request(1, 3);
-		request.groups[0].1 = vec![TRAINERS[0], TRAINERS[1]];
-		<Verification as trainyard_traits::Audits<_>>::open(JOB, request).unwrap();
-		Due::set(Some(System::block_number() as u32 + 1));
-		tick_until(is_committing);
-		assert_ok!(ask(committee()[0], 0, &everything(0)));
-		tick_until(is_rescue);
+		window_of_two();
 		// Its own, of another job.
 		Stored::set(vec![BLOB]);
-		Owners::mutate(|owners| owners.insert(BLOB, TRAINERS[0]));
 		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
-		// Announced while another one was storing it.
+		// Announced while another one was storing it; nor does a second word begin another count.
+		assert_ok!(store(TRAINERS[1], TRAINERS[0], 0, OTHER));
+		bring(TRAINERS[0], OTHER, 1_000);
 		assert_ok!(store(TRAINERS[1], TRAINERS[0], 0, OTHER));
 		Stored::mutate(|stored| stored.push(OTHER));
-		Owners::mutate(|owners| owners.insert(OTHER, TRAINERS[0]));
 		assert_ok!(store(TRAINERS[1], TRAINERS[0], 0, OTHER));
 		tick_until(is_committing);
 		round(&vec![speak(Say::Yes(1)); 3]);
 		assert_eq!(Outcome::get().unwrap().0, [Decision::Accepted]);
 		assert_eq!(Owed::get(), []);
+		assert!(Brought::get().is_empty());
 	});
-	// Everybody can foresee the root of an archive, and register it before its trainer does.
+}
+
+/// Replicas have the same states, so everybody can foresee the root of an archive. Whoever announces or
+/// registers it first takes nothing of who brings it, and those who bring it together share.
+#[test]
+fn one_blob_of_two_trainers_is_paid_by_what_each_brought() {
+	let half = 1_000 * BYTE / 2;
+	let first = (TRAINERS[0], half);
+	let shared = vec![(TRAINERS[0], half * 6 / 10), (TRAINERS[1], half * 4 / 10)];
+	for (bytes, owed) in [(1_000, vec![first]), (600, shared)] {
+		run(|| {
+			window_of_two();
+			for who in [TRAINERS[1], TRAINERS[0]] {
+				assert_ok!(store(who, TRAINERS[0], 0, BLOB));
+			}
+			bring(TRAINERS[0], BLOB, bytes);
+			bring(TRAINERS[1], BLOB, 1_000 - bytes);
+			Stored::set(vec![BLOB]);
+			for who in [TRAINERS[1], TRAINERS[0]] {
+				assert_ok!(store(who, TRAINERS[0], 0, BLOB));
+			}
+			tick_until(is_committing);
+			round(&vec![speak(Say::Yes(1)); 3]);
+			let mut paid = Owed::get();
+			paid.sort_by_key(|(_, amount)| core::cmp::Reverse(*amount));
+			assert_eq!(paid, owed);
+			assert!(Brought::get().is_empty() && Expected::get().is_empty());
+		});
+	}
+}
+
+/// Whatever a co-replica stores beside it, an honest trainer has its half; and nobody is paid for more
+/// bytes than were asked for, though the index of an archive may take some.
+#[test]
+fn garbage_beside_the_states_takes_nothing_of_what_they_are_paid() {
 	run(|| {
-		window_of(|| everything(0));
-		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
-		Stored::set(vec![BLOB]);
-		Owners::mutate(|owners| owners.insert(BLOB, 10));
-		assert_ok!(store(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		window_of_two();
+		let most = SIZES.sum(everything(0), SEGMENTS);
+		BlobSize::set(most);
+		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		assert_ok!(upload(TRAINERS[1], TRAINERS[0], 0, OTHER));
 		tick_until(is_committing);
 		round(&vec![speak(Say::Yes(1)); 3]);
-		assert_eq!(Owed::get(), [(TRAINERS[0], 1_000 * BYTE / 2)]);
+		let half = u128::from(most) * BYTE / 2;
+		assert_eq!(Owed::get(), [(TRAINERS[0], half), (TRAINERS[1], half)]);
+	});
+	run(|| {
+		window(&[Piece::Files]);
+		BlobSize::set(SIZES.files + SIZES.manifest);
+		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		round(&vec![speak(Say::Yes(1)); 3]);
+		assert_eq!(Owed::get(), [(TRAINERS[0], u128::from(SIZES.files) * BYTE / 2)]);
 	});
 }
 

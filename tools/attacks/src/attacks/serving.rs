@@ -4,7 +4,7 @@ use crate::{
 	jobs::{accepts, terms, truth, Ask, Model, TRUE},
 	report::{amount, Attack, Outcome},
 	scene::{answer, Party, Scene, Side, BOND},
-	states::{everything, leaves, request, silence, withdraw},
+	states::{everything, leaves, name, request, silence, withdraw},
 };
 use std::cell::Cell;
 use trainyard_program::{spec::JobSpec, units};
@@ -36,10 +36,19 @@ pub const ALL: &[Attack] = &[
 		run: sybil_rescue,
 	},
 	Attack {
+		name: "bytes-of-others",
+		source: "a fresh reading",
+		tries:
+			"registers and names the blob that another replica stores, and one of its own in two audits",
+		rule: "a chunk is paid for once, to the trainer that brought it",
+		left: None,
+		run: bytes_of_others,
+	},
+	Attack {
 		name: "asks-for-nothing",
 		source: "a fresh reading",
 		tries: "sits on committees, and asks on chain for everything that it could have had",
-		rule: "a seat asks twice, the second time at its own cost; each piece is stored once",
+		rule: "what is stored for a seat again is at its own cost; each piece is stored once",
 		left: Some(
 			"a seat that nobody served and one that asks for nothing look alike. So trainer and \
 			 submitter each pay half of the price of the bytes that are stored, for each piece once, \
@@ -174,6 +183,86 @@ fn sybil_rescue() -> Outcome {
 		("blobs that the seats could look at", rescued.get().to_string()),
 		("price of the bytes that the honest trainer stored", amount(price)),
 		("paid back to both trainers", amount(back)),
+	];
+	Outcome { scene, facts }
+}
+
+/// Takes jobs to their ends, with all results accepted. Returns what their escrows paid to trainers
+/// beside the price of the work: half of the price of what was stored.
+fn paid_for_storing(scene: &mut Scene, submitter: &Party, jobs: &[JobId]) -> Vec<Balance> {
+	let mut paid = Vec::new();
+	for (job, money) in jobs.iter().zip(scene.settle(jobs, &truth)) {
+		let view = scene.job(*job);
+		assert!(view.replicas.iter().all(|replica| replica.fate == Fate::Accepted));
+		scene.buys(submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+		let work = units::price(view.work, view.terms.price_per_ut).expect("it is in range");
+		let insured = 100 + 15 * (u128::from(view.terms.replicas) - 1);
+		paid.push(money.paid_to_trainers - work * insured / 100);
+	}
+	paid
+}
+
+fn bytes_of_others() -> Outcome {
+	let mut scene = Scene::new();
+	let submitter = scene.honest("submitter");
+	let trainer = scene.trainer(Side::Honest);
+	let thief = scene.trainer(Side::Attacker);
+	let seats = scene.verifiers(Side::Honest, 3, BOND);
+	scene.start();
+	// Both replicas have the same states, so the thief can foresee the root.
+	let both = [trainer.clone(), thief.clone()];
+	let two = Terms { replicas: 2, ..terms() };
+	let (job, pieces) = audited(&mut scene, &submitter, &both, TRUE, &two);
+	scene.call(&seats[0], request(job, &pieces)).expect("an audit reads them");
+	let shown = leaves(TRUE, &scene.window(job).groups[0]);
+	let (bytes, price) = scene.archive(job, &pieces);
+	let blob = file(bytes, job);
+	let named = |scene: &mut Scene| {
+		for who in [&thief, &trainer] {
+			scene.call(who, name(job, &blob, &shown)).expect("it is a trainer of the result");
+		}
+	};
+	named(&mut scene);
+	scene.bring(&thief, std::iter::once(&blob.register));
+	let had = balance(&mut scene, &trainer);
+	scene.bring(&trainer, blob.uploads.iter());
+	named(&mut scene);
+	let first = paid_for_storing(&mut scene, &submitter, &[job]);
+	// By halves the two trainers have the price of the work.
+	let view = scene.job(job);
+	let work = units::price(view.work, view.terms.price_per_ut).expect("it is in range");
+	let alone = balance(&mut scene, &trainer) - had - work * 115 / 200;
+	assert_eq!(alone, first[0], "somebody else is paid for what the honest trainer stored");
+	// It withholds the states of two jobs, and stores one blob for both.
+	let mut jobs = Vec::new();
+	for _ in 0..2 {
+		let (job, pieces) =
+			audited(&mut scene, &submitter, std::slice::from_ref(&thief), TRUE, &terms());
+		scene.call(&seats[0], request(job, &pieces)).expect("an audit reads them");
+		jobs.push(job);
+	}
+	let blob = file(bytes, 1_000);
+	let mut names = Vec::new();
+	for job in &jobs {
+		names.push(name(*job, &blob, &leaves(TRUE, &scene.window(*job).groups[0])));
+	}
+	let before = scene.fees_of(&thief.account);
+	let named = |scene: &mut Scene| {
+		for call in &names {
+			scene.call(&thief, call.clone()).expect("it is the trainer");
+		}
+	};
+	named(&mut scene);
+	scene.bring(&thief, std::iter::once(&blob.register).chain(&blob.uploads));
+	named(&mut scene);
+	let fees = scene.fees_of(&thief.account) - before;
+	let twice: Vec<String> =
+		paid_for_storing(&mut scene, &submitter, &jobs).into_iter().map(amount).collect();
+	let facts = vec![
+		("price of the bytes that were stored, each time", amount(price)),
+		("paid to the honest trainer for what it stored, half of that", amount(alone)),
+		("paid for one blob in two audits", twice.join(", ")),
+		("fees for storing that one", amount(fees)),
 	];
 	Outcome { scene, facts }
 }
