@@ -5,7 +5,7 @@ use super::{
 	locked,
 	reconcile::{digest, hashes},
 	training::Trained,
-	Trainer,
+	Trainer, Window,
 };
 use crate::roles::{
 	checked,
@@ -280,8 +280,7 @@ impl Trainer {
 		let view = audit.groups.get(group as usize);
 		let view = view.ok_or_else(|| TaskError::failed("there is no such result"))?;
 		let pieces = view.asked.clone();
-		// After two results passed, the same pieces may be asked for of other segments.
-		let window = (job.id, audit.round, pieces.clone());
+		let window = window(job.id, audit.round, &pieces);
 		let before = locked(&self.rescued).get(&window).copied();
 		if before.is_some_and(|root| view.rescued.contains(&root)) {
 			return Ok(());
@@ -300,7 +299,14 @@ impl Trainer {
 		self.note_blob(root, job.id)?;
 		// Blocks keep room for the chunks of what was announced.
 		let head = self.chain.head().await?;
-		self.sender.run(&calls::rescue(job.id, group, &root, &leaves).on(head)).await?;
+		match self.sender.run(&calls::rescue(job.id, group, &root, &leaves).on(head)).await {
+			// It was named before this trainer started again.
+			Err(e) if e.failed_with("Verification::AlreadyRescued") => {
+				locked(&self.rescued).insert(window, root);
+				return Ok(());
+			}
+			announced => drop(announced?),
+		}
 		let stored = blobs::store(&self.sender, &archive).await;
 		stored.map_err(|e| TaskError::from(e).about("storing the rescue"))?;
 		// Storing may have taken more blocks than a transaction lives from the head of this look.
@@ -322,6 +328,12 @@ impl Trainer {
 	}
 }
 
+/// What a rescue is remembered by: after two results passed, the same pieces may be asked for of other
+/// segments.
+fn window(job: JobId, round: u32, pieces: &[Piece]) -> Window {
+	(job, round, pieces.to_vec())
+}
+
 #[cfg(test)]
 mod tests {
 	use super::*;
@@ -337,6 +349,16 @@ mod tests {
 		assert!(!may_leave(&applied, &me));
 		assert!(may_leave(&applied, &AccountId32([2; 32])));
 		assert!(!may_leave(&fake::job(JobState::Training), &me));
+	}
+
+	#[test]
+	fn what_is_asked_for_after_another_draw_is_stored_again() {
+		let pieces = [Piece::Searched];
+		let stored = window(7, 0, &pieces);
+		assert_eq!(window(7, 0, &pieces), stored);
+		assert_ne!(window(7, 1, &pieces), stored, "of other segments");
+		assert_ne!(window(8, 0, &pieces), stored);
+		assert_ne!(window(7, 0, &[Piece::Files]), stored);
 	}
 
 	#[test]

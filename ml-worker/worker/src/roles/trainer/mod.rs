@@ -163,10 +163,13 @@ struct Trainer {
 	/// Since when jobs wait for their files.
 	queue: Mutex<slots::Queue>,
 	/// What was stored because verifiers lacked these pieces of a job's result.
-	rescued: Mutex<BTreeMap<(JobId, u32, Vec<Piece>), H256>>,
+	rescued: Mutex<BTreeMap<Window, H256>>,
 	/// Blobs that this account stored, as on disk.
 	blobs: Mutex<BTreeMap<H256, JobId>>,
 }
+
+/// A job, the round of its audit, and the pieces of this trainer's result that are asked for.
+type Window = (JobId, u32, Vec<Piece>);
 
 /// What was last reported about a job, so that it is reported once.
 #[derive(Default)]
