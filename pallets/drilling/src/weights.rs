@@ -1,9 +1,7 @@
-//! Weights of `pallet_drilling`, measured by `scripts/benchmark-weights` on 2026-11-21.
+//! Weights of `pallet_drilling`, measured by `scripts/benchmark-weights` on 2026-11-23.
 //!
-//! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
+//! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, Intel(R) Xeon(R) Processor.
 //! Written by a program: change the benchmarks, not this file.
-
-// not yet measured: propose, enlist, retire, turn, judge, deal, open_check, judge_check.
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
 #![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
@@ -73,7 +71,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `System::Account` (r:1 w:1)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `Parameters::Parameters` (r:1 w:0)
 	/// Proof: `Parameters::Parameters` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Due` (r:1 w:1)
@@ -81,76 +79,91 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Drilling::Agenda` (r:0 w:1)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Projects` (r:0 w:1)
-	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Templates` (r:0 w:1)
 	/// Proof: `Drilling::Templates` (`max_values`: None, `max_size`: Some(2649), added: 5124, mode: `MaxEncodedLen`)
 	fn propose() -> Weight {
-		// At least 1_242_188_000 ps.
-		// Estimated: what a trial needs of a machine is counted, too, from one more list of operators.
-		Weight::from_parts(3_500_000_000, 3640)
+		// At least 2_537_027_000 ps.
+		Weight::from_parts(4_808_376_000, 3676)
 			.saturating_add(D::get().reads_writes(6_u64, 8_u64))
 	}
 	/// Storage: `Drilling::Projects` (r:1 w:1)
-	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Trainers` (r:1 w:0)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Votes` (r:1 w:1)
 	/// Proof: `Drilling::Votes` (`max_values`: None, `max_size`: Some(61), added: 2536, mode: `MaxEncodedLen`)
 	fn vote() -> Weight {
-		// At least 28_552_000 ps.
-		Weight::from_parts(51_537_000, 4058)
+		// At least 55_923_000 ps.
+		Weight::from_parts(117_072_000, 4058)
 			.saturating_add(D::get().reads_writes(3_u64, 2_u64))
 	}
 	/// Storage: `Hashrate::Trainers` (r:1 w:0)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Pool` (r:1 w:1)
-	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(58), added: 2533, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(63), added: 2538, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Waiting` (r:1 w:0)
+	/// Proof: `Drilling::Waiting` (`max_values`: Some(1), `max_size`: Some(24578), added: 25073, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Heirs` (r:1 w:0)
+	/// Proof: `Drilling::Heirs` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Inflow` (r:1 w:1)
+	/// Proof: `Drilling::Inflow` (`max_values`: Some(1), `max_size`: Some(16), added: 511, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::CounterForPool` (r:1 w:1)
 	/// Proof: `Drilling::CounterForPool` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Former` (r:1 w:1)
+	/// Proof: `Drilling::Former` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Ready` (r:1 w:1)
 	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	fn enlist() -> Weight {
-		// Estimated: a full list of those who wait is looked through for the smallest bond.
-		Weight::from_parts(300_000_000, 70_000)
+		// At least 191_070_000 ps.
+		Weight::from_parts(256_790_000, 26063)
 			.saturating_add(D::get().reads_writes(8_u64, 5_u64))
 	}
-	/// Estimated.
+	/// Storage: `Drilling::Former` (r:513 w:512)
+	/// Proof: `Drilling::Former` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::CounterForPool` (r:1 w:0)
+	/// Proof: `Drilling::CounterForPool` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Waiting` (r:1 w:1)
-	/// Storage: `Drilling::Inflow` (r:1 w:1)
-	/// Storage: `Drilling::Pool` (r:512 w:96)
-	/// Storage: `Drilling::Heirs` (r:1 w:1)
-	/// Storage: `Drilling::Ready` (r:1 w:1)
+	/// Proof: `Drilling::Waiting` (`max_values`: Some(1), `max_size`: Some(24578), added: 25073, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Trainers` (r:1024 w:0)
-	/// Storage: `Drilling::Former` (r:513 w:544)
+	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Pool` (r:513 w:0)
+	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(63), added: 2538, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Inflow` (r:0 w:1)
+	/// Proof: `Drilling::Inflow` (`max_values`: Some(1), `max_size`: Some(16), added: 511, mode: `MaxEncodedLen`)
 	fn turn() -> Weight {
-		Weight::from_parts(9_500_000_000, 5_600_000)
-			.saturating_add(D::get().reads_writes(2700_u64, 700_u64))
+		// At least 21_271_764_000 ps.
+		Weight::from_parts(37_045_403_000, 3142622)
+			.saturating_add(D::get().reads_writes(2052_u64, 514_u64))
 	}
+	/// Storage: `Drilling::Waiting` (r:1 w:1)
+	/// Proof: `Drilling::Waiting` (`max_values`: Some(1), `max_size`: Some(24578), added: 25073, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Heirs` (r:1 w:1)
+	/// Proof: `Drilling::Heirs` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Pool` (r:1 w:1)
-	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(58), added: 2533, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(63), added: 2538, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Ready` (r:1 w:1)
 	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::CounterForPool` (r:1 w:1)
 	/// Proof: `Drilling::CounterForPool` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	fn retire() -> Weight {
-		// At least 133_048_000 ps.
-		// Estimated: those who wait and the heirs are looked through, too.
-		Weight::from_parts(350_000_000, 70_000)
-			.saturating_add(D::get().reads_writes(7_u64, 7_u64))
+		// At least 168_941_000 ps.
+		Weight::from_parts(192_349_000, 26063)
+			.saturating_add(D::get().reads_writes(5_u64, 5_u64))
 	}
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Due` (r:1 w:1)
 	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Agenda` (r:0 w:2)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn commit() -> Weight {
-		// At least 71_196_000 ps.
-		Weight::from_parts(86_498_000, 4685)
+		// At least 108_674_000 ps.
+		Weight::from_parts(127_563_000, 4690)
 			.saturating_add(D::get().reads_writes(2_u64, 4_u64))
 	}
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
 	/// Storage: `System::BlockHash` (r:1 w:0)
 	/// Proof: `System::BlockHash` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Templates` (r:1 w:0)
@@ -160,23 +173,23 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Drilling::Agenda` (r:0 w:2)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn reveal() -> Weight {
-		// At least 122_713_000 ps.
-		Weight::from_parts(132_267_000, 6114)
+		// At least 175_596_000 ps.
+		Weight::from_parts(193_714_000, 6114)
 			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
 	}
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Due` (r:1 w:1)
 	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Agenda` (r:0 w:2)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn check() -> Weight {
-		// At least 78_497_000 ps.
-		Weight::from_parts(88_672_000, 4685)
+		// At least 111_841_000 ps.
+		Weight::from_parts(130_123_000, 4690)
 			.saturating_add(D::get().reads_writes(2_u64, 4_u64))
 	}
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
 	/// Storage: `System::BlockHash` (r:1 w:0)
 	/// Proof: `System::BlockHash` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Templates` (r:1 w:0)
@@ -186,12 +199,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Drilling::Agenda` (r:0 w:2)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn check_reveal() -> Weight {
-		// At least 125_126_000 ps.
-		Weight::from_parts(132_798_000, 6114)
+		// At least 175_108_000 ps.
+		Weight::from_parts(194_903_000, 6114)
 			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
 	}
 	/// Storage: `Drilling::Projects` (r:1 w:1)
-	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Turns` (r:1 w:1)
 	/// Proof: `Drilling::Turns` (`max_values`: Some(1), `max_size`: Some(258), added: 753, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::OpenProjects` (r:1 w:1)
@@ -201,12 +214,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Drilling::Agenda` (r:0 w:1)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn withdraw_project() -> Weight {
-		// At least 55_412_000 ps.
-		Weight::from_parts(61_642_000, 3862)
+		// At least 85_891_000 ps.
+		Weight::from_parts(97_508_000, 3878)
 			.saturating_add(D::get().reads_writes(4_u64, 5_u64))
 	}
 	/// Storage: `Drilling::Projects` (r:1 w:1)
-	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Votes` (r:1 w:0)
 	/// Proof: `Drilling::Votes` (`max_values`: None, `max_size`: Some(61), added: 2536, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Retries` (r:1 w:0)
@@ -216,7 +229,7 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `System::Account` (r:1 w:1)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Due` (r:1 w:1)
 	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Agenda` (r:0 w:1)
@@ -224,40 +237,44 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Drilling::Templates` (r:0 w:1)
 	/// Proof: `Drilling::Templates` (`max_values`: None, `max_size`: Some(2649), added: 5124, mode: `MaxEncodedLen`)
 	fn clear() -> Weight {
-		// At least 316_511_000 ps.
-		Weight::from_parts(455_618_000, 163870)
+		// At least 551_506_000 ps.
+		Weight::from_parts(643_191_000, 163870)
 			.saturating_add(D::get().reads_writes(70_u64, 69_u64))
 	}
+	/// Storage: `Hashrate::Seeding` (r:1 w:0)
+	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Cursor` (r:1 w:1)
 	/// Proof: `Drilling::Cursor` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Agenda` (r:101 w:100)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Assignments` (r:100 w:0)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Due` (r:100 w:100)
 	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// `n` was 0 to 100.
 	fn serve(n: u32, ) -> Weight {
-		// At least 6_500_000 ps.
-		Weight::from_parts(2_680_962, 3494)
-			// Standard error 6_298.
-			.saturating_add(Weight::from_parts(6_760_557, 0).saturating_mul(n.into()))
-			.saturating_add(Weight::from_parts(0, 3695).saturating_mul(n.into()))
-			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
+		// At least 15_646_000 ps.
+		Weight::from_parts(13_452_789, 3494)
+			// Standard error 24_831.
+			.saturating_add(Weight::from_parts(12_306_720, 0).saturating_mul(n.into()))
+			.saturating_add(Weight::from_parts(0, 3700).saturating_mul(n.into()))
+			.saturating_add(D::get().reads_writes(3_u64, 1_u64))
 			.saturating_add(D::get().reads((3_u64).saturating_mul(n.into())))
 			.saturating_add(D::get().writes((2_u64).saturating_mul(n.into())))
 	}
 	/// Storage: `Drilling::Assignments` (r:1 w:0)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Due` (r:1 w:1)
 	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Agenda` (r:0 w:1)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn look_at_unit() -> Weight {
-		// At least 31_937_000 ps.
-		Weight::from_parts(41_331_000, 4685)
+		// At least 63_237_000 ps.
+		Weight::from_parts(71_198_000, 4690)
 			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
 	}
+	/// Storage: `Hashrate::Seeding` (r:1 w:0)
+	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Batch` (r:1 w:0)
 	/// Proof: `Drilling::Batch` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Turns` (r:1 w:0)
@@ -265,14 +282,14 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Drilling::Ready` (r:1 w:0)
 	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	fn look_at_batch() -> Weight {
-		// At least 15_062_000 ps.
-		Weight::from_parts(18_878_000, 17871)
-			.saturating_add(D::get().reads_writes(3_u64, 0_u64))
+		// At least 38_485_000 ps.
+		Weight::from_parts(44_699_000, 17871)
+			.saturating_add(D::get().reads_writes(4_u64, 0_u64))
 	}
 	/// Storage: `Drilling::Projects` (r:1 w:1)
-	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:2 w:2)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::OpenProjects` (r:1 w:1)
@@ -282,26 +299,26 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Drilling::Agenda` (r:0 w:1)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn end_review() -> Weight {
-		// At least 88_591_000 ps.
-		Weight::from_parts(95_362_000, 6196)
+		// At least 156_380_000 ps.
+		Weight::from_parts(173_822_000, 6196)
 			.saturating_add(D::get().reads_writes(6_u64, 7_u64))
 	}
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Due` (r:1 w:1)
 	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Agenda` (r:0 w:2)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn open_reveals() -> Weight {
-		// At least 53_950_000 ps.
-		Weight::from_parts(60_460_000, 4685)
+		// At least 86_456_000 ps.
+		Weight::from_parts(128_840_000, 4690)
 			.saturating_add(D::get().reads_writes(2_u64, 4_u64))
 	}
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Projects` (r:1 w:1)
-	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
-	/// Storage: `Hashrate::Trainers` (r:7 w:0)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:14 w:0)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Power` (r:7 w:7)
 	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
@@ -311,24 +328,31 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Hashrate::Begun` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::HalfLifeMs` (r:1 w:0)
 	/// Proof: `Hashrate::HalfLifeMs` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
-	/// Storage: `Drilling::Pool` (r:7 w:7)
-	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(58), added: 2533, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Pool` (r:14 w:14)
+	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(63), added: 2538, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::CounterForPool` (r:1 w:1)
+	/// Proof: `Drilling::CounterForPool` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Heirs` (r:1 w:1)
+	/// Proof: `Drilling::Heirs` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Ready` (r:1 w:1)
 	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Turns` (r:1 w:1)
 	/// Proof: `Drilling::Turns` (`max_values`: Some(1), `max_size`: Some(258), added: 753, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Retries` (r:0 w:1)
 	/// Proof: `Drilling::Retries` (`max_values`: None, `max_size`: Some(25), added: 2500, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Former` (r:0 w:7)
+	/// Proof: `Drilling::Former` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
 	fn judge() -> Weight {
-		// At least 376_109_000 ps.
-		// Estimated: all of them were displaced, and an heir enters for each.
-		Weight::from_parts(900_000_000, 70_000)
-			.saturating_add(D::get().reads_writes(45_u64, 40_u64))
+		// At least 1_046_875_000 ps.
+		Weight::from_parts(1_587_535_000, 43942)
+			.saturating_add(D::get().reads_writes(44_u64, 35_u64))
 	}
+	/// Storage: `Hashrate::Seeding` (r:1 w:0)
+	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Projects` (r:1 w:1)
-	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Templates` (r:1 w:0)
 	/// Proof: `Drilling::Templates` (`max_values`: None, `max_size`: Some(2649), added: 5124, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::OpenProjects` (r:1 w:1)
@@ -350,33 +374,35 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Drilling::Agenda` (r:0 w:1)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn settle() -> Weight {
-		// At least 225_245_000 ps.
-		Weight::from_parts(251_254_000, 22466)
-			.saturating_add(D::get().reads_writes(22_u64, 13_u64))
+		// At least 434_203_000 ps.
+		Weight::from_parts(522_457_000, 22466)
+			.saturating_add(D::get().reads_writes(23_u64, 13_u64))
 	}
+	/// Storage: `Hashrate::Seeding` (r:1 w:0)
+	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
-	/// Storage: `Verification::Pool` (r:1 w:0)
-	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(37378), added: 37873, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Projects` (r:1 w:0)
-	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Pool` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Due` (r:1 w:1)
 	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Agenda` (r:0 w:2)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	fn open_check() -> Weight {
-		// At least 158_546_000 ps.
-		// Estimated: the verifiers' pool is four times as large as when this was measured, and is
-		// looked through twice where they are busy.
-		Weight::from_parts(1_800_000_000, 160_000)
+		// At least 718_897_000 ps.
+		Weight::from_parts(1_143_854_000, 148431)
 			.saturating_add(D::get().reads_writes(5_u64, 5_u64))
 	}
 	/// Storage: `Drilling::Assignments` (r:1 w:1)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Projects` (r:1 w:1)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::Pool` (r:1 w:1)
-	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(37378), added: 37873, mode: `MaxEncodedLen`)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:8 w:8)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:11 w:11)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Trainers` (r:7 w:7)
@@ -385,24 +411,22 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Hashrate::Power` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Candidates` (r:1 w:1)
 	/// Proof: `Hashrate::Candidates` (`max_values`: Some(1), `max_size`: Some(8194), added: 8689, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Waiting` (r:1 w:1)
+	/// Proof: `Drilling::Waiting` (`max_values`: Some(1), `max_size`: Some(24578), added: 25073, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Heirs` (r:1 w:1)
+	/// Proof: `Drilling::Heirs` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Pool` (r:7 w:7)
-	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(58), added: 2533, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(63), added: 2538, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Ready` (r:1 w:1)
 	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
-	/// Storage: `Drilling::Projects` (r:1 w:1)
-	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Turns` (r:1 w:1)
 	/// Proof: `Drilling::Turns` (`max_values`: Some(1), `max_size`: Some(258), added: 753, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Retries` (r:0 w:1)
 	/// Proof: `Drilling::Retries` (`max_values`: None, `max_size`: Some(25), added: 2500, mode: `MaxEncodedLen`)
-	/// Storage: `Verification::LeavingVerifiers` (r:0 w:1)
-	/// Proof: `Verification::LeavingVerifiers` (`max_values`: None, `max_size`: Some(68), added: 2543, mode: `MaxEncodedLen`)
 	fn judge_check() -> Weight {
-		// At least 1_037_884_000 ps.
-		// Estimated: the verifiers' pool is four times as large as when this was measured, and it is
-		// read and written up to six times; and drillers were displaced.
-		Weight::from_parts(6_000_000_000, 200_000)
-			.saturating_add(D::get().reads_writes(60_u64, 65_u64))
+		// At least 3_380_654_000 ps.
+		Weight::from_parts(3_955_886_000, 148431)
+			.saturating_add(D::get().reads_writes(48_u64, 49_u64))
 	}
 	/// Storage: `Drilling::Turns` (r:1 w:1)
 	/// Proof: `Drilling::Turns` (`max_values`: Some(1), `max_size`: Some(258), added: 753, mode: `MaxEncodedLen`)
@@ -411,7 +435,9 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Drilling::CounterForPool` (r:1 w:0)
 	/// Proof: `Drilling::CounterForPool` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Projects` (r:32 w:32)
-	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Seeding` (r:1 w:0)
+	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::BatchDrillers` (r:0 w:1)
 	/// Proof: `Drilling::BatchDrillers` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::BatchPlan` (r:0 w:1)
@@ -420,11 +446,11 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `Drilling::Batch` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// `g` was 0 to 32.
 	fn close_batch(g: u32, ) -> Weight {
-		// At least 245_385_000 ps.
-		Weight::from_parts(292_088_033, 192755)
-			// Standard error 375_691.
-			.saturating_add(Weight::from_parts(3_360_982, 0).saturating_mul(g.into()))
-			.saturating_add(D::get().reads_writes(70_u64, 4_u64))
+		// At least 417_823_000 ps.
+		Weight::from_parts(694_646_714, 193823)
+			// Standard error 1_639_133.
+			.saturating_add(Weight::from_parts(8_304_337, 0).saturating_mul(g.into()))
+			.saturating_add(D::get().reads_writes(71_u64, 4_u64))
 			.saturating_add(D::get().writes((1_u64).saturating_mul(g.into())))
 	}
 	/// Storage: `Drilling::BatchPlan` (r:1 w:1)
@@ -432,34 +458,39 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Drilling::BatchDrillers` (r:1 w:1)
 	/// Proof: `Drilling::BatchDrillers` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Projects` (r:32 w:0)
-	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(397), added: 2872, mode: `MaxEncodedLen`)
-	/// Storage: `Hashrate::Trainers` (r:224 w:0)
+	/// Proof: `Drilling::Projects` (`max_values`: None, `max_size`: Some(413), added: 2888, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Trainers` (r:241 w:0)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::NextAssignment` (r:1 w:1)
 	/// Proof: `Drilling::NextAssignment` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
-	/// Storage: `Drilling::Pool` (r:512 w:224)
-	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(58), added: 2533, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Pool` (r:529 w:258)
+	/// Proof: `Drilling::Pool` (`max_values`: None, `max_size`: Some(63), added: 2538, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Due` (r:32 w:32)
 	/// Proof: `Drilling::Due` (`max_values`: None, `max_size`: Some(21), added: 2496, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::CounterForPool` (r:1 w:1)
+	/// Proof: `Drilling::CounterForPool` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Heirs` (r:1 w:1)
+	/// Proof: `Drilling::Heirs` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Ready` (r:1 w:1)
 	/// Proof: `Drilling::Ready` (`max_values`: Some(1), `max_size`: Some(16386), added: 16881, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Agenda` (r:0 w:32)
 	/// Proof: `Drilling::Agenda` (`max_values`: None, `max_size`: Some(29), added: 2504, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Assignments` (r:0 w:32)
-	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1220), added: 3695, mode: `MaxEncodedLen`)
+	/// Proof: `Drilling::Assignments` (`max_values`: None, `max_size`: Some(1225), added: 3700, mode: `MaxEncodedLen`)
+	/// Storage: `Drilling::Former` (r:0 w:17)
+	/// Proof: `Drilling::Former` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
 	/// Storage: `Drilling::Batch` (r:0 w:1)
 	/// Proof: `Drilling::Batch` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// `g` was 1 to 32.
 	fn deal(g: u32, ) -> Weight {
-		// At least 2_507_921_000 ps.
-		// Estimated: 64 of them were displaced, and an heir enters for each.
-		Weight::from_parts(4_500_000_000, 1_500_000)
-			// Standard error 2_042_821.
-			.saturating_add(Weight::from_parts(77_121_371, 0).saturating_mul(g.into()))
-			.saturating_add(Weight::from_parts(0, 21476).saturating_mul(g.into()))
-			.saturating_add(D::get().reads_writes(600_u64, 140_u64))
-			.saturating_add(D::get().reads((9_u64).saturating_mul(g.into())))
-			.saturating_add(D::get().writes((10_u64).saturating_mul(g.into())))
+		// At least 7_951_490_000 ps.
+		Weight::from_parts(9_869_528_428, 1380780)
+			// Standard error 11_409_677.
+			.saturating_add(Weight::from_parts(129_374_459, 0).saturating_mul(g.into()))
+			.saturating_add(Weight::from_parts(0, 19985).saturating_mul(g.into()))
+			.saturating_add(D::get().reads_writes(581_u64, 102_u64))
+			.saturating_add(D::get().reads((8_u64).saturating_mul(g.into())))
+			.saturating_add(D::get().writes((9_u64).saturating_mul(g.into())))
 	}
 }
 

@@ -1,11 +1,7 @@
-//! Weights of `pallet_task_market`, measured by `scripts/benchmark-weights`.
+//! Weights of `pallet_task_market`, measured by `scripts/benchmark-weights` on 2026-11-23.
 //!
-//! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats. Times are of 2026-11-21, AMD EPYC. Accesses and
-//! sizes are of 2026-11-22, after the specification got a map of its own: on one slower machine the
-//! times before and after that agreed (settle 0.98, assign 0.98, look 0.92, submit_job 0.95).
+//! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, Intel(R) Xeon(R) Processor.
 //! Written by a program: change the benchmarks, not this file.
-//! not yet measured: submit_job, order, forget (estimated; they count the needs of a job, and hold or
-//! return the deposit for its record)
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
 #![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
@@ -59,17 +55,18 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `System::Account` (r:1 w:1)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:1)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Jobs` (r:0 w:1)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:0 w:1)
 	/// Proof: `TaskMarket::Specs` (`max_values`: None, `max_size`: Some(2134), added: 4609, mode: `MaxEncodedLen`)
 	fn submit_job() -> Weight {
-		Weight::from_parts(13_000_000_000, 3640)
+		// At least 14_270_259_000 ps.
+		Weight::from_parts(25_753_759_000, 3676)
 			.saturating_add(D::get().reads_writes(4_u64, 7_u64))
 	}
 	/// Storage: `TaskMarket::Listings` (r:1 w:0)
@@ -81,56 +78,61 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `System::Account` (r:1 w:1)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:1)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Jobs` (r:0 w:1)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:0 w:1)
 	/// Proof: `TaskMarket::Specs` (`max_values`: None, `max_size`: Some(2134), added: 4609, mode: `MaxEncodedLen`)
 	fn order() -> Weight {
-		Weight::from_parts(13_500_000_000, 4058)
+		// At least 15_330_996_000 ps.
+		Weight::from_parts(26_551_775_000, 4058)
 			.saturating_add(D::get().reads_writes(6_u64, 7_u64))
 	}
-	/// Storage: `Hashrate::Trainers` (r:65 w:0)
+	/// Storage: `Hashrate::Trainers` (r:1 w:0)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Jobs` (r:1 w:0)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Applicants` (r:1 w:1)
-	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(2062), added: 4537, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(3086), added: 5561, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:2 w:2)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:2 w:2)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	fn apply() -> Weight {
-		// At least 405_303_000 ps.
-		Weight::from_parts(474_636_000, 200410)
-			.saturating_add(D::get().reads_writes(71_u64, 5_u64))
+		// At least 254_169_000 ps.
+		Weight::from_parts(435_784_000, 6551)
+			.saturating_add(D::get().reads_writes(7_u64, 5_u64))
 	}
 	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Applicants` (r:1 w:0)
-	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(2062), added: 4537, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(3086), added: 5561, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:1 w:1)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
+	/// Storage: `Submissions::Rounds` (r:1 w:0)
+	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3166), added: 5641, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Uploading` (r:0 w:1)
+	/// Proof: `TaskMarket::Uploading` (`max_values`: None, `max_size`: Some(20), added: 2495, mode: `MaxEncodedLen`)
 	fn cancel() -> Weight {
-		// At least 96_584_000 ps.
-		Weight::from_parts(109_333_000, 5527)
-			.saturating_add(D::get().reads_writes(5_u64, 6_u64))
+		// At least 184_723_000 ps.
+		Weight::from_parts(297_788_000, 6631)
+			.saturating_add(D::get().reads_writes(6_u64, 7_u64))
 	}
 	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	fn agree() -> Weight {
-		// At least 24_596_000 ps.
-		Weight::from_parts(42_323_000, 4415)
+		// At least 51_756_000 ps.
+		Weight::from_parts(72_542_000, 4505)
 			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
 	/// Storage: `Hashrate::Trainers` (r:1 w:0)
@@ -138,145 +140,162 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `TaskMarket::Listings` (r:0 w:1)
 	/// Proof: `TaskMarket::Listings` (`max_values`: None, `max_size`: Some(330), added: 2805, mode: `MaxEncodedLen`)
 	fn post_listing() -> Weight {
-		// At least 13_009_000 ps.
-		Weight::from_parts(14_401_000, 4058)
+		// At least 24_368_000 ps.
+		Weight::from_parts(37_704_000, 4058)
 			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
 	/// Storage: `TaskMarket::Listings` (r:1 w:1)
 	/// Proof: `TaskMarket::Listings` (`max_values`: None, `max_size`: Some(330), added: 2805, mode: `MaxEncodedLen`)
 	fn remove_listing() -> Weight {
-		// At least 10_957_000 ps.
-		Weight::from_parts(12_268_000, 3795)
+		// At least 19_451_000 ps.
+		Weight::from_parts(35_785_000, 3795)
 			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
 	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
-	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(6313), added: 8788, mode: `MaxEncodedLen`)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(13642), added: 16117, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Claims` (r:1 w:0)
+	/// Proof: `Verification::Claims` (`max_values`: None, `max_size`: Some(8797), added: 11272, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Announced` (r:1 w:0)
+	/// Proof: `Verification::Announced` (`max_values`: None, `max_size`: Some(92), added: 2567, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Kept` (r:1 w:0)
+	/// Proof: `Verification::Kept` (`max_values`: None, `max_size`: Some(605), added: 3080, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:1)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:0 w:1)
 	/// Proof: `TaskMarket::Specs` (`max_values`: None, `max_size`: Some(2134), added: 4609, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:0 w:1)
-	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3158), added: 5633, mode: `MaxEncodedLen`)
-	/// Storage: `System::Account` (r:1 w:1)
-	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
-	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3166), added: 5641, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Uploading` (r:0 w:1)
+	/// Proof: `Verification::Uploading` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn forget() -> Weight {
-		Weight::from_parts(110_000_000, 9778)
-			.saturating_add(D::get().reads_writes(4_u64, 7_u64))
+		// At least 298_977_000 ps.
+		Weight::from_parts(357_778_000, 17107)
+			.saturating_add(D::get().reads_writes(7_u64, 8_u64))
 	}
+	/// Storage: `Hashrate::Seeding` (r:1 w:0)
+	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Cursor` (r:1 w:1)
 	/// Proof: `TaskMarket::Cursor` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:101 w:200)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Jobs` (r:100 w:100)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Applicants` (r:100 w:0)
-	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(2062), added: 4537, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(3086), added: 5561, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:100 w:100)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// `n` was 0 to 100.
 	fn serve(n: u32, ) -> Weight {
-		// At least 7_321_000 ps.
-		Weight::from_parts(21_789_220, 3489)
-			// Standard error 365_933.
-			.saturating_add(Weight::from_parts(24_161_972, 0).saturating_mul(n.into()))
-			.saturating_add(Weight::from_parts(0, 4537).saturating_mul(n.into()))
-			.saturating_add(D::get().reads_writes(2_u64, 1_u64))
+		// At least 30_614_000 ps.
+		Weight::from_parts(23_878_215, 3489)
+			// Standard error 1_666_600.
+			.saturating_add(Weight::from_parts(55_548_778, 0).saturating_mul(n.into()))
+			.saturating_add(Weight::from_parts(0, 5561).saturating_mul(n.into()))
+			.saturating_add(D::get().reads_writes(3_u64, 1_u64))
 			.saturating_add(D::get().reads((4_u64).saturating_mul(n.into())))
 			.saturating_add(D::get().writes((4_u64).saturating_mul(n.into())))
 	}
 	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:1 w:0)
-	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3158), added: 5633, mode: `MaxEncodedLen`)
+	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3166), added: 5641, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:1)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn look() -> Weight {
-		// At least 28_582_000 ps.
-		Weight::from_parts(32_748_000, 6623)
+		// At least 56_194_000 ps.
+		Weight::from_parts(93_438_000, 6631)
 			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
 	}
 	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Applicants` (r:1 w:0)
-	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(2062), added: 4537, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(3086), added: 5561, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Seeding` (r:1 w:0)
+	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn close_applications() -> Weight {
-		// At least 43_554_000 ps.
-		Weight::from_parts(49_814_000, 5527)
-			.saturating_add(D::get().reads_writes(3_u64, 4_u64))
+		// At least 79_922_000 ps.
+		Weight::from_parts(132_002_000, 6551)
+			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
 	}
 	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Applicants` (r:1 w:1)
-	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(2062), added: 4537, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Applicants` (`max_values`: None, `max_size`: Some(3086), added: 5561, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Trainers` (r:64 w:0)
 	/// Proof: `Hashrate::Trainers` (`max_values`: None, `max_size`: Some(593), added: 3068, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:56 w:56)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:56 w:56)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:1 w:0)
 	/// Proof: `TaskMarket::Specs` (`max_values`: None, `max_size`: Some(2134), added: 4609, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:1 w:1)
-	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3158), added: 5633, mode: `MaxEncodedLen`)
+	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3166), added: 5641, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:1)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// `a` was 1 to 64.
 	fn assign(a: u32, ) -> Weight {
-		// At least 56_765_000 ps.
-		Weight::from_parts(65_989_000, 6623)
-			// Standard error 229_537.
-			.saturating_add(Weight::from_parts(41_462_242, 0).saturating_mul(a.into()))
+		// At least 115_043_000 ps.
+		Weight::from_parts(124_456_000, 6631)
+			// Standard error 1_397_939.
+			.saturating_add(Weight::from_parts(110_214_107, 0).saturating_mul(a.into()))
 			.saturating_add(Weight::from_parts(0, 3068).saturating_mul(a.into()))
 			.saturating_add(D::get().reads_writes(6_u64, 5_u64))
 			.saturating_add(D::get().reads((3_u64).saturating_mul(a.into())))
 			.saturating_add(D::get().writes((2_u64).saturating_mul(a.into())))
 	}
 	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	/// Storage: `Submissions::Rounds` (r:1 w:1)
-	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3158), added: 5633, mode: `MaxEncodedLen`)
+	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3166), added: 5641, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:10 w:10)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:9 w:9)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Uploading` (r:0 w:1)
+	/// Proof: `TaskMarket::Uploading` (`max_values`: None, `max_size`: Some(20), added: 2495, mode: `MaxEncodedLen`)
 	fn open_reveals() -> Weight {
-		// At least 480_966_000 ps.
-		Weight::from_parts(497_040_000, 27020)
-			.saturating_add(D::get().reads_writes(22_u64, 24_u64))
+		// At least 808_717_000 ps.
+		Weight::from_parts(1_151_688_000, 27020)
+			.saturating_add(D::get().reads_writes(22_u64, 25_u64))
 	}
 	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	/// Storage: `ModelStorage::Blobs` (r:8 w:0)
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
-	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(6313), added: 8788, mode: `MaxEncodedLen`)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(13642), added: 16117, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Seeding` (r:1 w:0)
+	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn open_audit() -> Weight {
-		// At least 68_292_000 ps.
-		Weight::from_parts(76_655_000, 21886)
-			.saturating_add(D::get().reads_writes(11_u64, 5_u64))
+		// At least 119_558_000 ps.
+		Weight::from_parts(209_236_000, 21886)
+			.saturating_add(D::get().reads_writes(12_u64, 5_u64))
 	}
 	/// Storage: `TaskMarket::Jobs` (r:1 w:1)
-	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(950), added: 3425, mode: `MaxEncodedLen`)
+	/// Proof: `TaskMarket::Jobs` (`max_values`: None, `max_size`: Some(1040), added: 3515, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Specs` (r:1 w:0)
 	/// Proof: `TaskMarket::Specs` (`max_values`: None, `max_size`: Some(2134), added: 4609, mode: `MaxEncodedLen`)
 	/// Storage: `Hashrate::Trainers` (r:7 w:0)
@@ -292,17 +311,21 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `System::Account` (r:55 w:55)
 	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:9 w:9)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(175), added: 2650, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::TotalBurned` (r:1 w:1)
 	/// Proof: `TaskMarket::TotalBurned` (`max_values`: Some(1), `max_size`: Some(16), added: 511, mode: `MaxEncodedLen`)
+	/// Storage: `Submissions::Rounds` (r:1 w:0)
+	/// Proof: `Submissions::Rounds` (`max_values`: None, `max_size`: Some(3166), added: 5641, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
+	/// Storage: `TaskMarket::Uploading` (r:0 w:1)
+	/// Proof: `TaskMarket::Uploading` (`max_values`: None, `max_size`: Some(20), added: 2495, mode: `MaxEncodedLen`)
 	fn settle() -> Weight {
-		// At least 4_457_982_000 ps.
-		Weight::from_parts(4_629_727_000, 144155)
-			.saturating_add(D::get().reads_writes(85_u64, 76_u64))
+		// At least 7_693_050_000 ps.
+		Weight::from_parts(14_683_853_000, 144155)
+			.saturating_add(D::get().reads_writes(86_u64, 77_u64))
 	}
 }
 

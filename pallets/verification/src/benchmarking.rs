@@ -25,7 +25,7 @@ use trainyard_protocol::{
 	views::Standing,
 	JobId,
 };
-use trainyard_traits::JobObserver;
+use trainyard_traits::{AwaitedBlobs, BlobStore, JobObserver};
 
 const JOB: JobId = 7;
 const SALT: [u8; 32] = [5; 32];
@@ -89,6 +89,33 @@ fn fill_pool<T: Config>(count: u32) {
 pub(crate) fn full_pool<T: Config>() -> Vec<T::AccountId> {
 	fill_pool::<T>(T::MaxPool::get());
 	(0..MAX_VERIFIERS.min(T::MaxPool::get())).map(verifier::<T>).collect()
+}
+
+/// All seats ask for everything, and `caller` has prepaid a part of it.
+fn ask_for_everything<T: Config>(audit: &mut AuditOf<T>, caller: &T::AccountId) {
+	audit.relay = Some(u32::MAX);
+	let pieces = all_pieces();
+	let asked: Vec<Asked> =
+		pieces.iter().map(|piece| Asked { piece: *piece, stored: false }).collect();
+	for group in audit.groups.iter_mut() {
+		group.asked = asked.clone().try_into().expect("fewer than there can be");
+	}
+	let prepaid = bond::<T>();
+	funded::<T>(caller, prepaid);
+	T::Currency::hold(&HoldReason::Claim.into(), caller, prepaid).expect("it is funded");
+	for member in &audit.committee {
+		let mine = member.verifier == *caller;
+		let claims: Vec<Claim> = (0..MAX_REPLICAS)
+			.map(|group| Claim {
+				group,
+				pieces: pieces.clone(),
+				prepaid: if mine && group == 7 { prepaid } else { 0 },
+				open: true,
+				answered: false,
+			})
+			.collect();
+		Claims::<T>::insert(JOB, &member.verifier, BoundedVec::truncate_from(claims));
+	}
 }
 
 /// The largest audit in `phase`. Everyone on the committee but the last has committed.
@@ -257,13 +284,14 @@ mod benchmarks {
 		fill_pool::<T>(Room::<T::MaxPool>::get());
 		frame_system::Pallet::<T>::set_block_number(100u32.into());
 		let caller = verifier::<T>(0);
+		let room = T::LeastRoom::get();
 
 		#[extrinsic_call]
-		_(RawOrigin::Signed(caller.clone()), NEEDS);
+		_(RawOrigin::Signed(caller.clone()), room);
 
 		assert_eq!(
 			Pool::<T>::get().get(&caller).and_then(|entry| entry.capacity.latest()),
-			Some(NEEDS)
+			Some(room)
 		);
 	}
 
@@ -283,17 +311,20 @@ mod benchmarks {
 		assert!(Pool::<T>::get().get(&caller).is_some_and(|entry| entry.is_active()));
 	}
 
-	/// All who wait are strong enough, and all others count for little: everybody is exchanged.
+	/// All who wait are strong enough, and all others are paused and count for nothing, so that the
+	/// allowance of a turn ends nothing: everybody is exchanged.
 	#[benchmark]
 	fn turn() {
 		fill_pool::<T>(Room::<T::MaxPool>::get());
 		Pool::<T>::mutate(|pool| {
 			for entry in pool.iter_mut().map(|(_, entry)| entry) {
 				entry.counted = 0;
-				if !entry.has_place() {
+				if entry.has_place() {
+					entry.put(Standing::Paused, 0);
+				} else {
 					entry.bond = entry.bond.saturating_mul(2);
+					entry.put(entry.standing, 0);
 				}
-				entry.put(entry.standing, 0);
 			}
 		});
 
@@ -307,10 +338,12 @@ mod benchmarks {
 			.all(|entry| { entry.has_place() == (entry.bond > bond::<T>()) }));
 	}
 
+	/// Everybody asks for everything, and the last seat has what it asked for.
 	#[benchmark]
 	fn commit() {
 		let caller = verifier::<T>(MAX_VERIFIERS - 1);
-		let audit = largest::<T>(AuditPhase::Committing { until: u32::MAX });
+		let mut audit = largest::<T>(AuditPhase::Committing { until: u32::MAX });
+		ask_for_everything::<T>(&mut audit, &caller);
 		AuditRecords::<T>::insert(JOB, audit);
 		T::Observer::make_waiting(JOB);
 
@@ -318,6 +351,7 @@ mod benchmarks {
 		_(RawOrigin::Signed(caller), JOB, H256([4; 32]));
 
 		assert!(AuditRecords::<T>::get(JOB).is_some_and(|audit| audit.all_committed()));
+		assert!(Claims::<T>::get(JOB, verifier::<T>(MAX_VERIFIERS - 1)).iter().all(|c| !c.open));
 	}
 
 	#[benchmark]
@@ -358,11 +392,14 @@ mod benchmarks {
 		audit.groups[last].trainers = alloc::vec![trainer.clone()].try_into().expect("one");
 		AuditRecords::<T>::insert(JOB, audit);
 		T::Observer::make_waiting(JOB);
-		let blob = H256([7; 32]);
+		// It announced another one before.
+		let (other, blob) = (H256([6; 32]), H256([7; 32]));
+		T::Blobs::expect(&other);
+		T::Blobs::watch(&other, &trainer);
+		Announced::<T>::insert(JOB, &trainer, other);
 
 		#[block]
 		{
-			use trainyard_traits::BlobStore;
 			let _ = T::Blobs::is_complete(&blob);
 			Pallet::<T>::note_rescue(trainer, JOB, MAX_REPLICAS - 1, blob, leaves, Some(1))
 				.expect("its states are asked for");
@@ -393,7 +430,7 @@ mod benchmarks {
 		funded::<T>(&caller, 100_000_000_000_000);
 		let pieces = all_pieces();
 		let before =
-			Claim { group: 7, pieces: pieces.clone(), prepaid: 0, open: false, answered: false };
+			Claim { group: 7, pieces: pieces.clone(), prepaid: 0, open: false, answered: true };
 		Claims::<T>::insert(JOB, &caller, BoundedVec::truncate_from(alloc::vec![before]));
 
 		#[extrinsic_call]
@@ -407,30 +444,7 @@ mod benchmarks {
 	fn withdraw_request() {
 		let caller = verifier::<T>(MAX_VERIFIERS - 1);
 		let mut audit = largest::<T>(AuditPhase::Committing { until: u32::MAX });
-		audit.relay = Some(u32::MAX);
-		let pieces = all_pieces();
-		let asked: Vec<Asked> =
-			pieces.iter().map(|piece| Asked { piece: *piece, stored: false }).collect();
-		for group in audit.groups.iter_mut() {
-			group.asked = asked.clone().try_into().expect("fewer than there can be");
-		}
-		let prepaid = bond::<T>();
-		funded::<T>(&T::Jackpot::get(), 0);
-		funded::<T>(&caller, prepaid);
-		T::Currency::hold(&HoldReason::Claim.into(), &caller, prepaid).expect("it is funded");
-		for member in &audit.committee {
-			let mine = member.verifier == caller;
-			let claims: Vec<Claim> = (0..MAX_REPLICAS)
-				.map(|group| Claim {
-					group,
-					pieces: pieces.clone(),
-					prepaid: if mine && group == 7 { prepaid } else { 0 },
-					open: true,
-					answered: false,
-				})
-				.collect();
-			Claims::<T>::insert(JOB, &member.verifier, BoundedVec::truncate_from(claims));
-		}
+		ask_for_everything::<T>(&mut audit, &caller);
 		AuditRecords::<T>::insert(JOB, audit);
 
 		#[extrinsic_call]

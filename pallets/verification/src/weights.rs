@@ -1,11 +1,7 @@
-//! Weights of `pallet_verification`, measured by `scripts/benchmark-weights` on 2026-11-21.
+//! Weights of `pallet_verification`, measured by `scripts/benchmark-weights` on 2026-11-23.
 //!
-//! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
+//! frame-benchmarking-cli 64.0.0, 50 steps, 20 repeats, Intel(R) Xeon(R) Processor.
 //! Written by a program: change the benchmarks, not this file.
-//! not yet measured: rescue, request, withdraw_request, set_location, commit
-
-// not yet measured: register, deregister, withdraw, bond_extra, set_capacity, resume, turn,
-// close_round, seat. They are estimated: the pool's value is several times as large as it was.
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
 #![allow(unused_parens, unused_imports, clippy::unnecessary_cast)]
@@ -21,26 +17,26 @@ pub trait WeightInfo {
 	fn deregister() -> Weight;
 	/// Weight of `withdraw`.
 	fn withdraw() -> Weight;
-	/// Weight of `commit`.
-	fn commit() -> Weight;
-	/// Weight of `reveal`.
-	fn reveal() -> Weight;
-	/// Weight of `rescue`.
-	fn rescue() -> Weight;
-	/// Weight of `request`.
-	fn request() -> Weight;
-	/// Weight of `withdraw_request`.
-	fn withdraw_request() -> Weight;
-	/// Weight of `set_location`.
-	fn set_location() -> Weight;
-	/// Weight of `bond_extra`.
-	fn bond_extra() -> Weight;
 	/// Weight of `set_capacity`.
 	fn set_capacity() -> Weight;
 	/// Weight of `resume`.
 	fn resume() -> Weight;
 	/// Weight of `turn`.
 	fn turn() -> Weight;
+	/// Weight of `commit`.
+	fn commit() -> Weight;
+	/// Weight of `reveal`.
+	fn reveal() -> Weight;
+	/// Weight of `rescue`.
+	fn rescue() -> Weight;
+	/// Weight of `set_location`.
+	fn set_location() -> Weight;
+	/// Weight of `request`.
+	fn request() -> Weight;
+	/// Weight of `withdraw_request`.
+	fn withdraw_request() -> Weight;
+	/// Weight of `bond_extra`.
+	fn bond_extra() -> Weight;
 	/// Weight of `close_round`.
 	fn close_round() -> Weight;
 	/// Weight of `seat`.
@@ -54,44 +50,91 @@ pub struct Measured<D>(PhantomData<D>);
 pub type SubstrateWeight<T> = Measured<<T as frame_system::Config>::DbWeight>;
 
 impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
-	/// Estimated.
 	/// Storage: `Verification::Pool` (r:1 w:1)
-	/// Storage: `Verification::Inflow` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:2 w:2)
-	/// Storage: `System::Account` (r:2 w:2)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Inflow` (r:1 w:1)
+	/// Proof: `Verification::Inflow` (`max_values`: Some(1), `max_size`: Some(16), added: 511, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Locations` (r:0 w:1)
+	/// Proof: `Verification::Locations` (`max_values`: None, `max_size`: Some(306), added: 2781, mode: `MaxEncodedLen`)
 	fn register() -> Weight {
-		Weight::from_parts(1_100_000_000, 157000)
-			.saturating_add(D::get().reads_writes(6_u64, 6_u64))
+		// At least 1_115_896_000 ps.
+		Weight::from_parts(1_862_857_000, 148431)
+			.saturating_add(D::get().reads_writes(5_u64, 6_u64))
 	}
-	/// Estimated.
 	/// Storage: `Verification::Pool` (r:1 w:1)
-	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Locations` (r:0 w:1)
+	/// Proof: `Verification::Locations` (`max_values`: None, `max_size`: Some(306), added: 2781, mode: `MaxEncodedLen`)
 	fn deregister() -> Weight {
-		Weight::from_parts(900_000_000, 157000)
-			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
+		// At least 837_630_000 ps.
+		Weight::from_parts(1_622_368_000, 148431)
+			.saturating_add(D::get().reads_writes(3_u64, 4_u64))
 	}
-	/// Estimated.
 	/// Storage: `Verification::Pool` (r:1 w:1)
-	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Locations` (r:0 w:1)
+	/// Proof: `Verification::Locations` (`max_values`: None, `max_size`: Some(306), added: 2781, mode: `MaxEncodedLen`)
 	fn withdraw() -> Weight {
-		Weight::from_parts(900_000_000, 157000)
-			.saturating_add(D::get().reads_writes(3_u64, 3_u64))
+		// At least 863_167_000 ps.
+		Weight::from_parts(1_537_807_000, 148431)
+			.saturating_add(D::get().reads_writes(3_u64, 4_u64))
+	}
+	/// Storage: `Verification::Pool` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
+	fn set_capacity() -> Weight {
+		// At least 683_701_000 ps.
+		Weight::from_parts(1_225_703_000, 148431)
+			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
+	}
+	/// Storage: `Verification::Pool` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Inflow` (r:1 w:1)
+	/// Proof: `Verification::Inflow` (`max_values`: Some(1), `max_size`: Some(16), added: 511, mode: `MaxEncodedLen`)
+	fn resume() -> Weight {
+		// At least 728_898_000 ps.
+		Weight::from_parts(1_250_820_000, 148431)
+			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
+	}
+	/// Storage: `Verification::Pool` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Inflow` (r:0 w:1)
+	/// Proof: `Verification::Inflow` (`max_values`: Some(1), `max_size`: Some(16), added: 511, mode: `MaxEncodedLen`)
+	fn turn() -> Weight {
+		// At least 2_347_531_000 ps.
+		Weight::from_parts(2_669_984_000, 148431)
+			.saturating_add(D::get().reads_writes(1_u64, 2_u64))
 	}
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
-	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(6313), added: 8788, mode: `MaxEncodedLen`)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(13642), added: 16117, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Claims` (r:17 w:1)
+	/// Proof: `Verification::Claims` (`max_values`: None, `max_size`: Some(8797), added: 11272, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn commit() -> Weight {
-		// With the claims that it withdraws, estimated.
-		Weight::from_parts(636_725_000, 72000)
-			.saturating_add(D::get().reads_writes(22_u64, 8_u64))
+		// At least 378_798_000 ps.
+		Weight::from_parts(544_650_000, 192614)
+			.saturating_add(D::get().reads_writes(21_u64, 7_u64))
 	}
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
-	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(6313), added: 8788, mode: `MaxEncodedLen`)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(13642), added: 16117, mode: `MaxEncodedLen`)
 	/// Storage: `System::BlockHash` (r:1 w:0)
 	/// Proof: `System::BlockHash` (`max_values`: None, `max_size`: Some(44), added: 2519, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
@@ -99,103 +142,123 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::Verdicts` (r:0 w:1)
-	/// Proof: `Verification::Verdicts` (`max_values`: None, `max_size`: Some(8781), added: 11256, mode: `MaxEncodedLen`)
+	/// Proof: `Verification::Verdicts` (`max_values`: None, `max_size`: Some(10005), added: 12480, mode: `MaxEncodedLen`)
 	fn reveal() -> Weight {
-		// At least 180_238_000 ps.
-		Weight::from_parts(186_427_000, 9778)
+		// At least 216_418_000 ps.
+		Weight::from_parts(383_200_000, 17107)
 			.saturating_add(D::get().reads_writes(3_u64, 5_u64))
 	}
-	/// Storage: `ModelStorage::Blobs` (r:1 w:0)
+	/// Storage: `ModelStorage::Blobs` (r:2 w:1)
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
-	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(6313), added: 8788, mode: `MaxEncodedLen`)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(13642), added: 16117, mode: `MaxEncodedLen`)
+	/// Storage: `ModelStorage::Awaited` (r:2 w:2)
+	/// Proof: `ModelStorage::Awaited` (`max_values`: None, `max_size`: Some(36), added: 2511, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Announced` (r:1 w:1)
+	/// Proof: `Verification::Announced` (`max_values`: None, `max_size`: Some(92), added: 2567, mode: `MaxEncodedLen`)
+	/// Storage: `ModelStorage::Brought` (r:1 w:1)
+	/// Proof: `ModelStorage::Brought` (`max_values`: None, `max_size`: Some(88), added: 2563, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Kept` (r:1 w:1)
+	/// Proof: `Verification::Kept` (`max_values`: None, `max_size`: Some(605), added: 3080, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
 	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
 	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
-	/// Storage: `Verification::Announced` (r:1 w:1)
-	/// Storage: `ModelStorage::Awaited` (r:2 w:2)
 	fn rescue() -> Weight {
-		// 33 leaves of ten hashes each are checked, and the record is larger than it was.
-		Weight::from_parts(900_000_000, 16000)
-			.saturating_add(D::get().reads_writes(8_u64, 9_u64))
+		// At least 353_629_000 ps.
+		Weight::from_parts(701_581_000, 17107)
+			.saturating_add(D::get().reads_writes(9_u64, 10_u64))
 	}
-	/// Estimated.
 	/// Storage: `Verification::Pool` (r:1 w:0)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::Locations` (r:0 w:1)
+	/// Proof: `Verification::Locations` (`max_values`: None, `max_size`: Some(306), added: 2781, mode: `MaxEncodedLen`)
 	fn set_location() -> Weight {
-		Weight::from_parts(700_000_000, 157000)
+		// At least 603_833_000 ps.
+		Weight::from_parts(1_089_179_000, 148431)
 			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
-	/// Estimated.
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(13642), added: 16117, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::Claims` (r:1 w:1)
-	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Verification::Claims` (`max_values`: None, `max_size`: Some(8797), added: 11272, mode: `MaxEncodedLen`)
+	/// Storage: `Parameters::Parameters` (r:1 w:0)
+	/// Proof: `Parameters::Parameters` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Due` (r:1 w:1)
+	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
 	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
+	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn request() -> Weight {
-		Weight::from_parts(200_000_000, 16000)
-			.saturating_add(D::get().reads_writes(5_u64, 7_u64))
+		// At least 171_218_000 ps.
+		Weight::from_parts(303_285_000, 17107)
+			.saturating_add(D::get().reads_writes(6_u64, 7_u64))
 	}
-	/// Estimated.
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(13642), added: 16117, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::Claims` (r:17 w:1)
-	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Storage: `System::Account` (r:2 w:2)
-	/// Storage: `TaskMarket::Due` (r:1 w:1)
-	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
-	fn withdraw_request() -> Weight {
-		Weight::from_parts(600_000_000, 72000)
-			.saturating_add(D::get().reads_writes(22_u64, 8_u64))
-	}
-	/// Estimated.
-	/// Storage: `Verification::Pool` (r:1 w:1)
-	/// Storage: `Verification::Inflow` (r:1 w:1)
-	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Verification::Claims` (`max_values`: None, `max_size`: Some(8797), added: 11272, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
+	fn withdraw_request() -> Weight {
+		// At least 358_710_000 ps.
+		Weight::from_parts(637_087_000, 192614)
+			.saturating_add(D::get().reads_writes(20_u64, 4_u64))
+	}
+	/// Storage: `Verification::Pool` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
+	/// Storage: `System::Account` (r:1 w:1)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Balances::Holds` (r:1 w:1)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Inflow` (r:1 w:1)
+	/// Proof: `Verification::Inflow` (`max_values`: Some(1), `max_size`: Some(16), added: 511, mode: `MaxEncodedLen`)
 	fn bond_extra() -> Weight {
-		Weight::from_parts(900_000_000, 157000)
+		// At least 996_071_000 ps.
+		Weight::from_parts(1_679_260_000, 148431)
 			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
 	}
-	/// Estimated.
-	/// Storage: `Verification::Pool` (r:1 w:1)
-	fn set_capacity() -> Weight {
-		Weight::from_parts(800_000_000, 157000)
-			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
-	}
-	/// Estimated.
-	/// Storage: `Verification::Pool` (r:1 w:1)
-	/// Storage: `Verification::Inflow` (r:1 w:1)
-	fn resume() -> Weight {
-		Weight::from_parts(900_000_000, 157000)
-			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
-	}
-	/// Estimated.
-	/// Storage: `Verification::Pool` (r:1 w:1)
-	/// Storage: `Verification::Inflow` (r:1 w:1)
-	fn turn() -> Weight {
-		Weight::from_parts(5_000_000_000, 157000)
-			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
-	}
-	/// Estimated.
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(13642), added: 16117, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::Verdicts` (r:16 w:0)
+	/// Proof: `Verification::Verdicts` (`max_values`: None, `max_size`: Some(10005), added: 12480, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::Pool` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:16 w:16)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
 	/// Storage: `System::Account` (r:17 w:17)
+	/// Proof: `System::Account` (`max_values`: None, `max_size`: Some(128), added: 2603, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Claims` (r:1 w:0)
+	/// Proof: `Verification::Claims` (`max_values`: None, `max_size`: Some(8797), added: 11272, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Announced` (r:1 w:0)
+	/// Proof: `Verification::Announced` (`max_values`: None, `max_size`: Some(92), added: 2567, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Kept` (r:1 w:0)
+	/// Proof: `Verification::Kept` (`max_values`: None, `max_size`: Some(605), added: 3080, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Uploading` (r:0 w:1)
+	/// Proof: `Verification::Uploading` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
 	fn close_round() -> Weight {
-		Weight::from_parts(5_000_000_000, 336000)
-			.saturating_add(D::get().reads_writes(51_u64, 35_u64))
+		// At least 2_239_757_000 ps.
+		Weight::from_parts(4_011_746_000, 200670)
+			.saturating_add(D::get().reads_writes(54_u64, 36_u64))
 	}
-	/// Estimated.
 	/// Storage: `Verification::AuditRecords` (r:1 w:1)
+	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(13642), added: 16117, mode: `MaxEncodedLen`)
+	/// Storage: `Hashrate::Seeding` (r:1 w:0)
+	/// Proof: `Hashrate::Seeding` (`max_values`: Some(1), `max_size`: Some(8), added: 503, mode: `MaxEncodedLen`)
 	/// Storage: `Verification::Pool` (r:1 w:1)
-	/// `p` is 1 to 512.
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
+	/// `p` was 1 to 512.
 	fn seat(p: u32, ) -> Weight {
-		Weight::from_parts(700_000_000, 157000)
-			.saturating_add(Weight::from_parts(2_400_000, 0).saturating_mul(p.into()))
-			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
+		// At least 35_850_000 ps.
+		Weight::from_parts(275_552_839, 148431)
+			// Standard error 35_893.
+			.saturating_add(Weight::from_parts(3_572_176, 0).saturating_mul(p.into()))
+			.saturating_add(D::get().reads_writes(3_u64, 2_u64))
 	}
 }
 
@@ -209,6 +272,15 @@ impl WeightInfo for () {
 	}
 	fn withdraw() -> Weight {
 		Measured::<RocksDbWeight>::withdraw()
+	}
+	fn set_capacity() -> Weight {
+		Measured::<RocksDbWeight>::set_capacity()
+	}
+	fn resume() -> Weight {
+		Measured::<RocksDbWeight>::resume()
+	}
+	fn turn() -> Weight {
+		Measured::<RocksDbWeight>::turn()
 	}
 	fn commit() -> Weight {
 		Measured::<RocksDbWeight>::commit()
@@ -230,15 +302,6 @@ impl WeightInfo for () {
 	}
 	fn bond_extra() -> Weight {
 		Measured::<RocksDbWeight>::bond_extra()
-	}
-	fn set_capacity() -> Weight {
-		Measured::<RocksDbWeight>::set_capacity()
-	}
-	fn resume() -> Weight {
-		Measured::<RocksDbWeight>::resume()
-	}
-	fn turn() -> Weight {
-		Measured::<RocksDbWeight>::turn()
 	}
 	fn close_round() -> Weight {
 		Measured::<RocksDbWeight>::close_round()

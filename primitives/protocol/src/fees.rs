@@ -18,8 +18,9 @@ pub const MIN_DEPOSIT: Balance = 1_000_000_000_000;
 pub const RECORD_BASE: Balance = 350_000_000_000;
 /// Deposit for each byte of the specification on record: 0.0001 TRY.
 pub const RECORD_BYTE: Balance = 100_000_000;
-/// Price of storing a byte on chain: what a chunk's transaction pays for its length (0.0000001 TRY)
-/// and for the hashing (about three quarters of that), rounded up.
+/// Price of storing a byte on chain: about what a chunk's transaction pays for its length
+/// (0.0000001 TRY) and for hashing and storing it (three quarters of that or a little more, by the
+/// machine on which the weights were measured).
 pub const STORAGE_BYTE: Balance = 175_000;
 /// What each further replica adds to the pay of all, as a part of the price in percent. One owner of
 /// several computes once, and honest replicas are insurance: each is one more chance that a result

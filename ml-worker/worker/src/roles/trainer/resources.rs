@@ -12,8 +12,9 @@ use trainyard_protocol::{blob, job::Balance};
 
 /// Execution time that a small transaction pays for, in picoseconds: 1 ms.
 const CALL_PICOSECONDS: u64 = 1_000_000_000;
-/// Execution time that hashing a byte of a chunk pays for, by the weight of `direct_upload`.
-const HASH_PICOSECONDS: u64 = 7_317;
+/// Execution time that hashing and storing a byte of a chunk pays for, at most: by the weights of
+/// `direct_upload` and `upload_chunk`.
+const HASH_PICOSECONDS: u64 = 8_500;
 /// Bytes of a small transaction, at most.
 const CALL_BYTES: u32 = 512;
 
