@@ -88,21 +88,30 @@ test(
 				['training', 'revealing', 'auditing', 'ended'].includes(stateOf(await network.job(id))),
 			);
 		} while (Date.now() < end);
+		const missed = [];
 		for (const id of jobs) {
 			const ended = await network.ended(id, 300);
-			assert.equal(trainyard.ending(ended), 'settled', `job ${id}`);
+			assert.deepEqual(trainyard.conservation(ended), []);
+			const ending = trainyard.ending(ended);
+			if (ending === 'no_applicants') {
+				// The line was down for the whole time for applications: the job costs nobody anything.
+				assert.equal(trainyard.money(ended).refunded, trainyard.money(ended).escrowed, `job ${id}`);
+				missed.push(id);
+				continue;
+			}
+			assert.equal(ending, 'settled', `job ${id}`);
 			assert.deepEqual(
 				ended.replicas.map(({ trainer, fate }) => [trainer, fate]),
 				[[ADDRESS[BUSY], 'accepted']],
 			);
-			assert.deepEqual(trainyard.conservation(ended), []);
 		}
+		assert.ok(missed.length <= Math.max(1, jobs.length / 20), `jobs ${missed} of ${jobs.length} were missed`);
 		await until('every unit is agreed', 240, async () => {
 			const { stdout } = await project('show', '0', '--json');
 			const { project: shown } = JSON.parse(stdout);
 			return shown.agreed + shown.abandoned === units && shown;
 		});
-		t.diagnostic(`${jobs.length} jobs and ${units} units over ${proxy.cuts()} cuts`);
+		t.diagnostic(`${jobs.length} jobs, ${missed.length} missed, and ${units} units over ${proxy.cuts()} cuts`);
 		assert.ok(proxy.cuts() > 3, 'the line was cut');
 
 		// Nothing waits for a nonce that nobody sends, and nothing stays on hold but bonds and models.
