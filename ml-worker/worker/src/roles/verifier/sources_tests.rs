@@ -154,28 +154,60 @@ fn the_submitter_takes_only_its_share_and_is_the_last() {
 	assert!(last > Duration::from_secs(890), "{last:?}");
 }
 
+/// A bundle that is served, and where what is fetched of it goes.
+struct Remote {
+	_folder: tempfile::TempDir,
+	_server: Server,
+	served: std::path::PathBuf,
+	root: H256,
+	base: String,
+	fetcher: Fetcher,
+	dir: std::path::PathBuf,
+	limit: u64,
+	needed: Vec<String>,
+}
+
+impl Remote {
+	async fn start() -> Self {
+		let folder = tempfile::tempdir().unwrap();
+		let table = testing::table(folder.path());
+		let spec = testing::job(&table);
+		let served = folder.path().join("served");
+		let root = testing::train(&spec, &table, &served, false, None).unwrap().root();
+		let shelf = Shelf::default();
+		shelf.set([(root, served.clone())].into(), Default::default());
+		let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
+		Self {
+			served,
+			root,
+			base: format!("http://{}/bundle/{}", server.address(), hex::encode(root)),
+			fetcher: Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap(),
+			dir: folder.path().join("fetched"),
+			limit: bundle::max_checkpoint_bytes(&spec),
+			needed: verify::required_files_of(&spec, spec.segments(), &[1, 4]),
+			_folder: folder,
+			_server: server,
+		}
+	}
+
+	async fn fetch(&self) -> Result<(), SourceError> {
+		fetch_bundle(&self.fetcher, &self.base, self.root, &self.needed, &self.dir, self.limit)
+			.await
+	}
+}
+
 /// A trainer that gives each seat another part of a result hides it from nobody.
 #[tokio::test]
 async fn what_one_server_lacks_keeps_nobody_from_the_rest() {
-	let folder = tempfile::tempdir().unwrap();
-	let table = testing::table(folder.path());
-	let spec = testing::job(&table);
-	let served = folder.path().join("served");
-	let root = testing::train(&spec, &table, &served, false, None).unwrap().root();
-	let shelf = Shelf::default();
-	shelf.set([(root, served.clone())].into(), Default::default());
-	let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
-	let base = format!("http://{}/bundle/{}", server.address(), hex::encode(root));
-	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
-	let (dir, limit) = (folder.path().join("fetched"), bundle::max_checkpoint_bytes(&spec));
-	let needed = verify::required_files_of(&spec, spec.segments(), &[1, 4]);
+	let remote = Remote::start().await;
+	let Remote { served, dir, limit, needed, .. } = &remote;
 	std::fs::remove_file(served.join(&needed[0])).unwrap();
 	std::fs::write(served.join(&needed[1]), b"wrong").unwrap();
-	let error = fetch_bundle(&fetcher, &base, root, &needed, &dir, limit).await.unwrap_err();
+	let error = remote.fetch().await.unwrap_err();
 	assert!(error.to_string().contains(&needed[0]), "the first one: {error}");
-	for file in &needed {
+	for file in needed {
 		let lacks = [&needed[0], &needed[1]].contains(&file);
-		assert_eq!(has_state(&dir, file, limit).await, !lacks, "{file}");
+		assert_eq!(has_state(dir, file, *limit).await, !lacks, "{file}");
 	}
 }
 
@@ -189,22 +221,12 @@ fn a_rescue_of_the_example_fits_its_limit() {
 
 #[tokio::test]
 async fn what_is_here_and_right_is_not_fetched_again() {
-	let folder = tempfile::tempdir().unwrap();
-	let table = testing::table(folder.path());
-	let spec = testing::job(&table);
-	let served = folder.path().join("served");
-	let root = testing::train(&spec, &table, &served, false, None).unwrap().root();
-	let shelf = Shelf::default();
-	shelf.set([(root, served.clone())].into(), Default::default());
-	let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
-	let base = format!("http://{}/bundle/{}", server.address(), hex::encode(root));
-	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
-	let (dir, limit) = (folder.path().join("fetched"), bundle::max_checkpoint_bytes(&spec));
-	let needed = verify::required_files_of(&spec, spec.segments(), &[1, 4]);
-	let again = || fetch_bundle(&fetcher, &base, root, &needed, &dir, limit);
+	let remote = Remote::start().await;
+	let Remote { served, dir, limit, needed, .. } = &remote;
+	let again = || remote.fetch();
 	again().await.unwrap();
-	for file in &needed {
-		assert!(has_state(&dir, file, limit).await, "{file}");
+	for file in needed {
+		assert!(has_state(dir, file, *limit).await, "{file}");
 	}
 	// Nobody has these any more: requests for them are refused.
 	for file in needed.iter().map(String::as_str).chain([manifest::FILE]) {
@@ -217,7 +239,7 @@ async fn what_is_here_and_right_is_not_fetched_again() {
 	let away = served.join(&needed[0]).with_extension("away");
 	std::fs::rename(away, served.join(&needed[0])).unwrap();
 	again().await.unwrap();
-	assert!(has_state(&dir, &needed[0], limit).await);
+	assert!(has_state(dir, &needed[0], *limit).await);
 	std::fs::write(dir.join(manifest::FILE), b"{}").unwrap();
 	assert!(again().await.is_err());
 }
