@@ -12,7 +12,10 @@ use candle_core::{Device, Tensor};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use trainyard_program::H256;
-use trainyard_protocol::bundle::{self, TensorDigest};
+use trainyard_protocol::{
+	content,
+	state::{self, TensorDigest},
+};
 
 #[cfg(target_endian = "big")]
 compile_error!(
@@ -35,19 +38,20 @@ pub type TensorMap = BTreeMap<String, Tensor32>;
 /// Says what [`state_hash`] does about a NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NanRule {
-	/// Fail, because the bits of a computed NaN are not defined.
+	/// Fail, because no honest run has such a state.
 	Refuse,
-	/// Hash its bits, because a verifier must be able to show that such a state was committed to.
+	/// Hash it by its canonical bits, whatever its own are, because a verifier must be able to show
+	/// that such a state was committed to.
 	Allow,
 }
 
-/// Returns the hash of a state, see [`bundle::state_hash`]. The tensors are hashed in parallel.
+/// Returns the hash of a state, see [`state::state_hash`]. The tensors are hashed in parallel.
 /// Fails on a NaN under [`NanRule::Refuse`], and for no other reason.
 pub fn state_hash(tensors: &TensorMap, rule: NanRule) -> Result<H256, EngineError> {
 	let digests = tensors
 		.par_iter()
 		.map(|(name, tensor)| digest(name, tensor.shape.clone(), &tensor.data, rule));
-	Ok(bundle::state_hash(digests.collect::<Result<_, _>>()?))
+	Ok(state::state_hash(digests.collect::<Result<_, _>>()?))
 }
 
 /// What a state hash covers of one tensor.
@@ -57,14 +61,27 @@ pub(crate) fn digest(
 	data: &[f32],
 	rule: NanRule,
 ) -> Result<TensorDigest, EngineError> {
-	match rule {
-		NanRule::Refuse if has_nan(data) => {
-			Err(wrong(name, "it holds a value that is not a number"))
+	let content = match (has_nan(data), rule) {
+		(false, _) => content_hash(le_bytes(data)),
+		(true, NanRule::Allow) => content_hash(&content::le_bytes(data)),
+		(true, NanRule::Refuse) => {
+			return Err(wrong(name, "it holds a value that is not a number"));
 		}
-		NanRule::Refuse | NanRule::Allow => {
-			Ok(TensorDigest::of_f32(name.to_owned(), shape, le_bytes(data)))
-		}
+	};
+	Ok(TensorDigest::of_f32(name.to_owned(), shape, content))
+}
+
+/// Returns the [content hash](content::hash) of a tensor with these bytes. Large ones are hashed on
+/// all threads.
+pub fn content_hash(bytes: &[u8]) -> H256 {
+	/// Below this, threads cost more than they bring (documentation of `Hasher::update_rayon`).
+	const LARGE: usize = 128 << 10;
+	if bytes.len() < LARGE {
+		return content::hash(bytes);
 	}
+	let mut hasher = blake3::Hasher::new();
+	hasher.update_rayon(bytes);
+	H256(*hasher.finalize().as_bytes())
 }
 
 /// Returns the name of the first tensor that holds a NaN.
@@ -81,7 +98,8 @@ pub(crate) fn has_nan(data: &[f32]) -> bool {
 	data.chunks(STRETCH).any(|x| x.iter().fold(false, |any, x| any | x.is_nan()))
 }
 
-/// Returns the bytes of the numbers, little endian, without a copy.
+/// Returns the bytes of the numbers, little endian, without a copy. For what is hashed, numbers that
+/// may hold a NaN need [`content::le_bytes`].
 pub fn le_bytes(data: &[f32]) -> &[u8] {
 	bytemuck::cast_slice(data)
 }
@@ -114,7 +132,6 @@ pub(crate) fn shape_of(name: &str, tensor: &Tensor) -> Result<Vec<u32>, EngineEr
 mod tests {
 	use super::*;
 	use crate::State;
-	use trainyard_protocol::{blob::chunk_hash, bundle::Dtype};
 
 	fn example() -> TensorMap {
 		let tensor = |shape: &[u32], from: f32| Tensor32 {
@@ -132,15 +149,10 @@ mod tests {
 	/// The hash as the protocol writes it, one number after the other.
 	fn by_hand(tensors: &TensorMap) -> H256 {
 		let digests = tensors.iter().map(|(name, tensor)| {
-			let bytes: Vec<u8> = tensor.data.iter().flat_map(|x| x.to_le_bytes()).collect();
-			TensorDigest {
-				name: name.clone(),
-				dtype: Dtype::F32,
-				shape: tensor.shape.clone(),
-				content: chunk_hash(&bytes),
-			}
+			let content = content::hash(&content::le_bytes(&tensor.data));
+			TensorDigest::of_f32(name.clone(), tensor.shape.clone(), content)
 		});
-		bundle::state_hash(digests.collect())
+		state::state_hash(digests.collect())
 	}
 
 	#[test]
@@ -156,7 +168,15 @@ mod tests {
 	}
 
 	#[test]
-	fn a_nan_is_refused_or_hashed_by_its_bits() {
+	fn threads_hash_to_the_same() {
+		for len in [0, 1, 1_024, (128 << 10) - 1, 128 << 10, (128 << 10) + 1, 3_000_001] {
+			let bytes: Vec<u8> = (0..len).map(|i: u32| (i % 251) as u8).collect();
+			assert_eq!(content_hash(&bytes), content::hash(&bytes), "{len} bytes");
+		}
+	}
+
+	#[test]
+	fn every_nan_is_refused_or_hashed_as_the_same() {
 		let mut tensors = example();
 		assert_eq!(first_nan(&tensors), None);
 		// After the first stretch of values that are checked together.
@@ -167,8 +187,14 @@ mod tests {
 		assert!(error.contains("layer.2.weight"), "{error}");
 		let hash = state_hash(&tensors, NanRule::Allow).unwrap();
 		assert_eq!(hash, by_hand(&tensors));
-		tensors.get_mut("layer.2.weight").unwrap().data[1_400] = f32::NAN;
-		assert_ne!(state_hash(&tensors, NanRule::Allow).unwrap(), hash);
+		let value = |tensors: &mut TensorMap, x| {
+			tensors.get_mut("layer.2.weight").unwrap().data[1_400] = x;
+			state_hash(tensors, NanRule::Allow).unwrap()
+		};
+		for bits in [0x7FC0_0000, 0x7F80_0001, 0xFFFF_FFFF] {
+			assert_eq!(value(&mut tensors, f32::from_bits(bits)), hash, "{bits:08X}");
+		}
+		assert_ne!(value(&mut tensors, f32::INFINITY), hash);
 	}
 
 	#[test]

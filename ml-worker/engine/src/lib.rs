@@ -35,7 +35,7 @@ mod tests;
 pub use compute::{Compute, Target};
 pub use device::DeviceError;
 pub use fault::{Fault, MadeBy};
-pub use host::{first_nan, le_bytes, state_hash, NanRule, Tensor32, TensorMap};
+pub use host::{content_hash, first_nan, le_bytes, state_hash, NanRule, Tensor32, TensorMap};
 pub use kernels::{Isa, UnsupportedIsa, ISA_VARIABLE};
 pub use runner::ProgramRunner;
 pub use state::State;
@@ -55,7 +55,7 @@ use trainyard_program::{
 	spec::{CheckedSpec, Input},
 	H256,
 };
-use trainyard_protocol::bundle::Evaluation;
+use trainyard_protocol::{bundle::Evaluation, content};
 
 /// Says why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -344,7 +344,7 @@ impl Engine {
 		}
 		let trace = StepTrace {
 			loss: values.role(Role::Loss)?.to_vec1::<f32>()?.first().copied().unwrap_or_default(),
-			logits: host::le_bytes(state::elements(values.role(Role::Logits)?)?.slice()).to_vec(),
+			logits: content::le_bytes(state::elements(values.role(Role::Logits)?)?.slice()),
 			gradient_norm: match self.step.gradient_squares() {
 				Some(squares) => Some(values.number(squares)?.sqrt()),
 				None => None,

@@ -17,7 +17,7 @@ use trainyard_program::{
 	spec::CheckedSpec,
 	H256,
 };
-use trainyard_protocol::bundle;
+use trainyard_protocol::{content, state};
 
 /// Everything a step needs of the steps before it: parameters (`layers.{i}.weight`
 /// `[outputs, inputs]`, `layers.{i}.bias` `[outputs]`) and what the optimizer keeps, under
@@ -78,11 +78,11 @@ impl State {
 		self.resident = Some(resident);
 	}
 
-	/// Returns the elements of a tensor, row major, little endian. Fails if the state has no such
-	/// tensor on the processor.
-	pub fn bytes(&self, name: &str) -> Result<Vec<u8>, EngineError> {
+	/// Returns the [content hash](content::hash) of a tensor; a NaN counts by its canonical bits.
+	/// Fails if the state has no such tensor on the processor.
+	pub fn content(&self, name: &str) -> Result<H256, EngineError> {
 		let tensor = self.tensors.get(name).ok_or_else(|| wrong(name, "it is missing"))?;
-		Ok(host::le_bytes(elements(tensor)?.slice()).to_vec())
+		Ok(host::content_hash(&content::le_bytes(elements(tensor)?.slice())))
 	}
 
 	/// Returns the parameters, which make up the model.
@@ -101,7 +101,7 @@ impl State {
 			let (shape, elements) = (host::shape_of(name, tensor)?, elements(tensor)?);
 			host::digest(name, shape, elements.slice(), NanRule::Refuse)
 		});
-		Ok(bundle::state_hash(digests.collect::<Result<_, EngineError>>()?))
+		Ok(state::state_hash(digests.collect::<Result<_, EngineError>>()?))
 	}
 
 	/// Checks that the tensors are exactly those that `spec` asks for, in name, type and shape.

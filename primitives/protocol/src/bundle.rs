@@ -1,53 +1,19 @@
-//! Hashes of a Proof-of-Training bundle: states, checkpoints, replay traces.
+//! Hashes of a Proof-of-Training bundle: checkpoints and replay traces.
 
-use crate::{merkle, H256};
-use alloc::{string::String, vec::Vec};
+use crate::{content, merkle, H256};
+use alloc::vec::Vec;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use core::fmt;
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
 use sp_crypto_hashing::blake2_256;
-
-/// Element type of a tensor in a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
-pub enum Dtype {
-	/// IEEE 754 binary32, little endian.
-	F32,
-}
-
-/// What a state hash covers of one tensor.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
-pub struct TensorDigest {
-	/// Name of the tensor; states are ordered by it, bytewise.
-	pub name: String,
-	/// Element type.
-	pub dtype: Dtype,
-	/// Shape, outermost dimension first.
-	pub shape: Vec<u32>,
-	/// `blake2_256` of the raw little-endian bytes, row major.
-	pub content: H256,
-}
-
-impl TensorDigest {
-	/// Returns the digest of a tensor of binary32 with these bytes, little endian, row major.
-	pub fn of_f32(name: String, shape: Vec<u32>, bytes: &[u8]) -> Self {
-		Self { name, dtype: Dtype::F32, shape, content: H256(blake2_256(bytes)) }
-	}
-}
-
-/// Returns the hash of a training state (parameters *and* optimizer state):
-/// `blake2_256(SCALE("trainyard/state/v1", [(name, dtype, shape, blake2_256(bytes))]))` with the
-/// tensors in ascending order of name. Two levels, so that a dispute can name the tensor in which
-/// two states differ without sending the states.
-pub fn state_hash(mut tensors: Vec<TensorDigest>) -> H256 {
-	tensors.sort();
-	(b"trainyard/state/v1", tensors).using_encoded(blake2_256).into()
-}
+use trainyard_strict::canonical_bits;
 
 /// How the model of a state does on the validation rows. A checkpoint has one, and so has a trial
 /// of drilling.
 ///
-/// Roots and results bind the bits of the loss, so it is kept, compared and encoded by them.
+/// Roots and results bind the bits of the loss, so it is kept, compared and encoded by them; a NaN
+/// by its [canonical bits](canonical_bits).
 #[derive(
 	Clone,
 	Copy,
@@ -80,7 +46,7 @@ impl Evaluation {
 
 	/// Returns an evaluation with this mean loss and `correct` labels predicted of `labels`.
 	pub fn new(loss: f32, correct: u32, labels: u32) -> Self {
-		Self { loss_bits: loss.to_bits(), correct, labels }
+		Self { loss_bits: canonical_bits(loss), correct, labels }
 	}
 
 	/// Returns the mean loss over the labels of the validation rows.
@@ -157,15 +123,16 @@ pub fn diverged_state(step: u32) -> H256 {
 	(b"trainyard/diverged/v1", step).using_encoded(blake2_256).into()
 }
 
-/// Returns the leaf of a replay trace: Merkle leaf over SCALE(step: u32, bits of the loss: u32,
-/// blake2_256 of the logits' little-endian bytes). No bundle contains it, so a verifier that did
-/// not replay the step cannot know it.
+/// Returns the leaf of a replay trace: Merkle leaf over SCALE(step: u32, [canonical
+/// bits](canonical_bits) of the loss: u32, [content hash](content::hash) of the logits). `logits` are
+/// their [bytes](content::le_bytes). No bundle contains it, so a verifier that did not replay the
+/// step cannot know it.
 ///
 /// After the leaves of a segment's steps comes one for the evaluation of its end state, in the same
 /// form: the steps done there, the validation loss, and the losses of the validation labels, in
 /// their order, in place of the logits.
 pub fn trace_leaf(step: u32, loss: f32, logits: &[u8]) -> H256 {
-	(step, loss.to_bits(), blake2_256(logits)).using_encoded(merkle::leaf)
+	(step, canonical_bits(loss), content::hash(logits)).using_encoded(merkle::leaf)
 }
 
 #[cfg(test)]
@@ -191,8 +158,17 @@ mod tests {
 		let mut bytes = vec![0];
 		bytes.extend(5u32.to_le_bytes());
 		bytes.extend(1.5f32.to_le_bytes());
-		bytes.extend(blake2_256(b"logits"));
+		bytes.extend(content::hash(b"logits").as_bytes());
 		assert_eq!(trace_leaf(5, 1.5, b"logits"), H256(blake2_256(&bytes)));
+	}
+
+	#[test]
+	fn every_nan_of_a_loss_is_the_same() {
+		let (one, other) = (f32::from_bits(0x7FC0_0001), f32::from_bits(0xFF80_0001));
+		assert_eq!(Evaluation::new(one, 7, 9), Evaluation::new(other, 7, 9));
+		assert_eq!(Evaluation::new(one, 7, 9).encode()[..4], 0x7FC0_0000u32.to_le_bytes());
+		assert_eq!(trace_leaf(5, one, b"logits"), trace_leaf(5, other, b"logits"));
+		assert_ne!(trace_leaf(5, one, b"logits"), trace_leaf(5, f32::INFINITY, b"logits"));
 	}
 
 	/// Clients read evaluations in results of work units, as SCALE and as JSON.

@@ -1,5 +1,5 @@
-//! What chain and workers exchange: jobs and their money, bundles and the roots that bind them,
-//! commitments, draws, verdicts, work units of drilling, and the views that clients read.
+//! What chain and workers exchange: jobs and their money, states, bundles and the roots that bind
+//! them, commitments, draws, verdicts, work units of drilling, and the views that clients read.
 //!
 //! Everything here is a pure function of its arguments, `no_std`, free of panics and identical in
 //! the runtime's wasm and in the worker. What a job computes is in `trainyard_program`.
@@ -16,12 +16,14 @@ pub mod audit;
 pub mod blob;
 pub mod bundle;
 pub mod commitment;
+pub mod content;
 pub mod draw;
 pub mod drill;
 pub mod fees;
 pub mod job;
 pub mod merkle;
 pub mod seats;
+pub mod state;
 pub mod views;
 
 pub use trainyard_program::{MicroUt, Text, H256};
@@ -31,4 +33,4 @@ pub type JobId = u32;
 
 /// Version of what is hashed, signed, stored or asked for. A client refuses a chain whose runtime
 /// speaks a different version, instead of misreading its bytes.
-pub const PROTOCOL_VERSION: u32 = 8;
+pub const PROTOCOL_VERSION: u32 = 9;

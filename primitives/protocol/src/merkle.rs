@@ -64,23 +64,27 @@ pub fn proof(leaves: &[H256], index: usize) -> Option<Vec<H256>> {
 /// Returns whether `proof` shows that leaf hash `leaf` is at `index` in the tree of `count` leaves
 /// with this `root`. A proof with entries missing or left over is refused.
 pub fn verify(root: &H256, leaf: &H256, index: u32, count: u32, proof: &[H256]) -> bool {
+	root_by(leaf, index, count, proof).is_some_and(|found| found == *root)
+}
+
+/// Returns the root of the tree of `count` leaves in which `proof` leads from leaf hash `leaf` at
+/// `index` upwards; `None` where there is no such leaf or `proof` has entries missing or left over.
+pub fn root_by(leaf: &H256, index: u32, count: u32, proof: &[H256]) -> Option<H256> {
 	if index >= count || proof.len() > MAX_PROOF {
-		return false;
+		return None;
 	}
 	let (mut hash, mut at, mut last) = (*leaf, index, count.saturating_sub(1));
 	let mut path = proof.iter();
 	while last > 0 {
 		if at % 2 == 1 {
-			let Some(sibling) = path.next() else { return false };
-			hash = node(sibling, &hash);
+			hash = node(path.next()?, &hash);
 		} else if at < last {
-			let Some(sibling) = path.next() else { return false };
-			hash = node(&hash, sibling);
+			hash = node(&hash, path.next()?);
 		}
 		at /= 2;
 		last /= 2;
 	}
-	path.next().is_none() && hash == *root
+	path.next().is_none().then_some(hash)
 }
 
 #[cfg(test)]
@@ -124,6 +128,7 @@ mod tests {
 				prop_assert!(!verify(&r, &all[j], i as u32, n as u32, &p));
 				prop_assert!(!verify(&r, &all[i], j as u32, n as u32, &p));
 			}
+			prop_assert_eq!(root_by(&all[i], i as u32, n as u32, &p), Some(r));
 			let mut longer = p.clone();
 			longer.push(r);
 			prop_assert!(!verify(&r, &all[i], i as u32, n as u32, &longer));

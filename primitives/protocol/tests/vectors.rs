@@ -1,7 +1,6 @@
 //! Checks the vectors of docs/strict-arithmetic.md, so that page and code cannot differ.
 
 use bounded_collections::{BoundedVec, ConstU32};
-use sp_crypto_hashing::blake2_256;
 use trainyard_program::reference::{self as exec, StepContext};
 use trainyard_program::{
 	init, lower,
@@ -14,7 +13,8 @@ use trainyard_program::{
 	},
 };
 use trainyard_protocol::{
-	bundle::{state_hash, Dtype, TensorDigest},
+	content::{self, le_bytes},
+	state::{state_hash, TensorDigest},
 	H256,
 };
 use trainyard_strict::philox::{philox4x32_10, symmetric, Stream, StreamName};
@@ -307,13 +307,8 @@ fn train(name: &str, steps: u32) -> String {
 		values.advance(&program, &mut state);
 	}
 	let digests = tensors.iter().map(|t| {
-		let bytes: Vec<u8> = state[&t.name].iter().flat_map(|v| v.to_le_bytes()).collect();
-		TensorDigest {
-			name: t.name.clone(),
-			dtype: Dtype::F32,
-			shape: t.shape.clone(),
-			content: blake2_256(&bytes).into(),
-		}
+		let content = content::hash(&le_bytes(&state[&t.name]));
+		TensorDigest::of_f32(t.name.clone(), t.shape.clone(), content)
 	});
 	let hash = hex::encode(state_hash(digests.collect()));
 	match loss {

@@ -4,8 +4,8 @@
 //! This is the reference. The worker's vector kernels are tested against it, and
 //! `docs/strict-arithmetic.md` says the same in words. Operations are written out: where a
 //! definition has a multiplication and an addition, there are two roundings, and where it has
-//! [`fma`] there is one. Subnormals are kept. A NaN has no defined bits; states that hold one are
-//! refused before they are hashed.
+//! [`fma`] there is one. Subnormals are kept. A computed NaN has no defined bits: every NaN is hashed
+//! and compared as [`CANONICAL_NAN`], see [`canonical_bits`].
 //!
 //! # Example
 //!
@@ -49,6 +49,18 @@ pub fn from_nano(nano: u64) -> f32 {
 	(nano as f64 / 1e9) as f32
 }
 
+/// The bits that stand for every NaN where numbers are hashed or compared by bits.
+pub const CANONICAL_NAN: u32 = 0x7FC0_0000;
+
+/// Returns the bits of `x` as they are hashed and compared: [`CANONICAL_NAN`] of every NaN, and
+/// otherwise `x.to_bits()`. Sign and payload of a computed NaN differ between processors.
+pub fn canonical_bits(x: f32) -> u32 {
+	match x.is_nan() {
+		true => CANONICAL_NAN,
+		false => x.to_bits(),
+	}
+}
+
 /// Returns the factor of decoupled weight decay, `fma(-learning_rate, weight_decay, 1)`.
 pub fn decay(learning_rate: f32, weight_decay: f32) -> f32 {
 	fma(-learning_rate, weight_decay, 1.0)
@@ -57,6 +69,20 @@ pub fn decay(learning_rate: f32, weight_decay: f32) -> f32 {
 #[cfg(test)]
 mod tests {
 	use super::*;
+
+	#[test]
+	fn every_nan_has_the_same_bits_and_nothing_else_has() {
+		for payload in [1, 0x3F_FFFF, 0x40_0000, 0x40_0001, 0x7F_FFFF] {
+			for sign in [0, 0x8000_0000] {
+				let x = f32::from_bits(sign | 0x7F80_0000 | payload);
+				assert_eq!(canonical_bits(x), 0x7FC0_0000, "{:08X}", x.to_bits());
+			}
+		}
+		let others = [0, 1, 0x7F_FFFF, 0x80_0000, 0x3F80_0000, 0x7F7F_FFFF, 0x7F80_0000];
+		for bits in others.into_iter().flat_map(|bits| [bits, 0x8000_0000 | bits]) {
+			assert_eq!(canonical_bits(f32::from_bits(bits)), bits, "{bits:08X}");
+		}
+	}
 
 	#[test]
 	fn nano_is_the_nearest() {

@@ -4,7 +4,7 @@ use super::{Accelerator, Inputs};
 use crate::{
 	device::{DeviceMemory, DeviceState},
 	execute::CompiledProgram,
-	host, Engine, EngineError, State, StepTrace,
+	Engine, EngineError, State, StepTrace,
 };
 use candle_core::Tensor;
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
@@ -12,7 +12,7 @@ use trainyard_program::{
 	ops::{Role, TensorId},
 	reference::StepContext,
 };
-use trainyard_protocol::bundle::Evaluation;
+use trainyard_protocol::{bundle::Evaluation, content};
 
 impl Engine {
 	/// Does what [`Engine::step`] does, on a device. The state stays there.
@@ -43,8 +43,7 @@ impl Engine {
 		let mut tensors = resident.tensors;
 		tensors.extend(out.next.into_iter().map(|(name, buffer, _)| (name, buffer)));
 		state.hold(DeviceState { tensors, ..resident });
-		let logits = host::le_bytes(&logits).to_vec();
-		Ok(StepTrace { loss, logits, gradient_norm })
+		Ok(StepTrace { loss, logits: content::le_bytes(&logits), gradient_norm })
 	}
 
 	/// Does what [`Engine::evaluate_labels`] does, on a device.

@@ -14,12 +14,11 @@ use std::sync::{
 	atomic::{AtomicBool, Ordering},
 	Arc,
 };
-use trainyard_engine::{
-	le_bytes, Compute, Data, Engine, EngineError, Isa, ProgramRunner, State, Target,
-};
+use trainyard_engine::{Compute, Data, Engine, EngineError, Isa, ProgramRunner, State, Target};
 use trainyard_program::{ops::Program, reference::StepContext, spec::CheckedSpec};
 use trainyard_protocol::{
 	bundle::trace_leaf,
+	content::le_bytes,
 	drill::{
 		calibration_state, chain_state, diverged_state, program, trial_state, DrillError, Template,
 		UnitResult,
@@ -103,14 +102,14 @@ pub fn compute(unit: Unit<'_>, mut options: Options<'_>) -> Result<UnitResult, U
 			let mut state = begin.zeros()?;
 			begin.advance(&mut state, StepContext { seed: unit.seed, step: 0 })?;
 			repeat(program::link(*size), &mut state, unit.seed, 1..=*links, &mut options)?;
-			let content = content(&state)?;
+			let content = state.content(program::STATE)?;
 			Ok(UnitResult { state: chain_state(*size, content), score: None })
 		}
 		Template::Calibration { passes } => {
 			let pass = program::pass();
 			let mut state = ProgramRunner::new(pass.clone(), options.isa()?)?.zeros()?;
 			repeat(pass, &mut state, unit.seed, 0..=passes.saturating_sub(1), &mut options)?;
-			let content = content(&state)?;
+			let content = state.content(program::STATE)?;
 			Ok(UnitResult { state: calibration_state(content), score: None })
 		}
 		Template::Trial(_) => {
@@ -137,12 +136,6 @@ fn repeat(
 		(options.progress)(done, all);
 	}
 	Ok(())
-}
-
-/// Returns the content hash of the only tensor of a state.
-fn content(state: &State) -> Result<H256, EngineError> {
-	let bytes = state.bytes(program::STATE)?;
-	Ok(trainyard_protocol::blob::chunk_hash(&bytes))
 }
 
 fn trial(
@@ -173,6 +166,6 @@ fn trial(
 		Err(EngineError::LossNotANumber) => return diverged(steps, &trace),
 		Err(e) => return Err(e.into()),
 	};
-	trace.push(trace_leaf(steps, found.loss(), le_bytes(&losses)));
+	trace.push(trace_leaf(steps, found.loss(), &le_bytes(&losses)));
 	Ok(UnitResult { state: trial_state(&state.hash()?, &trace), score: Some(found) })
 }

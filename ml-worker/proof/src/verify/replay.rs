@@ -4,11 +4,12 @@ use super::VerifyError;
 use primitive_types::H256;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
-use trainyard_engine::{le_bytes, state_hash, Engine, EngineError, NanRule, State, TensorMap};
+use trainyard_engine::{state_hash, Engine, EngineError, NanRule, State, TensorMap};
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::SegmentEvidence,
 	bundle::{diverged_state, trace_leaf, Evaluation},
+	content::le_bytes,
 	merkle,
 };
 
@@ -59,7 +60,7 @@ pub fn evaluate(
 	state: &State,
 ) -> Result<Option<(Evaluation, Vec<u8>)>, VerifyError> {
 	match engine.evaluate_labels(state) {
-		Ok((found, losses)) => Ok(Some((found, le_bytes(&losses).to_vec()))),
+		Ok((found, losses)) => Ok(Some((found, le_bytes(&losses)))),
 		Err(EngineError::LossNotANumber) => Ok(None),
 		Err(e) => Err(VerifyError::Engine(e)),
 	}
@@ -92,7 +93,6 @@ pub fn segment(
 			Ok(trace) if trace.loss.is_finite() => {
 				leaves.push(trace_leaf(step, trace.loss, &trace.logits));
 			}
-			// The bits of a NaN differ from machine to machine, so nothing of this step is a leaf.
 			Ok(_) | Err(EngineError::NotANumber { .. }) => {
 				diverged = Some(step);
 				break;

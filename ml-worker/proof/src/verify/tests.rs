@@ -126,7 +126,7 @@ fn the_trace_is_that_of_the_primitives() {
 	let bundle = Bundle::open(&t.out).unwrap();
 	let begin = bundle.checkpoint(10).unwrap();
 	let mut state = State::from_host(begin).unwrap();
-	use trainyard_protocol::bundle::trace_leaf;
+	use trainyard_protocol::{bundle::trace_leaf, content::le_bytes};
 	let mut leaves: Vec<H256> = (10..20)
 		.map(|step| {
 			let trace = engine.step(&mut state, step).unwrap();
@@ -135,7 +135,7 @@ fn the_trace_is_that_of_the_primitives() {
 		.collect();
 	let (found, losses) = engine.evaluate_labels(&state).unwrap();
 	assert_eq!((losses.len(), found), (15, engine.evaluate(&state).unwrap()));
-	leaves.push(trace_leaf(20, found.loss(), trainyard_engine::le_bytes(&losses)));
+	leaves.push(trace_leaf(20, found.loss(), &le_bytes(&losses)));
 	assert_eq!(evidence[0].trace_root, trainyard_protocol::merkle::root(&leaves));
 	assert_eq!(state.hash().unwrap(), evidence[0].end_state);
 }

@@ -2,9 +2,10 @@
 
 use super::{AssignmentId, ProjectId, UnitResult, CALIBRATION_CYCLES, CALIBRATION_LANES};
 use crate::{
-	bundle::{state_hash, Dtype, TensorDigest},
 	drill::program::STATE,
-	merkle, H256,
+	merkle,
+	state::{state_hash, TensorDigest},
+	H256,
 };
 use alloc::vec;
 use codec::Encode;
@@ -32,16 +33,16 @@ pub fn commitment<AccountId: Encode>(
 		.into()
 }
 
-/// Returns the result of a chain whose last `X`, `[size, size]`, has this content (`blake2_256` of
-/// its little-endian bytes, row major): `blake2_256(SCALE("trainyard/drill/chain/v1", state_hash))`
-/// with the [`state_hash`] of the one tensor `x`.
+/// Returns the result of a chain whose last `X`, `[size, size]`, has this [content
+/// hash](crate::content::hash): `blake2_256(SCALE("trainyard/drill/chain/v1", state_hash))` with the
+/// [`state_hash`] of the one tensor `x`.
 pub fn chain_state(size: u32, content: H256) -> H256 {
 	(b"trainyard/drill/chain/v1", only(vec![size, size], content)).using_encoded(blake2_256).into()
 }
 
 /// Returns the result of a calibration whose lanes, `[VARIABLES, CALIBRATION_LANES]`, end with this
-/// content: `blake2_256(SCALE("trainyard/drill/calibration/v1", state_hash, cycles: u32))` with the
-/// [`state_hash`] of the one tensor `x` and [`CALIBRATION_CYCLES`].
+/// content hash: `blake2_256(SCALE("trainyard/drill/calibration/v1", state_hash, cycles: u32))`
+/// with the [`state_hash`] of the one tensor `x` and [`CALIBRATION_CYCLES`].
 pub fn calibration_state(content: H256) -> H256 {
 	let state = only(vec![VARIABLES as u32, CALIBRATION_LANES], content);
 	(b"trainyard/drill/calibration/v1", state, CALIBRATION_CYCLES).using_encoded(blake2_256).into()
@@ -65,5 +66,5 @@ pub fn diverged_state(step: u32, trace: &[H256]) -> H256 {
 
 /// Returns the hash of a state of one tensor, `x`.
 fn only(shape: alloc::vec::Vec<u32>, content: H256) -> H256 {
-	state_hash(vec![TensorDigest { name: STATE.into(), dtype: Dtype::F32, shape, content }])
+	state_hash(vec![TensorDigest::of_f32(STATE.into(), shape, content)])
 }

@@ -6,11 +6,12 @@ use super::{
 	trial_state, Template, UnitResult,
 };
 use crate::{
-	bundle::{state_hash, trace_leaf, Dtype, Evaluation, TensorDigest},
+	bundle::{trace_leaf, Evaluation},
+	content::{self, le_bytes},
+	state::{state_hash, TensorDigest},
 	H256,
 };
 use alloc::{vec, vec::Vec};
-use sp_crypto_hashing::blake2_256;
 use trainyard_program::{
 	init,
 	lower::{self, OPTIMIZER_PREFIX},
@@ -57,8 +58,7 @@ fn chain(size: u32, links: u32, seed: &H256) -> Result<UnitResult, ExecError> {
 	for step in 1..=links {
 		advance(&link, &zeros, &mut state, StepContext { seed: *seed, step })?;
 	}
-	let content = content(state.get(STATE).map_or(&[], Vec::as_slice));
-	Ok(UnitResult { state: chain_state(size, content), score: None })
+	Ok(UnitResult { state: chain_state(size, content_of(&state)), score: None })
 }
 
 fn calibration(passes: u32, seed: &H256) -> Result<UnitResult, ExecError> {
@@ -67,8 +67,7 @@ fn calibration(passes: u32, seed: &H256) -> Result<UnitResult, ExecError> {
 	for step in 0..passes {
 		advance(&pass, &[], &mut state, StepContext { seed: *seed, step })?;
 	}
-	let content = content(state.get(STATE).map_or(&[], Vec::as_slice));
-	Ok(UnitResult { state: calibration_state(content), score: None })
+	Ok(UnitResult { state: calibration_state(content_of(&state)), score: None })
 }
 
 /// Returns one `+0` for each element of the state of `program`.
@@ -87,12 +86,9 @@ fn advance(
 	Ok(())
 }
 
-fn content(values: &[f32]) -> H256 {
-	blake2_256(&bytes(values)).into()
-}
-
-fn bytes(values: &[f32]) -> Vec<u8> {
-	values.iter().flat_map(|x| x.to_le_bytes()).collect()
+/// Returns the content hash of the tensor that a unit of one tensor computes.
+fn content_of(state: &State) -> H256 {
+	content::hash(&le_bytes(state.get(STATE).map_or(&[], Vec::as_slice)))
 }
 
 fn trial(spec: &CheckedSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResult, ExecError> {
@@ -112,7 +108,7 @@ fn trial(spec: &CheckedSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResu
 		let (x, y) = gather(spec, tables.train, rows);
 		let values = run_at(&program, &x, &y, &state, StepContext { seed: *seed, step })?;
 		let loss = values.role(&program, Role::Loss).first().copied().unwrap_or(f32::NAN);
-		let logits = bytes(values.role(&program, Role::Logits));
+		let logits = le_bytes(values.role(&program, Role::Logits));
 		values.advance(&program, &mut state);
 		let parameters = state.iter().filter(|(name, _)| !name.starts_with(OPTIMIZER_PREFIX));
 		if loss.is_nan() || parameters.flat_map(|(_, x)| x).any(|x| x.is_nan()) {
@@ -127,14 +123,12 @@ fn trial(spec: &CheckedSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResu
 	if loss.is_nan() {
 		return Ok(UnitResult { state: diverged_state(spec.training.steps, &trace), score: None });
 	}
-	let losses = bytes(values.role(&program, Role::RowLosses));
+	let losses = le_bytes(values.role(&program, Role::RowLosses));
 	trace.push(trace_leaf(spec.training.steps, loss, &losses));
 	let hits = values.role(&program, Role::Correct).iter().filter(|hit| **hit == 1.0).count();
-	let tensors = shapes.into_iter().map(|tensor| TensorDigest {
-		content: content(state.get(&tensor.name).map_or(&[], Vec::as_slice)),
-		name: tensor.name,
-		dtype: Dtype::F32,
-		shape: tensor.shape,
+	let tensors = shapes.into_iter().map(|tensor| {
+		let bytes = le_bytes(state.get(&tensor.name).map_or(&[], Vec::as_slice));
+		TensorDigest::of_f32(tensor.name, tensor.shape, content::hash(&bytes))
 	});
 	let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
 	let score = Evaluation::new(loss, count(hits), count(y.len()));
