@@ -1,5 +1,6 @@
 //! `trainyard bench`: the speed of this machine.
 
+mod hashing;
 mod matmul;
 mod train;
 
@@ -38,6 +39,8 @@ enum What {
 	/// memory of each. TRAINYARD_ISA chooses one instruction set; without it, all but the scalar
 	/// one are measured.
 	Train(train::Train),
+	/// The content hashes of a checkpoint: BLAKE3 beside BLAKE2b, in turns.
+	Hashing(hashing::Hashing),
 }
 
 impl Bench {
@@ -47,7 +50,11 @@ impl Bench {
 			What::Matmul(_) if self.device.device != Compute::Cpu => {
 				bail!("bench matmul compares kernels of the processor; leave --device out")
 			}
+			What::Hashing(_) if self.device.device != Compute::Cpu => {
+				bail!("bench hashing measures the processor; leave --device out")
+			}
 			What::Matmul(matmul) => matmul.run(),
+			What::Hashing(hashing) => hashing.run(),
 			What::Train(train) => train.run(),
 		}
 	}

@@ -66,6 +66,26 @@ fn training_is_compared_with_its_memory() {
 }
 
 #[test]
+fn hashes_of_a_checkpoint_are_compared() {
+	let arguments = ["bench", "hashing", "--mib", "1", "--seconds", "0"];
+	let out = succeeds(&[&arguments[..], &["--json"]].concat());
+	let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+	let rows = report["rows"].as_array().unwrap();
+	let found: Vec<_> =
+		rows.iter().map(|r| (r["threads"].as_u64(), r["tensors"].as_u64())).collect();
+	let expected = [(1, 1), (1, 24), (2, 1), (2, 24)].map(|(a, b)| (Some(a), Some(b)));
+	assert_eq!(found, expected[..2 * cores().min(2)]);
+	for row in rows {
+		assert!(row["bytes"].as_u64().unwrap().abs_diff(1 << 20) < 4 * 24, "{row}");
+		assert!(row["ratio"].as_f64().unwrap() > 0.0, "{row}");
+	}
+	let table = succeeds(&[&arguments[..], &["--threads", "1"]].concat());
+	for part in ["GB/s", "BLAKE2b", "BLAKE3", "ratio", "1,048,576"] {
+		assert!(table.contains(part), "{part}:\n{table}");
+	}
+}
+
+#[test]
 fn wrong_arguments_are_refused() {
 	let many = (cores() + 1).to_string();
 	let too_many = format!("{many} threads do not run at once on {} cores", cores());
@@ -73,10 +93,11 @@ fn wrong_arguments_are_refused() {
 		("matmul", ["--sizes", "big"], "\"big\" is no size"),
 		("train", ["--models", "resnet"], "models are mlp, cnn, transformer"),
 		("train", ["--models", "mlp,"], "\"\" is no model"),
+		("hashing", ["--mib", "many"], "invalid value"),
 	] {
 		refused(what, &arguments, hint);
 	}
-	for what in ["matmul", "train"] {
+	for what in ["matmul", "train", "hashing"] {
 		refused(what, &["--threads", "0"], "at least one");
 		refused(what, &["--threads", &format!("1,{many}")], &too_many);
 		refused(what, &["--threads", "two"], "invalid value 'two'");
