@@ -27,9 +27,9 @@ NODE_LEAST=18.19
 OWN_NODE=$CACHE/node
 
 # Python packages that the tests need, in a folder of our own: no system's Python is touched, so
-# none that is "externally managed" (PEP 668) refuses it.
+# none that is "externally managed" (PEP 668) refuses it. tools/cross-check imports them.
 OWN_PYTHON=$CACHE/python
-SAFETENSORS=0.7.0
+SAFETENSORS=0.7.0 BLAKE3=1.0.8
 
 # Checkers of form, from their wheels: nothing is compiled. Each has a folder of its own, named by
 # its version.
@@ -57,10 +57,13 @@ find_checker() {
 	[ -x "$CHECKER" ] || CHECKER=$(command -v "$1")
 }
 
-# Whether $PYTHON finds the package safetensors, of our version, in $OWN_PYTHON.
-has_safetensors() {
-	PYTHONPATH=$OWN_PYTHON${PYTHONPATH:+:$PYTHONPATH} "$PYTHON" -c "import sys, safetensors, safetensors.numpy
-sys.exit(safetensors.__version__ != '$SAFETENSORS')" 2>/dev/null
+# own_python ARGUMENTS…: runs $PYTHON with the packages in $OWN_PYTHON.
+own_python() { PYTHONPATH=$OWN_PYTHON${PYTHONPATH:+:$PYTHONPATH} "$PYTHON" "$@"; }
+
+# Whether $PYTHON finds the packages safetensors and blake3, of our versions, in $OWN_PYTHON.
+has_packages() {
+	own_python -c "import sys, safetensors, safetensors.numpy, blake3
+sys.exit((safetensors.__version__, blake3.__version__) != ('$SAFETENSORS', '$BLAKE3'))" 2>/dev/null
 }
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then

@@ -1,8 +1,17 @@
 """Hashes and files: section 7 of docs/strict-arithmetic.md, and docs/bundle.md."""
 
 import json
+import sys
 
 import numpy as np
+
+try:
+	from blake3 import blake3
+except ImportError:
+	sys.exit(
+		"Python's package blake3 is missing: run ./scripts/setup, which installs it into a folder of "
+		"its own (then set PYTHONPATH to that), or: pip install --user blake3"
+	)
 
 from arithmetic import CannotCheck, bits
 from philox import blake2_256
@@ -22,18 +31,24 @@ def tensor_bytes(tensor):
 	return np.ascontiguousarray(tensor, dtype="<f4").tobytes()
 
 
+def content_hash(tensor):
+	"""The content hash of a tensor: BLAKE3 of its elements."""
+	return blake3(tensor_bytes(tensor)).digest()
+
+
 def state_hash(state):
 	"""The hash of a state; a state that holds a NaN has none."""
-	encoded = b"trainyard/state/v1" + scale_compact(len(state))
+	leaves = []
 	for name in sorted(state, key=str.encode):
 		tensor = state[name]
 		if np.isnan(tensor).any():
-			raise CannotCheck(f"{name} holds a NaN: such a state has no hash")
-		encoded += scale_compact(len(name.encode())) + name.encode() + b"\x00"
+			raise CannotCheck(f"{name} holds a NaN: no run goes on from such a state")
+		encoded = scale_compact(len(name.encode())) + name.encode() + b"\x00"
 		encoded += scale_compact(tensor.ndim)
 		encoded += b"".join(size.to_bytes(4, "little") for size in tensor.shape)
-		encoded += blake2_256(tensor_bytes(tensor))
-	return blake2_256(encoded)
+		leaves.append(merkle_leaf(encoded + content_hash(tensor)))
+	count = len(leaves).to_bytes(4, "little")
+	return blake2_256(b"trainyard/state/v2" + count + merkle_root(leaves))
 
 
 def merkle_leaf(content):
