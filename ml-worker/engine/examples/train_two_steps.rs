@@ -53,4 +53,4 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// The hash that every machine computes.
-const STATE: &str = "0x66b20398dbd5eb4252a1a5e068e5d0cbca9ad7b187a84f692ada5683e4c64ceb";
+const STATE: &str = "0xd89b296548b00b48fcc23b2919981497ac17b1de0ebfe66e40d7dee7eda00c69";

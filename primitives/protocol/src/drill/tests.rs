@@ -392,11 +392,11 @@ fn vectors() {
 	let score = trained.score.unwrap();
 	assert_eq!((score.loss().to_bits(), score.correct, score.labels), (1_029_042_560, 10, 10));
 	let expected = [
-		"a917f5720cea161391d5bc55fd611340181a8634763caba0e7d9d2c7a8f2dfd8",
-		"981288231d8aacc257efbf7556550fe2d4e6db99eedc835766191f66568a5185",
-		"6f765fe77595f07ca8ef3096d9c6638a72e9e03de0c43ade64ca4bc31098777c",
-		"bfa68564f57ea949dcae488b966c6c25b96b82d1acdc87600e98851cf5d3425b",
-		"4a85c13b0914c8a7ed21c8058f1bdfcd791a7d230cc22ae9cba0d0ca4e0773a7",
+		"b82d9909295831b9770a257c131f4f53fb5f559ba2d5c47fa9cb5b72e9d1d7ca",
+		"e1fe2c773fa13f780a7bb62d95193ee7c6d8af5c472ad925c691eab8c7ad1144",
+		"77b95c6b24d44bbe2f4d741bb5287f270135de8fb1b1d62f04327a6ae0eb0133",
+		"fd9ff1e51f662a657135402db2227a671746533e277ee83ee542192061b0580e",
+		"d8594c13eaa727ae36283499c9a0438896ce5544a0f9d2381e49df4433de3bb2",
 	];
 	assert_eq!(found, expected);
 	// In the page, each in a row of its own, in this order.
