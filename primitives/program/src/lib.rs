@@ -10,8 +10,8 @@
 //! - [`init`], [`order`] and [`schedule`] are its initial state, the order of its rows and its
 //!   learning rate, each a pure function of seed and index;
 //! - [`reachable`] bounds the states that an honest run can have;
-//! - [`mod@reference`] executes a program in scalar code: the definition that kernels are tested
-//!   against.
+//! - [`parts`] takes operators apart until every element can be computed alone: their definition;
+//! - [`mod@reference`] executes a program by it, in memory: what kernels are tested against.
 //!
 //! Everything here is a pure function of its arguments, `no_std`, free of panics and identical in
 //! the runtime's wasm and in the worker.
@@ -29,6 +29,7 @@ pub mod lower;
 pub mod needs;
 pub mod ops;
 pub mod order;
+pub mod parts;
 pub mod reachable;
 pub mod reference;
 pub mod schedule;

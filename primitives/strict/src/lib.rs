@@ -23,6 +23,7 @@ extern crate alloc;
 #[cfg(test)]
 mod accuracy;
 mod activations;
+mod chain;
 mod cosine;
 mod erf;
 mod fma;
@@ -33,6 +34,7 @@ mod sigmoid;
 pub mod whetstone;
 
 pub use activations::Function;
+pub use chain::{DotChain, SumChain, SUM_LEVELS};
 pub use cosine::{cos_pi, cos_pi_with, COS_PI_FLOP};
 pub use erf::{erf, erf_with, ERF_FLOP};
 pub use fma::fma;

@@ -1,6 +1,6 @@
 //! Dot products, sums and maxima in their defined order.
 
-use super::fma;
+use super::chain::{DotChain, SumChain};
 
 /// Terms of a dot product that form one chain of fused multiply-adds.
 pub const DOT_BLOCK: usize = 512;
@@ -15,60 +15,27 @@ pub const LANES: usize = 16;
 /// `acc = fma(a[k], b[k], acc)`. The first block's result starts the total; those of later blocks
 /// are added to it in ascending order. The sum of no terms is +0.
 pub fn dot(a: impl Iterator<Item = f32>, b: impl Iterator<Item = f32>) -> f32 {
-	let (mut total, mut acc, mut terms, mut blocks) = (0.0f32, 0.0f32, 0usize, 0usize);
+	let (mut chain, mut taken) = (DotChain::default(), 0u64);
 	for (x, y) in a.zip(b) {
-		if terms == DOT_BLOCK {
-			total = if blocks == 0 { acc } else { total + acc };
-			blocks = blocks.saturating_add(1);
-			(acc, terms) = (0.0, 0);
-		}
-		acc = fma(x, y, acc);
-		terms = terms.saturating_add(1);
+		chain.add(taken, x, y);
+		taken = taken.saturating_add(1);
 	}
-	if blocks == 0 {
-		acc
-	} else {
-		total + acc
-	}
-}
-
-/// Returns the sum of one block of at most [`SUM_BLOCK`] terms: lane `j` of [`LANES`] starts at +0
-/// and adds the terms whose index is `j` modulo 16, ascending; then lane `j` adds lane `j + 8` for
-/// `j < 8`, lane `j + 4` for `j < 4`, `j + 2` for `j < 2`, and lane 0 adds lane 1.
-fn block(terms: impl Iterator<Item = f32>) -> f32 {
-	let mut lanes = [0.0f32; LANES];
-	let mut at = 0usize;
-	for x in terms {
-		if let Some(lane) = lanes.get_mut(at % LANES) {
-			*lane += x;
-		}
-		at = at.wrapping_add(1);
-	}
-	let mut width = LANES / 2;
-	while width > 0 {
-		let (low, high) = lanes.split_at_mut(width);
-		for (l, h) in low.iter_mut().zip(high.iter()) {
-			*l += *h;
-		}
-		width /= 2;
-	}
-	let [first, ..] = lanes;
-	first
+	chain.finish(taken)
 }
 
 /// Returns the sum of a sequence: the sums of its blocks of [`SUM_BLOCK`] terms, summed the same
 /// way until one is left. The sum of no terms is +0.
-pub fn sum(terms: impl ExactSizeIterator<Item = f32>) -> f32 {
-	let mut terms = terms;
-	let mut blocks = alloc::vec::Vec::with_capacity(terms.len().div_ceil(SUM_BLOCK));
-	while terms.len() > 0 {
-		blocks.push(block(terms.by_ref().take(SUM_BLOCK)));
+///
+/// In a block lane `j` of [`LANES`] starts at +0 and adds the terms whose index is `j` modulo 16,
+/// ascending; then lane `j` adds lane `j + 8` for `j < 8`, lane `j + 4` for `j < 4`, `j + 2` for
+/// `j < 2`, and lane 0 adds lane 1.
+pub fn sum(terms: impl Iterator<Item = f32>) -> f32 {
+	let (mut chain, mut taken) = (SumChain::default(), 0u64);
+	for x in terms {
+		chain.add(taken, x);
+		taken = taken.saturating_add(1);
 	}
-	match blocks.as_slice() {
-		[] => 0.0,
-		[only] => *only,
-		several => sum(several.iter().copied()),
-	}
+	chain.finish(taken)
 }
 
 /// Returns the largest of a sequence, a zero always +0; of none, minus infinity.

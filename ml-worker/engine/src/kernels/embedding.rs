@@ -6,7 +6,7 @@ use trainyard_program::reference::ExecError;
 /// Returns the tokens that the numbers stand for. Fails if one is not a whole number below the
 /// vocabulary.
 pub fn tokens(numbers: &[f32], vocabulary: u32) -> Result<Vec<usize>, ExecError> {
-	let token = |(index, x): (usize, &f32)| {
+	let token = |(index, x): (u64, &f32)| {
 		// The cast saturates, and gives 0 for NaN, which does not equal it.
 		let token = *x as u32;
 		if token as f32 == *x && token < vocabulary {
@@ -15,7 +15,7 @@ pub fn tokens(numbers: &[f32], vocabulary: u32) -> Result<Vec<usize>, ExecError>
 			Err(ExecError::BadToken { index, vocabulary })
 		}
 	};
-	numbers.iter().enumerate().map(token).collect()
+	(0u64..).zip(numbers).map(token).collect()
 }
 
 /// Returns the rows `table[tokens[i]]`, of `width` elements each.

@@ -16,7 +16,7 @@ mod forward;
 mod linear;
 mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod update;
 
 pub use state::{layer_prefix, state, Initial, StateTensor};

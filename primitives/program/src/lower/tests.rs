@@ -1,5 +1,5 @@
 //! Lists are well formed, and the list of an MLP is what it always was.
 
 mod gradients;
-mod lists;
+pub mod lists;
 mod shadow;

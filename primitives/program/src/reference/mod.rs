@@ -1,16 +1,16 @@
-//! The reference executor: a [`Program`] over plain vectors, one scalar at a time.
+//! The reference executor: a [`Program`] over plain vectors, one element at a time.
 //!
-//! It is slow and short. The worker's kernels are tested against it, and it runs the operators that
-//! have no kernel.
+//! It is slow and short: every element is computed by [`crate::parts::element`], from tensors in
+//! memory. The worker's kernels are tested against it.
 
-mod compute;
-mod images;
-mod rows;
+mod memory;
 
-pub use compute::{dropout_threshold, operator};
+pub use crate::parts::dropout_threshold;
+pub use memory::operator;
 
 use crate::{
 	ops::{Program, Role, TensorId},
+	parts::PartError,
 	H256,
 };
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
@@ -39,7 +39,7 @@ pub enum ExecError {
 	/// A token is not a whole number below the vocabulary.
 	BadToken {
 		/// Where it stands among the tokens.
-		index: usize,
+		index: u64,
 		/// Number of tokens there are.
 		vocabulary: u32,
 	},
@@ -50,6 +50,30 @@ pub enum ExecError {
 		/// The classes.
 		classes: u32,
 	},
+	/// A tensor has fewer elements than the operator that reads it says.
+	MissingNumber {
+		/// Number of the tensor.
+		tensor: TensorId,
+		/// The element that is read.
+		index: u64,
+	},
+	/// There are fewer labels than the operator that reads them says.
+	MissingLabel {
+		/// The label that is read.
+		index: u64,
+	},
+	/// An operator cannot be computed by its parts.
+	Part(PartError),
+}
+
+impl From<PartError> for ExecError {
+	fn from(error: PartError) -> Self {
+		match error {
+			PartError::BadToken { index, vocabulary } => ExecError::BadToken { index, vocabulary },
+			PartError::BadLabel { label, classes } => ExecError::BadLabel { label, classes },
+			other => ExecError::Part(other),
+		}
+	}
 }
 
 impl fmt::Display for ExecError {
@@ -65,6 +89,13 @@ impl fmt::Display for ExecError {
 			ExecError::BadLabel { label, classes } => {
 				write!(f, "label {label} is not below the {classes} classes")
 			}
+			ExecError::MissingNumber { tensor, index } => {
+				write!(f, "tensor number {tensor} has no element {index}, which an operator reads")
+			}
+			ExecError::MissingLabel { index } => {
+				write!(f, "there is no label {index}, which an operator reads")
+			}
+			ExecError::Part(error) => error.fmt(f),
 		}
 	}
 }

@@ -1,0 +1,171 @@
+//! What a chain holds between two of its terms.
+
+use super::PartError;
+use core::ops::Range;
+use trainyard_strict::{whetstone::VARIABLES, DotChain, SumChain};
+
+/// What a chain holds. With the number of terms that it has taken, it is all that the chain needs to
+/// go on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(clippy::large_enum_variant)] // One at a time lives, on the stack.
+pub enum Accumulator {
+	/// Elements without a chain.
+	#[default]
+	None,
+	/// A dot product.
+	Dot(DotChain),
+	/// A sum with lanes.
+	Sum(SumChain),
+	/// Dot products that are added one after the other.
+	Dots {
+		/// The sum of those that are whole.
+		sum: f32,
+		/// The present one.
+		dot: DotChain,
+	},
+	/// Terms that are added one after the other.
+	Add(f32),
+	/// The largest so far; minus infinity before the first.
+	Max(f32),
+	/// The first of the largest so far.
+	Largest {
+		/// Its value.
+		value: f32,
+		/// Its index.
+		at: u32,
+	},
+	/// The number of the first term that was looked for, from 1; 0 as long as there is none.
+	First(u32),
+	/// The variables of a lane of [`crate::ops::OpKind::Whetstone`].
+	Lane([f32; VARIABLES]),
+}
+
+impl Accumulator {
+	/// Takes the terms `range` of a dot product.
+	pub(super) fn dot<E: From<PartError>>(
+		&mut self,
+		range: Range<u64>,
+		term: impl Fn(u64) -> Result<(f32, f32), E>,
+	) -> Result<(), E> {
+		let Accumulator::Dot(chain) = self else { return Err(PartError::WrongAccumulator.into()) };
+		for taken in range {
+			let (x, y) = term(taken)?;
+			chain.add(taken, x, y);
+		}
+		Ok(())
+	}
+
+	/// Takes the terms `range` of a sum with lanes.
+	pub(super) fn sum<E: From<PartError>>(
+		&mut self,
+		range: Range<u64>,
+		term: impl Fn(u64) -> Result<f32, E>,
+	) -> Result<(), E> {
+		let Accumulator::Sum(chain) = self else { return Err(PartError::WrongAccumulator.into()) };
+		for taken in range {
+			chain.add(taken, term(taken)?);
+		}
+		Ok(())
+	}
+
+	/// Takes the terms `range` of a sum in order, without those that are none.
+	pub(super) fn add<E: From<PartError>>(
+		&mut self,
+		range: Range<u64>,
+		term: impl Fn(u64) -> Result<Option<f32>, E>,
+	) -> Result<(), E> {
+		let Accumulator::Add(sum) = self else { return Err(PartError::WrongAccumulator.into()) };
+		for taken in range {
+			if let Some(x) = term(taken)? {
+				*sum += x;
+			}
+		}
+		Ok(())
+	}
+
+	/// Takes the terms `range` of a maximum. A NaN is never larger.
+	pub(super) fn max<E: From<PartError>>(
+		&mut self,
+		range: Range<u64>,
+		term: impl Fn(u64) -> Result<f32, E>,
+	) -> Result<(), E> {
+		let Accumulator::Max(largest) = self else {
+			return Err(PartError::WrongAccumulator.into());
+		};
+		for taken in range {
+			let x = term(taken)?;
+			if x > *largest {
+				*largest = x;
+			}
+		}
+		Ok(())
+	}
+
+	/// Takes the terms `range` of a search for the first of the largest.
+	pub(super) fn largest<E: From<PartError>>(
+		&mut self,
+		range: Range<u64>,
+		term: impl Fn(u64) -> Result<f32, E>,
+	) -> Result<(), E> {
+		let Accumulator::Largest { value, at } = self else {
+			return Err(PartError::WrongAccumulator.into());
+		};
+		for taken in range {
+			let x = term(taken)?;
+			// The first is taken whatever it is, also where it is a NaN.
+			if taken == 0 || x > *value {
+				(*value, *at) = (x, u32::try_from(taken).unwrap_or(u32::MAX));
+			}
+		}
+		Ok(())
+	}
+
+	/// Takes the terms `range` of a search for the first that is true.
+	pub(super) fn first<E: From<PartError>>(
+		&mut self,
+		range: Range<u64>,
+		term: impl Fn(u64) -> Result<bool, E>,
+	) -> Result<(), E> {
+		let Accumulator::First(number) = self else {
+			return Err(PartError::WrongAccumulator.into());
+		};
+		for taken in range {
+			if *number == 0 && term(taken)? {
+				*number = u32::try_from(taken).unwrap_or(u32::MAX).saturating_add(1);
+			}
+		}
+		Ok(())
+	}
+
+	/// Returns the dot product of the `taken` terms of [`Accumulator::Dot`].
+	pub(super) fn dotted(&self, taken: u64) -> Result<f32, PartError> {
+		match self {
+			Accumulator::Dot(chain) => Ok(chain.finish(taken)),
+			_ => Err(PartError::WrongAccumulator),
+		}
+	}
+
+	/// Returns the sum of the `taken` terms of [`Accumulator::Sum`].
+	pub(super) fn summed(&self, taken: u64) -> Result<f32, PartError> {
+		match self {
+			Accumulator::Sum(chain) => Ok(chain.finish(taken)),
+			_ => Err(PartError::WrongAccumulator),
+		}
+	}
+
+	/// Returns what the terms of [`Accumulator::Add`] add up to.
+	pub(super) fn added(&self) -> Result<f32, PartError> {
+		match self {
+			Accumulator::Add(sum) => Ok(*sum),
+			_ => Err(PartError::WrongAccumulator),
+		}
+	}
+
+	/// Returns the largest of the terms of [`Accumulator::Max`], a zero always +0.
+	pub(super) fn maximum(&self) -> Result<f32, PartError> {
+		match self {
+			Accumulator::Max(largest) => Ok(*largest + 0.0),
+			_ => Err(PartError::WrongAccumulator),
+		}
+	}
+}

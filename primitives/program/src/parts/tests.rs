@@ -1,0 +1,249 @@
+//! Parts against whole operators, and what holds of every part.
+
+mod cases;
+mod whole;
+
+use super::*;
+use crate::{
+	lower,
+	ops::{OpKind, TensorId},
+	reference::{self, ExecError},
+};
+use cases::Case;
+use core::{cell::Cell, ops::Range};
+use std::collections::BTreeSet;
+
+/// A tensor between the parts of a case; the operands come before it.
+const BETWEEN: TensorId = 10;
+
+/// The operands of a case and what lies between its parts. Counts what is read; one number may be
+/// missing.
+struct Counted<'a> {
+	operands: &'a [Vec<f32>],
+	between: Vec<Vec<f32>>,
+	labels: &'a [u32],
+	reads: Cell<u64>,
+	missing: Option<u64>,
+}
+
+impl Counted<'_> {
+	fn count(&self) -> Result<(), ExecError> {
+		let at = self.reads.get();
+		self.reads.set(at + 1);
+		match self.missing {
+			Some(missing) if missing == at => Err(ExecError::Missing { tensor: "one".into() }),
+			_ => Ok(()),
+		}
+	}
+}
+
+impl Inputs for Counted<'_> {
+	type Error = ExecError;
+
+	fn number(&self, tensor: TensorId, index: u64) -> Result<f32, ExecError> {
+		self.count()?;
+		let x = match tensor.checked_sub(BETWEEN) {
+			Some(at) => &self.between[at as usize],
+			None => &self.operands[tensor as usize],
+		};
+		Ok(x[index as usize])
+	}
+
+	fn label(&self, index: u64) -> Result<u32, ExecError> {
+		self.count()?;
+		Ok(self.labels[index as usize])
+	}
+}
+
+/// Calls `f` with every part of a case, the number of its elements, and what it reads.
+fn for_each_part(case: &Case, mut f: impl FnMut(&Part, u64, &mut Counted<'_>)) -> Vec<f32> {
+	let Case { kind, operands, labels, moment } = case;
+	let mut inputs =
+		Counted { operands, between: vec![], labels, reads: Cell::new(0), missing: None };
+	let Expanded { between, last } = expand(kind, BETWEEN).unwrap();
+	let moment = Moment::from(*moment);
+	for (part, len) in between {
+		f(&part, len, &mut inputs);
+		let x = (0..len).map(|i| element(&part, i, &moment, &inputs).unwrap()).collect();
+		inputs.between.push(x);
+	}
+	let len = kind.elements();
+	f(&last, len, &mut inputs);
+	(0..len).map(|i| element(&last, i, &moment, &inputs).unwrap()).collect()
+}
+
+fn bits(x: &[f32]) -> Vec<u32> {
+	x.iter().map(|x| if x.is_nan() { 0x7FC0_0000 } else { x.to_bits() }).collect()
+}
+
+#[test]
+fn every_operator_has_a_case() {
+	let seen: BTreeSet<usize> = cases::all().iter().map(|case| cases::number(&case.kind)).collect();
+	assert_eq!(seen, (0..cases::KINDS).collect());
+}
+
+#[test]
+fn parts_compute_what_whole_operators_do() {
+	let mut compared = 0;
+	for case in cases::all() {
+		let found = for_each_part(&case, |_, _, _| {});
+		assert_eq!(found.len() as u64, case.kind.elements(), "{:?}", case.kind);
+		let operands = |id: TensorId| Ok::<_, ExecError>(case.operands[id as usize].as_slice());
+		let executed = reference::operator(&case.kind, &case.labels, case.moment, operands);
+		assert_eq!(bits(&executed.unwrap()), bits(&found), "{:?}", case.kind);
+		if let Some(expected) = whole::operator(&case) {
+			assert_eq!(bits(&found), bits(&expected), "{:?}", case.kind);
+			compared += 1;
+		}
+	}
+	assert!(compared > 40, "{compared}");
+}
+
+/// What a chain holds is all that it needs: stretches of any length, each from what the one before
+/// it left, give the same element.
+#[test]
+fn chains_stop_and_go_on() {
+	let (mut chains, mut stretches) = (0, 0);
+	for case in cases::all() {
+		let moment = Moment::from(case.moment);
+		for_each_part(&case, |part, len, inputs| {
+			for index in (0..len).step_by(1 + len as usize / 7) {
+				let expected = element(part, index, &moment, inputs).unwrap();
+				let terms = terms(part, index);
+				chains += u64::from(terms > 0);
+				for stride in [1, 2, 3, 7, 16, 100, 511, 512, 1_025] {
+					let mut kept = start(part, index, inputs).unwrap();
+					let mut at = 0;
+					while at < terms {
+						let end = terms.min(at + stride);
+						let mut next = kept;
+						advance(part, index, &mut next, at..end, inputs).unwrap();
+						(kept, at) = (next, end);
+						stretches += 1;
+					}
+					let found = finish(part, index, &kept, &moment, inputs).unwrap();
+					assert_eq!(bits(&[found]), bits(&[expected]), "{part:?} {index} {stride}");
+				}
+			}
+		});
+	}
+	assert!(chains > 300 && stretches > 10_000, "{chains} {stretches}");
+}
+
+/// A term reads at most 5 numbers. What is read before and after a chain is bounded too, by 10.
+#[test]
+fn terms_and_rests_read_little() {
+	let (mut most_of_term, mut most_of_rest) = (0, 0);
+	for case in cases::all() {
+		let moment = Moment::from(case.moment);
+		for_each_part(&case, |part, len, inputs| {
+			let read = |f: &mut dyn FnMut()| {
+				let before = inputs.reads.get();
+				f();
+				inputs.reads.get() - before
+			};
+			for index in 0..len {
+				let mut kept = Accumulator::None;
+				let begun = read(&mut || kept = start(part, index, inputs).unwrap());
+				for t in 0..terms(part, index) {
+					let range: Range<u64> = t..t + 1;
+					let of_term = read(&mut || {
+						advance(part, index, &mut kept, range.clone(), inputs).unwrap();
+					});
+					most_of_term = most_of_term.max(of_term);
+				}
+				let ended = read(&mut || {
+					finish(part, index, &kept, &moment, inputs).unwrap();
+				});
+				most_of_rest = most_of_rest.max(begun.max(ended));
+			}
+		});
+	}
+	assert_eq!((most_of_term, most_of_rest), (5, 10));
+}
+
+#[test]
+fn an_element_is_refused_where_a_number_is_missing() {
+	let mut refused = 0;
+	for case in cases::all() {
+		let moment = Moment::from(case.moment);
+		for_each_part(&case, |part, len, inputs| {
+			let index = len / 2;
+			inputs.reads.set(0);
+			element(part, index, &moment, inputs).unwrap();
+			let reads = inputs.reads.get();
+			for missing in (0..reads).step_by(1 + reads as usize / 20) {
+				inputs.reads.set(0);
+				inputs.missing = Some(missing);
+				let found = element(part, index, &moment, inputs);
+				assert!(matches!(found, Err(ExecError::Missing { .. })), "{part:?} {missing}");
+				refused += 1;
+			}
+			inputs.missing = None;
+		});
+	}
+	assert!(refused > 200, "{refused}");
+}
+
+#[test]
+fn chains_refuse_what_is_not_theirs() {
+	let case = cases::all().into_iter().find(|case| matches!(case.kind, OpKind::MatMul { .. }));
+	let case = case.unwrap();
+	for_each_part(&case, |part, _, inputs| {
+		let mut other = Accumulator::Add(0.0);
+		let found = advance(part, 0, &mut other, 0..1, inputs);
+		assert_eq!(found, Err(ExecError::Part(PartError::WrongAccumulator)));
+		let moment = Moment::from(case.moment);
+		let found = finish(part, 0, &other, &moment, inputs);
+		assert_eq!(found, Err(ExecError::Part(PartError::WrongAccumulator)));
+	});
+	let norm = cases::all().into_iter().find(|case| matches!(case.kind, OpKind::LayerNorm { .. }));
+	let norm = norm.unwrap();
+	for_each_part(&norm, |_, _, inputs| {
+		let whole = Part::Whole(norm.kind.clone());
+		let found = element(&whole, 0, &Moment::from(norm.moment), inputs);
+		assert_eq!(found, Err(ExecError::Part(PartError::NotAPart)));
+	});
+}
+
+/// Of every job: each tensor is written once and before it is read, with as many elements as it has.
+#[test]
+fn lists_are_in_order() {
+	let (mut parts, mut between) = (0, 0);
+	for spec in lower::tests::lists::specs() {
+		for program in [lower::training_step(&spec), lower::evaluation(&spec)] {
+			let list = PartList::of(&program).unwrap();
+			let given = |id: &TensorId| program.ops.iter().all(|op| op.out != *id);
+			let mut known: BTreeSet<TensorId> =
+				(0..program.tensors.len() as TensorId).filter(given).collect();
+			for PartOp { out, len, op, part } in &list.parts {
+				assert!(part.inputs().iter().all(|id| known.contains(id)), "{part:?}");
+				assert!(known.insert(*out), "{part:?} writes again");
+				match program.tensor(*out) {
+					Some(tensor) => {
+						assert_eq!(tensor.len(), u128::from(*len), "{part:?}");
+						assert_eq!(program.ops[*op as usize].out, *out);
+					}
+					None => between += 1,
+				}
+				parts += 1;
+			}
+			let written = program.ops.iter().all(|op| known.contains(&op.out));
+			assert!(written);
+		}
+	}
+	assert!(parts > 1_000 && between > 50, "{parts} {between}");
+}
+
+#[test]
+fn numbers_of_tensors_run_out_without_a_panic() {
+	for case in cases::all() {
+		let whole = matches!(expand(&case.kind, 0).unwrap().last, Part::Whole(_));
+		for first in [TensorId::MAX, TensorId::MAX - 1] {
+			match expand(&case.kind, first) {
+				Ok(_) => {}
+				Err(error) => assert!(!whole && error == PartError::TooManyTensors),
+			}
+		}
+	}
+}
