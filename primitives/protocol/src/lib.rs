@@ -22,6 +22,7 @@ pub mod drill;
 pub mod fees;
 pub mod job;
 pub mod merkle;
+pub mod opening;
 pub mod seats;
 pub mod state;
 pub mod views;

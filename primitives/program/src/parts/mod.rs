@@ -12,6 +12,7 @@
 //! dispute over any number ends in a stretch of one chain.
 //!
 //! - [`Part`] are the parts, [`expand`] takes an operator apart, [`PartList`] a whole program;
+//! - [`Opened`] are pieces of tensors to compute from, [`Recorder`] notes which pieces that takes;
 //! - `chain` is what a chain holds; `element`, `rows`, `images` and `each` compute.
 
 mod chain;
@@ -21,6 +22,7 @@ mod expand;
 mod images;
 mod kind;
 mod list;
+mod opened;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -31,3 +33,4 @@ pub use element::{advance, element, finish, start, terms, Inputs, Moment, PartEr
 pub use expand::{expand, Expanded};
 pub use kind::{Norm, Part};
 pub use list::{PartList, PartOp};
+pub use opened::{Chunk, Opened, OpenedError, Recorder, CHUNK_ELEMENTS};

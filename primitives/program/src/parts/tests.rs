@@ -185,6 +185,58 @@ fn an_element_is_refused_where_a_number_is_missing() {
 	assert!(refused > 200, "{refused}");
 }
 
+/// The number of the labels of all cases.
+const LABELS: TensorId = 9;
+
+/// Returns the words of a chunk of what a case reads.
+fn words(inputs: &Counted<'_>, chunk: Chunk) -> Vec<u32> {
+	let start = (chunk.number * CHUNK_ELEMENTS) as usize;
+	let of = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+	let all = match chunk.tensor {
+		LABELS => inputs.labels.to_vec(),
+		id if id >= BETWEEN => of(&inputs.between[(id - BETWEEN) as usize]),
+		id => of(&inputs.operands[id as usize]),
+	};
+	all[start..all.len().min(start + CHUNK_ELEMENTS as usize)].to_vec()
+}
+
+/// A referee that is shown the chunks that an element reads computes the same bits, and none where
+/// it is not shown one of them.
+#[test]
+fn a_referee_computes_from_opened_chunks_alone() {
+	let (mut judged, mut most) = (0, 0);
+	for case in cases::all() {
+		let moment = Moment::from(case.moment);
+		for_each_part(&case, |part, len, inputs| {
+			for index in (0..len).step_by(1 + len as usize / 5) {
+				let recorder = Recorder::new(inputs, LABELS);
+				let expected = element(part, index, &moment, &recorder).unwrap();
+				let chunks = recorder.into_chunks();
+				let mut opened = Opened::new(LABELS);
+				for chunk in &chunks {
+					opened.insert(*chunk, words(inputs, *chunk));
+				}
+				let found = element(part, index, &moment, &opened).unwrap();
+				assert_eq!(bits(&[found]), bits(&[expected]), "{part:?} {index}");
+				for missing in &chunks {
+					let mut less = Opened::new(LABELS);
+					for chunk in chunks.iter().filter(|chunk| *chunk != missing) {
+						less.insert(*chunk, words(inputs, *chunk));
+					}
+					let found = element(part, index, &moment, &less);
+					let Err(OpenedError::Missing { tensor, index }) = found else {
+						panic!("{part:?} computes {found:?} without {missing:?}");
+					};
+					assert_eq!((tensor, index / CHUNK_ELEMENTS), (missing.tensor, missing.number));
+				}
+				judged += 1;
+				most = most.max(chunks.len());
+			}
+		});
+	}
+	assert!(judged > 2_000 && most > 10, "{judged} {most}");
+}
+
 #[test]
 fn chains_refuse_what_is_not_theirs() {
 	let case = cases::all().into_iter().find(|case| matches!(case.kind, OpKind::MatMul { .. }));
