@@ -1,6 +1,7 @@
 """Section 4 of docs/strict-arithmetic.md: random numbers, initial weights, the order of the rows."""
 
 import hashlib
+import math
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from arithmetic import F32, fma, inverse_normal, sqrt
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 INCREMENTS = (0x9E3779B9, 0xBB67AE85)
 ROUNDS = 10
+# Of the network that orders the rows.
+ROUNDS_OF_ORDER = 8
 WORD = np.uint64(0xFFFFFFFF)
 WORD_BITS = np.uint64(32)
 
@@ -53,6 +56,12 @@ class Stream:
 		low, high = (int(word) for word in (block[:2] if index % 2 == 0 else block[2:]))
 		return (low + (high << 32)) * bound >> 64
 
+	def draws(self, step, first, count, bound):
+		"""`count` bounded draws from number `first` on, which is even; `bound` is at most 2^16."""
+		words = self.words(step, 2 * count, first // 2)
+		low, high = (half.astype(np.uint64) * np.uint64(bound) for half in (words[::2], words[1::2]))
+		return ((high + (low >> WORD_BITS)) >> WORD_BITS).astype(np.int64)
+
 
 def symmetric(words):
 	"""The symmetric variate in (-1, 1) of each word."""
@@ -80,15 +89,33 @@ def noise(seed, step, deviation, x):
 	return fma(deviation, inverse_normal(symmetric(words)).reshape(x.shape), x)
 
 
+def permuted(stream, epoch, a, b, values):
+	"""What one pass of the network makes of each value below a b."""
+	x, y = np.divmod(values, b)
+	for number in range(0, ROUNDS_OF_ORDER, 2):
+		x = (x + stream.draws(epoch, number << 32, b, a)[y]) % a
+		y = (y + stream.draws(epoch, (number + 1) << 32, a, b)[x]) % b
+	return x * b + y
+
+
+def rows_at(seed, epoch, rows, positions):
+	"""The training rows at these positions of an epoch's order: a Feistel network, walked."""
+	if rows == 0:
+		return np.arange(0)
+	a = math.isqrt(rows - 1) + 1
+	a += a % 2
+	b = -(-rows // a)
+	stream = Stream(seed, "shuffle")
+	order = permuted(stream, epoch, a, b, np.asarray(positions))
+	while (order >= rows).any():
+		beyond = order >= rows
+		order[beyond] = permuted(stream, epoch, a, b, order[beyond])
+	return order
+
+
 def epoch_order(seed, epoch, rows):
-	"""The order of the training rows in an epoch (Fisher and Yates)."""
-	words = [int(word) for word in Stream(seed, "shuffle").words(epoch, 2 * rows)]
-	order = list(range(rows))
-	for i in range(rows - 1, 0, -1):
-		draw = rows - 1 - i
-		j = (words[2 * draw] + (words[2 * draw + 1] << 32)) * (i + 1) >> 64
-		order[i], order[j] = order[j], order[i]
-	return np.array(order)
+	"""The order of the training rows in an epoch."""
+	return rows_at(seed, epoch, rows, np.arange(rows))
 
 
 def batch_rows(seed, step, rows, batch_size, orders):

@@ -78,6 +78,11 @@ def epoch_vector(seed, epoch, rows):
 	return " ".join(str(row) for row in philox.epoch_order(seed_of(seed), int(epoch), int(rows)))
 
 
+def position_vector(seed, epoch, rows, position):
+	"""`position seed-byte epoch rows position`"""
+	return str(philox.rows_at(seed_of(seed), int(epoch), int(rows), [int(position)])[0])
+
+
 def of_x(*shape):
 	"""x(0), x(1), ... in this shape."""
 	return x_numbers(np.arange(np.prod(shape))).reshape(shape)
@@ -335,6 +340,7 @@ KINDS = {
 	"scale": lambda fan_in: hexadecimal(philox.scale(int(fan_in))),
 	"weights": weights_vector,
 	"epoch": epoch_vector,
+	"position": position_vector,
 	"standard": standard_vector,
 	"train": train_vector,
 }

@@ -50,7 +50,7 @@ use trainyard_program::{
 	lower::{self, StateTensor},
 	needs,
 	ops::Role,
-	order,
+	order::{self, Order, TabulatedOrder},
 	reference::StepContext,
 	spec::{CheckedSpec, Input},
 	H256,
@@ -154,7 +154,7 @@ pub struct Engine {
 	/// For each slice of the validation rows: its rows, and its program.
 	evaluation: Vec<(std::ops::Range<usize>, Arc<CompiledProgram>)>,
 	/// The order of the epoch last used.
-	order: Mutex<Option<(u32, Arc<Vec<u32>>)>>,
+	order: Mutex<Option<Arc<TabulatedOrder>>>,
 }
 
 impl Engine {
@@ -426,8 +426,7 @@ impl Engine {
 	/// Returns the features and labels of the batch of `step`.
 	fn batch(&self, step: u32) -> Result<(Tensor, Tensor), EngineError> {
 		let place = order::place(&self.spec, step);
-		let order = self.epoch(place.epoch);
-		let rows = &order[place.positions.start as usize..place.positions.end as usize];
+		let rows = self.order(place.epoch).rows(place.positions);
 		self.rows(&self.data.train, rows.iter().map(|row| *row as usize))
 	}
 
@@ -444,15 +443,13 @@ impl Engine {
 	}
 
 	/// Returns the order of the training rows in `epoch`.
-	fn epoch(&self, epoch: u32) -> Arc<Vec<u32>> {
+	fn order(&self, epoch: u32) -> Arc<TabulatedOrder> {
 		let mut cached = self.order.lock().unwrap_or_else(PoisonError::into_inner);
 		match &*cached {
-			Some((kept, order)) if *kept == epoch => order.clone(),
+			Some(order) if order.epoch() == epoch => order.clone(),
 			_ => {
-				let rows = self.spec.dataset.train_rows;
-				let order = Arc::new(order::epoch(&self.seed, epoch, rows));
-				*cached = Some((epoch, order.clone()));
-				order
+				let order = Order::new(&self.seed, epoch, self.spec.dataset.train_rows);
+				cached.insert(Arc::new(order.tabulate())).clone()
 			}
 		}
 	}

@@ -5,7 +5,7 @@ use trainyard_program::reference::{self as exec, StepContext};
 use trainyard_program::{
 	init, lower,
 	ops::{Nano, OpKind, Role, Window},
-	order,
+	order::{self, Order},
 	schedule::LearningRate,
 	spec::{
 		Activation, CheckedSpec, CnnLayer, DataFormat, EarlyStop, Input, JobSpec, Layer, Loss,
@@ -297,8 +297,8 @@ fn train(name: &str, steps: u32) -> String {
 	let mut loss = None;
 	for step in 0..steps {
 		let place = order::place(&spec, step);
-		let order = order::epoch(&seed, place.epoch, 10);
-		let rows = &order[place.positions.start as usize..place.positions.end as usize];
+		let order = Order::new(&seed, place.epoch, 10);
+		let rows: Vec<u32> = place.positions.map(|p| order.at(p).unwrap()).collect();
 		let features: Vec<f32> = rows.iter().flat_map(|row| inputs(*row)).collect();
 		let labels: Vec<u32> = rows.iter().flat_map(|row| labels(*row)).collect();
 		let moment = StepContext { seed, step };
@@ -411,8 +411,12 @@ fn compute(name: &str, args: &[&str]) -> String {
 		}
 		"epoch" => {
 			let (epoch, rows) = (decimal(args[1]) as u32, decimal(args[2]) as u32);
-			let order = order::epoch(&seed(args[0]), epoch, rows);
-			order.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+			let order = Order::new(&seed(args[0]), epoch, rows).tabulate();
+			order.rows(0..rows).iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+		}
+		"position" => {
+			let [epoch, rows, position] = [1, 2, 3].map(|i| decimal(args[i]) as u32);
+			Order::new(&seed(args[0]), epoch, rows).at(position).unwrap().to_string()
 		}
 		"train" => train(args[0], decimal(args[1]) as u32),
 		other => panic!("the page has a vector of unknown kind {other}"),
@@ -434,5 +438,5 @@ fn the_page_tells_the_truth() {
 		}
 	}
 	assert!(wrong.is_empty(), "these lines should be:\n{}", wrong.join("\n"));
-	assert_eq!(kinds.len(), 46, "{kinds:?}");
+	assert_eq!(kinds.len(), 47, "{kinds:?}");
 }

@@ -1,9 +1,9 @@
 //! Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw,
 //! "Parallel random numbers: as easy as 1, 2, 3" (SC'11).
 //!
-//! Any word of any stream can be computed alone, so shuffles and initial weights are the same on
-//! one thread, on many, and on an accelerator. A [`Stream`] is keyed by a seed and a name; its
-//! counter is (index low, index high, step, 0). The functions that compute a block are always
+//! Any word of any stream can be computed alone, so orders of rows and initial weights are the
+//! same on one thread, on many, and on an accelerator. A [`Stream`] is keyed by a seed and a name;
+//! its counter is (index low, index high, step, 0). The functions that compute a block are always
 //! inlined, so that a loop over blocks can be vectorised where it is compiled.
 
 use alloc::vec::Vec;

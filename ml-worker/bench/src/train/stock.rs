@@ -12,7 +12,8 @@ use candle_nn::{
 use std::collections::BTreeMap;
 use trainyard_engine::{State, Table};
 use trainyard_program::{
-	lower, order,
+	lower,
+	order::{self, Order, TabulatedOrder},
 	spec::{self, Activation, CheckedSpec, Input, JobSpec, Layer, Shape, Shaped},
 	H256,
 };
@@ -62,7 +63,7 @@ pub struct Stock {
 	parameters: BTreeMap<String, Var>,
 	optimizer: AdamW,
 	/// The order of the rows in the epoch last used.
-	order: Option<(u32, Vec<u32>)>,
+	order: TabulatedOrder,
 }
 
 /// A layer.
@@ -110,7 +111,7 @@ impl Stock {
 			#[cfg(test)]
 			parameters,
 			optimizer,
-			order: None,
+			order: Order::new(&seed, 0, spec.dataset.train_rows).tabulate(),
 		})
 	}
 
@@ -135,12 +136,11 @@ impl Stock {
 	/// Returns inputs and labels of a step.
 	fn batch(&mut self, step: u32) -> anyhow::Result<(Tensor, Tensor)> {
 		let place = order::place(&self.spec, step);
-		if self.order.as_ref().is_none_or(|(epoch, _)| *epoch != place.epoch) {
-			let order = order::epoch(&self.seed, place.epoch, self.spec.dataset.train_rows);
-			self.order = Some((place.epoch, order));
+		if self.order.epoch() != place.epoch {
+			let order = Order::new(&self.seed, place.epoch, self.spec.dataset.train_rows);
+			self.order = order.tabulate();
 		}
-		let order = self.order.as_ref().map_or(&[][..], |(_, order)| order);
-		let rows = &order[place.positions.start as usize..place.positions.end as usize];
+		let rows = self.order.rows(place.positions);
 		let rows = Tensor::new(rows, &Device::Cpu)?;
 		let y = self.rows.y.index_select(&rows, 0)?.flatten_all()?;
 		Ok((self.rows.x.index_select(&rows, 0)?, y))

@@ -76,7 +76,7 @@ impl StrictTraining {
 		let data = Arc::new(images(&spec));
 		let isa = Isa::from_environment().map_err(EngineError::from)?;
 		let duration = Duration::from_secs_f64(seconds);
-		// An engine for each job: it keeps the order of rows of the epoch where its job is.
+		// An engine for each job: it keeps what gives the order of rows in the epoch where its job is.
 		let job = || -> Result<Trained, TrainingError> {
 			let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
 			pool.install(|| {

@@ -11,7 +11,7 @@ mod live;
 pub use class::{Limits, MachineClass, Resource, Shortage};
 
 use crate::{
-	lower,
+	lower, order,
 	spec::{CheckedSpec, JobSpec},
 	work::Parts,
 };
@@ -34,7 +34,8 @@ const MANIFEST_BASE: u64 = 64 * 1_024;
 /// Needs of one job, in bytes. They saturate instead of overflowing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-	/// Tensors of a training step that live at once, without the state; and the order of the rows.
+	/// Tensors of a training step that live at once, without the state; and what gives the order of
+	/// the rows.
 	pub step: u64,
 	/// Tensors of an evaluation that live at once, without the state, for the rows that are taken
 	/// at a time; and the losses of all validation rows.
@@ -70,8 +71,9 @@ impl Needs {
 		let labels = u64::from(spec.labels_per_row());
 		let width = u64::from(dataset.features).saturating_add(labels);
 		let extent = dataset.extent();
-		// The order of an epoch and of the next; losses of all labels and of those at a time.
-		let order = u64::from(dataset.train_rows).saturating_mul(8);
+		// What gives the order of an epoch and of the next; losses of all labels and of those at
+		// a time.
+		let order = order::table_bytes(dataset.train_rows).saturating_mul(2);
 		let losses = u64::from(dataset.validation_rows).saturating_mul(labels).saturating_mul(8);
 		let needs = Self {
 			step: live(&step).saturating_add(order),

@@ -16,7 +16,7 @@ use trainyard_program::{
 	init,
 	lower::{self, OPTIMIZER_PREFIX},
 	ops::{Program, Role},
-	order,
+	order::{self, Order},
 	reference::{run_at, ExecError, State, StepContext},
 	spec::{CheckedSpec, JobSpec},
 };
@@ -97,15 +97,14 @@ fn trial(spec: &CheckedSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResu
 		shapes.iter().map(|t| (t.name.clone(), init::initial(seed, t))).collect();
 	let program = lower::training_step(spec);
 	let mut trace = Vec::new();
-	let mut order: (u32, Vec<u32>) = (0, order::epoch(seed, 0, spec.dataset.train_rows));
+	let order_of = |epoch| Order::new(seed, epoch, spec.dataset.train_rows).tabulate();
+	let mut order = order_of(0);
 	for step in 0..spec.training.steps {
 		let place = order::place(spec, step);
-		if place.epoch != order.0 {
-			order = (place.epoch, order::epoch(seed, place.epoch, spec.dataset.train_rows));
+		if place.epoch != order.epoch() {
+			order = order_of(place.epoch);
 		}
-		let positions = place.positions.start as usize..place.positions.end as usize;
-		let rows = order.1.get(positions).unwrap_or_default();
-		let (x, y) = gather(spec, tables.train, rows);
+		let (x, y) = gather(spec, tables.train, &order.rows(place.positions));
 		let values = run_at(&program, &x, &y, &state, StepContext { seed: *seed, step })?;
 		let loss = values.role(&program, Role::Loss).first().copied().unwrap_or(f32::NAN);
 		let logits = le_bytes(values.role(&program, Role::Logits));
