@@ -181,6 +181,12 @@ CARGO_WHAT=(--release --workspace --locked)
 
 build_todo='read the compiler'\''s message above; if it is about a missing tool or library, run ./scripts/setup. With a full disk, free 10 GB. Then run this again: what is compiled stays compiled.'
 
+# Cargo compiles again what was compiled with other settings, so a target directory keeps those with
+# which it began; see quick_compilers in scripts/test.
+QUICK_COMPILERS=$CARGO_TARGET_DIR/quick-compilers
+# shellcheck disable=SC1090
+if [ -f "$QUICK_COMPILERS" ]; then . "$QUICK_COMPILERS"; fi
+
 # compile_workspace [OPTION…]: cargo looks for .cargo/config.toml, which says how the runtime is built, from
 # where it is called.
 compile_workspace() { (cd "$ROOT" && cargo build "${CARGO_WHAT[@]}" "$@"); }
