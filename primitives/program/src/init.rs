@@ -11,7 +11,7 @@ use crate::{
 use alloc::vec::Vec;
 use trainyard_strict::{
 	fma, inverse_normal,
-	philox::{symmetric, Stream, StreamName},
+	philox::{self, symmetric, Stream, StreamName},
 	sqrt,
 };
 
@@ -49,6 +49,19 @@ pub fn initial(seed: &H256, tensor: &StateTensor) -> Vec<f32> {
 	}
 }
 
+/// Returns the element at `index` with which `tensor` begins, without the others. It may be any
+/// index: whether the tensor has such an element is for the caller to know.
+pub fn element(seed: &H256, tensor: &StateTensor, index: u64) -> f32 {
+	match tensor.initial {
+		Initial::Zeros => 0.0,
+		Initial::Ones => 1.0,
+		Initial::Weights { layer, fan_in } => {
+			let block = Stream::new(&seed.0, StreamName::Init).block(layer, index / 4);
+			weight(philox::word(block, index), scale(fan_in))
+		}
+	}
+}
+
 #[cfg(test)]
 mod tests {
 	use super::*;
@@ -75,6 +88,17 @@ mod tests {
 		// 0.0108.
 		let near = w.iter().filter(|x| f64::from(x.abs()) < 0.1 * s).count() as f64;
 		assert!((near / n - 0.0108).abs() < 0.002, "{}", near / n);
+	}
+
+	#[test]
+	fn any_element_opens() {
+		for tensor in lower::state(&JobSpec::example().check().unwrap()) {
+			let seed = H256::repeat_byte(6);
+			for (index, expected) in initial(&seed, &tensor).into_iter().enumerate() {
+				let found = element(&seed, &tensor, index as u64);
+				assert_eq!(found.to_bits(), expected.to_bits(), "{} {index}", tensor.name);
+			}
+		}
 	}
 
 	#[test]

@@ -109,6 +109,17 @@ impl Stream {
 	}
 }
 
+/// Returns the word of a block that belongs to `index`: number `index mod 4`.
+#[inline(always)]
+pub fn word([w0, w1, w2, w3]: [u32; 4], index: u64) -> u32 {
+	match index % 4 {
+		0 => w0,
+		1 => w1,
+		2 => w2,
+		_ => w3,
+	}
+}
+
 /// Returns the odd multiple of 2^-24 in (-1, 1) that the upper 24 bits of `word` choose, uniform
 /// and symmetric about 0: with `n = word >> 8`, `(2 n + 1 - 2^24) / 2^24`. Exact in binary32.
 #[inline(always)]

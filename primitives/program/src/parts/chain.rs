@@ -1,8 +1,12 @@
 //! What a chain holds between two of its terms.
 
 use super::PartError;
+use alloc::vec::Vec;
+use codec::{Decode, Encode, EncodeLike, Input, Output};
 use core::ops::Range;
-use trainyard_strict::{whetstone::VARIABLES, DotChain, SumChain};
+use trainyard_strict::{
+	canonical_bits, whetstone::VARIABLES, DotChain, SumChain, LANES, SUM_LEVELS,
+};
 
 /// What a chain holds. With the number of terms that it has taken, it is all that the chain needs to
 /// go on.
@@ -167,5 +171,90 @@ impl Accumulator {
 			Accumulator::Max(largest) => Ok(*largest + 0.0),
 			_ => Err(PartError::WrongAccumulator),
 		}
+	}
+}
+
+/// The numbers of the variants in SCALE.
+const VARIANTS: u8 = 9;
+
+impl Accumulator {
+	/// Returns the number of the variant, and its words: bits of numbers, NaN as 7FC00000.
+	fn words(&self) -> (u8, Vec<u32>) {
+		let bits = canonical_bits;
+		match self {
+			Accumulator::None => (0, Vec::new()),
+			Accumulator::Dot(DotChain { total, block }) => {
+				(1, alloc::vec![bits(*total), bits(*block)])
+			}
+			Accumulator::Sum(SumChain { lanes }) => {
+				(2, lanes.iter().flatten().map(|x| bits(*x)).collect())
+			}
+			Accumulator::Dots { sum, dot: DotChain { total, block } } => {
+				(3, alloc::vec![bits(*sum), bits(*total), bits(*block)])
+			}
+			Accumulator::Add(sum) => (4, alloc::vec![bits(*sum)]),
+			Accumulator::Max(largest) => (5, alloc::vec![bits(*largest)]),
+			Accumulator::Largest { value, at } => (6, alloc::vec![bits(*value), *at]),
+			Accumulator::First(number) => (7, alloc::vec![*number]),
+			Accumulator::Lane(lane) => (8, lane.iter().map(|x| bits(*x)).collect()),
+		}
+	}
+}
+
+/// SCALE: the number of the variant, from 0, and its fields in their order; a number by its
+/// canonical bits. What is not canonical does not decode, so a state of a chain has one form.
+impl Encode for Accumulator {
+	fn size_hint(&self) -> usize {
+		let (_, words) = self.words();
+		words.len().saturating_mul(4).saturating_add(1)
+	}
+
+	fn encode_to<T: Output + ?Sized>(&self, to: &mut T) {
+		let (variant, words) = self.words();
+		to.push_byte(variant);
+		words.iter().for_each(|word| word.encode_to(to));
+	}
+}
+
+impl EncodeLike for Accumulator {}
+
+impl Decode for Accumulator {
+	fn decode<I: Input>(from: &mut I) -> Result<Self, codec::Error> {
+		let variant = from.read_byte()?;
+		let mut float = || {
+			let bits = u32::decode(from)?;
+			let x = f32::from_bits(bits);
+			match canonical_bits(x) == bits {
+				true => Ok(x),
+				false => Err(codec::Error::from("a number that is not in canonical form")),
+			}
+		};
+		Ok(match variant {
+			0 => Accumulator::None,
+			1 => Accumulator::Dot(DotChain { total: float()?, block: float()? }),
+			2 => {
+				let mut lanes = [[0.0; LANES]; SUM_LEVELS];
+				for lane in lanes.iter_mut().flatten() {
+					*lane = float()?;
+				}
+				Accumulator::Sum(SumChain { lanes })
+			}
+			3 => {
+				let (sum, total, block) = (float()?, float()?, float()?);
+				Accumulator::Dots { sum, dot: DotChain { total, block } }
+			}
+			4 => Accumulator::Add(float()?),
+			5 => Accumulator::Max(float()?),
+			6 => Accumulator::Largest { value: float()?, at: u32::decode(from)? },
+			7 => Accumulator::First(u32::decode(from)?),
+			8 => {
+				let mut lane = [0.0; VARIABLES];
+				for value in &mut lane {
+					*value = float()?;
+				}
+				Accumulator::Lane(lane)
+			}
+			VARIANTS.. => return Err(codec::Error::from("no such chain")),
+		})
 	}
 }

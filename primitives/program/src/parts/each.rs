@@ -11,7 +11,11 @@ use crate::{
 	spec::ONE_NANO,
 };
 use trainyard_strict::{
-	decay, exp, fma, inverse_normal, philox::symmetric, relu, sqrt, whetstone::VARIABLES, Soft,
+	decay, exp, fma, inverse_normal,
+	philox::{symmetric, word},
+	relu, sqrt,
+	whetstone::VARIABLES,
+	Soft,
 };
 
 /// Returns the variables of a lane of `x`, `[VARIABLES, lanes]`.
@@ -33,17 +37,6 @@ fn factor_of<I: Inputs>(inputs: &I, factor: Factor) -> Result<f32, I::Error> {
 	match factor {
 		Factor::Nano(nano) => Ok(nano.to_f32()),
 		Factor::Tensor(id) => inputs.number(id, 0),
-	}
-}
-
-/// Returns word `index mod 4` of `block`.
-fn word(block: [u32; 4], index: u64) -> u32 {
-	let [w0, w1, w2, w3] = block;
-	match index % 4 {
-		0 => w0,
-		1 => w1,
-		2 => w2,
-		_ => w3,
 	}
 }
 

@@ -13,6 +13,7 @@
 //!
 //! - [`Part`] are the parts, [`expand`] takes an operator apart, [`PartList`] a whole program;
 //! - [`Opened`] are pieces of tensors to compute from, [`Recorder`] notes which pieces that takes;
+//! - [`stretch`] says how long a piece of a chain can be by the bytes of what it reads;
 //! - `chain` is what a chain holds; `element`, `rows`, `images` and `each` compute.
 
 mod chain;
@@ -24,6 +25,7 @@ mod kind;
 mod list;
 mod opened;
 mod rows;
+mod stretch;
 #[cfg(test)]
 mod tests;
 
@@ -34,3 +36,4 @@ pub use expand::{expand, Expanded};
 pub use kind::{Norm, Part};
 pub use list::{PartList, PartOp};
 pub use opened::{Chunk, Opened, OpenedError, Recorder, CHUNK_ELEMENTS};
+pub use stretch::{opening_bytes, reads, stretch, stretch_bytes, stretches, Reach, Read};

@@ -10,6 +10,7 @@ use crate::{
 	reference::{self, ExecError},
 };
 use cases::Case;
+use codec::{Decode, Encode};
 use core::{cell::Cell, ops::Range};
 use std::collections::BTreeSet;
 
@@ -160,6 +161,124 @@ fn terms_and_rests_read_little() {
 		});
 	}
 	assert_eq!((most_of_term, most_of_rest), (5, 10));
+}
+
+/// What a chain holds has one form in bytes, which says all of it.
+#[test]
+fn accumulators_have_one_form() {
+	let mut seen = BTreeSet::new();
+	for case in cases::all() {
+		for_each_part(&case, |part, len, inputs| {
+			for index in (0..len).step_by(1 + len as usize / 5) {
+				let mut kept = start(part, index, inputs).unwrap();
+				for end in [terms(part, index) / 2, terms(part, index)] {
+					let begin = if end == terms(part, index) { end / 2 } else { 0 };
+					advance(part, index, &mut kept, begin..end, inputs).unwrap();
+					let bytes = kept.encode();
+					assert_eq!(bytes.len(), kept.size_hint());
+					let found = Accumulator::decode(&mut &bytes[..]).unwrap();
+					assert_eq!(found.encode(), bytes, "{part:?}");
+					// It goes on as what it was made of.
+					let moment = Moment::from(case.moment);
+					if end == terms(part, index) {
+						let expected = finish(part, index, &kept, &moment, inputs).unwrap();
+						let again = finish(part, index, &found, &moment, inputs).unwrap();
+						assert_eq!(bits(&[again]), bits(&[expected]), "{part:?}");
+					}
+					assert!(Accumulator::decode(&mut &bytes[..bytes.len() - 1]).is_err());
+					seen.insert(bytes[0]);
+				}
+			}
+		});
+	}
+	assert_eq!(seen, (0..9).collect());
+	assert!(Accumulator::decode(&mut &[9u8, 0, 0, 0, 0][..]).is_err());
+	// A NaN has one form: 7FC00000, little endian.
+	let nan = f32::from_bits(0xFFC0_0001);
+	assert_eq!(Accumulator::Add(nan).encode(), [4, 0, 0, 0xC0, 0x7F]);
+	assert!(Accumulator::decode(&mut &[4u8, 1, 0, 0xC0, 0x7F][..]).is_err());
+	let largest = Accumulator::Largest { value: -0.0, at: 258 };
+	assert_eq!(largest.encode(), [6, 0, 0, 0, 0x80, 2, 1, 0, 0]);
+}
+
+/// Returns the number of elements of a tensor of a case, or of one between its parts.
+fn elements_of(inputs: &Counted<'_>, id: TensorId) -> u64 {
+	let len = match id.checked_sub(BETWEEN) {
+		Some(at) => inputs.between[at as usize].len(),
+		None => inputs.operands[id as usize].len(),
+	};
+	len as u64
+}
+
+/// No stretch reads other tensors, or more chunks of one, than is said of it; and the longest
+/// stretches take no more bytes than they may.
+#[test]
+fn stretches_read_no_more_than_they_say() {
+	let (mut stretched, mut full) = (0, 0);
+	for case in cases::all() {
+		for_each_part(&case, |part, len, inputs| {
+			let elements = |id: TensorId| elements_of(inputs, id);
+			let reads = reads(part);
+			for index in (0..len).step_by(1 + len as usize / 5) {
+				let all = terms(part, index);
+				for length in [1, 2, 5, 16, 300].into_iter().filter(|length| *length <= all) {
+					for begin in [0, (all - length) / 2, all - length] {
+						let mut kept = start(part, index, inputs).unwrap();
+						advance(part, index, &mut kept, 0..begin, inputs).unwrap();
+						let recorder = Recorder::new(inputs, LABELS);
+						let range = begin..begin + length;
+						advance(part, index, &mut kept, range, &recorder).unwrap();
+						let chunks = recorder.into_chunks();
+						for tensor in chunks.iter().map(|chunk| chunk.tensor) {
+							let found =
+								chunks.iter().filter(|chunk| chunk.tensor == tensor).count();
+							let said = match reads.iter().find(|read| read.tensor == tensor) {
+								Some(read) => read.reach.chunks(length, elements(tensor)),
+								None => u64::from(tensor == LABELS),
+							};
+							assert!(found as u64 <= said, "{part:?} {tensor} {found} {said}");
+							full += u64::from(found as u64 == said);
+						}
+						stretched += 1;
+					}
+				}
+			}
+			for bytes in [0, 2_000, 20_000, 200_000] {
+				let terms = stretch(part, bytes, elements);
+				let cost = |terms| stretch_bytes(part, terms, elements);
+				assert!(terms.is_power_of_two() && (terms == 1 || cost(terms) <= bytes));
+				assert!(terms == 1 << 40 || cost(terms * 2) > bytes);
+			}
+		});
+	}
+	assert!(stretched > 5_000 && full > stretched / 2, "{stretched} {full}");
+}
+
+/// A column of a large matrix is read a kibibyte for a number, and a row 256 numbers for one.
+#[test]
+fn rows_and_columns_make_stretches() {
+	let (a, b, large) = (0, 1, 1u64 << 32);
+	let of = |transpose_a, transpose_b| {
+		let (m, n, k) = (1 << 16, 1 << 16, 1 << 16);
+		let kind = OpKind::MatMul { a, b, transpose_a, transpose_b, m, n, k };
+		stretch(&Part::Whole(kind), 200 << 10, |_| large)
+	};
+	// Both by columns, one by columns, both by rows.
+	assert_eq!((of(true, false), of(true, true), of(false, true)), (64, 128, 16_384));
+	let kind = OpKind::MatMul {
+		a,
+		b,
+		transpose_a: true,
+		transpose_b: false,
+		m: 1 << 16,
+		n: 1 << 16,
+		k: 1 << 16,
+	};
+	assert_eq!(stretches(&Part::Whole(kind), 5, 200 << 10, |_| large), 1_024);
+	// Hashes beside m of 2^24 chunks: m (24 - log2 m).
+	assert_eq!(opening_bytes(64, large), 64 * 1_024 + 64 * 18 * 32);
+	assert_eq!(opening_bytes(1, 256), 1_024);
+	assert_eq!(opening_bytes(0, large), 0);
 }
 
 #[test]
