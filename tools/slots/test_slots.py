@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 import attacks
+import court
 import exact
 import seeds
 import svg
@@ -254,6 +255,81 @@ def test_renting_arithmetic():
     for _ in range(hours * 60):
         level = level * 2 ** (-minute / 7) + rate * minute * math.log(2) / 7
     close(level, attacks.rented(rate, hours / 24), 0.05)
+
+
+def test_three_times_holds():
+    """Against every listed attack, at every share up to 40 %; not against the hidden jump."""
+    for S, N in ((3, 30), (3, 66), (3, 100), (3, 1_000), (15, 1_000)):
+        k = court.own_draws(N, S)
+        for w in np.linspace(0, 0.4, 9):
+            for attack in court.LISTED:
+                assert court.gain(attack, court.MULTIPLE, S, N, k, w) < 0, (attack, S, N, w)
+                # At the multiple that is needed, the best that the cheat has brings nothing.
+                close(court.gain(attack, court.needed(attack, S, N, k, w), S, N, k, w), 0, 1e-9)
+            # No share needs more than small ones in the limit, or than all segments at once.
+            ends = court.bound(S, k, w), court.needed(court.no_segment, S, N, k, w)
+            assert court.needed(court.some_segments, S, N, k, w) <= max(ends) + 1e-9
+            assert court.gain(court.hidden(1), court.MULTIPLE, S, N, k, w) > 0
+    least = court.least_multiple()
+    assert least < court.bound(3, 1, 0.4) < court.MULTIPLE, least
+    # The hidden jump that saves 5 % of 1,000 segments, with and without seats.
+    few = court.hidden(0.05), 3, 1_000, 15
+    assert court.needed(*few, 0) < court.MULTIPLE < court.needed(*few, 0.1)
+
+
+def test_an_attack_is_found_as_often_as_in_simulated_audits():
+    rng = np.random.default_rng(6)
+    S, N, k, w, runs = 3, 10, 2, 0.3, 100_000
+    # Draws with replacement, of which the formulas are; what is drawn without is found more often.
+    drawn = rng.integers(0, N, (runs, S, k))
+    own = rng.random((runs, S)) < w
+    for false in (1, 4, 10):
+        passed = (own | (drawn >= false).all(axis=2)).all(axis=1)
+        close(passed.mean(), court.some_segments(S, N, k, w)[0][false - 1], 0.006)
+    # A standstill is found by every draw after it, and by the evaluation of the last state.
+    after = (own | (drawn < 4).all(axis=2)).all(axis=1) & own[:, 0]
+    close(after.mean(), court.standstill(S, N, k, w)[0][4], 0.006)
+    # Two seats look at movement.
+    jump = own[:, 1] & own[:, 2] & (own | (drawn > 0).all(axis=2)).all(axis=1)
+    close(jump.mean(), court.shown(S, N, k, w)[0][0], 0.006)
+
+
+def test_openings_are_bounded_by_those_of_a_tree():
+    """Any set of chunks opens with no more bytes than the formula has, by counting siblings."""
+    rng = np.random.default_rng(7)
+    for height in (4, 8, 11):
+        for chunks in (1, 3, 8, 16):
+            level, siblings = set(rng.choice(2**height, chunks, replace=False).tolist()), 0
+            for _ in range(height):
+                siblings += sum(1 for place in level if place ^ 1 not in level)
+                level = {place // 2 for place in level}
+            bytes_of = chunks * court.CHUNK + siblings * court.HASH
+            assert bytes_of <= court.opening(chunks, 2**height) + 1e-6
+    assert court.opening(1, 2**8) == court.CHUNK + 8 * court.HASH
+
+
+def test_a_dispute_narrows_to_one_in_its_rounds():
+    for fan in (*court.FANS, 128):
+        for count in (1, 2, 16, 17, 64, 65, 4_096, 4_097, 2**24, 10**8):
+            left, found = count, 0
+            while left > 1:
+                left, found = math.ceil(left / fan), found + 1
+            assert court.levels(fan, count) == found, (fan, count)
+
+
+def test_the_record_of_the_court_has_its_numbers():
+    """Each cell of its tables, and each sentence with a number."""
+    text = court.RECORD.read_text(encoding="utf-8")
+    for name, make in court.TABLES.items():
+        between = text.split(f"<!-- {name} -->\n")[1].split(f"<!-- /{name} -->")[0]
+        rows, expected = between.splitlines(), make().splitlines()
+        assert len(rows) == len(expected), (name, len(rows), len(expected))
+        for row, line in zip(rows, expected):
+            for got, cell in itertools.zip_longest(row.split("|"), line.split("|")):
+                assert got is not None and cell is not None, (name, row, line)
+                assert got.strip() == cell.strip(), (name, got, cell, line)
+    for sentence in court.sentences():
+        assert sentence in text, sentence
 
 
 def main():
