@@ -53,4 +53,4 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// The hash that every machine computes.
-const STATE: &str = "0xd89b296548b00b48fcc23b2919981497ac17b1de0ebfe66e40d7dee7eda00c69";
+const STATE: &str = "0xe7def0815f5d5bd5c829ab38f95b0d88f13be87823dae74dcdc35382ff4180fa";
