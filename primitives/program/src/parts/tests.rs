@@ -1,6 +1,7 @@
 //! Parts against whole operators, and what holds of every part.
 
 mod cases;
+mod counts;
 mod whole;
 
 use super::*;
