@@ -8,7 +8,10 @@ use crate::{
 	content::{self, OpeningError},
 	H256,
 };
-use alloc::{collections::BTreeMap, vec::Vec};
+use alloc::{
+	collections::{BTreeMap, BTreeSet},
+	vec::Vec,
+};
 use codec::{Decode, DecodeWithMemTracking, Encode};
 use core::fmt;
 use scale_info::TypeInfo;
@@ -30,34 +33,49 @@ pub struct KnownTensor {
 	pub elements: u64,
 }
 
-/// One chunk of a tensor, with the proof that it is of its content.
+/// Chunks of one tensor, with the proof that they are of its content.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, TypeInfo)]
 pub struct Opening {
 	/// The tensor, by its number in the list of parts.
 	pub tensor: TensorId,
-	/// Number of the chunk, from 0.
-	pub chunk: u32,
-	/// Its bytes: 1,024, or fewer in the last chunk.
-	pub bytes: Vec<u8>,
-	/// The path that [`content::open`] returns.
-	pub path: Vec<H256>,
+	/// The numbers of its chunks, from 0 and ascending, and their bytes: 1,024 each, or fewer in the
+	/// last chunk of the tensor.
+	pub chunks: Vec<(u32, Vec<u8>)>,
+	/// The siblings that [`content::open_many`] returns.
+	pub siblings: Vec<H256>,
 }
 
 impl Opening {
-	/// Opens a chunk of the tensor whose bytes these are. Fails with
-	/// [`OpeningError::NoSuchChunk`].
-	pub fn new(chunk: Chunk, bytes: &[u8]) -> Result<Self, OpeningError> {
-		let path = content::open(bytes, chunk.number)?;
-		let start = chunk.number.saturating_mul(content::CHUNK_BYTES);
-		let end = start.saturating_add(content::CHUNK_BYTES).min(bytes.len() as u64);
-		let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-		let shown = range.and_then(|(start, end)| bytes.get(start..end));
-		Ok(Self {
-			tensor: chunk.tensor,
-			chunk: u32::try_from(chunk.number).map_err(|_| OpeningError::NoSuchChunk)?,
-			bytes: shown.ok_or(OpeningError::NoSuchChunk)?.to_vec(),
-			path,
-		})
+	/// Opens the chunks of these numbers of the tensor whose bytes these are. Fails where the numbers
+	/// are none, do not strictly ascend or are not of the tensor.
+	pub fn new(tensor: TensorId, numbers: &[u32], bytes: &[u8]) -> Result<Self, OpeningError> {
+		let siblings = content::open_many(bytes, numbers.iter().map(|number| (*number).into()))?;
+		let shown = |number: &u32| {
+			content::chunk(bytes, (*number).into()).map(|shown| (*number, shown.to_vec()))
+		};
+		let chunks = numbers.iter().map(shown).collect::<Result<_, _>>()?;
+		Ok(Self { tensor, chunks, siblings })
+	}
+
+	/// Opens these chunks, for example those that a [recorder](trainyard_program::parts::Recorder)
+	/// noted: one opening for each tensor, in order. `bytes` returns the bytes of a tensor. Fails
+	/// where it has none, or where a chunk is not of its tensor.
+	pub fn all<B: AsRef<[u8]>>(
+		chunks: &BTreeSet<Chunk>,
+		mut bytes: impl FnMut(TensorId) -> Option<B>,
+	) -> Result<Vec<Self>, RefereeError> {
+		let mut numbers = BTreeMap::<TensorId, Vec<u32>>::new();
+		for Chunk { tensor, number } in chunks {
+			let number = u32::try_from(*number)
+				.map_err(|_| RefereeError::opening(*tensor, OpeningError::NoSuchChunk))?;
+			numbers.entry(*tensor).or_default().push(number);
+		}
+		let open = |(tensor, numbers): (TensorId, Vec<u32>)| {
+			let bytes = bytes(tensor).ok_or(RefereeError::UnknownTensor(tensor))?;
+			Self::new(tensor, &numbers, bytes.as_ref())
+				.map_err(|error| RefereeError::opening(tensor, error))
+		};
+		numbers.into_iter().map(open).collect()
 	}
 }
 
@@ -70,13 +88,17 @@ pub enum RefereeError {
 	Opening {
 		/// The tensor.
 		tensor: TensorId,
-		/// The number of the chunk.
-		chunk: u32,
 		/// What is wrong with it.
 		error: OpeningError,
 	},
 	/// What was opened does not suffice, or the part cannot be computed.
 	Element(OpenedError),
+}
+
+impl RefereeError {
+	fn opening(tensor: TensorId, error: OpeningError) -> Self {
+		RefereeError::Opening { tensor, error }
+	}
 }
 
 impl From<OpenedError> for RefereeError {
@@ -97,8 +119,8 @@ impl fmt::Display for RefereeError {
 			RefereeError::UnknownTensor(tensor) => {
 				write!(f, "no tensor number {tensor} belongs to what is disputed")
 			}
-			RefereeError::Opening { tensor, chunk, error } => {
-				write!(f, "opening of chunk {chunk} of tensor {tensor}: {error}")
+			RefereeError::Opening { tensor, error } => {
+				write!(f, "opening of tensor {tensor}: {error}")
 			}
 			RefereeError::Element(error) => error.fmt(f),
 		}
@@ -121,18 +143,21 @@ impl Referee {
 		Self { known, opened: Opened::new(labels) }
 	}
 
-	/// Takes an opening. Fails where the tensor is not known or the opening is not of it; then
-	/// nothing is taken.
+	/// Takes an opening. Fails where the tensor is not known or anything of the opening is not of
+	/// it; then nothing is taken.
 	pub fn take(&mut self, opening: &Opening) -> Result<(), RefereeError> {
-		let Opening { tensor, chunk, bytes, path } = opening;
+		let Opening { tensor, chunks, siblings } = opening;
 		let known = self.known.get(tensor).ok_or(RefereeError::UnknownTensor(*tensor))?;
 		let length = known.elements.saturating_mul(WORD);
-		content::verify(&known.content, length, (*chunk).into(), bytes, path)
-			.map_err(|error| RefereeError::Opening { tensor: *tensor, chunk: *chunk, error })?;
-		// The length of a tensor is a multiple of a word's, and so is that of each of its chunks.
-		let (words, _) = bytes.as_chunks::<4>();
-		let words = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-		self.opened.insert(Chunk { tensor: *tensor, number: (*chunk).into() }, words);
+		let shown = chunks.iter().map(|(number, bytes)| (u64::from(*number), bytes.as_slice()));
+		content::verify_many(&known.content, length, shown, siblings)
+			.map_err(|error| RefereeError::opening(*tensor, error))?;
+		for (number, bytes) in chunks {
+			// The length of a tensor is a multiple of a word's, and so is that of each of its chunks.
+			let (words, _) = bytes.as_chunks::<4>();
+			let words = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+			self.opened.insert(Chunk { tensor: *tensor, number: (*number).into() }, words);
+		}
 		Ok(())
 	}
 }
@@ -152,7 +177,6 @@ impl Inputs for Referee {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use alloc::collections::BTreeSet;
 	use trainyard_program::{
 		init, lower,
 		ops::{Program, Role},
@@ -182,9 +206,15 @@ mod tests {
 			self.bytes.iter().map(|(id, bytes)| (*id, known(bytes))).collect()
 		}
 
-		fn openings(&self, chunks: BTreeSet<Chunk>) -> Vec<Opening> {
-			let open = |chunk: Chunk| Opening::new(chunk, &self.bytes[&chunk.tensor]).unwrap();
-			chunks.into_iter().map(open).collect()
+		/// Opens chunks with one set of siblings for each tensor.
+		fn openings(&self, chunks: &BTreeSet<Chunk>) -> Vec<Opening> {
+			Opening::all(chunks, |tensor| self.bytes.get(&tensor)).unwrap()
+		}
+
+		/// Opens each chunk by its own path.
+		fn apart(&self, chunks: &BTreeSet<Chunk>) -> Vec<Opening> {
+			let open = |chunk: &Chunk| self.openings(&BTreeSet::from([*chunk])).remove(0);
+			chunks.iter().map(open).collect()
 		}
 	}
 
@@ -267,11 +297,20 @@ mod tests {
 		(whole, list)
 	}
 
-	/// Whatever a trainer has computed in a step, a referee recomputes from openings; and every
-	/// opening that is bent is refused, or leaves an element that is not the same.
+	fn bytes(openings: &[Opening]) -> usize {
+		openings.iter().map(Encode::encoded_size).sum()
+	}
+
+	/// Bytes of siblings.
+	fn beside(openings: &[Opening]) -> usize {
+		openings.iter().map(|opening| opening.siblings.len() * 32).sum()
+	}
+
+	/// Whatever a trainer has computed in a step, a referee recomputes from openings, and an opening
+	/// of many chunks is never longer than those of each.
 	#[test]
 	fn elements_of_steps_are_recomputed_from_openings() {
-		let (mut judged, mut largest) = (0, 0);
+		let (mut judged, mut largest, mut shared, mut apart) = (0, 0, [0; 2], [0; 2]);
 		for spec in specs() {
 			let spec = spec.check().unwrap();
 			let program = lower::training_step(&spec);
@@ -281,7 +320,9 @@ mod tests {
 				for index in [0, len / 2, len - 1] {
 					let recorder = Recorder::new(&whole, whole.labels);
 					element(part, index, &moment, &recorder).unwrap();
-					let openings = whole.openings(recorder.into_chunks());
+					let chunks = recorder.into_chunks();
+					let openings = whole.openings(&chunks);
+					assert!(openings.is_sorted_by_key(|opening| opening.tensor));
 					let mut referee = Referee::new(whole.known(), whole.labels);
 					for opening in &openings {
 						referee.take(opening).unwrap();
@@ -289,12 +330,51 @@ mod tests {
 					let found = element(part, index, &moment, &referee).unwrap();
 					assert_eq!(canonical_bits(found), whole.word(*out, index), "{part:?}");
 					judged += 1;
-					let bytes = openings.iter().map(Encode::encoded_size).sum::<usize>();
-					largest = largest.max(bytes * usize::from(terms(part, index) > 0));
+					let paths = whole.apart(&chunks);
+					let sizes = (bytes(&openings), bytes(&paths));
+					assert!(sizes.0 <= sizes.1 && beside(&openings) <= beside(&paths), "{part:?}");
+					shared = [shared[0] + sizes.0, shared[1] + beside(&openings)];
+					apart = [apart[0] + sizes.1, apart[1] + beside(&paths)];
+					largest = largest.max(sizes.0 * usize::from(terms(part, index) > 0));
 				}
 			}
 		}
+		println!(
+			"{judged} elements: {} bytes, {} of them siblings; chunk by chunk {} and {}; the largest \
+			 has {largest}",
+			shared[0], shared[1], apart[0], apart[1]
+		);
 		assert!(judged > 150 && largest > 10_000, "{judged} {largest}");
+		// Even in the small tensors of these steps, less than two siblings of five are left.
+		assert!(shared[1] * 5 < apart[1] * 2, "{shared:?} {apart:?}");
+	}
+
+	/// A column of a matrix with 4 chunks in a row: its chunks share all but the lowest two levels.
+	#[test]
+	fn a_column_of_a_matrix_is_opened_by_few_siblings() {
+		let (rows, width) = (200u64, 1_024);
+		let values: Vec<f32> = (0..rows * width).map(|i| i as f32).collect();
+		let content = content::le_bytes(&values);
+		let column = |row| Chunk { tensor: 7, number: (row * width + 300) / CHUNK_ELEMENTS };
+		let chunks: BTreeSet<Chunk> = (0..rows).map(column).collect();
+		let whole = Whole { bytes: BTreeMap::from([(7, content)]), labels: 0 };
+		let (shared, apart) = (whole.openings(&chunks), whole.apart(&chunks));
+		let [opening] = &shared[..] else { panic!("{} openings", shared.len()) };
+		assert_eq!((opening.chunks.len(), opening.siblings.len()), (200, 400));
+		println!(
+			"a column of 200 rows: {} bytes, {} of them siblings; chunk by chunk {} and {}",
+			bytes(&shared),
+			beside(&shared),
+			bytes(&apart),
+			beside(&apart)
+		);
+		assert!(bytes(&shared) < 240 * 1_024 && bytes(&apart) > 240 * 1_024);
+		let mut referee = Referee::new(whole.known(), whole.labels);
+		referee.take(opening).unwrap();
+		for row in 0..rows {
+			let index = row * width + 300;
+			assert_eq!(referee.number(7, index), Ok(index as f32));
+		}
 	}
 
 	#[test]
@@ -303,36 +383,70 @@ mod tests {
 		let program = lower::training_step(&spec);
 		let (whole, _) = step(&program, &spec);
 		let (id, bytes) = whole.bytes.iter().find(|(_, bytes)| bytes.len() > 5_000).unwrap();
-		let good = Opening::new(Chunk { tensor: *id, number: 2 }, bytes).unwrap();
+		let good = Opening::new(*id, &[0, 2, 3], bytes).unwrap();
 		let known = whole.known();
 		let refused = |opening: &Opening| {
 			let mut referee = Referee::new(known.clone(), whole.labels);
 			let error = referee.take(opening).unwrap_err();
 			// Nothing of it was taken.
-			assert!(matches!(referee.number(*id, 512), Err(RefereeError::Element(_))));
+			for (chunk, _) in &good.chunks {
+				let index = u64::from(*chunk) * CHUNK_ELEMENTS;
+				let missing = OpenedError::Missing { tensor: *id, index };
+				assert_eq!(referee.number(*id, index), Err(RefereeError::Element(missing)));
+			}
 			error
 		};
-		let opening = |error| RefereeError::Opening { tensor: *id, chunk: 2, error };
-		let mut bent = good.clone();
-		bent.bytes[7] ^= 1;
-		assert_eq!(refused(&bent), opening(OpeningError::Root));
-		bent = good.clone();
-		bent.bytes.pop();
-		assert_eq!(refused(&bent), opening(OpeningError::ChunkLength));
-		bent = good.clone();
-		bent.path.pop();
-		assert_eq!(refused(&bent), opening(OpeningError::PathLength));
-		bent = Opening { chunk: u32::MAX, ..good.clone() };
-		let error = OpeningError::NoSuchChunk;
-		assert_eq!(refused(&bent), RefereeError::Opening { tensor: *id, chunk: u32::MAX, error });
-		bent = Opening { tensor: 9_999, ..good.clone() };
+		type Bend = fn(&mut Opening);
+		let faults: [(OpeningError, Bend); 9] = [
+			(OpeningError::Root, |bent| bent.chunks[1].1[7] ^= 1),
+			(OpeningError::Root, |bent| bent.siblings[0].0[31] ^= 128),
+			(OpeningError::ChunkLength, |bent| bent.chunks[2].1.truncate(9)),
+			(OpeningError::SiblingCount, |bent| bent.siblings.truncate(1)),
+			(OpeningError::SiblingCount, |bent| bent.siblings.push(H256::zero())),
+			(OpeningError::Order, |bent| bent.chunks.swap(0, 1)),
+			(OpeningError::Order, |bent| bent.chunks.insert(1, bent.chunks[1].clone())),
+			(OpeningError::NoSuchChunk, |bent| bent.chunks[2].0 = u32::MAX),
+			(OpeningError::Empty, |bent| bent.chunks.clear()),
+		];
+		for (error, bend) in faults {
+			let mut bent = good.clone();
+			bend(&mut bent);
+			assert_eq!(refused(&bent), RefereeError::Opening { tensor: *id, error });
+		}
+		let bent = Opening { tensor: 9_999, ..good.clone() };
 		assert_eq!(refused(&bent), RefereeError::UnknownTensor(9_999));
 		let mut referee = Referee::new(known.clone(), whole.labels);
 		referee.take(&good).unwrap();
-		let expected = f32::from_bits(whole.word(*id, 2 * 256));
-		assert_eq!(referee.number(*id, 2 * 256).unwrap().to_bits(), expected.to_bits());
-		let (tensor, index) = (*id, 3 * 256);
+		for index in [0, 255, 512, 1_023] {
+			let expected = f32::from_bits(whole.word(*id, index));
+			assert_eq!(referee.number(*id, index).unwrap().to_bits(), expected.to_bits());
+		}
+		let (tensor, index) = (*id, 256);
 		let missing = RefereeError::Element(OpenedError::Missing { tensor, index });
-		assert_eq!(referee.number(*id, 3 * 256), Err(missing));
+		assert_eq!(referee.number(*id, 256), Err(missing));
+	}
+
+	#[test]
+	fn what_cannot_be_opened_is_an_error_of_its_tensor() {
+		let content = [1; 3_000];
+		let all = |tensor, number| {
+			let bytes = |id| (id == 4).then_some(&content[..]);
+			Opening::all(&BTreeSet::from([Chunk { tensor, number }]), bytes)
+		};
+		assert_eq!(all(4, 2).unwrap()[0].chunks, [(2, vec![1; 952])]);
+		let none = RefereeError::Opening { tensor: 4, error: OpeningError::NoSuchChunk };
+		for number in [3, u32::MAX.into(), 1 << 32, u64::MAX] {
+			assert_eq!(all(4, number), Err(none));
+		}
+		assert_eq!(all(5, 0), Err(RefereeError::UnknownTensor(5)));
+		assert_eq!(Opening::all(&BTreeSet::new(), |_| Some([0])), Ok(Vec::new()));
+		for (numbers, error) in [
+			(&[][..], OpeningError::Empty),
+			(&[1, 0], OpeningError::Order),
+			(&[1, 1], OpeningError::Order),
+			(&[0, 3], OpeningError::NoSuchChunk),
+		] {
+			assert_eq!(Opening::new(4, numbers, &content), Err(error));
+		}
 	}
 }
