@@ -46,7 +46,7 @@ pub fn place(spec: &JobSpec, step: u32) -> Place {
 	Place { epoch, positions: start..start.saturating_add(spec.training.batch_size) }
 }
 
-/// Rounds of the network, in turns of the one coordinate and of the other.
+/// Rounds of the network. They change the two coordinates in turn.
 const ROUNDS: u32 = 8;
 
 /// The order of the training rows of one epoch: a permutation of `0..rows` that gives the row at

@@ -7,10 +7,17 @@
 use super::fma;
 use super::reduce::{DOT_BLOCK, LANES, SUM_BLOCK};
 
-/// Levels of a [`SumChain`]: enough for [`SUM_BLOCK`] to their number terms, 2^40.
+/// Levels of a [`SumChain`].
 pub const SUM_LEVELS: usize = 4;
 
+/// Most terms of a [`SumChain`]: one fewer than [`SUM_BLOCK`] to the number of its levels. With one
+/// more the block of the last level would be full, and there is no level for its sum.
+pub const MAX_SUM_TERMS: u64 = (SUM_BLOCK as u64).pow(SUM_LEVELS as u32) - 1;
+
 /// A dot product under way, as [`super::dot`] defines it.
+///
+/// A block joins the total when the first term after it is taken, so that the last block of a product
+/// never does. Until then the total is +0, or that of the blocks before.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DotChain {
 	/// The sum of the blocks before the present one; +0 in the first.
@@ -42,10 +49,10 @@ impl DotChain {
 	}
 }
 
-/// A sum under way, as [`super::sum`] defines it, of at most 2^40 terms.
+/// A sum under way, as [`super::sum`] defines it, of at most [`MAX_SUM_TERMS`] terms.
 ///
 /// Level 0 has the lanes of the present block of terms, level 1 those of the present block of
-/// blocks, and so on.
+/// blocks, and so on. A block joins the level above as soon as it is full, and its lanes are +0 again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SumChain {
 	/// The lanes of each level.

@@ -34,7 +34,7 @@ mod sigmoid;
 pub mod whetstone;
 
 pub use activations::Function;
-pub use chain::{DotChain, SumChain, SUM_LEVELS};
+pub use chain::{DotChain, SumChain, MAX_SUM_TERMS, SUM_LEVELS};
 pub use cosine::{cos_pi, cos_pi_with, COS_PI_FLOP};
 pub use erf::{erf, erf_with, ERF_FLOP};
 pub use fma::fma;

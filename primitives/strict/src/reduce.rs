@@ -28,7 +28,7 @@ pub fn dot(a: impl Iterator<Item = f32>, b: impl Iterator<Item = f32>) -> f32 {
 ///
 /// In a block lane `j` of [`LANES`] starts at +0 and adds the terms whose index is `j` modulo 16,
 /// ascending; then lane `j` adds lane `j + 8` for `j < 8`, lane `j + 4` for `j < 4`, `j + 2` for
-/// `j < 2`, and lane 0 adds lane 1.
+/// `j < 2`, and lane 0 adds lane 1. There are at most [`MAX_SUM_TERMS`](crate::MAX_SUM_TERMS) terms.
 pub fn sum(terms: impl Iterator<Item = f32>) -> f32 {
 	let (mut chain, mut taken) = (SumChain::default(), 0u64);
 	for x in terms {

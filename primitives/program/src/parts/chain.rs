@@ -11,7 +11,7 @@ use trainyard_strict::{
 /// What a chain holds. With the number of terms that it has taken, it is all that the chain needs to
 /// go on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[allow(clippy::large_enum_variant)] // One at a time lives, on the stack.
+#[allow(clippy::large_enum_variant)] // There is one at a time, on the stack.
 pub enum Accumulator {
 	/// Elements without a chain.
 	#[default]
@@ -202,7 +202,11 @@ impl Accumulator {
 }
 
 /// SCALE: the number of the variant, from 0, and its fields in their order; a number by its
-/// canonical bits. What is not canonical does not decode, so a state of a chain has one form.
+/// canonical bits. Bits that are not canonical do not decode, so an accumulator has one form.
+///
+/// Accumulators are compared by this form, never by what they would finish to: fields that the number
+/// of terms makes idle (the total of a dot product in its first block, the upper levels of a short
+/// sum) are part of it, and an honest chain has them at +0.
 impl Encode for Accumulator {
 	fn size_hint(&self) -> usize {
 		let (_, words) = self.words();

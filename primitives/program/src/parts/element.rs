@@ -29,6 +29,8 @@ pub enum PartError {
 	NotAPart,
 	/// The chain of the part holds something else than it was given.
 	WrongAccumulator,
+	/// The chain has no such stretch: its end is before its begin, or after the last term.
+	NoSuchTerms,
 	/// A token is not a whole number below the vocabulary.
 	BadToken {
 		/// Where it stands among the tokens.
@@ -55,6 +57,7 @@ impl fmt::Display for PartError {
 			PartError::WrongAccumulator => {
 				write!(f, "the chain of this part holds something else than it was given")
 			}
+			PartError::NoSuchTerms => write!(f, "the chain has no such stretch of terms"),
 			PartError::BadToken { index, vocabulary } => {
 				write!(f, "token {index} is not a whole number below the vocabulary {vocabulary}")
 			}
@@ -106,7 +109,39 @@ pub fn terms(part: &Part, index: u64) -> u64 {
 			OpKind::MaxPool2d { window, .. } | OpKind::AvgPool2d { window, .. } => window.taps(),
 			OpKind::AvgPool2dGrad { window, .. } => images::covering(&window, index).count(),
 			OpKind::Whetstone { cycles, .. } => cycles.into(),
-			_ => 0,
+			// Without a chain, or taken apart.
+			OpKind::AddRow { .. }
+			| OpKind::Relu { .. }
+			| OpKind::ReluGrad { .. }
+			| OpKind::LogSoftmax { .. }
+			| OpKind::RowLoss { .. }
+			| OpKind::RowLossGrad { .. }
+			| OpKind::Scale { .. }
+			| OpKind::Decay { .. }
+			| OpKind::MulAdd { .. }
+			| OpKind::Ema { .. }
+			| OpKind::EmaSquare { .. }
+			| OpKind::AdamStep { .. }
+			| OpKind::Add { .. }
+			| OpKind::Activation { .. }
+			| OpKind::ActivationGrad { .. }
+			| OpKind::SwapAxes { .. }
+			| OpKind::AddChannel { .. }
+			| OpKind::MaxPool2dGrad { .. }
+			| OpKind::LayerNorm { .. }
+			| OpKind::LayerNormGrad { .. }
+			| OpKind::LayerNormWeightGrad { .. }
+			| OpKind::RmsNorm { .. }
+			| OpKind::RmsNormGrad { .. }
+			| OpKind::RmsNormWeightGrad { .. }
+			| OpKind::Embedding { .. }
+			| OpKind::CausalSoftmax { .. }
+			| OpKind::CausalSoftmaxGrad { .. }
+			| OpKind::Dropout { .. }
+			| OpKind::Noise { .. }
+			| OpKind::SquaredLossGrad { .. }
+			| OpKind::ClipFactor { .. }
+			| OpKind::LearningRate { .. } => 0,
 		},
 		Part::RowMax { cols, .. }
 		| Part::RowLogSum { cols, .. }
@@ -153,7 +188,38 @@ pub fn start<I: Inputs>(part: &Part, index: u64, inputs: &I) -> Result<Accumulat
 				let (_, lane) = rows::split(index, lanes);
 				Accumulator::Lane(each::lane(inputs, x, lanes, lane)?)
 			}
-			_ => Accumulator::None,
+			OpKind::AddRow { .. }
+			| OpKind::Relu { .. }
+			| OpKind::ReluGrad { .. }
+			| OpKind::LogSoftmax { .. }
+			| OpKind::RowLoss { .. }
+			| OpKind::RowLossGrad { .. }
+			| OpKind::Scale { .. }
+			| OpKind::Decay { .. }
+			| OpKind::MulAdd { .. }
+			| OpKind::Ema { .. }
+			| OpKind::EmaSquare { .. }
+			| OpKind::AdamStep { .. }
+			| OpKind::Add { .. }
+			| OpKind::Activation { .. }
+			| OpKind::ActivationGrad { .. }
+			| OpKind::SwapAxes { .. }
+			| OpKind::AddChannel { .. }
+			| OpKind::MaxPool2dGrad { .. }
+			| OpKind::LayerNorm { .. }
+			| OpKind::LayerNormGrad { .. }
+			| OpKind::LayerNormWeightGrad { .. }
+			| OpKind::RmsNorm { .. }
+			| OpKind::RmsNormGrad { .. }
+			| OpKind::RmsNormWeightGrad { .. }
+			| OpKind::Embedding { .. }
+			| OpKind::CausalSoftmax { .. }
+			| OpKind::CausalSoftmaxGrad { .. }
+			| OpKind::Dropout { .. }
+			| OpKind::Noise { .. }
+			| OpKind::SquaredLossGrad { .. }
+			| OpKind::ClipFactor { .. }
+			| OpKind::LearningRate { .. } => Accumulator::None,
 		},
 		Part::RowMax { .. } | Part::CausalMax { .. } => Accumulator::Max(f32::NEG_INFINITY),
 		Part::RowLogSum { .. }
@@ -174,7 +240,9 @@ pub fn start<I: Inputs>(part: &Part, index: u64, inputs: &I) -> Result<Accumulat
 	})
 }
 
-/// Takes the terms `range` of the chain of element `index`: those before it have been taken.
+/// Takes the terms `range` of the chain of element `index`: those before it have been taken. Fails
+/// with [`PartError::NoSuchTerms`] where the chain has not as many. As everywhere here, `index` must be
+/// below the number of elements, which the part alone does not know: see [`super::PartOp::len`].
 pub fn advance<I: Inputs>(
 	part: &Part,
 	index: u64,
@@ -182,6 +250,9 @@ pub fn advance<I: Inputs>(
 	range: Range<u64>,
 	inputs: &I,
 ) -> Result<(), I::Error> {
+	if range.start > range.end || range.end > terms(part, index) {
+		return Err(PartError::NoSuchTerms.into());
+	}
 	if range.is_empty() {
 		return Ok(());
 	}

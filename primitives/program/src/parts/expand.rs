@@ -61,7 +61,7 @@ struct NormOf {
 	cols: u32,
 }
 
-/// Takes an operator apart. The tensors between its parts bear the numbers from `first` on. Fails
+/// Takes an operator apart. The tensors between its parts are numbered from `first` on. Fails
 /// where there are not as many numbers.
 ///
 /// The match names every operator: a new one does not compile until somebody has decided whether

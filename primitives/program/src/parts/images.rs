@@ -5,7 +5,10 @@ use super::{
 	rows::{join, split},
 	Accumulator,
 };
-use crate::ops::{OpKind, TensorId, Window};
+use crate::{
+	ops::{OpKind, TensorId, Window},
+	spec::MAX_ROW_ELEMENTS,
+};
 use core::ops::Range;
 
 /// Returns plane, row and column of element `index` of planes of that width and area.
@@ -200,6 +203,9 @@ fn input_grad<I: Inputs>(
 	}
 	Ok(())
 }
+
+// The number of a place is a binary32: all of a window have numbers that are exact.
+const _: () = assert!(MAX_ROW_ELEMENTS <= 1 << 24);
 
 /// Takes terms of [`super::Part::PoolChoice`], of `x` and the windows' maxima.
 pub(super) fn choose<I: Inputs>(

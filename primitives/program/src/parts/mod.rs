@@ -7,9 +7,9 @@
 //! ([`expand`]).
 //!
 //! [`element`] computes one element, and reads what it needs through [`Inputs`]. The reference
-//! executor gives it tensors in memory; who has only proved openings of tensors gives it these, and
-//! the same function fails where one is missing. So there is one definition of each operator, and a
-//! dispute over any number ends in a stretch of one chain.
+//! executor reads tensors in memory. A referee reads proved openings of tensors, and the same function
+//! fails where one is missing. So there is one definition of each operator, and a dispute over any
+//! number ends in a stretch of one chain.
 //!
 //! - [`Part`] are the parts, [`expand`] takes an operator apart, [`PartList`] a whole program;
 //! - [`Opened`] are pieces of tensors to compute from, [`Recorder`] notes which pieces that takes;
@@ -36,4 +36,7 @@ pub use expand::{expand, Expanded};
 pub use kind::{Norm, Part};
 pub use list::{PartList, PartOp};
 pub use opened::{Chunk, Opened, OpenedError, Recorder, CHUNK_ELEMENTS};
-pub use stretch::{opening_bytes, reads, stretch, stretch_bytes, stretches, Reach, Read};
+pub use stretch::{
+	opening_bytes, reads, stretch, stretch_bytes, stretches, Reach, Read, MAX_REST_READS,
+	MAX_STRETCH,
+};

@@ -63,7 +63,7 @@ impl std::error::Error for OpenedError {}
 
 /// The chunks that were opened, and nothing else of their tensors. Words are 4 bytes: the bits of a
 /// number, or a label.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
 	chunks: BTreeMap<Chunk, Vec<u32>>,
 	/// Which of the tensors are labels.
@@ -76,7 +76,7 @@ impl Opened {
 		Self { chunks: BTreeMap::new(), labels }
 	}
 
-	/// Adds a chunk of these words. Who calls it has checked that they are of its tensor.
+	/// Adds a chunk of these words. The caller has checked that they are of its tensor.
 	pub fn insert(&mut self, chunk: Chunk, words: Vec<u32>) {
 		self.chunks.insert(chunk, words);
 	}
@@ -100,7 +100,7 @@ impl Inputs for Opened {
 	}
 }
 
-/// Reads from other inputs, and notes which chunks have to be opened to who has not got them.
+/// Reads from other inputs, and notes which chunks that takes: a referee has to be shown these.
 #[derive(Debug)]
 pub struct Recorder<'a, I> {
 	inputs: &'a I,

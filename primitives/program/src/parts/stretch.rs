@@ -54,6 +54,10 @@ impl Reach {
 	}
 }
 
+/// Most numbers that an element reads before its first term, or after its last one: as many as a lane
+/// of [`OpKind::Whetstone`] has variables. An operator of a training reads 8 at most.
+pub const MAX_REST_READS: u64 = 10;
+
 /// Bytes of a chunk.
 const CHUNK_BYTES: u64 = CHUNK_ELEMENTS * 4;
 /// Bytes of a hash.
@@ -122,8 +126,41 @@ pub fn reads(part: &Part) -> Vec<Read> {
 			OpKind::EmbeddingGrad { gradient, tokens, width, .. } => {
 				alloc::vec![row(tokens), along(gradient, width)]
 			}
-			// No chain, or one that reads nothing on its way.
-			_ => Vec::new(),
+			// It reads before its first term only.
+			OpKind::Whetstone { .. } => Vec::new(),
+			// Without a chain, or taken apart.
+			OpKind::AddRow { .. }
+			| OpKind::Relu { .. }
+			| OpKind::ReluGrad { .. }
+			| OpKind::LogSoftmax { .. }
+			| OpKind::RowLoss { .. }
+			| OpKind::RowLossGrad { .. }
+			| OpKind::Scale { .. }
+			| OpKind::Decay { .. }
+			| OpKind::MulAdd { .. }
+			| OpKind::Ema { .. }
+			| OpKind::EmaSquare { .. }
+			| OpKind::AdamStep { .. }
+			| OpKind::Add { .. }
+			| OpKind::Activation { .. }
+			| OpKind::ActivationGrad { .. }
+			| OpKind::SwapAxes { .. }
+			| OpKind::AddChannel { .. }
+			| OpKind::MaxPool2dGrad { .. }
+			| OpKind::LayerNorm { .. }
+			| OpKind::LayerNormGrad { .. }
+			| OpKind::LayerNormWeightGrad { .. }
+			| OpKind::RmsNorm { .. }
+			| OpKind::RmsNormGrad { .. }
+			| OpKind::RmsNormWeightGrad { .. }
+			| OpKind::Embedding { .. }
+			| OpKind::CausalSoftmax { .. }
+			| OpKind::CausalSoftmaxGrad { .. }
+			| OpKind::Dropout { .. }
+			| OpKind::Noise { .. }
+			| OpKind::SquaredLossGrad { .. }
+			| OpKind::ClipFactor { .. }
+			| OpKind::LearningRate { .. } => Vec::new(),
 		},
 		Part::RowMax { x, .. } | Part::CausalMax { x, .. } | Part::RowMean { x, .. } => {
 			alloc::vec![row(*x)]
@@ -158,8 +195,10 @@ pub fn reads(part: &Part) -> Vec<Read> {
 	}
 }
 
-/// Returns the most bytes that it takes to open what a stretch of so many terms of a part's chain
-/// reads; `elements` gives the number of elements of each tensor.
+/// Returns the most bytes of chunks and hashes that it takes to open what a stretch of so many terms of
+/// a part's chain reads; `elements` gives the number of elements of each tensor. What an element reads
+/// before its first term and after its last one comes on top, [`MAX_REST_READS`] numbers at most, and
+/// so do the few bytes by which lists are framed.
 pub fn stretch_bytes(part: &Part, terms: u64, elements: impl Fn(TensorId) -> u64) -> u64 {
 	reads(part).into_iter().fold(label_bytes(part), |bytes, Read { tensor, reach }| {
 		bytes.saturating_add(reach.bytes(terms, elements(tensor)))
@@ -175,12 +214,16 @@ fn label_bytes(part: &Part) -> u64 {
 	}
 }
 
-/// Returns the terms of a stretch: the largest power of two whose openings take at most `bytes`
-/// bytes, and 1 where a single term takes more. The stretches of a chain begin at its multiples.
+/// Most terms of a stretch, whatever they read: what one call computes is bounded too, also of a
+/// chain that reads nothing on its way ([`OpKind::Whetstone`]).
+pub const MAX_STRETCH: u64 = 1 << 15;
+
+/// Returns the terms of a stretch: the largest power of two, up to [`MAX_STRETCH`], whose openings
+/// take at most `bytes` bytes; 1 where a single term takes more. The stretches of a chain begin at its
+/// multiples.
 pub fn stretch(part: &Part, bytes: u64, elements: impl Fn(TensorId) -> u64) -> u64 {
 	let mut terms = 1u64;
-	// Longer than any chain.
-	while terms < 1 << 40 && stretch_bytes(part, terms.saturating_mul(2), &elements) <= bytes {
+	while terms < MAX_STRETCH && stretch_bytes(part, terms.saturating_mul(2), &elements) <= bytes {
 		terms = terms.saturating_mul(2);
 	}
 	terms

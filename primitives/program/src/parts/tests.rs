@@ -7,6 +7,7 @@ mod whole;
 use super::*;
 use crate::{
 	lower,
+	needs::MachineClass,
 	ops::{OpKind, TensorId},
 	reference::{self, ExecError},
 };
@@ -161,7 +162,7 @@ fn terms_and_rests_read_little() {
 			}
 		});
 	}
-	assert_eq!((most_of_term, most_of_rest), (5, 10));
+	assert_eq!((most_of_term, most_of_rest), (5, MAX_REST_READS));
 }
 
 /// What a chain holds has one form in bytes, which says all of it.
@@ -248,7 +249,7 @@ fn stretches_read_no_more_than_they_say() {
 				let terms = stretch(part, bytes, elements);
 				let cost = |terms| stretch_bytes(part, terms, elements);
 				assert!(terms.is_power_of_two() && (terms == 1 || cost(terms) <= bytes));
-				assert!(terms == 1 << 40 || cost(terms * 2) > bytes);
+				assert!(terms == MAX_STRETCH || cost(terms * 2) > bytes);
 			}
 		});
 	}
@@ -355,6 +356,83 @@ fn a_referee_computes_from_opened_chunks_alone() {
 		});
 	}
 	assert!(judged > 2_000 && most > 10, "{judged} {most}");
+}
+
+#[test]
+fn chains_have_no_terms_after_their_last() {
+	let mut refused = 0;
+	for case in cases::all() {
+		for_each_part(&case, |part, len, inputs| {
+			let (index, all) = (len - 1, terms(part, len - 1));
+			for (begin, end) in [(all, all + 1), (0, all + 1), (all + 1, all + 1), (1, 0)] {
+				let mut kept = start(part, index, inputs).unwrap();
+				let before = kept;
+				let range = Range { start: begin, end };
+				let found = advance(part, index, &mut kept, range, inputs);
+				assert_eq!(found, Err(ExecError::Part(PartError::NoSuchTerms)), "{part:?}");
+				assert_eq!(kept.encode(), before.encode());
+				refused += 1;
+			}
+			let mut kept = start(part, index, inputs).unwrap();
+			assert_eq!(advance(part, index, &mut kept, all..all, inputs), Ok(()));
+		});
+	}
+	assert!(refused > 1_000, "{refused}");
+}
+
+/// The bytes of what chains hold, by hand: others build them too.
+#[test]
+fn the_layout_of_accumulators() {
+	let words = |variant: u8, words: &[u32]| {
+		let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+		core::iter::once(variant).chain(bytes).collect::<Vec<u8>>()
+	};
+	let one = 0x3F80_0000;
+	let dot = trainyard_strict::DotChain { total: 1.0, block: -0.0 };
+	assert_eq!(Accumulator::None.encode(), [0]);
+	assert_eq!(Accumulator::Dot(dot).encode(), words(1, &[one, 0x8000_0000]));
+	let mut sum = trainyard_strict::SumChain::default();
+	// The lanes of a level one after the other, level by level.
+	(sum.lanes[0][1], sum.lanes[2][3]) = (1.0, -2.0);
+	let mut lanes = [0; 64];
+	(lanes[1], lanes[35]) = (one, 0xC000_0000);
+	assert_eq!(Accumulator::Sum(sum).encode(), words(2, &lanes));
+	let dots = Accumulator::Dots { sum: 2.0, dot };
+	assert_eq!(dots.encode(), words(3, &[0x4000_0000, one, 0x8000_0000]));
+	assert_eq!(Accumulator::Add(1.0).encode(), words(4, &[one]));
+	assert_eq!(Accumulator::Max(f32::NEG_INFINITY).encode(), words(5, &[0xFF80_0000]));
+	let largest = Accumulator::Largest { value: 1.0, at: 9 };
+	assert_eq!(largest.encode(), words(6, &[one, 9]));
+	assert_eq!(Accumulator::First(7).encode(), words(7, &[7]));
+	let mut lane = [0.0; trainyard_strict::whetstone::VARIABLES];
+	lane[9] = 1.0;
+	assert_eq!(Accumulator::Lane(lane).encode(), words(8, &[0, 0, 0, 0, 0, 0, 0, 0, 0, one]));
+}
+
+/// Nothing is summed that does not fit the memory of a machine class.
+#[test]
+fn no_job_sums_more_terms_than_a_chain_holds() {
+	for class in MachineClass::ALL {
+		assert!(class.limits().memory / 4 <= trainyard_strict::MAX_SUM_TERMS);
+	}
+}
+
+/// A block of a dot product joins the total with the first term after it, one of a sum as soon as it
+/// is full.
+#[test]
+fn blocks_join_at_their_time() {
+	let mut dot = trainyard_strict::DotChain::default();
+	let mut sum = trainyard_strict::SumChain::default();
+	for taken in 0..512 {
+		dot.add(taken, 1.0, 1.0);
+	}
+	assert_eq!((dot.total, dot.block), (0.0, 512.0));
+	dot.add(512, 1.0, 3.0);
+	assert_eq!((dot.total, dot.block), (512.0, 3.0));
+	for taken in 0..1_024 {
+		sum.add(taken, 1.0);
+	}
+	assert_eq!((sum.lanes[0], sum.lanes[1][0]), ([0.0; 16], 1_024.0));
 }
 
 #[test]
