@@ -2,10 +2,10 @@
 
 use crate::{content, merkle, H256};
 use alloc::vec::Vec;
-use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use codec::{Decode, DecodeWithMemTracking, Encode, Input, MaxEncodedLen};
 use core::fmt;
 use scale_info::TypeInfo;
-use serde::{Deserialize, Serialize};
+use serde::{de::Error as _, Deserialize, Deserializer, Serialize};
 use sp_crypto_hashing::blake2_256;
 use trainyard_strict::canonical_bits;
 
@@ -13,7 +13,7 @@ use trainyard_strict::canonical_bits;
 /// of drilling.
 ///
 /// Roots and results bind the bits of the loss, so it is kept, compared and encoded by them; a NaN
-/// by its [canonical bits](canonical_bits).
+/// by its [canonical bits](canonical_bits). An encoding with other bits of a NaN is refused.
 #[derive(
 	Clone,
 	Copy,
@@ -22,8 +22,6 @@ use trainyard_strict::canonical_bits;
 	PartialOrd,
 	Ord,
 	Encode,
-	Decode,
-	DecodeWithMemTracking,
 	MaxEncodedLen,
 	TypeInfo,
 	Serialize,
@@ -31,7 +29,8 @@ use trainyard_strict::canonical_bits;
 )]
 #[serde(deny_unknown_fields)]
 pub struct Evaluation {
-	/// The bits of the mean loss, a binary32.
+	/// The canonical bits of the mean loss, a binary32.
+	#[serde(deserialize_with = "read_loss_bits")]
 	loss_bits: u32,
 	/// Labels that the model predicts.
 	pub correct: u32,
@@ -59,6 +58,29 @@ impl Evaluation {
 		f64::from(self.correct) / f64::from(self.labels.max(1))
 	}
 }
+
+/// Why the encoding of an evaluation is refused.
+const NOT_CANONICAL: &str = "the loss is a NaN by other bits than 7FC00000";
+
+/// Returns whether these are the bits of a loss by which it is kept.
+fn is_canonical(loss_bits: u32) -> bool {
+	canonical_bits(f32::from_bits(loss_bits)) == loss_bits
+}
+
+fn read_loss_bits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+	let loss_bits = u32::deserialize(deserializer)?;
+	is_canonical(loss_bits).then_some(loss_bits).ok_or_else(|| D::Error::custom(NOT_CANONICAL))
+}
+
+impl Decode for Evaluation {
+	fn decode<I: Input>(input: &mut I) -> Result<Self, codec::Error> {
+		let (loss_bits, correct, labels) = Decode::decode(input)?;
+		let found = Self { loss_bits, correct, labels };
+		is_canonical(loss_bits).then_some(found).ok_or_else(|| NOT_CANONICAL.into())
+	}
+}
+
+impl DecodeWithMemTracking for Evaluation {}
 
 impl fmt::Debug for Evaluation {
 	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,6 +191,25 @@ mod tests {
 		assert_eq!(Evaluation::new(one, 7, 9).encode()[..4], 0x7FC0_0000u32.to_le_bytes());
 		assert_eq!(trace_leaf(5, one, b"logits"), trace_leaf(5, other, b"logits"));
 		assert_ne!(trace_leaf(5, one, b"logits"), trace_leaf(5, f32::INFINITY, b"logits"));
+	}
+
+	#[test]
+	fn a_loss_that_is_a_nan_by_other_bits_is_not_decoded() {
+		for loss_bits in [0x7FC0_0000u32, 0x7F80_0000, 0xFF80_0000, 0x8000_0000] {
+			let found = Evaluation::new(f32::from_bits(loss_bits), 7, 9);
+			assert_eq!(Evaluation::decode(&mut &found.encode()[..]), Ok(found));
+			let text = serde_json::to_string(&found).unwrap();
+			assert_eq!(serde_json::from_str::<Evaluation>(&text).unwrap(), found);
+		}
+		for loss_bits in [0x7FC0_0001u32, 0x7F80_0001, 0xFFC0_0000, u32::MAX] {
+			let bytes = (5u32, H256::zero(), loss_bits, 7u32, 9u32).encode();
+			assert!(Checkpoint::decode(&mut &bytes[..]).is_err(), "{loss_bits:08X}");
+			let error = Evaluation::decode(&mut &bytes[36..]).unwrap_err().to_string();
+			assert!(error.contains("7FC00000"), "{error}");
+			let text = format!(r#"{{"loss_bits":{loss_bits},"correct":7,"labels":9}}"#);
+			let error = serde_json::from_str::<Evaluation>(&text).unwrap_err().to_string();
+			assert!(error.contains("7FC00000"), "{error}");
+		}
 	}
 
 	/// Clients read evaluations in results of work units, as SCALE and as JSON.

@@ -1,7 +1,7 @@
 //! Chunks of tensors that were opened to somebody who knows only the tensors' contents.
 //!
 //! A [`Referee`] is told content hash and length of the tensors that a part of a program reads,
-//! takes [openings](content::open) of their chunks, and computes from these alone what the trainer
+//! takes [openings](Opening) of their chunks, and computes from these alone what the trainer
 //! computed from the whole: it runs the same function, [`trainyard_program::parts::element`].
 
 use crate::{
@@ -19,6 +19,7 @@ use trainyard_program::{
 	ops::TensorId,
 	parts::{Chunk, Inputs, Opened, OpenedError, PartError, CHUNK_ELEMENTS},
 };
+use trainyard_strict::canonical_bits;
 
 /// Bytes of a number, and of a label.
 const WORD: u64 = 4;
@@ -91,6 +92,9 @@ pub enum RefereeError {
 		/// What is wrong with it.
 		error: OpeningError,
 	},
+	/// An opening of a tensor of numbers shows a NaN by bits other than the [canonical
+	/// ones](canonical_bits), which no honest party hashes.
+	NotCanonical(TensorId),
 	/// What was opened does not suffice, or the part cannot be computed.
 	Element(OpenedError),
 }
@@ -122,6 +126,9 @@ impl fmt::Display for RefereeError {
 			RefereeError::Opening { tensor, error } => {
 				write!(f, "opening of tensor {tensor}: {error}")
 			}
+			RefereeError::NotCanonical(tensor) => {
+				write!(f, "opening of tensor {tensor}: it shows a NaN that is not 7FC00000")
+			}
 			RefereeError::Element(error) => error.fmt(f),
 		}
 	}
@@ -133,6 +140,8 @@ impl core::error::Error for RefereeError {}
 #[derive(Clone, Debug)]
 pub struct Referee {
 	known: BTreeMap<TensorId, KnownTensor>,
+	/// Which of them are labels. Their words are whole numbers, and none of them is a NaN.
+	labels: TensorId,
 	opened: Opened,
 }
 
@@ -140,11 +149,11 @@ impl Referee {
 	/// Returns a referee who knows these tensors, and to whom nothing was opened; labels are tensor
 	/// number `labels`.
 	pub fn new(known: BTreeMap<TensorId, KnownTensor>, labels: TensorId) -> Self {
-		Self { known, opened: Opened::new(labels) }
+		Self { known, labels, opened: Opened::new(labels) }
 	}
 
-	/// Takes an opening. Fails where the tensor is not known or anything of the opening is not of
-	/// it; then nothing is taken.
+	/// Takes an opening. Fails where the tensor is not known, where anything of the opening is not of
+	/// it, or where a tensor of numbers shows a NaN that is not canonical; then nothing is taken.
 	pub fn take(&mut self, opening: &Opening) -> Result<(), RefereeError> {
 		let Opening { tensor, chunks, siblings } = opening;
 		let known = self.known.get(tensor).ok_or(RefereeError::UnknownTensor(*tensor))?;
@@ -152,11 +161,19 @@ impl Referee {
 		let shown = chunks.iter().map(|(number, bytes)| (u64::from(*number), bytes.as_slice()));
 		content::verify_many(&known.content, length, shown, siblings)
 			.map_err(|error| RefereeError::opening(*tensor, error))?;
-		for (number, bytes) in chunks {
+		let words = |bytes: &[u8]| -> Vec<u32> {
 			// The length of a tensor is a multiple of a word's, and so is that of each of its chunks.
 			let (words, _) = bytes.as_chunks::<4>();
-			let words = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-			self.opened.insert(Chunk { tensor: *tensor, number: (*number).into() }, words);
+			words.iter().map(|word| u32::from_le_bytes(*word)).collect()
+		};
+		let shown: Vec<_> = chunks.iter().map(|(number, bytes)| (*number, words(bytes))).collect();
+		let is_canonical = |word: &u32| canonical_bits(f32::from_bits(*word)) == *word;
+		if *tensor != self.labels && !shown.iter().all(|(_, words)| words.iter().all(is_canonical))
+		{
+			return Err(RefereeError::NotCanonical(*tensor));
+		}
+		for (number, words) in shown {
+			self.opened.insert(Chunk { tensor: *tensor, number: number.into() }, words);
 		}
 		Ok(())
 	}
@@ -424,6 +441,35 @@ mod tests {
 		let (tensor, index) = (*id, 256);
 		let missing = RefereeError::Element(OpenedError::Missing { tensor, index });
 		assert_eq!(referee.number(*id, 256), Err(missing));
+	}
+
+	/// A trainer that hashed other bits of a NaN cannot open them. Labels are no numbers.
+	#[test]
+	fn a_nan_that_is_not_canonical_is_refused() {
+		let mut bytes = content::le_bytes(&[1.0; 600]);
+		let index = 300;
+		for (word, is_refused) in [
+			(0x7FC0_0000u32, false),
+			(0x7F80_0000, false),
+			(0xFF80_0000, false),
+			(0x7FC0_0001, true),
+			(0x7F80_0001, true),
+			(0xFFC0_0000, true),
+			(u32::MAX, true),
+		] {
+			bytes[index * 4..][..4].copy_from_slice(&word.to_le_bytes());
+			let known = KnownTensor { content: content::hash(&bytes), elements: 600 };
+			let known = BTreeMap::from([(3, known), (4, known)]);
+			let mut referee = Referee::new(known, 4);
+			let refused = Err(RefereeError::NotCanonical(3));
+			let expected = if is_refused { refused } else { Ok(()) };
+			let taken = referee.take(&Opening::new(3, &[0, 1], &bytes).unwrap());
+			assert_eq!(taken, expected, "{word:08X}");
+			// Nothing of a refused opening is taken, not even a chunk without a NaN.
+			assert_eq!(referee.number(3, 0).is_err(), is_refused, "{word:08X}");
+			referee.take(&Opening::new(4, &[1], &bytes).unwrap()).unwrap();
+			assert_eq!(referee.label(index as u64), Ok(word));
+		}
 	}
 
 	#[test]

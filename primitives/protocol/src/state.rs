@@ -2,13 +2,14 @@
 //!
 //! A state hash binds names, shapes and [content hashes](crate::content) of all tensors in a Merkle
 //! tree, and a content hash is a tree itself: with a [`TensorProof`] and an
-//! [opening](crate::content::open), any 1 KiB of a state is shown without the rest.
+//! [opening](crate::opening::Opening), any 1 KiB of a state is shown without the rest.
 
 use crate::{merkle, H256};
 use alloc::{string::String, vec::Vec};
 use codec::{Decode, DecodeWithMemTracking, Encode};
 use scale_info::TypeInfo;
 use sp_crypto_hashing::blake2_256;
+use trainyard_program::{lower, spec::CheckedSpec};
 
 /// Element type of a tensor in a state.
 #[derive(
@@ -50,7 +51,7 @@ impl TensorDigest {
 		Self { name, dtype: Dtype::F32, shape, content }
 	}
 
-	/// Returns the length of the content in bytes; `None` where it is above 2^64.
+	/// Returns the length of the content in bytes; `None` where it is 2^64 or more.
 	pub fn content_bytes(&self) -> Option<u64> {
 		let Dtype::F32 = self.dtype;
 		self.shape.iter().try_fold(4u64, |bytes, extent| bytes.checked_mul((*extent).into()))
@@ -66,11 +67,39 @@ impl TensorDigest {
 /// Returns the hash of a training state (parameters *and* optimizer state):
 /// `blake2_256(SCALE("trainyard/state/v2", count: u32, root))` with the number of tensors and the
 /// Merkle root over their [leaves](TensorDigest::leaf) in ascending bytewise order of name.
+///
+/// The names must differ, as those of a map do. This is not checked: tensors of one name are ordered
+/// by the rest of their digests, and what they hash to is the state of no job. Of each tensor that a
+/// job has, [`TensorProof::verify`] accepts at most one content under any hash.
 pub fn state_hash(mut tensors: Vec<TensorDigest>) -> H256 {
 	tensors.sort();
 	// Tensors are fewer by far: a specification has at most some thousands.
 	let count = u32::try_from(tensors.len()).unwrap_or(u32::MAX);
 	hash_of(count, &merkle::root(&leaves(&tensors)))
+}
+
+/// What the states of a job must have at one place: a tensor of the job's specification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedTensor {
+	/// Name of the tensor.
+	pub name: String,
+	/// Shape, outermost dimension first.
+	pub shape: Vec<u32>,
+	/// Its place among the tensors in ascending bytewise order of name, from 0.
+	pub index: u32,
+	/// Tensors of a state.
+	pub count: u32,
+}
+
+impl ExpectedTensor {
+	/// Returns the tensor `name` of the states of this job; `None` where they have no such tensor.
+	pub fn of(spec: &CheckedSpec, name: &str) -> Option<Self> {
+		let tensors = lower::state(spec);
+		let before = tensors.iter().filter(|tensor| tensor.name.as_str() < name).count();
+		let (index, count) = (u32::try_from(before).ok()?, u32::try_from(tensors.len()).ok()?);
+		let tensor = tensors.into_iter().find(|tensor| tensor.name == name)?;
+		Some(Self { name: tensor.name, shape: tensor.shape, index, count })
+	}
 }
 
 /// A tensor of a state, and the proof that it belongs to it.
@@ -97,11 +126,20 @@ impl TensorProof {
 		Some(Self { tensor: tensors.into_iter().nth(at)?, index, count, path })
 	}
 
-	/// Returns whether the tensor belongs to the state with this hash, at this index of as many
-	/// tensors. A path with entries missing or left over is refused.
-	pub fn verify(&self, state: &H256) -> bool {
-		merkle::root_by(&self.tensor.leaf(), self.index, self.count, &self.path)
-			.is_some_and(|root| hash_of(self.count, &root) == *state)
+	/// Returns whether the tensor is the expected one, of binary32, and belongs to the state with this
+	/// hash, at the expected index of as many tensors as expected. A path with entries missing or left
+	/// over is refused.
+	///
+	/// Whoever commits to a hash may have made its tree by different rules: with a name twice, in a
+	/// different order, with more tensors or fewer. So nothing is taken from the proof but content
+	/// and path: of a tensor that is not at its place under such a hash, there is no proof.
+	pub fn verify(&self, state: &H256, expected: &ExpectedTensor) -> bool {
+		let Self { tensor: TensorDigest { name, dtype: Dtype::F32, shape, .. }, .. } = self;
+		let ExpectedTensor { name: expected_name, shape: expected_shape, index, count } = expected;
+		(name, shape) == (expected_name, expected_shape)
+			&& (self.index, self.count) == (*index, *count)
+			&& merkle::root_by(&self.tensor.leaf(), *index, *count, &self.path)
+				.is_some_and(|root| hash_of(*count, &root) == *state)
 	}
 }
 
@@ -119,6 +157,7 @@ mod tests {
 	use super::*;
 	use crate::content;
 	use proptest::prelude::*;
+	use trainyard_program::spec::JobSpec;
 
 	fn tensor(name: &str, shape: &[u32]) -> TensorDigest {
 		let content = content::hash(name.as_bytes());
@@ -127,6 +166,15 @@ mod tests {
 
 	fn numbered(count: usize) -> Vec<TensorDigest> {
 		(0..count).map(|i| tensor(&format!("layers.{i}.weight"), &[3, 10 + i as u32])).collect()
+	}
+
+	/// What a job is expected to have whose states are these tensors.
+	fn expected(tensors: &[TensorDigest], name: &str) -> ExpectedTensor {
+		let mut tensors = tensors.to_vec();
+		tensors.sort();
+		let index = tensors.iter().position(|tensor| tensor.name == name).unwrap();
+		let TensorDigest { name, shape, .. } = tensors[index].clone();
+		ExpectedTensor { name, shape, index: index as u32, count: tensors.len() as u32 }
 	}
 
 	/// The layout is frozen: verifiers in other languages build it by hand.
@@ -204,8 +252,9 @@ mod tests {
 		let mut tensors = numbered(9);
 		tensors.push(TensorDigest::of_f32("m".into(), vec![30, 100], content::hash(&bytes)));
 		let state = state_hash(tensors.clone());
+		let expected = expected(&tensors, "m");
 		let proof = TensorProof::new(tensors, "m").unwrap();
-		assert!(proof.verify(&state));
+		assert!(proof.verify(&state, &expected));
 		let path = content::open(&bytes, 11).unwrap();
 		let (root, length) = (proof.tensor.content, proof.tensor.content_bytes().unwrap());
 		assert_eq!(length, 12_000);
@@ -216,6 +265,83 @@ mod tests {
 	fn a_name_that_a_state_lacks_has_no_proof() {
 		assert_eq!(TensorProof::new(numbered(5), "layers.5.weight"), None);
 		assert_eq!(TensorProof::new(Vec::new(), ""), None);
+	}
+
+	fn of_job(spec: &CheckedSpec) -> Vec<TensorDigest> {
+		let mut tensors: Vec<_> =
+			lower::state(spec).iter().map(|t| tensor(&t.name, &t.shape)).collect();
+		tensors.sort();
+		tensors
+	}
+
+	#[test]
+	fn a_specification_gives_the_place_of_each_tensor() {
+		let spec = JobSpec::example().check().unwrap();
+		let tensors = of_job(&spec);
+		let state = state_hash(tensors.clone());
+		assert_ne!(lower::state(&spec)[0].name, tensors[0].name, "the order matters");
+		for (index, TensorDigest { name, shape, .. }) in tensors.iter().enumerate() {
+			let found = ExpectedTensor::of(&spec, name).unwrap();
+			assert_eq!((&found.name, &found.shape), (name, shape));
+			assert_eq!((found.index as usize, found.count as usize), (index, tensors.len()));
+			assert!(TensorProof::new(tensors.clone(), name).unwrap().verify(&state, &found));
+		}
+		assert_eq!(ExpectedTensor::of(&spec, "layers.0"), None);
+	}
+
+	/// Proves what lies at a place of a tree that its owner made as it liked.
+	fn at_place(tree: &[TensorDigest], index: usize) -> TensorProof {
+		let path = merkle::proof(&leaves(tree), index).unwrap();
+		let (tensor, count) = (tree[index].clone(), tree.len() as u32);
+		TensorProof { tensor, index: index as u32, count, path }
+	}
+
+	/// Returns the contents that are proved for the tensor `name` of a job under the hash of a tree.
+	fn proved(spec: &CheckedSpec, tree: &[TensorDigest], name: &str) -> Vec<H256> {
+		let expected = ExpectedTensor::of(spec, name).unwrap();
+		let state = hash_of(tree.len() as u32, &merkle::root(&leaves(tree)));
+		let proofs = (0..tree.len()).map(|index| at_place(tree, index));
+		proofs.filter(|p| p.verify(&state, &expected)).map(|p| p.tensor.content).collect()
+	}
+
+	#[test]
+	fn in_a_tree_with_a_name_twice_one_content_is_proved_at_most() {
+		let spec = JobSpec::example().check().unwrap();
+		let honest = of_job(&spec);
+		let last = honest.len() - 1;
+		let double = TensorDigest { content: H256::zero(), ..honest[2].clone() };
+		// In place of another tensor, which then has no proof.
+		let mut tree = honest.clone();
+		tree[3] = double.clone();
+		assert_eq!(proved(&spec, &tree, &honest[2].name), [honest[2].content]);
+		assert_eq!(proved(&spec, &tree, &honest[3].name), []);
+		assert_eq!(proved(&spec, &tree, &honest[last].name), [honest[last].content]);
+		// Beside all of them: there are too many, and nothing has a proof.
+		tree = honest.clone();
+		tree.insert(2, double.clone());
+		for tensor in &honest {
+			assert_eq!(proved(&spec, &tree, &tensor.name), []);
+		}
+		// The function that hashes states does not look at names.
+		let mut shuffled = tree.clone();
+		shuffled.reverse();
+		assert_eq!(state_hash(shuffled), state_hash(tree));
+	}
+
+	#[test]
+	fn in_a_tree_that_is_not_sorted_what_changed_places_has_no_proof() {
+		let spec = JobSpec::example().check().unwrap();
+		let honest = of_job(&spec);
+		let mut tree = honest.clone();
+		tree.swap(1, 4);
+		for (index, tensor) in honest.iter().enumerate() {
+			let contents = if [1, 4].contains(&index) { vec![] } else { vec![tensor.content] };
+			assert_eq!(proved(&spec, &tree, &tensor.name), contents, "{}", tensor.name);
+		}
+		// Nor has a tensor of another shape at its place.
+		tree = honest.clone();
+		tree[1].shape.push(1);
+		assert_eq!(proved(&spec, &tree, &honest[1].name), []);
 	}
 
 	proptest! {
@@ -229,16 +355,17 @@ mod tests {
 			let tensors = numbered(count);
 			let state = state_hash(tensors.clone());
 			let name = tensors[pick % count].name.clone();
+			let expected = expected(&tensors, &name);
 			let proof = TensorProof::new(tensors, &name).unwrap();
 			prop_assert_eq!((&proof.tensor.name, proof.count as usize), (&name, count));
-			prop_assert!(proof.verify(&state));
+			prop_assert!(proof.verify(&state, &expected));
 			let decoded = TensorProof::decode(&mut &proof.encode()[..]).unwrap();
 			prop_assert_eq!(&decoded, &proof);
 
 			let changed = |change: &dyn Fn(&mut TensorProof)| {
 				let mut other = proof.clone();
 				change(&mut other);
-				other.verify(&state)
+				other.verify(&state, &expected)
 			};
 			prop_assert!(!changed(&|p| p.tensor.name.push('x')));
 			prop_assert!(!changed(&|p| p.tensor.shape[0] ^= 1 << bit));
@@ -253,7 +380,17 @@ mod tests {
 			}
 			let mut other = state;
 			other.0[place] ^= 1 << (bit % 8);
-			prop_assert!(!proof.verify(&other));
+			prop_assert!(!proof.verify(&other, &expected));
+
+			let unexpected = |change: &dyn Fn(&mut ExpectedTensor)| {
+				let mut other = expected.clone();
+				change(&mut other);
+				proof.verify(&state, &other)
+			};
+			prop_assert!(!unexpected(&|e| e.name.push('x')));
+			prop_assert!(!unexpected(&|e| e.shape.push(1)));
+			prop_assert!(!unexpected(&|e| e.index ^= 1 << bit));
+			prop_assert!(!unexpected(&|e| e.count ^= 1 << bit));
 		}
 	}
 }
