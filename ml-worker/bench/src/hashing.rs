@@ -9,7 +9,7 @@ use std::{
 	hint::black_box,
 	time::{Duration, Instant},
 };
-use trainyard_engine::{content_hash, le_bytes};
+use trainyard_engine::{content_hash, raw_bytes};
 use trainyard_program::H256;
 use trainyard_proof::hash::blake2_256;
 
@@ -50,7 +50,7 @@ pub fn measure(tensors: usize, bytes: usize, time: Duration) -> anyhow::Result<R
 	let bytes = 4 * elements * tensors;
 	let rate = |hash: fn(&[u8]) -> H256| {
 		let started = Instant::now();
-		let hashes: Vec<H256> = state.par_iter().map(|tensor| hash(le_bytes(tensor))).collect();
+		let hashes: Vec<H256> = state.par_iter().map(|tensor| hash(raw_bytes(tensor))).collect();
 		black_box(hashes);
 		bytes as f64 / started.elapsed().as_secs_f64() / 1e9
 	};

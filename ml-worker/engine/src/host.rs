@@ -10,7 +10,7 @@
 use crate::{state::wrong, EngineError};
 use candle_core::{Device, Tensor};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 use trainyard_program::H256;
 use trainyard_protocol::{
 	content,
@@ -40,8 +40,9 @@ pub type TensorMap = BTreeMap<String, Tensor32>;
 pub enum NanRule {
 	/// Fail, because no honest run has such a state.
 	Refuse,
-	/// Hash it by its canonical bits, whatever its own are, because a verifier must be able to show
-	/// that such a state was committed to.
+	/// Hash it by its canonical bits, whatever its own are: so a verifier can show that a state with a
+	/// NaN was committed to. This holds of hashes that were made by the same rule. What was hashed over
+	/// other bits of a NaN is the hash of no state, and nobody can serve one for it.
 	Allow,
 }
 
@@ -61,14 +62,12 @@ pub(crate) fn digest(
 	data: &[f32],
 	rule: NanRule,
 ) -> Result<TensorDigest, EngineError> {
-	let content = match (has_nan(data), rule) {
-		(false, _) => content_hash(le_bytes(data)),
-		(true, NanRule::Allow) => content_hash(&content::le_bytes(data)),
-		(true, NanRule::Refuse) => {
-			return Err(wrong(name, "it holds a value that is not a number"));
-		}
-	};
-	Ok(TensorDigest::of_f32(name.to_owned(), shape, content))
+	let bytes = canonical_bytes(data);
+	// They are copied only where there is a NaN.
+	if rule == NanRule::Refuse && matches!(bytes, Cow::Owned(_)) {
+		return Err(wrong(name, "it holds a value that is not a number"));
+	}
+	Ok(TensorDigest::of_f32(name.to_owned(), shape, content_hash(&bytes)))
 }
 
 /// Returns the [content hash](content::hash) of a tensor with these bytes. Large ones are hashed on
@@ -98,9 +97,18 @@ pub(crate) fn has_nan(data: &[f32]) -> bool {
 	data.chunks(STRETCH).any(|x| x.iter().fold(false, |any, x| any | x.is_nan()))
 }
 
-/// Returns the bytes of the numbers, little endian, without a copy. For what is hashed, numbers that
-/// may hold a NaN need [`content::le_bytes`].
-pub fn le_bytes(data: &[f32]) -> &[u8] {
+/// Returns the bytes of the numbers that are hashed and written to files: those of
+/// [`content::le_bytes`], copied only where there is a NaN.
+pub fn canonical_bytes(data: &[f32]) -> Cow<'_, [u8]> {
+	match has_nan(data) {
+		true => Cow::Owned(content::le_bytes(data)),
+		false => Cow::Borrowed(raw_bytes(data)),
+	}
+}
+
+/// Returns the bytes of the numbers as they are, little endian, without a copy. Of numbers that may
+/// hold a NaN, hashes and files need [`canonical_bytes`].
+pub fn raw_bytes(data: &[f32]) -> &[u8] {
 	bytemuck::cast_slice(data)
 }
 
@@ -195,6 +203,19 @@ mod tests {
 			assert_eq!(value(&mut tensors, f32::from_bits(bits)), hash, "{bits:08X}");
 		}
 		assert_ne!(value(&mut tensors, f32::INFINITY), hash);
+	}
+
+	#[test]
+	fn bytes_are_those_of_the_protocol_and_copied_only_for_a_nan() {
+		let mut data: Vec<f32> = (0..1_500).map(|i| i as f32 - 7.5).collect();
+		data[3] = f32::NEG_INFINITY;
+		let bytes = canonical_bytes(&data);
+		assert!(matches!(&bytes, Cow::Borrowed(raw) if *raw == raw_bytes(&data)));
+		assert_eq!(*bytes, content::le_bytes(&data));
+		data[1_400] = f32::from_bits(0xFFC0_0001);
+		assert_eq!(raw_bytes(&data)[5_600..5_604], [1, 0, 0xC0, 0xFF]);
+		assert_eq!(canonical_bytes(&data)[5_600..5_604], [0, 0, 0xC0, 0x7F]);
+		assert_eq!(*canonical_bytes(&data), content::le_bytes(&data));
 	}
 
 	#[test]

@@ -35,7 +35,9 @@ mod tests;
 pub use compute::{Compute, Target};
 pub use device::DeviceError;
 pub use fault::{Fault, MadeBy};
-pub use host::{content_hash, first_nan, le_bytes, state_hash, NanRule, Tensor32, TensorMap};
+pub use host::{
+	canonical_bytes, content_hash, first_nan, raw_bytes, state_hash, NanRule, Tensor32, TensorMap,
+};
 pub use kernels::{Isa, UnsupportedIsa, ISA_VARIABLE};
 pub use runner::ProgramRunner;
 pub use state::State;

@@ -17,7 +17,7 @@ use trainyard_program::{
 	spec::CheckedSpec,
 	H256,
 };
-use trainyard_protocol::{content, state};
+use trainyard_protocol::state;
 
 /// Everything a step needs of the steps before it: parameters (`layers.{i}.weight`
 /// `[outputs, inputs]`, `layers.{i}.bias` `[outputs]`) and what the optimizer keeps, under
@@ -78,11 +78,11 @@ impl State {
 		self.resident = Some(resident);
 	}
 
-	/// Returns the [content hash](content::hash) of a tensor; a NaN counts by its canonical bits.
-	/// Fails if the state has no such tensor on the processor.
+	/// Returns the [content hash](trainyard_protocol::content::hash) of a tensor; a NaN counts by its
+	/// canonical bits. Fails if the state has no such tensor on the processor.
 	pub fn content(&self, name: &str) -> Result<H256, EngineError> {
 		let tensor = self.tensors.get(name).ok_or_else(|| wrong(name, "it is missing"))?;
-		Ok(host::content_hash(&content::le_bytes(elements(tensor)?.slice())))
+		Ok(host::content_hash(&host::canonical_bytes(elements(tensor)?.slice())))
 	}
 
 	/// Returns the parameters, which make up the model.

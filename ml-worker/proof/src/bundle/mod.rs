@@ -192,7 +192,7 @@ impl Bundle {
 		let path = self.path(&manifest::checkpoint_file(step));
 		let bytes = files::read(&path, limit)?;
 		let wrong = |why: String| BundleError::Checkpoint { path: path.clone(), step, why };
-		let state = tensors::decode(&bytes).map_err(|e| wrong(e.to_string()))?;
+		let state = tensors::decode_any_nan(&bytes).map_err(|e| wrong(e.to_string()))?;
 		match state_hash(&state, NanRule::Allow).map_err(|e| wrong(e.to_string()))? {
 			hash if hash == listed.state_hash => Ok(state),
 			hash => Err(wrong(format!("it hashes to {hash:?}, not {:?}", listed.state_hash))),
@@ -211,7 +211,7 @@ pub fn input_file(which: InputFile) -> &'static str {
 
 /// Returns the hash of the state in these bytes of a checkpoint file; none if they hold no state.
 pub fn hash_of_state(bytes: &[u8]) -> Option<H256> {
-	state_hash(&tensors::decode(bytes).ok()?, NanRule::Allow).ok()
+	state_hash(&tensors::decode_any_nan(bytes).ok()?, NanRule::Allow).ok()
 }
 
 /// Returns the most bytes that a checkpoint file of this job can have.

@@ -4,14 +4,15 @@
 //! model has exactly one form: an 8-byte little-endian header length; the header, JSON
 //! without spaces, tensors in ascending bytewise order of name, each
 //! `"name":{"dtype":"F32","shape":[..],"data_offsets":[from,to]}`, padded with spaces to
-//! a multiple of 8; then the tensors' little-endian bytes, row major, in the same order
-//! without gaps. Every safetensors reader reads it.
+//! a multiple of 8; then the tensors' little-endian bytes, row major, every NaN as `7FC00000`, in the
+//! same order without gaps. Every safetensors reader reads it.
 //!
 //! `safetensors::serialize` writes the same bytes today, which a test checks, but it promises no
 //! one form, and what is committed to must not depend on a library's version. So [`encode`] is our
 //! own; reading is left to the library.
 
-use trainyard_engine::{le_bytes, Tensor32, TensorMap};
+use trainyard_engine::{canonical_bytes, Tensor32, TensorMap};
+use trainyard_strict::canonical_bits;
 
 /// Says why bytes are not a state.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,9 @@ pub enum TensorError {
 	/// A dimension past `u32`.
 	#[error("tensor {0} has a dimension that is too large")]
 	Shape(String),
+	/// A NaN by other bits than the canonical ones.
+	#[error("tensor {0} holds a NaN that is not 7FC00000")]
+	NotCanonical(String),
 }
 
 /// Returns the bytes of a file with `tensors`, which must come in ascending order of name; see the
@@ -61,13 +65,25 @@ pub fn encode<'a>(
 	bytes.extend((header.len() as u64).to_le_bytes());
 	bytes.extend(header.as_bytes());
 	for (_, tensor) in tensors {
-		bytes.extend_from_slice(le_bytes(&tensor.data));
+		bytes.extend_from_slice(&canonical_bytes(&tensor.data));
 	}
 	bytes
 }
 
-/// Reads a safetensors file.
+/// Reads a safetensors file. Refuses a NaN by other bits than [`encode`] writes.
 pub fn decode(bytes: &[u8]) -> Result<TensorMap, TensorError> {
+	let tensors = decode_any_nan(bytes)?;
+	let is_canonical = |x: &f32| canonical_bits(*x) == x.to_bits();
+	match tensors.iter().find(|(_, tensor)| !tensor.data.iter().all(is_canonical)) {
+		Some((name, _)) => Err(TensorError::NotCanonical(name.clone())),
+		None => Ok(tensors),
+	}
+}
+
+/// Does what [`decode`] does, with any bits of a NaN. Checkpoints that others serve are read so: one
+/// with a NaN is a false state, which its trainer pays for, whatever the bits; to refuse the file
+/// would make it a missing one.
+pub(super) fn decode_any_nan(bytes: &[u8]) -> Result<TensorMap, TensorError> {
 	let file = safetensors::SafeTensors::deserialize(bytes)
 		.map_err(|e| TensorError::Format(e.to_string()))?;
 	let mut tensors = TensorMap::new();
@@ -100,6 +116,7 @@ pub fn same_layout(a: &TensorMap, b: &TensorMap) -> bool {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use trainyard_engine::raw_bytes;
 
 	fn example() -> TensorMap {
 		let tensor = |shape: &[u32], from: f32| Tensor32 {
@@ -122,7 +139,7 @@ mod tests {
 		// The layout is frozen: committed model roots depend on it.
 		let views = tensors.iter().map(|(name, t)| {
 			let shape = t.shape.iter().map(|d| *d as usize).collect();
-			(name.clone(), le_bytes(&t.data).to_vec(), shape)
+			(name.clone(), raw_bytes(&t.data).to_vec(), shape)
 		});
 		let views: Vec<(String, Vec<u8>, Vec<usize>)> = views.collect();
 		let views = views.iter().map(|(name, data, shape)| {
@@ -131,6 +148,35 @@ mod tests {
 			(name.as_str(), view.unwrap())
 		});
 		assert_eq!(safetensors::serialize(views, None).unwrap(), bytes);
+	}
+
+	#[test]
+	fn every_nan_is_written_as_the_same_and_read_by_no_other_bits() {
+		let mut tensors = example();
+		let mut with = |bits| {
+			tensors.get_mut("layer.2.weight").unwrap().data[4] = f32::from_bits(bits);
+			encode(&tensors)
+		};
+		let canonical = with(0x7FC0_0000);
+		assert_eq!(with(0x7FC0_0001), canonical);
+		assert_eq!(with(0xFF80_0001), canonical);
+		let read = decode(&canonical).unwrap();
+		assert_eq!(read["layer.2.weight"].data[4].to_bits(), 0x7FC0_0000);
+		assert_eq!(encode(&read), canonical);
+		// The numbers of the file: three, six of which the fifth is the NaN, and one.
+		let at = canonical.len() - 12;
+		assert_eq!(canonical[at..at + 4], 0x7FC0_0000u32.to_le_bytes());
+		for bits in [0x7FC0_0001u32, 0x7F80_0001, 0xFFC0_0000] {
+			let mut bytes = canonical.clone();
+			bytes[at..at + 4].copy_from_slice(&bits.to_le_bytes());
+			let error = decode(&bytes).unwrap_err().to_string();
+			assert!(error.contains("layer.2.weight"), "{error}");
+			let read = decode_any_nan(&bytes).unwrap();
+			assert_eq!(read["layer.2.weight"].data[4].to_bits(), bits);
+		}
+		for infinity in [0x7F80_0000, 0xFF80_0000] {
+			assert_eq!(encode(&decode(&with(infinity)).unwrap()), with(infinity));
+		}
 	}
 
 	#[test]

@@ -236,6 +236,20 @@ fn every_lie_under_a_root_has_its_reason() {
 		assert!(matches!(t.audit_of(forged, &[4]).0, GroupVerdict::Accept(_)), "not drawn");
 	}
 
+	// A NaN that is served by other bits than it was hashed by is still in the state.
+	let t = trained(None);
+	let weight = "layers.0.weight";
+	let forged = t.forge(2, |state| state.get_mut(weight).unwrap().data.fill(f32::NAN));
+	let path = t.out.join(checkpoint_file(t.manifest().checkpoints[2].step));
+	let mut bytes = std::fs::read(&path).unwrap();
+	let is_nan = |word: &[u8]| word == 0x7FC0_0000u32.to_le_bytes();
+	let at = (0..bytes.len()).step_by(4).find(|at| is_nan(&bytes[*at..*at + 4])).unwrap();
+	bytes[at] = 1;
+	assert!(tensors::decode(&bytes).unwrap_err().to_string().contains(weight));
+	std::fs::write(&path, bytes).unwrap();
+	let expected = RejectReason::WrongState { checkpoint: 2 };
+	assert_eq!(rejected(t.audit_of(forged, &[1]).0), expected);
+
 	// One bit in one state.
 	let t = trained(None);
 	let forged = t.forge(3, |state| {
