@@ -469,7 +469,7 @@ fn in_pool<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 /// Returns the validation rows in slices, with a program for each.
 fn evaluation_slices(spec: &CheckedSpec) -> Vec<(std::ops::Range<usize>, Arc<CompiledProgram>)> {
 	let all = spec.dataset.validation_rows;
-	let size = needs::evaluation_rows(spec);
+	let size = spec.slice_rows();
 	let plan = |rows| Arc::new(CompiledProgram::new(lower::evaluation_of(spec, rows)));
 	let mut slices = Vec::new();
 	let whole = all / size * size;

@@ -16,7 +16,7 @@ use frame_system::RawOrigin;
 use sp_runtime::SaturatedConversion;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_program::{
-	needs::{evaluation_rows, MachineClass},
+	needs::MachineClass,
 	spec::{
 		DataFormat, EarlyStop, Input, JobSpec, Layer, Model, MAX_LAYERS, MIN_POWER_CLIP_NANO,
 		MIN_POWER_DROPOUT_NANO,
@@ -77,7 +77,7 @@ fn spec() -> JobSpec {
 	spec.dataset.features = 2;
 	spec.dataset.validation_every = 2;
 	// More than are evaluated at a time, so that their memory is counted from a list of its own.
-	let rows = evaluation_rows(&spec) + 1;
+	let rows = spec.slice_rows() + 1;
 	spec.dataset.train_rows = rows;
 	spec.dataset.validation_rows = rows;
 	spec.training.batch_size = 1;

@@ -2,7 +2,7 @@
 
 use crate::{
 	blob::searched_states,
-	bundle::{checkpoint_leaf, Checkpoint},
+	bundle::Checkpoint,
 	job::{BlockNumber, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS},
 	merkle::{self, MAX_PROOF},
 	H256,
@@ -34,8 +34,7 @@ use serde::{Deserialize, Serialize};
 pub struct SegmentEvidence {
 	/// The segment: from checkpoint `segment` to checkpoint `segment + 1`.
 	pub segment: u32,
-	/// Merkle root over the steps' losses and logits and the evaluation of the end state, see
-	/// `bundle::trace_leaf`.
+	/// Root of the segment's [trace](crate::trace), not sealed.
 	pub trace_root: H256,
 	/// Hash of the state that the replay ended in; where it left the finite numbers,
 	/// [`bundle::diverged_state`](crate::bundle::diverged_state).
@@ -368,7 +367,7 @@ pub fn leaves_fit(leaves: &[Leaf], pieces: &[Piece], result: &WorkResult) -> boo
 	let count = result.leaves();
 	leaves.iter().map(|leaf| leaf.index).eq(wanted)
 		&& leaves.iter().all(|leaf| {
-			let hash = checkpoint_leaf(&leaf.checkpoint);
+			let hash = leaf.checkpoint.leaf();
 			merkle::verify(&result.bundle_root, &hash, leaf.index, count, &leaf.path)
 		})
 }
@@ -428,10 +427,10 @@ mod tests {
 		let all: Vec<Checkpoint> = (0..10u32)
 			.map(|step| {
 				let evaluation = Evaluation::new(1.5, step, 20);
-				Checkpoint { step, state: H256([step as u8; 32]), evaluation }
+				Checkpoint { step, state: H256([step as u8; 32]), evaluation, trace: H256::zero() }
 			})
 			.collect();
-		let hashes: Vec<H256> = all.iter().map(checkpoint_leaf).collect();
+		let hashes: Vec<H256> = all.iter().map(Checkpoint::leaf).collect();
 		let root = merkle::root(&hashes);
 		let result =
 			WorkResult { bundle_root: root, model_root: root, segments: 9, diverged: false };
@@ -456,9 +455,10 @@ mod tests {
 		assert!(!leaves_fit(&good, &pieces, &shorter));
 		// A result that diverged has a leaf more.
 		assert!(!leaves_fit(&good, &pieces, &WorkResult { diverged: true, ..result }));
-		let hashes = crate::bundle::bundle_leaves(all.iter().copied(), true);
+		let end = Some(crate::bundle::Diverged { step: 10, trace: H256::zero() });
+		let hashes = crate::bundle::bundle_leaves(all.iter().copied(), end);
 		let result = WorkResult {
-			bundle_root: crate::bundle::bundle_root(all.iter().copied(), true),
+			bundle_root: crate::bundle::bundle_root(all.iter().copied(), end),
 			diverged: true,
 			..result
 		};

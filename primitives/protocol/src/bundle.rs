@@ -1,6 +1,6 @@
-//! Hashes of a Proof-of-Training bundle: checkpoints and replay traces.
+//! Hashes of a Proof-of-Training bundle: its checkpoints, and how their training ended.
 
-use crate::{content, merkle, H256};
+use crate::{merkle, H256};
 use alloc::vec::Vec;
 use codec::{Decode, DecodeWithMemTracking, Encode, Input, MaxEncodedLen};
 use core::fmt;
@@ -111,50 +111,72 @@ pub struct Checkpoint {
 	pub state: H256,
 	/// Evaluation of the model in this state: whether training stops early depends on it.
 	pub evaluation: Evaluation,
+	/// The [sealed](crate::trace::seal) trace of the segment that ends here; of checkpoint 0, that of
+	/// its evaluation alone.
+	pub trace: H256,
 }
 
-/// Returns the leaf of the bundle tree: Merkle leaf over SCALE(step: u32, state hash, bits of the
-/// validation loss: u32, correct labels: u32, labels: u32).
-pub fn checkpoint_leaf(checkpoint: &Checkpoint) -> H256 {
-	checkpoint.using_encoded(merkle::leaf)
+impl Checkpoint {
+	/// Returns its leaf in the bundle tree: Merkle leaf over SCALE("trainyard/checkpoint/v2", step:
+	/// u32, state hash, bits of the validation loss: u32, correct labels: u32, labels: u32, sealed
+	/// trace).
+	pub fn leaf(&self) -> H256 {
+		(b"trainyard/checkpoint/v2", self).using_encoded(merkle::leaf)
+	}
 }
 
-/// What the last leaf of a bundle is over whose training diverged after its last checkpoint.
-const DIVERGED: &[u8] = b"trainyard/diverged/v1";
+/// What a bundle commits to of a training that left the finite numbers after its last checkpoint.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Diverged {
+	/// The step in which that was noticed, or, where it was at the end of the segment, the one after
+	/// its last.
+	pub step: u32,
+	/// The [sealed](crate::trace::seal) trace of the steps before it in this segment.
+	pub trace: H256,
+}
 
-/// Returns the bundle root: Merkle root of the checkpoint leaves in ascending step, checkpoint 0
-/// included; and, where training `diverged` after the last of them, one more leaf, over the bytes
-/// `trainyard/diverged/v1`.
-pub fn bundle_root(checkpoints: impl IntoIterator<Item = Checkpoint>, diverged: bool) -> H256 {
+impl Diverged {
+	/// Returns its leaf, the last one in the bundle tree: Merkle leaf over
+	/// SCALE("trainyard/diverged/v2", step: u32, sealed trace).
+	pub fn leaf(&self) -> H256 {
+		(b"trainyard/diverged/v2", self).using_encoded(merkle::leaf)
+	}
+}
+
+/// Returns the bundle root: Merkle root of the checkpoints' leaves in ascending step, checkpoint 0
+/// included; and, where training `diverged` after the last of them, one leaf more.
+pub fn bundle_root(
+	checkpoints: impl IntoIterator<Item = Checkpoint>,
+	diverged: Option<Diverged>,
+) -> H256 {
 	merkle::root(&bundle_leaves(checkpoints, diverged))
 }
 
 /// Returns the leaves under the [`bundle_root`].
 pub fn bundle_leaves(
 	checkpoints: impl IntoIterator<Item = Checkpoint>,
-	diverged: bool,
+	diverged: Option<Diverged>,
 ) -> Vec<H256> {
-	let leaves = checkpoints.into_iter().map(|checkpoint| checkpoint_leaf(&checkpoint));
-	leaves.chain(diverged.then(|| merkle::leaf(DIVERGED))).collect()
+	let leaves = checkpoints.into_iter().map(|checkpoint| checkpoint.leaf());
+	leaves.chain(diverged.map(|diverged| diverged.leaf())).collect()
 }
 
 /// Returns what stands in [`SegmentEvidence`](crate::audit::SegmentEvidence) for the end state of a
 /// segment in which training left the finite numbers: `blake2_256(SCALE("trainyard/diverged/v1",
-/// step: u32))`, with the steps that were done before that was noticed. No file hashes to it.
+/// step: u32))`, with the step of [`Diverged`]. No file hashes to it.
 pub fn diverged_state(step: u32) -> H256 {
 	(b"trainyard/diverged/v1", step).using_encoded(blake2_256).into()
-}
-
-/// Returns the leaf of a replay trace: Merkle leaf over SCALE(step: u32, [canonical
-/// bits](canonical_bits) of the loss: u32, [content hash](content::hash) of the logits). `logits` are
-/// their [bytes](content::le_bytes). No bundle contains it, so a verifier that did not replay the
-/// step cannot know it.
-///
-/// After the leaves of a segment's steps comes one for the evaluation of its end state, in the same
-/// form: the steps done there, the validation loss, and the losses of the validation labels, in
-/// their order, in place of the logits.
-pub fn trace_leaf(step: u32, loss: f32, logits: &[u8]) -> H256 {
-	(step, canonical_bits(loss), content::hash(logits)).using_encoded(merkle::leaf)
 }
 
 #[cfg(test)]
@@ -163,25 +185,32 @@ mod tests {
 
 	fn checkpoint(step: u32) -> Checkpoint {
 		let evaluation = Evaluation { loss_bits: 1.5f32.to_bits(), correct: 7, labels: 9 };
-		Checkpoint { step, state: H256([step as u8; 32]), evaluation }
+		let trace = H256([step as u8 + 100; 32]);
+		Checkpoint { step, state: H256([step as u8; 32]), evaluation, trace }
 	}
 
 	/// The layout is frozen: verifiers in other languages build it by hand.
 	#[test]
 	fn layout_of_the_leaves() {
 		let mut bytes = vec![0];
+		bytes.extend(b"trainyard/checkpoint/v2");
 		bytes.extend(5u32.to_le_bytes());
 		bytes.extend([5; 32]);
 		bytes.extend(1.5f32.to_le_bytes());
 		bytes.extend(7u32.to_le_bytes());
 		bytes.extend(9u32.to_le_bytes());
-		assert_eq!(checkpoint_leaf(&checkpoint(5)), H256(blake2_256(&bytes)));
+		bytes.extend([105; 32]);
+		assert_eq!(checkpoint(5).leaf(), H256(blake2_256(&bytes)));
 
 		let mut bytes = vec![0];
-		bytes.extend(5u32.to_le_bytes());
-		bytes.extend(1.5f32.to_le_bytes());
-		bytes.extend(content::hash(b"logits").as_bytes());
-		assert_eq!(trace_leaf(5, 1.5, b"logits"), H256(blake2_256(&bytes)));
+		bytes.extend(b"trainyard/diverged/v2");
+		bytes.extend(258u32.to_le_bytes());
+		bytes.extend([7; 32]);
+		let diverged = Diverged { step: 258, trace: H256([7; 32]) };
+		assert_eq!(diverged.leaf(), H256(blake2_256(&bytes)));
+
+		let bytes = [&b"trainyard/diverged/v1"[..], &258u32.to_le_bytes()].concat();
+		assert_eq!(diverged_state(258), H256(blake2_256(&bytes)));
 	}
 
 	#[test]
@@ -189,8 +218,6 @@ mod tests {
 		let (one, other) = (f32::from_bits(0x7FC0_0001), f32::from_bits(0xFF80_0001));
 		assert_eq!(Evaluation::new(one, 7, 9), Evaluation::new(other, 7, 9));
 		assert_eq!(Evaluation::new(one, 7, 9).encode()[..4], 0x7FC0_0000u32.to_le_bytes());
-		assert_eq!(trace_leaf(5, one, b"logits"), trace_leaf(5, other, b"logits"));
-		assert_ne!(trace_leaf(5, one, b"logits"), trace_leaf(5, f32::INFINITY, b"logits"));
 	}
 
 	#[test]
@@ -230,27 +257,31 @@ mod tests {
 	#[test]
 	fn the_root_binds_every_part_of_every_checkpoint() {
 		let all: Vec<Checkpoint> = (0..4).map(checkpoint).collect();
-		let root = bundle_root(all.clone(), false);
-		let changes: [fn(&mut Checkpoint); 5] = [
+		let root = bundle_root(all.clone(), None);
+		let diverged = Diverged { step: 4, trace: H256([9; 32]) };
+		let changes: [fn(&mut Checkpoint); 6] = [
 			|c| c.step += 1,
 			|c| c.state = H256::zero(),
 			|c| c.evaluation.loss_bits ^= 1,
 			|c| c.evaluation.correct -= 1,
 			|c| c.evaluation.labels += 1,
+			|c| c.trace = H256::zero(),
 		];
 		for at in 1..4 {
 			for change in changes {
 				let mut other = all.clone();
 				change(&mut other[at]);
-				assert_ne!(bundle_root(other, false), root);
+				assert_ne!(bundle_root(other, None), root);
 			}
-			assert_ne!(bundle_root(all[..at].to_vec(), false), root, "fewer checkpoints");
-			assert_ne!(bundle_root(all[..at].to_vec(), true), root, "it diverged");
+			assert_ne!(bundle_root(all[..at].to_vec(), None), root, "fewer checkpoints");
+			assert_ne!(bundle_root(all[..at].to_vec(), Some(diverged)), root, "it diverged");
 		}
-		let leaves: Vec<H256> = all.iter().map(checkpoint_leaf).collect();
-		let end = merkle::leaf(b"trainyard/diverged/v1");
-		assert_eq!(bundle_root(all, true), merkle::root(&[&leaves[..], &[end]].concat()));
-		let bytes = [&b"trainyard/diverged/v1"[..], &258u32.to_le_bytes()].concat();
-		assert_eq!(diverged_state(258), H256(blake2_256(&bytes)));
+		let leaves: Vec<H256> = all.iter().map(Checkpoint::leaf).chain([diverged.leaf()]).collect();
+		assert_eq!(bundle_root(all.clone(), Some(diverged)), merkle::root(&leaves));
+		let later = Diverged { step: 5, ..diverged };
+		let other = Diverged { trace: H256::zero(), ..diverged };
+		for end in [later, other] {
+			assert_ne!(bundle_root(all.clone(), Some(end)), merkle::root(&leaves));
+		}
 	}
 }

@@ -17,6 +17,7 @@ pub mod blob;
 pub mod bundle;
 pub mod commitment;
 pub mod content;
+pub mod court;
 pub mod draw;
 pub mod drill;
 pub mod fees;
@@ -25,6 +26,7 @@ pub mod merkle;
 pub mod opening;
 pub mod seats;
 pub mod state;
+pub mod trace;
 pub mod views;
 
 pub use trainyard_program::{MicroUt, Text, H256};

@@ -3,6 +3,8 @@
 
 use crate::H256;
 use alloc::vec::Vec;
+use codec::{Decode, DecodeWithMemTracking, Encode};
+use scale_info::TypeInfo;
 use sp_crypto_hashing::blake2_256;
 
 /// Longest inclusion proof that is accepted: 2^32 leaves.
@@ -87,6 +89,60 @@ pub fn root_by(leaf: &H256, index: u32, count: u32, proof: &[H256]) -> Option<H2
 	path.next().is_none().then_some(hash)
 }
 
+/// The right edge of a tree of `count` leaves that grows: all that is needed to go on.
+///
+/// It has the roots of the complete subtrees, one for each binary digit 1 of `count`, the largest
+/// first. A prefix root is the [`root`] of the first leaves of a list. Whoever knows it and is shown
+/// the frontier under it can compute the prefix root after the next leaf, and after any more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, TypeInfo)]
+pub struct Frontier {
+	/// Leaves so far.
+	pub count: u32,
+	/// The roots of the complete subtrees, the largest first.
+	pub peaks: Vec<H256>,
+}
+
+impl Frontier {
+	/// Returns the frontier of no leaves.
+	pub fn new() -> Self {
+		Self::default()
+	}
+
+	/// Returns the frontier of these leaves.
+	pub fn of<'a>(leaves: impl IntoIterator<Item = &'a H256>) -> Option<Self> {
+		let mut frontier = Self::new();
+		leaves.into_iter().try_for_each(|leaf| frontier.push(*leaf))?;
+		Some(frontier)
+	}
+
+	/// Returns whether it has as many peaks as `count` has binary digits 1. One that was decoded need
+	/// not, and none of its roots means anything then.
+	pub fn is_whole(&self) -> bool {
+		u32::try_from(self.peaks.len()) == Ok(self.count.count_ones())
+	}
+
+	/// Returns the [`root`] over the leaves so far.
+	pub fn root(&self) -> H256 {
+		let mut peaks = self.peaks.iter().rev();
+		let last = peaks.next().copied().unwrap_or_else(|| root(&[]));
+		peaks.fold(last, |right, left| node(left, &right))
+	}
+
+	/// Adds a leaf. `None`, and nothing changes, where `count` has no successor or the frontier is not
+	/// [whole](Self::is_whole).
+	pub fn push(&mut self, leaf: H256) -> Option<()> {
+		let count = self.count.checked_add(1).filter(|_| self.is_whole())?;
+		let mut hash = leaf;
+		// A subtree is complete with this leaf for each digit 1 at the end of the count.
+		for _ in 0..self.count.trailing_ones() {
+			hash = node(&self.peaks.pop()?, &hash);
+		}
+		self.peaks.push(hash);
+		self.count = count;
+		Some(())
+	}
+}
+
 #[cfg(test)]
 mod tests {
 	use super::*;
@@ -113,6 +169,30 @@ mod tests {
 	fn equals_the_recursive_definition() {
 		for n in 0..70 {
 			assert_eq!(root(&leaves(n)), rfc6962(&leaves(n)), "{n} leaves");
+		}
+	}
+
+	#[test]
+	fn a_frontier_has_the_root_after_every_leaf() {
+		let mut frontier = Frontier::new();
+		for n in 0..140usize {
+			assert_eq!(frontier.root(), root(&leaves(n)), "{n} leaves");
+			assert_eq!(frontier.peaks.len() as u32, (n as u32).count_ones());
+			assert!(frontier.is_whole());
+			assert_eq!(Frontier::of(&leaves(n)), Some(frontier.clone()));
+			let bytes = frontier.encode();
+			assert_eq!(Frontier::decode(&mut &bytes[..]), Ok(frontier.clone()));
+			frontier.push(leaves(n + 1)[n]).unwrap();
+		}
+	}
+
+	#[test]
+	fn a_frontier_that_is_not_whole_takes_nothing() {
+		for (count, peaks) in [(0, 1), (1, 0), (3, 1), (4, 2), (u32::MAX, 31), (u32::MAX, 32)] {
+			let mut frontier = Frontier { count, peaks: vec![H256::zero(); peaks] };
+			assert_eq!(frontier.is_whole(), peaks as u32 == count.count_ones());
+			let before = frontier.clone();
+			assert_eq!((frontier.push(H256::zero()), frontier), (None, before));
 		}
 	}
 

@@ -10,16 +10,10 @@ mod live;
 
 pub use class::{Limits, MachineClass, Resource, Shortage};
 
-use crate::{
-	lower, order,
-	spec::{CheckedSpec, JobSpec},
-	work::Parts,
-};
+use crate::{lower, order, spec::CheckedSpec, work::Parts};
 use class::ROWS_BESIDE;
 use live::{bytes_of, live};
 
-/// Labels whose rows an evaluation takes at a time, at most.
-const EVALUATION_LABELS: u32 = 1_024;
 /// Memory for programs and for threads, in bytes: seven buffers of 1 MiB that each of 16 keeps.
 const BASE: u64 = 128 << 20;
 /// Most bytes of a checkpoint's index, and of each tensor's entry in it besides its name.
@@ -63,7 +57,7 @@ impl Needs {
 		let dataset = &spec.dataset;
 		let (step, whole) = (lower::training_step(spec), lower::evaluation(spec));
 		let parts = Parts::of_lists(&step, &whole);
-		let slice = evaluation_rows(spec);
+		let slice = spec.slice_rows();
 		let evaluation = match dataset.validation_rows <= slice {
 			true => live(&whole),
 			false => live(&lower::evaluation_of(spec, slice)),
@@ -161,12 +155,6 @@ impl Needs {
 			of(Resource::Rescue, self.rescue(audit_segments), rescue),
 		]
 	}
-}
-
-/// Returns the rows that an evaluation takes at a time. Rows are independent of each other up to the
-/// mean, so this bounds memory and changes no bit.
-pub fn evaluation_rows(spec: &JobSpec) -> u32 {
-	EVALUATION_LABELS.checked_div(spec.labels_per_row()).unwrap_or(1).max(1)
 }
 
 /// Returns the most bytes of a checkpoint file of this job.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::spec::{DataFormat, FileRef, Model, Optimizer};
+use crate::spec::{DataFormat, FileRef, JobSpec, Model, Optimizer};
 
 fn needs(spec: &JobSpec) -> Needs {
 	Needs::of(&spec.clone().check().unwrap())

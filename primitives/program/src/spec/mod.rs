@@ -26,7 +26,7 @@ pub use extent::{Extent, FILE_BYTES, HEADER_BYTES, LINE_BYTES};
 pub use model::{Activation, CnnLayer, Input, Layer, Model};
 pub use power::*;
 pub use shapes::{Placed, Shape, Shaped};
-pub use training::{EarlyStop, Loss, Optimizer, Schedule, Training};
+pub use training::{EarlyStop, Loss, Optimizer, Schedule, StopRule, Training};
 
 use crate::{Text, H256};
 use bounded_collections::BoundedVec;

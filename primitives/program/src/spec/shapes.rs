@@ -6,6 +6,7 @@ use super::{
 };
 use crate::ops::Window;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// What one row is between two layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,7 +215,31 @@ impl JobSpec {
 			Input::Numbers | Input::Image { .. } => 1,
 		}
 	}
+
+	/// Returns the rows of a slice: as many as have [`SLICE_LABELS`] labels, at least one.
+	///
+	/// An evaluation is computed and committed to slice by slice, in ascending rows; the last one has
+	/// the rows that are left. Rows do not meet before the mean of their losses, so no number depends
+	/// on the slices, but memory does, and so does what has to be recomputed of a disputed one.
+	pub fn slice_rows(&self) -> u32 {
+		SLICE_LABELS.checked_div(self.labels_per_row()).unwrap_or(1).max(1)
+	}
+
+	/// Returns the number of slices of an evaluation.
+	pub fn slices(&self) -> u32 {
+		self.dataset.validation_rows.div_ceil(self.slice_rows())
+	}
+
+	/// Returns the validation rows of a slice; `None` where there is no such slice.
+	pub fn slice(&self, slice: u32) -> Option<Range<u32>> {
+		let begin = slice.checked_mul(self.slice_rows())?;
+		let all = self.dataset.validation_rows;
+		(begin < all).then(|| begin..begin.saturating_add(self.slice_rows()).min(all))
+	}
 }
+
+/// Labels of a [slice](JobSpec::slice_rows) of an evaluation, where a row has fewer.
+pub const SLICE_LABELS: u32 = 1_024;
 
 /// Places a layer that is not a skip after this shape. Returns also the shape after it.
 fn place(layer: Layer, shape: Shape) -> Result<(Placed, Shape), SpecError> {

@@ -178,26 +178,44 @@ pub enum Optimizer {
 	},
 }
 
+/// What the rule for an early stop holds after some checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StopRule {
+	/// The least validation loss so far; infinite before the first checkpoint. No loss of a checkpoint
+	/// is a NaN.
+	pub least: f32,
+	/// Checkpoints since then.
+	pub waited: u32,
+}
+
+impl Default for StopRule {
+	fn default() -> Self {
+		Self { least: f32::INFINITY, waited: 0 }
+	}
+}
+
 impl EarlyStop {
-	/// Returns the checkpoint (from 0) at which a training with these validation losses, one for
-	/// each checkpoint so far, ends; `None` while it goes on.
+	/// Takes the validation loss of checkpoint `checkpoint` (from 0), after those of all before it, and
+	/// returns whether training ends there. (A rule that has said so is not asked again.)
 	///
 	/// The least loss starts with checkpoint 0; a loss is progress, and becomes the least, where
 	/// `loss < least - min_delta` in binary32.
-	pub fn stops_at(&self, losses: &[f32]) -> Option<u32> {
+	pub fn take(&self, rule: &mut StopRule, checkpoint: u32, loss: f32) -> bool {
 		let delta = trainyard_strict::from_nano(self.min_delta_nano);
-		let (mut least, mut waited) = (f32::INFINITY, 0u32);
-		for (checkpoint, loss) in (0u32..).zip(losses) {
-			if checkpoint == 0 || *loss < least - delta {
-				(least, waited) = (*loss, 0);
-				continue;
-			}
-			waited = waited.saturating_add(1);
-			if waited >= self.patience {
-				return Some(checkpoint);
-			}
+		if checkpoint == 0 || loss < rule.least - delta {
+			*rule = StopRule { least: loss, waited: 0 };
+			return false;
 		}
-		None
+		rule.waited = rule.waited.saturating_add(1);
+		rule.waited >= self.patience
+	}
+
+	/// Returns the checkpoint (from 0) at which a training with these validation losses, one for
+	/// each checkpoint so far, ends; `None` while it goes on.
+	pub fn stops_at(&self, losses: &[f32]) -> Option<u32> {
+		let mut rule = StopRule::default();
+		let mut checkpoints = (0u32..).zip(losses);
+		checkpoints.find(|(at, loss)| self.take(&mut rule, *at, **loss)).map(|(at, _)| at)
 	}
 }
 

@@ -50,8 +50,8 @@ pub fn calibration_state(content: H256) -> H256 {
 
 /// Returns the result of a trial: `blake2_256(SCALE("trainyard/drill/trial/v1", state_hash, root))`
 /// with the [`state_hash`] of the training state at its end, and the Merkle root of its trace: a
-/// leaf for each step and one for the evaluation at the end ([`crate::bundle::trace_leaf`]). So
-/// even a step that does not change the state cannot be left out.
+/// leaf for each step and one for the evaluation at the end ([`crate::trace`]). So even a step that
+/// does not change the state cannot be left out.
 pub fn trial_state(state_hash: &H256, trace: &[H256]) -> H256 {
 	(b"trainyard/drill/trial/v1", state_hash, merkle::root(trace)).using_encoded(blake2_256).into()
 }

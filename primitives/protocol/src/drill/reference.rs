@@ -6,9 +6,10 @@ use super::{
 	trial_state, Template, UnitResult,
 };
 use crate::{
-	bundle::{trace_leaf, Evaluation},
+	bundle::Evaluation,
 	content::{self, le_bytes},
 	state::{state_hash, TensorDigest},
+	trace::{evaluation_leaf, slices_root, step_leaf},
 	H256,
 };
 use alloc::{vec, vec::Vec};
@@ -107,34 +108,52 @@ fn trial(spec: &CheckedSpec, seed: &H256, tables: Tables<'_>) -> Result<UnitResu
 		let (x, y) = gather(spec, tables.train, &order.rows(place.positions));
 		let values = run_at(&program, &x, &y, &state, StepContext { seed: *seed, step })?;
 		let loss = values.role(&program, Role::Loss).first().copied().unwrap_or(f32::NAN);
-		let logits = le_bytes(values.role(&program, Role::Logits));
+		let logits = content::hash(&le_bytes(values.role(&program, Role::Logits)));
 		values.advance(&program, &mut state);
 		let parameters = state.iter().filter(|(name, _)| !name.starts_with(OPTIMIZER_PREFIX));
 		if loss.is_nan() || parameters.flat_map(|(_, x)| x).any(|x| x.is_nan()) {
 			return Ok(UnitResult { state: diverged_state(step, &trace), score: None });
 		}
-		trace.push(trace_leaf(step, loss, &logits));
+		trace.push(step_leaf(step, loss, &logits));
 	}
-	let program = lower::evaluation(spec);
-	let (x, y) = tables.validation;
-	let values = run_at(&program, x, y, &state, StepContext::default())?;
-	let loss = values.role(&program, Role::Loss).first().copied().unwrap_or(f32::NAN);
-	if loss.is_nan() {
-		return Ok(UnitResult { state: diverged_state(spec.training.steps, &trace), score: None });
+	let steps = spec.training.steps;
+	let (score, slices) = evaluate(spec, &state, tables.validation)?;
+	if score.loss().is_nan() {
+		return Ok(UnitResult { state: diverged_state(steps, &trace), score: None });
 	}
-	let losses = le_bytes(values.role(&program, Role::RowLosses));
-	trace.push(trace_leaf(spec.training.steps, loss, &losses));
-	let hits = values.role(&program, Role::Correct).iter().filter(|hit| **hit == 1.0).count();
+	trace.push(evaluation_leaf(steps, &score, &slices));
 	let tensors = shapes.into_iter().map(|tensor| {
 		let bytes = le_bytes(state.get(&tensor.name).map_or(&[], Vec::as_slice));
 		TensorDigest::of_f32(tensor.name, tensor.shape, content::hash(&bytes))
 	});
-	let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-	let score = Evaluation::new(loss, count(hits), count(y.len()));
 	Ok(UnitResult {
 		state: trial_state(&state_hash(tensors.collect()), &trace),
 		score: Some(score),
 	})
+}
+
+/// Evaluates a state slice by slice. Returns the evaluation, and the root over the leaves of its
+/// slices.
+fn evaluate(
+	spec: &CheckedSpec,
+	state: &State,
+	validation: Rows<'_>,
+) -> Result<(Evaluation, H256), ExecError> {
+	let (mut slices, mut losses, mut hits) = (Vec::new(), Vec::new(), 0usize);
+	for rows in (0..spec.slices()).filter_map(|slice| spec.slice(slice)) {
+		let program = lower::evaluation_of(spec, rows.len() as u32);
+		let (x, y) = gather(spec, validation, &rows.collect::<Vec<_>>());
+		let values = run_at(&program, &x, &y, state, StepContext::default())?;
+		let [of_rows, correct] =
+			[Role::RowLosses, Role::Correct].map(|role| values.role(&program, role));
+		slices.push((content::hash(&le_bytes(of_rows)), content::hash(&le_bytes(correct))));
+		hits = hits.saturating_add(correct.iter().filter(|hit| **hit == 1.0).count());
+		losses.extend_from_slice(of_rows);
+	}
+	let loss = trainyard_strict::sum(losses.iter().copied()) / losses.len() as f32;
+	let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+	let found = Evaluation::new(loss, count(hits), count(losses.len()));
+	Ok((found, slices_root(&slices)))
 }
 
 /// Returns the features and labels of these rows, in their order.
