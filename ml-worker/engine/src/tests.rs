@@ -11,7 +11,8 @@ use trainyard_program::{
 	ops::{OpKind, Program},
 	reference as exec,
 	spec::{
-		Activation, CnnLayer, DataFormat, Input, JobSpec, Layer, Loss, Model, Optimizer, Schedule,
+		Activation, CnnLayer, DataFormat, InitialModel, Input, JobSpec, Layer, Loss, Model,
+		Optimizer, Schedule,
 	},
 };
 
@@ -548,7 +549,8 @@ fn an_initial_model_is_the_parameters_of_the_model_and_nothing_else() {
 	let drawn = Engine::initial_state(&checked(&plain), &H256::zero(), None).unwrap();
 	let mut model = drawn.to_host().unwrap();
 	model.retain(|name, _| !name.starts_with(lower::OPTIMIZER_PREFIX));
-	let spec = JobSpec { initial_model: Some(plain.dataset.file()), ..plain.clone() };
+	let begins = InitialModel { file: plain.dataset.file(), parameters: H256::repeat_byte(3) };
+	let spec = JobSpec { initial_model: Some(begins), ..plain.clone() };
 	let state = Engine::initial_state(&checked(&spec), &seed(), Some(&model)).unwrap();
 	assert_eq!(state.hash().unwrap(), drawn.hash().unwrap(), "the seed changes nothing");
 	for (job, model) in [(&spec, None), (&plain, Some(&model))] {

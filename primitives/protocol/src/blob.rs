@@ -153,7 +153,7 @@ mod tests {
 
 	#[test]
 	fn a_rescue_holds_the_ends_of_all_segments_that_are_looked_at() {
-		use trainyard_program::spec::{JobSpec, Optimizer};
+		use trainyard_program::spec::{InitialModel, JobSpec, Optimizer};
 		let mut spec = JobSpec::example();
 		let bound = |spec: &JobSpec, k: u32, checkpoints: u64, tensors: u64| {
 			let spec = &spec.clone().check().unwrap();
@@ -171,7 +171,8 @@ mod tests {
 		bound(&spec, 16, 31, 3);
 		spec.training.optimizer = Optimizer::Sgd { momentum_nano: 900_000_000, nesterov: false };
 		bound(&spec, 3, 17, 2);
-		spec.initial_model = Some(spec.dataset.file());
+		let parameters = H256::repeat_byte(3);
+		spec.initial_model = Some(InitialModel { file: spec.dataset.file(), parameters });
 		bound(&spec, 3, 17, 2);
 	}
 }

@@ -24,6 +24,7 @@ pub mod fees;
 pub mod job;
 pub mod merkle;
 pub mod opening;
+pub mod rows;
 pub mod seats;
 pub mod state;
 pub mod trace;

@@ -1,7 +1,10 @@
 //! Each decision of the audit, to the last unit.
 
 use crate::{mock::*, Quote, TotalBurned};
-use trainyard_program::spec::JobSpec;
+use trainyard_program::{
+	spec::{InitialModel, JobSpec},
+	H256,
+};
 use trainyard_protocol::{
 	audit::Decision,
 	job::{Balance, Ending, Fate, JobState, Settlement, Terms},
@@ -231,7 +234,8 @@ fn replicas_of_one_computation_share_its_power() {
 fn a_fine_tuning_is_paid_and_mints_no_power() {
 	run(|| {
 		let mut spec = JobSpec::noisy_example();
-		spec.initial_model = Some(spec.dataset.file());
+		let parameters = H256::repeat_byte(3);
+		spec.initial_model = Some(InitialModel { file: spec.dataset.file(), parameters });
 		let ids = [JobSpec::noisy_example(), spec].map(|spec| {
 			let id = post_spec(SUBMITTER, spec, terms(1));
 			apply(id, &[11]);

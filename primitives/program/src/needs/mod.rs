@@ -73,7 +73,7 @@ impl Needs {
 			step: live(&step).saturating_add(order),
 			evaluation: evaluation.saturating_add(losses),
 			checkpoint: checkpoint_bytes(spec),
-			initial: spec.initial_model.as_ref().map_or(0, |file| file.bytes),
+			initial: spec.initial_model.as_ref().map_or(0, |model| model.file.bytes),
 			rows: extent.rows.saturating_mul(width).saturating_mul(4),
 			text: dataset.text_bytes(),
 			files: spec.file_bytes(),

@@ -1,5 +1,8 @@
 use super::*;
-use crate::spec::{DataFormat, FileRef, JobSpec, Model, Optimizer};
+use crate::{
+	spec::{DataFormat, FileRef, InitialModel, JobSpec, Model, Optimizer},
+	H256,
+};
 
 fn needs(spec: &JobSpec) -> Needs {
 	Needs::of(&spec.clone().check().unwrap())
@@ -140,7 +143,8 @@ fn a_rescue_is_what_blobs_must_hold() {
 fn every_file_is_counted() {
 	let plain = JobSpec::example();
 	let file = FileRef { bytes: 1 << 30, ..plain.dataset.file() };
-	let tuned = JobSpec { initial_model: Some(file.clone()), ..plain.clone() };
+	let model = InitialModel { file: file.clone(), parameters: H256::repeat_byte(3) };
+	let tuned = JobSpec { initial_model: Some(model), ..plain.clone() };
 	let (few, more) = (needs(&plain), needs(&tuned));
 	assert_eq!(more.files - few.files, file.bytes);
 	assert_eq!(more.rescue(3) - few.rescue(3), file.bytes);

@@ -1,9 +1,11 @@
 //! A specification that keeps all rules.
 
 use super::{
-	DataFormat, EarlyStop, FileRef, Input, JobSpec, Layer, Optimizer, Schedule, Shaped, SpecError,
-	MAX_BATCH, MAX_DECAY_NANO, MAX_NANO, MAX_PARAMETERS, MAX_SEGMENTS, MAX_SHRINK, MAX_STEPS,
+	DataFormat, EarlyStop, InitialModel, Input, JobSpec, Layer, Optimizer, Schedule, Shaped,
+	SpecError, MAX_BATCH, MAX_DECAY_NANO, MAX_NANO, MAX_PARAMETERS, MAX_SEGMENTS, MAX_SHRINK,
+	MAX_STEPS,
 };
+use crate::H256;
 use alloc::vec::Vec;
 use core::ops::Deref;
 use serde::{Serialize, Serializer};
@@ -76,8 +78,10 @@ impl JobSpec {
 	/// size of the work is checked where it is counted.
 	pub fn check(self) -> Result<CheckedSpec, SpecError> {
 		self.dataset.check()?;
-		let initial = self.initial_model.as_ref();
-		ensure(initial.is_none_or(FileRef::is_valid), SpecError::BadInitialModel)?;
+		if let Some(InitialModel { file, parameters }) = &self.initial_model {
+			ensure(file.is_valid(), SpecError::BadInitialModel)?;
+			ensure(*parameters != H256::zero(), SpecError::NoInitialParameters)?;
+		}
 		let (layers, parameters) = self.check_model()?;
 		self.check_training()?;
 		Ok(CheckedSpec { spec: self, layers, parameters })

@@ -30,6 +30,29 @@ pub struct FileRef {
 	pub location: Text,
 }
 
+/// The model that a fine-tuning begins with.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+#[serde(deny_unknown_fields)]
+pub struct InitialModel {
+	/// A `model.safetensors` with the parameters of the job's model.
+	pub file: FileRef,
+	/// The state hash of these parameters alone (`state_hash` in `trainyard_protocol::state`). The
+	/// court opens them by it; they must be those of the file.
+	pub parameters: H256,
+}
+
 /// What a job reads a file for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InputFile {
@@ -84,6 +107,9 @@ pub struct Dataset {
 	/// What happens to the inputs after the division.
 	#[serde(default)]
 	pub normalization: Normalization,
+	/// The rows root: what training reads, decoded from the files, divided and normalised (`Rows` in
+	/// `trainyard_protocol::rows`). The court opens rows by it; it must be that of the files.
+	pub rows: H256,
 }
 
 /// File formats. CSV and IDX files may be compressed by gzip; hash and length are those of the
@@ -181,6 +207,14 @@ impl Dataset {
 		}
 	}
 
+	/// Returns the labels of a row: one, or of text one for each token.
+	pub fn labels_per_row(&self) -> u32 {
+		match self.format {
+			DataFormat::Text => self.features,
+			_ => 1,
+		}
+	}
+
 	/// Checks the rules that need nothing but the dataset, and fails with the first violation.
 	pub(super) fn check(&self) -> Result<(), SpecError> {
 		ensure(self.content_hash != H256::zero(), SpecError::NoContentHash)?;
@@ -204,7 +238,8 @@ impl Dataset {
 		ensure((2..=MAX_WIDTH).contains(&self.classes), SpecError::BadClasses)?;
 		ensure(self.feature_divisor > 0, SpecError::ZeroDivisor)?;
 		let plain = self.feature_divisor == 1 && self.normalization == Normalization::None;
-		ensure(self.format != DataFormat::Text || plain, SpecError::TokensDisagree)
+		ensure(self.format != DataFormat::Text || plain, SpecError::TokensDisagree)?;
+		ensure(self.rows != H256::zero(), SpecError::NoRowsRoot)
 	}
 }
 

@@ -117,6 +117,10 @@ pub enum SpecError {
 	BadInitialModel,
 	/// The learning rate at its peak times the weight decay is above 1.
 	DecayOvershoots,
+	/// `dataset.rows` is zero.
+	NoRowsRoot,
+	/// `initial_model.parameters` is zero.
+	NoInitialParameters,
 }
 
 impl SpecError {
@@ -151,6 +155,8 @@ impl SpecError {
 			BadEarlyStop => "training.early_stop",
 			BadLabels => "dataset.labels",
 			BadInitialModel => "initial_model",
+			NoRowsRoot => "dataset.rows",
+			NoInitialParameters => "initial_model.parameters",
 		}
 	}
 }
@@ -251,6 +257,15 @@ impl fmt::Display for SpecError {
 			DecayOvershoots => f.write_str(
 				"the learning rate at its peak times the weight decay is above 1: a step would take \
 				 more of a parameter than there is, and training would diverge",
+			),
+			NoRowsRoot => f.write_str(
+				"the rows root is zero. It is computed from the data: where dataset.path names the \
+				 file, trainyard estimate JOB.toml prints it, and trainyard submit fills it in",
+			),
+			NoInitialParameters => f.write_str(
+				"the hash of the initial parameters is zero. It is computed from the model: where \
+				 initial_model.path names the file, trainyard estimate JOB.toml prints it, and \
+				 trainyard submit fills it in",
 			),
 		}
 	}

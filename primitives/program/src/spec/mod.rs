@@ -20,7 +20,7 @@ mod shapes;
 mod training;
 
 pub use checked::CheckedSpec;
-pub use data::{DataFormat, Dataset, FileRef, InputFile, Normalization};
+pub use data::{DataFormat, Dataset, FileRef, InitialModel, InputFile, Normalization};
 pub use error::SpecError;
 pub use extent::{Extent, FILE_BYTES, HEADER_BYTES, LINE_BYTES};
 pub use model::{Activation, CnnLayer, Input, Layer, Model};
@@ -96,10 +96,10 @@ pub struct JobSpec {
 	pub model: Model,
 	/// How it is trained.
 	pub training: Training,
-	/// Fine-tuning: a `model.safetensors` with the parameters with which the training begins;
-	/// without it they are drawn from the assignment seed.
+	/// Fine-tuning: the parameters with which the training begins; without them they are drawn from
+	/// the assignment seed.
 	#[serde(default)]
-	pub initial_model: Option<FileRef>,
+	pub initial_model: Option<InitialModel>,
 }
 
 impl JobSpec {
@@ -118,8 +118,10 @@ impl JobSpec {
 	/// Returns the files that the job reads, each once; the data first.
 	pub fn files(&self) -> impl Iterator<Item = (InputFile, FileRef)> + '_ {
 		let labels = self.dataset.labels.clone().map(|file| (InputFile::Labels, file));
-		let initial = self.initial_model.clone().map(|file| (InputFile::InitialModel, file));
-		core::iter::once((InputFile::Data, self.dataset.file())).chain(labels).chain(initial)
+		let initial = self.initial_model.as_ref().map(|model| model.file.clone());
+		core::iter::once((InputFile::Data, self.dataset.file()))
+			.chain(labels)
+			.chain(initial.map(|file| (InputFile::InitialModel, file)))
 	}
 
 	/// Returns the bytes of all files that the job reads; saturates.
@@ -188,6 +190,7 @@ impl JobSpec {
 				feature_divisor: 16,
 				labels: None,
 				normalization: Normalization::None,
+				rows: H256::repeat_byte(2),
 			},
 			initial_model: None,
 			model: Model::Mlp {

@@ -1,9 +1,10 @@
 //! Which work is credited as power.
 
 use super::{
-	Activation, CnnLayer, DataFormat, Input, JobSpec, Layer, Model, NoPower, Optimizer, Schedule,
-	MAX_NANO, ONE_NANO,
+	Activation, CnnLayer, DataFormat, InitialModel, Input, JobSpec, Layer, Model, NoPower,
+	Optimizer, Schedule, MAX_NANO, ONE_NANO,
 };
+use crate::H256;
 use alloc::{vec, vec::Vec};
 
 type Change = fn(&mut JobSpec);
@@ -46,7 +47,8 @@ fn assert_each(cases: &[(Option<NoPower>, Change)]) {
 #[test]
 fn a_fine_tuning_is_the_same_work_and_mints_no_power() {
 	let spec = JobSpec::noisy_example();
-	let tuned = JobSpec { initial_model: Some(spec.dataset.file()), ..spec.clone() };
+	let model = InitialModel { file: spec.dataset.file(), parameters: H256::repeat_byte(3) };
+	let tuned = JobSpec { initial_model: Some(model), ..spec.clone() };
 	assert!(spec.mints_power());
 	assert_eq!(tuned.no_power(), Some(NoPower::FineTuning));
 	let [tuned, spec] = [tuned, spec].map(|spec| spec.check().unwrap());

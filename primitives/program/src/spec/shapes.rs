@@ -210,10 +210,7 @@ impl JobSpec {
 	/// Returns the number of labels of a row: one, or one for every position of a text, which stays
 	/// a sequence of as many positions through all layers.
 	pub fn labels_per_row(&self) -> u32 {
-		match self.model.input() {
-			Input::Tokens => self.dataset.features,
-			Input::Numbers | Input::Image { .. } => 1,
-		}
+		self.dataset.labels_per_row()
 	}
 
 	/// Returns the rows of a slice: as many as have [`SLICE_LABELS`] labels, at least one.

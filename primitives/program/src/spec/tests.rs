@@ -65,7 +65,7 @@ fn files_are_listed() {
 	assert_eq!(spec.file_bytes(), spec.dataset.bytes);
 	spec.dataset.format = DataFormat::Idx;
 	spec.dataset.labels = Some(labels.clone());
-	spec.initial_model = Some(initial.clone());
+	spec.initial_model = Some(beginning_with(initial.clone()));
 	assert!(spec.clone().check().is_ok());
 	let data = (InputFile::Data, spec.dataset.file());
 	let all = [data, (InputFile::Labels, labels), (InputFile::InitialModel, initial)];
@@ -93,16 +93,21 @@ fn every_rule_is_enforced() {
 		}),
 		(BadInitialModel, |s| {
 			let content_hash = H256::zero();
-			s.initial_model = Some(FileRef { content_hash, ..s.dataset.file() });
+			s.initial_model = Some(beginning_with(FileRef { content_hash, ..s.dataset.file() }));
 		}),
 		(BadInitialModel, |s| {
 			let bytes = MAX_DATASET_BYTES + 1;
-			s.initial_model = Some(FileRef { bytes, ..s.dataset.file() });
+			s.initial_model = Some(beginning_with(FileRef { bytes, ..s.dataset.file() }));
 		}),
 		(BadInitialModel, |s| {
 			let location = Text::new("ftp://x").unwrap();
-			s.initial_model = Some(FileRef { location, ..s.dataset.file() });
+			s.initial_model = Some(beginning_with(FileRef { location, ..s.dataset.file() }));
 		}),
+		(NoInitialParameters, |s| {
+			let (file, parameters) = (s.dataset.file(), H256::zero());
+			s.initial_model = Some(InitialModel { file, parameters });
+		}),
+		(NoRowsRoot, |s| s.dataset.rows = H256::zero()),
 		(BadSplit, |s| s.dataset.validation_every = 1),
 		(RowsDisagree, |s| s.dataset.validation_rows = 360),
 		(RowsDisagree, |s| s.dataset.train_rows = u32::MAX),
@@ -167,6 +172,11 @@ fn every_rule_is_enforced() {
 		assert_eq!(spec.clone().check(), Err(*error));
 		assert!(!error.field().is_empty() && !error.to_string().is_empty());
 	}
+}
+
+/// What a fine-tuning of the model in this file begins with.
+fn beginning_with(file: FileRef) -> InitialModel {
+	InitialModel { file, parameters: H256::repeat_byte(3) }
 }
 
 fn hidden(spec: &mut JobSpec) -> &mut BoundedVec<u32, ConstU32<MAX_HIDDEN_LAYERS>> {
@@ -363,15 +373,16 @@ fn layout() {
 	cnn.training.optimizer = Optimizer::Adam { beta1_nano: 1, beta2_nano: 2, epsilon_nano: 3 };
 	assert!(cnn.clone().check().is_ok());
 	let mut tuned = JobSpec::example();
-	tuned.initial_model = Some(FileRef {
+	tuned.initial_model = Some(beginning_with(FileRef {
 		content_hash: H256::repeat_byte(2),
 		bytes: 26_664,
 		location: Text::new("http://127.0.0.1:8600/model.safetensors").unwrap(),
-	});
+	}));
 	assert!(tuned.clone().check().is_ok());
 	let mut files = JobSpec::example();
 	let file = |byte| FileRef { content_hash: H256::repeat_byte(byte), ..files.dataset.file() };
-	(files.initial_model, files.dataset.labels) = (Some(file(3)), Some(file(2)));
+	let (labels, initial) = (file(2), beginning_with(file(3)));
+	(files.dataset.labels, files.initial_model) = (Some(labels), Some(initial));
 	files.dataset.format = DataFormat::Idx;
 	files.dataset.normalization = Normalization::Standard;
 	assert!(files.clone().check().is_ok());
@@ -384,13 +395,13 @@ fn layout() {
 		format!("{} {}", bytes.len(), hex::encode(sp_crypto_hashing::blake2_256(&bytes)))
 	});
 	let frozen = [
-		"188 660e145e0106a29588cd6fe80843700f20d52121c77c2f54d2791f01b7aaa051",
-		"267 523bff75a1fb6ccd604157c5b0ce9b619f96fe0815162a8d8c3d62a91caca854",
-		"241 8074a07d47aaa8dd0960bc77a9a2ba1fea88228bb44872c11247d72685b9171a",
-		"202 6333c9b03223ec8bae206b92cf2b9cf1628d2e3223c74539d7f34bcb592bfe08",
-		"268 c5c07481129ab059fad66e45ff4d87fd8e2f21b940b5775cfc0249dfb0c1762f",
-		"334 ee9c66e0ac9a340eabf390b6d5900cc17c713a44ff38950e2e3474a0d8367cf7",
-		"203 11d375955b015d3289f60fe4beefa54f4c47c9eeec61b390164d53a506edd01d",
+		"220 3307c6a7d3036abc4f9007e60d5a96abb03e3b11d575baf0a5f3699745fdd015",
+		"299 8b15af5088514e90b0ba70041ff4f15340577923d5bd04c3a2bb34c179eee467",
+		"273 7b1953cf27cf32831cfcec96cfb01d1f841837c447d86c1f042a5da638e90e6a",
+		"234 acc81acbe8cd869bd9622664d71cc0f13848877707ba78689d3973360884a3f3",
+		"332 9d1d9aea0ea99ee3f07995026be0de2c28982b8f6e9a5734eae1d2bb5e972f5b",
+		"398 14b2c6da5d9a46ec0378e0a6ebff37f34d576688388105de90973cc6f7b138f7",
+		"235 0f381c41e2876462f148c1698938641756ef1b8c667c17929424a5abd4b17e80",
 	];
 	assert_eq!(found, frozen);
 }

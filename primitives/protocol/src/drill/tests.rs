@@ -1,5 +1,5 @@
 use super::{reference::Tables, *};
-use crate::Text;
+use crate::{Text, H256};
 use trainyard_program::spec::{self, Schedule, SpecError};
 
 fn chain(size: u32, links: u32) -> Template {
@@ -102,7 +102,9 @@ fn trials_must_be_work() {
 		}),
 		(Spec(SpecError::BadSteps), |t| t.spec.training.steps = 0),
 		(NoPower(spec::NoPower::FineTuning), |t| {
-			t.spec.initial_model = Some(t.spec.dataset.file())
+			let parameters = H256::repeat_byte(3);
+			let file = t.spec.dataset.file();
+			t.spec.initial_model = Some(spec::InitialModel { file, parameters })
 		}),
 		(EarlyStop, |t| {
 			t.spec.training.early_stop = Some(spec::EarlyStop { patience: 1, min_delta_nano: 0 })
