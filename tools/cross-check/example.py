@@ -10,7 +10,7 @@ from arithmetic import CannotCheck, bits
 from dataset import Dataset
 from philox import blake2_256
 from replay import Run
-from states import blob_root, bundle_root, state_hash
+from states import blob_root, bundle_root, rows_root, state_hash
 
 SEED = bytes([7]) * 32
 
@@ -44,7 +44,7 @@ class Example:
 			with open(path, "w", encoding="utf-8", newline="") as file:
 				file.write(content)
 			self.data = Dataset(path, spec["dataset"])
-		self.every = spec["dataset"]["validation_every"]
+		self.every, self.named = spec["dataset"]["validation_every"], spec["dataset"]["rows"]
 		self.run, self.checkpoints = Run(spec, SEED, self.data), []
 		for step in self.run.checkpoints():
 			state = state_hash(self.run.state)
@@ -58,6 +58,13 @@ class Example:
 		if place == self.every - 1:
 			return words(self.data.validation_features[group])
 		return words(self.data.features[group * (self.every - 1) + place])
+
+	def rows(self):
+		"""`rows`: the root of all rows, which the specification names."""
+		self.load()
+		if self.named != "0x" + rows_root(self.data).hex():
+			raise CannotCheck("the page's specification names other rows than its data are")
+		return self.named[2:]
 
 	def checkpoint(self, wanted):
 		"""`checkpoint step`: state hash, validation loss, hits."""
@@ -81,6 +88,7 @@ class Example:
 		"""The kinds of vectors that speak of the run, with the function of each."""
 		return {
 			"row": self.row,
+			"rows": self.rows,
 			"checkpoint": self.checkpoint,
 			"bundle_root": self.bundle_root,
 			"model": partial(self.model, blake2_256),

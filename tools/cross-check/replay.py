@@ -8,7 +8,7 @@ from arithmetic import F32, CannotCheck, bits, nano
 from dataset import Dataset, checked, nearest
 from network import LOSSES, Network, hits, mean, only, section
 from philox import batch_rows, blake2_256, noise
-from states import blob_root, bundle_root, read_safetensors, safetensors, state_hash
+from states import blob_root, bundle_root, read_safetensors, rows_root, safetensors, state_hash
 
 # metrics.jsonl holds at least this many training losses of a longer run.
 RECORDED_LOSSES = 2000
@@ -32,7 +32,7 @@ def optimizer_of(training):
 
 DATASET_FIELDS = (
 	"content_hash bytes location format train_rows validation_rows validation_every features classes"
-	" feature_divisor labels normalization"
+	" feature_divisor labels normalization rows"
 ).split()
 TRAINING_FIELDS = (
 	"steps batch_size checkpoint_interval optimizer learning_rate_nano weight_decay_nano loss schedule"
@@ -75,8 +75,9 @@ def initial_model(folder, declared):
 	"""The parameters with which the run of a bundle begins; None where they are drawn."""
 	if declared is None:
 		return None
+	file, _ = section(declared, "initial_model", "file", "parameters")
 	path = os.path.join(folder, "initial-model.safetensors")
-	return read_safetensors(checked(path, declared, "initial model"))
+	return read_safetensors(checked(path, file, "initial model"))
 
 
 class Run:
@@ -200,7 +201,11 @@ def compare(folder, data_path):
 		raise CannotCheck("a run that diverged")
 	spec = manifest["spec"]
 	data = Dataset(data_path, spec["dataset"], os.path.join(folder, "labels.idx"))
+	yield "rows root", spec["dataset"]["rows"][2:], rows_root(data).hex()
 	initial = initial_model(folder, spec.get("initial_model"))
+	if initial is not None:
+		declared = spec["initial_model"]["parameters"][2:]
+		yield "initial parameters", declared, state_hash(initial).hex()
 	run = Run(spec, bytes.fromhex(manifest["seed"][2:]), data, initial)
 
 	listed = {checkpoint["step"]: checkpoint for checkpoint in manifest["checkpoints"]}

@@ -51,6 +51,19 @@ def state_hash(state):
 	return blake2_256(b"trainyard/state/v2" + count + merkle_root(leaves))
 
 
+def rows_root(data):
+	"""The root of a dataset's rows, by which a specification names them."""
+	tables = (data.features, data.labels), (data.validation_features, data.validation_labels)
+	counts, contents = [len(features) for features, _ in tables], b""
+	for features, labels in tables:
+		labels_per_row = labels.size // len(labels)
+		words = np.ascontiguousarray(labels, dtype="<u4").tobytes()
+		contents += content_hash(features) + blake3(words).digest()
+	counts += [data.features.shape[1], labels_per_row]
+	encoded = b"".join(count.to_bytes(4, "little") for count in counts)
+	return blake2_256(b"trainyard/rows/v1" + encoded + contents)
+
+
 def merkle_leaf(content):
 	"""The hash of a leaf."""
 	return blake2_256(b"\x00" + content)

@@ -279,7 +279,7 @@ def train_vector(name, steps):
 	"""`train name steps`: the hash of the last state, and the loss of the last step."""
 	model, optimizer, options, rows = short_run(name)
 	of_files = "content_hash bytes location format train_rows validation_rows validation_every"
-	dataset = dict.fromkeys(f"{of_files} feature_divisor labels normalization".split())
+	dataset = dict.fromkeys(f"{of_files} feature_divisor labels normalization rows".split())
 	dataset.update(features=rows.features.shape[1], classes=3)
 	training = {**PLAIN, **DECAYED, **options, "optimizer": optimizer}
 	spec = {"dataset": dataset, "model": model, "training": training, "initial_model": None}

@@ -18,10 +18,11 @@ use trainyard_protocol::{
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
 	let chain = Arc::new(Chain::connect("ws://127.0.0.1:9944", Duration::from_secs(10)).await?);
 
-	// What to train, and what is paid for it. The data are named by their hash: trainers refuse
-	// anything else that they find at the location.
+	// What to train, and what is paid for it. The data are named by their hash, and by the root of
+	// the rows that they hold: trainers refuse anything else that they find at the location.
 	let mut spec = JobSpec::example();
 	spec.dataset.content_hash = DIGITS.parse()?;
+	spec.dataset.rows = DIGITS_ROWS.parse()?;
 	let terms = Terms {
 		price_per_ut: amount::parse("1000")?,
 		replicas: 1,
@@ -62,3 +63,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// The BLAKE2-256 hash of `ml-worker/examples/data/digits.csv`, as `trainyard hash` prints it.
 const DIGITS: &str = "3ecfbe7b2d640426e86d82a039eecac12af5c7539aeda615aafd1ab300095f17";
+/// Their rows root, as `trainyard estimate ml-worker/examples/digits.toml` prints it.
+const DIGITS_ROWS: &str = "6f487f47973c9bbf93cec31312d3e477d71578072a9ee843bddd36b0738b1434";

@@ -1,13 +1,21 @@
 //! Labelled rows: in memory, or in a file if they are larger than the memory for them.
 
+use crate::host::canonical_bytes;
+use blake3::Hasher;
 use std::{
 	fs::File,
 	io::{self, BufWriter, Seek, SeekFrom, Write},
-	sync::Arc,
+	sync::{
+		atomic::{AtomicBool, Ordering},
+		Arc,
+	},
 };
+use trainyard_protocol::H256;
 
 /// Bytes that are read at a time where all rows of a file are read.
 const BLOCK: usize = 1 << 20;
+/// Bytes of rows in memory that are hashed between two looks at whether to stop.
+const HASHED: usize = 64 << 20;
 
 /// Labelled rows, in memory or in a file ([`Self::stored`]). What is computed from them is the
 /// same either way.
@@ -225,6 +233,46 @@ impl Table {
 		Ok(())
 	}
 
+	/// Returns the content hashes of all inputs and of all labels, row major, each row with `labels`
+	/// labels: what the rows root is over, see [`trainyard_protocol::rows`]. Hashes on all threads,
+	/// and no more than a block of what is in a file is in memory. Soon after `stop` is set, it
+	/// returns `None`.
+	pub fn contents(&self, labels: usize, stop: &AtomicBool) -> io::Result<Option<[H256; 2]>> {
+		let (mut inputs, mut of_labels) = (Hasher::new(), Hasher::new());
+		let mut add = |x: &[f32], y: &[u32]| {
+			inputs.update_rayon(&canonical_bytes(x));
+			of_labels.update_rayon(bytemuck::cast_slice(y));
+		};
+		let stopped = || stop.load(Ordering::Relaxed);
+		match &self.stored {
+			None => {
+				let (features, labels) = (self.features.max(1), labels.max(1));
+				let rows = (HASHED / 4 / (features + labels)).max(1);
+				for (x, y) in self.x.chunks(rows * features).zip(self.y.chunks(rows * labels)) {
+					if stopped() {
+						return Ok(None);
+					}
+					add(x, y);
+				}
+			}
+			Some(stored) => {
+				let (mut bytes, mut x, mut y) = (Vec::new(), Vec::new(), Vec::new());
+				for (first, count) in stored.blocks() {
+					if stopped() {
+						return Ok(None);
+					}
+					bytes.resize(count * stored.record(), 0);
+					stored.read_at(&mut bytes, first)?;
+					x.clear();
+					y.clear();
+					stored.decode(&bytes, &mut x, &mut y);
+					add(&x, &y);
+				}
+			}
+		}
+		Ok(Some([inputs, of_labels].map(|hasher| H256(*hasher.finalize().as_bytes()))))
+	}
+
 	/// Calls `change` to change the inputs of each row, in order, until it fails. Nothing else may
 	/// read the table meanwhile.
 	pub fn update<E: From<io::Error>>(
@@ -341,6 +389,7 @@ impl TableWriter {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use trainyard_protocol::content;
 
 	/// The same rows in memory and in a file.
 	fn both(rows: usize, features: usize, labels: usize) -> [Table; 2] {
@@ -394,6 +443,29 @@ mod tests {
 			assert_eq!(changed, all(&file, labels));
 			if rows > 1 {
 				assert_eq!(changed[1].1[0], features as f32 / 7.0 + 1.0);
+			}
+		}
+	}
+
+	#[test]
+	fn contents_are_hashed_row_major_wherever_they_are() {
+		let never = AtomicBool::new(false);
+		for (rows, features, labels) in [(0, 3, 1), (5_000, 100, 1), (700, 129, 129), (9, 1, 1)] {
+			let [mut memory, file] = both(rows, features, labels);
+			let of_labels: Vec<u8> =
+				(0..rows * labels).flat_map(|label| (label as u32).to_le_bytes()).collect();
+			let expected =
+				|x: &[f32]| Some([content::hash(&content::le_bytes(x)), content::hash(&of_labels)]);
+			for table in [&memory, &file] {
+				assert_eq!(table.contents(labels, &never).unwrap(), expected(&memory.x));
+			}
+			if let Some(x) = memory.x.last_mut() {
+				*x = f32::from_bits(0xFFC0_0001);
+				let found = memory.contents(labels, &never).unwrap();
+				assert_eq!(found, expected(&memory.x), "every NaN by the same bits");
+				for table in [&memory, &file] {
+					assert_eq!(table.contents(labels, &AtomicBool::new(true)).unwrap(), None);
+				}
 			}
 		}
 	}

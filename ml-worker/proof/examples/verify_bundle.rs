@@ -39,6 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 		feature_divisor: 1,
 		..spec.dataset
 	};
+	let never = AtomicBool::new(false);
+	spec.dataset.rows = data::read_rows(&path, None, &spec.dataset, &never)?.root();
 	let hidden = vec![8].try_into().map_err(|_| "too many layers")?;
 	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
 	(spec.training.steps, spec.training.checkpoint_interval) = (60, 20);
@@ -47,13 +49,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 	// Training leaves a folder, the bundle.
 	let out = folder.path().join("bundle");
-	let options = TrainOptions {
-		out: &out,
-		resume: false,
-		cheat: None,
-		progress: &mut |_| {},
-		stop: &AtomicBool::new(false),
-	};
+	let options =
+		TrainOptions { out: &out, resume: false, cheat: None, progress: &mut |_| {}, stop: &never };
 	let bundle = train::run(&spec, H256::repeat_byte(7), &InputPaths::data(&path), options)?;
 	println!("bundle root {:?}", bundle.root());
 

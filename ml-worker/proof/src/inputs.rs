@@ -12,11 +12,12 @@ use std::{
 	path::{Path, PathBuf},
 	sync::{atomic::AtomicBool, Arc},
 };
-use trainyard_engine::{Data, TensorMap};
+use trainyard_engine::{state_hash, Data, NanRule, TensorMap};
 use trainyard_program::{
 	lower,
-	spec::{CheckedSpec, Dataset, FileRef, InputFile, JobSpec},
+	spec::{CheckedSpec, Dataset, FileRef, InitialModel, InputFile, JobSpec},
 };
+use trainyard_protocol::rows::Rows;
 
 /// Bytes of an initial model's file besides its numbers, at most: the header of a safetensors file
 /// may hold notes of its writer.
@@ -196,6 +197,36 @@ pub enum InputError {
 		/// What is wrong with it.
 		what: String,
 	},
+	/// The rows of the data are not those that the specification names.
+	#[error(
+		"{}: the file is the one that the job names, but its rows are not: their root is {found:?}, \
+		 and dataset.rows is {expected:?}. The job was made wrong; post it again with trainyard \
+		 submit, which computes the root from the file",
+		.path.display()
+	)]
+	Rows {
+		/// The file.
+		path: PathBuf,
+		/// The rows root of what it holds.
+		found: H256,
+		/// The specification's rows root.
+		expected: H256,
+	},
+	/// The parameters of the initial model are not those that the specification names.
+	#[error(
+		"{}: the file is the one that the job names, but its parameters are not: their hash is \
+		 {found:?}, and initial_model.parameters is {expected:?}. The job was made wrong; post it \
+		 again with trainyard submit, which computes the hash from the file",
+		.path.display()
+	)]
+	Parameters {
+		/// The file.
+		path: PathBuf,
+		/// The state hash of its parameters.
+		found: H256,
+		/// The hash that the specification names.
+		expected: H256,
+	},
 }
 
 impl InputError {
@@ -209,7 +240,10 @@ impl InputError {
 		match self {
 			Self::Data(error) => error.is_local(),
 			Self::Io { .. } | Self::Missing { .. } | Self::Changed { .. } => true,
-			Self::Content { .. } | Self::InitialModel { .. } => false,
+			Self::Content { .. }
+			| Self::InitialModel { .. }
+			| Self::Rows { .. }
+			| Self::Parameters { .. } => false,
 		}
 	}
 }
@@ -248,12 +282,12 @@ impl Inputs {
 		}
 		// The smaller file first: what is wrong with it is found sooner.
 		let initial_model = match (&spec.initial_model, &paths.initial_model) {
-			(Some(file), Some(path)) => Some(Arc::new(initial_model(spec, file, path)?)),
+			(Some(model), Some(path)) => Some(Arc::new(initial_model(spec, model, path)?)),
 			_ => None,
 		};
 		let data = match &paths.rows {
 			Some(path) => kept_rows(spec, paths, path, stop)?,
-			None => rows(spec, paths, stop, load)?,
+			None => loaded_rows(spec, paths, stop)?,
 		};
 		Ok(Self { data: Arc::new(data), initial_model })
 	}
@@ -279,23 +313,37 @@ fn kept_rows(
 		kept::begin(data, labels, dataset, path, stop)
 	});
 	match decoded {
-		Ok(decoded) => Ok(decoded.keep(stop)?),
+		Ok(decoded) => {
+			check_rows(spec, paths, decoded.rows())?;
+			Ok(decoded.keep(stop)?)
+		}
 		Err(InputError::Data(e @ (DataError::Scratch(_) | DataError::NoRoom { .. }))) => {
 			tracing::debug!("decoded rows are not kept: {e}");
-			rows(spec, paths, stop, load)
+			loaded_rows(spec, paths, stop)
 		}
 		Err(e) => Err(e),
 	}
 }
 
-/// Reads data and labels for good.
-fn load(
-	data: &Path,
-	labels: Option<&Path>,
-	dataset: &Dataset,
-	stop: &AtomicBool,
-) -> Result<Data, DataError> {
-	data::load_until(data, labels, dataset, stop)
+/// Returns the rows of a job, decoded for this once.
+fn loaded_rows(spec: &JobSpec, paths: &InputPaths, stop: &AtomicBool) -> Result<Data, InputError> {
+	let (data, found) = rows(spec, paths, stop, |data, labels, dataset, stop| {
+		let data = data::load_until(data, labels, dataset, stop)?;
+		let found = data::rows_of(&data, dataset, stop)?;
+		Ok((data, found))
+	})?;
+	check_rows(spec, paths, &found)?;
+	Ok(data)
+}
+
+/// Checks that these rows, which were decoded from the right files, are those that the specification
+/// names.
+fn check_rows(spec: &JobSpec, paths: &InputPaths, rows: &Rows) -> Result<(), InputError> {
+	let (found, expected) = (rows.root(), spec.dataset.rows);
+	match found == expected {
+		true => Ok(()),
+		false => Err(InputError::Rows { path: paths.data.clone(), found, expected }),
+	}
 }
 
 /// Returns the rows of a job as `read` reads them, from files that are checked by content. Each file
@@ -359,13 +407,32 @@ pub fn same_content(
 	}
 }
 
-/// Reads the initial model of a job from the file at `path`: safetensors, binary32, exactly
-/// the parameters of the job's model by name and shape, all of them finite.
+/// Reads the initial model of a job from the file at `path`, and checks that it has the parameters
+/// that the specification names; otherwise as [`read_initial_model`].
 pub fn initial_model(
+	spec: &CheckedSpec,
+	model: &InitialModel,
+	path: &Path,
+) -> Result<TensorMap, InputError> {
+	let (parameters, found) = read_initial_model(spec, &model.file, path)?;
+	match found == model.parameters {
+		true => Ok(parameters),
+		false => {
+			let (path, expected) = (path.to_owned(), model.parameters);
+			Err(InputError::Parameters { path, found, expected })
+		}
+	}
+}
+
+/// Reads an initial model for the model of a job from the `file`, which is at `path`: safetensors,
+/// binary32, exactly the parameters of the job's model by name and shape, all of them finite.
+/// Returns them, and their state hash, which a specification must name as
+/// [`InitialModel::parameters`]. What this one names is not looked at.
+pub fn read_initial_model(
 	spec: &CheckedSpec,
 	file: &FileRef,
 	path: &Path,
-) -> Result<TensorMap, InputError> {
+) -> Result<(TensorMap, H256), InputError> {
 	let wrong = |what: String| InputError::InitialModel { path: path.to_owned(), what };
 	let most = spec.parameters().saturating_mul(4).saturating_add(HEADER_BYTES);
 	if file.bytes > most {
@@ -388,7 +455,8 @@ pub fn initial_model(
 	if let Some(what) = misfit(spec, &model).or_else(|| not_finite(&model)) {
 		return Err(wrong(what));
 	}
-	Ok(model)
+	let parameters = state_hash(&model, NanRule::Refuse).map_err(|e| wrong(e.to_string()))?;
+	Ok((model, parameters))
 }
 
 /// Returns what keeps `model` from being the parameters of this job's model, by name and shape, if

@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::{changed, job, table};
 use trainyard_engine::Tensor32;
-use trainyard_program::spec::DataFormat;
+use trainyard_program::spec::{DataFormat, Normalization};
 
 /// Returns parameters of the job's model; the numbers of a tensor all differ.
 fn model(spec: &CheckedSpec) -> TensorMap {
@@ -18,6 +18,11 @@ fn model(spec: &CheckedSpec) -> TensorMap {
 		.collect()
 }
 
+/// Returns the state hash of the tensors in these bytes, if they are a file of tensors without NaN.
+fn parameters_of(bytes: &[u8]) -> Option<H256> {
+	state_hash(&tensors::decode(bytes).ok()?, NanRule::Refuse).ok()
+}
+
 /// Loads these bytes as the initial model of the job on the small table.
 fn load(bytes: &[u8]) -> Result<Inputs, String> {
 	let folder = tempfile::tempdir().unwrap();
@@ -27,7 +32,9 @@ fn load(bytes: &[u8]) -> Result<Inputs, String> {
 	let content_hash = hash::blake2_256(bytes);
 	let spec = job(&data);
 	let file = FileRef { content_hash, bytes: bytes.len() as u64, ..spec.dataset.file() };
-	let spec = changed(&spec, |spec| spec.initial_model = Some(file));
+	let parameters = parameters_of(bytes).unwrap_or(H256::repeat_byte(1));
+	let model = InitialModel { file, parameters };
+	let spec = changed(&spec, |spec| spec.initial_model = Some(model));
 	let paths = InputPaths { initial_model: Some(path), ..InputPaths::data(data) };
 	Inputs::load(&spec, &paths).map_err(|e| e.to_string())
 }
@@ -92,6 +99,38 @@ fn data_are_decoded_once_and_only_from_the_right_file() {
 	std::fs::write(&data, &bytes).unwrap();
 	let nowhere = InputPaths::data(&data).with_rows_in(&folder.path().join("none"), &spec);
 	Inputs::load(&spec, &nowhere).unwrap();
+}
+
+/// The right file is no help where the specification names other rows than it holds; nothing of it is
+/// kept then.
+#[test]
+fn rows_that_the_specification_does_not_name_are_refused() {
+	let folder = tempfile::tempdir().unwrap();
+	let data = table(folder.path());
+	let right = job(&data);
+	let changes: [fn(&mut Dataset); 3] = [
+		|d| d.rows = H256::repeat_byte(9),
+		|d| d.feature_divisor += 1,
+		|d| d.normalization = Normalization::Standard,
+	];
+	for change in changes {
+		let spec = changed(&right, |spec| change(&mut spec.dataset));
+		let plain = InputPaths::data(&data);
+		let keeping = plain.clone().with_rows_in(folder.path(), &spec);
+		for paths in [plain, keeping] {
+			let error = Inputs::load(&spec, &paths).unwrap_err();
+			assert!(matches!(error, InputError::Rows { .. }) && !error.is_local(), "{error}");
+			let found = data::read_rows(&data, None, &spec.dataset, &AtomicBool::new(false));
+			let (found, named) = (found.unwrap().root(), spec.dataset.rows);
+			for part in [format!("{found:?}"), format!("dataset.rows is {named:?}")] {
+				assert!(error.to_string().contains(&part), "{part}: {error}");
+			}
+			assert!(paths.rows.is_none_or(|kept| !kept.exists()));
+		}
+		let named = crate::testing::on_rows_of(spec.into_spec(), &data);
+		Inputs::load(&named, &InputPaths::data(&data)).unwrap();
+	}
+	assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the table alone");
 }
 
 #[test]
@@ -167,7 +206,8 @@ fn other_files_than_declared_are_named() {
 	let path = folder.path().join("model");
 	let (content_hash, length) = (hash::blake2_256(&bytes), bytes.len() as u64);
 	let file = FileRef { content_hash, bytes: length, ..spec.dataset.file() };
-	let spec = changed(&spec, |spec| spec.initial_model = Some(file));
+	let parameters = parameters_of(&bytes).unwrap();
+	let spec = changed(&spec, |spec| spec.initial_model = Some(InitialModel { file, parameters }));
 	let paths = InputPaths { initial_model: Some(path.clone()), ..InputPaths::data(&data) };
 	let error = |paths: &InputPaths| Inputs::load(&spec, paths).unwrap_err();
 	let missing = error(&InputPaths::data(&data));
@@ -194,6 +234,15 @@ fn other_files_than_declared_are_named() {
 	let found = InputPaths::first_right(&spec, &[paths.clone(), elsewhere.clone()]);
 	assert_eq!(found, InputPaths { data: data.clone(), ..elsewhere.clone() });
 	assert!(Inputs::load(&spec, &found).is_ok());
+	// The right file, of which the specification says something else.
+	let other = changed(&spec, |spec| {
+		spec.initial_model.as_mut().unwrap().parameters = H256::repeat_byte(9);
+	});
+	let error = Inputs::load(&other, &found).unwrap_err();
+	assert!(matches!(error, InputError::Parameters { .. }) && !error.is_local(), "{error}");
+	for part in [format!("{parameters:?}"), "initial_model.parameters is 0x0909".to_owned()] {
+		assert!(error.to_string().contains(&part), "{part}: {error}");
+	}
 	std::fs::remove_file(folder.path().join("right")).unwrap();
 	assert_eq!(InputPaths::first_right(&spec, &[paths, elsewhere]), found, "the last place");
 }
@@ -226,6 +275,9 @@ fn data_and_labels_are_checked_by_content() {
 		..spec.dataset
 	};
 	spec.training.batch_size = 1;
+	let never = AtomicBool::new(false);
+	let rows = data::read_rows(&data, Some(&right), &spec.dataset, &never).unwrap();
+	spec.dataset.rows = rows.root();
 	let spec = spec.check().unwrap();
 	let error = |spec: &CheckedSpec, data: &Path, labels: &Path| {
 		let paths = InputPaths { labels: Some(labels.to_owned()), ..InputPaths::data(data) };

@@ -3,7 +3,7 @@
 use crate::{
 	bundle::Bundle,
 	data, hash,
-	inputs::InputPaths,
+	inputs::{self, InputPaths},
 	train::{self, Cheat, TrainError, TrainOptions},
 };
 use primitive_types::H256;
@@ -12,7 +12,8 @@ use std::{
 	sync::atomic::AtomicBool,
 };
 use trainyard_program::spec::{
-	Activation, CheckedSpec, DataFormat, Dataset, EarlyStop, FileRef, JobSpec, Model, MAX_NANO,
+	Activation, CheckedSpec, DataFormat, Dataset, EarlyStop, FileRef, InitialModel, JobSpec, Model,
+	MAX_NANO,
 };
 use trainyard_protocol::bundle::Evaluation;
 
@@ -59,7 +60,21 @@ pub fn job(path: &Path) -> CheckedSpec {
 	spec.training.batch_size = 8;
 	spec.training.checkpoint_interval = 10;
 	spec.training.learning_rate_nano = 10_000_000;
+	on_rows_of(spec, path)
+}
+
+/// Returns the specification, which names the rows of the data at `path` now. It must be valid.
+pub fn on_rows_of(mut spec: JobSpec, path: &Path) -> CheckedSpec {
+	let rows = data::read_rows(path, None, &spec.dataset, &AtomicBool::new(false)).unwrap();
+	spec.dataset.rows = rows.root();
 	spec.check().unwrap()
+}
+
+/// Returns the same job on the inputs of the data at `path` as they are, not divided.
+pub fn undivided(spec: &CheckedSpec, path: &Path) -> CheckedSpec {
+	let mut spec = spec.spec().clone();
+	spec.dataset.feature_divisor = 1;
+	on_rows_of(spec, path)
 }
 
 /// Returns the same job, but it stops early: no fall of the loss is large enough, so it ends with
@@ -106,12 +121,18 @@ pub fn train_on(
 	train::run(spec, SEED, paths, TrainOptions { out, resume, cheat, progress, stop: &stop })
 }
 
+/// Returns the same job, which begins with the model in this file at `path`.
+pub fn beginning_with(spec: &CheckedSpec, file: FileRef, path: &Path) -> CheckedSpec {
+	let (_, parameters) = inputs::read_initial_model(spec, &file, path).unwrap();
+	changed(spec, |spec| spec.initial_model = Some(InitialModel { file, parameters }))
+}
+
 /// Returns the same job, which begins with the model in the bundle at `published`, and the files
 /// that it reads.
 pub fn tuned(spec: &CheckedSpec, data: &Path, published: &Bundle) -> (CheckedSpec, InputPaths) {
 	let model = published.model();
 	let (content_hash, bytes) = hash::file(&model).unwrap();
 	let file = FileRef { content_hash, bytes, ..spec.dataset.file() };
-	let paths = InputPaths { initial_model: Some(model), ..InputPaths::data(data) };
-	(changed(spec, |spec| spec.initial_model = Some(file)), paths)
+	let paths = InputPaths { initial_model: Some(model.clone()), ..InputPaths::data(data) };
+	(beginning_with(spec, file, &model), paths)
 }

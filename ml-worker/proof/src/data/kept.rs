@@ -1,8 +1,8 @@
 //! Keeps decoded rows in a file, so that the data of a job are decoded once, whoever reads them: a
 //! trainer reads the same data three times, and a verifier once for each result.
 //!
-//! The file is named by what it holds ([`name`]): the content of the job's files, and everything by
-//! which rows are made of them. It holds, little endian:
+//! The file is named by what it holds ([`name`]): the content of the job's files, everything by
+//! which rows are made of them, and the rows root. It holds, little endian:
 //!
 //! | part | bytes |
 //! |---|---|
@@ -15,10 +15,11 @@
 //! | mean and deviation of each feature, where they are normalised | 8 a feature |
 //! | `blake2_256` of everything before | 32 |
 //!
-//! It is written beside its place and renamed, and it is hashed whenever it is opened. One that was
+//! It is written beside its place and renamed, once its rows were found to have that root, and it is
+//! hashed whenever it is opened. One that was
 //! cut, damaged or made for something else is removed and decoded again.
 
-use super::{decode, memory, DataError};
+use super::{decode, memory, rows_of, DataError};
 use crate::hash::HashingReader;
 use codec::Encode;
 use primitive_types::H256;
@@ -34,9 +35,10 @@ use std::{
 use tempfile::NamedTempFile;
 use trainyard_engine::{Data, Normalizer, Table, TableWriter};
 use trainyard_program::{
-	spec::{DataFormat, Dataset, Normalization},
+	spec::{Dataset, Normalization},
 	Text,
 };
+use trainyard_protocol::rows::Rows;
 
 const MARK: &[u8] = b"trainyard/rows/v1\n";
 /// Bytes before the first row.
@@ -81,27 +83,21 @@ pub fn length(dataset: &Dataset) -> u64 {
 	[HEAD, train, validation, normalizer, HASH].into_iter().fold(0, u64::saturating_add)
 }
 
-/// Returns the labels of a row.
-fn labels_of(dataset: &Dataset) -> u32 {
-	match dataset.format {
-		DataFormat::Text => dataset.features,
-		_ => 1,
-	}
-}
-
 /// Returns the bytes of the rows that train and that validate.
 fn sizes(dataset: &Dataset) -> [u64; 2] {
-	let numbers = u64::from(dataset.features).saturating_add(labels_of(dataset).into());
+	let numbers = u64::from(dataset.features).saturating_add(dataset.labels_per_row().into());
 	[dataset.train_rows, dataset.validation_rows]
 		.map(|rows| numbers.saturating_mul(4).saturating_mul(rows.into()))
 }
 
 /// Rows that were decoded into a file which has no name yet. Whoever has checked that they came of
-/// the right files keeps them ([`Self::keep`]); else the file goes.
+/// the right files, and that they are those that the specification names ([`Self::rows`]), keeps them
+/// ([`Self::keep`]); else the file goes.
 pub struct Decoded {
 	file: NamedTempFile,
 	path: PathBuf,
 	dataset: Dataset,
+	rows: Rows,
 }
 
 /// Decodes the data of a job for the file at `path`, and ends soon after `stop` is set, with
@@ -127,7 +123,7 @@ pub fn begin(
 		return Err(DataError::NoRoom { path, needed, memory: 0, folder, free });
 	}
 	let [train, _] = sizes(dataset);
-	let normalizer = {
+	let (normalizer, rows) = {
 		let decoded = decode(data, labels, dataset, stop, |rows| {
 			let (features, labels) = (rows.features(), rows.labels());
 			let table = |base| {
@@ -137,9 +133,10 @@ pub fn begin(
 			let tables = || Ok::<_, io::Error>([table(HEAD)?, table(HEAD + train)?]);
 			tables().map_err(DataError::Scratch)
 		})?;
-		decoded.train.normalizer
+		let rows = rows_of(&decoded, dataset, stop)?;
+		(decoded.train.normalizer, rows)
 	};
-	let decoded = Decoded { file, path: path.to_owned(), dataset: dataset.clone() };
+	let decoded = Decoded { file, path: path.to_owned(), dataset: dataset.clone(), rows };
 	decoded.seal(normalizer.as_deref(), stop)?;
 	Ok(decoded)
 }
@@ -165,9 +162,14 @@ impl Decoded {
 		file.write_all(hash.as_bytes()).map_err(io)
 	}
 
+	/// Returns what was decoded, by its contents.
+	pub fn rows(&self) -> &Rows {
+		&self.rows
+	}
+
 	/// Gives the rows their place and returns them.
 	pub fn keep(self, stop: &AtomicBool) -> Result<Data, DataError> {
-		let Self { file, path, dataset } = self;
+		let Self { file, path, dataset, .. } = self;
 		file.persist(&path).map_err(|e| DataError::Scratch(e.error))?;
 		let lost = || DataError::Scratch(io::Error::other("what was written is not what is there"));
 		open(&path, &dataset, stop)?.ok_or_else(lost)
@@ -271,7 +273,7 @@ fn tables(
 	normalizer: Option<Normalizer>,
 	memory: u64,
 ) -> io::Result<Data> {
-	let (features, labels) = (dataset.features as usize, labels_of(dataset) as usize);
+	let (features, labels) = (dataset.features as usize, dataset.labels_per_row() as usize);
 	let [train, validation] = sizes(dataset);
 	let normalizer = normalizer.map(Arc::new);
 	let rows = [dataset.train_rows, dataset.validation_rows].map(|rows| rows as usize);

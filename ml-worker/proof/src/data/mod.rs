@@ -20,6 +20,7 @@
 //! stays ([`kept`]).
 
 mod array;
+mod contents;
 mod csv;
 mod gzip;
 mod idx;
@@ -34,6 +35,7 @@ mod tests;
 mod text;
 mod zip;
 
+pub use contents::{read_rows, rows_of};
 pub use memory::{available as available_memory, MEMORY_VARIABLE};
 
 use primitive_types::H256;
@@ -297,7 +299,7 @@ pub fn inspect(
 
 /// Reads the data of a job at `data`, and its labels at `labels` if they have their own file. The
 /// files must hold rows of the shape that the specification declares; whether they are the files
-/// that it names is checked by [`crate::inputs`]. If the decoded rows are larger than a quarter of
+/// and the rows that it names is checked by [`crate::inputs`]. If the decoded rows are larger than a quarter of
 /// the available memory, or than [`MEMORY_VARIABLE`] says, they are kept in a temporary file.
 pub fn load(data: &Path, labels: Option<&Path>, dataset: &Dataset) -> Result<Data, DataError> {
 	load_until(data, labels, dataset, &AtomicBool::new(false))

@@ -10,6 +10,7 @@ use trainyard_program::spec::{Activation, FileRef, JobSpec, Model};
 
 mod formats;
 mod malformed;
+mod roots;
 mod streamed;
 
 /// A folder to write data into.

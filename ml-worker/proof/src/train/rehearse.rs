@@ -118,7 +118,7 @@ fn diverged(steps: u32, what: String) -> RehearsalError {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use crate::testing::{changed, job, table, SEED};
+	use crate::testing::{changed, job, table, undivided, SEED};
 	use std::path::Path;
 	use trainyard_program::spec::{Loss, Optimizer};
 
@@ -176,7 +176,7 @@ mod tests {
 			}
 		}
 		std::fs::write(&data, rows).unwrap();
-		let spec = changed(&job(&data), |spec| spec.dataset.feature_divisor = 1);
+		let spec = undivided(&job(&data), &data);
 		let error = tried(&spec, &data, Budget { steps: 1, ..BUDGET }).unwrap_err();
 		assert!(error.to_string().contains("validation loss"), "{error}");
 	}

@@ -178,7 +178,8 @@ fn difference(begun: &JobSpec, wanted: &JobSpec) -> Option<String> {
 	let plain = |spec: &JobSpec| {
 		let mut spec = spec.clone();
 		spec.dataset.location = Text::default();
-		for file in spec.dataset.labels.iter_mut().chain(&mut spec.initial_model) {
+		let initial = spec.initial_model.as_mut().map(|model| &mut model.file);
+		for file in spec.dataset.labels.iter_mut().chain(initial) {
 			file.location = Text::default();
 		}
 		spec

@@ -2,7 +2,10 @@ use super::*;
 use crate::{
 	bundle::records,
 	data,
-	testing::{changed, job, stopping, table, train, train_on, tuned, with_loss, SEED},
+	testing::{
+		changed, job, on_rows_of, stopping, table, train, train_on, tuned, undivided, with_loss,
+		SEED,
+	},
 };
 use std::collections::BTreeMap;
 use trainyard_program::spec::{EarlyStop, Loss, Optimizer};
@@ -312,7 +315,8 @@ fn a_fine_tuning_goes_on_where_the_model_stood_and_resumes_to_the_same_bytes() {
 		std::fs::write(parts.join(bundle::INITIAL_MODEL_FILE), b"x").unwrap();
 	}
 	let location = trainyard_protocol::Text::new("http://elsewhere/model").unwrap();
-	let moved = changed(&spec, |spec| spec.initial_model.as_mut().unwrap().location = location);
+	let moved =
+		changed(&spec, |spec| spec.initial_model.as_mut().unwrap().file.location = location);
 	train_on(&moved, &paths, &parts, true, None).unwrap();
 	train_on(&spec, &paths, &parts, true, None).unwrap();
 	let (mut whole, mut parts) = (contents(&whole), contents(&parts));
@@ -395,7 +399,7 @@ fn the_first_value_out_of_range_is_found_after_the_last_checkpoint() {
 	std::fs::write(&data, changed.join("\n")).unwrap();
 	let found = data::inspect(&data, None, spec.dataset.format, 4, 1).unwrap();
 	(spec.dataset.content_hash, spec.dataset.bytes) = (found.content_hash, found.bytes);
-	let spec = spec.check().unwrap();
+	let spec = on_rows_of(spec, &data);
 	let out = folder.path().join("out");
 	let error = train(&spec, &data, &out, false, None).unwrap_err();
 	let TrainError::Diverged { step: 10, kept: 0, .. } = &error else { panic!("{error}") };
@@ -426,7 +430,7 @@ fn inputs_out_of_range_are_distinguished_from_a_learning_rate() {
 		}
 	}
 	std::fs::write(&data, rows).unwrap();
-	let spec = changed(&job(&data), |spec| spec.dataset.feature_divisor = 1);
+	let spec = undivided(&job(&data), &data);
 	let error = train(&spec, &data, &folder.path().join("out"), false, None).unwrap_err();
 	for part in [
 		"diverged at step 0",

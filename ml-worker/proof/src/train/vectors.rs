@@ -4,9 +4,9 @@
 use crate::{
 	bundle::{Bundle, MODEL_FILE},
 	data, hash,
-	testing::train,
+	testing::{on_rows_of, train},
 };
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, path::Path, sync::atomic::AtomicBool};
 use trainyard_engine::{Data, Table};
 use trainyard_program::spec::{Dataset, JobSpec, Normalization};
 use trainyard_protocol::blob::Chunked;
@@ -72,11 +72,17 @@ fn the_page_has_a_run_from_its_data_to_its_roots() {
 	let spec: JobSpec = serde_json::from_str(block("json")).unwrap();
 	let spec = spec.check().unwrap();
 	let read = data::load(&csv, None, &spec.dataset).unwrap();
-	let bundle = train(&spec, &csv, &folder.path().join("bundle"), false, None).unwrap();
+	// Whatever root the page has: what it should be is said below, with the rest.
+	let named = on_rows_of(spec.spec().clone(), &csv);
+	let bundle = train(&named, &csv, &folder.path().join("bundle"), false, None).unwrap();
 
 	let compute = |name: &str, number: Option<u32>| match (name, number) {
 		("standard", Some(rows)) => standard(rows, folder.path()),
 		("row", Some(number)) => row(number, spec.dataset.validation_every, &read),
+		("rows", None) => {
+			let rows = data::read_rows(&csv, None, &spec.dataset, &AtomicBool::new(false));
+			hex::encode(rows.unwrap().root())
+		}
 		("checkpoint", Some(step)) => checkpoint(step, &bundle),
 		("bundle_root", None) => hex::encode(bundle.manifest().bundle_root.unwrap()),
 		("model", None) => hex::encode(hash::file(&bundle.path(MODEL_FILE)).unwrap().0),
@@ -102,7 +108,8 @@ fn the_page_has_a_run_from_its_data_to_its_roots() {
 		}
 	}
 	assert!(wrong.is_empty(), "these lines should be:\n{}", wrong.join("\n"));
-	assert_eq!(kinds.len(), 7, "{kinds:?}");
+	assert_eq!(named, spec, "the page names other rows");
+	assert_eq!(kinds.len(), 8, "{kinds:?}");
 	let listed: Vec<u32> = bundle.manifest().checkpoints.iter().map(|c| c.step).collect();
 	assert_eq!(steps, listed, "the page has every checkpoint");
 	assert!(bundle.manifest().stops_early());

@@ -5,7 +5,7 @@ use super::*;
 use crate::{
 	bundle::{tensors, Checkpoint},
 	inputs::{GivenFiles, InputPaths},
-	testing::{changed, job, stopping, table, train, train_on, tuned, with_loss, SEED},
+	testing::{changed, job, stopping, table, train, train_on, tuned, undivided, with_loss, SEED},
 	train::Cheat,
 };
 use std::{

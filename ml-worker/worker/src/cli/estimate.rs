@@ -43,8 +43,12 @@ struct Figures {
 	micro_ut: u64,
 	/// The part of the work that is training steps: the power that all replicas share.
 	training_micro_ut: u64,
+	/// The rows root: what training reads, decoded.
+	rows: H256,
 	/// Content hash of the model with which a fine-tuning begins.
 	initial_model: Option<H256>,
+	/// State hash of the parameters of that model.
+	initial_parameters: Option<H256>,
 	/// Whether the work is credited to its trainers as power.
 	mints_power: bool,
 	/// Why its work earns no power, if it does not.
@@ -172,7 +176,9 @@ fn figures(spec: &CheckedSpec, terms: Option<&Terms>) -> anyhow::Result<Figures>
 		flop: parts.flop_of(spec, spec.segments())?,
 		micro_ut,
 		training_micro_ut: parts.training_micro_ut_of(spec, spec.segments())?,
-		initial_model: spec.initial_model.as_ref().map(|file| file.content_hash),
+		rows: spec.dataset.rows,
+		initial_model: spec.initial_model.as_ref().map(|model| model.file.content_hash),
+		initial_parameters: spec.initial_model.as_ref().map(|model| model.parameters),
 		mints_power: spec.mints_power(),
 		no_power: spec.no_power().map(|reason| reason.to_string()),
 		layers: work::flop_by_layer(spec)?.into_iter().map(Layer::from).collect(),
@@ -240,8 +246,12 @@ fn text(figures: &Figures, terms: Option<&Terms>) -> String {
 			"the job may stop early: this is the most, and only what is trained is paid\n",
 		);
 	}
+	out.push_str(&format!("rows root {:?}\n", figures.rows));
 	if let Some(model) = figures.initial_model {
 		out.push_str(&format!("fine-tuning of the model {model:?}\n"));
+	}
+	if let Some(parameters) = figures.initial_parameters {
+		out.push_str(&format!("initial parameters {parameters:?}\n"));
 	}
 	if let Some(reason) = &figures.no_power {
 		out.push_str(&format!("its trainers earn the price, and no power: {reason}\n"));
@@ -297,7 +307,7 @@ fn demanded(figures: &Figures) -> String {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_program::spec::{EarlyStop, JobSpec};
+	use trainyard_program::spec::{EarlyStop, InitialModel, JobSpec};
 
 	#[test]
 	fn a_job_that_may_stop_early_shows_the_most() {
@@ -380,7 +390,8 @@ mod tests {
 	#[test]
 	fn a_fine_tuning_is_said_to_be_one() {
 		let plain = JobSpec::example();
-		let spec = JobSpec { initial_model: Some(plain.dataset.file()), ..plain.clone() };
+		let model = InitialModel { file: plain.dataset.file(), parameters: H256::repeat_byte(3) };
+		let spec = JobSpec { initial_model: Some(model), ..plain.clone() };
 		let [spec, plain] = [spec, plain].map(|spec| spec.check().unwrap());
 		let (found, of_plain) = (figures(&spec, None).unwrap(), figures(&plain, None).unwrap());
 		assert_eq!((found.flop, found.micro_ut), (of_plain.flop, of_plain.micro_ut));
@@ -388,5 +399,8 @@ mod tests {
 		let text = text(&found, None);
 		let model = format!("fine-tuning of the model {:?}\n", plain.dataset.content_hash);
 		assert!(text.contains(&model) && text.contains("no power"), "{text}");
+		for (name, byte) in [("rows root", "02"), ("initial parameters", "03")] {
+			assert!(text.contains(&format!("{name} 0x{}\n", byte.repeat(32))), "{text}");
+		}
 	}
 }

@@ -1,13 +1,16 @@
 //! The section `[dataset]`, and `[dataset.labels]` inside it.
 
 use super::{
-	file::{self, agree, File, WHY},
+	file::{self, agree, agree_on_hash, File, COMPUTED, WHY},
+	hash_of,
 	reader::{Document, Section},
 	JobFile, VALIDATION_EVERY,
 };
+use primitive_types::H256;
 use std::{
 	fmt::Write,
 	path::{Path, PathBuf},
+	sync::atomic::AtomicBool,
 };
 use trainyard_program::spec::{DataFormat, Dataset, Normalization, MAX_WIDTH};
 use trainyard_proof::data::{self, Inspection};
@@ -48,6 +51,7 @@ pub(super) fn read(document: &Document<'_>, section: &Section<'_, '_>, job: &Pat
 	let features = section.integer("features", 1..=u64::from(MAX_WIDTH));
 	let classes = section.integer("classes", 2..=u64::from(MAX_WIDTH));
 	let file = File::read(section, job);
+	let rows = hash_of(section, "rows", COMPUTED);
 	let labels_section = section.section("labels");
 	let labels = labels_section.exists().then(|| File::read(&labels_section, job));
 	labels_section.finish();
@@ -108,6 +112,10 @@ pub(super) fn read(document: &Document<'_>, section: &Section<'_, '_>, job: &Pat
 			for key in ["train_rows", "validation_rows", "features", "classes"] {
 				section.require(key, &format!("a whole number; {WHY}"));
 			}
+			section.require(
+				"rows",
+				&format!("the rows root, 64 hexadecimal digits: {COMPUTED}; {WHY}"),
+			);
 			None
 		}
 	};
@@ -146,7 +154,7 @@ pub(super) fn read(document: &Document<'_>, section: &Section<'_, '_>, job: &Pat
 		None => None,
 	};
 	let file = file.resolve(section, found.as_ref().map(|f| (f.content_hash, f.bytes)))?;
-	let dataset = Dataset {
+	let mut dataset = Dataset {
 		content_hash: file.content_hash,
 		bytes: file.bytes,
 		location: file.location,
@@ -162,7 +170,23 @@ pub(super) fn read(document: &Document<'_>, section: &Section<'_, '_>, job: &Pat
 			None => None,
 		},
 		normalization,
+		rows: H256::zero(),
 	};
+	// Without the file, `require` has complained where the root is missing.
+	let computed = match &path {
+		Some(path) => {
+			let never = AtomicBool::new(false);
+			match data::read_rows(path, labels_path.as_deref(), &dataset, &never) {
+				Ok(found) => Some(found.root()),
+				Err(error) => {
+					section.complain("path", error.to_string());
+					return None;
+				}
+			}
+		}
+		None => None,
+	};
+	dataset.rows = agree_on_hash(section, "rows", rows, computed)?;
 	Some(Read { dataset, path, labels_path })
 }
 
@@ -178,7 +202,8 @@ pub(super) fn write(out: &mut String, job: &JobFile) {
 	let _ = writeln!(
 		out,
 		"format = \"{}\"\ntrain_rows = {}\nvalidation_rows = {}\nvalidation_every = {}\n\
-		 features = {}\nclasses = {}\nfeature_divisor = {}\nnormalization = \"{}\"",
+		 features = {}\nclasses = {}\nfeature_divisor = {}\nnormalization = \"{}\"\n\
+		 rows = \"{:?}\"",
 		name(&FORMATS, &d.format),
 		d.train_rows,
 		d.validation_rows,
@@ -186,7 +211,8 @@ pub(super) fn write(out: &mut String, job: &JobFile) {
 		d.features,
 		d.classes,
 		d.feature_divisor,
-		name(&NORMALIZATIONS, &d.normalization)
+		name(&NORMALIZATIONS, &d.normalization),
+		d.rows
 	);
 	if let Some(labels) = &d.labels {
 		let _ = writeln!(out, "\n[dataset.labels]");

@@ -16,6 +16,10 @@ use trainyard_proof::hash;
 /// Why a field may not be left out.
 pub(super) const WHY: &str = "it may only be left out where path names a local file";
 
+/// How to come by a hash of what a file holds.
+pub(super) const COMPUTED: &str =
+	"trainyard estimate JOB.toml prints them where path names the file";
+
 /// What a section says of a file.
 pub(super) struct File {
 	pub path: Option<PathBuf>,
@@ -26,7 +30,7 @@ pub(super) struct File {
 
 impl File {
 	pub(super) fn read(section: &Section<'_, '_>, job: &Path) -> Self {
-		let content_hash = hash_of(section, "content_hash");
+		let content_hash = hash_of(section, "content_hash", "trainyard hash FILE prints them");
 		let bytes = section.integer("bytes", 1..=MAX_DATASET_BYTES);
 		let location = location_of(section);
 		let path = section.text("path", "the path of a file, relative to this one");
@@ -88,6 +92,29 @@ pub(super) fn agree(
 	}
 }
 
+/// Returns what the section says, or else what was computed from the file; both must agree.
+pub(super) fn agree_on_hash(
+	section: &Section<'_, '_>,
+	key: &'static str,
+	said: Option<H256>,
+	found: Option<H256>,
+) -> Option<H256> {
+	match (said, found) {
+		(Some(said), Some(found)) if said != found => {
+			let path = section.name("path");
+			section.complain(
+				key,
+				format!(
+					"it is {said:?}, but what the file at {path} holds has {found:?}; use the file \
+					 that is meant, or leave {key} out"
+				),
+			);
+			None
+		}
+		(said, found) => said.or(found),
+	}
+}
+
 fn location_of(section: &Section<'_, '_>) -> Option<Text> {
 	let text = Text::new(section.text("location", "an http:// or https:// URL")?);
 	if text.is_none() {
@@ -96,11 +123,22 @@ fn location_of(section: &Section<'_, '_>) -> Option<Text> {
 	text
 }
 
-/// Returns the file that the section names, and where it is on this machine. If it is here, hash
-/// and length are known, and what the section says of them must agree. Otherwise the section must
-/// say everything.
-pub(super) fn read(section: &Section<'_, '_>, job: &Path) -> Option<(FileRef, Option<PathBuf>)> {
+/// What a section says of an initial model.
+pub(super) struct Initial {
+	/// Its file.
+	pub file: FileRef,
+	/// Where that is on this machine.
+	pub path: Option<PathBuf>,
+	/// The state hash of its parameters, as the section says. If the file is here, it is computed and
+	/// must agree.
+	pub parameters: Option<H256>,
+}
+
+/// Returns the initial model that the section names. If its file is here, hash and length are known,
+/// and what the section says of them must agree. Otherwise the section must say everything.
+pub(super) fn read_initial(section: &Section<'_, '_>, job: &Path) -> Option<Initial> {
 	let file = File::read(section, job);
+	let parameters = hash_of(section, "parameters", COMPUTED);
 	section.finish();
 	let path = file.path.clone();
 	let found = match &path {
@@ -113,10 +151,11 @@ pub(super) fn read(section: &Section<'_, '_>, job: &Path) -> Option<(FileRef, Op
 		},
 		None => {
 			file.require(section);
+			section.require("parameters", &format!("64 hexadecimal digits: {COMPUTED}; {WHY}"));
 			None
 		}
 	};
-	Some((file.resolve(section, found)?, path))
+	Some(Initial { file: file.resolve(section, found)?, path, parameters })
 }
 
 /// The fields of the file, below the section's head.

@@ -20,7 +20,7 @@ use toml::de::DeTable;
 use trainyard_client::amount::{self, format_scaled};
 use trainyard_program::{
 	needs::MachineClass,
-	spec::{CheckedSpec, InputFile, JobSpec, Training},
+	spec::{CheckedSpec, InitialModel, InputFile, JobSpec, Training},
 };
 use trainyard_proof::inputs::{self, GivenFiles, InputPaths};
 use trainyard_protocol::{
@@ -167,9 +167,9 @@ fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Op
 	let dataset = dataset::read(document, &root.section("dataset"), path);
 	let model = model::read(&root.section("model"));
 	let training = training::read(&root.section("training"));
-	let initial = root.section("initial_model");
+	let initial_section = root.section("initial_model");
 	let initial = match root.has("initial_model") {
-		true => Some(file::read(&initial, path)),
+		true => Some(file::read_initial(&initial_section, path)),
 		false => None,
 	};
 	let terms = root.section("terms");
@@ -179,25 +179,15 @@ fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Op
 	};
 	root.finish();
 	let dataset::Read { dataset, path: dataset_path, labels_path } = dataset?;
-	let (initial_model, initial_model_path) = match initial {
-		Some(initial) => initial.map(|(file, path)| (Some(file), path))?,
-		None => (None, None),
-	};
-	let spec = JobSpec { dataset, model: model?, training: training?, initial_model };
-	let spec = match spec.check() {
-		Ok(spec) => spec,
-		Err(error) => {
-			let field = error.field();
-			let plain = field.trim_end_matches("_nano");
-			let field = if document.has(field) { field } else { plain };
-			document.complain(field, error.to_string());
-			return None;
-		}
-	};
-	if let (Some(file), Some(path)) = (&spec.initial_model, &initial_model_path) {
-		if let Err(error) = inputs::initial_model(&spec, file, path) {
-			document.complain("initial_model.path", error.to_string());
-		}
+	let spec = JobSpec { dataset, model: model?, training: training?, initial_model: None };
+	let mut spec = check(document, spec)?;
+	let mut initial_model_path = None;
+	if let Some(model) = initial {
+		let model = model?;
+		let parameters = parameters(document, &initial_section, &spec, &model)?;
+		initial_model_path = model.path;
+		let initial_model = Some(InitialModel { file: model.file, parameters });
+		spec = check(document, JobSpec { initial_model, ..spec.into_spec() })?;
 	}
 	let terms = match terms {
 		Some(terms) => Some(terms?),
@@ -207,9 +197,43 @@ fn read_job<'a>(document: &Document<'a>, table: &DeTable<'a>, path: &Path) -> Op
 	Some(JobFile { spec, terms, dataset_path, labels_path, initial_model_path })
 }
 
-fn hash_of(section: &Section<'_, '_>, key: &'static str) -> Option<H256> {
-	let allowed = "64 hexadecimal digits (trainyard hash FILE prints them)";
-	let digits = section.text(key, allowed)?;
+/// Checks a specification, and complains of the field that breaks a rule.
+fn check(document: &Document<'_>, spec: JobSpec) -> Option<CheckedSpec> {
+	spec.check()
+		.map_err(|error| {
+			let field = error.field();
+			let plain = field.trim_end_matches("_nano");
+			let field = if document.has(field) { field } else { plain };
+			document.complain(field, error.to_string());
+		})
+		.ok()
+}
+
+/// Returns the state hash of the parameters with which a job for `spec` begins: what its section says
+/// of them, or else what is computed from the file. Both must agree.
+fn parameters(
+	document: &Document<'_>,
+	section: &Section<'_, '_>,
+	spec: &CheckedSpec,
+	initial: &file::Initial,
+) -> Option<H256> {
+	let computed = match &initial.path {
+		Some(path) => match inputs::read_initial_model(spec, &initial.file, path) {
+			Ok((_, parameters)) => Some(parameters),
+			Err(error) => {
+				document.complain("initial_model.path", error.to_string());
+				return None;
+			}
+		},
+		None => None,
+	};
+	file::agree_on_hash(section, "parameters", initial.parameters, computed)
+}
+
+/// Returns the hash that a section says; `how` is how to come by it.
+fn hash_of(section: &Section<'_, '_>, key: &'static str, how: &str) -> Option<H256> {
+	let allowed = format!("64 hexadecimal digits ({how})");
+	let digits = section.text(key, &allowed)?;
 	let digits = digits.trim_start_matches("0x");
 	let bytes = hex::decode(digits).ok().filter(|bytes| bytes.len() == 32);
 	if bytes.is_none() {
@@ -304,7 +328,8 @@ pub fn to_toml(job: &JobFile) -> String {
 	dataset::write(&mut out, job);
 	if let Some(initial) = &job.spec.initial_model {
 		let _ = writeln!(out, "\n[initial_model]");
-		file::write(&mut out, initial, job.initial_model_path.as_deref());
+		file::write(&mut out, &initial.file, job.initial_model_path.as_deref());
+		let _ = writeln!(out, "parameters = \"{:?}\"", initial.parameters);
 	}
 	model::write(&mut out, &job.spec.model);
 	training::write(&mut out, &job.spec.training);

@@ -17,8 +17,11 @@ train_rows = 1438
 validation_rows = 359
 features = 64
 classes = 10
+rows = "0202020202020202020202020202020202020202020202020202020202020202"
 feature_divisor = 16
 "#;
+/// The rows root of the digits.
+const DIGITS_ROWS: &str = "6f487f47973c9bbf93cec31312d3e477d71578072a9ee843bddd36b0738b1434";
 const MODEL: &str = "[model.mlp]\nhidden = [64, 32]\n";
 const TRAINING: &str = "[training]\nsteps = 1500\nbatch_size = 32\ncheckpoint_interval = 50\n\
 	learning_rate = 0.002\n";
@@ -68,6 +71,7 @@ fn the_shipped_example() {
 	let job = load(&path).unwrap();
 	let mut spec = JobSpec::example();
 	spec.dataset.content_hash = job.spec.dataset.content_hash;
+	spec.dataset.rows = DIGITS_ROWS.parse().unwrap();
 	assert_eq!(*job.spec, spec);
 	assert!(job.dataset_path.unwrap().is_file());
 	assert!(job.terms.is_some());
@@ -79,6 +83,7 @@ fn the_shipped_example_that_stops_early() {
 	let job = load(&path).unwrap();
 	let mut spec = JobSpec::example();
 	spec.dataset.content_hash = job.spec.dataset.content_hash;
+	spec.dataset.rows = DIGITS_ROWS.parse().unwrap();
 	spec.training.steps = 6_000;
 	spec.training.early_stop = Some(EarlyStop { patience: 3, min_delta_nano: 1_000_000 });
 	assert_eq!(*job.spec, spec);

@@ -67,7 +67,7 @@ fn a_published_model_is_trained_further_and_checked() {
 	assert!(err.contains("initial model is missing") && err.contains("--initial-model"), "{err}");
 	succeeds(&["verify", text(&out), "--segments", "1", "--initial-model", text(&model)]);
 	let manifest = json(&out.join("manifest.json"));
-	assert_eq!(manifest["spec"]["initial_model"]["bytes"], bytes.len());
+	assert_eq!(manifest["spec"]["initial_model"]["file"]["bytes"], bytes.len());
 }
 
 #[test]

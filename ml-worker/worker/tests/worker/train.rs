@@ -127,6 +127,14 @@ fn a_dataset_with_another_hash_is_refused() {
 	assert_eq!(code, 1);
 	assert!(err.contains("job.toml:3: dataset.content_hash: "), "{err}");
 	assert!(err.contains(&wrong), "{err}");
+	// The right file, and another root of its rows.
+	let other =
+		job_text(20).replace("feature_divisor", &format!("rows = \"{wrong}\"\nfeature_divisor"));
+	let other = write_job(folder.path(), &other);
+	let (code, _, err) = run(&["train", text(&other), "--out", text(&out)]);
+	assert_eq!(code, 1);
+	assert!(err.contains("job.toml:3: dataset.rows: it is 0x0101"), "{err}");
+	assert!(err.contains("0x6f487f47") && err.contains("leave rows out"), "{err}");
 	// The same where the file is named on the command line.
 	let other = folder.path().join("other.csv");
 	let mut data = std::fs::read(common::digits()).unwrap();

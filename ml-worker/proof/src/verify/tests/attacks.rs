@@ -16,7 +16,8 @@ fn digits(activation: Activation) -> (PathBuf, CheckedSpec) {
 	(spec.training.steps, spec.training.checkpoint_interval) = (300, 30);
 	spec.training.learning_rate_nano = 8_000_000;
 	assert!(spec.mints_power());
-	(path, spec.check().unwrap())
+	let spec = testing::on_rows_of(spec, &path);
+	(path, spec)
 }
 
 /// The checkpoint that is made up.

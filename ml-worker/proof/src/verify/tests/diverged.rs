@@ -216,7 +216,7 @@ fn a_run_that_diverged_before_its_first_step_is_true() {
 		};
 	}
 	std::fs::write(&path, rows).unwrap();
-	let spec = changed(&job(&path), |spec| spec.dataset.feature_divisor = 1);
+	let spec = undivided(&job(&path), &path);
 	let out = folder.path().join("out");
 	let error = train(&spec, &path, &out, false, None).unwrap_err();
 	let TrainError::Diverged { step: 0, bundle: Some(bundle), .. } = &error else {

@@ -2,6 +2,11 @@
 
 use super::*;
 use trainyard_program::spec::{FileRef, Normalization};
+use trainyard_protocol::{
+	content,
+	rows::Rows,
+	state::{state_hash, TensorDigest},
+};
 
 #[test]
 fn labels_apart_and_normalisation() {
@@ -115,12 +120,31 @@ fn a_local_file_fills_in_and_contradicts() {
 		trainyard_proof::hash::file(&dir.path().join("d.csv")).unwrap()
 	);
 	assert!(job(&format!("content_hash = \"{:?}\"\nclasses = 10", d.content_hash)).is_ok());
+	// The rows that train are the first and the third, undivided.
+	let inputs = |x: &[f32]| content::hash(&content::le_bytes(x));
+	let labels = |y: [u32; 2]| content::hash(y.map(u32::to_le_bytes).as_flattened());
+	let (train, validation) = ([1.0, 2.0, 5.0, 6.0], [3.0, 4.0, 7.0, 8.0]);
+	let contents = [inputs(&train), labels([0, 1]), inputs(&validation), labels([2, 0])];
+	let (train_rows, validation_rows, features, labels_per_row) = (2, 2, 2, 1);
+	let rows = Rows { train_rows, validation_rows, features, labels_per_row, contents };
+	assert_eq!(d.rows, rows.root());
+	assert_eq!(job(&format!("rows = \"{:?}\"", d.rows)).unwrap(), whole);
+	// It depends on what is made of the numbers.
+	let mut roots = vec![d.rows];
+	for more in
+		["feature_divisor = 2", "normalization = \"standard\"", "format = \"csv_label_first\""]
+	{
+		let root = job(more).unwrap().spec.dataset.rows;
+		assert!(!roots.contains(&root), "{more}");
+		roots.push(root);
+	}
 	for (field, value) in [
 		("content_hash", format!("\"{}\"", "01".repeat(32))),
 		("bytes", "7".into()),
 		("train_rows", "3".into()),
 		("features", "3".into()),
 		("classes", "2".into()),
+		("rows", format!("\"{}\"", "01".repeat(32))),
 	] {
 		let error = job(&format!("{field} = {value}")).unwrap_err().to_string();
 		assert!(error.contains(&format!("job.toml:4: dataset.{field}: ")), "{error}");
@@ -141,11 +165,13 @@ fn a_local_file_fills_in_and_contradicts() {
 fn a_fine_tuning_names_its_model() {
 	let section = "[initial_model]\nlocation = \"https://example.org/model.safetensors\"\n\
 		content_hash = \"0202020202020202020202020202020202020202020202020202020202020202\"\n\
-		bytes = 26664\n";
+		bytes = 26664\n\
+		parameters = \"0303030303030303030303030303030303030303030303030303030303030303\"\n";
 	let text = whole() + section;
 	let job = read(&text).unwrap();
-	let file = job.spec.initial_model.clone().unwrap();
+	let InitialModel { file, parameters } = job.spec.initial_model.clone().unwrap();
 	assert_eq!((file.content_hash, file.bytes), (H256::repeat_byte(2), 26_664));
+	assert_eq!(parameters, H256::repeat_byte(3));
 	assert_eq!(file.location.to_string_lossy(), "https://example.org/model.safetensors");
 	assert_eq!((job.has_location(), &job.initial_model_path), (true, &None));
 	assert_eq!(read(&to_toml(&job)).unwrap(), job);
@@ -162,7 +188,10 @@ fn a_fine_tuning_names_its_model() {
 	for (from, to, field, what) in [
 		("bytes = 26664\n", "", "initial_model.bytes", "the field is missing"),
 		("bytes = 26664", "bytes = 0", "initial_model.bytes", "from 1 to 2147483648"),
-		("\"0202", "\"02", "initial_model.content_hash", "62 characters"),
+		("hash = \"0202", "hash = \"02", "initial_model.content_hash", "62 characters"),
+		("\"0303", "\"03", "initial_model.parameters", "62 characters"),
+		("\nparameters = \"0303", "\n# \"", "initial_model.parameters", "the field is missing"),
+		("\nparameters = \"0303", "\n# \"", "initial_model.parameters", "trainyard estimate"),
 		("\"https://example.org/model", "\"ftp://x/model", "initial_model", "http(s) location"),
 		("bytes = 26664", "bytes = 26664\nsize = 3", "initial_model.size", "no such field"),
 		("https://example.org/model.safetensors", "", "initial_model", "http(s) location"),
@@ -171,7 +200,9 @@ fn a_fine_tuning_names_its_model() {
 		assert!(error.contains(&format!("{field}: ")) && error.contains(what), "{to}: {error}");
 	}
 	let missing = read(&(whole() + "[initial_model]\n")).unwrap_err();
-	assert_eq!(missing.problems.len(), 3, "{missing}");
+	assert_eq!(missing.problems.len(), 4, "{missing}");
+	let zero = complaint(&"03".repeat(32), &"00".repeat(32));
+	assert!(zero.contains("initial_model.parameters: the hash of the initial"), "{zero}");
 }
 
 #[test]
@@ -198,8 +229,16 @@ fn a_local_initial_model_fills_in_and_must_fit() {
 	};
 	write(10);
 	let read = job("").unwrap();
-	let file = read.spec.initial_model.clone().unwrap();
+	let InitialModel { file, parameters } = read.spec.initial_model.clone().unwrap();
 	assert_eq!((file.content_hash, file.bytes), trainyard_proof::hash::file(&model).unwrap());
+	let digest = |name: &str, shape: &[u32]| {
+		let values = vec![0.5; shape.iter().product::<u32>() as usize];
+		let content = content::hash(&content::le_bytes(&values));
+		TensorDigest::of_f32(name.into(), shape.to_vec(), content)
+	};
+	let of_parameters = [digest("layers.0.weight", &[10, 64]), digest("layers.0.bias", &[10])];
+	assert_eq!(parameters, state_hash(of_parameters.into()));
+	assert_eq!(job(&format!("parameters = \"{parameters:?}\"\n")).unwrap(), read);
 	assert_eq!(read.initial_model_path, Some(model.clone()));
 	assert_eq!(read.without_location(), Some(InputFile::InitialModel), "it cannot be posted");
 	assert_eq!(parse(&to_toml(&read), &job_path).unwrap(), read);
@@ -208,9 +247,13 @@ fn a_local_initial_model_fills_in_and_must_fit() {
 	let error = read.inputs(&GivenFiles::default(), &job_path).unwrap_err().to_string();
 	assert!(error.contains("job.toml: dataset.path: ") && error.contains("--data FILE"), "{error}");
 
-	let wrong = format!("content_hash = \"{}\"\n", "01".repeat(32));
-	for (more, field) in [(wrong.as_str(), "content_hash"), ("bytes = 7\n", "bytes")] {
-		let error = job(more).unwrap_err().to_string();
+	let wrong = |field| format!("{field} = \"{}\"\n", "01".repeat(32));
+	for (more, field) in [
+		(wrong("content_hash"), "content_hash"),
+		(wrong("parameters"), "parameters"),
+		("bytes = 7\n".to_owned(), "bytes"),
+	] {
+		let error = job(&more).unwrap_err().to_string();
 		assert!(error.contains(&format!("initial_model.{field}: ")), "{error}");
 		assert!(error.contains("initial_model.path"), "{error}");
 	}

@@ -184,7 +184,7 @@ mod tests {
 	};
 	use std::{collections::HashMap, path::PathBuf};
 	use trainyard_program::{
-		spec::{Activation, DataFormat, InputFile, Model},
+		spec::{Activation, DataFormat, InitialModel, InputFile, Model},
 		Text, H256,
 	};
 	use trainyard_proof::{
@@ -232,7 +232,8 @@ mod tests {
 		spec.dataset.format = DataFormat::Idx;
 		spec.dataset.location = at(&base, &data.content_hash);
 		(spec.dataset.content_hash, spec.dataset.bytes) = (data.content_hash, data.bytes);
-		(spec.dataset.labels, spec.initial_model) = (Some(labels), Some(model));
+		let begins = InitialModel { file: model, parameters: H256::repeat_byte(3) };
+		(spec.dataset.labels, spec.initial_model) = (Some(labels), Some(begins));
 		assert!(spec.clone().check().is_ok());
 
 		let error = bring(&fetcher(), &home, &spec, &[], None).await.unwrap_err();
@@ -275,7 +276,7 @@ mod tests {
 	}
 
 	#[tokio::test(flavor = "multi_thread")]
-	async fn an_initial_model_that_does_not_fit_is_found_before_applying() {
+	async fn what_does_not_fit_the_specification_is_found_before_applying() {
 		let from = tempfile::tempdir().unwrap();
 		let data = table(from.path());
 		let published = train(&job(&data), &data, &from.path().join("out"), false, None).unwrap();
@@ -286,10 +287,21 @@ mod tests {
 		let (_folder, home, _server, base) = scene(served.collect()).await;
 		let spec = changed(&spec, |spec| {
 			spec.dataset.location = at(&base, &spec.dataset.content_hash);
-			let model = spec.initial_model.as_mut().unwrap();
+			let model = &mut spec.initial_model.as_mut().unwrap().file;
 			model.location = at(&base, &model.content_hash);
 		});
 		fetch(&fetcher(), &home, &spec, &[], None).await.unwrap();
+
+		// The right files, of which the specification says something else.
+		let root = H256::repeat_byte(9);
+		let other = changed(&spec, |spec| spec.initial_model.as_mut().unwrap().parameters = root);
+		let error = fetch(&fetcher(), &home, &other, &[], None).await.unwrap_err();
+		assert!(error.is_hopeless(), "{error}");
+		assert!(error.to_string().contains("initial_model.parameters is 0x0909"), "{error}");
+		let other = changed(&spec, |spec| spec.dataset.rows = root);
+		let error = fetch_in_turn(&fetcher(), &home, &other, &[], None).await.unwrap_err();
+		assert!(error.is_hopeless(), "{error}");
+		assert!(error.to_string().contains("dataset.rows is 0x0909"), "{error}");
 
 		// The same file, for a job with another model.
 		let hidden = vec![9].try_into().unwrap();

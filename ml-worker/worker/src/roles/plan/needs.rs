@@ -64,7 +64,10 @@ impl Needs {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_program::spec::{DataFormat, FileRef, JobSpec};
+	use trainyard_program::{
+		spec::{DataFormat, FileRef, InitialModel, JobSpec},
+		H256,
+	};
 
 	fn needs(spec: &JobSpec) -> Needs {
 		Needs::of(&spec.clone().check().unwrap(), &terms())
@@ -118,7 +121,8 @@ mod tests {
 	fn every_file_is_counted() {
 		let plain = JobSpec::example();
 		let file = FileRef { bytes: 1 << 30, ..plain.dataset.file() };
-		let tuned = JobSpec { initial_model: Some(file.clone()), ..plain.clone() };
+		let begins = InitialModel { file: file.clone(), parameters: H256::repeat_byte(3) };
+		let tuned = JobSpec { initial_model: Some(begins), ..plain.clone() };
 		let (few, more) = (needs(&plain), needs(&tuned));
 		assert_eq!(more.disk - few.disk, 2 * file.bytes);
 		assert_eq!(more.rescue - few.rescue, file.bytes);

@@ -4,7 +4,7 @@ use crate::roles::{
 	http::{Server, Shelf},
 };
 use trainyard_program::{
-	spec::{DataFormat, Dataset},
+	spec::{DataFormat, Dataset, InitialModel},
 	Text,
 };
 use trainyard_proof::testing;
@@ -68,7 +68,8 @@ async fn three_files_come_from_wherever_each_is() {
 	let location = format!("http://{}/blob/{hash}", submitter.address());
 	labels.location = Text::new(&location).unwrap();
 	spec.dataset.format = DataFormat::Idx;
-	(spec.dataset.labels, spec.initial_model) = (Some(labels), Some(model));
+	let begins = InitialModel { file: model, parameters: H256::repeat_byte(3) };
+	(spec.dataset.labels, spec.initial_model) = (Some(labels), Some(begins));
 
 	let base = format!("http://{}", trainer.address());
 	let (dir, source) = (folder.path().join("result"), Source::Served(&base));

@@ -1,0 +1,30 @@
+//! Hashes decoded rows, for the root by which a specification names them.
+
+use super::{load_until, DataError};
+use std::{path::Path, sync::atomic::AtomicBool};
+use trainyard_engine::Data;
+use trainyard_program::spec::Dataset;
+use trainyard_protocol::rows::Rows;
+
+/// Hashes the decoded rows of a dataset, and ends soon after `stop` is set, with
+/// [`DataError::Stopped`]. Rows in memory are not copied.
+pub fn rows_of(data: &Data, dataset: &Dataset, stop: &AtomicBool) -> Result<Rows, DataError> {
+	let labels = dataset.labels_per_row() as usize;
+	let contents = |table: &trainyard_engine::Table| {
+		table.contents(labels, stop).map_err(DataError::Scratch)?.ok_or(DataError::Stopped)
+	};
+	let ([x, y], [x_validation, y_validation]) =
+		(contents(&data.train)?, contents(&data.validation)?);
+	Ok(Rows::of(dataset, [x, y, x_validation, y_validation]))
+}
+
+/// Reads the data of a job, as [`load_until`] does, and returns what its specification must name as
+/// [`Dataset::rows`]: the root of this. What the dataset says of it so far is not looked at.
+pub fn read_rows(
+	data: &Path,
+	labels: Option<&Path>,
+	dataset: &Dataset,
+	stop: &AtomicBool,
+) -> Result<Rows, DataError> {
+	rows_of(&load_until(data, labels, dataset, stop)?, dataset, stop)
+}
