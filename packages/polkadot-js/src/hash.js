@@ -1,7 +1,8 @@
 // Hashes, Merkle trees, blobs and commitments: the same definitions as the Rust crate
-// `trainyard-protocol` (merkle.rs, blob.rs, commitment.rs). Hashes go in and come out as
+// `trainyard-protocol` (merkle.rs, content.rs, rows.rs, blob.rs, commitment.rs). Hashes go in and come out as
 // Uint8Array of 32 bytes.
 
+import { blake3 } from '@noble/hashes/blake3';
 import { bnToU8a, stringToU8a, u8aConcat, u8aEq } from '@polkadot/util';
 import { blake2AsU8a } from '@polkadot/util-crypto';
 
@@ -17,6 +18,27 @@ export const blake2 = (bytes) => blake2AsU8a(bytes, 256);
 
 /** Little-endian integer of `bits` bits. */
 const le = (n, bits) => bnToU8a(BigInt(n), { bitLength: bits, isLe: true });
+
+// ---- Contents of tensors and of rows
+
+/** Content hash of the bytes of a tensor: BLAKE3. */
+export const contentHash = (bytes) => blake3(bytes);
+
+/**
+ * The rows root, which a specification names: `contents` are the content hashes of inputs and labels
+ * of the training rows, and of the same of the validation rows.
+ */
+export const rowsRoot = ({ trainRows, validationRows, features, labelsPerRow, contents }) =>
+	blake2(
+		u8aConcat(
+			stringToU8a('trainyard/rows/v1'),
+			le(trainRows, 32),
+			le(validationRows, 32),
+			le(features, 32),
+			le(labelsPerRow, 32),
+			...contents,
+		),
+	);
 
 // ---- Merkle trees after RFC 6962: 0x00 before a leaf, 0x01 before a node, odd promoted
 

@@ -5,10 +5,10 @@
 // metadata names the same fields, which polkadot.js turns into camelCase.
 
 import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { isHex, u8aToHex } from '@polkadot/util';
 import { UserError } from './errors.js';
 import { blake2 } from './hash.js';
+import { decodeRows, describeRows, fileBytes, isRead } from './rows.js';
 import { fixed, parseAmount } from './units.js';
 
 /** Longest text on chain, in bytes. */
@@ -45,76 +45,61 @@ export const DEFAULT_TRAINING = {
 	early_stop: null,
 };
 
-/** The formats that the chain knows. Those that are not CSV are described by a job file. */
-const CSV = ['csv_label_last', 'csv_label_first'];
-const FORMATS = [...CSV, 'text', 'idx', 'npy', 'npz', 'safetensors'];
+/** The formats that the chain knows. */
+const FORMATS = ['csv_label_last', 'csv_label_first', 'text', 'idx', 'npy', 'npz', 'safetensors'];
 
-/** The bytes of the file of data at `path`, decompressed where it is compressed by gzip. */
-function decompressed(path, bytes) {
-	if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
-	try {
-		return gunzipSync(bytes);
-	} catch (error) {
-		throw new UserError(`${path}: its compression by gzip is damaged: ${error.message}`);
-	}
-}
+const fileOf = (bytes, location) => ({ content_hash: u8aToHex(blake2(bytes)), bytes: bytes.length, location });
 
 /**
- * Describes a labelled table in a CSV file, which may be compressed by gzip: hash, size, rows,
- * columns, classes. The label, last or first, must be a whole number, in any spelling (`1.0e0`).
+ * Describes data in a file: hash, size, rows, inputs of a row, classes, and the rows root. A table in
+ * a CSV file has its label, a whole number, first or last; of text `features` is the context, how many
+ * tokens a row has; the labels of IDX are the file at `labels`, from `labelsLocation`. CSV and IDX may
+ * be compressed by gzip.
  */
 export function describeDataset(
 	path,
-	{ location, format = 'csv_label_last', validationEvery = 5, divisor, normalization = 'none' },
-) {
-	if (!CSV.includes(format)) {
-		throw new UserError(`--data describes CSV only, not ${format}. Pass --job FILE.json with the whole spec.dataset`);
-	}
-	let bytes;
-	try {
-		bytes = readFileSync(path);
-	} catch (error) {
-		throw new UserError(`cannot read the data file ${path}: ${error.message}`);
-	}
-	const lines = decompressed(path, bytes)
-		.toString('utf8')
-		.split(/\r?\n/)
-		.filter((line) => line !== '');
-	const columns = lines[0]?.split(',').length ?? 0;
-	if (lines.length < 3 || columns < 2) {
-		throw new UserError(`${path} is not a table: a header line and rows of comma-separated numbers are needed`);
-	}
-	let classes = 0;
-	let largest = 0;
-	lines.slice(1).forEach((line, index) => {
-		const where = `${path}, line ${index + 2}`;
-		const cells = line.split(',').map((cell) => (cell.trim() === '' ? NaN : Number(cell)));
-		if (cells.length !== columns) {
-			throw new UserError(`${where}: ${cells.length} columns where the header has ${columns}`);
-		}
-		if (cells.some(Number.isNaN)) throw new UserError(`${where}: a cell is not a number`);
-		const label = format === 'csv_label_first' ? cells.shift() : cells.pop();
-		if (!Number.isInteger(label) || label < 0) {
-			throw new UserError(`${where}: the label ${label} is not a class number 0, 1, 2, …`);
-		}
-		classes = Math.max(classes, label + 1);
-		largest = Math.max(largest, ...cells);
-	});
-	const rows = lines.length - 1;
-	const validation = Math.floor(rows / validationEvery);
-	return {
-		content_hash: u8aToHex(blake2(bytes)),
-		bytes: bytes.length,
+	{
 		location,
+		format = 'csv_label_last',
+		validationEvery = 5,
+		divisor,
+		normalization = 'none',
+		features,
+		labels: labelsPath,
+		labelsLocation = '',
+	},
+) {
+	if (!isRead(format)) {
+		throw new UserError(
+			`--data describes CSV, text and IDX only, not ${format}. Pass --job FILE.json with the whole ` +
+				'spec.dataset; `trainyard estimate JOB.toml` prints the root of its rows, spec.dataset.rows',
+		);
+	}
+	if (format === 'text' && !(features > 0)) {
+		throw new UserError('text needs --features, the context: how many tokens a row has');
+	}
+	if ((format === 'idx') !== (labelsPath !== undefined)) {
+		throw new UserError('the format idx, and no other, keeps its labels in a file of their own: --labels FILE');
+	}
+	const bytes = fileBytes(path);
+	const labelBytes = labelsPath === undefined ? undefined : fileBytes(labelsPath);
+	const rows = decodeRows(path, bytes, { format, features, labelsPath, labelBytes });
+	const largest = () => rows.inputs.reduce((most, x) => Math.max(most, x), 0);
+	const plain = format !== 'text' && normalization === 'none';
+	const by = divisor ?? (plain ? Math.max(1, Math.ceil(largest())) : 1);
+	const described = describeRows(path, rows, { every: validationEvery, divisor: by, normalization });
+	return {
+		...fileOf(bytes, location),
 		format,
-		train_rows: rows - validation,
-		validation_rows: validation,
+		train_rows: described.train_rows,
+		validation_rows: described.validation_rows,
 		validation_every: validationEvery,
-		features: columns - 1,
-		classes,
-		feature_divisor: divisor ?? (normalization === 'none' ? Math.max(1, Math.ceil(largest)) : 1),
-		labels: null,
+		features: rows.features,
+		classes: rows.classes,
+		feature_divisor: by,
+		labels: labelBytes ? fileOf(labelBytes, labelsLocation) : null,
 		normalization,
+		rows: described.rows,
 	};
 }
 
@@ -164,6 +149,9 @@ export function jobFromFlags(flags) {
 				? integer(flags['feature-divisor'], '--feature-divisor')
 				: spec.dataset?.feature_divisor,
 			normalization: flags.normalization ?? spec.dataset?.normalization,
+			features: flags.features ? integer(flags.features, '--features') : spec.dataset?.features,
+			labels: flags.labels,
+			labelsLocation: flags['labels-location'] ?? spec.dataset?.labels?.location,
 		});
 	} else if (flags.location && spec.dataset) {
 		spec.dataset.location = flags.location;
@@ -220,10 +208,13 @@ const OPTIONAL_AMOUNT = (value) => value === undefined || AMOUNT(value);
 const YES_NO = (value) => typeof value === 'boolean';
 const HASH = (value) => isHex(value, 256);
 const TEXT = (value) => typeof value === 'string';
-/** A file by content, or null. */
-const FILE = (value) =>
-	value === null ||
-	(Object.keys(value ?? {}).length === 3 && HASH(value.content_hash) && LARGE(value.bytes) && TEXT(value.location));
+/** A file by content. */
+const IS_FILE = (value) =>
+	Object.keys(value ?? {}).length === 3 && HASH(value.content_hash) && LARGE(value.bytes) && TEXT(value.location);
+const FILE = (value) => value === null || IS_FILE(value);
+/** A file with parameters, and their state hash. */
+const INITIAL_MODEL = (value) =>
+	value === null || (Object.keys(value ?? {}).length === 2 && IS_FILE(value.file) && HASH(value.parameters));
 const word =
 	(...words) =>
 	(value) =>
@@ -301,6 +292,7 @@ const FIELDS = {
 			feature_divisor: COUNT,
 			labels: FILE,
 			normalization: word('none', 'standard'),
+			rows: HASH,
 		},
 		model: MODEL,
 		training: {
@@ -317,7 +309,7 @@ const FIELDS = {
 			input_noise_nano: LARGE,
 			early_stop: (value) => value === null || (COUNT(value?.patience) && LARGE(value?.min_delta_nano)),
 		},
-		initial_model: FILE,
+		initial_model: INITIAL_MODEL,
 	},
 	terms: {
 		price_per_ut: AMOUNT,
@@ -337,8 +329,16 @@ const EXPECTED = new Map([
 	[LARGE, 'a whole number'],
 	[AMOUNT, "a decimal string in the currency's smallest unit"],
 	[OPTIONAL_AMOUNT, "a decimal string in the currency's smallest unit"],
+	[HASH, '32 bytes as 0x hex'],
 	[FILE, 'null or a file with content_hash, bytes and location'],
+	[INITIAL_MODEL, 'null, or { file, parameters }: a file with content_hash, bytes and location, and a state hash'],
 ]);
+
+/** What to do about a field that is missing. */
+const ADVICE = {
+	'spec.dataset.rows':
+		'. It is the rows root, computed from the data: pass --data FILE, or `trainyard estimate JOB.toml` prints it',
+};
 
 function checkFields(value, fields, where) {
 	if (typeof value !== 'object' || value === null) throw new UserError(`${where} is missing`);
@@ -350,8 +350,9 @@ function checkFields(value, fields, where) {
 	for (const [key, rule] of Object.entries(fields)) {
 		const at = `${where}.${key}`;
 		if (typeof rule === 'object') checkFields(value[key], rule, at);
-		else if (value[key] === undefined && !rule(undefined)) throw new UserError(`${at} is missing`);
-		else if (!rule(value[key])) {
+		else if (value[key] === undefined && !rule(undefined)) {
+			throw new UserError(`${at} is missing${ADVICE[at] ?? ''}`);
+		} else if (!rule(value[key])) {
 			const expected = EXPECTED.get(rule);
 			throw new UserError(
 				`${at}: ${JSON.stringify(value[key])} is not possible${expected ? `; ${expected} is needed` : ''}`,
@@ -369,7 +370,7 @@ export function checkJob({ spec, terms }) {
 	checkFields(terms, FIELDS.terms, 'terms');
 	checkLocation(spec.dataset.location, 'spec.dataset', '. Pass --location URL');
 	if (spec.dataset.labels) checkLocation(spec.dataset.labels.location, 'spec.dataset.labels');
-	if (spec.initial_model) checkLocation(spec.initial_model.location, 'spec.initial_model');
+	if (spec.initial_model) checkLocation(spec.initial_model.file.location, 'spec.initial_model.file');
 }
 
 function checkLocation(location, where, advice = '') {

@@ -35,6 +35,7 @@ test('the digits describe themselves', () => {
 		feature_divisor: 16,
 		labels: null,
 		normalization: 'none',
+		rows: '0x6f487f47973c9bbf93cec31312d3e477d71578072a9ee843bddd36b0738b1434',
 	});
 });
 
@@ -54,7 +55,10 @@ test('compressed data with float labels first describe themselves', () => {
 	assert.deepEqual([normalized.normalization, normalized.feature_divisor], ['standard', 1]);
 	const cut = file('cut.csv.gz', gzipSync(text).subarray(0, 30));
 	assert.throws(() => describeDataset(cut, options), /cut\.csv\.gz: its compression by gzip is damaged/);
-	assert.throws(() => describeDataset(digits, { location, format: 'idx' }), /describes CSV only, not idx/);
+	assert.throws(
+		() => describeDataset(digits, { location, format: 'npz' }),
+		/describes CSV, text and IDX only, not npz\. .*trainyard estimate/,
+	);
 });
 
 test('flags become a job', () => {
@@ -161,6 +165,14 @@ test('wrong input is named', () => {
 		/spec\.dataset\.content_hash/,
 	);
 	assert.throws(
+		broken((j) => (j.spec.dataset.rows = '0x12')),
+		/spec\.dataset\.rows: "0x12" is not possible; 32 bytes/,
+	);
+	assert.throws(
+		broken((j) => delete j.spec.dataset.rows),
+		/spec\.dataset\.rows is missing\. It is the rows root.*pass --data.*trainyard estimate/,
+	);
+	assert.throws(
 		broken((j) => (j.spec.dataset.location = 'digits.csv')),
 		/not an http:\/\/ or https:\/\/ URL/,
 	);
@@ -190,8 +202,8 @@ test('wrong input is named', () => {
 		/spec\.dataset\.labels\.location: "ftp:/,
 	);
 	assert.throws(
-		broken((j) => (j.spec.initial_model = ftp)),
-		/spec\.initial_model\.location: "ftp:/,
+		broken((j) => (j.spec.initial_model = beginningWith(ftp))),
+		/spec\.initial_model\.file\.location: "ftp:/,
 	);
 	assert.throws(
 		broken((j) => (j.spec.training.schedule = 'cosine')),
@@ -202,19 +214,21 @@ test('wrong input is named', () => {
 		/spec\.dataset is missing/,
 	);
 	const model = { content_hash: `0x${'02'.repeat(32)}`, bytes: 26_664, location: 'http://x/model' };
-	assert.doesNotThrow(broken((j) => (j.spec.initial_model = model)));
+	assert.doesNotThrow(broken((j) => (j.spec.initial_model = beginningWith(model))));
 	assert.throws(
 		broken((j) => delete j.spec.initial_model),
 		/spec\.initial_model is missing/,
 	);
-	for (const wrong of [{ ...model, bytes: -1 }, { ...model, format: 'x' }, { bytes: 1 }, 'model', {}]) {
+	const wrongFiles = [{ ...model, bytes: -1 }, { ...model, format: 'x' }, { bytes: 1 }, 'model', {}];
+	const others = [model, { file: model }, { file: model, parameters: '0x12' }, 'model', {}];
+	for (const wrong of [...wrongFiles.map(beginningWith), ...others]) {
 		assert.throws(
 			broken((j) => (j.spec.initial_model = wrong)),
 			/spec\.initial_model: .* is not possible/,
 		);
 	}
-	const elsewhere = broken((j) => (j.spec.initial_model = { ...model, location: 'model' }));
-	assert.throws(elsewhere, /spec\.initial_model\.location: "model" is not an http/);
+	const elsewhere = broken((j) => (j.spec.initial_model = beginningWith({ ...model, location: 'model' })));
+	assert.throws(elsewhere, /spec\.initial_model\.file\.location: "model" is not an http/);
 	assert.throws(() => jobFromFlags({}), /no dataset/);
 	assert.throws(() => jobFromFlags(flags({ steps: 'many' })), /--steps: "many" is not a whole number/);
 	assert.throws(() => jobFromFlags(flags({ optimizer: 'adam' })), /--optimizer: "adam" is unknown/);
@@ -231,6 +245,9 @@ test('wrong input is named', () => {
 		/c\.csv, line 3: the label/,
 	);
 });
+
+/** What a fine-tuning of the model in this file begins with. */
+const beginningWith = (file) => ({ file, parameters: `0x${'03'.repeat(32)}` });
 
 /** The types of a specification, as the chain's metadata has them. */
 function types() {
@@ -249,6 +266,7 @@ function types() {
 			featureDivisor: 'u32',
 			labels: 'Option<FileRef>',
 			normalization: 'Normalization',
+			rows: 'H256',
 		},
 		FileRef: { contentHash: 'H256', bytes: 'u64', location: 'Bytes' },
 		DataFormat: { _enum: ['CsvLabelLast', 'CsvLabelFirst', 'Text', 'Idx', 'Npy', 'Npz', 'Safetensors'] },
@@ -318,8 +336,9 @@ function types() {
 			dataset: 'Dataset',
 			model: 'Model',
 			training: 'Training',
-			initialModel: 'Option<FileRef>',
+			initialModel: 'Option<InitialModel>',
 		},
+		InitialModel: { file: 'FileRef', parameters: 'H256' },
 	});
 	return registry;
 }
@@ -328,6 +347,7 @@ function types() {
 function digitsWith(change) {
 	const job = jobFromFlags(flags());
 	job.spec.dataset.content_hash = `0x${'01'.repeat(32)}`;
+	job.spec.dataset.rows = `0x${'02'.repeat(32)}`;
 	Object.assign(job.spec.training, { clip_norm_nano: 0, input_noise_nano: 0 });
 	change(job.spec);
 	checkJob(job);
@@ -339,7 +359,7 @@ const hashed = (encoded) => [encoded.length, u8aToHex(blake2(encoded))];
 
 test('the chain form encodes by the frozen layout', () => {
 	const it = digitsWith(() => {});
-	assert.deepEqual(hashed(it.toU8a()), [188, '0x660e145e0106a29588cd6fe80843700f20d52121c77c2f54d2791f01b7aaa051']);
+	assert.deepEqual(hashed(it.toU8a()), [220, '0x3307c6a7d3036abc4f9007e60d5a96abb03e3b11d575baf0a5f3699745fdd015']);
 	const back = types().createType('JobSpec', it.toU8a()).toJSON();
 	assert.equal(back.training.optimizer.adamW.beta2Nano, 999_000_000);
 	assert.deepEqual(back.model.mlp.hidden, [64, 32]);
@@ -377,7 +397,7 @@ test('other models and options encode by the frozen layouts', () => {
 			early_stop: { patience: 3, min_delta_nano: 1_000_000 },
 		});
 	});
-	assert.deepEqual(hashed(layers.toU8a()), [267, '0x523bff75a1fb6ccd604157c5b0ce9b619f96fe0815162a8d8c3d62a91caca854']);
+	assert.deepEqual(hashed(layers.toU8a()), [299, '0x8b15af5088514e90b0ba70041ff4f15340577923d5bd04c3a2bb34c179eee467']);
 	const cnn = digitsWith((spec) => {
 		spec.model = {
 			cnn: {
@@ -396,30 +416,30 @@ test('other models and options encode by the frozen layouts', () => {
 		};
 		spec.training.optimizer = { adam: { beta1_nano: 1, beta2_nano: 2, epsilon_nano: 3 } };
 	});
-	assert.deepEqual(hashed(cnn.toU8a()), [241, '0x8074a07d47aaa8dd0960bc77a9a2ba1fea88228bb44872c11247d72685b9171a']);
+	assert.deepEqual(hashed(cnn.toU8a()), [273, '0x7b1953cf27cf32831cfcec96cfb01d1f841837c447d86c1f042a5da638e90e6a']);
 	const files = digitsWith((spec) => {
 		const { bytes } = spec.dataset;
 		spec.dataset.format = 'idx';
 		spec.dataset.labels = { content_hash: `0x${'02'.repeat(32)}`, bytes, location };
 		spec.dataset.normalization = 'standard';
-		spec.initial_model = { content_hash: `0x${'03'.repeat(32)}`, bytes, location };
+		spec.initial_model = beginningWith({ content_hash: `0x${'03'.repeat(32)}`, bytes, location });
 	});
-	assert.deepEqual(hashed(files.toU8a()), [334, '0xee9c66e0ac9a340eabf390b6d5900cc17c713a44ff38950e2e3474a0d8367cf7']);
+	assert.deepEqual(hashed(files.toU8a()), [398, '0x14b2c6da5d9a46ec0378e0a6ebff37f34d576688388105de90973cc6f7b138f7']);
 	const norms = digitsWith((spec) => {
 		const linear = (outputs) => ({ linear: { outputs } });
 		const input = { image: { channels: 1, height: 8, width: 8 } };
 		spec.model = { layers: { input, layers: [linear(24), 'rms_norm', linear(10)] } };
 	});
-	assert.deepEqual(hashed(norms.toU8a()), [203, '0x11d375955b015d3289f60fe4beefa54f4c47c9eeec61b390164d53a506edd01d']);
+	assert.deepEqual(hashed(norms.toU8a()), [235, '0x0f381c41e2876462f148c1698938641756ef1b8c667c17929424a5abd4b17e80']);
 	const text = digitsWith((spec) => {
 		spec.dataset.format = 'text';
 		spec.dataset.feature_divisor = 1;
 		spec.model = { transformer: { layers: 2, heads: 4, width: 16, mlp_factor: 4, dropout_nano: 1 } };
 	});
-	assert.deepEqual(hashed(text.toU8a()), [202, '0x6333c9b03223ec8bae206b92cf2b9cf1628d2e3223c74539d7f34bcb592bfe08']);
+	assert.deepEqual(hashed(text.toU8a()), [234, '0xacc81acbe8cd869bd9622664d71cc0f13848877707ba78689d3973360884a3f3']);
 	const tuned = digitsWith((spec) => {
 		const location = 'http://127.0.0.1:8600/model.safetensors';
-		spec.initial_model = { content_hash: `0x${'02'.repeat(32)}`, bytes: 26_664, location };
+		spec.initial_model = beginningWith({ content_hash: `0x${'02'.repeat(32)}`, bytes: 26_664, location });
 	});
-	assert.deepEqual(hashed(tuned.toU8a()), [268, '0xc5c07481129ab059fad66e45ff4d87fd8e2f21b940b5775cfc0249dfb0c1762f']);
+	assert.deepEqual(hashed(tuned.toU8a()), [332, '0x9d1d9aea0ea99ee3f07995026be0de2c28982b8f6e9a5734eae1d2bb5e972f5b']);
 });
