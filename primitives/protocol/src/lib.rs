@@ -29,6 +29,7 @@ pub mod seats;
 pub mod state;
 pub mod trace;
 pub mod views;
+pub mod vrf;
 
 pub use trainyard_program::{MicroUt, Text, H256};
 
