@@ -11,6 +11,7 @@ use frame_support::{
 	BoundedVec,
 };
 use frame_system::RawOrigin;
+use sp_core::sr25519::Public;
 use sp_runtime::traits::SaturatedConversion;
 use trainyard_protocol::{
 	audit::{
@@ -51,6 +52,12 @@ fn verifier<T: Config>(at: u32) -> T::AccountId {
 const ROOM: Resources = Resources { work: u64::MAX, memory_mib: u32::MAX, disk_mib: u32::MAX };
 const NEEDS: Resources = Resources { work: 2_000_000, memory_mib: 8_192, disk_mib: 1_024 };
 
+/// A point by which somebody could sign: the generator of Ristretto.
+const KEY: [u8; 32] = [
+	0xe2, 0xf2, 0xae, 0x0a, 0x6a, 0xbc, 0x4e, 0x71, 0xa8, 0x84, 0xa9, 0x61, 0xc5, 0x00, 0x51, 0x5f,
+	0x58, 0xe3, 0x0b, 0x6a, 0xa5, 0x82, 0xdd, 0x8d, 0xb6, 0xa6, 0x59, 0x45, 0xe0, 0x8d, 0x2d, 0x76,
+];
+
 /// A verifier that has been there for long, with the longest record.
 fn entry(bond: Balance, standing: Standing) -> Entry {
 	let mut entry = Entry::new(bond, ROOM, 0);
@@ -59,6 +66,7 @@ fn entry(bond: Balance, standing: Standing) -> Entry {
 		let _ = entry.weights.push(now, Balance::from(now), SETTLING);
 		let room = Resources { work: ROOM.work.saturating_sub(now.into()), ..ROOM };
 		let _ = entry.capacity.push(now, room, SETTLING);
+		let _ = entry.vrf.push(now, Public::from_raw([now as u8; 32]), SETTLING);
 	}
 	entry.put(standing, 0);
 	entry
@@ -293,6 +301,24 @@ mod benchmarks {
 			Pool::<T>::get().get(&caller).and_then(|entry| entry.capacity.latest()),
 			Some(room)
 		);
+	}
+
+	/// The first one, with which a verifier takes a place.
+	#[benchmark]
+	fn set_vrf_key() {
+		fill_pool::<T>(Room::<T::MaxPool>::get());
+		frame_system::Pallet::<T>::set_block_number(100u32.into());
+		let caller = verifier::<T>(0);
+		Pool::<T>::mutate(|pool| {
+			let entry = pool.get_mut(&caller).expect("it is in the pool");
+			entry.vrf = Default::default();
+			entry.put(Standing::Waiting { since: 50 }, 50);
+		});
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller.clone()), Public::from_raw(KEY));
+
+		assert!(Pool::<T>::get().get(&caller).is_some_and(|entry| entry.is_active()));
 	}
 
 	#[benchmark]

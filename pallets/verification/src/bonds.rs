@@ -13,11 +13,13 @@ use frame_support::{
 		Get,
 	},
 };
+use sp_core::sr25519::Public;
 use sp_runtime::{traits::SaturatedConversion, DispatchError};
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	seats::Resources,
 	views::Standing,
+	vrf,
 };
 
 impl<T: Config> Pallet<T> {
@@ -96,6 +98,27 @@ impl<T: Config> Pallet<T> {
 			Ok::<_, DispatchError>(())
 		})?;
 		Self::deposit_event(Event::CapacityDeclared { verifier: who, capacity });
+		Ok(())
+	}
+
+	/// Sets the key of the caller's own draws. With its first one a verifier that waits takes a place,
+	/// where there is one.
+	pub(crate) fn do_set_vrf_key(who: T::AccountId, key: Public) -> DispatchResult {
+		ensure!(vrf::is_key(&key.0), Error::<T>::NotVrfKey);
+		let now = Self::now();
+		let admitted = Pool::<T>::try_mutate(|pool| {
+			let entry = pool.get_mut(&who).ok_or(Error::<T>::NotVerifier)?;
+			let waits = matches!(entry.standing, Standing::Waiting { .. });
+			let enters = waits && !entry.has_key();
+			ensure!(entry.vrf.push(now, key, SETTLING), Error::<T>::TooManyChanges);
+			let bond = entry.bond;
+			let active = enters && Self::settle_in(pool, &who, now)? == Standing::Active;
+			Ok::<_, DispatchError>(active.then_some(bond))
+		})?;
+		Self::deposit_event(Event::VrfKeySet { verifier: who.clone(), key });
+		if let Some(bond) = admitted {
+			Self::deposit_event(Event::Admitted { verifier: who, bond });
+		}
 		Ok(())
 	}
 

@@ -3,12 +3,13 @@
 use crate::Fault;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
+use sp_core::sr25519::Public;
 use trainyard_pallet_support::{history::History, turnover::Allowance};
 use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	seats::Resources,
 	views::{Standing, VerifierView},
-	Text,
+	Text, H256,
 };
 
 /// Blocks for which a verifier remembers what it was before a change: longer than
@@ -34,6 +35,8 @@ pub struct Entry {
 	pub weights: History<Balance>,
 	/// What it declared to have room for, by height.
 	pub capacity: History<Resources>,
+	/// The key of its own draws, by height; empty before it set one. Without one it has no place.
+	pub vrf: History<Public>,
 	/// What its running seats need.
 	pub load: Resources,
 	/// How many of these seats are of recomputations.
@@ -55,6 +58,7 @@ impl Entry {
 			counted: 0,
 			weights: History::default(),
 			capacity: History::new(now, capacity),
+			vrf: History::default(),
 			load: Resources::default(),
 			checks: 0,
 			absences: 0,
@@ -73,17 +77,29 @@ impl Entry {
 		matches!(self.standing, Standing::Active | Standing::Paused)
 	}
 
+	/// Returns whether it has a VRF key.
+	pub fn has_key(&self) -> bool {
+		self.vrf.latest().is_some()
+	}
+
+	/// Returns what counted of its bond at the height `after`: nothing where it had no VRF key then.
+	fn counted_at(&self, after: BlockNumber) -> Balance {
+		match self.vrf.at(after) {
+			Some(_) => self.weights.at(after).unwrap_or(0).min(self.bond),
+			None => 0,
+		}
+	}
+
 	/// Returns how many seats of `stake` were free, in a draw from the blocks after `after`: by the
 	/// bond that counted then, and the seats that it has now.
 	pub fn seats(&self, after: BlockNumber, stake: Balance) -> Balance {
-		let counts = self.weights.at(after).unwrap_or(0).min(self.bond);
-		counts.saturating_sub(self.locked).checked_div(stake).unwrap_or(0)
+		let free = self.counted_at(after).saturating_sub(self.locked);
+		free.checked_div(stake).unwrap_or(0)
 	}
 
 	/// Returns how many seats of `stake` it could have at `after` if it had none.
 	pub fn all_seats(&self, after: BlockNumber, stake: Balance) -> Balance {
-		let counts = self.weights.at(after).unwrap_or(0).min(self.bond);
-		counts.checked_div(stake).unwrap_or(0)
+		self.counted_at(after).checked_div(stake).unwrap_or(0)
 	}
 
 	/// Returns whether it has room for `needs` beside its other seats.
@@ -174,6 +190,7 @@ impl Entry {
 			load: self.load,
 			absences: self.absences.count_ones(),
 			location,
+			vrf_key: self.vrf.latest().map(|key| H256(key.0)),
 		}
 	}
 }
@@ -212,6 +229,7 @@ mod tests {
 
 	fn active(bond: Balance, now: BlockNumber) -> Entry {
 		let mut entry = Entry::new(bond, ROOM, now);
+		assert!(entry.vrf.push(now, Public::from_raw([1; 32]), SETTLING));
 		assert!(entry.grow(&mut Allowance::left_over(bond), now));
 		assert!(entry.stand(Standing::Active, now));
 		entry
@@ -222,6 +240,21 @@ mod tests {
 		let entry = active(100, 50);
 		assert_eq!([49, 50, 51].map(|after| entry.seats(after, STAKE)), [0, 10, 10]);
 		assert!(!entry.is_able(49, &NEEDS) && entry.is_able(50, &NEEDS));
+	}
+
+	/// Otherwise somebody who knows a seed could choose the key by which it draws.
+	#[test]
+	fn a_key_counts_from_its_height() {
+		let mut entry = active(100, 50);
+		let (first, second) = (Public::from_raw([1; 32]), Public::from_raw([2; 32]));
+		assert!(entry.vrf.push(70, second, SETTLING));
+		let keys = [49, 50, 69, 70].map(|after| entry.vrf.at(after));
+		assert_eq!(keys, [None, Some(first), Some(first), Some(second)]);
+		// Without a key then nothing of the bond counts, whatever was there of it.
+		entry.vrf = History::new(80, first);
+		let seats = [79, 80].map(|after| entry.seats(after, STAKE));
+		assert_eq!(seats, [0, 10]);
+		assert_eq!([79, 80].map(|after| entry.all_seats(after, STAKE)), [0, 10]);
 	}
 
 	#[test]

@@ -80,5 +80,7 @@ mod errors {
 		WrongLeaves,
 		/// The blob is larger than what is asked for.
 		RescueTooLarge,
+		/// These 32 bytes are no public key of sr25519 by which somebody can sign.
+		NotVrfKey,
 	}
 }

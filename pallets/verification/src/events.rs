@@ -17,7 +17,7 @@ mod events {
 			/// Whether it can be drawn, or waits for a place.
 			standing: Standing,
 		},
-		/// A verifier that waited has a place.
+		/// A verifier that waited, for a place or for its key, has a place.
 		Admitted {
 			/// Who.
 			verifier: T::AccountId,
@@ -50,6 +50,13 @@ mod events {
 			verifier: T::AccountId,
 			/// For what.
 			capacity: Resources,
+		},
+		/// A verifier set the key of its own draws.
+		VrfKeySet {
+			/// Who.
+			verifier: T::AccountId,
+			/// The key.
+			key: Public,
 		},
 		/// A verifier raised its bond.
 		BondRaised {

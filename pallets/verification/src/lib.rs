@@ -3,6 +3,7 @@
 //! - Verifiers [`Pallet::register`] with a bond and what they have room for. Each seat on a committee
 //!   locks a fixed stake of the bond, which answers for what is said in it; committees are drawn in
 //!   proportion to the seats that are free. Leaving takes an unbonding period, and returning none.
+//! - Each names by [`Pallet::set_vrf_key`] the key of its own draws, without which it has no place.
 //! - The [`pool`] changes slowly, so that nobody buys it: [`Config::TurnoverBlocks`].
 //! - An audit decides for every *distinct* result of a job ("group") whether it is true. Its owner
 //!   (the task market) opens it, calls `Audits::advance` at the height that the audit returned, and
@@ -80,6 +81,7 @@ pub mod pallet {
 		traits::fungible::{Inspect, Mutate, MutateHold},
 	};
 	use frame_system::pallet_prelude::*;
+	use sp_core::sr25519::Public;
 	use sp_runtime::{Permill, SaturatedConversion};
 	use trainyard_protocol::{
 		audit::{Decision, Findings, Leaves, Pieces},
@@ -314,9 +316,9 @@ pub mod pallet {
 	#[pallet::call]
 	impl<T: Config> Pallet<T> {
 		/// Enters the pool of verifiers with `bond` of the caller on hold, and says what the caller
-		/// has room for. Whoever is paused or left returns with at least this bond. Where the pool is
-		/// full the caller waits for a place: at the end of a turn the largest bonds displace those of
-		/// which they are 1.25 times.
+		/// has room for. Whoever is paused or left returns with at least this bond. A newcomer waits
+		/// until it has set a key, see `set_vrf_key`. Where the pool is full the caller waits for a
+		/// place: at the end of a turn the largest bonds displace those of which they are 1.25 times.
 		#[pallet::call_index(0)]
 		#[pallet::weight(T::WeightInfo::register())]
 		pub fn register(
@@ -445,6 +447,16 @@ pub mod pallet {
 			ensure!(Pool::<T>::get().contains_key(&who), Error::<T>::NotVerifier);
 			Locations::<T>::set(&who, location);
 			Ok(())
+		}
+
+		/// Sets the key of the draws that the caller makes for itself, by a verifiable random function.
+		/// A draw is made by the key that was there at its height, so a change does not count in those
+		/// whose seed somebody may know. With its first key a verifier takes a place, or waits for one.
+		#[pallet::call_index(12)]
+		#[pallet::weight(T::WeightInfo::set_vrf_key())]
+		pub fn set_vrf_key(origin: OriginFor<T>, key: Public) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_set_vrf_key(who, key)
 		}
 	}
 

@@ -2,7 +2,7 @@
 //! a market that calls `advance` when the audit asked for it.
 
 use crate as pallet_verification;
-use crate::{Entry, HoldReason, H256};
+use crate::{Entry, HoldReason, H256, SETTLING};
 use alloc::collections::BTreeMap;
 use codec::Encode;
 use frame_support::{
@@ -12,6 +12,7 @@ use frame_support::{
 		ConstU128, ConstU32, Hooks,
 	},
 };
+use sp_core::{sr25519, Pair};
 use sp_runtime::{BuildStorage, DispatchResult, Permill, Weight};
 use trainyard_protocol::{
 	audit::{
@@ -289,8 +290,33 @@ pub fn run(test: impl FnOnce()) {
 pub const ROOM: Resources = Resources { work: 1_000, memory_mib: 8_192, disk_mib: 10_000 };
 pub const NEEDS: Resources = Resources { work: 10, memory_mib: 1_024, disk_mib: 100 };
 
-pub fn register(who: AccountId, bond: u128) -> DispatchResult {
+/// A key that can sign.
+pub fn pair(number: u8) -> sr25519::Pair {
+	sr25519::Pair::from_seed(&[number; 32])
+}
+
+/// The key of whoever needs one and does not sign.
+pub fn key() -> sr25519::Public {
+	thread_local!(static KEY: sr25519::Public = pair(1).public());
+	KEY.with(|key| *key)
+}
+
+pub fn set_key(who: AccountId, key: sr25519::Public) -> DispatchResult {
+	Verification::set_vrf_key(RuntimeOrigin::signed(who), key)
+}
+
+/// Registers, with no key.
+pub fn register_keyless(who: AccountId, bond: u128) -> DispatchResult {
 	Verification::register(RuntimeOrigin::signed(who), bond, ROOM)
+}
+
+/// Registers, and sets a key where there is none.
+pub fn register(who: AccountId, bond: u128) -> DispatchResult {
+	register_keyless(who, bond)?;
+	match entry(who).has_key() {
+		true => Ok(()),
+		false => set_key(who, key()),
+	}
 }
 
 /// Bonds the first `count` of [`VERIFIERS`].
@@ -308,6 +334,7 @@ pub fn entry(who: AccountId) -> Entry {
 /// An entry of the pool that has been there since `now`.
 pub fn seated(bond: u128, now: BlockNumber) -> Entry {
 	let mut entry = Entry::new(bond, ROOM, now);
+	entry.vrf.force(now, key(), SETTLING);
 	entry.counted = bond;
 	entry.put(Standing::Active, now);
 	entry

@@ -7,6 +7,9 @@
 //! times the bond of the weakest, which then waits in its turn with a bond that is free at once. The
 //! newcomer counts for what the other did, and that is part of the same share.
 //!
+//! Who has set no VRF key waits, and is admitted by no turn: a bond that can be drawn by nobody would
+//! hold a place for which it never works, and gather allowances of many days.
+//!
 //! What left, paused or was displaced keeps what counted of it for a turn, and a paused verifier its
 //! place: it returns at once. After that it comes in like what is new, or allowances of many days
 //! could be hoarded and enter in one block.
@@ -75,7 +78,7 @@ impl<T: Config> Pallet<T> {
 		result
 	}
 
-	/// Gives a verifier that has none a place, or lets it wait for one.
+	/// Gives a verifier that has none a place, or lets it wait for one, or for its VRF key.
 	pub(crate) fn settle_in(
 		pool: &mut PoolOf<T>,
 		who: &T::AccountId,
@@ -87,7 +90,7 @@ impl<T: Config> Pallet<T> {
 			if entry.is_long_away(now, T::TurnoverBlocks::get()) {
 				entry.counted = 0;
 			}
-			let standing = match full && !entry.has_place() {
+			let standing = match !entry.has_key() || (full && !entry.has_place()) {
 				true => Standing::Waiting { since: now },
 				false => Standing::Active,
 			};
@@ -201,7 +204,7 @@ impl<T: Config> Pallet<T> {
 			.iter()
 			.filter_map(|(who, entry)| match entry.standing {
 				// Whoever comes late cannot know a draw and be admitted for it.
-				Standing::Waiting { since } if Self::is_settled(since, now) => {
+				Standing::Waiting { since } if entry.has_key() && Self::is_settled(since, now) => {
 					Some((Reverse(entry.bond), since, who.clone()))
 				}
 				_ => None,

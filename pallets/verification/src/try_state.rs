@@ -11,6 +11,7 @@ use trainyard_protocol::{
 	audit::{AuditPhase, Piece},
 	job::{Balance, MAX_AUDIT_ROUNDS},
 	seats::Resources,
+	vrf,
 };
 
 /// What the seats of a verifier in running audits come to.
@@ -20,6 +21,7 @@ impl<T: Config> Pallet<T> {
 	/// - A bond is what is held of its verifier, and covers what its seats lock. These are the seats
 	///   of running audits, and those of recomputations. No more verifiers have a place than there
 	///   are places, and no more counts of a bond than is there.
+	/// - Whoever has a place has a key, by which it can sign.
 	/// - A committee has no party, no member twice, no member without a bond while it works, and no
 	///   more members than wanted; the segments drawn of a result are ascending, no more than wanted,
 	///   and among those that it has.
@@ -172,6 +174,10 @@ impl<T: Config> Pallet<T> {
 			ensure!(held == entry.bond, "a bond is not what is held");
 			ensure!(entry.locked <= entry.bond, "seats lock more than the bond");
 			ensure!(entry.counted <= entry.bond, "more counts than the bond");
+			ensure!(!entry.has_place() || entry.has_key(), "a place without a key");
+			let key = entry.vrf.latest();
+			ensure!(key.is_none_or(|key| vrf::is_key(&key.0)), "a key that is none");
+			ensure!(entry.vrf.changed() <= Some(Self::now()), "a key from the future");
 			let latest = entry.weights.latest().unwrap_or(0);
 			let counts = if entry.is_active() { entry.counted } else { 0 };
 			ensure!(latest == counts, "what counts in draws is not what it should be");

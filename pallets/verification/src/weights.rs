@@ -21,6 +21,8 @@ pub trait WeightInfo {
 	fn set_capacity() -> Weight;
 	/// Weight of `resume`.
 	fn resume() -> Weight;
+	/// Weight of `set_vrf_key`.
+	fn set_vrf_key() -> Weight;
 	/// Weight of `turn`.
 	fn turn() -> Weight;
 	/// Weight of `commit`.
@@ -103,6 +105,15 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `Verification::Inflow` (r:1 w:1)
 	/// Proof: `Verification::Inflow` (`max_values`: Some(1), `max_size`: Some(16), added: 511, mode: `MaxEncodedLen`)
 	fn resume() -> Weight {
+		// At least 728_898_000 ps.
+		Weight::from_parts(1_250_820_000, 148431)
+			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
+	}
+	/// Storage: `Verification::Pool` (r:1 w:1)
+	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
+	/// Storage: `Verification::Inflow` (r:1 w:1)
+	/// Proof: `Verification::Inflow` (`max_values`: Some(1), `max_size`: Some(16), added: 511, mode: `MaxEncodedLen`)
+	fn set_vrf_key() -> Weight {
 		// At least 728_898_000 ps.
 		Weight::from_parts(1_250_820_000, 148431)
 			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
@@ -278,6 +289,9 @@ impl WeightInfo for () {
 	}
 	fn resume() -> Weight {
 		Measured::<RocksDbWeight>::resume()
+	}
+	fn set_vrf_key() -> Weight {
+		Measured::<RocksDbWeight>::set_vrf_key()
 	}
 	fn turn() -> Weight {
 		Measured::<RocksDbWeight>::turn()

@@ -218,7 +218,8 @@ pub enum Standing {
 	Active,
 	/// It was absent too often, keeps its place, and is not drawn until it resumes.
 	Paused,
-	/// It has no place, because the pool was full or a larger bond displaced it.
+	/// It has no place, because it has set no VRF key, the pool was full, or a larger bond displaced
+	/// it.
 	Waiting {
 		/// Since this height.
 		since: BlockNumber,
@@ -252,6 +253,8 @@ pub struct VerifierView {
 	pub absences: u32,
 	/// Where it serves other seats what it fetched, if it does: the base URL of an HTTP server.
 	pub location: Option<Text>,
+	/// The bytes of the key of its own draws, once it has set one; without it it has no place.
+	pub vrf_key: Option<H256>,
 }
 
 /// A trainer's offer.

@@ -253,6 +253,7 @@ fn samples() -> Vec<RuntimeCall> {
 		V::withdraw_request { job: 0, group: 0 },
 		V::set_location { location: Some(text()) },
 		V::set_capacity { capacity: Resources::default() },
+		V::set_vrf_key { key: Bob.public() },
 		V::resume {},
 	];
 	let drilling = [
@@ -370,6 +371,7 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"Verification.reveal",
 		"Verification.set_capacity",
 		"Verification.set_location",
+		"Verification.set_vrf_key",
 		"Verification.withdraw_request",
 	];
 	assert_eq!(allowed, errands.map(String::from).into());

@@ -55,6 +55,8 @@ fn with_project(units: u32) -> (Chain, ProjectId) {
 		let capacity = Resources { work: 10_000_000, memory_mib: 8_192, disk_mib: 10_240 };
 		let register = pallet_verification::Call::register { bond: BOND, capacity };
 		assert_ok!(chain.call(who, register));
+		let key = who.public();
+		assert_ok!(chain.call(who, pallet_verification::Call::set_vrf_key { key }));
 	}
 	let propose = pallet_drilling::Call::propose {
 		title: Text::new("how fast are we?").unwrap(),

@@ -43,6 +43,8 @@ fn chain() -> Chain {
 		let capacity = Resources { work: 10_000_000, memory_mib: 8_192, disk_mib: 10_240 };
 		let register = pallet_verification::Call::register { bond: 100 * TRY, capacity };
 		assert_ok!(chain.call(verifier, register));
+		let key = verifier.public();
+		assert_ok!(chain.call(verifier, pallet_verification::Call::set_vrf_key { key }));
 	}
 	chain
 }

@@ -96,7 +96,8 @@ fn call_indices() {
 			"resume",
 			"request",
 			"withdraw_request",
-			"set_location"
+			"set_location",
+			"set_vrf_key"
 		]
 	);
 	assert_eq!(

@@ -28,13 +28,17 @@ fn slash(who: AccountId, fault: Fault) -> u128 {
 #[test]
 fn a_verifier_registers_with_a_bond() {
 	run(|| {
-		assert_ok!(register(10, MIN_BOND));
-		let standing = Standing::Active;
+		assert_ok!(register_keyless(10, MIN_BOND));
+		let standing = Standing::Waiting { since: 1 };
 		System::assert_last_event(
 			Event::Registered { verifier: 10, bond: MIN_BOND, standing }.into(),
 		);
-		assert_eq!(held(10), MIN_BOND);
+		assert_eq!((held(10), Verification::verifiers()), (MIN_BOND, vec![]));
+		assert_ok!(set_key(10, key()));
+		System::assert_has_event(Event::VrfKeySet { verifier: 10, key: key() }.into());
+		System::assert_last_event(Event::Admitted { verifier: 10, bond: MIN_BOND }.into());
 		assert_ok!(register(11, BOND));
+		let standing = Standing::Active;
 		assert_eq!(Verification::verifiers(), vec![(10, MIN_BOND), (11, BOND)]);
 		let view = Verification::verifier(11).unwrap();
 		assert_eq!((view.standing, view.bond, view.counted), (standing, BOND, BOND));
@@ -100,6 +104,7 @@ fn every_verifier_has_room_for_every_audit() {
 			assert_noop!(register(), Error::<Test>::CapacityTooSmall);
 		}
 		assert_ok!(Verification::register(signed(10), BOND, NEEDS));
+		assert_ok!(set_key(10, key()));
 		let less = Resources { work: NEEDS.work - 1, ..ROOM };
 		let set = Verification::set_capacity(signed(10), less);
 		assert_eq!(set, Err(Error::<Test>::CapacityTooSmall.into()));

@@ -14,4 +14,5 @@ mod rescues;
 mod revealing;
 mod rule;
 mod seats;
+mod vrf;
 mod withholding;

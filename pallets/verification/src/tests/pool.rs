@@ -40,11 +40,14 @@ fn run(test: impl FnOnce()) {
 fn who_finds_the_pool_full_waits() {
 	run(|| {
 		filled(100..132, BOND);
-		assert_ok!(register(10, 3 * BOND));
+		assert_ok!(register_keyless(10, 3 * BOND));
 		let waits = Standing::Waiting { since: 1 };
 		System::assert_last_event(
 			Event::Registered { verifier: 10, bond: 3 * BOND, standing: waits }.into(),
 		);
+		assert_ok!(set_key(10, key()));
+		System::assert_last_event(Event::VrfKeySet { verifier: 10, key: key() }.into());
+		assert_eq!(standing(10), waits, "a key makes no room");
 		assert_eq!(Verification::verifiers().len(), 32);
 		assert_noop!(register(10, 4 * BOND), Error::<Test>::AlreadyVerifier);
 		// It can take its bond back at once.
@@ -91,6 +94,20 @@ fn who_was_displaced_returns_by_a_larger_bond() {
 		next_turn();
 		assert_eq!(standing(10), Standing::Active);
 		assert_eq!(entry(10).counted, 3 * BOND);
+	});
+}
+
+#[test]
+fn a_larger_bond_without_a_key_displaces_nobody() {
+	run(|| {
+		filled(100..132, MIN_BOND);
+		assert_ok!(register_keyless(10, 4 * MIN_BOND));
+		next_turn();
+		assert_eq!(standing(10), Standing::Waiting { since: 1 });
+		assert_ok!(set_key(10, key()));
+		assert_eq!(standing(10), Standing::Waiting { since: TURN });
+		next_turn();
+		assert_eq!(standing(10), Standing::Active);
 	});
 }
 

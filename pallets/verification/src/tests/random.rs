@@ -1,8 +1,9 @@
 //! Whatever verifiers and trainers do, an audit ends in time and no money is made or lost.
 
-use crate::{mock::*, AuditRecords};
+use crate::{mock::*, AuditRecords, Pool};
 use frame_support::traits::fungible::Inspect;
 use proptest::prelude::*;
+use sp_core::Pair;
 use std::collections::BTreeSet;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
@@ -59,10 +60,17 @@ proptest! {
 		rescues in proptest::collection::vec(any::<bool>(), 3),
 		claims in proptest::collection::vec((0..6usize, 0..3usize, any::<u8>(), 0..4u8), 0..8),
 		leaves in proptest::option::of(0..6usize),
+		keyless in 0..=2usize,
+		keys in proptest::collection::vec((0..7usize, 1..4u8), 0..8),
 	) {
 		run(|| {
 			SeedSalt::set(salt);
-			bonded(pool);
+			let keyed = pool.saturating_sub(keyless);
+			bonded(keyed);
+			for who in &VERIFIERS[keyed..pool] {
+				register_keyless(*who, BOND).unwrap();
+			}
+			let keys_stay = keyed == pool || keys.is_empty();
 			let before = wealth();
 			let mut sat = BTreeSet::new();
 			let start = System::block_number();
@@ -73,7 +81,7 @@ proptest! {
 			let blob = crate::H256([1; 32]);
 			Stored::set(vec![blob]);
 			BlobSize::set(40);
-			let mut claims = claims.into_iter();
+			let (mut claims, mut keys) = (claims.into_iter(), keys.into_iter());
 			while Outcome::get().is_none() {
 				let view = view();
 				let plan = &acts[view.round as usize];
@@ -116,8 +124,13 @@ proptest! {
 						}
 					}
 				}
+				// Of some that are no verifiers, too.
+				if let Some((who, number)) = keys.next() {
+					let _ = set_key(VERIFIERS[who % VERIFIERS.len()], pair(number).public());
+				}
 				tick();
 				sat.extend(committee());
+				assert!(sat.iter().all(|who| entry(*who).has_key()));
 				let waits = AuditRecords::<Test>::get(JOB).unwrap().waits;
 				if waits > 0 && System::block_number() > start + LONGEST {
 					Verification::give_up(JOB);
@@ -128,11 +141,12 @@ proptest! {
 			let (decisions, served) = Outcome::get().unwrap();
 			assert_eq!(decisions.len(), groups);
 			assert!(served.len() <= (MAX_AUDIT_ROUNDS * wanted) as usize, "too many fees");
-			if pool == 0 || (leaves.is_some() && pool == 1 && leaves == Some(0)) {
+			// Nobody could be drawn, from the beginning to the end.
+			if keys_stay && (keyed == 0 || (keyed == 1 && leaves == Some(0))) {
 				assert!(decisions.iter().all(|d| *d == Decision::Undecided));
 			}
 			assert!(served.iter().all(|who| sat.contains(who)));
-			assert!(VERIFIERS[..pool].iter().all(|who| entry(*who).locked == 0));
+			assert!(Pool::<Test>::get().values().all(|entry| entry.locked == 0));
 			assert_eq!(wealth(), before);
 			// What the jackpot and trainers gained, verifiers lost: of their bonds, and for claims.
 			let has = |who: &AccountId| Balances::total_balance(who);
