@@ -202,6 +202,11 @@ pub fn set_capacity(capacity: &Resources) -> Call {
 	Call::new("Verification", "set_capacity", capacity)
 }
 
+/// `Verification.set_vrf_key`: say by which key a verifier draws for itself.
+pub fn set_vrf_key(key: &H256) -> Call {
+	Call::new("Verification", "set_vrf_key", key)
+}
+
 /// `Verification.resume`: end a pause, or do not leave after all.
 pub fn resume_verifier() -> Call {
 	Call::new("Verification", "resume", ())

@@ -176,6 +176,7 @@ pub fn parse_account(text: &str) -> Result<AccountId32, String> {
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use crate::VrfKey;
 
 	/// The development account that everyone knows.
 	const ALICE: &str = "5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY";
@@ -283,7 +284,11 @@ mod tests {
 			key_file: Some(path.clone()),
 			password_file: Some(password.clone()),
 		};
-		assert_eq!(account(&args.keypair().unwrap()).to_string(), ALICE);
+		let key = args.keypair().unwrap();
+		assert_eq!(account(&key).to_string(), ALICE);
+		// What is derived from it is what is derived from the URI.
+		let public = |key| VrfKey::of(key).public();
+		assert_eq!(public(&key), public(&from_uri("//Alice").unwrap()));
 
 		std::fs::write(&password, "whoisbob\n").unwrap();
 		assert!(matches!(args.keypair().unwrap_err(), KeyError::Undecryptable { .. }));

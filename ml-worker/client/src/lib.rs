@@ -7,7 +7,8 @@
 //! - [`Transactor`] signs and sends them, several in a row if need be, and says in words
 //!   why the chain refused one.
 //! - [`blobs`] stores files on chain and reads them back, checked against their roots.
-//! - [`keys`] turns `--suri` or a key file into a key.
+//! - [`keys`] turns `--suri` or a key file into a key, and [`VrfKey`] derives from it the one by which
+//!   a verifier draws for itself.
 //!
 //! No code is generated from metadata: the bytes are SCALE of our own types, and the indices of
 //! pallets and calls are looked up by name in the metadata of the connected node.
@@ -29,12 +30,14 @@ pub mod fake;
 pub mod keys;
 mod queries;
 mod transact;
+mod vrf;
 
 pub use calls::Call;
 pub use client::{Chain, Head, Link};
 pub use error::ChainError;
 pub use queries::Account;
 pub use transact::{Included, Pending, Transactor, TxError, MORTALITY};
+pub use vrf::VrfKey;
 
 pub use subxt::utils::AccountId32;
 use trainyard_protocol::{drill, views};

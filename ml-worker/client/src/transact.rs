@@ -2,7 +2,7 @@
 
 use super::{
 	client::{root_cause, user_error, Config, Connection},
-	keys, AccountId32, Call, Chain, ChainError, Head,
+	keys, AccountId32, Call, Chain, ChainError, Head, VrfKey,
 };
 use codec::Decode;
 use std::{sync::Arc, time::Duration};
@@ -124,6 +124,11 @@ impl Transactor {
 	/// Returns the account that signs.
 	pub fn account(&self) -> &AccountId32 {
 		&self.account
+	}
+
+	/// Returns the key by which this account draws for itself as a verifier.
+	pub fn vrf_key(&self) -> VrfKey {
+		VrfKey::of(&self.key)
 	}
 
 	/// Returns the chain to which it sends.

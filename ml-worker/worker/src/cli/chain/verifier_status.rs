@@ -28,6 +28,9 @@ fn standing(view: &VerifierView) -> String {
 	match view.standing {
 		Standing::Active => "active".into(),
 		Standing::Paused => "paused after absences; `trainyard verifier` resumes".into(),
+		Standing::Waiting { .. } if view.vrf_key.is_none() => {
+			"waits until a VRF key is set, which `trainyard verifier` does".into()
+		}
 		Standing::Waiting { since } => {
 			format!("waits for a place since block {since}; a larger bond may bring it one")
 		}
@@ -74,6 +77,10 @@ impl VerifierStatus {
 						view.load.disk_mib
 					);
 					println!("without a verdict in {} of the last 100 seats", view.absences);
+					match &view.vrf_key {
+						Some(key) => println!("draws by the VRF key {key:?}"),
+						None => println!("has no VRF key, so it is not drawn"),
+					}
 					match &view.location {
 						Some(location) => println!("serves other verifiers at {location}"),
 						None => println!("serves no other verifiers"),

@@ -93,7 +93,7 @@ pub struct VerifierArgs {
 	#[arg(long, value_name = "MIB")]
 	capacity_memory_mib: Option<u32>,
 	/// Send warnings to this URL, as JSON by POST: a deadline is near, the verifier is paused,
-	/// displaced or gone from the pool
+	/// displaced or gone from the pool, or its VRF key is not on chain
 	#[arg(long, value_name = "URL")]
 	warn_webhook: Option<String>,
 	/// Take no more data for one audit (in MiB); larger ones count as unavailable
@@ -202,6 +202,8 @@ enum Key {
 	Unit(AssignmentId, H256, Step),
 	/// Coming back from a pause.
 	Resume,
+	/// Setting the key of this account's own draws.
+	SetVrfKey,
 }
 
 /// What a daemon remembers between two blocks.
@@ -292,7 +294,8 @@ impl Role for VerifierRole {
 		let locations = args.locations.locations(&chain).await?;
 		let url = args.public_url.as_deref();
 		let relay = Relay::start(args.listen, url, locations, &home).await?;
-		let offer = pool::Offer { capacity, location: relay.location().cloned() };
+		let vrf_key = sender.vrf_key().public();
+		let offer = pool::Offer { capacity, location: relay.location().cloned(), vrf_key };
 		let membership = pool::enter(&sender, args.bond, &offer, &report).await?;
 		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?;
 		let replayers = Replayers::new(memory, usize::from(args.max_replays));
@@ -342,6 +345,7 @@ impl Role for VerifierRole {
 				.of(format!("recomputation of assignment {id}"))
 				.with("assignment", *id),
 			Key::Resume => TaskName::new("resume"),
+			Key::SetVrfKey => TaskName::new("set_vrf_key"),
 		}
 	}
 

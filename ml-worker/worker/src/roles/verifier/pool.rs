@@ -1,5 +1,5 @@
-//! Enters the pool from which committees are drawn, watches whether the account is in it, and comes
-//! back from a pause.
+//! Enters the pool from which committees are drawn, sets the key of this account's own draws, watches
+//! whether the account is in the pool, and comes back from a pause.
 
 use super::{Key, Verifier, VerifierError};
 use crate::roles::{
@@ -15,7 +15,7 @@ use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	seats::Resources,
 	views::{Standing, VerifierView},
-	Text,
+	Text, H256,
 };
 
 /// Blocks between two looks at the pool.
@@ -41,6 +41,8 @@ pub(super) struct Offer {
 	pub capacity: Resources,
 	/// Where it serves other seats.
 	pub location: Option<Text>,
+	/// The key by which it draws.
+	pub vrf_key: H256,
 }
 
 /// What the last look at the pool showed.
@@ -99,16 +101,32 @@ fn differs(declared: &Resources, here: &Resources) -> bool {
 		|| far(declared.disk_mib.into(), here.disk_mib.into())
 }
 
+/// Says what is wrong with the VRF key on chain of an account that wants to draw by `key`, if
+/// anything is.
+fn key_problem(view: Option<&VerifierView>, key: &H256) -> Option<&'static str> {
+	let view = view.filter(|view| !matches!(view.standing, Standing::Left { .. }))?;
+	match view.vrf_key {
+		None => Some("no VRF key is set on chain, so this account is not drawn. Setting it"),
+		Some(found) if found != *key => Some(
+			"the VRF key on chain is not that of this account's secret, so this verifier could show \
+			 no draw of its own and would count as absent. Setting its own",
+		),
+		Some(_) => None,
+	}
+}
+
 /// Returns what to send so that an account that stands as `view` can be drawn; `None` where it left
 /// and nobody says that it should come back.
 fn entry(view: Option<&VerifierView>, bond: Option<Balance>, offer: &Offer) -> Option<Vec<Call>> {
-	let Offer { capacity, location } = offer;
+	let Offer { capacity, location, vrf_key } = offer;
 	let declared = view.and_then(|view| view.location.as_ref());
 	let locate = || calls::set_verifier_location(location.as_ref());
 	let locate = (declared != location.as_ref()).then(locate);
+	let own = view.is_some_and(|view| view.vrf_key == Some(*vrf_key));
+	let key = (!own).then(|| calls::set_vrf_key(vrf_key));
 	let Some(view) = view else {
 		let register = bond.map(|bond| calls::register_verifier(bond, capacity))?;
-		return Some([register].into_iter().chain(locate).collect());
+		return Some([register].into_iter().chain(key).chain(locate).collect());
 	};
 	let declare = differs(&view.capacity, capacity).then(|| calls::set_capacity(capacity));
 	let more = bond.unwrap_or(0).saturating_sub(view.bond);
@@ -120,10 +138,10 @@ fn entry(view: Option<&VerifierView>, bond: Option<Balance>, offer: &Offer) -> O
 		Standing::Paused | Standing::Left { .. } if more == 0 => vec![calls::resume_verifier()],
 		Standing::Paused | Standing::Left { .. } => {
 			let register = calls::register_verifier(view.bond.saturating_add(more), capacity);
-			return Some([register].into_iter().chain(locate).collect());
+			return Some([register].into_iter().chain(key).chain(locate).collect());
 		}
 	};
-	sent.extend(declare.into_iter().chain(locate));
+	sent.extend(key.into_iter().chain(declare).chain(locate));
 	Some(sent)
 }
 
@@ -151,6 +169,9 @@ pub(super) async fn enter(
 		report.general("not_in_pool", &text, json!({}));
 		return Ok(Membership::new(view));
 	};
+	if let Some(text) = key_problem(view.as_ref(), &offer.vrf_key) {
+		report.general("vrf_key", text, json!({ "account": account, "key": offer.vrf_key }));
+	}
 	for call in &sent {
 		// A trainer or a driller of the same account may take the nonce meanwhile.
 		let done = async || {
@@ -186,6 +207,9 @@ fn text_of(view: Option<&VerifierView>) -> String {
 		Some(Standing::Paused) => "paused: too many seats without a verdict. Nothing is lost but \
 		                           the price of each, and the verifier comes back by itself"
 			.to_owned(),
+		Some(Standing::Waiting { .. }) if view.is_some_and(|view| view.vrf_key.is_none()) => {
+			"without a place: no VRF key is set. The verifier sets it by itself".to_owned()
+		}
 		Some(Standing::Waiting { .. }) => {
 			"without a place: the pool is full, and others have larger bonds. The bond is free; \
 			 a larger one (--bond) may bring a place at the end of a day"
@@ -208,8 +232,8 @@ fn event_of(view: Option<&VerifierView>) -> &'static str {
 }
 
 impl Verifier {
-	/// Looks at the pool now and then: reports when the account stands somewhere else, and ends a
-	/// pause.
+	/// Looks at the pool now and then: reports when the account stands somewhere else, sets its VRF key
+	/// where another one or none is there, and ends a pause.
 	pub(super) async fn watch_pool(
 		self: &Arc<Self>,
 		membership: &mut Membership,
@@ -234,6 +258,17 @@ impl Verifier {
 				self.webhook.warn(event, &text, fields);
 			}
 		}
+		let key = self.sender.vrf_key().public();
+		let problem = key_problem(view.as_ref(), &key);
+		if let Some(text) = problem.filter(|_| tasks.is_ready(&Key::SetVrfKey)) {
+			let fields = json!({ "account": account, "height": best, "key": key });
+			self.webhook.warn("vrf_key", text, fields);
+			let me = self.clone();
+			tasks.start(Key::SetVrfKey, async move {
+				me.sender.run(&calls::set_vrf_key(&key)).await.map_err(TaskError::from)?;
+				Ok(())
+			});
+		}
 		if tasks.is_ready(&Key::Resume) && membership.resumes(best) {
 			let me = self.clone();
 			tasks.start(Key::Resume, async move {
@@ -249,6 +284,7 @@ impl Verifier {
 mod tests {
 	use super::*;
 
+	const KEY: H256 = H256([7; 32]);
 	const HERE: Resources = Resources { work: 2_000_000, memory_mib: 8_192, disk_mib: 10_000 };
 
 	fn view(standing: Standing, bond: Balance) -> VerifierView {
@@ -261,6 +297,7 @@ mod tests {
 			load: Resources::default(),
 			absences: 0,
 			location: None,
+			vrf_key: Some(KEY),
 		}
 	}
 
@@ -307,7 +344,7 @@ mod tests {
 		let of = |standing| view(standing, 100);
 		let (waits, left) = (Standing::Waiting { since: 1 }, Standing::Left { since: 1 });
 		let titles = |view: &Option<VerifierView>, bond, capacity: &Resources, location| {
-			let offer = Offer { capacity: *capacity, location };
+			let offer = Offer { capacity: *capacity, location, vrf_key: KEY };
 			let sent = entry(view.as_ref(), bond, &offer)?;
 			Some(sent.iter().map(|call| call.title()).collect::<Vec<_>>())
 		};
@@ -315,7 +352,7 @@ mod tests {
 		let almost = Resources { disk_mib: 9_500, ..HERE };
 		for (view, bond, capacity, expected) in [
 			(None, None, HERE, None),
-			(None, Some(100), HERE, Some(vec!["register"])),
+			(None, Some(100), HERE, Some(vec!["register", "set_vrf_key"])),
 			(active(100), None, HERE, Some(vec![])),
 			(active(100), Some(900), almost, Some(vec![])),
 			(active(100), None, smaller, Some(vec!["set_capacity"])),
@@ -335,7 +372,7 @@ mod tests {
 		let here = Text::new("http://203.0.113.5:8610");
 		let served = Some(VerifierView { location: here.clone(), ..of(Standing::Active) });
 		for (view, location, expected) in [
-			(None, here.clone(), vec!["register", "set_location"]),
+			(None, here.clone(), vec!["register", "set_vrf_key", "set_location"]),
 			(active(100), here.clone(), vec!["set_location"]),
 			(Some(of(Standing::Paused)), here.clone(), vec!["resume", "set_location"]),
 			(served.clone(), here, vec![]),
@@ -346,5 +383,33 @@ mod tests {
 				expected.iter().map(|name| format!("Verification.{name}")).collect();
 			assert_eq!(sent, Some(expected), "{view:?}");
 		}
+		// The key is set where there is none, and where there is another one.
+		for (standing, sent) in [
+			(Standing::Active, vec!["set_vrf_key"]),
+			(waits, vec!["set_vrf_key"]),
+			(Standing::Paused, vec!["resume", "set_vrf_key"]),
+			(left, vec!["resume", "set_vrf_key"]),
+		] {
+			let sent: Vec<_> = sent.iter().map(|name| format!("Verification.{name}")).collect();
+			for vrf_key in [None, Some(H256([8; 32]))] {
+				let view = Some(VerifierView { vrf_key, ..of(standing) });
+				assert_eq!(titles(&view, Some(100), &HERE, None), Some(sent.clone()), "{view:?}");
+			}
+		}
+	}
+
+	#[test]
+	fn a_key_that_is_missing_or_another_is_a_problem_for_who_is_here() {
+		let of = |standing, vrf_key| Some(VerifierView { vrf_key, ..view(standing, 100) });
+		let left = Standing::Left { since: 1 };
+		for standing in [Standing::Active, Standing::Paused, Standing::Waiting { since: 1 }] {
+			let problem = |vrf_key| key_problem(of(standing, vrf_key).as_ref(), &KEY);
+			assert!(problem(None).is_some_and(|text| text.contains("not drawn")));
+			let other = problem(Some(H256([8; 32])));
+			assert!(other.is_some_and(|text| text.contains("absent")));
+			assert_eq!(problem(Some(KEY)), None);
+		}
+		assert_eq!(key_problem(of(left, None).as_ref(), &KEY), None);
+		assert_eq!(key_problem(None, &KEY), None);
 	}
 }

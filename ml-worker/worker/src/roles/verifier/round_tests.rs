@@ -36,7 +36,7 @@ use std::{collections::HashSet, net::SocketAddr};
 use tokio::{net::TcpListener, sync::watch};
 use trainyard_client::{
 	fake::{self, FakeNode},
-	keys, AccountId32, AssignmentView, BlobView, Head, ReplicaView, Transactor,
+	keys, AccountId32, AssignmentView, BlobView, Head, ReplicaView, Transactor, VrfKey,
 };
 use trainyard_program::spec::{CheckedSpec, InputFile};
 use trainyard_proof::{
@@ -66,6 +66,7 @@ fn place() -> VerifierView {
 		load: Resources::default(),
 		absences: 0,
 		location: None,
+		vrf_key: Some(VrfKey::of(&keys::from_uri("//Charlie").unwrap()).public()),
 	}
 }
 
