@@ -12,6 +12,7 @@ use crate::{
 };
 use rand::Rng;
 use serde::Serialize;
+use sp_core::{sr25519, Pair};
 use std::{collections::BTreeMap, fmt};
 use trainyard_program::{
 	needs::MachineClass,
@@ -212,14 +213,23 @@ impl World {
 		let who = self.anyone();
 		let bond = self.rng.random_range(80..400) * TRY;
 		let call: RuntimeCall = match self.rng.random_range(0..20) {
-			0..10 => register { bond, capacity: self.capacity() }.into(),
-			10..12 => bond_extra { amount: self.amount() }.into(),
-			12..14 => set_capacity { capacity: self.capacity() }.into(),
+			0..8 => register { bond, capacity: self.capacity() }.into(),
+			8..12 => set_vrf_key { key: self.vrf_key(&who) }.into(),
+			12..13 => bond_extra { amount: self.amount() }.into(),
+			13..14 => set_capacity { capacity: self.capacity() }.into(),
 			14..17 => resume {}.into(),
 			17..18 => deregister {}.into(),
 			_ => withdraw {}.into(),
 		};
 		Some((who, call))
+	}
+
+	/// Usually its own, or else no key at all.
+	fn vrf_key(&mut self, who: &Actor) -> sr25519::Public {
+		match self.chance(90) {
+			true => who.key.0.public(),
+			false => sr25519::Public::from_raw([self.rng.random_range(0..=255); 32]),
+		}
 	}
 
 	/// Usually room for everything here.

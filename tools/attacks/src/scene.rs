@@ -6,6 +6,7 @@
 
 use crate::report::Money;
 use frame_support::traits::fungible::Mutate;
+use sp_core::Pair;
 use sp_runtime::DispatchError;
 use std::collections::{BTreeMap, HashMap};
 use trainyard_protocol::{
@@ -46,6 +47,17 @@ pub struct Party {
 	pub key: Key,
 	/// Its account.
 	pub account: AccountId,
+}
+
+impl Party {
+	/// What it calls to become a verifier: it registers, and sets its VRF key.
+	pub fn verifies(&self, bond: Balance, capacity: Resources) -> RuntimeCall {
+		use pallet_verification::Call::{register, set_vrf_key};
+		let key = self.key.0.public();
+		let calls: Vec<RuntimeCall> =
+			vec![register { bond, capacity }.into(), set_vrf_key { key }.into()];
+		pallet_utility::Call::batch_all { calls }.into()
+	}
 }
 
 /// A chain and the parties on it.
@@ -137,7 +149,7 @@ impl Scene {
 	) -> Vec<Party> {
 		let all: Vec<Party> =
 			(0..count).map(|_| self.party("verifier", side, bond + 1_000 * TRY)).collect();
-		self.all(&all, |_| pallet_verification::Call::register { bond, capacity }.into());
+		self.all(&all, |party| party.verifies(bond, capacity));
 		self.chain.state(|| {
 			let now = System::block_number();
 			pallet_verification::Pool::<Runtime>::mutate(|pool| {

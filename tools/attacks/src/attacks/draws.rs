@@ -174,7 +174,7 @@ fn late(jobs: usize) -> (Scene, u32, usize) {
 	scene.until(job, &truth, |view| view.state == JobState::Auditing);
 	let left = known - 1 - scene.height();
 	scene.run(left);
-	scene.all(&own, |_| pallet_verification::Call::register { bond, capacity: ROOM }.into());
+	scene.all(&own, |party| party.verifies(bond, ROOM));
 	let seated = |view: &JobView<AccountId>| {
 		view.audit.as_ref().is_some_and(|audit| !audit.committee.is_empty())
 	};

@@ -86,7 +86,7 @@ fn buys(honest: usize, accounts: usize, days: &[u32]) -> Outcome {
 	// The day of the attack is young.
 	scene.next_day();
 	scene.start();
-	scene.all(&own, |_| pallet_verification::Call::register { bond, capacity: ROOM }.into());
+	scene.all(&own, |party| party.verifies(bond, ROOM));
 	let mut facts = Vec::new();
 	let first = share(&mut scene, &own, &others);
 	let seated = seats(&mut scene, &submitter, &trainer, &own);
