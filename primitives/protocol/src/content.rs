@@ -11,6 +11,8 @@
 //! once. For one chunk this is its path, and whoever checks an opening needs a list of the nodes of
 //! one level and neither recursion nor a stack. A node without a neighbour on its right moves up a
 //! level as it is, and a sibling belongs to the level in which it is merged.
+//!
+//! A [`Node`] is a subtree: it opens as a chunk does, and its value merges from those of its parts.
 
 use crate::H256;
 use alloc::{vec, vec::Vec};
@@ -20,6 +22,9 @@ use blake3::{
 };
 use core::fmt;
 use trainyard_strict::canonical_bits;
+
+mod node;
+pub use node::Node;
 
 /// Bytes of a chunk, what one opening shows. The last chunk of a content has 1 to as many.
 pub const CHUNK_BYTES: u64 = blake3::CHUNK_LEN as u64;
@@ -45,7 +50,7 @@ pub fn chunks(bytes: u64) -> u64 {
 	bytes.div_ceil(CHUNK_BYTES)
 }
 
-/// Says why an opening is refused.
+/// Says why an opening is refused, or values that should merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpeningError {
 	/// It opens no chunk.
@@ -54,8 +59,12 @@ pub enum OpeningError {
 	Order,
 	/// The content has no chunk of this index.
 	NoSuchChunk,
-	/// The bytes are not as many as the chunk of this index has.
+	/// The tree over the content has no such node.
+	NoSuchNode,
+	/// The bytes are not as many as the chunk of this index, or the node, has.
 	ChunkLength,
+	/// The values are not as many as the node has parts.
+	ValueCount,
 	/// There are fewer siblings than lie beside the ways from the chunks to the root, or more.
 	SiblingCount,
 	/// Chunks and siblings lead to a different root.
@@ -68,7 +77,11 @@ impl fmt::Display for OpeningError {
 			OpeningError::Empty => "it opens no chunk",
 			OpeningError::Order => "the indices of the chunks do not ascend",
 			OpeningError::NoSuchChunk => "the content has no chunk of this index",
-			OpeningError::ChunkLength => "a chunk has more or fewer bytes than it should have",
+			OpeningError::NoSuchNode => "the tree over the content has no such node",
+			OpeningError::ChunkLength => {
+				"a chunk or node has more or fewer bytes than it should have"
+			}
+			OpeningError::ValueCount => "there are more or fewer values than the node has parts",
 			OpeningError::SiblingCount => "siblings are missing or left over",
 			OpeningError::Root => "chunks and siblings do not lead to the content hash",
 		})
@@ -155,10 +168,6 @@ pub fn verify_many<'a>(
 	}
 	let mut rest = siblings.iter();
 	let sibling = |_, _| rest.next().map(|H256(node)| *node).ok_or(OpeningError::SiblingCount);
-	let merge = |left, right, is_root| match is_root {
-		true => *merge_subtrees_root(&left, &right, Mode::Hash).as_bytes(),
-		false => merge_subtrees_non_root(&left, &right, Mode::Hash),
-	};
 	let found = climb(bytes, level, sibling, merge)?;
 	if rest.next().is_some() {
 		return Err(OpeningError::SiblingCount);
@@ -186,11 +195,22 @@ fn ascends<N>(level: &[(u64, N)], index: u64) -> Result<(), OpeningError> {
 /// level. `merge` makes a node of its left and its right part, and is told whether it is the root.
 fn climb<N>(
 	bytes: u64,
+	level: Vec<(u64, N)>,
+	sibling: impl FnMut(u64, u64) -> Result<N, OpeningError>,
+	merge: impl FnMut(N, N, bool) -> N,
+) -> Result<N, OpeningError> {
+	climb_from(chunks(bytes).saturating_sub(1), CHUNK_BYTES, level, sibling, merge)
+}
+
+/// As [`climb`], from a level whose last node has the index `last` and whose whole nodes have `size`
+/// bytes.
+fn climb_from<N>(
+	mut last: u64,
+	mut size: u64,
 	mut level: Vec<(u64, N)>,
 	mut sibling: impl FnMut(u64, u64) -> Result<N, OpeningError>,
 	mut merge: impl FnMut(N, N, bool) -> N,
 ) -> Result<N, OpeningError> {
-	let (mut last, mut size) = (chunks(bytes).saturating_sub(1), CHUNK_BYTES);
 	while last > 0 {
 		let mut above = Vec::with_capacity(level.len());
 		let mut nodes = level.into_iter().peekable();
@@ -215,6 +235,15 @@ fn climb<N>(
 		size = size.saturating_mul(2);
 	}
 	level.into_iter().next().map(|(_, root)| root).ok_or(OpeningError::Empty)
+}
+
+/// Returns the value of the node with these two parts: the content hash where it is the root, and a
+/// chaining value otherwise.
+fn merge(left: [u8; 32], right: [u8; 32], is_root: bool) -> [u8; 32] {
+	match is_root {
+		true => *merge_subtrees_root(&left, &right, Mode::Hash).as_bytes(),
+		false => merge_subtrees_non_root(&left, &right, Mode::Hash),
+	}
 }
 
 /// Returns where chunk `index` of a content of `bytes` bytes begins, and how many bytes it has, 1 to
