@@ -23,6 +23,7 @@ pub mod drill;
 pub mod fees;
 pub mod job;
 pub mod merkle;
+pub mod model_file;
 pub mod opening;
 pub mod rows;
 pub mod seats;

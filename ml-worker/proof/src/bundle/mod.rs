@@ -322,8 +322,90 @@ fn parameter_names(spec: &CheckedSpec) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_engine::Tensor32;
-	use trainyard_program::spec::JobSpec;
+	use trainyard_engine::{canonical_bytes, Tensor32};
+	use trainyard_program::spec::{Activation, CnnLayer, Input, JobSpec, Layer};
+	use trainyard_protocol::model_file::Layout;
+
+	/// Returns a job of each kind of model, small.
+	fn kinds() -> Vec<CheckedSpec> {
+		let (relu, example) = (Activation::Relu, JobSpec::example());
+		let with = |model| JobSpec { model, ..example.clone() };
+		let layers = vec![
+			Layer::Conv2d { filters: 2, kernel: 3, stride: 1, padding: 1 },
+			Layer::Activation { function: relu },
+			Layer::Skip { back: 1 },
+			Layer::LayerNorm,
+			Layer::Linear { outputs: 12 },
+			Layer::RmsNorm,
+			Layer::Linear { outputs: 10 },
+		];
+		let cnn = vec![
+			CnnLayer::Conv { filters: 3, kernel: 3, stride: 1, padding: 1 },
+			CnnLayer::MaxPool { kernel: 2, stride: 2 },
+			CnnLayer::Linear { outputs: 5 },
+		];
+		let image = Input::Image { channels: 1, height: 8, width: 8 };
+		let mut text = with(Model::Transformer {
+			// Two digits, so that the order of names is not that of layers.
+			layers: 3,
+			heads: 2,
+			width: 4,
+			mlp_factor: 2,
+			dropout_nano: 0,
+		});
+		text.dataset.format = DataFormat::Text;
+		text.dataset.feature_divisor = 1;
+		text.dataset.features = 5;
+		let all = [
+			example.clone(),
+			with(Model::Mlp { hidden: Default::default(), activation: relu }),
+			with(Model::Cnn {
+				channels: 1,
+				height: 8,
+				width: 8,
+				layers: cnn.try_into().unwrap(),
+				activation: relu,
+			}),
+			with(Model::Layers { input: image, layers: layers.try_into().unwrap() }),
+			text,
+		];
+		all.map(|spec| spec.check().unwrap()).into()
+	}
+
+	/// The first bytes of a model file, its offsets and its length follow from the specification, and
+	/// safetensors reads it.
+	#[test]
+	fn model_files_have_the_layout_of_their_specifications() {
+		for spec in kinds() {
+			let mut number = 0u32;
+			let tensors = lower::state(&spec).into_iter().map(|t| {
+				let n = t.shape.iter().product::<u32>();
+				number += n;
+				let data = (number - n..number).map(|i| i as f32 - 0.5).collect();
+				(t.name, Tensor32 { shape: t.shape, data })
+			});
+			let state: TensorMap = tensors.collect();
+			let bytes = model_bytes(&state);
+			let layout = Layout::of(&spec);
+			assert!(bytes.starts_with(&layout.header), "{:?}", spec.model);
+			assert_eq!(bytes.len() as u64, layout.size);
+
+			let read = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+			assert_eq!(read.names().len(), layout.tensors.len());
+			let mut end = layout.header.len() as u64;
+			for tensor in &layout.tensors {
+				assert_eq!(tensor.begin, end);
+				end += tensor.bytes;
+				let held = canonical_bytes(&state[&tensor.name].data);
+				assert_eq!(bytes[tensor.begin as usize..end as usize], held[..]);
+				let view = read.tensor(&tensor.name).unwrap();
+				assert_eq!(view.data(), &held[..]);
+				let shape: Vec<usize> = tensor.shape.iter().map(|n| *n as usize).collect();
+				assert_eq!(view.shape(), shape);
+			}
+			assert_eq!(end, layout.size);
+		}
+	}
 
 	#[test]
 	fn only_files_of_a_bundle_are_served() {

@@ -1,17 +1,12 @@
-//! States as files: safetensors with one fixed byte form.
-//!
-//! The root of `model.safetensors` is what a trainer commits to, so the file of a given
-//! model has exactly one form: an 8-byte little-endian header length; the header, JSON
-//! without spaces, tensors in ascending bytewise order of name, each
-//! `"name":{"dtype":"F32","shape":[..],"data_offsets":[from,to]}`, padded with spaces to
-//! a multiple of 8; then the tensors' little-endian bytes, row major, every NaN as `7FC00000`, in the
-//! same order without gaps. Every safetensors reader reads it.
+//! States as files: safetensors with one fixed byte form, that of
+//! [`model_file`](trainyard_protocol::model_file).
 //!
 //! `safetensors::serialize` writes the same bytes today, which a test checks, but it promises no
 //! one form, and what is committed to must not depend on a library's version. So [`encode`] is our
 //! own; reading is left to the library.
 
 use trainyard_engine::{canonical_bytes, Tensor32, TensorMap};
+use trainyard_protocol::model_file::Layout;
 use trainyard_strict::canonical_bits;
 
 /// Says why bytes are not a state.
@@ -36,34 +31,14 @@ pub enum TensorError {
 	NotCanonical(String),
 }
 
-/// Returns the bytes of a file with `tensors`, which must come in ascending order of name; see the
-/// module's comment.
+/// Returns the bytes of a file with `tensors`, which must come in ascending order of name.
 pub fn encode<'a>(
 	tensors: impl IntoIterator<Item = (&'a String, &'a Tensor32), IntoIter: Clone>,
 ) -> Vec<u8> {
 	let tensors = tensors.into_iter();
-	let mut header = String::from("{");
-	let mut offset = 0usize;
-	for (name, tensor) in tensors.clone() {
-		if header.len() > 1 {
-			header.push(',');
-		}
-		let end = offset + tensor.data.len() * 4;
-		let shape: Vec<String> = tensor.shape.iter().map(u32::to_string).collect();
-		header.push_str(&format!(
-			"{}:{{\"dtype\":\"F32\",\"shape\":[{}],\"data_offsets\":[{offset},{end}]}}",
-			serde_json::Value::from(name.as_str()),
-			shape.join(",")
-		));
-		offset = end;
-	}
-	header.push('}');
-	while header.len() % 8 != 0 {
-		header.push(' ');
-	}
-	let mut bytes = Vec::with_capacity(8 + header.len() + offset);
-	bytes.extend((header.len() as u64).to_le_bytes());
-	bytes.extend(header.as_bytes());
+	let shapes = tensors.clone().map(|(name, tensor)| (name.clone(), tensor.shape.clone()));
+	let Layout { header: mut bytes, size, .. } = Layout::new(shapes);
+	bytes.reserve_exact(usize::try_from(size).unwrap_or_default().saturating_sub(bytes.len()));
 	for (_, tensor) in tensors {
 		bytes.extend_from_slice(&canonical_bytes(&tensor.data));
 	}
