@@ -53,7 +53,7 @@ sp_api::decl_runtime_apis! {
 		/// Returns the blob with this root.
 		fn blob(root: H256) -> Option<BlobView<AccountId>>;
 
-		/// Returns the content hash under which nodes keep chunk `index` of the blob `root`, once
+		/// Returns the `blake2_256` under which nodes keep chunk `index` of the blob `root`, once
 		/// stored.
 		fn chunk_hash(root: H256, index: u32) -> Option<H256>;
 

@@ -69,7 +69,7 @@ pub fn blob(root: H256) -> Option<BlobView<AccountId>> {
 	ModelStorage::view(root)
 }
 
-/// Returns the content hash of chunk `index` of the blob `root`, once stored.
+/// Returns the `blake2_256` of chunk `index` of the blob `root`, once stored.
 pub fn chunk_hash(root: H256, index: u32) -> Option<H256> {
 	ModelStorage::chunk_hash(root, index)
 }

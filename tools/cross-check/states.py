@@ -95,12 +95,9 @@ def bundle_root(checkpoints):
 
 
 def blob_root(content):
-	"""The root under which a file is stored on chain in chunks. It must not be empty."""
-	wanted = -(-len(content) // 64)
-	length = min(max(1 << (wanted - 1).bit_length(), 4096), 2**20)
-	chunks = [content[start : start + length] for start in range(0, len(content), length)]
-	root = merkle_root([merkle_leaf(blake2_256(chunk)) for chunk in chunks])
-	return blake2_256(b"trainyard/blob/v1" + len(content).to_bytes(8, "little") + root)
+	"""The root under which a file is stored on chain in chunks."""
+	size = len(content).to_bytes(8, "little")
+	return blake2_256(b"trainyard/blob/v2" + size + blake3(content).digest())
 
 
 def safetensors(tensors):

@@ -8,13 +8,13 @@ use super::{Chain, ChainError, TxError};
 use futures::{stream, Stream, StreamExt, TryStreamExt};
 use std::{
 	fs::File,
-	io::{self, Read, Seek, SeekFrom, Write},
+	io::{self, Seek, SeekFrom, Write},
 	path::{Path, PathBuf},
 };
 use tracing::debug;
 use trainyard_protocol::{
 	blob::{self, Chunked},
-	merkle, H256,
+	H256,
 };
 
 /// Chunks that are read at once.
@@ -140,7 +140,7 @@ pub async fn load_into(
 		.await?;
 		debug!("blob {root:?}: chunk {} of {chunks} is here", index + 1);
 	}
-	if in_file(path, move |path| root_of_file(path, size)).await? != root {
+	if in_file(path, |path| blob::root_of_reader(File::open(path)?)).await? != root {
 		in_file(path, |path| std::fs::remove_file(path)).await?;
 		return Err(BlobError::WrongBytes { url: chain.url().to_string(), root });
 	}
@@ -188,20 +188,6 @@ async fn in_file<T: Send + 'static>(
 	let done = tokio::task::spawn_blocking(move || work(&at)).await;
 	let done = done.unwrap_or_else(|e| Err(io::Error::other(e)));
 	done.map_err(|source| BlobError::Local { path: path.to_owned(), source })
-}
-
-/// Returns the root of the first `size` bytes of a file.
-fn root_of_file(path: &Path, size: u64) -> io::Result<H256> {
-	let mut file = File::open(path)?;
-	let mut chunk = Vec::new();
-	let mut leaves = Vec::new();
-	for index in 0.. {
-		let Some(length) = blob::chunk_size_at(size, index) else { break };
-		chunk.resize(length as usize, 0);
-		file.read_exact(&mut chunk)?;
-		leaves.push(blob::chunk_leaf(&blob::chunk_hash(&chunk)));
-	}
-	Ok(blob::root_of(size, &merkle::root(&leaves)))
 }
 
 #[cfg(test)]

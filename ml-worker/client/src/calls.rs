@@ -170,8 +170,8 @@ pub fn reveal_result(job: JobId, reveal: &Reveal, salt: &[u8; 32]) -> Call {
 }
 
 /// `ModelStorage.register`: announce a blob; a deposit for its size is held.
-pub fn register_blob(size: u64, merkle_root: &H256) -> Call {
-	Call::new("ModelStorage", "register", (size, merkle_root))
+pub fn register_blob(size: u64, content: &H256) -> Call {
+	Call::new("ModelStorage", "register", (size, content))
 }
 
 /// `ModelStorage.upload_chunk`: store one chunk. The bytes are the last argument, so that

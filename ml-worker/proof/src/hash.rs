@@ -7,7 +7,7 @@ use std::{
 	path::Path,
 	time::SystemTime,
 };
-use trainyard_protocol::{blob, merkle};
+use trainyard_protocol::blob;
 
 /// A running `blake2_256`.
 #[derive(Clone)]
@@ -89,18 +89,7 @@ pub fn mark(path: &Path) -> Option<Mark> {
 
 /// Returns the root of the file at `path` as a blob on chain, see [`blob::root_of`].
 pub fn blob_root(path: &Path) -> io::Result<H256> {
-	let mut file = File::open(path)?;
-	let size = file.metadata()?.len();
-	let mut chunk = vec![0u8; blob::chunk_len(size) as usize];
-	let mut leaves = Vec::new();
-	let mut left = size;
-	while left > 0 {
-		let n = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
-		file.read_exact(&mut chunk[..n])?;
-		leaves.push(blob::chunk_leaf(&blob::chunk_hash(&chunk[..n])));
-		left -= n as u64;
-	}
-	Ok(blob::root_of(size, &merkle::root(&leaves)))
+	blob::root_of_reader(File::open(path)?)
 }
 
 #[cfg(test)]

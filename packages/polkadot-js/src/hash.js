@@ -5,6 +5,7 @@
 import { blake3 } from '@noble/hashes/blake3';
 import { bnToU8a, stringToU8a, u8aConcat, u8aEq } from '@polkadot/util';
 import { blake2AsU8a } from '@polkadot/util-crypto';
+import { CHUNK, chainingValue, contentHash, merged } from './blake3.js';
 
 /** Longest inclusion proof that is accepted: 2^32 leaves. */
 export const MAX_PROOF = 32;
@@ -12,6 +13,8 @@ export const MAX_PROOF = 32;
 export const MIN_CHUNK = 4 * 1024;
 /** Largest chunk of a blob, in bytes. */
 export const MAX_CHUNK = 1024 * 1024;
+
+export { contentHash };
 
 /** BLAKE2b with 256 bits of output. */
 export const blake2 = (bytes) => blake2AsU8a(bytes, 256);
@@ -48,34 +51,55 @@ export const leaf = (data) => blake2(u8aConcat([0], data));
 /** Hash of the node over two hashes. */
 export const node = (left, right) => blake2(u8aConcat([1], left, right));
 
-const levelUp = (level) => {
+const levelUp = (level, merge) => {
 	const up = [];
 	for (let i = 0; i < level.length; i += 2) {
-		up.push(i + 1 < level.length ? node(level[i], level[i + 1]) : level[i]);
+		up.push(i + 1 < level.length ? merge(level[i], level[i + 1]) : level[i]);
 	}
 	return up;
 };
 
-/** Root over leaf hashes; of no leaves, the hash of the empty string. */
-export function merkleRoot(leaves) {
-	let level = leaves;
-	while (level.length > 1) level = levelUp(level);
-	return level.length === 1 ? level[0] : blake2(new Uint8Array());
-}
-
-/** Inclusion proof of leaf `index`, from the leaf upwards; null when there is none. */
-export function merkleProof(leaves, index) {
-	if (!(index in leaves)) return null;
+/** Path of node `index` of a level, from the node upwards; null when there is none. */
+function pathOf(nodes, index, merge) {
+	if (!(index in nodes)) return null;
 	const path = [];
-	let [level, at] = [leaves, index];
+	let [level, at] = [nodes, index];
 	while (level.length > 1) {
 		const sibling = level[at % 2 ? at - 1 : at + 1];
 		if (sibling) path.push(sibling);
-		level = levelUp(level);
+		level = levelUp(level, merge);
 		at = Math.floor(at / 2);
 	}
 	return path;
 }
+
+/**
+ * Where `path` leads from node `index` of a level of `count` nodes; null where entries are missing or
+ * left over. `merge` is told whether what it makes is the root.
+ */
+function climb(hash, index, count, path, merge) {
+	let [at, last, used] = [index, count - 1, 0];
+	while (last > 0) {
+		if (at % 2 === 1 || at < last) {
+			if (used === path.length) return null;
+			const sibling = path[used++];
+			hash = at % 2 === 1 ? merge(sibling, hash, last === 1) : merge(hash, sibling, last === 1);
+		}
+		at = Math.floor(at / 2);
+		last = Math.floor(last / 2);
+	}
+	return used === path.length ? hash : null;
+}
+
+/** Root over leaf hashes; of no leaves, the hash of the empty string. */
+export function merkleRoot(leaves) {
+	let level = leaves;
+	while (level.length > 1) level = levelUp(level, node);
+	return level.length === 1 ? level[0] : blake2(new Uint8Array());
+}
+
+/** Inclusion proof of leaf `index`, from the leaf upwards; null when there is none. */
+export const merkleProof = (leaves, index) => pathOf(leaves, index, node);
 
 /**
  * Whether `proof` shows that `leafHash` stands at `index` in the tree of `count` leaves with
@@ -83,17 +107,8 @@ export function merkleProof(leaves, index) {
  */
 export function merkleVerify(root, leafHash, index, count, proof) {
 	if (index >= count || proof.length > MAX_PROOF) return false;
-	let [hash, at, last, used] = [leafHash, index, count - 1, 0];
-	while (last > 0) {
-		if (at % 2 === 1 || at < last) {
-			if (used === proof.length) return false;
-			const sibling = proof[used++];
-			hash = at % 2 === 1 ? node(sibling, hash) : node(hash, sibling);
-		}
-		at = Math.floor(at / 2);
-		last = Math.floor(last / 2);
-	}
-	return used === proof.length && u8aEq(hash, root);
+	const found = climb(leafHash, index, count, proof, node);
+	return found !== null && u8aEq(found, root);
 }
 
 // ---- Blobs: files kept on chain in chunks under one root
@@ -115,25 +130,35 @@ export function chunkSizeAt(size, index) {
 	return left > 0 ? Math.min(left, chunkLength(size)) : null;
 }
 
-/** Merkle leaf of a chunk with content hash `hash`. */
-export const chunkLeaf = (hash) => leaf(hash);
+/** Root of a blob of `size` bytes with this content hash, the BLAKE3 of its bytes. */
+export const blobRoot = (size, content) => blake2(u8aConcat(stringToU8a('trainyard/blob/v2'), le(size, 64), content));
 
-/** Root of a blob of `size` bytes whose chunk leaves have this Merkle root. */
-export const blobRoot = (size, chunksRoot) =>
-	blake2(u8aConcat(stringToU8a('trainyard/blob/v1'), le(size, 64), chunksRoot));
+/** Value of chunk `index` of a blob of `size` bytes as a node of BLAKE3's tree. */
+const chunkValue = (size, index, bytes) =>
+	chunkCount(size) === 1 ? contentHash(bytes) : chainingValue(bytes, (index * chunkLength(size)) / CHUNK);
 
-/** A blob cut into its chunks, with what an uploader needs. */
+/**
+ * Whether `path` shows that `bytes` are chunk `index` of the blob of `size` bytes with this content
+ * hash. A path with entries missing or left over is refused.
+ */
+export function chunkVerify(size, content, index, bytes, path) {
+	if (bytes.length !== chunkSizeAt(size, index)) return false;
+	const found = climb(chunkValue(size, index, bytes), index, chunkCount(size), path, merged);
+	return found !== null && u8aEq(found, content);
+}
+
+/** A blob cut into its chunks, with what an uploader needs: `proof` returns the path of a chunk. */
 export function cutBlob(bytes) {
 	const length = chunkLength(bytes.length);
 	const chunks = [];
 	for (let at = 0; at < bytes.length; at += length) chunks.push(bytes.subarray(at, at + length));
-	const leaves = chunks.map((chunk) => chunkLeaf(blake2(chunk)));
-	const root = merkleRoot(leaves);
+	const values = chunks.map((chunk, index) => chunkValue(bytes.length, index, chunk));
+	const content = contentHash(bytes);
 	return {
-		root: blobRoot(bytes.length, root),
-		merkleRoot: root,
+		root: blobRoot(bytes.length, content),
+		content,
 		chunks,
-		proof: (index) => merkleProof(leaves, index),
+		proof: (index) => pathOf(values, index, (left, right) => merged(left, right)),
 	};
 }
 

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hexToU8a, u8aToHex } from '@polkadot/util';
+import { CHUNK, chainingValue, merged } from '../src/blake3.js';
 import * as hash from '../src/hash.js';
 
 const leaves = (n) =>
@@ -49,16 +50,48 @@ test('every leaf has a proof, and nothing else passes for it', () => {
 test('blobs are cut as the chain cuts them', () => {
 	const cut = hash.cutBlob(blob);
 	assert.equal(cut.chunks.length, 8);
-	assert.equal(u8aToHex(cut.merkleRoot), '0x5810a53f87f13d379c927ddcd61dabf32ffecf3132bdf65dc4d648409b46f398');
-	assert.equal(u8aToHex(cut.root), '0xba1f5fb33d0a10ba43a155ef564ce981e637c701d13e52fd25ef978f94af60fb');
+	assert.equal(u8aToHex(cut.content), '0xda0c53bd7b44f86531a1deee1de701762e4d4265a0a6844b4dabcba9c33d1e99');
+	assert.equal(u8aToHex(cut.root), '0x310dad37fef326a6169c9373cb9191328dcfd8db6ba9925cbbdbcca92dc87e06');
 	assert.equal(
 		u8aToHex(hash.cutBlob(new Uint8Array()).root),
-		'0xce92a6794a2d81acf19f2137334a3ab181e84abef613472065413f2b8e28c5e9',
+		'0xccae564ef8a55f1f0a91ce6ab716d9b692d06d963d072c3e7c8fe8cd1182dc84',
 	);
-	cut.chunks.forEach((chunk, i) => {
-		const leaf = hash.chunkLeaf(hash.blake2(chunk));
-		assert.ok(hash.merkleVerify(cut.merkleRoot, leaf, i, 8, cut.proof(i)));
-	});
+	assert.equal(hash.cutBlob(new Uint8Array()).proof(0), null);
+});
+
+test('every chunk has a path under the content hash, and nothing else passes for it', () => {
+	for (const size of [1, 1_024, 4_095, 4_096, 4_097, 9_000, 20_000, 30_000, 262_145]) {
+		const bytes = Uint8Array.from({ length: size }, (_, i) => (i ^ (i >> 9)) % 251);
+		const { content, chunks, proof } = hash.cutBlob(bytes);
+		chunks.forEach((chunk, i) => {
+			const path = proof(i);
+			const verify = (index, shown, way) => hash.chunkVerify(size, content, index, shown, way);
+			assert.ok(verify(i, chunk, path), `${i} of ${size} bytes`);
+			assert.ok(!verify(i, chunk, [...path, content]), 'an entry left over');
+			assert.ok(!verify(chunks.length, chunk, path), 'an index past the end');
+			if (path.length > 0) assert.ok(!verify(i, chunk, path.slice(1)), 'an entry missing');
+			const other = chunk.slice();
+			other[other.length >> 1] ^= 1;
+			assert.ok(!verify(i, other, path), 'a changed byte');
+			assert.ok(!verify(i, chunk.subarray(1), path), 'a byte missing');
+			if (i > 0) assert.ok(!verify(i - 1, chunk, path), 'an index before it');
+		});
+	}
+});
+
+test('the nodes of the tree lead to the hash of the whole', () => {
+	for (const size of [1_025, 2_048, 3_000, 5_120, 8_192, 9_217, 70_000]) {
+		const bytes = Uint8Array.from({ length: size }, (_, i) => (i * 7) % 251);
+		let left = CHUNK;
+		while (2 * left < size) left *= 2;
+		const first = chainingValue(bytes.subarray(0, left), 0);
+		const second = chainingValue(bytes.subarray(left), left / CHUNK);
+		assert.equal(u8aToHex(merged(first, second, true)), u8aToHex(hash.contentHash(bytes)), `${size} bytes`);
+		assert.notEqual(u8aToHex(merged(first, second)), u8aToHex(hash.contentHash(bytes)));
+	}
+	// The number of a chunk may pass 2^32: it is hashed as 64 bits.
+	const numbers = [0, 1, 2 ** 32, 2 ** 32 + 1].map((n) => u8aToHex(chainingValue(Uint8Array.of(1), n)));
+	assert.equal(new Set(numbers).size, 4);
 });
 
 test('chunks cover a blob of any size', () => {

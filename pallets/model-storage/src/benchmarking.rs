@@ -14,7 +14,7 @@ use frame_system::{Config as SystemConfig, RawOrigin};
 use sp_runtime::traits::{AsTransactionAuthorizedOrigin, DispatchTransaction, Dispatchable, One};
 use trainyard_protocol::{
 	blob::{self, MAX_CHUNK},
-	merkle,
+	content::Node,
 };
 
 /// A caller that can pay the deposit of a blob of `size` bytes.
@@ -26,30 +26,38 @@ fn funded<T: Config>(size: u64) -> T::AccountId {
 	who
 }
 
-/// A blob of 64 chunks that lacks only its last one, of `len` bytes: the longest proof of a
-/// blob of 64 MiB, and no need to hash the other 63.
+/// Chunks of a blob whose last one has a path of ten nodes. The largest blob of the runtime has a
+/// chunk more, and paths of eleven.
+const CHUNKS: u32 = 1024;
+
+/// A blob of [`CHUNKS`] chunks that lacks only its last one, of `len` bytes. The values of the other
+/// chunks are made up, so that nobody needs to hash them.
 fn almost_complete<T: Config>(len: u32) -> (H256, u32, ChunkProof, ChunkBytes) {
 	let bytes = vec![7u8; len as usize];
-	let mut leaves: Vec<H256> = (0..63u8).map(|i| H256([i; 32])).collect();
-	leaves.push(blob::chunk_leaf(&blob::chunk_hash(&bytes)));
-	let size = 63 * u64::from(MAX_CHUNK) + u64::from(len);
-	let merkle_root = merkle::root(&leaves);
-	let root = blob::root_of(size, &merkle_root);
+	let last = CHUNKS - 1;
+	let size = u64::from(last) * u64::from(MAX_CHUNK) + u64::from(len);
+	let node = blob::chunk_node(size, last).expect("it is the last chunk");
+	let mut values: Vec<H256> = (0..last).map(|i| H256::from_low_u64_be(i.into())).collect();
+	values.push(node.value_of(size, &bytes).expect("the chunk is so long"));
+	let (whole, levels) = (Node::whole(size), blob::levels(size));
+	let content = whole.merge(size, levels, &values).expect("there is a value for each chunk");
+	let proof = whole.part_path(size, levels, &values, last.into()).expect("it is a part");
+	let root = blob::root_of(size, &content);
 	Blobs::<T>::insert(
 		root,
 		Blob {
 			owner: whitelisted_caller(),
 			size,
-			merkle_root,
-			chunks: 64,
-			stored: 63,
+			content,
+			chunks: CHUNKS,
+			stored: last,
 			deposit: 0,
 			expires: 1,
 			removing: None,
 		},
 	);
-	let proof = merkle::proof(&leaves, 63).expect("63 is a leaf");
-	(root, 63, proof.try_into().expect("6 siblings"), bytes.try_into().expect("one chunk"))
+	let (proof, bytes) = (proof.try_into(), bytes.try_into());
+	(root, last, proof.expect("10 nodes"), bytes.expect("one chunk"))
 }
 
 /// An expired, complete blob of `chunks` chunks with its deposit on hold.
@@ -67,7 +75,7 @@ fn expired<T: Config>(chunks: u32) -> (T::AccountId, H256) {
 		Blob {
 			owner: owner.clone(),
 			size,
-			merkle_root: H256([3; 32]),
+			content: H256([3; 32]),
 			chunks,
 			stored: chunks,
 			deposit,
@@ -94,12 +102,12 @@ mod benchmarks {
 	fn register() {
 		let size = T::MaxBlob::get();
 		let caller = funded::<T>(size);
-		let merkle_root = H256([9; 32]);
+		let content = H256([9; 32]);
 
 		#[extrinsic_call]
-		_(RawOrigin::Signed(caller), size, merkle_root);
+		_(RawOrigin::Signed(caller), size, content);
 
-		assert!(Blobs::<T>::contains_key(blob::root_of(size, &merkle_root)));
+		assert!(Blobs::<T>::contains_key(blob::root_of(size, &content)));
 	}
 
 	#[benchmark]

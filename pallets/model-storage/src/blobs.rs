@@ -15,7 +15,6 @@ use sp_runtime::{traits::SaturatedConversion, ArithmeticError, DispatchError};
 use trainyard_protocol::{
 	blob::{self, MAX_CHUNK},
 	job::BlockNumber,
-	merkle,
 };
 use trainyard_traits::{AwaitedBlobs, BlobStore};
 
@@ -32,11 +31,11 @@ impl<T: Config> Pallet<T> {
 		frame_system::Pallet::<T>::block_number().saturated_into()
 	}
 
-	pub(crate) fn do_register(who: T::AccountId, size: u64, merkle_root: H256) -> DispatchResult {
+	pub(crate) fn do_register(who: T::AccountId, size: u64, content: H256) -> DispatchResult {
 		ensure!(size > 0, Error::<T>::Empty);
 		ensure!(size <= T::MaxBlob::get(), Error::<T>::TooLarge);
 		let chunks = blob::chunk_count(size).ok_or(Error::<T>::TooLarge)?;
-		let root = blob::root_of(size, &merkle_root);
+		let root = blob::root_of(size, &content);
 		if let Some(known) = Blobs::<T>::get(root) {
 			return Err(match known {
 				_ if known.removing.is_some() => Error::<T>::BeingRemoved,
@@ -53,7 +52,7 @@ impl<T: Config> Pallet<T> {
 			Blob {
 				owner: who.clone(),
 				size,
-				merkle_root,
+				content,
 				chunks,
 				stored: 0,
 				deposit,
@@ -78,7 +77,8 @@ impl<T: Config> Pallet<T> {
 		Ok(blob)
 	}
 
-	/// Returns the content hash of a chunk that would be taken. Fails with what is wrong with it.
+	/// Returns the `blake2_256` of a chunk that would be taken: what nodes, which compute this hash of
+	/// indexed bytes that they fetch from others, have it by. Fails with what is wrong with the chunk.
 	pub(crate) fn hash_chunk(
 		root: &H256,
 		index: u32,
@@ -86,12 +86,10 @@ impl<T: Config> Pallet<T> {
 		bytes: &[u8],
 	) -> Result<H256, Error<T>> {
 		let blob = Self::check_chunk(root, index, bytes.len())?;
-		let hash = blob::chunk_hash(bytes);
-		ensure!(
-			merkle::verify(&blob.merkle_root, &blob::chunk_leaf(&hash), index, blob.chunks, proof),
-			Error::<T>::WrongProof
-		);
-		Ok(hash)
+		blob::verify_chunk(blob.size, &blob.content, index, bytes, proof)
+			.map_err(|_| Error::<T>::WrongProof)?;
+		// The same as `blob::chunk_hash`, by the node's own code.
+		Ok(sp_io::hashing::blake2_256(bytes).into())
 	}
 
 	/// Stores a chunk whose bytes and proof the extension has checked in the same extrinsic.
@@ -241,8 +239,8 @@ impl<T: Config> Pallet<T> {
 	/// registers the blob, or goes on with the removal of one that stands in its place.
 	pub(crate) fn makes_way(call: &crate::Call<T>) -> bool {
 		match call {
-			crate::Call::register { size, merkle_root } => {
-				let root = blob::root_of(*size, merkle_root);
+			crate::Call::register { size, content } => {
+				let root = blob::root_of(*size, content);
 				(1..=T::MaxBlob::get()).contains(size)
 					&& Awaited::<T>::contains_key(root)
 					&& !Blobs::<T>::contains_key(root)

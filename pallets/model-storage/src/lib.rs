@@ -3,11 +3,11 @@
 //! A blob is a file cut into chunks by the rule of [`trainyard_protocol::blob`] and
 //! known by one root. Whoever registers it holds a deposit for as long as the chain
 //! keeps it. The bytes of a chunk travel as the tail of an indexed transaction: nodes
-//! keep them by content hash beside their blocks, and the state keeps only the
+//! keep them by their `blake2_256` beside their blocks, and the state keeps only these
 //! hashes.
 //!
 //! - [`Pallet::register`] declares a blob, anyone [`Pallet::upload_chunk`]s its chunks,
-//!   in any order, each with a proof under the declared Merkle root.
+//!   in any order, each with its path under the declared content hash.
 //! - With the last chunk the blob is complete, [`Config::OnComplete`] is called and its retention
 //!   starts, which the owner may [`Pallet::extend`].
 //! - An expired blob is [`Pallet::remove`]d by its owner, and past a grace period by
@@ -138,7 +138,7 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Blobs<T: Config> = StorageMap<_, Identity, H256, BlobOf<T>, OptionQuery>;
 
-	/// Content hash of every stored chunk, by root of the blob and index.
+	/// `blake2_256` of every stored chunk, by root of the blob and index.
 	#[pallet::storage]
 	pub type ChunkHashes<T: Config> =
 		StorageDoubleMap<_, Identity, H256, Twox64Concat, u32, H256, OptionQuery>;
@@ -189,7 +189,7 @@ pub mod pallet {
 			root: H256,
 			/// Index of the chunk.
 			index: u32,
-			/// Content hash under which nodes have it.
+			/// Its `blake2_256`, under which nodes have it.
 			hash: H256,
 		},
 		/// The last missing chunk was stored.
@@ -242,7 +242,7 @@ pub mod pallet {
 		WrongLength,
 		/// This chunk is stored already.
 		ChunkStored,
-		/// The proof does not show these bytes at this index under the blob's Merkle root.
+		/// The path does not lead from these bytes at this index to the blob's content hash.
 		WrongProof,
 		/// A chunk can only be uploaded by an extrinsic of its own, not from inside another
 		/// call (batch, proxy, multisig, sudo).
@@ -290,18 +290,17 @@ pub mod pallet {
 
 	#[pallet::call]
 	impl<T: Config> Pallet<T> {
-		/// Declares the blob of `size` bytes whose chunk leaves have the Merkle root
-		/// `merkle_root`, and holds a deposit of the caller for it. Its root is
-		/// `blob::root_of(size, merkle_root)`.
+		/// Declares the blob of `size` bytes whose BLAKE3 hash is `content`, and holds a deposit of
+		/// the caller for it. Its root is `blob::root_of(size, content)`.
 		#[pallet::call_index(0)]
 		#[pallet::weight(T::WeightInfo::register())]
-		pub fn register(origin: OriginFor<T>, size: u64, merkle_root: H256) -> DispatchResult {
+		pub fn register(origin: OriginFor<T>, size: u64, content: H256) -> DispatchResult {
 			let who = ensure_signed(origin)?;
-			Self::do_register(who, size, merkle_root)
+			Self::do_register(who, size, content)
 		}
 
-		/// Stores chunk `index` of the registered blob `root`; anyone may do this. `proof` leads
-		/// from the chunk's leaf up to the blob's Merkle root. Only as an extrinsic's own call, see
+		/// Stores chunk `index` of the registered blob `root`; anyone may do this. `proof` is the path
+		/// from the chunk, a node of BLAKE3's tree, up to the blob's content hash. Only as an extrinsic's own call, see
 		/// [`DirectUpload`], and with `bytes` as its last argument: nodes keep the tail of the
 		/// extrinsic.
 		#[pallet::call_index(1)]
@@ -358,7 +357,7 @@ pub mod pallet {
 			})
 		}
 
-		/// Returns the content hash under which nodes have chunk `index` of the blob `root`.
+		/// Returns the `blake2_256` under which nodes have chunk `index` of the blob `root`.
 		pub fn chunk_hash(root: H256, index: u32) -> Option<H256> {
 			ChunkHashes::<T>::get(root, index)
 		}

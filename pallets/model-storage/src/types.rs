@@ -5,15 +5,14 @@ use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_protocol::{
-	blob::MAX_CHUNK,
+	blob::{MAX_CHUNK, MAX_PATH},
 	job::{Balance, BlockNumber},
-	merkle::MAX_PROOF,
 };
 
 pub use trainyard_protocol::H256;
 
-/// Siblings from a chunk's leaf up to the Merkle root.
-pub type ChunkProof = BoundedVec<H256, ConstU32<{ MAX_PROOF as u32 }>>;
+/// Path of a chunk: the values of the nodes beside the way from it up to the content hash.
+pub type ChunkProof = BoundedVec<H256, ConstU32<MAX_PATH>>;
 
 /// The bytes of one chunk.
 pub type ChunkBytes = BoundedVec<u8, ConstU32<MAX_CHUNK>>;
@@ -26,9 +25,9 @@ pub type BlobOf<T> = Blob<<T as frame_system::Config>::AccountId>;
 pub enum Shipment {
 	/// No chunk.
 	Ordinary,
-	/// A chunk with this content hash, for which no running job waits.
+	/// A chunk with this `blake2_256`, for which no running job waits.
 	Chunk(H256),
-	/// A chunk with this content hash, for which a running job waits.
+	/// A chunk with this `blake2_256`, for which a running job waits.
 	Awaited(H256),
 	/// No chunk, but a call that makes way for those for which running jobs wait.
 	Urgent,
@@ -60,7 +59,7 @@ impl<AccountId, Call> UrgentCalls<AccountId, Call> for () {
 pub struct Marker {
 	/// Index of the extrinsic.
 	pub extrinsic: u32,
-	/// Content hash of the chunk.
+	/// `blake2_256` of the chunk.
 	pub hash: H256,
 }
 
@@ -73,8 +72,8 @@ pub struct Blob<AccountId> {
 	pub owner: AccountId,
 	/// Length in bytes.
 	pub size: u64,
-	/// Merkle root of the chunk leaves.
-	pub merkle_root: H256,
+	/// BLAKE3 hash of its bytes.
+	pub content: H256,
 	/// Number of its chunks.
 	pub chunks: u32,
 	/// How many of them have a record in `ChunkHashes`.

@@ -1,6 +1,14 @@
 //! Blobs: files kept on chain in chunks under one root (models, rescued states).
+//!
+//! The root of a blob is over the [content hash](content::hash) of its bytes. Its chunks are nodes of
+//! the tree over this content, so each is proved by its path, and any 1 KiB of the blob opens under
+//! the same root.
 
-use crate::{job::BlockNumber, merkle, H256};
+use crate::{
+	content::{self, Node, OpeningError, CHUNK_BYTES},
+	job::BlockNumber,
+	H256,
+};
 use alloc::vec::Vec;
 use codec::Encode;
 use sp_crypto_hashing::blake2_256;
@@ -9,6 +17,8 @@ use sp_crypto_hashing::blake2_256;
 pub const MIN_CHUNK: u32 = 4 * 1024;
 /// See [`MIN_CHUNK`].
 pub const MAX_CHUNK: u32 = 1024 * 1024;
+/// Most entries of the path of a chunk: a blob has less than 2^32 chunks.
+pub const MAX_PATH: u32 = 32;
 
 /// Chunks of [`MAX_CHUNK`] bytes that ordinary transactions of a block can bring.
 pub const CHUNKS_PER_BLOCK: u32 = 3;
@@ -58,31 +68,70 @@ pub fn chunk_size_at(size: u64, index: u32) -> Option<u32> {
 	u32::try_from(left.min(len)).ok()
 }
 
-/// Returns the content hash of a chunk, under which the node stores it and bitswap finds it.
+/// Returns the `blake2_256` of a chunk's bytes: what a node looks it up by.
 pub fn chunk_hash(bytes: &[u8]) -> H256 {
 	blake2_256(bytes).into()
 }
 
-/// Returns the Merkle leaf of a chunk with content hash `hash`.
-pub fn chunk_leaf(hash: &H256) -> H256 {
-	merkle::leaf(hash.as_bytes())
+/// Returns the root of a blob: `blake2_256(SCALE("trainyard/blob/v2", size: u64, content))` with the
+/// [content hash](content::hash) of its bytes.
+pub fn root_of(size: u64, content: &H256) -> H256 {
+	(b"trainyard/blob/v2", size, content).using_encoded(blake2_256).into()
 }
 
-/// Returns the root of a blob: `blake2_256(SCALE("trainyard/blob/v1", size: u64, Merkle root of the
-/// chunk leaves))`.
-pub fn root_of(size: u64, merkle_root: &H256) -> H256 {
-	(b"trainyard/blob/v1", size, merkle_root).using_encoded(blake2_256).into()
+/// Returns the root of all bytes that come from `reader`, without holding them in memory.
+#[cfg(feature = "std")]
+pub fn root_of_reader(reader: impl std::io::Read) -> std::io::Result<H256> {
+	let mut hasher = blake3::Hasher::new();
+	hasher.update_reader(reader)?;
+	Ok(root_of(hasher.count(), &H256(*hasher.finalize().as_bytes())))
+}
+
+/// Returns chunk `index` of a blob of `size` bytes as a node of its content; `None` past its end.
+pub fn chunk_node(size: u64, index: u32) -> Option<Node> {
+	let bytes = u64::from(chunk_size_at(size, index)?);
+	let begin = u64::from(index).checked_mul(chunk_kib(size))?;
+	Some(Node { begin, chunks: content::chunks(bytes) })
+}
+
+/// Returns how many levels of the tree over the content of a blob of `size` bytes lie above its
+/// chunks: its chunks are the [parts](Node::parts) so far below the whole.
+pub fn levels(size: u64) -> u32 {
+	let whole = content::chunks(size).checked_next_power_of_two().unwrap_or(1);
+	whole.checked_div(chunk_kib(size)).and_then(u64::checked_ilog2).unwrap_or_default()
+}
+
+/// Checks by its `path` that `bytes` are chunk `index` of the blob of `size` bytes with this content
+/// hash. Fails where the blob has no such chunk, and with what [`Node::value_of`] and
+/// [`Node::verify`] fail with. Costs one compression for each 64 bytes, each KiB and each entry of the
+/// path.
+pub fn verify_chunk(
+	size: u64,
+	content: &H256,
+	index: u32,
+	bytes: &[u8],
+	path: &[H256],
+) -> Result<(), OpeningError> {
+	let node = chunk_node(size, index).ok_or(OpeningError::NoSuchChunk)?;
+	node.verify(content, size, &node.value_of(size, bytes)?, path)
+}
+
+/// Returns how many chunks of a content make up a chunk of a blob of `size` bytes, a power of two.
+fn chunk_kib(size: u64) -> u64 {
+	u64::from(chunk_len(size)).checked_div(CHUNK_BYTES).unwrap_or_default()
 }
 
 /// A blob that is cut into its chunks, with what an uploader needs.
 pub struct Chunked<'a> {
 	/// Root of the blob, see [`root_of`].
 	pub root: H256,
-	/// Merkle root of the chunk leaves, declared at registration.
-	pub merkle_root: H256,
+	/// Content hash of the blob, declared at registration.
+	pub content: H256,
 	/// The chunks, in order.
 	pub chunks: Vec<&'a [u8]>,
-	leaves: Vec<H256>,
+	/// Values of the chunks as nodes of the content.
+	values: Vec<H256>,
+	size: u64,
 }
 
 impl<'a> Chunked<'a> {
@@ -90,14 +139,19 @@ impl<'a> Chunked<'a> {
 	pub fn new(bytes: &'a [u8]) -> Self {
 		let size = bytes.len() as u64;
 		let chunks: Vec<&[u8]> = bytes.chunks(chunk_len(size) as usize).collect();
-		let leaves: Vec<H256> = chunks.iter().map(|c| chunk_leaf(&chunk_hash(c))).collect();
-		let merkle_root = merkle::root(&leaves);
-		Self { root: root_of(size, &merkle_root), merkle_root, chunks, leaves }
+		let value =
+			|(index, chunk): (u32, &&[u8])| chunk_node(size, index)?.value_of(size, chunk).ok();
+		let values: Vec<H256> = (0..).zip(&chunks).filter_map(value).collect();
+		let merged = Node::whole(size).merge(size, levels(size), &values);
+		// An empty blob has no nodes.
+		let content = merged.unwrap_or_else(|_| content::hash(bytes));
+		Self { root: root_of(size, &content), content, chunks, values, size }
 	}
 
-	/// Returns the inclusion proof of chunk `index`.
+	/// Returns the path of chunk `index`; `None` past the last one.
 	pub fn proof(&self, index: usize) -> Option<Vec<H256>> {
-		merkle::proof(&self.leaves, index)
+		let (size, at) = (self.size, u64::try_from(index).ok()?);
+		Node::whole(size).part_path(size, levels(size), &self.values, at).ok()
 	}
 }
 
@@ -117,22 +171,76 @@ mod tests {
 		assert_eq!(chunk_len(u64::MAX), MAX_CHUNK);
 	}
 
+	/// Every length of a chunk is a power of two of KiB, so chunks are nodes.
+	#[test]
+	fn chunks_are_nodes_of_the_content() {
+		for shift in 0..64 {
+			for size in [(1u64 << shift) - 1, 1 << shift, (1 << shift) + 1, 3 << (shift / 2)] {
+				let length = chunk_len(size);
+				assert!(length.is_power_of_two() && length.is_multiple_of(1_024), "{length}");
+				let Some(count) = chunk_count(size) else { continue };
+				for index in [0, 1, count / 2, count.saturating_sub(1)] {
+					let Some(node) = chunk_node(size, index) else {
+						assert!(index >= count);
+						continue;
+					};
+					let begin = u64::from(index) * u64::from(length);
+					let bytes = chunk_size_at(size, index).unwrap();
+					assert_eq!(node.place(size), Ok((begin, u64::from(bytes))));
+				}
+				assert_eq!(chunk_node(size, count), None);
+				assert!(levels(size) <= MAX_PATH);
+			}
+		}
+		for size in [1, 4_096, 4_097, 30_000, 262_144, 262_145, 70_000_000] {
+			let nodes = (0..chunk_count(size).unwrap()).map(|i| chunk_node(size, i).unwrap());
+			let parts = Node::whole(size).parts(size, levels(size)).unwrap();
+			assert_eq!(nodes.collect::<Vec<_>>(), parts);
+		}
+	}
+
+	#[test]
+	fn the_root_has_its_layout() {
+		for size in [0usize, 1, 1_024, 4_096, 4_097, 30_000, 262_144, 262_145] {
+			let bytes: Vec<u8> = (0..size).map(|i| (i % 251) as u8).collect();
+			let blob = Chunked::new(&bytes);
+			let hash = blake3::hash(&bytes);
+			assert_eq!(blob.content.0, *hash.as_bytes());
+			let layout =
+				[&b"trainyard/blob/v2"[..], &(size as u64).to_le_bytes(), hash.as_bytes()].concat();
+			assert_eq!(blob.root.0, blake2_256(&layout));
+			assert_eq!(root_of_reader(&bytes[..]).unwrap(), blob.root);
+		}
+	}
+
 	#[test]
 	fn every_chunk_has_a_proof_under_the_root() {
-		let bytes: Vec<u8> = (0..30_000u32).map(|i| i as u8).collect();
-		let blob = Chunked::new(&bytes);
-		assert_eq!(blob.chunks.len(), 8);
-		for (i, c) in blob.chunks.iter().enumerate() {
-			let p = blob.proof(i).unwrap();
-			assert!(merkle::verify(
-				&blob.merkle_root,
-				&chunk_leaf(&chunk_hash(c)),
-				i as u32,
-				8,
-				&p
-			));
+		for size in [1u32, 4_096, 4_097, 20_000, 30_000, 262_144, 300_001] {
+			let bytes: Vec<u8> = (0..size).map(|i| (i ^ i >> 9) as u8).collect();
+			let blob = Chunked::new(&bytes);
+			let count = chunk_count(size.into()).unwrap();
+			assert_eq!(blob.chunks.len() as u32, count);
+			for (index, chunk) in (0..).zip(&blob.chunks) {
+				let path = blob.proof(index as usize).unwrap();
+				let verify = |index, chunk: &[u8], path: &[H256]| {
+					verify_chunk(size.into(), &blob.content, index, chunk, path)
+				};
+				assert_eq!(verify(index, chunk, &path), Ok(()));
+				assert_eq!(chunk_node(size.into(), index).unwrap().open(&bytes), Ok(path.clone()));
+				let mut other = chunk.to_vec();
+				other[0] ^= 1;
+				assert_eq!(verify(index, &other, &path), Err(OpeningError::Root));
+				assert_eq!(verify(index, &chunk[1..], &path), Err(OpeningError::ChunkLength));
+				assert_eq!(verify(count, chunk, &path), Err(OpeningError::NoSuchChunk));
+				let longer = [&path[..], &[H256::zero()]].concat();
+				assert_eq!(verify(index, chunk, &longer), Err(OpeningError::SiblingCount));
+				for other in (0..count).filter(|other| *other != index) {
+					assert!(verify(other, chunk, &path).is_err(), "{index} as {other}");
+				}
+			}
+			assert_eq!(blob.proof(count as usize), None);
 		}
-		assert_eq!(blob.root, root_of(30_000, &blob.merkle_root));
+		assert_eq!(Chunked::new(&[]).proof(0), None);
 	}
 
 	#[test]

@@ -42,10 +42,8 @@ fn with_blob<'a>(bytes: &'a [u8]) -> (Chain, Chunked<'a>) {
 	let blob = Chunked::new(bytes);
 	let mut chain = Chain::development();
 	chain.run(1);
-	let register = pallet_model_storage::Call::register {
-		size: bytes.len() as u64,
-		merkle_root: blob.merkle_root,
-	};
+	let register =
+		pallet_model_storage::Call::register { size: bytes.len() as u64, content: blob.content };
 	assert_ok!(chain.call(Bob, register));
 	(chain, blob)
 }
@@ -231,7 +229,7 @@ fn samples() -> Vec<RuntimeCall> {
 	];
 	let submissions = [R::commit { job: 0, commitment: root }, R::reveal { job: 0, reveal, salt }];
 	let storage = [
-		S::register { size: 1, merkle_root: root },
+		S::register { size: 1, content: root },
 		S::upload_chunk {
 			root,
 			index: 0,

@@ -30,8 +30,8 @@ fn bytes() -> Vec<u8> {
 fn with_awaited(blob: &Chunked, size: usize) -> Chain {
 	let mut chain = Chain::development();
 	chain.run(1);
-	let (size, merkle_root) = (size as u64, blob.merkle_root);
-	assert_ok!(chain.call(Bob, pallet_model_storage::Call::register { size, merkle_root }));
+	let (size, content) = (size as u64, blob.content);
+	assert_ok!(chain.call(Bob, pallet_model_storage::Call::register { size, content }));
 	chain.state(|| <ModelStorage as AwaitedBlobs<AccountId>>::expect(&blob.root));
 	chain
 }
@@ -107,8 +107,8 @@ fn an_awaited_blob_is_registered_in_a_block_that_is_full_of_remarks() {
 		assert_ok!(result);
 	}
 	let register = || -> RuntimeCall {
-		let (size, merkle_root) = (bytes.len() as u64, blob.merkle_root);
-		pallet_model_storage::Call::register { size, merkle_root }.into()
+		let (size, content) = (bytes.len() as u64, blob.content);
+		pallet_model_storage::Call::register { size, content }.into()
 	};
 	assert!(chain.apply(Bob, register()).is_err(), "nobody awaits it");
 	chain.state(|| <ModelStorage as AwaitedBlobs<AccountId>>::expect(&blob.root));

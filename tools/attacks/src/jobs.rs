@@ -48,7 +48,7 @@ impl Model {
 	pub fn new(bytes: &[u8]) -> Rc<Self> {
 		use pallet_model_storage::Call::{register, upload_chunk};
 		let file = Chunked::new(bytes);
-		let (size, merkle_root) = (bytes.len() as u64, file.merkle_root);
+		let (size, content) = (bytes.len() as u64, file.content);
 		let upload = |index: usize| {
 			let proof = file.proof(index).expect("it has the chunk");
 			upload_chunk {
@@ -61,7 +61,7 @@ impl Model {
 		};
 		Rc::new(Self {
 			root: file.root,
-			register: register { size, merkle_root }.into(),
+			register: register { size, content }.into(),
 			uploads: (0..file.chunks.len()).map(upload).collect(),
 		})
 	}

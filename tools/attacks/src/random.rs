@@ -379,7 +379,7 @@ impl World {
 		let file = Chunked::new(&bytes);
 		let known = self.chain.state(|| Runtime::blob(root));
 		let call = match known {
-			None => register { size: bytes.len() as u64, merkle_root: file.merkle_root },
+			None => register { size: bytes.len() as u64, content: file.content },
 			Some(blob) => {
 				let index = *blob.missing.first().unwrap_or(&0);
 				let chunk = file.chunks.get(index as usize)?.to_vec();

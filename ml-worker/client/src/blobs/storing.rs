@@ -30,7 +30,7 @@ trait Ledger: Sync {
 		-> impl Future<Output = Result<Option<BlobView>, ChainError>> + Send;
 
 	/// Registers the blob of `size` bytes with this Merkle root.
-	fn register(&self, size: u64, merkle_root: H256) -> impl Future<Output = Sent> + Send;
+	fn register(&self, size: u64, content: H256) -> impl Future<Output = Sent> + Send;
 
 	/// Goes on with the removal of a blob.
 	fn remove(&self, root: H256) -> impl Future<Output = Sent> + Send;
@@ -53,8 +53,8 @@ impl Ledger for Transactor {
 		self.chain().blob(root).await
 	}
 
-	async fn register(&self, size: u64, merkle_root: H256) -> Sent {
-		self.run(&calls::register_blob(size, &merkle_root)).await.map(drop)
+	async fn register(&self, size: u64, content: H256) -> Sent {
+		self.run(&calls::register_blob(size, &content)).await.map(drop)
 	}
 
 	async fn remove(&self, root: H256) -> Sent {
@@ -107,7 +107,7 @@ async fn store_on<L: Ledger>(ledger: &L, bytes: &[u8], pause: Duration) -> Resul
 		idle = if least.is_none_or(|least| left < least) { 0 } else { idle + 1 };
 		last = Some((rank, left.min(least.unwrap_or(left))));
 		let error = match &step {
-			Step::Register => ledger.register(bytes.len() as u64, chunked.merkle_root).await.err(),
+			Step::Register => ledger.register(bytes.len() as u64, chunked.content).await.err(),
 			Step::Remove(_) => {
 				debug!("blob {root:?} is being removed: going on with it, to store it again");
 				ledger.remove(root).await.err()

@@ -6,7 +6,7 @@ import { hexToU8a, isHex, u8aConcat, u8aEq, u8aToHex } from '@polkadot/util';
 import { job as jobView, rpc } from '../chain.js';
 import { jobNumber } from '../cli.js';
 import { UserError } from '../errors.js';
-import { blake2, blobRoot, chunkCount, chunkLeaf, chunkSizeAt, merkleRoot } from '../hash.js';
+import { blake2, blobRoot, chunkCount, chunkSizeAt, contentHash } from '../hash.js';
 
 /** The root of the model that job `id` delivered and that was accepted. */
 export async function modelRootOf(api, id) {
@@ -22,7 +22,7 @@ export async function modelRootOf(api, id) {
 
 /**
  * Fetches the blob with this root chunk by chunk and checks it: each chunk against its
- * length and the hash that the chain holds for it, then all of them, by their Merkle tree,
+ * length and the hash that the chain holds for it, then all of them, by their BLAKE3 hash,
  * against the root. Returns the bytes.
  */
 export async function fetchBlob(api, root, progress = () => {}) {
@@ -67,9 +67,10 @@ export function checkChunk({ bytes, size, index, expected, where }) {
 
 /** Joins chunks that together must have this root. */
 export function joinChunks({ chunks, size, root }) {
-	const found = u8aToHex(blobRoot(size, merkleRoot(chunks.map((bytes) => chunkLeaf(blake2(bytes))))));
+	const bytes = u8aConcat(...chunks);
+	const found = u8aToHex(blobRoot(size, contentHash(bytes)));
 	if (found !== root) throw new UserError(`the chunks make the root ${found}, not ${root}. Ask another node (--node)`);
-	return u8aConcat(...chunks);
+	return bytes;
 }
 
 export default {

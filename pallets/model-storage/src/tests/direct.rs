@@ -18,7 +18,7 @@ fn registered(data: &[u8]) -> Chunked<'_> {
 	assert_ok!(ModelStorage::register(
 		RuntimeOrigin::signed(ALICE),
 		data.len() as u64,
-		blob.merkle_root
+		blob.content
 	));
 	blob
 }

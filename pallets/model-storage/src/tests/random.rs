@@ -38,7 +38,7 @@ proptest! {
 			ModelStorage::register(
 				RuntimeOrigin::signed(ALICE),
 				data.len() as u64,
-				blob.merkle_root,
+				blob.content,
 			)
 			.unwrap();
 			let mut order: Vec<usize> = (0..blob.chunks.len()).collect();
@@ -74,7 +74,7 @@ proptest! {
 						let _ = ModelStorage::register(
 							RuntimeOrigin::signed(who),
 							files[blob].len() as u64,
-							blobs[blob].merkle_root,
+							blobs[blob].content,
 						);
 					},
 					Act::Upload { who, blob, chunk, spoil } => {

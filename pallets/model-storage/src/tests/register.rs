@@ -10,7 +10,7 @@ fn a_registration_holds_a_deposit_by_size() {
 	run(|| {
 		let data = bytes(10_000);
 		let blob = Chunked::new(&data);
-		assert_ok!(ModelStorage::register(RuntimeOrigin::signed(ALICE), 10_000, blob.merkle_root));
+		assert_ok!(ModelStorage::register(RuntimeOrigin::signed(ALICE), 10_000, blob.content));
 		let deposit = BASE + 10_000 * PER_BYTE;
 		assert_eq!(Balances::balance_on_hold(&HoldReason::Blob.into(), &ALICE), deposit);
 		System::assert_last_event(
@@ -48,7 +48,7 @@ fn a_root_is_registered_once() {
 		let data = bytes(5_000);
 		let blob = Chunked::new(&data);
 		let register =
-			|who| ModelStorage::register(RuntimeOrigin::signed(who), 5_000, blob.merkle_root);
+			|who| ModelStorage::register(RuntimeOrigin::signed(who), 5_000, blob.content);
 		assert_ok!(register(ALICE));
 		assert_noop!(register(ALICE), Error::<Test>::AlreadyRegistered);
 		assert_noop!(register(BOB), Error::<Test>::AlreadyRegistered);

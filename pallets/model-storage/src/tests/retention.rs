@@ -13,7 +13,7 @@ fn held(who: AccountId) -> u128 {
 }
 
 fn register(who: AccountId, blob: &Chunked, size: usize) {
-	assert_ok!(ModelStorage::register(RuntimeOrigin::signed(who), size as u64, blob.merkle_root));
+	assert_ok!(ModelStorage::register(RuntimeOrigin::signed(who), size as u64, blob.content));
 }
 
 fn remove(who: AccountId, root: H256) -> Result<(), sp_runtime::DispatchError> {
@@ -126,11 +126,7 @@ fn a_large_blob_is_removed_in_steps() {
 			Err(InvalidTransaction::Custom(BEING_REMOVED).into())
 		);
 		assert_noop!(
-			ModelStorage::register(
-				RuntimeOrigin::signed(ALICE),
-				data.len() as u64,
-				blob.merkle_root
-			),
+			ModelStorage::register(RuntimeOrigin::signed(ALICE), data.len() as u64, blob.content),
 			Error::<Test>::BeingRemoved
 		);
 		assert_noop!(
@@ -193,7 +189,7 @@ fn a_removal_that_had_begun_before_a_job_named_the_blob_is_finished_by_anyone() 
 		assert_eq!((view.removing, view.missing.len()), (true, 11));
 		<ModelStorage as AwaitedBlobs<_>>::expect(&blob.root);
 		assert_noop!(
-			ModelStorage::register(RuntimeOrigin::signed(ALICE), 12 * 4096, blob.merkle_root),
+			ModelStorage::register(RuntimeOrigin::signed(ALICE), 12 * 4096, blob.content),
 			Error::<Test>::BeingRemoved
 		);
 		assert_ok!(remove(ALICE, blob.root));

@@ -18,7 +18,7 @@ use trainyard_traits::AwaitedBlobs;
 fn registered(data: &[u8]) -> Chunked<'_> {
 	let blob = Chunked::new(data);
 	let size = data.len() as u64;
-	assert_ok!(ModelStorage::register(RuntimeOrigin::signed(ALICE), size, blob.merkle_root));
+	assert_ok!(ModelStorage::register(RuntimeOrigin::signed(ALICE), size, blob.content));
 	blob
 }
 
@@ -203,7 +203,7 @@ fn what_makes_way_for_awaited_chunks_is_preferred_and_has_room() {
 		let data = bytes(12 * 4096);
 		let blob = Chunked::new(&data);
 		let register = |size: u64| -> RuntimeCall {
-			crate::Call::register { size, merkle_root: blob.merkle_root }.into()
+			crate::Call::register { size, content: blob.content }.into()
 		};
 		let remove = || -> RuntimeCall { crate::Call::remove { root: blob.root }.into() };
 		let size = data.len() as u64;
@@ -241,10 +241,10 @@ fn what_makes_way_for_awaited_chunks_is_preferred_and_has_room() {
 fn a_blob_that_cannot_be_is_not_urgent() {
 	run(|| {
 		for size in [0, MAX_BLOB + 1] {
-			let merkle_root = crate::H256([7; 32]);
-			let root = trainyard_protocol::blob::root_of(size, &merkle_root);
+			let content = crate::H256([7; 32]);
+			let root = trainyard_protocol::blob::root_of(size, &content);
 			<ModelStorage as AwaitedBlobs<_>>::expect(&root);
-			assert_eq!(valid(BOB, crate::Call::register { size, merkle_root }.into()).priority, 0);
+			assert_eq!(valid(BOB, crate::Call::register { size, content }.into()).priority, 0);
 		}
 	});
 }

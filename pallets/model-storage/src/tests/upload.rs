@@ -11,7 +11,10 @@ use sp_runtime::{
 	traits::Dispatchable,
 	transaction_validity::{InvalidTransaction, TransactionValidityError},
 };
-use trainyard_protocol::blob::{chunk_hash, Chunked};
+use trainyard_protocol::{
+	blob::{chunk_hash, root_of, Chunked},
+	content,
+};
 use trainyard_traits::BlobStore;
 
 fn refused(code: u8) -> TransactionValidityError {
@@ -46,7 +49,7 @@ fn registered(data: &[u8]) -> Chunked<'_> {
 	assert_ok!(ModelStorage::register(
 		RuntimeOrigin::signed(ALICE),
 		data.len() as u64,
-		blob.merkle_root
+		blob.content
 	));
 	blob
 }
@@ -118,12 +121,56 @@ fn a_wrong_proof_is_refused() {
 			with(call.clone(), |_, _, proof, _| proof.truncate(1)),
 			with(call.clone(), |_, _, proof, _| proof.clear()),
 			with(call.clone(), |_, _, proof, _| proof.push(H256([0; 32]))),
+			with(call.clone(), |_, _, proof, _| proof.resize(32, H256([0; 32]))),
+			with(call.clone(), |_, _, proof, _| proof.reverse()),
+			// The value of the chunk itself, or of the blob, in the place of a sibling.
+			with(call.clone(), |_, _, proof, bytes| proof[0] = content::hash(bytes)),
+			with(call.clone(), |_, _, proof, _| proof[0] = blob.content),
 			// The right bytes and proof at the wrong place.
 			with(call.clone(), |_, index, _, _| *index = 2),
 		] {
 			assert_eq!(apply(ALICE, broken), Err(refused(WRONG_PROOF)));
 		}
 		assert_ok!(apply(ALICE, call).unwrap());
+	});
+}
+
+/// The content hash of a blob of one chunk is that of the chunk; any path is too long.
+#[test]
+fn a_blob_of_one_chunk_has_an_empty_path() {
+	for length in [1, 1_024, 1_025, 4_096] {
+		run(|| {
+			let data = bytes(length);
+			let blob = registered(&data);
+			let call = upload_call(&blob, 0);
+			let longer = with(call.clone(), |_, _, proof, _| proof.push(blob.content));
+			let other = with(call.clone(), |_, _, _, bytes| bytes[length / 2] ^= 1);
+			for broken in [longer, other] {
+				assert_eq!(apply(ALICE, broken), Err(refused(WRONG_PROOF)));
+			}
+			assert_ok!(apply(ALICE, call).unwrap());
+			assert!(ModelStorage::is_complete(&blob.root));
+		});
+	}
+}
+
+/// The size is hashed with the content: under another one there is another blob, which nobody
+/// completes.
+#[test]
+fn a_blob_of_another_size_is_never_complete() {
+	run(|| {
+		let data = bytes(10_000);
+		let blob = Chunked::new(&data);
+		for size in [9_999, 10_001] {
+			assert_ok!(ModelStorage::register(RuntimeOrigin::signed(ALICE), size, blob.content));
+			let root = root_of(size, &blob.content);
+			assert_ne!(root, blob.root);
+			let last = with(upload_call(&blob, 2), |at, _, _, _| *at = root);
+			assert_eq!(apply(ALICE, last.clone()), Err(refused(WRONG_LENGTH)));
+			let fitted = with(last, |_, _, _, bytes| bytes.resize(size as usize - 8_192, 0));
+			assert_eq!(apply(ALICE, fitted), Err(refused(WRONG_PROOF)));
+			assert!(!ModelStorage::is_complete(&root));
+		}
 	});
 }
 

@@ -100,6 +100,42 @@ impl Node {
 		Ok(H256(node))
 	}
 
+	/// Returns the path from part `at` of this node, counted from 0 in the order of
+	/// [`parts`](Self::parts), up to this node, from the values of all parts. Fails as
+	/// [`merge`](Self::merge) does, and with [`OpeningError::NoSuchNode`] where there is no such part.
+	pub fn part_path(
+		&self,
+		bytes: u64,
+		levels: u32,
+		values: &[H256],
+		at: u64,
+	) -> Result<Vec<H256>, OpeningError> {
+		let size = self.part_chunks(bytes, levels)?;
+		let count = self.chunks.div_ceil(size);
+		if values.len() as u64 != count {
+			return Err(OpeningError::ValueCount);
+		}
+		if at >= count {
+			return Err(OpeningError::NoSuchNode);
+		}
+		let mut path = Vec::new();
+		// Each node with whether the part is below it.
+		let level = (0..).zip(values).map(|(index, value)| (index, (value.0, index == at)));
+		climb_from(
+			count.saturating_sub(1),
+			size.saturating_mul(CHUNK_BYTES),
+			level.collect(),
+			|_, _| Err(OpeningError::ValueCount),
+			|(left, in_left), (right, in_right), _| {
+				if in_left || in_right {
+					path.push(H256(if in_left { right } else { left }));
+				}
+				(merge(left, right, false), in_left || in_right)
+			},
+		)?;
+		Ok(path)
+	}
+
 	/// Returns the value of this node of a content. Fails with [`OpeningError::NoSuchNode`].
 	pub fn value(&self, content: &[u8]) -> Result<H256, OpeningError> {
 		let bytes = content.len() as u64;

@@ -75,6 +75,15 @@ fn parts_cover_their_node_and_merge_to_it() {
 				let values: Vec<_> = parts.iter().map(|p| p.value(&content).unwrap()).collect();
 				let found = node.merge(bytes, levels, &values);
 				assert_eq!(found, Ok(value), "{node:?} of {bytes} bytes, {levels} levels");
+				for (at, part) in (0..).zip(&parts).filter(|(at, _)| at % 7 == 0) {
+					let mut path = node.part_path(bytes, levels, &values, at).unwrap();
+					path.extend(node.open(&content).unwrap());
+					assert_eq!(part.open(&content), Ok(path));
+				}
+				let past = node.part_path(bytes, levels, &values, values.len() as u64);
+				assert_eq!(past, Err(OpeningError::NoSuchNode));
+				let fewer = node.part_path(bytes, levels, &values[1..], 0);
+				assert_eq!(fewer, Err(OpeningError::ValueCount));
 			}
 			assert_eq!(node.parts(bytes, 0), Ok(vec![node]));
 		}
