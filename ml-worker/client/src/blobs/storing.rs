@@ -29,7 +29,7 @@ trait Ledger: Sync {
 	fn blob(&self, root: H256)
 		-> impl Future<Output = Result<Option<BlobView>, ChainError>> + Send;
 
-	/// Registers the blob of `size` bytes with this Merkle root.
+	/// Registers the blob of `size` bytes with this BLAKE3 hash.
 	fn register(&self, size: u64, content: H256) -> impl Future<Output = Sent> + Send;
 
 	/// Goes on with the removal of a blob.
