@@ -250,7 +250,7 @@ mod tests {
 	async fn a_blob_whose_reading_broke_off_goes_on_after_its_whole_chunks() {
 		let folder = tempfile::tempdir().unwrap();
 		let path = folder.path().join("rescue.part");
-		let bytes: Vec<u8> = (0..200_001u32).map(|i| (i * 7 >> 3) as u8).collect();
+		let bytes: Vec<u8> = (0..200_001u32).map(|i| ((i * 7) >> 3) as u8).collect();
 		let stored = Stored::new(bytes.clone());
 		let (chain, root) = (stored.chain().await, stored.root());
 		let (length, chunks) = (u64::from(blob::chunk_len(200_001)), 49);
