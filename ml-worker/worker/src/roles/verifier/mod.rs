@@ -203,7 +203,7 @@ enum Key {
 	/// Coming back from a pause.
 	Resume,
 	/// Setting the key of this account's own draws.
-	SetVrfKey,
+	Draws,
 }
 
 /// What a daemon remembers between two blocks.
@@ -345,7 +345,7 @@ impl Role for VerifierRole {
 				.of(format!("recomputation of assignment {id}"))
 				.with("assignment", *id),
 			Key::Resume => TaskName::new("resume"),
-			Key::SetVrfKey => TaskName::new("set_vrf_key"),
+			Key::Draws => TaskName::new("set_vrf_key"),
 		}
 	}
 

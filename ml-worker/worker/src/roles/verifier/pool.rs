@@ -260,11 +260,11 @@ impl Verifier {
 		}
 		let key = self.sender.vrf_key().public();
 		let problem = key_problem(view.as_ref(), &key);
-		if let Some(text) = problem.filter(|_| tasks.is_ready(&Key::SetVrfKey)) {
+		if let Some(text) = problem.filter(|_| tasks.is_ready(&Key::Draws)) {
 			let fields = json!({ "account": account, "height": best, "key": key });
 			self.webhook.warn("vrf_key", text, fields);
 			let me = self.clone();
-			tasks.start(Key::SetVrfKey, async move {
+			tasks.start(Key::Draws, async move {
 				me.sender.run(&calls::set_vrf_key(&key)).await.map_err(TaskError::from)?;
 				Ok(())
 			});
