@@ -129,10 +129,10 @@ pub const VERSION: RuntimeVersion = RuntimeVersion {
 	spec_name: Cow::Borrowed("trainyard"),
 	impl_name: Cow::Borrowed("trainyard"),
 	authoring_version: 1,
-	spec_version: 8,
+	spec_version: 9,
 	impl_version: 0,
 	apis: apis::RUNTIME_API_VERSIONS,
-	transaction_version: 6,
+	transaction_version: 7,
 	system_version: 1,
 };
 
