@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Computes the units of docs/drilling.md again in NumPy; it shares no code with the project.
 
-Reproduces the chains and calibrations among the page's test vectors.
+Reproduces the page's test vectors: chains, calibrations and a trial.
 
 Usage: drilling.py [PAGE]; exits with 0 where every vector agrees. Needs NumPy.
 """
@@ -17,7 +17,8 @@ import numpy as np
 sys.dont_write_bytecode = True
 from arithmetic import F32, cos_pi, exp, fma, log, matmul, nano, numbers, sqrt, tanh
 from philox import noise
-from states import state_hash
+from replay import DATASET_FIELDS, TRAINING_FIELDS, Run
+from states import merkle_root, state_hash
 
 PAGE = "docs/drilling.md"
 LANES, CYCLES, VARIABLES = 4096, 16, 10
@@ -77,6 +78,44 @@ def calibration(seed, passes):
 	return blake(b"trainyard/drill/calibration/v1", state, CYCLES.to_bytes(4, "little"))
 
 
+class Table:
+	"""The rows of the trial."""
+
+	def __init__(self):
+		(self.features, self.labels), validation = self.rows(40), self.rows(10)
+		self.validation_features, self.validation_labels = validation
+
+	@staticmethod
+	def rows(count):
+		row, j = np.arange(count)[:, None], np.arange(4)
+		label = row % 2
+		return label.astype(F32) + ((7 * row + 3 * j) % 11).astype(F32) / F32(11), label.ravel()
+
+
+def trial(seed):
+	dataset = {**dict.fromkeys(DATASET_FIELDS), "features": 4, "classes": 2}
+	betas = {"beta1_nano": 900_000_000, "beta2_nano": 999_000_000, "epsilon_nano": 10}
+	training = {
+		**dict.fromkeys(TRAINING_FIELDS, 0),
+		"steps": 60,
+		"batch_size": 8,
+		"checkpoint_interval": 60,
+		"optimizer": {"adamw": betas},
+		"learning_rate_nano": 20_000_000,
+		"loss": "cross_entropy",
+		"schedule": "constant",
+		"input_noise_nano": 10_000_000,
+		"early_stop": None,
+	}
+	model = {"mlp": {"hidden": [6], "activation": "tanh"}}
+	spec = {"dataset": dataset, "model": model, "training": training, "initial_model": None}
+	run = Run(spec, seed, Table())
+	for step in range(60):
+		run.step(step)
+	run.evaluate(60)
+	return blake(b"trainyard/drill/trial/v1", state_hash(run.state), merkle_root(run.trace))
+
+
 def main():
 	here = pathlib.Path(__file__).resolve()
 	page = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else here.parents[2] / PAGE
@@ -88,7 +127,7 @@ def main():
 		elif unit.startswith("calibration"):
 			found = calibration(seed, *numbers)
 		else:
-			continue
+			found = trial(seed)
 		good, wrong = good + (found == expected), wrong + (found != expected)
 		print("ok   " if found == expected else "WRONG", unit, "=", found)
 	print(f"{good} vectors agree, {wrong} do not")

@@ -10,7 +10,7 @@ from arithmetic import CannotCheck, bits
 from dataset import Dataset
 from philox import blake2_256
 from replay import Run
-from states import blob_root, bundle_root, rows_root, state_hash
+from states import blob_root, bundle_root, rows_root, sealed, state_hash
 
 SEED = bytes([7]) * 32
 
@@ -47,9 +47,9 @@ class Example:
 		self.every, self.named = spec["dataset"]["validation_every"], spec["dataset"]["rows"]
 		self.run, self.checkpoints = Run(spec, SEED, self.data), []
 		for step in self.run.checkpoints():
-			state = state_hash(self.run.state)
-			labels = self.data.validation_labels.size
-			self.checkpoints.append((step, state, *self.run.evaluate(step), labels))
+			found = self.run.evaluate(step)
+			state, trace = state_hash(self.run.state), sealed(self.run.trace)
+			self.checkpoints.append((step, state, found, trace))
 
 	def row(self, number):
 		"""`row number`: the inputs of a row of the file."""
@@ -67,11 +67,11 @@ class Example:
 		return self.named[2:]
 
 	def checkpoint(self, wanted):
-		"""`checkpoint step`: state hash, validation loss, hits."""
+		"""`checkpoint step`: state hash, validation loss, hits, sealed trace."""
 		self.load()
-		for step, state, loss, correct, _ in self.checkpoints:
+		for step, state, (loss, correct, _), trace in self.checkpoints:
 			if step == int(wanted):
-				return f"{state.hex()} {words([loss])} {correct}"
+				return f"{state.hex()} {words([loss])} {correct} {trace.hex()}"
 		return "none"
 
 	def bundle_root(self):

@@ -8,10 +8,23 @@ from arithmetic import F32, CannotCheck, bits, nano
 from dataset import Dataset, checked, nearest
 from network import LOSSES, Network, hits, mean, only, section
 from philox import batch_rows, blake2_256, noise
-from states import blob_root, bundle_root, read_safetensors, rows_root, safetensors, state_hash
+from states import (
+	blob_root,
+	bundle_root,
+	content_hash,
+	evaluation_leaf,
+	read_safetensors,
+	rows_root,
+	safetensors,
+	sealed,
+	state_hash,
+	step_leaf,
+)
 
 # metrics.jsonl holds at least this many training losses of a longer run.
 RECORDED_LOSSES = 2000
+# A slice of an evaluation has the rows of this many labels.
+SLICE_LABELS = 1024
 
 
 OPTIMIZERS = {
@@ -110,6 +123,8 @@ class Run:
 		self.metrics, self.orders = [], {}
 		# Of the last step's gradient, where it is clipped.
 		self.norm = None
+		# The leaves of the segment under way, and those of the last one that ended.
+		self.leaves, self.trace = [], []
 
 	def step(self, step):
 		"""Takes the state one step on; returns the loss before the update."""
@@ -120,7 +135,9 @@ class Run:
 		features, labels = self.data.features[rows], self.data.labels[rows].ravel()
 		if t["input_noise_nano"]:
 			features = noise(self.seed, step, nano(t["input_noise_nano"]), features)
-		losses, g = self.loss(self.network.forward(self.state, features, step), labels)
+		outputs = self.network.forward(self.state, features, step)
+		losses, g = self.loss(outputs, labels)
+		self.leaves.append(step_leaf(step, mean(losses), content_hash(outputs)))
 		gradients = self.network.backward(g)
 		if t["clip_norm_nano"]:
 			gradients, self.norm = optimizers.clipped(gradients, nano(t["clip_norm_nano"]))
@@ -140,14 +157,24 @@ class Run:
 					return
 
 	def evaluate(self, step):
-		"""The validation loss, and how many of the validation labels are predicted."""
+		"""The validation loss, how many of the validation labels are predicted, and how many there are.
+		It ends the trace of a segment.
+		"""
 		labels = self.data.validation_labels.ravel()
 		outputs = self.network.forward(self.state, self.data.validation_features)
 		losses, _ = self.loss(outputs, labels)
-		loss, correct = mean(losses), int(hits(outputs, labels).sum())
+		right = hits(outputs, labels).astype(F32)
+		loss, correct = mean(losses), int(right.sum())
 		self.metrics.append((step, loss, correct / len(labels)))
 		self.ended = self.early_stop.ends(loss)
-		return loss, correct
+		per_row = len(labels) // len(self.data.validation_features)
+		size = max(1, SLICE_LABELS // per_row) * per_row
+		parts = [slice(start, start + size) for start in range(0, len(labels), size)]
+		slices = [(content_hash(losses[part]), content_hash(right[part])) for part in parts]
+		found = loss, correct, len(labels)
+		self.trace = [*self.leaves, evaluation_leaf(step, found, slices)]
+		self.leaves = []
+		return found
 
 	def model(self):
 		"""The bytes of model.safetensors."""
@@ -160,10 +187,12 @@ def loss_text(loss):
 
 
 def checkpoint_texts(checkpoint):
-	"""What the manifest says of a checkpoint: state hash, validation loss, rows classified correctly."""
+	"""What the manifest says of a checkpoint: state hash, validation loss, rows classified correctly,
+	sealed trace.
+	"""
 	validation = checkpoint["validation"]
 	correct = f"{validation['correct']} of {validation['rows']}"
-	return checkpoint["state_hash"][2:], loss_text(validation["loss"]), correct
+	return checkpoint["state_hash"][2:], loss_text(validation["loss"]), correct, checkpoint["trace"][2:]
 
 
 def line_texts(step, loss, other):
@@ -193,9 +222,9 @@ def compare(folder, data_path):
 	"""Yields (what, expected, computed) for all that a bundle says, expected being its word."""
 	with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
 		manifest = json.load(file, parse_float=nearest)
-	if (manifest["format"], manifest["arithmetic"]) != ("trainyard/bundle/v2", "strict"):
+	if (manifest["format"], manifest["arithmetic"]) != ("trainyard/bundle/v3", "strict"):
 		raise CannotCheck("a bundle of this format or class of arithmetic")
-	if manifest.get("bundle_root") is None:
+	if manifest.get("model_root") is None:
 		raise CannotCheck(f"training in {folder} has not ended")
 	if manifest.get("diverged"):
 		raise CannotCheck("a run that diverged")
@@ -212,12 +241,12 @@ def compare(folder, data_path):
 	leaves = []
 	for step in run.checkpoints():
 		state = state_hash(run.state)
-		loss, correct = run.evaluate(step)
-		labels = data.validation_labels.size
-		leaves.append((step, state, loss, int(correct), labels))
-		computed = state.hex(), loss_text(loss), f"{correct} of {labels}"
-		expected = checkpoint_texts(listed.pop(step)) if step in listed else ["missing"] * 3
-		for what, *pair in zip(("state", "validation loss", "correct"), expected, computed):
+		found = loss, correct, labels = run.evaluate(step)
+		trace = sealed(run.trace)
+		leaves.append((step, state, found, trace))
+		computed = state.hex(), loss_text(loss), f"{correct} of {labels}", trace.hex()
+		expected = checkpoint_texts(listed.pop(step)) if step in listed else ["missing"] * 4
+		for what, *pair in zip(("state", "validation loss", "correct", "trace"), expected, computed):
 			yield (f"step {step} {what}", *pair)
 	for step, checkpoint in listed.items():
 		yield f"step {step} state", checkpoint_texts(checkpoint)[0], "no checkpoint of this job"

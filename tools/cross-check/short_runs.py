@@ -93,6 +93,13 @@ def check_that_a_flipped_bit_shows(checks, bundle):
 		checks.add(f"a flipped bit in digit {place - 1} of a state hash is found", good, text)
 	checkpoint["state_hash"] = state
 
+	trace = checkpoint["trace"]
+	checkpoint["trace"] = flip_bit(trace, 2)
+	status, text = with_changes()
+	good = status == 1 and unequal_rows(text) == [f"step {checkpoint['step']} trace"]
+	checks.add("a flipped bit of a trace is found", good, text)
+	checkpoint["trace"] = trace
+
 	manifest["seed"] = flip_bit(seed, len(seed) - 1)
 	status, text = with_changes()
 	states = {f"step {c['step']} state" for c in manifest["checkpoints"]} | {"bundle root"}

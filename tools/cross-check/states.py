@@ -1,4 +1,4 @@
-"""Hashes and files: section 7 of docs/strict-arithmetic.md, and docs/bundle.md."""
+"""Hashes and files: sections 7 and 8 of docs/strict-arithmetic.md, and docs/bundle.md."""
 
 import json
 import sys
@@ -70,28 +70,62 @@ def merkle_leaf(content):
 
 
 def merkle_root(leaves):
-	"""The root over the hashes of leaves; the odd one of a level moves up unchanged."""
-	level = leaves
+	"""The root over the hashes of leaves; the odd one of a level moves up unchanged. Of no leaves it is
+	the hash of no bytes.
+	"""
+	level = leaves or [blake2_256(b"")]
 	while len(level) > 1:
 		pairs = [blake2_256(b"\x01" + a + b) for a, b in zip(level[::2], level[1::2])]
 		level = pairs + level[len(pairs) * 2 :]
 	return level[0]
 
 
+def u32(n):
+	"""A number in four bytes."""
+	return int(n).to_bytes(4, "little")
+
+
+def step_leaf(step, loss, logits):
+	"""The leaf of a step in the trace of its segment; `logits` is a content hash."""
+	return merkle_leaf(b"trainyard/step/v2" + u32(step) + u32(bits(loss)) + logits)
+
+
+def slices_root(slices):
+	"""The root over the slices of an evaluation: of each, two content hashes."""
+	domain = b"trainyard/slice/v1"
+	return merkle_root([merkle_leaf(domain + u32(i) + a + b) for i, (a, b) in enumerate(slices)])
+
+
+def evaluation_bytes(loss, correct, labels):
+	"""What leaves have of an evaluation."""
+	return u32(bits(loss)) + u32(correct) + u32(labels)
+
+
+def evaluation_leaf(step, evaluation, slices):
+	"""The leaf of an evaluation after `step` steps, the last of a trace."""
+	encoded = u32(step) + evaluation_bytes(*evaluation) + slices_root(slices)
+	return merkle_leaf(b"trainyard/evaluation/v2" + encoded)
+
+
+def sealed(leaves):
+	"""What a bundle says of a trace with these leaves."""
+	return blake2_256(b"trainyard/trace/v2" + merkle_root(leaves))
+
+
+def checkpoint_leaf(step, state, evaluation, trace):
+	"""The leaf of a checkpoint; `trace` is sealed."""
+	encoded = u32(step) + state + evaluation_bytes(*evaluation) + trace
+	return merkle_leaf(b"trainyard/checkpoint/v2" + encoded)
+
+
+def diverged_leaf(step, trace):
+	"""The last leaf of a run that diverged in this step; `trace` is sealed."""
+	return merkle_leaf(b"trainyard/diverged/v2" + u32(step) + trace)
+
+
 def bundle_root(checkpoints):
-	"""The root over (step, state hash, validation loss, correct labels, labels) of all checkpoints."""
-	return merkle_root(
-		[
-			merkle_leaf(
-				step.to_bytes(4, "little")
-				+ state
-				+ int(bits(loss)).to_bytes(4, "little")
-				+ correct.to_bytes(4, "little")
-				+ labels.to_bytes(4, "little")
-			)
-			for step, state, loss, correct, labels in checkpoints
-		]
-	)
+	"""The root over (step, state hash, evaluation, sealed trace) of all checkpoints."""
+	return merkle_root([checkpoint_leaf(*checkpoint) for checkpoint in checkpoints])
 
 
 def blob_root(content):

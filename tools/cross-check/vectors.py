@@ -8,6 +8,7 @@ import numpy as np
 import arithmetic as ar
 import layers
 import philox
+import states
 from arithmetic import F32, CannotCheck, nano, number
 from dataset import measures
 from example import Example
@@ -288,6 +289,34 @@ def train_vector(name, steps):
 	return " ".join([state_hash(run.state).hex()] + [hexadecimal(loss) for loss in losses[-1:]])
 
 
+def content_vector(name, count):
+	"""The content hash of the first `count` of the numbers `x` or `y`."""
+	kinds = {"x": of_x, "y": lambda n: y_numbers(np.arange(n))}
+	return states.content_hash(kinds[name](int(count)))
+
+
+def trace_vector(what, step):
+	"""`trace what step`: a leaf of a trace or of a bundle, or a sealed trace."""
+	step, a, b = int(step), content_vector("x", 12), content_vector("y", 7)
+	loss = of_x(2)[1]
+	found, slices = (loss, 7, 9), [(a, b)] * 3
+
+	def steps():
+		return [states.step_leaf(i, loss, a) for i in range(step)]
+
+	def trace():
+		return states.sealed([*steps(), states.evaluation_leaf(step, found, slices)])
+
+	return {
+		"step": lambda: states.step_leaf(step, loss, a),
+		"slices": lambda: states.slices_root([(a, b)] * step),
+		"evaluation": lambda: states.evaluation_leaf(step, found, slices),
+		"sealed": trace,
+		"checkpoint": lambda: states.checkpoint_leaf(step, a, found, trace()),
+		"diverged": lambda: states.diverged_leaf(step, states.sealed(steps())),
+	}[what]().hex()
+
+
 def function_vector(function):
 	"""The kind of vector that gives numbers to a function."""
 	return lambda *words: hexadecimal(function(*(number(word) for word in words)))
@@ -343,6 +372,8 @@ KINDS = {
 	"position": position_vector,
 	"standard": standard_vector,
 	"train": train_vector,
+	"content": lambda name, count: content_vector(name, count).hex(),
+	"trace": trace_vector,
 }
 
 

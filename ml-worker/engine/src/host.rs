@@ -83,6 +83,11 @@ pub fn content_hash(bytes: &[u8]) -> H256 {
 	H256(*hasher.finalize().as_bytes())
 }
 
+/// Returns the [content hash](content::hash) of a tensor of these numbers.
+pub(crate) fn hash_of(data: &[f32]) -> H256 {
+	content_hash(&canonical_bytes(data))
+}
+
 /// Returns the name of the first tensor that holds a NaN.
 pub fn first_nan(tensors: &TensorMap) -> Option<&str> {
 	let mut names = tensors.iter().filter(|(_, tensor)| has_nan(&tensor.data));

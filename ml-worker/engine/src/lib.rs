@@ -50,14 +50,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use trainyard_program::{
 	init,
 	lower::{self, StateTensor},
-	needs,
 	ops::Role,
 	order::{self, Order, TabulatedOrder},
 	reference::StepContext,
 	spec::{CheckedSpec, Input},
 	H256,
 };
-use trainyard_protocol::{bundle::Evaluation, content};
+use trainyard_protocol::{bundle::Evaluation, trace};
 
 /// Says why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -126,16 +125,41 @@ pub enum EngineError {
 	Tensor(#[from] candle_core::Error),
 }
 
-/// The trace that a step leaves, see `trainyard_protocol::bundle::trace_leaf`.
-#[derive(Clone, Debug, PartialEq)]
+/// The trace that a step leaves, see [`trace::step_leaf`].
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepTrace {
 	/// Mean loss over the batch, before the update.
 	pub loss: f32,
-	/// Output of the last layer, `[labels of the batch, classes]`, little endian.
-	pub logits: Vec<u8>,
+	/// [Content hash](content_hash) of the output of the last layer, `[labels of the batch,
+	/// classes]`.
+	pub logits: H256,
 	/// Norm of the whole gradient before it is clipped; none if the job does not clip it. It is not
 	/// part of the leaf.
 	pub gradient_norm: Option<f32>,
+}
+
+impl StepTrace {
+	/// Returns the leaf of the step in its segment's trace; `step` counts from 0 in the job.
+	pub fn leaf(&self, step: u32) -> H256 {
+		trace::step_leaf(step, self.loss, &self.logits)
+	}
+}
+
+/// An evaluation, and what each of its slices comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluated {
+	/// Loss and correct labels over all validation rows.
+	pub evaluation: Evaluation,
+	/// For each [slice](trainyard_program::spec::JobSpec::slice_rows), ascending, the content hashes
+	/// of the losses of its labels and of which labels are correct (0 or 1), as binary32.
+	pub slices: Vec<(H256, H256)>,
+}
+
+impl Evaluated {
+	/// Returns the leaf of the evaluation in a trace, after `step` steps.
+	pub fn leaf(&self, step: u32) -> H256 {
+		trace::evaluation_leaf(step, &self.evaluation, &trace::slices_root(&self.slices))
+	}
 }
 
 /// Executes one specification under one seed.
@@ -303,7 +327,7 @@ impl Engine {
 		// A watched step is taken on the processor: its values are the same.
 		if let (Some(device), None) = (self.device(), &see) {
 			let computed = self.step_on(device, state, step);
-			if let Some(trace) = self.unless_unsupported(computed)? {
+			if let Some((trace, _)) = self.unless_unsupported(computed)? {
 				return Ok(trace);
 			}
 		}
@@ -346,7 +370,7 @@ impl Engine {
 		}
 		let trace = StepTrace {
 			loss: values.role(Role::Loss)?.to_vec1::<f32>()?.first().copied().unwrap_or_default(),
-			logits: content::le_bytes(state::elements(values.role(Role::Logits)?)?.slice()),
+			logits: host::hash_of(state::elements(values.role(Role::Logits)?)?.slice()),
 			gradient_norm: match self.step.gradient_squares() {
 				Some(squares) => Some(values.number(squares)?.sqrt()),
 				None => None,
@@ -360,12 +384,11 @@ impl Engine {
 
 	/// Scores the parameters of `state` on the validation rows.
 	pub fn evaluate(&self, state: &State) -> Result<Evaluation, EngineError> {
-		Ok(self.evaluate_labels(state)?.0)
+		Ok(self.evaluate_slices(state)?.evaluation)
 	}
 
-	/// Does what [`Self::evaluate`] does, and also returns the loss of each validation label, in
-	/// their order.
-	pub fn evaluate_labels(&self, state: &State) -> Result<(Evaluation, Vec<f32>), EngineError> {
+	/// Does what [`Self::evaluate`] does, and also returns what each slice comes to.
+	pub fn evaluate_slices(&self, state: &State) -> Result<Evaluated, EngineError> {
 		self.evaluate_watched(state, None)
 	}
 
@@ -373,10 +396,10 @@ impl Engine {
 		&self,
 		state: &State,
 		see: Option<&mut Watcher<'_>>,
-	) -> Result<(Evaluation, Vec<f32>), EngineError> {
+	) -> Result<Evaluated, EngineError> {
 		if let (Some(device), None) = (self.device(), &see) {
 			let computed = self.evaluate_on(device, state);
-			if let Some(found) = self.unless_unsupported(computed)? {
+			if let Some((found, _)) = self.unless_unsupported(computed)? {
 				return Ok(found);
 			}
 		}
@@ -389,9 +412,9 @@ impl Engine {
 		&self,
 		state: &State,
 		mut see: Option<&mut Watcher<'_>>,
-	) -> Result<(Evaluation, Vec<f32>), EngineError> {
+	) -> Result<Evaluated, EngineError> {
 		let table = &self.data.validation;
-		let (mut losses, mut correct) = (Vec::with_capacity(table.labels()), 0u32);
+		let mut sums = Slices::new(table.labels());
 		for (rows, plan) in &self.evaluation {
 			let (features, labels) = self.rows(table, rows.clone())?;
 			let given = Bindings {
@@ -405,24 +428,10 @@ impl Engine {
 				Some(see) => plan.run_watched(self.isa, given, &mut **see)?,
 				None => plan.run(self.isa, given)?,
 			};
-			losses.extend(values.role(Role::RowLosses)?.to_vec1::<f32>()?);
-			let hits = values.role(Role::Correct)?.to_vec1::<f32>()?;
-			correct += hits.iter().filter(|hit| **hit == 1.0).count() as u32;
+			let losses = state::elements(values.role(Role::RowLosses)?)?;
+			sums.take(losses.slice(), state::elements(values.role(Role::Correct)?)?.slice());
 		}
-		self.evaluation_of(losses, correct)
-	}
-
-	/// Computes the program's last operator over the rows of all slices.
-	fn evaluation_of(
-		&self,
-		losses: Vec<f32>,
-		correct: u32,
-	) -> Result<(Evaluation, Vec<f32>), EngineError> {
-		let loss = kernels::reduce::sum(self.isa, &losses) / losses.len() as f32;
-		if loss.is_nan() {
-			return Err(EngineError::LossNotANumber);
-		}
-		Ok((Evaluation::new(loss, correct, losses.len() as u32), losses))
+		Ok(sums.finish(self.isa)?.0)
 	}
 
 	/// Returns the features and labels of the batch of `step`.
@@ -454,6 +463,39 @@ impl Engine {
 				cached.insert(Arc::new(order.tabulate())).clone()
 			}
 		}
+	}
+}
+
+/// What the slices of an evaluation come to, as they are computed.
+struct Slices {
+	losses: Vec<f32>,
+	correct: u32,
+	contents: Vec<(H256, H256)>,
+}
+
+impl Slices {
+	/// Begins with none; all of them have that many labels.
+	fn new(labels: usize) -> Self {
+		Self { losses: Vec::with_capacity(labels), correct: 0, contents: Vec::new() }
+	}
+
+	/// Takes the next slice: the losses of its labels, and which of them are correct.
+	fn take(&mut self, losses: &[f32], correct: &[f32]) {
+		self.contents.push((host::hash_of(losses), host::hash_of(correct)));
+		self.losses.extend_from_slice(losses);
+		self.correct += correct.iter().filter(|hit| **hit == 1.0).count() as u32;
+	}
+
+	/// Computes the program's last operator over the rows of all slices. Returns also the losses of
+	/// all labels, in their order.
+	fn finish(self, isa: Isa) -> Result<(Evaluated, Vec<f32>), EngineError> {
+		let Self { losses, correct, contents: slices } = self;
+		let loss = kernels::reduce::sum(isa, &losses) / losses.len() as f32;
+		if loss.is_nan() {
+			return Err(EngineError::LossNotANumber);
+		}
+		let evaluation = Evaluation::new(loss, correct, losses.len() as u32);
+		Ok((Evaluated { evaluation, slices }, losses))
 	}
 }
 

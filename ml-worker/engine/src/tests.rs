@@ -15,6 +15,7 @@ use trainyard_program::{
 		Optimizer, Schedule,
 	},
 };
+use trainyard_protocol::content;
 
 /// The handwritten digits of the demo, split as the specification says.
 fn digits() -> Arc<Data> {
@@ -107,22 +108,26 @@ fn every_kernel_trains_to_the_reference_state() {
 			let (x, y) = batch(&runs[0].0, step);
 			let values = exec::run(&program, &x, &y, &expected).unwrap();
 			let loss = values.role(&program, Role::Loss)[0];
-			let logits: Vec<u8> =
-				values.role(&program, Role::Logits).iter().flat_map(|x| x.to_le_bytes()).collect();
+			let logits = content::hash(&content::le_bytes(values.role(&program, Role::Logits)));
 			values.advance(&program, &mut expected);
 			for (engine, state) in &mut runs {
 				let trace = engine.step(state, step).unwrap();
-				assert_eq!((trace.loss.to_bits(), &trace.logits), (loss.to_bits(), &logits));
+				assert_eq!((trace.loss.to_bits(), trace.logits), (loss.to_bits(), logits));
+				assert_eq!(trace.leaf(step), trace::step_leaf(step, loss, &logits));
 				assert_eq!(trace.gradient_norm, None, "nothing is clipped");
 				assert_eq!(as_vectors(state), expected, "{} at {step}", engine.isa());
 			}
 		}
 		let validation = &data.validation;
 		let values = exec::run(&scoring, &validation.x, &validation.y, &expected).unwrap();
+		let content = |role| content::hash(&content::le_bytes(values.role(&scoring, role)));
+		let contents = (content(Role::RowLosses), content(Role::Correct));
 		let hash = runs[0].1.hash().unwrap();
 		for (engine, state) in &runs {
 			assert_eq!(state.hash().unwrap(), hash);
 			let score = engine.evaluate(state).unwrap();
+			let expected = Evaluated { evaluation: score, slices: vec![contents] };
+			assert_eq!(engine.evaluate_slices(state).unwrap(), expected);
 			assert_eq!(score.loss().to_bits(), values.role(&scoring, Role::Loss)[0].to_bits());
 			let correct: f32 = values.role(&scoring, Role::Correct).iter().sum();
 			assert_eq!((score.correct, score.labels), (correct as u32, 12));
@@ -294,11 +299,24 @@ fn evaluation_in_slices_is_evaluation_at_once() {
 	let program = lower::evaluation(&checked(&spec));
 	let (x, y) = (&data.validation.x, &data.validation.y);
 	let values = exec::run(&program, x, y, &as_vectors(&state)).unwrap();
-	let score =
-		Engine::new(&checked(&spec), seed(), data.clone()).unwrap().evaluate(&state).unwrap();
+	let found = Engine::new(&checked(&spec), seed(), data.clone()).unwrap().evaluate_slices(&state);
+	let found = found.unwrap();
+	let score = found.evaluation;
 	assert_eq!(score.loss().to_bits(), values.role(&program, Role::Loss)[0].to_bits());
 	let correct = values.role(&program, Role::Correct).iter().filter(|x| **x == 1.0).count();
 	assert_eq!((score.correct as usize, score.labels), (correct, 2_300));
+	// Each slice has the contents of its rows, and the leaf of the evaluation binds all of them.
+	let hashed = |role, slice: u32| {
+		let rows = spec.slice(slice).unwrap();
+		let part = &values.role(&program, role)[rows.start as usize..rows.end as usize];
+		content::hash(&content::le_bytes(part))
+	};
+	let slices =
+		(0..spec.slices()).map(|at| [Role::RowLosses, Role::Correct].map(|r| hashed(r, at)));
+	let slices: Vec<(H256, H256)> = slices.map(|[losses, correct]| (losses, correct)).collect();
+	assert_eq!((slices.len(), &slices), (3, &found.slices));
+	let leaf = trace::evaluation_leaf(7, &score, &trace::slices_root(&slices));
+	assert_eq!(found.leaf(7), leaf);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! - [`data`] reads what a job trains on, [`inputs`] all files that it names, [`hash`] says what
 //!   is in them;
 //! - [`train`] runs a job into a [`bundle`], killed or not;
+//! - [`trace`] is the trace of a segment while it is computed;
 //! - [`verify`] checks bundles: integrity, the six full-pass rules, replay;
 //! - [`drill`] computes work units of drilling.
 //!
@@ -19,5 +20,6 @@ pub mod hash;
 pub mod inputs;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod trace;
 pub mod train;
 pub mod verify;

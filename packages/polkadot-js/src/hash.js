@@ -1,5 +1,5 @@
 // Hashes, Merkle trees, blobs and commitments: the same definitions as the Rust crate
-// `trainyard-protocol` (merkle.rs, content.rs, rows.rs, blob.rs, commitment.rs). Hashes go in and come out as
+// `trainyard-protocol` (merkle.rs, content.rs, rows.rs, blob.rs, trace.rs, bundle.rs, commitment.rs). Hashes go in and come out as
 // Uint8Array of 32 bytes.
 
 import { blake3 } from '@noble/hashes/blake3';
@@ -161,6 +161,45 @@ export function cutBlob(bytes) {
 		proof: (index) => pathOf(values, index, (left, right) => merged(left, right)),
 	};
 }
+
+// ---- Traces and bundles: what a training says that it computed. A loss is a number of binary32.
+
+/** Bits of a loss, every NaN by the same ones. */
+const lossBits = (loss) => {
+	const view = new DataView(new ArrayBuffer(4));
+	if (Number.isNaN(loss)) view.setUint32(0, 0x7fc00000, true);
+	else view.setFloat32(0, loss, true);
+	return new Uint8Array(view.buffer);
+};
+
+const evaluationBytes = ({ loss, correct, labels }) => u8aConcat(lossBits(loss), le(correct, 32), le(labels, 32));
+
+/** Leaf of step `step` (from 0) in its segment's trace; `logits` is the content hash of its logits. */
+export const stepLeaf = (step, loss, logits) =>
+	leaf(u8aConcat(stringToU8a('trainyard/step/v2'), le(step, 32), lossBits(loss), logits));
+
+/** Root over the slices of an evaluation: of each, the content hashes `losses` and `correct`. */
+export const slicesRoot = (slices) =>
+	merkleRoot(
+		slices.map(({ losses, correct }, i) =>
+			leaf(u8aConcat(stringToU8a('trainyard/slice/v1'), le(i, 32), losses, correct)),
+		),
+	);
+
+/** Leaf of an evaluation (`loss`, `correct`, `labels`) after `step` steps, the last of a trace. */
+export const evaluationLeaf = (step, evaluation, slices) =>
+	leaf(u8aConcat(stringToU8a('trainyard/evaluation/v2'), le(step, 32), evaluationBytes(evaluation), slices));
+
+/** What a bundle says of a trace with this root. */
+export const sealedTrace = (root) => blake2(u8aConcat(stringToU8a('trainyard/trace/v2'), root));
+
+/** Leaf of a checkpoint under the bundle root; `trace` is sealed. */
+export const checkpointLeaf = ({ step, state, evaluation, trace }) =>
+	leaf(u8aConcat(stringToU8a('trainyard/checkpoint/v2'), le(step, 32), state, evaluationBytes(evaluation), trace));
+
+/** Last leaf under the bundle root of a training that diverged in `step`; `trace` is sealed. */
+export const divergedLeaf = ({ step, trace }) =>
+	leaf(u8aConcat(stringToU8a('trainyard/diverged/v2'), le(step, 32), trace));
 
 // ---- Commitments: bind a result before it is shown
 

@@ -2,6 +2,7 @@
 // recursive definition over another BLAKE2b), from the definitions in `trainyard-protocol`.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { hexToU8a, u8aToHex } from '@polkadot/util';
 import { CHUNK, chainingValue, merged } from '../src/blake3.js';
@@ -104,6 +105,36 @@ test('chunks cover a blob of any size', () => {
 	assert.equal(hash.chunkLength(26_680), 4096);
 	assert.equal(hash.chunkLength(262_145), 8192);
 	assert.equal(hash.chunkLength(2 ** 40), hash.MAX_CHUNK);
+});
+
+test('leaves of traces and bundles are those of docs/strict-arithmetic.md', () => {
+	const page = readFileSync(new URL('../../../docs/strict-arithmetic.md', import.meta.url), 'utf8');
+	const vector = (question) => hexToU8a(`0x${page.match(new RegExp(`^${question} = ([0-9a-f]{64})$`, 'm'))[1]}`);
+	const [a, b] = [vector('content x 12'), vector('content y 7')];
+	// x(1) of the page.
+	const loss = (48 - 50) / 64;
+	const evaluation = { loss, correct: 7, labels: 9 };
+	const slices = (n) => hash.slicesRoot(Array(n).fill({ losses: a, correct: b }));
+	const steps = (n) => Array.from({ length: n }, (_, step) => hash.stepLeaf(step, loss, a));
+	const evaluated = (step) => hash.evaluationLeaf(step, evaluation, slices(3));
+	const sealed = (step) => hash.sealedTrace(hash.merkleRoot([...steps(step), evaluated(step)]));
+	const found = {
+		'trace step 258': hash.stepLeaf(258, loss, a),
+		'trace slices 1': slices(1),
+		'trace slices 3': slices(3),
+		'trace evaluation 258': evaluated(258),
+		'trace sealed 0': sealed(0),
+		'trace sealed 5': sealed(5),
+		'trace checkpoint 5': hash.checkpointLeaf({ step: 5, state: a, evaluation, trace: sealed(5) }),
+		'trace diverged 0': hash.divergedLeaf({ step: 0, trace: hash.sealedTrace(hash.merkleRoot([])) }),
+		'trace diverged 5': hash.divergedLeaf({ step: 5, trace: hash.sealedTrace(hash.merkleRoot(steps(5))) }),
+	};
+	for (const [question, bytes] of Object.entries(found)) {
+		assert.equal(u8aToHex(bytes), u8aToHex(vector(question)), question);
+	}
+	const others = Object.keys(found).length;
+	assert.equal(page.match(/^trace /gm).length, others, 'every vector is compared');
+	assert.deepEqual(hash.stepLeaf(1, Number.NaN, a), hash.stepLeaf(1, -Number.NaN, a));
 });
 
 test('commitments have the frozen layout', () => {

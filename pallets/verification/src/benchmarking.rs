@@ -194,9 +194,10 @@ fn all_pieces() -> Pieces {
 
 /// The root of all checkpoints, and the leaves of those that an audit reads.
 fn leaves() -> (H256, Leaves) {
-	let checkpoint =
-		|step| Checkpoint { step, state: H256([9; 32]), evaluation: Evaluation::new(1.0, 1, 2) };
-	let hashes = bundle::bundle_leaves((0..=SEGMENTS).map(checkpoint), true);
+	let (state, evaluation, trace) = (H256([9; 32]), Evaluation::new(1.0, 1, 2), H256([8; 32]));
+	let checkpoint = |step| Checkpoint { step, state, evaluation, trace };
+	let diverged = bundle::Diverged { step: SEGMENTS, trace };
+	let hashes = bundle::bundle_leaves((0..=SEGMENTS).map(checkpoint), Some(diverged));
 	let leaves: Vec<Leaf> = read()
 		.map(|index| Leaf {
 			index,

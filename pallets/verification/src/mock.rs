@@ -19,7 +19,7 @@ use trainyard_protocol::{
 		AuditPhase, Decision, Findings, GroupVerdict, Leaf, Leaves, Piece, PieceSizes, Pieces,
 		RejectReason, SegmentEvidence,
 	},
-	bundle::{checkpoint_leaf, Checkpoint, Evaluation},
+	bundle::{Checkpoint, Evaluation},
 	commitment,
 	job::{BlockNumber, WorkResult},
 	merkle,
@@ -388,19 +388,20 @@ fn checkpoints(who: AccountId) -> Vec<Checkpoint> {
 	(0..=SEGMENTS)
 		.map(|step| {
 			let evaluation = Evaluation::new(1.0, step, 20);
-			Checkpoint { step, state: H256([who as u8; 32]), evaluation }
+			let (state, trace) = (H256([who as u8; 32]), H256([step as u8; 32]));
+			Checkpoint { step, state, evaluation, trace }
 		})
 		.collect()
 }
 
 fn bundle_of(who: AccountId) -> H256 {
-	merkle::root(&checkpoints(who).iter().map(checkpoint_leaf).collect::<Vec<_>>())
+	merkle::root(&checkpoints(who).iter().map(Checkpoint::leaf).collect::<Vec<_>>())
 }
 
 /// The leaves of the states among these pieces of what `who` trained.
 pub fn leaves(who: AccountId, pieces: &[Piece]) -> Leaves {
 	let all = checkpoints(who);
-	let hashes: Vec<H256> = all.iter().map(checkpoint_leaf).collect();
+	let hashes: Vec<H256> = all.iter().map(Checkpoint::leaf).collect();
 	let leaves: Vec<Leaf> = pieces
 		.iter()
 		.filter_map(|piece| match piece {

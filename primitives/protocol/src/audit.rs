@@ -13,8 +13,8 @@ use core::fmt;
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
 
-/// Proof that a segment was replayed: no bundle contains `trace_root`, so a verifier who
-/// did not replay has nothing to commit.
+/// Proof that a segment was replayed: a bundle has of `trace_root` no more than the
+/// [sealed](crate::trace::seal) trace, so a verifier who did not replay has nothing to commit.
 #[derive(
 	Clone,
 	Copy,
@@ -67,7 +67,7 @@ pub enum RejectReason {
 	WrongCheckpoints,
 	/// Checkpoint 0 is not the initial state of (specification, seed).
 	WrongInitialState,
-	/// The replayed segment ends in a state that is not the committed one.
+	/// The replayed segment ends in a state that is not the committed one, or its trace is not.
 	WrongSegment(SegmentEvidence),
 	/// A state holds a NaN, or tensors other than the model's.
 	WrongState {
@@ -76,7 +76,8 @@ pub enum RejectReason {
 	},
 	/// The model is not the last checkpoint's parameters.
 	WrongModel,
-	/// The evaluation of a checkpoint's state differs from the committed one.
+	/// The evaluation of a checkpoint's state differs from the committed one; of checkpoint 0, also its
+	/// trace, which has nothing but that evaluation.
 	WrongEvaluation {
 		/// The checkpoint.
 		checkpoint: u32,
@@ -103,7 +104,7 @@ impl fmt::Display for RejectReason {
 				f.write_str("checkpoint 0 is not the initial state of the job")
 			}
 			Self::WrongSegment(SegmentEvidence { segment, .. }) => {
-				write!(f, "segment {segment} ends in another state than the committed one")
+				write!(f, "segment {segment} has another end or trace than the committed one")
 			}
 			Self::WrongState { checkpoint } => {
 				write!(f, "checkpoint {checkpoint} holds a NaN or other tensors than the job's")
@@ -517,7 +518,7 @@ mod tests {
 		for (reason, words) in [
 			(RejectReason::WrongCheckpoints, "the checkpoints are not"),
 			(RejectReason::WrongInitialState, "checkpoint 0 is not the initial state"),
-			(RejectReason::WrongSegment(evidence), "segment 7 ends in another state"),
+			(RejectReason::WrongSegment(evidence), "segment 7 has another end or trace"),
 			(RejectReason::WrongState { checkpoint: 3 }, "checkpoint 3 holds a NaN"),
 			(RejectReason::WrongModel, "the model is not"),
 			(RejectReason::WrongEvaluation { checkpoint: 3 }, "the evaluation of checkpoint 3"),

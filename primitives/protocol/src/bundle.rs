@@ -112,7 +112,7 @@ pub struct Checkpoint {
 	/// Evaluation of the model in this state: whether training stops early depends on it.
 	pub evaluation: Evaluation,
 	/// The [sealed](crate::trace::seal) trace of the segment that ends here; of checkpoint 0, that of
-	/// its evaluation alone.
+	/// its evaluation alone, without a leaf where that is [`Evaluation::NONE`].
 	pub trace: H256,
 }
 
@@ -137,6 +137,8 @@ impl Checkpoint {
 	DecodeWithMemTracking,
 	MaxEncodedLen,
 	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 pub struct Diverged {
 	/// The step in which that was noticed, or, where it was at the end of the segment, the one after

@@ -13,8 +13,11 @@ use trainyard_program::{
 	},
 };
 use trainyard_protocol::{
+	bundle::{Checkpoint, Diverged, Evaluation},
 	content::{self, le_bytes},
+	merkle,
 	state::{state_hash, TensorDigest},
+	trace::{evaluation_leaf, seal, slices_root, step_leaf},
 	H256,
 };
 use trainyard_strict::philox::{philox4x32_10, symmetric, Stream, StreamName};
@@ -317,6 +320,30 @@ fn train(name: &str, steps: u32) -> String {
 	}
 }
 
+/// The content hash of the first `n` of the numbers `x` or `y`.
+fn content_of(name: &str, n: u64) -> H256 {
+	content::hash(&le_bytes(&if name == "x" { xs(n) } else { ys(n) }))
+}
+
+/// A leaf of a trace or of a bundle, or a sealed trace.
+fn trace(what: &str, step: u32) -> H256 {
+	let (a, b) = (content_of("x", 12), content_of("y", 7));
+	let found = Evaluation::new(x(1), 7, 9);
+	let of_slices = |n: u32| slices_root(&vec![(a, b); n as usize]);
+	let evaluation = evaluation_leaf(step, &found, &of_slices(3));
+	let steps: Vec<H256> = (0..step).map(|step| step_leaf(step, x(1), &a)).collect();
+	let sealed = seal(&merkle::root(&[&steps[..], &[evaluation]].concat()));
+	match what {
+		"step" => step_leaf(step, x(1), &a),
+		"slices" => of_slices(step),
+		"evaluation" => evaluation,
+		"sealed" => sealed,
+		"checkpoint" => Checkpoint { step, state: a, evaluation: found, trace: sealed }.leaf(),
+		"diverged" => Diverged { step, trace: seal(&merkle::root(&steps)) }.leaf(),
+		other => panic!("{other}"),
+	}
+}
+
 fn compute(name: &str, args: &[&str]) -> String {
 	let one = |f: fn(f32) -> f32| write(&[f(numbers(args)[0])]);
 	match name {
@@ -419,6 +446,8 @@ fn compute(name: &str, args: &[&str]) -> String {
 			Order::new(&seed(args[0]), epoch, rows).at(position).unwrap().to_string()
 		}
 		"train" => train(args[0], decimal(args[1]) as u32),
+		"content" => hex::encode(content_of(args[0], decimal(args[1]))),
+		"trace" => hex::encode(trace(args[0], decimal(args[1]) as u32)),
 		other => panic!("the page has a vector of unknown kind {other}"),
 	}
 }
@@ -438,5 +467,5 @@ fn the_page_tells_the_truth() {
 		}
 	}
 	assert!(wrong.is_empty(), "these lines should be:\n{}", wrong.join("\n"));
-	assert_eq!(kinds.len(), 47, "{kinds:?}");
+	assert_eq!(kinds.len(), 49, "{kinds:?}");
 }

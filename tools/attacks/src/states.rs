@@ -10,7 +10,7 @@ use crate::{
 use sp_runtime::DispatchError;
 use trainyard_protocol::{
 	audit::{AuditPhase, GroupVerdict, Leaf, Leaves, Piece, Pieces},
-	bundle::{bundle_leaves, bundle_root, Checkpoint, Evaluation},
+	bundle::{bundle_leaves, bundle_root, Checkpoint, Diverged, Evaluation},
 	job::WorkResult,
 	merkle,
 	views::{AuditView, GroupView},
@@ -24,12 +24,18 @@ fn checkpoints(byte: u8, segments: u32) -> impl Iterator<Item = Checkpoint> {
 		step,
 		state: H256::repeat_byte(byte),
 		evaluation: Evaluation::new(1.0, step, 1_000),
+		trace: H256::repeat_byte(byte),
 	})
+}
+
+/// What such a result says of where training diverged, if it says that it did.
+fn end(byte: u8, segments: u32, diverged: bool) -> Option<Diverged> {
+	diverged.then(|| Diverged { step: segments, trace: H256::repeat_byte(byte) })
 }
 
 /// The root of such a result.
 pub fn root(byte: u8, segments: u32, diverged: bool) -> H256 {
-	bundle_root(checkpoints(byte, segments), diverged)
+	bundle_root(checkpoints(byte, segments), end(byte, segments, diverged))
 }
 
 /// Returns whether a result is of this byte.
@@ -53,7 +59,7 @@ pub fn everything(group: &GroupView) -> Pieces {
 pub fn leaves(byte: u8, group: &GroupView) -> Leaves {
 	let WorkResult { segments, diverged, .. } = group.result;
 	let all: Vec<Checkpoint> = checkpoints(byte, segments).collect();
-	let hashes = bundle_leaves(all.iter().copied(), diverged);
+	let hashes = bundle_leaves(all.iter().copied(), end(byte, segments, diverged));
 	let leaf = |piece: &Piece| {
 		let Piece::State(index) = *piece else { return None };
 		let path = merkle::proof(&hashes, index as usize)?.try_into().ok()?;

@@ -76,9 +76,8 @@ fn compare(
 	let program = engine.step.program();
 	let moment = StepContext { seed: SEED, step: STEP };
 	let values = reference::run_at(program, &x, &y, &expected, moment)?;
-	let trace = engine.step_on(device, &mut state, STEP)?;
+	let (trace, logits) = engine.step_on(device, &mut state, STEP)?;
 	same("the loss of a step", values.role(program, Role::Loss), &[trace.loss])?;
-	let logits: Vec<f32> = words(&trace.logits);
 	same("the logits of a step", values.role(program, Role::Logits), &logits)?;
 	values.advance(program, &mut expected);
 	let found = numbers(&state)?;
@@ -87,7 +86,7 @@ fn compare(
 		same(&format!("{tensor} after a step"), expected, found)?;
 	}
 
-	let (evaluation, losses) = engine.evaluate_on(device, &state)?;
+	let (found, losses) = engine.evaluate_on(device, &state)?;
 	let (mut expected_losses, mut correct) = (Vec::new(), 0);
 	for (rows, plan) in &engine.evaluation {
 		let (x, y) = engine.validation_values(rows.clone())?;
@@ -97,11 +96,11 @@ fn compare(
 		correct += hits.iter().filter(|hit| **hit == 1.0).count() as u32;
 	}
 	same("the losses of an evaluation", &expected_losses, &losses)?;
-	match evaluation.correct == correct {
+	match found.evaluation.correct == correct {
 		true => Ok(()),
 		false => Err(Difference::Found(format!(
 			"an evaluation has {} correct labels there, and must have {correct}",
-			evaluation.correct
+			found.evaluation.correct
 		))),
 	}
 }
@@ -130,11 +129,6 @@ fn same(what: &str, expected: &[f32], found: &[f32]) -> Result<(), Difference> {
 fn numbers(state: &State) -> Result<reference::State, EngineError> {
 	let tensors: host::TensorMap = state.to_host()?;
 	Ok(tensors.into_iter().map(|(name, tensor)| (name, tensor.data)).collect())
-}
-
-fn words(bytes: &[u8]) -> Vec<f32> {
-	let word = |bytes: &[u8]| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-	bytes.chunks_exact(4).map(word).collect()
 }
 
 /// A job's name, specification and data.

@@ -4,7 +4,7 @@ use super::{Accelerator, Inputs};
 use crate::{
 	device::{DeviceMemory, DeviceState},
 	execute::CompiledProgram,
-	Engine, EngineError, State, StepTrace,
+	host, Engine, EngineError, Evaluated, Slices, State, StepTrace,
 };
 use candle_core::Tensor;
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
@@ -12,16 +12,15 @@ use trainyard_program::{
 	ops::{Role, TensorId},
 	reference::StepContext,
 };
-use trainyard_protocol::{bundle::Evaluation, content};
 
 impl Engine {
-	/// Does what [`Engine::step`] does, on a device. The state stays there.
+	/// Does what [`Engine::step`] does, on a device. The state stays there. Returns also the logits.
 	pub(crate) fn step_on(
 		&self,
 		device: &Arc<dyn Accelerator>,
 		state: &mut State,
 		step: u32,
-	) -> Result<StepTrace, EngineError> {
+	) -> Result<(StepTrace, Vec<f32>), EngineError> {
 		let resident = self.resident(device, state)?;
 		let (features, labels) = self.batch_values(step)?;
 		let moment = StepContext { seed: self.seed, step };
@@ -43,18 +42,19 @@ impl Engine {
 		let mut tensors = resident.tensors;
 		tensors.extend(out.next.into_iter().map(|(name, buffer, _)| (name, buffer)));
 		state.hold(DeviceState { tensors, ..resident });
-		Ok(StepTrace { loss, logits: content::le_bytes(&logits), gradient_norm })
+		Ok((StepTrace { loss, logits: host::hash_of(&logits), gradient_norm }, logits))
 	}
 
-	/// Does what [`Engine::evaluate_labels`] does, on a device.
+	/// Does what [`Engine::evaluate_slices`] does, on a device. Returns also the loss of each
+	/// validation label, in their order.
 	pub(crate) fn evaluate_on(
 		&self,
 		device: &Arc<dyn Accelerator>,
 		state: &State,
-	) -> Result<(Evaluation, Vec<f32>), EngineError> {
+	) -> Result<(Evaluated, Vec<f32>), EngineError> {
 		let resident = self.resident(device, state)?;
 		let table = &self.data.validation;
-		let (mut losses, mut correct) = (Vec::with_capacity(table.labels()), 0u32);
+		let mut sums = Slices::new(table.labels());
 		for (rows, plan) in &self.evaluation {
 			let (features, labels) = self.validation_values(rows.clone())?;
 			let inputs = Inputs {
@@ -67,11 +67,10 @@ impl Engine {
 			let wanted = roles(plan, [Role::RowLosses, Role::Correct]);
 			let out = device.run(plan, inputs, &wanted)?;
 			let mut results = out.values.into_iter();
-			losses.extend(results.next().unwrap_or_default());
-			let hits = results.next().unwrap_or_default();
-			correct += hits.iter().filter(|hit| **hit == 1.0).count() as u32;
+			let mut result = || results.next().unwrap_or_default();
+			sums.take(&result(), &result());
 		}
-		self.evaluation_of(losses, correct)
+		sums.finish(self.isa)
 	}
 
 	/// Returns the features and labels of the batch of `step`.

@@ -3,14 +3,14 @@
 use primitive_types::H256;
 use serde::{Deserialize, Serialize};
 use trainyard_program::spec::{CheckedSpec, JobSpec};
-use trainyard_protocol::bundle::{self, bundle_root, Evaluation};
+use trainyard_protocol::bundle::{self, bundle_root, Diverged, Evaluation};
 
 /// Name of the file.
 pub const FILE: &str = "manifest.json";
-/// Longest manifest that is read: 65,537 checkpoints of about 250 bytes, and room.
+/// Longest manifest that is read: 65,537 checkpoints of about 330 bytes, and room.
 pub const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// Value of [`Manifest::format`].
-pub const FORMAT: &str = "trainyard/bundle/v2";
+pub const FORMAT: &str = "trainyard/bundle/v3";
 
 /// The class of arithmetic under which a run was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,13 +68,16 @@ pub struct Checkpoint {
 	/// Evaluation of the model in this state.
 	#[serde(with = "validation")]
 	pub validation: Evaluation,
+	/// The sealed trace of the segment that ends here, of checkpoint 0 that of its evaluation; see
+	/// [`bundle::Checkpoint::trace`].
+	pub trace: H256,
 }
 
 impl Checkpoint {
 	/// Returns what the bundle root binds of it, which is everything.
 	pub fn bound(&self) -> bundle::Checkpoint {
-		let (step, state) = (self.step, self.state_hash);
-		bundle::Checkpoint { step, state, evaluation: self.validation }
+		let Self { step, state_hash: state, validation: evaluation, trace } = *self;
+		bundle::Checkpoint { step, state, evaluation, trace }
 	}
 }
 
@@ -107,9 +110,9 @@ impl MadeBy {
 	}
 }
 
-/// What a bundle claims. Only the checkpoints, and whether training diverged after them, are bound by
-/// the bundle root; everything else is for readers. Its specification is a valid one: a file is read with a [`JobSpec`] in that
-/// place, which [`Manifest::parse`] checks.
+/// What a bundle claims. Only the checkpoints, and where training diverged after them, are bound by
+/// the bundle root; everything else is for readers. Its specification is a valid one: a file is read
+/// with a [`JobSpec`] in that place, which [`Manifest::parse`] checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest<Spec = CheckedSpec> {
 	/// [`FORMAT`].
@@ -122,11 +125,12 @@ pub struct Manifest<Spec = CheckedSpec> {
 	pub arithmetic: Arithmetic,
 	/// Checkpoints so far, ascending; after the training all of them, or fewer if it stopped early.
 	pub checkpoints: Vec<Checkpoint>,
-	/// Whether training left the finite numbers after the last checkpoint, which ended it.
+	/// Where training left the finite numbers after the last checkpoint, which ended it.
 	#[serde(default)]
-	pub diverged: bool,
-	/// Merkle root over the checkpoints, and of a run that diverged over that, once training is over.
-	pub bundle_root: Option<H256>,
+	pub diverged: Option<Diverged>,
+	/// Merkle root over the checkpoints so far, and of a run that diverged over that. Of a run that is
+	/// not over it shows whether the list is still what was written.
+	pub bundle_root: H256,
 	/// Root of the blob `model.safetensors`, once training is over.
 	pub model_root: Option<H256>,
 	/// Who made it.
@@ -142,8 +146,8 @@ impl Manifest {
 			seed,
 			arithmetic: Arithmetic::Strict,
 			checkpoints: Vec::new(),
-			diverged: false,
-			bundle_root: None,
+			diverged: None,
+			bundle_root: bundle_root([], None),
 			model_root: None,
 			made_by: MadeBy::here(),
 		}
@@ -161,7 +165,7 @@ impl Manifest {
 
 	/// Returns the segment in which training left the finite numbers, if it did.
 	pub fn diverged_in(&self) -> Option<u32> {
-		self.diverged.then(|| self.segments())
+		self.diverged.map(|_| self.segments())
 	}
 
 	/// Returns after how many segments training is over, by the validation losses of the
@@ -225,18 +229,25 @@ mod tests {
 	fn manifests_survive_their_file() {
 		let mut manifest = Manifest::new(JobSpec::example().check().unwrap(), H256::repeat_byte(7));
 		let validation = Evaluation::new(0.1, 350, 359);
-		manifest.checkpoints.push(Checkpoint { step: 0, state_hash: H256::zero(), validation });
+		let (state_hash, trace) = (H256::repeat_byte(1), H256::repeat_byte(2));
+		manifest.checkpoints.push(Checkpoint { step: 0, state_hash, validation, trace });
 		let finite = manifest.computed_root();
-		manifest.bundle_root = Some(finite);
+		manifest.bundle_root = finite;
 		assert_eq!(Manifest::parse(&manifest.to_bytes()).unwrap(), manifest);
-		manifest.diverged = true;
+		manifest.checkpoints[0].trace.0[31] ^= 1;
+		assert_ne!(manifest.computed_root(), finite, "the root binds the trace");
+		manifest.checkpoints[0].trace.0[31] ^= 1;
+		let diverged = Diverged { step: 7, trace: H256::repeat_byte(3) };
+		manifest.diverged = Some(diverged);
 		assert_ne!(manifest.computed_root(), finite, "the root binds it");
 		assert_eq!(manifest.diverged_in(), Some(0));
 		assert_eq!(Manifest::parse(&manifest.to_bytes()).unwrap(), manifest);
 		// It may be left out.
 		let text = String::from_utf8(manifest.to_bytes()).unwrap();
-		let read = Manifest::parse(text.replace("  \"diverged\": true,\n", "").as_bytes()).unwrap();
-		assert!(!read.diverged);
+		let (before, rest) = text.split_once("  \"diverged\": {").unwrap();
+		let (_, after) = rest.split_once("},\n").unwrap();
+		let read = Manifest::parse([before, after].concat().as_bytes()).unwrap();
+		assert_eq!(read, Manifest { diverged: None, ..manifest.clone() });
 		manifest.format = "other".to_owned();
 		assert!(Manifest::parse(&manifest.to_bytes()).unwrap_err().contains("other"));
 		assert!(Manifest::parse(b"{\"format\":").is_err());
@@ -297,7 +308,8 @@ mod tests {
 		for (step, loss) in [(0, 2.0), (50, 1.0), (100, 1.5), (150, 1.0)] {
 			assert!(!manifest.stops_early());
 			let validation = Evaluation::new(loss, 0, 1);
-			manifest.checkpoints.push(Checkpoint { step, state_hash: H256::zero(), validation });
+			let (state_hash, trace) = (H256::zero(), H256::zero());
+			manifest.checkpoints.push(Checkpoint { step, state_hash, validation, trace });
 		}
 		assert_eq!((manifest.segments(), manifest.ends_after()), (3, Some(3)));
 		assert!(manifest.stops_early());

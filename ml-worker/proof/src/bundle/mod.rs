@@ -2,7 +2,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `manifest.json` | specification, seed; for each checkpoint step, state hash, evaluation; whether training diverged after them |
+//! | `manifest.json` | specification, seed; for each checkpoint step, state hash, evaluation, sealed trace; where training diverged after them |
 //! | `checkpoints/step-########.safetensors` | the full training state: parameters and optimizer |
 //! | `metrics.jsonl` | losses and accuracies for plots |
 //! | `metrics.csv` | the same as a table, see [`records`] |
@@ -132,7 +132,9 @@ impl Bundle {
 		&mut self.manifest
 	}
 
-	pub(crate) fn write_manifest(&self) -> Result<(), FileError> {
+	/// Writes the manifest, with the root over what it lists.
+	pub(crate) fn write_manifest(&mut self) -> Result<(), FileError> {
+		self.manifest.bundle_root = self.root();
 		files::write(&self.folder.join(manifest::FILE), &self.manifest.to_bytes())
 	}
 
@@ -159,7 +161,7 @@ impl Bundle {
 
 	/// Returns the result that the trainer commits to and reveals.
 	pub fn result(&self) -> Result<WorkResult, FileError> {
-		let (segments, diverged) = (self.manifest.segments(), self.manifest.diverged);
+		let (segments, diverged) = (self.manifest.segments(), self.manifest.diverged.is_some());
 		let (bundle_root, model_root) = (self.root(), self.model_root()?);
 		Ok(WorkResult { bundle_root, model_root, segments, diverged })
 	}
@@ -167,7 +169,7 @@ impl Bundle {
 	/// Returns whether training has ended: all checkpoints that there will be and the model are
 	/// listed.
 	pub fn is_finished(&self) -> bool {
-		self.manifest.bundle_root.is_some() && self.manifest.model_root.is_some()
+		self.manifest.model_root.is_some()
 	}
 
 	/// Returns whether the file of the checkpoint after `step` steps is there.

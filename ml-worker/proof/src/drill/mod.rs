@@ -17,8 +17,6 @@ use std::sync::{
 use trainyard_engine::{Compute, Data, Engine, EngineError, Isa, ProgramRunner, State, Target};
 use trainyard_program::{ops::Program, reference::StepContext, spec::CheckedSpec};
 use trainyard_protocol::{
-	bundle::trace_leaf,
-	content::le_bytes,
 	drill::{
 		calibration_state, chain_state, diverged_state, program, trial_state, DrillError, Template,
 		UnitResult,
@@ -155,17 +153,18 @@ fn trial(
 	for step in 0..steps {
 		options.check()?;
 		match engine.step(&mut state, step) {
-			Ok(made) => trace.push(trace_leaf(step, made.loss, &made.logits)),
+			Ok(made) => trace.push(made.leaf(step)),
 			Err(EngineError::NotANumber { .. }) => return diverged(step, &trace),
 			Err(e) => return Err(e.into()),
 		}
 		(options.progress)(step + 1, steps);
 	}
-	let (found, losses) = match engine.evaluate_labels(&state) {
+	let found = match engine.evaluate_slices(&state) {
 		Ok(found) => found,
 		Err(EngineError::LossNotANumber) => return diverged(steps, &trace),
 		Err(e) => return Err(e.into()),
 	};
-	trace.push(trace_leaf(steps, found.loss(), &le_bytes(&losses)));
-	Ok(UnitResult { state: trial_state(&state.hash()?, &trace), score: Some(found) })
+	trace.push(found.leaf(steps));
+	let score = Some(found.evaluation);
+	Ok(UnitResult { state: trial_state(&state.hash()?, &trace), score })
 }

@@ -20,6 +20,7 @@ use crate::{
 	},
 	hash::HashingReader,
 	inputs::{self, InputError, InputPaths, Inputs},
+	trace::Trace,
 };
 use primitive_types::H256;
 use std::{
@@ -200,7 +201,7 @@ pub fn run_on<'a>(
 	let target = device.target().map_err(TrainError::Engine)?;
 	let engine = Engine::on(spec, seed, inputs.data, target).map_err(TrainError::Engine)?;
 	if let Some(kept) = last.take() {
-		last = Some(resume::evaluations(&engine, &mut bundle, kept)?);
+		last = resume::evaluations(&engine, &mut bundle, kept)?;
 	}
 	let begun_at = last.as_ref().map(|(step, _)| *step);
 	Run::new(spec, engine, bundle, options, begun_at)?.go(last, inputs.initial_model)
@@ -258,6 +259,8 @@ struct Position {
 	before: Option<TensorMap>,
 	/// The present state.
 	state: State,
+	/// The trace of the segment under way, up to the present state.
+	trace: Trace,
 }
 
 impl<'a> Run<'a> {
@@ -308,7 +311,7 @@ impl<'a> Run<'a> {
 		let TrainError::Diverged { step, what, advice, kept, bundle: _ } = error else {
 			return Err(error);
 		};
-		self.bundle.manifest_mut().diverged = true;
+		self.bundle.manifest_mut().diverged = Some(at.trace.diverged());
 		let bundle = Some(Box::new(self.finish(&at.raw)?));
 		Err(TrainError::Diverged { step, what, advice, kept, bundle })
 	}
@@ -346,8 +349,8 @@ impl<'a> Run<'a> {
 		let state = Engine::initial_state(self.spec, &seed, initial_model.as_deref())
 			.map_err(TrainError::Engine)?;
 		let raw = state.to_host().map_err(TrainError::Engine)?;
-		let at = Position { begin: 0, raw, before: None, state };
-		let error = match self.checkpoint(0, &at.state, &at.raw) {
+		let at = Position { begin: 0, raw, before: None, state, trace: Trace::new(0) };
+		let error = match self.checkpoint(0, &at, &at.raw) {
 			Ok(validation) => {
 				self.report_checkpoint(0, validation);
 				return Ok((at, None));
@@ -357,7 +360,7 @@ impl<'a> Run<'a> {
 		if !matches!(error, TrainError::Diverged { .. }) {
 			return Err(error);
 		}
-		self.write_checkpoint(0, &at.raw, None)?;
+		self.write_checkpoint(0, &at.raw, None, &at.trace)?;
 		Ok((at, Some(error)))
 	}
 
@@ -365,7 +368,7 @@ impl<'a> Run<'a> {
 	fn go_on(&mut self, begin: u32, raw: TensorMap) -> Result<Position, TrainError> {
 		(self.options.progress)(&self.report);
 		let state = State::from_host(raw.clone()).map_err(TrainError::Engine)?;
-		Ok(Position { begin, raw, before: None, state })
+		Ok(Position { begin, raw, before: None, state, trace: Trace::new(begin) })
 	}
 
 	/// Trains the steps from the last checkpoint up to the next, at step `end`.
@@ -377,6 +380,7 @@ impl<'a> Run<'a> {
 			}
 			let done = step + 1;
 			let trace = self.step(step, at)?;
+			at.trace.step(&trace);
 			if done % loss_interval == 0 {
 				self.metrics.push(&Line::training(done, trace.loss, trace.gradient_norm))?;
 			}
@@ -406,8 +410,8 @@ impl<'a> Run<'a> {
 	fn end_segment(&mut self, end: u32, at: &mut Position) -> Result<(), TrainError> {
 		let next = at.state.to_host().map_err(TrainError::Engine)?;
 		let validation =
-			self.checkpoint(end, &at.state, &next).map_err(|e| self.explained(e, at, false))?;
-		at.begin = end;
+			self.checkpoint(end, at, &next).map_err(|e| self.explained(e, at, false))?;
+		(at.begin, at.trace) = (end, Trace::new(end));
 		at.before = Some(std::mem::replace(&mut at.raw, next));
 		self.report_checkpoint(end, validation);
 		Ok(())
@@ -426,11 +430,11 @@ impl<'a> Run<'a> {
 		self.bundle.manifest().checkpoints.last().map_or(0, |c| c.step)
 	}
 
-	/// Puts the state after `step` steps on disk: file, metrics, manifest, in this order.
+	/// Puts the present state, after `step` steps, on disk: file, metrics, manifest, in this order.
 	fn checkpoint(
 		&mut self,
 		step: u32,
-		state: &State,
+		at: &Position,
 		raw: &TensorMap,
 	) -> Result<Evaluation, TrainError> {
 		let is_out_of_range = |x: &&f32| !x.is_finite();
@@ -439,21 +443,26 @@ impl<'a> Run<'a> {
 				return Err(self.diverged(step, format!("{name} holds {value}")));
 			}
 		}
-		let validation = self.engine.evaluate(state).map_err(|e| self.failed(step, e))?;
+		let found = self.engine.evaluate_slices(&at.state).map_err(|e| self.failed(step, e))?;
+		let validation = found.evaluation;
 		if !validation.loss().is_finite() {
 			let what = format!("the validation loss is {}", validation.loss());
 			return Err(self.diverged(step, what));
 		}
-		self.write_checkpoint(step, raw, Some(validation))?;
+		let mut trace = at.trace.clone();
+		trace.evaluation(&found);
+		self.write_checkpoint(step, raw, Some(validation), &trace)?;
 		Ok(validation)
 	}
 
-	/// Puts a finite state and its evaluation on disk, which only an initial state may lack.
+	/// Puts a finite state on disk, its evaluation, which only an initial state may lack, and the trace
+	/// that ends with it.
 	fn write_checkpoint(
 		&mut self,
 		step: u32,
 		raw: &TensorMap,
 		validation: Option<Evaluation>,
+		trace: &Trace,
 	) -> Result<(), TrainError> {
 		files::write(&self.bundle.path(&checkpoint_file(step)), &tensors::encode(raw))?;
 		if let Some(validation) = &validation {
@@ -463,7 +472,12 @@ impl<'a> Run<'a> {
 		let validation = validation.unwrap_or(Evaluation::NONE);
 		let state_hash = state_hash(raw, NanRule::Refuse).map_err(TrainError::Engine)?;
 		let manifest = self.bundle.manifest_mut();
-		manifest.checkpoints.push(Checkpoint { step, state_hash, validation });
+		manifest.checkpoints.push(Checkpoint {
+			step,
+			state_hash,
+			validation,
+			trace: trace.sealed(),
+		});
 		let few = manifest.checkpoints.len() <= FEW_CHECKPOINTS;
 		if few || self.written.is_none_or(|at| at.elapsed() >= MANIFEST_PAUSE) {
 			self.bundle.write_manifest()?;
@@ -483,7 +497,6 @@ impl<'a> Run<'a> {
 		let config = bundle::config_bytes(self.bundle.manifest(), self.engine.data());
 		files::write(&self.bundle.path(bundle::CONFIG_FILE), &config)?;
 		let manifest: &mut Manifest = self.bundle.manifest_mut();
-		manifest.bundle_root = Some(manifest.computed_root());
 		manifest.model_root = Some(Chunked::new(&model).root);
 		self.bundle.write_manifest()?;
 		Ok(self.bundle)

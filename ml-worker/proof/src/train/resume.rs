@@ -79,6 +79,13 @@ pub(super) fn begin(
 			}
 		}
 	}
+	if bundle.manifest().bundle_root != bundle.root() {
+		// No file shows which of them is wrong: a trace is known by its replay alone.
+		tracing::warn!(
+			"the manifest lists other checkpoints than were written: training begins again"
+		);
+		(whole, last) = (0, None);
+	}
 	let first = bundle.manifest().checkpoints.first();
 	if first.is_some_and(|first| first.validation == Evaluation::NONE) {
 		// It diverged before its first step, which the run finds again.
@@ -103,31 +110,32 @@ pub fn keep_until(out: &Path, whole: u32) -> Result<(), TrainError> {
 /// run finds that again.
 fn keep(bundle: &mut Bundle, whole: usize) {
 	let manifest = bundle.manifest_mut();
-	if whole < manifest.checkpoints.len() || manifest.diverged {
+	if whole < manifest.checkpoints.len() || manifest.diverged.is_some() {
 		manifest.checkpoints.truncate(whole);
-		manifest.diverged = false;
-		(manifest.bundle_root, manifest.model_root) = (None, None);
+		(manifest.diverged, manifest.model_root) = (None, None);
 	}
 }
 
-/// Corrects the evaluations of the kept checkpoints, and drops the checkpoints after an early stop.
-/// `last` is step and state of the last of them; returns the step and state to go on with.
+/// Checks the evaluations of the kept checkpoints, and drops the checkpoints after an early stop.
+/// `last` is step and state of the last of them; returns the step and state to go on with, none if
+/// training begins again.
 ///
 /// A state is known by its hash; its evaluation is a number in the manifest, which no file covers
 /// before the training ends. The last one is computed again, and so is every one for which
-/// `metrics.jsonl`, a separate file, does not say the same.
+/// `metrics.jsonl`, a separate file, does not say the same. From the first that is wrong on, the
+/// checkpoints are dropped: its trace, which has the evaluation as a leaf, would be wrong as well.
 pub(super) fn evaluations(
 	engine: &Engine,
 	bundle: &mut Bundle,
 	last: (u32, TensorMap),
-) -> Result<(u32, TensorMap), TrainError> {
+) -> Result<Option<(u32, TensorMap)>, TrainError> {
 	let recorded = metrics::read(bundle.folder())?;
 	let recorded: BTreeMap<u32, Line> = recorded
 		.into_iter()
 		.filter(|line| line.validation_loss.is_some())
 		.map(|line| (line.step, line))
 		.collect();
-	let mut corrections = BTreeMap::new();
+	let (mut corrections, mut wrong) = (BTreeMap::new(), None);
 	for index in 0..bundle.manifest().checkpoints.len() {
 		let Checkpoint { step, validation: said, .. } = bundle.manifest().checkpoints[index];
 		let line = recorded.get(&step);
@@ -140,36 +148,41 @@ pub(super) fn evaluations(
 		};
 		let state = State::from_host(state).map_err(TrainError::Engine)?;
 		let found = engine.evaluate(&state).map_err(TrainError::Engine)?;
+		if found != said {
+			tracing::warn!(
+				"the manifest says of step {step}: {said:?}, but its state gives {found:?}; training \
+				 goes on from the checkpoint before it"
+			);
+			wrong = Some(index);
+			break;
+		}
 		let right = Line::validation(step, &found);
 		if line.is_some_and(|line| *line != right) {
 			corrections.insert(step, right);
-		}
-		if found != said {
-			tracing::warn!(
-				"the manifest says of step {step}: {said:?}, but its state gives {found:?}, which \
-				 takes its place"
-			);
-			let manifest = bundle.manifest_mut();
-			manifest.checkpoints[index].validation = found;
-			(manifest.bundle_root, manifest.model_root) = (None, None);
 		}
 	}
 	if !corrections.is_empty() {
 		metrics::correct(bundle.folder(), &corrections)?;
 	}
 
+	if let Some(wrong) = wrong {
+		keep(bundle, wrong);
+	}
 	let listed = &bundle.manifest().checkpoints;
 	let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss()).collect();
-	let end = bundle.manifest().spec.ends_after(&losses).map(|segments| segments as usize);
-	let Some((end, step)) = end.and_then(|end| Some((end, listed.get(end)?.step))) else {
-		return Ok(last);
-	};
-	if end + 1 == listed.len() {
-		return Ok(last);
+	let end = bundle.manifest().spec.ends_after(&losses).map(|segments| segments as usize + 1);
+	if let Some(end) = end.filter(|end| *end < listed.len()) {
+		tracing::warn!(
+			"training stops early at checkpoint {}; those behind it are dropped",
+			end - 1
+		);
+		keep(bundle, end);
 	}
-	tracing::warn!("training stops early at checkpoint {end}; those behind it are dropped");
-	keep(bundle, end + 1);
-	Ok((step, bundle.checkpoint(step)?))
+	match bundle.manifest().checkpoints.last() {
+		Some(listed) if listed.step == last.0 => Ok(Some(last)),
+		Some(listed) => Ok(Some((listed.step, bundle.checkpoint(listed.step)?))),
+		None => Ok(None),
+	}
 }
 
 /// Returns the first field in which a bundle's specification means a computation that differs from
@@ -216,7 +229,7 @@ fn first_difference(path: String, a: &Value, b: &Value) -> Option<String> {
 /// Returns whether nothing is left to do: all checkpoints were found whole, and so is the model.
 pub(super) fn is_whole(bundle: &Bundle) -> bool {
 	let manifest = bundle.manifest();
-	manifest.bundle_root == Some(bundle.root())
+	manifest.bundle_root == bundle.root()
 		&& manifest.ends_after() == Some(manifest.segments())
 		&& manifest.model_root.is_some()
 		&& bundle.model_root().ok() == manifest.model_root

@@ -57,11 +57,12 @@ fn row(number: u32, every: u32, data: &Data) -> String {
 	}
 }
 
-/// Returns state hash, validation loss and hits of the checkpoint after `step` steps.
+/// Returns state hash, validation loss, hits and sealed trace of the checkpoint after `step` steps.
 fn checkpoint(step: u32, bundle: &Bundle) -> String {
 	let found = bundle.manifest().checkpoints.iter().find(|c| c.step == step).unwrap();
 	let loss = write(&[found.validation.loss()]);
-	format!("{} {loss} {}", hex::encode(found.state_hash), found.validation.correct)
+	let [state, trace] = [found.state_hash, found.trace].map(hex::encode);
+	format!("{state} {loss} {} {trace}", found.validation.correct)
 }
 
 #[test]
@@ -84,7 +85,7 @@ fn the_page_has_a_run_from_its_data_to_its_roots() {
 			hex::encode(rows.unwrap().root())
 		}
 		("checkpoint", Some(step)) => checkpoint(step, &bundle),
-		("bundle_root", None) => hex::encode(bundle.manifest().bundle_root.unwrap()),
+		("bundle_root", None) => hex::encode(bundle.manifest().bundle_root),
 		("model", None) => hex::encode(hash::file(&bundle.path(MODEL_FILE)).unwrap().0),
 		("model_root", None) => hex::encode(bundle.manifest().model_root.unwrap()),
 		("blob", Some(length)) => {

@@ -4,13 +4,16 @@
 
 use super::{
 	idle::{beginning, Standstill},
-	is_trainers_fault, replay, required_checkpoints,
+	is_trainers_fault,
+	replay::{self, End},
+	required_checkpoints,
 	states::{check_movements, check_state, FalseState, States},
 	Aids, AuditReport, SegmentReport, Status, VerifyError,
 };
 use crate::{
 	bundle::{self, manifest::checkpoint_file, Bundle, BundleError},
 	inputs::Inputs,
+	trace::Trace,
 };
 use primitive_types::H256;
 use std::{collections::BTreeSet, sync::atomic::AtomicBool, time::Instant};
@@ -140,7 +143,7 @@ impl Case<'_> {
 	fn check_list(&self, report: &mut AuditReport) -> Result<(), Ended> {
 		let (spec, trained) = (self.spec, self.expected.segments);
 		let listed = &self.bundle.manifest().checkpoints;
-		if self.bundle.manifest().diverged != self.expected.diverged {
+		if self.bundle.manifest().diverged.is_some() != self.expected.diverged {
 			let detail = "result and root differ in whether training diverged";
 			report.note("checkpoints", Status::Fail, detail);
 			return reject(RejectReason::WrongCheckpoints);
@@ -181,7 +184,8 @@ impl Case<'_> {
 	}
 
 	/// Check 3: checkpoint 0 is the initial state, recomputed (of a fine-tuning, from its initial
-	/// model), and has its evaluation. Returns it, and the engine that evaluated it.
+	/// model), and has its evaluation, whose leaf alone makes its trace. Returns it, and the engine that
+	/// evaluated it.
 	fn check_beginning(
 		&self,
 		parts: &Parts,
@@ -198,10 +202,10 @@ impl Case<'_> {
 		}
 		let engine =
 			Engine::new(spec, self.seed, self.inputs.data.clone()).map_err(VerifyError::Engine)?;
-		let found = replay::evaluate(&engine, &state)?.map(|(found, _)| found);
+		let evaluated = replay::evaluate(&engine, &state)?;
+		let found = evaluated.as_ref().map(|found| found.evaluation);
 		let committed = first.map(|c| c.validation);
 		report.replayed_flop = parts.evaluation;
-		let found = found.filter(|found| found.loss().is_finite());
 		// Training may have diverged before its first step.
 		let expected = match self.expected.diverged_in() {
 			Some(0) => found.or(Some(Evaluation::NONE)),
@@ -209,6 +213,12 @@ impl Case<'_> {
 		};
 		if expected.is_none() || expected != committed {
 			let detail = wrong_evaluation(0, found, committed);
+			report.note("checkpoint 0", Status::Fail, detail);
+			return reject(RejectReason::WrongEvaluation { checkpoint: 0 });
+		}
+		let trace = Trace::of_the_beginning(evaluated.as_ref()).sealed();
+		if first.map(|c| c.trace) != Some(trace) {
+			let detail = "the trace of checkpoint 0 is not that of its evaluation";
 			report.note("checkpoint 0", Status::Fail, detail);
 			return reject(RejectReason::WrongEvaluation { checkpoint: 0 });
 		}
@@ -281,8 +291,8 @@ impl Case<'_> {
 		Ok(())
 	}
 
-	/// Check 6: each segment, ascending, replays to its committed end, which has the committed
-	/// evaluation. Returns what was computed on the way.
+	/// Check 6: each segment, ascending, replays to its committed end, with the committed evaluation
+	/// and by the committed trace. Returns what was computed on the way.
 	fn check_segments(
 		&self,
 		engine: &Engine,
@@ -293,17 +303,13 @@ impl Case<'_> {
 	) -> Result<Vec<SegmentEvidence>, Ended> {
 		let mut evidence = Vec::new();
 		for segment in segments {
-			let found = match self.expected.diverged_in() == Some(*segment) {
-				true => self.check_divergence(engine, parts, *segment, states, report)?,
-				false => self.check_segment(engine, parts, *segment, states, report)?,
-			};
-			evidence.push(found);
+			evidence.push(self.check_segment(engine, parts, *segment, states, report)?);
 		}
 		if let Some(what) = engine.fell_back() {
 			tracing::warn!("the GPU cannot compute {what}: the processor has replayed this result");
 		}
 		let detail = format!(
-			"{} of {} segments and their evaluations, equal in every bit",
+			"{} of {} segments, their evaluations and traces, equal in every bit",
 			segments.len(),
 			self.expected.trained()
 		);
@@ -312,9 +318,9 @@ impl Case<'_> {
 		Ok(evidence)
 	}
 
-	/// Replays the segment in which training is said to have diverged: it must leave the finite
-	/// numbers.
-	fn check_divergence(
+	/// Replays one segment and compares where it ends. The one in which training is said to have
+	/// diverged must leave the finite numbers there.
+	fn check_segment(
 		&self,
 		engine: &Engine,
 		parts: &Parts,
@@ -323,11 +329,12 @@ impl Case<'_> {
 		report: &mut AuditReport,
 	) -> Result<SegmentEvidence, Ended> {
 		let no_such = || VerifyError::NoSuchSegment { segment, segments: self.expected.trained() };
-		let begun = Instant::now();
+		let (begun, manifest) = (Instant::now(), self.bundle.manifest());
 		let begin = states.get(&segment).ok_or_else(no_such)?;
-		let from = self.bundle.manifest().checkpoints.get(segment as usize).ok_or_else(no_such)?;
+		let from = manifest.checkpoints.get(segment as usize).ok_or_else(no_such)?;
 		let to = self.spec.checkpoint_step(segment.saturating_add(1)).ok_or_else(no_such)?;
-		let known = match from.validation == Evaluation::NONE {
+		let claimed = End::of(manifest, segment).ok_or_else(no_such)?;
+		let known = match segment == 0 && from.validation == Evaluation::NONE {
 			// Check 3 found that.
 			true => Some(replay::before_the_first_step()),
 			false => self.aids.replays.load(segment, &from.state_hash),
@@ -340,87 +347,49 @@ impl Case<'_> {
 			self.aids.replays.save(&from.state_hash, &replayed);
 			report.replayed_flop += u128::from(to - from.step) * parts.step + parts.evaluation;
 		}
-		let (found, diverged) = (replayed.evidence, replayed.diverged());
+		let (found, equal) = (replayed.evidence, replayed.compare(&claimed));
 		let seconds = begun.elapsed().as_secs_f64();
 		report.segments.push(SegmentReport {
 			from_step: from.step,
 			to_step: to,
-			equal: diverged,
-			evaluation_equal: diverged,
-			committed: if diverged { found.end_state } else { H256::zero() },
+			equal: equal.state,
+			evaluation_equal: equal.evaluation,
+			trace_equal: equal.trace,
+			committed: claimed.state(),
 			evidence: found,
 			seconds,
 		});
 		report.replay_seconds += seconds;
 		report.share = report.replayed_flop as f64 / report.training_flop.max(1) as f64;
-		if !diverged {
+		if let Some(reason) = replayed.refutes(&claimed) {
 			let steps = format!("segment {segment} (steps {} to {to})", from.step);
-			let detail = format!("{steps} is said to diverge, and ends in {:?}", found.end_state);
+			let detail = match claimed {
+				End::Diverged(_) if !replayed.diverged() => {
+					format!("{steps} is said to diverge, and ends in {:?}", found.end_state)
+				}
+				End::Diverged(end) if !equal.state => {
+					format!(
+						"{steps} is said to diverge in step {}, and diverges elsewhere",
+						end.step
+					)
+				}
+				_ if !equal.state => {
+					let (found, committed) = (found.end_state, claimed.state());
+					format!("{steps} ends in {found:?}, but {committed:?} was committed")
+				}
+				End::Checkpoint(end) if !equal.evaluation => wrong_evaluation(
+					segment.saturating_add(1),
+					replayed.validation,
+					Some(end.evaluation),
+				),
+				_ => format!("{steps} ends as was committed, but its trace is another one"),
+			};
 			report.note("replay", Status::Fail, detail);
-			return reject(RejectReason::NotDiverged(found));
+			return reject(reason);
 		}
-		report.note(
-			"divergence",
-			Status::Pass,
-			format!("segment {segment} leaves the finite numbers"),
-		);
-		Ok(found)
-	}
-
-	/// Replays one segment and compares where it ends.
-	fn check_segment(
-		&self,
-		engine: &Engine,
-		parts: &Parts,
-		segment: u32,
-		states: &States,
-		report: &mut AuditReport,
-	) -> Result<SegmentEvidence, Ended> {
-		let no_such = || VerifyError::NoSuchSegment { segment, segments: self.expected.segments };
-		let begun = Instant::now();
-		let begin = states.get(&segment).ok_or_else(no_such)?;
-		let listed = &self.bundle.manifest().checkpoints;
-		let (from, to) = listed
-			.get(segment as usize)
-			.zip(listed.get(segment as usize + 1))
-			.ok_or_else(no_such)?;
-		let known = self.aids.replays.load(segment, &from.state_hash);
-		let replayed = match known {
-			Some(replayed) => replayed,
-			None => replay::segment(engine, self.spec, segment, begin, self.stop)?,
-		};
-		if known.is_none() {
-			self.aids.replays.save(&from.state_hash, &replayed);
-			report.replayed_flop += u128::from(to.step - from.step) * parts.step + parts.evaluation;
-		}
-		let found = replayed.evidence;
-		let seconds = begun.elapsed().as_secs_f64();
-		let equal = found.end_state == to.state_hash;
-		let evaluation_equal = replayed.validation == Some(to.validation);
-		report.segments.push(SegmentReport {
-			from_step: from.step,
-			to_step: to.step,
-			equal,
-			evaluation_equal,
-			committed: to.state_hash,
-			evidence: found,
-			seconds,
-		});
-		report.replay_seconds += seconds;
-		report.share = report.replayed_flop as f64 / report.training_flop.max(1) as f64;
-		if !equal {
-			let detail = format!(
-				"segment {segment} (steps {} to {}) ends in {:?}, but {:?} was committed",
-				from.step, to.step, found.end_state, to.state_hash
-			);
-			report.note("replay", Status::Fail, detail);
-			return reject(RejectReason::WrongSegment(found));
-		}
-		if !evaluation_equal {
-			let checkpoint = segment.saturating_add(1);
-			let detail = wrong_evaluation(checkpoint, replayed.validation, Some(to.validation));
-			report.note("replay", Status::Fail, detail);
-			return reject(RejectReason::WrongEvaluation { checkpoint });
+		if replayed.diverged() {
+			let detail = format!("segment {segment} leaves the finite numbers");
+			report.note("divergence", Status::Pass, detail);
 		}
 		Ok(found)
 	}
@@ -526,7 +495,7 @@ impl Case<'_> {
 		let replayed = trained.checked_sub(1).is_none_or(|end| segments.contains(&end));
 		if let (Some(state), false) = (last, replayed) {
 			let state = State::from_host(state.clone()).map_err(VerifyError::Engine)?;
-			let found = replay::evaluate(engine, &state)?.map(|(found, _)| found);
+			let found = replay::evaluate(engine, &state)?.map(|found| found.evaluation);
 			report.replayed_flop += parts.evaluation;
 			report.share = report.replayed_flop as f64 / report.training_flop.max(1) as f64;
 			let committed = self.bundle.manifest().checkpoints.last().map(|c| c.validation);

@@ -2,8 +2,8 @@
 //! one of them is true.
 //!
 //! Results that pass their own audits are compared with each other. They all begin with the same
-//! state, so if they differ, there is a first segment at whose end they do, in the state or in its
-//! evaluation. It is replayed once, from the state in which they still agree, and every result that
+//! state, so if they differ, there is a first segment at whose end they do, in the state, in its
+//! evaluation or in the segment's trace. It is replayed once, from the state in which they still agree, and every result that
 //! committed to a different end is false. This goes on among those that are left. The first
 //! parting, the state before it, and so the evidence depend only on the results: all verifiers find
 //! the same.
@@ -16,7 +16,8 @@
 //! result beside it.
 
 use super::{
-	is_trainers_fault, replay,
+	is_trainers_fault,
+	replay::{self, End},
 	states::{check_state, FalseState},
 	VerifyError,
 };
@@ -31,10 +32,7 @@ use std::{
 };
 use trainyard_engine::{Engine, TensorMap};
 use trainyard_program::spec::CheckedSpec;
-use trainyard_protocol::{
-	audit::{RejectReason, SegmentEvidence},
-	bundle::Checkpoint,
-};
+use trainyard_protocol::audit::{RejectReason, SegmentEvidence};
 
 /// Results of one job that passed their own audits, of which at most one is true.
 pub struct Contest {
@@ -107,11 +105,11 @@ impl Contest {
 		let ((_, first), others) = self.rivals.split_first()?;
 		let lengths = self.rivals.iter().map(|(_, bundle)| {
 			let manifest = bundle.manifest();
-			manifest.segments().saturating_add(u32::from(manifest.diverged))
+			manifest.segments().saturating_add(u32::from(manifest.diverged.is_some()))
 		});
 		(0..lengths.min()?).find(|segment| {
-			let end = end_of(first, *segment);
-			others.iter().any(|(_, other)| end_of(other, *segment) != end)
+			let end = End::of(first.manifest(), *segment);
+			others.iter().any(|(_, other)| End::of(other.manifest(), *segment) != end)
 		})
 	}
 
@@ -137,23 +135,14 @@ impl Contest {
 		let engine = Engine::new(&self.spec, self.seed, self.inputs()?.data.clone());
 		let engine = engine.map_err(VerifyError::Engine)?;
 		let replayed = replay::segment(&engine, &self.spec, segment, &begin, stop)?;
-		let (found, checkpoint) = (replayed.evidence, segment.saturating_add(1));
-		let evaluation = replayed.validation;
 		let mut rejected = Vec::new();
 		self.rivals.retain(|(index, bundle)| {
-			let reason = match end_of(bundle, segment) {
-				None if replayed.diverged() => return true,
-				None => RejectReason::NotDiverged(found),
-				Some(end) if end.state != found.end_state => RejectReason::WrongSegment(found),
-				Some(end) if Some(end.evaluation) != evaluation => {
-					RejectReason::WrongEvaluation { checkpoint }
-				}
-				Some(_) => return true,
-			};
-			rejected.push((*index, reason));
-			false
+			let claimed = End::of(bundle.manifest(), segment);
+			let reason = claimed.and_then(|claimed| replayed.refutes(&claimed));
+			rejected.extend(reason.map(|reason| (*index, reason)));
+			reason.is_none()
 		});
-		Ok(Some(Judgement { segment, evidence: Some(found), rejected }))
+		Ok(Some(Judgement { segment, evidence: Some(replayed.evidence), rejected }))
 	}
 
 	/// Returns the state before `segment`, from whichever folder has it.
@@ -180,13 +169,6 @@ impl Contest {
 	}
 }
 
-/// Returns the checkpoint to which the bundle commits at the end of `segment`, one that was trained;
-/// `None` where it diverged there.
-fn end_of(bundle: &Bundle, segment: u32) -> Option<Checkpoint> {
-	let index = segment.saturating_add(1) as usize;
-	bundle.manifest().checkpoints.get(index).map(|c| c.bound())
-}
-
 #[cfg(test)]
 mod tests {
 	use super::*;
@@ -196,7 +178,7 @@ mod tests {
 		train::Cheat,
 		verify::{audit, required_files_of},
 	};
-	use trainyard_protocol::{audit::GroupVerdict, job::WorkResult};
+	use trainyard_protocol::{audit::GroupVerdict, job::WorkResult, trace::seal};
 
 	struct Jobs {
 		folder: tempfile::TempDir,
@@ -254,8 +236,8 @@ mod tests {
 		let [(0, RejectReason::WrongSegment(evidence))] = found[0].rejected[..] else {
 			panic!("{found:?}")
 		};
-		let end = end_of(&Bundle::open(&honest.0).unwrap(), 5).unwrap();
-		assert_eq!((evidence.segment, evidence.end_state), (5, end.state));
+		let end = End::of(Bundle::open(&honest.0).unwrap().manifest(), 5).unwrap();
+		assert_eq!((evidence.segment, evidence.end_state), (5, end.state()));
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
 		assert_eq!(contest.parting(), None);
 
@@ -280,6 +262,28 @@ mod tests {
 		let found = judged(&mut contest);
 		let reason = RejectReason::WrongEvaluation { checkpoint: 2 };
 		assert_eq!((found.len(), &found[0].rejected[..]), (1, &[(1, reason)][..]));
+		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [0]);
+	}
+
+	/// So is a forged trace, though state and evaluation are true.
+	#[test]
+	fn a_forged_trace_that_was_not_drawn_is_found_beside_an_honest_result() {
+		let jobs = Jobs::new();
+		let (honest, mut forged) = (jobs.trained("honest", 0), jobs.trained("forged", 0));
+		let mut manifest = Bundle::open(&forged.0).unwrap().manifest().clone();
+		manifest.checkpoints[4].trace.0[7] ^= 1;
+		std::fs::write(forged.0.join("manifest.json"), manifest.to_bytes()).unwrap();
+		forged.1.bundle_root = manifest.computed_root();
+		assert!(jobs.passes(&honest, &[0, 2]) && jobs.passes(&forged, &[0, 2]));
+		let mut contest = jobs.contest(&[&honest.0, &forged.0]);
+		assert_eq!(contest.parting(), Some(3));
+		let found = judged(&mut contest);
+		let evidence = found[0].evidence.unwrap();
+		let reason = RejectReason::WrongSegment(evidence);
+		assert_eq!((found.len(), &found[0].rejected[..]), (1, &[(1, reason)][..]));
+		let listed = Bundle::open(&honest.0).unwrap().manifest().checkpoints[4];
+		assert_eq!(seal(&evidence.trace_root), listed.trace);
+		assert_eq!(evidence.end_state, listed.state_hash);
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [0]);
 	}
 

@@ -120,6 +120,8 @@ pub struct SegmentReport {
 	pub equal: bool,
 	/// Whether the evaluation of the end state is the committed one.
 	pub evaluation_equal: bool,
+	/// Whether the trace of the segment is the committed one.
+	pub trace_equal: bool,
 	/// The committed state's hash.
 	pub committed: H256,
 	/// What was computed.
@@ -262,14 +264,17 @@ pub fn piece_leaves(dir: &Path, pieces: &[Piece]) -> Result<Leaves, VerifyError>
 ///    their losses training ends there (or goes on, where it is claimed to have diverged),
 ///    otherwise `WrongCheckpoints`;
 /// 3. checkpoint 0 is the initial state, recomputed (of a fine-tuning, from its initial model),
-///    otherwise `WrongInitialState`, and has its evaluation, otherwise `WrongEvaluation`;
+///    otherwise `WrongInitialState`, and has its evaluation and the trace of that, otherwise
+///    `WrongEvaluation`;
 /// 4. the files needed are there and hash to the manifest's states, otherwise `Unavailable`;
 /// 5. each holds the job's tensors without NaN, in ascending order, otherwise `WrongState`, and
 ///    is a state that an honest run can have, no farther from the one before it (checkpoint 0
 ///    being the first) than the steps between them go, otherwise `UnreachableState`;
 /// 6. each segment, ascending, replays to its committed end, otherwise `WrongSegment`, and
-///    that has the committed evaluation, otherwise `WrongEvaluation`; the replay of the one in
-///    which training diverged leaves the finite numbers, otherwise `NotDiverged`;
+///    that has the committed evaluation, otherwise `WrongEvaluation`, and the segment the committed
+///    trace, otherwise `WrongSegment`; the replay of the one in which training diverged leaves the
+///    finite numbers, otherwise `NotDiverged`, in the committed step and with the committed trace,
+///    otherwise `WrongSegment`;
 /// 7. where a drawn segment stands still, [`Standstill`] finds where that began, and the segment
 ///    before replays to its committed end, otherwise as in 6 (what is read for this is checked as
 ///    in 4 and 5; a result that diverged earns no power, and is not searched);

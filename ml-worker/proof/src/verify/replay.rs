@@ -1,16 +1,16 @@
 //! Replays segments: trains a segment again and compares where it ends.
 
 use super::VerifyError;
+use crate::{bundle::Manifest, trace::Trace};
 use primitive_types::H256;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
-use trainyard_engine::{state_hash, Engine, EngineError, NanRule, State, TensorMap};
+use trainyard_engine::{state_hash, Engine, EngineError, Evaluated, NanRule, State, TensorMap};
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
-	audit::SegmentEvidence,
-	bundle::{diverged_state, trace_leaf, Evaluation},
-	content::le_bytes,
-	merkle,
+	audit::{RejectReason, SegmentEvidence},
+	bundle::{diverged_state, Checkpoint, Diverged, Evaluation},
+	trace::seal,
 };
 
 /// Replays that were done before, of one job under one seed: what a segment comes to depends on
@@ -51,16 +51,83 @@ impl Replayed {
 	pub fn diverged(&self) -> bool {
 		self.validation.is_none()
 	}
+
+	/// Returns what of a claimed end of the segment the replay came to.
+	pub fn compare(&self, claimed: &End) -> Equal {
+		let SegmentEvidence { end_state, trace_root, .. } = self.evidence;
+		match claimed {
+			End::Checkpoint(Checkpoint { state, evaluation, trace, .. }) => Equal {
+				state: end_state == *state,
+				evaluation: self.validation == Some(*evaluation),
+				trace: seal(&trace_root) == *trace,
+			},
+			End::Diverged(Diverged { trace, .. }) => Equal {
+				state: self.diverged() && end_state == claimed.state(),
+				evaluation: self.diverged(),
+				trace: seal(&trace_root) == *trace,
+			},
+		}
+	}
+
+	/// Returns why a result is false that claims this end of the segment, if it is.
+	pub fn refutes(&self, claimed: &End) -> Option<RejectReason> {
+		let (found, equal) = (self.evidence, self.compare(claimed));
+		match claimed {
+			End::Diverged(_) if !self.diverged() => Some(RejectReason::NotDiverged(found)),
+			_ if !equal.state => Some(RejectReason::WrongSegment(found)),
+			_ if !equal.evaluation => {
+				let checkpoint = found.segment.saturating_add(1);
+				Some(RejectReason::WrongEvaluation { checkpoint })
+			}
+			_ if !equal.trace => Some(RejectReason::WrongSegment(found)),
+			_ => None,
+		}
+	}
 }
 
-/// Evaluates a state. Returns the result, and the losses of the validation labels, little endian;
-/// `None` if the loss is not a number. No honest run goes on from there.
-pub fn evaluate(
-	engine: &Engine,
-	state: &State,
-) -> Result<Option<(Evaluation, Vec<u8>)>, VerifyError> {
-	match engine.evaluate_labels(state) {
-		Ok((found, losses)) => Ok(Some((found, le_bytes(&losses)))),
+/// What a result says of the end of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+	/// The segment was trained to its end.
+	Checkpoint(Checkpoint),
+	/// Training left the finite numbers in it.
+	Diverged(Diverged),
+}
+
+impl End {
+	/// Returns what the bundle of this manifest says of the end of `segment`; `None` if it trained no
+	/// such segment.
+	pub fn of(manifest: &Manifest, segment: u32) -> Option<Self> {
+		match manifest.checkpoints.get(segment.saturating_add(1) as usize) {
+			Some(listed) => Some(End::Checkpoint(listed.bound())),
+			None => manifest.diverged.filter(|_| manifest.segments() == segment).map(End::Diverged),
+		}
+	}
+
+	/// Returns the hash of the state at the end, as evidence names it.
+	pub fn state(&self) -> H256 {
+		match self {
+			End::Checkpoint(end) => end.state,
+			End::Diverged(end) => diverged_state(end.step),
+		}
+	}
+}
+
+/// What of a claimed end of a segment its replay came to as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Equal {
+	/// The state at its end; of one that diverged, the step in which that was noticed.
+	pub state: bool,
+	/// The evaluation of that state; of one that diverged, that it did.
+	pub evaluation: bool,
+	/// The sealed trace.
+	pub trace: bool,
+}
+
+/// Evaluates a state. Returns `None` if the loss is infinite or NaN. No honest run goes on from there.
+pub fn evaluate(engine: &Engine, state: &State) -> Result<Option<Evaluated>, VerifyError> {
+	match engine.evaluate_slices(state) {
+		Ok(found) => Ok(Some(found).filter(|found| found.evaluation.loss().is_finite())),
 		Err(EngineError::LossNotANumber) => Ok(None),
 		Err(e) => Err(VerifyError::Engine(e)),
 	}
@@ -85,34 +152,31 @@ pub fn segment(
 		.filter(|(from, to)| from < to)
 		.ok_or(VerifyError::NoSuchSegment { segment, segments: spec.segments() })?;
 	let mut state = State::from_host(begin.clone()).map_err(VerifyError::Engine)?;
-	let mut leaves = Vec::with_capacity((to - from) as usize + 1);
-	let mut diverged = None;
+	let (mut trace, mut diverged) = (Trace::new(from), false);
 	for step in from..to {
 		check(stop)?;
 		match engine.step(&mut state, step) {
-			Ok(trace) if trace.loss.is_finite() => {
-				leaves.push(trace_leaf(step, trace.loss, &trace.logits));
-			}
+			Ok(made) if made.loss.is_finite() => trace.step(&made),
 			Ok(_) | Err(EngineError::NotANumber { .. }) => {
-				diverged = Some(step);
+				diverged = true;
 				break;
 			}
 			Err(e) => return Err(VerifyError::Engine(e)),
 		}
 	}
 	let mut end = None;
-	if diverged.is_none() {
+	if !diverged {
 		check(stop)?;
 		end = end_of(engine, &state)?;
 	}
 	let (end_state, validation) = match end {
-		Some((hash, found, losses)) => {
-			leaves.push(trace_leaf(to, found.loss(), &losses));
-			(hash, Some(found))
+		Some((hash, found)) => {
+			trace.evaluation(&found);
+			(hash, Some(found.evaluation))
 		}
-		None => (diverged_state(diverged.unwrap_or(to)), None),
+		None => (diverged_state(trace.steps()), None),
 	};
-	let trace_root = merkle::root(&leaves);
+	let trace_root = trace.root();
 	let evidence = SegmentEvidence { segment, trace_root, end_state, idle_since: None };
 	Ok(Replayed { evidence, validation })
 }
@@ -120,24 +184,21 @@ pub fn segment(
 /// Returns what stands for the replay of segment 0 where the initial state has no finite validation
 /// loss: training diverged before its first step.
 pub fn before_the_first_step() -> Replayed {
-	let (trace_root, end_state) = (merkle::root(&[]), diverged_state(0));
+	let (trace_root, end_state) = (Trace::new(0).root(), diverged_state(0));
 	let evidence = SegmentEvidence { segment: 0, trace_root, end_state, idle_since: None };
 	Replayed { evidence, validation: None }
 }
 
-/// Returns the hash of a state at the end of a segment, its evaluation and the losses of the
-/// validation labels; `None` where a run would end as diverged.
-fn end_of(
-	engine: &Engine,
-	state: &State,
-) -> Result<Option<(H256, Evaluation, Vec<u8>)>, VerifyError> {
+/// Returns the hash of a state at the end of a segment, and its evaluation; `None` where a run would
+/// end as diverged.
+fn end_of(engine: &Engine, state: &State) -> Result<Option<(H256, Evaluated)>, VerifyError> {
 	let end = state.to_host().map_err(VerifyError::Engine)?;
 	if end.values().any(|tensor| tensor.data.iter().any(|x| !x.is_finite())) {
 		return Ok(None);
 	}
-	let Some((found, losses)) = evaluate(engine, state)? else { return Ok(None) };
+	let Some(found) = evaluate(engine, state)? else { return Ok(None) };
 	let hash = state_hash(&end, NanRule::Refuse).map_err(VerifyError::Engine)?;
-	Ok(found.loss().is_finite().then_some((hash, found, losses)))
+	Ok(Some((hash, found)))
 }
 
 /// Fails with [`VerifyError::Stopped`] once `stop` is set.

@@ -76,7 +76,7 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 	let bundle = Bundle::open(dir)?;
 	let manifest = bundle.manifest();
 	let spec = manifest.spec.clone();
-	let (Some(bundle_root), Some(model_root)) = (manifest.bundle_root, manifest.model_root) else {
+	let Some(model_root) = manifest.model_root else {
 		return Err(VerifyError::CannotCheck(format!(
 			"training in {} has not ended: {} checkpoints of {} at most are there. `trainyard \
 			 train … --resume` goes on",
@@ -103,7 +103,8 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 	}
 	let inputs = Inputs::load(&spec, &paths)?;
 	let data = inputs.data.clone();
-	let (segments, diverged) = (manifest.segments(), manifest.diverged);
+	let (bundle_root, segments) = (manifest.bundle_root, manifest.segments());
+	let diverged = manifest.diverged.is_some();
 	let result = WorkResult { bundle_root, model_root, segments, diverged };
 	let mut drawn = choice.draw(segments);
 	if let (Some(last), false) = (result.diverged_in(), matches!(choice, Choice::Random(0))) {

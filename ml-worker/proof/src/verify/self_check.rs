@@ -4,7 +4,10 @@
 //! It finds a GPU that computes wrong, and, where the processor trained as well, errors of memory
 //! and processor. Whoever commits to a false result loses a deposit that is many times the price.
 
-use super::{replay, replay::Replayed, VerifyError};
+use super::{
+	replay::{self, End, Replayed},
+	VerifyError,
+};
 use crate::{
 	bundle::{self, Bundle, BundleError},
 	inputs::Inputs,
@@ -65,8 +68,7 @@ pub fn on_processor(
 		if unevaluated {
 			// What is said to have diverged is the evaluation before the first step.
 			let state = State::from_host(begin.clone()).map_err(VerifyError::Engine)?;
-			let found = replay::evaluate(&engine, &state)?.map(|(found, _)| found);
-			let validation = found.filter(|found| found.loss().is_finite());
+			let validation = replay::evaluate(&engine, &state)?.map(|found| found.evaluation);
 			return Ok(Replayed { validation, ..replay::before_the_first_step() });
 		}
 		replay::segment(&engine, spec, segment, begin, stop)
@@ -123,10 +125,7 @@ fn difference(
 	let no_such = || VerifyError::NoSuchSegment { segment, segments: bundle.manifest().segments() };
 	let at = segment as usize;
 	let from = listed.get(at).ok_or_else(no_such)?;
-	let to = listed.get(at + 1);
-	if to.is_none() && bundle.manifest().diverged_in() != Some(segment) {
-		return Err(no_such());
-	}
+	let claimed = End::of(bundle.manifest(), segment).ok_or_else(no_such)?;
 	let begin = match segment {
 		0 => {
 			let state = Engine::initial_state(spec, &seed, inputs.initial_model());
@@ -143,23 +142,28 @@ fn difference(
 		},
 	};
 	let replayed = replayer(segment, &begin)?;
-	let Replayed { evidence, validation } = replayed;
-	let Some(to) = to else {
-		let what = format!(
-			"segment {segment} (from step {}) diverged, and its replay does not",
-			from.step
-		);
-		return Ok((!replayed.diverged()).then_some(what));
-	};
-	let steps = format!("segment {segment} (steps {} to {})", from.step, to.step);
-	if evidence.end_state != to.state_hash {
-		let (found, expected) = (evidence.end_state, to.state_hash);
-		return Ok(Some(format!("{steps} ended in {expected:?}, and its replay in {found:?}")));
-	}
-	if validation != Some(to.validation) {
-		return Ok(Some(format!("the evaluation after {steps} is another one in its replay")));
-	}
-	Ok(None)
+	let equal = replayed.compare(&claimed);
+	Ok(match claimed {
+		End::Diverged(_) => {
+			let steps = format!("segment {segment} (from step {})", from.step);
+			match (replayed.diverged(), equal.state && equal.trace) {
+				(false, _) => Some(format!("{steps} diverged, and its replay does not")),
+				(true, false) => Some(format!("{steps} diverged otherwise than its replay")),
+				(true, true) => None,
+			}
+		}
+		End::Checkpoint(to) => {
+			let steps = format!("segment {segment} (steps {} to {})", from.step, to.step);
+			if !equal.state {
+				let (found, expected) = (replayed.evidence.end_state, to.state);
+				Some(format!("{steps} ended in {expected:?}, and its replay in {found:?}"))
+			} else if !equal.evaluation {
+				Some(format!("the evaluation after {steps} is another one in its replay"))
+			} else {
+				(!equal.trace).then(|| format!("the trace of {steps} is another one in its replay"))
+			}
+		}
+	})
 }
 
 #[cfg(test)]
@@ -169,6 +173,7 @@ mod tests {
 		bundle::{manifest::checkpoint_file, tensors},
 		inputs::InputPaths,
 		testing::{job, table, train, SEED},
+		trace::Trace,
 		train as training,
 	};
 	use std::{collections::BTreeMap, path::Path};
@@ -208,8 +213,19 @@ mod tests {
 			let tensor = state.get_mut("layers.0.weight").unwrap();
 			tensor.data[3] = f32::from_bits(tensor.data[3].to_bits() ^ (1 << 20));
 			std::fs::write(out.join(checkpoint_file(step)), tensors::encode(&state)).unwrap();
+			let engine = Engine::new(&self.spec, SEED, self.inputs.data.clone()).unwrap();
+			let begin = self.spec.checkpoint_step(index - 1).unwrap();
+			let mut trained = State::from_host(bundle.checkpoint(begin).unwrap()).unwrap();
+			let mut trace = Trace::new(begin);
+			for step in begin..step {
+				trace.step(&engine.step(&mut trained, step).unwrap());
+			}
+			let flipped = State::from_host(state.clone()).unwrap();
+			let found = engine.evaluate_slices(&flipped).unwrap();
+			trace.evaluation(&found);
 			let listed = &mut bundle.manifest_mut().checkpoints[index as usize];
 			listed.state_hash = state_hash(&state, NanRule::Refuse).unwrap();
+			(listed.validation, listed.trace) = (found.evaluation, trace.sealed());
 			bundle.write_manifest().unwrap();
 			self.bundle = train(&self.spec, &self.data(), &out, true, None).unwrap();
 			self

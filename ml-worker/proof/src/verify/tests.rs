@@ -1,5 +1,6 @@
 mod attacks;
 mod diverged;
+mod traces;
 
 use super::*;
 use crate::{
@@ -14,7 +15,12 @@ use std::{
 	sync::{atomic::Ordering, Arc, Mutex},
 };
 use trainyard_engine::{state_hash, Engine, NanRule, State, TensorMap};
-use trainyard_protocol::{audit::RejectReason, blob::Chunked, bundle::Evaluation};
+use trainyard_protocol::{
+	audit::RejectReason,
+	blob::Chunked,
+	bundle::Evaluation,
+	trace::{seal, step_leaf},
+};
 
 /// A trained bundle, and everything that is needed to audit it.
 struct Trained {
@@ -116,28 +122,6 @@ fn an_honest_run_is_accepted_at_every_segment() {
 	// Evidence depends on the segment alone, not on what else is drawn, nor on the order.
 	let GroupVerdict::Accept(two) = t.audit(&[4, 1, 4]) else { panic!() };
 	assert_eq!(two.to_vec(), [evidence[1], evidence[4]]);
-}
-
-#[test]
-fn the_trace_is_that_of_the_primitives() {
-	let t = trained(None);
-	let GroupVerdict::Accept(evidence) = t.audit(&[1]) else { panic!() };
-	let engine = Engine::new(&t.spec, SEED, t.inputs.data.clone()).unwrap();
-	let bundle = Bundle::open(&t.out).unwrap();
-	let begin = bundle.checkpoint(10).unwrap();
-	let mut state = State::from_host(begin).unwrap();
-	use trainyard_protocol::{bundle::trace_leaf, content::le_bytes};
-	let mut leaves: Vec<H256> = (10..20)
-		.map(|step| {
-			let trace = engine.step(&mut state, step).unwrap();
-			trace_leaf(step, trace.loss, &trace.logits)
-		})
-		.collect();
-	let (found, losses) = engine.evaluate_labels(&state).unwrap();
-	assert_eq!((losses.len(), found), (15, engine.evaluate(&state).unwrap()));
-	leaves.push(trace_leaf(20, found.loss(), &le_bytes(&losses)));
-	assert_eq!(evidence[0].trace_root, trainyard_protocol::merkle::root(&leaves));
-	assert_eq!(state.hash().unwrap(), evidence[0].end_state);
 }
 
 #[test]

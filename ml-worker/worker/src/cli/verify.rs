@@ -78,12 +78,14 @@ fn text(full: &Full) -> String {
 				vec![
 					s.evidence.segment.to_string(),
 					format!("{} to {}", s.from_step, s.to_step),
-					match (s.equal, s.evaluation_equal) {
-						(true, _) if diverged == Some(s.evidence.segment) => "diverges",
-						(false, _) if diverged == Some(s.evidence.segment) => "STAYS FINITE",
-						(true, true) => "equal",
-						(true, false) => "EVALUATION DIFFERS",
-						(false, _) => "DIFFERS",
+					match (s.equal, s.evaluation_equal, s.trace_equal) {
+						(_, false, _) if diverged == Some(s.evidence.segment) => "STAYS FINITE",
+						(true, _, true) if diverged == Some(s.evidence.segment) => "diverges",
+						_ if diverged == Some(s.evidence.segment) => "DIVERGES ELSEWHERE",
+						(true, true, true) => "equal",
+						(true, true, false) => "TRACE DIFFERS",
+						(true, false, _) => "EVALUATION DIFFERS",
+						(false, ..) => "DIFFERS",
 					}
 					.to_owned(),
 					format!("{:.3} s", s.seconds),

@@ -261,7 +261,7 @@ fn a_folder_of_another_job_is_left_alone() {
 		fails(&arguments, &words);
 	}
 	assert!(contents(&out) == whole);
-	assert!(json(&out.join("manifest.json"))["bundle_root"].is_string());
+	assert!(json(&out.join("manifest.json"))["model_root"].is_string());
 }
 
 #[test]

@@ -92,10 +92,11 @@ fn tampered_files_fail_and_missing_ones_cannot_be_checked() {
 		found
 	};
 	type Change = fn(&mut serde_json::Value);
-	let changes: [(&str, Change); 6] = [
+	let changes: [(&str, Change); 7] = [
 		("state hash", |m| {
 			m["checkpoints"][3]["state_hash"] = m["checkpoints"][4]["state_hash"].clone()
 		}),
+		("trace", |m| m["checkpoints"][3]["trace"] = m["checkpoints"][4]["trace"].clone()),
 		("root", |m| m["bundle_root"] = m["model_root"].clone()),
 		("model root", |m| m["model_root"] = m["bundle_root"].clone()),
 		("seed", |m| m["seed"] = m["bundle_root"].clone()),
@@ -147,7 +148,7 @@ fn garbage_in_a_checkpoint_that_no_replay_reads_fails() {
 		let whole = std::fs::read(&path).unwrap();
 		std::fs::write(&path, tensors::encode(&state)).unwrap();
 		manifest.checkpoints[3].state_hash = state_hash(&state, NanRule::Allow).unwrap();
-		manifest.bundle_root = Some(manifest.computed_root());
+		manifest.bundle_root = manifest.computed_root();
 		std::fs::write(out.join("manifest.json"), manifest.to_bytes()).unwrap();
 		let (code, found) = verify(&out, "0");
 		assert_eq!(code, 1, "{word}: {found:#}");

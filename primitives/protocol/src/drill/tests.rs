@@ -398,7 +398,7 @@ fn vectors() {
 		"e1fe2c773fa13f780a7bb62d95193ee7c6d8af5c472ad925c691eab8c7ad1144",
 		"77b95c6b24d44bbe2f4d741bb5287f270135de8fb1b1d62f04327a6ae0eb0133",
 		"fd9ff1e51f662a657135402db2227a671746533e277ee83ee542192061b0580e",
-		"0fbacb909b38a9251ba0da8fc873233706d62db07f07a6386cc19b87ca177b2f",
+		"6411be41b09b4a89cbe4c28958ceda58f23db89cbc8e3c4e1929ee42f02aa6fd",
 	];
 	assert_eq!(found, expected);
 	// In the page, each in a row of its own, in this order.

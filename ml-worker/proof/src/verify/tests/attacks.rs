@@ -2,7 +2,7 @@
 //! states that no gradient makes.
 
 use super::*;
-use crate::testing;
+use crate::{testing, trace::Trace};
 use trainyard_program::spec::{Activation, DataFormat, Dataset, JobSpec, Model};
 
 /// The digits in ten segments of 30 steps, as a job that earns power.
@@ -48,15 +48,20 @@ fn jumped(activation: Activation, change: impl Fn(&mut TensorMap, &TensorMap)) -
 	for index in JUMP..manifest.checkpoints.len() {
 		let step = manifest.checkpoints[index].step;
 		let mut now = State::from_host(state).unwrap();
+		let from = manifest.checkpoints[index - 1].step;
+		let mut trace = Trace::new(from);
 		if index > JUMP {
-			for step in manifest.checkpoints[index - 1].step..step {
-				engine.step(&mut now, step).unwrap();
+			for step in from..step {
+				trace.step(&engine.step(&mut now, step).unwrap());
 			}
 		}
 		state = now.to_host().unwrap();
 		std::fs::write(out.join(checkpoint_file(step)), tensors::encode(&state)).unwrap();
 		manifest.checkpoints[index].state_hash = state_hash(&state, NanRule::Refuse).unwrap();
-		manifest.checkpoints[index].validation = engine.evaluate(&now).unwrap();
+		let found = engine.evaluate_slices(&now).unwrap();
+		trace.evaluation(&found);
+		let listed = &mut manifest.checkpoints[index];
+		(listed.validation, listed.trace) = (found.evaluation, trace.sealed());
 	}
 	std::fs::write(out.join(manifest::FILE), manifest.to_bytes()).unwrap();
 	result.bundle_root = manifest.computed_root();

@@ -5,8 +5,11 @@ use crate::train::TrainError;
 use trainyard_program::spec::{Loss, Model, Optimizer};
 use trainyard_protocol::{
 	audit::{are_read, leaves_fit, Piece},
-	bundle::diverged_state,
+	bundle::{diverged_state, Diverged},
 };
+
+/// What somebody says of a divergence who did not find one.
+const NOWHERE: Diverged = Diverged { step: 20, trace: H256([9; 32]) };
 
 /// A job whose parameters grow in every step, at this rate: a linear model, squared errors.
 fn growing(path: &Path, learning_rate_nano: u64) -> CheckedSpec {
@@ -90,7 +93,7 @@ fn a_claim_of_divergence_that_replays_finite_is_rejected() {
 	let t = trained(None);
 	let result = t.commit(|manifest| {
 		manifest.checkpoints.truncate(3);
-		manifest.diverged = true;
+		manifest.diverged = Some(NOWHERE);
 	});
 	let state = Bundle::open(&t.out).unwrap().checkpoint(20).unwrap();
 	let model_root = Chunked::new(&bundle::model_bytes(&state)).root;
@@ -112,16 +115,18 @@ fn result_and_root_say_the_same_of_a_divergence() {
 	let denied = WorkResult { diverged: false, ..t.result };
 	assert_eq!(rejected(t.audit_of(denied, &[0]).0), RejectReason::WrongCheckpoints);
 	// A manifest that denies it has another root.
-	let finite = t.commit(|manifest| manifest.diverged = false);
+	let finite = t.commit(|manifest| manifest.diverged = None);
 	assert_eq!(t.audit(&[0, last]), GroupVerdict::Unavailable);
 	let claimed = WorkResult { diverged: true, ..finite };
 	assert_eq!(rejected(t.audit_of(claimed, &[0, last]).0), RejectReason::WrongCheckpoints);
 	// A run that is over has not diverged.
 	let t = trained(None);
-	let result = WorkResult { diverged: true, ..t.commit(|manifest| manifest.diverged = true) };
+	let result =
+		WorkResult { diverged: true, ..t.commit(|manifest| manifest.diverged = Some(NOWHERE)) };
 	assert_eq!(rejected(t.audit_of(result, &[0]).0), RejectReason::WrongCheckpoints);
 	let t = trained_as(stopping, None);
-	let result = WorkResult { diverged: true, ..t.commit(|manifest| manifest.diverged = true) };
+	let result =
+		WorkResult { diverged: true, ..t.commit(|manifest| manifest.diverged = Some(NOWHERE)) };
 	assert_eq!(rejected(t.audit_of(result, &[0, 3]).0), RejectReason::WrongCheckpoints);
 }
 
@@ -143,7 +148,7 @@ fn one_that_diverged_and_one_that_goes_on_part() {
 	// It makes up one more checkpoint.
 	let forged = copy(&honest, "goes on");
 	let mut manifest = honest.manifest();
-	manifest.diverged = false;
+	manifest.diverged = None;
 	let more = *manifest.checkpoints.last().unwrap();
 	let step = honest.spec.checkpoint_step(last + 1).unwrap();
 	manifest.checkpoints.push(Checkpoint { step, ..more });
@@ -162,7 +167,7 @@ fn one_that_diverged_and_one_that_goes_on_part() {
 	let forged = copy(&honest, "diverged");
 	let mut manifest = honest.manifest();
 	manifest.checkpoints.truncate(3);
-	manifest.diverged = true;
+	manifest.diverged = Some(NOWHERE);
 	std::fs::write(forged.join(manifest::FILE), manifest.to_bytes()).unwrap();
 	let folders = [(0, honest.out.clone()), (1, forged)];
 	let mut contest = Contest::new(&honest.spec, SEED, honest.inputs.clone(), &folders).unwrap();
@@ -187,13 +192,13 @@ fn a_divergence_is_checked_before_it_counts() {
 	let t = trained(None);
 	t.commit(|manifest| {
 		manifest.checkpoints.truncate(3);
-		manifest.diverged = true;
+		manifest.diverged = Some(NOWHERE);
 	});
 	let found = check(&t, &[2].into());
 	assert!(matches!(found, Finding::False { segment: 2, whole: 3, .. }), "{found:?}");
 	// It goes on from there, to what it should have come to.
 	crate::train::keep_until(&t.out, 3).unwrap();
-	assert!(!t.manifest().diverged && t.manifest().checkpoints.len() == 3);
+	assert!(t.manifest().diverged.is_none() && t.manifest().checkpoints.len() == 3);
 	let path = t.out.parent().unwrap().join("table.csv");
 	let bundle = train(&t.spec, &path, &t.out, true, None).unwrap();
 	assert_eq!(bundle.result().unwrap(), t.result);
@@ -243,9 +248,151 @@ fn a_run_that_diverged_before_its_first_step_is_true() {
 	let lie = t.commit(|manifest| {
 		manifest.checkpoints.truncate(1);
 		manifest.checkpoints[0].validation = Evaluation::NONE;
-		manifest.diverged = true;
+		manifest.diverged = Some(NOWHERE);
 	});
 	let lie = WorkResult { diverged: true, ..lie };
 	let wrong = RejectReason::WrongEvaluation { checkpoint: 0 };
 	assert_eq!(rejected(t.audit_of(lie, &[0]).0), wrong);
+}
+
+/// Writes `text` over the inputs of every validation row of the table at `path`.
+fn validate_on(path: &Path, text: &str) {
+	let table = std::fs::read_to_string(path).unwrap();
+	let mut rows = String::new();
+	for (at, line) in table.lines().enumerate() {
+		let validates = at.checked_sub(1).is_some_and(|row| row % 4 == 3);
+		let label = line.rsplit_once(',').unwrap().1;
+		rows += &match validates {
+			true => format!("{text},{text},{text},{text},{label}\n"),
+			false => format!("{line}\n"),
+		};
+	}
+	std::fs::write(path, rows).unwrap();
+}
+
+/// Trains a job that diverges.
+fn diverging(folder: tempfile::TempDir, path: &Path, spec: CheckedSpec) -> Trained {
+	let out = folder.path().join("bundle");
+	let error = train(&spec, path, &out, false, None).unwrap_err();
+	let TrainError::Diverged { bundle: Some(bundle), .. } = error else { panic!("{error}") };
+	let result = bundle.result().unwrap();
+	let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
+	Trained { _folder: folder, out, spec, inputs, result }
+}
+
+/// The first rate, doubled each time, at which validation rows that are a million times as large
+/// overflow: training itself is finite then, and for long.
+fn diverged_in_an_evaluation() -> Trained {
+	for doubled in 0..16 {
+		let folder = tempfile::tempdir().unwrap();
+		let path = table(folder.path());
+		validate_on(&path, "9e6");
+		let spec = growing(&path, 10_000_000 << doubled);
+		let out = folder.path().join("tried");
+		if train(&spec, &path, &out, false, None).is_err() {
+			return diverging(folder, &path, spec);
+		}
+	}
+	panic!("no rate is too high");
+}
+
+/// Squares of huge gradients overflow in the average that Adam keeps; nothing else does.
+fn diverged_in_a_state() -> Trained {
+	let folder = tempfile::tempdir().unwrap();
+	let path = table(folder.path());
+	let text = std::fs::read_to_string(&path).unwrap();
+	let mut rows = String::new();
+	for (at, line) in text.lines().enumerate() {
+		let (inputs, label) = line.rsplit_once(',').unwrap();
+		rows += &match at {
+			0 => format!("{line}\n"),
+			_ => format!("{}e24,{label}\n", inputs.split(',').collect::<Vec<_>>().join("e24,")),
+		};
+	}
+	std::fs::write(&path, rows).unwrap();
+	let spec = changed(&job(&path), |spec| spec.dataset.feature_divisor = 1);
+	diverging(folder, &path, spec)
+}
+
+/// Validation rows that overflow from the beginning.
+fn diverged_at_once() -> Trained {
+	let folder = tempfile::tempdir().unwrap();
+	let path = table(folder.path());
+	validate_on(&path, "3e38");
+	let spec = changed(&job(&path), |spec| spec.dataset.feature_divisor = 1);
+	diverging(folder, &path, spec)
+}
+
+/// Wherever training diverged, the last leaf says in which step, and by which trace: anything else is
+/// found to be false.
+#[test]
+fn the_last_leaf_says_where_training_diverged_and_how_it_came_there() {
+	let never = AtomicBool::new(false);
+	for (t, place) in [
+		(diverged(), "step"),
+		(diverged_in_a_state(), "end"),
+		(diverged_in_an_evaluation(), "end"),
+		(diverged_at_once(), "beginning"),
+	] {
+		let (manifest, last) = (t.manifest(), t.result.segments);
+		let claimed = manifest.diverged.unwrap();
+		// By the primitives: the steps from the last checkpoint up to the one that is named.
+		let engine = Engine::new(&t.spec, SEED, t.inputs.data.clone()).unwrap();
+		let begin = t.spec.checkpoint_step(last).unwrap();
+		let bundle = Bundle::open(&t.out).unwrap();
+		let mut state = State::from_host(bundle.checkpoint(begin).unwrap()).unwrap();
+		let leaves: Vec<H256> = (begin..claimed.step)
+			.map(|step| {
+				let made = engine.step(&mut state, step).unwrap();
+				step_leaf(step, made.loss, &made.logits)
+			})
+			.collect();
+		assert_eq!(claimed.trace, seal(&merkle::root(&leaves)), "{place}");
+		match place {
+			"step" => {
+				assert!(claimed.step < begin + 10);
+				let next = engine.step(&mut state, claimed.step);
+				assert!(next.is_err() || !next.unwrap().loss.is_finite());
+			}
+			"end" => assert_eq!(claimed.step, begin + 10),
+			_ => {
+				assert_eq!((last, claimed.step), (0, 0));
+				assert_eq!(manifest.checkpoints[0].validation, Evaluation::NONE);
+				assert_eq!(manifest.checkpoints[0].trace, claimed.trace);
+			}
+		}
+		let (verdict, report) = t.audit_of(t.result, &[last]);
+		let [evidence] = accepted(&verdict) else { panic!("{report:?}") };
+		assert_eq!(evidence.end_state, diverged_state(claimed.step));
+		assert_eq!(seal(&evidence.trace_root), claimed.trace);
+		assert!(report.segments.iter().all(|s| s.equal && s.evaluation_equal && s.trace_equal));
+		assert!(full(&t.out, Choice::All, &GivenFiles::default()).unwrap().passed);
+
+		let honest = t.out.parent().unwrap().join("honest");
+		std::fs::create_dir_all(honest.join(bundle::CHECKPOINTS)).unwrap();
+		for file in
+			required_files_of(&t.spec, last, &[last]).iter().chain([&manifest::FILE.to_owned()])
+		{
+			std::fs::copy(t.out.join(file), honest.join(file)).unwrap();
+		}
+		for lie in [
+			Diverged { step: claimed.step + 1, ..claimed },
+			Diverged { trace: H256::repeat_byte(9), ..claimed },
+		] {
+			let forged = t.commit(|manifest| manifest.diverged = Some(lie));
+			let wrong = RejectReason::WrongSegment(*evidence);
+			assert_eq!(rejected(t.audit_of(forged, &[last]).0), wrong, "{place}");
+			let folders = [(0, t.out.clone()), (1, honest.clone())];
+			let mut contest = Contest::new(&t.spec, SEED, t.inputs.clone(), &folders).unwrap();
+			assert_eq!(contest.parting(), Some(last));
+			if place != "beginning" {
+				let found = contest.judge(&never).unwrap().unwrap();
+				assert_eq!(found.rejected, [(0, wrong)]);
+			}
+			let (bundle, drawn) = (Bundle::open(&t.out).unwrap(), [last].into());
+			let job = (&t.spec, SEED);
+			let found = self_check::on_processor(&bundle, job, &t.inputs, &drawn, &never).unwrap();
+			assert!(matches!(found, self_check::Finding::False { .. }), "{found:?}");
+		}
+	}
 }

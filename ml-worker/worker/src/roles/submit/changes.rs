@@ -221,7 +221,10 @@ mod tests {
 		};
 		let lines = texts(Some(&auditing), &ended);
 		assert_eq!(lines[0], "auditing -> failed");
-		assert!(lines.iter().any(|l| l.contains("segment 7 ends in another state")), "{lines:?}");
+		assert!(
+			lines.iter().any(|l| l.contains("segment 7 has another end or trace")),
+			"{lines:?}"
+		);
 		assert!(lines.iter().any(|l| l == "result 0 is rejected"), "{lines:?}");
 		assert!(lines.last().unwrap().ends_with("deposit lost"), "{lines:?}");
 		assert!(texts(Some(&ended), &ended).is_empty());

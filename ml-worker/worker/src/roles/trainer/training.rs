@@ -166,7 +166,7 @@ impl Training {
 					"{} segment(s) replayed on the processor, equal in every bit ({seconds:.1} s)",
 					self.checks
 						.min(bundle.manifest().segments())
-						.saturating_add(u32::from(bundle.manifest().diverged))
+						.saturating_add(u32::from(bundle.manifest().diverged.is_some()))
 				);
 				self.report.job(self.job, "self_check", &text, json!({ "seconds": seconds }));
 			}
