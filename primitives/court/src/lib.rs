@@ -22,5 +22,7 @@ extern crate alloc;
 
 pub mod case;
 pub mod referee;
+#[cfg(test)]
+mod testing;
 
 pub use case::{Case, Refused, Value, Verdict};

@@ -24,7 +24,6 @@ pub mod fees;
 pub mod job;
 pub mod merkle;
 pub mod model_file;
-pub mod opening;
 pub mod rows;
 pub mod seats;
 pub mod state;

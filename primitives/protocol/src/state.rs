@@ -2,7 +2,7 @@
 //!
 //! A state hash binds names, shapes and [content hashes](crate::content) of all tensors in a Merkle
 //! tree, and a content hash is a tree itself: with a [`TensorProof`] and an
-//! [opening](crate::opening::Opening), any 1 KiB of a state is shown without the rest.
+//! [opening](crate::content::open_many), any 1 KiB of a state is shown without the rest.
 
 use crate::{merkle, H256};
 use alloc::{string::String, vec::Vec};

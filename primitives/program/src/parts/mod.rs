@@ -12,7 +12,6 @@
 //! number ends in a stretch of one chain.
 //!
 //! - [`Part`] are the parts, [`expand`] takes an operator apart, [`PartList`] a whole program;
-//! - [`Opened`] are pieces of tensors to compute from, [`Recorder`] notes which pieces that takes;
 //! - [`stretch`] says how long a piece of a chain can be by the bytes of what it reads;
 //! - `chain` is what a chain holds; `element`, `rows`, `images` and `each` compute.
 
@@ -23,7 +22,6 @@ mod expand;
 mod images;
 mod kind;
 mod list;
-mod opened;
 mod rows;
 mod stretch;
 #[cfg(test)]
@@ -35,8 +33,7 @@ pub use element::{advance, element, finish, start, terms, Inputs, Moment, PartEr
 pub use expand::{expand, Expanded};
 pub use kind::{Norm, Part};
 pub use list::{PartList, PartOp};
-pub use opened::{Chunk, Opened, OpenedError, Recorder, CHUNK_ELEMENTS};
 pub use stretch::{
-	opening_bytes, reads, stretch, stretch_bytes, stretches, Reach, Read, MAX_REST_READS,
-	MAX_STRETCH,
+	opening_bytes, reads, stretch, stretch_bytes, stretches, Reach, Read, Storage, CHUNK_ELEMENTS,
+	MAX_REST_READS, MAX_STRETCH,
 };

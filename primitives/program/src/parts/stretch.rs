@@ -3,9 +3,12 @@
 //! What an opening costs depends on where the terms lie. A row is read chunk by chunk, but of a
 //! column every number is in a chunk of its own. So the length of a stretch is chosen by bytes.
 
-use super::{kind::Norm, terms, Part, CHUNK_ELEMENTS};
+use super::{kind::Norm, terms, Part};
 use crate::ops::{OpKind, TensorId};
 use alloc::vec::Vec;
+
+/// Elements of a chunk: 1 KiB of numbers, or of labels, of 4 bytes each.
+pub const CHUNK_ELEMENTS: u64 = 256;
 
 /// How the terms of a chain lie in a tensor that they read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,30 +30,67 @@ pub struct Read {
 	pub reach: Reach,
 }
 
+/// How a tensor lies in the content that is opened to show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Storage {
+	/// Elements of the content, at least as many as the tensor has.
+	pub elements: u64,
+	/// Elements of the tensor that follow each other there: of runs of so many, row major, each may
+	/// lie anywhere. A batch is made of rows of all training rows.
+	pub run: u64,
+}
+
+/// A tensor of so many elements that is a content by itself.
+impl From<u64> for Storage {
+	fn from(elements: u64) -> Self {
+		Self { elements, run: elements }
+	}
+}
+
 impl Reach {
-	/// Returns the most chunks of a tensor of `elements` elements that so many terms read.
-	pub fn chunks(&self, terms: u64, elements: u64) -> u64 {
-		let all = elements.div_ceil(CHUNK_ELEMENTS);
+	/// Returns the most chunks of a tensor that so many terms read.
+	pub fn chunks(&self, terms: u64, stored: Storage) -> u64 {
 		let most = match self {
 			Reach::Same => terms.min(1),
 			Reach::Along(stride) => {
-				// From the first term's chunk to the last one's, wherever the first one stands in its.
-				let apart = terms.saturating_sub(1).saturating_mul(*stride);
-				apart.div_ceil(CHUNK_ELEMENTS).saturating_add(1).min(terms)
+				let (runs, each) = stored.runs(terms, *stride);
+				runs.saturating_mul(each).min(terms)
 			}
 			Reach::Anywhere => terms,
 		};
-		most.min(all)
+		most.min(stored.elements.div_ceil(CHUNK_ELEMENTS))
 	}
 
-	/// Returns the most bytes that it takes to open what so many terms read of a tensor of `elements`
-	/// elements: chunks, and the hashes beside them.
-	fn bytes(&self, terms: u64, elements: u64) -> u64 {
-		let chunks = self.chunks(terms, elements);
+	/// Returns the most bytes that it takes to open what so many terms read of a tensor: chunks, and
+	/// the hashes beside them.
+	fn bytes(&self, terms: u64, stored: Storage) -> u64 {
+		let apart = opening_bytes(self.chunks(terms, stored), stored.elements);
 		match self {
-			Reach::Along(stride) if *stride <= CHUNK_ELEMENTS => run_bytes(chunks, elements),
-			_ => opening_bytes(chunks, elements),
+			Reach::Along(stride) if *stride <= CHUNK_ELEMENTS => {
+				let (runs, each) = stored.runs(terms, *stride);
+				runs.saturating_mul(run_bytes(each, stored.elements)).min(apart)
+			}
+			_ => apart,
 		}
+	}
+}
+
+impl Storage {
+	/// Returns the most runs that so many terms read, each `stride` elements after the one before it,
+	/// and the most chunks of a run.
+	fn runs(&self, terms: u64, stride: u64) -> (u64, u64) {
+		let apart = |terms: u64| terms.saturating_sub(1).saturating_mul(stride);
+		// From the first term's chunk to the last one's, wherever the first one stands in its.
+		let chunks = |terms: u64| {
+			let chunks = apart(terms).div_ceil(CHUNK_ELEMENTS).saturating_add(1);
+			chunks.min(terms).min(self.elements.div_ceil(CHUNK_ELEMENTS))
+		};
+		if self.run >= self.elements {
+			return (terms.min(1), chunks(terms));
+		}
+		let run = self.run.max(1);
+		let runs = apart(terms).div_ceil(run).saturating_add(1).min(terms);
+		(runs, chunks(run.div_ceil(stride.max(1)).min(terms)))
 	}
 }
 
@@ -196,12 +236,12 @@ pub fn reads(part: &Part) -> Vec<Read> {
 }
 
 /// Returns the most bytes of chunks and hashes that it takes to open what a stretch of so many terms of
-/// a part's chain reads; `elements` gives the number of elements of each tensor. What an element reads
+/// a part's chain reads; `stored` says how each tensor lies where it is opened. What an element reads
 /// before its first term and after its last one comes on top, [`MAX_REST_READS`] numbers at most, and
 /// so do the few bytes by which lists are framed.
-pub fn stretch_bytes(part: &Part, terms: u64, elements: impl Fn(TensorId) -> u64) -> u64 {
+pub fn stretch_bytes(part: &Part, terms: u64, stored: impl Fn(TensorId) -> Storage) -> u64 {
 	reads(part).into_iter().fold(label_bytes(part), |bytes, Read { tensor, reach }| {
-		bytes.saturating_add(reach.bytes(terms, elements(tensor)))
+		bytes.saturating_add(reach.bytes(terms, stored(tensor)))
 	})
 }
 
@@ -221,15 +261,15 @@ pub const MAX_STRETCH: u64 = 1 << 15;
 /// Returns the terms of a stretch: the largest power of two, up to [`MAX_STRETCH`], whose openings
 /// take at most `bytes` bytes; 1 where a single term takes more. The stretches of a chain begin at its
 /// multiples.
-pub fn stretch(part: &Part, bytes: u64, elements: impl Fn(TensorId) -> u64) -> u64 {
+pub fn stretch(part: &Part, bytes: u64, stored: impl Fn(TensorId) -> Storage) -> u64 {
 	let mut terms = 1u64;
-	while terms < MAX_STRETCH && stretch_bytes(part, terms.saturating_mul(2), &elements) <= bytes {
+	while terms < MAX_STRETCH && stretch_bytes(part, terms.saturating_mul(2), &stored) <= bytes {
 		terms = terms.saturating_mul(2);
 	}
 	terms
 }
 
 /// Returns the number of stretches of the chain of element `index`; 0 where it has no chain.
-pub fn stretches(part: &Part, index: u64, bytes: u64, elements: impl Fn(TensorId) -> u64) -> u64 {
-	terms(part, index).div_ceil(stretch(part, bytes, elements))
+pub fn stretches(part: &Part, index: u64, bytes: u64, stored: impl Fn(TensorId) -> Storage) -> u64 {
+	terms(part, index).div_ceil(stretch(part, bytes, stored))
 }

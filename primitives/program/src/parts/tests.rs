@@ -2,6 +2,7 @@
 
 mod cases;
 mod counts;
+mod opened;
 mod whole;
 
 use super::*;
@@ -14,6 +15,7 @@ use crate::{
 use cases::Case;
 use codec::{Decode, Encode};
 use core::{cell::Cell, ops::Range};
+use opened::{Chunk, Opened, OpenedError, Recorder};
 use std::collections::BTreeSet;
 
 /// A tensor between the parts of a case; the operands come before it.
@@ -235,7 +237,7 @@ fn stretches_read_no_more_than_they_say() {
 							let found =
 								chunks.iter().filter(|chunk| chunk.tensor == tensor).count();
 							let said = match reads.iter().find(|read| read.tensor == tensor) {
-								Some(read) => read.reach.chunks(length, elements(tensor)),
+								Some(read) => read.reach.chunks(length, elements(tensor).into()),
 								None => u64::from(tensor == LABELS),
 							};
 							assert!(found as u64 <= said, "{part:?} {tensor} {found} {said}");
@@ -246,8 +248,9 @@ fn stretches_read_no_more_than_they_say() {
 				}
 			}
 			for bytes in [0, 2_000, 20_000, 200_000] {
-				let terms = stretch(part, bytes, elements);
-				let cost = |terms| stretch_bytes(part, terms, elements);
+				let stored = |id| Storage::from(elements(id));
+				let terms = stretch(part, bytes, stored);
+				let cost = |terms| stretch_bytes(part, terms, stored);
 				assert!(terms.is_power_of_two() && (terms == 1 || cost(terms) <= bytes));
 				assert!(terms == MAX_STRETCH || cost(terms * 2) > bytes);
 			}
@@ -263,7 +266,7 @@ fn rows_and_columns_make_stretches() {
 	let of = |transpose_a, transpose_b| {
 		let (m, n, k) = (1 << 16, 1 << 16, 1 << 16);
 		let kind = OpKind::MatMul { a, b, transpose_a, transpose_b, m, n, k };
-		stretch(&Part::Whole(kind), 200 << 10, |_| large)
+		stretch(&Part::Whole(kind), 200 << 10, |_| large.into())
 	};
 	// Both by columns, one by columns, both by rows.
 	assert_eq!((of(true, false), of(true, true), of(false, true)), (64, 128, 16_384));
@@ -276,11 +279,45 @@ fn rows_and_columns_make_stretches() {
 		n: 1 << 16,
 		k: 1 << 16,
 	};
-	assert_eq!(stretches(&Part::Whole(kind), 5, 200 << 10, |_| large), 1_024);
+	assert_eq!(stretches(&Part::Whole(kind), 5, 200 << 10, |_| large.into()), 1_024);
 	// Hashes beside m of 2^24 chunks: m (24 - log2 m).
 	assert_eq!(opening_bytes(64, large), 64 * 1_024 + 64 * 18 * 32);
 	assert_eq!(opening_bytes(1, 256), 1_024);
 	assert_eq!(opening_bytes(0, large), 0);
+}
+
+/// Of a batch, the rows lie anywhere among all training rows. No matter where, what is said of the
+/// chunks that terms read is enough, and of some batches no more than enough.
+#[test]
+fn rows_of_a_batch_lie_anywhere() {
+	let (rows, all) = (40u64, 1_000u64);
+	let mut equal = 0;
+	for width in [1u64, 3, 100, 256, 300, 1_000] {
+		let stored = Storage { elements: all * width, run: width };
+		for stride in [1, 2, width, width + 1] {
+			for terms in [1u64, 2, 7, 30, 256, 300] {
+				let mut most = 0;
+				for begin in [0, 1, width - 1, width / 2] {
+					for step in [1u64, 7, 333] {
+						let read: BTreeSet<u64> = (0..terms)
+							.map(|term| begin + term * stride)
+							.filter(|at| *at < rows * width)
+							.map(|at| (at / width * step % all * width + at % width) / 256)
+							.collect();
+						most = most.max(read.len() as u64);
+					}
+				}
+				let said = Reach::Along(stride).chunks(terms, stored);
+				assert!(most <= said && said <= terms, "{width} {stride} {terms}: {most} {said}");
+				equal += u32::from(most == said);
+			}
+		}
+	}
+	assert!(equal > 60, "{equal}");
+	// A row of one number is a chunk for each, where a tensor by itself is one for 256.
+	let scattered = Storage { elements: 1 << 32, run: 1 };
+	assert_eq!(Reach::Along(1).chunks(256, scattered), 256);
+	assert_eq!(Reach::Along(1).chunks(256, (1 << 32).into()), 2);
 }
 
 #[test]

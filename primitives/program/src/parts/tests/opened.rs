@@ -1,15 +1,13 @@
 //! Elements from pieces of tensors: what a referee computes from, and what it has to be shown.
 
-use super::{Inputs, PartError};
-use crate::ops::TensorId;
-use alloc::{
-	collections::{BTreeMap, BTreeSet},
-	vec::Vec,
+use crate::{
+	ops::TensorId,
+	parts::{Inputs, PartError, CHUNK_ELEMENTS},
 };
-use core::{cell::RefCell, fmt};
-
-/// Elements of a chunk: 1 KiB of numbers, or of labels, of 4 bytes each.
-pub const CHUNK_ELEMENTS: u64 = 256;
+use std::{
+	cell::RefCell,
+	collections::{BTreeMap, BTreeSet},
+};
 
 /// A chunk of a tensor: its number, from 0, among the pieces of [`CHUNK_ELEMENTS`] elements, row
 /// major.
@@ -46,20 +44,6 @@ impl From<PartError> for OpenedError {
 		OpenedError::Part(error)
 	}
 }
-
-impl fmt::Display for OpenedError {
-	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-		match self {
-			OpenedError::Missing { tensor, index } => {
-				write!(f, "element {index} of tensor {tensor} was not opened")
-			}
-			OpenedError::Part(error) => error.fmt(f),
-		}
-	}
-}
-
-#[cfg(feature = "std")]
-impl std::error::Error for OpenedError {}
 
 /// The chunks that were opened, and nothing else of their tensors. Words are 4 bytes: the bits of a
 /// number, or a label.
@@ -120,10 +104,7 @@ impl<'a, I> Recorder<'a, I> {
 	}
 
 	fn note(&self, tensor: TensorId, index: u64) {
-		// Nobody else holds it: no function of this type calls another while it does.
-		if let Ok(mut read) = self.read.try_borrow_mut() {
-			read.insert(place(tensor, index).0);
-		}
+		self.read.borrow_mut().insert(place(tensor, index).0);
 	}
 }
 
