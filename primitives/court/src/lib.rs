@@ -10,6 +10,7 @@
 //! it, and so do the workers that play. There is no money, no clock and no storage in it.
 //!
 //! - [`case`] is what a dispute is about: specification and seed, and what a referee says;
+//! - [`game`] is how it narrows: places, moves and posts;
 //! - [`referee`] decides about pieces from openings.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -21,6 +22,7 @@
 extern crate alloc;
 
 pub mod case;
+pub mod game;
 pub mod referee;
 #[cfg(test)]
 mod testing;
