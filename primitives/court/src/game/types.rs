@@ -1,5 +1,7 @@
 //! Where a dispute can stand, and what is said there.
 
+use crate::referee::{MeanStretch, StopStretch, Stretch};
+use alloc::vec::Vec;
 use bounded_collections::{BoundedVec, ConstU32};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
@@ -22,10 +24,6 @@ pub const MAX_CHUNK: u32 = 1_024;
 /// Most results that a step, or a slice of an evaluation, of a job with a court may have: their
 /// contents are brought all at once, in 208 KiB.
 pub const MAX_RESULTS: u32 = 6_656;
-/// Bytes for which the stretches of a chain are made, see
-/// [`stretch`](trainyard_program::parts::stretch): 200 KiB.
-pub const STRETCH_BYTES: u64 = 200 * 1_024;
-
 /// Digests of a post.
 pub type Roots = BoundedVec<H256, ConstU32<FAN>>;
 /// Peaks of a frontier, the largest first.
@@ -212,15 +210,15 @@ name! {
 
 	/// A number that is infinite or NaN where a training that goes on has none.
 	pub enum Witness {
-		/// An element of a result of a step: of the loss, infinite or NaN; or of a tensor of the next
-		/// state, NaN, or infinite where the step is the last of its segment.
+		/// An element of a result of a step: of the loss, infinite or NaN, or of a tensor of the next
+		/// state, NaN.
 		Result {
 			/// Index of the result.
 			result: u32,
 			/// The element.
 			element: u64,
 		},
-		/// An element of the state at the end of a segment, infinite.
+		/// An element of the state at the end of a segment, infinite or NaN.
 		State {
 			/// Index of the tensor in [`lower::state`](trainyard_program::lower::state).
 			tensor: u32,
@@ -272,6 +270,23 @@ stored! {
 		End(End),
 		/// Something else, of all other targets.
 		Other,
+	}
+
+	/// What a leaf of a bundle says.
+	#[derive(Copy)]
+	pub enum LeafContent {
+		/// A checkpoint.
+		Checkpoint(Checkpoint),
+		/// Training diverged after the last checkpoint.
+		Diverged(Diverged),
+	}
+
+	/// A leaf of a bundle, and the proof that it is one.
+	pub struct Leaf {
+		/// What it says.
+		pub content: LeafContent,
+		/// The path from the leaf to the bundle root.
+		pub path: Peaks,
 	}
 
 	/// What an opening shows at a place, and what is kept of it. The counts of frontiers follow from
@@ -420,15 +435,6 @@ stored! {
 		},
 	}
 
-	/// A stretch of the chain of an element ends in this.
-	#[derive(Copy)]
-	pub enum StretchEnd {
-		/// In what the chain holds after so many terms, by its digest.
-		Chain(u64, H256),
-		/// In the element, by its bits.
-		Element(u32),
-	}
-
 	/// What a call decides: what was agreed, and what was denied.
 	#[derive(Copy)]
 	pub enum Piece {
@@ -441,15 +447,8 @@ stored! {
 			state: H256,
 			/// Prefix root over the results before this one. Agreed.
 			results: H256,
-			/// Index of the result.
-			result: u32,
-			/// The element.
-			element: u64,
-			/// So many terms were taken, and this is the digest of what the chain holds. Agreed; none
-			/// where the stretch begins with the chain.
-			from: Option<(u64, H256)>,
-			/// Denied.
-			to: StretchEnd,
+			/// The stretch. Its end is denied.
+			stretch: Stretch,
 		},
 		/// An element of the initial state.
 		Initial {
@@ -494,19 +493,11 @@ stored! {
 			checkpoint: u32,
 			/// Root over the leaves of all slices. Agreed.
 			slices: H256,
-			/// So many slices were taken, with this digest. Agreed; none at the beginning.
-			from: Option<(u32, H256)>,
-			/// Denied.
-			to: MeanEnd,
+			/// The stretch. Its end is denied.
+			stretch: MeanStretch,
 		},
 		/// Checkpoints under the rule for an early stop.
-		Stop {
-			/// So many checkpoints were taken, with this digest. Agreed; none at the beginning.
-			from: Option<(u32, H256)>,
-			/// So many are taken, with this digest. Denied; none where what is denied is that the
-			/// training ends with the last of them.
-			to: Option<(u32, H256)>,
-		},
+		Stop(StopStretch),
 		/// A chunk of the model file, against the parameters of the last state.
 		Model {
 			/// Index of the chunk.
@@ -547,8 +538,7 @@ stored! {
 			/// challenger: the training goes on past it.
 			by_defender: bool,
 		},
-		/// An element of the state at the end of a segment, of which the defender says that it is not
-		/// finite.
+		/// An element of the state at the end of a segment, which one side says is not finite.
 		NotFiniteState {
 			/// Hash of the state. Agreed.
 			state: H256,
@@ -556,16 +546,9 @@ stored! {
 			tensor: u32,
 			/// The element.
 			element: u64,
+			/// As in [`Piece::NotFinite`].
+			by_defender: bool,
 		},
-	}
-
-	/// A stretch of slices ends in this.
-	#[derive(Copy)]
-	pub enum MeanEnd {
-		/// In the digest after so many slices.
-		Mean(u32, H256),
-		/// In the evaluation.
-		Evaluation(Evaluation),
 	}
 
 	/// What is compared in a dispute. It does not change.
@@ -746,6 +729,32 @@ pub trait Said {
 	fn opened(&self, place: &Place) -> Option<Opened>;
 }
 
+/// What a move comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+	/// Where the dispute stands now.
+	pub next: Next,
+	/// What the move said, to be kept for all disputes with this defendant.
+	pub said: Vec<Entry>,
+}
+
+/// Where a dispute stands after a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant)] // There is one at a time.
+pub enum Next {
+	/// It goes on.
+	Stage(Stage),
+	/// It is over.
+	Ended(Outcome),
+}
+
+impl Moved {
+	/// Returns the end of a dispute.
+	pub(super) fn ended(outcome: Outcome) -> Self {
+		Self { next: Next::Ended(outcome), said: Vec::new() }
+	}
+}
+
 /// One thing that was said, for whoever keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
@@ -783,8 +792,7 @@ mod tests {
 	/// A pallet has 64 disputes of a defendant in its state, and a post for each place.
 	#[test]
 	fn what_is_stored_is_small() {
-		let sizes =
-			[Stage::max_encoded_len(), Place::max_encoded_len(), Opened::max_encoded_len()];
+		let sizes = [Stage::max_encoded_len(), Place::max_encoded_len(), Opened::max_encoded_len()];
 		println!("stage, place, opened: {sizes:?} bytes at most");
 		assert!(sizes[0] <= 450 && sizes[1] <= 48 && sizes[2] <= 1_228, "{sizes:?}");
 		assert_eq!(1 << LEVELS, FAN);
