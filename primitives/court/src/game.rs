@@ -22,6 +22,7 @@ mod judge;
 mod moves;
 mod narrow;
 mod play;
+pub mod player;
 pub mod ranges;
 mod refused;
 pub mod sizes;
@@ -58,3 +59,6 @@ impl<S> Clone for Game<'_, S> {
 }
 
 impl<S> Copy for Game<'_, S> {}
+
+#[cfg(test)]
+mod tests;

@@ -248,7 +248,7 @@ impl<S: Said> Play<'_, S> {
 		content: H256,
 	) -> Result<Level, Refused> {
 		let node = Node::whole(self.content_bytes(&scene, result)?);
-		let owner = Owner { scene, result, before, content };
+		let owner = Owner { scene, result, before };
 		Ok(Level::Content { owner, node, value: content })
 	}
 }

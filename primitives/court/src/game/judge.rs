@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
 	case,
-	referee::{self, Agreed, Committed, Computation, Lowered, MeanTo, Openings, SliceEnd, StepEnd},
+	referee::{self, Agreed, Committed, Lowered, MeanTo, Openings, SliceEnd, StepEnd},
 	Case, Value, Verdict,
 };
 use trainyard_protocol::{bundle::Evaluation, job::WorkResult};
@@ -43,11 +43,7 @@ pub fn judge(
 	openings: &Openings,
 ) -> Result<Judgement, case::Refused> {
 	let lowered = |at: &Moment| {
-		let computation = match *at {
-			Moment::Step { step, .. } => Computation::Step { step },
-			Moment::Slice { slice, .. } => Computation::Slice { slice },
-			_ => return Err(case::Refused::NoSuchPiece),
-		};
+		let computation = at.computation().ok_or(case::Refused::NoSuchPiece)?;
 		Lowered::new(case, computation)
 	};
 	let not_finite = |by_defender: bool, is_not: bool| Judgement::Finite {
@@ -93,6 +89,12 @@ pub fn judge(
 			let WorkResult { bundle_root: root, segments, diverged, .. } = *result;
 			let committed = Committed { root, segments, diverged };
 			referee::stop(case, &committed, &stretch, opening)?
+		}
+		(Piece::Model { chunk, value, state }, Openings::Tensors(opening)) => {
+			referee::model(case, &state, chunk, &value, opening)?
+		}
+		(Piece::Stored { blob, tensor, chunk, value }, Openings::Blob(content, chunks)) => {
+			referee::stored(case, &blob, tensor, chunk, &value, (content, chunks))?
 		}
 		(
 			Piece::NotFinite { segment, step, results, result, element, by_defender },

@@ -76,6 +76,14 @@ impl<'a, S: Said> Game<'a, S> {
 		Ok(Moved { next: Next::Stage(stage), said: play.fresh })
 	}
 
+	/// Returns where an opening leads, but for the digests that it posts: what these are for.
+	pub fn led(self, stage: &Stage, opening: &Opening) -> Result<Stage, Refused> {
+		at_turn(stage, Turn::Defender)?;
+		let mut play = Play::new(self);
+		play.take_opening(stage, opening)?;
+		play.settle(*stage)
+	}
+
 	/// The challenger denies claim `at` of the [claims](Self::claims) at `place`, and agrees with those
 	/// before it.
 	pub fn deny(self, stage: &Stage, place: &Place, at: u32) -> Result<Moved, Refused> {

@@ -190,14 +190,12 @@ impl<S: Said> Play<'_, S> {
 			Level::Content { owner, node, value }
 				if node.chunks == 1 && !is_opened(&owner.scene) =>
 			{
-				let (chunk, content) = (node.begin, owner.content);
+				let chunk = node.begin;
 				match owner.scene {
-					Scene::Model { state } => {
-						Ok(Some(Piece::Model { chunk, value, content, state }))
-					}
-					Scene::Stored { state, blob } => {
+					Scene::Model { state } => Ok(Some(Piece::Model { chunk, value, state })),
+					Scene::Stored { blob, .. } => {
 						let tensor = owner.result;
-						Ok(Some(Piece::Stored { blob, state, tensor, chunk, content }))
+						Ok(Some(Piece::Stored { blob, tensor, chunk, value }))
 					}
 					_ => Ok(None),
 				}

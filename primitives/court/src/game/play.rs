@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
 	case,
-	referee::{mean_slices, Computation, Lowered, StateTensors},
+	referee::{mean_slices, Lowered, StateTensors},
 };
 use alloc::vec::Vec;
 use core::cell::OnceCell;
@@ -48,20 +48,15 @@ impl<'a, S: Said> Play<'a, S> {
 
 	/// Returns the computation of a scene. Fails where it is none, or has too many results.
 	pub(super) fn lowered(&self, scene: &Scene) -> Result<&Lowered<'a>, Refused> {
-		let computation = match *scene {
-			Scene::Step { step, .. } => Computation::Step { step },
-			Scene::Slice { slice, .. } => Computation::Slice { slice },
-			Scene::Initial | Scene::Stored { .. } | Scene::Model { .. } => {
-				return Err(Refused::Computation(case::Refused::NoSuchPiece));
-			}
-		};
+		let none = Refused::Computation(case::Refused::NoSuchPiece);
+		let computation = scene.moment().computation().ok_or(none)?;
 		if self.lowered.get().is_none() {
 			let lowered = Lowered::new(self.game.case, computation)?;
 			// It is not set yet.
 			let _ = self.lowered.set(lowered);
 		}
 		let found = self.lowered.get().filter(|lowered| lowered.computation() == computation);
-		found.ok_or(Refused::Computation(case::Refused::NoSuchPiece))
+		found.ok_or(none)
 	}
 
 	/// Returns the tensors of a state.

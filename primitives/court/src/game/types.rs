@@ -1,6 +1,6 @@
 //! Where a dispute can stand, and what is said there.
 
-use crate::referee::{MeanStretch, StopStretch, Stretch};
+use crate::referee::{Computation, MeanStretch, StopStretch, Stretch};
 use alloc::vec::Vec;
 use bounded_collections::{BoundedVec, ConstU32};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
@@ -502,10 +502,8 @@ stored! {
 		Model {
 			/// Index of the chunk.
 			chunk: u64,
-			/// Value of this chunk as a node of the content. Denied.
+			/// Value of this chunk as a node of the file's content. Denied.
 			value: H256,
-			/// Content hash of the file.
-			content: H256,
 			/// Hash of the last state. Agreed.
 			state: H256,
 		},
@@ -513,14 +511,12 @@ stored! {
 		Stored {
 			/// Root of the blob.
 			blob: H256,
-			/// Index of the checkpoint.
-			state: u32,
 			/// Index of the tensor.
 			tensor: u32,
 			/// Index of the chunk in the tensor's content.
 			chunk: u64,
-			/// Content hash of the tensor in the state.
-			content: H256,
+			/// Value of this chunk as a node of the tensor's content. Denied.
+			value: H256,
 		},
 		/// An element of a result of a step, which one side says is not finite.
 		NotFinite {
@@ -572,8 +568,6 @@ stored! {
 		pub result: u32,
 		/// Prefix root over the results before it. Agreed.
 		pub before: H256,
-		/// Its content hash. Denied.
-		pub content: H256,
 	}
 
 	/// Where a dispute stands: a place, and what was agreed and denied on the way to it.
@@ -769,6 +763,17 @@ impl End {
 	pub fn of(checkpoint: &Checkpoint) -> Self {
 		let Checkpoint { state, evaluation, trace, .. } = *checkpoint;
 		End::Checkpoint { state, evaluation, trace }
+	}
+}
+
+impl Moment {
+	/// Returns the computation whose results these are; `None` where they are none's.
+	pub fn computation(&self) -> Option<Computation> {
+		match *self {
+			Moment::Step { step, .. } => Some(Computation::Step { step }),
+			Moment::Slice { slice, .. } => Some(Computation::Slice { slice }),
+			Moment::Initial | Moment::Stored { .. } | Moment::Model => None,
+		}
 	}
 }
 

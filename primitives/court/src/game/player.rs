@@ -1,0 +1,650 @@
+//! What an honest party says: posts, openings and denials as functions of its own computation.
+//!
+//! A [`Record`] is what a party holds of a run. Both sides play from their own: the defender says what
+//! follows from its record, the challenger denies the first claim that does not follow from its own.
+//! So whoever's record is true wins, and nothing has to be decided by hand.
+
+use super::{
+	claims::Claim,
+	moves::Due,
+	types::{
+		After, ChunkBytes, Contents, End, Level, Moment, Opened, Opening, Peaks, Piece, Place,
+		Roots, Said, Scene, Stage, Target, Turn, Witness,
+	},
+	Game,
+};
+use crate::{
+	referee::{
+		model_chunks,
+		proving::{self, Holder},
+		results_root, state_after, stored_chunks, CheckpointOpening, Chunks, Lowered, MeanOpening,
+		MeanTo, Openings, Origin, SliceOpening, Source, StateTensors, StopOpening, TensorOpening,
+		Tensors,
+	},
+	Case,
+};
+use alloc::{borrow::Cow, collections::BTreeMap, vec, vec::Vec};
+use trainyard_program::{
+	lower::OPTIMIZER_PREFIX,
+	ops::Role,
+	parts::{Accumulator, CHUNK_ELEMENTS},
+	spec::StopRule,
+};
+use trainyard_protocol::{
+	bundle::{Checkpoint, Evaluation},
+	content, court,
+	merkle::{self, Frontier},
+	trace, H256,
+};
+use trainyard_strict::{canonical_bits, SumChain};
+
+/// A slice of an evaluation: the bytes of the losses of its labels, and of what says which of them are
+/// predicted.
+pub type SliceBytes = (Vec<u8>, Vec<u8>);
+
+/// What a party holds of a run, or can compute again. Bytes are those that are hashed, contents their
+/// hashes. `None` is what it does not have: beyond the end of its run, for example, which for an honest
+/// party is also where training diverged.
+pub trait Record {
+	/// A computation in memory.
+	type Holder: Holder;
+
+	/// Returns all checkpoints to which its result commits.
+	fn checkpoints(&self) -> &[Checkpoint];
+
+	/// Returns the leaves under its bundle root.
+	fn leaves(&self) -> Vec<H256>;
+
+	/// Returns the hash of the state after so many steps.
+	fn state(&self, steps: u32) -> Option<H256>;
+
+	/// Returns the bytes of the tensors of this state, in the order of [`StateTensors`].
+	fn tensors(&self, steps: u32) -> Option<Vec<Vec<u8>>>;
+
+	/// Returns loss and content of the logits of a step.
+	fn step(&self, step: u32) -> Option<(f32, H256)>;
+
+	/// Returns the results of a step or of a slice, with what they were computed from.
+	fn computed(&self, at: &Moment) -> Option<&Self::Holder>;
+
+	/// Returns the slices of the evaluation of a checkpoint, or of the state at the end of a segment in
+	/// which training diverged.
+	fn slices(&self, checkpoint: u32) -> Option<Vec<SliceBytes>>;
+
+	/// Returns this evaluation, infinite or NaN as it may be.
+	fn evaluation(&self, checkpoint: u32) -> Option<Evaluation>;
+
+	/// Returns the step in which training diverged, or the one after the last of a segment where that
+	/// was noticed at its end, and what is not finite.
+	fn divergence(&self) -> Option<(u32, Witness)>;
+
+	/// Returns the bytes of the model file.
+	fn model(&self) -> Vec<u8>;
+
+	/// Returns the bytes of a tensor of the file that stands for a rescued state.
+	fn stored(&self, state: u32, tensor: u32) -> Option<Vec<u8>>;
+
+	/// Returns the bytes of that file.
+	fn blob(&self) -> Vec<u8>;
+
+	/// Returns the bytes of the parameters with which a fine-tuning begins, in the order of
+	/// [`StateTensors`].
+	fn parameters(&self) -> Vec<Vec<u8>>;
+}
+
+/// What a challenger does in its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denial {
+	/// It denies the claim of this index.
+	Deny(u32),
+	/// It agrees with the claims that matter, and shows a number that is not finite.
+	Show(Witness),
+}
+
+/// A party: a record, in a case.
+#[derive(Clone, Copy, Debug)]
+pub struct Player<'a, R> {
+	/// The case.
+	pub case: &'a Case,
+	/// What it holds.
+	pub record: &'a R,
+}
+
+/// A post whose digests are all zero, for claims without digests.
+struct Blank(Place, u32);
+
+impl Said for Blank {
+	fn posted(&self, place: &Place) -> Option<Roots> {
+		let zeros = vec![H256::zero(); usize::try_from(self.1).unwrap_or_default()];
+		(*place == self.0).then(|| Roots::truncate_from(zeros))
+	}
+
+	fn opened(&self, _: &Place) -> Option<Opened> {
+		None
+	}
+}
+
+fn contents(tensors: &[Vec<u8>]) -> Vec<H256> {
+	tensors.iter().map(|bytes| content::hash(bytes)).collect()
+}
+
+fn peaks(leaves: &[H256]) -> Option<Peaks> {
+	Peaks::try_from(Frontier::of(leaves)?.peaks).ok()
+}
+
+fn at<T>(all: &[T], index: u64) -> Option<&T> {
+	all.get(usize::try_from(index).ok()?)
+}
+
+fn first<T>(all: &[T], count: u32) -> Option<&[T]> {
+	all.get(..usize::try_from(count).ok()?)
+}
+
+/// Returns the word of an element.
+fn word(bytes: &[u8], element: u64) -> Option<u32> {
+	let (words, _) = bytes.as_chunks::<4>();
+	at(words, element).map(|word| u32::from_le_bytes(*word))
+}
+
+impl<R: Record> Player<'_, R> {
+	/// Returns the post that is due where a dispute stands; `None` where none is, or the record lacks
+	/// what it takes.
+	pub fn post<S: Said>(&self, game: Game<'_, S>, stage: &Stage) -> Option<Roots> {
+		let Due::Post(count) = game.due(stage).ok()? else { return None };
+		let blank = Blank(stage.place()?, count);
+		let game = Game { case: game.case, result: game.result, said: &blank };
+		let claims = game.claims(&Stage { turn: Turn::Challenger, ..*stage }).ok()?;
+		let own = |claim: &Claim| digest_of(&self.own(stage, claim, None)?);
+		let claims = first(&claims, count)?;
+		let roots = claims.iter().map(own).collect::<Option<Vec<_>>>()?;
+		Roots::try_from(roots).ok()
+	}
+
+	/// Returns what opens the place where a dispute stands, with the post that then is due.
+	pub fn open<S: Said>(&self, game: Game<'_, S>, stage: &Stage) -> Option<Opening> {
+		let mut opening = Opening {
+			opened: self.opened(stage)?,
+			contents: Contents::new(),
+			chunk: ChunkBytes::new(),
+			roots: Roots::new(),
+		};
+		match (stage.level, stage.subject.target) {
+			(Level::Ends, Target::Start | Target::Rescue { .. }) => {
+				let contents = contents(&self.record.tensors(self.steps_of_leaf(stage)?)?);
+				opening.contents = Contents::try_from(contents).ok()?;
+			}
+			(Level::Results { scene, from, .. }, _) => {
+				let bytes = self.content(&scene, from)?;
+				let is_opened = !matches!(scene, Scene::Stored { .. } | Scene::Model { .. });
+				if is_opened && bytes.len() as u64 <= content::CHUNK_BYTES {
+					opening.chunk = ChunkBytes::try_from(bytes).ok()?;
+				}
+			}
+			_ => {}
+		}
+		let led = game.led(stage, &opening).ok()?;
+		if led.turn == Turn::Defender {
+			if let Some(roots) = self.post(game, &led) {
+				opening.roots = roots;
+			}
+		}
+		Some(opening)
+	}
+
+	/// Returns what the challenger does where it is to move: it denies the first claim that does not
+	/// follow from its own record. `None` where there is none.
+	pub fn deny<S: Said>(&self, game: Game<'_, S>, stage: &Stage) -> Option<Denial> {
+		let claims = game.claims(stage).ok()?;
+		let diverged = self.record.divergence();
+		let ends = Some(game.result.segments.saturating_add(1));
+		for (index, claim) in (0..).zip(&claims) {
+			if let (Level::Segment { .. }, Claim::Slices(_), Some((step, witness))) =
+				(stage.level, claim, diverged)
+			{
+				if matches!(witness, Witness::State { .. }) && self.end_of(stage) == Some(step) {
+					return Some(Denial::Show(witness));
+				}
+			}
+			if self.own(stage, claim, ends).as_ref() != Some(claim) {
+				return Some(Denial::Deny(index));
+			}
+		}
+		let Level::Results { scene: Scene::Step { step, .. }, denied: None, .. } = stage.level
+		else {
+			return None;
+		};
+		let (diverged, witness) = diverged?;
+		(diverged == step).then_some(Denial::Show(witness))
+	}
+
+	/// Returns the openings of the piece to which a dispute has come.
+	pub fn openings(&self, stage: &Stage) -> Option<Openings> {
+		let Level::Judge { piece } = stage.level else { return None };
+		match piece {
+			Piece::Stretch { at, stretch, .. } => {
+				let (lowered, holder) = (self.lowered(&at)?, self.record.computed(&at)?);
+				proving::open_stretch(&lowered, holder, &stretch).ok().map(Openings::Stretch)
+			}
+			Piece::Initial { tensor, element, .. } => {
+				self.open_initial(tensor, element).map(Openings::Tensors)
+			}
+			Piece::StepJoin { segment, step, .. } => {
+				self.contents(&Moment::Step { segment, step }).map(Openings::Contents)
+			}
+			Piece::SliceJoin { checkpoint, slice, .. } => {
+				self.contents(&Moment::Slice { checkpoint, slice }).map(Openings::Contents)
+			}
+			Piece::Mean { checkpoint, stretch, .. } => {
+				let slices = self.record.slices(checkpoint)?;
+				let from = stretch.from.map_or(0, |(taken, _)| taken);
+				let to = match (stretch.to, stretch.from) {
+					(MeanTo::Slices { taken, .. }, _) => taken,
+					(MeanTo::Evaluation(_), None) => u32::try_from(slices.len()).ok()?,
+					(MeanTo::Evaluation(_), Some(_)) => from,
+				};
+				let before = match stretch.from {
+					Some((taken, _)) => {
+						let (_, sum, correct) = mean_of(first(&slices, taken)?);
+						Some((Accumulator::Sum(sum), correct))
+					}
+					None => None,
+				};
+				let leaves = slice_leaves(&slices);
+				let opened = (from..to).map(|slice| {
+					let (losses, correct) = at(&slices, slice.into())?.clone();
+					let path = merkle::proof(&leaves, usize::try_from(slice).ok()?)?;
+					Some(SliceOpening { losses, correct, path })
+				});
+				Some(Openings::Mean(MeanOpening { before, slices: opened.collect::<Option<_>>()? }))
+			}
+			Piece::Stop(stretch) => {
+				let checkpoints = self.record.checkpoints();
+				let from = stretch.from.map_or(0, |(taken, _)| taken);
+				let to = match (stretch.to, stretch.from) {
+					(Some((taken, _)), _) => taken,
+					(None, None) => u32::try_from(checkpoints.len()).ok()?,
+					(None, Some(_)) => from,
+				};
+				let before = match stretch.from {
+					Some((taken, _)) => {
+						let rule = self.rule_after(taken, None)?;
+						Some((canonical_bits(rule.least), rule.waited))
+					}
+					None => None,
+				};
+				let leaves = self.record.leaves();
+				let opened = (from..to).map(|index| {
+					let checkpoint = *at(checkpoints, index.into())?;
+					let path = merkle::proof(&leaves, usize::try_from(index).ok()?)?;
+					Some(CheckpointOpening { checkpoint, path })
+				});
+				let checkpoints = opened.collect::<Option<_>>()?;
+				Some(Openings::Stop(StopOpening { before, checkpoints }))
+			}
+			Piece::NotFinite { segment, step, result, element, .. } => {
+				let at = Moment::Step { segment, step };
+				let (lowered, holder) = (self.lowered(&at)?, self.record.computed(&at)?);
+				let opened = proving::open_result(&lowered, holder, result, element);
+				opened.ok().map(Openings::Tensors)
+			}
+			Piece::NotFiniteState { tensor, element, .. } => {
+				let steps = self.steps_of_end(stage)?;
+				let chunk = (tensor, element / CHUNK_ELEMENTS);
+				self.open_state(steps, &[chunk]).map(Openings::Tensors)
+			}
+			Piece::Model { chunk, .. } => {
+				let last = self.record.checkpoints().last()?;
+				let chunks = model_chunks(self.case, chunk);
+				self.open_state(last.step, &chunks).map(Openings::Tensors)
+			}
+			Piece::Stored { tensor, chunk, .. } => {
+				let blob = self.record.blob();
+				let chunks = Chunks::open(&blob, stored_chunks(self.case, tensor, chunk)).ok()?;
+				Some(Openings::Blob(content::hash(&blob), chunks))
+			}
+		}
+	}
+
+	/// Returns what this party says in the place of a claim. `ends` is how many checkpoints the
+	/// defendant's result has, where the rule for an early stop is held against it.
+	fn own(&self, stage: &Stage, claim: &Claim, ends: Option<u32>) -> Option<Claim> {
+		let checkpoint = self.checkpoint(stage);
+		match *claim {
+			Claim::Milestone { step, .. } => {
+				let digest = self.milestone(self.segment(stage)?, step)?;
+				Some(Claim::Milestone { step, digest })
+			}
+			Claim::NotFinite(witness) => {
+				let (step, _) = self.record.divergence()?;
+				let there = match stage.subject.end {
+					Some(End::Diverged(diverged)) => diverged.step == step,
+					_ => false,
+				};
+				there.then_some(Claim::NotFinite(witness))
+			}
+			Claim::Slices(_) => {
+				let slices = self.record.slices(checkpoint)?;
+				Some(Claim::Slices(merkle::root(&slice_leaves(&slices))))
+			}
+			Claim::Evaluation(_) => Some(Claim::Evaluation(self.evaluation(checkpoint)?)),
+			Claim::SlicesSoFar { count, .. } => {
+				let slices = self.record.slices(checkpoint)?;
+				let root = merkle::root(&slice_leaves(first(&slices, count)?));
+				Some(Claim::SlicesSoFar { count, root })
+			}
+			Claim::Results { count, .. } => {
+				let contents = self.contents_of(stage)?;
+				Some(Claim::Results { count, root: results_root(first(&contents, count)?) })
+			}
+			Claim::After(after) => {
+				let Level::Results { scene, .. } = stage.level else { return None };
+				self.after(&scene, after).map(Claim::After)
+			}
+			Claim::Slice { .. } => {
+				let Level::Results { scene, .. } = stage.level else { return None };
+				let (lowered, contents) =
+					(self.lowered(&scene.moment())?, self.contents(&scene.moment())?);
+				let of = |role| at(&contents, lowered.find(role)?.into()).copied();
+				Some(Claim::Slice { losses: of(Role::RowLosses)?, correct: of(Role::Correct)? })
+			}
+			Claim::Node { node, .. } => {
+				let Level::Content { owner, .. } = stage.level else { return None };
+				let value = node.value(&self.content(&owner.scene, owner.result)?).ok()?;
+				Some(Claim::Node { node, value })
+			}
+			Claim::Word { element, .. } => {
+				let Level::Content { owner, .. } = stage.level else { return None };
+				let bits = word(&self.content(&owner.scene, owner.result)?, element)?;
+				Some(Claim::Word { element, bits })
+			}
+			Claim::Chain { taken, .. } => {
+				let Level::Chain { owner, element, .. } = stage.level else { return None };
+				let at = owner.scene.moment();
+				let (lowered, holder) = (self.lowered(&at)?, self.record.computed(&at)?);
+				let held = proving::accumulator(&lowered, holder, owner.result, element, taken);
+				Some(Claim::Chain { taken, digest: court::chain(taken, &held.ok()?) })
+			}
+			Claim::Element { .. } => {
+				let Level::Chain { owner, element, .. } = stage.level else { return None };
+				let bits = word(&self.content(&owner.scene, owner.result)?, element)?;
+				Some(Claim::Element { bits })
+			}
+			Claim::Mean { taken, .. } => {
+				let slices = self.record.slices(checkpoint)?;
+				let (labels, sum, correct) = mean_of(first(&slices, taken)?);
+				let digest = court::mean(taken, labels, &sum, correct);
+				Some(Claim::Mean { taken, digest })
+			}
+			Claim::Stop { taken, .. } => {
+				let rule = self.rule_after(taken, ends)?;
+				Some(Claim::Stop { taken, digest: court::stop(taken, &rule) })
+			}
+			Claim::Ends { checkpoints } => {
+				let own = u32::try_from(self.record.checkpoints().len()).ok()?;
+				(own == checkpoints).then_some(Claim::Ends { checkpoints })
+			}
+		}
+	}
+
+	/// Returns what opens the place where a dispute stands, but for posts and contents.
+	fn opened(&self, stage: &Stage) -> Option<Opened> {
+		let root = |checkpoint| Some(merkle::root(&slice_leaves(&self.record.slices(checkpoint)?)));
+		match (stage.level, stage.subject.target) {
+			(Level::Ends, Target::Start) => Some(Opened::Start { slices: root(0)? }),
+			(Level::Ends, Target::Rescue { .. }) => Some(Opened::Stored),
+			(Level::Ends, Target::Model) => {
+				Some(Opened::Model { content: content::hash(&self.record.model()) })
+			}
+			(Level::Ends, _) => {
+				let segment = self.segment(stage)?;
+				match stage.subject.end? {
+					End::Checkpoint { .. } => {
+						let steps = self.step_leaves(segment, self.end_of(stage)?)?;
+						let slices = root(segment.saturating_add(1))?;
+						Some(Opened::Segment { steps: peaks(&steps)?, slices })
+					}
+					End::Diverged(diverged) => {
+						let (_, witness) = self.record.divergence()?;
+						let steps = self.step_leaves(segment, diverged.step)?;
+						let state = self.record.state(diverged.step)?;
+						Some(Opened::Diverged { state, steps: peaks(&steps)?, witness })
+					}
+				}
+			}
+			(Level::Steps { from, to, .. }, _) => {
+				let (loss, logits) = self.record.step(from)?;
+				Some(Opened::Step {
+					state: self.record.state(from)?,
+					steps: peaks(&self.step_leaves(self.segment(stage)?, from)?)?,
+					after: self.record.state(to)?,
+					loss: canonical_bits(loss),
+					logits,
+				})
+			}
+			(Level::Slices { from, .. }, _) => {
+				let slices = self.record.slices(self.checkpoint(stage))?;
+				let (losses, correct) = at(&slices, from.into())?;
+				let (losses, correct) = (content::hash(losses), content::hash(correct));
+				let slices = peaks(&slice_leaves(first(&slices, from)?))?;
+				Some(Opened::Slice { losses, correct, slices })
+			}
+			(Level::Results { from, .. }, _) => {
+				let contents = self.contents_of(stage)?;
+				let content = *at(&contents, from.into())?;
+				Some(Opened::Result {
+					content,
+					results: peaks(&leaves_of(first(&contents, from)?))?,
+				})
+			}
+			(Level::Content { owner, node, .. }, _) => {
+				let bytes = self.content(&owner.scene, owner.result)?;
+				let chunk = content::chunk(&bytes, node.begin).ok()?;
+				Some(Opened::Chunk { bytes: ChunkBytes::try_from(chunk.to_vec()).ok()? })
+			}
+			_ => None,
+		}
+	}
+
+	fn lowered(&self, at: &Moment) -> Option<Lowered<'_>> {
+		Lowered::new(self.case, at.computation()?).ok()
+	}
+
+	/// Returns the contents of all results.
+	fn contents(&self, at: &Moment) -> Option<Vec<H256>> {
+		Some(self.record.computed(at)?.results().to_vec())
+	}
+
+	/// Returns the contents of all results where a dispute stands.
+	fn contents_of(&self, stage: &Stage) -> Option<Vec<H256>> {
+		match stage.level {
+			Level::Results {
+				scene: scene @ (Scene::Step { .. } | Scene::Slice { .. }), ..
+			} => self.contents(&scene.moment()),
+			_ => match stage.subject.target {
+				Target::Rescue { state, .. } => {
+					let tensors = (0..).map_while(|tensor| self.record.stored(state, tensor));
+					Some(contents(&tensors.collect::<Vec<_>>()))
+				}
+				_ => Some(contents(&self.record.tensors(0)?)),
+			},
+		}
+	}
+
+	/// Returns the bytes of a result.
+	fn content(&self, scene: &Scene, result: u32) -> Option<Vec<u8>> {
+		match *scene {
+			Scene::Initial => at(&self.record.tensors(0)?, result.into()).cloned(),
+			Scene::Stored { state, .. } => self.record.stored(state, result),
+			Scene::Model { .. } => Some(self.record.model()),
+			Scene::Step { .. } | Scene::Slice { .. } => {
+				let holder = self.record.computed(&scene.moment())?;
+				holder.bytes(Origin::Result(result)).map(Cow::into_owned)
+			}
+		}
+	}
+
+	/// Returns what follows from all results of a step.
+	fn after(&self, scene: &Scene, claimed: After) -> Option<After> {
+		let (lowered, contents) = (self.lowered(&scene.moment())?, self.contents(&scene.moment())?);
+		match claimed {
+			After::Next { .. } => {
+				let state = state_after(&lowered, &contents).ok()?;
+				let loss = word(&self.content(scene, lowered.find(Role::Loss)?)?, 0)?;
+				let logits = *at(&contents, lowered.find(Role::Logits)?.into())?;
+				Some(After::Next { state, loss, logits })
+			}
+			After::Diverged { result, element } => {
+				let bits = word(&self.content(scene, result)?, element)?;
+				let role = lowered.role(result).ok()?;
+				crate::referee::ends_training(role, f32::from_bits(bits)).then_some(claimed)
+			}
+		}
+	}
+
+	/// Returns the milestone after so many steps.
+	fn milestone(&self, segment: u32, steps: u32) -> Option<H256> {
+		let leaves = self.step_leaves(segment, steps)?;
+		Some(court::milestone(steps, &self.record.state(steps)?, &merkle::root(&leaves)))
+	}
+
+	/// Returns the leaves of the steps of a segment before step `to`.
+	fn step_leaves(&self, segment: u32, to: u32) -> Option<Vec<H256>> {
+		let from = self.case.spec.checkpoint_step(segment)?;
+		let leaf = |step| {
+			let (loss, logits) = self.record.step(step)?;
+			Some(trace::step_leaf(step, loss, &logits))
+		};
+		(from..to).map(leaf).collect()
+	}
+
+	/// Returns the evaluation that an honest party names.
+	fn evaluation(&self, checkpoint: u32) -> Option<Evaluation> {
+		let found = self.record.evaluation(checkpoint)?;
+		match checkpoint == 0 && !found.loss().is_finite() {
+			true => Some(Evaluation::NONE),
+			false => Some(found),
+		}
+	}
+
+	/// Returns what the rule for an early stop holds after so many checkpoints; `None` where it has
+	/// stopped before the last of the `ends` checkpoints.
+	fn rule_after(&self, checkpoints: u32, ends: Option<u32>) -> Option<StopRule> {
+		let stop = self.case.spec.training.early_stop?;
+		let mut rule = StopRule::default();
+		let committed = first(self.record.checkpoints(), checkpoints)?;
+		for (index, checkpoint) in (0u32..).zip(committed) {
+			let stops = stop.take(&mut rule, index, checkpoint.evaluation.loss());
+			let goes_on = ends.is_some_and(|ends| index.saturating_add(1) < ends);
+			if stops && goes_on {
+				return None;
+			}
+		}
+		Some(rule)
+	}
+
+	fn segment(&self, stage: &Stage) -> Option<u32> {
+		match stage.subject.target {
+			Target::Segment(segment) | Target::Evidence(segment) => Some(segment),
+			_ => None,
+		}
+	}
+
+	fn checkpoint(&self, stage: &Stage) -> u32 {
+		self.segment(stage).map_or(0, |segment| segment.saturating_add(1))
+	}
+
+	/// Returns the steps done at the end of the segment of a dispute.
+	fn end_of(&self, stage: &Stage) -> Option<u32> {
+		self.case.spec.checkpoint_step(self.checkpoint(stage))
+	}
+
+	/// Returns the steps done at the end that a dispute denies.
+	fn steps_of_end(&self, stage: &Stage) -> Option<u32> {
+		match stage.subject.end? {
+			End::Checkpoint { .. } => self.end_of(stage),
+			End::Diverged(diverged) => Some(diverged.step),
+		}
+	}
+
+	/// Returns the steps done in the state whose contents are opened.
+	fn steps_of_leaf(&self, stage: &Stage) -> Option<u32> {
+		match stage.subject.target {
+			Target::Rescue { state, .. } => self.case.spec.checkpoint_step(state),
+			_ => Some(0),
+		}
+	}
+
+	/// Opens an element of the model with which a fine-tuning begins; nothing where it is drawn.
+	fn open_initial(&self, tensor: u32, element: u64) -> Option<Tensors> {
+		let name = &StateTensors::of(&self.case.spec).get(tensor)?.name.clone();
+		if self.case.spec.initial_model.is_none() || name.starts_with(OPTIMIZER_PREFIX) {
+			return Some(Tensors::default());
+		}
+		let parameters = self.record.parameters();
+		let all = contents(&parameters);
+		let path = StateTensors::parameters(&self.case.spec).path(&all, tensor)?;
+		let source = Source::Initial { tensor, content: *at(&all, tensor.into())?, path };
+		let bytes = at(&parameters, tensor.into())?;
+		let chunks = Chunks::open(bytes, [element / CHUNK_ELEMENTS]).ok()?;
+		Some(Tensors { rows: None, tensors: vec![TensorOpening { source, chunks }] })
+	}
+
+	/// Opens chunks of a state, by tensor and chunk.
+	fn open_state(&self, steps: u32, chunks: &[(u32, u64)]) -> Option<Tensors> {
+		let tensors = self.record.tensors(steps)?;
+		let (all, named) = (contents(&tensors), StateTensors::of(&self.case.spec));
+		let mut numbers = BTreeMap::<u32, Vec<u64>>::new();
+		for (tensor, chunk) in chunks {
+			numbers.entry(*tensor).or_default().push(*chunk);
+		}
+		let open = |(tensor, numbers): (u32, Vec<u64>)| {
+			let path = named.path(&all, tensor)?;
+			let source = Source::State { tensor, content: *at(&all, tensor.into())?, path };
+			let chunks = Chunks::open(at(&tensors, tensor.into())?, numbers).ok()?;
+			Some(TensorOpening { source, chunks })
+		};
+		let tensors = numbers.into_iter().map(open).collect::<Option<_>>()?;
+		Some(Tensors { rows: None, tensors })
+	}
+}
+
+/// Returns labels, sum of their losses and number of those that are predicted of these slices.
+fn mean_of(slices: &[SliceBytes]) -> (u64, SumChain, u64) {
+	let (mut labels, mut sum, mut hits) = (0u64, SumChain::default(), 0u64);
+	for (losses, correct) in slices {
+		for element in (0u64..).map_while(|element| word(losses, element)) {
+			sum.add(labels, f32::from_bits(element));
+			labels = labels.saturating_add(1);
+		}
+		let hit = |element: &u32| f32::from_bits(*element) == 1.0;
+		let found = (0u64..).map_while(|element| word(correct, element)).filter(hit).count();
+		hits = hits.saturating_add(found as u64);
+	}
+	(labels, sum, hits)
+}
+
+/// Returns the leaves of slices.
+fn slice_leaves(slices: &[SliceBytes]) -> Vec<H256> {
+	let leaf = |(slice, (losses, correct)): (u32, &SliceBytes)| {
+		trace::slice_leaf(slice, &content::hash(losses), &content::hash(correct))
+	};
+	(0..).zip(slices).map(leaf).collect()
+}
+
+/// Returns the leaves of results.
+fn leaves_of(contents: &[H256]) -> Vec<H256> {
+	(0..).zip(contents).map(|(index, content)| court::result_leaf(index, content)).collect()
+}
+
+/// Returns the digest that a claim names, if it is posted.
+fn digest_of(claim: &Claim) -> Option<H256> {
+	match *claim {
+		Claim::Milestone { digest, .. }
+		| Claim::Chain { digest, .. }
+		| Claim::Mean { digest, .. }
+		| Claim::Stop { digest, .. } => Some(digest),
+		Claim::SlicesSoFar { root, .. } | Claim::Results { root, .. } => Some(root),
+		Claim::Node { value, .. } => Some(value),
+		_ => None,
+	}
+}

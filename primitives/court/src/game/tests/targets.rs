@@ -1,0 +1,327 @@
+use super::*;
+use run::Change::{self, *};
+
+/// Returns an element of a result of a step or slice, bent.
+fn element(run: &Run, at: Moment, result: u32, element: u64) -> Change {
+	let bits = run::other(run.computed_at(&at).bits(result, element));
+	Element { at, result, element, bits }
+}
+
+#[test]
+fn every_target_is_decided_for_who_is_right() {
+	let job = jobs::small();
+	let honest = Run::new(&job, Nothing);
+	let changes = [
+		("initial weight", Initial { tensor: 0, element: 7 }),
+		("initial moment", Initial { tensor: 4, element: 0 }),
+		("rows", Rows { labels: false }),
+		("labels", Rows { labels: true }),
+		("validation rows", ValidationRows),
+		("loss of a leaf", Loss { step: 3 }),
+		("logits of a leaf", Logits { step: 2 }),
+		("state after a step", Bent { step: 3 }),
+		("state after the last step", Bent { step: 5 }),
+		("loss of a label", Slice { checkpoint: 2, slice: 0 }),
+		("loss of an evaluation", Mean { checkpoint: 1 }),
+		("loss of the first evaluation", Mean { checkpoint: 0 }),
+		("correct labels", Correct { checkpoint: 3 }),
+		("header of the model", Model { word: 20 }),
+		("end of the model", Model { word: honest.model_bytes.len() / 4 - 1 }),
+	];
+	for (name, change) in changes {
+		let changed = Run::new(&job, change);
+		let (target, played) = decide(name, &job, &honest, &changed);
+		let expected = match change {
+			Initial { .. } | ValidationRows | Mean { checkpoint: 0 } => Target::Start,
+			Rows { .. } | Mean { .. } => Target::Segment(0),
+			Loss { .. } | Logits { .. } | Bent { step: 3 } | Slice { .. } => Target::Segment(1),
+			Bent { .. } | Correct { .. } => Target::Segment(2),
+			_ => Target::Model,
+		};
+		assert_eq!(target, expected, "{name}");
+		assert_eq!(played.judged(), Outcome::Convicted);
+		let piece = played.piece.unwrap();
+		let right = match change {
+			Initial { .. } => matches!(piece, Piece::Initial { .. }),
+			Rows { .. } | ValidationRows => matches!(piece, Piece::Stretch { .. }),
+			Loss { .. } | Logits { .. } | Bent { .. } => matches!(piece, Piece::StepJoin { .. }),
+			Slice { .. } => matches!(piece, Piece::SliceJoin { .. }),
+			Mean { .. } | Correct { .. } => matches!(piece, Piece::Mean { .. }),
+			_ => matches!(piece, Piece::Model { .. }),
+		};
+		assert!(right, "{name}: {piece:?}");
+	}
+}
+
+#[test]
+fn a_fine_tuning_begins_with_its_model() {
+	let job = jobs::tuned();
+	let honest = Run::new(&job, Nothing);
+	for (tensor, piece) in [(0, 9), (2, 3), (5, 1)] {
+		let changed = Run::new(&job, Initial { tensor, element: piece });
+		let (target, played) = decide("tuned", &job, &honest, &changed);
+		assert_eq!(target, Target::Start);
+		assert!(matches!(played.piece, Some(Piece::Initial { .. })));
+	}
+	decide("tuned, step", &job, &honest, &Run::new(&job, Bent { step: 1 }));
+}
+
+/// The same with two levels of everything that has levels.
+#[test]
+fn long_ranges_are_narrowed_twice() {
+	let job = jobs::steps();
+	let honest = Run::new(&job, Nothing);
+	for step in [0, 1, 33, 63, 64, 69] {
+		let at = Moment::Step { segment: 0, step };
+		let changed = Run::new(&job, element(&honest, at, 3, 2));
+		let (_, played) = decide("one of 70 steps", &job, &honest, &changed);
+		let Some(Piece::Stretch { at: found, .. }) = played.piece else { panic!("{played:?}") };
+		assert_eq!(found, at);
+	}
+
+	let job = jobs::slices();
+	let honest = Run::new(&job, Nothing);
+	for slice in 0..3 {
+		let at = Moment::Slice { checkpoint: 1, slice };
+		let changed = Run::new(&job, element(&honest, at, 1, 50));
+		let (target, played) = decide("one of 3 slices", &job, &honest, &changed);
+		assert_eq!(target, Target::Segment(0));
+		let Some(Piece::Stretch { at: found, .. }) = played.piece else { panic!("{played:?}") };
+		assert_eq!(found, at);
+		let changed = Run::new(&job, Slice { checkpoint: 1, slice });
+		let (_, played) = decide("leaf of a slice", &job, &honest, &changed);
+		assert!(matches!(played.piece, Some(Piece::SliceJoin { .. })));
+	}
+
+	let job = jobs::means();
+	let honest = Run::new(&job, Nothing);
+	let (_, played) = decide("mean", &job, &honest, &Run::new(&job, Mean { checkpoint: 1 }));
+	let Some(Piece::Mean { stretch, .. }) = played.piece else { panic!("{played:?}") };
+	assert_eq!(stretch.from.map(|(taken, _)| taken), Some(26), "{stretch:?}");
+}
+
+#[test]
+fn chains_and_contents_are_narrowed() {
+	let job = jobs::broad();
+	let honest = Run::new(&job, Nothing);
+	let at = Moment::Step { segment: 0, step: 0 };
+	let lowered = crate::referee::Lowered::new(&job.world.case, at.computation().unwrap()).unwrap();
+	let (mut chains, mut contents) = (0, 0);
+	for (result, part) in (0..).zip(lowered.parts()) {
+		let stretches =
+			lowered.terms(result, 0).unwrap().div_ceil(lowered.stretch(result).unwrap());
+		if stretches < 2 && part.len < 16_384 {
+			continue;
+		}
+		let changed = Run::new(&job, element(&honest, at, result, part.len / 2));
+		if Table::new(&job, &changed, &honest).accusation().is_none() {
+			continue;
+		}
+		let (_, played) = decide(&format!("{:?}", part.part), &job, &honest, &changed);
+		let Some(Piece::Stretch { stretch, .. }) = played.piece else { panic!("{played:?}") };
+		assert_eq!((stretch.result, stretch.element), (result, part.len / 2));
+		chains += u32::from(stretches > 1);
+		contents += u32::from(part.len > 16_384);
+		// The chain itself is right, so what is denied is the element behind it.
+		let behind = stretch.from.map(|(taken, _)| taken);
+		assert_eq!(behind, (stretches > 1).then(|| lowered.terms(result, 0).unwrap()));
+	}
+	assert!(chains > 0 && contents > 0, "{chains} {contents}");
+}
+
+#[test]
+fn a_result_ends_where_its_rule_says() {
+	for (job, last) in [(jobs::stops_soon(), 2), (jobs::stops(), 140)] {
+		let honest = Run::new(&job, Nothing);
+		assert_eq!(honest.result().segments, last);
+		let mut changes = vec![GoesOn];
+		changes.extend((1..last).filter(|at| at % 40 < 2).map(|segments| Ends { segments }));
+		for change in changes {
+			let changed = Run::new(&job, change);
+			let (target, played) = decide(&format!("{change:?}"), &job, &honest, &changed);
+			assert_eq!(target, Target::Stop);
+			// One that goes on has a place where it should have stopped: it is found or not posted.
+			assert_eq!(played.judged(), Outcome::Convicted);
+		}
+	}
+}
+
+/// What is not finite, and where.
+fn diverging() -> Vec<(&'static str, Job)> {
+	vec![
+		("loss", jobs::diverges_in_a_loss()),
+		("state", jobs::diverges_in_a_state()),
+		("end", jobs::diverges_at_an_end()),
+		("evaluation", jobs::diverges_in_an_evaluation()),
+		("initial", jobs::diverges_before_it_begins()),
+	]
+}
+
+#[test]
+fn training_ends_where_it_diverges() {
+	for (name, job) in diverging() {
+		let honest = Run::new(&job, Nothing);
+		let result = honest.result();
+		assert!(result.diverged, "{name}");
+		let found = honest.divergence();
+		println!("{name}: {found:?}, {:?}", honest.diverged);
+		let kind = match (name, found) {
+			("loss" | "state", Some((step, Witness::Result { .. }))) => step % 4 > 0,
+			("end", Some((_, Witness::State { .. }))) => true,
+			("evaluation", Some((2, Witness::Evaluation { .. }))) => true,
+			("initial", None) => result.segments == 0,
+			_ => false,
+		};
+		assert!(kind, "{name}: {found:?}");
+		// It goes on.
+		let changed = Run::new(&job, Diverges);
+		let (target, played) = decide(&format!("past a {name}"), &job, &honest, &changed);
+		let Some(piece) = played.piece else { panic!("{played:?}") };
+		let right = match name {
+			"loss" | "state" => matches!(piece, Piece::NotFinite { by_defender: false, .. }),
+			"end" => matches!(piece, Piece::NotFiniteState { by_defender: false, .. }),
+			_ => matches!(piece, Piece::Mean { .. }),
+		};
+		assert!(right, "{name}: {piece:?}");
+		assert_eq!(target == Target::Start, name == "initial");
+		// It says that it diverged one step later.
+		if let Some((step, witness @ Witness::Result { .. })) = found {
+			let step = step + 1;
+			let later = Run::new(&job, Diverged { step, witness });
+			let (_, played) = decide(&format!("after a {name}"), &job, &honest, &later);
+			assert!(matches!(played.piece, Some(Piece::NotFinite { by_defender: false, .. })));
+		}
+	}
+}
+
+#[test]
+fn training_that_goes_on_has_not_diverged() {
+	let job = jobs::small();
+	let honest = Run::new(&job, Nothing);
+	let lowered = crate::referee::Lowered::new(
+		&job.world.case,
+		crate::referee::Computation::Step { step: 2 },
+	);
+	let lowered = lowered.unwrap();
+	let loss = lowered.find(trainyard_program::ops::Role::Loss).unwrap();
+	let next = (0..lowered.results())
+		.find(|at| matches!(lowered.role(*at), Ok(trainyard_program::ops::Role::Next(_))))
+		.unwrap();
+	let evaluation = trainyard_protocol::bundle::Evaluation::new(f32::NAN, 1, 10);
+	let slices = H256::repeat_byte(3);
+	let witnesses = [
+		(2, Witness::Result { result: loss, element: 0 }),
+		(3, Witness::Result { result: loss, element: 0 }),
+		(3, Witness::Result { result: next, element: 1 }),
+		(4, Witness::State { tensor: 3, element: 2 }),
+		(4, Witness::Evaluation { evaluation, slices }),
+	];
+	for (step, witness) in witnesses {
+		let changed = Run::new(&job, Diverged { step, witness });
+		assert!(changed.result().diverged);
+		let (target, played) = decide(&format!("{witness:?}"), &job, &honest, &changed);
+		assert_eq!(target, Target::Segment(1));
+		let right = match (witness, played.piece) {
+			(Witness::Result { .. }, Some(Piece::NotFinite { by_defender, .. })) => by_defender,
+			(Witness::State { .. }, Some(Piece::NotFiniteState { by_defender, .. })) => by_defender,
+			// The slices that it names are none's: it cannot go on.
+			(Witness::Evaluation { .. }, piece) => piece.is_none(),
+			_ => false,
+		};
+		assert!(right, "{witness:?}: {played:?}");
+	}
+}
+
+#[test]
+fn a_rescued_state_is_the_committed_one() {
+	let job = jobs::small();
+	for (state, word) in [(0, 0), (1, 3), (3, 4)] {
+		let honest = Run::new(&job, Nothing).with_stored(state, None);
+		let bent = Run::new(&job, Nothing).with_stored(state, Some(word));
+		// The blob that was stored is false: the defender has the state, the challenger the blob.
+		let mut defender = Run::new(&job, Nothing);
+		let target = Target::Rescue { blob: blob_root(&bent.blob()), state };
+		let table = Table::new(&job, &defender, &bent);
+		let played = table.play(target, &mut Store::default(), &mut |_, _| {});
+		assert_eq!(played.judged(), Outcome::Convicted);
+		assert!(matches!(played.piece, Some(Piece::Stored { .. })));
+		check_length(&job.world.case, &target, &played);
+		// It is right: the challenger says that it is not.
+		let target = Target::Rescue { blob: blob_root(&honest.blob()), state };
+		defender.stored_tensors.clone_from(&honest.stored_tensors);
+		let table = Table::new(&job, &defender, &bent);
+		let played = table.play(target, &mut Store::default(), &mut |_, _| {});
+		assert_eq!(played.judged(), Outcome::Acquitted);
+	}
+}
+
+#[test]
+fn evidence_is_held_to_what_was_replayed() {
+	let job = jobs::small();
+	let trainer = Run::new(&job, Nothing);
+	for change in
+		[Bent { step: 3 }, Loss { step: 2 }, Mean { checkpoint: 2 }, Rows { labels: true }]
+	{
+		let seat = match change {
+			// It begins with the state of the result.
+			Rows { .. } => Change::Nothing,
+			_ => change,
+		};
+		let (seat, target) = (Run::new(&job, seat), Target::Evidence(1));
+		let table = Table {
+			case: &job.world.case,
+			defender: &seat,
+			challenger: &trainer,
+			trainer: &trainer,
+		};
+		if change == (Rows { labels: true }) {
+			let (claimed, revealed) = table.claims(&target);
+			let result = trainer.result();
+			let game = Game { case: &job.world.case, result: &result, said: &Store::default() };
+			let leaves = table.leaves(&target);
+			let begun = game.begin(target, &claimed, &leaves, revealed.as_ref());
+			assert_eq!(begun, Err(Refused::NothingDenied));
+			continue;
+		}
+		let played = table.play(target, &mut Store::default(), &mut |_, _| {});
+		assert_eq!(played.judged(), Outcome::Convicted, "{change:?}");
+		let table = Table {
+			case: &job.world.case,
+			defender: &trainer,
+			challenger: &seat,
+			trainer: &trainer,
+		};
+		let played = table.play(target, &mut Store::default(), &mut |_, _| {});
+		assert_eq!(played.judged(), Outcome::Acquitted, "{change:?}");
+	}
+}
+
+/// A convolutional network and a transformer, an element of the first and of the last results.
+#[test]
+fn other_models_are_disputed_alike() {
+	let text = crate::testing::specs().pop().unwrap();
+	let text = trainyard_program::spec::JobSpec {
+		training: trainyard_program::spec::Training {
+			steps: 4,
+			checkpoint_interval: 2,
+			..text.training
+		},
+		..text
+	};
+	for job in [jobs::cnn(), Job::new(text)] {
+		let honest = Run::new(&job, Nothing);
+		for step in 1..4 {
+			let at = Moment::Step { segment: step / 2, step };
+			let results = honest.computed_at(&at).results().len() as u32;
+			for result in [0, results / 2, results - 1] {
+				let changed = Run::new(&job, element(&honest, at, result, 1));
+				if Table::new(&job, &changed, &honest).accusation().is_some() {
+					decide("another model", &job, &honest, &changed);
+				}
+			}
+			decide("another model", &job, &honest, &Run::new(&job, Bent { step }));
+		}
+	}
+}
+
+use crate::referee::proving::Holder;
