@@ -220,13 +220,13 @@ pub fn specs() -> Vec<JobSpec> {
 	vec![mlp, cnn, layers, text]
 }
 
-/// A job with chains of several stretches: of weight gradients over many rows.
+/// A job with chains of several stretches: they read columns of many rows.
 pub fn long() -> JobSpec {
 	let mut spec = base();
 	(spec.dataset.train_rows, spec.dataset.validation_rows) = (640, 160);
-	spec.dataset.features = 1_024;
+	spec.dataset.features = 128;
 	spec.training.batch_size = 600;
-	let hidden = vec![300].try_into().unwrap();
+	let hidden = vec![100].try_into().unwrap();
 	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
 	spec
 }

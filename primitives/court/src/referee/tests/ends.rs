@@ -46,7 +46,7 @@ fn the_end_of_a_step_follows_from_its_results() {
 		assert_eq!(found, Ok(Verdict::Other { found: found_state, claimed }));
 		// Not all contents, or others.
 		let mut other = contents.to_vec();
-		other.swap(0, 1);
+		other[0].0[0] ^= 1;
 		for wrong in [&contents[1..], &[contents, &[root]].concat(), &other, &[]] {
 			let found = step_join(lowered, &root, &end, wrong);
 			assert_eq!(found, Err(Refused::WrongOpening));
@@ -100,7 +100,7 @@ fn evaluation(world: &World) -> Vec<(Vec<f32>, Vec<f32>)> {
 	let spec = &world.case.spec;
 	let labels = |slice: u32| spec.slice(slice).unwrap().len() as u32 * spec.labels_per_row();
 	let loss = |slice: u32, at: u32| ((slice * 977 + at * 31) % 1_009) as f32 / 256.0 + 1e-3;
-	let hit = |slice: u32, at: u32| ((slice + at) % 3 == 0) as u32 as f32;
+	let hit = |slice: u32, at: u32| u32::from((slice + at).is_multiple_of(3)) as f32;
 	(0..spec.slices())
 		.map(|slice| {
 			let losses = (0..labels(slice)).map(|at| loss(slice, at)).collect();
@@ -177,8 +177,8 @@ fn means_are_decided_for_who_is_right() {
 				Some(taken) => vec![MeanTo::Slices { taken, digest: root }],
 				None => vec![
 					MeanTo::Evaluation(Evaluation::new(loss + 1.0, hits, rows)),
-					MeanTo::Evaluation(Evaluation { correct: hits + 1, ..found }),
-					MeanTo::Evaluation(Evaluation { labels: rows + 1, ..found }),
+					MeanTo::Evaluation(Evaluation::new(loss, hits + 1, rows)),
+					MeanTo::Evaluation(Evaluation::new(loss, hits, rows + 1)),
 					MeanTo::Evaluation(Evaluation::NONE),
 				],
 			};

@@ -210,9 +210,16 @@ fn long_chains_are_decided_by_the_stretch() {
 	let is_long = |result: &u32| lowered.terms(*result, 0).unwrap() > length(*result);
 	let long: Vec<u32> = (0..lowered.results()).filter(is_long).collect();
 	let kinds: Vec<_> = long.iter().map(|at| number(&lowered.parts()[*at as usize].part)).collect();
-	// The gradient of the weights of the first layer reads columns of the batch.
-	assert_eq!(kinds, [Some(17)], "{long:?}");
-	let (result, element) = (long[0], 1_500);
+	// Gradients of weights and biases read columns, in the first layer of the rows of the batch.
+	assert_eq!(kinds, [Some(17), Some(17), Some(24)], "{long:?}");
+	for result in [long[0], long[2]] {
+		let all = pieces(&lowered, &made, result, 55);
+		assert!(all.len() > 2);
+		for piece in &all {
+			assert_eq!(decide(&lowered, &made, piece), Ok(Verdict::Same));
+		}
+	}
+	let (result, element) = (long[1], 1_500);
 	let all = pieces(&lowered, &made, result, element);
 	assert!(all.len() > 4, "{}", all.len());
 	for piece in &all {
@@ -273,7 +280,7 @@ fn payloads_of_nan_do_not_split() {
 	let lowered = Lowered::new(&world.case, Computation::Step { step: 13 }).unwrap();
 	let mut state = world.initial();
 	// Weights of both infinities: sums of them are NaN, by 7FC00000 or FFC00000.
-	let weights = lowered.state().find("layers.0.weight").unwrap() as usize;
+	let weights = lowered.state().find("layers.2.weight").unwrap() as usize;
 	for (at, word) in state[weights].as_chunks_mut::<4>().0.iter_mut().enumerate() {
 		let sign = if at % 2 == 0 { f32::INFINITY } else { f32::NEG_INFINITY };
 		*word = sign.to_le_bytes();

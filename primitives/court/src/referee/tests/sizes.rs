@@ -47,7 +47,7 @@ fn large() -> Vec<(&'static str, JobSpec)> {
 		("digits", JobSpec::example()),
 		("characters", text(4, 128, 64, 32)),
 		("8 blocks", text(8, 512, 256, 64)),
-		("24 blocks", text(24, 1_024, 2_048, 512)),
+		("24 blocks", text(24, 896, 2_048, 512)),
 		("the longest context", text(1, 64, 8_192, 64)),
 		("a single feature", wide),
 		("images", images),
