@@ -2,9 +2,9 @@
 
 use crate::{
 	case::Case,
-	referee::{proving::Holder, Lowered, Origin, Words},
+	referee::{proving::Holder, Computation, Lowered, Origin, Words},
 };
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::OnceLock};
 use trainyard_program::{
 	init, lower,
 	parts::{self, PartOp},
@@ -79,8 +79,8 @@ impl Computed {
 	) -> Self {
 		let [train, train_labels, validation, validation_labels] = &world.rows;
 		let (inputs, labels) = match lowered.computation() {
-			crate::referee::Computation::Step { .. } => (train, train_labels),
-			crate::referee::Computation::Slice { .. } => (validation, validation_labels),
+			Computation::Step { .. } => (train, train_labels),
+			Computation::Slice { .. } => (validation, validation_labels),
 		};
 		let given = [(Origin::Features, inputs.clone()), (Origin::Labels, labels.clone())];
 		let states = (0..).zip(state).map(|(i, bytes)| (Origin::State(i), bytes.clone()));
@@ -220,8 +220,18 @@ pub fn specs() -> Vec<JobSpec> {
 	vec![mlp, cnn, layers, text]
 }
 
-/// A job with chains of several stretches: they read columns of many rows.
-pub fn long() -> JobSpec {
+/// A job with chains of several stretches, and its step 1: they read columns of many rows.
+pub fn long() -> &'static (World, Computed) {
+	static LONG: OnceLock<(World, Computed)> = OnceLock::new();
+	LONG.get_or_init(|| {
+		let world = World::new(wide());
+		let step = Lowered::new(&world.case, Computation::Step { step: 1 }).unwrap();
+		let made = Computed::new(&step, &world, &world.initial(), None);
+		(world, made)
+	})
+}
+
+fn wide() -> JobSpec {
 	let mut spec = base();
 	(spec.dataset.train_rows, spec.dataset.validation_rows) = (640, 160);
 	spec.dataset.features = 128;

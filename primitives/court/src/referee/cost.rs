@@ -1,7 +1,9 @@
 //! What a decision costs: the numbers that its weight depends on.
 
-use super::{Lowered, Stretch, To};
-use crate::case::Refused;
+use super::{
+	mean, openings::WORD, Committed, Lowered, MeanStretch, StateTensors, StopStretch, Stretch, To,
+};
+use crate::case::{Case, Refused};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use trainyard_program::{
@@ -39,7 +41,7 @@ pub enum Work {
 	Cycle,
 }
 
-/// The numbers that the weight of a decision about a stretch depends on.
+/// The numbers that the weight of a decision depends on.
 #[derive(
 	Clone,
 	Copy,
@@ -53,13 +55,13 @@ pub enum Work {
 	TypeInfo,
 )]
 pub struct Cost {
-	/// Parts of the computation: it is lowered and taken apart.
+	/// Parts of the computation: it is lowered and taken apart. 0 where none is.
 	pub parts: u32,
 	/// The most bytes of its openings. They are decoded, and hashed once.
 	pub bytes: u64,
-	/// The most blake2 hashes on the paths of its tensors.
-	pub hashes: u32,
-	/// Terms of the chain.
+	/// The most blake2 hashes: leaves, and nodes on paths.
+	pub hashes: u64,
+	/// Terms of the chain, or labels of a mean.
 	pub terms: u64,
 	/// What is computed for each term.
 	pub term: Work,
@@ -81,7 +83,9 @@ impl Cost {
 			_ => None,
 		};
 		let inputs: alloc::vec::Vec<_> = part.inputs().into_iter().chain(labels).collect();
-		let hashes: u32 = inputs.iter().map(|tensor| lowered.depth(*tensor)).sum();
+		let hashes =
+			inputs.iter().map(|tensor| u64::from(lowered.depth(*tensor)).saturating_add(1));
+		let hashes = hashes.fold(0, u64::saturating_add);
 		let ordered = inputs.iter().filter(|tensor| lowered.is_ordered(**tensor)).count() as u64;
 		// Neighbours share a row, but of a column each number is of a row of its own.
 		let rows = terms.saturating_add(MAX_REST_READS).saturating_mul(ordered);
@@ -100,6 +104,74 @@ impl Cost {
 			rows,
 		})
 	}
+
+	/// Returns what it costs to decide about the end of a computation: its results are hashed into their
+	/// root, and the tensors of the state into theirs.
+	pub fn of_join(lowered: &Lowered<'_>) -> Self {
+		let results = u64::from(lowered.results());
+		let state = lowered.state().tensors().len() as u64;
+		let bytes = results.saturating_mul(HASH_BYTES).saturating_add(FRAME_BYTES);
+		let hashes = results.saturating_add(state).saturating_mul(2);
+		Self { parts: lowered.results(), bytes, hashes, ..Self::NOTHING }
+	}
+
+	/// Returns what it costs to decide about a stretch of a mean. Fails with
+	/// [`Refused::NoSuchPiece`].
+	pub fn of_mean(case: &Case, piece: &MeanStretch) -> Result<Self, Refused> {
+		let range = piece.range(case)?;
+		let depth = depth(case.spec.slices().into());
+		let slices = u64::from(range.end.saturating_sub(range.start));
+		let labels = mean::labels(case, range);
+		let each = depth.saturating_mul(HASH_BYTES).saturating_add(LISTS_BYTES);
+		let bytes = labels.saturating_mul(2).saturating_mul(WORD);
+		let bytes = bytes.saturating_add(slices.saturating_mul(each)).saturating_add(FRAME_BYTES);
+		let hashes = slices.saturating_mul(depth.saturating_add(1));
+		Ok(Self { bytes, hashes, terms: labels, term: Work::Plain, ..Self::NOTHING })
+	}
+
+	/// Returns what it costs to decide about a stretch of the rule for an early stop. Fails with
+	/// [`Refused::NoSuchPiece`].
+	pub fn of_stop(result: &Committed, piece: &StopStretch) -> Result<Self, Refused> {
+		let range = piece.range(result)?;
+		// With the leaf of a training that diverged.
+		let depth = depth(u64::from(result.segments).saturating_add(2));
+		let checkpoints = u64::from(range.end.saturating_sub(range.start));
+		let each = depth.saturating_mul(HASH_BYTES).saturating_add(CHECKPOINT_BYTES);
+		let bytes = checkpoints.saturating_mul(each).saturating_add(FRAME_BYTES);
+		let hashes = checkpoints.saturating_mul(depth.saturating_add(1));
+		Ok(Self { bytes, hashes, terms: checkpoints, term: Work::Plain, ..Self::NOTHING })
+	}
+
+	/// Returns what it costs to decide by so many chunks, one by one, of tensors of a state, of a model
+	/// or of results of a job with this specification: about an element of the initial state, a number
+	/// that is not finite, or a chunk of a file. Where `lowered` is given, it is lowered for it.
+	pub fn of_chunks(case: &Case, lowered: Option<&Lowered<'_>>, chunks: u32) -> Self {
+		let results = lowered.map_or(0, Lowered::results);
+		let tensors = StateTensors::of(&case.spec).tensors().len() as u64;
+		let depth = depth(tensors.max(results.into()));
+		let each = parts::opening_bytes(1, LARGEST)
+			.saturating_add(TENSOR_BYTES)
+			.saturating_add(NUMBER_BYTES)
+			.saturating_add(depth.saturating_mul(HASH_BYTES));
+		let bytes = u64::from(chunks).saturating_mul(each).saturating_add(FRAME_BYTES);
+		let hashes = u64::from(chunks).saturating_mul(depth.saturating_add(2));
+		Self { parts: results, bytes, hashes, rest: Work::Function, ..Self::NOTHING }
+	}
+
+	const NOTHING: Self = Self {
+		parts: 0,
+		bytes: 0,
+		hashes: 0,
+		terms: 0,
+		term: Work::None,
+		rest: Work::None,
+		rows: 0,
+	};
+}
+
+/// Returns the most hashes on the path of one of so many leaves.
+fn depth(leaves: u64) -> u64 {
+	leaves.checked_next_power_of_two().map_or(u64::BITS, u64::ilog2).into()
 }
 
 /// Returns the most bytes of the openings of a stretch of so many terms.
@@ -107,23 +179,34 @@ fn bytes(lowered: &Lowered<'_>, part: &Part, terms: u64, tensors: u64) -> u64 {
 	let chunks = parts::stretch_bytes(part, terms, |tensor| lowered.storage(tensor));
 	let inputs = part.inputs();
 	let largest = inputs.iter().map(|tensor| lowered.storage(*tensor).elements).max();
-	let rest = parts::opening_bytes(1, largest.unwrap_or_default().max(1 << 32));
-	let paths: u64 = inputs.iter().map(|tensor| u64::from(lowered.depth(*tensor)) * 32).sum();
-	// A number of a chunk takes 9 bytes at most, and its 1,024 are counted with it.
-	let numbers = chunks.div_euclid(1_024).saturating_add(MAX_REST_READS).saturating_mul(9);
+	let rest = parts::opening_bytes(1, largest.unwrap_or_default().max(LARGEST));
+	let paths = inputs.iter().map(|tensor| u64::from(lowered.depth(*tensor)));
+	let paths = paths.fold(0, u64::saturating_add).saturating_mul(HASH_BYTES);
+	// A chunk of the stretch is counted with its 1,024 bytes.
+	let numbers = chunks.div_euclid(1_024).saturating_add(MAX_REST_READS);
 	chunks
 		.saturating_add(rest.saturating_mul(MAX_REST_READS))
 		.saturating_add(paths)
-		.saturating_add(numbers)
+		.saturating_add(numbers.saturating_mul(NUMBER_BYTES))
 		.saturating_add(tensors.saturating_mul(TENSOR_BYTES))
 		.saturating_add(FRAME_BYTES)
 }
 
+/// Bytes of a hash.
+const HASH_BYTES: u64 = 32;
+/// Elements of a content of 2^24 chunks, as large as any that we know.
+const LARGEST: u64 = 1 << 32;
+/// Most bytes of the number of a chunk.
+const NUMBER_BYTES: u64 = 9;
+/// Bytes of the lengths of three lists.
+const LISTS_BYTES: u64 = 3 * 4;
+/// Bytes of a checkpoint with the length of its path.
+const CHECKPOINT_BYTES: u64 = 4 + 32 + 12 + 32 + 4;
 /// Bytes of a tensor's opening beside chunks, their numbers, siblings and path: its source with its
 /// content, and the lengths of four lists.
 const TENSOR_BYTES: u64 = 1 + 4 + 32 + 4 * 4;
 /// Bytes of an opening beside its tensors: the variant, an accumulator, four contents, a length.
-const FRAME_BYTES: u64 = 1 + 1 + 257 + 129 + 4;
+const FRAME_BYTES: u64 = 1 + 1 + 257 + 8 + 129 + 4;
 
 /// Returns what is computed for each term of a part's chain, and beside the terms.
 fn work(part: &Part) -> (Work, Work) {

@@ -187,7 +187,7 @@ fn take(
 }
 
 /// Returns the labels of these slices.
-fn labels(case: &Case, slices: Range<u32>) -> u64 {
+pub(super) fn labels(case: &Case, slices: Range<u32>) -> u64 {
 	let rows = |slices: u32| {
 		let rows = u64::from(slices).saturating_mul(case.spec.slice_rows().into());
 		rows.min(case.spec.dataset.validation_rows.into())

@@ -29,6 +29,8 @@ fn the_end_of_a_step_follows_from_its_results() {
 		assert_eq!(state_after(lowered, contents), Ok(state));
 		let end = StepEnd { state, loss, logits: content(Role::Logits) };
 		assert_eq!(step_join(lowered, &root, &end, contents), Ok(Verdict::Same));
+		let size = Openings::Contents(contents.to_vec()).encode().len() as u64;
+		assert!(size <= Cost::of_join(lowered).bytes);
 		let before = lowered.state().hash(made.state()).unwrap();
 		let lies = [
 			StepEnd { state: before, ..end },
@@ -156,6 +158,7 @@ fn means_are_decided_for_who_is_right() {
 					SliceOpening { losses, correct, path }
 				})
 				.collect();
+			let before_taken = taken;
 			for slice in begin..end {
 				for loss in &all[slice as usize].0 {
 					sum.add(taken, *loss);
@@ -165,7 +168,6 @@ fn means_are_decided_for_who_is_right() {
 			}
 			let opening = MeanOpening { before, slices };
 			let size = Openings::Mean(opening.clone()).encode().len();
-			assert!(size <= MAX_OPENINGS, "{size}");
 			let digest = court::mean(end, taken, &sum, good);
 			let to = match cut {
 				Some(taken) => MeanTo::Slices { taken, digest },
@@ -173,6 +175,12 @@ fn means_are_decided_for_who_is_right() {
 			};
 			let piece = MeanStretch { from, to };
 			assert_eq!(mean(case, &root, &piece, &opening), Ok(Verdict::Same));
+			let cost = Cost::of_mean(case, &piece).unwrap();
+			assert!(
+				size as u64 <= cost.bytes && cost.bytes <= MAX_OPENINGS as u64,
+				"{size} {cost:?}"
+			);
+			assert_eq!(cost.terms, if begin == end { 0 } else { taken - before_taken });
 			let lies = match cut {
 				Some(taken) => vec![MeanTo::Slices { taken, digest: root }],
 				None => vec![
@@ -293,8 +301,11 @@ fn stops(case: &crate::Case, losses: &[f32], diverged: bool) -> Verdict {
 		let digest = court::stop(end, &held);
 		let checkpoints = opened[begin as usize..end as usize].to_vec();
 		let opening = StopOpening { before, checkpoints };
-		assert!(Openings::Stop(opening.clone()).encode().len() <= MAX_OPENINGS);
 		let piece = StopStretch { from, to: cut.map(|taken| (taken, digest)) };
+		let (size, cost) =
+			(Openings::Stop(opening.clone()).encode().len(), Cost::of_stop(&committed, &piece));
+		let bytes = cost.unwrap().bytes;
+		assert!(size as u64 <= bytes && bytes <= MAX_OPENINGS as u64, "{size} {bytes}");
 		let verdict = stop(case, &committed, &piece, &opening).unwrap();
 		if !verdict.is_same() {
 			return verdict;
@@ -484,6 +495,8 @@ fn numbers_past_which_no_training_goes_on_are_found() {
 	let root = results_root(made.results());
 	let of = |made: &Computed, root: &H256, result: u32, element: u64| {
 		let opening = proving::open_result(&lowered, made, result, element).unwrap();
+		let size = Openings::Tensors(opening.clone()).encode().len() as u64;
+		assert!(size <= Cost::of_chunks(case, Some(&lowered), 1).bytes);
 		not_finite(&lowered, root, result, element, &opening)
 	};
 	let loss = lowered.find(Role::Loss).unwrap();

@@ -46,12 +46,11 @@ fn every_opening_is_needed() {
 			}
 		}
 	});
-	let world = World::new(testing::long());
+	let (world, made) = testing::long();
 	let lowered = Lowered::new(&world.case, Computation::Step { step: 1 }).unwrap();
-	let made = Computed::new(&lowered, &world, &world.initial(), None);
 	for result in 0..lowered.results() {
-		for piece in pieces(&lowered, &made, result, 1 % lowered.part(result).unwrap().len) {
-			check(&lowered, &made, &piece);
+		for piece in pieces(&lowered, made, result, 1 % lowered.part(result).unwrap().len) {
+			check(&lowered, made, &piece);
 		}
 	}
 	assert!(missed > 1_000 && origins.len() == 4, "{missed} {origins:?}");
@@ -89,8 +88,8 @@ fn source(opening: &mut StretchOpening) -> &mut Source {
 
 #[test]
 fn malformed_openings_are_refused() {
-	let world = World::new(testing::long());
-	let (lowered, made) = example(&world);
+	let (world, made) = testing::long();
+	let lowered = Lowered::new(&world.case, Computation::Step { step: 1 }).unwrap();
 	let is_long =
 		|result: &u32| lowered.terms(*result, 0).unwrap() > lowered.stretch(*result).unwrap();
 	// Of two gradients of weights, that of the first layer comes last.
@@ -98,7 +97,7 @@ fn malformed_openings_are_refused() {
 	let of_chunks = |error| Refused::Chunks(error);
 	let wrong = Refused::WrongOpening;
 	// A stretch in the middle: of a result before, of features, and with an accumulator.
-	let piece = pieces(&lowered, &made, long, 1_500)[1];
+	let piece = pieces(&lowered, made, long, 1_500)[1];
 	let bends: &[(Refused, Bend)] = &[
 		(of_chunks(OpeningError::Root), |o| chunks(o).bytes[7] ^= 1),
 		(of_chunks(OpeningError::Root), |o| chunks(o).siblings[0].0[31] ^= 128),
@@ -147,13 +146,13 @@ fn malformed_openings_are_refused() {
 		(wrong, |o| o.before = None),
 		(wrong, |o| o.before = Some(Default::default())),
 	];
-	refuse(&lowered, &made, &piece, bends);
+	refuse(&lowered, made, &piece, bends);
 	// The begin, to which nothing leads.
-	let first = pieces(&lowered, &made, long, 1_500)[0];
+	let first = pieces(&lowered, made, long, 1_500)[0];
 	let bends: &[(Refused, Bend)] = &[(Refused::LeftOver, |o| o.before = Some(Default::default()))];
-	refuse(&lowered, &made, &first, bends);
+	refuse(&lowered, made, &first, bends);
 	// The first product reads features and a tensor of the state.
-	let product = pieces(&lowered, &made, 0, 0)[0];
+	let product = pieces(&lowered, made, 0, 0)[0];
 	let bends: &[(Refused, Bend)] = &[
 		(wrong, |o| match source(o) {
 			Source::State { content, .. } => content.0[0] ^= 1,
@@ -190,7 +189,7 @@ fn malformed_openings_are_refused() {
 			other => panic!("{other:?}"),
 		}),
 	];
-	refuse(&lowered, &made, &product, bends);
+	refuse(&lowered, made, &product, bends);
 }
 
 /// What is right of one computation, state or job is refused for another.

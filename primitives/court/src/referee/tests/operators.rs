@@ -203,9 +203,8 @@ fn computations_are_those_of_the_reference() {
 /// A chain of several stretches is decided stretch by stretch: the false one is found, and none other.
 #[test]
 fn long_chains_are_decided_by_the_stretch() {
-	let world = World::new(testing::long());
+	let (world, made) = testing::long();
 	let lowered = Lowered::new(&world.case, Computation::Step { step: 1 }).unwrap();
-	let made = Computed::new(&lowered, &world, &world.initial(), None);
 	let length = |result: u32| lowered.stretch(result).unwrap();
 	let is_long = |result: &u32| lowered.terms(*result, 0).unwrap() > length(*result);
 	let long: Vec<u32> = (0..lowered.results()).filter(is_long).collect();
@@ -213,17 +212,17 @@ fn long_chains_are_decided_by_the_stretch() {
 	// Gradients of weights and biases read columns, in the first layer of the rows of the batch.
 	assert_eq!(kinds, [Some(17), Some(17), Some(24)], "{long:?}");
 	for result in [long[0], long[2]] {
-		let all = pieces(&lowered, &made, result, 55);
+		let all = pieces(&lowered, made, result, 55);
 		assert!(all.len() > 2);
 		for piece in &all {
-			assert_eq!(decide(&lowered, &made, piece), Ok(Verdict::Same));
+			assert_eq!(decide(&lowered, made, piece), Ok(Verdict::Same));
 		}
 	}
 	let (result, element) = (long[1], 1_500);
-	let all = pieces(&lowered, &made, result, element);
+	let all = pieces(&lowered, made, result, element);
 	assert!(all.len() > 4, "{}", all.len());
 	for piece in &all {
-		assert_eq!(decide(&lowered, &made, piece), Ok(Verdict::Same));
+		assert_eq!(decide(&lowered, made, piece), Ok(Verdict::Same));
 	}
 	for (at, piece) in all.iter().enumerate() {
 		let lie = match piece.to {
@@ -231,12 +230,12 @@ fn long_chains_are_decided_by_the_stretch() {
 			To::Element { bits } => To::Element { bits: bits ^ 1 },
 		};
 		let lying = Stretch { to: lie, ..*piece };
-		let verdict = decide(&lowered, &made, &lying).unwrap();
+		let verdict = decide(&lowered, made, &lying).unwrap();
 		assert!(!verdict.is_same(), "stretch {at}: {verdict:?}");
 		// From a digest that is not the honest one, nothing opens.
 		if let Some((taken, _)) = piece.from {
 			let from = Some((taken, H256::repeat_byte(7)));
-			let found = decide(&lowered, &made, &Stretch { from, ..*piece });
+			let found = decide(&lowered, made, &Stretch { from, ..*piece });
 			assert_eq!(found, Err(Refused::WrongOpening));
 		}
 	}
@@ -267,7 +266,7 @@ fn long_chains_are_decided_by_the_stretch() {
 	for (from, to) in others {
 		let piece = Stretch { result, element, from, to };
 		let empty = StretchOpening::default();
-		let found = stretch(&lowered, &agreed(&lowered, &made, result), &piece, &empty);
+		let found = stretch(&lowered, &agreed(&lowered, made, result), &piece, &empty);
 		assert_eq!(found, Err(Refused::NoSuchPiece), "{from:?} {to:?}");
 		assert_eq!(Cost::of(&lowered, &piece), Err(Refused::NoSuchPiece));
 	}

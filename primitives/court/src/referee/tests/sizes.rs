@@ -1,7 +1,10 @@
 //! How large pieces are, of jobs that fit no test.
 
 use super::*;
-use trainyard_program::spec::{Activation, CnnLayer, DataFormat, JobSpec, Model, Optimizer};
+use trainyard_program::spec::{
+	Activation, CnnLayer, DataFormat, JobSpec, Model, Optimizer, MAX_SEGMENTS,
+};
+use trainyard_protocol::bundle::Evaluation;
 
 /// The jobs of docs/decisions/0029-a-court-decides-by-recomputing.md, and others at the limits.
 fn large() -> Vec<(&'static str, JobSpec)> {
@@ -63,8 +66,7 @@ fn no_piece_is_larger_than_a_call() {
 		for computation in [Computation::Step { step: 0 }, Computation::Slice { slice: 0 }] {
 			let lowered = Lowered::new(&case, computation).unwrap();
 			// A join opens the contents of all results.
-			let contents = vec![H256::zero(); lowered.parts().len()];
-			assert!(Openings::Contents(contents).encode().len() <= MAX_OPENINGS);
+			assert!(Cost::of_join(&lowered).bytes <= MAX_OPENINGS as u64);
 			for (result, part) in (0..).zip(lowered.parts()) {
 				let (all, length) = (
 					lowered.terms(result, part.len / 2).unwrap(),
@@ -84,9 +86,19 @@ fn no_piece_is_larger_than_a_call() {
 			}
 		}
 		println!("{name}: {most} bytes, {stretches} stretches, {rows} rows");
-		let labels = case.spec.slice_rows() * case.spec.labels_per_row();
-		let (slices, path) = (u64::from(mean_slices(&case)), 32 * 32 + 16);
-		let mean = slices * (u64::from(labels) * 8 + path) + 300;
-		assert!(mean <= MAX_OPENINGS as u64, "{name} {mean}");
+		let digest = H256::zero();
+		let (length, slices) = (mean_slices(&case), case.spec.slices());
+		let to = match slices > length {
+			true => MeanTo::Slices { taken: length, digest },
+			false => MeanTo::Evaluation(Evaluation::NONE),
+		};
+		let mean = Cost::of_mean(&case, &MeanStretch { from: None, to }).unwrap();
+		assert!(mean.bytes <= MAX_OPENINGS as u64, "{name} {mean:?}");
+		assert!(Cost::of_chunks(&case, None, 2).bytes <= MAX_OPENINGS as u64);
 	}
+	// Of as many checkpoints as a job may have.
+	let committed = Committed { root: H256::zero(), segments: MAX_SEGMENTS, diverged: true };
+	let to = Some((STOP_STRETCH, H256::zero()));
+	let stop = Cost::of_stop(&committed, &StopStretch { from: None, to }).unwrap();
+	assert!(stop.bytes <= MAX_OPENINGS as u64, "{stop:?}");
 }
