@@ -25,7 +25,7 @@ pub use error::SpecError;
 pub use extent::{Extent, FILE_BYTES, HEADER_BYTES, LINE_BYTES};
 pub use model::{Activation, CnnLayer, Input, Layer, Model};
 pub use power::*;
-pub use shapes::{Placed, Shape, Shaped};
+pub use shapes::{Placed, Shape, Shaped, SLICE_LABELS};
 pub use training::{EarlyStop, Loss, Optimizer, Schedule, StopRule, Training};
 
 use crate::{Text, H256};
