@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use trainyard_program::parts::CHUNK_ELEMENTS;
 use trainyard_protocol::{
 	blob,
-	content::{Node, CHUNK_BYTES},
+	content::{self, Node, CHUNK_BYTES},
 	model_file::{self, Layout},
 	H256,
 };
@@ -156,26 +156,60 @@ pub fn stored(
 ) -> Result<Verdict, Refused> {
 	let layout = state_file(case);
 	let (node, length, begin, size) = stored_place(case, &layout, tensor, chunk)?;
-	let (content, chunks) = opening;
+	let bytes = shown(&layout, blob, begin, size, opening)?.map_err(|at| {
+		let first = chunk.saturating_mul(CHUNK_ELEMENTS);
+		Refused::Missing { tensor, index: first.saturating_add(at / WORD) }
+	})?;
+	let found = node.value_of(length, &bytes).map_err(Refused::Chunks)?;
+	Ok(Verdict::of(Value::Digest(found), Value::Digest(*value)))
+}
+
+/// Decides about chunk `chunk` of the file of a checkpoint, as far as it is of the header: whether the
+/// file whose blob root is `blob` has the header that follows from the specification. The digests of
+/// the verdict are the content hashes of that part. Otherwise as [`stored`]; fails with
+/// [`Refused::NoSuchPiece`] for a chunk without a byte of the header.
+pub fn stored_header(
+	case: &Case,
+	blob: &H256,
+	chunk: u64,
+	opening: (&H256, &Chunks),
+) -> Result<Verdict, Refused> {
+	let layout = state_file(case);
+	let (_, begin, size) = place(layout.header.len() as u64, chunk)?;
+	let range = usize::try_from(begin).ok().zip(usize::try_from(begin.saturating_add(size)).ok());
+	let header = range.and_then(|(begin, end)| layout.header.get(begin..end));
+	let header = header.ok_or(Refused::NoSuchPiece)?;
+	let bytes = shown(&layout, blob, begin, size, opening)?.map_err(|_| Refused::WrongOpening)?;
+	let digest = |bytes: &[u8]| Value::Digest(content::hash(bytes));
+	Ok(Verdict::of(digest(&bytes), digest(header)))
+}
+
+/// Returns the bytes of a stored file of this layout from `begin` on, `size` of them, from the chunks in
+/// which they lie; instead of them how many there are before the first that was not opened.
+fn shown(
+	layout: &Layout,
+	blob: &H256,
+	begin: u64,
+	size: u64,
+	(content, chunks): (&H256, &Chunks),
+) -> Result<Result<Vec<u8>, u64>, Refused> {
 	if blob::root_of(layout.size, content) != *blob {
 		return Err(Refused::WrongOpening);
 	}
-	let shown = chunks.verify(content, layout.size).map_err(Refused::Chunks)?;
 	let end = begin.saturating_add(size);
 	let mut bytes = Vec::new();
-	for (number, shown) in shown {
+	for (number, shown) in chunks.verify(content, layout.size).map_err(Refused::Chunks)? {
 		let at = number.saturating_mul(CHUNK_BYTES);
 		let (from, to) = (begin.max(at), end.min(at.saturating_add(shown.len() as u64)));
 		if from >= to {
 			return Err(Refused::LeftOver);
 		}
+		if from != begin.saturating_add(bytes.len() as u64) {
+			break;
+		}
 		let offset = |byte: u64| usize::try_from(byte.saturating_sub(at)).unwrap_or(usize::MAX);
 		bytes.extend_from_slice(shown.get(offset(from)..offset(to)).unwrap_or_default());
 	}
-	if bytes.len() as u64 != size {
-		let index = begin.saturating_add(bytes.len() as u64) / WORD % CHUNK_ELEMENTS;
-		return Err(Refused::Missing { tensor, index });
-	}
-	let found = node.value_of(length, &bytes).map_err(Refused::Chunks)?;
-	Ok(Verdict::of(Value::Digest(found), Value::Digest(*value)))
+	let found = bytes.len() as u64;
+	Ok(if found == size { Ok(bytes) } else { Err(found) })
 }

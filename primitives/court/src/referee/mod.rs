@@ -14,7 +14,7 @@
 //! | the rule for an early stop | [`stop()`] | [`StopOpening`] |
 //! | an element of the initial state | [`initial()`] | [`Tensors`] |
 //! | a chunk of the model file | [`model`] | [`Tensors`] |
-//! | a chunk of a state that was stored as a blob | [`stored`] | content hash of the blob, and [`Chunks`] |
+//! | a chunk of a state that was stored as a blob, or of the header of its file | [`stored`], [`stored_header`] | content hash of the blob, and [`Chunks`] |
 //! | a number past which no training goes on | [`not_finite`], [`not_finite_in_state`] | [`Tensors`] |
 //!
 //! Results are numbered as the parts of a computation ([`Lowered`]), tensors of a state in the order of
@@ -36,7 +36,7 @@ mod stretch;
 mod tests;
 
 pub use cost::{Cost, Work};
-pub use files::{model, model_chunks, state_file, stored, stored_chunks};
+pub use files::{model, model_chunks, state_file, stored, stored_chunks, stored_header};
 pub use finite::{ends_training, not_finite, not_finite_in_state};
 pub use initial::initial;
 pub use joins::{results_root, slice_join, state_after, step_join, SliceEnd, StepEnd};

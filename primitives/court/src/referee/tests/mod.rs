@@ -1,6 +1,7 @@
 //! The referee over real computations.
 
 mod ends;
+mod files;
 mod malformed;
 mod operators;
 mod sizes;
