@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
 	referee::{
-		model_chunks,
+		ends_training, model_chunks,
 		proving::{self, Holder},
 		results_root, state_after, stored_chunks, CheckpointOpening, Chunks, Lowered, MeanOpening,
 		MeanTo, Openings, Origin, SliceOpening, Source, StateTensors, StopOpening, TensorOpening,
@@ -26,7 +26,6 @@ use crate::{
 use alloc::{borrow::Cow, collections::BTreeMap, vec, vec::Vec};
 use trainyard_program::{
 	lower::OPTIMIZER_PREFIX,
-	ops::Role,
 	parts::{Accumulator, CHUNK_ELEMENTS},
 	spec::StopRule,
 };
@@ -85,7 +84,7 @@ pub trait Record {
 	fn stored(&self, state: u32, tensor: u32) -> Option<Vec<u8>>;
 
 	/// Returns the bytes of that file.
-	fn blob(&self) -> Vec<u8>;
+	fn blob(&self) -> Option<Vec<u8>>;
 
 	/// Returns the bytes of the parameters with which a fine-tuning begins, in the order of
 	/// [`StateTensors`].
@@ -298,7 +297,7 @@ impl<R: Record> Player<'_, R> {
 				self.open_state(last.step, &chunks).map(Openings::Tensors)
 			}
 			Piece::Stored { tensor, chunk, .. } => {
-				let blob = self.record.blob();
+				let blob = self.record.blob()?;
 				let chunks = Chunks::open(&blob, stored_chunks(self.case, tensor, chunk)).ok()?;
 				Some(Openings::Blob(content::hash(&blob), chunks))
 			}
@@ -342,10 +341,11 @@ impl<R: Record> Player<'_, R> {
 			}
 			Claim::Slice { .. } => {
 				let Level::Results { scene, .. } = stage.level else { return None };
-				let (lowered, contents) =
-					(self.lowered(&scene.moment())?, self.contents(&scene.moment())?);
-				let of = |role| at(&contents, lowered.find(role)?.into()).copied();
-				Some(Claim::Slice { losses: of(Role::RowLosses)?, correct: of(Role::Correct)? })
+				let Scene::Slice { checkpoint, slice, .. } = scene else { return None };
+				let slices = self.record.slices(checkpoint)?;
+				let (losses, correct) = at(&slices, slice.into())?;
+				let (losses, correct) = (content::hash(losses), content::hash(correct));
+				Some(Claim::Slice { losses, correct })
 			}
 			Claim::Node { node, .. } => {
 				let Level::Content { owner, .. } = stage.level else { return None };
@@ -486,18 +486,25 @@ impl<R: Record> Player<'_, R> {
 	/// Returns what follows from all results of a step.
 	fn after(&self, scene: &Scene, claimed: After) -> Option<After> {
 		let (lowered, contents) = (self.lowered(&scene.moment())?, self.contents(&scene.moment())?);
-		match claimed {
-			After::Next { .. } => {
-				let state = state_after(&lowered, &contents).ok()?;
-				let loss = word(&self.content(scene, lowered.find(Role::Loss)?)?, 0)?;
-				let logits = *at(&contents, lowered.find(Role::Logits)?.into())?;
-				Some(After::Next { state, loss, logits })
+		match (claimed, *scene) {
+			(After::Next { .. }, Scene::Step { step, .. }) => {
+				let (loss, logits) = self.record.step(step)?;
+				let state = match self.record.divergence() {
+					// What does not go on has no next state, but results.
+					Some((diverged, _)) if diverged == step => {
+						state_after(&lowered, &contents).ok()?
+					}
+					_ => self.record.state(step.saturating_add(1))?,
+				};
+				Some(After::Next { state, loss: canonical_bits(loss), logits })
 			}
-			After::Diverged { result, element } => {
+			(After::Diverged { result, element }, Scene::Step { step, .. }) => {
 				let bits = word(&self.content(scene, result)?, element)?;
-				let role = lowered.role(result).ok()?;
-				crate::referee::ends_training(role, f32::from_bits(bits)).then_some(claimed)
+				let ends = ends_training(lowered.role(result).ok()?, f32::from_bits(bits));
+				let (diverged, _) = self.record.divergence()?;
+				(ends && diverged == step).then_some(claimed)
 			}
+			_ => None,
 		}
 	}
 

@@ -117,7 +117,8 @@ pub fn rounds(case: &Case, target: &Target) -> Result<u32, Refused> {
 			levels(checkpoints.div_ceil(STOP_STRETCH.into()))
 		}
 		Target::Model => levels(content::chunks(Layout::of(spec).size)).max(1),
-		Target::Rescue { .. } => tensors(),
+		// A tensor of one chunk is opened before it is judged.
+		Target::Rescue { .. } => tensors().saturating_add(1),
 	})
 }
 

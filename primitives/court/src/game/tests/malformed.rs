@@ -56,7 +56,6 @@ fn bent_openings(opening: &Opening) -> Vec<Opening> {
 	});
 	bend(&|bent| match &mut bent.opened {
 		Opened::Segment { slices, .. } => slices.0[31] ^= 128,
-		Opened::Diverged { state, .. } => state.0[0] ^= 1,
 		Opened::Step { after, .. } => after.0[0] ^= 1,
 		Opened::Slice { losses, .. } => losses.0[0] ^= 1,
 		Opened::Result { content, .. } => content.0[0] ^= 1,

@@ -301,7 +301,10 @@ impl Run {
 		self.states.push(next);
 		match change {
 			Change::Diverges => None,
-			Change::Diverged { step: at, witness } if at == step => Some(witness),
+			Change::Diverged { step: at, witness } => {
+				let is_here = at == step && matches!(witness, Witness::Result { .. });
+				is_here.then_some(witness)
+			}
 			_ => witness,
 		}
 	}
@@ -329,7 +332,10 @@ impl Run {
 		});
 		match change {
 			Change::Diverges => None,
-			Change::Diverged { step: at, witness } if at == step => Some(witness),
+			Change::Diverged { step: at, witness } => {
+				let is_here = at == step && !matches!(witness, Witness::Result { .. });
+				is_here.then_some(witness)
+			}
 			_ => witness,
 		}
 	}
@@ -500,6 +506,14 @@ impl Record for Run {
 	}
 
 	fn evaluation(&self, checkpoint: u32) -> Option<Evaluation> {
+		match self.divergence {
+			Some((_, Witness::Evaluation { evaluation, .. }))
+				if checkpoint as usize == self.checkpoints.len() =>
+			{
+				return Some(evaluation);
+			}
+			_ => {}
+		}
 		self.evaluations.get(&checkpoint).map(|(_, found)| *found)
 	}
 
@@ -517,8 +531,8 @@ impl Record for Run {
 		own.get(tensor as usize).cloned()
 	}
 
-	fn blob(&self) -> Vec<u8> {
-		file(&self.layout, &self.names, self.stored_tensors.as_ref().unwrap())
+	fn blob(&self) -> Option<Vec<u8>> {
+		Some(file(&self.layout, &self.names, self.stored_tensors.as_ref()?))
 	}
 
 	fn parameters(&self) -> Vec<Vec<u8>> {
