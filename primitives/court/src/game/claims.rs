@@ -6,8 +6,13 @@ use super::{
 	types::{After, End, Level, Opened, Place, Roots, Said, Scene, Stage, Witness, LEVELS},
 	Refused, STOP_STRETCH,
 };
+use crate::referee::state_file;
 use alloc::vec::Vec;
-use trainyard_protocol::{bundle::Evaluation, content::Node, court, merkle, H256};
+use trainyard_protocol::{
+	bundle::Evaluation,
+	content::{self, Node},
+	court, merkle, H256,
+};
 
 /// One thing that a defendant says at a place. A challenger denies the first that is not what it
 /// computed itself.
@@ -49,6 +54,12 @@ pub enum Claim {
 		losses: H256,
 		/// Content hash of what says which of them are predicted.
 		correct: H256,
+	},
+	/// The file that was stored for a state has the right header, as far as this chunk of the header
+	/// goes.
+	Header {
+		/// Index of the chunk.
+		chunk: u64,
 	},
 	/// This is the value of a node of a content.
 	Node {
@@ -134,11 +145,16 @@ impl<S: Said> Play<'_, S> {
 			Level::Tensors { slices } => {
 				let count = self.state_tensors();
 				let mut claims = self.results_so_far(stage, 0, count, true)?;
-				if let Some(slices) = slices {
-					let Some(End::Checkpoint { evaluation, .. }) = stage.subject.end else {
-						return Err(Refused::NoSuchTarget);
-					};
-					claims.extend([Claim::Slices(slices), Claim::Evaluation(evaluation)]);
+				match (slices, stage.subject.end) {
+					(Some(slices), Some(End::Checkpoint { evaluation, .. })) => {
+						claims.extend([Claim::Slices(slices), Claim::Evaluation(evaluation)]);
+					}
+					// Whatever its tensors are, a file with another header is none of this job.
+					_ => {
+						let header = state_file(self.game.case).header.len() as u64;
+						let chunks = 0..content::chunks(header);
+						claims.extend(chunks.map(|chunk| Claim::Header { chunk }));
+					}
 				}
 				Ok(claims)
 			}

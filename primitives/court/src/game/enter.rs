@@ -220,7 +220,7 @@ impl<S: Said> Play<'_, S> {
 			}
 			Witness::State { tensor, element } => {
 				let elements = self.tensors().elements(tensor);
-				if Some(step) != end || !elements.is_some_and(|elements| element < elements) {
+				if Some(step) != end || elements.is_none_or(|elements| element >= elements) {
 					return refused;
 				}
 			}

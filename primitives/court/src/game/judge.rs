@@ -96,6 +96,9 @@ pub fn judge(
 		(Piece::Stored { blob, tensor, chunk, value }, Openings::Blob(content, chunks)) => {
 			referee::stored(case, &blob, tensor, chunk, &value, (content, chunks))?
 		}
+		(Piece::StoredHeader { blob, chunk }, Openings::Blob(content, chunks)) => {
+			referee::stored_header(case, &blob, chunk, (content, chunks))?
+		}
 		(
 			Piece::NotFinite { segment, step, results, result, element, by_defender },
 			Openings::Tensors(opening),

@@ -219,10 +219,18 @@ impl<S: Said> Play<'_, S> {
 				Due::Opening => match self.opened(&place) {
 					// Its words are claims.
 					Some(Opened::Chunk { .. }) => {}
-					Some(opened) => {
-						stage.level = self.enter(&stage, &opened)?;
-						continue;
-					}
+					Some(opened) => match self.enter(&stage, &opened) {
+						Ok(level) => {
+							stage.level = level;
+							continue;
+						}
+						// It said something else before, which does not lead here: of one result that
+						// cannot be, and a seat that revealed two ends has nothing to say any more.
+						Err(Refused::WrongOpening | Refused::NoSuchWitness) => {
+							return Ok(Stage { turn: Turn::Defender, ..stage });
+						}
+						Err(error) => return Err(error),
+					},
 					None => return Ok(Stage { turn: Turn::Defender, ..stage }),
 				},
 				Due::Post(_) if self.posted(&place).is_none() => {

@@ -97,6 +97,10 @@ impl<S: Said> Play<'_, S> {
 				let results = last_root(before)?;
 				Ok(judge(Piece::SliceJoin { checkpoint, slice, results, losses, correct }))
 			}
+			(Claim::Header { chunk }, Level::Tensors { .. }) => match stage.subject.target {
+				Target::Rescue { blob, .. } => Ok(judge(Piece::StoredHeader { blob, chunk })),
+				_ => Err(Refused::NoSuchClaim),
+			},
 			(Claim::Node { node, value }, Level::Content { owner, .. }) => {
 				Ok(Level::Content { owner, node, value })
 			}

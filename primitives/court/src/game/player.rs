@@ -17,9 +17,9 @@ use crate::{
 	referee::{
 		ends_training, model_chunks,
 		proving::{self, Holder},
-		results_root, state_after, stored_chunks, CheckpointOpening, Chunks, Lowered, MeanOpening,
-		MeanTo, Openings, Origin, SliceOpening, Source, StateTensors, StopOpening, TensorOpening,
-		Tensors,
+		results_root, state_after, state_file, stored_chunks, CheckpointOpening, Chunks, Lowered,
+		MeanOpening, MeanTo, Openings, Origin, SliceOpening, Source, StateTensors, StopOpening,
+		TensorOpening, Tensors,
 	},
 	Case,
 };
@@ -296,6 +296,11 @@ impl<R: Record> Player<'_, R> {
 				let chunks = model_chunks(self.case, chunk);
 				self.open_state(last.step, &chunks).map(Openings::Tensors)
 			}
+			Piece::StoredHeader { chunk, .. } => {
+				let blob = self.record.blob()?;
+				let chunks = Chunks::open(&blob, [chunk]).ok()?;
+				Some(Openings::Blob(content::hash(&blob), chunks))
+			}
 			Piece::Stored { tensor, chunk, .. } => {
 				let blob = self.record.blob()?;
 				let chunks = Chunks::open(&blob, stored_chunks(self.case, tensor, chunk)).ok()?;
@@ -346,6 +351,13 @@ impl<R: Record> Player<'_, R> {
 				let (losses, correct) = at(&slices, slice.into())?;
 				let (losses, correct) = (content::hash(losses), content::hash(correct));
 				Some(Claim::Slice { losses, correct })
+			}
+			Claim::Header { chunk } => {
+				let (blob, layout) = (self.record.blob()?, state_file(self.case));
+				let header = content::chunk(&layout.header, chunk).ok()?;
+				let begin = usize::try_from(chunk.saturating_mul(content::CHUNK_BYTES)).ok()?;
+				let is_right = blob.get(begin..)?.starts_with(header);
+				is_right.then_some(Claim::Header { chunk })
 			}
 			Claim::Node { node, .. } => {
 				let Level::Content { owner, .. } = stage.level else { return None };

@@ -518,6 +518,13 @@ stored! {
 			/// Value of this chunk as a node of the tensor's content. Denied.
 			value: H256,
 		},
+		/// A chunk of the header of the blob that is said to be the file of a state.
+		StoredHeader {
+			/// Root of the blob.
+			blob: H256,
+			/// Index of the chunk.
+			chunk: u64,
+		},
 		/// An element of a result of a step, which one side says is not finite.
 		NotFinite {
 			/// The segment.

@@ -67,13 +67,15 @@ fn bent_openings(opening: &Opening) -> Vec<Opening> {
 		Opened::Slice { correct, .. } => correct.0[0] ^= 1,
 		_ => {}
 	});
-	bend(&|bent| match &mut bent.opened {
-		Opened::Step { loss, .. } => *loss ^= 1,
-		_ => {}
+	bend(&|bent| {
+		if let Opened::Step { loss, .. } = &mut bent.opened {
+			*loss ^= 1;
+		}
 	});
-	bend(&|bent| match &mut bent.opened {
-		Opened::Step { logits, .. } => logits.0[0] ^= 1,
-		_ => {}
+	bend(&|bent| {
+		if let Opened::Step { logits, .. } = &mut bent.opened {
+			logits.0[0] ^= 1;
+		}
 	});
 	// What opens another place.
 	bend(&|bent| bent.opened = Opened::Stored);
@@ -312,7 +314,8 @@ fn impossible_leaves_convict_at_once() {
 	let convicted = Next::Ended(Outcome::Convicted);
 	use trainyard_protocol::bundle::{Diverged, Evaluation};
 	let evaluation = |loss, labels| Evaluation::new(loss, 3, labels);
-	let cases: [(&dyn Fn(&mut Run), Target); 7] = [
+	type Bend<'a> = &'a dyn Fn(&mut Run);
+	let cases: [(Bend<'_>, Target); 7] = [
 		(&|run| run.checkpoints[2].step = 3, Target::Segment(1)),
 		(&|run| run.checkpoints[2].evaluation = evaluation(f32::INFINITY, 10), Target::Segment(1)),
 		(&|run| run.checkpoints[2].evaluation = evaluation(f32::NAN, 10), Target::Segment(1)),
@@ -337,7 +340,7 @@ fn impossible_leaves_convict_at_once() {
 		assert_eq!(end_with(change, target), convicted, "{target:?}");
 	}
 	// A loss is zero, or there are other hits: that has to be computed.
-	let may_be: &dyn Fn(&mut Run) = &|run| run.checkpoints[2].evaluation = evaluation(0.0, 10);
+	let may_be: Bend<'_> = &|run| run.checkpoints[2].evaluation = evaluation(0.0, 10);
 	assert!(matches!(end_with(may_be, Target::Segment(1)), Next::Stage(_)));
 }
 

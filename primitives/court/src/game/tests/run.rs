@@ -168,6 +168,8 @@ pub struct Run {
 	pub model_bytes: Vec<u8>,
 	/// The tensors of the file that was stored for a state, as this party has them.
 	pub stored_tensors: Option<Vec<Vec<u8>>>,
+	/// A word of its header that was changed.
+	pub stored_header: Option<usize>,
 	/// The tensors of the states, by steps.
 	states: Vec<Vec<Vec<u8>>>,
 	steps: Vec<(f32, H256)>,
@@ -214,6 +216,7 @@ impl Run {
 			diverged: None,
 			model_bytes: vec![],
 			stored_tensors: None,
+			stored_header: None,
 			states: vec![state],
 			steps: vec![],
 			evaluations: BTreeMap::new(),
@@ -532,7 +535,11 @@ impl Record for Run {
 	}
 
 	fn blob(&self) -> Option<Vec<u8>> {
-		Some(file(&self.layout, &self.names, self.stored_tensors.as_ref()?))
+		let mut bytes = file(&self.layout, &self.names, self.stored_tensors.as_ref()?);
+		if let Some(word) = self.stored_header {
+			bend(&mut bytes, word);
+		}
+		Some(bytes)
 	}
 
 	fn parameters(&self) -> Vec<Vec<u8>> {

@@ -1,5 +1,6 @@
 use super::*;
 use run::Change::{self, *};
+use trainyard_protocol::bundle::Diverged as D;
 
 /// Returns an element of a result of a step or slice, bent.
 fn element(run: &Run, at: Moment, result: u32, element: u64) -> Change {
@@ -299,6 +300,71 @@ fn evidence_is_held_to_what_was_replayed() {
 		let played = table.play(target, &mut Store::default(), &mut |_, _| {});
 		assert_eq!(played.judged(), Outcome::Acquitted, "{change:?}");
 	}
+}
+
+#[test]
+fn a_rescued_file_has_the_right_header() {
+	let job = jobs::small();
+	let header = crate::referee::state_file(&job.world.case).header.len();
+	for word in [0, 1, header / 8, header / 4 - 1] {
+		let right = Run::new(&job, Nothing).with_stored(1, None);
+		let mut wrong = Run::new(&job, Nothing).with_stored(1, None);
+		wrong.stored_header = Some(word);
+		for (blob, defender, challenger, outcome) in [
+			(&wrong, &right, &wrong, Outcome::Convicted),
+			(&right, &right, &wrong, Outcome::Acquitted),
+		] {
+			let target = Target::Rescue { blob: blob_root(&blob.blob().unwrap()), state: 1 };
+			let table = Table::new(&job, defender, challenger);
+			let played = table.play(target, &mut Store::default(), &mut |_, _| {});
+			assert_eq!(played.judged(), outcome, "{word}");
+			let Some(Piece::StoredHeader { chunk, .. }) = played.piece else {
+				panic!("{played:?}")
+			};
+			assert_eq!(chunk, word as u64 / 256);
+			check_length(&job.world.case, &target, &played);
+		}
+	}
+}
+
+/// Of a result that diverged before its first step, all follows from leaf 0.
+#[test]
+fn what_did_not_begin_has_no_segment() {
+	let job = jobs::diverges_before_it_begins();
+	let honest = Run::new(&job, Nothing);
+	let other = Run::new(&job, Diverges);
+	let begin = |defender: &Run| {
+		let table = Table::new(&job, defender, &other);
+		let (target, result) = (Target::Segment(0), defender.result());
+		let (claimed, leaves) = (table.claims(&target).0, table.leaves(&target));
+		let game = Game { case: &job.world.case, result: &result, said: &Store::default() };
+		game.begin(target, &claimed, &leaves, None)
+	};
+	assert_eq!(begin(&honest), Err(Refused::NoSuchTarget));
+	let mut wrong = Run::new(&job, Nothing);
+	for change in [|leaf: &mut D| leaf.step = 1, |leaf: &mut D| leaf.trace = H256::zero()] {
+		wrong.diverged = honest.diverged;
+		change(wrong.diverged.as_mut().unwrap());
+		assert_eq!(begin(&wrong), Ok(Moved::ended(Outcome::Convicted)));
+	}
+}
+
+/// A seat that reveals two ends of one segment, one after the other, cannot defend the second by what it
+/// opened for the first.
+#[test]
+fn who_reveals_two_ends_defends_one() {
+	let job = jobs::small();
+	let trainer = Run::new(&job, Nothing);
+	let mut store = Store::default();
+	let mut play = |seat: &Run, challenger: &Run| {
+		let case = &job.world.case;
+		let table = Table { case, defender: seat, challenger, trainer: &trainer };
+		table.play(Target::Evidence(1), &mut store, &mut |_, _| {})
+	};
+	let (first, second) = (Run::new(&job, Loss { step: 2 }), Run::new(&job, Loss { step: 3 }));
+	assert_eq!(play(&first, &trainer).judged(), Outcome::Convicted);
+	let played = play(&second, &trainer);
+	assert_eq!((played.outcome, played.piece), (Outcome::Convicted, None));
 }
 
 /// A convolutional network and a transformer, an element of the first and of the last results.
