@@ -68,12 +68,12 @@ pub fn means() -> Job {
 /// Contents of two levels, and chains of several stretches.
 pub fn broad() -> Job {
 	let mut spec = spec();
-	(spec.dataset.train_rows, spec.dataset.validation_rows) = (300, 75);
+	(spec.dataset.train_rows, spec.dataset.validation_rows) = (240, 60);
 	spec.dataset.features = 144;
 	let hidden = vec![130].try_into().unwrap();
 	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
 	spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
-	spec.training.batch_size = 300;
+	spec.training.batch_size = 220;
 	(spec.training.steps, spec.training.checkpoint_interval) = (1, 1);
 	Job::new(spec)
 }

@@ -3,7 +3,7 @@
 
 use super::super::{player::*, types::*};
 use crate::{
-	referee::{state_file, Computation, Lowered, Origin, StateTensors},
+	referee::{proving::Holder, state_file, Computation, Lowered, Origin, StateTensors},
 	testing::{Computed, World},
 };
 use std::collections::BTreeMap;
@@ -471,8 +471,6 @@ fn trace_root(leaves: &[H256]) -> H256 {
 fn contents_of(slices: &[SliceBytes]) -> Vec<(H256, H256)> {
 	slices.iter().map(|(losses, correct)| (content::hash(losses), content::hash(correct))).collect()
 }
-
-use crate::referee::proving::Holder;
 
 impl Record for Run {
 	type Holder = Computed;

@@ -1,5 +1,7 @@
 use super::*;
+use crate::referee::{proving::Holder, Computation, Lowered};
 use run::Change::{self, *};
+use trainyard_program::ops::Role;
 use trainyard_protocol::bundle::Diverged as D;
 
 /// Returns an element of a result of a step or slice, bent.
@@ -106,12 +108,14 @@ fn chains_and_contents_are_narrowed() {
 	let job = jobs::broad();
 	let honest = Run::new(&job, Nothing);
 	let at = Moment::Step { segment: 0, step: 0 };
-	let lowered = crate::referee::Lowered::new(&job.world.case, at.computation().unwrap()).unwrap();
+	let lowered = Lowered::new(&job.world.case, at.computation().unwrap()).unwrap();
 	let (mut chains, mut contents) = (0, 0);
 	for (result, part) in (0..).zip(lowered.parts()) {
-		let stretches =
-			lowered.terms(result, 0).unwrap().div_ceil(lowered.stretch(result).unwrap());
-		if stretches < 2 && part.len < 16_384 {
+		let unit = lowered.stretch(result).unwrap();
+		let stretches = lowered.terms(result, 0).unwrap().div_ceil(unit);
+		// One content and two chains are enough.
+		let is_long = stretches > 1 && chains < 2;
+		if !is_long && (part.len < 16_384 || contents > 0) {
 			continue;
 		}
 		let changed = Run::new(&job, element(&honest, at, result, part.len / 2));
@@ -128,6 +132,76 @@ fn chains_and_contents_are_narrowed() {
 		assert_eq!(behind, (stretches > 1).then(|| lowered.terms(result, 0).unwrap()));
 	}
 	assert!(chains > 0 && contents > 0, "{chains} {contents}");
+}
+
+/// Digests between the ends of chains and of means: whichever is bent is found, and whichever is right
+/// and denied is acquitted.
+#[test]
+fn digests_on_the_way_are_decided() {
+	for (name, job) in [("chain", jobs::broad()), ("mean", jobs::means())] {
+		let (case, honest) = (&job.world.case, Run::new(&job, Nothing));
+		let change = match name {
+			"chain" => {
+				let at = Moment::Step { segment: 0, step: 0 };
+				let lowered = Lowered::new(case, at.computation().unwrap()).unwrap();
+				let is_long = |result: &u32| {
+					lowered.terms(*result, 0).unwrap() > lowered.stretch(*result).unwrap()
+				};
+				let result = (0..lowered.results()).find(is_long).unwrap();
+				element(&honest, at, result, 1)
+			}
+			_ => Mean { checkpoint: 1 },
+		};
+		let changed = Run::new(&job, change);
+		// Come to where the chain, or the mean, is to be posted.
+		let result = changed.result();
+		let mut store = Store::default();
+		let table = Table::new(&job, &changed, &honest);
+		let mut found = None;
+		let mut before = Store::default();
+		table.play(Target::Segment(0), &mut store, &mut |game, stage| {
+			if found.is_none() && matches!(stage.level, Level::Chain { .. } | Level::Mean { .. }) {
+				(found, before) = (Some(*stage), game.said.clone());
+			}
+		});
+		let stage = found.unwrap();
+		assert_eq!(stage.turn, Turn::Defender);
+		let place = stage.place().unwrap();
+		let player = Player { case, record: &honest };
+		let right = {
+			let game = Game { case, result: &result, said: &before };
+			player.post(game, &stage).unwrap()
+		};
+		assert!(right.len() >= 2, "{name}");
+		for bent in 0..right.len() {
+			for is_bent in [true, false] {
+				let mut roots = right.clone();
+				if is_bent {
+					roots[bent].0[5] ^= 4;
+				}
+				let mut store = before.clone();
+				let game = Game { case, result: &result, said: &store };
+				let moved = game.post(&stage, &place, &roots).unwrap();
+				let Next::Stage(posted) = moved.next else { panic!("{moved:?}") };
+				store.keep(moved.said);
+				let game = Game { case, result: &result, said: &store };
+				let denial = player.deny(game, &posted).unwrap();
+				let at = match is_bent {
+					true => bent as u32,
+					// The last claim is false: what stands behind the digests.
+					false => right.len() as u32,
+				};
+				assert_eq!(denial, Denial::Deny(at), "{name}");
+				let moved = game.deny(&posted, &place, bent as u32).unwrap();
+				let Next::Stage(judged) = moved.next else { panic!("{moved:?}") };
+				assert_eq!(judged.turn, Turn::Piece);
+				let openings = player.openings(&judged).unwrap();
+				let (ended, _) = game.judge(&judged, &openings).unwrap();
+				let outcome = if is_bent { Outcome::Convicted } else { Outcome::Acquitted };
+				assert_eq!(ended, Moved::ended(outcome), "{name} {bent}");
+			}
+		}
+	}
 }
 
 #[test]
@@ -201,15 +275,12 @@ fn training_ends_where_it_diverges() {
 fn training_that_goes_on_has_not_diverged() {
 	let job = jobs::small();
 	let honest = Run::new(&job, Nothing);
-	let lowered = crate::referee::Lowered::new(
-		&job.world.case,
-		crate::referee::Computation::Step { step: 2 },
-	);
+	let lowered = Lowered::new(&job.world.case, Computation::Step { step: 2 });
 	let lowered = lowered.unwrap();
-	let loss = lowered.find(trainyard_program::ops::Role::Loss).unwrap();
+	let loss = lowered.find(Role::Loss).unwrap();
 	let next = (0..lowered.results())
 		.find(|at| {
-			let is_next = matches!(lowered.role(*at), Ok(trainyard_program::ops::Role::Next(_)));
+			let is_next = matches!(lowered.role(*at), Ok(Role::Next(_)));
 			is_next && lowered.part(*at).unwrap().len > 1
 		})
 		.unwrap();
@@ -394,5 +465,3 @@ fn other_models_are_disputed_alike() {
 		}
 	}
 }
-
-use crate::referee::proving::Holder;
