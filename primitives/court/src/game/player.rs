@@ -8,88 +8,33 @@ use super::{
 	claims::Claim,
 	moves::Due,
 	types::{
-		After, ChunkBytes, Contents, End, Level, Moment, Opened, Opening, Peaks, Piece, Place,
-		Roots, Said, Scene, Stage, Target, Turn, Witness,
+		After, ChunkBytes, Contents, End, Level, Moment, Opened, Opening, Peaks, Place, Roots,
+		Said, Scene, Stage, Target, Turn, Witness,
 	},
 	Game,
 };
 use crate::{
 	referee::{
-		ends_training, model_chunks,
+		ends_training,
 		proving::{self, Holder},
-		results_root, state_after, state_file, stored_chunks, CheckpointOpening, Chunks, Lowered,
-		MeanOpening, MeanTo, Openings, Origin, SliceOpening, Source, StateTensors, StopOpening,
-		TensorOpening, Tensors,
+		results_root, state_after, state_file, Lowered, Origin,
 	},
 	Case,
 };
-use alloc::{borrow::Cow, collections::BTreeMap, vec, vec::Vec};
-use trainyard_program::{
-	lower::OPTIMIZER_PREFIX,
-	parts::{Accumulator, CHUNK_ELEMENTS},
-	spec::StopRule,
-};
+use alloc::{borrow::Cow, vec, vec::Vec};
+use trainyard_program::spec::StopRule;
 use trainyard_protocol::{
-	bundle::{Checkpoint, Evaluation},
+	bundle::Evaluation,
 	content, court,
 	merkle::{self, Frontier},
 	trace, H256,
 };
 use trainyard_strict::{canonical_bits, SumChain};
 
-/// A slice of an evaluation: the bytes of the losses of its labels, and of what says which of them are
-/// predicted.
-pub type SliceBytes = (Vec<u8>, Vec<u8>);
+mod pieces;
+mod record;
 
-/// What a party holds of a run, or can compute again. Bytes are those that are hashed, contents their
-/// hashes. `None` is what it does not have: beyond the end of its run, for example, which for an honest
-/// party is also where training diverged.
-pub trait Record {
-	/// A computation in memory.
-	type Holder: Holder;
-
-	/// Returns all checkpoints to which its result commits.
-	fn checkpoints(&self) -> &[Checkpoint];
-
-	/// Returns the leaves under its bundle root.
-	fn leaves(&self) -> Vec<H256>;
-
-	/// Returns the hash of the state after so many steps.
-	fn state(&self, steps: u32) -> Option<H256>;
-
-	/// Returns the bytes of the tensors of this state, in the order of [`StateTensors`].
-	fn tensors(&self, steps: u32) -> Option<Vec<Vec<u8>>>;
-
-	/// Returns loss and content of the logits of a step.
-	fn step(&self, step: u32) -> Option<(f32, H256)>;
-
-	/// Returns the results of a step or of a slice, with what they were computed from.
-	fn computed(&self, at: &Moment) -> Option<&Self::Holder>;
-
-	/// Returns the slices of the evaluation of a checkpoint, or of the state at the end of a segment in
-	/// which training diverged.
-	fn slices(&self, checkpoint: u32) -> Option<Vec<SliceBytes>>;
-
-	/// Returns this evaluation, infinite or NaN as it may be.
-	fn evaluation(&self, checkpoint: u32) -> Option<Evaluation>;
-
-	/// Returns the step in which training diverged, or the one after the last of a segment where that
-	/// was noticed at its end, and what is not finite.
-	fn divergence(&self) -> Option<(u32, Witness)>;
-
-	/// Returns the bytes of the model file.
-	fn model(&self) -> Vec<u8>;
-
-	/// Returns the bytes of a tensor of the file that stands for a rescued state.
-	fn stored(&self, state: u32, tensor: u32) -> Option<Vec<u8>>;
-
-	/// Returns the bytes of that file.
-	fn blob(&self) -> Option<Vec<u8>>;
-
-	/// Returns the bytes of the parameters with which a fine-tuning begins, in the order of
-	/// [`StateTensors`].
-	fn parameters(&self) -> Vec<Vec<u8>>;
-}
+pub use record::{Record, SliceBytes};
 
 /// What a challenger does in its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,99 +159,6 @@ impl<R: Record> Player<'_, R> {
 		};
 		let (diverged, witness) = diverged?;
 		(diverged == step).then_some(Denial::Show(witness))
-	}
-
-	/// Returns the openings of the piece to which a dispute has come.
-	pub fn openings(&self, stage: &Stage) -> Option<Openings> {
-		let Level::Judge { piece } = stage.level else { return None };
-		match piece {
-			Piece::Stretch { at, stretch, .. } => {
-				let (lowered, holder) = (self.lowered(&at)?, self.record.computed(&at)?);
-				proving::open_stretch(&lowered, holder, &stretch).ok().map(Openings::Stretch)
-			}
-			Piece::Initial { tensor, element, .. } => {
-				self.open_initial(tensor, element).map(Openings::Tensors)
-			}
-			Piece::StepJoin { segment, step, .. } => {
-				self.contents(&Moment::Step { segment, step }).map(Openings::Contents)
-			}
-			Piece::SliceJoin { checkpoint, slice, .. } => {
-				self.contents(&Moment::Slice { checkpoint, slice }).map(Openings::Contents)
-			}
-			Piece::Mean { checkpoint, stretch, .. } => {
-				let slices = self.record.slices(checkpoint)?;
-				let from = stretch.from.map_or(0, |(taken, _)| taken);
-				let to = match (stretch.to, stretch.from) {
-					(MeanTo::Slices { taken, .. }, _) => taken,
-					(MeanTo::Evaluation(_), None) => u32::try_from(slices.len()).ok()?,
-					(MeanTo::Evaluation(_), Some(_)) => from,
-				};
-				let before = match stretch.from {
-					Some((taken, _)) => {
-						let (_, sum, correct) = mean_of(first(&slices, taken)?);
-						Some((Accumulator::Sum(sum), correct))
-					}
-					None => None,
-				};
-				let leaves = slice_leaves(&slices);
-				let opened = (from..to).map(|slice| {
-					let (losses, correct) = at(&slices, slice.into())?.clone();
-					let path = merkle::proof(&leaves, usize::try_from(slice).ok()?)?;
-					Some(SliceOpening { losses, correct, path })
-				});
-				Some(Openings::Mean(MeanOpening { before, slices: opened.collect::<Option<_>>()? }))
-			}
-			Piece::Stop(stretch) => {
-				let checkpoints = self.record.checkpoints();
-				let from = stretch.from.map_or(0, |(taken, _)| taken);
-				let to = match (stretch.to, stretch.from) {
-					(Some((taken, _)), _) => taken,
-					(None, None) => u32::try_from(checkpoints.len()).ok()?,
-					(None, Some(_)) => from,
-				};
-				let before = match stretch.from {
-					Some((taken, _)) => {
-						let rule = self.rule_after(taken, None)?;
-						Some((canonical_bits(rule.least), rule.waited))
-					}
-					None => None,
-				};
-				let leaves = self.record.leaves();
-				let opened = (from..to).map(|index| {
-					let checkpoint = *at(checkpoints, index.into())?;
-					let path = merkle::proof(&leaves, usize::try_from(index).ok()?)?;
-					Some(CheckpointOpening { checkpoint, path })
-				});
-				let checkpoints = opened.collect::<Option<_>>()?;
-				Some(Openings::Stop(StopOpening { before, checkpoints }))
-			}
-			Piece::NotFinite { segment, step, result, element, .. } => {
-				let at = Moment::Step { segment, step };
-				let (lowered, holder) = (self.lowered(&at)?, self.record.computed(&at)?);
-				let opened = proving::open_result(&lowered, holder, result, element);
-				opened.ok().map(Openings::Tensors)
-			}
-			Piece::NotFiniteState { tensor, element, .. } => {
-				let steps = self.steps_of_end(stage)?;
-				let chunk = (tensor, element / CHUNK_ELEMENTS);
-				self.open_state(steps, &[chunk]).map(Openings::Tensors)
-			}
-			Piece::Model { chunk, .. } => {
-				let last = self.record.checkpoints().last()?;
-				let chunks = model_chunks(self.case, chunk);
-				self.open_state(last.step, &chunks).map(Openings::Tensors)
-			}
-			Piece::StoredHeader { chunk, .. } => {
-				let blob = self.record.blob()?;
-				let chunks = Chunks::open(&blob, [chunk]).ok()?;
-				Some(Openings::Blob(content::hash(&blob), chunks))
-			}
-			Piece::Stored { tensor, chunk, .. } => {
-				let blob = self.record.blob()?;
-				let chunks = Chunks::open(&blob, stored_chunks(self.case, tensor, chunk)).ok()?;
-				Some(Openings::Blob(content::hash(&blob), chunks))
-			}
-		}
 	}
 
 	/// Returns what this party says in the place of a claim. `ends` is how many checkpoints the
@@ -591,39 +443,6 @@ impl<R: Record> Player<'_, R> {
 			Target::Rescue { state, .. } => self.case.spec.checkpoint_step(state),
 			_ => Some(0),
 		}
-	}
-
-	/// Opens an element of the model with which a fine-tuning begins; nothing where it is drawn.
-	fn open_initial(&self, tensor: u32, element: u64) -> Option<Tensors> {
-		let name = &StateTensors::of(&self.case.spec).get(tensor)?.name.clone();
-		if self.case.spec.initial_model.is_none() || name.starts_with(OPTIMIZER_PREFIX) {
-			return Some(Tensors::default());
-		}
-		let parameters = self.record.parameters();
-		let all = contents(&parameters);
-		let path = StateTensors::parameters(&self.case.spec).path(&all, tensor)?;
-		let source = Source::Initial { tensor, content: *at(&all, tensor.into())?, path };
-		let bytes = at(&parameters, tensor.into())?;
-		let chunks = Chunks::open(bytes, [element / CHUNK_ELEMENTS]).ok()?;
-		Some(Tensors { rows: None, tensors: vec![TensorOpening { source, chunks }] })
-	}
-
-	/// Opens chunks of a state, by tensor and chunk.
-	fn open_state(&self, steps: u32, chunks: &[(u32, u64)]) -> Option<Tensors> {
-		let tensors = self.record.tensors(steps)?;
-		let (all, named) = (contents(&tensors), StateTensors::of(&self.case.spec));
-		let mut numbers = BTreeMap::<u32, Vec<u64>>::new();
-		for (tensor, chunk) in chunks {
-			numbers.entry(*tensor).or_default().push(*chunk);
-		}
-		let open = |(tensor, numbers): (u32, Vec<u64>)| {
-			let path = named.path(&all, tensor)?;
-			let source = Source::State { tensor, content: *at(&all, tensor.into())?, path };
-			let chunks = Chunks::open(at(&tensors, tensor.into())?, numbers).ok()?;
-			Some(TensorOpening { source, chunks })
-		};
-		let tensors = numbers.into_iter().map(open).collect::<Option<_>>()?;
-		Some(Tensors { rows: None, tensors })
 	}
 }
 
