@@ -4,7 +4,7 @@
 //! computes honestly posts the same. What is counted on the way (results, leaves of a trace, slices)
 //! stands in [prefix roots](crate::merkle::Frontier), which can be carried on from any place.
 
-use crate::{bundle::Evaluation, merkle, H256};
+use crate::{merkle, H256};
 use codec::Encode;
 use sp_crypto_hashing::blake2_256;
 use trainyard_program::{parts::Accumulator, spec::StopRule};
@@ -21,13 +21,6 @@ pub fn result_leaf(index: u32, content: &H256) -> H256 {
 /// steps of this segment so far.
 pub fn milestone(step: u32, state: &H256, trace: &H256) -> H256 {
 	(b"trainyard/milestone/v1", step, state, trace).using_encoded(blake2_256).into()
-}
-
-/// Returns the digest of an evaluation and what it was computed from:
-/// `blake2_256(SCALE("trainyard/evaluated/v1", bits of the loss: u32, correct: u32, labels: u32,
-/// slices))`, with the root over the leaves of its slices.
-pub fn evaluated(evaluation: &Evaluation, slices: &H256) -> H256 {
-	(b"trainyard/evaluated/v1", evaluation, slices).using_encoded(blake2_256).into()
 }
 
 /// Returns the digest of a chain after `taken` terms: `blake2_256(SCALE("trainyard/chain/v1", taken:
@@ -69,10 +62,6 @@ mod tests {
 
 		let bytes: [&[u8]; 4] = [b"trainyard/milestone/v1", &[2, 1, 0, 0], &[1; 32], &[2; 32]];
 		assert_eq!(milestone(258, &one, &other), hash_of(&bytes));
-
-		let numbers = [1.5f32.to_le_bytes(), [7, 0, 0, 0], [9, 0, 0, 0]].concat();
-		let bytes: [&[u8]; 3] = [b"trainyard/evaluated/v1", &numbers, &[1; 32]];
-		assert_eq!(evaluated(&Evaluation::new(1.5, 7, 9), &one), hash_of(&bytes));
 
 		let sum = Accumulator::Add(f32::from_bits(0xFF80_0001));
 		let bytes: [&[u8]; 4] =
