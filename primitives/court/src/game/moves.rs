@@ -242,7 +242,12 @@ impl<S: Said> Play<'_, S> {
 			if claims.len() != 1 {
 				return Ok(Stage { turn: Turn::Challenger, ..stage });
 			}
-			stage.level = self.narrow(&stage, &claims, 0)?;
+			let level = self.narrow(&stage, &claims, 0)?;
+			// Of a range that is none, the only claim is its end.
+			if level == stage.level {
+				return Err(Refused::NoSuchTarget);
+			}
+			stage.level = level;
 		}
 	}
 

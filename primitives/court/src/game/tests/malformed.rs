@@ -1,6 +1,7 @@
 use super::*;
 use crate::referee::{Openings, Tensors};
 use proptest::prelude::*;
+use std::sync::OnceLock;
 
 /// Returns openings that are malformed in one place each.
 fn bent_openings(opening: &Opening) -> Vec<Opening> {
@@ -344,13 +345,76 @@ fn impossible_leaves_convict_at_once() {
 	assert!(matches!(end_with(may_be, Target::Segment(1)), Next::Stage(_)));
 }
 
-proptest! {
-	#![proptest_config(ProptestConfig::with_cases(300))]
+/// Ranges that are none are in no dispute, and lead nowhere.
+#[test]
+fn empty_ranges_lead_nowhere() {
+	let job = jobs::small();
+	let result = Run::new(&job, Change::Nothing).result();
+	let game = Game { case: &job.world.case, result: &result, said: &Store::default() };
+	let (agreed, denied) = (H256::zero(), H256::zero());
+	let state = H256::zero();
+	for (from, to) in [(2, 2), (3, 2), (u32::MAX, 0)] {
+		for level in [
+			Level::Steps { from, to, agreed, denied },
+			Level::Slices { state, from, to, agreed, denied },
+			Level::Results { scene: Scene::Initial, from, to, agreed, denied: Some(denied) },
+		] {
+			let subject = Subject { target: Target::Segment(1), begin: H256::zero(), end: None };
+			let stage = Stage { subject, level, turn: Turn::Defender };
+			assert!(game.advance(&stage).is_err(), "{level:?}");
+		}
+	}
+}
 
-	/// Whatever a stage, a place or an opening is decoded from, nothing panics.
+/// Stages of disputes about a small job, with openings that they were given.
+fn stages() -> &'static [(Vec<u8>, Vec<u8>)] {
+	static STAGES: OnceLock<Vec<(Vec<u8>, Vec<u8>)>> = OnceLock::new();
+	STAGES.get_or_init(|| {
+		let (job, mut found) = (jobs::small(), vec![]);
+		let honest = Run::new(&job, Change::Nothing);
+		let changes = [
+			Change::Initial { tensor: 0, element: 3 },
+			Change::Rows { labels: false },
+			Change::Slice { checkpoint: 1, slice: 0 },
+			Change::Mean { checkpoint: 2 },
+			Change::Model { word: 30 },
+		];
+		for change in changes {
+			let accuser = Run::new(&job, change);
+			let table = Table::new(&job, &honest, &accuser);
+			let player = Player { case: &job.world.case, record: &honest };
+			let target = table.accusation().unwrap();
+			table.play(target, &mut Store::default(), &mut |game, stage| {
+				if let Some(opening) = player.open(game, stage) {
+					found.push((stage.encode(), opening.encode()));
+				} else if let Some((_, opening)) = found.last().cloned() {
+					found.push((stage.encode(), opening));
+				}
+			});
+		}
+		found
+	})
+}
+
+proptest! {
+	#![proptest_config(ProptestConfig::with_cases(4_000))]
+
+	/// Whatever stands in a stage or comes in an opening, nothing panics.
 	#[test]
-	fn whatever_is_decoded_is_refused(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
-		let job = jobs::small();
+	fn whatever_is_decoded_is_refused(
+		pick in any::<proptest::sample::Index>(),
+		flips in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
+		of_opening in any::<bool>(),
+		at in any::<u32>(),
+	) {
+		static JOB: OnceLock<Job> = OnceLock::new();
+		let job = JOB.get_or_init(jobs::small);
+		let (mut stage, mut opening) = pick.get(stages()).clone();
+		let bytes = if of_opening { &mut opening } else { &mut stage };
+		for (place, byte) in flips {
+			let place = place.index(bytes.len());
+			bytes[place] ^= byte;
+		}
 		let result = trainyard_protocol::job::WorkResult {
 			bundle_root: H256::zero(),
 			model_root: H256::zero(),
@@ -359,14 +423,22 @@ proptest! {
 		};
 		let store = Store::default();
 		let game = Game { case: &job.world.case, result: &result, said: &store };
-		if let Ok((stage, opening)) = <(Stage, Opening)>::decode(&mut &bytes[..]) {
+		let decoded = (Stage::decode(&mut &stage[..]), Opening::decode(&mut &opening[..]));
+		if let (Ok(stage), Ok(opening)) = decoded {
 			let place = stage.place().unwrap_or(Place::Stops { from: 0, to: 1 });
-			let _ = game.due(&stage);
-			let _ = game.claims(&stage);
-			let _ = game.advance(&stage);
-			let _ = game.open(&stage, &place, &opening);
-			let _ = game.post(&stage, &place, &opening.roots);
-			let _ = game.deny(&stage, &place, 0);
+			for turn in [Turn::Defender, Turn::Challenger, Turn::Piece] {
+				let stage = Stage { turn, ..stage };
+				let _ = game.due(&stage);
+				let _ = game.claims(&stage);
+				let _ = game.advance(&stage);
+				let _ = game.post(&stage, &place, &opening.roots);
+				let _ = game.deny(&stage, &place, at);
+				let _ = game.judge(&stage, &Openings::Tensors(Tensors::default()));
+				if let Ok(moved) = game.open(&stage, &place, &opening) {
+					// What was changed is not of this place, or it leads on.
+					prop_assert!(!moved.said.is_empty());
+				}
+			}
 		}
 	}
 }
