@@ -2,7 +2,6 @@
 // `trainyard-protocol` (merkle.rs, content.rs, rows.rs, blob.rs, trace.rs, bundle.rs, commitment.rs). Hashes go in and come out as
 // Uint8Array of 32 bytes.
 
-import { blake3 } from '@noble/hashes/blake3';
 import { bnToU8a, stringToU8a, u8aConcat, u8aEq } from '@polkadot/util';
 import { blake2AsU8a } from '@polkadot/util-crypto';
 import { CHUNK, chainingValue, contentHash, merged } from './blake3.js';
@@ -22,10 +21,7 @@ export const blake2 = (bytes) => blake2AsU8a(bytes, 256);
 /** Little-endian integer of `bits` bits. */
 const le = (n, bits) => bnToU8a(BigInt(n), { bitLength: bits, isLe: true });
 
-// ---- Contents of tensors and of rows
-
-/** Content hash of the bytes of a tensor: BLAKE3. */
-export const contentHash = (bytes) => blake3(bytes);
+// ---- Contents of rows
 
 /**
  * The rows root, which a specification names: `contents` are the content hashes of inputs and labels

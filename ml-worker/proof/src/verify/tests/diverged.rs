@@ -310,7 +310,7 @@ fn diverged_in_a_state() -> Trained {
 		};
 	}
 	std::fs::write(&path, rows).unwrap();
-	let spec = changed(&job(&path), |spec| spec.dataset.feature_divisor = 1);
+	let spec = undivided(&job(&path), &path);
 	diverging(folder, &path, spec)
 }
 
@@ -319,7 +319,7 @@ fn diverged_at_once() -> Trained {
 	let folder = tempfile::tempdir().unwrap();
 	let path = table(folder.path());
 	validate_on(&path, "3e38");
-	let spec = changed(&job(&path), |spec| spec.dataset.feature_divisor = 1);
+	let spec = undivided(&job(&path), &path);
 	diverging(folder, &path, spec)
 }
 
