@@ -197,7 +197,7 @@ export const checkpointLeaf = ({ step, state, evaluation, trace }) =>
 export const divergedLeaf = ({ step, trace }) =>
 	leaf(u8aConcat(stringToU8a('trainyard/diverged/v2'), le(step, 32), trace));
 
-// ---- Commitments: bind a result before it is shown
+// ---- Commitments: bind a result or a challenge before it is shown
 
 /**
  * A trainer's commitment to a result. `account` is a public key or an address's bytes,
@@ -221,3 +221,10 @@ export const resultCommitment = ({ genesis, job, account, bundleRoot, modelRoot,
 /** A verifier's commitment to its findings, SCALE-encoded (`findings.toU8a()`). */
 export const verdictCommitment = ({ genesis, job, round, account, findings, salt }) =>
 	blake2(u8aConcat(stringToU8a('trainyard/verdict/v1'), genesis, le(job, 32), le(round, 32), account, findings, salt));
+
+/**
+ * A challenger's commitment to what it will accuse of. `defendant`, `target` and `claimed` are
+ * SCALE-encoded; the job is in the defendant.
+ */
+export const challengeCommitment = ({ genesis, challenger, defendant, target, claimed, salt }) =>
+	blake2(u8aConcat(stringToU8a('trainyard/challenge/v1'), genesis, challenger, defendant, target, claimed, salt));

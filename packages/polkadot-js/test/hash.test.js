@@ -161,4 +161,17 @@ test('commitments have the frozen layout', () => {
 		u8aToHex(hash.verdictCommitment({ genesis: fill(1), job: 7, round: 2, account: fill(9), findings, salt: fill(4) })),
 		'0xb80f0d3242de65baef319fd4ec9a619ac90dc4403fa242c15d7c2ada66b8e8f5',
 	);
+	// A trainer of job 7, segment 258, and an end that is a checkpoint with the state 0x02…
+	const challenge = {
+		genesis: fill(1),
+		challenger: fill(9),
+		defendant: hexToU8a(`0x0007000000${'08'.repeat(32)}`),
+		target: hexToU8a('0x0102010000'),
+		claimed: hexToU8a(`0x0000${'02'.repeat(32)}`),
+		salt: fill(4),
+	};
+	assert.equal(
+		u8aToHex(hash.challengeCommitment(challenge)),
+		'0xa0b4703ea0bc355eb9fce2ed2bf1c0fba0fb5ddba96dcaba81fb5dc11d5540fd',
+	);
 });

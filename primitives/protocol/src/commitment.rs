@@ -1,5 +1,5 @@
-//! Hashes that bind an account to something: to a result before it is shown, and to the job that it
-//! means to train. The account in a commitment keeps others from copying it; domain and genesis
+//! Hashes that bind an account to something: to a result or a challenge before it is shown, and to the
+//! job that it means to train. The account in a commitment keeps others from copying it; domain and genesis
 //! hash keep it from being replayed on another chain.
 
 use crate::{
@@ -40,6 +40,22 @@ pub fn verdict<AccountId: Encode, Findings: Encode>(
 	salt: &[u8; 32],
 ) -> H256 {
 	(b"trainyard/verdict/v1", genesis, job, round, account, findings, salt)
+		.using_encoded(blake2_256)
+		.into()
+}
+
+/// Returns a challenger's commitment to what it will accuse of:
+/// `blake2_256(SCALE("trainyard/challenge/v1", genesis_hash, challenger, defendant, target, claimed,
+/// salt))`. The job is in the defendant.
+pub fn challenge<AccountId: Encode>(
+	genesis: &H256,
+	challenger: &AccountId,
+	defendant: &impl Encode,
+	target: &impl Encode,
+	claimed: &impl Encode,
+	salt: &[u8; 32],
+) -> H256 {
+	(b"trainyard/challenge/v1", genesis, challenger, defendant, target, claimed, salt)
 		.using_encoded(blake2_256)
 		.into()
 }
@@ -95,6 +111,26 @@ mod tests {
 		let flag = bytes.len() - 33;
 		bytes[flag] = 1;
 		let made = result(&H256([1; 32]), 7, &[9u8; 32], &diverged, &[4; 32]);
+		assert_eq!(made, H256(blake2_256(&bytes)));
+	}
+
+	/// The layout is frozen: clients in other languages build it by hand.
+	#[test]
+	fn layout_of_a_challenge() {
+		// A trainer (0) of job 7, segment (1) 258, an end (0) that is a checkpoint (0).
+		let defendant = (0u8, 7u32, [8u8; 32]);
+		let (target, claimed) = ((1u8, 258u32), (0u8, 0u8, H256([2; 32])));
+		let mut bytes = b"trainyard/challenge/v1".to_vec();
+		bytes.extend([1; 32]);
+		bytes.extend([9; 32]);
+		bytes.extend([0, 7, 0, 0, 0]);
+		bytes.extend([8; 32]);
+		bytes.extend([1, 2, 1, 0, 0]);
+		bytes.extend([0, 0]);
+		bytes.extend([2; 32]);
+		bytes.extend([4; 32]);
+		let (genesis, who) = (H256([1; 32]), [9u8; 32]);
+		let made = challenge(&genesis, &who, &defendant, &target, &claimed, &[4; 32]);
 		assert_eq!(made, H256(blake2_256(&bytes)));
 	}
 }
