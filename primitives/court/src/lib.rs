@@ -24,7 +24,15 @@ extern crate alloc;
 pub mod case;
 pub mod game;
 pub mod referee;
-#[cfg(test)]
-mod testing;
+/// Jobs with their data and runs of them in memory, for tests of this crate and of those that play.
+#[cfg(any(test, feature = "testing"))]
+#[allow(
+	missing_docs,
+	clippy::unwrap_used,
+	clippy::expect_used,
+	clippy::indexing_slicing,
+	clippy::panic
+)]
+pub mod testing;
 
 pub use case::{Case, Refused, Value, Verdict};

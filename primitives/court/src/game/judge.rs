@@ -9,10 +9,23 @@ use crate::{
 	referee::{self, Agreed, Committed, Lowered, MeanTo, Openings, SliceEnd, StepEnd},
 	Case, Value, Verdict,
 };
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
 use trainyard_protocol::{bundle::Evaluation, job::WorkResult};
 
 /// What a referee found out about a piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
 pub enum Judgement {
 	/// It compared what the defendant said with what it found.
 	Compared(Verdict),

@@ -40,7 +40,7 @@ pub use files::{model, model_chunks, state_file, stored, stored_chunks, stored_h
 pub use finite::{ends_training, not_finite, not_finite_in_state};
 pub use initial::initial;
 pub use joins::{results_root, slice_join, state_after, step_join, SliceEnd, StepEnd};
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 pub(crate) use lowered::Words;
 pub use lowered::{Computation, Lowered, Origin};
 pub use mean::{mean, mean_slices, MeanStretch, MeanTo};

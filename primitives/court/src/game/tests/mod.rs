@@ -1,17 +1,19 @@
 //! Disputes between two parties in memory, over real runs.
 
 mod again;
-mod jobs;
 mod malformed;
 mod operators;
-mod run;
 mod targets;
 
 use super::{
 	player::{Denial, Player, Record},
 	*,
 };
-use crate::{referee::MAX_OPENINGS, Case};
+use crate::{
+	referee::MAX_OPENINGS,
+	testing::{jobs, run},
+	Case,
+};
 use codec::{Decode, Encode, MaxEncodedLen};
 use run::{Change, Job, Run};
 use std::collections::BTreeMap;

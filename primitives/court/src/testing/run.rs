@@ -1,8 +1,8 @@
 //! Runs by the reference executor, in memory: honest ones, and such as change one thing and go on
 //! consistently from there.
 
-use super::super::{player::*, types::*};
 use crate::{
+	game::{player::*, types::*},
 	referee::{proving::Holder, state_file, Computation, Lowered, Origin, StateTensors},
 	testing::{Computed, World},
 };

@@ -1,5 +1,8 @@
 //! Jobs with their data, and whole computations in memory, for tests.
 
+pub mod jobs;
+pub mod run;
+
 use crate::{
 	case::Case,
 	referee::{proving::Holder, Computation, Lowered, Origin, Words},
