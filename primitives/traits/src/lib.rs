@@ -9,6 +9,13 @@
 
 extern crate alloc;
 
+mod court;
+
+pub use court::{
+	Accusation, Accused, Charged, Conviction, Court, CourtRoom, Defendant, DisputeId, Leaves,
+	Stakes, Standing, Window, MAX_WINDOWS,
+};
+
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use sp_runtime::{DispatchResult, Permill, Weight};

@@ -1,0 +1,168 @@
+//! How disputes end, what becomes moot by that, and how what was said in them is forgotten.
+
+use crate::{
+	Aside, Closing, Commitments, Config, Convicted, DefendantOf, DisputeOf, Disputes, Dockets,
+	Ending, Error, Event, Opened, Pallet, Posts, Standings, Task, Why, Won, CLOSE_STEP,
+	FORGET_STEP,
+};
+use alloc::vec::Vec;
+use frame_support::{ensure, traits::Get};
+use sp_runtime::{DispatchError, DispatchResult};
+use trainyard_court::game::Level;
+use trainyard_pallet_support::agenda::Clock;
+use trainyard_protocol::{job::Balance, JobId};
+use trainyard_traits::{Accused, Conviction, DisputeId};
+
+impl<T: Config> Pallet<T> {
+	/// Returns a dispute that has not ended, and in which it matters what happens.
+	pub(crate) fn running(id: DisputeId) -> Result<DisputeOf<T>, DispatchError> {
+		let dispute = Disputes::<T>::get(id).ok_or(Error::<T>::NoDispute)?;
+		let defendant = &dispute.defendant;
+		let is_convicted = Convicted::<T>::contains_key(defendant.job(), defendant);
+		ensure!(!is_convicted, Error::<T>::AlreadyConvicted);
+		Ok(dispute)
+	}
+
+	/// Ends a dispute of the caller: it gives up. What was set aside costs nothing, and neither does
+	/// what is moot.
+	pub(crate) fn do_withdraw(who: T::AccountId, id: DisputeId) -> DispatchResult {
+		let dispute = Disputes::<T>::get(id).ok_or(Error::<T>::NoDispute)?;
+		ensure!(dispute.challenger == who, Error::<T>::NotChallenger);
+		let defendant = &dispute.defendant;
+		let ending = if Convicted::<T>::contains_key(defendant.job(), defendant) {
+			Ending::Moot
+		} else {
+			ensure!(!Self::is_over(&dispute), Error::<T>::TooLate);
+			match dispute.aside {
+				true => Ending::TakenBack,
+				false => Ending::Withdrawn,
+			}
+		};
+		Self::end(id, dispute, ending);
+		Ok(())
+	}
+
+	/// Ends a dispute.
+	pub(crate) fn end(id: DisputeId, dispute: DisputeOf<T>, ending: Ending) {
+		let defendant = &dispute.defendant;
+		let job = defendant.job();
+		let finder = Self::finder(id, &dispute, &ending);
+		Self::unschedule(Task::Dispute(id));
+		Disputes::<T>::remove(id);
+		if let Ending::Convicted { .. } = ending {
+			Convicted::<T>::insert(job, defendant, Some(id));
+		}
+		Self::leave(id, &dispute);
+		Standings::<T>::mutate(job, |standing| {
+			standing.disputes = standing.disputes.saturating_sub(1);
+			if ending != Ending::Moot {
+				standing.ended = Some(Self::now());
+			}
+		});
+		match ending {
+			Ending::Convicted { by_clock } => {
+				Self::return_deposit(id, &dispute);
+				Self::pay_won(Some(id), defendant, &finder, Why::Finder);
+				let conviction = Conviction { dispute: id, finder, proven: !by_clock };
+				T::Accused::convict(defendant, &conviction);
+				Self::close_later(id, defendant);
+			}
+			Ending::Acquitted { .. } | Ending::Withdrawn => Self::lose_deposit(id, &dispute),
+			Ending::TakenBack | Ending::Moot => Self::return_deposit(id, &dispute),
+		}
+		Self::deposit_event(Event::Ended { id, ending });
+		T::Accused::moved(job);
+	}
+
+	/// Returns who is paid for a conviction. What was posted serves all disputes, so somebody could
+	/// follow another one's denials and bring the openings first: where a piece was proved, the finder
+	/// is the oldest challenger whose dispute came to the same piece.
+	fn finder(id: DisputeId, dispute: &DisputeOf<T>, ending: &Ending) -> T::AccountId {
+		let own = dispute.challenger.clone();
+		let level = &dispute.stage.level;
+		let is_proved = *ending == (Ending::Convicted { by_clock: false });
+		if !is_proved || !matches!(level, Level::Judge { .. }) {
+			return own;
+		}
+		let age = dispute.age(id);
+		let docket = Dockets::<T>::get(&dispute.defendant);
+		let older = docket.entries().iter().take_while(|entry| entry.age < age);
+		let mut disputes = older.filter_map(|entry| Disputes::<T>::get(entry.id()));
+		disputes.find(|other| other.stage.level == *level).map_or(own, |other| other.challenger)
+	}
+
+	/// Ends all disputes of a defendant that lost, in the next blocks.
+	fn close_later(id: DisputeId, defendant: &DefendantOf<T>) {
+		let is_alone = !Dockets::<T>::contains_key(defendant)
+			&& Aside::<T>::iter_prefix(defendant).next().is_none();
+		if !is_alone {
+			Closing::<T>::insert(id, defendant);
+			Self::schedule(Task::Close(id), 0);
+		}
+	}
+
+	/// Ends some of the disputes of a defendant that lost. Comes back for the others.
+	pub(crate) fn close_some(id: DisputeId, defendant: &DefendantOf<T>) {
+		let docket = Dockets::<T>::get(defendant);
+		let inside = docket.entries().iter().map(|entry| entry.id());
+		let outside = Aside::<T>::iter_prefix(defendant).map(|(_, id)| id);
+		let some: Vec<DisputeId> = inside.chain(outside).take(CLOSE_STEP).collect();
+		for id in &some {
+			if let Some(dispute) = Disputes::<T>::get(id) {
+				Self::end(*id, dispute, Ending::Moot);
+			}
+		}
+		match some.len() < CLOSE_STEP {
+			true => Closing::<T>::remove(id),
+			false => Self::schedule(Task::Close(id), 0),
+		}
+	}
+
+	/// Says what became of a defendant that the court did not convict: the deposits that were lost
+	/// against it go to it, or to the jackpot.
+	pub(crate) fn do_settle(defendant: &DefendantOf<T>, acquitted: bool) -> Balance {
+		let job = defendant.job();
+		if acquitted {
+			let amount = Won::<T>::take(job, defendant);
+			Self::give_back(None, defendant.who(), amount, Why::Acquitted);
+			return amount;
+		}
+		let amount = Self::pay_won(None, defendant, &T::Jackpot::get(), Why::NoFinder);
+		if !Convicted::<T>::contains_key(job, defendant) {
+			Convicted::<T>::insert(job, defendant, None::<DisputeId>);
+			if let Ok(id) = Self::next_id() {
+				Self::close_later(id, defendant);
+			}
+		}
+		amount
+	}
+
+	/// Forgets what was said about `job`.
+	pub(crate) fn do_forget(job: JobId) {
+		Standings::<T>::remove(job);
+		Self::forget_some(job);
+	}
+
+	/// Removes a part of what was said about `job`. Comes back for the rest.
+	pub(crate) fn forget_some(job: JobId) {
+		let posts = Posts::<T>::clear_prefix((job,), FORGET_STEP, None);
+		let mut left = FORGET_STEP.saturating_sub(posts.loops);
+		let mut is_done = posts.maybe_cursor.is_none();
+		if is_done {
+			let opened = Opened::<T>::clear_prefix((job,), left, None);
+			left = left.saturating_sub(opened.loops);
+			is_done = opened.maybe_cursor.is_none();
+		}
+		if is_done {
+			is_done = Convicted::<T>::clear_prefix(job, left, None).maybe_cursor.is_none();
+		}
+		if !is_done {
+			Self::schedule(Task::Forget(job), 0);
+		}
+	}
+
+	/// Returns whether a commitment or a dispute has this number.
+	pub fn is_open(id: DisputeId) -> bool {
+		Commitments::<T>::contains_key(id) || Disputes::<T>::contains_key(id)
+	}
+}

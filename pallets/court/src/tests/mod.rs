@@ -1,0 +1,11 @@
+//! Tests of the pallet, by subject.
+
+mod clocks;
+mod commits;
+mod forgetting;
+mod made_up;
+mod money;
+mod moves;
+mod random;
+mod ranks;
+mod real;

@@ -1,0 +1,220 @@
+//! Deposits: whom they return to, who gets what was lost, and what cannot be delivered.
+
+use super::made_up::{judge, MadeUp};
+use crate::{mock::*, Convicted, Ending, Error, Event, Why, Won};
+use frame_support::{
+	assert_noop, assert_ok,
+	traits::{fungible::Mutate, tokens::Preservation},
+};
+use trainyard_protocol::H256;
+use trainyard_traits::{Court as _, Defendant, DisputeId};
+
+fn happened(event: Event<Test>) -> bool {
+	System::events().iter().any(|record| record.event == RuntimeEvent::Court(event.clone()))
+}
+
+fn split(id: impl Into<Option<DisputeId>>, to: AccountId, amount: u128, why: Why) -> bool {
+	happened(Event::Split { id: id.into(), to: Some(to), amount, why })
+}
+
+fn accused(number: u8, joins: bool) -> (MadeUp, Defendant<AccountId>) {
+	let training = MadeUp::new(number, joins);
+	let defendant = training.claimed_by(TRAINERS[0]);
+	(training, defendant)
+}
+
+/// A friend sues first and loses on purpose: what it lost goes to whoever convicts, and the friend
+/// bound nobody but itself.
+#[test]
+fn what_a_friend_lost_is_the_finders() {
+	run(|| {
+		let (training, defendant) = accused(1, false);
+		let friend = challenge(CHALLENGERS[0], &training.accused(defendant));
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(CHALLENGERS[0]), friend));
+		assert!(split(friend, TRAINERS[0], DEPOSIT, Why::Lost));
+		assert!(happened(Event::Ended { id: friend, ending: Ending::Withdrawn }));
+		let honest = challenge(CHALLENGERS[1], &training.accused(defendant));
+		training.to_the_join(honest);
+		assert_ok!(judge(CHALLENGERS[1], honest, &training.join()));
+		assert!(split(honest, CHALLENGERS[1], DEPOSIT, Why::Returned));
+		assert!(split(honest, CHALLENGERS[1], DEPOSIT, Why::Finder));
+		let left = STAKE - AUDIT;
+		assert_eq!(wealth(CHALLENGERS[1]), ENDOWMENT + left / 4 + DEPOSIT);
+		assert_eq!(wealth(CHALLENGERS[0]), ENDOWMENT - DEPOSIT);
+		assert_eq!(Won::<Test>::iter().count(), 0);
+	});
+}
+
+/// Who is accused and wins is paid when it is settled, and not before.
+#[test]
+fn what_was_lost_is_the_trainers() {
+	run(|| {
+		let (training, defendant) = accused(1, true);
+		for who in [CHALLENGERS[0], CHALLENGERS[1]] {
+			let id = challenge(who, &training.accused(defendant));
+			assert_ok!(Court::withdraw(RuntimeOrigin::signed(who), id));
+		}
+		assert_eq!(Balances::reserved_balance(TRAINERS[0]), 2 * DEPOSIT);
+		assert_eq!(Court::settle(&defendant, true), 2 * DEPOSIT);
+		assert_eq!(Balances::reserved_balance(TRAINERS[0]), 0);
+		assert_eq!(wealth(TRAINERS[0]), ENDOWMENT + 2 * DEPOSIT);
+		assert!(split(None, TRAINERS[0], 2 * DEPOSIT, Why::Acquitted));
+		assert_eq!(Court::settle(&defendant, true), 0);
+		// Late proof: what is lost after that waits for the next settlement.
+		let id = challenge(CHALLENGERS[2], &training.accused(defendant));
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(CHALLENGERS[2]), id));
+		assert_eq!(Court::settle(&defendant, true), DEPOSIT);
+	});
+}
+
+/// A defendant that lost otherwise keeps nothing of it, and nobody here is the finder.
+#[test]
+fn what_was_lost_to_nobodys_finding_is_the_jackpots() {
+	run(|| {
+		let (training, defendant) = accused(1, true);
+		let lost = challenge(CHALLENGERS[0], &training.accused(defendant));
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(CHALLENGERS[0]), lost));
+		let open = challenge(CHALLENGERS[1], &training.accused(defendant));
+		assert_eq!(Court::settle(&defendant, false), DEPOSIT);
+		assert!(split(None, JACKPOT, DEPOSIT, Why::NoFinder));
+		assert_eq!(wealth(JACKPOT), 1 + DEPOSIT);
+		// What is open is moot.
+		assert_noop!(training.answer(open), Error::<Test>::AlreadyConvicted);
+		assert_noop!(
+			Court::raise(RuntimeOrigin::signed(CHALLENGERS[1]), open, 5),
+			Error::<Test>::AlreadyConvicted
+		);
+		next_block();
+		assert!(happened(Event::Ended { id: open, ending: Ending::Moot }));
+		assert!(split(open, CHALLENGERS[1], DEPOSIT, Why::Returned));
+		assert_eq!(wealth(CHALLENGERS[1]), ENDOWMENT);
+		assert_eq!(Convicted::<Test>::get(JOB, defendant), Some(None));
+		assert_eq!(Convictions::get(), []);
+	});
+}
+
+/// Nobody earns by convicting without proof: silence pays a challenge deposit at most, whatever was
+/// added to it.
+#[test]
+fn silence_pays_no_finder_a_quarter() {
+	run(|| {
+		let (training, defendant) = accused(1, true);
+		let id = challenge(CHALLENGERS[0], &training.accused(defendant));
+		assert_ok!(Court::raise(RuntimeOrigin::signed(CHALLENGERS[0]), id, 9 * DEPOSIT));
+		run_for(CLOCK);
+		let (_, conviction) = &Convictions::get()[0];
+		assert!(!conviction.proven);
+		assert_eq!(wealth(CHALLENGERS[0]), ENDOWMENT + DEPOSIT);
+		let left = STAKE - AUDIT;
+		assert_eq!(wealth(JACKPOT), 1 + left / 2 - DEPOSIT);
+		// Once proved it is a quarter, and that is more.
+		let (training, defendant) = {
+			let training = MadeUp::new(2, false);
+			let defendant = training.claimed_by(TRAINERS[1]);
+			(training, defendant)
+		};
+		let id = challenge(CHALLENGERS[1], &training.accused(defendant));
+		training.to_the_join(id);
+		assert_ok!(judge(CHALLENGERS[1], id, &training.join()));
+		assert_eq!(wealth(CHALLENGERS[1]), ENDOWMENT + left / 4);
+		assert!(left / 4 > DEPOSIT);
+	});
+}
+
+/// Others that were about to prove the same lose nothing.
+#[test]
+fn disputes_with_a_convict_are_moot() {
+	run(|| {
+		let (training, defendant) = accused(1, false);
+		let [one, two, three] =
+			[0, 1, 2].map(|at| challenge(CHALLENGERS[at], &training.accused(defendant)));
+		training.to_the_join(one);
+		assert_ok!(judge(CHALLENGERS[0], one, &training.join()));
+		// At once if they ask for it, and soon in any case.
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(CHALLENGERS[1]), two));
+		assert!(happened(Event::Ended { id: two, ending: Ending::Moot }));
+		assert_ok!(Court::poke(RuntimeOrigin::signed(SUBMITTER), three));
+		assert!(happened(Event::Ended { id: three, ending: Ending::Moot }));
+		for who in [CHALLENGERS[1], CHALLENGERS[2]] {
+			assert_eq!(wealth(who), ENDOWMENT);
+		}
+		next_block();
+		assert_eq!(crate::Closing::<Test>::iter().count(), 0);
+		assert_eq!(Court::standing(JOB).disputes, 0);
+	});
+}
+
+/// A seat accuses with its stake, which stays where it is until it is lost.
+#[test]
+fn a_seat_accuses_with_its_stake() {
+	run(|| {
+		let (training, defendant) = accused(1, true);
+		let accuse = || {
+			Locked::mutate(|locked| locked.push((JOB, SEAT)));
+			Court::accuse(&SEAT, training.accused(defendant), 1, 2 * DEPOSIT).unwrap()
+		};
+		let lost = accuse();
+		assert_eq!(Balances::reserved_balance(SEAT), 0);
+		assert_eq!((dispute(lost).deposit, dispute(lost).held()), (2 * DEPOSIT, 0));
+		assert_ok!(Court::raise(RuntimeOrigin::signed(SEAT), lost, 7));
+		assert_eq!((dispute(lost).deposit, Balances::reserved_balance(SEAT)), (2 * DEPOSIT + 7, 7));
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(SEAT), lost));
+		assert_eq!(Won::<Test>::get(JOB, defendant), 2 * DEPOSIT + 7);
+		assert_eq!(Balances::reserved_balance(TRAINERS[0]), 2 * DEPOSIT + 7);
+		assert_eq!(wealth(SEAT), ENDOWMENT - 2 * DEPOSIT - 7);
+		assert_eq!(Locked::get(), []);
+		let won = accuse();
+		run_for(CLOCK);
+		assert_eq!(Convictions::get()[0].1.dispute, won);
+		assert_eq!(Locked::get(), [], "its stake is free");
+		let (paid, own) = (DEPOSIT, 2 * DEPOSIT + 7);
+		assert_eq!(wealth(SEAT), ENDOWMENT - own + own + paid);
+		let again = Court::accuse(&SEAT, training.accused(defendant), 1, DEPOSIT);
+		assert_eq!(again, Err(Error::<Test>::AlreadyConvicted.into()));
+	});
+}
+
+/// An older commitment ranks before, also that of a seat that reveals later.
+#[test]
+fn a_seats_accusation_is_as_old_as_its_commitment() {
+	run(|| {
+		let (training, defendant) = accused(1, true);
+		run_for(20);
+		let other = challenge(CHALLENGERS[0], &training.accused(defendant));
+		Locked::mutate(|locked| locked.push((JOB, SEAT)));
+		let seat = Court::accuse(&SEAT, training.accused(defendant), 5, DEPOSIT).unwrap();
+		assert_eq!(docket(&defendant).heard(), [Some(seat), Some(other)]);
+	});
+}
+
+/// What cannot be delivered goes to the jackpot, and where that cannot be either it is burned.
+#[test]
+fn what_cannot_be_delivered_is_diverted() {
+	run(|| {
+		let (training, defendant) = accused(1, true);
+		let id = challenge(CHALLENGERS[0], &training.accused(defendant));
+		// The defendant's account is gone.
+		let all = wealth(TRAINERS[0]);
+		Balances::transfer(&TRAINERS[0], &MARKET, all, Preservation::Expendable).unwrap();
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(CHALLENGERS[0]), id));
+		assert!(split(id, JACKPOT, DEPOSIT, Why::Lost));
+		assert_eq!(Won::<Test>::get(JOB, defendant), 0);
+	});
+}
+
+#[test]
+fn what_even_the_jackpot_cannot_take_is_burned() {
+	new_test_ext().execute_with(|| {
+		let issuance = Balances::total_issuance();
+		// An account that would have too little to exist.
+		JackpotAccount::set(5_555);
+		LeastBalance::set(DEPOSIT + 1);
+		let who = RuntimeOrigin::signed(CHALLENGERS[0]);
+		assert_ok!(Court::commit(who, JOB, H256::zero()));
+		run_for(REVEAL + 1);
+		assert_eq!((wealth(5_555), wealth(CHALLENGERS[0])), (0, ENDOWMENT - DEPOSIT));
+		let (to, why) = (None, Why::NotShown);
+		assert!(happened(Event::Split { id: Some(0), to, amount: DEPOSIT, why }));
+		check(issuance - DEPOSIT);
+	});
+}

@@ -1,0 +1,174 @@
+//! What the pallet stores.
+
+use crate::{
+	clocks::{Clocks, Since},
+	docket::Age,
+};
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use frame_support::{traits::ConstU32, BoundedVec};
+use scale_info::TypeInfo;
+use trainyard_court::{
+	game::{Claimed, Stage, Turn},
+	referee::MAX_OPENINGS,
+};
+use trainyard_protocol::{
+	job::{Balance, BlockNumber},
+	JobId, H256,
+};
+use trainyard_traits::{Defendant, DisputeId};
+
+/// A [`Dispute`] of a runtime's accounts.
+pub type DisputeOf<T> = Dispute<<T as frame_system::Config>::AccountId>;
+/// A [`Commitment`] of a runtime's accounts.
+pub type CommitmentOf<T> = Commitment<<T as frame_system::Config>::AccountId>;
+/// A [`Defendant`] of a runtime's accounts.
+pub type DefendantOf<T> = Defendant<<T as frame_system::Config>::AccountId>;
+
+/// The openings of a piece, SCALE-encoded.
+pub type OpeningBytes = BoundedVec<u8, ConstU32<{ MAX_OPENINGS as u32 }>>;
+
+/// Derives what everything has that is stored.
+macro_rules! stored {
+	($($item:item)*) => {$(
+		#[derive(
+			Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+		)]
+		$item
+	)*};
+}
+
+stored! {
+	/// What somebody bound itself to accuse of, before it shows what.
+	pub struct Commitment<AccountId> {
+		/// The job that it is about.
+		pub job: JobId,
+		/// Who.
+		pub who: AccountId,
+		/// `commitment::challenge` of what is to be shown.
+		pub hash: H256,
+		/// When it was made.
+		pub since: Since,
+		/// What is held for it.
+		pub deposit: Balance,
+	}
+
+	/// A dispute that has not ended.
+	pub struct Dispute<AccountId> {
+		/// Who accuses.
+		pub challenger: AccountId,
+		/// Who is accused.
+		pub defendant: Defendant<AccountId>,
+		/// What the challenger says instead.
+		pub claimed: Claimed,
+		/// How far it has come.
+		pub stage: Stage,
+		/// What the challenger has at stake, with `stake`.
+		pub deposit: Balance,
+		/// The part of it that is locked where [`Stakes`](trainyard_traits::Stakes) are, not held here.
+		pub stake: Balance,
+		/// The height at which the challenger bound itself to it.
+		pub committed_at: BlockNumber,
+		/// What each side has left.
+		pub clocks: Clocks,
+		/// The height of the last move.
+		pub moved_at: BlockNumber,
+		/// Whether it waits for a place in the docket.
+		pub aside: bool,
+		/// Moves made.
+		pub moves: u32,
+	}
+
+	/// A side of a dispute.
+	#[derive(Copy)]
+	pub enum Side {
+		/// Who accuses.
+		Challenger,
+		/// Who is accused.
+		Defender,
+	}
+
+	/// What can be due.
+	#[derive(Copy)]
+	pub enum Task {
+		/// The time to show what was committed to.
+		Commitment(DisputeId),
+		/// The clock of whoever is to move.
+		Dispute(DisputeId),
+		/// Disputes that are moot since this one ended.
+		Close(DisputeId),
+		/// What was said in the disputes of a job.
+		Forget(JobId),
+	}
+
+	/// How a dispute ended.
+	#[derive(Copy)]
+	pub enum Ending {
+		/// What the defendant claims is false, or it was silent.
+		Convicted {
+			/// Whether it was silent.
+			by_clock: bool,
+		},
+		/// The challenger denied what is true, or was silent.
+		Acquitted {
+			/// Whether it was silent.
+			by_clock: bool,
+		},
+		/// The challenger gave up.
+		Withdrawn,
+		/// The challenger took its deposit back, since its dispute was set aside.
+		TakenBack,
+		/// The defendant lost elsewhere.
+		Moot,
+	}
+
+	/// Why money moved.
+	#[derive(Copy)]
+	pub enum Why {
+		/// A deposit returns to the challenger.
+		Returned,
+		/// A lost deposit is held by the defendant until it is settled who gets it.
+		Lost,
+		/// The deposits that others lost against a convicted defendant go to whoever convicted it.
+		Finder,
+		/// The deposits that challengers lost go to the defendant.
+		Acquitted,
+		/// The deposits that challengers lost go to the jackpot: the defendant lost, and nobody proved
+		/// it here.
+		NoFinder,
+		/// A commitment was not shown in time.
+		NotShown,
+	}
+}
+
+/// What somebody puts at stake to open a dispute.
+pub struct Opening<AccountId> {
+	/// Who accuses.
+	pub challenger: AccountId,
+	/// The height at which it bound itself to that.
+	pub committed_at: BlockNumber,
+	/// What it has at stake, with `stake`.
+	pub deposit: Balance,
+	/// The part of it that is locked elsewhere.
+	pub stake: Balance,
+}
+
+impl<AccountId> Dispute<AccountId> {
+	/// Returns the side that is to move. At a piece that is the defender: it loses if nobody brings the
+	/// openings.
+	pub fn side(&self) -> Side {
+		match self.stage.turn {
+			Turn::Challenger => Side::Challenger,
+			Turn::Defender | Turn::Piece => Side::Defender,
+		}
+	}
+
+	/// Returns how old it is.
+	pub fn age(&self, id: DisputeId) -> Age {
+		(self.committed_at, id)
+	}
+
+	/// Returns what is held of the challenger for it.
+	pub fn held(&self) -> Balance {
+		self.deposit.saturating_sub(self.stake)
+	}
+}

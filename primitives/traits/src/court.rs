@@ -1,0 +1,298 @@
+//! Disputes before the court: whom it accuses, and what it is asked.
+//!
+//! The court hears disputes between one challenger and one [`Defendant`]. It knows nothing of jobs: what
+//! was claimed, what is at stake and for how long it can be disputed is [`Accused`] to say, and what a
+//! conviction costs is its to move. The court moves the deposits of challengers alone.
+
+use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
+use scale_info::TypeInfo;
+use sp_runtime::{traits::ConstU32, BoundedVec, DispatchError, Weight};
+use trainyard_court::{
+	game::{Claimed, End, Leaf, Target},
+	Case,
+};
+use trainyard_protocol::{
+	job::{Balance, BlockNumber, WorkResult},
+	JobId, H256,
+};
+
+/// The number of a dispute. A commitment has the number of the dispute that it becomes.
+pub type DisputeId = u64;
+
+/// Windows, one after the other, for which a window can be held open by disputes that convict nobody: a
+/// week of the shortest. So nobody holds a job for ever by suing a friend.
+pub const MAX_WINDOWS: BlockNumber = 42;
+
+/// Who is accused: an account by what it said. Posts, clocks and convictions are its own, never those of
+/// others who said the same.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	PartialOrd,
+	Ord,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub enum Defendant<AccountId> {
+	/// A trainer, of its result.
+	Trainer {
+		/// Of which job.
+		job: JobId,
+		/// Who.
+		who: AccountId,
+	},
+	/// A seat of an audit, of the evidence that it revealed.
+	Seat {
+		/// Of which job.
+		job: JobId,
+		/// Who.
+		who: AccountId,
+	},
+}
+
+impl<AccountId> Defendant<AccountId> {
+	/// Returns the job.
+	pub fn job(&self) -> JobId {
+		match self {
+			Defendant::Trainer { job, .. } | Defendant::Seat { job, .. } => *job,
+		}
+	}
+
+	/// Returns the account.
+	pub fn who(&self) -> &AccountId {
+		match self {
+			Defendant::Trainer { who, .. } | Defendant::Seat { who, .. } => who,
+		}
+	}
+}
+
+/// The blocks in which results of a job, and the evidence about them, can be challenged.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Window {
+	/// The first of them.
+	pub from: BlockNumber,
+	/// The last of them, if nothing is disputed.
+	pub until: BlockNumber,
+	/// For how many blocks it is open after a dispute ended: one replay, and time to challenge.
+	pub again: BlockNumber,
+}
+
+impl Window {
+	/// Returns the last block in which a challenge is taken whatever is disputed.
+	pub fn last(&self) -> BlockNumber {
+		let length = self.until.saturating_sub(self.from).saturating_add(1);
+		self.from.saturating_add(length.saturating_mul(MAX_WINDOWS)).max(self.until)
+	}
+
+	/// Returns whether a challenge is taken at height `now`, where the disputes stand like this.
+	pub fn is_open(&self, now: BlockNumber, standing: &Standing) -> bool {
+		if now < self.from || now > self.last() {
+			return false;
+		}
+		now <= self.until || standing.disputes > 0 || now <= self.until_again(standing)
+	}
+
+	/// Returns whether everything is over at height `now`: no challenge is taken, and none waits. From
+	/// then on the job can be decided.
+	pub fn is_over(&self, now: BlockNumber, standing: &Standing) -> bool {
+		now > self.until && !self.is_open(now, standing) && standing.is_quiet()
+	}
+
+	/// Returns the last block in which it is open because a dispute ended; 0 where none did.
+	fn until_again(&self, standing: &Standing) -> BlockNumber {
+		standing.ended.map_or(0, |ended| ended.saturating_add(self.again))
+	}
+}
+
+/// Where the disputes of a job stand.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Standing {
+	/// Commitments to challenges that are not open yet.
+	pub commitments: u32,
+	/// Disputes that run, or wait for a place.
+	pub disputes: u32,
+	/// The height at which the last dispute ended that was not moot.
+	pub ended: Option<BlockNumber>,
+}
+
+impl Standing {
+	/// Returns whether nothing runs or waits.
+	pub fn is_quiet(&self) -> bool {
+		self.commitments == 0 && self.disputes == 0
+	}
+}
+
+/// How somebody was convicted.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct Conviction<AccountId> {
+	/// In which dispute.
+	pub dispute: DisputeId,
+	/// Who brought it.
+	pub finder: AccountId,
+	/// Whether the referee computed something else. If not the defender was silent, and its finder gets
+	/// no part of the deposit beyond a challenge deposit.
+	pub proven: bool,
+}
+
+/// What a defendant claims.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Charged {
+	/// The computation.
+	pub case: Case,
+	/// Its result; of a seat the one that it replayed.
+	pub result: WorkResult,
+	/// The most results of a step of it, or of a slice of an evaluation: what it costs to lower it.
+	pub results: u32,
+}
+
+/// Results and evidence that can be accused, for the court.
+pub trait Accused<AccountId> {
+	/// Returns what `defendant` claims; `None` where it claims nothing, or nothing any more.
+	fn case(defendant: &Defendant<AccountId>) -> Option<Charged>;
+	/// Returns what a seat revealed of a segment: the end that it computed. `None` where it revealed
+	/// nothing of it.
+	fn evidence(defendant: &Defendant<AccountId>, segment: u32) -> Option<End>;
+	/// Returns whether a trainer stored the blob with this root as the file of the state of checkpoint
+	/// `state`.
+	fn stored(defendant: &Defendant<AccountId>, blob: &H256, state: u32) -> bool;
+	/// Returns the window of `job`: the running one or, after it is settled, that for late proof. `None`
+	/// for a job that has none, before, between and after them.
+	fn window(job: JobId) -> Option<Window>;
+	/// Returns the deposit of a challenge: what a defence costs.
+	fn challenge_deposit(job: JobId) -> Option<Balance>;
+	/// Returns the blocks that each side has for all its moves in a dispute about `target`: twice the
+	/// work at the rate of the job's machines, because two disputes are heard at a time, and four hours.
+	fn clock(defendant: &Defendant<AccountId>, target: &Target) -> BlockNumber;
+	/// Convicts `defendant`, once: what it put at stake is lost, moved now or when the job ends.
+	fn convict(defendant: &Defendant<AccountId>, conviction: &Conviction<AccountId>);
+	/// Looks at `job` again in the next block: a dispute began or ended.
+	fn moved(job: JobId);
+	/// Returns the weight of one [`Accused::case`] at worst.
+	fn case_weight() -> Weight;
+	/// Returns the weight of one [`Accused::convict`] and one [`Accused::moved`] at worst.
+	fn convict_weight() -> Weight;
+	/// Benchmarks: lets somebody claim this, as the trainer of a job whose window is open.
+	#[cfg(feature = "runtime-benchmarks")]
+	fn make_accused(charged: Charged) -> Defendant<AccountId>;
+}
+
+/// What seats have at stake when they accuse.
+pub trait Stakes<AccountId> {
+	/// Moves up to `amount` of the stake of the seat `who` to the free balance of `to`. Returns how
+	/// much.
+	fn forfeit(job: JobId, who: &AccountId, to: &AccountId, amount: Balance) -> Balance;
+	/// Says that the accusation of the seat `who` was not lost: its stake is free.
+	fn unlock(job: JobId, who: &AccountId);
+}
+
+/// The room that blocks keep for the court's calls.
+pub trait CourtRoom {
+	/// Returns whether it is full in this block. Asked when the block ends.
+	fn is_full() -> bool;
+	/// Returns the weight of [`CourtRoom::is_full`] at worst.
+	fn weight() -> Weight;
+}
+
+/// The leaves that an accusation shows.
+pub type Leaves = BoundedVec<Leaf, ConstU32<2>>;
+
+/// An accusation, as a challenge shows it.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct Accusation<AccountId> {
+	/// Who is accused.
+	pub defendant: Defendant<AccountId>,
+	/// Of what.
+	pub target: Target,
+	/// What is true instead.
+	pub claimed: Claimed,
+	/// What the defendant said there, under its roots.
+	pub leaves: Leaves,
+}
+
+/// The court, for the pallets whose results and evidence it judges.
+pub trait Court<AccountId> {
+	/// Opens a dispute for the seat `by`, which bound itself to it at height `committed_at` and has
+	/// `stake` locked until [`Stakes`] says otherwise. It needs no further deposit.
+	fn accuse(
+		by: &AccountId,
+		accusation: Accusation<AccountId>,
+		committed_at: BlockNumber,
+		stake: Balance,
+	) -> Result<DisputeId, DispatchError>;
+	/// Returns where the disputes of `job` stand.
+	fn standing(job: JobId) -> Standing;
+	/// Ends what `defendant` is accused of where the court did not convict it: moves the deposits of
+	/// challengers that lost against it to the defendant if it is `acquitted`, otherwise to the
+	/// jackpot, and then every dispute with it is moot. Returns the amount. Called again when a later
+	/// time for challenges is over.
+	fn settle(defendant: &Defendant<AccountId>, acquitted: bool) -> Balance;
+	/// Forgets what was said in disputes of `job`, a part in each of the next blocks. None may be open.
+	fn forget(job: JobId);
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+
+	const WINDOW: Window = Window { from: 100, until: 199, again: 20 };
+
+	fn standing(disputes: u32, ended: Option<BlockNumber>) -> Standing {
+		Standing { commitments: 0, disputes, ended }
+	}
+
+	#[test]
+	fn a_window_opens_again_and_not_for_ever() {
+		let quiet = Standing::default();
+		for (now, is_open) in [(99, false), (100, true), (199, true), (200, false)] {
+			assert_eq!(WINDOW.is_open(now, &quiet), is_open);
+			assert_eq!(WINDOW.is_over(now, &quiet), now == 200);
+		}
+		let ended = standing(0, Some(210));
+		assert!(WINDOW.is_open(230, &ended) && !WINDOW.is_over(230, &ended));
+		assert!(!WINDOW.is_open(231, &ended) && WINDOW.is_over(231, &ended));
+		let running = standing(1, None);
+		assert_eq!(WINDOW.last(), 100 + 42 * 100);
+		assert!(WINDOW.is_open(4_300, &running) && !WINDOW.is_open(4_301, &running));
+		assert!(!WINDOW.is_over(4_301, &running), "a dispute goes on to its end");
+		assert!(WINDOW.is_over(4_301, &standing(0, Some(4_299))));
+	}
+
+	#[test]
+	fn a_commitment_holds_a_job_and_no_window() {
+		let bound = Standing { commitments: 1, ..Standing::default() };
+		assert!(!WINDOW.is_open(200, &bound) && !WINDOW.is_over(200, &bound));
+	}
+}
