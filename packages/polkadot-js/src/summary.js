@@ -43,6 +43,8 @@ export function summary(jobs, extra = {}) {
 		['  to the submitter', (job) => formatAmount(money(job).slashed_to_submitter)],
 		['  to verifiers', (job) => formatAmount(money(job).slashed_to_verifiers)],
 		['  to the jackpot', (job) => formatAmount(money(job).slashed_to_jackpot)],
+		['  to those who convicted', (job) => formatAmount(money(job).slashed_to_finders)],
+		['  burned', (job) => formatAmount(money(job).slashed_burned)],
 		['accuracy', (job) => (extra[job.id]?.accuracy === undefined ? '-' : percent(extra[job.id].accuracy, 2))],
 		['verification cost', (job) => verificationText(job, extra[job.id])],
 	];

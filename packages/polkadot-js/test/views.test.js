@@ -46,6 +46,9 @@ const settled = () => ({
 		slashed_to_submitter: '0',
 		slashed_to_verifiers: '0',
 		slashed_to_jackpot: '0',
+		slashed_burned: '0',
+		slashed_to_finders: '0',
+		won: '0',
 	},
 });
 

@@ -16,6 +16,10 @@ use alloc::{format, string::String, vec::Vec};
 use codec::{Decode, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 
+/// Steps that a defendant computes at most in a dispute, beside whole segments: each of the later
+/// rounds is about one step.
+pub const DEFENCE_STEPS: u128 = 16;
+
 /// The work of the parts of a job, in FLOP. All sums follow from it without making the operator
 /// lists again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
@@ -80,6 +84,32 @@ impl Parts {
 			.ok_or(SpecError::WorkOverflow)
 	}
 
+	/// Returns the work of the longest segment of this job, with the evaluation at its end. Fails with
+	/// [`SpecError::WorkOverflow`] where it leaves `u128`.
+	pub fn longest_flop(&self, spec: &JobSpec) -> Result<u128, SpecError> {
+		u128::from(longest_segment(spec))
+			.checked_mul(self.step)
+			.and_then(|steps| steps.checked_add(self.evaluation))
+			.ok_or(SpecError::WorkOverflow)
+	}
+
+	/// Returns what a defendant computes at most to answer a dispute about a segment of this job:
+	/// twice the longest one, and [`DEFENCE_STEPS`] steps. Fails as [`Self::longest_flop`] does.
+	pub fn defence_flop(&self, spec: &JobSpec) -> Result<u128, SpecError> {
+		let steps = self.step.checked_mul(DEFENCE_STEPS);
+		self.longest_flop(spec)?
+			.checked_mul(2)
+			.zip(steps)
+			.and_then(|(segments, steps)| segments.checked_add(steps))
+			.ok_or(SpecError::WorkOverflow)
+	}
+
+	/// Returns what a defendant computes at most to answer a dispute about an evaluation, that of the
+	/// initial state for one: four evaluations. Fails with [`SpecError::WorkOverflow`].
+	pub fn evaluation_defence_flop(&self) -> Result<u128, SpecError> {
+		self.evaluation.checked_mul(4).ok_or(SpecError::WorkOverflow)
+	}
+
 	/// Returns the [`audit_micro_ut`] of this job, whose parts these are.
 	pub fn audit_micro_ut(&self, spec: &CheckedSpec, segments: u32) -> Result<MicroUt, SpecError> {
 		let replayed = self.replay_flop(spec, segments.saturating_add(1));
@@ -101,9 +131,8 @@ impl Parts {
 	}
 
 	fn replay_flop(&self, spec: &JobSpec, segments: u32) -> Option<u128> {
-		u128::from(longest_segment(spec))
-			.checked_mul(self.step)
-			.and_then(|steps| steps.checked_add(self.evaluation))
+		self.longest_flop(spec)
+			.ok()
 			.and_then(|segment| segment.checked_mul(u128::from(segments)))
 			.and_then(|replay| replay.checked_add(self.evaluation.checked_mul(2)?))
 	}
@@ -302,6 +331,7 @@ mod tests {
 		assert_eq!(huge.micro_ut_of(&spec, 1), Err(SpecError::WorkOverflow));
 		assert_eq!(huge.audit_micro_ut(&spec, 1), Err(SpecError::WorkOverflow));
 		assert_eq!(huge.segment_flop(&spec, 0), Err(SpecError::WorkOverflow));
+		assert_eq!(huge.defence_flop(&spec), Err(SpecError::WorkOverflow));
 	}
 
 	#[test]
@@ -320,6 +350,9 @@ mod tests {
 			u128::from(work),
 			(4 * longest + 2 * parts.evaluation + looks).div_ceil(432_000)
 		);
+		assert_eq!(parts.longest_flop(&spec), Ok(longest));
+		assert_eq!(parts.defence_flop(&spec), Ok(2 * longest + 16 * parts.step));
+		assert_eq!(parts.evaluation_defence_flop(), Ok(4 * parts.evaluation));
 		let drawn = u128::from(parts.drawn_micro_ut(&spec, 3).unwrap());
 		assert_eq!(drawn, (3 * longest + 2 * parts.evaluation).div_ceil(432_000));
 		// Of an ordinary job they are little.

@@ -22,6 +22,9 @@ pub const RECORD_BYTE: Balance = 100_000_000;
 /// (0.0000001 TRY) and for hashing and storing it (three quarters of that or a little more, by the
 /// machine on which the weights were measured).
 pub const STORAGE_BYTE: Balance = 175_000;
+/// What the deposit of a challenge is beside the price of a defence: 3 TRY for the fees of the
+/// defendant's moves, and 3 TRY for what they keep in the state.
+pub const CHALLENGE_BASE: Balance = 6_000_000_000_000;
 /// What each further replica adds to the pay of all, as a part of the price in percent. One owner of
 /// several computes once, and honest replicas are insurance: each is one more chance that a result
 /// comes in time.
@@ -176,6 +179,46 @@ pub fn least_audit_fee(
 	Some(units::price(audit, price_per_ut.max(fee_per_ut))?.max(least))
 }
 
+/// Returns the deposit of a challenge to a result of this job, whose parts these are: what a defence
+/// costs at most. That is [`CHALLENGE_BASE`] and the price of [`Parts::defence_flop`], at the job's
+/// price of a `ut` or at the protocol fee where that is more, rounded up. `None` on overflow.
+pub fn challenge_deposit(
+	spec: &JobSpec,
+	parts: &Parts,
+	price_per_ut: Balance,
+	fee_per_ut: Balance,
+) -> Option<Balance> {
+	let work = units::micro_ut(parts.defence_flop(spec).ok()?)?;
+	units::price(work, price_per_ut.max(fee_per_ut))?.checked_add(CHALLENGE_BASE)
+}
+
+/// How what somebody loses that the court convicted is shared out. All of it together is what is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConvictionShares {
+	/// For the submitter, up to its loss.
+	pub submitter: Balance,
+	/// Burned: half of the rest, so that nobody earns all of it back by accusing itself.
+	pub burned: Balance,
+	/// For the finder.
+	pub finder: Balance,
+	/// For the jackpot.
+	pub jackpot: Balance,
+}
+
+impl ConvictionShares {
+	/// Shares out `lost`. The submitter is made whole first, up to its `loss`. Of the rest half is
+	/// burned. The finder has a quarter where it `proved` the fraud; where the defendant was silent no
+	/// more than `challenge`, the deposit of a challenge. The jackpot has what is left.
+	pub fn of(lost: Balance, loss: Balance, proved: bool, challenge: Balance) -> Self {
+		let submitter = lost.min(loss);
+		let rest = lost.saturating_sub(submitter);
+		let (burned, quarter) = (rest / 2, rest / 4);
+		let finder = if proved { quarter } else { quarter.min(challenge) };
+		let jackpot = rest.saturating_sub(burned).saturating_sub(finder);
+		Self { submitter, burned, finder, jackpot }
+	}
+}
+
 #[cfg(test)]
 mod tests {
 	use super::*;
@@ -251,6 +294,35 @@ mod tests {
 				assert!(fewer * u128::from((replicas - 1).max(1)) <= all && fewer >= each);
 			}
 		}
+	}
+
+	/// The first row of the record's table: its job of 1.8 x 10^9 FLOP is the example.
+	#[test]
+	fn a_challenge_costs_what_a_defence_does() {
+		let spec = JobSpec::example();
+		let parts = Parts::of(&spec.clone().check().unwrap());
+		let deposit = |price, fee| challenge_deposit(&spec, &parts, price, fee);
+		let work = u128::from(units::micro_ut(parts.defence_flop(&spec).unwrap()).unwrap());
+		assert_eq!(deposit(TRY, TRY), Some(6 * TRY + work * 1_000_000));
+		assert_eq!(deposit(1, TRY), deposit(TRY, TRY), "a price of one unit lowers no deposit");
+		assert_eq!(deposit(3 * TRY, TRY), Some(6 * TRY + 3 * work * 1_000_000));
+		assert!(work < 1_000, "0.004 TRY is the price of all of it");
+		assert_eq!(deposit(u128::MAX, TRY), None);
+	}
+
+	#[test]
+	fn what_a_convict_loses_is_shared_by_rule() {
+		let shares = |lost, loss, proved| {
+			let s = ConvictionShares::of(lost, loss, proved, 60);
+			assert_eq!(s.submitter + s.burned + s.finder + s.jackpot, lost);
+			(s.submitter, s.burned, s.finder, s.jackpot)
+		};
+		assert_eq!(shares(1_000, 0, true), (0, 500, 250, 250));
+		assert_eq!(shares(1_000, 200, true), (200, 400, 200, 200));
+		assert_eq!(shares(1_000, 0, false), (0, 500, 60, 440));
+		assert_eq!(shares(100, 0, false), (0, 50, 25, 25));
+		assert_eq!(shares(1_003, 0, true), (0, 501, 250, 252), "what does not divide");
+		assert_eq!(shares(100, 300, true), (100, 0, 0, 0));
 	}
 
 	#[test]

@@ -337,4 +337,14 @@ pub struct Settlement {
 	/// Part of what was slashed that went to the jackpot.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub slashed_to_jackpot: Balance,
+	/// Part of what was slashed that was burned: of deposits of trainers that the court convicted.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub slashed_burned: Balance,
+	/// Part of what was slashed that went to those who convicted trainers.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub slashed_to_finders: Balance,
+	/// Deposits that challengers lost to trainers of this job, which were theirs at its end. They are
+	/// part of no other sum.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub won: Balance,
 }

@@ -276,6 +276,8 @@ pub fn summary(job: &JobView) -> String {
 			("  to the submitter", amount::format(s.slashed_to_submitter)),
 			("  to verifiers", amount::format(s.slashed_to_verifiers)),
 			("  to the jackpot", amount::format(s.slashed_to_jackpot)),
+			("  to those who convicted", amount::format(s.slashed_to_finders)),
+			("  burned", amount::format(s.slashed_burned)),
 		]);
 	}
 	let rows: Vec<Vec<String>> =

@@ -77,6 +77,14 @@ impl MachineClass {
 		limits.download.saturating_add(limits.rows).saturating_add(ROWS_BESIDE)
 	}
 
+	/// Returns the least rate at which a machine of this class trains and replays, in FLOP/s: clocks
+	/// of disputes are counted by it.
+	pub const fn rate(self) -> u64 {
+		match self {
+			MachineClass::Gib8 => 2_000_000_000,
+		}
+	}
+
 	/// Returns the name, as it stands in a JOB.toml.
 	pub const fn name(self) -> &'static str {
 		match self {
