@@ -3,7 +3,8 @@
 use crate::{
 	types::{deposit_for, Marker},
 	Awaited, Blob, BlobOf, Blobs, Brought, ChunkHashes, Config, Error, Event, FullBlocks,
-	HoldReason, OnBlobComplete, Ordinary, Pallet, TopLevelUpload, WeightInfo, H256,
+	HoldReason, Moves, MovesFull, OnBlobComplete, Ordinary, Pallet, TopLevelUpload, WeightInfo,
+	H256,
 };
 use frame_support::{
 	dispatch::DispatchClass,
@@ -24,6 +25,11 @@ pub const AROUND_CHUNK: u32 = 4_096;
 /// as full. They may take as many where it is full of ordinary transactions. The longest of them, a
 /// rescue with the leaves of 65 states of a job with 65,536 segments, takes 41 KB.
 pub const CALLS_ROOM: u32 = 48 * 1024;
+/// Bytes that blocks keep for moves in disputes, whatever ordinary transactions take: the longest of
+/// them, and some of the others.
+pub const MOVES_ROOM: u32 = 256 * 1024;
+/// Bytes of the longest move in a dispute: 240 KiB of openings, and what is around them.
+pub const LONGEST_MOVE: u32 = 240 * 1024 + AROUND_CHUNK;
 
 impl<T: Config> Pallet<T> {
 	/// The present height.
@@ -267,11 +273,28 @@ impl<T: Config> Pallet<T> {
 		most.is_some_and(|most| used.saturating_add(chunk).any_gt(most))
 	}
 
+	/// Takes `len` bytes of the room for moves, if there are so many. Returns whether there were.
+	pub(crate) fn take_move_room(len: u32) -> bool {
+		let taken = Moves::<T>::get().saturating_add(len);
+		let fits = taken <= MOVES_ROOM;
+		if fits {
+			Moves::<T>::put(taken);
+		}
+		fits
+	}
+
 	/// Notes at the end of a block whether there was room for another chunk and for the calls around
-	/// it, and begins to count ordinary bytes again.
+	/// it, and for another move in a dispute, and begins to count bytes again. A move that finds its own
+	/// room full takes of what ordinary transactions left.
 	pub(crate) fn close_block() {
-		let ordinary = Ordinary::<T>::take();
+		let (ordinary, moves) = (Ordinary::<T>::take(), Moves::<T>::take());
 		let filled = frame_system::Pallet::<T>::block_size();
+		let takes_none = |taken: u32, most: u32| taken.saturating_add(LONGEST_MOVE) > most;
+		let no_move = takes_none(filled, Self::room())
+			|| takes_none(moves, MOVES_ROOM) && takes_none(ordinary, T::OrdinaryLength::get());
+		if MovesFull::<T>::get() != no_move {
+			MovesFull::<T>::put(no_move);
+		}
 		let no_chunk = filled.saturating_add(MAX_CHUNK).saturating_add(AROUND_CHUNK) > Self::room();
 		let no_call = ordinary.saturating_add(CALLS_ROOM) > T::OrdinaryLength::get();
 		if no_chunk || no_call || Self::is_out_of_weight() {

@@ -15,6 +15,10 @@
 //! place is removed, and in the end the rescue is named. So that nobody censors these, they are
 //! preferred as well, and may take [`CALLS_ROOM`] bytes of a block that is full of ordinary
 //! transactions. They pay what other calls pay.
+//!
+//! Moves in disputes are not awaited chunks, but there are clocks that run until they are made. So they
+//! have room of their own as well, [`MOVES_ROOM`](crate::MOVES_ROOM), and take of the ordinary room where
+//! that is full. What is in their own room is no reason for fees to rise.
 
 use crate::{
 	types::{Marker, Shipment, UrgentCalls},
@@ -99,7 +103,8 @@ fn refusal<T: Config>(error: Error<T>) -> TransactionValidityError {
 	.into()
 }
 
-/// Returns whether `call` makes way for chunks for which running jobs wait.
+/// Returns whether `call` makes way for chunks for which running jobs wait, or is a move for which a
+/// clock runs.
 fn is_urgent<T: Config>(origin: &T::RuntimeOrigin, call: &<T as SystemConfig>::RuntimeCall) -> bool
 where
 	<T as SystemConfig>::RuntimeCall: IsSubType<Call<T>>,
@@ -163,9 +168,12 @@ where
 					Shipment::Chunk(hash)
 				}
 			}
-			_ if is_urgent::<T>(&origin, call) => {
+			own if is_urgent::<T>(&origin, call) => {
 				validity.priority = AWAITED_PRIORITY;
-				Shipment::Urgent
+				match own.is_none() && T::Urgent::is_move(call) {
+					true => Shipment::Move,
+					false => Shipment::Urgent,
+				}
 			}
 			_ => Shipment::Ordinary,
 		};
@@ -186,8 +194,10 @@ where
 		info: &DispatchInfo,
 		len: usize,
 	) -> Result<Self::Pre, TransactionValidityError> {
-		let reserved = matches!(shipment, Shipment::Awaited(_));
-		if info.class == DispatchClass::Normal && !reserved {
+		let normal = info.class == DispatchClass::Normal;
+		let reserved = matches!(shipment, Shipment::Awaited(_))
+			|| normal && shipment == Shipment::Move && Pallet::<T>::take_move_room(len as u32);
+		if normal && !reserved {
 			let taken = Ordinary::<T>::get().saturating_add(len as u32);
 			let more = if shipment == Shipment::Urgent { CALLS_ROOM } else { 0 };
 			if taken > T::OrdinaryLength::get().saturating_add(more) {

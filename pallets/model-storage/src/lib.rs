@@ -43,7 +43,7 @@ mod try_state;
 mod types;
 pub mod weights;
 
-pub use blobs::{AROUND_CHUNK, CALLS_ROOM};
+pub use blobs::{AROUND_CHUNK, CALLS_ROOM, LONGEST_MOVE, MOVES_ROOM};
 pub use extension::DirectUpload;
 pub use pallet::*;
 pub use types::*;
@@ -123,7 +123,7 @@ pub mod pallet {
 		#[pallet::constant]
 		type OrdinaryLength: Get<u32>;
 
-		/// Calls of other pallets that make way for awaited chunks.
+		/// Calls of other pallets that make way for awaited chunks, or are moves in disputes.
 		type Urgent: UrgentCalls<Self::AccountId, Self::RuntimeCall>;
 	}
 
@@ -158,10 +158,20 @@ pub mod pallet {
 	pub type Brought<T: Config> =
 		StorageDoubleMap<_, Identity, H256, Blake2_128Concat, T::AccountId, u64, OptionQuery>;
 
-	/// Bytes of this block's transactions but awaited chunks. Empty between blocks.
+	/// Bytes of this block's transactions but awaited chunks, and moves that had room of their own.
+	/// Empty between blocks.
 	#[pallet::storage]
 	#[pallet::whitelist_storage]
 	pub type Ordinary<T: Config> = StorageValue<_, u32, ValueQuery>;
+
+	/// Bytes of this block's moves in disputes that had room of their own. Empty between blocks.
+	#[pallet::storage]
+	#[pallet::whitelist_storage]
+	pub type Moves<T: Config> = StorageValue<_, u32, ValueQuery>;
+
+	/// Whether the latest block that ended had no room for the longest move in a dispute.
+	#[pallet::storage]
+	pub type MovesFull<T: Config> = StorageValue<_, bool, ValueQuery>;
 
 	/// Blocks so far that had no room for another chunk, or for the calls around one.
 	#[pallet::storage]
@@ -275,7 +285,8 @@ pub mod pallet {
 			assert!(T::RemoveStep::get() > 0, "RemoveStep of 0: no blob could ever be removed");
 			assert!(T::MaxBlob::get() > 0, "MaxBlob of 0: no blob could ever be registered");
 			let chunk = trainyard_protocol::blob::MAX_CHUNK.saturating_add(blobs::AROUND_CHUNK);
-			let others = T::OrdinaryLength::get().saturating_add(CALLS_ROOM);
+			let urgent = CALLS_ROOM.saturating_add(MOVES_ROOM);
+			let others = T::OrdinaryLength::get().saturating_add(urgent);
 			assert!(
 				others.saturating_add(chunk) <= Self::room(),
 				"OrdinaryLength leaves no room for a chunk"

@@ -105,11 +105,17 @@ impl OnBlobComplete for Completions {
 	}
 }
 
-/// BOB's remarks with event.
+/// BOB's remarks with event, and, as moves in a dispute, what BOB pays others.
 pub struct BobsRemarks;
 impl UrgentCalls<AccountId, RuntimeCall> for BobsRemarks {
 	fn may_be(call: &RuntimeCall) -> bool {
-		matches!(call, RuntimeCall::System(frame_system::Call::remark_with_event { .. }))
+		let remark =
+			matches!(call, RuntimeCall::System(frame_system::Call::remark_with_event { .. }));
+		remark || Self::is_move(call)
+	}
+
+	fn is_move(call: &RuntimeCall) -> bool {
+		matches!(call, RuntimeCall::Balances(pallet_balances::Call::transfer_keep_alive { .. }))
 	}
 
 	fn is_urgent(who: &AccountId, call: &RuntimeCall) -> bool {

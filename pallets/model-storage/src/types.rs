@@ -31,17 +31,26 @@ pub enum Shipment {
 	Awaited(H256),
 	/// No chunk, but a call that makes way for those for which running jobs wait.
 	Urgent,
+	/// No chunk, but a move in a dispute, for which a clock runs.
+	Move,
 }
 
-/// Calls of other pallets that make way for chunks for which running jobs wait: they are preferred,
-/// and have a little room in blocks that are full of ordinary transactions.
+/// Calls of other pallets that blocks keep room for: those that make way for chunks for which running
+/// jobs wait, and moves in disputes. They are preferred, and have a little room in blocks that are full
+/// of ordinary transactions, each kind its own.
 pub trait UrgentCalls<AccountId, Call> {
 	/// Returns whether a call is of this kind, by its name alone.
 	fn may_be(call: &Call) -> bool;
 
-	/// Returns whether a job waits for this call of `who`. It reads one record at most. That a call
-	/// fails costs its fee only, so it holds for as few as can be.
+	/// Returns whether a job, or a dispute, waits for this call of `who`. It reads one record at most.
+	/// That a call fails costs its fee only, so it holds for as few as can be.
 	fn is_urgent(who: &AccountId, call: &Call) -> bool;
+
+	/// Returns whether a call that is urgent is a move in a dispute, by its name alone: these have
+	/// [`MOVES_ROOM`](crate::MOVES_ROOM).
+	fn is_move(_call: &Call) -> bool {
+		false
+	}
 }
 
 impl<AccountId, Call> UrgentCalls<AccountId, Call> for () {

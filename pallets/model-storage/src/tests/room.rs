@@ -1,8 +1,8 @@
 //! Room in blocks for awaited chunks, and what keeps awaited blobs.
 
 use crate::{
-	extension::AWAITED_PRIORITY, mock::*, Awaited, Blobs, Error, FullBlocks, Ordinary, WeightInfo,
-	CALLS_ROOM,
+	extension::AWAITED_PRIORITY, mock::*, Awaited, Blobs, Error, FullBlocks, Moves, MovesFull,
+	Ordinary, WeightInfo, CALLS_ROOM, LONGEST_MOVE, MOVES_ROOM,
 };
 use frame_support::{
 	assert_noop, assert_ok,
@@ -333,5 +333,55 @@ fn what_somebody_brings_of_a_blob_that_it_announced_is_counted_once() {
 		assert_eq!(brought(&blob, BOB), 4_096 + 712);
 		assert_eq!(brought(&blob, BOB), 0, "once");
 		<Blobs as AwaitedBlobs<_>>::release(&blob.root, &[]);
+	});
+}
+
+/// A clock runs until a move is made, so nobody fills blocks against it.
+#[test]
+fn moves_have_room_of_their_own_and_then_what_is_left() {
+	run(|| {
+		let call = || -> RuntimeCall {
+			pallet_balances::Call::transfer_keep_alive { dest: ALICE, value: 1 }.into()
+		};
+		assert_eq!(valid(BOB, call()).priority, AWAITED_PRIORITY);
+		flood(350_000);
+		flood(1);
+		assert_eq!(apply_of(ALICE, call(), 1), Err(full()), "nobody waits for it");
+		let enter = |len: u32| apply_of(BOB, call(), len as usize).is_ok();
+		assert!(enter(LONGEST_MOVE));
+		assert_eq!((Ordinary::<Test>::get(), Moves::<Test>::get()), (ORDINARY, LONGEST_MOVE));
+		assert!(!enter(LONGEST_MOVE) && enter(MOVES_ROOM - LONGEST_MOVE) && !enter(1));
+		// They are no way around the room of the calls around chunks.
+		let around =
+			|| -> RuntimeCall { frame_system::Call::remark_with_event { remark: vec![1] }.into() };
+		assert_ok!(apply_of(BOB, around(), CALLS_ROOM as usize).unwrap());
+		assert!(!enter(1));
+		ModelStorage::on_finalize(1);
+		assert_eq!((Ordinary::<Test>::get(), Moves::<Test>::get()), (0, 0));
+		// Where blocks are not full a second one finds room.
+		assert!(enter(LONGEST_MOVE) && enter(LONGEST_MOVE));
+		assert_eq!((Ordinary::<Test>::get(), Moves::<Test>::get()), (LONGEST_MOVE, LONGEST_MOVE));
+		ModelStorage::on_finalize(2);
+	});
+}
+
+#[test]
+fn a_block_is_full_for_moves_where_the_longest_has_no_room() {
+	run(|| {
+		let end = |moves: u32, ordinary: u32| {
+			Moves::<Test>::put(moves);
+			Ordinary::<Test>::put(ordinary);
+			ModelStorage::on_finalize(1);
+			MovesFull::<Test>::get()
+		};
+		assert!(!end(0, 0) && !end(0, ORDINARY) && !end(MOVES_ROOM - LONGEST_MOVE, ORDINARY));
+		assert!(end(MOVES_ROOM - LONGEST_MOVE + 1, ORDINARY));
+		assert!(!end(MOVES_ROOM, 0), "there is ordinary room");
+		assert!(!end(MOVES_ROOM, ORDINARY - LONGEST_MOVE));
+		assert!(end(MOVES_ROOM, ORDINARY - LONGEST_MOVE + 1));
+		assert!(!end(0, ORDINARY));
+		frame_system::BlockSize::<Test>::put(ModelStorage::room() - LONGEST_MOVE + 1);
+		assert!(end(0, 0), "of three chunks and more");
+		frame_system::BlockSize::<Test>::kill();
 	});
 }
