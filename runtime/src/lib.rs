@@ -4,6 +4,7 @@
 //! - [`configs`] has one file for each subject;
 //! - [`apis`] answers nodes and clients, [`api`] declares our own API and `views` composes what
 //!   it returns;
+//! - [`court`] says whom the court accuses;
 //! - [`presets`] are the genesis states that come with the runtime.
 //!
 //! # Versions
@@ -33,6 +34,7 @@ extern crate alloc;
 pub mod api;
 pub mod apis;
 pub mod configs;
+pub mod court;
 pub mod presets;
 mod views;
 
@@ -208,4 +210,7 @@ mod runtime {
 
 	#[runtime::pallet_index(24)]
 	pub type Drilling = pallet_drilling;
+
+	#[runtime::pallet_index(25)]
+	pub type Court = pallet_court;
 }

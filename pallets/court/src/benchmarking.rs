@@ -76,7 +76,7 @@ fn fund<T: Config>(who: &T::AccountId) {
 
 /// Somebody who claims this, with money of its own.
 fn accused<T: Config>(charged: Charged) -> DefendantOf<T> {
-	let defendant = T::Accused::make_accused(charged);
+	let defendant = T::Accused::make_accused(charged).expect("somebody can claim it");
 	fund::<T>(defendant.who());
 	fund::<T>(&T::Jackpot::get());
 	defendant

@@ -81,7 +81,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Returns the weight of deciding about a piece by so many bytes of openings, at worst.
-	pub(crate) fn judge_weight(bytes: u32) -> Weight {
+	pub fn judge_weight(bytes: u32) -> Weight {
 		Self::judged_weight(bytes, &Used::MOST)
 	}
 

@@ -439,5 +439,18 @@ pub mod pallet {
 		fn forget(job: JobId) {
 			Self::do_forget(job);
 		}
+
+		fn standing_weight() -> Weight {
+			T::DbWeight::get().reads(1)
+		}
+
+		/// A deposit moves and disputes become moot, as where a clock runs out.
+		fn settle_weight() -> Weight {
+			T::WeightInfo::expire()
+		}
+
+		fn forget_weight() -> Weight {
+			T::WeightInfo::forget().saturating_add(T::DbWeight::get().writes(1))
+		}
 	}
 }

@@ -172,10 +172,10 @@ impl Accused<AccountId> for Market {
 		Weight::zero()
 	}
 	#[cfg(feature = "runtime-benchmarks")]
-	fn make_accused(charged: Charged) -> Defendant<AccountId> {
+	fn make_accused(charged: Charged) -> Option<Defendant<AccountId>> {
 		let defendant = Defendant::Trainer { job: JOB, who: TRAINERS[0] };
 		Claims::mutate(|claims| claims.insert(defendant, (charged, STAKE)));
-		defendant
+		Some(defendant)
 	}
 }
 

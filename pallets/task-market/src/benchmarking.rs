@@ -7,6 +7,7 @@
 
 use super::*;
 use alloc::{collections::BTreeMap, vec, vec::Vec};
+use core::hint::black_box;
 use frame_benchmarking::v2::*;
 use frame_support::{
 	traits::{fungible::Mutate, Get},
@@ -22,6 +23,7 @@ use trainyard_program::{
 		MIN_POWER_DROPOUT_NANO,
 	},
 	text::MAX_TEXT,
+	work::Parts,
 };
 use trainyard_protocol::{
 	audit::Decision,
@@ -31,7 +33,7 @@ use trainyard_protocol::{
 	},
 	JobId, Text, H256,
 };
-use trainyard_traits::{BlobStore, TrainerRegistry};
+use trainyard_traits::{BlobStore, Charged, TrainerRegistry, Window};
 
 /// Enough for anything here, and for a hundred accounts.
 const FUNDS: Balance = 1 << 90;
@@ -150,6 +152,47 @@ fn results<T: Config>(job: &Job<T::AccountId>) -> BTreeMap<T::AccountId, WorkRes
 
 fn set_height<T: Config>(height: u32) {
 	frame_system::Pallet::<T>::set_block_number(height.saturated_into());
+}
+
+/// A job in its audit with one trainer, of the specification and the seed of `charged`.
+pub(crate) fn audited<T: Config>(charged: &Charged, trainer: &T::AccountId) -> Job<T::AccountId> {
+	let Charged { case, results, .. } = charged;
+	let quote = Quote {
+		parts: Parts { step: 1, evaluation: 1 },
+		work: 0,
+		training: 0,
+		price: 0,
+		fee: 0,
+		storage: 0,
+		escrow: 0,
+		deposit: 0,
+		record: 0,
+		needs: Default::default(),
+		sizes: Default::default(),
+		results: *results,
+	};
+	let replica = Replica {
+		trainer: trainer.clone(),
+		fate: Fate::Working,
+		result: Some(0),
+		segments: Some(charged.result.segments),
+		diverged: charged.result.diverged,
+		offer: None,
+	};
+	Job {
+		submitter: funded::<T>("submitter", 0),
+		invited: None,
+		terms: Terms { replicas: 1, ..terms::<T>() },
+		digest: H256::zero(),
+		quote,
+		state: JobState::Auditing,
+		since: 0,
+		deadline: 0,
+		seed: Some(case.seed),
+		replicas: BoundedVec::truncate_from(vec![replica]),
+		offer: None,
+		settlement: Default::default(),
+	}
 }
 
 #[benchmarks]
@@ -398,6 +441,28 @@ mod benchmarks {
 		let job = Jobs::<T>::get(id).unwrap();
 		assert_eq!(job.state, JobState::Ended(Ending::Settled));
 		assert!(job.settlement.slashed_to_verifiers > 0);
+		Ok(())
+	}
+
+	/// What a trainer claims, where the specification is the largest: its reveal is not there, as
+	/// benchmarks cannot make one, so the reads of all of them are counted.
+	#[benchmark]
+	fn charged() -> Result<(), BenchmarkError> {
+		let (id, mut job) = training::<T>()?;
+		let results = results::<T>(&job);
+		let now = Pallet::<T>::now();
+		assert!(Pallet::<T>::open_audit(id, &mut job, now, &results).is_some());
+		let trainer = job.replicas[0].trainer.clone();
+		Jobs::<T>::insert(id, &job);
+		let window = Window { from: 0, until: 9, again: 1 };
+		Hearings::<T>::insert(id, Hearing { window, deposit: 1, clock: 1, short: 1 });
+
+		#[block]
+		{
+			Pallet::<T>::charged(id, &trainer);
+			black_box(Specs::<T>::get(id).unwrap().check().is_ok());
+		}
+
 		Ok(())
 	}
 

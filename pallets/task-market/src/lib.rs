@@ -15,6 +15,7 @@
 //!   happens then.
 //! - [`parties`] is what submitters and trainers do: post, apply, take back, agree.
 //! - [`money`] holds and moves every unit: quotes, escrow, deposits, settlement, slashes.
+//! - [`disputes`] is what the court asks about results, and what a conviction does.
 //! - [`agenda`] is the clock. Every job that has not ended is on it exactly once, and due jobs are
 //!   served at the beginning of each block with bounded, weighed work. What does not fit waits for
 //!   the next block, oldest first, or for anyone's `poke`.
@@ -40,6 +41,7 @@ extern crate alloc;
 pub mod agenda;
 #[cfg(feature = "runtime-benchmarks")]
 mod benchmarking;
+pub mod disputes;
 pub mod life_cycle;
 pub mod listings;
 #[cfg(test)]
@@ -73,7 +75,7 @@ pub mod pallet {
 		job::{Balance, BlockNumber, Ending, Fate, Settlement, Terms, MAX_REPLICAS, MIN_AUDIT_FEE},
 		JobId, MicroUt, Text, H256,
 	};
-	use trainyard_traits::{Audits, AwaitedBlobs, Beacon, Submissions, TrainerRegistry};
+	use trainyard_traits::{Audits, AwaitedBlobs, Beacon, Court, Submissions, TrainerRegistry};
 
 	/// Version of the layout of this pallet's storage.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(4);
@@ -100,6 +102,16 @@ pub mod pallet {
 
 		/// Audits of what was revealed.
 		type Audits: Audits<Self::AccountId>;
+
+		/// Disputes about what was revealed.
+		type Court: Court<Self::AccountId>;
+
+		/// For how many blocks honest machines may be away while something is disputed; 0 closes the
+		/// window of every job.
+		type Patience: Get<BlockNumber>;
+
+		/// Time between two blocks, in milliseconds: what a machine computes in a block.
+		type BlockTime: Get<u64>;
 
 		/// Randomness from blocks that do not exist yet.
 		type Beacon: Beacon;
@@ -222,6 +234,23 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type Uploading<T> =
 		StorageMap<_, Twox64Concat, JobId, (BlockNumber, BlockNumber), OptionQuery>;
+
+	/// How the results of a job can be challenged, while it is in
+	/// [`JobState::Auditing`](trainyard_protocol::job::JobState); none for a job without a window.
+	#[pallet::storage]
+	pub type Hearings<T> = StorageMap<_, Twox64Concat, JobId, Hearing, OptionQuery>;
+
+	/// The trainers of such a job that the court convicted.
+	#[pallet::storage]
+	pub type Guilty<T: Config> = StorageDoubleMap<
+		_,
+		Twox64Concat,
+		JobId,
+		Blake2_128Concat,
+		T::AccountId,
+		Guilt<T::AccountId>,
+		OptionQuery,
+	>;
 
 	/// Who applied for a job, and with which bond, in order of applying, until the draw.
 	#[pallet::storage]
@@ -484,6 +513,8 @@ pub mod pallet {
 		/// The data may be more, once decompressed, than a machine of the job's class decodes in
 		/// time: give it fewer rows, or a format that is not compressed.
 		TextTooLarge,
+		/// A step has more results than a dispute can be about: give the model fewer layers.
+		TooManyResults,
 	}
 
 	#[pallet::hooks]

@@ -11,7 +11,7 @@
 //! | Seeding | the seed of the next draw height is there (nobody is needed) | Training |
 //! | Training | all committed, or its deadline | Revealing, or `Failed` |
 //! | Revealing | all revealed and all models stored, or its deadline, which moves while blocks have no room for chunks | Auditing, or `Failed` |
-//! | Auditing | the audit decided (each round has deadlines of its own), or it has no committee `AuditDeadline` after it began | `Settled` or `Failed` |
+//! | Auditing | the audit decided (each round has deadlines of its own), or it has no committee `AuditDeadline` after it began; and nothing is or can be disputed | `Settled` or `Failed` |
 //! | Ended | `RetentionBlocks` after that | its records are removed |
 
 use crate::{
@@ -78,18 +78,25 @@ impl<T: Config> Pallet<T> {
 	pub fn worst_advance() -> Weight {
 		let settle = Self::settle_weight();
 		let assign = T::WeightInfo::assign(T::MaxApplicants::get());
-		let audit = T::Audits::advance_weight().saturating_add(T::WeightInfo::look());
+		let audit = T::Audits::advance_weight()
+			.saturating_add(T::WeightInfo::look())
+			.saturating_add(Self::hearing_weight());
 		T::WeightInfo::close_applications()
 			.max(Self::seed_weight().saturating_add(assign).saturating_add(settle))
 			.max(T::WeightInfo::open_reveals().saturating_add(settle))
 			.max(Self::models_weight().saturating_add(T::WeightInfo::look()))
 			.max(
 				Self::models_weight()
-					.saturating_add(T::WeightInfo::open_audit())
+					.saturating_add(Self::open_audit_weight())
 					.saturating_add(settle),
 			)
 			.max(audit.saturating_add(Self::give_up_weight()).saturating_add(settle))
 			.max(Self::forget_weight())
+	}
+
+	/// Returns the weight of opening an audit, and a window with it.
+	fn open_audit_weight() -> Weight {
+		T::WeightInfo::open_audit().saturating_add(T::DbWeight::get().reads_writes(2, 1))
 	}
 
 	/// Returns the weight of asking for a seed. Benchmarks cannot make its blocks.
@@ -284,7 +291,7 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		let reveals = T::Submissions::close(id);
-		let weight = T::WeightInfo::open_audit().saturating_add(Self::models_weight());
+		let weight = Self::open_audit_weight().saturating_add(Self::models_weight());
 		match Self::close_reveals(id, job, now, reveals) {
 			Some(next) => (Some(next), weight),
 			None => (None, weight.saturating_add(Self::settle_weight())),
@@ -363,6 +370,7 @@ impl<T: Config> Pallet<T> {
 		}
 		let next = now.saturating_add(1);
 		Self::enter(job, JobState::Auditing, now, next);
+		Self::open_window(id, job, now);
 		Self::deposit_event(Event::AuditOpened { job: id, results });
 		Some(next)
 	}
@@ -372,7 +380,9 @@ impl<T: Config> Pallet<T> {
 		job: &mut Job<T::AccountId>,
 		now: BlockNumber,
 	) -> (Next, Weight) {
-		let mut weight = T::Audits::advance_weight().saturating_add(T::WeightInfo::look());
+		let mut weight = T::Audits::advance_weight()
+			.saturating_add(T::WeightInfo::look())
+			.saturating_add(Self::hearing_weight());
 		let last = job.since.saturating_add(T::AuditDeadline::get());
 		if now >= last {
 			// A round that runs goes on; the next one does not begin.
@@ -386,13 +396,17 @@ impl<T: Config> Pallet<T> {
 				(Some(job.deadline), weight)
 			}
 			AuditStatus::Done { decisions, served, stored } => {
+				if let Some(next) = Self::is_heard_until(id, now) {
+					job.deadline = next;
+					return (Some(next), weight);
+				}
 				Self::decide(id, job, &decisions, &served, &stored);
 				(None, weight.saturating_add(Self::settle_weight()))
 			}
 		}
 	}
 
-	/// Ends a job by the `decisions` of its audit.
+	/// Ends a job by the `decisions` of its audit. Who was convicted is rejected, whatever they say.
 	pub(crate) fn decide(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
@@ -401,6 +415,9 @@ impl<T: Config> Pallet<T> {
 		stored: &[(T::AccountId, Balance)],
 	) {
 		Self::conclude(id, job, |r| {
+			if Self::is_guilty(id, &r.trainer) {
+				return Some(Fate::Rejected);
+			}
 			let decision = r.result.and_then(|at| decisions.get(at as usize));
 			Some(match decision {
 				Some(Decision::Accepted | Decision::Idle) if r.diverged => Fate::Diverged,
@@ -450,7 +467,9 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns the weight of ending a job.
 	pub(crate) fn settle_weight() -> Weight {
-		T::WeightInfo::settle().saturating_add(Self::release_weight())
+		T::WeightInfo::settle()
+			.saturating_add(Self::release_weight())
+			.saturating_add(Self::disputes_weight())
 	}
 
 	/// Lets the models go that the job named. Those of its trainers are kept for a while.

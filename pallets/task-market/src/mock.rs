@@ -5,7 +5,7 @@ use crate as pallet_task_market;
 use crate::{Config, Due, Job, Jobs, TotalBurned};
 use frame_support::{
 	assert_ok, derive_impl, parameter_types,
-	traits::{fungible::InspectHold, ConstU128, ConstU32, Hooks},
+	traits::{fungible::InspectHold, ConstU128, ConstU32, ConstU64, Hooks},
 	weights::Weight,
 };
 use sp_runtime::{BuildStorage, DispatchError, DispatchResult};
@@ -142,7 +142,18 @@ parameter_types! {
 	/// Deposits for records. Nothing, but where a test is about them.
 	pub static RecordBase: Balance = 0;
 	pub static RecordByte: Balance = 0;
+	/// For how long machines may be away. No window opens, but where a test is about it.
+	pub static Patience: u32 = 0;
+	/// Where disputes stand.
+	pub static Standings: BTreeMap<JobId, traits::Standing> = BTreeMap::new();
+	/// Whom the court was told to be acquitted or not, in order.
+	pub static Acquittals: Vec<(AccountId, bool)> = Vec::new();
+	/// Jobs of which the court was told to forget what was said, in order.
+	pub static ForgottenDisputes: Vec<JobId> = Vec::new();
 }
+
+/// What challengers lost to each trainer, as the fake court says.
+pub const WON: Balance = 77;
 
 pub struct FakeTrainers;
 impl traits::TrainerRegistry<AccountId> for FakeTrainers {
@@ -280,6 +291,38 @@ impl traits::Audits<AccountId> for FakeAudits {
 	}
 }
 
+/// A court of which tests say what it does.
+pub struct FakeCourt;
+impl traits::Court<AccountId> for FakeCourt {
+	fn accuse(
+		_: &AccountId,
+		_: traits::Accusation<AccountId>,
+		_: u32,
+		_: Balance,
+	) -> Result<u64, DispatchError> {
+		Err(DispatchError::Other("no seat accuses here"))
+	}
+	fn standing(job: JobId) -> traits::Standing {
+		Standings::get().get(&job).copied().unwrap_or_default()
+	}
+	fn settle(defendant: &traits::Defendant<AccountId>, acquitted: bool) -> Balance {
+		Acquittals::mutate(|all| all.push((*defendant.who(), acquitted)));
+		WON
+	}
+	fn forget(job: JobId) {
+		ForgottenDisputes::mutate(|all| all.push(job));
+	}
+	fn standing_weight() -> Weight {
+		Weight::zero()
+	}
+	fn settle_weight() -> Weight {
+		Weight::zero()
+	}
+	fn forget_weight() -> Weight {
+		Weight::zero()
+	}
+}
+
 pub struct FakeBlobs;
 impl traits::BlobStore for FakeBlobs {
 	fn is_complete(root: &H256) -> bool {
@@ -322,6 +365,9 @@ impl Config for Test {
 	type Trainers = FakeTrainers;
 	type Submissions = FakeSubmissions;
 	type Audits = FakeAudits;
+	type Court = FakeCourt;
+	type Patience = Patience;
+	type BlockTime = ConstU64<6_000>;
 	type Beacon = FakeBeacon;
 	type Blobs = FakeBlobs;
 	type Jackpot = Jackpot;
@@ -378,6 +424,10 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		StorageByte::set(0);
 		RecordBase::set(0);
 		RecordByte::set(0);
+		Patience::set(0);
+		Standings::set(BTreeMap::new());
+		Acquittals::set(Vec::new());
+		ForgottenDisputes::set(Vec::new());
 		System::set_block_number(1);
 		TaskMarket::on_initialize(1);
 	});

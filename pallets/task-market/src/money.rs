@@ -10,7 +10,8 @@
 //!   that did not diverge (burned), and all the rest back to the submitter, what an early stop saved
 //!   included;
 //! - from each deposit: what its replica's fate costs ([`lost_deposit`]), shared out by
-//!   [`SlashShares`], and the rest back to the trainer.
+//!   [`SlashShares`], or, of a trainer that the court convicted, by [`ConvictionShares`], and the rest
+//!   back to the trainer.
 //!
 //! A payment never fails in a way that loses money or stops the job: what cannot be
 //! delivered (a recipient that would stay below the existential deposit) goes to the
@@ -18,8 +19,8 @@
 //! [`Settlement`] books such a payment under its purpose.
 
 use crate::{
-	lost_deposit, Config, Error, Event, HoldReason, Job, Pallet, Quote, SlashShares, SpecFault,
-	TotalBurned, Worth,
+	lost_deposit, Config, Error, Event, Guilty, Hearings, HoldReason, Job, Pallet, Quote,
+	SlashShares, SpecFault, TotalBurned, Worth,
 };
 use alloc::{
 	collections::{BTreeMap, BTreeSet},
@@ -41,7 +42,7 @@ use trainyard_program::{
 };
 use trainyard_protocol::{
 	audit::PieceSizes,
-	fees::{self, Rates, Sums},
+	fees::{self, ConvictionShares, Rates, Sums},
 	job::{
 		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS,
 		MAX_VERIFIERS, MIN_VERIFIERS,
@@ -103,7 +104,8 @@ impl<T: Config> Pallet<T> {
 		let seat = Resources { work: audit, memory_mib: mib(needs.memory()), disk_mib: mib(disk) };
 		let sizes =
 			PieceSizes { state: needs.checkpoint, manifest: needs.manifest(), files: needs.files };
-		Ok(Quote::new(parts, sums, seat, sizes))
+		let results = Self::results(spec).ok_or(Error::<T>::TooManyResults)?;
+		Ok(Quote::new(parts, sums, seat, sizes, results))
 	}
 
 	/// Fails if a machine of the job's class could not carry it, or if what would have to be stored
@@ -233,16 +235,29 @@ impl<T: Config> Pallet<T> {
 		//
 		// Fees for checking work that was good, or that was settled by agreement, are no loss.
 		let delivered = job.replicas.iter().any(|r| r.fate.is_true() || r.fate == Fate::Agreed);
-		let loss = if delivered { 0 } else { settlement.paid_to_verifiers };
+		let mut loss = if delivered { 0 } else { settlement.paid_to_verifiers };
 		let mut pots = Vec::<Pot<T::AccountId>>::new();
-		let mut found = 0;
+		let (mut found, mut pooled) = (0, 0);
+		let hearing = Hearings::<T>::take(id);
 		for replica in &job.replicas {
 			let lost = lost_deposit(replica.fate, quote.deposit);
 			let kept = quote.deposit.saturating_sub(lost);
 			Self::give_back(id, HoldReason::Deposit, &replica.trainer, kept);
 			if lost > 0 {
-				pots.push((replica.trainer.clone(), lost));
 				add(&mut settlement.slashed, lost);
+				let guilt = hearing.and_then(|_| Guilty::<T>::take(id, &replica.trainer));
+				if let (Some(hearing), Some(guilt)) = (hearing, guilt) {
+					let shares = ConvictionShares::of(lost, loss, guilt.proven, hearing.deposit);
+					loss = loss.saturating_sub(shares.submitter);
+					Self::share_out_guilt(id, job, &replica.trainer, &guilt.finder, &shares);
+					add(&mut settlement.slashed_to_submitter, shares.submitter);
+					add(&mut settlement.slashed_burned, shares.burned);
+					add(&mut settlement.slashed_to_finders, shares.finder);
+					add(&mut settlement.slashed_to_jackpot, shares.jackpot);
+					continue;
+				}
+				pots.push((replica.trainer.clone(), lost));
+				add(&mut pooled, lost);
 				// A replay shows what is false; what a seat could not have it only asked for.
 				if replica.fate != Fate::Unavailable {
 					add(&mut found, lost);
@@ -250,17 +265,35 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		let count = services.values().fold(0u32, |sum, n| sum.saturating_add(*n));
-		let shares = SlashShares::of(settlement.slashed, found, loss, count);
+		let shares = SlashShares::of(pooled, found, loss, count);
 		Self::share_out(id, &mut pots, &job.submitter, shares.submitter);
-		settlement.slashed_to_submitter = shares.submitter;
+		add(&mut settlement.slashed_to_submitter, shares.submitter);
 		for (verifier, count) in &services {
 			let bounty = shares.per_service.saturating_mul(Balance::from(*count));
 			Self::share_out(id, &mut pots, verifier, bounty);
 			add(&mut settlement.slashed_to_verifiers, bounty);
 		}
 		Self::share_out(id, &mut pots, &T::Jackpot::get(), shares.jackpot);
-		settlement.slashed_to_jackpot = shares.jackpot;
+		add(&mut settlement.slashed_to_jackpot, shares.jackpot);
+		if hearing.is_some() {
+			settlement.won = Self::settle_disputes(id, job);
+		}
 		settlement
+	}
+
+	/// Shares out the deposit of a trainer that the court convicted.
+	fn share_out_guilt(
+		id: JobId,
+		job: &Job<T::AccountId>,
+		trainer: &T::AccountId,
+		finder: &T::AccountId,
+		shares: &ConvictionShares,
+	) {
+		let pay = |to, amount| Self::pay(id, HoldReason::Deposit, trainer, to, amount);
+		pay(&job.submitter, shares.submitter);
+		pay(finder, shares.finder);
+		pay(&T::Jackpot::get(), shares.jackpot);
+		Self::burn(HoldReason::Deposit, trainer, shares.burned);
 	}
 
 	/// Returns what that many segments of a job, trained once, are worth.

@@ -16,7 +16,7 @@ use trainyard_protocol::{
 	job::{Balance, Ending, Fate, JobState, Settlement, Terms, MAX_VERIFIERS},
 	JobId, H256,
 };
-use trainyard_traits::{Audits, JobObserver, Submissions, TrainerRegistry};
+use trainyard_traits::{Audits, Court, JobObserver, Submissions, TrainerRegistry};
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_submit_job(
@@ -200,6 +200,7 @@ impl<T: Config> Pallet<T> {
 		Specs::<T>::remove(id);
 		T::Submissions::remove(id);
 		T::Audits::remove(id);
+		T::Court::forget(id);
 		Self::deposit_event(Event::Forgotten { job: id });
 	}
 
@@ -207,6 +208,8 @@ impl<T: Config> Pallet<T> {
 	/// verdicts, of which an audit keeps one for each seat.
 	pub(crate) fn forget_weight() -> Weight {
 		let seats = u64::from(MAX_VERIFIERS);
-		T::WeightInfo::forget().saturating_add(T::DbWeight::get().reads_writes(seats, seats))
+		T::WeightInfo::forget()
+			.saturating_add(T::DbWeight::get().reads_writes(seats, seats))
+			.saturating_add(T::Court::forget_weight())
 	}
 }

@@ -3,8 +3,8 @@
 #![cfg(any(feature = "std", feature = "try-runtime"))]
 
 use crate::{
-	Agenda, Applicants, Config, Cursor, Due, HoldReason, Jobs, NextJob, Pallet, Replica, Specs,
-	Uploading,
+	Agenda, Applicants, Config, Cursor, Due, Guilty, Hearings, HoldReason, Jobs, NextJob, Pallet,
+	Replica, Specs, Uploading,
 };
 use alloc::collections::BTreeMap;
 use frame_support::{ensure, traits::fungible::InspectHold};
@@ -92,7 +92,9 @@ impl<T: Config> Pallet<T> {
 				let out = s
 					.slashed_to_submitter
 					.saturating_add(s.slashed_to_verifiers)
-					.saturating_add(s.slashed_to_jackpot);
+					.saturating_add(s.slashed_to_jackpot)
+					.saturating_add(s.slashed_burned)
+					.saturating_add(s.slashed_to_finders);
 				ensure!(out == s.slashed, "slashed deposits were not shared out to the last unit");
 				continue;
 			}
@@ -101,6 +103,14 @@ impl<T: Config> Pallet<T> {
 			for trainer in applied.chain(job.replicas.iter().map(|r| &r.trainer)) {
 				add(&mut deposits, trainer, job.quote.deposit);
 			}
+		}
+		let audited = |id| Jobs::<T>::get(id).is_some_and(|job| job.state == JobState::Auditing);
+		ensure!(Hearings::<T>::iter_keys().all(audited), "a window of a job that is not audited");
+		for (id, trainer) in Guilty::<T>::iter_keys() {
+			let has_window = Hearings::<T>::contains_key(id);
+			let job = Jobs::<T>::get(id).filter(|_| has_window).ok_or("guilt without a window")?;
+			let works = |r: &Replica<_>| r.trainer == trainer && r.fate == Fate::Working;
+			ensure!(job.replicas.iter().any(works), "somebody is guilty who has no result");
 		}
 		let (jobs, specs) = (Jobs::<T>::iter_keys().count(), Specs::<T>::iter_keys().count());
 		ensure!(jobs == specs, "a specification without a job");

@@ -19,6 +19,7 @@ use trainyard_protocol::{
 	seats::Resources,
 	MicroUt, Text, H256,
 };
+use trainyard_traits::Window;
 
 /// A job, as far as it changes; what to train never does and is in [`Specs`](crate::Specs).
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
@@ -97,6 +98,30 @@ pub struct Quote {
 	pub needs: Resources,
 	/// Most bytes of each piece of a result.
 	pub sizes: PieceSizes,
+	/// The most results of a step, or of a slice of an evaluation: what it costs the court to lower one.
+	pub results: u32,
+}
+
+/// How the results of a job can be challenged, fixed when the window opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Hearing {
+	/// When.
+	pub window: Window,
+	/// The deposit of a challenge.
+	pub deposit: Balance,
+	/// Blocks of each side for all its moves in a dispute about a segment.
+	pub clock: BlockNumber,
+	/// The same for a dispute about anything else, for which no segment is computed.
+	pub short: BlockNumber,
+}
+
+/// How a trainer was convicted.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Guilt<AccountId> {
+	/// Who is paid for it.
+	pub finder: AccountId,
+	/// Whether the referee computed something else. If not the trainer was silent.
+	pub proven: bool,
 }
 
 /// What a computation is worth: of a job, or of each of its replicas.
@@ -125,9 +150,28 @@ impl Worth {
 
 impl Quote {
 	/// Returns the quote of these sums.
-	pub fn new(parts: Parts, sums: Sums, needs: Resources, sizes: PieceSizes) -> Self {
+	pub fn new(
+		parts: Parts,
+		sums: Sums,
+		needs: Resources,
+		sizes: PieceSizes,
+		results: u32,
+	) -> Self {
 		let Sums { work, training, price, fee, storage, escrow, deposit, record } = sums;
-		Self { parts, work, training, price, fee, storage, escrow, deposit, record, needs, sizes }
+		Self {
+			parts,
+			work,
+			training,
+			price,
+			fee,
+			storage,
+			escrow,
+			deposit,
+			record,
+			needs,
+			sizes,
+			results,
+		}
 	}
 
 	/// Returns what all segments, trained once, are worth.

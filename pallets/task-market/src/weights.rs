@@ -41,6 +41,8 @@ pub trait WeightInfo {
 	fn open_audit() -> Weight;
 	/// Weight of `settle`.
 	fn settle() -> Weight;
+	/// Weight of `charged`.
+	fn charged() -> Weight;
 }
 
 /// What was measured, with the access costs `D` of a database.
@@ -327,6 +329,11 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(14_683_853_000, 144155)
 			.saturating_add(D::get().reads_writes(86_u64, 77_u64))
 	}
+	/// NOT MEASURED YET: an estimate, by a part of `submit_job`.
+	fn charged() -> Weight {
+		Weight::from_parts(1_500_000_000, 20000)
+			.saturating_add(D::get().reads_writes(4_u64, 0_u64))
+	}
 }
 
 // For tests.
@@ -375,5 +382,8 @@ impl WeightInfo for () {
 	}
 	fn settle() -> Weight {
 		Measured::<RocksDbWeight>::settle()
+	}
+	fn charged() -> Weight {
+		Measured::<RocksDbWeight>::charged()
 	}
 }

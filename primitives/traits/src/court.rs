@@ -115,6 +115,13 @@ impl Window {
 		now > self.until && !self.is_open(now, standing) && standing.is_quiet()
 	}
 
+	/// Returns the first block in which everything is over where the disputes stand like this, if
+	/// nothing runs and nothing begins.
+	pub fn over_at(&self, standing: &Standing) -> BlockNumber {
+		let again = self.until_again(standing).min(self.last());
+		self.until.max(again).saturating_add(1)
+	}
+
 	/// Returns the last block in which it is open because a dispute ended; 0 where none did.
 	fn until_again(&self, standing: &Standing) -> BlockNumber {
 		standing.ended.map_or(0, |ended| ended.saturating_add(self.again))
@@ -202,9 +209,12 @@ pub trait Accused<AccountId> {
 	fn case_weight() -> Weight;
 	/// Returns the weight of one [`Accused::convict`] and one [`Accused::moved`] at worst.
 	fn convict_weight() -> Weight;
-	/// Benchmarks: lets somebody claim this, as the trainer of a job whose window is open.
+	/// Benchmarks: lets somebody claim this, as the trainer of a job whose window is open. `None` where
+	/// that cannot be made.
 	#[cfg(feature = "runtime-benchmarks")]
-	fn make_accused(charged: Charged) -> Defendant<AccountId>;
+	fn make_accused(_charged: Charged) -> Option<Defendant<AccountId>> {
+		None
+	}
 }
 
 /// What seats have at stake when they accuse.
@@ -261,6 +271,12 @@ pub trait Court<AccountId> {
 	fn settle(defendant: &Defendant<AccountId>, acquitted: bool) -> Balance;
 	/// Forgets what was said in disputes of `job`, a part in each of the next blocks. None may be open.
 	fn forget(job: JobId);
+	/// Returns the weight of one [`Court::standing`].
+	fn standing_weight() -> Weight;
+	/// Returns the weight of one [`Court::settle`] at worst.
+	fn settle_weight() -> Weight;
+	/// Returns the weight of one [`Court::forget`] at worst.
+	fn forget_weight() -> Weight;
 }
 
 #[cfg(test)]
@@ -283,6 +299,9 @@ mod tests {
 		let ended = standing(0, Some(210));
 		assert!(WINDOW.is_open(230, &ended) && !WINDOW.is_over(230, &ended));
 		assert!(!WINDOW.is_open(231, &ended) && WINDOW.is_over(231, &ended));
+		assert_eq!((WINDOW.over_at(&quiet), WINDOW.over_at(&ended)), (200, 231));
+		assert_eq!(WINDOW.over_at(&standing(0, Some(150))), 200);
+		assert_eq!(WINDOW.over_at(&standing(0, Some(4_299))), 4_301);
 		let running = standing(1, None);
 		assert_eq!(WINDOW.last(), 100 + 42 * 100);
 		assert!(WINDOW.is_open(4_300, &running) && !WINDOW.is_open(4_301, &running));

@@ -27,6 +27,7 @@ enum Reason {
 	Claim,
 	Blob,
 	Project,
+	Challenge,
 }
 
 /// Checks the state of a chain between two blocks.
@@ -59,7 +60,8 @@ fn pallets() -> Result<(), String> {
 	said("task-market", TaskMarket::do_try_state())?;
 	said("submissions", Submissions::do_try_state())?;
 	said("model-storage", ModelStorage::do_try_state())?;
-	said("verification", Verification::do_try_state())
+	said("verification", Verification::do_try_state())?;
+	said("court", Court::do_try_state())
 }
 
 /// Checks that each job has in other pallets what its state says, and nothing else: a round of its
@@ -67,7 +69,7 @@ fn pallets() -> Result<(), String> {
 /// job.
 fn parts() -> Result<(), String> {
 	use pallet_submissions::{Phase, Rounds};
-	use pallet_task_market::Jobs;
+	use pallet_task_market::{Hearings, Jobs};
 	use pallet_verification::AuditRecords;
 	for (id, job) in Jobs::<Runtime>::iter() {
 		let round = Rounds::<Runtime>::get(id);
@@ -78,7 +80,11 @@ fn parts() -> Result<(), String> {
 			JobState::Open | JobState::Seeding => phase.is_none() && runs.is_none(),
 			JobState::Training => phase == Some(Phase::Committing) && runs.is_none(),
 			JobState::Revealing => phase == Some(Phase::Revealing) && runs.is_none(),
-			JobState::Auditing => phase == Some(Phase::Closed) && runs == Some(true),
+			// What was decided waits until nothing is disputed.
+			JobState::Auditing => {
+				let waits = Hearings::<Runtime>::contains_key(id) && runs == Some(false);
+				phase == Some(Phase::Closed) && (runs == Some(true) || waits)
+			}
 			JobState::Ended(_) => matches!(phase, None | Some(Phase::Closed)) && runs != Some(true),
 		};
 		if !right {
@@ -124,6 +130,7 @@ fn held() -> Result<Holds, String> {
 				RuntimeHoldReason::Verification(Seats::Claim) => Reason::Claim,
 				RuntimeHoldReason::ModelStorage(_) => Reason::Blob,
 				RuntimeHoldReason::Drilling(_) => Reason::Project,
+				RuntimeHoldReason::Court(_) => Reason::Challenge,
 				other => return Err(format!("{who:?}: something is on hold for {other:?}")),
 			};
 			add(&mut holds, &who, reason, entry.amount);
@@ -131,7 +138,7 @@ fn held() -> Result<Holds, String> {
 	}
 	// Ours, and one of the sessions, which take no deposit for keys. A further reason needs a line
 	// above and one in `recorded`.
-	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 8 + 1);
+	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 9 + 1);
 	Ok(holds)
 }
 
@@ -163,6 +170,15 @@ fn recorded() -> Holds {
 	}
 	for (_, blob) in pallet_model_storage::Blobs::<Runtime>::iter() {
 		add(&mut holds, &blob.owner, Reason::Blob, blob.deposit);
+	}
+	for (_, commitment) in pallet_court::Commitments::<Runtime>::iter() {
+		add(&mut holds, &commitment.who, Reason::Challenge, commitment.deposit);
+	}
+	for (_, dispute) in pallet_court::Disputes::<Runtime>::iter() {
+		add(&mut holds, &dispute.challenger, Reason::Challenge, dispute.held());
+	}
+	for (_, defendant, won) in pallet_court::Won::<Runtime>::iter() {
+		add(&mut holds, defendant.who(), Reason::Challenge, won);
 	}
 	for (_, project) in pallet_drilling::Projects::<Runtime>::iter() {
 		add(&mut holds, &project.proposer, Reason::Project, project.deposit);

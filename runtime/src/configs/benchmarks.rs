@@ -1,6 +1,6 @@
 //! What can be benchmarked: our own pallets. Those of the SDK come with weights.
 
-use crate::{Drilling, Hashrate, ModelStorage, Submissions, TaskMarket, Verification};
+use crate::{Court, Drilling, Hashrate, ModelStorage, Submissions, TaskMarket, Verification};
 use alloc::{string::String, vec::Vec};
 use frame_benchmarking::{BenchmarkBatch, BenchmarkConfig, BenchmarkList};
 use frame_support::traits::{StorageInfo, StorageInfoTrait, WhitelistedStorageKeys};
@@ -12,6 +12,7 @@ frame_benchmarking::define_benchmarks!(
 	[pallet_model_storage, ModelStorage]
 	[pallet_verification, Verification]
 	[pallet_drilling, Drilling]
+	[pallet_court, Court]
 );
 
 /// Returns the benchmarks and the storage that they touch; with `extra` also those that make no

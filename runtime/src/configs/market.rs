@@ -6,12 +6,12 @@ use super::{
 	system::{OrdinaryLength, MAX_BLOCK_WEIGHT},
 };
 use crate::{
-	AccountId, Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeCall, RuntimeHoldReason,
-	Submissions, TaskMarket, Verification, MICROUNIT,
+	AccountId, Balance, Balances, Court, Hashrate, ModelStorage, Runtime, RuntimeCall,
+	RuntimeHoldReason, Submissions, TaskMarket, Verification, MICROUNIT,
 };
 use frame_support::{
 	parameter_types,
-	traits::{ConstU32, Get},
+	traits::{ConstU32, ConstU64, Get},
 	weights::Weight,
 };
 use pallet_model_storage::UrgentCalls;
@@ -27,6 +27,8 @@ use trainyard_protocol::{
 /// Blocks of a day, at 6 s each. Periods below are written in these; a chain with other
 /// block times has other days.
 pub const DAYS: BlockNumber = 14_400;
+/// Milliseconds of a block in which periods are written.
+pub const BLOCK_MS: u64 = 86_400_000 / DAYS as u64;
 
 parameter_types! {
 	/// A fifth of a block may go into serving due jobs at its beginning.
@@ -82,6 +84,9 @@ impl pallet_task_market::Config for Runtime {
 	type Trainers = Hashrate;
 	type Submissions = Submissions;
 	type Audits = Verification;
+	type Court = Court;
+	type Patience = periods::Patience;
+	type BlockTime = ConstU64<BLOCK_MS>;
 	type Beacon = Hashrate;
 	type Blobs = ModelStorage;
 	type Jackpot = Jackpot;
@@ -144,15 +149,36 @@ impl pallet_model_storage::Config for Runtime {
 	type Urgent = OpenRescues;
 }
 
-/// The calls by which a trainer announces and names a rescue of its result, while seats ask for it.
+/// The calls by which a trainer announces and names a rescue of its result, while seats ask for it; and
+/// the moves in disputes of whoever is to move.
 pub struct OpenRescues;
 
 impl UrgentCalls<AccountId, RuntimeCall> for OpenRescues {
 	fn may_be(call: &RuntimeCall) -> bool {
-		matches!(call, RuntimeCall::Verification(pallet_verification::Call::rescue { .. }))
+		let is_rescue =
+			matches!(call, RuntimeCall::Verification(pallet_verification::Call::rescue { .. }));
+		is_rescue || Self::is_move(call)
+	}
+
+	fn is_move(call: &RuntimeCall) -> bool {
+		use pallet_court::Call;
+		matches!(
+			call,
+			RuntimeCall::Court(
+				Call::challenge { .. }
+					| Call::post { .. }
+					| Call::open { .. }
+					| Call::deny { .. }
+					| Call::judge { .. }
+					| Call::show { .. }
+			)
+		)
 	}
 
 	fn is_urgent(who: &AccountId, call: &RuntimeCall) -> bool {
+		if let RuntimeCall::Court(call) = call {
+			return Court::is_urgent(who, call);
+		}
 		let RuntimeCall::Verification(pallet_verification::Call::rescue { job, group, .. }) = call
 		else {
 			return false;

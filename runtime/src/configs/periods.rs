@@ -52,6 +52,18 @@ pub mod parameters {
 		pub static Audit: BlockNumber = 14 * DAYS;
 	}
 
+	/// Disputes.
+	#[dynamic_pallet_params]
+	#[codec(index = 2)]
+	pub mod court {
+		/// For how many blocks an honest machine may be away while something is disputed: the least time
+		/// for challenges, and for the moves of each side. At 0 no result can be challenged; only tests
+		/// and development chains set another. Four hours, 2,400 blocks at 6 s, will be the default when
+		/// the court decides in the place of majorities.
+		#[codec(index = 0)]
+		pub static Patience: BlockNumber = 0;
+	}
+
 	/// How closely drilling is watched.
 	#[dynamic_pallet_params]
 	#[codec(index = 1)]
@@ -108,6 +120,15 @@ impl Get<BlockNumber> for ReviewBlocks {
 	fn get() -> BlockNumber {
 		let longest = UnbondingBlocks::get().saturating_div(2);
 		Within::<parameters::periods::Review>::get().min(longest)
+	}
+}
+
+/// How long machines may be away while something is disputed: at most a week. 0 stays 0.
+pub struct Patience;
+
+impl Get<BlockNumber> for Patience {
+	fn get() -> BlockNumber {
+		parameters::court::Patience::get().min(7 * DAYS)
 	}
 }
 

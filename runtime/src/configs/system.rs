@@ -14,7 +14,7 @@ use frame_support::{
 	},
 };
 use frame_system::limits::{BlockLength, BlockWeights};
-use pallet_model_storage::AROUND_CHUNK;
+use pallet_model_storage::{AROUND_CHUNK, MOVES_ROOM};
 use sp_runtime::Perbill;
 use sp_version::RuntimeVersion;
 use trainyard_protocol::blob::MAX_CHUNK;
@@ -28,8 +28,9 @@ pub const NORMAL_RATIO: Perbill = Perbill::from_percent(75);
 pub const MAX_BLOCK_LENGTH: u32 = 5 * 1024 * 1024;
 
 /// What ordinary transactions may take of it that bring no awaited chunk: the rest takes two chunks
-/// of the largest length.
-pub const MAX_ORDINARY_LENGTH: u32 = MAX_BLOCK_LENGTH / 4 * 3 - 2 * (MAX_CHUNK + AROUND_CHUNK);
+/// of the largest length, and moves in disputes.
+pub const MAX_ORDINARY_LENGTH: u32 =
+	MAX_BLOCK_LENGTH / 4 * 3 - 2 * (MAX_CHUNK + AROUND_CHUNK) - MOVES_ROOM;
 
 /// Longest execution of a block: 2 s of the reference machine. Authors stop earlier where a slot is
 /// shorter (they propose for at most half of it), so this bounds what an import may cost. There is

@@ -98,6 +98,12 @@ impl InstanceFilter<RuntimeCall> for ProxyType {
 						| pallet_verification::Call::deregister { .. }
 						| pallet_verification::Call::withdraw { .. }
 				),
+				// An accusation has a deposit as an application has. More is not put at stake, and
+				// nothing given up.
+				RuntimeCall::Court(call) => !matches!(
+					call,
+					pallet_court::Call::raise { .. } | pallet_court::Call::withdraw { .. }
+				),
 				// A project puts a deposit at stake.
 				RuntimeCall::Drilling(call) => !matches!(
 					call,

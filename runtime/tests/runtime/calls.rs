@@ -8,6 +8,10 @@ use frame_support::{
 use sp_keyring::Sr25519Keyring::{Alice, Bob, Charlie};
 use sp_runtime::DispatchError;
 use std::collections::BTreeSet;
+use trainyard_court::{
+	game::{types::MAX_TENSORS, Claimed, Opened, Opening, Place, Target, Witness, FAN},
+	referee::MAX_OPENINGS,
+};
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Findings,
@@ -20,7 +24,7 @@ use trainyard_protocol::{
 };
 use trainyard_runtime::{configs::tools::ProxyType, *};
 use trainyard_sandbox::Chain;
-use trainyard_traits::AwaitedBlobs;
+use trainyard_traits::{Accusation, AwaitedBlobs, Defendant};
 
 /// The content of a blob of 33 chunks, all but the last of the largest length there is.
 fn bytes() -> Vec<u8> {
@@ -176,6 +180,16 @@ fn without_a_sudo_account_nobody_is_root() {
 	assert!(chain.call(Alice, pallet_sudo::Call::sudo { call: remark() }).is_err());
 }
 
+/// The opening of the contents of as many tensors as a state can have.
+fn largest_opening() -> Opening {
+	Opening {
+		opened: Opened::Start { slices: H256::zero() },
+		contents: vec![H256::zero(); MAX_TENSORS as usize].try_into().unwrap(),
+		chunk: Default::default(),
+		roots: Default::default(),
+	}
+}
+
 /// One of every call of our pallets, as large as it can be.
 fn samples() -> Vec<RuntimeCall> {
 	let who = || Alice.to_account_id();
@@ -201,6 +215,7 @@ fn samples() -> Vec<RuntimeCall> {
 		location: text(),
 	};
 	let result = UnitResult { state: root, score: None };
+	use pallet_court::Call as C;
 	use pallet_drilling::Call as D;
 	use pallet_hashrate::Call as H;
 	use pallet_model_storage::Call as S;
@@ -273,6 +288,23 @@ fn samples() -> Vec<RuntimeCall> {
 		D::withdraw_project { project: 0 },
 		D::clear { project: 0 },
 	];
+	let defendant = Defendant::Trainer { job: 0, who: who() };
+	let (target, claimed, leaves) = (Target::Model, Claimed::Other, Default::default());
+	let accusation = Accusation { defendant, target, claimed, leaves };
+	let place = Place::Ends { target };
+	let witness = Witness::Result { result: 0, element: 0 };
+	let court = [
+		C::commit { job: 0, hash: root },
+		C::challenge { accusation, salt },
+		C::raise { id: 0, more: 1 },
+		C::withdraw { id: 0 },
+		C::post { id: 0, place, roots: vec![root; FAN as usize].try_into().unwrap() },
+		C::open { id: 0, place, opening: largest_opening() },
+		C::deny { id: 0, place, at: 0 },
+		C::judge { id: 0, openings: vec![0; MAX_OPENINGS].try_into().unwrap() },
+		C::show { id: 0, place, witness },
+		C::poke { id: 0 },
+	];
 	let mut all: Vec<RuntimeCall> = Vec::new();
 	all.extend(hashrate.into_iter().map(RuntimeCall::from));
 	all.extend(market.into_iter().map(RuntimeCall::from));
@@ -280,6 +312,7 @@ fn samples() -> Vec<RuntimeCall> {
 	all.extend(storage.into_iter().map(RuntimeCall::from));
 	all.extend(verification.into_iter().map(RuntimeCall::from));
 	all.extend(drilling.into_iter().map(RuntimeCall::from));
+	all.extend(court.into_iter().map(RuntimeCall::from));
 	all
 }
 
@@ -310,6 +343,7 @@ fn every_call_of_ours_has_a_weight_and_fits_a_block() {
 	expect("ModelStorage", pallet_model_storage::Call::<Runtime>::get_call_names());
 	expect("Verification", pallet_verification::Call::<Runtime>::get_call_names());
 	expect("Drilling", pallet_drilling::Call::<Runtime>::get_call_names());
+	expect("Court", pallet_court::Call::<Runtime>::get_call_names());
 	assert_eq!(seen, all, "a call is missing from the samples");
 }
 
@@ -322,7 +356,7 @@ fn blocks_have_the_documented_limits() {
 		<Runtime as frame_system::Config>::BlockLength::get();
 	assert_eq!(*length.max.get(DispatchClass::Normal), 3_932_160);
 	assert_eq!(*length.max.get(DispatchClass::Operational), 5_242_880);
-	assert_eq!(configs::system::OrdinaryLength::get(), 1_826_816);
+	assert_eq!(configs::system::OrdinaryLength::get(), 1_564_672);
 	// Authors stop at 4 MiB by themselves (sc-basic-authorship), so ordinary transactions
 	// are what the runtime limits.
 	assert!(*length.max.get(DispatchClass::Normal) < 4 * 1024 * 1024);
@@ -342,6 +376,14 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		assert!(ProxyType::Any.filter(&call));
 	}
 	let errands = [
+		"Court.challenge",
+		"Court.commit",
+		"Court.deny",
+		"Court.judge",
+		"Court.open",
+		"Court.poke",
+		"Court.post",
+		"Court.show",
 		"Drilling.check",
 		"Drilling.check_reveal",
 		"Drilling.clear",

@@ -19,7 +19,7 @@ use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, prese
 use trainyard_sandbox::Chain;
 
 const VERIFIERS: [Sr25519Keyring; 3] = [Charlie, Dave, Eve];
-const SALT: [u8; 32] = [9; 32];
+pub(crate) const SALT: [u8; 32] = [9; 32];
 
 fn terms() -> Terms {
 	Terms {
@@ -36,7 +36,7 @@ fn terms() -> Terms {
 }
 
 /// A chain with three verifiers.
-fn chain() -> Chain {
+pub(crate) fn chain() -> Chain {
 	let mut chain = Chain::development();
 	chain.run(1);
 	for verifier in VERIFIERS {
@@ -49,12 +49,12 @@ fn chain() -> Chain {
 	chain
 }
 
-fn view(chain: &mut Chain, job: JobId) -> JobView<AccountId> {
+pub(crate) fn view(chain: &mut Chain, job: JobId) -> JobView<AccountId> {
 	chain.state(|| Runtime::job(job)).expect("the job exists")
 }
 
 /// Makes blocks until `reached` holds.
-fn run_until(
+pub(crate) fn run_until(
 	chain: &mut Chain,
 	job: JobId,
 	what: &str,
@@ -70,7 +70,7 @@ fn run_until(
 	panic!("no {what} in 100 blocks: {:?}", view(chain, job));
 }
 
-fn in_state(state: JobState) -> impl Fn(&JobView<AccountId>) -> bool {
+pub(crate) fn in_state(state: JobState) -> impl Fn(&JobView<AccountId>) -> bool {
 	move |job| job.state == state
 }
 
@@ -141,7 +141,7 @@ fn deliver_as(
 
 /// Lets the committee commit and reveal what `verdict` makes of the drawn segments, and
 /// takes the job to its end.
-fn audit(
+pub(crate) fn audit(
 	chain: &mut Chain,
 	job: JobId,
 	verdict: impl Fn(&[u32]) -> GroupVerdict,
@@ -172,7 +172,7 @@ fn audit(
 	run_until(chain, job, "end", |view| matches!(view.state, JobState::Ended(_)))
 }
 
-fn accept(drawn: &[u32]) -> GroupVerdict {
+pub(crate) fn accept(drawn: &[u32]) -> GroupVerdict {
 	let evidence: Vec<_> = drawn
 		.iter()
 		.map(|segment| SegmentEvidence {

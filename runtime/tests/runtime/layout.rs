@@ -34,6 +34,7 @@ fn pallet_indices() {
 			(22, "ModelStorage"),
 			(23, "Verification"),
 			(24, "Drilling"),
+			(25, "Court"),
 		]
 	);
 }
@@ -115,6 +116,21 @@ fn call_indices() {
 			"clear"
 		]
 	);
+	assert_eq!(
+		calls::<pallet_court::Call<Runtime>>(),
+		[
+			"commit",
+			"challenge",
+			"raise",
+			"withdraw",
+			"post",
+			"open",
+			"deny",
+			"judge",
+			"show",
+			"poke"
+		]
+	);
 }
 
 /// Nodes and wallets report equivocations by these calls.
@@ -165,6 +181,7 @@ fn hold_reasons() {
 	assert_eq!(reason(pallet_model_storage::HoldReason::Blob.into()), [22, 0]);
 	assert_eq!(reason(pallet_verification::HoldReason::VerifierBond.into()), [23, 0]);
 	assert_eq!(reason(pallet_drilling::HoldReason::Project.into()), [24, 0]);
+	assert_eq!(reason(pallet_court::HoldReason::Challenge.into()), [25, 0]);
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn multiplier(chain: &mut Chain) -> Multiplier {
 }
 
 /// Fills the open block with remarks of //Charlie. Returns how many bytes of remarks it took.
-fn flood(chain: &mut Chain) -> u32 {
+pub(crate) fn flood(chain: &mut Chain) -> u32 {
 	let mut taken = 0;
 	for len in [350_000usize, 20_000, 1_000] {
 		loop {

@@ -2,6 +2,7 @@
 
 mod calls;
 mod chain;
+mod court;
 mod drilling;
 mod hooks;
 mod jobs;

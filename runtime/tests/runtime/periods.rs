@@ -24,6 +24,7 @@ fn the_defaults() {
 		assert_eq!(RescueBlocks::get(), 600);
 		assert_eq!(configs::market::MaxRescue::get(), 450 << 20, "half of what 300 blocks carry");
 		assert_eq!(ReviewBlocks::get(), 7_200);
+		assert_eq!(Patience::get(), 0, "no window opens");
 	});
 }
 
@@ -95,6 +96,22 @@ fn no_review_is_longer_than_trainers_unbond() {
 		assert_ok!(Parameters::set_parameter(RuntimeOrigin::root(), set(review)));
 		let unbonding = <Runtime as pallet_hashrate::Config>::UnbondingBlocks::get();
 		assert!(ReviewBlocks::get() < unbonding);
+	});
+}
+
+/// Whoever can make it longer than a week holds every job.
+#[test]
+fn patience_has_an_end() {
+	use configs::periods::parameters::court;
+	let mut chain = Chain::development();
+	chain.state(|| {
+		for (asked, given) in [(0, 0), (1, 1), (2_400, 2_400), (u32::MAX, 7 * 14_400)] {
+			let parameter = court::Parameters::Patience(court::Patience, Some(asked));
+			let value = RuntimeParameters::Court(parameter);
+			assert_eq!(value.encode()[..3], [2, 0, 1]);
+			assert_ok!(Parameters::set_parameter(RuntimeOrigin::root(), value));
+			assert_eq!(Patience::get(), given);
+		}
 	});
 }
 
