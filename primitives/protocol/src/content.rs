@@ -121,20 +121,30 @@ pub fn open_many(
 	bytes: &[u8],
 	indices: impl IntoIterator<Item = u64>,
 ) -> Result<Vec<H256>, OpeningError> {
-	let length = bytes.len() as u64;
+	open_many_by(bytes.len() as u64, indices, |node| node.value(bytes))
+}
+
+/// As [`open_many`], of a content of `bytes` bytes that need not be in memory: `value` returns the
+/// [value](Node) of each node that is a sibling, and what it fails with is the error.
+pub fn open_many_by<E: From<OpeningError>>(
+	bytes: u64,
+	indices: impl IntoIterator<Item = u64>,
+	mut value: impl FnMut(Node) -> Result<H256, E>,
+) -> Result<Vec<H256>, E> {
 	let mut level = Vec::new();
 	for index in indices {
 		ascends(&level, index)?;
-		place(length, index)?;
+		place(bytes, index)?;
 		level.push((index, ()));
 	}
-	let mut siblings = Vec::new();
-	let sibling = |at: u64, size| {
-		let begin = at.saturating_mul(size);
-		siblings.push(H256(subtree(begin, part(bytes, begin, size)?)));
-		Ok(())
+	let (mut siblings, all) = (Vec::new(), chunks(bytes));
+	let sibling = |at: u64, size: u64| {
+		let (begin, most) = (at.saturating_mul(size) / CHUNK_BYTES, size / CHUNK_BYTES);
+		let node = Node { begin, chunks: all.saturating_sub(begin).min(most) };
+		siblings.push(value(node)?);
+		Ok::<_, E>(())
 	};
-	climb(length, level, sibling, |(), (), _| ())?;
+	climb(bytes, level, sibling, |(), (), _| ())?;
 	Ok(siblings)
 }
 
@@ -193,24 +203,24 @@ fn ascends<N>(level: &[(u64, N)], index: u64) -> Result<(), OpeningError> {
 /// each; none is [`OpeningError::Empty`]. `sibling` is asked, in [the order of this module](self),
 /// for every node that is missing, by its index in its level and the bytes of a whole node of that
 /// level. `merge` makes a node of its left and its right part, and is told whether it is the root.
-fn climb<N>(
+fn climb<N, E: From<OpeningError>>(
 	bytes: u64,
 	level: Vec<(u64, N)>,
-	sibling: impl FnMut(u64, u64) -> Result<N, OpeningError>,
+	sibling: impl FnMut(u64, u64) -> Result<N, E>,
 	merge: impl FnMut(N, N, bool) -> N,
-) -> Result<N, OpeningError> {
+) -> Result<N, E> {
 	climb_from(chunks(bytes).saturating_sub(1), CHUNK_BYTES, level, sibling, merge)
 }
 
 /// As [`climb`], from a level whose last node has the index `last` and whose whole nodes have `size`
 /// bytes.
-fn climb_from<N>(
+fn climb_from<N, E: From<OpeningError>>(
 	mut last: u64,
 	mut size: u64,
 	mut level: Vec<(u64, N)>,
-	mut sibling: impl FnMut(u64, u64) -> Result<N, OpeningError>,
+	mut sibling: impl FnMut(u64, u64) -> Result<N, E>,
 	mut merge: impl FnMut(N, N, bool) -> N,
-) -> Result<N, OpeningError> {
+) -> Result<N, E> {
 	while last > 0 {
 		let mut above = Vec::with_capacity(level.len());
 		let mut nodes = level.into_iter().peekable();
@@ -234,7 +244,7 @@ fn climb_from<N>(
 		last /= 2;
 		size = size.saturating_mul(2);
 	}
-	level.into_iter().next().map(|(_, root)| root).ok_or(OpeningError::Empty)
+	level.into_iter().next().map(|(_, root)| root).ok_or(OpeningError::Empty.into())
 }
 
 /// Returns the value of the node with these two parts: the content hash where it is the root, and a

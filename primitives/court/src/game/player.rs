@@ -21,20 +21,20 @@ use crate::{
 	},
 	Case,
 };
-use alloc::{borrow::Cow, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use trainyard_program::spec::StopRule;
 use trainyard_protocol::{
 	bundle::Evaluation,
 	content, court,
 	merkle::{self, Frontier},
-	trace, H256,
+	H256,
 };
 use trainyard_strict::{canonical_bits, SumChain};
 
 mod pieces;
 mod record;
 
-pub use record::{Record, SliceBytes};
+pub use record::{Record, SliceBytes, Slices, StateAt};
 
 /// What a challenger does in its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,12 +68,8 @@ impl Said for Blank {
 	}
 }
 
-fn contents(tensors: &[Vec<u8>]) -> Vec<H256> {
-	tensors.iter().map(|bytes| content::hash(bytes)).collect()
-}
-
-fn peaks(leaves: &[H256]) -> Option<Peaks> {
-	Peaks::try_from(Frontier::of(leaves)?.peaks).ok()
+fn peaks(frontier: Frontier) -> Option<Peaks> {
+	Peaks::try_from(frontier.peaks).ok()
 }
 
 fn at<T>(all: &[T], index: u64) -> Option<&T> {
@@ -98,8 +94,9 @@ impl<R: Record> Player<'_, R> {
 		let blank = Blank(stage.place()?, count);
 		let game = Game { case: game.case, result: game.result, said: &blank };
 		let claims = game.claims(&Stage { turn: Turn::Challenger, ..*stage }).ok()?;
-		let own = |claim: &Claim| digest_of(&self.own(stage, claim, None)?);
 		let claims = first(&claims, count)?;
+		let chain = self.chain(stage, claims);
+		let own = |claim: &Claim| digest_of(&self.own(stage, claim, None, chain.as_deref())?);
 		let roots = claims.iter().map(own).collect::<Option<Vec<_>>>()?;
 		Roots::try_from(roots).ok()
 	}
@@ -114,14 +111,17 @@ impl<R: Record> Player<'_, R> {
 		};
 		match (stage.level, stage.subject.target) {
 			(Level::Ends, Target::Start | Target::Rescue { .. }) => {
-				let contents = contents(&self.record.tensors(self.steps_of_leaf(stage)?)?);
+				let contents = self.record.contents(leaf_of(stage))?;
 				opening.contents = Contents::try_from(contents).ok()?;
 			}
 			(Level::Results { scene, from, .. }, _) => {
-				let bytes = self.content(&scene, from)?;
 				let is_opened = !matches!(scene, Scene::Stored { .. } | Scene::Model { .. });
-				if is_opened && bytes.len() as u64 <= content::CHUNK_BYTES {
-					opening.chunk = ChunkBytes::try_from(bytes).ok()?;
+				if is_opened {
+					let chunk = |bytes: &[u8]| match bytes.len() as u64 <= content::CHUNK_BYTES {
+						true => ChunkBytes::try_from(bytes.to_vec()).ok(),
+						false => Some(ChunkBytes::new()),
+					};
+					opening.chunk = self.content(&scene, from, chunk)??;
 				}
 			}
 			_ => {}
@@ -139,31 +139,55 @@ impl<R: Record> Player<'_, R> {
 	/// follow from its own record. `None` where there is none.
 	pub fn deny<S: Said>(&self, game: Game<'_, S>, stage: &Stage) -> Option<Denial> {
 		let claims = game.claims(stage).ok()?;
-		let diverged = self.record.divergence();
+		let chain = self.chain(stage, &claims);
 		let ends = Some(game.result.segments.saturating_add(1));
 		for (index, claim) in (0..).zip(&claims) {
-			if let (Level::Segment { .. }, Claim::Slices(_), Some((step, witness))) =
-				(stage.level, claim, diverged)
-			{
-				if matches!(witness, Witness::State { .. }) && self.end_of(stage) == Some(step) {
-					return Some(Denial::Show(witness));
+			if let (Level::Segment { .. }, Claim::Slices(_)) = (stage.level, claim) {
+				match self.segment(stage).and_then(|segment| self.record.divergence(segment)) {
+					Some((step, witness @ Witness::State { .. }))
+						if self.end_of(stage) == Some(step) =>
+					{
+						return Some(Denial::Show(witness));
+					}
+					_ => {}
 				}
 			}
-			if self.own(stage, claim, ends).as_ref() != Some(claim) {
+			if self.own(stage, claim, ends, chain.as_deref()).as_ref() != Some(claim) {
 				return Some(Denial::Deny(index));
 			}
 		}
-		let Level::Results { scene: Scene::Step { step, .. }, denied: None, .. } = stage.level
+		let Level::Results { scene: Scene::Step { segment, step, .. }, denied: None, .. } =
+			stage.level
 		else {
 			return None;
 		};
-		let (diverged, witness) = diverged?;
-		(diverged == step).then_some(Denial::Show(witness))
+		self.record.witness(segment, step).map(Denial::Show)
+	}
+
+	/// Returns what the chain holds at all claims about it where a dispute stands, in one pass over its
+	/// terms; none where it stands elsewhere.
+	fn chain(&self, stage: &Stage, claims: &[Claim]) -> Option<Vec<(u64, H256)>> {
+		let Level::Chain { owner, element, .. } = stage.level else { return None };
+		let taken = claims.iter().filter_map(|claim| match claim {
+			Claim::Chain { taken, .. } => Some(*taken),
+			_ => None,
+		});
+		let at = owner.scene.moment();
+		let (lowered, holder) = (self.lowered(&at)?, self.record.computed(&at)?);
+		let held = proving::accumulators(&lowered, &holder, owner.result, element, taken).ok()?;
+		Some(held.iter().map(|(taken, held)| (*taken, court::chain(*taken, held))).collect())
 	}
 
 	/// Returns what this party says in the place of a claim. `ends` is how many checkpoints the
-	/// defendant's result has, where the rule for an early stop is held against it.
-	fn own(&self, stage: &Stage, claim: &Claim, ends: Option<u32>) -> Option<Claim> {
+	/// defendant's result has, where the rule for an early stop is held against it; `chain` is what
+	/// [`Self::chain`] returned.
+	fn own(
+		&self,
+		stage: &Stage,
+		claim: &Claim,
+		ends: Option<u32>,
+		chain: Option<&[(u64, H256)]>,
+	) -> Option<Claim> {
 		let checkpoint = self.checkpoint(stage);
 		match *claim {
 			Claim::Milestone { step, .. } => {
@@ -171,7 +195,7 @@ impl<R: Record> Player<'_, R> {
 				Some(Claim::Milestone { step, digest })
 			}
 			Claim::NotFinite(witness) => {
-				let (step, _) = self.record.divergence()?;
+				let (step, _) = self.record.divergence(self.segment(stage)?)?;
 				let there = match stage.subject.end {
 					Some(End::Diverged(diverged)) => diverged.step == step,
 					_ => false,
@@ -179,13 +203,13 @@ impl<R: Record> Player<'_, R> {
 				there.then_some(Claim::NotFinite(witness))
 			}
 			Claim::Slices(_) => {
-				let slices = self.record.slices(checkpoint)?;
-				Some(Claim::Slices(merkle::root(&slice_leaves(&slices))))
+				let root = |slices: &Slices| merkle::root(slices.leaves());
+				Some(Claim::Slices(self.record.slices(checkpoint, root)?))
 			}
 			Claim::Evaluation(_) => Some(Claim::Evaluation(self.evaluation(checkpoint)?)),
 			Claim::SlicesSoFar { count, .. } => {
-				let slices = self.record.slices(checkpoint)?;
-				let root = merkle::root(&slice_leaves(first(&slices, count)?));
+				let root = |slices: &Slices| Some(merkle::root(first(slices.leaves(), count)?));
+				let root = self.record.slices(checkpoint, root)??;
 				Some(Claim::SlicesSoFar { count, root })
 			}
 			Claim::Results { count, .. } => {
@@ -199,43 +223,40 @@ impl<R: Record> Player<'_, R> {
 			Claim::Slice { .. } => {
 				let Level::Results { scene, .. } = stage.level else { return None };
 				let Scene::Slice { checkpoint, slice, .. } = scene else { return None };
-				let slices = self.record.slices(checkpoint)?;
-				let (losses, correct) = at(&slices, slice.into())?;
-				let (losses, correct) = (content::hash(losses), content::hash(correct));
+				let (losses, correct) = self.slice_contents(checkpoint, slice)?;
 				Some(Claim::Slice { losses, correct })
 			}
 			Claim::Header { chunk } => {
-				let (blob, layout) = (self.record.blob()?, state_file(self.case));
+				let layout = state_file(self.case);
 				let header = content::chunk(&layout.header, chunk).ok()?;
 				let begin = usize::try_from(chunk.saturating_mul(content::CHUNK_BYTES)).ok()?;
-				let is_right = blob.get(begin..)?.starts_with(header);
-				is_right.then_some(Claim::Header { chunk })
+				let is_right =
+					|blob: &[u8]| blob.get(begin..).is_some_and(|rest| rest.starts_with(header));
+				self.record.blob(is_right)?.then_some(Claim::Header { chunk })
 			}
 			Claim::Node { node, .. } => {
 				let Level::Content { owner, .. } = stage.level else { return None };
-				let value = node.value(&self.content(&owner.scene, owner.result)?).ok()?;
+				let value = |bytes: &[u8]| node.value(bytes).ok();
+				let value = self.content(&owner.scene, owner.result, value)??;
 				Some(Claim::Node { node, value })
 			}
 			Claim::Word { element, .. } => {
 				let Level::Content { owner, .. } = stage.level else { return None };
-				let bits = word(&self.content(&owner.scene, owner.result)?, element)?;
+				let bits = self.word(&owner.scene, owner.result, element)?;
 				Some(Claim::Word { element, bits })
 			}
 			Claim::Chain { taken, .. } => {
-				let Level::Chain { owner, element, .. } = stage.level else { return None };
-				let at = owner.scene.moment();
-				let (lowered, holder) = (self.lowered(&at)?, self.record.computed(&at)?);
-				let held = proving::accumulator(&lowered, holder, owner.result, element, taken);
-				Some(Claim::Chain { taken, digest: court::chain(taken, &held.ok()?) })
+				let (_, digest) = chain?.iter().find(|(after, _)| *after == taken)?;
+				Some(Claim::Chain { taken, digest: *digest })
 			}
 			Claim::Element { .. } => {
 				let Level::Chain { owner, element, .. } = stage.level else { return None };
-				let bits = word(&self.content(&owner.scene, owner.result)?, element)?;
+				let bits = self.word(&owner.scene, owner.result, element)?;
 				Some(Claim::Element { bits })
 			}
 			Claim::Mean { taken, .. } => {
-				let slices = self.record.slices(checkpoint)?;
-				let (labels, sum, correct) = mean_of(first(&slices, taken)?);
+				let mean = |slices: &Slices| Some(mean_of(first(slices.bytes(), taken)?));
+				let (labels, sum, correct) = self.record.slices(checkpoint, mean)??;
 				let digest = court::mean(taken, labels, &sum, correct);
 				Some(Claim::Mean { taken, digest })
 			}
@@ -252,44 +273,48 @@ impl<R: Record> Player<'_, R> {
 
 	/// Returns what opens the place where a dispute stands, but for posts and contents.
 	fn opened(&self, stage: &Stage) -> Option<Opened> {
-		let root = |checkpoint| Some(merkle::root(&slice_leaves(&self.record.slices(checkpoint)?)));
+		let root =
+			|checkpoint| self.record.slices(checkpoint, |slices| merkle::root(slices.leaves()));
 		match (stage.level, stage.subject.target) {
 			(Level::Ends, Target::Start) => Some(Opened::Start { slices: root(0)? }),
 			(Level::Ends, Target::Rescue { .. }) => Some(Opened::Stored),
 			(Level::Ends, Target::Model) => {
-				Some(Opened::Model { content: content::hash(&self.record.model()) })
+				Some(Opened::Model { content: self.record.model(content::hash)? })
 			}
 			(Level::Ends, _) => {
 				let segment = self.segment(stage)?;
 				match stage.subject.end? {
 					End::Checkpoint { .. } => {
-						let steps = self.step_leaves(segment, self.end_of(stage)?)?;
+						let steps = self.record.steps(segment, self.end_of(stage)?)?;
 						let slices = root(segment.saturating_add(1))?;
-						Some(Opened::Segment { steps: peaks(&steps)?, slices })
+						Some(Opened::Segment { steps: peaks(steps)?, slices })
 					}
 					End::Diverged(diverged) => {
-						let (_, witness) = self.record.divergence()?;
-						let steps = self.step_leaves(segment, diverged.step)?;
-						let state = self.record.state(diverged.step)?;
-						Some(Opened::Diverged { state, steps: peaks(&steps)?, witness })
+						let (_, witness) = self.record.divergence(segment)?;
+						let steps = self.record.steps(segment, diverged.step)?;
+						let at = StateAt::Steps { segment, steps: diverged.step };
+						let state = self.record.state(at)?;
+						Some(Opened::Diverged { state, steps: peaks(steps)?, witness })
 					}
 				}
 			}
 			(Level::Steps { from, to, .. }, _) => {
-				let (loss, logits) = self.record.step(from)?;
+				let segment = self.segment(stage)?;
+				let state = |steps| self.record.state(StateAt::Steps { segment, steps });
+				let (loss, logits) = self.record.step(segment, from)?;
 				Some(Opened::Step {
-					state: self.record.state(from)?,
-					steps: peaks(&self.step_leaves(self.segment(stage)?, from)?)?,
-					after: self.record.state(to)?,
+					state: state(from)?,
+					steps: peaks(self.record.steps(segment, from)?)?,
+					after: state(to)?,
 					loss: canonical_bits(loss),
 					logits,
 				})
 			}
 			(Level::Slices { from, .. }, _) => {
-				let slices = self.record.slices(self.checkpoint(stage))?;
-				let (losses, correct) = at(&slices, from.into())?;
-				let (losses, correct) = (content::hash(losses), content::hash(correct));
-				let slices = peaks(&slice_leaves(first(&slices, from)?))?;
+				let checkpoint = self.checkpoint(stage);
+				let (losses, correct) = self.slice_contents(checkpoint, from)?;
+				let before = |slices: &Slices| Frontier::of(first(slices.leaves(), from)?);
+				let slices = peaks(self.record.slices(checkpoint, before)??)?;
 				Some(Opened::Slice { losses, correct, slices })
 			}
 			(Level::Results { from, .. }, _) => {
@@ -297,13 +322,13 @@ impl<R: Record> Player<'_, R> {
 				let content = *at(&contents, from.into())?;
 				Some(Opened::Result {
 					content,
-					results: peaks(&leaves_of(first(&contents, from)?))?,
+					results: peaks(Frontier::of(&leaves_of(first(&contents, from)?))?)?,
 				})
 			}
 			(Level::Content { owner, node, .. }, _) => {
-				let bytes = self.content(&owner.scene, owner.result)?;
-				let chunk = content::chunk(&bytes, node.begin).ok()?;
-				Some(Opened::Chunk { bytes: ChunkBytes::try_from(chunk.to_vec()).ok()? })
+				let chunk = |bytes: &[u8]| Some(content::chunk(bytes, node.begin).ok()?.to_vec());
+				let bytes = self.content(&owner.scene, owner.result, chunk)??;
+				Some(Opened::Chunk { bytes: ChunkBytes::try_from(bytes).ok()? })
 			}
 			_ => None,
 		}
@@ -325,48 +350,57 @@ impl<R: Record> Player<'_, R> {
 				scene: scene @ (Scene::Step { .. } | Scene::Slice { .. }), ..
 			} => self.contents(&scene.moment()),
 			_ => match stage.subject.target {
-				Target::Rescue { state, .. } => {
-					let tensors = (0..).map_while(|tensor| self.record.stored(state, tensor));
-					Some(contents(&tensors.collect::<Vec<_>>()))
-				}
-				_ => Some(contents(&self.record.tensors(0)?)),
+				Target::Rescue { state, .. } => self.record.stored_contents(state),
+				_ => self.record.contents(StateAt::Checkpoint(0)),
 			},
 		}
 	}
 
-	/// Returns the bytes of a result.
-	fn content(&self, scene: &Scene, result: u32) -> Option<Vec<u8>> {
+	/// Lends the bytes of a result.
+	fn content<T>(&self, scene: &Scene, result: u32, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
 		match *scene {
-			Scene::Initial => at(&self.record.tensors(0)?, result.into()).cloned(),
-			Scene::Stored { state, .. } => self.record.stored(state, result),
-			Scene::Model { .. } => Some(self.record.model()),
+			Scene::Initial => self.record.tensor(StateAt::Checkpoint(0), result, read),
+			Scene::Stored { state, .. } => self.record.stored(state, result, read),
+			Scene::Model { .. } => self.record.model(read),
 			Scene::Step { .. } | Scene::Slice { .. } => {
 				let holder = self.record.computed(&scene.moment())?;
-				holder.bytes(Origin::Result(result)).map(Cow::into_owned)
+				let bytes = holder.bytes(Origin::Result(result))?;
+				Some(read(&bytes))
 			}
 		}
+	}
+
+	/// Returns the word of an element of a result.
+	fn word(&self, scene: &Scene, result: u32, element: u64) -> Option<u32> {
+		self.content(scene, result, |bytes| word(bytes, element))?
+	}
+
+	/// Returns the contents of losses and of correct labels of a slice.
+	fn slice_contents(&self, checkpoint: u32, slice: u32) -> Option<(H256, H256)> {
+		let contents = |slices: &Slices| at(slices.contents(), slice.into()).copied();
+		self.record.slices(checkpoint, contents)?
 	}
 
 	/// Returns what follows from all results of a step.
 	fn after(&self, scene: &Scene, claimed: After) -> Option<After> {
 		let (lowered, contents) = (self.lowered(&scene.moment())?, self.contents(&scene.moment())?);
 		match (claimed, *scene) {
-			(After::Next { .. }, Scene::Step { step, .. }) => {
-				let (loss, logits) = self.record.step(step)?;
-				let state = match self.record.divergence() {
+			(After::Next { .. }, Scene::Step { segment, step, .. }) => {
+				let (loss, logits) = self.record.step(segment, step)?;
+				let state = match self.record.witness(segment, step) {
 					// What does not go on has no next state, but results.
-					Some((diverged, _)) if diverged == step => {
-						state_after(&lowered, &contents).ok()?
+					Some(_) => state_after(&lowered, &contents).ok()?,
+					None => {
+						let steps = step.saturating_add(1);
+						self.record.state(StateAt::Steps { segment, steps })?
 					}
-					_ => self.record.state(step.saturating_add(1))?,
 				};
 				Some(After::Next { state, loss: canonical_bits(loss), logits })
 			}
-			(After::Diverged { result, element }, Scene::Step { step, .. }) => {
-				let bits = word(&self.content(scene, result)?, element)?;
+			(After::Diverged { result, element }, Scene::Step { segment, step, .. }) => {
+				let bits = self.word(scene, result, element)?;
 				let ends = ends_training(lowered.role(result).ok()?, f32::from_bits(bits));
-				let (diverged, _) = self.record.divergence()?;
-				(ends && diverged == step).then_some(claimed)
+				(ends && self.record.witness(segment, step).is_some()).then_some(claimed)
 			}
 			_ => None,
 		}
@@ -374,18 +408,8 @@ impl<R: Record> Player<'_, R> {
 
 	/// Returns the milestone after so many steps.
 	fn milestone(&self, segment: u32, steps: u32) -> Option<H256> {
-		let leaves = self.step_leaves(segment, steps)?;
-		Some(court::milestone(steps, &self.record.state(steps)?, &merkle::root(&leaves)))
-	}
-
-	/// Returns the leaves of the steps of a segment before step `to`.
-	fn step_leaves(&self, segment: u32, to: u32) -> Option<Vec<H256>> {
-		let from = self.case.spec.checkpoint_step(segment)?;
-		let leaf = |step| {
-			let (loss, logits) = self.record.step(step)?;
-			Some(trace::step_leaf(step, loss, &logits))
-		};
-		(from..to).map(leaf).collect()
+		let state = self.record.state(StateAt::Steps { segment, steps })?;
+		Some(court::milestone(steps, &state, &self.record.steps(segment, steps)?.root()))
 	}
 
 	/// Returns the evaluation that an honest party names.
@@ -429,20 +453,21 @@ impl<R: Record> Player<'_, R> {
 		self.case.spec.checkpoint_step(self.checkpoint(stage))
 	}
 
-	/// Returns the steps done at the end that a dispute denies.
-	fn steps_of_end(&self, stage: &Stage) -> Option<u32> {
-		match stage.subject.end? {
-			End::Checkpoint { .. } => self.end_of(stage),
-			End::Diverged(diverged) => Some(diverged.step),
-		}
+	/// Returns the state at the end that a dispute denies.
+	fn state_of_end(&self, stage: &Stage) -> Option<StateAt> {
+		let steps = match stage.subject.end? {
+			End::Checkpoint { .. } => self.end_of(stage)?,
+			End::Diverged(diverged) => diverged.step,
+		};
+		Some(StateAt::Steps { segment: self.segment(stage)?, steps })
 	}
+}
 
-	/// Returns the steps done in the state whose contents are opened.
-	fn steps_of_leaf(&self, stage: &Stage) -> Option<u32> {
-		match stage.subject.target {
-			Target::Rescue { state, .. } => self.case.spec.checkpoint_step(state),
-			_ => Some(0),
-		}
+/// Returns the state whose contents are opened.
+fn leaf_of(stage: &Stage) -> StateAt {
+	match stage.subject.target {
+		Target::Rescue { state, .. } => StateAt::Checkpoint(state),
+		_ => StateAt::Checkpoint(0),
 	}
 }
 
@@ -459,14 +484,6 @@ fn mean_of(slices: &[SliceBytes]) -> (u64, SumChain, u64) {
 		hits = hits.saturating_add(found as u64);
 	}
 	(labels, sum, hits)
-}
-
-/// Returns the leaves of slices.
-fn slice_leaves(slices: &[SliceBytes]) -> Vec<H256> {
-	let leaf = |(slice, (losses, correct)): (u32, &SliceBytes)| {
-		trace::slice_leaf(slice, &content::hash(losses), &content::hash(correct))
-	};
-	(0..).zip(slices).map(leaf).collect()
 }
 
 /// Returns the leaves of results.

@@ -1,8 +1,8 @@
 //! What a party opens of a computation that it has in memory.
 
 use super::{
-	lowered::Words, openings::words, Chunks, Lowered, Origin, Source, Stretch, StretchOpening,
-	TensorOpening, Tensors,
+	lowered::Words, Chunks, Lowered, Origin, Source, Stretch, StretchOpening, TensorOpening,
+	Tensors,
 };
 use crate::case::Refused;
 use alloc::{
@@ -20,6 +20,19 @@ pub trait Holder {
 	/// have them.
 	fn bytes(&self, origin: Origin) -> Option<Cow<'_, [u8]>>;
 
+	/// Returns a word of them. Who has not all of them in memory reads it alone.
+	fn word(&self, origin: Origin, index: u64) -> Option<u32> {
+		let bytes = self.bytes(origin)?;
+		let (words, _) = bytes.as_chunks::<4>();
+		let word = words.get(usize::try_from(index).ok()?)?;
+		Some(u32::from_le_bytes(*word))
+	}
+
+	/// Opens chunks of them, whose numbers ascend.
+	fn open(&self, origin: Origin, numbers: &[u64]) -> Option<Chunks> {
+		Chunks::open(&self.bytes(origin)?, numbers.iter().copied()).ok()
+	}
+
 	/// Returns the contents of the tensors of the state before the computation, in the order of
 	/// [`StateTensors`](super::StateTensors).
 	fn state(&self) -> &[H256];
@@ -31,17 +44,50 @@ pub trait Holder {
 	fn rows(&self) -> [H256; 4];
 }
 
-/// The words of a holder, with a note of the chunks that were read.
+impl<H: Holder> Holder for &H {
+	fn bytes(&self, origin: Origin) -> Option<Cow<'_, [u8]>> {
+		(**self).bytes(origin)
+	}
+
+	fn word(&self, origin: Origin, index: u64) -> Option<u32> {
+		(**self).word(origin, index)
+	}
+
+	fn open(&self, origin: Origin, numbers: &[u64]) -> Option<Chunks> {
+		(**self).open(origin, numbers)
+	}
+
+	fn state(&self) -> &[H256] {
+		(**self).state()
+	}
+
+	fn results(&self) -> &[H256] {
+		(**self).results()
+	}
+
+	fn rows(&self) -> [H256; 4] {
+		(**self).rows()
+	}
+}
+
+/// The words of a holder.
+struct Plain<'a, H>(&'a H);
+
+impl<H: Holder> Words for Plain<'_, H> {
+	fn word(&self, origin: Origin, index: u64) -> Option<u32> {
+		self.0.word(origin, index)
+	}
+}
+
+/// The same, with a note of the chunks that were read.
 struct Noted<'a, H> {
 	holder: &'a H,
-	/// Tensors that were read before.
-	words: RefCell<BTreeMap<Origin, Vec<u32>>>,
 	read: RefCell<BTreeSet<(Origin, u64)>>,
 }
 
 impl<'a, H: Holder> Noted<'a, H> {
 	fn new(holder: &'a H) -> Self {
-		Self { holder, words: RefCell::default(), read: RefCell::default() }
+		Self { holder, read: RefCell::default() }
 	}
 
 	/// Forgets which chunks were read.
@@ -56,14 +102,7 @@ impl<'a, H: Holder> Noted<'a, H> {
 impl<H: Holder> Words for Noted<'_, H> {
 	fn word(&self, origin: Origin, index: u64) -> Option<u32> {
 		self.read.try_borrow_mut().ok()?.insert((origin, index / CHUNK_ELEMENTS));
-		let mut held = self.words.try_borrow_mut().ok()?;
-		let all = match held.entry(origin) {
-			alloc::collections::btree_map::Entry::Occupied(held) => held.into_mut(),
-			alloc::collections::btree_map::Entry::Vacant(new) => {
-				new.insert(words(&self.holder.bytes(origin)?))
-			}
-		};
-		all.get(usize::try_from(index).ok()?).copied()
+		self.holder.word(origin, index)
 	}
 }
 
@@ -76,7 +115,29 @@ pub fn accumulator(
 	element: u64,
 	taken: u64,
 ) -> Result<Accumulator, Refused> {
-	after(lowered, &Noted::new(holder), result, element, taken)
+	after(lowered, &Plain(holder), result, element, taken)
+}
+
+/// Returns what it holds after each of these numbers of terms, which ascend; otherwise as
+/// [`accumulator`]. Each term is taken once.
+pub fn accumulators(
+	lowered: &Lowered<'_>,
+	holder: &impl Holder,
+	result: u32,
+	element: u64,
+	taken: impl IntoIterator<Item = u64>,
+) -> Result<Vec<(u64, Accumulator)>, Refused> {
+	let words = Plain(holder);
+	let inputs = lowered.inputs(&words);
+	let part = lowered.part_with(result, element)?;
+	let mut held = parts::start(part, element, &inputs)?;
+	let (mut all, mut from) = (Vec::new(), 0);
+	for to in taken {
+		parts::advance(part, element, &mut held, from..to, &inputs)?;
+		all.push((to, held));
+		from = to;
+	}
+	Ok(all)
 }
 
 fn after(
@@ -100,8 +161,8 @@ pub fn element(
 	result: u32,
 	element: u64,
 ) -> Result<f32, Refused> {
-	let noted = Noted::new(holder);
-	let inputs = lowered.inputs(&noted);
+	let words = Plain(holder);
+	let inputs = lowered.inputs(&words);
 	parts::element(lowered.part_with(result, element)?, element, lowered.moment(), &inputs)
 }
 
@@ -161,8 +222,7 @@ fn open(
 	let mut tensors = Vec::with_capacity(numbers.len());
 	for (origin, numbers) in numbers {
 		let source = source(lowered, holder, &leaves, origin).ok_or(Refused::WrongOpening)?;
-		let bytes = holder.bytes(origin).ok_or(Refused::WrongOpening)?;
-		let chunks = Chunks::open(&bytes, numbers).map_err(Refused::Chunks)?;
+		let chunks = holder.open(origin, &numbers).ok_or(Refused::WrongOpening)?;
 		tensors.push(TensorOpening { source, chunks });
 	}
 	Ok(Tensors { rows, tensors })

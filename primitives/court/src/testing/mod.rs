@@ -116,7 +116,7 @@ impl Computed {
 
 	/// Returns the bits of an element of a result.
 	pub fn bits(&self, result: u32, index: u64) -> u32 {
-		self.word(Origin::Result(result), index).unwrap()
+		Words::word(self, Origin::Result(result), index).unwrap()
 	}
 }
 

@@ -16,6 +16,7 @@ use trainyard_protocol::{
 	bundle::{bundle_leaves, bundle_root, Checkpoint, Diverged, Evaluation},
 	content,
 	job::WorkResult,
+	merkle::Frontier,
 	model_file::Layout,
 	rows::Rows,
 	state::{state_hash, TensorDigest},
@@ -173,12 +174,14 @@ pub struct Run {
 	/// The tensors of the states, by steps.
 	states: Vec<Vec<Vec<u8>>>,
 	steps: Vec<(f32, H256)>,
-	evaluations: BTreeMap<u32, (Vec<SliceBytes>, Evaluation)>,
+	evaluations: BTreeMap<u32, (Slices, Evaluation)>,
 	computed: BTreeMap<Moment, Computed>,
 	divergence: Option<(u32, Witness)>,
 	parameters: Vec<Vec<u8>>,
 	names: StateTensors,
 	layout: Layout,
+	/// The steps done before each segment.
+	begins: Vec<u32>,
 }
 
 /// Returns the bytes of a file of these tensors, which are in the order of a state.
@@ -225,6 +228,7 @@ impl Run {
 			parameters: job.parameters.clone(),
 			names: StateTensors::of(spec),
 			layout: state_file(case),
+			begins: (0..spec.segments()).filter_map(|at| spec.checkpoint_step(at)).collect(),
 		};
 		run.train(&world, change);
 		let last = run.checkpoints.last().map_or(0, |last| last.step);
@@ -328,7 +332,7 @@ impl Run {
 		});
 		let found = self.evaluate(world, checkpoint, change);
 		let (slices, _) = &self.evaluations[&checkpoint];
-		let slices = trace::slices_root(&contents_of(slices));
+		let slices = trace::slices_root(slices.contents());
 		let witness = infinite.or(match found.loss().is_finite() {
 			true => None,
 			false => Some(Witness::Evaluation { evaluation: found, slices }),
@@ -392,13 +396,13 @@ impl Run {
 			_ => {}
 		}
 		let found = Evaluation::new(loss, hits, labels as u32);
-		self.evaluations.insert(checkpoint, (slices, found));
+		self.evaluations.insert(checkpoint, (Slices::new(slices), found));
 		found
 	}
 
 	fn checkpoint(&mut self, spec: &CheckedSpec, index: u32, step: u32, _: Change) {
 		let (slices, found) = &self.evaluations[&index];
-		let slices = trace::slices_root(&contents_of(slices));
+		let slices = trace::slices_root(slices.contents());
 		let evaluation = if found.loss().is_finite() { *found } else { Evaluation::NONE };
 		let from = index.checked_sub(1).map_or(0, |before| spec.checkpoint_step(before).unwrap());
 		let mut leaves = self.leaves_of(from, step);
@@ -409,9 +413,16 @@ impl Run {
 	}
 
 	fn hash(&self, steps: u32) -> Option<H256> {
-		let tensors = self.states.get(steps as usize)?;
-		let contents: Vec<H256> = tensors.iter().map(|bytes| content::hash(bytes)).collect();
-		self.names.hash(&contents)
+		self.names.hash(&contents(self.states.get(steps as usize)?))
+	}
+
+	/// Returns the bytes of the file that stands for a state.
+	pub fn blob_bytes(&self) -> Option<Vec<u8>> {
+		let mut bytes = file(&self.layout, &self.names, self.stored_tensors.as_ref()?);
+		if let Some(word) = self.stored_header {
+			bend(&mut bytes, word);
+		}
+		Some(bytes)
 	}
 
 	/// Changes the file that is stored for a state, as this party has it.
@@ -468,12 +479,29 @@ fn trace_root(leaves: &[H256]) -> H256 {
 	trainyard_protocol::merkle::root(leaves)
 }
 
-fn contents_of(slices: &[SliceBytes]) -> Vec<(H256, H256)> {
-	slices.iter().map(|(losses, correct)| (content::hash(losses), content::hash(correct))).collect()
+impl Run {
+	/// Returns the tensors of a state.
+	fn tensors(&self, at: StateAt) -> Option<&Vec<Vec<u8>>> {
+		let steps = match at {
+			StateAt::Checkpoint(0) => 0,
+			StateAt::Checkpoint(index) => self.checkpoints.get(index as usize)?.step,
+			StateAt::Steps { steps, .. } => steps,
+		};
+		self.states.get(steps as usize)
+	}
+
+	/// Returns the tensors of the file that stands for a state.
+	fn stored_of(&self, state: u32) -> Option<&Vec<Vec<u8>>> {
+		self.stored_tensors.as_ref().or_else(|| self.tensors(StateAt::Checkpoint(state)))
+	}
+}
+
+fn contents(tensors: &[Vec<u8>]) -> Vec<H256> {
+	tensors.iter().map(|bytes| content::hash(bytes)).collect()
 }
 
 impl Record for Run {
-	type Holder = Computed;
+	type Computed<'a> = &'a Computed;
 
 	fn checkpoints(&self) -> &[Checkpoint] {
 		&self.checkpoints
@@ -483,18 +511,27 @@ impl Record for Run {
 		bundle_leaves(self.checkpoints.iter().copied(), self.diverged)
 	}
 
-	fn state(&self, steps: u32) -> Option<H256> {
-		match self.divergence {
-			Some((step, _)) if steps > step => None,
-			_ => self.hash(steps),
+	fn state(&self, at: StateAt) -> Option<H256> {
+		match (self.divergence, at) {
+			(Some((step, _)), StateAt::Steps { steps, .. }) if steps > step => None,
+			_ => self.names.hash(&self.contents(at)?),
 		}
 	}
 
-	fn tensors(&self, steps: u32) -> Option<Vec<Vec<u8>>> {
-		self.states.get(steps as usize).cloned()
+	fn contents(&self, at: StateAt) -> Option<Vec<H256>> {
+		self.tensors(at).map(|tensors| contents(tensors))
 	}
 
-	fn step(&self, step: u32) -> Option<(f32, H256)> {
+	fn tensor<T>(&self, at: StateAt, tensor: u32, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
+		self.tensors(at)?.get(tensor as usize).map(|bytes| read(bytes))
+	}
+
+	fn steps(&self, segment: u32, to: u32) -> Option<Frontier> {
+		let from = self.begins.get(segment as usize)?;
+		(to as usize <= self.steps.len()).then(|| Frontier::of(&self.leaves_of(*from, to)))?
+	}
+
+	fn step(&self, _: u32, step: u32) -> Option<(f32, H256)> {
 		self.steps.get(step as usize).copied()
 	}
 
@@ -502,8 +539,8 @@ impl Record for Run {
 		self.computed.get(at)
 	}
 
-	fn slices(&self, checkpoint: u32) -> Option<Vec<SliceBytes>> {
-		self.evaluations.get(&checkpoint).map(|(slices, _)| slices.clone())
+	fn slices<T>(&self, checkpoint: u32, read: impl FnOnce(&Slices) -> T) -> Option<T> {
+		self.evaluations.get(&checkpoint).map(|(slices, _)| read(slices))
 	}
 
 	fn evaluation(&self, checkpoint: u32) -> Option<Evaluation> {
@@ -518,29 +555,36 @@ impl Record for Run {
 		self.evaluations.get(&checkpoint).map(|(_, found)| *found)
 	}
 
-	fn divergence(&self) -> Option<(u32, Witness)> {
+	fn divergence(&self, _: u32) -> Option<(u32, Witness)> {
 		self.divergence
 	}
 
-	fn model(&self) -> Vec<u8> {
-		self.model_bytes.clone()
+	fn witness(&self, _: u32, step: u32) -> Option<Witness> {
+		let (diverged, witness) = self.divergence?;
+		(diverged == step).then_some(witness)
 	}
 
-	fn stored(&self, state: u32, tensor: u32) -> Option<Vec<u8>> {
-		let step = self.checkpoints.get(state as usize)?.step;
-		let own = self.stored_tensors.as_ref().unwrap_or(&self.states[step as usize]);
-		own.get(tensor as usize).cloned()
+	fn model<T>(&self, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
+		Some(read(&self.model_bytes))
 	}
 
-	fn blob(&self) -> Option<Vec<u8>> {
-		let mut bytes = file(&self.layout, &self.names, self.stored_tensors.as_ref()?);
-		if let Some(word) = self.stored_header {
-			bend(&mut bytes, word);
-		}
-		Some(bytes)
+	fn stored_contents(&self, state: u32) -> Option<Vec<H256>> {
+		self.stored_of(state).map(|tensors| contents(tensors))
 	}
 
-	fn parameters(&self) -> Vec<Vec<u8>> {
-		self.parameters.clone()
+	fn stored<T>(&self, state: u32, tensor: u32, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
+		self.stored_of(state)?.get(tensor as usize).map(|bytes| read(bytes))
+	}
+
+	fn blob<T>(&self, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
+		Some(read(&self.blob_bytes()?))
+	}
+
+	fn parameters(&self) -> Option<Vec<H256>> {
+		Some(contents(&self.parameters))
+	}
+
+	fn parameter<T>(&self, tensor: u32, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
+		self.parameters.get(tensor as usize).map(|bytes| read(bytes))
 	}
 }

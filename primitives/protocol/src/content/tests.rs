@@ -302,7 +302,7 @@ proptest! {
 		prop_assert!(siblings.len() <= paths.iter().map(Vec::len).sum());
 		prop_assert!(siblings.iter().all(|node| paths.iter().any(|path| path.contains(node))));
 		let (level, mut merges) = (indices.iter().map(|i| (*i, ())).collect(), 0);
-		climb(bytes, level, |_, _| Ok(()), |(), (), _| merges += 1).unwrap();
+		climb(bytes, level, |_, _| Ok::<_, OpeningError>(()), |(), (), _| merges += 1).unwrap();
 		prop_assert_eq!(merges + 1, indices.len() + siblings.len());
 
 		let at = pick % shown.len();
@@ -363,4 +363,27 @@ proptest! {
 			prop_assert_eq!(found.is_ok(), same, "{} bytes", other);
 		}
 	}
+}
+
+/// Somebody who has the values of nodes, and not the bytes, opens the same.
+#[test]
+fn values_of_nodes_open_as_bytes_do() {
+	for bytes in [1u64, 1_024, 1_025, 5_000, 70_000] {
+		let content: Vec<u8> = (0..bytes).map(|i| (i * 31 % 251) as u8).collect();
+		for step in [1, 3, 7] {
+			let numbers = || (0..chunks(bytes)).step_by(step);
+			let by_nodes = open_many_by(bytes, numbers(), |node| node.value(&content));
+			let by_bytes = open_many(&content, numbers()).unwrap();
+			assert_eq!(by_nodes.unwrap(), by_bytes, "{bytes} bytes, one chunk of {step}");
+			let shown: Vec<_> = numbers().map(|at| (at, chunk(&content, at).unwrap())).collect();
+			verify_many(&hash(&content), bytes, shown, &by_bytes).unwrap();
+		}
+	}
+	let mut asked = 0;
+	let fails = |_| {
+		asked += 1;
+		Err(OpeningError::Root)
+	};
+	assert_eq!(open_many_by(3_000, [0], fails), Err(OpeningError::Root));
+	assert_eq!(asked, 1, "the first failure is the error");
 }

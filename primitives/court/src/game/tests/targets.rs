@@ -238,7 +238,7 @@ fn training_ends_where_it_diverges() {
 		let honest = Run::new(&job, Nothing);
 		let result = honest.result();
 		assert!(result.diverged, "{name}");
-		let found = honest.divergence();
+		let found = honest.divergence(0);
 		println!("{name}: {found:?}, {:?}", honest.diverged);
 		let kind = match (name, found) {
 			("loss", Some((step, Witness::Result { .. }))) => step % 4 > 0,
@@ -317,14 +317,14 @@ fn a_rescued_state_is_the_committed_one() {
 		let bent = Run::new(&job, Nothing).with_stored(state, Some(word));
 		// The blob that was stored is false: the defender has the state, the challenger the blob.
 		let mut defender = Run::new(&job, Nothing);
-		let target = Target::Rescue { blob: blob_root(&bent.blob().unwrap()), state };
+		let target = Target::Rescue { blob: blob_root(&bent.blob_bytes().unwrap()), state };
 		let table = Table::new(&job, &defender, &bent);
 		let played = table.play(target, &mut Store::default(), &mut |_, _| {});
 		assert_eq!(played.judged(), Outcome::Convicted);
 		assert!(matches!(played.piece, Some(Piece::Stored { .. })));
 		check_length(&job.world.case, &target, &played);
 		// It is right: the challenger says that it is not.
-		let target = Target::Rescue { blob: blob_root(&honest.blob().unwrap()), state };
+		let target = Target::Rescue { blob: blob_root(&honest.blob_bytes().unwrap()), state };
 		defender.stored_tensors.clone_from(&honest.stored_tensors);
 		let table = Table::new(&job, &defender, &bent);
 		let played = table.play(target, &mut Store::default(), &mut |_, _| {});
@@ -385,7 +385,7 @@ fn a_rescued_file_has_the_right_header() {
 			(&wrong, &right, &wrong, Outcome::Convicted),
 			(&right, &right, &wrong, Outcome::Acquitted),
 		] {
-			let target = Target::Rescue { blob: blob_root(&blob.blob().unwrap()), state: 1 };
+			let target = Target::Rescue { blob: blob_root(&blob.blob_bytes().unwrap()), state: 1 };
 			let table = Table::new(&job, defender, challenger);
 			let played = table.play(target, &mut Store::default(), &mut |_, _| {});
 			assert_eq!(played.judged(), outcome, "{word}");
