@@ -4,6 +4,7 @@ use super::{
 	fused::Group,
 	kernels::Isa,
 	ops,
+	recorded::{Made, Recording},
 	state::{elements, State},
 	EngineError,
 };
@@ -156,6 +157,31 @@ impl CompiledProgram {
 			all.values[op.out as usize] = Some(value);
 		}
 		Ok(all)
+	}
+
+	/// Executes the program operator by operator and calls `see` after each, as long as it wants to go
+	/// on. What nobody reads any more is freed after that. The bits are those of [`Self::run`].
+	pub fn run_recorded(
+		&self,
+		isa: Isa,
+		given: Bindings<'_>,
+		see: &mut Recording<'_>,
+	) -> Result<(), EngineError> {
+		let mut all = self.begin(&given);
+		for ((at, op), dead) in (0u32..).zip(&self.program.ops).zip(&self.dead) {
+			let shape = self.program.tensor(op.out).map(|out| &out.shape);
+			let shape: Vec<usize> =
+				shape.into_iter().flatten().map(|extent| *extent as usize).collect();
+			let value = ops::apply(isa, &op.kind, given.moment, &shape, |id| all.tensor(id))?;
+			all.values[op.out as usize] = Some(value);
+			if see(&Made::new(at, &all))?.is_break() {
+				break;
+			}
+			for id in dead {
+				all.values[*id as usize] = None;
+			}
+		}
+		Ok(())
 	}
 
 	/// Returns the inputs, and nothing else yet.

@@ -26,6 +26,7 @@ mod fused;
 mod host;
 pub mod kernels;
 mod ops;
+mod recorded;
 mod runner;
 mod state;
 mod table;
@@ -39,8 +40,9 @@ pub use host::{
 	canonical_bytes, content_hash, first_nan, raw_bytes, state_hash, NanRule, Tensor32, TensorMap,
 };
 pub use kernels::{Isa, UnsupportedIsa, ISA_VARIABLE};
+pub use recorded::{Made, Recording, SliceValues};
 pub use runner::ProgramRunner;
-pub use state::State;
+pub use state::{Elements, State};
 pub use table::{Data, Normalizer, StoredRows, Table, TableWriter};
 
 use candle_core::{Device, Tensor};
@@ -91,6 +93,14 @@ pub enum EngineError {
 	InitialModel {
 		/// Whether the job has an initial model.
 		wanted: bool,
+	},
+	/// An evaluation of the job has no such slice.
+	#[error("slice {slice} is not one of the {slices} slices of an evaluation (from 0)")]
+	NoSuchSlice {
+		/// The slice asked for.
+		slice: u32,
+		/// Slices of an evaluation.
+		slices: u32,
 	},
 	/// The job has no such step.
 	#[error("step {step} is not one of the job's {steps} steps (from 0)")]
@@ -411,27 +421,41 @@ impl Engine {
 	fn score(
 		&self,
 		state: &State,
-		mut see: Option<&mut Watcher<'_>>,
+		see: Option<&mut Watcher<'_>>,
 	) -> Result<Evaluated, EngineError> {
-		let table = &self.data.validation;
-		let mut sums = Slices::new(table.labels());
+		let mut sums = Slices::new(self.data.validation.labels());
+		self.each_slice(state, see, |losses, correct| sums.take(losses, correct))?;
+		Ok(sums.finish(self.isa)?.0)
+	}
+
+	/// Evaluates a state, and hands losses and correct labels of each slice to `take`.
+	fn each_slice(
+		&self,
+		state: &State,
+		mut see: Option<&mut Watcher<'_>>,
+		mut take: impl FnMut(&[f32], &[f32]),
+	) -> Result<(), EngineError> {
 		for (rows, plan) in &self.evaluation {
-			let (features, labels) = self.rows(table, rows.clone())?;
-			let given = Bindings {
-				features,
-				labels,
-				state,
-				// No operator of an evaluation depends on it.
-				moment: StepContext::default(),
-			};
+			let given = self.slice_bindings(state, rows.clone())?;
 			let values = match see.as_mut() {
 				Some(see) => plan.run_watched(self.isa, given, &mut **see)?,
 				None => plan.run(self.isa, given)?,
 			};
 			let losses = state::elements(values.role(Role::RowLosses)?)?;
-			sums.take(losses.slice(), state::elements(values.role(Role::Correct)?)?.slice());
+			take(losses.slice(), state::elements(values.role(Role::Correct)?)?.slice());
 		}
-		Ok(sums.finish(self.isa)?.0)
+		Ok(())
+	}
+
+	/// Returns what the evaluation of these validation rows reads.
+	fn slice_bindings<'a>(
+		&self,
+		state: &'a State,
+		rows: std::ops::Range<usize>,
+	) -> Result<Bindings<'a>, EngineError> {
+		let (features, labels) = self.rows(&self.data.validation, rows)?;
+		// No operator of an evaluation depends on the moment.
+		Ok(Bindings { features, labels, state, moment: StepContext::default() })
 	}
 
 	/// Returns the features and labels of the batch of `step`.

@@ -5,6 +5,7 @@
 //! - [`train`] runs a job into a [`bundle`], killed or not;
 //! - [`trace`] is the trace of a segment while it is computed;
 //! - [`verify`] checks bundles: integrity, the six full-pass rules, replay;
+//! - [`court`] computes again what a dispute asks for;
 //! - [`drill`] computes work units of drilling.
 //!
 //! # Example
@@ -14,6 +15,7 @@
 #![doc = "```"]
 
 pub mod bundle;
+pub mod court;
 pub mod data;
 pub mod drill;
 pub mod hash;

@@ -52,9 +52,19 @@ impl Engine {
 		device: &Arc<dyn Accelerator>,
 		state: &State,
 	) -> Result<(Evaluated, Vec<f32>), EngineError> {
+		let mut sums = Slices::new(self.data.validation.labels());
+		self.slices_on(device, state, |losses, correct| sums.take(losses, correct))?;
+		sums.finish(self.isa)
+	}
+
+	/// Evaluates a state on a device, and hands losses and correct labels of each slice to `take`.
+	pub(crate) fn slices_on(
+		&self,
+		device: &Arc<dyn Accelerator>,
+		state: &State,
+		mut take: impl FnMut(&[f32], &[f32]),
+	) -> Result<(), EngineError> {
 		let resident = self.resident(device, state)?;
-		let table = &self.data.validation;
-		let mut sums = Slices::new(table.labels());
 		for (rows, plan) in &self.evaluation {
 			let (features, labels) = self.validation_values(rows.clone())?;
 			let inputs = Inputs {
@@ -68,9 +78,9 @@ impl Engine {
 			let out = device.run(plan, inputs, &wanted)?;
 			let mut results = out.values.into_iter();
 			let mut result = || results.next().unwrap_or_default();
-			sums.take(&result(), &result());
+			take(&result(), &result());
 		}
-		sums.finish(self.isa)
+		Ok(())
 	}
 
 	/// Returns the features and labels of the batch of `step`.

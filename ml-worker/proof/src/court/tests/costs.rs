@@ -1,0 +1,135 @@
+//! What a defence costs, for the table `court-defences` of decision 0029:
+//!
+//! ```text
+//! cargo test --release --locked -p trainyard-proof --lib court::tests::costs -- --ignored --nocapture
+//! ```
+
+use super::*;
+use crate::{data::read_rows, inputs::InputPaths};
+use std::time::Instant;
+use trainyard_program::spec::{CheckedSpec, DataFormat, JobSpec, Model, Optimizer, Schedule};
+
+fn example(name: &str) -> PathBuf {
+	Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data").join(name)
+}
+
+/// Names the file at `path` as the data of a job, with every `every`-th row for validation.
+fn on(mut spec: JobSpec, path: &Path, context: u32, every: u32) -> CheckedSpec {
+	let format = spec.dataset.format;
+	let features = match format {
+		DataFormat::Text => Some(context),
+		_ => None,
+	};
+	let found = data::inspect(path, None, format, every, features.unwrap_or(1)).unwrap();
+	let dataset = &mut spec.dataset;
+	(dataset.content_hash, dataset.bytes) = (found.content_hash, found.bytes);
+	(dataset.features, dataset.classes) = (found.features, found.classes);
+	dataset.train_rows = found.train_rows as u32;
+	dataset.validation_rows = found.validation_rows as u32;
+	dataset.validation_every = every;
+	let rows = read_rows(path, None, &spec.dataset, &AtomicBool::new(false)).unwrap();
+	spec.dataset.rows = rows.root();
+	spec.check().unwrap()
+}
+
+/// The job of `ml-worker/examples/digits.toml`.
+fn digits() -> (CheckedSpec, PathBuf) {
+	let path = example("digits.csv");
+	let mut spec = JobSpec::example();
+	(spec.training.steps, spec.training.checkpoint_interval) = (1_500, 50);
+	spec.training.batch_size = 32;
+	(on(spec, &path, 1, 5), path)
+}
+
+/// The job of `ml-worker/examples/characters.toml`.
+fn characters() -> (CheckedSpec, PathBuf) {
+	let path = example("alice.txt");
+	let mut spec = JobSpec::example();
+	spec.dataset.format = DataFormat::Text;
+	spec.dataset.feature_divisor = 1;
+	let dropout_nano = 100_000_000;
+	spec.model =
+		Model::Transformer { layers: 4, heads: 4, width: 128, mlp_factor: 4, dropout_nano };
+	let training = &mut spec.training;
+	(training.steps, training.checkpoint_interval, training.batch_size) = (2_000, 200, 16);
+	training.learning_rate_nano = 1_000_000;
+	training.schedule = Schedule::Cosine { final_rate_nano: 100_000 };
+	training.warmup_steps = 100;
+	training.weight_decay_nano = 50_000_000;
+	training.clip_norm_nano = 1_000_000_000;
+	training.optimizer =
+		Optimizer::AdamW { beta1_nano: 900_000_000, beta2_nano: 990_000_000, epsilon_nano: 10 };
+	(on(spec, &path, 64, 10), path)
+}
+
+/// The most memory that this process had since the last call, in bytes, where the system says it.
+fn most_memory() -> u64 {
+	let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+	let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+	let kib = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+	// Begins again, where that is allowed.
+	let _ = std::fs::write("/proc/self/clear_refs", "5");
+	kib.unwrap_or_default() << 10
+}
+
+/// Runs something, and prints seconds, and the most memory of the process before and meanwhile.
+fn measured<T>(what: &str, run: impl FnOnce() -> T) -> T {
+	most_memory();
+	let (before, begun) = (most_memory(), Instant::now());
+	let made = run();
+	let seconds = begun.elapsed().as_secs_f64();
+	let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+	println!("  {what}: {seconds:.3} s, {:.0} MiB, {:.0} before", mib(most_memory()), mib(before));
+	made
+}
+
+#[test]
+#[ignore = "measures: it takes minutes, and means something in a release build on an idle machine"]
+fn costs() {
+	for (name, (spec, path)) in [("digits", digits()), ("characters", characters())] {
+		let inputs = Inputs::load(&spec, &InputPaths::data(&path)).unwrap();
+		let case = Case { spec: spec.clone(), seed: H256::repeat_byte(7) };
+		let begin = Engine::initial_state(&spec, &case.seed, None).unwrap().hash().unwrap();
+		let evaluation = trainyard_protocol::bundle::Evaluation::new(1.0, 0, 1);
+		let first = Checkpoint { step: 0, state: begin, evaluation, trace: H256::zero() };
+		let claims = Claims { checkpoints: vec![first], diverged: None };
+		let folder = tempfile::tempdir().unwrap();
+		// Without room for states a segment is trained twice: the most that a defence takes.
+		let options = kept_in(folder.path(), 64 << 10);
+		let states = folder.path();
+		let recorder = Recorder::new(case.clone(), claims, states, inputs, options).unwrap();
+		let computations =
+			[Moment::Step { segment: 0, step: 0 }, Moment::Slice { checkpoint: 0, slice: 0 }];
+		let results = computations.map(|at| {
+			let lowered = Lowered::new(&case, at.computation().unwrap()).unwrap();
+			let bytes: u64 = lowered.parts().iter().map(|part| part.len * 4).sum();
+			(lowered.results(), bytes >> 10)
+		});
+		println!("{name}: (results, KiB) of a step and of a slice {results:?}");
+		let (_, steps) = recorder.steps_of(0).unwrap();
+		let plain = measured(&format!("{steps} steps, trained"), || {
+			recorder.try_state(StateAt::Steps { segment: 0, steps }).unwrap().unwrap().hash
+		});
+		// It is computed without what is known of its end.
+		let forget = || *lock(&recorder.memory) = InMemory::default();
+		forget();
+		measured("one step, recorded", || recorder.computed(&computations[0]).unwrap());
+		forget();
+		measured("one evaluation", || recorder.evaluation(0).unwrap());
+		measured("one slice, recorded", || recorder.computed(&computations[1]).unwrap());
+		forget();
+		measured("two segments and 16 steps", || {
+			for (from, to) in [(0, steps), (steps / 2, steps)] {
+				recorder.milestones(0, from, to).unwrap();
+			}
+			let again = recorder.try_state(StateAt::Steps { segment: 0, steps }).unwrap().unwrap();
+			assert_eq!(again.hash, plain);
+			forget();
+			for _ in 0..16 {
+				recorder.computed(&computations[0]).unwrap();
+				forget();
+			}
+		});
+		println!("  {:?}", recorder.work());
+	}
+}
