@@ -78,7 +78,7 @@ impl Accused<AccountId> for Defendants {
 			model_root: result.model_root,
 			segments: result.segments,
 			diverged: result.diverged,
-			location: Text::new("http://127.0.0.1:8600").ok()?,
+			location: Text::new("http://127.0.0.1:8600")?,
 		};
 		let entry =
 			Entry { trainer: who.clone(), commitment: Some(H256::zero()), reveal: Some(reveal) };

@@ -27,10 +27,6 @@ use trainyard_protocol::{
 };
 use trainyard_traits::{Charged, Conviction, Court, Defendant, Submissions, Window};
 
-/// The part of the time for which honest machines may be away by which a window is open again after a
-/// dispute, beside one replay.
-const AGAIN_PART: BlockNumber = 4;
-
 impl<T: Config> Pallet<T> {
 	/// Returns the most results of a step of this job, or of a slice of an evaluation: what lowering it
 	/// costs the court. `None` where a step has more than a dispute can be about.
@@ -70,7 +66,8 @@ impl<T: Config> Pallet<T> {
 			let blocks = flop.ok()?.div_ceil(in_block.max(1));
 			Some(BlockNumber::try_from(blocks).unwrap_or(BlockNumber::MAX))
 		};
-		let again = blocks(parts.longest_flop(spec))?.saturating_add(patience / AGAIN_PART);
+		// After a dispute there is time for one replay, and to challenge.
+		let again = blocks(parts.longest_flop(spec))?.saturating_add(patience / 4);
 		let length = patience.max(again);
 		// Two disputes are heard at a time.
 		let clock = |flop| Some(blocks(flop)?.saturating_mul(2).saturating_add(patience));

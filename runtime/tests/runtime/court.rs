@@ -453,3 +453,23 @@ fn a_judgement_is_a_tenth_of_a_block() {
 	// No job that can be posted is larger.
 	const { assert!(MAX_RESULTS == 6_656) };
 }
+
+/// What the benchmarks of the court begin with: `cargo test --features runtime-benchmarks`.
+#[cfg(feature = "runtime-benchmarks")]
+#[test]
+fn benchmarks_have_somebody_to_accuse() {
+	use trainyard_runtime::court::Defendants;
+	use trainyard_traits::{Accused, Charged, Window};
+	let job = jobs::small();
+	let (case, result) = (job.world.case.clone(), Run::new(&job, Change::Nothing).result());
+	let charged = Charged { case, result, results: 100 };
+	Chain::development().state(|| {
+		let first = Defendants::make_accused(charged.clone()).unwrap();
+		assert_eq!(Defendants::case(&first), Some(charged.clone()));
+		let window = Window { from: 0, until: BlockNumber::MAX, again: 1 };
+		assert_eq!(Defendants::window(first.job()), Some(window));
+		assert!(Defendants::challenge_deposit(first.job()).is_some());
+		assert!(Defendants::clock(&first, &Target::Start) > 0);
+		assert_ne!(Defendants::make_accused(charged).unwrap().job(), first.job());
+	});
+}

@@ -10,6 +10,7 @@ use trainyard_protocol::{
 	audit::Decision,
 	job::{JobState, Terms},
 };
+use trainyard_traits::{Conviction, JobObserver, Standing};
 
 /// Something that someone does. Numbers choose among what there is.
 #[derive(Clone, Debug)]
@@ -32,6 +33,9 @@ enum Act {
 	LoseSeeds { count: u32 },
 	Crowd { crowded: bool },
 	Verifiers { gone: bool, sit: bool },
+	Patience { blocks: u32 },
+	Convict { job: u32, trainer: usize, finder: u64, proven: bool },
+	EndDispute { job: u32 },
 	Blocks { count: u32 },
 }
 
@@ -69,6 +73,12 @@ fn act() -> impl Strategy<Value = Act> {
 		1 => prop::bool::weighted(0.3).prop_map(|crowded| Act::Crowd { crowded }),
 		1 => (prop::bool::weighted(0.5), prop::bool::weighted(0.2))
 			.prop_map(|(gone, sit)| Act::Verifiers { gone, sit }),
+		2 => (0u32..30).prop_map(|blocks| Act::Patience { blocks }),
+		// A finder whose account does not exist.
+		6 => (0u32..6, 0usize..5, prop_oneof![Just(OTHER), Just(500)], any::<bool>()).prop_map(
+			|(job, trainer, finder, proven)| Act::Convict { job, trainer, finder, proven },
+		),
+		4 => (0u32..6).prop_map(|job| Act::EndDispute { job }),
 		24 => (1u32..4).prop_map(|count| Act::Blocks { count }),
 	]
 }
@@ -194,6 +204,23 @@ fn perform(act: Act) {
 				NoVerifiers::set(gone);
 				CommitteeSits::set(sit);
 			}
+			Act::Patience { blocks } => Patience::set(blocks),
+			Act::Convict { job, trainer, finder, proven } => {
+				if let Some(id) = among(job, JobState::Auditing) {
+					let trainers = &Rounds::get()[&id].trainers;
+					let who = trainers[trainer % trainers.len()];
+					let dispute = 0;
+					TaskMarket::convict(id, &who, &Conviction { dispute, finder, proven });
+				}
+			}
+			Act::EndDispute { job } => {
+				if let Some(id) = among(job, JobState::Auditing) {
+					let ended = Some(TaskMarket::now());
+					let standing = Standing { ended, ..Default::default() };
+					Standings::mutate(|all| all.insert(id, standing));
+					TaskMarket::progressed(id);
+				}
+			}
 			Act::Blocks { count } => {
 				for _ in 0..count {
 					let used = next_block();
@@ -220,12 +247,12 @@ proptest! {
 			}
 
 			// Everyone vanishes. Applying 5 blocks, a seed that is lost twice, training 20,
-			// revealing 15, an audit without verifiers that is given up after 60, and, where blocks
-			// are crowded, a look at one job a block.
+			// revealing 15, an audit without verifiers that is given up after 60, a window of 30 that is
+			// open again for 9, and, where blocks are crowded, a look at one job a block.
 			CommitteeSits::set(false);
 			let jobs = NextJob::<Test>::get();
-			let crowd = (jobs + 1) * 14;
-			run_to(TaskMarket::now() + 5 + 8 + 20 + 15 + AUDIT_DEADLINE + 10 + crowd);
+			let crowd = (jobs + 1) * 18;
+			run_to(TaskMarket::now() + 5 + 8 + 20 + 15 + AUDIT_DEADLINE + 10 + 39 + crowd);
 			check(issuance);
 			assert_eq!(Due::<Test>::iter().count(), 0, "a job did not end");
 			for (id, job) in Jobs::<Test>::iter() {
