@@ -3,6 +3,7 @@
 
 mod autograd;
 mod cnn;
+mod recorded;
 
 use super::*;
 use candle_core::{DType, Var, D};

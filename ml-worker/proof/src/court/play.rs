@@ -4,7 +4,7 @@ use super::{lock, RecordError, Recorder};
 use trainyard_court::{
 	game::{
 		player::{Denial, Player},
-		End, Game, Level, Opening, Roots, Said, Stage, Target,
+		End, Game, Level, Moment, Opening, Piece, Roots, Said, Stage, Target,
 	},
 	referee::Openings,
 };
@@ -80,8 +80,30 @@ impl Recorder {
 				self.milestones(segment, from, to)
 			}
 			Level::Steps { from, to, .. } => self.milestones(segment, from, to),
-			_ => Ok(()),
+			// What is asked for from here on reads one state, which is kept.
+			level => match moment(&level) {
+				Some(Moment::Step { segment, step }) => {
+					self.milestones(segment, step, step.saturating_add(1))
+				}
+				_ => {
+					let (_, end) = self.steps_of(segment)?;
+					self.milestones(segment, end, end)
+				}
+			},
 		}
+	}
+}
+
+/// Returns the step or slice of a dispute, where it has come to one.
+fn moment(level: &Level) -> Option<Moment> {
+	match level {
+		Level::Results { scene, .. } => Some(scene.moment()),
+		Level::Content { owner, .. } | Level::Chain { owner, .. } => Some(owner.scene.moment()),
+		Level::Judge { piece: Piece::Stretch { at, .. } } => Some(*at),
+		Level::Judge {
+			piece: Piece::StepJoin { segment, step, .. } | Piece::NotFinite { segment, step, .. },
+		} => Some(Moment::Step { segment: *segment, step: *step }),
+		_ => None,
 	}
 }
 

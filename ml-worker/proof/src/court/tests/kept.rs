@@ -183,3 +183,18 @@ fn other_segments_make_way() {
 	}
 	assert_eq!(recorder.work().steps, 6);
 }
+
+/// What a dispute has come to is kept: one state, wherever that is.
+#[test]
+fn the_state_that_a_dispute_reads_is_kept() {
+	let (_, run, disk) = seventy();
+	let folder = disk.folder.path();
+	for (from, to) in [(33, 34), (69, 70), (70, 70)] {
+		let recorder = disk.recorder(kept_in(folder, all()));
+		recorder.milestones(0, from, to).unwrap();
+		let again = disk.recorder(kept_in(folder, all()));
+		let at = StateAt::Steps { segment: 0, steps: from };
+		assert_eq!(again.contents(at), run.contents(at));
+		assert_eq!(again.work().steps, 0, "{from}");
+	}
+}

@@ -112,10 +112,7 @@ pub trait Record {
 	fn divergence(&self, segment: u32) -> Option<(u32, Witness)>;
 
 	/// Returns what is not finite among the results of a step, where training diverged in it.
-	fn witness(&self, segment: u32, step: u32) -> Option<Witness> {
-		let (diverged, witness) = self.divergence(segment)?;
-		(diverged == step && matches!(witness, Witness::Result { .. })).then_some(witness)
-	}
+	fn witness(&self, segment: u32, step: u32) -> Option<Witness>;
 
 	/// Lends the bytes of the model file.
 	fn model<T>(&self, read: impl FnOnce(&[u8]) -> T) -> Option<T>;
