@@ -152,16 +152,16 @@ impl Disk {
 		remove(&self.path(key, steps))
 	}
 
-	/// Writes the state of a segment after so many steps, if there is room. States of other segments
+	/// Writes the file of the state of a segment after so many steps, if there is room. States of other segments
 	/// make way for it, and then those of this one that are not `wanted`.
 	pub fn keep_state(
 		&self,
 		key: &str,
 		steps: u32,
-		state: &TensorMap,
+		file: &[u8],
 		wanted: &dyn Fn(u32) -> bool,
 	) -> Result<(), RecordError> {
-		self.write(&self.path(key, steps), &tensors::encode(state), key, wanted)
+		self.write(&self.path(key, steps), file, key, wanted)
 	}
 
 	fn path(&self, key: &str, steps: u32) -> PathBuf {

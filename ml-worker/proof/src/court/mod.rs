@@ -59,6 +59,7 @@ use trainyard_court::{
 use trainyard_engine::{Data, Engine, TensorMap};
 use trainyard_protocol::{
 	bundle::{Checkpoint, Diverged},
+	model_file::Layout,
 	trace,
 };
 
@@ -125,7 +126,8 @@ pub struct Recorder {
 	rows: [H256; 4],
 	engine: Engine,
 	tensors: StateTensors,
-	state_bytes: u64,
+	/// The layout of the file of a state.
+	layout: Layout,
 	disk: Option<Disk>,
 	options: Options,
 	/// The bytes of the model file, and of the blob that stands for a state.
@@ -170,7 +172,7 @@ impl Recorder {
 		Ok(Self {
 			engine: Engine::new(&case.spec, case.seed, inputs.data.clone())?,
 			tensors: StateTensors::of(&case.spec),
-			state_bytes: state_file(&case).size,
+			layout: state_file(&case),
 			disk: disk.transpose()?,
 			case,
 			claims,
@@ -303,9 +305,8 @@ impl Recorder {
 		&self.options.stop
 	}
 
-	/// Returns the bytes of the file of a state.
-	fn state_bytes(&self) -> u64 {
-		self.state_bytes
+	fn state_layout(&self) -> &Layout {
+		&self.layout
 	}
 
 	fn count(&self, add: impl FnOnce(&mut Work)) {

@@ -9,7 +9,7 @@ use trainyard_court::{
 		player::{Record, Slices, StateAt},
 		Moment, Witness,
 	},
-	referee::{state_file, StateTensors},
+	referee::StateTensors,
 };
 use trainyard_engine::{canonical_bytes, content_hash, Tensor32};
 use trainyard_protocol::{
@@ -118,8 +118,8 @@ impl Recorder {
 		if let Some(held) = self.blob_bytes.get() {
 			return Ok(Some(held));
 		}
-		let bytes = files::read(path, self.state_bytes)?;
-		if bytes.len() as u64 != self.state_bytes {
+		let bytes = files::read(path, self.layout.size)?;
+		if bytes.len() as u64 != self.layout.size {
 			return Err(RecordError::Blob { state });
 		}
 		Ok(Some(self.blob_bytes.get_or_init(|| bytes)))
@@ -129,9 +129,8 @@ impl Recorder {
 	/// [`StateTensors`].
 	fn blob_tensors(&self, state: u32) -> Result<Option<Vec<&[u8]>>, RecordError> {
 		let Some(blob) = self.try_blob(state)? else { return Ok(None) };
-		let layout = state_file(&self.case);
 		let mut tensors = vec![&[][..]; self.tensors.tensors().len()];
-		for place in &layout.tensors {
+		for place in &self.layout.tensors {
 			let at = self.tensors.find(&place.name).and_then(|at| tensors.get_mut(at as usize));
 			let end = place.begin.saturating_add(place.bytes);
 			if let (Some(at), Some(bytes)) = (at, blob.get(place.begin as usize..end as usize)) {

@@ -26,6 +26,8 @@ pub(super) struct Replay {
 	/// Its folder on disk.
 	key: String,
 	pub marks: Marks,
+	/// Whether there are marks that are not on disk.
+	is_new: bool,
 	/// After how many steps states are to be on disk, and the first of these, which is agreed.
 	wanted: BTreeSet<u32>,
 	cursor: Option<Cursor>,
@@ -53,8 +55,8 @@ impl Replay {
 			}
 			marks = found.unwrap_or_default();
 		}
-		let mut replay =
-			Self { segment, from, to, key, marks, wanted: BTreeSet::new(), cursor: None };
+		let (wanted, cursor, is_new) = (BTreeSet::new(), None, false);
+		let mut replay = Self { segment, from, to, key, marks, is_new, wanted, cursor };
 		replay.aim(recorder, from, to);
 		Ok(replay)
 	}
@@ -63,7 +65,7 @@ impl Replay {
 	/// one, which is agreed, and as many of those at the boundaries as there is room for.
 	fn aim(&mut self, recorder: &Recorder, from: u32, to: u32) {
 		let Some(disk) = recorder.disk() else { return };
-		let states = disk.room(recorder.state_bytes(), MARKS);
+		let states = disk.room(recorder.state_layout().size, MARKS);
 		let boundaries = boundaries32(from, to, 1);
 		self.wanted = BTreeSet::new();
 		if from > self.from && states > 0 {
@@ -98,12 +100,16 @@ impl Replay {
 		}
 		if !is_whole {
 			for at in all {
-				if self.mark(recorder, at)?.is_none() {
+				if self.marks.after.contains_key(&at) {
+					continue;
+				}
+				if !self.reach(recorder, at)? {
 					break;
 				}
+				self.note(recorder)?;
 			}
 		}
-		Ok(())
+		self.keep_new(recorder)
 	}
 
 	/// Returns whether the state after so many steps should be on disk, and is not.
@@ -124,13 +130,12 @@ impl Replay {
 		if let Some(mark) = self.marks.after.get(&steps) {
 			return Ok(Some(mark.clone()));
 		}
-		match self.reach(recorder, steps)? {
-			true => {
-				self.note(recorder)?;
-				Ok(self.marks.after.get(&steps).cloned())
-			}
-			false => Ok(None),
+		if !self.reach(recorder, steps)? {
+			return Ok(None);
 		}
+		self.note(recorder)?;
+		self.keep_new(recorder)?;
+		Ok(self.marks.after.get(&steps).cloned())
 	}
 
 	/// Returns the state after so many steps; `None` where training diverged before.
@@ -146,10 +151,19 @@ impl Replay {
 	}
 
 	/// Keeps what is known of the segment on disk.
-	pub fn keep(&self, recorder: &Recorder) -> Result<(), RecordError> {
+	pub fn keep(&mut self, recorder: &Recorder) -> Result<(), RecordError> {
+		self.is_new = false;
 		match recorder.disk() {
 			Some(disk) => disk.keep_marks(&self.key, &self.marks),
 			None => Ok(()),
+		}
+	}
+
+	/// Does so if there is anything new.
+	fn keep_new(&mut self, recorder: &Recorder) -> Result<(), RecordError> {
+		match self.is_new {
+			true => self.keep(recorder),
+			false => Ok(()),
 		}
 	}
 
@@ -164,7 +178,6 @@ impl Replay {
 		};
 		let steps = *steps;
 		let tensors = state.to_host()?;
-		let copy = self.lacks(recorder, steps)?.then(|| tensors.clone());
 		let held = recorder.hold(tensors, self.segment)?;
 		let mark = Mark { state: held.hash, steps: leaves.clone() };
 		match self.marks.after.get(&steps) {
@@ -172,12 +185,16 @@ impl Replay {
 			Some(_) => {}
 			None => {
 				self.marks.after.insert(steps, mark);
-				self.keep(recorder)?;
+				self.is_new = true;
 			}
 		}
-		if let (Some(copy), Some(disk)) = (copy, recorder.disk()) {
-			let wanted = |at: u32| self.wanted.contains(&at);
-			disk.keep_state(&self.key, steps, &copy, &wanted)?;
+		if self.lacks(recorder, steps)? {
+			// Without its mark, a state is of no use.
+			self.keep_new(recorder)?;
+			if let Some(disk) = recorder.disk() {
+				let file = held.file(recorder.tensors(), recorder.state_layout());
+				disk.keep_state(&self.key, steps, &file, &|at| self.wanted.contains(&at))?;
+			}
 		}
 		Ok(Arc::new(held))
 	}
@@ -226,7 +243,7 @@ impl Replay {
 			let nearer = |at: &u32| *at <= steps && near.is_none_or(|near| *at > near);
 			let saved: Vec<u32> = disk.states(&self.key)?.into_iter().filter(nearer).collect();
 			for at in saved.into_iter().rev() {
-				let found = disk.state(&self.key, at, recorder.state_bytes())?;
+				let found = disk.state(&self.key, at, recorder.state_layout().size)?;
 				match found.and_then(|state| self.right(recorder, at, state)) {
 					Some(cursor) => {
 						self.cursor = Some(cursor);
