@@ -33,6 +33,11 @@ impl LeafContent {
 /// A result with a leaf that no true result has.
 struct Impossible;
 
+/// Returns the sealed trace without a leaf: of a training that ended before its first step.
+fn sealed_nothing() -> H256 {
+	trace::seal(&merkle::root(&[]))
+}
+
 impl<'a, S: Said> Game<'a, S> {
 	/// Begins a dispute about `target`.
 	///
@@ -87,17 +92,18 @@ impl<'a, S: Said> Game<'a, S> {
 			}
 		}
 		// Where an initial state has no finite loss, its only segment has no steps, and there is one
-		// leaf that can stand for it.
-		if let [Leaf { content: LeafContent::Checkpoint(first), .. }, Leaf { content: last, .. }] =
-			leaves
+		// end that can stand for it, also as the evidence of a seat: nothing opens it. A seat that
+		// revealed another one has to show how it came to it.
+		if let (Some(Leaf { content: LeafContent::Checkpoint(first), .. }), Some(end)) =
+			(leaves.first(), end.filter(|_| target != Target::Start))
 		{
 			if first.evaluation == Evaluation::NONE {
-				let nothing = trace::seal(&merkle::root(&[]));
-				let empty = LeafContent::Diverged(Diverged { step: 0, trace: nothing });
-				return match *last == empty {
-					true => Err(Refused::NoSuchTarget),
-					false => Ok(Moved::ended(Outcome::Convicted)),
-				};
+				let nothing = End::Diverged(Diverged { step: 0, trace: sealed_nothing() });
+				match target {
+					_ if end == nothing => return Err(Refused::NoSuchTarget),
+					Target::Evidence(_) => {}
+					_ => return Ok(Moved::ended(Outcome::Convicted)),
+				}
 			}
 		}
 		let level = match target {
@@ -163,9 +169,10 @@ impl<'a, S: Said> Game<'a, S> {
 					return Err(Impossible);
 				}
 				let none = checkpoint.evaluation == Evaluation::NONE;
-				// Such a training ends before its first step.
+				// Such a training ends before its first step, and its trace has no leaf.
 				match none && index == 0 && result.diverged && result.segments == 0 {
-					true => Ok(()),
+					true if checkpoint.trace == sealed_nothing() => Ok(()),
+					true => Err(Impossible),
 					false => self.check_evaluation(&checkpoint.evaluation),
 				}
 			}

@@ -12,7 +12,13 @@ use super::{
 };
 use alloc::vec::Vec;
 use trainyard_protocol::{
-	blob, bundle::Diverged, content::Node, court, merkle::Frontier, model_file::Layout, trace, H256,
+	blob,
+	bundle::{Diverged, Evaluation},
+	content::Node,
+	court,
+	merkle::Frontier,
+	model_file::Layout,
+	trace, H256,
 };
 use trainyard_strict::canonical_bits;
 
@@ -134,8 +140,12 @@ impl<S: Said> Play<'_, S> {
 				let Some(End::Checkpoint { evaluation, trace, .. }) = stage.subject.end else {
 					return Err(Refused::WrongOpening);
 				};
-				let leaf = trace::evaluation_leaf(0, &evaluation, slices);
-				ensure(trace::seal(&pushed(Frontier::new(), leaf)?) == trace)?;
+				// Where the loss is not finite the trace has no leaf, and the slices are what is opened
+				// here.
+				if evaluation != Evaluation::NONE {
+					let leaf = trace::evaluation_leaf(0, &evaluation, slices);
+					ensure(trace::seal(&pushed(Frontier::new(), leaf)?) == trace)?;
+				}
 				Ok(Level::Tensors { slices: Some(*slices) })
 			}
 			(Level::Ends, Target::Rescue { .. }, Opened::Stored) => {

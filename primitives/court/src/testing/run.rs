@@ -406,7 +406,10 @@ impl Run {
 		let evaluation = if found.loss().is_finite() { *found } else { Evaluation::NONE };
 		let from = index.checked_sub(1).map_or(0, |before| spec.checkpoint_step(before).unwrap());
 		let mut leaves = self.leaves_of(from, step);
-		leaves.push(trace::evaluation_leaf(step, &evaluation, &slices));
+		// A training that ends before its first step has a trace without leaves.
+		if evaluation != Evaluation::NONE {
+			leaves.push(trace::evaluation_leaf(step, &evaluation, &slices));
+		}
 		let trace = trace::seal(&trace_root(&leaves));
 		let state = self.hash(step).unwrap();
 		self.checkpoints.push(Checkpoint { step, state, evaluation, trace });

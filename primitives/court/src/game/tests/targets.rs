@@ -2,7 +2,7 @@ use super::*;
 use crate::referee::{proving::Holder, Computation, Lowered};
 use run::Change::{self, *};
 use trainyard_program::ops::Role;
-use trainyard_protocol::bundle::Diverged as D;
+use trainyard_protocol::bundle::{Diverged as D, Evaluation};
 
 /// Returns an element of a result of a step or slice, bent.
 fn element(run: &Run, at: Moment, result: u32, element: u64) -> Change {
@@ -284,7 +284,7 @@ fn training_that_goes_on_has_not_diverged() {
 			is_next && lowered.part(*at).unwrap().len > 1
 		})
 		.unwrap();
-	let evaluation = trainyard_protocol::bundle::Evaluation::new(f32::NAN, 1, 10);
+	let evaluation = Evaluation::new(f32::NAN, 1, 10);
 	let slices = H256::repeat_byte(3);
 	let witnesses = [
 		(2, Witness::Result { result: loss, element: 0 }),
@@ -417,6 +417,62 @@ fn what_did_not_begin_has_no_segment() {
 		wrong.diverged = honest.diverged;
 		change(wrong.diverged.as_mut().unwrap());
 		assert_eq!(begin(&wrong), Ok(Moved::ended(Outcome::Convicted)));
+	}
+}
+
+/// A result that diverged before its first step is defended as workers commit to it, with a trace that
+/// has no leaf; one that has another trace is none of theirs.
+#[test]
+fn what_did_not_begin_is_defended_by_its_slices() {
+	let job = jobs::diverges_before_it_begins();
+	let honest = Run::new(&job, Nothing);
+	let nothing = trainyard_protocol::trace::seal(&merkle::root(&[]));
+	assert_eq!(honest.checkpoints[0].trace, nothing);
+	let other = Run::new(&job, Diverges);
+	let table = Table::new(&job, &honest, &other);
+	let played = table.play(Target::Start, &mut Store::default(), &mut |_, _| {});
+	assert_eq!(played.judged(), Outcome::Acquitted);
+	let mut wrong = Run::new(&job, Nothing);
+	wrong.checkpoints[0].trace = H256::zero();
+	let table = Table::new(&job, &wrong, &other);
+	let played = table.play(Target::Start, &mut Store::default(), &mut |_, _| {});
+	assert_eq!((played.outcome, played.transactions), (Outcome::Convicted, 2));
+}
+
+/// A seat that replayed a training without a first step has nothing that it could open, and is accused
+/// of nothing: one end stands for that, and whoever reveals another one has to open it.
+#[test]
+fn a_seat_of_what_did_not_begin_is_not_accused() {
+	let job = jobs::diverges_before_it_begins();
+	let trainer = Run::new(&job, Nothing);
+	let (case, result, target) = (&job.world.case, trainer.result(), Target::Evidence(0));
+	let other = Run::new(&job, Diverges);
+	let table = Table { case, defender: &trainer, challenger: &other, trainer: &trainer };
+	let (claimed, honest) = (table.claims(&target).0, trainer.end_at(1).unwrap());
+	let begin = |revealed: &End| {
+		let game = Game { case, result: &result, said: &Store::default() };
+		game.begin(target, &claimed, &table.leaves(&target), Some(revealed))
+	};
+	assert_eq!(begin(&honest), Err(Refused::NoSuchTarget));
+	let elsewhere = End::Diverged(D { step: 0, trace: H256::repeat_byte(3) });
+	let Ok(Moved { next: Next::Stage(stage), .. }) = begin(&elsewhere) else { panic!("it begins") };
+	assert_eq!(stage.turn, Turn::Defender);
+	// No witness makes a training diverge before its first step.
+	let game = Game { case, result: &result, said: &Store::default() };
+	let state = trainer.checkpoints[0].state;
+	for witness in [
+		Witness::Result { result: 0, element: 0 },
+		Witness::State { tensor: 0, element: 0 },
+		Witness::Evaluation { evaluation: Evaluation::NONE, slices: H256::zero() },
+	] {
+		let opening = Opening {
+			opened: Opened::Diverged { state, steps: Peaks::new(), witness },
+			contents: Contents::new(),
+			chunk: ChunkBytes::new(),
+			roots: Roots::new(),
+		};
+		let opened = game.open(&stage, &stage.place().unwrap(), &opening);
+		assert_eq!(opened, Err(Refused::WrongOpening));
 	}
 }
 
