@@ -22,8 +22,9 @@ use trainyard_court::{
 use trainyard_protocol::{job::BlockNumber, H256};
 use trainyard_traits::{Accusation, Accused, Charged, Defendant, DisputeId};
 
-/// Blocks after which a challenger brings the openings of a piece, at the earliest. So whoever is
-/// overtaken on the last steps comes to the same piece, and is its finder if its dispute is older.
+/// Blocks after which a challenger brings the openings of a piece, and anybody those that convict, at the
+/// earliest. So whoever is overtaken on the last steps comes to the same piece, and is its finder if its
+/// dispute is older.
 pub const JUDGE_AFTER: BlockNumber = 10;
 
 /// What a defendant has said, in storage.
@@ -220,8 +221,10 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Ends the defender's turn, since what it is asked for stands already.
-	pub(crate) fn pass(id: DisputeId, dispute: DisputeOf<T>, stage: Stage) {
+	pub(crate) fn pass(id: DisputeId, mut dispute: DisputeOf<T>, stage: Stage) {
 		Self::deposit_event(Event::Passed { id });
+		// Where that leads to a piece, others have as much time to follow as after a move.
+		dispute.moved_at = Self::now();
 		Self::store_moved(id, dispute, stage);
 	}
 
@@ -290,7 +293,8 @@ impl<T: Config> Pallet<T> {
 		let Level::Judge { piece } = dispute.stage.level else {
 			return Err(Error::<T>::NotYourTurn.into());
 		};
-		// Others who came to this piece have time to follow, see `finder`.
+		// Others who come to this piece have time to follow, see `finder`: also where it is the
+		// defendant that convicts itself, for a friend. It clears itself whenever it can.
 		let is_early = Self::now().saturating_sub(dispute.moved_at) < JUDGE_AFTER;
 		ensure!(*dispute.defendant.who() == who || !is_early, Error::<T>::TooEarly);
 		ensure!(!Self::is_over(&dispute), Error::<T>::TooLate);
@@ -300,6 +304,7 @@ impl<T: Config> Pallet<T> {
 			let (moved, judgement) = game.judge(&dispute.stage, &openings)?;
 			Ok((moved, judgement, used))
 		})?;
+		ensure!(!is_early || judgement.is_same(), Error::<T>::TooEarly);
 		Self::deposit_event(Event::Judged { id, by: who, piece, judgement });
 		Self::go_on(id, dispute, moved);
 		Ok(Used { results: used.results.min(results), ..used })

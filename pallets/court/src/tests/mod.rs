@@ -1,5 +1,6 @@
 //! Tests of the pallet, by subject.
 
+mod attacks;
 mod clocks;
 mod commits;
 mod forgetting;

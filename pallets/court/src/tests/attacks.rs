@@ -1,0 +1,81 @@
+//! Attacks on the court that nothing else here is about.
+
+use super::made_up::{deny, judge, MadeUp, STEP};
+use crate::{mock::*, Error, OpeningBytes, JUDGE_AFTER};
+use frame_support::{assert_noop, assert_ok};
+use trainyard_court::{
+	game::Turn,
+	referee::{Computation, Lowered},
+};
+use trainyard_program::ops::Role;
+use trainyard_traits::{Defendant, DisputeId};
+
+fn accused(joins: bool) -> (MadeUp, Defendant<AccountId>) {
+	let training = MadeUp::new(1, joins);
+	let defendant = training.claimed_by(TRAINERS[0]);
+	(training, defendant)
+}
+
+fn poke(id: DisputeId) {
+	assert_ok!(Court::poke(RuntimeOrigin::signed(SUBMITTER), id));
+}
+
+/// A cheat lets a friend come to the piece by what it says in another friend's dispute, so that the
+/// honest finder, who is older, has no time to come there too.
+#[test]
+fn a_follower_that_was_passed_on_waits_too() {
+	run(|| {
+		let (training, defendant) = accused(false);
+		let [honest, first, second] =
+			[0, 1, 2].map(|at| challenge(CHALLENGERS[at], &training.accused(defendant)));
+		let lowered = Lowered::new(&training.case, Computation::Step { step: STEP }).unwrap();
+		let loss = lowered.find(Role::Loss).unwrap();
+		training.answer(honest).unwrap();
+		poke(first);
+		poke(second);
+		deny(honest, STEP).unwrap();
+		training.answer(honest).unwrap();
+		for id in [first, second] {
+			deny(id, STEP).unwrap();
+		}
+		for id in [honest, first, second] {
+			deny(id, loss).unwrap();
+			assert_eq!(dispute(id).stage.turn, Turn::Defender);
+		}
+		run_for(JUDGE_AFTER);
+		// The loss is one number, so its opening leads to the piece.
+		training.answer(first).unwrap();
+		poke(second);
+		let piece = dispute(second).stage;
+		assert_eq!((piece.turn, dispute(second).moved_at), (Turn::Piece, Court::now()));
+		for (id, who) in [(first, CHALLENGERS[1]), (second, CHALLENGERS[2])] {
+			let early = Court::judge(RuntimeOrigin::signed(who), id, OpeningBytes::new());
+			assert_noop!(early, Error::<Test>::TooEarly);
+		}
+		poke(honest);
+		assert_eq!(dispute(honest).stage.level, piece.level);
+	});
+}
+
+/// A cheat that is found convicts itself for a friend that is a block ahead, and so has a quarter of its
+/// deposit back.
+#[test]
+fn a_cheat_does_not_convict_itself_before_the_finder_can_follow() {
+	run(|| {
+		let (training, defendant) = accused(false);
+		let honest = challenge(CHALLENGERS[0], &training.accused(defendant));
+		let friend = challenge(CHALLENGERS[1], &training.accused(defendant));
+		training.answer(honest).unwrap();
+		deny(honest, STEP).unwrap();
+		training.answer(honest).unwrap();
+		poke(friend);
+		deny(friend, STEP).unwrap();
+		deny(friend, training.count()).unwrap();
+		assert_noop!(judge(TRAINERS[0], friend, &training.join()), Error::<Test>::TooEarly);
+		next_block();
+		deny(honest, training.count()).unwrap();
+		run_for(JUDGE_AFTER - 1);
+		assert_ok!(judge(TRAINERS[0], friend, &training.join()));
+		assert_eq!(Convictions::get()[0].1.finder, CHALLENGERS[0]);
+	});
+}
