@@ -140,7 +140,7 @@ impl<T: Config> Clock for Pallet<T> {
 				match side {
 					Some(Side::Defender) => Self::expire_weight(),
 					// Nothing was computed, and nobody convicted.
-					_ => T::WeightInfo::expire(),
+					_ => T::WeightInfo::expire().saturating_add(T::Accused::case_weight()),
 				}
 			}
 			Task::Close(id) => {
@@ -212,11 +212,7 @@ impl<T: Config> Pallet<T> {
 			return Ok(());
 		}
 		let dispute = Disputes::<T>::get(id).ok_or(Error::<T>::NoDispute)?;
-		let is_due = Convicted::<T>::contains_key(dispute.defendant.job(), &dispute.defendant)
-			|| Self::is_over(&dispute)
-			|| Self::said_since(&dispute).is_some();
-		ensure!(is_due, Error::<T>::NotDue);
-		Self::look_at_dispute(id);
+		ensure!(Self::serve_dispute(id, dispute), Error::<T>::NotDue);
 		Ok(())
 	}
 
@@ -233,31 +229,38 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Ends a dispute whose clock ran out; looks again if it did not. Where what the defender is asked
-	/// for stands already, its turn is over instead.
+	/// Serves a dispute; looks again if nothing is due and its clock runs.
 	fn look_at_dispute(id: DisputeId) {
 		let Some(mut dispute) = Disputes::<T>::get(id) else { return };
+		if !Self::serve_dispute(id, dispute.clone()) && dispute.clocks.since.is_some() {
+			Self::start(id, &mut dispute);
+		}
+	}
+
+	/// Ends a dispute whose clock ran out. Where what the defender is asked for stands already, its turn
+	/// is over instead. Returns whether anything was due.
+	fn serve_dispute(id: DisputeId, dispute: DisputeOf<T>) -> bool {
 		if Convicted::<T>::contains_key(dispute.defendant.job(), &dispute.defendant) {
-			return Self::end(id, dispute, Ending::Moot);
+			Self::end(id, dispute, Ending::Moot);
+			return true;
 		}
 		if let Some(stage) = Self::said_since(&dispute) {
 			// What was said in another dispute is said in all, and nobody is convicted for not saying it
 			// twice.
-			return Self::pass(id, dispute, stage);
+			Self::pass(id, dispute, stage);
+			return true;
 		}
 		if !Self::is_over(&dispute) {
-			if dispute.clocks.since.is_some() {
-				Self::start(id, &mut dispute);
-			}
-			return;
+			return false;
 		}
 		let ending = match dispute.side() {
+			// About a claim that is gone neither side can move, and neither loses by that.
+			_ if T::Accused::case(&dispute.defendant).is_none() => Ending::Moot,
 			Side::Challenger => Ending::Acquitted { by_clock: true },
-			// Who claims nothing any more cannot move, and lost nothing by that.
-			Side::Defender if T::Accused::case(&dispute.defendant).is_none() => Ending::Moot,
 			Side::Defender => Ending::Convicted { by_clock: true },
 		};
 		Self::end(id, dispute, ending);
+		true
 	}
 }
 

@@ -96,7 +96,8 @@ impl<T: Config> Pallet<T> {
 			.saturating_add(T::Accused::convict_weight())
 	}
 
-	/// Returns the weight of what a clock that ran out leads to, at worst.
+	/// Returns the weight of what a clock that ran out leads to, at worst: the case is read for where the
+	/// dispute stands, and again for whether there is one.
 	pub(crate) fn expire_weight() -> Weight {
 		Self::move_weight(T::WeightInfo::expire()).saturating_add(T::Accused::convict_weight())
 	}

@@ -24,12 +24,14 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Ends a dispute of the caller: it gives up. What was set aside costs nothing, and neither does
-	/// what is moot.
+	/// what is moot, or about a claim that is gone.
 	pub(crate) fn do_withdraw(who: T::AccountId, id: DisputeId) -> DispatchResult {
 		let dispute = Disputes::<T>::get(id).ok_or(Error::<T>::NoDispute)?;
 		ensure!(dispute.challenger == who, Error::<T>::NotChallenger);
 		let defendant = &dispute.defendant;
-		let ending = if Convicted::<T>::contains_key(defendant.job(), defendant) {
+		let ending = if Convicted::<T>::contains_key(defendant.job(), defendant)
+			|| T::Accused::case(defendant).is_none()
+		{
 			Ending::Moot
 		} else {
 			ensure!(!Self::is_over(&dispute), Error::<T>::TooLate);

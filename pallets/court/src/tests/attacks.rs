@@ -1,7 +1,9 @@
 //! Attacks on the court that nothing else here is about.
 
 use super::made_up::{deny, judge, MadeUp, STEP};
-use crate::{mock::*, Error, OpeningBytes, JUDGE_AFTER};
+use crate::{
+	mock::*, Convicted, Disputes, Ending, Error, Event, OpeningBytes, Side, Won, JUDGE_AFTER,
+};
 use frame_support::{assert_noop, assert_ok};
 use trainyard_court::{
 	game::Turn,
@@ -14,6 +16,15 @@ fn accused(joins: bool) -> (MadeUp, Defendant<AccountId>) {
 	let training = MadeUp::new(1, joins);
 	let defendant = training.claimed_by(TRAINERS[0]);
 	(training, defendant)
+}
+
+fn ended(id: DisputeId, ending: Ending) -> bool {
+	let event = RuntimeEvent::Court(Event::Ended { id, ending });
+	!Disputes::<Test>::contains_key(id) && System::events().iter().any(|e| e.event == event)
+}
+
+fn left(id: DisputeId) -> u32 {
+	dispute(id).clocks.left(Side::Defender, &Court::moment())
 }
 
 fn poke(id: DisputeId) {
@@ -77,5 +88,50 @@ fn a_cheat_does_not_convict_itself_before_the_finder_can_follow() {
 		run_for(JUDGE_AFTER - 1);
 		assert_ok!(judge(TRAINERS[0], friend, &training.join()));
 		assert_eq!(Convictions::get()[0].1.finder, CHALLENGERS[0]);
+	});
+}
+
+/// What is claimed is gone in the challenger's turn: it cannot move, and loses nothing by that.
+#[test]
+fn a_challenger_of_who_is_gone_loses_nothing() {
+	run(|| {
+		let (training, defendant) = accused(true);
+		let [silent, gives_up] =
+			[0, 1].map(|at| challenge(CHALLENGERS[at], &training.accused(defendant)));
+		training.answer(silent).unwrap();
+		poke(gives_up);
+		Claims::set(Default::default());
+		assert_noop!(deny(silent, STEP), Error::<Test>::NoSuchDefendant);
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(CHALLENGERS[1]), gives_up));
+		assert!(ended(gives_up, Ending::Moot));
+		run_for(CLOCK);
+		assert!(ended(silent, Ending::Moot));
+		for who in [CHALLENGERS[0], CHALLENGERS[1]] {
+			assert_eq!(wealth(who), ENDOWMENT);
+		}
+		assert_eq!(Won::<Test>::iter().count(), 0);
+	});
+}
+
+/// A cheat that was late goes on by what it says elsewhere, and has no time for anything else.
+#[test]
+fn who_was_late_and_spoke_elsewhere_has_no_time_left() {
+	run(|| {
+		let (training, defendant) = accused(false);
+		let honest = challenge(CHALLENGERS[0], &training.accused(defendant));
+		run_for(CLOCK / 2);
+		let friend = challenge(CHALLENGERS[1], &training.accused(defendant));
+		ServiceWeight::set(frame_support::weights::Weight::zero());
+		run_for(CLOCK / 2);
+		assert_eq!(left(honest), 0);
+		// Nobody looked, and it says in the other dispute what was due.
+		training.answer(friend).unwrap();
+		ServiceWeight::set(SERVICE);
+		next_block();
+		assert_eq!(dispute(honest).stage.turn, Turn::Challenger);
+		deny(honest, STEP).unwrap();
+		assert_noop!(training.answer(honest), Error::<Test>::TooLate);
+		next_block();
+		assert!(ended(honest, Ending::Convicted { by_clock: true }));
 	});
 }
