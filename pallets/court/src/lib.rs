@@ -48,6 +48,7 @@ mod tests;
 #[cfg(any(feature = "std", feature = "try-runtime"))]
 mod try_state;
 mod types;
+mod views;
 pub mod weights;
 
 use frame_support::pallet_macros::import_section;
@@ -73,6 +74,7 @@ pub mod pallet {
 		docket::{AgeKey, Docket},
 		Task,
 	};
+	use alloc::vec::Vec;
 	use frame_support::{
 		pallet_prelude::*,
 		traits::fungible::{Inspect, Mutate, MutateHold},
@@ -415,6 +417,39 @@ pub mod pallet {
 		pub fn poke(origin: OriginFor<T>, id: DisputeId) -> DispatchResult {
 			ensure_signed(origin)?;
 			Self::do_poke(id)
+		}
+	}
+
+	#[pallet::view_functions]
+	impl<T: Config> Pallet<T> {
+		/// Returns the dispute with this number as it is now, until it ends.
+		pub fn dispute(id: DisputeId) -> Option<DisputeView<T::AccountId>> {
+			Self::view_of(id)
+		}
+
+		/// Returns the disputes with `defendant` that have a place in its docket, the oldest first.
+		pub fn docket(defendant: DefendantOf<T>) -> Vec<DisputeView<T::AccountId>> {
+			Self::docket_of(&defendant)
+		}
+
+		/// Returns the disputes about `job` that have not ended, by number.
+		pub fn disputes_of(job: JobId) -> Vec<DisputeView<T::AccountId>> {
+			Self::about(job)
+		}
+
+		/// Returns what `defendant` posted at `place`, in whichever dispute.
+		pub fn posted(defendant: DefendantOf<T>, place: Place) -> Option<Roots> {
+			Self::posted_at(&defendant, &place)
+		}
+
+		/// Returns what `defendant` opened at `place`, in whichever dispute.
+		pub fn opened(defendant: DefendantOf<T>, place: Place) -> Option<game::Opened> {
+			Self::opened_at(&defendant, &place)
+		}
+
+		/// Returns the number of what `who` is bound to accuse of about `job`, before it is shown.
+		pub fn commitment_of(job: JobId, who: T::AccountId) -> Option<DisputeId> {
+			Self::bound(job, &who)
 		}
 	}
 

@@ -8,7 +8,7 @@ use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_court::{
-	game::{Claimed, Stage, Turn},
+	game::{Claimed, Place, Stage, Turn},
 	referee::MAX_OPENINGS,
 };
 use trainyard_protocol::{
@@ -76,6 +76,22 @@ stored! {
 		pub aside: bool,
 		/// Moves made.
 		pub moves: u32,
+	}
+
+	/// A dispute as clients see it.
+	pub struct DisputeView<AccountId> {
+		/// Its number.
+		pub id: DisputeId,
+		/// As it is stored.
+		pub dispute: Dispute<AccountId>,
+		/// Ticks that the challenger and the defender have left, now.
+		pub left: [u32; 2],
+		/// Where it stands, for the call that is made next; none at a piece.
+		pub place: Option<Place>,
+		/// Whether the clock of the side that is to move runs.
+		pub runs: bool,
+		/// Whether the defendant lost elsewhere, so that it ends soon.
+		pub is_moot: bool,
 	}
 
 	/// A side of a dispute.

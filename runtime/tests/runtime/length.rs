@@ -86,7 +86,7 @@ fn chunks_enter_blocks_that_are_full_of_remarks() {
 		assert!(chain.apply(Bob, upload(&blob, 79)).is_err(), "there is room for two");
 		chain.end();
 		let paid = before - balance(&mut chain, Charlie);
-		// 0.18 TRY for the bytes, and the rest for 20 transactions and more.
+		// 0.16 TRY for the bytes, and the rest for 20 transactions and more.
 		assert!((TRY / 6..TRY / 2).contains(&paid), "{paid}");
 	}
 	let full = chain.state(|| <ModelStorage as AwaitedBlobs<AccountId>>::full_blocks());

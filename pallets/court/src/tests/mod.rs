@@ -10,3 +10,4 @@ mod moves;
 mod random;
 mod ranks;
 mod real;
+mod views;
