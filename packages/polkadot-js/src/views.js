@@ -23,11 +23,7 @@ export function conservation(job) {
 	const out = m.paid_to_trainers + m.paid_to_verifiers + m.burned + m.refunded;
 	if (m.escrowed !== out) wrong.push(`the escrow was ${m.escrowed}, but ${out} left it`);
 	const split =
-		m.slashed_to_submitter +
-		m.slashed_to_verifiers +
-		m.slashed_to_jackpot +
-		m.slashed_burned +
-		m.slashed_to_finders;
+		m.slashed_to_submitter + m.slashed_to_verifiers + m.slashed_to_jackpot + m.slashed_burned + m.slashed_to_finders;
 	if (m.slashed !== split) wrong.push(`${m.slashed} was slashed, but ${split} was distributed`);
 	return wrong;
 }
