@@ -27,7 +27,7 @@ use trainyard_court::{
 		Opening as GameOpening, Owner, Peaks, Piece, Place, Roots, Scene, Stage, Subject, Target,
 		Turn, Witness,
 	},
-	referee::{Computation, Lowered, Openings, MAX_OPENINGS},
+	referee::{results_root, Computation, Lowered, Openings, MAX_OPENINGS},
 	Case,
 };
 use trainyard_pallet_support::agenda::Clock;
@@ -440,7 +440,7 @@ mod benchmarks {
 		assert!(Convicted::<T>::contains_key(defendant.job(), &defendant));
 	}
 
-	/// Decoding and hashing so many KiB of openings: chunks with their paths.
+	/// Decoding and hashing so many KiB of openings: chunks with their paths, or the contents of results.
 	#[benchmark]
 	fn openings(b: Linear<1, { (MAX_OPENINGS / 1_024) as u32 }>) {
 		let bytes = vec![7u8; b as usize * 1_024];
@@ -457,6 +457,11 @@ mod benchmarks {
 					.expect("it was encoded");
 			let chunks = (0..all).zip(bytes.chunks(1_024));
 			content::verify_many(&hash, length, chunks, &siblings).expect("they are its chunks");
+			let hashes: Vec<H256> = bytes
+				.chunks_exact(32)
+				.filter_map(|bytes| Some(H256(<[u8; 32]>::try_from(bytes).ok()?)))
+				.collect();
+			black_box(results_root(&hashes));
 		}
 	}
 

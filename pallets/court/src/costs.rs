@@ -5,20 +5,21 @@ use crate::{Config, Pallet, WeightInfo};
 use frame_support::weights::Weight;
 use trainyard_court::{
 	game::{types::MAX_RESULTS, Piece},
-	referee::{Committed, Cost, Lowered},
+	referee::{Committed, Cost, Lowered, STRETCH_BYTES},
 	Case, Refused,
 };
+use trainyard_program::parts::{MAX_REST_READS, MAX_STRETCH};
 use trainyard_protocol::job::WorkResult;
 use trainyard_traits::Accused;
 
 /// Results of a layer of the model by which lowering is measured, a block of a transformer. A model of
 /// other layers may have as many results as 34 of them, more than such a model may have blocks.
 pub const LAYER_RESULTS: u32 = 197;
-/// Most terms of a stretch: of a chain along rows, which are read once each.
-pub const MAX_TERMS: u32 = 16_384;
+/// Most terms of a stretch: of a chain along one row, as that of a sum of exponentials.
+pub const MAX_TERMS: u32 = MAX_STRETCH as u32;
 /// Most rows whose places the order gives for a stretch: of a column of the inputs, each number of
-/// another row.
-pub const MAX_ROWS: u32 = 160;
+/// another row and with a chunk of its own, and what the rest reads of inputs and labels.
+pub const MAX_ROWS: u32 = (STRETCH_BYTES / 1_024 + 2 * MAX_REST_READS) as u32;
 
 /// What a decision about a piece used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +100,8 @@ impl<T: Config> Pallet<T> {
 	/// Returns the weight of what a clock that ran out leads to, at worst: the case is read for where the
 	/// dispute stands, and again for whether there is one.
 	pub(crate) fn expire_weight() -> Weight {
-		Self::move_weight(T::WeightInfo::expire()).saturating_add(T::Accused::convict_weight())
+		Self::move_weight(T::WeightInfo::expire())
+			.saturating_add(T::Accused::case_weight())
+			.saturating_add(T::Accused::convict_weight())
 	}
 }

@@ -110,12 +110,12 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(10_000_000, 0)
 			.saturating_add(Weight::from_parts(12_000_000, 0).saturating_mul(b.into()))
 	}
-	/// `t` was 1 to 16384.
+	/// `t` was 1 to 32768.
 	fn terms(t: u32, ) -> Weight {
 		Weight::from_parts(10_000_000, 0)
 			.saturating_add(Weight::from_parts(2_000_000, 0).saturating_mul(t.into()))
 	}
-	/// `r` was 1 to 160.
+	/// `r` was 1 to 220.
 	fn rows(r: u32, ) -> Weight {
 		Weight::from_parts(10_000_000, 0)
 			.saturating_add(Weight::from_parts(12_000_000, 0).saturating_mul(r.into()))

@@ -2,14 +2,24 @@
 
 use super::made_up::{deny, judge, MadeUp, STEP};
 use crate::{
-	mock::*, Convicted, Disputes, Ending, Error, Event, OpeningBytes, Side, Won, JUDGE_AFTER,
+	costs::Used, mock::*, Convicted, Disputes, Ending, Error, Event, OpeningBytes, Side, Won,
+	JUDGE_AFTER,
 };
+use codec::Compact;
 use frame_support::{assert_noop, assert_ok};
 use trainyard_court::{
-	game::Turn,
-	referee::{Computation, Lowered},
+	game::{Moment, Piece, Turn},
+	referee::{
+		Chunks, Computation, Lowered, MeanOpening, Openings, SliceOpening, Source, Stretch,
+		StretchOpening, TensorOpening, Tensors, To, MAX_OPENINGS,
+	},
+	Case,
 };
-use trainyard_program::ops::Role;
+use trainyard_program::{
+	ops::Role,
+	spec::{Activation, JobSpec, Model},
+};
+use trainyard_protocol::H256;
 use trainyard_traits::{Defendant, DisputeId};
 
 fn accused(joins: bool) -> (MadeUp, Defendant<AccountId>) {
@@ -134,4 +144,80 @@ fn who_was_late_and_spoke_elsewhere_has_no_time_left() {
 		next_block();
 		assert!(ended(honest, Ending::Convicted { by_clock: true }));
 	});
+}
+
+/// What could be most numbers, lists or tensors in the fewest bytes is refused like anything else.
+#[test]
+fn openings_that_are_large_in_memory_are_refused() {
+	run(|| {
+		let (training, defendant) = accused(true);
+		let id = challenge(CHALLENGERS[0], &training.accused(defendant));
+		training.to_the_join(id);
+		let chunks = |numbers| Chunks { numbers, bytes: vec![], siblings: vec![] };
+		let tensor = |source, chunks| TensorOpening { source, chunks };
+		let many = MAX_OPENINGS - 100;
+		let tensors = |tensors| Tensors { rows: None, tensors };
+		let nothing = SliceOpening { losses: vec![], correct: vec![], path: vec![] };
+		let bombs = [
+			Openings::Tensors(tensors(vec![tensor(
+				Source::Features,
+				chunks(vec![Compact(0); many]),
+			)])),
+			Openings::Tensors(tensors(vec![tensor(Source::Labels, chunks(vec![])); many / 4])),
+			Openings::Mean(MeanOpening { before: None, slices: vec![nothing; many / 3] }),
+			Openings::Blob(H256::zero(), chunks(vec![Compact(63); many])),
+			Openings::Stretch(StretchOpening {
+				before: None,
+				tensors: tensors(vec![tensor(Source::Features, chunks(vec![])); many / 4]),
+			}),
+			Openings::Contents(vec![H256::zero(); many / 32]),
+		];
+		for bomb in bombs {
+			let bytes = bomb.encode();
+			assert!(bytes.len() > many - 100 && bytes.len() <= MAX_OPENINGS);
+			assert_noop!(judge(TRAINERS[0], id, &bomb), Error::<Test>::WrongOpenings);
+		}
+		// Lists that say that they are longer than what follows.
+		for variant in 0..8u8 {
+			for length in [u32::MAX, 1 << 30, 1 << 16] {
+				let bytes = [vec![variant], Compact(length).encode(), vec![0; 64]].concat();
+				let judged =
+					Court::judge(RuntimeOrigin::signed(TRAINERS[0]), id, bytes.try_into().unwrap());
+				assert_noop!(judged, Error::<Test>::WrongOpenings);
+			}
+		}
+		assert_eq!(Convictions::get(), []);
+	});
+}
+
+/// A job whose rows all lie in few chunks: whatever is decided about it weighs what a call says before.
+#[test]
+fn a_decision_weighs_no_more_than_its_call_says() {
+	let mut spec = JobSpec::example();
+	(spec.dataset.train_rows, spec.dataset.validation_rows) = (16_384, 4_096);
+	(spec.dataset.features, spec.dataset.classes) = (1, 65_536);
+	spec.training.batch_size = 16_384;
+	let hidden = vec![1].try_into().unwrap();
+	spec.model = Model::Mlp { hidden, activation: Activation::Relu };
+	let case = Case { spec: spec.check().unwrap(), seed: H256::zero() };
+	let lowered = Lowered::new(&case, Computation::Step { step: 0 }).unwrap();
+	let result = MadeUp::new(1, true).result();
+	let (mut terms, mut rows) = (0, 0);
+	for result_index in 0..lowered.results() {
+		let all = lowered.terms(result_index, 0).unwrap();
+		let length = lowered.stretch(result_index).unwrap();
+		let to = match all > length {
+			true => To::Chain { taken: length, digest: H256::zero() },
+			false => To::Element { bits: 0 },
+		};
+		let stretch = Stretch { result: result_index, element: 0, from: None, to };
+		let at = Moment::Step { segment: 0, step: 0 };
+		let piece = Piece::Stretch { at, state: H256::zero(), results: H256::zero(), stretch };
+		let used = Used::of(&case, &result, &piece);
+		assert_eq!(u64::from(used.terms), all.min(length));
+		(terms, rows) = (terms.max(used.terms), rows.max(used.rows));
+	}
+	println!("{terms} terms, {rows} rows");
+	assert!(terms <= Used::MOST.terms && rows <= Used::MOST.rows, "{terms} terms, {rows} rows");
+	assert!(terms >= 32_768, "a sum of so many exponentials");
 }

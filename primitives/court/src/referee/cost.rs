@@ -87,8 +87,11 @@ impl Cost {
 			inputs.iter().map(|tensor| u64::from(lowered.depth(*tensor)).saturating_add(1));
 		let hashes = hashes.fold(0, u64::saturating_add);
 		let ordered = inputs.iter().filter(|tensor| lowered.is_ordered(**tensor)).count() as u64;
-		// Neighbours share a row, but of a column each number is of a row of its own.
-		let rows = terms.saturating_add(MAX_REST_READS).saturating_mul(ordered);
+		// As many rows as runs, of which each is counted with a chunk at least.
+		let of_terms =
+			parts::reads(part).into_iter().filter(|read| lowered.is_ordered(read.tensor));
+		let of_terms = of_terms.map(|read| read.reach.chunks(terms, lowered.storage(read.tensor)));
+		let rows = of_terms.fold(MAX_REST_READS.saturating_mul(ordered), u64::saturating_add);
 		let (term, rest) = work(part);
 		let rest = match piece.to {
 			To::Element { .. } => rest,

@@ -48,7 +48,9 @@ impl From<u64> for Storage {
 }
 
 impl Reach {
-	/// Returns the most chunks of a tensor that so many terms read.
+	/// Returns the most chunks of a tensor that so many terms read. Of one that is made of runs, one
+	/// chunk is counted for each run that is read, also where several lie in the same: each run has to be
+	/// looked for.
 	pub fn chunks(&self, terms: u64, stored: Storage) -> u64 {
 		let most = match self {
 			Reach::Same => terms.min(1),
@@ -58,7 +60,10 @@ impl Reach {
 			}
 			Reach::Anywhere => terms,
 		};
-		most.min(stored.elements.div_ceil(CHUNK_ELEMENTS))
+		match stored.run >= stored.elements {
+			true => most.min(stored.elements.div_ceil(CHUNK_ELEMENTS)),
+			false => most,
+		}
 	}
 
 	/// Returns the most bytes that it takes to open what so many terms read of a tensor: chunks, and

@@ -1,8 +1,9 @@
 //! How large pieces are, of jobs that fit no test.
 
 use super::*;
-use trainyard_program::spec::{
-	Activation, CnnLayer, DataFormat, JobSpec, Model, Optimizer, MAX_SEGMENTS,
+use trainyard_program::{
+	parts::{MAX_REST_READS, MAX_STRETCH},
+	spec::{Activation, CnnLayer, DataFormat, JobSpec, Model, Optimizer, MAX_SEGMENTS},
 };
 use trainyard_protocol::bundle::Evaluation;
 
@@ -46,7 +47,20 @@ fn large() -> Vec<(&'static str, JobSpec)> {
 		layers: layers.try_into().unwrap(),
 		activation: Activation::Silu,
 	};
+	// All rows lie in 64 chunks, and a column is read along 16,384 of them.
+	let mut narrow = JobSpec::example();
+	(narrow.dataset.train_rows, narrow.dataset.validation_rows) = (16_384, 4_096);
+	narrow.dataset.features = 1;
+	narrow.training.batch_size = 16_384;
+	let hidden = vec![1].try_into().unwrap();
+	narrow.model = Model::Mlp { hidden, activation: Activation::Relu };
+	let mut dots = narrow.clone();
+	let layers = vec![CnnLayer::Conv { filters: 1, kernel: 1, stride: 1, padding: 0 }];
+	let (layers, activation) = (layers.try_into().unwrap(), Activation::Relu);
+	dots.model = Model::Cnn { channels: 1, height: 1, width: 1, layers, activation };
 	vec![
+		("rows of one number", narrow),
+		("images of one number", dots),
 		("digits", JobSpec::example()),
 		("characters", text(4, 128, 64, 32)),
 		("8 blocks", text(8, 512, 256, 64)),
@@ -80,6 +94,9 @@ fn no_piece_is_larger_than_a_call() {
 				let cost = Cost::of(&lowered, &piece).unwrap();
 				assert!(cost.bytes <= MAX_OPENINGS as u64, "{name} {:?} {cost:?}", part.part);
 				assert!(cost.terms == all.min(length) && cost.parts == lowered.results());
+				// A call is weighed by no more than this, whatever lies in how few chunks.
+				let rows_at_most = STRETCH_BYTES / 1_024 + 2 * MAX_REST_READS;
+				assert!(cost.terms <= MAX_STRETCH && cost.rows <= rows_at_most, "{name} {cost:?}");
 				most = most.max(cost.bytes);
 				stretches = stretches.max(all.div_ceil(length));
 				rows = rows.max(cost.rows);
