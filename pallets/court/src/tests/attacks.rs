@@ -2,13 +2,13 @@
 
 use super::made_up::{deny, judge, MadeUp, STEP};
 use crate::{
-	costs::Used, mock::*, Convicted, Disputes, Ending, Error, Event, OpeningBytes, Side, Won,
-	JUDGE_AFTER,
+	costs::Used, mock::*, Convicted, Disputes, Ending, Error, Event, Opened as Openeds,
+	OpeningBytes, Posts, Side, Won, JUDGE_AFTER,
 };
 use codec::Compact;
 use frame_support::{assert_noop, assert_ok};
 use trainyard_court::{
-	game::{Moment, Piece, Turn},
+	game::{End, Moment, Piece, Target, Turn},
 	referee::{
 		Chunks, Computation, Lowered, MeanOpening, Openings, SliceOpening, Source, Stretch,
 		StretchOpening, TensorOpening, Tensors, To, MAX_OPENINGS,
@@ -20,7 +20,7 @@ use trainyard_program::{
 	spec::{Activation, JobSpec, Model},
 };
 use trainyard_protocol::H256;
-use trainyard_traits::{Defendant, DisputeId};
+use trainyard_traits::{Court as _, Defendant, DisputeId};
 
 fn accused(joins: bool) -> (MadeUp, Defendant<AccountId>) {
 	let training = MadeUp::new(1, joins);
@@ -146,6 +146,85 @@ fn who_was_late_and_spoke_elsewhere_has_no_time_left() {
 	});
 }
 
+/// A trainer that is a seat of the same job says and loses each by itself.
+#[test]
+fn one_account_is_two_defendants() {
+	run(|| {
+		let (training, trainer) = accused(true);
+		let other = MadeUp::new(2, false);
+		let seat = Defendant::Seat { job: JOB, who: TRAINERS[0] };
+		Claims::mutate(|claims| claims.insert(seat, (training.charged(), STAKE)));
+		let end = End::of(&other.checkpoints()[1]);
+		Revealed::mutate(|all| all.insert((seat, 0), end));
+		let mut of_seat = training.accused(seat);
+		of_seat.target = Target::Evidence(0);
+		of_seat.leaves.pop();
+		// A deposit that was lost against the trainer waits on the account of both.
+		let lost = challenge(CHALLENGERS[0], &training.accused(trainer));
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(CHALLENGERS[0]), lost));
+		let [one, two] = [(1, &of_seat), (2, &training.accused(trainer))]
+			.map(|(at, a)| challenge(CHALLENGERS[at], a));
+		other.to_the_join(one);
+		assert_eq!(
+			dispute(two).stage.turn,
+			Turn::Defender,
+			"nothing of it was said by the trainer"
+		);
+		assert_ok!(judge(CHALLENGERS[1], one, &other.join()));
+		assert_eq!(Convictions::get().len(), 1);
+		assert!(Convicted::<Test>::contains_key(JOB, seat));
+		assert!(!Convicted::<Test>::contains_key(JOB, trainer));
+		// The finder has nothing of what the trainer won.
+		assert_eq!(Won::<Test>::get(JOB, trainer), DEPOSIT);
+		training.to_the_join(two);
+		assert_ok!(judge(TRAINERS[0], two, &training.join()));
+		assert_eq!(Court::settle(&trainer, true), 2 * DEPOSIT);
+		assert_eq!(Court::settle(&seat, true), 0);
+		assert_eq!(Balances::reserved_balance(TRAINERS[0]), 0);
+	});
+}
+
+/// Deposits that an account has at stake, and those that it won, lie under one reason and are never
+/// taken for each other.
+#[test]
+fn who_accuses_while_it_is_accused_pays_each_from_its_own() {
+	run(|| {
+		let trainings = [MadeUp::new(1, false), MadeUp::new(2, true)];
+		let [cheat, true_one] = [0, 1].map(|at| trainings[at].claimed_by(TRAINERS[at]));
+		let lost = challenge(CHALLENGERS[0], &trainings[0].accused(cheat));
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(CHALLENGERS[0]), lost));
+		let own = challenge(TRAINERS[0], &trainings[1].accused(true_one));
+		assert_eq!(Balances::reserved_balance(TRAINERS[0]), 2 * DEPOSIT);
+		let honest = challenge(CHALLENGERS[1], &trainings[0].accused(cheat));
+		trainings[0].to_the_join(honest);
+		assert_ok!(judge(CHALLENGERS[1], honest, &trainings[0].join()));
+		Court::do_try_state().unwrap();
+		assert_eq!(Balances::reserved_balance(TRAINERS[0]), DEPOSIT);
+		assert_ok!(Court::withdraw(RuntimeOrigin::signed(TRAINERS[0]), own));
+		assert_eq!(Balances::reserved_balance(TRAINERS[0]), 0);
+		assert_eq!(Won::<Test>::get(JOB, true_one), DEPOSIT);
+	});
+}
+
+/// What was committed to on another chain cannot be shown on this one.
+#[test]
+fn a_challenge_of_another_chain_is_none_of_this() {
+	run(|| {
+		let (training, defendant) = accused(false);
+		let accusation = training.accused(defendant);
+		let (who, salt) = (CHALLENGERS[0], [3; 32]);
+		let digest =
+			|| Court::digest(&who, &defendant, &accusation.target, &accusation.claimed, &salt);
+		let hash = digest();
+		assert_ok!(Court::commit(RuntimeOrigin::signed(who), JOB, hash));
+		next_block();
+		frame_system::BlockHash::<Test>::insert(0, sp_core::H256::repeat_byte(1));
+		assert_ne!(digest(), hash);
+		let shown = Court::challenge(RuntimeOrigin::signed(who), accusation, salt);
+		assert_noop!(shown, Error::<Test>::WrongReveal);
+	});
+}
+
 /// What could be most numbers, lists or tensors in the fewest bytes is refused like anything else.
 #[test]
 fn openings_that_are_large_in_memory_are_refused() {
@@ -220,4 +299,23 @@ fn a_decision_weighs_no_more_than_its_call_says() {
 	println!("{terms} terms, {rows} rows");
 	assert!(terms <= Used::MOST.terms && rows <= Used::MOST.rows, "{terms} terms, {rows} rows");
 	assert!(terms >= 32_768, "a sum of so many exponentials");
+}
+
+/// Whatever a convict still says is refused, and keeps nothing in the state.
+#[test]
+fn a_convict_stores_nothing_more() {
+	run(|| {
+		let (training, defendant) = accused(false);
+		let [one, two] = [0, 1].map(|at| challenge(CHALLENGERS[at], &training.accused(defendant)));
+		let late = training.due(two).unwrap();
+		run_for(CLOCK - 2);
+		Court::settle(&defendant, false);
+		let who = RuntimeOrigin::signed(TRAINERS[0]);
+		let place = super::made_up::place(two);
+		assert_noop!(Court::open(who, two, place, late), Error::<Test>::AlreadyConvicted);
+		assert_eq!(Posts::<Test>::iter().count() + Openeds::<Test>::iter().count(), 0);
+		run_for(3);
+		assert!([one, two].iter().all(|id| !Disputes::<Test>::contains_key(id)));
+		assert_eq!(Convictions::get(), [], "who lost otherwise is not convicted again");
+	});
 }
