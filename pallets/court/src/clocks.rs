@@ -72,21 +72,39 @@ pub struct Clocks {
 	pub defender: u32,
 	/// Since when the clock of the side that is to move runs; `None` while it stands.
 	pub since: Option<Since>,
+	/// Full blocks in which the challenger's clock ran and that are no tick yet: fewer than are one.
+	pub challenger_rest: u8,
+	/// The same of the defender's clock. So a clock that is stopped and started again and again does
+	/// not stand.
+	pub defender_rest: u8,
 }
 
 impl Clocks {
 	/// Returns clocks that stand, with this many ticks for each side.
 	pub fn new(ticks: u32) -> Self {
-		Self { challenger: ticks, defender: ticks, since: None }
+		let (challenger_rest, defender_rest) = (0, 0);
+		Self { challenger: ticks, defender: ticks, since: None, challenger_rest, defender_rest }
 	}
 
 	/// Returns what `side`, which is to move, has left.
 	pub fn left(&self, side: Side, now: &Since) -> u32 {
-		let left = match side {
-			Side::Challenger => self.challenger,
-			Side::Defender => self.defender,
+		self.read(side, now).0
+	}
+
+	/// Returns what `side`, which is to move, has left, and the full blocks that are no tick yet.
+	fn read(&self, side: Side, now: &Since) -> (u32, u8) {
+		let (left, rest) = match side {
+			Side::Challenger => (self.challenger, self.challenger_rest),
+			Side::Defender => (self.defender, self.defender_rest),
 		};
-		left.saturating_sub(self.since.map_or(0, |since| since.ticks_until(now)))
+		let Some(mut since) = self.since else { return (left, rest) };
+		// As if it had been started so many blocks before.
+		since.height = since.height.saturating_sub(rest.into());
+		let ticks = since.ticks_until(now);
+		let blocks = now.height.saturating_sub(since.height);
+		let counted = ticks.saturating_mul(MAX_STANDSTILL.saturating_add(1));
+		let rest = u8::try_from(blocks.saturating_sub(counted)).unwrap_or_default();
+		(left.saturating_sub(ticks), rest)
 	}
 
 	/// Lets the clock of the side that is to move run.
@@ -96,10 +114,10 @@ impl Clocks {
 
 	/// Lets the clock of `side`, which is to move, stand.
 	pub fn stop(&mut self, side: Side, now: &Since) {
-		let left = self.left(side, now);
+		let read = self.read(side, now);
 		match side {
-			Side::Challenger => self.challenger = left,
-			Side::Defender => self.defender = left,
+			Side::Challenger => (self.challenger, self.challenger_rest) = read,
+			Side::Defender => (self.defender, self.defender_rest) = read,
 		}
 		self.since = None;
 	}
@@ -281,6 +299,26 @@ mod tests {
 		assert_eq!(since.ticks_until(&at(10, 103)), 0);
 		assert_eq!(since.ticks_until(&at(10, 104)), 1);
 		assert_eq!(since.ticks_until(&at(11, 140)), 10);
+	}
+
+	/// Full blocks count a quarter over all moves together, however often a clock is stopped.
+	#[test]
+	fn a_clock_that_is_stopped_again_and_again_does_not_stand() {
+		for span in 1..9 {
+			let mut clocks = Clocks::new(100);
+			for begin in (0..160).step_by(span as usize) {
+				clocks.start(&at(7, begin));
+				clocks.stop(Side::Defender, &at(7, (begin + span).min(160)));
+			}
+			assert_eq!((clocks.defender, clocks.defender_rest), (60, 0), "{span}");
+		}
+		// Blocks with room count once, and leave nothing over.
+		let mut clocks = Clocks::new(100);
+		for begin in (0..60).step_by(3) {
+			clocks.start(&at(begin, begin));
+			clocks.stop(Side::Challenger, &at(begin + 3, begin + 3));
+		}
+		assert_eq!((clocks.challenger, clocks.challenger_rest, clocks.defender), (40, 0, 100));
 	}
 
 	#[test]

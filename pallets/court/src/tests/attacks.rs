@@ -5,7 +5,7 @@ use crate::{
 	costs::Used, mock::*, Convicted, Disputes, Ending, Error, Event, Opened as Openeds,
 	OpeningBytes, Posts, Side, Won, JUDGE_AFTER,
 };
-use codec::Compact;
+use codec::{Compact, Encode};
 use frame_support::{assert_noop, assert_ok};
 use trainyard_court::{
 	game::{End, Moment, Piece, Target, Turn},
@@ -19,7 +19,7 @@ use trainyard_program::{
 	ops::Role,
 	spec::{Activation, JobSpec, Model},
 };
-use trainyard_protocol::H256;
+use trainyard_protocol::{job::Balance, H256};
 use trainyard_traits::{Court as _, Defendant, DisputeId};
 
 fn accused(joins: bool) -> (MadeUp, Defendant<AccountId>) {
@@ -222,6 +222,30 @@ fn a_challenge_of_another_chain_is_none_of_this() {
 		assert_ne!(digest(), hash);
 		let shown = Court::challenge(RuntimeOrigin::signed(who), accusation, salt);
 		assert_noop!(shown, Error::<Test>::WrongReveal);
+	});
+}
+
+/// Friends change who is heard again and again while all blocks are full: no clock stands by that.
+#[test]
+fn raising_again_and_again_stops_no_clock() {
+	run(|| {
+		let (training, defendant) = accused(true);
+		let ids = [0, 1, 2, 3].map(|at| challenge(CHALLENGERS[at], &training.accused(defendant)));
+		IsFull::set(true);
+		let all = || ids.iter().map(|id| CLOCK - left(*id)).sum::<u32>();
+		let (begin, before) = (Court::now(), all());
+		for (turn, more) in (0..60usize).zip(1 as Balance..) {
+			// One of the last two has the largest deposit, and the first is the oldest.
+			let id = ids[2 + turn % 2];
+			let who = RuntimeOrigin::signed(dispute(id).challenger);
+			assert_ok!(Court::raise(who, id, more * 10));
+			run_for(1 + turn as u32 % 3);
+		}
+		// Two clocks ran at any time, and a quarter of the blocks counts; less than a tick of each is
+		// left over.
+		let blocks = Court::now() - begin;
+		let counted = all() - before;
+		assert!((blocks / 2 - 4..=blocks / 2).contains(&counted), "{counted} of {blocks} blocks");
 	});
 }
 
