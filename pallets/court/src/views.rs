@@ -15,16 +15,16 @@ impl<T: Config> Pallet<T> {
 		let dispute = Disputes::<T>::get(id)?;
 		let now = Self::moment();
 		// The clock of the side that is to move is the one that runs.
-		let (mut left, to_move) = (dispute.clocks, dispute.side());
-		let now_left = left.left(to_move, &now);
+		let (mut clocks, to_move) = (dispute.clocks, dispute.side());
+		let left = clocks.left(to_move, &now);
 		match to_move {
-			Side::Challenger => left.challenger = now_left,
-			Side::Defender => left.defender = now_left,
+			Side::Challenger => clocks.challenger = left,
+			Side::Defender => clocks.defender = left,
 		}
 		let defendant = &dispute.defendant;
 		Some(DisputeView {
 			id,
-			left: [left.challenger, left.defender],
+			left: [clocks.challenger, clocks.defender],
 			place: dispute.stage.place(),
 			is_moot: Convicted::<T>::contains_key(defendant.job(), defendant),
 			runs: dispute.clocks.since.is_some(),
