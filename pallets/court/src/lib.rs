@@ -327,7 +327,7 @@ pub mod pallet {
 		}
 
 		/// Gives up a dispute that the caller brought. Its deposit is lost, unless the dispute was set
-		/// aside or the defendant was convicted in another.
+		/// aside, the defendant was convicted in another, or what it claims is gone.
 		#[pallet::call_index(3)]
 		#[pallet::weight(T::WeightInfo::withdraw().saturating_add(T::Accused::case_weight()))]
 		pub fn withdraw(origin: OriginFor<T>, id: DisputeId) -> DispatchResult {
