@@ -1,51 +1,27 @@
 //! What verifiers say about results.
 
 use crate::{
+	accusation::{Claimed, End, LeafContent, Leaves as AccusationLeaves, Peaks, Target},
 	blob::searched_states,
-	bundle::Checkpoint,
-	job::{BlockNumber, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS},
+	bundle::{Checkpoint, Diverged, Evaluation},
+	job::{BlockNumber, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS},
 	merkle::{self, MAX_PROOF},
+	trace::seal,
+	vrf::VrfSignature,
 	H256,
 };
 use bounded_collections::{BoundedVec, ConstU32};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
-use core::fmt;
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
 
-/// Proof that a segment was replayed: a bundle has of `trace_root` no more than the
-/// [sealed](crate::trace::seal) trace, so a verifier who did not replay has nothing to commit.
-#[derive(
-	Clone,
-	Copy,
-	Debug,
-	PartialEq,
-	Eq,
-	PartialOrd,
-	Ord,
-	Encode,
-	Decode,
-	DecodeWithMemTracking,
-	MaxEncodedLen,
-	TypeInfo,
-	Serialize,
-	Deserialize,
-)]
-pub struct SegmentEvidence {
-	/// The segment: from checkpoint `segment` to checkpoint `segment + 1`.
-	pub segment: u32,
-	/// Root of the segment's [trace](crate::trace), not sealed.
-	pub trace_root: H256,
-	/// Hash of the state that the replay ended in; where it left the finite numbers,
-	/// [`bundle::diverged_state`](crate::bundle::diverged_state).
-	pub end_state: H256,
-	/// Where the training stands still in this segment: from which segment on, as far as the
-	/// verifier looked. None where it does not, and in a replay that shows a false segment.
-	pub idle_since: Option<u32>,
-}
+/// Most segments at which a result parts from others: one for each of them.
+pub const MAX_PARTS: u32 = MAX_REPLICAS - 1;
+/// Most segments of a result of which one seat reveals evidence: its own draws, the first and the last
+/// or the one with the largest movement, and those where it parts from others.
+pub const MAX_EVIDENCE: u32 = MAX_AUDIT_SEGMENTS + 2 + MAX_PARTS;
 
-/// Why a result is false. Each is bound by the revealed roots: bytes that do not hash to
-/// them prove nothing against the trainer and count as [`GroupVerdict::Unavailable`].
+/// What a replay of a segment ended in.
 #[derive(
 	Clone,
 	Copy,
@@ -61,66 +37,130 @@ pub struct SegmentEvidence {
 	Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum RejectReason {
-	/// The checkpoints are not those that the specification asks for, or their committed losses
-	/// make training stop elsewhere.
-	WrongCheckpoints,
-	/// Checkpoint 0 is not the initial state of (specification, seed).
-	WrongInitialState,
-	/// The replayed segment ends in a state that is not the committed one, or its trace is not.
-	WrongSegment(SegmentEvidence),
-	/// A state holds a NaN, or tensors other than the model's.
-	WrongState {
-		/// Checkpoint that holds it.
-		checkpoint: u32,
+pub enum Ended {
+	/// A checkpoint.
+	Checkpoint {
+		/// Steps done.
+		step: u32,
+		/// Hash of the state.
+		state: H256,
+		/// Evaluation of the state.
+		evaluation: Evaluation,
 	},
-	/// The model is not the last checkpoint's parameters.
-	WrongModel,
-	/// The evaluation of a checkpoint's state differs from the committed one; of checkpoint 0, also its
-	/// trace, which has nothing but that evaluation.
-	WrongEvaluation {
-		/// The checkpoint.
-		checkpoint: u32,
+	/// The training left the finite numbers.
+	Diverged {
+		/// As in [`Diverged`].
+		step: u32,
 	},
-	/// No honest run has the state: a number in it is infinite or out of its bounds, or it is
-	/// farther from the state before it than the steps between them go.
-	UnreachableState {
-		/// Checkpoint that holds it.
-		checkpoint: u32,
-	},
-	/// Training is said to have diverged in this segment, and its replay stays finite.
-	NotDiverged(SegmentEvidence),
 }
 
-/// Writes the reason in words. They are the same wherever a person reads them: in a verifier's
-/// report, in the log, in the list of an audit's verdicts.
-impl fmt::Display for RejectReason {
-	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-		match self {
-			Self::WrongCheckpoints => {
-				f.write_str("the checkpoints are not those that the specification asks for")
+/// Proof that a segment was replayed. A bundle has of `trace_root` no more than the
+/// [sealed](crate::trace::seal) trace, so a verifier who did not replay has nothing to commit.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+pub struct SegmentEvidence {
+	/// The segment: from checkpoint `segment` to checkpoint `segment + 1`.
+	pub segment: u32,
+	/// Root of the segment's [trace](crate::trace), not sealed.
+	pub trace_root: H256,
+	/// What the replay ended in.
+	pub ended: Ended,
+	/// Where the training stands still in this segment: from which segment on, as far as the verifier
+	/// looked. None where it does not.
+	pub idle_since: Option<u32>,
+}
+
+impl SegmentEvidence {
+	/// Returns the leaf of every result that this evidence agrees with.
+	pub fn leaf(&self) -> LeafContent {
+		let trace = seal(&self.trace_root);
+		match self.ended {
+			Ended::Checkpoint { step, state, evaluation } => {
+				LeafContent::Checkpoint(Checkpoint { step, state, evaluation, trace })
 			}
-			Self::WrongInitialState => {
-				f.write_str("checkpoint 0 is not the initial state of the job")
-			}
-			Self::WrongSegment(SegmentEvidence { segment, .. }) => {
-				write!(f, "segment {segment} has another end or trace than the committed one")
-			}
-			Self::WrongState { checkpoint } => {
-				write!(f, "checkpoint {checkpoint} holds a NaN or other tensors than the job's")
-			}
-			Self::WrongModel => f.write_str("the model is not the last checkpoint's"),
-			Self::WrongEvaluation { checkpoint } => {
-				write!(f, "the evaluation of checkpoint {checkpoint} is not the committed one")
-			}
-			Self::UnreachableState { checkpoint } => {
-				write!(f, "checkpoint {checkpoint} is a state that no honest run can have")
-			}
-			Self::NotDiverged(SegmentEvidence { segment, .. }) => {
-				write!(f, "segment {segment} does not diverge, as is claimed")
-			}
+			Ended::Diverged { step } => LeafContent::Diverged(Diverged { step, trace }),
 		}
 	}
+
+	/// Returns the end of the segment, as a court hears it.
+	pub fn end(&self) -> End {
+		self.leaf().end()
+	}
+
+	/// Returns whether `path` leads from the leaf that it computed to the root of `result`: whether the
+	/// result says the same of this segment.
+	pub fn agrees(&self, result: &WorkResult, path: &[H256]) -> bool {
+		let leaf = self.leaf();
+		let of_its_kind = (result.diverged_in() == Some(self.segment))
+			== matches!(leaf, LeafContent::Diverged(_));
+		let index = self.segment.checked_add(1);
+		of_its_kind
+			&& index.is_some_and(|index| {
+				let (root, count) = (&result.bundle_root, result.leaves());
+				merkle::verify(root, &leaf.leaf(), index, count, path)
+			})
+	}
+}
+
+/// What a verifier says of a result of which it found nothing false.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+pub struct Replayed {
+	/// Evidence of each segment that it must replay, see [`required`](crate::duties::required),
+	/// ascending.
+	pub evidence: BoundedVec<SegmentEvidence, ConstU32<MAX_EVIDENCE>>,
+	/// The segment with the largest movement, which seats 1 and 2 pick.
+	pub moved: Option<u32>,
+	/// The segments where this result parts from others, ascending.
+	pub parts: BoundedVec<u32, ConstU32<MAX_PARTS>>,
+}
+
+/// What a verifier accuses a trainer of, whose result it found false.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+pub struct Rejection<AccountId> {
+	/// The trainer. Others who delivered the same result are accused by others.
+	pub account: AccountId,
+	/// Of what.
+	pub target: Target,
+	/// What is true instead.
+	pub claimed: Claimed,
+	/// What the result says there, under its roots.
+	pub leaves: AccusationLeaves,
 }
 
 /// A verifier's verdict on one distinct result of a job.
@@ -138,18 +178,39 @@ impl fmt::Display for RejectReason {
 	Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum GroupVerdict {
-	/// Everything drawn was replayed and equal; evidence per drawn segment, ascending.
-	Accept(BoundedVec<SegmentEvidence, ConstU32<MAX_REPLAYED_SEGMENTS>>),
-	/// The result is false.
-	Reject(RejectReason),
-	/// The result could not be had or replayed here. It counts as a word about the result only where
-	/// its trainers had to store it on chain; before that, a seat asks for what it lacks.
+pub enum GroupVerdict<AccountId> {
+	/// All that had to be was replayed, and equal.
+	Replayed(Replayed),
+	/// The result is false: the court decides.
+	Rejected(Rejection<AccountId>),
+	/// The result could not be had or replayed here. That is no word about the result.
 	Unavailable,
 }
 
-/// A verifier's verdicts on all distinct results of a job, in the audit's order.
-pub type Findings = BoundedVec<GroupVerdict, ConstU32<MAX_REPLICAS>>;
+/// A verifier's verdicts on all distinct results of a job.
+#[derive(
+	Clone,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+	Serialize,
+	Deserialize,
+)]
+pub struct Findings<AccountId> {
+	/// By which the verifier drew its segments.
+	pub draw: VrfSignature,
+	/// The verdicts, in the audit's order.
+	pub verdicts: BoundedVec<GroupVerdict<AccountId>, ConstU32<MAX_REPLICAS>>,
+}
+
+/// The paths from the evidence of findings to the roots of the results: of each verdict in order, of
+/// each segment ascending.
+pub type Paths = BoundedVec<Peaks, ConstU32<{ MAX_EVIDENCE * MAX_REPLICAS }>>;
 
 /// What an audit decided about one distinct result.
 #[derive(
@@ -168,16 +229,17 @@ pub type Findings = BoundedVec<GroupVerdict, ConstU32<MAX_REPLICAS>>;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-	/// The result is true, and trained.
+	/// Nobody challenged the result successfully, and more than half of the seats revealed evidence of
+	/// it.
 	Accepted,
-	/// The result is false.
+	/// All its trainers were convicted.
 	Rejected,
-	/// Its trainers did not store what a seat asked for, or most could not use what they stored.
+	/// Its trainers did not store what somebody asked for.
 	Unavailable,
-	/// No quorum in [`crate::job::MAX_AUDIT_ROUNDS`] rounds, or no verifiers.
+	/// Too little evidence in [`crate::job::MAX_AUDIT_ROUNDS`] rounds, no verifiers, or another result
+	/// stands as well.
 	Undecided,
-	/// The result is true, but in a drawn segment the training stood still: it is paid, and earns
-	/// no power.
+	/// As accepted, but in a replayed segment the training stood still: it is paid, and earns no power.
 	Idle,
 }
 
@@ -225,7 +287,17 @@ pub enum AuditPhase {
 		/// Last block for reveals.
 		until: BlockNumber,
 	},
-	/// Seats still lack what they asked for; the trainers store it on chain, or lose.
+	/// Trainers open what they forced to be false. It takes no block while there are no forced errors.
+	Opening {
+		/// Last block for that.
+		until: BlockNumber,
+	},
+	/// Anybody can challenge results and evidence.
+	Standing {
+		/// Last block for that, if nothing is disputed.
+		until: BlockNumber,
+	},
+	/// Somebody still lacks what it asked for; the trainers store it on chain, or lose.
 	Rescue {
 		/// Last block for uploads.
 		until: BlockNumber,
@@ -234,15 +306,14 @@ pub enum AuditPhase {
 	Done,
 }
 
-/// Most pieces that can be asked for of one result: both ends of each drawn segment, the last
-/// state, those at which it parts from others, and the three others.
+/// Most pieces that can be asked for of one result: as many as one seat reads.
 pub const MAX_PIECES: u32 = 2 * MAX_AUDIT_SEGMENTS + 4 + MAX_PARTINGS;
-/// Most states at which a result parts from others, over all that seats ask for.
+/// Most states beside those of a seat's own draws.
 pub const MAX_PARTINGS: u32 = 32;
 /// Most leaves that one rescue brings: of the states that are asked for.
 pub const MAX_LEAVES: u32 = 2 * MAX_AUDIT_SEGMENTS + 1 + MAX_PARTINGS;
 
-/// What a seat can lack of a result, and ask for on chain.
+/// What somebody can lack of a result, and ask for on chain.
 #[derive(
 	Clone,
 	Copy,
@@ -265,10 +336,9 @@ pub enum Piece {
 	Manifest,
 	/// The files that the job reads.
 	Files,
-	/// The state of this checkpoint: an end of a drawn segment, the last one, or the one at which the
-	/// result parts from another.
+	/// The state of this checkpoint.
 	State(u32),
-	/// The states that show where a standstill began, if a drawn segment stands still.
+	/// The states that show where a standstill began, if a replayed segment stands still.
 	Searched,
 }
 
@@ -315,31 +385,30 @@ impl PieceSizes {
 	}
 }
 
-/// Returns whether an audit of the `drawn` segments of this result always reads this piece, or may
-/// read it where one of them stands still. Where training diverged nobody searches: what has no end
-/// stands still nowhere.
-pub fn is_read(piece: &Piece, drawn: &[u32], result: &WorkResult) -> bool {
+/// Returns whether a replay of these `segments` of this result always reads this piece, or may read it
+/// where one of them stands still. Where training diverged nobody searches: what has no end stands still
+/// nowhere.
+pub fn is_read(piece: &Piece, segments: &[u32], result: &WorkResult) -> bool {
 	match piece {
 		Piece::Manifest | Piece::Files => true,
 		Piece::Searched => !result.diverged,
 		Piece::State(at) => {
-			*at == result.segments || drawn.iter().any(|s| s == at || s.checked_add(1) == Some(*at))
+			let is_end = |s: &u32| s == at || s.checked_add(1) == Some(*at);
+			*at == result.segments || segments.iter().any(is_end)
 		}
 	}
 }
 
-/// Returns whether `pieces` are some that an audit of the `drawn` segments of this result can read,
-/// each once and ascending. Where it `parts` from another result, one state more can be among them:
-/// the one in which the two begin to differ.
-pub fn are_read(pieces: &[Piece], drawn: &[u32], result: &WorkResult, parts: bool) -> bool {
+/// Returns whether `pieces` are some that this result has, each once and ascending. What a seat draws
+/// only the seat knows, so any can be asked for.
+pub fn exist(pieces: &[Piece], result: &WorkResult) -> bool {
 	let ascending = pieces.iter().zip(pieces.iter().skip(1)).all(|(a, b)| a < b);
 	let exists = |piece: &Piece| match piece {
 		Piece::State(at) => *at <= result.segments,
 		Piece::Searched => !result.diverged,
 		Piece::Manifest | Piece::Files => true,
 	};
-	let others = pieces.iter().filter(|piece| !is_read(piece, drawn, result)).count();
-	!pieces.is_empty() && ascending && pieces.iter().all(exists) && others <= usize::from(parts)
+	!pieces.is_empty() && ascending && pieces.iter().all(exists)
 }
 
 /// Shows which state a result committed to at one of its checkpoints.
@@ -379,38 +448,70 @@ mod tests {
 	use crate::bundle::Evaluation;
 	use Piece::*;
 
+	fn result(segments: u32, diverged: bool) -> WorkResult {
+		let root = H256::zero();
+		WorkResult { bundle_root: root, model_root: root, segments, diverged }
+	}
+
 	#[test]
-	fn only_what_an_audit_reads_can_be_asked_for() {
-		let result = |segments, diverged| {
-			let root = H256::zero();
-			WorkResult { bundle_root: root, model_root: root, segments, diverged }
-		};
+	fn what_a_result_has_can_be_asked_for() {
 		let nine = result(9, false);
-		let read = |pieces: &[Piece]| are_read(pieces, &[2, 6], &nine, false);
-		assert!(read(&[Manifest, Files, State(2), State(3), State(6), State(7), State(9)]));
-		assert!(read(&[Searched]) && read(&[State(9), Searched]) && read(&[Files]));
-		assert!(!read(&[]));
-		assert!(!read(&[State(2), State(2)]) && !read(&[State(3), State(2)]));
-		assert!(!read(&[Files, Manifest]));
-		let parts = |pieces: &[Piece]| are_read(pieces, &[2, 6], &nine, true);
-		for at in [0, 1, 4, 5, 8] {
-			assert!(!read(&[State(at)]), "{at}");
-			assert!(parts(&[State(at), State(9)]), "{at}");
-		}
-		assert!(!parts(&[State(0), State(1)]), "one parting at a time");
-		for at in [10, u32::MAX] {
-			assert!(!read(&[State(at)]) && !parts(&[State(at)]), "{at}");
-		}
-		let every: Vec<u32> = (0..MAX_AUDIT_SEGMENTS).map(|at| at * 2).collect();
-		let mut most = vec![Manifest, Files];
-		most.extend((0..2 * MAX_AUDIT_SEGMENTS).map(State));
-		most.extend([State(99), Searched]);
-		assert!(are_read(&most, &every, &result(99, false), false));
-		assert_eq!(most.len(), (MAX_PIECES - MAX_PARTINGS) as usize);
+		assert!(exist(&[Manifest, Files, State(0), State(4), State(9), Searched], &nine));
+		assert!(exist(&[Searched], &nine) && exist(&[Files], &nine));
+		assert!(!exist(&[], &nine) && !exist(&[State(10)], &nine));
+		assert!(!exist(&[State(2), State(2)], &nine) && !exist(&[State(3), State(2)], &nine));
+		assert!(!exist(&[Files, Manifest], &nine));
 		// The segment in which it diverged has no end, and nothing is searched.
-		let diverged = |pieces: &[Piece]| are_read(pieces, &[2, 9], &result(9, true), false);
-		assert!(diverged(&[Manifest, Files, State(2), State(3), State(9)]));
-		assert!(!diverged(&[State(10)]) && !diverged(&[Searched]));
+		let diverged = result(9, true);
+		assert!(exist(&[State(9)], &diverged));
+		assert!(!exist(&[State(10)], &diverged) && !exist(&[Searched], &diverged));
+	}
+
+	#[test]
+	fn a_replay_reads_the_ends_of_its_segments_and_the_last_state() {
+		let nine = result(9, false);
+		let read = |piece| is_read(&piece, &[2, 6], &nine);
+		assert!([Manifest, Files, Searched].into_iter().all(read));
+		let states: Vec<u32> = (0..=9).filter(|at| read(State(*at))).collect();
+		assert_eq!(states, [2, 3, 6, 7, 9]);
+		assert!(!is_read(&Searched, &[2], &result(9, true)));
+	}
+
+	/// What a seat reveals is the leaf of the result that it agrees with, so it vouches for nothing else.
+	#[test]
+	fn evidence_agrees_with_the_result_that_has_its_leaf() {
+		let evaluation = Evaluation::new(1.5, 3, 20);
+		let evidence = |segment: u32| SegmentEvidence {
+			segment,
+			trace_root: H256([segment as u8; 32]),
+			ended: Ended::Checkpoint { step: segment + 1, state: H256([9; 32]), evaluation },
+			idle_since: None,
+		};
+		let gone = SegmentEvidence {
+			segment: 4,
+			trace_root: H256([4; 32]),
+			ended: Ended::Diverged { step: 5 },
+			idle_since: None,
+		};
+		let start = Checkpoint { step: 0, state: H256([9; 32]), evaluation, trace: H256([1; 32]) };
+		let mut leaves = vec![start.leaf()];
+		leaves.extend((0..4).map(|segment| evidence(segment).leaf().leaf()));
+		leaves.push(gone.leaf().leaf());
+		let of = WorkResult { bundle_root: merkle::root(&leaves), ..result(4, true) };
+		let path = |index| merkle::proof(&leaves, index).unwrap();
+		assert!((0..4).all(|segment| evidence(segment).agrees(&of, &path(segment as usize + 1))));
+		assert!(gone.agrees(&of, &path(5)));
+		assert!(!evidence(1).agrees(&of, &path(3)) && !evidence(1).agrees(&of, &[]));
+		let other = SegmentEvidence { trace_root: H256([7; 32]), ..evidence(1) };
+		assert!(!other.agrees(&of, &path(2)), "another trace");
+		let ended = Ended::Checkpoint { step: 2, state: H256([8; 32]), evaluation };
+		assert!(!SegmentEvidence { ended, ..evidence(1) }.agrees(&of, &path(2)), "another state");
+		let beyond = SegmentEvidence { segment: u32::MAX, ..evidence(1) };
+		assert!(!beyond.agrees(&of, &path(2)));
+		// A leaf of the other kind is none, even where a root has it.
+		assert!(!gone.agrees(&WorkResult { diverged: false, segments: 5, ..of }, &path(5)));
+		let End::Checkpoint { trace, .. } = evidence(1).end() else { panic!("a checkpoint") };
+		assert_eq!(trace, seal(&H256([1; 32])));
 	}
 
 	#[test]
@@ -480,52 +581,51 @@ mod tests {
 
 	/// Frozen: commitments cover these bytes, and clients in other languages read them.
 	#[test]
-	fn layout_of_reasons() {
+	fn layout_of_findings() {
 		let hash = |byte| H256([byte; 32]);
-		let evidence = SegmentEvidence {
-			segment: 7,
-			trace_root: hash(1),
-			end_state: hash(2),
-			idle_since: None,
+		let evaluation = Evaluation::new(1.5, 7, 9);
+		let ended = Ended::Checkpoint { step: 258, state: hash(2), evaluation };
+		let evidence =
+			SegmentEvidence { segment: 7, trace_root: hash(1), ended, idle_since: Some(3) };
+		let mut bytes = vec![7, 0, 0, 0];
+		bytes.extend([1; 32]);
+		bytes.extend([0, 2, 1, 0, 0]);
+		bytes.extend([2; 32]);
+		bytes.extend(evaluation.encode());
+		bytes.extend([1, 3, 0, 0, 0]);
+		assert_eq!(evidence.encode(), bytes);
+		let diverged =
+			SegmentEvidence { ended: Ended::Diverged { step: 258 }, idle_since: None, ..evidence };
+		let mut short = bytes[..36].to_vec();
+		short.extend([1, 2, 1, 0, 0, 0]);
+		assert_eq!(diverged.encode(), short);
+		let replayed = Replayed {
+			evidence: vec![evidence].try_into().unwrap(),
+			moved: Some(5),
+			parts: vec![7].try_into().unwrap(),
 		};
-		let mut segment = vec![2, 7, 0, 0, 0];
-		segment.extend([1; 32]);
-		segment.extend([2; 32]);
-		segment.push(0);
-		let mut finite = segment.clone();
-		finite[0] = 7;
-		let idle = SegmentEvidence { idle_since: Some(258), ..evidence };
-		assert_eq!(idle.encode(), [&segment[1..69], &[1, 2, 1, 0, 0]].concat());
-		for (reason, bytes) in [
-			(RejectReason::WrongCheckpoints, vec![0]),
-			(RejectReason::WrongInitialState, vec![1]),
-			(RejectReason::WrongSegment(evidence), segment),
-			(RejectReason::WrongState { checkpoint: 258 }, vec![3, 2, 1, 0, 0]),
-			(RejectReason::WrongModel, vec![4]),
-			(RejectReason::WrongEvaluation { checkpoint: 258 }, vec![5, 2, 1, 0, 0]),
-			(RejectReason::UnreachableState { checkpoint: 258 }, vec![6, 2, 1, 0, 0]),
-			(RejectReason::NotDiverged(evidence), finite),
-		] {
-			assert_eq!(reason.encode(), bytes, "{reason:?}");
-		}
-	}
-
-	#[test]
-	fn a_reason_names_what_is_wrong() {
-		let hash = H256([0; 32]);
-		let (segment, idle_since) = (7, None);
-		let evidence = SegmentEvidence { segment, trace_root: hash, end_state: hash, idle_since };
-		for (reason, words) in [
-			(RejectReason::WrongCheckpoints, "the checkpoints are not"),
-			(RejectReason::WrongInitialState, "checkpoint 0 is not the initial state"),
-			(RejectReason::WrongSegment(evidence), "segment 7 has another end or trace"),
-			(RejectReason::WrongState { checkpoint: 3 }, "checkpoint 3 holds a NaN"),
-			(RejectReason::WrongModel, "the model is not"),
-			(RejectReason::WrongEvaluation { checkpoint: 3 }, "the evaluation of checkpoint 3"),
-			(RejectReason::UnreachableState { checkpoint: 3 }, "checkpoint 3 is a state that no"),
-			(RejectReason::NotDiverged(evidence), "segment 7 does not diverge"),
-		] {
-			assert!(alloc::format!("{reason}").starts_with(words), "{reason}");
-		}
+		let rejected = Rejection {
+			account: 9u64,
+			target: Target::Segment(258),
+			claimed: Claimed::Other,
+			leaves: Default::default(),
+		};
+		let draw = VrfSignature { pre_output: [3; 32], proof: [4; 64] };
+		let verdicts = vec![
+			GroupVerdict::Replayed(replayed),
+			GroupVerdict::Rejected(rejected),
+			GroupVerdict::Unavailable,
+		];
+		let findings = Findings { draw, verdicts: verdicts.try_into().unwrap() };
+		let mut all = [[3; 32], [4; 32], [4; 32]].concat();
+		all.extend([3 << 2, 0, 1 << 2]);
+		all.extend(&bytes);
+		all.extend([1, 5, 0, 0, 0, 1 << 2, 7, 0, 0, 0]);
+		all.extend([1, 9, 0, 0, 0, 0, 0, 0, 0, 1, 2, 1, 0, 0, 1, 0]);
+		all.push(2);
+		assert_eq!(findings.encode(), all);
+		assert_eq!(Findings::<u64>::decode(&mut &all[..]).unwrap(), findings);
+		let text = serde_json::to_string(&findings).unwrap();
+		assert_eq!(serde_json::from_str::<Findings<u64>>(&text).unwrap(), findings);
 	}
 }

@@ -6,7 +6,6 @@ use codec::{Decode, DecodeWithMemTracking, Encode, Input, MaxEncodedLen};
 use core::fmt;
 use scale_info::TypeInfo;
 use serde::{de::Error as _, Deserialize, Deserializer, Serialize};
-use sp_crypto_hashing::blake2_256;
 use trainyard_strict::canonical_bits;
 
 /// How the model of a state does on the validation rows. A checkpoint has one, and so has a trial
@@ -103,6 +102,8 @@ impl fmt::Debug for Evaluation {
 	DecodeWithMemTracking,
 	MaxEncodedLen,
 	TypeInfo,
+	Serialize,
+	Deserialize,
 )]
 pub struct Checkpoint {
 	/// Steps done.
@@ -174,16 +175,10 @@ pub fn bundle_leaves(
 	leaves.chain(diverged.map(|diverged| diverged.leaf())).collect()
 }
 
-/// Returns what stands in [`SegmentEvidence`](crate::audit::SegmentEvidence) for the end state of a
-/// segment in which training left the finite numbers: `blake2_256(SCALE("trainyard/diverged/v1",
-/// step: u32))`, with the step of [`Diverged`]. No file hashes to it.
-pub fn diverged_state(step: u32) -> H256 {
-	(b"trainyard/diverged/v1", step).using_encoded(blake2_256).into()
-}
-
 #[cfg(test)]
 mod tests {
 	use super::*;
+	use sp_crypto_hashing::blake2_256;
 
 	fn checkpoint(step: u32) -> Checkpoint {
 		let evaluation = Evaluation { loss_bits: 1.5f32.to_bits(), correct: 7, labels: 9 };
@@ -210,9 +205,6 @@ mod tests {
 		bytes.extend([7; 32]);
 		let diverged = Diverged { step: 258, trace: H256([7; 32]) };
 		assert_eq!(diverged.leaf(), H256(blake2_256(&bytes)));
-
-		let bytes = [&b"trainyard/diverged/v1"[..], &258u32.to_le_bytes()].concat();
-		assert_eq!(diverged_state(258), H256(blake2_256(&bytes)));
 	}
 
 	#[test]

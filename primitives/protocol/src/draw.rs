@@ -1,6 +1,6 @@
-//! Draws from a seed: who trains, who verifies, which segments are replayed.
+//! Draws from a seed: who trains, who verifies, and what a seat draws for itself.
 
-use crate::{job::WorkResult, H256};
+use crate::H256;
 use alloc::{collections::BTreeSet, vec::Vec};
 use codec::Encode;
 use sp_crypto_hashing::blake2_256;
@@ -75,15 +75,6 @@ pub fn distinct(domain: &[u8], seed: &H256, bound: u32, count: u32) -> Vec<u32> 
 	set.into_iter().collect()
 }
 
-/// Draws which segments of a result are replayed: `count` of those that end in a checkpoint, and the
-/// one in which training diverged, if it did, in ascending order. That one takes the place of none:
-/// all states before it would be free to make up if it did.
-pub fn segments(domain: &[u8], seed: &H256, result: &WorkResult, count: u32) -> Vec<u32> {
-	let mut drawn = distinct(domain, seed, result.segments, count);
-	drawn.extend(result.diverged_in());
-	drawn
-}
-
 #[cfg(test)]
 mod tests {
 	use super::*;
@@ -120,23 +111,6 @@ mod tests {
 			.count();
 		// 3,000 expected, standard deviation 27.4: six of them.
 		assert!((2836..=3164).contains(&heavy), "{heavy}");
-	}
-
-	#[test]
-	fn the_segment_that_diverged_is_always_drawn() {
-		let result = |segments, diverged| {
-			let (bundle_root, model_root) = Default::default();
-			WorkResult { bundle_root, model_root, segments, diverged }
-		};
-		for i in 0..100u32 {
-			let seed = H256(blake2_256(&i.to_le_bytes()));
-			let plain = distinct(b"t", &seed, 9, 4);
-			assert_eq!(segments(b"t", &seed, &result(9, false), 4), plain);
-			let with = segments(b"t", &seed, &result(9, true), 4);
-			assert_eq!((&with[..4], with[4]), (&plain[..], 9), "it takes no other's place");
-		}
-		assert_eq!(segments(b"t", &H256::zero(), &result(2, true), 4), [0, 1, 2]);
-		assert_eq!(segments(b"t", &H256::zero(), &result(0, true), 4), [0]);
 	}
 
 	#[test]

@@ -25,6 +25,9 @@ pub const STORAGE_BYTE: Balance = 175_000;
 /// What the deposit of a challenge is beside the price of a defence: 3 TRY for the fees of the
 /// defendant's moves, and 3 TRY for what they keep in the state.
 pub const CHALLENGE_BASE: Balance = 6_000_000_000_000;
+/// A trainer's deposit as a multiple of the larger of price and protocol fee. No attack that an audit can
+/// miss pays with it, for shares of power and of bonds up to 40 %: `tools/slots/court.py` computes it.
+pub const DEPOSIT_MULTIPLE: Balance = 3;
 /// What each further replica adds to the pay of all, as a part of the price in percent. One owner of
 /// several computes once, and honest replicas are insurance: each is one more chance that a result
 /// comes in time.
@@ -67,26 +70,23 @@ pub struct Sums {
 	pub price: Balance,
 	/// Protocol fee of all replicas together.
 	pub fee: Balance,
-	/// The part of the escrow for what trainers may have to store on chain for an audit: half of the
-	/// price of a rescue, for each replica.
+	/// The part of the escrow for what seats get back of what they paid for pieces that their draws
+	/// read: half of the price of storing them, for each replica.
 	pub storage: Balance,
 	/// Held from the submitter until the job ends: the pay of all replicas, the fee, the fees of a
 	/// full committee for all rounds that an audit may take, and `storage`.
 	pub escrow: Balance,
-	/// Held from each trainer until the job ends: the stake, or the least deposit where that is
-	/// more, and the same audit fees. So a cheat's deposit always covers the submitter's loss.
+	/// Held from each trainer until the job ends: [`DEPOSIT_MULTIPLE`] times the larger of price and fee,
+	/// or the least deposit where that is more, and the same audit fees. So a cheat's deposit always
+	/// covers the submitter's loss.
 	pub deposit: Balance,
 	/// Held from the submitter until the record of the job is removed.
 	pub record: Balance,
 }
 
 impl Sums {
-	/// Returns the sums of a job, whose parts these are and whose rescue has at most `rescue` bytes;
-	/// `None` where one leaves its range.
-	///
-	/// The stake is `(price + fee) x segments / audit_segments`, rounded up. A trainer that fakes
-	/// one segment is caught with probability `audit_segments / segments`, so on average it risks
-	/// the whole price and the fee, which is more than a segment can save.
+	/// Returns the sums of a job, whose parts these are and of which seats read at most `rescue` bytes of
+	/// a result; `None` where one leaves its range.
 	pub fn of(
 		spec: &JobSpec,
 		terms: &Terms,
@@ -105,10 +105,7 @@ impl Sums {
 		let half = half_of_storing(rescue, rates.storage_byte)?;
 		let storage = half.checked_mul(Balance::from(terms.replicas))?;
 		let escrow = pay.checked_add(fee)?.checked_add(audit)?.checked_add(storage)?;
-		let stake = price.checked_add(fee)?.checked_mul(Balance::from(segments))?;
-		let drawn = Balance::from(terms.audit_segments);
-		// Rounded up; `div_ceil` cannot say that it divides by zero.
-		let stake = stake.checked_add(drawn.checked_sub(1)?)?.checked_div(drawn)?;
+		let stake = price.max(fee).checked_mul(DEPOSIT_MULTIPLE)?;
 		let deposit = rates.min_deposit.max(stake).checked_add(audit)?;
 		let bytes = rates.record_byte.checked_mul(spec.encoded_size() as Balance)?;
 		let record = rates.record_base.checked_add(bytes)?;
@@ -117,7 +114,7 @@ impl Sums {
 }
 
 /// Returns half of the price of storing that many bytes on chain, rounded down: what a trainer gets
-/// back for what it stored because a seat asked for it. `None` on overflow.
+/// for what it stored because somebody asked for it. `None` on overflow.
 pub fn half_of_storing(bytes: u64, byte: Balance) -> Option<Balance> {
 	Balance::from(bytes).checked_mul(byte)?.checked_div(2)
 }
@@ -155,17 +152,14 @@ pub fn paid_per_ut(terms: &Terms) -> Balance {
 	pay_of_each(terms.price_per_ut, terms.replicas)
 }
 
-/// Returns the least fee of a verifier for one round: the price of [`work::audit_micro_ut`] at
-/// `price_per_ut`, or at [`FEE_PER_UT`] where that is more, rounded up; or [`MIN_AUDIT_FEE`] where
+/// Returns the least fee of a verifier for one round of a job with these terms, of which the fee is not
+/// looked at: the price of [`work::audit_micro_ut`] of all that it replays of a result at `price_per_ut`, or at [`FEE_PER_UT`] where that is more, rounded up; or [`MIN_AUDIT_FEE`] where
 /// even that is less. Whoever pays only themselves could name any price. Fails with
 /// [`SpecError::WorkOverflow`] where the work or the fee leaves its range.
-pub fn audit_fee(
-	spec: &CheckedSpec,
-	audit_segments: u32,
-	price_per_ut: Balance,
-) -> Result<Balance, SpecError> {
-	let work = work::audit_micro_ut(spec, audit_segments)?;
-	least_audit_fee(work, price_per_ut, FEE_PER_UT, MIN_AUDIT_FEE).ok_or(SpecError::WorkOverflow)
+pub fn audit_fee(spec: &CheckedSpec, terms: &Terms) -> Result<Balance, SpecError> {
+	let work = work::audit_micro_ut(spec, terms.replays(spec.segments()))?;
+	least_audit_fee(work, terms.price_per_ut, FEE_PER_UT, MIN_AUDIT_FEE)
+		.ok_or(SpecError::WorkOverflow)
 }
 
 /// Returns the least fee of a verifier that replays `audit` in one round, on a chain with this
@@ -192,9 +186,10 @@ pub fn challenge_deposit(
 	units::price(work, price_per_ut.max(fee_per_ut))?.checked_add(CHALLENGE_BASE)
 }
 
-/// How what somebody loses that the court convicted is shared out. All of it together is what is lost.
+/// How a trainer's lost deposit is shared out, or what a seat loses that the court convicted. All of it
+/// together is what is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConvictionShares {
+pub struct LostShares {
 	/// For the submitter, up to its loss.
 	pub submitter: Balance,
 	/// Burned: half of the rest, so that nobody earns all of it back by accusing itself.
@@ -205,17 +200,30 @@ pub struct ConvictionShares {
 	pub jackpot: Balance,
 }
 
-impl ConvictionShares {
+impl LostShares {
 	/// Shares out `lost`. The submitter is made whole first, up to its `loss`. Of the rest half is
 	/// burned. The finder has a quarter where it `proved` the fraud; where the defendant was silent no
 	/// more than `challenge`, the deposit of a challenge. The jackpot has what is left.
 	pub fn of(lost: Balance, loss: Balance, proved: bool, challenge: Balance) -> Self {
-		let submitter = lost.min(loss);
-		let rest = lost.saturating_sub(submitter);
+		let Self { submitter, jackpot: rest, .. } = Self::unburned(lost, loss);
 		let (burned, quarter) = (rest / 2, rest / 4);
 		let finder = if proved { quarter } else { quarter.min(challenge) };
 		let jackpot = rest.saturating_sub(burned).saturating_sub(finder);
 		Self { submitter, burned, finder, jackpot }
+	}
+
+	/// Shares out the deposit of a trainer that did not store what somebody asked for: as of one that was
+	/// convicted, but nobody has a part for having asked.
+	pub fn withheld(lost: Balance, loss: Balance) -> Self {
+		Self::of(lost, loss, false, 0)
+	}
+
+	/// Shares out the deposit of a trainer that did not deliver: what the submitter does not need is the
+	/// jackpot's.
+	pub fn unburned(lost: Balance, loss: Balance) -> Self {
+		let submitter = lost.min(loss);
+		let jackpot = lost.saturating_sub(submitter);
+		Self { submitter, burned: 0, finder: 0, jackpot }
 	}
 }
 
@@ -259,11 +267,12 @@ mod tests {
 		let mut spec = JobSpec::example();
 		spec.training.checkpoint_interval = 400;
 		let spec = spec.check().unwrap();
-		let work = work::audit_micro_ut(&spec, 3).unwrap();
+		let with = |price_per_ut| Terms { audit_segments: 3, price_per_ut, ..terms(1) };
+		let work = work::audit_micro_ut(&spec, spec.segments().min(5)).unwrap();
 		let price = 2_000_000_000_000_000;
-		assert_eq!(audit_fee(&spec, 3, price), Ok(u128::from(work) * 2_000_000_000));
-		assert_eq!(audit_fee(&spec, 3, 1), Ok(MIN_AUDIT_FEE));
-		assert_eq!(audit_fee(&spec, 3, u128::MAX), Err(SpecError::WorkOverflow));
+		assert_eq!(audit_fee(&spec, &with(price)), Ok(u128::from(work) * 2_000_000_000));
+		assert_eq!(audit_fee(&spec, &with(1)), Ok(MIN_AUDIT_FEE));
+		assert_eq!(audit_fee(&spec, &with(u128::MAX)), Err(SpecError::WorkOverflow));
 	}
 
 	/// 2 ut of compulsory work for a price of one unit: it costs what the chain itself prices it at.
@@ -313,7 +322,7 @@ mod tests {
 	#[test]
 	fn what_a_convict_loses_is_shared_by_rule() {
 		let shares = |lost, loss, proved| {
-			let s = ConvictionShares::of(lost, loss, proved, 60);
+			let s = LostShares::of(lost, loss, proved, 60);
 			assert_eq!(s.submitter + s.burned + s.finder + s.jackpot, lost);
 			(s.submitter, s.burned, s.finder, s.jackpot)
 		};
@@ -323,6 +332,10 @@ mod tests {
 		assert_eq!(shares(100, 0, false), (0, 50, 25, 25));
 		assert_eq!(shares(1_003, 0, true), (0, 501, 250, 252), "what does not divide");
 		assert_eq!(shares(100, 300, true), (100, 0, 0, 0));
+		let of = |s: LostShares| (s.submitter, s.burned, s.finder, s.jackpot);
+		assert_eq!(of(LostShares::withheld(1_003, 200)), (200, 401, 0, 402));
+		assert_eq!(of(LostShares::unburned(1_003, 200)), (200, 0, 0, 803));
+		assert_eq!(of(LostShares::unburned(100, 300)), (100, 0, 0, 0));
 	}
 
 	#[test]
@@ -361,7 +374,11 @@ mod tests {
 		assert_eq!((three.price, three.fee, three.deposit), (one.price, one.fee, one.deposit));
 		let dear = Terms { price_per_ut: 1_000 * TRY, ..terms(1) };
 		let dear = sums(&spec, &dear).unwrap();
-		assert_eq!(dear.deposit, ((dear.price + dear.fee) * 30).div_ceil(4) + audit);
+		assert_eq!(dear.deposit, 3 * dear.price + audit);
+		let cheap = Terms { price_per_ut: 1, ..terms(1) };
+		let costly = Rates { fee_per_ut: 1_000 * TRY, ..Rates::RUNTIME };
+		let cheap = Sums::of(&spec, &cheap, &parts, RESCUE, &costly).unwrap();
+		assert_eq!(cheap.deposit, 3 * cheap.fee + audit, "power has its price too");
 		assert_eq!(sums(&spec, &Terms { price_per_ut: u128::MAX, ..terms(1) }), None);
 	}
 }

@@ -1,6 +1,6 @@
 //! Terms, states and endings of a job.
 
-use crate::{MicroUt, Text, H256};
+use crate::{duties, Text, H256};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
@@ -20,25 +20,14 @@ pub const MAX_VERIFIERS: u32 = 16;
 /// Least fee of a verifier for a round, in the currency's smallest unit: pays for the two
 /// transactions of a verdict several times over.
 pub const MIN_AUDIT_FEE: Balance = 50_000_000_000;
-/// Most work that may be drawn of one result for every verifier of a round, in micro-ut: 864 GFLOP,
-/// which 2 GFLOPS replay in 7 of the 12 minutes that there are for a verdict at 6 s a block. Where
-/// the training stands still, one segment is added: at most as much again, which takes 2.4 GFLOPS.
-pub const MAX_AUDIT_WORK: MicroUt = 2_000_000;
-/// Most work that a verifier may have to replay of all results of a round together, where each replica
-/// brings a different one, with the segment that is added where a training stands still: 3.6 GFLOPS
-/// replay it in the 12 minutes. Every verifier has room for it.
-pub const MAX_ROUND_WORK: MicroUt = 3 * MAX_AUDIT_WORK;
-/// Most segments replayed by each verifier.
+/// Most segments of a result that each verifier draws for itself.
 pub const MAX_AUDIT_SEGMENTS: u32 = 16;
-/// Most segments of one result that are replayed: those that are drawn, and the one in which training
-/// diverged.
-pub const MAX_REPLAYED_SEGMENTS: u32 = MAX_AUDIT_SEGMENTS + 1;
 /// Part of the pay in percent that a trainer of an undecided result is paid, where a submitter names
 /// no other, and the least that a trainer takes where it names none.
 pub const UNDECIDED_PERCENT: u8 = 20;
-/// Rounds of verdicts an audit may take before it stays undecided: the first, a redraw where no
-/// quorum was reached, and one after a rescue of unavailable states. The escrow covers the fees of
-/// all of them; what was not needed is refunded.
+/// Committees that are drawn for an audit before it stays undecided, one after another where half of
+/// the seats or fewer revealed something. The escrow covers the fees of all of them; what was not needed
+/// is refunded.
 pub const MAX_AUDIT_ROUNDS: u32 = 3;
 
 /// What a submitter offers.
@@ -63,11 +52,10 @@ pub struct Terms {
 	pub price_per_ut: Balance,
 	/// How many trainers train the same job, 1 to [`MAX_REPLICAS`].
 	pub replicas: u32,
-	/// Size of the audit committee: odd, so that a majority is clear, and from
-	/// [`MIN_VERIFIERS`] to [`MAX_VERIFIERS`].
+	/// Size of the audit committee: odd, and from [`MIN_VERIFIERS`] to [`MAX_VERIFIERS`].
 	pub verifiers: u32,
-	/// Segments that each verifier replays, 1 to [`MAX_AUDIT_SEGMENTS`] and at most the
-	/// job's.
+	/// Segments that each verifier draws for itself, as [`duties::fits`](crate::duties::fits) says and
+	/// at most the job's. It replays a few more, see [`duties::replays`](crate::duties::replays).
 	pub audit_segments: u32,
 	/// Fee of one verifier for one round, at least [`fees::audit_fee`](crate::fees::audit_fee).
 	#[serde(with = "trainyard_program::text::decimal")]
@@ -84,6 +72,18 @@ pub struct Terms {
 	/// begins, so without it whoever keeps verifiers away has a model for nothing.
 	#[serde(default = "undecided_percent")]
 	pub undecided_percent: u8,
+}
+
+impl Terms {
+	/// Returns the most segments of a result of a job with that many that a seat replays in a round.
+	pub fn replays(&self, segments: u32) -> u32 {
+		duties::replays(self.audit_segments, segments, self.replicas)
+	}
+
+	/// Returns the most segments of such a result that all seats together replay in a round.
+	pub fn replayed_by_all(&self, segments: u32) -> u32 {
+		duties::replayed_by_all(self.audit_segments, segments, self.replicas, self.verifiers)
+	}
 }
 
 /// Returns the part for undecided results of terms in JSON that name none.
@@ -331,13 +331,11 @@ pub struct Settlement {
 	/// Part of what was slashed that went to the submitter for its loss.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub slashed_to_submitter: Balance,
-	/// Part of what was slashed that went to verifiers.
-	#[serde(with = "trainyard_program::text::decimal")]
-	pub slashed_to_verifiers: Balance,
 	/// Part of what was slashed that went to the jackpot.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub slashed_to_jackpot: Balance,
-	/// Part of what was slashed that was burned: of deposits of trainers that the court convicted.
+	/// Part of what was slashed that was burned: of deposits of trainers that the court convicted, or
+	/// that did not store what was asked for.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub slashed_burned: Balance,
 	/// Part of what was slashed that went to those who convicted trainers.

@@ -12,6 +12,7 @@
 
 extern crate alloc;
 
+pub mod accusation;
 pub mod audit;
 pub mod blob;
 pub mod bundle;
@@ -20,6 +21,7 @@ pub mod content;
 pub mod court;
 pub mod draw;
 pub mod drill;
+pub mod duties;
 pub mod fees;
 pub mod job;
 pub mod merkle;
@@ -38,4 +40,4 @@ pub type JobId = u32;
 
 /// Version of what is hashed, signed, stored or asked for. A client refuses a chain whose runtime
 /// speaks a different version, instead of misreading its bytes.
-pub const PROTOCOL_VERSION: u32 = 10;
+pub const PROTOCOL_VERSION: u32 = 11;

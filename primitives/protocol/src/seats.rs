@@ -1,6 +1,6 @@
 //! What a verifier has room for, and what a seat on a committee takes of it.
 
-use crate::{job::MAX_ROUND_WORK, MicroUt};
+use crate::MicroUt;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,9 @@ use trainyard_program::needs::MachineClass;
 /// The least that a verifier has room for: what a seat on a committee can need at most. If some could not
 /// take every audit, whoever makes one larger would be judged by the others alone.
 pub const LEAST_ROOM: Resources = Resources {
-	work: MAX_ROUND_WORK,
+	// What a machine of the class replays in the least time for commitments: 120 blocks at 6 s, of which
+	// seven twelfths are for that.
+	work: 2_000_000,
 	memory_mib: (MachineClass::Gib8.limits().memory >> 20) as u32,
 	disk_mib: (MachineClass::Gib8.most_disk() >> 20) as u32,
 };

@@ -6,7 +6,7 @@ use crate::{
 	seats::Resources,
 	JobId, MicroUt, Text, H256,
 };
-use alloc::vec::Vec;
+use alloc::{string::String, vec::Vec};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
@@ -102,22 +102,41 @@ pub struct AuditView<AccountId> {
 	pub round: u32,
 	/// Where it stands.
 	pub phase: AuditPhase,
+	/// Segments of each result that each seat draws for itself.
+	pub audit_segments: u32,
+	/// Seed of this round, of which seats sign their draws; none before the committee is drawn.
+	pub seed: Option<H256>,
 	/// Distinct results, what was decided, what is asked for, and the blobs that hold it.
-	pub groups: Vec<GroupView>,
-	/// The committee of this round.
+	pub groups: Vec<GroupView<AccountId>>,
+	/// The committee of this round, in the order drawn.
 	pub committee: Vec<MemberView<AccountId>>,
+	/// Evidence that others of the committee are drawn to replay again.
+	pub rechecks: Vec<RecheckView<AccountId>>,
+}
+
+/// A segment of somebody's evidence that another seat replays.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct RecheckView<AccountId> {
+	/// Who replays it.
+	pub by: AccountId,
+	/// Whose evidence.
+	pub of: AccountId,
+	/// Of which result.
+	pub group: u32,
+	/// Of which segment.
+	pub segment: u32,
 }
 
 /// One distinct result under audit.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
-pub struct GroupView {
+pub struct GroupView<AccountId> {
 	/// The roots, and how far it was trained.
 	pub result: WorkResult,
-	/// Its segments that are replayed, ascending; empty before the draw.
-	pub drawn: Vec<u32>,
+	/// Those of its trainers whom the court convicted.
+	pub convicted: Vec<AccountId>,
 	/// What was decided, if anything.
 	pub decision: Option<Decision>,
-	/// What seats ask for that is not on chain.
+	/// What is asked for and is not on chain.
 	pub asked: Vec<crate::audit::Piece>,
 	/// What was asked for, and is in what trainers of this result stored, unless they stored garbage.
 	pub stored: Vec<crate::audit::Piece>,
@@ -132,8 +151,12 @@ pub struct MemberView<AccountId> {
 	pub verifier: AccountId,
 	/// What it committed to in this round, if it did.
 	pub commitment: Option<H256>,
+	/// Its key at the height of the draw, by which it signs its own draws.
+	pub vrf_key: H256,
 	/// Its findings, once revealed.
-	pub findings: Option<crate::audit::Findings>,
+	pub findings: Option<crate::audit::Findings<AccountId>>,
+	/// Whether the court convicted its evidence.
+	pub convicted: bool,
 	/// Where it serves other seats what it fetched, if it does: the base URL of an HTTP server.
 	pub location: Option<Text>,
 }
@@ -255,6 +278,58 @@ pub struct VerifierView {
 	pub location: Option<Text>,
 	/// The bytes of the key of its own draws, once it has set one; without it it has no place.
 	pub vrf_key: Option<H256>,
+}
+
+/// A dispute before the court that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct DisputeView<AccountId> {
+	/// Its number.
+	pub id: u64,
+	/// Of which job.
+	pub job: JobId,
+	/// Who accuses.
+	pub challenger: AccountId,
+	/// Who is accused.
+	pub defendant: AccountId,
+	/// Root of the bundle that it replayed, of a seat that is accused of its evidence; none of a trainer.
+	pub bundle_root: Option<H256>,
+	/// What the challenger says instead.
+	pub claimed: crate::accusation::Claimed,
+	/// Where it stands, in words: what the next call names. None at a piece.
+	pub place: Option<String>,
+	/// Who is to move.
+	pub turn: DisputeTurn,
+	/// What the challenger has at stake.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub deposit: Balance,
+	/// The height at which the challenger bound itself to it.
+	pub committed_at: BlockNumber,
+	/// The height of the last move.
+	pub moved_at: BlockNumber,
+	/// Moves made.
+	pub moves: u32,
+	/// Blocks that the challenger has left, as long as they are not full.
+	pub challenger_left: BlockNumber,
+	/// Blocks that the defender has left, as long as they are not full.
+	pub defender_left: BlockNumber,
+	/// Whether the clock of the side that is to move runs.
+	pub runs: bool,
+	/// Whether it waits for a place in the docket.
+	pub aside: bool,
+	/// Whether the defendant lost elsewhere, so that it ends soon.
+	pub moot: bool,
+}
+
+/// Who is to move in a dispute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DisputeTurn {
+	/// The defender posts or opens something.
+	Defender,
+	/// The challenger names the first claim that it denies.
+	Challenger,
+	/// A piece is left: either side brings the openings, and the defender loses if nobody does.
+	Piece,
 }
 
 /// A trainer's offer.

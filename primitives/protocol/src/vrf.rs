@@ -14,6 +14,7 @@ use schnorrkel::{
 	vrf::{VRFPreOut, VRFProof, VRF_PREOUT_LENGTH, VRF_PROOF_LENGTH},
 	PublicKey, PUBLIC_KEY_LENGTH,
 };
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Label of the transcript that is signed.
 const DRAW: &[u8] = b"trainyard/draw/v1";
@@ -21,6 +22,8 @@ const DRAW: &[u8] = b"trainyard/draw/v1";
 const OUTPUT: &[u8] = b"trainyard/segments/v1";
 /// Domain, with the index of a result, of the draw of its segments from an output.
 const OWN: &[u8; 16] = b"trainyard/own/v1";
+/// Domain, with the index of a tensor, of the draw of the chunks that are read of it.
+const MOVEMENT: &[u8; 21] = b"trainyard/movement/v1";
 
 /// A public key: a compressed point of Ristretto.
 pub type VrfKey = [u8; PUBLIC_KEY_LENGTH];
@@ -74,6 +77,28 @@ pub struct VrfSignature {
 	pub proof: [u8; VRF_PROOF_LENGTH],
 }
 
+/// Writes the bytes as three words of 32: the point and both halves of the proof.
+impl Serialize for VrfSignature {
+	fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+		let mut halves = [H256::zero(); 2];
+		for (half, bytes) in halves.iter_mut().zip(self.proof.chunks(32)) {
+			half.0.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+		}
+		(H256(self.pre_output), halves).serialize(serializer)
+	}
+}
+
+impl<'de> Deserialize<'de> for VrfSignature {
+	fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+		let (point, halves) = <(H256, [H256; 2])>::deserialize(deserializer)?;
+		let mut proof = [0; VRF_PROOF_LENGTH];
+		for (bytes, half) in proof.chunks_mut(32).zip(halves) {
+			bytes.iter_mut().zip(half.0).for_each(|(to, from)| *to = from);
+		}
+		Ok(Self { pre_output: point.0, proof })
+	}
+}
+
 /// Returns whether somebody can sign by `key`: it is a point, and not the neutral one, whose outputs
 /// no verification takes.
 pub fn is_key(key: &VrfKey) -> bool {
@@ -107,6 +132,13 @@ pub fn sign<AccountId: Encode>(
 /// all where it has fewer, in ascending order.
 pub fn own_segments(output: &H256, group: u32, segments: u32, count: u32) -> Vec<u32> {
 	draw::distinct(&(OWN, group).encode(), output, segments, count)
+}
+
+/// Draws which chunks the seat with this `output` reads of a tensor that has `chunks` of them, to see
+/// how far it moves from checkpoint to checkpoint: `count`, or all where it has fewer, in ascending
+/// order. `tensor` is its index among the tensors of a state in ascending bytewise order of name.
+pub fn own_chunks(output: &H256, tensor: u32, chunks: u32, count: u32) -> Vec<u32> {
+	draw::distinct(&(MOVEMENT, tensor).encode(), output, chunks, count)
 }
 
 #[cfg(test)]
@@ -155,6 +187,10 @@ mod tests {
 		assert_eq!(own_segments(&output, 1, 1_000, 5), [225, 436, 556, 689, 867]);
 		assert_eq!(own_segments(&output, 0, 4, 5), [0, 1, 2, 3]);
 		assert_eq!(signature.encode(), [&signature.pre_output[..], &signature.proof].concat());
+		let text = serde_json::to_string(&signature).unwrap();
+		assert_eq!(serde_json::from_str::<VrfSignature>(&text).unwrap(), signature);
+		let words = [&text[4..68], &text[74..138], &text[143..207]].concat();
+		assert_eq!(words, hex::encode(signature.encode()), "{text}");
 	}
 
 	/// The domain is its 16 bytes without a length, and the index.
@@ -163,6 +199,14 @@ mod tests {
 		let domain = [&b"trainyard/own/v1"[..], &[2, 1, 0, 0]].concat();
 		let expected = draw::distinct(&domain, &SEED, 1_000, 7);
 		assert_eq!(own_segments(&SEED, 258, 1_000, 7), expected);
+	}
+
+	#[test]
+	fn layout_of_the_domain_of_own_chunks() {
+		let domain = [&b"trainyard/movement/v1"[..], &[2, 1, 0, 0]].concat();
+		let expected = draw::distinct(&domain, &SEED, 4_096, 2);
+		assert_eq!(own_chunks(&SEED, 258, 4_096, 2), expected);
+		assert_ne!(own_chunks(&SEED, 259, 4_096, 2), expected);
 	}
 
 	/// Nobody gets a second draw by signing again.

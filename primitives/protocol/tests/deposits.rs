@@ -3,28 +3,34 @@
 //! `cargo test --release -p trainyard-protocol --test deposits -- --nocapture` prints it.
 
 use trainyard_program::{
+	needs::MachineClass,
 	spec::{JobSpec, MAX_SEGMENTS},
 	work::Parts,
 };
 use trainyard_protocol::{
-	fees::{pay_of_all, Rates, Sums},
-	job::{Balance, Terms, MAX_AUDIT_WORK},
+	duties,
+	fees::{least_audit_fee, pay_of_all, Rates, Sums, DEPOSIT_MULTIPLE},
+	job::{Balance, Terms},
 };
 
 const PROTOCOL: &str = include_str!("../../../docs/protocol.md");
+const DECISION: &str =
+	include_str!("../../../docs/decisions/0029-a-court-decides-by-recomputing.md");
+/// Verifiers of an audit.
+const SEATS: u32 = 3;
 const TRY: Balance = 1_000_000_000_000;
 /// A thousandth of a ut.
 const MILLI_UT: u128 = 432_000_000;
 /// Steps of an interval: with its evaluation, about as much as one segment may be.
 const INTERVAL: u32 = 1_880;
 
-fn terms(replicas: u32) -> Terms {
+fn terms(audit_segments: u32, audit_fee: Balance) -> Terms {
 	Terms {
 		price_per_ut: TRY,
-		replicas,
-		verifiers: 3,
-		audit_segments: 1,
-		audit_fee: 4 * TRY,
+		replicas: 1,
+		verifiers: SEATS,
+		audit_segments,
+		audit_fee,
 		apply_blocks: 20,
 		training_blocks: 600,
 		machine: Default::default(),
@@ -54,29 +60,40 @@ fn row(ut: u32) -> String {
 	let mut spec = JobSpec::example();
 	spec.training.steps = ut * 1_000;
 	spec.training.checkpoint_interval = INTERVAL.min(spec.training.steps);
+	let spec = spec.check().unwrap();
 	let parts = Parts { step: MILLI_UT, evaluation: 40 * MILLI_UT };
-	assert!(parts.drawn_micro_ut(&spec, 1).unwrap() <= MAX_AUDIT_WORK);
 	let segments = spec.segments();
 	assert!(segments <= MAX_SEGMENTS);
-	let sums = Sums::of(&spec, &terms(1), &parts, 0, &Rates::RUNTIME).unwrap();
-	// Before, nothing was added where a training stands still, the fee was on all work, each replica
-	// was paid in full, and all work was power.
-	let fee = Balance::from(sums.work) * (TRY / 1_000_000);
-	let audit = 9 * 2 * TRY;
-	let deposit = TRY.max((sums.price + fee) * Balance::from(segments)) + audit;
+	let draws = duties::least_draws(segments, SEATS);
+	assert!(duties::fits(draws, segments, SEATS));
+	let work = parts.audit_micro_ut(&spec, terms(draws, 0).replays(segments)).unwrap();
+	assert!(work <= duties::most_work(MachineClass::Gib8.rate()));
+	let fee = least_audit_fee(work, TRY, TRY, 0).unwrap();
+	let sums = Sums::of(&spec, &terms(draws, fee), &parts, 0, &Rates::RUNTIME).unwrap();
+	assert_eq!(sums.deposit, TRY.max(3 * sums.price) + 9 * fee);
+	// Until protocol 10, with one segment drawn.
+	let before = TRY.max((sums.price + sums.fee) * Balance::from(segments)) + 9 * 4 * TRY;
 	let micro = |work: u64| shown(Balance::from(work) * (TRY / 1_000_000));
 	format!(
 		"| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
 		shown(Balance::from(ut) * TRY),
 		shown(Balance::from(segments) * TRY),
 		shown(sums.price),
-		shown(3 * sums.price),
 		shown(pay_of_all(sums.price, 3).unwrap()),
-		micro(sums.work),
 		micro(sums.training),
-		shown(deposit),
+		draws,
+		shown(3 * fee),
+		shown(before),
 		shown(sums.deposit),
 	)
+}
+
+/// The multiple for which decision 0029 computes that no attack pays.
+#[test]
+fn a_deposit_is_three_times_what_a_job_is_worth() {
+	assert_eq!(DEPOSIT_MULTIPLE, 3);
+	assert!(DECISION.contains("A trainer's deposit is **three times** the larger of price"));
+	assert!(DECISION.contains("the least multiple that holds for every job is 2.96"));
 }
 
 #[test]

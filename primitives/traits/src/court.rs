@@ -6,12 +6,10 @@
 
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
-use sp_runtime::{traits::ConstU32, BoundedVec, DispatchError, Weight};
-use trainyard_court::{
-	game::{Claimed, End, Leaf, Target},
-	Case,
-};
+use sp_runtime::{DispatchError, Weight};
+use trainyard_court::Case;
 use trainyard_protocol::{
+	accusation::{Claimed, End, Leaves, Target},
 	job::{Balance, BlockNumber, WorkResult},
 	JobId, H256,
 };
@@ -53,6 +51,9 @@ pub enum Defendant<AccountId> {
 		job: JobId,
 		/// Who.
 		who: AccountId,
+		/// Root of the bundle of the result that it replayed: one seat may replay the same segment of
+		/// several results, from different states.
+		bundle_root: H256,
 	},
 }
 
@@ -217,6 +218,26 @@ pub trait Accused<AccountId> {
 	}
 }
 
+/// What an audit knows of those whom the court accuses: the part of [`Accused`] that verification has.
+/// Cases, deposits and clocks are the market's.
+pub trait Audited<AccountId> {
+	/// Returns the result with this bundle root, if the seat `who` revealed evidence of it that was not
+	/// convicted.
+	fn replayed(job: JobId, who: &AccountId, bundle_root: &H256) -> Option<WorkResult>;
+	/// Returns the end of a segment that the seat `who` revealed of the result with this bundle root.
+	fn evidence(job: JobId, who: &AccountId, bundle_root: &H256, segment: u32) -> Option<End>;
+	/// Returns whether the trainer `who` stored the blob with this root as the file of the state of
+	/// checkpoint `state`, because that was asked for alone. An archive of several pieces is the file of
+	/// none of them.
+	fn stored(job: JobId, who: &AccountId, blob: &H256, state: u32) -> bool;
+	/// Returns the window in which results and evidence can be challenged, while it is open.
+	fn window(job: JobId) -> Option<Window>;
+	/// Notes a conviction. A seat loses its stake at once; what a trainer loses is the market's to move.
+	fn convict(defendant: &Defendant<AccountId>, conviction: &Conviction<AccountId>);
+	/// Returns the weight of one [`Audited::convict`] at worst.
+	fn convict_weight() -> Weight;
+}
+
 /// What seats have at stake when they accuse.
 pub trait Stakes<AccountId> {
 	/// Moves up to `amount` of the stake of the seat `who` to the free balance of `to`. Returns how
@@ -233,9 +254,6 @@ pub trait CourtRoom {
 	/// Returns the weight of [`CourtRoom::is_full`] at worst.
 	fn weight() -> Weight;
 }
-
-/// The leaves that an accusation shows.
-pub type Leaves = BoundedVec<Leaf, ConstU32<2>>;
 
 /// An accusation, as a challenge shows it.
 #[derive(
@@ -271,6 +289,8 @@ pub trait Court<AccountId> {
 	fn settle(defendant: &Defendant<AccountId>, acquitted: bool) -> Balance;
 	/// Forgets what was said in disputes of `job`, a part in each of the next blocks. None may be open.
 	fn forget(job: JobId);
+	/// Returns the weight of one [`Court::accuse`] at worst.
+	fn accuse_weight() -> Weight;
 	/// Returns the weight of one [`Court::standing`].
 	fn standing_weight() -> Weight;
 	/// Returns the weight of one [`Court::settle`] at worst.

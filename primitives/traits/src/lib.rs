@@ -12,7 +12,7 @@ extern crate alloc;
 mod court;
 
 pub use court::{
-	Accusation, Accused, Charged, Conviction, Court, CourtRoom, Defendant, DisputeId, Leaves,
+	Accusation, Accused, Audited, Charged, Conviction, Court, CourtRoom, Defendant, DisputeId,
 	Stakes, Standing, Window, MAX_WINDOWS,
 };
 
@@ -129,7 +129,7 @@ pub struct AuditRequest<AccountId> {
 	pub groups: Vec<(WorkResult, Vec<AccountId>)>,
 	/// Accounts that may not be on the committee: the submitter and all trainers.
 	pub parties: Vec<AccountId>,
-	/// Segments to draw of each result; all of one that has fewer.
+	/// Segments of each result that each seat draws for itself; all of one that has fewer.
 	pub audit_segments: u32,
 	/// Size of the committee.
 	pub verifiers: u32,
@@ -137,10 +137,20 @@ pub struct AuditRequest<AccountId> {
 	pub fee: Balance,
 	/// What a seat needs of its verifier, over all results.
 	pub needs: Resources,
+	/// What a machine of the job's class computes in a second, in FLOP.
+	pub rate: u64,
+	/// The deposit of a challenge, above 0: a seat that accuses puts as much at stake.
+	pub challenge: Balance,
+	/// Blocks for which the window for challenges is open at least.
+	pub window: BlockNumber,
+	/// Blocks for which it is open again after a dispute or a claim ended.
+	pub again: BlockNumber,
 	/// Most bytes of each piece of a result.
 	pub sizes: PieceSizes,
 	/// Price of storing a byte on chain.
 	pub storage_byte: Balance,
+	/// Most that the owner gives back to seats for what trainers stored because they asked for it.
+	pub storage: Balance,
 }
 
 /// What an audit reports when it is asked.
@@ -149,15 +159,15 @@ pub enum AuditStatus<AccountId> {
 	/// Ask again at this height.
 	Pending(BlockNumber),
 	/// Decided: one decision per group, in order, and a fee earned for each entry of the list (a
-	/// verifier who served in two rounds is in it twice).
+	/// verifier who served in two rounds is in it twice). A trainer that the court convicted has lost,
+	/// whatever is decided of its group.
 	Done {
 		/// Decisions.
 		decisions: Vec<Decision>,
 		/// Who earned an audit fee.
 		served: Vec<AccountId>,
-		/// What trainers get back for what seats asked them to store at the owner's cost; together at
-		/// most [`half_of_storing`](trainyard_protocol::fees::half_of_storing) of all pieces of each
-		/// result.
+		/// What seats get back of what they paid for pieces that their draws read; together at most
+		/// [`AuditRequest::storage`].
 		stored: Vec<(AccountId, Balance)>,
 	},
 }
@@ -169,9 +179,10 @@ pub trait Audits<AccountId> {
 	/// Takes the audit as far as it can go at the present block. Work is bounded by the
 	/// committee and the pool of verifiers.
 	fn advance(job: JobId) -> AuditStatus<AccountId>;
-	/// Decides what is still open as undecided and ends the audit, where it waits for a committee:
-	/// for an owner that waits no longer. A round that runs, or a rescue, goes on to its own end, so
-	/// that nobody who sees what was drawn is saved by the clock. An unknown audit stays unknown.
+	/// Draws no further committee, where the audit waits for one: for an owner that waits no longer.
+	/// What is still open is undecided when accusations of earlier rounds are decided. A round that
+	/// runs, or a rescue, goes on to its own end, so that nobody who sees what was drawn is saved by the
+	/// clock. An unknown audit stays unknown.
 	fn give_up(job: JobId);
 	/// Forgets an audit, which stays readable until then.
 	fn remove(job: JobId);

@@ -13,23 +13,6 @@ use trainyard_protocol::{
 	merkle, trace, H256,
 };
 
-impl LeafContent {
-	/// Returns the leaf.
-	pub fn leaf(&self) -> H256 {
-		match self {
-			LeafContent::Checkpoint(checkpoint) => checkpoint.leaf(),
-			LeafContent::Diverged(diverged) => diverged.leaf(),
-		}
-	}
-
-	fn end(&self) -> End {
-		match self {
-			LeafContent::Checkpoint(checkpoint) => End::of(checkpoint),
-			LeafContent::Diverged(diverged) => End::Diverged(*diverged),
-		}
-	}
-}
-
 /// A result with a leaf that no true result has.
 struct Impossible;
 

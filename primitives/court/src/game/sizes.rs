@@ -136,6 +136,12 @@ pub fn bytes(rounds: u32) -> u64 {
 	rounds.saturating_add(CHALLENGE + AROUND_JUDGEMENT + JUDGEMENT)
 }
 
+/// Returns the part of [`bytes`] that the challenger sends where it does not bring the openings: the
+/// challenge, and a denial in each round.
+pub fn challenger_bytes(rounds: u32) -> u64 {
+	DENIAL.saturating_mul(rounds.into()).saturating_add(CHALLENGE)
+}
+
 #[cfg(test)]
 mod tests {
 	use super::*;
@@ -184,5 +190,7 @@ mod tests {
 		let longest =
 			Sizes { steps: 100_000_000, results: 6_656, chunks: 1 << 22, stretches: 1 << 22 };
 		assert_eq!((longest.rounds(), transactions(longest.rounds())), (17, 37));
+		assert_eq!(challenger_bytes(17), 400 + 17 * 150);
+		assert!(challenger_bytes(17) < bytes(17) - JUDGEMENT);
 	}
 }

@@ -6,12 +6,14 @@
 use bounded_collections::{BoundedVec, ConstU32};
 use trainyard_protocol::H256;
 
+pub use trainyard_protocol::accusation::{
+	Claimed, End, Leaf, LeafContent, Peaks, Target, MAX_PEAKS,
+};
+
 /// Most parts into which a range is divided, and so most digests of a post.
 pub const FAN: u32 = 64;
 /// Levels of the tree of a content between a node and its parts: `2^LEVELS` is [`FAN`].
 pub const LEVELS: u32 = 6;
-/// Most peaks of a [frontier](trainyard_protocol::merkle::Frontier): binary digits of its count.
-pub const MAX_PEAKS: u32 = 32;
 /// Most tensors of a state: 64 layers of 8 parameters, each with two moments, and two powers of beta.
 pub const MAX_TENSORS: u32 = 64 * 8 * 3 + 2;
 /// Bytes of a chunk of a content.
@@ -21,8 +23,6 @@ pub const MAX_CHUNK: u32 = 1_024;
 pub const MAX_RESULTS: u32 = 6_656;
 /// Digests of a post.
 pub type Roots = BoundedVec<H256, ConstU32<FAN>>;
-/// Peaks of a frontier, the largest first.
-pub type Peaks = BoundedVec<H256, ConstU32<MAX_PEAKS>>;
 /// The bytes of a chunk of a content, or none.
 pub type ChunkBytes = BoundedVec<u8, ConstU32<MAX_CHUNK>>;
 /// The contents of all tensors of a state, in the order of
@@ -59,8 +59,8 @@ mod place;
 mod said;
 mod stage;
 
-pub use place::{Moment, Place, Target, Turn, Witness};
-pub use said::{Claimed, End, Entry, Leaf, LeafContent, Opened, Opening, Said};
+pub use place::{Moment, Place, Turn, Witness};
+pub use said::{Entry, Opened, Opening, Said};
 pub use stage::{After, Level, Moved, Next, Outcome, Owner, Piece, Scene, Stage, Subject};
 
 #[cfg(test)]

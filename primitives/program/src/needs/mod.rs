@@ -98,10 +98,10 @@ impl Needs {
 		most.saturating_add(self.initial).saturating_add(BASE)
 	}
 
-	/// Returns the bytes of the blob that rescues a result of which `audit_segments` segments are
-	/// drawn, see [`rescue_bytes`].
-	pub fn rescue(&self, audit_segments: u32) -> u64 {
-		self.states(audit_segments).saturating_add(self.files).saturating_add(self.manifest())
+	/// Returns the bytes of the blob that rescues a result of which `replayed` segments are replayed,
+	/// see [`rescue_bytes`].
+	pub fn rescue(&self, replayed: u32) -> u64 {
+		self.states(replayed).saturating_add(self.files).saturating_add(self.manifest())
 	}
 
 	/// Returns the most bytes of a manifest, and of the index of an archive that holds it.
@@ -111,11 +111,9 @@ impl Needs {
 	}
 
 	/// Returns the most bytes that a verifier fetches in a round: the files, and of each result that
-	/// may differ the states of its drawn segments and of the one in which it parts from others,
-	/// with its manifest.
-	pub fn download(&self, audit_segments: u32, results: u32) -> u64 {
-		let parting = if results > 1 { 1 } else { 0 };
-		self.states(audit_segments.saturating_add(parting))
+	/// may differ the states of the segments that it replays, with its manifest.
+	pub fn download(&self, replayed: u32, results: u32) -> u64 {
+		self.states(replayed)
 			.saturating_add(self.manifest())
 			.saturating_mul(u64::from(results))
 			.saturating_add(self.files)
@@ -123,9 +121,9 @@ impl Needs {
 
 	/// Returns the most bytes of disk that a verifier of such a round takes: what it fetches, or a
 	/// rescue where that is more, and the file of the decoded rows.
-	pub fn disk(&self, audit_segments: u32, results: u32) -> u64 {
-		self.download(audit_segments, results)
-			.max(self.rescue(audit_segments))
+	pub fn disk(&self, replayed: u32, results: u32) -> u64 {
+		self.download(replayed, results)
+			.max(self.rescue(replayed))
 			.saturating_add(self.rows)
 			.saturating_add(ROWS_BESIDE)
 	}
@@ -135,13 +133,13 @@ impl Needs {
 		self.checkpoint.saturating_mul(read_states(self.segments, segments))
 	}
 
-	/// Returns every number that has a limit beside it: of a job of which `audit_segments` segments
-	/// of at most `results` results are drawn, on machines of this class, where a rescue may have
+	/// Returns every number that has a limit beside it: of a job of which a verifier replays `replayed`
+	/// segments of at most `results` results, on machines of this class, where a rescue may have
 	/// `rescue` bytes.
 	pub fn beside(
 		&self,
 		class: MachineClass,
-		audit_segments: u32,
+		replayed: u32,
 		results: u32,
 		rescue: u64,
 	) -> [Shortage; 5] {
@@ -151,8 +149,8 @@ impl Needs {
 			of(Resource::Memory, self.memory(), limits.memory),
 			of(Resource::Rows, self.rows, limits.rows),
 			of(Resource::Text, self.text, limits.text),
-			of(Resource::Download, self.download(audit_segments, results), limits.download),
-			of(Resource::Rescue, self.rescue(audit_segments), rescue),
+			of(Resource::Download, self.download(replayed, results), limits.download),
+			of(Resource::Rescue, self.rescue(replayed), rescue),
 		]
 	}
 }
@@ -180,14 +178,14 @@ fn read_states(segments: u32, drawn: u32) -> u64 {
 	read.min(u64::from(segments).saturating_add(1))
 }
 
-/// Returns the most bytes of the blob that rescues the result of a job of which `audit_segments`
-/// segments are drawn: both ends of each, the last checkpoint and [`searched_states`], each with all
+/// Returns the most bytes of the blob that rescues the result of a job of which `replayed` segments are
+/// replayed: both ends of each, the last checkpoint and [`searched_states`], each with all
 /// tensors of the optimizer, the files that the job reads, the manifest and the archive's index. Returns
 /// `u64::MAX` past the range.
-pub fn rescue_bytes(spec: &CheckedSpec, audit_segments: u32) -> u64 {
+pub fn rescue_bytes(spec: &CheckedSpec, replayed: u32) -> u64 {
 	let checkpoints = u64::from(spec.segments()).saturating_add(1);
 	checkpoint_bytes(spec)
-		.saturating_mul(read_states(spec.segments(), audit_segments))
+		.saturating_mul(read_states(spec.segments(), replayed))
 		.saturating_add(spec.file_bytes())
 		.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
 		.saturating_add(MANIFEST_BASE)

@@ -1,34 +1,12 @@
 //! What disputes are about, and the places in it.
 
+use super::Target;
 use crate::referee::Computation;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use trainyard_protocol::{bundle::Evaluation, content::Node, H256};
 
 name! {
-	/// What is said to be false.
-	pub enum Target {
-		/// The initial state of a result and its evaluation: leaf 0.
-		Start,
-		/// The end of a segment of a result: leaf `segment + 1`, computed from leaf `segment`.
-		Segment(u32),
-		/// The number of segments of a result, which follows from the validation losses by the rule
-		/// for an early stop.
-		Stop,
-		/// The model file of a result: the parameters of its last state.
-		Model,
-		/// The blob that a trainer stored as the file of a state of its result.
-		Rescue {
-			/// Root of the blob.
-			blob: H256,
-			/// Index of the checkpoint.
-			state: u32,
-		},
-		/// The end of a segment that a seat revealed, computed from leaf `segment` of the result that
-		/// it replayed.
-		Evidence(u32),
-	}
-
 	/// What tensors a place is about, and when they are computed.
 	pub enum Moment {
 		/// The tensors of the initial state.

@@ -3,55 +3,9 @@
 use super::{ChunkBytes, Contents, Peaks, Place, Roots, Witness};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
-use trainyard_protocol::{
-	bundle::{Checkpoint, Diverged, Evaluation},
-	H256,
-};
+use trainyard_protocol::H256;
 
 stored! {
-	/// What a segment, or the start, comes to: what a leaf of a bundle says, but for the step of a
-	/// checkpoint, which follows from its index.
-	#[derive(Copy)]
-	pub enum End {
-		/// A checkpoint.
-		Checkpoint {
-			/// Hash of the state.
-			state: H256,
-			/// Its evaluation.
-			evaluation: Evaluation,
-			/// The [sealed](trainyard_protocol::trace::seal) trace.
-			trace: H256,
-		},
-		/// Training diverged.
-		Diverged(Diverged),
-	}
-
-	/// What a challenger says instead.
-	#[derive(Copy)]
-	pub enum Claimed {
-		/// This end, of `Target::Start`, `Target::Segment` and `Target::Evidence`.
-		End(End),
-		/// Something else, of all other targets.
-		Other,
-	}
-
-	/// What a leaf of a bundle says.
-	#[derive(Copy)]
-	pub enum LeafContent {
-		/// A checkpoint.
-		Checkpoint(Checkpoint),
-		/// Training diverged after the last checkpoint.
-		Diverged(Diverged),
-	}
-
-	/// A leaf of a bundle, and the proof that it is one.
-	pub struct Leaf {
-		/// What it says.
-		pub content: LeafContent,
-		/// The path from the leaf to the bundle root.
-		pub path: Peaks,
-	}
-
 	/// What an opening shows at a place, and what is kept of it. The counts of frontiers follow from
 	/// the place.
 	#[allow(clippy::large_enum_variant)] // There are few at a time, and all are stored.
@@ -151,12 +105,4 @@ pub enum Entry {
 	Posted(Place, Roots),
 	/// This was opened at a place.
 	Opened(Place, Opened),
-}
-
-impl End {
-	/// Returns what a leaf of a checkpoint says.
-	pub fn of(checkpoint: &Checkpoint) -> Self {
-		let Checkpoint { state, evaluation, trace, .. } = *checkpoint;
-		End::Checkpoint { state, evaluation, trace }
-	}
 }

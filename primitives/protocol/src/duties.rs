@@ -1,0 +1,276 @@
+//! What a seat of an audit replays, what it puts at stake, and how long it has.
+//!
+//! Each seat draws segments for itself ([`vrf`](crate::vrf)), so that nobody knows before what is looked
+//! at. Beside them some have duties, by the order in which the committee was drawn, so that the number
+//! of duties does not grow with the committee.
+
+use crate::{
+	job::{Balance, BlockNumber, WorkResult, MAX_AUDIT_SEGMENTS},
+	MicroUt,
+};
+use alloc::{collections::BTreeSet, vec::Vec};
+use trainyard_program::units::FLOP_PER_MICRO_UT;
+
+/// Own draws of all seats together, of [`OF_SEGMENTS`] segments or more.
+pub const DRAWS: u32 = 45;
+/// Segments up to which the number of draws grows with them.
+pub const OF_SEGMENTS: u32 = 1_000;
+/// Most forced errors of a result.
+pub const MAX_FORCED: u32 = 16;
+/// Segments for which there is one forced error.
+pub const FORCED_SHARE: u32 = 16;
+/// Most blocks for commitments: a day.
+pub const MAX_COMMIT_BLOCKS: BlockNumber = 14_400;
+/// Seconds of a block.
+const BLOCK_SECONDS: u128 = 6;
+/// The fixed point in which probabilities are counted.
+const ONE: u128 = 1 << 32;
+
+/// Returns how many segments of a result with that many `segments` each of `seats` seats draws at least:
+/// `ceil(45 min(segments, 1,000) / (1,000 seats))`, and at least one.
+pub fn least_draws(segments: u32, seats: u32) -> u32 {
+	let all = DRAWS.saturating_mul(segments.min(OF_SEGMENTS));
+	let of = OF_SEGMENTS.saturating_mul(seats.max(1));
+	all.div_ceil(of).max(1)
+}
+
+/// Returns whether each of `seats` seats may draw `draws` segments of such a result: no fewer than the
+/// least, and no more than [`MAX_AUDIT_SEGMENTS`].
+pub fn fits(draws: u32, segments: u32, seats: u32) -> bool {
+	(least_draws(segments, seats)..=MAX_AUDIT_SEGMENTS).contains(&draws)
+}
+
+/// Returns how many leaves of a result with that many segments have a false trace:
+/// `min(16, ceil(segments / 16))`.
+pub fn forced_errors(segments: u32) -> u32 {
+	segments.div_ceil(FORCED_SHARE).min(MAX_FORCED)
+}
+
+/// Returns the probability that `draws` of `segments` segments hit none of the forced errors, in parts of
+/// [`ONE`], rounded up.
+fn miss(segments: u32, draws: u32) -> u128 {
+	let errors = forced_errors(segments);
+	let draws = draws.min(segments);
+	(0..draws).fold(ONE, |miss, drawn| {
+		let left = segments.saturating_sub(drawn);
+		let good = u128::from(left.saturating_sub(errors));
+		miss.saturating_mul(good).div_ceil(u128::from(left.max(1)))
+	})
+}
+
+/// Returns what a seat puts at stake: the largest of `least`, the deposit of a `challenge`, and
+/// `5/4 fee / hit`, rounded up. `hit` is the least probability, over results with these numbers of
+/// `segments`, that its `draws` hit a forced error: whoever guesses in the place of replaying loses more
+/// than the fee.
+pub fn seat_stake(
+	least: Balance,
+	challenge: Balance,
+	fee: Balance,
+	segments: impl IntoIterator<Item = u32>,
+	draws: u32,
+) -> Balance {
+	// A result without a segment has none to guess.
+	let misses = segments.into_iter().filter(|segments| *segments > 0).map(|n| miss(n, draws));
+	let hit = ONE.saturating_sub(misses.max().unwrap_or(0)).max(1);
+	let guess = fee.saturating_mul(5).div_ceil(4).saturating_mul(ONE).div_ceil(hit);
+	least.max(challenge).max(guess)
+}
+
+/// Returns the blocks for commitments of a seat that has to do `work` at `rate` FLOP a second:
+/// `12/7 work / rate`, no less than `least` and no more than a day, unless `least` is more.
+pub fn commit_blocks(work: MicroUt, rate: u64, least: BlockNumber) -> BlockNumber {
+	let flop = u128::from(work).saturating_mul(FLOP_PER_MICRO_UT);
+	let in_blocks = u128::from(rate.max(1)).saturating_mul(BLOCK_SECONDS).saturating_mul(7);
+	let blocks = flop.saturating_mul(12).div_ceil(in_blocks);
+	let blocks = BlockNumber::try_from(blocks).unwrap_or(BlockNumber::MAX);
+	blocks.min(MAX_COMMIT_BLOCKS).max(least)
+}
+
+/// Returns the most work of a seat for which a machine that computes `rate` FLOP a second has the time: that
+/// of [`MAX_COMMIT_BLOCKS`], so 233 `ut` at 2 GFLOP/s.
+pub fn most_work(rate: u64) -> MicroUt {
+	let seconds = u128::from(MAX_COMMIT_BLOCKS).saturating_mul(BLOCK_SECONDS);
+	let flop = seconds.saturating_mul(rate.into()).saturating_mul(7) / 12;
+	MicroUt::try_from(flop / FLOP_PER_MICRO_UT).unwrap_or(MicroUt::MAX)
+}
+
+/// Returns the most segments of a result with that many `segments` that a seat replays in a round: its own
+/// draws, two by its duty, and, where there are several `results`, the one where they part.
+pub fn replays(draws: u32, segments: u32, results: u32) -> u32 {
+	draws.saturating_add(2).saturating_add((results > 1).into()).min(segments)
+}
+
+/// Returns the most segments of a result that all of `seats` seats together replay in a round.
+pub fn replayed_by_all(draws: u32, segments: u32, results: u32, seats: u32) -> u32 {
+	replays(draws, segments, results).saturating_mul(seats).min(segments)
+}
+
+/// Returns the part of `work`, for which there are `blocks`, that is done in `least` of them, rounded up.
+/// Verifiers declare what they have room for by that time.
+pub fn work_of(work: MicroUt, blocks: BlockNumber, least: BlockNumber) -> MicroUt {
+	let part = u128::from(work).saturating_mul(least.into()).div_ceil(blocks.max(1).into());
+	MicroUt::try_from(part).unwrap_or(MicroUt::MAX)
+}
+
+/// Returns whether the seat number `seat` picks the segment in which `result` moved farthest.
+pub fn picks(seat: usize, result: &WorkResult) -> bool {
+	matches!(seat, 1 | 2) && result.segments > 0
+}
+
+/// Returns the segments of `result` of which the seat number `seat` reveals evidence, ascending: its
+/// `own` draws; of seat 0 the first one and the last, and where training diverged that one in the place
+/// of the last; of seats 1 and 2 the one that `moved` most by their own pick, which is neither of these
+/// where there are others; and those where the result `parts` from others, as the seat found. `None` where
+/// the seat names a pick that is not its duty, or none where it is; or segments that the result does not
+/// have, or not in ascending order.
+pub fn required(
+	own: &[u32],
+	seat: usize,
+	result: &WorkResult,
+	moved: Option<u32>,
+	parts: &[u32],
+) -> Option<Vec<u32>> {
+	let ascending = parts.iter().zip(parts.iter().skip(1)).all(|(a, b)| a < b);
+	let there = parts.iter().all(|part| *part < result.trained())
+		&& moved.is_none_or(|segment| segment < result.segments);
+	if moved.is_some() != picks(seat, result) || !ascending || !there {
+		return None;
+	}
+	let mut all: BTreeSet<u32> = own.iter().chain(parts).copied().chain(moved).collect();
+	if seat == 0 {
+		let last = result.segments.checked_sub(1).filter(|_| !result.diverged);
+		all.extend(result.diverged_in().or(last));
+		// Every run moves farthest there, so nobody could pick it for that.
+		all.extend((result.trained() > 0).then_some(0));
+	}
+	Some(all.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use crate::H256;
+
+	#[test]
+	fn all_seats_together_draw_45_of_1000() {
+		for (segments, seats, draws) in [
+			(1_000, 3, 15),
+			(1_000, 5, 9),
+			(1_000, 9, 5),
+			(1_000, 15, 3),
+			(100_000, 3, 15),
+			(100, 3, 2),
+			(30, 3, 1),
+			(1, 15, 1),
+			(0, 3, 1),
+			(1_000, 0, 45),
+			(u32::MAX, u32::MAX, 1),
+		] {
+			assert_eq!(least_draws(segments, seats), draws, "{segments} by {seats}");
+		}
+		assert!(fits(15, 1_000, 3) && fits(16, 1_000, 3));
+		assert!(!fits(14, 1_000, 3) && !fits(17, 1_000, 3) && !fits(0, 1, 3));
+		assert!(!fits(16, 1_000, 2), "23 would be needed");
+	}
+
+	/// The figures of decision 0029: 0.067, 0.136 and 0.216.
+	#[test]
+	fn a_guesser_is_hit_as_often_as_the_record_says() {
+		assert_eq!([0, 1, 16, 17, 100, 256, 1_000].map(forced_errors), [0, 1, 1, 2, 7, 16, 16]);
+		for (segments, draws, hit) in [(30, 1, 67), (100, 2, 136), (1_000, 15, 216)] {
+			let found = (ONE - miss(segments, draws)) * 1_000;
+			assert_eq!((found + ONE / 2) / ONE, hit, "{segments}");
+		}
+		assert_eq!((miss(5, 5), miss(5, 9), miss(0, 3)), (0, 0, ONE));
+	}
+
+	#[test]
+	fn a_stake_covers_a_challenge_and_a_guess() {
+		assert_eq!(seat_stake(100, 10, 0, [30], 1), 100);
+		assert_eq!(seat_stake(100, 900, 0, [30], 1), 900);
+		// 5/4 of 1,000 by 1/15, and a little for rounding.
+		let stake = seat_stake(100, 900, 1_000, [30], 1);
+		assert!((18_750..18_753).contains(&stake), "{stake}");
+		// The result in which a guess is hit least often counts, and one without segments does not.
+		let stake_of = |segments: &[u32]| seat_stake(1, 1, 1_000, segments.iter().copied(), 1);
+		assert_eq!((stake_of(&[30, 5]), stake_of(&[5, 30, 0])), (stake, stake));
+		assert_eq!((stake_of(&[1]), stake_of(&[0]), stake_of(&[])), (1_250, 1_250, 1_250));
+		let fee = 1_000_000;
+		for (segments, draws) in [(30, 1), (100, 2), (1_000, 15), (1_000_000, 1)] {
+			let stake = seat_stake(0, 0, fee, [segments], draws);
+			let hit = ONE - miss(segments, draws);
+			assert!(stake * hit >= fee * 5 / 4 * ONE, "{segments}: guessing would pay");
+		}
+		assert_eq!(seat_stake(1, 1, u128::MAX, [30], 1), u128::MAX.div_ceil(ONE - miss(30, 1)));
+	}
+
+	#[test]
+	fn commitments_have_twelve_sevenths_of_the_time() {
+		// 2 ut take 432 s at 2 GFLOP/s.
+		assert_eq!(commit_blocks(2_000_000, 2_000_000_000, 120), 124);
+		assert_eq!(commit_blocks(1_000_000, 2_000_000_000, 120), 120);
+		assert_eq!(commit_blocks(230_000_000, 2_000_000_000, 120), 14_195);
+		assert_eq!(commit_blocks(300_000_000, 2_000_000_000, 120), MAX_COMMIT_BLOCKS);
+		assert_eq!(commit_blocks(u64::MAX, 0, 120), MAX_COMMIT_BLOCKS);
+		assert_eq!(commit_blocks(0, 1, 20_000), 20_000, "the least goes before");
+		// The most work takes all of the time, and a little more does not fit.
+		let most = most_work(2_000_000_000);
+		assert_eq!((most, most_work(0)), (233_333_333, 0));
+		assert_eq!(commit_blocks(most, 2_000_000_000, 120), MAX_COMMIT_BLOCKS);
+		// Whoever has the least room can take all of it.
+		let room = crate::seats::LEAST_ROOM.work;
+		let rate = trainyard_program::needs::MachineClass::Gib8.rate();
+		for work in [1, 1_944_444, 1_944_445, 100_000_000, most_work(rate)] {
+			let time = commit_blocks(work, rate, 120);
+			assert!(work_of(work, time, 120) <= room, "{work}");
+		}
+		// What is done in 120 of them is what a machine can do in that time.
+		assert_eq!(work_of(230_000_000, 14_195, 120), 1_944_347);
+		assert_eq!((work_of(7, 120, 120), work_of(7, 0, 120), work_of(1, 240, 120)), (7, 840, 1));
+	}
+
+	#[test]
+	fn a_seat_replays_its_draws_and_its_duties() {
+		assert_eq!((replays(15, 1_000, 1), replays(15, 1_000, 3), replays(4, 4, 3)), (17, 18, 4));
+		assert_eq!(replayed_by_all(1, 30, 1, 3), 9);
+		assert_eq!((replayed_by_all(1, 5, 1, 3), replayed_by_all(16, u32::MAX, 2, 15)), (5, 285));
+	}
+
+	fn result(segments: u32, diverged: bool) -> WorkResult {
+		let (bundle_root, model_root) = (H256::zero(), H256::zero());
+		WorkResult { bundle_root, model_root, segments, diverged }
+	}
+
+	#[test]
+	fn each_seat_has_its_duties() {
+		let (plain, diverged) = (result(10, false), result(10, true));
+		let at = |seat, moved, parts: &[u32]| required(&[2, 5], seat, &plain, moved, parts);
+		assert_eq!(at(0, None, &[]), Some(vec![0, 2, 5, 9]));
+		assert_eq!(at(1, Some(7), &[]), Some(vec![2, 5, 7]));
+		assert_eq!(at(2, Some(5), &[]), Some(vec![2, 5]), "its pick is drawn as well");
+		assert_eq!(at(3, None, &[]), Some(vec![2, 5]));
+		assert_eq!(at(3, None, &[0, 5, 9]), Some(vec![0, 2, 5, 9]));
+		for (seat, moved, parts) in [
+			(0, Some(7), &[][..]),
+			(3, Some(7), &[]),
+			(1, None, &[]),
+			(2, None, &[]),
+			(1, Some(10), &[]),
+			(3, None, &[10]),
+			(3, None, &[5, 5]),
+			(3, None, &[6, 5]),
+		] {
+			assert_eq!(at(seat, moved, parts), None, "{seat} {moved:?} {parts:?}");
+		}
+		assert_eq!(required(&[2], 0, &diverged, None, &[]), Some(vec![0, 2, 10]));
+		assert_eq!(required(&[2], 3, &diverged, None, &[10]), Some(vec![2, 10]));
+		assert_eq!(required(&[2], 1, &diverged, Some(10), &[]), None, "it has no end");
+		// It diverged in its first segment: nothing can have moved.
+		let first = result(0, true);
+		assert_eq!(required(&[], 0, &first, None, &[]), Some(vec![0]));
+		assert_eq!(required(&[], 1, &first, None, &[]), Some(vec![]));
+		assert_eq!(required(&[0], 0, &result(1, false), None, &[]), Some(vec![0]));
+		// The initial state was not finite: nothing was trained.
+		assert_eq!(required(&[], 0, &result(0, false), None, &[]), Some(vec![]));
+	}
+}
