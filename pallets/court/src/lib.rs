@@ -475,6 +475,11 @@ pub mod pallet {
 			Self::do_forget(job);
 		}
 
+		fn accuse_weight() -> Weight {
+			Self::move_weight(T::WeightInfo::challenge())
+				.saturating_add(T::Accused::convict_weight())
+		}
+
 		fn standing_weight() -> Weight {
 			T::DbWeight::get().reads(1)
 		}

@@ -210,7 +210,7 @@ impl<T: Config> Pallet<T> {
 	/// Moves up to `amount` from a bond to the jackpot; returns how much. It is 0 only where
 	/// the jackpot's account does not exist and `amount` cannot create it: then the bond keeps
 	/// that dust.
-	fn move_to_jackpot(who: &T::AccountId, amount: Balance) -> Balance {
+	pub(crate) fn move_to_jackpot(who: &T::AccountId, amount: Balance) -> Balance {
 		T::Currency::transfer_on_hold(
 			&HoldReason::VerifierBond.into(),
 			who,

@@ -1,22 +1,24 @@
-//! What seats ask for because nobody gave it to them, and what they prepay for it.
+//! What is asked for because nobody gave it, and what is prepaid for it.
 //!
-//! A seat names what it lacks. For a while the other seats, and the trainers, can still give it to
-//! the seat, which then withdraws its claim or commits. What is asked for after that the trainers
-//! store on chain (`rescue`), or lose.
+//! Whoever lacks something of a result names it: a seat while its committee commits, and anybody while
+//! results stand. For a while the seats, and the trainers, can still give it to whoever asked, which then
+//! withdraws its claim, or commits. What is asked for after that the trainers store on chain (`rescue`),
+//! or lose. So "not to be had" is nobody's vote.
 //!
-//! - A claim that finds no other one waiting begins this time, for all claims of all seats. A seat
-//!   does so twice in a round at most, and the time for commitments has an end that no claim moves, so that
-//!   nobody delays an audit again and again.
-//! - What has to be stored for a seat the first time, of a result in a round, is paid from the audit's
-//!   escrow. For whatever it asks for after that the seat prepays all bytes, and half of that goes to
-//!   who stored them. A claim that is withdrawn costs nothing: whether what it asked for was there, or
-//!   came late, nobody can prove. Nobody is paid for giving, so that nobody asks a friend.
-//! - What is stored already is not asked for again. A seat that names nothing else says that what was
-//!   stored is of no use to it, and its verdict *unavailable* counts.
+//! - What seats draw only they know, so any piece that the result has can be named.
+//! - A claim that finds no other one waiting begins this time, for all claims. A seat does so twice in a
+//!   round at most, and the time for commitments has an end that no claim moves. While results stand all
+//!   together do so [`MAX_LATE_WINDOWS`] times, and the window is open again after each.
+//! - Who claims prepays all bytes. Those who stored them have half of that, the rest returns. A claim that
+//!   is withdrawn costs nothing: whether what it asked for was there, or came late, nobody can prove.
+//!   Nobody is paid for giving, so that nobody asks a friend.
+//! - A seat gets what it paid back from the audit's escrow, of the pieces that its draws read. Which
+//!   these are is known when it reveals.
+//! - What is stored already is not asked for again.
 
 use crate::{
-	Asked, AuditOf, AuditRecords, Claim, Claims, Config, Error, Event, HoldReason, Pallet,
-	MAX_BEGUN, MAX_CLAIMS, MAX_WINDOWS,
+	Asked, AuditOf, AuditRecords, Claim, Claims, Config, Error, Event, HoldReason, Pallet, H256,
+	MAX_BEGUN, MAX_CLAIMS, MAX_LATE_WINDOWS, MAX_STRANGERS, MAX_WINDOWS,
 };
 use alloc::vec::Vec;
 use frame_support::{
@@ -32,14 +34,20 @@ use sp_runtime::{
 	helpers_128bit::multiply_by_rational_with_rounding, ArithmeticError, DispatchResult, Rounding,
 };
 use trainyard_protocol::{
-	audit::{are_read, AuditPhase, Piece, Pieces},
-	job::Balance,
-	JobId,
+	accusation::Target,
+	audit::{exist, is_read, AuditPhase, Findings, GroupVerdict, Piece, Pieces},
+	job::{Balance, WorkResult},
+	vrf, JobId,
 };
 use trainyard_traits::JobObserver;
 
-/// What storers are owed, in the order given.
-type Owed<AccountId> = Vec<(AccountId, Balance)>;
+/// What a seat has to show for what it asked for.
+pub(crate) struct Spent<'a, AccountId> {
+	/// The output by which it drew.
+	pub output: H256,
+	/// What it found.
+	pub findings: &'a Findings<AccountId>,
+}
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_request(
@@ -49,57 +57,60 @@ impl<T: Config> Pallet<T> {
 		pieces: Pieces,
 	) -> DispatchResult {
 		let mut audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
-		let AuditPhase::Committing { until } = audit.phase else {
-			return Err(Error::<T>::NotCommitting.into());
-		};
 		let now = Self::now();
-		ensure!(now <= until, Error::<T>::TooLate);
-		let member = audit.member_mut(&who).ok_or(Error::<T>::NotOnCommittee)?;
-		ensure!(member.commitment.is_none(), Error::<T>::HasCommitted);
+		let late = match audit.phase {
+			AuditPhase::Committing { until } => {
+				ensure!(now <= until, Error::<T>::TooLate);
+				let member = audit.member_mut(&who).ok_or(Error::<T>::NotOnCommittee)?;
+				ensure!(member.commitment.is_none(), Error::<T>::HasCommitted);
+				false
+			}
+			AuditPhase::Standing { .. } => {
+				ensure!(Self::is_open(job, &audit, now), Error::<T>::TooLate);
+				true
+			}
+			_ => return Err(Error::<T>::NotCommitting.into()),
+		};
 		let (sizes, byte) = (audit.sizes, audit.storage_byte);
-		// All replicas share the seed: of several results that pass, all but one part from the true one.
-		let parts = audit.groups.len() > 1;
 		let found = usize::try_from(group)
 			.ok()
 			.and_then(|at| audit.groups.get_mut(at))
 			.filter(|found| found.decision.is_none())
 			.ok_or(Error::<T>::NoSuchGroup)?;
 		let segments = found.result.segments;
-		ensure!(are_read(&pieces, &found.drawn, &found.result, parts), Error::<T>::NotRead);
+		ensure!(exist(&pieces, &found.result), Error::<T>::NoSuchPiece);
 		let mut claims = Claims::<T>::get(job, &who);
 		let mine = claims.iter().filter(|claim| claim.group == group);
 		ensure!(mine.clone().all(|claim| !claim.open), Error::<T>::AlreadyAsked);
-		// One that named nothing but what was stored was answered by that, and nothing was stored for it.
-		let answered = mine.clone().any(|claim| claim.answered && !claim.pieces.is_empty());
-		let before = mine.count() as u32;
-		ensure!(before < MAX_CLAIMS, Error::<T>::TooManyClaims);
+		ensure!((mine.count() as u32) < MAX_CLAIMS, Error::<T>::TooManyClaims);
 		let is_stored =
 			|piece: &Piece| found.asked.iter().any(|asked| asked.piece == *piece && asked.stored);
 		let mut lacking = pieces;
 		lacking.retain(|piece| !is_stored(piece));
-		if lacking.is_empty() {
-			let claim = Claim { group, pieces: lacking, prepaid: 0, open: false, answered: true };
-			claims.try_push(claim).map_err(|_| Error::<T>::TooManyClaims)?;
-			Claims::<T>::insert(job, &who, claims);
-			Self::deposit_event(Event::StoredInVain { job, group, verifier: who });
-			return Ok(());
-		}
-		let prepaid = match answered {
-			false => 0,
-			true => Balance::from(sizes.sum(lacking.iter().copied(), segments))
-				.checked_mul(byte)
-				.ok_or(ArithmeticError::Overflow)?,
-		};
+		ensure!(!lacking.is_empty(), Error::<T>::IsStored);
+		let prepaid = Balance::from(sizes.sum(lacking.iter().copied(), segments))
+			.checked_mul(byte)
+			.ok_or(ArithmeticError::Overflow)?;
 		for piece in &lacking {
 			if !found.asked.iter().any(|asked| asked.piece == *piece) {
 				let asked = Asked { piece: *piece, stored: false };
 				found.asked.try_push(asked).map_err(|_| Error::<T>::TooManyPieces)?;
 			}
 		}
+		// Nobody may ask for more than can be stored, and have it taken for withheld.
+		ensure!(found.open_bytes(&sizes) <= T::MaxRescue::get(), Error::<T>::TooManyBytes);
+		if audit.member_mut(&who).is_none() && claims.is_empty() {
+			ensure!(Self::strangers(job, &audit) < MAX_STRANGERS, Error::<T>::TooManyClaims);
+		}
 		let relay = match audit.relay {
 			Some(relay) => {
 				ensure!(now <= relay, Error::<T>::TooLate);
 				relay
+			}
+			None if late => {
+				ensure!(audit.late_windows < MAX_LATE_WINDOWS, Error::<T>::TooManyWindows);
+				audit.late_windows = audit.late_windows.saturating_add(1);
+				now.saturating_add(T::RelayBlocks::get())
 			}
 			None => {
 				ensure!(now <= audit.latest, Error::<T>::TooLate);
@@ -111,34 +122,34 @@ impl<T: Config> Pallet<T> {
 			}
 		};
 		audit.relay = Some(relay);
-		// Who gets it from others must still replay it.
-		let whole = relay.saturating_add(T::CommitBlocks::get()).min(audit.latest);
-		let until = until.max(relay).max(whole);
-		audit.phase = AuditPhase::Committing { until };
+		if let AuditPhase::Committing { until } = audit.phase {
+			// Who gets it from others must still replay it.
+			let whole = relay.saturating_add(audit.time).min(audit.latest);
+			audit.phase = AuditPhase::Committing { until: until.max(relay).max(whole) };
+		}
 		T::Currency::hold(&HoldReason::Claim.into(), &who, prepaid)?;
-		let claim = Claim { group, pieces: lacking.clone(), prepaid, open: true, answered: false };
+		let claim = Claim { group, pieces: lacking.clone(), prepaid, open: true, paid: 0 };
 		claims.try_push(claim).map_err(|_| Error::<T>::TooManyClaims)?;
 		Claims::<T>::insert(job, &who, claims);
 		AuditRecords::<T>::insert(job, &audit);
-		Self::deposit_event(Event::Asked {
-			job,
-			group,
-			verifier: who,
-			pieces: lacking,
-			prepaid,
-			until: relay,
-		});
+		let (pieces, until) = (lacking, relay);
+		Self::deposit_event(Event::Asked { job, group, who, pieces, prepaid, until });
 		// The owner of the audit is to look when the others had their time.
 		T::Observer::progressed(job);
 		Ok(())
 	}
 
+	/// Returns how many accounts without a seat have claims.
+	fn strangers(job: JobId, audit: &AuditOf<T>) -> u32 {
+		let sits = |who: &T::AccountId| audit.committee.iter().any(|m| m.verifier == *who);
+		Claims::<T>::iter_key_prefix(job).filter(|who| !sits(who)).count() as u32
+	}
+
 	pub(crate) fn do_withdraw_request(who: T::AccountId, job: JobId, group: u32) -> DispatchResult {
 		let mut audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
-		let AuditPhase::Committing { .. } = audit.phase else {
-			return Err(Error::<T>::NotCommitting.into());
-		};
-		ensure!(audit.member_mut(&who).is_some(), Error::<T>::NotOnCommittee);
+		let waits =
+			matches!(audit.phase, AuditPhase::Committing { .. } | AuditPhase::Standing { .. });
+		ensure!(waits, Error::<T>::NotCommitting);
 		let withdrawn = Self::withdraw_claims(job, &mut audit, &who, |of| of == group);
 		ensure!(withdrawn, Error::<T>::NotAsked);
 		AuditRecords::<T>::insert(job, &audit);
@@ -160,18 +171,37 @@ impl<T: Config> Pallet<T> {
 			claim.open = false;
 			Self::release_claim(who, claim.prepaid);
 			claim.prepaid = 0;
-			let (verifier, group) = (who.clone(), claim.group);
-			Self::deposit_event(Event::RequestWithdrawn { job, group, verifier });
+			let (who, group) = (who.clone(), claim.group);
+			Self::deposit_event(Event::RequestWithdrawn { job, group, who });
 		}
 		if !withdrawn {
 			return false;
 		}
-		Claims::<T>::insert(job, who, claims);
+		Self::keep_claims(job, audit, who, claims);
 		Self::forget_unasked(job, audit);
 		if audit.relay.is_none() {
+			Self::open_again(audit, Self::now());
 			T::Observer::progressed(job);
 		}
 		true
+	}
+
+	/// Keeps the claims of `who`: those of a committee that works until it has revealed, others while one
+	/// is open.
+	fn keep_claims(
+		job: JobId,
+		audit: &AuditOf<T>,
+		who: &T::AccountId,
+		claims: frame_support::BoundedVec<
+			Claim,
+			frame_support::traits::ConstU32<{ crate::ALL_CLAIMS }>,
+		>,
+	) {
+		if audit.window.is_some() && claims.iter().all(|claim| !claim.open) {
+			Claims::<T>::remove(job, who);
+		} else {
+			Claims::<T>::insert(job, who, claims);
+		}
 	}
 
 	/// Lets the pieces go that no open claim names.
@@ -192,64 +222,102 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Ends the open claims on `group` after its window, in which its pieces were `answered` or not. The
-	/// `shares` are due to those who stored what was asked for. What seats asked for without prepaying it
-	/// the audit's escrow pays, all else the first seat that named it, by what it prepaid. Returns what
-	/// the escrow owes; what is prepaid beyond it returns.
+	/// Ends the open claims on `group` after its window. The `shares` are due to those who stored what was
+	/// asked for: of each piece the first who named it pays, by what it prepaid, and the rest returns.
 	pub(crate) fn close_claims(
 		job: JobId,
 		audit: &AuditOf<T>,
 		group: u32,
 		shares: &[(T::AccountId, Balance)],
-		answered: bool,
-	) -> Owed<T::AccountId> {
-		let mut owed = Vec::new();
-		let Some(found) = audit.groups.get(group as usize) else { return owed };
+	) {
+		let Some(found) = audit.groups.get(group as usize) else { return };
 		let (sizes, segments) = (audit.sizes, found.result.segments);
 		let mut left: Vec<Piece> = found.open_pieces().collect();
 		let all = Balance::from(sizes.sum(left.iter().copied(), segments));
-		for free in [true, false] {
-			for member in &audit.committee {
-				let who = &member.verifier;
-				let mut claims = Claims::<T>::get(job, who);
-				let mut changed = false;
-				let is_due = |claim: &Claim| {
-					claim.open && claim.group == group && free == (claim.prepaid == 0)
-				};
-				for claim in claims.iter_mut().filter(|claim| is_due(claim)) {
-					changed = true;
-					claim.open = false;
-					claim.answered = answered;
-					let first: Vec<Piece> =
-						left.iter().copied().filter(|piece| claim.pieces.contains(piece)).collect();
-					left.retain(|piece| !first.contains(piece));
-					let part = Balance::from(sizes.sum(first, segments));
-					let mut kept = claim.prepaid;
-					for (trainer, share) in shares {
-						let amount =
-							multiply_by_rational_with_rounding(*share, part, all, Rounding::Down)
-								.unwrap_or(0);
-						if free {
-							owed.push((trainer.clone(), amount));
-						} else {
-							let paid = Self::move_claim(who, trainer, amount.min(kept));
-							kept = kept.saturating_sub(paid);
-						}
-					}
-					Self::release_claim(who, kept);
-					claim.prepaid = 0;
-				}
-				if changed {
-					Claims::<T>::insert(job, who, claims);
-				}
+		let claimants: Vec<_> = Claims::<T>::iter_prefix(job).collect();
+		for (who, mut claims) in claimants {
+			let is_due = |claim: &Claim| claim.open && claim.group == group;
+			if !claims.iter().any(is_due) {
+				continue;
 			}
+			for claim in claims.iter_mut().filter(|claim| is_due(claim)) {
+				claim.open = false;
+				let first: Vec<Piece> =
+					left.iter().copied().filter(|piece| claim.pieces.contains(piece)).collect();
+				left.retain(|piece| !first.contains(piece));
+				let part = Balance::from(sizes.sum(first, segments));
+				let mut kept = claim.prepaid;
+				for (trainer, share) in shares {
+					let amount =
+						multiply_by_rational_with_rounding(*share, part, all, Rounding::Down)
+							.unwrap_or(0);
+					let paid = Self::move_claim(&who, trainer, amount.min(kept));
+					kept = kept.saturating_sub(paid);
+					claim.paid = claim.paid.saturating_add(paid);
+				}
+				Self::release_claim(&who, kept);
+				claim.prepaid = 0;
+			}
+			Self::keep_claims(job, audit, &who, claims);
 		}
-		owed
 	}
 
-	/// Returns whether this seat asked in this round for pieces of `group` that were stored.
-	pub(crate) fn was_answered(job: JobId, who: &T::AccountId, group: u32) -> bool {
-		Claims::<T>::get(job, who).iter().any(|claim| claim.group == group && claim.answered)
+	/// Ends what claims are still open, of results that were decided meanwhile.
+	pub(crate) fn drop_open_claims(job: JobId, audit: &mut AuditOf<T>) {
+		let claimants: Vec<_> = Claims::<T>::iter_prefix(job).collect();
+		for (who, mut claims) in claimants {
+			for claim in claims.iter_mut().filter(|claim| claim.open) {
+				claim.open = false;
+				Self::release_claim(&who, claim.prepaid);
+				claim.prepaid = 0;
+			}
+			Self::keep_claims(job, audit, &who, claims);
+		}
+		Self::forget_unasked(job, audit);
+	}
+
+	/// Notes what a seat gets back of what it paid for pieces that it reads: of the segments of which it
+	/// reveals evidence, or, where it accuses somebody, of those that it drew and the one that it found.
+	pub(crate) fn note_refunds(
+		job: JobId,
+		audit: &mut AuditOf<T>,
+		who: &T::AccountId,
+		spent: &Spent<T::AccountId>,
+	) {
+		let sizes = audit.sizes;
+		let mut back: Balance = 0;
+		for claim in Claims::<T>::get(job, who).iter().filter(|claim| claim.paid > 0) {
+			let at = claim.group as usize;
+			let Some(group) = audit.groups.get(at) else { continue };
+			let Some(verdict) = spent.findings.verdicts.get(at) else { continue };
+			let result: &WorkResult = &group.result;
+			let segments: Vec<u32> = match verdict {
+				GroupVerdict::Replayed(replayed) => {
+					replayed.evidence.iter().map(|e| e.segment).collect()
+				}
+				GroupVerdict::Rejected(rejection) => {
+					let (n, k) = (result.segments, audit.audit_segments);
+					let mut segments = vrf::own_segments(&spent.output, claim.group, n, k);
+					if let Target::Segment(segment) = rejection.target {
+						segments.push(segment);
+					}
+					segments
+				}
+				GroupVerdict::Unavailable => continue,
+			};
+			let bytes = |pieces: Vec<Piece>| Balance::from(sizes.sum(pieces, result.segments));
+			let all = bytes(claim.pieces.to_vec());
+			let is_read = |piece: &Piece| is_read(piece, &segments, result);
+			let read = bytes(claim.pieces.iter().copied().filter(is_read).collect());
+			let part =
+				multiply_by_rational_with_rounding(claim.paid, read, all.max(1), Rounding::Down);
+			back = back.saturating_add(part.unwrap_or(0));
+		}
+		let back = back.min(audit.storage);
+		// Once a seat and round, so there is room.
+		if back > 0 && audit.owed.try_push((who.clone(), back)).is_ok() {
+			audit.storage = audit.storage.saturating_sub(back);
+		}
 	}
 
 	/// Forgets the claims of a round, and returns what is still prepaid.
@@ -261,19 +329,6 @@ impl<T: Config> Pallet<T> {
 		}
 		audit.relay = None;
 		audit.groups.iter_mut().for_each(|group| group.asked.retain(|asked| asked.stored));
-	}
-
-	/// Returns what the owner of the audit owes to those who stored what seats asked for, of results
-	/// that were not found false.
-	pub(crate) fn owed(audit: &AuditOf<T>) -> Owed<T::AccountId> {
-		audit
-			.groups
-			.iter()
-			.filter(|group| !group.decision.is_some_and(|decision| decision.is_lost()))
-			.flat_map(|group| group.storers.iter())
-			.filter(|storer| storer.owed > 0)
-			.map(|storer| (storer.trainer.clone(), storer.owed))
-			.collect()
 	}
 
 	/// Moves up to `amount` of what `who` prepaid; returns how much.

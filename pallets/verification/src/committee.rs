@@ -1,17 +1,15 @@
-//! Who verifies, and what is replayed.
+//! Who verifies. What a seat replays it draws for itself.
 
 use crate::{seats::Seating, AuditOf, Config, Event, Member, Pallet, H256};
 use codec::Encode;
 use frame_support::{traits::Get, BoundedVec};
-use trainyard_protocol::{audit::AuditPhase, draw, job::BlockNumber, JobId};
+use trainyard_protocol::{audit::AuditPhase, job::BlockNumber, JobId};
 use trainyard_traits::{Beacon, Seed};
 
 /// Domain of the seed of a round.
 const SEED: &[u8] = b"trainyard/audit/v1";
 /// Domain of the draw of verifiers from a round's seed.
 const COMMITTEE: &[u8] = b"trainyard/audit/committee/v1";
-/// Domain, with the index of a result, of the draw of its segments from a round's seed.
-const SEGMENTS: &[u8] = b"trainyard/audit/segments/v2";
 
 impl<T: Config> Pallet<T> {
 	/// Returns the phase that waits for the seed of what was settled at `settled`: the reveals of
@@ -26,20 +24,15 @@ impl<T: Config> Pallet<T> {
 		T::Beacon::seed(SEED, &(job, round).encode(), after)
 	}
 
-	/// Draws the committee of the round from the pool without the job's parties, in proportion to
-	/// the seats that are free in the bonds of height `after`; and the segments of each result that
-	/// has none yet. Returns whether there is a committee; without one nothing is drawn.
+	/// Draws the committee of the round from the pool without the job's parties, in proportion to the
+	/// seats that are free in the bonds of height `after`. Returns whether there is a committee; without
+	/// one nothing is drawn.
 	///
-	/// A committee has an odd number of seats, so that nobody can split it, and at least
-	/// `MinSeats`; fewer eligible verifiers than wanted make a smaller one, or none.
+	/// A committee has an odd number of seats, and at least `MinSeats`; fewer eligible verifiers than
+	/// wanted make a smaller one, or none.
 	///
-	/// Each result has a draw of its own, among the segments that it has: a trainer that claims to
-	/// have stopped early does not keep the later segments of others from being drawn. The segment
-	/// in which training diverged is replayed besides those that are drawn.
-	///
-	/// The segments stay over the rounds: new ones would be another chance for a trainer
-	/// who serves only enough verifiers to prevent a decision. The results were revealed
-	/// before any draw, so no trainer can use knowing them.
+	/// Each member keeps the key that it had at that height, before anybody could know the seed: what it
+	/// draws by that key nobody chose. A key that is set later counts for later seeds.
 	pub(crate) fn seat(
 		job: JobId,
 		audit: &mut AuditOf<T>,
@@ -59,35 +52,27 @@ impl<T: Config> Pallet<T> {
 			}
 		};
 		let drawn = Self::seat_drawn(COMMITTEE, seed, &seating, count, false);
-		audit.committee = BoundedVec::truncate_from(
-			drawn
-				.iter()
-				.map(|who| Member {
-					verifier: who.clone(),
-					commitment: None,
-					revealed: false,
-					began: 0,
-				})
-				.collect(),
-		);
-		if audit.committee.is_empty() {
+		if drawn.is_empty() {
 			return false;
 		}
-		for (at, group) in (0u32..).zip(audit.groups.iter_mut()) {
-			if group.drawn.is_empty() && group.decision.is_none() {
-				group.drawn = BoundedVec::truncate_from(draw::segments(
-					&(SEGMENTS, at).encode(),
-					seed,
-					&group.result,
-					audit.audit_segments,
-				));
-			}
-		}
+		let members = drawn.iter().map(|(who, key)| Member {
+			verifier: who.clone(),
+			key: *key,
+			commitment: None,
+			committed_at: 0,
+			revealed: false,
+			convicted: false,
+			lost: false,
+			locked: audit.stake,
+			began: 0,
+		});
+		audit.committee = BoundedVec::truncate_from(members.collect());
+		audit.seed = Some(*seed);
 		Self::deposit_event(Event::CommitteeDrawn {
 			job,
 			round: audit.round,
-			committee: drawn,
-			segments: audit.groups.iter().map(|group| group.drawn.to_vec()).collect(),
+			committee: drawn.into_iter().map(|(who, _)| who).collect(),
+			seed: *seed,
 		});
 		true
 	}

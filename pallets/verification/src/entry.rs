@@ -151,14 +151,34 @@ impl Entry {
 		self.load = self.load.and(needs);
 	}
 
-	/// Leaves a seat, of which `absent` remains known. Returns how often it was absent lately.
-	pub fn rise(&mut self, stake: Balance, needs: &Resources, absent: bool) -> u32 {
-		self.locked = self.locked.saturating_sub(stake).min(self.bond);
+	/// Locks more of the bond.
+	pub fn lock(&mut self, amount: Balance) {
+		self.locked = self.locked.saturating_add(amount);
+	}
+
+	/// Frees what was locked of the bond.
+	pub fn unlock(&mut self, amount: Balance) {
+		self.locked = self.locked.saturating_sub(amount).min(self.bond);
+	}
+
+	/// Has done the work of a seat.
+	pub fn unload(&mut self, needs: &Resources) {
 		self.load = self.load.without(needs);
+	}
+
+	/// Remembers whether it was absent in a seat. Returns how often it was lately.
+	pub fn remember(&mut self, absent: bool) -> u32 {
 		let mask = 1u128.wrapping_shl(REMEMBERED).wrapping_sub(1);
 		let before = self.absences.wrapping_shl(1) & mask;
 		self.absences = before | u128::from(absent);
 		self.absences.count_ones()
+	}
+
+	/// Leaves a seat, of which `absent` remains known. Returns how often it was absent lately.
+	pub fn rise(&mut self, stake: Balance, needs: &Resources, absent: bool) -> u32 {
+		self.unlock(stake);
+		self.unload(needs);
+		self.remember(absent)
 	}
 
 	/// Loses a part of the bond, at once for all draws.
@@ -214,6 +234,7 @@ impl Tariff {
 			Fault::NoVerdict => absence,
 			// A false verdict never costs less than none.
 			Fault::Contrary => self.contrary.max(absence),
+			Fault::LostAccusation => self.stake,
 		}
 		.min(self.stake)
 	}

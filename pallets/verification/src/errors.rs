@@ -26,8 +26,12 @@ mod errors {
 		StillBonded,
 		/// This job has an audit already.
 		AlreadyOpen,
-		/// The request is out of bounds: groups, parties, segments or size of the committee.
+		/// The request is out of bounds: groups, parties, the size of the committee, or no deposit of a
+		/// challenge.
 		BadRequest,
+		/// Each seat draws fewer segments than it must, or more than it can:
+		/// `trainyard_protocol::duties::fits`.
+		BadAuditSegments,
 		/// This job has no audit.
 		NoAudit,
 		/// The audit takes no commitments now.
@@ -48,11 +52,22 @@ mod errors {
 		WrongReveal,
 		/// The findings have more or fewer verdicts than the job has distinct results.
 		WrongNumberOfVerdicts,
-		/// The evidence is not for exactly the segments drawn of that result, or a rejection
-		/// names a segment that it does not have.
+		/// The output is not that of the key that the caller had at the height of the draw, for this
+		/// job, round and seed.
+		WrongDraw,
+		/// The evidence is not for exactly the segments that the caller must replay of that result, or
+		/// it names a pick or a parting that there is not.
 		WrongSegments,
-		/// A rejection names a checkpoint that the result does not have.
-		NoSuchCheckpoint,
+		/// A path does not lead from evidence to the revealed root: the result says something else.
+		WrongPaths,
+		/// A rejection accuses somebody who did not deliver that result, or not of a result.
+		WrongAccused,
+		/// The rest of the bond does not cover another accusation.
+		StakeTooSmall,
+		/// No results stand now: the audit takes no accusations of seats.
+		NotStanding,
+		/// The caller did not reveal in this round, or its own evidence was convicted.
+		NotRevealed,
 		/// The audit has no such group, or it is decided.
 		NoSuchGroup,
 		/// Nobody lacks anything of this group.
@@ -64,13 +79,16 @@ mod errors {
 		/// A verifier must have room for the largest audit there may be, `LeastRoom`: declare at least
 		/// that much work, memory and disk.
 		CapacityTooSmall,
-		/// The audit reads no such piece, or the pieces are not each once and ascending.
-		NotRead,
+		/// The result has no such piece, or the pieces are not each once and ascending.
+		NoSuchPiece,
 		/// The caller has committed in this round: it lacks nothing.
 		HasCommitted,
+		/// All that is asked for is on chain.
+		IsStored,
 		/// The caller has an open claim on this group.
 		AlreadyAsked,
-		/// The caller has asked for pieces of this group as often as a seat can.
+		/// The caller has asked for pieces of this group as often as somebody can, or as many others
+		/// without a seat wait.
 		TooManyClaims,
 		/// The caller, or all seats together, asked as often as they can when nobody else waits.
 		TooManyWindows,
@@ -82,5 +100,8 @@ mod errors {
 		RescueTooLarge,
 		/// These 32 bytes are no public key of sr25519 by which somebody can sign.
 		NotVrfKey,
+		/// With these pieces more would be asked for than trainers can store at a time: ask for fewer, or
+		/// when what is asked for now is stored.
+		TooManyBytes,
 	}
 }

@@ -79,7 +79,7 @@ mod events {
 			/// How much.
 			amount: Balance,
 		},
-		/// A verifier lost a part of its bond to the jackpot.
+		/// A verifier lost a part of its bond: to the jackpot, or to whom it accused.
 		Slashed {
 			/// Who.
 			verifier: T::AccountId,
@@ -97,7 +97,7 @@ mod events {
 			/// Number of distinct results.
 			groups: u32,
 		},
-		/// The committee and the segments of a round were drawn; the committee commits.
+		/// The committee of a round was drawn; it commits. What each seat replays only the seat knows.
 		CommitteeDrawn {
 			/// Of which job.
 			job: JobId,
@@ -105,8 +105,8 @@ mod events {
 			round: u32,
 			/// The committee, in the order drawn.
 			committee: Vec<T::AccountId>,
-			/// The segments to replay, of each distinct result.
-			segments: Vec<Vec<u32>>,
+			/// The seed, of which each seat signs its own draws.
+			seed: H256,
 		},
 		/// Too few verifiers have a free seat for a committee. This was no round: the draw is made
 		/// again.
@@ -139,7 +139,61 @@ mod events {
 			/// Who.
 			verifier: T::AccountId,
 		},
-		/// Seats still lack what they asked for: the trainers store it, or lose.
+		/// Results stand: anybody can challenge them, and evidence.
+		StandingOpened {
+			/// Of which job.
+			job: JobId,
+			/// Last block for that, if nothing is disputed.
+			until: BlockNumber,
+		},
+		/// Evidence was drawn that other seats replay again.
+		RechecksDrawn {
+			/// Of which job.
+			job: JobId,
+			/// Who replays which segment of whose evidence.
+			rechecks: Vec<Recheck<T::AccountId>>,
+		},
+		/// A seat accused somebody, with a stake.
+		Accused {
+			/// Who.
+			verifier: T::AccountId,
+			/// Of what the court hears it.
+			dispute: DisputeId,
+			/// What it has at stake.
+			stake: Balance,
+		},
+		/// An accusation of a seat was not lost: its stake is free.
+		AccusationOver {
+			/// Of which job.
+			job: JobId,
+			/// Who.
+			verifier: T::AccountId,
+		},
+		/// The court convicted a trainer of a result.
+		TrainerConvicted {
+			/// Of which job.
+			job: JobId,
+			/// Of which result.
+			group: u32,
+			/// Who.
+			trainer: T::AccountId,
+		},
+		/// The court convicted the evidence of a seat, which lost its stake.
+		EvidenceConvicted {
+			/// Of which job.
+			job: JobId,
+			/// Who.
+			verifier: T::AccountId,
+			/// How much was burned.
+			burned: Balance,
+			/// Who found it.
+			finder: T::AccountId,
+			/// What the finder has of it.
+			found: Balance,
+			/// What the jackpot has of it.
+			jackpot: Balance,
+		},
+		/// Somebody still lacks what it asked for: the trainers store it, or lose.
 		RescueOpened {
 			/// Of which job.
 			job: JobId,
@@ -183,7 +237,7 @@ mod events {
 			/// What for.
 			fault: Fault,
 		},
-		/// A trainer is going to store the drawn states of a result.
+		/// A trainer is going to store what was asked for of a result.
 		RescueAnnounced {
 			/// Of which job.
 			job: JobId,
@@ -194,38 +248,29 @@ mod events {
 			/// Who.
 			trainer: T::AccountId,
 		},
-		/// A seat lacks pieces of a result, and nobody gave them to it.
+		/// Somebody lacks pieces of a result, and nobody gave them to it.
 		Asked {
 			/// Of which job.
 			job: JobId,
 			/// Which result.
 			group: u32,
 			/// Who.
-			verifier: T::AccountId,
+			who: T::AccountId,
 			/// Which pieces.
 			pieces: Pieces,
-			/// What it prepaid; 0 where the escrow of the audit does.
+			/// What it prepaid.
 			prepaid: Balance,
 			/// Last block in which others can give them to it.
 			until: BlockNumber,
 		},
-		/// A seat says that what trainers stored of what it lacks is of no use to it.
-		StoredInVain {
-			/// Of which job.
-			job: JobId,
-			/// Which result.
-			group: u32,
-			/// Who.
-			verifier: T::AccountId,
-		},
-		/// A seat has what it asked for.
+		/// Somebody has what it asked for.
 		RequestWithdrawn {
 			/// Of which job.
 			job: JobId,
 			/// Which result.
 			group: u32,
 			/// Who.
-			verifier: T::AccountId,
+			who: T::AccountId,
 		},
 		/// What was asked for is stored or lost; the committee goes on.
 		CommitReopened {

@@ -5,21 +5,25 @@
 //!   proportion to the seats that are free. Leaving takes an unbonding period, and returning none.
 //! - Each names by [`Pallet::set_vrf_key`] the key of its own draws, without which it has no place.
 //! - The [`pool`] changes slowly, so that nobody buys it: [`Config::TurnoverBlocks`].
-//! - An audit decides for every *distinct* result of a job ("group") whether it is true. Its owner
-//!   (the task market) opens it, calls `Audits::advance` at the height that the audit returned, and
-//!   again when `JobObserver::progressed` reports that everyone in a phase is done: this pallet has
-//!   no clock of its own.
-//! - A round: `committee` draws verifiers and segments of each result from randomness of blocks
-//!   after the opening; they replay and [`Pallet::commit`]; when all have, or the time is up, they
-//!   [`Pallet::reveal`]; [`verdicts`] decides each group by a strict majority of the committee.
-//!   `rounds` takes an audit from phase to phase.
-//! - A seat that lacks a state or the data names it by [`Pallet::request`]. What the other seats do
-//!   not give it either, the trainers store on chain and [`Pallet::rescue`], or lose; see `claims`.
-//! - A group without a majority gets another round. An audit has at most `MAX_AUDIT_ROUNDS` rounds,
-//!   and each phase has a deadline, so it ends even if participants vanish. Where no committee can be drawn it waits, until its owner gives it up.
-//! - A verifier that agreed with what was decided in a round has earned a fee, which the owner of
-//!   the audit pays; one that gave no verdict loses a few fees to the jackpot, and one that gave a
-//!   contrary one at most the stake of its seat, see `bonds`. Who is absent too often is paused.
+//! - An audit says of every *distinct* result of a job ("group") whether it is accepted. Its owner (the
+//!   task market) opens it, calls `Audits::advance` at the height that the audit returned, and again
+//!   when `JobObserver::progressed` reports that something is done: this pallet has no clock of its own.
+//! - A round: `committee` draws verifiers from randomness of blocks after the opening. Each draws
+//!   segments for itself, by a verifiable random function; it replays and [`Pallet::commit`]s; when all
+//!   have, or the time is up, they [`Pallet::reveal`] evidence of just these segments, or an accusation.
+//!   `rounds` takes an audit from phase to phase, `verdicts` checks what is revealed.
+//! - Nobody decides by a majority that a result is false: a rejection is a dispute that the court hears
+//!   (`accusing`). While results *stand* anybody can challenge them and the evidence (`standing`). A
+//!   result is accepted at the end of that if it was not convicted, no other one stands, and more than
+//!   half of the seats revealed evidence that was not convicted either.
+//! - Whoever lacks a state or the data names it by [`Pallet::request`] and prepays its bytes. What
+//!   nobody gives it the trainers store on chain and [`Pallet::rescue`], or lose; see `claims`.
+//! - Where half of the seats or fewer give evidence, another committee is drawn. An audit has at most
+//!   `MAX_AUDIT_ROUNDS` rounds, and each phase has a deadline, so it ends even if participants vanish.
+//!   Where no committee can be drawn it waits, until its owner gives it up.
+//! - A verifier that revealed has earned a fee, which the owner of the audit pays; one that did not
+//!   loses a few fees to the jackpot, see `bonds`. Whose evidence is convicted, or who loses an
+//!   accusation, loses a stake. Who is absent too often is paused.
 //! - Other pallets draw from the same pool for recomputations of their own, see `recompute`.
 
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -36,6 +40,7 @@
 
 extern crate alloc;
 
+mod accusing;
 #[cfg(feature = "runtime-benchmarks")]
 mod benchmarking;
 mod bonds;
@@ -51,6 +56,7 @@ mod recompute;
 mod rescue;
 mod rounds;
 mod seats;
+mod standing;
 #[cfg(test)]
 mod tests;
 #[cfg(any(feature = "std", feature = "try-runtime"))]
@@ -84,13 +90,13 @@ pub mod pallet {
 	use sp_core::sr25519::Public;
 	use sp_runtime::{Permill, SaturatedConversion};
 	use trainyard_protocol::{
-		audit::{Decision, Findings, Leaves, Pieces},
+		audit::{Decision, Findings, Leaves, Paths, Pieces},
 		job::{Balance, BlockNumber},
 		seats::Resources,
 		views::{AuditView, Standing, VerifierView},
 		JobId, Text,
 	};
-	use trainyard_traits::{AwaitedBlobs, Beacon, JobObserver};
+	use trainyard_traits::{Accusation, AwaitedBlobs, Beacon, Court, DisputeId, JobObserver};
 
 	/// The storage of this pallet's first release.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(2);
@@ -119,6 +125,9 @@ pub mod pallet {
 		/// Called when everyone in a phase of an audit is done.
 		type Observer: JobObserver;
 
+		/// Who hears what seats accuse others of.
+		type Court: Court<Self::AccountId>;
+
 		/// Where rescued states are stored.
 		type Blobs: AwaitedBlobs<Self::AccountId>;
 
@@ -131,7 +140,7 @@ pub mod pallet {
 		#[pallet::constant]
 		type MinBond: Get<Balance>;
 
-		/// What a seat locks of a bond.
+		/// What a seat locks of a bond at least.
 		#[pallet::constant]
 		type SeatStake: Get<Balance>;
 
@@ -164,17 +173,21 @@ pub mod pallet {
 		#[pallet::constant]
 		type MinSeats: Get<u32>;
 
-		/// Blocks for replaying and committing.
+		/// Least blocks for replaying and committing. Verifiers declare what they can replay in them.
 		type CommitBlocks: Get<BlockNumber>;
 
 		/// Blocks for revealing.
 		type RevealBlocks: Get<BlockNumber>;
 
-		/// Blocks in which seats and trainers can give a seat what it asked for.
+		/// Blocks in which seats and trainers can give somebody what it asked for.
 		type RelayBlocks: Get<BlockNumber>;
 
-		/// Most blocks for storing what a seat still lacks.
+		/// Most blocks for storing what somebody still lacks.
 		type RescueBlocks: Get<BlockNumber>;
+
+		/// Most bytes of a result that can be asked for at a time: what the blocks of that time can
+		/// carry, and the largest blob.
+		type MaxRescue: Get<u64>;
 
 		/// Most blocks for which an audit waits before it looks for a committee again.
 		#[pallet::constant]
@@ -184,7 +197,7 @@ pub mod pallet {
 		#[pallet::constant]
 		type AbsenceFees: Get<u32>;
 
-		/// Part of the stake lost by a member of a committee who contradicted its decision.
+		/// Part of the stake lost by who contradicted what was decided in a recomputation.
 		#[pallet::constant]
 		type ContrarySlash: Get<Permill>;
 
@@ -198,7 +211,7 @@ pub mod pallet {
 	pub enum HoldReason {
 		/// Bond of a verifier.
 		VerifierBond,
-		/// What a seat prepays for bytes that it asks for.
+		/// What somebody prepays for bytes that it asks for.
 		Claim,
 	}
 
@@ -227,7 +240,7 @@ pub mod pallet {
 		JobId,
 		Blake2_128Concat,
 		T::AccountId,
-		BoundedVec<H256, ConstU32<MAX_WINDOWS>>,
+		BoundedVec<KeptBlob, ConstU32<ALL_WINDOWS>>,
 		ValueQuery,
 	>;
 
@@ -236,7 +249,7 @@ pub mod pallet {
 	pub type Locations<T: Config> =
 		StorageMap<_, Blake2_128Concat, T::AccountId, Text, OptionQuery>;
 
-	/// What the seats of the running round asked for, by job and verifier.
+	/// What was asked for in the running round, by job and who asked.
 	#[pallet::storage]
 	pub type Claims<T: Config> = StorageDoubleMap<
 		_,
@@ -254,6 +267,18 @@ pub mod pallet {
 	pub type Uploading<T> =
 		StorageMap<_, Twox64Concat, JobId, (BlockNumber, BlockNumber, BlockNumber), OptionQuery>;
 
+	/// What verifiers have at stake with accusations that are not decided, by job and verifier.
+	#[pallet::storage]
+	pub type Accusations<T: Config> = StorageDoubleMap<
+		_,
+		Twox64Concat,
+		JobId,
+		Blake2_128Concat,
+		T::AccountId,
+		Accusing,
+		ValueQuery,
+	>;
+
 	/// Revealed findings of the round, by job and member of its committee.
 	#[pallet::storage]
 	pub type Verdicts<T: Config> = StorageDoubleMap<
@@ -262,7 +287,7 @@ pub mod pallet {
 		JobId,
 		Blake2_128Concat,
 		T::AccountId,
-		Findings,
+		Findings<T::AccountId>,
 		OptionQuery,
 	>;
 
@@ -284,7 +309,9 @@ pub mod pallet {
 			assert!(T::RescueBlocks::get() > 0, "no time to rescue");
 			assert!(
 				T::UnbondingBlocks::get()
-					> T::CommitBlocks::get().saturating_add(T::RevealBlocks::get()),
+					> T::CommitBlocks::get()
+						.max(trainyard_protocol::duties::MAX_COMMIT_BLOCKS)
+						.saturating_add(T::RevealBlocks::get()),
 				"a bond could be withdrawn before the round it answers for is over"
 			);
 			assert!(
@@ -357,22 +384,26 @@ pub mod pallet {
 			Self::do_commit(who, job, commitment)
 		}
 
-		/// Reveals the findings that the caller committed: one verdict for each group, in the
-		/// audit's order. The verdict on a group decided in an earlier round is not looked
-		/// at; `Unavailable` is the shortest to put there.
+		/// Reveals the findings that the caller committed: one verdict for each group, in the audit's
+		/// order. Of a group of which it found nothing false that is evidence of exactly those segments
+		/// that it must replay, with the paths to the revealed root; a rejection is an accusation, for
+		/// which it puts a stake at risk. The verdict on a group that is decided is not looked at;
+		/// `Unavailable` is the shortest to put there.
 		#[pallet::call_index(4)]
-		#[pallet::weight(T::WeightInfo::reveal())]
+		#[pallet::weight(Pallet::<T>::reveal_weight(findings))]
 		pub fn reveal(
 			origin: OriginFor<T>,
 			job: JobId,
-			findings: Findings,
+			findings: Findings<T::AccountId>,
+			paths: Paths,
 			salt: [u8; 32],
 		) -> DispatchResult {
 			let who = ensure_signed(origin)?;
-			Self::do_reveal(who, job, findings, salt)
+			Self::do_reveal(who, job, findings, paths, salt)
 		}
 
-		/// Names the complete blob that holds what seats lack of `group`. Each of its trainers can name
+		/// Names the complete blob that holds what others lack of `group`: where that is one state alone
+		/// the file of this state, otherwise an archive. Each of its trainers can name
 		/// one. The `leaves` are those of the states that are asked for, ascending, and lead to the
 		/// revealed root. A blob that is not complete yet is announced: blocks keep room for its chunks,
 		/// and the call is made again when all are stored.
@@ -416,8 +447,8 @@ pub mod pallet {
 			Self::do_resume(who)
 		}
 
-		/// Asks for pieces of `group` that the caller lacks for its seat. Where something of that group
-		/// was stored for it before, in this round, it holds the price of their bytes.
+		/// Asks for pieces of `group` that the caller lacks, and holds the price of their bytes. While
+		/// the committee commits a member of it can, and anybody while results stand.
 		#[pallet::call_index(9)]
 		#[pallet::weight(T::WeightInfo::request())]
 		pub fn request(
@@ -457,6 +488,19 @@ pub mod pallet {
 		pub fn set_vrf_key(origin: OriginFor<T>, key: Public) -> DispatchResult {
 			let who = ensure_signed(origin)?;
 			Self::do_set_vrf_key(who, key)
+		}
+
+		/// Accuses a trainer of its result, or another seat of its evidence, with a stake in the place of
+		/// a deposit. A seat that revealed can, while results stand: it found something in what it
+		/// replayed again.
+		#[pallet::call_index(13)]
+		#[pallet::weight(T::WeightInfo::accuse().saturating_add(T::Court::accuse_weight()))]
+		pub fn accuse(
+			origin: OriginFor<T>,
+			accusation: Accusation<T::AccountId>,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_accuse(who, accusation)
 		}
 	}
 

@@ -1,8 +1,14 @@
-//! A runtime of this pallet and balances, with fakes for what it meets: a beacon, a blob store, and
-//! a market that calls `advance` when the audit asked for it.
+//! A runtime of this pallet and balances, with fakes for what it meets: a beacon, a blob store, a court,
+//! and a market that calls `advance` when the audit asked for it.
+
+mod audit;
+mod court;
+
+pub use audit::*;
+pub use court::*;
 
 use crate as pallet_verification;
-use crate::{Entry, HoldReason, H256, SETTLING};
+use crate::{Entry, Event, HoldReason, H256, SETTLING};
 use alloc::collections::BTreeMap;
 use codec::Encode;
 use frame_support::{
@@ -15,21 +21,13 @@ use frame_support::{
 use sp_core::{sr25519, Pair};
 use sp_runtime::{BuildStorage, DispatchResult, Permill, Weight};
 use trainyard_protocol::{
-	audit::{
-		AuditPhase, Decision, Findings, GroupVerdict, Leaf, Leaves, Piece, PieceSizes, Pieces,
-		RejectReason, SegmentEvidence,
-	},
-	bundle::{Checkpoint, Evaluation},
-	commitment,
-	job::{BlockNumber, WorkResult},
-	merkle,
+	audit::{Decision, PieceSizes},
+	job::BlockNumber,
 	seats::Resources,
-	views::{AuditView, Standing},
+	views::Standing,
 	JobId,
 };
-use trainyard_traits::{
-	AuditRequest, AuditStatus, Audits, AwaitedBlobs, Beacon, BlobStore, JobObserver, Seed,
-};
+use trainyard_traits::{AwaitedBlobs, Beacon, BlobStore, JobObserver, Seed};
 
 #[frame_support::runtime]
 mod runtime {
@@ -89,7 +87,7 @@ parameter_types! {
 	pub static Brought: BTreeMap<(H256, AccountId), u64> = BTreeMap::new();
 	/// Length of every blob.
 	pub static BlobSize: u64 = 1_000;
-	/// What trainers are owed for what they stored.
+	/// What seats get back of their claims.
 	pub static Owed: Vec<(AccountId, u128)> = Vec::new();
 	/// Jobs that progressed and were not looked at since.
 	pub static Progressed: Vec<JobId> = Vec::new();
@@ -101,6 +99,8 @@ parameter_types! {
 	pub static JackpotAccount: AccountId = JACKPOT;
 	/// Fewest seats of a committee.
 	pub static MinSeats: u32 = 1;
+	/// Most bytes that can be asked for at a time.
+	pub static MaxRescue: u64 = u64::MAX;
 	pub static LeastRoom: Resources = Resources { work: 0, memory_mib: 0, disk_mib: 0 };
 	/// Places in the pool.
 	pub static MaxPool: u32 = 32;
@@ -188,9 +188,9 @@ pub const STAKE: u128 = 100;
 pub const FEE: u128 = 3;
 /// What absence costs.
 pub const ABSENCE: u128 = 5 * FEE;
-/// What a false verdict costs.
+/// What a false verdict costs in a recomputation.
 pub const CONTRARY: u128 = STAKE * 6 / 10;
-pub const UNBONDING: u32 = 80;
+pub const UNBONDING: u32 = 15_000;
 /// Blocks of a turn.
 pub const TURN: u32 = 500;
 pub const MAX_WAIT: u32 = 40;
@@ -198,6 +198,13 @@ pub const COMMIT: u32 = 10;
 pub const REVEAL: u32 = 5;
 pub const RESCUE: u32 = 8;
 pub const RELAY: u32 = 4;
+/// What an accusation puts at stake.
+pub const CHALLENGE: u128 = 40;
+/// Blocks of the window for challenges, and for which it is open again.
+pub const LENGTH: u32 = 12;
+pub const AGAIN: u32 = 6;
+/// What the owner of the audit gives back for claims at most.
+pub const STORAGE: u128 = 2_000;
 /// Bytes of the pieces of the results, and the price of one.
 pub const SIZES: PieceSizes = PieceSizes { state: 400, manifest: 50, files: 200 };
 pub const BYTE: u128 = 2;
@@ -210,6 +217,7 @@ impl crate::Config for Test {
 	type RuntimeHoldReason = RuntimeHoldReason;
 	type Beacon = FakeBeacon;
 	type Observer = FakeMarket;
+	type Court = FakeCourt;
 	type Blobs = FakeBlobs;
 	type Jackpot = JackpotAccount;
 	type MinBond = ConstU128<MIN_BOND>;
@@ -224,6 +232,7 @@ impl crate::Config for Test {
 	type CommitBlocks = ConstU32<COMMIT>;
 	type RevealBlocks = ConstU32<REVEAL>;
 	type RescueBlocks = ConstU32<RESCUE>;
+	type MaxRescue = MaxRescue;
 	type RelayBlocks = ConstU32<RELAY>;
 	type MaxWaitBlocks = ConstU32<MAX_WAIT>;
 	type AbsenceFees = ConstU32<5>;
@@ -268,6 +277,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Progressed::set(Vec::new());
 		Due::set(None);
 		Outcome::set(None);
+		forget_court();
 		MinSeats::set(1);
 		MaxPool::set(32);
 		FreeInflow::set(u128::MAX);
@@ -276,14 +286,26 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 	ext
 }
 
-/// Runs `test`, and then checks what must hold in any state and that no money was made or lost.
+/// Runs `test`, and then checks what must hold in any state and that no money was made or lost but what
+/// was burned of convicted seats.
 pub fn run(test: impl FnOnce()) {
 	new_test_ext().execute_with(|| {
 		let issuance = Balances::total_issuance();
 		test();
 		Verification::do_try_state().unwrap();
-		assert_eq!(Balances::total_issuance(), issuance);
+		assert_eq!(Balances::total_issuance() + burned(), issuance);
 	});
+}
+
+/// What was burned so far.
+pub fn burned() -> u128 {
+	System::events()
+		.into_iter()
+		.map(|record| match record.event {
+			RuntimeEvent::Verification(Event::EvidenceConvicted { burned, .. }) => burned,
+			_ => 0,
+		})
+		.sum()
 }
 
 /// What the verifiers of these tests declare, and what a seat needs.
@@ -358,282 +380,6 @@ pub fn next_turn() {
 	System::set_block_number(end.into());
 	Verification::on_initialize(end.into());
 	Verification::do_try_state().unwrap();
-}
-
-/// A request for an audit of `groups` results by `verifiers` verifiers over 2 of 10 segments of
-/// each.
-pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
-	AuditRequest {
-		groups: TRAINERS[..groups]
-			.iter()
-			.map(|who| {
-				let (bundle_root, model_root) = (bundle_of(*who), H256([*who as u8; 32]));
-				let result =
-					WorkResult { bundle_root, model_root, segments: SEGMENTS, diverged: false };
-				(result, vec![*who])
-			})
-			.collect(),
-		parties: [SUBMITTER].into_iter().chain(TRAINERS).collect(),
-		audit_segments: 2,
-		verifiers,
-		fee: FEE,
-		needs: NEEDS,
-		sizes: SIZES,
-		storage_byte: BYTE,
-	}
-}
-
-/// The checkpoints that a trainer commits to, as leaves.
-fn checkpoints(who: AccountId) -> Vec<Checkpoint> {
-	(0..=SEGMENTS)
-		.map(|step| {
-			let evaluation = Evaluation::new(1.0, step, 20);
-			let (state, trace) = (H256([who as u8; 32]), H256([step as u8; 32]));
-			Checkpoint { step, state, evaluation, trace }
-		})
-		.collect()
-}
-
-fn bundle_of(who: AccountId) -> H256 {
-	merkle::root(&checkpoints(who).iter().map(Checkpoint::leaf).collect::<Vec<_>>())
-}
-
-/// The leaves of the states among these pieces of what `who` trained.
-pub fn leaves(who: AccountId, pieces: &[Piece]) -> Leaves {
-	let all = checkpoints(who);
-	let hashes: Vec<H256> = all.iter().map(Checkpoint::leaf).collect();
-	let leaves: Vec<Leaf> = pieces
-		.iter()
-		.filter_map(|piece| match piece {
-			Piece::State(index) => Some(*index),
-			_ => None,
-		})
-		.map(|index| Leaf {
-			index,
-			checkpoint: all[index as usize],
-			path: merkle::proof(&hashes, index as usize).unwrap().try_into().unwrap(),
-		})
-		.collect();
-	leaves.try_into().unwrap()
-}
-
-/// All that an audit of the group reads.
-pub fn everything(group: usize) -> Vec<Piece> {
-	let drawn = drawn()[group].clone();
-	let mut states: Vec<u32> = drawn.iter().flat_map(|s| [*s, s + 1]).chain([SEGMENTS]).collect();
-	states.sort();
-	states.dedup();
-	let mut pieces = vec![Piece::Manifest, Piece::Files];
-	pieces.extend(states.into_iter().map(Piece::State));
-	pieces.push(Piece::Searched);
-	pieces
-}
-
-/// `who` asks for these pieces.
-pub fn ask(who: AccountId, group: u32, pieces: &[Piece]) -> DispatchResult {
-	let pieces: Pieces = pieces.to_vec().try_into().unwrap();
-	Verification::request(RuntimeOrigin::signed(who), JOB, group, pieces)
-}
-
-/// `who` names `blob` as what holds all that is asked for of `group`, which `of` trained.
-pub fn store(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
-	let asked = view().groups.get(group as usize).map_or(vec![], |group| group.asked.clone());
-	Verification::rescue(RuntimeOrigin::signed(who), JOB, group, blob, leaves(of, &asked))
-}
-
-/// `who` announces `blob`, stores it, and names it as [`store`] does.
-pub fn upload(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
-	Stored::mutate(|stored| stored.retain(|other| *other != blob));
-	store(who, of, group, blob)?;
-	bring(who, blob, BlobSize::get());
-	Stored::mutate(|stored| stored.push(blob));
-	store(who, of, group, blob)
-}
-
-/// `who` stores that many bytes of `blob`, which count if it announced them.
-pub fn bring(who: AccountId, blob: H256, bytes: u64) {
-	Brought::mutate(|brought| {
-		if let Some(count) = brought.get_mut(&(blob, who)) {
-			*count += bytes;
-		}
-	});
-}
-
-/// Opens the audit of [`JOB`], as the market does.
-pub fn open(groups: usize, verifiers: u32) {
-	Verification::open(JOB, request(groups, verifiers)).unwrap();
-	Due::set(Some(System::block_number() as u32 + 1));
-}
-
-/// One block of the chain, with the market serving [`JOB`] when it is due or progressed.
-pub fn tick() {
-	let now = System::block_number() as u32 + 1;
-	System::set_block_number(now.into());
-	Verification::on_initialize(now.into());
-	let progressed = Progressed::take().contains(&JOB);
-	if progressed || Due::get().is_some_and(|due| due <= now) {
-		match Verification::advance(JOB) {
-			AuditStatus::Pending(at) => {
-				assert!(at > now, "asked to come back in the past");
-				Due::set(Some(at));
-			}
-			AuditStatus::Done { decisions, served, stored } => {
-				Due::set(None);
-				Owed::set(stored);
-				Outcome::set(Some((decisions, served)));
-			}
-		}
-	}
-	Verification::do_try_state().unwrap();
-}
-
-/// Ticks until the audit is in a phase that `wanted` accepts.
-pub fn tick_until(wanted: impl Fn(&AuditPhase) -> bool) {
-	for _ in 0..100 {
-		if wanted(&view().phase) {
-			return;
-		}
-		tick();
-	}
-	panic!("still {:?} behind 100 blocks", view().phase);
-}
-
-pub fn view() -> AuditView<AccountId> {
-	Verification::audit_view(JOB).unwrap()
-}
-
-/// The committee of this round.
-pub fn committee() -> Vec<AccountId> {
-	view().committee.into_iter().map(|member| member.verifier).collect()
-}
-
-pub fn is_committing(phase: &AuditPhase) -> bool {
-	matches!(phase, AuditPhase::Committing { .. })
-}
-
-pub fn is_revealing(phase: &AuditPhase) -> bool {
-	matches!(phase, AuditPhase::Revealing { .. })
-}
-
-pub fn is_rescue(phase: &AuditPhase) -> bool {
-	matches!(phase, AuditPhase::Rescue { .. })
-}
-
-/// A verdict on one group, in short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Say {
-	/// Accept, with the evidence of this number.
-	Yes(u8),
-	/// Accept, with this evidence, and the training stood still from the beginning.
-	Still(u8),
-	/// Reject.
-	No,
-	/// Unavailable.
-	Gone,
-}
-
-/// What a member of a committee does in a round.
-#[derive(Clone, Debug)]
-pub enum Act {
-	/// Nothing.
-	Vanish,
-	/// Commits, and nothing more.
-	Seal,
-	/// Commits and reveals this, one verdict a group.
-	Speak(Vec<Say>),
-}
-
-/// Evidence for the drawn segments.
-pub fn evidence(drawn: &[u32], number: u8) -> Vec<SegmentEvidence> {
-	let root = H256([number; 32]);
-	drawn
-		.iter()
-		.map(|segment| SegmentEvidence {
-			segment: *segment,
-			trace_root: root,
-			end_state: root,
-			idle_since: None,
-		})
-		.collect()
-}
-
-/// Segments drawn of each result.
-pub fn drawn() -> Vec<Vec<u32>> {
-	view().groups.into_iter().map(|group| group.drawn).collect()
-}
-
-/// Findings that say `says`, for the segments drawn now.
-pub fn findings(says: &[Say]) -> Findings {
-	let verdicts: Vec<GroupVerdict> = says
-		.iter()
-		.zip(drawn())
-		.map(|(say, drawn)| match say {
-			Say::Yes(number) => GroupVerdict::Accept(evidence(&drawn, *number).try_into().unwrap()),
-			Say::Still(number) => {
-				let mut evidence = evidence(&drawn, *number);
-				evidence.iter_mut().for_each(|e| e.idle_since = Some(0));
-				GroupVerdict::Accept(evidence.try_into().unwrap())
-			}
-			Say::No => GroupVerdict::Reject(RejectReason::WrongModel),
-			Say::Gone => GroupVerdict::Unavailable,
-		})
-		.collect();
-	verdicts.try_into().unwrap()
-}
-
-pub fn salt(who: AccountId) -> [u8; 32] {
-	[who as u8; 32]
-}
-
-/// Commits `findings` for `who` in the running round.
-pub fn commit(who: AccountId, findings: &Findings) -> DispatchResult {
-	let hash = commitment::verdict(
-		&Verification::genesis(),
-		JOB,
-		view().round,
-		&who,
-		findings,
-		&salt(who),
-	);
-	Verification::commit(RuntimeOrigin::signed(who), JOB, hash)
-}
-
-pub fn reveal(who: AccountId, findings: &Findings) -> DispatchResult {
-	Verification::reveal(RuntimeOrigin::signed(who), JOB, findings.clone(), salt(who))
-}
-
-/// Plays one round: seat `i` does `acts[i]`, or vanishes. Returns the committee, after the round.
-pub fn round(acts: &[Act]) -> Vec<AccountId> {
-	tick_until(is_committing);
-	let (number, seats) = (view().round, committee());
-	let plan: Vec<(AccountId, Act)> = seats
-		.iter()
-		.enumerate()
-		.map(|(at, who)| (*who, acts.get(at).cloned().unwrap_or(Act::Vanish)))
-		.collect();
-	for (who, act) in &plan {
-		match act {
-			Act::Vanish => {}
-			Act::Seal => commit(*who, &findings(&[])).unwrap(),
-			Act::Speak(says) => commit(*who, &findings(says)).unwrap(),
-		}
-	}
-	let over = |phase: &AuditPhase| !is_committing(phase) && !is_revealing(phase);
-	tick_until(|phase| !is_committing(phase) || view().round > number);
-	if is_revealing(&view().phase) {
-		for (who, act) in &plan {
-			if let Act::Speak(says) = act {
-				reveal(*who, &findings(says)).unwrap();
-			}
-		}
-		tick_until(over);
-	}
-	seats
-}
-
-/// A round in which everyone says the same about the only group.
-pub fn unanimous(say: Say) -> Vec<AccountId> {
-	round(&vec![Act::Speak(vec![say]); VERIFIERS.len()])
 }
 
 /// The bond of `who`; 0 for strangers.

@@ -25,7 +25,7 @@ impl<T: Config> VerifierPool<T::AccountId> for Pallet<T> {
 		let count = |eligible: usize| if eligible < wanted { 0 } else { wanted };
 		let drawn = Self::seat_drawn(domain, seed, &seating, count, true);
 		if !drawn.is_empty() {
-			return Drawn::Seated(drawn);
+			return Drawn::Seated(drawn.into_iter().map(|(who, _)| who).collect());
 		}
 		match Self::able(&seating) < wanted {
 			true => Drawn::TooFew,

@@ -1,8 +1,8 @@
-//! Windows in which trainers store on chain what seats lack, and lose if they do not.
+//! Windows in which trainers store on chain what others lack, and lose if they do not.
 
 use crate::{
-	Announced, AuditOf, AuditRecords, Config, Error, Event, Group, Kept, Pallet, Storer, Uploading,
-	H256, MAX_WINDOWS,
+	Announced, AuditOf, AuditRecords, Config, Error, Event, Group, Kept, KeptBlob, Pallet, Storer,
+	Uploading, ALL_WINDOWS, H256, MAX_STRANGERS, MAX_WINDOWS,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight};
@@ -17,12 +17,12 @@ use trainyard_protocol::{
 use trainyard_traits::{stood_still, AwaitedBlobs, BlobStore, JobObserver};
 
 impl<AccountId> Group<AccountId> {
-	/// Returns what seats ask for that is not on chain.
+	/// Returns what is asked for and is not on chain.
 	pub(crate) fn open_pieces(&self) -> impl Iterator<Item = Piece> + '_ {
 		self.asked.iter().filter(|asked| !asked.stored).map(|asked| asked.piece)
 	}
 
-	/// Returns what seats asked for that is on chain.
+	/// Returns what was asked for and is on chain.
 	pub(crate) fn stored_pieces(&self) -> impl Iterator<Item = Piece> + '_ {
 		self.asked.iter().filter(|asked| asked.stored).map(|asked| asked.piece)
 	}
@@ -108,13 +108,18 @@ impl<T: Config> Pallet<T> {
 		match found.storers.iter_mut().find(|other| other.trainer == who) {
 			Some(storer) => (storer.size, storer.paid) = (size, paid),
 			None => {
-				let storer = Storer { trainer: who.clone(), size, paid, owed: 0 };
+				let storer = Storer { trainer: who.clone(), size, paid };
 				found.storers.try_push(storer).map_err(|_| Error::<T>::NotTrainer)?;
 			}
 		}
+		// Of an archive no court says what is in it.
+		let state = match pieces.as_slice() {
+			[Piece::State(at)] => Some(*at),
+			_ => None,
+		};
 		Kept::<T>::mutate(job, &who, |kept| {
 			// One in each window, and there are no more windows.
-			let _ = kept.try_push(blob);
+			let _ = kept.try_push(KeptBlob { root: blob, state });
 		});
 		AuditRecords::<T>::insert(job, &audit);
 		Self::deposit_event(Event::Rescued { job, group, blob, trainer: who });
@@ -132,7 +137,7 @@ impl<T: Config> Pallet<T> {
 		brought
 	}
 
-	/// Opens the window in which the trainers store what seats still lack.
+	/// Opens the window in which the trainers store what is still lacking.
 	pub(crate) fn open_rescue(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
 		let sizes = audit.sizes;
 		let mut bytes = 0u64;
@@ -140,7 +145,9 @@ impl<T: Config> Pallet<T> {
 			group.storers.iter_mut().for_each(|storer| (storer.size, storer.paid) = (0, 0));
 			bytes = bytes.saturating_add(group.open_bytes(&sizes));
 		}
-		audit.windows = audit.windows.saturating_add(1).min(MAX_WINDOWS);
+		if audit.window.is_none() {
+			audit.windows = audit.windows.saturating_add(1).min(MAX_WINDOWS);
+		}
 		let blocks = blob::rescue_blocks(bytes, T::RescueBlocks::get());
 		let until = now.saturating_add(blocks);
 		Uploading::<T>::insert(job, (T::Blobs::full_blocks(), now, until));
@@ -157,8 +164,8 @@ impl<T: Config> Pallet<T> {
 		stood_still(since, first, full).max(until)
 	}
 
-	/// Ends the window: a result of which nobody stored what was asked for is lost. The committee
-	/// keeps its seats and goes on; nothing is drawn.
+	/// Ends the window: a result of which nobody stored what was asked for is lost. The committee keeps
+	/// its seats and goes on, or results stand on; nothing is drawn.
 	pub(crate) fn close_rescue(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
 		Uploading::<T>::remove(job);
 		let byte = audit.storage_byte;
@@ -167,8 +174,8 @@ impl<T: Config> Pallet<T> {
 				continue;
 			};
 			let stored = group.storers.iter().any(|storer| storer.size > 0);
-			// Each is owed for its own bytes, as far as they are no more than was asked for, whatever
-			// another one stored beside them: the escrow has that for each replica.
+			// Each has the half for its own bytes, as far as they are no more than was asked for, whatever
+			// another one stored beside them.
 			let most = audit.sizes.sum(group.open_pieces(), group.result.segments);
 			let shares: Vec<(T::AccountId, Balance)> = group
 				.storers
@@ -177,13 +184,8 @@ impl<T: Config> Pallet<T> {
 				.filter(|(_, half)| *half > 0)
 				.map(|(storer, half)| (storer.trainer.clone(), half))
 				.collect();
-			let owed = Self::close_claims(job, audit, at, &shares, stored);
+			Self::close_claims(job, audit, at, &shares);
 			let Some(group) = audit.groups.get_mut(at as usize) else { continue };
-			for (trainer, amount) in owed {
-				if let Some(storer) = group.storers.iter_mut().find(|s| s.trainer == trainer) {
-					storer.owed = storer.owed.saturating_add(amount);
-				}
-			}
 			if stored {
 				group.asked.iter_mut().for_each(|asked| asked.stored = true);
 			} else {
@@ -193,35 +195,40 @@ impl<T: Config> Pallet<T> {
 				(index == at && !stored).then_some(Decision::Unavailable)
 			});
 		}
+		// Of what was decided meanwhile nobody stores anything: what was prepaid returns.
+		Self::drop_open_claims(job, audit);
 		for (who, blob) in Announced::<T>::drain_prefix(job) {
 			Self::unwatch(&who, &blob, &[]);
 		}
-		if audit.is_decided() {
-			Self::close_unheard(job, audit);
-			Self::end_undecided(job, audit);
+		if let Some(window) = audit.window {
+			audit.phase = AuditPhase::Standing { until: window.until };
+			Self::open_again(audit, now);
 			return;
 		}
 		let until = Self::open_commit(audit, now);
-		Self::deposit_event(Event::CommitReopened { job, until });
+		if !audit.is_decided() {
+			Self::deposit_event(Event::CommitReopened { job, until });
+		}
 	}
 
 	/// Opens the time for commitments; returns its last block. Claims can put it off to the time for
 	/// them and for another replay, and no further.
 	pub(crate) fn open_commit(audit: &mut AuditOf<T>, now: BlockNumber) -> BlockNumber {
-		let until = now.saturating_add(T::CommitBlocks::get());
-		let more = T::RelayBlocks::get().saturating_add(T::CommitBlocks::get());
+		let until = now.saturating_add(audit.time);
+		let more = T::RelayBlocks::get().saturating_add(audit.time);
 		audit.latest = until.saturating_add(more);
 		audit.phase = AuditPhase::Committing { until };
 		until
 	}
 
-	/// Returns the weight of letting all blobs go that an audit named, and of settling what its seats
-	/// asked for. Benchmarks cannot store them.
+	/// Returns the weight of letting all blobs go that an audit named, and of settling what was asked
+	/// for. Benchmarks cannot store them.
 	pub(crate) fn rescues_weight() -> Weight {
 		let blobs =
-			u64::from(MAX_REPLICAS).saturating_mul(u64::from(MAX_WINDOWS).saturating_add(1));
-		let claims = u64::from(trainyard_protocol::job::MAX_VERIFIERS);
-		// Of each blob its name and its record; of each seat its claims, its hold and two accounts.
+			u64::from(MAX_REPLICAS).saturating_mul(u64::from(ALL_WINDOWS).saturating_add(1));
+		let claims =
+			u64::from(trainyard_protocol::job::MAX_VERIFIERS.saturating_add(MAX_STRANGERS));
+		// Of each blob its name and its record; of each claimant its claims, its hold and two accounts.
 		let accesses = blobs.saturating_mul(3).saturating_add(claims.saturating_mul(5));
 		T::DbWeight::get().reads_writes(accesses, accesses)
 	}
@@ -234,7 +241,7 @@ impl<T: Config> Pallet<T> {
 		}
 		for (who, blobs) in Kept::<T>::drain_prefix(job) {
 			for blob in blobs {
-				T::Blobs::release(&blob, core::slice::from_ref(&who));
+				T::Blobs::release(&blob.root, core::slice::from_ref(&who));
 			}
 		}
 	}

@@ -1,12 +1,11 @@
 //! The audit as a state machine.
 //!
 //! ```text
-//! Drawing -> Committing -> Revealing -> all groups decided ----------------> Done
-//!    ^         |  ^  |        |     -> a group without majority               ^
-//!    |         |  |  +-nobody-+                |                              |
-//!    |         v  |                            |                              |
-//!    |       Rescue -> what was asked for is stored, or its group is lost ----+
-//!    +------------------- next round, at most MAX_AUDIT_ROUNDS <--------------+
+//! Drawing -> Committing -> Revealing -> Opening -> Standing -> Done
+//!    ^         |  ^  |        |                     |  ^  |
+//!    |         v  |  |        |                     v  |  |
+//!    |       Rescue  |        |                   Rescue  |
+//!    +- next round --+--------+---------------------------+ at most MAX_AUDIT_ROUNDS
 //! ```
 //!
 //! - Without a committee there is no round: the draw is made again after a pause that doubles each
@@ -16,30 +15,34 @@
 //!   it to the seat. What is lacking after that the trainers store on chain in a window that fits its
 //!   bytes (`rescue`); a group of which nobody does is lost. The same committee goes on after that:
 //!   a new one would be a second draw for a cheat that serves nobody.
-//! - A group decided in one round is not asked about in the next.
-//! - If two groups pass in one round, neither is decided, and a group that passes after another is
-//!   not decided either: at most one result is true. The next round replays other segments.
+//! - Where half of the seats or fewer said something of a result, another committee is drawn. What was
+//!   accused before stays before the court, so that is no second chance.
+//! - `Opening` has no block of its own as long as there are no forced errors to open.
+//! - Then results stand (`standing`) until nobody challenges anything any more.
+//! - A result whose trainers are all convicted is decided at once, and so is one of which nobody stored
+//!   what was asked for. Of all others it is said at the end.
 
 use crate::{
-	verdicts::{stance, tally, Outcome, Stance, Vote},
-	Audit, AuditOf, AuditRecords, Config, Error, Event, Fault, Group, Pallet, Room, Verdicts,
-	WeightInfo, MAX_PARTIES,
+	standing::is_majority, Audit, AuditOf, AuditRecords, Config, Error, Event, Group, Pallet,
+	Rechecks, Room, Verdicts, WeightInfo, MAX_PARTIES,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight, BoundedVec};
 use sp_runtime::DispatchResult;
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, Findings, GroupVerdict, Piece},
-	job::{BlockNumber, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_VERIFIERS},
+	audit::{AuditPhase, Decision, Findings, GroupVerdict},
+	duties,
+	job::{BlockNumber, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS},
+	seats::Resources,
 	JobId,
 };
-use trainyard_traits::{AuditRequest, AuditStatus, Audits, Beacon, Seed};
+use trainyard_traits::{AuditRequest, AuditStatus, Audits, Beacon, Court, Seed};
 
 /// Blocks for which an audit waits when there is no committee for the first time.
 const FIRST_WAIT: BlockNumber = 10;
 
 /// What a look at an audit leads to.
-enum Step {
+pub(crate) enum Step {
 	/// It moved: look again.
 	Again,
 	/// Nothing can happen before this height, unless everyone is done earlier.
@@ -51,7 +54,13 @@ enum Step {
 impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 	fn open(job: JobId, request: AuditRequest<T::AccountId>) -> DispatchResult {
 		ensure!(!AuditRecords::<T>::contains_key(job), Error::<T>::AlreadyOpen);
+		let draws = request.audit_segments;
+		let fits = |(result, _): &(trainyard_protocol::job::WorkResult, Vec<T::AccountId>)| {
+			duties::fits(draws, result.segments, request.verifiers)
+		};
+		let drawn = request.groups.iter().all(fits);
 		let audit = Self::audit_of(request).ok_or(Error::<T>::BadRequest)?;
+		ensure!(drawn, Error::<T>::BadAuditSegments);
 		Self::deposit_event(Event::AuditOpened { job, groups: audit.groups.len() as u32 });
 		AuditRecords::<T>::insert(job, audit);
 		Ok(())
@@ -82,7 +91,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 					.iter()
 					.map(|group| group.decision.unwrap_or(Decision::Undecided))
 					.collect(),
-				stored: Self::owed(&audit),
+				stored: audit.owed.into_inner(),
 				served: audit.served.into_inner(),
 			},
 		}
@@ -91,14 +100,16 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 	fn give_up(job: JobId) {
 		let waits = |audit: &AuditOf<T>| matches!(audit.phase, AuditPhase::Drawing { .. });
 		if let Some(mut audit) = AuditRecords::<T>::get(job).filter(waits) {
-			Self::end_undecided(job, &mut audit);
+			// No committee is drawn any more.
+			audit.round = MAX_AUDIT_ROUNDS.saturating_sub(1);
+			Self::end_early(job, &mut audit, Self::now());
 			AuditRecords::<T>::insert(job, audit);
 		}
 	}
 
 	fn remove(job: JobId) {
 		if let Some(mut audit) = AuditRecords::<T>::take(job) {
-			Self::dissolve(&audit);
+			Self::dissolve(&mut audit);
 			Self::drop_verdicts(job, &audit);
 			Self::drop_claims(job, &mut audit);
 			Self::end_rescues(job);
@@ -106,16 +117,19 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 	}
 
 	fn advance_weight() -> Weight {
+		let settled = MAX_VERIFIERS.saturating_mul(MAX_REPLICAS);
 		T::WeightInfo::close_round()
 			.saturating_add(T::WeightInfo::seat(Room::<T::MaxPool>::get()))
-			.saturating_add(T::Beacon::seed_weight())
+			.saturating_add(T::WeightInfo::close_standing())
+			.saturating_add(T::Court::settle_weight().saturating_mul(settled.into()))
+			.saturating_add(T::Beacon::seed_weight().saturating_mul(2))
 			.saturating_add(Self::rescues_weight())
 	}
 }
 
 impl<T: Config> Pallet<T> {
 	/// Returns the audit that `request` asks for; `None` when it is out of bounds.
-	fn audit_of(request: AuditRequest<T::AccountId>) -> Option<AuditOf<T>> {
+	pub(crate) fn audit_of(request: AuditRequest<T::AccountId>) -> Option<AuditOf<T>> {
 		let AuditRequest {
 			groups,
 			parties,
@@ -123,56 +137,81 @@ impl<T: Config> Pallet<T> {
 			verifiers,
 			fee,
 			needs,
+			rate,
+			challenge,
+			window,
+			again,
 			sizes,
 			storage_byte,
+			storage,
 		} = request;
 		let fits = !groups.is_empty()
-			&& groups.iter().all(|(result, _)| result.trained() > 0)
+			&& groups.iter().all(|(result, trainers)| result.trained() > 0 && !trainers.is_empty())
 			&& (1..=MAX_VERIFIERS).contains(&verifiers)
-			&& (1..=MAX_AUDIT_SEGMENTS).contains(&audit_segments);
+			&& challenge > 0;
 		if !fits {
 			return None;
 		}
+		let segments: Vec<u32> = groups.iter().map(|(result, _)| result.segments).collect();
+		let least = T::SeatStake::get();
+		let stake = duties::seat_stake(least, challenge, fee, segments, audit_segments);
+		// Verifiers declare what they replay in the least time, and have more for more.
+		let least = T::CommitBlocks::get();
+		let time = duties::commit_blocks(needs.work, rate, least);
+		let needs = Resources { work: duties::work_of(needs.work, time, least), ..needs };
 		let groups = groups
 			.into_iter()
 			.map(|(result, trainers)| {
 				Some(Group {
 					result,
 					trainers: trainers.try_into().ok()?,
-					drawn: Default::default(),
+					convicted: Default::default(),
 					decision: None,
 					asked: Default::default(),
 					storers: Default::default(),
 				})
 			})
 			.collect::<Option<Vec<_>>>()?;
+		let parties =
+			BoundedVec::<_, frame_support::traits::ConstU32<MAX_PARTIES>>::try_from(parties);
 		Some(Audit {
 			round: 0,
 			phase: Self::drawing(Self::now()),
 			audit_segments,
 			verifiers,
-			parties: BoundedVec::<_, frame_support::traits::ConstU32<MAX_PARTIES>>::try_from(
-				parties,
-			)
-			.ok()?,
+			parties: parties.ok()?,
 			groups: groups.try_into().ok()?,
 			committee: Default::default(),
+			seed: None,
 			fee,
-			stake: T::SeatStake::get(),
+			stake,
+			challenge,
 			needs,
+			time,
 			waits: 0,
 			sizes,
 			storage_byte,
+			storage,
 			relay: None,
 			latest: 0,
 			windows: 0,
+			late_windows: 0,
+			length: window,
+			again,
+			window: None,
+			recheck: Rechecks::None,
 			served: Default::default(),
+			owed: Default::default(),
 		})
 	}
 
 	/// Takes the audit one phase further, if it is time.
 	fn step(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) -> Step {
 		match audit.phase {
+			AuditPhase::Drawing { .. } if audit.is_decided() => {
+				Self::end_early(job, audit, now);
+				Step::Again
+			}
 			AuditPhase::Drawing { after } => match Self::seed(job, audit.round, after) {
 				Seed::NotBefore(height) => Step::Wait(height),
 				Seed::Lost => {
@@ -189,6 +228,11 @@ impl<T: Config> Pallet<T> {
 					Step::Again
 				}
 			},
+			AuditPhase::Committing { .. } if audit.is_decided() => {
+				Self::close_unheard(job, audit);
+				Self::end_early(job, audit, now);
+				Step::Again
+			}
 			AuditPhase::Committing { until } => {
 				match audit.relay {
 					Some(relay) if now <= relay => return Step::Wait(relay.saturating_add(1)),
@@ -206,7 +250,7 @@ impl<T: Config> Pallet<T> {
 					audit.phase = AuditPhase::Revealing { until };
 					Self::deposit_event(Event::RevealOpened { job, until });
 				} else {
-					Self::close_round(job, audit, now);
+					Self::close_reveals(job, audit, now);
 				}
 				Step::Again
 			}
@@ -214,9 +258,17 @@ impl<T: Config> Pallet<T> {
 				if now <= until && !audit.all_revealed() {
 					return Step::Wait(until.saturating_add(1));
 				}
-				Self::close_round(job, audit, now);
+				Self::close_reveals(job, audit, now);
 				Step::Again
 			}
+			AuditPhase::Opening { until } => {
+				if now < until {
+					return Step::Wait(until);
+				}
+				Self::open_standing(job, audit, now);
+				Step::Again
+			}
+			AuditPhase::Standing { .. } => Self::look_at_standing(job, audit, now),
 			AuditPhase::Rescue { until } => {
 				if audit.awaits_rescue() {
 					let until = Self::rescue_until(job, until);
@@ -242,116 +294,82 @@ impl<T: Config> Pallet<T> {
 		Self::deposit_event(Event::NoCommittee { job, round: audit.round, after });
 	}
 
-	/// Decides what the committee's verdicts decide, notes whose fee is earned, slashes, and starts the
-	/// next round.
-	pub(crate) fn close_round(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
-		let findings: Vec<Option<Findings>> = audit
+	/// Ends the time for reveals: notes whose fee is earned, takes what absence costs, and lets results
+	/// stand, or starts the next round where half of the seats or fewer said something of one.
+	pub(crate) fn close_reveals(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
+		let findings: Vec<Option<Findings<T::AccountId>>> = audit
 			.committee
 			.iter()
 			.map(|m| m.revealed.then(|| Verdicts::<T>::get(job, &m.verifier)).flatten())
 			.collect();
-		let votes: Vec<Vec<Vote>> = (0u32..)
-			.zip(&audit.groups)
-			.map(|(at, _)| {
-				let members = audit.committee.iter().zip(&findings);
-				members
-					.map(|(member, findings)| {
-						match findings.as_ref().and_then(|f| f.get(at as usize)) {
-							None => Vote::Nothing,
-							Some(GroupVerdict::Unavailable)
-								if !Self::was_answered(job, &member.verifier, at) =>
-							{
-								Vote::Unasked
-							}
-							Some(verdict) => Vote::Says(verdict),
-						}
-					})
-					.collect()
-			})
-			.collect();
-		let outcomes: Vec<Option<Outcome>> = audit
-			.groups
-			.iter()
-			.zip(&votes)
-			.map(|(group, votes)| tally(votes).filter(|_| group.decision.is_none()))
-			.collect();
-		// All replicas share the seed, so at most one result is true. The segments drawn do not
-		// distinguish two that pass: others must be drawn.
-		let passed = outcomes.iter().filter(|o| matches!(o, Some(Outcome::Accept(_)))).count();
-		let known = audit.groups.iter().any(|g| g.decision.is_some_and(|d| d.is_true()));
-		let contradiction = passed > usize::from(!known);
-		let mut stances: Vec<Stance> = findings.iter().map(|_| Stance::Agrees).collect();
-		let mut decisions = Vec::new();
-		for ((group, votes), outcome) in audit.groups.iter_mut().zip(&votes).zip(outcomes) {
-			let contradicts = contradiction && matches!(outcome, Some(Outcome::Accept(_)));
-			let outcome = outcome.filter(|_| !contradicts);
-			if contradicts {
-				group.drawn = Default::default();
-				// What was stored of these segments the next ones do not read.
-				let last = Piece::State(group.result.segments);
-				group.asked.retain(|asked| match asked.piece {
-					Piece::Manifest | Piece::Files => true,
-					Piece::State(_) => asked.piece == last,
-					Piece::Searched => false,
-				});
-			}
-			if group.decision.is_none() {
-				for (worst, vote) in stances.iter_mut().zip(votes) {
-					*worst = (*worst).max(stance(*vote, outcome.as_ref()));
-				}
-			}
-			decisions.push(outcome.map(|outcome| outcome.decision()));
-		}
-		let mut decisions = decisions.into_iter();
-		Self::decide(job, audit, |_, _| decisions.next().flatten());
-
-		for (member, stance) in audit.committee.iter().zip(&stances) {
-			if *stance == Stance::Agrees {
+		let says = |findings: &Option<Findings<T::AccountId>>, at: usize| {
+			let verdict = findings.as_ref().and_then(|findings| findings.verdicts.get(at));
+			verdict.is_some_and(|verdict| !matches!(verdict, GroupVerdict::Unavailable))
+		};
+		let open: Vec<usize> = audit.undecided().map(|(at, _)| at).collect();
+		let seats = audit.committee.len();
+		let is_heard = |at: &usize| {
+			let spoke = findings.iter().filter(|findings| says(findings, *at)).count();
+			is_majority(spoke, seats)
+		};
+		let heard = open.iter().all(is_heard);
+		for (member, findings) in audit.committee.iter().zip(&findings) {
+			let earned =
+				member.revealed && !member.lost && open.iter().all(|at| says(findings, *at));
+			if earned {
 				// Bounded by the rounds and the size of a committee.
 				let _ = audit.served.try_push(member.verifier.clone());
 			}
 		}
-		let faults: Vec<Option<Fault>> = stances
-			.into_iter()
-			.map(|stance| match stance {
-				Stance::Agrees | Stance::InVain => None,
-				Stance::Silent => Some(Fault::NoVerdict),
-				Stance::Contradicts => Some(Fault::Contrary),
-			})
-			.collect();
-		Self::close_seats(job, audit, &faults);
+		Self::close_seats(job, audit);
+		Self::drop_claims(job, audit);
+		if heard || audit.round.saturating_add(1) >= MAX_AUDIT_ROUNDS {
+			audit.phase = AuditPhase::Opening { until: now };
+			return;
+		}
+		Self::leave_seats(audit);
 		Self::next_round(job, audit, now);
 	}
 
-	/// Ends a round that needs no verdicts any more: its trainers did not store what was asked for, and
-	/// whether a seat was ready nobody can know, so all earned the fee.
+	/// Ends a round that needs nothing any more: every result is decided, and whether a seat was ready
+	/// nobody can know, so all earned the fee.
 	pub(crate) fn close_unheard(job: JobId, audit: &mut AuditOf<T>) {
-		for member in &audit.committee {
+		for member in audit.committee.iter().filter(|member| !member.lost) {
 			// Bounded by the rounds and the size of a committee.
 			let _ = audit.served.try_push(member.verifier.clone());
 		}
-		let faults: Vec<Option<Fault>> = audit.committee.iter().map(|_| None).collect();
-		Self::close_seats(job, audit, &faults);
+		Self::unload_seats(audit);
+		Self::leave_seats(audit);
+		Self::drop_claims(job, audit);
 	}
 
-	/// Ends the audit when everything is decided or no round is left, else starts the next.
-	fn next_round(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
-		let next = audit.round.saturating_add(1);
-		if !audit.is_decided() && next < MAX_AUDIT_ROUNDS {
-			Self::drop_verdicts(job, audit);
-			Self::drop_claims(job, audit);
-			audit.committee = Default::default();
-			audit.round = next;
-			audit.phase = Self::drawing(now);
-			return;
+	/// Draws another committee. What the last one revealed is forgotten, but not whom it accused.
+	pub(crate) fn next_round(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
+		Self::drop_verdicts(job, audit);
+		Self::drop_claims(job, audit);
+		audit.committee = Default::default();
+		audit.seed = None;
+		audit.window = None;
+		audit.recheck = Rechecks::None;
+		audit.round = audit.round.saturating_add(1);
+		audit.phase = Self::drawing(now);
+	}
+
+	/// Ends an audit that draws no further committee: at once, or when the court has decided what earlier
+	/// ones accused others of.
+	pub(crate) fn end_early(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
+		match T::Court::standing(job).is_quiet() {
+			true => Self::finish(job, audit, Decision::Undecided),
+			false => audit.phase = AuditPhase::Opening { until: now },
 		}
-		Self::end_undecided(job, audit);
 	}
 
-	/// Ends the audit; what is still open stays undecided.
-	pub(crate) fn end_undecided(job: JobId, audit: &mut AuditOf<T>) {
-		Self::decide(job, audit, |_, _| Some(Decision::Undecided));
+	/// Ends the audit; what is still open is decided like this.
+	pub(crate) fn finish(job: JobId, audit: &mut AuditOf<T>, decision: Decision) {
+		Self::decide(job, audit, |_, _| Some(decision));
 		audit.phase = AuditPhase::Done;
+		audit.window = None;
+		audit.recheck = Rechecks::None;
 		Self::drop_claims(job, audit);
 		Self::end_rescues(job);
 		Self::deposit_event(Event::AuditDone { job, fees: audit.served.len() as u32 });

@@ -1,6 +1,6 @@
 //! Seats: what one locks, who can take one, and what happens when it ends.
 
-use crate::{pool::PoolOf, AuditOf, Config, Event, Fault, Pallet, Pool};
+use crate::{pool::PoolOf, AuditOf, Config, Entry, Event, Fault, Pallet, Pool};
 use alloc::vec::Vec;
 use frame_support::traits::Get;
 use trainyard_protocol::{
@@ -8,7 +8,8 @@ use trainyard_protocol::{
 	job::{Balance, BlockNumber},
 	seats::Resources,
 	views::Standing,
-	H256,
+	vrf::VrfKey,
+	JobId, H256,
 };
 
 /// What a draw is made for.
@@ -56,23 +57,27 @@ impl<T: Config> Pallet<T> {
 		candidates
 	}
 
-	/// Draws as many as `count` returns for the number of candidates, and seats them.
+	/// Draws as many as `count` returns for the number of candidates, and seats them. Returns them with
+	/// the keys that they had at the height of the draw.
 	pub(crate) fn seat_drawn(
 		domain: &[u8],
 		seed: &H256,
 		seating: &Seating<T::AccountId>,
 		count: impl FnOnce(usize) -> usize,
 		is_check: bool,
-	) -> Vec<T::AccountId> {
+	) -> Vec<(T::AccountId, VrfKey)> {
 		let mut pool = Pool::<T>::get();
 		let candidates = Self::eligible(&pool, seating);
-		let drawn = draw::weighted(domain, seed, &candidates, count(candidates.len()));
-		for who in &drawn {
-			if let Some(entry) = pool.get_mut(who) {
+		let drawn: Vec<_> = draw::weighted(domain, seed, &candidates, count(candidates.len()))
+			.into_iter()
+			.filter_map(|who| {
+				let entry = pool.get_mut(&who)?;
+				let key = entry.vrf.at(seating.after)?;
 				entry.sit(seating.stake, seating.needs);
 				entry.checks = entry.checks.saturating_add(u32::from(is_check));
-			}
-		}
+				Some((who, key.0))
+			})
+			.collect();
 		if !drawn.is_empty() {
 			Pool::<T>::put(pool);
 		}
@@ -90,40 +95,67 @@ impl<T: Config> Pallet<T> {
 	) {
 		let Some(entry) = pool.get_mut(who) else { return };
 		let absences = entry.rise(stake, needs, absent);
+		Self::pause(entry, who, absences, absent);
+	}
+
+	/// Pauses a verifier that was absent, if it was too often.
+	fn pause(entry: &mut Entry, who: &T::AccountId, absences: u32, absent: bool) {
 		if absent && absences >= T::MaxAbsences::get() && entry.is_active() {
 			entry.put(Standing::Paused, Self::now());
 			Self::deposit_event(Event::Paused { verifier: who.clone() });
 		}
 	}
 
-	/// Ends the seats of an audit whose round does not come to its end.
-	pub(crate) fn dissolve(audit: &AuditOf<T>) {
-		if !audit.works() {
-			return;
+	/// Ends the seats of an audit that does not come to its end.
+	pub(crate) fn dissolve(audit: &mut AuditOf<T>) {
+		if audit.works() {
+			Self::unload_seats(audit);
 		}
+		Self::leave_seats(audit);
+	}
+
+	/// Ends the work of a round: seats take nothing any more of what verifiers have room for, and those
+	/// that revealed nothing are left, with what that costs.
+	pub(crate) fn close_seats(job: JobId, audit: &mut AuditOf<T>) {
+		let (needs, fee) = (audit.needs, audit.fee);
 		Pool::<T>::mutate(|pool| {
-			for member in &audit.committee {
-				Self::unseat(pool, &member.verifier, audit.stake, &audit.needs, false);
+			for member in audit.committee.iter_mut() {
+				let who = &member.verifier;
+				let Some(entry) = pool.get_mut(who) else { continue };
+				entry.unload(&needs);
+				let absences = entry.remember(!member.revealed);
+				if !member.revealed {
+					let fault = Fault::NoVerdict;
+					let stake = core::mem::take(&mut member.locked);
+					let amount = Self::take(entry, who, fault, fee, stake);
+					entry.unlock(stake);
+					let verifier = who.clone();
+					Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+				}
+				Self::pause(entry, who, absences, !member.revealed);
 			}
 		});
 	}
 
-	/// Ends the seats of a round, and takes what the faults of its members cost.
-	pub(crate) fn close_seats(
-		job: trainyard_protocol::JobId,
-		audit: &AuditOf<T>,
-		faults: &[Option<Fault>],
-	) {
+	/// Ends the work of a round that does not come to its end: nobody was absent.
+	pub(crate) fn unload_seats(audit: &AuditOf<T>) {
 		Pool::<T>::mutate(|pool| {
-			for (member, fault) in audit.committee.iter().zip(faults) {
-				let who = &member.verifier;
-				if let (Some(fault), Some(entry)) = (*fault, pool.get_mut(who)) {
-					let amount = Self::take(entry, who, fault, audit.fee, audit.stake);
-					let verifier = who.clone();
-					Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+			for member in &audit.committee {
+				if let Some(entry) = pool.get_mut(&member.verifier) {
+					entry.unload(&audit.needs);
 				}
-				let absent = *fault == Some(Fault::NoVerdict);
-				Self::unseat(pool, who, audit.stake, &audit.needs, absent);
+			}
+		});
+	}
+
+	/// Frees what the seats still lock. What accusations have at stake stays.
+	pub(crate) fn leave_seats(audit: &mut AuditOf<T>) {
+		Pool::<T>::mutate(|pool| {
+			for member in audit.committee.iter_mut() {
+				let stake = core::mem::take(&mut member.locked);
+				if let Some(entry) = pool.get_mut(&member.verifier) {
+					entry.unlock(stake);
+				}
 			}
 		});
 	}

@@ -1,6 +1,9 @@
 //! What must hold in any state.
 
-use crate::{AuditRecords, Config, HoldReason, Pallet, Pool, Verdicts, MAX_FEES, MAX_PARTIES};
+use crate::{
+	Accusations, AuditRecords, Config, HoldReason, Pallet, Pool, Rechecks, Verdicts, MAX_FEES,
+	MAX_LATE_WINDOWS, MAX_PARTIES, MAX_STRANGERS,
+};
 use alloc::collections::BTreeMap;
 use frame_support::{
 	ensure,
@@ -8,7 +11,7 @@ use frame_support::{
 };
 use sp_runtime::TryRuntimeError;
 use trainyard_protocol::{
-	audit::{AuditPhase, Piece},
+	audit::{AuditPhase, Decision, Piece},
 	job::{Balance, MAX_AUDIT_ROUNDS},
 	seats::Resources,
 	vrf,
@@ -19,16 +22,17 @@ type Seats = (Balance, Resources);
 
 impl<T: Config> Pallet<T> {
 	/// - A bond is what is held of its verifier, and covers what its seats lock. These are the seats
-	///   of running audits, and those of recomputations. No more verifiers have a place than there
-	///   are places, and no more counts of a bond than is there.
+	///   of running audits, what they accuse others with, and those of recomputations. No more verifiers
+	///   have a place than there are places, and no more counts of a bond than is there.
 	/// - Whoever has a place has a key, by which it can sign.
 	/// - A committee has no party, no member twice, no member without a bond while it works, and no
-	///   more members than wanted; the segments drawn of a result are ascending, no more than wanted,
-	///   and among those that it has.
+	///   more members than wanted; it has a seed. Nobody is convicted that revealed nothing.
 	/// - Fees were earned by verifiers, by each at most once a round, and by no party.
-	/// - An audit has a decision for each group if and only if it is done, and no more rounds
-	///   than allowed; it draws soon, or waits no longer than it may.
-	/// - What seats asked for, see `check_claims`.
+	/// - An audit that is done has a decision for each group, and no audit more rounds than allowed; it
+	///   draws soon, or waits no longer than it may. A result is rejected if and only if all its trainers
+	///   were convicted first, and no more than one result is accepted.
+	/// - There is a window while results stand, or are stored meanwhile, and at no other time.
+	/// - What was asked for, see `check_claims`.
 	/// - There are findings of exactly the members who revealed.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		for (job, _, _) in crate::Announced::<T>::iter() {
@@ -51,6 +55,17 @@ impl<T: Config> Pallet<T> {
 			);
 			let works = audit.works();
 			ensure!(!works || !audit.committee.is_empty(), "nobody works on an audit");
+			ensure!(
+				audit.committee.is_empty() == audit.seed.is_none(),
+				"a committee without a seed"
+			);
+			let stands = match audit.phase {
+				AuditPhase::Standing { .. } => true,
+				AuditPhase::Rescue { .. } => !works,
+				_ => false,
+			};
+			ensure!(audit.window.is_some() == stands, "a window at another time");
+			ensure!(stands || audit.recheck == Rechecks::None, "evidence is replayed at no time");
 			for (at, member) in audit.committee.iter().enumerate() {
 				let who = &member.verifier;
 				ensure!(!audit.parties.contains(who), "a party sits on the committee");
@@ -64,9 +79,15 @@ impl<T: Config> Pallet<T> {
 				);
 				ensure!(member.commitment.is_some() || !member.revealed, "a reveal of nothing");
 				revealed = revealed.saturating_add(usize::from(member.revealed));
+				ensure!(member.revealed || !member.convicted, "a conviction for nothing");
+				ensure!(member.locked <= audit.stake, "a seat locks more than its stake");
+				ensure!(
+					audit.phase != AuditPhase::Done || member.locked == 0,
+					"a seat is locked after its audit"
+				);
+				let (locked, load) = seats.entry(who.clone()).or_default();
+				*locked = locked.saturating_add(member.locked);
 				if works {
-					let (locked, load) = seats.entry(who.clone()).or_default();
-					*locked = locked.saturating_add(audit.stake);
 					*load = load.and(&audit.needs);
 				}
 			}
@@ -77,51 +98,64 @@ impl<T: Config> Pallet<T> {
 				ensure!(fees <= (audit.round as usize).saturating_add(1), "more fees than rounds");
 			}
 			for group in &audit.groups {
-				let drawn = &group.drawn;
 				ensure!(
-					drawn.iter().zip(drawn.iter().skip(1)).all(|(a, b)| a < b)
-						&& drawn.iter().all(|segment| *segment < group.result.trained())
-						&& group
-							.result
-							.diverged_in()
-							.is_none_or(|last| { drawn.is_empty() || drawn.last() == Some(&last) })
-						&& drawn.len()
-							<= (audit.audit_segments as usize)
-								.saturating_add(usize::from(group.result.diverged)),
-					"drawn segments are out of order or range"
+					group.convicted.iter().all(|who| group.trainers.contains(who)),
+					"a stranger is convicted of a result"
+				);
+				let all = group.convicted.len() == group.trainers.len();
+				ensure!(
+					match group.decision {
+						Some(Decision::Rejected) => all,
+						// It was lost before.
+						Some(Decision::Unavailable) => true,
+						_ => !all,
+					},
+					"a result is not rejected because its trainers were convicted"
 				);
 			}
-			ensure!(
-				audit.is_decided() == (audit.phase == AuditPhase::Done),
-				"done without decisions, or decided and not done"
-			);
+			let is_true = |group: &&crate::Group<T::AccountId>| {
+				group.decision.is_some_and(|decision| decision.is_true())
+			};
+			let accepted = audit.groups.iter().filter(is_true).count();
+			ensure!(accepted <= 1, "two results are accepted");
+			let done = audit.phase == AuditPhase::Done;
+			ensure!(!done || audit.is_decided(), "done without decisions");
+			ensure!(done || accepted == 0, "accepted before the end");
 			if let AuditPhase::Drawing { after } = audit.phase {
 				let latest = Self::now().saturating_add(T::MaxWaitBlocks::get());
 				ensure!(after <= latest, "an audit waits too long");
 			}
 		}
 		ensure!(Verdicts::<T>::iter_keys().count() == revealed, "findings of nobody");
+		for (_, who, accusing) in Accusations::<T>::iter() {
+			ensure!(accusing.open > 0 && accusing.stake > 0, "an accusation for nothing");
+			let (locked, _) = seats.entry(who).or_default();
+			*locked = locked.saturating_add(accusing.stake.saturating_mul(accusing.open.into()));
+		}
 		Self::check_claims()?;
 		Self::check_pool(seats)
 	}
 
-	/// Checks what seats asked for: only members of a committee at work have open claims, exactly what
-	/// these name is asked for, and what they prepaid is what is held.
+	/// Checks what was asked for: while a committee works only its members have claims, exactly what open
+	/// ones name is asked for, and what was prepaid is what is held.
 	fn check_claims() -> Result<(), TryRuntimeError> {
 		let mut held = BTreeMap::<T::AccountId, Balance>::new();
 		for (job, who, claims) in crate::Claims::<T>::iter() {
 			let audit =
 				AuditRecords::<T>::get(job).ok_or("claims in an audit that is not there")?;
-			ensure!(audit.works(), "claims on a result after the seats were left");
+			ensure!(audit.works() || audit.window.is_some(), "claims at no time");
 			let sits = audit.committee.iter().find(|member| member.verifier == who);
-			ensure!(sits.is_some(), "a claim of somebody without a seat");
+			ensure!(!audit.works() || sits.is_some(), "a claim of somebody without a seat");
+			let is_open = claims.iter().any(|claim| claim.open);
+			ensure!(is_open || audit.window.is_none(), "a claim is kept for nothing");
 			for claim in claims {
 				ensure!(claim.open || claim.prepaid == 0, "a claim that ended is prepaid");
 				let group = audit.groups.get(claim.group as usize).ok_or("a claim on no result")?;
 				let asked = |piece: &Piece| group.open_pieces().any(|other| other == *piece);
 				ensure!(!claim.open || claim.pieces.iter().all(asked), "a claim that nobody sees");
+				let works = audit.works();
 				ensure!(
-					!claim.open || sits.is_some_and(|member| member.commitment.is_none()),
+					!claim.open || !works || sits.is_some_and(|member| member.commitment.is_none()),
 					"who committed lacks something"
 				);
 				let sum = held.entry(who.clone()).or_default();
@@ -129,19 +163,22 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		let reason = HoldReason::Claim.into();
-		for who in Pool::<T>::get().keys() {
-			let prepaid = held.remove(who).unwrap_or_default();
-			let on_hold = T::Currency::balance_on_hold(&reason, who);
+		for (who, prepaid) in held {
+			let on_hold = T::Currency::balance_on_hold(&reason, &who);
 			ensure!(on_hold == prepaid, "what is held for claims is not what was prepaid");
 		}
-		ensure!(held.is_empty(), "claims of no verifier");
 		for (job, audit) in AuditRecords::<T>::iter() {
 			ensure!(audit.windows <= crate::MAX_WINDOWS, "too many windows");
+			ensure!(audit.late_windows <= MAX_LATE_WINDOWS, "too many late windows");
+			let strangers = crate::Claims::<T>::iter_key_prefix(job)
+				.filter(|who| audit.committee.iter().all(|member| member.verifier != *who));
+			ensure!(strangers.count() <= MAX_STRANGERS as usize, "too many strangers");
 			ensure!(
 				audit.committee.iter().all(|member| member.began <= crate::MAX_BEGUN),
 				"a seat that asks again and again"
 			);
-			let committing = matches!(audit.phase, AuditPhase::Committing { .. });
+			let committing =
+				matches!(audit.phase, AuditPhase::Committing { .. } | AuditPhase::Standing { .. });
 			ensure!(audit.relay.is_none() || committing, "seats wait for each other at no time");
 			let open: alloc::vec::Vec<_> = crate::Claims::<T>::iter_prefix(job)
 				.flat_map(|(_, claims)| claims)

@@ -5,12 +5,11 @@ use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Piece, PieceSizes, Pieces, MAX_PIECES},
-	job::{
-		Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_REPLAYED_SEGMENTS, MAX_REPLICAS,
-		MAX_VERIFIERS,
-	},
+	job::{Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS},
 	seats::Resources,
+	vrf::VrfKey,
 };
+use trainyard_traits::Window;
 
 pub use trainyard_protocol::H256;
 
@@ -19,16 +18,24 @@ pub const MAX_PARTIES: u32 = MAX_REPLICAS + 1;
 /// Most fees that one audit can cost.
 pub const MAX_FEES: u32 = MAX_VERIFIERS * MAX_AUDIT_ROUNDS;
 
-/// Times in one audit that trainers can be asked to store something. The bound is for the records: no
-/// minority of a committee can use it up in a round, see [`MAX_BEGUN`].
+/// Times in one audit that trainers can be asked to store something for committees. The bound is for the
+/// records: no minority of a committee can use it up in a round, see [`MAX_BEGUN`].
 pub const MAX_WINDOWS: u32 = MAX_VERIFIERS + 1;
+/// Times in one audit that trainers can be asked to store something while results stand.
+pub const MAX_LATE_WINDOWS: u32 = 16;
+/// Times in one audit that trainers can be asked to store something.
+pub const ALL_WINDOWS: u32 = MAX_WINDOWS + MAX_LATE_WINDOWS;
 /// Times in a round that one seat can ask when nobody else does: what it lacks, and what it finds to
 /// lack when it has that. Whenever others ask it can join them.
 pub const MAX_BEGUN: u32 = 2;
-/// Claims of a seat on one result in a round.
+/// Claims of an account on one result in a round.
 pub const MAX_CLAIMS: u32 = 3;
-/// Claims of a seat.
+/// Claims of an account.
 pub const ALL_CLAIMS: u32 = MAX_CLAIMS * MAX_REPLICAS;
+/// Most accounts without a seat that have claims at a time.
+pub const MAX_STRANGERS: u32 = 16;
+/// Seats that replay a segment of another one again.
+pub const RECHECKS: u32 = 2;
 
 /// An [`Audit`] of a runtime's accounts.
 pub type AuditOf<T> = Audit<<T as frame_system::Config>::AccountId>;
@@ -42,7 +49,7 @@ pub struct Audit<AccountId> {
 	pub round: u32,
 	/// Where it stands.
 	pub phase: AuditPhase,
-	/// Segments of each result that a verifier replays; all segments where a result has fewer.
+	/// Segments of each result that each seat draws for itself; all segments where a result has fewer.
 	pub audit_segments: u32,
 	/// Size of the committee that is wanted.
 	pub verifiers: u32,
@@ -52,26 +59,99 @@ pub struct Audit<AccountId> {
 	pub groups: BoundedVec<Group<AccountId>, ConstU32<MAX_REPLICAS>>,
 	/// The committee of this round, in the order drawn.
 	pub committee: BoundedVec<Member<AccountId>, ConstU32<MAX_VERIFIERS>>,
+	/// Seed of this round; none before its committee is drawn.
+	pub seed: Option<H256>,
 	/// What a seat earns.
 	pub fee: Balance,
 	/// What a seat locks of its verifier's bond.
 	pub stake: Balance,
-	/// What a seat needs of its verifier.
+	/// The deposit of a challenge: what each accusation of a seat puts at stake.
+	pub challenge: Balance,
+	/// What a seat needs of its verifier, its work as that which is done in the least time for
+	/// commitments.
 	pub needs: Resources,
+	/// Blocks for commitments.
+	pub time: BlockNumber,
 	/// How often no committee could be drawn for this round.
 	pub waits: u32,
 	/// Most bytes of each piece of a result.
 	pub sizes: PieceSizes,
 	/// Price of storing a byte on chain.
 	pub storage_byte: Balance,
-	/// While seats lack what they asked for: the last block in which others can give it to them.
+	/// What is left for what seats get back of their claims.
+	pub storage: Balance,
+	/// While somebody lacks what it asked for: the last block in which others can give it.
 	pub relay: Option<BlockNumber>,
 	/// The height beyond which no claim moves the end of the time for commitments.
 	pub latest: BlockNumber,
-	/// How often trainers were asked to store something.
+	/// How often trainers were asked to store something for a committee.
 	pub windows: u32,
+	/// How often they were asked to while results stood.
+	pub late_windows: u32,
+	/// Blocks for which the window for challenges is open at least.
+	pub length: BlockNumber,
+	/// Blocks for which it is open again after something ended.
+	pub again: BlockNumber,
+	/// The window for challenges, while results stand.
+	pub window: Option<Window>,
+	/// Which evidence is replayed again.
+	pub recheck: Rechecks<AccountId>,
 	/// A fee was earned for each entry.
 	pub served: BoundedVec<AccountId, ConstU32<MAX_FEES>>,
+	/// What seats get back of what they paid for pieces that their draws read.
+	pub owed: BoundedVec<(AccountId, Balance), ConstU32<MAX_FEES>>,
+}
+
+/// Where the draw of the evidence that is replayed again stands.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub enum Rechecks<AccountId> {
+	/// Nobody replays anything again.
+	None,
+	/// The seed forms from blocks after this one.
+	Drawing {
+		/// Height whose successors make the seed.
+		after: BlockNumber,
+	},
+	/// These were drawn.
+	Drawn(BoundedVec<Recheck<AccountId>, ConstU32<RECHECKS>>),
+}
+
+/// A segment of somebody's evidence that another seat replays again.
+#[derive(
+	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
+)]
+pub struct Recheck<AccountId> {
+	/// Who replays it.
+	pub by: AccountId,
+	/// Whose evidence.
+	pub of: AccountId,
+	/// Of which result.
+	pub group: u32,
+	/// Of which segment.
+	pub segment: u32,
+}
+
+/// What an account has at stake with accusations of an audit.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	Default,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Accusing {
+	/// For each of them.
+	pub stake: Balance,
+	/// How many are not decided.
+	pub open: u32,
 }
 
 /// One distinct result under audit.
@@ -83,18 +163,17 @@ pub struct Group<AccountId> {
 	pub result: WorkResult,
 	/// Who delivered it.
 	pub trainers: BoundedVec<AccountId, ConstU32<MAX_REPLICAS>>,
-	/// Which of its segments are replayed, ascending, with the one in which it diverged; empty before
-	/// the draw.
-	pub drawn: BoundedVec<u32, ConstU32<MAX_REPLAYED_SEGMENTS>>,
+	/// Those of them whom the court convicted.
+	pub convicted: BoundedVec<AccountId, ConstU32<MAX_REPLICAS>>,
 	/// What was decided.
 	pub decision: Option<Decision>,
-	/// What seats asked for.
+	/// What was asked for.
 	pub asked: BoundedVec<Asked, ConstU32<MAX_PIECES>>,
 	/// Who of its trainers stored something.
 	pub storers: BoundedVec<Storer<AccountId>, ConstU32<MAX_REPLICAS>>,
 }
 
-/// A piece of a result that seats asked for.
+/// A piece of a result that was asked for.
 #[derive(
 	Clone,
 	Copy,
@@ -114,7 +193,28 @@ pub struct Asked {
 	pub stored: bool,
 }
 
-/// A trainer that stored what seats asked for.
+/// A blob in which a trainer stored what was asked for.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct KeptBlob {
+	/// Its root.
+	pub root: H256,
+	/// The checkpoint of whose state it is the file: that state alone was asked for. Otherwise it is
+	/// an archive, and the file of nothing.
+	pub state: Option<u32>,
+}
+
+/// A trainer that stored what was asked for.
 #[derive(
 	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
 )]
@@ -125,11 +225,9 @@ pub struct Storer<AccountId> {
 	pub size: u64,
 	/// Those of them that it is paid for: of the chunks that it brought after it had announced them.
 	pub paid: u64,
-	/// What the owner of the audit owes it for all windows.
-	pub owed: Balance,
 }
 
-/// What a seat asked for of one result.
+/// What an account asked for of one result.
 #[derive(
 	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
 )]
@@ -138,13 +236,12 @@ pub struct Claim {
 	pub group: u32,
 	/// What.
 	pub pieces: Pieces,
-	/// What the seat has on hold for it; 0 where nothing was stored for it before, and the audit's
-	/// escrow pays.
+	/// What the account has on hold for it.
 	pub prepaid: Balance,
 	/// Whether it still lacks them.
 	pub open: bool,
-	/// Whether trainers stored them. Only who asked for what was stored can say that it is of no use.
-	pub answered: bool,
+	/// What trainers that stored them had of it.
+	pub paid: Balance,
 }
 
 /// One member of a committee.
@@ -154,10 +251,20 @@ pub struct Claim {
 pub struct Member<AccountId> {
 	/// Who.
 	pub verifier: AccountId,
+	/// Its VRF key at the height of the draw.
+	pub key: VrfKey,
 	/// Its commitment.
 	pub commitment: Option<H256>,
+	/// Height of its commitment.
+	pub committed_at: BlockNumber,
 	/// Whether its findings are in `Verdicts`.
 	pub revealed: bool,
+	/// Whether the court convicted its evidence.
+	pub convicted: bool,
+	/// Whether it lost an accusation.
+	pub lost: bool,
+	/// What the seat still locks of its bond.
+	pub locked: Balance,
 	/// How often it asked in this round when nobody else did, see [`MAX_BEGUN`].
 	pub began: u32,
 }
@@ -178,8 +285,10 @@ pub struct Member<AccountId> {
 pub enum Fault {
 	/// It revealed nothing.
 	NoVerdict,
-	/// It contradicted what the committee decided.
+	/// It contradicted what was decided in a recomputation.
 	Contrary,
+	/// It lost an accusation.
+	LostAccusation,
 }
 
 impl<AccountId: PartialEq> Audit<AccountId> {
@@ -206,14 +315,21 @@ impl<AccountId: PartialEq> Audit<AccountId> {
 		})
 	}
 
-	/// Returns whether the seats of its committee are taken.
+	/// Returns whether its committee works: its seats take of what verifiers have room for.
 	pub fn works(&self) -> bool {
 		match self.phase {
-			AuditPhase::Committing { .. }
-			| AuditPhase::Revealing { .. }
-			| AuditPhase::Rescue { .. } => true,
-			AuditPhase::Drawing { .. } | AuditPhase::Done => false,
+			AuditPhase::Committing { .. } | AuditPhase::Revealing { .. } => true,
+			AuditPhase::Rescue { .. } => self.window.is_none(),
+			AuditPhase::Drawing { .. }
+			| AuditPhase::Opening { .. }
+			| AuditPhase::Standing { .. }
+			| AuditPhase::Done => false,
 		}
+	}
+
+	/// Returns the results that are not decided, with their numbers.
+	pub fn undecided(&self) -> impl Iterator<Item = (usize, &Group<AccountId>)> {
+		self.groups.iter().enumerate().filter(|(_, group)| group.decision.is_none())
 	}
 
 	/// Returns whether every result has its decision.
@@ -223,7 +339,7 @@ impl<AccountId: PartialEq> Audit<AccountId> {
 }
 
 impl<AccountId> Group<AccountId> {
-	/// Returns whether seats lack something of it that is not on chain.
+	/// Returns whether somebody lacks something of it that is not on chain.
 	pub fn is_asked(&self) -> bool {
 		self.decision.is_none() && self.asked.iter().any(|asked| !asked.stored)
 	}

@@ -1,160 +1,76 @@
-//! Verdicts: what is well formed, what a committee's verdicts decide, and who was right.
+//! What seats commit to and reveal, and what of it is well formed.
 //!
-//! The rule, in one place. A group is decided when a *strict majority of the committee*,
-//! absent members counted, says the same about it: accept with equal evidence, reject for
-//! any reason, or unavailable. Unavailable is a word only of a seat that asked for pieces which the
-//! trainers stored on chain: then it says that these were of no use. Any other seat asks for what it
-//! lacks, and its *unavailable* counts as no vote, whatever was wrong with its machine or its line.
-//! Where reject and unavailable have the majority only together it is unavailable.
-//!
-//! Where accept or reject is decided, a member that said the other thing, or accepted on other
-//! evidence, was wrong: a strict replay has one outcome. A member that says *unavailable* earns
-//! nothing and loses nothing, unless that is what is decided. Where *unavailable* has the majority
-//! nobody was wrong: who can be reached differs from place to place.
+//! A seat reveals by which output it drew its segments, and of each result evidence of exactly the
+//! segments that it must replay, or an accusation. The output is checked against the key that the seat
+//! had at the height of the draw, so nobody chooses its segments, and each end that it computed against
+//! the revealed root, so whoever reveals evidence vouches for just that result: a seat that is a cheat's
+//! friend can be convicted with it.
 
-use crate::{Audit, AuditRecords, Config, Error, Event, Pallet, Verdicts, H256};
-use frame_support::ensure;
+use crate::{
+	claims::Spent, Audit, AuditRecords, Config, Error, Event, Pallet, Verdicts, WeightInfo, H256,
+};
+use alloc::vec::Vec;
+use frame_support::{ensure, weights::Weight};
 use frame_system::pallet_prelude::BlockNumberFor;
 use sp_runtime::{traits::Zero, DispatchResult};
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
-	commitment, JobId,
+	accusation::Target,
+	audit::{AuditPhase, Findings, GroupVerdict, Paths},
+	commitment, duties,
+	vrf::{self, Subject},
+	JobId,
 };
-use trainyard_traits::JobObserver;
+use trainyard_traits::{Accusation, Court, Defendant, JobObserver};
 
-/// What the majority of a committee says about a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome<'a> {
-	/// It is true: the replays ended with this evidence. Where one of them stands still, it earns no
-	/// power.
-	Accept(&'a [SegmentEvidence]),
-	/// It is false.
-	Reject,
-	/// It could not be fetched.
-	Unavailable,
-}
-
-impl<'a> From<&'a GroupVerdict> for Outcome<'a> {
-	fn from(verdict: &'a GroupVerdict) -> Self {
+/// Fails if the findings of the seat number `seat`, which drew by `output`, do not fit the audit. There
+/// must be one verdict for each group. Of a group that is open, evidence is for exactly the segments that
+/// this seat must replay, and its path leads to the revealed root; and a rejection accuses somebody who
+/// delivered it. Paths of decided groups are not looked at.
+fn check<T: Config>(
+	audit: &Audit<T::AccountId>,
+	seat: usize,
+	output: &H256,
+	findings: &Findings<T::AccountId>,
+	paths: &Paths,
+) -> Result<(), Error<T>> {
+	ensure!(findings.verdicts.len() == audit.groups.len(), Error::<T>::WrongNumberOfVerdicts);
+	let mut paths = paths.iter();
+	for ((at, group), verdict) in (0u32..).zip(&audit.groups).zip(&findings.verdicts) {
+		let is_open = group.decision.is_none();
 		match verdict {
-			GroupVerdict::Accept(evidence) => Outcome::Accept(evidence),
-			GroupVerdict::Reject(_) => Outcome::Reject,
-			GroupVerdict::Unavailable => Outcome::Unavailable,
+			GroupVerdict::Replayed(replayed) => {
+				let result = &group.result;
+				let mine = paths.by_ref().take(replayed.evidence.len());
+				let agreed = mine.zip(&replayed.evidence).map(|(path, e)| e.agrees(result, path));
+				let agreed: Vec<bool> = agreed.collect();
+				if !is_open {
+					continue;
+				}
+				let own = vrf::own_segments(output, at, result.segments, audit.audit_segments);
+				let (moved, parts) = (replayed.moved, &replayed.parts);
+				let wanted = duties::required(&own, seat, result, moved, parts)
+					.filter(|_| parts.len() < audit.groups.len())
+					.ok_or(Error::<T>::WrongSegments)?;
+				let idle = |e: &trainyard_protocol::audit::SegmentEvidence| {
+					e.idle_since.is_none_or(|at| at <= e.segment)
+				};
+				ensure!(
+					replayed.evidence.iter().map(|e| e.segment).eq(wanted)
+						&& replayed.evidence.iter().all(idle),
+					Error::<T>::WrongSegments
+				);
+				let all = agreed.len() == replayed.evidence.len();
+				ensure!(all && agreed.into_iter().all(|yes| yes), Error::<T>::WrongPaths);
+			}
+			GroupVerdict::Rejected(rejection) if is_open => {
+				let of_result = !matches!(rejection.target, Target::Evidence(_));
+				let delivered = group.trainers.contains(&rejection.account);
+				ensure!(of_result && delivered, Error::<T>::WrongAccused);
+			}
+			GroupVerdict::Rejected(_) | GroupVerdict::Unavailable => {}
 		}
 	}
-}
-
-/// How a member's vote relates to what its committee decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stance {
-	/// It said the same, or nothing was decided.
-	Agrees,
-	/// It could not have the result, and others could or it did not ask for it.
-	InVain,
-	/// It said nothing.
-	Silent,
-	/// It said something else.
-	Contradicts,
-}
-
-/// What a member of a committee says about a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vote<'a> {
-	/// Nothing.
-	Nothing,
-	/// That it could not have the result, though it did not ask for anything that was stored.
-	Unasked,
-	/// This.
-	Says(&'a GroupVerdict),
-}
-
-/// Returns what a strict majority of the committee says; `None` without such a majority. There is
-/// one vote for each member.
-pub fn tally<'a>(votes: &[Vote<'a>]) -> Option<Outcome<'a>> {
-	let seats = votes.len();
-	let outcomes = || {
-		votes.iter().filter_map(|vote| match vote {
-			Vote::Says(verdict) => Some(Outcome::from(*verdict)),
-			Vote::Nothing | Vote::Unasked => None,
-		})
-	};
-	let majority = |count: usize| count.saturating_mul(2) > seats;
-	outcomes()
-		.find(|candidate| majority(outcomes().filter(|other| other == candidate).count()))
-		.or_else(|| {
-			let without = outcomes().filter(|o| !matches!(o, Outcome::Accept(_))).count();
-			majority(without).then_some(Outcome::Unavailable)
-		})
-}
-
-impl Outcome<'_> {
-	/// Returns what it decides.
-	pub fn decision(&self) -> Decision {
-		match self {
-			Outcome::Accept(evidence) if evidence.iter().any(|e| e.idle_since.is_some()) => {
-				Decision::Idle
-			}
-			Outcome::Accept(_) => Decision::Accepted,
-			Outcome::Reject => Decision::Rejected,
-			Outcome::Unavailable => Decision::Unavailable,
-		}
-	}
-}
-
-/// Returns how a vote relates to the outcome.
-pub fn stance(vote: Vote, outcome: Option<&Outcome>) -> Stance {
-	let said = match vote {
-		Vote::Nothing => return Stance::Silent,
-		Vote::Unasked => return Stance::InVain,
-		Vote::Says(verdict) => Outcome::from(verdict),
-	};
-	match outcome {
-		None | Some(Outcome::Unavailable) => Stance::Agrees,
-		Some(decided) if said == *decided => Stance::Agrees,
-		Some(_) if said == Outcome::Unavailable => Stance::InVain,
-		Some(_) => Stance::Contradicts,
-	}
-}
-
-/// Fails if `findings` do not fit the audit. There must be one verdict for each group; for a group
-/// still open, acceptance needs evidence for exactly the segments drawn of it, and a rejected
-/// segment or checkpoint must be among those that it has.
-fn check<T: Config>(audit: &Audit<T::AccountId>, findings: &Findings) -> Result<(), Error<T>> {
-	ensure!(findings.len() == audit.groups.len(), Error::<T>::WrongNumberOfVerdicts);
-	for (group, verdict) in audit.groups.iter().zip(findings) {
-		if group.decision.is_some() {
-			continue;
-		}
-		match verdict {
-			GroupVerdict::Accept(evidence) => ensure!(
-				evidence.iter().map(|e| e.segment).eq(group.drawn.iter().copied())
-					&& evidence.iter().all(|e| e.idle_since.is_none_or(|at| at <= e.segment)),
-				Error::<T>::WrongSegments
-			),
-			// Not only one of those drawn: where results differ, verifiers look at the segment
-			// where they part.
-			GroupVerdict::Reject(RejectReason::WrongSegment(evidence)) => {
-				ensure!(evidence.segment < group.result.segments, Error::<T>::WrongSegments)
-			}
-			GroupVerdict::Reject(RejectReason::NotDiverged(evidence)) => {
-				let claimed = group.result.diverged_in() == Some(evidence.segment);
-				ensure!(claimed, Error::<T>::WrongSegments)
-			}
-			GroupVerdict::Reject(
-				RejectReason::WrongState { checkpoint }
-				| RejectReason::WrongEvaluation { checkpoint }
-				| RejectReason::UnreachableState { checkpoint },
-			) => {
-				ensure!(*checkpoint <= group.result.segments, Error::<T>::NoSuchCheckpoint)
-			}
-			GroupVerdict::Reject(
-				RejectReason::WrongCheckpoints
-				| RejectReason::WrongInitialState
-				| RejectReason::WrongModel,
-			)
-			| GroupVerdict::Unavailable => {}
-		}
-	}
+	ensure!(paths.next().is_none(), Error::<T>::WrongPaths);
 	Ok(())
 }
 
@@ -174,9 +90,11 @@ impl<T: Config> Pallet<T> {
 		let AuditPhase::Committing { until } = audit.phase else {
 			return Err(Error::<T>::NotCommitting.into());
 		};
-		ensure!(Self::now() <= until, Error::<T>::TooLate);
+		let now = Self::now();
+		ensure!(now <= until, Error::<T>::TooLate);
 		let member = audit.member_mut(&who).ok_or(Error::<T>::NotOnCommittee)?;
 		member.commitment = Some(commitment);
+		member.committed_at = now;
 		// It has found what it says, so it lacks nothing any more.
 		Self::withdraw_claims(job, &mut audit, &who, |_| true);
 		AuditRecords::<T>::insert(job, &audit);
@@ -187,10 +105,20 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
+	/// Returns the weight of revealing these findings: with one accusation for each rejection.
+	pub(crate) fn reveal_weight(findings: &Findings<T::AccountId>) -> Weight {
+		let rejected =
+			|verdict: &&GroupVerdict<T::AccountId>| matches!(verdict, GroupVerdict::Rejected(_));
+		let accusations = findings.verdicts.iter().filter(rejected).count() as u64;
+		let each = T::WeightInfo::accuse().saturating_add(T::Court::accuse_weight());
+		T::WeightInfo::reveal().saturating_add(each.saturating_mul(accusations))
+	}
+
 	pub(crate) fn do_reveal(
 		who: T::AccountId,
 		job: JobId,
-		findings: Findings,
+		findings: Findings<T::AccountId>,
+		paths: Paths,
 		salt: [u8; 32],
 	) -> DispatchResult {
 		let mut audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
@@ -198,18 +126,46 @@ impl<T: Config> Pallet<T> {
 			return Err(Error::<T>::NotRevealing.into());
 		};
 		ensure!(Self::now() <= until, Error::<T>::TooLate);
-		let round = audit.round;
-		let member = audit.member_mut(&who).ok_or(Error::<T>::NotOnCommittee)?;
+		let (round, seed) = (audit.round, audit.seed.ok_or(Error::<T>::NotRevealing)?);
+		let seat = audit.committee.iter().position(|member| member.verifier == who);
+		let seat = seat.ok_or(Error::<T>::NotOnCommittee)?;
+		let member = audit.committee.get_mut(seat).ok_or(Error::<T>::NotOnCommittee)?;
 		let committed = member.commitment.ok_or(Error::<T>::NotCommitted)?;
 		ensure!(!member.revealed, Error::<T>::AlreadyRevealed);
 		member.revealed = true;
-		let revealed = commitment::verdict(&Self::genesis(), job, round, &who, &findings, &salt);
-		ensure!(revealed == committed, Error::<T>::WrongReveal);
-		check::<T>(&audit, &findings)?;
+		let (key, committed_at) = (member.key, member.committed_at);
+		let genesis = Self::genesis();
+		let shown = commitment::verdict(&genesis, job, round, &who, &findings, &salt);
+		ensure!(shown == committed, Error::<T>::WrongReveal);
+		let subject = Subject { genesis: &genesis, job, round, seed: &seed, account: &who };
+		let output = vrf::output(&key, &subject, &findings.draw).ok_or(Error::<T>::WrongDraw)?;
+		check::<T>(&audit, seat, &output, &findings, &paths)?;
+		Self::note_refunds(job, &mut audit, &who, &Spent { output, findings: &findings });
+		let accusations: Vec<Accusation<T::AccountId>> = audit
+			.groups
+			.iter()
+			.zip(&findings.verdicts)
+			.filter(|(group, _)| group.decision.is_none())
+			.filter_map(|(group, verdict)| match verdict {
+				// Whom others convicted before is not accused again.
+				GroupVerdict::Rejected(of) if !group.convicted.contains(&of.account) => Some(of),
+				_ => None,
+			})
+			.map(|of| Accusation {
+				defendant: Defendant::Trainer { job, who: of.account.clone() },
+				target: of.target,
+				claimed: of.claimed,
+				leaves: of.leaves.clone(),
+			})
+			.collect();
+		let all_revealed = audit.all_revealed();
 		Verdicts::<T>::insert(job, &who, findings);
 		AuditRecords::<T>::insert(job, &audit);
-		Self::deposit_event(Event::Revealed { job, verifier: who });
-		if audit.all_revealed() {
+		Self::deposit_event(Event::Revealed { job, verifier: who.clone() });
+		for accusation in accusations {
+			Self::open_dispute(job, &who, accusation, committed_at)?;
+		}
+		if all_revealed {
 			T::Observer::progressed(job);
 		}
 		Ok(())

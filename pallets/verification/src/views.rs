@@ -1,9 +1,9 @@
 //! What clients read about an audit.
 
-use crate::{AuditRecords, Config, Kept, Locations, Pallet, Pool, Verdicts};
+use crate::{AuditRecords, Config, Kept, Locations, Pallet, Pool, Rechecks, Verdicts};
 use trainyard_protocol::{
-	views::{AuditView, GroupView, MemberView, VerifierView},
-	JobId,
+	views::{AuditView, GroupView, MemberView, RecheckView, VerifierView},
+	JobId, H256,
 };
 
 impl<T: Config> Pallet<T> {
@@ -18,6 +18,8 @@ impl<T: Config> Pallet<T> {
 		Some(AuditView {
 			round: audit.round,
 			phase: audit.phase,
+			audit_segments: audit.audit_segments,
+			seed: audit.seed,
 			groups: audit
 				.groups
 				.into_iter()
@@ -29,8 +31,9 @@ impl<T: Config> Pallet<T> {
 						.trainers
 						.iter()
 						.flat_map(|trainer| Kept::<T>::get(job, trainer))
+						.map(|blob| blob.root)
 						.collect(),
-					drawn: group.drawn.into_inner(),
+					convicted: group.convicted.into_inner(),
 					decision: group.decision,
 				})
 				.collect(),
@@ -41,9 +44,23 @@ impl<T: Config> Pallet<T> {
 					commitment: member.commitment,
 					findings: Verdicts::<T>::get(job, &member.verifier),
 					location: Locations::<T>::get(&member.verifier),
+					vrf_key: H256(member.key),
+					convicted: member.convicted,
 					verifier: member.verifier,
 				})
 				.collect(),
+			rechecks: match audit.recheck {
+				Rechecks::Drawn(drawn) => drawn
+					.into_iter()
+					.map(|recheck| RecheckView {
+						by: recheck.by,
+						of: recheck.of,
+						group: recheck.group,
+						segment: recheck.segment,
+					})
+					.collect(),
+				Rechecks::None | Rechecks::Drawing { .. } => Default::default(),
+			},
 		})
 	}
 }

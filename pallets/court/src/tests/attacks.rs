@@ -152,7 +152,8 @@ fn one_account_is_two_defendants() {
 	run(|| {
 		let (training, trainer) = accused(true);
 		let other = MadeUp::new(2, false);
-		let seat = Defendant::Seat { job: JOB, who: TRAINERS[0] };
+		let bundle_root = training.charged().result.bundle_root;
+		let seat = Defendant::Seat { job: JOB, who: TRAINERS[0], bundle_root };
 		Claims::mutate(|claims| claims.insert(seat, (training.charged(), STAKE)));
 		let end = End::of(&other.checkpoints()[1]);
 		Revealed::mutate(|all| all.insert((seat, 0), end));

@@ -150,7 +150,8 @@ fn what_is_shown_must_be_what_was_committed_to() {
 		other.claimed = Claimed::Other;
 		assert_noop!(show(who, &other), Error::<Test>::WrongReveal);
 		other = accusation.clone();
-		other.defendant = Defendant::Seat { job: JOB, who: TRAINERS[0] };
+		let bundle_root = H256([3; 32]);
+		other.defendant = Defendant::Seat { job: JOB, who: TRAINERS[0], bundle_root };
 		assert_noop!(show(who, &other), Error::<Test>::WrongReveal);
 		let salted = Court::challenge(RuntimeOrigin::signed(who), accusation.clone(), [8; 32]);
 		assert_noop!(salted, Error::<Test>::WrongReveal);
@@ -194,7 +195,8 @@ fn a_challenge_that_nothing_is_about_is_refused() {
 			),
 		];
 		// A seat is accused of its evidence alone.
-		let evident = Defendant::Seat { job: JOB, who: TRAINERS[2] };
+		let bundle_root = H256([3; 32]);
+		let evident = Defendant::Seat { job: JOB, who: TRAINERS[2], bundle_root };
 		Claims::mutate(|claims| claims.insert(evident, (training.charged(), STAKE)));
 		let of_seat = Accusation { defendant: evident, ..good.clone() };
 		let unsaid = Accusation { target: Target::Evidence(0), ..of_seat.clone() };

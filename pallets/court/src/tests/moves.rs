@@ -362,7 +362,7 @@ fn a_twin_binds_itself_alone() {
 fn evidence_of_a_seat_is_disputed() {
 	run(|| {
 		let (replayed, other) = (MadeUp::new(1, true), MadeUp::new(2, false));
-		let seat = Defendant::Seat { job: JOB, who: SEAT };
+		let seat = Defendant::Seat { job: JOB, who: SEAT, bundle_root: H256([3; 32]) };
 		Claims::mutate(|claims| claims.insert(seat, (replayed.charged(), STAKE)));
 		let end = trainyard_court::game::End::of(&other.checkpoints()[1]);
 		Revealed::mutate(|all| all.insert((seat, 0), end));

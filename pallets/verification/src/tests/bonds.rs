@@ -191,7 +191,7 @@ fn a_seat_is_not_unbonded() {
 		Pool::<Test>::mutate(|pool| pool.get_mut(&10).unwrap().sit(STAKE, &NEEDS));
 		Pool::<Test>::mutate(|pool| pool.get_mut(&10).unwrap().checks = 1);
 		assert_ok!(Verification::deregister(signed(10)));
-		System::set_block_number(100);
+		System::set_block_number(u64::from(UNBONDING) + 10);
 		assert_ok!(Verification::withdraw(signed(10)));
 		assert_eq!((held(10), bond_of(10)), (STAKE, STAKE));
 		assert_noop!(Verification::withdraw(signed(10)), Error::<Test>::StillBonded);

@@ -1,10 +1,16 @@
-//! What seats claim, when, and what they pay for it.
+//! What is claimed, when, and what it costs.
 
-use super::rescues::{prepaid, seated, speak, until, window, window_of, withdraw, BLOB, OTHER};
-use crate::{mock::*, Claims, Error, Event};
+use super::rescues::{claimed, prepaid, seated, until, window, withdraw, BLOB, OTHER};
+use crate::{mock::*, Claims, Error, Event, MAX_LATE_WINDOWS, MAX_STRANGERS};
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::{DispatchError, TokenError};
 use trainyard_protocol::audit::{Decision, Piece, Pieces};
+use trainyard_traits::{AuditRequest, Audited, Audits};
+
+/// The price of these pieces.
+fn price(pieces: &[Piece]) -> u128 {
+	u128::from(SIZES.sum(pieces.iter().copied(), SEGMENTS)) * BYTE
+}
 
 /// A claim that is withdrawn costs nothing: what a trainer gives late, and then late again, is no
 /// fault of the seat. How often a seat asks is bounded.
@@ -14,119 +20,202 @@ fn asking_for_what_was_there_costs_nothing() {
 		let seats = seated(1);
 		let who = seats[0];
 		let pieces = [Piece::Files, Piece::State(SEGMENTS)];
-		assert_ok!(ask(who, 0, &pieces));
-		assert_noop!(ask(who, 0, &[Piece::Manifest]), Error::<Test>::AlreadyAsked);
-		assert_ok!(withdraw(who, 0));
-		System::assert_last_event(
-			Event::RequestWithdrawn { job: JOB, group: 0, verifier: who }.into(),
-		);
-		assert!(view().groups[0].asked.is_empty());
-		assert_noop!(withdraw(who, 0), Error::<Test>::NotAsked);
 		let money = Balances::free_balance(who);
 		assert_ok!(ask(who, 0, &pieces));
-		assert_eq!(prepaid(who), 0);
+		assert_eq!(prepaid(who), price(&pieces));
+		assert_noop!(ask(who, 0, &[Piece::Manifest]), Error::<Test>::AlreadyAsked);
 		assert_ok!(withdraw(who, 0));
-		assert_eq!((Balances::free_balance(who), Balances::free_balance(JACKPOT)), (money, 1));
+		System::assert_last_event(Event::RequestWithdrawn { job: JOB, group: 0, who }.into());
+		assert!(view().groups[0].asked.is_empty());
+		assert_noop!(withdraw(who, 0), Error::<Test>::NotAsked);
+		assert_ok!(ask(who, 0, &pieces));
+		assert_ok!(withdraw(who, 0));
+		assert_eq!((Balances::free_balance(who), prepaid(who)), (money, 0));
 		assert_noop!(ask(who, 0, &pieces), Error::<Test>::TooManyWindows);
 		// Nobody was asked to store anything.
-		round(&vec![speak(Say::Yes(1)); 3]);
-		assert_eq!(Outcome::get(), Some((vec![Decision::Accepted], seats)));
+		round(&vec![speak(Say::Yes); 3]);
+		assert_eq!(finish(), (vec![Decision::Accepted], seats));
+		assert_eq!(Owed::get(), []);
 	});
 }
 
-/// Neither the seat that gives what another one asks for nor a trainer is paid for what was there, so
-/// no pair of them gains.
+/// Who claims pays half of what was stored, and a seat has that back from the escrow, of the pieces that
+/// it reads.
 #[test]
-fn an_asker_and_its_friend_gain_nothing() {
-	run(|| {
-		let seats = seated(1);
-		let wealth = |who: &AccountId| Balances::free_balance(who) + prepaid(*who);
-		let before: u128 = seats[..2].iter().chain(&TRAINERS).map(wealth).sum();
-		for _ in 0..2 {
-			assert_ok!(ask(seats[0], 0, &everything(0)));
-			assert_ok!(withdraw(seats[0], 0));
-		}
-		let after: u128 = seats[..2].iter().chain(&TRAINERS).map(wealth).sum();
-		assert_eq!(before, after);
-	});
+fn a_seat_gets_back_what_its_draws_read() {
+	for (seat, reads) in [(Say::Yes, true), (Say::No, true), (Say::Gone, false)] {
+		run(|| {
+			let seats = seated(1);
+			let who = seats[0];
+			let mut ends: Vec<u32> = wanted(who, 0).iter().flat_map(|s| [*s, s + 1]).collect();
+			ends.sort();
+			ends.dedup();
+			let other = (0..SEGMENTS).find(|at| !ends.contains(at)).unwrap();
+			let mut states = [other, SEGMENTS];
+			states.sort();
+			let pieces = states.map(Piece::State);
+			let money = Balances::free_balance(who);
+			let trainer = Balances::free_balance(TRAINERS[0]);
+			assert_ok!(ask(who, 0, &pieces));
+			tick_until(is_rescue);
+			BlobSize::set(2 * SIZES.state);
+			assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
+			tick_until(is_committing);
+			// An archive is the file of no state.
+			assert!(!Verification::stored(JOB, &TRAINERS[0], &BLOB, SEGMENTS));
+			let half = price(&pieces) / 2;
+			assert_eq!(Balances::free_balance(TRAINERS[0]), trainer + half);
+			assert_eq!((Balances::free_balance(who), prepaid(who)), (money - half, 0));
+			round(&[speak(seat), speak(Say::Yes), speak(Say::Yes)]);
+			disputes().into_iter().for_each(|id| convict(id, true));
+			finish();
+			// One of two states: the last one everybody reads.
+			let back = if reads { vec![(who, half / 2)] } else { vec![] };
+			assert_eq!(Owed::get(), back);
+		});
+	}
 }
 
-/// An audit whose first seat has had its manifest stored.
-fn answered() -> Vec<AccountId> {
-	let seats = window(&[Piece::Manifest]);
-	BlobSize::set(50);
-	assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
-	tick_until(is_committing);
-	seats
-}
-
-/// Of what had to be stored for a seat a second time the seat pays half, of its own bytes; the rest of
-/// what it prepaid returns.
+/// The escrow has no more than it has.
 #[test]
-fn a_second_claim_pays_half_of_what_was_stored() {
+fn the_escrow_gives_back_no_more_than_it_has() {
 	run(|| {
-		let seats = answered();
-		// What is there it does not pay for again.
-		let pieces = [Piece::Manifest, Piece::State(SEGMENTS)];
-		let price = u128::from(SIZES.state) * BYTE;
-		let money = Balances::free_balance(seats[0]);
-		assert_ok!(ask(seats[0], 0, &pieces));
-		assert_eq!(prepaid(seats[0]), price);
-		// Where it comes in time, that is nothing.
-		assert_ok!(withdraw(seats[0], 0));
-		assert_eq!((prepaid(seats[0]), Balances::free_balance(seats[0])), (0, money));
-		assert_ok!(ask(seats[1], 0, &[Piece::Searched]));
-		assert_eq!(prepaid(seats[1]), 0, "nothing was stored for this one");
-		assert_ok!(withdraw(seats[1], 0));
-		assert_noop!(ask(seats[0], 0, &pieces), Error::<Test>::TooManyWindows);
-		assert_ok!(ask(seats[2], 0, &[Piece::Files]));
-		assert_ok!(ask(seats[0], 0, &pieces));
-		assert_ok!(withdraw(seats[2], 0));
-		tick_until(is_rescue);
-		BlobSize::set(300);
-		let trainer = Balances::free_balance(TRAINERS[0]);
-		let seat = Balances::free_balance(seats[0]);
-		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, OTHER));
+		bonded(3);
+		open_with(AuditRequest { storage: 100, ..request(1, 3) });
 		tick_until(is_committing);
-		let half = 300 * BYTE / 2;
-		assert_eq!(Balances::free_balance(TRAINERS[0]), trainer + half);
-		assert_eq!((prepaid(seats[0]), Balances::free_balance(seats[0])), (0, seat + price - half));
-		assert_eq!(view().groups[0].rescued, vec![BLOB, OTHER]);
-		round(&vec![speak(Say::Yes(1)); 3]);
-		assert_eq!(Owed::get(), [(TRAINERS[0], 50 * BYTE / 2)], "the first one is the escrow's");
-	});
-}
-
-/// A first claim is paid by the escrow, also where a seat that was drawn before prepays the same.
-#[test]
-fn what_a_first_claim_names_no_seat_pays() {
-	run(|| {
-		let seats = answered();
-		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
-		assert_ok!(ask(seats[1], 0, &[Piece::Files]));
-		let money = Balances::free_balance(seats[0]) + prepaid(seats[0]);
+		let seats = committee();
+		for who in &seats[..2] {
+			let piece = if *who == seats[0] { Piece::Files } else { Piece::Manifest };
+			assert_ok!(ask(*who, 0, &[piece]));
+		}
 		tick_until(is_rescue);
-		BlobSize::set(200);
-		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, OTHER));
-		round(&vec![speak(Say::Yes(1)); 3]);
-		assert_eq!((prepaid(seats[0]), Balances::free_balance(seats[0])), (0, money));
-		assert_eq!(Owed::get(), [(TRAINERS[0], 250 * BYTE / 2)]);
+		BlobSize::set(250);
+		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		tick_until(is_committing);
+		round(&vec![speak(Say::Yes); 3]);
+		finish();
+		let owed: u128 = Owed::get().iter().map(|(_, amount)| amount).sum();
+		assert_eq!(owed, 100);
 	});
 }
 
-/// What is prepaid returns where nobody stored what it was for.
+/// Whose evidence is convicted, or who accuses falsely, gets nothing back.
 #[test]
-fn who_asked_in_vain_gets_back_what_it_prepaid() {
+fn who_lied_gets_nothing_back() {
 	run(|| {
-		let seats = answered();
-		let free = Balances::free_balance(seats[0]);
-		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
-		assert!(prepaid(seats[0]) > 0);
-		while Outcome::get().is_none() {
+		let seats = window(&[Piece::Files]);
+		BlobSize::set(SIZES.files);
+		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
+		tick_until(is_committing);
+		round(&vec![speak(Say::Yes); 3]);
+		convict(sue(VERIFIERS[5], of_seat(seats[0], TRAINERS[0], 0)), true);
+		finish();
+		assert_eq!(Owed::get(), []);
+	});
+}
+
+/// Anybody can claim while results stand, whatever it is, and prepays it. A trainer that stores nothing
+/// loses, whatever the committee said.
+#[test]
+fn anybody_claims_what_it_lacks_while_results_stand() {
+	for stores in [true, false] {
+		run(|| {
+			bonded(3);
+			open(1, 3);
+			let stranger = VERIFIERS[5];
+			unanimous(Say::Yes);
+			let (money, pieces) = (Balances::free_balance(stranger), [Piece::State(3)]);
+			let trainer = Balances::free_balance(TRAINERS[0]);
+			let opened = System::block_number() as u32;
+			while (System::block_number() as u32) < opened + LENGTH {
+				tick();
+			}
+			// In the last block.
+			assert_ok!(ask(stranger, 0, &pieces));
+			assert_eq!(prepaid(stranger), price(&pieces));
+			let until = System::block_number() as u32 + RELAY;
+			let asked: Pieces = pieces.to_vec().try_into().unwrap();
+			System::assert_last_event(
+				Event::Asked {
+					job: JOB,
+					group: 0,
+					who: stranger,
+					pieces: asked,
+					prepaid: price(&pieces),
+					until,
+				}
+				.into(),
+			);
+			tick_until(is_rescue);
+			if stores {
+				BlobSize::set(SIZES.state);
+				assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
+				tick_until(is_standing);
+				let now = System::block_number() as u32;
+				// The blob can be accused of, too.
+				let stored = |state| Verification::stored(JOB, &TRAINERS[0], &BLOB, state);
+				assert!(stored(3) && !stored(4));
+				assert!(!Verification::stored(JOB, &TRAINERS[1], &BLOB, 3));
+				let half = price(&pieces) / 2;
+				assert_eq!(Balances::free_balance(TRAINERS[0]), trainer + half);
+				assert_eq!(Balances::free_balance(stranger), money - half);
+				assert_eq!(finish().0, [Decision::Accepted]);
+				assert_eq!(System::block_number() as u32, now + AGAIN + 1, "one replay more");
+			} else {
+				tick_until(|phase| !is_rescue(phase));
+				assert_eq!(view().groups[0].decision, Some(Decision::Unavailable));
+				assert_eq!(finish().0, [Decision::Unavailable]);
+				assert_eq!(Balances::free_balance(stranger), money);
+			}
+			assert_eq!((prepaid(stranger), Claims::<Test>::iter().count()), (0, 0));
+			assert_eq!(Owed::get(), []);
+		});
+	}
+}
+
+/// A friend of the cheat holds nothing up for ever, and keeps no seat out.
+#[test]
+fn claims_of_strangers_are_bounded() {
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		let stranger = VERIFIERS[5];
+		let seats = unanimous(Say::Yes);
+		let mut times = 0;
+		loop {
+			match ask(stranger, 0, &[Piece::Manifest]) {
+				Ok(()) => withdraw(stranger, 0).unwrap(),
+				Err(error) => break assert_eq!(error, Error::<Test>::TooManyWindows.into()),
+			}
+			times += 1;
 			tick();
 		}
-		assert_eq!((prepaid(seats[0]), Balances::free_balance(seats[0])), (0, free));
-		assert_eq!(Outcome::get().unwrap().0, vec![Decision::Unavailable]);
+		assert_eq!(times, MAX_LATE_WINDOWS);
+		assert_eq!(Claims::<Test>::iter().count(), 0);
+		assert!(is_standing(&view().phase));
+		assert_eq!(finish(), (vec![Decision::Accepted], seats));
+	});
+	new_test_ext().execute_with(|| {
+		bonded(3);
+		open(1, 3);
+		let seats = unanimous(Say::Yes);
+		filled(2_000..2_000 + u64::from(MAX_STRANGERS) + 1, 10 * BOND);
+		let crowd = 2_000..2_000 + u64::from(MAX_STRANGERS);
+		for who in crowd.clone().chain([2_000 + u64::from(MAX_STRANGERS)]) {
+			use frame_support::traits::fungible::Mutate;
+			Balances::mint_into(&who, price(&[Piece::Files])).unwrap();
+		}
+		for who in crowd.clone() {
+			assert_ok!(ask(who, 0, &[Piece::Manifest]));
+		}
+		let late = ask(crowd.end, 0, &[Piece::Files]);
+		assert_eq!(late, Err(Error::<Test>::TooManyClaims.into()));
+		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+		assert_ok!(withdraw(crowd.start, 0));
+		assert_ok!(ask(crowd.end, 0, &[Piece::Files]));
+		Verification::do_try_state().unwrap();
+		Verification::remove(JOB);
+		assert!(crowd.into_iter().all(|who| prepaid(who) == 0));
 	});
 }
 
@@ -142,62 +231,43 @@ fn several_who_lack_the_same_share_one_window() {
 		// One of them got it: what the other one lacks is asked for still.
 		assert_ok!(withdraw(seats[0], 0));
 		assert_eq!(view().groups[0].asked, asked[1..]);
+		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
 		tick_until(is_rescue);
-		BlobSize::set(500);
+		BlobSize::set(600);
+		let trainer = Balances::free_balance(TRAINERS[0]);
 		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
-		round(&vec![speak(Say::Yes(1)); 3]);
-		assert_eq!(Owed::get(), [(TRAINERS[0], 500 * BYTE / 2)]);
+		tick_until(is_committing);
+		// It has the half of its bytes once, whoever asked for them.
+		assert_eq!(Balances::free_balance(TRAINERS[0]), trainer + 600 * BYTE / 2);
+		round(&vec![speak(Say::Yes); 3]);
+		finish();
+		let owed: u128 = Owed::get().iter().map(|(_, amount)| amount).sum();
+		assert_eq!(owed, 600 * BYTE / 2);
 	});
 }
 
-/// Who commits has found what it says. An asker that vanishes is absent, and the trainer has stored
-/// what it asked for.
+/// Who commits has found what it says. An asker that vanishes is absent, and pays for what was stored.
 #[test]
 fn a_commitment_withdraws_and_an_asker_that_vanishes_is_absent() {
 	run(|| {
 		let seats = seated(1);
 		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
 		assert_ok!(ask(seats[1], 0, &[Piece::Files]));
-		assert_ok!(commit(seats[0], &findings(&[Say::Yes(1)])));
+		let said = say(seats[0], &[Say::Yes]);
+		assert_ok!(commit(seats[0], &said));
+		assert_eq!(prepaid(seats[0]), 0);
 		assert_noop!(ask(seats[0], 0, &[Piece::Files]), Error::<Test>::HasCommitted);
 		tick_until(is_rescue);
 		BlobSize::set(250);
+		let money = Balances::free_balance(seats[1]) + prepaid(seats[1]);
 		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		tick_until(is_committing);
-		round(&[speak(Say::Yes(1)), Act::Vanish, speak(Say::Yes(1))]);
-		assert_eq!(Outcome::get(), Some((vec![Decision::Accepted], vec![seats[0], seats[2]])));
+		round(&[speak(Say::Yes), Act::Vanish, speak(Say::Yes)]);
+		assert_eq!(finish(), (vec![Decision::Accepted], vec![seats[0], seats[2]]));
 		assert_eq!(bond_of(seats[1]), BOND - ABSENCE);
 		// Two hundred of these bytes were asked for; the rest is the index of the archive.
-		assert_eq!(Owed::get(), [(TRAINERS[0], 200 * BYTE / 2)]);
-	});
-}
-
-/// A seat that asks for everything and waits for it costs the trainer no more than half of the price
-/// of its bytes for each piece, once.
-#[test]
-fn a_griefing_seat_can_ask_for_each_piece_once() {
-	run(|| {
-		let seats = window_of(|| everything(0));
-		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
-		tick_until(is_committing);
-		let nothing_more =
-			|| assert!(view().groups[0].asked.is_empty() && is_committing(&view().phase));
-		for who in &seats {
-			for piece in everything(0).into_iter().take(2) {
-				assert_ok!(ask(*who, 0, &[piece]));
-				nothing_more();
-			}
-		}
-		// Nor in another round.
-		round(&[speak(Say::Yes(1)), speak(Say::No), speak(Say::Yes(2))]);
-		tick_until(is_committing);
-		assert_eq!(view().round, 1);
-		for who in committee() {
-			assert_ok!(ask(who, 0, &everything(0)));
-			nothing_more();
-		}
-		round(&vec![speak(Say::Yes(1)); 3]);
-		assert_eq!(Owed::get(), [(TRAINERS[0], 1_000 * BYTE / 2)]);
+		assert_eq!(Balances::free_balance(seats[1]), money - 200 * BYTE / 2);
+		assert_eq!(Owed::get(), []);
 	});
 }
 
@@ -256,7 +326,7 @@ fn claims_have_conditions() {
 		tick_until(is_committing);
 		let seats = committee();
 		assert_noop!(ask(SUBMITTER, 0, &files), Error::<Test>::NotOnCommittee);
-		assert_noop!(withdraw(SUBMITTER, 0), Error::<Test>::NotOnCommittee);
+		assert_noop!(withdraw(SUBMITTER, 0), Error::<Test>::NotAsked);
 		for group in [2, u32::MAX] {
 			assert_noop!(ask(seats[0], group, &files), Error::<Test>::NoSuchGroup);
 		}
@@ -269,44 +339,46 @@ fn claims_have_conditions() {
 			Verification::withdraw_request(RuntimeOrigin::none(), JOB, 0),
 			DispatchError::BadOrigin
 		);
-		let odd = (0..SEGMENTS)
-			.find(|at| !drawn()[0].iter().any(|s| s == at || s + 1 == *at))
-			.expect("two of ten are drawn");
 		let beyond = vec![Piece::State(SEGMENTS + 1)];
 		for bad in [vec![], beyond, vec![Piece::Files; 2]] {
-			assert_noop!(ask(seats[0], 0, &bad), Error::<Test>::NotRead);
+			assert_noop!(ask(seats[0], 0, &bad), Error::<Test>::NoSuchPiece);
 		}
-		// Two results part somewhere: there one state more can be asked for.
-		assert_ok!(ask(seats[2], 0, &[Piece::State(odd)]));
+		// What a seat draws only the seat knows.
+		assert_ok!(ask(seats[2], 0, &everything()));
 		assert_ok!(withdraw(seats[2], 0));
 		let last = until();
 		System::set_block_number(u64::from(last) + 1);
 		assert_noop!(ask(seats[0], 0, &files), Error::<Test>::TooLate);
 		System::set_block_number(last.into());
+		let rest = Balances::free_balance(seats[1]);
+		let signed = RuntimeOrigin::signed(seats[1]);
+		assert_ok!(Balances::transfer_allow_death(signed, JACKPOT, rest - 10));
+		assert_noop!(ask(seats[1], 0, &files), TokenError::FundsUnavailable);
 		assert_ok!(ask(seats[0], 0, &files));
 		tick_until(is_rescue);
+		assert_noop!(ask(seats[2], 0, &files), Error::<Test>::NotCommitting);
 		BlobSize::set(SIZES.files);
 		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		tick_until(is_committing);
-		// A second one needs its price.
-		let manifest = [Piece::Manifest];
-		let rest = Balances::free_balance(seats[0]);
-		assert_ok!(Balances::transfer_allow_death(
-			RuntimeOrigin::signed(seats[0]),
-			JACKPOT,
-			rest - 10
-		));
-		assert_noop!(ask(seats[0], 0, &manifest), TokenError::FundsUnavailable);
-		assert_eq!(Claims::<Test>::get(JOB, seats[0]).len(), 1);
+		// What is there is not asked for again.
+		assert_noop!(ask(seats[0], 0, &files), Error::<Test>::IsStored);
+		assert_ok!(ask(seats[0], 0, &[Piece::Manifest, Piece::Files]));
+		assert_eq!(view().groups[0].asked, [Piece::Manifest]);
+		assert_ok!(withdraw(seats[0], 0));
+		assert_eq!(Claims::<Test>::get(JOB, seats[0]).len(), 2);
+		// A claim too many.
+		assert_ok!(ask(seats[2], 0, &[Piece::Manifest]));
+		assert_ok!(ask(seats[0], 0, &[Piece::State(0)]));
+		assert_ok!(withdraw(seats[0], 0));
+		assert_noop!(ask(seats[0], 0, &[Piece::State(0)]), Error::<Test>::TooManyClaims);
 	});
-}
-
-#[test]
-fn one_result_parts_from_none() {
+	// When the window is over, nobody claims.
 	run(|| {
-		let seats = seated(1);
-		let odd = (0..SEGMENTS).find(|at| !everything(0).contains(&Piece::State(*at))).unwrap();
-		assert_noop!(ask(seats[0], 0, &[Piece::State(odd)]), Error::<Test>::NotRead);
+		bonded(3);
+		open(1, 3);
+		unanimous(Say::Yes);
+		System::set_block_number(System::block_number() + u64::from(LENGTH) + 1);
+		assert_noop!(ask(VERIFIERS[5], 0, &[Piece::Files]), Error::<Test>::TooLate);
 	});
 }
 
@@ -316,28 +388,21 @@ fn windows_are_bounded() {
 	run(|| {
 		let seats = seated(1);
 		BlobSize::set(10);
-		let pieces = everything(0);
+		let mut pieces = everything().into_iter();
 		let mut windows = 0;
 		for who in &seats {
 			for _ in 0..2 {
-				assert_ok!(ask(*who, 0, &pieces[windows..windows + 1]));
+				assert_ok!(ask(*who, 0, &[pieces.next().unwrap()]));
 				tick_until(is_rescue);
 				assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
 				tick_until(is_committing);
 				windows += 1;
-				if windows == pieces.len() - 1 {
-					break;
-				}
 			}
-			let more = ask(*who, 0, &pieces[windows..]);
+			let more = ask(*who, 0, &[Piece::Searched]);
 			assert_eq!(more, Err(Error::<Test>::TooManyWindows.into()));
-			if windows == pieces.len() - 1 {
-				break;
-			}
 		}
-		assert!(windows >= 4);
-		assert_eq!(Expected::get().len(), windows);
-		<Verification as trainyard_traits::Audits<_>>::remove(JOB);
+		assert_eq!((windows, Expected::get().len()), (6, 6));
+		Verification::remove(JOB);
 		assert!(Expected::get().is_empty());
 	});
 }
@@ -346,10 +411,30 @@ fn windows_are_bounded() {
 #[test]
 fn an_audit_that_ends_early_returns_what_was_prepaid() {
 	run(|| {
-		let seats = answered();
+		let seats = seated(1);
 		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
 		assert!(prepaid(seats[0]) > 0);
-		<Verification as trainyard_traits::Audits<_>>::remove(JOB);
+		Verification::remove(JOB);
 		assert_eq!(prepaid(seats[0]), 0);
+	});
+}
+
+/// What was claimed of a result whose trainer was convicted meanwhile returns.
+#[test]
+fn a_conviction_ends_what_was_claimed() {
+	run(|| {
+		bonded(3);
+		open(2, 3);
+		round(&vec![Act::Speak(vec![Say::Yes, Say::Yes]); 3]);
+		let stranger = VERIFIERS[5];
+		let money = Balances::free_balance(stranger);
+		assert_ok!(ask(stranger, 1, &[Piece::Files]));
+		tick_until(is_rescue);
+		assert_ok!(store(TRAINERS[1], TRAINERS[1], 1, OTHER));
+		convict(sue(TRAINERS[0], of_trainer(TRAINERS[1])), true);
+		tick_until(is_standing);
+		assert_eq!((Balances::free_balance(stranger), claimed()), (money, 0));
+		assert_eq!(finish().0, [Decision::Accepted, Decision::Rejected]);
+		assert!(Expected::get().is_empty());
 	});
 }

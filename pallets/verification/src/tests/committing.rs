@@ -3,6 +3,7 @@
 use crate::{mock::*, Error, Event, H256};
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::DispatchError;
+use trainyard_traits::AuditRequest;
 
 fn blind(who: AccountId) -> sp_runtime::DispatchResult {
 	Verification::commit(RuntimeOrigin::signed(who), JOB, H256([1; 32]))
@@ -43,17 +44,18 @@ fn a_commitment_may_be_replaced_while_they_are_taken() {
 		bonded(3);
 		open(1, 3);
 		tick_until(is_committing);
-		let (seats, says) = (committee(), findings(&[Say::No]));
+		let seats = committee();
+		let said = say(seats[0], &[Say::Yes]);
 		assert_ok!(blind(seats[0]));
-		assert_ok!(commit(seats[0], &says));
+		assert_ok!(commit(seats[0], &said));
 		for who in &seats[1..] {
 			assert_ok!(blind(*who));
 		}
 		tick();
 		assert!(is_revealing(&view().phase));
-		assert_noop!(commit(seats[0], &says), Error::<Test>::NotCommitting);
-		assert_ok!(reveal(seats[0], &says));
-		assert_noop!(reveal(seats[1], &says), Error::<Test>::WrongReveal);
+		assert_noop!(commit(seats[0], &said), Error::<Test>::NotCommitting);
+		assert_ok!(reveal(seats[0], &said));
+		assert_noop!(reveal(seats[1], &say(seats[1], &[Say::Yes])), Error::<Test>::WrongReveal);
 	});
 }
 
@@ -96,5 +98,23 @@ fn the_last_commitment_opens_the_reveals() {
 		let until = System::block_number() as u32 + REVEAL;
 		assert!(is_revealing(&view().phase));
 		System::assert_last_event(Event::RevealOpened { job: JOB, until }.into());
+	});
+}
+
+/// A larger job has more time, and takes no more of what a verifier has room for in the least time.
+#[test]
+fn there_is_as_much_time_as_the_work_takes() {
+	run(|| {
+		bonded(3);
+		// Ten times 1 ut at 10 MFLOP/s: 12/7 of 43,200 s, in blocks of 6 s.
+		let needs = trainyard_protocol::seats::Resources { work: 1_000_000, ..NEEDS };
+		let slow = AuditRequest { needs, rate: 10_000_000, ..request(1, 3) };
+		open_with(slow);
+		tick_until(is_committing);
+		let (now, time) = (System::block_number() as u32, 12_343);
+		let until = now + time;
+		assert_eq!(view().phase, trainyard_protocol::audit::AuditPhase::Committing { until });
+		// Of 1,000,000 micro-ut in 12,343 blocks, 811 are done in 10.
+		assert_eq!(entry(committee()[0]).load.work, 811);
 	});
 }

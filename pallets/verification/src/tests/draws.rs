@@ -1,4 +1,4 @@
-//! Who is drawn, and what.
+//! Who is drawn.
 
 use crate::{mock::*, Event};
 use frame_support::{
@@ -6,7 +6,10 @@ use frame_support::{
 	traits::{fungible::MutateHold, tokens::Precision},
 };
 use std::collections::BTreeSet;
-use trainyard_protocol::audit::{AuditPhase, Decision};
+use trainyard_protocol::{
+	audit::{AuditPhase, Decision},
+	vrf,
+};
 use trainyard_traits::{AuditRequest, AuditStatus, Audits};
 
 #[test]
@@ -22,11 +25,12 @@ fn a_committee_and_segments_are_drawn_from_later_blocks() {
 		assert_eq!(Due::get(), Some(ready + COMMIT + 1));
 		let distinct: BTreeSet<_> = committee().into_iter().collect();
 		assert_eq!(distinct.len(), 3);
-		assert_eq!(view.groups[0].drawn.len(), 2);
+		let seed = view.seed.unwrap();
 		System::assert_last_event(
-			Event::CommitteeDrawn { job: JOB, round: 0, committee: committee(), segments: drawn() }
-				.into(),
+			Event::CommitteeDrawn { job: JOB, round: 0, committee: committee(), seed }.into(),
 		);
+		// Each keeps the key that it had then.
+		assert!(view.committee.iter().all(|member| member.vrf_key.0 == key().0));
 	});
 }
 
@@ -57,7 +61,7 @@ fn seeds_change_the_draw() {
 			open(1, 3);
 			tick_until(is_committing);
 			committees.insert(committee());
-			segments.insert(drawn());
+			segments.insert(wanted(committee()[0], 0));
 			Verification::remove(JOB);
 		}
 		assert!(committees.len() > 10 && segments.len() > 10);
@@ -88,9 +92,9 @@ fn a_small_pool_makes_a_small_committee() {
 	run(|| {
 		bonded(3);
 		open(1, 5);
-		let committee = unanimous(Say::Yes(1));
+		let committee = unanimous(Say::Yes);
 		assert_eq!(committee.len(), 3);
-		assert_eq!(Outcome::get(), Some((vec![Decision::Accepted], committee)));
+		assert_eq!(finish(), (vec![Decision::Accepted], committee));
 	});
 }
 
@@ -126,11 +130,11 @@ fn nobody_is_seated_below_the_least_number_of_seats() {
 		}
 		let after = System::block_number() as u32 + 10;
 		System::assert_last_event(Event::NoCommittee { job: JOB, round: 0, after }.into());
-		assert!(committee().is_empty() && drawn().iter().all(Vec::is_empty));
+		assert!(committee().is_empty() && view().seed.is_none());
 		// A third one makes a committee possible, in the same round.
 		register(VERIFIERS[2], BOND).unwrap();
-		assert_eq!(unanimous(Say::Yes(1)).len(), 3);
-		assert_eq!((Outcome::get().unwrap().0, view().round), (vec![Decision::Accepted], 0));
+		assert_eq!(unanimous(Say::Yes).len(), 3);
+		assert_eq!((finish().0, view().round), (vec![Decision::Accepted], 0));
 	});
 }
 
@@ -191,91 +195,45 @@ fn all_segments_can_be_drawn() {
 		assert_ok!(Verification::open(JOB, all));
 		System::set_block_number(10);
 		Verification::advance(JOB);
-		assert_eq!(drawn(), [(0..10).collect::<Vec<u32>>()]);
+		assert_eq!(wanted(committee()[0], 0), (0..10).collect::<Vec<u32>>());
 	});
 }
 
-/// Results with these numbers of segments, audited over `audit_segments` of them.
-fn of_segments(segments: &[u32], audit_segments: u32) -> AuditRequest<AccountId> {
-	let mut request = request(segments.len(), 1);
-	for ((result, _), segments) in request.groups.iter_mut().zip(segments) {
-		result.segments = *segments;
-	}
-	AuditRequest { audit_segments, ..request }
-}
-
-/// Draws for results with these numbers of segments.
-fn draws_of(segments: &[u32], audit_segments: u32) -> Vec<Vec<u32>> {
-	assert_ok!(Verification::open(JOB, of_segments(segments, audit_segments)));
-	System::set_block_number(System::block_number() + 3);
-	Verification::advance(JOB);
-	Verification::do_try_state().unwrap();
-	let drawn = drawn();
-	Verification::remove(JOB);
-	drawn
-}
-
-/// The segment in which a result diverged is replayed whatever is drawn, and besides it: otherwise
-/// all states before it would be free to make up.
+/// Each seat draws for itself, of each result among the segments that it has: a trainer that claims to
+/// have stopped early does not keep the later segments of others from being drawn.
 #[test]
-fn where_it_diverged_is_always_replayed() {
+fn each_seat_draws_for_itself_of_each_result() {
 	run(|| {
-		bonded(1);
-		for salt in 0..20 {
+		bonded(3);
+		let (mut draws, mut late) = (BTreeSet::new(), 0);
+		for salt in 0..10 {
 			SeedSalt::set(salt);
-			let mut request = of_segments(&[10, 0], 3);
-			request.groups.iter_mut().for_each(|(result, _)| result.diverged = true);
+			let mut request = AuditRequest { audit_segments: 3, ..request(3, 3) };
+			for ((result, _), segments) in request.groups.iter_mut().zip([100, 2, 100]) {
+				result.segments = segments;
+			}
 			assert_ok!(Verification::open(JOB, request));
 			System::set_block_number(System::block_number() + 3);
 			Verification::advance(JOB);
-			Verification::do_try_state().unwrap();
-			let found = drawn();
-			assert_eq!((found[0].len(), found[0][3]), (4, 10), "it takes no other's place");
-			assert_eq!(found[1], [0], "it diverged in its first segment");
+			for who in committee() {
+				let (_, output) = draw_of(who);
+				let of = |group, segments| vrf::own_segments(&output, group, segments, 3);
+				assert_eq!(of(1, 2), [0, 1], "all of a result that has fewer");
+				late += of(0, 100).iter().filter(|segment| **segment >= 50).count();
+				draws.insert(of(0, 100));
+				draws.insert(of(2, 100));
+			}
 			Verification::remove(JOB);
 		}
-	});
-}
-
-#[test]
-fn each_result_has_a_draw_of_its_own_among_its_segments() {
-	run(|| {
-		bonded(1);
-		let (mut different, mut late) = (0, 0);
-		for salt in 0..50 {
-			SeedSalt::set(salt);
-			let drawn = draws_of(&[100, 2, 100], 3);
-			assert_eq!(drawn[1], [0, 1], "all of a result that has fewer");
-			assert!(drawn.iter().flatten().all(|segment| *segment < 100));
-			assert_eq!((drawn[0].len(), drawn[2].len()), (3, 3));
-			different += u32::from(drawn[0] != drawn[2]);
-			late += drawn[0].iter().filter(|segment| **segment >= 50).count();
-		}
 		// Equal sets of three of a hundred are one in 161,700.
-		assert_eq!(different, 50);
-		// 75 of 150 expected, standard deviation 6.1; six of them.
-		assert!((39..=111).contains(&late), "{late}: a short result shrank the others' draw");
-	});
-}
-
-/// What other results claim does not change a result's draw.
-#[test]
-fn a_result_that_claims_few_segments_changes_no_other_draw() {
-	run(|| {
-		bonded(1);
-		for segments in [1, 5, 100] {
-			System::set_block_number(50);
-			let drawn = draws_of(&[100, segments, 100], 4);
-			System::set_block_number(50);
-			let equal = draws_of(&[100, 100, 100], 4);
-			assert_eq!((&drawn[0], &drawn[2]), (&equal[0], &equal[2]));
-			assert_eq!(drawn[1].len() as u32, segments.min(4));
-		}
+		assert_eq!(draws.len(), 60);
+		// 45 of 90 expected, standard deviation 4.7; six of them.
+		assert!((17..=73).contains(&late), "{late}: a short result shrank the others' draw");
 	});
 }
 
 #[test]
-fn a_lost_seed_is_drawn_anew() {
+fn a_lost_seed_is_drawn_again() {
 	run(|| {
 		bonded(3);
 		SeedWindow::set(5);
@@ -337,11 +295,12 @@ fn rounds_without_a_committee_do_not_count() {
 		assert_eq!((view().round, Outcome::get()), (0, None));
 		// Verifiers that come in the end have all rounds.
 		bonded(3);
-		for _ in 0..3 {
-			let split = [Say::Yes(1), Say::No, Say::Yes(2)];
-			round(&split.map(|say| Act::Speak(vec![say])));
+		for number in 0..3 {
+			tick_until(is_committing);
+			assert_eq!(view().round, number);
+			round(&[speak(Say::Yes), Act::Vanish, Act::Vanish]);
 		}
-		assert!(view().phase == AuditPhase::Done);
+		assert_eq!(finish().0, [Decision::Undecided]);
 	});
 }
 
@@ -375,17 +334,18 @@ fn an_audit_can_be_given_up() {
 		);
 		Verification::remove(JOB);
 		bonded(3);
-		for wanted in [is_committing, is_revealing, is_rescue] {
+		for wanted in [is_committing, is_revealing, is_rescue, is_standing] {
 			open(1, 3);
 			tick_until(is_committing);
 			if wanted(&AuditPhase::Revealing { until: 0 }) {
-				commit(committee()[0], &findings(&[Say::Gone])).unwrap();
-				tick_until(wanted);
+				let who = committee()[0];
+				commit(who, &say(who, &[Say::Gone])).unwrap();
 			} else if wanted(&AuditPhase::Rescue { until: 0 }) {
-				ask(committee()[0], 0, &everything(0)).unwrap();
-				tick_until(wanted);
+				ask(committee()[0], 0, &everything()).unwrap();
+			} else if wanted(&AuditPhase::Standing { until: 0 }) {
+				unanimous(Say::Yes);
 			}
-			assert!(wanted(&view().phase));
+			tick_until(wanted);
 			let before = crate::AuditRecords::<Test>::get(JOB);
 			Verification::give_up(JOB);
 			assert_eq!(crate::AuditRecords::<Test>::get(JOB), before);
@@ -398,16 +358,47 @@ fn an_audit_can_be_given_up() {
 			let AuditStatus::Done { decisions, .. } = Verification::advance(JOB) else {
 				panic!("it is over");
 			};
-			let rescued = wanted(&AuditPhase::Rescue { until: 0 });
-			let decision = if rescued { Decision::Unavailable } else { Decision::Undecided };
+			let decision = if wanted(&AuditPhase::Rescue { until: 0 }) {
+				Decision::Unavailable
+			} else if wanted(&AuditPhase::Standing { until: 0 }) {
+				Decision::Accepted
+			} else {
+				Decision::Undecided
+			};
 			assert_eq!(decisions, [decision]);
 			Verification::remove(JOB);
+			for who in &VERIFIERS[..3] {
+				let _ = Verification::resume(RuntimeOrigin::signed(*who));
+			}
 		}
-		// One that was decided stays so.
+	});
+}
+
+/// What was accused before is decided by the court, however little time the owner has.
+#[test]
+fn giving_up_waits_for_the_court() {
+	run(|| {
+		bonded(3);
 		open(1, 3);
-		unanimous(Say::Yes(1));
+		round(&[speak(Say::No), Act::Vanish, Act::Vanish]);
+		assert!(matches!(view().phase, AuditPhase::Drawing { .. }));
 		Verification::give_up(JOB);
-		assert_eq!(view().groups[0].decision, Some(Decision::Accepted));
+		tick_until(is_standing);
+		for _ in 0..3 * LENGTH {
+			tick();
+		}
+		convict(0, true);
+		assert_eq!(finish().0, [Decision::Rejected]);
+	});
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		round(&[speak(Say::No), Act::Vanish, Act::Vanish]);
+		Verification::give_up(JOB);
+		Due::set(Some(0));
+		tick_until(is_standing);
+		acquit(0);
+		assert_eq!(finish(), (vec![Decision::Undecided], vec![]));
 	});
 }
 

@@ -1,5 +1,6 @@
 //! Tests, by behaviour.
 
+mod accusing;
 mod attacks;
 mod bonds;
 mod claims;
@@ -14,5 +15,6 @@ mod rescues;
 mod revealing;
 mod rule;
 mod seats;
+mod standing;
 mod vrf;
 mod withholding;

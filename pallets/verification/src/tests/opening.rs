@@ -18,7 +18,7 @@ fn an_audit_opens_at_the_present_block() {
 		assert_eq!((view.round, view.phase), (0, AuditPhase::Drawing { after: 7 }));
 		assert_eq!(view.groups.len(), 2);
 		assert!(view.groups.iter().all(|g| g.decision.is_none() && g.rescued.is_empty()));
-		assert!(view.committee.is_empty() && view.groups.iter().all(|g| g.drawn.is_empty()));
+		assert!(view.committee.is_empty() && view.seed.is_none());
 		assert_eq!(Verification::advance(JOB), AuditStatus::Pending(7 + SEED_BLOCKS + 1));
 	});
 }
@@ -43,14 +43,39 @@ fn requests_are_bounded() {
 			AuditRequest { parties: vec![1; 10], ..good() },
 			AuditRequest { verifiers: 0, ..good() },
 			AuditRequest { verifiers: 17, ..good() },
-			AuditRequest { audit_segments: 0, ..good() },
-			AuditRequest { audit_segments: 17, ..good() },
+			AuditRequest { challenge: 0, ..good() },
+			AuditRequest { groups: vec![(good().groups[0].0, vec![])], ..good() },
 			AuditRequest { groups: vec![good().groups[0].clone(), (empty, vec![3])], ..good() },
 		];
 		for request in bad {
 			assert_noop!(Verification::open(JOB, request), Error::<Test>::BadRequest);
 		}
 		assert_ok!(Verification::open(JOB, good()));
+	});
+}
+
+/// All seats together draw 45 of 1,000 segments, and one no more than 16.
+#[test]
+fn each_seat_draws_enough() {
+	run(|| {
+		let of = |segments, audit_segments, verifiers| {
+			let mut request = AuditRequest { audit_segments, ..request(2, verifiers) };
+			request.groups[1].0.segments = segments;
+			request
+		};
+		let bad = Error::<Test>::BadAuditSegments;
+		assert_noop!(Verification::open(JOB, of(10, 0, 3)), bad);
+		let bad = Error::<Test>::BadAuditSegments;
+		assert_noop!(Verification::open(JOB, of(10, 17, 3)), bad);
+		let bad = Error::<Test>::BadAuditSegments;
+		assert_noop!(Verification::open(JOB, of(1_000, 14, 3)), bad);
+		let bad = Error::<Test>::BadAuditSegments;
+		assert_noop!(Verification::open(JOB, of(1_000, 2, 15)), bad);
+		for (job, request) in
+			[of(1_000, 15, 3), of(1_000, 3, 15), of(10, 1, 3)].into_iter().enumerate()
+		{
+			assert_ok!(Verification::open(job as u32, request));
+		}
 	});
 }
 
@@ -68,8 +93,8 @@ fn a_decided_audit_stays_until_it_is_forgotten() {
 	run(|| {
 		bonded(3);
 		open(1, 3);
-		let committee = unanimous(Say::Yes(1));
-		let done = Outcome::get().unwrap();
+		let committee = unanimous(Say::Yes);
+		let done = finish();
 		assert_eq!(done, (vec![Decision::Accepted], committee));
 		// Asked again, it says the same.
 		let again = AuditStatus::Done { decisions: done.0, served: done.1, stored: vec![] };

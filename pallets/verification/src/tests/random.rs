@@ -1,31 +1,33 @@
-//! Whatever verifiers and trainers do, an audit ends in time and no money is made or lost.
+//! Whatever verifiers, trainers, strangers and the court do, an audit ends in time and no money is made
+//! or lost.
 
-use crate::{mock::*, AuditRecords, Pool};
+use crate::{mock::*, Accusations, AuditRecords, Claims, Pool};
 use frame_support::traits::fungible::Inspect;
 use proptest::prelude::*;
 use sp_core::Pair;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
 	job::MAX_AUDIT_ROUNDS,
 };
 use trainyard_traits::Audits;
 
-/// Most windows that the claims of a round open one after the other: of six seats, two of each, on
-/// three results.
-const WINDOWS: u32 = 36;
-/// Most blocks of an audit: each round its seed, commitments, reveals, and for each claim its time
-/// and its window. After as many without a committee the market of these tests gives up.
+/// Most blocks that the court hears a dispute.
+const HEARING: u32 = 12;
+/// Most blocks of an audit: each round its seed, commitments, reveals and window, and the windows that
+/// claims and disputes open. After as many without a committee the market of these tests gives up.
 const LONGEST: u64 = (MAX_AUDIT_ROUNDS
-	* ((SEED_BLOCKS + 1) + (COMMIT + 1) + (REVEAL + 1) + WINDOWS * (RELAY + RESCUE + COMMIT + 3)))
-	as u64;
+	* ((SEED_BLOCKS + 1) + (COMMIT + 1) + (REVEAL + 1) + (LENGTH + 1) + 4 * (HEARING + AGAIN))
+	+ 12 * (RELAY + 3 * RESCUE + COMMIT + AGAIN + 4)) as u64;
+/// Who has no seat.
+const STRANGER: AccountId = 50;
 
-fn say() -> impl Strategy<Value = Say> {
+fn a_say() -> impl Strategy<Value = Say> {
 	prop_oneof![
-		4 => Just(Say::Yes(1)),
-		1 => Just(Say::Yes(2)),
-		3 => Just(Say::No),
-		3 => Just(Say::Gone),
+		4 => Just(Say::Yes),
+		1 => Just(Say::Still),
+		2 => Just(Say::No),
+		2 => Just(Say::Gone),
 	]
 }
 
@@ -33,13 +35,13 @@ fn act() -> impl Strategy<Value = Act> {
 	prop_oneof![
 		1 => Just(Act::Vanish),
 		1 => Just(Act::Seal),
-		6 => proptest::collection::vec(say(), 3).prop_map(Act::Speak),
+		6 => proptest::collection::vec(a_say(), 3).prop_map(Act::Speak),
 	]
 }
 
 /// Free and held money of everyone.
 fn wealth() -> u128 {
-	[SUBMITTER, JACKPOT]
+	[SUBMITTER, JACKPOT, STRANGER]
 		.into_iter()
 		.chain(TRAINERS)
 		.chain(VERIFIERS)
@@ -47,8 +49,66 @@ fn wealth() -> u128 {
 		.sum()
 }
 
+/// What is done in a block besides: which of all things, by whom, about what.
+type Deed = (u8, usize, usize, u8);
+
+/// Somebody claims, withdraws, accuses or sues, or the court decides.
+fn meddle((what, who, group, detail): Deed, groups: usize) {
+	let seats = committee();
+	let seat = seats.get(who % seats.len().max(1)).copied();
+	let group = group % groups;
+	match what % 8 {
+		0 | 1 => {
+			let who = if what == 0 { seat } else { Some(STRANGER) };
+			let pieces: Vec<_> = everything()
+				.into_iter()
+				.enumerate()
+				.filter(|(at, _)| detail >> (at % 8) & 1 == 1)
+				.map(|(_, piece)| piece)
+				.collect();
+			if let Some(who) = who {
+				let _ = ask(who, group as u32, &pieces);
+			}
+		}
+		2 => {
+			if let Some(who) = seat.filter(|_| detail < 128).or(Some(STRANGER)) {
+				let who = RuntimeOrigin::signed(who);
+				let _ = Verification::withdraw_request(who, JOB, group as u32);
+			}
+		}
+		3 => {
+			if let Some(who) = seat {
+				let signed = RuntimeOrigin::signed(who);
+				let _ = Verification::accuse(signed, of_trainer(TRAINERS[group]));
+			}
+		}
+		4 => {
+			if let Some(who) = seat {
+				let other = seats[usize::from(detail) % seats.len()];
+				let signed = RuntimeOrigin::signed(who);
+				let _ = Verification::accuse(signed, of_seat(other, TRAINERS[group], 0));
+			}
+		}
+		5 if is_standing(&view().phase) => {
+			let of = match seat.filter(|_| detail < 128) {
+				Some(seat) => of_seat(seat, TRAINERS[group], 0),
+				None => of_trainer(TRAINERS[group]),
+			};
+			sue(STRANGER, of);
+		}
+		_ => {
+			if let Some(id) = disputes().get(who) {
+				match detail % 4 {
+					0 => convict(*id, detail < 128),
+					_ => drop(acquit(*id)),
+				}
+			}
+		}
+	}
+}
+
 proptest! {
-	#![proptest_config(ProptestConfig::with_cases(96))]
+	#![proptest_config(ProptestConfig::with_cases(64))]
 
 	#[test]
 	fn every_audit_ends_in_time(
@@ -58,7 +118,7 @@ proptest! {
 		salt in any::<u64>(),
 		acts in proptest::collection::vec(proptest::collection::vec(act(), 6), 3),
 		rescues in proptest::collection::vec(any::<bool>(), 3),
-		claims in proptest::collection::vec((0..6usize, 0..3usize, any::<u8>(), 0..4u8), 0..8),
+		deeds in proptest::collection::vec((0..8u8, 0..6usize, 0..3usize, any::<u8>()), 0..30),
 		leaves in proptest::option::of(0..6usize),
 		keyless in 0..=2usize,
 		keys in proptest::collection::vec((0..7usize, 1..4u8), 0..8),
@@ -70,6 +130,8 @@ proptest! {
 			for who in &VERIFIERS[keyed..pool] {
 				register_keyless(*who, BOND).unwrap();
 			}
+			let from = RuntimeOrigin::signed(SUBMITTER);
+			Balances::transfer_allow_death(from, STRANGER, ENDOWMENT / 2).unwrap();
 			let keys_stay = keyed == pool || keys.is_empty();
 			let before = wealth();
 			let mut sat = BTreeSet::new();
@@ -81,21 +143,28 @@ proptest! {
 			let blob = crate::H256([1; 32]);
 			Stored::set(vec![blob]);
 			BlobSize::set(40);
-			let (mut claims, mut keys) = (claims.into_iter(), keys.into_iter());
+			let (mut deeds, mut keys) = (deeds.into_iter(), keys.into_iter());
+			let mut said: BTreeMap<(u32, AccountId), Said> = BTreeMap::new();
+			let mut heard: BTreeMap<u64, u64> = BTreeMap::new();
 			while Outcome::get().is_none() {
 				let view = view();
-				let plan = &acts[view.round as usize];
+				let (round, plan) = (view.round, &acts[view.round as usize]);
 				for (seat, member) in view.committee.iter().enumerate() {
 					let who = member.verifier;
 					match (&view.phase, &plan[seat]) {
-						(AuditPhase::Committing { .. }, Act::Seal) => {
-							let _ = commit(who, &findings(&[]));
+						(AuditPhase::Committing { .. }, Act::Seal) if member.commitment.is_none() => {
+							let hash = crate::H256::zero();
+							let _ = Verification::commit(RuntimeOrigin::signed(who), JOB, hash);
 						},
-						(AuditPhase::Committing { .. }, Act::Speak(says)) => {
-							let _ = commit(who, &findings(&says[..groups]));
+						(AuditPhase::Committing { .. }, Act::Speak(says)) if member.commitment.is_none() => {
+							let mine = say(who, &says[..groups]);
+							let _ = commit(who, &mine);
+							said.insert((round, who), mine);
 						},
-						(AuditPhase::Revealing { .. }, Act::Speak(says)) => {
-							let _ = reveal(who, &findings(&says[..groups]));
+						(AuditPhase::Revealing { .. }, Act::Speak(_)) if member.findings.is_none() => {
+							if let Some(mine) = said.get(&(round, who)) {
+								let _ = reveal(who, mine);
+							}
 						},
 						_ => {},
 					}
@@ -106,22 +175,15 @@ proptest! {
 						let _ = store(trainer, trainer, group as u32, blob);
 					}
 				}
-				if is_committing(&view.phase) {
-					if let Some((seat, group, pieces, withdrawn)) = claims.next() {
-						let seat = view.committee.get(seat % view.committee.len().max(1));
-						if let (Some(seat), true) = (seat, group < groups) {
-							let wanted: Vec<_> = everything(group)
-								.into_iter()
-								.enumerate()
-								.filter(|(at, _)| pieces >> (at % 8) & 1 == 1)
-								.map(|(_, piece)| piece)
-								.collect();
-							let _ = ask(seat.verifier, group as u32, &wanted);
-							if withdrawn == 0 {
-								let who = RuntimeOrigin::signed(seat.verifier);
-								let _ = Verification::withdraw_request(who, JOB, group as u32);
-							}
-						}
+				if let Some(deed) = deeds.next() {
+					meddle(deed, groups);
+				}
+				// The court decides in time.
+				let now = System::block_number();
+				for id in disputes() {
+					let since = *heard.entry(id).or_insert(now);
+					if now > since + u64::from(HEARING) && disputes().contains(&id) {
+						acquit(id);
 					}
 				}
 				// Of some that are no verifiers, too.
@@ -141,21 +203,22 @@ proptest! {
 			let (decisions, served) = Outcome::get().unwrap();
 			assert_eq!(decisions.len(), groups);
 			assert!(served.len() <= (MAX_AUDIT_ROUNDS * wanted) as usize, "too many fees");
+			assert!(decisions.iter().filter(|decision| decision.is_true()).count() <= 1);
 			// Nobody could be drawn, from the beginning to the end.
 			if keys_stay && (keyed == 0 || (keyed == 1 && leaves == Some(0))) {
 				assert!(decisions.iter().all(|d| *d == Decision::Undecided));
 			}
 			assert!(served.iter().all(|who| sat.contains(who)));
 			assert!(Pool::<Test>::get().values().all(|entry| entry.locked == 0));
-			assert_eq!(wealth(), before);
-			// What the jackpot and trainers gained, verifiers lost: of their bonds, and for claims.
-			let has = |who: &AccountId| Balances::total_balance(who);
-			let lost: u128 = VERIFIERS.iter().map(|who| ENDOWMENT - has(who)).sum();
-			let trainers: u128 = TRAINERS.iter().map(|who| has(who) - ENDOWMENT).sum();
-			assert_eq!(Balances::free_balance(JACKPOT) + trainers, 1 + lost);
-			// The escrow owes at most half of the price of all that can be asked for of each result.
+			assert_eq!(Accusations::<Test>::iter().count() + Claims::<Test>::iter().count(), 0);
+			assert_eq!(wealth() + burned(), before);
+			// Nobody but who sat, and who asked for something, lost anything.
+			for (at, who) in TRAINERS.iter().enumerate() {
+				assert!(Balances::total_balance(who) >= ENDOWMENT, "trainer {at}");
+			}
+			// The escrow owes no more than it has.
 			let owed: u128 = Owed::get().iter().map(|(_, amount)| amount).sum();
-			assert!(owed <= 40 * BYTE / 2 * u128::from(crate::MAX_WINDOWS) * groups as u128);
+			assert!(owed <= STORAGE);
 		});
 	}
 }

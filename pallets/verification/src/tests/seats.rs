@@ -2,11 +2,11 @@
 
 use crate::{mock::*, Event};
 use frame_support::assert_ok;
-use trainyard_protocol::{audit::AuditPhase, seats::Resources, views::Standing};
+use trainyard_protocol::{seats::Resources, views::Standing};
 use trainyard_traits::{AuditRequest, Audits};
 
 /// Opens the audit of a job that needs this, and draws its committee at once.
-fn open_with(job: u32, needs: Resources) -> Vec<AccountId> {
+fn open_for(job: u32, needs: Resources) -> Vec<AccountId> {
 	assert_ok!(Verification::open(job, AuditRequest { needs, ..request(1, 3) }));
 	System::set_block_number(System::block_number() + 3);
 	Verification::advance(job);
@@ -15,22 +15,46 @@ fn open_with(job: u32, needs: Resources) -> Vec<AccountId> {
 	view.committee.into_iter().map(|member| member.verifier).collect()
 }
 
+/// Its work is over when it revealed, and what it answers for when results do not stand any more.
 #[test]
-fn a_seat_locks_its_stake_until_the_round_is_over() {
+fn a_seat_locks_its_stake_until_results_are_decided() {
 	run(|| {
 		bonded(3);
 		open(1, 3);
 		tick_until(is_committing);
-		for who in committee() {
-			let view = Verification::verifier(who).unwrap();
-			assert_eq!((view.locked, view.load.work, view.load.disk_mib), (STAKE, 10, 100));
-		}
-		unanimous(Say::Yes(1));
-		assert_eq!(view().phase, AuditPhase::Done);
-		for who in &VERIFIERS[..3] {
-			let view = Verification::verifier(*who).unwrap();
-			assert_eq!((view.locked, view.load), (0, Resources::default()));
-		}
+		let has = |locked, work, disk| {
+			for who in &VERIFIERS[..3] {
+				let view = Verification::verifier(*who).unwrap();
+				let found = (view.locked, view.load.work, view.load.disk_mib);
+				assert_eq!(found, (locked, work, disk));
+			}
+		};
+		has(STAKE, 10, 100);
+		unanimous(Say::Yes);
+		assert!(is_standing(&view().phase));
+		has(STAKE, 0, 0);
+		finish();
+		has(0, 0, 0);
+	});
+}
+
+/// A seat is never too poor to accuse, and guessing never pays.
+#[test]
+fn a_stake_is_what_a_challenge_or_a_guess_costs() {
+	run(|| {
+		bonded(3);
+		let locks = |request: AuditRequest<AccountId>| {
+			assert_ok!(Verification::open(JOB, request));
+			System::set_block_number(System::block_number() + 3);
+			Verification::advance(JOB);
+			let locked = entry(committee()[0]).locked;
+			Verification::remove(JOB);
+			locked
+		};
+		assert_eq!(locks(request(1, 3)), STAKE);
+		assert_eq!(locks(AuditRequest { challenge: 700, ..request(1, 3) }), 700);
+		// Two draws of ten hit the one forced error with 1/5: 5/4 x 300 x 5.
+		assert_eq!(locks(AuditRequest { fee: 300, ..request(1, 3) }), 1_876);
 	});
 }
 
@@ -40,7 +64,7 @@ fn each_round_has_seats_of_its_own() {
 	run(|| {
 		bonded(3);
 		open(1, 3);
-		round(&[Say::Yes(1), Say::No, Say::Yes(2)].map(|say| Act::Speak(vec![say])));
+		round(&[speak(Say::Yes), Act::Vanish, Act::Vanish]);
 		assert!(VERIFIERS[..3].iter().all(|who| entry(*who).locked == 0));
 		tick_until(is_committing);
 		assert!(VERIFIERS[..3].iter().all(|who| entry(*who).locked == STAKE));
@@ -61,7 +85,7 @@ fn who_has_too_little_room_is_not_drawn() {
 		System::set_block_number(100);
 		let needs = Resources { work: 40, memory_mib: 2_048, disk_mib: 400 };
 		for job in 0..10 {
-			let mut committee = open_with(job, needs);
+			let mut committee = open_for(job, needs);
 			committee.sort();
 			assert_eq!(committee, [13, 14, 15]);
 			Verification::remove(job);
@@ -83,14 +107,14 @@ fn an_audit_that_most_have_no_room_for_is_given_to_nobody() {
 		}
 		System::set_block_number(200);
 		let needs = Resources { work: 40, ..NEEDS };
-		assert_eq!(open_with(1, needs).len(), 3, "four of six can");
+		assert_eq!(open_for(1, needs).len(), 3, "four of six can");
 		Verification::remove(1);
 		for who in &VERIFIERS[2..4] {
 			let capacity = Resources { work: 39, ..ROOM };
 			assert_ok!(Verification::set_capacity(RuntimeOrigin::signed(*who), capacity));
 		}
 		System::set_block_number(300);
-		assert!(open_with(2, needs).is_empty());
+		assert!(open_for(2, needs).is_empty());
 	});
 }
 
@@ -103,7 +127,7 @@ fn audits_wait_while_most_seats_are_taken() {
 			assert_ok!(register(who, MIN_BOND));
 		}
 		let seats = (MIN_BOND / STAKE) as u32;
-		let drawn = (0..20).filter(|job| !open_with(*job, NEEDS).is_empty()).count() as u32;
+		let drawn = (0..20).filter(|job| !open_for(*job, NEEDS).is_empty()).count() as u32;
 		assert_eq!(drawn, seats / 2 + 1);
 		assert!([10, 11, 12].iter().all(|who| entry(*who).locked == u128::from(drawn) * STAKE));
 		for job in 0..20 {
@@ -119,7 +143,7 @@ fn declared_work_is_not_exceeded() {
 		MinSeats::set(3);
 		bonded(3);
 		let needs = Resources { work: 300, ..NEEDS };
-		let drawn = (0..6).filter(|job| !open_with(*job, needs).is_empty()).count();
+		let drawn = (0..6).filter(|job| !open_for(*job, needs).is_empty()).count();
 		assert_eq!(drawn, 3, "1,000 hold three times 300");
 		assert!(VERIFIERS[..3].iter().all(|who| entry(*who).load.work == 900));
 		for job in 0..6 {
@@ -162,7 +186,7 @@ fn two_absences_among_a_hundred_seats_do_not_pause() {
 			if turn % 4 == 0 {
 				round(&[]);
 			}
-			unanimous(Say::Yes(1));
+			unanimous(Say::Yes);
 			Verification::remove(JOB);
 			Outcome::set(None);
 		}

@@ -1,0 +1,288 @@
+//! Seats before the court: what they put at stake when they accuse, and what a conviction costs.
+//!
+//! A rejection is an accusation with the stake of the seat in the place of a deposit, so that no seat is
+//! too poor to say what it found. A seat that accuses of several results has one such stake; each further
+//! accusation locks as much again of what is free of its bond. What is at stake stays locked until the
+//! court has decided, whatever becomes of the round in which it was said.
+
+use crate::{
+	Accusations, AuditOf, AuditRecords, Config, Error, Event, Fault, HoldReason, Kept, KeptBlob,
+	Pallet, Pool, Verdicts, WeightInfo, H256,
+};
+use frame_support::{
+	ensure,
+	storage::with_storage_layer,
+	traits::{
+		fungible::MutateHold,
+		tokens::{Fortitude, Precision, Restriction},
+	},
+	weights::Weight,
+};
+use sp_runtime::{DispatchError, DispatchResult};
+use trainyard_protocol::{
+	accusation::End,
+	audit::{AuditPhase, Decision, GroupVerdict, Replayed},
+	job::{Balance, BlockNumber, WorkResult},
+	JobId,
+};
+use trainyard_traits::{Accusation, Audited, Conviction, Court, Defendant, Stakes, Window};
+
+impl<T: Config> Pallet<T> {
+	/// Opens a dispute for the seat `who`, which bound itself to it at height `committed_at`. The audit
+	/// must be stored: the court may decide at once.
+	pub(crate) fn open_dispute(
+		job: JobId,
+		who: &T::AccountId,
+		accusation: Accusation<T::AccountId>,
+		committed_at: BlockNumber,
+	) -> DispatchResult {
+		let stake = Self::put_at_stake(job, who)?;
+		let dispute = T::Court::accuse(who, accusation, committed_at, stake)?;
+		Self::deposit_event(Event::Accused { verifier: who.clone(), dispute, stake });
+		Ok(())
+	}
+
+	/// Locks what the seat `who` puts at stake with an accusation: of the stake of the seat first, and
+	/// what that lacks of the rest of the bond. Returns how much.
+	pub(crate) fn put_at_stake(job: JobId, who: &T::AccountId) -> Result<Balance, DispatchError> {
+		let stake = AuditRecords::<T>::try_mutate(job, |audit| {
+			let audit = audit.as_mut().ok_or(Error::<T>::NoAudit)?;
+			let stake = audit.challenge;
+			let member = audit.member_mut(who).ok_or(Error::<T>::NotOnCommittee)?;
+			let of_seat = member.locked.min(stake);
+			let more = stake.saturating_sub(of_seat);
+			member.locked = member.locked.saturating_sub(of_seat);
+			Pool::<T>::try_mutate(|pool| {
+				let entry = pool.get_mut(who).ok_or(Error::<T>::NotVerifier)?;
+				ensure!(entry.free() >= more, Error::<T>::StakeTooSmall);
+				entry.lock(more);
+				Ok::<_, DispatchError>(())
+			})?;
+			Ok::<_, DispatchError>(stake)
+		})?;
+		Accusations::<T>::mutate(job, who, |accusing| {
+			accusing.stake = stake;
+			accusing.open = accusing.open.saturating_add(1);
+		});
+		Ok(stake)
+	}
+
+	/// Accuses for a seat that revealed, while results stand.
+	pub(crate) fn do_accuse(
+		who: T::AccountId,
+		accusation: Accusation<T::AccountId>,
+	) -> DispatchResult {
+		let job = accusation.defendant.job();
+		let audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
+		let now = Self::now();
+		let stands = matches!(audit.phase, AuditPhase::Standing { .. });
+		ensure!(stands && Self::is_open(job, &audit, now), Error::<T>::NotStanding);
+		let member = audit.committee.iter().find(|member| member.verifier == who);
+		let member = member.ok_or(Error::<T>::NotOnCommittee)?;
+		ensure!(member.revealed && !member.convicted, Error::<T>::NotRevealed);
+		let is_there = match &accusation.defendant {
+			Defendant::Trainer { who: trainer, .. } => {
+				audit.groups.iter().any(|group| group.trainers.contains(trainer))
+			}
+			Defendant::Seat { who: other, bundle_root, .. } => {
+				*other != who && Self::replayed(job, other, bundle_root).is_some()
+			}
+		};
+		ensure!(is_there, Error::<T>::WrongAccused);
+		Self::open_dispute(job, &who, accusation, now)
+	}
+
+	/// Ends one accusation of `who`. Returns what it had at stake; 0 where it had none.
+	fn end_accusation(job: JobId, who: &T::AccountId) -> Balance {
+		Accusations::<T>::mutate_exists(job, who, |accusing| {
+			let Some(found) = accusing else { return 0 };
+			let stake = found.stake;
+			found.open = found.open.saturating_sub(1);
+			if found.open == 0 {
+				*accusing = None;
+			}
+			stake
+		})
+	}
+
+	/// Forgets what `who` earned in an audit.
+	fn take_back_fees(audit: &mut AuditOf<T>, who: &T::AccountId) {
+		audit.served.retain(|other| other != who);
+		audit.owed.retain(|(other, _)| other != who);
+	}
+
+	/// Takes the stake of a seat whose evidence was convicted: a half is burned, the finder has a
+	/// quarter, or no more than a deposit where nothing was proven, and the rest is the jackpot's.
+	fn convict_seat(
+		job: JobId,
+		audit: &mut AuditOf<T>,
+		who: &T::AccountId,
+		conviction: &Conviction<T::AccountId>,
+	) {
+		let (stake, challenge) = (audit.stake, audit.challenge);
+		let Some(member) = audit.member_mut(who).filter(|m| m.revealed && !m.convicted) else {
+			return;
+		};
+		member.convicted = true;
+		let locked = core::mem::take(&mut member.locked);
+		Self::take_back_fees(audit, who);
+		Pool::<T>::mutate(|pool| {
+			let Some(entry) = pool.get_mut(who) else { return };
+			entry.unlock(locked);
+			// What it put at stake with an accusation is lost there, if it is.
+			let amount = stake.min(entry.free());
+			let most = if conviction.proven { Balance::MAX } else { challenge };
+			let (half, quarter) = (amount / 2, (amount / 4).min(most));
+			let reason = HoldReason::VerifierBond.into();
+			let burned =
+				T::Currency::burn_held(&reason, who, half, Precision::BestEffort, Fortitude::Force)
+					.unwrap_or(0);
+			let found = Self::move_bond(who, &conviction.finder, quarter);
+			let rest = amount.saturating_sub(burned).saturating_sub(found);
+			let jackpot = Self::move_to_jackpot(who, rest);
+			entry.lose(burned.saturating_add(found).saturating_add(jackpot));
+			Self::deposit_event(Event::EvidenceConvicted {
+				job,
+				verifier: who.clone(),
+				burned,
+				finder: conviction.finder.clone(),
+				found,
+				jackpot,
+			});
+		});
+	}
+
+	/// Moves held `amount` of a bond to the free balance of `to`, or nothing. Returns how much.
+	fn move_bond(who: &T::AccountId, to: &T::AccountId, amount: Balance) -> Balance {
+		if amount == 0 {
+			return 0;
+		}
+		with_storage_layer(|| {
+			T::Currency::transfer_on_hold(
+				&HoldReason::VerifierBond.into(),
+				who,
+				to,
+				amount,
+				Precision::Exact,
+				Restriction::Free,
+				Fortitude::Force,
+			)
+		})
+		.unwrap_or(0)
+	}
+
+	/// Returns the evidence that a seat of this round revealed of results with this bundle root, unless it
+	/// was convicted.
+	fn evidence_of(
+		job: JobId,
+		who: &T::AccountId,
+		bundle_root: &H256,
+	) -> Option<(WorkResult, Replayed)> {
+		let audit = AuditRecords::<T>::get(job)?;
+		let member = audit.committee.iter().find(|member| member.verifier == *who)?;
+		if !member.revealed || member.convicted {
+			return None;
+		}
+		let findings = Verdicts::<T>::get(job, who)?;
+		audit.groups.iter().zip(findings.verdicts).find_map(|(group, verdict)| match verdict {
+			GroupVerdict::Replayed(replayed) if group.result.bundle_root == *bundle_root => {
+				Some((group.result, replayed))
+			}
+			_ => None,
+		})
+	}
+}
+
+impl<T: Config> Audited<T::AccountId> for Pallet<T> {
+	fn replayed(job: JobId, who: &T::AccountId, bundle_root: &H256) -> Option<WorkResult> {
+		Self::evidence_of(job, who, bundle_root).map(|(result, _)| result)
+	}
+
+	fn evidence(job: JobId, who: &T::AccountId, bundle_root: &H256, segment: u32) -> Option<End> {
+		let (_, replayed) = Self::evidence_of(job, who, bundle_root)?;
+		replayed.evidence.iter().find(|e| e.segment == segment).map(|e| e.end())
+	}
+
+	fn stored(job: JobId, who: &T::AccountId, blob: &H256, state: u32) -> bool {
+		let is_file = |kept: &KeptBlob| kept.root == *blob && kept.state == Some(state);
+		Kept::<T>::get(job, who).iter().any(is_file)
+	}
+
+	fn window(job: JobId) -> Option<Window> {
+		let audit = AuditRecords::<T>::get(job)?;
+		Self::window_of(&audit, Self::now())
+	}
+
+	fn convict(defendant: &Defendant<T::AccountId>, conviction: &Conviction<T::AccountId>) {
+		let job = defendant.job();
+		let Some(mut audit) = AuditRecords::<T>::get(job) else { return };
+		if audit.phase == AuditPhase::Done {
+			return;
+		}
+		match defendant {
+			Defendant::Seat { who, .. } => Self::convict_seat(job, &mut audit, who, conviction),
+			Defendant::Trainer { who, .. } => {
+				let delivered = |group: &crate::Group<T::AccountId>| group.trainers.contains(who);
+				for (at, group) in (0u32..).zip(audit.groups.iter_mut()) {
+					// There are no more than trainers.
+					if delivered(group)
+						&& !group.convicted.contains(who)
+						&& group.convicted.try_push(who.clone()).is_ok()
+					{
+						let trainer = who.clone();
+						Self::deposit_event(Event::TrainerConvicted { job, group: at, trainer });
+					}
+				}
+				Self::decide(job, &mut audit, |_, group| {
+					let all = group.convicted.len() == group.trainers.len();
+					all.then_some(Decision::Rejected)
+				});
+			}
+		}
+		AuditRecords::<T>::insert(job, audit);
+	}
+
+	fn convict_weight() -> Weight {
+		T::WeightInfo::convict()
+	}
+}
+
+impl<T: Config> Stakes<T::AccountId> for Pallet<T> {
+	/// Who accused falsely also earns no fee in this audit.
+	fn forfeit(job: JobId, who: &T::AccountId, to: &T::AccountId, amount: Balance) -> Balance {
+		let stake = Self::end_accusation(job, who);
+		let amount = amount.min(stake);
+		let moved = Pool::<T>::mutate(|pool| {
+			let Some(entry) = pool.get_mut(who) else { return 0 };
+			entry.unlock(stake);
+			let moved = Self::move_bond(who, to, amount);
+			let diverted = match moved {
+				0 => Self::move_to_jackpot(who, amount),
+				_ => 0,
+			};
+			entry.lose(moved.saturating_add(diverted));
+			moved
+		});
+		AuditRecords::<T>::mutate(job, |audit| {
+			if let Some(audit) = audit {
+				Self::take_back_fees(audit, who);
+				if let Some(member) = audit.member_mut(who) {
+					member.lost = true;
+				}
+			}
+		});
+		let (verifier, fault) = (who.clone(), Fault::LostAccusation);
+		Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+		moved
+	}
+
+	fn unlock(job: JobId, who: &T::AccountId) {
+		let stake = Self::end_accusation(job, who);
+		Pool::<T>::mutate(|pool| {
+			if let Some(entry) = pool.get_mut(who) {
+				entry.unlock(stake);
+			}
+		});
+		Self::deposit_event(Event::AccusationOver { job, verifier: who.clone() });
+	}
+}

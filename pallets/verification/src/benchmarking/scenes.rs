@@ -1,0 +1,312 @@
+//! What benchmarks are made of: a full pool, and the largest audit in each phase.
+
+use crate::*;
+use alloc::vec::Vec;
+use frame_benchmarking::v2::*;
+use frame_support::{
+	traits::{
+		fungible::{Inspect, Mutate, MutateHold},
+		Get,
+	},
+	BoundedVec,
+};
+use sp_core::sr25519::Public;
+use trainyard_protocol::{
+	accusation::Peaks,
+	audit::{
+		AuditPhase, Ended, Findings, GroupVerdict, Leaf, Leaves, Paths, Piece, PieceSizes, Pieces,
+		Replayed, SegmentEvidence, MAX_PARTS,
+	},
+	bundle::{self, Checkpoint, Evaluation},
+	duties,
+	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
+	merkle,
+	seats::Resources,
+	trace,
+	views::Standing,
+	vrf, JobId,
+};
+use trainyard_traits::Window;
+
+pub(super) const JOB: JobId = 7;
+pub(super) const SALT: [u8; 32] = [5; 32];
+pub(super) const SEED: H256 = H256([1; 32]);
+/// Segments of a result before the one in which it diverged.
+pub(super) const SEGMENTS: u32 = 1_000;
+
+/// An account with `bond` to put on hold.
+pub(super) fn funded<T: Config>(who: &T::AccountId, bond: Balance) {
+	let amount = bond.saturating_add(T::Currency::minimum_balance().saturating_mul(10));
+	T::Currency::mint_into(who, amount).expect("an account takes money");
+}
+
+/// The smallest bond of which slashes can create a jackpot.
+pub(super) fn bond<T: Config>() -> Balance {
+	T::MinBond::get().max(T::Currency::minimum_balance().saturating_mul(1_000))
+}
+
+pub(super) fn verifier<T: Config>(at: u32) -> T::AccountId {
+	account("verifier", at, 0)
+}
+
+/// What the verifiers have room for, and an audit's seats need.
+pub(super) const ROOM: Resources =
+	Resources { work: u64::MAX, memory_mib: u32::MAX, disk_mib: u32::MAX };
+pub(super) const NEEDS: Resources =
+	Resources { work: 2_000_000, memory_mib: 8_192, disk_mib: 1_024 };
+
+/// A point by which somebody could sign: the generator of Ristretto.
+pub(super) const KEY: [u8; 32] = [
+	0xe2, 0xf2, 0xae, 0x0a, 0x6a, 0xbc, 0x4e, 0x71, 0xa8, 0x84, 0xa9, 0x61, 0xc5, 0x00, 0x51, 0x5f,
+	0x58, 0xe3, 0x0b, 0x6a, 0xa5, 0x82, 0xdd, 0x8d, 0xb6, 0xa6, 0x59, 0x45, 0xe0, 0x8d, 0x2d, 0x76,
+];
+
+/// A verifier that has been there for long, with the longest record.
+pub(super) fn entry(bond: Balance, standing: Standing) -> Entry {
+	let mut entry = Entry::new(bond, ROOM, 0);
+	entry.counted = bond;
+	for now in 0..4 {
+		let _ = entry.weights.push(now, Balance::from(now), SETTLING);
+		let room = Resources { work: ROOM.work.saturating_sub(now.into()), ..ROOM };
+		let _ = entry.capacity.push(now, room, SETTLING);
+		let _ = entry.vrf.push(now, Public::from_raw([now as u8; 32]), SETTLING);
+	}
+	entry.put(standing, 0);
+	entry
+}
+
+/// Fills the pool with `count` verifiers, who take their places and then wait; those who can be on
+/// a committee have their bond on hold.
+pub(super) fn fill_pool<T: Config>(count: u32) {
+	let bond = bond::<T>();
+	let mut pool = PoolOf::<T>::new();
+	for at in 0..count {
+		let who = verifier::<T>(at);
+		if at < MAX_VERIFIERS {
+			funded::<T>(&who, bond);
+			T::Currency::hold(&HoldReason::VerifierBond.into(), &who, bond).expect("it is funded");
+		}
+		let standing = match at < T::MaxPool::get() {
+			true => Standing::Active,
+			false => Standing::Waiting { since: 0 },
+		};
+		pool.try_insert(who, entry(bond, standing)).expect("the pool has room");
+	}
+	Pool::<T>::put(pool);
+	Inflow::<T>::put(Balance::MAX);
+}
+
+/// A full pool, for other pallets' benchmarks; returns those verifiers whose bonds are on hold.
+pub(crate) fn full_pool<T: Config>() -> Vec<T::AccountId> {
+	fill_pool::<T>(T::MaxPool::get());
+	(0..MAX_VERIFIERS.min(T::MaxPool::get())).map(verifier::<T>).collect()
+}
+
+/// All seats ask for everything, and `caller` has prepaid a part of it.
+pub(super) fn ask_for_everything<T: Config>(audit: &mut AuditOf<T>, caller: &T::AccountId) {
+	audit.relay = Some(u32::MAX);
+	let pieces = all_pieces();
+	let asked: Vec<Asked> =
+		pieces.iter().map(|piece| Asked { piece: *piece, stored: false }).collect();
+	for group in audit.groups.iter_mut() {
+		group.asked = asked.clone().try_into().expect("fewer than there can be");
+	}
+	let prepaid = bond::<T>();
+	funded::<T>(caller, prepaid);
+	T::Currency::hold(&HoldReason::Claim.into(), caller, prepaid).expect("it is funded");
+	for member in &audit.committee {
+		let mine = member.verifier == *caller;
+		let claims: Vec<Claim> = (0..MAX_REPLICAS)
+			.map(|group| Claim {
+				group,
+				pieces: pieces.clone(),
+				prepaid: if mine && group == 7 { prepaid } else { 0 },
+				open: true,
+				paid: 0,
+			})
+			.collect();
+		Claims::<T>::insert(JOB, &member.verifier, BoundedVec::truncate_from(claims));
+	}
+}
+
+/// The largest audit in `phase`. Everyone on the committee but the last has committed.
+pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
+	let trainers: Vec<T::AccountId> =
+		(0..MAX_REPLICAS).map(|at| account("trainer", at, 0)).collect();
+	let group = Group {
+		result: WorkResult {
+			bundle_root: H256([1; 32]),
+			model_root: H256([2; 32]),
+			segments: SEGMENTS,
+			diverged: true,
+		},
+		convicted: Default::default(),
+		trainers: trainers.clone().try_into().expect("one for each replica"),
+		decision: None,
+		asked: Default::default(),
+		storers: Default::default(),
+	};
+	let committee: Vec<_> = (0..MAX_VERIFIERS)
+		.map(|at| Member {
+			verifier: verifier::<T>(at),
+			key: KEY,
+			commitment: (at + 1 < MAX_VERIFIERS).then_some(H256([3; 32])),
+			committed_at: 0,
+			revealed: false,
+			convicted: false,
+			lost: false,
+			locked: T::SeatStake::get(),
+			began: 0,
+		})
+		.collect();
+	let mut parties = trainers;
+	parties.push(account("submitter", 0, 0));
+	Audit {
+		round: 0,
+		phase,
+		audit_segments: MAX_AUDIT_SEGMENTS,
+		verifiers: MAX_VERIFIERS,
+		parties: parties.try_into().expect("as many as there may be"),
+		groups: alloc::vec![group; MAX_REPLICAS as usize].try_into().expect("one for each replica"),
+		committee: committee.try_into().expect("as many as there may be"),
+		seed: Some(SEED),
+		fee: Balance::MAX,
+		stake: T::SeatStake::get(),
+		challenge: T::SeatStake::get(),
+		needs: NEEDS,
+		time: 120,
+		waits: 0,
+		sizes: PieceSizes { state: 1_000_000, manifest: 1_000, files: 1_000_000 },
+		storage_byte: 100_000,
+		storage: Balance::MAX,
+		relay: None,
+		latest: u32::MAX,
+		windows: 0,
+		late_windows: 0,
+		length: 2_400,
+		again: 600,
+		window: None,
+		recheck: Rechecks::None,
+		served: Default::default(),
+		owed: Default::default(),
+	}
+}
+
+/// The states that an audit of these reads.
+pub(super) fn read() -> impl Iterator<Item = u32> {
+	(0..MAX_AUDIT_SEGMENTS.saturating_mul(2)).chain([SEGMENTS])
+}
+
+/// All pieces that an audit can read.
+pub(super) fn all_pieces() -> Pieces {
+	let mut pieces = alloc::vec![Piece::Manifest, Piece::Files];
+	pieces.extend(read().map(Piece::State));
+	pieces.try_into().expect("fewer than there can be")
+}
+
+/// The root of the trace of each segment.
+pub(super) const TRACE: H256 = H256([8; 32]);
+pub(super) const STATE: H256 = H256([9; 32]);
+
+/// The leaves under the root of each result.
+pub(super) fn hashes() -> Vec<H256> {
+	let (evaluation, trace) = (Evaluation::new(1.0, 1, 2), trace::seal(&TRACE));
+	let checkpoint = |step| Checkpoint { step, state: STATE, evaluation, trace };
+	let diverged = bundle::Diverged { step: SEGMENTS, trace };
+	bundle::bundle_leaves((0..=SEGMENTS).map(checkpoint), Some(diverged))
+}
+
+/// The path to one of them.
+pub(super) fn path(hashes: &[H256], index: u32) -> Peaks {
+	let path = merkle::proof(hashes, index as usize).expect("it is there");
+	path.try_into().expect("ten levels")
+}
+
+/// The root of all checkpoints, and the leaves of those that an audit reads.
+pub(super) fn leaves() -> (H256, Leaves) {
+	let (evaluation, trace) = (Evaluation::new(1.0, 1, 2), trace::seal(&TRACE));
+	let hashes = hashes();
+	let leaves: Vec<Leaf> = read()
+		.map(|index| Leaf {
+			index,
+			checkpoint: Checkpoint { step: index, state: STATE, evaluation, trace },
+			path: path(&hashes, index),
+		})
+		.collect();
+	(merkle::root(&hashes), leaves.try_into().expect("fewer than there can be"))
+}
+
+/// What the last seat says that draws by `output`: evidence of its own draws, and of as many segments
+/// at which results part as there can be.
+pub(super) fn longest<A: core::fmt::Debug>(
+	draw: vrf::VrfSignature,
+	output: &H256,
+	hashes: &[H256],
+) -> (Findings<A>, Paths) {
+	let (mut verdicts, mut paths) = (Vec::new(), Vec::new());
+	let result = WorkResult {
+		bundle_root: merkle::root(hashes),
+		model_root: H256([2; 32]),
+		segments: SEGMENTS,
+		diverged: true,
+	};
+	for group in 0..MAX_REPLICAS {
+		let own = vrf::own_segments(output, group, SEGMENTS, MAX_AUDIT_SEGMENTS);
+		let free = (0..SEGMENTS).filter(|segment| !own.contains(segment));
+		let parts: Vec<u32> = free.take(MAX_PARTS as usize).collect();
+		let wanted = duties::required(&own, MAX_VERIFIERS as usize - 1, &result, None, &parts)
+			.expect("it is well formed");
+		let evidence: Vec<_> = wanted
+			.iter()
+			.map(|segment| SegmentEvidence {
+				segment: *segment,
+				trace_root: TRACE,
+				ended: Ended::Checkpoint {
+					step: segment + 1,
+					state: STATE,
+					evaluation: Evaluation::new(1.0, 1, 2),
+				},
+				idle_since: Some(*segment),
+			})
+			.collect();
+		paths.extend(wanted.iter().map(|segment| path(hashes, segment + 1)));
+		verdicts.push(GroupVerdict::Replayed(Replayed {
+			evidence: evidence.try_into().expect("as many as there may be"),
+			moved: None,
+			parts: parts.try_into().expect("one for each other result"),
+		}));
+	}
+	let verdicts = verdicts.try_into().expect("one for each replica");
+	(Findings { draw, verdicts }, paths.try_into().expect("one for each segment"))
+}
+
+/// Findings of the longest form, whose draw is not looked at.
+pub(super) fn long_findings<A: core::fmt::Debug>() -> Findings<A> {
+	let draw = vrf::VrfSignature { pre_output: [1; 32], proof: [2; 64] };
+	longest(draw, &SEED, &hashes()).0
+}
+
+/// The largest audit while results stand, with findings of all seats.
+pub(super) fn standing<T: Config>() -> AuditOf<T> {
+	fill_pool::<T>(Room::<T::MaxPool>::get());
+	funded::<T>(&T::Jackpot::get(), 0);
+	let mut audit = largest::<T>(AuditPhase::Standing { until: 0 });
+	audit.window = Some(Window { from: 0, until: 0, again: 0 });
+	let findings = long_findings::<T::AccountId>();
+	let root = merkle::root(&hashes());
+	audit.groups.iter_mut().for_each(|group| group.result.bundle_root = root);
+	for member in audit.committee.iter_mut() {
+		member.commitment = Some(H256([3; 32]));
+		member.revealed = true;
+		Verdicts::<T>::insert(JOB, &member.verifier, findings.clone());
+	}
+	Pool::<T>::mutate(|pool| {
+		for member in &audit.committee {
+			if let Some(entry) = pool.get_mut(&member.verifier) {
+				entry.lock(member.locked);
+			}
+		}
+	});
+	AuditRecords::<T>::insert(JOB, &audit);
+	audit
+}

@@ -1,0 +1,411 @@
+//! Audits as they are played: what trainers delivered, what seats find of it, and whole rounds.
+
+use super::*;
+use alloc::collections::BTreeSet;
+use trainyard_protocol::{
+	accusation::{Claimed, Target},
+	audit::{
+		AuditPhase, Ended, Findings, GroupVerdict, Leaf, Leaves, Paths, Piece, Pieces, Rejection,
+		Replayed, SegmentEvidence,
+	},
+	bundle::{Checkpoint, Evaluation},
+	commitment, duties,
+	job::WorkResult,
+	merkle, trace,
+	views::AuditView,
+	vrf,
+};
+use trainyard_traits::{AuditRequest, AuditStatus, Audits};
+
+/// A request for an audit of `groups` results by `verifiers` verifiers over 2 of 10 segments of
+/// each.
+pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
+	AuditRequest {
+		groups: TRAINERS[..groups].iter().map(|who| (result_of(*who), vec![*who])).collect(),
+		parties: [SUBMITTER].into_iter().chain(TRAINERS).collect(),
+		audit_segments: 2,
+		verifiers,
+		fee: FEE,
+		needs: NEEDS,
+		rate: 2_000_000_000,
+		challenge: CHALLENGE,
+		window: LENGTH,
+		again: AGAIN,
+		sizes: SIZES,
+		storage_byte: BYTE,
+		storage: STORAGE,
+	}
+}
+
+/// The root of the trace of a segment of what `who` trained.
+fn trace_root(who: AccountId, segment: u32) -> H256 {
+	H256(sp_io::hashing::blake2_256(&(who, segment).encode()))
+}
+
+/// The checkpoints that a trainer commits to, as leaves.
+fn checkpoints(who: AccountId) -> Vec<Checkpoint> {
+	(0..=SEGMENTS)
+		.map(|step| {
+			let evaluation = Evaluation::new(1.0, step, 20);
+			let state = H256([who as u8; 32]);
+			let trace = trace::seal(&trace_root(who, step.wrapping_sub(1)));
+			Checkpoint { step, state, evaluation, trace }
+		})
+		.collect()
+}
+
+pub fn bundle_of(who: AccountId) -> H256 {
+	thread_local!(static ROOTS: core::cell::RefCell<BTreeMap<AccountId, H256>> = Default::default());
+	ROOTS.with_borrow_mut(|roots| {
+		*roots.entry(who).or_insert_with(|| {
+			merkle::root(&checkpoints(who).iter().map(Checkpoint::leaf).collect::<Vec<_>>())
+		})
+	})
+}
+
+/// What `who` delivers.
+pub fn result_of(who: AccountId) -> WorkResult {
+	let (bundle_root, model_root) = (bundle_of(who), H256([who as u8; 32]));
+	WorkResult { bundle_root, model_root, segments: SEGMENTS, diverged: false }
+}
+
+/// The path to a leaf of what `who` trained.
+fn path(who: AccountId, index: u32) -> Vec<H256> {
+	let hashes: Vec<H256> = checkpoints(who).iter().map(Checkpoint::leaf).collect();
+	merkle::proof(&hashes, index as usize).unwrap()
+}
+
+/// The leaves of the states among these pieces of what `who` trained.
+pub fn leaves(who: AccountId, pieces: &[Piece]) -> Leaves {
+	let all = checkpoints(who);
+	let leaves: Vec<Leaf> = pieces
+		.iter()
+		.filter_map(|piece| match piece {
+			Piece::State(index) => Some(*index),
+			_ => None,
+		})
+		.map(|index| Leaf {
+			index,
+			checkpoint: all[index as usize],
+			path: path(who, index).try_into().unwrap(),
+		})
+		.collect();
+	leaves.try_into().unwrap()
+}
+
+/// All that can be asked for of a result.
+pub fn everything() -> Vec<Piece> {
+	let mut pieces = vec![Piece::Manifest, Piece::Files];
+	pieces.extend((0..=SEGMENTS).map(Piece::State));
+	pieces.push(Piece::Searched);
+	pieces
+}
+
+/// `who` asks for these pieces.
+pub fn ask(who: AccountId, group: u32, pieces: &[Piece]) -> DispatchResult {
+	let pieces: Pieces = pieces.to_vec().try_into().unwrap();
+	Verification::request(RuntimeOrigin::signed(who), JOB, group, pieces)
+}
+
+/// `who` names `blob` as what holds all that is asked for of `group`, which `of` trained.
+pub fn store(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
+	let asked = view().groups.get(group as usize).map_or(vec![], |group| group.asked.clone());
+	Verification::rescue(RuntimeOrigin::signed(who), JOB, group, blob, leaves(of, &asked))
+}
+
+/// `who` announces `blob`, stores it, and names it as [`store`] does.
+pub fn upload(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
+	Stored::mutate(|stored| stored.retain(|other| *other != blob));
+	store(who, of, group, blob)?;
+	bring(who, blob, BlobSize::get());
+	Stored::mutate(|stored| stored.push(blob));
+	store(who, of, group, blob)
+}
+
+/// `who` stores that many bytes of `blob`, which count if it announced them.
+pub fn bring(who: AccountId, blob: H256, bytes: u64) {
+	Brought::mutate(|brought| {
+		if let Some(count) = brought.get_mut(&(blob, who)) {
+			*count += bytes;
+		}
+	});
+}
+
+/// Opens the audit of [`JOB`], as the market does.
+pub fn open(groups: usize, verifiers: u32) {
+	open_with(request(groups, verifiers));
+}
+
+/// Opens such an audit of [`JOB`].
+pub fn open_with(request: AuditRequest<AccountId>) {
+	Verification::open(JOB, request).unwrap();
+	Due::set(Some(System::block_number() as u32 + 1));
+}
+
+/// One block of the chain, with the market serving [`JOB`] when it is due or progressed.
+pub fn tick() {
+	let now = System::block_number() as u32 + 1;
+	System::set_block_number(now.into());
+	Verification::on_initialize(now.into());
+	let progressed = Progressed::take().contains(&JOB);
+	if progressed || Due::get().is_some_and(|due| due <= now) {
+		match Verification::advance(JOB) {
+			AuditStatus::Pending(at) => {
+				assert!(at > now, "asked to come back in the past");
+				Due::set(Some(at));
+			}
+			AuditStatus::Done { decisions, served, stored } => {
+				Due::set(None);
+				Owed::set(stored);
+				Outcome::set(Some((decisions, served)));
+			}
+		}
+	}
+	Verification::do_try_state().unwrap();
+}
+
+/// Ticks until the audit is in a phase that `wanted` accepts.
+pub fn tick_until(wanted: impl Fn(&AuditPhase) -> bool) {
+	for _ in 0..200 {
+		if wanted(&view().phase) {
+			return;
+		}
+		tick();
+	}
+	panic!("still {:?} after 200 blocks", view().phase);
+}
+
+/// Ticks until the audit is over. Returns what was decided, and who earned a fee.
+pub fn finish() -> (Vec<Decision>, Vec<AccountId>) {
+	tick_until(|phase| *phase == AuditPhase::Done);
+	Outcome::get().expect("the market was told")
+}
+
+pub fn view() -> AuditView<AccountId> {
+	Verification::audit_view(JOB).unwrap()
+}
+
+/// The committee of this round.
+pub fn committee() -> Vec<AccountId> {
+	view().committee.into_iter().map(|member| member.verifier).collect()
+}
+
+pub fn is_committing(phase: &AuditPhase) -> bool {
+	matches!(phase, AuditPhase::Committing { .. })
+}
+
+pub fn is_revealing(phase: &AuditPhase) -> bool {
+	matches!(phase, AuditPhase::Revealing { .. })
+}
+
+pub fn is_standing(phase: &AuditPhase) -> bool {
+	matches!(phase, AuditPhase::Standing { .. })
+}
+
+pub fn is_rescue(phase: &AuditPhase) -> bool {
+	matches!(phase, AuditPhase::Rescue { .. })
+}
+
+/// A verdict on one group, in short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Say {
+	/// Evidence of all that it must replay.
+	Yes,
+	/// The same, and the training stood still from the beginning.
+	Still,
+	/// An accusation.
+	No,
+	/// Unavailable.
+	Gone,
+}
+
+/// What a member of a committee does in a round.
+#[derive(Clone, Debug)]
+pub enum Act {
+	/// Nothing.
+	Vanish,
+	/// Commits, and nothing more.
+	Seal,
+	/// Commits and reveals this, one verdict a group.
+	Speak(Vec<Say>),
+}
+
+/// What a seat says: findings, and the paths that lead from them to the roots.
+#[derive(Clone, Debug)]
+pub struct Said {
+	pub findings: Findings<AccountId>,
+	pub paths: Paths,
+}
+
+/// The pair of a key.
+fn pair_of(key: &H256) -> sr25519::Pair {
+	(1..=9).map(pair).find(|pair| pair.public().0 == key.0).expect("a key of these tests")
+}
+
+/// The signature by which `who`, with the key of `of`, draws for itself in the running round.
+pub fn draw_by(who: AccountId, pair: &sr25519::Pair) -> vrf::VrfSignature {
+	let view = view();
+	let (genesis, seed) = (Verification::genesis(), view.seed.unwrap());
+	let subject =
+		vrf::Subject { genesis: &genesis, job: JOB, round: view.round, seed: &seed, account: &who };
+	vrf::sign(pair.as_ref(), &subject)
+}
+
+/// The signature and the output of `who` in the running round.
+pub fn draw_of(who: AccountId) -> (vrf::VrfSignature, H256) {
+	let view = view();
+	let key = view.committee.iter().find(|m| m.verifier == who).unwrap().vrf_key;
+	let signature = draw_by(who, &pair_of(&key));
+	let (genesis, seed) = (Verification::genesis(), view.seed.unwrap());
+	let subject =
+		vrf::Subject { genesis: &genesis, job: JOB, round: view.round, seed: &seed, account: &who };
+	(signature, vrf::output(&key.0, &subject, &signature).unwrap())
+}
+
+/// The number of the seat of `who`.
+pub fn seat_of(who: AccountId) -> usize {
+	committee().iter().position(|other| *other == who).unwrap()
+}
+
+/// What seats 1 and 2 pick.
+pub const PICK: u32 = 4;
+
+/// The segments of a group that `who` must replay in the running round.
+pub fn wanted(who: AccountId, group: u32) -> Vec<u32> {
+	let (_, output) = draw_of(who);
+	let (view, seat) = (view(), seat_of(who));
+	let result = view.groups[group as usize].result;
+	let own = vrf::own_segments(&output, group, result.segments, view.audit_segments);
+	let moved = matches!(seat, 1 | 2).then_some(PICK);
+	duties::required(&own, seat, &result, moved, &[]).unwrap()
+}
+
+/// Evidence of these segments of what `trainer` delivered.
+pub fn evidence(trainer: AccountId, segments: &[u32]) -> Vec<SegmentEvidence> {
+	let all = checkpoints(trainer);
+	segments
+		.iter()
+		.map(|segment| {
+			let Checkpoint { step, state, evaluation, .. } = all[*segment as usize + 1];
+			SegmentEvidence {
+				segment: *segment,
+				trace_root: trace_root(trainer, *segment),
+				ended: Ended::Checkpoint { step, state, evaluation },
+				idle_since: None,
+			}
+		})
+		.collect()
+}
+
+/// The paths to the root of what `trainer` delivered, from these segments.
+pub fn paths(trainer: AccountId, segments: &[u32]) -> Vec<Vec<H256>> {
+	segments.iter().map(|segment| path(trainer, segment + 1)).collect()
+}
+
+/// A verdict of `who` about what `trainer` delivered as this group, with its paths.
+pub fn verdict(
+	who: AccountId,
+	group: u32,
+	trainer: AccountId,
+	say: Say,
+) -> (GroupVerdict<AccountId>, Vec<Vec<H256>>) {
+	match say {
+		Say::Yes | Say::Still => {
+			let segments = wanted(who, group);
+			let mut found = evidence(trainer, &segments);
+			if say == Say::Still {
+				found.iter_mut().for_each(|e| e.idle_since = Some(0));
+			}
+			let replayed = Replayed {
+				evidence: found.try_into().unwrap(),
+				moved: matches!(seat_of(who), 1 | 2).then_some(PICK),
+				parts: Default::default(),
+			};
+			(GroupVerdict::Replayed(replayed), paths(trainer, &segments))
+		}
+		Say::No => (GroupVerdict::Rejected(rejection(trainer)), vec![]),
+		Say::Gone => (GroupVerdict::Unavailable, vec![]),
+	}
+}
+
+/// What `trainer` is accused of.
+pub fn rejection(trainer: AccountId) -> Rejection<AccountId> {
+	Rejection {
+		account: trainer,
+		target: Target::Model,
+		claimed: Claimed::Other,
+		leaves: Default::default(),
+	}
+}
+
+/// What `who` says in the running round, if it says `says` of the groups.
+pub fn say(who: AccountId, says: &[Say]) -> Said {
+	let all = says.iter().zip(TRAINERS).zip(0..);
+	let (verdicts, paths): (Vec<_>, Vec<_>) =
+		all.map(|((say, trainer), group)| verdict(who, group, trainer, *say)).unzip();
+	said(who, verdicts, paths.concat())
+}
+
+/// What `who` says by these verdicts.
+pub fn said(who: AccountId, verdicts: Vec<GroupVerdict<AccountId>>, paths: Vec<Vec<H256>>) -> Said {
+	let findings = Findings { draw: draw_of(who).0, verdicts: verdicts.try_into().unwrap() };
+	let paths: Vec<_> = paths.into_iter().map(|path| path.try_into().unwrap()).collect();
+	Said { findings, paths: paths.try_into().unwrap() }
+}
+
+pub fn salt(who: AccountId) -> [u8; 32] {
+	[who as u8; 32]
+}
+
+/// Commits what `who` says in the running round.
+pub fn commit(who: AccountId, said: &Said) -> DispatchResult {
+	let (genesis, round) = (Verification::genesis(), view().round);
+	let hash = commitment::verdict(&genesis, JOB, round, &who, &said.findings, &salt(who));
+	Verification::commit(RuntimeOrigin::signed(who), JOB, hash)
+}
+
+pub fn reveal(who: AccountId, said: &Said) -> DispatchResult {
+	let Said { findings, paths } = said.clone();
+	Verification::reveal(RuntimeOrigin::signed(who), JOB, findings, paths, salt(who))
+}
+
+/// Plays one round up to its last reveal: seat `i` does `acts[i]`, or vanishes. Returns the committee.
+pub fn round(acts: &[Act]) -> Vec<AccountId> {
+	tick_until(is_committing);
+	let (number, seats) = (view().round, committee());
+	let mut plan: BTreeMap<AccountId, Said> = BTreeMap::new();
+	let mut sealed = BTreeSet::new();
+	for (who, act) in seats.iter().zip(acts) {
+		match act {
+			Act::Vanish => {}
+			Act::Seal => {
+				commit(*who, &said(*who, vec![], vec![])).unwrap();
+				sealed.insert(*who);
+			}
+			Act::Speak(says) => {
+				let said = say(*who, says);
+				commit(*who, &said).unwrap();
+				plan.insert(*who, said);
+			}
+		}
+	}
+	let over = |phase: &AuditPhase| !is_committing(phase) && !is_revealing(phase);
+	tick_until(|phase| !is_committing(phase) || view().round > number);
+	if is_revealing(&view().phase) {
+		for (who, said) in &plan {
+			reveal(*who, said).unwrap();
+		}
+		tick_until(over);
+	}
+	seats
+}
+
+/// A round in which everyone says the same about the only group.
+pub fn unanimous(say: Say) -> Vec<AccountId> {
+	round(&vec![Act::Speak(vec![say]); VERIFIERS.len()])
+}
+
+/// A seat says this about the only group.
+pub fn speak(say: Say) -> Act {
+	Act::Speak(vec![say])
+}

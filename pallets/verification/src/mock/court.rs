@@ -1,0 +1,166 @@
+//! A court that hears what seats and others accuse somebody of, and decides as a test says.
+
+use super::*;
+use sp_runtime::DispatchError;
+use trainyard_protocol::accusation::{Claimed, Target};
+use trainyard_traits::{
+	Accusation, Audited, Conviction, Court, Defendant, DisputeId, Stakes, Standing,
+};
+
+/// A dispute that is not decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dispute {
+	pub id: DisputeId,
+	pub by: AccountId,
+	pub accusation: Accusation<AccountId>,
+	pub committed_at: BlockNumber,
+	pub stake: u128,
+}
+
+parameter_types! {
+	/// What runs.
+	pub static Disputes: Vec<Dispute> = Vec::new();
+	/// The number of the next one.
+	pub static NextDispute: DisputeId = 0;
+	/// The height at which the last one ended.
+	pub static DisputeEnded: Option<BlockNumber> = None;
+	/// What was settled.
+	pub static Settled: Vec<(Defendant<AccountId>, bool)> = Vec::new();
+	/// Whether accusations are refused.
+	pub static Refuses: bool = false;
+	/// Trainers whose results can be seen to be false.
+	pub static Flagrant: Vec<AccountId> = Vec::new();
+}
+
+pub fn forget_court() {
+	Disputes::set(Vec::new());
+	NextDispute::set(0);
+	DisputeEnded::set(None);
+	Settled::set(Vec::new());
+	Refuses::set(false);
+	Flagrant::set(Vec::new());
+}
+
+pub struct FakeCourt;
+impl Court<AccountId> for FakeCourt {
+	fn accuse(
+		by: &AccountId,
+		accusation: Accusation<AccountId>,
+		committed_at: BlockNumber,
+		stake: u128,
+	) -> Result<DisputeId, DispatchError> {
+		if Refuses::get() {
+			return Err(DispatchError::Other("refused"));
+		}
+		let id = NextDispute::mutate(|next| core::mem::replace(next, *next + 1));
+		let defendant = accusation.defendant;
+		let by = *by;
+		Disputes::mutate(|all| {
+			all.push(Dispute { id, by, accusation, committed_at, stake });
+		});
+		if Flagrant::get().contains(defendant.who()) {
+			convict(id, true);
+		}
+		Ok(id)
+	}
+	fn standing(job: JobId) -> Standing {
+		let of_job = |dispute: &&Dispute| dispute.accusation.defendant.job() == job;
+		Standing {
+			commitments: 0,
+			disputes: Disputes::get().iter().filter(of_job).count() as u32,
+			ended: DisputeEnded::get(),
+		}
+	}
+	fn settle(defendant: &Defendant<AccountId>, acquitted: bool) -> u128 {
+		Settled::mutate(|settled| settled.push((*defendant, acquitted)));
+		0
+	}
+	fn forget(_: JobId) {}
+	fn accuse_weight() -> Weight {
+		Weight::from_parts(1, 1)
+	}
+	fn standing_weight() -> Weight {
+		Weight::zero()
+	}
+	fn forget_weight() -> Weight {
+		Weight::zero()
+	}
+	fn settle_weight() -> Weight {
+		Weight::from_parts(1, 1)
+	}
+}
+
+/// Takes a dispute out.
+fn take(id: DisputeId) -> Dispute {
+	Disputes::mutate(|all| {
+		let at = all.iter().position(|dispute| dispute.id == id).expect("it runs");
+		all.remove(at)
+	})
+}
+
+fn ended() {
+	DisputeEnded::set(Some(System::block_number() as u32));
+	Progressed::mutate(|jobs| jobs.push(JOB));
+}
+
+/// The challenger wins. All other disputes with this defendant are moot.
+pub fn convict(id: DisputeId, proven: bool) {
+	let dispute = take(id);
+	let defendant = dispute.accusation.defendant;
+	let unlock = |dispute: &Dispute| {
+		if dispute.stake > 0 {
+			Verification::unlock(defendant.job(), &dispute.by);
+		}
+	};
+	unlock(&dispute);
+	let conviction = Conviction { dispute: id, finder: dispute.by, proven };
+	<Verification as Audited<_>>::convict(&defendant, &conviction);
+	let others = Disputes::get().into_iter().filter(|d| d.accusation.defendant == defendant);
+	for other in others {
+		unlock(&take(other.id));
+	}
+	ended();
+}
+
+/// The challenger loses. Returns how much the defendant has of it.
+pub fn acquit(id: DisputeId) -> u128 {
+	let dispute = take(id);
+	let defendant = dispute.accusation.defendant;
+	let moved = match dispute.stake {
+		0 => 0,
+		stake => Verification::forfeit(defendant.job(), &dispute.by, defendant.who(), stake),
+	};
+	ended();
+	moved
+}
+
+/// The numbers of the disputes that run.
+pub fn disputes() -> Vec<DisputeId> {
+	Disputes::get().iter().map(|dispute| dispute.id).collect()
+}
+
+/// Somebody without a seat challenges with a deposit.
+pub fn sue(by: AccountId, accusation: Accusation<AccountId>) -> DisputeId {
+	FakeCourt::accuse(&by, accusation, System::block_number() as u32, 0).unwrap()
+}
+
+/// What a trainer is accused of in these tests.
+pub fn of_trainer(who: AccountId) -> Accusation<AccountId> {
+	Accusation {
+		defendant: Defendant::Trainer { job: JOB, who },
+		target: Target::Model,
+		claimed: Claimed::Other,
+		leaves: Default::default(),
+	}
+}
+
+/// What a seat is accused of, of its evidence about what `trainer` delivered.
+pub fn of_seat(who: AccountId, trainer: AccountId, segment: u32) -> Accusation<AccountId> {
+	let bundle_root = bundle_of(trainer);
+	Accusation {
+		defendant: Defendant::Seat { job: JOB, who, bundle_root },
+		target: Target::Evidence(segment),
+		claimed: Claimed::Other,
+		leaves: Default::default(),
+	}
+}
