@@ -4,7 +4,7 @@
 //! agenda alone, at the height at which it is forgotten; [`Due`] does not have it any more.
 
 use crate::{Agenda, Config, Cursor, Due, Error, Jobs, Pallet, WeightInfo};
-use frame_support::{ensure, weights::Weight};
+use frame_support::{ensure, traits::Get, weights::Weight};
 use sp_runtime::DispatchError;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{job::BlockNumber, JobId, H256};
@@ -22,11 +22,18 @@ impl<T: Config> Clock for Pallet<T> {
 	}
 
 	fn key_weight() -> Weight {
-		T::WeightInfo::serve(1).saturating_sub(T::WeightInfo::serve(0))
+		// In which state the job is says how much it may take.
+		T::WeightInfo::serve(1)
+			.saturating_sub(T::WeightInfo::serve(0))
+			.saturating_add(T::DbWeight::get().reads(1))
 	}
 
 	fn worst_task() -> Weight {
 		Self::worst_advance()
+	}
+
+	fn worst_of(job: JobId) -> Weight {
+		Jobs::<T>::get(job).map_or_else(Self::worst_advance, |job| Self::worst_of_state(&job.state))
 	}
 
 	fn perform(job: JobId) -> Weight {

@@ -1,10 +1,10 @@
 //! What the court asks about the results of jobs, and what a conviction does to their trainers.
 //!
-//! While a job is audited its results can be challenged, if [`Config::Patience`] lets the window open. A
-//! job is not decided before the window is over and nothing is disputed. A trainer that the court
-//! convicted is rejected then, whatever else was decided about its result, and its deposit is shared out
-//! by [`ConvictionShares`](trainyard_protocol::fees::ConvictionShares); a challenger's lost deposit is
-//! the trainer's where it keeps its own.
+//! Results can be challenged while the audit lets them stand, for as long as [`Config::Patience`] and the
+//! work of the job say. A trainer that the court convicted is rejected when the audit is over, whatever
+//! was decided about its result, and its deposit is shared out by
+//! [`LostShares`](trainyard_protocol::fees::LostShares); a challenger's lost deposit is the trainer's
+//! where it keeps its own.
 
 use crate::{
 	Config, Guilt, Guilty, Hearing, Hearings, Job, Jobs, Pallet, Replica, Specs, WeightInfo,
@@ -22,10 +22,10 @@ use trainyard_program::{
 };
 use trainyard_protocol::{
 	fees,
-	job::{Balance, BlockNumber, Fate, JobState, MAX_REPLICAS},
+	job::{Balance, BlockNumber, Fate, JobState, WorkResult, MAX_REPLICAS},
 	JobId,
 };
-use trainyard_traits::{Charged, Conviction, Court, Defendant, Submissions, Window};
+use trainyard_traits::{Charged, Conviction, Court, Defendant, Submissions};
 
 impl<T: Config> Pallet<T> {
 	/// Returns the most results of a step of this job, or of a slice of an evaluation: what lowering it
@@ -40,25 +40,10 @@ impl<T: Config> Pallet<T> {
 		Some(step.max(slice)).filter(|results| *results <= MAX_RESULTS)
 	}
 
-	/// Opens the window of a job whose audit begins now, if there is any patience.
-	pub(crate) fn open_window(id: JobId, job: &Job<T::AccountId>, now: BlockNumber) {
+	/// Returns how the results of a job can be challenged. `None` where that cannot be counted; no such
+	/// job was posted.
+	pub(crate) fn hearing(job: &Job<T::AccountId>, spec: &JobSpec) -> Option<Hearing> {
 		let patience = T::Patience::get();
-		if patience == 0 {
-			return;
-		}
-		// What cannot be counted was not posted.
-		let hearing = Specs::<T>::get(id).and_then(|spec| Self::hearing(job, &spec, now, patience));
-		if let Some(hearing) = hearing {
-			Hearings::<T>::insert(id, hearing);
-		}
-	}
-
-	fn hearing(
-		job: &Job<T::AccountId>,
-		spec: &JobSpec,
-		now: BlockNumber,
-		patience: BlockNumber,
-	) -> Option<Hearing> {
 		let parts = &job.quote.parts;
 		let machine = u128::from(job.terms.machine.rate());
 		let in_block = machine.saturating_mul(T::BlockTime::get().into()) / 1_000;
@@ -66,42 +51,18 @@ impl<T: Config> Pallet<T> {
 			let blocks = flop.ok()?.div_ceil(in_block.max(1));
 			Some(BlockNumber::try_from(blocks).unwrap_or(BlockNumber::MAX))
 		};
-		// After a dispute there is time for one replay, and to challenge.
-		let again = blocks(parts.longest_flop(spec))?.saturating_add(patience / 4);
-		let length = patience.max(again);
+		let again = blocks(parts.longest_flop(spec))?.saturating_add(patience / 4).max(1);
 		// Two disputes are heard at a time.
 		let clock = |flop| Some(blocks(flop)?.saturating_mul(2).saturating_add(patience));
 		let short = clock(parts.evaluation_defence_flop())?;
-		let until = now.saturating_add(length).saturating_sub(1);
 		let (price, fee) = (job.terms.price_per_ut, T::FeePerUt::get());
 		Some(Hearing {
-			window: Window { from: now, until, again },
+			length: patience.max(again),
+			again,
 			deposit: fees::challenge_deposit(spec, parts, price, fee)?,
 			clock: clock(parts.defence_flop(spec))?.max(short),
 			short,
 		})
-	}
-
-	/// Returns the height at which a job whose audit is over can be decided at the earliest, unless that
-	/// is now: while its window is open, or something is disputed.
-	pub(crate) fn is_heard_until(id: JobId, now: BlockNumber) -> Option<BlockNumber> {
-		let Hearing { window, .. } = Hearings::<T>::get(id)?;
-		let standing = T::Court::standing(id);
-		if window.is_over(now, &standing) {
-			return None;
-		}
-		// Whatever begins or ends lets the job be looked at. A look is a record or two, so one now and
-		// then costs little.
-		let next = now.saturating_add(window.again.max(1));
-		Some(match window.over_at(&standing) {
-			over if over > now => over,
-			_ => next,
-		})
-	}
-
-	/// Returns the weight of one [`Self::is_heard_until`].
-	pub(crate) fn hearing_weight() -> Weight {
-		T::DbWeight::get().reads(1).saturating_add(T::Court::standing_weight())
 	}
 
 	/// Returns whether the court convicted a trainer of a job that has not ended.
@@ -130,9 +91,14 @@ impl<T: Config> Pallet<T> {
 		own.saturating_add(T::Court::settle_weight().saturating_mul(trainers))
 	}
 
+	/// Returns the job, where it is audited.
+	fn audited(id: JobId) -> Option<Job<T::AccountId>> {
+		Jobs::<T>::get(id).filter(|job| job.state == JobState::Auditing)
+	}
+
 	/// Returns the job, where it is audited and the result of `who` can still be challenged.
 	fn accusable(id: JobId, who: &T::AccountId) -> Option<Job<T::AccountId>> {
-		let job = Jobs::<T>::get(id).filter(|job| job.state == JobState::Auditing)?;
+		let job = Self::audited(id)?;
 		let mut replicas = job.replicas.iter();
 		let works = replicas.any(|r| r.trainer == *who && r.fate == Fate::Working);
 		(works && Hearings::<T>::contains_key(id)).then_some(job)
@@ -144,20 +110,24 @@ impl<T: Config> Pallet<T> {
 		let found = Self::accusable(job, who)?;
 		let reveals = T::Submissions::reveals(job);
 		let (_, reveal) = reveals.into_iter().find(|(trainer, _)| trainer == who)?;
-		let spec = Specs::<T>::get(job)?.check().ok()?;
-		let case = Case { spec, seed: found.seed? };
-		Some(Charged { case, result: reveal.result(), results: found.quote.results })
+		Self::case_of(job, &found, reveal.result())
 	}
 
-	/// Returns the weight of one [`Self::charged`] at worst. Checking a specification is a small part of
+	/// Returns what a seat of the audit of `job` claims that replayed this `result`; `None` for a job that
+	/// is not audited.
+	pub fn charged_seat(job: JobId, result: WorkResult) -> Option<Charged> {
+		Self::case_of(job, &Self::audited(job)?, result)
+	}
+
+	fn case_of(id: JobId, job: &Job<T::AccountId>, result: WorkResult) -> Option<Charged> {
+		let spec = Specs::<T>::get(id)?.check().ok()?;
+		Some(Charged { case: Case { spec, seed: job.seed? }, result, results: job.quote.results })
+	}
+
+	/// Returns the weight of one [`Self::charged`] or [`Self::charged_seat`] at worst. Checking a specification is a small part of
 	/// what posting a job takes.
 	pub fn charged_weight() -> Weight {
 		T::WeightInfo::charged()
-	}
-
-	/// Returns the window of a job, while it is audited.
-	pub fn window(job: JobId) -> Option<Window> {
-		Hearings::<T>::get(job).map(|hearing| hearing.window)
 	}
 
 	/// Returns the deposit of a challenge to a result of a job, while it is audited.
@@ -200,9 +170,8 @@ impl<T: Config> Pallet<T> {
 		Specs::<T>::insert(id, spec);
 		Jobs::<T>::insert(id, job);
 		Self::schedule(id, BlockNumber::MAX);
-		let window = Window { from: 0, until: BlockNumber::MAX, again: 1 };
-		let deposit = fees::CHALLENGE_BASE;
-		Hearings::<T>::insert(id, Hearing { window, deposit, clock: 1_000, short: 1_000 });
+		let (length, again, deposit) = (BlockNumber::MAX, 1, fees::CHALLENGE_BASE);
+		Hearings::<T>::insert(id, Hearing { length, again, deposit, clock: 1_000, short: 1_000 });
 		id
 	}
 }

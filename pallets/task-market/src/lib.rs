@@ -64,6 +64,7 @@ pub use weights::WeightInfo;
 #[allow(clippy::expect_used)]
 pub mod pallet {
 	use super::*;
+	use core::marker::PhantomData;
 	use frame_support::{
 		dispatch::PostDispatchInfo, pallet_prelude::*, traits::fungible, weights::Weight,
 	};
@@ -78,7 +79,10 @@ pub mod pallet {
 	use trainyard_traits::{Audits, AwaitedBlobs, Beacon, Court, Submissions, TrainerRegistry};
 
 	/// Version of the layout of this pallet's storage.
-	const STORAGE_VERSION: StorageVersion = StorageVersion::new(4);
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(5);
+
+	/// Four hours at 6 s a block: for how long honest machines may be away, unless a chain says otherwise.
+	pub const PATIENCE: BlockNumber = 2_400;
 
 	#[pallet::pallet]
 	#[pallet::storage_version(STORAGE_VERSION)]
@@ -106,8 +110,7 @@ pub mod pallet {
 		/// Disputes about what was revealed.
 		type Court: Court<Self::AccountId>;
 
-		/// For how many blocks honest machines may be away while something is disputed; 0 closes the
-		/// window of every job.
+		/// For how many blocks honest machines may be away while something is disputed.
 		type Patience: Get<BlockNumber>;
 
 		/// Time between two blocks, in milliseconds: what a machine computes in a block.
@@ -141,20 +144,9 @@ pub mod pallet {
 		#[pallet::constant]
 		type MinAuditFee: Get<Balance>;
 
-		/// Price of storing a byte on chain, of which the escrow pays half where a seat asked for it.
+		/// Price of storing a byte on chain, of which the escrow pays half where a seat's draw reads it.
 		#[pallet::constant]
 		type StorageByte: Get<Balance>;
-
-		/// Most work that may be drawn of one result for every verifier of a round: what a small
-		/// machine does in the time for verdicts. Where the training stands still, one segment is
-		/// added.
-		#[pallet::constant]
-		type MaxAuditWork: Get<MicroUt>;
-
-		/// Most work that a verifier may have to replay in a round of all results together, where
-		/// each replica brings a different one, with the segments that may be added.
-		#[pallet::constant]
-		type MaxRoundWork: Get<MicroUt>;
 
 		/// Most bytes that a rescue may have: what the blocks of its period can carry, and the
 		/// largest blob.
@@ -216,6 +208,40 @@ pub mod pallet {
 		Record,
 	}
 
+	/// For how many blocks honest machines may be away by the genesis of the chain: what
+	/// [`Config::Patience`] returns where nobody decided otherwise.
+	#[pallet::storage]
+	pub type FirstPatience<T> = StorageValue<_, BlockNumber, ValueQuery, ConstU32<PATIENCE>>;
+
+	/// What a chain begins with.
+	#[pallet::genesis_config]
+	pub struct GenesisConfig<T> {
+		/// For how many blocks honest machines may be away while something is disputed.
+		pub patience: BlockNumber,
+		#[serde(skip)]
+		_config: PhantomData<T>,
+	}
+
+	impl<T> Default for GenesisConfig<T> {
+		fn default() -> Self {
+			Self { patience: PATIENCE, _config: PhantomData }
+		}
+	}
+
+	impl<T> GenesisConfig<T> {
+		/// Returns what a chain begins with on which machines may be away for that many blocks.
+		pub fn of(patience: BlockNumber) -> Self {
+			Self { patience, ..Self::default() }
+		}
+	}
+
+	#[pallet::genesis_build]
+	impl<T: Config> BuildGenesisConfig for GenesisConfig<T> {
+		fn build(&self) {
+			FirstPatience::<T>::put(self.patience);
+		}
+	}
+
 	/// Number of the next job.
 	#[pallet::storage]
 	pub type NextJob<T> = StorageValue<_, JobId, ValueQuery>;
@@ -236,7 +262,7 @@ pub mod pallet {
 		StorageMap<_, Twox64Concat, JobId, (BlockNumber, BlockNumber), OptionQuery>;
 
 	/// How the results of a job can be challenged, while it is in
-	/// [`JobState::Auditing`](trainyard_protocol::job::JobState); none for a job without a window.
+	/// [`JobState::Auditing`](trainyard_protocol::job::JobState).
 	#[pallet::storage]
 	pub type Hearings<T> = StorageMap<_, Twox64Concat, JobId, Hearing, OptionQuery>;
 
@@ -434,7 +460,9 @@ pub mod pallet {
 		BadReplicas,
 		/// Verifiers must be an odd number from 3 to 15.
 		BadVerifiers,
-		/// Audited segments must be 1 to `MAX_AUDIT_SEGMENTS` and at most the job's segments.
+		/// Each verifier draws too few or too many segments. It must draw `ceil(45 n / (1,000
+		/// verifiers))` of `n` segments at least (of more than 1,000, as of 1,000), and 16 and all
+		/// segments at most: change `audit_segments` or `verifiers`.
 		BadAuditSegments,
 		/// The price of a `ut` is zero.
 		ZeroPrice,
@@ -488,11 +516,12 @@ pub mod pallet {
 		NotEnded,
 		/// The job ended too recently to be forgotten.
 		StillRetained,
-		/// Every verifier would have to replay more work than `MaxAuditWork`: raise the number of
-		/// checkpoints (a smaller `checkpoint_interval`) or lower `audit_segments`.
+		/// A verifier would have to replay more work than a machine of the job's class does in a day:
+		/// raise the number of checkpoints (a smaller `checkpoint_interval`), or lower
+		/// `audit_segments` and raise `verifiers`.
 		AuditTooLarge,
-		/// The drawn states and the data, which a trainer must be able to store on chain where
-		/// verifiers cannot fetch them, are more than the blocks of the period `Rescue` can carry:
+		/// The states and the data that a verifier reads, which a trainer must be able to store on chain
+		/// where somebody cannot fetch them, are more than the blocks of the period `Rescue` can carry:
 		/// lower `audit_segments` or train a smaller model.
 		RescueTooLarge,
 		/// A step, an evaluation or the state needs more memory than a machine of the job's class
@@ -504,9 +533,9 @@ pub mod pallet {
 		/// A verifier would have to fetch more than a machine of the job's class can in a round:
 		/// lower `audit_segments` or `replicas`, or train a smaller model on fewer data.
 		DownloadTooLarge,
-		/// A verifier would have to replay more work than `MaxRoundWork` where all replicas bring
-		/// different results: lower `replicas` or `audit_segments`, or raise the number of
-		/// checkpoints.
+		/// A verifier would have to replay more work than a machine of the job's class does in a day
+		/// where all replicas bring different results: lower `replicas` or `audit_segments`, or raise
+		/// the number of checkpoints.
 		ResultsTooLarge,
 		/// The part of the pay for undecided results is 0 to 100 percent.
 		BadUndecidedPercent,

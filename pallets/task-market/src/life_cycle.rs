@@ -11,11 +11,12 @@
 //! | Seeding | the seed of the next draw height is there (nobody is needed) | Training |
 //! | Training | all committed, or its deadline | Revealing, or `Failed` |
 //! | Revealing | all revealed and all models stored, or its deadline, which moves while blocks have no room for chunks | Auditing, or `Failed` |
-//! | Auditing | the audit decided (each round has deadlines of its own), or it has no committee `AuditDeadline` after it began; and nothing is or can be disputed | `Settled` or `Failed` |
+//! | Auditing | the audit decided (each round has deadlines of its own, and results stand until nothing is or can be disputed), or it has no committee `AuditDeadline` after it began | `Settled` or `Failed` |
 //! | Ended | `RetentionBlocks` after that | its records are removed |
 
 use crate::{
-	Agenda, Applicants, Config, Event, Job, Jobs, Pallet, Replica, Specs, Uploading, WeightInfo,
+	Agenda, Applicants, Config, Event, Hearings, Job, Jobs, Pallet, Replica, Specs, Uploading,
+	WeightInfo,
 };
 use alloc::{collections::BTreeMap, vec::Vec};
 use codec::Encode;
@@ -76,25 +77,42 @@ impl<T: Config> Pallet<T> {
 
 	/// Returns the largest weight of one [`Self::advance`].
 	pub fn worst_advance() -> Weight {
-		let settle = Self::settle_weight();
-		let assign = T::WeightInfo::assign(T::MaxApplicants::get());
-		let audit = T::Audits::advance_weight()
-			.saturating_add(T::WeightInfo::look())
-			.saturating_add(Self::hearing_weight());
-		T::WeightInfo::close_applications()
-			.max(Self::seed_weight().saturating_add(assign).saturating_add(settle))
-			.max(T::WeightInfo::open_reveals().saturating_add(settle))
-			.max(Self::models_weight().saturating_add(T::WeightInfo::look()))
-			.max(
-				Self::models_weight()
-					.saturating_add(Self::open_audit_weight())
-					.saturating_add(settle),
-			)
-			.max(audit.saturating_add(Self::give_up_weight()).saturating_add(settle))
-			.max(Self::forget_weight())
+		[
+			JobState::Open,
+			JobState::Seeding,
+			JobState::Training,
+			JobState::Revealing,
+			JobState::Auditing,
+			JobState::Ended(Ending::Settled),
+		]
+		.iter()
+		.fold(Weight::zero(), |worst, state| worst.max(Self::worst_of_state(state)))
 	}
 
-	/// Returns the weight of opening an audit, and a window with it.
+	/// Returns the largest weight of one [`Self::advance`] of a job in this state.
+	pub(crate) fn worst_of_state(state: &JobState) -> Weight {
+		let settle = Self::settle_weight();
+		match state {
+			JobState::Open => T::WeightInfo::close_applications().max(settle),
+			JobState::Seeding => {
+				let assign = T::WeightInfo::assign(T::MaxApplicants::get());
+				Self::seed_weight().saturating_add(assign).saturating_add(settle)
+			}
+			JobState::Training => T::WeightInfo::open_reveals().saturating_add(settle),
+			JobState::Revealing => {
+				let open = Self::open_audit_weight().saturating_add(settle);
+				Self::models_weight().saturating_add(T::WeightInfo::look().max(open))
+			}
+			JobState::Auditing => T::Audits::advance_weight()
+				.saturating_add(T::WeightInfo::look())
+				.saturating_add(Self::give_up_weight())
+				.saturating_add(settle)
+				.saturating_add(Self::disputes_weight()),
+			JobState::Ended(_) => Self::forget_weight(),
+		}
+	}
+
+	/// Returns the weight of opening an audit, with how its results can be challenged.
 	fn open_audit_weight() -> Weight {
 		T::WeightInfo::open_audit().saturating_add(T::DbWeight::get().reads_writes(2, 1))
 	}
@@ -352,25 +370,32 @@ impl<T: Config> Pallet<T> {
 		let parties = core::iter::once(job.submitter.clone())
 			.chain(job.replicas.iter().map(|r| r.trainer.clone()))
 			.collect();
-		let request = AuditRequest {
+		let hearing = Self::spec(id).and_then(|spec| Self::hearing(job, &spec));
+		let request = hearing.map(|hearing| AuditRequest {
 			groups,
 			parties,
 			audit_segments: job.terms.audit_segments,
 			verifiers: job.terms.verifiers,
 			fee: job.terms.audit_fee,
 			needs,
+			rate: job.terms.machine.rate(),
+			challenge: hearing.deposit,
+			window: hearing.length,
+			again: hearing.again,
 			sizes: job.quote.sizes,
 			storage_byte: T::StorageByte::get(),
-		};
-		if T::Audits::open(id, request).is_err() {
+			storage: job.quote.storage,
+		});
+		let opened = request.is_some_and(|request| T::Audits::open(id, request).is_ok());
+		let Some(hearing) = hearing.filter(|_| opened) else {
 			// Nobody's fault: no audit, so no loss, and the part for what was trained.
 			Self::conclude(id, job, |_| Some(Fate::Undecided));
 			Self::end(id, job, Ending::Failed, &[]);
 			return None;
-		}
+		};
 		let next = now.saturating_add(1);
 		Self::enter(job, JobState::Auditing, now, next);
-		Self::open_window(id, job, now);
+		Hearings::<T>::insert(id, hearing);
 		Self::deposit_event(Event::AuditOpened { job: id, results });
 		Some(next)
 	}
@@ -380,9 +405,7 @@ impl<T: Config> Pallet<T> {
 		job: &mut Job<T::AccountId>,
 		now: BlockNumber,
 	) -> (Next, Weight) {
-		let mut weight = T::Audits::advance_weight()
-			.saturating_add(T::WeightInfo::look())
-			.saturating_add(Self::hearing_weight());
+		let mut weight = T::Audits::advance_weight().saturating_add(T::WeightInfo::look());
 		let last = job.since.saturating_add(T::AuditDeadline::get());
 		if now >= last {
 			// A round that runs goes on; the next one does not begin.
@@ -396,12 +419,9 @@ impl<T: Config> Pallet<T> {
 				(Some(job.deadline), weight)
 			}
 			AuditStatus::Done { decisions, served, stored } => {
-				if let Some(next) = Self::is_heard_until(id, now) {
-					job.deadline = next;
-					return (Some(next), weight);
-				}
 				Self::decide(id, job, &decisions, &served, &stored);
-				(None, weight.saturating_add(Self::settle_weight()))
+				let settle = Self::settle_weight().saturating_add(Self::disputes_weight());
+				(None, weight.saturating_add(settle))
 			}
 		}
 	}
@@ -465,11 +485,11 @@ impl<T: Config> Pallet<T> {
 		}
 	}
 
-	/// Returns the weight of ending a job.
+	/// Returns the weight of ending a job, but for what was disputed of it.
 	pub(crate) fn settle_weight() -> Weight {
 		T::WeightInfo::settle()
 			.saturating_add(Self::release_weight())
-			.saturating_add(Self::disputes_weight())
+			.saturating_add(T::DbWeight::get().reads_writes(1, 1))
 	}
 
 	/// Lets the models go that the job named. Those of its trainers are kept for a while.
@@ -503,7 +523,8 @@ impl<T: Config> Pallet<T> {
 		Self::end_audited(id, job, ending, served, &[]);
 	}
 
-	/// Does what [`Self::end`] does where trainers are owed for what they `stored` for the audit.
+	/// Does what [`Self::end`] does where seats get something back of what they paid for what trainers
+	/// `stored`.
 	pub(crate) fn end_audited(
 		id: JobId,
 		job: &mut Job<T::AccountId>,

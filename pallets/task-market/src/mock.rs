@@ -103,7 +103,7 @@ pub struct FakeAudit {
 	pub request: AuditRequest<AccountId>,
 	pub opened: u32,
 	pub served: Vec<AccountId>,
-	/// What trainers are owed for what they stored.
+	/// What seats get back of what they paid for what trainers stored.
 	pub stored: Vec<(AccountId, u128)>,
 	pub decisions: Option<Vec<Decision>>,
 }
@@ -130,8 +130,6 @@ parameter_types! {
 	pub static RefuseRounds: bool = false;
 	pub static RefuseAudits: bool = false;
 	pub static ServiceWeight: Weight = Weight::MAX;
-	pub static MaxAuditWork: MicroUt = 10_000;
-	pub static MaxRoundWork: MicroUt = 30_000;
 	pub static MaxRescue: u64 = 1 << 30;
 	/// There are no verifiers: audits wait until somebody gives them up.
 	pub static NoVerifiers: bool = false;
@@ -142,18 +140,15 @@ parameter_types! {
 	/// Deposits for records. Nothing, but where a test is about them.
 	pub static RecordBase: Balance = 0;
 	pub static RecordByte: Balance = 0;
-	/// For how long machines may be away. No window opens, but where a test is about it.
+	/// For how long machines may be away.
 	pub static Patience: u32 = 0;
-	/// Where disputes stand.
-	pub static Standings: BTreeMap<JobId, traits::Standing> = BTreeMap::new();
+	/// What challengers lost to each trainer, as the fake court says.
+	pub static Won: Balance = 0;
 	/// Whom the court was told to be acquitted or not, in order.
 	pub static Acquittals: Vec<(AccountId, bool)> = Vec::new();
 	/// Jobs of which the court was told to forget what was said, in order.
 	pub static ForgottenDisputes: Vec<JobId> = Vec::new();
 }
-
-/// What challengers lost to each trainer, as the fake court says.
-pub const WON: Balance = 77;
 
 pub struct FakeTrainers;
 impl traits::TrainerRegistry<AccountId> for FakeTrainers {
@@ -302,15 +297,18 @@ impl traits::Court<AccountId> for FakeCourt {
 	) -> Result<u64, DispatchError> {
 		Err(DispatchError::Other("no seat accuses here"))
 	}
-	fn standing(job: JobId) -> traits::Standing {
-		Standings::get().get(&job).copied().unwrap_or_default()
+	fn standing(_: JobId) -> traits::Standing {
+		Default::default()
 	}
 	fn settle(defendant: &traits::Defendant<AccountId>, acquitted: bool) -> Balance {
 		Acquittals::mutate(|all| all.push((*defendant.who(), acquitted)));
-		WON
+		Won::get()
 	}
 	fn forget(job: JobId) {
 		ForgottenDisputes::mutate(|all| all.push(job));
+	}
+	fn accuse_weight() -> Weight {
+		Weight::zero()
 	}
 	fn standing_weight() -> Weight {
 		Weight::zero()
@@ -376,8 +374,6 @@ impl Config for Test {
 	type FeePerUt = ConstU128<1_000_000>;
 	type MinAuditFee = ConstU128<100>;
 	type StorageByte = StorageByte;
-	type MaxAuditWork = MaxAuditWork;
-	type MaxRoundWork = MaxRoundWork;
 	type MaxRescue = MaxRescue;
 	type RecordBase = RecordBase;
 	type RecordByte = RecordByte;
@@ -416,8 +412,6 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		RefuseRounds::set(false);
 		RefuseAudits::set(false);
 		ServiceWeight::set(Weight::MAX);
-		MaxAuditWork::set(10_000);
-		MaxRoundWork::set(30_000);
 		MaxRescue::set(1 << 30);
 		NoVerifiers::set(false);
 		CommitteeSits::set(false);
@@ -425,7 +419,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		RecordBase::set(0);
 		RecordByte::set(0);
 		Patience::set(0);
-		Standings::set(BTreeMap::new());
+		Won::set(0);
 		Acquittals::set(Vec::new());
 		ForgottenDisputes::set(Vec::new());
 		System::set_block_number(1);

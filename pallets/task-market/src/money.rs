@@ -5,13 +5,12 @@
 //! when that is removed. What goes out, all at once when the job ends:
 //!
 //! - from the escrow: pay of accepted replicas (those that diverged among them) for the segments that
-//!   they trained, the part of undecided ones that the terms name, half of what it cost trainers to
-//!   store what a seat of the audit asked for, audit fees earned, the protocol fee of accepted replicas
+//!   they trained, the part of undecided ones that the terms name, what seats of the audit get back of
+//!   what they paid for pieces that their draws read, audit fees earned, the protocol fee of accepted replicas
 //!   that did not diverge (burned), and all the rest back to the submitter, what an early stop saved
 //!   included;
 //! - from each deposit: what its replica's fate costs ([`lost_deposit`]), shared out by
-//!   [`SlashShares`], or, of a trainer that the court convicted, by [`ConvictionShares`], and the rest
-//!   back to the trainer.
+//!   [`LostShares`], and the rest back to the trainer.
 //!
 //! A payment never fails in a way that loses money or stops the job: what cannot be
 //! delivered (a recipient that would stay below the existential deposit) goes to the
@@ -20,12 +19,9 @@
 
 use crate::{
 	lost_deposit, Config, Error, Event, Guilty, Hearings, HoldReason, Job, Pallet, Quote,
-	SlashShares, SpecFault, TotalBurned, Worth,
+	SpecFault, TotalBurned, Worth,
 };
-use alloc::{
-	collections::{BTreeMap, BTreeSet},
-	vec::Vec,
-};
+use alloc::collections::{BTreeMap, BTreeSet};
 use frame_support::{
 	defensive, ensure,
 	pallet_prelude::DispatchResult,
@@ -42,18 +38,16 @@ use trainyard_program::{
 };
 use trainyard_protocol::{
 	audit::PieceSizes,
-	fees::{self, ConvictionShares, Rates, Sums},
+	duties,
+	fees::{self, LostShares, Rates, Sums},
 	job::{
-		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS, MAX_REPLICAS,
-		MAX_VERIFIERS, MIN_VERIFIERS,
+		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS,
+		MIN_VERIFIERS,
 	},
 	seats::Resources,
 	JobId, MicroUt,
 };
 use trainyard_traits::TrainerRegistry;
-
-/// Part of a trainer's deposit that is to be shared out.
-type Pot<AccountId> = (AccountId, Balance);
 
 impl<T: Config> Pallet<T> {
 	/// Returns the specification, if it is valid.
@@ -69,8 +63,9 @@ impl<T: Config> Pallet<T> {
 		let sizes = MIN_VERIFIERS..=MAX_VERIFIERS;
 		let odd = terms.verifiers % 2 == 1;
 		ensure!(odd && sizes.contains(&terms.verifiers), Error::<T>::BadVerifiers);
-		let segments = MAX_AUDIT_SEGMENTS.min(spec.segments());
-		ensure!((1..=segments).contains(&terms.audit_segments), Error::<T>::BadAuditSegments);
+		let (draws, all) = (terms.audit_segments, spec.segments());
+		let fits = draws <= all && duties::fits(draws, all, terms.verifiers);
+		ensure!(fits, Error::<T>::BadAuditSegments);
 		ensure!(terms.price_per_ut > 0, Error::<T>::ZeroPrice);
 		ensure!(terms.undecided_percent <= 100, Error::<T>::BadUndecidedPercent);
 		let least = T::MinPeriod::get();
@@ -80,14 +75,14 @@ impl<T: Config> Pallet<T> {
 			Error::<T>::BadPeriods
 		);
 		let (needs, parts) = Needs::and_parts(spec);
-		Self::check_needs(&needs, terms)?;
-		let drawn = parts.drawn_micro_ut(spec, terms.audit_segments).map_err(fault)?;
-		ensure!(drawn <= T::MaxAuditWork::get(), Error::<T>::AuditTooLarge);
-		let audit = parts.audit_micro_ut(spec, terms.audit_segments).map_err(fault)?;
+		let replays = terms.replays(all);
+		Self::check_needs(&needs, replays, terms)?;
+		let audit = parts.audit_micro_ut(spec, replays).map_err(fault)?;
+		let most = duties::most_work(terms.machine.rate());
+		ensure!(audit <= most, Error::<T>::AuditTooLarge);
 		// All results may differ, and a verifier checks each of them in the same time.
 		let round = audit.checked_mul(MicroUt::from(terms.replicas));
-		let fits = round.is_some_and(|round| round <= T::MaxRoundWork::get());
-		ensure!(fits, Error::<T>::ResultsTooLarge);
+		ensure!(round.is_some_and(|round| round <= most), Error::<T>::ResultsTooLarge);
 		let least = Self::least_fee(audit, terms).ok_or(Error::<T>::AmountOverflow)?;
 		ensure!(terms.audit_fee >= least, Error::<T>::AuditFeeTooLow);
 		let rates = Rates {
@@ -97,10 +92,10 @@ impl<T: Config> Pallet<T> {
 			record_byte: T::RecordByte::get(),
 			storage_byte: T::StorageByte::get(),
 		};
-		let rescue = needs.rescue(terms.audit_segments);
+		let rescue = needs.rescue(terms.replayed_by_all(all));
 		let sums = Sums::of(spec, terms, &parts, rescue, &rates);
 		let sums = sums.ok_or(Error::<T>::AmountOverflow)?;
-		let disk = needs.disk(terms.audit_segments, terms.replicas);
+		let disk = needs.disk(replays, terms.replicas);
 		let seat = Resources { work: audit, memory_mib: mib(needs.memory()), disk_mib: mib(disk) };
 		let sizes =
 			PieceSizes { state: needs.checkpoint, manifest: needs.manifest(), files: needs.files };
@@ -108,11 +103,11 @@ impl<T: Config> Pallet<T> {
 		Ok(Quote::new(parts, sums, seat, sizes, results))
 	}
 
-	/// Fails if a machine of the job's class could not carry it, or if what would have to be stored
-	/// in a rescue does not fit the time for it.
-	fn check_needs(needs: &Needs, terms: &Terms) -> Result<(), Error<T>> {
+	/// Fails if a machine of the job's class could not carry it, or if what a seat that replays this many
+	/// segments may ask for does not fit in a rescue.
+	fn check_needs(needs: &Needs, replays: u32, terms: &Terms) -> Result<(), Error<T>> {
 		let rescue = T::MaxRescue::get();
-		let beside = needs.beside(terms.machine, terms.audit_segments, terms.replicas, rescue);
+		let beside = needs.beside(terms.machine, replays, terms.replicas, rescue);
 		match beside.iter().find(|shortage| shortage.is_exceeded()) {
 			None => Ok(()),
 			Some(shortage) => Err(match shortage.resource {
@@ -154,8 +149,8 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Moves all money of a job whose replicas' fates are known, and credits power. `served`
-	/// has an entry for each audit fee earned, `stored` says what trainers are owed for what they had
-	/// to store for the audit.
+	/// has an entry for each audit fee earned, `stored` says what seats get back of what they paid for
+	/// pieces that trainers stored.
 	pub(crate) fn settle(
 		id: JobId,
 		job: &Job<T::AccountId>,
@@ -204,13 +199,13 @@ impl<T: Config> Pallet<T> {
 			Self::pay(id, HoldReason::Escrow, &job.submitter, &replica.trainer, pay);
 			add(&mut settlement.paid_to_trainers, pay);
 		}
-		// The escrow covers no more; an audit may count a state twice that two searches read.
+		// The escrow covers no more.
 		let mut storage = quote.storage;
-		for (trainer, amount) in stored {
+		for (seat, amount) in stored {
 			let amount = storage.min(*amount);
 			storage = storage.saturating_sub(amount);
-			Self::pay(id, HoldReason::Escrow, &job.submitter, trainer, amount);
-			add(&mut settlement.paid_to_trainers, amount);
+			Self::pay(id, HoldReason::Escrow, &job.submitter, seat, amount);
+			add(&mut settlement.paid_to_verifiers, amount);
 		}
 		// The escrow covers this many services; an audit reports no more.
 		let covered = job.terms.verifiers.saturating_mul(MAX_AUDIT_ROUNDS);
@@ -233,65 +228,54 @@ impl<T: Config> Pallet<T> {
 
 		// From the deposits.
 		//
-		// Fees for checking work that was good, or that was settled by agreement, are no loss.
+		// What checking work costs that was good, or that was settled by agreement, is no loss.
 		let delivered = job.replicas.iter().any(|r| r.fate.is_true() || r.fate == Fate::Agreed);
 		let mut loss = if delivered { 0 } else { settlement.paid_to_verifiers };
-		let mut pots = Vec::<Pot<T::AccountId>>::new();
-		let (mut found, mut pooled) = (0, 0);
 		let hearing = Hearings::<T>::take(id);
 		for replica in &job.replicas {
 			let lost = lost_deposit(replica.fate, quote.deposit);
 			let kept = quote.deposit.saturating_sub(lost);
 			Self::give_back(id, HoldReason::Deposit, &replica.trainer, kept);
-			if lost > 0 {
-				add(&mut settlement.slashed, lost);
-				let guilt = hearing.and_then(|_| Guilty::<T>::take(id, &replica.trainer));
-				if let (Some(hearing), Some(guilt)) = (hearing, guilt) {
-					let shares = ConvictionShares::of(lost, loss, guilt.proven, hearing.deposit);
-					loss = loss.saturating_sub(shares.submitter);
-					Self::share_out_guilt(id, job, &replica.trainer, &guilt.finder, &shares);
-					add(&mut settlement.slashed_to_submitter, shares.submitter);
-					add(&mut settlement.slashed_burned, shares.burned);
-					add(&mut settlement.slashed_to_finders, shares.finder);
-					add(&mut settlement.slashed_to_jackpot, shares.jackpot);
-					continue;
-				}
-				pots.push((replica.trainer.clone(), lost));
-				add(&mut pooled, lost);
-				// A replay shows what is false; what a seat could not have it only asked for.
-				if replica.fate != Fate::Unavailable {
-					add(&mut found, lost);
-				}
+			if lost == 0 {
+				continue;
 			}
+			let guilt = hearing.and_then(|_| Guilty::<T>::take(id, &replica.trainer));
+			let shares = match (&guilt, replica.fate) {
+				(Some(guilt), _) => {
+					let challenge = hearing.map_or(0, |hearing| hearing.deposit);
+					LostShares::of(lost, loss, guilt.proven, challenge)
+				}
+				(None, Fate::Unavailable) => LostShares::withheld(lost, loss),
+				(None, _) => LostShares::unburned(lost, loss),
+			};
+			loss = loss.saturating_sub(shares.submitter);
+			let finder = guilt.as_ref().map(|guilt| &guilt.finder);
+			Self::share_out(id, job, &replica.trainer, finder, &shares);
+			add(&mut settlement.slashed, lost);
+			add(&mut settlement.slashed_to_submitter, shares.submitter);
+			add(&mut settlement.slashed_burned, shares.burned);
+			add(&mut settlement.slashed_to_finders, shares.finder);
+			add(&mut settlement.slashed_to_jackpot, shares.jackpot);
 		}
-		let count = services.values().fold(0u32, |sum, n| sum.saturating_add(*n));
-		let shares = SlashShares::of(pooled, found, loss, count);
-		Self::share_out(id, &mut pots, &job.submitter, shares.submitter);
-		add(&mut settlement.slashed_to_submitter, shares.submitter);
-		for (verifier, count) in &services {
-			let bounty = shares.per_service.saturating_mul(Balance::from(*count));
-			Self::share_out(id, &mut pots, verifier, bounty);
-			add(&mut settlement.slashed_to_verifiers, bounty);
-		}
-		Self::share_out(id, &mut pots, &T::Jackpot::get(), shares.jackpot);
-		add(&mut settlement.slashed_to_jackpot, shares.jackpot);
 		if hearing.is_some() {
 			settlement.won = Self::settle_disputes(id, job);
 		}
 		settlement
 	}
 
-	/// Shares out the deposit of a trainer that the court convicted.
-	fn share_out_guilt(
+	/// Shares out the deposit that a trainer lost.
+	fn share_out(
 		id: JobId,
 		job: &Job<T::AccountId>,
 		trainer: &T::AccountId,
-		finder: &T::AccountId,
-		shares: &ConvictionShares,
+		finder: Option<&T::AccountId>,
+		shares: &LostShares,
 	) {
 		let pay = |to, amount| Self::pay(id, HoldReason::Deposit, trainer, to, amount);
 		pay(&job.submitter, shares.submitter);
-		pay(finder, shares.finder);
+		if let Some(finder) = finder {
+			pay(finder, shares.finder);
+		}
 		pay(&T::Jackpot::get(), shares.jackpot);
 		Self::burn(HoldReason::Deposit, trainer, shares.burned);
 	}
@@ -310,25 +294,6 @@ impl<T: Config> Pallet<T> {
 		let undecided = job.replicas.iter().filter(|r| r.fate == Fate::Undecided);
 		let results: BTreeSet<u32> = undecided.filter_map(|r| r.result).collect();
 		u32::try_from(results.len()).unwrap_or(u32::MAX)
-	}
-
-	/// Pays `amount` out of the `pots`, emptying one after the other.
-	fn share_out(
-		id: JobId,
-		pots: &mut Vec<Pot<T::AccountId>>,
-		to: &T::AccountId,
-		mut amount: Balance,
-	) {
-		while amount > 0 {
-			let Some((trainer, left)) = pots.last_mut() else { return };
-			let part = amount.min(*left);
-			Self::pay(id, HoldReason::Deposit, trainer, to, part);
-			*left = left.saturating_sub(part);
-			amount = amount.saturating_sub(part);
-			if *left == 0 {
-				pots.pop();
-			}
-		}
 	}
 
 	/// Moves held money of `from` to the free balance of `to`.

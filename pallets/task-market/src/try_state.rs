@@ -91,7 +91,6 @@ impl<T: Config> Pallet<T> {
 				ensure!(paid || s.paid_to_trainers == 0, "pay for what earns none");
 				let out = s
 					.slashed_to_submitter
-					.saturating_add(s.slashed_to_verifiers)
 					.saturating_add(s.slashed_to_jackpot)
 					.saturating_add(s.slashed_burned)
 					.saturating_add(s.slashed_to_finders);
@@ -105,10 +104,12 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		let audited = |id| Jobs::<T>::get(id).is_some_and(|job| job.state == JobState::Auditing);
-		ensure!(Hearings::<T>::iter_keys().all(audited), "a window of a job that is not audited");
+		ensure!(Hearings::<T>::iter_keys().all(audited), "a hearing of a job that is not audited");
+		let auditing =
+			Jobs::<T>::iter_values().filter(|job| job.state == JobState::Auditing).count();
+		ensure!(Hearings::<T>::iter_keys().count() == auditing, "an audited job without a hearing");
 		for (id, trainer) in Guilty::<T>::iter_keys() {
-			let has_window = Hearings::<T>::contains_key(id);
-			let job = Jobs::<T>::get(id).filter(|_| has_window).ok_or("guilt without a window")?;
+			let job = Jobs::<T>::get(id).filter(|_| audited(id)).ok_or("guilt without an audit")?;
 			let works = |r: &Replica<_>| r.trainer == trainer && r.fate == Fate::Working;
 			ensure!(job.replicas.iter().any(works), "somebody is guilty who has no result");
 		}

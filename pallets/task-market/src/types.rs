@@ -19,7 +19,6 @@ use trainyard_protocol::{
 	seats::Resources,
 	MicroUt, Text, H256,
 };
-use trainyard_traits::Window;
 
 /// A job, as far as it changes; what to train never does and is in [`Specs`](crate::Specs).
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
@@ -102,11 +101,14 @@ pub struct Quote {
 	pub results: u32,
 }
 
-/// How the results of a job can be challenged, fixed when the window opens.
+/// How the results of a job can be challenged, fixed when its audit begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
 pub struct Hearing {
-	/// When.
-	pub window: Window,
+	/// Blocks for which the window is open at least.
+	pub length: BlockNumber,
+	/// Blocks for which it is open again after a dispute or a claim ended: one replay, and time to
+	/// challenge.
+	pub again: BlockNumber,
 	/// The deposit of a challenge.
 	pub deposit: Balance,
 	/// Blocks of each side for all its moves in a dispute about a segment.
@@ -222,37 +224,11 @@ impl PalletError for SpecFault {
 	const MAX_ENCODED_SIZE: usize = 1;
 }
 
-/// How slashed deposits are shared out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlashShares {
-	/// For the submitter.
-	pub submitter: Balance,
-	/// For every service of a verifier.
-	pub per_service: Balance,
-	/// For the jackpot.
-	pub jackpot: Balance,
-}
-
-impl SlashShares {
-	/// Shares out `slashed`. The submitter is made whole first, up to its `loss`. Of the rest, half of
-	/// what verifiers `found` goes to them in equal parts, one for each of the `services`
-	/// rendered, rounded down; all else to the jackpot, so that nobody can earn by making a
-	/// counterparty fail: by asking for what it cannot store in time, for one.
-	pub fn of(slashed: Balance, found: Balance, loss: Balance, services: u32) -> Self {
-		let submitter = slashed.min(loss);
-		let rest = slashed.saturating_sub(submitter);
-		let per_service = (rest.min(found) / 2).checked_div(Balance::from(services)).unwrap_or(0);
-		let to_verifiers = per_service.saturating_mul(Balance::from(services));
-		Self { submitter, per_service, jackpot: rest.saturating_sub(to_verifiers) }
-	}
-}
-
 /// Returns how much of its `deposit` a trainer loses by the `fate` of its replica: all of it for
 /// what only a trainer can be blamed for, nothing otherwise.
 ///
-/// States that could not be fetched cost as much as false ones. A cheat sees which segments are
-/// drawn. With a milder loss it would stop serving, or rescue garbage, whenever a segment that it
-/// faked is among them.
+/// States that could not be fetched cost as much as false ones. A cheat sees what is asked for. With a
+/// milder loss it would stop serving whenever a segment that it faked is among that.
 pub fn lost_deposit(fate: Fate, deposit: Balance) -> Balance {
 	match fate {
 		Fate::NotCommitted

@@ -26,7 +26,8 @@ impl<T: Config> Pallet<T> {
 	/// Returns the least `audit_fee` for this specification and the other terms; `None` where the
 	/// specification is invalid or the fee out of range.
 	pub fn audit_fee(spec: JobSpec, terms: &Terms) -> Option<Balance> {
-		let audit = work::audit_micro_ut(&spec.check().ok()?, terms.audit_segments).ok()?;
+		let spec = spec.check().ok()?;
+		let audit = work::audit_micro_ut(&spec, terms.replays(spec.segments())).ok()?;
 		Self::least_fee(audit, terms)
 	}
 

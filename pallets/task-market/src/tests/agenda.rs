@@ -58,7 +58,7 @@ fn the_oldest_are_served_first() {
 fn nothing_is_served_without_room_and_nothing_is_lost() {
 	run(|| {
 		let id = post(1);
-		ServiceWeight::set(TaskMarket::worst_advance());
+		ServiceWeight::set(TaskMarket::worst_of_state(&JobState::Open));
 		run_to(9);
 		assert_eq!((job(id).state, due(id)), (JobState::Open, 6));
 		assert_eq!(Cursor::<Test>::get(), Some(6), "waits where it had no room");
@@ -182,7 +182,10 @@ fn a_look_at_a_job_does_not_read_what_it_trains() {
 		assert_ok!(TaskMarket::agree(RuntimeOrigin::signed(SUBMITTER), id, Some(1)));
 		reveal_after(id, 11, 1, spec.segments());
 		reveal_after(id, 12, 1, spec.segments());
+		// How it can be challenged follows from what it trains.
+		Specs::<Test>::insert(id, &spec);
 		leave(id);
+		Specs::<Test>::remove(id);
 		decide(id, &[Decision::Rejected], &[]);
 		leave(id);
 		assert_eq!(job(id).state, JobState::Ended(Ending::Failed));

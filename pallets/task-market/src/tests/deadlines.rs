@@ -75,7 +75,7 @@ fn a_job_that_is_closed_late_keeps_the_height_of_its_deadline() {
 	run(|| {
 		let id = post(1);
 		apply(id, &[11]);
-		ServiceWeight::set(TaskMarket::worst_advance());
+		ServiceWeight::set(TaskMarket::worst_of_state(&JobState::Open));
 		run_to(40);
 		assert_eq!(job(id).state, JobState::Open);
 		ServiceWeight::set(Weight::MAX);
@@ -346,9 +346,10 @@ fn equal_results_are_audited_once() {
 		// Work is for each result. Disk is for what is fetched of all that there may be, and for the
 		// rows, once.
 		let (needs, replicas) = (Needs::of(&noisy()), job(id).terms.replicas);
-		let disk = needs.disk(4, replicas);
+		// Four draws, two by duty, and where results part.
+		let disk = needs.disk(7, replicas);
 		assert_eq!(u64::from(request.needs.disk_mib), disk.div_ceil(1 << 20));
-		assert!(disk > needs.download(4, replicas) + needs.rows);
+		assert!(disk > needs.download(7, replicas) + needs.rows);
 		assert_eq!(request.needs.work, 2 * job(id).quote.needs.work);
 		assert!(events().contains(&Event::AuditOpened { job: id, results: 2 }));
 

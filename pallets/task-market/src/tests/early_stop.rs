@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use trainyard_program::{units, work};
 use trainyard_protocol::{
 	audit::Decision,
+	duties,
 	job::{Balance, Fate, JobState, Settlement, Terms},
 	MicroUt,
 };
@@ -183,12 +184,11 @@ proptest! {
 	fn a_part_is_worth_its_work(
 		interval in 1u32..=1_500, price in 1u128..1_000_000_000_000, cuts in prop::collection::vec(0.0f64..=1.0, 2),
 	) {
-		MaxAuditWork::set(u64::MAX);
-		MaxRoundWork::set(u64::MAX);
 		let mut spec = stopping();
 		spec.training.checkpoint_interval = interval;
 		let audit_fee = 10_000_000_000_000;
-		let terms = Terms { price_per_ut: price, audit_fee, audit_segments: 1, ..terms(1) };
+		let audit_segments = duties::least_draws(spec.segments(), 3);
+		let terms = Terms { price_per_ut: price, audit_fee, audit_segments, ..terms(1) };
 		let spec = spec.check().unwrap();
 		let quote: Quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
 		let all = spec.segments();

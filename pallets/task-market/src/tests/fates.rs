@@ -7,6 +7,7 @@ use trainyard_program::{
 };
 use trainyard_protocol::{
 	audit::Decision,
+	duties,
 	job::{Balance, Ending, Fate, JobState, Settlement, Terms},
 };
 
@@ -50,22 +51,20 @@ fn rejected() {
 		let (quote, s, fate, state) = one(Decision::Rejected);
 		assert_eq!((fate, state), (Fate::Rejected, JobState::Ended(Ending::Failed)));
 		let rest = quote.deposit - 3 * FEE;
-		let bounty = rest / 2 / 3;
 		let expected = Settlement {
 			escrowed: quote.escrow,
 			paid_to_verifiers: 3 * FEE,
 			refunded: quote.escrow - 3 * FEE,
 			slashed: quote.deposit,
 			slashed_to_submitter: 3 * FEE,
-			slashed_to_verifiers: 3 * bounty,
-			slashed_to_jackpot: rest - 3 * bounty,
+			slashed_to_jackpot: rest,
 			..Default::default()
 		};
 		assert_eq!(s, expected);
 		assert_eq!(free(SUBMITTER), ENDOWMENT, "made whole to the last unit");
 		assert_eq!(free(11), ENDOWMENT - quote.deposit);
-		VERIFIERS.iter().for_each(|v| assert_eq!(free(*v), ENDOWMENT + FEE + bounty));
-		assert_eq!(free(JACKPOT), rest - 3 * bounty);
+		VERIFIERS.iter().for_each(|v| assert_eq!(free(*v), ENDOWMENT + FEE));
+		assert_eq!(free(JACKPOT), rest, "nobody found anything before the court");
 		assert_eq!((Credited::get(), TotalBurned::<Test>::get()), (vec![], 0));
 	});
 }
@@ -79,7 +78,10 @@ fn unavailable_costs_as_much_as_fraud() {
 		assert_eq!(s.slashed, quote.deposit);
 		assert_eq!(s.slashed_to_submitter, 3 * FEE);
 		// Nobody earns by asking for what a trainer cannot store in time.
-		assert_eq!((s.slashed_to_verifiers, s.slashed_to_jackpot), (0, quote.deposit - 3 * FEE));
+		let rest = quote.deposit - 3 * FEE;
+		assert_eq!((s.slashed_to_finders, s.slashed_burned), (0, rest / 2));
+		assert_eq!(s.slashed_to_jackpot, rest - rest / 2);
+		assert_eq!(TotalBurned::<Test>::get(), rest / 2);
 		assert_eq!(free(11), ENDOWMENT - quote.deposit);
 		assert_eq!(s.refunded, quote.escrow - 3 * FEE);
 		assert_eq!(free(SUBMITTER), ENDOWMENT, "made whole to the last unit");
@@ -251,7 +253,8 @@ fn a_fine_tuning_is_paid_and_mints_no_power() {
 		let [plain, tuned] = ids.map(job);
 		// It reads the initial model, too.
 		assert!(tuned.quote.sizes.files > plain.quote.sizes.files);
-		assert_eq!(Quote { sizes: plain.quote.sizes, ..tuned.quote }, plain.quote);
+		let Quote { sizes, needs, .. } = plain.quote;
+		assert_eq!(Quote { sizes, needs, ..tuned.quote }, plain.quote);
 		assert_eq!(tuned.settlement, plain.settlement);
 		assert_eq!(tuned.replicas[0].fate, Fate::Accepted);
 		assert_eq!(free(11), ENDOWMENT + 2 * plain.quote.price);
@@ -268,11 +271,11 @@ fn evaluations_are_paid_and_mint_no_power() {
 		evaluated.dataset.validation_every = 2;
 		(evaluated.dataset.train_rows, evaluated.dataset.validation_rows) = (40_000, 40_000);
 		evaluated.training.checkpoint_interval = 10;
-		MaxAuditWork::set(u64::MAX);
-		MaxRoundWork::set(u64::MAX);
 		let ids = [plain, evaluated].map(|spec| {
 			let segments = spec.segments();
-			let id = post_spec(SUBMITTER, spec, Terms { audit_fee: 1_000_000, ..terms(1) });
+			let audit_segments = duties::least_draws(segments, 3).max(4);
+			let terms = Terms { audit_fee: 10_000_000, audit_segments, ..terms(1) };
+			let id = post_spec(SUBMITTER, spec, terms);
 			apply(id, &[11]);
 			run_to_state(id, JobState::Training);
 			commit(id, 11);
@@ -355,8 +358,9 @@ fn a_job_with_every_kind_of_result() {
 		assert_eq!(s.refunded, quote.escrow - pay - quote.fee / 4 - 3 * FEE);
 		assert_eq!(s.slashed, 2 * quote.deposit);
 		assert_eq!(s.slashed_to_submitter, 0, "one good result is what it paid the audit for");
-		// For what they found, and not for what they only asked for.
-		assert_eq!(s.slashed_to_verifiers, quote.deposit / 2 / 3 * 3);
+		// Half of what was withheld is burned.
+		let half = quote.deposit / 2;
+		assert_eq!((s.slashed_burned, s.slashed_to_jackpot), (half, 2 * quote.deposit - half));
 		assert_eq!(free(11), ENDOWMENT + pay);
 		assert_eq!(free(12), ENDOWMENT - quote.deposit);
 		assert_eq!(free(13), ENDOWMENT - quote.deposit);

@@ -10,7 +10,7 @@ use trainyard_protocol::{
 	audit::Decision,
 	job::{JobState, Terms},
 };
-use trainyard_traits::{Conviction, JobObserver, Standing};
+use trainyard_traits::{Conviction, JobObserver};
 
 /// Something that someone does. Numbers choose among what there is.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ enum Act {
 	Verifiers { gone: bool, sit: bool },
 	Patience { blocks: u32 },
 	Convict { job: u32, trainer: usize, finder: u64, proven: bool },
-	EndDispute { job: u32 },
+	Progress { job: u32 },
 	Blocks { count: u32 },
 }
 
@@ -78,7 +78,7 @@ fn act() -> impl Strategy<Value = Act> {
 		6 => (0u32..6, 0usize..5, prop_oneof![Just(OTHER), Just(500)], any::<bool>()).prop_map(
 			|(job, trainer, finder, proven)| Act::Convict { job, trainer, finder, proven },
 		),
-		4 => (0u32..6).prop_map(|job| Act::EndDispute { job }),
+		4 => (0u32..6).prop_map(|job| Act::Progress { job }),
 		24 => (1u32..4).prop_map(|count| Act::Blocks { count }),
 	]
 }
@@ -213,11 +213,8 @@ fn perform(act: Act) {
 					TaskMarket::convict(id, &who, &Conviction { dispute, finder, proven });
 				}
 			}
-			Act::EndDispute { job } => {
+			Act::Progress { job } => {
 				if let Some(id) = among(job, JobState::Auditing) {
-					let ended = Some(TaskMarket::now());
-					let standing = Standing { ended, ..Default::default() };
-					Standings::mutate(|all| all.insert(id, standing));
 					TaskMarket::progressed(id);
 				}
 			}

@@ -1,32 +1,14 @@
 //! Sharing out of slashed deposits, and payments that cannot be delivered.
 
-use crate::{lost_deposit, mock::*, Event, SlashShares, TotalBurned};
+use crate::{lost_deposit, mock::*, Event, TotalBurned};
 use frame_support::assert_ok;
 use proptest::prelude::*;
 use trainyard_protocol::{
 	audit::Decision,
+	duties,
+	fees::LostShares,
 	job::{Balance, Fate, Terms},
 };
-
-#[test]
-fn slashed_money_is_shared_by_rule() {
-	let shares = |slashed, loss, services| {
-		let s = SlashShares::of(slashed, slashed, loss, services);
-		(s.submitter, s.per_service, s.jackpot)
-	};
-	// Nobody lost and nobody served.
-	assert_eq!(shares(100, 0, 0), (0, 0, 100));
-	// Half to those who served, half to the jackpot.
-	assert_eq!(shares(100, 0, 2), (0, 25, 50));
-	// What does not divide goes to the jackpot.
-	assert_eq!(shares(101, 0, 3), (0, 16, 53));
-	// The submitter comes first, and gets its loss at most.
-	assert_eq!(shares(100, 30, 1), (30, 35, 35));
-	assert_eq!(shares(100, 100, 1), (100, 0, 0));
-	assert_eq!(shares(100, 200, 1), (100, 0, 0));
-	assert_eq!(shares(0, 10, 1), (0, 0, 0));
-	assert_eq!(shares(Balance::MAX, 0, 1), (0, Balance::MAX / 2, Balance::MAX / 2 + 1));
-}
 
 #[test]
 fn fates_cost_what_they_deserve() {
@@ -46,15 +28,19 @@ fn fates_cost_what_they_deserve() {
 
 proptest! {
 	#[test]
-	fn shares_add_up(slashed in any::<u128>(), loss in any::<u128>(), services in 0u32..200) {
-		let s = SlashShares::of(slashed, slashed, loss, services);
-		let verifiers = s.per_service.checked_mul(Balance::from(services)).unwrap();
-		prop_assert_eq!(
-			s.submitter.checked_add(verifiers).unwrap().checked_add(s.jackpot),
-			Some(slashed)
-		);
-		prop_assert!(s.submitter <= loss);
-		prop_assert!(s.jackpot >= verifiers);
+	fn shares_add_up(
+		lost in any::<u128>(), loss in any::<u128>(), proven in any::<bool>(), challenge in any::<u128>(),
+	) {
+		for s in [
+			LostShares::of(lost, loss, proven, challenge),
+			LostShares::withheld(lost, loss),
+			LostShares::unburned(lost, loss),
+		] {
+			let parts = [s.submitter, s.burned, s.finder, s.jackpot];
+			let sum = parts.into_iter().try_fold(0u128, |sum, part| sum.checked_add(part));
+			prop_assert_eq!(sum, Some(lost));
+			prop_assert!(s.submitter <= loss && s.finder <= s.burned);
+		}
 	}
 
 	/// A cheat's deposit pays all audit fees that the submitter can have paid, whatever the
@@ -74,30 +60,20 @@ proptest! {
 		prop_assert!(quote.escrow == quote.price + quote.fee + fees);
 	}
 
-	/// A trainer that fakes one of the segments is caught with probability drawn / segments, and
-	/// then loses the deposit: on average at least all that a replica is worth, so that no saving
-	/// pays for the risk. The audit fees, which only make the submitter whole, do not count.
+	/// The stake is three times what a replica is worth, however many segments there are.
 	#[test]
-	fn faking_a_segment_does_not_pay(
-		price in 1u128..1_000_000_000_000, interval in 1u32..=1_500, drawn in 1u32..=16,
+	fn a_deposit_does_not_grow_with_the_segments(
+		price in 1u128..1_000_000_000_000, interval in 1u32..=1_500,
 	) {
-		MaxAuditWork::set(u64::MAX);
-		MaxRoundWork::set(u64::MAX);
 		let mut spec = trainyard_program::spec::JobSpec::noisy_example();
 		spec.training.checkpoint_interval = interval;
-		let segments = spec.segments();
-		let audit_segments = drawn.min(segments);
+		let audit_segments = duties::least_draws(spec.segments(), 3);
 		let audit_fee = 10_000_000_000_000;
 		let terms = Terms { price_per_ut: price, audit_segments, audit_fee, ..terms(1) };
 		let spec = spec.check().unwrap();
 		let quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
-		let stake = quote.deposit - 9 * audit_fee;
-		let risk = stake * Balance::from(audit_segments) / Balance::from(segments);
-		prop_assert!(risk >= quote.price + quote.fee, "{} of {}", audit_segments, segments);
-		// Nor is more asked than that.
-		let (k, n) = (Balance::from(audit_segments), Balance::from(segments));
-		let exact = (quote.price + quote.fee) * n;
-		prop_assert!(stake == 50_000 || (stake - 1) * k < exact);
+		let worth = quote.price.max(quote.fee);
+		prop_assert_eq!(quote.deposit, (3 * worth).max(50_000) + 9 * audit_fee);
 	}
 }
 
@@ -107,7 +83,8 @@ const UNPAYABLE: Balance = ED - 1;
 /// A job whose only verifier is an account that does not exist, for a fee that is too small
 /// to make it exist.
 fn job_with_unpayable_verifier() -> u32 {
-	let terms = Terms { audit_fee: UNPAYABLE, price_per_ut: 100_000, ..terms(1) };
+	let terms =
+		Terms { audit_fee: UNPAYABLE, price_per_ut: 100_000, audit_segments: 2, ..terms(1) };
 	let id = post_with(SUBMITTER, terms);
 	apply(id, &[11]);
 	run_to_state(id, trainyard_protocol::job::JobState::Training);
@@ -157,8 +134,8 @@ fn a_submitter_with_nothing_left_but_its_escrow_is_refunded() {
 	});
 }
 
-/// What trainers are owed for storing comes from the escrow, up to what was set aside for it, and
-/// every unit is accounted for.
+/// What seats get back of what they paid for storing comes from the escrow, up to what was set aside for
+/// it, and every unit is accounted for.
 #[test]
 fn storing_is_paid_from_the_escrow() {
 	for (byte, owed) in [(1, 0), (7, 1_001), (7, 3_000_000_000), (999, 3_000_000_000)] {
@@ -166,7 +143,8 @@ fn storing_is_paid_from_the_escrow() {
 			StorageByte::set(byte);
 			let id = post(1);
 			let quote = job(id).quote;
-			let rescue = trainyard_protocol::blob::rescue_bytes(&noisy(), terms(1).audit_segments);
+			// Three seats, of four draws and two by duty each.
+			let rescue = trainyard_protocol::blob::rescue_bytes(&noisy(), 18);
 			assert_eq!(quote.storage, u128::from(rescue) * byte / 2);
 			apply(id, &[11]);
 			run_to_state(id, trainyard_protocol::job::JobState::Training);
@@ -174,19 +152,22 @@ fn storing_is_paid_from_the_escrow() {
 			run_to_state(id, trainyard_protocol::job::JobState::Revealing);
 			reveal(id, 11, 1);
 			run_to_state(id, trainyard_protocol::job::JobState::Auditing);
-			let before = free(11) + quote.deposit;
+			let before = (free(11) + quote.deposit, free(VERIFIERS[0]));
 			decide(id, &[Decision::Accepted], &[]);
 			AuditBook::mutate(|book| {
 				let audit = book.get_mut(&id).unwrap();
 				let bytes = audit.request.sizes;
 				assert_eq!(bytes.files, noisy().file_bytes());
-				audit.stored = vec![(11, owed / 2), (11, owed - owed / 2)];
+				let seat = VERIFIERS[0];
+				audit.stored = vec![(seat, owed / 2), (seat, owed - owed / 2)];
 			});
 			run_to_end(id);
 			let paid = owed.min(quote.storage);
 			let settlement = job(id).settlement;
-			assert_eq!(settlement.paid_to_trainers, quote.price + paid);
-			assert_eq!(free(11), before + quote.price + paid);
+			assert_eq!(settlement.paid_to_trainers, quote.price);
+			assert_eq!(settlement.paid_to_verifiers, paid);
+			assert_eq!(free(11), before.0 + quote.price);
+			assert_eq!(free(VERIFIERS[0]), before.1 + paid);
 			assert_eq!(settlement.refunded, quote.escrow - quote.price - quote.fee - paid);
 		});
 	}

@@ -7,13 +7,14 @@ use codec::Encode;
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::{DispatchError, TokenError};
 use trainyard_program::{
+	needs::MachineClass,
 	spec::{Activation, JobSpec, Model, SpecError},
-	units,
+	units::{self, FLOP_PER_MICRO_UT},
 	work::{self, Parts},
 };
 use trainyard_protocol::{
-	blob,
-	job::{Ending, JobState, Settlement, Terms, MAX_AUDIT_WORK, MAX_ROUND_WORK},
+	blob, duties,
+	job::{Ending, JobState, Settlement, Terms},
 	H256,
 };
 
@@ -35,9 +36,10 @@ fn posting_holds_the_escrow_and_puts_the_job_on_the_agenda() {
 
 		let job = job(0);
 		assert_eq!((job.quote.work, job.quote.price, job.quote.fee), (work, price, fee));
-		// 4 of 30 segments are drawn.
-		let stake = ((price + fee) * 30).div_ceil(4);
-		assert_eq!((job.quote.escrow, job.quote.deposit), (escrow, stake + AUDIT));
+		assert_eq!(
+			(job.quote.escrow, job.quote.deposit),
+			(escrow, (3 * price).max(50_000) + AUDIT)
+		);
 		assert_eq!((job.state, job.since, job.deadline), (JobState::Open, 1, 6));
 		assert_eq!((job.submitter, job.invited, job.seed), (SUBMITTER, None, None));
 		assert_eq!(job.settlement, Settlement { escrowed: escrow, ..Default::default() });
@@ -93,7 +95,8 @@ fn terms_are_checked() {
 fn a_verifier_is_paid_at_least_the_price_of_what_it_replays() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
-		let work = work::audit_micro_ut(&noisy(), 4).unwrap();
+		// Four draws and two by duty.
+		let work = work::audit_micro_ut(&noisy(), 6).unwrap();
 		let least = units::price(work, terms(1).price_per_ut).unwrap();
 		assert!(least > 100, "more than the least fee of all");
 		assert_eq!(TaskMarket::audit_fee(spec.clone(), &terms(1)), Some(least));
@@ -110,7 +113,8 @@ fn a_price_of_one_unit_lowers_no_audit_fee() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
 		let cheap = Terms { price_per_ut: 1, ..terms(1) };
-		let work = work::audit_micro_ut(&noisy(), 4).unwrap();
+		// Four draws and two by duty.
+		let work = work::audit_micro_ut(&noisy(), 6).unwrap();
 		let least = units::price(work, 1_000_000).unwrap();
 		assert!(least > 100, "more than the least fee of all");
 		assert_eq!(TaskMarket::audit_fee(spec.clone(), &cheap), Some(least));
@@ -120,18 +124,33 @@ fn a_price_of_one_unit_lowers_no_audit_fee() {
 	});
 }
 
+/// A specification of which a segment takes a seventh of what a machine replays in a day.
+fn long() -> JobSpec {
+	let mut spec = JobSpec::noisy_example();
+	spec.training.batch_size = spec.dataset.train_rows;
+	let most = duties::most_work(MachineClass::Gib8.rate());
+	let step = Parts::of(&spec.clone().check().unwrap()).step;
+	let steps = u128::from(most) * FLOP_PER_MICRO_UT / step;
+	spec.training.checkpoint_interval = u32::try_from(steps / 7).unwrap();
+	spec.training.steps = 20 * spec.training.checkpoint_interval;
+	spec
+}
+
+fn long_terms(replicas: u32, audit_segments: u32) -> Terms {
+	Terms { audit_segments, audit_fee: 1 << 60, ..terms(replicas) }
+}
+
 /// Replicas that differ in their last segment only would each have to be checked in the same time.
 #[test]
 fn all_results_together_are_no_more_than_a_verifier_can_do() {
 	run(|| {
-		let spec = JobSpec::noisy_example();
-		let work = Parts::of(&noisy()).drawn_micro_ut(&noisy(), 4).unwrap();
-		MaxAuditWork::set(work);
-		MaxRoundWork::set(3 * work::audit_micro_ut(&noisy(), 4).unwrap());
-		assert_ok!(submit(spec.clone(), terms(1)));
-		assert_ok!(submit(spec.clone(), terms(3)));
-		assert_noop!(submit(spec.clone(), terms(4)), Error::<Test>::ResultsTooLarge);
-		assert_ok!(submit(spec, Terms { audit_segments: 2, ..terms(4) }));
+		let quote = |replicas| {
+			let spec = long().check().unwrap();
+			TaskMarket::checked_quote(&spec, &long_terms(replicas, 1)).err()
+		};
+		// A draw, two by duty, where they part, and the one that is added at a standstill.
+		assert!(quote(1).is_none());
+		assert!(matches!(quote(2), Some(Error::ResultsTooLarge)));
 	});
 }
 
@@ -148,11 +167,9 @@ fn a_step_that_fits_no_machine_of_the_class_is_refused() {
 			Model::Mlp { hidden: vec![65_536].try_into().unwrap(), activation: Activation::Relu };
 		(spec.training.steps, spec.training.checkpoint_interval) = (4, 1);
 		spec.training.batch_size = 65_536;
-		// Its FLOP are no more than an audit may take.
-		MaxAuditWork::set(MAX_AUDIT_WORK);
-		MaxRoundWork::set(MAX_ROUND_WORK);
 		let terms = Terms { audit_segments: 1, audit_fee: 1_000_000_000, ..terms(1) };
-		assert!(work::audit_micro_ut(&spec.clone().check().unwrap(), 1).unwrap() <= MAX_AUDIT_WORK);
+		let most = duties::most_work(MachineClass::Gib8.rate());
+		assert!(work::audit_micro_ut(&spec.clone().check().unwrap(), 2).unwrap() <= most);
 		assert_noop!(submit(spec.clone(), terms.clone()), Error::<Test>::MemoryTooLarge);
 		assert_eq!(TaskMarket::quote(spec.clone(), &terms), None);
 		spec.training.batch_size = 1_024;
@@ -176,8 +193,6 @@ fn rows_that_fit_no_machine_of_the_class_are_refused() {
 		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::TextTooLarge);
 		spec.dataset.validation_every = 5_000;
 		(spec.dataset.train_rows, spec.dataset.validation_rows) = (4_999_000, 999);
-		MaxAuditWork::set(MAX_AUDIT_WORK);
-		MaxRoundWork::set(MAX_ROUND_WORK);
 		assert_ok!(submit(spec, terms(1)));
 	});
 }
@@ -186,16 +201,14 @@ fn rows_that_fit_no_machine_of_the_class_are_refused() {
 fn what_no_verifier_can_fetch_in_time_is_refused() {
 	run(|| {
 		let mut spec = JobSpec::noisy_example();
-		// 4 million parameters: a state of 49 MiB, of which an audit of four segments of a result reads
-		// 19, and one more segment where results differ.
+		// 4 million parameters: a state of 49 MiB, of which a seat that draws two segments of a result, with
+		// those by duty and where results part, reads 21.
 		spec.model = Model::Mlp {
 			hidden: vec![4_096, 940].try_into().unwrap(),
 			activation: Activation::Relu,
 		};
 		(spec.training.steps, spec.training.checkpoint_interval) = (30, 1);
-		MaxAuditWork::set(MAX_AUDIT_WORK);
-		MaxRoundWork::set(u64::MAX);
-		let terms = |replicas| Terms { audit_segments: 4, audit_fee: 1 << 40, ..terms(replicas) };
+		let terms = |replicas| Terms { audit_segments: 2, audit_fee: 1 << 40, ..terms(replicas) };
 		assert_ok!(submit(spec.clone(), terms(2)));
 		assert_noop!(submit(spec, terms(3)), Error::<Test>::DownloadTooLarge);
 	});
@@ -219,17 +232,39 @@ fn a_decay_that_overshoots_is_refused() {
 #[test]
 fn no_more_is_replayed_than_a_verifier_can_do() {
 	run(|| {
-		let spec = JobSpec::noisy_example();
-		let work = Parts::of(&noisy()).drawn_micro_ut(&noisy(), 4).unwrap();
-		MaxAuditWork::set(work - 1);
-		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::AuditTooLarge);
+		let fails = |spec: JobSpec, draws| {
+			TaskMarket::checked_quote(&spec.check().unwrap(), &long_terms(1, draws)).err()
+		};
+		// With those by duty and the one that is added these would be more than seven segments.
+		assert!(matches!(fails(long(), 5), Some(Error::AuditTooLarge)));
 		// Fewer segments, or shorter ones.
-		assert_ok!(submit(spec.clone(), Terms { audit_segments: 3, ..terms(1) }));
-		let mut short = spec.clone();
-		short.training.checkpoint_interval = 40;
-		assert_ok!(submit(short, terms(1)));
-		MaxAuditWork::set(work);
-		assert_ok!(submit(spec, terms(1)));
+		assert!(fails(long(), 3).is_none());
+		let mut short = long();
+		short.training.checkpoint_interval /= 2;
+		assert!(fails(short, 5).is_none());
+	});
+}
+
+/// Of few draws much is missed, and of many the whole committee's work is more than it says.
+#[test]
+fn seats_draw_as_many_segments_as_find_a_fake() {
+	run(|| {
+		let mut spec = JobSpec::noisy_example();
+		spec.training.checkpoint_interval = 1;
+		assert_eq!(spec.segments(), 1_500);
+		let with = |verifiers, audit_segments| Terms {
+			verifiers,
+			audit_segments,
+			audit_fee: 1_000_000,
+			..terms(1)
+		};
+		for (verifiers, least) in [(3, 15), (5, 9), (15, 3)] {
+			let low = with(verifiers, least - 1);
+			assert_noop!(submit(spec.clone(), low), Error::<Test>::BadAuditSegments);
+			assert_ok!(submit(spec.clone(), with(verifiers, least)));
+		}
+		assert_ok!(submit(spec.clone(), with(3, 16)));
+		assert_noop!(submit(spec, with(3, 17)), Error::<Test>::BadAuditSegments);
 	});
 }
 
@@ -237,7 +272,8 @@ fn no_more_is_replayed_than_a_verifier_can_do() {
 fn what_could_not_be_rescued_is_not_posted() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
-		let bytes = blob::rescue_bytes(&noisy(), 4);
+		// Four draws and two by duty.
+		let bytes = blob::rescue_bytes(&noisy(), 6);
 		MaxRescue::set(bytes - 1);
 		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::RescueTooLarge);
 		assert_ok!(submit(spec.clone(), Terms { audit_segments: 3, ..terms(1) }));
@@ -250,9 +286,9 @@ fn what_could_not_be_rescued_is_not_posted() {
 fn terms_at_their_bounds_are_taken() {
 	run(|| {
 		for terms in [
-			Terms { replicas: 8, verifiers: 15, audit_segments: 16, audit_fee: 20_000, ..terms(1) },
+			Terms { replicas: 8, verifiers: 15, audit_segments: 16, audit_fee: 30_000, ..terms(1) },
 			Terms {
-				audit_fee: 1_000,
+				audit_fee: 1_200,
 				price_per_ut: 1,
 				apply_blocks: 2,
 				training_blocks: 2,
