@@ -9,7 +9,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::{Balance, Terms},
-	views::{BlobView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
+	views::{BlobView, DisputeView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
 	JobId, H256,
 };
 
@@ -49,6 +49,12 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns all offers of trainers.
 		fn listings() -> Vec<ListingView<AccountId>>;
+
+		/// Returns the dispute with this number, until it ends.
+		fn dispute(id: u64) -> Option<DisputeView<AccountId>>;
+
+		/// Returns the disputes about a job that have not ended, by number.
+		fn disputes_of(job: JobId) -> Vec<DisputeView<AccountId>>;
 
 		/// Returns the blob with this root.
 		fn blob(root: H256) -> Option<BlobView<AccountId>>;

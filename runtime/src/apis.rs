@@ -28,7 +28,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
-	views::{BlobView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
+	views::{BlobView, DisputeView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
 	JobId, H256, PROTOCOL_VERSION,
 };
 
@@ -292,6 +292,14 @@ impl_runtime_apis! {
 
 		fn listings() -> Vec<ListingView<AccountId>> {
 			views::listings()
+		}
+
+		fn dispute(id: u64) -> Option<DisputeView<AccountId>> {
+			views::dispute(id)
+		}
+
+		fn disputes_of(job: JobId) -> Vec<DisputeView<AccountId>> {
+			views::disputes_of(job)
 		}
 
 		fn blob(root: H256) -> Option<BlobView<AccountId>> {

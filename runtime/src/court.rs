@@ -1,10 +1,12 @@
 //! Whom the court accuses: a router over the pallets that know what accounts claim.
 //!
-//! No pallet imports another. What trainers claim is the market's to say. A seat's evidence names the end
-//! of a segment by its state and its trace, and no evaluation, so no seat can be accused of it; and seats
-//! reject by verdicts, so none has a stake in an accusation.
+//! No pallet imports another. What trainers claim, and what a job trains, is the market's to say; what
+//! seats revealed, and for how long results stand, is verification's.
 
-use crate::{configs::system::RuntimeBlockWeights, AccountId, Balance, Court, Runtime, TaskMarket};
+use crate::{
+	configs::system::RuntimeBlockWeights, AccountId, Balance, Court, Runtime, TaskMarket,
+	Verification,
+};
 use frame_support::{dispatch::DispatchClass, weights::Weight};
 use trainyard_court::{
 	game::{End, Target},
@@ -12,7 +14,7 @@ use trainyard_court::{
 };
 use trainyard_protocol::{job::BlockNumber, JobId, H256};
 use trainyard_traits::{
-	Accused, Charged, Conviction, CourtRoom, Defendant, JobObserver, Stakes, Window,
+	Accused, Audited, Charged, Conviction, CourtRoom, Defendant, JobObserver, Window,
 };
 
 /// Those who can be accused.
@@ -22,21 +24,33 @@ impl Accused<AccountId> for Defendants {
 	fn case(defendant: &Defendant<AccountId>) -> Option<Charged> {
 		match defendant {
 			Defendant::Trainer { job, who } => TaskMarket::charged(*job, who),
-			Defendant::Seat { .. } => None,
+			Defendant::Seat { job, who, bundle_root } => {
+				let result = <Verification as Audited<_>>::replayed(*job, who, bundle_root)?;
+				TaskMarket::charged_seat(*job, result)
+			}
 		}
 	}
 
-	fn evidence(_: &Defendant<AccountId>, _: u32) -> Option<End> {
-		None
+	fn evidence(defendant: &Defendant<AccountId>, segment: u32) -> Option<End> {
+		match defendant {
+			Defendant::Trainer { .. } => None,
+			Defendant::Seat { job, who, bundle_root } => {
+				<Verification as Audited<_>>::evidence(*job, who, bundle_root, segment)
+			}
+		}
 	}
 
-	/// A rescue holds several pieces in one archive, and is no file of one state.
-	fn stored(_: &Defendant<AccountId>, _: &H256, _: u32) -> bool {
-		false
+	fn stored(defendant: &Defendant<AccountId>, blob: &H256, state: u32) -> bool {
+		match defendant {
+			Defendant::Trainer { job, who } => {
+				<Verification as Audited<_>>::stored(*job, who, blob, state)
+			}
+			Defendant::Seat { .. } => false,
+		}
 	}
 
 	fn window(job: JobId) -> Option<Window> {
-		TaskMarket::window(job)
+		<Verification as Audited<AccountId>>::window(job)
 	}
 
 	fn challenge_deposit(job: JobId) -> Option<Balance> {
@@ -48,10 +62,10 @@ impl Accused<AccountId> for Defendants {
 	}
 
 	fn convict(defendant: &Defendant<AccountId>, conviction: &Conviction<AccountId>) {
-		match defendant {
-			Defendant::Trainer { job, who } => TaskMarket::convict(*job, who, conviction),
-			Defendant::Seat { .. } => {}
+		if let Defendant::Trainer { job, who } = defendant {
+			TaskMarket::convict(*job, who, conviction);
 		}
+		<Verification as Audited<_>>::convict(defendant, conviction);
 	}
 
 	fn moved(job: JobId) {
@@ -59,11 +73,14 @@ impl Accused<AccountId> for Defendants {
 	}
 
 	fn case_weight() -> Weight {
+		// What a seat revealed, and the audit, are read before.
 		TaskMarket::charged_weight()
+			.saturating_add(<Runtime as frame_system::Config>::DbWeight::get().reads(2))
 	}
 
 	fn convict_weight() -> Weight {
 		TaskMarket::convict_weight()
+			.saturating_add(<Verification as Audited<AccountId>>::convict_weight())
 	}
 
 	#[cfg(feature = "runtime-benchmarks")]
@@ -86,19 +103,9 @@ impl Accused<AccountId> for Defendants {
 		let (least_segments, most_segments) = (result.segments, result.segments);
 		let round = Round { phase: Phase::Closed, entries, least_segments, most_segments };
 		Rounds::<Runtime>::insert(job, round);
+		Verification::make_standing(job, result, who.clone())?;
 		Some(Defendant::Trainer { job, who })
 	}
-}
-
-/// What seats have at stake in accusations: nothing.
-pub struct NoStakes;
-
-impl Stakes<AccountId> for NoStakes {
-	fn forfeit(_: JobId, _: &AccountId, _: &AccountId, _: Balance) -> Balance {
-		0
-	}
-
-	fn unlock(_: JobId, _: &AccountId) {}
 }
 
 /// The room of blocks for the court's calls: that of moves in model-storage, which sees every

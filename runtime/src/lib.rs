@@ -131,10 +131,10 @@ pub const VERSION: RuntimeVersion = RuntimeVersion {
 	spec_name: Cow::Borrowed("trainyard"),
 	impl_name: Cow::Borrowed("trainyard"),
 	authoring_version: 1,
-	spec_version: 9,
+	spec_version: 10,
 	impl_version: 0,
 	apis: apis::RUNTIME_API_VERSIONS,
-	transaction_version: 7,
+	transaction_version: 8,
 	system_version: 1,
 };
 

@@ -46,6 +46,10 @@ pub const GENESIS_BOND: Balance = 1_000 * TRY;
 /// in micro-ut a day: 1,000 ut, what a machine of 5 GFLOPS does in a day.
 pub const DECLARED_POWER: u64 = 1_000 * MICRO_UT_PER_UT as u64;
 
+/// Blocks for which machines may be away while something is disputed: half a minute of the development
+/// chain, so that a job is over soon. On a public network these are four hours.
+pub const PATIENCE: u32 = 30;
+
 /// Returns the preset called `id` as a JSON patch of the default genesis configuration.
 pub fn get(id: &PresetId) -> Option<Vec<u8>> {
 	let patch = match id.as_ref() {
@@ -150,6 +154,7 @@ fn genesis(authorities: &[(Sr25519Keyring, Ed25519Keyring)], power: u64, timing:
 			seed_blocks: timing.seeds.blocks,
 			seed_step: timing.seeds.step,
 		},
+		task_market: pallet_task_market::GenesisConfig::of(PATIENCE),
 		babe: pallet_babe::GenesisConfig { epoch_config: timing.babe },
 		session: pallet_session::GenesisConfig {
 			keys: authorities

@@ -1,15 +1,22 @@
 //! What [`TrainyardApi`](crate::api::TrainyardApi) returns, put together from what each pallet
 //! knows.
 
-use crate::{AccountId, Balance, Drilling, Hashrate, ModelStorage, TaskMarket, Verification};
+use crate::{
+	AccountId, Balance, Court, Drilling, Hashrate, ModelStorage, TaskMarket, Verification,
+};
 use alloc::vec::Vec;
+use trainyard_court::game::Turn;
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
-	views::{BlobView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
+	views::{
+		BlobView, DisputeTurn, DisputeView, JobView, ListingView, QuoteView, TrainerView,
+		VerifierView,
+	},
 	JobId, H256,
 };
+use trainyard_traits::Defendant;
 
 /// Most jobs returned at once, whatever is asked.
 const MAX_JOBS: u32 = 1_000;
@@ -52,6 +59,49 @@ pub fn trainer(account: &AccountId) -> Option<TrainerView<AccountId>> {
 /// Returns all verifiers that can be drawn, with their bonds.
 pub fn verifiers() -> Vec<(AccountId, Balance)> {
 	Verification::verifiers()
+}
+
+/// Puts what the court says of a dispute in a form for everybody.
+fn told(view: pallet_court::DisputeView<AccountId>) -> DisputeView<AccountId> {
+	let pallet_court::DisputeView { id, dispute, left, place, runs, is_moot } = view;
+	let [challenger_left, defender_left] = left;
+	let (job, who) = (dispute.defendant.job(), dispute.defendant.who().clone());
+	DisputeView {
+		id,
+		job,
+		challenger: dispute.challenger,
+		defendant: who,
+		bundle_root: match dispute.defendant {
+			Defendant::Trainer { .. } => None,
+			Defendant::Seat { bundle_root, .. } => Some(bundle_root),
+		},
+		claimed: dispute.claimed,
+		place: place.map(|place| alloc::format!("{place:?}")),
+		turn: match dispute.stage.turn {
+			Turn::Defender => DisputeTurn::Defender,
+			Turn::Challenger => DisputeTurn::Challenger,
+			Turn::Piece => DisputeTurn::Piece,
+		},
+		deposit: dispute.deposit,
+		committed_at: dispute.committed_at,
+		moved_at: dispute.moved_at,
+		moves: dispute.moves,
+		challenger_left,
+		defender_left,
+		runs,
+		aside: dispute.aside,
+		moot: is_moot,
+	}
+}
+
+/// Returns a dispute that has not ended.
+pub fn dispute(id: u64) -> Option<DisputeView<AccountId>> {
+	Court::dispute(id).map(told)
+}
+
+/// Returns the disputes about a job that have not ended, by number.
+pub fn disputes_of(job: JobId) -> Vec<DisputeView<AccountId>> {
+	Court::disputes_of(job).into_iter().map(told).collect()
 }
 
 /// Returns where an account stands as a verifier.

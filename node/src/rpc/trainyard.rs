@@ -12,7 +12,7 @@ use sp_core::{Bytes, H256};
 use std::{fmt::Display, sync::Arc};
 use trainyard_protocol::{
 	blob,
-	views::{BlobView, JobView},
+	views::{BlobView, DisputeView, JobView},
 	JobId,
 };
 use trainyard_runtime::{api::TrainyardApi, opaque::Block, AccountId};
@@ -28,6 +28,14 @@ pub trait TrainyardRpc {
 	/// Returns a job and everything around it; null where there is none with this number.
 	#[method(name = "trainyard_job", blocking)]
 	fn job(&self, id: JobId) -> RpcResult<Option<JobView<AccountId>>>;
+
+	/// Returns a dispute before the court; null where there is none with this number, or it ended.
+	#[method(name = "trainyard_dispute", blocking)]
+	fn dispute(&self, id: u64) -> RpcResult<Option<DisputeView<AccountId>>>;
+
+	/// Returns the disputes about a job that have not ended, by number.
+	#[method(name = "trainyard_disputes", blocking)]
+	fn disputes(&self, job: JobId) -> RpcResult<Vec<DisputeView<AccountId>>>;
 
 	/// Returns a stored blob: size, chunks, what is missing, when it may go; null where there is
 	/// none with this root.
@@ -87,6 +95,16 @@ where
 	fn job(&self, id: JobId) -> RpcResult<Option<JobView<AccountId>>> {
 		let best = self.client.info().best_hash;
 		self.client.runtime_api().job(best, id).map_err(failed("look up the job"))
+	}
+
+	fn dispute(&self, id: u64) -> RpcResult<Option<DisputeView<AccountId>>> {
+		let best = self.client.info().best_hash;
+		self.client.runtime_api().dispute(best, id).map_err(failed("look up the dispute"))
+	}
+
+	fn disputes(&self, job: JobId) -> RpcResult<Vec<DisputeView<AccountId>>> {
+		let best = self.client.info().best_hash;
+		self.client.runtime_api().disputes_of(best, job).map_err(failed("look up the disputes"))
 	}
 
 	fn blob(&self, root: H256) -> RpcResult<Option<BlobView<AccountId>>> {

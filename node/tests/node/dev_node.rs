@@ -189,6 +189,8 @@ fn a_development_chain_runs_restarts_and_answers() {
 	let methods: Vec<_> = methods["methods"].as_array().unwrap().iter().collect();
 	for method in [
 		"trainyard_job",
+		"trainyard_dispute",
+		"trainyard_disputes",
 		"trainyard_blob",
 		"trainyard_modelChunk",
 		"babe_epochAuthorship",
@@ -203,6 +205,8 @@ fn a_development_chain_runs_restarts_and_answers() {
 	assert_eq!(node.call("trainyard_job", json!([0])), Value::Null);
 	assert_eq!(node.call("trainyard_blob", json!([root])), Value::Null);
 	assert_eq!(node.call("trainyard_modelChunk", json!([root, 0])), Value::Null);
+	assert_eq!(node.call("trainyard_dispute", json!([0])), Value::Null);
+	assert_eq!(node.call("trainyard_disputes", json!([0])), json!([]));
 	let refused = node.try_call("trainyard_job", json!(["seven"])).unwrap();
 	assert!(refused.is_err(), "a job number must be a number");
 	// SCALE of a u32: the runtime API is there and speaks the protocol of this build.

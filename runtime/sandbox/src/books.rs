@@ -5,7 +5,7 @@
 //!   looks for the parts of each job in the pallets that it is in, and runs `try_state` of each
 //!   pallet of ours.
 //! - [`Issuance`] follows the money that there is, block by block: only block rewards make any, and
-//!   only fees, protocol fees and dust unmake it.
+//!   only fees, protocol fees, halves of what convicts lose, and dust unmake it.
 
 use crate::Chain;
 use frame_support::traits::VariantCount;
@@ -236,14 +236,14 @@ impl Issuance {
 	}
 
 	/// Checks the latest block: the money that there is changed by its reward, less the fees of its
-	/// transactions, what settlements burned, and dust.
+	/// transactions, what settlements and convictions of seats burned, and dust.
 	///
 	/// # Errors
 	///
 	/// Returns both sums where they differ.
 	pub fn follow(&mut self, chain: &mut Chain) -> Result<(), String> {
 		chain.state(|| {
-			let (mut fees, mut dust) = (0, 0);
+			let (mut fees, mut dust, mut convicted) = (0, 0, 0);
 			for record in System::events() {
 				match record.event {
 					RuntimeEvent::TransactionPayment(
@@ -259,6 +259,14 @@ impl Issuance {
 					RuntimeEvent::Balances(pallet_balances::Event::DustLost { amount, .. }) => {
 						dust += amount;
 					}
+					RuntimeEvent::Verification(pallet_verification::Event::EvidenceConvicted {
+						burned,
+						..
+					}) => convicted += burned,
+					// What the court could not deliver.
+					RuntimeEvent::Court(pallet_court::Event::Split {
+						to: None, amount, ..
+					}) => convicted += amount,
 					_ => {}
 				}
 			}
@@ -269,7 +277,7 @@ impl Issuance {
 				return Err(format!("{burned} were burned, and {} before that", self.burned));
 			};
 			let before = self.issued + reward;
-			let after = issued + fees + dust + settled;
+			let after = issued + fees + dust + settled + convicted;
 			(self.issued, self.burned) = (issued, burned);
 			self.fees += fees;
 			self.rewards += reward;

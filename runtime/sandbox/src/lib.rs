@@ -2,9 +2,14 @@
 //! driven through its own entry points, that is headers with BABE digests, inherents and signed
 //! transactions. No node, no network and no time passes but what the caller asks for.
 //!
-//! [`Chain`] makes blocks, [`books`] checks the money and the state of every pallet.
+//! [`Chain`] makes blocks, [`books`] checks the money and the state of every pallet. [`bundles`] has what
+//! trainers deliver, [`seats`] what verifiers say of it, and [`disputes`] the moves of both sides before the
+//! court.
 
 pub mod books;
+pub mod bundles;
+pub mod disputes;
+pub mod seats;
 
 use codec::{Decode, Encode};
 use frame_support::{storage::with_transaction_unchecked, traits::Get};

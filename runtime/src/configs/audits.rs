@@ -1,8 +1,12 @@
 //! Verifiers and audits.
 
-use super::{market::DAYS, money::Jackpot, periods};
+use super::{
+	market::{MaxRescue, DAYS},
+	money::Jackpot,
+	periods,
+};
 use crate::{
-	Balance, Balances, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, TaskMarket, TRY,
+	Balance, Balances, Court, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, TaskMarket, TRY,
 };
 use frame_support::{parameter_types, traits::ConstU32};
 use sp_runtime::Permill;
@@ -20,8 +24,8 @@ parameter_types! {
 	pub const MinVerifierBond: Balance = 100 * TRY;
 	/// What a seat locks of a bond, and the most that can be lost in it.
 	pub const SeatStake: Balance = 10 * TRY;
-	/// The largest audit: `MaxRoundWork`, and what a machine of the smallest class has. 6 `ut` are
-	/// replayed in the 12 minutes for a verdict at 3.6 GFLOPS.
+	/// What a machine of the smallest class has, and replays in the least time for commitments. Audits of
+	/// more work have more time.
 	pub const LeastRoom: Resources = LEAST_ROOM;
 	/// Longer than the two periods of a verdict can be made, see [`periods`].
 	pub const VerifierUnbonding: BlockNumber = 15 * DAYS;
@@ -39,6 +43,7 @@ impl pallet_verification::Config for Runtime {
 	type RuntimeHoldReason = RuntimeHoldReason;
 	type Beacon = Hashrate;
 	type Observer = TaskMarket;
+	type Court = Court;
 	type Blobs = ModelStorage;
 	type Jackpot = Jackpot;
 	type MinBond = MinVerifierBond;
@@ -54,6 +59,7 @@ impl pallet_verification::Config for Runtime {
 	type RevealBlocks = periods::VerdictRevealBlocks;
 	type RelayBlocks = periods::RelayBlocks;
 	type RescueBlocks = periods::RescueBlocks;
+	type MaxRescue = MaxRescue;
 	type MaxWaitBlocks = ConstU32<MAX_WAIT>;
 	type AbsenceFees = ConstU32<5>;
 	type ContrarySlash = ContrarySlash;

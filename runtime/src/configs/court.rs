@@ -2,8 +2,8 @@
 
 use super::{money::Jackpot, system::MAX_BLOCK_WEIGHT};
 use crate::{
-	court::{Defendants, MovesRoom, NoStakes},
-	Balances, Runtime, RuntimeHoldReason,
+	court::{Defendants, MovesRoom},
+	Balances, Runtime, RuntimeHoldReason, Verification,
 };
 use frame_support::{parameter_types, traits::ConstU32, weights::Weight};
 use sp_runtime::Perbill;
@@ -22,7 +22,7 @@ impl pallet_court::Config for Runtime {
 	type Currency = Balances;
 	type RuntimeHoldReason = RuntimeHoldReason;
 	type Accused = Defendants;
-	type Stakes = NoStakes;
+	type Stakes = Verification;
 	type Room = MovesRoom;
 	type Jackpot = Jackpot;
 	type RevealBlocks = ConstU32<REVEAL_TICKS>;

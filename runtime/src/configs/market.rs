@@ -20,8 +20,7 @@ use trainyard_program::spec::MAX_PARAMETERS;
 use trainyard_protocol::{
 	audit::AuditPhase,
 	blob, fees,
-	job::{BlockNumber, MAX_AUDIT_WORK, MAX_ROUND_WORK, MIN_AUDIT_FEE},
-	MicroUt,
+	job::{BlockNumber, MIN_AUDIT_FEE},
 };
 
 /// Blocks of a day, at 6 s each. Periods below are written in these; a chain with other
@@ -39,13 +38,6 @@ parameter_types! {
 	pub const FeePerUt: Balance = fees::FEE_PER_UT;
 	/// Pays for a verifier's two transactions, several times over.
 	pub const MinAuditFee: Balance = MIN_AUDIT_FEE;
-	/// 2 `ut`: 864 GFLOP, which a machine of 2 GFLOPS replays in 7 of the 12 minutes that
-	/// there are for a verdict at 6 s a block. A training that stands still adds a segment: at most
-	/// as much again, which takes 2.4 GFLOPS.
-	pub const MaxAuditWork: MicroUt = MAX_AUDIT_WORK;
-	/// 6 `ut` for all results together, with the segments that may be added, which takes 3.6 GFLOPS.
-	/// A job of one replica is bound by `MaxAuditWork` alone, one of eight to 0.75 `ut` a result.
-	pub const MaxRoundWork: MicroUt = MAX_ROUND_WORK;
 	/// Deposit for the record of a job, besides its specification.
 	pub const RecordBase: Balance = state_deposit(5, 3_000);
 	/// Deposit for each byte of the specification on record.
@@ -94,8 +86,6 @@ impl pallet_task_market::Config for Runtime {
 	type MinDeposit = MinDeposit;
 	type FeePerUt = FeePerUt;
 	type MinAuditFee = MinAuditFee;
-	type MaxAuditWork = MaxAuditWork;
-	type MaxRoundWork = MaxRoundWork;
 	type MaxRescue = MaxRescue;
 	type StorageByte = StorageByte;
 	type RecordBase = RecordBase;

@@ -14,6 +14,7 @@ use frame_support::{
 	traits::{AsEnsureOriginWithArg, Get},
 };
 use frame_system::EnsureRoot;
+use pallet_task_market::FirstPatience;
 use sp_runtime::Permill;
 use trainyard_protocol::{blob::RESCUE_BLOCKS, job::BlockNumber};
 
@@ -57,11 +58,10 @@ pub mod parameters {
 	#[codec(index = 2)]
 	pub mod court {
 		/// For how many blocks an honest machine may be away while something is disputed: the least time
-		/// for challenges, and for the moves of each side. At 0 no result can be challenged; only tests
-		/// and development chains set another. Four hours, 2,400 blocks at 6 s, will be the default when
-		/// the court decides in the place of majorities.
+		/// for challenges, and for the moves of each side. Four hours, 2,400 blocks at 6 s, unless the
+		/// genesis of the chain says otherwise.
 		#[codec(index = 0)]
-		pub static Patience: BlockNumber = 0;
+		pub static Patience: BlockNumber = FirstPatience::<Runtime>::get();
 	}
 
 	/// How closely drilling is watched.
@@ -123,12 +123,12 @@ impl Get<BlockNumber> for ReviewBlocks {
 	}
 }
 
-/// How long machines may be away while something is disputed: at most a week. 0 stays 0.
+/// How long machines may be away while something is disputed: at least [`MinPeriod`], at most a week.
 pub struct Patience;
 
 impl Get<BlockNumber> for Patience {
 	fn get() -> BlockNumber {
-		parameters::court::Patience::get().min(7 * DAYS)
+		parameters::court::Patience::get().clamp(MinPeriod::get(), 7 * DAYS)
 	}
 }
 

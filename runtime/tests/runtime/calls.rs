@@ -20,6 +20,7 @@ use trainyard_protocol::{
 	job::{Reveal, Terms},
 	seats::Resources,
 	views::Hardware,
+	vrf::VrfSignature,
 	Text, H256,
 };
 use trainyard_runtime::{configs::tools::ProxyType, *};
@@ -254,13 +255,19 @@ fn samples() -> Vec<RuntimeCall> {
 		S::extend { root },
 		S::remove { root },
 	];
+	let defendant = Defendant::Trainer { job: 0, who: who() };
+	let (target, claimed, leaves) = (Target::Model, Claimed::Other, Default::default());
+	let accusation = Accusation { defendant, target, claimed, leaves };
+	let draw = VrfSignature { pre_output: [0; 32], proof: [0; 64] };
+	let findings = Findings { draw, verdicts: Default::default() };
 	let verification = [
 		V::register { bond: 1, capacity: Resources::default() },
 		V::bond_extra { amount: 1 },
 		V::deregister {},
 		V::withdraw {},
 		V::commit { job: 0, commitment: root },
-		V::reveal { job: 0, findings: Findings::default(), salt },
+		V::reveal { job: 0, findings, paths: Default::default(), salt },
+		V::accuse { accusation: accusation.clone() },
 		V::rescue { job: 0, group: 0, blob: root, leaves: Default::default() },
 		V::request { job: 0, group: 0, pieces: Default::default() },
 		V::withdraw_request { job: 0, group: 0 },
@@ -288,9 +295,6 @@ fn samples() -> Vec<RuntimeCall> {
 		D::withdraw_project { project: 0 },
 		D::clear { project: 0 },
 	];
-	let defendant = Defendant::Trainer { job: 0, who: who() };
-	let (target, claimed, leaves) = (Target::Model, Claimed::Other, Default::default());
-	let accusation = Accusation { defendant, target, claimed, leaves };
 	let place = Place::Ends { target };
 	let witness = Witness::Result { result: 0, element: 0 };
 	let court = [
@@ -404,6 +408,7 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"TaskMarket.poke",
 		"TaskMarket.post_listing",
 		"TaskMarket.remove_listing",
+		"Verification.accuse",
 		"Verification.commit",
 		"Verification.request",
 		"Verification.rescue",

@@ -1,34 +1,29 @@
 //! The court over the real pallets: the result of a real job is challenged, by calls only.
 
 use crate::{
-	jobs::{accept, audit, chain, in_state, run_until, view, SALT},
+	jobs::{chain, committee, end, in_state, run_until, view, BOND, SALT, VERIFIERS},
 	length::flood,
 };
-use codec::Encode;
 use frame_support::{assert_ok, dispatch::GetDispatchInfo, traits::fungible::Inspect};
-use pallet_court::{Disputes, Ending, Event, Opened, Posts, Ticks, JUDGE_AFTER};
+use pallet_court::{Disputes, Ending, Event, Opened, Posts, Ticks};
 use sp_keyring::Sr25519Keyring::{self, Alice, Bob, Ferdie};
 use sp_runtime::{transaction_validity::InvalidTransaction, DispatchError};
 use std::collections::BTreeMap;
 use trainyard_court::{
-	game::{
-		self,
-		player::{Denial, Player, Record},
-		types::MAX_RESULTS,
-		Claimed, Due, Game, Leaf, Moment, Place, Roots, Said, Target, Turn,
-	},
-	referee::{Computation, Lowered, MAX_OPENINGS},
+	game::{types::MAX_RESULTS, Target},
+	referee::MAX_OPENINGS,
 	testing::{
 		jobs,
-		run::{other, Change, Job, Run},
+		run::{Change, Job, Run},
 	},
 };
 use trainyard_protocol::{
+	audit::AuditPhase,
 	blob::Chunked,
 	commitment,
-	fees::{ConvictionShares, CHALLENGE_BASE},
+	fees::{LostShares, CHALLENGE_BASE},
 	job::{Fate, JobState, Reveal, Settlement, Terms},
-	merkle, JobId, Text,
+	JobId, Text,
 };
 use trainyard_runtime::{
 	api::runtime_decl_for_trainyard_api::TrainyardApi,
@@ -38,15 +33,21 @@ use trainyard_runtime::{
 	},
 	*,
 };
-use trainyard_sandbox::{books, Chain};
-use trainyard_traits::{Accusation, Defendant, DisputeId};
+use trainyard_sandbox::{
+	books,
+	bundles::{bent, Bundle},
+	disputes::next_move,
+	seats::{Seat, Verdict},
+	Chain, Key,
+};
+use trainyard_traits::{Accusation, Audited, Defendant, DisputeId};
 
 /// For how long machines may be away.
 const PATIENCE: BlockNumber = 40;
 /// Who accuses.
 const CHALLENGER: Sr25519Keyring = Ferdie;
 
-/// Lets windows open for that long.
+/// Lets windows be open for that long.
 fn set_patience(chain: &mut Chain, blocks: BlockNumber) {
 	chain.state(|| {
 		let parameter = court::Parameters::Patience(court::Patience, Some(blocks));
@@ -61,20 +62,20 @@ struct Scene {
 	id: JobId,
 	job: Job,
 	/// What is true.
-	honest: Run,
+	honest: Bundle,
 	/// What the trainer revealed.
-	revealed: Run,
+	revealed: Bundle,
 	/// What everyone had when the audit began.
 	wealth: BTreeMap<AccountId, Balance>,
 	/// What everyone paid for transactions since.
 	paid: BTreeMap<AccountId, Balance>,
 }
 
-/// Prices that are far above the fees of transactions: 1,000 TRY for the work of the job, all of which
-/// is less than a millionth of a `ut`.
+/// Prices that are far above the fees of transactions: 100 TRY for the work of the job, all of which is
+/// less than a millionth of a `ut`.
 fn terms(job: &Job) -> Terms {
 	let mut terms = Terms {
-		price_per_ut: 1_000_000_000 * TRY,
+		price_per_ut: 100_000_000 * TRY,
 		replicas: 1,
 		verifiers: 3,
 		audit_segments: 2,
@@ -90,9 +91,16 @@ fn terms(job: &Job) -> Terms {
 	terms
 }
 
+/// Takes a small job to where its results stand, as [`audited`] and [`Scene::vouch`] do.
+fn deliver(patience: BlockNumber, train: impl FnOnce(&Job, &Run) -> Run) -> Scene {
+	let mut scene = audited(patience, train);
+	scene.vouch();
+	scene
+}
+
 /// Takes a small job to its audit: //Bob posted it, //Alice reveals what `train` makes of the job and
 /// its true run.
-fn deliver(patience: BlockNumber, train: impl FnOnce(&Job, &Run) -> Run) -> Scene {
+fn audited(patience: BlockNumber, train: impl FnOnce(&Job, &Run) -> Run) -> Scene {
 	let (mut chain, mut job) = (chain(), jobs::small());
 	set_patience(&mut chain, patience);
 	let (spec, terms) = (job.spec().spec().clone(), terms(&job));
@@ -103,9 +111,9 @@ fn deliver(patience: BlockNumber, train: impl FnOnce(&Job, &Run) -> Run) -> Scen
 	let assigned = run_until(&mut chain, id, "assignment", in_state(JobState::Training));
 	job.world.case.seed = assigned.seed.unwrap();
 	let honest = Run::new(&job, Change::Nothing);
-	let revealed = train(&job, &honest);
-
-	let result = revealed.result();
+	let trained = train(&job, &honest);
+	let model_bytes = trained.model_bytes.clone();
+	let result = trained.result();
 	let reveal = Reveal {
 		bundle_root: result.bundle_root,
 		model_root: result.model_root,
@@ -120,9 +128,9 @@ fn deliver(patience: BlockNumber, train: impl FnOnce(&Job, &Run) -> Run) -> Scen
 	run_until(&mut chain, id, "revealing", in_state(JobState::Revealing));
 	let call = pallet_submissions::Call::reveal { job: id, reveal, salt: SALT };
 	assert_ok!(chain.call(Alice, call));
-	let model = Chunked::new(&revealed.model_bytes);
+	let model = Chunked::new(&model_bytes);
 	assert_eq!((model.root, model.chunks.len()), (result.model_root, 1));
-	let (size, content) = (revealed.model_bytes.len() as u64, model.content);
+	let (size, content) = (model_bytes.len() as u64, model.content);
 	assert_ok!(chain.call(Alice, pallet_model_storage::Call::register { size, content }));
 	let upload = pallet_model_storage::Call::upload_chunk {
 		root: model.root,
@@ -132,40 +140,28 @@ fn deliver(patience: BlockNumber, train: impl FnOnce(&Job, &Run) -> Run) -> Scen
 	};
 	assert_ok!(chain.call(Alice, upload));
 	run_until(&mut chain, id, "audit", in_state(JobState::Auditing));
-	let wealth = [Alice, Bob, CHALLENGER].map(|who| {
+	let (honest, revealed) = (Bundle::trained(honest), Bundle::trained(trained));
+	assert_eq!(revealed.result(result.model_root), result);
+	let parties = [Alice, Bob, CHALLENGER].into_iter().chain(VERIFIERS);
+	let wealth = parties.map(|who| {
 		let who = who.to_account_id();
 		let has = chain.state(|| Balances::total_balance(&who));
 		(who, has)
 	});
-	let (wealth, paid) = (wealth.into(), BTreeMap::new());
+	let (wealth, paid) = (wealth.collect(), BTreeMap::new());
 	Scene { chain, id, job, honest, revealed, wealth, paid }
 }
 
-/// A run that bends one element of a step and goes on from there.
-fn bent(job: &Job, honest: &Run) -> Run {
-	let at = Moment::Step { segment: 1, step: 3 };
-	let case = &job.world.case;
-	let count = Lowered::new(case, Computation::Step { step: 3 }).unwrap().results();
-	let runs = (0..count).map(|result| {
-		let bits = other(honest.computed_at(&at).bits(result, 0));
-		Run::new(job, Change::Element { at, result, element: 0, bits })
-	});
-	// Not every element has an effect.
-	let differs = |run: &Run| run.leaf(2) != honest.leaf(2);
-	runs.into_iter().find(differs).expect("some element has an effect")
+/// What a cheat trains: it bends one element of a step and goes on from there.
+fn cheat(job: &Job, honest: &Run) -> Run {
+	bent(job, honest, SEGMENT, 3)
 }
 
-/// What a defendant said, as the chain has it.
-struct Kept(Defendant<AccountId>);
+/// In which segment the cheat does that.
+const SEGMENT: u32 = 1;
 
-impl Said for Kept {
-	fn posted(&self, place: &Place) -> Option<Roots> {
-		Posts::<Runtime>::get((self.0.job(), &self.0, place))
-	}
-
-	fn opened(&self, place: &Place) -> Option<game::Opened> {
-		Opened::<Runtime>::get((self.0.job(), &self.0, place))
-	}
+fn honestly(job: &Job, _: &Run) -> Run {
+	Run::new(job, Change::Nothing)
 }
 
 impl Scene {
@@ -205,80 +201,50 @@ impl Scene {
 		(has + fees) as i128 - self.wealth[&who] as i128
 	}
 
-	/// Binds the challenger to the accusation that segment 1 ends as in `run`, and shows it.
-	fn challenge(&mut self, run: &Run) -> DisputeId {
-		let (defendant, target) = (self.defendant(), Target::Segment(1));
-		let claimed = Claimed::End(run.end_at(2).unwrap());
-		let all = self.revealed.leaves();
-		let leaf = |index: u32| Leaf {
-			content: self.revealed.leaf(index).unwrap(),
-			path: merkle::proof(&all, index as usize).unwrap().try_into().unwrap(),
-		};
-		let leaves = vec![leaf(1), leaf(2)].try_into().unwrap();
+	/// The accusation that segment 1 of what the trainer revealed ends as in `says`.
+	fn accusation(&self, says: &Bundle) -> Accusation<AccountId> {
+		let (defendant, target) = (self.defendant(), Target::Segment(SEGMENT));
+		let (claimed, leaves) = (says.claims(&target), self.revealed.shown(&target));
+		Accusation { defendant, target, claimed, leaves }
+	}
+
+	/// Binds the challenger to that, and shows it.
+	fn challenge(&mut self, says: &Bundle) -> DisputeId {
+		let accusation = self.accusation(says);
+		let Accusation { defendant, target, claimed, .. } = &accusation;
 		let who = CHALLENGER.to_account_id();
 		let (id, hash) = self.chain.state(|| {
 			let id = pallet_court::NextDispute::<Runtime>::get();
-			(id, Court::digest(&who, &defendant, &target, &claimed, &SALT))
+			(id, Court::digest(&who, defendant, target, claimed, &SALT))
 		});
 		assert_ok!(self.call(CHALLENGER, pallet_court::Call::commit { job: self.id, hash }));
-		let accusation = Accusation { defendant, target, claimed, leaves };
 		let call = pallet_court::Call::challenge { accusation, salt: SALT };
 		assert_ok!(self.call(CHALLENGER, call));
 		id
 	}
 
-	/// Returns the move of whoever is to move, by its run.
-	fn next_move(&mut self, id: DisputeId, run: &Run) -> Option<(Sr25519Keyring, RuntimeCall)> {
-		use pallet_court::Call;
-		let (case, result) = (&self.job.world.case, &self.revealed.result());
-		let (defender, said) = (&self.revealed, Kept(self.defendant()));
-		self.chain.state(|| {
-			let dispute = Disputes::<Runtime>::get(id)?;
-			let stage = &dispute.stage;
-			let game = Game { case, result, said: &said };
-			let own = Player { case, record: defender };
-			let (who, call) = match stage.turn {
-				Turn::Defender => {
-					let place = stage.place()?;
-					let call = match game.due(stage).unwrap() {
-						Due::Opening => {
-							let opening = own.open(game, stage)?;
-							Call::open { id, place, opening }
-						}
-						_ => Call::post { id, place, roots: own.post(game, stage)? },
-					};
-					(Alice, call)
-				}
-				Turn::Challenger => {
-					let place = stage.place()?;
-					let call = match (Player { case, record: run }).deny(game, stage)? {
-						Denial::Deny(at) => Call::deny { id, place, at },
-						Denial::Show(witness) => Call::show { id, place, witness },
-					};
-					(CHALLENGER, call)
-				}
-				Turn::Piece => {
-					let mine = own.openings(stage).map(|openings| (Alice, openings));
-					let theirs = (Player { case, record: run }).openings(stage);
-					let (who, openings) = theirs.map(|o| (CHALLENGER, o)).or(mine)?;
-					(who, Call::judge { id, openings: openings.encode().try_into().unwrap() })
-				}
-			};
-			Some((who, call.into()))
-		})
+	/// Returns the move of whoever is to move, where the challenger plays by `says`.
+	fn next_move(&mut self, id: DisputeId, says: &Bundle) -> Option<(Sr25519Keyring, RuntimeCall)> {
+		let (theirs, own) = (says.run.as_ref(), self.revealed.run.as_ref());
+		let (who, call) = self.chain.state(|| next_move(id, theirs, own))?;
+		Some((Sr25519Keyring::from_account_id(&who).expect("it is one of them"), call))
 	}
 
 	/// Plays a dispute to its end, by calls. Returns how it ended.
-	fn play(&mut self, id: DisputeId, run: &Run) -> Ending {
-		for _ in 0..30 {
-			let Some((who, call)) = self.next_move(id, run) else { break };
-			if matches!(call, RuntimeCall::Court(pallet_court::Call::judge { .. })) {
-				self.chain.run(JUDGE_AFTER);
+	fn play(&mut self, id: DisputeId, says: &Bundle) -> Ending {
+		for _ in 0..90 {
+			match self.next_move(id, says) {
+				Some((who, call)) => {
+					assert_ok!(self.call(who, call));
+				}
+				None => self.chain.run(1),
 			}
-			assert_ok!(self.call(who, call));
 			books::check(&mut self.chain).unwrap();
+			if let Some(ending) = self.ending(id) {
+				return ending;
+			}
 		}
-		self.ending(id).expect("it ended in the latest block")
+		panic!("the dispute does not end");
 	}
 
 	/// Returns how a dispute ended in the latest block, if it did.
@@ -289,11 +255,23 @@ impl Scene {
 		})
 	}
 
-	/// Lets the committee find the result true, and takes the job to its end.
+	/// Lets every seat vouch for what was revealed, whatever that is.
+	fn vouch(&mut self) {
+		let revealed = &self.revealed;
+		committee(&mut self.chain, self.id, |seat, result| seat.vouches(0, result, revealed, &[]));
+	}
+
+	/// Takes the job to its end.
 	fn settle(&mut self) -> (Fate, Settlement) {
-		let ended = audit(&mut self.chain, self.id, accept);
+		let ended = end(&mut self.chain, self.id);
 		books::check(&mut self.chain).unwrap();
 		(ended.replicas[0].fate, ended.settlement)
+	}
+
+	/// What a false accuser says.
+	fn lie(&self) -> Bundle {
+		let honest = self.honest.run.as_ref().expect("it was trained");
+		Bundle::trained(cheat(&self.job, honest))
 	}
 
 	fn challenge_deposit(&mut self) -> Balance {
@@ -308,17 +286,17 @@ fn check_shares(
 	settlement: &Settlement,
 	proven: bool,
 	challenge: Balance,
-) -> ConvictionShares {
+) -> LostShares {
 	let deposit = view(&mut scene.chain, scene.id).deposit;
 	let fees = settlement.paid_to_verifiers;
-	assert!(fees > 1_000 * TRY && deposit > 3 * fees);
-	let shares = ConvictionShares::of(deposit, fees, proven, challenge);
+	assert!(fees == 300 * TRY && deposit == 4 * fees);
+	let shares = LostShares::of(deposit, fees, proven, challenge);
 	assert_eq!(settlement.slashed, deposit);
 	assert_eq!(settlement.slashed_to_submitter, fees);
 	assert_eq!(settlement.slashed_burned, (deposit - fees) / 2);
 	assert_eq!(settlement.slashed_to_finders, shares.finder);
 	assert_eq!(settlement.slashed_to_jackpot, shares.jackpot);
-	assert_eq!((settlement.slashed_to_verifiers, settlement.won), (0, 0));
+	assert_eq!(settlement.won, 0);
 	assert_eq!(settlement.refunded + fees, settlement.escrowed, "the submitter lost nothing");
 	assert_eq!(scene.gained(Bob), 0);
 	shares
@@ -326,15 +304,15 @@ fn check_shares(
 
 #[test]
 fn a_cheat_is_convicted_by_a_judgement() {
-	let mut scene = deliver(PATIENCE, bent);
+	let mut scene = deliver(PATIENCE, cheat);
 	let challenge = scene.challenge_deposit();
-	assert_eq!(challenge, CHALLENGE_BASE + 1_000 * TRY);
-	let honest = Run::new(&scene.job, Change::Nothing);
+	assert_eq!(challenge, CHALLENGE_BASE + 100 * TRY);
+	let honest = Bundle::trained(Run::new(&scene.job, Change::Nothing));
 	let id = scene.challenge(&honest);
 	assert_eq!(scene.play(id, &honest), Ending::Convicted { by_clock: false });
 	assert_eq!(scene.gained(CHALLENGER), 0, "its deposit is back, and all else moves at the end");
 
-	// The committee is wrong, and is not asked.
+	// The whole committee is wrong, and is not asked.
 	let (fate, settlement) = scene.settle();
 	assert_eq!(fate, Fate::Rejected);
 	let shares = check_shares(&mut scene, &settlement, true, challenge);
@@ -353,11 +331,11 @@ fn a_cheat_is_convicted_by_a_judgement() {
 
 #[test]
 fn a_false_accuser_pays_whom_it_accused() {
-	let mut scene = deliver(PATIENCE, |job, _| Run::new(job, Change::Nothing));
+	let mut scene = deliver(PATIENCE, honestly);
 	let challenge = scene.challenge_deposit();
-	let false_run = bent(&scene.job, &scene.honest);
-	let id = scene.challenge(&false_run);
-	assert_eq!(scene.play(id, &false_run), Ending::Acquitted { by_clock: false });
+	let lie = scene.lie();
+	let id = scene.challenge(&lie);
+	assert_eq!(scene.play(id, &lie), Ending::Acquitted { by_clock: false });
 	let (fate, settlement) = scene.settle();
 	assert_eq!(fate, Fate::Accepted);
 	assert_eq!((settlement.won, settlement.slashed), (challenge, 0));
@@ -370,9 +348,9 @@ fn a_false_accuser_pays_whom_it_accused() {
 
 #[test]
 fn who_is_silent_is_convicted_by_its_clock() {
-	let mut scene = deliver(PATIENCE, bent);
+	let mut scene = deliver(PATIENCE, cheat);
 	let challenge = scene.challenge_deposit();
-	let honest = Run::new(&scene.job, Change::Nothing);
+	let honest = Bundle::trained(Run::new(&scene.job, Change::Nothing));
 	let id = scene.challenge(&honest);
 	// Two replays take less than a block each.
 	let clock = PATIENCE + 2;
@@ -390,35 +368,127 @@ fn who_is_silent_is_convicted_by_its_clock() {
 /// A job is decided when its window is over, not when its committee has revealed.
 #[test]
 fn a_job_waits_for_its_window() {
-	let mut scene = deliver(90, |job, _| Run::new(job, Change::Nothing));
+	let mut scene = deliver(90, honestly);
 	let id = scene.id;
-	let until = scene.chain.state(|| TaskMarket::window(id)).unwrap().until;
-	let begun = scene.chain.state(System::block_number);
-	assert!((85..=90).contains(&(until - begun)), "{begun} {until}");
+	let window =
+		|chain: &mut Chain| chain.state(|| <Verification as Audited<AccountId>>::window(id));
+	let open = window(&mut scene.chain).expect("results stand");
+	assert_eq!(open.until - open.from, 90);
 	let (fate, settlement) = scene.settle();
 	assert_eq!((fate, settlement.won), (Fate::Accepted, 0));
-	assert_eq!(scene.chain.state(System::block_number), until + 1);
-	assert_eq!(scene.chain.state(|| TaskMarket::window(id)), None);
+	assert_eq!(scene.chain.state(System::block_number), open.until + 1);
+	assert_eq!(window(&mut scene.chain), None);
 }
 
-/// Until the court decides in the place of majorities.
+/// What nobody vouched for yet nobody has to challenge.
 #[test]
-fn no_result_can_be_challenged_where_there_is_no_patience() {
-	let mut scene = deliver(0, bent);
+fn nothing_is_challenged_before_results_stand() {
+	let mut scene = audited(PATIENCE, cheat);
 	let (job, hash) = (scene.id, Default::default());
+	run_until(&mut scene.chain, job, "committee", |view| {
+		let phase = view.audit.as_ref().map(|audit| audit.phase);
+		matches!(phase, Some(AuditPhase::Committing { .. }))
+	});
 	let closed: DispatchError = pallet_court::Error::<Runtime>::NotOpen.into();
 	let said = scene.call(CHALLENGER, pallet_court::Call::commit { job, hash });
 	assert_eq!(said.map_err(DispatchError::stripped), Err(closed.stripped()));
+}
+
+/// One seat is enough against two that vouch for a false result: its rejection is a dispute.
+#[test]
+fn a_seat_that_rejects_convicts_against_the_others() {
+	let mut scene = audited(PATIENCE, cheat);
+	let (challenge, alice) = (scene.challenge_deposit(), Alice.to_account_id());
+	let (revealed, honest) = (&scene.revealed, &scene.honest);
+	let standing = committee(&mut scene.chain, scene.id, |seat, result| match seat.number {
+		1 => Verdict::rejects(alice.clone(), Target::Segment(SEGMENT), revealed, honest),
+		_ => seat.vouches(0, result, revealed, &[]),
+	});
+	let seats = standing.audit.unwrap().committee;
+	let finder = Sr25519Keyring::from_account_id(&seats[1].verifier).unwrap();
+	let id = scene.chain.state(pallet_court::NextDispute::<Runtime>::get) - 1;
+	let dispute = scene.chain.state(|| Disputes::<Runtime>::get(id)).unwrap();
+	assert_eq!((dispute.challenger, dispute.stake), (finder.to_account_id(), challenge));
+	let honest = Bundle::trained(Run::new(&scene.job, Change::Nothing));
+	assert_eq!(scene.play(id, &honest), Ending::Convicted { by_clock: false });
 	let (fate, settlement) = scene.settle();
-	assert_eq!(fate, Fate::Accepted);
-	assert_eq!((settlement.won, settlement.slashed_burned), (0, 0));
+	assert_eq!(fate, Fate::Rejected);
+	let shares = check_shares(&mut scene, &settlement, true, challenge);
+	// The fees of this block's transactions of seats are not in these figures.
+	let verifier = scene.chain.state(|| Runtime::verifier(finder.to_account_id())).unwrap();
+	assert_eq!((verifier.bond, verifier.locked), (BOND, 0));
+	let fee = settlement.paid_to_verifiers as i128 / 3;
+	let gained = scene.gained(finder);
+	let most = shares.finder as i128 + fee;
+	assert!((most - (TRY as i128)..=most).contains(&gained), "{gained} of {most}");
+}
+
+/// A seat that accuses falsely loses its stake to the trainer, and its fee.
+#[test]
+fn a_seat_that_rejects_what_is_true_pays_the_trainer() {
+	let mut scene = audited(PATIENCE, honestly);
+	let (challenge, alice, lie) = (scene.challenge_deposit(), Alice.to_account_id(), scene.lie());
+	let revealed = &scene.revealed;
+	let standing = committee(&mut scene.chain, scene.id, |seat, result| match seat.number {
+		1 => Verdict::rejects(alice.clone(), Target::Segment(SEGMENT), revealed, &lie),
+		_ => seat.vouches(0, result, revealed, &[]),
+	});
+	let liar = standing.audit.unwrap().committee[1].verifier.clone();
+	let id = scene.chain.state(pallet_court::NextDispute::<Runtime>::get) - 1;
+	assert_eq!(scene.play(id, &lie), Ending::Acquitted { by_clock: false });
+	let (fate, settlement) = scene.settle();
+	assert_eq!((fate, settlement.slashed), (Fate::Accepted, 0), "two of three gave evidence");
+	assert_eq!(settlement.paid_to_verifiers, 200 * TRY);
+	let verifier = scene.chain.state(|| Runtime::verifier(liar)).unwrap();
+	assert_eq!((verifier.bond, verifier.locked), (BOND - challenge, 0));
+	assert_eq!(settlement.won, challenge);
+}
+
+/// Whoever vouched for a false segment is convicted by another seat that replayed it again.
+#[test]
+fn false_evidence_costs_its_seat_the_stake() {
+	let mut scene = deliver(PATIENCE, cheat);
+	let (job, honest) = (scene.id, Bundle::trained(Run::new(&scene.job, Change::Nothing)));
+	let audit = view(&mut scene.chain, job).audit.unwrap();
+	let genesis = scene.chain.state(|| System::block_hash(0));
+	let result = audit.groups[0].result;
+	let vouched = |verifier: &Sr25519Keyring| {
+		let seat = Seat::of(&genesis, job, &audit, &Key::from(*verifier)).unwrap();
+		seat.wanted(0, &result, &[]).contains(&SEGMENT)
+	};
+	let of = VERIFIERS.into_iter().find(vouched).expect("somebody drew the segment");
+	let by = VERIFIERS.into_iter().find(|other| *other != of).unwrap();
+	let stake = scene.chain.state(|| Runtime::verifier(of.to_account_id())).unwrap().locked;
+	assert!(stake > scene.challenge_deposit());
+
+	let target = Target::Evidence(SEGMENT);
+	let bundle_root = result.bundle_root;
+	let defendant = Defendant::Seat { job, who: of.to_account_id(), bundle_root };
+	let (claimed, leaves) = (honest.claims(&target), scene.revealed.shown(&target));
+	let accusation = Accusation { defendant, target, claimed, leaves };
+	assert_ok!(scene.call(by, pallet_verification::Call::accuse { accusation }));
+	let seat = scene.chain.state(pallet_court::NextDispute::<Runtime>::get) - 1;
+	assert_eq!(scene.play(seat, &honest), Ending::Convicted { by_clock: false });
+	let verifier = |scene: &mut Scene, who: Sr25519Keyring| {
+		scene.chain.state(|| Runtime::verifier(who.to_account_id())).unwrap()
+	};
+	let lost = BOND - verifier(&mut scene, of).bond;
+	assert_eq!(lost, stake, "half is burned, and a quarter is the finder's");
+	let accusation = scene.accusation(&honest);
+	assert_ok!(scene.call(by, pallet_verification::Call::accuse { accusation }));
+	let trainer = scene.chain.state(pallet_court::NextDispute::<Runtime>::get) - 1;
+	assert_eq!(scene.play(trainer, &honest), Ending::Convicted { by_clock: false });
+	let (fate, settlement) = scene.settle();
+	assert_eq!(fate, Fate::Rejected);
+	assert_eq!(settlement.paid_to_verifiers, 200 * TRY, "who was convicted has no fee");
+	assert_eq!(verifier(&mut scene, by).bond, BOND);
 }
 
 /// Nobody convicts somebody by filling the blocks in which it would answer.
 #[test]
 fn moves_enter_blocks_that_are_full_of_remarks() {
-	let mut scene = deliver(PATIENCE, bent);
-	let honest = Run::new(&scene.job, Change::Nothing);
+	let mut scene = deliver(PATIENCE, cheat);
+	let honest = Bundle::trained(Run::new(&scene.job, Change::Nothing));
 	let id = scene.challenge(&honest);
 	let (who, call) = scene.next_move(id, &honest).expect("the defender opens");
 	assert_eq!(who, Alice);

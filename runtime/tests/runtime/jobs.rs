@@ -7,18 +7,25 @@ use trainyard_program::{
 	work::Parts,
 };
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, Findings, GroupVerdict, RejectReason, SegmentEvidence},
+	accusation::Target,
+	audit::{AuditPhase, Decision},
 	blob::Chunked,
-	commitment,
-	job::{Ending, Fate, JobState, Reveal, Terms},
+	commitment, fees,
+	job::{Ending, Fate, JobState, Reveal, Terms, WorkResult},
 	seats::Resources,
-	views::JobView,
+	views::{JobView, Standing},
 	JobId, Text, H256, PROTOCOL_VERSION,
 };
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, presets::ENDOWMENT, *};
-use trainyard_sandbox::Chain;
+use trainyard_sandbox::{
+	bundles::Bundle,
+	seats::{Seat, Verdict},
+	Chain, Key,
+};
 
-const VERIFIERS: [Sr25519Keyring; 3] = [Charlie, Dave, Eve];
+/// Bond of each verifier. All of them count at once.
+pub(crate) const BOND: Balance = 500 * TRY;
+pub(crate) const VERIFIERS: [Sr25519Keyring; 3] = [Charlie, Dave, Eve];
 pub(crate) const SALT: [u8; 32] = [9; 32];
 
 fn terms() -> Terms {
@@ -41,7 +48,7 @@ pub(crate) fn chain() -> Chain {
 	chain.run(1);
 	for verifier in VERIFIERS {
 		let capacity = Resources { work: 10_000_000, memory_mib: 8_192, disk_mib: 10_240 };
-		let register = pallet_verification::Call::register { bond: 100 * TRY, capacity };
+		let register = pallet_verification::Call::register { bond: BOND, capacity };
 		assert_ok!(chain.call(verifier, register));
 		let key = verifier.public();
 		assert_ok!(chain.call(verifier, pallet_verification::Call::set_vrf_key { key }));
@@ -60,40 +67,46 @@ pub(crate) fn run_until(
 	what: &str,
 	reached: impl Fn(&JobView<AccountId>) -> bool,
 ) -> JobView<AccountId> {
-	for _ in 0..100 {
+	for _ in 0..300 {
 		let view = view(chain, job);
 		if reached(&view) {
 			return view;
 		}
 		chain.run(1);
 	}
-	panic!("no {what} in 100 blocks: {:?}", view(chain, job));
+	panic!("no {what} in 300 blocks: {:?}", view(chain, job));
 }
 
 pub(crate) fn in_state(state: JobState) -> impl Fn(&JobView<AccountId>) -> bool {
 	move |job| job.state == state
 }
 
-/// Posts the example job as //Bob and takes it as //Alice up to the audit: //Alice reveals
-/// `bundle_root` and stores `model`.
-fn deliver(chain: &mut Chain, model: &[u8]) -> JobId {
+/// What is true of the example job.
+const TRUE: u8 = 1;
+
+/// Posts the example job as //Bob and takes it as //Alice up to the audit: //Alice reveals an honest
+/// result and stores `model`.
+fn deliver(chain: &mut Chain, model: &[u8]) -> (JobId, Bundle) {
 	let spec = JobSpec::noisy_example();
 	let segments = spec.segments();
 	deliver_after(chain, spec, segments, model)
 }
 
 /// The same with this specification, of which that many segments were trained.
-fn deliver_after(chain: &mut Chain, spec: JobSpec, segments: u32, model: &[u8]) -> JobId {
-	deliver_as(chain, spec, (segments, false), model)
+fn deliver_after(chain: &mut Chain, spec: JobSpec, segments: u32, model: &[u8]) -> (JobId, Bundle) {
+	deliver_as(chain, spec, TRUE, (segments, false), model)
 }
 
-/// The same with a result that says whether training diverged after its segments.
+/// The same with a result of states of this byte, that says whether training diverged after its
+/// segments.
 fn deliver_as(
 	chain: &mut Chain,
 	spec: JobSpec,
+	byte: u8,
 	(segments, diverged): (u32, bool),
 	model: &[u8],
-) -> JobId {
+) -> (JobId, Bundle) {
+	let bundle = Bundle::made_up(&spec.clone().check().unwrap(), byte, segments, diverged);
 	let quote = chain.state(|| Runtime::quote(spec.clone(), terms())).expect("valid");
 	let escrow = quote.escrow;
 	let digest = commitment::job(&spec, &terms());
@@ -107,7 +120,7 @@ fn deliver_as(
 
 	let blob = Chunked::new(model);
 	let reveal = Reveal {
-		bundle_root: H256::repeat_byte(5),
+		bundle_root: bundle.root(),
 		model_root: blob.root,
 		segments,
 		diverged,
@@ -136,53 +149,54 @@ fn deliver_as(
 	}
 	assert!(chain.state(|| Runtime::blob(blob.root)).unwrap().missing.is_empty());
 	run_until(chain, job, "audit", in_state(JobState::Auditing));
-	job
+	(job, bundle)
 }
 
-/// Lets the committee commit and reveal what `verdict` makes of the drawn segments, and
-/// takes the job to its end.
-pub(crate) fn audit(
+fn phase(view: &JobView<AccountId>) -> Option<AuditPhase> {
+	view.audit.as_ref().map(|audit| audit.phase)
+}
+
+/// Takes a job to where its results stand: each seat commits and reveals its `verdict` on the only result.
+pub(crate) fn committee(
 	chain: &mut Chain,
 	job: JobId,
-	verdict: impl Fn(&[u32]) -> GroupVerdict,
+	verdict: impl Fn(&Seat, &WorkResult) -> Verdict,
 ) -> JobView<AccountId> {
-	let phase = |view: &JobView<AccountId>| view.audit.as_ref().map(|audit| audit.phase);
 	let drawn = run_until(chain, job, "committee", |view| {
 		matches!(phase(view), Some(AuditPhase::Committing { .. }))
 	});
 	let audit = drawn.audit.expect("it runs");
-	let (drawn, diverged) = (&audit.groups[0].drawn, audit.groups[0].result.diverged);
-	assert_eq!(drawn.len(), 2 + usize::from(diverged));
 	assert_eq!(audit.committee.len(), 3);
-	let findings = Findings::try_from(vec![verdict(drawn)]).unwrap();
 	let genesis = chain.state(|| System::block_hash(0));
-	for verifier in VERIFIERS {
+	let result = audit.groups[0].result;
+	let said = VERIFIERS.map(|verifier| {
+		let seat = Seat::of(&genesis, job, &audit, &Key::from(verifier)).expect("it has a seat");
+		seat.finds(vec![verdict(&seat, &result)])
+	});
+	for (verifier, (findings, _)) in VERIFIERS.iter().zip(&said) {
 		let who = verifier.to_account_id();
-		let commitment = commitment::verdict(&genesis, job, audit.round, &who, &findings, &SALT);
-		assert_ok!(chain.call(verifier, pallet_verification::Call::commit { job, commitment }));
+		let commitment = commitment::verdict(&genesis, job, audit.round, &who, findings, &SALT);
+		assert_ok!(chain.call(*verifier, pallet_verification::Call::commit { job, commitment }));
 	}
 	run_until(chain, job, "reveals", |view| {
 		matches!(phase(view), Some(AuditPhase::Revealing { .. }))
 	});
-	for verifier in VERIFIERS {
-		let findings = findings.clone();
-		let reveal = pallet_verification::Call::reveal { job, findings, salt: SALT };
-		assert_ok!(chain.call(verifier, reveal));
+	for (verifier, (findings, paths)) in VERIFIERS.iter().zip(said) {
+		let reveal = pallet_verification::Call::reveal { job, findings, paths, salt: SALT };
+		assert_ok!(chain.call(*verifier, reveal));
 	}
+	run_until(chain, job, "window", |view| matches!(phase(view), Some(AuditPhase::Standing { .. })))
+}
+
+/// Takes a job to its end.
+pub(crate) fn end(chain: &mut Chain, job: JobId) -> JobView<AccountId> {
 	run_until(chain, job, "end", |view| matches!(view.state, JobState::Ended(_)))
 }
 
-pub(crate) fn accept(drawn: &[u32]) -> GroupVerdict {
-	let evidence: Vec<_> = drawn
-		.iter()
-		.map(|segment| SegmentEvidence {
-			segment: *segment,
-			trace_root: H256::repeat_byte(1),
-			end_state: H256::repeat_byte(2),
-			idle_since: None,
-		})
-		.collect();
-	GroupVerdict::Accept(evidence.try_into().unwrap())
+/// Lets the committee find the result true, and takes the job to its end.
+fn accept(chain: &mut Chain, job: JobId, bundle: &Bundle) -> JobView<AccountId> {
+	committee(chain, job, |seat, result| seat.vouches(0, result, bundle, &[]));
+	end(chain, job)
 }
 
 /// What `who` holds for jobs; bonds and deposits for blobs are not among it.
@@ -200,8 +214,8 @@ fn held_for_jobs(chain: &mut Chain, who: Sr25519Keyring) -> Balance {
 fn an_honest_job_is_paid_refunded_and_credited() {
 	let mut chain = chain();
 	let model: Vec<u8> = (0..26_680u32).map(|i| i as u8).collect();
-	let job = deliver(&mut chain, &model);
-	let ended = audit(&mut chain, job, accept);
+	let (job, bundle) = deliver(&mut chain, &model);
+	let ended = accept(&mut chain, job, &bundle);
 	assert_eq!(ended.state, JobState::Ended(Ending::Settled));
 	assert_eq!(ended.replicas[0].fate, Fate::Accepted);
 	assert_eq!(ended.audit.unwrap().groups[0].decision, Some(Decision::Accepted));
@@ -230,11 +244,12 @@ fn a_job_that_stops_early_is_paid_for_what_was_trained() {
 	let mut chain = chain();
 	let mut spec = JobSpec::noisy_example();
 	spec.training.early_stop = Some(EarlyStop { patience: 2, min_delta_nano: 0 });
-	let job = deliver_after(&mut chain, spec.clone(), 5, &[3; 5_000]);
-	let ended = audit(&mut chain, job, |drawn| {
-		assert!(drawn.iter().all(|segment| *segment < 5));
-		accept(drawn)
+	let (job, bundle) = deliver_after(&mut chain, spec.clone(), 5, &[3; 5_000]);
+	committee(&mut chain, job, |seat, result| {
+		assert!(seat.wanted(0, result, &[]).iter().all(|segment| *segment < 5));
+		seat.vouches(0, result, &bundle, &[])
 	});
+	let ended = end(&mut chain, job);
 	assert_eq!(ended.state, JobState::Ended(Ending::Settled));
 	assert_eq!(ended.replicas[0].reveal.as_ref().map(|reveal| reveal.segments), Some(5));
 
@@ -259,11 +274,14 @@ fn a_job_that_stops_early_is_paid_for_what_was_trained() {
 #[test]
 fn a_job_that_diverges_is_paid_for_what_was_trained_and_earns_no_power() {
 	let mut chain = chain();
-	let job = deliver_as(&mut chain, JobSpec::noisy_example(), (29, true), &[3; 5_000]);
-	let ended = audit(&mut chain, job, |drawn| {
-		assert_eq!(drawn[2], 29, "the segment that diverged is always replayed");
-		accept(drawn)
+	let spec = JobSpec::noisy_example();
+	let (job, bundle) = deliver_as(&mut chain, spec, TRUE, (29, true), &[3; 5_000]);
+	committee(&mut chain, job, |seat, result| {
+		let replays = seat.wanted(0, result, &[]).contains(&29);
+		assert_eq!(replays, seat.number == 0, "the segment that diverged is always replayed");
+		seat.vouches(0, result, &bundle, &[])
 	});
+	let ended = end(&mut chain, job);
 	assert_eq!(ended.state, JobState::Ended(Ending::Settled));
 	assert_eq!(ended.replicas[0].fate, Fate::Diverged);
 	let money = ended.settlement;
@@ -278,48 +296,68 @@ fn a_job_that_diverges_is_paid_for_what_was_trained_and_earns_no_power() {
 	assert_eq!((held_for_jobs(&mut chain, Bob), held_for_jobs(&mut chain, Alice)), (0, 0));
 }
 
+/// Every seat accuses the trainer, who has nothing to say: its states are made up.
 #[test]
 fn a_rejected_job_costs_the_trainer_and_nothing_the_submitter() {
+	const FALSE: u8 = 2;
 	let mut chain = chain();
-	let job = deliver(&mut chain, &[1; 5_000]);
+	let spec = JobSpec::noisy_example();
+	let whole = (spec.segments(), false);
+	let truth = Bundle::made_up(&spec.clone().check().unwrap(), TRUE, whole.0, false);
+	let (job, bundle) = deliver_as(&mut chain, spec, FALSE, whole, &[1; 5_000]);
 	let deposit = view(&mut chain, job).deposit;
-	let ended = audit(&mut chain, job, |drawn| {
-		GroupVerdict::Reject(RejectReason::WrongSegment(SegmentEvidence {
-			segment: drawn[0],
-			trace_root: H256::repeat_byte(1),
-			end_state: H256::repeat_byte(2),
-			idle_since: None,
-		}))
+	let challenge = chain.state(|| TaskMarket::challenge_deposit(job)).expect("it is audited");
+	let alice = Alice.to_account_id();
+	committee(&mut chain, job, |seat, result| {
+		let target = Target::Segment(seat.own(0, result)[0]);
+		Verdict::rejects(alice.clone(), target, &bundle, &truth)
 	});
+	let disputes = chain.state(|| pallet_court::Standings::<Runtime>::get(job).disputes);
+	assert_eq!(disputes, 3);
+	let verifier = |chain: &mut Chain| {
+		chain.state(|| Runtime::verifier(Charlie.to_account_id())).expect("it is one")
+	};
+	assert_eq!(verifier(&mut chain).locked, challenge.max(10 * TRY), "its stake in the dispute");
+	let ended = end(&mut chain, job);
 	assert_eq!(ended.state, JobState::Ended(Ending::Failed));
 	assert_eq!(ended.replicas[0].fate, Fate::Rejected);
+	let audit = ended.audit.unwrap();
+	assert_eq!(audit.groups[0].decision, Some(Decision::Rejected));
+	assert_eq!(audit.groups[0].convicted, [alice.clone()]);
 
 	let money = ended.settlement;
 	assert_eq!(money.slashed, deposit);
-	assert_eq!(money.paid_to_trainers, 0);
+	assert_eq!((money.paid_to_trainers, money.paid_to_verifiers), (0, 3 * terms().audit_fee));
 	assert_eq!(money.refunded + money.slashed_to_submitter, money.escrowed, "refunded in full");
+	let shares = fees::LostShares::of(deposit, 3 * terms().audit_fee, false, challenge);
 	assert_eq!(
-		money.slashed,
-		money.slashed_to_submitter + money.slashed_to_verifiers + money.slashed_to_jackpot
+		(money.slashed_to_submitter, money.slashed_burned, money.slashed_to_finders),
+		(shares.submitter, shares.burned, shares.finder)
 	);
+	assert_eq!(money.slashed_to_jackpot, shares.jackpot);
 	assert_eq!((held_for_jobs(&mut chain, Bob), held_for_jobs(&mut chain, Alice)), (0, 0));
-	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
+	let trainer = chain.state(|| Runtime::trainer(alice)).unwrap();
 	assert_eq!((trainer.training_total, trainer.ecp), (0, 0));
 	// All that //Bob lost is the fee of one transaction.
 	let bob = chain.state(|| <Balances as Inspect<AccountId>>::total_balance(&Bob.to_account_id()));
 	assert!(ENDOWMENT - bob < TRY * 3 / 10, "{}", ENDOWMENT - bob);
+	// No seat lost anything, and one of them earned more than the fee.
+	let verifier = verifier(&mut chain);
+	assert_eq!((verifier.bond, verifier.locked), (BOND, 0));
+	assert_eq!(verifier.standing, Standing::Active);
+	trainyard_sandbox::books::check(&mut chain).unwrap();
 }
 
 #[test]
 fn two_jobs_go_on_at_once() {
 	let mut chain = chain();
-	let first = deliver(&mut chain, &[1; 5_000]);
-	let second = deliver(&mut chain, &[2; 5_000]);
+	let (first, one) = deliver(&mut chain, &[1; 5_000]);
+	let (second, two) = deliver(&mut chain, &[2; 5_000]);
 	assert_eq!(chain.state(Runtime::active_jobs).len(), 2);
 	let newest: Vec<_> = chain.state(|| Runtime::recent_jobs(5)).iter().map(|j| j.id).collect();
 	assert_eq!(newest, [second, first]);
-	for job in [second, first] {
-		let ended = audit(&mut chain, job, accept);
+	for (job, bundle) in [(second, two), (first, one)] {
+		let ended = accept(&mut chain, job, &bundle);
 		assert_eq!(ended.state, JobState::Ended(Ending::Settled));
 	}
 }

@@ -98,7 +98,8 @@ fn call_indices() {
 			"request",
 			"withdraw_request",
 			"set_location",
-			"set_vrf_key"
+			"set_vrf_key",
+			"accuse",
 		]
 	);
 	assert_eq!(

@@ -8,7 +8,7 @@ use trainyard_runtime::{
 	configs::periods::{parameters::periods, *},
 	*,
 };
-use trainyard_sandbox::Chain;
+use trainyard_sandbox::{build, genesis_json, Chain};
 
 fn set(value: periods::Parameters) -> RuntimeParameters {
 	RuntimeParameters::Periods(value)
@@ -24,8 +24,12 @@ fn the_defaults() {
 		assert_eq!(RescueBlocks::get(), 600);
 		assert_eq!(configs::market::MaxRescue::get(), 450 << 20, "half of what 300 blocks carry");
 		assert_eq!(ReviewBlocks::get(), 7_200);
-		assert_eq!(Patience::get(), 0, "no window opens");
+		assert_eq!(Patience::get(), presets::PATIENCE, "the presets are for trying things");
 	});
+	let mut genesis = genesis_json(presets::DEVELOPMENT);
+	let defaults = serde_json::to_value(RuntimeGenesisConfig::default()).unwrap();
+	genesis["taskMarket"] = defaults["taskMarket"].clone();
+	build(&genesis).execute_with(|| assert_eq!(Patience::get(), 2_400, "four hours at 6 s"));
 }
 
 #[test]
@@ -105,7 +109,7 @@ fn patience_has_an_end() {
 	use configs::periods::parameters::court;
 	let mut chain = Chain::development();
 	chain.state(|| {
-		for (asked, given) in [(0, 0), (1, 1), (2_400, 2_400), (u32::MAX, 7 * 14_400)] {
+		for (asked, given) in [(0, 3), (3, 3), (2_400, 2_400), (u32::MAX, 7 * 14_400)] {
 			let parameter = court::Parameters::Patience(court::Patience, Some(asked));
 			let value = RuntimeParameters::Court(parameter);
 			assert_eq!(value.encode()[..3], [2, 0, 1]);
