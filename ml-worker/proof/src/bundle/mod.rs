@@ -22,6 +22,7 @@ pub mod files;
 pub mod lock;
 pub mod manifest;
 pub mod metrics;
+pub mod openings;
 mod points;
 pub mod records;
 mod tensorboard;

@@ -58,7 +58,7 @@ pub fn decode(bytes: &[u8]) -> Result<TensorMap, TensorError> {
 /// Does what [`decode`] does, with any bits of a NaN. Checkpoints that others serve are read so: one
 /// with a NaN is a false state, which its trainer pays for, whatever the bits; to refuse the file
 /// would make it a missing one.
-pub(super) fn decode_any_nan(bytes: &[u8]) -> Result<TensorMap, TensorError> {
+pub(crate) fn decode_any_nan(bytes: &[u8]) -> Result<TensorMap, TensorError> {
 	let file = safetensors::SafeTensors::deserialize(bytes)
 		.map_err(|e| TensorError::Format(e.to_string()))?;
 	let mut tensors = TensorMap::new();

@@ -58,7 +58,8 @@ use trainyard_court::{
 };
 use trainyard_engine::{Data, Engine, TensorMap};
 use trainyard_protocol::{
-	bundle::{Checkpoint, Diverged},
+	bundle::{Checkpoint, Diverged, Evaluation},
+	merkle::Frontier,
 	model_file::Layout,
 	trace,
 };
@@ -215,6 +216,26 @@ impl Recorder {
 	/// Returns what was computed so far.
 	pub fn work(&self) -> Work {
 		*lock(&self.work)
+	}
+
+	/// Returns what the start comes to, the initial state and its evaluation: what is claimed of one that
+	/// is accused.
+	pub fn start(&self) -> Result<End, RecordError> {
+		let state = self.initial()?.hash;
+		let found = self.try_evaluated(0)?.ok_or(RecordError::NoCheckpoint { checkpoint: 0 })?;
+		let mut leaves = Frontier::new();
+		// Where training cannot begin there is no evaluation, and the trace has no leaf.
+		let evaluation = match found.evaluation.loss().is_finite() {
+			true => {
+				let slices = trace::slices_root(found.slices.contents());
+				// It is the first leaf, so there is room.
+				let _ = leaves.push(trace::evaluation_leaf(0, &found.evaluation, &slices));
+				found.evaluation
+			}
+			false => Evaluation::NONE,
+		};
+		let trace = trace::seal(&leaves.root());
+		Ok(End::Checkpoint { state, evaluation, trace })
 	}
 
 	/// Returns what a segment comes to, from the state with which it begins: what is claimed of one

@@ -1,13 +1,13 @@
 //! The eight checks of [`audit`](super::audit), one function each, in the order in which its
-//! documentation numbers them. The order decides which reason a false result is rejected for, so
-//! all verifiers keep to it.
+//! documentation numbers them.
 
 use super::{
+	charge::{impossible, BundleTree, Charge},
 	idle::{beginning, Standstill},
 	is_trainers_fault,
-	replay::{self, End},
+	replay::{self, claimed_end, end_in_words, Equal},
 	required_checkpoints,
-	states::{check_movements, check_state, FalseState, States},
+	states::{check_next, check_state, jump, FalseState, States},
 	Aids, AuditReport, SegmentReport, Status, VerifyError,
 };
 use crate::{
@@ -20,7 +20,8 @@ use std::{collections::BTreeSet, sync::atomic::AtomicBool, time::Instant};
 use trainyard_engine::{Engine, State, TensorMap};
 use trainyard_program::{spec::CheckedSpec, work::Parts};
 use trainyard_protocol::{
-	audit::{RejectReason, SegmentEvidence},
+	accusation::{Claimed, End, LeafContent, Target},
+	audit::SegmentEvidence,
 	blob::Chunked,
 	bundle::Evaluation,
 	job::WorkResult,
@@ -30,9 +31,9 @@ use trainyard_protocol::{
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
 	/// Everything replayed was equal.
-	Accept(Vec<SegmentEvidence>),
+	Replayed(Vec<SegmentEvidence>),
 	/// The result is false.
-	Reject(RejectReason),
+	False(Box<Charge>),
 	/// A file is missing.
 	Missing(String),
 	/// A file is not the one that the roots name.
@@ -43,8 +44,8 @@ impl Outcome {
 	/// Returns the outcome in one line.
 	pub(super) fn summary(&self) -> String {
 		match self {
-			Outcome::Accept(evidence) => {
-				let replayed = format!("accepted: {} segments replayed", evidence.len());
+			Outcome::Replayed(evidence) => {
+				let replayed = format!("nothing false: {} segments replayed", evidence.len());
 				match evidence.iter().find_map(|e| e.idle_since) {
 					None => replayed,
 					Some(since) => {
@@ -52,7 +53,7 @@ impl Outcome {
 					}
 				}
 			}
-			Outcome::Reject(reason) => format!("rejected: {reason}"),
+			Outcome::False(charge) => format!("false: {charge}"),
 			Outcome::Missing(what) => format!("unavailable: {what}"),
 			Outcome::Tampered(what) => format!("unavailable: {what}"),
 		}
@@ -73,9 +74,14 @@ impl<E: Into<VerifyError>> From<E> for Ended {
 	}
 }
 
-/// Returns the end of the checks by a rejection.
-fn reject<T>(reason: RejectReason) -> Result<T, Ended> {
-	Err(Ended::Decided(Outcome::Reject(reason)))
+/// Returns the end of the checks by a charge. Where the leaves do not show it, the manifest is not
+/// that of the result.
+fn charge<T>(charge: Option<Charge>, what: &str) -> Result<T, Ended> {
+	let outcome = match charge {
+		Some(charge) => Outcome::False(Box::new(charge)),
+		None => Outcome::Tampered(what.to_owned()),
+	};
+	Err(Ended::Decided(outcome))
 }
 
 /// A result and what it is compared with.
@@ -98,7 +104,7 @@ impl Case<'_> {
 		report: &mut AuditReport,
 	) -> Result<Outcome, VerifyError> {
 		match self.all_checks(segments, report) {
-			Ok(evidence) => Ok(Outcome::Accept(evidence)),
+			Ok(evidence) => Ok(Outcome::Replayed(evidence)),
 			Err(Ended::Decided(outcome)) => Ok(outcome),
 			Err(Ended::Failed(error)) => Err(error),
 		}
@@ -118,10 +124,10 @@ impl Case<'_> {
 		self.check_list(report)?;
 		let (engine, initial) = self.check_beginning(&parts, report)?;
 		let states = self.read_states(segments, report)?;
-		self.check_states(&initial, &states, report)?;
+		self.check_states(&engine, &parts, (&initial, &states), report)?;
 		let mut evidence = self.check_segments(&engine, &parts, segments, &states, report)?;
 		self.check_standstill(&engine, &parts, (&initial, &states), &mut evidence, report)?;
-		self.check_end(&engine, &parts, segments, &states, report)?;
+		self.check_end(&engine, &parts, segments, (&initial, &states), report)?;
 		Ok(evidence)
 	}
 
@@ -137,22 +143,25 @@ impl Case<'_> {
 		Ok(())
 	}
 
-	/// Check 2: the checkpoints are one more than the segments claimed, their steps are the
-	/// specification's, and by their losses training ends there; or it goes on, where it is said to
-	/// have diverged after them.
+	/// Check 2: there are as many leaves as the result says, and each is one that a true result can
+	/// have in its place; and by the losses training ends there, or goes on, where it is said to have
+	/// diverged after them.
 	fn check_list(&self, report: &mut AuditReport) -> Result<(), Ended> {
-		let (spec, trained) = (self.spec, self.expected.segments);
-		let listed = &self.bundle.manifest().checkpoints;
-		if self.bundle.manifest().diverged.is_some() != self.expected.diverged {
-			let detail = "result and root differ in whether training diverged";
-			report.note("checkpoints", Status::Fail, detail);
-			return reject(RejectReason::WrongCheckpoints);
+		let (spec, trained, manifest) = (self.spec, self.expected.segments, self.bundle.manifest());
+		let tree = BundleTree::of(manifest);
+		let (count, expected) = (tree.contents().len() as u64, self.expected.leaves());
+		if count != u64::from(expected) {
+			// No path of such a bundle fits the result, so nobody can show anything of it.
+			let what = format!("the manifest has {count} leaves, and the result {expected}");
+			report.note("checkpoints", Status::Fail, what.clone());
+			return Err(Ended::Decided(Outcome::Tampered(what)));
 		}
-		let steps = listed.iter().map(|c| Some(c.step));
-		if !steps.eq((0..=trained).map(|index| spec.checkpoint_step(index))) {
-			report.note("checkpoints", Status::Fail, "their steps are not the job's");
-			return reject(RejectReason::WrongCheckpoints);
+		if let Some(index) = impossible(spec, &self.expected, tree.contents()) {
+			let what = format!("checkpoint {index} is none that the specification asks for");
+			report.note("checkpoints", Status::Fail, what.clone());
+			return charge(Charge::of_leaf(manifest, index), &what);
 		}
+		let listed = &manifest.checkpoints;
 		let losses: Vec<f32> = listed.iter().map(|c| c.validation.loss()).collect();
 		let end = spec.ends_after(&losses);
 		let ends = end == Some(trained);
@@ -167,8 +176,11 @@ impl Case<'_> {
 				false => "there are",
 			};
 			let detail = format!("by their losses {should}, but {how} {trained} segments");
-			report.note("checkpoints", Status::Fail, detail);
-			return reject(RejectReason::WrongCheckpoints);
+			report.note("checkpoints", Status::Fail, detail.clone());
+			// The market takes a shorter result of no other job.
+			let stops = spec.training.early_stop.is_some();
+			let stop = || Charge::new(manifest, Target::Stop, Claimed::Other);
+			return charge(stops.then(stop).flatten(), &detail);
 		}
 		let mut detail = format!("{}, at the steps of the job", listed.len());
 		if self.expected.diverged {
@@ -191,36 +203,33 @@ impl Case<'_> {
 		parts: &Parts,
 		report: &mut AuditReport,
 	) -> Result<(Engine, TensorMap), Ended> {
-		let spec = self.spec;
-		let first = self.bundle.manifest().checkpoints.first();
+		let (spec, manifest) = (self.spec, self.bundle.manifest());
 		let state = Engine::initial_state(spec, &self.seed, self.inputs.initial_model())
 			.map_err(VerifyError::Engine)?;
 		let initial = state.hash().map_err(VerifyError::Engine)?;
-		if first.map(|c| c.state_hash) != Some(initial) {
-			report.note("checkpoint 0", Status::Fail, format!("it should be {initial:?}"));
-			return reject(RejectReason::WrongInitialState);
-		}
 		let engine =
 			Engine::new(spec, self.seed, self.inputs.data.clone()).map_err(VerifyError::Engine)?;
 		let evaluated = replay::evaluate(&engine, &state)?;
-		let found = evaluated.as_ref().map(|found| found.evaluation);
-		let committed = first.map(|c| c.validation);
 		report.replayed_flop = parts.evaluation;
-		// Training may have diverged before its first step.
-		let expected = match self.expected.diverged_in() {
-			Some(0) => found.or(Some(Evaluation::NONE)),
-			_ => found,
+		// Where it is none, training diverged before its first step.
+		let found = evaluated.as_ref().map(|found| found.evaluation);
+		let end = End::Checkpoint {
+			state: initial,
+			evaluation: found.unwrap_or(Evaluation::NONE),
+			trace: Trace::of_the_beginning(evaluated.as_ref()).sealed(),
 		};
-		if expected.is_none() || expected != committed {
-			let detail = wrong_evaluation(0, found, committed);
-			report.note("checkpoint 0", Status::Fail, detail);
-			return reject(RejectReason::WrongEvaluation { checkpoint: 0 });
-		}
-		let trace = Trace::of_the_beginning(evaluated.as_ref()).sealed();
-		if first.map(|c| c.trace) != Some(trace) {
-			let detail = "the trace of checkpoint 0 is not that of its evaluation";
-			report.note("checkpoint 0", Status::Fail, detail);
-			return reject(RejectReason::WrongEvaluation { checkpoint: 0 });
+		let first = manifest.checkpoints.first();
+		if first.map(|listed| End::of(&listed.bound())) != Some(end) {
+			let committed = first.map(|c| c.validation);
+			let detail = if first.map(|c| c.state_hash) != Some(initial) {
+				format!("it should be {initial:?}")
+			} else if committed != Some(found.unwrap_or(Evaluation::NONE)) {
+				wrong_evaluation(0, found, committed)
+			} else {
+				"the trace of checkpoint 0 is not that of its evaluation".to_owned()
+			};
+			report.note("checkpoint 0", Status::Fail, detail.clone());
+			return charge(Charge::new(manifest, Target::Start, Claimed::End(end)), &detail);
 		}
 		let from = match spec.initial_model {
 			Some(_) => "recomputed from specification and initial model, and evaluated",
@@ -269,26 +278,45 @@ impl Case<'_> {
 	}
 
 	/// Check 5: each of these states is one that an honest run can have, by itself and beside the
-	/// one before it.
+	/// one before it. Where one is not, a segment before it is false.
 	fn check_states(
 		&self,
-		initial: &TensorMap,
-		states: &States,
+		engine: &Engine,
+		parts: &Parts,
+		(initial, states): (&TensorMap, &States),
 		report: &mut AuditReport,
 	) -> Result<(), Ended> {
-		let each =
-			states.iter().try_for_each(|(index, state)| check_state(self.spec, *index, state));
-		let listed = states.iter().map(|(index, state)| (*index, state));
-		let found = each
-			.and_then(|()| check_movements(self.spec, [(0, initial)].into_iter().chain(listed)));
-		if let Err(FalseState { reason, why }) = found {
-			report.note("states", Status::Fail, format!("{reason}: {why}"));
-			return reject(reason);
+		let mut before = (0, initial);
+		for (index, state) in states {
+			if let Err(found) = check_next(self.spec, before, (*index, state)) {
+				report.note("states", Status::Fail, found.to_string());
+				let good = (before.0, before.1.clone());
+				return self.check_jump(engine, parts, (good, initial), &found, report);
+			}
+			before = (*index, state);
 		}
 		let (read, count) = (states.len(), self.bundle.manifest().checkpoints.len());
 		let detail = format!("{read} of {count} read; hashes, tensors and numbers are right");
 		report.note("states", Status::Pass, detail);
 		Ok(())
+	}
+
+	/// Finds and replays the segment between a state of an honest run and one that is `found` to be
+	/// none. If it were true, nothing would be shown of the result.
+	fn check_jump<T>(
+		&self,
+		engine: &Engine,
+		parts: &Parts,
+		(good, initial): ((u32, TensorMap), &TensorMap),
+		found: &FalseState,
+		report: &mut AuditReport,
+	) -> Result<T, Ended> {
+		let (segment, begin) = jump(self.spec, good, found.checkpoint, |index| {
+			self.read(index, initial, "states", report)
+		})?;
+		let begin = States::from([(segment, begin)]);
+		self.check_segment(engine, parts, segment, &begin, report)?;
+		Err(Ended::Decided(Outcome::Missing(format!("{found}, and segment {segment} is true"))))
 	}
 
 	/// Check 6: each segment, ascending, replays to its committed end, with the committed evaluation
@@ -333,21 +361,21 @@ impl Case<'_> {
 		let begin = states.get(&segment).ok_or_else(no_such)?;
 		let from = manifest.checkpoints.get(segment as usize).ok_or_else(no_such)?;
 		let to = self.spec.checkpoint_step(segment.saturating_add(1)).ok_or_else(no_such)?;
-		let claimed = End::of(manifest, segment).ok_or_else(no_such)?;
+		let claimed = claimed_end(manifest, segment).ok_or_else(no_such)?;
 		let known = match segment == 0 && from.validation == Evaluation::NONE {
 			// Check 3 found that.
 			true => Some(replay::before_the_first_step()),
 			false => self.aids.replays.load(segment, &from.state_hash),
 		};
-		let replayed = match known {
+		let found = match known {
 			Some(replayed) => replayed,
 			None => replay::segment(engine, self.spec, segment, begin, self.stop)?,
 		};
 		if known.is_none() {
-			self.aids.replays.save(&from.state_hash, &replayed);
+			self.aids.replays.save(&from.state_hash, &found);
 			report.replayed_flop += u128::from(to - from.step) * parts.step + parts.evaluation;
 		}
-		let (found, equal) = (replayed.evidence, replayed.compare(&claimed));
+		let equal = Equal::of(&found, &claimed);
 		let seconds = begun.elapsed().as_secs_f64();
 		report.segments.push(SegmentReport {
 			from_step: from.step,
@@ -355,39 +383,43 @@ impl Case<'_> {
 			equal: equal.state,
 			evaluation_equal: equal.evaluation,
 			trace_equal: equal.trace,
-			committed: claimed.state(),
+			committed: claimed,
 			evidence: found,
 			seconds,
 		});
 		report.replay_seconds += seconds;
 		report.share = report.replayed_flop as f64 / report.training_flop.max(1) as f64;
-		if let Some(reason) = replayed.refutes(&claimed) {
+		let diverged = replay::diverged(&found);
+		if !equal.all() {
 			let steps = format!("segment {segment} (steps {} to {to})", from.step);
-			let detail = match claimed {
-				End::Diverged(_) if !replayed.diverged() => {
-					format!("{steps} is said to diverge, and ends in {:?}", found.end_state)
+			let detail = match (&claimed, found.leaf()) {
+				(LeafContent::Diverged(_), LeafContent::Checkpoint(_)) => {
+					let end = end_in_words(&found.leaf());
+					format!("{steps} is said to diverge, and ends in {end}")
 				}
-				End::Diverged(end) if !equal.state => {
-					format!(
-						"{steps} is said to diverge in step {}, and diverges elsewhere",
-						end.step
+				(LeafContent::Diverged(end), _) if !equal.state => format!(
+					"{steps} is said to diverge in step {}, and diverges elsewhere",
+					end.step
+				),
+				_ if !equal.state => {
+					let [found, committed] = [found.leaf(), claimed].map(|end| end_in_words(&end));
+					format!("{steps} ends in {found}, but {committed} was committed")
+				}
+				(LeafContent::Checkpoint(end), LeafContent::Checkpoint(found))
+					if !equal.evaluation =>
+				{
+					wrong_evaluation(
+						segment.saturating_add(1),
+						Some(found.evaluation),
+						Some(end.evaluation),
 					)
 				}
-				_ if !equal.state => {
-					let (found, committed) = (found.end_state, claimed.state());
-					format!("{steps} ends in {found:?}, but {committed:?} was committed")
-				}
-				End::Checkpoint(end) if !equal.evaluation => wrong_evaluation(
-					segment.saturating_add(1),
-					replayed.validation,
-					Some(end.evaluation),
-				),
 				_ => format!("{steps} ends as was committed, but its trace is another one"),
 			};
-			report.note("replay", Status::Fail, detail);
-			return reject(reason);
+			report.note("replay", Status::Fail, detail.clone());
+			return charge(Charge::of_segment(manifest, &found), &detail);
 		}
-		if replayed.diverged() {
+		if diverged {
 			let detail = format!("segment {segment} leaves the finite numbers");
 			report.note("divergence", Status::Pass, detail);
 		}
@@ -427,19 +459,16 @@ impl Case<'_> {
 			return Ok(());
 		};
 		let began = beginning(found.segment, before, |segment| {
-			let (begin, end) = (
-				self.believed(segment, initial, report)?,
-				self.believed(segment.saturating_add(1), initial, report)?,
-			);
-			Ok::<_, Ended>(standstill.is_idle(segment, &begin, &end))
+			let [begin, end] = [segment, segment.saturating_add(1)]
+				.map(|index| self.believed(engine, parts, index, initial, report));
+			Ok::<_, Ended>(standstill.is_idle(segment, &begin?, &end?))
 		})?;
 		found.idle_since = Some(began);
 		let known = before.is_some_and(|before| before.saturating_add(1) == began);
 		if let (Some(last), false) = (began.checked_sub(1), known) {
-			let ends = [last, began]
-				.map(|index| Ok::<_, Ended>((index, self.believed(index, initial, report)?)));
-			let ends = ends.into_iter().collect::<Result<States, Ended>>()?;
-			self.check_segment(engine, parts, last, &ends, report)?;
+			let begin = self.believed(engine, parts, last, initial, report)?;
+			let begin = States::from([(last, begin)]);
+			self.check_segment(engine, parts, last, &begin, report)?;
 		}
 		let detail = match began {
 			0 => "the training stands still from the beginning: no power".to_owned(),
@@ -455,8 +484,27 @@ impl Case<'_> {
 	/// Returns checkpoint `index`, fetched if need be, as a state that an honest run can have.
 	fn believed(
 		&self,
+		engine: &Engine,
+		parts: &Parts,
 		index: u32,
 		initial: &TensorMap,
+		report: &mut AuditReport,
+	) -> Result<TensorMap, Ended> {
+		let state = self.read(index, initial, "standstill", report)?;
+		if let Err(found) = check_state(self.spec, index, &state) {
+			report.note("standstill", Status::Fail, found.to_string());
+			let good = (0, initial.clone());
+			return self.check_jump(engine, parts, (good, initial), &found, report);
+		}
+		Ok(state)
+	}
+
+	/// Returns checkpoint `index`, fetched if need be, for the check of this name.
+	fn read(
+		&self,
+		index: u32,
+		initial: &TensorMap,
+		name: &'static str,
 		report: &mut AuditReport,
 	) -> Result<TensorMap, Ended> {
 		replay::check(self.stop)?;
@@ -467,49 +515,50 @@ impl Case<'_> {
 		if !self.bundle.has_checkpoint(step) {
 			(self.aids.fetch)(&checkpoint_file(step));
 		}
-		let state = self.state(index).inspect_err(|ended| {
+		self.state(index).inspect_err(|ended| {
 			if let Ended::Decided(outcome) = ended {
-				report.note("standstill", Status::Fail, outcome.summary());
+				report.note(name, Status::Fail, outcome.summary());
 			}
-		})?;
-		if let Err(FalseState { reason, why }) = check_state(self.spec, index, &state) {
-			report.note("standstill", Status::Fail, format!("{reason}: {why}"));
-			return reject(reason);
-		}
-		Ok(state)
+		})
 	}
 
 	/// Check 8: the last checkpoint has its evaluation, whatever is drawn (it is what the buyer
-	/// sees), and its parameters are the expected model.
+	/// sees), and its parameters are the expected model. Where it has another one, the last segment is
+	/// replayed, which shows it.
 	fn check_end(
 		&self,
 		engine: &Engine,
 		parts: &Parts,
 		segments: &BTreeSet<u32>,
-		states: &States,
+		(initial, states): (&TensorMap, &States),
 		report: &mut AuditReport,
 	) -> Result<(), Ended> {
+		let manifest = self.bundle.manifest();
 		let (trained, expected) = (self.expected.segments, self.expected.model_root);
 		let last = states.get(&trained);
 		// Check 3 evaluated the first.
-		let replayed = trained.checked_sub(1).is_none_or(|end| segments.contains(&end));
-		if let (Some(state), false) = (last, replayed) {
+		let unseen = trained.checked_sub(1).filter(|end| !segments.contains(end));
+		if let (Some(state), Some(end)) = (last, unseen) {
 			let state = State::from_host(state.clone()).map_err(VerifyError::Engine)?;
 			let found = replay::evaluate(engine, &state)?.map(|found| found.evaluation);
 			report.replayed_flop += parts.evaluation;
 			report.share = report.replayed_flop as f64 / report.training_flop.max(1) as f64;
-			let committed = self.bundle.manifest().checkpoints.last().map(|c| c.validation);
+			let committed = manifest.checkpoints.last().map(|c| c.validation);
 			if found.is_none() || found != committed {
 				let detail = wrong_evaluation(trained, found, committed);
-				report.note("last checkpoint", Status::Fail, detail);
-				return reject(RejectReason::WrongEvaluation { checkpoint: trained });
+				report.note("last checkpoint", Status::Fail, detail.clone());
+				let begin = self.believed(engine, parts, end, initial, report)?;
+				let begin = States::from([(end, begin)]);
+				self.check_segment(engine, parts, end, &begin, report)?;
+				return Err(Ended::Decided(Outcome::Tampered(detail)));
 			}
 		}
 		report.note("last checkpoint", Status::Pass, "has the committed evaluation");
 		let model = last.map(|state| Chunked::new(&bundle::model_bytes(state)).root);
 		if model != Some(expected) {
-			report.note("model", Status::Fail, "it is not the last checkpoint's parameters");
-			return reject(RejectReason::WrongModel);
+			let detail = "it is not the last checkpoint's parameters";
+			report.note("model", Status::Fail, detail);
+			return charge(Charge::new(manifest, Target::Model, Claimed::Other), detail);
 		}
 		report.note("model", Status::Pass, format!("root {expected:?}"));
 		Ok(())

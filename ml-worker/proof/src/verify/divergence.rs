@@ -16,9 +16,10 @@
 //! result beside it.
 
 use super::{
+	charge::Charge,
 	is_trainers_fault,
-	replay::{self, End},
-	states::{check_state, FalseState},
+	replay::{self, claimed_end},
+	states::{check_state, jump},
 	VerifyError,
 };
 use crate::{
@@ -32,7 +33,7 @@ use std::{
 };
 use trainyard_engine::{Engine, TensorMap};
 use trainyard_program::spec::CheckedSpec;
-use trainyard_protocol::audit::{RejectReason, SegmentEvidence};
+use trainyard_protocol::audit::SegmentEvidence;
 
 /// Results of one job that passed their own audits, of which at most one is true.
 pub struct Contest {
@@ -48,13 +49,30 @@ pub struct Contest {
 /// The outcome of the replay of a parting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-	/// The segment at whose end results differ.
-	pub segment: u32,
-	/// What was computed; none if the state before it is not valid, so that nothing can be
-	/// computed.
-	pub evidence: Option<SegmentEvidence>,
-	/// The false results, by place in the audit, and why they are false; at least one.
-	pub rejected: Vec<(usize, RejectReason)>,
+	/// What the replay of the segment computed at whose end results differ; or of an earlier one, which
+	/// all of them have false.
+	pub evidence: SegmentEvidence,
+	/// The false results, by place in the audit, and what is false in them; at least one.
+	pub charged: Vec<(usize, Charge)>,
+}
+
+/// What [`Contest::judge`] comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Judged {
+	/// Those that are left do not differ.
+	Over,
+	/// A checkpoint file is needed that no folder has.
+	Lacks(String),
+	/// These are false.
+	Found(Judgement),
+}
+
+/// Says why a contest cannot go on.
+enum Stuck {
+	/// No folder has the file.
+	Lacks(String),
+	/// This machine failed.
+	Failed(VerifyError),
 }
 
 impl Contest {
@@ -84,8 +102,8 @@ impl Contest {
 	}
 
 	/// Takes these results out: they were found to be false.
-	pub fn take_out(&mut self, rejected: &[(usize, RejectReason)]) {
-		self.rivals.retain(|(index, _)| rejected.iter().all(|(other, _)| other != index));
+	pub fn take_out(&mut self, charged: &[(usize, Charge)]) {
+		self.rivals.retain(|(index, _)| charged.iter().all(|(other, _)| other != index));
 	}
 
 	/// Returns what the job reads.
@@ -108,8 +126,8 @@ impl Contest {
 			manifest.segments().saturating_add(u32::from(manifest.diverged.is_some()))
 		});
 		(0..lengths.min()?).find(|segment| {
-			let end = End::of(first.manifest(), *segment);
-			others.iter().any(|(_, other)| End::of(other.manifest(), *segment) != end)
+			let end = claimed_end(first.manifest(), *segment);
+			others.iter().any(|(_, other)| claimed_end(other.manifest(), *segment) != end)
 		})
 	}
 
@@ -122,50 +140,72 @@ impl Contest {
 	}
 
 	/// Replays the segment at whose end those that are left differ, and takes out the results that
-	/// committed to a different end. Returns `None` if there is no such segment, or if no folder
-	/// has the state before it. Call it until then.
-	pub fn judge(&mut self, stop: &AtomicBool) -> Result<Option<Judgement>, VerifyError> {
-		let Some(segment) = self.parting() else { return Ok(None) };
-		let Some(begin) = self.begin(segment)? else { return Ok(None) };
-		if let Err(FalseState { reason, .. }) = check_state(&self.spec, segment, &begin) {
-			// All of them committed to it.
-			let rejected = self.rivals.drain(..).map(|(index, _)| (index, reason));
-			return Ok(Some(Judgement { segment, evidence: None, rejected: rejected.collect() }));
-		}
+	/// committed to a different end. Where no honest run has the state in which it begins, all of them
+	/// are false in a segment before, which is found and replayed. Call it until there is nothing left
+	/// to find out.
+	pub fn judge(&mut self, stop: &AtomicBool) -> Result<Judged, VerifyError> {
+		let Some(parting) = self.parting() else { return Ok(Judged::Over) };
+		let (segment, begin) = match self.begin(parting) {
+			Ok(found) => found,
+			Err(Stuck::Lacks(file)) => return Ok(Judged::Lacks(file)),
+			Err(Stuck::Failed(error)) => return Err(error),
+		};
 		let engine = Engine::new(&self.spec, self.seed, self.inputs()?.data.clone());
 		let engine = engine.map_err(VerifyError::Engine)?;
-		let replayed = replay::segment(&engine, &self.spec, segment, &begin, stop)?;
-		let mut rejected = Vec::new();
+		let evidence = replay::segment(&engine, &self.spec, segment, &begin, stop)?;
+		let mut charged = Vec::new();
 		self.rivals.retain(|(index, bundle)| {
-			let claimed = End::of(bundle.manifest(), segment);
-			let reason = claimed.and_then(|claimed| replayed.refutes(&claimed));
-			rejected.extend(reason.map(|reason| (*index, reason)));
-			reason.is_none()
+			let charge = Charge::of_segment(bundle.manifest(), &evidence);
+			let holds = charge.is_none();
+			charged.extend(charge.map(|charge| (*index, charge)));
+			holds
 		});
-		Ok(Some(Judgement { segment, evidence: Some(replayed.evidence), rejected }))
+		match charged.is_empty() {
+			// It is an earlier one, and true: the bounds of states are wrong.
+			true => Err(VerifyError::CannotCheck(format!(
+				"checkpoint {parting} is out of the bounds of honest runs, and segment {segment} is \
+				 true"
+			))),
+			false => Ok(Judged::Found(Judgement { evidence, charged })),
+		}
+	}
+
+	/// Returns which segment is to be replayed, and the state in which it begins.
+	fn begin(&self, parting: u32) -> Result<(u32, TensorMap), Stuck> {
+		let begin = self.state(parting)?;
+		match check_state(&self.spec, parting, &begin) {
+			Ok(()) => Ok((parting, begin)),
+			// All of them committed to it.
+			Err(_) => {
+				let initial = self.state(0)?;
+				jump(&self.spec, (0, initial), parting, |index| self.state(index))
+			}
+		}
 	}
 
 	/// Returns the state before `segment`, from whichever folder has it.
-	fn begin(&self, segment: u32) -> Result<Option<TensorMap>, VerifyError> {
+	fn state(&self, segment: u32) -> Result<TensorMap, Stuck> {
 		let step = self.spec.checkpoint_step(segment);
-		let step = step
-			.filter(|_| segment < self.spec.segments())
-			.ok_or(VerifyError::NoSuchSegment { segment, segments: self.spec.segments() })?;
+		let step = step.filter(|_| segment < self.spec.segments()).ok_or(Stuck::Failed(
+			VerifyError::NoSuchSegment { segment, segments: self.spec.segments() },
+		))?;
 		if step == 0 {
-			let model = self.inputs()?.initial_model();
-			let state = Engine::initial_state(&self.spec, &self.seed, model);
-			let state = state.map_err(VerifyError::Engine)?;
-			return state.to_host().map(Some).map_err(VerifyError::Engine);
+			let model = self.inputs().map_err(Stuck::Failed)?.initial_model();
+			let failed = |e| Stuck::Failed(VerifyError::Engine(e));
+			let state = Engine::initial_state(&self.spec, &self.seed, model).map_err(failed)?;
+			return state.to_host().map_err(failed);
 		}
 		let limit = bundle::max_checkpoint_bytes(&self.spec);
 		for (_, bundle) in &self.rivals {
 			match bundle.checkpoint_within(step, limit) {
-				Ok(state) => return Ok(Some(state)),
-				Err(BundleError::File(e)) if !is_trainers_fault(&e) => return Err(e.into()),
+				Ok(state) => return Ok(state),
+				Err(BundleError::File(e)) if !is_trainers_fault(&e) => {
+					return Err(Stuck::Failed(e.into()));
+				}
 				Err(_) => {}
 			}
 		}
-		Ok(None)
+		Err(Stuck::Lacks(checkpoint_file(step)))
 	}
 }
 
@@ -176,9 +216,9 @@ mod tests {
 		inputs::InputPaths,
 		testing::{job, stopping, table, train, with_loss, SEED},
 		train::Cheat,
-		verify::{audit, required_files_of},
+		verify::{audit, required_files_of, Verdict},
 	};
-	use trainyard_protocol::{audit::GroupVerdict, job::WorkResult, trace::seal};
+	use trainyard_protocol::{accusation::Target, job::WorkResult};
 
 	struct Jobs {
 		folder: tempfile::TempDir,
@@ -208,7 +248,7 @@ mod tests {
 			let never = AtomicBool::new(false);
 			let (spec, inputs) = (&self.spec, self.inputs.clone());
 			let verdict = audit(&bundle.0, spec, SEED, inputs, bundle.1, drawn, &never).unwrap().0;
-			matches!(verdict, GroupVerdict::Accept(_))
+			matches!(verdict, Verdict::Replayed(_))
 		}
 
 		fn contest(&self, folders: &[&Path]) -> Contest {
@@ -220,7 +260,16 @@ mod tests {
 
 	fn judged(contest: &mut Contest) -> Vec<Judgement> {
 		let never = AtomicBool::new(false);
-		std::iter::from_fn(|| contest.judge(&never).unwrap()).collect()
+		let next = || match contest.judge(&never).unwrap() {
+			Judged::Found(found) => Some(found),
+			Judged::Over | Judged::Lacks(_) => None,
+		};
+		std::iter::from_fn(next).collect()
+	}
+
+	/// The false results of a judgement, and what is false in them.
+	fn targets(found: &Judgement) -> Vec<(usize, Target)> {
+		found.charged.iter().map(|(index, charge)| (*index, charge.target)).collect()
 	}
 
 	#[test]
@@ -233,11 +282,9 @@ mod tests {
 		assert_eq!(contest.parting(), Some(5));
 		let found = judged(&mut contest);
 		assert_eq!(found.len(), 1);
-		let [(0, RejectReason::WrongSegment(evidence))] = found[0].rejected[..] else {
-			panic!("{found:?}")
-		};
-		let end = End::of(Bundle::open(&honest.0).unwrap().manifest(), 5).unwrap();
-		assert_eq!((evidence.segment, evidence.end_state), (5, end.state()));
+		assert_eq!(targets(&found[0]), [(0, Target::Segment(5))]);
+		let end = claimed_end(Bundle::open(&honest.0).unwrap().manifest(), 5).unwrap();
+		assert_eq!(found[0].evidence.leaf(), end);
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
 		assert_eq!(contest.parting(), None);
 
@@ -260,8 +307,7 @@ mod tests {
 		let mut contest = jobs.contest(&[&honest.0, &forged.0]);
 		assert_eq!(contest.parting(), Some(1));
 		let found = judged(&mut contest);
-		let reason = RejectReason::WrongEvaluation { checkpoint: 2 };
-		assert_eq!((found.len(), &found[0].rejected[..]), (1, &[(1, reason)][..]));
+		assert_eq!((found.len(), targets(&found[0])), (1, vec![(1, Target::Segment(1))]));
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [0]);
 	}
 
@@ -278,12 +324,9 @@ mod tests {
 		let mut contest = jobs.contest(&[&honest.0, &forged.0]);
 		assert_eq!(contest.parting(), Some(3));
 		let found = judged(&mut contest);
-		let evidence = found[0].evidence.unwrap();
-		let reason = RejectReason::WrongSegment(evidence);
-		assert_eq!((found.len(), &found[0].rejected[..]), (1, &[(1, reason)][..]));
-		let listed = Bundle::open(&honest.0).unwrap().manifest().checkpoints[4];
-		assert_eq!(seal(&evidence.trace_root), listed.trace);
-		assert_eq!(evidence.end_state, listed.state_hash);
+		assert_eq!((found.len(), targets(&found[0])), (1, vec![(1, Target::Segment(3))]));
+		let end = claimed_end(Bundle::open(&honest.0).unwrap().manifest(), 3).unwrap();
+		assert_eq!(found[0].evidence.leaf(), end);
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [0]);
 	}
 
@@ -308,9 +351,8 @@ mod tests {
 			let mut contest = jobs.contest(&folders.map(PathBuf::as_path));
 			assert_eq!(contest.parting(), Some(1));
 			let found = judged(&mut contest);
-			let reason = RejectReason::WrongEvaluation { checkpoint: 2 };
 			let place = usize::from(folders[0] == &honest.0);
-			assert_eq!((found.len(), &found[0].rejected[..]), (1, &[(place, reason)][..]));
+			assert_eq!((found.len(), targets(&found[0])), (1, vec![(place, Target::Segment(1))]));
 		}
 	}
 
@@ -321,7 +363,8 @@ mod tests {
 		let folders = bundles.each_ref().map(PathBuf::as_path);
 		let mut contest = jobs.contest(&folders);
 		let found = judged(&mut contest);
-		let of = |j: &Judgement| (j.segment, j.rejected.iter().map(|r| r.0).collect::<Vec<_>>());
+		let of =
+			|j: &Judgement| (j.evidence.segment, j.charged.iter().map(|r| r.0).collect::<Vec<_>>());
 		let order: Vec<_> = found.iter().map(of).collect();
 		assert_eq!(order, [(0, vec![3]), (4, vec![0]), (5, vec![2])]);
 		assert_eq!(contest.rivals().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
@@ -331,13 +374,13 @@ mod tests {
 		let mut elsewhere = Contest::judged_elsewhere(&jobs.spec, SEED, &folders_of).unwrap();
 		assert!(elsewhere.judge(&AtomicBool::new(false)).is_err());
 		for judgement in &found {
-			assert_eq!(elsewhere.parting(), Some(judgement.segment));
-			elsewhere.take_out(&judgement.rejected);
+			assert_eq!(elsewhere.parting(), Some(judgement.evidence.segment));
+			elsewhere.take_out(&judgement.charged);
 		}
 		assert_eq!((elsewhere.parting(), elsewhere.rivals().count()), (None, 1));
 		// Without an honest result, none is left after they part.
 		let mut contest = jobs.contest(&[&bundles[3], &bundles[0]]);
-		assert_eq!(judged(&mut contest)[0].rejected[0].0, 0);
+		assert_eq!(judged(&mut contest)[0].charged[0].0, 0);
 	}
 
 	#[test]
@@ -352,7 +395,8 @@ mod tests {
 		// A state that is not the listed one does not count.
 		std::fs::copy(honest.0.join(checkpoint_file(0)), &own).unwrap();
 		std::fs::remove_file(cheat.0.join(checkpoint_file(step))).unwrap();
-		assert!(judged(&mut contest).is_empty());
+		let file = checkpoint_file(step);
+		assert_eq!(contest.judge(&AtomicBool::new(false)).unwrap(), Judged::Lacks(file));
 		assert_eq!(contest.rivals().count(), 2);
 	}
 

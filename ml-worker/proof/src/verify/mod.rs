@@ -1,18 +1,21 @@
 //! Verification of bundles: is this the run that the specification and the seed ask for?
 //!
-//! - [`audit`] is what a verifier of the chain does with one result: a verdict that every
-//!   honest verifier reaches bit for bit, and a report for people.
+//! - [`audit`] is what a verifier of the chain does with one result: what it replayed, or what is
+//!   false in it ([`Charge`]), and a report for people.
 //! - [`full`] is `trainyard verify DIR`: the same, and every other file of the bundle.
 //! - `checks` are the eight checks that an audit makes, one function each.
 //! - `states` and `idle` say which states an honest run can have, and which segments stand still.
 //! - [`replay`] does segments again; it alone decides about the training.
 //! - [`divergence`] finds the false ones among results of one job that differ.
+//! - [`movement`] finds the segment in which a run moved farthest, from parts of its states.
 //! - [`self_check`] replays segments of one's own run before it is committed to.
 //! - [`rules`] are the six full-pass rules: evidence, never a decision.
 
+pub mod charge;
 mod checks;
 pub mod divergence;
 mod idle;
+pub mod movement;
 pub mod replay;
 mod report;
 pub mod rules;
@@ -20,7 +23,8 @@ pub mod self_check;
 mod states;
 pub mod stats;
 
-pub use divergence::{Contest, Judgement};
+pub use charge::Charge;
+pub use divergence::{Contest, Judged, Judgement};
 pub use idle::Standstill;
 pub use report::{full, Choice, Full};
 
@@ -35,16 +39,17 @@ use crate::{
 use checks::{Case, Outcome};
 use primitive_types::H256;
 use replay::{NoReplays, Replays};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::{
 	collections::BTreeSet, io::ErrorKind, path::Path, sync::atomic::AtomicBool, time::Instant,
 };
 use trainyard_engine::EngineError;
 use trainyard_program::spec::{CheckedSpec, JobSpec, SpecError};
 use trainyard_protocol::{
-	audit::{GroupVerdict, Leaf, Leaves, Piece, SegmentEvidence},
+	accusation::{LeafContent, Peaks},
+	audit::{Leaf, Leaves, Piece, SegmentEvidence, MAX_EVIDENCE},
 	bundle::{bundle_leaves, Checkpoint},
-	job::{WorkResult, MAX_REPLAYED_SEGMENTS},
+	job::WorkResult,
 	merkle,
 };
 
@@ -64,7 +69,7 @@ pub enum VerifyError {
 		segments: u32,
 	},
 	/// More segments than a verdict has room for.
-	#[error("{0} segments were drawn; a verdict has room for {MAX_REPLAYED_SEGMENTS}")]
+	#[error("{0} segments are to be replayed; a verdict has room for {MAX_EVIDENCE}")]
 	TooManySegments(usize),
 	/// It was asked to stop: nobody waits for the verdict any more.
 	#[error("stopped before there was a verdict, because nobody waits for it any more")]
@@ -122,12 +127,23 @@ pub struct SegmentReport {
 	pub evaluation_equal: bool,
 	/// Whether the trace of the segment is the committed one.
 	pub trace_equal: bool,
-	/// The committed state's hash.
-	pub committed: H256,
+	/// The leaf that was committed to at its end.
+	pub committed: LeafContent,
 	/// What was computed.
 	pub evidence: SegmentEvidence,
 	/// Duration of the replay.
 	pub seconds: f64,
+}
+
+/// What an audit found of a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+	/// All that had to be was replayed, and equal: evidence of each segment, ascending.
+	Replayed(Vec<SegmentEvidence>),
+	/// The result is false.
+	False(Box<Charge>),
+	/// The result cannot be had as it was revealed.
+	Unavailable,
 }
 
 /// What was done for a verdict, for people.
@@ -254,32 +270,44 @@ pub fn piece_leaves(dir: &Path, pieces: &[Piece]) -> Result<Leaves, VerifyError>
 	Ok(Leaves::truncate_from(states.collect()))
 }
 
+/// Returns the paths from the leaves at the ends of these segments to the root of the bundle in `dir`,
+/// in their order; `None` where it has no such segment.
+pub fn evidence_paths(dir: &Path, segments: &[u32]) -> Result<Option<Vec<Peaks>>, VerifyError> {
+	let bundle = Bundle::open(dir)?;
+	let tree = charge::BundleTree::of(bundle.manifest());
+	let path = |segment: &u32| segment.checked_add(1).and_then(|index| tree.path(index));
+	Ok(segments.iter().map(path).collect())
+}
+
 /// Gives the verdict on the result `expected` of the job (`spec`, `seed`) from the files in
 /// `dir`, which may be a partial bundle ([`required_files`]).
 ///
-/// The order of checks is fixed, so that verifiers agree:
+/// Whoever replays the same segments comes to the same evidence. The checks, in their order:
 /// 1. the manifest's checkpoints are those of `expected.bundle_root`, otherwise
 ///    `Unavailable`;
-/// 2. there is one more than segments claimed, their steps are the specification's, and by
-///    their losses training ends there (or goes on, where it is claimed to have diverged),
-///    otherwise `WrongCheckpoints`;
-/// 3. checkpoint 0 is the initial state, recomputed (of a fine-tuning, from its initial model),
-///    otherwise `WrongInitialState`, and has its evaluation and the trace of that, otherwise
-///    `WrongEvaluation`;
+/// 2. it has as many leaves as the result, otherwise `Unavailable`; each is one that a true result can
+///    have in its place, otherwise a charge that shows it; and by their losses training ends there (or
+///    goes on, where it is claimed to have diverged), otherwise [`Target::Stop`];
+/// 3. checkpoint 0 is the initial state, recomputed (of a fine-tuning, from its initial model), and has
+///    its evaluation and the trace of that, otherwise [`Target::Start`];
 /// 4. the files needed are there and hash to the manifest's states, otherwise `Unavailable`;
-/// 5. each holds the job's tensors without NaN, in ascending order, otherwise `WrongState`, and
-///    is a state that an honest run can have, no farther from the one before it (checkpoint 0
-///    being the first) than the steps between them go, otherwise `UnreachableState`;
-/// 6. each segment, ascending, replays to its committed end, otherwise `WrongSegment`, and
-///    that has the committed evaluation, otherwise `WrongEvaluation`, and the segment the committed
-///    trace, otherwise `WrongSegment`; the replay of the one in which training diverged leaves the
-///    finite numbers, otherwise `NotDiverged`, in the committed step and with the committed trace,
-///    otherwise `WrongSegment`;
-/// 7. where a drawn segment stands still, [`Standstill`] finds where that began, and the segment
+/// 5. each holds the job's tensors without NaN, in ascending order, and is a state that an honest run
+///    can have, no farther from the one before it (checkpoint 0 being the first) than the steps between
+///    them go, otherwise the segment is looked for that leads from a state of an honest run to one
+///    that is none, and replayed as in 6 (what is read for this is checked as in 4);
+/// 6. each segment, ascending, replays to its committed end, with the committed evaluation and by the
+///    committed trace; the replay of the one in which training diverged leaves the finite numbers in
+///    the committed step. Otherwise [`Target::Segment`], with the end that the replay came to;
+/// 7. where a replayed segment stands still, [`Standstill`] finds where that began, and the segment
 ///    before replays to its committed end, otherwise as in 6 (what is read for this is checked as
 ///    in 4 and 5; a result that diverged earns no power, and is not searched);
-/// 8. the last checkpoint has the committed evaluation, otherwise `WrongEvaluation`, and its
-///    parameters are the blob `expected.model_root`, otherwise `WrongModel`.
+/// 8. the last checkpoint has the committed evaluation, otherwise its segment is replayed as in 6, and
+///    its parameters are the blob `expected.model_root`, otherwise [`Target::Model`].
+///
+/// [`Target::Stop`]: trainyard_protocol::accusation::Target::Stop
+/// [`Target::Start`]: trainyard_protocol::accusation::Target::Start
+/// [`Target::Segment`]: trainyard_protocol::accusation::Target::Segment
+/// [`Target::Model`]: trainyard_protocol::accusation::Target::Model
 ///
 /// Once `stop` is set, it ends after the present step, with [`VerifyError::Stopped`] and without a
 /// verdict.
@@ -291,7 +319,7 @@ pub fn audit(
 	expected: WorkResult,
 	segments: &[u32],
 	stop: &AtomicBool,
-) -> Result<(GroupVerdict, AuditReport), VerifyError> {
+) -> Result<(Verdict, AuditReport), VerifyError> {
 	let aids = Aids { replays: &NoReplays, fetch: &|_| () };
 	audit_with(dir, (spec, seed), inputs, expected, segments, stop, aids)
 }
@@ -303,7 +331,7 @@ pub struct Aids<'a> {
 	/// one.
 	pub replays: &'a dyn Replays,
 	/// Brings a file into the folder, if it can be had: a checkpoint beyond those of
-	/// [`required_files`], where a drawn segment stands still.
+	/// [`required_files`], where a replayed segment stands still, or a state is none of an honest run.
 	pub fetch: &'a (dyn Fn(&str) + Sync),
 }
 
@@ -316,9 +344,9 @@ pub fn audit_with(
 	segments: &[u32],
 	stop: &AtomicBool,
 	aids: Aids<'_>,
-) -> Result<(GroupVerdict, AuditReport), VerifyError> {
+) -> Result<(Verdict, AuditReport), VerifyError> {
 	let segments: BTreeSet<u32> = segments.iter().copied().collect();
-	if segments.len() > MAX_REPLAYED_SEGMENTS as usize {
+	if segments.len() > MAX_EVIDENCE as usize {
 		return Err(VerifyError::TooManySegments(segments.len()));
 	}
 	let begun = Instant::now();
@@ -337,13 +365,9 @@ pub fn audit_with(
 	report.summary = outcome.summary();
 	report.seconds = begun.elapsed().as_secs_f64();
 	let verdict = match outcome {
-		Outcome::Accept(evidence) => GroupVerdict::Accept(
-			evidence
-				.try_into()
-				.map_err(|e: Vec<SegmentEvidence>| VerifyError::TooManySegments(e.len()))?,
-		),
-		Outcome::Reject(reason) => GroupVerdict::Reject(reason),
-		Outcome::Missing(_) | Outcome::Tampered(_) => GroupVerdict::Unavailable,
+		Outcome::Replayed(evidence) => Verdict::Replayed(evidence),
+		Outcome::False(charge) => Verdict::False(charge),
+		Outcome::Missing(_) | Outcome::Tampered(_) => Verdict::Unavailable,
 	};
 	Ok((verdict, report))
 }

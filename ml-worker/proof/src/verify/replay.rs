@@ -3,14 +3,13 @@
 use super::VerifyError;
 use crate::{bundle::Manifest, trace::Trace};
 use primitive_types::H256;
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use trainyard_engine::{state_hash, Engine, EngineError, Evaluated, NanRule, State, TensorMap};
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
-	audit::{RejectReason, SegmentEvidence},
-	bundle::{diverged_state, Checkpoint, Diverged, Evaluation},
-	trace::seal,
+	accusation::LeafContent,
+	audit::{Ended, SegmentEvidence},
+	bundle::Checkpoint,
 };
 
 /// Replays that were done before, of one job under one seed: what a segment comes to depends on
@@ -19,98 +18,38 @@ use trainyard_protocol::{
 pub trait Replays: Sync {
 	/// Returns what the replay of `segment` from the state with the hash `begin` computed, if it was
 	/// done.
-	fn load(&self, segment: u32, begin: &H256) -> Option<Replayed>;
+	fn load(&self, segment: u32, begin: &H256) -> Option<SegmentEvidence>;
 
 	/// Keeps what it computed.
-	fn save(&self, begin: &H256, replayed: &Replayed);
+	fn save(&self, begin: &H256, replayed: &SegmentEvidence);
 }
 
 /// No replays: each is done, and none is kept.
 pub struct NoReplays;
 
 impl Replays for NoReplays {
-	fn load(&self, _: u32, _: &H256) -> Option<Replayed> {
+	fn load(&self, _: u32, _: &H256) -> Option<SegmentEvidence> {
 		None
 	}
 
-	fn save(&self, _: &H256, _: &Replayed) {}
+	fn save(&self, _: &H256, _: &SegmentEvidence) {}
 }
 
-/// What a replay computed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Replayed {
-	/// The trace and the end state.
-	pub evidence: SegmentEvidence,
-	/// Evaluation of the end state; none where training left the finite numbers before, so that there
-	/// is no end state.
-	pub validation: Option<Evaluation>,
-}
-
-impl Replayed {
-	/// Returns whether training left the finite numbers in the segment.
-	pub fn diverged(&self) -> bool {
-		self.validation.is_none()
-	}
-
-	/// Returns what of a claimed end of the segment the replay came to.
-	pub fn compare(&self, claimed: &End) -> Equal {
-		let SegmentEvidence { end_state, trace_root, .. } = self.evidence;
-		match claimed {
-			End::Checkpoint(Checkpoint { state, evaluation, trace, .. }) => Equal {
-				state: end_state == *state,
-				evaluation: self.validation == Some(*evaluation),
-				trace: seal(&trace_root) == *trace,
-			},
-			End::Diverged(Diverged { trace, .. }) => Equal {
-				state: self.diverged() && end_state == claimed.state(),
-				evaluation: self.diverged(),
-				trace: seal(&trace_root) == *trace,
-			},
-		}
-	}
-
-	/// Returns why a result is false that claims this end of the segment, if it is.
-	pub fn refutes(&self, claimed: &End) -> Option<RejectReason> {
-		let (found, equal) = (self.evidence, self.compare(claimed));
-		match claimed {
-			End::Diverged(_) if !self.diverged() => Some(RejectReason::NotDiverged(found)),
-			_ if !equal.state => Some(RejectReason::WrongSegment(found)),
-			_ if !equal.evaluation => {
-				let checkpoint = found.segment.saturating_add(1);
-				Some(RejectReason::WrongEvaluation { checkpoint })
-			}
-			_ if !equal.trace => Some(RejectReason::WrongSegment(found)),
-			_ => None,
+/// Returns what the bundle of this manifest says of the end of `segment`; `None` if it trained no
+/// such segment.
+pub fn claimed_end(manifest: &Manifest, segment: u32) -> Option<LeafContent> {
+	match manifest.checkpoints.get(segment.saturating_add(1) as usize) {
+		Some(listed) => Some(LeafContent::Checkpoint(listed.bound())),
+		None => {
+			let last = manifest.diverged.filter(|_| manifest.segments() == segment);
+			last.map(LeafContent::Diverged)
 		}
 	}
 }
 
-/// What a result says of the end of a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-	/// The segment was trained to its end.
-	Checkpoint(Checkpoint),
-	/// Training left the finite numbers in it.
-	Diverged(Diverged),
-}
-
-impl End {
-	/// Returns what the bundle of this manifest says of the end of `segment`; `None` if it trained no
-	/// such segment.
-	pub fn of(manifest: &Manifest, segment: u32) -> Option<Self> {
-		match manifest.checkpoints.get(segment.saturating_add(1) as usize) {
-			Some(listed) => Some(End::Checkpoint(listed.bound())),
-			None => manifest.diverged.filter(|_| manifest.segments() == segment).map(End::Diverged),
-		}
-	}
-
-	/// Returns the hash of the state at the end, as evidence names it.
-	pub fn state(&self) -> H256 {
-		match self {
-			End::Checkpoint(end) => end.state,
-			End::Diverged(end) => diverged_state(end.step),
-		}
-	}
+/// Returns whether training left the finite numbers in a segment that was replayed.
+pub fn diverged(replayed: &SegmentEvidence) -> bool {
+	matches!(replayed.ended, Ended::Diverged { .. })
 }
 
 /// What of a claimed end of a segment its replay came to as well.
@@ -122,6 +61,39 @@ pub struct Equal {
 	pub evaluation: bool,
 	/// The sealed trace.
 	pub trace: bool,
+}
+
+impl Equal {
+	/// Compares what a replay came to with what is claimed.
+	pub fn of(replayed: &SegmentEvidence, claimed: &LeafContent) -> Self {
+		match (replayed.leaf(), claimed) {
+			(LeafContent::Checkpoint(found), LeafContent::Checkpoint(claimed)) => Self {
+				state: (found.step, found.state) == (claimed.step, claimed.state),
+				evaluation: found.evaluation == claimed.evaluation,
+				trace: found.trace == claimed.trace,
+			},
+			(LeafContent::Diverged(found), LeafContent::Diverged(claimed)) => Self {
+				state: found.step == claimed.step,
+				evaluation: true,
+				trace: found.trace == claimed.trace,
+			},
+			_ => Self { state: false, evaluation: false, trace: false },
+		}
+	}
+
+	/// Returns whether all of it is.
+	pub fn all(&self) -> bool {
+		self.state && self.evaluation && self.trace
+	}
+}
+
+/// Says what a segment ended in, in few words: the hash of a state, or the step in which training left
+/// the finite numbers.
+pub fn end_in_words(end: &LeafContent) -> String {
+	match end {
+		LeafContent::Checkpoint(Checkpoint { state, .. }) => format!("{state:?}"),
+		LeafContent::Diverged(end) => format!("a divergence in step {}", end.step),
+	}
 }
 
 /// Evaluates a state. Returns `None` if the loss is infinite or NaN. No honest run goes on from there.
@@ -136,7 +108,7 @@ pub fn evaluate(engine: &Engine, state: &State) -> Result<Option<Evaluated>, Ver
 /// Replays `segment` from its first state, evaluates its end state, and returns what was computed
 /// on the way. Where training diverges, by the rule by which a run ends (a loss that is infinite or
 /// NaN, a NaN in the state after a step, an infinite value in the state at the end, an evaluation that
-/// is infinite or NaN), the trace ends with the step before, and in place of the end state stands in
+/// is infinite or NaN), the trace ends with the step before, and in the place of an end stands in
 /// which step that was.
 ///
 /// Once `stop` is set, it ends after the present step, with [`VerifyError::Stopped`].
@@ -146,7 +118,7 @@ pub fn segment(
 	segment: u32,
 	begin: &TensorMap,
 	stop: &AtomicBool,
-) -> Result<Replayed, VerifyError> {
+) -> Result<SegmentEvidence, VerifyError> {
 	let steps = spec.checkpoint_step(segment).zip(spec.checkpoint_step(segment.saturating_add(1)));
 	let (from, to) = steps
 		.filter(|(from, to)| from < to)
@@ -169,24 +141,21 @@ pub fn segment(
 		check(stop)?;
 		end = end_of(engine, &state)?;
 	}
-	let (end_state, validation) = match end {
-		Some((hash, found)) => {
+	let ended = match end {
+		Some((state, found)) => {
 			trace.evaluation(&found);
-			(hash, Some(found.evaluation))
+			Ended::Checkpoint { step: to, state, evaluation: found.evaluation }
 		}
-		None => (diverged_state(trace.steps()), None),
+		None => Ended::Diverged { step: trace.steps() },
 	};
-	let trace_root = trace.root();
-	let evidence = SegmentEvidence { segment, trace_root, end_state, idle_since: None };
-	Ok(Replayed { evidence, validation })
+	Ok(SegmentEvidence { segment, trace_root: trace.root(), ended, idle_since: None })
 }
 
 /// Returns what stands for the replay of segment 0 where the initial state has no finite validation
 /// loss: training diverged before its first step.
-pub fn before_the_first_step() -> Replayed {
-	let (trace_root, end_state) = (Trace::new(0).root(), diverged_state(0));
-	let evidence = SegmentEvidence { segment: 0, trace_root, end_state, idle_since: None };
-	Replayed { evidence, validation: None }
+pub fn before_the_first_step() -> SegmentEvidence {
+	let trace_root = Trace::new(0).root();
+	SegmentEvidence { segment: 0, trace_root, ended: Ended::Diverged { step: 0 }, idle_since: None }
 }
 
 /// Returns the hash of a state at the end of a segment, and its evaluation; `None` where a run would

@@ -2,9 +2,10 @@
 
 use super::{
 	checks::{Case, Outcome},
+	movement::Pick,
 	replay::NoReplays,
 	rules,
-	states::{check_movements, check_state},
+	states::check_next,
 	Aids, AuditReport, Status, VerifyError,
 };
 use crate::{
@@ -66,6 +67,9 @@ pub struct Full {
 	pub result: WorkResult,
 	/// The checks and their figures.
 	pub report: AuditReport,
+	/// Where the run moved farthest by each measure, if somebody asked for that; [`full`] does not.
+	#[serde(skip_serializing_if = "Vec::is_empty")]
+	pub movement: Vec<Pick>,
 }
 
 /// Checks the bundle in `dir` against its own manifest: all files, the segments chosen by replay,
@@ -118,13 +122,13 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 	let case =
 		Case { bundle: &bundle, spec: &spec, seed, inputs, expected: result, stop: &never, aids };
 	let outcome = case.examine(&drawn, &mut report)?;
-	passed &= matches!(outcome, Outcome::Accept(_));
+	passed &= matches!(outcome, Outcome::Replayed(_));
 	if let Outcome::Missing(what) = &outcome {
 		return Err(VerifyError::CannotCheck(what.clone()));
 	}
 	// A run that diverged before its first step has nothing to measure.
 	let measured = manifest.checkpoints.iter().all(|c| c.validation != Evaluation::NONE);
-	if matches!(outcome, Outcome::Accept(_)) && measured {
+	if matches!(outcome, Outcome::Replayed(_)) && measured {
 		match rules::assess(&bundle, &spec, seed, data) {
 			Ok(rules) => report.rules = Some(rules),
 			// Every file is there: rules that cannot be computed are the bundle's fault.
@@ -141,11 +145,11 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 		passed &= wrong == 0;
 	}
 	report.summary = match (&outcome, passed) {
-		(Outcome::Accept(_), false) => "failed: see the checks".to_owned(),
-		(Outcome::Accept(evidence), true) if evidence.is_empty() => {
+		(Outcome::Replayed(_), false) => "failed: see the checks".to_owned(),
+		(Outcome::Replayed(evidence), true) if evidence.is_empty() => {
 			"passed, but no segment was replayed: that the work was done is not shown".to_owned()
 		}
-		(Outcome::Accept(evidence), true) => {
+		(Outcome::Replayed(evidence), true) => {
 			let equal = match result.diverged_in() {
 				Some(last) => format!(
 					"passed: {} segments replayed; training diverged in segment {last}",
@@ -164,7 +168,7 @@ pub fn full(dir: &Path, choice: Choice, given: &GivenFiles) -> Result<Full, Veri
 		(outcome, _) => outcome.summary(),
 	};
 	report.seconds = begun.elapsed().as_secs_f64();
-	Ok(Full { passed, spec, result, report })
+	Ok(Full { passed, spec, result, report, movement: Vec::new() })
 }
 
 /// Checks the files that no replay reads: every checkpoint (its hash, its tensors, its
@@ -185,10 +189,8 @@ fn all_files(
 			// The hash is right, but a forger writes the hash, too.
 			Ok(state) => {
 				let spec = &bundle.manifest().spec;
-				let last = before.iter().map(|(index, state)| (*index, state));
-				let found = check_state(spec, index, &state)
-					.and_then(|()| check_movements(spec, last.chain([(index, &state)])));
-				if let Err(found) = found {
+				let last = before.as_ref().map_or((index, &state), |(at, last)| (*at, last));
+				if let Err(found) = check_next(spec, last, (index, &state)) {
 					let file = bundle::manifest::checkpoint_file(checkpoint.step);
 					wrong.push(format!("{file}: {}", found.why));
 				}

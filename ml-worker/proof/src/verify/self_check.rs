@@ -5,7 +5,7 @@
 //! and processor. Whoever commits to a false result loses a deposit that is many times the price.
 
 use super::{
-	replay::{self, End, Replayed},
+	replay::{self, claimed_end, end_in_words, Equal},
 	VerifyError,
 };
 use crate::{
@@ -16,10 +16,14 @@ use primitive_types::H256;
 use std::{collections::BTreeSet, sync::atomic::AtomicBool};
 use trainyard_engine::{Compute, Engine, State, TensorMap};
 use trainyard_program::spec::CheckedSpec;
-use trainyard_protocol::bundle::Evaluation;
+use trainyard_protocol::{
+	accusation::LeafContent,
+	audit::{Ended, SegmentEvidence},
+	bundle::Evaluation,
+};
 
 /// What replays a segment from its first state.
-pub type Replayer<'a> = dyn FnMut(u32, &TensorMap) -> Result<Replayed, VerifyError> + 'a;
+pub type Replayer<'a> = dyn FnMut(u32, &TensorMap) -> Result<SegmentEvidence, VerifyError> + 'a;
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,8 +72,12 @@ pub fn on_processor(
 		if unevaluated {
 			// What is said to have diverged is the evaluation before the first step.
 			let state = State::from_host(begin.clone()).map_err(VerifyError::Engine)?;
-			let validation = replay::evaluate(&engine, &state)?.map(|found| found.evaluation);
-			return Ok(Replayed { validation, ..replay::before_the_first_step() });
+			let none = replay::before_the_first_step();
+			let Some(found) = replay::evaluate(&engine, &state)? else { return Ok(none) };
+			let (state, evaluation) =
+				(state.hash().map_err(VerifyError::Engine)?, found.evaluation);
+			let ended = Ended::Checkpoint { step: 0, state, evaluation };
+			return Ok(SegmentEvidence { ended, ..none });
 		}
 		replay::segment(&engine, spec, segment, begin, stop)
 	};
@@ -125,7 +133,7 @@ fn difference(
 	let no_such = || VerifyError::NoSuchSegment { segment, segments: bundle.manifest().segments() };
 	let at = segment as usize;
 	let from = listed.get(at).ok_or_else(no_such)?;
-	let claimed = End::of(bundle.manifest(), segment).ok_or_else(no_such)?;
+	let claimed = claimed_end(bundle.manifest(), segment).ok_or_else(no_such)?;
 	let begin = match segment {
 		0 => {
 			let state = Engine::initial_state(spec, &seed, inputs.initial_model());
@@ -142,21 +150,21 @@ fn difference(
 		},
 	};
 	let replayed = replayer(segment, &begin)?;
-	let equal = replayed.compare(&claimed);
+	let equal = Equal::of(&replayed, &claimed);
 	Ok(match claimed {
-		End::Diverged(_) => {
+		LeafContent::Diverged(_) => {
 			let steps = format!("segment {segment} (from step {})", from.step);
-			match (replayed.diverged(), equal.state && equal.trace) {
+			match (replay::diverged(&replayed), equal.all()) {
 				(false, _) => Some(format!("{steps} diverged, and its replay does not")),
 				(true, false) => Some(format!("{steps} diverged otherwise than its replay")),
 				(true, true) => None,
 			}
 		}
-		End::Checkpoint(to) => {
+		LeafContent::Checkpoint(to) => {
 			let steps = format!("segment {segment} (steps {} to {})", from.step, to.step);
 			if !equal.state {
-				let (found, expected) = (replayed.evidence.end_state, to.state);
-				Some(format!("{steps} ended in {expected:?}, and its replay in {found:?}"))
+				let [found, expected] = [replayed.leaf(), claimed].map(|end| end_in_words(&end));
+				Some(format!("{steps} ended in {expected}, and its replay in {found}"))
 			} else if !equal.evaluation {
 				Some(format!("the evaluation after {steps} is another one in its replay"))
 			} else {
@@ -270,7 +278,7 @@ mod tests {
 		let mut wrong = |segment, begin: &TensorMap| {
 			let mut replayed = replay::segment(&engine, &run.spec, segment, begin, &NEVER)?;
 			if segment > 0 {
-				replayed.evidence.end_state.0[31] ^= 1;
+				replayed.ended = Ended::Diverged { step: 3 };
 			}
 			Ok(replayed)
 		};
@@ -289,7 +297,7 @@ mod tests {
 			let mut replayed = replay::segment(&engine, &run.spec, segment, begin, &NEVER)?;
 			times += 1;
 			if times == 2 {
-				replayed.validation = None;
+				replayed.trace_root.0[31] ^= 1;
 			}
 			Ok(replayed)
 		};

@@ -16,7 +16,7 @@ use std::{
 };
 use trainyard_engine::{state_hash, Engine, NanRule, State, TensorMap};
 use trainyard_protocol::{
-	audit::RejectReason,
+	accusation::{Claimed, End, Target},
 	blob::Chunked,
 	bundle::Evaluation,
 	trace::{seal, step_leaf},
@@ -29,6 +29,8 @@ struct Trained {
 	spec: CheckedSpec,
 	inputs: Inputs,
 	result: WorkResult,
+	/// What an honest run comes to, where the states before what is changed are its own.
+	honest: Option<Manifest>,
 }
 
 fn trained(cheat: Option<Cheat>) -> Trained {
@@ -42,16 +44,24 @@ fn trained_as(spec: fn(&Path) -> CheckedSpec, cheat: Option<Cheat>) -> Trained {
 	let out = folder.path().join("bundle");
 	let result = train(&spec, &path, &out, false, cheat).unwrap().result().unwrap();
 	let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
-	Trained { _folder: folder, out, spec, inputs, result }
+	let honest = Some(Bundle::open(&out).unwrap().manifest().clone());
+	let honest = honest.filter(|_| cheat.is_none());
+	Trained { _folder: folder, out, spec, inputs, result, honest }
 }
 
 impl Trained {
-	fn audit_of(&self, result: WorkResult, segments: &[u32]) -> (GroupVerdict, AuditReport) {
+	/// What is found false in this result where these segments are replayed.
+	#[track_caller]
+	fn charged(&self, result: WorkResult, segments: &[u32]) -> Target {
+		charged(self, self.audit_of(result, segments), result)
+	}
+
+	fn audit_of(&self, result: WorkResult, segments: &[u32]) -> (Verdict, AuditReport) {
 		let never = AtomicBool::new(false);
 		audit(&self.out, &self.spec, SEED, self.inputs.clone(), result, segments, &never).unwrap()
 	}
 
-	fn audit(&self, segments: &[u32]) -> GroupVerdict {
+	fn audit(&self, segments: &[u32]) -> Verdict {
 		self.audit_of(self.result, segments).0
 	}
 
@@ -93,11 +103,32 @@ impl Trained {
 	}
 }
 
-fn rejected(verdict: GroupVerdict) -> RejectReason {
-	match verdict {
-		GroupVerdict::Reject(reason) => reason,
-		other => panic!("expected a rejection: {other:?}"),
+/// What the result is found false by, which is in what its root says.
+#[track_caller]
+fn charged(t: &Trained, (verdict, _): (Verdict, AuditReport), result: WorkResult) -> Target {
+	let Verdict::False(charge) = verdict else { panic!("it is false: {verdict:?}") };
+	let first = match charge.target {
+		Target::Start => 0,
+		Target::Segment(segment) => segment,
+		Target::Model => result.segments,
+		other => {
+			assert!(other == Target::Stop && charge.leaves.is_empty());
+			return other;
+		}
+	};
+	for (index, leaf) in (first..).zip(&charge.leaves) {
+		let hash = leaf.content.leaf();
+		assert!(merkle::verify(&result.bundle_root, &hash, index, result.leaves(), &leaf.path));
 	}
+	let leaves = if matches!(charge.target, Target::Segment(_)) { 2 } else { 1 };
+	assert_eq!(charge.leaves.len(), leaves);
+	// What is claimed is another end than the one that is shown, and what the replay came to.
+	let Claimed::End(end) = charge.claimed else { return charge.target };
+	assert_ne!(end, charge.leaves.last().unwrap().content.end());
+	if let (Target::Segment(segment), Some(honest)) = (charge.target, t.honest.as_ref()) {
+		assert_eq!(end, End::of(&honest.checkpoints[segment as usize + 1].bound()));
+	}
+	charge.target
 }
 
 #[test]
@@ -105,10 +136,13 @@ fn an_honest_run_is_accepted_at_every_segment() {
 	let t = trained(None);
 	let all: Vec<u32> = (0..t.spec.segments()).collect();
 	let (verdict, report) = t.audit_of(t.result, &all);
-	let GroupVerdict::Accept(evidence) = verdict else { panic!("{report:?}") };
+	let Verdict::Replayed(evidence) = verdict else { panic!("{report:?}") };
 	assert_eq!(evidence.iter().map(|e| e.segment).collect::<Vec<_>>(), all);
 	let listed = t.manifest().checkpoints;
-	assert!(evidence.iter().zip(&listed[1..]).all(|(e, c)| e.end_state == c.state_hash));
+	assert!(evidence.iter().zip(&listed[1..]).all(|(e, c)| e.end() == End::of(&c.bound())));
+	let paths = evidence_paths(&t.out, &all).unwrap().unwrap();
+	assert!(evidence.iter().zip(&paths).all(|(e, path)| e.agrees(&t.result, path)));
+	assert_eq!(evidence_paths(&t.out, &[6]).unwrap(), None);
 	assert!(report.segments.iter().all(|s| s.equal));
 	assert!(report.checks.iter().all(|c| c.status == Status::Pass), "{report:?}");
 	assert!(report.segments.iter().all(|s| s.evaluation_equal));
@@ -120,24 +154,22 @@ fn an_honest_run_is_accepted_at_every_segment() {
 		full(&t.out, Choice::Random(0), &GivenFiles::default()).unwrap().report.rules.unwrap();
 	assert_eq!((rules.rules.len(), rules.wrong_metrics), (6, 0));
 	// Evidence depends on the segment alone, not on what else is drawn, nor on the order.
-	let GroupVerdict::Accept(two) = t.audit(&[4, 1, 4]) else { panic!() };
+	let Verdict::Replayed(two) = t.audit(&[4, 1, 4]) else { panic!() };
 	assert_eq!(two.to_vec(), [evidence[1], evidence[4]]);
 }
 
 #[test]
 fn a_cheat_is_caught_wherever_it_fabricated_and_nowhere_else() {
 	let t = trained(Some(Cheat { segments: 3 }));
-	assert!(matches!(t.audit(&[0, 1, 2]), GroupVerdict::Accept(_)));
+	assert!(matches!(t.audit(&[0, 1, 2]), Verdict::Replayed(_)));
 	for segment in 3..6 {
-		let RejectReason::WrongSegment(e) = rejected(t.audit(&[segment])) else { panic!() };
-		assert_eq!(e.segment, segment);
+		assert_eq!(t.charged(t.result, &[segment]), Target::Segment(segment));
 	}
 	// Every verifier names the first fabricated segment among those drawn.
-	let RejectReason::WrongSegment(e) = rejected(t.audit(&[5, 1, 4])) else { panic!() };
-	assert_eq!(e.segment, 4);
+	assert_eq!(t.charged(t.result, &[5, 1, 4]), Target::Segment(4));
 	assert_eq!(t.audit(&[1, 4, 5]), t.audit(&[5, 4, 1]));
 	let all = trained(Some(Cheat { segments: 99 }));
-	assert!(matches!(rejected(all.audit(&[0])), RejectReason::WrongSegment(_)));
+	assert_eq!(all.charged(all.result, &[0]), Target::Segment(0));
 }
 
 #[test]
@@ -145,17 +177,17 @@ fn bytes_that_do_not_match_the_roots_are_unavailable() {
 	let t = trained(None);
 	// Another root was revealed.
 	let other = WorkResult { bundle_root: H256::repeat_byte(9), ..t.result };
-	assert_eq!(t.audit_of(other, &[0]).0, GroupVerdict::Unavailable);
+	assert_eq!(t.audit_of(other, &[0]).0, Verdict::Unavailable);
 	// The manifest was changed after the reveal.
 	let honest = t.manifest();
 	let mut changed = honest.clone();
 	changed.checkpoints[3].state_hash = H256::repeat_byte(9);
 	t.write_manifest(&changed);
-	assert_eq!(t.audit(&[0]), GroupVerdict::Unavailable);
+	assert_eq!(t.audit(&[0]), Verdict::Unavailable);
 	std::fs::write(t.out.join(manifest::FILE), b"{").unwrap();
-	assert_eq!(t.audit(&[0]), GroupVerdict::Unavailable);
+	assert_eq!(t.audit(&[0]), Verdict::Unavailable);
 	std::fs::remove_file(t.out.join(manifest::FILE)).unwrap();
-	assert_eq!(t.audit(&[0]), GroupVerdict::Unavailable);
+	assert_eq!(t.audit(&[0]), Verdict::Unavailable);
 	t.write_manifest(&honest);
 	// A checkpoint was changed, cut, or is gone; only a verifier that draws it notices.
 	let path = t.out.join(checkpoint_file(30));
@@ -166,39 +198,39 @@ fn bytes_that_do_not_match_the_roots_are_unavailable() {
 		flipped
 	}] {
 		std::fs::write(&path, damage).unwrap();
-		assert_eq!(t.audit(&[2]), GroupVerdict::Unavailable);
-		assert_eq!(t.audit(&[3]), GroupVerdict::Unavailable);
-		assert!(matches!(t.audit(&[0, 5]), GroupVerdict::Accept(_)));
+		assert_eq!(t.audit(&[2]), Verdict::Unavailable);
+		assert_eq!(t.audit(&[3]), Verdict::Unavailable);
+		assert!(matches!(t.audit(&[0, 5]), Verdict::Replayed(_)));
 	}
 	std::fs::remove_file(&path).unwrap();
-	assert_eq!(t.audit(&[2]), GroupVerdict::Unavailable);
+	assert_eq!(t.audit(&[2]), Verdict::Unavailable);
 	std::fs::write(&path, whole).unwrap();
-	assert!(matches!(t.audit(&[2]), GroupVerdict::Accept(_)));
+	assert!(matches!(t.audit(&[2]), Verdict::Replayed(_)));
 }
 
 #[test]
-fn every_lie_under_a_root_has_its_reason() {
-	// Checkpoints missing, or at other steps.
+fn every_lie_under_a_root_has_its_charge() {
+	// Checkpoints missing: no path of theirs fits the result. Or at other steps.
 	let t = trained(None);
 	let mut manifest = t.manifest();
 	manifest.checkpoints.remove(3);
 	t.write_manifest(&manifest);
 	let fewer = WorkResult { bundle_root: manifest.computed_root(), ..t.result };
-	assert_eq!(rejected(t.audit_of(fewer, &[0]).0), RejectReason::WrongCheckpoints);
+	assert_eq!(t.audit_of(fewer, &[0]).0, Verdict::Unavailable);
 	manifest.checkpoints.insert(3, Checkpoint { step: 31, ..t.manifest().checkpoints[3] });
 	t.write_manifest(&manifest);
 	let moved = WorkResult { bundle_root: manifest.computed_root(), ..t.result };
-	assert_eq!(rejected(t.audit_of(moved, &[0]).0), RejectReason::WrongCheckpoints);
+	assert_eq!(t.charged(moved, &[0]), Target::Segment(2));
 
 	// Another initial model; another seed than the assignment's.
 	let t = trained(None);
 	let forged = t.forge(0, |state| state.values_mut().next().unwrap().data[0] += 1.0);
-	assert_eq!(rejected(t.audit_of(forged, &[3]).0), RejectReason::WrongInitialState);
+	assert_eq!(t.charged(forged, &[3]), Target::Start);
 	let t = trained(None);
 	let never = AtomicBool::new(false);
 	let inputs = t.inputs.clone();
-	let verdict = audit(&t.out, &t.spec, H256::zero(), inputs, t.result, &[0], &never).unwrap().0;
-	assert_eq!(rejected(verdict), RejectReason::WrongInitialState);
+	let found = audit(&t.out, &t.spec, H256::zero(), inputs, t.result, &[0], &never).unwrap();
+	assert_eq!(charged(&t, found, t.result), Target::Start);
 
 	// A NaN, a missing tensor, one too many, a different shape.
 	type Change = fn(&mut TensorMap);
@@ -214,10 +246,10 @@ fn every_lie_under_a_root_has_its_reason() {
 	for change in changes {
 		let t = trained(None);
 		let forged = t.forge(2, change);
-		let expected = RejectReason::WrongState { checkpoint: 2 };
-		assert_eq!(rejected(t.audit_of(forged, &[1]).0), expected);
-		assert_eq!(rejected(t.audit_of(forged, &[2]).0), expected);
-		assert!(matches!(t.audit_of(forged, &[4]).0, GroupVerdict::Accept(_)), "not drawn");
+		// No court hears of a state, but of the segment that is said to end in it.
+		assert_eq!(t.charged(forged, &[1]), Target::Segment(1));
+		assert_eq!(t.charged(forged, &[2]), Target::Segment(1));
+		assert!(matches!(t.audit_of(forged, &[4]).0, Verdict::Replayed(_)), "not drawn");
 	}
 
 	// A NaN that is served by other bits than it was hashed by is still in the state.
@@ -231,8 +263,7 @@ fn every_lie_under_a_root_has_its_reason() {
 	bytes[at] = 1;
 	assert!(tensors::decode(&bytes).unwrap_err().to_string().contains(weight));
 	std::fs::write(&path, bytes).unwrap();
-	let expected = RejectReason::WrongState { checkpoint: 2 };
-	assert_eq!(rejected(t.audit_of(forged, &[1]).0), expected);
+	assert_eq!(t.charged(forged, &[1]), Target::Segment(1));
 
 	// One bit in one state.
 	let t = trained(None);
@@ -240,23 +271,22 @@ fn every_lie_under_a_root_has_its_reason() {
 		let x = &mut state.get_mut("layers.0.weight").unwrap().data[5];
 		*x = f32::from_bits(x.to_bits() ^ 1);
 	});
-	let RejectReason::WrongSegment(e) = rejected(t.audit_of(forged, &[2]).0) else { panic!() };
-	assert_eq!(e.segment, 2);
-	assert!(matches!(rejected(t.audit_of(forged, &[3]).0), RejectReason::WrongSegment(_)));
-	assert!(matches!(t.audit_of(forged, &[4]).0, GroupVerdict::Accept(_)), "not drawn");
+	assert_eq!(t.charged(forged, &[2]), Target::Segment(2));
+	let Verdict::False(charge) = t.audit_of(forged, &[3]).0 else { panic!() };
+	assert_eq!(charge.target, Target::Segment(3), "it does not follow from the changed state");
+	assert!(matches!(t.audit_of(forged, &[4]).0, Verdict::Replayed(_)), "not drawn");
 
 	// A different model from the one trained.
 	let t = trained(None);
 	let other = WorkResult { model_root: H256::repeat_byte(9), ..t.result };
-	assert_eq!(rejected(t.audit_of(other, &[0]).0), RejectReason::WrongModel);
+	assert_eq!(t.charged(other, &[0]), Target::Model);
 }
 
 /// Ways to lie about an evaluation.
-const LIES: [fn(&mut Evaluation); 4] = [
+const LIES: [fn(&mut Evaluation); 3] = [
 	|v| *v = with_loss(*v, f32::from_bits(v.loss().to_bits() ^ 1)),
 	|v| *v = with_loss(*v, -1.0),
 	|v| v.correct ^= 1,
-	|v| v.labels += 1,
 ];
 
 #[test]
@@ -265,16 +295,17 @@ fn a_forged_evaluation_is_a_false_segment() {
 		let t = trained(None);
 		let forged = t.commit(|manifest| lie(&mut manifest.checkpoints[3].validation));
 		let (verdict, report) = t.audit_of(forged, &[2, 4]);
-		assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint: 3 });
+		let found = (verdict, report.clone());
+		assert_eq!(charged(&t, found, forged), Target::Segment(2));
 		let replayed = report.segments[0];
 		assert!(replayed.equal && !replayed.evaluation_equal);
 		assert!(report.summary.contains("checkpoint 3"), "{}", report.summary);
 		for other in [1, 3] {
 			let verdict = t.audit_of(forged, &[other]).0;
-			assert!(matches!(verdict, GroupVerdict::Accept(_)), "not drawn");
+			assert!(matches!(verdict, Verdict::Replayed(_)), "not drawn");
 		}
 		// The manifest alone is not what was revealed.
-		assert_eq!(t.audit(&[0]), GroupVerdict::Unavailable);
+		assert_eq!(t.audit(&[0]), Verdict::Unavailable);
 	}
 }
 
@@ -284,9 +315,21 @@ fn the_evaluation_of_checkpoint_0_is_checked_whatever_is_drawn() {
 		let t = trained(None);
 		let forged = t.commit(|manifest| lie(&mut manifest.checkpoints[0].validation));
 		for drawn in [&[0][..], &[5], &[]] {
-			let verdict = t.audit_of(forged, drawn).0;
-			assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint: 0 });
+			assert_eq!(t.charged(forged, drawn), Target::Start);
 		}
+	}
+}
+
+/// Leaves that no result of the job has convict by themselves, whatever was replayed.
+#[test]
+fn an_evaluation_that_none_can_be_needs_no_replay() {
+	for checkpoint in [0, 3] {
+		let t = trained(None);
+		let forged = t.commit(|manifest| manifest.checkpoints[checkpoint].validation.labels += 1);
+		let Verdict::False(charge) = t.audit_of(forged, &[5]).0 else { panic!("{checkpoint}") };
+		assert_eq!(charge.claimed, Claimed::Other);
+		let target = if checkpoint == 0 { Target::Start } else { Target::Segment(2) };
+		assert_eq!(t.charged(forged, &[5]), target);
 	}
 }
 
@@ -297,8 +340,7 @@ fn the_evaluation_of_the_last_checkpoint_is_checked_whatever_is_drawn() {
 		let t = trained(None);
 		let forged = t.commit(|manifest| lie(&mut manifest.checkpoints[6].validation));
 		for drawn in [&[0][..], &[5], &[]] {
-			let verdict = t.audit_of(forged, drawn).0;
-			assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint: 6 });
+			assert_eq!(t.charged(forged, drawn), Target::Segment(5));
 		}
 	}
 	// It is one evaluation more, where the last segment is not replayed.
@@ -314,12 +356,12 @@ fn a_run_that_stopped_early_is_accepted_at_every_segment() {
 	let t = trained_as(stopping, None);
 	assert_eq!(t.result.segments, 3);
 	let (verdict, report) = t.audit_of(t.result, &[0, 1, 2]);
-	let GroupVerdict::Accept(evidence) = verdict else { panic!("{report:?}") };
+	let Verdict::Replayed(evidence) = verdict else { panic!("{report:?}") };
 	assert_eq!(evidence.len(), 3);
 	assert_eq!(report.share, 1.0, "of what was trained");
 	assert!(report.training_flop < trainyard_program::work::flop(&t.spec).unwrap());
 	// The same states and evaluations as those of a run that goes on: the same evidence.
-	let GroupVerdict::Accept(longer) = trained(None).audit(&[0, 1, 2]) else { panic!() };
+	let Verdict::Replayed(longer) = trained(None).audit(&[0, 1, 2]) else { panic!() };
 	assert_eq!(evidence, longer);
 	assert_eq!(required_files(&t.manifest(), &[0]), [0, 10, 30].map(checkpoint_file));
 
@@ -329,7 +371,7 @@ fn a_run_that_stopped_early_is_accepted_at_every_segment() {
 	let rules = full.report.rules.unwrap();
 	assert_eq!((rules.rules.len(), rules.validation.len(), rules.wrong_metrics), (6, 4, 0));
 	let cheat = trained_as(stopping, Some(Cheat { segments: 5 }));
-	assert!(matches!(rejected(cheat.audit(&[1])), RejectReason::WrongSegment(_)));
+	assert_eq!(cheat.charged(cheat.result, &[1]), Target::Segment(1));
 
 	let files = rescue_files(&t.out, &t.spec, 3, &[1]).unwrap();
 	let archive = bundle::archive::pack(&t.out, &files).unwrap();
@@ -345,8 +387,9 @@ fn a_run_that_stopped_early_is_accepted_at_every_segment() {
 /// forge one of them.
 #[test]
 fn who_stops_elsewhere_than_its_losses_say_is_rejected() {
-	let wrong = |t: &Trained, result| {
-		assert_eq!(rejected(t.audit_of(result, &[0]).0), RejectReason::WrongCheckpoints);
+	let wrong = |t: &Trained, result| assert_eq!(t.charged(result, &[0]), Target::Stop);
+	let nothing_fits = |t: &Trained, result, segments: &[u32]| {
+		assert_eq!(t.audit_of(result, segments).0, Verdict::Unavailable);
 	};
 	// Went on: all six segments, honestly trained.
 	let mut late = trained(None);
@@ -354,20 +397,19 @@ fn who_stops_elsewhere_than_its_losses_say_is_rejected() {
 	wrong(&late, late.result);
 	let one_more = late.commit(|manifest| manifest.checkpoints.truncate(5));
 	wrong(&late, one_more);
-	// Stopped too early, or a job that does not stop at all.
+	// Stopped too early. Of a job that does not stop at all the market takes no shorter result.
 	let t = trained_as(stopping, None);
 	let early = t.commit(|manifest| manifest.checkpoints.truncate(3));
 	wrong(&t, early);
 	let mut plain = trained_as(stopping, None);
 	plain.spec = job(&plain._folder.path().join("table.csv"));
-	wrong(&plain, plain.result);
+	nothing_fits(&plain, plain.result, &[0]);
 	// A number of segments that does not match the checkpoints.
 	let t = trained_as(stopping, None);
 	for segments in [1, 2, 4, 6, 7] {
-		wrong(&t, WorkResult { segments, ..t.result });
+		nothing_fits(&t, WorkResult { segments, ..t.result }, &[0]);
 	}
-	let none = WorkResult { segments: 0, ..t.result };
-	assert_eq!(rejected(t.audit_of(none, &[]).0), RejectReason::WrongCheckpoints);
+	nothing_fits(&t, WorkResult { segments: 0, ..t.result }, &[]);
 
 	// Two forged losses let it go on to the end; each is one false segment.
 	let mut forger = trained(None);
@@ -382,10 +424,9 @@ fn who_stops_elsewhere_than_its_losses_say_is_rejected() {
 		let verdict = forger.audit_of(forged, &[segment]).0;
 		match segment {
 			1 | 3 => {
-				let checkpoint = segment + 1;
-				assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint });
+				assert_eq!(forger.charged(forged, &[segment]), Target::Segment(segment));
 			}
-			_ => assert!(matches!(verdict, GroupVerdict::Accept(_)), "{segment}: {verdict:?}"),
+			_ => assert!(matches!(verdict, Verdict::Replayed(_)), "{segment}: {verdict:?}"),
 		}
 	}
 }
@@ -403,8 +444,7 @@ fn a_replay_that_leaves_the_finite_range_is_a_wrong_segment() {
 	};
 	// No step brings parameters so far.
 	let t = trained(None);
-	let unreachable = RejectReason::UnreachableState { checkpoint: 2 };
-	assert_eq!(rejected(t.audit_of(forge(&t), &[2]).0), unreachable);
+	assert_eq!(t.charged(forge(&t), &[2]), Target::Segment(1));
 	// Where gradients are not clipped, the steps of SGD have no bound.
 	let plain = |path: &Path| {
 		changed(&job(path), |spec| {
@@ -413,9 +453,9 @@ fn a_replay_that_leaves_the_finite_range_is_a_wrong_segment() {
 		})
 	};
 	let t = trained_as(plain, None);
-	let RejectReason::WrongSegment(e) = rejected(t.audit_of(forge(&t), &[2]).0) else { panic!() };
-	let at_once = trainyard_protocol::bundle::diverged_state(20);
-	assert_eq!((e.segment, e.end_state), (2, at_once));
+	let Verdict::False(charge) = t.audit_of(forge(&t), &[2]).0 else { panic!() };
+	assert_eq!(charge.target, Target::Segment(2));
+	assert!(matches!(charge.claimed, Claimed::End(End::Diverged(end)) if end.step == 20));
 }
 
 #[test]
@@ -436,11 +476,11 @@ fn a_partial_bundle_is_enough() {
 		audit(partial.path(), &t.spec, SEED, inputs, t.result, &[1, 4], &never).unwrap().0
 	};
 	assert_eq!(verdict(), t.audit(&[1, 4]));
-	assert!(matches!(verdict(), GroupVerdict::Accept(_)));
+	assert!(matches!(verdict(), Verdict::Replayed(_)));
 	for file in &files {
 		let (from, away) = (partial.path().join(file), partial.path().join("away"));
 		std::fs::rename(&from, &away).unwrap();
-		assert_eq!(verdict(), GroupVerdict::Unavailable, "without {file}");
+		assert_eq!(verdict(), Verdict::Unavailable, "without {file}");
 		std::fs::rename(&away, &from).unwrap();
 	}
 }
@@ -456,7 +496,7 @@ fn a_rescue_archive_is_enough() {
 	let never = AtomicBool::new(false);
 	let verdict = audit(to.path(), &t.spec, SEED, inputs, t.result, &[2], &never).unwrap().0;
 	assert_eq!(verdict, t.audit(&[2]));
-	assert!(matches!(verdict, GroupVerdict::Accept(_)));
+	assert!(matches!(verdict, Verdict::Replayed(_)));
 }
 
 /// A fine-tuning, by the same training, of the model of [`trained`].
@@ -467,7 +507,7 @@ fn fine_tuned() -> Trained {
 	let out = _folder.path().join("tuned");
 	let result = train_on(&spec, &paths, &out, false, None).unwrap().result().unwrap();
 	let inputs = Inputs::load(&spec, &paths).unwrap();
-	Trained { _folder, out, spec, inputs, result }
+	Trained { _folder, out, spec, inputs, result, honest: None }
 }
 
 #[test]
@@ -475,7 +515,7 @@ fn a_fine_tuning_begins_with_its_initial_model() {
 	let t = fine_tuned();
 	let all: Vec<u32> = (0..t.spec.segments()).collect();
 	let (verdict, report) = t.audit_of(t.result, &all);
-	assert!(matches!(verdict, GroupVerdict::Accept(_)), "{report:?}");
+	assert!(matches!(verdict, Verdict::Replayed(_)), "{report:?}");
 	let bundle = Bundle::open(&t.out).unwrap();
 	let begun = bundle.checkpoint(0).unwrap();
 	let model = std::fs::read(bundle.path(bundle::INITIAL_MODEL_FILE)).unwrap();
@@ -489,14 +529,15 @@ fn a_fine_tuning_begins_with_its_initial_model() {
 	// It is not the run of a job that draws its model, nor of a job with a different model.
 	let never = AtomicBool::new(false);
 	let audit_as = |spec: &CheckedSpec, inputs: Inputs| {
-		audit(&t.out, spec, SEED, inputs, t.result, &[1], &never).unwrap().0
+		let found = audit(&t.out, spec, SEED, inputs, t.result, &[1], &never).unwrap();
+		charged(&t, found, t.result)
 	};
 	let inputs = t.inputs.data.clone().into();
-	assert_eq!(rejected(audit_as(&plain, inputs)), RejectReason::WrongInitialState);
+	assert_eq!(audit_as(&plain, inputs), Target::Start);
 	let mut other = t.inputs.clone();
 	let changed = bundle::parameters(bundle.checkpoint(10).unwrap());
 	other.initial_model = Some(Arc::new(changed));
-	assert_eq!(rejected(audit_as(&t.spec, other)), RejectReason::WrongInitialState);
+	assert_eq!(audit_as(&t.spec, other), Target::Start);
 	// Without the model there is no verdict.
 	let inputs = t.inputs.data.clone().into();
 	let error = audit(&t.out, &t.spec, SEED, inputs, t.result, &[1], &never).unwrap_err();
@@ -527,7 +568,7 @@ fn a_fine_tuned_bundle_is_checked_by_itself() {
 	let never = AtomicBool::new(false);
 	let verdict = audit(to.path(), &t.spec, SEED, inputs, t.result, &[2], &never).unwrap().0;
 	assert_eq!(verdict, t.audit(&[2]));
-	assert!(matches!(verdict, GroupVerdict::Accept(_)));
+	assert!(matches!(verdict, Verdict::Replayed(_)));
 
 	// Another file, and none.
 	let model = t.out.join(bundle::INITIAL_MODEL_FILE);
@@ -549,8 +590,8 @@ fn questions_that_make_no_sense_are_the_askers_fault() {
 		audit(&t.out, &t.spec, SEED, t.inputs.clone(), t.result, segments, &never).unwrap_err()
 	};
 	assert!(matches!(ask(&[6]), VerifyError::NoSuchSegment { segment: 6, segments: 6 }));
-	let many: Vec<u32> = (0..18).collect();
-	assert!(matches!(ask(&many), VerifyError::TooManySegments(18)));
+	let many: Vec<u32> = (0..=MAX_EVIDENCE).collect();
+	assert!(matches!(ask(&many), VerifyError::TooManySegments(n) if n == many.len()));
 }
 
 #[test]
@@ -571,17 +612,17 @@ fn what_is_stopped_leaves_no_verdict() {
 
 /// Replays in memory. Sets `stop` once it has one.
 struct Kept<'a> {
-	replays: Mutex<BTreeMap<(u32, H256), replay::Replayed>>,
+	replays: Mutex<BTreeMap<(u32, H256), SegmentEvidence>>,
 	stop: &'a AtomicBool,
 }
 
 impl Replays for Kept<'_> {
-	fn load(&self, segment: u32, begin: &H256) -> Option<replay::Replayed> {
+	fn load(&self, segment: u32, begin: &H256) -> Option<SegmentEvidence> {
 		self.replays.lock().unwrap().get(&(segment, *begin)).copied()
 	}
 
-	fn save(&self, begin: &H256, replayed: &replay::Replayed) {
-		let key = (replayed.evidence.segment, *begin);
+	fn save(&self, begin: &H256, replayed: &SegmentEvidence) {
+		let key = (replayed.segment, *begin);
 		assert_eq!(self.replays.lock().unwrap().insert(key, *replayed), None, "replayed twice");
 		self.stop.store(true, Ordering::Relaxed);
 	}
@@ -615,9 +656,6 @@ fn an_audit_that_was_stopped_goes_on_after_the_last_segment() {
 	let job = (&t.spec, SEED);
 	let aids = Aids { replays: &kept, fetch: &|_| () };
 	let audited = audit_with(&t.out, job, t.inputs.clone(), forged, &[2], &stop, aids).unwrap();
-	assert!(
-		matches!(audited.0, GroupVerdict::Reject(RejectReason::WrongSegment(_))),
-		"{audited:?}"
-	);
+	assert_eq!(charged(&t, audited, forged), Target::Segment(2));
 	assert_eq!(kept.replays.lock().unwrap().len(), 3);
 }

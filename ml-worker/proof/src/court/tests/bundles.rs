@@ -66,6 +66,7 @@ fn compare_bundle(name: &str, spec: &CheckedSpec, out: &Path, inputs: &Inputs) -
 	let recorder = Recorder::of_bundle(out, inputs.clone(), Options::default()).unwrap();
 	assert_eq!(recorder.claims().checkpoints, run.checkpoints, "{name}");
 	assert_eq!(recorder.claims().diverged, run.diverged, "{name}");
+	assert_eq!(recorder.start().unwrap(), End::of(&run.checkpoints[0]), "{name}");
 	compare(name, &job, &run, &recorder);
 	recorder
 }

@@ -66,7 +66,8 @@ fn jumped(activation: Activation, change: impl Fn(&mut TensorMap, &TensorMap)) -
 	std::fs::write(out.join(manifest::FILE), manifest.to_bytes()).unwrap();
 	result.bundle_root = manifest.computed_root();
 	result.model_root = Chunked::new(&bundle::model_bytes(&state)).root;
-	Trained { _folder: folder, out, spec, inputs, result }
+	let honest = Some(bundle.manifest().clone());
+	Trained { _folder: folder, out, spec, inputs, result, honest }
 }
 
 /// All weights of the first layer, and its biases, are that much below the initial ones.
@@ -91,23 +92,20 @@ fn is_found_at_every_draw(t: &Trained) {
 		let begin = bundle.checkpoint(from.step).unwrap();
 		let replayed = replay::segment(&engine, &t.spec, segment, &begin, &never).unwrap();
 		let honest = segment + 1 != JUMP as u32;
-		assert_eq!(replayed.evidence.end_state == to.state_hash, honest, "segment {segment}");
+		assert_eq!(replayed.end() == End::of(&to.bound()), honest, "segment {segment}");
 		let verdict = t.audit(&[segment]);
-		let (before, jump) = (segment + 1 < JUMP as u32, segment + 1 == JUMP as u32);
+		let before = segment + 1 < JUMP as u32;
 		match &verdict {
-			GroupVerdict::Accept(_) => assert!(before, "segment {segment} was not trained"),
-			GroupVerdict::Reject(RejectReason::WrongSegment(found)) => {
-				assert_eq!(found.segment + 1, JUMP as u32, "drawn: {segment}");
-			}
+			Verdict::Replayed(_) => assert!(before, "segment {segment} was not trained"),
 			// Where a state before the jump is read beside one after it, it may be too far.
-			GroupVerdict::Reject(RejectReason::UnreachableState { .. }) => {
-				assert!(before || jump, "drawn: {segment}");
+			Verdict::False(charge) => {
+				assert_eq!(charge.target, Target::Segment(JUMP as u32 - 1), "drawn: {segment}");
 			}
 			other => panic!("drawn: {segment}: {other:?}"),
 		}
 	}
 	// Beside segments that were trained before the jump as well.
-	rejected(t.audit(&[0, 1, 9]));
+	assert_eq!(t.charged(t.result, &[0, 1, 9]), Target::Segment(JUMP as u32 - 1));
 }
 
 /// The attack of the review: a layer of ReLU that never fires any more.
@@ -150,8 +148,8 @@ fn a_jump_to_equal_units_is_found_at_every_draw() {
 #[test]
 fn a_jump_out_of_reach_is_rejected_by_itself() {
 	let t = jumped(Activation::Relu, fall(1e4));
-	let expected = RejectReason::UnreachableState { checkpoint: 10 };
-	assert_eq!(rejected(t.audit(&[0])), expected, "the last state is always read");
+	let jump = Target::Segment(JUMP as u32 - 1);
+	assert_eq!(t.charged(t.result, &[0]), jump, "the last state is always read");
 }
 
 /// The same table, with steps so large that the network dies by itself.
@@ -159,9 +157,9 @@ fn dying(path: &Path) -> CheckedSpec {
 	changed(&job(path), |spec| spec.training.learning_rate_nano = 1_000_000_000)
 }
 
-fn idle_since(verdict: &GroupVerdict) -> Vec<Option<u32>> {
+fn idle_since(verdict: &Verdict) -> Vec<Option<u32>> {
 	match verdict {
-		GroupVerdict::Accept(evidence) => evidence.iter().map(|e| e.idle_since).collect(),
+		Verdict::Replayed(evidence) => evidence.iter().map(|e| e.idle_since).collect(),
 		other => panic!("an honest run is true: {other:?}"),
 	}
 }
@@ -206,7 +204,7 @@ fn where_a_standstill_began_is_read_from_what_is_fetched() {
 		let (job, inputs) = ((&t.spec, SEED), t.inputs.clone());
 		audit_with(partial.path(), job, inputs, t.result, &[5], &never, aids).unwrap().0
 	};
-	assert_eq!(audit(&|_| ()), GroupVerdict::Unavailable, "nobody brings them");
+	assert_eq!(audit(&|_| ()), Verdict::Unavailable, "nobody brings them");
 	let fetched = Mutex::new(Vec::new());
 	let verdict = audit(&|file| {
 		copy(file);
@@ -266,26 +264,53 @@ fn a_state_that_no_honest_run_has_is_rejected() {
 	for (what, change) in changes {
 		let t = trained_as(clipped, None);
 		let forged = t.forge(2, change);
-		let expected = RejectReason::UnreachableState { checkpoint: 2 };
 		for drawn in [1, 2] {
-			assert_eq!(rejected(t.audit_of(forged, &[drawn]).0), expected, "{what}");
+			assert_eq!(t.charged(forged, &[drawn]), Target::Segment(1), "{what}");
 		}
 		let other = t.audit_of(forged, &[4]).0;
-		assert!(matches!(other, GroupVerdict::Accept(_)), "{what}: not drawn");
+		assert!(matches!(other, Verdict::Replayed(_)), "{what}: not drawn");
 		let full = full(&t.out, Choice::Random(0), &GivenFiles::default()).unwrap();
 		assert!(!full.passed, "{what}: the full pass reads every state");
 	}
+}
+
+/// The states between an honest one and one that no honest run has are fetched one by one, where the
+/// segment is looked for that is false.
+#[test]
+fn the_segment_before_a_false_state_is_looked_for() {
+	let t = jumped(Activation::Relu, fall(1e4));
+	let partial = tempfile::tempdir().unwrap();
+	std::fs::create_dir(partial.path().join(bundle::CHECKPOINTS)).unwrap();
+	let copy = |file: &str| {
+		std::fs::copy(t.out.join(file), partial.path().join(file)).unwrap();
+	};
+	required_files(&t.manifest(), &[8]).iter().for_each(|file| copy(file));
+	copy(manifest::FILE);
+	let never = AtomicBool::new(false);
+	let audit = |fetch: &(dyn Fn(&str) + Sync)| {
+		let aids = Aids { replays: &NoReplays, fetch };
+		let (job, inputs) = ((&t.spec, SEED), t.inputs.clone());
+		audit_with(partial.path(), job, inputs, t.result, &[8], &never, aids).unwrap()
+	};
+	assert_eq!(audit(&|_| ()).0, Verdict::Unavailable, "nobody brings them");
+	let fetched = Mutex::new(Vec::new());
+	let found = audit(&|file| {
+		copy(file);
+		fetched.lock().unwrap().push(file.to_owned());
+	});
+	assert_eq!(charged(&t, found, t.result), Target::Segment(JUMP as u32 - 1));
+	let fetched = fetched.into_inner().unwrap();
+	assert!((1..=4).contains(&fetched.len()), "of ten: {fetched:?}");
 }
 
 /// States that are honest by themselves, but too far from each other for the steps between them.
 #[test]
 fn a_leap_between_two_states_is_rejected_whatever_lies_between() {
 	let t = trained(None);
-	assert!(matches!(t.audit(&[3]), GroupVerdict::Accept(_)));
+	assert!(matches!(t.audit(&[3]), Verdict::Replayed(_)));
 	// Steps 40 to 60 move a parameter by less than 20 x 0.01 x 7.27.
 	let forged = t.forge(6, |state| {
 		state.get_mut("layers.0.bias").unwrap().data[0] += 1.0;
 	});
-	let expected = RejectReason::UnreachableState { checkpoint: 6 };
-	assert_eq!(rejected(t.audit_of(forged, &[3]).0), expected);
+	assert_eq!(t.charged(forged, &[3]), Target::Segment(5));
 }

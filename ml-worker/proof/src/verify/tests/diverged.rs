@@ -4,8 +4,8 @@ use super::*;
 use crate::train::TrainError;
 use trainyard_program::spec::{Loss, Model, Optimizer};
 use trainyard_protocol::{
-	audit::{are_read, leaves_fit, Piece},
-	bundle::{diverged_state, Diverged},
+	audit::{exist, leaves_fit, Ended, Piece},
+	bundle::Diverged,
 };
 
 /// What somebody says of a divergence who did not find one.
@@ -39,14 +39,14 @@ fn diverged() -> Trained {
 		assert_eq!(spec.checkpoint_step(result.segments), Some(*kept));
 		assert!((2..6).contains(&result.segments), "{error}");
 		let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
-		return Trained { _folder: folder, out, spec, inputs, result };
+		return Trained { _folder: folder, out, spec, inputs, result, honest: None };
 	}
 	panic!("no rate is too high");
 }
 
-fn accepted(verdict: &GroupVerdict) -> &[SegmentEvidence] {
+fn accepted(verdict: &Verdict) -> &[SegmentEvidence] {
 	match verdict {
-		GroupVerdict::Accept(evidence) => evidence,
+		Verdict::Replayed(evidence) => evidence,
 		other => panic!("it is true: {other:?}"),
 	}
 }
@@ -64,8 +64,8 @@ fn a_run_that_diverged_is_true_and_its_last_segment_is_replayed() {
 	let end = evidence.last().unwrap();
 	assert_eq!((end.segment, end.idle_since), (last, None));
 	let step = t.spec.checkpoint_step(last).unwrap();
-	let states: Vec<H256> = (step..=step + 10).map(diverged_state).collect();
-	assert!(states.contains(&end.end_state), "it says in which step");
+	let Ended::Diverged { step: named } = end.ended else { panic!("it diverged") };
+	assert!((step..=step + 10).contains(&named), "it says in which step");
 	assert!(report.segments.iter().all(|s| s.equal));
 	assert_eq!(t.audit(&all), verdict, "every verifier finds the same");
 	// The last finite state is the model, and the whole bundle can be checked by itself.
@@ -79,8 +79,7 @@ fn a_run_that_diverged_is_true_and_its_last_segment_is_replayed() {
 	assert!(rescue_files(&t.out, &t.spec, last, &[0, last]).is_ok());
 	// Its trainer can store whatever a seat asks for, or every such result would be lost.
 	let pieces = [Piece::Manifest, Piece::Files, Piece::State(0), Piece::State(last)];
-	assert!(are_read(&pieces, &[0, last], &t.result, false));
-	assert!(!are_read(&[Piece::Searched], &[0, last], &t.result, false));
+	assert!(exist(&pieces, &t.result) && !exist(&[Piece::Searched], &t.result));
 	assert!(leaves_fit(&piece_leaves(&t.out, &pieces).unwrap(), &pieces, &t.result));
 	let pieces = [&pieces[..], &[Piece::Searched]].concat();
 	let files = piece_files(&t.out, &t.spec, last, &[0, last], &pieces).unwrap();
@@ -99,41 +98,52 @@ fn a_claim_of_divergence_that_replays_finite_is_rejected() {
 	let model_root = Chunked::new(&bundle::model_bytes(&state)).root;
 	let result = WorkResult { model_root, diverged: true, ..result };
 	assert_eq!(result.segments, 2);
-	let RejectReason::NotDiverged(found) = rejected(t.audit_of(result, &[0, 2]).0) else {
-		panic!("segment 2 is finite")
-	};
-	assert_eq!(found.segment, 2);
+	assert_eq!(t.charged(result, &[0, 2]), Target::Segment(2), "it is finite");
 	let honest = t.audit(&[]);
-	assert!(matches!(honest, GroupVerdict::Unavailable), "the manifest is another one now");
+	assert!(matches!(honest, Verdict::Unavailable), "the manifest is another one now");
 }
 
 #[test]
 fn result_and_root_say_the_same_of_a_divergence() {
 	let t = diverged();
 	let last = t.result.segments;
-	// The revealed result denies it: by its losses training goes on.
+	// The revealed result denies it: no path of its leaves fits.
 	let denied = WorkResult { diverged: false, ..t.result };
-	assert_eq!(rejected(t.audit_of(denied, &[0]).0), RejectReason::WrongCheckpoints);
+	assert_eq!(t.audit_of(denied, &[0]).0, Verdict::Unavailable);
+	// One that has as many leaves has one of the other kind.
+	let denied = WorkResult { diverged: false, segments: last + 1, ..t.result };
+	assert_eq!(t.charged(denied, &[0]), Target::Segment(last));
 	// A manifest that denies it has another root.
 	let finite = t.commit(|manifest| manifest.diverged = None);
-	assert_eq!(t.audit(&[0, last]), GroupVerdict::Unavailable);
+	assert_eq!(t.audit(&[0, last]), Verdict::Unavailable);
 	let claimed = WorkResult { diverged: true, ..finite };
-	assert_eq!(rejected(t.audit_of(claimed, &[0, last]).0), RejectReason::WrongCheckpoints);
+	assert_eq!(t.audit_of(claimed, &[0, last]).0, Verdict::Unavailable);
+	let claimed = WorkResult { segments: last - 1, ..claimed };
+	assert_eq!(t.charged(claimed, &[0]), Target::Segment(last - 1));
 	// A run that is over has not diverged.
 	let t = trained(None);
 	let result =
 		WorkResult { diverged: true, ..t.commit(|manifest| manifest.diverged = Some(NOWHERE)) };
-	assert_eq!(rejected(t.audit_of(result, &[0]).0), RejectReason::WrongCheckpoints);
+	assert_eq!(t.charged(result, &[0]), Target::Segment(6));
 	let t = trained_as(stopping, None);
-	let result =
-		WorkResult { diverged: true, ..t.commit(|manifest| manifest.diverged = Some(NOWHERE)) };
-	assert_eq!(rejected(t.audit_of(result, &[0, 3]).0), RejectReason::WrongCheckpoints);
+	for (step, target) in [(20, Target::Segment(3)), (35, Target::Stop)] {
+		let result = t.commit(|manifest| manifest.diverged = Some(Diverged { step, ..NOWHERE }));
+		let result = WorkResult { diverged: true, ..result };
+		assert_eq!(t.charged(result, &[0, 3]), target);
+	}
+}
+
+/// Judges once. Returns the false results, and what is false in them.
+fn judged(contest: &mut Contest) -> Vec<(usize, Target)> {
+	let Judged::Found(found) = contest.judge(&AtomicBool::new(false)).unwrap() else {
+		panic!("they part")
+	};
+	found.charged.into_iter().map(|(index, charge)| (index, charge.target)).collect()
 }
 
 /// A result that diverged and one that goes on part in the segment in which it did.
 #[test]
 fn one_that_diverged_and_one_that_goes_on_part() {
-	let never = AtomicBool::new(false);
 	let honest = diverged();
 	let last = honest.result.segments;
 	let copy = |of: &Trained, name: &str| {
@@ -156,10 +166,7 @@ fn one_that_diverged_and_one_that_goes_on_part() {
 	let folders = [(0, forged), (1, honest.out.clone())];
 	let mut contest = Contest::new(&honest.spec, SEED, honest.inputs.clone(), &folders).unwrap();
 	assert_eq!(contest.parting(), Some(last));
-	let found = contest.judge(&never).unwrap().unwrap();
-	assert!(
-		matches!(found.rejected[..], [(0, RejectReason::WrongSegment(e))] if e.segment == last)
-	);
+	assert_eq!(judged(&mut contest), [(0, Target::Segment(last))]);
 	assert_eq!((contest.rivals().count(), contest.parting()), (1, None));
 
 	// The other way round: it claims to have diverged in segment 2.
@@ -172,8 +179,7 @@ fn one_that_diverged_and_one_that_goes_on_part() {
 	let folders = [(0, honest.out.clone()), (1, forged)];
 	let mut contest = Contest::new(&honest.spec, SEED, honest.inputs.clone(), &folders).unwrap();
 	assert_eq!(contest.parting(), Some(2));
-	let found = contest.judge(&never).unwrap().unwrap();
-	assert!(matches!(found.rejected[..], [(1, RejectReason::NotDiverged(e))] if e.segment == 2));
+	assert_eq!(judged(&mut contest), [(1, Target::Segment(2))]);
 }
 
 /// A fault of a GPU or of memory looks like a divergence: it is replayed before anything is
@@ -232,7 +238,7 @@ fn a_run_that_diverged_before_its_first_step_is_true() {
 	let inputs = Inputs::load(&spec, &InputPaths::data(&path)).unwrap();
 	let never = AtomicBool::new(false);
 	let verdict = audit(&out, &spec, SEED, inputs.clone(), result, &[0], &never).unwrap().0;
-	assert_eq!(accepted(&verdict)[0].end_state, diverged_state(0));
+	assert_eq!(accepted(&verdict)[0].ended, Ended::Diverged { step: 0 });
 	let drawn = [0].into();
 	let bundle = Bundle::open(&out).unwrap();
 	let found = self_check::on_processor(&bundle, (&spec, SEED), &inputs, &drawn, &never);
@@ -247,12 +253,13 @@ fn a_run_that_diverged_before_its_first_step_is_true() {
 	let t = trained(None);
 	let lie = t.commit(|manifest| {
 		manifest.checkpoints.truncate(1);
+		let trace = seal(&merkle::root(&[]));
 		manifest.checkpoints[0].validation = Evaluation::NONE;
-		manifest.diverged = Some(NOWHERE);
+		manifest.checkpoints[0].trace = trace;
+		manifest.diverged = Some(Diverged { step: 0, trace });
 	});
 	let lie = WorkResult { diverged: true, ..lie };
-	let wrong = RejectReason::WrongEvaluation { checkpoint: 0 };
-	assert_eq!(rejected(t.audit_of(lie, &[0]).0), wrong);
+	assert_eq!(t.charged(lie, &[0]), Target::Start);
 }
 
 /// Writes `text` over the inputs of every validation row of the table at `path`.
@@ -277,7 +284,7 @@ fn diverging(folder: tempfile::TempDir, path: &Path, spec: CheckedSpec) -> Train
 	let TrainError::Diverged { bundle: Some(bundle), .. } = error else { panic!("{error}") };
 	let result = bundle.result().unwrap();
 	let inputs = Inputs::load(&spec, &InputPaths::data(path)).unwrap();
-	Trained { _folder: folder, out, spec, inputs, result }
+	Trained { _folder: folder, out, spec, inputs, result, honest: None }
 }
 
 /// The first rate, doubled each time, at which validation rows that are a million times as large
@@ -363,7 +370,7 @@ fn the_last_leaf_says_where_training_diverged_and_how_it_came_there() {
 		}
 		let (verdict, report) = t.audit_of(t.result, &[last]);
 		let [evidence] = accepted(&verdict) else { panic!("{report:?}") };
-		assert_eq!(evidence.end_state, diverged_state(claimed.step));
+		assert_eq!(evidence.ended, Ended::Diverged { step: claimed.step });
 		assert_eq!(seal(&evidence.trace_root), claimed.trace);
 		assert!(report.segments.iter().all(|s| s.equal && s.evaluation_equal && s.trace_equal));
 		assert!(full(&t.out, Choice::All, &GivenFiles::default()).unwrap().passed);
@@ -380,14 +387,20 @@ fn the_last_leaf_says_where_training_diverged_and_how_it_came_there() {
 			Diverged { trace: H256::repeat_byte(9), ..claimed },
 		] {
 			let forged = t.commit(|manifest| manifest.diverged = Some(lie));
-			let wrong = RejectReason::WrongSegment(*evidence);
-			assert_eq!(rejected(t.audit_of(forged, &[last]).0), wrong, "{place}");
+			let forged = WorkResult { diverged: true, ..forged };
+			let (verdict, _) = t.audit_of(forged, &[last]);
+			let Verdict::False(charge) = verdict else { panic!("{place}: {verdict:?}") };
+			assert_eq!(charge.target, Target::Segment(last), "{place}");
+			match lie.step == begin + 11 {
+				// There is no such step in the segment.
+				true => assert_eq!(charge.claimed, Claimed::Other),
+				false => assert_eq!(charge.claimed, Claimed::End(evidence.end())),
+			}
 			let folders = [(0, t.out.clone()), (1, honest.clone())];
 			let mut contest = Contest::new(&t.spec, SEED, t.inputs.clone(), &folders).unwrap();
 			assert_eq!(contest.parting(), Some(last));
 			if place != "beginning" {
-				let found = contest.judge(&never).unwrap().unwrap();
-				assert_eq!(found.rejected, [(0, wrong)]);
+				assert_eq!(judged(&mut contest), [(0, Target::Segment(last))]);
 			}
 			let (bundle, drawn) = (Bundle::open(&t.out).unwrap(), [last].into());
 			let job = (&t.spec, SEED);

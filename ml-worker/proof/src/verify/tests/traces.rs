@@ -6,7 +6,7 @@ use trainyard_protocol::trace::{evaluation_leaf, slices_root};
 #[test]
 fn the_trace_is_that_of_the_primitives() {
 	let t = trained(None);
-	let GroupVerdict::Accept(evidence) = t.audit(&[1]) else { panic!() };
+	let Verdict::Replayed(evidence) = t.audit(&[1]) else { panic!() };
 	let engine = Engine::new(&t.spec, SEED, t.inputs.data.clone()).unwrap();
 	let bundle = Bundle::open(&t.out).unwrap();
 	let begin = bundle.checkpoint(10).unwrap();
@@ -25,7 +25,9 @@ fn the_trace_is_that_of_the_primitives() {
 	leaves.push(evaluated(&state, 20));
 	let root = merkle::root(&leaves);
 	assert_eq!(evidence[0].trace_root, root);
-	assert_eq!(state.hash().unwrap(), evidence[0].end_state);
+	let end = manifest::Manifest::parse(&std::fs::read(t.out.join(manifest::FILE)).unwrap());
+	assert_eq!(evidence[0].end(), End::of(&end.unwrap().checkpoints[2].bound()));
+	assert_eq!(state.hash().unwrap(), t.manifest().checkpoints[2].state_hash);
 	// The manifest lists it sealed, and nobody can copy the root from there.
 	let manifest = t.manifest();
 	assert_eq!(manifest.checkpoints[2].trace, seal(&root));
@@ -51,24 +53,23 @@ fn a_false_trace_is_a_false_segment() {
 			assert!(replayed.equal && replayed.evaluation_equal);
 			assert_eq!(replayed.trace_equal, segment + 1 != checkpoint);
 			match replayed.trace_equal {
-				true => assert!(matches!(verdict, GroupVerdict::Accept(_)), "not drawn"),
+				true => assert!(matches!(verdict, Verdict::Replayed(_)), "not drawn"),
 				false => {
-					let wrong = RejectReason::WrongSegment(replayed.evidence);
-					assert_eq!(rejected(verdict), wrong);
+					let found = (verdict, report.clone());
+					assert_eq!(charged(&t, found, forged), Target::Segment(segment));
 					assert_eq!(replayed.evidence.segment, segment);
 					let last = report.checks.last().unwrap();
 					assert!(last.detail.contains("its trace is another one"), "{last:?}");
 				}
 			}
 		}
-		assert_eq!(t.audit(&[0]), GroupVerdict::Unavailable, "it is not what was revealed");
+		assert_eq!(t.audit(&[0]), Verdict::Unavailable, "it is not what was revealed");
 	}
 	// The first checkpoint is evaluated in any case, and its trace with it.
 	let t = trained(None);
 	let forged = t.commit(|manifest| manifest.checkpoints[0].trace.0[0] ^= 1);
 	for drawn in [&[0][..], &[5], &[]] {
-		let verdict = t.audit_of(forged, drawn).0;
-		assert_eq!(rejected(verdict), RejectReason::WrongEvaluation { checkpoint: 0 });
+		assert_eq!(t.charged(forged, drawn), Target::Start);
 	}
 	// Whoever has the bundle alone sees it as well.
 	let t = trained(None);
