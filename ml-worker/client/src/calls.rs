@@ -7,7 +7,7 @@ use subxt::{
 };
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
-	audit::{Findings, Leaves, Pieces},
+	audit::{Leaves, Paths, Pieces},
 	drill::{AssignmentId, Mismatch, ProjectId, Template, UnitResult},
 	job::{Balance, BlockNumber, Reveal, Terms},
 	seats::Resources,
@@ -15,7 +15,7 @@ use trainyard_protocol::{
 	JobId, MicroUt, Text, H256,
 };
 
-use super::{AccountId32, Head};
+use super::{court::Accusation, AccountId32, Findings, Head};
 
 /// Arguments of a call, SCALE encoded one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,9 +217,15 @@ pub fn commit_findings(job: JobId, commitment: &H256) -> Call {
 	Call::new("Verification", "commit", (job, commitment))
 }
 
-/// `Verification.reveal`: show the findings that were committed.
-pub fn reveal_findings(job: JobId, findings: &Findings, salt: &[u8; 32]) -> Call {
-	Call::new("Verification", "reveal", (job, findings, salt))
+/// `Verification.reveal`: show the findings that were committed, with the paths from their evidence to
+/// the roots of the results.
+pub fn reveal_findings(job: JobId, findings: &Findings, paths: &Paths, salt: &[u8; 32]) -> Call {
+	Call::new("Verification", "reveal", (job, findings, paths, salt))
+}
+
+/// `Verification.accuse`: accuse a trainer, or another seat, with a stake of one's seat.
+pub fn accuse(accusation: &Accusation) -> Call {
+	Call::new("Verification", "accuse", accusation)
 }
 
 /// `Verification.rescue`: name the blob with what verifiers asked for; announce it where it is not

@@ -2,13 +2,17 @@
 
 use super::{
 	client::{Chain, Connection},
-	AccountId32, ChainError, JobView, ProjectView,
+	AccountId32, AuditView, ChainError, Findings, GroupVerdict, GroupView, JobView, MemberView,
+	ProjectView,
 };
 use codec::Encode;
 use serde_json::{json, Value};
-use std::sync::{
-	atomic::{AtomicU32, Ordering},
-	Arc,
+use std::{
+	collections::BTreeMap,
+	sync::{
+		atomic::{AtomicU32, Ordering},
+		Arc,
+	},
 };
 use subxt::rpcs::{
 	client::{RawRpcFuture, RawRpcSubscription, RawValue, RpcClientT},
@@ -16,9 +20,12 @@ use subxt::rpcs::{
 };
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
+	accusation::{Claimed, Target},
+	audit::{AuditPhase, Rejection},
 	drill::{Mismatch, ProjectState, Template},
-	job::{JobState, Settlement, Terms},
-	Text, H256,
+	job::{JobState, Settlement, Terms, WorkResult},
+	vrf::VrfSignature,
+	JobId, Text, H256,
 };
 
 /// Its address, as errors name it.
@@ -43,6 +50,8 @@ pub struct FakeNode {
 	url: &'static str,
 	/// The type of its chain, if it reports one.
 	kind: Option<Value>,
+	/// What is stored at every height, by key; both as hex.
+	storage: BTreeMap<String, String>,
 	runtime: Arc<Runtime>,
 }
 
@@ -83,6 +92,52 @@ pub fn job(state: JobState) -> JobView {
 		settlement: Settlement::default(),
 		record: 0,
 	}
+}
+
+/// Returns an audit in its first round, of which each seat draws two segments; nobody is seated.
+pub fn audit(phase: AuditPhase, groups: Vec<GroupView>) -> AuditView {
+	AuditView {
+		round: 0,
+		phase,
+		audit_segments: 2,
+		seed: Some(H256([4; 32])),
+		groups,
+		committee: vec![],
+		rechecks: vec![],
+	}
+}
+
+/// Returns a result under audit, of which nothing is known yet.
+pub fn group(result: WorkResult) -> GroupView {
+	let (convicted, asked, stored, rescued) = Default::default();
+	GroupView { result, convicted, decision: None, asked, stored, rescued }
+}
+
+/// Returns a seat that has said nothing.
+pub fn member(verifier: AccountId32) -> MemberView {
+	let vrf_key = H256(verifier.0);
+	MemberView {
+		verifier,
+		commitment: None,
+		vrf_key,
+		findings: None,
+		convicted: false,
+		location: None,
+	}
+}
+
+/// Returns findings with these verdicts, and a draw that is nobody's.
+pub fn findings(verdicts: Vec<GroupVerdict>) -> Findings {
+	let draw = VrfSignature { pre_output: [1; 32], proof: [2; 64] };
+	let verdicts = verdicts.try_into().expect("no more than a job has results");
+	Findings { draw, verdicts }
+}
+
+/// Returns the verdict by which `account` is accused of the end of a segment.
+pub fn rejected(account: AccountId32, segment: u32) -> GroupVerdict {
+	let (target, claimed) = (Target::Segment(segment), Claimed::Other);
+	let leaves = Default::default();
+	GroupVerdict::Rejected(Rejection { account, target, claimed, leaves })
 }
 
 /// Returns an active project of drilling, as the chain shows it.
@@ -128,6 +183,7 @@ impl FakeNode {
 			has_head: true,
 			url: URL,
 			kind: None,
+			storage: BTreeMap::new(),
 			runtime: Arc::new(runtime),
 		}
 	}
@@ -142,6 +198,24 @@ impl FakeNode {
 	pub fn of_type(mut self, kind: Value) -> Self {
 		self.kind = Some(kind);
 		self
+	}
+
+	/// Lets the node store these entries, keys and values, at every height.
+	pub fn storing(mut self, entries: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Self {
+		let text = |bytes: Vec<u8>| format!("0x{}", hex::encode(bytes));
+		self.storage.extend(entries.into_iter().map(|(key, value)| (text(key), text(value))));
+		self
+	}
+
+	/// Lets a trainer of a job have stored these blobs, because somebody asked for something: of each the
+	/// checkpoint of whose state it is the file.
+	pub fn storing_rescues(
+		self,
+		job: JobId,
+		trainer: &AccountId32,
+		blobs: &[(H256, Option<u32>)],
+	) -> Self {
+		self.storing([(crate::court::rescues_key(job, trainer), blobs.encode())])
 	}
 
 	/// Puts the node at a different height.
@@ -215,6 +289,24 @@ impl FakeNode {
 						Err(UserError { code: 4003, message: reason.to_owned(), data: None })
 					}
 				}
+			}
+			"state_getStorage" => Ok(json!(self.storage.get(text(0).unwrap_or_default()))),
+			"state_getKeysPaged" => {
+				let count = params.get(1).and_then(Value::as_u64).unwrap_or_default();
+				let keys = self.storage.keys().filter(|key| {
+					key.starts_with(text(0).unwrap_or_default())
+						&& text(2).is_none_or(|last| key.as_str() > last)
+				});
+				Ok(json!(keys.take(count as usize).collect::<Vec<_>>()))
+			}
+			"state_queryStorageAt" => {
+				let keys = params.first().and_then(Value::as_array).cloned().unwrap_or_default();
+				let changes: Vec<_> = keys
+					.iter()
+					.filter_map(Value::as_str)
+					.map(|key| (key, self.storage.get(key)))
+					.collect();
+				Ok(json!([{ "block": hash_text(1), "changes": changes }]))
 			}
 			"trainyard_modelChunk" => {
 				let index = params.get(1).and_then(Value::as_u64).unwrap_or_default();

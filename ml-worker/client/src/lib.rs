@@ -7,6 +7,7 @@
 //! - [`Transactor`] signs and sends them, several in a row if need be, and says in words
 //!   why the chain refused one.
 //! - [`blobs`] stores files on chain and reads them back, checked against their roots.
+//! - [`court`] are the disputes, their clocks and their moves.
 //! - [`keys`] turns `--suri` or a key file into a key, and [`VrfKey`] derives from it the one by which
 //!   a verifier draws for itself.
 //!
@@ -24,6 +25,7 @@ mod babe;
 pub mod blobs;
 pub mod calls;
 mod client;
+pub mod court;
 mod error;
 #[cfg(any(test, feature = "testing"))]
 pub mod fake;
@@ -40,7 +42,7 @@ pub use transact::{Included, Pending, Transactor, TxError, MORTALITY};
 pub use vrf::VrfKey;
 
 pub use subxt::utils::AccountId32;
-use trainyard_protocol::{drill, views};
+use trainyard_protocol::{audit, drill, views};
 
 /// A job, its parties named by account.
 pub type JobView = views::JobView<AccountId32>;
@@ -48,6 +50,18 @@ pub type JobView = views::JobView<AccountId32>;
 pub type ReplicaView = views::ReplicaView<AccountId32>;
 /// The audit of a job.
 pub type AuditView = views::AuditView<AccountId32>;
+/// One distinct result under audit.
+pub type GroupView = views::GroupView<AccountId32>;
+/// One member of a committee.
+pub type MemberView = views::MemberView<AccountId32>;
+/// A segment of somebody's evidence that another seat replays.
+pub type RecheckView = views::RecheckView<AccountId32>;
+/// A verifier's verdicts on all distinct results of a job.
+pub type Findings = audit::Findings<AccountId32>;
+/// A verifier's verdict on one of them.
+pub type GroupVerdict = audit::GroupVerdict<AccountId32>;
+/// What a verifier accuses a trainer of.
+pub type Rejection = audit::Rejection<AccountId32>;
 /// A trainer.
 pub type TrainerView = views::TrainerView<AccountId32>;
 /// A trainer's offer.

@@ -1,0 +1,353 @@
+//! Reads the court's storage at a block.
+//!
+//! Keys are made from names, as FRAME makes them, so nothing has to be looked up in metadata: where the
+//! runtime has no court, there is nothing under these keys.
+
+use super::{
+	calls::PALLET, Commitment, Defendant, Dispute, DisputeId, DocketEntry, Since, Standing,
+};
+use crate::{AccountId32, Chain, ChainError, Head};
+use codec::{Decode, DecodeAll, Encode};
+use sp_crypto_hashing::{blake2_128, twox_128, twox_64};
+use std::collections::BTreeMap;
+use subxt::rpcs::client::rpc_params;
+use trainyard_court::game::{self, Entry, Opened, Place, Roots};
+use trainyard_protocol::{job::Balance, JobId, H256};
+
+/// Keys in the answer to one request.
+const KEYS_AT_ONCE: u32 = 256;
+/// Bytes of `Twox64Concat` before its key.
+const TWOX_64: usize = 8;
+/// Bytes of `Blake2_128Concat` before its key.
+const BLAKE2_128: usize = 16;
+
+/// What a defendant has posted and opened so far, in all disputes together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+	/// Digests, by place.
+	pub posted: BTreeMap<Place, Roots>,
+	/// What was opened, by place.
+	pub opened: BTreeMap<Place, Opened>,
+}
+
+impl game::Said for Said {
+	fn posted(&self, place: &Place) -> Option<Roots> {
+		self.posted.get(place).cloned()
+	}
+
+	fn opened(&self, place: &Place) -> Option<Opened> {
+		self.opened.get(place).cloned()
+	}
+}
+
+impl Extend<Entry> for Said {
+	fn extend<T: IntoIterator<Item = Entry>>(&mut self, entries: T) {
+		for entry in entries {
+			match entry {
+				Entry::Posted(place, roots) => drop(self.posted.insert(place, roots)),
+				Entry::Opened(place, opened) => drop(self.opened.insert(place, opened)),
+			}
+		}
+	}
+}
+
+/// Returns what keys of an item of the court begin with.
+fn item(name: &str) -> Vec<u8> {
+	item_of(PALLET, name)
+}
+
+/// Returns what keys of an item of a pallet begin with.
+fn item_of(pallet: &str, name: &str) -> Vec<u8> {
+	[twox_128(pallet.as_bytes()), twox_128(name.as_bytes())].concat()
+}
+
+/// Appends a key that is hashed by `Twox64Concat`.
+fn twox(mut path: Vec<u8>, key: &impl Encode) -> Vec<u8> {
+	let key = key.encode();
+	path.extend(twox_64(&key));
+	path.extend(key);
+	path
+}
+
+/// Appends a key that is hashed by `Blake2_128Concat`.
+fn blake2(mut path: Vec<u8>, key: &impl Encode) -> Vec<u8> {
+	let key = key.encode();
+	path.extend(blake2_128(&key));
+	path.extend(key);
+	path
+}
+
+fn text_of(bytes: &[u8]) -> String {
+	format!("0x{}", hex::encode(bytes))
+}
+
+fn unreadable(what: &str, reason: impl ToString) -> ChainError {
+	ChainError::Unreadable { method: format!("{PALLET}.{what}"), reason: reason.to_string() }
+}
+
+fn bytes_of(what: &str, text: &str) -> Result<Vec<u8>, ChainError> {
+	hex::decode(text.trim_start_matches("0x")).map_err(|e| unreadable(what, e))
+}
+
+fn decoded<T: Decode>(what: &str, bytes: &[u8]) -> Result<T, ChainError> {
+	T::decode_all(&mut &*bytes).map_err(|e| unreadable(what, e))
+}
+
+/// Keys and values as `state_queryStorageAt` has them.
+#[derive(serde::Deserialize)]
+struct Changes {
+	changes: Vec<(String, Option<String>)>,
+}
+
+/// Returns the key under which the rescues of a trainer are stored.
+pub(crate) fn rescues_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
+	blake2(twox(item_of("Verification", "Kept"), &job), trainer)
+}
+
+impl Chain {
+	/// Returns an entry at block `at`.
+	async fn court_entry<T: Decode>(
+		&self,
+		what: &str,
+		key: &[u8],
+		at: H256,
+	) -> Result<Option<T>, ChainError> {
+		let params = rpc_params![text_of(key), text_of(at.as_bytes())];
+		let found: Option<String> = self.rpc("state_getStorage", params).await?;
+		found.map(|text| decoded(what, &bytes_of(what, &text)?)).transpose()
+	}
+
+	/// Returns all entries at block `at` whose keys begin with `prefix`: the key behind it and its hash
+	/// of `hash` bytes, and the value. A node returns a part at a time.
+	async fn court_entries<K: Decode, V: Decode>(
+		&self,
+		what: &str,
+		prefix: &[u8],
+		hash: usize,
+		at: H256,
+	) -> Result<Vec<(K, V)>, ChainError> {
+		let block = text_of(at.as_bytes());
+		let (mut all, mut last) = (Vec::new(), None::<String>);
+		loop {
+			let params = rpc_params![text_of(prefix), KEYS_AT_ONCE, last.clone(), block.clone()];
+			let keys: Vec<String> = self.rpc("state_getKeysPaged", params).await?;
+			// A node that repeats itself must not keep us here for ever.
+			if keys.is_empty() || keys.last() <= last.as_ref() {
+				return Ok(all);
+			}
+			let params = rpc_params![keys.clone(), block.clone()];
+			let found: Vec<Changes> = self.rpc("state_queryStorageAt", params).await?;
+			for (key, value) in found.into_iter().flat_map(|found| found.changes) {
+				let Some(value) = value else { continue };
+				let (key, value) = (bytes_of(what, &key)?, bytes_of(what, &value)?);
+				let key = key.strip_prefix(prefix).and_then(|rest| rest.get(hash..));
+				let key = key.ok_or_else(|| unreadable(what, "a key that was not asked for"))?;
+				all.push((decoded(what, key)?, decoded(what, &value)?));
+			}
+			if keys.len() < KEYS_AT_ONCE as usize {
+				return Ok(all);
+			}
+			last = keys.last().cloned();
+		}
+	}
+
+	/// Returns all disputes that have not ended, at block `at`. There are none on a chain without a
+	/// court.
+	pub async fn disputes(&self, at: H256) -> Result<BTreeMap<DisputeId, Dispute>, ChainError> {
+		let found = self.court_entries("Disputes", &item("Disputes"), TWOX_64, at).await?;
+		Ok(found.into_iter().collect())
+	}
+
+	/// Returns a dispute; `None` where it ended, or never was.
+	pub async fn dispute(&self, id: DisputeId, at: H256) -> Result<Option<Dispute>, ChainError> {
+		self.court_entry("Disputes", &twox(item("Disputes"), &id), at).await
+	}
+
+	/// Returns the number that the next dispute or commitment gets.
+	pub async fn next_dispute(&self, at: H256) -> Result<DisputeId, ChainError> {
+		let found = self.court_entry("NextDispute", &item("NextDispute"), at).await?;
+		Ok(found.unwrap_or_default())
+	}
+
+	/// Returns the disputes of a defendant that take part, the oldest first.
+	pub async fn docket(
+		&self,
+		defendant: &Defendant,
+		at: H256,
+	) -> Result<Vec<DocketEntry>, ChainError> {
+		let key = blake2(item("Dockets"), defendant);
+		Ok(self.court_entry("Dockets", &key, at).await?.unwrap_or_default())
+	}
+
+	/// Returns a commitment to a challenge, by its number.
+	pub async fn commitment(
+		&self,
+		id: DisputeId,
+		at: H256,
+	) -> Result<Option<Commitment>, ChainError> {
+		self.court_entry("Commitments", &twox(item("Commitments"), &id), at).await
+	}
+
+	/// Returns the number of the commitment by which `who` is bound to a challenge to a job.
+	pub async fn committed_by(
+		&self,
+		job: JobId,
+		who: &AccountId32,
+		at: H256,
+	) -> Result<Option<DisputeId>, ChainError> {
+		let key = blake2(twox(item("CommittedBy"), &job), who);
+		self.court_entry("CommittedBy", &key, at).await
+	}
+
+	/// Returns what a defendant has posted and opened so far.
+	pub async fn said(&self, defendant: &Defendant, at: H256) -> Result<Said, ChainError> {
+		let of = |name: &str| blake2(twox(item(name), &defendant.job()), defendant);
+		let posted = self.court_entries("Posts", &of("Posts"), BLAKE2_128, at).await?;
+		let opened = self.court_entries("Opened", &of("Opened"), BLAKE2_128, at).await?;
+		Ok(Said { posted: posted.into_iter().collect(), opened: opened.into_iter().collect() })
+	}
+
+	/// Returns where the disputes of a job stand.
+	pub async fn standing(&self, job: JobId, at: H256) -> Result<Standing, ChainError> {
+		let key = twox(item("Standings"), &job);
+		Ok(self.court_entry("Standings", &key, at).await?.unwrap_or_default())
+	}
+
+	/// Returns the sum of the deposits that challengers lost against a defendant, in units of the
+	/// currency.
+	pub async fn won(&self, defendant: &Defendant, at: H256) -> Result<Balance, ChainError> {
+		let key = blake2(twox(item("Won"), &defendant.job()), defendant);
+		Ok(self.court_entry("Won", &key, at).await?.unwrap_or_default())
+	}
+
+	/// Returns whether a defendant lost, and then in which dispute; none where it was not the court
+	/// that decided.
+	pub async fn convicted(
+		&self,
+		defendant: &Defendant,
+		at: H256,
+	) -> Result<Option<Option<DisputeId>>, ChainError> {
+		let key = blake2(twox(item("Convicted"), &defendant.job()), defendant);
+		self.court_entry("Convicted", &key, at).await
+	}
+
+	/// Returns the blobs that a trainer stored because somebody asked for something of its result, by
+	/// their roots: of each the checkpoint of whose state it is the file, if it is one.
+	pub async fn stored_rescues(
+		&self,
+		job: JobId,
+		trainer: &AccountId32,
+		at: H256,
+	) -> Result<Vec<(H256, Option<u32>)>, ChainError> {
+		let key = rescues_key(job, trainer);
+		Ok(self.court_entry("Kept", &key, at).await?.unwrap_or_default())
+	}
+
+	/// Returns a block with the ticks that the court has counted until then.
+	pub async fn court_moment(&self, head: &Head) -> Result<Since, ChainError> {
+		let tick: Option<u32> = self.court_entry("Ticks", &item("Ticks"), head.hash).await?;
+		Ok(Since { tick: tick.unwrap_or_default(), height: head.number })
+	}
+}
+
+#[cfg(test)]
+mod tests {
+	use super::{super::tests::dispute, *};
+	use crate::fake::{self, FakeNode};
+	use trainyard_court::game::Target;
+
+	fn defendant() -> Defendant {
+		Defendant::Trainer { job: 9, who: AccountId32([2; 32]) }
+	}
+
+	fn empty() -> FakeNode {
+		FakeNode::new(|method, _, _| panic!("{method}"))
+	}
+
+	/// From `twox_128` of the names, as the documentation of Substrate has it.
+	#[test]
+	fn keys_are_those_of_the_pallet() {
+		assert_eq!(hex::encode(twox_128(b"System")), "26aa394eea5630e07c48ae0c9558cef7");
+		let key = twox(item("Disputes"), &7u64);
+		assert_eq!(key.len(), 32 + 8 + 8);
+		assert_eq!(key[40..], 7u64.encode());
+		assert_ne!(item("Disputes"), item("Dockets"));
+	}
+
+	#[tokio::test]
+	async fn a_chain_without_a_court_has_no_disputes() {
+		let chain = empty().chain().await;
+		let at = fake::hash(1);
+		assert!(chain.disputes(at).await.unwrap().is_empty());
+		assert_eq!(chain.dispute(3, at).await.unwrap(), None);
+		assert!(chain.docket(&defendant(), at).await.unwrap().is_empty());
+		assert_eq!(chain.said(&defendant(), at).await.unwrap(), Said::default());
+		assert_eq!(chain.standing(9, at).await.unwrap(), Standing::default());
+		assert_eq!(chain.won(&defendant(), at).await.unwrap(), 0);
+		assert_eq!(chain.convicted(&defendant(), at).await.unwrap(), None);
+		assert_eq!(chain.committed_by(9, defendant().who(), at).await.unwrap(), None);
+		let head = Head { number: 1, hash: at };
+		let moment = Since { tick: 0, height: 1 };
+		assert_eq!(chain.court_moment(&head).await.unwrap(), moment);
+	}
+
+	#[tokio::test]
+	async fn disputes_are_read_in_parts_and_by_number() {
+		let numbers = || (0..2 * u64::from(KEYS_AT_ONCE) + 3).map(|id| 7 * id);
+		let entries = numbers().map(|id| {
+			let dispute = Dispute { moves: id as u32, ..dispute() };
+			(twox(item("Disputes"), &id), dispute.encode())
+		});
+		let chain = empty().storing(entries).chain().await;
+		let found = chain.disputes(fake::hash(1)).await.unwrap();
+		assert!(found.keys().copied().eq(numbers()));
+		assert!(found.iter().all(|(id, dispute)| u64::from(dispute.moves) == *id));
+		let one = chain.dispute(14, fake::hash(1)).await.unwrap();
+		assert_eq!(one.map(|dispute| dispute.moves), Some(14));
+	}
+
+	#[tokio::test]
+	async fn what_was_said_is_that_of_one_defendant() {
+		let (mine, place) = (defendant(), Place::Ends { target: Target::Segment(1) });
+		let roots = Roots::truncate_from(vec![H256::repeat_byte(3)]);
+		let (who, bundle_root) = (AccountId32([2; 32]), H256::zero());
+		let other = Defendant::Seat { job: 9, who, bundle_root };
+		let at = |who: &Defendant| blake2(blake2(twox(item("Posts"), &9u32), who), &place);
+		let docket = vec![DocketEntry { age: (4, 5), deposit: 6, waits: true }];
+		let stored = [
+			(at(&mine), roots.encode()),
+			(at(&other), Roots::default().encode()),
+			(blake2(item("Dockets"), &mine), docket.encode()),
+			(blake2(twox(item("Convicted"), &9u32), &other), Some(5u64).encode()),
+			(item("Ticks"), 44u32.encode()),
+		];
+		let chain = empty().storing(stored).chain().await;
+		let at = fake::hash(1);
+		let said = chain.said(&mine, at).await.unwrap();
+		assert_eq!(said.posted, BTreeMap::from([(place, roots)]));
+		assert!(said.opened.is_empty());
+		assert_eq!(chain.docket(&mine, at).await.unwrap(), docket);
+		assert_eq!(chain.convicted(&mine, at).await.unwrap(), None);
+		assert_eq!(chain.convicted(&other, at).await.unwrap(), Some(Some(5)));
+		assert_eq!(chain.court_moment(&Head { number: 60, hash: at }).await.unwrap().tick, 44);
+	}
+
+	#[tokio::test]
+	async fn rescues_are_those_of_one_trainer() {
+		let who = AccountId32([2; 32]);
+		let key = rescues_key(9, &who);
+		let kept = vec![(H256::repeat_byte(3), Some(7u32)), (H256::repeat_byte(4), None)];
+		let chain = empty().storing([(key, kept.encode())]).chain().await;
+		let at = fake::hash(1);
+		assert_eq!(chain.stored_rescues(9, &who, at).await.unwrap(), kept);
+		assert_eq!(chain.stored_rescues(8, &who, at).await.unwrap(), []);
+	}
+
+	#[tokio::test]
+	async fn what_cannot_be_read_is_named() {
+		let stored = [(twox(item("Disputes"), &1u64), vec![1, 2, 3])];
+		let chain = empty().storing(stored).chain().await;
+		let error = chain.dispute(1, fake::hash(1)).await.unwrap_err();
+		assert!(error.to_string().contains("Court.Disputes"), "{error}");
+	}
+}
