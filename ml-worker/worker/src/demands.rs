@@ -12,10 +12,7 @@ use trainyard_program::{
 	units::MICRO_UT_PER_UT,
 	work::Parts,
 };
-use trainyard_protocol::{
-	blob,
-	job::{Terms, MAX_AUDIT_WORK, MAX_ROUND_WORK},
-};
+use trainyard_protocol::{blob, duties, job::Terms};
 
 const MIB: u64 = 1 << 20;
 
@@ -106,11 +103,12 @@ impl From<Shortage> for Demand {
 pub fn of(spec: &CheckedSpec, terms: &Terms) -> (Vec<Demand>, Parts) {
 	let (needs, parts) = Needs::and_parts(spec);
 	let room = blob::rescue_room(blob::CARRY_BLOCKS);
-	let beside = needs.beside(terms.machine, terms.audit_segments, terms.replicas, room);
+	let replays = terms.replays(spec.segments());
+	let beside = needs.beside(terms.machine, replays, terms.replicas, room);
 	let mut demands: Vec<Demand> = beside.into_iter().map(Demand::from).collect();
-	let audit = parts.drawn_micro_ut(spec, terms.audit_segments).unwrap_or(u64::MAX);
-	let whole = parts.audit_micro_ut(spec, terms.audit_segments).unwrap_or(u64::MAX);
-	let round = u128::from(whole) * u128::from(terms.replicas);
+	let audit = parts.audit_micro_ut(spec, replays).unwrap_or(u64::MAX);
+	let round = u128::from(audit) * u128::from(terms.replicas);
+	let most = u128::from(duties::most_work(terms.machine.rate()));
 	let mut add = |what, needed: u128, limit: u128, remedy: &str| {
 		let mut demand = Demand { what, needed, limit, refused: None };
 		if needed > limit {
@@ -122,14 +120,14 @@ pub fn of(spec: &CheckedSpec, terms: &Terms) -> (Vec<Demand>, Parts) {
 	add(
 		Asked::AuditWork,
 		u128::from(audit),
-		u128::from(MAX_AUDIT_WORK),
-		"a verifier would have to replay too much of a result: lower training.checkpoint_interval or \
-		 terms.audit_segments",
+		most,
+		"a verifier would have to replay more of a result than it can in a day: lower \
+		 training.checkpoint_interval, or terms.audit_segments with more verifiers",
 	);
 	add(
 		Asked::RoundWork,
 		round,
-		u128::from(MAX_ROUND_WORK),
+		most,
 		"a verifier would have to replay too much where all replicas bring different results: lower \
 		 terms.replicas, terms.audit_segments or training.checkpoint_interval",
 	);
@@ -173,18 +171,18 @@ mod tests {
 		for part in ["4096 MiB", "24796 MiB", "fewer rows"] {
 			assert!(refused.contains(part), "{part}: {refused}");
 		}
-		// Eight results of 0.9 ut each.
+		// Eight results of 60 ut each.
 		let mut spec = JobSpec::example();
 		spec.training.batch_size = 1_438;
-		(spec.training.steps, spec.training.checkpoint_interval) = (20_000, 8_000);
+		(spec.training.steps, spec.training.checkpoint_interval) = (2_000_000, 400_000);
 		let spec = spec.check().unwrap();
 		let one = Terms { audit_segments: 1, replicas: 1, ..terms() };
-		let work = Parts::of(&spec).audit_micro_ut(&spec, 1).unwrap();
-		assert!((750_001..2_000_000).contains(&work), "{work}");
+		let work = Parts::of(&spec).audit_micro_ut(&spec, 3).unwrap();
+		assert!((50_000_000..200_000_000).contains(&work), "{work}");
 		assert_eq!(refusal(&spec, &one), None);
 		let refused = refusal(&spec, &Terms { replicas: 8, ..one }).unwrap();
 		assert!(
-			refused.contains("at most 6 ut") && refused.contains("terms.replicas"),
+			refused.contains("at most 233.333333 ut") && refused.contains("terms.replicas"),
 			"{refused}"
 		);
 	}

@@ -17,7 +17,7 @@ use trainyard_program::{
 	work::{self, LayerWork, Parts},
 };
 use trainyard_protocol::{
-	blob,
+	blob, duties,
 	fees::{self, Rates, Sums},
 	job::{Terms, MAX_AUDIT_ROUNDS, UNDECIDED_PERCENT},
 };
@@ -124,7 +124,7 @@ struct Money {
 
 impl Money {
 	fn of(spec: &CheckedSpec, terms: &Terms, parts: &Parts) -> Option<Self> {
-		let rescue = blob::rescue_bytes(spec, terms.audit_segments);
+		let rescue = blob::rescue_bytes(spec, terms.replayed_by_all(spec.segments()));
 		let sums = Sums::of(spec, terms, parts, rescue, &Rates::RUNTIME)?;
 		let verdicts = u128::from(terms.verifiers) * u128::from(MAX_AUDIT_ROUNDS);
 		let pay = fees::pay_of_each(sums.price, terms.replicas);
@@ -149,7 +149,7 @@ fn plain_terms(spec: &CheckedSpec) -> Terms {
 		price_per_ut: 0,
 		replicas: 1,
 		verifiers: 3,
-		audit_segments: spec.segments().min(3),
+		audit_segments: duties::least_draws(spec.segments(), 3),
 		audit_fee: 0,
 		apply_blocks: 0,
 		training_blocks: 0,
@@ -351,7 +351,8 @@ mod tests {
 		let all = u128::from(work) * 115 / 100;
 		assert_eq!((money.price, money.training, money.audit), (u128::from(work), all, 45));
 		assert_eq!((money.pay, money.undecided), (all / 2, all / 2 / 5));
-		let rescue = u128::from(blob::rescue_bytes(&spec, 1));
+		// Of each of three seats a draw, two by duty, and where results part.
+		let rescue = u128::from(blob::rescue_bytes(&spec, 12));
 		assert_eq!(money.storage, 2 * (rescue * fees::STORAGE_BYTE / 2));
 		assert_eq!(money.escrow, all + money.fee + 45 + money.storage);
 		assert!(Money::of(&spec, &Terms { price_per_ut: u128::MAX, ..terms }, &parts).is_none());
@@ -363,7 +364,8 @@ mod tests {
 		let mut spec = JobSpec::example();
 		let found = figures(&spec.clone().check().unwrap(), None).unwrap();
 		let shown = text(&found, None);
-		for part in ["(gib8)", "memory", "4096.0 MiB", "450.0 MiB", "2 ut", "6 ut", "rate x weight"]
+		for part in
+			["(gib8)", "memory", "4096.0 MiB", "450.0 MiB", "233.333333 ut", "rate x weight"]
 		{
 			assert!(shown.contains(part), "{part}:\n{shown}");
 		}

@@ -65,7 +65,7 @@ enum Command {
 	#[command(hide = true)]
 	Replay,
 	#[command(flatten)]
-	Chain(chain::ChainCommand),
+	Chain(Box<chain::ChainCommand>),
 }
 
 impl Cli {
@@ -83,7 +83,7 @@ impl Cli {
 			Command::Hash(command) => command.run(),
 			Command::Whetstone(command) => command.run(),
 			Command::Replay => Ok(replay::serve()),
-			Command::Chain(command) => run_async(command),
+			Command::Chain(command) => run_async(*command),
 		};
 		result.unwrap_or_else(|error| {
 			// A chain of causes in one paragraph; the first line says what failed.

@@ -24,6 +24,7 @@ use trainyard_program::{
 };
 use trainyard_proof::inputs::{self, GivenFiles, InputPaths};
 use trainyard_protocol::{
+	duties,
 	job::{
 		Terms, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS, MIN_VERIFIERS, UNDECIDED_PERCENT,
 	},
@@ -251,8 +252,7 @@ fn with_audit_fee(
 	given: Option<u128>,
 ) -> Terms {
 	// A fee that cannot be counted is none that the chain would take, and there it is said.
-	let least = trainyard_protocol::fees::audit_fee(spec, terms.audit_segments, terms.price_per_ut)
-		.unwrap_or(0);
+	let least = trainyard_protocol::fees::audit_fee(spec, &terms).unwrap_or(0);
 	let audit_fee = given.unwrap_or(least);
 	if audit_fee < least {
 		document.complain(
@@ -262,7 +262,7 @@ fn with_audit_fee(
 				 replays, at no less than the protocol's fee. Without the field that is what it is",
 				amount::format(audit_fee),
 				amount::format(least),
-				terms.audit_segments
+				terms.replays(spec.segments())
 			),
 		);
 	}
@@ -289,19 +289,17 @@ fn read_terms(
 	let price_per_ut = money("price_per_ut", 1, true);
 	let audit_fee = money("audit_fee", 0, false);
 	let blocks = || 1..=u64::from(u32::MAX);
-	let segments = training
-		.map(|t| t.steps.div_ceil(t.checkpoint_interval.max(1)))
-		.map_or(MAX_AUDIT_SEGMENTS, |segments| segments.clamp(1, MAX_AUDIT_SEGMENTS));
+	let segments = training.map(|t| t.steps.div_ceil(t.checkpoint_interval.max(1)).max(1));
 	let replicas = section.integer("replicas", 1..=u64::from(MAX_REPLICAS));
 	let largest = (MAX_VERIFIERS - 1) | 1;
 	let verifiers = section.integer("verifiers", u64::from(MIN_VERIFIERS)..=u64::from(largest));
 	if let Some(even) = verifiers.filter(|n| n % 2 == 0) {
-		section.complain(
-			"verifiers",
-			format!("it is {even}; allowed: an odd number, so that a majority is clear"),
-		);
+		section.complain("verifiers", format!("it is {even}; allowed: an odd number"));
 	}
-	let audit_segments = section.integer("audit_segments", 1..=u64::from(segments));
+	// Each seat draws so many that all together find a fake.
+	let least = duties::least_draws(segments.unwrap_or(1), verifiers.unwrap_or(3) as u32);
+	let most = segments.map_or(MAX_AUDIT_SEGMENTS, |n| n.min(MAX_AUDIT_SEGMENTS)).max(least);
+	let audit_segments = section.integer("audit_segments", u64::from(least)..=u64::from(most));
 	let apply_blocks = section.integer("apply_blocks", blocks());
 	let training_blocks = section.integer("training_blocks", blocks());
 	let classes = MachineClass::ALL.map(|class| (class.name(), class));
@@ -312,7 +310,7 @@ fn read_terms(
 		price_per_ut: price_per_ut?,
 		replicas: replicas.unwrap_or(1) as u32,
 		verifiers: verifiers.unwrap_or(3) as u32,
-		audit_segments: audit_segments.map_or(segments.min(3), |n| n as u32),
+		audit_segments: audit_segments.map_or(least, |n| n as u32),
 		audit_fee: 0,
 		apply_blocks: apply_blocks.unwrap_or(20) as u32,
 		training_blocks: training_blocks.unwrap_or(600) as u32,

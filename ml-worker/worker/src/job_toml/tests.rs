@@ -62,7 +62,7 @@ fn a_job_without_local_data() {
 	let terms = job.terms.unwrap();
 	assert_eq!(terms.price_per_ut, 1_000_000_000_000_000);
 	assert_eq!(terms.audit_fee, 650_000_000_000);
-	assert_eq!((terms.replicas, terms.verifiers, terms.audit_segments), (1, 3, 3));
+	assert_eq!((terms.replicas, terms.verifiers, terms.audit_segments), (1, 3, 1));
 }
 
 #[test]
@@ -110,9 +110,7 @@ fn what_is_written_is_read_again() {
 fn without_an_audit_fee_the_least_is_paid() {
 	let job = read(&whole().replace("audit_fee = 0.65\n", "")).unwrap();
 	let terms = job.terms.unwrap();
-	let least =
-		trainyard_protocol::fees::audit_fee(&job.spec, terms.audit_segments, terms.price_per_ut)
-			.unwrap();
+	let least = trainyard_protocol::fees::audit_fee(&job.spec, &terms).unwrap();
 	assert_eq!(terms.audit_fee, least);
 	assert!(least > 410_000_000_000, "{least}");
 }

@@ -1,10 +1,11 @@
 //! Writes states, fates and verdicts as people read them.
 
+use trainyard_client::{AuditView, GroupVerdict, Rejection};
 use trainyard_program::spec::JobSpec;
+use trainyard_proof::verify::charge;
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, GroupVerdict, Piece},
+	audit::{AuditPhase, Decision, Piece, Replayed},
 	job::{Ending, Fate, JobState, Reveal},
-	views::GroupView,
 };
 
 /// Names a job's state, or how it ended.
@@ -48,7 +49,9 @@ pub fn phase(phase: &AuditPhase) -> &'static str {
 		AuditPhase::Drawing { .. } => "drawing a committee",
 		AuditPhase::Committing { .. } => "verifiers replay",
 		AuditPhase::Revealing { .. } => "verifiers reveal",
-		AuditPhase::Rescue { .. } => "waiting for what verifiers lack to be stored on chain",
+		AuditPhase::Opening { .. } => "trainers open what they forced to be false",
+		AuditPhase::Standing { .. } => "anybody can challenge results",
+		AuditPhase::Rescue { .. } => "waiting for what somebody lacks to be stored on chain",
 		AuditPhase::Done => "decided",
 	}
 }
@@ -75,17 +78,15 @@ pub fn pieces(pieces: &[Piece]) -> String {
 	pieces.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// Says which segments are replayed of each result.
-pub fn drawn(groups: &[GroupView]) -> String {
-	match groups {
-		[only] => format!("segments {:?}", only.drawn),
-		several => {
-			let of = |(index, group): (usize, &GroupView)| {
-				format!("{:?} of result {index}", group.drawn)
-			};
-			let each: Vec<String> = several.iter().enumerate().map(of).collect();
-			format!("segments {}", each.join(", "))
-		}
+/// Says how many segments the seats of an audit replay.
+pub fn draws(audit: &AuditView) -> String {
+	let segments = match audit.audit_segments {
+		1 => "1 segment".to_owned(),
+		several => format!("{several} segments"),
+	};
+	match audit.groups.len() {
+		1 => format!("each seat draws {segments} for itself"),
+		_ => format!("each seat draws {segments} of each result for itself"),
 	}
 }
 
@@ -101,8 +102,8 @@ pub fn trained(reveal: &Reveal, spec: &JobSpec) -> String {
 /// Names a verifier's verdict in one word.
 pub fn verdict(verdict: &GroupVerdict) -> &'static str {
 	match verdict {
-		GroupVerdict::Accept(_) => "accept",
-		GroupVerdict::Reject(_) => "reject",
+		GroupVerdict::Replayed(_) => "replayed",
+		GroupVerdict::Rejected(_) => "rejected",
 		GroupVerdict::Unavailable => "unavailable",
 	}
 }
@@ -110,8 +111,8 @@ pub fn verdict(verdict: &GroupVerdict) -> &'static str {
 /// Writes a verifier's verdict with its reason.
 pub fn verdict_in_full(verdict: &GroupVerdict) -> String {
 	match verdict {
-		GroupVerdict::Accept(evidence) => {
-			let equal = format!("accept ({} segments equal", evidence.len());
+		GroupVerdict::Replayed(Replayed { evidence, .. }) => {
+			let equal = format!("replayed ({} segments equal", evidence.len());
 			match evidence.iter().find_map(|e| e.idle_since) {
 				None => equal + ")",
 				Some(since) => {
@@ -120,6 +121,9 @@ pub fn verdict_in_full(verdict: &GroupVerdict) -> String {
 			}
 		}
 		GroupVerdict::Unavailable => "unavailable".into(),
-		GroupVerdict::Reject(reason) => format!("reject: {reason}"),
+		GroupVerdict::Rejected(Rejection { account, target, claimed, leaves }) => {
+			let what = charge::in_words(target, claimed, leaves);
+			format!("rejected: {what}; accuses {account}")
+		}
 	}
 }

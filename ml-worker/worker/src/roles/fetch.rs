@@ -6,6 +6,7 @@
 
 mod content;
 mod error;
+mod get;
 mod locations;
 mod pace;
 
@@ -118,13 +119,18 @@ impl Fetcher {
 		lock
 	}
 
+	/// Fails if `url` is not to be asked.
+	fn allow(&self, url: &str) -> Result<(), FetchError> {
+		self.locations.check(url).map_err(|reason| match reason {
+			LocationError::NotHttp { .. } => FetchError::BadUrl { url: url.into() },
+			reason => FetchError::Refused { url: url.into(), reason },
+		})
+	}
+
 	/// Does what [`Self::fetch`] does. The caller must hold the lock of the path.
 	async fn fetch_alone(&self, wanted: &Wanted<'_>) -> Result<(), FetchError> {
 		let Wanted { url, path, content } = wanted;
-		self.locations.check(url).map_err(|reason| match reason {
-			LocationError::NotHttp { .. } => FetchError::BadUrl { url: url.to_string() },
-			reason => FetchError::Refused { url: url.to_string(), reason },
-		})?;
+		self.allow(url)?;
 		let local = |source: std::io::Error| FetchError::Local { path: path.to_path_buf(), source };
 		if content.is_known() && fs::try_exists(path).await.map_err(local)? {
 			match content.check(url, path).await {
@@ -185,10 +191,7 @@ impl Fetcher {
 		meter: &mut Meter,
 	) -> Result<(), FetchError> {
 		let Wanted { url, content, .. } = *wanted;
-		let no_answer = |e: reqwest::Error| match locations::refusal(&e) {
-			Some(reason) => FetchError::Refused { url: url.into(), reason },
-			None => FetchError::NoAnswer { url: url.into(), reason: reason(&e) },
-		};
+		let no_answer = |e: reqwest::Error| no_answer(url, &e);
 		let Pace { window, rate, .. } = self.pace;
 		let slow = |few: pace::TooFew| FetchError::BelowRate {
 			url: url.into(),
@@ -261,6 +264,14 @@ impl Fetcher {
 		file.flush().await.map_err(local)?;
 		received?;
 		file.sync_all().await.map_err(local)
+	}
+}
+
+/// Says why a request brought nothing.
+fn no_answer(url: &str, error: &reqwest::Error) -> FetchError {
+	match locations::refusal(error) {
+		Some(reason) => FetchError::Refused { url: url.into(), reason },
+		None => FetchError::NoAnswer { url: url.into(), reason: reason(error) },
 	}
 }
 

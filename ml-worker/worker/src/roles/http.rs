@@ -4,14 +4,17 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /bundle/<bundle root>/<file>` | a file of a bundle, see [`bundle::servable`] |
+//! | `GET /bundle/<bundle root>/openings/<step>?parts=<parts>` | parts of a checkpoint with their proofs ([`trainyard_proof::bundle::openings`]), SCALE |
 //! | `GET /blob/<content hash>` | a file that a job reads, by its `blake2_256` |
 //! | `GET /health` | `ok` |
 //!
 //! Only what was registered is served, so a result is not shown before it is revealed.
 //! Files are streamed; `Range: bytes=N-` resumes a download. Connections are limited in
-//! number and time, see [`Limits`].
+//! number and time, see [`Limits`]. Few checkpoints are opened at once: whoever comes then is told to
+//! come again (status 503).
 
 mod limits;
+mod openings;
 
 pub use limits::Limits;
 
@@ -23,6 +26,7 @@ use axum::{
 	Router,
 };
 use limits::Limited;
+use openings::Openings;
 use std::{
 	collections::HashMap,
 	io::{ErrorKind, SeekFrom},
@@ -36,7 +40,7 @@ use tokio::{
 	net::TcpListener,
 };
 use tracing::{debug, error};
-use trainyard_proof::bundle;
+use trainyard_proof::bundle::{self, manifest::checkpoint_file};
 use trainyard_protocol::H256;
 
 /// Bytes read and sent at a time.
@@ -97,6 +101,18 @@ impl Shelf {
 	}
 }
 
+impl Shelf {
+	/// Returns the checkpoint file of which a request path asks for openings; `None` for every other
+	/// path, and for what is not registered.
+	fn find_opened(&self, path: &str) -> Option<PathBuf> {
+		let (root, step) = path.strip_prefix("/bundle/")?.split_once("/openings/")?;
+		let number: u32 = step.parse().ok()?;
+		let folder = self.read().bundles.get(&parse_hash(root)?)?.clone();
+		// A number has one form.
+		(number.to_string() == step).then(|| folder.join(checkpoint_file(number)))
+	}
+}
+
 /// Reads a hash as it is in a URL: 64 hex digits, with or without 0x.
 pub fn parse_hash(text: &str) -> Option<H256> {
 	let bytes = hex::decode(text.strip_prefix("0x").unwrap_or(text)).ok()?;
@@ -130,7 +146,8 @@ impl Server {
 		let address =
 			listener.local_addr().map_err(|source| ServeError::CannotListen { address, source })?;
 		let listener = Limited::new(listener, limits);
-		let routes = Router::new().fallback(answer).with_state(shelf);
+		let state = (shelf, Openings::new(limits.first_byte));
+		let routes = Router::new().fallback(answer).with_state(state);
 		let task = tokio::spawn(async move {
 			if let Err(e) = axum::serve(listener, routes).await {
 				error!("the HTTP server stopped: {e}");
@@ -151,7 +168,7 @@ impl Drop for Server {
 	}
 }
 
-async fn answer(State(shelf): State<Shelf>, request: Request) -> Response {
+async fn answer(State((shelf, openings)): State<(Shelf, Openings)>, request: Request) -> Response {
 	let path = request.uri().path().to_owned();
 	if request.method() != Method::GET && request.method() != Method::HEAD {
 		return (StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n").into_response();
@@ -159,7 +176,12 @@ async fn answer(State(shelf): State<Shelf>, request: Request) -> Response {
 	if path == "/health" {
 		return "ok\n".into_response();
 	}
-	let not_found = || (StatusCode::NOT_FOUND, "nothing is served here\n").into_response();
+	if let Some(file) = shelf.find_opened(&path) {
+		return match *request.method() == Method::GET {
+			true => openings.answer(file, request.uri().query().unwrap_or_default()).await,
+			false => (StatusCode::METHOD_NOT_ALLOWED, "only GET\n").into_response(),
+		};
+	}
 	let Some(file) = shelf.find(&path) else { return not_found() };
 	let start = match request.headers().get(header::RANGE).map(range_start) {
 		None => 0,
@@ -213,6 +235,10 @@ async fn send(path: &Path, start: u64, head_only: bool) -> std::io::Result<Respo
 		insert(&mut response, header::CONTENT_RANGE, range);
 	}
 	Ok(response)
+}
+
+fn not_found() -> Response {
+	(StatusCode::NOT_FOUND, "nothing is served here\n").into_response()
 }
 
 fn insert(response: &mut Response, name: header::HeaderName, value: String) {

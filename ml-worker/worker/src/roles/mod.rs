@@ -9,13 +9,15 @@
 //!
 //! - [`plan`] and [`trainer`]: apply, train, commit, reveal, store, rescue.
 //! - [`verifier`]: fetch, replay, commit, reveal.
+//! - [`whistleblower`]: fetch, replay, accuse.
 //! - [`driller`]: enlist, compute units, commit, reveal; [`units`] sees a unit through, for
 //!   drillers and for verifiers that recompute.
 //!
 //! What they share:
 //!
+//! - [`disputes`] plays what is disputed at the court, for trainers, verifiers and whistleblowers.
 //! - [`common`]: becoming a trainer, and the files of a job.
-//! - [`http`] serves bundles and data; [`fetch`] downloads them.
+//! - [`http`] serves bundles and data; [`fetch`] downloads them, and [`openings`] parts of checkpoints.
 //! - [`replay`] starts a process for each replay, under a limit of memory.
 //! - [`store`] keeps what must survive; [`tasks`] runs what takes long; [`report`] and [`display`]
 //!   report it to people and programs, and [`metrics`] to Prometheus.
@@ -25,11 +27,13 @@
 pub mod blocks;
 pub mod common;
 pub mod display;
+pub mod disputes;
 pub mod driller;
 pub mod fetch;
 pub mod http;
 pub mod job;
 pub mod metrics;
+pub mod openings;
 pub mod plan;
 mod recent;
 pub mod replay;
@@ -41,6 +45,7 @@ pub mod tasks;
 pub mod trainer;
 pub mod units;
 pub mod verifier;
+pub mod whistleblower;
 
 use trainyard_client::JobView;
 use trainyard_program::spec::{CheckedSpec, SpecError};

@@ -6,7 +6,8 @@ mod profitability;
 pub use needs::Needs;
 pub use profitability::{worth, Limits, Prices, Refusal, Standing};
 
-use super::{job::Job, store::JobRecord};
+use super::{disputes::driver, job::Job, store::JobRecord};
+use std::collections::BTreeSet;
 use trainyard_client::{AccountId32, JobView, ReplicaView};
 use trainyard_program::units;
 use trainyard_protocol::{
@@ -42,6 +43,11 @@ pub enum Action {
 	Poke,
 	/// Take the deposit of an expired blob back.
 	Reclaim,
+	/// Find out where the result of the group of this index parts from this trainer's, and accuse those
+	/// who delivered it.
+	Compare(u32),
+	/// Go on with a dispute, or with an accusation.
+	Dispute(driver::Work),
 }
 
 /// What the trainer knows of a job besides what the chain says.
@@ -62,6 +68,10 @@ pub struct Known<'a> {
 	pub stored: bool,
 	/// What was found to be wrong with the job, if anything.
 	pub bad: Option<&'a str>,
+	/// Results of others that were compared with this trainer's; `None` where it accuses nobody.
+	pub compared: Option<&'a BTreeSet<WorkResult>>,
+	/// Whether this trainer has a dispute about the job, so that its files are needed.
+	pub disputed: bool,
 }
 
 /// What is to be done about one job.
@@ -111,7 +121,7 @@ pub fn plan(
 				None => Plan { finished: true, ..Plan::default() },
 			}
 		}
-		JobState::Ended(_) => ended(job, me, known.record, limits, standing),
+		JobState::Ended(_) => ended(job, me, known, limits, standing),
 	};
 	if plan.serve_data && !data && !plan.actions.contains(&Action::Fetch) {
 		plan.actions.push(Action::Fetch);
@@ -198,6 +208,9 @@ fn at_work(job: &JobView, mine: &ReplicaView, known: &Known<'_>) -> Plan {
 			if let (Some(shown), Some(own)) = (mine.reveal.as_ref(), record.result) {
 				if shown.result() == own {
 					plan.actions.extend(rescue(job, &own));
+					if let Some(compared) = known.compared {
+						plan.actions.extend(parted(job, &own, compared));
+					}
 				}
 			}
 		}
@@ -219,22 +232,38 @@ fn rescue(job: &JobView, own: &WorkResult) -> Option<Action> {
 	u32::try_from(index).ok().map(Action::Rescue)
 }
 
+/// Returns the comparisons with other results while they can be challenged: at most one of those that
+/// stand is true, and who delivered it is paid for saying where the others part from it.
+fn parted<'a>(
+	job: &'a JobView,
+	own: &'a WorkResult,
+	compared: &'a BTreeSet<WorkResult>,
+) -> impl Iterator<Item = Action> + 'a {
+	let audit = job.audit.as_ref().filter(|_| driver::is_open(job));
+	let groups = audit.map(|audit| &audit.groups[..]).unwrap_or_default();
+	let is_ours = groups.iter().any(|group| group.result == *own);
+	groups.iter().zip(0..).filter_map(move |(group, index)| {
+		let is_other = group.result != *own && group.decision.is_none();
+		(is_ours && is_other && !compared.contains(&group.result)).then_some(Action::Compare(index))
+	})
+}
+
 fn ended(
 	job: &JobView,
 	me: &AccountId32,
-	record: Option<&JobRecord>,
+	known: &Known<'_>,
 	limits: &Limits,
 	standing: &Standing,
 ) -> Plan {
 	let Some(mine) = replica_of(job, me) else {
 		return Plan { finished: true, ..Plan::default() };
 	};
-	let Some(record) = record else {
+	let Some(record) = known.record else {
 		// Nothing of it is here.
 		return Plan { finished: true, ..Plan::default() };
 	};
 	let since = record.ended.unwrap_or(standing.best);
-	if standing.best > since.saturating_add(limits.grace) {
+	if standing.best > since.saturating_add(limits.grace) && !known.disputed {
 		return Plan { finished: true, discard: true, ..Plan::default() };
 	}
 	let revealed = mine.reveal.is_some();

@@ -3,13 +3,12 @@
 use super::*;
 use crate::roles::store::{Committed, Salt};
 use std::time::Duration;
-use trainyard_client::AuditView;
+use trainyard_client::{fake, AuditView, GroupView};
 use trainyard_program::spec::{JobSpec, Model};
 use trainyard_protocol::{
 	audit::{Decision, Piece},
 	blob,
 	job::{Ending, Reveal, Settlement, Terms},
-	views::{GroupView, MemberView},
 	Text, H256,
 };
 
@@ -52,6 +51,7 @@ fn standing() -> Standing {
 		training: 0,
 		memory_taken: 0,
 		disk: 1 << 30,
+		disputed: false,
 	}
 }
 
@@ -142,6 +142,8 @@ fn knowing(record: Option<&JobRecord>) -> Known<'_> {
 		replaced: false,
 		stored: false,
 		bad: None,
+		compared: None,
+		disputed: false,
 	}
 }
 
@@ -173,22 +175,15 @@ fn planned(job: &JobView, record: Option<&JobRecord>, data: bool) -> Plan {
 
 /// An audit in which two of three verifiers could not have any result.
 fn auditing(phase: AuditPhase, groups: Vec<GroupView>) -> JobView {
-	let member = |n| MemberView {
-		verifier: AccountId32([n; 32]),
-		commitment: None,
-		findings: None,
-		location: None,
-	};
-	let committee = vec![member(11), member(12), member(13)];
+	let committee = [11, 12, 13].map(|n| fake::member(AccountId32([n; 32]))).to_vec();
 	JobView {
-		audit: Some(AuditView { round: 0, phase, groups, committee }),
+		audit: Some(AuditView { committee, ..fake::audit(phase, groups) }),
 		..with(JobState::Auditing, mine(true, true))
 	}
 }
 
 fn group(result: WorkResult) -> GroupView {
-	let asked = vec![Piece::Manifest];
-	GroupView { result, drawn: vec![1], decision: None, asked, stored: vec![], rescued: vec![] }
+	GroupView { asked: vec![Piece::Manifest], ..fake::group(result) }
 }
 
 #[test]
@@ -350,7 +345,7 @@ fn the_balance_covers_deposit_model_rescue_and_fees_exactly() {
 /// At the prices of the chain: 0.04 TRY for a blob, 1 TRY for 10^6 bytes; 100,000 units a byte and
 /// 85,000 for hashing it; 0.01 TRY for a call, of which less is taken.
 #[test]
-fn a_rescue_of_450_mib_takes_564_try_and_that_of_a_small_job_three() {
+fn a_rescue_of_450_mib_takes_564_try_and_that_of_a_small_job_five() {
 	let prices = Prices {
 		blob_base: TRY / 25,
 		blob_byte: TRY / 1_000_000,
@@ -361,7 +356,7 @@ fn a_rescue_of_450_mib_takes_564_try_and_that_of_a_small_job_three() {
 	let small = Needs::of(&job.spec.clone().check().unwrap(), &job.terms);
 	let cents = |needs: &Needs| prices.rescue(needs) / (TRY / 100);
 	assert_eq!(cents(&Needs { rescue: 450 << 20, ..small }), 56_372);
-	assert_eq!(cents(&small), 319, "{small:?}");
+	assert_eq!(cents(&small), 480, "{small:?}");
 }
 
 #[test]
@@ -453,6 +448,44 @@ fn a_rescue_is_made_once_for_the_own_group_in_its_window() {
 	}
 	let lost = planned(&auditing(open, vec![group(result())]), Some(&fresh()), true);
 	assert_eq!(lost.actions, [Action::Train], "a lost bundle is made again, then rescued");
+}
+
+#[test]
+fn other_results_are_compared_once_while_they_stand() {
+	let standing_until = AuditPhase::Standing { until: 200 };
+	let quiet = |result| GroupView { asked: vec![], ..group(result) };
+	let other = |n| WorkResult { bundle_root: H256::repeat_byte(n), ..result() };
+	let rejected = GroupView { decision: Some(Decision::Rejected), ..quiet(other(6)) };
+	let groups = vec![quiet(other(5)), quiet(result()), rejected, quiet(other(7))];
+	let job = auditing(standing_until, groups.clone());
+	let record = committed();
+	let actions = |job: &JobView, compared: Option<&BTreeSet<WorkResult>>| {
+		let known = Known { compared, ..knowing(Some(&record)) };
+		plan(job, &me(), &known, &limits(), &standing()).actions
+	};
+	let none = BTreeSet::new();
+	assert_eq!(actions(&job, Some(&none)), [Action::Compare(0), Action::Compare(3)]);
+	assert_eq!(actions(&job, Some(&[other(5)].into())), [Action::Compare(3)]);
+	assert!(actions(&job, None).is_empty(), "it accuses nobody");
+	let committing = auditing(AuditPhase::Committing { until: 105 }, groups);
+	assert!(actions(&committing, Some(&none)).is_empty(), "nothing can be challenged yet");
+	let foreign = auditing(standing_until, vec![quiet(other(5)), quiet(other(7))]);
+	assert!(actions(&foreign, Some(&none)).is_empty(), "its own is not among them");
+}
+
+#[test]
+fn a_dispute_comes_before_new_work_and_keeps_the_files() {
+	let open = job(JobState::Open);
+	let disputed = Standing { disputed: true, ..standing() };
+	let found = plan(&open, &me(), &knowing(None), &limits(), &disputed);
+	assert_eq!(found, Plan { refusal: Some(Refusal::Disputed), ..Plan::default() });
+	let ended = with(JobState::Ended(Ending::Settled), mine(true, true));
+	let record = JobRecord { ended: Some(10), ..committed() };
+	for disputed in [false, true] {
+		let known = Known { disputed, ..knowing(Some(&record)) };
+		let found = plan(&ended, &me(), &known, &limits(), &standing());
+		assert_eq!((found.discard, found.serve_bundle), (!disputed, disputed));
+	}
 }
 
 #[test]

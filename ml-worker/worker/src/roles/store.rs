@@ -10,6 +10,9 @@
 //! DIR/<genesis>/jobs/<job>-<seed>/    state.json and the bundle of a job that is trained
 //! DIR/<genesis>/audits/<job>-<round>-<key>/   findings.json, what was asked for, fetched and replayed
 //! DIR/<genesis>/units/<assignment>-<seed>.json   a unit of drilling: result and salt
+//! DIR/<genesis>/disputes/<dispute>/moves.jsonl   moves in a dispute, from before they are sent
+//! DIR/<genesis>/disputes/of-<job>-<key>/         what was computed for disputes with a defendant
+//! DIR/<genesis>/disputes/accused/     accusations with their salts, and manifests of others
 //! ```
 //!
 //! On Unix only the owner can look into the chain's folder: a salt that is read before it is
@@ -25,7 +28,7 @@ mod replays;
 mod space;
 mod units;
 
-pub use audits::{result_folder, AskedRecord, AuditFolder};
+pub use audits::{result_folder, Accused, AskedRecord, AuditFolder, StandingRecord};
 pub use chains::OtherChain;
 pub use quota::{Quota, Unused};
 pub use replays::SavedReplays;
@@ -42,6 +45,7 @@ use std::{
 	ffi::OsString,
 	path::{Path, PathBuf},
 };
+use trainyard_client::Findings;
 use trainyard_program::spec::JobSpec;
 use trainyard_proof::{
 	bundle::{
@@ -53,7 +57,7 @@ use trainyard_proof::{
 	inputs::InputPaths,
 };
 use trainyard_protocol::{
-	audit::Findings,
+	audit::Paths,
 	job::{BlockNumber, WorkResult},
 	JobId, H256,
 };
@@ -173,6 +177,8 @@ pub struct FindingsRecord {
 	pub round: u32,
 	/// The verdicts.
 	pub findings: Findings,
+	/// The paths from the evidence in them to the roots of the results.
+	pub paths: Paths,
 	/// The salt.
 	pub salt: Salt,
 	/// How many rescues of each result there were when they were made.
@@ -187,8 +193,9 @@ pub struct FindingsRecord {
 impl FindingsRecord {
 	/// Makes the record of the first findings of a round, of results that nobody rescued, with a
 	/// fresh salt.
-	pub fn new(job: JobId, round: u32, findings: Findings) -> Self {
-		Self { job, round, findings, salt: Salt::random(), rescues: Vec::new(), before: None }
+	pub fn new(job: JobId, round: u32, findings: Findings, paths: Paths) -> Self {
+		let (rescues, before) = Default::default();
+		Self { job, round, findings, paths, salt: Salt::random(), rescues, before }
 	}
 }
 
@@ -237,8 +244,8 @@ impl Home {
 		let lock = Lock::take(root)?;
 		let chain = root.join(short(genesis));
 		files::create_folder(&root.join("data"))?;
-		for folder in [chain.clone(), chain.join("jobs"), chain.join("audits"), chain.join("units")]
-		{
+		for name in ["", "jobs", "audits", "units", "disputes"] {
+			let folder = chain.join(name);
 			files::create_private_folder(&folder)?;
 		}
 		files::remove_temporaries(root)?;
@@ -279,6 +286,11 @@ impl Home {
 	/// Returns the folder of its bundle.
 	pub fn bundle_folder(&self, job: JobId, seed: &H256) -> PathBuf {
 		self.job_folder(job, seed).join("bundle")
+	}
+
+	/// Returns the folder of all disputes.
+	pub fn disputes(&self) -> PathBuf {
+		self.chain.join("disputes")
 	}
 
 	/// Returns the folder of an audit: `subject` is everything that is audited in this round.
@@ -436,7 +448,8 @@ fn short(hash: &H256) -> String {
 	hex::encode(&hash.as_bytes()[..8])
 }
 
-fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StoreError> {
+/// Reads a value from a JSON file; `None` where there is none.
+pub(in crate::roles) fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StoreError> {
 	if !path.exists() {
 		return Ok(None);
 	}
@@ -446,7 +459,8 @@ fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StoreError> {
 		.map_err(|e| StoreError::Damaged { path: path.to_owned(), reason: e.to_string() })
 }
 
-fn save<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
+/// Writes what [`load`] reads; it is on disk when this returns.
+pub(in crate::roles) fn save<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
 	let mut bytes = serde_json::to_vec_pretty(value)
 		.map_err(|e| StoreError::Damaged { path: path.to_owned(), reason: e.to_string() })?;
 	bytes.push(b'\n');

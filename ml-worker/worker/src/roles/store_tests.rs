@@ -1,7 +1,11 @@
 //! Folders and records of jobs: what survives, what is removed, and what is damaged.
 
 use super::*;
-use trainyard_protocol::audit::{GroupVerdict, RejectReason, SegmentEvidence};
+use trainyard_client::{fake, AccountId32, GroupVerdict};
+use trainyard_protocol::{
+	audit::{Ended, Replayed, SegmentEvidence},
+	bundle::Evaluation,
+};
 
 fn record() -> JobRecord {
 	let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
@@ -45,22 +49,27 @@ fn salts_are_random_and_stay_out_of_logs() {
 fn findings_survive_with_their_evidence() {
 	let dir = tempfile::tempdir().unwrap();
 	let home = Home::open(dir.path(), &H256::zero()).unwrap();
+	let (state, evaluation) = (H256::repeat_byte(2), Evaluation::new(f32::INFINITY, 3, 9));
 	let evidence = SegmentEvidence {
 		segment: 4,
 		trace_root: H256::repeat_byte(1),
-		end_state: H256::repeat_byte(2),
+		ended: Ended::Checkpoint { step: 50, state, evaluation },
 		idle_since: Some(3),
 	};
-	let findings = Findings::try_from(vec![
-		GroupVerdict::Accept(vec![evidence].try_into().unwrap()),
-		GroupVerdict::Reject(RejectReason::WrongSegment(evidence)),
-		GroupVerdict::Reject(RejectReason::WrongState { checkpoint: 3 }),
-		GroupVerdict::Reject(RejectReason::WrongEvaluation { checkpoint: 3 }),
-		GroupVerdict::Reject(RejectReason::UnreachableState { checkpoint: 3 }),
+	let gone = SegmentEvidence { segment: 5, ended: Ended::Diverged { step: 55 }, ..evidence };
+	let replayed = Replayed {
+		evidence: vec![evidence, gone].try_into().unwrap(),
+		moved: Some(4),
+		parts: vec![5].try_into().unwrap(),
+	};
+	let findings = fake::findings(vec![
+		GroupVerdict::Replayed(replayed),
+		fake::rejected(AccountId32([7; 32]), 3),
 		GroupVerdict::Unavailable,
-	])
-	.unwrap();
-	let record = FindingsRecord::new(1, 2, findings);
+	]);
+	let path = vec![H256::repeat_byte(8); 3].try_into().unwrap();
+	let paths = Paths::try_from(vec![path, Default::default()]).unwrap();
+	let record = FindingsRecord::new(1, 2, findings, paths);
 	let folder = home.audit_folder(1, 2, &"what is audited");
 	assert_eq!(home.load_findings(&folder).unwrap(), None);
 	home.save_findings(&folder, &record).unwrap();
@@ -68,7 +77,7 @@ fn findings_survive_with_their_evidence() {
 	let later = FindingsRecord {
 		rescues: vec![1, 0],
 		before: Some(Box::new(record.clone())),
-		..FindingsRecord::new(1, 2, record.findings.clone())
+		..FindingsRecord::new(1, 2, record.findings.clone(), record.paths.clone())
 	};
 	home.save_findings(&folder, &later).unwrap();
 	assert_eq!(home.load_findings(&folder).unwrap(), Some(later));
@@ -183,8 +192,8 @@ fn salts_are_for_their_owner_only() {
 	home.save_job(&record).unwrap();
 	let folder = home.job_folder(3, &record.seed);
 	assert_eq!((mode(&folder), mode(&folder.join(JOB_FILE))), (0o700, 0o600));
-	let findings = Findings::try_from(vec![GroupVerdict::Unavailable]).unwrap();
-	let found = FindingsRecord::new(1, 0, findings);
+	let findings = fake::findings(vec![GroupVerdict::Unavailable]);
+	let found = FindingsRecord::new(1, 0, findings, Default::default());
 	let folder = home.audit_folder(1, 0, &"audited");
 	home.save_findings(&folder, &found).unwrap();
 	assert_eq!((mode(&folder), mode(&folder.join(FINDINGS_FILE))), (0o700, 0o600));

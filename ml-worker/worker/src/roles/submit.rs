@@ -274,7 +274,6 @@ pub fn summary(job: &JobView) -> String {
 		rows.extend([
 			("slashed from deposits", amount::format(s.slashed)),
 			("  to the submitter", amount::format(s.slashed_to_submitter)),
-			("  to verifiers", amount::format(s.slashed_to_verifiers)),
 			("  to the jackpot", amount::format(s.slashed_to_jackpot)),
 			("  to those who convicted", amount::format(s.slashed_to_finders)),
 			("  burned", amount::format(s.slashed_burned)),

@@ -280,7 +280,7 @@ fn the_examples_reach_what_is_on_record() {
 		let figures = [&last["correct"], &last["rows"]].map(|n| n.as_f64().unwrap());
 		let percent = 100.0 * figures[0] / figures[1];
 		assert!(percent >= least, "{example}: {percent:.2} %");
-		let row = record.lines().find(|line| line.contains(&format!("`{example}`"))).unwrap();
+		let row = record.lines().find(|line| line.starts_with(&format!("| `{example}`"))).unwrap();
 		let root = &manifest["model_root"].as_str().unwrap()[..10];
 		for part in [format!("{percent:.2} % ({} of {})", figures[0], figures[1]), root.into()] {
 			assert!(row.contains(&part), "{part} is not in {row}");

@@ -1,6 +1,7 @@
 //! The commands that talk to a chain.
 
 mod authority;
+mod dispute;
 mod project;
 mod show;
 mod verifier_status;
@@ -15,12 +16,14 @@ use crate::{
 		submit,
 		trainer::{self, TrainerArgs},
 		verifier::{self, VerifierArgs},
+		whistleblower::{self, WhistleblowerArgs},
 	},
 	terminal,
 };
 use anyhow::{bail, Context};
 use authority::{Authority, Deregister};
 use clap::Subcommand;
+use dispute::DisputeCommand;
 use project::ProjectCommand;
 use serde_json::json;
 use show::{BalanceOf, FetchModel, Read, Status};
@@ -48,6 +51,9 @@ pub enum ChainCommand {
 	Trainer(OnDevice<TrainerArgs>),
 	/// Checks results that it is drawn for; goes on after a restart
 	Verifier(OnDevice<VerifierArgs>),
+	/// Replays segments of results that stand, and accuses whoever delivered a false one; goes on after
+	/// a restart
+	Whistleblower(OnDevice<WhistleblowerArgs>),
 	/// Shows where a verifier stands and what it owes. Exit code 0: it is drawn and nothing is
 	/// urgent, 1: it is not drawn, 2: cannot be asked, 3: a deadline is near
 	VerifierStatus(verifier_status::VerifierStatus),
@@ -72,6 +78,8 @@ pub enum ChainCommand {
 	Deregister(Deregister),
 	/// Reads the model of a job from the chain and checks it against its root
 	FetchModel(FetchModel),
+	/// Lists the disputes that run, tells one, or says what one would cost
+	Dispute(DisputeCommand),
 	/// Shows the balance of an account
 	Balance(BalanceOf),
 }
@@ -159,6 +167,7 @@ impl ChainCommand {
 			Self::Submit(args) => args.run().await,
 			Self::Trainer(role) => role.run(trainer::run).await,
 			Self::Verifier(role) => role.run(verifier::run).await,
+			Self::Whistleblower(role) => role.run(whistleblower::run).await,
 			Self::VerifierStatus(args) => args.run().await,
 			Self::Driller(role) => role.run(driller::run).await,
 			Self::Project(command) => command.run().await,
@@ -170,6 +179,7 @@ impl ChainCommand {
 			Self::Authority(args) => args.run().await,
 			Self::Deregister(args) => args.run().await,
 			Self::FetchModel(args) => args.run().await,
+			Self::Dispute(args) => args.run().await,
 			Self::Balance(args) => args.run().await,
 		};
 		Ok(result.unwrap_or_else(|error| {
@@ -305,6 +315,11 @@ mod tests {
 			"x trainer --suri //Alice --device cuda:1 --check-segments 3 --forget-other-chains",
 			"x verifier --suri //Charlie --max-memory-mib 4096 --max-replays 2",
 			"x driller --suri //Alice --max-disk-mib 4096",
+			"x trainer --suri //Alice --no-accuse --dispute-disk-mib 100 --dispute-memory-mib 100 \
+			 --max-challenge-deposit 20 --warn-webhook http://127.0.0.1:9/hook",
+			"x whistleblower --suri //Dave --dir d --once --segments-per-job 1 --max-deposit 50 \
+			 --max-open 1 --reserve 1 --max-ut 3 --max-data-mib 10 --max-memory-mib 1024 \
+			 --max-disk-mib 4096 --device cpu --json",
 			"x verifier --suri //Charlie --dir d --bond 100 --once --device cpu",
 			"x verifier --suri-file suri --max-disk-mib 4096",
 			"x verifier --suri //Eve --capacity-ut 4.5 --capacity-memory-mib 8192 --warn-webhook \
@@ -335,6 +350,10 @@ mod tests {
 			"x trainer --suri //Alice --prometheus-port 9616 --prometheus-external",
 			"x fetch-model 3 --out model.safetensors",
 			"x balance //Alice",
+			"x dispute",
+			"x dispute 7 --json",
+			"x dispute --estimate job.toml --json",
+			"x dispute --estimate 3 --node ws://127.0.0.1:9944",
 		] {
 			let line = line.replace("\t", "");
 			if let Err(e) = parse(&line) {
@@ -351,6 +370,8 @@ mod tests {
 			"x trainer --max-parallel 0",
 			"x driller --suri //Alice --threads 0",
 			"x verifier --suri //Alice --max-replays 0",
+			"x whistleblower --suri //Dave --segments-per-job 0",
+			"x whistleblower --suri //Dave --max-open 0",
 			"x project vote 3 --suri //Bob",
 			"x project vote 3 --aye --nay --suri //Bob",
 			"x project show",
@@ -361,6 +382,10 @@ mod tests {
 			"x trainer --min-price -1",
 			"x trainer --min-price much",
 			"x balance nobody",
+			"x dispute seven",
+			"x dispute -1",
+			"x dispute 7 --estimate 3",
+			"x dispute --estimate",
 			"x register --suri //Bob",
 			"x verifier --suri //Bob --suri-file suri",
 			"x verifier --key-file key.json --suri-file suri",

@@ -12,7 +12,7 @@ use std::{path::PathBuf, process::ExitCode};
 use trainyard_client::{
 	amount, blobs,
 	keys::{self, parse_account},
-	AccountId32, JobView,
+	AccountId32, JobView, RecheckView,
 };
 use trainyard_proof::bundle::files;
 use trainyard_protocol::{
@@ -229,19 +229,31 @@ fn job_in_full(job: &JobView) -> String {
 			"audit: round {}, {}, {}\n",
 			audit.round,
 			display::phase(&audit.phase),
-			display::drawn(&audit.groups)
+			display::draws(audit)
 		));
 		for member in &audit.committee {
 			let said = match (&member.findings, member.commitment.is_some()) {
 				(Some(findings), _) => {
 					let verdicts: Vec<String> =
-						findings.iter().map(display::verdict_in_full).collect();
+						findings.verdicts.iter().map(display::verdict_in_full).collect();
 					verdicts.join("; ")
 				}
 				(None, true) => "committed".into(),
 				(None, false) => "nothing yet".into(),
 			};
-			out.push_str(&format!("  verifier {}: {said}\n", member.verifier));
+			let lost = if member.convicted { "; the court convicted its evidence" } else { "" };
+			out.push_str(&format!("  verifier {}: {said}{lost}\n", member.verifier));
+		}
+		for recheck in &audit.rechecks {
+			let RecheckView { by, of, group, segment } = recheck;
+			out.push_str(&format!(
+				"  {by} replays segment {segment} of result {group} again, evidence of {of}\n"
+			));
+		}
+		for (index, group) in audit.groups.iter().enumerate() {
+			for trainer in &group.convicted {
+				out.push_str(&format!("  result {index}: the court convicted {trainer}\n"));
+			}
 		}
 	}
 	out

@@ -144,8 +144,8 @@ fn wrong_fields_are_named() {
 		"verifiers = 1",
 		"from 3 to 15",
 	);
-	// The price of four of thirty segments of 0.0042 ut (three drawn, and one where the training
-	// stands still), of the evaluations of the first checkpoint and the last, and of the looks.
+	// The price of four of thirty segments of 0.0042 ut (one drawn, two by duty, and one where the
+	// training stands still), of the evaluations of the first checkpoint and the last, and of the looks.
 	refused(
 		"audit_fee = 0.65",
 		"audit_fee = 0.4",

@@ -100,11 +100,9 @@ pub fn report_findings(report: &Reporter, job: JobId, round: u32, until: BlockNu
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::{fake, ReplicaView};
+	use trainyard_client::{fake, GroupVerdict, MemberView, ReplicaView};
 	use trainyard_protocol::{
-		audit::{Findings, GroupVerdict},
 		job::{Ending, Reveal},
-		views::MemberView,
 		Text,
 	};
 
@@ -165,17 +163,15 @@ mod tests {
 
 	#[test]
 	fn findings_are_lost_where_they_are_not_those_on_chain() {
-		let findings = Findings::try_from(vec![GroupVerdict::Unavailable]).unwrap();
+		let findings = fake::findings(vec![GroupVerdict::Unavailable]);
 		let audit = |phase, verifier, committed: bool, revealed: bool| AuditView {
 			round: 2,
-			phase,
-			groups: vec![],
 			committee: vec![MemberView {
-				verifier,
 				commitment: committed.then_some(THERE),
 				findings: revealed.then(|| findings.clone()),
-				location: None,
+				..fake::member(verifier)
 			}],
+			..fake::audit(phase, vec![])
 		};
 		let (committing, revealing) =
 			(AuditPhase::Committing { until: 50 }, AuditPhase::Revealing { until: 60 });

@@ -1,7 +1,8 @@
 //! What more than one role does: becoming a trainer ([`registration`]), bringing the files of a job
-//! here ([`files`]), serving what others fetch ([`serving`]), noticing commitments that it cannot
+//! here ([`files`]), and bundles of others ([`bundles`]), serving what others fetch ([`serving`]), noticing commitments that it cannot
 //! reveal ([`lost`]), and warning its owner ([`webhook`]).
 
+pub mod bundles;
 pub mod files;
 pub mod lost;
 pub mod registration;

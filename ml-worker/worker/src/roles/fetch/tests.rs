@@ -452,3 +452,47 @@ async fn missing_and_oversized_files_are_refused() {
 		Wanted { url: "file:///etc/passwd", path: &path, content: Content::Any { limit: 1 } };
 	assert!(matches!(quick().fetch(&wanted).await, Err(FetchError::BadUrl { .. })));
 }
+
+/// A short answer is taken into memory, within its limit, and asked for again where that may help.
+#[tokio::test]
+async fn short_answers_are_taken_into_memory() {
+	let (_server, _dir, _, url) = serving(&[7; 1_000]).await;
+	assert_eq!(quick().get(&url, 1_000).await.unwrap(), [7; 1_000]);
+	let error = quick().get(&url, 999).await.unwrap_err();
+	assert!(matches!(error, FetchError::TooLarge { limit: 999, .. }), "{error}");
+	let error = quick().get(&format!("{url}0"), 9).await.unwrap_err();
+	assert!(matches!(error, FetchError::Status { .. }), "{error}");
+	let error = among(Locations::Public).get(&url, 1_000).await.unwrap_err();
+	assert!(matches!(error, FetchError::Refused { .. }), "{error}");
+	let error = quick().get("file:///etc/passwd", 9).await.unwrap_err();
+	assert!(matches!(error, FetchError::BadUrl { .. }), "{error}");
+	// No length is announced, and more comes than was asked for.
+	let endless = raw(|_, mut stream| async move {
+		let mut sent = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await;
+		while sent.is_ok() {
+			sent = stream.write_all(&[1; 1_000]).await;
+		}
+	})
+	.await;
+	let error = quick().get(&endless, 100_000).await.unwrap_err();
+	assert!(matches!(error, FetchError::TooLarge { .. }), "{error}");
+	// The first answer is a refusal for now.
+	let first = Arc::new(std::sync::atomic::AtomicBool::new(true));
+	let busy = raw(move |_, mut stream| {
+		let first = first.swap(false, std::sync::atomic::Ordering::Relaxed);
+		async move {
+			let answer: &[u8] = match first {
+				true => b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+				false => b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok",
+			};
+			// A client that has gone is no matter.
+			let _ = stream.write_all(answer).await;
+		}
+	})
+	.await;
+	assert_eq!(quick().get(&busy, 9).await.unwrap(), b"ok");
+	let pace =
+		Pace { grace: Duration::from_millis(50), window: Duration::from_millis(50), rate: 1 << 20 };
+	let error = quick().at(pace).get(&dripping(9_000).await, 9_000).await.unwrap_err();
+	assert!(matches!(error, FetchError::TooSlow { .. }), "{error}");
+}

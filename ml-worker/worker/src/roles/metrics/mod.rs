@@ -16,6 +16,7 @@ use prometheus::{
 	TextEncoder,
 };
 use std::{collections::HashMap, fmt::Display, time::Duration};
+use trainyard_client::court::Side;
 use trainyard_program::units::{FLOP_PER_MICRO_UT, MICRO_UT_PER_UT};
 use trainyard_protocol::{job::Balance, MicroUt};
 
@@ -57,16 +58,19 @@ pub enum Loss {
 	Deposit,
 	/// A part of the bond.
 	Bond,
+	/// The deposit of a challenge.
+	Challenge,
 }
 
 impl Loss {
 	/// All values.
-	pub const ALL: [Self; 2] = [Self::Deposit, Self::Bond];
+	pub const ALL: [Self; 3] = [Self::Deposit, Self::Bond, Self::Challenge];
 
 	fn label(self) -> &'static str {
 		match self {
 			Self::Deposit => "deposit",
 			Self::Bond => "bond",
+			Self::Challenge => "challenge",
 		}
 	}
 }
@@ -85,6 +89,8 @@ pub struct Metrics {
 	seconds: CounterVec,
 	flops: Gauge,
 	deadline: IntGauge,
+	clock: IntGauge,
+	disputes: IntGaugeVec,
 	earned: CounterVec,
 	lost: CounterVec,
 	events: IntCounterVec,
@@ -134,6 +140,14 @@ fn build(role: &str) -> prometheus::Result<Metrics> {
 			"deadline_blocks",
 			"Blocks until the nearest deadline of something that is not on chain yet; -1 without one",
 		))?,
+		clock: IntGauge::with_opts(opts(
+			"dispute_clock_blocks",
+			"Blocks left of the clock of this account that has the fewest; -1 where none runs",
+		))?,
+		disputes: IntGaugeVec::new(
+			opts("disputes", "Disputes that run, by the side of this account"),
+			&["side"],
+		)?,
 		earned: CounterVec::new(opts("earned_try_total", "Income by its kind, in TRY"), &["kind"])?,
 		lost: CounterVec::new(
 			opts("lost_try_total", "Deposits and parts of the bond lost, in TRY"),
@@ -160,6 +174,8 @@ fn build(role: &str) -> prometheus::Result<Metrics> {
 	registry.register(Box::new(metrics.seconds.clone()))?;
 	registry.register(Box::new(metrics.flops.clone()))?;
 	registry.register(Box::new(metrics.deadline.clone()))?;
+	registry.register(Box::new(metrics.clock.clone()))?;
+	registry.register(Box::new(metrics.disputes.clone()))?;
 	registry.register(Box::new(metrics.earned.clone()))?;
 	registry.register(Box::new(metrics.lost.clone()))?;
 	registry.register(Box::new(metrics.events.clone()))?;
@@ -175,6 +191,8 @@ fn build(role: &str) -> prometheus::Result<Metrics> {
 		metrics.power.with_label_values(&[kind]).inc_by(0.0);
 	}
 	metrics.deadline.set(-1);
+	metrics.clock(None);
+	metrics.disputes([]);
 	metrics.ut.with_label_values(&[]).inc_by(0.0);
 	metrics.seconds.with_label_values(&[]).inc_by(0.0);
 	Ok(metrics)
@@ -215,6 +233,24 @@ impl Metrics {
 	/// Says how many blocks are left until the nearest deadline.
 	pub fn deadline(&self, blocks: Option<u32>) {
 		self.deadline.set(blocks.map_or(-1, i64::from));
+	}
+
+	/// Says how many blocks are left of the clock of this account that has the fewest.
+	pub fn clock(&self, blocks: Option<u32>) {
+		self.clock.set(blocks.map_or(-1, i64::from));
+	}
+
+	/// Says on which sides this account is in its disputes.
+	pub fn disputes(&self, sides: impl IntoIterator<Item = Side>) {
+		let (mut defender, mut challenger) = (0, 0);
+		for side in sides {
+			match side {
+				Side::Defender => defender += 1,
+				Side::Challenger => challenger += 1,
+			}
+		}
+		self.disputes.with_label_values(&["defender"]).set(defender);
+		self.disputes.with_label_values(&["challenger"]).set(challenger);
 	}
 
 	/// Counts that the chain credited `work` as power.
@@ -295,6 +331,8 @@ mod tests {
 		metrics.earned(Income::Bounty, 1);
 		metrics.lost(Loss::Bond, 10_000_000_000_000);
 		metrics.event("committed");
+		metrics.clock(Some(70));
+		metrics.disputes([Side::Defender, Side::Challenger, Side::Defender]);
 		metrics.error("apply");
 		metrics.error("apply");
 		let text = metrics.text().unwrap();
@@ -317,6 +355,10 @@ mod tests {
 			(labelled("errors_total", "action", "apply"), 2.0),
 			(plain("connected"), 0.0),
 			(plain("deadline_blocks"), -1.0),
+			(plain("dispute_clock_blocks"), 70.0),
+			(labelled("disputes", "side", "defender"), 2.0),
+			(labelled("disputes", "side", "challenger"), 1.0),
+			(labelled("lost_try_total", "kind", "challenge"), 0.0),
 			(
 				format!(
 					"trainyard_worker_info{{account=\"5Account\",version=\"{version}\",role=\"driller\"}}"

@@ -101,6 +101,8 @@ pub struct Standing {
 	pub memory_taken: u64,
 	/// Disk that is left for another job, in bytes.
 	pub disk: u64,
+	/// Whether this trainer is to move in a dispute: that comes before new work.
+	pub disputed: bool,
 }
 
 const MIB: u64 = 1024 * 1024;
@@ -204,6 +206,9 @@ pub enum Refusal {
 	/// Enough to do.
 	#[error("{0} jobs are enough at once (--max-parallel)")]
 	Busy(usize),
+	/// A dispute comes first.
+	#[error("this account is to move in a dispute, which comes before new work")]
+	Disputed,
 	/// Found to be bad when its data was fetched or its training tried.
 	#[error("{0}")]
 	Bad(String),
@@ -221,6 +226,9 @@ pub fn worth(
 	}
 	if job.submitter == *me {
 		return Err(Refusal::Own);
+	}
+	if standing.disputed {
+		return Err(Refusal::Disputed);
 	}
 	// As many may be drawn as are wanted.
 	let offered = fees::paid_per_ut(&job.terms);

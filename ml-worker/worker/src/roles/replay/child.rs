@@ -16,9 +16,9 @@ use trainyard_proof::{
 	bundle::Bundle,
 	drill,
 	inputs::{InputPaths, Inputs},
-	verify::{self, rules, Aids, Contest},
+	verify::{self, rules, Aids, Contest, Judged, Verdict},
 };
-use trainyard_protocol::{audit::GroupVerdict, drill::Template, job::WorkResult, H256};
+use trainyard_protocol::{drill::Template, job::WorkResult, H256};
 
 /// The first bytes of the line that holds the reply: libraries may print lines of their own.
 pub const MARK: &str = "trainyard-reply ";
@@ -115,14 +115,17 @@ pub(super) fn answer(work: Work) -> Result<Reply, String> {
 			let places: Vec<InputPaths> = places.into_iter().map(Into::into).collect();
 			decode(&checked(spec)?, &places)
 		}
-		Work::Audit { job, dir, expected, drawn, round } => {
-			audit(job, dir, expected, &drawn, round)
+		Work::Audit { job, dir, expected, segments, round } => {
+			audit(job, dir, expected, &segments, round)
 		}
 		Work::Judge { job, rivals } => {
 			let (spec, seed, inputs) = opened(job)?;
 			let mut contest = Contest::new(&spec, seed, inputs, &rivals).map_err(text)?;
-			let judged = contest.judge(&NEVER).map_err(text)?;
-			Ok(Reply::Judged(judged.map(|found| (found.segment, found.rejected))))
+			Ok(match contest.judge(&NEVER).map_err(text)? {
+				Judged::Over => Reply::Judged(None),
+				Judged::Lacks(file) => Reply::Wants(vec![file]),
+				Judged::Found(found) => Reply::Judged(Some((found.evidence, found.charged))),
+			})
 		}
 		Work::Rules { job, dir } => {
 			let bundle = Bundle::open(&dir).map_err(text)?;
@@ -156,7 +159,7 @@ fn audit(
 	job: JobOf,
 	dir: PathBuf,
 	expected: WorkResult,
-	drawn: &[u32],
+	segments: &[u32],
 	round: PathBuf,
 ) -> Result<Reply, String> {
 	let (spec, seed, inputs) = opened(job)?;
@@ -169,11 +172,11 @@ fn audit(
 		}
 	};
 	let aids = Aids { replays: &replays, fetch: &note };
-	let audited = verify::audit_with(&dir, job, inputs, expected, drawn, &NEVER, aids);
+	let audited = verify::audit_with(&dir, job, inputs, expected, segments, &NEVER, aids);
 	let (verdict, report) = audited.map_err(text)?;
 	// The daemon fetches them and asks again; what was replayed is kept.
 	let wanted = wanted.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-	if verdict == GroupVerdict::Unavailable && !wanted.is_empty() {
+	if verdict == Verdict::Unavailable && !wanted.is_empty() {
 		return Ok(Reply::Wants(wanted));
 	}
 	Ok(Reply::Audited(verdict, Figures::from(report)))

@@ -149,6 +149,12 @@ impl Replayers {
 		}
 	}
 
+	/// Returns these processes on the processor, in the same queue; `None` where they are there already.
+	pub fn on_processor(&self) -> Option<Self> {
+		let elsewhere = self.device != Compute::Cpu;
+		elsewhere.then(|| Self { device: Compute::Cpu, ..self.clone() })
+	}
+
 	/// Decodes the data of a job, from the first of these places that has them. Returns where they
 	/// were, or why they are no data of the job.
 	pub async fn decode(
@@ -431,6 +437,13 @@ pub(crate) mod tests {
 		number(&path).await;
 		drop(stdin);
 		assert_eq!(child.wait().await.unwrap().code(), Some(3));
+	}
+
+	#[test]
+	fn what_is_on_a_gpu_has_a_processor_to_ask() {
+		let on = |device| Replayers { device, ..Replayers::for_tests(1 << 30) };
+		assert_eq!(on(Compute::Cuda(0)).on_processor().map(|it| it.device), Some(Compute::Cpu));
+		assert!(on(Compute::Cpu).on_processor().is_none());
 	}
 
 	#[test]

@@ -6,9 +6,12 @@ use serde::{de::Error as _, Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::path::PathBuf;
 use trainyard_program::spec::{CheckedSpec, JobSpec};
-use trainyard_proof::{inputs::InputPaths, verify::AuditReport};
+use trainyard_proof::{
+	inputs::InputPaths,
+	verify::{AuditReport, Charge, Verdict},
+};
 use trainyard_protocol::{
-	audit::{GroupVerdict, RejectReason},
+	audit::SegmentEvidence,
 	drill::{Template, UnitResult},
 	job::WorkResult,
 	H256,
@@ -91,8 +94,8 @@ pub enum Work {
 		dir: PathBuf,
 		/// What was revealed of it.
 		expected: WorkResult,
-		/// The drawn segments.
-		drawn: Vec<u32>,
+		/// The segments to replay.
+		segments: Vec<u32>,
 		/// The folder of the round, which keeps the replays.
 		round: PathBuf,
 	},
@@ -184,11 +187,13 @@ pub enum Reply {
 	/// The data do not hold what the specification says, or are not here.
 	NoData(String),
 	/// The verdict on a result.
-	Audited(GroupVerdict, Figures),
-	/// A drawn segment stands still, and these checkpoint files are missing to find where that began.
+	Audited(Verdict, Figures),
+	/// These checkpoint files are missing: to find where a standstill began, or which segment is false
+	/// before a state that no honest run has.
 	Wants(Vec<String>),
-	/// Where results part, and which of them are false; `None` if nobody has the state before it.
-	Judged(Option<(u32, Vec<(usize, RejectReason)>)>),
+	/// What the segment comes to in which results part, and which of them are false; `None` if they do
+	/// not.
+	Judged(Option<(SegmentEvidence, Vec<(usize, Charge)>)>),
 	/// The rules that apply, those that are kept, and all of them.
 	Rules(usize, usize, Value),
 	/// The result of a unit, and the seconds that it took.

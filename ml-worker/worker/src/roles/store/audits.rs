@@ -1,17 +1,20 @@
 //! Lists and removes the folders of audits: `DIR/<genesis>/audits/<job>-<round>-<key>/`.
 
 use super::{load, save, Home, StoreError};
+use crate::roles::replay::Scale;
 use serde::{Deserialize, Serialize};
 use std::{
 	collections::HashSet,
 	path::{Path, PathBuf},
 	time::SystemTime,
 };
+use trainyard_client::court::Accusation;
 use trainyard_proof::bundle::files;
 use trainyard_protocol::{audit::Piece, JobId};
 
 /// The beginning of the name of the folder with what was fetched of a result.
 const RESULT: &str = "result-";
+const STANDING_FILE: &str = "standing.json";
 
 /// What a verifier asked for of a result in a round, from before it is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +25,39 @@ pub struct AskedRecord {
 	pub more: Vec<Piece>,
 	/// Whether it is known to have come on chain.
 	pub sent: bool,
+}
+
+/// An accusation of a seat while results stand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Accused {
+	/// What is sent.
+	pub accusation: Scale<Accusation>,
+	/// Whether it was, or may have been.
+	pub sent: bool,
+	/// How often.
+	pub tries: u32,
+}
+
+/// What a seat has done while results stand, from before it is sent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StandingRecord {
+	/// Whether it has replayed the evidence of another seat that it was drawn for.
+	pub rechecked: bool,
+	/// Whom it accuses.
+	pub accused: Vec<Accused>,
+}
+
+impl StandingRecord {
+	/// Takes an accusation up. Returns whether that is new: nobody is accused twice.
+	pub fn add(&mut self, accusation: Accusation) -> bool {
+		let known = |it: &Accused| it.accusation.0.defendant == accusation.defendant;
+		let is_new = !self.accused.iter().any(known);
+		if is_new {
+			let accusation = Scale(accusation);
+			self.accused.push(Accused { accusation, sent: false, tries: 0 });
+		}
+		is_new
+	}
 }
 
 /// The folder of a round of an audit.
@@ -102,6 +138,17 @@ impl Home {
 		}
 	}
 
+	/// Returns what was done in a round while results stood.
+	pub fn load_standing(&self, folder: &Path) -> Result<StandingRecord, StoreError> {
+		Ok(load(&folder.join(STANDING_FILE))?.unwrap_or_default())
+	}
+
+	/// Writes what [`Self::load_standing`] reads; it is on disk when this returns.
+	pub fn save_standing(&self, folder: &Path, record: &StandingRecord) -> Result<(), StoreError> {
+		files::create_private_folder(folder)?;
+		save(&folder.join(STANDING_FILE), record)
+	}
+
 	/// Removes what was fetched for rounds that are not `in_use`, oldest first, until `bytes` bytes
 	/// are gained. Findings and salts stay. Folders that are removed meanwhile are gone already.
 	pub fn clear_audits(&self, in_use: &HashSet<PathBuf>, bytes: u64) -> Result<(), StoreError> {
@@ -151,10 +198,8 @@ fn remove(folder: &Path) -> Result<(), StoreError> {
 mod tests {
 	use super::*;
 	use crate::roles::store::FindingsRecord;
-	use trainyard_protocol::{
-		audit::{Findings, GroupVerdict},
-		H256,
-	};
+	use trainyard_client::{fake, GroupVerdict};
+	use trainyard_protocol::H256;
 
 	#[test]
 	fn what_was_fetched_goes_and_salts_stay_until_the_folder_goes() {
@@ -162,8 +207,8 @@ mod tests {
 		let home = Home::open(dir.path(), &H256::zero()).unwrap();
 		let folder = |job: u32| {
 			let folder = home.audit_folder(job, 0, &job);
-			let findings = Findings::try_from(vec![GroupVerdict::Unavailable]).unwrap();
-			let record = FindingsRecord::new(job, 0, findings);
+			let findings = fake::findings(vec![GroupVerdict::Unavailable]);
+			let record = FindingsRecord::new(job, 0, findings, Default::default());
 			home.save_findings(&folder, &record).unwrap();
 			files::create_folder(&result_folder(&folder, 0)).unwrap();
 			files::write(&result_folder(&folder, 0).join("state"), &[1; 1_000]).unwrap();

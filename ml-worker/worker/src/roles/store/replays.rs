@@ -5,11 +5,8 @@ use super::{load, save, short, StoreError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use tracing::warn;
-use trainyard_proof::{
-	bundle::files,
-	verify::replay::{Replayed, Replays},
-};
-use trainyard_protocol::H256;
+use trainyard_proof::{bundle::files, verify::replay::Replays};
+use trainyard_protocol::{audit::SegmentEvidence, H256};
 
 /// The replays of a round, which is about one job under one seed.
 pub struct SavedReplays {
@@ -27,7 +24,7 @@ struct Record {
 	/// a GPU that computed wrong must not be believed after its owner went over to the processor.
 	#[serde(default)]
 	device: String,
-	replayed: Replayed,
+	replayed: SegmentEvidence,
 }
 
 impl SavedReplays {
@@ -42,28 +39,28 @@ impl SavedReplays {
 
 	fn write(&self, record: &Record) -> Result<(), StoreError> {
 		files::create_private_folder(&self.folder)?;
-		save(&self.file(record.replayed.evidence.segment, &record.begin), record)
+		save(&self.file(record.replayed.segment, &record.begin), record)
 	}
 }
 
 impl Replays for SavedReplays {
-	fn load(&self, segment: u32, begin: &H256) -> Option<Replayed> {
+	fn load(&self, segment: u32, begin: &H256) -> Option<SegmentEvidence> {
 		let found: Result<Option<Record>, _> = load(&self.file(segment, begin));
 		let record = found.unwrap_or_else(|e| {
 			warn!("segment {segment} is replayed again: {e}");
 			None
 		})?;
 		let same = record.begin == *begin
-			&& record.replayed.evidence.segment == segment
+			&& record.replayed.segment == segment
 			&& record.device == self.device;
 		same.then_some(record.replayed)
 	}
 
-	fn save(&self, begin: &H256, replayed: &Replayed) {
+	fn save(&self, begin: &H256, replayed: &SegmentEvidence) {
 		// A verdict does not need it.
 		let device = self.device.clone();
 		if let Err(e) = self.write(&Record { begin: *begin, device, replayed: *replayed }) {
-			warn!("after a restart segment {} is replayed again: {e}", replayed.evidence.segment);
+			warn!("after a restart segment {} is replayed again: {e}", replayed.segment);
 		}
 	}
 }
@@ -71,16 +68,19 @@ impl Replays for SavedReplays {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_protocol::{audit::SegmentEvidence, bundle::Evaluation};
+	use trainyard_protocol::{
+		audit::{Ended, SegmentEvidence},
+		bundle::Evaluation,
+	};
 
 	#[test]
 	fn a_replay_is_there_after_a_restart_for_its_own_beginning_only() {
 		let dir = tempfile::tempdir().unwrap();
 		let hash = H256::repeat_byte;
-		let (trace_root, end_state) = (hash(1), hash(2));
-		let evidence = SegmentEvidence { segment: 4, trace_root, end_state, idle_since: None };
-		let whole = Replayed { evidence, validation: Some(Evaluation::new(f32::INFINITY, 3, 9)) };
-		let broken = Replayed { validation: None, ..whole };
+		let evaluation = Evaluation::new(f32::INFINITY, 3, 9);
+		let ended = Ended::Checkpoint { step: 50, state: hash(2), evaluation };
+		let whole = SegmentEvidence { segment: 4, trace_root: hash(1), ended, idle_since: None };
+		let broken = SegmentEvidence { ended: Ended::Diverged { step: 44 }, ..whole };
 		let replays = || SavedReplays::of(dir.path(), "cpu");
 		assert_eq!(replays().load(4, &hash(7)), None);
 		replays().save(&hash(7), &whole);

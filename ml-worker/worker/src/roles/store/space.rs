@@ -26,6 +26,8 @@ type Claims = BTreeMap<PathBuf, Claim>;
 pub struct Space {
 	quota: Quota,
 	claims: Arc<Mutex<Claims>>,
+	/// Folders of rounds that stay.
+	kept: Arc<Mutex<HashSet<PathBuf>>>,
 }
 
 /// Room for what a task fetches into a folder. It is given back when this is dropped.
@@ -53,7 +55,7 @@ pub fn is_here(home: &Home, file: &FileRef) -> bool {
 impl Space {
 	/// Makes the room of a folder that has this quota.
 	pub fn new(quota: Quota) -> Self {
-		Self { quota, claims: Arc::default() }
+		Self { quota, claims: Arc::default(), kept: Arc::default() }
 	}
 
 	/// Takes room in `folder`, that of a result, for `bytes` bytes and for those of `data`, the files
@@ -81,6 +83,7 @@ impl Space {
 			keep.extend(&claim.data);
 			in_use.extend(path.parent().map(Path::to_owned));
 		}
+		in_use.extend(locked(&self.kept).iter().cloned());
 		let missing = coming.saturating_sub(self.quota.left(home)?);
 		if missing > 0 {
 			home.clear_audits(&in_use, missing)?;
@@ -91,6 +94,12 @@ impl Space {
 		}
 		claims.insert(this.clone(), claim);
 		Ok(Ok(Claimed { folder: this, claims: self.claims.clone() }))
+	}
+
+	/// Keeps what was fetched for exactly these rounds from now on, whatever others need: it is what their
+	/// evidence is defended with.
+	pub fn keep(&self, folders: HashSet<PathBuf>) {
+		*locked(&self.kept) = folders;
 	}
 
 	/// Changes a claim: its folder may have `bytes` bytes.

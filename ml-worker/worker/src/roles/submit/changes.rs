@@ -81,24 +81,26 @@ fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 		out.push(change("audit", text, json!({ "round": audit.round, "phase": audit.phase })));
 	}
 	if !audit.committee.is_empty() && then.is_none_or(|a| a.committee.is_empty()) {
-		let text = format!(
-			"{} drawn, to be replayed by {} verifiers",
-			display::drawn(&audit.groups),
-			audit.committee.len()
-		);
-		let drawn: Vec<&[u32]> = audit.groups.iter().map(|group| &group.drawn[..]).collect();
+		let text =
+			format!("{} verifiers are drawn: {}", audit.committee.len(), display::draws(audit));
+		let draws = audit.audit_segments;
 		let committee: Vec<_> = audit.committee.iter().map(|m| m.verifier).collect();
-		out.push(change("drawn_segments", text, json!({ "drawn": drawn, "committee": committee })));
+		out.push(change("committee", text, json!({ "draws": draws, "committee": committee })));
 	}
 	for member in &audit.committee {
 		let old = then.and_then(|a| a.committee.iter().find(|m| m.verifier == member.verifier));
 		if let Some(findings) = member.findings.as_ref() {
 			if old.is_none_or(|m| m.findings.is_none()) {
-				let verdicts: Vec<String> = findings.iter().map(display::verdict_in_full).collect();
+				let verdicts: Vec<String> =
+					findings.verdicts.iter().map(display::verdict_in_full).collect();
 				let text = format!("verifier {}: {}", member.verifier, verdicts.join("; "));
 				let fields = json!({ "verifier": member.verifier, "findings": findings });
 				out.push(change("verdict", text, fields));
 			}
+		}
+		if member.convicted && old.is_none_or(|m| !m.convicted) {
+			let text = format!("verifier {}: the court convicted its evidence", member.verifier);
+			out.push(change("convicted", text, json!({ "verifier": member.verifier })));
 		}
 	}
 	for (index, group) in audit.groups.iter().enumerate() {
@@ -111,6 +113,12 @@ fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 					text,
 					json!({ "result": index, "decision": decision }),
 				));
+			}
+		}
+		for who in &group.convicted {
+			if old.is_none_or(|g| !g.convicted.contains(who)) {
+				let text = format!("result {index}: the court convicted {who}");
+				out.push(change("convicted", text, json!({ "result": index, "trainer": who })));
 			}
 		}
 		for root in &group.rescued {
@@ -132,11 +140,13 @@ fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::{fake::job, AccountId32, AuditView, ReplicaView};
+	use trainyard_client::{
+		fake::{self, job},
+		AccountId32, AuditView, GroupView, MemberView, ReplicaView,
+	};
 	use trainyard_protocol::{
-		audit::{AuditPhase, Decision, GroupVerdict, Piece, RejectReason, SegmentEvidence},
+		audit::{AuditPhase, Decision, Piece},
 		job::{Ending, JobState, Reveal, WorkResult},
-		views::{GroupView, MemberView},
 		Text, H256,
 	};
 
@@ -177,32 +187,14 @@ mod tests {
 		let result = reveal.result();
 		let shown =
 			ReplicaView { commitment: Some(H256([5; 32])), reveal: Some(reveal), ..replica };
-		let evidence = SegmentEvidence {
-			segment: 7,
-			trace_root: H256::zero(),
-			end_state: H256::zero(),
-			idle_since: None,
-		};
 		let member = |findings: bool| MemberView {
-			verifier,
 			commitment: Some(H256([6; 32])),
-			findings: findings.then(|| {
-				vec![GroupVerdict::Reject(RejectReason::WrongSegment(evidence))].try_into().unwrap()
-			}),
-			location: None,
+			findings: findings.then(|| fake::findings(vec![fake::rejected(who, 7)])),
+			..fake::member(verifier)
 		};
 		let audit = |phase, findings, decision| AuditView {
-			round: 0,
-			phase,
-			groups: vec![GroupView {
-				result,
-				drawn: vec![7],
-				decision,
-				asked: vec![],
-				stored: vec![],
-				rescued: vec![],
-			}],
 			committee: vec![member(findings)],
+			..fake::audit(phase, vec![GroupView { decision, ..fake::group(result) }])
 		};
 		let auditing = JobView {
 			replicas: vec![shown.clone()],
@@ -212,7 +204,8 @@ mod tests {
 		let lines = texts(Some(&training), &auditing);
 		assert_eq!(lines.len(), 5, "{lines:?}");
 		assert!(lines[2].ends_with("stopped early, after 12 of 30 segments"), "{lines:?}");
-		assert!(lines[4].contains("segments [7] drawn"), "{lines:?}");
+		let drawn = "1 verifiers are drawn: each seat draws 2 segments for itself";
+		assert!(lines[4].contains(drawn), "{lines:?}");
 
 		let ended = JobView {
 			replicas: vec![ReplicaView { fate: Fate::Rejected, ..shown }],
@@ -222,7 +215,7 @@ mod tests {
 		let lines = texts(Some(&auditing), &ended);
 		assert_eq!(lines[0], "auditing -> failed");
 		assert!(
-			lines.iter().any(|l| l.contains("segment 7 has another end or trace")),
+			lines.iter().any(|l| l.contains("rejected: checkpoint 8 is none that")),
 			"{lines:?}"
 		);
 		assert!(lines.iter().any(|l| l == "result 0 is rejected"), "{lines:?}");
@@ -231,32 +224,45 @@ mod tests {
 	}
 
 	#[test]
+	fn a_conviction_is_reported_once() {
+		let [trainer, verifier] = [1, 2].map(|n| AccountId32([n; 32]));
+		let root = H256::repeat_byte(1);
+		let result =
+			WorkResult { bundle_root: root, model_root: root, segments: 30, diverged: false };
+		let at = |convicted: bool| {
+			let group = GroupView {
+				convicted: if convicted { vec![trainer] } else { vec![] },
+				..fake::group(result)
+			};
+			let member = MemberView { convicted, ..fake::member(verifier) };
+			let audit = AuditView {
+				committee: vec![member],
+				..fake::audit(AuditPhase::Standing { until: 9 }, vec![group])
+			};
+			JobView { audit: Some(audit), ..job(JobState::Auditing) }
+		};
+		let (before, after) = (at(false), at(true));
+		assert_eq!(
+			texts(Some(&before), &after),
+			[
+				format!("verifier {verifier}: the court convicted its evidence"),
+				format!("result 0: the court convicted {trainer}"),
+			]
+		);
+		assert!(texts(Some(&after), &after).is_empty());
+	}
+
+	#[test]
 	fn a_rescue_is_reported_once_over_rounds() {
 		let (bundle_root, model_root) = (H256::repeat_byte(1), H256::repeat_byte(2));
 		let result = WorkResult { bundle_root, model_root, segments: 30, diverged: false };
-		let group = |segment, asked, rescued| GroupView {
-			result,
-			drawn: vec![segment],
-			decision: None,
-			asked,
-			stored: vec![],
-			rescued,
-		};
+		let group = |asked, rescued| GroupView { asked, rescued, ..fake::group(result) };
 		let verifier = AccountId32([2; 32]);
 		let at = |round, phase, asked, rescued, seated: bool| JobView {
 			audit: Some(AuditView {
 				round,
-				phase,
-				groups: vec![group(7, asked, rescued), group(9, vec![], vec![])],
-				committee: seated
-					.then_some(MemberView {
-						verifier,
-						commitment: None,
-						findings: None,
-						location: None,
-					})
-					.into_iter()
-					.collect(),
+				committee: seated.then_some(fake::member(verifier)).into_iter().collect(),
+				..fake::audit(phase, vec![group(asked, rescued), group(vec![], vec![])])
 			}),
 			..job(JobState::Auditing)
 		};
@@ -275,7 +281,7 @@ mod tests {
 		assert_eq!(texts(Some(&stored), &drawing), ["audit, round 1: drawing a committee"]);
 		let lines = texts(Some(&drawing), &seated);
 		assert_eq!(lines.len(), 2, "{lines:?}");
-		assert!(lines[1].contains("[7] of result 0, [9] of result 1 drawn"), "{lines:?}");
-		assert!(lines[1].contains("by 1 verifiers"), "{lines:?}");
+		let drawn = "1 verifiers are drawn: each seat draws 2 segments of each result for itself";
+		assert!(lines[1].contains(drawn), "{lines:?}");
 	}
 }

@@ -3,7 +3,11 @@
 //! The `From` conversions below are the only place that decides which error of a library is of
 //! which kind. Who meets an error that is of another kind in its place says so with `map_err`.
 
-use crate::roles::{common::files::FilesError, store::StoreError};
+use crate::roles::{
+	common::files::FilesError,
+	disputes::{moves::MoveError, StepError},
+	store::StoreError,
+};
 use trainyard_client::{blobs::BlobError, ChainError, TxError};
 use trainyard_program::spec::SpecError;
 use trainyard_proof::{
@@ -95,6 +99,18 @@ impl From<TxError> for TaskError {
 			Self::Transient(with_causes(&error))
 		} else {
 			Self::of(&error)
+		}
+	}
+}
+
+impl From<StepError> for TaskError {
+	fn from(error: StepError) -> Self {
+		match error {
+			StepError::Chain(error) if error.is_connection() => Self::Transient(error.to_string()),
+			StepError::Sending { error, .. } if error.is_uncertain() => error.into(),
+			// It would be computed again and again, and come to the same.
+			StepError::Move(MoveError::Agrees) => Self::Hopeless(error.to_string()),
+			other => Self::of(&other),
 		}
 	}
 }

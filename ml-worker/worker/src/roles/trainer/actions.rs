@@ -13,11 +13,12 @@ use crate::roles::{
 	display,
 	job::Job,
 	plan::{self, replica_of, Action},
-	store::{Committed, JobRecord, Salt},
+	store::{Committed, JobRecord, Salt, StoreError},
 	tasks::{stopped, Outcome, TaskError},
 };
 use serde_json::json;
 use std::{
+	path::Path,
 	sync::{atomic::AtomicBool, Arc},
 	time::{Duration, Instant},
 };
@@ -45,7 +46,7 @@ fn may_leave(job: &JobView, me: &AccountId32) -> bool {
 }
 
 /// Returns the job's seed. Steps that need it are planned once it is there.
-fn seed_of(job: &JobView) -> Result<H256, TaskError> {
+pub(super) fn seed_of(job: &JobView) -> Result<H256, TaskError> {
 	job.seed.ok_or_else(|| TaskError::failed("the job has no seed yet"))
 }
 
@@ -86,7 +87,9 @@ impl Trainer {
 				self.sender.run(&calls::poke(job.id).on(head)).await?;
 				Ok(())
 			}
+			Action::Compare(group) => self.compare(&job, group, stop).await,
 			Action::Reclaim => Err(TaskError::failed("deposits are reclaimed blob by blob")),
+			Action::Dispute(_) => Err(TaskError::failed("disputes have tasks of their own")),
 		}
 	}
 
@@ -201,7 +204,7 @@ impl Trainer {
 	}
 
 	/// Returns the record of a job under the seed that it has now.
-	fn record(&self, job: JobId, seed: H256) -> Result<JobRecord, TaskError> {
+	pub(super) fn record(&self, job: JobId, seed: H256) -> Result<JobRecord, TaskError> {
 		let missing = || TaskError::failed("the job has no record under this seed");
 		self.records().get(&(job, seed)).cloned().ok_or_else(missing)
 	}
@@ -287,12 +290,14 @@ impl Trainer {
 		}
 		let text = format!("verifiers lack {} of the bundle: storing it", display::pieces(&pieces));
 		self.report.job(job.id, "rescue", &text, json!({ "group": group, "pieces": pieces }));
-		let (spec, trained, drawn) = (checked(job)?, view.result.segments, view.drawn.clone());
+		let (spec, trained) = (checked(job)?, view.result.segments);
+		// What seats draw only they know.
+		let drawn: Vec<u32> = (0..trained).collect();
 		let wanted = pieces.clone();
 		let packed = tokio::task::spawn_blocking(move || {
 			let leaves = verify::piece_leaves(&folder, &wanted)?;
 			let files = verify::piece_files(&folder, &spec, trained, &drawn, &wanted)?;
-			Ok::<_, TaskError>((archive::pack(&folder, &files)?, leaves))
+			Ok::<_, TaskError>((packed(&folder, &files, &wanted)?, leaves))
 		});
 		let (archive, leaves) = packed.await??;
 		let root = Chunked::new(&archive).root;
@@ -305,7 +310,9 @@ impl Trainer {
 				locked(&self.rescued).insert(window, root);
 				return Ok(());
 			}
-			announced => drop(announced?),
+			announced => {
+				announced?;
+			}
 		}
 		let stored = blobs::store(&self.sender, &archive).await;
 		stored.map_err(|e| TaskError::from(e).about("storing the rescue"))?;
@@ -318,13 +325,29 @@ impl Trainer {
 		match self.sender.run(&calls::rescue(job.id, group, &root, &leaves).on(head)).await {
 			// It was complete when it was announced, which named it.
 			Err(e) if e.failed_with("Verification::AlreadyRescued") => {}
-			named => drop(named?),
+			named => {
+				named?;
+			}
 		}
 		locked(&self.rescued).insert(window, root);
 		let text = format!("rescued: {} bytes on chain", archive.len());
 		let fields = json!({ "group": group, "root": root, "bytes": archive.len() });
 		self.report.job(job.id, "rescued", &text, fields);
 		Ok(())
+	}
+}
+
+/// Returns what is stored of these pieces, whose files these are: where one state alone is asked for its
+/// file, as the chain takes it, which anything else would be accused of; otherwise an archive.
+fn packed(folder: &Path, files: &[String], pieces: &[Piece]) -> Result<Vec<u8>, TaskError> {
+	match (pieces, files) {
+		([Piece::State(_)], [file]) => {
+			let path = folder.join(file);
+			let read =
+				std::fs::read(&path).map_err(trainyard_proof::bundle::files::at("read", &path));
+			Ok(read.map_err(StoreError::from)?)
+		}
+		_ => Ok(archive::pack(folder, files)?),
 	}
 }
 
@@ -337,8 +360,7 @@ fn window(job: JobId, round: u32, pieces: &[Piece]) -> Window {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::{fake, AuditView};
-	use trainyard_protocol::views::GroupView;
+	use trainyard_client::{fake, GroupView};
 
 	#[test]
 	fn only_a_job_without_an_application_is_left_alone() {
@@ -349,6 +371,24 @@ mod tests {
 		assert!(!may_leave(&applied, &me));
 		assert!(may_leave(&applied, &AccountId32([2; 32])));
 		assert!(!may_leave(&fake::job(JobState::Training), &me));
+	}
+
+	/// A blob that is no file of the state that was asked for alone convicts whoever stored it.
+	#[test]
+	fn a_state_alone_is_stored_as_its_file() {
+		let folder = tempfile::tempdir().unwrap();
+		let state = bundle::manifest::checkpoint_file(0);
+		std::fs::create_dir(folder.path().join("checkpoints")).unwrap();
+		std::fs::write(folder.path().join(&state), b"a state").unwrap();
+		std::fs::write(folder.path().join("manifest.json"), b"{}").unwrap();
+		let of = |files: &[String], pieces: &[Piece]| packed(folder.path(), files, pieces).unwrap();
+		let one = std::slice::from_ref(&state);
+		assert_eq!(of(one, &[Piece::State(0)]), b"a state");
+		let both = [state.clone(), "manifest.json".to_owned()];
+		let archive = of(&both, &[Piece::Manifest, Piece::State(0)]);
+		assert_eq!(archive::entries(&archive, 1 << 20).unwrap().len(), 2);
+		// What a search reads may be one file as well, and is an archive all the same.
+		assert_eq!(archive::entries(&of(one, &[Piece::Searched]), 1 << 20).unwrap().len(), 1);
 	}
 
 	#[test]
@@ -369,11 +409,11 @@ mod tests {
 		let files = vec![Piece::Files];
 		let group = |asked| {
 			let rescued = vec![other];
-			GroupView { result, drawn: vec![1], decision: None, asked, stored: vec![], rescued }
+			GroupView { asked, rescued, ..fake::group(result) }
 		};
 		let job = |phase, asked| {
 			let groups = vec![group(vec![]), group(asked)];
-			let audit = Some(AuditView { round: 0, phase, groups, committee: vec![] });
+			let audit = Some(fake::audit(phase, groups));
 			JobView { audit, seed: Some(seed), ..fake::job(JobState::Auditing) }
 		};
 		let rescue = AuditPhase::Rescue { until: 9 };

@@ -1,5 +1,6 @@
 //! The trainer: finds jobs that are worth it, trains them, and sees them through to the end.
 
+mod accuse;
 mod actions;
 mod blobs;
 mod outcome;
@@ -14,6 +15,11 @@ use super::{
 		lost::Replaced,
 		registration::{register, RegistrationError},
 		serving::{public_location, serve, ServingError},
+		webhook::{Webhook, WebhookError},
+	},
+	disputes::{
+		accusing::{Accusations, Stakes},
+		driver::{DisputeArgs, Driver, Work},
 	},
 	fetch::{Fetcher, LocationArgs},
 	http::{Server, Shelf},
@@ -100,6 +106,18 @@ pub struct TrainerArgs {
 	/// would cost the deposit
 	#[arg(long, value_name = "N", default_value_t = 1)]
 	check_segments: u32,
+	#[command(flatten)]
+	disputes: DisputeArgs,
+	/// Accuse nobody who delivered another result of the same job. At most one is true, and while two
+	/// stand none is accepted
+	#[arg(long)]
+	no_accuse: bool,
+	/// Largest deposit of one challenge (in TRY). It returns where the other result is false
+	#[arg(long, value_name = "TRY", default_value = "100", value_parser = amount::parse)]
+	max_challenge_deposit: Balance,
+	/// Send warnings to this URL, as JSON by POST: a clock of a dispute runs out
+	#[arg(long, value_name = "URL")]
+	warn_webhook: Option<String>,
 	/// FOR TESTS: skip the work of the last N segments and fabricate their checkpoints. The
 	/// audit rejects such a result and the deposit is lost
 	#[arg(long, value_name = "N")]
@@ -115,6 +133,9 @@ pub enum TrainerError {
 	/// It cannot serve.
 	#[error(transparent)]
 	Serving(#[from] ServingError),
+	/// Warnings cannot be sent.
+	#[error(transparent)]
+	Webhook(#[from] WebhookError),
 }
 
 impl From<TrainerError> for RoleError<TrainerError> {
@@ -122,6 +143,9 @@ impl From<TrainerError> for RoleError<TrainerError> {
 		Self::Own(error)
 	}
 }
+
+/// Accusations at once.
+const MAX_ACCUSED: usize = 4;
 
 /// A step of a job under one assignment seed: after a reorganisation the same job may have a
 /// different seed, and work for the first does not serve the second. A job without a seed has the
@@ -166,6 +190,10 @@ struct Trainer {
 	rescued: Mutex<BTreeMap<Window, H256>>,
 	/// Blobs that this account stored, as on disk.
 	blobs: Mutex<BTreeMap<H256, JobId>>,
+	/// Whom it accuses of false results.
+	accusations: Arc<Accusations>,
+	/// Whether it accuses anybody.
+	accuses: bool,
 }
 
 /// A job, the round of its audit, and the pieces of this trainer's result that are asked for.
@@ -196,6 +224,7 @@ impl Reported {
 /// The trainer as a role: what its tasks share, and what it remembers between two blocks.
 struct TrainerRole {
 	trainer: Arc<Trainer>,
+	driver: Driver<Arc<Transactor>>,
 	reported: Reported,
 	_server: Server,
 }
@@ -231,7 +260,22 @@ impl Role for TrainerRole {
 		if args.test_only_cheat.is_some() {
 			warn!("this trainer CHEATS (--test-only-cheat): its results will be rejected");
 		}
+		let webhook = Webhook::new(report.clone(), args.warn_webhook.as_deref())
+			.map_err(TrainerError::from)?;
+		let stakes =
+			Stakes { most: args.max_challenge_deposit, reserve: args.reserve, open: MAX_ACCUSED };
+		let driver = Driver::open(
+			sender.clone(),
+			*sender.account(),
+			&home.disputes(),
+			&args.disputes,
+			stakes,
+			&report,
+			webhook,
+		)?;
 		let trainer = Trainer {
+			accusations: driver.accusations().clone(),
+			accuses: !args.no_accuse,
 			limits: Limits {
 				min_price: args.min_price,
 				min_undecided: args.min_undecided,
@@ -267,7 +311,7 @@ impl Role for TrainerRole {
 			chain,
 		};
 		let (trainer, reported) = (Arc::new(trainer), Reported::default());
-		Ok(Self { trainer, reported, _server: server })
+		Ok(Self { trainer, driver, reported, _server: server })
 	}
 
 	fn details(&self) -> (String, Map<String, Value>) {
@@ -277,12 +321,22 @@ impl Role for TrainerRole {
 	}
 
 	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
-		let looked = self.trainer.look(tasks, &mut self.reported, head).await;
+		let Self { trainer, driver, reported, .. } = self;
+		let looked = trainer.look(tasks, driver, reported, head).await;
 		self.trainer.reclaim_expired(tasks, head).await;
 		looked.map(|()| Next::Block)
 	}
 
 	fn name_of((job, _, action): &Key) -> TaskName {
+		if let Action::Dispute(work) = action {
+			let name = TaskName::new("dispute").of_job(*job);
+			return match work {
+				Work::Move(step) => {
+					name.of(format!("dispute {}", step.id)).with("dispute", step.id)
+				}
+				Work::Accuse(..) => name.of("an accusation"),
+			};
+		}
 		TaskName::new(word(action)).of_job(*job).or_never("the job is not taken")
 	}
 

@@ -5,6 +5,7 @@ use crate::roles::{
 	blocks::LookError,
 	common::lost,
 	display,
+	disputes::driver::{Driver, Work},
 	job::Job,
 	plan::{self, plan, replica_of, Action, Known, Plan, Standing},
 	store::{JobRecord, StoreError},
@@ -17,7 +18,7 @@ use std::{
 	fmt::Display,
 	sync::Arc,
 };
-use trainyard_client::{amount, ChainError, Head, JobView};
+use trainyard_client::{amount, ChainError, Head, JobView, Transactor};
 use trainyard_program::spec::JobSpec;
 use trainyard_proof::hash;
 use trainyard_protocol::{
@@ -55,15 +56,20 @@ impl Trainer {
 	pub(super) async fn look(
 		self: &Arc<Self>,
 		tasks: &mut Tasks<Key>,
+		driver: &mut Driver<Arc<Transactor>>,
 		reported: &mut Reported,
 		head: Head,
 	) -> Result<(), LookError> {
 		let jobs = self.jobs(head, reported).await?;
+		// First of all: a clock may run.
+		let disputes = self.look_at_disputes(driver, &jobs, tasks, reported).await?;
 		let stored = self.stored(&jobs).await?;
 		let (mut standing, reserved) = self.standing(&jobs, &stored, tasks, head).await?;
 		self.remove_old_seeds(&jobs, head);
 		reported.retain(&jobs);
+		standing.disputed = disputes.work.iter().any(|(_, work)| matches!(work, Work::Move(_)));
 		let mut gathered = Gathered::default();
+		gathered.wanted.extend(disputes.work.iter().map(|(job, work)| dispute_key(*job, *work)));
 		let (mut bundles, mut blobs) = (HashMap::new(), HashMap::new());
 		for job in jobs {
 			if job.state == JobState::Open && is_applying(tasks, job.id) {
@@ -72,7 +78,8 @@ impl Trainer {
 				continue;
 			}
 			let known_stored = stored.contains(&job.id);
-			let plan = match self.consider(&job, known_stored, &standing, reported) {
+			let disputed = disputes.jobs.contains(&job.id);
+			let plan = match self.consider(&job, known_stored, disputed, &standing, reported) {
 				Ok(plan) => plan,
 				// This job's files are broken: the others go on.
 				Err(e) => {
@@ -169,6 +176,7 @@ impl Trainer {
 		&self,
 		job: &Job,
 		stored: bool,
+		disputed: bool,
 		standing: &Standing,
 		reported: &mut Reported,
 	) -> Result<Plan, StoreError> {
@@ -177,6 +185,7 @@ impl Trainer {
 		let bad = self.bad().get(&digest).cloned();
 		let here = |hash| self.data().contains(&hash);
 		let ours = record.as_ref().and_then(|record| self.commitment(record));
+		let compared = self.accuses.then(|| self.compared(job));
 		let known = Known {
 			record: record.as_ref(),
 			data: hashes(&job.spec).all(here),
@@ -185,6 +194,8 @@ impl Trainer {
 			replaced: self.replaced.is_enough(self.committed(job)),
 			stored,
 			bad: bad.as_deref(),
+			compared: compared.as_ref(),
+			disputed,
 		};
 		let plan = plan(job, self.me(), &known, &self.limits, standing);
 		self.report_changes(reported, job, &plan);
@@ -274,6 +285,7 @@ impl Trainer {
 			training: 0,
 			memory_taken: 0,
 			disk: 0,
+			disputed: false,
 		};
 		let open = |job: &Job| job.state == JobState::Open && !job.applicants.contains(&me);
 		if !jobs.iter().any(open) {
@@ -295,7 +307,10 @@ impl Trainer {
 			if !taken {
 				continue;
 			}
-			standing.busy += 1;
+			// Results stand for hours, in which a trainer serves and seldom more.
+			if job.state != JobState::Auditing {
+				standing.busy += 1;
+			}
 			let Ok(needs) = job.needs() else { continue };
 			let record = job.seed.and_then(|seed| self.records().get(&(job.id, seed)).cloned());
 			if record.is_none_or(|record| record.result.is_none()) {
@@ -390,7 +405,12 @@ impl Trainer {
 	}
 
 	/// Reports once why a job cannot be looked at, or what is wrong with the folder.
-	fn report_problem(&self, reported: &mut Reported, job: Option<JobId>, problem: &dyn Display) {
+	pub(super) fn report_problem(
+		&self,
+		reported: &mut Reported,
+		job: Option<JobId>,
+		problem: &dyn Display,
+	) {
 		let text = problem.to_string();
 		if reported.problems.insert(job, text.clone()).as_ref() == Some(&text) {
 			return;
@@ -470,6 +490,11 @@ fn old_seeds<'a>(records: &Records, jobs: impl Iterator<Item = &'a JobView>) -> 
 /// Returns what identifies a step of `job`.
 pub(super) fn key(job: &JobView, action: Action) -> Key {
 	(job.id, job.seed.unwrap_or_else(|| digest(&job.spec)), action)
+}
+
+/// Returns what identifies what is done for a dispute. It stands on chain, whatever seed the job has.
+pub(super) fn dispute_key(job: JobId, work: Work) -> Key {
+	(job, H256::zero(), Action::Dispute(work))
 }
 
 /// Returns whether an application is on its way: it may have been sent, and is not on chain yet.

@@ -4,6 +4,7 @@ use super::{
 };
 use crate::roles::{
 	common::files::READING,
+	disputes::accusing::{Accusations, Stakes},
 	fetch::{Fetcher, Locations, Pace},
 	http::{Server, Shelf},
 	plan::{Limits, Prices},
@@ -42,8 +43,15 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 	let chain = Arc::new(FakeNode::new(|_, _, _| Err("no such method")).chain().await);
 	let home = Arc::new(Home::open(folder, &H256::zero()).unwrap());
 	let fetcher = Fetcher::new(1, Duration::from_millis(10), Locations::Any).unwrap();
+	let sender = Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Bob").unwrap()));
+	let report = Reporter::new("trainer", true, Some(&home.events()));
+	let stakes = Stakes { most: 0, reserve: 0, open: 1 };
+	let (me, disputes) = (*sender.account(), home.disputes());
+	let (accusations, _) = Accusations::open(me, &disputes, stakes, report.clone()).unwrap();
 	Arc::new(Trainer {
-		sender: Arc::new(Transactor::new(chain.clone(), keys::from_uri("//Bob").unwrap())),
+		sender,
+		accusations: Arc::new(accusations),
+		accuses: true,
 		shelf: Shelf::default(),
 		fetcher: fetcher.at(pace),
 		location: Text::default(),
@@ -64,7 +72,7 @@ async fn trainer(folder: &Path, pace: Pace) -> Arc<Trainer> {
 		quota: Quota::of(u64::MAX),
 		cheat: None,
 		checks: 1,
-		report: Reporter::new("trainer", true, Some(&home.events())),
+		report,
 		records: Mutex::new(Records::new()),
 		data: Mutex::default(),
 		rehearsed: Mutex::default(),

@@ -68,9 +68,9 @@ impl Asker {
 }
 
 impl Verifier {
-	/// Withdraws what this verifier asked for of a result in this round, if it did: all that every
-	/// audit of the result reads is here, and so is `more`.
-	pub(super) async fn withdraw(&self, round: &Round<'_>, index: usize, more: &[Piece]) {
+	/// Withdraws what this verifier asked for of a result in this round, if it did: all that it reads in
+	/// any case is here, and so is `more`; everything where that is `None`.
+	pub(super) async fn withdraw(&self, round: &Round<'_>, index: usize, more: Option<&[Piece]>) {
 		tokio::select! {
 			() = self.withdraw_asked(round, index, more) => {}
 			() = tokio::time::sleep(PATIENCE) => debug!("result {index}: its claim may be open still"),
@@ -78,10 +78,11 @@ impl Verifier {
 		}
 	}
 
-	async fn withdraw_asked(&self, round: &Round<'_>, index: usize, more: &[Piece]) {
+	async fn withdraw_asked(&self, round: &Round<'_>, index: usize, more: Option<&[Piece]>) {
 		let (job, folder) = (round.job.id, round.folder);
+		let is_here = |piece: &Piece| more.is_none_or(|more| more.contains(piece));
 		let asked = match self.home.load_asked(folder, index) {
-			Ok(Some(asked)) if asked.more.iter().all(|piece| more.contains(piece)) => asked,
+			Ok(Some(asked)) if asked.more.iter().all(is_here) => asked,
 			Ok(_) => return,
 			Err(e) => return debug!("job {job}: {e}"),
 		};
@@ -114,7 +115,7 @@ impl Verifier {
 		let Ok(Some(view)) = self.chain.job(job).await else { return true };
 		view.audit.is_some_and(|audit| {
 			let open = audit.groups.get(index).map(|group| &group.asked[..]).unwrap_or_default();
-			matches!(audit.phase, AuditPhase::Committing { .. })
+			matches!(audit.phase, AuditPhase::Committing { .. } | AuditPhase::Standing { .. })
 				&& asked.pieces.iter().any(|piece| open.contains(piece))
 		})
 	}

@@ -142,7 +142,8 @@ impl Verifier {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_protocol::{audit::GroupVerdict, views::MemberView, H256};
+	use trainyard_client::{fake, GroupVerdict, MemberView};
+	use trainyard_protocol::H256;
 
 	fn me() -> AccountId32 {
 		AccountId32([1; 32])
@@ -150,9 +151,9 @@ mod tests {
 
 	fn audit(phase: AuditPhase, committed: bool, revealed: bool) -> AuditView {
 		let commitment = committed.then_some(H256([7; 32]));
-		let findings = revealed.then(|| vec![GroupVerdict::Unavailable].try_into().unwrap());
-		let member = MemberView { verifier: me(), commitment, findings, location: None };
-		AuditView { round: 1, phase, groups: vec![], committee: vec![member] }
+		let findings = revealed.then(|| fake::findings(vec![GroupVerdict::Unavailable]));
+		let member = MemberView { commitment, findings, ..fake::member(me()) };
+		AuditView { round: 1, committee: vec![member], ..fake::audit(phase, vec![]) }
 	}
 
 	#[test]

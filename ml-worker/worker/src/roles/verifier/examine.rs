@@ -2,6 +2,7 @@
 //! replays it.
 
 use super::{
+	parting::state_in,
 	relay,
 	rescued::was_read,
 	round::Round,
@@ -14,16 +15,15 @@ use crate::roles::{
 };
 use serde_json::json;
 use std::{
+	collections::BTreeSet,
 	path::Path,
 	time::{Duration, Instant},
 };
 use tracing::debug;
+use trainyard_client::GroupView;
 use trainyard_program::needs::Needs;
-use trainyard_protocol::{
-	audit::{GroupVerdict, Piece},
-	blob::searched_states,
-	views::GroupView,
-};
+use trainyard_proof::{inputs::InputPaths, verify::Verdict};
+use trainyard_protocol::{audit::Piece, blob::searched_states};
 
 /// How often the process that replays a result, or decodes the data of a round, may die.
 pub(super) const DEATHS: u32 = 2;
@@ -62,23 +62,24 @@ impl Verifier {
 		&self,
 		round: &Round<'_>,
 		index: usize,
-	) -> Result<(GroupVerdict, Option<Figures>), TaskError> {
+	) -> Result<(Verdict, Option<Figures>), TaskError> {
 		let (job, seed) = (round.job, round.seed);
 		let unknown = || TaskError::failed("there is no such result");
 		let group = round.audit.groups.get(index).ok_or_else(unknown)?;
+		let lot = round.lots.get(index).ok_or_else(unknown)?;
 		let dir = round.folder_of(index);
 		let servers = servers(job, &group.result);
 		let relays = relay::others(round.audit, self.sender.account());
 		if job.spec.file_bytes() > self.max_data || !self.has_memory(round, index) {
-			return Ok((GroupVerdict::Unavailable, None));
+			return Ok((Verdict::Unavailable, None));
 		}
 		if !self.wait_for_room(round, group, index).await? {
-			return Ok((GroupVerdict::Unavailable, None));
+			return Ok((Verdict::Unavailable, None));
 		}
 		let mut deaths = 0;
 		loop {
 			let mut problems = Vec::new();
-			let (mut whole, mut searches) = (false, false);
+			let (mut whole, mut wanted) = (false, BTreeSet::new());
 			let attempts = attempts(round, group, &servers, &relays);
 			let mut waiting = attempts.as_slice();
 			while let Some((source, rest)) = waiting.split_first() {
@@ -87,7 +88,7 @@ impl Verifier {
 				if let Source::Rescued(root) = source {
 					let revealed = group.result.bundle_root;
 					let read = was_read(&self.home, &round.spec, &dir, revealed, root).await;
-					if read || (whole && !searches) {
+					if read || (whole && wanted.is_empty()) {
 						problems.extend(read.then(|| format!("{source} has no more")));
 						continue;
 					}
@@ -95,50 +96,57 @@ impl Verifier {
 				// The time covers bundle and data together, and no server takes the time of those
 				// after it.
 				let share = time_for(source, round.give_up, waiting);
-				let fetching = self.fetch(round, group, source, &dir, share);
-				let fetched = tokio::select! {
-					fetched = tokio::time::timeout(share, fetching) => fetched,
-					() = stopped(&round.stop) => return Err(TaskError::Stopped),
-				};
-				let inputs = match fetched {
-					Ok(Ok(inputs)) => inputs,
-					Err(_) => {
-						problems.push(format!("{source} is too slow"));
-						continue;
-					}
-					Ok(Err(problem)) => {
-						problems.push(with_causes(&problem));
+				let inputs = match self.bring(round, index, source, &dir, share).await? {
+					Ok(inputs) => inputs,
+					Err(problem) => {
+						problems.push(problem);
 						continue;
 					}
 				};
 				whole = true;
+				if lot.waits_for_pick() {
+					match self.pick(round, index, source, &dir, share).await? {
+						Ok(()) => {}
+						Err(problem) => {
+							problems.push(problem);
+							continue;
+						}
+					}
+				}
 				// Other results wait for room, and the replay may take long.
 				self.has_fetched(&round.spec, &dir)?;
 				let work = Work::Audit {
 					job: JobOf::new(&round.spec, seed, inputs),
 					dir: dir.clone(),
 					expected: group.result,
-					drawn: group.drawn.clone(),
+					segments: lot.segments(),
 					round: round.folder.to_owned(),
 				};
 				// The replay does not wait for a block.
-				let withdrawing = self.withdraw(round, index, &[]);
-				let replaying = self.replay(round, group, source, &dir, work);
+				let withdrawing = self.withdraw(round, index, Some(&[]));
+				let replaying = self.replay(round, group, source, &dir, work.clone());
 				let ((), replayed) = tokio::join!(withdrawing, replaying);
 				match replayed {
-					Ok(Reply::Audited(GroupVerdict::Unavailable, figures)) => {
-						self.fetches_again(&round.spec, group, &dir);
+					Ok(Reply::Audited(Verdict::Unavailable, figures)) => {
+						self.fetches_again(round.audit, &round.spec, group, &dir);
 						problems.push(figures.summary);
 					}
 					Ok(Reply::Wants(files)) => {
 						// A rescue may have it, and needs its room.
-						self.fetches_again(&round.spec, group, &dir);
-						searches = true;
+						self.fetches_again(round.audit, &round.spec, group, &dir);
+						wanted.extend(files.iter().filter_map(|file| state_in(&round.spec, file)));
+						// Where it is a standstill, the trainer stores what shows where that began.
+						wanted.extend((!group.result.diverged).then_some(Piece::Searched));
 						problems.push(format!("{source} does not give {}", files.join(", ")));
 					}
+					Ok(Reply::Audited(verdict @ Verdict::False(_), figures)) => {
+						self.withdraw(round, index, None).await;
+						let verdict = self.confirmed(round, index, verdict, work).await?;
+						return Ok((verdict, Some(figures)));
+					}
 					Ok(Reply::Audited(verdict, figures)) => {
-						// The search for a standstill found all that it read.
-						self.withdraw(round, index, &[Piece::Searched]).await;
+						// Whatever was looked for is found.
+						self.withdraw(round, index, None).await;
 						return Ok((verdict, Some(figures)));
 					}
 					Ok(other) => return Err(unexpected(&other).into()),
@@ -152,20 +160,104 @@ impl Verifier {
 					Err(error) => return Err(error.into()),
 				}
 			}
+			if let (true, true, Some(more)) = (whole, lot.waits_for_pick(), lot.one_more()) {
+				let text = format!(
+					"result {index}: its movement cannot be had, so segment {more} is replayed as well: \
+					 {}",
+					problems.join("; ")
+				);
+				let fields = json!({ "result": index, "segment": more, "problems": problems });
+				self.report.job(job.id, "not_moved", &text, fields);
+				lot.note_moved(more);
+				continue;
+			}
 			let dead = deaths >= DEATHS || round.cannot_decode();
 			if dead || Instant::now() + PAUSE >= round.give_up {
-				let more: &[Piece] = if searches { &[Piece::Searched] } else { &[] };
-				if !dead && self.ask(round, group, index, more).await? {
+				let more: Vec<Piece> = wanted.into_iter().collect();
+				if !dead && self.ask(round, group, index, &more).await? {
 					let text = format!("result {index} is not here yet: {}", problems.join("; "));
 					return Err(TaskError::Transient(text));
+				}
+				// What was stored for it, and is something else, convicts whoever stored it.
+				if let Some((_, charge)) = self.stored_garbage(job, group, &dir).await {
+					return Ok((Verdict::False(Box::new(charge)), None));
 				}
 				let text = format!("result {index} could not be had: {}", problems.join("; "));
 				let fields = json!({ "result": index, "problems": problems });
 				self.report.job(job.id, "unavailable", &text, fields);
-				return Ok((GroupVerdict::Unavailable, None));
+				return Ok((Verdict::Unavailable, None));
 			}
 			tokio::time::sleep(PAUSE).await;
 		}
+	}
+
+	/// Returns a verdict that a result is false, as the processor confirms it: whoever accuses because a GPU
+	/// computed wrong loses its stake.
+	async fn confirmed(
+		&self,
+		round: &Round<'_>,
+		index: usize,
+		verdict: Verdict,
+		work: Work,
+	) -> Result<Verdict, TaskError> {
+		let Some(processor) = self.replayers.on_processor() else { return Ok(verdict) };
+		let Reply::Audited(again, _) = processor.run(work, round.until, &round.stop).await? else {
+			return Ok(Verdict::Unavailable);
+		};
+		if again != verdict {
+			let text = format!(
+				"result {index}: the GPU finds it false, and the processor something else. This machine \
+				 computes wrong: verify by --device cpu"
+			);
+			self.report.job(round.job.id, "problem", &text, json!({ "result": index }));
+		}
+		Ok(again)
+	}
+
+	/// Brings what this seat reads of a result from one source, within `share`. Returns in one line why
+	/// that does not have it.
+	async fn bring(
+		&self,
+		round: &Round<'_>,
+		index: usize,
+		source: &Source<'_>,
+		dir: &Path,
+		share: Duration,
+	) -> Result<Result<InputPaths, String>, TaskError> {
+		let fetching = self.fetch(round, index, source, dir, share);
+		let fetched = tokio::select! {
+			fetched = tokio::time::timeout(share, fetching) => fetched,
+			() = stopped(&round.stop) => return Err(TaskError::Stopped),
+		};
+		Ok(match fetched {
+			Ok(fetched) => fetched.map_err(|problem| with_causes(&problem)),
+			Err(_) => Err(format!("{source} is too slow")),
+		})
+	}
+
+	/// Picks the segment in which a result moved farthest, and brings the states at its ends, from one
+	/// source. Returns in one line why that does not have them.
+	async fn pick(
+		&self,
+		round: &Round<'_>,
+		index: usize,
+		source: &Source<'_>,
+		dir: &Path,
+		share: Duration,
+	) -> Result<Result<(), String>, TaskError> {
+		let Some(lot) = round.lots.get(index) else { return Ok(Ok(())) };
+		let moving = tokio::time::timeout(share, self.moved(round, index, source, dir));
+		let moved = tokio::select! {
+			moved = moving => moved.unwrap_or_else(|_| Err(format!("{source} is too slow"))),
+			() = stopped(&round.stop) => return Err(TaskError::Stopped),
+		};
+		// Where nothing moves, any segment is as good.
+		match moved.map(|found| found.or_else(|| lot.one_more())) {
+			Ok(Some(segment)) => lot.note_moved(segment),
+			Ok(None) => {}
+			Err(problem) => return Ok(Err(problem)),
+		}
+		Ok(self.bring(round, index, source, dir, share).await?.map(drop))
 	}
 
 	/// Replays a result, and fetches what that asks for until it asks for no more. Returns
@@ -228,17 +320,18 @@ impl Verifier {
 	) -> Result<bool, TaskError> {
 		loop {
 			round.check()?;
-			let missing = match self.claim(&round.spec, group, &round.folder_of(index))? {
-				Ok(claimed) => {
-					round
-						.claims
-						.lock()
-						.unwrap_or_else(|poisoned| poisoned.into_inner())
-						.push(claimed);
-					return Ok(true);
-				}
-				Err(missing) => missing,
-			};
+			let missing =
+				match self.claim(round.audit, &round.spec, group, &round.folder_of(index))? {
+					Ok(claimed) => {
+						round
+							.claims
+							.lock()
+							.unwrap_or_else(|poisoned| poisoned.into_inner())
+							.push(claimed);
+						return Ok(true);
+					}
+					Err(missing) => missing,
+				};
 			if Instant::now() + PAUSE >= round.give_up {
 				let mib = missing.div_ceil(1024 * 1024);
 				let text = format!(

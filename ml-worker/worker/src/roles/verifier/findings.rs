@@ -3,12 +3,8 @@
 
 use super::Verifier;
 use crate::roles::store::FindingsRecord;
-use trainyard_client::{AuditView, JobView};
-use trainyard_protocol::{
-	audit::{AuditPhase, GroupVerdict},
-	views::GroupView,
-	H256,
-};
+use trainyard_client::{AuditView, GroupVerdict, GroupView, JobView};
+use trainyard_protocol::{audit::AuditPhase, H256};
 
 /// The roots of the rescues of each result.
 pub(super) type Rescues = Vec<Vec<H256>>;
@@ -26,12 +22,14 @@ pub(super) struct Known {
 
 /// Returns whether a result that was not to be had has been rescued since these findings were made.
 pub(super) fn is_void(found: &FindingsRecord, audit: &AuditView) -> bool {
-	found.findings.iter().zip(&audit.groups).enumerate().any(|(index, (verdict, group))| {
-		let known = found.rescues.get(index).copied().unwrap_or(0);
-		*verdict == GroupVerdict::Unavailable
-			&& group.decision.is_none()
-			&& group.rescued.len() > known as usize
-	})
+	found.findings.verdicts.iter().zip(&audit.groups).enumerate().any(
+		|(index, (verdict, group))| {
+			let known = found.rescues.get(index).copied().unwrap_or(0);
+			*verdict == GroupVerdict::Unavailable
+				&& group.decision.is_none()
+				&& group.rescued.len() > known as usize
+		},
+	)
 }
 
 /// Returns how many rescues there are of each result.
@@ -92,7 +90,8 @@ impl Verifier {
 		earlier: Option<FindingsRecord>,
 	) -> FindingsRecord {
 		let Some(mut earlier) = earlier else { return found };
-		if earlier.findings == found.findings {
+		// By another proof of the same draw the commitment would be another one.
+		if earlier.findings.verdicts == found.findings.verdicts {
 			return FindingsRecord { rescues: found.rescues, ..earlier };
 		}
 		let before = match (earlier.before.take(), self.committed(audit)) {

@@ -8,18 +8,18 @@ use trainyard_protocol::audit::Decision;
 const UNAVAILABLE: GroupVerdict = GroupVerdict::Unavailable;
 
 fn record(verdicts: [GroupVerdict; 2], rescues: &[u32]) -> FindingsRecord {
-	let findings = Findings::try_from(verdicts.to_vec()).unwrap();
-	FindingsRecord { rescues: rescues.to_vec(), ..FindingsRecord::new(3, 0, findings) }
+	let findings = fake::findings(verdicts.to_vec());
+	let made = FindingsRecord::new(3, 0, findings, Default::default());
+	FindingsRecord { rescues: rescues.to_vec(), ..made }
 }
 
 fn rejected() -> GroupVerdict {
-	GroupVerdict::Reject(RejectReason::WrongState { checkpoint: 1 })
+	fake::rejected(AccountId32([1; 32]), 1)
 }
 
 /// The audit of a scene in which this account sits and has committed to `commitment`.
 fn seated(scene: &Scene, commitment: Option<H256>) -> AuditView {
-	let verifier = keys::account(&keys::from_uri("//Charlie").unwrap());
-	let seat = MemberView { verifier, commitment, findings: None, location: None };
+	let seat = MemberView { commitment, vrf_key: vrf_key(), ..fake::member(me()) };
 	AuditView { committee: vec![seat], ..scene.audit.clone() }
 }
 

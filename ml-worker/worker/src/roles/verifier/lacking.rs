@@ -2,6 +2,7 @@
 
 use super::{
 	asking::ASKED,
+	lots::Lot,
 	round::Round,
 	sources::{has_manifest, has_state, places},
 	Verifier,
@@ -10,24 +11,28 @@ use crate::roles::{display, store::AskedRecord, tasks::TaskError};
 use serde_json::json;
 use std::{collections::BTreeSet, path::Path, time::Instant};
 use tracing::debug;
+use trainyard_client::GroupView;
 use trainyard_program::spec::JobSpec;
 use trainyard_proof::{bundle, inputs::check_content, verify};
-use trainyard_protocol::{
-	audit::{Piece, Pieces},
-	views::GroupView,
-};
+use trainyard_protocol::audit::{Piece, Pieces};
 
 impl Verifier {
 	/// Returns what an audit of this result reads and `dir` lacks, ascending. Where a state is missing,
 	/// those may be that show where a standstill began.
-	async fn lacking(&self, round: &Round<'_>, group: &GroupView, dir: &Path) -> BTreeSet<Piece> {
+	async fn lacking(
+		&self,
+		round: &Round<'_>,
+		(index, group): (usize, &GroupView),
+		dir: &Path,
+	) -> BTreeSet<Piece> {
 		let (spec, trained) = (&round.spec, group.result.segments);
 		let mut lacking = BTreeSet::new();
 		if !has_manifest(dir, group.result.bundle_root).await {
 			lacking.insert(Piece::Manifest);
 		}
 		let limit = bundle::max_checkpoint_bytes(spec);
-		for index in verify::required_checkpoints(trained, &group.drawn) {
+		let segments = round.lots.get(index).map(Lot::segments).unwrap_or_default();
+		for index in verify::required_checkpoints(trained, &segments) {
 			let Some(step) = spec.checkpoint_step(index) else { continue };
 			let file = bundle::manifest::checkpoint_file(step);
 			// Without a manifest nothing shows which state a file must have.
@@ -65,7 +70,7 @@ impl Verifier {
 		index: usize,
 		more: &[Piece],
 	) -> Result<bool, TaskError> {
-		let mut lacking = self.lacking(round, group, &round.folder_of(index)).await;
+		let mut lacking = self.lacking(round, (index, group), &round.folder_of(index)).await;
 		lacking.extend(more);
 		let listed: Vec<Piece> = lacking.iter().copied().collect();
 		let (Ok(pieces), Ok(number)) = (Pieces::try_from(listed), u32::try_from(index)) else {

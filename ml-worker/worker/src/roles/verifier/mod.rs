@@ -3,10 +3,13 @@
 
 mod asking;
 pub mod deadlines;
+mod defending;
 mod drilling;
 mod examine;
 mod findings;
 mod lacking;
+mod lots;
+mod moved;
 mod parting;
 mod pool;
 mod relay;
@@ -15,6 +18,7 @@ mod room;
 mod round;
 mod served;
 mod sources;
+mod standing;
 mod timing;
 
 use super::{
@@ -25,6 +29,10 @@ use super::{
 		webhook::{Webhook, WebhookError},
 	},
 	display,
+	disputes::{
+		accusing::Stakes,
+		driver::{DisputeArgs, Driver, Work},
+	},
 	fetch::{Fetcher, LocationArgs},
 	replay::{self, Replayers},
 	report::Reporter,
@@ -43,7 +51,7 @@ use room::Over;
 use serde_json::{json, Map, Value};
 use served::Served;
 use std::{
-	collections::{HashMap, HashSet},
+	collections::{BTreeSet, HashMap, HashSet},
 	net::SocketAddr,
 	path::PathBuf,
 	sync::{atomic::AtomicBool, Arc, Mutex},
@@ -84,8 +92,8 @@ pub struct VerifierArgs {
 	#[arg(long, value_name = "TRY", value_parser = amount::parse)]
 	bond: Option<Balance>,
 	/// Work of all audits at once that this machine can replay in the time for a verdict, 12 minutes
-	/// at 6 s a block (in ut): the chain draws it for no more, and takes no verifier with less than 6.
-	/// The default are two of the largest audits, which 7.2 GFLOPS replay in time
+	/// at 6 s a block (in ut): the chain draws it for no more, and takes no verifier with less than 2.
+	/// The default are six of the largest audits, which 7.2 GFLOPS replay in time
 	#[arg(long, value_name = "UT", default_value = "12", value_parser = parse_ut)]
 	capacity_ut: MicroUt,
 	/// Memory that a job may need to be replayed (in MiB): the chain draws it for no larger one
@@ -117,7 +125,9 @@ pub struct VerifierArgs {
 	/// than this (in MiB); 0 for never. The rules are a report, they decide nothing
 	#[arg(long, value_name = "MIB", default_value_t = 64)]
 	rules_mib: u64,
-	/// Stop after the first verdict that was revealed
+	#[command(flatten)]
+	disputes: DisputeArgs,
+	/// Stop after the first verdict that was revealed. Nobody defends its evidence then
 	#[arg(long)]
 	once: bool,
 }
@@ -160,6 +170,10 @@ pub enum Duty {
 	Commit,
 	/// Reveal the findings.
 	Reveal,
+	/// Replay evidence of another seat again.
+	Recheck,
+	/// Accuse somebody while results stand.
+	Accuse,
 	/// Compute the full-pass rules, for the report. Nothing waits for it, so it comes after the
 	/// commitment.
 	Assess,
@@ -188,9 +202,10 @@ pub fn duty(
 	}
 }
 
-/// Returns everything that is audited in a round: the findings about it hold for nothing else.
-fn subject(job: &JobView, audit: &AuditView) -> (Option<H256>, Vec<(WorkResult, Vec<u32>)>) {
-	(job.seed, audit.groups.iter().map(|group| (group.result, group.drawn.clone())).collect())
+/// Returns everything that is audited in a round, with the seed by which seats draw: the findings about
+/// it hold for nothing else.
+fn subject(job: &JobView, audit: &AuditView) -> (Option<H256>, Option<H256>, Vec<WorkResult>) {
+	(job.seed, audit.seed, audit.groups.iter().map(|group| group.result).collect())
 }
 
 /// A task that runs beside the look at the chain.
@@ -198,6 +213,8 @@ fn subject(job: &JobView, audit: &AuditView) -> (Option<H256>, Vec<(WorkResult, 
 enum Key {
 	/// A duty in a round of a job's audit.
 	Audit(JobId, u32, Duty),
+	/// What is due in a dispute about a job.
+	Dispute(JobId, Work),
 	/// A step of the recomputation of a unit.
 	Unit(AssignmentId, H256, Step),
 	/// Coming back from a pause.
@@ -218,12 +235,15 @@ struct Memory {
 	lost: HashSet<(JobId, u32)>,
 	lost_units: HashSet<AssignmentId>,
 	deadlines: Deadlines,
+	/// Jobs about which this account has disputes.
+	disputed: BTreeSet<JobId>,
 }
 
 impl Memory {
 	fn new(membership: Membership) -> Self {
-		let (unassessed, subjects, lost, lost_units, deadlines) = Default::default();
-		Self { unassessed, membership, subjects, lost, lost_units, deadlines }
+		let (unassessed, subjects, lost, lost_units) = Default::default();
+		let (deadlines, disputed) = Default::default();
+		Self { unassessed, membership, subjects, lost, lost_units, deadlines, disputed }
 	}
 }
 
@@ -257,6 +277,7 @@ struct Verifier {
 struct VerifierRole {
 	verifier: Arc<Verifier>,
 	memory: Memory,
+	driver: Driver<Arc<Transactor>>,
 	once: bool,
 }
 
@@ -302,6 +323,18 @@ impl Role for VerifierRole {
 		let replayers = replayers.map_err(VerifierError::from)?;
 		let space = Space::new(quota);
 		let units = Units::new(base, fetcher.clone(), Part::Verifier, space.clone(), false);
+		// A seat accuses with its stake; what it opens by itself needs no deposit.
+		let stakes = Stakes { most: 0, reserve: 0, open: 0 };
+		let (disputes, me) = (home.disputes(), *sender.account());
+		let driver = Driver::open(
+			sender.clone(),
+			me,
+			&disputes,
+			&args.disputes,
+			stakes,
+			&report,
+			webhook.clone(),
+		)?;
 		let verifier = Verifier {
 			block_time: chain.block_time().await?,
 			capacity: capacity.work,
@@ -323,7 +356,8 @@ impl Role for VerifierRole {
 			sender,
 			chain,
 		};
-		Ok(Self { verifier: Arc::new(verifier), memory: Memory::new(membership), once: args.once })
+		let (verifier, memory) = (Arc::new(verifier), Memory::new(membership));
+		Ok(Self { verifier, memory, driver, once: args.once })
 	}
 
 	fn details(&self) -> (String, Map<String, Value>) {
@@ -334,6 +368,7 @@ impl Role for VerifierRole {
 
 	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
 		self.verifier.look_at_checks(&mut self.memory, tasks, head).await?;
+		self.verifier.look_at_disputes(&mut self.memory, &mut self.driver, tasks, head).await?;
 		self.verifier.look_at_audits(&mut self.memory, tasks, head).await?;
 		Ok(Next::Block)
 	}
@@ -344,6 +379,13 @@ impl Role for VerifierRole {
 			Key::Unit(id, _, step) => TaskName::new(word(step))
 				.of(format!("recomputation of assignment {id}"))
 				.with("assignment", *id),
+			Key::Dispute(job, Work::Move(step)) => TaskName::new("dispute")
+				.of_job(*job)
+				.of(format!("dispute {}", step.id))
+				.with("dispute", step.id),
+			Key::Dispute(job, Work::Accuse(..)) => {
+				TaskName::new("dispute").of_job(*job).of("an accusation")
+			}
 			Key::Resume => TaskName::new("resume"),
 			Key::Draws => TaskName::new("set_vrf_key"),
 		}
@@ -376,9 +418,10 @@ impl Verifier {
 		tasks: &mut Tasks<Key>,
 		head: Head,
 	) -> Result<(), LookError> {
-		let Memory { unassessed, membership, lost, subjects, deadlines, .. } = memory;
+		let Memory { unassessed, membership, lost, subjects, deadlines, disputed, .. } = memory;
 		let (mut wanted, mut folders) = (HashSet::new(), HashSet::new());
 		let (mut redrawn, mut fetched) = (HashSet::new(), Fetched::default());
+		let mut defended = HashSet::new();
 		let jobs = self.chain.active_jobs(head.hash).await?;
 		self.count_served(&jobs).await;
 		for rounds in [&mut *unassessed, &mut *lost] {
@@ -393,6 +436,7 @@ impl Verifier {
 			folders.insert(folder.clone());
 			if audit.committee.iter().any(|member| member.verifier == *self.sender.account()) {
 				fetched.add(&self.home, job, audit, &folder);
+				defended.insert(folder.clone());
 			}
 			let subject = (folder.clone(), open_rescues(audit));
 			let before = subjects.insert((job.id, audit.round), subject.clone());
@@ -421,7 +465,15 @@ impl Verifier {
 			let owed = duty(audit, me, head.number, ours)
 				.filter(|duty| *duty != Duty::Commit || is_own || !self.replaced.is_enough(there));
 			let assess = found.is_some() && unassessed.remove(&(job.id, audit.round));
-			for duty in owed.into_iter().chain(assess.then_some(Duty::Assess)) {
+			let standing = match audit.phase {
+				AuditPhase::Standing { .. } => {
+					let found = found.as_ref();
+					self.look_at_standing((job, audit), found, &folder, head).await?
+				}
+				_ => Vec::new(),
+			};
+			let owed = owed.into_iter().chain(standing);
+			for duty in owed.chain(assess.then_some(Duty::Assess)) {
 				let key = Key::Audit(job.id, audit.round, duty);
 				wanted.insert(key);
 				if !tasks.is_running(&key) {
@@ -432,11 +484,18 @@ impl Verifier {
 			}
 		}
 		self.relay.serve(fetched);
+		for folder in self.home.audits()?.into_iter().filter(|it| disputed.contains(&it.job)) {
+			defended.insert(folder.path.clone());
+			folders.insert(folder.path);
+		}
+		self.space.keep(defended);
 		// A replay whose time is over, or whose draw was that of another fork, only takes processors
 		// from others. One that does not know what was rescued since begins again, and keeps what it
 		// replayed.
 		tasks.stop_unless(|key| match key {
-			Key::Audit(_, _, Duty::Audit) => wanted.contains(key) && !redrawn.contains(key),
+			Key::Audit(_, _, Duty::Audit | Duty::Recheck) => {
+				wanted.contains(key) && !redrawn.contains(key)
+			}
 			_ => true,
 		});
 		self.watch_deadlines(deadlines, &jobs, head.number);
@@ -466,6 +525,8 @@ impl Verifier {
 			(Duty::Commit, Some(found)) => self.commit(&job, audit, &found, head).await,
 			(Duty::Reveal, Some(found)) => self.reveal(&job, audit, &found, head).await,
 			(Duty::Assess, Some(found)) => self.assess(&job, audit, &found, &folder, stop).await,
+			(Duty::Recheck, _) => self.recheck(&job, audit, &folder, head.number, stop).await,
+			(Duty::Accuse, _) => self.accuse(&job, audit, &folder, head).await,
 			(_, None) => Err(TaskError::failed("there are no findings")),
 		}
 	}
@@ -514,10 +575,10 @@ impl Verifier {
 		found: &FindingsRecord,
 		head: Head,
 	) -> Outcome {
-		let call = calls::reveal_findings(job.id, &found.findings, &found.salt.0);
+		let call = calls::reveal_findings(job.id, &found.findings, &found.paths, &found.salt.0);
 		self.sender.run(&call.on(head)).await?;
 		self.served.note(job.id, audit, &found.findings, self.report.metrics());
-		let verdicts: Vec<&str> = found.findings.iter().map(display::verdict).collect();
+		let verdicts: Vec<&str> = found.findings.verdicts.iter().map(display::verdict).collect();
 		let text = format!("findings revealed: {}", verdicts.join(", "));
 		let fields = json!({ "round": found.round, "verdicts": verdicts });
 		self.report.job(job.id, "revealed", &text, fields);
@@ -528,7 +589,7 @@ impl Verifier {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_protocol::{audit::GroupVerdict, views::MemberView};
+	use trainyard_client::{fake, GroupVerdict, MemberView};
 
 	fn me() -> AccountId32 {
 		AccountId32([1; 32])
@@ -538,15 +599,10 @@ mod tests {
 	const OTHER: H256 = H256([8; 32]);
 
 	fn audit(phase: AuditPhase, commitment: Option<H256>, revealed: bool) -> AuditView {
-		let findings = revealed.then(|| vec![GroupVerdict::Unavailable].try_into().unwrap());
-		let other = MemberView {
-			verifier: AccountId32([2; 32]),
-			commitment: None,
-			findings: None,
-			location: None,
-		};
-		let mine = MemberView { verifier: me(), commitment, findings, location: None };
-		AuditView { round: 1, phase, groups: vec![], committee: vec![other, mine] }
+		let findings = revealed.then(|| fake::findings(vec![GroupVerdict::Unavailable]));
+		let mine = MemberView { commitment, findings, ..fake::member(me()) };
+		let committee = vec![fake::member(AccountId32([2; 32])), mine];
+		AuditView { round: 1, committee, ..fake::audit(phase, vec![]) }
 	}
 
 	#[test]

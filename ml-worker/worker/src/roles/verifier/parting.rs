@@ -86,8 +86,8 @@ impl Verifier {
 				continue;
 			}
 			// The room of the archive was given back when the result was fetched.
-			self.fetches_again(&round.spec, group, dir);
-			let reading = self.fetch_rescue(round, group, *root, dir);
+			self.fetches_again(round.audit, &round.spec, group, dir);
+			let reading = self.fetch_rescue(round, (index, group), *root, dir);
 			let read = tokio::select! {
 				read = tokio::time::timeout(share(give_up, 1), reading) => read,
 				() = stopped(&round.stop) => return,
@@ -113,7 +113,7 @@ impl Verifier {
 		}
 		if here {
 			for (index, _) in contest.rivals() {
-				self.withdraw(round, index, &[piece, Piece::Searched]).await;
+				self.withdraw(round, index, Some(&[piece, Piece::Searched])).await;
 			}
 		}
 	}

@@ -107,7 +107,8 @@ pub(super) fn others(audit: &AuditView, me: &AccountId32) -> Vec<String> {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_protocol::{audit::AuditPhase, views::MemberView};
+	use trainyard_client::{fake, MemberView};
+	use trainyard_protocol::audit::AuditPhase;
 
 	async fn relay(
 		listen: &str,
@@ -124,17 +125,11 @@ mod tests {
 
 	fn audit(locations: [Option<&str>; 3]) -> AuditView {
 		let member = |(n, location): (u8, Option<&str>)| MemberView {
-			verifier: me(n),
-			commitment: None,
-			findings: None,
 			location: location.and_then(Text::new),
+			..fake::member(me(n))
 		};
-		AuditView {
-			round: 0,
-			phase: AuditPhase::Committing { until: 9 },
-			groups: vec![],
-			committee: (1..).zip(locations).map(member).collect(),
-		}
+		let committee = (1..).zip(locations).map(member).collect();
+		AuditView { committee, ..fake::audit(AuditPhase::Committing { until: 9 }, vec![]) }
 	}
 
 	#[test]

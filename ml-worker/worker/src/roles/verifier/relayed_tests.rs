@@ -5,13 +5,8 @@ use crate::roles::fetch;
 const NOBODY: &str = "http://127.0.0.1:1";
 
 /// A seat that serves what it fetched at `location`.
-fn seat(location: Option<&Text>) -> MemberView<AccountId32> {
-	MemberView {
-		verifier: AccountId32([8; 32]),
-		commitment: None,
-		findings: None,
-		location: location.cloned(),
-	}
+fn seat(location: Option<&Text>) -> MemberView {
+	MemberView { location: location.cloned(), ..fake::member(AccountId32([8; 32])) }
 }
 
 impl Scene {
@@ -24,9 +19,9 @@ impl Scene {
 		self.job.spec.dataset.location = nobody;
 	}
 
-	/// The next audits have this seat as well.
-	pub(super) fn seat(&mut self, seat: MemberView<AccountId32>) {
-		self.audit.committee = vec![seat];
+	/// The next audits have this seat in the place of another one.
+	pub(super) fn seat(&mut self, seat: MemberView) {
+		self.audit.committee[0] = seat;
 		self.job.audit = Some(self.audit.clone());
 	}
 }
@@ -41,7 +36,7 @@ async fn who_is_served_serves_all() {
 	fetched.add(&first.home, &scene.job, &scene.audit, &folder);
 	first.relay.serve(fetched);
 	let (second, _, other) = scene.found("relayed", false).await;
-	assert_eq!(other.unwrap().findings, found.unwrap().findings);
+	assert_eq!(other.unwrap().findings.verdicts, found.unwrap().findings.verdicts);
 	// The state in which the two results part was not drawn: it came from the other seat as well.
 	let reported = events(&second);
 	assert!(reported.iter().any(|e| e["event"] == "parting" && e["segment"] == 5), "{reported:?}");
@@ -71,7 +66,7 @@ async fn parts_of_a_result_come_from_whoever_has_them() {
 	fetched.add(&first.home, &scene.job, &scene.audit, &folder);
 	first.relay.serve(fetched);
 	let (second, _, other) = scene.found("relayed", false).await;
-	assert_eq!(other.unwrap().findings, found.unwrap().findings);
+	assert_eq!(other.unwrap().findings.verdicts, found.unwrap().findings.verdicts);
 	assert!(events(&second).iter().all(|e| e["event"] != "unavailable" && e["event"] != "asked"));
 }
 

@@ -9,7 +9,7 @@
 //! the folder of the result. At most one archive at a time is there as well.
 
 use super::{
-	room::needed,
+	room::{most_states, needed},
 	round::Round,
 	sources::{has_manifest, SourceError},
 	Verifier,
@@ -20,7 +20,7 @@ use std::{
 	path::{Path, PathBuf},
 };
 use tracing::{debug, info};
-use trainyard_client::blobs;
+use trainyard_client::{blobs, AccountId32, AuditView, GroupView, JobView};
 use trainyard_program::spec::{CheckedSpec, InputFile, JobSpec};
 use trainyard_proof::{
 	bundle::{
@@ -32,9 +32,13 @@ use trainyard_proof::{
 	},
 	hash,
 	inputs::check_content,
-	verify,
+	verify::Charge,
 };
-use trainyard_protocol::{blob, views::GroupView, H256};
+use trainyard_protocol::{
+	accusation::{Claimed, Target},
+	audit::Piece,
+	blob, H256,
+};
 
 /// The beginning of the names of what is kept of a rescue.
 const RESCUE: &str = "rescue-";
@@ -42,13 +46,18 @@ const RESCUE: &str = "rescue-";
 const PART: &str = "part";
 /// What was right in it.
 const DONE: &str = "done";
+/// Garbage, which convicts whoever stored it as the file of a state.
+const GARBAGE: &str = "garbage";
 /// It brought no manifest, and none was here.
 const WAITS: &str = "waits";
 
-/// Returns the most bytes of a rescue archive of a result with `trained` segments.
-pub(super) fn rescue_limit(spec: &CheckedSpec, trained: u32, drawn: &[u32]) -> u64 {
-	let states = verify::required_files_of(spec, trained, drawn).len() as u64;
-	let states = states.saturating_add(u64::from(blob::searched_states(trained)));
+/// Returns the most bytes of what a trainer stored of a result, which others may have asked for as well.
+pub(super) fn rescue_limit(audit: &AuditView, spec: &CheckedSpec, group: &GroupView) -> u64 {
+	let trained = group.result.segments;
+	let asked = group.stored.iter().filter(|piece| matches!(piece, Piece::State(_))).count() as u64;
+	let states = most_states(audit, trained)
+		.saturating_add(asked)
+		.saturating_add(u64::from(blob::searched_states(trained)));
 	bundle::max_checkpoint_bytes(spec)
 		.saturating_mul(states)
 		.saturating_add(spec.file_bytes())
@@ -127,7 +136,15 @@ impl Rescued {
 	/// Writes those entries of an archive that are right and not here. Returns the names of those that
 	/// are right, and whether the revealed manifest is here, without which no state is.
 	fn take_over(&self, bytes: &[u8], limit: u64) -> Result<(Vec<String>, bool), ArchiveError> {
-		let entries = archive::entries(bytes, limit)?;
+		let entries = match (archive::entries(bytes, limit), self.bundle()) {
+			(Ok(entries), _) => entries,
+			// Where one state alone was asked for, it is the file of that; which one, the manifest says.
+			(Err(_), None) => return Ok((Vec::new(), false)),
+			(Err(e), Some(bundle)) => match state_file(&bundle, bytes) {
+				Some(name) => vec![(name, bytes)],
+				None => return Err(e),
+			},
+		};
 		files::create_folder(&self.dir.join(bundle::CHECKPOINTS))?;
 		let is_revealed = |content: &[u8]| {
 			content.len() as u64 <= manifest::MAX_BYTES
@@ -169,6 +186,13 @@ impl Rescued {
 	}
 }
 
+/// Returns the name of the checkpoint file that these bytes are, of those that a bundle lists.
+fn state_file(bundle: &Bundle, bytes: &[u8]) -> Option<String> {
+	let hash = bundle::hash_of_state(bytes)?;
+	let listed = bundle.manifest().checkpoints.iter().find(|c| c.state_hash == hash)?;
+	Some(manifest::checkpoint_file(listed.step))
+}
+
 /// Returns whether all that this rescue has for the result in `dir` was read from it, and is still
 /// here.
 pub(super) async fn was_read(
@@ -190,33 +214,70 @@ pub(super) async fn was_read(
 	listed.lines().all(|name| dir.join(name).is_file() || is_cached(name))
 }
 
+/// Returns where a blob is kept that a trainer stored, and that is neither an archive nor a state of its
+/// result.
+pub(super) fn garbage(dir: &Path, root: &H256) -> PathBuf {
+	kept(dir, root, GARBAGE)
+}
+
 impl Verifier {
+	/// Returns who stored garbage as the file of a state of a result, and what is false: that blob.
+	/// Nothing where there is none, or the chain cannot be asked.
+	pub(super) async fn stored_garbage(
+		&self,
+		job: &JobView,
+		group: &GroupView,
+		dir: &Path,
+	) -> Option<(AccountId32, Charge)> {
+		let is_garbage = |root: &&H256| garbage(dir, root).is_file();
+		let roots: Vec<H256> = group.rescued.iter().filter(is_garbage).copied().collect();
+		let manifest = Bundle::open(dir).ok().filter(|it| it.root() == group.result.bundle_root)?;
+		let at = match roots.is_empty() {
+			true => return None,
+			false => self.chain.head().await.ok()?.hash,
+		};
+		for replica in &job.replicas {
+			let delivered = replica.reveal.as_ref().map(|reveal| reveal.result());
+			if delivered != Some(group.result) || group.convicted.contains(&replica.trainer) {
+				continue;
+			}
+			let stored = self.chain.stored_rescues(job.id, &replica.trainer, at).await.ok()?;
+			for (blob, state) in stored {
+				let Some(state) = state.filter(|_| roots.contains(&blob)) else { continue };
+				let target = Target::Rescue { blob, state };
+				if let Some(charge) = Charge::new(manifest.manifest(), target, Claimed::Other) {
+					return Some((replica.trainer, charge));
+				}
+			}
+		}
+		None
+	}
+
 	/// Reads the rescue `root` from the chain and takes over what is right of it.
 	pub(super) async fn fetch_rescue(
 		&self,
 		round: &Round<'_>,
-		group: &GroupView,
+		(index, group): (usize, &GroupView),
 		root: H256,
 		dir: &Path,
 	) -> Result<(), SourceError> {
-		let (spec, trained) = (&round.spec, group.result.segments);
-		let limit = rescue_limit(spec, trained, &group.drawn);
+		let spec = &round.spec;
+		let limit = rescue_limit(round.audit, spec, group);
 		tokio::fs::create_dir_all(dir).await?;
 		drop_other_parts(dir, &root)?;
 		let part = kept(dir, &root, PART);
 		let loading = blobs::load_into(&self.chain, root, limit, &part);
 		let bytes = loading.await.map_err(SourceError::Rescue)?;
 		info!("job {}: rescued files read from the chain, {bytes} bytes", round.job.id);
-		let required = verify::required_files_of(spec, trained, &group.drawn);
 		let of = Rescued {
 			dir: dir.to_owned(),
 			root: group.result.bundle_root,
 			checkpoint: bundle::max_checkpoint_bytes(spec),
-			required: required.into_iter().collect(),
-			room: needed(spec, group, self.max_rules),
+			required: round.needed(index).into_iter().collect(),
+			room: needed(round.audit, spec, group, self.max_rules),
 			spec: spec.spec().clone(),
 		};
-		let [done, waits] = [DONE, WAITS].map(|what| kept(dir, &root, what));
+		let [done, waits, garbage] = [DONE, WAITS, GARBAGE].map(|what| kept(dir, &root, what));
 		let read = move || {
 			let bytes = files::read(&part, limit)?;
 			let (right, has_manifest) = match of.take_over(&bytes, limit) {
@@ -224,7 +285,7 @@ impl Verifier {
 				// What is no archive is none the next time.
 				Err(e) => {
 					files::write(&done, b"")?;
-					let _ = std::fs::remove_file(&part);
+					std::fs::rename(&part, &garbage).map_err(files::at("rename", &part))?;
 					return Err(e);
 				}
 				Ok(taken) => taken,

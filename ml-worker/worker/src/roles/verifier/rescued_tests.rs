@@ -12,6 +12,15 @@ fn stored(
 	blobs: Vec<Vec<u8>>,
 	stalls: impl Fn(u32, usize) -> bool + Send + Sync + 'static,
 ) -> (FakeNode, Reads) {
+	let (node, reads) = storing(blobs, stalls);
+	(node.without_head(), reads)
+}
+
+/// The same, of which the best block is known.
+fn storing(
+	blobs: Vec<Vec<u8>>,
+	stalls: impl Fn(u32, usize) -> bool + Send + Sync + 'static,
+) -> (FakeNode, Reads) {
 	let reads = Arc::new(Mutex::new(Vec::new()));
 	let log = reads.clone();
 	let bytes_of = move |root: H256| {
@@ -44,7 +53,7 @@ fn stored(
 		}
 		_ => Err("no such method"),
 	});
-	(node.without_head(), reads)
+	(node, reads)
 }
 
 /// A scene with the honest result alone, which nobody serves and whose files are in the folder given.
@@ -59,7 +68,7 @@ async fn withheld() -> (Scene, PathBuf, CheckedSpec) {
 /// What every audit of this result reads.
 fn read_of(scene: &Scene, dir: &Path, spec: &CheckedSpec) -> Vec<String> {
 	let [group] = &scene.audit.groups[..] else { panic!() };
-	verify::rescue_files(dir, spec, group.result.segments, &group.drawn).unwrap()
+	verify::rescue_files(dir, spec, group.result.segments, &DRAWN).unwrap()
 }
 
 fn root_of(archive: &[u8]) -> H256 {
@@ -83,7 +92,7 @@ async fn judged(scene: &Scene, verifier: &Verifier) -> GroupVerdict {
 	verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
 	let found = verifier.home.load_findings(&folder).unwrap().unwrap();
 	std::fs::remove_file(folder.join("findings.json")).unwrap();
-	found.findings[0].clone()
+	found.findings.verdicts[0].clone()
 }
 
 /// A machine that stalls must not begin again with the first chunk: its time would never be enough.
@@ -96,7 +105,7 @@ async fn a_rescue_whose_reading_broke_off_goes_on_and_is_judged() {
 	let (node, asked) = stored(vec![archive.clone()], |index, times| index == 2 && times == 1);
 	let verifier = verifier_on(&scene.folder.path().join("rescued"), node).await;
 	let verdict = judged(&scene, &verifier).await;
-	assert!(matches!(verdict, GroupVerdict::Accept(_)), "{verdict:?}");
+	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
 	let asked = asked.lock().unwrap();
 	let times = |index: u32| asked.iter().filter(|read| read.1 == index).count();
 	assert_eq!((times(0), times(1), times(2)), (1, 1, 2), "{asked:?}");
@@ -107,7 +116,8 @@ async fn a_rescue_whose_reading_broke_off_goes_on_and_is_judged() {
 	assert!(names.iter().all(|name| !name.ends_with(".part")), "{names:?}");
 	let [rescued] = &scene.audit.groups[..] else { panic!() };
 	let served = GroupView { rescued: vec![], ..rescued.clone() };
-	let more = room::needed(&checked, rescued, 0) - room::needed(&checked, &served, 0);
+	let more = room::needed(&scene.audit, &checked, rescued, 0)
+		- room::needed(&scene.audit, &checked, &served, 0);
 	assert!(more >= archive.len() as u64 + checked.file_bytes());
 }
 
@@ -140,11 +150,14 @@ async fn garbage_replaces_nothing_and_is_read_once() {
 	assert!(!folder.join(lacks).exists());
 	let once = reads.lock().unwrap().len();
 	assert_eq!(once, 2, "a chunk of each");
+	// What is neither an archive nor a state is kept: it may convict.
+	let kept = super::super::super::rescued::garbage(&folder, &root_of(&none));
+	assert_eq!(std::fs::read(kept).unwrap(), none);
 
 	// It came from elsewhere meanwhile: nothing is read, and nothing was lost.
 	std::fs::copy(dir.join(lacks), folder.join(lacks)).unwrap();
 	let verdict = judged(&scene, &verifier).await;
-	assert!(matches!(verdict, GroupVerdict::Accept(_)), "{verdict:?}");
+	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
 	assert_eq!(reads.lock().unwrap().len(), once);
 }
 
@@ -164,7 +177,7 @@ async fn what_is_right_is_taken_from_each_rescue() {
 	let (node, reads) = stored(blobs, |_, _| false);
 	let verifier = verifier_on(&scene.folder.path().join("seat"), node).await;
 	let verdict = judged(&scene, &verifier).await;
-	assert!(matches!(verdict, GroupVerdict::Accept(_)), "{verdict:?}");
+	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
 	let folder = result_folder(&verifier.folder(&scene.job, &scene.audit), 0);
 	let parts = std::fs::read_dir(&folder).unwrap();
 	let parts = parts.filter(|e| e.as_ref().unwrap().path().extension() == Some("part".as_ref()));
@@ -173,7 +186,7 @@ async fn what_is_right_is_taken_from_each_rescue() {
 	let before = reads.lock().unwrap().len();
 	std::fs::remove_dir_all(folder.parent().unwrap().join("replays")).unwrap();
 	let verdict = judged(&scene, &verifier).await;
-	assert!(matches!(verdict, GroupVerdict::Accept(_)), "{verdict:?}");
+	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
 	assert_eq!(reads.lock().unwrap().len(), before);
 
 	// The cache has forgotten the data: the rescue that has them is read again, and none of which all
@@ -185,11 +198,80 @@ async fn what_is_right_is_taken_from_each_rescue() {
 	std::fs::remove_dir_all(folder.parent().unwrap().join("replays")).unwrap();
 	scene.job.spec.dataset.location = Text::new("http://127.0.0.1:1").unwrap();
 	let verdict = judged(&scene, &verifier).await;
-	assert!(matches!(verdict, GroupVerdict::Accept(_)), "{verdict:?}");
+	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
 	let again = reads.lock().unwrap()[before..].to_vec();
 	let rescued = &scene.audit.groups[0].rescued;
 	assert!(again.iter().any(|(root, _)| *root == rescued[2]), "{again:?}");
 	assert!(again.iter().all(|(root, _)| *root != rescued[0]), "{again:?}");
+}
+
+/// A blob that is no file of the state that was asked for alone convicts whoever stored it.
+#[tokio::test(flavor = "multi_thread")]
+async fn garbage_in_the_place_of_a_state_is_accused_of() {
+	let mut scene = scene().await;
+	scene.withhold();
+	scene.audit.groups.remove(0);
+	let dir = scene.folder.path().join("honest");
+	let spec = scene.job.spec.clone().check().unwrap();
+	let blob = b"this is no state".to_vec();
+	let root = root_of(&blob);
+	scene.audit.groups[0].rescued = vec![root];
+	let (node, _) = storing(vec![blob.clone()], |_, _| false);
+	for (name, state) in [("archive", None), ("state", Some(3))] {
+		let trainer = AccountId32([2; 32]);
+		let node = node.clone().storing_rescues(3, &trainer, &[(root, state)]);
+		let mut verifier = verifier_on(&scene.folder.path().join(name), node).await;
+		verifier.block_time = Duration::from_millis(100);
+		verifier.asker = Asker::Test(Arc::new(|_| {
+			let (call, docs) = Default::default();
+			let name = "Verification::NotCommitting".to_owned();
+			Err(trainyard_client::TxError::Failed { call, name, docs })
+		}));
+		let folder = result_folder(&verifier.folder(&scene.job, &scene.audit), 0);
+		std::fs::create_dir_all(folder.join("checkpoints")).unwrap();
+		let step = scene.job.spec.checkpoint_step(3).unwrap();
+		let lacks = bundle::manifest::checkpoint_file(step);
+		for file in read_of(&scene, &dir, &spec).iter().filter(|file| **file != lacks) {
+			std::fs::copy(dir.join(file), folder.join(file)).unwrap();
+		}
+		let verdict = judged(&scene, &verifier).await;
+		match state {
+			// Of an archive no court says what is in it.
+			None => assert_eq!(verdict, GroupVerdict::Unavailable),
+			Some(state) => {
+				let GroupVerdict::Rejected(rejection) = verdict else { panic!("{verdict:?}") };
+				let target = Target::Rescue { blob: root, state };
+				assert_eq!((rejection.account, rejection.target), (trainer, target));
+				assert_eq!((rejection.claimed, rejection.leaves.len()), (Claimed::Other, 1));
+				let kept = super::super::super::rescued::garbage(&folder, &root);
+				assert_eq!(std::fs::read(kept).unwrap(), blob);
+			}
+		}
+	}
+}
+
+/// Where one state alone was asked for, the blob is the file of that state.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_file_of_a_state_is_a_rescue() {
+	let (mut scene, dir, spec) = withheld().await;
+	let files = read_of(&scene, &dir, &spec);
+	let lacks = files.iter().find(|file| file.starts_with("checkpoints/")).unwrap();
+	let blob = std::fs::read(dir.join(lacks)).unwrap();
+	scene.audit.groups[0].rescued = vec![root_of(&blob)];
+	let (node, reads) = stored(vec![blob], |_, _| false);
+	let verifier = verifier_on(&scene.folder.path().join("seat"), node).await;
+	let folder = result_folder(&verifier.folder(&scene.job, &scene.audit), 0);
+	std::fs::create_dir_all(folder.join("checkpoints")).unwrap();
+	// Without a manifest nobody knows which state it is; it is looked at again when that is here.
+	let others = || files.iter().filter(|file| *file != lacks && *file != "manifest.json");
+	for file in others() {
+		std::fs::copy(dir.join(file), folder.join(file)).unwrap();
+	}
+	assert_eq!(judged(&scene, &verifier).await, GroupVerdict::Unavailable);
+	assert!(!reads.lock().unwrap().is_empty() && !folder.join(lacks).exists());
+	std::fs::copy(dir.join("manifest.json"), folder.join("manifest.json")).unwrap();
+	let verdict = judged(&scene, &verifier).await;
+	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
 }
 
 /// The state in which two results part was stored for that alone: nothing else is missing.
@@ -208,7 +290,7 @@ async fn a_rescue_of_the_state_in_which_results_part_is_read() {
 	let folder = verifier.folder(&scene.job, &scene.audit);
 	let stop = Arc::new(AtomicBool::new(false));
 	verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
-	let found = verifier.home.load_findings(&folder).unwrap().unwrap().findings;
-	assert!(matches!(found[0], GroupVerdict::Reject(_)), "{found:?}");
-	assert!(matches!(found[1], GroupVerdict::Accept(_)), "{found:?}");
+	let found = verifier.home.load_findings(&folder).unwrap().unwrap().findings.verdicts;
+	assert!(matches!(found[0], GroupVerdict::Rejected(_)), "{found:?}");
+	assert!(matches!(found[1], GroupVerdict::Replayed(_)), "{found:?}");
 }

@@ -1,7 +1,7 @@
 //! Keeps the verifier's folder within its quota: removes what audits left behind, and lets an audit
 //! fetch only what there is room for.
 
-use super::{rescued::rescue_limit, Verifier};
+use super::{lots::most_segments, rescued::rescue_limit, Verifier};
 use crate::roles::{
 	blocks::LookError,
 	fetch::drop_parts,
@@ -14,16 +14,12 @@ use std::{
 	sync::{Mutex, MutexGuard},
 	time::Duration,
 };
-use trainyard_client::{Head, JobView};
+use trainyard_client::{AuditView, GroupView, Head, JobView};
 use trainyard_program::spec::{CheckedSpec, FileRef};
-use trainyard_proof::{
-	bundle::{self, files},
-	verify,
-};
+use trainyard_proof::bundle::{self, files};
 use trainyard_protocol::{
 	blob,
 	job::{BlockNumber, JobState},
-	views::GroupView,
 	JobId,
 };
 
@@ -67,14 +63,19 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 /// and those that only the rules look at; of a rescued one also the archive, and its copies of
 /// these files and of the job's. There is one archive at a time, and nothing else is taken from it than
 /// what there is room for.
-pub(super) fn needed(spec: &CheckedSpec, group: &GroupView, max_rules: u64) -> u64 {
+pub(super) fn needed(
+	audit: &AuditView,
+	spec: &CheckedSpec,
+	group: &GroupView,
+	max_rules: u64,
+) -> u64 {
 	let trained = group.result.segments;
 	let checkpoint = bundle::max_checkpoint_bytes(spec);
-	let required = verify::required_files_of(spec, trained, &group.drawn).len() as u64 + 1;
+	let required = most_states(audit, trained) + 1;
 	let required = required + u64::from(blob::searched_states(trained));
 	let entries = u64::from(trained).saturating_add(1).saturating_mul(MANIFEST_ENTRY);
 	let rescue = match group.rescued.is_empty() {
-		false => rescue_limit(spec, trained, &group.drawn).saturating_add(spec.file_bytes()),
+		false => rescue_limit(audit, spec, group).saturating_add(spec.file_bytes()),
 		true => 0,
 	};
 	checkpoint
@@ -83,6 +84,13 @@ pub(super) fn needed(spec: &CheckedSpec, group: &GroupView, max_rules: u64) -> u
 		.saturating_add(entries)
 		.saturating_add(MANIFEST_BASE)
 		.saturating_add(rescue)
+}
+
+/// Returns the most states that a seat of this audit reads of a result with `trained` segments by
+/// itself: both ends of each segment that it replays, and the last one.
+pub(super) fn most_states(audit: &AuditView, trained: u32) -> u64 {
+	let ends = u64::from(most_segments(audit)).saturating_mul(2).saturating_add(1);
+	ends.min(u64::from(trained).saturating_add(1))
 }
 
 /// Removes copies of the job's files, whole or not, from the folder of a result, where the cache has
@@ -105,6 +113,7 @@ impl Verifier {
 	/// Takes room for what is fetched of one result.
 	pub(super) fn claim(
 		&self,
+		audit: &AuditView,
 		spec: &CheckedSpec,
 		group: &GroupView,
 		folder: &Path,
@@ -112,7 +121,7 @@ impl Verifier {
 		drop_copies(&self.home, spec, folder)?;
 		let data: Vec<FileRef> = spec.files().map(|(_, file)| file).collect();
 		let rows = self.home.coming_rows(spec);
-		let bytes = needed(spec, group, self.max_rules).saturating_add(rows);
+		let bytes = needed(audit, spec, group, self.max_rules).saturating_add(rows);
 		self.space.claim(&self.home, folder, bytes, &data, self.units.reading())
 	}
 
@@ -127,8 +136,14 @@ impl Verifier {
 
 	/// Takes the room of a result again: what was fetched is not enough, and another source is
 	/// asked.
-	pub(super) fn fetches_again(&self, spec: &CheckedSpec, group: &GroupView, folder: &Path) {
-		self.space.resize(folder, needed(spec, group, self.max_rules));
+	pub(super) fn fetches_again(
+		&self,
+		audit: &AuditView,
+		spec: &CheckedSpec,
+		group: &GroupView,
+		folder: &Path,
+	) {
+		self.space.resize(folder, needed(audit, spec, group, self.max_rules));
 	}
 
 	/// Removes the folders of audits that are over, now and then: the job has ended, or this is not

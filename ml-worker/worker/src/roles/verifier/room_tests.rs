@@ -5,8 +5,8 @@ use super::*;
 /// A verifier that has served `old`, and has data that nobody needs; with the bytes of its folder.
 fn with_leftovers(verifier: &Verifier) -> (PathBuf, PathBuf, u64) {
 	let old = verifier.home.audit_folder(2, 0, &"an audit that is over");
-	let findings = Findings::try_from(vec![GroupVerdict::Unavailable]).unwrap();
-	let record = FindingsRecord::new(2, 0, findings);
+	let findings = fake::findings(vec![GroupVerdict::Unavailable]);
+	let record = FindingsRecord::new(2, 0, findings, Default::default());
 	verifier.home.save_findings(&old, &record).unwrap();
 	let state = result_folder(&old, 0).join("checkpoints");
 	std::fs::create_dir_all(&state).unwrap();
@@ -20,7 +20,12 @@ fn with_leftovers(verifier: &Verifier) -> (PathBuf, PathBuf, u64) {
 async fn what_other_audits_left_makes_room_and_a_full_disk_is_no_verdict() {
 	let scene = scene().await;
 	let checked = scene.job.spec.clone().check().unwrap();
-	let each = scene.audit.groups.iter().map(|g| room::needed(&checked, g, 1 << 20)).sum::<u64>();
+	let each = scene
+		.audit
+		.groups
+		.iter()
+		.map(|g| room::needed(&scene.audit, &checked, g, 1 << 20))
+		.sum::<u64>();
 	// Room for this audit alone, within what is there already.
 	let mut verifier = verifier(&scene.folder.path().join("full")).await;
 	verifier.block_time = Duration::from_millis(100);
@@ -33,7 +38,7 @@ async fn what_other_audits_left_makes_room_and_a_full_disk_is_no_verdict() {
 			verifier.audit(&job, &audit, &folder, 1, stop).await.unwrap();
 			let found = verifier.home.load_findings(&folder).unwrap().unwrap();
 			std::fs::remove_file(folder.join("findings.json")).unwrap();
-			(verifier, found.findings)
+			(verifier, found.findings.verdicts)
 		}
 	};
 	let files = 2 * (checked.file_bytes() + kept::length(&checked.dataset));
@@ -50,7 +55,7 @@ async fn what_other_audits_left_makes_room_and_a_full_disk_is_no_verdict() {
 	// Its events are written meanwhile.
 	verifier.space = Space::new(Quota::of(used - (2 << 20) + each + (1 << 16)));
 	let (verifier, found) = audit(verifier).await;
-	assert!(matches!(found[1], GroupVerdict::Accept(_)), "{found:?}");
+	assert!(matches!(found[1], GroupVerdict::Replayed(_)), "{found:?}");
 	assert!(!result_folder(&old, 0).exists() && !idle.exists());
 	assert!(verifier.home.load_findings(&old).unwrap().is_some(), "its salt is still there");
 }
@@ -63,12 +68,12 @@ async fn files_in_the_cache_and_what_was_fetched_take_no_room_from_other_results
 	let folder = verifier.folder(&scene.job, &scene.audit);
 	let groups = &scene.audit.groups;
 	let [first, second] = [0, 1].map(|index| result_folder(&folder, index));
-	let states: u64 = groups.iter().map(|g| room::needed(&checked, g, 1 << 20)).sum();
+	let states: u64 = groups.iter().map(|g| room::needed(&scene.audit, &checked, g, 1 << 20)).sum();
 	let files = checked.file_bytes() + kept::length(&checked.dataset);
 	// Room for the states of both results, and for the files of the job and their rows once.
 	verifier.space = Space::new(Quota::of(verifier.home.used().unwrap() + states + files));
-	let _first = verifier.claim(&checked, &groups[0], &first).unwrap().ok().unwrap();
-	let other = || verifier.claim(&checked, &groups[1], &second).unwrap();
+	let _first = verifier.claim(&scene.audit, &checked, &groups[0], &first).unwrap().ok().unwrap();
+	let other = || verifier.claim(&scene.audit, &checked, &groups[1], &second).unwrap();
 	assert_eq!(other().err(), Some(files), "each may fetch them");
 	// The first one has fetched and decoded them, and they went into the cache.
 	let table = scene.folder.path().join("table.csv");
@@ -83,7 +88,7 @@ async fn files_in_the_cache_and_what_was_fetched_take_no_room_from_other_results
 	verifier.has_fetched(&checked, &first).unwrap();
 	assert!(other().is_ok());
 	// It was not enough: the states may have to be fetched again, the files not.
-	verifier.fetches_again(&checked, &groups[0], &first);
+	verifier.fetches_again(&scene.audit, &checked, &groups[0], &first);
 	assert!(other().is_ok());
 	std::fs::write(folder.join("byte"), b"x").unwrap();
 	assert_eq!(other().err(), Some(1));

@@ -1,8 +1,12 @@
 //! Runs one round of an audit: reaches the verdicts on all its results, and reports them.
 
 use super::{
-	examine::DEATHS, findings::rescues, parting::state_in, sources::places, timing, Verifier,
-	MARGIN,
+	examine::DEATHS,
+	findings::rescues,
+	lots::{Draw, Lot},
+	parting::state_in,
+	sources::places,
+	timing, Verifier, MARGIN,
 };
 use crate::roles::{
 	checked, display,
@@ -13,7 +17,7 @@ use crate::roles::{
 use futures::future::join_all;
 use serde_json::json;
 use std::{
-	collections::BTreeMap,
+	collections::{BTreeMap, BTreeSet},
 	path::{Path, PathBuf},
 	sync::{
 		atomic::{AtomicBool, AtomicU32, Ordering},
@@ -23,14 +27,15 @@ use std::{
 };
 use tokio::sync::Mutex;
 use tracing::debug;
-use trainyard_client::{AuditView, JobView};
+use trainyard_client::{AccountId32, AuditView, Findings, GroupVerdict, GroupView, JobView};
 use trainyard_program::spec::CheckedSpec;
 use trainyard_proof::{
 	inputs::InputPaths,
-	verify::{Contest, VerifyError},
+	verify::{self, Charge, Contest, Verdict, VerifyError},
 };
 use trainyard_protocol::{
-	audit::{AuditPhase, Findings, GroupVerdict},
+	accusation::{Peaks, Target},
+	audit::{AuditPhase, Paths, Replayed, SegmentEvidence},
 	job::BlockNumber,
 	H256,
 };
@@ -50,6 +55,10 @@ pub(super) struct Round<'a> {
 	pub seed: H256,
 	/// Folder of the round.
 	pub folder: &'a Path,
+	/// The draw of this seat.
+	pub draw: Draw,
+	/// What this seat replays of each result.
+	pub lots: Vec<Lot>,
 	/// When the fetching of results ends.
 	pub give_up: Instant,
 	/// When the fetching of checkpoints ends that show where a standstill began.
@@ -72,6 +81,14 @@ impl Round<'_> {
 		result_folder(self.folder, index)
 	}
 
+	/// Returns the checkpoint files that this seat reads of one result, as far as that is known.
+	pub fn needed(&self, index: usize) -> Vec<String> {
+		let (group, lot) = (self.audit.groups.get(index), self.lots.get(index));
+		group.zip(lot).map_or_else(Vec::new, |(group, lot)| {
+			verify::required_files_of(&self.spec, group.result.segments, &lot.segments())
+		})
+	}
+
 	/// Returns whether it is of no use to decode the data of the job again.
 	pub fn cannot_decode(&self) -> bool {
 		self.deaths.load(Ordering::Relaxed) >= DEATHS
@@ -86,15 +103,39 @@ impl Round<'_> {
 	}
 }
 
-fn seed_of(job: &JobView) -> Result<H256, TaskError> {
+pub(super) fn seed_of(job: &JobView) -> Result<H256, TaskError> {
 	job.seed.ok_or_else(|| TaskError::failed("the job has no seed"))
 }
 
 /// What was found of a result.
 struct Found {
-	verdict: GroupVerdict,
+	verdict: Verdict,
+	/// The segments where it parts from others.
+	parts: BTreeSet<u32>,
 	report: Option<Figures>,
 	took: Duration,
+}
+
+impl Found {
+	/// Adds what was replayed where the result parts from others.
+	fn add_part(&mut self, evidence: SegmentEvidence) {
+		let Verdict::Replayed(all) = &mut self.verdict else { return };
+		self.parts.insert(evidence.segment);
+		if let Err(at) = all.binary_search_by_key(&evidence.segment, |e| e.segment) {
+			all.insert(at, evidence);
+		}
+	}
+}
+
+/// Returns whom the seat number `seat` accuses of a result: its trainers are shared out among the seats,
+/// without those who were convicted already.
+pub(super) fn accused(job: &JobView, group: &GroupView, seat: usize) -> Option<AccountId32> {
+	let delivered = job.replicas.iter().filter(|replica| {
+		let revealed = replica.reveal.as_ref().map(|reveal| reveal.result());
+		revealed == Some(group.result) && !group.convicted.contains(&replica.trainer)
+	});
+	let trainers: Vec<AccountId32> = delivered.map(|replica| replica.trainer).collect();
+	trainers.get(seat.checked_rem(trainers.len())?).copied()
 }
 
 impl Verifier {
@@ -117,12 +158,15 @@ impl Verifier {
 		let fetching = timing::fetching(window, replaying);
 		let now = Instant::now();
 		let give_up_searched = now + timing::searching(window, fetching);
+		let draw = self.draw(job, audit)?;
 		let round = Round {
 			job,
 			spec: checked(job)?,
 			audit,
 			seed: seed_of(job)?,
 			folder,
+			draw,
+			lots: self.lots(draw, audit),
 			// What is fetched last must still be replayed.
 			give_up: now + fetching,
 			give_up_searched,
@@ -132,14 +176,14 @@ impl Verifier {
 			deaths: AtomicU32::default(),
 			claims: Default::default(),
 		};
+		let drawn: Vec<Vec<u32>> = round.lots.iter().map(Lot::segments).collect();
 		let text = format!(
-			"audit, round {}: {} result(s), {}",
+			"audit, round {}: {} result(s), seat {} replays {drawn:?}",
 			audit.round,
 			audit.groups.len(),
-			display::drawn(&audit.groups)
+			draw.seat
 		);
-		let drawn: Vec<&[u32]> = audit.groups.iter().map(|group| &group.drawn[..]).collect();
-		let fields = json!({ "round": audit.round, "drawn": drawn });
+		let fields = json!({ "round": audit.round, "seat": draw.seat, "drawn": drawn });
 		self.report.job(job.id, "audit", &text, fields);
 
 		let open = audit.groups.iter().enumerate().filter(|(_, group)| group.decision.is_none());
@@ -154,23 +198,22 @@ impl Verifier {
 		let mut found = BTreeMap::new();
 		for (index, examined, took) in join_all(examining).await {
 			let (verdict, report) = examined?;
-			found.insert(index, Found { verdict, report, took });
+			let parts = BTreeSet::new();
+			found.insert(index, Found { verdict, parts, report, took });
 		}
 		self.settle_partings(&round, give_up_searched, &mut found).await?;
+		self.drop_too_dear(&round, &mut found).await;
+		let (findings, paths) = self.findings(&round, &found).await?;
 		for (index, found) in &found {
-			self.report_verdict(job, audit, *index, found);
+			if let (Some(verdict), Some(lot)) =
+				(findings.verdicts.get(*index), round.lots.get(*index))
+			{
+				self.report_verdict(&round, (*index, lot), verdict, found);
+			}
 		}
-		// It was decided in an earlier round: no verdict is asked for, but its place counts.
-		let verdict = |index: usize| {
-			found.get(&index).map_or(GroupVerdict::Unavailable, |f| f.verdict.clone())
-		};
-		let verdicts: Vec<_> = (0..audit.groups.len()).map(verdict).collect();
-		let findings = Findings::try_from(verdicts).map_err(|v| {
-			TaskError::failed(format!("{} results are more than a job has", v.len()))
-		})?;
 		let made = FindingsRecord {
 			rescues: rescues(audit),
-			..FindingsRecord::new(job.id, audit.round, findings)
+			..FindingsRecord::new(job.id, audit.round, findings, paths)
 		};
 		let record = self.following(job, audit, made, self.home.load_findings(folder)?);
 		// The salt is on disk before anything is sent.
@@ -178,7 +221,70 @@ impl Verifier {
 		Ok(())
 	}
 
-	/// Compares the results that pass by themselves with each other: at most one is true.
+	/// Says nothing of results that are false where the bond does not cover an accusation: the chain would
+	/// refuse all findings.
+	async fn drop_too_dear(&self, round: &Round<'_>, found: &mut BTreeMap<usize, Found>) {
+		let is_false = |found: &Found| matches!(found.verdict, Verdict::False(_));
+		if found.values().filter(|found| is_false(found)).count() < 2 {
+			return;
+		}
+		let most = self.most_rejections(round.job).await;
+		for (index, found) in found.iter_mut().filter(|(_, found)| is_false(found)).skip(most) {
+			let text = format!(
+				"result {index} is false, but the bond covers no further accusation, so nothing is said \
+				 of it: raise it by --bond"
+			);
+			let fields = json!({ "round": round.audit.round, "result": index });
+			self.report.job(round.job.id, "too_poor", &text, fields);
+			found.verdict = Verdict::Unavailable;
+		}
+	}
+
+	/// Makes the findings of a round, and the paths of their evidence.
+	async fn findings(
+		&self,
+		round: &Round<'_>,
+		found: &BTreeMap<usize, Found>,
+	) -> Result<(Findings, Paths), TaskError> {
+		let (mut verdicts, mut paths) = (Vec::new(), Vec::new());
+		for (index, group) in round.audit.groups.iter().enumerate() {
+			let said = found.get(&index).zip(round.lots.get(index));
+			verdicts.push(match said.map(|(found, lot)| (&found.verdict, found, lot)) {
+				Some((Verdict::Replayed(evidence), found, lot)) => {
+					let (replayed, mine) = replayed(round, index, evidence, &found.parts, lot)?;
+					paths.extend(mine);
+					GroupVerdict::Replayed(replayed)
+				}
+				Some((Verdict::False(charge), ..)) => {
+					// Where all of its trainers were convicted, nothing is asked for any more.
+					let account = match charge.target {
+						// Of a blob whoever stored it is accused, and nobody else.
+						Target::Rescue { .. } => {
+							let dir = round.folder_of(index);
+							self.stored_garbage(round.job, group, &dir).await.map(|(who, _)| who)
+						}
+						_ => accused(round.job, group, round.draw.seat),
+					};
+					match account {
+						Some(account) => {
+							GroupVerdict::Rejected(Charge::clone(charge).against(account))
+						}
+						None => GroupVerdict::Unavailable,
+					}
+				}
+				// One that was decided in an earlier round has its place all the same.
+				Some((Verdict::Unavailable, ..)) | None => GroupVerdict::Unavailable,
+			});
+		}
+		let many = || TaskError::failed("there are more results than a job has");
+		let verdicts = verdicts.try_into().map_err(|_| many())?;
+		let paths = paths.try_into().map_err(|_| many())?;
+		Ok((Findings { draw: round.draw.signature, verdicts }, paths))
+	}
+
+	/// Compares the results that pass by themselves with each other: at most one is true. Where that
+	/// cannot be found out, what was replayed of each stays true: as long as two results stand, none is
+	/// accepted.
 	async fn settle_partings(
 		&self,
 		round: &Round<'_>,
@@ -187,100 +293,113 @@ impl Verifier {
 	) -> Outcome {
 		let passed: Vec<(usize, PathBuf)> = found
 			.iter()
-			.filter(|(_, found)| matches!(found.verdict, GroupVerdict::Accept(_)))
+			.filter(|(_, found)| matches!(found.verdict, Verdict::Replayed(_)))
 			.map(|(index, _)| (*index, round.folder_of(*index)))
 			.collect();
 		let inputs = round.inputs.lock().await.clone();
 		let (Some(inputs), true) = (inputs, passed.len() > 1) else { return Ok(()) };
 		let job = round.job;
 		let mut contest = Contest::judged_elsewhere(&round.spec, round.seed, &passed)?;
+		let mut tried = BTreeSet::new();
 		while let Some(segment) = contest.parting() {
-			if let Some(file) = contest.wanted() {
+			if let Some(file) = contest.wanted().filter(|file| tried.insert(file.clone())) {
 				self.fetch_common(round, &contest, &file, give_up).await;
 				self.withdraw_common(round, &contest, &file).await;
 			}
 			let rivals = contest.rivals().map(|(index, dir)| (index, dir.to_owned())).collect();
 			let of = JobOf::new(&round.spec, round.seed, inputs.clone());
 			let work = Work::Judge { job: of, rivals };
-			let judged = match self.replayers.run(work, round.until, &round.stop).await {
-				Ok(Reply::Judged(judged)) => judged,
+			// Who is false by this is accused, so it is not left to a GPU.
+			let processor = self.replayers.on_processor();
+			let replayers = processor.as_ref().unwrap_or(&self.replayers);
+			let (evidence, charged) = match replayers.run(work, round.until, &round.stop).await {
+				Ok(Reply::Judged(Some(judged))) => judged,
+				Ok(Reply::Judged(None)) => break,
+				Ok(Reply::Wants(files)) => {
+					let Some(file) = files.first() else { break };
+					if tried.insert(file.clone()) {
+						self.fetch_common(round, &contest, file, give_up).await;
+						continue;
+					}
+					self.parting_open(round, &contest, segment, file).await?;
+					break;
+				}
 				Ok(other) => return Err(unexpected(&other).into()),
 				Err(ReplayError::Died(how)) => {
-					self.cannot_judge(round, &contest, segment, &how, found);
+					self.cannot_judge(round, &contest, segment, &how);
 					break;
 				}
 				Err(error) => return Err(error.into()),
 			};
-			let Some((segment, rejected)) = judged else {
-				// A rescued result has shown everything that the chain asks of it; a trainer with a
-				// server serves every checkpoint.
-				let left: Vec<usize> = contest.rivals().map(|(index, _)| index).collect();
-				let text = format!(
-					"results {left:?} differ from segment {segment} on, but nobody has the state \
-					 before it: those that are not rescued are unavailable"
-				);
-				let fields =
-					json!({ "round": round.audit.round, "segment": segment, "results": left });
-				let parting = contest.wanted().and_then(|file| state_in(&round.spec, &file));
-				let mut waits = false;
-				for index in &left {
-					if let (Some(group), Some(piece)) = (round.audit.groups.get(*index), parting) {
-						waits |= self.ask(round, group, *index, &[piece]).await?;
-					}
-				}
-				if waits {
-					let text = "a state is not here yet in which results begin to differ";
-					return Err(TaskError::Transient(text.to_owned()));
-				}
-				for index in left {
-					let rescued =
-						round.audit.groups.get(index).is_some_and(|g| !g.rescued.is_empty());
-					if let (Some(found), false) = (found.get_mut(&index), rescued) {
-						found.verdict = GroupVerdict::Unavailable;
-					}
-				}
-				self.report.job(job.id, "parting_open", &text, fields);
-				break;
-			};
-			contest.take_out(&rejected);
-			let false_ones: Vec<usize> = rejected.iter().map(|(index, _)| *index).collect();
+			contest.take_out(&charged);
+			let false_ones: Vec<usize> = charged.iter().map(|(index, _)| *index).collect();
+			let segment = evidence.segment;
 			let text = format!("results part in segment {segment}: false are {false_ones:?}");
 			let fields =
 				json!({ "round": round.audit.round, "segment": segment, "rejected": false_ones });
 			self.report.job(job.id, "parting", &text, fields);
-			for (index, reason) in rejected {
+			for (index, charge) in charged {
 				if let Some(found) = found.get_mut(&index) {
-					found.verdict = GroupVerdict::Reject(reason);
+					found.verdict = Verdict::False(Box::new(charge));
+				}
+			}
+			for (index, _) in contest.rivals() {
+				if let Some(found) = found.get_mut(&index) {
+					found.add_part(evidence);
 				}
 			}
 		}
 		Ok(())
 	}
 
-	/// Notes that results part in `segment`, which cannot be replayed here: at most one is true, and
-	/// nothing can be said of any.
-	fn cannot_judge(
+	/// Notes that results part in `segment`, and that nobody has a state before it. Asks for that on
+	/// chain; fails if it is worth to wait.
+	async fn parting_open(
 		&self,
 		round: &Round<'_>,
 		contest: &Contest,
 		segment: u32,
-		how: &str,
-		found: &mut BTreeMap<usize, Found>,
-	) {
+		file: &str,
+	) -> Outcome {
 		let left: Vec<usize> = contest.rivals().map(|(index, _)| index).collect();
-		let text =
-			format!("results {left:?} part in segment {segment}, and all are unavailable: {how}");
-		let fields = json!({ "action": "replay", "reason": how, "results": left });
-		self.report.job(round.job.id, "failed_attempt", &text, fields);
-		for index in left {
-			if let Some(found) = found.get_mut(&index) {
-				found.verdict = GroupVerdict::Unavailable;
+		let mut waits = false;
+		for index in &left {
+			let group = round.audit.groups.get(*index);
+			if let (Some(group), Some(piece)) = (group, state_in(&round.spec, file)) {
+				waits |= self.ask(round, group, *index, &[piece]).await?;
 			}
 		}
+		if waits {
+			let text = "a state is not here yet in which results begin to differ";
+			return Err(TaskError::Transient(text.to_owned()));
+		}
+		let text = format!(
+			"results {left:?} differ from segment {segment} on, but nobody has {file}: at most one of \
+			 them is true"
+		);
+		let fields = json!({ "round": round.audit.round, "segment": segment, "results": left });
+		self.report.job(round.job.id, "parting_open", &text, fields);
+		Ok(())
 	}
 
-	fn report_verdict(&self, job: &JobView, audit: &AuditView, index: usize, found: &Found) {
-		let Found { verdict, report, took } = found;
+	/// Notes that results part in `segment`, which cannot be replayed here: at most one is true.
+	fn cannot_judge(&self, round: &Round<'_>, contest: &Contest, segment: u32, how: &str) {
+		let left: Vec<usize> = contest.rivals().map(|(index, _)| index).collect();
+		let text = format!(
+			"results {left:?} part in segment {segment}, which cannot be replayed here: {how}"
+		);
+		let fields = json!({ "action": "replay", "reason": how, "results": left });
+		self.report.job(round.job.id, "failed_attempt", &text, fields);
+	}
+
+	fn report_verdict(
+		&self,
+		round: &Round<'_>,
+		(index, lot): (usize, &Lot),
+		verdict: &GroupVerdict,
+		found: &Found,
+	) {
+		let Found { report, took, parts, .. } = found;
 		if let Some(report) = report {
 			let took = Duration::from_secs_f64(report.seconds.max(0.0));
 			self.report.metrics().ran(u128::from(report.flop), took);
@@ -295,21 +414,23 @@ impl Verifier {
 			share * 100.0,
 		);
 		let fields = json!({
-			"round": audit.round,
+			"round": round.audit.round,
 			"result": index,
-			"bundle_root": audit.groups.get(index).map(|g| g.result.bundle_root),
+			"bundle_root": round.audit.groups.get(index).map(|g| g.result.bundle_root),
 			"verdict": display::verdict(verdict),
 			"reason": display::verdict_in_full(verdict),
 			"segments": replayed,
-			"drawn": audit.groups.get(index).map(|g| &g.drawn),
+			"drawn": lot.segments(),
+			"moved": lot.moved(),
+			"parts": parts,
 			"share": share,
 			"replay_seconds": replay_seconds,
 			"seconds": took.as_secs_f64(),
 		});
-		self.report.job(job.id, "verdict", &text, fields);
+		self.report.job(round.job.id, "verdict", &text, fields);
 	}
 
-	/// Computes the six full-pass rules on the results that were accepted, if all their checkpoints
+	/// Computes the six full-pass rules on the results in which nothing was found false, if all their checkpoints
 	/// can be had. They decide nothing, so nothing waits for them.
 	pub(super) async fn assess(
 		&self,
@@ -320,12 +441,14 @@ impl Verifier {
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
 		let (seed, checked) = (seed_of(job)?, checked(job)?);
-		for (index, (verdict, group)) in found.findings.iter().zip(&audit.groups).enumerate() {
-			if !matches!(verdict, GroupVerdict::Accept(_)) {
+		for (index, (verdict, group)) in
+			found.findings.verdicts.iter().zip(&audit.groups).enumerate()
+		{
+			if !matches!(verdict, GroupVerdict::Replayed(_)) {
 				continue;
 			}
 			let dir = result_folder(folder, index);
-			let Ok(_claimed) = self.claim(&checked, group, &dir)? else {
+			let Ok(_claimed) = self.claim(audit, &checked, group, &dir)? else {
 				debug!("result {index}: there is no room for the checkpoints for the rules");
 				continue;
 			};
@@ -358,6 +481,32 @@ impl Verifier {
 		}
 		Ok(())
 	}
+}
+
+/// Makes the evidence of one result what the chain takes, with its paths: it is of exactly the segments
+/// that this seat must replay, and leads to the revealed root.
+fn replayed(
+	round: &Round<'_>,
+	index: usize,
+	evidence: &[SegmentEvidence],
+	parts: &BTreeSet<u32>,
+	lot: &Lot,
+) -> Result<(Replayed, Vec<Peaks>), TaskError> {
+	let wrong = || TaskError::failed(format!("result {index}: the evidence is not what is due"));
+	let segments: Vec<u32> = evidence.iter().map(|e| e.segment).collect();
+	let paths = verify::evidence_paths(&round.folder_of(index), &segments)?.ok_or_else(wrong)?;
+	let result = round.audit.groups.get(index).map(|group| group.result).ok_or_else(wrong)?;
+	let agrees = evidence.iter().zip(&paths).all(|(e, path)| e.agrees(&result, path));
+	if !agrees || lot.waits_for_pick() || segments != lot.with_parts(parts) {
+		return Err(wrong());
+	}
+	let parts: Vec<u32> = parts.iter().copied().collect();
+	let replayed = Replayed {
+		evidence: evidence.to_vec().try_into().map_err(|_| wrong())?,
+		moved: lot.moved(),
+		parts: parts.try_into().map_err(|_| wrong())?,
+	};
+	Ok((replayed, paths))
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ mod relayed;
 mod rescued;
 #[path = "room_tests.rs"]
 mod room_kept;
+#[path = "standing_tests.rs"]
+mod standing;
 
 use super::{
 	super::{
@@ -21,6 +23,10 @@ use super::{
 };
 use crate::roles::{
 	common::webhook::Webhook,
+	disputes::{
+		accusing::Stakes,
+		driver::{DisputeArgs, Driver},
+	},
 	fetch::{Fetcher, Locations},
 	http::{Server, Shelf},
 	replay::Replayers,
@@ -36,7 +42,7 @@ use std::{collections::HashSet, net::SocketAddr};
 use tokio::{net::TcpListener, sync::watch};
 use trainyard_client::{
 	fake::{self, FakeNode},
-	keys, AccountId32, AssignmentView, BlobView, Head, ReplicaView, Transactor, VrfKey,
+	keys, AccountId32, AssignmentView, BlobView, Head, MemberView, ReplicaView, Transactor, VrfKey,
 };
 use trainyard_program::spec::{CheckedSpec, InputFile};
 use trainyard_proof::{
@@ -47,11 +53,13 @@ use trainyard_proof::{
 	verify,
 };
 use trainyard_protocol::{
-	audit::RejectReason,
+	accusation::{Claimed, Target},
+	audit::Rejection,
 	blob::Chunked,
 	job::{Ending, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
 	seats::Resources,
-	views::{GroupView, MemberView, Standing, VerifierView},
+	views::{Standing, VerifierView},
+	vrf::{self, Subject},
 	Text, PROTOCOL_VERSION,
 };
 
@@ -159,7 +167,31 @@ struct Scene {
 	_server: Server,
 }
 
+/// What this account draws of both results.
 const DRAWN: [u32; 2] = [0, 2];
+
+fn me() -> AccountId32 {
+	keys::account(&keys::from_uri("//Charlie").unwrap())
+}
+
+fn vrf_key() -> H256 {
+	VrfKey::of(&keys::from_uri("//Charlie").unwrap()).public()
+}
+
+/// Returns a seed of the first round of job 3 by which this account draws [`DRAWN`] of both results.
+fn seed_of_draws() -> H256 {
+	static SEED: std::sync::LazyLock<H256> = std::sync::LazyLock::new(|| {
+		let (key, genesis) = (VrfKey::of(&keys::from_uri("//Charlie").unwrap()), fake::hash(0));
+		let draws = |seed: &H256| {
+			let subject = Subject { genesis: &genesis, job: 3, round: 0, seed, account: &me() };
+			let output = vrf::output(&key.public().0, &subject, &key.sign(&subject)).unwrap();
+			[0, 1].map(|group| vrf::own_segments(&output, group, 6, 2))
+		};
+		let mut seeds = (0..100_000u64).map(H256::from_low_u64_le);
+		seeds.find(|seed| draws(seed).iter().all(|own| own[..] == DRAWN)).unwrap()
+	});
+	*SEED
+}
 
 async fn scene() -> Scene {
 	let folder = tempfile::tempdir().unwrap();
@@ -210,19 +242,14 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 		fate: Fate::Working,
 	};
 	let replicas = vec![replica(1, &bundles[0].1, &urls[0]), replica(2, &bundles[1].1, &urls[1])];
-	let group = |result| GroupView {
-		result,
-		drawn: DRAWN.into(),
-		decision: None,
-		asked: vec![],
-		stored: vec![],
-		rescued: vec![],
-	};
+	let groups = bundles.iter().map(|(_, result)| fake::group(*result)).collect();
+	// The fourth seat has no duty but its own draws.
+	let mine = MemberView { vrf_key: vrf_key(), ..fake::member(me()) };
+	let others = [101, 102, 103].map(|n| fake::member(AccountId32([n; 32])));
 	let audit = AuditView {
-		round: 0,
-		phase: AuditPhase::Committing { until: 45 },
-		groups: bundles.iter().map(|(_, result)| group(*result)).collect(),
-		committee: vec![],
+		seed: Some(seed_of_draws()),
+		committee: others.into_iter().chain([mine]).collect(),
+		..fake::audit(AuditPhase::Committing { until: 45 }, groups)
 	};
 	let job = JobView {
 		id: 3,
@@ -285,16 +312,20 @@ async fn a_false_result_falls_beside_an_honest_one_though_its_segment_was_not_dr
 	let scene = scene().await;
 	let (verifier, folder, found) = scene.found("one", false).await;
 	let found = found.unwrap();
-	let [GroupVerdict::Reject(RejectReason::WrongSegment(false_one)), GroupVerdict::Accept(evidence)] =
-		&found.findings[..]
+	let [GroupVerdict::Rejected(rejection), GroupVerdict::Replayed(replayed)] =
+		&found.findings.verdicts[..]
 	else {
 		panic!("{found:?}")
 	};
-	assert_eq!(false_one.segment, 5);
-	assert_eq!(evidence.iter().map(|e| e.segment).collect::<Vec<_>>(), DRAWN);
+	let Rejection { account, target, claimed, .. } = rejection;
+	assert_eq!((*account, *target), (AccountId32([1; 32]), Target::Segment(5)));
+	let segments: Vec<u32> = replayed.evidence.iter().map(|e| e.segment).collect();
+	assert_eq!((segments, &replayed.parts[..]), (vec![0, 2, 5], &[5][..]));
+	assert_eq!(*claimed, Claimed::End(replayed.evidence[2].end()), "what is true instead");
+	check(&scene.audit, &me(), &found);
 	// A second verifier finds the same by itself.
 	let (_, _, other) = scene.found("two", false).await;
-	assert_eq!(other.unwrap().findings, found.findings);
+	assert_eq!(other.unwrap().findings.verdicts, found.findings.verdicts);
 
 	// No verdict waits for the rules; they come when asked for.
 	let reported = events(&verifier);
@@ -319,6 +350,7 @@ async fn segments_that_were_replayed_are_not_replayed_again() {
 	let (verifier, folder, found) = scene.found("one", false).await;
 	// Both results begin alike: segment 0 and segment 2 of either begin in the same states.
 	let count = |folder: &Path| std::fs::read_dir(folder.join("replays")).unwrap().count();
+	// Where they part is replayed by the comparison.
 	assert_eq!(count(&folder), DRAWN.len());
 	// Killed before it had written its findings, a verifier goes on with what it replayed.
 	std::fs::remove_file(folder.join("findings.json")).unwrap();
@@ -328,17 +360,15 @@ async fn segments_that_were_replayed_are_not_replayed_again() {
 	verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
 	assert_eq!(written("replays"), before);
 	let again = verifier.home.load_findings(&folder).unwrap().unwrap();
-	assert_eq!(again.findings, found.unwrap().findings);
+	assert_eq!(again.findings.verdicts, found.unwrap().findings.verdicts);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fine_tuning_is_judged_with_the_model_that_its_trainers_serve() {
 	let scene = scene_of_fine_tuning().await;
 	let (verifier, folder, found) = scene.found("one", false).await;
-	let findings = found.clone().unwrap().findings;
-	let [GroupVerdict::Reject(RejectReason::WrongSegment(_)), GroupVerdict::Accept(_)] =
-		&findings[..]
-	else {
+	let findings = found.clone().unwrap().findings.verdicts;
+	let [GroupVerdict::Rejected(_), GroupVerdict::Replayed(_)] = &findings[..] else {
 		panic!("{findings:?}")
 	};
 	// Both files went into the cache, where the rules find them.
@@ -354,22 +384,128 @@ async fn a_fine_tuning_is_judged_with_the_model_that_its_trainers_serve() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_does_not_serve_the_state_before_a_parting_is_unavailable() {
-	let mut scene = scene().await;
+async fn a_parting_whose_beginning_nobody_has_is_left_open() {
+	let scene = scene().await;
 	let step = scene.job.spec.checkpoint_step(5).unwrap();
 	for name in ["cheat", "honest"] {
 		let bundle = scene.folder.path().join(name);
 		std::fs::remove_file(bundle.join(bundle::manifest::checkpoint_file(step))).unwrap();
 	}
+	// What was replayed of both is true, and while both stand none is accepted.
 	let (verifier, _, found) = scene.found("one", false).await;
-	assert!(found.unwrap().findings.iter().all(|v| *v == GroupVerdict::Unavailable));
+	let found = found.unwrap();
+	check(&scene.audit, &me(), &found);
+	for verdict in &found.findings.verdicts {
+		let GroupVerdict::Replayed(replayed) = verdict else { panic!("{found:?}") };
+		assert!(replayed.evidence.len() == 2 && replayed.parts.is_empty());
+	}
 	assert!(events(&verifier).iter().any(|e| e["event"] == "parting_open" && e["segment"] == 5));
-	// The servers are asked where the rescue cannot be read.
-	scene.audit.groups[1].rescued = vec![H256::repeat_byte(5)];
-	let (_, _, found) = scene.found("two", false).await;
-	let findings = found.unwrap().findings;
-	assert_eq!(findings[0], GroupVerdict::Unavailable);
-	assert!(matches!(&findings[1], GroupVerdict::Accept(_)));
+}
+
+/// Checks findings as the chain does when they are revealed (`verdicts.rs` of the pallet).
+fn check(audit: &AuditView, me: &AccountId32, found: &FindingsRecord) {
+	let seat = audit.committee.iter().position(|member| member.verifier == *me).unwrap();
+	let (genesis, seed) = (fake::hash(0), audit.seed.unwrap());
+	let round = audit.round;
+	let subject = Subject { genesis: &genesis, job: found.job, round, seed: &seed, account: me };
+	let key = audit.committee[seat].vrf_key;
+	let output = vrf::output(&key.0, &subject, &found.findings.draw).expect("of its own key");
+	let verdicts = &found.findings.verdicts;
+	assert_eq!(verdicts.len(), audit.groups.len());
+	let mut paths = found.paths.iter();
+	for ((at, group), verdict) in (0u32..).zip(&audit.groups).zip(verdicts) {
+		let GroupVerdict::Replayed(replayed) = verdict else { continue };
+		let result = &group.result;
+		let own = vrf::own_segments(&output, at, result.segments, audit.audit_segments);
+		let (moved, parts) = (replayed.moved, &replayed.parts);
+		let wanted = trainyard_protocol::duties::required(&own, seat, result, moved, parts);
+		assert!(parts.len() < audit.groups.len());
+		assert!(replayed.evidence.iter().map(|e| e.segment).eq(wanted.unwrap()));
+		for evidence in &replayed.evidence {
+			assert!(evidence.agrees(result, paths.next().unwrap()));
+			assert!(evidence.idle_since.is_none_or(|since| since <= evidence.segment));
+		}
+	}
+	assert_eq!(paths.next(), None);
+}
+
+/// Each seat replays exactly what the chain wants of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_seat_does_its_duties() {
+	for seat in 0..4 {
+		let mut scene = scene().await;
+		let mine = scene.audit.committee.remove(3);
+		scene.audit.committee.insert(seat, mine);
+		let (verifier, _, found) = scene.found("one", false).await;
+		let found = found.unwrap();
+		check(&scene.audit, &me(), &found);
+		let GroupVerdict::Replayed(honest) = &found.findings.verdicts[1] else { panic!("{seat}") };
+		let segments: Vec<u32> = honest.evidence.iter().map(|e| e.segment).collect();
+		assert!([0, 2, 5].iter().all(|segment| segments.contains(segment)), "{segments:?}");
+		assert_eq!(honest.moved.is_some(), matches!(seat, 1 | 2));
+		if let Some(moved) = honest.moved {
+			assert!(segments.contains(&moved), "{segments:?}");
+		}
+		// The last segment is that of the first seat, so no comparison is needed to find it.
+		let part = events(&verifier).iter().any(|e| e["event"] == "parting");
+		assert_eq!(part, seat != 0 && honest.parts.contains(&5));
+	}
+}
+
+/// The chain takes the draw of the key alone that it had when the committee was drawn.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_was_another_one_at_the_draw_finds_nothing() {
+	let mut scene = scene().await;
+	let other = VrfKey::of(&keys::from_uri("//Dave").unwrap()).public();
+	scene.audit.committee[3].vrf_key = other;
+	let verifier = verifier(&scene.folder.path().join("seat")).await;
+	let folder = verifier.folder(&scene.job, &scene.audit);
+	let stop = Arc::new(AtomicBool::new(false));
+	let ended = verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap_err();
+	assert!(ended.to_string().contains("another VRF key"), "{ended}");
+	assert_eq!(verifier.home.load_findings(&folder).unwrap(), None);
+}
+
+/// Whoever revealed what it found after a restart reveals the same: the proof of a draw is another one
+/// each time, and the commitment binds it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_between_commitment_and_reveal_changes_nothing() {
+	let scene = scene().await;
+	let (verifier, folder, found) = scene.found("one", false).await;
+	let found = found.unwrap();
+	let there = verifier.commitment(&scene.job, &scene.audit, &found);
+	drop(verifier);
+	let mut audit = scene.audit.clone();
+	audit.committee[3].commitment = Some(there);
+	let again = self::verifier(&scene.folder.path().join("one")).await;
+	assert_eq!(again.folder(&scene.job, &audit), folder);
+	let record = again.home.load_findings(&folder).unwrap();
+	audit.phase = AuditPhase::Revealing { until: 60 };
+	let known = again.known(&scene.job, &audit, record);
+	assert_eq!((known.ours, known.is_own), (Some(there), true));
+	assert_eq!(known.found.as_ref(), Some(&found));
+	check(&audit, &me(), &known.found.unwrap());
+	assert_eq!(super::super::duty(&audit, &me(), 50, Some(there)), Some(Duty::Reveal));
+	// It was asked to look again meanwhile, and found the same: the commitment stays.
+	let stop = Arc::new(AtomicBool::new(false));
+	again.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
+	let later = again.home.load_findings(&folder).unwrap().unwrap();
+	assert_eq!(again.commitment(&scene.job, &scene.audit, &later), there);
+}
+
+/// Trainers of one result are shared out among the seats, without those who lost already.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_seat_accuses_another_trainer_of_a_result() {
+	let mut scene = scene().await;
+	let twin = ReplicaView { trainer: AccountId32([7; 32]), ..scene.job.replicas[0].clone() };
+	scene.job.replicas.push(twin);
+	let of = |scene: &Scene, seat| accused(&scene.job, &scene.audit.groups[0], seat);
+	let [one, seven] = [1, 7].map(|n| Some(AccountId32([n; 32])));
+	assert_eq!([0, 1, 2, 3].map(|seat| of(&scene, seat)), [one, seven, one, seven]);
+	scene.audit.groups[0].convicted = vec![AccountId32([1; 32])];
+	assert_eq!([0, 1].map(|seat| of(&scene, seat)), [seven, seven]);
+	scene.audit.groups[0].convicted.push(AccountId32([7; 32]));
+	assert_eq!(of(&scene, 0), None);
 }
 
 /// The attack: a specification that takes more memory than any verifier has. It took the daemon with
@@ -387,7 +523,10 @@ async fn a_result_whose_replay_dies_is_unavailable_and_the_daemon_goes_on() {
 		let stop = Arc::new(AtomicBool::new(false));
 		verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
 		let found = verifier.home.load_findings(&folder).unwrap().unwrap();
-		assert!(found.findings.iter().all(|v| *v == GroupVerdict::Unavailable), "{found:?}");
+		assert!(
+			found.findings.verdicts.iter().all(|v| *v == GroupVerdict::Unavailable),
+			"{found:?}"
+		);
 		let reported = events(&verifier);
 		let says = |e: &&Value| e["event"] == "failed_attempt" && e["action"] == action;
 		let reported: Vec<_> = reported.iter().filter(says).collect();
@@ -404,7 +543,7 @@ async fn a_result_whose_replay_dies_is_unavailable_and_the_daemon_goes_on() {
 	let stop = Arc::new(AtomicBool::new(false));
 	verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
 	let found = verifier.home.load_findings(&folder).unwrap().unwrap();
-	assert!(matches!(found.findings[1], GroupVerdict::Accept(_)), "{found:?}");
+	assert!(matches!(found.findings.verdicts[1], GroupVerdict::Replayed(_)), "{found:?}");
 }
 
 /// A replay that the machine cannot hold would end the verifier, and with it its other audits.
@@ -417,7 +556,7 @@ async fn a_replay_that_takes_too_much_memory_is_not_begun() {
 	let stop = Arc::new(AtomicBool::new(false));
 	verifier.audit(&scene.job, &scene.audit, &folder, 1, stop).await.unwrap();
 	let found = verifier.home.load_findings(&folder).unwrap().unwrap();
-	assert!(found.findings.iter().all(|v| *v == GroupVerdict::Unavailable));
+	assert!(found.findings.verdicts.iter().all(|v| *v == GroupVerdict::Unavailable));
 	let said = |e: &Value| e["reason"].as_str().is_some_and(|r| r.contains("--max-memory-mib"));
 	assert!(events(&verifier).iter().any(said));
 	assert!(!folder.join("replays").exists(), "nothing was replayed");
@@ -432,9 +571,7 @@ async fn what_is_stopped_leaves_no_findings() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replay_whose_time_is_over_is_stopped_and_a_lost_place_is_reported() {
 	let scene = scene().await;
-	let me = keys::account(&keys::from_uri("//Charlie").unwrap());
-	let seat = MemberView { verifier: me, commitment: None, findings: None, location: None };
-	let audit = AuditView { committee: vec![seat], ..scene.audit.clone() };
+	let audit = AuditView { committee: vec![fake::member(me())], ..scene.audit.clone() };
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];
 	let verifier = Arc::new(verifier_with(&scene.folder.path().join("late"), jobs).await);
 	let membership = Membership::new(Some(place()));
@@ -462,7 +599,12 @@ async fn what_follows_from_the_end_of_a_step() {
 	let folder = tempfile::tempdir().unwrap();
 	let verifier = Arc::new(verifier(folder.path()).await);
 	let memory = Memory::new(Membership::new(Some(place())));
-	let mut role = VerifierRole { verifier, memory, once: true };
+	let stakes = Stakes { most: 0, reserve: 0, open: 0 };
+	let args = DisputeArgs::of_mib(1, 1);
+	let (sender, folder) = (verifier.sender.clone(), verifier.home.disputes());
+	let (report, webhook) = (&verifier.report, verifier.webhook.clone());
+	let driver = Driver::open(sender, me(), &folder, &args, stakes, report, webhook).unwrap();
+	let mut role = VerifierRole { verifier, memory, driver, once: true };
 	let key = |duty| Key::Audit(3, 1, duty);
 	assert_eq!(role.ended(key(Duty::Audit), &Ok(())), Next::AtOnce);
 	assert_eq!(role.ended(key(Duty::Commit), &Err(TaskError::failed("full"))), Next::Block);
@@ -490,13 +632,7 @@ async fn what_follows_from_the_end_of_a_step() {
 #[tokio::test(flavor = "multi_thread")]
 async fn findings_that_are_committed_elsewhere_are_reported_once() {
 	let scene = scene().await;
-	let me = keys::account(&keys::from_uri("//Charlie").unwrap());
-	let seat = MemberView {
-		verifier: me,
-		commitment: Some(H256([5; 32])),
-		findings: None,
-		location: None,
-	};
+	let seat = MemberView { commitment: Some(H256([5; 32])), ..fake::member(me()) };
 	let phase = AuditPhase::Revealing { until: 60 };
 	let audit = AuditView { committee: vec![seat], phase, ..scene.audit.clone() };
 	let jobs = vec![JobView { audit: Some(audit), ..scene.job.clone() }];

@@ -14,20 +14,21 @@ use std::{
 	sync::{Mutex, MutexGuard},
 };
 use tracing::debug;
-use trainyard_client::{AuditView, JobView};
+use trainyard_client::{AccountId32, AuditView, Findings, GroupVerdict, JobView};
 use trainyard_protocol::{
-	audit::{Decision, Findings, GroupVerdict},
-	job::{Balance, JobState},
+	job::{Balance, Fate, JobState},
 	JobId,
 };
 
-/// The findings of one round, of the results that were not decided before it.
+/// A round in which findings were revealed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Round {
 	number: u32,
-	open: Vec<(usize, GroupVerdict)>,
-	/// Whether they agreed with what the round decided, once the next one has begun.
-	agreed: Option<bool>,
+	/// Whether something was said of every result that was not decided, and the evidence was not
+	/// convicted since: that earns the fee.
+	earned: bool,
+	/// Whom they accuse: who accuses falsely earns nothing.
+	accused: Vec<AccountId32>,
 }
 
 /// Rounds by job.
@@ -36,29 +37,9 @@ pub(super) struct Served {
 	rounds: Mutex<BTreeMap<JobId, Vec<Round>>>,
 }
 
-/// Returns whether a verdict does not contradict what was decided and says something about it. The
-/// chain pays a fee for that, except that it also compares evidence.
-fn agrees(verdict: &GroupVerdict, decision: Option<Decision>, stored: bool) -> bool {
-	match (decision, verdict) {
-		// Before anything is stored, who lacks something asks for it.
-		(None | Some(Decision::Undecided), GroupVerdict::Unavailable) => stored,
-		(None | Some(Decision::Undecided | Decision::Unavailable), _) => true,
-		(Some(Decision::Accepted | Decision::Idle), GroupVerdict::Accept(_)) => true,
-		(Some(Decision::Rejected), GroupVerdict::Reject(_)) => true,
-		(Some(Decision::Accepted | Decision::Idle | Decision::Rejected), _) => false,
-	}
-}
-
-impl Round {
-	fn agrees(&self, audit: &AuditView) -> bool {
-		self.agreed.unwrap_or_else(|| {
-			self.open.iter().all(|(index, verdict)| {
-				let group = audit.groups.get(*index);
-				let stored = group.is_some_and(|group| !group.rescued.is_empty());
-				agrees(verdict, group.and_then(|group| group.decision), stored)
-			})
-		})
-	}
+/// Returns whether a trainer lost its deposit: an accusation of it was not false.
+fn fate_is_lost(fate: &Fate) -> bool {
+	matches!(fate, Fate::Rejected | Fate::Unavailable)
 }
 
 impl Served {
@@ -74,45 +55,63 @@ impl Served {
 		findings: &Findings,
 		metrics: &Metrics,
 	) {
-		let open = findings.iter().cloned().enumerate().filter(|(index, _)| {
-			audit.groups.get(*index).is_some_and(|group| group.decision.is_none())
+		let verdicts = findings.verdicts.iter().zip(&audit.groups);
+		let open: Vec<&GroupVerdict> = verdicts
+			.filter(|(_, group)| group.decision.is_none())
+			.map(|(verdict, _)| verdict)
+			.collect();
+		let accused = open.iter().filter_map(|verdict| match verdict {
+			GroupVerdict::Rejected(rejection) => Some(rejection.account),
+			_ => None,
 		});
-		let round = Round { number: audit.round, open: open.collect(), agreed: None };
+		let round = Round {
+			number: audit.round,
+			earned: open.iter().all(|verdict| **verdict != GroupVerdict::Unavailable),
+			accused: accused.collect(),
+		};
 		let mut rounds = self.rounds();
 		let of_job = rounds.entry(job).or_default();
 		// A reorganisation may ask for the same again.
 		if of_job.iter().any(|before| before.number == round.number) {
 			return;
 		}
-		for (_, verdict) in &round.open {
+		for verdict in open {
 			metrics.ended(display::verdict(verdict));
 		}
 		of_job.push(round);
 	}
 
-	/// Notes what a round decided, which is known when the next one begins.
-	fn watch(&self, job: JobId, audit: &AuditView) {
-		for round in self.rounds().entry(job).or_default() {
-			if round.number < audit.round && round.agreed.is_none() {
-				round.agreed = Some(round.agrees(audit));
+	/// Notes where the evidence of `me` was convicted.
+	fn watch(&self, job: JobId, audit: &AuditView, me: &AccountId32) {
+		let mut seats = audit.committee.iter();
+		if seats.any(|member| member.verifier == *me && member.convicted) {
+			for round in self.rounds().entry(job).or_default() {
+				// Nothing that was earned in this audit is left.
+				round.earned = false;
 			}
 		}
 	}
 
-	/// Returns the fees and the bounty of a job that ended, and forgets it.
-	fn settle(&self, job: &JobView) -> (Balance, Balance) {
+	/// Returns the fees of a job that ended, and forgets it.
+	fn settle(&self, job: &JobView, me: &AccountId32) -> Balance {
+		if let Some(audit) = &job.audit {
+			self.watch(job.id, audit, me);
+		}
 		let rounds = self.rounds().remove(&job.id).unwrap_or_default();
-		let paid = rounds.iter().filter(|round| match &job.audit {
-			Some(audit) => round.agrees(audit),
-			// Settled by agreement: whoever had committed is paid.
-			None => true,
+		let is_lost = |accused: &AccountId32| {
+			let mut replicas = job.replicas.iter();
+			replicas.any(|replica| replica.trainer == *accused && !fate_is_lost(&replica.fate))
+		};
+		let lost = rounds.iter().any(|round| round.accused.iter().any(is_lost));
+		// Settled by agreement: whoever had committed is paid.
+		let paid = rounds.iter().filter(|round| match job.audit.is_some() {
+			true => round.earned && !lost,
+			false => true,
 		});
 		let (settlement, fee) = (job.settlement, job.terms.audit_fee);
 		let mine = paid.count() as Balance;
 		let all = settlement.paid_to_verifiers.checked_div(fee).unwrap_or(0);
-		let bounty = settlement.slashed_to_verifiers.checked_div(all).unwrap_or(0);
-		let mine = mine.min(all);
-		(mine.saturating_mul(fee), mine.saturating_mul(bounty))
+		mine.min(all).saturating_mul(fee)
 	}
 }
 
@@ -124,15 +123,14 @@ impl Verifier {
 		for id in known {
 			if let Some(job) = active.iter().find(|job| job.id == id) {
 				if let Some(audit) = &job.audit {
-					self.served.watch(id, audit);
+					self.served.watch(id, audit, self.sender.account());
 				}
 				continue;
 			}
 			match self.chain.job(id).await {
 				Ok(Some(job)) if matches!(job.state, JobState::Ended(_)) => {
-					let (fees, bounty) = self.served.settle(&job);
+					let fees = self.served.settle(&job, self.sender.account());
 					self.report.metrics().earned(Income::Fee, fees);
-					self.report.metrics().earned(Income::Bounty, bounty);
 				}
 				// Back to life between the two questions.
 				Ok(Some(_)) => {}
@@ -148,103 +146,95 @@ impl Verifier {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::fake;
+	use trainyard_client::{fake, MemberView, ReplicaView};
 	use trainyard_protocol::{
-		audit::{AuditPhase, RejectReason},
+		audit::{AuditPhase, Decision, Replayed},
 		job::{Ending, Settlement, WorkResult},
-		views::GroupView,
 		H256,
 	};
 
-	fn accept() -> GroupVerdict {
-		GroupVerdict::Accept(Default::default())
+	fn me() -> AccountId32 {
+		AccountId32([1; 32])
 	}
 
-	fn reject() -> GroupVerdict {
-		GroupVerdict::Reject(RejectReason::WrongModel)
+	/// The trainer who is accused.
+	fn trainer() -> AccountId32 {
+		AccountId32([9; 32])
 	}
 
-	#[test]
-	fn who_said_what_was_decided_is_paid() {
-		use Decision::*;
-		let absent = GroupVerdict::Unavailable;
-		for (verdict, decision, expected) in [
-			(accept(), Some(Accepted), true),
-			(accept(), Some(Rejected), false),
-			(reject(), Some(Rejected), true),
-			(reject(), Some(Accepted), false),
-			(absent.clone(), Some(Accepted), false),
-			(absent.clone(), Some(Unavailable), true),
-			(reject(), Some(Unavailable), true),
-			(accept(), Some(Undecided), true),
-			(accept(), None, true),
-		] {
-			assert_eq!(agrees(&verdict, decision, true), expected, "{verdict:?} {decision:?}");
-		}
-		for decision in [None, Some(Undecided)] {
-			assert!(agrees(&absent, decision, true) && !agrees(&absent, decision, false));
-		}
+	fn replayed() -> GroupVerdict {
+		let (evidence, parts) = Default::default();
+		GroupVerdict::Replayed(Replayed { evidence, moved: None, parts })
 	}
 
-	fn audit(round: u32, decisions: &[Option<Decision>]) -> AuditView {
+	fn audit(round: u32, decisions: &[Option<Decision>], convicted: bool) -> AuditView {
 		let result = WorkResult {
 			bundle_root: H256::zero(),
 			model_root: H256::zero(),
 			segments: 30,
 			diverged: false,
 		};
-		let group = |decision: &Option<Decision>| GroupView {
-			result,
-			drawn: vec![],
+		let group = |decision: &Option<Decision>| trainyard_client::GroupView {
 			decision: *decision,
-			asked: vec![],
-			stored: vec![],
-			rescued: vec![],
+			..fake::group(result)
 		};
-		AuditView {
-			round,
-			phase: AuditPhase::Done,
-			groups: decisions.iter().map(group).collect(),
-			committee: vec![],
+		let groups = decisions.iter().map(group).collect();
+		let committee = vec![MemberView { convicted, ..fake::member(me()) }];
+		AuditView { round, committee, ..fake::audit(AuditPhase::Done, groups) }
+	}
+
+	/// A job of which `services` were paid, at a fee of 10.
+	fn ended(audit: AuditView, fate: Fate, services: Balance) -> JobView {
+		let mut job = fake::job(JobState::Ended(Ending::Settled));
+		job.terms.audit_fee = 10;
+		job.settlement = Settlement { paid_to_verifiers: 10 * services, ..Settlement::default() };
+		let replica = ReplicaView { trainer: trainer(), commitment: None, reveal: None, fate };
+		JobView { audit: Some(audit), replicas: vec![replica], ..job }
+	}
+
+	/// Who says something of every result, and nothing false, is paid.
+	#[test]
+	fn who_said_something_of_all_and_lost_nothing_is_paid() {
+		let absent = GroupVerdict::Unavailable;
+		let rejected = fake::rejected(trainer(), 3);
+		for (verdicts, fate, convicted, paid) in [
+			([replayed(), replayed()], Fate::Accepted, false, true),
+			([replayed(), absent.clone()], Fate::Accepted, false, false),
+			([absent, rejected.clone()], Fate::Rejected, false, false),
+			([replayed(), rejected.clone()], Fate::Rejected, false, true),
+			([replayed(), rejected.clone()], Fate::Unavailable, false, true),
+			([replayed(), rejected], Fate::Accepted, false, false),
+			([replayed(), replayed()], Fate::Accepted, true, false),
+		] {
+			let served = Served::default();
+			let open = audit(0, &[None, None], false);
+			let findings = fake::findings(verdicts.to_vec());
+			served.note(3, &open, &findings, &Metrics::new("verifier"));
+			let job = ended(audit(0, &[None, None], convicted), fate, 5);
+			let earned = if paid { 10 } else { 0 };
+			assert_eq!(served.settle(&job, &me()), earned, "{verdicts:?} {fate:?}");
 		}
 	}
 
-	/// A job of which `services` were paid, at a fee of 10, and 60 were shared out.
-	fn ended(audit: AuditView, services: Balance) -> JobView {
-		let mut job = fake::job(JobState::Ended(Ending::Settled));
-		job.terms.audit_fee = 10;
-		job.settlement = Settlement {
-			paid_to_verifiers: 10 * services,
-			slashed_to_verifiers: 60,
-			..Settlement::default()
-		};
-		JobView { audit: Some(audit), ..job }
-	}
-
-	fn findings(verdicts: Vec<GroupVerdict>) -> Findings {
-		verdicts.try_into().unwrap()
-	}
-
 	#[test]
-	fn fees_and_bounties_are_those_of_the_rounds_that_agreed() {
+	fn every_round_counts_and_none_twice() {
 		let (served, metrics) = (Served::default(), Metrics::new("verifier"));
-		// Round 0: of two results the first is decided in it as I say, the second stays open.
-		let open = audit(0, &[None, None]);
-		served.note(3, &open, &findings(vec![accept(), reject()]), &metrics);
-		served.note(3, &open, &findings(vec![accept(), reject()]), &metrics);
-		served.watch(3, &audit(0, &[None, None]));
-		served.watch(3, &audit(1, &[Some(Decision::Accepted), None]));
-		// Round 1: what was decided before is not asked, and I am wrong about the other.
-		let second = audit(1, &[Some(Decision::Accepted), None]);
-		served.note(3, &second, &findings(vec![GroupVerdict::Unavailable, accept()]), &metrics);
-		let job = ended(audit(1, &[Some(Decision::Accepted), Some(Decision::Rejected)]), 5);
-		assert_eq!(served.settle(&job), (10, 12));
-		assert_eq!(served.settle(&job), (0, 0), "once");
+		let open = audit(0, &[None, None], false);
+		let verdicts = vec![replayed(), fake::rejected(trainer(), 3)];
+		served.note(3, &open, &fake::findings(verdicts.clone()), &metrics);
+		served.note(3, &open, &fake::findings(verdicts), &metrics);
+		// What was decided before is not asked.
+		let second = audit(1, &[Some(Decision::Rejected), None], false);
+		let verdicts = vec![GroupVerdict::Unavailable, replayed()];
+		served.note(3, &second, &fake::findings(verdicts), &metrics);
+		let job = ended(second, Fate::Rejected, 5);
+		assert_eq!(served.settle(&job, &me()), 20);
+		assert_eq!(served.settle(&job, &me()), 0, "once");
 
 		let text = metrics.text().unwrap();
 		for line in [
-			"trainyard_worker_jobs_total{outcome=\"accept\",role=\"verifier\"} 2",
-			"trainyard_worker_jobs_total{outcome=\"reject\",role=\"verifier\"} 1",
+			"trainyard_worker_jobs_total{outcome=\"replayed\",role=\"verifier\"} 2",
+			"trainyard_worker_jobs_total{outcome=\"rejected\",role=\"verifier\"} 1",
 		] {
 			assert!(text.lines().any(|l| l == line), "{line}\n{text}");
 		}
@@ -253,8 +243,9 @@ mod tests {
 	#[test]
 	fn an_audit_that_was_agreed_away_is_paid() {
 		let served = Served::default();
-		served.note(3, &audit(0, &[None]), &findings(vec![accept()]), &Metrics::new("verifier"));
-		let job = JobView { audit: None, ..ended(audit(0, &[]), 3) };
-		assert_eq!(served.settle(&job), (10, 20));
+		let findings = fake::findings(vec![replayed()]);
+		served.note(3, &audit(0, &[None], false), &findings, &Metrics::new("verifier"));
+		let job = JobView { audit: None, ..ended(audit(0, &[], false), Fate::Agreed, 3) };
+		assert_eq!(served.settle(&job, &me()), 10);
 	}
 }

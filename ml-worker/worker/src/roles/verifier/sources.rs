@@ -1,90 +1,31 @@
 //! Fetches what an audit reads, from whichever source has it.
 
 use super::{round::Round, Verifier};
+pub(super) use crate::roles::common::bundles::{
+	bundle_url, fetch_bundle, fetch_state, has_manifest, has_state, servers, SourceError,
+};
 use crate::roles::{
-	fetch::{self, Content, FetchError, Fetcher, Wanted},
+	fetch::{Content, Fetcher, Wanted},
 	replay::{ReplayError, Scale},
 	store::Home,
 };
 use serde_json::json;
 use std::{
-	collections::BTreeSet,
 	path::Path,
 	sync::atomic::Ordering,
 	time::{Duration, Instant},
 };
-use tokio::task::JoinError;
 use tracing::debug;
-use trainyard_client::{blobs::BlobError, JobView};
+use trainyard_client::{GroupView, JobView};
 use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
 use trainyard_proof::{
-	bundle::{
-		self,
-		archive::ArchiveError,
-		manifest::{self, Manifest},
-		Bundle,
-	},
+	bundle::{self, manifest},
 	inputs::{check_content, InputPaths},
-	verify,
 };
-use trainyard_protocol::{blob, job::WorkResult, views::GroupView, H256};
+use trainyard_protocol::{blob, job::WorkResult, H256};
 
 /// One part in this many of the time for fetching stays for the servers of a rescued result.
 const REST_FOR_SERVERS: u32 = 16;
-
-/// Says why a source does not give what an audit needs.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SourceError {
-	/// A file that the job reads is nowhere.
-	#[error("the job's {field} cannot be had: {problem}")]
-	NoInput {
-		/// Its field in the specification.
-		field: &'static str,
-		/// What the last place said.
-		problem: String,
-	},
-	/// The manifest cannot be understood.
-	#[error("{base}/{} cannot be read: {why}", manifest::FILE)]
-	Manifest {
-		/// The URL of the bundle.
-		base: String,
-		/// What is wrong.
-		why: String,
-	},
-	/// The manifest is of a different bundle.
-	#[error("{base}/{} is not the manifest that was revealed", manifest::FILE)]
-	OtherManifest {
-		/// The URL of the bundle.
-		base: String,
-	},
-	/// A file of the bundle is not here yet.
-	#[error("{0} is missing")]
-	Lacking(String),
-	/// A download failed.
-	#[error(transparent)]
-	Fetch(#[from] FetchError),
-	/// A file that was fetched cannot be read.
-	#[error(transparent)]
-	Read(#[from] std::io::Error),
-	/// The rescue cannot be read from the chain.
-	#[error("the rescue")]
-	Rescue(#[source] BlobError),
-	/// The rescue cannot be unpacked.
-	#[error("the rescue")]
-	Archive(#[source] ArchiveError),
-	/// The files that the job reads are not here, or hold something else.
-	#[error("data: {0}")]
-	Data(String),
-	/// The process that decodes the data gave no answer.
-	#[error("data: {0}")]
-	Decoding(#[from] ReplayError),
-	/// The process that decodes the data died before, so that it is not tried again.
-	#[error("the data cannot be decoded on this machine")]
-	CannotDecode,
-	/// A thread that read files ended unexpectedly.
-	#[error(transparent)]
-	Ended(#[from] JoinError),
-}
 
 /// A place where a result can be had.
 pub(super) enum Source<'a> {
@@ -110,23 +51,6 @@ impl std::fmt::Display for Source<'_> {
 			Source::Rescued(root) => write!(f, "the rescue {root:?} on chain"),
 		}
 	}
-}
-
-/// Returns the base URLs of the trainers that revealed this result.
-pub(super) fn servers(job: &JobView, result: &WorkResult) -> Vec<String> {
-	let urls: BTreeSet<String> = job
-		.replicas
-		.iter()
-		.filter_map(|replica| replica.reveal.as_ref())
-		.filter(|reveal| reveal.result() == *result)
-		.filter_map(|reveal| fetch::server(&reveal.location.to_string_lossy()))
-		.collect();
-	urls.into_iter().collect()
-}
-
-/// Returns the URL at which the files of a bundle are served.
-pub(super) fn bundle_url(server: &str, result: &WorkResult) -> String {
-	format!("{server}/bundle/{}", hex::encode(result.bundle_root))
 }
 
 /// Returns the time of one of `waiting` sources that must still be asked until `give_up`.
@@ -178,64 +102,6 @@ fn optional_files(spec: &CheckedSpec, trained: u32, needed: &[String], limit: u6
 		.collect()
 }
 
-/// Returns whether `dir` holds this checkpoint file, and it is the state that the manifest there
-/// lists.
-pub(super) async fn has_state(dir: &Path, file: &str, limit: u64) -> bool {
-	let Some(step) = manifest::step_of(file) else { return false };
-	let dir = dir.to_owned();
-	let read = move || Bundle::open(&dir).and_then(|bundle| bundle.checkpoint_within(step, limit));
-	tokio::task::spawn_blocking(move || read().is_ok()).await.unwrap_or(false)
-}
-
-/// Returns whether `dir` holds the manifest of this root.
-pub(super) async fn has_manifest(dir: &Path, root: H256) -> bool {
-	let dir = dir.to_owned();
-	let read = move || Bundle::open(&dir).is_ok_and(|bundle| bundle.root() == root);
-	tokio::task::spawn_blocking(read).await.unwrap_or(false)
-}
-
-/// Returns the state in this checkpoint file by the manifest in `dir`, if it lists the file.
-async fn listed_state(dir: &Path, file: &str) -> Option<H256> {
-	let (step, dir) = (manifest::step_of(file)?, dir.to_owned());
-	let read = move || {
-		let bundle = Bundle::open(&dir).ok()?;
-		let listed = bundle.manifest().checkpoints.iter().find(|c| c.step == step)?;
-		Some(listed.state_hash)
-	};
-	tokio::task::spawn_blocking(read).await.ok().flatten()
-}
-
-/// Fetches one file of a bundle.
-async fn fetch_file(
-	fetcher: &Fetcher,
-	base: &str,
-	name: &str,
-	dir: &Path,
-	content: Content,
-) -> Result<(), FetchError> {
-	let (url, path) = (format!("{base}/{name}"), dir.join(name));
-	fetcher.fetch(&Wanted { url: &url, path: &path, content }).await
-}
-
-/// Brings the state in checkpoint file `name` into `dir`, where the manifest is. What is there
-/// already, and right, is not fetched again; of a transfer that broke off only the rest is.
-pub(super) async fn fetch_state(
-	fetcher: &Fetcher,
-	base: &str,
-	name: &str,
-	dir: &Path,
-	limit: u64,
-) -> Result<(), FetchError> {
-	if has_state(dir, name, limit).await {
-		return Ok(());
-	}
-	let content = match listed_state(dir, name).await {
-		Some(hash) => Content::State { hash, limit },
-		None => Content::Any { limit },
-	};
-	fetch_file(fetcher, base, name, dir, content).await
-}
-
 /// Returns where the files that a job reads may be: in the cache, or in the folder of a result.
 pub(super) fn places(home: &Home, spec: &JobSpec, dir: &Path) -> [InputPaths; 2] {
 	[home.inputs(spec), InputPaths::in_bundle(dir, spec)]
@@ -277,62 +143,31 @@ async fn fetch_inputs(
 	first
 }
 
-/// Brings manifest and checkpoint files `needed` of the bundle at `base`, whose root is
-/// `root`, into `dir`. What is there already, and right, is not fetched again. A file that the server
-/// does not have, or has wrong, keeps nobody from the others; the first error is returned.
-async fn fetch_bundle(
-	fetcher: &Fetcher,
-	base: &str,
-	root: H256,
-	needed: &[String],
-	dir: &Path,
-	limit: u64,
-) -> Result<(), SourceError> {
-	if !has_manifest(dir, root).await {
-		let content = Content::Any { limit: manifest::MAX_BYTES };
-		fetch_file(fetcher, base, manifest::FILE, dir, content).await?;
-		let bytes = tokio::fs::read(dir.join(manifest::FILE)).await?;
-		let manifest = Manifest::parse(&bytes)
-			.map_err(|why| SourceError::Manifest { base: base.to_owned(), why })?;
-		if manifest.computed_root() != root {
-			return Err(SourceError::OtherManifest { base: base.to_owned() });
-		}
-	}
-	let mut first = Ok(());
-	for file in needed {
-		match fetch_state(fetcher, base, file, dir, limit).await {
-			Ok(()) => {}
-			// It is away.
-			Err(e @ FetchError::NoAnswer { .. }) => return first.and(Err(e.into())),
-			Err(e) => first = first.and(Err(e.into())),
-		}
-	}
-	first
-}
-
 impl Verifier {
 	/// Brings what the audit of a result needs into `dir`, from one source, and reads the
 	/// files of the job. `share` is the time that it has.
 	pub(super) async fn fetch(
 		&self,
 		round: &Round<'_>,
-		group: &GroupView,
+		index: usize,
 		source: &Source<'_>,
 		dir: &Path,
 		share: Duration,
 	) -> Result<InputPaths, SourceError> {
 		let give_up = Instant::now() + share;
+		let nothing = || SourceError::Lacking(format!("result {index}"));
+		let group = round.audit.groups.get(index).ok_or_else(nothing)?;
 		let (spec, result) = (&round.spec, &group.result);
+		let needed = round.needed(index);
 		let states = match source {
-			Source::Here | Source::Submitter => self.has_states(round, group, dir).await,
+			Source::Here | Source::Submitter => self.has_states(round, group, &needed, dir).await,
 			Source::Rescued(root) => {
-				let read = self.fetch_rescue(round, group, *root, dir).await;
-				let here = self.has_states(round, group, dir).await;
+				let read = self.fetch_rescue(round, (index, group), *root, dir).await;
+				let here = self.has_states(round, group, &needed, dir).await;
 				here.map_err(|missing| read.err().unwrap_or(missing))
 			}
 			Source::Served(server) | Source::Relayed(server) => {
 				let base = bundle_url(server, result);
-				let needed = verify::required_files_of(spec, result.segments, &group.drawn);
 				let limit = bundle::max_checkpoint_bytes(spec);
 				let root = result.bundle_root;
 				fetch_bundle(&self.fetcher, &base, root, &needed, dir, limit).await
@@ -356,20 +191,21 @@ impl Verifier {
 		self.decode_inputs(round, dir).await
 	}
 
-	/// Fails if manifest or states that every audit of a result reads are missing in `dir`.
+	/// Fails if the manifest or one of the `needed` checkpoint files of a result is missing in `dir`.
 	async fn has_states(
 		&self,
 		round: &Round<'_>,
 		group: &GroupView,
+		needed: &[String],
 		dir: &Path,
 	) -> Result<(), SourceError> {
 		if !has_manifest(dir, group.result.bundle_root).await {
 			return Err(SourceError::Lacking(manifest::FILE.to_owned()));
 		}
 		let limit = bundle::max_checkpoint_bytes(&round.spec);
-		for file in verify::required_files_of(&round.spec, group.result.segments, &group.drawn) {
-			if !has_state(dir, &file, limit).await {
-				return Err(SourceError::Lacking(file));
+		for file in needed {
+			if !has_state(dir, file, limit).await {
+				return Err(SourceError::Lacking(file.clone()));
 			}
 		}
 		Ok(())

@@ -1,13 +1,15 @@
 use super::{super::rescued::rescue_limit, *};
 use crate::roles::{
-	fetch::Locations,
+	fetch::{FetchError, Locations},
 	http::{Server, Shelf},
 };
+use trainyard_client::fake;
 use trainyard_program::{
 	spec::{DataFormat, Dataset, InitialModel},
 	Text,
 };
-use trainyard_proof::testing;
+use trainyard_proof::{testing, verify};
+use trainyard_protocol::audit::{AuditPhase, Piece};
 
 #[test]
 fn the_report_asks_for_all_checkpoints_only_where_they_are_small() {
@@ -217,7 +219,16 @@ fn a_rescue_of_the_example_fits_its_limit() {
 	let spec = JobSpec::example().check().unwrap();
 	let files = verify::required_files_of(&spec, 30, &[0, 9]).len() as u64 + 10;
 	let states = files * bundle::max_checkpoint_bytes(&spec);
-	assert!(rescue_limit(&spec, 30, &[0, 9]) > states + spec.dataset.bytes);
+	let root = H256::zero();
+	let result = WorkResult { bundle_root: root, model_root: root, segments: 30, diverged: false };
+	let mut group = fake::group(result);
+	let audit = fake::audit(AuditPhase::Done, vec![]);
+	let limit = rescue_limit(&audit, &spec, &group);
+	assert!(limit > states + spec.dataset.bytes);
+	// What others asked for is in it as well.
+	group.stored = vec![Piece::Manifest, Piece::State(3), Piece::State(4)];
+	let more = rescue_limit(&audit, &spec, &group) - limit;
+	assert_eq!(more, 2 * bundle::max_checkpoint_bytes(&spec));
 }
 
 #[tokio::test]

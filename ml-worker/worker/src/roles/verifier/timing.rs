@@ -1,5 +1,6 @@
 //! Divides the time for commitments between fetching and replaying.
 
+use super::lots::most_segments;
 use std::time::Duration;
 use trainyard_client::{AuditView, JobView};
 use trainyard_protocol::{job::BlockNumber, MicroUt};
@@ -8,7 +9,7 @@ use trainyard_protocol::{job::BlockNumber, MicroUt};
 /// `--capacity-ut`.
 const VERDICT_BLOCKS: BlockNumber = 120;
 
-/// Returns how long the segments take that are drawn of all results that are not decided, on a
+/// Returns how long the segments take that a seat replays of all results that are not decided, on a
 /// machine that replays `capacity` in the time for a verdict.
 pub(super) fn replaying(
 	job: &JobView,
@@ -18,7 +19,8 @@ pub(super) fn replaying(
 ) -> Duration {
 	let segments = u128::from(job.spec.segments().max(1));
 	let open = audit.groups.iter().filter(|group| group.decision.is_none());
-	let drawn: u128 = open.map(|group| group.drawn.len() as u128).sum();
+	let most = most_segments(audit);
+	let drawn: u128 = open.map(|group| u128::from(most.min(group.result.trained()))).sum();
 	let work = u128::from(job.training).saturating_mul(drawn) / segments;
 	let verdict = block_time.saturating_mul(VERDICT_BLOCKS).as_nanos();
 	let nanoseconds = work.saturating_mul(verdict) / u128::from(capacity.max(1));
@@ -43,11 +45,10 @@ pub(super) fn searching(window: Duration, fetching: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::fake;
+	use trainyard_client::{fake, GroupView};
 	use trainyard_protocol::{
 		audit::{AuditPhase, Decision},
 		job::{JobState, WorkResult},
-		views::GroupView,
 		H256,
 	};
 
@@ -59,21 +60,16 @@ mod tests {
 
 	#[test]
 	fn a_replay_takes_what_was_declared() {
-		let group = |decision| GroupView {
-			result: WorkResult {
-				bundle_root: H256::zero(),
-				model_root: H256::zero(),
-				segments: 30,
-				diverged: false,
-			},
-			drawn: vec![1, 5, 9],
-			decision,
-			asked: vec![],
-			stored: vec![],
-			rescued: vec![],
+		let result = WorkResult {
+			bundle_root: H256::zero(),
+			model_root: H256::zero(),
+			segments: 30,
+			diverged: false,
 		};
+		let group = |decision| GroupView { decision, ..fake::group(result) };
+		// Each seat draws one, and has two by its duties at most.
 		let audit =
-			|groups| AuditView { round: 0, phase: AuditPhase::Done, groups, committee: vec![] };
+			|groups| AuditView { audit_segments: 1, ..fake::audit(AuditPhase::Done, groups) };
 		// Three segments of thirty are a tenth of the training.
 		let job = JobView { training: 60_000_000, ..fake::job(JobState::Auditing) };
 		assert_eq!(job.spec.segments(), 30);

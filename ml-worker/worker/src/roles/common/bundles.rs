@@ -1,0 +1,177 @@
+//! Bundles of others: where they are served, and bringing them here.
+
+use crate::roles::{
+	fetch::{self, Content, FetchError, Fetcher, Wanted},
+	replay::ReplayError,
+};
+use std::{collections::BTreeSet, path::Path};
+use tokio::task::JoinError;
+use trainyard_client::{blobs::BlobError, JobView};
+use trainyard_proof::bundle::{
+	archive::ArchiveError,
+	manifest::{self, Manifest},
+	Bundle,
+};
+use trainyard_protocol::{job::WorkResult, H256};
+
+/// Says why a source does not give what an audit needs.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+	/// A file that the job reads is nowhere.
+	#[error("the job's {field} cannot be had: {problem}")]
+	NoInput {
+		/// Its field in the specification.
+		field: &'static str,
+		/// What the last place said.
+		problem: String,
+	},
+	/// The manifest cannot be understood.
+	#[error("{base}/{} cannot be read: {why}", manifest::FILE)]
+	Manifest {
+		/// The URL of the bundle.
+		base: String,
+		/// What is wrong.
+		why: String,
+	},
+	/// The manifest is of a different bundle.
+	#[error("{base}/{} is not the manifest that was revealed", manifest::FILE)]
+	OtherManifest {
+		/// The URL of the bundle.
+		base: String,
+	},
+	/// A file of the bundle is not here yet.
+	#[error("{0} is missing")]
+	Lacking(String),
+	/// A download failed.
+	#[error(transparent)]
+	Fetch(#[from] FetchError),
+	/// A file that was fetched cannot be read.
+	#[error(transparent)]
+	Read(#[from] std::io::Error),
+	/// The rescue cannot be read from the chain.
+	#[error("the rescue")]
+	Rescue(#[source] BlobError),
+	/// The rescue cannot be unpacked.
+	#[error("the rescue")]
+	Archive(#[source] ArchiveError),
+	/// The files that the job reads are not here, or hold something else.
+	#[error("data: {0}")]
+	Data(String),
+	/// The process that decodes the data gave no answer.
+	#[error("data: {0}")]
+	Decoding(#[from] ReplayError),
+	/// The process that decodes the data died before, so that it is not tried again.
+	#[error("the data cannot be decoded on this machine")]
+	CannotDecode,
+	/// A thread that read files ended unexpectedly.
+	#[error(transparent)]
+	Ended(#[from] JoinError),
+}
+
+/// Returns the base URLs of the trainers that revealed this result.
+pub fn servers(job: &JobView, result: &WorkResult) -> Vec<String> {
+	let urls: BTreeSet<String> = job
+		.replicas
+		.iter()
+		.filter_map(|replica| replica.reveal.as_ref())
+		.filter(|reveal| reveal.result() == *result)
+		.filter_map(|reveal| fetch::server(&reveal.location.to_string_lossy()))
+		.collect();
+	urls.into_iter().collect()
+}
+
+/// Returns the URL at which the files of a bundle are served.
+pub fn bundle_url(server: &str, result: &WorkResult) -> String {
+	format!("{server}/bundle/{}", hex::encode(result.bundle_root))
+}
+
+/// Returns whether `dir` holds this checkpoint file, and it is the state that the manifest there
+/// lists.
+pub async fn has_state(dir: &Path, file: &str, limit: u64) -> bool {
+	let Some(step) = manifest::step_of(file) else { return false };
+	let dir = dir.to_owned();
+	let read = move || Bundle::open(&dir).and_then(|bundle| bundle.checkpoint_within(step, limit));
+	tokio::task::spawn_blocking(move || read().is_ok()).await.unwrap_or(false)
+}
+
+/// Returns whether `dir` holds the manifest of this root.
+pub async fn has_manifest(dir: &Path, root: H256) -> bool {
+	let dir = dir.to_owned();
+	let read = move || Bundle::open(&dir).is_ok_and(|bundle| bundle.root() == root);
+	tokio::task::spawn_blocking(read).await.unwrap_or(false)
+}
+
+/// Returns the state in this checkpoint file by the manifest in `dir`, if it lists the file.
+async fn listed_state(dir: &Path, file: &str) -> Option<H256> {
+	let (step, dir) = (manifest::step_of(file)?, dir.to_owned());
+	let read = move || {
+		let bundle = Bundle::open(&dir).ok()?;
+		let listed = bundle.manifest().checkpoints.iter().find(|c| c.step == step)?;
+		Some(listed.state_hash)
+	};
+	tokio::task::spawn_blocking(read).await.ok().flatten()
+}
+
+/// Fetches one file of a bundle.
+async fn fetch_file(
+	fetcher: &Fetcher,
+	base: &str,
+	name: &str,
+	dir: &Path,
+	content: Content,
+) -> Result<(), FetchError> {
+	let (url, path) = (format!("{base}/{name}"), dir.join(name));
+	fetcher.fetch(&Wanted { url: &url, path: &path, content }).await
+}
+
+/// Brings the state in checkpoint file `name` into `dir`, where the manifest is. What is there
+/// already, and right, is not fetched again; of a transfer that broke off only the rest is.
+pub async fn fetch_state(
+	fetcher: &Fetcher,
+	base: &str,
+	name: &str,
+	dir: &Path,
+	limit: u64,
+) -> Result<(), FetchError> {
+	if has_state(dir, name, limit).await {
+		return Ok(());
+	}
+	let content = match listed_state(dir, name).await {
+		Some(hash) => Content::State { hash, limit },
+		None => Content::Any { limit },
+	};
+	fetch_file(fetcher, base, name, dir, content).await
+}
+
+/// Brings manifest and checkpoint files `needed` of the bundle at `base`, whose root is
+/// `root`, into `dir`. What is there already, and right, is not fetched again. A file that the server
+/// does not have, or has wrong, keeps nobody from the others; the first error is returned.
+pub async fn fetch_bundle(
+	fetcher: &Fetcher,
+	base: &str,
+	root: H256,
+	needed: &[String],
+	dir: &Path,
+	limit: u64,
+) -> Result<(), SourceError> {
+	if !has_manifest(dir, root).await {
+		let content = Content::Any { limit: manifest::MAX_BYTES };
+		fetch_file(fetcher, base, manifest::FILE, dir, content).await?;
+		let bytes = tokio::fs::read(dir.join(manifest::FILE)).await?;
+		let manifest = Manifest::parse(&bytes)
+			.map_err(|why| SourceError::Manifest { base: base.to_owned(), why })?;
+		if manifest.computed_root() != root {
+			return Err(SourceError::OtherManifest { base: base.to_owned() });
+		}
+	}
+	let mut first = Ok(());
+	for file in needed {
+		match fetch_state(fetcher, base, file, dir, limit).await {
+			Ok(()) => {}
+			// It is away.
+			Err(e @ FetchError::NoAnswer { .. }) => return first.and(Err(e.into())),
+			Err(e) => first = first.and(Err(e.into())),
+		}
+	}
+	first
+}

@@ -1,0 +1,94 @@
+//! Brings parts of the checkpoints of a result: from its folder where they lie there whole, and else from
+//! a server, which opens them ([`super::http`]).
+
+use super::fetch::{FetchError, Fetcher};
+use codec::DecodeAll;
+use reqwest::StatusCode;
+use std::{path::PathBuf, time::Duration};
+use tracing::debug;
+use trainyard_proof::{
+	bundle::{manifest::checkpoint_file, openings::Opening},
+	verify::movement::Request,
+};
+
+/// A checkpoint file of fewer bytes is fetched whole: then the server has nothing to hash.
+const WHOLE_FILE: u64 = 64 << 10;
+/// Pause before a server is asked again that has no time now.
+const BUSY_PAUSE: Duration = Duration::from_secs(2);
+
+/// Where the parts of the checkpoints of one result are looked for.
+#[derive(Clone, Debug)]
+pub struct Place {
+	/// The folder of the result.
+	pub folder: PathBuf,
+	/// The URL at which a server has its bundle, if one is asked.
+	pub base: Option<String>,
+	/// Most bytes of a checkpoint file of the job.
+	pub most_bytes: u64,
+}
+
+/// What came from a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Came {
+	/// Answers with openings.
+	pub answers: u64,
+	/// Their bytes.
+	pub bytes: u64,
+}
+
+impl Place {
+	/// Returns what was asked for, if the folder has it or the server gives it; the error is one line.
+	/// What the folder has is checked; what the server gives is not. What came is added to `came`.
+	///
+	/// A server that has no time now is asked again and again: the caller has to stop waiting.
+	pub async fn open(
+		&self,
+		fetcher: &Fetcher,
+		request: &Request,
+		came: &mut Came,
+	) -> Result<Opening, String> {
+		if let Some(opening) = self.open_here(request).await {
+			return Ok(opening);
+		}
+		let Some(base) = &self.base else { return Err("it is not here".into()) };
+		let whole = self.most_bytes <= WHOLE_FILE;
+		let (url, limit) = match whole {
+			true => (format!("{base}/{}", checkpoint_file(request.step)), self.most_bytes),
+			false => {
+				let (step, parts) = (request.step, &request.parts);
+				(format!("{base}/openings/{step}?parts={parts}"), request.most_bytes())
+			}
+		};
+		let body = loop {
+			match fetcher.get(&url, limit).await {
+				Ok(body) => break body,
+				Err(FetchError::Status { status: StatusCode::SERVICE_UNAVAILABLE, .. }) => {
+					debug!("{url} is busy");
+					tokio::time::sleep(BUSY_PAUSE).await;
+				}
+				Err(e) => return Err(e.to_string()),
+			}
+		};
+		came.answers += 1;
+		came.bytes += body.len() as u64;
+		match whole {
+			true => Opening::of_bytes(&body, &request.parts).map_err(|e| format!("{url}: {e}")),
+			false => Opening::decode_all(&mut &body[..])
+				.map_err(|_| format!("{url} answers with something else than openings")),
+		}
+	}
+
+	/// Returns what was asked for, if the folder has a checkpoint file that shows it.
+	async fn open_here(&self, request: &Request) -> Option<Opening> {
+		let (path, request) = (self.folder.join(checkpoint_file(request.step)), request.clone());
+		let open = move || {
+			let opening = Opening::of_file(&path, &request.parts).ok()?;
+			request.elements(&opening).is_ok().then_some(opening)
+		};
+		tokio::task::spawn_blocking(open).await.ok().flatten()
+	}
+}
+
+#[cfg(test)]
+#[path = "openings_tests.rs"]
+mod tests;

@@ -1,0 +1,186 @@
+//! Disputes about a trainer's jobs: it defends its results from its bundles, and accuses those who
+//! delivered others.
+
+use super::{actions::seed_of, reconcile::dispute_key, Key, Reported, Trainer};
+use crate::roles::{
+	blocks::LookError,
+	common::bundles::{bundle_url, fetch_bundle, servers, SourceError},
+	disputes::{
+		accusing::Record,
+		driver::{Driver, Due},
+		files::Files,
+		parting::{accusable, accusation, claimed, parting, PartingError, Shown},
+		party::{PartyError, Subject},
+	},
+	job::Job,
+	tasks::{stopped, Outcome, TaskError, Tasks},
+};
+use serde_json::json;
+use std::{
+	collections::BTreeSet,
+	path::Path,
+	sync::{atomic::AtomicBool, Arc},
+};
+use trainyard_client::{
+	court::{Accusation, Defendant, Dispute, Side},
+	JobView, Transactor,
+};
+use trainyard_proof::{
+	bundle::{files, manifest, max_checkpoint_bytes, Bundle},
+	court::{Claims, Options},
+};
+use trainyard_protocol::job::WorkResult;
+
+impl Trainer {
+	/// Looks at the disputes of this account, and goes on with them. What is wrong with their files is
+	/// reported, and keeps nothing else from being done.
+	pub(super) async fn look_at_disputes(
+		&self,
+		driver: &mut Driver<Arc<Transactor>>,
+		jobs: &[Job],
+		tasks: &mut Tasks<Key>,
+		reported: &mut Reported,
+	) -> Result<Due, LookError> {
+		let views: Vec<&JobView> = jobs.iter().map(|job| &**job).collect();
+		let files = |job: &JobView, dispute: &Dispute| self.files(job, dispute);
+		match driver.look(&views, files, tasks, dispute_key).await {
+			Ok(due) => Ok(due),
+			Err(LookError::Store(e)) => {
+				self.report_problem(reported, None, &e);
+				Ok(Due::default())
+			}
+			Err(e) => Err(e),
+		}
+	}
+
+	/// Returns the files from which this trainer computes its side of a dispute: its own bundle, and the
+	/// manifest of whom it accuses.
+	fn files(&self, job: &JobView, dispute: &Dispute) -> Option<Files> {
+		let seed = job.seed?;
+		let own = self.home.bundle_folder(job.id, &seed);
+		let own = Files::of_bundle(&own, self.home.inputs(&job.spec));
+		match (dispute.side_of(self.me())?, &dispute.defendant) {
+			(Side::Defender, Defendant::Trainer { .. }) => Some(own),
+			(Side::Challenger, defendant @ Defendant::Trainer { .. }) => {
+				let root = self.accusations.result_of(&seed, defendant)?;
+				let result = self.accusations.result_folder(job.id, &root);
+				Some(Files { result, ..own })
+			}
+			// That is a verifier's, which may have the same account.
+			(_, Defendant::Seat { .. }) => None,
+		}
+	}
+
+	/// Returns the results of a job whose trainers are all accused, or were.
+	pub(super) fn compared(&self, job: &JobView) -> BTreeSet<WorkResult> {
+		let (Some(seed), Some(audit)) = (job.seed, &job.audit) else { return BTreeSet::new() };
+		let is_done = |result: &WorkResult| {
+			let of = |who| Defendant::Trainer { job: job.id, who };
+			accusable(job, result).all(|who| self.accusations.has(&seed, &of(who)))
+		};
+		audit.groups.iter().map(|group| group.result).filter(is_done).collect()
+	}
+
+	/// Finds out where another result parts from this trainer's, computes what is true there, and takes
+	/// up an accusation of each trainer that delivered it.
+	pub(super) async fn compare(
+		self: &Arc<Self>,
+		job: &Arc<Job>,
+		group: u32,
+		stop: Arc<AtomicBool>,
+	) -> Outcome {
+		let seed = seed_of(job)?;
+		let audit = job.audit.as_ref();
+		let group = audit.and_then(|audit| audit.groups.get(group as usize));
+		let theirs = group.ok_or_else(|| TaskError::failed("there is no such result"))?.result;
+		let own = self.record(job.id, seed)?.result;
+		let own = own.ok_or_else(|| TaskError::failed("this trainer has no result"))?;
+		let bundle = self.home.bundle_folder(job.id, &seed);
+		let folder = self.accusations.result_folder(job.id, &theirs.bundle_root);
+		files::create_private_folder(&folder)?;
+		let fetching = self.bring_manifest(job, &theirs, &own, &bundle, &folder);
+		tokio::select! {
+			fetched = fetching => fetched?,
+			() = stopped(&stop) => return Err(TaskError::Stopped),
+		}
+		let files = Files {
+			result: folder,
+			states: bundle.clone(),
+			inputs: self.home.inputs(&job.spec),
+			blob: None,
+		};
+		let spec = job.checked()?.clone();
+		let subject = Subject { case: trainyard_court::Case { spec, seed }, result: theirs };
+		let of = job.clone();
+		let found = tokio::task::spawn_blocking(move || {
+			let mine =
+				Claims::of(Bundle::open(&bundle).map_err(|e| files_error(e.into()))?.manifest());
+			let options = Options { stop, ..Options::default() };
+			let recorder = files.recorder(&subject, options).map_err(files_error)?;
+			let claims = recorder.claims().clone();
+			let shown = Shown { result: &theirs, claims: &claims };
+			let mine = Shown { result: &own, claims: &mine };
+			if !shown.is_whole() {
+				return Err(PartingError::NotWhole);
+			}
+			let Some(target) = parting(mine, shown) else { return Ok(Vec::new()) };
+			let claimed = claimed(&recorder, shown, target)?;
+			accusable(&of, &theirs)
+				.map(|who| {
+					let defendant = Defendant::Trainer { job: of.id, who };
+					accusation(defendant, shown, target, claimed)
+						.ok_or(PartingError::NoLeaves(target))
+				})
+				.collect::<Result<Vec<Accusation>, _>>()
+		});
+		let accusations = match found.await? {
+			Ok(accusations) => accusations,
+			// This trainer's own result is false: it would compute the same again.
+			Err(e @ PartingError::Agrees(_)) => return Err(TaskError::Hopeless(e.to_string())),
+			Err(e) => return Err(TaskError::of(&e)),
+		};
+		if let Some(Accusation { target, .. }) = accusations.first() {
+			let text = format!(
+				"another result parts from this trainer's at {target:?}, where it is false: {} trainers \
+				 are accused",
+				accusations.len()
+			);
+			let fields = json!({ "result": theirs.bundle_root, "target": target });
+			self.report.job(job.id, "parted", &text, fields);
+		}
+		for accusation in accusations {
+			self.accusations.add(Record::new(seed, theirs.bundle_root, accusation))?;
+		}
+		Ok(())
+	}
+
+	/// Brings the manifest of another result into `folder`.
+	async fn bring_manifest(
+		&self,
+		job: &Job,
+		theirs: &WorkResult,
+		own: &WorkResult,
+		bundle: &Path,
+		folder: &Path,
+	) -> Result<(), TaskError> {
+		if theirs.bundle_root == own.bundle_root {
+			let bytes = files::read(&bundle.join(manifest::FILE), manifest::MAX_BYTES)?;
+			return Ok(files::write(&folder.join(manifest::FILE), &bytes)?);
+		}
+		let (limit, root) = (max_checkpoint_bytes(job.checked()?), theirs.bundle_root);
+		let mut last = None::<SourceError>;
+		for server in servers(job, theirs) {
+			let base = bundle_url(&server, theirs);
+			match fetch_bundle(&self.fetcher, &base, root, &[], folder, limit).await {
+				Ok(()) => return Ok(()),
+				Err(e) => last = Some(e),
+			}
+		}
+		let why = last.map_or("nobody serves it".into(), |e| e.to_string());
+		Err(TaskError::failed(format!("the manifest of another result cannot be had: {why}")))
+	}
+}
+
+fn files_error(error: PartyError) -> PartingError {
+	PartingError::Files(error)
+}

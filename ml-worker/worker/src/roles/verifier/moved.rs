@@ -1,0 +1,88 @@
+//! Picks the segment in which a result moved farthest, which is the duty of two seats.
+
+use super::{
+	round::Round,
+	sources::{bundle_url, Source},
+	Verifier,
+};
+use crate::roles::openings::{Came, Place};
+use serde_json::json;
+use std::{
+	path::Path,
+	time::{Duration, Instant},
+};
+use trainyard_proof::{
+	bundle::{self, Bundle},
+	verify::movement::{Fault, Measure, Walk},
+};
+
+/// The file in which the reading of a result's movement is kept, in the folder of the result.
+const KEPT: &str = "movement";
+/// Time between two reports about a reading.
+const REPORTED: Duration = Duration::from_secs(60);
+
+impl Verifier {
+	/// Returns the segment in which the result of this index moved farthest, by what this seat looks at
+	/// ([`Measure`]) and as `source` shows it; `None`
+	/// where nothing moves in those that can be picked, or there are none. Parts of all its states are
+	/// read, whose manifest must be in `dir`; what was read before, also by a process that was killed, is
+	/// not read again. Where a state was committed to that no honest run has, the segment is the one at
+	/// whose end it is. Fails where not all of it is to be had there, in one line.
+	pub(super) async fn moved(
+		&self,
+		round: &Round<'_>,
+		index: usize,
+		source: &Source<'_>,
+		dir: &Path,
+	) -> Result<Option<u32>, String> {
+		let group = round.audit.groups.get(index).ok_or("there is no such result")?;
+		let base = match source {
+			Source::Served(server) | Source::Relayed(server) => {
+				Some(bundle_url(server, &group.result))
+			}
+			Source::Here | Source::Rescued(_) | Source::Submitter => None,
+		};
+		let most_bytes = bundle::max_checkpoint_bytes(&round.spec);
+		let place = Place { folder: dir.to_owned(), base, most_bytes };
+		let no_duty = "it is the duty of another seat";
+		let measure = Measure::of_seat(round.draw.seat).ok_or(no_duty)?;
+		let listed = Bundle::open(dir).map_err(|e| e.to_string())?;
+		if listed.root() != group.result.bundle_root {
+			return Err("the manifest here is of another result".into());
+		}
+		let listed = listed.manifest().checkpoints.iter().map(|c| (c.step, c.state_hash));
+		let (diverged, output) = (group.result.diverged, &round.draw.output);
+		let mut walk = Walk::new(&round.spec, listed, diverged, measure, output);
+		walk.keep_in(&dir.join(KEPT)).map_err(|e| e.to_string())?;
+		let (mut came, begun, mut reported) = (Came::default(), Instant::now(), Instant::now());
+		let report = |walk: &Walk<'_>, came: &Came| {
+			let (read, all) = (walk.segments(), group.result.segments);
+			let (Came { answers, bytes }, seconds) = (*came, begun.elapsed().as_secs_f64());
+			let text = format!(
+				"result {index}: the movement of {read} of {all} segments is read; {bytes} bytes in \
+				 {answers} answers from {source}"
+			);
+			let fields = json!({
+				"result": index, "read": read, "segments": all, "answers": answers, "bytes": bytes,
+				"seconds": seconds,
+			});
+			self.report.job(round.job.id, "movement", &text, fields);
+		};
+		while let Some(request) = walk.request() {
+			let answer = place.open(&self.fetcher, &request, &mut came).await;
+			match walk.answer(&request, answer) {
+				Ok(()) => {}
+				Err(Fault::NotFinite { checkpoint, .. }) => {
+					return Ok(Some(checkpoint.saturating_sub(1)));
+				}
+				Err(fault) => return Err(format!("{source}: {fault}")),
+			}
+			if reported.elapsed() >= REPORTED {
+				report(&walk, &came);
+				reported = Instant::now();
+			}
+		}
+		report(&walk, &came);
+		Ok(walk.movement().pick().map(|pick| pick.segment))
+	}
+}

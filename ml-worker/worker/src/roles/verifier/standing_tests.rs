@@ -1,0 +1,209 @@
+//! What a seat does while results stand.
+
+use super::{
+	super::super::standing::{due, recheck_of, unaccused},
+	*,
+};
+use crate::roles::store::StandingRecord;
+use trainyard_client::{
+	court::{Accusation, Clocks, Defendant, Dispute},
+	GroupVerdict, RecheckView,
+};
+use trainyard_court::game::{Level, Stage, Subject as Stood, Turn};
+use trainyard_protocol::{
+	accusation::End,
+	audit::{Ended, Replayed, SegmentEvidence},
+};
+
+/// Another seat of the scene, whose evidence is replayed again.
+const OTHER: AccountId32 = AccountId32([101; 32]);
+
+impl Scene {
+	/// The results stand; this account revealed `mine`, and the other seat evidence of `segment` of the
+	/// result number `group`, as its bundle says.
+	fn stands(&mut self, mine: &FindingsRecord, group: usize, segment: u32) -> AuditView {
+		let name = ["cheat", "honest"][group];
+		let bundle = bundle::Bundle::open(&self.folder.path().join(name)).unwrap();
+		let listed = bundle.manifest().checkpoints[segment as usize + 1];
+		let evidence = SegmentEvidence {
+			segment,
+			trace_root: H256::repeat_byte(7),
+			ended: Ended::Checkpoint {
+				step: listed.step,
+				state: listed.state_hash,
+				evaluation: listed.validation,
+			},
+			idle_since: None,
+		};
+		let replayed = Replayed {
+			evidence: vec![evidence].try_into().unwrap(),
+			moved: None,
+			parts: Default::default(),
+		};
+		let mut verdicts = vec![GroupVerdict::Unavailable; 2];
+		verdicts[group] = GroupVerdict::Replayed(replayed);
+		let mut audit = self.audit.clone();
+		audit.phase = AuditPhase::Standing { until: 2_000 };
+		audit.committee[0].findings = Some(fake::findings(verdicts));
+		audit.committee[3].findings = Some(mine.findings.clone());
+		let (by, of) = (me(), OTHER);
+		audit.rechecks = vec![RecheckView { by, of, group: group as u32, segment }];
+		self.job.audit = Some(audit.clone());
+		audit
+	}
+
+	/// What this account accuses of after it replayed that again, whose findings accuse the trainer of the
+	/// false result if they are `known`.
+	async fn rechecked(&mut self, known: bool, group: usize, segment: u32) -> Vec<Accusation> {
+		let name = if known { "known" } else { "unknown" };
+		let (verifier, folder, found) = self.found(name, false).await;
+		let audit = self.stands(&found.unwrap(), group, segment);
+		if !known {
+			std::fs::remove_file(folder.join("findings.json")).unwrap();
+		}
+		let record = StandingRecord::default();
+		assert_eq!(due(&audit, &me(), &record), [Duty::Recheck]);
+		let never = Arc::new(AtomicBool::new(false));
+		verifier.recheck(&self.job, &audit, &folder, 1, never).await.unwrap();
+		let record = verifier.home.load_standing(&folder).unwrap();
+		assert!(record.rechecked);
+		let reported = events(&verifier);
+		assert!(reported.iter().any(|e| e["event"] == "rechecked" && e["segment"] == segment));
+		let owes = due(&audit, &me(), &record);
+		let accuses = if record.accused.is_empty() { vec![] } else { vec![Duty::Accuse] };
+		assert_eq!(owes, accuses);
+		record.accused.into_iter().map(|accused| accused.accusation.0).collect()
+	}
+}
+
+/// A seat that is a cheat's friend vouches for a made-up segment.
+#[tokio::test(flavor = "multi_thread")]
+async fn evidence_of_a_false_segment_is_accused_with_its_trainer() {
+	let mut scene = scene().await;
+	let found = scene.rechecked(false, 0, 5).await;
+	let [seat, trainer] = &found[..] else { panic!("{found:?}") };
+	// Nobody is accused a second time.
+	let known = scene.rechecked(true, 0, 5).await;
+	assert_eq!(known, std::slice::from_ref(seat));
+	let bundle_root = scene.audit.groups[0].result.bundle_root;
+	let who = AccountId32([1; 32]);
+	assert_eq!(seat.defendant, Defendant::Seat { job: 3, who: OTHER, bundle_root });
+	assert_eq!(trainer.defendant, Defendant::Trainer { job: 3, who });
+	assert_eq!((seat.target, trainer.target), (Target::Evidence(5), Target::Segment(5)));
+	assert_eq!((seat.leaves.len(), trainer.leaves.len()), (1, 2));
+	assert_eq!(seat.leaves[0], trainer.leaves[0], "where the segment begins");
+	// Both are accused of another end than the true one.
+	let honest = bundle::Bundle::open(&scene.folder.path().join("honest")).unwrap();
+	let end = End::of(&honest.manifest().checkpoints[6].bound());
+	for accusation in [seat, trainer] {
+		assert_eq!(accusation.claimed, Claimed::End(end));
+	}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn evidence_that_is_right_accuses_nobody() {
+	let mut scene = scene().await;
+	assert_eq!(scene.rechecked(true, 1, 4).await, []);
+	let audit = scene.job.audit.clone().unwrap();
+	assert!(recheck_of(&audit, &OTHER).is_none(), "it is for another seat");
+	// A seat that was convicted meanwhile vouches for nothing.
+	let mut over = audit.clone();
+	over.committee[0].convicted = true;
+	assert!(recheck_of(&over, &me()).is_none());
+	let record = StandingRecord::default();
+	let mut silent = audit.clone();
+	silent.committee[3].findings = None;
+	assert_eq!(due(&silent, &me(), &record), [], "who revealed nothing does nothing");
+	let mut later = audit;
+	later.phase = AuditPhase::Done;
+	assert_eq!(due(&later, &me(), &record), []);
+}
+
+fn dispute(defendant: Defendant) -> Dispute {
+	let clocks = Clocks {
+		challenger: 100,
+		defender: 100,
+		since: None,
+		challenger_rest: 0,
+		defender_rest: 0,
+	};
+	Dispute {
+		challenger: AccountId32([50; 32]),
+		defendant,
+		claimed: Claimed::Other,
+		stage: Stage {
+			subject: Stood { target: Target::Segment(5), begin: H256::zero(), end: None },
+			level: Level::Ends,
+			turn: Turn::Defender,
+		},
+		deposit: 7,
+		stake: 7,
+		committed_at: 9,
+		clocks,
+		moved_at: 10,
+		aside: false,
+		moves: 0,
+	}
+}
+
+/// Convictions are of an account: a false result of three replicas is three defendants.
+#[tokio::test(flavor = "multi_thread")]
+async fn all_trainers_of_a_false_result_are_accused_once() {
+	let mut scene = scene().await;
+	for n in [7, 8] {
+		let twin = ReplicaView { trainer: AccountId32([n; 32]), ..scene.job.replicas[0].clone() };
+		scene.job.replicas.push(twin);
+	}
+	let (_, _, found) = scene.found("one", false).await;
+	let found = found.unwrap();
+	let GroupVerdict::Rejected(mine) = &found.findings.verdicts[0] else { panic!() };
+	// The fourth seat accuses the first of three by its findings.
+	assert_eq!(mine.account, AccountId32([1; 32]));
+	let accused = |audit: &AuditView, disputes: &[&Dispute]| -> Vec<AccountId32> {
+		let all = unaccused(&scene.job, audit, &found, disputes);
+		assert!(all.iter().all(|it| (it.target, it.claimed) == (mine.target, mine.claimed)));
+		all.iter().map(|it| *it.defendant.who()).collect()
+	};
+	let [seven, eight] = [7, 8].map(|n| AccountId32([n; 32]));
+	assert_eq!(accused(&scene.audit, &[]), [seven, eight]);
+	let runs = dispute(Defendant::Trainer { job: 3, who: seven });
+	assert_eq!(accused(&scene.audit, &[&runs]), [eight]);
+	let mut audit = scene.audit.clone();
+	audit.groups[0].convicted = vec![eight];
+	assert_eq!(accused(&audit, &[&runs]), []);
+	audit.groups[0].decision = Some(trainyard_protocol::audit::Decision::Rejected);
+	assert_eq!(accused(&audit, &[]), []);
+}
+
+/// What may have been sent is not sent again: who accuses twice loses twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_accusation_survives_and_is_of_one_account() {
+	let folder = tempfile::tempdir().unwrap();
+	let verifier = verifier(folder.path()).await;
+	let round = folder.path().join("round");
+	let who = |n| Defendant::Trainer { job: 3, who: AccountId32([n; 32]) };
+	let accusation = |n| Accusation {
+		defendant: who(n),
+		target: Target::Model,
+		claimed: Claimed::Other,
+		leaves: vec![],
+	};
+	let mut record = StandingRecord::default();
+	assert!(record.add(accusation(1)) && record.add(accusation(2)) && !record.add(accusation(1)));
+	verifier.home.save_standing(&round, &record).unwrap();
+	assert_eq!(verifier.home.load_standing(&round).unwrap(), record);
+	record.accused[0].sent = true;
+	record.accused[1].tries = 3;
+	let mut audit = fake::audit(AuditPhase::Standing { until: 90 }, vec![]);
+	let findings = Some(fake::findings(vec![]));
+	audit.committee = vec![MemberView { findings, ..fake::member(me()) }];
+	assert_eq!(due(&audit, &me(), &record), []);
+	record.accused[1].tries = 2;
+	assert_eq!(due(&audit, &me(), &record), [Duty::Accuse]);
+	// Others had it convicted meanwhile.
+	let root = H256::zero();
+	let result = WorkResult { bundle_root: root, model_root: root, segments: 3, diverged: false };
+	audit.groups = vec![fake::group(result)];
+	audit.groups[0].convicted = vec![AccountId32([2; 32])];
+	assert_eq!(due(&audit, &me(), &record), []);
+}

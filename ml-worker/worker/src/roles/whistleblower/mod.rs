@@ -1,0 +1,275 @@
+//! The whistleblower: looks at results while they stand, replays segments that it draws for itself, and
+//! accuses whoever delivered a false one.
+//!
+//! It is nobody's seat: it is drawn for nothing, is paid for nothing but frauds that it proves, and has
+//! a deposit at stake for each accusation. It looks at one result at a time. What it found is on disk,
+//! so it goes on after a kill: with the segments that it drew, and with its disputes.
+
+mod look;
+mod looked;
+mod plan;
+
+use super::{
+	blocks::LookError,
+	common::webhook::{Webhook, WebhookError},
+	disputes::{
+		accusing::{Accusations, Stakes},
+		driver::{DisputeArgs, Driver, Work},
+		files::Files,
+		locked,
+	},
+	fetch::{Fetcher, LocationArgs},
+	recent::Recent,
+	replay,
+	report::Reporter,
+	run::{self, Base, Next, Role, RoleArgs, RoleError},
+	store::{Home, Quota},
+	tasks::{Outcome, TaskName, Tasks},
+};
+use crate::args::parse_ut;
+use plan::{next, Limits, Subject};
+use serde_json::json;
+use std::{
+	collections::HashSet,
+	sync::{Arc, Mutex},
+	time::Duration,
+};
+use trainyard_client::{
+	amount,
+	court::{Dispute, Side},
+	AccountId32, Chain, Head, JobView, Transactor,
+};
+use trainyard_protocol::{
+	job::{Balance, WorkResult},
+	JobId, MicroUt, H256,
+};
+
+/// Options of `trainyard whistleblower`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct WhistleblowerArgs {
+	#[command(flatten)]
+	role: RoleArgs,
+	#[command(flatten)]
+	locations: LocationArgs,
+	#[command(flatten)]
+	disputes: DisputeArgs,
+	/// Segments of each result that are drawn and replayed
+	#[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+	segments_per_job: u32,
+	/// Look at no result whose drawn segments are more work (in ut)
+	#[arg(long, value_name = "UT", default_value = "10", value_parser = parse_ut)]
+	max_ut: MicroUt,
+	/// Look at no job that reads larger files (in MiB)
+	#[arg(long, value_name = "MIB", default_value_t = 2048)]
+	max_data_mib: u64,
+	/// Memory for a replay (in MiB): a job that may need more is not looked at [default: three quarters
+	/// of what is available at the start]
+	#[arg(long, value_name = "MIB")]
+	max_memory_mib: Option<u64>,
+	/// Disk for everything in the folder (in MiB): data that no job needs is removed first, and a result
+	/// beyond it is not looked at [default: half of what is free at the start]
+	#[arg(long, value_name = "MIB")]
+	max_disk_mib: Option<u64>,
+	/// Largest deposit of one challenge (in TRY). It returns where the result is false
+	#[arg(long, value_name = "TRY", default_value = "100", value_parser = amount::parse)]
+	max_deposit: Balance,
+	/// Accusations at once. While there are so many, nothing new is looked at
+	#[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+	max_open: u16,
+	/// Balance that stays free for fees (in TRY)
+	#[arg(long, value_name = "TRY", default_value = "5", value_parser = amount::parse)]
+	reserve: Balance,
+	/// Send warnings to this URL, as JSON by POST: a clock of a dispute runs out
+	#[arg(long, value_name = "URL")]
+	warn_webhook: Option<String>,
+	/// Stop after the first result that was looked at, when its disputes are over
+	#[arg(long)]
+	once: bool,
+}
+
+/// Says why the whistleblower cannot work at all.
+#[derive(Debug, thiserror::Error)]
+pub enum WhistleblowerError {
+	/// Warnings cannot be sent.
+	#[error(transparent)]
+	Webhook(#[from] WebhookError),
+}
+
+impl From<WhistleblowerError> for RoleError<WhistleblowerError> {
+	fn from(error: WhistleblowerError) -> Self {
+		Self::Own(error)
+	}
+}
+
+/// A task that runs beside the look at the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Key {
+	/// Looks at a result of a job, by the root of its bundle and that of its model.
+	Look(JobId, H256, H256),
+	/// Goes on with a dispute, or with an accusation.
+	Dispute(JobId, Work),
+}
+
+/// A whistleblower at work; shared by its tasks.
+struct Whistleblower {
+	home: Arc<Home>,
+	fetcher: Fetcher,
+	limits: Limits,
+	segments: u32,
+	quota: Quota,
+	accusations: Arc<Accusations>,
+	report: Reporter,
+	/// Content hashes of the files of jobs that are disputed.
+	needed: Mutex<HashSet<H256>>,
+	/// What was reported of results that are not looked at.
+	refused: Mutex<Recent<(JobId, H256), ()>>,
+}
+
+/// The whistleblower as a role.
+struct WhistleblowerRole {
+	whistleblower: Arc<Whistleblower>,
+	chain: Arc<Chain>,
+	driver: Driver<Arc<Transactor>>,
+	me: AccountId32,
+	/// Accusations at once.
+	most: usize,
+	once: bool,
+	/// Whether a result was looked at in this process.
+	has_looked: bool,
+}
+
+/// Runs a whistleblower until it is asked to stop.
+pub async fn run(args: WhistleblowerArgs) -> Result<(), RoleError<WhistleblowerError>> {
+	run::run::<WhistleblowerRole>(args.role.clone(), args).await
+}
+
+impl Role for WhistleblowerRole {
+	const NAME: &'static str = "whistleblower";
+	type Args = WhistleblowerArgs;
+	type Error = WhistleblowerError;
+	type Key = Key;
+
+	async fn open(
+		args: WhistleblowerArgs,
+		base: &Base,
+	) -> Result<Self, RoleError<WhistleblowerError>> {
+		let Base { chain, sender, home, report } = base.clone();
+		let webhook = Webhook::new(report.clone(), args.warn_webhook.as_deref())
+			.map_err(WhistleblowerError::from)?;
+		let locations = args.locations.locations(&chain).await?;
+		let fetcher = Fetcher::new(2, Duration::from_millis(300), locations)?;
+		let most = usize::from(args.max_open);
+		let stakes = Stakes { most: args.max_deposit, reserve: args.reserve, open: most };
+		let me = *sender.account();
+		let driver =
+			Driver::open(sender, me, &home.disputes(), &args.disputes, stakes, &report, webhook)?;
+		let mib = |n: u64| n.saturating_mul(1024 * 1024);
+		let whistleblower = Whistleblower {
+			fetcher,
+			limits: Limits {
+				segments: args.segments_per_job,
+				work: args.max_ut,
+				data: mib(args.max_data_mib),
+				memory: replay::memory(args.max_memory_mib),
+			},
+			segments: args.segments_per_job,
+			quota: Quota::new(args.max_disk_mib, &home),
+			accusations: driver.accusations().clone(),
+			needed: Mutex::default(),
+			refused: Mutex::default(),
+			report,
+			home,
+		};
+		let whistleblower = Arc::new(whistleblower);
+		let (once, has_looked) = (args.once, false);
+		Ok(Self { whistleblower, chain, driver, me, most, once, has_looked })
+	}
+
+	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
+		let jobs = self.chain.active_jobs(head.hash).await?;
+		let views: Vec<&JobView> = jobs.iter().collect();
+		let this = self.whistleblower.clone();
+		let files = |job: &JobView, dispute: &Dispute| this.files(&self.me, job, dispute);
+		let due = self.driver.look(&views, files, tasks, Key::Dispute).await?;
+		let open = this.accusations.open_count();
+		let accused = this.accusations.open_jobs();
+		let is_needed = |job: &&&JobView| due.jobs.contains(&job.id) || accused.contains(&job.id);
+		let files = views.iter().filter(is_needed).flat_map(|job| job.spec.files());
+		*locked(&this.needed) = files.map(|(_, file)| file.content_hash).collect();
+		if self.once && self.has_looked && open == 0 && due.jobs.is_empty() {
+			return Ok(Next::Never);
+		}
+		// What nobody can challenge any more need not be looked at to its end.
+		let results: HashSet<Key> =
+			plan::results(&views).map(|(job, result)| key(job.id, &result)).collect();
+		tasks.stop_unless(|key| !matches!(key, Key::Look(..)) || results.contains(key));
+		let looks = tasks.running().any(|key| matches!(key, Key::Look(..)));
+		let may = !looks && open < self.most && !(self.once && self.has_looked);
+		if !may {
+			return Ok(Next::Block);
+		}
+		let is_done = |job: &JobView, result| {
+			let folder = this.accusations.result_folder(job.id, &result);
+			looked::Looked::load(&folder).is_some_and(|looked| looked.done)
+		};
+		let waiting = next(&views, &self.me, is_done);
+		for Subject { job, result } in waiting {
+			let key = key(job.id, &result);
+			if !tasks.is_ready(&key) {
+				continue;
+			}
+			if let Err(refusal) = this.limits.check(job, &result) {
+				let reason = refusal.to_string();
+				let subject = (job.id, result.bundle_root);
+				if locked(&this.refused).insert(subject, ()).is_none() {
+					let text = format!("not looked at: {reason}");
+					this.report.job(job.id, "not_looked_at", &text, json!({ "reason": reason }));
+				}
+				continue;
+			}
+			let (this, job) = (this.clone(), (*job).clone());
+			tasks.start_with(key, |stop| this.look_at(job, result, stop));
+			break;
+		}
+		Ok(Next::Block)
+	}
+
+	fn name_of(key: &Key) -> TaskName {
+		match key {
+			Key::Look(job, ..) => TaskName::new("look").of_job(*job),
+			Key::Dispute(job, Work::Move(step)) => TaskName::new("dispute")
+				.of_job(*job)
+				.of(format!("dispute {}", step.id))
+				.with("dispute", step.id),
+			Key::Dispute(job, Work::Accuse(..)) => {
+				TaskName::new("dispute").of_job(*job).of("an accusation")
+			}
+		}
+	}
+
+	fn ended(&mut self, key: Key, outcome: &Outcome) -> Next {
+		match outcome {
+			Ok(()) => {
+				self.has_looked |= matches!(key, Key::Look(..));
+				Next::AtOnce
+			}
+			Err(_) => Next::Block,
+		}
+	}
+}
+
+/// Returns what identifies the look at a result.
+fn key(job: JobId, result: &WorkResult) -> Key {
+	Key::Look(job, result.bundle_root, result.model_root)
+}
+
+impl Whistleblower {
+	/// Returns the files from which disputes about a result are computed: what was fetched of it.
+	fn files(&self, me: &AccountId32, job: &JobView, dispute: &Dispute) -> Option<Files> {
+		let side = dispute.side_of(me)?;
+		let root = self.accusations.result_of(&job.seed?, &dispute.defendant)?;
+		let folder = self.accusations.result_folder(job.id, &root);
+		let files = Files::of_bundle(&folder, self.home.inputs(&job.spec));
+		(side == Side::Challenger).then_some(files)
+	}
+}

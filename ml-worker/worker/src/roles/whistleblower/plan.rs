@@ -1,0 +1,202 @@
+//! Decides at which result a whistleblower looks next.
+
+use crate::roles::{checked, disputes::driver::is_open};
+use trainyard_client::{amount, AccountId32, JobView};
+use trainyard_program::{
+	needs::Needs,
+	spec::{CheckedSpec, SpecError},
+};
+use trainyard_protocol::{audit::AuditPhase, job::WorkResult, MicroUt, H256};
+
+const MIB: u64 = 1024 * 1024;
+
+/// A result that stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+	/// Its job.
+	pub job: &'a JobView,
+	/// The result.
+	pub result: WorkResult,
+}
+
+/// The limits of what is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+	/// Segments of each result.
+	pub segments: u32,
+	/// Most work of these.
+	pub work: MicroUt,
+	/// Most bytes of the files that a job reads.
+	pub data: u64,
+	/// Most memory of a replay, in bytes.
+	pub memory: u64,
+}
+
+/// Says why a result is not looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+	/// This program cannot read the job.
+	#[error("its specification is invalid: {0}")]
+	Spec(SpecError),
+	/// Its segments are too long.
+	#[error("{} ut would be replayed, more than the {} that are allowed (--max-ut)", amount::format_scaled(u128::from(*.work), 6), amount::format_scaled(u128::from(*.limit), 6))]
+	Work {
+		/// Of the segments.
+		work: MicroUt,
+		/// The limit.
+		limit: MicroUt,
+	},
+	/// Its files are too large.
+	#[error(
+		"its files have {bytes} bytes, more than the {limit} that are allowed (--max-data-mib)"
+	)]
+	Data {
+		/// The job's.
+		bytes: u64,
+		/// The limit.
+		limit: u64,
+	},
+	/// It does not fit in memory.
+	#[error("a replay may need {} MiB of memory, more than the {} that are allowed (--max-memory-mib)", .needed.div_ceil(MIB), .limit / MIB)]
+	Memory {
+		/// The job's, in bytes.
+		needed: u64,
+		/// The limit, in bytes.
+		limit: u64,
+	},
+}
+
+impl Limits {
+	/// Returns the specification of a job, if one of its results is looked at.
+	pub fn check(&self, job: &JobView, result: &WorkResult) -> Result<CheckedSpec, Refusal> {
+		let spec = checked(job).map_err(Refusal::Spec)?;
+		let each = job.work / MicroUt::from(spec.segments().max(1));
+		let count = self.segments.min(result.trained().max(1));
+		let work = each.saturating_mul(count.into());
+		if work > self.work {
+			return Err(Refusal::Work { work, limit: self.work });
+		}
+		let bytes = spec.file_bytes();
+		if bytes > self.data {
+			return Err(Refusal::Data { bytes, limit: self.data });
+		}
+		let counted = Needs::of(&spec);
+		let needed = counted.memory().saturating_add(counted.rows.saturating_mul(2));
+		if needed > self.memory {
+			return Err(Refusal::Memory { needed, limit: self.memory });
+		}
+		Ok(spec)
+	}
+}
+
+/// Returns all results that can be challenged, each with its job.
+pub fn results<'a>(
+	jobs: &'a [&'a JobView],
+) -> impl Iterator<Item = (&'a JobView, WorkResult)> + 'a {
+	jobs.iter().filter(|job| is_open(job)).flat_map(|job| {
+		let groups = job.audit.iter().flat_map(|audit| &audit.groups);
+		let open = groups.filter(|group| group.decision.is_none());
+		open.map(|group| (*job, group.result))
+	})
+}
+
+/// Returns the results that `me` should look at, the next one first: the one whose window is over first.
+/// Not those of which it delivered one, and not those that were looked at, as `is_done` returns by the
+/// root of the bundle.
+pub fn next<'a>(
+	jobs: &'a [&'a JobView],
+	me: &AccountId32,
+	is_done: impl Fn(&JobView, H256) -> bool,
+) -> Vec<Subject<'a>> {
+	let until = |job: &JobView| match job.audit.as_ref().map(|audit| audit.phase) {
+		Some(AuditPhase::Standing { until }) => until,
+		_ => u32::MAX,
+	};
+	let mut found: Vec<Subject<'a>> = results(jobs)
+		.filter(|(job, _)| job.replicas.iter().all(|replica| replica.trainer != *me))
+		.filter(|(job, result)| !is_done(job, result.bundle_root))
+		.map(|(job, result)| Subject { job, result })
+		.collect();
+	found.sort_by_key(|subject| (until(subject.job), subject.job.id));
+	found
+}
+
+#[cfg(test)]
+mod tests {
+	use super::*;
+	use trainyard_client::{fake, AuditView, GroupView, ReplicaView};
+	use trainyard_protocol::{
+		audit::Decision,
+		job::{Fate, JobState},
+		JobId,
+	};
+
+	fn result(of: u8) -> WorkResult {
+		let (bundle_root, model_root) = (H256::repeat_byte(of), H256::repeat_byte(of));
+		WorkResult { bundle_root, model_root, segments: 30, diverged: false }
+	}
+
+	fn job(id: JobId, phase: AuditPhase, results: &[u8]) -> JobView {
+		let group = |of: &u8| GroupView {
+			result: result(*of),
+			convicted: vec![],
+			decision: None,
+			asked: vec![],
+			stored: vec![],
+			rescued: vec![],
+		};
+		let audit = AuditView {
+			round: 0,
+			phase,
+			audit_segments: 1,
+			seed: None,
+			groups: results.iter().map(group).collect(),
+			committee: vec![],
+			rechecks: vec![],
+		};
+		JobView { id, audit: Some(audit), ..fake::job(JobState::Auditing) }
+	}
+
+	#[test]
+	fn what_is_over_first_is_looked_at_first() {
+		let standing = |until| AuditPhase::Standing { until };
+		let me = AccountId32([1; 32]);
+		let mut decided = job(5, standing(10), &[6]);
+		if let Some(audit) = &mut decided.audit {
+			audit.groups[0].decision = Some(Decision::Rejected);
+		}
+		let commitment = None;
+		let mine = ReplicaView { trainer: me, commitment, reveal: None, fate: Fate::Working };
+		let own = JobView { replicas: vec![mine], ..job(6, standing(5), &[7]) };
+		let jobs = [
+			job(1, standing(90), &[1]),
+			job(2, standing(80), &[2, 3]),
+			job(3, AuditPhase::Committing { until: 20 }, &[4]),
+			job(4, standing(70), &[5]),
+			decided,
+			own,
+		];
+		let views: Vec<&JobView> = jobs.iter().collect();
+		let is_done = |_: &JobView, root| root == result(5).bundle_root;
+		let found: Vec<_> = next(&views, &me, is_done)
+			.iter()
+			.map(|subject| (subject.job.id, subject.result.bundle_root.0[0]))
+			.collect();
+		assert_eq!(found, [(2, 2), (2, 3), (1, 1)]);
+	}
+
+	#[test]
+	fn what_is_too_much_is_refused() {
+		let job = job(1, AuditPhase::Standing { until: 9 }, &[1]);
+		let whole = Limits { segments: 2, work: u64::MAX, data: u64::MAX, memory: u64::MAX };
+		assert!(whole.check(&job, &result(1)).is_ok());
+		let work = 2 * (job.work / 30);
+		assert!(Limits { work, ..whole }.check(&job, &result(1)).is_ok());
+		let found = Limits { work: work - 1, ..whole }.check(&job, &result(1));
+		assert_eq!(found, Err(Refusal::Work { work, limit: work - 1 }));
+		let found = Limits { data: 1, ..whole }.check(&job, &result(1));
+		assert!(matches!(found, Err(Refusal::Data { limit: 1, .. })));
+		let found = Limits { memory: 1, ..whole }.check(&job, &result(1));
+		assert!(matches!(found, Err(Refusal::Memory { limit: 1, .. })));
+	}
+}
