@@ -50,6 +50,8 @@ const PEOPLE = {
 	gone: 1_000n,
 	goneTrainer: 1_000n,
 	patient: 1_000n,
+	accused: 1_000n,
+	accuser: 1_000n,
 };
 /**
  * Periods of this chain, in blocks of a second: the runtime's own leave hours to people and to
@@ -70,6 +72,9 @@ const keys = {};
 
 const address = (name) => keys[name].address;
 const suri = (name) => `//Ferdie//${name}`;
+
+const bytesOf = (hex) => Uint8Array.from(Buffer.from(hex.slice(2), 'hex'));
+const hexOf = (bytes) => `0x${Buffer.from(bytes).toString('hex')}`;
 
 /** A job on the digits; `flags` as of submit-job. */
 const jobOf = (flags = {}) => jobFromFlags({ data: DIGITS, location: data.url('digits.csv'), ...flags });
@@ -129,7 +134,7 @@ before(
 		// Takes every job that is open to all and pays at least this much.
 		// A trainer with jobs enough drops the downloads of others: it has room for all of them here.
 		network.startWorker('trainer', '//Alice', ['--min-price', '500', '--max-parallel', '8']);
-		for (const verifier of VERIFIERS) network.startWorker('verifier', verifier, ['--bond', '100']);
+		for (const verifier of VERIFIERS) network.startWorker('verifier', verifier, ['--bond', '450']);
 		await network.verifiersReady(VERIFIERS);
 		await event('trainer-alice', { event: 'started' });
 	},
@@ -327,7 +332,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 			'checkpoint-interval': '200',
 			replicas: '2',
 			'price-per-ut': '3000',
-			'training-blocks': '200',
+			'training-blocks': '300',
 		};
 		// More than other jobs pay; each of two replicas is paid 0.575 of the price.
 		const twin = ['--bond', '100', '--min-price', '1500'];
@@ -491,7 +496,7 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		assert.equal(job.replicas[0].fate, 'accepted');
 		assert.deepEqual(
 			trainyard.verdicts(job).map(({ verdict }) => verdict),
-			['accept', 'accept', 'accept'],
+			['replayed', 'replayed', 'replayed'],
 		);
 		assert.equal(own.server.requests.length, 1, 'nobody but the trainer had the data from the submitter');
 		assert.deepEqual(trainyard.conservation(job), []);
@@ -527,6 +532,95 @@ describe('at the same time', { concurrency: 40, timeout: 420_000 }, () => {
 		assert.equal(job.replicas[0].fate, 'accepted');
 		assert.equal(job.audit.round, 0, 'the committee that asked for it went on');
 		assert.deepEqual(trainyard.conservation(job), []);
+	});
+
+	test('a false accusation is answered by the trainer alone, and pays it', async () => {
+		const { id } = await postJob(api, keys.accused, jobOf({ 'price-per-ut': '700' }));
+		const standing = ({ audit }) => trainyard.variantName(audit?.phase ?? '') === 'standing';
+		const seen = async () => {
+			const job = await network.job(id);
+			return job && standing(job) && job;
+		};
+		const job = await until('the result stands', JOB_SECONDS, seen, () => network.fleet.check());
+		// Of the third segment somebody claims another state at its end, and shows what the trainer said.
+		const [folderOf] = readdirSync(join(folder, 'trainer-alice'), { recursive: true }).filter((file) =>
+			new RegExp(`jobs/${id}-[0-9a-f]*/bundle/manifest.json$`).test(file),
+		);
+		const manifest = JSON.parse(readFileSync(join(folder, 'trainer-alice', folderOf), 'utf8'));
+		const bits = (loss) => new Uint32Array(new Float32Array([loss]).buffer)[0];
+		const leaves = manifest.checkpoints.map(({ step, state_hash: state, validation, trace }) => ({
+			step,
+			state,
+			evaluation: { lossBits: bits(validation.loss), correct: validation.correct, labels: validation.rows },
+			trace,
+		}));
+		const hashes = manifest.checkpoints.map(({ step, state_hash, validation, trace }) =>
+			trainyard.checkpointLeaf({
+				step,
+				state: bytesOf(state_hash),
+				evaluation: { loss: validation.loss, correct: validation.correct, labels: validation.rows },
+				trace: bytesOf(trace),
+			}),
+		);
+		assert.equal(hexOf(trainyard.merkleRoot(hashes)), job.replicas[0].reveal.bundle_root);
+		const segment = 2;
+		const shown = [segment, segment + 1].map((index) => ({
+			content: { Checkpoint: leaves[index] },
+			path: trainyard.merkleProof(hashes, index).map(hexOf),
+		}));
+		const { state: _, step: __, ...rest } = leaves[segment + 1];
+		const accusation = {
+			defendant: { Trainer: { job: id, who: job.replicas[0].trainer } },
+			target: { Segment: segment },
+			claimed: { End: { Checkpoint: { state: `0x${'77'.repeat(32)}`, ...rest } } },
+			leaves: shown,
+		};
+		const salt = new Uint8Array(32).fill(7);
+		const challenge = api.tx.court.challenge(accusation, salt);
+		const { defendant, target, claimed } = challenge.args[0];
+		const hash = trainyard.challengeCommitment({
+			genesis: api.genesisHash.toU8a(),
+			challenger: keys.accuser.publicKey,
+			defendant: defendant.toU8a(),
+			target: target.toU8a(),
+			claimed: claimed.toU8a(),
+			salt,
+		});
+		await assert.rejects(send(api, challenge, keys.accuser), /NotCommitted/);
+		await send(api, api.tx.court.commit(id, hash), keys.accuser);
+		const before = await balance('accuser');
+		assert.ok(before.reserved > 6n * UNIT, 'the deposit of a challenge is held');
+		const sent = await send(api, challenge, keys.accuser);
+		const [number] = sent.events.find((found) => api.events.court.Challenged.is(found)).data;
+		const dispute = Number(number);
+		// The trainer opens what it said, and it is the accuser's turn.
+		const answered = await until(
+			'the trainer answers',
+			25,
+			async () => {
+				const view = await trainyard.rpc(api, 'trainyard_dispute', [dispute]);
+				return view?.turn === 'challenger' && view;
+			},
+			() => network.fleet.check(),
+		);
+		assert.ok(answered.moves >= 1, 'one move at least');
+		assert.equal(answered.challenger, address('accuser'));
+		assert.equal((await trainyard.rpc(api, 'trainyard_disputes', [id])).length, 1);
+		const tell = async () => {
+			const told = await network.worker('dispute', ['dispute', String(dispute), '--node', network.url]);
+			assert.equal(told.status, 0, told.stderr);
+			return told.stdout;
+		};
+		assert.match(await tell(), /challenger/);
+		// It says nothing more, and its clock runs out: what it put at stake is the trainer's.
+		const done = await network.ended(id, JOB_SECONDS);
+		assert.equal(trainyard.ending(done), 'settled');
+		assert.equal(done.replicas[0].fate, 'accepted');
+		assert.equal(trainyard.money(done).won, before.reserved);
+		assert.equal((await balance('accuser')).reserved, 0n);
+		assert.equal(await trainyard.rpc(api, 'trainyard_dispute', [dispute]), null, 'it is over');
+		assert.match(await tell(), new RegExp(`dispute ${dispute}`));
+		assert.deepEqual(trainyard.conservation(done), []);
 	});
 
 	test('a bundle that disappears for good costs its trainer the deposit, and its submitter nothing', async () => {

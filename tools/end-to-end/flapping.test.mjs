@@ -43,7 +43,7 @@ before(
 			api.tx.parameters.setParameter({ Periods: { [name]: [null, blocks] } }),
 		);
 		await send(api, api.tx.sudo.sudo(api.tx.utility.batchAll(periods)), await keyFromSuri('//Alice'));
-		for (const verifier of VERIFIERS) network.startWorker('verifier', verifier, ['--bond', '100']);
+		for (const verifier of VERIFIERS) network.startWorker('verifier', verifier, ['--bond', '450']);
 		for (const driller of DRILLERS) network.startWorker('driller', driller, ['--bond', '100', '--threads', '1']);
 		const busy = (role, flags) => network.startWorker(role, BUSY, ['--node', proxy.url, ...flags]);
 		busy('trainer', ['--bond', '200', '--min-price', '500', '--max-parallel', '4']);

@@ -91,29 +91,6 @@ def uncaught(faked, segments, drawn):
     return math.comb(segments - faked, drawn) / math.comb(segments, drawn)
 
 
-def faking(share, saved=1.0, segments=30, drawn=4):
-    """What one false start state brings to one with this share of the blocks, in units of price
-    and fee of the replica, at most. All segments after it are true, and cost only the rest of
-    their work: the share `saved` of the price is saved (computing costs no more than the price),
-    and the power of all is worth no more than the fee (else anybody would buy it). It is found
-    where the one false segment is drawn; being caught loses the stake."""
-    safe = looks(share, uncaught(1, segments, drawn))
-    return safe * saved - (1 - safe) * segments / drawn
-
-
-def jump(share, segments=30, drawn=4):
-    """The same for a state that stands still: whichever segment after it is drawn, the search
-    finds the false one. So it is found unless all draws are before it. The best number of
-    segments that are trained before the jump, and its gain, at most."""
-    stake = segments / drawn
-    best = (0, -math.inf)
-    for before in range(segments):
-        safe = looks(share, math.comb(before, drawn) / math.comb(segments, drawn))
-        gain = safe * (segments - before) / segments - (1 - safe) * stake
-        best = max(best, (before, gain), key=lambda pair: pair[1])
-    return best
-
-
 def tail(share, most=12):
     """Element `j`: the probability that exactly the last `j` blocks of an epoch are the
     attacker's, `[most + 1]`."""
@@ -236,38 +213,6 @@ def break_even():
     """The sum of all power, ut/day, above which a ut of training brings less in block rewards
     than its fee: a ut adds 0.6 ut/day-days of Total ECP over all time."""
     return TRAINING * BLOCKS_PER_DAY * BLOCK_REWARD * AUTHOR_SHARE / FEE_PER_UT
-
-
-def withholding_table():
-    columns = [
-        "share of power and bonds",
-        "majority of 3 seats",
-        "with withholding",
-        "of 15 seats",
-        "with withholding",
-        "1 faked of 30 found, 4 drawn",
-        "with withholding",
-        "a jump to a standstill brings, in price + fee",
-        "a jump to another state that saves half",
-        "that saves all",
-        "blocks withheld for a majority of 3",
-    ]
-    rows = []
-    for share in (0.1, 0.2, 0.3, 0.4):
-        three, fifteen = majority(share), majority(share, 15)
-        safe = uncaught(1, 30, 4)
-        rows.append(
-            [
-                f"{share:.0%}",
-                *[percent(x, 2) for x in (three, looks(share, three))],
-                *[percent(x, 3) for x in (fifteen, looks(share, fifteen))],
-                *[percent(x) for x in (1 - safe, 1 - looks(share, safe))],
-                f"{jump(share)[1]:+.2f}",
-                *[f"{faking(share, saved):+.2f}" for saved in (0.5, 1.0)],
-                f"{withheld(share, three):.2f}",
-            ]
-        )
-    return table(columns, rows)
 
 
 def grinding_table(c=0.25):

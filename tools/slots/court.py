@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attacks import FLOP_PER_UT, looks, majority, uncaught
-from markdown import percent, table
-from tables import fill
+from attacks import FLOP_PER_UT, looks, majority, uncaught, withheld
+from markdown import fill, percent, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORD = ROOT / "docs" / "decisions" / "0029-a-court-decides-by-recomputing.md"
@@ -33,8 +32,9 @@ MULTIPLE = 3  # of the larger of price and protocol fee
 LOST = 3 / 4  # of a deposit: a quarter may go to a friend that is the finder
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)  # of power and bonds that the cheat owns
 DRAWS, DRAWN_OF, MOST_DRAWS = 45, 1_000, 16  # own draws of all seats, of so many segments
-# Replays beside these: the last segment, two that moved most, two that another seat replayed.
-DUTIES, DUTIES_OF_EACH = 5, 3
+# Replays beside these: the first segment, the last, two that moved most, two that another seat replayed.
+DUTIES, DUTIES_OF_EACH = 6, 4
+MOST_OF_ONE = 3  # of these by one seat: the first, the last, and what another one replayed
 CLASS_RATE = 2e9  # FLOP/s of the machine class gib8
 CLOCK = 4 * 3600
 PRICE_OF_1000 = 1_021.3  # docs/protocol.md: price of a job of 1,000 ut at 1 TRY
@@ -175,9 +175,10 @@ def standstill(S, N, k, w):
     return w * (w + (1 - w) * y**k) ** (S - 1), 2 * (1 - y)
 
 
-def shown(S, N, k, w):
-    """A jump that movement shows to each of the two seats that look at it."""
-    return np.array([w**2 * missed(S, N, k, w) ** (S - 2)]), np.array([2.0])
+def shown(seats):
+    """A jump that so many of the two seats see that look at movement: one at the parameters, the other at
+    the moments."""
+    return lambda S, N, k, w: (np.array([w**seats * missed(S, N, k, w) ** (S - seats)]), np.array([2.0]))
 
 
 def hidden(saved):
@@ -190,7 +191,9 @@ def missed(S, N, k, w):
     return w + (1 - w) * (1 - 1 / N) ** k
 
 
-LISTED = (no_segment, some_segments, standstill, shown)
+SEEN_TWICE, SEEN_ONCE = shown(2), shown(1)
+LISTED = (no_segment, some_segments, standstill, SEEN_TWICE, SEEN_ONCE)
+HIDDEN = tuple(hidden(saved) for saved in (1 / 3, 1 / 2, 1))
 
 
 def gain(attack, multiple, S, N, k, w):
@@ -252,7 +255,8 @@ ROWS = (
     (no_segment, "no segment is real", ((3, None),)),
     (some_segments, "a share is not", ((3, 30), (3, 100), (3, 1_000), (15, 1_000))),
     (standstill, "jump to a standstill", ((3, 30), (3, 1_000))),
-    (shown, "jump that movement shows", ((3, 1_000), (15, 1_000))),
+    (SEEN_TWICE, "jump that parameters and moments show", ((3, 1_000), (15, 1_000))),
+    (SEEN_ONCE, "jump that one of them shows", ((3, 1_000), (15, 1_000))),
     (hidden(1), "hidden, saves all", ((3, 30), (3, 1_000))),
     (hidden(0.05), "hidden, saves 5 %", ((3, 1_000),)),
 )
@@ -279,6 +283,42 @@ def attacks_table():
         return f"{multiple:.2f}" if multiple < 10 else f"{multiple:.1f}"
 
     return table(columns, [[name, who, *map(cell, row)] for name, who, row in figures])
+
+
+def withholding_table(segments=30, draws=3):
+    """What shares of power and of bonds bring to who also withholds blocks, of committees of three whose
+    seats draw so many segments each: a table of docs/proof-of-hashrate.md. Gains are in units of the
+    larger of price and fee; the author counts as if it chose what seats draw, which nobody knows."""
+    columns = [
+        "share of power and bonds",
+        "majority of 3 seats",
+        "with withholding",
+        "of 15 seats",
+        "with withholding",
+        f"1 false of {segments} found by 3 seats, {draws} drawn by each",
+        "with withholding",
+        "a jump to a standstill brings",
+        "a hidden jump that saves a third",
+        "that saves half",
+        "that saves all",
+        "blocks withheld for a majority of 3",
+    ]
+    rows = []
+    for share in SHARES[1:]:
+        three, fifteen = majority(share), majority(share, 15)
+        safe = missed(3, segments, draws, share) ** 3
+        brings = [gain(a, MULTIPLE, 3, segments, draws, share) for a in (standstill, *HIDDEN)]
+        rows.append(
+            [
+                f"{share:.0%}",
+                *[percent(x, 2) for x in (three, looks(share, three))],
+                *[percent(x, 3) for x in (fifteen, looks(share, fifteen))],
+                *[percent(x) for x in (1 - safe, 1 - looks(share, safe))],
+                *[f"{x:+.2f}" for x in brings],
+                f"{withheld(share, three):.2f}",
+            ]
+        )
+    return table(columns, rows)
 
 
 def defences_table():
@@ -324,7 +364,7 @@ def sentences():
     rest = 6 * (opening(1, 2**24) + HASH * levels(2, MOST_RESULTS)) / KIB
     ordinary = 5 * 2**20 // 4 * 3 - 2 * (2**20 + 4_096)
     room = 7 / 12 * DAY * CLASS_RATE
-    most = room / (own_draws(DRAWN_OF, 3) + DUTIES_OF_EACH) * DRAWN_OF
+    most = room / (own_draws(DRAWN_OF, 3) + MOST_OF_ONE) * DRAWN_OF
     replays = [(n, own_draws(n, 3) * 3 + DUTIES) for n in (30, 100, 1_000)]
     assert {own_draws(1_000, S) * S for S in (3, 5, 9, 15)} == {DRAWS}
     everybody = [(DRAWS + DUTIES_OF_EACH * S) / 1_000 for S in (3, 15)]

@@ -1,5 +1,7 @@
 """Tables in Markdown."""
 
+import re
+
 
 def table(columns, rows):
     """A table with these headings; each row is a list of as many texts."""
@@ -20,3 +22,12 @@ def fraction(c):
 def percent(x, digits=1):
     """A share as a percentage."""
     return f"{100 * x:.{digits}f} %"
+
+
+def fill(text, name, table):
+    """`text` with the table between the markers `<!-- name -->` and `<!-- /name -->`."""
+    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    if start not in text or end not in text:
+        raise ValueError(f"there are no markers for the table {name}")
+    pattern = re.compile(re.escape(start) + ".*?" + re.escape(end), re.DOTALL)
+    return pattern.sub(lambda _: start + table + end, text)

@@ -8,13 +8,13 @@
 import argparse
 import hashlib
 import pathlib
-import re
 
 import attacks
+import court
 import exact
 import seeds
 import svg
-from markdown import fraction, percent, table
+from markdown import fill, fraction, percent, table
 from simulate import simulate
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -228,15 +228,6 @@ def plots(runs):
     }
 
 
-def fill(text, name, table):
-    """`text` with the table between the markers `<!-- name -->` and `<!-- /name -->`."""
-    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    if start not in text or end not in text:
-        raise ValueError(f"there are no markers for the table {name}")
-    pattern = re.compile(re.escape(start) + ".*?" + re.escape(end), re.DOTALL)
-    return pattern.sub(lambda _: start + table + end, text)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--write", action="store_true", help="write docs/ instead of printing")
@@ -260,7 +251,7 @@ def main():
             "splitting": attacks.splitting_table(),
             "renting": attacks.renting_table(),
             "cost": attacks.cost_table(),
-            "withholding": attacks.withholding_table(),
+            "withholding": court.withholding_table(),
             "seed-runs": seeds.runs_table(),
             "seed-races": seeds.races_table(),
             "seed-timing": seeds.timing_table(),

@@ -460,12 +460,17 @@ def hiding_table():
 # What finds a false start state.
 
 
-def found_at_once(segments, drawn, after):
+def missed(false, segments, drawn, seats):
+    """The probability that none of `seats` seats, which draw for themselves, draws a false segment."""
+    return uncaught(false, segments, drawn) ** seats
+
+
+def found_at_once(segments, drawn, after, seats):
     """The probability that a draw has one of the last `after` segments."""
-    return 1 - uncaught(after, segments, drawn)
+    return 1 - missed(after, segments, drawn, seats)
 
 
-def detection_table(segments=30, drawn=3):
+def detection_table(segments=30, drawn=3, seats=3):
     """One jump, or a way spread over several false segments, as early as may be: a standstill is
     found by any draw of a segment in it (the search leads to the last false segment), a state that
     moves by the draw of a false segment alone."""
@@ -478,32 +483,35 @@ def detection_table(segments=30, drawn=3):
     states = [("dead", True), ("saturated", True), ("equal units", True), ("huge moments", None)]
     states += [("low rank, no units equal", False), ("nearly still", False)]
     for name, still in states:
-        once = 1 - uncaught(1, segments, drawn)
+        once = 1 - missed(1, segments, drawn, seats)
         if still is None:
             rows.append([name, "yes", "yes", percent(once), percent(1.0), "", "", ""])
             continue
         false = way[name.split()[0]] if still else 5
-        several = 1 - uncaught(false, segments, drawn)
-        now = [found_at_once(segments, drawn, segments) if still else x for x in (once, several)]
+        several = 1 - missed(false, segments, drawn, seats)
+        now = [found_at_once(segments, drawn, segments, seats) if still else x for x in (once, several)]
         cells = [percent(once), percent(now[0]), str(false), percent(several), percent(now[1])]
         rows.append([name, "no", "yes" if still else "no", *cells])
     return table(columns, rows)
 
 
-def left_table(segments=30, drawn=3):
-    """The best attack that is left: one false state that is cheap to go on from and moves enough
-    not to stand still. Its gain in units of price and fee, with the power of all segments worth the
-    fee; the stake is (price + fee) N / k."""
-    columns = ["work saved after the jump", "found", "gain, no blocks"]
-    columns += ["20 % of the blocks", "40 % of the blocks"]
+def left_table(segments=30, drawn=3, seats=3):
+    """The best attack that is left: one false state that is cheap to go on from, moves enough not to
+    stand still, and no farther than others. Its gain in units of the larger of price and fee, with the
+    power of all segments worth as much; three quarters of a deposit of three prices are lost, since a
+    friend may be the finder. A seat is its own with the share of power and bonds, and its blocks are
+    withheld, as if it knew what seats draw."""
+    columns = ["work saved after the jump", "found", "gain, no seats"]
+    columns += ["20 % of power and bonds", "40 %"]
     rows = []
     safe = uncaught(1, segments, drawn)
     for saved in (0.33, 0.5, 0.67, 0.9, 1.0):
         gains = []
         for share in (0.0, 0.2, 0.4):
-            kept = safe / (1 - share * (1 - safe))
-            gains.append(f"{kept * saved - (1 - kept) * segments / drawn:+.2f}")
-        rows.append([f"{saved:.0%}", percent(1 - safe), *gains])
+            escaped = (share + (1 - share) * safe) ** seats
+            kept = escaped / (1 - share * (1 - escaped))
+            gains.append(f"{kept * 2 * saved - (1 - kept) * 3 * 3 / 4:+.2f}")
+        rows.append([f"{saved:.0%}", percent(1 - safe**seats), *gains])
     return table(columns, rows)
 
 

@@ -15,18 +15,25 @@ import { fixed, parseAmount } from './units.js';
 export const MAX_TEXT = 256;
 
 /**
- * Terms that suit a small job on a chain with blocks of a second. Without `audit_fee`, the
- * least that the chain takes for the job, see `withAuditFee`.
+ * Terms that suit a small job on a chain with blocks of a second. Without `audit_segments`, the
+ * fewest draws that the chain takes for the job, see `leastDraws`; without `audit_fee`, the least fee,
+ * see `withAuditFee`.
  */
 export const DEFAULT_TERMS = {
 	price_per_ut: '1000000000000000',
 	replicas: 1,
 	verifiers: 3,
-	audit_segments: 3,
 	apply_blocks: 10,
 	training_blocks: 120,
 	undecided_percent: 20,
 };
+
+/**
+ * The fewest segments that each of `verifiers` seats draws of a job of so many `segments`: all together 45
+ * of 1,000 or more.
+ */
+export const leastDraws = (segments, verifiers) =>
+	Math.max(1, Math.ceil((45 * Math.min(segments, 1000)) / (1000 * Math.max(verifiers, 1))));
 
 /** Training of the digits, where flags and file say nothing else. */
 export const DEFAULT_TRAINING = {
@@ -195,6 +202,8 @@ export function jobFromFlags(flags) {
 	]) {
 		if (flags[key]) terms[key.replaceAll('-', '_')] = integer(flags[key], `--${key}`);
 	}
+	const { steps, checkpoint_interval: interval } = training;
+	terms.audit_segments ??= leastDraws(Math.ceil(steps / Math.max(interval, 1)), terms.verifiers);
 	checkJob({ spec, terms });
 	return { spec, terms };
 }

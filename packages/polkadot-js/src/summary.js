@@ -2,7 +2,7 @@
 
 import { formatAmount, formatWork } from './units.js';
 import { sheet } from './table.js';
-import { drawn, drawnText, ending, money, replayedShare, segments, trainedText, verdictsText } from './views.js';
+import { ending, money, replayed, replayedShare, replayedText, segments, trainedText, verdictsText } from './views.js';
 
 const percent = (share, digits = 1) => `${(share * 100).toFixed(digits)} %`;
 
@@ -32,7 +32,7 @@ export function summary(jobs, extra = {}) {
 		['segments trained', trainedText],
 		['work', (job) => formatWork(job.work)],
 		['price per ut', (job) => formatAmount(job.terms.price_per_ut)],
-		['segments replayed', (job) => `${drawn(job).length} of ${segments(job.spec)} (${drawnText(job)})`],
+		['segments replayed', (job) => `${replayed(job).length} of ${segments(job.spec)} (${replayedText(job) || '-'})`],
 		['verdicts', verdictsText],
 		['escrowed', (job) => formatAmount(money(job).escrowed)],
 		['paid to trainers', (job) => formatAmount(money(job).paid_to_trainers)],
@@ -41,7 +41,6 @@ export function summary(jobs, extra = {}) {
 		['refunded', (job) => formatAmount(money(job).refunded)],
 		['slashed', (job) => formatAmount(money(job).slashed)],
 		['  to the submitter', (job) => formatAmount(money(job).slashed_to_submitter)],
-		['  to verifiers', (job) => formatAmount(money(job).slashed_to_verifiers)],
 		['  to the jackpot', (job) => formatAmount(money(job).slashed_to_jackpot)],
 		['  to those who convicted', (job) => formatAmount(money(job).slashed_to_finders)],
 		['  burned', (job) => formatAmount(money(job).slashed_burned)],
@@ -54,9 +53,9 @@ export function summary(jobs, extra = {}) {
 	);
 }
 
-/** What one verifier computed as a share of the training: by steps, and by time if known. */
+/** What a verifier computed in the mean as a share of the training: by steps, and by time if known. */
 function verificationText(job, { trainingSeconds, replaySeconds } = {}) {
-	if (drawn(job).length === 0) return '-';
+	if (replayed(job).length === 0) return '-';
 	const share = `${percent(replayedShare(job))} of the steps each`;
 	if (!trainingSeconds || !replaySeconds) return share;
 	return `${share}, ${percent(replaySeconds / trainingSeconds)} of the time`;

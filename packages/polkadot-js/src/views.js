@@ -22,8 +22,7 @@ export function conservation(job) {
 	const wrong = [];
 	const out = m.paid_to_trainers + m.paid_to_verifiers + m.burned + m.refunded;
 	if (m.escrowed !== out) wrong.push(`the escrow was ${m.escrowed}, but ${out} left it`);
-	const split =
-		m.slashed_to_submitter + m.slashed_to_verifiers + m.slashed_to_jackpot + m.slashed_burned + m.slashed_to_finders;
+	const split = m.slashed_to_submitter + m.slashed_to_jackpot + m.slashed_burned + m.slashed_to_finders;
 	if (m.slashed !== split) wrong.push(`${m.slashed} was slashed, but ${split} was distributed`);
 	return wrong;
 }
@@ -34,16 +33,29 @@ export const checkpointStep = (spec, index) => Math.min(spec.training.checkpoint
 /** Number of segments of a job. */
 export const segments = (spec) => Math.ceil(spec.training.steps / spec.training.checkpoint_interval);
 
-/** Segments drawn for replay, one list for each distinct result; empty before the draw. */
-export const drawnByResult = (job) =>
-	(job.audit?.groups ?? []).map(({ drawn }) => drawn).filter((drawn) => drawn.length > 0);
+/** What seats of the last round showed that they replayed: verifier, number of the result, segments. */
+export function replays(job) {
+	return (job.audit?.committee ?? []).flatMap(({ verifier, findings }) =>
+		(findings?.verdicts ?? []).flatMap((verdict, group) => {
+			if (variantName(verdict) !== 'replayed') return [];
+			return [{ verifier, group, segments: variantValue(verdict).evidence.map(({ segment }) => segment) }];
+		}),
+	);
+}
 
-/** Segments drawn for replay of all results together. */
-export const drawn = (job) => drawnByResult(job).flat();
+/** Segments that some seat replayed, ascending: a list for each distinct result that any did. */
+export function replayedByResult(job) {
+	const of = (group) => replays(job).flatMap((replay) => (replay.group === group ? replay.segments : []));
+	const lists = (job.audit?.groups ?? []).map((_, group) => [...new Set(of(group))].sort((a, b) => a - b));
+	return lists.filter((list) => list.length > 0);
+}
+
+/** Segments that some seat replayed, of all results together. */
+export const replayed = (job) => replayedByResult(job).flat();
 
 /** Those of each result as text: `0, 2`, or `0, 2; 1, 5` where there are two results. */
-export const drawnText = (job) =>
-	drawnByResult(job)
+export const replayedText = (job) =>
+	replayedByResult(job)
 		.map((segments) => segments.join(', '))
 		.join('; ');
 
@@ -62,32 +74,32 @@ export const trainedText = (job) => {
 	return job.replicas.map(text).join(', ') || '-';
 };
 
-/** Share of the steps of the distinct results that one verifier replayed, 0 to 1. */
+/** Share of the steps of a result that a seat replayed in the mean, 0 to 1. */
 export function replayedShare(job) {
 	const { spec } = job;
-	const replayed = drawn(job).reduce(
-		(sum, segment) => sum + checkpointStep(spec, segment + 1) - checkpointStep(spec, segment),
-		0,
-	);
-	const trained = (job.audit?.groups ?? []).reduce(
-		(sum, { result }) => sum + checkpointStep(spec, result.segments + (result.diverged ? 1 : 0)),
-		0,
-	);
-	return trained === 0 ? 0 : replayed / trained;
+	const shares = replays(job).map(({ group, segments }) => {
+		const { result } = job.audit.groups[group];
+		const steps = segments.reduce(
+			(sum, segment) => sum + checkpointStep(spec, segment + 1) - checkpointStep(spec, segment),
+			0,
+		);
+		return steps / checkpointStep(spec, result.segments + (result.diverged ? 1 : 0));
+	});
+	return shares.length === 0 ? 0 : shares.reduce((sum, share) => sum + share) / shares.length;
 }
 
-/** Every verdict of the last round: verifier, group, verdict in words. */
+/** Every verdict of the last round: verifier, group, verdict in words, and what it says is false. */
 export function verdicts(job) {
 	return (job.audit?.committee ?? []).flatMap(({ verifier, findings }) =>
-		(findings ?? []).map((verdict, group) => {
+		(findings?.verdicts ?? []).map((verdict, group) => {
 			const name = variantName(verdict);
-			const reason = name === 'reject' ? variantName(variantValue(verdict)) : null;
+			const reason = name === 'rejected' ? variantName(variantValue(verdict).target) : null;
 			return { verifier, group, verdict: name, reason };
 		}),
 	);
 }
 
-/** Verdicts counted: `3 accept`, `2 reject (wrong_segment), 1 silent`. */
+/** Verdicts counted: `3 replayed`, `2 rejected (segment), 1 silent`. */
 export function verdictsText(job) {
 	const counts = new Map();
 	const count = (text) => counts.set(text, (counts.get(text) ?? 0) + 1);

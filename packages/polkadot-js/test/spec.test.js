@@ -96,6 +96,9 @@ test('flags become a job', () => {
 	assert.equal(terms.price_per_ut, '2500000000000');
 	assert.equal(terms.audit_fee, '1000000000');
 	assert.equal(terms.audit_segments, 2);
+	const draws = (more) => jobFromFlags(flags(more)).terms.audit_segments;
+	assert.deepEqual([draws({}), draws({ 'checkpoint-interval': '1' })], [1, 15], 'as few as are taken');
+	assert.equal(draws({ 'checkpoint-interval': '1', verifiers: '15' }), 3);
 	// The class of machines has a default, and no other is known.
 	assert.equal(toChain({ spec, terms }).terms.machine, 'Gib8');
 	assert.doesNotThrow(() => checkJob({ spec, terms: { ...terms, machine: 'gib8' } }));

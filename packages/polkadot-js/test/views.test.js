@@ -6,7 +6,13 @@ import { summary } from '../src/summary.js';
 import { fixed, formatAmount, formatWork, parseAmount } from '../src/units.js';
 import * as views from '../src/views.js';
 
-const evidence = (segment) => ({ segment, trace_root: '0x11', end_state: '0x22', idle_since: null });
+const evidence = (segment) => ({ segment, trace_root: '0x11', ended: { diverged: { step: 7 } }, idle_since: null });
+
+/** Findings of a seat that replayed these segments of the only result. */
+const found = (...segments) => ({
+	draw: { pre_output: '0x22', proof: '0x33' },
+	verdicts: [{ replayed: { evidence: segments.map(evidence), moved: null, parts: [] } }],
+});
 
 /** A job as `trainyard_job` gives it, settled: escrow 100, paid 60 + 9 + 1, back 30. */
 const settled = () => ({
@@ -29,10 +35,10 @@ const settled = () => ({
 	audit: {
 		round: 0,
 		phase: 'done',
-		groups: [{ result: { segments: 3 }, drawn: [0, 2], decision: 'accepted', asked: [], rescued: [] }],
+		groups: [{ result: { segments: 3 }, convicted: [], decision: 'accepted', asked: [], stored: [], rescued: [] }],
 		committee: [
-			{ verifier: 'a', commitment: '0x07', findings: [{ accept: [evidence(0), evidence(2)] }] },
-			{ verifier: 'b', commitment: '0x07', findings: [{ accept: [evidence(0), evidence(2)] }] },
+			{ verifier: 'a', commitment: '0x07', findings: found(0, 2) },
+			{ verifier: 'b', commitment: '0x07', findings: found(0, 2) },
 			{ verifier: 'c', commitment: null, findings: null },
 		],
 	},
@@ -44,7 +50,6 @@ const settled = () => ({
 		refunded: '30',
 		slashed: '0',
 		slashed_to_submitter: '0',
-		slashed_to_verifiers: '0',
 		slashed_to_jackpot: '0',
 		slashed_burned: '0',
 		slashed_to_finders: '0',
@@ -76,14 +81,15 @@ test('money that adds up passes, and each way of not adding up is named', () => 
 
 test('verdicts, segments and shares are read from the audit', () => {
 	const job = settled();
-	assert.equal(views.verdictsText(job), '2 accept, 1 silent');
+	assert.equal(views.verdictsText(job), '2 replayed, 1 silent');
 	assert.equal(views.segments(job.spec), 3);
 	// Segment 0 has 50 of the 130 steps, segment 2 only the last 30.
 	assert.equal(views.replayedShare(job), 80 / 130);
-	job.audit.committee[0].findings = [{ reject: { wrong_segment: evidence(2) } }];
-	job.audit.committee[1].findings = [{ reject: 'wrong_model' }];
-	assert.equal(views.verdictsText(job), '1 reject (wrong_segment), 1 reject (wrong_model), 1 silent');
-	job.audit.committee[0].findings = ['unavailable'];
+	const rejected = (target) => ({ verdicts: [{ rejected: { account: 'x', target, claimed: 'other', leaves: [] } }] });
+	job.audit.committee[0].findings = rejected({ segment: 2 });
+	job.audit.committee[1].findings = rejected('model');
+	assert.equal(views.verdictsText(job), '1 rejected (segment), 1 rejected (model), 1 silent');
+	job.audit.committee[0].findings = { verdicts: ['unavailable'] };
 	assert.match(views.verdictsText(job), /1 unavailable/);
 	assert.equal(views.ending(job), 'settled');
 	assert.equal(views.ending({ state: 'training' }), null);
@@ -100,21 +106,31 @@ test('a job that stopped early is shown as such', () => {
 	const diverged = structuredClone(job);
 	diverged.replicas[0].reveal.diverged = true;
 	assert.equal(views.trainedText(diverged), '2 of 3 (diverged), -');
-	// Two results, each with a draw of its own among its segments.
-	const group = (segments, drawn) => ({ result: { segments }, drawn, decision: null, asked: [], rescued: [] });
-	job.audit.groups = [group(2, [0, 1]), group(3, [0, 2]), group(3, [])];
-	assert.deepEqual(views.drawnByResult(job), [
+	// Three results, of which nobody replayed the last, and each seat has draws of its own.
+	const group = (segments) => ({
+		result: { segments },
+		convicted: [],
+		decision: null,
+		asked: [],
+		stored: [],
+		rescued: [],
+	});
+	job.audit.groups = [group(2), group(3), group(3)];
+	const both = (one, other) => ({ verdicts: [...found(...one).verdicts, ...found(...other).verdicts, 'unavailable'] });
+	job.audit.committee[0].findings = both([0, 1], [2]);
+	job.audit.committee[1].findings = both([1], [0, 2]);
+	assert.deepEqual(views.replayedByResult(job), [
 		[0, 1],
 		[0, 2],
 	]);
-	assert.equal(views.drawnText(job), '0, 1; 0, 2');
-	// 100 of the 100 steps of the one, 80 of the 130 of each of the others.
-	assert.equal(views.replayedShare(job), 180 / 360);
+	assert.equal(views.replayedText(job), '0, 1; 0, 2');
+	// Of the 100 steps of the one all and 50, of the 130 of the other 30 and 80.
+	assert.equal(views.replayedShare(job), (1 + 30 / 130 + 50 / 100 + 80 / 130) / 4);
 	assert.match(standing(job), /^ended: settled, trained 2 of 3 \(stopped early\), - segments$/);
 	assert.match(summary([job]), /segments trained\s+2 of 3 \(stopped early\), -/);
 	job.audit = null;
 	assert.equal(views.replayedShare(job), 0);
-	assert.deepEqual(views.drawn(job), []);
+	assert.deepEqual(views.replayed(job), []);
 });
 
 test('a job under way is shown in a line', () => {
@@ -123,7 +139,7 @@ test('a job under way is shown in a line', () => {
 	job.audit.phase = { committing: { until: 77 } };
 	assert.equal(
 		standing(job),
-		'auditing, trained 3 of 3 segments, round 1 committing, segments 0, 2, 2 of 3 verdicts committed, 2 revealed, until block 77 at the latest',
+		'auditing, trained 3 of 3 segments, round 1 committing, segments 0, 2 replayed, 2 of 3 verdicts committed, 2 revealed, until block 77 at the latest',
 	);
 	job.state = 'open';
 	job.audit = null;

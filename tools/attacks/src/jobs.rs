@@ -1,34 +1,40 @@
 //! Jobs in a scene: who posts, trains and verifies them.
 //!
 //! [`Scene::act`] makes the next call of everyone who has one to make, as their daemons would. An
-//! attacker is one who works with a false root, or a verifier with a voice of its own.
+//! attacker is one who works with something false, or a verifier with a voice of its own.
 
-use crate::{
-	scene::{Party, Scene},
-	states,
-};
+use crate::scene::{Party, Scene, Side};
 use frame_support::traits::Get;
 use sp_runtime::DispatchError;
-use std::rc::Rc;
+use std::{collections::BTreeSet, rc::Rc};
+use trainyard_court::testing::{
+	jobs,
+	run::{Change, Job, Run},
+};
 use trainyard_program::{
 	needs::MachineClass,
-	spec::{JobSpec, ONE_NANO},
-	work,
+	spec::{CheckedSpec, JobSpec, ONE_NANO},
+	work, MicroUt,
 };
 use trainyard_protocol::{
-	audit::{AuditPhase, Findings, GroupVerdict, RejectReason, SegmentEvidence},
+	accusation::Target,
+	audit::{AuditPhase, Findings, Paths},
 	blob::Chunked,
-	commitment, fees,
-	job::{BlockNumber, JobState, Reveal, Settlement, Terms, MAX_AUDIT_WORK, UNDECIDED_PERCENT},
-	views::{AuditView, GroupView, JobView},
+	commitment, duties, fees,
+	job::{BlockNumber, JobState, Reveal, Settlement, Terms, WorkResult, UNDECIDED_PERCENT},
+	views::{AuditView, GroupView, JobView, ReplicaView},
 	JobId, Text, H256,
 };
 use trainyard_runtime::{
 	api::runtime_decl_for_trainyard_api::TrainyardApi, configs::periods::RevealBlocks, *,
 };
+use trainyard_sandbox::{
+	bundles::{bent, Bundle},
+	seats::{Seat, Verdict},
+};
 
 /// What everybody salts with: nobody here looks for it.
-const SALT: [u8; 32] = [7; 32];
+pub const SALT: [u8; 32] = [7; 32];
 
 /// The states of an honest result hash to this byte, again and again.
 pub const TRUE: u8 = 1;
@@ -74,18 +80,28 @@ impl Model {
 	}
 }
 
+/// How a trainer comes to its result.
+#[derive(Clone, Copy)]
+pub enum Makes {
+	/// It makes it up: of states of this byte, honest where it is [`TRUE`]. Says after how many segments
+	/// training left the finite numbers, if it did.
+	Up(u8, Option<u32>),
+	/// It trains [`trained`], or something that it makes of the honest training.
+	Trains(fn(&Job, &Run) -> Run),
+}
+
 /// What a trainer brings for a job.
 pub struct Work {
 	/// The job.
 	pub job: JobId,
 	/// Who.
 	pub trainer: Party,
+	/// How it comes to its result.
+	pub makes: Makes,
+	/// What it delivers, once it has it.
+	pub bundle: Option<Rc<Bundle>>,
 	/// Its model.
 	pub model: Rc<Model>,
-	/// Of what byte the states of its bundle are; [`TRUE`] where it is honest.
-	pub byte: u8,
-	/// After how many segments training left the finite numbers, as it says.
-	pub diverged: Option<u32>,
 	/// Blocks for which it waits before it reveals.
 	pub delay: BlockNumber,
 }
@@ -99,61 +115,101 @@ pub struct Ask<'a> {
 	/// The committee.
 	pub audit: &'a AuditView<AccountId>,
 	/// The result.
-	pub group: &'a GroupView,
+	pub group: &'a GroupView<AccountId>,
+	/// What was delivered.
+	pub delivered: &'a Rc<Bundle>,
+	/// What an honest training delivers.
+	pub truth: &'a Rc<Bundle>,
+	/// What a cheat would deliver in its place, where the job is trained.
+	pub lie: Option<&'a Rc<Bundle>>,
+	/// The segments of which it has to reveal evidence.
+	pub segments: &'a [u32],
+}
+
+/// What one says of a result.
+#[derive(Clone)]
+pub enum Say {
+	/// It vouches for it, by evidence that agrees.
+	Vouches,
+	/// It accuses one of its trainers of this segment, which ends as in that bundle.
+	Rejects(u32, Rc<Bundle>),
+	/// It could not have or replay it.
+	Unavailable,
 }
 
 /// What verifiers say; with `None` one says nothing.
-pub type Voice<'a> = &'a dyn Fn(&Ask) -> Option<GroupVerdict>;
+pub type Voice<'a> = &'a dyn Fn(&Ask) -> Option<Say>;
 
 /// What an honest verifier says of a result that it could fetch.
-pub fn truth(ask: &Ask) -> Option<GroupVerdict> {
-	let result = &ask.group.result;
-	Some(if states::is_of(TRUE, result) {
-		accepts(ask)?
-	} else {
-		GroupVerdict::Reject(match result.diverged_in() {
-			Some(segment) => RejectReason::NotDiverged(found(segment)),
-			None => RejectReason::WrongSegment(found(*ask.group.drawn.first()?)),
-		})
-	})
+pub fn truth(ask: &Ask) -> Option<Say> {
+	let mut segments = ask.segments.iter();
+	let wrong = segments.find(|segment| ask.delivered.is_false(**segment, ask.truth));
+	Some(wrong.map_or(Say::Vouches, |segment| Say::Rejects(*segment, ask.truth.clone())))
 }
 
 /// What somebody says who finds any result true.
-pub fn accepts(ask: &Ask) -> Option<GroupVerdict> {
-	let replayed: Vec<_> = ask.group.drawn.iter().map(|segment| found(*segment)).collect();
-	Some(GroupVerdict::Accept(replayed.try_into().expect("there are few")))
-}
-
-/// What a replay of a segment is said to have found.
-fn found(segment: u32) -> SegmentEvidence {
-	SegmentEvidence {
-		segment,
-		trace_root: H256::repeat_byte(TRUE),
-		end_state: H256::repeat_byte(TRUE),
-		idle_since: None,
-	}
+pub fn accepts(_: &Ask) -> Option<Say> {
+	Some(Say::Vouches)
 }
 
 /// Terms of a small job, with the least fee for [`JobSpec::noisy_example`].
 pub fn terms() -> Terms {
 	let price_per_ut = 100 * TRY;
 	let spec = JobSpec::noisy_example().check().expect("it is valid");
-	let audit_fee = fees::audit_fee(&spec, 2, price_per_ut).expect("it is in range");
-	Terms {
+	let terms = Terms {
 		price_per_ut,
 		replicas: 1,
 		verifiers: 3,
 		audit_segments: 2,
-		audit_fee,
+		audit_fee: 0,
 		apply_blocks: 3,
 		training_blocks: 30,
 		machine: MachineClass::default(),
 		undecided_percent: UNDECIDED_PERCENT,
-	}
+	};
+	with_fee(&spec, terms)
 }
 
-/// A job of one segment whose audit is nearly the largest there may be, and its terms.
-pub fn heavy() -> (JobSpec, Terms) {
+/// These terms of [`JobSpec::noisy_example`] with that many replicas, and the least fee for them.
+pub fn replicated(replicas: u32) -> Terms {
+	let spec = JobSpec::noisy_example().check().expect("it is valid");
+	with_fee(&spec, Terms { replicas, ..terms() })
+}
+
+/// These terms with the least fee.
+fn with_fee(spec: &CheckedSpec, terms: Terms) -> Terms {
+	let audit_fee = fees::audit_fee(spec, &terms).expect("it is in range");
+	Terms { audit_fee, ..terms }
+}
+
+/// A small job that is really trained, with data of its own: the court can compute it. It has one
+/// segment, so every seat replays it.
+pub fn trained() -> Job {
+	let mut spec = jobs::spec();
+	(spec.training.steps, spec.training.checkpoint_interval) = (2, 2);
+	Job::new(spec)
+}
+
+/// What an honest trainer of [`trained`] makes.
+pub fn honestly(job: &Job, _: &Run) -> Run {
+	Run::new(job, Change::Nothing)
+}
+
+/// What a cheat makes: one element of the last step is another, and all that follows from it.
+pub fn bends(job: &Job, honest: &Run) -> Run {
+	bent(job, honest, 0, 1)
+}
+
+/// Terms of [`trained`]. All of it is less than a millionth of a `ut`, so that is what counts, and costs
+/// 20 TRY.
+pub fn trained_terms() -> Terms {
+	let terms = Terms { price_per_ut: 20_000_000 * TRY, audit_segments: 1, ..terms() };
+	with_fee(trained().spec(), terms)
+}
+
+/// A job of one segment whose audit is nearly this work, or the most that there may be, and its terms.
+pub fn heavy(most: Option<MicroUt>) -> (JobSpec, Terms) {
+	let most = most.unwrap_or_else(|| duties::most_work(MachineClass::default().rate()));
 	let with = |steps: u32| {
 		let mut spec = JobSpec::noisy_example();
 		spec.training.steps = steps;
@@ -162,7 +218,7 @@ pub fn heavy() -> (JobSpec, Terms) {
 	};
 	let fits = |steps: u32| {
 		let spec = with(steps).check().expect("it is valid");
-		work::audit_micro_ut(&spec, 1).is_ok_and(|work| work <= MAX_AUDIT_WORK)
+		work::audit_micro_ut(&spec, 1).is_ok_and(|work| work <= most)
 	};
 	let (mut fit, mut none) = (1, 1 << 26);
 	while none - fit > 1 {
@@ -171,8 +227,7 @@ pub fn heavy() -> (JobSpec, Terms) {
 	}
 	let spec = with(fit);
 	let checked = spec.clone().check().expect("it is valid");
-	let audit_fee = fees::audit_fee(&checked, 1, 1).expect("it is in range");
-	(spec, Terms { audit_segments: 1, price_per_ut: 1, audit_fee, ..terms() })
+	(spec, with_fee(&checked, Terms { audit_segments: 1, price_per_ut: 1, ..terms() }))
 }
 
 /// A rate or a share, in the units of a specification.
@@ -193,18 +248,75 @@ impl Scene {
 		Ok(self.chain.state(pallet_task_market::NextJob::<Runtime>::get) - 1)
 	}
 
-	/// From now on `trainer` works on `job`, and brings a bundle of this byte.
+	/// From now on `trainer` works on `job`, and brings states of this byte.
 	pub fn works(&mut self, trainer: &Party, job: JobId, byte: u8) {
-		let (trainer, model) = (trainer.clone(), Model::small(job));
-		self.works.push(Work { job, trainer, model, byte, diverged: None, delay: 0 });
+		self.makes(trainer, job, Makes::Up(byte, None));
 	}
 
 	/// The same, and says that training left the finite numbers after that many segments.
 	pub fn diverges(&mut self, trainer: &Party, job: JobId, byte: u8, segments: u32) {
-		self.works(trainer, job, byte);
-		if let Some(work) = self.works.last_mut() {
-			work.diverged = Some(segments);
+		self.makes(trainer, job, Makes::Up(byte, Some(segments)));
+	}
+
+	/// From now on `trainer` works on `job`, which is [`trained`].
+	pub fn trains(&mut self, trainer: &Party, job: JobId, training: fn(&Job, &Run) -> Run) {
+		self.makes(trainer, job, Makes::Trains(training));
+	}
+
+	fn makes(&mut self, trainer: &Party, job: JobId, makes: Makes) {
+		let (trainer, model) = (trainer.clone(), Model::small(job));
+		self.works.push(Work { job, trainer, makes, bundle: None, model, delay: 0 });
+	}
+
+	/// Lets everyone who has a replica of this job make its result.
+	fn make(&mut self, view: &JobView<AccountId>) {
+		let Some(seed) = view.seed else { return };
+		for work in self.works.iter_mut().filter(|w| w.job == view.id && w.bundle.is_none()) {
+			if view.replicas.iter().all(|replica| replica.trainer != work.trainer.account) {
+				continue;
+			}
+			let spec = view.spec.clone().check().expect("it was posted");
+			let bundle = match work.makes {
+				Makes::Up(byte, diverged) => {
+					let segments = diverged.unwrap_or(spec.segments());
+					Bundle::made_up(&spec, byte, segments, diverged.is_some())
+				}
+				Makes::Trains(training) => {
+					let mut job = trained();
+					assert_eq!(job.spec().spec(), &view.spec, "it is the job that can be trained");
+					job.world.case.seed = seed;
+					let honest = Run::new(&job, Change::Nothing);
+					let run = training(&job, &honest);
+					work.model = Model::new(&run.model_bytes);
+					let lie = Rc::new(Bundle::trained(bends(&job, &honest)));
+					self.lies.insert(view.id, lie);
+					self.truths.insert(view.id, Rc::new(Bundle::trained(honest)));
+					Bundle::trained(run)
+				}
+			};
+			work.bundle = Some(Rc::new(bundle));
 		}
+	}
+
+	/// What was delivered as this result of `job`.
+	pub fn delivered(&self, job: JobId, bundle_root: &H256) -> Rc<Bundle> {
+		let of_job = self.works.iter().filter(|work| work.job == job);
+		let mut bundles = of_job.filter_map(|work| work.bundle.as_ref());
+		let bundle = bundles.find(|bundle| bundle.root() == *bundle_root);
+		bundle.expect("somebody here delivered it").clone()
+	}
+
+	/// What an honest training delivers in the place of this result.
+	pub fn truth_of(&self, view: &JobView<AccountId>, result: &WorkResult) -> Rc<Bundle> {
+		if let Some(truth) = self.truths.get(&view.id) {
+			return truth.clone();
+		}
+		let spec = view.spec.clone().check().expect("it was posted");
+		let same = Bundle::made_up(&spec, TRUE, result.segments, result.diverged);
+		Rc::new(match same.root() == result.bundle_root {
+			true => same,
+			false => Bundle::made_up(&spec, TRUE, spec.segments(), false),
+		})
 	}
 
 	/// A job as clients see it.
@@ -242,12 +354,16 @@ impl Scene {
 		let jobs = self.chain.state(Runtime::active_jobs);
 		let now = self.height();
 		for view in &jobs {
+			self.make(view);
 			let mut calls = Vec::new();
 			match view.state {
 				JobState::Open => self.applying(view, &mut calls),
 				JobState::Training => self.committing(view, &mut calls),
 				JobState::Revealing => self.revealing(view, now, &mut calls),
-				JobState::Auditing => self.auditing(view, voice, &mut calls),
+				JobState::Auditing => {
+					self.disputing(view.id);
+					self.auditing(view, voice, &mut calls);
+				}
 				JobState::Seeding | JobState::Ended(_) => {}
 			}
 			for (who, call) in calls {
@@ -273,7 +389,7 @@ impl Scene {
 	fn of_replicas<'a>(
 		&'a self,
 		view: &'a JobView<AccountId>,
-	) -> impl Iterator<Item = (&'a Work, &'a trainyard_protocol::views::ReplicaView<AccountId>)> {
+	) -> impl Iterator<Item = (&'a Work, &'a ReplicaView<AccountId>)> {
 		view.replicas.iter().filter_map(|replica| {
 			let mut works = self.works.iter();
 			let own = works.find(|w| w.job == view.id && w.trainer.account == replica.trainer);
@@ -291,23 +407,32 @@ impl Scene {
 		}
 	}
 
-	/// What a trainer reveals.
-	fn reveal_of(view: &JobView<AccountId>, work: &Work) -> Reveal {
-		let segments = work.diverged.unwrap_or(view.spec.segments());
-		let diverged = work.diverged.is_some();
+	/// What a trainer reveals, who has made its result.
+	fn reveal_of(work: &Work) -> Reveal {
+		let bundle = work.bundle.as_ref().expect("it has a result");
+		let result = bundle.result(work.model.root);
 		Reveal {
-			bundle_root: states::root(work.byte, segments, diverged),
-			model_root: work.model.root,
-			segments,
-			diverged,
+			bundle_root: result.bundle_root,
+			model_root: result.model_root,
+			segments: result.segments,
+			diverged: result.diverged,
 			location: Text::new("http://127.0.0.1:8600").expect("it is short"),
 		}
 	}
 
 	/// What a trainer commits to.
-	pub fn commitment(&self, view: &JobView<AccountId>, work: &Work) -> H256 {
-		let result = Self::reveal_of(view, work).result();
+	fn commitment(&self, view: &JobView<AccountId>, work: &Work) -> H256 {
+		let result = Self::reveal_of(work).result();
 		commitment::result(&self.genesis, view.id, &work.trainer.account, &result, &SALT)
+	}
+
+	/// What a trainer of `job` commits to whose states are of this byte.
+	pub fn commitment_to(&mut self, job: JobId, trainer: &Party, byte: u8) -> H256 {
+		let view = self.job(job);
+		let spec = view.spec.clone().check().expect("it was posted");
+		let bundle = Bundle::made_up(&spec, byte, spec.segments(), false);
+		let result = bundle.result(Model::small(job).root);
+		commitment::result(&self.genesis, job, &trainer.account, &result, &SALT)
 	}
 
 	fn revealing(
@@ -323,7 +448,7 @@ impl Scene {
 				continue;
 			}
 			if replica.reveal.is_none() {
-				let (job, reveal) = (view.id, Self::reveal_of(view, work));
+				let (job, reveal) = (view.id, Self::reveal_of(work));
 				let reveal = pallet_submissions::Call::reveal { job, reveal, salt: SALT };
 				calls.push((work.trainer.clone(), reveal.into()));
 			}
@@ -354,29 +479,115 @@ impl Scene {
 		use pallet_verification::Call::{commit, reveal};
 		let Some(audit) = &view.audit else { return };
 		let (job, round) = (view.id, audit.round);
-		for (seat, member) in audit.committee.iter().enumerate() {
-			let who = &member.verifier;
-			let Some(party) = self.parties.iter().find(|party| party.account == *who).cloned()
-			else {
-				continue;
-			};
-			match audit.phase {
-				AuditPhase::Committing { .. } if member.commitment.is_none() => {
-					let asks = audit.groups.iter().map(|group| Ask { who, seat, audit, group });
-					let said: Option<Vec<GroupVerdict>> = asks.map(|ask| voice(&ask)).collect();
-					let Some(said) = said else { continue };
-					let findings = Findings::try_from(said).expect("there are few");
+		match audit.phase {
+			AuditPhase::Committing { .. } => {
+				let waits = audit.committee.iter().filter(|member| member.commitment.is_none());
+				let waits: Vec<Party> =
+					waits.filter_map(|member| self.party_of(&member.verifier)).collect();
+				for party in waits {
+					let Some((findings, paths)) = self.finds(view, audit, &party, voice) else {
+						continue;
+					};
+					let who = &party.account;
 					let commitment =
 						commitment::verdict(&self.genesis, job, round, who, &findings, &SALT);
-					self.findings.insert((job, round, who.clone()), findings);
+					self.findings.insert((job, round, who.clone()), (findings, paths));
 					calls.push((party, commit { job, commitment }.into()));
 				}
-				AuditPhase::Revealing { .. } if member.findings.is_none() => {
-					let own = self.findings.get(&(job, round, who.clone())).cloned();
-					let Some(findings) = own else { continue };
-					calls.push((party, reveal { job, findings, salt: SALT }.into()));
+			}
+			AuditPhase::Revealing { .. } => {
+				for member in audit.committee.iter().filter(|member| member.findings.is_none()) {
+					let own = self.findings.get(&(job, round, member.verifier.clone())).cloned();
+					let party = self.party_of(&member.verifier);
+					let (Some((findings, paths)), Some(party)) = (own, party) else { continue };
+					calls.push((party, reveal { job, findings, paths, salt: SALT }.into()));
 				}
-				_ => {}
+			}
+			AuditPhase::Standing { .. } => self.rechecking(view, audit, calls),
+			_ => {}
+		}
+	}
+
+	/// Who has this account.
+	pub fn party_of(&self, who: &AccountId) -> Option<Party> {
+		self.parties.iter().find(|party| party.account == *who).cloned()
+	}
+
+	/// The seat of a party in the running round of an audit.
+	pub fn seat(&self, job: JobId, audit: &AuditView<AccountId>, party: &Party) -> Seat {
+		Seat::of(&self.genesis, job, audit, &party.key).expect("it has a seat")
+	}
+
+	/// What a seat finds, if it has something to say of every result.
+	pub(crate) fn finds(
+		&mut self,
+		view: &JobView<AccountId>,
+		audit: &AuditView<AccountId>,
+		party: &Party,
+		voice: Voice,
+	) -> Option<(Findings<AccountId>, Paths)> {
+		let who = &party.account;
+		let seat = self.seat(view.id, audit, party);
+		let roots = audit.groups.iter().map(|group| &group.result.bundle_root);
+		let all: Vec<Rc<Bundle>> = roots.map(|root| self.delivered(view.id, root)).collect();
+		let mut verdicts = Vec::new();
+		for ((number, group), delivered) in (0u32..).zip(&audit.groups).zip(&all) {
+			if group.decision.is_some() {
+				verdicts.push(Verdict::unavailable());
+				continue;
+			}
+			let result = &group.result;
+			let parts = all.iter().filter_map(|other| delivered.parts_from(other));
+			let parts: Vec<u32> = parts.collect::<BTreeSet<u32>>().into_iter().collect();
+			let truth = &self.truth_of(view, result);
+			let segments = &seat.wanted(number, result, &parts);
+			let lie = self.lies.get(&view.id);
+			let ask = Ask { who, seat: seat.number, audit, group, delivered, truth, lie, segments };
+			verdicts.push(match voice(&ask)? {
+				Say::Vouches => seat.vouches(number, result, delivered, &parts),
+				Say::Unavailable => Verdict::unavailable(),
+				Say::Rejects(segment, claims) => {
+					// Each accuses another one of those who delivered it.
+					let delivers = |replica: &&ReplicaView<AccountId>| {
+						let mut reveals = replica.reveal.iter();
+						let is_this = reveals.any(|reveal| reveal.result() == *result);
+						is_this && !group.convicted.contains(&replica.trainer)
+					};
+					let guilty: Vec<_> = view.replicas.iter().filter(delivers).collect();
+					let account = guilty[seat.number % guilty.len()].trainer.clone();
+					let target = Target::Segment(segment);
+					self.claims.insert((view.id, who.clone()), claims.clone());
+					Verdict::rejects(account, target, delivered, &claims)
+				}
+			});
+		}
+		Some(seat.finds(verdicts))
+	}
+
+	/// Honest seats replay what they are drawn to replay again, and accuse whoever was wrong.
+	fn rechecking(
+		&mut self,
+		view: &JobView<AccountId>,
+		audit: &AuditView<AccountId>,
+		calls: &mut Vec<(Party, RuntimeCall)>,
+	) {
+		for recheck in &audit.rechecks {
+			let Some(by) = self.party_of(&recheck.by).filter(|by| by.side == Side::Honest) else {
+				continue;
+			};
+			let Some(group) = audit.groups.get(recheck.group as usize) else { continue };
+			let delivered = self.delivered(view.id, &group.result.bundle_root);
+			let truth = self.truth_of(view, &group.result);
+			let mut members = audit.committee.iter();
+			let is_convicted = members.any(|m| m.verifier == recheck.of && m.convicted);
+			if delivered.is_false(recheck.segment, &truth) && !is_convicted {
+				calls.extend(self.accuses_seat(
+					view.id,
+					&by,
+					&recheck.of,
+					recheck.segment,
+					(&delivered, &truth),
+				));
 			}
 		}
 	}

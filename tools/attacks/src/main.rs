@@ -9,6 +9,7 @@
 //! the state of every pallet is what it should be and that exactly what is recorded is on hold.
 
 mod attacks;
+mod disputes;
 mod jobs;
 mod random;
 mod report;

@@ -5,15 +5,13 @@
 //! after it.
 
 mod audits;
+mod disputes;
 
-use crate::{
-	states,
-	world::{Actor, World, SALT},
-};
+use crate::world::{Actor, World, SALT};
 use rand::Rng;
 use serde::Serialize;
 use sp_core::{sr25519, Pair};
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, rc::Rc};
 use trainyard_program::{
 	needs::MachineClass,
 	spec::{EarlyStop, JobSpec},
@@ -28,7 +26,10 @@ use trainyard_protocol::{
 	JobId, Text, H256,
 };
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, *};
-use trainyard_sandbox::books::{self, Issuance};
+use trainyard_sandbox::{
+	books::{self, Issuance},
+	bundles::Bundle,
+};
 
 /// Calls after which the whole state is checked.
 const CHECK_EVERY: u64 = 200;
@@ -149,6 +150,15 @@ fn note(world: &mut World, report: &mut Report) {
 					decision,
 					..
 				}) => Some(format!("result {decision:?}")),
+				RuntimeEvent::Court(pallet_court::Event::Ended { ending, .. }) => {
+					Some(format!("dispute {ending:?}"))
+				}
+				RuntimeEvent::Court(pallet_court::Event::Lapsed { .. }) => {
+					Some("challenge not shown".into())
+				}
+				RuntimeEvent::Verification(pallet_verification::Event::EvidenceConvicted {
+					..
+				}) => Some("evidence convicted".into()),
 				RuntimeEvent::Drilling(event) => {
 					let text = format!("{event:?}");
 					let name = text.split([' ', '{', '(']).next().unwrap_or_default();
@@ -172,9 +182,10 @@ impl World {
 			50..70 => self.move_of_a_unit(),
 			70..74 => self.about_projects(),
 			74..80 => self.about_verifiers(),
-			80..85 => self.about_trainers(),
-			85..90 => self.about_blobs(),
-			90..96 => self.meddling(),
+			80..84 => self.about_trainers(),
+			84..88 => self.about_blobs(),
+			88..92 => self.about_disputes(),
+			92..97 => self.meddling(),
 			_ => self.payment(),
 		}
 	}
@@ -340,8 +351,12 @@ impl World {
 		let diverged = self.chance(10);
 		let segments =
 			if diverged || self.chance(5) { self.rng.random_range(0..whole + 2) } else { whole };
+		let spec = view.spec.clone().check().ok()?;
+		let bundle = Bundle::made_up(&spec, kind, segments, diverged);
+		let bundle_root = bundle.root();
+		self.bundles.insert(bundle_root, Rc::new(bundle));
 		let reveal = Reveal {
-			bundle_root: states::root(kind, segments, diverged),
+			bundle_root,
 			model_root: self.file(bytes),
 			segments,
 			diverged,

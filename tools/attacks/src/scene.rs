@@ -8,15 +8,24 @@ use crate::report::Money;
 use frame_support::traits::fungible::Mutate;
 use sp_core::Pair;
 use sp_runtime::DispatchError;
-use std::collections::{BTreeMap, HashMap};
+use std::{
+	collections::{BTreeMap, BTreeSet, HashMap},
+	rc::Rc,
+};
 use trainyard_protocol::{
-	audit::Findings, job::BlockNumber, seats::Resources, views::Hardware, JobId, H256,
+	audit::{Findings, Paths},
+	job::BlockNumber,
+	seats::Resources,
+	views::Hardware,
+	JobId, H256,
 };
 use trainyard_runtime::*;
 use trainyard_sandbox::{
 	books::{self, Issuance},
+	bundles::Bundle,
 	Chain, Key,
 };
+use trainyard_traits::Defendant;
 
 /// Room for everything that is tried here.
 pub const ROOM: Resources = Resources { work: 100_000_000, memory_mib: 8_192, disk_mib: 100_000 };
@@ -69,7 +78,17 @@ pub struct Scene {
 	/// What trainers do, see [`crate::jobs`].
 	pub(crate) works: Vec<crate::jobs::Work>,
 	/// What verifiers committed to.
-	pub(crate) findings: HashMap<(JobId, u32, AccountId), Findings>,
+	pub(crate) findings: HashMap<(JobId, u32, AccountId), (Findings<AccountId>, Paths)>,
+	/// What is true of jobs that are trained.
+	pub(crate) truths: HashMap<JobId, Rc<Bundle>>,
+	/// What a cheat would deliver of them.
+	pub(crate) lies: HashMap<JobId, Rc<Bundle>>,
+	/// What those who accuse say instead, by job.
+	pub(crate) claims: HashMap<(JobId, AccountId), Rc<Bundle>>,
+	/// Whom honest seats accused of what they replayed again.
+	pub(crate) accused: BTreeSet<(AccountId, Defendant<AccountId>)>,
+	/// Those who make no move before the court.
+	pub silent: BTreeSet<AccountId>,
 	/// The hash of the first block.
 	pub(crate) genesis: H256,
 	issuance: Issuance,
@@ -94,6 +113,11 @@ impl Scene {
 			parties: Vec::new(),
 			works: Vec::new(),
 			findings: HashMap::new(),
+			truths: HashMap::new(),
+			lies: HashMap::new(),
+			claims: HashMap::new(),
+			accused: BTreeSet::new(),
+			silent: BTreeSet::new(),
 			genesis,
 			issuance,
 			began: BTreeMap::new(),

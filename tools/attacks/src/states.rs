@@ -1,93 +1,58 @@
-//! What results are made of, what seats ask for of them, and what trainers store of that.
-//!
-//! Nothing is trained here: each state of a result hashes to the same byte, again and again. So the
-//! root of a result has leaves, which a trainer must show when it stores a state.
+//! What seats and others ask for of results, and what trainers store of that.
 
 use crate::{
-	jobs::{Ask, Model},
+	jobs::{Ask, Model, Say, Voice},
 	scene::{Party, Scene},
 };
 use sp_runtime::DispatchError;
 use trainyard_protocol::{
-	audit::{AuditPhase, GroupVerdict, Leaf, Leaves, Piece, Pieces},
-	bundle::{bundle_leaves, bundle_root, Checkpoint, Diverged, Evaluation},
+	audit::{AuditPhase, Leaves, Piece, Pieces},
 	job::WorkResult,
-	merkle,
-	views::{AuditView, GroupView},
-	JobId, H256,
+	views::AuditView,
+	JobId,
 };
 use trainyard_runtime::{AccountId, Balance, Runtime, RuntimeCall};
 
-/// The checkpoints of a result with that many segments, whose states are of this byte.
-fn checkpoints(byte: u8, segments: u32) -> impl Iterator<Item = Checkpoint> {
-	(0..=segments).map(move |step| Checkpoint {
-		step,
-		state: H256::repeat_byte(byte),
-		evaluation: Evaluation::new(1.0, step, 1_000),
-		trace: H256::repeat_byte(byte),
-	})
-}
-
-/// What such a result says of where training diverged, if it says that it did.
-fn end(byte: u8, segments: u32, diverged: bool) -> Option<Diverged> {
-	diverged.then(|| Diverged { step: segments, trace: H256::repeat_byte(byte) })
-}
-
-/// The root of such a result.
-pub fn root(byte: u8, segments: u32, diverged: bool) -> H256 {
-	bundle_root(checkpoints(byte, segments), end(byte, segments, diverged))
-}
-
-/// Returns whether a result is of this byte.
-pub fn is_of(byte: u8, result: &WorkResult) -> bool {
-	result.bundle_root == root(byte, result.segments, result.diverged)
-}
-
-/// All that an audit of this result reads.
-pub fn everything(group: &GroupView) -> Pieces {
-	let last = group.result.segments;
-	let ends = group.drawn.iter().flat_map(|segment| [*segment, segment + 1]);
+/// All that a replay of these segments of a result reads, or can read.
+pub fn read_by(segments: &[u32], result: &WorkResult) -> Pieces {
+	let last = result.segments;
+	let ends = segments.iter().flat_map(|segment| [*segment, segment + 1]);
 	let mut pieces: Vec<Piece> = ends.chain([last]).map(Piece::State).collect();
 	pieces.retain(|piece| *piece <= Piece::State(last));
-	pieces.extend([Piece::Manifest, Piece::Files, Piece::Searched]);
+	pieces.extend([Piece::Manifest, Piece::Files]);
+	if !result.diverged {
+		pieces.push(Piece::Searched);
+	}
 	pieces.sort();
 	pieces.dedup();
-	pieces.try_into().expect("an audit reads no more")
-}
-
-/// The leaves of what is asked for of a result, where its states are of this byte.
-pub fn leaves(byte: u8, group: &GroupView) -> Leaves {
-	let WorkResult { segments, diverged, .. } = group.result;
-	let all: Vec<Checkpoint> = checkpoints(byte, segments).collect();
-	let hashes = bundle_leaves(all.iter().copied(), end(byte, segments, diverged));
-	let leaf = |piece: &Piece| {
-		let Piece::State(index) = *piece else { return None };
-		let path = merkle::proof(&hashes, index as usize)?.try_into().ok()?;
-		Some(Leaf { index, checkpoint: all[index as usize], path })
-	};
-	let leaves: Vec<Leaf> = group.asked.iter().filter_map(leaf).collect();
-	leaves.try_into().expect("there are few")
+	pieces.try_into().expect("a seat reads no more")
 }
 
 /// What one says who waits.
-pub fn silence(_: &Ask) -> Option<GroupVerdict> {
+pub fn silence(_: &Ask) -> Option<Say> {
 	None
 }
 
 impl Scene {
 	/// Takes a job to its audit's committee, before that commits.
 	pub fn seated(&mut self, job: JobId) -> AuditView<AccountId> {
-		self.reaches(job, |phase| matches!(phase, AuditPhase::Committing { .. }))
+		self.reaches(job, &silence, |phase| matches!(phase, AuditPhase::Committing { .. }))
 	}
 
 	/// Lets the seats wait until trainers have to store what is asked for.
 	pub fn window(&mut self, job: JobId) -> AuditView<AccountId> {
-		self.reaches(job, |phase| matches!(phase, AuditPhase::Rescue { .. }))
+		self.reaches(job, &silence, |phase| matches!(phase, AuditPhase::Rescue { .. }))
 	}
 
-	fn reaches(&mut self, job: JobId, phase: fn(&AuditPhase) -> bool) -> AuditView<AccountId> {
+	/// Takes a job to such a phase of its audit.
+	pub fn reaches(
+		&mut self,
+		job: JobId,
+		voice: Voice,
+		phase: fn(&AuditPhase) -> bool,
+	) -> AuditView<AccountId> {
 		let there = |audit: &AuditView<AccountId>| phase(&audit.phase);
-		let view = self.until(job, &silence, |view| view.audit.as_ref().is_some_and(there));
+		let view = self.until(job, voice, |view| view.audit.as_ref().is_some_and(there));
 		view.audit.expect("it runs")
 	}
 
@@ -95,6 +60,18 @@ impl Scene {
 	pub fn seats(&self, audit: &AuditView<AccountId>) -> Vec<Party> {
 		let party = |who: &AccountId| self.parties.iter().find(|party| party.account == *who);
 		audit.committee.iter().filter_map(|seat| party(&seat.verifier)).cloned().collect()
+	}
+
+	/// All that a seat of this committee reads of the only result of `job`.
+	pub fn read_by(&self, job: JobId, audit: &AuditView<AccountId>, party: &Party) -> Pieces {
+		let result = &audit.groups[0].result;
+		read_by(&self.seat(job, audit, party).wanted(0, result, &[]), result)
+	}
+
+	/// The leaves of all that is asked for of the only result of `job`.
+	pub fn leaves(&self, job: JobId, audit: &AuditView<AccountId>) -> Leaves {
+		let group = &audit.groups[0];
+		self.delivered(job, &group.result.bundle_root).states(&group.asked)
 	}
 
 	/// The bytes of what an honest trainer stores of these pieces of the only result of `job`, and

@@ -1,15 +1,20 @@
 //! A chain, the accounts that act on it, and what they keep to themselves until they reveal it.
 
 use rand::{rngs::StdRng, seq::IndexedRandom, Rng, SeedableRng};
-use std::collections::HashMap;
+use std::{collections::HashMap, rc::Rc};
 use trainyard_protocol::{
-	audit::Findings, blob::Chunked, drill::UnitResult, job::Reveal, JobId, H256,
+	audit::{Findings, Paths},
+	blob::Chunked,
+	drill::UnitResult,
+	job::Reveal,
+	JobId, H256,
 };
 use trainyard_runtime::{
 	configs::periods::{parameters::periods, RuntimeParameters},
 	*,
 };
-use trainyard_sandbox::{Chain, Key};
+use trainyard_sandbox::{bundles::Bundle, Chain, Key};
+use trainyard_traits::Accusation;
 
 /// Accounts that act. The first six have a million TRY from genesis; the others are given some.
 const ACTORS: [&str; 16] = [
@@ -55,8 +60,12 @@ pub struct World {
 	pub genesis: H256,
 	/// What trainers committed to.
 	pub results: HashMap<(JobId, AccountId), Reveal>,
+	/// What they deliver, by its root.
+	pub bundles: HashMap<H256, Rc<Bundle>>,
 	/// What verifiers committed to, by round.
-	pub findings: HashMap<(JobId, u32, AccountId), Findings>,
+	pub findings: HashMap<(JobId, u32, AccountId), (Findings<AccountId>, Paths)>,
+	/// What challengers are bound to, by job.
+	pub accusations: HashMap<(JobId, AccountId), Accusation<AccountId>>,
 	/// What drillers and verifiers of units committed to.
 	pub units: HashMap<(u64, AccountId), UnitResult>,
 	/// Files whose roots were named, by root.
@@ -99,7 +108,9 @@ impl World {
 			actors,
 			genesis,
 			results: HashMap::new(),
+			bundles: HashMap::new(),
 			findings: HashMap::new(),
+			accusations: HashMap::new(),
 			units: HashMap::new(),
 			files: HashMap::new(),
 		}

@@ -36,7 +36,7 @@ export default {
 		'price-per-ut': { value: 'TRY', help: 'pay for one ut of work; default 1000' },
 		replicas: { value: 'N', help: 'trainers that train the same job; default 1' },
 		verifiers: { value: 'N', help: 'size of the audit committee, odd and at least 3; default 3' },
-		'audit-segments': { value: 'N', help: 'segments each verifier replays; default 3' },
+		'audit-segments': { value: 'N', help: 'segments that each verifier draws; default: as few as are taken' },
 		'audit-fee': { value: 'TRY', help: 'fee of one verifier for one round; default: the least that the chain takes' },
 		'apply-blocks': { value: 'N', help: 'blocks for applications; default 10' },
 		'training-blocks': { value: 'N', help: 'blocks for training; default 120' },
@@ -113,7 +113,7 @@ export async function quote(api, key, wanted) {
 	if (least !== null && BigInt(job.terms.audit_fee) < least) {
 		throw new UserError(
 			`the audit fee of ${formatAmount(BigInt(job.terms.audit_fee))} is too low: a verifier replays ` +
-				`${job.terms.audit_segments} segments, which is worth ${formatAmount(least)} at the job's price. ` +
+				`its ${job.terms.audit_segments} draws and what it has to besides, which is worth ${formatAmount(least)} at the job's price. ` +
 				`Pass --audit-fee of at least that, or none`,
 		);
 	}

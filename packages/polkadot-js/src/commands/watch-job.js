@@ -4,7 +4,7 @@ import { job as jobView } from '../chain.js';
 import { jobNumber } from '../cli.js';
 import { UserError } from '../errors.js';
 import { accountName, summary } from '../summary.js';
-import { drawnText, ending, segmentsTrained, stateText, trainedText, variantName, variantValue } from '../views.js';
+import { ending, replayedText, segmentsTrained, stateText, trainedText, variantName, variantValue } from '../views.js';
 
 /** One line on where a job stands, without what changes with every block. */
 export function standing(job) {
@@ -26,7 +26,7 @@ export function standing(job) {
 		const committed = committee.filter((member) => member.commitment).length;
 		parts.push(`round ${round + 1} ${variantName(phase)}`);
 		if (committee.length > 0) {
-			parts.push(`segments ${drawnText(job)}`);
+			if (revealed > 0) parts.push(`segments ${replayedText(job) || '-'} replayed`);
 			parts.push(`${committed} of ${committee.length} verdicts committed, ${revealed} revealed`);
 		}
 	}

@@ -1,19 +1,18 @@
 //! Attacks on those who sit on committees, and by them.
 
 use crate::{
-	jobs::{heavy, terms, truth, Ask, TRUE},
+	jobs::{heavy, terms, truth, Ask, Say, TRUE},
 	report::{amount, Attack, Outcome},
 	scene::{Party, Scene, Side, BOND, ROOM},
 };
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
-	audit::{GroupVerdict, RejectReason},
 	job::{Fate, JobState, Terms},
 	seats::Resources,
 	views::Standing,
 	JobId,
 };
-use trainyard_runtime::{AccountId, Runtime, TRY};
+use trainyard_runtime::{AccountId, Runtime};
 
 /// The attacks of this file.
 pub const ALL: &[Attack] = &[
@@ -37,20 +36,9 @@ pub const ALL: &[Attack] = &[
 		name: "forged-result",
 		source: "chain-market M3, soundness S1",
 		tries: "brings a false result and has verifiers find it",
-		rule: "whoever is found loses a deposit of the price and the fee x segments / drawn segments",
+		rule: "whoever is convicted loses three times the price or the fee, and the audit fees",
 		left: None,
 		run: forged_result,
-	},
-	Attack {
-		name: "bought-majority",
-		source: "chain-market C1",
-		tries: "owns half of the pool and rejects an honest result wherever it has two of three seats",
-		rule: "a seat can lose its stake and no more, half of what a trainer loses goes to the jackpot",
-		left: Some(
-			"a majority convicts without evidence, and earns half of the deposit. It takes a court: \
-			 one honest verifier, or the trainer, against any majority",
-		),
-		run: bought_majority,
 	},
 ];
 
@@ -76,7 +64,7 @@ fn selective_serving() -> Outcome {
 	// The first eight of fifteen are served.
 	let voice = |ask: &Ask| match ask.seat {
 		0..8 => truth(ask),
-		_ => Some(GroupVerdict::Unavailable),
+		_ => Some(Say::Unavailable),
 	};
 	for _ in 0..JOBS {
 		let job = scene.post(&submitter, &JobSpec::noisy_example(), &terms).expect("it is valid");
@@ -98,8 +86,8 @@ fn overload() -> Outcome {
 	let mut scene = Scene::new();
 	let submitter = scene.hostile("submitter");
 	let trainer = scene.trainer(Side::Attacker);
-	let (spec, terms) = heavy();
 	let audit = 2_000_000;
+	let (spec, terms) = heavy(Some(audit));
 	// Each has room for three of these audits in the time of a round.
 	let capacity = Resources { work: 3 * audit, ..ROOM };
 	let honest = scene.verifiers_with(Side::Honest, 7, 2 * BOND, capacity);
@@ -154,47 +142,11 @@ fn forged_result() -> Outcome {
 		("the escrow", amount(money.escrowed)),
 		("the deposit that was lost", amount(money.slashed)),
 		("of it to the submitter", amount(money.slashed_to_submitter)),
-		("of it to verifiers", amount(money.slashed_to_verifiers)),
-	];
-	Outcome { scene, facts }
-}
-
-fn bought_majority() -> Outcome {
-	let mut scene = Scene::new();
-	let submitter = scene.honest("submitter");
-	let trainer = scene.trainer(Side::Honest);
-	scene.verifiers(Side::Honest, 5, BOND);
-	let own = scene.verifiers(Side::Attacker, 5, BOND);
-	scene.start();
-	let accounts: Vec<AccountId> = own.iter().map(|party| party.account.clone()).collect();
-	// It behaves wherever it has no majority.
-	let voice = |ask: &Ask| {
-		let seats = &ask.audit.committee;
-		let mine = seats.iter().filter(|seat| accounts.contains(&seat.verifier)).count();
-		match 2 * mine > seats.len() && accounts.contains(ask.who) {
-			true => Some(GroupVerdict::Reject(RejectReason::WrongModel)),
-			false => truth(ask),
-		}
-	};
-	let mut tried = 0;
-	let convicted = loop {
-		tried += 1;
-		assert!(tried < 40, "two of three seats are had in half of the draws");
-		let job = scene.post(&submitter, &JobSpec::noisy_example(), &terms()).expect("it is valid");
-		scene.works(&trainer, job, TRUE);
-		let money = scene.settle(&[job], &voice)[0];
-		let paid = money.paid_to_trainers + money.paid_to_verifiers + money.burned;
-		// Where nothing was accepted, what the audit cost comes out of the deposit.
-		scene.buys(&submitter, paid - money.slashed_to_submitter);
-		if scene.job(job).replicas[0].fate == Fate::Rejected {
-			break money;
-		}
-	};
-	let facts = vec![
-		("audits until it had two of three seats", tried.to_string()),
-		("the honest trainer's deposit", amount(convicted.slashed)),
-		("of it to the verifiers who served", amount(convicted.slashed_to_verifiers)),
-		("bonds of the attacker, free after 15 days", amount(5 * 100 * TRY)),
+		("of it burned", amount(money.slashed_burned)),
+		(
+			"of it to the seat that accused it, to whom it had nothing to say",
+			amount(money.slashed_to_finders),
+		),
 	];
 	Outcome { scene, facts }
 }

@@ -56,7 +56,7 @@ fn public() -> Scene {
 }
 
 /// The draw of an audit where the trainer waits for that long before it reveals: the committee and
-/// the segments.
+/// the seed, from which the segments follow.
 fn draw_after(delay: u32) -> (Scene, String) {
 	let mut scene = public();
 	let submitter = scene.hostile("submitter");
@@ -74,7 +74,7 @@ fn draw_after(delay: u32) -> (Scene, String) {
 	});
 	let audit = view.audit.expect("it runs");
 	let committee: Vec<_> = audit.committee.iter().map(|seat| &seat.verifier).collect();
-	let draw = format!("{committee:?} {:?}", audit.groups[0].drawn);
+	let draw = format!("{committee:?} {:?}", audit.seed);
 	(scene, draw)
 }
 
@@ -188,7 +188,8 @@ fn late(jobs: usize) -> (Scene, u32, usize) {
 
 fn late_draw() -> Outcome {
 	let (_, first, mine) = late(430);
-	assert!(first > 0 && mine == 0, "a newcomer was drawn by a seed that it knew");
+	assert!(first > 0, "the draw was not late");
+	assert!(mine == 0, "{mine} newcomers were drawn by a seed that they knew, {first} blocks late");
 	let (scene, second, _) = late(1_700);
 	assert!(second > SEED, "the seed that everybody knew was used");
 	let facts = vec![

@@ -1,10 +1,10 @@
 //! Attacks on how a job ends: by divergence, without a committee, by agreement.
 
 use crate::{
-	jobs::{terms, truth, Model, TRUE},
+	jobs::{replicated, terms, truth, Model, TRUE},
 	report::{amount, Attack, Outcome},
 	scene::{answer, Party, Scene, Side, BOND},
-	states::{everything, leaves, request, silence},
+	states::{request, silence},
 };
 use trainyard_program::{spec::JobSpec, units};
 use trainyard_protocol::{
@@ -117,13 +117,13 @@ fn built_to_diverge() -> Outcome {
 /// A seat could have had the states of a result that diverged, and says that nobody gave them to it.
 fn asks_for_states(scene: &mut Scene, job: JobId, trainer: &Party, seat: &Party) {
 	let audit = scene.seated(job);
-	let states = everything(&audit.groups[0]).into_iter();
-	let states: Vec<Piece> = states.filter(|piece| matches!(piece, Piece::State(_))).collect();
+	let read = scene.read_by(job, &audit, seat).into_iter();
+	let states: Vec<Piece> = read.filter(|piece| matches!(piece, Piece::State(_))).collect();
 	let states: Pieces = states.try_into().expect("there are few");
 	scene.call(seat, request(job, &states)).expect("an audit reads them");
 	let audit = scene.window(job);
 	let (bytes, _) = scene.archive(job, &states);
-	let shown = leaves(TRUE, &audit.groups[0]);
+	let shown = scene.leaves(job, &audit);
 	let stored = scene.store(trainer, job, &Model::new(&vec![3; bytes]), &shown);
 	stored.expect("it has what is asked for");
 }
@@ -181,7 +181,7 @@ fn kept_word() -> Outcome {
 	let other = scene.trainer(Side::Attacker);
 	scene.verifiers(Side::Honest, 3, BOND);
 	scene.start();
-	let terms = Terms { replicas: 2, ..terms() };
+	let terms = replicated(2);
 	let both = [trainer.clone(), other.clone()];
 	let job = in_training(&mut scene, &submitter, &terms, &both);
 	// The submitter does not need it any more, and the trainer has done a tenth.

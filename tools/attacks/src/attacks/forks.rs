@@ -1,7 +1,7 @@
 //! What two forks make of one transaction.
 
 use crate::{
-	jobs::{terms, truth, Work, TRUE},
+	jobs::{terms, truth, TRUE},
 	report::{Attack, Outcome},
 	scene::{answer, Scene, Side, BOND},
 };
@@ -58,15 +58,12 @@ fn another_commitment() -> Outcome {
 	let digest = commitment::job(&JobSpec::noisy_example(), &terms());
 	let apply = pallet_task_market::Call::apply { job, digest };
 	scene.call(&trainer, apply).expect("it may apply");
-	let view = scene.until(job, &truth, |view| view.state == JobState::Training);
+	scene.until(job, &truth, |view| view.state == JobState::Training);
 	scene.works(&trainer, job, TRUE);
-	// What it trained under the seed of the other fork.
-	let model = scene.works[0].model.clone();
-	let (byte, diverged) = (9, None);
-	let stale = Work { job, trainer: trainer.clone(), model, byte, diverged, delay: 0 };
 	let commit = |commitment| pallet_submissions::Call::commit { job, commitment };
-	let true_work = scene.commitment(&view, &scene.works[0]);
-	let stale = scene.commitment(&view, &stale);
+	let true_work = scene.commitment_to(job, &trainer, TRUE);
+	// What it trained under the seed of the other fork.
+	let stale = scene.commitment_to(job, &trainer, 9);
 	// Both in one block: the job goes on after the last of its commitments.
 	let answers = loop {
 		scene.begin();

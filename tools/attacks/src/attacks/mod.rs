@@ -2,6 +2,7 @@
 
 mod blocks;
 mod committees;
+mod courts;
 mod draws;
 mod endings;
 mod forks;
@@ -19,6 +20,7 @@ pub fn all() -> Vec<Attack> {
 	[
 		traps::ALL,
 		committees::ALL,
+		courts::ALL,
 		serving::ALL,
 		endings::ALL,
 		pools::ALL,

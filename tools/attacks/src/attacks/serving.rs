@@ -1,19 +1,21 @@
 //! Attacks by who serves states, and by who asks for them.
 
 use crate::{
-	jobs::{accepts, terms, truth, Ask, Model, TRUE},
+	jobs::{accepts, replicated, terms, truth, Ask, Model, Say, TRUE},
 	report::{amount, Attack, Outcome},
 	scene::{answer, Party, Scene, Side, BOND},
-	states::{everything, leaves, name, request, silence, withdraw},
+	states::{name, read_by, request, silence, withdraw},
 };
 use std::cell::Cell;
 use trainyard_program::{spec::JobSpec, units};
 use trainyard_protocol::{
-	audit::{GroupVerdict, Pieces},
+	audit::Pieces,
 	job::{Fate, Terms},
+	views::AuditView,
 	JobId,
 };
 use trainyard_runtime::{AccountId, Balance};
+use trainyard_sandbox::bundles::Bundle;
 
 /// The attacks of this file.
 pub const ALL: &[Attack] = &[
@@ -25,6 +27,18 @@ pub const ALL: &[Attack] = &[
 			"what a seat asks for is stored or the result is lost, and the same committee goes on",
 		left: None,
 		run: withheld_states,
+	},
+	Attack {
+		name: "garbage-archive",
+		source: "chain-market M3",
+		tries: "stores garbage where the seats ask for the states of a false result",
+		rule: "who lacks a state gives no evidence, and without that nothing is accepted",
+		left: Some(
+			"of several pieces together one archive is stored, and no court says what is in it: the \
+			 trainer keeps its deposit, and has the part for what is undecided. A blob for each state \
+			 would make it accusable, as that of a state alone is",
+		),
+		run: garbage_archive,
 	},
 	Attack {
 		name: "sybil-rescue",
@@ -56,22 +70,38 @@ pub const ALL: &[Attack] = &[
 		),
 		run: asks_for_nothing,
 	},
+	Attack {
+		name: "asks-for-everything",
+		source: "decision 0029",
+		tries: "has no seat, and asks for all states of a true result while it stands",
+		rule: "who asks prepays all bytes and loses half of their price; each piece is stored once",
+		left: None,
+		run: asks_for_everything,
+	},
 ];
 
-/// Posts a job and takes it to its committee. Returns it with what the seats read.
+/// Posts a job and takes it to its committee. Returns it with that.
 fn audited(
 	scene: &mut Scene,
 	submitter: &Party,
 	trainers: &[Party],
 	byte: u8,
 	terms: &Terms,
-) -> (JobId, Pieces) {
+) -> (JobId, AuditView<AccountId>) {
 	let job = scene.post(submitter, &JobSpec::noisy_example(), terms).expect("it is valid");
 	for trainer in trainers {
 		scene.works(trainer, job, byte);
 	}
-	let audit = scene.seated(job);
-	(job, everything(&audit.groups[0]))
+	(job, scene.seated(job))
+}
+
+/// All that these seats together read.
+fn read_by_all(scene: &Scene, job: JobId, audit: &AuditView<AccountId>, seats: &[Party]) -> Pieces {
+	let read = seats.iter().flat_map(|seat| scene.read_by(job, audit, seat));
+	let mut pieces: Vec<_> = read.collect();
+	pieces.sort();
+	pieces.dedup();
+	pieces.try_into().expect("it is no more than there is")
 }
 
 /// A file of that many bytes, another one for each number.
@@ -81,67 +111,117 @@ fn file(bytes: usize, number: u32) -> std::rc::Rc<Model> {
 	Model::new(&file)
 }
 
-/// What a trainer stores in the end that has withheld a false result.
-#[derive(Clone, Copy, PartialEq)]
-enum Stores {
-	Nothing,
-	Garbage,
-	States,
+const FALSE: u8 = 2;
+
+/// A false result that a trainer gives to its own seats alone, five of twenty verifiers: the others ask for
+/// what they lack.
+struct Withheld {
+	job: JobId,
+	trainer: Party,
+	/// The committee when trainers have to store what is asked for.
+	audit: AuditView<AccountId>,
+	/// How many seats are the trainer's.
+	own: usize,
+	/// Bytes of what is asked for.
+	bytes: usize,
 }
 
-fn withheld_states() -> Outcome {
-	const FALSE: u8 = 2;
-	/// More bytes than all that an audit reads.
-	const MORE: usize = 4_000_000;
-	let mut scene = Scene::new();
+fn withhold(scene: &mut Scene, submitter: &Party, trainer: &Party) -> Withheld {
+	let terms = Terms { verifiers: 15, ..terms() };
+	let (job, audit) = audited(scene, submitter, std::slice::from_ref(trainer), FALSE, &terms);
+	let (own, others): (Vec<Party>, Vec<Party>) =
+		scene.seats(&audit).into_iter().partition(|party| party.side == Side::Attacker);
+	let pieces = read_by_all(scene, job, &audit, &others);
+	let asks = others.iter().map(|who| request(job, &scene.read_by(job, &audit, who)));
+	let asks: Vec<_> = asks.collect();
+	scene.all(&others, |who| {
+		let at = others.iter().position(|other| other.account == who.account);
+		asks[at.expect("it is one of them")].clone()
+	});
+	let audit = scene.window(job);
+	let (bytes, _) = scene.archive(job, &pieces);
+	Withheld { job, trainer: trainer.clone(), audit, own: own.len(), bytes }
+}
+
+/// The submitter, the trainer, and the verifiers of such an attack.
+fn withholder(scene: &mut Scene) -> (Party, Party) {
 	let submitter = scene.honest("submitter");
 	let trainer = scene.trainer(Side::Attacker);
 	scene.verifiers(Side::Honest, 15, BOND);
-	let own = scene.verifiers(Side::Attacker, 5, BOND);
-	let own: Vec<AccountId> = own.into_iter().map(|party| party.account).collect();
+	scene.verifiers(Side::Attacker, 5, BOND);
 	scene.start();
-	let terms = Terms { verifiers: 15, ..terms() };
-	let (mut refused, mut seated, mut lost) = (Vec::new(), Vec::new(), Vec::new());
-	for stores in [Stores::Nothing, Stores::Garbage, Stores::States] {
-		let (job, pieces) =
-			audited(&mut scene, &submitter, std::slice::from_ref(&trainer), FALSE, &terms);
-		let audit = scene.job(job).audit.expect("it runs");
-		let (mine, others): (Vec<Party>, Vec<Party>) =
-			scene.seats(&audit).into_iter().partition(|party| party.side == Side::Attacker);
-		scene.all(&others, |_| request(job, &pieces));
-		let audit = scene.window(job);
-		let group = &audit.groups[0];
-		let (bytes, _) = scene.archive(job, &pieces);
-		if stores == Stores::Garbage {
-			// Of states that it did not reveal; more than was asked for; and something else.
-			let others = scene.store(&trainer, job, &file(9, job), &leaves(TRUE, group));
-			let large = scene.store(&trainer, job, &file(MORE, job), &leaves(FALSE, group));
-			refused = vec![answer(others), answer(large)];
-			let garbage = scene.store(&trainer, job, &file(10, job), &leaves(FALSE, group));
-			garbage.expect("the chain does not see what it holds");
-		} else if stores == Stores::States {
-			let stored = scene.store(&trainer, job, &file(bytes, job), &leaves(FALSE, group));
+	(submitter, trainer)
+}
+
+/// Seats of the trainer vouch for its result; what others do who lacked it, where it was stored or not.
+fn after(scene: &Scene, stored: bool) -> impl Fn(&Ask) -> Option<Say> {
+	let own = scene.parties.iter().filter(|party| party.side == Side::Attacker);
+	let own: Vec<AccountId> = own.map(|party| party.account.clone()).collect();
+	move |ask| match own.contains(ask.who) {
+		true => accepts(ask),
+		false if stored => truth(ask),
+		false => Some(Say::Unavailable),
+	}
+}
+
+fn withheld_states() -> Outcome {
+	let mut scene = Scene::new();
+	let (submitter, trainer) = withholder(&mut scene);
+	let (mut seated, mut lost) = (Vec::new(), Vec::new());
+	for stores in [false, true] {
+		let Withheld { job, trainer, audit, own, bytes } =
+			withhold(&mut scene, &submitter, &trainer);
+		if stores {
+			let shown = scene.leaves(job, &audit);
+			let stored = scene.store(&trainer, job, &file(bytes, job), &shown);
 			stored.expect("it is what was asked for");
 		}
-		let voice = |ask: &Ask| match own.contains(ask.who) {
-			true => accepts(ask),
-			false if stores == Stores::States => truth(ask),
-			false => Some(GroupVerdict::Unavailable),
-		};
+		let voice = after(&scene, stores);
 		let money = scene.settle(&[job], &voice)[0];
 		let view = scene.job(job);
 		let after = view.audit.expect("it is on record");
 		let same =
 			after.committee.iter().zip(&audit.committee).all(|(a, b)| a.verifier == b.verifier);
 		assert!(same && after.round == 0, "another committee");
-		assert!([Fate::Unavailable, Fate::Rejected].contains(&view.replicas[0].fate));
-		seated.push(format!("{} of {}", mine.len(), after.committee.len()));
+		let fate = if stores { Fate::Rejected } else { Fate::Unavailable };
+		assert_eq!(view.replicas[0].fate, fate);
+		seated.push(format!("{own} of {}", after.committee.len()));
 		lost.push(amount(money.slashed));
 	}
 	let facts = vec![
 		("its seats, in one round of each audit", seated.join(", ")),
-		("leaves of other states, and more bytes than asked for", refused.join(", ")),
-		("deposits that were lost: storing nothing, garbage, the false states", lost.join(", ")),
+		("deposits that were lost: storing nothing, the false states", lost.join(", ")),
+	];
+	Outcome { scene, facts }
+}
+
+fn garbage_archive() -> Outcome {
+	let mut scene = Scene::new();
+	let (submitter, trainer) = withholder(&mut scene);
+	let Withheld { job, trainer, audit, bytes, .. } = withhold(&mut scene, &submitter, &trainer);
+	let shown = scene.leaves(job, &audit);
+	// Of states that it did not reveal; more than was asked for; and something else.
+	let spec = JobSpec::noisy_example().check().expect("it is valid");
+	let others = Bundle::made_up(&spec, TRUE, spec.segments(), false);
+	let others = others.states(&audit.groups[0].asked);
+	let others = scene.store(&trainer, job, &file(9, job), &others);
+	let large = scene.store(&trainer, job, &file(2 * bytes, job), &shown);
+	let garbage = scene.store(&trainer, job, &file(10, job), &shown);
+	garbage.expect("the chain does not see what it holds");
+	let voice = after(&scene, false);
+	let money = scene.settle(&[job], &voice)[0];
+	let view = scene.job(job);
+	assert_eq!(view.replicas[0].fate, Fate::Undecided);
+	let rounds = view.audit.map_or(0, |audit| audit.round + 1);
+	let facts = vec![
+		(
+			"leaves of other states, and more bytes than asked for",
+			[answer(others), answer(large)].join(", "),
+		),
+		("committees", rounds.to_string()),
+		("paid to the trainer, for what is undecided", amount(money.paid_to_trainers)),
+		("paid to its seats, who vouched for it", amount(money.paid_to_verifiers)),
+		("deposit that was lost", amount(money.slashed)),
 	];
 	Outcome { scene, facts }
 }
@@ -153,13 +233,14 @@ fn sybil_rescue() -> Outcome {
 	let sybil = scene.trainer(Side::Attacker);
 	let seats = scene.verifiers(Side::Honest, 3, BOND);
 	scene.start();
-	let terms = Terms { replicas: 2, ..terms() };
+	let terms = replicated(2);
 	let both = [trainer.clone(), sybil.clone()];
-	let (job, pieces) = audited(&mut scene, &submitter, &both, TRUE, &terms);
+	let (job, audit) = audited(&mut scene, &submitter, &both, TRUE, &terms);
+	let pieces = scene.read_by(job, &audit, &seats[0]);
 	// It cannot reach the honest trainer, and the other one gives it nothing.
 	scene.call(&seats[0], request(job, &pieces)).expect("an audit reads them");
 	let audit = scene.window(job);
-	let shown = leaves(TRUE, &audit.groups[0]);
+	let shown = scene.leaves(job, &audit);
 	let (bytes, price) = scene.archive(job, &pieces);
 	let (garbage, real) = (file(9, 1), file(bytes, 2));
 	scene.store(&sybil, job, &garbage, &shown).expect("it is a trainer of the result");
@@ -169,7 +250,7 @@ fn sybil_rescue() -> Outcome {
 		rescued.set(ask.group.rescued.len());
 		match ask.group.rescued.contains(&real.root) {
 			true => truth(ask),
-			false => Some(GroupVerdict::Unavailable),
+			false => Some(Say::Unavailable),
 		}
 	};
 	let money = scene.settle(&[job], &voice)[0];
@@ -177,29 +258,21 @@ fn sybil_rescue() -> Outcome {
 	assert!(view.replicas.iter().all(|replica| replica.fate == Fate::Accepted));
 	// What was stored is a part of the audit that it gets.
 	scene.buys(&submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
-	let work = units::price(view.work, view.terms.price_per_ut).expect("it is in range");
-	let back = money.paid_to_trainers - work * 115 / 100;
 	let facts = vec![
 		("blobs that the seats could look at", rescued.get().to_string()),
 		("price of the bytes that the honest trainer stored", amount(price)),
-		("paid back to both trainers", amount(back)),
+		("paid to both trainers for their work", amount(money.paid_to_trainers)),
 	];
 	Outcome { scene, facts }
 }
 
-/// Takes jobs to their ends, with all results accepted. Returns what their escrows paid to trainers
-/// beside the price of the work: half of the price of what was stored.
-fn paid_for_storing(scene: &mut Scene, submitter: &Party, jobs: &[JobId]) -> Vec<Balance> {
-	let mut paid = Vec::new();
-	for (job, money) in jobs.iter().zip(scene.settle(jobs, &truth)) {
-		let view = scene.job(*job);
-		assert!(view.replicas.iter().all(|replica| replica.fate == Fate::Accepted));
-		scene.buys(submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
-		let work = units::price(view.work, view.terms.price_per_ut).expect("it is in range");
-		let insured = 100 + 15 * (u128::from(view.terms.replicas) - 1);
-		paid.push(money.paid_to_trainers - work * insured / 100);
-	}
-	paid
+/// Takes a job to its end, with all results accepted. Returns what each replica was paid for its work.
+fn paid_for_work(scene: &mut Scene, submitter: &Party, job: JobId) -> Balance {
+	let money = scene.settle(&[job], &truth)[0];
+	let view = scene.job(job);
+	assert!(view.replicas.iter().all(|replica| replica.fate == Fate::Accepted));
+	scene.buys(submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+	money.paid_to_trainers / u128::from(view.terms.replicas)
 }
 
 fn bytes_of_others() -> Outcome {
@@ -211,10 +284,12 @@ fn bytes_of_others() -> Outcome {
 	scene.start();
 	// Both replicas have the same states, so the thief can foresee the root.
 	let both = [trainer.clone(), thief.clone()];
-	let two = Terms { replicas: 2, ..terms() };
-	let (job, pieces) = audited(&mut scene, &submitter, &both, TRUE, &two);
+	let two = replicated(2);
+	let (job, audit) = audited(&mut scene, &submitter, &both, TRUE, &two);
+	let pieces = scene.read_by(job, &audit, &seats[0]);
 	scene.call(&seats[0], request(job, &pieces)).expect("an audit reads them");
-	let shown = leaves(TRUE, &scene.window(job).groups[0]);
+	let audit = scene.window(job);
+	let shown = scene.leaves(job, &audit);
 	let (bytes, price) = scene.archive(job, &pieces);
 	let blob = file(bytes, job);
 	let named = |scene: &mut Scene| {
@@ -227,26 +302,26 @@ fn bytes_of_others() -> Outcome {
 	let had = balance(&mut scene, &trainer);
 	scene.bring(&trainer, blob.uploads.iter());
 	named(&mut scene);
-	let first = paid_for_storing(&mut scene, &submitter, &[job]);
-	// By halves the two trainers have the price of the work.
-	let view = scene.job(job);
-	let work = units::price(view.work, view.terms.price_per_ut).expect("it is in range");
-	let alone = balance(&mut scene, &trainer) - had - work * 115 / 200;
-	assert_eq!(alone, first[0], "somebody else is paid for what the honest trainer stored");
+	let work = paid_for_work(&mut scene, &submitter, job);
+	// Half of the price of the bytes, by the seat that asked.
+	let alone = balance(&mut scene, &trainer) - had - work;
+	assert_eq!(alone, price / 2, "somebody else is paid for what the honest trainer stored");
 	// It withholds the states of two jobs, and stores one blob for both.
 	let mut jobs = Vec::new();
 	for _ in 0..2 {
-		let (job, pieces) =
+		let (job, audit) =
 			audited(&mut scene, &submitter, std::slice::from_ref(&thief), TRUE, &terms());
+		let pieces = scene.read_by(job, &audit, &seats[0]);
 		scene.call(&seats[0], request(job, &pieces)).expect("an audit reads them");
 		jobs.push(job);
 	}
 	let blob = file(bytes, 1_000);
 	let mut names = Vec::new();
 	for job in &jobs {
-		names.push(name(*job, &blob, &leaves(TRUE, &scene.window(*job).groups[0])));
+		let audit = scene.window(*job);
+		names.push(name(*job, &blob, &scene.leaves(*job, &audit)));
 	}
-	let before = scene.fees_of(&thief.account);
+	let (before, had) = (scene.fees_of(&thief.account), balance(&mut scene, &thief));
 	let named = |scene: &mut Scene| {
 		for call in &names {
 			scene.call(&thief, call.clone()).expect("it is the trainer");
@@ -256,12 +331,12 @@ fn bytes_of_others() -> Outcome {
 	scene.bring(&thief, std::iter::once(&blob.register).chain(&blob.uploads));
 	named(&mut scene);
 	let fees = scene.fees_of(&thief.account) - before;
-	let twice: Vec<String> =
-		paid_for_storing(&mut scene, &submitter, &jobs).into_iter().map(amount).collect();
+	let work: Balance = jobs.iter().map(|job| paid_for_work(&mut scene, &submitter, *job)).sum();
+	let twice = balance(&mut scene, &thief) - had - work;
 	let facts = vec![
 		("price of the bytes that were stored, each time", amount(price)),
 		("paid to the honest trainer for what it stored, half of that", amount(alone)),
-		("paid for one blob in two audits", twice.join(", ")),
+		("paid for one blob in two audits", amount(twice)),
 		("fees for storing that one", amount(fees)),
 	];
 	Outcome { scene, facts }
@@ -292,11 +367,12 @@ fn asks_for_nothing() -> Outcome {
 		("asking, and waiting until it is stored", Seat::Waits),
 		("asking, and vanishing", Seat::Vanishes),
 	] {
-		let (job, pieces) =
+		let (job, audit) =
 			audited(&mut scene, &submitter, std::slice::from_ref(&trainer), TRUE, &terms());
+		let pieces = scene.read_by(job, &audit, &own);
 		let (bytes, price) = scene.archive(job, &pieces);
 		let ask = request(job, &pieces);
-		let had = balance(&mut scene, &own);
+		let (had, owned) = (balance(&mut scene, &own), balance(&mut scene, &trainer));
 		let mut stored = 0;
 		if let Seat::Withdraws(times) = seat {
 			for call in [&ask, &withdraw(job)].repeat(times as usize) {
@@ -307,7 +383,8 @@ fn asks_for_nothing() -> Outcome {
 			let audit = scene.window(job);
 			let before = scene.fees_of(&trainer.account);
 			let blob = file(bytes, job);
-			let all = scene.store(&trainer, job, &blob, &leaves(TRUE, &audit.groups[0]));
+			let shown = scene.leaves(job, &audit);
+			let all = scene.store(&trainer, job, &blob, &shown);
 			all.expect("it has what is asked for");
 			stored = scene.fees_of(&trainer.account) - before;
 			paid = Some((price, stored, blob.uploads.len()));
@@ -320,14 +397,18 @@ fn asks_for_nothing() -> Outcome {
 		let view = scene.job(job);
 		assert_eq!(view.replicas[0].fate, Fate::Accepted);
 		let work = units::price(view.work, view.terms.price_per_ut).expect("it is in range");
-		let back = money.paid_to_trainers - work;
-		scene.buys(&submitter, work + money.paid_to_verifiers + money.burned);
+		// Half of the price, by the seat, which has that back from the submitter if its draws read it.
+		let half = balance(&mut scene, &trainer) - owned - work;
+		let served = if seat == Seat::Vanishes { 2 } else { 3 };
+		let fees = view.terms.audit_fee * served;
+		let back = money.paid_to_verifiers - fees;
+		scene.buys(&submitter, work + fees + money.burned);
 		let has = balance(&mut scene, &own);
 		let seat = match has >= had {
 			true => format!("the seat earns {}", amount(has - had)),
 			false => format!("the seat loses {}", amount(had - has)),
 		};
-		let [trainer, submitter] = [stored.saturating_sub(back), back].map(amount);
+		let [trainer, submitter] = [stored.saturating_sub(half), back].map(amount);
 		facts.push((
 			what,
 			format!("the trainer loses {trainer}, the submitter {submitter}; {seat}"),
@@ -343,4 +424,38 @@ fn asks_for_nothing() -> Outcome {
 /// What somebody has and has paid as fees.
 fn balance(scene: &mut Scene, who: &Party) -> Balance {
 	scene.worth(&who.account) + scene.fees_of(&who.account)
+}
+
+fn asks_for_everything() -> Outcome {
+	let mut scene = Scene::new();
+	let submitter = scene.honest("submitter");
+	let trainer = scene.trainer(Side::Honest);
+	let stranger = scene.hostile("stranger");
+	scene.verifiers(Side::Honest, 3, BOND);
+	scene.start();
+	let job = scene.post(&submitter, &JobSpec::noisy_example(), &terms()).expect("it is valid");
+	scene.works(&trainer, job, TRUE);
+	let audit = scene.stands(job, &truth);
+	let all: Vec<u32> = (0..audit.groups[0].result.segments).collect();
+	let pieces = read_by(&all, &audit.groups[0].result);
+	scene.call(&stranger, request(job, &pieces)).expect("anybody may");
+	let audit = scene.window(job);
+	let (bytes, price) = scene.archive(job, &pieces);
+	let (had, before) = (balance(&mut scene, &trainer), scene.fees_of(&trainer.account));
+	let shown = scene.leaves(job, &audit);
+	let blob = file(bytes, job);
+	scene.store(&trainer, job, &blob, &shown).expect("it has what is asked for");
+	let fees = scene.fees_of(&trainer.account) - before;
+	let work = paid_for_work(&mut scene, &submitter, job);
+	let half = balance(&mut scene, &trainer) - had - work;
+	let facts = vec![
+		("price of the bytes that the trainer stored", amount(price)),
+		("of it by the stranger", amount(half)),
+		(
+			"fees of the trainer for storing them",
+			format!("{}, {} chunks", amount(fees), blob.uploads.len()),
+		),
+		("pay of the trainer", amount(work)),
+	];
+	Outcome { scene, facts }
 }

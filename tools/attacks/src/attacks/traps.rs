@@ -116,12 +116,12 @@ fn growing_parameters() -> Outcome {
 }
 
 fn eight_results() -> Outcome {
-	let (spec, terms) = heavy();
+	let (spec, terms) = heavy(None);
 	posts(&spec, &Terms { replicas: 8, ..terms })
 }
 
 fn audits_for_nothing() -> Outcome {
-	let (spec, terms) = heavy();
+	let (spec, terms) = heavy(None);
 	let asked = terms.audit_fee;
 	let mut outcome = posts(&spec, &Terms { audit_fee: MIN_AUDIT_FEE, ..terms });
 	let in_try = |fee: u128| format!("{:.4} TRY", fee as f64 / TRY as f64);

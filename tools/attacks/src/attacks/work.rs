@@ -1,7 +1,7 @@
 //! Pay and power for work that need not be done.
 
 use crate::{
-	jobs::{terms, truth, TRUE},
+	jobs::{replicated, terms, truth, TRUE},
 	report::{amount, Attack, Outcome},
 	scene::{Party, Scene, Side, BOND},
 };
@@ -65,7 +65,7 @@ fn replicas_of_one_owner() -> Outcome {
 	let own: Vec<Party> = (0..3).map(|_| scene.trainer(Side::Attacker)).collect();
 	scene.verifiers(Side::Honest, 3, BOND);
 	scene.start();
-	let terms = Terms { replicas: 3, ..terms() };
+	let terms = replicated(3);
 	let job = scene.post(&submitter, &JobSpec::noisy_example(), &terms).expect("it is valid");
 	for trainer in &own {
 		scene.works(trainer, job, TRUE);

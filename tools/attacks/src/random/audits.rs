@@ -6,12 +6,17 @@ use crate::{
 };
 use rand::Rng;
 use trainyard_protocol::{
-	audit::{AuditPhase, Findings, GroupVerdict, Piece, RejectReason, SegmentEvidence},
+	accusation::Target,
+	audit::{AuditPhase, Findings, GroupVerdict, Paths, Piece},
 	commitment,
 	views::{AuditView, GroupView, JobView},
 	JobId, H256,
 };
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, *};
+use trainyard_sandbox::{
+	bundles::Bundle,
+	seats::{Seat, Verdict},
+};
 
 impl World {
 	pub(super) fn audits(&mut self, view: &JobView<AccountId>) -> Option<(Actor, RuntimeCall)> {
@@ -23,15 +28,25 @@ impl World {
 				let who = self.one(&committee)?;
 				let call = match self.chance(40) {
 					true => self.claims(job, audit)?,
-					false => self.commits_to_findings(job, audit, &who)?,
+					false => self.commits_to_findings(view, audit, &who)?,
 				};
 				Some((self.owner(&who)?, call))
 			}
 			AuditPhase::Revealing { .. } => {
 				use pallet_verification::Call::reveal;
 				let who = self.one(&committee)?;
-				let findings = self.findings.get(&(job, audit.round, who.clone()))?.clone();
-				Some((self.owner(&who)?, reveal { job, findings, salt: SALT }.into()))
+				let (findings, paths) =
+					self.findings.get(&(job, audit.round, who.clone()))?.clone();
+				Some((self.owner(&who)?, reveal { job, findings, paths, salt: SALT }.into()))
+			}
+			AuditPhase::Standing { .. } if self.chance(30) => {
+				Some((self.anyone(), self.claims(job, audit)?))
+			}
+			AuditPhase::Standing { .. } => {
+				let who = self.one(&committee)?;
+				let accusation = self.accusation(view)?;
+				let accuse = pallet_verification::Call::accuse { accusation };
+				Some((self.owner(&who)?, accuse.into()))
 			}
 			AuditPhase::Rescue { .. } => {
 				let trainers: Vec<_> = view.replicas.iter().map(|r| r.trainer.clone()).collect();
@@ -39,25 +54,27 @@ impl World {
 				let who = self.owner(&trainer)?;
 				self.rescues(job, audit, who)
 			}
-			AuditPhase::Drawing { .. } | AuditPhase::Done => None,
+			AuditPhase::Drawing { .. } | AuditPhase::Opening { .. } | AuditPhase::Done => None,
 		}
 	}
 
 	/// A result of an audit and its number, mostly one that there is.
-	fn group(&mut self, audit: &AuditView<AccountId>) -> (u32, Option<GroupView>) {
+	fn group(&mut self, audit: &AuditView<AccountId>) -> (u32, Option<GroupView<AccountId>>) {
 		let count = audit.groups.len() as u32 + u32::from(self.chance(5));
 		let group = self.rng.random_range(0..count);
 		(group, audit.groups.get(group as usize).cloned())
 	}
 
-	/// A seat asks for something, or has it.
+	/// Somebody asks for something, or has it.
 	fn claims(&mut self, job: JobId, audit: &AuditView<AccountId>) -> Option<RuntimeCall> {
 		use pallet_verification::Call::{request, withdraw_request};
 		let (group, found) = self.group(audit);
 		if self.chance(40) {
 			return Some(withdraw_request { job, group }.into());
 		}
-		let read = found.map_or(vec![Piece::Files], |found| states::everything(&found).to_vec());
+		let segment = self.rng.random_range(0..30);
+		let read = |found: GroupView<_>| states::read_by(&[segment], &found.result).to_vec();
+		let read = found.map_or(vec![Piece::Files], read);
 		let mut pieces: Vec<Piece> = read.into_iter().filter(|_| self.chance(50)).collect();
 		if self.chance(10) {
 			pieces.push(Piece::State(self.rng.random_range(0..40)));
@@ -68,20 +85,64 @@ impl World {
 
 	fn commits_to_findings(
 		&mut self,
-		job: JobId,
+		view: &JobView<AccountId>,
 		audit: &AuditView<AccountId>,
 		who: &AccountId,
 	) -> Option<RuntimeCall> {
-		let verdicts: Vec<GroupVerdict> = audit
-			.groups
-			.iter()
-			.map(|group| self.verdict(states::is_of(1, &group.result), &group.drawn))
-			.collect();
-		let findings = Findings::try_from(verdicts).ok()?;
-		let round = audit.round;
+		let (job, round) = (view.id, audit.round);
+		// Sometimes it draws by a key that is not its own.
+		let by = if self.chance(3) { self.anyone() } else { self.owner(who)? };
+		let (findings, paths) = self.finds(view, audit, &by, who)?;
 		let commitment = commitment::verdict(&self.genesis, job, round, who, &findings, &SALT);
-		self.findings.insert((job, round, who.clone()), findings);
+		self.findings.insert((job, round, who.clone()), (findings, paths));
 		Some(pallet_verification::Call::commit { job, commitment }.into())
+	}
+
+	/// What the seat of `by` finds; usually the truth.
+	fn finds(
+		&mut self,
+		view: &JobView<AccountId>,
+		audit: &AuditView<AccountId>,
+		by: &Actor,
+		who: &AccountId,
+	) -> Option<(Findings<AccountId>, Paths)> {
+		let mut seat = Seat::of(&self.genesis, view.id, audit, &by.key)?;
+		let places = audit.committee.iter();
+		seat.number = places.map(|seat| &seat.verifier).position(|other| other == who)?;
+		let spec = view.spec.clone().check().ok()?;
+		let mut verdicts = Vec::new();
+		for (number, group) in (0u32..).zip(&audit.groups) {
+			let result = &group.result;
+			let delivered = self.bundles.get(&result.bundle_root)?.clone();
+			let honest = Bundle::made_up(&spec, 1, result.segments, result.diverged);
+			let is_true = honest.root() == result.bundle_root;
+			let truth = match is_true {
+				true => honest,
+				false => Bundle::made_up(&spec, 1, spec.segments(), false),
+			};
+			let segments = seat.wanted(number, result, &[]);
+			let first = segments.first().copied().unwrap_or(0);
+			let replica = self.one(&view.replicas)?;
+			let rejects = |segment: u32, says: &Bundle| {
+				let target = Target::Segment(segment);
+				Verdict::rejects(replica.trainer.clone(), target, &delivered, says)
+			};
+			verdicts.push(match self.rng.random_range(0..100) {
+				0..75 if is_true => seat.vouches(number, result, &delivered, &[]),
+				0..75 => rejects(first, &truth),
+				75..85 => Verdict::unavailable(),
+				85..90 => rejects(first, &Bundle::made_up(&spec, 9, spec.segments(), false)),
+				90..95 => {
+					let mut guess = seat.vouches(number, result, &delivered, &[]);
+					if let GroupVerdict::Replayed(replayed) = &mut guess.said {
+						replayed.evidence.iter_mut().for_each(|e| e.trace_root = H256::zero());
+					}
+					guess
+				}
+				_ => seat.vouches(number, result, &delivered, &[]),
+			});
+		}
+		Some(seat.finds(verdicts))
 	}
 
 	/// A trainer stores something for what is asked of a result, mostly of its own and with its leaves.
@@ -101,37 +162,12 @@ impl World {
 		if !complete && !self.chance(20) {
 			return self.stores(who, blob);
 		}
-		let byte = if self.chance(90) {
-			let of = |byte: &u8| found.as_ref().is_some_and(|f| states::is_of(*byte, &f.result));
-			(1..4).find(of).unwrap_or(1)
-		} else {
-			9
+		let of = |found: &GroupView<_>| {
+			let bundle = self.bundles.get(&found.result.bundle_root)?;
+			Some(bundle.states(&found.asked))
 		};
-		let leaves = found.map(|found| states::leaves(byte, &found)).unwrap_or_default();
+		let shown = found.as_ref().and_then(of);
+		let leaves = shown.filter(|_| self.chance(90)).unwrap_or_default();
 		Some((who, pallet_verification::Call::rescue { job, group, blob, leaves }.into()))
-	}
-
-	/// A verifier's verdict: usually the truth.
-	fn verdict(&mut self, honest: bool, drawn: &[u32]) -> GroupVerdict {
-		let evidence = |segment: u32, byte: u8| SegmentEvidence {
-			segment,
-			trace_root: H256::repeat_byte(byte),
-			end_state: H256::repeat_byte(2),
-			idle_since: None,
-		};
-		let first = drawn.first().copied().unwrap_or(0);
-		match self.rng.random_range(0..100) {
-			0..70 if honest => {
-				let all: Vec<_> = drawn.iter().map(|segment| evidence(*segment, 1)).collect();
-				all.try_into().map_or(GroupVerdict::Unavailable, GroupVerdict::Accept)
-			}
-			0..70 => GroupVerdict::Reject(RejectReason::WrongSegment(evidence(first, 3))),
-			70..85 => GroupVerdict::Unavailable,
-			85..95 => GroupVerdict::Reject(RejectReason::WrongModel),
-			_ => {
-				let all: Vec<_> = drawn.iter().map(|segment| evidence(*segment, 9)).collect();
-				all.try_into().map_or(GroupVerdict::Unavailable, GroupVerdict::Accept)
-			}
-		}
 	}
 }
