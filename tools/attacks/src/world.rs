@@ -86,8 +86,8 @@ impl World {
 			use periods::*;
 			for parameter in [
 				Parameters::Reveal(Reveal, Some(15)),
-				Parameters::VerdictCommit(VerdictCommit, Some(8)),
-				Parameters::VerdictReveal(VerdictReveal, Some(5)),
+				Parameters::VerdictCommit(VerdictCommit, Some(25)),
+				Parameters::VerdictReveal(VerdictReveal, Some(20)),
 				Parameters::Rescue(Rescue, Some(8)),
 				Parameters::Review(Review, Some(25)),
 			] {

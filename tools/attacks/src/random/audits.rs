@@ -26,7 +26,7 @@ impl World {
 		match audit.phase {
 			AuditPhase::Committing { .. } => {
 				let who = self.one(&committee)?;
-				let call = match self.chance(40) {
+				let call = match self.chance(15) {
 					true => self.claims(job, audit)?,
 					false => self.commits_to_findings(view, audit, &who)?,
 				};
