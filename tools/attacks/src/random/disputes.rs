@@ -2,7 +2,7 @@
 //! plays a dispute, since nothing here was trained: clocks decide.
 
 use crate::world::{Actor, World, SALT};
-use pallet_court::{Call, Disputes};
+use pallet_court::{Call, CommittedBy, Disputes};
 use rand::Rng;
 use trainyard_protocol::{
 	accusation::{Claimed, Target},
@@ -18,7 +18,9 @@ impl World {
 		let ids: Vec<DisputeId> =
 			self.chain.state(|| Disputes::<Runtime>::iter().map(|(id, _)| id).collect());
 		let id = self.one(&ids).unwrap_or_default();
-		let bound: Vec<(JobId, AccountId)> = self.accusations.keys().cloned().collect();
+		let bound: Vec<(JobId, AccountId)> = self
+			.chain
+			.state(|| CommittedBy::<Runtime>::iter().map(|(job, who, _)| (job, who)).collect());
 		match self.rng.random_range(0..10) {
 			0..4 => self.binds(),
 			4..7 => {
@@ -50,6 +52,10 @@ impl World {
 		});
 		let (view, who) = (self.one(&jobs)?, self.anyone());
 		let job = view.id;
+		let account = who.account.clone();
+		if self.chain.state(|| CommittedBy::<Runtime>::contains_key(job, &account)) {
+			return None;
+		}
 		let accusation = self.accusation(&view)?;
 		let Accusation { defendant, target, claimed, .. } = &accusation;
 		let account = &who.account;
