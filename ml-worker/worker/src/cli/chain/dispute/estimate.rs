@@ -125,7 +125,7 @@ impl Costs {
 		for Cost { about, rounds, defender, challenger } in &self.disputes {
 			let side = |sent: &Sending| {
 				format!(
-					"{} transactions, {} KiB, {} of fees",
+					"{} transactions, {} KiB, {} of fees, without what small moves weigh",
 					sent.transactions,
 					sent.bytes.div_ceil(1_024),
 					amount::format(sent.fees)
@@ -137,7 +137,7 @@ impl Costs {
 				side(challenger)
 			);
 		}
-		text + "no dispute can begin before the window of challenges is opened on this chain\n"
+		text
 	}
 }
 
