@@ -450,7 +450,7 @@ pub mod pallet {
 		/// Asks for pieces of `group` that the caller lacks, and holds the price of their bytes. While
 		/// the committee commits a member of it can, and anybody while results stand.
 		#[pallet::call_index(9)]
-		#[pallet::weight(T::WeightInfo::request())]
+		#[pallet::weight(T::WeightInfo::request().saturating_add(T::Court::standing_weight()))]
 		pub fn request(
 			origin: OriginFor<T>,
 			job: JobId,
@@ -494,7 +494,11 @@ pub mod pallet {
 		/// a deposit. A seat that revealed can, while results stand: it found something in what it
 		/// replayed again.
 		#[pallet::call_index(13)]
-		#[pallet::weight(T::WeightInfo::accuse().saturating_add(T::Court::accuse_weight()))]
+		#[pallet::weight(
+			T::WeightInfo::accuse()
+				.saturating_add(T::Court::standing_weight())
+				.saturating_add(T::Court::accuse_weight())
+		)]
 		pub fn accuse(
 			origin: OriginFor<T>,
 			accusation: Accusation<T::AccountId>,

@@ -123,6 +123,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 			.saturating_add(T::WeightInfo::close_standing())
 			.saturating_add(T::Court::settle_weight().saturating_mul(settled.into()))
 			.saturating_add(T::Beacon::seed_weight().saturating_mul(2))
+			.saturating_add(T::Court::standing_weight())
 			.saturating_add(Self::rescues_weight())
 	}
 }

@@ -123,13 +123,8 @@ impl Parts {
 			.ok_or(SpecError::WorkOverflow)
 	}
 
-	/// Returns what every verifier replays of a result of this job in one round, in micro-ut,
-	/// rounded up: `segments` times the longest segment with the evaluation at its end, and the
-	/// evaluations of the first state and of the last. Fails as [`Self::micro_ut_of`] does.
-	pub fn drawn_micro_ut(&self, spec: &JobSpec, segments: u32) -> Result<MicroUt, SpecError> {
-		self.replay_flop(spec, segments).and_then(units::micro_ut).ok_or(SpecError::WorkOverflow)
-	}
-
+	/// Returns the work of that many of the longest segments with the evaluations at their ends, and of
+	/// the evaluations of the first state and of the last.
 	fn replay_flop(&self, spec: &JobSpec, segments: u32) -> Option<u128> {
 		self.longest_flop(spec)
 			.ok()
@@ -164,9 +159,9 @@ pub fn micro_ut(spec: &CheckedSpec) -> Result<MicroUt, SpecError> {
 	Parts::of(spec).micro_ut_of(spec, spec.segments())
 }
 
-/// Returns the most work that a verifier can have to replay in one round, in micro-ut, rounded up:
-/// what is drawn ([`Parts::drawn_micro_ut`]), and one segment more where the training stands still;
-/// and of looks at the drawn segments and at those of a search for where a standstill began,
+/// Returns the most work that a verifier can have that replays `audit_segments` segments in one round, in
+/// micro-ut, rounded up: these, each as long as the longest, the evaluations of the first state and of the
+/// last, and one segment more where the training stands still; and of looks at the replayed segments and at those of a search for where a standstill began,
 /// [`LOOK_FLOP`] for each step and parameter.
 /// Fails as [`micro_ut`] does.
 pub fn audit_micro_ut(spec: &CheckedSpec, audit_segments: u32) -> Result<MicroUt, SpecError> {
@@ -353,10 +348,14 @@ mod tests {
 		assert_eq!(parts.longest_flop(&spec), Ok(longest));
 		assert_eq!(parts.defence_flop(&spec), Ok(2 * longest + 16 * parts.step));
 		assert_eq!(parts.evaluation_defence_flop(), Ok(4 * parts.evaluation));
-		let drawn = u128::from(parts.drawn_micro_ut(&spec, 3).unwrap());
+		let drawn = u128::from(replayed(&parts, &spec, 3));
 		assert_eq!(drawn, (3 * longest + 2 * parts.evaluation).div_ceil(432_000));
 		// Of an ordinary job they are little.
 		assert!(20 * looks < 4 * longest, "{looks} beside {longest}");
+	}
+
+	fn replayed(parts: &Parts, spec: &JobSpec, segments: u32) -> MicroUt {
+		units::micro_ut(parts.replay_flop(spec, segments).unwrap()).unwrap()
 	}
 
 	/// A job of single rows has next to no work beside its updates, so that looks at its segments
@@ -372,9 +371,9 @@ mod tests {
 		(spec.training.steps, spec.training.checkpoint_interval) = (38_000 * 30, 38_000);
 		let spec = spec.check().unwrap();
 		let parts = Parts::of(&spec);
-		let drawn = parts.drawn_micro_ut(&spec, 1).unwrap();
+		let drawn = replayed(&parts, &spec, 1);
 		assert!((1_500_000..2_000_000).contains(&drawn), "{drawn}");
-		let replays = parts.drawn_micro_ut(&spec, 2).unwrap();
+		let replays = replayed(&parts, &spec, 2);
 		let looks = u128::from(parts.audit_micro_ut(&spec, 1).unwrap() - replays) * 432_000;
 		let nanoseconds = looks / 2;
 		let element_steps = 6 * 38_000 * u128::from(spec.parameters());

@@ -4,11 +4,14 @@
 //! computes honestly posts the same. What is counted on the way (results, leaves of a trace, slices)
 //! stands in [prefix roots](crate::merkle::Frontier), which can be carried on from any place.
 
-use crate::{merkle, H256};
+use crate::{job::BlockNumber, merkle, H256};
 use codec::Encode;
 use sp_crypto_hashing::blake2_256;
 use trainyard_program::{parts::Accumulator, spec::StopRule};
 use trainyard_strict::{canonical_bits, SumChain};
+
+/// Ticks within which a challenge is shown after somebody bound itself to it: 5 minutes at 6 s a block.
+pub const REVEAL_TICKS: BlockNumber = 50;
 
 /// Returns the leaf of a result: Merkle leaf over SCALE("trainyard/result/v1", index: u32, content),
 /// with the content hash of the tensor that part `index` of a program writes.

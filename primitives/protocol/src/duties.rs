@@ -119,7 +119,7 @@ pub fn picks(seat: usize, result: &WorkResult) -> bool {
 
 /// Returns the segments of `result` of which the seat number `seat` reveals evidence, ascending: its
 /// `own` draws; of seat 0 the first one and the last, and where training diverged that one in the place
-/// of the last; of seats 1 and 2 the one that `moved` most by their own pick, which is neither of these
+/// of the last; of all of them the only one of a run that diverged in it, of which nobody can draw any; of seats 1 and 2 the one that `moved` most by their own pick, which is neither of these
 /// where there are others; and those where the result `parts` from others, as the seat found. `None` where
 /// the seat names a pick that is not its duty, or none where it is; or segments that the result does not
 /// have, or not in ascending order.
@@ -142,6 +142,9 @@ pub fn required(
 		all.extend(result.diverged_in().or(last));
 		// Every run moves farthest there, so nobody could pick it for that.
 		all.extend((result.trained() > 0).then_some(0));
+	} else if result.segments == 0 {
+		// Evidence of nothing would vouch for it.
+		all.extend(result.diverged_in());
 	}
 	Some(all.into_iter().collect())
 }
@@ -268,7 +271,7 @@ mod tests {
 		// It diverged in its first segment: nothing can have moved.
 		let first = result(0, true);
 		assert_eq!(required(&[], 0, &first, None, &[]), Some(vec![0]));
-		assert_eq!(required(&[], 1, &first, None, &[]), Some(vec![]));
+		assert_eq!(required(&[], 1, &first, None, &[]), Some(vec![0]), "evidence of nothing");
 		assert_eq!(required(&[0], 0, &result(1, false), None, &[]), Some(vec![0]));
 		// The initial state was not finite: nothing was trained.
 		assert_eq!(required(&[], 0, &result(0, false), None, &[]), Some(vec![]));

@@ -7,10 +7,7 @@ use crate::{
 };
 use frame_support::{parameter_types, traits::ConstU32, weights::Weight};
 use sp_runtime::Perbill;
-use trainyard_protocol::job::BlockNumber;
-
-/// Ticks to show a challenge: 5 minutes at 6 s.
-pub const REVEAL_TICKS: BlockNumber = 50;
+use trainyard_protocol::court::REVEAL_TICKS;
 
 parameter_types! {
 	/// A twentieth of a block may go into clocks that ran out.

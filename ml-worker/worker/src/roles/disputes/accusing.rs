@@ -26,12 +26,11 @@ use trainyard_client::{
 };
 use trainyard_proof::{bundle::files, hash};
 use trainyard_protocol::{
+	court::REVEAL_TICKS,
 	job::{Balance, BlockNumber},
 	JobId, H256,
 };
 
-/// Ticks in which what was committed to can be shown: `RevealBlocks` of the court.
-const REVEAL_TICKS: u32 = 50;
 /// The folder of accusations, in that of all disputes.
 pub(super) const FOLDER: &str = "accused";
 

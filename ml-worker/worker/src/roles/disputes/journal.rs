@@ -89,7 +89,7 @@ impl Journal {
 			Ok((file, bytes))
 		};
 		let (mut file, bytes) = open().map_err(files::at("read", &path))?;
-		// What stands behind the last end of a line was cut off with the process that wrote it.
+		// What stands after the last end of a line was cut off with the process that wrote it.
 		let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
 		let damaged = |reason: String| StoreError::Damaged { path: path.clone(), reason };
 		let text = std::str::from_utf8(&bytes[..whole]).map_err(|e| damaged(e.to_string()))?;
