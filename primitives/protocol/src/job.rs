@@ -54,8 +54,8 @@ pub struct Terms {
 	pub replicas: u32,
 	/// Size of the audit committee: odd, and from [`MIN_VERIFIERS`] to [`MAX_VERIFIERS`].
 	pub verifiers: u32,
-	/// Segments that each verifier draws for itself, as [`duties::fits`](crate::duties::fits) says and
-	/// at most the job's. It replays a few more, see [`duties::replays`](crate::duties::replays).
+	/// Segments that each verifier draws for itself, as [`duties::fits`] says and at most the job's. It
+	/// replays a few more, see [`duties::replays`].
 	pub audit_segments: u32,
 	/// Fee of one verifier for one round, at least [`fees::audit_fee`](crate::fees::audit_fee).
 	#[serde(with = "trainyard_program::text::decimal")]
