@@ -2,10 +2,9 @@
 
 use crate::{
 	accusation::{Claimed, End, LeafContent, Leaves as AccusationLeaves, Peaks, Target},
-	blob::searched_states,
 	bundle::{Checkpoint, Diverged, Evaluation},
 	job::{BlockNumber, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS},
-	merkle::{self, MAX_PROOF},
+	merkle,
 	trace::seal,
 	vrf::VrfSignature,
 	H256,
@@ -306,175 +305,14 @@ pub enum AuditPhase {
 	Done,
 }
 
-/// Most pieces that can be asked for of one result: as many as one seat reads.
-pub const MAX_PIECES: u32 = 2 * MAX_AUDIT_SEGMENTS + 4 + MAX_PARTINGS;
-/// Most states beside those of a seat's own draws.
-pub const MAX_PARTINGS: u32 = 32;
-/// Most leaves that one rescue brings: of the states that are asked for.
-pub const MAX_LEAVES: u32 = 2 * MAX_AUDIT_SEGMENTS + 1 + MAX_PARTINGS;
-
-/// What somebody can lack of a result, and ask for on chain.
-#[derive(
-	Clone,
-	Copy,
-	Debug,
-	PartialEq,
-	Eq,
-	PartialOrd,
-	Ord,
-	Encode,
-	Decode,
-	DecodeWithMemTracking,
-	MaxEncodedLen,
-	TypeInfo,
-	Serialize,
-	Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Piece {
-	/// The list of the result's checkpoints.
-	Manifest,
-	/// The files that the job reads.
-	Files,
-	/// The state of this checkpoint.
-	State(u32),
-	/// The states that show where a standstill began, if a replayed segment stands still.
-	Searched,
-}
-
-/// Some pieces of a result, ascending.
-pub type Pieces = BoundedVec<Piece, ConstU32<MAX_PIECES>>;
-
-/// Most bytes of each piece of a job's results, by its specification.
-#[derive(
-	Clone,
-	Copy,
-	Debug,
-	Default,
-	PartialEq,
-	Eq,
-	Encode,
-	Decode,
-	DecodeWithMemTracking,
-	MaxEncodedLen,
-	TypeInfo,
-)]
-pub struct PieceSizes {
-	/// A state.
-	pub state: u64,
-	/// A manifest, and the index of an archive.
-	pub manifest: u64,
-	/// All files that the job reads.
-	pub files: u64,
-}
-
-impl PieceSizes {
-	/// Returns the most bytes of a piece of a result with that many segments.
-	pub fn of(&self, piece: Piece, segments: u32) -> u64 {
-		match piece {
-			Piece::Manifest => self.manifest,
-			Piece::Files => self.files,
-			Piece::State(_) => self.state,
-			Piece::Searched => self.state.saturating_mul(searched_states(segments).into()),
-		}
-	}
-
-	/// Returns the most bytes of these pieces together.
-	pub fn sum(&self, pieces: impl IntoIterator<Item = Piece>, segments: u32) -> u64 {
-		pieces.into_iter().fold(0, |sum, piece| sum.saturating_add(self.of(piece, segments)))
-	}
-}
-
-/// Returns whether a replay of these `segments` of this result always reads this piece, or may read it
-/// where one of them stands still. Where training diverged nobody searches: what has no end stands still
-/// nowhere.
-pub fn is_read(piece: &Piece, segments: &[u32], result: &WorkResult) -> bool {
-	match piece {
-		Piece::Manifest | Piece::Files => true,
-		Piece::Searched => !result.diverged,
-		Piece::State(at) => {
-			let is_end = |s: &u32| s == at || s.checked_add(1) == Some(*at);
-			*at == result.segments || segments.iter().any(is_end)
-		}
-	}
-}
-
-/// Returns whether `pieces` are some that this result has, each once and ascending. What a seat draws
-/// only the seat knows, so any can be asked for.
-pub fn exist(pieces: &[Piece], result: &WorkResult) -> bool {
-	let ascending = pieces.iter().zip(pieces.iter().skip(1)).all(|(a, b)| a < b);
-	let exists = |piece: &Piece| match piece {
-		Piece::State(at) => *at <= result.segments,
-		Piece::Searched => !result.diverged,
-		Piece::Manifest | Piece::Files => true,
-	};
-	!pieces.is_empty() && ascending && pieces.iter().all(exists)
-}
-
-/// Shows which state a result committed to at one of its checkpoints.
-#[derive(
-	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
-)]
-pub struct Leaf {
-	/// Which checkpoint, from 0.
-	pub index: u32,
-	/// What the bundle commits to of it.
-	pub checkpoint: Checkpoint,
-	/// Leads from the checkpoint's leaf up to the root of the bundle.
-	pub path: BoundedVec<H256, ConstU32<{ MAX_PROOF as u32 }>>,
-}
-
-/// Leaves of one result, of the states that a rescue holds, ascending.
-pub type Leaves = BoundedVec<Leaf, ConstU32<MAX_LEAVES>>;
-
-/// Returns whether these are the leaves of exactly the states among `pieces`, in order, and each is
-/// under the root that was revealed.
-pub fn leaves_fit(leaves: &[Leaf], pieces: &[Piece], result: &WorkResult) -> bool {
-	let wanted = pieces.iter().filter_map(|piece| match piece {
-		Piece::State(at) => Some(*at),
-		Piece::Manifest | Piece::Files | Piece::Searched => None,
-	});
-	let count = result.leaves();
-	leaves.iter().map(|leaf| leaf.index).eq(wanted)
-		&& leaves.iter().all(|leaf| {
-			let hash = leaf.checkpoint.leaf();
-			merkle::verify(&result.bundle_root, &hash, leaf.index, count, &leaf.path)
-		})
-}
-
 #[cfg(test)]
 mod tests {
 	use super::*;
 	use crate::bundle::Evaluation;
-	use Piece::*;
 
 	fn result(segments: u32, diverged: bool) -> WorkResult {
 		let root = H256::zero();
 		WorkResult { bundle_root: root, model_root: root, segments, diverged }
-	}
-
-	#[test]
-	fn what_a_result_has_can_be_asked_for() {
-		let nine = result(9, false);
-		assert!(exist(&[Manifest, Files, State(0), State(4), State(9), Searched], &nine));
-		assert!(exist(&[Searched], &nine) && exist(&[Files], &nine));
-		assert!(!exist(&[], &nine) && !exist(&[State(10)], &nine));
-		assert!(!exist(&[State(2), State(2)], &nine) && !exist(&[State(3), State(2)], &nine));
-		assert!(!exist(&[Files, Manifest], &nine));
-		// The segment in which it diverged has no end, and nothing is searched.
-		let diverged = result(9, true);
-		assert!(exist(&[State(9)], &diverged));
-		assert!(!exist(&[State(10)], &diverged) && !exist(&[Searched], &diverged));
-	}
-
-	#[test]
-	fn a_replay_reads_the_ends_of_its_segments_and_the_last_state() {
-		let nine = result(9, false);
-		let read = |piece| is_read(&piece, &[2, 6], &nine);
-		assert!([Manifest, Files, Searched].into_iter().all(read));
-		let states: Vec<u32> = (0..=9).filter(|at| read(State(*at))).collect();
-		assert_eq!(states, [2, 3, 6, 7, 9]);
-		assert!(!is_read(&Searched, &[2], &result(9, true)));
 	}
 
 	/// What a seat reveals is the leaf of the result that it agrees with, so it vouches for nothing else.
@@ -512,71 +350,6 @@ mod tests {
 		assert!(!gone.agrees(&WorkResult { diverged: false, segments: 5, ..of }, &path(5)));
 		let End::Checkpoint { trace, .. } = evidence(1).end() else { panic!("a checkpoint") };
 		assert_eq!(trace, seal(&H256([1; 32])));
-	}
-
-	#[test]
-	fn pieces_have_their_bytes() {
-		let sizes = PieceSizes { state: 1_000, manifest: 7, files: 30 };
-		assert_eq!(sizes.sum([Manifest, Files, State(2), State(5)], 9), 2_037);
-		// Four binary digits, two ends each.
-		assert_eq!(sizes.of(Searched, 9), 8_000);
-		let large = PieceSizes { state: u64::MAX, ..sizes };
-		assert_eq!((large.of(Searched, 9), large.sum([State(1), Files], 9)), (u64::MAX, u64::MAX));
-	}
-
-	#[test]
-	fn leaves_are_those_of_the_states_under_the_revealed_root() {
-		let all: Vec<Checkpoint> = (0..10u32)
-			.map(|step| {
-				let evaluation = Evaluation::new(1.5, step, 20);
-				Checkpoint { step, state: H256([step as u8; 32]), evaluation, trace: H256::zero() }
-			})
-			.collect();
-		let hashes: Vec<H256> = all.iter().map(Checkpoint::leaf).collect();
-		let root = merkle::root(&hashes);
-		let result =
-			WorkResult { bundle_root: root, model_root: root, segments: 9, diverged: false };
-		let leaf = |index: u32| Leaf {
-			index,
-			checkpoint: all[index as usize],
-			path: merkle::proof(&hashes, index as usize).unwrap().try_into().unwrap(),
-		};
-		let pieces = [Manifest, State(2), State(9), Searched];
-		let good = [leaf(2), leaf(9)];
-		assert!(leaves_fit(&good, &pieces, &result));
-		assert!(leaves_fit(&[], &[Manifest, Files, Searched], &result));
-		assert!(!leaves_fit(&good[..1], &pieces, &result), "one is missing");
-		assert!(!leaves_fit(&[leaf(9), leaf(2)], &pieces, &result), "out of order");
-		assert!(!leaves_fit(&[leaf(2), leaf(3), leaf(9)], &pieces, &result), "one too many");
-		let mut other = good.clone();
-		other[0].checkpoint.state = H256::zero();
-		assert!(!leaves_fit(&other, &pieces, &result), "not what was committed");
-		let moved = [Leaf { index: 2, ..leaf(3) }, leaf(9)];
-		assert!(!leaves_fit(&moved, &pieces, &result), "of another checkpoint");
-		let shorter = WorkResult { segments: 8, ..result };
-		assert!(!leaves_fit(&good, &pieces, &shorter));
-		// A result that diverged has a leaf more.
-		assert!(!leaves_fit(&good, &pieces, &WorkResult { diverged: true, ..result }));
-		let end = Some(crate::bundle::Diverged { step: 10, trace: H256::zero() });
-		let hashes = crate::bundle::bundle_leaves(all.iter().copied(), end);
-		let result = WorkResult {
-			bundle_root: crate::bundle::bundle_root(all.iter().copied(), end),
-			diverged: true,
-			..result
-		};
-		let leaf = |index: u32| Leaf {
-			path: merkle::proof(&hashes, index as usize).unwrap().try_into().unwrap(),
-			..leaf(index)
-		};
-		assert!(leaves_fit(&[leaf(2), leaf(9)], &pieces, &result));
-	}
-
-	/// Frozen: calls carry these bytes.
-	#[test]
-	fn layout_of_pieces() {
-		let pieces: Vec<u8> =
-			[Manifest, Files, State(258), Searched].iter().flat_map(Encode::encode).collect();
-		assert_eq!(pieces, [0, 1, 2, 2, 1, 0, 0, 3]);
 	}
 
 	/// Frozen: commitments cover these bytes, and clients in other languages read them.

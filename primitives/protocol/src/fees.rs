@@ -186,6 +186,16 @@ pub fn challenge_deposit(
 	units::price(work, price_per_ut.max(fee_per_ut))?.checked_add(CHALLENGE_BASE)
 }
 
+/// The part of a trainer's deposit that stays locked for late proof when its result is accepted: one in
+/// so many.
+pub const LATE_PART: Balance = 5;
+
+/// Returns how much of the deposit of a trainer whose result was accepted stays locked for a week: a
+/// fifth, rounded down.
+pub fn locked_for_late_proof(deposit: Balance) -> Balance {
+	deposit / LATE_PART
+}
+
 /// How a trainer's lost deposit is shared out, or what a seat loses that the court convicted. All of it
 /// together is what is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -336,6 +346,13 @@ mod tests {
 		assert_eq!(of(LostShares::withheld(1_003, 200)), (200, 401, 0, 402));
 		assert_eq!(of(LostShares::unburned(1_003, 200)), (200, 0, 0, 803));
 		assert_eq!(of(LostShares::unburned(100, 300)), (100, 0, 0, 0));
+	}
+
+	#[test]
+	fn a_fifth_stays_locked() {
+		let locked = [0, 4, 5, 99, 100, 103].map(locked_for_late_proof);
+		assert_eq!(locked, [0, 0, 1, 19, 20, 20]);
+		assert_eq!(locked_for_late_proof(u128::MAX), u128::MAX / 5);
 	}
 
 	#[test]

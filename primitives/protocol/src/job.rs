@@ -193,6 +193,9 @@ pub enum Fate {
 	/// The audit accepted it, and the training diverged: paid for what it trained, deposit returned,
 	/// no power, no protocol fee.
 	Diverged,
+	/// The audit accepted it, and it was convicted in the week after that: what it was paid stays, the
+	/// part of the deposit that was still locked is lost, and so is the power.
+	Revoked,
 }
 
 impl Fate {

@@ -26,6 +26,8 @@ pub mod fees;
 pub mod job;
 pub mod merkle;
 pub mod model_file;
+pub mod pieces;
+pub mod relay;
 pub mod rows;
 pub mod seats;
 pub mod state;
@@ -40,4 +42,4 @@ pub type JobId = u32;
 
 /// Version of what is hashed, signed, stored or asked for. A client refuses a chain whose runtime
 /// speaks a different version, instead of misreading its bytes.
-pub const PROTOCOL_VERSION: u32 = 11;
+pub const PROTOCOL_VERSION: u32 = 12;

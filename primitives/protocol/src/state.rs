@@ -100,6 +100,28 @@ impl ExpectedTensor {
 		let tensor = tensors.into_iter().find(|tensor| tensor.name == name)?;
 		Some(Self { name: tensor.name, shape: tensor.shape, index, count })
 	}
+
+	/// Returns all tensors of the states of this job, in the order of `lower::state`.
+	pub fn all(spec: &CheckedSpec) -> Vec<Self> {
+		let tensors = lower::state(spec);
+		let mut names: Vec<String> = tensors.iter().map(|tensor| tensor.name.clone()).collect();
+		names.sort();
+		// Tensors are fewer by far.
+		let count = u32::try_from(tensors.len()).unwrap_or(u32::MAX);
+		let place =
+			|name: &String| names.binary_search(name).ok().and_then(|at| at.try_into().ok());
+		let expected = |tensor: lower::StateTensor| {
+			let index = place(&tensor.name).unwrap_or(u32::MAX);
+			Self { name: tensor.name, shape: tensor.shape, index, count }
+		};
+		tensors.into_iter().map(expected).collect()
+	}
+
+	/// Returns the bytes of its content; `None` past `u64`.
+	pub fn content_bytes(&self) -> Option<u64> {
+		let bytes = |bytes: u64, extent: &u32| bytes.checked_mul(u64::from(*extent));
+		self.shape.iter().try_fold(4, bytes)
+	}
 }
 
 /// A tensor of a state, and the proof that it belongs to it.
@@ -285,7 +307,11 @@ mod tests {
 			assert_eq!((&found.name, &found.shape), (name, shape));
 			assert_eq!((found.index as usize, found.count as usize), (index, tensors.len()));
 			assert!(TensorProof::new(tensors.clone(), name).unwrap().verify(&state, &found));
+			assert!(ExpectedTensor::all(&spec).contains(&found));
+			assert_eq!(found.content_bytes(), tensors[index].content_bytes());
 		}
+		let names = ExpectedTensor::all(&spec).into_iter().map(|expected| expected.name);
+		assert!(names.eq(lower::state(&spec).into_iter().map(|tensor| tensor.name)));
 		assert_eq!(ExpectedTensor::of(&spec, "layers.0"), None);
 	}
 

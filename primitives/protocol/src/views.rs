@@ -3,6 +3,7 @@
 use crate::{
 	audit::{AuditPhase, Decision},
 	job::{Balance, BlockNumber, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
+	pieces::Piece,
 	seats::Resources,
 	JobId, MicroUt, Text, H256,
 };
@@ -47,9 +48,33 @@ pub struct JobView<AccountId> {
 	pub audit: Option<AuditView<AccountId>>,
 	/// Where the money went, at the end.
 	pub settlement: Settlement,
+	/// For how long what was accepted can still be challenged; none before the job is settled, and
+	/// after that time.
+	pub late: Option<LateView<AccountId>>,
 	/// Held from the submitter until this record is removed.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub record: Balance,
+}
+
+/// A settled job whose accepted results can still be challenged, or are.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct LateView<AccountId> {
+	/// The last block in which a challenge is taken.
+	pub until: BlockNumber,
+	/// Whether a challenge is taken now. If not, those that were taken go on.
+	pub open: bool,
+	/// Who can be accused, each with what is locked of its deposit.
+	pub trainers: Vec<LockedView<AccountId>>,
+}
+
+/// A trainer whose result was accepted and can still be challenged.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct LockedView<AccountId> {
+	/// Who.
+	pub trainer: AccountId,
+	/// What is locked of its deposit.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub locked: Balance,
 }
 
 /// What a job comes to before it is posted. For one that may stop early, these are the largest
@@ -137,11 +162,22 @@ pub struct GroupView<AccountId> {
 	/// What was decided, if anything.
 	pub decision: Option<Decision>,
 	/// What is asked for and is not on chain.
-	pub asked: Vec<crate::audit::Piece>,
-	/// What was asked for, and is in what trainers of this result stored, unless they stored garbage.
-	pub stored: Vec<crate::audit::Piece>,
-	/// Roots of the blobs in which trainers of this result stored what was asked for before.
-	pub rescued: Vec<H256>,
+	pub asked: Vec<Piece>,
+	/// What was asked for before, and is on chain.
+	pub stored: Vec<Piece>,
+	/// The blobs in which trainers of this result stored it. What was asked for as a state is there as
+	/// often as trainers stored one, and a blob that is not the file of it convicts who did; leaves are
+	/// in the state of the chain.
+	pub rescued: Vec<RescuedView>,
+}
+
+/// A blob in which a trainer stored a piece of its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct RescuedView {
+	/// The piece.
+	pub piece: Piece,
+	/// Root of the blob.
+	pub blob: H256,
 }
 
 /// One member of a committee.

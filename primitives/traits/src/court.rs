@@ -91,14 +91,33 @@ pub struct Window {
 	pub from: BlockNumber,
 	/// The last of them, if nothing is disputed.
 	pub until: BlockNumber,
-	/// For how many blocks it is open after a dispute ended: one replay, and time to challenge.
+	/// For how many blocks it is open after a dispute ended: one replay, and time to challenge. 0 of a
+	/// window that ends with `until` whatever is disputed: that for late proof.
 	pub again: BlockNumber,
+	/// For how many blocks it was to be open when it opened. Claims move `until`, and must not move
+	/// what is counted by this.
+	pub length: BlockNumber,
 }
 
 impl Window {
-	/// Returns the last block in which a challenge is taken whatever is disputed.
+	/// Returns a window that opens at height `from` for that many blocks more.
+	pub fn new(from: BlockNumber, length: BlockNumber, again: BlockNumber) -> Self {
+		Self { from, until: from.saturating_add(length), again, length }
+	}
+
+	/// Returns a window that nothing holds open after `until`.
+	pub fn once(from: BlockNumber, until: BlockNumber) -> Self {
+		let length = until.saturating_sub(from);
+		Self { from, until, again: 0, length }
+	}
+
+	/// Returns the last block in which a challenge is taken whatever is disputed: that many windows after
+	/// it opened, or the end of the last claim.
 	pub fn last(&self) -> BlockNumber {
-		let length = self.until.saturating_sub(self.from).saturating_add(1);
+		if self.again == 0 {
+			return self.until;
+		}
+		let length = self.length.saturating_add(1);
 		self.from.saturating_add(length.saturating_mul(MAX_WINDOWS)).max(self.until)
 	}
 
@@ -227,8 +246,7 @@ pub trait Audited<AccountId> {
 	/// Returns the end of a segment that the seat `who` revealed of the result with this bundle root.
 	fn evidence(job: JobId, who: &AccountId, bundle_root: &H256, segment: u32) -> Option<End>;
 	/// Returns whether the trainer `who` stored the blob with this root as the file of the state of
-	/// checkpoint `state`, because that was asked for alone. An archive of several pieces is the file of
-	/// none of them.
+	/// checkpoint `state`, because that was asked for.
 	fn stored(job: JobId, who: &AccountId, blob: &H256, state: u32) -> bool;
 	/// Returns the window in which results and evidence can be challenged, while it is open.
 	fn window(job: JobId) -> Option<Window>;
@@ -287,6 +305,10 @@ pub trait Court<AccountId> {
 	/// jackpot, and then every dispute with it is moot. Returns the amount. Called again when a later
 	/// time for challenges is over.
 	fn settle(defendant: &Defendant<AccountId>, acquitted: bool) -> Balance;
+	/// Says that whatever seats of `job` revealed holds where the court convicted nobody of it: in the
+	/// next blocks each has the deposits of the challengers that lost against it. No dispute with a seat
+	/// may be open.
+	fn acquit_seats(job: JobId);
 	/// Forgets what was said in disputes of `job`, a part in each of the next blocks. None may be open.
 	fn forget(job: JobId);
 	/// Returns the weight of one [`Court::accuse`] at worst.
@@ -295,6 +317,8 @@ pub trait Court<AccountId> {
 	fn standing_weight() -> Weight;
 	/// Returns the weight of one [`Court::settle`] at worst.
 	fn settle_weight() -> Weight;
+	/// Returns the weight of one [`Court::acquit_seats`] at worst. What follows is the court's own.
+	fn acquit_seats_weight() -> Weight;
 	/// Returns the weight of one [`Court::forget`] at worst.
 	fn forget_weight() -> Weight;
 }
@@ -303,7 +327,7 @@ pub trait Court<AccountId> {
 mod tests {
 	use super::*;
 
-	const WINDOW: Window = Window { from: 100, until: 199, again: 20 };
+	const WINDOW: Window = Window { from: 100, until: 199, again: 20, length: 99 };
 
 	fn standing(disputes: u32, ended: Option<BlockNumber>) -> Standing {
 		Standing { commitments: 0, disputes, ended }
@@ -327,6 +351,32 @@ mod tests {
 		assert!(WINDOW.is_open(4_300, &running) && !WINDOW.is_open(4_301, &running));
 		assert!(!WINDOW.is_over(4_301, &running), "a dispute goes on to its end");
 		assert!(WINDOW.is_over(4_301, &standing(0, Some(4_299))));
+	}
+
+	/// A claim is withdrawn for nothing. If each moved the end of all by 42 times what it moved the
+	/// window, sixteen of them would hold a job for ever.
+	#[test]
+	fn a_claim_moves_the_end_by_no_more_than_itself() {
+		assert_eq!(Window::new(100, 99, 20), WINDOW);
+		let running = standing(1, None);
+		let mut window = WINDOW;
+		for claim in 1..=16 {
+			let now = window.last();
+			assert!(window.is_open(now, &running) && !window.is_open(now + 1, &running));
+			window.until = now + window.again;
+			assert_eq!(window.last(), WINDOW.last() + claim * WINDOW.again);
+		}
+	}
+
+	#[test]
+	fn a_window_for_late_proof_opens_once() {
+		let window = Window::once(100, 199);
+		for standing in [standing(0, None), standing(0, Some(190)), standing(3, Some(190))] {
+			assert!(window.is_open(100, &standing) && window.is_open(199, &standing));
+			assert!(!window.is_open(99, &standing) && !window.is_open(200, &standing));
+			assert_eq!(window.is_over(200, &standing), standing.is_quiet(), "what runs goes on");
+			assert_eq!((window.last(), window.over_at(&standing)), (199, 200));
+		}
 	}
 
 	#[test]

@@ -17,14 +17,35 @@ pub use court::{
 };
 
 use alloc::vec::Vec;
-use core::ops::RangeInclusive;
+use core::ops::{Range, RangeInclusive};
 use sp_runtime::{DispatchResult, Permill, Weight};
 use trainyard_protocol::{
-	audit::{Decision, PieceSizes},
+	audit::Decision,
 	job::{Balance, BlockNumber, Reveal, WorkResult},
+	pieces::{Piece, PieceSizes},
+	relay::ChunkOpening,
 	seats::Resources,
+	state::ExpectedTensor,
 	JobId, MicroUt, H256,
 };
+
+/// What pieces of results consist of, and openings of single chunks of them.
+pub trait PieceChunks {
+	/// Returns how many chunks of 1 KiB `piece` of this result of `job` has; 0 where it is not opened by
+	/// chunks, or the job is not audited.
+	fn chunks(job: JobId, result: &WorkResult, piece: Piece) -> u64;
+	/// Returns whether `opening` shows chunk `number` of that piece, under the roots of the result or of
+	/// the job's specification.
+	fn opens(
+		job: JobId,
+		result: &WorkResult,
+		piece: Piece,
+		number: u64,
+		opening: &ChunkOpening,
+	) -> bool;
+	/// Returns the weight of one of both at worst.
+	fn weight() -> Weight;
+}
 
 /// A seed that forms after a given block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +84,13 @@ pub trait TrainerRegistry<AccountId> {
 	fn is_trainer(who: &AccountId) -> bool;
 	/// Returns the bond of `who`; 0 for strangers.
 	fn bond(who: &AccountId) -> Balance;
-	/// Credits verified training work. Strangers get nothing.
-	fn credit_training(who: &AccountId, work: MicroUt);
+	/// Credits verified training work. Strangers get nothing. Returns when that is, in milliseconds
+	/// since 1970, for [`TrainerRegistry::revoke_training`]; `None` for strangers.
+	fn credit_training(who: &AccountId, work: MicroUt) -> Option<u64>;
+	/// Takes back what is left of `work` that was credited at the time `credited`: of the effective
+	/// power as much as it still adds after its decay, and all of it from the total; at most what there
+	/// is.
+	fn revoke_training(who: &AccountId, work: MicroUt, credited: u64);
 	/// Benchmarks: makes `who` a trainer.
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_trainer(who: &AccountId);
@@ -145,7 +171,7 @@ pub struct AuditRequest<AccountId> {
 	pub window: BlockNumber,
 	/// Blocks for which it is open again after a dispute or a claim ended.
 	pub again: BlockNumber,
-	/// Most bytes of each piece of a result.
+	/// What the bytes of the pieces of a result follow from.
 	pub sizes: PieceSizes,
 	/// Price of storing a byte on chain.
 	pub storage_byte: Balance,
@@ -233,6 +259,19 @@ pub trait BlobStore {
 	fn is_complete(root: &H256) -> bool;
 	/// Returns the length of the blob with this root in bytes, once it is registered.
 	fn size(root: &H256) -> Option<u64>;
+	/// Returns whether these chunks of the blob with this root were stored.
+	fn has_chunks(root: &H256, chunks: Range<u32>) -> bool;
+}
+
+/// Specifications of jobs, for pallets that look at pieces of their results.
+pub trait Specs {
+	/// Returns the root of the rows of the data; `None` for an unknown job.
+	fn rows_root(job: JobId) -> Option<H256>;
+	/// Returns the tensors of the states of a job, in the order of `lower::state`; none for an unknown
+	/// job.
+	fn tensors(job: JobId) -> Vec<ExpectedTensor>;
+	/// Returns the weight of one [`Specs::tensors`] at worst.
+	fn tensors_weight() -> Weight;
 }
 
 /// Blobs for which running jobs wait. Blocks keep room for their chunks, and nobody removes them.
