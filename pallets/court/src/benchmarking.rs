@@ -40,11 +40,11 @@ use trainyard_protocol::{
 	bundle::{Checkpoint, Evaluation},
 	content::{self, Node},
 	court,
-	job::{Balance, WorkResult},
+	job::{Balance, WorkResult, MAX_REPLICAS},
 	merkle::{self, Frontier},
 	trace, JobId, H256,
 };
-use trainyard_traits::{Accusation, Accused, Charged, DisputeId};
+use trainyard_traits::{Accusation, Accused, Charged, Defendant, DisputeId};
 
 const SALT: [u8; 32] = [5; 32];
 /// Steps before and after what is disputed.
@@ -561,6 +561,33 @@ mod benchmarks {
 
 		let left = Dockets::<T>::get(&defendant).entries().len();
 		assert_eq!(left, DOCKET as usize - CLOSE_STEP);
+	}
+
+	/// The most seats of one service, each of which won deposits, and the trainers of the job beside
+	/// them.
+	#[benchmark]
+	fn acquit() {
+		let defendant = accused::<T>(charged(wide(), H256::zero(), 1));
+		let job = defendant.job();
+		let amount = deposit::<T>();
+		for at in 0..ACQUIT_STEP as u32 + MAX_REPLICAS {
+			let who: T::AccountId = account("seat", at, 0);
+			fund::<T>(&who);
+			T::Currency::hold(&HoldReason::Challenge.into(), &who, amount).expect("it has that");
+			let bundle_root = H256::repeat_byte(at as u8);
+			let won = match at < MAX_REPLICAS {
+				true => Defendant::Trainer { job, who },
+				false => Defendant::Seat { job, who, bundle_root },
+			};
+			Won::<T>::insert(job, won, amount);
+		}
+
+		#[block]
+		{
+			Pallet::<T>::perform(Task::Acquit(job));
+		}
+
+		assert_eq!(Won::<T>::iter().count(), MAX_REPLICAS as usize);
 	}
 
 	#[benchmark]

@@ -142,6 +142,7 @@ impl<T: Config> Clock for Pallet<T> {
 		Self::expire_weight()
 			.max(T::WeightInfo::lapse())
 			.max(T::WeightInfo::close())
+			.max(T::WeightInfo::acquit())
 			.max(T::WeightInfo::forget())
 	}
 
@@ -166,6 +167,10 @@ impl<T: Config> Clock for Pallet<T> {
 					Self::close_some(id, &defendant);
 				}
 				T::WeightInfo::close()
+			}
+			Task::Acquit(job) => {
+				Self::acquit_some(job);
+				T::WeightInfo::acquit()
 			}
 			Task::Forget(job) => {
 				Self::forget_some(job);

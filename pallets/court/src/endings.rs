@@ -2,8 +2,8 @@
 
 use crate::{
 	Aside, Closing, Commitments, Config, Convicted, DefendantOf, DisputeOf, Disputes, Dockets,
-	Ending, Error, Event, Opened, Pallet, Posts, Standings, Task, Why, Won, CLOSE_STEP,
-	FORGET_STEP,
+	Ending, Error, Event, Opened, Pallet, Posts, Standings, Task, Why, Won, ACQUIT_STEP,
+	CLOSE_STEP, FORGET_STEP,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get};
@@ -11,7 +11,7 @@ use sp_runtime::{DispatchError, DispatchResult};
 use trainyard_court::game::Level;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{job::Balance, JobId};
-use trainyard_traits::{Accused, Conviction, DisputeId};
+use trainyard_traits::{Accused, Conviction, Defendant, DisputeId};
 
 impl<T: Config> Pallet<T> {
 	/// Returns a dispute that has not ended, and in which it matters what happens.
@@ -137,6 +137,21 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		amount
+	}
+
+	/// Gives some of the seats of `job` what challengers lost against them. Comes back for the others.
+	/// Whoever was convicted has nothing there any more, and what trainers won is settled with their
+	/// deposits.
+	pub(crate) fn acquit_some(job: JobId) {
+		let won = Won::<T>::iter_key_prefix(job);
+		let seats = won.filter(|defendant| matches!(defendant, Defendant::Seat { .. }));
+		let some: Vec<DefendantOf<T>> = seats.take(ACQUIT_STEP).collect();
+		for seat in &some {
+			Self::do_settle(seat, true);
+		}
+		if some.len() == ACQUIT_STEP {
+			Self::schedule(Task::Acquit(job), 0);
+		}
 	}
 
 	/// Forgets what was said about `job`.

@@ -60,6 +60,8 @@ pub use weights::WeightInfo;
 
 /// Disputes of a convicted defendant that are ended by one service of the agenda.
 pub const CLOSE_STEP: usize = 8;
+/// Seats that are given what they won by one service of the agenda.
+pub const ACQUIT_STEP: usize = 16;
 /// Entries of what was said that are forgotten by one service of the agenda.
 pub const FORGET_STEP: u32 = 64;
 
@@ -471,6 +473,10 @@ pub mod pallet {
 			Self::do_settle(defendant, acquitted)
 		}
 
+		fn acquit_seats(job: JobId) {
+			Self::schedule(Task::Acquit(job), 0);
+		}
+
 		fn forget(job: JobId) {
 			Self::do_forget(job);
 		}
@@ -487,6 +493,10 @@ pub mod pallet {
 		/// A deposit moves and disputes become moot, as where a clock runs out.
 		fn settle_weight() -> Weight {
 			T::WeightInfo::expire()
+		}
+
+		fn acquit_seats_weight() -> Weight {
+			T::DbWeight::get().reads_writes(2, 3)
 		}
 
 		fn forget_weight() -> Weight {

@@ -117,7 +117,7 @@ pub const JACKPOT: AccountId = 99;
 pub const CROWD: core::ops::Range<AccountId> = 1_000..2_100;
 pub const ENDOWMENT: Balance = 1_000_000;
 /// The window of [`JOB`].
-pub const WINDOW: Window = Window { from: 1, until: 100, again: 30 };
+pub const WINDOW: Window = Window { from: 1, until: 100, again: 30, length: 99 };
 
 /// A market that moves deposits as soon as somebody is convicted.
 pub struct Market;

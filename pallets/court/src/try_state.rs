@@ -124,7 +124,7 @@ impl<T: Config> Pallet<T> {
 				Task::Commitment(id) => Commitments::<T>::contains_key(id),
 				Task::Dispute(id) => Disputes::<T>::contains_key(id),
 				Task::Close(id) => Closing::<T>::contains_key(id),
-				Task::Forget(_) => true,
+				Task::Acquit(_) | Task::Forget(_) => true,
 			};
 			ensure!(is_known, "a task of nothing");
 		}

@@ -112,6 +112,8 @@ stored! {
 		Dispute(DisputeId),
 		/// Disputes that are moot since this one ended.
 		Close(DisputeId),
+		/// What seats of a job won by disputes with them.
+		Acquit(JobId),
 		/// What was said in the disputes of a job.
 		Forget(JobId),
 	}

@@ -46,6 +46,8 @@ pub trait WeightInfo {
 	fn lapse() -> Weight;
 	/// Weight of `close`.
 	fn close() -> Weight;
+	/// Weight of `acquit`.
+	fn acquit() -> Weight;
 	/// Weight of `forget`.
 	fn forget() -> Weight;
 	/// Weight of `close_block`.
@@ -139,6 +141,10 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(900_000_000, 40000)
 			.saturating_add(D::get().reads_writes(50_u64, 60_u64))
 	}
+	fn acquit() -> Weight {
+		Weight::from_parts(1_000_000_000, 60000)
+			.saturating_add(D::get().reads_writes(60_u64, 52_u64))
+	}
 	fn forget() -> Weight {
 		Weight::from_parts(500_000_000, 200000)
 			.saturating_add(D::get().reads_writes(70_u64, 70_u64))
@@ -204,6 +210,9 @@ impl WeightInfo for () {
 	}
 	fn close() -> Weight {
 		Measured::<RocksDbWeight>::close()
+	}
+	fn acquit() -> Weight {
+		Measured::<RocksDbWeight>::acquit()
 	}
 	fn forget() -> Weight {
 		Measured::<RocksDbWeight>::forget()

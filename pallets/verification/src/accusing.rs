@@ -23,6 +23,7 @@ use trainyard_protocol::{
 	accusation::End,
 	audit::{AuditPhase, Decision, GroupVerdict, Replayed},
 	job::{Balance, BlockNumber, WorkResult},
+	pieces::Piece,
 	JobId,
 };
 use trainyard_traits::{Accusation, Audited, Conviction, Court, Defendant, Stakes, Window};
@@ -92,17 +93,31 @@ impl<T: Config> Pallet<T> {
 		Self::open_dispute(job, &who, accusation, now)
 	}
 
-	/// Ends one accusation of `who`. Returns what it had at stake; 0 where it had none.
+	/// Ends one accusation of `who`: what it had at stake is not locked any more. What it owes since its
+	/// own evidence was convicted goes to the jackpot, or whoever is about to be convicted would accuse a
+	/// friend to keep its stake. Returns the rest of what was at stake; 0 where it had none.
 	fn end_accusation(job: JobId, who: &T::AccountId) -> Balance {
-		Accusations::<T>::mutate_exists(job, who, |accusing| {
-			let Some(found) = accusing else { return 0 };
-			let stake = found.stake;
+		let (stake, due) = Accusations::<T>::mutate_exists(job, who, |accusing| {
+			let Some(found) = accusing else { return (0, 0) };
+			let (stake, due) = (found.stake, found.owed.min(found.stake));
+			found.owed = found.owed.saturating_sub(due);
 			found.open = found.open.saturating_sub(1);
 			if found.open == 0 {
 				*accusing = None;
 			}
-			stake
-		})
+			(stake, due)
+		});
+		Pool::<T>::mutate(|pool| {
+			let Some(entry) = pool.get_mut(who) else { return };
+			entry.unlock(stake);
+			if due > 0 {
+				let amount = Self::move_to_jackpot(who, due);
+				entry.lose(amount);
+				let (verifier, fault) = (who.clone(), Fault::LostAccusation);
+				Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
+			}
+		});
+		stake.saturating_sub(due)
 	}
 
 	/// Forgets what `who` earned in an audit.
@@ -129,8 +144,13 @@ impl<T: Config> Pallet<T> {
 		Pool::<T>::mutate(|pool| {
 			let Some(entry) = pool.get_mut(who) else { return };
 			entry.unlock(locked);
-			// What it put at stake with an accusation is lost there, if it is.
+			// What it put at stake with accusations it owes until they end.
 			let amount = stake.min(entry.free());
+			Accusations::<T>::mutate_exists(job, who, |accusing| {
+				if let Some(found) = accusing {
+					found.owed = found.owed.saturating_add(stake.saturating_sub(amount));
+				}
+			});
 			let most = if conviction.proven { Balance::MAX } else { challenge };
 			let (half, quarter) = (amount / 2, (amount / 4).min(most));
 			let reason = HoldReason::VerifierBond.into();
@@ -204,7 +224,9 @@ impl<T: Config> Audited<T::AccountId> for Pallet<T> {
 	}
 
 	fn stored(job: JobId, who: &T::AccountId, blob: &H256, state: u32) -> bool {
-		let is_file = |kept: &KeptBlob| kept.root == *blob && kept.state == Some(state);
+		let is_file = |kept: &KeptBlob| {
+			kept.stored && kept.piece == Piece::State(state) && kept.root == Some(*blob)
+		};
 		Kept::<T>::get(job, who).iter().any(is_file)
 	}
 
@@ -254,7 +276,6 @@ impl<T: Config> Stakes<T::AccountId> for Pallet<T> {
 		let amount = amount.min(stake);
 		let moved = Pool::<T>::mutate(|pool| {
 			let Some(entry) = pool.get_mut(who) else { return 0 };
-			entry.unlock(stake);
 			let moved = Self::move_bond(who, to, amount);
 			let diverted = match moved {
 				0 => Self::move_to_jackpot(who, amount),
@@ -277,12 +298,7 @@ impl<T: Config> Stakes<T::AccountId> for Pallet<T> {
 	}
 
 	fn unlock(job: JobId, who: &T::AccountId) {
-		let stake = Self::end_accusation(job, who);
-		Pool::<T>::mutate(|pool| {
-			if let Some(entry) = pool.get_mut(who) {
-				entry.unlock(stake);
-			}
-		});
+		Self::end_accusation(job, who);
 		Self::deposit_event(Event::AccusationOver { job, verifier: who.clone() });
 	}
 }

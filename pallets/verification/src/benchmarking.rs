@@ -20,13 +20,15 @@ use sp_core::{
 use sp_runtime::traits::SaturatedConversion;
 use trainyard_protocol::{
 	audit::AuditPhase,
-	commitment,
-	job::{Balance, MAX_REPLICAS, MAX_VERIFIERS},
+	commitment, duties,
+	job::{Balance, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
 	merkle,
+	pieces::{Piece, MAX_ANSWERS},
+	relay::{RelayStage, APPEAL_SEATS},
 	views::Standing,
 	vrf,
 };
-use trainyard_traits::{Audited, AwaitedBlobs, BlobStore, Conviction, Defendant, JobObserver};
+use trainyard_traits::{Audited, AwaitedBlobs, Conviction, Defendant, JobObserver};
 
 #[benchmarks]
 mod benchmarks {
@@ -208,6 +210,10 @@ mod benchmarks {
 		}
 		// It paid for pieces of all of them.
 		let pieces = all_pieces();
+		let asked: Vec<Asked> = pieces.iter().map(|piece| Asked::new(*piece, 1_000_000)).collect();
+		for group in audit.groups.iter_mut() {
+			group.asked = asked.clone().try_into().expect("fewer than there can be");
+		}
 		let claims: Vec<Claim> = (0..MAX_REPLICAS)
 			.flat_map(|group| (0..MAX_CLAIMS).map(move |_| group))
 			.map(|group| Claim { group, pieces: pieces.clone(), prepaid: 0, open: false, paid: 9 })
@@ -263,35 +269,40 @@ mod benchmarks {
 		assert_eq!(before, after.map(|bond| bond + audit.stake));
 	}
 
-	/// Without a complete blob, which only the runtime's blob store could make, the call would
-	/// stop: the look at the store is made here.
+	/// All are announced in the place of others. With a complete blob, which only the runtime's blob
+	/// store could make, as much is read and written.
 	#[benchmark]
-	fn rescue() {
+	fn rescue(n: Linear<1, { MAX_ANSWERS }>) {
 		let trainer: T::AccountId = account("trainer", MAX_REPLICAS - 1, 0);
-		let mut audit = largest::<T>(AuditPhase::Rescue { until: u32::MAX });
-		let (root, leaves) = leaves();
-		let last = MAX_REPLICAS as usize - 1;
-		audit.groups[last].result.bundle_root = root;
-		let asked: Vec<Asked> =
-			all_pieces().iter().map(|piece| Asked { piece: *piece, stored: false }).collect();
-		audit.groups[last].asked = asked.try_into().expect("fewer than there can be");
-		audit.groups[last].trainers = alloc::vec![trainer.clone()].try_into().expect("one");
-		AuditRecords::<T>::insert(JOB, audit);
-		T::Observer::make_waiting(JOB);
-		// It announced another one before.
-		let (other, blob) = (H256([6; 32]), H256([7; 32]));
-		T::Blobs::expect(&other);
-		T::Blobs::watch(&other, &trainer);
-		Announced::<T>::insert(JOB, &trainer, other);
+		let pieces: Vec<Piece> = (0..n).map(Piece::State).collect();
+		asked_for::<T>(&trainer, &pieces);
+		let before = |piece: &Piece| {
+			let root = H256(sp_io::hashing::blake2_256(&codec::Encode::encode(piece)));
+			T::Blobs::expect(&root);
+			T::Blobs::watch(&root, &trainer);
+			KeptBlob { piece: *piece, root: Some(root), stored: false, paid: 0 }
+		};
+		let kept: Vec<KeptBlob> = pieces.iter().map(before).collect();
+		Kept::<T>::insert(JOB, &trainer, BoundedVec::truncate_from(kept));
+		let answers = states(n);
 
-		#[block]
-		{
-			let _ = T::Blobs::is_complete(&blob);
-			Pallet::<T>::note_rescue(trainer, JOB, MAX_REPLICAS - 1, blob, leaves, Some(1))
-				.expect("its states are asked for");
-		}
+		#[extrinsic_call]
+		_(RawOrigin::Signed(trainer.clone()), JOB, MAX_REPLICAS - 1, answers);
 
-		assert!(AuditRecords::<T>::get(JOB).is_some_and(|audit| !audit.awaits_rescue()));
+		assert_eq!(Kept::<T>::get(JOB, &trainer).len() as u32, n);
+	}
+
+	/// A whole part.
+	#[benchmark]
+	fn rescue_leaves() {
+		let trainer: T::AccountId = account("trainer", MAX_REPLICAS - 1, 0);
+		asked_for::<T>(&trainer, &[Piece::Leaves]);
+		let answers = first_leaves();
+
+		#[extrinsic_call]
+		rescue(RawOrigin::Signed(trainer.clone()), JOB, MAX_REPLICAS - 1, answers);
+
+		assert!(ShownLeaves::<T>::contains_key(JOB, MAX_REPLICAS - 1));
 	}
 
 	#[benchmark]
@@ -350,6 +361,114 @@ mod benchmarks {
 		_(RawOrigin::Signed(caller.clone()), amount);
 
 		assert_eq!(Pool::<T>::get().get(&caller).map(|entry| entry.bond), Some(2 * amount));
+	}
+
+	/// Beside all others that there can be.
+	#[benchmark]
+	fn request_relay() {
+		let relay = relayed::<T>(RelayStage::Held { until: u32::MAX });
+		let others = MAX_RELAYS.saturating_sub(1);
+		for id in 0..others {
+			let piece = Piece::State(id.saturating_add(2));
+			Relays::<T>::insert(id, Relay { piece, ..relay.clone() });
+		}
+		OpenRelays::<T>::insert(JOB, BoundedVec::truncate_from((0..others).collect()));
+		NextRelay::<T>::put(others);
+		AuditRecords::<T>::mutate(JOB, |audit| {
+			audit.as_mut().expect("it was just inserted").sizes.state = u64::MAX;
+		});
+		let caller = asker::<T>(0);
+
+		#[block]
+		{
+			Pallet::<T>::open_relay(caller, JOB, 7, PIECE, |_| 1).expect("it is too large");
+		}
+
+		assert_eq!(OpenRelays::<T>::get(JOB).len() as u32, MAX_RELAYS);
+	}
+
+	/// The last seat to say something.
+	#[benchmark]
+	fn say() {
+		let mut relay = relayed::<T>(RelayStage::Saying { until: u32::MAX });
+		let one = relay.seats.last_mut().expect("it has seats");
+		(one.says, one.shown) = (None, false);
+		let caller = one.who.clone();
+		Relays::<T>::insert(0, relay);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller), 0, true);
+
+		assert!(Relays::<T>::get(0).is_some_and(|relay| !relay.is_saying()));
+	}
+
+	/// A chunk that somebody asked for. What the opening takes is [`Config::Chunks`] to say.
+	#[benchmark]
+	fn show_chunk() {
+		let relay = relayed::<T>(RelayStage::Held { until: u32::MAX });
+		let caller = relay.seats.last().expect("it has seats").who.clone();
+
+		#[block]
+		{
+			Pallet::<T>::take_chunk(caller, 0, |_, _, _, _| true).expect("it is asked for");
+		}
+
+		let relay = Relays::<T>::get(0).expect("it runs");
+		assert!(relay.seats.last().is_some_and(|one| one.asked.is_none()));
+	}
+
+	#[benchmark]
+	fn ask_seats() {
+		let mut relay = relayed::<T>(RelayStage::Held { until: u32::MAX });
+		relay.seats.iter_mut().for_each(|one| one.asked = None);
+		Relays::<T>::insert(0, relay);
+		let caller = asker::<T>(0);
+		let all = BoundedVec::truncate_from((0..APPEAL_SEATS).collect());
+		funded::<T>(&caller, T::RelayFee::get().saturating_mul(APPEAL_SEATS.into()));
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller), 0, all);
+
+		assert!(Relays::<T>::get(0).is_some_and(|r| r.seats.iter().all(|s| s.asked.is_some())));
+	}
+
+	/// Of which every seat was asked for a chunk.
+	#[benchmark]
+	fn appeal() {
+		let mut relay = relayed::<T>(RelayStage::Held { until: u32::MAX });
+		(relay.appeal, relay.before) = Default::default();
+		Relays::<T>::insert(0, relay);
+		let caller = asker::<T>(1);
+
+		#[extrinsic_call]
+		_(RawOrigin::Signed(caller), 0);
+
+		assert!(Relays::<T>::get(0).is_some_and(|relay| relay.appeal.is_some()));
+	}
+
+	/// No seat brings what it is asked for, so nobody has the piece any more, and the relay ends: those
+	/// who said so first are paid, and the result is lost.
+	#[benchmark]
+	fn relay_step() {
+		let mut relay = relayed::<T>(RelayStage::Held { until: 0 });
+		for one in relay.before.iter_mut() {
+			(one.says, one.shown) = (Some(false), false);
+		}
+		let since = (0, 0);
+		relay.asking = Some(Asking::Running { seed: SEED, until: 0, since });
+		relay.since = since;
+		Relays::<T>::insert(0, relay);
+		frame_system::Pallet::<T>::set_block_number(100u32.into());
+
+		#[block]
+		{
+			Pallet::<T>::step_relay(0);
+		}
+
+		assert!(Relays::<T>::get(0).is_none());
+		let lost = AuditRecords::<T>::get(JOB)
+			.is_some_and(|audit| audit.groups.get(7).is_some_and(|group| group.decision.is_some()));
+		assert!(lost);
 	}
 
 	/// Half of the seats revealed all that there can be, the others are slashed, and all of it is
@@ -420,8 +539,10 @@ mod benchmarks {
 
 		let seats = AuditRecords::<T>::get(JOB).map(|audit| audit.committee.len() as u32);
 		let odd = p.min(MAX_VERIFIERS).saturating_sub(1) / 2 * 2 + 1;
-		assert_eq!(seats, Some(if odd < T::MinSeats::get() { 0 } else { odd }));
+		// One seat draws too little of so many segments.
+		let draws = duties::fits(MAX_AUDIT_SEGMENTS, SEGMENTS, odd);
+		assert_eq!(seats, Some(if odd < T::MinSeats::get() || !draws { 0 } else { odd }));
 	}
 
-	impl_benchmark_test_suite!(Pallet, crate::mock::new_test_ext(), crate::mock::Test);
+	impl_benchmark_test_suite!(Pallet, crate::mock::benchmark_ext(), crate::mock::Test);
 }

@@ -35,8 +35,9 @@ use sp_runtime::{
 };
 use trainyard_protocol::{
 	accusation::Target,
-	audit::{exist, is_read, AuditPhase, Findings, GroupVerdict, Piece, Pieces},
+	audit::{AuditPhase, Findings, GroupVerdict},
 	job::{Balance, WorkResult},
+	pieces::{is_read, Piece, Pieces, MAX_RANGES},
 	vrf, JobId,
 };
 use trainyard_traits::JobObserver;
@@ -45,6 +46,8 @@ use trainyard_traits::JobObserver;
 pub(crate) struct Spent<'a, AccountId> {
 	/// The output by which it drew.
 	pub output: H256,
+	/// Segments of each result that it drew.
+	pub draws: u32,
 	/// What it found.
 	pub findings: &'a Findings<AccountId>,
 }
@@ -77,8 +80,9 @@ impl<T: Config> Pallet<T> {
 			.and_then(|at| audit.groups.get_mut(at))
 			.filter(|found| found.decision.is_none())
 			.ok_or(Error::<T>::NoSuchGroup)?;
-		let segments = found.result.segments;
-		ensure!(exist(&pieces, &found.result), Error::<T>::NoSuchPiece);
+		let result = found.result;
+		let tensors = Self::tensor_bytes(job, pieces.iter().copied());
+		ensure!(sizes.exist(&pieces, &result, tensors.len()), Error::<T>::NoSuchPiece);
 		let mut claims = Claims::<T>::get(job, &who);
 		let mine = claims.iter().filter(|claim| claim.group == group);
 		ensure!(mine.clone().all(|claim| !claim.open), Error::<T>::AlreadyAsked);
@@ -88,17 +92,19 @@ impl<T: Config> Pallet<T> {
 		let mut lacking = pieces;
 		lacking.retain(|piece| !is_stored(piece));
 		ensure!(!lacking.is_empty(), Error::<T>::IsStored);
-		let prepaid = Balance::from(sizes.sum(lacking.iter().copied(), segments))
+		let prepaid = Balance::from(sizes.sum(lacking.iter().copied(), &result, &tensors))
 			.checked_mul(byte)
 			.ok_or(ArithmeticError::Overflow)?;
 		for piece in &lacking {
 			if !found.asked.iter().any(|asked| asked.piece == *piece) {
-				let asked = Asked { piece: *piece, stored: false };
+				let asked = Asked::new(*piece, sizes.of(piece, &result, &tensors));
 				found.asked.try_push(asked).map_err(|_| Error::<T>::TooManyPieces)?;
 			}
 		}
+		let ranges = found.asked.iter().filter(|asked| matches!(asked.piece, Piece::Rows { .. }));
+		ensure!(ranges.count() <= MAX_RANGES as usize, Error::<T>::TooManyPieces);
 		// Nobody may ask for more than can be stored, and have it taken for withheld.
-		ensure!(found.open_bytes(&sizes) <= T::MaxRescue::get(), Error::<T>::TooManyBytes);
+		ensure!(found.open_bytes() <= T::MaxRescue::get(), Error::<T>::TooManyBytes);
 		if audit.member_mut(&who).is_none() && claims.is_empty() {
 			ensure!(Self::strangers(job, &audit) < MAX_STRANGERS, Error::<T>::TooManyClaims);
 		}
@@ -231,9 +237,8 @@ impl<T: Config> Pallet<T> {
 		shares: &[(T::AccountId, Balance)],
 	) {
 		let Some(found) = audit.groups.get(group as usize) else { return };
-		let (sizes, segments) = (audit.sizes, found.result.segments);
 		let mut left: Vec<Piece> = found.open_pieces().collect();
-		let all = Balance::from(sizes.sum(left.iter().copied(), segments));
+		let all = Balance::from(found.open_bytes());
 		let claimants: Vec<_> = Claims::<T>::iter_prefix(job).collect();
 		for (who, mut claims) in claimants {
 			let is_due = |claim: &Claim| claim.open && claim.group == group;
@@ -245,7 +250,7 @@ impl<T: Config> Pallet<T> {
 				let first: Vec<Piece> =
 					left.iter().copied().filter(|piece| claim.pieces.contains(piece)).collect();
 				left.retain(|piece| !first.contains(piece));
-				let part = Balance::from(sizes.sum(first, segments));
+				let part = Balance::from(found.bytes_of(|piece| first.contains(piece)));
 				let mut kept = claim.prepaid;
 				for (trainer, share) in shares {
 					let amount =
@@ -284,7 +289,6 @@ impl<T: Config> Pallet<T> {
 		who: &T::AccountId,
 		spent: &Spent<T::AccountId>,
 	) {
-		let sizes = audit.sizes;
 		let mut back: Balance = 0;
 		for claim in Claims::<T>::get(job, who).iter().filter(|claim| claim.paid > 0) {
 			let at = claim.group as usize;
@@ -296,7 +300,7 @@ impl<T: Config> Pallet<T> {
 					replayed.evidence.iter().map(|e| e.segment).collect()
 				}
 				GroupVerdict::Rejected(rejection) => {
-					let (n, k) = (result.segments, audit.audit_segments);
+					let (n, k) = (result.segments, spent.draws);
 					let mut segments = vrf::own_segments(&spent.output, claim.group, n, k);
 					if let Target::Segment(segment) = rejection.target {
 						segments.push(segment);
@@ -305,10 +309,10 @@ impl<T: Config> Pallet<T> {
 				}
 				GroupVerdict::Unavailable => continue,
 			};
-			let bytes = |pieces: Vec<Piece>| Balance::from(sizes.sum(pieces, result.segments));
-			let all = bytes(claim.pieces.to_vec());
-			let is_read = |piece: &Piece| is_read(piece, &segments, result);
-			let read = bytes(claim.pieces.iter().copied().filter(is_read).collect());
+			let claimed = |piece: &Piece| claim.pieces.contains(piece);
+			let all = Balance::from(group.bytes_of(claimed));
+			let is_read = |piece: &Piece| claimed(piece) && is_read(piece, &segments, result);
+			let read = Balance::from(group.bytes_of(is_read));
 			let part =
 				multiply_by_rational_with_rounding(claim.paid, read, all.max(1), Rounding::Down);
 			back = back.saturating_add(part.unwrap_or(0));

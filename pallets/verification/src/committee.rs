@@ -3,7 +3,7 @@
 use crate::{seats::Seating, AuditOf, Config, Event, Member, Pallet, H256};
 use codec::Encode;
 use frame_support::{traits::Get, BoundedVec};
-use trainyard_protocol::{audit::AuditPhase, job::BlockNumber, JobId};
+use trainyard_protocol::{audit::AuditPhase, duties, job::BlockNumber, JobId};
 use trainyard_traits::{Beacon, Seed};
 
 /// Domain of the seed of a round.
@@ -29,7 +29,8 @@ impl<T: Config> Pallet<T> {
 	/// one nothing is drawn.
 	///
 	/// A committee has an odd number of seats, and at least `MinSeats`; fewer eligible verifiers than
-	/// wanted make a smaller one, or none.
+	/// wanted make a smaller one, or none. All its seats together draw as much of each result as those
+	/// that were wanted must ([`duties::fits`]), or there is none.
 	///
 	/// Each member keeps the key that it had at that height, before anybody could know the seed: what it
 	/// draws by that key nobody chose. A key that is set later counts for later seeds.
@@ -44,7 +45,11 @@ impl<T: Config> Pallet<T> {
 		let wanted = audit.verifiers;
 		let count = |eligible: usize| {
 			let seats = odd(wanted.min(eligible as u32));
-			let enough = seats >= T::MinSeats::get();
+			// A smaller committee that draws less would see less than is counted on.
+			let draws = audit.audit_segments;
+			let mut results = audit.undecided().map(|(_, group)| group.result.segments);
+			let enough = seats >= T::MinSeats::get()
+				&& results.all(|segments| duties::fits(draws, segments, seats));
 			if enough {
 				seats as usize
 			} else {

@@ -70,7 +70,7 @@ mod errors {
 		NotRevealed,
 		/// The audit has no such group, or it is decided.
 		NoSuchGroup,
-		/// Nobody lacks anything of this group.
+		/// Nobody lacks this, of this group.
 		NotAsked,
 		/// The caller has stored this already, or what is asked for is on chain.
 		AlreadyRescued,
@@ -79,7 +79,8 @@ mod errors {
 		/// A verifier must have room for the largest audit there may be, `LeastRoom`: declare at least
 		/// that much work, memory and disk.
 		CapacityTooSmall,
-		/// The result has no such piece, or the pieces are not each once and ascending.
+		/// The result has no such piece (rows beyond the last, a checkpoint or a tensor that it has not),
+		/// or the pieces are not each once and ascending.
 		NoSuchPiece,
 		/// The caller has committed in this round: it lacks nothing.
 		HasCommitted,
@@ -92,16 +93,43 @@ mod errors {
 		TooManyClaims,
 		/// The caller, or all seats together, asked as often as they can when nobody else waits.
 		TooManyWindows,
-		/// Seats asked for as many pieces of this group as there can be.
+		/// As many pieces of this group were asked for as there can be, or as many ranges of rows.
 		TooManyPieces,
-		/// The leaves are not those of the states that are asked for, under the revealed root.
+		/// Leaves do not lead to the revealed root, or a part before these is missing.
 		WrongLeaves,
-		/// The blob is larger than what is asked for.
+		/// The content hashes are not those of the rows root that the specification names.
+		WrongRows,
+		/// The tensor does not lead to the state of its checkpoint.
+		WrongTensor,
+		/// The blob is larger than the file of a state can be.
 		RescueTooLarge,
 		/// These 32 bytes are no public key of sr25519 by which somebody can sign.
 		NotVrfKey,
 		/// With these pieces more would be asked for than trainers can store at a time: ask for fewer, or
 		/// when what is asked for now is stored.
 		TooManyBytes,
+		/// A rescue carries this piece: `request` asks for it.
+		FitsOnChain,
+		/// As many relays of this job run as there can be: ask again when one has ended.
+		TooManyRelays,
+		/// There is no relay with this number, or it has ended.
+		NoRelay,
+		/// The committee says nothing now.
+		NotSaying,
+		/// The caller has shown that it has the piece, or lost its stake.
+		HasSaid,
+		/// No chunk is drawn that the caller must open now.
+		NothingToShow,
+		/// This does not open the chunk that is drawn for the caller, see `relay::opens` in
+		/// `trainyard_protocol`.
+		WrongChunk,
+		/// No majority of the committee has the piece, so nobody is asked for it.
+		NotHeld,
+		/// There is no such seat, or it did not show that it has the piece.
+		NoSuchSeat,
+		/// Somebody has doubted the answer: this is the last.
+		AlreadyAppealed,
+		/// There is no answer yet that could be doubted.
+		NoAnswer,
 	}
 }

@@ -200,15 +200,15 @@ mod events {
 			/// Last block for `rescue`.
 			until: BlockNumber,
 		},
-		/// A trainer stored what was asked for.
+		/// A trainer stored a piece that was asked for.
 		Rescued {
 			/// Of which job.
 			job: JobId,
 			/// Which result.
 			group: u32,
-			/// Root of the blob that holds them.
-			blob: H256,
-			/// Which of its trainers stored them.
+			/// Which piece.
+			piece: Piece,
+			/// Which of its trainers stored it.
 			trainer: T::AccountId,
 		},
 		/// A result was decided.
@@ -237,13 +237,15 @@ mod events {
 			/// What for.
 			fault: Fault,
 		},
-		/// A trainer is going to store what was asked for of a result.
+		/// A trainer is going to store a piece that was asked for of a result.
 		RescueAnnounced {
 			/// Of which job.
 			job: JobId,
 			/// Which result.
 			group: u32,
-			/// Root of the blob that is going to hold them.
+			/// Which piece.
+			piece: Piece,
+			/// Root of a blob that is going to hold it.
 			blob: H256,
 			/// Who.
 			trainer: T::AccountId,
@@ -278,6 +280,121 @@ mod events {
 			job: JobId,
 			/// Last block for commitments.
 			until: BlockNumber,
+		},
+		/// Somebody asked for a piece that is too large for the chain.
+		RelayAsked {
+			/// Number of the relay.
+			relay: RelayId,
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// Which piece.
+			piece: Piece,
+			/// Who.
+			who: T::AccountId,
+			/// What it prepaid.
+			prepaid: Balance,
+		},
+		/// The committee of a relay was drawn: each of its seats says whether it has the piece.
+		RelayDrawn {
+			/// Which.
+			relay: RelayId,
+			/// The seats, in the order drawn.
+			seats: Vec<T::AccountId>,
+			/// Last block for that.
+			until: BlockNumber,
+		},
+		/// A seat said whether it has the piece.
+		RelaySaid {
+			/// Of which relay.
+			relay: RelayId,
+			/// Who.
+			who: T::AccountId,
+			/// Whether it has it.
+			has: bool,
+		},
+		/// The chunks were drawn that seats must open: of all that said that they have the piece, or of
+		/// those that are asked for one.
+		RelayChunksDrawn {
+			/// Of which relay.
+			relay: RelayId,
+			/// By which seed.
+			seed: H256,
+			/// Last block for them.
+			until: BlockNumber,
+		},
+		/// A seat opened the chunk that was drawn for it.
+		RelayShown {
+			/// Of which relay.
+			relay: RelayId,
+			/// Who.
+			who: T::AccountId,
+			/// Number of the chunk.
+			chunk: u64,
+		},
+		/// The trainers had their time to serve a committee, which says again what it has.
+		RelayVote {
+			/// Which relay.
+			relay: RelayId,
+			/// Last block for that.
+			until: BlockNumber,
+		},
+		/// A committee answered.
+		RelayAnswered {
+			/// Which relay.
+			relay: RelayId,
+			/// Whether a majority has the piece.
+			held: bool,
+			/// Whether the trainers had their time to serve it before. If not, and it is not held, they have
+			/// it now.
+			last: bool,
+			/// Last block of what follows: fetching, serving, or doubting the answer.
+			until: BlockNumber,
+		},
+		/// Somebody asks seats for chunks.
+		RelaySeatsAsked {
+			/// Of which relay.
+			relay: RelayId,
+			/// Who.
+			who: T::AccountId,
+			/// The numbers of the seats.
+			seats: Vec<u32>,
+		},
+		/// Somebody doubts an answer: a larger committee is drawn.
+		RelayAppealed {
+			/// Of which relay.
+			relay: RelayId,
+			/// Who.
+			who: T::AccountId,
+			/// Whether the answer was that the piece is held.
+			held: bool,
+			/// What it prepaid.
+			prepaid: Balance,
+		},
+		/// No larger committee could be drawn. The answer stands, and what was prepaid returns.
+		RelayAppealFailed {
+			/// Of which relay.
+			relay: RelayId,
+		},
+		/// A seat of a relay lost a part of its bond to the jackpot.
+		RelaySlashed {
+			/// Of which relay.
+			relay: RelayId,
+			/// Who.
+			verifier: T::AccountId,
+			/// How much.
+			amount: Balance,
+			/// What for.
+			fault: Fault,
+		},
+		/// A relay ended.
+		RelayEnded {
+			/// Which.
+			relay: RelayId,
+			/// Whether the piece is held; `None` where nobody can say: no committee could be drawn, or the
+			/// result was decided meanwhile.
+			held: Option<bool>,
 		},
 	}
 }

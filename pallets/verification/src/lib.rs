@@ -18,6 +18,7 @@
 //!   half of the seats revealed evidence that was not convicted either.
 //! - Whoever lacks a state or the data names it by [`Pallet::request`] and prepays its bytes. What
 //!   nobody gives it the trainers store on chain and [`Pallet::rescue`], or lose; see `claims`.
+//! - What is larger than blocks can carry a committee that is drawn for it has, or nobody; see `relay`.
 //! - Where half of the seats or fewer give evidence, another committee is drawn. An audit has at most
 //!   `MAX_AUDIT_ROUNDS` rounds, and each phase has a deadline, so it ends even if participants vanish.
 //!   Where no committee can be drawn it waits, until its owner gives it up.
@@ -51,8 +52,10 @@ mod errors;
 mod events;
 #[cfg(test)]
 mod mock;
+mod pieces;
 pub mod pool;
 mod recompute;
+mod relay;
 mod rescue;
 mod rounds;
 mod seats;
@@ -71,6 +74,9 @@ use frame_support::pallet_macros::import_section;
 pub use entry::{Entry, Tariff, REMEMBERED, SETTLING};
 pub use pallet::*;
 pub use pool::{PoolOf, Room};
+pub use relay::{
+	Appeal, Asking, Relay, RelaySeat, RelaySeats, SeatNumbers, MAX_RELAYS, MAX_RELAY_DRAWS,
+};
 pub use types::*;
 pub use weights::WeightInfo;
 
@@ -89,14 +95,20 @@ pub mod pallet {
 	use frame_system::pallet_prelude::*;
 	use sp_core::sr25519::Public;
 	use sp_runtime::{Permill, SaturatedConversion};
+	use trainyard_pallet_support::agenda::Clock;
 	use trainyard_protocol::{
-		audit::{Decision, Findings, Leaves, Paths, Pieces},
+		accusation::LeafContent,
+		audit::{Decision, Findings, Paths},
 		job::{Balance, BlockNumber},
+		pieces::{Answers, BundleLeaves, Piece, Pieces},
+		relay::{ChunkOpening, RelayId, RelayView},
 		seats::Resources,
 		views::{AuditView, Standing, VerifierView},
 		JobId, Text,
 	};
-	use trainyard_traits::{Accusation, AwaitedBlobs, Beacon, Court, DisputeId, JobObserver};
+	use trainyard_traits::{
+		Accusation, AwaitedBlobs, Beacon, Court, DisputeId, JobObserver, PieceChunks, Specs,
+	};
 
 	/// The storage of this pallet's first release.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(2);
@@ -128,8 +140,23 @@ pub mod pallet {
 		/// Who hears what seats accuse others of.
 		type Court: Court<Self::AccountId>;
 
+		/// The specifications of the jobs.
+		type Specs: Specs;
+
 		/// Where rescued states are stored.
 		type Blobs: AwaitedBlobs<Self::AccountId>;
+
+		/// What pieces consist of that are too large for the chain.
+		type Chunks: PieceChunks;
+
+		/// What a seat of a relay earns for a piece of up to 4 GiB. A chunk that is asked of it costs a
+		/// fifth of that.
+		#[pallet::constant]
+		type RelayFee: Get<Balance>;
+
+		/// Blocks of each period of a relay of a piece of up to 4 GiB: in which a committee fetches it and
+		/// says so, opens chunks, is served, or serves.
+		type RelayHour: Get<BlockNumber>;
 
 		/// The account that slashed bonds go to. It must exist (hold the existential deposit),
 		/// or small slashes cannot be moved to it.
@@ -213,6 +240,8 @@ pub mod pallet {
 		VerifierBond,
 		/// What somebody prepays for bytes that it asks for.
 		Claim,
+		/// What somebody prepays for a relay, a doubt in its answer, or chunks that it asks of its seats.
+		Relay,
 	}
 
 	/// Everyone with a bond; see [`crate::pool`]. One value, because a draw reads all of them.
@@ -227,12 +256,8 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type AuditRecords<T: Config> = StorageMap<_, Twox64Concat, JobId, AuditOf<T>, OptionQuery>;
 
-	/// The blobs that trainers are going to store as rescues, by job and trainer.
-	#[pallet::storage]
-	pub type Announced<T: Config> =
-		StorageDoubleMap<_, Twox64Concat, JobId, Blake2_128Concat, T::AccountId, H256, OptionQuery>;
-
-	/// The blobs in which trainers stored what was asked for, by job and trainer, while the audit runs.
+	/// The blobs in which trainers store what was asked for, announced or complete, by job and trainer,
+	/// while the audit runs.
 	#[pallet::storage]
 	pub type Kept<T: Config> = StorageDoubleMap<
 		_,
@@ -240,9 +265,15 @@ pub mod pallet {
 		JobId,
 		Blake2_128Concat,
 		T::AccountId,
-		BoundedVec<KeptBlob, ConstU32<ALL_WINDOWS>>,
+		BoundedVec<KeptBlob, ConstU32<MAX_KEPT>>,
 		ValueQuery,
 	>;
+
+	/// Leaves that trainers brought because they were asked for, from the first on, by job and group, while
+	/// the audit runs.
+	#[pallet::storage]
+	pub type ShownLeaves<T: Config> =
+		StorageDoubleMap<_, Twox64Concat, JobId, Twox64Concat, u32, BundleLeaves, ValueQuery>;
 
 	/// Where verifiers serve what they fetched for an audit: the base URL of an HTTP server.
 	#[pallet::storage]
@@ -291,15 +322,48 @@ pub mod pallet {
 		OptionQuery,
 	>;
 
+	/// The number of the next relay.
+	#[pallet::storage]
+	pub type NextRelay<T> = StorageValue<_, RelayId, ValueQuery>;
+
+	/// The relays that run.
+	#[pallet::storage]
+	pub type Relays<T: Config> =
+		StorageMap<_, Twox64Concat, RelayId, Relay<T::AccountId>, OptionQuery>;
+
+	/// The relays of each job that run.
+	#[pallet::storage]
+	pub type OpenRelays<T> =
+		StorageMap<_, Twox64Concat, JobId, BoundedVec<RelayId, ConstU32<MAX_RELAYS>>, ValueQuery>;
+
+	/// How many relays of a result ended with the answer that the piece is held, by job and result.
+	#[pallet::storage]
+	pub type HeldRelays<T> =
+		StorageDoubleMap<_, Twox64Concat, JobId, Twox64Concat, u32, u32, ValueQuery>;
+
+	/// The relays by the height at which they are looked at.
+	#[pallet::storage]
+	pub type RelayAgenda<T> =
+		StorageDoubleMap<_, Twox64Concat, BlockNumber, Twox64Concat, RelayId, (), OptionQuery>;
+
+	/// The height at which each relay is looked at.
+	#[pallet::storage]
+	pub type RelayDue<T> = StorageMap<_, Twox64Concat, RelayId, BlockNumber, OptionQuery>;
+
+	/// Least height whose agenda of relays may not be empty.
+	#[pallet::storage]
+	pub type RelayCursor<T> = StorageValue<_, BlockNumber, OptionQuery>;
+
 	#[pallet::hooks]
 	impl<T: Config> Hooks<BlockNumberFor<T>> for Pallet<T> {
 		fn on_initialize(now: BlockNumberFor<T>) -> Weight {
 			let now: BlockNumber = now.saturated_into();
+			let served = Self::serve(now, Self::relays_weight());
 			if !now.is_multiple_of(T::TurnoverBlocks::get()) {
-				return Weight::zero();
+				return served;
 			}
 			Self::turn(now);
-			T::WeightInfo::turn()
+			served.saturating_add(T::WeightInfo::turn())
 		}
 
 		#[cfg(feature = "std")]
@@ -332,6 +396,8 @@ pub mod pallet {
 			);
 			assert!((1..=REMEMBERED).contains(&T::MaxAbsences::get()), "never or always paused");
 			assert!(T::MaxWaitBlocks::get() > 0, "no time to wait");
+			assert!(T::RelayHour::get() > 0, "no time to relay");
+			assert!(T::RelayFee::get() > 0, "seats of relays earn nothing");
 		}
 
 		#[cfg(feature = "try-runtime")]
@@ -402,23 +468,20 @@ pub mod pallet {
 			Self::do_reveal(who, job, findings, paths, salt)
 		}
 
-		/// Names the complete blob that holds what others lack of `group`: where that is one state alone
-		/// the file of this state, otherwise an archive. Each of its trainers can name
-		/// one. The `leaves` are those of the states that are asked for, ascending, and lead to the
-		/// revealed root. A blob that is not complete yet is announced: blocks keep room for its chunks,
-		/// and the call is made again when all are stored.
+		/// Answers with pieces that others lack of `group`, which the caller delivered. What an answer shows
+		/// leads to the revealed root, or to the rows root of the specification. A blob of which not all
+		/// is stored that was asked for is announced: blocks keep room for its chunks, and the call is made
+		/// again when it is. Answers that were counted already are passed over.
 		#[pallet::call_index(5)]
-		// The blob that it announced may be kept for longer, which is not measured.
-		#[pallet::weight(T::WeightInfo::rescue().saturating_add(T::DbWeight::get().writes(1)))]
+		#[pallet::weight(Pallet::<T>::rescue_weight(answers))]
 		pub fn rescue(
 			origin: OriginFor<T>,
 			job: JobId,
 			group: u32,
-			blob: H256,
-			leaves: Leaves,
+			answers: Answers,
 		) -> DispatchResult {
 			let who = ensure_signed(origin)?;
-			Self::do_rescue(who, job, group, blob, leaves)
+			Self::do_rescue(who, job, group, &answers)
 		}
 
 		/// Adds `amount` to the bond of the caller, wherever it stands. It counts in draws as far as
@@ -450,7 +513,11 @@ pub mod pallet {
 		/// Asks for pieces of `group` that the caller lacks, and holds the price of their bytes. While
 		/// the committee commits a member of it can, and anybody while results stand.
 		#[pallet::call_index(9)]
-		#[pallet::weight(T::WeightInfo::request().saturating_add(T::Court::standing_weight()))]
+		#[pallet::weight(
+			T::WeightInfo::request()
+				.saturating_add(T::Court::standing_weight())
+				.saturating_add(T::Specs::tensors_weight())
+		)]
 		pub fn request(
 			origin: OriginFor<T>,
 			job: JobId,
@@ -506,6 +573,69 @@ pub mod pallet {
 			let who = ensure_signed(origin)?;
 			Self::do_accuse(who, accusation)
 		}
+
+		/// Asks a committee for a piece of `group` that is too large for the chain, while results stand,
+		/// and holds the fees of its seats. Each earlier relay of that result whose answer was that the
+		/// piece is held makes it dearer by as much.
+		#[pallet::call_index(14)]
+		#[pallet::weight(
+			T::WeightInfo::request_relay()
+				.saturating_add(T::Court::standing_weight())
+				.saturating_add(T::Chunks::weight())
+		)]
+		pub fn request_relay(
+			origin: OriginFor<T>,
+			job: JobId,
+			group: u32,
+			piece: Piece,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_request_relay(who, job, group, piece)
+		}
+
+		/// Says whether the caller, a seat of that relay, has the piece. Who has it must open a chunk of it
+		/// that is drawn after that, and serve it while the relay runs.
+		#[pallet::call_index(15)]
+		#[pallet::weight(T::WeightInfo::say())]
+		pub fn say(origin: OriginFor<T>, relay: RelayId, has: bool) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_say(who, relay, has)
+		}
+
+		/// Opens the chunk that is drawn for the caller, a seat of that relay: because it said that it has
+		/// the piece, or because somebody asked it for one.
+		#[pallet::call_index(16)]
+		#[pallet::weight(T::WeightInfo::show_chunk().saturating_add(T::Chunks::weight()))]
+		pub fn show_chunk(
+			origin: OriginFor<T>,
+			relay: RelayId,
+			opening: ChunkOpening,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_show_chunk(who, relay, opening)
+		}
+
+		/// Asks these seats of a relay for a chunk each, which a later seed draws, while its piece is held.
+		/// Each has the price of it when it brings it, and loses its stake when it does not.
+		#[pallet::call_index(17)]
+		#[pallet::weight(T::WeightInfo::ask_seats())]
+		pub fn ask_seats(
+			origin: OriginFor<T>,
+			relay: RelayId,
+			seats: SeatNumbers,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_ask_seats(who, relay, seats)
+		}
+
+		/// Doubts the answer of a relay, and asks for a larger committee, whose seats it prepays. Its answer
+		/// stands.
+		#[pallet::call_index(18)]
+		#[pallet::weight(T::WeightInfo::appeal())]
+		pub fn appeal(origin: OriginFor<T>, relay: RelayId) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_appeal(who, relay)
+		}
 	}
 
 	#[pallet::view_functions]
@@ -515,9 +645,20 @@ pub mod pallet {
 			Self::view(job)
 		}
 
+		/// Returns the relays of `job` that run.
+		pub fn relays(job: JobId) -> Vec<RelayView<T::AccountId>> {
+			Self::relays_view(job)
+		}
+
 		/// Returns the verifiers that can be drawn and their bonds, by account.
 		pub fn verifiers() -> Vec<(T::AccountId, Balance)> {
 			Self::active()
+		}
+
+		/// Returns the leaves of a result of `job` that trainers brought because they were asked for, from
+		/// the first on; none when the audit is over.
+		pub fn leaves(job: JobId, group: u32) -> Vec<LeafContent> {
+			ShownLeaves::<T>::get(job, group).into_inner()
 		}
 
 		/// Returns where `who` stands as a verifier, while its bond is here.

@@ -3,14 +3,17 @@
 
 mod audit;
 mod court;
+mod relay;
 
 pub use audit::*;
 pub use court::*;
+pub use relay::*;
 
 use crate as pallet_verification;
 use crate::{Entry, Event, HoldReason, H256, SETTLING};
 use alloc::collections::BTreeMap;
 use codec::Encode;
+use core::ops::Range;
 use frame_support::{
 	derive_impl, parameter_types,
 	traits::{
@@ -21,13 +24,15 @@ use frame_support::{
 use sp_core::{sr25519, Pair};
 use sp_runtime::{BuildStorage, DispatchResult, Permill, Weight};
 use trainyard_protocol::{
-	audit::{Decision, PieceSizes},
+	audit::Decision,
 	job::BlockNumber,
+	pieces::{Piece, PieceSizes},
 	seats::Resources,
+	state::ExpectedTensor,
 	views::Standing,
 	JobId,
 };
-use trainyard_traits::{AwaitedBlobs, Beacon, BlobStore, JobObserver, Seed};
+use trainyard_traits::{AwaitedBlobs, Beacon, BlobStore, JobObserver, Seed, Specs};
 
 #[frame_support::runtime]
 mod runtime {
@@ -81,12 +86,14 @@ parameter_types! {
 	pub static Expected: Vec<H256> = Vec::new();
 	/// Blocks without room for another chunk.
 	pub static FullBlocks: BlockNumber = 0;
+	/// Chunks that are stored of blobs that are not complete.
+	pub static Parts: Vec<(H256, u32)> = Vec::new();
 	/// Roots of the blobs that are complete.
 	pub static Stored: Vec<H256> = Vec::new();
 	/// What somebody brought of a blob that it announced.
 	pub static Brought: BTreeMap<(H256, AccountId), u64> = BTreeMap::new();
 	/// Length of every blob.
-	pub static BlobSize: u64 = 1_000;
+	pub static BlobSize: u64 = 400;
 	/// What seats get back of their claims.
 	pub static Owed: Vec<(AccountId, u128)> = Vec::new();
 	/// Jobs that progressed and were not looked at since.
@@ -102,6 +109,8 @@ parameter_types! {
 	/// Most bytes that can be asked for at a time.
 	pub static MaxRescue: u64 = u64::MAX;
 	pub static LeastRoom: Resources = Resources { work: 0, memory_mib: 0, disk_mib: 0 };
+	/// What tests gave to accounts beside what these have from the beginning.
+	pub static Minted: u128 = 0;
 	/// Places in the pool.
 	pub static MaxPool: u32 = 32;
 	/// What comes in during a turn whatever the pool's size.
@@ -149,6 +158,9 @@ impl BlobStore for FakeBlobs {
 	fn size(root: &H256) -> Option<u64> {
 		Self::is_complete(root).then(BlobSize::get)
 	}
+	fn has_chunks(root: &H256, mut chunks: Range<u32>) -> bool {
+		chunks.all(|chunk| Parts::get().contains(&(*root, chunk)))
+	}
 }
 impl AwaitedBlobs<AccountId> for FakeBlobs {
 	fn expect(root: &H256) {
@@ -170,6 +182,31 @@ impl AwaitedBlobs<AccountId> for FakeBlobs {
 	}
 	fn full_blocks() -> BlockNumber {
 		FullBlocks::get()
+	}
+}
+
+/// The specification of [`JOB`]: the rows root, and two tensors of a state.
+pub struct FakeSpecs;
+impl Specs for FakeSpecs {
+	fn rows_root(job: JobId) -> Option<H256> {
+		(job == JOB).then(|| SIZES.rows(CONTENTS).root())
+	}
+	fn tensors(job: JobId) -> Vec<ExpectedTensor> {
+		let tensor = |name: &str, shape, index| ExpectedTensor {
+			name: name.into(),
+			shape: vec![shape],
+			index,
+			count: 2,
+		};
+		let all = vec![tensor("b", 10, 1), tensor("a", 80, 0)];
+		if job == JOB {
+			all
+		} else {
+			vec![]
+		}
+	}
+	fn tensors_weight() -> Weight {
+		Weight::zero()
 	}
 }
 
@@ -205,8 +242,15 @@ pub const LENGTH: u32 = 12;
 pub const AGAIN: u32 = 6;
 /// What the owner of the audit gives back for claims at most.
 pub const STORAGE: u128 = 2_000;
-/// Bytes of the pieces of the results, and the price of one.
-pub const SIZES: PieceSizes = PieceSizes { state: 400, manifest: 50, files: 200 };
+/// What the bytes of the pieces of the results follow from, and the price of one.
+pub const SIZES: PieceSizes =
+	PieceSizes { state: 400, train_rows: 20, validation_rows: 5, features: 1, labels_per_row: 1 };
+/// Contents of the rows.
+pub const CONTENTS: [H256; 4] = [H256([21; 32]), H256([22; 32]), H256([23; 32]), H256([24; 32])];
+/// Bytes of the tensors of a state.
+pub const TENSORS: [u64; 2] = [40, 320];
+/// All rows: 200 bytes.
+pub const ROWS: Piece = Piece::Rows { from: 0, to: 25 };
 pub const BYTE: u128 = 2;
 /// Segments of the results.
 pub const SEGMENTS: u32 = 10;
@@ -218,7 +262,11 @@ impl crate::Config for Test {
 	type Beacon = FakeBeacon;
 	type Observer = FakeMarket;
 	type Court = FakeCourt;
+	type Specs = FakeSpecs;
 	type Blobs = FakeBlobs;
+	type Chunks = FakeChunks;
+	type RelayFee = ConstU128<RELAY_FEE>;
+	type RelayHour = ConstU32<HOUR>;
 	type Jackpot = JackpotAccount;
 	type MinBond = ConstU128<MIN_BOND>;
 	type UnbondingBlocks = ConstU32<UNBONDING>;
@@ -272,16 +320,30 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		FullBlocks::set(0);
 		Stored::set(Vec::new());
 		Brought::set(BTreeMap::new());
-		BlobSize::set(1_000);
+		BlobSize::set(400);
+		Parts::set(Vec::new());
 		Owed::set(Vec::new());
 		Progressed::set(Vec::new());
 		Due::set(None);
 		Outcome::set(None);
 		forget_court();
 		MinSeats::set(1);
+		MaxRescue::set(u64::MAX);
+		Minted::set(0);
 		MaxPool::set(32);
 		FreeInflow::set(u128::MAX);
 		JackpotAccount::set(JACKPOT);
+	});
+	ext
+}
+
+/// As [`new_test_ext`], with places for the largest committees.
+#[cfg(feature = "runtime-benchmarks")]
+pub fn benchmark_ext() -> sp_io::TestExternalities {
+	let mut ext = new_test_ext();
+	ext.execute_with(|| {
+		MaxPool::set(128);
+		MaxRescue::set(1 << 30);
 	});
 	ext
 }
@@ -293,7 +355,7 @@ pub fn run(test: impl FnOnce()) {
 		let issuance = Balances::total_issuance();
 		test();
 		Verification::do_try_state().unwrap();
-		assert_eq!(Balances::total_issuance() + burned(), issuance);
+		assert_eq!(Balances::total_issuance() + burned(), issuance + Minted::get());
 	});
 }
 

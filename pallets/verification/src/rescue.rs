@@ -1,64 +1,27 @@
 //! Windows in which trainers store on chain what others lack, and lose if they do not.
 
 use crate::{
-	Announced, AuditOf, AuditRecords, Config, Error, Event, Group, Kept, KeptBlob, Pallet, Storer,
-	Uploading, ALL_WINDOWS, H256, MAX_STRANGERS, MAX_WINDOWS,
+	pieces::About, Asked, AuditOf, AuditRecords, Config, Error, Event, Kept, KeptBlob, Pallet,
+	ShownLeaves, Uploading, H256, MAX_KEPT, MAX_STRANGERS, MAX_WINDOWS,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight};
 use sp_runtime::DispatchResult;
 use trainyard_protocol::{
-	audit::{leaves_fit, AuditPhase, Decision, Leaves, Piece, PieceSizes},
+	audit::{AuditPhase, Decision},
 	blob,
-	fees::half_of_storing,
-	job::{Balance, BlockNumber, MAX_REPLICAS},
+	job::{BlockNumber, MAX_REPLICAS},
+	pieces::Answer,
 	JobId,
 };
-use trainyard_traits::{stood_still, AwaitedBlobs, BlobStore, JobObserver};
-
-impl<AccountId> Group<AccountId> {
-	/// Returns what is asked for and is not on chain.
-	pub(crate) fn open_pieces(&self) -> impl Iterator<Item = Piece> + '_ {
-		self.asked.iter().filter(|asked| !asked.stored).map(|asked| asked.piece)
-	}
-
-	/// Returns what was asked for and is on chain.
-	pub(crate) fn stored_pieces(&self) -> impl Iterator<Item = Piece> + '_ {
-		self.asked.iter().filter(|asked| asked.stored).map(|asked| asked.piece)
-	}
-
-	/// Returns the most bytes that what is asked for has, in an archive.
-	pub(crate) fn open_bytes(&self, sizes: &PieceSizes) -> u64 {
-		// The index of the archive is there also where no manifest is asked for.
-		let index =
-			if self.open_pieces().any(|p| p == Piece::Manifest) { 0 } else { sizes.manifest };
-		sizes.sum(self.open_pieces(), self.result.segments).saturating_add(index)
-	}
-}
+use trainyard_traits::{stood_still, AwaitedBlobs, JobObserver};
 
 impl<T: Config> Pallet<T> {
 	pub(crate) fn do_rescue(
 		who: T::AccountId,
 		job: JobId,
 		group: u32,
-		blob: H256,
-		leaves: Leaves,
-	) -> DispatchResult {
-		let complete = T::Blobs::is_complete(&blob);
-		let size = T::Blobs::size(&blob);
-		Self::note_rescue(who, job, group, blob, leaves, size.filter(|_| complete))
-	}
-
-	/// Notes that what is asked for of `group` is in `blob`, or, where `size` is none, that `who` is
-	/// going to store it there, so that blocks have room for its chunks. The leaves must be under the
-	/// revealed root; whether the states in the blob are those, the seats find out.
-	pub(crate) fn note_rescue(
-		who: T::AccountId,
-		job: JobId,
-		group: u32,
-		blob: H256,
-		leaves: Leaves,
-		size: Option<u64>,
+		answers: &[Answer],
 	) -> DispatchResult {
 		let mut audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
 		let AuditPhase::Rescue { until } = audit.phase else {
@@ -70,68 +33,50 @@ impl<T: Config> Pallet<T> {
 			.ok()
 			.and_then(|at| audit.groups.get_mut(at))
 			.ok_or(Error::<T>::NoSuchGroup)?;
-		ensure!(found.trainers.contains(&who), Error::<T>::NotTrainer);
-		ensure!(found.decision.is_none() && found.is_asked(), Error::<T>::NotAsked);
-		let stored = found.storers.iter().any(|other| other.trainer == who && other.size > 0);
-		ensure!(!stored, Error::<T>::AlreadyRescued);
-		let pieces: Vec<Piece> = found.open_pieces().collect();
-		ensure!(leaves_fit(&leaves, &pieces, &found.result), Error::<T>::WrongLeaves);
-		let most = found.open_bytes(&sizes);
-		let Some(size) = size else {
-			let known = T::Blobs::size(&blob);
-			ensure!(known.is_none_or(|size| size <= most), Error::<T>::RescueTooLarge);
-			if Announced::<T>::get(job, &who) != Some(blob) {
-				if let Some(other) = Announced::<T>::take(job, &who) {
-					Self::unwatch(&who, &other, &[]);
-				}
-				T::Blobs::expect(&blob);
-				T::Blobs::watch(&blob, &who);
-				Announced::<T>::insert(job, &who, blob);
+		let trainer = found.trainers.iter().position(|trainer| *trainer == who);
+		let trainer = trainer.ok_or(Error::<T>::NotTrainer)?;
+		ensure!(found.is_asked() && !answers.is_empty(), Error::<T>::NotAsked);
+		let tensors = Self::tensors_of(job, answers.iter().map(Answer::piece));
+		let about = About { job, group, result: found.result, sizes: &sizes, tensors: &tensors };
+		let mut is_new = false;
+		for answer in answers {
+			let piece = answer.piece();
+			let asked = found.asked.iter_mut().find(|asked| asked.piece == piece && !asked.stored);
+			let asked = asked.ok_or(Error::<T>::NotAsked)?;
+			if asked.is_answered_by(trainer) {
+				continue;
 			}
-			Self::deposit_event(Event::RescueAnnounced { job, group, blob, trainer: who });
-			return Ok(());
-		};
-		ensure!(size <= most, Error::<T>::RescueTooLarge);
-		// It is awaited until the audit ends, once.
-		T::Blobs::expect(&blob);
-		let paid = match Announced::<T>::take(job, &who) {
-			Some(announced) => {
-				let brought = Self::unwatch(&who, &announced, core::slice::from_ref(&who));
-				if announced == blob {
-					brought
-				} else {
-					0
-				}
-			}
-			None => 0,
-		};
-		match found.storers.iter_mut().find(|other| other.trainer == who) {
-			Some(storer) => (storer.size, storer.paid) = (size, paid),
-			None => {
-				let storer = Storer { trainer: who.clone(), size, paid };
-				found.storers.try_push(storer).map_err(|_| Error::<T>::NotTrainer)?;
+			is_new = true;
+			if Self::take_answer(&about, &who, answer)? {
+				asked.answer(trainer);
+				let trainer = who.clone();
+				Self::deposit_event(Event::Rescued { job, group, piece, trainer });
 			}
 		}
-		// Of an archive no court says what is in it.
-		let state = match pieces.as_slice() {
-			[Piece::State(at)] => Some(*at),
-			_ => None,
-		};
-		Kept::<T>::mutate(job, &who, |kept| {
-			// One in each window, and there are no more windows.
-			let _ = kept.try_push(KeptBlob { root: blob, state });
-		});
+		ensure!(is_new, Error::<T>::AlreadyRescued);
 		AuditRecords::<T>::insert(job, &audit);
-		Self::deposit_event(Event::Rescued { job, group, blob, trainer: who });
 		if !audit.awaits_rescue() {
 			T::Observer::progressed(job);
 		}
 		Ok(())
 	}
 
+	/// Returns whether `who` delivered this result and has not answered with everything that is asked for
+	/// of it.
+	pub fn awaits_answer(job: JobId, group: u32, who: &T::AccountId) -> bool {
+		let Some(audit) = AuditRecords::<T>::get(job) else { return false };
+		let found = usize::try_from(group).ok().and_then(|at| audit.groups.get(at));
+		let in_time = matches!(audit.phase, AuditPhase::Rescue { .. });
+		found.filter(|group| in_time && group.is_asked()).is_some_and(|group| {
+			let trainer = group.trainers.iter().position(|trainer| trainer == who);
+			let waits = |at| group.asked.iter().any(|a| !a.stored && !a.is_answered_by(at));
+			trainer.is_some_and(waits)
+		})
+	}
+
 	/// Takes back the announcement of a blob. Returns the bytes of it that `who` itself stored since
 	/// then: bytes of others, or from before, have cost it nothing, and nothing is counted twice.
-	fn unwatch(who: &T::AccountId, blob: &H256, keepers: &[T::AccountId]) -> u64 {
+	pub(crate) fn unwatch(who: &T::AccountId, blob: &H256, keepers: &[T::AccountId]) -> u64 {
 		let brought = T::Blobs::brought(blob, who);
 		T::Blobs::release(blob, keepers);
 		brought
@@ -139,12 +84,8 @@ impl<T: Config> Pallet<T> {
 
 	/// Opens the window in which the trainers store what is still lacking.
 	pub(crate) fn open_rescue(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
-		let sizes = audit.sizes;
-		let mut bytes = 0u64;
-		for group in audit.groups.iter_mut().filter(|group| group.is_asked()) {
-			group.storers.iter_mut().for_each(|storer| (storer.size, storer.paid) = (0, 0));
-			bytes = bytes.saturating_add(group.open_bytes(&sizes));
-		}
+		let asked = audit.groups.iter().filter(|group| group.is_asked());
+		let bytes = asked.fold(0u64, |sum, group| sum.saturating_add(group.open_bytes()));
 		if audit.window.is_none() {
 			audit.windows = audit.windows.saturating_add(1).min(MAX_WINDOWS);
 		}
@@ -173,33 +114,24 @@ impl<T: Config> Pallet<T> {
 			let Some(group) = audit.groups.get(at as usize).filter(|group| group.is_asked()) else {
 				continue;
 			};
-			let stored = group.storers.iter().any(|storer| storer.size > 0);
-			// Each has the half for its own bytes, as far as they are no more than was asked for, whatever
-			// another one stored beside them.
-			let most = audit.sizes.sum(group.open_pieces(), group.result.segments);
-			let shares: Vec<(T::AccountId, Balance)> = group
-				.storers
-				.iter()
-				.map(|storer| (storer, half_of_storing(storer.paid.min(most), byte).unwrap_or(0)))
-				.filter(|(_, half)| *half > 0)
-				.map(|(storer, half)| (storer.trainer.clone(), half))
-				.collect();
+			let is_lost = |asked: &Asked| !asked.stored && asked.answered == 0;
+			let lost = group.asked.iter().any(is_lost);
+			// Whose result is lost is paid for nothing that it stored.
+			let shares = if lost { Vec::new() } else { Self::shares(job, group, byte) };
 			Self::close_claims(job, audit, at, &shares);
 			let Some(group) = audit.groups.get_mut(at as usize) else { continue };
-			if stored {
-				group.asked.iter_mut().for_each(|asked| asked.stored = true);
-			} else {
+			if lost {
 				group.asked.retain(|asked| asked.stored);
+			} else {
+				group.asked.iter_mut().for_each(|asked| asked.stored = true);
 			}
 			Self::decide(job, audit, |index, _| {
-				(index == at && !stored).then_some(Decision::Unavailable)
+				(index == at && lost).then_some(Decision::Unavailable)
 			});
 		}
 		// Of what was decided meanwhile nobody stores anything: what was prepaid returns.
 		Self::drop_open_claims(job, audit);
-		for (who, blob) in Announced::<T>::drain_prefix(job) {
-			Self::unwatch(&who, &blob, &[]);
-		}
+		Self::drop_announced(job);
 		if let Some(window) = audit.window {
 			audit.phase = AuditPhase::Standing { until: window.until };
 			Self::open_again(audit, now);
@@ -221,27 +153,30 @@ impl<T: Config> Pallet<T> {
 		until
 	}
 
-	/// Returns the weight of letting all blobs go that an audit named, and of settling what was asked
-	/// for. Benchmarks cannot store them.
+	/// Returns the weight of letting all blobs and leaves go that an audit named, and of settling what was
+	/// asked for. Benchmarks cannot store them.
 	pub(crate) fn rescues_weight() -> Weight {
-		let blobs =
-			u64::from(MAX_REPLICAS).saturating_mul(u64::from(ALL_WINDOWS).saturating_add(1));
+		let trainers = u64::from(MAX_REPLICAS);
+		let blobs = trainers.saturating_mul(MAX_KEPT.into());
 		let claims =
 			u64::from(trainyard_protocol::job::MAX_VERIFIERS.saturating_add(MAX_STRANGERS));
-		// Of each blob its name and its record; of each claimant its claims, its hold and two accounts.
-		let accesses = blobs.saturating_mul(3).saturating_add(claims.saturating_mul(5));
+		// Of each blob its name, its record and the count of what was brought; of each claimant its
+		// claims, its hold and two accounts.
+		let accesses = blobs
+			.saturating_mul(3)
+			.saturating_add(trainers)
+			.saturating_add(claims.saturating_mul(5));
 		T::DbWeight::get().reads_writes(accesses, accesses)
 	}
 
 	/// Lets the blobs go that trainers named; their own are kept for a while.
 	pub(crate) fn end_rescues(job: JobId) {
 		Uploading::<T>::remove(job);
-		for (who, blob) in Announced::<T>::drain_prefix(job) {
-			Self::unwatch(&who, &blob, core::slice::from_ref(&who));
-		}
+		let _ = ShownLeaves::<T>::clear_prefix(job, MAX_REPLICAS, None);
 		for (who, blobs) in Kept::<T>::drain_prefix(job) {
-			for blob in blobs {
-				T::Blobs::release(&blob.root, core::slice::from_ref(&who));
+			for KeptBlob { root, .. } in blobs {
+				let Some(root) = root else { continue };
+				Self::unwatch(&who, &root, core::slice::from_ref(&who));
 			}
 		}
 	}

@@ -32,7 +32,7 @@ use sp_runtime::DispatchResult;
 use trainyard_protocol::{
 	audit::{AuditPhase, Decision, Findings, GroupVerdict},
 	duties,
-	job::{BlockNumber, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS},
+	job::{BlockNumber, MAX_AUDIT_ROUNDS, MAX_VERIFIERS},
 	seats::Resources,
 	JobId,
 };
@@ -112,16 +112,15 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 			Self::dissolve(&mut audit);
 			Self::drop_verdicts(job, &audit);
 			Self::drop_claims(job, &mut audit);
+			Self::drop_relays(job, &mut audit);
 			Self::end_rescues(job);
 		}
 	}
 
 	fn advance_weight() -> Weight {
-		let settled = MAX_VERIFIERS.saturating_mul(MAX_REPLICAS);
 		T::WeightInfo::close_round()
 			.saturating_add(T::WeightInfo::seat(Room::<T::MaxPool>::get()))
 			.saturating_add(T::WeightInfo::close_standing())
-			.saturating_add(T::Court::settle_weight().saturating_mul(settled.into()))
 			.saturating_add(T::Beacon::seed_weight().saturating_mul(2))
 			.saturating_add(T::Court::standing_weight())
 			.saturating_add(Self::rescues_weight())
@@ -169,7 +168,6 @@ impl<T: Config> Pallet<T> {
 					convicted: Default::default(),
 					decision: None,
 					asked: Default::default(),
-					storers: Default::default(),
 				})
 			})
 			.collect::<Option<Vec<_>>>()?;
@@ -197,6 +195,7 @@ impl<T: Config> Pallet<T> {
 			latest: 0,
 			windows: 0,
 			late_windows: 0,
+			relays: 0,
 			length: window,
 			again,
 			window: None,

@@ -6,21 +6,20 @@
 //! nothing is rejected because many did.
 //!
 //! Training can also stand still, which no court decides. It does so where, of the seats that replayed
-//! that late, more than half and two at least found it: one seat alone takes nobody's power.
+//! that late by their draws or duties, more than half and two at least found it: one seat alone takes nobody's
+//! power, and what a seat picked by itself says nothing.
 
-use crate::{
-	rounds::Step, AuditOf, Config, Event, Member, Pallet, Recheck, Rechecks, Verdicts, RECHECKS,
-};
-use alloc::{collections::BTreeSet, vec::Vec};
+use crate::{rounds::Step, AuditOf, Config, Event, Pallet, Recheck, Rechecks, Verdicts, RECHECKS};
+use alloc::vec::Vec;
 use codec::Encode;
 use frame_support::BoundedVec;
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, GroupVerdict, Replayed},
+	audit::{AuditPhase, Decision, GroupVerdict, Replayed, SegmentEvidence},
 	draw,
 	job::{BlockNumber, MAX_AUDIT_ROUNDS},
 	JobId, H256,
 };
-use trainyard_traits::{Beacon, Court, Defendant, Seed, Window};
+use trainyard_traits::{Beacon, Court, Seed, Window};
 
 /// Domain of the seed by which evidence is drawn, and of the draw of those who replay it again.
 const RECHECK: &[u8] = b"trainyard/recheck/v1";
@@ -32,13 +31,23 @@ pub(crate) fn is_majority(count: usize, seats: usize) -> bool {
 	count.saturating_mul(2) > seats
 }
 
+/// Returns what a seat replayed that it did not choose: neither its pick nor where it says that results
+/// part. No court decides where training stood still, so two seats that picked a late segment would say so
+/// of any result.
+fn drawn(replayed: &Replayed) -> impl Iterator<Item = &SegmentEvidence> {
+	let is_chosen = |e: &&SegmentEvidence| {
+		replayed.moved == Some(e.segment) || replayed.parts.contains(&e.segment)
+	};
+	replayed.evidence.iter().filter(move |e| !is_chosen(e))
+}
+
 /// Returns whether the training stood still, as those found who `replayed` it.
 pub fn stood_still(replayed: &[Replayed]) -> bool {
-	let since = |replayed: &Replayed| replayed.evidence.iter().filter_map(|e| e.idle_since).min();
+	let since = |replayed: &Replayed| drawn(replayed).filter_map(|e| e.idle_since).min();
 	replayed.iter().filter_map(since).any(|since| {
-		let late = |replayed: &&Replayed| replayed.evidence.iter().any(|e| e.segment >= since);
+		let late = |replayed: &&Replayed| drawn(replayed).any(|e| e.segment >= since);
 		let found = |replayed: &&Replayed| {
-			replayed.evidence.iter().any(|e| e.segment >= since && e.idle_since.is_some())
+			drawn(replayed).any(|e| e.segment >= since && e.idle_since.is_some())
 		};
 		let witnesses = replayed.iter().filter(late).count();
 		let finders = replayed.iter().filter(found).count();
@@ -52,7 +61,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn window_of(audit: &AuditOf<T>, now: BlockNumber) -> Option<Window> {
 		let window = audit.window?;
 		let waits = match audit.phase {
-			AuditPhase::Standing { .. } => audit.relay.is_some(),
+			AuditPhase::Standing { .. } => audit.relay.is_some() || audit.relays > 0,
 			AuditPhase::Rescue { .. } => true,
 			_ => return None,
 		};
@@ -79,8 +88,9 @@ impl<T: Config> Pallet<T> {
 
 	/// Opens the window.
 	pub(crate) fn open_standing(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
-		let until = now.saturating_add(audit.length);
-		audit.window = Some(Window { from: now, until, again: audit.again });
+		let window = Window::new(now, audit.length, audit.again);
+		let until = window.until;
+		audit.window = Some(window);
 		audit.phase = AuditPhase::Standing { until };
 		let after = T::Beacon::draw_height(now);
 		audit.recheck = Rechecks::Drawing { after };
@@ -110,7 +120,7 @@ impl<T: Config> Pallet<T> {
 			storage_byte: 0,
 			storage: 0,
 		})?;
-		audit.window = Some(Window { from: 0, until, again: 1 });
+		audit.window = Some(Window::new(0, until, 1));
 		audit.phase = AuditPhase::Standing { until };
 		crate::AuditRecords::<T>::insert(job, audit);
 		Some(())
@@ -127,6 +137,11 @@ impl<T: Config> Pallet<T> {
 			None => {}
 		}
 		let seed_at = Self::draw_rechecks(job, audit, now);
+		if audit.relays > 0 {
+			// Their end is told.
+			let at = now.saturating_add(audit.again.max(1));
+			return Step::Wait(seed_at.map_or(at, |seed_at| seed_at.min(at)));
+		}
 		let standing = T::Court::standing(job);
 		let Some(window) = Self::window_of(audit, now) else { return Step::Over };
 		if window.is_over(now, &standing) {
@@ -220,20 +235,6 @@ impl<T: Config> Pallet<T> {
 	/// committee is drawn, if there is a round left.
 	pub(crate) fn close_standing(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
 		Self::leave_seats(audit);
-		// What challengers lost against evidence that holds is its seat's.
-		let holds = |member: &&Member<T::AccountId>| member.revealed && !member.convicted;
-		for member in audit.committee.iter().filter(holds) {
-			let who = &member.verifier;
-			let Some(findings) = Verdicts::<T>::get(job, who) else { continue };
-			let mut roots = BTreeSet::new();
-			for (group, verdict) in audit.groups.iter().zip(findings.verdicts) {
-				let bundle_root = group.result.bundle_root;
-				let replayed = matches!(verdict, GroupVerdict::Replayed(_));
-				if replayed && roots.insert(bundle_root) {
-					T::Court::settle(&Defendant::Seat { job, who: who.clone(), bundle_root }, true);
-				}
-			}
-		}
 		let replays = Self::replays_of(job, audit);
 		let seats = audit.committee.len();
 		let mut decision = Decision::Undecided;

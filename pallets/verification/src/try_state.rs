@@ -11,8 +11,9 @@ use frame_support::{
 };
 use sp_runtime::TryRuntimeError;
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, Piece},
+	audit::{AuditPhase, Decision},
 	job::{Balance, MAX_AUDIT_ROUNDS},
+	pieces::Piece,
 	seats::Resources,
 	vrf,
 };
@@ -35,13 +36,19 @@ impl<T: Config> Pallet<T> {
 	/// - What was asked for, see `check_claims`.
 	/// - There are findings of exactly the members who revealed.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
-		for (job, _, _) in crate::Announced::<T>::iter() {
+		for (job, who, kept) in crate::Kept::<T>::iter() {
 			let running = AuditRecords::<T>::get(job).filter(|a| a.phase != AuditPhase::Done);
-			ensure!(running.is_some(), "a rescue is announced for an audit that does not run");
+			let audit = running.ok_or("a rescue is kept for an audit that does not run")?;
+			let rescues = matches!(audit.phase, AuditPhase::Rescue { .. });
+			ensure!(rescues || kept.iter().all(|kept| kept.stored), "announced at no time");
+			ensure!(
+				audit.groups.iter().any(|group| group.trainers.contains(&who)),
+				"a stranger stored a result"
+			);
 		}
-		for (job, _, _) in crate::Kept::<T>::iter() {
+		for (job, _, _) in crate::ShownLeaves::<T>::iter() {
 			let running = AuditRecords::<T>::get(job).filter(|a| a.phase != AuditPhase::Done);
-			ensure!(running.is_some(), "a rescue is kept for an audit that does not run");
+			ensure!(running.is_some(), "leaves are kept for an audit that does not run");
 		}
 		let mut seats = BTreeMap::<T::AccountId, Seats>::new();
 		let mut revealed = 0usize;
@@ -133,7 +140,64 @@ impl<T: Config> Pallet<T> {
 			*locked = locked.saturating_add(accusing.stake.saturating_mul(accusing.open.into()));
 		}
 		Self::check_claims()?;
+		Self::check_relays(&mut seats)?;
 		Self::check_pool(seats)
+	}
+
+	/// Checks relays: each is of a result that stands and on the agenda, what is held for them is what was
+	/// prepaid, and their seats lock what they can lose.
+	fn check_relays(seats: &mut BTreeMap<T::AccountId, Seats>) -> Result<(), TryRuntimeError> {
+		let mut held = BTreeMap::<T::AccountId, Balance>::new();
+		let mut hold = |who: &T::AccountId, amount: Balance| {
+			let sum = held.entry(who.clone()).or_default();
+			*sum = sum.saturating_add(amount);
+		};
+		for (id, relay) in crate::Relays::<T>::iter() {
+			let audit = AuditRecords::<T>::get(relay.job).ok_or("a relay without an audit")?;
+			ensure!(audit.window.is_some(), "a relay at another time");
+			let open = crate::OpenRelays::<T>::get(relay.job);
+			ensure!(open.contains(&id), "a relay that its job does not know");
+			ensure!(crate::RelayDue::<T>::contains_key(id), "a relay that nobody looks at");
+			ensure!(id < crate::NextRelay::<T>::get(), "a relay from the future");
+			hold(&relay.by, relay.prepaid);
+			if let Some(appeal) = &relay.appeal {
+				hold(&appeal.by, appeal.prepaid);
+			}
+			ensure!(relay.appeal.is_some() || relay.before.is_empty(), "a committee too many");
+			for seat in relay.before.iter().chain(relay.seats.iter()) {
+				if let Some((payer, _)) = &seat.asked {
+					hold(payer, relay.ask);
+					ensure!(seat.has(), "a seat is asked for what it does not have");
+				}
+				ensure!(!seat.shown || seat.says == Some(true), "a chunk of who has nothing");
+				ensure!(!audit.parties.contains(&seat.who), "a party sits in a relay");
+				ensure!(seat.who != relay.by, "an asker sits in its relay");
+				let (locked, load) = seats.entry(seat.who.clone()).or_default();
+				if !seat.lost {
+					*locked = locked.saturating_add(relay.stake);
+				}
+				*load = load.and(&relay.needs);
+			}
+		}
+		for (job, open) in crate::OpenRelays::<T>::iter() {
+			let audit =
+				AuditRecords::<T>::get(job).ok_or("relays of an audit that is not there")?;
+			ensure!(audit.relays as usize == open.len(), "an audit does not know its relays");
+			ensure!(
+				open.iter().all(|id| crate::Relays::<T>::contains_key(id)),
+				"a relay that is not there"
+			);
+		}
+		for (job, audit) in AuditRecords::<T>::iter() {
+			let open = crate::OpenRelays::<T>::get(job);
+			ensure!(audit.relays as usize == open.len(), "an audit counts other relays");
+		}
+		let reason = HoldReason::Relay.into();
+		for (who, amount) in held {
+			let on_hold = T::Currency::balance_on_hold(&reason, &who);
+			ensure!(on_hold == amount, "what is held for relays is not what was prepaid");
+		}
+		Ok(())
 	}
 
 	/// Checks what was asked for: while a committee works only its members have claims, exactly what open
@@ -193,10 +257,10 @@ impl<T: Config> Pallet<T> {
 					open.iter().any(|claim| claim.group == at && claim.pieces.contains(&piece))
 				};
 				ensure!(group.open_pieces().all(named), "a piece is asked for by nobody");
-				ensure!(
-					group.storers.iter().all(|storer| group.trainers.contains(&storer.trainer)),
-					"a stranger stored a result"
-				);
+				let others = |asked: &crate::Asked| {
+					u32::from(asked.answered) >> group.trainers.len().min(31) != 0
+				};
+				ensure!(!group.asked.iter().any(others), "a stranger answered");
 			}
 		}
 		Ok(())

@@ -4,8 +4,9 @@ use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, Piece, PieceSizes, Pieces, MAX_PIECES},
+	audit::{AuditPhase, Decision},
 	job::{Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS},
+	pieces::{Piece, PieceSizes, Pieces, MAX_PIECES, MAX_RANGES},
 	seats::Resources,
 	vrf::VrfKey,
 };
@@ -17,6 +18,9 @@ pub use trainyard_protocol::H256;
 pub const MAX_PARTIES: u32 = MAX_REPLICAS + 1;
 /// Most fees that one audit can cost.
 pub const MAX_FEES: u32 = MAX_VERIFIERS * MAX_AUDIT_ROUNDS;
+/// Most entries of what is given back: of each seat and round, and of who asked for a piece of each
+/// result, and who doubted an answer, where it was not to be had.
+pub const MAX_OWED: u32 = MAX_FEES + 2 * MAX_REPLICAS;
 
 /// Times in one audit that trainers can be asked to store something for committees. The bound is for the
 /// records: no minority of a committee can use it up in a round, see [`MAX_BEGUN`].
@@ -34,6 +38,9 @@ pub const MAX_CLAIMS: u32 = 3;
 pub const ALL_CLAIMS: u32 = MAX_CLAIMS * MAX_REPLICAS;
 /// Most accounts without a seat that have claims at a time.
 pub const MAX_STRANGERS: u32 = 16;
+/// Most blobs in which a trainer stores what is asked for of its result: one for each piece, and for rows
+/// one for each of the four contents.
+pub const MAX_KEPT: u32 = MAX_PIECES + 3 * MAX_RANGES;
 /// Seats that replay a segment of another one again.
 pub const RECHECKS: u32 = 2;
 
@@ -74,7 +81,7 @@ pub struct Audit<AccountId> {
 	pub time: BlockNumber,
 	/// How often no committee could be drawn for this round.
 	pub waits: u32,
-	/// Most bytes of each piece of a result.
+	/// What the bytes of the pieces of a result follow from.
 	pub sizes: PieceSizes,
 	/// Price of storing a byte on chain.
 	pub storage_byte: Balance,
@@ -88,6 +95,8 @@ pub struct Audit<AccountId> {
 	pub windows: u32,
 	/// How often they were asked to while results stood.
 	pub late_windows: u32,
+	/// Relays of its results that run.
+	pub relays: u32,
 	/// Blocks for which the window for challenges is open at least.
 	pub length: BlockNumber,
 	/// Blocks for which it is open again after something ended.
@@ -98,8 +107,9 @@ pub struct Audit<AccountId> {
 	pub recheck: Rechecks<AccountId>,
 	/// A fee was earned for each entry.
 	pub served: BoundedVec<AccountId, ConstU32<MAX_FEES>>,
-	/// What seats get back of what they paid for pieces that their draws read.
-	pub owed: BoundedVec<(AccountId, Balance), ConstU32<MAX_FEES>>,
+	/// What seats get back of what they paid for pieces that their draws read, and others of what they
+	/// paid for relays of what was not to be had.
+	pub owed: BoundedVec<(AccountId, Balance), ConstU32<MAX_OWED>>,
 }
 
 /// Where the draw of the evidence that is replayed again stands.
@@ -152,6 +162,9 @@ pub struct Accusing {
 	pub stake: Balance,
 	/// How many are not decided.
 	pub open: u32,
+	/// What the seat still owes of the stake of its own evidence, which was convicted while these
+	/// accusations locked it: what of it is freed, or lost to others, goes to the jackpot first.
+	pub owed: Balance,
 }
 
 /// One distinct result under audit.
@@ -169,8 +182,6 @@ pub struct Group<AccountId> {
 	pub decision: Option<Decision>,
 	/// What was asked for.
 	pub asked: BoundedVec<Asked, ConstU32<MAX_PIECES>>,
-	/// Who of its trainers stored something.
-	pub storers: BoundedVec<Storer<AccountId>, ConstU32<MAX_REPLICAS>>,
 }
 
 /// A piece of a result that was asked for.
@@ -189,11 +200,35 @@ pub struct Group<AccountId> {
 pub struct Asked {
 	/// Which.
 	pub piece: Piece,
-	/// Whether a trainer stored it.
+	/// Its most bytes, by the specification.
+	pub bytes: u64,
+	/// Whether it is on chain: the window in which a trainer answered is over.
 	pub stored: bool,
+	/// Which trainers of the group answered with it, one bit for each.
+	pub answered: u8,
 }
 
-/// A blob in which a trainer stored what was asked for.
+impl Asked {
+	/// Returns a piece of that many bytes that nobody asked for before.
+	pub fn new(piece: Piece, bytes: u64) -> Self {
+		Self { piece, bytes, stored: false, answered: 0 }
+	}
+
+	/// Returns whether the trainer at this place of its group has nothing more to answer: it did, or
+	/// another one did with what the chain knows to be right.
+	pub fn is_answered_by(&self, trainer: usize) -> bool {
+		let own = u32::try_from(trainer).ok().and_then(|at| 1u8.checked_shl(at)).unwrap_or(0);
+		self.answered & own != 0 || self.piece.is_checked() && self.answered != 0
+	}
+
+	/// Notes that it answered.
+	pub fn answer(&mut self, trainer: usize) {
+		let own = u32::try_from(trainer).ok().and_then(|at| 1u8.checked_shl(at)).unwrap_or(0);
+		self.answered |= own;
+	}
+}
+
+/// A blob in which a trainer stores a piece that was asked for.
 #[derive(
 	Clone,
 	Copy,
@@ -207,23 +242,14 @@ pub struct Asked {
 	TypeInfo,
 )]
 pub struct KeptBlob {
-	/// Its root.
-	pub root: H256,
-	/// The checkpoint of whose state it is the file: that state alone was asked for. Otherwise it is
-	/// an archive, and the file of nothing.
-	pub state: Option<u32>,
-}
-
-/// A trainer that stored what was asked for.
-#[derive(
-	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
-)]
-pub struct Storer<AccountId> {
-	/// Who.
-	pub trainer: AccountId,
-	/// Bytes that it stored in the last window; 0 where it stored nothing.
-	pub size: u64,
-	/// Those of them that it is paid for: of the chunks that it brought after it had announced them.
+	/// Which piece.
+	pub piece: Piece,
+	/// Its root; none for leaves, which the answers brought themselves.
+	pub root: Option<H256>,
+	/// Whether it was stored when the trainer named it. It is announced before.
+	pub stored: bool,
+	/// Bytes of it that the trainer is paid for: of the chunks that it brought after it had announced
+	/// them, or of leaves.
 	pub paid: u64,
 }
 
@@ -289,6 +315,8 @@ pub enum Fault {
 	Contrary,
 	/// It lost an accusation.
 	LostAccusation,
+	/// It said that it has a piece, and did not open a chunk of it that was drawn.
+	NotShown,
 }
 
 impl<AccountId: PartialEq> Audit<AccountId> {
@@ -310,8 +338,10 @@ impl<AccountId: PartialEq> Audit<AccountId> {
 	/// Returns whether a trainer of some undecided result can still store what is asked for.
 	pub fn awaits_rescue(&self) -> bool {
 		self.groups.iter().filter(|group| group.is_asked()).any(|group| {
-			let stored = group.storers.iter().filter(|storer| storer.size > 0).count();
-			stored < group.trainers.len()
+			let waits = |asked: &Asked| {
+				!asked.stored && (0..group.trainers.len()).any(|at| !asked.is_answered_by(at))
+			};
+			group.asked.iter().any(waits)
 		})
 	}
 
@@ -339,6 +369,28 @@ impl<AccountId: PartialEq> Audit<AccountId> {
 }
 
 impl<AccountId> Group<AccountId> {
+	/// Returns what is asked for and is not on chain.
+	pub fn open_pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+		self.asked.iter().filter(|asked| !asked.stored).map(|asked| asked.piece)
+	}
+
+	/// Returns the bytes of what is asked for and is not on chain.
+	pub fn open_bytes(&self) -> u64 {
+		let open = self.asked.iter().filter(|asked| !asked.stored);
+		open.fold(0, |sum, asked| sum.saturating_add(asked.bytes))
+	}
+
+	/// Returns the bytes of these pieces together, of those that were asked for.
+	pub fn bytes_of(&self, pieces: impl Fn(&Piece) -> bool) -> u64 {
+		let named = self.asked.iter().filter(|asked| pieces(&asked.piece));
+		named.fold(0, |sum, asked| sum.saturating_add(asked.bytes))
+	}
+
+	/// Returns what was asked for and is on chain.
+	pub fn stored_pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+		self.asked.iter().filter(|asked| asked.stored).map(|asked| asked.piece)
+	}
+
 	/// Returns whether somebody lacks something of it that is not on chain.
 	pub fn is_asked(&self) -> bool {
 		self.decision.is_none() && self.asked.iter().any(|asked| !asked.stored)

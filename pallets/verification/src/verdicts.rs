@@ -46,7 +46,8 @@ fn check<T: Config>(
 				if !is_open {
 					continue;
 				}
-				let own = vrf::own_segments(output, at, result.segments, audit.audit_segments);
+				let draws = duties::own_draws(audit.audit_segments, seat);
+				let own = vrf::own_segments(output, at, result.segments, draws);
 				let (moved, parts) = (replayed.moved, &replayed.parts);
 				let wanted = duties::required(&own, seat, result, moved, parts)
 					.filter(|_| parts.len() < audit.groups.len())
@@ -140,7 +141,9 @@ impl<T: Config> Pallet<T> {
 		let subject = Subject { genesis: &genesis, job, round, seed: &seed, account: &who };
 		let output = vrf::output(&key, &subject, &findings.draw).ok_or(Error::<T>::WrongDraw)?;
 		check::<T>(&audit, seat, &output, &findings, &paths)?;
-		Self::note_refunds(job, &mut audit, &who, &Spent { output, findings: &findings });
+		let draws = duties::own_draws(audit.audit_segments, seat);
+		let spent = Spent { output, draws, findings: &findings };
+		Self::note_refunds(job, &mut audit, &who, &spent);
 		let accusations: Vec<Accusation<T::AccountId>> = audit
 			.groups
 			.iter()

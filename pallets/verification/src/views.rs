@@ -2,7 +2,7 @@
 
 use crate::{AuditRecords, Config, Kept, Locations, Pallet, Pool, Rechecks, Verdicts};
 use trainyard_protocol::{
-	views::{AuditView, GroupView, MemberView, RecheckView, VerifierView},
+	views::{AuditView, GroupView, MemberView, RecheckView, RescuedView, VerifierView},
 	JobId, H256,
 };
 
@@ -31,7 +31,10 @@ impl<T: Config> Pallet<T> {
 						.trainers
 						.iter()
 						.flat_map(|trainer| Kept::<T>::get(job, trainer))
-						.map(|blob| blob.root)
+						.filter(|blob| blob.stored)
+						.filter_map(|kept| {
+							Some(RescuedView { piece: kept.piece, blob: kept.root? })
+						})
 						.collect(),
 					convicted: group.convicted.into_inner(),
 					decision: group.decision,

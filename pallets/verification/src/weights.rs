@@ -1,5 +1,6 @@
 //! Weights of `pallet_verification`: NOT MEASURED YET for `reveal`, `accuse`, `convict`, `close_round`,
-//! `close_standing`, `request`, `withdraw_request` and `commit`, of which the figures are estimates;
+//! `close_standing`, `request`, `withdraw_request`, `commit`, `rescue`, `rescue_leaves` and all of relays, of
+//! which the figures are estimates;
 //! `scripts/benchmark-weights` replaces this file. The others were measured on 2026-11-23.
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
@@ -28,8 +29,10 @@ pub trait WeightInfo {
 	fn commit() -> Weight;
 	/// Weight of `reveal`.
 	fn reveal() -> Weight;
-	/// Weight of `rescue`.
-	fn rescue() -> Weight;
+	/// Weight of `rescue` with answers that name `n` blobs.
+	fn rescue(n: u32, ) -> Weight;
+	/// Weight of `rescue` with a part of the leaves.
+	fn rescue_leaves() -> Weight;
 	/// Weight of `set_location`.
 	fn set_location() -> Weight;
 	/// Weight of `request`.
@@ -42,6 +45,18 @@ pub trait WeightInfo {
 	fn accuse() -> Weight;
 	/// Weight of `convict`.
 	fn convict() -> Weight;
+	/// Weight of `request_relay`.
+	fn request_relay() -> Weight;
+	/// Weight of `say`.
+	fn say() -> Weight;
+	/// Weight of `show_chunk`.
+	fn show_chunk() -> Weight;
+	/// Weight of `ask_seats`.
+	fn ask_seats() -> Weight;
+	/// Weight of `appeal`.
+	fn appeal() -> Weight;
+	/// Weight of `relay_step`.
+	fn relay_step() -> Weight;
 	/// Weight of `close_round`.
 	fn close_round() -> Weight;
 	/// Weight of `close_standing`.
@@ -143,26 +158,18 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(7_400_000_000, 47_107)
 			.saturating_add(D::get().reads_writes(5_u64, 6_u64))
 	}
-	/// Storage: `ModelStorage::Blobs` (r:2 w:1)
-	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
-	/// Storage: `Verification::AuditRecords` (r:1 w:1)
-	/// Proof: `Verification::AuditRecords` (`max_values`: None, `max_size`: Some(13642), added: 16117, mode: `MaxEncodedLen`)
-	/// Storage: `ModelStorage::Awaited` (r:2 w:2)
-	/// Proof: `ModelStorage::Awaited` (`max_values`: None, `max_size`: Some(36), added: 2511, mode: `MaxEncodedLen`)
-	/// Storage: `Verification::Announced` (r:1 w:1)
-	/// Proof: `Verification::Announced` (`max_values`: None, `max_size`: Some(92), added: 2567, mode: `MaxEncodedLen`)
-	/// Storage: `ModelStorage::Brought` (r:1 w:1)
-	/// Proof: `ModelStorage::Brought` (`max_values`: None, `max_size`: Some(88), added: 2563, mode: `MaxEncodedLen`)
-	/// Storage: `Verification::Kept` (r:1 w:1)
-	/// Proof: `Verification::Kept` (`max_values`: None, `max_size`: Some(605), added: 3080, mode: `MaxEncodedLen`)
-	/// Storage: `TaskMarket::Due` (r:1 w:1)
-	/// Proof: `TaskMarket::Due` (`max_values`: None, `max_size`: Some(16), added: 2491, mode: `MaxEncodedLen`)
-	/// Storage: `TaskMarket::Agenda` (r:0 w:2)
-	/// Proof: `TaskMarket::Agenda` (`max_values`: None, `max_size`: Some(24), added: 2499, mode: `MaxEncodedLen`)
-	fn rescue() -> Weight {
-		// At least 353_629_000 ps.
-		Weight::from_parts(701_581_000, 17107)
-			.saturating_add(D::get().reads_writes(9_u64, 10_u64))
+	/// Estimate: as measured before for one blob, of which the audit is most, and for each blob its record,
+	/// its name and its count, and those of one that was announced in its place.
+	fn rescue(n: u32, ) -> Weight {
+		Weight::from_parts(701_581_000, 23_000)
+			.saturating_add(Weight::from_parts(80_000_000, 7_700).saturating_mul(n.into()))
+			.saturating_add(D::get().reads_writes(4_u64, 6_u64))
+			.saturating_add(D::get().reads_writes(6_u64, 5_u64).saturating_mul(n.into()))
+	}
+	/// Estimate: 4 ms for 1,023 hashes in wasm and for 41 KiB that are decoded and written.
+	fn rescue_leaves() -> Weight {
+		Weight::from_parts(4_000_000_000, 49_000)
+			.saturating_add(D::get().reads_writes(3_u64, 2_u64))
 	}
 	/// Storage: `Verification::Pool` (r:1 w:0)
 	/// Proof: `Verification::Pool` (`max_values`: Some(1), `max_size`: Some(146946), added: 147441, mode: `MaxEncodedLen`)
@@ -210,6 +217,37 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	fn close_round() -> Weight {
 		Weight::from_parts(6_011_746_000, 460_670)
 			.saturating_add(D::get().reads_writes(70_u64, 52_u64))
+	}
+	/// Estimate: the audit, all relays of its job, and a hold.
+	fn request_relay() -> Weight {
+		Weight::from_parts(600_000_000, 120_000)
+			.saturating_add(D::get().reads_writes(18_u64, 8_u64))
+	}
+	/// Estimate: a relay of 61 seats and 31 before, of 7 KiB, and its place on the agenda.
+	fn say() -> Weight {
+		Weight::from_parts(250_000_000, 14_000)
+			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
+	}
+	/// Estimate: the same, the audit, and a payment. What the opening takes is beside it.
+	fn show_chunk() -> Weight {
+		Weight::from_parts(600_000_000, 60_000)
+			.saturating_add(D::get().reads_writes(9_u64, 7_u64))
+	}
+	/// Estimate: the same, with a hold.
+	fn ask_seats() -> Weight {
+		Weight::from_parts(350_000_000, 20_000)
+			.saturating_add(D::get().reads_writes(6_u64, 6_u64))
+	}
+	/// Estimate: the same, where each of 61 seats was asked by another account.
+	fn appeal() -> Weight {
+		Weight::from_parts(4_000_000_000, 350_000)
+			.saturating_add(D::get().reads_writes(130_u64, 130_u64))
+	}
+	/// Estimate: 92 seats are paid or slashed, of which 61 are asked for a chunk; the pool, and the audit.
+	/// What a draw takes is beside it.
+	fn relay_step() -> Weight {
+		Weight::from_parts(20_000_000_000, 1_200_000)
+			.saturating_add(D::get().reads_writes(420_u64, 420_u64))
 	}
 	/// Estimate: three times the findings of 16 seats, of 21 KiB each, and the pool.
 	fn close_standing() -> Weight {
@@ -261,8 +299,11 @@ impl WeightInfo for () {
 	fn reveal() -> Weight {
 		Measured::<RocksDbWeight>::reveal()
 	}
-	fn rescue() -> Weight {
-		Measured::<RocksDbWeight>::rescue()
+	fn rescue(n: u32, ) -> Weight {
+		Measured::<RocksDbWeight>::rescue(n)
+	}
+	fn rescue_leaves() -> Weight {
+		Measured::<RocksDbWeight>::rescue_leaves()
 	}
 	fn set_location() -> Weight {
 		Measured::<RocksDbWeight>::set_location()
@@ -281,6 +322,24 @@ impl WeightInfo for () {
 	}
 	fn convict() -> Weight {
 		Measured::<RocksDbWeight>::convict()
+	}
+	fn request_relay() -> Weight {
+		Measured::<RocksDbWeight>::request_relay()
+	}
+	fn say() -> Weight {
+		Measured::<RocksDbWeight>::say()
+	}
+	fn show_chunk() -> Weight {
+		Measured::<RocksDbWeight>::show_chunk()
+	}
+	fn ask_seats() -> Weight {
+		Measured::<RocksDbWeight>::ask_seats()
+	}
+	fn appeal() -> Weight {
+		Measured::<RocksDbWeight>::appeal()
+	}
+	fn relay_step() -> Weight {
+		Measured::<RocksDbWeight>::relay_step()
 	}
 	fn close_standing() -> Weight {
 		Measured::<RocksDbWeight>::close_standing()

@@ -1,7 +1,7 @@
 //! Deposits: whom they return to, who gets what was lost, and what cannot be delivered.
 
 use super::made_up::{judge, MadeUp};
-use crate::{mock::*, Convicted, Ending, Error, Event, Why, Won};
+use crate::{mock::*, Convicted, Due, Ending, Error, Event, Why, Won, ACQUIT_STEP};
 use frame_support::{
 	assert_noop, assert_ok,
 	traits::{fungible::Mutate, tokens::Preservation},
@@ -64,6 +64,37 @@ fn what_was_lost_is_the_trainers() {
 		let id = challenge(CHALLENGERS[2], &training.accused(defendant));
 		assert_ok!(Court::withdraw(RuntimeOrigin::signed(CHALLENGERS[2]), id));
 		assert_eq!(Court::settle(&defendant, true), DEPOSIT);
+	});
+}
+
+/// At the end of a job each seat has what was lost against it, a few of them in each block. What was lost
+/// against a trainer waits for its own settlement, and another job's for that job.
+#[test]
+fn seats_have_what_was_lost_against_them() {
+	run(|| {
+		let seat = |job, at: usize| Defendant::Seat {
+			job,
+			who: CHALLENGERS[0],
+			bundle_root: H256::repeat_byte(at as u8),
+		};
+		let trainer = Defendant::Trainer { job: JOB, who: TRAINERS[0] };
+		let mut won: Vec<_> = (0..2 * ACQUIT_STEP + 3).map(|at| seat(JOB, at)).collect();
+		won.extend([trainer, seat(JOB + 1, 0)]);
+		for defendant in &won {
+			Court::hold_more(defendant.who(), 5).unwrap();
+			Won::<Test>::insert(defendant.job(), defendant, 5);
+		}
+		Court::do_try_state().unwrap();
+		Court::acquit_seats(JOB);
+		for left in [ACQUIT_STEP + 5, 5, 2, 2] {
+			run_fast(1);
+			assert_eq!(Won::<Test>::iter().count(), left);
+			Court::do_try_state().unwrap();
+		}
+		assert_eq!(Balances::reserved_balance(CHALLENGERS[0]), 5);
+		assert_eq!(Balances::reserved_balance(TRAINERS[0]), 5);
+		assert_eq!((wealth(CHALLENGERS[0]), wealth(TRAINERS[0])), (ENDOWMENT, ENDOWMENT));
+		assert_eq!(Due::<Test>::iter().count(), 0, "nothing is left to do");
 	});
 }
 

@@ -11,22 +11,24 @@ use frame_support::{
 	BoundedVec,
 };
 use sp_core::sr25519::Public;
+use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
-	accusation::Peaks,
+	accusation::{LeafContent, Peaks},
 	audit::{
-		AuditPhase, Ended, Findings, GroupVerdict, Leaf, Leaves, Paths, Piece, PieceSizes, Pieces,
-		Replayed, SegmentEvidence, MAX_PARTS,
+		AuditPhase, Ended, Findings, GroupVerdict, Paths, Replayed, SegmentEvidence, MAX_PARTS,
 	},
 	bundle::{self, Checkpoint, Evaluation},
 	duties,
 	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
 	merkle,
+	pieces::{Answer, Answers, Leaf, LeavesPart, Piece, PieceSizes, Pieces},
+	relay::{RelayStage, APPEAL_SEATS, SEATS},
 	seats::Resources,
 	trace,
 	views::Standing,
 	vrf, JobId,
 };
-use trainyard_traits::Window;
+use trainyard_traits::{JobObserver, Window};
 
 pub(super) const JOB: JobId = 7;
 pub(super) const SALT: [u8; 32] = [5; 32];
@@ -106,8 +108,7 @@ pub(crate) fn full_pool<T: Config>() -> Vec<T::AccountId> {
 pub(super) fn ask_for_everything<T: Config>(audit: &mut AuditOf<T>, caller: &T::AccountId) {
 	audit.relay = Some(u32::MAX);
 	let pieces = all_pieces();
-	let asked: Vec<Asked> =
-		pieces.iter().map(|piece| Asked { piece: *piece, stored: false }).collect();
+	let asked: Vec<Asked> = pieces.iter().map(|piece| Asked::new(*piece, 1_000_000)).collect();
 	for group in audit.groups.iter_mut() {
 		group.asked = asked.clone().try_into().expect("fewer than there can be");
 	}
@@ -144,7 +145,6 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		trainers: trainers.clone().try_into().expect("one for each replica"),
 		decision: None,
 		asked: Default::default(),
-		storers: Default::default(),
 	};
 	let committee: Vec<_> = (0..MAX_VERIFIERS)
 		.map(|at| Member {
@@ -176,13 +176,20 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		needs: NEEDS,
 		time: 120,
 		waits: 0,
-		sizes: PieceSizes { state: 1_000_000, manifest: 1_000, files: 1_000_000 },
+		sizes: PieceSizes {
+			state: 1_000_000,
+			train_rows: 1_000,
+			validation_rows: 100,
+			features: 100,
+			labels_per_row: 1,
+		},
 		storage_byte: 100_000,
 		storage: Balance::MAX,
 		relay: None,
 		latest: u32::MAX,
 		windows: 0,
 		late_windows: 0,
+		relays: 0,
 		length: 2_400,
 		again: 600,
 		window: None,
@@ -199,7 +206,7 @@ pub(super) fn read() -> impl Iterator<Item = u32> {
 
 /// All pieces that an audit can read.
 pub(super) fn all_pieces() -> Pieces {
-	let mut pieces = alloc::vec![Piece::Manifest, Piece::Files];
+	let mut pieces = alloc::vec![Piece::Leaves, Piece::Rows { from: 0, to: 1_100 }];
 	pieces.extend(read().map(Piece::State));
 	pieces.try_into().expect("fewer than there can be")
 }
@@ -208,12 +215,18 @@ pub(super) fn all_pieces() -> Pieces {
 pub(super) const TRACE: H256 = H256([8; 32]);
 pub(super) const STATE: H256 = H256([9; 32]);
 
+/// What the leaves under the root of each result say.
+pub(super) fn contents() -> Vec<LeafContent> {
+	let (evaluation, trace) = (Evaluation::new(1.0, 1, 2), trace::seal(&TRACE));
+	let checkpoint =
+		|step| LeafContent::Checkpoint(Checkpoint { step, state: STATE, evaluation, trace });
+	let diverged = LeafContent::Diverged(bundle::Diverged { step: SEGMENTS, trace });
+	(0..=SEGMENTS).map(checkpoint).chain([diverged]).collect()
+}
+
 /// The leaves under the root of each result.
 pub(super) fn hashes() -> Vec<H256> {
-	let (evaluation, trace) = (Evaluation::new(1.0, 1, 2), trace::seal(&TRACE));
-	let checkpoint = |step| Checkpoint { step, state: STATE, evaluation, trace };
-	let diverged = bundle::Diverged { step: SEGMENTS, trace };
-	bundle::bundle_leaves((0..=SEGMENTS).map(checkpoint), Some(diverged))
+	contents().iter().map(LeafContent::leaf).collect()
 }
 
 /// The path to one of them.
@@ -222,18 +235,41 @@ pub(super) fn path(hashes: &[H256], index: u32) -> Peaks {
 	path.try_into().expect("ten levels")
 }
 
-/// The root of all checkpoints, and the leaves of those that an audit reads.
-pub(super) fn leaves() -> (H256, Leaves) {
+/// Answers with the files of that many states, in blobs that are not there.
+pub(super) fn states(count: u32) -> Answers {
 	let (evaluation, trace) = (Evaluation::new(1.0, 1, 2), trace::seal(&TRACE));
 	let hashes = hashes();
-	let leaves: Vec<Leaf> = read()
-		.map(|index| Leaf {
-			index,
-			checkpoint: Checkpoint { step: index, state: STATE, evaluation, trace },
-			path: path(&hashes, index),
+	let answers: Vec<Answer> = (0..count)
+		.map(|index| {
+			let checkpoint = Checkpoint { step: index, state: STATE, evaluation, trace };
+			let leaf = Leaf { index, checkpoint, path: path(&hashes, index) };
+			Answer::State { leaf, blob: H256::from_low_u64_be(u64::from(index) + 1) }
 		})
 		.collect();
-	(merkle::root(&hashes), leaves.try_into().expect("fewer than there can be"))
+	answers.try_into().expect("fewer than there can be")
+}
+
+/// An answer with the first part of the leaves.
+pub(super) fn first_leaves() -> Answers {
+	let part = LeavesPart::of(&contents(), 0).expect("there is one");
+	alloc::vec![Answer::Leaves(part)].try_into().expect("one")
+}
+
+/// The largest audit, in which a trainer is asked for these pieces of the last result.
+pub(super) fn asked_for<T: Config>(trainer: &T::AccountId, pieces: &[Piece]) {
+	let mut audit = largest::<T>(AuditPhase::Rescue { until: u32::MAX });
+	let last = audit.groups.last_mut().expect("one for each replica");
+	last.result = WorkResult {
+		bundle_root: merkle::root(&hashes()),
+		segments: SEGMENTS,
+		diverged: true,
+		..last.result
+	};
+	let asked: Vec<Asked> = pieces.iter().map(|piece| Asked::new(*piece, 1_000_000)).collect();
+	last.asked = asked.try_into().expect("fewer than there can be");
+	last.trainers = alloc::vec![trainer.clone()].try_into().expect("one");
+	AuditRecords::<T>::insert(JOB, audit);
+	T::Observer::make_waiting(JOB);
 }
 
 /// What the last seat says that draws by `output`: evidence of its own draws, and of as many segments
@@ -291,7 +327,7 @@ pub(super) fn standing<T: Config>() -> AuditOf<T> {
 	fill_pool::<T>(Room::<T::MaxPool>::get());
 	funded::<T>(&T::Jackpot::get(), 0);
 	let mut audit = largest::<T>(AuditPhase::Standing { until: 0 });
-	audit.window = Some(Window { from: 0, until: 0, again: 0 });
+	audit.window = Some(Window::new(0, 0, 0));
 	let findings = long_findings::<T::AccountId>();
 	let root = merkle::root(&hashes());
 	audit.groups.iter_mut().for_each(|group| group.result.bundle_root = root);
@@ -309,4 +345,76 @@ pub(super) fn standing<T: Config>() -> AuditOf<T> {
 	});
 	AuditRecords::<T>::insert(JOB, &audit);
 	audit
+}
+
+/// The piece that relays are about in benchmarks.
+pub(super) const PIECE: Piece = Piece::State(1);
+
+/// Who asks for it, who doubts the answer, and who asks a seat for a chunk.
+pub(super) fn asker<T: Config>(at: u32) -> T::AccountId {
+	account("asker", at, 0)
+}
+
+/// The relay number 0 of the largest audit, in this stage: of the most seats, all of which have the piece and
+/// are asked for a chunk, each by another account, after somebody doubted the first answer.
+pub(super) fn relayed<T: Config>(stage: RelayStage) -> Relay<T::AccountId> {
+	let mut audit = standing::<T>();
+	audit.relays = 1;
+	audit.window = Some(Window::new(0, u32::MAX, 1));
+	AuditRecords::<T>::insert(JOB, &audit);
+	OpenRelays::<T>::insert(JOB, BoundedVec::truncate_from(alloc::vec![0]));
+	NextRelay::<T>::put(1);
+	let (fee, stake) = (T::RelayFee::get(), T::SeatStake::get());
+	let needs = Resources { work: 0, memory_mib: 0, disk_mib: 1 };
+	let reason = HoldReason::Relay.into();
+	let prepaid = fee.saturating_mul(APPEAL_SEATS.into());
+	for at in 0..APPEAL_SEATS.saturating_add(2) {
+		let amount = prepaid.saturating_add(fee);
+		funded::<T>(&asker::<T>(at), amount.saturating_mul(2));
+		T::Currency::hold(&reason, &asker::<T>(at), amount).expect("it is funded");
+	}
+	let seat = |at: u32| {
+		let who = verifier::<T>(at.saturating_add(MAX_VERIFIERS));
+		RelaySeat { says: Some(true), shown: true, ..RelaySeat::new(who) }
+	};
+	let before: Vec<_> = (APPEAL_SEATS..APPEAL_SEATS.saturating_add(SEATS)).map(seat).collect();
+	let seats: Vec<_> = (0..APPEAL_SEATS)
+		.map(|at| RelaySeat { asked: Some((asker::<T>(at.saturating_add(2)), true)), ..seat(at) })
+		.collect();
+	let bond = bond::<T>();
+	for seat in before.iter().chain(seats.iter()) {
+		funded::<T>(&seat.who, bond);
+		T::Currency::hold(&HoldReason::VerifierBond.into(), &seat.who, bond).expect("it is funded");
+	}
+	Pool::<T>::mutate(|pool| {
+		for seat in before.iter().chain(seats.iter()) {
+			pool.get_mut(&seat.who).expect("it is in the pool").sit(stake, &needs);
+		}
+	});
+	let now = Pallet::<T>::now();
+	let relay = Relay {
+		job: JOB,
+		group: 7,
+		piece: PIECE,
+		chunks: 1 << 20,
+		by: asker::<T>(0),
+		prepaid,
+		surcharge: 0,
+		fee,
+		ask: fee,
+		stake,
+		needs,
+		span: 600,
+		stage,
+		since: (now, 0),
+		served: true,
+		draws: 0,
+		seats: BoundedVec::truncate_from(seats),
+		asking: Some(Asking::Running { seed: SEED, until: u32::MAX, since: (now, 0) }),
+		appeal: Some(Appeal { by: asker::<T>(1), prepaid, held: true }),
+		before: BoundedVec::truncate_from(before),
+	};
+	Relays::<T>::insert(0, &relay);
+	Pallet::<T>::schedule(0, now.saturating_add(1));
+	relay
 }

@@ -3,15 +3,18 @@
 use super::*;
 use alloc::collections::BTreeSet;
 use trainyard_protocol::{
-	accusation::{Claimed, Target},
+	accusation::{Claimed, LeafContent, Target},
 	audit::{
-		AuditPhase, Ended, Findings, GroupVerdict, Leaf, Leaves, Paths, Piece, Pieces, Rejection,
-		Replayed, SegmentEvidence,
+		AuditPhase, Ended, Findings, GroupVerdict, Paths, Rejection, Replayed, SegmentEvidence,
 	},
+	blob,
 	bundle::{Checkpoint, Evaluation},
 	commitment, duties,
 	job::WorkResult,
-	merkle, trace,
+	merkle,
+	pieces::{tensor_blob, Answer, Answers, Leaf, LeavesPart, Piece, Pieces},
+	state::{state_hash, TensorDigest, TensorProof},
+	trace,
 	views::AuditView,
 	vrf,
 };
@@ -42,12 +45,19 @@ fn trace_root(who: AccountId, segment: u32) -> H256 {
 	H256(sp_io::hashing::blake2_256(&(who, segment).encode()))
 }
 
+/// The tensors of the states of what `who` trained.
+fn tensors(who: AccountId) -> Vec<TensorDigest> {
+	let content = |at: usize| H256([who as u8, at as u8].repeat(16).try_into().unwrap());
+	let all = FakeSpecs::tensors(JOB).into_iter().enumerate();
+	all.map(|(at, e)| TensorDigest::of_f32(e.name, e.shape, content(at))).collect()
+}
+
 /// The checkpoints that a trainer commits to, as leaves.
 fn checkpoints(who: AccountId) -> Vec<Checkpoint> {
 	(0..=SEGMENTS)
 		.map(|step| {
 			let evaluation = Evaluation::new(1.0, step, 20);
-			let state = H256([who as u8; 32]);
+			let state = state_hash(tensors(who));
 			let trace = trace::seal(&trace_root(who, step.wrapping_sub(1)));
 			Checkpoint { step, state, evaluation, trace }
 		})
@@ -75,29 +85,76 @@ fn path(who: AccountId, index: u32) -> Vec<H256> {
 	merkle::proof(&hashes, index as usize).unwrap()
 }
 
-/// The leaves of the states among these pieces of what `who` trained.
-pub fn leaves(who: AccountId, pieces: &[Piece]) -> Leaves {
-	let all = checkpoints(who);
-	let leaves: Vec<Leaf> = pieces
-		.iter()
-		.filter_map(|piece| match piece {
-			Piece::State(index) => Some(*index),
-			_ => None,
-		})
-		.map(|index| Leaf {
-			index,
-			checkpoint: all[index as usize],
-			path: path(who, index).try_into().unwrap(),
-		})
-		.collect();
-	leaves.try_into().unwrap()
+/// A result of that many segments, and the parts of its leaves.
+pub fn long_result(segments: u32) -> (WorkResult, Vec<LeavesPart>) {
+	let checkpoint = |step| Checkpoint { step, ..checkpoints(TRAINERS[0])[0] };
+	let all: Vec<_> = (0..=segments).map(checkpoint).map(LeafContent::Checkpoint).collect();
+	let bundle_root = merkle::root(&all.iter().map(LeafContent::leaf).collect::<Vec<_>>());
+	let parts = (0..).map_while(|part| LeavesPart::of(&all, part)).collect();
+	(WorkResult { bundle_root, segments, ..result_of(TRAINERS[0]) }, parts)
 }
 
-/// All that can be asked for of a result.
+/// The leaf of a checkpoint of what `who` trained.
+pub fn leaf(who: AccountId, index: u32) -> Leaf {
+	let path = path(who, index).try_into().unwrap();
+	Leaf { index, checkpoint: checkpoints(who)[index as usize], path }
+}
+
+/// The root of the file of a state, one for each `blob`.
+pub fn of_state(blob: H256, index: u32) -> H256 {
+	let mut root = blob;
+	root.0[31] = index as u8;
+	root
+}
+
+/// What answers for this piece of what `who` trained; a state is in a blob [of its own](of_state).
+pub fn answer(who: AccountId, piece: &Piece, blob: H256) -> Answer {
+	match *piece {
+		Piece::Leaves => {
+			let all: Vec<_> = checkpoints(who).into_iter().map(LeafContent::Checkpoint).collect();
+			Answer::Leaves(LeavesPart::of(&all, 0).unwrap())
+		}
+		Piece::Rows { from, to } => Answer::Rows { from, to, contents: CONTENTS },
+		Piece::State(index) => {
+			Answer::State { leaf: leaf(who, index), blob: of_state(blob, index) }
+		}
+		Piece::Tensor { checkpoint, index } => {
+			let name = &FakeSpecs::tensors(JOB)[index as usize].name;
+			let proof = TensorProof::new(tensors(who), name).unwrap();
+			let (content, path) = (proof.tensor.content, proof.path.try_into().unwrap());
+			Answer::Tensor { leaf: leaf(who, checkpoint), index, content, path }
+		}
+	}
+}
+
+/// What answers for these pieces.
+pub fn answers(who: AccountId, pieces: &[Piece], blob: H256) -> Answers {
+	let answers: Vec<_> = pieces.iter().map(|piece| answer(who, piece, blob)).collect();
+	answers.try_into().unwrap()
+}
+
+/// The blobs that hold a piece of what `who` trained, and their bytes.
+pub fn blobs(who: AccountId, piece: &Piece, blob: H256) -> Vec<(H256, u64)> {
+	match answer(who, piece, blob) {
+		Answer::Leaves(_) => vec![],
+		Answer::Rows { from, to, contents } => {
+			let spans = SIZES.spans(from, to).into_iter();
+			let root = |size, content: usize| blob::root_of(size, &contents[content]);
+			spans.map(|span| (root(span.size, span.content), span.bytes)).collect()
+		}
+		Answer::State { blob, .. } => vec![(blob, BlobSize::get())],
+		Answer::Tensor { leaf, index, content, path } => {
+			let expected = &FakeSpecs::tensors(JOB)[index as usize];
+			let root = tensor_blob(&leaf.checkpoint.state, expected, &content, &path);
+			vec![(root.unwrap(), expected.content_bytes().unwrap())]
+		}
+	}
+}
+
+/// All that can be asked for of a result, but tensors.
 pub fn everything() -> Vec<Piece> {
-	let mut pieces = vec![Piece::Manifest, Piece::Files];
+	let mut pieces = vec![Piece::Leaves, ROWS];
 	pieces.extend((0..=SEGMENTS).map(Piece::State));
-	pieces.push(Piece::Searched);
 	pieces
 }
 
@@ -107,19 +164,31 @@ pub fn ask(who: AccountId, group: u32, pieces: &[Piece]) -> DispatchResult {
 	Verification::request(RuntimeOrigin::signed(who), JOB, group, pieces)
 }
 
-/// `who` names `blob` as what holds all that is asked for of `group`, which `of` trained.
-pub fn store(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
-	let asked = view().groups.get(group as usize).map_or(vec![], |group| group.asked.clone());
-	Verification::rescue(RuntimeOrigin::signed(who), JOB, group, blob, leaves(of, &asked))
+/// What is asked for of a group.
+pub fn asked(group: u32) -> Vec<Piece> {
+	view().groups.get(group as usize).map_or(vec![], |group| group.asked.clone())
 }
 
-/// `who` announces `blob`, stores it, and names it as [`store`] does.
+/// `who` answers with all that is asked for of `group`, which `of` trained; all states are in `blob`.
+pub fn store(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
+	let answers = answers(of, &asked(group), blob);
+	Verification::rescue(RuntimeOrigin::signed(who), JOB, group, answers)
+}
+
+/// `who` announces what is asked for, stores it, and answers as [`store`] does.
 pub fn upload(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
-	Stored::mutate(|stored| stored.retain(|other| *other != blob));
+	let pieces = asked(group);
+	let named: Vec<_> = pieces.iter().flat_map(|piece| blobs(of, piece, blob)).collect();
+	let roots: Vec<H256> = named.iter().map(|(root, _)| *root).collect();
+	Stored::mutate(|stored| stored.retain(|other| !roots.contains(other)));
 	store(who, of, group, blob)?;
-	bring(who, blob, BlobSize::get());
-	Stored::mutate(|stored| stored.push(blob));
-	store(who, of, group, blob)
+	named.into_iter().for_each(|(root, bytes)| bring(who, root, bytes));
+	Stored::mutate(|stored| stored.extend(roots));
+	// Leaves come with the first answer.
+	if pieces != [Piece::Leaves] {
+		store(who, of, group, blob)?;
+	}
+	Ok(())
 }
 
 /// `who` stores that many bytes of `blob`, which count if it announced them.
@@ -275,7 +344,8 @@ pub fn wanted(who: AccountId, group: u32) -> Vec<u32> {
 	let (_, output) = draw_of(who);
 	let (view, seat) = (view(), seat_of(who));
 	let result = view.groups[group as usize].result;
-	let own = vrf::own_segments(&output, group, result.segments, view.audit_segments);
+	let draws = duties::own_draws(view.audit_segments, seat);
+	let own = vrf::own_segments(&output, group, result.segments, draws);
 	let moved = matches!(seat, 1 | 2).then_some(PICK);
 	duties::required(&own, seat, &result, moved, &[]).unwrap()
 }

@@ -250,7 +250,8 @@ fn a_majority_of_false_evidence_accepts_nothing_and_rejects_nothing() {
 	});
 }
 
-/// What an accusation has at stake is not taken for the seat's own evidence, nor the other way round.
+/// What an accusation has at stake is taken for the seat's own evidence first, when it ends, and no more
+/// than there is.
 #[test]
 fn stakes_are_counted_once() {
 	run(|| {
@@ -264,8 +265,33 @@ fn stakes_are_counted_once() {
 		// Of its seat's stake nothing is left but what it accuses with.
 		convict(sue(VERIFIERS[4], of_seat(seats[0], TRAINERS[0], 0)), true);
 		assert_eq!((bond_of(seats[0]), entry(seats[0]).locked), (900, 900));
-		assert_eq!(acquit(0), 900);
+		let before = Balances::free_balance(JACKPOT);
+		// It owes 800 of the stake of 900, and what is left is lost to whom it accused.
+		assert_eq!(acquit(0), 100);
 		assert_eq!((bond_of(seats[0]), entry(seats[0]).locked), (0, 0));
+		assert_eq!(Balances::free_balance(JACKPOT), before + 800);
+	});
+}
+
+/// Before its own evidence is convicted, a seat that vouched for a cheat accuses that cheat as well, as
+/// often as its bond covers. These disputes are moot when others convict the cheat, and their stakes
+/// return, but for what the seat owes.
+#[test]
+fn who_accuses_a_friend_keeps_nothing_of_its_stake() {
+	run(|| {
+		for who in &VERIFIERS[..3] {
+			assert_ok!(register(*who, MIN_BOND));
+		}
+		open_with(AuditRequest { challenge: 400, ..request(1, 3) });
+		let seats = unanimous(Say::Yes);
+		let shields: Vec<_> = (0..2).map(|_| accuse(seats[0], of_trainer(TRAINERS[0]))).collect();
+		assert!(shields.iter().all(Result::is_ok));
+		let finder = sue(VERIFIERS[4], of_trainer(TRAINERS[0]));
+		convict(sue(VERIFIERS[4], of_seat(seats[0], TRAINERS[0], 0)), true);
+		assert_eq!((bond_of(seats[0]), entry(seats[0]).locked), (800, 800), "the rest is locked");
+		convict(finder, true);
+		assert_eq!((bond_of(seats[0]), entry(seats[0]).locked), (MIN_BOND - 400, 0));
+		assert_eq!(Accusations::<Test>::iter().count(), 0);
 	});
 }
 

@@ -4,12 +4,15 @@ use super::rescues::{claimed, prepaid, seated, until, window, withdraw, BLOB, OT
 use crate::{mock::*, Claims, Error, Event, MAX_LATE_WINDOWS, MAX_STRANGERS};
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::{DispatchError, TokenError};
-use trainyard_protocol::audit::{Decision, Piece, Pieces};
+use trainyard_protocol::{
+	audit::Decision,
+	pieces::{Piece, Pieces},
+};
 use trainyard_traits::{AuditRequest, Audited, Audits};
 
 /// The price of these pieces.
 fn price(pieces: &[Piece]) -> u128 {
-	u128::from(SIZES.sum(pieces.iter().copied(), SEGMENTS)) * BYTE
+	u128::from(SIZES.sum(pieces.iter().copied(), &result_of(TRAINERS[0]), &TENSORS)) * BYTE
 }
 
 /// A claim that is withdrawn costs nothing: what a trainer gives late, and then late again, is no
@@ -19,11 +22,11 @@ fn asking_for_what_was_there_costs_nothing() {
 	run(|| {
 		let seats = seated(1);
 		let who = seats[0];
-		let pieces = [Piece::Files, Piece::State(SEGMENTS)];
+		let pieces = [ROWS, Piece::State(SEGMENTS)];
 		let money = Balances::free_balance(who);
 		assert_ok!(ask(who, 0, &pieces));
 		assert_eq!(prepaid(who), price(&pieces));
-		assert_noop!(ask(who, 0, &[Piece::Manifest]), Error::<Test>::AlreadyAsked);
+		assert_noop!(ask(who, 0, &[Piece::Leaves]), Error::<Test>::AlreadyAsked);
 		assert_ok!(withdraw(who, 0));
 		System::assert_last_event(Event::RequestWithdrawn { job: JOB, group: 0, who }.into());
 		assert!(view().groups[0].asked.is_empty());
@@ -58,11 +61,11 @@ fn a_seat_gets_back_what_its_draws_read() {
 			let trainer = Balances::free_balance(TRAINERS[0]);
 			assert_ok!(ask(who, 0, &pieces));
 			tick_until(is_rescue);
-			BlobSize::set(2 * SIZES.state);
 			assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
 			tick_until(is_committing);
-			// An archive is the file of no state.
-			assert!(!Verification::stored(JOB, &TRAINERS[0], &BLOB, SEGMENTS));
+			let file = of_state(BLOB, SEGMENTS);
+			assert!(Verification::stored(JOB, &TRAINERS[0], &file, SEGMENTS));
+			assert!(!Verification::stored(JOB, &TRAINERS[0], &file, other));
 			let half = price(&pieces) / 2;
 			assert_eq!(Balances::free_balance(TRAINERS[0]), trainer + half);
 			assert_eq!((Balances::free_balance(who), prepaid(who)), (money - half, 0));
@@ -85,11 +88,10 @@ fn the_escrow_gives_back_no_more_than_it_has() {
 		tick_until(is_committing);
 		let seats = committee();
 		for who in &seats[..2] {
-			let piece = if *who == seats[0] { Piece::Files } else { Piece::Manifest };
+			let piece = if *who == seats[0] { ROWS } else { Piece::Leaves };
 			assert_ok!(ask(*who, 0, &[piece]));
 		}
 		tick_until(is_rescue);
-		BlobSize::set(250);
 		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		tick_until(is_committing);
 		round(&vec![speak(Say::Yes); 3]);
@@ -103,8 +105,7 @@ fn the_escrow_gives_back_no_more_than_it_has() {
 #[test]
 fn who_lied_gets_nothing_back() {
 	run(|| {
-		let seats = window(&[Piece::Files]);
-		BlobSize::set(SIZES.files);
+		let seats = window(&[ROWS]);
 		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		tick_until(is_committing);
 		round(&vec![speak(Say::Yes); 3]);
@@ -148,14 +149,14 @@ fn anybody_claims_what_it_lacks_while_results_stand() {
 			);
 			tick_until(is_rescue);
 			if stores {
-				BlobSize::set(SIZES.state);
 				assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
 				tick_until(is_standing);
 				let now = System::block_number() as u32;
 				// The blob can be accused of, too.
-				let stored = |state| Verification::stored(JOB, &TRAINERS[0], &BLOB, state);
+				let file = of_state(BLOB, 3);
+				let stored = |state| Verification::stored(JOB, &TRAINERS[0], &file, state);
 				assert!(stored(3) && !stored(4));
-				assert!(!Verification::stored(JOB, &TRAINERS[1], &BLOB, 3));
+				assert!(!Verification::stored(JOB, &TRAINERS[1], &file, 3));
 				let half = price(&pieces) / 2;
 				assert_eq!(Balances::free_balance(TRAINERS[0]), trainer + half);
 				assert_eq!(Balances::free_balance(stranger), money - half);
@@ -183,7 +184,7 @@ fn claims_of_strangers_are_bounded() {
 		let seats = unanimous(Say::Yes);
 		let mut times = 0;
 		loop {
-			match ask(stranger, 0, &[Piece::Manifest]) {
+			match ask(stranger, 0, &[Piece::Leaves]) {
 				Ok(()) => withdraw(stranger, 0).unwrap(),
 				Err(error) => break assert_eq!(error, Error::<Test>::TooManyWindows.into()),
 			}
@@ -203,16 +204,16 @@ fn claims_of_strangers_are_bounded() {
 		let crowd = 2_000..2_000 + u64::from(MAX_STRANGERS);
 		for who in crowd.clone().chain([2_000 + u64::from(MAX_STRANGERS)]) {
 			use frame_support::traits::fungible::Mutate;
-			Balances::mint_into(&who, price(&[Piece::Files])).unwrap();
+			Balances::mint_into(&who, price(&[Piece::Leaves])).unwrap();
 		}
 		for who in crowd.clone() {
-			assert_ok!(ask(who, 0, &[Piece::Manifest]));
+			assert_ok!(ask(who, 0, &[Piece::Leaves]));
 		}
-		let late = ask(crowd.end, 0, &[Piece::Files]);
+		let late = ask(crowd.end, 0, &[ROWS]);
 		assert_eq!(late, Err(Error::<Test>::TooManyClaims.into()));
-		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+		assert_ok!(ask(seats[0], 0, &[ROWS]));
 		assert_ok!(withdraw(crowd.start, 0));
-		assert_ok!(ask(crowd.end, 0, &[Piece::Files]));
+		assert_ok!(ask(crowd.end, 0, &[ROWS]));
 		Verification::do_try_state().unwrap();
 		Verification::remove(JOB);
 		assert!(crowd.into_iter().all(|who| prepaid(who) == 0));
@@ -223,17 +224,16 @@ fn claims_of_strangers_are_bounded() {
 fn several_who_lack_the_same_share_one_window() {
 	run(|| {
 		let seats = seated(1);
-		assert_ok!(ask(seats[0], 0, &[Piece::Manifest, Piece::Files]));
+		assert_ok!(ask(seats[0], 0, &[Piece::Leaves, ROWS]));
 		tick();
-		assert_ok!(ask(seats[1], 0, &[Piece::Files, Piece::State(SEGMENTS)]));
-		let asked = vec![Piece::Manifest, Piece::Files, Piece::State(SEGMENTS)];
+		assert_ok!(ask(seats[1], 0, &[ROWS, Piece::State(SEGMENTS)]));
+		let asked = vec![Piece::Leaves, ROWS, Piece::State(SEGMENTS)];
 		assert_eq!(view().groups[0].asked, asked);
 		// One of them got it: what the other one lacks is asked for still.
 		assert_ok!(withdraw(seats[0], 0));
 		assert_eq!(view().groups[0].asked, asked[1..]);
-		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+		assert_ok!(ask(seats[0], 0, &[ROWS]));
 		tick_until(is_rescue);
-		BlobSize::set(600);
 		let trainer = Balances::free_balance(TRAINERS[0]);
 		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		tick_until(is_committing);
@@ -251,21 +251,19 @@ fn several_who_lack_the_same_share_one_window() {
 fn a_commitment_withdraws_and_an_asker_that_vanishes_is_absent() {
 	run(|| {
 		let seats = seated(1);
-		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
-		assert_ok!(ask(seats[1], 0, &[Piece::Files]));
+		assert_ok!(ask(seats[0], 0, &[ROWS]));
+		assert_ok!(ask(seats[1], 0, &[ROWS]));
 		let said = say(seats[0], &[Say::Yes]);
 		assert_ok!(commit(seats[0], &said));
 		assert_eq!(prepaid(seats[0]), 0);
-		assert_noop!(ask(seats[0], 0, &[Piece::Files]), Error::<Test>::HasCommitted);
+		assert_noop!(ask(seats[0], 0, &[ROWS]), Error::<Test>::HasCommitted);
 		tick_until(is_rescue);
-		BlobSize::set(250);
 		let money = Balances::free_balance(seats[1]) + prepaid(seats[1]);
 		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		tick_until(is_committing);
 		round(&[speak(Say::Yes), Act::Vanish, speak(Say::Yes)]);
 		assert_eq!(finish(), (vec![Decision::Accepted], vec![seats[0], seats[2]]));
 		assert_eq!(bond_of(seats[1]), BOND - ABSENCE);
-		// Two hundred of these bytes were asked for; the rest is the index of the archive.
 		assert_eq!(Balances::free_balance(seats[1]), money - 200 * BYTE / 2);
 		assert_eq!(Owed::get(), []);
 	});
@@ -281,7 +279,7 @@ fn claims_do_not_put_an_audit_off_again_and_again() {
 		let mut asked = 0;
 		while System::block_number() <= u64::from(until()) {
 			if System::block_number() == u64::from(until()) {
-				let asks = |who: &&AccountId| ask(**who, 0, &[Piece::Manifest]).is_ok();
+				let asks = |who: &&AccountId| ask(**who, 0, &[Piece::Leaves]).is_ok();
 				if let Some(who) = seats.iter().find(asks) {
 					assert_ok!(withdraw(*who, 0));
 					asked += 1;
@@ -302,11 +300,11 @@ fn claims_do_not_put_an_audit_off_again_and_again() {
 fn later_claims_join_the_first() {
 	run(|| {
 		let seats = seated(1);
-		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+		assert_ok!(ask(seats[0], 0, &[ROWS]));
 		let end = System::block_number() as u32 + RELAY;
 		for who in &seats[1..] {
 			tick();
-			assert_ok!(ask(*who, 0, &[Piece::Manifest]));
+			assert_ok!(ask(*who, 0, &[Piece::Leaves]));
 		}
 		tick_until(is_rescue);
 		assert_eq!(System::block_number() as u32, end + 1);
@@ -316,7 +314,7 @@ fn later_claims_join_the_first() {
 #[test]
 fn claims_have_conditions() {
 	run(|| {
-		let files = [Piece::Files];
+		let files = [ROWS];
 		assert_noop!(ask(10, 0, &files), Error::<Test>::NoAudit);
 		assert_noop!(withdraw(10, 0), Error::<Test>::NoAudit);
 		bonded(3);
@@ -339,8 +337,12 @@ fn claims_have_conditions() {
 			Verification::withdraw_request(RuntimeOrigin::none(), JOB, 0),
 			DispatchError::BadOrigin
 		);
-		let beyond = vec![Piece::State(SEGMENTS + 1)];
-		for bad in [vec![], beyond, vec![Piece::Files; 2]] {
+		let rows = |from, to| vec![Piece::Rows { from, to }];
+		let tensor = |checkpoint, index| vec![Piece::Tensor { checkpoint, index }];
+		let (last, more) = (SEGMENTS, SEGMENTS + 1);
+		let beyond = [vec![Piece::State(more)], rows(0, 26), tensor(more, 0), tensor(last, 2)];
+		let none = [vec![], rows(7, 7), rows(8, 7), vec![ROWS; 2]];
+		for bad in beyond.into_iter().chain(none) {
 			assert_noop!(ask(seats[0], 0, &bad), Error::<Test>::NoSuchPiece);
 		}
 		// What a seat draws only the seat knows.
@@ -357,17 +359,16 @@ fn claims_have_conditions() {
 		assert_ok!(ask(seats[0], 0, &files));
 		tick_until(is_rescue);
 		assert_noop!(ask(seats[2], 0, &files), Error::<Test>::NotCommitting);
-		BlobSize::set(SIZES.files);
 		assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
 		tick_until(is_committing);
 		// What is there is not asked for again.
 		assert_noop!(ask(seats[0], 0, &files), Error::<Test>::IsStored);
-		assert_ok!(ask(seats[0], 0, &[Piece::Manifest, Piece::Files]));
-		assert_eq!(view().groups[0].asked, [Piece::Manifest]);
+		assert_ok!(ask(seats[0], 0, &[Piece::Leaves, ROWS]));
+		assert_eq!(view().groups[0].asked, [Piece::Leaves]);
 		assert_ok!(withdraw(seats[0], 0));
 		assert_eq!(Claims::<Test>::get(JOB, seats[0]).len(), 2);
 		// A claim too many.
-		assert_ok!(ask(seats[2], 0, &[Piece::Manifest]));
+		assert_ok!(ask(seats[2], 0, &[Piece::Leaves]));
 		assert_ok!(ask(seats[0], 0, &[Piece::State(0)]));
 		assert_ok!(withdraw(seats[0], 0));
 		assert_noop!(ask(seats[0], 0, &[Piece::State(0)]), Error::<Test>::TooManyClaims);
@@ -378,7 +379,7 @@ fn claims_have_conditions() {
 		open(1, 3);
 		unanimous(Say::Yes);
 		System::set_block_number(System::block_number() + u64::from(LENGTH) + 1);
-		assert_noop!(ask(VERIFIERS[5], 0, &[Piece::Files]), Error::<Test>::TooLate);
+		assert_noop!(ask(VERIFIERS[5], 0, &[ROWS]), Error::<Test>::TooLate);
 	});
 }
 
@@ -387,7 +388,6 @@ fn claims_have_conditions() {
 fn windows_are_bounded() {
 	run(|| {
 		let seats = seated(1);
-		BlobSize::set(10);
 		let mut pieces = everything().into_iter();
 		let mut windows = 0;
 		for who in &seats {
@@ -398,10 +398,11 @@ fn windows_are_bounded() {
 				tick_until(is_committing);
 				windows += 1;
 			}
-			let more = ask(*who, 0, &[Piece::Searched]);
+			let more = ask(*who, 0, &[Piece::State(SEGMENTS)]);
 			assert_eq!(more, Err(Error::<Test>::TooManyWindows.into()));
 		}
-		assert_eq!((windows, Expected::get().len()), (6, 6));
+		// Leaves are in no blob, and the rows in four.
+		assert_eq!((windows, Expected::get().len()), (6, 8));
 		Verification::remove(JOB);
 		assert!(Expected::get().is_empty());
 	});
@@ -412,7 +413,7 @@ fn windows_are_bounded() {
 fn an_audit_that_ends_early_returns_what_was_prepaid() {
 	run(|| {
 		let seats = seated(1);
-		assert_ok!(ask(seats[0], 0, &[Piece::Files]));
+		assert_ok!(ask(seats[0], 0, &[ROWS]));
 		assert!(prepaid(seats[0]) > 0);
 		Verification::remove(JOB);
 		assert_eq!(prepaid(seats[0]), 0);
@@ -428,7 +429,7 @@ fn a_conviction_ends_what_was_claimed() {
 		round(&vec![Act::Speak(vec![Say::Yes, Say::Yes]); 3]);
 		let stranger = VERIFIERS[5];
 		let money = Balances::free_balance(stranger);
-		assert_ok!(ask(stranger, 1, &[Piece::Files]));
+		assert_ok!(ask(stranger, 1, &[ROWS]));
 		tick_until(is_rescue);
 		assert_ok!(store(TRAINERS[1], TRAINERS[1], 1, OTHER));
 		convict(sue(TRAINERS[0], of_trainer(TRAINERS[1])), true);

@@ -413,3 +413,21 @@ fn a_running_audit_that_is_forgotten_frees_its_seats() {
 		assert!(VERIFIERS[..3].iter().all(|who| entry(*who).locked == 0));
 	});
 }
+
+/// Whoever names fifteen verifiers and lets each draw three of 1,000 segments, where only three can be
+/// drawn, has nine drawn and not 45.
+#[test]
+fn a_smaller_committee_draws_no_less() {
+	for (segments, is_drawn) in [(1_000, false), (200, true)] {
+		run(|| {
+			bonded(3);
+			let mut request = AuditRequest { audit_segments: 3, ..request(1, 15) };
+			request.groups[0].0.segments = segments;
+			assert_ok!(Verification::open(JOB, request));
+			System::set_block_number(System::block_number() + 3);
+			Verification::advance(JOB);
+			assert_eq!(committee().len(), if is_drawn { 3 } else { 0 }, "{segments}");
+			Verification::remove(JOB);
+		});
+	}
+}

@@ -11,6 +11,7 @@ mod opening;
 mod pool;
 mod random;
 mod recompute;
+mod relay;
 mod rescues;
 mod revealing;
 mod rule;

@@ -141,8 +141,10 @@ proptest! {
 				let _ = Verification::deregister(RuntimeOrigin::signed(VERIFIERS[who]));
 			}
 			let blob = crate::H256([1; 32]);
-			Stored::set(vec![blob]);
 			BlobSize::set(40);
+			let all = everything();
+			let named = all.iter().flat_map(|piece| blobs(TRAINERS[0], piece, blob));
+			Stored::set(named.map(|(root, _)| root).collect());
 			let (mut deeds, mut keys) = (deeds.into_iter(), keys.into_iter());
 			let mut said: BTreeMap<(u32, AccountId), Said> = BTreeMap::new();
 			let mut heard: BTreeMap<u64, u64> = BTreeMap::new();

@@ -50,3 +50,19 @@ fn those_who_looked_that_late_say_whether_training_stood_still() {
 		assert_eq!(stood_still(&all), idle, "{all:?}");
 	}
 }
+
+/// Seats 1 and 2 of any committee pick a segment themselves. Two cheats there would else take the power of
+/// any trainer: they pick the last segment but one, which hardly anybody else draws.
+#[test]
+fn what_a_seat_chose_says_nothing_about_standstill() {
+	let honest = replayed(&[(3, None), (9, None)]);
+	let picks = |segment| Replayed {
+		moved: Some(segment),
+		..replayed(&[(1, None), (segment, Some(segment))])
+	};
+	let parts =
+		Replayed { parts: vec![8].try_into().unwrap(), ..replayed(&[(1, None), (8, Some(8))]) };
+	for all in [vec![honest.clone(), picks(8), picks(8)], vec![honest, parts.clone(), parts]] {
+		assert!(!stood_still(&all), "{all:?}");
+	}
+}

@@ -3,7 +3,10 @@
 use super::rescues::{prepaid, withdraw, BLOB};
 use crate::mock::*;
 use frame_support::assert_ok;
-use trainyard_protocol::audit::{is_read, Decision, Piece};
+use trainyard_protocol::{
+	audit::Decision,
+	pieces::{is_read, Piece},
+};
 use trainyard_traits::AuditRequest;
 
 const PROTOCOL: &str = include_str!("../../../../docs/protocol.md");
@@ -40,9 +43,8 @@ fn row(seat: Seat, stores: bool) -> String {
 		let reads = |piece: &Piece| is_read(piece, &segments, &result);
 		let mut pieces = everything();
 		pieces.retain(|piece| reads(piece) != (seat == Seat::Curious));
-		let bytes = SIZES.sum(pieces.iter().copied(), SEGMENTS);
+		let bytes = SIZES.sum(pieces.iter().copied(), &result, &TENSORS);
 		let price = u128::from(bytes) * BYTE;
-		BlobSize::set(bytes);
 		let (bond, money) = (bond_of(who), Balances::free_balance(who));
 		let trainer = Balances::free_balance(TRAINERS[0]);
 		let yes = speak(Say::Yes);

@@ -1,0 +1,179 @@
+//! Relays as they are played: a pool that is large enough, a piece that is too large, and what seats say.
+
+use super::*;
+use crate::{Relay, Relays};
+use trainyard_protocol::{
+	job::WorkResult,
+	pieces::Piece,
+	relay::{Chunk, ChunkOpening, RelayId, RelayStage, RelayView},
+};
+use trainyard_traits::PieceChunks;
+
+/// What a seat of a relay earns.
+pub const RELAY_FEE: u128 = 5;
+/// What a chunk costs that is asked of a seat.
+pub const ASK: u128 = 1;
+/// Blocks of a period.
+pub const HOUR: u32 = 12;
+/// Chunks of every piece.
+pub const CHUNKS: u64 = 1_000;
+/// What is asked for in these tests.
+pub const PIECE: Piece = Piece::State(3);
+/// Who asks, without a seat anywhere.
+pub const ASKER: AccountId = 50;
+/// Who doubts an answer.
+pub const DOUBTER: AccountId = 51;
+/// Verifiers beside [`VERIFIERS`].
+pub const CROWD: std::ops::Range<AccountId> = 100..240;
+
+/// Chunks that are their piece and number.
+pub struct FakeChunks;
+impl PieceChunks for FakeChunks {
+	fn chunks(job: JobId, _: &WorkResult, piece: Piece) -> u64 {
+		match piece {
+			Piece::State(_) if job == JOB => CHUNKS,
+			_ => 0,
+		}
+	}
+	fn opens(
+		job: JobId,
+		result: &WorkResult,
+		piece: Piece,
+		number: u64,
+		opening: &ChunkOpening,
+	) -> bool {
+		job == JOB && *opening == chunk_of(result, piece, number)
+	}
+	fn weight() -> Weight {
+		Weight::from_parts(1, 1)
+	}
+}
+
+/// What opens a chunk in these tests.
+pub fn chunk_of(result: &WorkResult, piece: Piece, number: u64) -> ChunkOpening {
+	let bytes = (piece, number).encode().try_into().unwrap();
+	let chunk = Chunk { bytes, siblings: Default::default() };
+	let index = if let Piece::State(at) = piece { at } else { 0 };
+	let (leaf, content) = (leaf(TRAINERS[0], index), result.bundle_root);
+	ChunkOpening { leaf, content, path: Default::default(), chunk }
+}
+
+/// A result of the first trainer that stands, accepted by three seats, with a state that is too large for
+/// the chain, and a pool that is large enough for two committees.
+pub fn large_state() {
+	MaxPool::set(256);
+	MaxRescue::set(SIZES.state - 1);
+	let before = Balances::total_issuance();
+	filled(CROWD, BOND);
+	Minted::set(Balances::total_issuance() - before);
+	mint(ASKER, ENDOWMENT);
+	mint(DOUBTER, ENDOWMENT);
+	open(1, 3);
+	unanimous(Say::Yes);
+	assert!(is_standing(&view().phase));
+}
+
+pub fn mint(who: AccountId, amount: u128) {
+	Balances::mint_into(&who, amount).unwrap();
+	Minted::mutate(|minted| *minted += amount);
+}
+
+/// Somebody asks for [`PIECE`].
+pub fn ask_relay(who: AccountId) -> DispatchResult {
+	Verification::request_relay(RuntimeOrigin::signed(who), JOB, 0, PIECE)
+}
+
+pub fn relay_of(id: RelayId) -> Relay<AccountId> {
+	Relays::<Test>::get(id).expect("it runs")
+}
+
+pub fn relay_view(id: RelayId) -> RelayView<AccountId> {
+	Verification::relays(JOB).into_iter().find(|relay| relay.id == id).expect("it runs")
+}
+
+/// The seats of a relay.
+pub fn relay_seats(id: RelayId) -> Vec<AccountId> {
+	relay_of(id).seats.into_iter().map(|seat| seat.who).collect()
+}
+
+/// Ticks until a relay is in a stage that `wanted` accepts, or has ended.
+pub fn relay_until(id: RelayId, wanted: impl Fn(&RelayStage) -> bool) {
+	for _ in 0..400 {
+		match Relays::<Test>::get(id) {
+			Some(relay) if !wanted(&relay.stage) => tick(),
+			_ => return,
+		}
+	}
+	panic!("still {:?} after 400 blocks", relay_of(id).stage);
+}
+
+/// Ticks until a relay has ended.
+pub fn relay_over(id: RelayId) {
+	relay_until(id, |_| false);
+	assert!(Relays::<Test>::get(id).is_none());
+}
+
+pub fn is_saying(stage: &RelayStage) -> bool {
+	matches!(stage, RelayStage::Saying { .. })
+}
+pub fn is_showing(stage: &RelayStage) -> bool {
+	matches!(stage, RelayStage::Showing { .. })
+}
+pub fn is_serving(stage: &RelayStage) -> bool {
+	matches!(stage, RelayStage::Serving { .. })
+}
+pub fn is_held(stage: &RelayStage) -> bool {
+	matches!(stage, RelayStage::Held { .. })
+}
+pub fn is_lacking(stage: &RelayStage) -> bool {
+	matches!(stage, RelayStage::Lacking { .. })
+}
+
+pub fn say_of(who: AccountId, id: RelayId, has: bool) -> DispatchResult {
+	Verification::say(RuntimeOrigin::signed(who), id, has)
+}
+
+/// `who` opens the chunk of this number.
+pub fn show_number(who: AccountId, id: RelayId, number: u64) -> DispatchResult {
+	let opening = chunk_of(&result_of(TRAINERS[0]), relay_of(id).piece, number);
+	Verification::show_chunk(RuntimeOrigin::signed(who), id, opening)
+}
+
+/// The chunk that `who` must open now.
+pub fn due_of(who: AccountId, id: RelayId) -> Option<u64> {
+	relay_view(id).seats.into_iter().find(|seat| seat.who == who).unwrap().due
+}
+
+/// `who` opens what it must.
+pub fn show_due(who: AccountId, id: RelayId) -> DispatchResult {
+	let number = due_of(who, id).unwrap_or(0);
+	show_number(who, id, number)
+}
+
+/// The first seats of a vote say that they have the piece, and open their chunks; the others say that they
+/// do not.
+pub fn vote(id: RelayId, having: usize) {
+	relay_until(id, is_saying);
+	let seats = relay_seats(id);
+	for (at, who) in seats.iter().enumerate() {
+		let seat = &relay_of(id).seats[at];
+		if !seat.shown && !seat.lost {
+			say_of(*who, id, at < having).unwrap();
+		}
+	}
+	if relay_of(id).seats.iter().any(|seat| seat.owes()) {
+		relay_until(id, is_showing);
+		for who in &seats {
+			if due_of(*who, id).is_some() {
+				show_due(*who, id).unwrap();
+			}
+		}
+	}
+	relay_until(id, |stage| is_held(stage) || is_serving(stage) || is_lacking(stage));
+}
+
+/// What `who` has on hold for relays.
+pub fn for_relays(who: AccountId) -> u128 {
+	use frame_support::traits::fungible::InspectHold;
+	Balances::balance_on_hold(&HoldReason::Relay.into(), &who)
+}

@@ -1,0 +1,163 @@
+//! How a relay ends: who has which part of what was prepaid, and what seats lose.
+
+use super::record::{Relay, REASON};
+use crate::{
+	AuditOf, AuditRecords, Config, Event, Fault, HeldRelays, OpenRelays, Pallet, Pool, Relays,
+};
+use frame_support::{
+	storage::with_storage_layer,
+	traits::{
+		fungible::MutateHold,
+		tokens::{Fortitude, Precision, Restriction},
+		Get,
+	},
+};
+use trainyard_pallet_support::agenda::Clock;
+use trainyard_protocol::{audit::Decision, job::Balance, relay::RelayId, JobId};
+use trainyard_traits::JobObserver;
+
+impl<T: Config> Pallet<T> {
+	/// Ends a relay with an answer, or without one, and tells the audit.
+	pub(crate) fn end_relay(id: RelayId, relay: Relay<T::AccountId>, held: Option<bool>) {
+		let (job, group) = (relay.job, relay.group);
+		let owed = Self::settle_relay(id, relay, held);
+		let mut open = OpenRelays::<T>::get(job);
+		open.retain(|other| *other != id);
+		match open.is_empty() {
+			true => OpenRelays::<T>::remove(job),
+			false => OpenRelays::<T>::insert(job, &open),
+		}
+		let Some(mut audit) = AuditRecords::<T>::get(job) else { return };
+		audit.relays = open.len() as u32;
+		match held {
+			Some(true) => HeldRelays::<T>::mutate(job, group, |count| {
+				*count = count.saturating_add(1);
+			}),
+			Some(false) => {
+				for (who, amount) in owed {
+					let back = amount.min(audit.storage);
+					if back > 0 && audit.owed.try_push((who, back)).is_ok() {
+						audit.storage = audit.storage.saturating_sub(back);
+					}
+				}
+				Self::decide(job, &mut audit, |at, _| {
+					(at == group).then_some(Decision::Unavailable)
+				});
+			}
+			None => {}
+		}
+		Self::open_again(&mut audit, Self::now());
+		AuditRecords::<T>::insert(job, audit);
+		T::Observer::progressed(job);
+	}
+
+	/// Pays seats, lets them go and gives back what is left. Returns who asked rightly for what is not to be
+	/// had, with what each of them paid.
+	fn settle_relay(
+		id: RelayId,
+		mut relay: Relay<T::AccountId>,
+		held: Option<bool>,
+	) -> alloc::vec::Vec<(T::AccountId, Balance)> {
+		Self::unschedule(id);
+		Relays::<T>::remove(id);
+		Self::end_asking(&mut relay);
+		let fee = relay.fee;
+		let by = relay.by.clone();
+		let mut owed = alloc::vec::Vec::new();
+		let mut left = relay.prepaid;
+		let first = match relay.appeal {
+			Some(_) => relay.before.iter(),
+			None => relay.seats.iter(),
+		};
+		let mut paid = 0;
+		for seat in first.filter(|seat| seat.earns(held)) {
+			let amount = Self::pay_for_relay(&by, &seat.who, fee.min(left));
+			left = left.saturating_sub(amount);
+			paid = amount.saturating_add(paid);
+		}
+		if held == Some(true) {
+			let jackpot = T::Jackpot::get();
+			let amount = Self::pay_for_relay(&by, &jackpot, relay.surcharge.min(left));
+			left = left.saturating_sub(amount);
+			// What goes to the jackpot is no cost that anybody makes good.
+		}
+		if let Some(appeal) = &relay.appeal {
+			let mut rest = appeal.prepaid;
+			let mut cost: Balance = 0;
+			for seat in relay.seats.iter().filter(|seat| seat.earns(held)) {
+				let amount = Self::pay_for_relay(&appeal.by, &seat.who, fee.min(rest));
+				rest = rest.saturating_sub(amount);
+				cost = cost.saturating_add(amount);
+			}
+			Self::release_for_relay(&appeal.by, rest);
+			if held.is_some_and(|held| held != appeal.held) {
+				// The doubt was right: it has what those did not earn who answered first.
+				let unearned = left.min(cost);
+				let amount = Self::pay_for_relay(&by, &appeal.by, unearned);
+				left = left.saturating_sub(amount);
+				if held == Some(false) {
+					paid = paid.saturating_add(amount);
+					owed.push((appeal.by.clone(), cost.saturating_sub(amount)));
+				}
+			}
+		}
+		Self::release_for_relay(&by, left);
+		if held == Some(false) {
+			owed.push((by, paid));
+		}
+		Self::release_seats(id, &relay, held.is_some());
+		Self::deposit_event(Event::RelayEnded { relay: id, held });
+		owed
+	}
+
+	/// Lets the seats go. Whoever said nothing before an answer pays for it.
+	fn release_seats(id: RelayId, relay: &Relay<T::AccountId>, answered: bool) {
+		let (fee, stake, needs) = (relay.fee, relay.stake, relay.needs);
+		Pool::<T>::mutate(|pool| {
+			for seat in relay.before.iter().chain(relay.seats.iter()) {
+				let who = &seat.who;
+				let silent = answered && seat.says.is_none() && !seat.lost;
+				if silent {
+					let Some(entry) = pool.get_mut(who) else { continue };
+					let fault = Fault::NoVerdict;
+					let amount = Self::take(entry, who, fault, fee, stake);
+					let verifier = who.clone();
+					Self::deposit_event(Event::RelaySlashed { relay: id, verifier, amount, fault });
+				}
+				let locked = if seat.lost { 0 } else { stake };
+				Self::unseat(pool, who, locked, &needs, silent || seat.lost);
+			}
+		});
+	}
+
+	/// Ends the relays of an audit that is forgotten.
+	pub(crate) fn drop_relays(job: JobId, audit: &mut AuditOf<T>) {
+		audit.relays = 0;
+		for id in OpenRelays::<T>::take(job) {
+			if let Some(relay) = Relays::<T>::get(id) {
+				Self::settle_relay(id, relay, None);
+			}
+		}
+		let _ = HeldRelays::<T>::clear_prefix(job, u32::MAX, None);
+	}
+
+	/// Moves up to `amount` of what `who` has on hold for relays to the free balance of `to`. Returns how
+	/// much.
+	pub(crate) fn pay_for_relay(who: &T::AccountId, to: &T::AccountId, amount: Balance) -> Balance {
+		if amount == 0 {
+			return 0;
+		}
+		with_storage_layer(|| {
+			T::Currency::transfer_on_hold(
+				&REASON.into(),
+				who,
+				to,
+				amount,
+				Precision::Exact,
+				Restriction::Free,
+				Fortitude::Force,
+			)
+		})
+		.unwrap_or(0)
+	}
+}
