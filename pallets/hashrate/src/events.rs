@@ -70,6 +70,15 @@ mod events {
 			/// Effective training power now, whole micro-ut per day.
 			effective: u64,
 		},
+		/// Training work that was credited was found to be false, and what is left of it is taken.
+		TrainingRevoked {
+			/// From whom.
+			trainer: T::AccountId,
+			/// What was credited, micro-ut.
+			work: MicroUt,
+			/// Effective training power now, whole micro-ut per day.
+			effective: u64,
+		},
 		/// Verified drilling work was credited.
 		DrillingCredited {
 			/// To whom.

@@ -179,6 +179,16 @@ impl Track {
 		self.updated = self.updated.max(clock.now);
 	}
 
+	/// Takes back `work` that was credited at the time `credited`: what its decay left of it, and all of
+	/// it from the total. What is there without it stays, but for roundings; where a part was lost
+	/// meanwhile, at most what there is is taken.
+	pub fn revoke(&mut self, work: MicroUt, credited: u64, clock: &Clock) {
+		let left = clock.left(clock.worth(work), credited);
+		self.effective = self.effective_at(clock).saturating_sub(left);
+		self.total = self.total.saturating_sub(u128::from(work));
+		self.updated = self.updated.max(clock.now);
+	}
+
 	/// Takes away `part` of the effective power. Power decays in proportion, so it does not
 	/// matter when.
 	pub fn lose(&mut self, part: Perbill) {

@@ -216,15 +216,29 @@ impl<T: Config> TrainerRegistry<T::AccountId> for Pallet<T> {
 	}
 
 	/// A trainer that is leaving still gets what it finished; it loses it on withdrawal.
-	fn credit_training(who: &T::AccountId, work: MicroUt) {
+	fn credit_training(who: &T::AccountId, work: MicroUt) -> Option<u64> {
+		if !Self::is_registered(who) {
+			return None;
+		}
+		let clock = Self::clock();
+		let effective = Power::<T>::mutate(who, |ledger| {
+			ledger.training.credit(work, &clock);
+			whole(ledger.training.effective)
+		});
+		Self::deposit_event(Event::TrainingCredited { trainer: who.clone(), work, effective });
+		Some(clock.now)
+	}
+
+	/// Of a trainer that left meanwhile and came back at most what it has earned since is taken.
+	fn revoke_training(who: &T::AccountId, work: MicroUt, credited: u64) {
 		if !Self::is_registered(who) {
 			return;
 		}
 		let effective = Power::<T>::mutate(who, |ledger| {
-			ledger.training.credit(work, &Self::clock());
+			ledger.training.revoke(work, credited, &Self::clock());
 			whole(ledger.training.effective)
 		});
-		Self::deposit_event(Event::TrainingCredited { trainer: who.clone(), work, effective });
+		Self::deposit_event(Event::TrainingRevoked { trainer: who.clone(), work, effective });
 	}
 
 	#[cfg(feature = "runtime-benchmarks")]

@@ -6,6 +6,7 @@ use crate::{
 	HoldReason, Moves, MovesFull, OnBlobComplete, Ordinary, Pallet, TopLevelUpload, WeightInfo,
 	H256,
 };
+use core::ops::Range;
 use frame_support::{
 	dispatch::DispatchClass,
 	ensure,
@@ -23,7 +24,8 @@ use trainyard_traits::{AwaitedBlobs, BlobStore};
 pub const AROUND_CHUNK: u32 = 4_096;
 /// Bytes that a block must have for the calls around chunks (announce, register, name) not to count
 /// as full. They may take as many where it is full of ordinary transactions. The longest of them, a
-/// rescue with the leaves of 65 states of a job with 65,536 segments, takes 41 KB.
+/// rescue with the leaves of 65 states of a job with 65,536 segments, takes 43 KB, and one with a part of
+/// the leaves 42 KB.
 pub const CALLS_ROOM: u32 = 48 * 1024;
 /// Bytes that blocks keep for moves in disputes, whatever ordinary transactions take: the longest of
 /// them, and some of the others.
@@ -194,6 +196,12 @@ impl<T: Config> BlobStore for Pallet<T> {
 
 	fn size(root: &H256) -> Option<u64> {
 		Blobs::<T>::get(root).map(|blob| blob.size)
+	}
+
+	fn has_chunks(root: &H256, chunks: Range<u32>) -> bool {
+		let blob = Blobs::<T>::get(root).filter(|blob| blob.removing.is_none());
+		let here = |index: u32| ChunkHashes::<T>::contains_key(root, index);
+		blob.is_some_and(|blob| chunks.end <= blob.chunks && chunks.clone().all(here))
 	}
 }
 

@@ -1,7 +1,8 @@
 //! The clock: when each job is looked at next.
 //!
-//! How due jobs are served is in [`trainyard_pallet_support::agenda`]. A job that ended is on the
-//! agenda alone, at the height at which it is forgotten; [`Due`] does not have it any more.
+//! How due jobs are served is in [`trainyard_pallet_support::agenda`]. A job that ended
+//! and cannot be challenged any more is on the agenda alone, at the height at which it is forgotten;
+//! [`Due`] does not have it any more.
 
 use crate::{Agenda, Config, Cursor, Due, Error, Jobs, Pallet, WeightInfo};
 use frame_support::{ensure, traits::Get, weights::Weight};

@@ -10,7 +10,10 @@ use alloc::{collections::BTreeMap, vec, vec::Vec};
 use core::hint::black_box;
 use frame_benchmarking::v2::*;
 use frame_support::{
-	traits::{fungible::Mutate, Get},
+	traits::{
+		fungible::{Mutate, MutateHold},
+		Get,
+	},
 	BoundedVec,
 };
 use frame_system::RawOrigin;
@@ -27,13 +30,14 @@ use trainyard_program::{
 };
 use trainyard_protocol::{
 	audit::Decision,
+	fees::locked_for_late_proof,
 	job::{
-		Balance, Ending, Fate, JobState, Terms, WorkResult, MAX_AUDIT_ROUNDS, MAX_AUDIT_SEGMENTS,
-		MAX_REPLICAS, MAX_VERIFIERS,
+		Balance, BlockNumber, Ending, Fate, JobState, Terms, WorkResult, MAX_AUDIT_ROUNDS,
+		MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS,
 	},
 	JobId, Text, H256,
 };
-use trainyard_traits::{BlobStore, Charged, TrainerRegistry};
+use trainyard_traits::{BlobStore, Charged, Conviction, JobObserver, TrainerRegistry};
 
 /// Enough for anything here, and for a hundred accounts.
 const FUNDS: Balance = 1 << 90;
@@ -123,6 +127,32 @@ fn applied<T: Config>(count: u32) -> Result<JobId, BenchmarkError> {
 		Pallet::<T>::do_apply(trainer::<T>(index), id, digest::<T>(id)?)?;
 	}
 	Ok(id)
+}
+
+/// A settled job with the most replicas, of which all can be accused until the height that it returns.
+fn late<T: Config>() -> Result<(JobId, BlockNumber), BenchmarkError> {
+	let (id, mut job) = training::<T>()?;
+	for replica in job.replicas.iter_mut() {
+		(replica.fate, replica.segments) = (Fate::Accepted, Some(1));
+	}
+	Pallet::<T>::end(id, &mut job, Ending::Settled, &[]);
+	Agenda::<T>::remove(job.deadline, id);
+	let deposit = locked_for_late_proof(job.quote.deposit);
+	let mut trainers = Vec::new();
+	for replica in &job.replicas {
+		let who = replica.trainer.clone();
+		T::Currency::hold(&HoldReason::Deposit.into(), &who, deposit)?;
+		trainers.push(Locked { who, deposit, credited: Some((1, 0)) });
+	}
+	let from = Pallet::<T>::now();
+	let until = from + 100;
+	let trainers = BoundedVec::truncate_from(trainers);
+	Lates::<T>::insert(id, Late { from, until, trainers });
+	let hearing = Hearing { length: 1, again: 1, deposit: 1, clock: 1, short: 1 };
+	Hearings::<T>::insert(id, hearing);
+	Jobs::<T>::insert(id, &job);
+	Pallet::<T>::schedule(id, until + 1);
+	Ok((id, until))
 }
 
 /// A job in training with the most replicas.
@@ -301,6 +331,10 @@ mod benchmarks {
 		let decisions = [Decision::Accepted; MAX_REPLICAS as usize];
 		Pallet::<T>::decide(id, &mut job, &decisions, &[], &[]);
 		Pallet::<T>::unschedule(id);
+		// As when the time for late proof is over.
+		Lates::<T>::remove(id);
+		Hearings::<T>::remove(id);
+		Agenda::<T>::insert(job.deadline, id, ());
 		Jobs::<T>::insert(id, &job);
 		set_height::<T>(job.deadline);
 		let caller: T::AccountId = whitelisted_caller();
@@ -441,6 +475,44 @@ mod benchmarks {
 		let job = Jobs::<T>::get(id).unwrap();
 		assert_eq!(job.state, JobState::Ended(Ending::Settled));
 		assert!(job.settlement.slashed_to_jackpot > 0);
+		Ok(())
+	}
+
+	/// All trainers of a job have a fifth of their deposits back. What the court does is counted apart.
+	#[benchmark]
+	fn end_late() -> Result<(), BenchmarkError> {
+		let (id, until) = late::<T>()?;
+		let now = until + 1;
+
+		#[block]
+		{
+			let mut job = Jobs::<T>::get(id).unwrap();
+			let (next, _) = Pallet::<T>::look_at_late(id, &mut job, now);
+			assert!(next.is_none());
+			Pallet::<T>::unschedule(id);
+			Jobs::<T>::insert(id, job);
+		}
+
+		assert!(!Lates::<T>::contains_key(id));
+		Ok(())
+	}
+
+	/// A trainer loses its fifth to a finder, the jackpot and the fire, and its power.
+	#[benchmark]
+	fn convict_late() -> Result<(), BenchmarkError> {
+		let (id, _) = late::<T>()?;
+		let who = Jobs::<T>::get(id).unwrap().replicas[0].trainer.clone();
+		let conviction = Conviction { dispute: 0, finder: funded::<T>("finder", 0), proven: true };
+
+		#[block]
+		{
+			Pallet::<T>::convict(id, &who, &conviction);
+			Pallet::<T>::progressed(id);
+		}
+
+		let job = Jobs::<T>::get(id).unwrap();
+		assert_eq!(job.replicas[0].fate, Fate::Revoked);
+		assert!(job.settlement.slashed_to_finders > 0);
 		Ok(())
 	}
 

@@ -9,6 +9,7 @@
 use crate::{
 	Config, Guilt, Guilty, Hearing, Hearings, Job, Jobs, Pallet, Replica, Specs, WeightInfo,
 };
+use alloc::vec::Vec;
 use frame_support::{traits::Get, weights::Weight};
 use trainyard_court::{
 	game::{types::MAX_RESULTS, Target},
@@ -23,9 +24,26 @@ use trainyard_program::{
 use trainyard_protocol::{
 	fees,
 	job::{Balance, BlockNumber, Fate, JobState, WorkResult, MAX_REPLICAS},
-	JobId,
+	state::ExpectedTensor,
+	JobId, H256,
 };
 use trainyard_traits::{Charged, Conviction, Court, Defendant, Submissions};
+
+impl<T: Config> trainyard_traits::Specs for Pallet<T> {
+	fn rows_root(job: JobId) -> Option<H256> {
+		Specs::<T>::get(job).map(|spec| spec.dataset.rows)
+	}
+
+	fn tensors(job: JobId) -> Vec<ExpectedTensor> {
+		let spec = Specs::<T>::get(job).and_then(|spec| spec.check().ok());
+		spec.map(|spec| ExpectedTensor::all(&spec)).unwrap_or_default()
+	}
+
+	/// Listing the tensors of a state is a small part of what posting a job takes.
+	fn tensors_weight() -> Weight {
+		T::WeightInfo::charged()
+	}
+}
 
 impl<T: Config> Pallet<T> {
 	/// Returns the most results of a step of this job, or of a slice of an evaluation: what lowering it
@@ -70,10 +88,11 @@ impl<T: Config> Pallet<T> {
 		Guilty::<T>::contains_key(id, trainer)
 	}
 
-	/// Says to the court what became of the trainers of a job whose fates are known. Returns what
-	/// challengers lost to those that keep their deposits.
+	/// Says to the court what became of the trainers of a job whose fates are known, and that what its
+	/// seats revealed is final. Returns what challengers lost to trainers that keep their deposits.
 	pub(crate) fn settle_disputes(id: JobId, job: &Job<T::AccountId>) -> Balance {
 		let lost = |replica: &Replica<_>| crate::lost_deposit(replica.fate, 1) > 0;
+		T::Court::acquit_seats(id);
 		job.replicas.iter().fold(0, |sum: Balance, replica| {
 			let acquitted = !lost(replica);
 			let who = replica.trainer.clone();
@@ -87,8 +106,9 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn disputes_weight() -> Weight {
 		let trainers = u64::from(MAX_REPLICAS);
 		let own = T::DbWeight::get()
-			.reads_writes(trainers.saturating_mul(2).saturating_add(1), trainers.saturating_add(1));
+			.reads_writes(trainers.saturating_mul(2).saturating_add(2), trainers.saturating_add(2));
 		own.saturating_add(T::Court::settle_weight().saturating_mul(trainers))
+			.saturating_add(T::Court::acquit_seats_weight())
 	}
 
 	/// Returns the job, where it is audited.
@@ -96,7 +116,7 @@ impl<T: Config> Pallet<T> {
 		Jobs::<T>::get(id).filter(|job| job.state == JobState::Auditing)
 	}
 
-	/// Returns the job, where it is audited and the result of `who` can still be challenged.
+	/// Returns the job, where it is audited and the result of `who` can be challenged.
 	fn accusable(id: JobId, who: &T::AccountId) -> Option<Job<T::AccountId>> {
 		let job = Self::audited(id)?;
 		let mut replicas = job.replicas.iter();
@@ -107,7 +127,7 @@ impl<T: Config> Pallet<T> {
 	/// Returns what the trainer `who` of `job` claims; `None` where it claims nothing, or nothing any
 	/// more.
 	pub fn charged(job: JobId, who: &T::AccountId) -> Option<Charged> {
-		let found = Self::accusable(job, who)?;
+		let found = Self::accusable(job, who).or_else(|| Self::late_accusable(job, who))?;
 		let reveals = T::Submissions::reveals(job);
 		let (_, reveal) = reveals.into_iter().find(|(trainer, _)| trainer == who)?;
 		Self::case_of(job, &found, reveal.result())
@@ -130,13 +150,13 @@ impl<T: Config> Pallet<T> {
 		T::WeightInfo::charged()
 	}
 
-	/// Returns the deposit of a challenge to a result of a job, while it is audited.
+	/// Returns the deposit of a challenge to a result of a job, while it can be challenged.
 	pub fn challenge_deposit(job: JobId) -> Option<Balance> {
 		Hearings::<T>::get(job).map(|hearing| hearing.deposit)
 	}
 
 	/// Returns the blocks that each side of a dispute about this target has for all its moves; none for
-	/// a job that is not audited.
+	/// a job of which nothing can be challenged.
 	pub fn clock(job: JobId, target: &Target) -> BlockNumber {
 		Hearings::<T>::get(job).map_or(0, |hearing| match target {
 			Target::Segment(_) | Target::Evidence(_) => hearing.clock,
@@ -144,17 +164,20 @@ impl<T: Config> Pallet<T> {
 		})
 	}
 
-	/// Convicts the trainer `who` of `job`: it is rejected when the job is decided.
+	/// Convicts the trainer `who` of `job`: it is rejected when the job is decided, or loses at once what
+	/// it still has at stake where that is over.
 	pub fn convict(job: JobId, who: &T::AccountId, conviction: &Conviction<T::AccountId>) {
 		if Self::accusable(job, who).is_some() {
 			let Conviction { finder, proven, .. } = conviction;
 			Guilty::<T>::insert(job, who, Guilt { finder: finder.clone(), proven: *proven });
+		} else {
+			Self::convict_late(job, who, conviction);
 		}
 	}
 
 	/// Returns the weight of one [`Self::convict`] at worst, and of looking at the job again.
 	pub fn convict_weight() -> Weight {
-		T::DbWeight::get().reads_writes(5, 4)
+		T::WeightInfo::convict_late().max(T::DbWeight::get().reads_writes(5, 4))
 	}
 
 	/// Benchmarks: makes a job with this specification and seed whose window is open for ever, audited,

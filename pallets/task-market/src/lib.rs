@@ -15,7 +15,8 @@
 //!   happens then.
 //! - [`parties`] is what submitters and trainers do: post, apply, take back, agree.
 //! - [`money`] holds and moves every unit: quotes, escrow, deposits, settlement, slashes.
-//! - [`disputes`] is what the court asks about results, and what a conviction does.
+//! - [`disputes`] is what the court asks about results, and what a conviction does; [`late`] is the same
+//!   for a week after a job was settled.
 //! - [`agenda`] is the clock. Every job that has not ended is on it exactly once, and due jobs are
 //!   served at the beginning of each block with bounded, weighed work. What does not fit waits for
 //!   the next block, oldest first, or for anyone's `poke`.
@@ -42,6 +43,7 @@ pub mod agenda;
 #[cfg(feature = "runtime-benchmarks")]
 mod benchmarking;
 pub mod disputes;
+pub mod late;
 pub mod life_cycle;
 pub mod listings;
 #[cfg(test)]
@@ -79,10 +81,14 @@ pub mod pallet {
 	use trainyard_traits::{Audits, AwaitedBlobs, Beacon, Court, Submissions, TrainerRegistry};
 
 	/// Version of the layout of this pallet's storage.
-	const STORAGE_VERSION: StorageVersion = StorageVersion::new(5);
+	const STORAGE_VERSION: StorageVersion = StorageVersion::new(6);
 
 	/// Four hours at 6 s a block: for how long honest machines may be away, unless a chain says otherwise.
 	pub const PATIENCE: BlockNumber = 2_400;
+
+	/// A week at 6 s a block: for how long accepted results can be challenged after the settlement, unless
+	/// a chain says otherwise.
+	pub const LATE_BLOCKS: BlockNumber = 100_800;
 
 	#[pallet::pallet]
 	#[pallet::storage_version(STORAGE_VERSION)]
@@ -112,6 +118,10 @@ pub mod pallet {
 
 		/// For how many blocks honest machines may be away while something is disputed.
 		type Patience: Get<BlockNumber>;
+
+		/// Blocks after the settlement of a job in which what was accepted can still be challenged; 0 for
+		/// none.
+		type LateBlocks: Get<BlockNumber>;
 
 		/// Time between two blocks, in milliseconds: what a machine computes in a block.
 		type BlockTime: Get<u64>;
@@ -213,25 +223,33 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type FirstPatience<T> = StorageValue<_, BlockNumber, ValueQuery, ConstU32<PATIENCE>>;
 
+	/// For how many blocks accepted results can be challenged after the settlement by the genesis of the
+	/// chain: what [`Config::LateBlocks`] returns where nobody decided otherwise.
+	#[pallet::storage]
+	pub type FirstLateBlocks<T> = StorageValue<_, BlockNumber, ValueQuery, ConstU32<LATE_BLOCKS>>;
+
 	/// What a chain begins with.
 	#[pallet::genesis_config]
 	pub struct GenesisConfig<T> {
 		/// For how many blocks honest machines may be away while something is disputed.
 		pub patience: BlockNumber,
+		/// For how many blocks accepted results can be challenged after the settlement.
+		pub late_blocks: BlockNumber,
 		#[serde(skip)]
 		_config: PhantomData<T>,
 	}
 
 	impl<T> Default for GenesisConfig<T> {
 		fn default() -> Self {
-			Self { patience: PATIENCE, _config: PhantomData }
+			Self { patience: PATIENCE, late_blocks: LATE_BLOCKS, _config: PhantomData }
 		}
 	}
 
 	impl<T> GenesisConfig<T> {
-		/// Returns what a chain begins with on which machines may be away for that many blocks.
-		pub fn of(patience: BlockNumber) -> Self {
-			Self { patience, ..Self::default() }
+		/// Returns what a chain begins with on which machines may be away for that many blocks, and
+		/// accepted results can be challenged for so many after the settlement.
+		pub fn of(patience: BlockNumber, late_blocks: BlockNumber) -> Self {
+			Self { patience, late_blocks, ..Self::default() }
 		}
 	}
 
@@ -239,6 +257,7 @@ pub mod pallet {
 	impl<T: Config> BuildGenesisConfig for GenesisConfig<T> {
 		fn build(&self) {
 			FirstPatience::<T>::put(self.patience);
+			FirstLateBlocks::<T>::put(self.late_blocks);
 		}
 	}
 
@@ -262,7 +281,7 @@ pub mod pallet {
 		StorageMap<_, Twox64Concat, JobId, (BlockNumber, BlockNumber), OptionQuery>;
 
 	/// How the results of a job can be challenged, while it is in
-	/// [`JobState::Auditing`](trainyard_protocol::job::JobState).
+	/// [`JobState::Auditing`](trainyard_protocol::job::JobState), and as long as it is in [`Lates`].
 	#[pallet::storage]
 	pub type Hearings<T> = StorageMap<_, Twox64Concat, JobId, Hearing, OptionQuery>;
 
@@ -277,6 +296,10 @@ pub mod pallet {
 		Guilt<T::AccountId>,
 		OptionQuery,
 	>;
+
+	/// The settled jobs whose accepted results can still be challenged, or are.
+	#[pallet::storage]
+	pub type Lates<T: Config> = StorageMap<_, Twox64Concat, JobId, Late<T::AccountId>, OptionQuery>;
 
 	/// Who applied for a job, and with which bond, in order of applying, until the draw.
 	#[pallet::storage]
@@ -297,12 +320,12 @@ pub mod pallet {
 	#[pallet::storage]
 	pub type SweptListing<T: Config> = StorageValue<_, T::AccountId>;
 
-	/// Height at which each job that has not ended is looked at next. Its keys are the jobs
-	/// that have not ended.
+	/// Height at which each job that has not ended is looked at next, and each in [`Lates`]. Its keys
+	/// are these jobs.
 	#[pallet::storage]
 	pub type Due<T> = StorageMap<_, Twox64Concat, JobId, BlockNumber>;
 
-	/// The same by height: the jobs to be looked at then, and those that ended and are to be
+	/// The same by height: the jobs to be looked at then, and the others that ended and are to be
 	/// forgotten then.
 	#[pallet::storage]
 	pub type Agenda<T> = StorageDoubleMap<_, Twox64Concat, BlockNumber, Twox64Concat, JobId, ()>;
@@ -448,6 +471,34 @@ pub mod pallet {
 			/// Who took its offer back.
 			who: T::AccountId,
 		},
+		/// What was accepted can still be challenged for a while, and a fifth of the deposits stays locked.
+		LateProofOpened {
+			/// The job.
+			job: JobId,
+			/// The last block in which a challenge is taken.
+			until: BlockNumber,
+		},
+		/// A trainer was convicted after the settlement: what was locked of its deposit is lost, and its
+		/// power of this job.
+		LateConviction {
+			/// The job.
+			job: JobId,
+			/// Who.
+			trainer: T::AccountId,
+			/// Who found it out.
+			finder: T::AccountId,
+			/// Whether that was proven. If not the trainer was silent.
+			proven: bool,
+			/// What was taken.
+			lost: Balance,
+			/// What the finder has of it.
+			found: Balance,
+		},
+		/// What was accepted can be challenged no more, and what was locked is free.
+		LateProofOver {
+			/// The job.
+			job: JobId,
+		},
 	}
 
 	#[pallet::error]
@@ -544,6 +595,8 @@ pub mod pallet {
 		TextTooLarge,
 		/// A step has more results than a dispute can be about: give the model fewer layers.
 		TooManyResults,
+		/// What was accepted can still be challenged, or is: wait for the event `LateProofOver`.
+		StillAccusable,
 	}
 
 	#[pallet::hooks]

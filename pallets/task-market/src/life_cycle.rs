@@ -12,11 +12,11 @@
 //! | Training | all committed, or its deadline | Revealing, or `Failed` |
 //! | Revealing | all revealed and all models stored, or its deadline, which moves while blocks have no room for chunks | Auditing, or `Failed` |
 //! | Auditing | the audit decided (each round has deadlines of its own, and results stand until nothing is or can be disputed), or it has no committee `AuditDeadline` after it began | `Settled` or `Failed` |
-//! | Ended | `RetentionBlocks` after that | its records are removed |
+//! | Ended | `RetentionBlocks` after that, and not while what was accepted can be challenged | its records are removed |
 
 use crate::{
-	Agenda, Applicants, Config, Event, Hearings, Job, Jobs, Pallet, Replica, Specs, Uploading,
-	WeightInfo,
+	Agenda, Applicants, Config, Event, Hearings, Job, Jobs, Lates, Pallet, Replica, Specs,
+	Uploading, WeightInfo,
 };
 use alloc::{collections::BTreeMap, vec::Vec};
 use codec::Encode;
@@ -60,11 +60,14 @@ impl<T: Config> Pallet<T> {
 			JobState::Training => Self::look_at_training(id, &mut job, now),
 			JobState::Revealing => Self::look_at_revealing(id, &mut job, now),
 			JobState::Auditing => Self::look_at_auditing(id, &mut job, now),
+			JobState::Ended(_) if Lates::<T>::contains_key(id) => {
+				Self::look_at_late(id, &mut job, now)
+			}
 			JobState::Ended(_) => {
 				if now >= job.deadline {
 					Self::drop_records(id, &job);
 				}
-				return Self::forget_weight();
+				return Self::forget_weight().saturating_add(T::DbWeight::get().reads(1));
 			}
 		};
 		match next {
@@ -108,7 +111,10 @@ impl<T: Config> Pallet<T> {
 				.saturating_add(Self::give_up_weight())
 				.saturating_add(settle)
 				.saturating_add(Self::disputes_weight()),
-			JobState::Ended(_) => Self::forget_weight(),
+			JobState::Ended(_) => {
+				let late = T::DbWeight::get().reads(1);
+				Self::forget_weight().max(Self::late_weight()).saturating_add(late)
+			}
 		}
 	}
 
@@ -419,21 +425,22 @@ impl<T: Config> Pallet<T> {
 				(Some(job.deadline), weight)
 			}
 			AuditStatus::Done { decisions, served, stored } => {
-				Self::decide(id, job, &decisions, &served, &stored);
+				let next = Self::decide(id, job, &decisions, &served, &stored);
 				let settle = Self::settle_weight().saturating_add(Self::disputes_weight());
-				(None, weight.saturating_add(settle))
+				(next, weight.saturating_add(settle))
 			}
 		}
 	}
 
 	/// Ends a job by the `decisions` of its audit. Who was convicted is rejected, whatever they say.
+	/// Returns the height of the next look, where what was accepted can still be challenged.
 	pub(crate) fn decide(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
 		decisions: &[Decision],
 		served: &[T::AccountId],
 		stored: &[(T::AccountId, Balance)],
-	) {
+	) -> Next {
 		Self::conclude(id, job, |r| {
 			if Self::is_guilty(id, &r.trainer) {
 				return Some(Fate::Rejected);
@@ -450,7 +457,7 @@ impl<T: Config> Pallet<T> {
 		});
 		let accepted = job.replicas.iter().any(|r| r.fate.is_true());
 		let ending = if accepted { Ending::Settled } else { Ending::Failed };
-		Self::end_audited(id, job, ending, served, stored);
+		Self::end_audited(id, job, ending, served, stored)
 	}
 
 	/// Sets the fate of every replica still working for which `fate` names one.
@@ -513,7 +520,8 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Ends a job whose replicas' fates are known: moves all its money, and puts it on the agenda
-	/// to be forgotten. Whoever calls takes it out of [`crate::Due`].
+	/// to be forgotten. Whoever calls takes it out of [`crate::Due`]. Nothing of it was audited, or nothing
+	/// is accepted, so nothing can be challenged any more.
 	pub(crate) fn end(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
@@ -524,21 +532,26 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Does what [`Self::end`] does where seats get something back of what they paid for what trainers
-	/// `stored`.
+	/// `stored`, and something may be accepted. Then it returns the height of the next look, which
+	/// whoever calls puts into [`crate::Due`].
 	pub(crate) fn end_audited(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
 		ending: Ending,
 		served: &[T::AccountId],
 		stored: &[(T::AccountId, Balance)],
-	) {
+	) -> Next {
 		let settlement = Self::settle(id, job, served, stored);
 		job.settlement = settlement;
 		Self::release_models(id);
 		let now = Self::now();
 		let until = now.saturating_add(T::RetentionBlocks::get());
 		Self::enter(job, JobState::Ended(ending), now, until);
-		Agenda::<T>::insert(until, id, ());
 		Self::deposit_event(Event::JobEnded { job: id, ending, settlement });
+		let late = Lates::<T>::get(id).map(|late| late.until.saturating_add(1));
+		if late.is_none() {
+			Agenda::<T>::insert(until, id, ());
+		}
+		late
 	}
 }

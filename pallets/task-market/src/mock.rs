@@ -142,10 +142,18 @@ parameter_types! {
 	pub static RecordByte: Balance = 0;
 	/// For how long machines may be away.
 	pub static Patience: u32 = 0;
+	/// For how long accepted results can be challenged after the settlement.
+	pub static LateBlocks: u32 = 0;
+	/// Disputes that run, as the fake court says.
+	pub static Disputes: u32 = 0;
+	/// Power that was taken back, in order: whose, how much, and when it was credited.
+	pub static Revoked: Vec<(AccountId, MicroUt, u64)> = Vec::new();
 	/// What challengers lost to each trainer, as the fake court says.
 	pub static Won: Balance = 0;
 	/// Whom the court was told to be acquitted or not, in order.
 	pub static Acquittals: Vec<(AccountId, bool)> = Vec::new();
+	/// Jobs of which the court was told that what seats revealed is final, in order.
+	pub static AcquittedSeats: Vec<JobId> = Vec::new();
 	/// Jobs of which the court was told to forget what was said, in order.
 	pub static ForgottenDisputes: Vec<JobId> = Vec::new();
 }
@@ -158,8 +166,13 @@ impl traits::TrainerRegistry<AccountId> for FakeTrainers {
 	fn bond(who: &AccountId) -> Balance {
 		Bonds::get().get(who).copied().unwrap_or(0)
 	}
-	fn credit_training(who: &AccountId, work: MicroUt) {
+	/// It is as late in milliseconds as in blocks.
+	fn credit_training(who: &AccountId, work: MicroUt) -> Option<u64> {
 		Credited::mutate(|credited| credited.push((*who, work)));
+		Bonds::get().contains_key(who).then(|| System::block_number().into())
+	}
+	fn revoke_training(who: &AccountId, work: MicroUt, credited: u64) {
+		Revoked::mutate(|revoked| revoked.push((*who, work, credited)));
 	}
 	#[cfg(feature = "runtime-benchmarks")]
 	fn make_trainer(who: &AccountId) {
@@ -298,11 +311,14 @@ impl traits::Court<AccountId> for FakeCourt {
 		Err(DispatchError::Other("no seat accuses here"))
 	}
 	fn standing(_: JobId) -> traits::Standing {
-		Default::default()
+		traits::Standing { disputes: Disputes::get(), ..Default::default() }
 	}
 	fn settle(defendant: &traits::Defendant<AccountId>, acquitted: bool) -> Balance {
 		Acquittals::mutate(|all| all.push((*defendant.who(), acquitted)));
 		Won::get()
+	}
+	fn acquit_seats(job: JobId) {
+		AcquittedSeats::mutate(|all| all.push(job));
 	}
 	fn forget(job: JobId) {
 		ForgottenDisputes::mutate(|all| all.push(job));
@@ -314,6 +330,9 @@ impl traits::Court<AccountId> for FakeCourt {
 		Weight::zero()
 	}
 	fn settle_weight() -> Weight {
+		Weight::zero()
+	}
+	fn acquit_seats_weight() -> Weight {
 		Weight::zero()
 	}
 	fn forget_weight() -> Weight {
@@ -328,6 +347,9 @@ impl traits::BlobStore for FakeBlobs {
 	}
 	fn size(_: &H256) -> Option<u64> {
 		None
+	}
+	fn has_chunks(_: &H256, _: core::ops::Range<u32>) -> bool {
+		false
 	}
 }
 impl traits::AwaitedBlobs<AccountId> for FakeBlobs {
@@ -365,6 +387,7 @@ impl Config for Test {
 	type Audits = FakeAudits;
 	type Court = FakeCourt;
 	type Patience = Patience;
+	type LateBlocks = LateBlocks;
 	type BlockTime = ConstU64<6_000>;
 	type Beacon = FakeBeacon;
 	type Blobs = FakeBlobs;
@@ -419,8 +442,12 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		RecordBase::set(0);
 		RecordByte::set(0);
 		Patience::set(0);
+		LateBlocks::set(0);
+		Disputes::set(0);
+		Revoked::set(Vec::new());
 		Won::set(0);
 		Acquittals::set(Vec::new());
+		AcquittedSeats::set(Vec::new());
 		ForgottenDisputes::set(Vec::new());
 		System::set_block_number(1);
 		TaskMarket::on_initialize(1);
@@ -429,12 +456,13 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 }
 
 /// Runs `test` and checks after it that the books balance.
-pub fn run(test: impl FnOnce()) {
+pub fn run<R>(test: impl FnOnce() -> R) -> R {
 	new_test_ext().execute_with(|| {
 		let issuance = Balances::total_issuance();
-		test();
+		let result = test();
 		check(issuance);
-	});
+		result
+	})
 }
 
 /// The invariants: storage is consistent, and of the issuance at the beginning nothing is

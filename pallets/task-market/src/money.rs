@@ -10,7 +10,8 @@
 //!   that did not diverge (burned), and all the rest back to the submitter, what an early stop saved
 //!   included;
 //! - from each deposit: what its replica's fate costs ([`lost_deposit`]), shared out by
-//!   [`LostShares`], and the rest back to the trainer.
+//!   [`LostShares`], and the rest back to the trainer, of an accepted one but for a fifth, which is
+//!   locked for a week (see [`crate::late`]).
 //!
 //! A payment never fails in a way that loses money or stops the job: what cannot be
 //! delivered (a recipient that would stay below the existential deposit) goes to the
@@ -18,10 +19,13 @@
 //! [`Settlement`] books such a payment under its purpose.
 
 use crate::{
-	lost_deposit, Config, Error, Event, Guilty, Hearings, HoldReason, Job, Pallet, Quote,
+	lost_deposit, Config, Error, Event, Guilty, Hearings, HoldReason, Job, Locked, Pallet, Quote,
 	SpecFault, TotalBurned, Worth,
 };
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::{
+	collections::{BTreeMap, BTreeSet},
+	vec::Vec,
+};
 use frame_support::{
 	defensive, ensure,
 	pallet_prelude::DispatchResult,
@@ -37,13 +41,13 @@ use trainyard_program::{
 	spec::{CheckedSpec, JobSpec},
 };
 use trainyard_protocol::{
-	audit::PieceSizes,
 	duties,
 	fees::{self, LostShares, Rates, Sums},
 	job::{
 		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS,
 		MIN_VERIFIERS,
 	},
+	pieces::PieceSizes,
 	seats::Resources,
 	JobId, MicroUt,
 };
@@ -97,8 +101,14 @@ impl<T: Config> Pallet<T> {
 		let sums = sums.ok_or(Error::<T>::AmountOverflow)?;
 		let disk = needs.disk(replays, terms.replicas);
 		let seat = Resources { work: audit, memory_mib: mib(needs.memory()), disk_mib: mib(disk) };
-		let sizes =
-			PieceSizes { state: needs.checkpoint, manifest: needs.manifest(), files: needs.files };
+		let dataset = &spec.dataset;
+		let sizes = PieceSizes {
+			state: needs.checkpoint,
+			train_rows: dataset.train_rows,
+			validation_rows: dataset.validation_rows,
+			features: dataset.features,
+			labels_per_row: dataset.labels_per_row(),
+		};
 		let results = Self::results(spec).ok_or(Error::<T>::TooManyResults)?;
 		Ok(Quote::new(parts, sums, seat, sizes, results))
 	}
@@ -166,6 +176,7 @@ impl<T: Config> Pallet<T> {
 		let undecided = Self::undecided_results(job);
 		let spec = (accepted || undecided > 0).then(|| Self::spec(id)).flatten();
 		let mints_power = spec.as_ref().is_some_and(|spec| spec.mints_power());
+		let mut credited = BTreeMap::new();
 		for replica in &job.replicas {
 			let pay = match replica.fate {
 				Fate::Accepted | Fate::Idle => {
@@ -174,7 +185,10 @@ impl<T: Config> Pallet<T> {
 					// of several identities would compute once and be paid often.
 					let worth = Self::worth(job, spec.as_ref(), segments).of_each(drawn);
 					if mints_power && replica.fate == Fate::Accepted {
-						T::Trainers::credit_training(&replica.trainer, worth.training);
+						let (who, work) = (&replica.trainer, worth.training);
+						if let Some(at) = T::Trainers::credit_training(who, work) {
+							credited.insert(who, (work, at));
+						}
 					}
 					Self::burn(HoldReason::Escrow, &job.submitter, worth.fee);
 					add(&mut settlement.burned, worth.fee);
@@ -231,11 +245,18 @@ impl<T: Config> Pallet<T> {
 		// What checking work costs that was good, or that was settled by agreement, is no loss.
 		let delivered = job.replicas.iter().any(|r| r.fate.is_true() || r.fate == Fate::Agreed);
 		let mut loss = if delivered { 0 } else { settlement.paid_to_verifiers };
-		let hearing = Hearings::<T>::take(id);
+		let hearing = Hearings::<T>::get(id);
+		let mut late = Vec::new();
 		for replica in &job.replicas {
 			let lost = lost_deposit(replica.fate, quote.deposit);
 			let kept = quote.deposit.saturating_sub(lost);
-			Self::give_back(id, HoldReason::Deposit, &replica.trainer, kept);
+			let locked = hearing.map_or(0, |_| Self::locked(replica.fate, kept));
+			let free = kept.saturating_sub(locked);
+			Self::give_back(id, HoldReason::Deposit, &replica.trainer, free);
+			if locked > 0 {
+				let (who, credited) = (replica.trainer.clone(), credited.remove(&replica.trainer));
+				late.push(Locked { who, deposit: locked, credited });
+			}
 			if lost == 0 {
 				continue;
 			}
@@ -259,12 +280,13 @@ impl<T: Config> Pallet<T> {
 		}
 		if hearing.is_some() {
 			settlement.won = Self::settle_disputes(id, job);
+			Self::begin_late(id, late.into_iter());
 		}
 		settlement
 	}
 
-	/// Shares out the deposit that a trainer lost.
-	fn share_out(
+	/// Shares out the deposit that a trainer lost, or what is still locked of it.
+	pub(crate) fn share_out(
 		id: JobId,
 		job: &Job<T::AccountId>,
 		trainer: &T::AccountId,
@@ -304,7 +326,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Releases held money of `who`.
-	fn give_back(id: JobId, reason: HoldReason, who: &T::AccountId, amount: Balance) {
+	pub(crate) fn give_back(id: JobId, reason: HoldReason, who: &T::AccountId, amount: Balance) {
 		if amount == 0 {
 			return;
 		}

@@ -2,7 +2,8 @@
 //! may do with what is left of a job.
 
 use crate::{
-	Agenda, Applicants, Config, Error, Event, Job, Jobs, NextJob, Pallet, Quote, Specs, WeightInfo,
+	Agenda, Applicants, Config, Error, Event, Job, Jobs, Lates, NextJob, Pallet, Quote, Specs,
+	WeightInfo,
 };
 use core::cmp::Reverse;
 use frame_support::{
@@ -187,6 +188,7 @@ impl<T: Config> Pallet<T> {
 		// Nobody else had to do with such a job.
 		let alone = matches!(ending, Ending::Cancelled | Ending::NoApplicants);
 		let own = alone && who == job.submitter;
+		ensure!(!Lates::<T>::contains_key(id), Error::<T>::StillAccusable);
 		ensure!(own || Self::now() >= job.deadline, Error::<T>::StillRetained);
 		Self::drop_records(id, &job);
 		Ok(())

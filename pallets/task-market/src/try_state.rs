@@ -3,15 +3,15 @@
 #![cfg(any(feature = "std", feature = "try-runtime"))]
 
 use crate::{
-	Agenda, Applicants, Config, Cursor, Due, Guilty, Hearings, HoldReason, Jobs, NextJob, Pallet,
-	Replica, Specs, Uploading,
+	Agenda, Applicants, Config, Cursor, Due, Guilty, Hearings, HoldReason, Jobs, Lates, NextJob,
+	Pallet, Replica, Specs, Uploading,
 };
 use alloc::collections::BTreeMap;
 use frame_support::{ensure, traits::fungible::InspectHold};
 use sp_runtime::TryRuntimeError;
 use trainyard_protocol::{
 	commitment,
-	job::{Balance, Fate, JobState},
+	job::{Balance, Ending, Fate, JobState},
 };
 
 impl<T: Config> Pallet<T> {
@@ -72,7 +72,8 @@ impl<T: Config> Pallet<T> {
 					.saturating_add(s.refunded);
 				ensure!(out == s.escrowed, "an escrow was not settled to the last unit");
 				let accepted = job.replicas.iter().any(|r| r.fate.is_true());
-				let whole = |r: &Replica<_>| matches!(r.fate, Fate::Accepted | Fate::Idle);
+				let whole =
+					|r: &Replica<_>| matches!(r.fate, Fate::Accepted | Fate::Idle | Fate::Revoked);
 				let burns = job.replicas.iter().any(whole);
 				ensure!(
 					burns || s.burned == 0,
@@ -84,7 +85,9 @@ impl<T: Config> Pallet<T> {
 					"a result diverged that does not say so"
 				);
 				let paid = job.replicas.iter().any(|r| match r.fate {
-					Fate::Accepted | Fate::Idle | Fate::Diverged | Fate::Agreed => true,
+					Fate::Accepted | Fate::Idle | Fate::Diverged | Fate::Agreed | Fate::Revoked => {
+						true
+					}
 					Fate::Undecided => !accepted && job.terms.undecided_percent > 0,
 					_ => false,
 				});
@@ -95,6 +98,19 @@ impl<T: Config> Pallet<T> {
 					.saturating_add(s.slashed_burned)
 					.saturating_add(s.slashed_to_finders);
 				ensure!(out == s.slashed, "slashed deposits were not shared out to the last unit");
+				if let Some(late) = Lates::<T>::get(id) {
+					ensure!(late.from <= late.until, "late proof ends before it begins");
+					for locked in &late.trainers {
+						let is_theirs = |r: &Replica<_>| {
+							r.trainer == locked.who && r.fate.is_true() && locked.deposit > 0
+						};
+						ensure!(
+							job.replicas.iter().any(is_theirs),
+							"late proof against a stranger"
+						);
+						add(&mut deposits, &locked.who, locked.deposit);
+					}
+				}
 				continue;
 			}
 			add(&mut escrows, &job.submitter, job.quote.escrow);
@@ -104,10 +120,17 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		let audited = |id| Jobs::<T>::get(id).is_some_and(|job| job.state == JobState::Auditing);
-		ensure!(Hearings::<T>::iter_keys().all(audited), "a hearing of a job that is not audited");
+		let settled = |id| {
+			let job = Jobs::<T>::get(id);
+			job.is_some_and(|job| matches!(job.state, JobState::Ended(Ending::Settled)))
+		};
+		ensure!(Lates::<T>::iter_keys().all(settled), "late proof of a job that is not settled");
+		let is_heard = |id| audited(id) || Lates::<T>::contains_key(id);
+		ensure!(Hearings::<T>::iter_keys().all(is_heard), "a hearing of a job that is not heard");
 		let auditing =
 			Jobs::<T>::iter_values().filter(|job| job.state == JobState::Auditing).count();
-		ensure!(Hearings::<T>::iter_keys().count() == auditing, "an audited job without a hearing");
+		let heard = auditing.saturating_add(Lates::<T>::iter_keys().count());
+		ensure!(Hearings::<T>::iter_keys().count() == heard, "a job is heard without a hearing");
 		for (id, trainer) in Guilty::<T>::iter_keys() {
 			let job = Jobs::<T>::get(id).filter(|_| audited(id)).ok_or("guilt without an audit")?;
 			let works = |r: &Replica<_>| r.trainer == trainer && r.fate == Fate::Working;
@@ -132,13 +155,15 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	/// Checks that every job is on the agenda exactly once: one that has not ended where [`Due`]
-	/// says, one that ended where it is to be forgotten. Nothing else may be on it.
+	/// Checks that every job is on the agenda exactly once: one that has not ended, or can still be
+	/// challenged, where [`Due`] says, another that ended where it is to be forgotten. Nothing else may
+	/// be on it.
 	fn check_agenda() -> Result<(), TryRuntimeError> {
 		let mut entries = 0usize;
 		for (at, id, ()) in Agenda::<T>::iter() {
 			let ended = Jobs::<T>::get(id)
 				.filter(|job| matches!(job.state, JobState::Ended(_)))
+				.filter(|_| !Lates::<T>::contains_key(id))
 				.map(|job| job.deadline);
 			ensure!(
 				ended.or(Due::<T>::get(id)) == Some(at),
@@ -152,7 +177,9 @@ impl<T: Config> Pallet<T> {
 		}
 		let jobs = Jobs::<T>::iter_keys().count();
 		ensure!(jobs == entries, "a job is not on the agenda");
-		let active = Jobs::<T>::iter().filter(|(_, job)| !matches!(job.state, JobState::Ended(_)));
+		let active = Jobs::<T>::iter().filter(|(id, job)| {
+			!matches!(job.state, JobState::Ended(_)) || Lates::<T>::contains_key(id)
+		});
 		let mut count = 0usize;
 		for (id, _) in active {
 			ensure!(Due::<T>::contains_key(id), "a job that has not ended is not due");

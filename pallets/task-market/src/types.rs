@@ -13,9 +13,9 @@ use trainyard_program::{
 	work::Parts,
 };
 use trainyard_protocol::{
-	audit::PieceSizes,
 	fees::{self, Sums},
 	job::{Balance, BlockNumber, Fate, JobState, Settlement, Terms, MAX_REPLICAS},
+	pieces::PieceSizes,
 	seats::Resources,
 	MicroUt, Text, H256,
 };
@@ -124,6 +124,28 @@ pub struct Guilt<AccountId> {
 	pub finder: AccountId,
 	/// Whether the referee computed something else. If not the trainer was silent.
 	pub proven: bool,
+}
+
+/// A settled job whose accepted results can still be challenged.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Late<AccountId> {
+	/// The block in which it was settled.
+	pub from: BlockNumber,
+	/// The last block in which a challenge is taken.
+	pub until: BlockNumber,
+	/// Those who were accepted, and not convicted since.
+	pub trainers: BoundedVec<Locked<AccountId>, ConstU32<MAX_REPLICAS>>,
+}
+
+/// What a trainer has at stake after its result was accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Locked<AccountId> {
+	/// Who.
+	pub who: AccountId,
+	/// What stays locked of its deposit.
+	pub deposit: Balance,
+	/// The work that it was credited as power, and when, in milliseconds since 1970.
+	pub credited: Option<(MicroUt, u64)>,
 }
 
 /// What a computation is worth: of a job, or of each of its replicas.
@@ -241,6 +263,8 @@ pub fn lost_deposit(fate: Fate, deposit: Balance) -> Balance {
 		| Fate::Idle
 		| Fate::Diverged
 		| Fate::Undecided
-		| Fate::Agreed => 0,
+		| Fate::Agreed
+		// What it loses was locked beside this.
+		| Fate::Revoked => 0,
 	}
 }

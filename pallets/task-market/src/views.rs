@@ -1,7 +1,7 @@
 //! What clients ask, through the runtime API. The views of a job lack its audit, which
 //! belongs to another pallet and is filled in by the runtime.
 
-use crate::{Applicants, Config, Due, Jobs, Listings, NextJob, Pallet, Quote, Specs};
+use crate::{Applicants, Config, Due, Jobs, Lates, Listings, NextJob, Pallet, Quote, Specs};
 use alloc::vec::Vec;
 use trainyard_program::{spec::JobSpec, work};
 use trainyard_protocol::{
@@ -68,6 +68,7 @@ impl<T: Config> Pallet<T> {
 			replicas,
 			audit: None,
 			settlement: job.settlement,
+			late: Self::late_view(id),
 			record: job.quote.record,
 		})
 	}
@@ -75,8 +76,9 @@ impl<T: Config> Pallet<T> {
 	/// Returns the first `count` jobs that have not ended, in ascending order of number, of those
 	/// after number `after`. All numbers are looked at, but at most `count` jobs.
 	pub fn active_jobs(after: Option<JobId>, count: u32) -> Vec<JobView<T::AccountId>> {
-		let mut ids: Vec<JobId> =
-			Due::<T>::iter_keys().filter(|id| after.is_none_or(|after| *id > after)).collect();
+		let is_after = |id: &JobId| after.is_none_or(|after| *id > after);
+		let is_active = |id: &JobId| is_after(id) && !Lates::<T>::contains_key(id);
+		let mut ids: Vec<JobId> = Due::<T>::iter_keys().filter(is_active).collect();
 		ids.sort_unstable();
 		ids.into_iter().take(count as usize).filter_map(Self::job_view).collect()
 	}

@@ -41,6 +41,10 @@ pub trait WeightInfo {
 	fn open_audit() -> Weight;
 	/// Weight of `settle`.
 	fn settle() -> Weight;
+	/// Weight of `end_late`.
+	fn end_late() -> Weight;
+	/// Weight of `convict_late`.
+	fn convict_late() -> Weight;
 	/// Weight of `charged`.
 	fn charged() -> Weight;
 }
@@ -329,6 +333,16 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 		Weight::from_parts(14_683_853_000, 144155)
 			.saturating_add(D::get().reads_writes(86_u64, 77_u64))
 	}
+	/// NOT MEASURED YET: an estimate, by a part of `settle`.
+	fn end_late() -> Weight {
+		Weight::from_parts(2_000_000_000, 50000)
+			.saturating_add(D::get().reads_writes(22_u64, 22_u64))
+	}
+	/// NOT MEASURED YET: an estimate, by a part of `settle`.
+	fn convict_late() -> Weight {
+		Weight::from_parts(800_000_000, 20000)
+			.saturating_add(D::get().reads_writes(14_u64, 13_u64))
+	}
 	/// NOT MEASURED YET: an estimate, by a part of `submit_job`.
 	fn charged() -> Weight {
 		Weight::from_parts(1_500_000_000, 20000)
@@ -382,6 +396,12 @@ impl WeightInfo for () {
 	}
 	fn settle() -> Weight {
 		Measured::<RocksDbWeight>::settle()
+	}
+	fn end_late() -> Weight {
+		Measured::<RocksDbWeight>::end_late()
+	}
+	fn convict_late() -> Weight {
+		Measured::<RocksDbWeight>::convict_late()
 	}
 	fn charged() -> Weight {
 		Measured::<RocksDbWeight>::charged()

@@ -7,6 +7,7 @@
 use crate::power::{decayed, whole, Clock, Ledger, Track, HALF_LIVES_MS, WEEK_MS};
 use proptest::prelude::*;
 use sp_core::U512;
+use sp_runtime::Perbill;
 
 const BITS: usize = 200;
 const YEAR_MS: u64 = 365 * 86_400_000;
@@ -216,6 +217,39 @@ fn a_debit_takes_what_a_credit_adds() {
 	// At most what there is.
 	track.debit(u64::MAX, &week(5));
 	assert_eq!((track.effective, track.total, track.updated), (0, 777, 5));
+}
+
+/// What was credited before, between and after stays, whenever it is revoked.
+#[test]
+fn a_revocation_takes_what_decay_left() {
+	let day = 86_400_000;
+	for (between, after) in [(0, 0), (day, 0), (0, day), (3 * day, 11 * day), (1, 400 * day)] {
+		let credits = [(900u64, 0), (777, between), (5_000, between + after)];
+		let now = between + after;
+		let mut with = Track::declared(1_000);
+		let mut without = with;
+		for (number, (work, at)) in credits.into_iter().enumerate() {
+			with.credit(work, &week(at));
+			if number != 1 {
+				without.credit(work, &week(at));
+			}
+		}
+		with.revoke(777, between, &week(now));
+		assert_eq!(with.total, without.total);
+		let (left, exact) = (with.effective_at(&week(now)), without.effective_at(&week(now)));
+		assert!(left.abs_diff(exact) <= 64 + (exact >> 50), "{left} and not {exact}");
+	}
+}
+
+#[test]
+fn no_more_is_revoked_than_there_is() {
+	let mut track = Track::default();
+	track.credit(1_000, &week(0));
+	track.lose(Perbill::from_percent(90));
+	track.revoke(1_000, 0, &week(10));
+	assert_eq!((track.effective, track.total, track.updated), (0, 0, 10));
+	track.revoke(u64::MAX, 0, &week(10));
+	assert_eq!((track.effective, track.total), (0, 0));
 }
 
 #[test]

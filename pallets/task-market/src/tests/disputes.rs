@@ -94,6 +94,7 @@ fn who_was_not_convicted_is_told_so() {
 		run_to(TaskMarket::now() + 1);
 		assert_eq!(job(id).state, JobState::Ended(Ending::Settled));
 		assert_eq!(Acquittals::get(), [(11, true)]);
+		assert_eq!(AcquittedSeats::get(), [id]);
 		assert_eq!(job(id).settlement.won, WON);
 		assert_eq!(Hearings::<Test>::iter().count(), 0);
 		convict(id, 11, true);
@@ -111,6 +112,7 @@ fn convicted(proven: bool) -> (Settlement, Balance, Balance) {
 	assert_eq!(fates(id), [Fate::Rejected], "whatever the committee says");
 	assert_eq!(job(id).state, JobState::Ended(Ending::Failed));
 	assert_eq!(Acquittals::get(), [(11, false)]);
+	assert_eq!(AcquittedSeats::get(), [id], "it loses what others won");
 	assert_eq!(Guilty::<Test>::iter().count(), 0);
 	assert_eq!(Credited::get(), vec![]);
 	(job(id).settlement, job(id).quote.deposit, challenge)

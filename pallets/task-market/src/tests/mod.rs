@@ -9,6 +9,7 @@ mod divergence;
 mod early_stop;
 mod fates;
 mod invariants;
+mod late;
 mod listings;
 mod looks;
 mod money;

@@ -157,7 +157,7 @@ fn storing_is_paid_from_the_escrow() {
 			AuditBook::mutate(|book| {
 				let audit = book.get_mut(&id).unwrap();
 				let bytes = audit.request.sizes;
-				assert_eq!(bytes.files, noisy().file_bytes());
+				assert_eq!(bytes.train_rows, noisy().dataset.train_rows);
 				let seat = VERIFIERS[0];
 				audit.stored = vec![(seat, owed / 2), (seat, owed - owed / 2)];
 			});

@@ -95,8 +95,8 @@ fn terms_are_checked() {
 fn a_verifier_is_paid_at_least_the_price_of_what_it_replays() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
-		// Four draws and two by duty.
-		let work = work::audit_micro_ut(&noisy(), 6).unwrap();
+		// Four draws and one by duty, or three and two.
+		let work = work::audit_micro_ut(&noisy(), 5).unwrap();
 		let least = units::price(work, terms(1).price_per_ut).unwrap();
 		assert!(least > 100, "more than the least fee of all");
 		assert_eq!(TaskMarket::audit_fee(spec.clone(), &terms(1)), Some(least));
@@ -113,8 +113,8 @@ fn a_price_of_one_unit_lowers_no_audit_fee() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
 		let cheap = Terms { price_per_ut: 1, ..terms(1) };
-		// Four draws and two by duty.
-		let work = work::audit_micro_ut(&noisy(), 6).unwrap();
+		// Four draws and one by duty, or three and two.
+		let work = work::audit_micro_ut(&noisy(), 5).unwrap();
 		let least = units::price(work, 1_000_000).unwrap();
 		assert!(least > 100, "more than the least fee of all");
 		assert_eq!(TaskMarket::audit_fee(spec.clone(), &cheap), Some(least));
@@ -272,8 +272,8 @@ fn seats_draw_as_many_segments_as_find_a_fake() {
 fn what_could_not_be_rescued_is_not_posted() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
-		// Four draws and two by duty.
-		let bytes = blob::rescue_bytes(&noisy(), 6);
+		// Four draws and one by duty, or three and two.
+		let bytes = blob::rescue_bytes(&noisy(), 5);
 		MaxRescue::set(bytes - 1);
 		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::RescueTooLarge);
 		assert_ok!(submit(spec.clone(), Terms { audit_segments: 3, ..terms(1) }));
