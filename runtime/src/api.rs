@@ -9,6 +9,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::{Balance, Terms},
+	relay::RelayView,
 	views::{BlobView, DisputeView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
 	JobId, H256,
 };
@@ -58,6 +59,9 @@ sp_api::decl_runtime_apis! {
 
 		/// Returns the blob with this root.
 		fn blob(root: H256) -> Option<BlobView<AccountId>>;
+
+		/// Returns the relays about results of a job that run, by number.
+		fn relays_of(job: JobId) -> Vec<RelayView<AccountId>>;
 
 		/// Returns the `blake2_256` under which nodes keep chunk `index` of the blob `root`, once
 		/// stored.

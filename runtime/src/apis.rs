@@ -28,6 +28,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
+	relay::RelayView,
 	views::{BlobView, DisputeView, JobView, ListingView, QuoteView, TrainerView, VerifierView},
 	JobId, H256, PROTOCOL_VERSION,
 };
@@ -300,6 +301,10 @@ impl_runtime_apis! {
 
 		fn disputes_of(job: JobId) -> Vec<DisputeView<AccountId>> {
 			views::disputes_of(job)
+		}
+
+		fn relays_of(job: JobId) -> Vec<RelayView<AccountId>> {
+			views::relays_of(job)
 		}
 
 		fn blob(root: H256) -> Option<BlobView<AccountId>> {

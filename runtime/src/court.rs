@@ -1,7 +1,8 @@
 //! Whom the court accuses: a router over the pallets that know what accounts claim.
 //!
-//! No pallet imports another. What trainers claim, and what a job trains, is the market's to say; what
-//! seats revealed, and for how long results stand, is verification's.
+//! No pallet imports another. What trainers claim, what a job trains, and for how long that can be
+//! disputed after the settlement, is the market's to say; what seats revealed, and for how long results
+//! stand before, is verification's.
 
 use crate::{
 	configs::system::RuntimeBlockWeights, AccountId, Balance, Court, Runtime, TaskMarket,
@@ -50,7 +51,7 @@ impl Accused<AccountId> for Defendants {
 	}
 
 	fn window(job: JobId) -> Option<Window> {
-		<Verification as Audited<AccountId>>::window(job)
+		<Verification as Audited<AccountId>>::window(job).or_else(|| TaskMarket::late_window(job))
 	}
 
 	fn challenge_deposit(job: JobId) -> Option<Balance> {

@@ -36,6 +36,7 @@ pub mod apis;
 pub mod configs;
 pub mod court;
 pub mod presets;
+pub mod relay;
 mod views;
 
 use alloc::{borrow::Cow, vec::Vec};
@@ -131,10 +132,10 @@ pub const VERSION: RuntimeVersion = RuntimeVersion {
 	spec_name: Cow::Borrowed("trainyard"),
 	impl_name: Cow::Borrowed("trainyard"),
 	authoring_version: 1,
-	spec_version: 10,
+	spec_version: 11,
 	impl_version: 0,
 	apis: apis::RUNTIME_API_VERSIONS,
-	transaction_version: 8,
+	transaction_version: 9,
 	system_version: 1,
 };
 

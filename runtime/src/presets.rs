@@ -50,6 +50,10 @@ pub const DECLARED_POWER: u64 = 1_000 * MICRO_UT_PER_UT as u64;
 /// chain, so that a job is over soon. On a public network these are four hours.
 pub const PATIENCE: u32 = 30;
 
+/// Blocks for which accepted results can be challenged after the settlement: a minute of the development
+/// chain. On a public network it is a week.
+pub const LATE_BLOCKS: u32 = 60;
+
 /// Returns the preset called `id` as a JSON patch of the default genesis configuration.
 pub fn get(id: &PresetId) -> Option<Vec<u8>> {
 	let patch = match id.as_ref() {
@@ -154,7 +158,7 @@ fn genesis(authorities: &[(Sr25519Keyring, Ed25519Keyring)], power: u64, timing:
 			seed_blocks: timing.seeds.blocks,
 			seed_step: timing.seeds.step,
 		},
-		task_market: pallet_task_market::GenesisConfig::of(PATIENCE),
+		task_market: pallet_task_market::GenesisConfig::of(PATIENCE, LATE_BLOCKS),
 		babe: pallet_babe::GenesisConfig { epoch_config: timing.babe },
 		session: pallet_session::GenesisConfig {
 			keys: authorities

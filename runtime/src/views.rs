@@ -10,6 +10,7 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	drill::{AssignmentView, ProjectId, ProjectView, UnitOutcome},
 	job::Terms,
+	relay::RelayView,
 	views::{
 		BlobView, DisputeTurn, DisputeView, JobView, ListingView, QuoteView, TrainerView,
 		VerifierView,
@@ -102,6 +103,11 @@ pub fn dispute(id: u64) -> Option<DisputeView<AccountId>> {
 /// Returns the disputes about a job that have not ended, by number.
 pub fn disputes_of(job: JobId) -> Vec<DisputeView<AccountId>> {
 	Court::disputes_of(job).into_iter().map(told).collect()
+}
+
+/// Returns the relays about results of a job that run.
+pub fn relays_of(job: JobId) -> Vec<RelayView<AccountId>> {
+	Verification::relays(job)
 }
 
 /// Returns where an account stands as a verifier.

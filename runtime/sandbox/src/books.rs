@@ -25,6 +25,7 @@ enum Reason {
 	TrainerBond,
 	VerifierBond,
 	Claim,
+	Relay,
 	Blob,
 	Project,
 	Challenge,
@@ -128,6 +129,7 @@ fn held() -> Result<Holds, String> {
 				RuntimeHoldReason::Hashrate(_) => Reason::TrainerBond,
 				RuntimeHoldReason::Verification(Seats::VerifierBond) => Reason::VerifierBond,
 				RuntimeHoldReason::Verification(Seats::Claim) => Reason::Claim,
+				RuntimeHoldReason::Verification(Seats::Relay) => Reason::Relay,
 				RuntimeHoldReason::ModelStorage(_) => Reason::Blob,
 				RuntimeHoldReason::Drilling(_) => Reason::Project,
 				RuntimeHoldReason::Court(_) => Reason::Challenge,
@@ -138,7 +140,7 @@ fn held() -> Result<Holds, String> {
 	}
 	// Ours, and one of the sessions, which take no deposit for keys. A further reason needs a line
 	// above and one in `recorded`.
-	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 9 + 1);
+	assert_eq!(RuntimeHoldReason::VARIANT_COUNT, 10 + 1);
 	Ok(holds)
 }
 
@@ -148,6 +150,10 @@ fn recorded() -> Holds {
 	for (id, job) in pallet_task_market::Jobs::<Runtime>::iter() {
 		add(&mut holds, &job.submitter, Reason::Record, job.quote.record);
 		if matches!(job.state, JobState::Ended(_)) {
+			let late = pallet_task_market::Lates::<Runtime>::get(id);
+			for locked in late.into_iter().flat_map(|late| late.trainers) {
+				add(&mut holds, &locked.who, Reason::Deposit, locked.deposit);
+			}
 			continue;
 		}
 		add(&mut holds, &job.submitter, Reason::Escrow, job.quote.escrow);
@@ -167,6 +173,15 @@ fn recorded() -> Holds {
 	for (_, who, claims) in pallet_verification::Claims::<Runtime>::iter() {
 		let prepaid = claims.iter().map(|claim| claim.prepaid).sum();
 		add(&mut holds, &who, Reason::Claim, prepaid);
+	}
+	for (_, relay) in pallet_verification::Relays::<Runtime>::iter() {
+		add(&mut holds, &relay.by, Reason::Relay, relay.prepaid);
+		if let Some(appeal) = &relay.appeal {
+			add(&mut holds, &appeal.by, Reason::Relay, appeal.prepaid);
+		}
+		for (payer, _) in relay.seats.iter().filter_map(|seat| seat.asked.as_ref()) {
+			add(&mut holds, payer, Reason::Relay, relay.ask);
+		}
 	}
 	for (_, blob) in pallet_model_storage::Blobs::<Runtime>::iter() {
 		add(&mut holds, &blob.owner, Reason::Blob, blob.deposit);

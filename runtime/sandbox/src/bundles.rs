@@ -12,10 +12,12 @@ use trainyard_court::{
 use trainyard_program::spec::CheckedSpec;
 use trainyard_protocol::{
 	accusation::{Claimed, End, Leaf, LeafContent, Leaves, Peaks, Target},
-	audit::{self, Ended, Piece, SegmentEvidence},
+	audit::{Ended, SegmentEvidence},
 	bundle::{bundle_leaves, Checkpoint, Diverged, Evaluation},
 	job::WorkResult,
-	merkle, trace, H256,
+	merkle,
+	pieces::{self, Answer, Answers, LeavesPart, Piece},
+	trace, H256,
 };
 
 /// What a trainer delivers, but for the files.
@@ -147,15 +149,21 @@ impl Bundle {
 		}
 	}
 
-	/// The leaves of the states among `pieces`, which a trainer shows when it stores them.
-	pub fn states(&self, pieces: &[Piece]) -> audit::Leaves {
-		let leaf = |piece: &Piece| {
-			let Piece::State(index) = *piece else { return None };
-			let checkpoint = *self.checkpoints.get(index as usize)?;
-			Some(audit::Leaf { index, checkpoint, path: self.path(index)? })
+	/// What a trainer answers with leaves and states among `pieces`, of which `blob` returns the roots of
+	/// the files; those that this bundle has not are left out. There are no rows and no tensors here.
+	pub fn answers(&self, pieces: &[Piece], blob: impl Fn(u32) -> H256) -> Answers {
+		let all: Vec<LeafContent> = (0..).map_while(|index| self.leaf(index)).collect();
+		let answer = |piece: &Piece| match *piece {
+			Piece::Leaves => LeavesPart::of(&all, 0).map(Answer::Leaves),
+			Piece::State(index) => {
+				let checkpoint = *self.checkpoints.get(index as usize)?;
+				let leaf = pieces::Leaf { index, checkpoint, path: self.path(index)? };
+				Some(Answer::State { leaf, blob: blob(index) })
+			}
+			Piece::Rows { .. } | Piece::Tensor { .. } => None,
 		};
-		let leaves: Vec<audit::Leaf> = pieces.iter().filter_map(leaf).collect();
-		leaves.try_into().expect("there are few")
+		let answers: Vec<Answer> = pieces.iter().filter_map(answer).collect();
+		answers.try_into().expect("there are few")
 	}
 
 	/// Returns whether a replay of `segment` comes to something else, where `truth` is what an honest

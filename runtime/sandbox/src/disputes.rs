@@ -6,7 +6,7 @@ use trainyard_court::{
 	game::{
 		self,
 		player::{Denial, Player},
-		Due, Game, Place, Roots, Said, Turn,
+		Due, Game, Level, Piece, Place, Roots, Said, Turn,
 	},
 	referee::Openings,
 	testing::run::Run,
@@ -16,7 +16,7 @@ use trainyard_runtime::{court::Defendants, AccountId, Runtime, RuntimeCall, Syst
 use trainyard_traits::{Accused, Defendant, DisputeId};
 
 /// What a defendant said, as the chain has it.
-struct Kept(Defendant<AccountId>);
+pub struct Kept(pub Defendant<AccountId>);
 
 impl Said for Kept {
 	fn posted(&self, place: &Place) -> Option<Roots> {
@@ -74,7 +74,12 @@ pub fn next_move(
 			};
 			let of = |run: Option<&Run>| player(case, run?).openings(stage);
 			let own = of(defender).filter(clears);
-			let theirs = of(challenger).filter(|_| waited).map(|openings| (accuser, openings));
+			// The checkpoints of a result are in its manifest, which everybody can read.
+			let theirs = match stage.level {
+				Level::Judge { piece: Piece::Stop(_) } => of(defender).or_else(|| of(challenger)),
+				_ => of(challenger),
+			};
+			let theirs = theirs.filter(|_| waited).map(|openings| (accuser, openings));
 			let (who, openings) = own.map(|openings| (accused, openings)).or(theirs)?;
 			(who, Call::judge { id, openings: openings.encode().try_into().ok()? })
 		}

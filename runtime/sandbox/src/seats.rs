@@ -34,10 +34,11 @@ impl Seat {
 		let account = key.account();
 		let number = audit.committee.iter().position(|seat| seat.verifier == account)?;
 		let (seed, round) = (audit.seed?, audit.round);
+		let draws = duties::own_draws(audit.audit_segments, number);
 		let subject = Subject { genesis, job, round, seed: &seed, account: &account };
 		let signature = vrf::sign(key.0.as_ref(), &subject);
 		let output = vrf::output(&key.0.public().0, &subject, &signature)?;
-		Some(Self { number, signature, output, draws: audit.audit_segments })
+		Some(Self { number, signature, output, draws })
 	}
 
 	/// Segments of result number `group` that it draws for itself.

@@ -33,6 +33,8 @@ parameter_types! {
 	pub const PoolTurnover: Permill = Permill::from_parts(62_500);
 	/// What may in any case: a sixteenth of a full pool of least bonds.
 	pub const FreeInflow: Balance = 16 * MinVerifierBond::get();
+	/// What a seat of a relay earns for each 4 GiB: it fetches them, keeps them for hours, and serves them.
+	pub const RelayFee: Balance = TRY / 2;
 	/// Part of the stake lost by a member of a committee whose verdict is false.
 	pub const ContrarySlash: Permill = Permill::from_percent(100);
 }
@@ -45,6 +47,9 @@ impl pallet_verification::Config for Runtime {
 	type Observer = TaskMarket;
 	type Court = Court;
 	type Blobs = ModelStorage;
+	type Chunks = crate::relay::Chunks;
+	type RelayFee = RelayFee;
+	type RelayHour = periods::RelayHour;
 	type Jackpot = Jackpot;
 	type MinBond = MinVerifierBond;
 	type SeatStake = SeatStake;
@@ -60,6 +65,7 @@ impl pallet_verification::Config for Runtime {
 	type RelayBlocks = periods::RelayBlocks;
 	type RescueBlocks = periods::RescueBlocks;
 	type MaxRescue = MaxRescue;
+	type Specs = TaskMarket;
 	type MaxWaitBlocks = ConstU32<MAX_WAIT>;
 	type AbsenceFees = ConstU32<5>;
 	type ContrarySlash = ContrarySlash;

@@ -18,7 +18,6 @@ use pallet_model_storage::UrgentCalls;
 use sp_runtime::Perbill;
 use trainyard_program::spec::MAX_PARAMETERS;
 use trainyard_protocol::{
-	audit::AuditPhase,
 	blob, fees,
 	job::{BlockNumber, MIN_AUDIT_FEE},
 };
@@ -78,6 +77,7 @@ impl pallet_task_market::Config for Runtime {
 	type Audits = Verification;
 	type Court = Court;
 	type Patience = periods::Patience;
+	type LateBlocks = periods::LateBlocks;
 	type BlockTime = ConstU64<BLOCK_MS>;
 	type Beacon = Hashrate;
 	type Blobs = ModelStorage;
@@ -173,19 +173,6 @@ impl UrgentCalls<AccountId, RuntimeCall> for OpenRescues {
 		else {
 			return false;
 		};
-		let audit = pallet_verification::AuditRecords::<Runtime>::get(job);
-		audit.filter(|audit| matches!(audit.phase, AuditPhase::Rescue { .. })).is_some_and(
-			|audit| {
-				let group = usize::try_from(*group).ok().and_then(|at| audit.groups.get(at));
-				group.is_some_and(|group| {
-					let stored = |storer: &pallet_verification::Storer<AccountId>| {
-						storer.trainer == *who && storer.size > 0
-					};
-					group.is_asked()
-						&& group.trainers.contains(who)
-						&& !group.storers.iter().any(stored)
-				})
-			},
-		)
+		Verification::awaits_answer(*job, *group, who)
 	}
 }

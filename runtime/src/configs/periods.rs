@@ -14,7 +14,7 @@ use frame_support::{
 	traits::{AsEnsureOriginWithArg, Get},
 };
 use frame_system::EnsureRoot;
-use pallet_task_market::FirstPatience;
+use pallet_task_market::{FirstLateBlocks, FirstPatience};
 use sp_runtime::Permill;
 use trainyard_protocol::{blob::RESCUE_BLOCKS, job::BlockNumber};
 
@@ -62,6 +62,11 @@ pub mod parameters {
 		/// genesis of the chain says otherwise.
 		#[codec(index = 0)]
 		pub static Patience: BlockNumber = FirstPatience::<Runtime>::get();
+		/// For how many blocks accepted results can be challenged after the settlement, while a fifth of
+		/// the deposits stays locked. A week, 100,800 blocks at 6 s, unless the genesis of the chain says
+		/// otherwise. It holds for jobs that are settled from then on.
+		#[codec(index = 1)]
+		pub static LateProof: BlockNumber = FirstLateBlocks::<Runtime>::get();
 	}
 
 	/// How closely drilling is watched.
@@ -131,6 +136,18 @@ impl Get<BlockNumber> for Patience {
 		parameters::court::Patience::get().clamp(MinPeriod::get(), 7 * DAYS)
 	}
 }
+
+/// Of each period of a relay: a quarter of the time for which machines may be away, an hour of four.
+pub struct RelayHour;
+
+impl Get<BlockNumber> for RelayHour {
+	fn get() -> BlockNumber {
+		Patience::get().saturating_div(4).max(MinPeriod::get())
+	}
+}
+
+/// Late proof: at least [`MinPeriod`], at most a week, which is shorter than ended jobs are kept.
+pub type LateBlocks = Within<parameters::court::LateProof>;
 
 /// Share of agreed units of drilling that are recomputed. What a forger loses is set by the least
 /// there can be, so that no setting can make forging pay.

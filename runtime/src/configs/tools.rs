@@ -97,6 +97,10 @@ impl InstanceFilter<RuntimeCall> for ProxyType {
 						| pallet_verification::Call::bond_extra { .. }
 						| pallet_verification::Call::deregister { .. }
 						| pallet_verification::Call::withdraw { .. }
+						// No role asks for relays by itself, and what they cost does not all return.
+						| pallet_verification::Call::request_relay { .. }
+						| pallet_verification::Call::appeal { .. }
+						| pallet_verification::Call::ask_seats { .. }
 				),
 				// An accusation has a deposit as an application has. More is not put at stake, and
 				// nothing given up.

@@ -16,8 +16,11 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::Findings,
 	blob::{Chunked, CHUNKS_PER_BLOCK, MAX_CHUNK},
+	bundle::{Checkpoint, Evaluation},
 	drill::{Mismatch, Template, UnitResult},
 	job::{Reveal, Terms},
+	pieces::{Leaf, Piece},
+	relay::{Chunk, ChunkOpening, APPEAL_SEATS},
 	seats::Resources,
 	views::Hardware,
 	vrf::VrfSignature,
@@ -260,6 +263,19 @@ fn samples() -> Vec<RuntimeCall> {
 	let accusation = Accusation { defendant, target, claimed, leaves };
 	let draw = VrfSignature { pre_output: [0; 32], proof: [0; 64] };
 	let findings = Findings { draw, verdicts: Default::default() };
+	let evaluation = Evaluation::new(1.0, 1, 2);
+	let (state, trace) = (H256::zero(), H256::zero());
+	let checkpoint = Checkpoint { step: 0, state, evaluation, trace };
+	let path = vec![root; 32].try_into().unwrap();
+	let opening = ChunkOpening {
+		leaf: Leaf { index: 0, checkpoint, path },
+		content: root,
+		path: vec![root; 32].try_into().unwrap(),
+		chunk: Chunk {
+			bytes: vec![0; 1_024].try_into().unwrap(),
+			siblings: vec![root; 54].try_into().unwrap(),
+		},
+	};
 	let verification = [
 		V::register { bond: 1, capacity: Resources::default() },
 		V::bond_extra { amount: 1 },
@@ -268,9 +284,14 @@ fn samples() -> Vec<RuntimeCall> {
 		V::commit { job: 0, commitment: root },
 		V::reveal { job: 0, findings, paths: Default::default(), salt },
 		V::accuse { accusation: accusation.clone() },
-		V::rescue { job: 0, group: 0, blob: root, leaves: Default::default() },
+		V::rescue { job: 0, group: 0, answers: Default::default() },
 		V::request { job: 0, group: 0, pieces: Default::default() },
 		V::withdraw_request { job: 0, group: 0 },
+		V::request_relay { job: 0, group: 0, piece: Piece::State(1) },
+		V::say { relay: 0, has: true },
+		V::show_chunk { relay: 0, opening },
+		V::ask_seats { relay: 0, seats: vec![0; APPEAL_SEATS as usize].try_into().unwrap() },
+		V::appeal { relay: 0 },
 		V::set_location { location: Some(text()) },
 		V::set_capacity { capacity: Resources::default() },
 		V::set_vrf_key { key: Bob.public() },
@@ -414,9 +435,11 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"Verification.rescue",
 		"Verification.resume",
 		"Verification.reveal",
+		"Verification.say",
 		"Verification.set_capacity",
 		"Verification.set_location",
 		"Verification.set_vrf_key",
+		"Verification.show_chunk",
 		"Verification.withdraw_request",
 	];
 	assert_eq!(allowed, errands.map(String::from).into());

@@ -1,5 +1,7 @@
 //! The court over the real pallets: the result of a real job is challenged, by calls only.
 
+mod late;
+
 use crate::{
 	jobs::{chain, committee, end, in_state, run_until, view, BOND, SALT, VERIFIERS},
 	length::flood,
@@ -101,7 +103,16 @@ fn deliver(patience: BlockNumber, train: impl FnOnce(&Job, &Run) -> Run) -> Scen
 /// Takes a small job to its audit: //Bob posted it, //Alice reveals what `train` makes of the job and
 /// its true run.
 fn audited(patience: BlockNumber, train: impl FnOnce(&Job, &Run) -> Run) -> Scene {
-	let (mut chain, mut job) = (chain(), jobs::small());
+	audited_job(jobs::small(), patience, train)
+}
+
+/// Does that with this job.
+fn audited_job(
+	mut job: Job,
+	patience: BlockNumber,
+	train: impl FnOnce(&Job, &Run) -> Run,
+) -> Scene {
+	let mut chain = chain();
 	set_patience(&mut chain, patience);
 	let (spec, terms) = (job.spec().spec().clone(), terms(&job));
 	let digest = commitment::job(&spec, &terms);
@@ -536,7 +547,7 @@ fn benchmarks_have_somebody_to_accuse() {
 	Chain::development().state(|| {
 		let first = Defendants::make_accused(charged.clone()).unwrap();
 		assert_eq!(Defendants::case(&first), Some(charged.clone()));
-		let window = Window { from: 0, until: BlockNumber::MAX, again: 1 };
+		let window = Window::new(0, BlockNumber::MAX, 1);
 		assert_eq!(Defendants::window(first.job()), Some(window));
 		assert!(Defendants::challenge_deposit(first.job()).is_some());
 		assert!(Defendants::clock(&first, &Target::Start) > 0);

@@ -100,6 +100,11 @@ fn call_indices() {
 			"set_location",
 			"set_vrf_key",
 			"accuse",
+			"request_relay",
+			"say",
+			"show_chunk",
+			"ask_seats",
+			"appeal",
 		]
 	);
 	assert_eq!(
@@ -181,6 +186,7 @@ fn hold_reasons() {
 	assert_eq!(reason(pallet_task_market::HoldReason::Record.into()), [20, 2]);
 	assert_eq!(reason(pallet_model_storage::HoldReason::Blob.into()), [22, 0]);
 	assert_eq!(reason(pallet_verification::HoldReason::VerifierBond.into()), [23, 0]);
+	assert_eq!(reason(pallet_verification::HoldReason::Relay.into()), [23, 2]);
 	assert_eq!(reason(pallet_drilling::HoldReason::Project.into()), [24, 0]);
 	assert_eq!(reason(pallet_court::HoldReason::Challenge.into()), [25, 0]);
 }

@@ -25,11 +25,15 @@ fn the_defaults() {
 		assert_eq!(configs::market::MaxRescue::get(), 450 << 20, "half of what 300 blocks carry");
 		assert_eq!(ReviewBlocks::get(), 7_200);
 		assert_eq!(Patience::get(), presets::PATIENCE, "the presets are for trying things");
+		assert_eq!(LateBlocks::get(), presets::LATE_BLOCKS);
 	});
 	let mut genesis = genesis_json(presets::DEVELOPMENT);
 	let defaults = serde_json::to_value(RuntimeGenesisConfig::default()).unwrap();
 	genesis["taskMarket"] = defaults["taskMarket"].clone();
-	build(&genesis).execute_with(|| assert_eq!(Patience::get(), 2_400, "four hours at 6 s"));
+	build(&genesis).execute_with(|| {
+		assert_eq!(Patience::get(), 2_400, "four hours at 6 s");
+		assert_eq!(LateBlocks::get(), 100_800, "a week at 6 s");
+	});
 }
 
 #[test]
@@ -115,6 +119,23 @@ fn patience_has_an_end() {
 			assert_eq!(value.encode()[..3], [2, 0, 1]);
 			assert_ok!(Parameters::set_parameter(RuntimeOrigin::root(), value));
 			assert_eq!(Patience::get(), given);
+		}
+	});
+}
+
+/// Deposits are not locked for longer than ended jobs are kept.
+#[test]
+fn late_proof_has_an_end() {
+	use configs::periods::parameters::court;
+	let mut chain = Chain::development();
+	chain.state(|| {
+		for (asked, given) in [(0, 3), (60, 60), (u32::MAX, 7 * 14_400)] {
+			let parameter = court::Parameters::LateProof(court::LateProof, Some(asked));
+			let value = RuntimeParameters::Court(parameter);
+			assert_eq!(value.encode()[..3], [2, 1, 1]);
+			assert_ok!(Parameters::set_parameter(RuntimeOrigin::root(), value));
+			assert_eq!(LateBlocks::get(), given);
+			assert!(given < configs::market::JobRetention::get());
 		}
 	});
 }
