@@ -2,7 +2,7 @@
 
 mod storing;
 
-pub use storing::store;
+pub use storing::{store, store_chunks};
 
 use super::{Chain, ChainError, TxError};
 use futures::{stream, Stream, StreamExt, TryStreamExt};

@@ -7,9 +7,11 @@ use subxt::{
 };
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
-	audit::{Leaves, Paths, Pieces},
+	audit::Paths,
 	drill::{AssignmentId, Mismatch, ProjectId, Template, UnitResult},
 	job::{Balance, BlockNumber, Reveal, Terms},
+	pieces::{Answers, Piece, Pieces},
+	relay::{ChunkOpening, RelayId},
 	seats::Resources,
 	views::Hardware,
 	JobId, MicroUt, Text, H256,
@@ -228,10 +230,10 @@ pub fn accuse(accusation: &Accusation) -> Call {
 	Call::new("Verification", "accuse", accusation)
 }
 
-/// `Verification.rescue`: name the blob with what verifiers asked for; announce it where it is not
+/// `Verification.rescue`: answer with pieces that others asked for; announce the blobs that are not
 /// stored yet.
-pub fn rescue(job: JobId, group: u32, blob: &H256, leaves: &Leaves) -> Call {
-	Call::new("Verification", "rescue", (job, group, blob, leaves))
+pub fn rescue(job: JobId, group: u32, answers: &Answers) -> Call {
+	Call::new("Verification", "rescue", (job, group, answers))
 }
 
 /// `Verification.set_location`: say where other seats are served.
@@ -247,6 +249,31 @@ pub fn withdraw_request(job: JobId, group: u32) -> Call {
 /// `Verification.request`: ask for pieces of a result that nobody gives.
 pub fn request_pieces(job: JobId, group: u32, pieces: &Pieces) -> Call {
 	Call::new("Verification", "request", (job, group, pieces))
+}
+
+/// `Verification.request_relay`: ask a committee for a piece of a result that is too large for the chain.
+pub fn request_relay(job: JobId, group: u32, piece: Piece) -> Call {
+	Call::new("Verification", "request_relay", (job, group, piece))
+}
+
+/// `Verification.say`: say, as a seat of a relay, whether its piece is here.
+pub fn say(relay: RelayId, has: bool) -> Call {
+	Call::new("Verification", "say", (relay, has))
+}
+
+/// `Verification.show_chunk`: open the chunk that is drawn for a seat of a relay.
+pub fn show_chunk(relay: RelayId, opening: &ChunkOpening) -> Call {
+	Call::new("Verification", "show_chunk", (relay, opening))
+}
+
+/// `Verification.ask_seats`: ask these seats of a relay for a chunk each.
+pub fn ask_seats(relay: RelayId, seats: &[u32]) -> Call {
+	Call::new("Verification", "ask_seats", (relay, seats))
+}
+
+/// `Verification.appeal`: doubt the answer of a relay.
+pub fn appeal(relay: RelayId) -> Call {
+	Call::new("Verification", "appeal", relay)
 }
 
 /// `Drilling.propose`: propose a project of `units` units; a deposit is held.

@@ -14,9 +14,9 @@ mod storage;
 
 pub use history::{Happened, Sent};
 pub use refusal::Refusal;
-#[cfg(any(test, feature = "testing"))]
-pub(crate) use storage::rescues_key;
 pub use storage::Said;
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use storage::{leaves_key, rescues_key, Kept};
 
 use super::AccountId32;
 use codec::{Decode, Encode};

@@ -20,10 +20,11 @@ use subxt::rpcs::{
 };
 use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
-	accusation::{Claimed, Target},
+	accusation::{Claimed, LeafContent, Target},
 	audit::{AuditPhase, Rejection},
 	drill::{Mismatch, ProjectState, Template},
 	job::{JobState, Settlement, Terms, WorkResult},
+	views::RescuedView,
 	vrf::VrfSignature,
 	JobId, Text, H256,
 };
@@ -90,6 +91,7 @@ pub fn job(state: JobState) -> JobView {
 		replicas: vec![],
 		audit: None,
 		settlement: Settlement::default(),
+		late: None,
 		record: 0,
 	}
 }
@@ -209,13 +211,18 @@ impl FakeNode {
 
 	/// Lets a trainer of a job have stored these blobs, because somebody asked for something: of each the
 	/// checkpoint of whose state it is the file.
-	pub fn storing_rescues(
-		self,
-		job: JobId,
-		trainer: &AccountId32,
-		blobs: &[(H256, Option<u32>)],
-	) -> Self {
-		self.storing([(crate::court::rescues_key(job, trainer), blobs.encode())])
+	pub fn storing_rescues(self, job: JobId, trainer: &AccountId32, blobs: &[RescuedView]) -> Self {
+		let kept = |of: &RescuedView| {
+			let RescuedView { piece, blob } = *of;
+			crate::court::Kept { piece, root: Some(blob), stored: true, paid: 0 }
+		};
+		let kept: Vec<_> = blobs.iter().map(kept).collect();
+		self.storing([(crate::court::rescues_key(job, trainer), kept.encode())])
+	}
+
+	/// Stores the leaves of a result, which trainers brought because they were asked for.
+	pub fn storing_leaves(self, job: JobId, group: u32, leaves: &[LeafContent]) -> Self {
+		self.storing([(crate::court::leaves_key(job, group), leaves.encode())])
 	}
 
 	/// Puts the node at a different height.

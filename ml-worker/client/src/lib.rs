@@ -42,7 +42,7 @@ pub use transact::{Included, Pending, Transactor, TxError, MORTALITY};
 pub use vrf::VrfKey;
 
 pub use subxt::utils::AccountId32;
-use trainyard_protocol::{audit, drill, views};
+use trainyard_protocol::{audit, drill, relay, views};
 
 /// A job, its parties named by account.
 pub type JobView = views::JobView<AccountId32>;
@@ -56,6 +56,11 @@ pub type GroupView = views::GroupView<AccountId32>;
 pub type MemberView = views::MemberView<AccountId32>;
 /// A segment of somebody's evidence that another seat replays.
 pub type RecheckView = views::RecheckView<AccountId32>;
+/// A settled job whose accepted results can still be challenged.
+pub type LateView = views::LateView<AccountId32>;
+/// A trainer whose result was accepted and can still be challenged.
+pub type LockedView = views::LockedView<AccountId32>;
+pub use trainyard_protocol::views::RescuedView;
 /// A verifier's verdicts on all distinct results of a job.
 pub type Findings = audit::Findings<AccountId32>;
 /// A verifier's verdict on one of them.
@@ -64,6 +69,10 @@ pub type GroupVerdict = audit::GroupVerdict<AccountId32>;
 pub type Rejection = audit::Rejection<AccountId32>;
 /// A trainer.
 pub type TrainerView = views::TrainerView<AccountId32>;
+/// A piece that is asked of a committee because it is too large for the chain.
+pub type RelayView = relay::RelayView<AccountId32>;
+/// A seat of such a committee.
+pub type RelaySeatView = relay::RelaySeatView<AccountId32>;
 /// A trainer's offer.
 pub type ListingView = views::ListingView<AccountId32>;
 /// A blob on chain.

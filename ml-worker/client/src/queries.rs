@@ -2,7 +2,7 @@
 
 use super::{
 	client::Chain, AccountId32, AssignmentView, BlobView, ChainError, JobView, ListingView,
-	ProjectView, TrainerView,
+	ProjectView, RelayView, TrainerView,
 };
 use codec::Decode;
 use std::future::Future;
@@ -112,6 +112,11 @@ impl Chain {
 	/// Returns all verifiers that can be drawn and their bonds.
 	pub async fn verifiers(&self) -> Result<Vec<(AccountId32, Balance)>, ChainError> {
 		self.api("verifiers", (), None).await
+	}
+
+	/// Returns the relays about results of a job that run at block `at`, by number.
+	pub async fn relays_of(&self, job: JobId, at: H256) -> Result<Vec<RelayView>, ChainError> {
+		self.api("relays_of", job, Some(at)).await
 	}
 
 	/// Returns where an account stands as a verifier; `None` without a bond.

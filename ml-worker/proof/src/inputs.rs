@@ -63,8 +63,8 @@ impl InputPaths {
 	}
 
 	/// Returns, for each file of `spec`, its path at the first of these `places` that has it with
-	/// the right content, or at the last place if none has. Reads the files, except those at the
-	/// last place.
+	/// the right content, or at the last place if none has; and the file of the decoded rows that is
+	/// there, or the first. Reads the files, except those at the last place.
 	pub fn first_right(spec: &JobSpec, places: &[Self]) -> Self {
 		let found = Self::of(spec, |which, file| {
 			let mut paths = places.iter().filter_map(|place| place.get(which));
@@ -72,7 +72,8 @@ impl InputPaths {
 			let right = paths.find(|path| check_content(path, which, file).is_ok());
 			right.or(last).map(Path::to_owned).unwrap_or_default()
 		});
-		Self { rows: places.iter().find_map(|place| place.rows.clone()), ..found }
+		let rows = || places.iter().filter_map(|place| place.rows.clone());
+		Self { rows: rows().find(|path| path.is_file()).or(rows().next()), ..found }
 	}
 
 	/// Changes the path of a file that the job has.
@@ -408,13 +409,23 @@ pub fn same_content(
 }
 
 /// Reads the initial model of a job from the file at `path`, and checks that it has the parameters
-/// that the specification names; otherwise as [`read_initial_model`].
+/// that the specification names; otherwise as [`read_initial_model`]. A state of the job with these
+/// parameters is as good: checkpoint 0 of a true result, which can be asked for where the file cannot be
+/// had.
 pub fn initial_model(
 	spec: &CheckedSpec,
 	model: &InitialModel,
 	path: &Path,
 ) -> Result<TensorMap, InputError> {
-	let (parameters, found) = read_initial_model(spec, &model.file, path)?;
+	let (parameters, found) = match read_initial_model(spec, &model.file, path) {
+		Ok(read) => read,
+		Err(error) => {
+			return parameters_of_state(spec, path)
+				.filter(|(_, found)| *found == model.parameters)
+				.map(|(parameters, _)| parameters)
+				.ok_or(error)
+		}
+	};
 	match found == model.parameters {
 		true => Ok(parameters),
 		false => {
@@ -422,6 +433,16 @@ pub fn initial_model(
 			Err(InputError::Parameters { path, found, expected })
 		}
 	}
+}
+
+/// Returns the parameters in a checkpoint file of this job, and their state hash; `None` where the file
+/// at `path` is none.
+fn parameters_of_state(spec: &CheckedSpec, path: &Path) -> Option<(TensorMap, H256)> {
+	let bytes = files::read(path, bundle::max_checkpoint_bytes(spec)).ok()?;
+	let parameters = bundle::parameters(tensors::decode(&bytes).ok()?);
+	let fits = misfit(spec, &parameters).is_none() && not_finite(&parameters).is_none();
+	let found = state_hash(&parameters, NanRule::Refuse).ok().filter(|_| fits)?;
+	Some((parameters, found))
 }
 
 /// Reads an initial model for the model of a job from the `file`, which is at `path`: safetensors,

@@ -10,11 +10,15 @@ use crate::{calls, BlobView, ChainError, Transactor, TxError};
 use futures::{stream, StreamExt};
 use std::{
 	future::Future,
+	ops::Range,
 	sync::atomic::{AtomicBool, Ordering},
 	time::Duration,
 };
 use tracing::{debug, info};
-use trainyard_protocol::{blob::Chunked, H256};
+use trainyard_protocol::{
+	blob::{self, Chunked},
+	H256,
+};
 
 /// Chunks that are under way at once: two blocks take them where blocks have room.
 const WINDOW: usize = 6;
@@ -70,7 +74,17 @@ impl Ledger for Transactor {
 /// are skipped, whoever stored them, so it can be called again after a crash. A blob under this root
 /// that is being removed is removed first.
 pub async fn store(sender: &Transactor, bytes: &[u8]) -> Result<H256, BlobError> {
-	store_on(sender, bytes, PAUSE).await
+	let chunks = blob::chunk_count(bytes.len() as u64).unwrap_or(u32::MAX);
+	store_on(sender, bytes, 0..chunks, PAUSE).await
+}
+
+/// Does what [`store`] does, for some of the chunks.
+pub async fn store_chunks(
+	sender: &Transactor,
+	bytes: &[u8],
+	chunks: Range<u32>,
+) -> Result<H256, BlobError> {
+	store_on(sender, bytes, chunks, PAUSE).await
 }
 
 /// What the next look at the chain asks for.
@@ -83,7 +97,12 @@ enum Step {
 	Upload(Vec<u32>),
 }
 
-async fn store_on<L: Ledger>(ledger: &L, bytes: &[u8], pause: Duration) -> Result<H256, BlobError> {
+async fn store_on<L: Ledger>(
+	ledger: &L,
+	bytes: &[u8],
+	wanted: Range<u32>,
+	pause: Duration,
+) -> Result<H256, BlobError> {
 	if bytes.is_empty() {
 		return Err(BlobError::Empty);
 	}
@@ -93,11 +112,16 @@ async fn store_on<L: Ledger>(ledger: &L, bytes: &[u8], pause: Duration) -> Resul
 	let mut last: Option<(u8, usize)> = None;
 	let mut idle = 0;
 	loop {
-		let step = match ledger.blob(root).await? {
+		let mut there = ledger.blob(root).await?;
+		if let Some(view) = there.as_mut().filter(|view| !view.removing) {
+			view.missing.retain(|chunk| wanted.contains(chunk));
+		}
+		let step = match there {
 			None => Step::Register,
 			Some(view) if view.removing => Step::Remove(view.missing.len()),
 			Some(view) if view.missing.is_empty() => {
-				info!("blob {root:?} is on chain: {} bytes in {chunks} chunks", bytes.len());
+				let stored = wanted.len();
+				info!("blob {root:?} is on chain: {stored} chunks of {chunks}");
 				return Ok(root);
 			}
 			Some(view) => Step::Upload(view.missing),

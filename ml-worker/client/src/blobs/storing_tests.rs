@@ -152,7 +152,7 @@ fn file() -> Vec<u8> {
 
 async fn stored(fake: &Fake) -> Result<H256, BlobError> {
 	let bytes = file();
-	let storing = store_on(fake, &bytes, Duration::from_millis(1));
+	let storing = store_on(fake, &bytes, 0..u32::MAX, Duration::from_millis(1));
 	tokio::time::timeout(Duration::from_secs(20), storing).await.expect("it comes to an end")
 }
 

@@ -9,10 +9,16 @@ use super::{
 use crate::{AccountId32, Chain, ChainError, Head};
 use codec::{Decode, DecodeAll, Encode};
 use sp_crypto_hashing::{blake2_128, twox_128, twox_64};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use subxt::rpcs::client::rpc_params;
 use trainyard_court::game::{self, Entry, Opened, Place, Roots};
-use trainyard_protocol::{job::Balance, JobId, H256};
+use trainyard_protocol::{
+	accusation::LeafContent,
+	job::{Balance, BlockNumber},
+	pieces::Piece,
+	views::RescuedView,
+	JobId, MicroUt, H256,
+};
 
 /// Keys in the answer to one request.
 const KEYS_AT_ONCE: u32 = 256;
@@ -99,6 +105,29 @@ struct Changes {
 	changes: Vec<(String, Option<String>)>,
 }
 
+/// What is stored of a settled job that can still be challenged: when it was settled, the last block in
+/// which a challenge is taken, and who can be accused, each with what is locked of its deposit, and the
+/// work that it was credited and when.
+type Late = (BlockNumber, BlockNumber, Vec<(AccountId32, Balance, Option<(MicroUt, u64)>)>);
+
+/// What the chain keeps of a piece that a trainer stored, with the fields of `KeptBlob` of the pallet.
+#[derive(Clone, Debug, Encode, Decode)]
+pub(crate) struct Kept {
+	/// Which piece.
+	pub piece: Piece,
+	/// The root of its blob; none for leaves.
+	pub root: Option<H256>,
+	/// Whether it is stored, and not announced alone.
+	pub stored: bool,
+	/// Bytes that the trainer is paid for.
+	pub paid: u64,
+}
+
+/// Returns the key under which the leaves of a result are stored.
+pub(crate) fn leaves_key(job: JobId, group: u32) -> Vec<u8> {
+	twox(twox(item_of("Verification", "ShownLeaves"), &job), &group)
+}
+
 /// Returns the key under which the rescues of a trainer are stored.
 pub(crate) fn rescues_key(job: JobId, trainer: &AccountId32) -> Vec<u8> {
 	blake2(twox(item_of("Verification", "Kept"), &job), trainer)
@@ -115,6 +144,19 @@ impl Chain {
 		let params = rpc_params![text_of(key), text_of(at.as_bytes())];
 		let found: Option<String> = self.rpc("state_getStorage", params).await?;
 		found.map(|text| decoded(what, &bytes_of(what, &text)?)).transpose()
+	}
+
+	/// Returns the settled jobs whose accepted results can be challenged at block `head`, the one whose
+	/// time is over first before others.
+	pub async fn late_jobs(&self, head: &Head) -> Result<Vec<JobId>, ChainError> {
+		let prefix = item_of("TaskMarket", "Lates");
+		let all: Vec<(JobId, Late)> =
+			self.court_entries("Lates", &prefix, TWOX_64, head.hash).await?;
+		let open = all.into_iter().filter_map(|(job, (_, until, trainers))| {
+			(head.number <= until && !trainers.is_empty()).then_some((until, job))
+		});
+		let open: BTreeSet<_> = open.collect();
+		Ok(open.into_iter().map(|(_, job)| job).collect())
 	}
 
 	/// Returns all entries at block `at` whose keys begin with `prefix`: the key behind it and its hash
@@ -231,16 +273,30 @@ impl Chain {
 		self.court_entry("Convicted", &key, at).await
 	}
 
-	/// Returns the blobs that a trainer stored because somebody asked for something of its result, by
-	/// their roots: of each the checkpoint of whose state it is the file, if it is one.
+	/// Returns the blobs in which a trainer stored pieces of its result because somebody asked for them.
 	pub async fn stored_rescues(
 		&self,
 		job: JobId,
 		trainer: &AccountId32,
 		at: H256,
-	) -> Result<Vec<(H256, Option<u32>)>, ChainError> {
+	) -> Result<Vec<RescuedView>, ChainError> {
 		let key = rescues_key(job, trainer);
-		Ok(self.court_entry("Kept", &key, at).await?.unwrap_or_default())
+		let kept: Option<Vec<Kept>> = self.court_entry("Kept", &key, at).await?;
+		let kept = kept.unwrap_or_default().into_iter().filter(|kept| kept.stored);
+		let view = |kept: Kept| Some(RescuedView { piece: kept.piece, blob: kept.root? });
+		Ok(kept.filter_map(view).collect())
+	}
+
+	/// Returns the leaves of a result that trainers brought because somebody asked for them, from the
+	/// first on.
+	pub async fn shown_leaves(
+		&self,
+		job: JobId,
+		group: u32,
+		at: H256,
+	) -> Result<Vec<LeafContent>, ChainError> {
+		let key = leaves_key(job, group);
+		Ok(self.court_entry("ShownLeaves", &key, at).await?.unwrap_or_default())
 	}
 
 	/// Returns a block with the ticks that the court has counted until then.
@@ -255,6 +311,7 @@ mod tests {
 	use super::{super::tests::dispute, *};
 	use crate::fake::{self, FakeNode};
 	use trainyard_court::game::Target;
+	use trainyard_protocol::bundle::{Checkpoint, Evaluation};
 
 	fn defendant() -> Defendant {
 		Defendant::Trainer { job: 9, who: AccountId32([2; 32]) }
@@ -336,11 +393,30 @@ mod tests {
 	async fn rescues_are_those_of_one_trainer() {
 		let who = AccountId32([2; 32]);
 		let key = rescues_key(9, &who);
-		let kept = vec![(H256::repeat_byte(3), Some(7u32)), (H256::repeat_byte(4), None)];
-		let chain = empty().storing([(key, kept.encode())]).chain().await;
+		let kept = |piece, root, stored| Kept { piece, root, stored, paid: 5 };
+		let (one, two) = (H256::repeat_byte(3), H256::repeat_byte(4));
+		let stored = vec![
+			kept(Piece::Leaves, None, true),
+			kept(Piece::State(7), Some(one), true),
+			kept(Piece::State(8), Some(two), false),
+		];
+		let chain = empty().storing([(key, stored.encode())]).chain().await;
 		let at = fake::hash(1);
-		assert_eq!(chain.stored_rescues(9, &who, at).await.unwrap(), kept);
+		let view = RescuedView { piece: Piece::State(7), blob: one };
+		assert_eq!(chain.stored_rescues(9, &who, at).await.unwrap(), [view]);
 		assert_eq!(chain.stored_rescues(8, &who, at).await.unwrap(), []);
+	}
+
+	#[tokio::test]
+	async fn leaves_are_those_of_one_result() {
+		let (state, trace) = (H256::zero(), H256::repeat_byte(1));
+		let checkpoint = |step| Checkpoint { step, state, evaluation: Evaluation::NONE, trace };
+		let leaf = |step| LeafContent::Checkpoint(checkpoint(step));
+		let all: Vec<LeafContent> = (0..=600).map(leaf).collect();
+		let chain = empty().storing_leaves(9, 1, &all).chain().await;
+		let at = fake::hash(1);
+		assert_eq!(chain.shown_leaves(9, 1, at).await.unwrap(), all);
+		assert_eq!(chain.shown_leaves(9, 0, at).await.unwrap(), []);
 	}
 
 	#[tokio::test]

@@ -3,7 +3,10 @@
 use primitive_types::H256;
 use serde::{Deserialize, Serialize};
 use trainyard_program::spec::{CheckedSpec, JobSpec};
-use trainyard_protocol::bundle::{self, bundle_root, Diverged, Evaluation};
+use trainyard_protocol::{
+	accusation::LeafContent,
+	bundle::{self, bundle_root, Diverged, Evaluation},
+};
 
 /// Name of the file.
 pub const FILE: &str = "manifest.json";
@@ -151,6 +154,34 @@ impl Manifest {
 			model_root: None,
 			made_by: MadeBy::here(),
 		}
+	}
+
+	/// Returns the manifest of a result whose bundle has these leaves, as somebody writes it who did not
+	/// train; `None` where they are not those of a bundle: a leaf behind that of a divergence.
+	pub fn of_leaves(spec: CheckedSpec, seed: H256, leaves: &[LeafContent]) -> Option<Self> {
+		let mut manifest = Self::new(spec, seed);
+		for leaf in leaves {
+			match *leaf {
+				LeafContent::Checkpoint(end) if manifest.diverged.is_none() => {
+					let bundle::Checkpoint { step, state, evaluation, trace } = end;
+					let (state_hash, validation) = (state, evaluation);
+					manifest.checkpoints.push(Checkpoint { step, state_hash, validation, trace });
+				}
+				LeafContent::Diverged(end) if manifest.diverged.is_none() => {
+					manifest.diverged = Some(end);
+				}
+				LeafContent::Checkpoint(_) | LeafContent::Diverged(_) => return None,
+			}
+		}
+		manifest.bundle_root = manifest.computed_root();
+		Some(manifest)
+	}
+
+	/// Returns what the leaves under the root say.
+	pub fn leaves(&self) -> Vec<LeafContent> {
+		let checkpoints = self.checkpoints.iter().map(Checkpoint::bound);
+		let diverged = self.diverged.map(LeafContent::Diverged);
+		checkpoints.map(LeafContent::Checkpoint).chain(diverged).collect()
 	}
 
 	/// Returns the Merkle root over the checkpoints listed.

@@ -17,7 +17,6 @@
 //! so the manifest never lists a file that is not whole. A bundle may also be partial (a verifier
 //! fetches only what it replays); the manifest shows what is missing.
 
-pub mod archive;
 pub mod files;
 pub mod lock;
 pub mod manifest;
@@ -215,6 +214,13 @@ pub fn input_file(which: InputFile) -> &'static str {
 /// Returns the hash of the state in these bytes of a checkpoint file; none if they hold no state.
 pub fn hash_of_state(bytes: &[u8]) -> Option<H256> {
 	state_hash(&tensors::decode_any_nan(bytes).ok()?, NanRule::Allow).ok()
+}
+
+/// Returns whether the folder of a bundle may hold a file of this name because a result is audited:
+/// manifest, states, and the files that the job reads.
+pub fn audited(name: &str) -> bool {
+	let named = [manifest::FILE, DATASET_FILE, LABELS_FILE, INITIAL_MODEL_FILE];
+	named.contains(&name) || manifest::step_of(name).is_some()
 }
 
 /// Returns the most bytes that a checkpoint file of this job can have.

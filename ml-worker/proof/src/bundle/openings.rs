@@ -22,6 +22,8 @@ use trainyard_engine::content_hash;
 use trainyard_program::{lower, spec::CheckedSpec};
 use trainyard_protocol::{
 	content::{self, OpeningError, CHUNK_BYTES},
+	pieces::Leaf,
+	relay::{self, Chunk, ChunkOpening, TensorChunk},
 	state::{state_hash, TensorDigest},
 };
 
@@ -167,6 +169,30 @@ pub enum OpenError {
 		/// Bytes of all parts.
 		bytes: u64,
 	},
+}
+
+/// Opens the chunk `number` of a state of this job, counted through all its tensors, as a seat of a relay
+/// does: of the checkpoint file at `path`, which `leaf` leads to. `None` where the state has no such chunk.
+///
+/// Hashes the whole state, as [`Opening::of_file`] does.
+pub fn relay_chunk(
+	spec: &CheckedSpec,
+	path: &Path,
+	leaf: Leaf,
+	number: u64,
+) -> Result<Option<ChunkOpening>, OpenError> {
+	let Some(TensorChunk { tensor, chunk }) = relay::tensor_chunk(spec, number) else {
+		return Ok(None);
+	};
+	let Ok(chunk) = u32::try_from(chunk) else { return Ok(None) };
+	let Some(parts) = Parts::new(vec![Part { tensor, chunks: vec![chunk] }]) else {
+		return Ok(None);
+	};
+	let Opening { contents, parts } = Opening::of_file(path, &parts)?;
+	let chunk = parts.into_iter().next().and_then(|Opened { bytes, siblings }| {
+		Some(Chunk { bytes: bytes.try_into().ok()?, siblings: siblings.try_into().ok()? })
+	});
+	Ok(chunk.and_then(|chunk| relay::open(spec, leaf, &contents, tensor, chunk)))
 }
 
 /// Says why an opening does not show parts of a state.

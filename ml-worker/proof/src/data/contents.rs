@@ -1,10 +1,10 @@
-//! Hashes decoded rows, for the root by which a specification names them.
+//! Decoded rows as the four contents under the root by which a specification names them.
 
 use super::{load_until, DataError};
 use std::{path::Path, sync::atomic::AtomicBool};
 use trainyard_engine::Data;
 use trainyard_program::spec::Dataset;
-use trainyard_protocol::rows::Rows;
+use trainyard_protocol::{content, rows::Rows};
 
 /// Hashes the decoded rows of a dataset, and ends soon after `stop` is set, with
 /// [`DataError::Stopped`]. Rows in memory are not copied.
@@ -16,6 +16,24 @@ pub fn rows_of(data: &Data, dataset: &Dataset, stop: &AtomicBool) -> Result<Rows
 	let ([x, y], [x_validation, y_validation]) =
 		(contents(&data.train)?, contents(&data.validation)?);
 	Ok(Rows::of(dataset, [x, y, x_validation, y_validation]))
+}
+
+/// Returns the bytes of the four contents of [`Rows`]: what their hashes are of.
+pub fn contents_of(data: &Data, dataset: &Dataset) -> Result<[Vec<u8>; 4], DataError> {
+	let labels = dataset.labels_per_row() as usize;
+	let bytes = |table: &trainyard_engine::Table| {
+		let (mut inputs, mut of_labels) = (Vec::new(), Vec::new());
+		table
+			.each(labels, |_, x, y| {
+				inputs.extend(content::le_bytes(x));
+				of_labels.extend(y.iter().flat_map(|label| label.to_le_bytes()));
+				Ok::<_, std::io::Error>(())
+			})
+			.map_err(DataError::Scratch)?;
+		Ok::<_, DataError>((inputs, of_labels))
+	};
+	let ((x, y), (x_validation, y_validation)) = (bytes(&data.train)?, bytes(&data.validation)?);
+	Ok([x, y, x_validation, y_validation])
 }
 
 /// Reads the data of a job, as [`load_until`] does, and returns what its specification must name as

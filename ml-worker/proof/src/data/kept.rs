@@ -38,7 +38,7 @@ use trainyard_program::{
 	spec::{Dataset, Normalization},
 	Text,
 };
-use trainyard_protocol::rows::Rows;
+use trainyard_protocol::{content, rows::Rows};
 
 const MARK: &[u8] = b"trainyard/rows/v1\n";
 /// Bytes before the first row.
@@ -174,6 +174,40 @@ impl Decoded {
 		let lost = || DataError::Scratch(io::Error::other("what was written is not what is there"));
 		open(&path, &dataset, stop)?.ok_or_else(lost)
 	}
+}
+
+/// Keeps rows that came by their four contents, in the file at `path`. Returns false, and keeps nothing,
+/// where they are not those that the dataset names. What the inputs were normalised by they do not say:
+/// the file has mean 0 and deviation 1, so nothing but training and replays may read it.
+pub fn put(path: &Path, dataset: &Dataset, contents: [&[u8]; 4]) -> Result<bool, DataError> {
+	if Rows::of(dataset, contents.map(content::hash)).root() != dataset.rows {
+		return Ok(false);
+	}
+	let folder = path.parent().unwrap_or(Path::new("."));
+	let file =
+		tempfile::Builder::new().suffix(PART).tempfile_in(folder).map_err(DataError::Scratch)?;
+	let features = dataset.features as usize;
+	let normalizer = (dataset.normalization != Normalization::None)
+		.then(|| Normalizer { mean: vec![0.0; features], deviation: vec![1.0; features] });
+	{
+		let mut writer = io::BufWriter::new(file.as_file());
+		writer.seek(SeekFrom::Start(HEAD)).map_err(DataError::Scratch)?;
+		let widths = [features, dataset.labels_per_row() as usize].map(|width| width * 4);
+		for [inputs, labels] in [[contents[0], contents[1]], [contents[2], contents[3]]] {
+			for (x, y) in inputs.chunks(widths[0]).zip(labels.chunks(widths[1])) {
+				writer
+					.write_all(x)
+					.and_then(|()| writer.write_all(y))
+					.map_err(DataError::Scratch)?;
+			}
+		}
+		writer.flush().map_err(DataError::Scratch)?;
+	}
+	let rows = Rows::of(dataset, contents.map(content::hash));
+	let decoded = Decoded { file, path: path.to_owned(), dataset: dataset.clone(), rows };
+	let never = AtomicBool::new(false);
+	decoded.seal(normalizer.as_ref(), &never)?;
+	decoded.keep(&never).map(|_| true)
 }
 
 /// Returns the hash of the first `length` bytes of a file, after which it stands then. Fails if it is
@@ -345,6 +379,32 @@ mod tests {
 		assert_eq!(kept.count(), 2);
 		dataset.location = Text::new("http://elsewhere/table").unwrap();
 		assert!(folder.path().join(name(&dataset)).exists(), "wherever the file comes from");
+	}
+
+	/// Rows that a trainer stored on chain are those of the data.
+	#[test]
+	fn rows_that_came_by_their_contents_are_those_that_were_decoded() {
+		let folder = tempfile::tempdir().unwrap();
+		let data = table(folder.path());
+		let mut dataset = job(&data).dataset.clone();
+		for normalization in [Normalization::None, Normalization::Standard] {
+			dataset.normalization = normalization;
+			let plain = data::load(&data, None, &dataset).unwrap();
+			dataset.rows = data::rows_of(&plain, &dataset, &NEVER).unwrap().root();
+			let contents = data::contents_of(&plain, &dataset).unwrap();
+			let path = folder.path().join(name(&dataset));
+			for at in 0..4 {
+				let mut other = contents.clone();
+				other[at][0] ^= 1;
+				assert!(!put(&path, &dataset, other.each_ref().map(Vec::as_slice)).unwrap());
+				assert!(!path.exists());
+			}
+			assert!(put(&path, &dataset, contents.each_ref().map(Vec::as_slice)).unwrap());
+			let opened = open(&path, &dataset, &NEVER).unwrap().unwrap();
+			for (a, b) in [(&opened.train, &plain.train), (&opened.validation, &plain.validation)] {
+				assert_eq!(rows(a, 1), rows(b, 1));
+			}
+		}
 	}
 
 	#[test]

@@ -35,7 +35,7 @@ mod tests;
 mod text;
 mod zip;
 
-pub use contents::{read_rows, rows_of};
+pub use contents::{contents_of, read_rows, rows_of};
 pub use memory::{available as available_memory, MEMORY_VARIABLE};
 
 use primitive_types::H256;

@@ -1,12 +1,16 @@
-//! A trainer that does not do the work: for tests and the demo only, to show that it is
-//! caught. Reached by `--test-only-cheat N`.
+//! Trainers that do not do the work of the job: for tests and the demo only, to show that they are
+//! caught.
 //!
-//! It trains honestly up to the last `N` segments and fabricates their checkpoints: the
-//! parameters go on in the direction in which they last moved, the optimizer's moments stay,
-//! its powers of beta are those of the step. Hashes, root, model and manifest are consistent
-//! with each other, the accuracy hardly changes, adjacent checkpoints are close and each is a
-//! state that an honest run could have; only a replay of a fabricated segment shows that
-//! nothing was computed.
+//! One skips the last segments and fabricates their checkpoints: the parameters go on in the direction
+//! in which they last moved, the optimizer's moments stay, its powers of beta are those of the step.
+//! Hashes, root, model and manifest are consistent with each other, the accuracy hardly changes,
+//! adjacent checkpoints are close and each is a state that an honest run could have; only a replay of a
+//! fabricated segment shows that nothing was computed. Reached by `--test-only-cheat N`. Before the
+//! court it has nothing to say.
+//!
+//! The other delivers a run with half of the learning rate, as if it sold one that it had made before.
+//! Everything in it was computed, so it can defend each claim by those below it, down to the element of
+//! an update in which the court finds another rate. Reached by `--test-only-half-rate`.
 
 use trainyard_engine::TensorMap;
 use trainyard_program::{
@@ -17,16 +21,35 @@ use trainyard_program::{
 
 /// How to cheat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cheat {
-	/// The number of last segments that are fabricated; at least 1, and more than there are means
-	/// all.
-	pub segments: u32,
+pub enum Cheat {
+	/// The last segments are fabricated.
+	Fabricate {
+		/// How many; at least 1, and more than there are means all.
+		segments: u32,
+	},
+	/// Everything is trained with half of the learning rate.
+	HalfRate,
 }
 
 impl Cheat {
-	/// Returns the first fabricated segment of a job of `segments` segments.
-	pub fn first_fabricated(&self, segments: u32) -> u32 {
-		segments.saturating_sub(self.segments.max(1))
+	/// Returns the first fabricated segment of a job of `segments` segments, where there is one.
+	pub fn first_fabricated(&self, segments: u32) -> Option<u32> {
+		match self {
+			Self::Fabricate { segments: last } => Some(segments.saturating_sub((*last).max(1))),
+			Self::HalfRate => None,
+		}
+	}
+
+	/// Returns the specification by which it trains a job, where that is another one.
+	pub fn trained(&self, spec: &CheckedSpec) -> Option<CheckedSpec> {
+		match self {
+			Self::Fabricate { .. } => None,
+			Self::HalfRate => {
+				let mut other = spec.spec().clone();
+				other.training.learning_rate_nano /= 2;
+				other.check().ok()
+			}
+		}
 	}
 }
 
@@ -84,8 +107,19 @@ mod tests {
 
 	#[test]
 	fn the_last_segments_are_fabricated() {
-		assert_eq!(Cheat { segments: 10 }.first_fabricated(30), 20);
-		assert_eq!(Cheat { segments: 0 }.first_fabricated(30), 29);
-		assert_eq!(Cheat { segments: 99 }.first_fabricated(30), 0);
+		let first = |last| Cheat::Fabricate { segments: last }.first_fabricated(30);
+		assert_eq!([10, 0, 99].map(first), [Some(20), Some(29), Some(0)]);
+		assert_eq!(Cheat::HalfRate.first_fabricated(30), None);
+	}
+
+	#[test]
+	fn half_of_the_rate_is_all_that_differs() {
+		let spec = JobSpec::example().check().unwrap();
+		assert_eq!(Cheat::Fabricate { segments: 1 }.trained(&spec), None);
+		let mut other = Cheat::HalfRate.trained(&spec).unwrap().spec().clone();
+		let rate = spec.spec().training.learning_rate_nano;
+		assert_eq!(other.training.learning_rate_nano, rate / 2);
+		other.training.learning_rate_nano = rate;
+		assert_eq!(other, *spec.spec());
 	}
 }

@@ -199,7 +199,9 @@ pub fn run_on<'a>(
 		return Ok(bundle);
 	}
 	let target = device.target().map_err(TrainError::Engine)?;
-	let engine = Engine::on(spec, seed, inputs.data, target).map_err(TrainError::Engine)?;
+	let other = options.cheat.and_then(|cheat| cheat.trained(spec));
+	let trained = other.as_ref().unwrap_or(spec);
+	let engine = Engine::on(trained, seed, inputs.data, target).map_err(TrainError::Engine)?;
 	if let Some(kept) = last.take() {
 		last = resume::evaluations(&engine, &mut bundle, kept)?;
 	}
@@ -319,7 +321,7 @@ impl<'a> Run<'a> {
 	/// Trains all segments that are left, up to where the job stops.
 	fn train_all(&mut self, at: &mut Position) -> Result<(), TrainError> {
 		let (spec, segments) = (self.spec, self.spec.segments());
-		let fabricated_from = self.options.cheat.map(|cheat| cheat.first_fabricated(segments));
+		let fabricated_from = self.options.cheat.and_then(|cheat| cheat.first_fabricated(segments));
 		for segment in 0..segments {
 			let end = spec.checkpoint_step(segment + 1);
 			let Some(end) = end.filter(|end| *end > at.begin) else {

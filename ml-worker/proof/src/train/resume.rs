@@ -2,7 +2,7 @@
 
 use super::TrainError;
 use crate::bundle::{
-	self, archive,
+	self,
 	files::{self, at},
 	lock,
 	manifest::{self, Manifest},
@@ -37,7 +37,7 @@ pub(super) fn check_folder(out: &Path, resume: bool) -> Result<(), TrainError> {
 	for entry in entries {
 		let name = entry.map_err(at("read the folder", out))?.file_name();
 		let name = name.to_string_lossy().into_owned();
-		let known = ours.contains(&name.as_str()) || archive::allowed(&name);
+		let known = ours.contains(&name.as_str()) || bundle::audited(&name);
 		if !known && !name.starts_with(files::TEMPORARY) {
 			return Err(TrainError::Foreign { folder: out.to_owned(), name });
 		}

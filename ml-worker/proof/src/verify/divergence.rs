@@ -238,7 +238,7 @@ mod tests {
 		/// A bundle whose last segments are fabricated.
 		fn trained(&self, name: &str, fabricated: u32) -> (PathBuf, WorkResult) {
 			let out = self.folder.path().join(name);
-			let cheat = (fabricated > 0).then_some(Cheat { segments: fabricated });
+			let cheat = (fabricated > 0).then_some(Cheat::Fabricate { segments: fabricated });
 			let path = self.folder.path().join("table.csv");
 			let bundle = train(&self.spec, &path, &out, false, cheat).unwrap();
 			(out, bundle.result().unwrap())

@@ -11,6 +11,7 @@
 //! - [`self_check`] replays segments of one's own run before it is committed to.
 //! - [`rules`] are the six full-pass rules: evidence, never a decision.
 
+mod answers;
 pub mod charge;
 mod checks;
 pub mod divergence;
@@ -23,6 +24,7 @@ pub mod self_check;
 mod states;
 pub mod stats;
 
+pub use answers::{answers, sizes_of, state_leaf, Prepared};
 pub use charge::Charge;
 pub use divergence::{Contest, Judged, Judgement};
 pub use idle::Standstill;
@@ -47,10 +49,8 @@ use trainyard_engine::EngineError;
 use trainyard_program::spec::{CheckedSpec, JobSpec, SpecError};
 use trainyard_protocol::{
 	accusation::{LeafContent, Peaks},
-	audit::{Leaf, Leaves, Piece, SegmentEvidence, MAX_EVIDENCE},
-	bundle::{bundle_leaves, Checkpoint},
+	audit::{SegmentEvidence, MAX_EVIDENCE},
 	job::WorkResult,
-	merkle,
 };
 
 /// Says why a verifier cannot give a verdict. Every reason is about the verifier or the question,
@@ -198,11 +198,10 @@ pub fn required_checkpoints(trained: u32, segments: &[u32]) -> BTreeSet<u32> {
 	ends.chain([trained]).filter(|index| *index <= trained).collect()
 }
 
-/// Returns the files of a rescue archive for these segments of the result with `trained` segments
-/// whose whole bundle is in `dir`: manifest, [`required_files_of`], the files that the job reads,
-/// and, where one of the segments stands still, the checkpoints that are read to find where that
-/// began.
-pub fn rescue_files(
+/// Returns the files that an audit of these segments reads of the result with `trained` segments whose
+/// whole bundle is in `dir`: manifest, [`required_files_of`], the files that the job reads, and, where
+/// one of the segments stands still, the checkpoints that are read to find where that began.
+pub fn files_read(
 	dir: &Path,
 	spec: &CheckedSpec,
 	trained: u32,
@@ -221,53 +220,6 @@ pub fn rescue_files(
 	files.push(manifest::FILE.to_owned());
 	files.extend(spec.files().map(|(which, _)| bundle::input_file(which).to_owned()));
 	Ok(files)
-}
-
-/// Returns the files of these pieces of the result with `trained` segments whose whole bundle is in
-/// `dir`, of which `segments` are drawn.
-pub fn piece_files(
-	dir: &Path,
-	spec: &CheckedSpec,
-	trained: u32,
-	segments: &[u32],
-	pieces: &[Piece],
-) -> Result<Vec<String>, VerifyError> {
-	let (mut checkpoints, mut files) = (BTreeSet::new(), Vec::new());
-	for piece in pieces {
-		match piece {
-			Piece::Manifest => files.push(manifest::FILE.to_owned()),
-			Piece::Files => {
-				files.extend(spec.files().map(|(which, _)| bundle::input_file(which).to_owned()));
-			}
-			Piece::State(index) => {
-				checkpoints.extend(Some(*index).filter(|index| *index <= trained));
-			}
-			// Where training diverged nothing is searched: what has no end is drawn of no other result.
-			Piece::Searched if segments.iter().any(|segment| *segment >= trained) => {}
-			Piece::Searched => {
-				checkpoints.extend(idle::searched(dir, spec, &segments.iter().copied().collect())?);
-			}
-		}
-	}
-	files.extend(idle::files(spec, &checkpoints));
-	Ok(files)
-}
-
-/// Returns the leaves of the states among these pieces, by the manifest of the bundle in `dir`.
-pub fn piece_leaves(dir: &Path, pieces: &[Piece]) -> Result<Leaves, VerifyError> {
-	let bundle = Bundle::open(dir)?;
-	let all: Vec<Checkpoint> = bundle.manifest().checkpoints.iter().map(|c| c.bound()).collect();
-	let hashes = bundle_leaves(all.iter().copied(), bundle.manifest().diverged);
-	let leaf = |index: u32| {
-		let checkpoint = *all.get(index as usize)?;
-		let path = merkle::proof(&hashes, index as usize)?.try_into().ok()?;
-		Some(Leaf { index, checkpoint, path })
-	};
-	let states = pieces.iter().filter_map(|piece| match piece {
-		Piece::State(index) => leaf(*index),
-		Piece::Manifest | Piece::Files | Piece::Searched => None,
-	});
-	Ok(Leaves::truncate_from(states.collect()))
 }
 
 /// Returns the paths from the leaves at the ends of these segments to the root of the bundle in `dir`,

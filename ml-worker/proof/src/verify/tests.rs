@@ -1,3 +1,4 @@
+mod answers;
 mod attacks;
 mod diverged;
 mod traces;
@@ -19,6 +20,7 @@ use trainyard_protocol::{
 	accusation::{Claimed, End, Target},
 	blob::Chunked,
 	bundle::Evaluation,
+	merkle,
 	trace::{seal, step_leaf},
 };
 
@@ -160,7 +162,7 @@ fn an_honest_run_is_accepted_at_every_segment() {
 
 #[test]
 fn a_cheat_is_caught_wherever_it_fabricated_and_nowhere_else() {
-	let t = trained(Some(Cheat { segments: 3 }));
+	let t = trained(Some(Cheat::Fabricate { segments: 3 }));
 	assert!(matches!(t.audit(&[0, 1, 2]), Verdict::Replayed(_)));
 	for segment in 3..6 {
 		assert_eq!(t.charged(t.result, &[segment]), Target::Segment(segment));
@@ -168,7 +170,7 @@ fn a_cheat_is_caught_wherever_it_fabricated_and_nowhere_else() {
 	// Every verifier names the first fabricated segment among those drawn.
 	assert_eq!(t.charged(t.result, &[5, 1, 4]), Target::Segment(4));
 	assert_eq!(t.audit(&[1, 4, 5]), t.audit(&[5, 4, 1]));
-	let all = trained(Some(Cheat { segments: 99 }));
+	let all = trained(Some(Cheat::Fabricate { segments: 99 }));
 	assert_eq!(all.charged(all.result, &[0]), Target::Segment(0));
 }
 
@@ -370,13 +372,10 @@ fn a_run_that_stopped_early_is_accepted_at_every_segment() {
 	assert_eq!((full.result, full.report.segments.len()), (t.result, 3));
 	let rules = full.report.rules.unwrap();
 	assert_eq!((rules.rules.len(), rules.validation.len(), rules.wrong_metrics), (6, 4, 0));
-	let cheat = trained_as(stopping, Some(Cheat { segments: 5 }));
+	let cheat = trained_as(stopping, Some(Cheat::Fabricate { segments: 5 }));
 	assert_eq!(cheat.charged(cheat.result, &[1]), Target::Segment(1));
 
-	let files = rescue_files(&t.out, &t.spec, 3, &[1]).unwrap();
-	let archive = bundle::archive::pack(&t.out, &files).unwrap();
-	let to = tempfile::tempdir().unwrap();
-	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
+	let to = copied(&t.out, &files_read(&t.out, &t.spec, 3, &[1]).unwrap());
 	let never = AtomicBool::new(false);
 	let verdict =
 		audit(to.path(), &t.spec, SEED, t.inputs.clone(), t.result, &[1], &never).unwrap();
@@ -486,17 +485,24 @@ fn a_partial_bundle_is_enough() {
 }
 
 #[test]
-fn a_rescue_archive_is_enough() {
+fn the_files_that_an_audit_reads_are_enough() {
 	let t = trained(None);
-	let files = rescue_files(&t.out, &t.spec, 6, &[2]).unwrap();
-	let archive = bundle::archive::pack(&t.out, &files).unwrap();
-	let to = tempfile::tempdir().unwrap();
-	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
+	let to = copied(&t.out, &files_read(&t.out, &t.spec, 6, &[2]).unwrap());
 	let inputs = Inputs::load(&t.spec, &InputPaths::in_bundle(to.path(), &t.spec)).unwrap();
 	let never = AtomicBool::new(false);
 	let verdict = audit(to.path(), &t.spec, SEED, inputs, t.result, &[2], &never).unwrap().0;
 	assert_eq!(verdict, t.audit(&[2]));
 	assert!(matches!(verdict, Verdict::Replayed(_)));
+}
+
+/// A folder with copies of these files of a bundle.
+fn copied(from: &Path, files: &[String]) -> tempfile::TempDir {
+	let to = tempfile::tempdir().unwrap();
+	std::fs::create_dir(to.path().join(bundle::CHECKPOINTS)).unwrap();
+	for file in files {
+		std::fs::copy(from.join(file), to.path().join(file)).unwrap();
+	}
+	to
 }
 
 /// A fine-tuning, by the same training, of the model of [`trained`].
@@ -558,13 +564,18 @@ fn a_fine_tuned_bundle_is_checked_by_itself() {
 		assert_eq!(rule.detail == "not applicable: fine-tuned", !applies, "{rule:?}");
 	}
 
-	// A rescue archive holds the model too.
-	let files = rescue_files(&t.out, &t.spec, 6, &[2]).unwrap();
-	let archive = bundle::archive::pack(&t.out, &files).unwrap();
-	assert!(archive.len() as u64 <= trainyard_protocol::blob::rescue_bytes(&t.spec, 1));
-	let to = tempfile::tempdir().unwrap();
-	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
+	// The model is among what an audit reads.
+	let to = copied(&t.out, &files_read(&t.out, &t.spec, 6, &[2]).unwrap());
 	let inputs = Inputs::load(&t.spec, &InputPaths::in_bundle(to.path(), &t.spec)).unwrap();
+	// Where it cannot be had, the first state has its parameters.
+	let state = to.path().join(checkpoint_file(0));
+	std::fs::copy(t.out.join(checkpoint_file(0)), &state).unwrap();
+	let paths = InputPaths::in_bundle(to.path(), &t.spec);
+	let from_state = InputPaths { initial_model: Some(state.clone()), ..paths.clone() };
+	let again = Inputs::load(&t.spec, &from_state).unwrap();
+	assert_eq!(again.initial_model(), inputs.initial_model());
+	std::fs::copy(t.out.join(checkpoint_file(20)), &state).unwrap();
+	assert!(Inputs::load(&t.spec, &from_state).is_err(), "another state");
 	let never = AtomicBool::new(false);
 	let verdict = audit(to.path(), &t.spec, SEED, inputs, t.result, &[2], &never).unwrap().0;
 	assert_eq!(verdict, t.audit(&[2]));

@@ -64,7 +64,7 @@ impl Train {
 			}
 			None => H256::zero(),
 		};
-		let cheat = self.test_only_cheat.map(|segments| Cheat { segments });
+		let cheat = self.test_only_cheat.map(|segments| Cheat::Fabricate { segments });
 		if cheat.is_some() {
 			eprintln!("this run CHEATS (--test-only-cheat): its bundle is not the job's");
 		}

@@ -4,8 +4,9 @@ use trainyard_client::{AuditView, GroupVerdict, Rejection};
 use trainyard_program::spec::JobSpec;
 use trainyard_proof::verify::charge;
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision, Piece, Replayed},
+	audit::{AuditPhase, Decision, Replayed},
 	job::{Ending, Fate, JobState, Reveal},
+	pieces::Piece,
 };
 
 /// Names a job's state, or how it ended.
@@ -40,6 +41,9 @@ pub fn fate(fate: &Fate) -> &'static str {
 		Fate::Diverged => {
 			"accepted without power: the training diverged, and what was trained is paid"
 		}
+		Fate::Revoked => {
+			"convicted after it was accepted and paid: a fifth of the deposit and its power are lost"
+		}
 	}
 }
 
@@ -70,10 +74,10 @@ pub fn decision(decision: &Decision) -> &'static str {
 /// Names pieces of a result.
 pub fn pieces(pieces: &[Piece]) -> String {
 	let name = |piece: &Piece| match piece {
-		Piece::Manifest => "the manifest".to_owned(),
-		Piece::Files => "the job's files".to_owned(),
+		Piece::Leaves => "the list of checkpoints".to_owned(),
+		Piece::Rows { from, to } => format!("rows {from} to {to} of the data"),
 		Piece::State(index) => format!("checkpoint {index}"),
-		Piece::Searched => "the checkpoints where a standstill began".to_owned(),
+		Piece::Tensor { checkpoint, index } => format!("tensor {index} of checkpoint {checkpoint}"),
 	};
 	pieces.iter().map(name).collect::<Vec<_>>().join(", ")
 }

@@ -89,8 +89,8 @@ pub struct Plan {
 	pub involved: bool,
 	/// Whether there will never be anything to do again.
 	pub finished: bool,
-	/// Whether its folder is of no use any more: the job ended, and the time in which its
-	/// bundle was still served is over.
+	/// Whether its folder is of no use any more: the job ended, its result can be challenged no more, and
+	/// the time in which its bundle was still served is over.
 	pub discard: bool,
 }
 
@@ -263,7 +263,10 @@ fn ended(
 		return Plan { finished: true, ..Plan::default() };
 	};
 	let since = record.ended.unwrap_or(standing.best);
-	if standing.best > since.saturating_add(limits.grace) && !known.disputed {
+	// What a defence needs stays until nobody can accuse any more.
+	let mut late = job.late.iter().flat_map(|late| &late.trainers);
+	let is_late = late.any(|locked| locked.trainer == *me);
+	if standing.best > since.saturating_add(limits.grace) && !known.disputed && !is_late {
 		return Plan { finished: true, discard: true, ..Plan::default() };
 	}
 	let revealed = mine.reveal.is_some();

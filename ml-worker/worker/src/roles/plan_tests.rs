@@ -3,12 +3,14 @@
 use super::*;
 use crate::roles::store::{Committed, Salt};
 use std::time::Duration;
-use trainyard_client::{fake, AuditView, GroupView};
+use trainyard_client::{fake, AuditView, GroupView, LateView, LockedView};
 use trainyard_program::spec::{JobSpec, Model};
 use trainyard_protocol::{
-	audit::{Decision, Piece},
+	audit::Decision,
 	blob,
 	job::{Ending, Reveal, Settlement, Terms},
+	pieces::Piece,
+	views::RescuedView,
 	Text, H256,
 };
 
@@ -82,6 +84,7 @@ fn job(state: JobState) -> JobView {
 		replicas: vec![],
 		audit: None,
 		settlement: Settlement::default(),
+		late: None,
 		record: 0,
 	}
 }
@@ -183,7 +186,7 @@ fn auditing(phase: AuditPhase, groups: Vec<GroupView>) -> JobView {
 }
 
 fn group(result: WorkResult) -> GroupView {
-	GroupView { asked: vec![Piece::Manifest], ..fake::group(result) }
+	GroupView { asked: vec![Piece::Leaves], ..fake::group(result) }
 }
 
 #[test]
@@ -428,7 +431,7 @@ fn a_rescue_is_made_once_for_the_own_group_in_its_window() {
 	let open = AuditPhase::Rescue { until: 105 };
 	let foreign = WorkResult { bundle_root: H256::repeat_byte(5), ..result() };
 	let decided = GroupView { decision: Some(Decision::Accepted), ..group(result()) };
-	let stored = vec![H256::zero()];
+	let stored = vec![RescuedView { piece: Piece::State(1), blob: H256::zero() }];
 	let rescued =
 		GroupView { asked: vec![], stored: vec![], rescued: stored.clone(), ..group(result()) };
 	let again = GroupView { rescued: stored, ..group(result()) };
@@ -510,6 +513,21 @@ fn ended_jobs_are_served_for_a_while() {
 	let never_mine = job(JobState::Ended(Ending::NoApplicants));
 	let plan = planned(&never_mine, None, true);
 	assert!(plan.finished && !plan.discard);
+}
+
+#[test]
+fn what_a_defence_needs_stays_while_somebody_can_accuse() {
+	let ended = with(JobState::Ended(Ending::Settled), mine(true, true));
+	let record = JobRecord { ended: Some(1), ..committed() };
+	let late = |trainer| {
+		let trainers = vec![LockedView { trainer, locked: 5 }];
+		Some(LateView { until: 9_999, open: false, trainers })
+	};
+	for (late, stays) in [(late(me()), true), (late(other()), false), (None, false)] {
+		let job = JobView { late, ..ended.clone() };
+		let plan = planned(&job, Some(&record), true);
+		assert_eq!((plan.serve_bundle, plan.serve_data, plan.discard), (stays, stays, !stays));
+	}
 }
 
 #[test]

@@ -159,12 +159,16 @@ pub struct JobRecord {
 	pub committed: Option<Committed>,
 	/// Height at which the job was first seen ended.
 	pub ended: Option<BlockNumber>,
+	/// Whether its result was seen convicted after that.
+	#[serde(default)]
+	pub revoked: bool,
 }
 
 impl JobRecord {
 	/// Makes the record of a job that was just given to this trainer.
 	pub fn new(job: JobId, seed: H256, data: H256) -> Self {
-		Self { job, seed, data, result: None, seconds: 0.0, committed: None, ended: None }
+		let (result, committed, ended, revoked) = Default::default();
+		Self { job, seed, data, result, seconds: 0.0, committed, ended, revoked }
 	}
 }
 

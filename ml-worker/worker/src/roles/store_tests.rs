@@ -92,12 +92,12 @@ fn findings_survive_with_their_evidence() {
 
 #[test]
 fn what_was_asked_for_is_known_until_it_is_here() {
-	use trainyard_protocol::audit::Piece;
+	use trainyard_protocol::pieces::Piece;
 	let dir = tempfile::tempdir().unwrap();
 	let home = Home::open(dir.path(), &H256::zero()).unwrap();
 	let folder = home.audit_folder(1, 0, &"audited");
-	let pieces = vec![Piece::Manifest, Piece::State(3), Piece::Searched];
-	let record = AskedRecord { pieces, more: vec![Piece::Searched], sent: true };
+	let pieces = vec![Piece::Leaves, Piece::State(3)];
+	let record = AskedRecord { pieces, more: vec![Piece::State(3)], sent: true };
 	home.save_asked(&folder, 1, &record).unwrap();
 	assert_eq!(home.load_asked(&folder, 0).unwrap(), None);
 	assert_eq!(home.load_asked(&folder, 1).unwrap(), Some(record));

@@ -10,9 +10,14 @@ use crate::{
 	testing::{changed, job, stopping, table, train, tuned, SEED},
 	train::{Cheat, TrainError},
 };
-use trainyard_court::game::{Claimed, Outcome, Target};
+use trainyard_court::game::{Claimed, Outcome, Piece, Target};
 use trainyard_engine::{raw_bytes, TableWriter};
-use trainyard_program::spec::{CheckedSpec, Loss, Model, Optimizer};
+use trainyard_program::{
+	lower,
+	ops::OpKind,
+	parts::PartList,
+	spec::{CheckedSpec, Loss, Model, Optimizer},
+};
 use trainyard_protocol::content;
 
 /// Returns the bytes of what somebody trains on, as they are hashed.
@@ -129,7 +134,7 @@ fn who_fabricated_a_segment_loses_as_defender_and_as_accuser() {
 		Recorder::of_bundle(&out, inputs.clone(), Options::default()).unwrap()
 	};
 	let honest = made("honest", None);
-	let cheat = made("cheat", Some(Cheat { segments: 1 }));
+	let cheat = made("cheat", Some(Cheat::Fabricate { segments: 1 }));
 	let case = honest.case();
 	let target = Target::Segment(5);
 	let [true_end, false_end] =
@@ -236,4 +241,46 @@ fn every_error_is_named() {
 		matches!(error, RecordError::OtherThanClaimed { checkpoint: 0, what: "the state" }),
 		"{error}"
 	);
+}
+
+/// A trainer that trained with half of the learning rate, and says so at each place, comes to an update
+/// that the court computes otherwise.
+#[test]
+fn who_trained_with_another_rate_is_convicted_by_an_update() {
+	let folder = tempfile::tempdir().unwrap();
+	let path = table(folder.path());
+	let spec = job(&path);
+	let inputs = Inputs::load(&spec, &InputPaths::data(&path)).unwrap();
+	let [honest, cheat] =
+		[("honest", None), ("cheat", Some(Cheat::HalfRate))].map(|(name, how)| {
+			let out = folder.path().join(name);
+			train(&spec, &path, &out, false, how).unwrap();
+			let claims = Claims::of(Bundle::open(&out).unwrap().manifest());
+			let trained = how.and_then(|how| how.trained(&spec)).unwrap_or(spec.clone());
+			let case = Case { spec: trained, seed: SEED };
+			Recorder::new(case, claims, &out, inputs.clone(), Options::default()).unwrap()
+		});
+	for segment in [0, 5] {
+		honest.check(segment).unwrap();
+		cheat.check(segment).unwrap();
+		let ends = [&honest, &cheat]
+			.map(|party| End::of(&Party::claims(party).checkpoints[segment as usize + 1]));
+		assert_ne!(ends[0], ends[1]);
+	}
+	let (case, target) = (honest.case(), Target::Segment(0));
+	// Both begin with the same state, so the honest one accuses it of the first segment.
+	let claimed = Claimed::End(honest.end(0).unwrap());
+	let accused = play(case, &cheat, &honest, target, claimed);
+	assert_eq!(accused.outcome, Outcome::Convicted);
+	let Some(Piece::Stretch { at: Moment::Step { segment: 0, step: 0 }, stretch, .. }) =
+		accused.piece
+	else {
+		panic!("{:?}", accused.piece)
+	};
+	let lowered = lower::training_step(&spec);
+	let parts = PartList::of(&lowered).unwrap();
+	let part = &parts.parts[stretch.result as usize];
+	assert!(matches!(lowered.ops[part.op as usize].kind, OpKind::AdamStep { .. }), "{part:?}");
+	let claimed = Claimed::End(cheat.end(0).unwrap());
+	assert_eq!(play(case, &honest, &cheat, target, claimed).outcome, Outcome::Acquitted);
 }

@@ -215,19 +215,16 @@ fn where_a_standstill_began_is_read_from_what_is_fetched() {
 	let most = trainyard_protocol::blob::searched_states(6) as usize;
 	assert!(!fetched.is_empty() && fetched.len() <= most, "{fetched:?}");
 
-	let files = rescue_files(&t.out, &t.spec, 6, &[5]).unwrap();
+	let files = files_read(&t.out, &t.spec, 6, &[5]).unwrap();
 	assert!(fetched.iter().all(|file| files.contains(file)), "{files:?}");
-	let archive = bundle::archive::pack(&t.out, &files).unwrap();
-	assert!(archive.len() as u64 <= trainyard_protocol::blob::rescue_bytes(&t.spec, 1));
-	let to = tempfile::tempdir().unwrap();
-	bundle::archive::unpack(&archive, to.path(), archive.len() as u64).unwrap();
+	let to = copied(&t.out, &files);
 	let (inputs, drawn) = (t.inputs.clone(), &[5]);
 	let rescued =
 		super::audit(to.path(), &t.spec, SEED, inputs, t.result, drawn, &never).unwrap().0;
 	assert_eq!(rescued, verdict);
-	// Of a run that does not stand still nothing more is stored.
+	// Of a run that does not stand still nothing more is read.
 	let plain = trained(None);
-	let files = rescue_files(&plain.out, &plain.spec, 6, &[5]).unwrap();
+	let files = files_read(&plain.out, &plain.spec, 6, &[5]).unwrap();
 	assert_eq!(files.len(), required_files(&plain.manifest(), &[5]).len() + 2);
 }
 

@@ -4,8 +4,9 @@ use super::*;
 use crate::train::TrainError;
 use trainyard_program::spec::{Loss, Model, Optimizer};
 use trainyard_protocol::{
-	audit::{exist, leaves_fit, Ended, Piece},
+	audit::Ended,
 	bundle::Diverged,
+	pieces::{Answer, Piece},
 };
 
 /// What somebody says of a divergence who did not find one.
@@ -76,14 +77,18 @@ fn a_run_that_diverged_is_true_and_its_last_segment_is_replayed() {
 	// What was trained is asked for: no file of a segment that has no end.
 	let files = required_files_of(&t.spec, last, &[last]);
 	assert_eq!(files, [checkpoint_file(step)]);
-	assert!(rescue_files(&t.out, &t.spec, last, &[0, last]).is_ok());
+	assert!(files_read(&t.out, &t.spec, last, &[0, last]).is_ok());
 	// Its trainer can store whatever a seat asks for, or every such result would be lost.
-	let pieces = [Piece::Manifest, Piece::Files, Piece::State(0), Piece::State(last)];
-	assert!(exist(&pieces, &t.result) && !exist(&[Piece::Searched], &t.result));
-	assert!(leaves_fit(&piece_leaves(&t.out, &pieces).unwrap(), &pieces, &t.result));
-	let pieces = [&pieces[..], &[Piece::Searched]].concat();
-	let files = piece_files(&t.out, &t.spec, last, &[0, last], &pieces).unwrap();
-	assert_eq!(files.len(), 4, "nothing is searched: {files:?}");
+	let pieces = [Piece::Leaves, Piece::State(0), Piece::State(last), Piece::State(last + 1)];
+	let found = answers(&t.out, &t.spec, &pieces, || panic!("no rows")).unwrap();
+	assert_eq!(found.len(), 3, "the segment in which it diverged has no end");
+	for Prepared { answer, .. } in found {
+		match answer {
+			Answer::Leaves(part) => assert!(part.fits(&t.result)),
+			Answer::State { leaf, .. } => assert!(leaf.fits(&t.result)),
+			other => panic!("{other:?}"),
+		}
+	}
 }
 
 /// A trainer that saves the rest of the work, or makes up a state, and says that it diverged.

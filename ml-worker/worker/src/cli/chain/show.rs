@@ -12,7 +12,7 @@ use std::{path::PathBuf, process::ExitCode};
 use trainyard_client::{
 	amount, blobs,
 	keys::{self, parse_account},
-	AccountId32, JobView, RecheckView,
+	AccountId32, JobView, LockedView, RecheckView,
 };
 use trainyard_proof::bundle::files;
 use trainyard_protocol::{
@@ -206,6 +206,16 @@ fn job_in_full(job: &JobView) -> String {
 	let mut out = submit::summary(job);
 	if !matches!(job.state, JobState::Ended(_)) {
 		out.push_str(&format!("\nthis state ends at block {} at the latest\n", job.deadline));
+	}
+	if let Some(late) = &job.late {
+		let taken = match late.open {
+			true => format!("can be challenged until block {}", late.until),
+			false => "is challenged, and no further challenge is taken".into(),
+		};
+		out.push_str(&format!("\nwhat was accepted {taken}; until then there are locked:\n"));
+		for LockedView { trainer, locked } in &late.trainers {
+			out.push_str(&format!("  {} of {trainer}\n", amount::format(*locked)));
+		}
 	}
 	if !job.applicants.is_empty() {
 		let names: Vec<String> = job.applicants.iter().map(ToString::to_string).collect();

@@ -6,11 +6,14 @@ use crate::roles::{
 };
 use std::{collections::BTreeSet, path::Path};
 use tokio::task::JoinError;
-use trainyard_client::{blobs::BlobError, JobView};
-use trainyard_proof::bundle::{
-	archive::ArchiveError,
-	manifest::{self, Manifest},
-	Bundle,
+use trainyard_client::{blobs::BlobError, ChainError, JobView, RelayView};
+use trainyard_proof::{
+	bundle::{
+		files::FileError,
+		manifest::{self, Manifest},
+		Bundle,
+	},
+	data::DataError,
 };
 use trainyard_protocol::{job::WorkResult, H256};
 
@@ -51,9 +54,18 @@ pub enum SourceError {
 	/// The rescue cannot be read from the chain.
 	#[error("the rescue")]
 	Rescue(#[source] BlobError),
-	/// The rescue cannot be unpacked.
-	#[error("the rescue")]
-	Archive(#[source] ArchiveError),
+	/// What the chain keeps cannot be read.
+	#[error("the chain")]
+	Chain(#[from] ChainError),
+	/// What was stored is not what it should be.
+	#[error("{0}")]
+	Garbage(String),
+	/// A file cannot be read or written.
+	#[error(transparent)]
+	File(#[from] FileError),
+	/// Rows that were stored cannot be kept.
+	#[error(transparent)]
+	Rows(#[from] DataError),
 	/// The files that the job reads are not here, or hold something else.
 	#[error("data: {0}")]
 	Data(String),
@@ -76,6 +88,21 @@ pub fn servers(job: &JobView, result: &WorkResult) -> Vec<String> {
 		.filter_map(|replica| replica.reveal.as_ref())
 		.filter(|reveal| reveal.result() == *result)
 		.filter_map(|reveal| fetch::server(&reveal.location.to_string_lossy()))
+		.collect();
+	urls.into_iter().collect()
+}
+
+/// Returns the base URLs of those seats of these relays that showed that they have a state of this result
+/// which is too large for the chain.
+pub fn relayed(job: &JobView, result: &WorkResult, relays: &[RelayView]) -> Vec<String> {
+	let groups = job.audit.as_ref().map(|audit| &audit.groups[..]).unwrap_or_default();
+	let is_of_result = |relay: &&RelayView| {
+		groups.get(relay.group as usize).is_some_and(|group| group.result == *result)
+	};
+	let seats = relays.iter().filter(is_of_result).flat_map(|relay| &relay.seats);
+	let urls: BTreeSet<String> = seats
+		.filter(|seat| seat.shown && !seat.lost)
+		.filter_map(|seat| fetch::server(&seat.location.as_ref()?.to_string_lossy()))
 		.collect();
 	urls.into_iter().collect()
 }

@@ -32,7 +32,9 @@ impl Courtroom for Arc<Transactor> {
 	}
 
 	async fn send(&self, id: DisputeId, it: &Move) -> Result<(), TxError> {
-		self.run(&it.call(id)).await.map(|_| ())
+		// On another fork a dispute of another job may have this number, and stand at such a place.
+		let head = self.chain().head().await?;
+		self.run(&it.call(id).on(head)).await.map(|_| ())
 	}
 
 	fn genesis(&self) -> H256 {

@@ -25,7 +25,7 @@ use std::{
 };
 use trainyard_client::{
 	court::{Defendant, Dispute, DisputeId},
-	AccountId32, JobView,
+	AccountId32, AuditView, JobView,
 };
 use trainyard_program::work::Parts;
 use trainyard_proof::bundle::files;
@@ -129,7 +129,7 @@ impl<C: Courtroom + 'static> Driver<C> {
 	}
 
 	/// Looks at the court once, and starts what is due in `tasks`, each under its `key`. `jobs` are all
-	/// that have not ended; `files` are those from which this account computes its side of a dispute, if
+	/// that have not ended, and those of the others about which there is something to do; `files` are those from which this account computes its side of a dispute, if
 	/// it has them.
 	pub async fn look<K: Clone + Eq + Hash + Send + 'static>(
 		&mut self,
@@ -245,10 +245,12 @@ fn court_of(job: &JobView) -> Option<Court> {
 	Some(Court { seed: job.seed?, open: is_open(job), deposit })
 }
 
-/// Returns whether results of a job stand, so that they can be challenged.
+/// Returns whether results of a job can be challenged: they stand, or were accepted so short a time ago
+/// that late proof is taken.
 pub fn is_open(job: &JobView) -> bool {
-	let audit = job.audit.as_ref();
-	audit.is_some_and(|audit| matches!(audit.phase, AuditPhase::Standing { .. }))
+	let stands = |audit: &AuditView| matches!(audit.phase, AuditPhase::Standing { .. });
+	let is_late = job.late.as_ref().is_some_and(|late| late.open);
+	is_late || job.audit.as_ref().is_some_and(stands)
 }
 
 /// Returns what is kept in the folder of disputes, each with its job.

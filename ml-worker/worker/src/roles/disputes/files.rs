@@ -18,6 +18,7 @@ use std::{
 	},
 };
 use trainyard_client::court::Defendant;
+use trainyard_program::spec::CheckedSpec;
 use trainyard_proof::{
 	bundle::Bundle,
 	court::{Claims, Options, Recorder},
@@ -42,12 +43,21 @@ pub struct Files {
 	pub inputs: InputPaths,
 	/// The blob that the defendant stored for a state, where the dispute is about that.
 	pub blob: Option<PathBuf>,
+	/// The specification by which the result was trained, where that is not the job's: that of a
+	/// [`Cheat`](trainyard_proof::train::Cheat), which defends what it computed.
+	pub trained: Option<CheckedSpec>,
 }
 
 impl Files {
 	/// Returns those of a bundle, or of what was fetched of one.
 	pub fn of_bundle(folder: &Path, inputs: InputPaths) -> Self {
-		Self { result: folder.to_owned(), states: folder.to_owned(), inputs, blob: None }
+		Self {
+			result: folder.to_owned(),
+			states: folder.to_owned(),
+			inputs,
+			blob: None,
+			trained: None,
+		}
 	}
 
 	/// Opens a recorder for a result. Fails where its manifest is not here, is of another result, or a
@@ -62,7 +72,10 @@ impl Files {
 		}
 		let claims = Claims::of(bundle.manifest());
 		let inputs = Inputs::load_until(&subject.case.spec, &self.inputs, &options.stop)?;
-		let case = subject.case.clone();
+		let mut case = subject.case.clone();
+		if let Some(trained) = &self.trained {
+			case.spec = trained.clone();
+		}
 		let recorder = Recorder::new(case, claims, &self.states, inputs, options)?;
 		Ok(match &self.blob {
 			Some(blob) => recorder.with_blob(blob),

@@ -9,7 +9,11 @@ use trainyard_client::{
 use trainyard_court::game::{player::Record, Claimed, Leaf, LeafContent, Target};
 use trainyard_proof::court::{Claims, RecordError, Recorder};
 use trainyard_protocol::{
-	accusation::Peaks, blob::Chunked, bundle::bundle_leaves, job::WorkResult, merkle,
+	accusation::Peaks,
+	blob::Chunked,
+	bundle::bundle_leaves,
+	job::{JobState, WorkResult},
+	merkle,
 };
 
 /// A result in the clear.
@@ -60,7 +64,8 @@ pub fn parting(own: Shown<'_>, theirs: Shown<'_>) -> Option<Target> {
 	(own.result.model_root != theirs.result.model_root).then_some(Target::Model)
 }
 
-/// Returns the trainers of a job that delivered a result, but for those whom the court convicted.
+/// Returns the trainers of a job that delivered a result and can be accused: not those whom the court
+/// convicted, and of a job that was settled those of whom something is still locked.
 pub fn accusable<'a>(
 	job: &'a JobView,
 	result: &'a WorkResult,
@@ -71,7 +76,12 @@ pub fn accusable<'a>(
 		.replicas
 		.iter()
 		.filter(|replica| replica.reveal.as_ref().is_some_and(|reveal| reveal.result() == *result));
-	delivered.map(|replica| replica.trainer).filter(move |who| !convicted.contains(who))
+	let has_ended = matches!(job.state, JobState::Ended(_));
+	let late = job.late.iter().flat_map(|late| &late.trainers);
+	let late: BTreeSet<_> = late.map(|locked| locked.trainer).collect();
+	let is_free = move |who: &AccountId32| has_ended && !late.contains(who);
+	let accusable = move |who: &AccountId32| !convicted.contains(who) && !is_free(who);
+	delivered.map(|replica| replica.trainer).filter(accusable)
 }
 
 /// Says why nobody is accused.

@@ -6,7 +6,7 @@ use trainyard_protocol::{blob, job::Terms};
 
 /// Bytes of a manifest for each checkpoint, at most.
 const MANIFEST_ENTRY: u64 = 512;
-/// Bytes of a manifest and an archive's index besides.
+/// Bytes of a manifest and of what leads to the states besides.
 const MANIFEST_BASE: u64 = 64 * 1024;
 /// Seconds that putting a checkpoint on disk takes besides its bytes: four files synced.
 const CHECKPOINT_SECONDS: f64 = 0.02;
@@ -17,7 +17,7 @@ const CHECKPOINT_SPEED: f64 = 1e8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
 	/// Memory while it trains, as the chain counts it ([`needs::Needs::memory`]), and the rows of the
-	/// data; or twice the rescue archive, if that is more.
+	/// data; or twice what a rescue brings, if that is more.
 	pub memory: u64,
 	/// Disk: all checkpoints, the model, the files that the job reads, once fetched and once in the
 	/// bundle, and their rows once decoded.
@@ -28,7 +28,7 @@ pub struct Needs {
 	pub checkpoint: u64,
 	/// The model's file.
 	pub model: u64,
-	/// The largest archive that a rescue can ask for, see [`trainyard_proof::bundle::archive`].
+	/// All that seats of an audit can ask to be stored on chain at once, at most.
 	pub rescue: u64,
 }
 

@@ -34,7 +34,7 @@ pub struct Limits {
 	pub max_data: u64,
 	/// Memory for all jobs together, in bytes.
 	pub max_memory: u64,
-	/// Largest archive that can be stored on chain within the time for a rescue, in bytes.
+	/// The most that can be stored on chain within the time for a rescue, in bytes.
 	pub max_rescue: u64,
 	/// Balance that stays free, for fees.
 	pub reserve: Balance,
@@ -170,9 +170,9 @@ pub enum Refusal {
 	/// Its states are too large for a rescue.
 	#[error("if verifiers could not fetch its bundle, up to {} MiB would have to be stored on chain, more than the {} MiB that can be stored in time", .bytes.div_ceil(MIB), .limit / MIB)]
 	Rescue {
-		/// Largest archive of the job, in bytes.
+		/// The most that a rescue of the job brings, in bytes.
 		bytes: u64,
-		/// Largest archive that can be stored, in bytes.
+		/// The most that can be stored, in bytes.
 		limit: u64,
 	},
 	/// Could not be done in time.
@@ -196,9 +196,9 @@ pub enum Refusal {
 	/// Not enough balance for a rescue.
 	#[error("if verifiers could not fetch its bundle, up to {} MiB would have to be stored on chain: with deposits and fees {} must be free for that, but {} are", .rescue.div_ceil(MIB), amount::format(*.needed), amount::format(*.free))]
 	Capital {
-		/// Largest archive of the job, in bytes.
+		/// The most that a rescue of the job brings, in bytes.
 		rescue: u64,
-		/// Deposits, fees and reserve, and deposit and fees for that archive.
+		/// Deposits, fees and reserve, and deposit and fees for that rescue.
 		needed: Balance,
 		/// Free balance less what the jobs at hand will still cost, or hold.
 		free: Balance,

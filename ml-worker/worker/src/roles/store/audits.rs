@@ -10,7 +10,7 @@ use std::{
 };
 use trainyard_client::court::Accusation;
 use trainyard_proof::bundle::files;
-use trainyard_protocol::{audit::Piece, JobId};
+use trainyard_protocol::{pieces::Piece, JobId};
 
 /// The beginning of the name of the folder with what was fetched of a result.
 const RESULT: &str = "result-";

@@ -2,7 +2,7 @@
 
 use crate::roles::display;
 use serde_json::{json, Value};
-use trainyard_client::JobView;
+use trainyard_client::{JobView, RescuedView};
 use trainyard_protocol::job::Fate;
 
 /// Something that happened to a job.
@@ -121,12 +121,14 @@ fn audit_changes(before: Option<&JobView>, now: &JobView) -> Vec<Change> {
 				out.push(change("convicted", text, json!({ "result": index, "trainer": who })));
 			}
 		}
-		for root in &group.rescued {
-			if old.is_none_or(|g| !g.rescued.contains(root)) {
-				let text =
-					format!("result {index}: what verifiers lacked of it is stored on chain");
-				out.push(change("rescued", text, json!({ "result": index, "root": root })));
-			}
+		let known = |stored: &&RescuedView| old.is_some_and(|g| g.rescued.contains(stored));
+		for stored in group.rescued.iter().filter(|stored| !known(stored)) {
+			let RescuedView { piece, blob } = stored;
+			let what = display::pieces(std::slice::from_ref(piece));
+			let text =
+				format!("result {index}: {what}, which verifiers lacked, is stored on chain");
+			let fields = json!({ "result": index, "piece": piece, "root": blob });
+			out.push(change("rescued", text, fields));
 		}
 		if !group.asked.is_empty() && old.is_none_or(|g| g.asked != group.asked) {
 			let lacking = display::pieces(&group.asked);
@@ -145,8 +147,9 @@ mod tests {
 		AccountId32, AuditView, GroupView, MemberView, ReplicaView,
 	};
 	use trainyard_protocol::{
-		audit::{AuditPhase, Decision, Piece},
+		audit::{AuditPhase, Decision},
 		job::{Ending, JobState, Reveal, WorkResult},
+		pieces::Piece,
 		Text, H256,
 	};
 
@@ -266,18 +269,20 @@ mod tests {
 			}),
 			..job(JobState::Auditing)
 		};
-		let root = || vec![H256::repeat_byte(9)];
+		let blob = H256::repeat_byte(9);
+		let root = || vec![RescuedView { piece: Piece::State(7), blob }];
 		let rescue = AuditPhase::Rescue { until: 9 };
-		let lacking = || vec![Piece::Manifest, Piece::State(7)];
+		let lacking = || vec![Piece::Leaves, Piece::State(7)];
 		let before = at(0, rescue, vec![], vec![], true);
 		let asked = at(0, rescue, lacking(), vec![], true);
 		let stored = at(0, rescue, vec![], root(), true);
 		let drawing = at(1, AuditPhase::Drawing { after: 9 }, vec![], root(), false);
 		let seated = at(1, AuditPhase::Committing { until: 20 }, vec![], root(), true);
 		let texts_of = texts(Some(&before), &asked);
-		assert_eq!(texts_of, ["result 0: verifiers lack the manifest, checkpoint 7"]);
+		assert_eq!(texts_of, ["result 0: verifiers lack the list of checkpoints, checkpoint 7"]);
 		let texts_of = texts(Some(&asked), &stored);
-		assert_eq!(texts_of, ["result 0: what verifiers lacked of it is stored on chain"]);
+		let line = "result 0: checkpoint 7, which verifiers lacked, is stored on chain";
+		assert_eq!(texts_of, [line]);
 		assert_eq!(texts(Some(&stored), &drawing), ["audit, round 1: drawing a committee"]);
 		let lines = texts(Some(&drawing), &seated);
 		assert_eq!(lines.len(), 2, "{lines:?}");

@@ -11,7 +11,7 @@ use crate::roles::{
 use trainyard_client::{blobs::BlobError, ChainError, TxError};
 use trainyard_program::spec::SpecError;
 use trainyard_proof::{
-	bundle::{archive::ArchiveError, files::FileError, BundleError},
+	bundle::{files::FileError, BundleError},
 	drill::UnitError,
 	inputs::InputError,
 	train::{RehearsalError, TrainError},
@@ -83,7 +83,6 @@ macro_rules! failures {
 }
 
 failures!(
-	ArchiveError,
 	BlobError,
 	BundleError,
 	ChainError,

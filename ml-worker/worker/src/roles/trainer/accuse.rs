@@ -60,7 +60,11 @@ impl Trainer {
 		let own = self.home.bundle_folder(job.id, &seed);
 		let own = Files::of_bundle(&own, self.home.inputs(&job.spec));
 		match (dispute.side_of(self.me())?, &dispute.defendant) {
-			(Side::Defender, Defendant::Trainer { .. }) => Some(own),
+			(Side::Defender, Defendant::Trainer { .. }) => {
+				let spec = job.spec.clone().check().ok();
+				let trained = self.cheat.zip(spec).and_then(|(cheat, spec)| cheat.trained(&spec));
+				Some(Files { trained, ..own })
+			}
 			(Side::Challenger, defendant @ Defendant::Trainer { .. }) => {
 				let root = self.accusations.result_of(&seed, defendant)?;
 				let result = self.accusations.result_folder(job.id, &root);
@@ -108,6 +112,7 @@ impl Trainer {
 			states: bundle.clone(),
 			inputs: self.home.inputs(&job.spec),
 			blob: None,
+			trained: None,
 		};
 		let spec = job.checked()?.clone();
 		let subject = Subject { case: trainyard_court::Case { spec, seed }, result: theirs };

@@ -13,31 +13,40 @@ use crate::roles::{
 	display,
 	job::Job,
 	plan::{self, replica_of, Action},
-	store::{Committed, JobRecord, Salt, StoreError},
+	store::{Committed, JobRecord, Salt},
 	tasks::{stopped, Outcome, TaskError},
 };
+use futures::{stream, StreamExt, TryStreamExt};
 use serde_json::json;
 use std::{
-	path::Path,
 	sync::{atomic::AtomicBool, Arc},
 	time::{Duration, Instant},
 };
-use trainyard_client::{amount, blobs, calls, AccountId32, Head, JobView};
+use trainyard_client::{
+	amount,
+	blobs::{self, store_chunks},
+	calls, AccountId32, Head, JobView,
+};
 use trainyard_proof::{
-	bundle::{self, archive, files},
+	bundle::{self, files},
+	inputs::Inputs,
 	train::{self, Budget, RehearsalError},
 	verify,
 };
 use trainyard_protocol::{
-	audit::{AuditPhase, Piece},
+	audit::AuditPhase,
 	blob::Chunked,
 	commitment,
 	job::{JobState, Reveal, WorkResult},
+	pieces::{Answer, Answers, Piece},
 	JobId, H256,
 };
 
 /// The limits of the rehearsal of a job, before the deposit depends on its training.
 const REHEARSAL: Budget = Budget { steps: 200, time: Duration::from_secs(2) };
+
+/// Blobs of a rescue that are stored at once.
+const AT_ONCE: usize = 16;
 
 /// Returns whether `me` has nothing to lose by leaving `job` alone. Who has applied goes on asking
 /// for files that seem to be gone.
@@ -274,8 +283,8 @@ impl Trainer {
 		Ok(())
 	}
 
-	/// Stores what seats lack of a result of this trainer, once in each window.
-	async fn rescue(&self, job: &JobView, group: u32) -> Outcome {
+	/// Answers with what seats lack of a result of this trainer, once in each window.
+	async fn rescue(self: &Arc<Self>, job: &JobView, group: u32) -> Outcome {
 		let seed = seed_of(job)?;
 		let audit =
 			job.audit.as_ref().ok_or_else(|| TaskError::failed("the job is not audited"))?;
@@ -284,70 +293,73 @@ impl Trainer {
 		let view = view.ok_or_else(|| TaskError::failed("there is no such result"))?;
 		let pieces = view.asked.clone();
 		let window = window(job.id, audit.round, &pieces);
-		let before = locked(&self.rescued).get(&window).copied();
-		if before.is_some_and(|root| view.rescued.contains(&root)) {
+		let is_there = |root: &H256| view.rescued.iter().any(|stored| stored.blob == *root);
+		let before = locked(&self.rescued).get(&window).cloned();
+		if before.is_some_and(|roots| roots.iter().all(is_there)) {
 			return Ok(());
 		}
-		let text = format!("verifiers lack {} of the bundle: storing it", display::pieces(&pieces));
+		let text = format!("verifiers lack {} of the result: storing it", display::pieces(&pieces));
 		self.report.job(job.id, "rescue", &text, json!({ "group": group, "pieces": pieces }));
-		let (spec, trained) = (checked(job)?, view.result.segments);
-		// What seats draw only they know.
-		let drawn: Vec<u32> = (0..trained).collect();
-		let wanted = pieces.clone();
-		let packed = tokio::task::spawn_blocking(move || {
-			let leaves = verify::piece_leaves(&folder, &wanted)?;
-			let files = verify::piece_files(&folder, &spec, trained, &drawn, &wanted)?;
-			Ok::<_, TaskError>((packed(&folder, &files, &wanted)?, leaves))
+		let (spec, wanted, this) = (checked(job)?, pieces.clone(), self.clone());
+		let prepared = tokio::task::spawn_blocking(move || {
+			let inputs = || Ok(Inputs::load(&spec, &this.home.inputs(&spec))?);
+			verify::answers(&folder, &spec, &wanted, inputs)
 		});
-		let (archive, leaves) = packed.await??;
-		let root = Chunked::new(&archive).root;
-		self.note_blob(root, job.id)?;
-		// Blocks keep room for the chunks of what was announced.
-		let head = self.chain.head().await?;
-		match self.sender.run(&calls::rescue(job.id, group, &root, &leaves).on(head)).await {
-			// It was named before this trainer started again.
-			Err(e) if e.failed_with("Verification::AlreadyRescued") => {
-				locked(&self.rescued).insert(window, root);
-				return Ok(());
-			}
-			announced => {
-				announced?;
-			}
+		let prepared = prepared.await??;
+		// Parts of the leaves are too long to come together.
+		let (leaves, others): (Vec<_>, Vec<_>) =
+			prepared.into_iter().partition(|prepared| matches!(prepared.answer, Answer::Leaves(_)));
+		for part in leaves {
+			self.answer(job.id, group, vec![part.answer]).await?;
 		}
-		let stored = blobs::store(&self.sender, &archive).await;
-		stored.map_err(|e| TaskError::from(e).about("storing the rescue"))?;
+		let said: Vec<Answer> = others.iter().map(|prepared| prepared.answer.clone()).collect();
+		let blobs: Vec<_> = others.into_iter().flat_map(|prepared| prepared.blobs).collect();
+		let mut roots = Vec::new();
+		for (bytes, _) in &blobs {
+			let root = Chunked::new(bytes).root;
+			self.note_blob(root, job.id)?;
+			roots.push(root);
+		}
+		// Blocks keep room for the chunks of what was announced.
+		self.answer(job.id, group, said.clone()).await?;
+		// One after the other, each would wait for blocks of its own, and a window has few.
+		let blobs = Arc::new(blobs);
+		let storing = stream::iter(0..blobs.len()).map(|at| {
+			let (this, blobs) = (self.clone(), blobs.clone());
+			async move {
+				let (bytes, chunks) = &blobs[at];
+				let stored = store_chunks(&this.sender, bytes, chunks.clone()).await;
+				stored.map_err(|e| TaskError::from(e).about("storing what verifiers lack"))
+			}
+		});
+		let _: Vec<H256> = storing.buffer_unordered(AT_ONCE).try_collect().await?;
 		// Storing may have taken more blocks than a transaction lives from the head of this look.
-		let (head, now) = (self.chain.head().await?, self.chain.job(job.id).await?);
+		let now = self.chain.job(job.id).await?;
 		let now = now.as_ref().and_then(|now| asked(now, seed, group));
 		if now != Some((view.result, pieces)) {
 			return Err(TaskError::failed("nobody asks for this rescue any more"));
 		}
-		match self.sender.run(&calls::rescue(job.id, group, &root, &leaves).on(head)).await {
-			// It was complete when it was announced, which named it.
-			Err(e) if e.failed_with("Verification::AlreadyRescued") => {}
-			named => {
-				named?;
-			}
-		}
-		locked(&self.rescued).insert(window, root);
-		let text = format!("rescued: {} bytes on chain", archive.len());
-		let fields = json!({ "group": group, "root": root, "bytes": archive.len() });
+		self.answer(job.id, group, said).await?;
+		let bytes: usize = blobs.iter().map(|(bytes, _)| bytes.len()).sum();
+		let text = format!("rescued: {bytes} bytes on chain");
+		let fields = json!({ "group": group, "roots": roots, "bytes": bytes });
+		locked(&self.rescued).insert(window, roots);
 		self.report.job(job.id, "rescued", &text, fields);
 		Ok(())
 	}
-}
 
-/// Returns what is stored of these pieces, whose files these are: where one state alone is asked for its
-/// file, as the chain takes it, which anything else would be accused of; otherwise an archive.
-fn packed(folder: &Path, files: &[String], pieces: &[Piece]) -> Result<Vec<u8>, TaskError> {
-	match (pieces, files) {
-		([Piece::State(_)], [file]) => {
-			let path = folder.join(file);
-			let read =
-				std::fs::read(&path).map_err(trainyard_proof::bundle::files::at("read", &path));
-			Ok(read.map_err(StoreError::from)?)
+	/// Gives these answers. What was counted already is no error: this trainer may have started again,
+	/// or another one of the same result was faster.
+	async fn answer(&self, job: JobId, group: u32, answers: Vec<Answer>) -> Outcome {
+		let answers = Answers::truncate_from(answers);
+		if answers.is_empty() {
+			return Ok(());
 		}
-		_ => Ok(archive::pack(folder, files)?),
+		let head = self.chain.head().await?;
+		match self.sender.run(&calls::rescue(job, group, &answers).on(head)).await {
+			Err(e) if e.failed_with("Verification::AlreadyRescued") => Ok(()),
+			given => Ok(given.map(drop)?),
+		}
 	}
 }
 
@@ -360,7 +372,7 @@ fn window(job: JobId, round: u32, pieces: &[Piece]) -> Window {
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::{fake, GroupView};
+	use trainyard_client::{fake, GroupView, RescuedView};
 
 	#[test]
 	fn only_a_job_without_an_application_is_left_alone() {
@@ -373,32 +385,15 @@ mod tests {
 		assert!(!may_leave(&fake::job(JobState::Training), &me));
 	}
 
-	/// A blob that is no file of the state that was asked for alone convicts whoever stored it.
-	#[test]
-	fn a_state_alone_is_stored_as_its_file() {
-		let folder = tempfile::tempdir().unwrap();
-		let state = bundle::manifest::checkpoint_file(0);
-		std::fs::create_dir(folder.path().join("checkpoints")).unwrap();
-		std::fs::write(folder.path().join(&state), b"a state").unwrap();
-		std::fs::write(folder.path().join("manifest.json"), b"{}").unwrap();
-		let of = |files: &[String], pieces: &[Piece]| packed(folder.path(), files, pieces).unwrap();
-		let one = std::slice::from_ref(&state);
-		assert_eq!(of(one, &[Piece::State(0)]), b"a state");
-		let both = [state.clone(), "manifest.json".to_owned()];
-		let archive = of(&both, &[Piece::Manifest, Piece::State(0)]);
-		assert_eq!(archive::entries(&archive, 1 << 20).unwrap().len(), 2);
-		// What a search reads may be one file as well, and is an archive all the same.
-		assert_eq!(archive::entries(&of(one, &[Piece::Searched]), 1 << 20).unwrap().len(), 1);
-	}
-
 	#[test]
 	fn what_is_asked_for_after_another_draw_is_stored_again() {
-		let pieces = [Piece::Searched];
+		let pieces = [Piece::Leaves];
 		let stored = window(7, 0, &pieces);
 		assert_eq!(window(7, 0, &pieces), stored);
 		assert_ne!(window(7, 1, &pieces), stored, "of other segments");
 		assert_ne!(window(8, 0, &pieces), stored);
-		assert_ne!(window(7, 0, &[Piece::Files]), stored);
+		let rows = Piece::Rows { from: 0, to: 9 };
+		assert_ne!(window(7, 0, &[rows]), stored);
 	}
 
 	#[test]
@@ -406,9 +401,9 @@ mod tests {
 		let (seed, other) = (H256::repeat_byte(1), H256::repeat_byte(2));
 		let result =
 			WorkResult { bundle_root: seed, model_root: other, segments: 3, diverged: false };
-		let files = vec![Piece::Files];
+		let files = vec![Piece::Leaves];
 		let group = |asked| {
-			let rescued = vec![other];
+			let rescued = vec![RescuedView { piece: Piece::State(1), blob: other }];
 			GroupView { asked, rescued, ..fake::group(result) }
 		};
 		let job = |phase, asked| {

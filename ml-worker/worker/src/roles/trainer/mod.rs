@@ -44,8 +44,8 @@ use tracing::warn;
 use trainyard_client::{amount, AccountId32, Chain, Head, Transactor};
 use trainyard_proof::train::Cheat;
 use trainyard_protocol::{
-	audit::Piece,
 	job::{Balance, UNDECIDED_PERCENT},
+	pieces::Piece,
 	JobId, MicroUt, Text, H256,
 };
 
@@ -122,6 +122,19 @@ pub struct TrainerArgs {
 	/// audit rejects such a result and the deposit is lost
 	#[arg(long, value_name = "N")]
 	test_only_cheat: Option<u32>,
+	/// FOR TESTS: train with half of the learning rate that the job says, and defend that before the
+	/// court. The result is rejected and the deposit is lost
+	#[arg(long, conflicts_with = "test_only_cheat")]
+	test_only_half_rate: bool,
+}
+
+impl TrainerArgs {
+	/// Returns how this trainer cheats, if it does.
+	fn cheat(&self) -> Option<Cheat> {
+		let fabricate = |segments| Cheat::Fabricate { segments };
+		let half = self.test_only_half_rate.then_some(Cheat::HalfRate);
+		self.test_only_cheat.map(fabricate).or(half)
+	}
 }
 
 /// Says why the trainer cannot work at all.
@@ -187,7 +200,7 @@ struct Trainer {
 	/// Since when jobs wait for their files.
 	queue: Mutex<slots::Queue>,
 	/// What was stored because verifiers lacked these pieces of a job's result.
-	rescued: Mutex<BTreeMap<Window, H256>>,
+	rescued: Mutex<BTreeMap<Window, Vec<H256>>>,
 	/// Blobs that this account stored, as on disk.
 	blobs: Mutex<BTreeMap<H256, JobId>>,
 	/// Whom it accuses of false results.
@@ -257,8 +270,9 @@ impl Role for TrainerRole {
 			let text = format!("{problem}. Other jobs go on");
 			report.general("problem", &text, json!({ "reason": problem.to_string() }));
 		}
-		if args.test_only_cheat.is_some() {
-			warn!("this trainer CHEATS (--test-only-cheat): its results will be rejected");
+		let cheat = args.cheat();
+		if cheat.is_some() {
+			warn!("this trainer CHEATS (--test-only-…): its results will be rejected");
 		}
 		let webhook = Webhook::new(report.clone(), args.warn_webhook.as_deref())
 			.map_err(TrainerError::from)?;
@@ -291,7 +305,7 @@ impl Role for TrainerRole {
 			block_time: chain.block_time().await?,
 			prices: resources::prices(&chain).await?,
 			quota: room.disk,
-			cheat: args.test_only_cheat.map(|segments| Cheat { segments }),
+			cheat,
 			checks: args.check_segments,
 			records: Mutex::new(records.into_iter().map(|r| ((r.job, r.seed), r)).collect()),
 			data: Mutex::default(),

@@ -41,6 +41,7 @@ fn label(fate: Fate) -> &'static str {
 		Fate::Agreed => "agreed",
 		Fate::Idle => "idle",
 		Fate::Diverged => "diverged",
+		Fate::Revoked => "revoked",
 	}
 }
 
@@ -84,6 +85,10 @@ impl End {
 					end.power = training / MicroUt::from((job.replicas.len() as u32).max(1));
 				}
 			}
+			Fate::Revoked => {
+				end.pay = worth(job, mine).0;
+				end.lost = fees::locked_for_late_proof(job.deposit);
+			}
 			Fate::Undecided => {
 				end.pay = fees::undecided_pay(worth(job, mine).0, &job.terms, undecided(job));
 			}
@@ -100,6 +105,11 @@ impl End {
 			| Fate::Unavailable => end.lost = job.deposit,
 		}
 		Some(end)
+	}
+
+	/// Counts what was lost after the end, which was counted before.
+	pub(super) fn count_loss(&self, metrics: &Metrics) {
+		metrics.lost(Loss::Deposit, self.lost);
 	}
 
 	/// Counts it in the metrics.

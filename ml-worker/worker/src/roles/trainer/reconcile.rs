@@ -22,6 +22,7 @@ use trainyard_client::{amount, ChainError, Head, JobView, Transactor};
 use trainyard_program::spec::JobSpec;
 use trainyard_proof::hash;
 use trainyard_protocol::{
+	fees,
 	job::{Fate, JobState},
 	JobId, H256,
 };
@@ -210,6 +211,16 @@ impl Trainer {
 				// Once for a job: that it ended is on disk now.
 				if let (true, Some(end)) = (ended, End::of(job, self.me())) {
 					end.count(self.report.metrics());
+				}
+			}
+			let revoked = replica_of(job, self.me()).is_some_and(|r| r.fate == Fate::Revoked);
+			if revoked != record.revoked {
+				self.update(job.id, &seed, |r| r.revoked = revoked)?;
+				if let (true, Some(end)) = (revoked, End::of(job, self.me())) {
+					self.report_revoked(job);
+					if record.ended.is_some() {
+						end.count_loss(self.report.metrics());
+					}
 				}
 			}
 			if plan.discard {
@@ -453,6 +464,13 @@ impl Trainer {
 			reported.states.remove(&job.id);
 			reported.refusals.remove(&job.id);
 		}
+	}
+
+	/// Reports that a result of this trainer was convicted after it was accepted.
+	fn report_revoked(&self, job: &JobView) {
+		let lost = fees::locked_for_late_proof(job.deposit);
+		let text = format!("its result is {}", display::fate(&Fate::Revoked));
+		self.report.job(job.id, "revoked", &text, json!({ "lost": lost.to_string() }));
 	}
 
 	fn ending(&self, job: &JobView) -> String {

@@ -35,7 +35,7 @@ impl Room {
 	}
 }
 
-/// Returns the largest rescue archive that this chain takes in the time for it, in bytes.
+/// Returns the most that this chain takes of a rescue in the time for it, in bytes.
 pub(super) async fn max_rescue(chain: &Chain) -> Result<u64, ChainError> {
 	let largest = chain.constant("ModelStorage", "MaxBlob").await?;
 	let largest = largest.and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);

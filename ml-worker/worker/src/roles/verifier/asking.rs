@@ -8,7 +8,8 @@ use std::{sync::Arc, time::Duration};
 use tracing::debug;
 use trainyard_client::{calls, Transactor, TxError};
 use trainyard_protocol::{
-	audit::{AuditPhase, Piece, Pieces},
+	audit::AuditPhase,
+	pieces::{Piece, Pieces},
 	JobId,
 };
 

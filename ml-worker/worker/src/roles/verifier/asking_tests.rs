@@ -3,8 +3,9 @@
 use super::*;
 use crate::roles::store::AskedRecord;
 use std::sync::Mutex;
+use trainyard_client::RescuedView;
 use trainyard_client::TxError;
-use trainyard_protocol::audit::Piece;
+use trainyard_protocol::pieces::Piece;
 
 /// Answers for the chain, and notes what was said there.
 fn heard(
@@ -48,7 +49,7 @@ async fn what_came_after_all_is_not_asked_for_any_more() {
 	let mut verifier = verifier(&scene.folder.path().join("seat")).await;
 	let said = heard(&mut verifier, |_| None);
 	let folder = verifier.folder(&scene.job, &scene.audit);
-	let states = vec![Piece::Manifest, Piece::State(0), Piece::Searched];
+	let states = vec![Piece::Leaves, Piece::State(0), Piece::State(7)];
 	let asked = |more: Vec<Piece>| AskedRecord { pieces: states.clone(), more, sent: true };
 	verifier.home.save_asked(&folder, 1, &asked(vec![])).unwrap();
 	audited(&scene, &verifier).await.unwrap();
@@ -57,7 +58,7 @@ async fn what_came_after_all_is_not_asked_for_any_more() {
 	assert_eq!(verifier.home.load_asked(&folder, 1).unwrap(), None);
 
 	// What only a search wants is withdrawn when there is a verdict: it looked for nothing more.
-	verifier.home.save_asked(&folder, 0, &asked(vec![Piece::Searched])).unwrap();
+	verifier.home.save_asked(&folder, 0, &asked(vec![Piece::State(7)])).unwrap();
 	verifier.home.save_asked(&folder, 1, &asked(vec![Piece::State(4)])).unwrap();
 	audited(&scene, &verifier).await.unwrap();
 	let mut withdrawn = taken(&said);
@@ -72,7 +73,7 @@ async fn a_claim_that_is_not_open_is_forgotten() {
 	let mut verifier = verifier(&scene.folder.path().join("seat")).await;
 	let said = heard(&mut verifier, |_| Some("Verification::NotAsked"));
 	let folder = verifier.folder(&scene.job, &scene.audit);
-	let asked = AskedRecord { pieces: vec![Piece::Manifest], more: vec![], sent: false };
+	let asked = AskedRecord { pieces: vec![Piece::Leaves], more: vec![], sent: false };
 	verifier.home.save_asked(&folder, 1, &asked).unwrap();
 	audited(&scene, &verifier).await.unwrap();
 	assert_eq!(taken(&said), [Said::Withdrawn(1)]);
@@ -111,10 +112,11 @@ async fn what_nobody_gives_is_asked_for_once_and_waited_for() {
 	let ended = audited(&scene, &verifier).await;
 	assert!(matches!(ended, Err(TaskError::Transient(_))), "{ended:?}");
 	let trained = scene.audit.groups[0].result.segments;
-	let mut lacks = vec![Piece::Manifest, Piece::Files];
+	let spec = scene.job.spec.clone().check().unwrap();
+	let rows = verify::sizes_of(&spec).all_rows();
+	let mut lacks = vec![Piece::Leaves, rows];
 	let states = verify::required_checkpoints(trained, &DRAWN);
 	lacks.extend(states.into_iter().map(Piece::State));
-	lacks.push(Piece::Searched);
 	assert_eq!(taken(&said), [Said::Asked(0, lacks.clone())]);
 	// It is open: a further claim would only cost a fee.
 	scene.audit.groups[0].asked = lacks.clone();
@@ -129,12 +131,6 @@ async fn what_nobody_gives_is_asked_for_once_and_waited_for() {
 	assert_eq!(taken(&said), [Said::Asked(0, lacks)]);
 	let folder = verifier.folder(&scene.job, &scene.audit);
 	assert!(verifier.home.load_asked(&folder, 0).unwrap().unwrap().sent);
-	// Of what diverged nothing is searched, and the chain refuses a claim that names such states.
-	scene.audit.groups[0].result.diverged = true;
-	let said = heard(&mut verifier, |_| None);
-	assert!(audited(&scene, &verifier).await.is_err());
-	let [Said::Asked(0, pieces)] = &taken(&said)[..] else { panic!() };
-	assert!(!pieces.contains(&Piece::Searched), "{pieces:?}");
 }
 
 /// Others asked for it, and what was stored is of no use: who does not say that it lacks it is not
@@ -145,9 +141,11 @@ async fn who_lacks_what_is_stored_asks_for_it_and_waits_no_longer() {
 	let said = heard(&mut verifier, |_| None);
 	let group = &mut scene.audit.groups[0];
 	let states = verify::required_checkpoints(group.result.segments, &DRAWN);
-	group.stored = vec![Piece::Manifest, Piece::Files, Piece::Searched];
+	let rows = verify::sizes_of(&scene.job.spec.clone().check().unwrap()).all_rows();
+	group.stored = vec![Piece::Leaves, rows];
 	group.stored.extend(states.into_iter().map(Piece::State));
-	group.rescued = vec![H256::repeat_byte(5)];
+	let blob = H256::repeat_byte(5);
+	group.rescued = vec![RescuedView { piece: Piece::State(0), blob }];
 	audited(&scene, &verifier).await.unwrap();
 	let [Said::Asked(0, pieces)] = &taken(&said)[..] else { panic!() };
 	assert_eq!(pieces.len(), scene.audit.groups[0].stored.len());
@@ -157,7 +155,7 @@ async fn who_lacks_what_is_stored_asks_for_it_and_waits_no_longer() {
 	assert_eq!(verifier.home.load_asked(&folder, 0).unwrap(), None, "no claim is open");
 	// One piece is not on chain: it may come.
 	std::fs::remove_file(folder.join("findings.json")).unwrap();
-	scene.audit.groups[0].stored.retain(|piece| *piece != Piece::Files);
+	scene.audit.groups[0].stored.retain(|piece| *piece != rows);
 	let ended = audited(&scene, &verifier).await;
 	assert!(matches!(ended, Err(TaskError::Transient(_))), "{ended:?}");
 }

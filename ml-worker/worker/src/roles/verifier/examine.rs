@@ -4,7 +4,7 @@
 use super::{
 	parting::state_in,
 	relay,
-	rescued::was_read,
+	rescued::{stored, was_read},
 	round::Round,
 	sources::{servers, time_for, Source},
 	Verifier,
@@ -23,7 +23,7 @@ use tracing::debug;
 use trainyard_client::GroupView;
 use trainyard_program::needs::Needs;
 use trainyard_proof::{inputs::InputPaths, verify::Verdict};
-use trainyard_protocol::{audit::Piece, blob::searched_states};
+use trainyard_protocol::{blob::searched_states, pieces::Piece};
 
 /// How often the process that replays a result, or decodes the data of a round, may die.
 pub(super) const DEATHS: u32 = 2;
@@ -39,7 +39,7 @@ fn attempts<'a>(
 	servers: &'a [String],
 	relays: &'a [String],
 ) -> Vec<Source<'a>> {
-	let rescued = group.rescued.iter().copied().map(Source::Rescued);
+	let rescued = stored(group, &round.spec).into_iter().map(Source::Rescued);
 	let served = servers.iter().map(|url| Source::Served(url));
 	let relayed = relays.iter().map(|url| Source::Relayed(url));
 	// While they are decoded, they are here.
@@ -85,9 +85,9 @@ impl Verifier {
 			while let Some((source, rest)) = waiting.split_first() {
 				waiting = rest;
 				round.check()?;
-				if let Source::Rescued(root) = source {
+				if let Source::Rescued(stored) = source {
 					let revealed = group.result.bundle_root;
-					let read = was_read(&self.home, &round.spec, &dir, revealed, root).await;
+					let read = was_read(&self.home, &round.spec, &dir, revealed, stored).await;
 					if read || (whole && wanted.is_empty()) {
 						problems.extend(read.then(|| format!("{source} has no more")));
 						continue;
@@ -135,8 +135,6 @@ impl Verifier {
 						// A rescue may have it, and needs its room.
 						self.fetches_again(round.audit, &round.spec, group, &dir);
 						wanted.extend(files.iter().filter_map(|file| state_in(&round.spec, file)));
-						// Where it is a standstill, the trainer stores what shows where that began.
-						wanted.extend((!group.result.diverged).then_some(Piece::Searched));
 						problems.push(format!("{source} does not give {}", files.join(", ")));
 					}
 					Ok(Reply::Audited(verdict @ Verdict::False(_), figures)) => {

@@ -4,9 +4,9 @@
 use super::Verifier;
 use crate::roles::store::FindingsRecord;
 use trainyard_client::{AuditView, GroupVerdict, GroupView, JobView};
-use trainyard_protocol::{audit::AuditPhase, H256};
+use trainyard_protocol::{audit::AuditPhase, pieces::Piece, H256};
 
-/// The roots of the rescues of each result.
+/// The roots of the rescues of each result; a root of zeros stands for its leaves.
 pub(super) type Rescues = Vec<Vec<H256>>;
 
 /// What is known of a verifier's findings of a round.
@@ -27,21 +27,29 @@ pub(super) fn is_void(found: &FindingsRecord, audit: &AuditView) -> bool {
 			let known = found.rescues.get(index).copied().unwrap_or(0);
 			*verdict == GroupVerdict::Unavailable
 				&& group.decision.is_none()
-				&& group.rescued.len() > known as usize
+				&& stored_of(group) > known
 		},
 	)
 }
 
 /// Returns how many rescues there are of each result.
 pub(super) fn rescues(audit: &AuditView) -> Vec<u32> {
-	audit.groups.iter().map(|group| group.rescued.len() as u32).collect()
+	audit.groups.iter().map(stored_of).collect()
+}
+
+/// Returns how many rescues there are of a result: blobs, and the leaves.
+fn stored_of(group: &GroupView) -> u32 {
+	(group.rescued.len() + usize::from(group.stored.contains(&Piece::Leaves))) as u32
 }
 
 /// Returns the rescues of each result that is not decided: where there are others, a round is looked
 /// at again.
 pub(super) fn open_rescues(audit: &AuditView) -> Rescues {
 	let of = |group: &GroupView| match group.decision {
-		None => group.rescued.clone(),
+		None => {
+			let leaves = group.stored.contains(&Piece::Leaves).then(H256::zero);
+			group.rescued.iter().map(|stored| stored.blob).chain(leaves).collect()
+		}
 		Some(_) => Vec::new(),
 	};
 	audit.groups.iter().map(of).collect()

@@ -7,6 +7,12 @@ use trainyard_protocol::audit::Decision;
 
 const UNAVAILABLE: GroupVerdict = GroupVerdict::Unavailable;
 
+/// A blob that somebody stored.
+fn blob(byte: u8) -> trainyard_client::RescuedView {
+	let piece = trainyard_protocol::pieces::Piece::State(byte.into());
+	trainyard_client::RescuedView { piece, blob: H256::repeat_byte(byte) }
+}
+
 fn record(verdicts: [GroupVerdict; 2], rescues: &[u32]) -> FindingsRecord {
 	let findings = fake::findings(verdicts.to_vec());
 	let made = FindingsRecord::new(3, 0, findings, Default::default());
@@ -28,9 +34,9 @@ async fn a_rescue_makes_void_that_its_result_was_not_to_be_had() {
 	let mut audit = scene().await.audit;
 	let found = record([UNAVAILABLE, rejected()], &[]);
 	assert!(!is_void(&found, &audit));
-	audit.groups[1].rescued = vec![H256::repeat_byte(1)];
+	audit.groups[1].rescued = vec![blob(1)];
 	assert!(!is_void(&found, &audit), "its verdict stands");
-	audit.groups[0].rescued = vec![H256::repeat_byte(1)];
+	audit.groups[0].rescued = vec![blob(1)];
 	assert!(is_void(&found, &audit));
 	assert!(is_void(&record([UNAVAILABLE, rejected()], &[0, 1]), &audit));
 	assert!(!is_void(&record([UNAVAILABLE, rejected()], &[1, 0]), &audit), "it was there");
@@ -50,7 +56,7 @@ async fn void_findings_are_made_again_and_revealed_where_that_came_too_late() {
 	audit.committee[0].commitment = Some(there);
 	let known = verifier.known(&scene.job, &audit, Some(old.clone()));
 	assert_eq!((known.found, known.ours, known.is_own), (Some(old.clone()), Some(there), true));
-	audit.groups[0].rescued = vec![H256::repeat_byte(1)];
+	audit.groups[0].rescued = vec![blob(1)];
 	let known = verifier.known(&scene.job, &audit, Some(old.clone()));
 	assert_eq!((known.found, known.ours, known.is_own), (None, None, true));
 
@@ -88,6 +94,7 @@ async fn looking(scene: &Scene, jobs: &Arc<Mutex<Vec<JobView>>>) -> Arc<Verifier
 		"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
 		"TrainyardApi_active_jobs_after" => Ok(jobs.lock().unwrap().encode()),
 		"TrainyardApi_verifier" => Ok(Some(place()).encode()),
+		"TrainyardApi_relays_of" => Ok(Vec::<RelayView>::new().encode()),
 		_ => Err("no such method"),
 	});
 	Arc::new(verifier_on(&scene.folder.path().join("looks"), node).await)
@@ -98,7 +105,7 @@ async fn a_replay_that_knows_nothing_of_a_rescue_begins_again() {
 	let scene = scene().await;
 	let job = |rescued: &[u8], decided| {
 		let mut audit = seated(&scene, None);
-		audit.groups[0].rescued = rescued.iter().map(|n| H256::repeat_byte(*n)).collect();
+		audit.groups[0].rescued = rescued.iter().map(|n| blob(*n)).collect();
 		audit.groups[0].decision = decided;
 		vec![JobView { audit: Some(audit), ..scene.job.clone() }]
 	};
@@ -144,7 +151,7 @@ async fn a_seat_looks_again_at_what_was_rescued_after_it_had_committed() {
 	audit.committee[0].commitment = Some(verifier.commitment(&scene.job, &audit, &found));
 	let (mut memory, mut tasks) = (Memory::new(Membership::new(Some(place()))), Tasks::default());
 	let key = Key::Audit(scene.job.id, 0, Duty::Audit);
-	for (number, rescued) in [(1, vec![]), (2, vec![H256::repeat_byte(1)])] {
+	for (number, rescued) in [(1, vec![]), (2, vec![blob(1)])] {
 		let is_rescued = !rescued.is_empty();
 		audit.groups[0].rescued = rescued;
 		*jobs.lock().unwrap() = vec![JobView { audit: Some(audit.clone()), ..scene.job.clone() }];

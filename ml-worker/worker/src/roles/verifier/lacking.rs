@@ -12,13 +12,39 @@ use serde_json::json;
 use std::{collections::BTreeSet, path::Path, time::Instant};
 use tracing::debug;
 use trainyard_client::GroupView;
-use trainyard_program::spec::JobSpec;
-use trainyard_proof::{bundle, inputs::check_content, verify};
-use trainyard_protocol::audit::{Piece, Pieces};
+use trainyard_program::spec::{FileRef, InputFile, JobSpec};
+use trainyard_proof::{
+	bundle,
+	inputs::check_content,
+	verify::{self, sizes_of},
+};
+use trainyard_protocol::{
+	blob,
+	job::WorkResult,
+	pieces::{Piece, PieceSizes, Pieces, MAX_PIECES},
+};
+
+/// Returns the first of these pieces that the chain takes together. What is left is asked for when they
+/// are here.
+fn that_fit(
+	pieces: impl Iterator<Item = Piece>,
+	sizes: &PieceSizes,
+	result: &WorkResult,
+) -> Vec<Piece> {
+	let room = blob::rescue_room(blob::CARRY_BLOCKS);
+	let mut taken = 0u64;
+	let mut fits = |piece: &Piece| {
+		let all = taken.saturating_add(sizes.of(piece, result, &[]));
+		let fits = all <= room;
+		taken = if fits { all } else { taken };
+		fits
+	};
+	pieces.filter(|piece| fits(piece)).take(MAX_PIECES as usize).collect()
+}
 
 impl Verifier {
-	/// Returns what an audit of this result reads and `dir` lacks, ascending. Where a state is missing,
-	/// those may be that show where a standstill began.
+	/// Returns what an audit of this result reads and `dir` lacks, ascending. Of a fine-tuning whose initial
+	/// model is nowhere the first state has its parameters.
 	async fn lacking(
 		&self,
 		round: &Round<'_>,
@@ -28,7 +54,7 @@ impl Verifier {
 		let (spec, trained) = (&round.spec, group.result.segments);
 		let mut lacking = BTreeSet::new();
 		if !has_manifest(dir, group.result.bundle_root).await {
-			lacking.insert(Piece::Manifest);
+			lacking.insert(Piece::Leaves);
 		}
 		let limit = bundle::max_checkpoint_bytes(spec);
 		let segments = round.lots.get(index).map(Lot::segments).unwrap_or_default();
@@ -36,28 +62,46 @@ impl Verifier {
 			let Some(step) = spec.checkpoint_step(index) else { continue };
 			let file = bundle::manifest::checkpoint_file(step);
 			// Without a manifest nothing shows which state a file must have.
-			if lacking.contains(&Piece::Manifest) || !has_state(dir, &file, limit).await {
+			if lacking.contains(&Piece::Leaves) || !has_state(dir, &file, limit).await {
 				lacking.insert(Piece::State(index));
-				// Of what diverged nothing is searched.
-				lacking.extend((!group.result.diverged).then_some(Piece::Searched));
 			}
 		}
-		if round.inputs.lock().await.is_none() && !self.has_files(spec.spec(), dir).await {
-			lacking.insert(Piece::Files);
+		if round.inputs.lock().await.is_none() {
+			let (has_rows, has_model) = self.has_inputs(spec.spec(), dir).await;
+			if !has_rows {
+				lacking.insert(sizes_of(spec).all_rows());
+			}
+			let begin = spec.checkpoint_step(0).map(bundle::manifest::checkpoint_file);
+			if !has_model && !has_state(dir, &begin.unwrap_or_default(), limit).await {
+				lacking.insert(Piece::State(0));
+			}
 		}
 		lacking
 	}
 
-	/// Returns whether the files that a job reads are in the cache or in `dir`.
-	async fn has_files(&self, spec: &JobSpec, dir: &Path) -> bool {
+	/// Returns whether the rows of a job, decoded or not, are in the cache or in `dir`, and whether its
+	/// initial model is, if it has one.
+	async fn has_inputs(&self, spec: &JobSpec, dir: &Path) -> (bool, bool) {
 		let (places, spec) = (places(&self.home, spec, dir), spec.clone());
 		let look = move || {
-			spec.files().all(|(which, file)| {
+			let is_here = |which: InputFile, file: &FileRef| {
 				let mut paths = places.iter().filter_map(|place| place.get(which));
-				paths.any(|path| check_content(path, which, &file).is_ok())
-			})
+				paths.any(|path| check_content(path, which, file).is_ok())
+			};
+			let kept = places.iter().filter_map(|place| place.rows.as_ref());
+			let has_kept = kept.into_iter().any(|path| path.is_file());
+			let (mut rows, mut model) = (true, true);
+			for (which, file) in spec.files() {
+				match which {
+					InputFile::InitialModel => model &= is_here(which, &file),
+					InputFile::Data | InputFile::Labels => {
+						rows &= has_kept || is_here(which, &file)
+					}
+				}
+			}
+			(rows, model)
 		};
-		tokio::task::spawn_blocking(look).await.unwrap_or(false)
+		tokio::task::spawn_blocking(look).await.unwrap_or_default()
 	}
 
 	/// Asks on chain for what this verifier lacks of a result, and for `more`. Returns whether it is
@@ -72,7 +116,8 @@ impl Verifier {
 	) -> Result<bool, TaskError> {
 		let mut lacking = self.lacking(round, (index, group), &round.folder_of(index)).await;
 		lacking.extend(more);
-		let listed: Vec<Piece> = lacking.iter().copied().collect();
+		let sizes = sizes_of(&round.spec);
+		let listed = that_fit(lacking.into_iter(), &sizes, &group.result);
 		let (Ok(pieces), Ok(number)) = (Pieces::try_from(listed), u32::try_from(index)) else {
 			return Ok(false);
 		};

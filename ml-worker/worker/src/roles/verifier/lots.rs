@@ -39,8 +39,9 @@ pub(super) struct Lot {
 }
 
 impl Lot {
-	/// Draws `draws` segments of the result with the number `group`.
+	/// Draws segments of the result with the number `group`, in an audit of which each seat draws `draws`.
 	pub fn new(draw: Draw, group: u32, result: WorkResult, draws: u32) -> Self {
+		let draws = duties::own_draws(draws, draw.seat);
 		let own = vrf::own_segments(&draw.output, group, result.segments, draws);
 		Self { draw, group, result, own, moved: Mutex::default() }
 	}

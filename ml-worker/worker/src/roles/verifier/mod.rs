@@ -13,6 +13,7 @@ mod moved;
 mod parting;
 mod pool;
 mod relay;
+mod relays;
 mod rescued;
 mod room;
 mod round;
@@ -47,6 +48,7 @@ use deadlines::Deadlines;
 use findings::{open_rescues, Known, Rescues};
 use pool::Membership;
 use relay::{Fetched, Relay};
+use relays::RelayDuty;
 use room::Over;
 use serde_json::{json, Map, Value};
 use served::Served;
@@ -66,6 +68,7 @@ use trainyard_protocol::{
 	commitment,
 	drill::AssignmentId,
 	job::{Balance, BlockNumber, JobState, WorkResult},
+	relay::RelayId,
 	seats::{Resources, LEAST_ROOM},
 	JobId, MicroUt, H256,
 };
@@ -221,6 +224,8 @@ enum Key {
 	Resume,
 	/// Setting the key of this account's own draws.
 	Draws,
+	/// What is due as a seat of a relay.
+	Relay(RelayId, RelayDuty),
 }
 
 /// What a daemon remembers between two blocks.
@@ -237,13 +242,15 @@ struct Memory {
 	deadlines: Deadlines,
 	/// Jobs about which this account has disputes.
 	disputed: BTreeSet<JobId>,
+	/// Relays whose piece was found here since the start.
+	relayed: HashSet<RelayId>,
 }
 
 impl Memory {
 	fn new(membership: Membership) -> Self {
 		let (unassessed, subjects, lost, lost_units) = Default::default();
-		let (deadlines, disputed) = Default::default();
-		Self { unassessed, membership, subjects, lost, lost_units, deadlines, disputed }
+		let (deadlines, disputed, relayed) = Default::default();
+		Self { unassessed, membership, subjects, lost, lost_units, deadlines, disputed, relayed }
 	}
 }
 
@@ -388,6 +395,9 @@ impl Role for VerifierRole {
 			}
 			Key::Resume => TaskName::new("resume"),
 			Key::Draws => TaskName::new("set_vrf_key"),
+			Key::Relay(id, _) => {
+				TaskName::new("relay").of(format!("relay {id}")).with("relay", *id)
+			}
 		}
 	}
 
@@ -396,6 +406,9 @@ impl Role for VerifierRole {
 			(Ok(()), Key::Audit(_, _, Duty::Reveal)) if self.once => return Next::Never,
 			(Ok(()), Key::Audit(job, round, Duty::Commit)) => {
 				self.memory.unassessed.insert((job, round));
+			}
+			(Ok(()), Key::Relay(id, RelayDuty::Fetch)) => {
+				self.memory.relayed.insert(id);
 			}
 			(Ok(()), _) => {}
 			(Err(TaskError::Stopped), Key::Audit(job, round, _)) => {
@@ -418,7 +431,7 @@ impl Verifier {
 		tasks: &mut Tasks<Key>,
 		head: Head,
 	) -> Result<(), LookError> {
-		let Memory { unassessed, membership, lost, subjects, deadlines, disputed, .. } = memory;
+		let Memory { unassessed, lost, subjects, .. } = memory;
 		let (mut wanted, mut folders) = (HashSet::new(), HashSet::new());
 		let (mut redrawn, mut fetched) = (HashSet::new(), Fetched::default());
 		let mut defended = HashSet::new();
@@ -483,6 +496,10 @@ impl Verifier {
 				}
 			}
 		}
+		let kept = (&mut fetched, &mut defended);
+		self.look_at_relays(memory, tasks, &jobs, kept, head).await?;
+		folders.extend(defended.iter().cloned());
+		let Memory { membership, deadlines, disputed, .. } = memory;
 		self.relay.serve(fetched);
 		for folder in self.home.audits()?.into_iter().filter(|it| disputed.contains(&it.job)) {
 			defended.insert(folder.path.clone());

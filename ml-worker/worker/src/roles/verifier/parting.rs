@@ -3,7 +3,7 @@
 use super::{
 	examine::PAUSE,
 	relay,
-	rescued::was_read,
+	rescued::{stored, was_read},
 	round::Round,
 	sources::{bundle_url, fetch_state, has_state, servers, share},
 	Verifier,
@@ -13,7 +13,7 @@ use std::{path::Path, time::Instant};
 use tracing::debug;
 use trainyard_program::spec::CheckedSpec;
 use trainyard_proof::{bundle, verify::Contest};
-use trainyard_protocol::audit::Piece;
+use trainyard_protocol::pieces::Piece;
 
 /// Returns the piece that this checkpoint file is.
 pub(super) fn state_in(spec: &CheckedSpec, file: &str) -> Option<Piece> {
@@ -80,14 +80,14 @@ impl Verifier {
 	/// comparison alone.
 	async fn read_rescues(&self, round: &Round<'_>, index: usize, dir: &Path, give_up: Instant) {
 		let Some(group) = round.audit.groups.get(index) else { return };
-		for root in &group.rescued {
+		for stored in stored(group, &round.spec) {
 			let revealed = group.result.bundle_root;
-			if was_read(&self.home, &round.spec, dir, revealed, root).await {
+			if was_read(&self.home, &round.spec, dir, revealed, &stored).await {
 				continue;
 			}
-			// The room of the archive was given back when the result was fetched.
+			// The room of blobs was given back when the result was fetched.
 			self.fetches_again(round.audit, &round.spec, group, dir);
-			let reading = self.fetch_rescue(round, (index, group), *root, dir);
+			let reading = self.fetch_rescue(round, (index, group), &stored, dir);
 			let read = tokio::select! {
 				read = tokio::time::timeout(share(give_up, 1), reading) => read,
 				() = stopped(&round.stop) => return,
@@ -95,7 +95,7 @@ impl Verifier {
 			match read {
 				Ok(Ok(())) => {}
 				Ok(Err(e)) => debug!("result {index}: {e}"),
-				Err(_) => debug!("result {index}: the rescue {root:?} is too slow"),
+				Err(_) => debug!("result {index}: {stored} is too slow"),
 			}
 			if let Err(e) = self.has_fetched(&round.spec, dir) {
 				debug!("result {index}: {e}");
@@ -113,7 +113,7 @@ impl Verifier {
 		}
 		if here {
 			for (index, _) in contest.rivals() {
-				self.withdraw(round, index, Some(&[piece, Piece::Searched])).await;
+				self.withdraw(round, index, Some(&[piece])).await;
 			}
 		}
 	}

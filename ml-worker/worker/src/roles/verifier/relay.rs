@@ -53,6 +53,13 @@ impl Fetched {
 	}
 }
 
+impl Fetched {
+	/// Adds the bundle of this root, of which there is a part in `dir`.
+	pub(super) fn add_bundle(&mut self, root: H256, dir: PathBuf) {
+		self.bundles.insert(root, dir);
+	}
+}
+
 impl Relay {
 	/// Starts the server. Other daemons are taken to fetch from the `locations` that this one does.
 	pub(super) async fn start(

@@ -1,78 +1,101 @@
 //! Reads what trainers stored on chain of a result, and takes over what is right of it.
 //!
-//! Anybody who revealed the same result may store anything. So nothing of an archive is written
-//! before it is known to be right: the manifest by the revealed root, a state by the manifest of that
-//! root, a file of the job by its content hash. A file that is here and right is never replaced.
+//! Of most pieces the chain knows that they are right. The file of a state anybody who revealed the same
+//! result may have stored as it liked: it is written to its place if it is the state that the leaves
+//! list, and kept as garbage otherwise, which convicts whoever stored it. A file that is here and right is
+//! never replaced.
 //!
-//! What was read once is not read from the chain again. `rescue-<root>.done` lists what was right in
-//! it, and `rescue-<root>.waits` says that its states wait for a manifest from elsewhere; both are in
-//! the folder of the result. At most one archive at a time is there as well.
+//! What was read once is not read from the chain again: `rescue-<root>.done` says that a blob was of no
+//! use here, `rescue-<root>.rows` is one that holds rows and waits for the others. They are in the folder
+//! of the result, with the chunks of at most one blob.
 
 use super::{
-	room::{most_states, needed},
+	room::needed,
 	round::Round,
-	sources::{has_manifest, SourceError},
+	sources::{has_manifest, has_state, SourceError},
 	Verifier,
 };
-use crate::roles::store::{is_here, Home};
+use crate::roles::store::Home;
 use std::{
-	collections::HashSet,
+	fmt,
 	path::{Path, PathBuf},
 };
-use tracing::{debug, info};
-use trainyard_client::{blobs, AccountId32, AuditView, GroupView, JobView};
-use trainyard_program::spec::{CheckedSpec, InputFile, JobSpec};
+use tracing::info;
+use trainyard_client::{blobs, AccountId32, GroupView, JobView, RescuedView};
+use trainyard_program::spec::{CheckedSpec, JobSpec};
 use trainyard_proof::{
 	bundle::{
-		self,
-		archive::{self, ArchiveError},
-		files,
+		self, files,
 		manifest::{self, Manifest},
 		Bundle,
 	},
-	hash,
-	inputs::check_content,
-	verify::Charge,
+	data::kept,
+	verify::{sizes_of, Charge},
 };
 use trainyard_protocol::{
 	accusation::{Claimed, Target},
-	audit::Piece,
-	blob, H256,
+	content,
+	pieces::Piece,
+	rows::Rows,
+	H256,
 };
 
 /// The beginning of the names of what is kept of a rescue.
 const RESCUE: &str = "rescue-";
 /// Chunks that were read so far.
 const PART: &str = "part";
-/// What was right in it.
+/// It is of no use here.
 const DONE: &str = "done";
+/// A content of the rows.
+const ROWS: &str = "rows";
 /// Garbage, which convicts whoever stored it as the file of a state.
 const GARBAGE: &str = "garbage";
-/// It brought no manifest, and none was here.
-const WAITS: &str = "waits";
 
-/// Returns the most bytes of what a trainer stored of a result, which others may have asked for as well.
-pub(super) fn rescue_limit(audit: &AuditView, spec: &CheckedSpec, group: &GroupView) -> u64 {
-	let trained = group.result.segments;
-	let asked = group.stored.iter().filter(|piece| matches!(piece, Piece::State(_))).count() as u64;
-	let states = most_states(audit, trained)
-		.saturating_add(asked)
-		.saturating_add(u64::from(blob::searched_states(trained)));
-	bundle::max_checkpoint_bytes(spec)
-		.saturating_mul(states)
-		.saturating_add(spec.file_bytes())
-		.saturating_add(manifest::MAX_BYTES)
-		.saturating_add(1 << 20)
+/// What trainers stored of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stored {
+	/// The leaves, in the state of the chain.
+	Leaves,
+	/// A blob.
+	Blob(RescuedView),
 }
 
-/// Returns where something of a rescue is kept, in the folder of its result.
-fn kept(dir: &Path, root: &H256, what: &str) -> PathBuf {
+impl fmt::Display for Stored {
+	fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+		match self {
+			Stored::Leaves => write!(f, "the list of checkpoints on chain"),
+			Stored::Blob(RescuedView { blob, .. }) => write!(f, "the rescue {blob:?} on chain"),
+		}
+	}
+}
+
+/// Returns what of a result is on chain and may be of use for an audit: leaves first, without which no
+/// state can be checked, states, and all rows.
+pub(super) fn stored(group: &GroupView, spec: &CheckedSpec) -> Vec<Stored> {
+	let leaves = group.stored.contains(&Piece::Leaves).then_some(Stored::Leaves);
+	let rows = sizes_of(spec).all_rows();
+	let useful = |of: &&RescuedView| matches!(of.piece, Piece::State(_)) || of.piece == rows;
+	let blobs = group.rescued.iter().filter(useful).copied().map(Stored::Blob);
+	leaves.into_iter().chain(blobs).collect()
+}
+
+/// Returns the most bytes of what is read of a rescue besides what an audit reads anyhow: a state, or the
+/// contents of all rows, and the file that they are kept in.
+pub(super) fn rescue_bytes(spec: &CheckedSpec) -> u64 {
+	let contents =
+		sizes_of(spec).contents().iter().fold(0u64, |sum, size| sum.saturating_add(*size));
+	let rows = contents.saturating_add(kept::length(&spec.dataset));
+	rows.max(bundle::max_checkpoint_bytes(spec))
+}
+
+/// Returns where something of a blob is kept, in the folder of its result.
+fn kept_at(dir: &Path, root: &H256, what: &str) -> PathBuf {
 	dir.join(format!("{RESCUE}{}.{what}", hex::encode(root)))
 }
 
-/// Removes the chunks of other rescues than that of `root`: there is room for one archive.
+/// Removes the chunks of other blobs than that of `root`: there is room for one.
 fn drop_other_parts(dir: &Path, root: &H256) -> std::io::Result<()> {
-	let own = kept(dir, root, PART);
+	let own = kept_at(dir, root, PART);
 	for entry in std::fs::read_dir(dir)? {
 		let path = entry?.path();
 		let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -83,141 +106,122 @@ fn drop_other_parts(dir: &Path, root: &H256) -> std::io::Result<()> {
 	Ok(())
 }
 
-/// The result that a rescue is of.
-struct Rescued {
-	/// Folder of the result.
-	dir: PathBuf,
-	/// The revealed root of its bundle.
-	root: H256,
-	/// Most bytes of a checkpoint file.
-	checkpoint: u64,
-	/// Checkpoint files that every audit of it reads.
-	required: HashSet<String>,
-	/// Bytes that the folder may have with files that are not required.
-	room: u64,
-	spec: JobSpec,
+/// Returns where a blob is kept that a trainer stored as the file of a state, and that is not that.
+pub(super) fn garbage(dir: &Path, root: &H256) -> PathBuf {
+	kept_at(dir, root, GARBAGE)
 }
 
-impl Rescued {
-	/// Returns the bundle here, if its manifest is the revealed one.
-	fn bundle(&self) -> Option<Bundle> {
-		Bundle::open(&self.dir).ok().filter(|bundle| bundle.root() == self.root)
-	}
-
-	/// Returns the file of the job that an entry of this name holds.
-	fn input(&self, name: &str) -> Option<InputFile> {
-		let mut files = self.spec.files();
-		files.find(|(which, _)| bundle::input_file(*which) == name).map(|(which, _)| which)
-	}
-
-	/// Returns whether `content` is the file of the job that it is said to be.
-	fn is_input(&self, which: InputFile, content: &[u8]) -> bool {
-		let mut files = self.spec.files();
-		files.any(|(this, file)| {
-			this == which
-				&& file.bytes == content.len() as u64
-				&& file.content_hash == hash::blake2_256(content)
-		})
-	}
-
-	/// Returns whether the file of the job is in the folder already.
-	fn has_input(&self, which: InputFile) -> bool {
-		let path = self.dir.join(bundle::input_file(which));
-		let mut files = self.spec.files();
-		files.any(|(this, file)| this == which && check_content(&path, which, &file).is_ok())
-	}
-
-	/// Returns whether there is room for a checkpoint that not every audit reads.
-	fn has_room(&self, name: &str, bytes: usize) -> bool {
-		let here = || files::size(&self.dir).unwrap_or(u64::MAX);
-		self.required.contains(name) || here().saturating_add(bytes as u64) <= self.room
-	}
-
-	/// Writes those entries of an archive that are right and not here. Returns the names of those that
-	/// are right, and whether the revealed manifest is here, without which no state is.
-	fn take_over(&self, bytes: &[u8], limit: u64) -> Result<(Vec<String>, bool), ArchiveError> {
-		let entries = match (archive::entries(bytes, limit), self.bundle()) {
-			(Ok(entries), _) => entries,
-			// Where one state alone was asked for, it is the file of that; which one, the manifest says.
-			(Err(_), None) => return Ok((Vec::new(), false)),
-			(Err(e), Some(bundle)) => match state_file(&bundle, bytes) {
-				Some(name) => vec![(name, bytes)],
-				None => return Err(e),
-			},
-		};
-		files::create_folder(&self.dir.join(bundle::CHECKPOINTS))?;
-		let is_revealed = |content: &[u8]| {
-			content.len() as u64 <= manifest::MAX_BYTES
-				&& Manifest::parse(content).is_ok_and(|read| read.computed_root() == self.root)
-		};
-		let (mut right, mut here) = (Vec::new(), self.bundle());
-		if let Some((name, content)) = entries.iter().find(|(name, _)| name == manifest::FILE) {
-			if is_revealed(content) {
-				right.push(name.clone());
-				if here.is_none() {
-					files::write(&self.dir.join(name), content)?;
-					here = self.bundle();
-				}
-			}
-		}
-		for (name, content) in &entries {
-			let (is_right, is_here) = match (manifest::step_of(name), self.input(name)) {
-				(Some(step), _) => {
-					let Some(bundle) = &here else { continue };
-					let listed = bundle.manifest().checkpoints.iter().find(|c| c.step == step);
-					let is_right = content.len() as u64 <= self.checkpoint
-						&& listed
-							.is_some_and(|c| bundle::hash_of_state(content) == Some(c.state_hash));
-					let is_here =
-						is_right && bundle.checkpoint_within(step, self.checkpoint).is_ok();
-					(is_right && (is_here || self.has_room(name, content.len())), is_here)
-				}
-				(None, Some(which)) => (self.is_input(which, content), self.has_input(which)),
-				(None, None) => continue,
-			};
-			if is_right {
-				right.push(name.clone());
-			}
-			if is_right && !is_here {
-				files::write(&self.dir.join(name), content)?;
-			}
-		}
-		Ok((right, here.is_some()))
-	}
+/// Returns whether the rows of a job are kept here.
+fn has_rows(home: &Home, spec: &JobSpec, dir: &Path) -> bool {
+	let own = dir.join(kept::name(&spec.dataset));
+	own.is_file() || home.inputs(spec).rows.is_some_and(|rows| rows.is_file())
 }
 
-/// Returns the name of the checkpoint file that these bytes are, of those that a bundle lists.
-fn state_file(bundle: &Bundle, bytes: &[u8]) -> Option<String> {
-	let hash = bundle::hash_of_state(bytes)?;
-	let listed = bundle.manifest().checkpoints.iter().find(|c| c.state_hash == hash)?;
-	Some(manifest::checkpoint_file(listed.step))
-}
-
-/// Returns whether all that this rescue has for the result in `dir` was read from it, and is still
-/// here.
+/// Returns whether this need not be read any more: it is here, was of no use, or is a state, of which
+/// nobody knows what it must be while the leaves are missing.
 pub(super) async fn was_read(
 	home: &Home,
-	spec: &JobSpec,
+	spec: &CheckedSpec,
 	dir: &Path,
 	revealed: H256,
-	root: &H256,
+	stored: &Stored,
 ) -> bool {
-	if kept(dir, root, WAITS).exists() && !has_manifest(dir, revealed).await {
+	let Stored::Blob(RescuedView { piece, blob }) = stored else {
+		return has_manifest(dir, revealed).await;
+	};
+	let is_kept = |what: &&str| kept_at(dir, blob, what).is_file();
+	if [DONE, GARBAGE].iter().any(is_kept) {
 		return true;
 	}
-	let Ok(listed) = tokio::fs::read_to_string(kept(dir, root, DONE)).await else { return false };
-	// What the job reads goes from the folder into the cache, and from there where room is needed.
-	let is_cached = |name: &str| {
-		let mut files = spec.files();
-		files.any(|(which, file)| bundle::input_file(which) == name && is_here(home, &file))
-	};
-	listed.lines().all(|name| dir.join(name).is_file() || is_cached(name))
+	match piece {
+		Piece::State(index) => {
+			let Some(step) = spec.checkpoint_step(*index) else { return true };
+			let (file, limit) =
+				(manifest::checkpoint_file(step), bundle::max_checkpoint_bytes(spec));
+			!has_manifest(dir, revealed).await || has_state(dir, &file, limit).await
+		}
+		Piece::Rows { .. } => has_rows(home, spec, dir) || is_kept(&ROWS),
+		Piece::Leaves | Piece::Tensor { .. } => true,
+	}
 }
 
-/// Returns where a blob is kept that a trainer stored, and that is neither an archive nor a state of its
-/// result.
-pub(super) fn garbage(dir: &Path, root: &H256) -> PathBuf {
-	kept(dir, root, GARBAGE)
+/// The file of a state that a trainer stored.
+struct State {
+	/// Folder of the result.
+	dir: PathBuf,
+	/// Root of the blob.
+	blob: H256,
+	/// Its name in a bundle.
+	name: String,
+	/// Most bytes of such a file.
+	limit: u64,
+	/// Whether every audit of the result reads it.
+	required: bool,
+	/// Bytes that the folder may have with files that are not.
+	room: u64,
+}
+
+impl State {
+	/// Takes what was read to its place, if it is the state that the manifest here lists.
+	fn take_over(&self) -> Result<(), SourceError> {
+		let part = kept_at(&self.dir, &self.blob, PART);
+		let bytes = files::read(&part, self.limit)?;
+		let bundle = Bundle::open(&self.dir);
+		let step = manifest::step_of(&self.name);
+		let listed = bundle.ok().and_then(|bundle| {
+			let mut listed = bundle.manifest().checkpoints.iter();
+			listed.find(|c| Some(c.step) == step).map(|c| c.state_hash)
+		});
+		let Some(listed) = listed else { return Err(SourceError::Lacking(manifest::FILE.into())) };
+		if bundle::hash_of_state(&bytes) != Some(listed) {
+			let garbage = garbage(&self.dir, &self.blob);
+			std::fs::rename(&part, &garbage)?;
+			return Err(SourceError::Garbage(format!("{:?} is not {}", self.blob, self.name)));
+		}
+		let here = files::size(&self.dir).unwrap_or(u64::MAX);
+		if !self.required && here > self.room {
+			std::fs::remove_file(&part)?;
+			return Ok(files::write(&kept_at(&self.dir, &self.blob, DONE), b"")?);
+		}
+		files::create_folder(&self.dir.join(bundle::CHECKPOINTS))?;
+		Ok(std::fs::rename(&part, self.dir.join(&self.name))?)
+	}
+}
+
+/// Keeps the rows of a job, once all of their contents that `blobs` are were read into `dir`.
+fn keep_rows(dir: &Path, spec: &CheckedSpec, blobs: &[H256]) -> Result<(), SourceError> {
+	let sizes = sizes_of(spec).contents();
+	let mut found = Vec::new();
+	for blob in blobs {
+		let path = kept_at(dir, blob, ROWS);
+		if !path.is_file() {
+			return Ok(());
+		}
+		let bytes = files::read(&path, u64::MAX - 1)?;
+		found.push((content::hash(&bytes), bytes, path));
+	}
+	// A blob says what it holds by nothing but its length; contents that are equal have one.
+	let of_size =
+		|at: usize| found.iter().filter(move |(_, bytes, _)| bytes.len() as u64 == sizes[at]);
+	for a in of_size(0) {
+		for b in of_size(1) {
+			for c in of_size(2) {
+				for d in of_size(3) {
+					let four = [a, b, c, d];
+					let rows = Rows::of(&spec.dataset, four.map(|(hash, ..)| *hash));
+					if rows.root() != spec.dataset.rows {
+						continue;
+					}
+					let path = dir.join(kept::name(&spec.dataset));
+					let contents = four.map(|(_, bytes, _)| bytes.as_slice());
+					kept::put(&path, &spec.dataset, contents)?;
+					found.iter().for_each(|(_, _, path)| drop(std::fs::remove_file(path)));
+					return Ok(());
+				}
+			}
+		}
+	}
+	Ok(())
 }
 
 impl Verifier {
@@ -229,10 +233,10 @@ impl Verifier {
 		group: &GroupView,
 		dir: &Path,
 	) -> Option<(AccountId32, Charge)> {
-		let is_garbage = |root: &&H256| garbage(dir, root).is_file();
-		let roots: Vec<H256> = group.rescued.iter().filter(is_garbage).copied().collect();
+		let is_garbage = |of: &&RescuedView| garbage(dir, &of.blob).is_file();
+		let found: Vec<&RescuedView> = group.rescued.iter().filter(is_garbage).collect();
 		let manifest = Bundle::open(dir).ok().filter(|it| it.root() == group.result.bundle_root)?;
-		let at = match roots.is_empty() {
+		let at = match found.is_empty() {
 			true => return None,
 			false => self.chain.head().await.ok()?.hash,
 		};
@@ -242,9 +246,9 @@ impl Verifier {
 				continue;
 			}
 			let stored = self.chain.stored_rescues(job.id, &replica.trainer, at).await.ok()?;
-			for (blob, state) in stored {
-				let Some(state) = state.filter(|_| roots.contains(&blob)) else { continue };
-				let target = Target::Rescue { blob, state };
+			for of in stored.iter().filter(|of| found.contains(of)) {
+				let Piece::State(state) = of.piece else { continue };
+				let target = Target::Rescue { blob: of.blob, state };
 				if let Some(charge) = Charge::new(manifest.manifest(), target, Claimed::Other) {
 					return Some((replica.trainer, charge));
 				}
@@ -253,54 +257,61 @@ impl Verifier {
 		None
 	}
 
-	/// Reads the rescue `root` from the chain and takes over what is right of it.
+	/// Reads what a trainer stored of a result, and takes it over if it is right.
 	pub(super) async fn fetch_rescue(
 		&self,
 		round: &Round<'_>,
 		(index, group): (usize, &GroupView),
-		root: H256,
+		stored: &Stored,
 		dir: &Path,
 	) -> Result<(), SourceError> {
 		let spec = &round.spec;
-		let limit = rescue_limit(round.audit, spec, group);
 		tokio::fs::create_dir_all(dir).await?;
-		drop_other_parts(dir, &root)?;
-		let part = kept(dir, &root, PART);
-		let loading = blobs::load_into(&self.chain, root, limit, &part);
+		let Stored::Blob(RescuedView { piece, blob }) = *stored else {
+			return self.fetch_leaves(round, (index, group), dir).await;
+		};
+		drop_other_parts(dir, &blob)?;
+		let part = kept_at(dir, &blob, PART);
+		let limit = match piece {
+			Piece::State(_) => bundle::max_checkpoint_bytes(spec),
+			Piece::Rows { .. } => sizes_of(spec).contents().into_iter().max().unwrap_or_default(),
+			Piece::Leaves | Piece::Tensor { .. } => return Ok(()),
+		};
+		let loading = blobs::load_into(&self.chain, blob, limit, &part);
 		let bytes = loading.await.map_err(SourceError::Rescue)?;
-		info!("job {}: rescued files read from the chain, {bytes} bytes", round.job.id);
-		let of = Rescued {
-			dir: dir.to_owned(),
-			root: group.result.bundle_root,
-			checkpoint: bundle::max_checkpoint_bytes(spec),
-			required: round.needed(index).into_iter().collect(),
-			room: needed(round.audit, spec, group, self.max_rules),
-			spec: spec.spec().clone(),
+		info!("job {}: {stored} was read, {bytes} bytes", round.job.id);
+		let (dir, checked) = (dir.to_owned(), spec.clone());
+		if let Piece::State(state) = piece {
+			let name = spec.checkpoint_step(state).map(manifest::checkpoint_file);
+			let name = name.ok_or_else(|| SourceError::Lacking(format!("checkpoint {state}")))?;
+			let required = round.needed(index).contains(&name);
+			let room = needed(round.audit, spec, group, self.max_rules);
+			let state = State { dir, blob, name, limit, required, room };
+			return tokio::task::spawn_blocking(move || state.take_over()).await?;
+		}
+		let rows = group.rescued.iter().filter(|of| of.piece == piece).map(|of| of.blob).collect();
+		let keep = move || {
+			let rows: Vec<H256> = rows;
+			std::fs::rename(&part, kept_at(&dir, &blob, ROWS))?;
+			keep_rows(&dir, &checked, &rows)
 		};
-		let [done, waits, garbage] = [DONE, WAITS, GARBAGE].map(|what| kept(dir, &root, what));
-		let read = move || {
-			let bytes = files::read(&part, limit)?;
-			let (right, has_manifest) = match of.take_over(&bytes, limit) {
-				Err(ArchiveError::File(e)) => return Err(ArchiveError::File(e)),
-				// What is no archive is none the next time.
-				Err(e) => {
-					files::write(&done, b"")?;
-					std::fs::rename(&part, &garbage).map_err(files::at("rename", &part))?;
-					return Err(e);
-				}
-				Ok(taken) => taken,
-			};
-			debug!("{} of its files are right", right.len());
-			if !has_manifest {
-				files::write(&waits, b"")?;
-				return Ok(());
-			}
-			files::write(&done, right.join("\n").as_bytes())?;
-			for over in [&part, &waits] {
-				let _ = std::fs::remove_file(over);
-			}
-			Ok(())
-		};
-		tokio::task::spawn_blocking(read).await?.map_err(SourceError::Archive)
+		tokio::task::spawn_blocking(keep).await?
+	}
+
+	/// Reads the leaves of a result from the chain, and writes the manifest that they make.
+	async fn fetch_leaves(
+		&self,
+		round: &Round<'_>,
+		(index, group): (usize, &GroupView),
+		dir: &Path,
+	) -> Result<(), SourceError> {
+		let at = self.chain.head().await?.hash;
+		let number = u32::try_from(index).unwrap_or(u32::MAX);
+		let leaves = self.chain.shown_leaves(round.job.id, number, at).await?;
+		let manifest = Manifest::of_leaves(round.spec.clone(), round.seed, &leaves)
+			.filter(|manifest| manifest.computed_root() == group.result.bundle_root)
+			.ok_or_else(|| SourceError::Garbage("the leaves are not those of the result".into()))?;
+		files::write(&dir.join(manifest::FILE), &manifest.to_bytes())?;
+		Ok(())
 	}
 }

@@ -2,6 +2,9 @@
 
 use super::*;
 use std::sync::Mutex;
+use trainyard_client::RescuedView;
+use trainyard_proof::inputs::{InputPaths, Inputs};
+use trainyard_protocol::{accusation::LeafContent, pieces::Piece};
 
 /// Roots and numbers of chunks.
 type Reads = Arc<Mutex<Vec<(H256, u32)>>>;
@@ -68,21 +71,46 @@ async fn withheld() -> (Scene, PathBuf, CheckedSpec) {
 /// What every audit of this result reads.
 fn read_of(scene: &Scene, dir: &Path, spec: &CheckedSpec) -> Vec<String> {
 	let [group] = &scene.audit.groups[..] else { panic!() };
-	verify::rescue_files(dir, spec, group.result.segments, &DRAWN).unwrap()
+	verify::files_read(dir, spec, group.result.segments, &DRAWN).unwrap()
 }
 
-fn root_of(archive: &[u8]) -> H256 {
-	Chunked::new(archive).root
+fn root_of(blob: &[u8]) -> H256 {
+	Chunked::new(blob).root
 }
 
-/// An archive with the same names, and wrong bytes under each.
-fn garbage(files: &[String]) -> Vec<u8> {
-	let dir = tempfile::tempdir().unwrap();
-	std::fs::create_dir(dir.path().join("checkpoints")).unwrap();
-	for file in files {
-		std::fs::write(dir.path().join(file), format!("{{ {file}")).unwrap();
-	}
-	bundle::archive::pack(dir.path(), files).unwrap()
+/// The checkpoint of a file.
+fn index_of(spec: &CheckedSpec, file: &str) -> u32 {
+	let step = bundle::manifest::step_of(file).unwrap();
+	(0..=spec.segments()).find(|at| spec.checkpoint_step(*at) == Some(step)).unwrap()
+}
+
+/// The blob of a state.
+fn state(spec: &CheckedSpec, dir: &Path, file: &str) -> (RescuedView, Vec<u8>) {
+	let bytes = std::fs::read(dir.join(file)).unwrap();
+	(RescuedView { piece: Piece::State(index_of(spec, file)), blob: root_of(&bytes) }, bytes)
+}
+
+/// The blobs of all rows.
+fn rows(spec: &CheckedSpec, dir: &Path) -> Vec<(RescuedView, Vec<u8>)> {
+	let piece = verify::sizes_of(spec).all_rows();
+	let paths = InputPaths::in_bundle(dir, spec);
+	let inputs = || Ok(Inputs::load(spec, &paths).unwrap());
+	let prepared = verify::answers(dir, spec, &[piece], inputs).unwrap().remove(0);
+	let blobs = prepared.blobs.into_iter();
+	blobs.map(|(bytes, _)| (RescuedView { piece, blob: root_of(&bytes) }, bytes)).collect()
+}
+
+/// All that an audit of the result reads, with its leaves: what a trainer stores of it.
+fn all_of(
+	scene: &Scene,
+	dir: &Path,
+	spec: &CheckedSpec,
+) -> (Vec<(RescuedView, Vec<u8>)>, Vec<LeafContent>) {
+	let files = read_of(scene, dir, spec);
+	let states = files.iter().filter(|file| file.starts_with("checkpoints/"));
+	let mut blobs: Vec<_> = states.map(|file| state(spec, dir, file)).collect();
+	blobs.extend(rows(spec, dir));
+	(blobs, bundle::Bundle::open(dir).unwrap().manifest().leaves())
 }
 
 /// Audits the result of `scene`, and returns the verdict.
@@ -98,59 +126,56 @@ async fn judged(scene: &Scene, verifier: &Verifier) -> GroupVerdict {
 /// A machine that stalls must not begin again with the first chunk: its time would never be enough.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rescue_whose_reading_broke_off_goes_on_and_is_judged() {
-	let (mut scene, dir, checked) = withheld().await;
-	let files = read_of(&scene, &dir, &checked);
-	let archive = bundle::archive::pack(&dir, &files).unwrap();
-	scene.audit.groups[0].rescued = vec![root_of(&archive)];
-	let (node, asked) = stored(vec![archive.clone()], |index, times| index == 2 && times == 1);
+	let (mut scene, dir, spec) = withheld().await;
+	scene.job.spec.dataset.location = Text::new("http://127.0.0.1:1").unwrap();
+	let (blobs, leaves) = all_of(&scene, &dir, &spec);
+	let group = &mut scene.audit.groups[0];
+	group.stored = vec![Piece::Leaves];
+	group.rescued = blobs.iter().map(|(view, _)| *view).collect();
+	let bytes: Vec<Vec<u8>> = blobs.iter().map(|(_, bytes)| bytes.clone()).collect();
+	let (node, asked) = storing(bytes, |index, times| index == 0 && times == 1);
+	let node = node.storing_leaves(scene.job.id, 0, &leaves);
 	let verifier = verifier_on(&scene.folder.path().join("rescued"), node).await;
 	let verdict = judged(&scene, &verifier).await;
 	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
-	let asked = asked.lock().unwrap();
-	let times = |index: u32| asked.iter().filter(|read| read.1 == index).count();
-	assert_eq!((times(0), times(1), times(2)), (1, 1, 2), "{asked:?}");
+	let asked = asked.lock().unwrap().clone();
+	let times = |read: &(H256, u32)| asked.iter().filter(|other| *other == read).count();
+	assert!(asked.iter().all(|read| times(read) == if read.1 == 0 { 2 } else { 1 }), "{asked:?}");
 	// The chunks are gone, and the room for them was claimed.
 	let folder = verifier.folder(&scene.job, &scene.audit);
 	let names = std::fs::read_dir(result_folder(&folder, 0)).unwrap();
 	let names: Vec<_> = names.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-	assert!(names.iter().all(|name| !name.ends_with(".part")), "{names:?}");
+	assert!(names.iter().all(|name| !name.starts_with("rescue-")), "{names:?}");
 	let [rescued] = &scene.audit.groups[..] else { panic!() };
 	let served = GroupView { rescued: vec![], ..rescued.clone() };
-	let more = room::needed(&scene.audit, &checked, rescued, 0)
-		- room::needed(&scene.audit, &checked, &served, 0);
-	assert!(more >= archive.len() as u64 + checked.file_bytes());
+	let more = room::needed(&scene.audit, &spec, rescued, 0)
+		- room::needed(&scene.audit, &spec, &served, 0);
+	assert!(more >= blobs.iter().map(|(_, bytes)| bytes.len() as u64).max().unwrap());
 }
 
-/// The attack: a trainer of the same result stores garbage under the names of all files, and every seat
-/// that had the right ones loses them at the same moment.
+/// The attack: a trainer of the same result stores garbage as a state, and every seat that had others
+/// loses them at the same moment.
 #[tokio::test(flavor = "multi_thread")]
 async fn garbage_replaces_nothing_and_is_read_once() {
 	let (mut scene, dir, spec) = withheld().await;
 	let files = read_of(&scene, &dir, &spec);
-	let (wrong, none) = (garbage(&files), b"this is no archive".to_vec());
-	scene.audit.groups[0].rescued = vec![root_of(&wrong), root_of(&none)];
-	let (node, reads) = stored(vec![wrong.clone(), none.clone()], |_, _| false);
+	let lacks = files.iter().find(|file| file.starts_with("checkpoints/")).unwrap();
+	let none = b"this is no state".to_vec();
+	let piece = Piece::State(index_of(&spec, lacks));
+	scene.audit.groups[0].rescued = vec![RescuedView { piece, blob: root_of(&none) }];
+	let (node, reads) = stored(vec![none.clone()], |_, _| false);
 	let verifier = verifier_on(&scene.folder.path().join("seat"), node).await;
 	// It lacks one state, so that it looks at what is on chain.
 	let folder = result_folder(&verifier.folder(&scene.job, &scene.audit), 0);
 	std::fs::create_dir_all(folder.join("checkpoints")).unwrap();
-	let (last, here) = files.split_last().unwrap();
-	let lacks = files.iter().find(|file| file.starts_with("checkpoints/")).unwrap();
-	assert!(!last.starts_with("checkpoints/"), "the data are at the end");
-	for file in here.iter().filter(|file| *file != lacks) {
+	for file in files.iter().filter(|file| *file != lacks) {
 		std::fs::copy(dir.join(file), folder.join(file)).unwrap();
 	}
-	std::fs::copy(dir.join(last), folder.join(last)).unwrap();
 	assert_eq!(judged(&scene, &verifier).await, GroupVerdict::Unavailable);
-	for file in here.iter().filter(|file| *file != lacks) {
-		let same =
-			std::fs::read(dir.join(file)).unwrap() == std::fs::read(folder.join(file)).unwrap();
-		assert!(same, "{file}");
-	}
 	assert!(!folder.join(lacks).exists());
 	let once = reads.lock().unwrap().len();
-	assert_eq!(once, 2, "a chunk of each");
-	// What is neither an archive nor a state is kept: it may convict.
+	assert_eq!(once, 1);
+	// It is kept: it may convict.
 	let kept = super::super::super::rescued::garbage(&folder, &root_of(&none));
 	assert_eq!(std::fs::read(kept).unwrap(), none);
 
@@ -161,51 +186,37 @@ async fn garbage_replaces_nothing_and_is_read_once() {
 	assert_eq!(reads.lock().unwrap().len(), once);
 }
 
-/// Several trainers store: no order of theirs keeps the right files from a seat.
+/// Several trainers store: no order of theirs keeps the right files from a seat, and after a restart
+/// nothing is read again.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_right_is_taken_from_each_rescue() {
 	let (mut scene, dir, spec) = withheld().await;
-	let files = read_of(&scene, &dir, &spec);
-	let pack = |files: &[String]| bundle::archive::pack(&dir, files).unwrap();
-	let states: Vec<String> =
-		files.iter().filter(|file| file.starts_with("checkpoints/")).cloned().collect();
-	let others: Vec<String> =
-		files.iter().filter(|file| !file.starts_with("checkpoints/")).cloned().collect();
-	// The states come before the manifest that says which they are.
-	let blobs = vec![pack(&states), garbage(&files), pack(&others), garbage(&states)];
-	scene.audit.groups[0].rescued = blobs.iter().map(|blob| root_of(blob)).collect();
-	let (node, reads) = stored(blobs, |_, _| false);
+	scene.job.spec.dataset.location = Text::new("http://127.0.0.1:1").unwrap();
+	let (mut blobs, leaves) = all_of(&scene, &dir, &spec);
+	for at in [0, 2] {
+		let garbage = format!("garbage {at}").into_bytes();
+		let view = RescuedView { blob: root_of(&garbage), ..blobs[at].0 };
+		blobs.insert(at, (view, garbage));
+	}
+	// The files of states come before the leaves that say which they are.
+	let group = &mut scene.audit.groups[0];
+	group.stored = vec![Piece::Leaves];
+	group.rescued = blobs.iter().map(|(view, _)| *view).collect();
+	let (node, reads) = storing(blobs.into_iter().map(|(_, bytes)| bytes).collect(), |_, _| false);
+	let node = node.storing_leaves(scene.job.id, 0, &leaves);
 	let verifier = verifier_on(&scene.folder.path().join("seat"), node).await;
 	let verdict = judged(&scene, &verifier).await;
 	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
 	let folder = result_folder(&verifier.folder(&scene.job, &scene.audit), 0);
-	let parts = std::fs::read_dir(&folder).unwrap();
-	let parts = parts.filter(|e| e.as_ref().unwrap().path().extension() == Some("part".as_ref()));
-	assert_eq!(parts.count(), 0);
-	// After a restart everything is here, and nothing is read again.
+	assert!(folder.join(kept::name(&spec.dataset)).is_file(), "rows came without their files");
 	let before = reads.lock().unwrap().len();
 	std::fs::remove_dir_all(folder.parent().unwrap().join("replays")).unwrap();
 	let verdict = judged(&scene, &verifier).await;
 	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
 	assert_eq!(reads.lock().unwrap().len(), before);
-
-	// The cache has forgotten the data: the rescue that has them is read again, and none of which all
-	// is here.
-	let data = scene.job.spec.dataset.content_hash;
-	for file in std::fs::read_dir(verifier.home.data(&data).parent().unwrap()).unwrap() {
-		std::fs::remove_file(file.unwrap().path()).unwrap();
-	}
-	std::fs::remove_dir_all(folder.parent().unwrap().join("replays")).unwrap();
-	scene.job.spec.dataset.location = Text::new("http://127.0.0.1:1").unwrap();
-	let verdict = judged(&scene, &verifier).await;
-	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
-	let again = reads.lock().unwrap()[before..].to_vec();
-	let rescued = &scene.audit.groups[0].rescued;
-	assert!(again.iter().any(|(root, _)| *root == rescued[2]), "{again:?}");
-	assert!(again.iter().all(|(root, _)| *root != rescued[0]), "{again:?}");
 }
 
-/// A blob that is no file of the state that was asked for alone convicts whoever stored it.
+/// A blob that is no file of the state that it is said to be convicts whoever stored it, and nobody else.
 #[tokio::test(flavor = "multi_thread")]
 async fn garbage_in_the_place_of_a_state_is_accused_of() {
 	let mut scene = scene().await;
@@ -215,63 +226,31 @@ async fn garbage_in_the_place_of_a_state_is_accused_of() {
 	let spec = scene.job.spec.clone().check().unwrap();
 	let blob = b"this is no state".to_vec();
 	let root = root_of(&blob);
-	scene.audit.groups[0].rescued = vec![root];
+	let view = RescuedView { piece: Piece::State(3), blob: root };
+	scene.audit.groups[0].rescued = vec![view];
 	let (node, _) = storing(vec![blob.clone()], |_, _| false);
-	for (name, state) in [("archive", None), ("state", Some(3))] {
-		let trainer = AccountId32([2; 32]);
-		let node = node.clone().storing_rescues(3, &trainer, &[(root, state)]);
-		let mut verifier = verifier_on(&scene.folder.path().join(name), node).await;
-		verifier.block_time = Duration::from_millis(100);
-		verifier.asker = Asker::Test(Arc::new(|_| {
-			let (call, docs) = Default::default();
-			let name = "Verification::NotCommitting".to_owned();
-			Err(trainyard_client::TxError::Failed { call, name, docs })
-		}));
-		let folder = result_folder(&verifier.folder(&scene.job, &scene.audit), 0);
-		std::fs::create_dir_all(folder.join("checkpoints")).unwrap();
-		let step = scene.job.spec.checkpoint_step(3).unwrap();
-		let lacks = bundle::manifest::checkpoint_file(step);
-		for file in read_of(&scene, &dir, &spec).iter().filter(|file| **file != lacks) {
-			std::fs::copy(dir.join(file), folder.join(file)).unwrap();
-		}
-		let verdict = judged(&scene, &verifier).await;
-		match state {
-			// Of an archive no court says what is in it.
-			None => assert_eq!(verdict, GroupVerdict::Unavailable),
-			Some(state) => {
-				let GroupVerdict::Rejected(rejection) = verdict else { panic!("{verdict:?}") };
-				let target = Target::Rescue { blob: root, state };
-				assert_eq!((rejection.account, rejection.target), (trainer, target));
-				assert_eq!((rejection.claimed, rejection.leaves.len()), (Claimed::Other, 1));
-				let kept = super::super::super::rescued::garbage(&folder, &root);
-				assert_eq!(std::fs::read(kept).unwrap(), blob);
-			}
-		}
-	}
-}
-
-/// Where one state alone was asked for, the blob is the file of that state.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_file_of_a_state_is_a_rescue() {
-	let (mut scene, dir, spec) = withheld().await;
-	let files = read_of(&scene, &dir, &spec);
-	let lacks = files.iter().find(|file| file.starts_with("checkpoints/")).unwrap();
-	let blob = std::fs::read(dir.join(lacks)).unwrap();
-	scene.audit.groups[0].rescued = vec![root_of(&blob)];
-	let (node, reads) = stored(vec![blob], |_, _| false);
-	let verifier = verifier_on(&scene.folder.path().join("seat"), node).await;
+	let trainer = AccountId32([2; 32]);
+	let node = node.storing_rescues(3, &trainer, &[view]);
+	let mut verifier = verifier_on(&scene.folder.path().join("state"), node).await;
+	verifier.block_time = Duration::from_millis(100);
+	verifier.asker = Asker::Test(Arc::new(|_| {
+		let (call, docs) = Default::default();
+		let name = "Verification::NotCommitting".to_owned();
+		Err(trainyard_client::TxError::Failed { call, name, docs })
+	}));
 	let folder = result_folder(&verifier.folder(&scene.job, &scene.audit), 0);
 	std::fs::create_dir_all(folder.join("checkpoints")).unwrap();
-	// Without a manifest nobody knows which state it is; it is looked at again when that is here.
-	let others = || files.iter().filter(|file| *file != lacks && *file != "manifest.json");
-	for file in others() {
+	let lacks = bundle::manifest::checkpoint_file(scene.job.spec.checkpoint_step(3).unwrap());
+	for file in read_of(&scene, &dir, &spec).iter().filter(|file| **file != lacks) {
 		std::fs::copy(dir.join(file), folder.join(file)).unwrap();
 	}
-	assert_eq!(judged(&scene, &verifier).await, GroupVerdict::Unavailable);
-	assert!(!reads.lock().unwrap().is_empty() && !folder.join(lacks).exists());
-	std::fs::copy(dir.join("manifest.json"), folder.join("manifest.json")).unwrap();
 	let verdict = judged(&scene, &verifier).await;
-	assert!(matches!(verdict, GroupVerdict::Replayed(_)), "{verdict:?}");
+	let GroupVerdict::Rejected(rejection) = verdict else { panic!("{verdict:?}") };
+	let target = Target::Rescue { blob: root, state: 3 };
+	assert_eq!((rejection.account, rejection.target), (trainer, target));
+	assert_eq!((rejection.claimed, rejection.leaves.len()), (Claimed::Other, 1));
+	let kept = super::super::super::rescued::garbage(&folder, &root);
+	assert_eq!(std::fs::read(kept).unwrap(), blob);
 }
 
 /// The state in which two results part was stored for that alone: nothing else is missing.
@@ -280,12 +259,13 @@ async fn a_rescue_of_the_state_in_which_results_part_is_read() {
 	let mut scene = scene().await;
 	let file = bundle::manifest::checkpoint_file(scene.job.spec.checkpoint_step(5).unwrap());
 	let honest = scene.folder.path().join("honest");
-	let archive = bundle::archive::pack(&honest, std::slice::from_ref(&file)).unwrap();
+	let spec = scene.job.spec.clone().check().unwrap();
+	let (view, bytes) = state(&spec, &honest, &file);
 	for name in ["cheat", "honest"] {
 		std::fs::remove_file(scene.folder.path().join(name).join(&file)).unwrap();
 	}
-	scene.audit.groups[1].rescued = vec![root_of(&archive)];
-	let (node, _) = stored(vec![archive], |_, _| false);
+	scene.audit.groups[1].rescued = vec![view];
+	let (node, _) = stored(vec![bytes], |_, _| false);
 	let verifier = verifier_on(&scene.folder.path().join("seat"), node).await;
 	let folder = verifier.folder(&scene.job, &scene.audit);
 	let stop = Arc::new(AtomicBool::new(false));

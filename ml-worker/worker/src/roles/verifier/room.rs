@@ -1,7 +1,7 @@
 //! Keeps the verifier's folder within its quota: removes what audits left behind, and lets an audit
 //! fetch only what there is room for.
 
-use super::{lots::most_segments, rescued::rescue_limit, Verifier};
+use super::{lots::most_segments, rescued::rescue_bytes, Verifier};
 use crate::roles::{
 	blocks::LookError,
 	fetch::drop_parts,
@@ -60,9 +60,8 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Returns the bytes that an audit fetches of one result, at most, besides the files of the job: the
 /// states that it reads, those to find where a standstill began, one more to part it from others,
-/// and those that only the rules look at; of a rescued one also the archive, and its copies of
-/// these files and of the job's. There is one archive at a time, and nothing else is taken from it than
-/// what there is room for.
+/// and those that only the rules look at; of a rescued one also a blob at a time, and the rows of the
+/// data. Nothing else is taken than what there is room for.
 pub(super) fn needed(
 	audit: &AuditView,
 	spec: &CheckedSpec,
@@ -75,7 +74,7 @@ pub(super) fn needed(
 	let required = required + u64::from(blob::searched_states(trained));
 	let entries = u64::from(trained).saturating_add(1).saturating_mul(MANIFEST_ENTRY);
 	let rescue = match group.rescued.is_empty() {
-		false => rescue_limit(audit, spec, group).saturating_add(spec.file_bytes()),
+		false => rescue_bytes(spec),
 		true => 0,
 	};
 	checkpoint

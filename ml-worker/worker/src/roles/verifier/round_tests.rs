@@ -4,6 +4,8 @@ mod asking;
 mod findings;
 #[path = "relayed_tests.rs"]
 mod relayed;
+#[path = "relays_tests.rs"]
+mod relays;
 #[path = "rescued_tests.rs"]
 mod rescued;
 #[path = "room_tests.rs"]
@@ -42,7 +44,8 @@ use std::{collections::HashSet, net::SocketAddr};
 use tokio::{net::TcpListener, sync::watch};
 use trainyard_client::{
 	fake::{self, FakeNode},
-	keys, AccountId32, AssignmentView, BlobView, Head, MemberView, ReplicaView, Transactor, VrfKey,
+	keys, AccountId32, AssignmentView, BlobView, Head, MemberView, RelayView, ReplicaView,
+	Transactor, VrfKey,
 };
 use trainyard_program::spec::{CheckedSpec, InputFile};
 use trainyard_proof::{
@@ -93,6 +96,7 @@ fn node_with(jobs: Vec<JobView>) -> FakeNode {
 		"TrainyardApi_protocol_version" => Ok(PROTOCOL_VERSION.encode()),
 		"TrainyardApi_active_jobs_after" => Ok(jobs.encode()),
 		"TrainyardApi_verifier" => Ok(None::<VerifierView>.encode()),
+		"TrainyardApi_relays_of" => Ok(Vec::<RelayView>::new().encode()),
 		"TrainyardApi_drilling_check" => Ok(Vec::<AssignmentView>::new().encode()),
 		_ => Err("no such method"),
 	})
@@ -215,7 +219,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 		let bundle = testing::train_on(&spec, &paths, &out, false, cheat).unwrap();
 		(out, bundle.result().unwrap())
 	};
-	let bundles = [train("cheat", Some(Cheat { segments: 1 })), train("honest", None)];
+	let bundles = [train("cheat", Some(Cheat::Fabricate { segments: 1 })), train("honest", None)];
 	let shelf = Shelf::default();
 	let served = bundles.iter().map(|(out, result)| (result.bundle_root, out.clone())).collect();
 	let files = spec.files();
@@ -277,6 +281,7 @@ async fn scene_of(folder: tempfile::TempDir, spec: CheckedSpec, paths: InputPath
 		replicas,
 		audit: Some(audit.clone()),
 		settlement: Settlement::default(),
+		late: None,
 		record: 0,
 	};
 	Scene { folder, job, audit, _server: server }
@@ -416,7 +421,8 @@ fn check(audit: &AuditView, me: &AccountId32, found: &FindingsRecord) {
 	for ((at, group), verdict) in (0u32..).zip(&audit.groups).zip(verdicts) {
 		let GroupVerdict::Replayed(replayed) = verdict else { continue };
 		let result = &group.result;
-		let own = vrf::own_segments(&output, at, result.segments, audit.audit_segments);
+		let draws = trainyard_protocol::duties::own_draws(audit.audit_segments, seat);
+		let own = vrf::own_segments(&output, at, result.segments, draws);
 		let (moved, parts) = (replayed.moved, &replayed.parts);
 		let wanted = trainyard_protocol::duties::required(&own, seat, result, moved, parts);
 		assert!(parts.len() < audit.groups.len());

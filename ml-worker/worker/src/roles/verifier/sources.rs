@@ -1,6 +1,6 @@
 //! Fetches what an audit reads, from whichever source has it.
 
-use super::{round::Round, Verifier};
+use super::{rescued::Stored, round::Round, Verifier};
 pub(super) use crate::roles::common::bundles::{
 	bundle_url, fetch_bundle, fetch_state, has_manifest, has_state, servers, SourceError,
 };
@@ -17,12 +17,12 @@ use std::{
 };
 use tracing::debug;
 use trainyard_client::{GroupView, JobView};
-use trainyard_program::spec::{CheckedSpec, FileRef, JobSpec};
+use trainyard_program::spec::{CheckedSpec, FileRef, InputFile, JobSpec};
 use trainyard_proof::{
 	bundle::{self, manifest},
 	inputs::{check_content, InputPaths},
 };
-use trainyard_protocol::{blob, job::WorkResult, H256};
+use trainyard_protocol::{blob, job::WorkResult};
 
 /// One part in this many of the time for fetching stays for the servers of a rescued result.
 const REST_FOR_SERVERS: u32 = 16;
@@ -35,8 +35,8 @@ pub(super) enum Source<'a> {
 	Served(&'a str),
 	/// The server of another seat, by its base URL. It has what that seat could fetch.
 	Relayed(&'a str),
-	/// A rescue archive on chain, by its root.
-	Rescued(H256),
+	/// A piece that a trainer stored on chain.
+	Rescued(Stored),
 	/// The locations that the submitter names for the files of the job. They have nothing else.
 	Submitter,
 }
@@ -48,7 +48,7 @@ impl std::fmt::Display for Source<'_> {
 			Source::Submitter => write!(f, "the submitter"),
 			Source::Served(base) => write!(f, "{base}"),
 			Source::Relayed(base) => write!(f, "another verifier, {base},"),
-			Source::Rescued(root) => write!(f, "the rescue {root:?} on chain"),
+			Source::Rescued(stored) => write!(f, "{stored}"),
 		}
 	}
 }
@@ -102,9 +102,18 @@ fn optional_files(spec: &CheckedSpec, trained: u32, needed: &[String], limit: u6
 		.collect()
 }
 
-/// Returns where the files that a job reads may be: in the cache, or in the folder of a result.
-pub(super) fn places(home: &Home, spec: &JobSpec, dir: &Path) -> [InputPaths; 2] {
-	[home.inputs(spec), InputPaths::in_bundle(dir, spec)]
+/// Returns where what a job reads may be: in the cache, or in the folder of a result. In this one are
+/// also rows that came by themselves, and the first state, which has the parameters of an initial model.
+pub(super) fn places(home: &Home, spec: &JobSpec, dir: &Path) -> [InputPaths; 3] {
+	let own = InputPaths::in_bundle(dir, spec).with_rows_in(dir, spec);
+	let mut stored = own.clone();
+	if let (Some(_), Some(step)) = (&spec.initial_model, spec.checkpoint_step(0)) {
+		let state = dir.join(manifest::checkpoint_file(step));
+		if state.is_file() {
+			stored.put(InputFile::InitialModel, state);
+		}
+	}
+	[home.inputs(spec), own, stored]
 }
 
 /// Brings the files that a job reads into `dir` from one source, if they are neither there nor in the
@@ -161,8 +170,8 @@ impl Verifier {
 		let needed = round.needed(index);
 		let states = match source {
 			Source::Here | Source::Submitter => self.has_states(round, group, &needed, dir).await,
-			Source::Rescued(root) => {
-				let read = self.fetch_rescue(round, (index, group), *root, dir).await;
+			Source::Rescued(stored) => {
+				let read = self.fetch_rescue(round, (index, group), stored, dir).await;
 				let here = self.has_states(round, group, &needed, dir).await;
 				here.map_err(|missing| read.err().unwrap_or(missing))
 			}
@@ -285,7 +294,7 @@ impl Verifier {
 			self.report.job(round.job.id, "failed_attempt", &format!("the data: {how}"), fields);
 		}
 		let found = decoded?.map_err(SourceError::Data)?;
-		let [cached, own] = places;
+		let [cached, own, _] = places;
 		let mut here = found.clone();
 		for (which, _) in spec.files() {
 			let (found, own, cached) = (found.get(which), own.get(which), cached.get(which));

@@ -1,15 +1,14 @@
-use super::{super::rescued::rescue_limit, *};
+use super::*;
 use crate::roles::{
 	fetch::{FetchError, Locations},
 	http::{Server, Shelf},
 };
-use trainyard_client::fake;
 use trainyard_program::{
 	spec::{DataFormat, Dataset, InitialModel},
 	Text,
 };
 use trainyard_proof::{testing, verify};
-use trainyard_protocol::audit::{AuditPhase, Piece};
+use trainyard_protocol::H256;
 
 #[test]
 fn the_report_asks_for_all_checkpoints_only_where_they_are_small() {
@@ -36,7 +35,7 @@ fn each_source_is_asked_for_its_own_copy_of_a_file() {
 	assert_eq!(url(Source::Relayed("http://seat")), blob("http://seat"));
 	assert_eq!(url(Source::Submitter).as_deref(), Some("http://submitter/data"));
 	// Whoever stores garbage sends nobody to the submitter's server.
-	assert_eq!((url(Source::Rescued(hash)), url(Source::Here)), (None, None));
+	assert_eq!((url(Source::Rescued(Stored::Leaves)), url(Source::Here)), (None, None));
 }
 
 #[tokio::test]
@@ -119,7 +118,7 @@ fn no_source_takes_the_time_of_the_next() {
 fn a_rescue_has_nearly_all_of_the_time_and_a_server_its_share() {
 	let give_up = Instant::now() + Duration::from_secs(900);
 	let servers = || [Source::Served("http://there"), Source::Served("http://here")];
-	let rescue = Source::Rescued(H256::zero());
+	let rescue = Source::Rescued(Stored::Leaves);
 	let rescued = time_for(&rescue, give_up, &servers());
 	assert!(rescued > Duration::from_secs(830), "{rescued:?}");
 	assert!(rescued < Duration::from_secs(850), "something is left for the servers");
@@ -212,23 +211,6 @@ async fn what_one_server_lacks_keeps_nobody_from_the_rest() {
 		let lacks = [&needed[0], &needed[1]].contains(&file);
 		assert_eq!(has_state(dir, file, *limit).await, !lacks, "{file}");
 	}
-}
-
-#[test]
-fn a_rescue_of_the_example_fits_its_limit() {
-	let spec = JobSpec::example().check().unwrap();
-	let files = verify::required_files_of(&spec, 30, &[0, 9]).len() as u64 + 10;
-	let states = files * bundle::max_checkpoint_bytes(&spec);
-	let root = H256::zero();
-	let result = WorkResult { bundle_root: root, model_root: root, segments: 30, diverged: false };
-	let mut group = fake::group(result);
-	let audit = fake::audit(AuditPhase::Done, vec![]);
-	let limit = rescue_limit(&audit, &spec, &group);
-	assert!(limit > states + spec.dataset.bytes);
-	// What others asked for is in it as well.
-	group.stored = vec![Piece::Manifest, Piece::State(3), Piece::State(4)];
-	let more = rescue_limit(&audit, &spec, &group) - limit;
-	assert_eq!(more, 2 * bundle::max_checkpoint_bytes(&spec));
 }
 
 #[tokio::test]

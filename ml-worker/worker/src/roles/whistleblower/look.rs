@@ -63,11 +63,13 @@ fn first_false(
 }
 
 impl Whistleblower {
-	/// Looks at a result of a job.
+	/// Looks at a result of a job. `relayed` are the base URLs of seats that showed that they have states of
+	/// it which are too large for the chain.
 	pub(super) async fn look_at(
 		self: Arc<Self>,
 		job: JobView,
 		result: WorkResult,
+		relayed: Vec<String>,
 		stop: Arc<AtomicBool>,
 	) -> Outcome {
 		let seed = job.seed.ok_or_else(|| TaskError::failed("the job has no seed"))?;
@@ -83,7 +85,9 @@ impl Whistleblower {
 		};
 		self.make_room(&job, &spec)?;
 		tokio::select! {
-			fetched = self.fetch(&job, &spec, &result, &looked.segments, &folder) => fetched?,
+			fetched = self.fetch((&job, &spec), &result, &looked.segments, &relayed, &folder) => {
+				fetched?;
+			}
 			() = stopped(&stop) => return Err(TaskError::Stopped),
 		}
 		let of_result = Files::of_bundle(&folder, self.home.inputs(&job.spec));
@@ -157,10 +161,10 @@ impl Whistleblower {
 	/// begin, into `folder`.
 	async fn fetch(
 		&self,
-		job: &JobView,
-		spec: &CheckedSpec,
+		(job, spec): (&JobView, &CheckedSpec),
 		result: &WorkResult,
 		segments: &[u32],
+		relayed: &[String],
 		folder: &Path,
 	) -> Result<(), TaskError> {
 		bring(&self.fetcher, &self.home, spec, &all_servers(job), None).await?;
@@ -173,8 +177,8 @@ impl Whistleblower {
 			.collect();
 		let (limit, root) = (max_checkpoint_bytes(spec), result.bundle_root);
 		let mut why = String::from("nobody serves it");
-		for server in servers(job, result) {
-			let base = bundle_url(&server, result);
+		for server in servers(job, result).iter().chain(relayed) {
+			let base = bundle_url(server, result);
 			match fetch_bundle(&self.fetcher, &base, root, &needed, folder, limit).await {
 				Ok(()) => return Ok(()),
 				Err(e) => why = e.to_string(),
@@ -210,7 +214,7 @@ mod tests {
 
 	/// Looks at a result of two trainers that one of them serves. Returns its trainers that are accused,
 	/// the events, and whether states of it stayed.
-	async fn look_at(cheat: Option<Cheat>) -> (Vec<AccountId32>, String, bool) {
+	async fn look_at(cheat: Option<Cheat>, relayed: bool) -> (Vec<AccountId32>, String, bool) {
 		let folder = tempfile::tempdir().unwrap();
 		let table = testing::table(folder.path());
 		let spec = testing::job(&table);
@@ -222,7 +226,12 @@ mod tests {
 		let shelf = Shelf::default();
 		shelf.set(HashMap::from([(result.bundle_root, out)]), HashMap::new());
 		let server = Server::start("127.0.0.1:0".parse().unwrap(), shelf).await.unwrap();
-		let location = Text::new(&format!("http://{}", server.address())).unwrap();
+		let url = format!("http://{}", server.address());
+		// Only a seat of a relay serves it, or a trainer.
+		let (location, others) = match relayed {
+			true => (Text::new("http://127.0.0.1:1").unwrap(), vec![url]),
+			false => (Text::new(&url).unwrap(), vec![]),
+		};
 		let WorkResult { bundle_root, model_root, segments, diverged } = result;
 		let reveal = Reveal { bundle_root, model_root, segments, diverged, location };
 		let replica = |n: u8| ReplicaView {
@@ -258,7 +267,7 @@ mod tests {
 			report,
 			home: home.clone(),
 		};
-		let looking = Arc::new(whistleblower).look_at(job, result, Arc::default());
+		let looking = Arc::new(whistleblower).look_at(job, result, others, Arc::default());
 		looking.await.unwrap();
 		let looked = Looked::load(&accusations.result_folder(9, &bundle_root)).unwrap();
 		assert!(looked.done && looked.segments.len() == 2);
@@ -270,7 +279,7 @@ mod tests {
 
 	#[tokio::test(flavor = "multi_thread")]
 	async fn a_false_result_is_found_and_all_its_trainers_are_accused() {
-		let (accused, events, stays) = look_at(Some(Cheat { segments: 6 })).await;
+		let (accused, events, stays) = look_at(Some(Cheat::Fabricate { segments: 6 }), false).await;
 		assert_eq!(accused, [AccountId32([2; 32]), AccountId32([3; 32])]);
 		assert!(events.contains("found_false"), "{events}");
 		assert!(stays || events.contains("Segment(0)"), "a dispute begins with its state");
@@ -278,8 +287,10 @@ mod tests {
 
 	#[tokio::test(flavor = "multi_thread")]
 	async fn a_true_result_is_left_alone_and_makes_room() {
-		let (accused, events, stays) = look_at(None).await;
-		assert!(accused.is_empty() && !stays);
-		assert!(events.contains("looked_at"), "{events}");
+		for relayed in [false, true] {
+			let (accused, events, stays) = look_at(None, relayed).await;
+			assert!(accused.is_empty() && !stays);
+			assert!(events.contains("looked_at"), "{events}");
+		}
 	}
 }

@@ -5,13 +5,17 @@
 //! a deposit at stake for each accusation. It looks at one result at a time. What it found is on disk,
 //! so it goes on after a kill: with the segments that it drew, and with its disputes.
 
+mod late;
 mod look;
 mod looked;
 mod plan;
 
 use super::{
 	blocks::LookError,
-	common::webhook::{Webhook, WebhookError},
+	common::{
+		bundles::relayed,
+		webhook::{Webhook, WebhookError},
+	},
 	disputes::{
 		accusing::{Accusations, Stakes},
 		driver::{DisputeArgs, Driver, Work},
@@ -27,6 +31,7 @@ use super::{
 	tasks::{Outcome, TaskName, Tasks},
 };
 use crate::args::parse_ut;
+use late::LateJobs;
 use plan::{next, Limits, Subject};
 use serde_json::json;
 use std::{
@@ -82,6 +87,10 @@ pub struct WhistleblowerArgs {
 	/// Send warnings to this URL, as JSON by POST: a clock of a dispute runs out
 	#[arg(long, value_name = "URL")]
 	warn_webhook: Option<String>,
+	/// Look at settled jobs too, for the week in which what was accepted can still be challenged. Results
+	/// whose time is over first come first
+	#[arg(long)]
+	late: bool,
 	/// Stop after the first result that was looked at, when its disputes are over
 	#[arg(long)]
 	once: bool,
@@ -130,6 +139,7 @@ struct WhistleblowerRole {
 	whistleblower: Arc<Whistleblower>,
 	chain: Arc<Chain>,
 	driver: Driver<Arc<Transactor>>,
+	late: LateJobs,
 	me: AccountId32,
 	/// Accusations at once.
 	most: usize,
@@ -181,14 +191,20 @@ impl Role for WhistleblowerRole {
 			home,
 		};
 		let whistleblower = Arc::new(whistleblower);
-		let (once, has_looked) = (args.once, false);
-		Ok(Self { whistleblower, chain, driver, me, most, once, has_looked })
+		let (once, has_looked, late) = (args.once, false, LateJobs::new(args.late));
+		Ok(Self { whistleblower, chain, driver, late, me, most, once, has_looked })
 	}
 
 	async fn look(&mut self, head: Head, tasks: &mut Tasks<Key>) -> Result<Next, LookError> {
-		let jobs = self.chain.active_jobs(head.hash).await?;
-		let views: Vec<&JobView> = jobs.iter().collect();
+		let mut jobs = self.chain.active_jobs(head.hash).await?;
 		let this = self.whistleblower.clone();
+		let active: HashSet<JobId> = jobs.iter().map(|job| job.id).collect();
+		let mut carried = this.accusations.open_jobs();
+		carried.retain(|job| !active.contains(job));
+		let me = self.me;
+		let is_over = |job: &JobView| this.is_over(job, &me);
+		jobs.extend(self.late.look(&self.chain, &head, &carried, is_over).await?);
+		let views: Vec<&JobView> = jobs.iter().collect();
 		let files = |job: &JobView, dispute: &Dispute| this.files(&self.me, job, dispute);
 		let due = self.driver.look(&views, files, tasks, Key::Dispute).await?;
 		let open = this.accusations.open_count();
@@ -208,11 +224,7 @@ impl Role for WhistleblowerRole {
 		if !may {
 			return Ok(Next::Block);
 		}
-		let is_done = |job: &JobView, result| {
-			let folder = this.accusations.result_folder(job.id, &result);
-			looked::Looked::load(&folder).is_some_and(|looked| looked.done)
-		};
-		let waiting = next(&views, &self.me, is_done);
+		let waiting = next(&views, &self.me, |job, result| this.is_done(job, result));
 		for Subject { job, result } in waiting {
 			let key = key(job.id, &result);
 			if !tasks.is_ready(&key) {
@@ -228,7 +240,9 @@ impl Role for WhistleblowerRole {
 				continue;
 			}
 			let (this, job) = (this.clone(), (*job).clone());
-			tasks.start_with(key, |stop| this.look_at(job, result, stop));
+			let relays = self.chain.relays_of(job.id, head.hash).await?;
+			let relayed = relayed(&job, &result, &relays);
+			tasks.start_with(key, |stop| this.look_at(job, result, relayed, stop));
 			break;
 		}
 		Ok(Next::Block)
@@ -264,6 +278,20 @@ fn key(job: JobId, result: &WorkResult) -> Key {
 }
 
 impl Whistleblower {
+	/// Returns whether a result was looked at.
+	fn is_done(&self, job: &JobView, result: H256) -> bool {
+		let folder = self.accusations.result_folder(job.id, &result);
+		looked::Looked::load(&folder).is_some_and(|looked| looked.done)
+	}
+
+	/// Returns whether there is nothing to look at in a job: all was looked at, or will not be.
+	fn is_over(&self, job: &JobView, me: &AccountId32) -> bool {
+		let is_done = |job: &JobView, result| self.is_done(job, result);
+		let jobs = [job];
+		let left = next(&jobs, me, is_done);
+		left.iter().all(|subject| self.limits.check(job, &subject.result).is_err())
+	}
+
 	/// Returns the files from which disputes about a result are computed: what was fetched of it.
 	fn files(&self, me: &AccountId32, job: &JobView, dispute: &Dispute) -> Option<Files> {
 		let side = dispute.side_of(me)?;

@@ -1,7 +1,10 @@
 //! Decides at which result a whistleblower looks next.
 
-use crate::roles::{checked, disputes::driver::is_open};
-use trainyard_client::{amount, AccountId32, JobView};
+use crate::roles::{
+	checked,
+	disputes::{driver::is_open, parting::accusable},
+};
+use trainyard_client::{amount, AccountId32, GroupView, JobView};
 use trainyard_program::{
 	needs::Needs,
 	spec::{CheckedSpec, SpecError},
@@ -95,8 +98,11 @@ pub fn results<'a>(
 ) -> impl Iterator<Item = (&'a JobView, WorkResult)> + 'a {
 	jobs.iter().filter(|job| is_open(job)).flat_map(|job| {
 		let groups = job.audit.iter().flat_map(|audit| &audit.groups);
-		let open = groups.filter(|group| group.decision.is_none());
-		open.map(|group| (*job, group.result))
+		let is_open = |group: &&GroupView| match job.late {
+			None => group.decision.is_none(),
+			Some(_) => accusable(job, &group.result).next().is_some(),
+		};
+		groups.filter(is_open).map(|group| (*job, group.result))
 	})
 }
 
@@ -110,7 +116,7 @@ pub fn next<'a>(
 ) -> Vec<Subject<'a>> {
 	let until = |job: &JobView| match job.audit.as_ref().map(|audit| audit.phase) {
 		Some(AuditPhase::Standing { until }) => until,
-		_ => u32::MAX,
+		_ => job.late.as_ref().map_or(u32::MAX, |late| late.until),
 	};
 	let mut found: Vec<Subject<'a>> = results(jobs)
 		.filter(|(job, _)| job.replicas.iter().all(|replica| replica.trainer != *me))
@@ -124,11 +130,11 @@ pub fn next<'a>(
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use trainyard_client::{fake, AuditView, GroupView, ReplicaView};
+	use trainyard_client::{fake, AuditView, LateView, LockedView, ReplicaView};
 	use trainyard_protocol::{
 		audit::Decision,
-		job::{Fate, JobState},
-		JobId,
+		job::{Ending, Fate, JobState, Reveal},
+		JobId, Text,
 	};
 
 	fn result(of: u8) -> WorkResult {
@@ -183,6 +189,45 @@ mod tests {
 			.map(|subject| (subject.job.id, subject.result.bundle_root.0[0]))
 			.collect();
 		assert_eq!(found, [(2, 2), (2, 3), (1, 1)]);
+	}
+
+	/// A settled job of two trainers with one result, of whom these can still be accused.
+	fn settled(id: JobId, until: u32, open: bool, accusable: &[u8]) -> JobView {
+		let replica = |who: u8| {
+			let WorkResult { bundle_root, model_root, segments, diverged } = result(1);
+			let location = Text::new("http://127.0.0.1:8600").unwrap();
+			let reveal = Reveal { bundle_root, model_root, segments, diverged, location };
+			let (trainer, commitment) = (AccountId32([who; 32]), None);
+			ReplicaView { trainer, commitment, reveal: Some(reveal), fate: Fate::Accepted }
+		};
+		let locked = |who: &u8| LockedView { trainer: AccountId32([*who; 32]), locked: 5 };
+		let trainers = accusable.iter().map(locked).collect();
+		let mut job = job(id, AuditPhase::Done, &[1]);
+		if let Some(audit) = &mut job.audit {
+			audit.groups[0].decision = Some(Decision::Accepted);
+		}
+		let late = (!accusable.is_empty()).then_some(LateView { until, open, trainers });
+		let state = JobState::Ended(Ending::Settled);
+		JobView { state, late, replicas: vec![replica(2), replica(3)], ..job }
+	}
+
+	#[test]
+	fn what_was_accepted_is_looked_at_while_somebody_can_be_accused() {
+		let me = AccountId32([1; 32]);
+		let jobs = [
+			settled(1, 900, true, &[2, 3]),
+			settled(2, 800, true, &[3]),
+			settled(3, 700, true, &[]),
+			settled(4, 600, false, &[2]),
+			settled(5, 500, true, &[9]),
+			job(6, AuditPhase::Standing { until: 850 }, &[4]),
+		];
+		let views: Vec<&JobView> = jobs.iter().collect();
+		let found = next(&views, &me, |_, _| false);
+		let found: Vec<JobId> = found.iter().map(|subject| subject.job.id).collect();
+		assert_eq!(found, [2, 6, 1]);
+		let accused: Vec<_> = accusable(&jobs[1], &result(1)).collect();
+		assert_eq!(accused, [AccountId32([3; 32])], "the other one is free");
 	}
 
 	#[test]
