@@ -114,13 +114,14 @@ test(
 		t.diagnostic(`${jobs.length} jobs, ${missed.length} missed, and ${units} units over ${proxy.cuts()} cuts`);
 		assert.ok(proxy.cuts() > 3, 'the line was cut');
 
-		// Nothing waits for a nonce that nobody sends, and nothing stays on hold but bonds and models.
+		// Nothing waits for a nonce that nobody sends, and nothing stays on hold but bonds, models, and the
+		// fifth of each deposit that late proof can take.
 		await until('no transaction waits', 60, async () => (await api.rpc.author.pendingExtrinsics()).length === 0);
 		const next = await api.rpc.system.accountNextIndex(ADDRESS[BUSY]);
 		const { nonce } = await api.query.system.account(ADDRESS[BUSY]);
 		assert.equal(next.toNumber(), nonce.toNumber());
 		const holds = await api.query.balances.holds(ADDRESS[BUSY]);
-		assert.deepEqual(holds.map(({ id }) => id.type).sort(), ['Hashrate', 'ModelStorage', 'Verification']);
+		assert.deepEqual(holds.map(({ id }) => id.type).sort(), ['Hashrate', 'ModelStorage', 'TaskMarket', 'Verification']);
 		const { bond } = (await api.call.trainyardApi.trainer(ADDRESS[BUSY])).unwrap();
 		assert.equal(bond.toBigInt(), 200n * UNIT, 'no bond was slashed');
 	},

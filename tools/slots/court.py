@@ -34,7 +34,7 @@ SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)  # of power and bonds that the cheat owns
 DRAWS, DRAWN_OF, MOST_DRAWS = 45, 1_000, 16  # own draws of all seats, of so many segments
 # Replays beside these: the first segment, the last, two that moved most, two that another seat replayed.
 DUTIES, DUTIES_OF_EACH = 6, 4
-MOST_OF_ONE = 3  # of these by one seat: the first, the last, and what another one replayed
+MOST_OF_ONE = 2  # of these by one seat, beyond its draws: a pick or the first and the last, and what another one replayed
 CLASS_RATE = 2e9  # FLOP/s of the machine class gib8
 CLOCK = 4 * 3600
 PRICE_OF_1000 = 1_021.3  # docs/protocol.md: price of a job of 1,000 ut at 1 TRY
@@ -129,7 +129,8 @@ def opening(chunks, of):
     return chunks * CHUNK + HASH * chunks * math.log2(of / chunks)
 
 
-# What an audit finds. S seats; N segments; k own draws of a seat.
+# What an audit finds. S seats; N segments; k own draws of a seat, of which the first seat has one less
+# where they are three at least.
 
 
 def own_draws(segments, seats):
@@ -138,10 +139,16 @@ def own_draws(segments, seats):
     return max(1, min(MOST_DRAWS, least))
 
 
+def first_draws(k):
+    """The segments that the first seat draws, which replays two by its duty."""
+    return k - (k > 2)
+
+
 def found(false, segments, seats, share):
     """The probability that a seat that is not the cheat's draws one of the false segments."""
-    missed = uncaught(false, segments, own_draws(segments, seats))
-    return 1 - (share + (1 - share) * missed) ** seats
+    k = own_draws(segments, seats)
+    first, other = (share + (1 - share) * uncaught(false, segments, n) for n in (first_draws(k), k))
+    return 1 - first * other ** (seats - 1)
 
 
 def forced(segments):
@@ -150,8 +157,8 @@ def forced(segments):
 
 
 def hit(segments, seats=3):
-    """The probability that a forced error is among the own draws of a seat."""
-    return 1 - uncaught(forced(segments), segments, own_draws(segments, seats))
+    """The probability that a forced error is among the own draws of the first seat."""
+    return 1 - uncaught(forced(segments), segments, first_draws(own_draws(segments, seats)))
 
 
 # Attacks: the probabilities `p` that no honest party finds them, and their gains `g` in units of
@@ -166,7 +173,7 @@ def no_segment(S, N, k, w):
 def some_segments(S, N, k, w):
     """A share `x` of the segments is not real."""
     x = np.arange(1, N + 1) / N
-    return (w + (1 - w) * (1 - x) ** k) ** S, 2 * x
+    return over_seats(lambda n: w + (1 - w) * (1 - x) ** n, S, k), 2 * x
 
 
 def standstill(S, N, k, w):
@@ -178,17 +185,23 @@ def standstill(S, N, k, w):
 def shown(seats):
     """A jump that so many of the two seats see that look at movement: one at the parameters, the other at
     the moments."""
-    return lambda S, N, k, w: (np.array([w**seats * missed(S, N, k, w) ** (S - seats)]), np.array([2.0]))
+    return lambda S, N, k, w: (np.array([w**seats * missed(S - seats, N, k, w)]), np.array([2.0]))
 
 
 def hidden(saved):
     """A jump that neither movement nor standstill shows, and that saves this share."""
-    return lambda S, N, k, w: (np.array([missed(S, N, k, w) ** S]), np.array([2.0 * saved]))
+    return lambda S, N, k, w: (np.array([missed(S, N, k, w)]), np.array([2.0 * saved]))
 
 
-def missed(S, N, k, w):
-    """The probability that a seat is the cheat's or does not draw the one false segment."""
-    return w + (1 - w) * (1 - 1 / N) ** k
+def over_seats(one, seats, k):
+    """What `one` is of a seat that draws so many, multiplied over seats of which one is the first."""
+    return one(first_draws(k)) * one(k) ** (seats - 1)
+
+
+def missed(seats, N, k, w):
+    """The probability that each of so many seats, of which one is the first, is the cheat's or does not
+    draw the one false segment."""
+    return over_seats(lambda n: w + (1 - w) * (1 - 1 / N) ** n, seats, k)
 
 
 SEEN_TWICE, SEEN_ONCE = shown(2), shown(1)
@@ -212,7 +225,7 @@ def needed(attack, S, N, k, w):
 
 def bound(S, k, w):
     """The multiple against a share that is not real, for small shares: the most over `N`."""
-    return 8 / (3 * k * S * (1 - w) ** 2)
+    return 8 / (3 * (first_draws(k) + k * (S - 1)) * (1 - w) ** 2)
 
 
 def least_multiple():
@@ -295,7 +308,7 @@ def withholding_table(segments=30, draws=3):
         "with withholding",
         "of 15 seats",
         "with withholding",
-        f"1 false of {segments} found by 3 seats, {draws} drawn by each",
+        f"1 false of {segments} found by 3 seats, {first_draws(draws)}, {draws} and {draws} drawn",
         "with withholding",
         "a jump to a standstill brings",
         "a hidden jump that saves a third",
@@ -306,7 +319,7 @@ def withholding_table(segments=30, draws=3):
     rows = []
     for share in SHARES[1:]:
         three, fifteen = majority(share), majority(share, 15)
-        safe = missed(3, segments, draws, share) ** 3
+        safe = missed(3, segments, draws, share)
         brings = [gain(a, MULTIPLE, 3, segments, draws, share) for a in (standstill, *HIDDEN)]
         rows.append(
             [
@@ -365,7 +378,8 @@ def sentences():
     ordinary = 5 * 2**20 // 4 * 3 - 2 * (2**20 + 4_096)
     room = 7 / 12 * DAY * CLASS_RATE
     most = room / (own_draws(DRAWN_OF, 3) + MOST_OF_ONE) * DRAWN_OF
-    replays = [(n, own_draws(n, 3) * 3 + DUTIES) for n in (30, 100, 1_000)]
+    drawn = [(n, own_draws(n, 3)) for n in (30, 100, 1_000)]
+    replays = [(n, 2 * k + first_draws(k) + DUTIES) for n, k in drawn]
     assert {own_draws(1_000, S) * S for S in (3, 5, 9, 15)} == {DRAWS}
     everybody = [(DRAWS + DUTIES_OF_EACH * S) / 1_000 for S in (3, 15)]
     ten = [found(100, 1_000, S, w) for S, w in ((15, 0), (3, 0.4), (15, 0.4))]
@@ -386,12 +400,12 @@ def sentences():
         f"on their classes: {listed([f'{job.clock / 3600:.1f}' for job in JOBS])} hours",
         f"32 times two clocks, about {32 * 2 * JOBS[0].clock / DAY:.0f} days for a small job",
         f"{replays[-1][1]} of 1,000 segments are {percent(replays[-1][1] / 1_000)} of the training",
-        f"{DRAWS} draws find 10 % of false segments with {percent(ten[0])}",
+        f"{DRAWS - 1} draws find 10 % of false segments with {percent(ten[0])}",
         f"three seats would need {percent(everybody[0])} and fifteen {percent(everybody[1])}",
         f"with 40 % of three seats {percent(ten[1])}, of fifteen {percent(ten[2])}",
         f"a majority of 31 with {percent(majority(0.4, 31))}, of 61 with {percent(majority(0.4, 61))}",
         f"is {listed([f'{hit(n):.3f}' for n in (30, 100, 1_000)])} for 30, 100 and 1,000 segments "
-        f"(k = {', '.join(str(own_draws(n, 3)) for n in (30, 100, 1_000))})",
+        f"(k = {', '.join(str(first_draws(k)) for _, k in drawn)})",
         f"one draw of three seats and 40 % at most {bound(3, 1, 0.4):.2f}",
         f"the least multiple that holds for every job is {least_multiple():.2f}",
         "cost more to check: " + ", ".join(f"{most} of {n:,}" for n, most in replays),

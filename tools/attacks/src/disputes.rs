@@ -179,6 +179,10 @@ impl Scene {
 			}
 			self.begin();
 			self.act(voice);
+			if self.chain.state(|| pallet_task_market::Lates::<Runtime>::contains_key(job)) {
+				// It is none of the active ones any more.
+				self.disputing(job);
+			}
 			self.end();
 			endings.extend(self.endings());
 		}
@@ -196,7 +200,7 @@ impl Scene {
 
 	/// The deposit of a challenge to a result of `job`.
 	pub fn challenge_deposit(&mut self, job: JobId) -> Balance {
-		self.chain.state(|| TaskMarket::challenge_deposit(job)).expect("it is audited")
+		self.chain.state(|| TaskMarket::challenge_deposit(job)).expect("it can be challenged")
 	}
 
 	/// Takes a job to where its results stand.

@@ -22,6 +22,7 @@ use trainyard_protocol::{
 	blob::Chunked,
 	commitment, duties, fees,
 	job::{BlockNumber, JobState, Reveal, Settlement, Terms, WorkResult, UNDECIDED_PERCENT},
+	pieces::Piece,
 	views::{AuditView, GroupView, JobView, ReplicaView},
 	JobId, Text, H256,
 };
@@ -88,6 +89,8 @@ pub enum Makes {
 	Up(u8, Option<u32>),
 	/// It trains [`trained`], or something that it makes of the honest training.
 	Trains(fn(&Job, &Run) -> Run),
+	/// What it is given when the job has its seed, see [`crate::transcripts`].
+	Later,
 }
 
 /// What a trainer brings for a job.
@@ -133,6 +136,8 @@ pub enum Say {
 	Vouches,
 	/// It accuses one of its trainers of this segment, which ends as in that bundle.
 	Rejects(u32, Rc<Bundle>),
+	/// It accuses one of its trainers that it stored something else as the file of that state.
+	Garbage(u32),
 	/// It could not have or replay it.
 	Unavailable,
 }
@@ -177,7 +182,7 @@ pub fn replicated(replicas: u32) -> Terms {
 }
 
 /// These terms with the least fee.
-fn with_fee(spec: &CheckedSpec, terms: Terms) -> Terms {
+pub fn with_fee(spec: &CheckedSpec, terms: Terms) -> Terms {
 	let audit_fee = fees::audit_fee(spec, &terms).expect("it is in range");
 	Terms { audit_fee, ..terms }
 }
@@ -187,6 +192,14 @@ fn with_fee(spec: &CheckedSpec, terms: Terms) -> Terms {
 pub fn trained() -> Job {
 	let mut spec = jobs::spec();
 	(spec.training.steps, spec.training.checkpoint_interval) = (2, 2);
+	Job::new(spec)
+}
+
+/// The same with noise, so that it earns power.
+pub fn powered() -> Job {
+	let mut spec = jobs::spec();
+	(spec.training.steps, spec.training.checkpoint_interval) = (2, 2);
+	(spec.training.clip_norm_nano, spec.training.input_noise_nano) = (ONE_NANO, 10_000_000);
 	Job::new(spec)
 }
 
@@ -258,12 +271,12 @@ impl Scene {
 		self.makes(trainer, job, Makes::Up(byte, Some(segments)));
 	}
 
-	/// From now on `trainer` works on `job`, which is [`trained`].
+	/// From now on `trainer` works on `job`, which is [`trained`] or [`powered`].
 	pub fn trains(&mut self, trainer: &Party, job: JobId, training: fn(&Job, &Run) -> Run) {
 		self.makes(trainer, job, Makes::Trains(training));
 	}
 
-	fn makes(&mut self, trainer: &Party, job: JobId, makes: Makes) {
+	pub(crate) fn makes(&mut self, trainer: &Party, job: JobId, makes: Makes) {
 		let (trainer, model) = (trainer.clone(), Model::small(job));
 		self.works.push(Work { job, trainer, makes, bundle: None, model, delay: 0 });
 	}
@@ -277,13 +290,15 @@ impl Scene {
 			}
 			let spec = view.spec.clone().check().expect("it was posted");
 			let bundle = match work.makes {
+				Makes::Later => continue,
 				Makes::Up(byte, diverged) => {
 					let segments = diverged.unwrap_or(spec.segments());
 					Bundle::made_up(&spec, byte, segments, diverged.is_some())
 				}
 				Makes::Trains(training) => {
-					let mut job = trained();
-					assert_eq!(job.spec().spec(), &view.spec, "it is the job that can be trained");
+					let jobs = [trained(), powered()];
+					let job = jobs.into_iter().find(|job| job.spec().spec() == &view.spec);
+					let mut job = job.expect("it is a job that can be trained");
 					job.world.case.seed = seed;
 					let honest = Run::new(&job, Change::Nothing);
 					let run = training(&job, &honest);
@@ -393,7 +408,7 @@ impl Scene {
 		view.replicas.iter().filter_map(|replica| {
 			let mut works = self.works.iter();
 			let own = works.find(|w| w.job == view.id && w.trainer.account == replica.trainer);
-			own.map(|work| (work, replica))
+			own.filter(|work| work.bundle.is_some()).map(|work| (work, replica))
 		})
 	}
 
@@ -546,6 +561,15 @@ impl Scene {
 			verdicts.push(match voice(&ask)? {
 				Say::Vouches => seat.vouches(number, result, delivered, &parts),
 				Say::Unavailable => Verdict::unavailable(),
+				Say::Garbage(state) => {
+					let mut stored = group.rescued.iter();
+					let found = stored.find(|of| of.piece == Piece::State(state));
+					let blob = found.expect("it was stored").blob;
+					let account = view.replicas[0].trainer.clone();
+					let target = Target::Rescue { blob, state };
+					self.claims.insert((view.id, who.clone()), delivered.clone());
+					Verdict::rejects(account, target, delivered, delivered)
+				}
 				Say::Rejects(segment, claims) => {
 					// Each accuses another one of those who delivered it.
 					let delivers = |replica: &&ReplicaView<AccountId>| {

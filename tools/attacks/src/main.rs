@@ -15,10 +15,12 @@ mod random;
 mod report;
 mod scene;
 mod states;
+mod transcripts;
 mod world;
 
 use clap::{Parser, Subcommand};
 use report::{Attack, Report};
+use std::path::PathBuf;
 
 #[derive(Parser)]
 #[command(about = "Tries attacks on the protocol, on the whole runtime in one process")]
@@ -57,6 +59,25 @@ enum Command {
 		/// Seed of the sequence: the same seed makes the same calls.
 		#[arg(long, default_value_t = 1)]
 		seed: u64,
+	},
+	/// Plays disputes of every operator and of everything else that can be false, each with a cheat and
+	/// with a false accuser, and prints their transcripts: transactions, bytes, weight, fees, money.
+	Transcripts {
+		/// Only those of this operator, or of something else by its name; may be given again.
+		#[arg(long)]
+		operator: Vec<String>,
+		/// Prints the tables of docs/disputes.md in their place.
+		#[arg(long, conflicts_with = "json")]
+		table: bool,
+		/// Writes each into a file of this folder.
+		#[arg(long)]
+		write: Option<PathBuf>,
+		/// Writes their rows, and the dispute that it shows, into this page, docs/disputes.md.
+		#[arg(long)]
+		page: Option<PathBuf>,
+		/// Fails where this page, docs/disputes.md, says something else; weights and fees aside.
+		#[arg(long)]
+		check: Option<PathBuf>,
 	},
 }
 
@@ -97,6 +118,13 @@ fn main() {
 				std::process::exit(1);
 			}
 		},
+		Command::Transcripts { operator: only, table, write, page, check } => {
+			let options = transcripts::Options { only, json, table, write, page, check };
+			if let Err(problem) = transcripts::run(&options) {
+				eprintln!("{problem}");
+				std::process::exit(1);
+			}
+		}
 	}
 }
 

@@ -535,9 +535,8 @@ impl World {
 			9..10 => (who, pallet_submissions::Call::commit { job, commitment: hash }.into()),
 			10..11 => (who, pallet_verification::Call::commit { job, commitment: hash }.into()),
 			_ => {
-				let leaves = Default::default();
-				let rescue =
-					pallet_verification::Call::rescue { job, group: 0, blob: hash, leaves };
+				let answers = Default::default();
+				let rescue = pallet_verification::Call::rescue { job, group: 0, answers };
 				(party, rescue.into())
 			}
 		};

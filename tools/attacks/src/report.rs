@@ -109,7 +109,7 @@ impl Report {
 			let number = numbers.entry(party.role).or_default();
 			*number += 1;
 			let bought = scene.bought(&party.account);
-			let ought = had - bought - paid;
+			let ought = had + scene.earned(&party.account) - bought - paid;
 			let (earned, lost) = (has.saturating_sub(ought), ought.saturating_sub(has));
 			// Who buys something pays fees for that by its own wish.
 			let forced = if bought == 0 { paid + lost } else { lost };

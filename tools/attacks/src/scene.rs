@@ -95,6 +95,7 @@ pub struct Scene {
 	began: Money,
 	paid_before: Money,
 	bought: Money,
+	earned: Money,
 }
 
 impl Scene {
@@ -123,6 +124,7 @@ impl Scene {
 			began: BTreeMap::new(),
 			paid_before: BTreeMap::new(),
 			bought: BTreeMap::new(),
+			earned: BTreeMap::new(),
 		}
 	}
 
@@ -215,6 +217,7 @@ impl Scene {
 		}
 		self.paid_before = self.issuance.paid.clone();
 		self.bought.clear();
+		self.earned.clear();
 	}
 
 	/// Begins a block.
@@ -303,6 +306,16 @@ impl Scene {
 	/// Notes that an honest party got what it paid this for: that is no loss.
 	pub fn buys(&mut self, who: &Party, price: Balance) {
 		*self.bought.entry(who.account.clone()).or_default() += price;
+	}
+
+	/// Notes that an honest party did what it was promised this for: what it does not get of that is a loss.
+	pub fn earns(&mut self, who: &Party, pay: Balance) {
+		*self.earned.entry(who.account.clone()).or_default() += pay;
+	}
+
+	/// What an honest party was promised for what it did.
+	pub fn earned(&self, who: &AccountId) -> Balance {
+		self.earned.get(who).copied().unwrap_or(0)
 	}
 
 	/// What an honest party paid for what it got.

@@ -5,24 +5,25 @@ use crate::{
 	scene::{Party, Scene},
 };
 use sp_runtime::DispatchError;
+use std::{collections::BTreeMap, rc::Rc};
 use trainyard_protocol::{
-	audit::{AuditPhase, Leaves, Piece, Pieces},
+	audit::AuditPhase,
 	job::WorkResult,
+	pieces::{Answers, Piece, Pieces},
 	views::AuditView,
-	JobId,
+	JobId, H256,
 };
 use trainyard_runtime::{AccountId, Balance, Runtime, RuntimeCall};
+use trainyard_sandbox::bundles::Bundle;
 
-/// All that a replay of these segments of a result reads, or can read.
+/// All that a replay of these segments of a result reads, but the rows of the data, which everybody has
+/// here.
 pub fn read_by(segments: &[u32], result: &WorkResult) -> Pieces {
 	let last = result.segments;
 	let ends = segments.iter().flat_map(|segment| [*segment, segment + 1]);
 	let mut pieces: Vec<Piece> = ends.chain([last]).map(Piece::State).collect();
 	pieces.retain(|piece| *piece <= Piece::State(last));
-	pieces.extend([Piece::Manifest, Piece::Files]);
-	if !result.diverged {
-		pieces.push(Piece::Searched);
-	}
+	pieces.push(Piece::Leaves);
 	pieces.sort();
 	pieces.dedup();
 	pieces.try_into().expect("a seat reads no more")
@@ -68,35 +69,70 @@ impl Scene {
 		read_by(&self.seat(job, audit, party).wanted(0, result, &[]), result)
 	}
 
-	/// The leaves of all that is asked for of the only result of `job`.
-	pub fn leaves(&self, job: JobId, audit: &AuditView<AccountId>) -> Leaves {
+	/// What answers for all that is asked for of the only result of `job`, with files of `bytes` bytes as
+	/// states, of which each `number` has others.
+	pub fn files(
+		&self,
+		job: JobId,
+		audit: &AuditView<AccountId>,
+		bytes: usize,
+		number: u32,
+	) -> Files {
 		let group = &audit.groups[0];
-		self.delivered(job, &group.result.bundle_root).states(&group.asked)
+		let delivered = self.delivered(job, &group.result.bundle_root);
+		self.files_of(&delivered, &group.asked, bytes, number)
 	}
 
-	/// The bytes of what an honest trainer stores of these pieces of the only result of `job`, and
-	/// their price. Nothing stands still, so there are no states that show where that began.
-	pub fn archive(&mut self, job: JobId, pieces: &Pieces) -> (usize, Balance) {
+	/// What answers for all that is asked for of the only result of `job`, with this file as every state.
+	pub fn file(&self, job: JobId, audit: &AuditView<AccountId>, file: &Rc<Model>) -> Files {
+		let group = &audit.groups[0];
+		let delivered = self.delivered(job, &group.result.bundle_root);
+		Files { answers: delivered.answers(&group.asked, |_| file.root), blobs: vec![file.clone()] }
+	}
+
+	/// What [`Self::files`] answers with, for these pieces of a bundle.
+	pub fn files_of(&self, bundle: &Bundle, pieces: &[Piece], bytes: usize, number: u32) -> Files {
+		let file = |index: u32| {
+			let mut file = vec![9; bytes];
+			file[..4].copy_from_slice(&number.to_le_bytes());
+			file[4..8].copy_from_slice(&index.to_le_bytes());
+			(index, Model::new(&file))
+		};
+		let states = pieces.iter().filter_map(|piece| match piece {
+			Piece::State(index) => Some(*index),
+			_ => None,
+		});
+		let blobs: BTreeMap<u32, Rc<Model>> = states.map(file).collect();
+		let root = |index: u32| blobs.get(&index).map_or(H256::zero(), |blob| blob.root);
+		let answers = bundle.answers(pieces, root);
+		Files { answers, blobs: blobs.into_values().collect() }
+	}
+
+	/// Bytes of the largest file of a state of `job`.
+	pub fn state_bytes(&mut self, job: JobId) -> usize {
+		let audit = self.chain.state(|| pallet_verification::AuditRecords::<Runtime>::get(job));
+		audit.expect("it runs").sizes.state as usize
+	}
+
+	/// The price of the bytes of these pieces of the only result of `job`.
+	pub fn price_of(&mut self, job: JobId, pieces: &Pieces) -> Balance {
 		let audit = self.chain.state(|| pallet_verification::AuditRecords::<Runtime>::get(job));
 		let audit = audit.expect("it runs");
-		let stored = pieces.iter().copied().filter(|piece| *piece != Piece::Searched);
-		let bytes = audit.sizes.sum(stored, audit.groups[0].result.segments);
-		(bytes as usize, Balance::from(bytes) * audit.storage_byte)
+		let bytes = audit.sizes.sum(pieces.iter().copied(), &audit.groups[0].result, &[]);
+		Balance::from(bytes) * audit.storage_byte
 	}
 
-	/// `trainer` says that it is going to store a blob for what is asked of the only result of `job`,
-	/// stores it, and says so again, with these leaves. Returns the first answer that refuses it.
+	/// `trainer` says that it is going to store these files for what is asked of the only result of
+	/// `job`, stores them, and says so again. Returns the first answer that refuses it.
 	pub fn store(
 		&mut self,
 		trainer: &Party,
 		job: JobId,
-		blob: &Model,
-		leaves: &Leaves,
+		files: &Files,
 	) -> Result<(), DispatchError> {
-		let name = name(job, blob, leaves);
-		self.call(trainer, name.clone())?;
-		self.bring(trainer, std::iter::once(&blob.register).chain(&blob.uploads));
-		self.call(trainer, name)
+		self.call(trainer, files.name(job))?;
+		self.bring(trainer, files.calls());
+		self.call(trainer, files.name(job))
 	}
 
 	/// `trainer` makes these calls, as many in each block as have room there.
@@ -116,11 +152,30 @@ impl Scene {
 	}
 }
 
-/// The call by which a trainer says that it stores `blob` for what is asked of the only result of
-/// `job`, or has stored it.
-pub fn name(job: JobId, blob: &Model, leaves: &Leaves) -> RuntimeCall {
-	let (blob, leaves) = (blob.root, leaves.clone());
-	pallet_verification::Call::rescue { job, group: 0, blob, leaves }.into()
+/// What a trainer answers, and the files that it stores for that.
+pub struct Files {
+	/// What it says.
+	pub answers: Answers,
+	/// The files.
+	pub blobs: Vec<Rc<Model>>,
+}
+
+impl Files {
+	/// The call by which it says that it stores them for the only result of `job`, or has stored them.
+	pub fn name(&self, job: JobId) -> RuntimeCall {
+		let answers = self.answers.clone();
+		pallet_verification::Call::rescue { job, group: 0, answers }.into()
+	}
+
+	/// The calls by which it stores them.
+	pub fn calls(&self) -> impl Iterator<Item = &RuntimeCall> {
+		self.blobs.iter().flat_map(|blob| std::iter::once(&blob.register).chain(&blob.uploads))
+	}
+
+	/// How many chunks they have.
+	pub fn chunks(&self) -> usize {
+		self.blobs.iter().map(|blob| blob.uploads.len()).sum()
+	}
 }
 
 /// The call by which a seat asks for these pieces of the only result of `job`.

@@ -2,7 +2,8 @@
 
 use crate::{
 	jobs::{
-		accepts, bends, honestly, terms, trained, trained_terms, truth, Ask, Model, Say, SALT, TRUE,
+		accepts, bends, honestly, powered, terms, trained, trained_terms, truth, Ask, Say, SALT,
+		TRUE,
 	},
 	report::{amount, Attack, Outcome},
 	scene::{answer, Party, Scene, Side, BOND},
@@ -14,10 +15,10 @@ use trainyard_program::spec::JobSpec;
 use trainyard_protocol::{
 	audit::{AuditPhase, Findings, GroupVerdict},
 	commitment,
-	job::{Fate, Settlement, Terms},
+	job::{BlockNumber, Fate, Settlement, Terms},
 	JobId, H256,
 };
-use trainyard_runtime::{AccountId, Balance, Verification};
+use trainyard_runtime::{AccountId, Balance, Runtime, Verification};
 use trainyard_sandbox::bundles::Bundle;
 use trainyard_traits::Audited;
 
@@ -64,12 +65,36 @@ pub const ALL: &[Attack] = &[
 		run: the_last_block,
 	},
 	Attack {
+		name: "found-too-late",
+		source: "decision 0029",
+		tries: "orders a false result from itself, with a committee of its own, and is found out after the end",
+		rule: "a fifth of the deposit stays locked for a week, and a late conviction takes the power too",
+		left: None,
+		run: found_too_late,
+	},
+	Attack {
+		name: "locks-a-fifth",
+		source: "decision 0029",
+		tries: "challenges an honest result in each block of the week after the settlement, to lock the deposit",
+		rule: "each challenge that is lost pays the trainer, and the week ends whatever is disputed",
+		left: None,
+		run: locks_a_fifth,
+	},
+	Attack {
 		name: "a-thousand-cheap-challenges",
 		source: "decision 0029",
 		tries: "challenges an honest result a thousand times, and plays none of them",
 		rule: "one move answers all; two are heard at a time, and each that is lost pays its trainer",
 		left: None,
 		run: a_thousand_challenges,
+	},
+	Attack {
+		name: "a-crowd-of-friends",
+		source: "decision 0029",
+		tries: "has friends fill the docket of its false result before anybody honest comes",
+		rule: "the largest deposit is heard first, and what was said once serves all disputes",
+		left: None,
+		run: a_crowd_of_friends,
 	},
 	Attack {
 		name: "copied-evidence",
@@ -177,10 +202,9 @@ fn fourteen_of_fifteen() -> Outcome {
 		scene.call(&honest, request(job, &pieces)).expect("it lacks them");
 		let audit = scene.window(job);
 		if stores {
-			let (bytes, _) = scene.archive(job, &pieces);
-			let shown = scene.leaves(job, &audit);
-			let blob = Model::new(&vec![9; bytes]);
-			scene.store(&trainer, job, &blob, &shown).expect("it is what was asked for");
+			let bytes = scene.state_bytes(job);
+			let files = scene.files(job, &audit, bytes, job);
+			scene.store(&trainer, job, &files).expect("it is what was asked for");
 			scene.stands(job, &voice);
 			// Whoever vouched for it is accused as well, while the trainer is before the court.
 			let delivered = scene.delivered(job, &audit.groups[0].result.bundle_root);
@@ -307,6 +331,104 @@ fn the_last_block() -> Outcome {
 	Outcome { scene, facts }
 }
 
+/// All power that a trainer was ever credited and keeps, in micro-ut.
+fn power(scene: &mut Scene, trainer: &Party) -> u128 {
+	let who = trainer.account.clone();
+	scene.chain.state(|| pallet_hashrate::Power::<Runtime>::get(who)).training.total
+}
+
+/// The last block in which a settled job can be challenged.
+fn week_of(scene: &mut Scene, job: JobId) -> BlockNumber {
+	scene.job(job).late.expect("it can be challenged").until
+}
+
+fn found_too_late() -> Outcome {
+	let mut scene = Scene::new();
+	let submitter = scene.hostile("submitter");
+	let trainer = scene.trainer(Side::Attacker);
+	let finder = scene.honest("finder");
+	scene.verifiers(Side::Attacker, 3, 2 * BOND);
+	scene.start();
+	let spec = powered().spec().spec().clone();
+	let job = scene.post(&submitter, &spec, &trained_terms()).expect("it is valid");
+	scene.trains(&trainer, job, bends);
+	let money = scene.settle(&[job], &accepts)[0];
+	assert_eq!(scene.job(job).replicas[0].fate, Fate::Accepted, "nobody looked");
+	let (minted, locked) = (power(&mut scene, &trainer), scene.job(job).deposit / 5);
+	let half = (week_of(&mut scene, job) - scene.height()) / 2;
+	scene.run(half);
+
+	let truth = scene.truths[&job].clone();
+	let (cheat, had) = (worth(&mut scene, &trainer), worth(&mut scene, &finder));
+	scene.sues(&finder, &trainer, (job, 0), &truth);
+	let endings = scene.argue(job, &accepts);
+	assert!(endings.iter().any(|(_, e)| *e == Ending::Convicted { by_clock: false }));
+	let after = scene.job(job);
+	assert_eq!(after.replicas[0].fate, Fate::Revoked);
+	let (lost, earned) = (cheat - worth(&mut scene, &trainer), worth(&mut scene, &finder) - had);
+	assert_eq!((lost, earned), (locked, locked / 4));
+	assert_eq!(after.settlement.paid_to_trainers, money.paid_to_trainers);
+	assert_eq!(power(&mut scene, &trainer), 0);
+	// What it could do about it: nothing is locked any more, and nobody can accuse it again.
+	let again = scene.call(&finder, pallet_court::Call::commit { job, hash: H256::zero() });
+	let facts = vec![
+		("what the cheat was paid, by itself, and keeps", amount(money.paid_to_trainers)),
+		("fees burned and paid to its seats", amount(money.burned + money.paid_to_verifiers)),
+		("power that it was credited, micro-ut", minted.to_string()),
+		("power that is left of it, micro-ut", power(&mut scene, &trainer).to_string()),
+		("the fifth of its deposit, lost", amount(lost)),
+		("of it to the finder", amount(earned)),
+		("of it burned", amount(after.settlement.slashed_burned)),
+		("of it to the jackpot", amount(after.settlement.slashed_to_jackpot)),
+		("accusing it again is", answer(again)),
+	];
+	Outcome { scene, facts }
+}
+
+fn locks_a_fifth() -> Outcome {
+	const ACCOUNTS: usize = 8;
+	let mut scene = Scene::new();
+	let submitter = scene.honest("submitter");
+	let trainer = scene.trainer(Side::Honest);
+	scene.verifiers(Side::Honest, 3, 2 * BOND);
+	let own: Vec<Party> = (0..ACCOUNTS).map(|_| scene.hostile("challenger")).collect();
+	scene.silent.extend(own.iter().map(|party| party.account.clone()));
+	scene.start();
+	let job = posts(&mut scene, &submitter, &trained_terms());
+	scene.trains(&trainer, job, honestly);
+	let money = scene.settle(&[job], &truth)[0];
+	scene.buys(&submitter, paid(&money));
+	let (began, until) = (scene.height(), week_of(&mut scene, job));
+	let (deposit, lie) = (scene.challenge_deposit(job), scene.lies[&job].clone());
+	let mut count = 0;
+	// Again and again, to the end.
+	while scene.height() + 8 < until {
+		scene.all_sue(&own, &trainer, (job, 0), &lie);
+		count += ACCOUNTS;
+		scene.begin();
+		scene.disputing(job);
+		scene.end();
+	}
+	let locked = scene.job(job).deposit / 5;
+	assert_eq!(scene.job(job).late.expect("it is disputed").trainers[0].locked, locked);
+	scene.argue(job, &truth);
+	while scene.height() <= until {
+		scene.run(1);
+	}
+	scene.run(2);
+	let view = scene.job(job);
+	assert_eq!((view.replicas[0].fate, view.late), (Fate::Accepted, None));
+	assert_eq!(view.settlement.won, deposit * count as u128);
+	let facts = vec![
+		("challenges", count.to_string()),
+		("what is locked", amount(locked)),
+		("what the honest trainer won", amount(view.settlement.won)),
+		("blocks of the week", (until - began).to_string()),
+		("blocks for which it was locked longer", (scene.height() - until).to_string()),
+	];
+	Outcome { scene, facts }
+}
+
 fn a_thousand_challenges() -> Outcome {
 	const ACCOUNTS: usize = 50;
 	const TIMES: usize = 20;
@@ -342,6 +464,52 @@ fn a_thousand_challenges() -> Outcome {
 		("what the honest trainer won", amount(money.won)),
 		("fees of its moves", amount(scene.fees_of(&trainer.account) - fees)),
 		("blocks for which results stood", blocks.to_string()),
+	];
+	Outcome { scene, facts }
+}
+
+/// A cheat whose `friends` sue before somebody honest does, and play nothing. Returns the scene, the blocks
+/// from the honest challenge to the conviction, and what the finder has of it.
+fn among_friends(friends: usize) -> (Scene, u32, Balance) {
+	let mut scene = Scene::new();
+	let crowd: Vec<Party> = (0..friends).map(|_| scene.hostile("friend")).collect();
+	scene.silent.extend(crowd.iter().map(|party| party.account.clone()));
+	let (job, trainer, finder, truth) = bought_audit(&mut scene);
+	if !crowd.is_empty() {
+		scene.all_sue(&crowd, &trainer, (job, 0), &truth);
+	}
+	let (had, began) = (worth(&mut scene, &finder), scene.height());
+	let id = scene.sues(&finder, &trainer, (job, 0), &truth);
+	scene.call(&finder, pallet_court::Call::raise { id, more: 1 }).expect("it has that");
+	let convicted = loop {
+		scene.begin();
+		scene.act(&accepts);
+		scene.end();
+		let endings = scene.endings();
+		if endings.iter().any(|(_, ending)| matches!(ending, Ending::Convicted { .. })) {
+			break endings;
+		}
+		assert!(scene.height() < began + 500, "nobody is convicted");
+	};
+	assert!(convicted.contains(&(id, Ending::Convicted { by_clock: false })), "{convicted:?}");
+	let blocks = scene.height() - began;
+	scene.argue(job, &accepts);
+	convicts(&mut scene, job);
+	let earned = worth(&mut scene, &finder) - had;
+	(scene, blocks, earned)
+}
+
+fn a_crowd_of_friends() -> Outcome {
+	const DOCKET: usize = 64;
+	let (_, alone, alone_earned) = among_friends(0);
+	let (scene, blocks, earned) = among_friends(DOCKET);
+	assert_eq!(blocks, alone, "nobody is in its way");
+	assert!(earned >= alone_earned);
+	let facts = vec![
+		("friends that came first", DOCKET.to_string()),
+		("blocks to the conviction, by who adds one unit to the deposit", blocks.to_string()),
+		("blocks where nobody came first", alone.to_string()),
+		("what the honest finder has", amount(earned)),
 	];
 	Outcome { scene, facts }
 }

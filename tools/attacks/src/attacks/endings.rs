@@ -1,16 +1,16 @@
 //! Attacks on how a job ends: by divergence, without a committee, by agreement.
 
 use crate::{
-	jobs::{replicated, terms, truth, Model, TRUE},
+	jobs::{replicated, terms, truth, TRUE},
 	report::{amount, Attack, Outcome},
 	scene::{answer, Party, Scene, Side, BOND},
 	states::{request, silence},
 };
 use trainyard_program::{spec::JobSpec, units};
 use trainyard_protocol::{
-	audit::{Piece, Pieces},
 	commitment,
 	job::{BlockNumber, Fate, JobState, Terms},
+	pieces::{Piece, Pieces},
 	JobId,
 };
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, Balance, Runtime};
@@ -122,10 +122,9 @@ fn asks_for_states(scene: &mut Scene, job: JobId, trainer: &Party, seat: &Party)
 	let states: Pieces = states.try_into().expect("there are few");
 	scene.call(seat, request(job, &states)).expect("an audit reads them");
 	let audit = scene.window(job);
-	let (bytes, _) = scene.archive(job, &states);
-	let shown = scene.leaves(job, &audit);
-	let stored = scene.store(trainer, job, &Model::new(&vec![3; bytes]), &shown);
-	stored.expect("it has what is asked for");
+	let bytes = scene.state_bytes(job);
+	let files = scene.files(job, &audit, bytes, job);
+	scene.store(trainer, job, &files).expect("it has what is asked for");
 }
 
 fn false_divergence() -> Outcome {

@@ -6,9 +6,11 @@ mod courts;
 mod draws;
 mod endings;
 mod forks;
+mod judges;
 mod keys;
 mod pools;
 mod records;
+mod relays;
 mod serving;
 mod traps;
 mod work;
@@ -22,6 +24,7 @@ pub fn all() -> Vec<Attack> {
 		committees::ALL,
 		courts::ALL,
 		serving::ALL,
+		relays::ALL,
 		endings::ALL,
 		pools::ALL,
 		draws::ALL,
@@ -30,6 +33,7 @@ pub fn all() -> Vec<Attack> {
 		work::ALL,
 		records::ALL,
 		keys::ALL,
+		judges::ALL,
 	]
 	.concat()
 }

@@ -1,16 +1,16 @@
 //! Attacks by who serves states, and by who asks for them.
 
 use crate::{
-	jobs::{accepts, replicated, terms, truth, Ask, Model, Say, TRUE},
+	jobs::{accepts, replicated, terms, truth, Ask, Say, TRUE},
 	report::{amount, Attack, Outcome},
 	scene::{answer, Party, Scene, Side, BOND},
-	states::{name, read_by, request, silence, withdraw},
+	states::{read_by, request, silence, withdraw, Files},
 };
-use std::cell::Cell;
+use std::{cell::Cell, collections::BTreeMap};
 use trainyard_program::{spec::JobSpec, units};
 use trainyard_protocol::{
-	audit::Pieces,
 	job::{Fate, Terms},
+	pieces::Piece,
 	views::AuditView,
 	JobId,
 };
@@ -32,12 +32,8 @@ pub const ALL: &[Attack] = &[
 		name: "garbage-archive",
 		source: "chain-market M3",
 		tries: "stores garbage where the seats ask for the states of a false result",
-		rule: "who lacks a state gives no evidence, and without that nothing is accepted",
-		left: Some(
-			"of several pieces together one archive is stored, and no court says what is in it: the \
-			 trainer keeps its deposit, and has the part for what is undecided. A blob for each state \
-			 would make it accusable, as that of a state alone is",
-		),
+		rule: "what an answer brings leads to the revealed root; of a state the court opens the file",
+		left: None,
 		run: garbage_archive,
 	},
 	Attack {
@@ -95,22 +91,6 @@ fn audited(
 	(job, scene.seated(job))
 }
 
-/// All that these seats together read.
-fn read_by_all(scene: &Scene, job: JobId, audit: &AuditView<AccountId>, seats: &[Party]) -> Pieces {
-	let read = seats.iter().flat_map(|seat| scene.read_by(job, audit, seat));
-	let mut pieces: Vec<_> = read.collect();
-	pieces.sort();
-	pieces.dedup();
-	pieces.try_into().expect("it is no more than there is")
-}
-
-/// A file of that many bytes, another one for each number.
-fn file(bytes: usize, number: u32) -> std::rc::Rc<Model> {
-	let mut file = vec![9; bytes];
-	file[..4].copy_from_slice(&number.to_le_bytes());
-	Model::new(&file)
-}
-
 const FALSE: u8 = 2;
 
 /// A false result that a trainer gives to its own seats alone, five of twenty verifiers: the others ask for
@@ -122,7 +102,7 @@ struct Withheld {
 	audit: AuditView<AccountId>,
 	/// How many seats are the trainer's.
 	own: usize,
-	/// Bytes of what is asked for.
+	/// Bytes of a state.
 	bytes: usize,
 }
 
@@ -131,7 +111,6 @@ fn withhold(scene: &mut Scene, submitter: &Party, trainer: &Party) -> Withheld {
 	let (job, audit) = audited(scene, submitter, std::slice::from_ref(trainer), FALSE, &terms);
 	let (own, others): (Vec<Party>, Vec<Party>) =
 		scene.seats(&audit).into_iter().partition(|party| party.side == Side::Attacker);
-	let pieces = read_by_all(scene, job, &audit, &others);
 	let asks = others.iter().map(|who| request(job, &scene.read_by(job, &audit, who)));
 	let asks: Vec<_> = asks.collect();
 	scene.all(&others, |who| {
@@ -139,7 +118,7 @@ fn withhold(scene: &mut Scene, submitter: &Party, trainer: &Party) -> Withheld {
 		asks[at.expect("it is one of them")].clone()
 	});
 	let audit = scene.window(job);
-	let (bytes, _) = scene.archive(job, &pieces);
+	let bytes = scene.state_bytes(job);
 	Withheld { job, trainer: trainer.clone(), audit, own: own.len(), bytes }
 }
 
@@ -172,9 +151,8 @@ fn withheld_states() -> Outcome {
 		let Withheld { job, trainer, audit, own, bytes } =
 			withhold(&mut scene, &submitter, &trainer);
 		if stores {
-			let shown = scene.leaves(job, &audit);
-			let stored = scene.store(&trainer, job, &file(bytes, job), &shown);
-			stored.expect("it is what was asked for");
+			let files = scene.files(job, &audit, bytes, job);
+			scene.store(&trainer, job, &files).expect("it is what was asked for");
 		}
 		let voice = after(&scene, stores);
 		let money = scene.settle(&[job], &voice)[0];
@@ -199,28 +177,37 @@ fn garbage_archive() -> Outcome {
 	let mut scene = Scene::new();
 	let (submitter, trainer) = withholder(&mut scene);
 	let Withheld { job, trainer, audit, bytes, .. } = withhold(&mut scene, &submitter, &trainer);
-	let shown = scene.leaves(job, &audit);
-	// Of states that it did not reveal; more than was asked for; and something else.
+	let asked = &audit.groups[0].asked;
+	// Of states and leaves that it did not reveal; files that are too large; and something else.
 	let spec = JobSpec::noisy_example().check().expect("it is valid");
 	let others = Bundle::made_up(&spec, TRUE, spec.segments(), false);
-	let others = others.states(&audit.groups[0].asked);
-	let others = scene.store(&trainer, job, &file(9, job), &others);
-	let large = scene.store(&trainer, job, &file(2 * bytes, job), &shown);
-	let garbage = scene.store(&trainer, job, &file(10, job), &shown);
-	garbage.expect("the chain does not see what it holds");
-	let voice = after(&scene, false);
+	let mut refused = Vec::new();
+	for piece in [Piece::Leaves, asked[1]] {
+		let files = scene.files_of(&others, &[piece], bytes, job);
+		refused.push(answer(scene.store(&trainer, job, &files)));
+	}
+	let delivered = scene.delivered(job, &audit.groups[0].result.bundle_root);
+	let large = scene.files_of(&delivered, &asked[1..2], bytes + 1, job);
+	refused.push(answer(scene.store(&trainer, job, &large)));
+	let garbage = scene.files(job, &audit, 10, job);
+	scene.store(&trainer, job, &garbage).expect("the chain does not see what the files hold");
+	let Piece::State(state) = asked[1] else { panic!("states follow leaves") };
+	let own = after(&scene, false);
+	let voice = |ask: &Ask| {
+		own(ask).map(|say| match say {
+			Say::Unavailable => Say::Garbage(state),
+			other => other,
+		})
+	};
 	let money = scene.settle(&[job], &voice)[0];
 	let view = scene.job(job);
-	assert_eq!(view.replicas[0].fate, Fate::Undecided);
+	assert_eq!(view.replicas[0].fate, Fate::Rejected);
+	assert!(money.slashed > 0 && money.paid_to_trainers == 0);
 	let rounds = view.audit.map_or(0, |audit| audit.round + 1);
 	let facts = vec![
-		(
-			"leaves of other states, and more bytes than asked for",
-			[answer(others), answer(large)].join(", "),
-		),
+		("leaves and a state of something else, and a file that is too large", refused.join(", ")),
 		("committees", rounds.to_string()),
-		("paid to the trainer, for what is undecided", amount(money.paid_to_trainers)),
-		("paid to its seats, who vouched for it", amount(money.paid_to_verifiers)),
+		("paid to the trainer", amount(money.paid_to_trainers)),
 		("deposit that was lost", amount(money.slashed)),
 	];
 	Outcome { scene, facts }
@@ -240,15 +227,16 @@ fn sybil_rescue() -> Outcome {
 	// It cannot reach the honest trainer, and the other one gives it nothing.
 	scene.call(&seats[0], request(job, &pieces)).expect("an audit reads them");
 	let audit = scene.window(job);
-	let shown = scene.leaves(job, &audit);
-	let (bytes, price) = scene.archive(job, &pieces);
-	let (garbage, real) = (file(9, 1), file(bytes, 2));
-	scene.store(&sybil, job, &garbage, &shown).expect("it is a trainer of the result");
-	scene.store(&trainer, job, &real, &shown).expect("it is a trainer of the result");
+	let (bytes, price) = (scene.state_bytes(job), scene.price_of(job, &pieces));
+	let garbage = scene.files(job, &audit, 9, 1);
+	let real = scene.files(job, &audit, bytes, 2);
+	scene.store(&sybil, job, &garbage).expect("it is a trainer of the result");
+	scene.store(&trainer, job, &real).expect("it is a trainer of the result");
 	let rescued = Cell::new(0);
 	let voice = |ask: &Ask| {
 		rescued.set(ask.group.rescued.len());
-		match ask.group.rescued.contains(&real.root) {
+		let is_there = |root| ask.group.rescued.iter().any(|of| of.blob == root);
+		match real.blobs.iter().all(|blob| is_there(blob.root)) {
 			true => truth(ask),
 			false => Some(Say::Unavailable),
 		}
@@ -289,18 +277,19 @@ fn bytes_of_others() -> Outcome {
 	let pieces = scene.read_by(job, &audit, &seats[0]);
 	scene.call(&seats[0], request(job, &pieces)).expect("an audit reads them");
 	let audit = scene.window(job);
-	let shown = scene.leaves(job, &audit);
-	let (bytes, price) = scene.archive(job, &pieces);
-	let blob = file(bytes, job);
+	let (bytes, price) = (scene.state_bytes(job), scene.price_of(job, &pieces));
+	let files = scene.files(job, &audit, bytes, job);
 	let named = |scene: &mut Scene| {
 		for who in [&thief, &trainer] {
-			scene.call(who, name(job, &blob, &shown)).expect("it is a trainer of the result");
+			scene.call(who, files.name(job)).expect("it is a trainer of the result");
 		}
 	};
-	named(&mut scene);
-	scene.bring(&thief, std::iter::once(&blob.register));
 	let had = balance(&mut scene, &trainer);
-	scene.bring(&trainer, blob.uploads.iter());
+	// The honest one is first with the leaves, which come with the first answer.
+	scene.call(&trainer, files.name(job)).expect("it is a trainer of the result");
+	named(&mut scene);
+	scene.bring(&thief, files.blobs.iter().map(|blob| &blob.register));
+	scene.bring(&trainer, files.blobs.iter().flat_map(|blob| blob.uploads.iter()));
 	named(&mut scene);
 	let work = paid_for_work(&mut scene, &submitter, job);
 	// Half of the price of the bytes, by the seat that asked.
@@ -315,11 +304,13 @@ fn bytes_of_others() -> Outcome {
 		scene.call(&seats[0], request(job, &pieces)).expect("an audit reads them");
 		jobs.push(job);
 	}
-	let blob = file(bytes, 1_000);
 	let mut names = Vec::new();
+	let mut blobs: Vec<Files> = Vec::new();
 	for job in &jobs {
 		let audit = scene.window(*job);
-		names.push(name(*job, &blob, &scene.leaves(*job, &audit)));
+		let files = scene.files(*job, &audit, bytes, 1_000);
+		names.push(files.name(*job));
+		blobs.push(files);
 	}
 	let (before, had) = (scene.fees_of(&thief.account), balance(&mut scene, &thief));
 	let named = |scene: &mut Scene| {
@@ -328,7 +319,10 @@ fn bytes_of_others() -> Outcome {
 		}
 	};
 	named(&mut scene);
-	scene.bring(&thief, std::iter::once(&blob.register).chain(&blob.uploads));
+	let all = blobs.iter().flat_map(|files| &files.blobs);
+	let all: BTreeMap<_, _> = all.map(|blob| (blob.root, blob.clone())).collect();
+	let calls = all.values().flat_map(|blob| std::iter::once(&blob.register).chain(&blob.uploads));
+	scene.bring(&thief, calls);
 	named(&mut scene);
 	let fees = scene.fees_of(&thief.account) - before;
 	let work: Balance = jobs.iter().map(|job| paid_for_work(&mut scene, &submitter, *job)).sum();
@@ -336,8 +330,8 @@ fn bytes_of_others() -> Outcome {
 	let facts = vec![
 		("price of the bytes that were stored, each time", amount(price)),
 		("paid to the honest trainer for what it stored, half of that", amount(alone)),
-		("paid for one blob in two audits", amount(twice)),
-		("fees for storing that one", amount(fees)),
+		("paid for the same files in two audits", amount(twice)),
+		("fees for storing them", amount(fees)),
 	];
 	Outcome { scene, facts }
 }
@@ -370,7 +364,7 @@ fn asks_for_nothing() -> Outcome {
 		let (job, audit) =
 			audited(&mut scene, &submitter, std::slice::from_ref(&trainer), TRUE, &terms());
 		let pieces = scene.read_by(job, &audit, &own);
-		let (bytes, price) = scene.archive(job, &pieces);
+		let (bytes, price) = (scene.state_bytes(job), scene.price_of(job, &pieces));
 		let ask = request(job, &pieces);
 		let (had, owned) = (balance(&mut scene, &own), balance(&mut scene, &trainer));
 		let mut stored = 0;
@@ -382,12 +376,10 @@ fn asks_for_nothing() -> Outcome {
 			scene.call(&own, ask).expect("it may");
 			let audit = scene.window(job);
 			let before = scene.fees_of(&trainer.account);
-			let blob = file(bytes, job);
-			let shown = scene.leaves(job, &audit);
-			let all = scene.store(&trainer, job, &blob, &shown);
-			all.expect("it has what is asked for");
+			let files = scene.files(job, &audit, bytes, job);
+			scene.store(&trainer, job, &files).expect("it has what is asked for");
 			stored = scene.fees_of(&trainer.account) - before;
-			paid = Some((price, stored, blob.uploads.len()));
+			paid = Some((price, stored, files.chunks()));
 		}
 		let voice = |ask: &Ask| match seat == Seat::Vanishes && *ask.who == own.account {
 			true => silence(ask),
@@ -440,11 +432,10 @@ fn asks_for_everything() -> Outcome {
 	let pieces = read_by(&all, &audit.groups[0].result);
 	scene.call(&stranger, request(job, &pieces)).expect("anybody may");
 	let audit = scene.window(job);
-	let (bytes, price) = scene.archive(job, &pieces);
+	let (bytes, price) = (scene.state_bytes(job), scene.price_of(job, &pieces));
 	let (had, before) = (balance(&mut scene, &trainer), scene.fees_of(&trainer.account));
-	let shown = scene.leaves(job, &audit);
-	let blob = file(bytes, job);
-	scene.store(&trainer, job, &blob, &shown).expect("it has what is asked for");
+	let files = scene.files(job, &audit, bytes, job);
+	scene.store(&trainer, job, &files).expect("it has what is asked for");
 	let fees = scene.fees_of(&trainer.account) - before;
 	let work = paid_for_work(&mut scene, &submitter, job);
 	let half = balance(&mut scene, &trainer) - had - work;
@@ -453,7 +444,7 @@ fn asks_for_everything() -> Outcome {
 		("of it by the stranger", amount(half)),
 		(
 			"fees of the trainer for storing them",
-			format!("{}, {} chunks", amount(fees), blob.uploads.len()),
+			format!("{}, {} chunks", amount(fees), files.chunks()),
 		),
 		("pay of the trainer", amount(work)),
 	];

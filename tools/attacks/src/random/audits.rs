@@ -7,8 +7,9 @@ use crate::{
 use rand::Rng;
 use trainyard_protocol::{
 	accusation::Target,
-	audit::{AuditPhase, Findings, GroupVerdict, Paths, Piece},
+	audit::{AuditPhase, Findings, GroupVerdict, Paths},
 	commitment,
+	pieces::Piece,
 	views::{AuditView, GroupView, JobView},
 	JobId, H256,
 };
@@ -74,7 +75,7 @@ impl World {
 		}
 		let segment = self.rng.random_range(0..30);
 		let read = |found: GroupView<_>| states::read_by(&[segment], &found.result).to_vec();
-		let read = found.map_or(vec![Piece::Files], read);
+		let read = found.map_or(vec![Piece::Leaves], read);
 		let mut pieces: Vec<Piece> = read.into_iter().filter(|_| self.chance(50)).collect();
 		if self.chance(10) {
 			pieces.push(Piece::State(self.rng.random_range(0..40)));
@@ -164,10 +165,10 @@ impl World {
 		}
 		let of = |found: &GroupView<_>| {
 			let bundle = self.bundles.get(&found.result.bundle_root)?;
-			Some(bundle.states(&found.asked))
+			Some(bundle.answers(&found.asked, |_| blob))
 		};
 		let shown = found.as_ref().and_then(of);
-		let leaves = shown.filter(|_| self.chance(90)).unwrap_or_default();
-		Some((who, pallet_verification::Call::rescue { job, group, blob, leaves }.into()))
+		let answers = shown.filter(|_| self.chance(90)).unwrap_or_default();
+		Some((who, pallet_verification::Call::rescue { job, group, answers }.into()))
 	}
 }

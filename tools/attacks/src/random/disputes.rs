@@ -44,11 +44,14 @@ impl World {
 		}
 	}
 
-	/// Somebody binds itself to accuse a trainer, or a seat.
+	/// Somebody binds itself to accuse a trainer, or a seat, while a job is audited or after it was
+	/// settled.
 	fn binds(&mut self) -> Option<(Actor, RuntimeCall)> {
 		let jobs: Vec<JobView<AccountId>> = self.chain.state(|| {
 			let all = Runtime::active_jobs();
-			all.into_iter().filter(|job| job.state == JobState::Auditing).collect()
+			let audited = all.into_iter().filter(|job| job.state == JobState::Auditing);
+			let late = pallet_task_market::Lates::<Runtime>::iter_keys();
+			audited.chain(late.filter_map(Runtime::job)).collect()
 		});
 		let (view, who) = (self.one(&jobs)?, self.anyone());
 		let job = view.id;

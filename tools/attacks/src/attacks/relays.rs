@@ -1,0 +1,269 @@
+//! Attacks on relays: pieces that count as too large for the chain, of jobs that are really trained, so that
+//! seats can open chunks of them.
+
+use crate::{
+	jobs::{accepts, bends, honestly, trained, trained_terms, truth, Voice},
+	report::{amount, Attack, Outcome},
+	scene::{Party, Scene, Side, BOND},
+};
+use frame_support::traits::fungible::MutateHold;
+use trainyard_court::game::player::{Record, StateAt};
+use trainyard_program::{lower, spec::CheckedSpec};
+use trainyard_protocol::{
+	audit::AuditPhase,
+	content, fees,
+	job::Fate,
+	pieces::{Answer, Piece},
+	relay::{self, Chunk, ChunkOpening, RelayStage, RelayView, SEATS},
+	JobId, H256,
+};
+use trainyard_runtime::{
+	api::runtime_decl_for_trainyard_api::TrainyardApi, AccountId, Balance, Balances, Runtime,
+	RuntimeCall,
+};
+use trainyard_sandbox::bundles::Bundle;
+
+/// The attacks of this file.
+pub const ALL: &[Attack] = &[
+	Attack {
+		name: "withheld-and-large",
+		source: "decision 0029",
+		tries: "gives a state that no rescue can carry to its own verifiers alone",
+		rule: "a committee that is drawn for it has it by majority, or the result is lost",
+		left: None,
+		run: withheld_and_large,
+	},
+	Attack {
+		name: "lies-about-a-relay",
+		source: "decision 0029",
+		tries: "has its verifiers say that they have such a state, which nobody has",
+		rule: "who says so opens a chunk that a later seed draws, or loses its stake",
+		left: None,
+		run: lies_about_a_relay,
+	},
+	Attack {
+		name: "asks-for-what-is-large",
+		source: "decision 0029",
+		tries: "asks for such a state of a true result, again and again",
+		rule: "each relay that finds a piece held makes the next one dearer by a committee",
+		left: None,
+		run: asks_for_what_is_large,
+	},
+];
+
+/// The piece that is asked for.
+const PIECE: Piece = Piece::State(1);
+
+/// What counts as the size of a state, in bytes: more than a rescue carries.
+const LARGE: u64 = 1 << 30;
+
+/// How a seat behaves that does not have the piece.
+#[derive(Clone, Copy, PartialEq)]
+enum Without {
+	/// It says that it does not.
+	Admits,
+	/// It says that it does.
+	Lies,
+}
+
+/// Takes a trained job of this trainer to the window for challenges. Its states count as large from then on,
+/// and the submitter has in escrow what a job with such states has for storing them.
+fn standing(
+	scene: &mut Scene,
+	submitter: &Party,
+	trainer: &Party,
+	lies: bool,
+	voice: Voice,
+) -> JobId {
+	let job =
+		scene.post(submitter, trained().spec().spec(), &trained_terms()).expect("it is valid");
+	scene.trains(trainer, job, if lies { bends } else { honestly });
+	scene.reaches(job, voice, |phase| matches!(phase, AuditPhase::Standing { .. }));
+	let more = fees::half_of_storing(LARGE, fees::STORAGE_BYTE).expect("it is in range");
+	scene.chain.state(|| {
+		pallet_verification::AuditRecords::<Runtime>::mutate(job, |audit| {
+			let audit = audit.as_mut().expect("it stands");
+			(audit.sizes.state, audit.storage) = (LARGE, audit.storage + more);
+		});
+		pallet_task_market::Jobs::<Runtime>::mutate(job, |job| {
+			let quote = &mut job.as_mut().expect("it stands").quote;
+			(quote.storage, quote.escrow) = (quote.storage + more, quote.escrow + more);
+		});
+		let reason = pallet_task_market::HoldReason::Escrow.into();
+		Balances::hold(&reason, &submitter.account, more).expect("it has the money");
+	});
+	job
+}
+
+/// Opens a chunk of the state that is asked for.
+fn opening(spec: &CheckedSpec, bundle: &Bundle, number: u64) -> ChunkOpening {
+	let run = bundle.run.as_ref().expect("it was trained");
+	let bytes_of = |tensor: u32| run.tensor(StateAt::Checkpoint(1), tensor, <[u8]>::to_vec);
+	// Sorted by name, as states are hashed.
+	let mut all: Vec<(String, Vec<u8>)> = (0u32..)
+		.zip(lower::state(spec))
+		.map(|(at, tensor)| (tensor.name, bytes_of(at).expect("it is a state of the run")))
+		.collect();
+	all.sort();
+	let at = relay::tensor_chunk(spec, number).expect("it has the chunk");
+	let contents: Vec<H256> = all.iter().map(|(_, bytes)| content::hash(bytes)).collect();
+	let chunk = Chunk::of(&all[at.tensor as usize].1, at.chunk).expect("it has the chunk");
+	let mut answers = bundle.answers(&[PIECE], |_| H256::zero()).into_iter();
+	let Some(Answer::State { leaf, .. }) = answers.next() else { panic!("it is a state") };
+	relay::open(spec, leaf, &contents, at.tensor, chunk).expect("it is of the state")
+}
+
+/// What the seats of a relay send in the open block: those that `has` have the piece.
+fn seats_act(
+	scene: &mut Scene,
+	relay: &RelayView<AccountId>,
+	has: &dyn Fn(&Party) -> bool,
+	without: Without,
+) {
+	use pallet_verification::Call::{say, show_chunk};
+	let view = scene.job(relay.job);
+	let spec = view.spec.check().expect("it was posted");
+	let audit = view.audit.expect("it is audited");
+	let bundle = scene.delivered(relay.job, &audit.groups[0].result.bundle_root);
+	let again = matches!(relay.stage, RelayStage::Saying { .. });
+	for seat in &relay.seats {
+		let Some(party) = scene.party_of(&seat.who) else { continue };
+		let id = relay.id;
+		let lies = without == Without::Lies && party.side == Side::Attacker;
+		let says = has(&party) || lies;
+		if again && !seat.shown && !seat.lost && seat.says != Some(says) {
+			scene.send(&party, say { relay: id, has: says });
+		}
+		if let Some(number) = seat.due.filter(|_| has(&party)) {
+			let opening = opening(&spec, &bundle, number);
+			let call: RuntimeCall = show_chunk { relay: id, opening }.into();
+			if let Some(result) = scene.send(&party, call) {
+				result.expect("it opens what was drawn");
+			}
+		}
+	}
+}
+
+/// Who asked for the piece, and whether it was held, when its relay has ended.
+fn relayed(
+	scene: &mut Scene,
+	asker: &Party,
+	job: JobId,
+	voice: Voice,
+	has: &dyn Fn(&Party) -> bool,
+	without: Without,
+) -> Relayed {
+	let before = scene.height();
+	let call = pallet_verification::Call::request_relay { job, group: 0, piece: PIECE };
+	scene.call(asker, call).expect("it is too large for the chain");
+	let mut seats: Vec<AccountId> = Vec::new();
+	let mut prepaid = 0;
+	for _ in 0..1_000 {
+		let relays = scene.chain.state(|| Runtime::relays_of(job));
+		let Some(relay) = relays.into_iter().next() else {
+			let blocks = scene.height() - before;
+			return Relayed { seats, blocks, prepaid };
+		};
+		if seats.is_empty() {
+			seats = relay.seats.iter().map(|seat| seat.who.clone()).collect();
+			prepaid = scene.chain.state(|| {
+				let relay = pallet_verification::Relays::<Runtime>::get(relay.id);
+				relay.map_or(0, |relay| relay.prepaid)
+			});
+		}
+		scene.begin();
+		scene.act(voice);
+		seats_act(scene, &relay, has, without);
+		scene.end();
+	}
+	panic!("a relay does not end");
+}
+
+struct Relayed {
+	seats: Vec<AccountId>,
+	blocks: u32,
+	prepaid: Balance,
+}
+
+impl Relayed {
+	/// How many of the seats were the attacker's.
+	fn hostile(&self, scene: &Scene) -> usize {
+		let seats = self.seats.iter().filter_map(|who| scene.party_of(who));
+		seats.filter(|party| party.side == Side::Attacker).count()
+	}
+}
+
+/// The submitter, the trainer, and a stranger, with verifiers of which so many are the attacker's.
+fn parties(scene: &mut Scene, side: Side, hostile: usize) -> [Party; 3] {
+	let submitter = scene.honest("submitter");
+	let trainer = scene.trainer(side);
+	let stranger = match side {
+		Side::Attacker => scene.honest("whistleblower"),
+		Side::Honest => scene.hostile("stranger"),
+	};
+	scene.verifiers(Side::Honest, 60, BOND);
+	if hostile > 0 {
+		scene.verifiers(Side::Attacker, hostile, BOND);
+	}
+	scene.start();
+	[submitter, trainer, stranger]
+}
+
+/// Takes a false result of which a state is withheld to its end. The verifiers of the trainer `have` it or
+/// not.
+fn withheld(have: bool, without: Without) -> Outcome {
+	let mut scene = Scene::new();
+	let [submitter, trainer, asker] = parties(&mut scene, Side::Attacker, 15);
+	let job = standing(&mut scene, &submitter, &trainer, true, &accepts);
+	let has = |party: &Party| have && party.side == Side::Attacker;
+	let relayed = relayed(&mut scene, &asker, job, &accepts, &has, without);
+	let money = scene.settle(&[job], &accepts)[0];
+	let view = scene.job(job);
+	assert_eq!(view.replicas[0].fate, Fate::Unavailable);
+	let lost = scene.chain.state(|| {
+		let pool = pallet_verification::Pool::<Runtime>::get();
+		pool.values().map(|entry| BOND.saturating_sub(entry.bond)).sum::<Balance>()
+	});
+	let facts = vec![
+		(
+			"its seats in the committee",
+			format!("{} of {}", relayed.hostile(&scene), relayed.seats.len()),
+		),
+		("blocks of the relay", relayed.blocks.to_string()),
+		("prepaid by who asked, which returns", amount(relayed.prepaid)),
+		("what verifiers lost of their bonds", amount(lost)),
+		("deposit that was lost", amount(money.slashed)),
+	];
+	Outcome { scene, facts }
+}
+
+fn withheld_and_large() -> Outcome {
+	withheld(true, Without::Admits)
+}
+
+fn lies_about_a_relay() -> Outcome {
+	withheld(false, Without::Lies)
+}
+
+fn asks_for_what_is_large() -> Outcome {
+	let mut scene = Scene::new();
+	let [submitter, trainer, asker] = parties(&mut scene, Side::Honest, 0);
+	let job = standing(&mut scene, &submitter, &trainer, false, &truth);
+	let (mut prepaid, mut blocks) = (Vec::new(), 0);
+	for _ in 0..3 {
+		let relayed = relayed(&mut scene, &asker, job, &truth, &|_| true, Without::Admits);
+		assert_eq!(relayed.seats.len(), SEATS as usize);
+		prepaid.push(amount(relayed.prepaid));
+		blocks += relayed.blocks;
+	}
+	let money = scene.settle(&[job], &truth)[0];
+	let view = scene.job(job);
+	assert_eq!(view.replicas[0].fate, Fate::Accepted);
+	scene.buys(&submitter, money.paid_to_trainers + money.paid_to_verifiers + money.burned);
+	let facts = vec![
+		("prepaid for each relay", prepaid.join(", ")),
+		("blocks of all three", blocks.to_string()),
+		("deposit that was lost", amount(money.slashed)),
+	];
+	Outcome { scene, facts }
+}
