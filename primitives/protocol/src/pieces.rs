@@ -66,7 +66,7 @@ pub enum Piece {
 	Rows {
 		/// The first.
 		from: u32,
-		/// The one behind the last.
+		/// The first row after them.
 		to: u32,
 	},
 	/// The state of this checkpoint, in one file.
@@ -322,7 +322,7 @@ pub enum Answer {
 	Rows {
 		/// The first row.
 		from: u32,
-		/// The row behind the last.
+		/// The first row after them.
 		to: u32,
 		/// What [`Rows`] has of the data.
 		contents: [H256; 4],
