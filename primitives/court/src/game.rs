@@ -13,7 +13,8 @@
 //! - [`types`] are the places, stages and pieces;
 //! - `begin` is how a dispute begins, `enter` what an opening leads to, `narrow` what is left of a
 //!   denied claim, `claims` what can be denied, `moves` the rest;
-//! - [`ranges`] says how ranges are divided, [`sizes`] how long a dispute can be.
+//! - [`ranges`] says how ranges are divided, [`sizes`] how long a dispute can be, [`words`] all of it to
+//!   people.
 
 mod begin;
 mod claims;
@@ -27,6 +28,7 @@ pub mod ranges;
 mod refused;
 pub mod sizes;
 pub mod types;
+pub mod words;
 
 pub use claims::Claim;
 pub use judge::{judge, Judgement};

@@ -76,15 +76,27 @@ pub struct SegmentEvidence {
 	pub trace_root: H256,
 	/// What the replay ended in.
 	pub ended: Ended,
+	/// The sealed trace that the result has there, where it is another one: the leaf may be
+	/// [forced](crate::forced). State and evaluation are those of the replay.
+	pub differs: Option<H256>,
 	/// Where the training stands still in this segment: from which segment on, as far as the verifier
 	/// looked. None where it does not.
 	pub idle_since: Option<u32>,
 }
 
 impl SegmentEvidence {
-	/// Returns the leaf of every result that this evidence agrees with.
+	/// Returns the leaf that the result has there, if its evidence is right: with the trace by which it
+	/// [differs](Self::differs), where it does.
 	pub fn leaf(&self) -> LeafContent {
-		let trace = seal(&self.trace_root);
+		self.leaf_with(self.differs.unwrap_or_else(|| self.trace()))
+	}
+
+	/// Returns the sealed trace of the replay.
+	pub fn trace(&self) -> H256 {
+		seal(&self.trace_root)
+	}
+
+	fn leaf_with(&self, trace: H256) -> LeafContent {
 		match self.ended {
 			Ended::Checkpoint { step, state, evaluation } => {
 				LeafContent::Checkpoint(Checkpoint { step, state, evaluation, trace })
@@ -93,19 +105,24 @@ impl SegmentEvidence {
 		}
 	}
 
-	/// Returns the end of the segment, as a court hears it.
+	/// Returns the end of the segment that it computed, as a court hears it.
 	pub fn end(&self) -> End {
-		self.leaf().end()
+		self.leaf_with(self.trace()).end()
 	}
 
-	/// Returns whether `path` leads from the leaf that it computed to the root of `result`: whether the
-	/// result says the same of this segment.
+	/// Returns whether `path` leads from its [leaf](Self::leaf) to the root of `result`: whether the
+	/// result says the same of this segment, but for a trace that is said to differ. That of a run that
+	/// diverged is never forced.
 	pub fn agrees(&self, result: &WorkResult, path: &[H256]) -> bool {
 		let leaf = self.leaf();
 		let of_its_kind = (result.diverged_in() == Some(self.segment))
 			== matches!(leaf, LeafContent::Diverged(_));
 		let index = self.segment.checked_add(1);
+		let differs = self.differs.is_none_or(|trace| {
+			trace != self.trace() && matches!(leaf, LeafContent::Checkpoint(_))
+		});
 		of_its_kind
+			&& differs
 			&& index.is_some_and(|index| {
 				let (root, count) = (&result.bundle_root, result.leaves());
 				merkle::verify(root, &leaf.leaf(), index, count, path)
@@ -128,6 +145,9 @@ impl SegmentEvidence {
 	Deserialize,
 )]
 pub struct Replayed {
+	/// In whose bundle it looked: the number of the trainer among those who delivered this result.
+	/// Each has leaves of its own that are forced.
+	pub bundle: u32,
 	/// Evidence of each segment that it must replay, see [`required`](crate::duties::required),
 	/// ascending.
 	pub evidence: BoundedVec<SegmentEvidence, ConstU32<MAX_EVIDENCE>>,
@@ -312,7 +332,7 @@ mod tests {
 
 	fn result(segments: u32, diverged: bool) -> WorkResult {
 		let root = H256::zero();
-		WorkResult { bundle_root: root, model_root: root, segments, diverged }
+		WorkResult { bundle_root: root, true_root: root, model_root: root, segments, diverged }
 	}
 
 	/// What a seat reveals is the leaf of the result that it agrees with, so it vouches for nothing else.
@@ -323,12 +343,14 @@ mod tests {
 			segment,
 			trace_root: H256([segment as u8; 32]),
 			ended: Ended::Checkpoint { step: segment + 1, state: H256([9; 32]), evaluation },
+			differs: None,
 			idle_since: None,
 		};
 		let gone = SegmentEvidence {
 			segment: 4,
 			trace_root: H256([4; 32]),
 			ended: Ended::Diverged { step: 5 },
+			differs: None,
 			idle_since: None,
 		};
 		let start = Checkpoint { step: 0, state: H256([9; 32]), evaluation, trace: H256([1; 32]) };
@@ -344,6 +366,14 @@ mod tests {
 		assert!(!other.agrees(&of, &path(2)), "another trace");
 		let ended = Ended::Checkpoint { step: 2, state: H256([8; 32]), evaluation };
 		assert!(!SegmentEvidence { ended, ..evidence(1) }.agrees(&of, &path(2)), "another state");
+		// Of a leaf that is forced it names the trace, and what it computed all the same.
+		let forced = SegmentEvidence { differs: Some(seal(&H256([1; 32]))), ..other };
+		assert!(forced.agrees(&of, &path(2)) && forced.end() == other.end());
+		let same = SegmentEvidence { differs: Some(evidence(1).trace()), ..evidence(1) };
+		assert!(!same.agrees(&of, &path(2)), "it does not differ");
+		let last =
+			SegmentEvidence { differs: Some(gone.trace()), trace_root: H256([7; 32]), ..gone };
+		assert!(!last.agrees(&of, &path(5)), "the end of a run that diverged is not forced");
 		let beyond = SegmentEvidence { segment: u32::MAX, ..evidence(1) };
 		assert!(!beyond.agrees(&of, &path(2)));
 		// A leaf of the other kind is none, even where a root has it.
@@ -358,21 +388,29 @@ mod tests {
 		let hash = |byte| H256([byte; 32]);
 		let evaluation = Evaluation::new(1.5, 7, 9);
 		let ended = Ended::Checkpoint { step: 258, state: hash(2), evaluation };
-		let evidence =
-			SegmentEvidence { segment: 7, trace_root: hash(1), ended, idle_since: Some(3) };
+		let evidence = SegmentEvidence {
+			segment: 7,
+			trace_root: hash(1),
+			ended,
+			differs: Some(hash(6)),
+			idle_since: Some(3),
+		};
 		let mut bytes = vec![7, 0, 0, 0];
 		bytes.extend([1; 32]);
 		bytes.extend([0, 2, 1, 0, 0]);
 		bytes.extend([2; 32]);
 		bytes.extend(evaluation.encode());
+		bytes.push(1);
+		bytes.extend([6; 32]);
 		bytes.extend([1, 3, 0, 0, 0]);
 		assert_eq!(evidence.encode(), bytes);
-		let diverged =
-			SegmentEvidence { ended: Ended::Diverged { step: 258 }, idle_since: None, ..evidence };
+		let ended = Ended::Diverged { step: 258 };
+		let diverged = SegmentEvidence { ended, differs: None, idle_since: None, ..evidence };
 		let mut short = bytes[..36].to_vec();
-		short.extend([1, 2, 1, 0, 0, 0]);
+		short.extend([1, 2, 1, 0, 0, 0, 0]);
 		assert_eq!(diverged.encode(), short);
 		let replayed = Replayed {
+			bundle: 2,
 			evidence: vec![evidence].try_into().unwrap(),
 			moved: Some(5),
 			parts: vec![7].try_into().unwrap(),
@@ -391,7 +429,7 @@ mod tests {
 		];
 		let findings = Findings { draw, verdicts: verdicts.try_into().unwrap() };
 		let mut all = [[3; 32], [4; 32], [4; 32]].concat();
-		all.extend([3 << 2, 0, 1 << 2]);
+		all.extend([3 << 2, 0, 2, 0, 0, 0, 1 << 2]);
 		all.extend(&bytes);
 		all.extend([1, 5, 0, 0, 0, 1 << 2, 7, 0, 0, 0]);
 		all.extend([1, 9, 0, 0, 0, 0, 0, 0, 0, 1, 2, 1, 0, 0, 1, 0]);

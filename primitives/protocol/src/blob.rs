@@ -12,6 +12,7 @@ use crate::{
 use alloc::vec::Vec;
 use codec::Encode;
 use sp_crypto_hashing::blake2_256;
+use trainyard_program::needs::Room;
 
 /// Smallest and largest chunk, in bytes.
 pub const MIN_CHUNK: u32 = 4 * 1024;
@@ -31,7 +32,16 @@ pub const CARRY_BLOCKS: BlockNumber = 300;
 /// other jobs, need them too.
 const RESCUE_PART: u64 = 2;
 
-pub use trainyard_program::needs::{rescue_bytes, searched_states};
+pub use trainyard_program::needs::{read_states, searched_states};
+
+/// Most bytes of a blob: all rows that a job may have, of which anybody can ask for some; the file of the
+/// largest model is a quarter of it.
+pub const MAX_BLOB: u64 = 1 << 32;
+
+/// Returns what a chain carries of a result that nobody serves, as far as root has set nothing else.
+pub fn room() -> Room {
+	Room { rescue: rescue_room(CARRY_BLOCKS).min(MAX_BLOB), blob: MAX_BLOB }
+}
 
 /// Returns the most bytes of a rescue that `blocks` blocks can carry.
 pub fn rescue_room(blocks: BlockNumber) -> u64 {
@@ -243,10 +253,16 @@ mod tests {
 		assert_eq!(Chunked::new(&[]).proof(0), None);
 	}
 
+	use trainyard_program::{needs::MachineClass, spec::MAX_PARAMETERS};
+
 	#[test]
 	fn half_of_the_blocks_is_room_for_a_rescue() {
 		assert_eq!(rescue_room(CARRY_BLOCKS), 450 << 20);
 		assert_eq!((rescue_room(0), rescue_room(1)), (0, 3 << 19));
+		assert_eq!(room(), Room { rescue: 450 << 20, blob: 1 << 32 });
+		let largest = MachineClass::ALL.map(|class| class.limits().rows);
+		assert!(largest.iter().all(|rows| *rows <= MAX_BLOB), "whose rows no blob holds");
+		assert!(4 * MAX_PARAMETERS + (1 << 20) <= MAX_BLOB, "which holds no model");
 		assert!(rescue_room(u32::MAX) > 1 << 50);
 	}
 
@@ -261,12 +277,15 @@ mod tests {
 
 	#[test]
 	fn a_rescue_holds_the_ends_of_all_segments_that_are_looked_at() {
-		use trainyard_program::spec::{InitialModel, JobSpec, Optimizer};
+		use trainyard_program::{
+			needs::Needs,
+			spec::{InitialModel, JobSpec, Optimizer},
+		};
 		let mut spec = JobSpec::example();
 		let bound = |spec: &JobSpec, k: u32, checkpoints: u64, tensors: u64| {
 			let spec = &spec.clone().check().unwrap();
 			let values = 6_570 * 4 * tensors * checkpoints;
-			let bytes = rescue_bytes(spec, k);
+			let bytes = Needs::of(spec).lacking(k, room().rescue).stored;
 			// What is not values and data: indices and the manifest.
 			let rest = bytes - values - spec.file_bytes();
 			assert!(rest > 64 * 1024 + 31 * 512, "{rest}");

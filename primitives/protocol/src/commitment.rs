@@ -16,8 +16,8 @@ pub fn job(spec: &JobSpec, terms: &Terms) -> H256 {
 	(b"trainyard/job/v1", spec, terms).using_encoded(blake2_256).into()
 }
 
-/// Returns a trainer's commitment to a result: `blake2_256(SCALE("trainyard/commit/v3",
-/// genesis_hash, job, account, bundle_root, model_root, segments: u32, diverged: bool, salt))`.
+/// Returns a trainer's commitment to a result: `blake2_256(SCALE("trainyard/commit/v4",
+/// genesis_hash, job, account, bundle_root, true_root, model_root, segments: u32, diverged: bool, salt))`.
 pub fn result<AccountId: Encode>(
 	genesis: &H256,
 	job: JobId,
@@ -26,7 +26,7 @@ pub fn result<AccountId: Encode>(
 	salt: &[u8; 32],
 ) -> H256 {
 	// It encodes as its fields in their order.
-	(b"trainyard/commit/v3", genesis, job, account, result, salt).using_encoded(blake2_256).into()
+	(b"trainyard/commit/v4", genesis, job, account, result, salt).using_encoded(blake2_256).into()
 }
 
 /// Returns a verifier's commitment to its findings in round `round` of a job's audit:
@@ -94,13 +94,15 @@ mod tests {
 	/// The layout is frozen: clients in other languages build it by hand.
 	#[test]
 	fn layout() {
-		let (bundle_root, model_root) = (H256([2; 32]), H256([3; 32]));
-		let shown = WorkResult { bundle_root, model_root, segments: 258, diverged: false };
-		let mut bytes = b"trainyard/commit/v3".to_vec();
+		let (bundle_root, true_root, model_root) = (H256([2; 32]), H256([5; 32]), H256([3; 32]));
+		let shown =
+			WorkResult { bundle_root, true_root, model_root, segments: 258, diverged: false };
+		let mut bytes = b"trainyard/commit/v4".to_vec();
 		bytes.extend([1; 32]);
 		bytes.extend(7u32.to_le_bytes());
 		bytes.extend([9u8; 32]);
 		bytes.extend([2; 32]);
+		bytes.extend([5; 32]);
 		bytes.extend([3; 32]);
 		bytes.extend([2, 1, 0, 0]);
 		bytes.push(0);

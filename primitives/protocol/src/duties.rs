@@ -264,7 +264,7 @@ mod tests {
 
 	fn result(segments: u32, diverged: bool) -> WorkResult {
 		let (bundle_root, model_root) = (H256::zero(), H256::zero());
-		WorkResult { bundle_root, model_root, segments, diverged }
+		WorkResult { bundle_root, true_root: bundle_root, model_root, segments, diverged }
 	}
 
 	#[test]

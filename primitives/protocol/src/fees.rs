@@ -1,8 +1,12 @@
 //! What a job costs and what an audit costs.
 
-use crate::job::{Balance, Terms, MAX_AUDIT_ROUNDS, MIN_AUDIT_FEE};
+use crate::{
+	job::{Balance, Terms, MAX_AUDIT_ROUNDS, MIN_AUDIT_FEE},
+	relay,
+};
 use codec::Encode;
 use trainyard_program::{
+	needs::Lacking,
 	spec::{CheckedSpec, JobSpec, SpecError},
 	units,
 	work::{self, Parts},
@@ -22,9 +26,17 @@ pub const RECORD_BYTE: Balance = 100_000_000;
 /// (0.0000001 TRY) and for hashing and storing it (three quarters of that or a little more, by the
 /// machine on which the weights were measured).
 pub const STORAGE_BYTE: Balance = 175_000;
+/// The part of all fees of an audit that is for those who found forced errors: one of so many.
+pub const PRIZE_PART: Balance = 10;
+/// What a seat of a relay earns for each 4 GiB: it fetches them, keeps them for hours, and serves them.
+/// 0.5 TRY.
+pub const RELAY_FEE: Balance = 500_000_000_000;
 /// What the deposit of a challenge is beside the price of a defence: 3 TRY for the fees of the
 /// defendant's moves, and 3 TRY for what they keep in the state.
 pub const CHALLENGE_BASE: Balance = 6_000_000_000_000;
+/// Most fee of a verifier, as a multiple of the least one of the same job. What a seat puts at stake follows
+/// its fee, and a submitter could otherwise name one whose stake only friends have.
+pub const MOST_AUDIT_FEE: Balance = 4;
 /// A trainer's deposit as a multiple of the larger of price and protocol fee. No attack that an audit can
 /// miss pays with it, for shares of power and of bonds up to 40 %: `tools/slots/court.py` computes it.
 pub const DEPOSIT_MULTIPLE: Balance = 3;
@@ -46,6 +58,8 @@ pub struct Rates {
 	pub record_byte: Balance,
 	/// Price of storing a byte on chain.
 	pub storage_byte: Balance,
+	/// What a seat of a relay earns for each 4 GiB.
+	pub relay_fee: Balance,
 }
 
 impl Rates {
@@ -56,6 +70,7 @@ impl Rates {
 		record_base: RECORD_BASE,
 		record_byte: RECORD_BYTE,
 		storage_byte: STORAGE_BYTE,
+		relay_fee: RELAY_FEE,
 	};
 }
 
@@ -71,7 +86,8 @@ pub struct Sums {
 	/// Protocol fee of all replicas together.
 	pub fee: Balance,
 	/// The part of the escrow for what seats get back of what they paid for pieces that their draws
-	/// read: half of the price of storing them, for each replica.
+	/// read: half of the price of storing them, for each replica. Where no rescue carries a state it also
+	/// has what relays of it may cost that found what they should: [`relay::escrowed`], for each replica.
 	pub storage: Balance,
 	/// Held from the submitter until the job ends: the pay of all replicas, the fee, the fees of a
 	/// full committee for all rounds that an audit may take, and `storage`.
@@ -85,13 +101,13 @@ pub struct Sums {
 }
 
 impl Sums {
-	/// Returns the sums of a job, whose parts these are and of which seats read at most `rescue` bytes of
-	/// a result; `None` where one leaves its range.
+	/// Returns the sums of a job, whose parts these are and of which seats can lack this of a result;
+	/// `None` where one leaves its range.
 	pub fn of(
 		spec: &JobSpec,
 		terms: &Terms,
 		parts: &Parts,
-		rescue: u64,
+		lacking: &Lacking,
 		rates: &Rates,
 	) -> Option<Self> {
 		let segments = spec.segments();
@@ -102,8 +118,9 @@ impl Sums {
 		let services = terms.verifiers.checked_mul(MAX_AUDIT_ROUNDS)?;
 		let audit = terms.audit_fee.checked_mul(Balance::from(services))?;
 		let pay = pay_of_all(price, terms.replicas)?;
-		let half = half_of_storing(rescue, rates.storage_byte)?;
-		let storage = half.checked_mul(Balance::from(terms.replicas))?;
+		let half = half_of_storing(lacking.stored, rates.storage_byte)?;
+		let relays = relay::escrowed(lacking.relayed, rates.relay_fee)?;
+		let storage = half.checked_add(relays)?.checked_mul(Balance::from(terms.replicas))?;
 		let escrow = pay.checked_add(fee)?.checked_add(audit)?.checked_add(storage)?;
 		let stake = price.max(fee).checked_mul(DEPOSIT_MULTIPLE)?;
 		let deposit = rates.min_deposit.max(stake).checked_add(audit)?;
@@ -152,38 +169,33 @@ pub fn paid_per_ut(terms: &Terms) -> Balance {
 	pay_of_each(terms.price_per_ut, terms.replicas)
 }
 
-/// Returns the least fee of a verifier for one round of a job with these terms, of which the fee is not
-/// looked at: the price of [`work::audit_micro_ut`] of all that it replays of a result at `price_per_ut`, or at [`FEE_PER_UT`] where that is more, rounded up; or [`MIN_AUDIT_FEE`] where
-/// even that is less. Whoever pays only themselves could name any price. Fails with
-/// [`SpecError::WorkOverflow`] where the work or the fee leaves its range.
+/// Returns the least fee of a verifier for one round of a job with these terms, of which neither the fee nor
+/// the price is looked at: the price of [`work::audit_micro_ut`] of all that it replays of a result at
+/// [`FEE_PER_UT`], rounded up; or [`MIN_AUDIT_FEE`] where that is less. Whoever pays only themselves could
+/// name any price. Fails with [`SpecError::WorkOverflow`] where the work or the fee leaves its range.
 pub fn audit_fee(spec: &CheckedSpec, terms: &Terms) -> Result<Balance, SpecError> {
 	let work = work::audit_micro_ut(spec, terms.replays(spec.segments()))?;
-	least_audit_fee(work, terms.price_per_ut, FEE_PER_UT, MIN_AUDIT_FEE)
-		.ok_or(SpecError::WorkOverflow)
+	least_audit_fee(work, FEE_PER_UT, MIN_AUDIT_FEE).ok_or(SpecError::WorkOverflow)
 }
 
 /// Returns the least fee of a verifier that replays `audit` in one round, on a chain with this
 /// protocol fee for a `ut` and this `least` fee; `None` on overflow.
-pub fn least_audit_fee(
-	audit: MicroUt,
-	price_per_ut: Balance,
-	fee_per_ut: Balance,
-	least: Balance,
-) -> Option<Balance> {
-	Some(units::price(audit, price_per_ut.max(fee_per_ut))?.max(least))
+pub fn least_audit_fee(audit: MicroUt, fee_per_ut: Balance, least: Balance) -> Option<Balance> {
+	Some(units::price(audit, fee_per_ut)?.max(least))
+}
+
+/// Returns the most that a fee of a verifier may be, whose `least` is this: [`MOST_AUDIT_FEE`] times that.
+pub fn most_audit_fee(least: Balance) -> Balance {
+	least.saturating_mul(MOST_AUDIT_FEE)
 }
 
 /// Returns the deposit of a challenge to a result of this job, whose parts these are: what a defence
-/// costs at most. That is [`CHALLENGE_BASE`] and the price of [`Parts::defence_flop`], at the job's
-/// price of a `ut` or at the protocol fee where that is more, rounded up. `None` on overflow.
-pub fn challenge_deposit(
-	spec: &JobSpec,
-	parts: &Parts,
-	price_per_ut: Balance,
-	fee_per_ut: Balance,
-) -> Option<Balance> {
+/// costs at most. That is [`CHALLENGE_BASE`] and the price of [`Parts::defence_flop`] at the protocol fee
+/// for a `ut`, rounded up. The job's own price is not looked at: with a high one its submitter could price
+/// out everybody who would challenge or verify. `None` on overflow.
+pub fn challenge_deposit(spec: &JobSpec, parts: &Parts, fee_per_ut: Balance) -> Option<Balance> {
 	let work = units::micro_ut(parts.defence_flop(spec).ok()?)?;
-	units::price(work, price_per_ut.max(fee_per_ut))?.checked_add(CHALLENGE_BASE)
+	units::price(work, fee_per_ut)?.checked_add(CHALLENGE_BASE)
 }
 
 /// The part of a trainer's deposit that stays locked for late proof when its result is accepted: one in
@@ -259,11 +271,11 @@ mod tests {
 
 	fn sums(spec: &JobSpec, terms: &Terms) -> Option<Sums> {
 		let parts = Parts::of(&spec.clone().check().unwrap());
-		Sums::of(spec, terms, &parts, RESCUE, &Rates::RUNTIME)
+		Sums::of(spec, terms, &parts, &RESCUE, &Rates::RUNTIME)
 	}
 
-	/// Bytes of a rescue.
-	const RESCUE: u64 = 3_000_001;
+	/// What a rescue brings.
+	const RESCUE: Lacking = Lacking { stored: 3_000_001, relayed: 0 };
 
 	#[test]
 	fn storing_costs_by_the_byte() {
@@ -279,19 +291,19 @@ mod tests {
 		let spec = spec.check().unwrap();
 		let with = |price_per_ut| Terms { audit_segments: 3, price_per_ut, ..terms(1) };
 		let work = work::audit_micro_ut(&spec, spec.segments().min(5)).unwrap();
-		let price = 2_000_000_000_000_000;
-		assert_eq!(audit_fee(&spec, &with(price)), Ok(u128::from(work) * 2_000_000_000));
-		assert_eq!(audit_fee(&spec, &with(1)), Ok(MIN_AUDIT_FEE));
-		assert_eq!(audit_fee(&spec, &with(u128::MAX)), Err(SpecError::WorkOverflow));
+		let least = (u128::from(work) * TRY / 1_000_000).max(MIN_AUDIT_FEE);
+		for price in [1, TRY, 1_000 * TRY, u128::MAX] {
+			assert_eq!(audit_fee(&spec, &with(price)), Ok(least), "whatever the job pays");
+		}
 	}
 
-	/// 2 ut of compulsory work for a price of one unit: it costs what the chain itself prices it at.
+	/// 2 ut of compulsory work cost what the chain itself prices them at.
 	#[test]
-	fn a_price_of_one_unit_lowers_no_audit_fee() {
-		assert_eq!(least_audit_fee(2_000_000, 1, TRY, TRY / 20), Some(2 * TRY));
-		assert_eq!(least_audit_fee(2_000_000, 3 * TRY, TRY, TRY / 20), Some(6 * TRY));
-		assert_eq!(least_audit_fee(10_000, 1, TRY, TRY / 20), Some(TRY / 20));
-		assert_eq!(least_audit_fee(2_000_000, u128::MAX, TRY, 1), None);
+	fn an_audit_fee_has_a_least_and_a_most() {
+		assert_eq!(least_audit_fee(2_000_000, TRY, TRY / 20), Some(2 * TRY));
+		assert_eq!(least_audit_fee(10_000, TRY, TRY / 20), Some(TRY / 20));
+		assert_eq!(least_audit_fee(2_000_000, u128::MAX, 1), None);
+		assert_eq!((most_audit_fee(2 * TRY), most_audit_fee(u128::MAX)), (8 * TRY, u128::MAX));
 	}
 
 	#[test]
@@ -320,13 +332,12 @@ mod tests {
 	fn a_challenge_costs_what_a_defence_does() {
 		let spec = JobSpec::example();
 		let parts = Parts::of(&spec.clone().check().unwrap());
-		let deposit = |price, fee| challenge_deposit(&spec, &parts, price, fee);
+		let deposit = |fee| challenge_deposit(&spec, &parts, fee);
 		let work = u128::from(units::micro_ut(parts.defence_flop(&spec).unwrap()).unwrap());
-		assert_eq!(deposit(TRY, TRY), Some(6 * TRY + work * 1_000_000));
-		assert_eq!(deposit(1, TRY), deposit(TRY, TRY), "a price of one unit lowers no deposit");
-		assert_eq!(deposit(3 * TRY, TRY), Some(6 * TRY + 3 * work * 1_000_000));
+		assert_eq!(deposit(TRY), Some(6 * TRY + work * 1_000_000));
+		assert_eq!(deposit(3 * TRY), Some(6 * TRY + 3 * work * 1_000_000));
 		assert!(work < 1_000, "0.004 TRY is the price of all of it");
-		assert_eq!(deposit(u128::MAX, TRY), None);
+		assert_eq!(deposit(u128::MAX), None);
 	}
 
 	#[test]
@@ -389,12 +400,19 @@ mod tests {
 		let three = sums(&spec, &terms(3)).unwrap();
 		assert_eq!(three.escrow, one.escrow + one.price * 30 / 100 + 2 * one.storage);
 		assert_eq!((three.price, three.fee, three.deposit), (one.price, one.fee, one.deposit));
+		// A state that no rescue carries: 123 fees of seats for each replica, and twice that above 4 GiB.
+		for (relayed, fees) in [(1, 123), (4 << 30, 123), ((4 << 30) + 1, 246)] {
+			let large = Lacking { relayed, ..RESCUE };
+			let large = Sums::of(&spec, &terms(3), &parts, &large, &Rates::RUNTIME).unwrap();
+			assert_eq!(large.storage - three.storage, 3 * fees * TRY / 2);
+			assert_eq!(large.escrow - three.escrow, large.storage - three.storage);
+		}
 		let dear = Terms { price_per_ut: 1_000 * TRY, ..terms(1) };
 		let dear = sums(&spec, &dear).unwrap();
 		assert_eq!(dear.deposit, 3 * dear.price + audit);
 		let cheap = Terms { price_per_ut: 1, ..terms(1) };
 		let costly = Rates { fee_per_ut: 1_000 * TRY, ..Rates::RUNTIME };
-		let cheap = Sums::of(&spec, &cheap, &parts, RESCUE, &costly).unwrap();
+		let cheap = Sums::of(&spec, &cheap, &parts, &RESCUE, &costly).unwrap();
 		assert_eq!(cheap.deposit, 3 * cheap.fee + audit, "power has its price too");
 		assert_eq!(sums(&spec, &Terms { price_per_ut: u128::MAX, ..terms(1) }), None);
 	}

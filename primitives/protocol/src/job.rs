@@ -220,8 +220,11 @@ impl Fate {
 	Deserialize,
 )]
 pub struct Reveal {
-	/// Merkle root over the checkpoints.
+	/// Merkle root over the checkpoints, some of which have a [forced](crate::forced) trace.
 	pub bundle_root: H256,
+	/// Merkle root over the checkpoints as they were computed. Replicas agree in it, and differ in
+	/// `bundle_root`, since each forces leaves of its own.
+	pub true_root: H256,
 	/// Root of the blob `model.safetensors`.
 	pub model_root: H256,
 	/// Segments trained to their ends: all of the job's, or fewer where it stopped early or diverged.
@@ -235,10 +238,11 @@ pub struct Reveal {
 }
 
 impl Reveal {
-	/// Returns the part that must agree between honest replicas.
+	/// Returns what it says of the result, without where that is served.
 	pub fn result(&self) -> WorkResult {
 		WorkResult {
 			bundle_root: self.bundle_root,
+			true_root: self.true_root,
 			model_root: self.model_root,
 			segments: self.segments,
 			diverged: self.diverged,
@@ -246,7 +250,8 @@ impl Reveal {
 	}
 }
 
-/// What two honest replicas have in common, bit for bit.
+/// A result. Honest replicas have all of it in common, bit for bit, but the [bundle
+/// root](WorkResult::bundle_root).
 #[derive(
 	Clone,
 	Copy,
@@ -264,8 +269,11 @@ impl Reveal {
 	Deserialize,
 )]
 pub struct WorkResult {
-	/// Merkle root over the checkpoints.
+	/// Merkle root over the checkpoints, some of which have a [forced](crate::forced) trace.
 	pub bundle_root: H256,
+	/// Merkle root over the checkpoints as they were computed. Replicas agree in it, and differ in
+	/// `bundle_root`, since each forces leaves of its own.
+	pub true_root: H256,
 	/// Root of the blob `model.safetensors`.
 	pub model_root: H256,
 	/// Segments trained to their ends, each with a checkpoint there: all of the job's, or fewer where
@@ -278,6 +286,12 @@ pub struct WorkResult {
 }
 
 impl WorkResult {
+	/// Returns what honest replicas have in common: the same with the true root in the place of the
+	/// bundle's.
+	pub fn common(&self) -> WorkResult {
+		WorkResult { bundle_root: self.true_root, ..*self }
+	}
+
 	/// Returns how many segments were trained: with the one that has no end, where it diverged.
 	pub fn trained(&self) -> u32 {
 		self.segments.saturating_add(u32::from(self.diverged))
@@ -322,6 +336,10 @@ pub struct Settlement {
 	/// Paid from the escrow to verifiers.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub paid_to_verifiers: Balance,
+	/// Paid from the escrow to the jackpot: the part of the audit's fees that is for those who find forced
+	/// errors, where nobody found one.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub prizes_to_jackpot: Balance,
 	/// Burned from the escrow: the protocol fee on the training of accepted replicas.
 	#[serde(with = "trainyard_program::text::decimal")]
 	pub burned: Balance,

@@ -23,6 +23,7 @@ pub mod draw;
 pub mod drill;
 pub mod duties;
 pub mod fees;
+pub mod forced;
 pub mod job;
 pub mod merkle;
 pub mod model_file;
@@ -42,4 +43,4 @@ pub type JobId = u32;
 
 /// Version of what is hashed, signed, stored or asked for. A client refuses a chain whose runtime
 /// speaks a different version, instead of misreading its bytes.
-pub const PROTOCOL_VERSION: u32 = 12;
+pub const PROTOCOL_VERSION: u32 = 13;

@@ -89,6 +89,63 @@ pub fn root_by(leaf: &H256, index: u32, count: u32, proof: &[H256]) -> Option<H2
 	path.next().is_none().then_some(hash)
 }
 
+/// Returns the hashes beside the leaves at `indices` and what lies above them, by which
+/// [`root_by_many`] leads from these leaves to the root: level by level from the leaves upwards, from
+/// left to right, each once. `None` unless the indices are ascending and of leaves.
+pub fn proof_many(leaves: &[H256], indices: &[u32]) -> Option<Vec<H256>> {
+	let ascending = indices.iter().zip(indices.iter().skip(1)).all(|(a, b)| a < b);
+	let exist = indices.iter().all(|at| usize::try_from(*at).is_ok_and(|at| at < leaves.len()));
+	let (mut level, mut known, mut siblings) = (leaves.to_vec(), indices.to_vec(), Vec::new());
+	if !ascending || !exist || known.is_empty() {
+		return None;
+	}
+	while level.len() > 1 {
+		for at in &known {
+			let beside = at ^ 1;
+			if known.binary_search(&beside).is_err() {
+				siblings.extend(level.get(usize::try_from(beside).ok()?));
+			}
+		}
+		known.iter_mut().for_each(|at| *at /= 2);
+		known.dedup();
+		level = level_up(&level);
+	}
+	Some(siblings)
+}
+
+/// Returns the root of the tree of `count` leaves that has these leaf hashes at these indices and the
+/// `siblings` that [`proof_many`] returns beside them; `None` unless the indices are ascending and below
+/// `count` and there are just as many siblings. Of other leaves at the same indices, the same siblings
+/// lead to the root of the tree that is equal everywhere else.
+pub fn root_by_many(leaves: &[(u32, H256)], count: u32, siblings: &[H256]) -> Option<H256> {
+	let ascending = leaves.iter().zip(leaves.iter().skip(1)).all(|((a, _), (b, _))| a < b);
+	let (mut last, mut level) = (count.checked_sub(1)?, leaves.to_vec());
+	if !ascending || level.last().is_none_or(|(at, _)| *at > last) {
+		return None;
+	}
+	let mut siblings = siblings.iter();
+	while last > 0 {
+		let mut known = level.into_iter().peekable();
+		let mut up = Vec::with_capacity(known.len());
+		while let Some((at, hash)) = known.next() {
+			let above = if at % 2 == 1 {
+				node(siblings.next()?, &hash)
+			} else if at == last {
+				hash
+			} else if let Some((_, right)) = known.next_if(|(next, _)| *next == at | 1) {
+				node(&hash, &right)
+			} else {
+				node(&hash, siblings.next()?)
+			};
+			up.push((at / 2, above));
+		}
+		level = up;
+		last /= 2;
+	}
+	let root = level.first().map(|(_, root)| *root);
+	root.filter(|_| siblings.next().is_none())
+}
+
 /// The right edge of a tree of `count` leaves that grows: all that is needed to go on.
 ///
 /// It has the roots of the complete subtrees, one for each binary digit 1 of `count`, the largest
@@ -197,6 +254,43 @@ mod tests {
 	}
 
 	proptest! {
+		/// The same siblings lead to both of two trees that differ in these leaves alone.
+		#[test]
+		fn some_leaves_have_a_proof_together(n in 1u32..150, seed in any::<u64>()) {
+			let mut all = leaves(n as usize);
+			let mut indices: Vec<u32> = (0..n).filter(|at| seed >> (at % 61) & 1 == 1).collect();
+			indices.push(seed as u32 % n);
+			indices.sort();
+			indices.dedup();
+			let siblings = proof_many(&all, &indices).unwrap();
+			let of = |all: &[H256]| -> Vec<(u32, H256)> {
+				indices.iter().map(|at| (*at, all[*at as usize])).collect()
+			};
+			prop_assert_eq!(root_by_many(&of(&all), n, &siblings), Some(root(&all)));
+			let mut longer = siblings.clone();
+			longer.push(all[0]);
+			prop_assert_eq!(root_by_many(&of(&all), n, &longer), None);
+			if let Some((_, shorter)) = siblings.split_last() {
+				prop_assert_eq!(root_by_many(&of(&all), n, shorter), None);
+			}
+			prop_assert_eq!(root_by_many(&of(&all), indices[indices.len() - 1], &siblings), None);
+			let before = of(&all);
+			for at in &indices {
+				all[*at as usize] = leaf(b"other");
+			}
+			prop_assert_eq!(root_by_many(&of(&all), n, &siblings), Some(root(&all)));
+			// A leaf that is not among them cannot change.
+			if let Some(other) = (0..n).find(|at| !indices.contains(at)) {
+				all[other as usize] = leaf(b"a third");
+				prop_assert_ne!(root_by_many(&of(&all), n, &siblings), Some(root(&all)));
+			}
+			let mut turned = before;
+			turned.reverse();
+			if turned.len() > 1 {
+				prop_assert_eq!(root_by_many(&turned, n, &siblings), None);
+			}
+		}
+
 		#[test]
 		fn every_leaf_has_a_proof_and_no_other(n in 1usize..200, pick in any::<usize>(), other in any::<usize>()) {
 			let all = leaves(n);

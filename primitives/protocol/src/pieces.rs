@@ -38,7 +38,7 @@ pub const LEAVES_OF_PART: u32 = 512;
 /// Most leaves of a bundle: of all checkpoints, and of a divergence.
 pub const MAX_LEAVES: u32 = MAX_SEGMENTS + 2;
 /// Most bytes of a leaf in an answer.
-pub const LEAF_BYTES: u64 = 81;
+pub use trainyard_program::needs::LEAF_BYTES;
 
 /// What somebody can lack of a result, and ask for on chain.
 #[derive(

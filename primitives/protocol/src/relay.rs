@@ -9,7 +9,7 @@
 
 use crate::{
 	content::{self, CHUNK_BYTES},
-	job::{BlockNumber, WorkResult},
+	job::{Balance, BlockNumber, WorkResult},
 	pieces::{Leaf, Piece},
 	state::{ExpectedTensor, TensorDigest, TensorProof},
 	JobId, Text, H256,
@@ -25,6 +25,11 @@ use trainyard_program::{lower, spec::CheckedSpec};
 pub const SEATS: u32 = 31;
 /// Seats of the committee that is drawn when somebody doubts the answer of the first.
 pub const APPEAL_SEATS: u32 = 61;
+/// Most seats that earn a fee in a relay of what is not to be had: those of the first committee, and those of
+/// the larger one where somebody doubts the first.
+pub const LACKING_SEATS: u32 = SEATS + APPEAL_SEATS;
+/// The fee of a seat for 4 GiB in this many parts is the price of a chunk that it is asked for.
+pub const ASK_PART: Balance = 5;
 /// Bytes of a piece for which there is one [hour](hours).
 pub const HOUR_BYTES: u64 = 4 << 30;
 /// Domain of the draw of a chunk.
@@ -37,6 +42,22 @@ pub type RelayId = u32;
 /// one. At an hour each that is 1.2 MB/s.
 pub fn hours(bytes: u64) -> u32 {
 	u32::try_from(bytes.div_ceil(HOUR_BYTES)).unwrap_or(u32::MAX).max(1)
+}
+
+/// Returns what so many seats earn for a piece of `bytes` bytes, where `fee` is that for 4 GiB; 0 for no
+/// bytes. `None` on overflow.
+pub fn price(bytes: u64, fee: Balance, seats: u32) -> Option<Balance> {
+	match bytes {
+		0 => Some(0),
+		bytes => fee.checked_mul(hours(bytes).into())?.checked_mul(seats.into()),
+	}
+}
+
+/// Returns what the escrow of a job has for relays of a result whose states have `bytes` bytes: the fees of
+/// [`LACKING_SEATS`] of what is not to be had, and those of one committee that found a state held which a
+/// seat of the audit lacked. `None` on overflow.
+pub fn escrowed(bytes: u64, fee: Balance) -> Option<Balance> {
+	price(bytes, fee, LACKING_SEATS.checked_add(SEATS)?)
 }
 
 /// Returns which of the `chunks` chunks of a piece the seat of an account opens, by a seed:
@@ -326,7 +347,13 @@ mod tests {
 			.collect();
 		let hashes: Vec<H256> = all.iter().map(Checkpoint::leaf).collect();
 		let (bundle_root, model_root) = (merkle::root(&hashes), H256::zero());
-		let result = WorkResult { bundle_root, model_root, segments: 2, diverged: false };
+		let result = WorkResult {
+			bundle_root,
+			true_root: bundle_root,
+			model_root,
+			segments: 2,
+			diverged: false,
+		};
 		let path = merkle::proof(&hashes, 1).unwrap().try_into().unwrap();
 		(result, Leaf { index: 1, checkpoint: all[1], path }, tensors)
 	}

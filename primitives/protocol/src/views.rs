@@ -129,6 +129,9 @@ pub struct AuditView<AccountId> {
 	pub phase: AuditPhase,
 	/// Segments of each result that each seat draws for itself.
 	pub audit_segments: u32,
+	/// What each accusation of a seat puts at stake.
+	#[serde(with = "trainyard_program::text::decimal")]
+	pub challenge: Balance,
 	/// Seed of this round, of which seats sign their draws; none before the committee is drawn.
 	pub seed: Option<H256>,
 	/// Distinct results, what was decided, what is asked for, and the blobs that hold it.
@@ -152,11 +155,24 @@ pub struct RecheckView<AccountId> {
 	pub segment: u32,
 }
 
+/// The bundle of a trainer.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
+pub struct BundleView<AccountId> {
+	/// Whose.
+	pub trainer: AccountId,
+	/// Its root.
+	pub root: H256,
+	/// The leaves that are forced, once it opened them.
+	pub forced: Option<Vec<crate::forced::Forced>>,
+}
+
 /// One distinct result under audit.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, TypeInfo, Serialize, Deserialize)]
 pub struct GroupView<AccountId> {
-	/// The roots, and how far it was trained.
+	/// The roots, and how far it was trained; of the bundle at which the seats of this round look.
 	pub result: WorkResult,
+	/// The bundles of those who delivered it, in the order in which evidence names them.
+	pub bundles: Vec<BundleView<AccountId>>,
 	/// Those of its trainers whom the court convicted.
 	pub convicted: Vec<AccountId>,
 	/// What was decided, if anything.
@@ -193,6 +209,9 @@ pub struct MemberView<AccountId> {
 	pub findings: Option<crate::audit::Findings<AccountId>>,
 	/// Whether the court convicted its evidence.
 	pub convicted: bool,
+	/// The results that it rejected and accuses nobody of, since its bond covered no further accusation:
+	/// it can accuse while results stand.
+	pub postponed: Vec<u32>,
 	/// Where it serves other seats what it fetched, if it does: the base URL of an HTTP server.
 	pub location: Option<Text>,
 }

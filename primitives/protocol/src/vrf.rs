@@ -9,10 +9,12 @@ use crate::{draw, JobId, H256};
 use alloc::vec::Vec;
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use merlin::Transcript;
+use rand_core::{CryptoRng, RngCore};
 use scale_info::TypeInfo;
 use schnorrkel::{
+	context::attach_rng,
 	vrf::{VRFPreOut, VRFProof, VRF_PREOUT_LENGTH, VRF_PROOF_LENGTH},
-	PublicKey, PUBLIC_KEY_LENGTH,
+	Keypair, PublicKey, PUBLIC_KEY_LENGTH,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -120,11 +122,21 @@ pub fn output<AccountId: Encode>(
 
 /// Signs `subject`. The output is always the same, the proof never.
 #[cfg(feature = "std")]
-pub fn sign<AccountId: Encode>(
-	pair: &schnorrkel::Keypair,
-	subject: &Subject<AccountId>,
-) -> VrfSignature {
+pub fn sign<AccountId: Encode>(pair: &Keypair, subject: &Subject<AccountId>) -> VrfSignature {
 	let (in_out, proof, _) = pair.vrf_sign(subject.transcript());
+	VrfSignature { pre_output: in_out.to_preout().to_bytes(), proof: proof.to_bytes() }
+}
+
+/// As `sign` does, with randomness from `random`, for where a system has none. Whoever can guess what `random`
+/// returns learns the secret key from the proof.
+pub fn sign_with<AccountId: Encode>(
+	pair: &Keypair,
+	subject: &Subject<AccountId>,
+	random: impl RngCore + CryptoRng,
+) -> VrfSignature {
+	// What `vrf_sign` does, but for the source of randomness.
+	let extra = attach_rng(Transcript::new(b"VRF"), random);
+	let (in_out, proof, _) = pair.vrf_sign_extra(subject.transcript(), extra);
 	VrfSignature { pre_output: in_out.to_preout().to_bytes(), proof: proof.to_bytes() }
 }
 
@@ -144,7 +156,7 @@ pub fn own_chunks(output: &H256, tensor: u32, chunks: u32, count: u32) -> Vec<u3
 #[cfg(test)]
 mod tests {
 	use super::*;
-	use schnorrkel::{ExpansionMode, Keypair, MiniSecretKey};
+	use schnorrkel::{ExpansionMode, MiniSecretKey};
 
 	const GENESIS: H256 = H256([1; 32]);
 	const SEED: H256 = H256([2; 32]);
@@ -191,6 +203,15 @@ mod tests {
 		assert_eq!(serde_json::from_str::<VrfSignature>(&text).unwrap(), signature);
 		let words = [&text[4..68], &text[74..138], &text[143..207]].concat();
 		assert_eq!(words, hex::encode(signature.encode()), "{text}");
+	}
+
+	/// The randomness is of the proof alone.
+	#[test]
+	fn an_output_is_the_same_whatever_is_random() {
+		let signed = [sign(&pair(7), &SUBJECT), sign_with(&pair(7), &SUBJECT, rand_core::OsRng)];
+		assert_eq!(signed[0].pre_output, signed[1].pre_output);
+		assert_ne!(signed[0].proof, signed[1].proof);
+		assert!(signed.iter().all(|by| output(&key(7), &SUBJECT, by).is_some()));
 	}
 
 	/// The domain is its 16 bytes without a length, and the index.

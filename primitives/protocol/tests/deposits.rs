@@ -3,7 +3,7 @@
 //! `cargo test --release -p trainyard-protocol --test deposits -- --nocapture` prints it.
 
 use trainyard_program::{
-	needs::MachineClass,
+	needs::{Lacking, MachineClass},
 	spec::{JobSpec, MAX_SEGMENTS},
 	work::Parts,
 };
@@ -68,8 +68,9 @@ fn row(ut: u32) -> String {
 	assert!(duties::fits(draws, segments, SEATS));
 	let work = parts.audit_micro_ut(&spec, terms(draws, 0).replays(segments)).unwrap();
 	assert!(work <= duties::most_work(MachineClass::Gib8.rate()));
-	let fee = least_audit_fee(work, TRY, TRY, 0).unwrap();
-	let sums = Sums::of(&spec, &terms(draws, fee), &parts, 0, &Rates::RUNTIME).unwrap();
+	let fee = least_audit_fee(work, TRY, 0).unwrap();
+	let sums =
+		Sums::of(&spec, &terms(draws, fee), &parts, &Lacking::default(), &Rates::RUNTIME).unwrap();
 	assert_eq!(sums.deposit, TRY.max(3 * sums.price) + 9 * fee);
 	// Until protocol 10, with one segment drawn.
 	let before = TRY.max((sums.price + sums.fee) * Balance::from(segments)) + 9 * 4 * TRY;

@@ -10,6 +10,7 @@ use sp_runtime::{DispatchError, Weight};
 use trainyard_court::Case;
 use trainyard_protocol::{
 	accusation::{Claimed, End, Leaves, Target},
+	forced::Forced,
 	job::{Balance, BlockNumber, WorkResult},
 	JobId, H256,
 };
@@ -117,8 +118,13 @@ impl Window {
 		if self.again == 0 {
 			return self.until;
 		}
+		self.last_claim().max(self.until)
+	}
+
+	/// Returns the last block in which a claim begins that moves `until`: so many windows after it opened.
+	pub fn last_claim(&self) -> BlockNumber {
 		let length = self.length.saturating_add(1);
-		self.from.saturating_add(length.saturating_mul(MAX_WINDOWS)).max(self.until)
+		self.from.saturating_add(length.saturating_mul(MAX_WINDOWS))
 	}
 
 	/// Returns whether a challenge is taken at height `now`, where the disputes stand like this.
@@ -185,11 +191,24 @@ impl Standing {
 pub struct Conviction<AccountId> {
 	/// In which dispute.
 	pub dispute: DisputeId,
-	/// Who brought it.
+	/// Who is paid for it: the oldest of those who came to the piece that was proved.
 	pub finder: AccountId,
+	/// Who has a half of the finder's part, if that is somebody else: the first of those in whose disputes
+	/// something happened all the time.
+	pub second: Option<AccountId>,
 	/// Whether the referee computed something else. If not the defender was silent, and its finder gets
 	/// no part of the deposit beyond a challenge deposit.
 	pub proven: bool,
+}
+
+impl<AccountId> Conviction<AccountId> {
+	/// Returns what each finder has of `amount`: halves where there are two, and the odd unit is the first
+	/// one's.
+	pub fn halves(&self, amount: Balance) -> impl Iterator<Item = (&AccountId, Balance)> {
+		let half = self.second.as_ref().map_or(0, |_| amount / 2);
+		let first = (&self.finder, amount.saturating_sub(half));
+		core::iter::once(first).chain(self.second.as_ref().map(|second| (second, half)))
+	}
 }
 
 /// What a defendant claims.
@@ -203,6 +222,18 @@ pub struct Charged {
 	pub results: u32,
 }
 
+/// What a defence about a target takes, and what time there is for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockTerms {
+	/// Blocks that each side has for all its moves: twice the work, because two disputes are heard at a
+	/// time, and four hours.
+	pub ticks: BlockNumber,
+	/// Blocks of work, at the rate of the job's machines.
+	pub work: BlockNumber,
+	/// Most blocks by which the defender's clock grows for other defences of its account.
+	pub room: BlockNumber,
+}
+
 /// Results and evidence that can be accused, for the court.
 pub trait Accused<AccountId> {
 	/// Returns what `defendant` claims; `None` where it claims nothing, or nothing any more.
@@ -213,14 +244,17 @@ pub trait Accused<AccountId> {
 	/// Returns whether a trainer stored the blob with this root as the file of the state of checkpoint
 	/// `state`.
 	fn stored(defendant: &Defendant<AccountId>, blob: &H256, state: u32) -> bool;
+	/// Returns the leaf `index` of the result of a trainer, where it opened it as forced.
+	fn forced(_defendant: &Defendant<AccountId>, _index: u32) -> Option<Forced> {
+		None
+	}
 	/// Returns the window of `job`: the running one or, after it is settled, that for late proof. `None`
 	/// for a job that has none, before, between and after them.
 	fn window(job: JobId) -> Option<Window>;
 	/// Returns the deposit of a challenge: what a defence costs.
 	fn challenge_deposit(job: JobId) -> Option<Balance>;
-	/// Returns the blocks that each side has for all its moves in a dispute about `target`: twice the
-	/// work at the rate of the job's machines, because two disputes are heard at a time, and four hours.
-	fn clock(defendant: &Defendant<AccountId>, target: &Target) -> BlockNumber;
+	/// Returns what a defence about `target` takes, and what time there is for it.
+	fn clock(defendant: &Defendant<AccountId>, target: &Target) -> ClockTerms;
 	/// Convicts `defendant`, once: what it put at stake is lost, moved now or when the job ends.
 	fn convict(defendant: &Defendant<AccountId>, conviction: &Conviction<AccountId>);
 	/// Looks at `job` again in the next block: a dispute began or ended.
@@ -248,6 +282,8 @@ pub trait Audited<AccountId> {
 	/// Returns whether the trainer `who` stored the blob with this root as the file of the state of
 	/// checkpoint `state`, because that was asked for.
 	fn stored(job: JobId, who: &AccountId, blob: &H256, state: u32) -> bool;
+	/// Returns the leaf `index` of the result of the trainer `who`, where it opened it as forced.
+	fn forced(job: JobId, who: &AccountId, index: u32) -> Option<Forced>;
 	/// Returns the window in which results and evidence can be challenged, while it is open.
 	fn window(job: JobId) -> Option<Window>;
 	/// Notes a conviction. A seat loses its stake at once; what a trainer loses is the market's to move.
@@ -298,6 +334,9 @@ pub trait Court<AccountId> {
 		committed_at: BlockNumber,
 		stake: Balance,
 	) -> Result<DisputeId, DispatchError>;
+	/// Returns whether `by` accuses `defendant` of `target` in a dispute that has not ended: nobody does so
+	/// twice at a time.
+	fn is_accusing(by: &AccountId, defendant: &Defendant<AccountId>, target: &Target) -> bool;
 	/// Returns where the disputes of `job` stand.
 	fn standing(job: JobId) -> Standing;
 	/// Ends what `defendant` is accused of where the court did not convict it: moves the deposits of
@@ -366,6 +405,17 @@ mod tests {
 			window.until = now + window.again;
 			assert_eq!(window.last(), WINDOW.last() + claim * WINDOW.again);
 		}
+	}
+
+	#[test]
+	fn two_finders_share_what_one_would_have() {
+		let of = |second, amount| {
+			let conviction = Conviction { dispute: 0, finder: 'a', second, proven: true };
+			conviction.halves(amount).map(|(who, part)| (*who, part)).collect::<Vec<_>>()
+		};
+		assert_eq!(of(None, 7), [('a', 7)]);
+		assert_eq!(of(Some('b'), 7), [('a', 4), ('b', 3)]);
+		assert_eq!(of(Some('b'), 0), [('a', 0), ('b', 0)]);
 	}
 
 	#[test]

@@ -12,8 +12,8 @@ extern crate alloc;
 mod court;
 
 pub use court::{
-	Accusation, Accused, Audited, Charged, Conviction, Court, CourtRoom, Defendant, DisputeId,
-	Stakes, Standing, Window, MAX_WINDOWS,
+	Accusation, Accused, Audited, Charged, ClockTerms, Conviction, Court, CourtRoom, Defendant,
+	DisputeId, Stakes, Standing, Window, MAX_WINDOWS,
 };
 
 use alloc::vec::Vec;
@@ -148,11 +148,26 @@ pub trait JobObserver {
 	fn make_waiting(_job: JobId) {}
 }
 
+/// A result of a trainer, beside what it has in common with others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery<AccountId> {
+	/// The trainer.
+	pub trainer: AccountId,
+	/// Merkle root over the checkpoints, with those that it forced.
+	pub bundle_root: H256,
+	/// What it is bound to draw these from, see
+	/// [`commitment`](trainyard_protocol::forced::commitment).
+	pub forced: H256,
+}
+
 /// What is to be audited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRequest<AccountId> {
-	/// Distinct results, and who delivered each. A result says how many segments it has.
-	pub groups: Vec<(WorkResult, Vec<AccountId>)>,
+	/// Distinct results, as [`WorkResult::common`] returns them, and who delivered each. A result
+	/// says how many segments it has.
+	pub groups: Vec<(WorkResult, Vec<Delivery<AccountId>>)>,
+	/// The assignment seed.
+	pub assignment: H256,
 	/// Accounts that may not be on the committee: the submitter and all trainers.
 	pub parties: Vec<AccountId>,
 	/// Segments of each result that each seat draws for itself; all of one that has fewer.
@@ -184,18 +199,32 @@ pub struct AuditRequest<AccountId> {
 pub enum AuditStatus<AccountId> {
 	/// Ask again at this height.
 	Pending(BlockNumber),
-	/// Decided: one decision per group, in order, and a fee earned for each entry of the list (a
-	/// verifier who served in two rounds is in it twice). A trainer that the court convicted has lost,
-	/// whatever is decided of its group.
-	Done {
-		/// Decisions.
-		decisions: Vec<Decision>,
-		/// Who earned an audit fee.
-		served: Vec<AccountId>,
-		/// What seats get back of what they paid for pieces that their draws read; together at most
-		/// [`AuditRequest::storage`].
-		stored: Vec<(AccountId, Balance)>,
-	},
+	/// Decided.
+	Done(Outcome<AccountId>),
+}
+
+/// What an audit came to. A trainer that the court convicted has lost, whatever is decided of its group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome<AccountId> {
+	/// One decision for each group, in order.
+	pub decisions: Vec<Decision>,
+	/// Who earned an audit fee: once for each, so a verifier that served in two rounds is here twice.
+	pub served: Vec<AccountId>,
+	/// What seats get back of what they paid for pieces that their draws read; together at most
+	/// [`AuditRequest::storage`].
+	pub stored: Vec<(AccountId, Balance)>,
+	/// Who found forced errors: a part of all fees is theirs. `None` where none was opened, and so
+	/// nobody could.
+	pub found: Option<Vec<AccountId>>,
+	/// Trainers that did not open their forced errors, so that they lose their deposits.
+	pub unopened: Vec<AccountId>,
+}
+
+impl<AccountId> Default for Outcome<AccountId> {
+	fn default() -> Self {
+		let (decisions, served, stored, found, unopened) = Default::default();
+		Self { decisions, served, stored, found, unopened }
+	}
 }
 
 /// Audits, one per job.

@@ -31,7 +31,7 @@ impl<'a, S: Said> Game<'a, S> {
 	/// [`Target::Evidence`] alone.
 	///
 	/// Where a leaf, or what was revealed, is such that no true result has it, whatever was computed,
-	/// the dispute ends at once. Fails with [`Refused::NoSuchTarget`], [`Refused::WrongLeaves`] and
+	/// the dispute ends at once. A leaf that was opened as forced counts with its true trace. Fails with [`Refused::NoSuchTarget`], [`Refused::WrongLeaves`] and
 	/// [`Refused::NothingDenied`].
 	pub fn begin(
 		self,
@@ -64,6 +64,8 @@ impl<'a, S: Said> Game<'a, S> {
 			(Err(Impossible), Target::Evidence(_)) => return Err(Refused::NoSuchTarget),
 			(Err(Impossible), _) => return Ok(Moved::ended(Outcome::Convicted)),
 		};
+		let mut play = Play::new(self);
+		let end = play.computed(&target, end);
 		match (claimed, &end) {
 			(Claimed::End(claimed), Some(end)) if claimed != end => {}
 			(Claimed::Other, None) => {}
@@ -97,7 +99,6 @@ impl<'a, S: Said> Game<'a, S> {
 			_ => Level::Ends,
 		};
 		let subject = Subject { target, begin, end };
-		let mut play = Play::new(self);
 		let stage = play.settle(Stage { subject, level, turn: Turn::Defender })?;
 		Ok(Moved { next: Next::Stage(stage), said: play.fresh })
 	}

@@ -41,8 +41,9 @@ impl<'a, S: Said> Game<'a, S> {
 		Play::new(self).due(stage)
 	}
 
-	/// Goes on by what the defender said in other disputes. Whoever keeps disputes calls it for all
-	/// that stand at a place where something was said.
+	/// Goes on by what the defender said in other disputes, or opened as forced. Whoever keeps disputes
+	/// calls it for all that stand at a place where something was said. A stage that then
+	/// [grants](Stage::grants) what was claimed is the end of a dispute.
 	pub fn advance(self, stage: &Stage) -> Result<Stage, Refused> {
 		Play::new(self).settle(*stage)
 	}
@@ -63,8 +64,9 @@ impl<'a, S: Said> Game<'a, S> {
 		at_turn(stage, Turn::Defender)?;
 		at_place(stage, place)?;
 		let mut play = Play::new(self);
-		play.take_opening(stage, opening)?;
-		let mut stage = play.settle(*stage)?;
+		let mut stage = play.unforced(stage);
+		play.take_opening(&stage, opening)?;
+		stage = play.settle(stage)?;
 		match (stage.turn, play.due(&stage)?) {
 			(Turn::Defender, Due::Post(_)) => {
 				play.take_post(&stage, &opening.roots)?;
@@ -80,8 +82,9 @@ impl<'a, S: Said> Game<'a, S> {
 	pub fn led(self, stage: &Stage, opening: &Opening) -> Result<Stage, Refused> {
 		at_turn(stage, Turn::Defender)?;
 		let mut play = Play::new(self);
-		play.take_opening(stage, opening)?;
-		play.settle(*stage)
+		let stage = play.unforced(stage);
+		play.take_opening(&stage, opening)?;
+		play.settle(stage)
 	}
 
 	/// The challenger denies claim `at` of the [claims](Self::claims) at `place`, and agrees with those
@@ -205,7 +208,8 @@ impl<S: Said> Play<'_, S> {
 	}
 
 	/// Goes on from where a dispute stands as far as nobody has to say or to choose anything.
-	pub(super) fn settle(&mut self, mut stage: Stage) -> Result<Stage, Refused> {
+	pub(super) fn settle(&mut self, stage: Stage) -> Result<Stage, Refused> {
+		let mut stage = self.unforced(&stage);
 		loop {
 			if matches!(stage.level, Level::Judge { .. }) {
 				return Ok(Stage { turn: Turn::Piece, ..stage });

@@ -1,7 +1,9 @@
 //! What moves compute from: a case, and what was said about it.
 
 use super::{
-	types::{Entry, Level, Opened, Place, Roots, Said, Scene, Stage, Target},
+	types::{
+		Claimed, End, Entry, Level, Opened, Place, Roots, Said, Scene, Stage, Subject, Target,
+	},
 	Game, Refused,
 };
 use crate::{
@@ -44,6 +46,27 @@ impl<'a, S: Said> Play<'a, S> {
 			_ => None,
 		});
 		fresh.or_else(|| self.game.said.opened(place))
+	}
+
+	/// Returns the end of a segment of a result as its defendant computed it: where its leaf was opened as
+	/// forced, with its true trace.
+	pub(super) fn computed(&self, target: &Target, end: Option<End>) -> Option<End> {
+		match (target, end) {
+			(Target::Segment(segment), Some(End::Checkpoint { state, evaluation, trace })) => {
+				let forced = self.game.said.forced(segment.saturating_add(1));
+				let forced = forced.filter(|forced| forced.shown == trace);
+				let trace = forced.map_or(trace, |forced| forced.trace);
+				Some(End::Checkpoint { state, evaluation, trace })
+			}
+			_ => end,
+		}
+	}
+
+	/// Returns a stage with the end that is compared as the defendant computed it.
+	pub(super) fn unforced(&self, stage: &Stage) -> Stage {
+		let Subject { target, end, .. } = stage.subject;
+		let end = self.computed(&target, end);
+		Stage { subject: Subject { end, ..stage.subject }, ..*stage }
 	}
 
 	/// Returns the computation of a scene. Fails where it is none, or has too many results.
@@ -128,7 +151,7 @@ impl<'a, S: Said> Play<'a, S> {
 			spec.checkpoint_step(segment).zip(spec.checkpoint_step(segment.saturating_add(1)));
 		let (from, end) = steps.ok_or(Refused::NoSuchTarget)?;
 		match stage.subject.end {
-			Some(super::End::Diverged(diverged)) => Ok((from, diverged.step)),
+			Some(End::Diverged(diverged)) => Ok((from, diverged.step)),
 			_ => Ok((from, end)),
 		}
 	}
@@ -143,6 +166,12 @@ impl<'a, S: Said> Play<'a, S> {
 }
 
 impl Stage {
+	/// Returns whether the defendant says what the challenger claims: it opened a leaf as forced, and
+	/// nothing is in dispute any more.
+	pub fn grants(&self, claimed: &Claimed) -> bool {
+		self.subject.end.is_some_and(|end| *claimed == Claimed::End(end))
+	}
+
 	/// Returns the place at which a dispute stands, by which posts and openings are kept; `None` at a
 	/// piece.
 	pub fn place(&self) -> Option<Place> {

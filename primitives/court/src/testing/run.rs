@@ -165,6 +165,8 @@ pub fn other(bits: u32) -> u32 {
 /// A run: the record of one party.
 pub struct Run {
 	pub checkpoints: Vec<Checkpoint>,
+	/// The checkpoints as its trainer shows them, where it forced some to be false.
+	pub shown: Option<Vec<Checkpoint>>,
 	pub diverged: Option<Diverged>,
 	pub model_bytes: Vec<u8>,
 	/// The tensors of the file that was stored for a state, as this party has them.
@@ -216,6 +218,7 @@ impl Run {
 		}
 		let mut run = Self {
 			checkpoints: vec![],
+			shown: None,
 			diverged: None,
 			model_bytes: vec![],
 			stored_tensors: None,
@@ -443,6 +446,7 @@ impl Run {
 		let content = content::hash(&self.model_bytes);
 		WorkResult {
 			bundle_root: bundle_root(self.checkpoints.iter().copied(), self.diverged),
+			true_root: bundle_root(self.checkpoints.iter().copied(), self.diverged),
 			model_root: blob::root_of(self.model_bytes.len() as u64, &content),
 			segments: self.checkpoints.len() as u32 - 1,
 			diverged: self.diverged.is_some(),
@@ -507,11 +511,11 @@ impl Record for Run {
 	type Computed<'a> = &'a Computed;
 
 	fn checkpoints(&self) -> &[Checkpoint] {
-		&self.checkpoints
+		self.shown.as_deref().unwrap_or(&self.checkpoints)
 	}
 
 	fn leaves(&self) -> Vec<H256> {
-		bundle_leaves(self.checkpoints.iter().copied(), self.diverged)
+		bundle_leaves(self.checkpoints().iter().copied(), self.diverged)
 	}
 
 	fn state(&self, at: StateAt) -> Option<H256> {

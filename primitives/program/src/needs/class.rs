@@ -110,8 +110,19 @@ pub enum Resource {
 	Text,
 	/// Bytes that a verifier fetches in a round.
 	Download,
-	/// Bytes that a trainer stores in a rescue.
+	/// Bytes of what a trainer may have to store on chain besides states: files and manifest.
 	Rescue,
+	/// Bytes of the largest content of the decoded rows, which a trainer may have to store as one blob.
+	Content,
+}
+
+/// What a chain carries of a result that nobody serves, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+	/// Most of all that is stored in a rescue. Of a state that is larger a relay committee decides.
+	pub rescue: u64,
+	/// Most of one blob.
+	pub blob: u64,
 }
 
 /// How much a job needs of a resource, beside the limit.
@@ -160,9 +171,15 @@ impl fmt::Display for Shortage {
 			),
 			Resource::Rescue => write!(
 				f,
-				"where verifiers cannot fetch its states, {needed} MiB would have to be stored on \
-				 chain, and {limit} MiB can be stored in the time for it: lower terms.audit_segments, \
-				 or train a smaller model on fewer data"
+				"where verifiers cannot fetch its files, {needed} MiB would have to be stored on chain, \
+				 and {limit} MiB can be stored in the time for it. States that are larger are asked of a \
+				 committee, files cannot be: give it fewer rows, or a smaller initial model"
+			),
+			Resource::Content => write!(
+				f,
+				"where verifiers cannot fetch its rows, {needed} MiB of them would have to be stored on \
+				 chain as one blob, and a blob has at most {limit} MiB: give it fewer rows, or fewer \
+				 inputs a row"
 			),
 		}
 	}

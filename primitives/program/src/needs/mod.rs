@@ -8,7 +8,7 @@
 mod class;
 mod live;
 
-pub use class::{Limits, MachineClass, Resource, Shortage};
+pub use class::{Limits, MachineClass, Resource, Room, Shortage};
 
 use crate::{lower, order, spec::CheckedSpec, work::Parts};
 use class::ROWS_BESIDE;
@@ -22,6 +22,8 @@ const INDEX_BYTES: u64 = 1_024;
 const LETTER_BYTES: u64 = 6;
 /// Most bytes of a manifest for each checkpoint.
 const MANIFEST_ENTRY: u64 = 512;
+/// Bytes of a leaf of a bundle in an answer on chain.
+pub const LEAF_BYTES: u64 = 81;
 /// Most bytes of a manifest, and of an archive's index, beyond those of its entries.
 const MANIFEST_BASE: u64 = 64 * 1_024;
 
@@ -44,10 +46,22 @@ pub struct Needs {
 	///
 	/// [`Dataset::text_bytes`]: crate::spec::Dataset::text_bytes
 	pub text: u64,
+	/// The largest content of the rows, as they are hashed: inputs or labels of those that train, or of
+	/// those that validate.
+	pub content: u64,
 	/// Files that the job reads.
 	pub files: u64,
 	/// Segments.
 	segments: u32,
+}
+
+/// What somebody can lack of a result that nobody serves, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lacking {
+	/// What trainers then store on chain.
+	pub stored: u64,
+	/// A state that no rescue carries, of which a relay committee decides; 0 where a rescue carries each.
+	pub relayed: u64,
 }
 
 impl Needs {
@@ -76,6 +90,7 @@ impl Needs {
 			initial: spec.initial_model.as_ref().map_or(0, |model| model.file.bytes),
 			rows: extent.rows.saturating_mul(width).saturating_mul(4),
 			text: dataset.text_bytes(),
+			content: content_bytes(spec),
 			files: spec.file_bytes(),
 			segments: spec.segments(),
 		};
@@ -98,10 +113,25 @@ impl Needs {
 		most.saturating_add(self.initial).saturating_add(BASE)
 	}
 
-	/// Returns the bytes of the blob that rescues a result of which `replayed` segments are replayed,
-	/// see [`rescue_bytes`].
-	pub fn rescue(&self, replayed: u32) -> u64 {
-		self.states(replayed).saturating_add(self.files).saturating_add(self.manifest())
+	/// Returns what can be lacking of a result of which `replayed` segments are replayed, where a rescue
+	/// has `room` bytes: the states that are read, the files and the manifest. They are asked for one after
+	/// the other where they are more than a rescue together.
+	pub fn lacking(&self, replayed: u32, room: u64) -> Lacking {
+		let (states, relayed) = match self.checkpoint <= room {
+			true => (self.states(replayed), 0),
+			false => (0, self.checkpoint),
+		};
+		Lacking { stored: states.saturating_add(self.besides()), relayed }
+	}
+
+	/// Returns the most bytes of the list of checkpoints as trainers show it on chain.
+	fn leaves(&self) -> u64 {
+		LEAF_BYTES.saturating_mul(u64::from(self.segments).saturating_add(2))
+	}
+
+	/// Returns the bytes of what can be lacking of a result besides its states.
+	fn besides(&self) -> u64 {
+		self.files.saturating_add(self.manifest())
 	}
 
 	/// Returns the most bytes of a manifest, and of the index of an archive that holds it.
@@ -119,13 +149,10 @@ impl Needs {
 			.saturating_add(self.files)
 	}
 
-	/// Returns the most bytes of disk that a verifier of such a round takes: what it fetches, or a
-	/// rescue where that is more, and the file of the decoded rows.
+	/// Returns the most bytes of disk that a verifier of such a round takes: what it fetches, and the file
+	/// of the decoded rows.
 	pub fn disk(&self, replayed: u32, results: u32) -> u64 {
-		self.download(replayed, results)
-			.max(self.rescue(replayed))
-			.saturating_add(self.rows)
-			.saturating_add(ROWS_BESIDE)
+		self.download(replayed, results).saturating_add(self.rows).saturating_add(ROWS_BESIDE)
 	}
 
 	/// Returns the bytes of the states that an audit of that many segments reads.
@@ -134,15 +161,15 @@ impl Needs {
 	}
 
 	/// Returns every number that has a limit beside it: of a job of which a verifier replays `replayed`
-	/// segments of at most `results` results, on machines of this class, where a rescue may have
-	/// `rescue` bytes.
+	/// segments of at most `results` results, on machines of this class and a chain with this room. States
+	/// have none of their own: those that no rescue carries are asked of a relay committee.
 	pub fn beside(
 		&self,
 		class: MachineClass,
 		replayed: u32,
 		results: u32,
-		rescue: u64,
-	) -> [Shortage; 5] {
+		room: Room,
+	) -> [Shortage; 6] {
 		let limits = class.limits();
 		let of = |resource, needed, limit| Shortage { resource, needed, limit };
 		[
@@ -150,7 +177,8 @@ impl Needs {
 			of(Resource::Rows, self.rows, limits.rows),
 			of(Resource::Text, self.text, limits.text),
 			of(Resource::Download, self.download(replayed, results), limits.download),
-			of(Resource::Rescue, self.rescue(replayed), rescue),
+			of(Resource::Rescue, self.files.saturating_add(self.leaves()), room.rescue),
+			of(Resource::Content, self.content, room.blob),
 		]
 	}
 }
@@ -172,23 +200,19 @@ pub fn searched_states(segments: u32) -> u32 {
 
 /// Returns the most states that an audit of `drawn` of these segments reads: both ends of each, the
 /// last, and those of a search.
-fn read_states(segments: u32, drawn: u32) -> u64 {
+pub fn read_states(segments: u32, drawn: u32) -> u64 {
 	let ends = u64::from(drawn).saturating_mul(2).saturating_add(1);
 	let read = ends.saturating_add(u64::from(searched_states(segments)));
 	read.min(u64::from(segments).saturating_add(1))
 }
 
-/// Returns the most bytes of the blob that rescues the result of a job of which `replayed` segments are
-/// replayed: both ends of each, the last checkpoint and [`searched_states`], each with all
-/// tensors of the optimizer, the files that the job reads, the manifest and the archive's index. Returns
-/// `u64::MAX` past the range.
-pub fn rescue_bytes(spec: &CheckedSpec, replayed: u32) -> u64 {
-	let checkpoints = u64::from(spec.segments()).saturating_add(1);
-	checkpoint_bytes(spec)
-		.saturating_mul(read_states(spec.segments(), replayed))
-		.saturating_add(spec.file_bytes())
-		.saturating_add(MANIFEST_ENTRY.saturating_mul(checkpoints))
-		.saturating_add(MANIFEST_BASE)
+/// Returns the bytes of the largest of the four contents under the rows root: inputs and labels of the rows
+/// that train, and of those that validate, 4 bytes a number.
+fn content_bytes(spec: &CheckedSpec) -> u64 {
+	let dataset = &spec.dataset;
+	let rows = u64::from(dataset.train_rows.max(dataset.validation_rows));
+	let width = u64::from(dataset.features.max(dataset.labels_per_row()));
+	rows.saturating_mul(width).saturating_mul(4)
 }
 
 #[cfg(test)]

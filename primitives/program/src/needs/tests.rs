@@ -8,9 +8,18 @@ fn needs(spec: &JobSpec) -> Needs {
 	Needs::of(&spec.clone().check().unwrap())
 }
 
+/// Most bytes of a rescue.
+const ROOM: u64 = 450 << 20;
+
 /// Returns what a job needs too much of, where a rescue has room for 450 MiB.
 fn refused(spec: &JobSpec) -> Vec<Resource> {
-	let beside = needs(spec).beside(MachineClass::Gib8, 3, 1, 450 << 20);
+	refused_with(spec, 1 << 32)
+}
+
+/// The same where a blob may have that many bytes.
+fn refused_with(spec: &JobSpec, blob: u64) -> Vec<Resource> {
+	let room = Room { rescue: ROOM, blob };
+	let beside = needs(spec).beside(MachineClass::Gib8, 3, 1, room);
 	beside.into_iter().filter(Shortage::is_exceeded).map(|short| short.resource).collect()
 }
 
@@ -60,7 +69,7 @@ fn rows_without_end_are_too_much_data() {
 	let many = needs(&spec);
 	assert_eq!(many.rows, 100_000_000 * 65 * 4);
 	assert!(many.text > many.rows);
-	assert_eq!(refused(&spec), [Resource::Rows, Resource::Text]);
+	assert_eq!(refused(&spec), [Resource::Rows, Resource::Text, Resource::Content]);
 }
 
 /// Rows that fit may come as eight times as many bytes of text, which a gzip of a few megabytes
@@ -93,7 +102,7 @@ fn decoded_rows_take_disk() {
 	let many = needs(&spec);
 	assert_eq!(refused(&spec), []);
 	assert_eq!(many.disk(3, 1) - few.disk(3, 1), many.rows - few.rows);
-	let most = few.download(3, 8).max(few.rescue(3)) + few.rows;
+	let most = few.download(3, 8) + few.rows;
 	assert!((most..=most + (1 << 20)).contains(&few.disk(3, 8)));
 	for class in MachineClass::ALL {
 		let limits = class.limits();
@@ -111,32 +120,57 @@ fn states_that_no_period_carries_are_no_rescue() {
 	set_hidden(&mut spec, &[4_096, 600]);
 	let large = needs(&spec);
 	assert!(large.checkpoint > 30 << 20 && large.memory() < 1 << 30, "{large:?}");
-	assert_eq!(refused(&spec), [Resource::Rescue]);
-	// With one moment they are two thirds of it.
-	spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
+	let besides = large.files + large.manifest();
+	// Together they are more than a rescue, which each of them is not: they are stored one after the other.
 	assert_eq!(refused(&spec), []);
-	// A single file can be too much, too.
+	let Lacking { stored, relayed } = large.lacking(3, ROOM);
+	assert_eq!((stored, relayed), (17 * large.checkpoint + besides, 0));
+	assert!(stored > ROOM);
+	assert_eq!(large.lacking(3, large.checkpoint).relayed, 0);
+	let relayed = Lacking { stored: besides, relayed: large.checkpoint };
+	assert_eq!(large.lacking(3, large.checkpoint - 1), relayed);
+	// A single file can be too much.
+	spec.training.optimizer = Optimizer::Sgd { momentum_nano: 0, nesterov: false };
 	spec.dataset.bytes = 1 << 30;
 	assert_eq!(refused(&spec), [Resource::Rescue]);
+}
+
+/// Of the largest class of today: 700 MiB a state, of which four are fetched.
+#[test]
+fn one_state_can_be_more_than_a_rescue() {
+	let mut spec = JobSpec::example();
+	set_hidden(&mut spec, &[7_800, 7_800]);
+	spec.training.checkpoint_interval = spec.training.steps / 2;
+	let large = needs(&spec);
+	assert!(large.checkpoint > ROOM && large.memory() < 4 << 30, "{large:?}");
+	assert_eq!(refused(&spec), [Resource::Download]);
+	spec.training.checkpoint_interval = spec.training.steps;
+	assert_eq!(refused(&spec), []);
+	assert_eq!(needs(&spec).lacking(1, ROOM).relayed, large.checkpoint);
+}
+
+/// Whoever is asked for a row stores chunks of the blob of its content, which must be one that there can be.
+#[test]
+fn contents_that_no_blob_holds_are_refused() {
+	let mut spec = JobSpec::example();
+	assert_eq!(spec.dataset.features, 64);
+	let inputs = |spec: &JobSpec| u64::from(spec.dataset.train_rows) * 64 * 4;
+	assert_eq!(needs(&spec).content, inputs(&spec));
+	set_rows(&mut spec, 4_000_000, 1_000_000);
+	assert_eq!(needs(&spec).content, 1_024_000_000);
+	assert_eq!(refused_with(&spec, 1_024_000_000), []);
+	assert_eq!(refused_with(&spec, 1_023_999_999), [Resource::Content]);
+	let short = Shortage { resource: Resource::Content, needed: 5 << 30, limit: 1 << 30 };
+	assert!(short.to_string().contains("5120 MiB"));
 }
 
 #[test]
 fn results_that_differ_are_fetched_each() {
 	let large = needs(&JobSpec::example());
 	let one = large.download(3, 1);
-	assert_eq!(one, large.rescue(3));
+	assert_eq!(one, large.lacking(3, ROOM).stored);
 	let eight = large.download(3, 8);
 	assert!(eight > 8 * (one - large.files) && eight < 16 * one, "{eight}");
-}
-
-#[test]
-fn a_rescue_is_what_blobs_must_hold() {
-	for spec in [JobSpec::example(), JobSpec::noisy_example()] {
-		let spec = spec.check().unwrap();
-		for segments in [1, 3, 15, 16] {
-			assert_eq!(Needs::of(&spec).rescue(segments), rescue_bytes(&spec, segments));
-		}
-	}
 }
 
 #[test]
@@ -147,7 +181,8 @@ fn every_file_is_counted() {
 	let tuned = JobSpec { initial_model: Some(model), ..plain.clone() };
 	let (few, more) = (needs(&plain), needs(&tuned));
 	assert_eq!(more.files - few.files, file.bytes);
-	assert_eq!(more.rescue(3) - few.rescue(3), file.bytes);
+	let stored = |needs: &Needs| needs.lacking(3, ROOM).stored;
+	assert_eq!(stored(&more) - stored(&few), file.bytes);
 	assert_eq!(more.memory() - few.memory(), file.bytes);
 	assert_eq!(more.checkpoint, few.checkpoint);
 	let mut labelled = plain.clone();

@@ -26,7 +26,7 @@ use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
 use serde::{Deserialize, Serialize};
 use trainyard_program::{
-	needs::{MachineClass, Needs, Resource},
+	needs::{MachineClass, Needs, Resource, Room},
 	ops::Program,
 	spec::{CheckedSpec, JobSpec, MAX_NANO},
 	units::{self, FLOP_PER_MICRO_UT},
@@ -344,14 +344,15 @@ impl TrialTemplate {
 /// Fails if a machine that computes units could not carry a trial with these needs. No states of it
 /// are fetched or rescued.
 fn check_needs(needs: &Needs) -> Result<(), DrillError> {
-	let beside = needs.beside(UNIT_MACHINE, 0, 1, u64::MAX);
+	let room = Room { rescue: u64::MAX, blob: u64::MAX };
+	let beside = needs.beside(UNIT_MACHINE, 0, 1, room);
 	let error =
 		beside.iter().filter(|shortage| shortage.is_exceeded()).find_map(|shortage| match shortage
 			.resource
 		{
 			Resource::Memory => Some(DrillError::MemoryTooLarge),
 			Resource::Rows | Resource::Text => Some(DrillError::RowsTooLarge),
-			Resource::Download | Resource::Rescue => None,
+			Resource::Download | Resource::Rescue | Resource::Content => None,
 		});
 	error.map_or(Ok(()), Err)
 }

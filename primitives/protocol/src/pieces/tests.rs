@@ -19,7 +19,7 @@ const SIZES: PieceSizes = PieceSizes {
 
 fn result(segments: u32, diverged: bool) -> WorkResult {
 	let root = H256::zero();
-	WorkResult { bundle_root: root, model_root: root, segments, diverged }
+	WorkResult { bundle_root: root, true_root: root, model_root: root, segments, diverged }
 }
 
 fn checkpoint(step: u32) -> Checkpoint {

@@ -76,7 +76,8 @@ pub trait Record {
 	where
 		Self: 'a;
 
-	/// Returns all checkpoints to which its result commits.
+	/// Returns all checkpoints to which its result commits, as they are under its bundle root: those that
+	/// are forced to be false among them.
 	fn checkpoints(&self) -> &[Checkpoint];
 
 	/// Returns the leaves under its bundle root.

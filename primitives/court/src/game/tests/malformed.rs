@@ -417,6 +417,7 @@ proptest! {
 		}
 		let result = trainyard_protocol::job::WorkResult {
 			bundle_root: H256::zero(),
+			true_root: H256::zero(),
 			model_root: H256::zero(),
 			segments: 3,
 			diverged: false,

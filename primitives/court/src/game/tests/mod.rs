@@ -1,6 +1,7 @@
 //! Disputes between two parties in memory, over real runs.
 
 mod again;
+mod forcing;
 mod malformed;
 mod operators;
 mod targets;
@@ -17,13 +18,18 @@ use crate::{
 use codec::{Decode, Encode, MaxEncodedLen};
 use run::{Change, Job, Run};
 use std::collections::BTreeMap;
-use trainyard_protocol::{blob, content, merkle, H256};
+use trainyard_protocol::{
+	blob, content,
+	forced::{self, Forced},
+	merkle, H256,
+};
 
 /// What a defendant has said so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Store {
 	posts: BTreeMap<Place, Roots>,
 	openings: BTreeMap<Place, Opened>,
+	forced: Vec<Forced>,
 }
 
 impl Said for Store {
@@ -33,6 +39,10 @@ impl Said for Store {
 
 	fn opened(&self, place: &Place) -> Option<Opened> {
 		self.openings.get(place).cloned()
+	}
+
+	fn forced(&self, index: u32) -> Option<Forced> {
+		self.forced.iter().find(|forced| forced.index == index).copied()
 	}
 }
 

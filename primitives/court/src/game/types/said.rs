@@ -3,7 +3,7 @@
 use super::{ChunkBytes, Contents, Peaks, Place, Roots, Witness};
 use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use scale_info::TypeInfo;
-use trainyard_protocol::H256;
+use trainyard_protocol::{forced::Forced, H256};
 
 stored! {
 	/// What an opening shows at a place, and what is kept of it. The counts of frontiers follow from
@@ -96,6 +96,11 @@ pub trait Said {
 
 	/// Returns what was opened at a place.
 	fn opened(&self, place: &Place) -> Option<Opened>;
+
+	/// Returns the leaf `index` of its result, where the defendant has opened it as forced.
+	fn forced(&self, _index: u32) -> Option<Forced> {
+		None
+	}
 }
 
 /// One thing that was said, for whoever keeps it.
