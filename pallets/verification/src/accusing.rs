@@ -22,6 +22,7 @@ use sp_runtime::{DispatchError, DispatchResult};
 use trainyard_protocol::{
 	accusation::End,
 	audit::{AuditPhase, Decision, GroupVerdict, Replayed},
+	forced::Forced,
 	job::{Balance, BlockNumber, WorkResult},
 	pieces::Piece,
 	JobId,
@@ -90,7 +91,12 @@ impl<T: Config> Pallet<T> {
 			}
 		};
 		ensure!(is_there, Error::<T>::WrongAccused);
-		Self::open_dispute(job, &who, accusation, now)
+		let defendant = accusation.defendant.clone();
+		Self::open_dispute(job, &who, accusation, now)?;
+		if let Defendant::Trainer { who: trainer, .. } = defendant {
+			Self::note_accused(job, &who, &trainer);
+		}
+		Ok(())
 	}
 
 	/// Ends one accusation of `who`: what it had at stake is not locked any more. What it owes since its
@@ -120,13 +126,22 @@ impl<T: Config> Pallet<T> {
 		stake.saturating_sub(due)
 	}
 
+	/// Lets no later round of this audit draw `who`. The court convicts an account once, so what somebody
+	/// revealed after that nobody could accuse it of.
+	pub(crate) fn bar(audit: &mut AuditOf<T>, who: &T::AccountId) {
+		if !audit.barred.contains(who) {
+			// There are no more than seats.
+			let _ = audit.barred.try_push(who.clone());
+		}
+	}
+
 	/// Forgets what `who` earned in an audit.
-	fn take_back_fees(audit: &mut AuditOf<T>, who: &T::AccountId) {
+	pub(crate) fn take_back_fees(audit: &mut AuditOf<T>, who: &T::AccountId) {
 		audit.served.retain(|other| other != who);
 		audit.owed.retain(|(other, _)| other != who);
 	}
 
-	/// Takes the stake of a seat whose evidence was convicted: a half is burned, the finder has a
+	/// Takes the stake of a seat whose evidence was convicted: a half is burned, the finders have a
 	/// quarter, or no more than a deposit where nothing was proven, and the rest is the jackpot's.
 	fn convict_seat(
 		job: JobId,
@@ -140,6 +155,7 @@ impl<T: Config> Pallet<T> {
 		};
 		member.convicted = true;
 		let locked = core::mem::take(&mut member.locked);
+		Self::bar(audit, who);
 		Self::take_back_fees(audit, who);
 		Pool::<T>::mutate(|pool| {
 			let Some(entry) = pool.get_mut(who) else { return };
@@ -157,7 +173,9 @@ impl<T: Config> Pallet<T> {
 			let burned =
 				T::Currency::burn_held(&reason, who, half, Precision::BestEffort, Fortitude::Force)
 					.unwrap_or(0);
-			let found = Self::move_bond(who, &conviction.finder, quarter);
+			let found = conviction.halves(quarter).fold(0, |sum: Balance, (finder, part)| {
+				sum.saturating_add(Self::move_bond(who, finder, part))
+			});
 			let rest = amount.saturating_sub(burned).saturating_sub(found);
 			let jackpot = Self::move_to_jackpot(who, rest);
 			entry.lose(burned.saturating_add(found).saturating_add(jackpot));
@@ -166,6 +184,7 @@ impl<T: Config> Pallet<T> {
 				verifier: who.clone(),
 				burned,
 				finder: conviction.finder.clone(),
+				second: conviction.second.clone(),
 				found,
 				jackpot,
 			});
@@ -205,8 +224,9 @@ impl<T: Config> Pallet<T> {
 		}
 		let findings = Verdicts::<T>::get(job, who)?;
 		audit.groups.iter().zip(findings.verdicts).find_map(|(group, verdict)| match verdict {
-			GroupVerdict::Replayed(replayed) if group.result.bundle_root == *bundle_root => {
-				Some((group.result, replayed))
+			GroupVerdict::Replayed(replayed) => {
+				let result = group.result_in(&replayed)?;
+				(result.bundle_root == *bundle_root).then_some((result, replayed))
 			}
 			_ => None,
 		})
@@ -228,6 +248,11 @@ impl<T: Config> Audited<T::AccountId> for Pallet<T> {
 			kept.stored && kept.piece == Piece::State(state) && kept.root == Some(*blob)
 		};
 		Kept::<T>::get(job, who).iter().any(is_file)
+	}
+
+	fn forced(job: JobId, who: &T::AccountId, index: u32) -> Option<Forced> {
+		let all = crate::Forced::<T>::get(job, who)?;
+		all.into_iter().find(|forced| forced.index == index)
 	}
 
 	fn window(job: JobId) -> Option<Window> {

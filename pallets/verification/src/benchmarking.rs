@@ -13,18 +13,17 @@ use frame_support::{
 };
 use frame_system::RawOrigin;
 use scenes::*;
-use sp_core::{
-	sr25519::{Pair, Public},
-	Pair as _,
-};
+use sp_core::sr25519::Public;
 use sp_runtime::traits::SaturatedConversion;
 use trainyard_protocol::{
 	audit::AuditPhase,
-	commitment, duties,
+	commitment,
+	duties::{self, MAX_FORCED},
+	forced,
 	job::{Balance, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
 	merkle,
 	pieces::{Piece, MAX_ANSWERS},
-	relay::{RelayStage, APPEAL_SEATS},
+	relay::{RelayStage, APPEAL_SEATS, SEATS},
 	views::Standing,
 	vrf,
 };
@@ -191,12 +190,10 @@ mod benchmarks {
 		let genesis = Pallet::<T>::genesis();
 		let hashes = hashes();
 		let root = merkle::root(&hashes);
-		audit.groups.iter_mut().for_each(|group| group.result.bundle_root = root);
-		let pair = Pair::from_seed(&[6; 32]);
+		put_root::<T>(&mut audit, root);
 		let subject =
 			vrf::Subject { genesis: &genesis, job: JOB, round: 0, seed: &SEED, account: &caller };
-		let draw = vrf::sign(pair.as_ref(), &subject);
-		let key = pair.public().0;
+		let (key, draw) = signed(&subject);
 		let output = vrf::output(&key, &subject, &draw).expect("it was just signed");
 		let (findings, paths) = longest(draw, &output, &hashes);
 		for member in audit.committee.iter_mut() {
@@ -216,7 +213,14 @@ mod benchmarks {
 		}
 		let claims: Vec<Claim> = (0..MAX_REPLICAS)
 			.flat_map(|group| (0..MAX_CLAIMS).map(move |_| group))
-			.map(|group| Claim { group, pieces: pieces.clone(), prepaid: 0, open: false, paid: 9 })
+			.map(|group| Claim {
+				group,
+				pieces: pieces.clone(),
+				prepaid: 0,
+				pledge: 0,
+				open: false,
+				paid: 9,
+			})
 			.collect();
 		Claims::<T>::insert(JOB, &caller, BoundedVec::truncate_from(claims));
 		AuditRecords::<T>::insert(JOB, audit);
@@ -249,6 +253,68 @@ mod benchmarks {
 		assert_eq!(Accusations::<T>::get(JOB, &caller).open, 2);
 	}
 
+	/// As many leaves as there can be, of a result with the longest paths that those of jobs have.
+	#[benchmark]
+	fn open_forced() {
+		let mut audit = largest::<T>(AuditPhase::Opening { until: u32::MAX });
+		let caller: T::AccountId = account("trainer", 0, 0);
+		let secret = [5; 32];
+		let (result, opening) = forced_leaves(&secret);
+		audit.groups.truncate(1);
+		audit.groups[0].result = result;
+		for bundle in audit.groups[0].bundles.iter_mut() {
+			*bundle = Bundle {
+				root: result.bundle_root,
+				forced: forced::commitment(&secret),
+				opened: true,
+			};
+		}
+		audit.groups[0].bundles[0].opened = false;
+		AuditRecords::<T>::insert(JOB, &audit);
+		T::Observer::make_waiting(JOB);
+
+		#[block]
+		{
+			// As the call does it.
+			let checked = opening.check(&SEED, &secret, &result).expect("it is well formed");
+			let mut audit = AuditRecords::<T>::get(JOB).expect("it was just put there");
+			audit.groups[0].bundles[0].opened = true;
+			crate::Forced::<T>::insert(JOB, &caller, checked);
+			AuditRecords::<T>::insert(JOB, audit);
+			T::Observer::progressed(JOB);
+		}
+
+		assert!(crate::Forced::<T>::contains_key(JOB, &caller));
+	}
+
+	/// Every seat said of a forced leaf of every result that it is right.
+	#[benchmark]
+	fn close_opening() {
+		let mut audit = standing::<T>();
+		let (segments, trainers) = (SEGMENTS, audit.groups[0].trainers.clone());
+		let all: Vec<forced::Forced> = (0..MAX_FORCED)
+			.map(|at| segments.saturating_sub(at))
+			.map(|index| forced::Forced { index, shown: H256([1; 32]), trace: H256([2; 32]) })
+			.collect();
+		for trainer in &trainers {
+			crate::Forced::<T>::insert(JOB, trainer, BoundedVec::truncate_from(all.clone()));
+		}
+		audit.opened = true;
+		let mut seats = 0;
+
+		#[block]
+		{
+			// Whatever its evidence is of, every seat loses its stake.
+			for member in audit.committee.clone() {
+				seats += 1;
+				Pallet::<T>::take_stake(JOB, &mut audit, &member.verifier);
+			}
+			let _ = Pallet::<T>::all_said(JOB, &audit);
+		}
+
+		assert_eq!(seats, MAX_VERIFIERS);
+	}
+
 	/// Of a seat, whose stake is split.
 	#[benchmark]
 	fn convict() {
@@ -262,7 +328,9 @@ mod benchmarks {
 
 		#[block]
 		{
-			Pallet::<T>::convict(&defendant, &Conviction { dispute: 1, finder, proven: true });
+			let second = None;
+			let conviction = Conviction { dispute: 1, finder, second, proven: true };
+			Pallet::<T>::convict(&defendant, &conviction);
 		}
 
 		let after = Pool::<T>::get().get(&who).map(|entry| entry.bond);
@@ -302,7 +370,7 @@ mod benchmarks {
 		#[extrinsic_call]
 		rescue(RawOrigin::Signed(trainer.clone()), JOB, MAX_REPLICAS - 1, answers);
 
-		assert!(ShownLeaves::<T>::contains_key(JOB, MAX_REPLICAS - 1));
+		assert!(ShownLeaves::<T>::contains_key(JOB, &trainer));
 	}
 
 	#[benchmark]
@@ -317,22 +385,21 @@ mod benchmarks {
 		assert!(Locations::<T>::contains_key(&caller));
 	}
 
-	/// The second claim on a result, for all that there is.
+	/// Of as much as there can be, by somebody who displaces everybody else.
 	#[benchmark]
 	fn request() {
-		let caller = verifier::<T>(MAX_VERIFIERS - 1);
-		let audit = largest::<T>(AuditPhase::Committing { until: u32::MAX });
+		let caller: T::AccountId = account("stranger", 0, 0);
+		let mut audit = largest::<T>(AuditPhase::Standing { until: u32::MAX });
+		let pieces = crowd_out::<T>(&mut audit);
 		AuditRecords::<T>::insert(JOB, audit);
 		T::Observer::make_waiting(JOB);
-		funded::<T>(&caller, 100_000_000_000_000);
-		let pieces = all_pieces();
-		let before = Claim { group: 7, pieces: pieces.clone(), prepaid: 0, open: false, paid: 9 };
-		Claims::<T>::insert(JOB, &caller, BoundedVec::truncate_from(alloc::vec![before]));
+		let pledge = T::SeatStake::get().saturating_mul(100);
+		funded::<T>(&caller, pledge.saturating_add(100_000_000_000_000));
 
 		#[extrinsic_call]
-		_(RawOrigin::Signed(caller.clone()), JOB, 7, pieces);
+		_(RawOrigin::Signed(caller.clone()), JOB, 7, pieces, pledge);
 
-		assert_eq!(Claims::<T>::get(JOB, &caller).len(), 2);
+		assert_eq!(Claims::<T>::iter_prefix(JOB).count(), 1);
 	}
 
 	/// Everybody asks for everything.
@@ -375,13 +442,18 @@ mod benchmarks {
 		OpenRelays::<T>::insert(JOB, BoundedVec::truncate_from((0..others).collect()));
 		NextRelay::<T>::put(others);
 		AuditRecords::<T>::mutate(JOB, |audit| {
-			audit.as_mut().expect("it was just inserted").sizes.state = u64::MAX;
+			audit.as_mut().expect("it was just inserted").sizes.state =
+				T::MaxRescue::get().saturating_add(1);
 		});
 		let caller = asker::<T>(0);
+		// Each that runs makes it dearer.
+		let most = T::RelayFee::get().saturating_mul(SEATS.saturating_mul(MAX_RELAYS).into());
+		funded::<T>(&caller, most.saturating_mul(2));
 
 		#[block]
 		{
-			Pallet::<T>::open_relay(caller, JOB, 7, PIECE, |_| 1).expect("it is too large");
+			Pallet::<T>::open_relay(caller, JOB, (7, PIECE), Balance::MAX, |_| 1)
+				.expect("it is too large");
 		}
 
 		assert_eq!(OpenRelays::<T>::get(JOB).len() as u32, MAX_RELAYS);

@@ -7,18 +7,20 @@
 //!
 //! - What seats draw only they know, so any piece that the result has can be named.
 //! - A claim that finds no other one waiting begins this time, for all claims. A seat does so twice in a
-//!   round at most, and the time for commitments has an end that no claim moves. While results stand all
-//!   together do so [`MAX_LATE_WINDOWS`] times, and the window is open again after each.
+//!   round at most, and the time for commitments has an end that no claim moves. While results stand the
+//!   window is open again after each, and none begins later than that many windows after it opened
+//!   (`Window::last_claim`): what moves an end has an end itself.
 //! - Who claims prepays all bytes. Those who stored them have half of that, the rest returns. A claim that
 //!   is withdrawn costs nothing: whether what it asked for was there, or came late, nobody can prove.
-//!   Nobody is paid for giving, so that nobody asks a friend.
+//!   Nobody is paid for giving, so that nobody asks a friend. While results stand it can pledge something
+//!   for its place, which costs a part of that (`places`).
 //! - A seat gets what it paid back from the audit's escrow, of the pieces that its draws read. Which
 //!   these are is known when it reveals.
 //! - What is stored already is not asked for again.
 
 use crate::{
-	Asked, AuditOf, AuditRecords, Claim, Claims, Config, Error, Event, HoldReason, Pallet, H256,
-	MAX_BEGUN, MAX_CLAIMS, MAX_LATE_WINDOWS, MAX_STRANGERS, MAX_WINDOWS,
+	places::Wanted, Asked, AuditOf, AuditRecords, Claim, Claims, Config, Error, Event, HoldReason,
+	Pallet, H256, MAX_BEGUN, MAX_CLAIMS, MAX_WINDOWS,
 };
 use alloc::vec::Vec;
 use frame_support::{
@@ -36,8 +38,9 @@ use sp_runtime::{
 use trainyard_protocol::{
 	accusation::Target,
 	audit::{AuditPhase, Findings, GroupVerdict},
+	blob, duties,
 	job::{Balance, WorkResult},
-	pieces::{is_read, Piece, Pieces, MAX_RANGES},
+	pieces::{is_read, Piece, Pieces},
 	vrf, JobId,
 };
 use trainyard_traits::JobObserver;
@@ -58,6 +61,7 @@ impl<T: Config> Pallet<T> {
 		job: JobId,
 		group: u32,
 		pieces: Pieces,
+		pledge: Balance,
 	) -> DispatchResult {
 		let mut audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
 		let now = Self::now();
@@ -74,16 +78,18 @@ impl<T: Config> Pallet<T> {
 			}
 			_ => return Err(Error::<T>::NotCommitting.into()),
 		};
+		// A committee that works has no crowd.
+		let pledge = if late { pledge } else { 0 };
 		let (sizes, byte) = (audit.sizes, audit.storage_byte);
 		let found = usize::try_from(group)
 			.ok()
-			.and_then(|at| audit.groups.get_mut(at))
+			.and_then(|at| audit.groups.get(at))
 			.filter(|found| found.decision.is_none())
 			.ok_or(Error::<T>::NoSuchGroup)?;
 		let result = found.result;
 		let tensors = Self::tensor_bytes(job, pieces.iter().copied());
 		ensure!(sizes.exist(&pieces, &result, tensors.len()), Error::<T>::NoSuchPiece);
-		let mut claims = Claims::<T>::get(job, &who);
+		let claims = Claims::<T>::get(job, &who);
 		let mine = claims.iter().filter(|claim| claim.group == group);
 		ensure!(mine.clone().all(|claim| !claim.open), Error::<T>::AlreadyAsked);
 		ensure!((mine.count() as u32) < MAX_CLAIMS, Error::<T>::TooManyClaims);
@@ -95,18 +101,19 @@ impl<T: Config> Pallet<T> {
 		let prepaid = Balance::from(sizes.sum(lacking.iter().copied(), &result, &tensors))
 			.checked_mul(byte)
 			.ok_or(ArithmeticError::Overflow)?;
-		for piece in &lacking {
-			if !found.asked.iter().any(|asked| asked.piece == *piece) {
-				let asked = Asked::new(*piece, sizes.of(piece, &result, &tensors));
+		let sized: Vec<(Piece, u64)> =
+			lacking.iter().map(|piece| (*piece, sizes.of(piece, &result, &tensors))).collect();
+		let wanted = Wanted { group, pieces: &sized };
+		match late {
+			true => Self::find_place(job, &mut audit, &who, &wanted, pledge)?,
+			false => Self::find_room(job, &audit, &who, &wanted)?,
+		}
+		let found = audit.groups.get_mut(group as usize).ok_or(Error::<T>::NoSuchGroup)?;
+		for (piece, bytes) in sized {
+			if !found.asked.iter().any(|asked| asked.piece == piece) {
+				let asked = Asked::new(piece, bytes);
 				found.asked.try_push(asked).map_err(|_| Error::<T>::TooManyPieces)?;
 			}
-		}
-		let ranges = found.asked.iter().filter(|asked| matches!(asked.piece, Piece::Rows { .. }));
-		ensure!(ranges.count() <= MAX_RANGES as usize, Error::<T>::TooManyPieces);
-		// Nobody may ask for more than can be stored, and have it taken for withheld.
-		ensure!(found.open_bytes() <= T::MaxRescue::get(), Error::<T>::TooManyBytes);
-		if audit.member_mut(&who).is_none() && claims.is_empty() {
-			ensure!(Self::strangers(job, &audit) < MAX_STRANGERS, Error::<T>::TooManyClaims);
 		}
 		let relay = match audit.relay {
 			Some(relay) => {
@@ -114,8 +121,8 @@ impl<T: Config> Pallet<T> {
 				relay
 			}
 			None if late => {
-				ensure!(audit.late_windows < MAX_LATE_WINDOWS, Error::<T>::TooManyWindows);
-				audit.late_windows = audit.late_windows.saturating_add(1);
+				let last = audit.window.map_or(0, |window| window.last_claim());
+				ensure!(now <= last, Error::<T>::TooManyWindows);
 				now.saturating_add(T::RelayBlocks::get())
 			}
 			None => {
@@ -133,22 +140,32 @@ impl<T: Config> Pallet<T> {
 			let whole = relay.saturating_add(audit.time).min(audit.latest);
 			audit.phase = AuditPhase::Committing { until: until.max(relay).max(whole) };
 		}
-		T::Currency::hold(&HoldReason::Claim.into(), &who, prepaid)?;
-		let claim = Claim { group, pieces: lacking.clone(), prepaid, open: true, paid: 0 };
+		let held = prepaid.checked_add(pledge).ok_or(ArithmeticError::Overflow)?;
+		T::Currency::hold(&HoldReason::Claim.into(), &who, held)?;
+		let pieces = lacking.clone();
+		let claim = Claim { group, pieces, prepaid, pledge, open: true, paid: 0 };
+		let mut claims = Claims::<T>::get(job, &who);
 		claims.try_push(claim).map_err(|_| Error::<T>::TooManyClaims)?;
 		Claims::<T>::insert(job, &who, claims);
 		AuditRecords::<T>::insert(job, &audit);
 		let (pieces, until) = (lacking, relay);
-		Self::deposit_event(Event::Asked { job, group, who, pieces, prepaid, until });
+		Self::deposit_event(Event::Asked { job, group, who, pieces, prepaid, pledge, until });
 		// The owner of the audit is to look when the others had their time.
 		T::Observer::progressed(job);
 		Ok(())
 	}
 
-	/// Returns how many accounts without a seat have claims.
-	fn strangers(job: JobId, audit: &AuditOf<T>) -> u32 {
-		let sits = |who: &T::AccountId| audit.committee.iter().any(|m| m.verifier == *who);
-		Claims::<T>::iter_key_prefix(job).filter(|who| !sits(who)).count() as u32
+	/// Returns whether one claim can name all that a seat of this audit reads of any result that stands. Where
+	/// it cannot, a seat may still lack something when it has asked as often as it can.
+	pub fn claim_suffices(audit: &AuditOf<T>) -> bool {
+		let sizes = &audit.sizes;
+		let of = |result: &WorkResult| {
+			let replays = duties::replays(audit.audit_segments, result.segments, 2);
+			let states = blob::read_states(result.segments, replays).saturating_mul(sizes.state);
+			let others = sizes.sum([Piece::Leaves, sizes.all_rows()], result, &[]);
+			states.saturating_add(others)
+		};
+		audit.undecided().all(|(_, group)| of(&group.result) <= T::MaxRescue::get())
 	}
 
 	pub(crate) fn do_withdraw_request(who: T::AccountId, job: JobId, group: u32) -> DispatchResult {
@@ -175,8 +192,8 @@ impl<T: Config> Pallet<T> {
 		for claim in claims.iter_mut().filter(|claim| claim.open && groups(claim.group)) {
 			withdrawn = true;
 			claim.open = false;
-			Self::release_claim(who, claim.prepaid);
-			claim.prepaid = 0;
+			Self::take_pledge(job, who, claim);
+			Self::return_claim(who, claim);
 			let (who, group) = (who.clone(), claim.group);
 			Self::deposit_event(Event::RequestWithdrawn { job, group, who });
 		}
@@ -194,7 +211,7 @@ impl<T: Config> Pallet<T> {
 
 	/// Keeps the claims of `who`: those of a committee that works until it has revealed, others while one
 	/// is open.
-	fn keep_claims(
+	pub(crate) fn keep_claims(
 		job: JobId,
 		audit: &AuditOf<T>,
 		who: &T::AccountId,
@@ -211,7 +228,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Lets the pieces go that no open claim names.
-	fn forget_unasked(job: JobId, audit: &mut AuditOf<T>) {
+	pub(crate) fn forget_unasked(job: JobId, audit: &mut AuditOf<T>) {
 		let open: Vec<Claim> = Claims::<T>::iter_prefix(job)
 			.flat_map(|(_, claims)| claims)
 			.filter(|claim| claim.open)
@@ -229,11 +246,13 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Ends the open claims on `group` after its window. The `shares` are due to those who stored what was
-	/// asked for: of each piece the first who named it pays, by what it prepaid, and the rest returns.
+	/// asked for: of each piece the first who named it pays, by what it prepaid, and the rest returns. What
+	/// was pledged returns as well where the result is `lost`, and without the price of the place elsewhere.
 	pub(crate) fn close_claims(
 		job: JobId,
 		audit: &AuditOf<T>,
 		group: u32,
+		lost: bool,
 		shares: &[(T::AccountId, Balance)],
 	) {
 		let Some(found) = audit.groups.get(group as usize) else { return };
@@ -260,8 +279,11 @@ impl<T: Config> Pallet<T> {
 					kept = kept.saturating_sub(paid);
 					claim.paid = claim.paid.saturating_add(paid);
 				}
-				Self::release_claim(&who, kept);
-				claim.prepaid = 0;
+				claim.prepaid = kept;
+				if !lost {
+					Self::take_pledge(job, &who, claim);
+				}
+				Self::return_claim(&who, claim);
 			}
 			Self::keep_claims(job, audit, &who, claims);
 		}
@@ -273,8 +295,7 @@ impl<T: Config> Pallet<T> {
 		for (who, mut claims) in claimants {
 			for claim in claims.iter_mut().filter(|claim| claim.open) {
 				claim.open = false;
-				Self::release_claim(&who, claim.prepaid);
-				claim.prepaid = 0;
+				Self::return_claim(&who, claim);
 			}
 			Self::keep_claims(job, audit, &who, claims);
 		}
@@ -317,7 +338,7 @@ impl<T: Config> Pallet<T> {
 				multiply_by_rational_with_rounding(claim.paid, read, all.max(1), Rounding::Down);
 			back = back.saturating_add(part.unwrap_or(0));
 		}
-		let back = back.min(audit.storage);
+		let back = back.min(audit.storage.saturating_sub(Self::kept_for_relays(audit)));
 		// Once a seat and round, so there is room.
 		if back > 0 && audit.owed.try_push((who.clone(), back)).is_ok() {
 			audit.storage = audit.storage.saturating_sub(back);
@@ -327,8 +348,8 @@ impl<T: Config> Pallet<T> {
 	/// Forgets the claims of a round, and returns what is still prepaid.
 	pub(crate) fn drop_claims(job: JobId, audit: &mut AuditOf<T>) {
 		for (who, claims) in Claims::<T>::drain_prefix(job) {
-			for claim in claims {
-				Self::release_claim(&who, claim.prepaid);
+			for mut claim in claims {
+				Self::return_claim(&who, &mut claim);
 			}
 		}
 		audit.relay = None;
@@ -336,7 +357,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Moves up to `amount` of what `who` prepaid; returns how much.
-	fn move_claim(who: &T::AccountId, to: &T::AccountId, amount: Balance) -> Balance {
+	pub(crate) fn move_claim(who: &T::AccountId, to: &T::AccountId, amount: Balance) -> Balance {
 		if amount == 0 {
 			return 0;
 		}
@@ -355,7 +376,7 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Gives back what `who` prepaid.
-	fn release_claim(who: &T::AccountId, amount: Balance) {
+	pub(crate) fn release_claim(who: &T::AccountId, amount: Balance) {
 		if amount > 0 {
 			let _ =
 				T::Currency::release(&HoldReason::Claim.into(), who, amount, Precision::BestEffort);

@@ -1,6 +1,7 @@
 //! Who verifies. What a seat replays it draws for itself.
 
-use crate::{seats::Seating, AuditOf, Config, Event, Member, Pallet, H256};
+use crate::{seats::Seating, AuditOf, Config, Event, Member, Pallet, Pool, H256};
+use alloc::vec::Vec;
 use codec::Encode;
 use frame_support::{traits::Get, BoundedVec};
 use trainyard_protocol::{audit::AuditPhase, duties, job::BlockNumber, JobId};
@@ -24,8 +25,8 @@ impl<T: Config> Pallet<T> {
 		T::Beacon::seed(SEED, &(job, round).encode(), after)
 	}
 
-	/// Draws the committee of the round from the pool without the job's parties, in proportion to the
-	/// seats that are free in the bonds of height `after`. Returns whether there is a committee; without
+	/// Draws the committee of the round from the pool without the job's parties and without whoever was
+	/// convicted in an earlier round, in proportion to the seats that are free in the bonds of height `after`. Returns whether there is a committee; without
 	/// one nothing is drawn.
 	///
 	/// A committee has an odd number of seats, and at least `MinSeats`; fewer eligible verifiers than
@@ -40,8 +41,11 @@ impl<T: Config> Pallet<T> {
 		seed: &H256,
 		after: BlockNumber,
 	) -> bool {
+		Self::bound_stake(audit, &Pool::<T>::get(), after);
+		let excluded: Vec<T::AccountId> =
+			audit.parties.iter().chain(&audit.barred).cloned().collect();
 		let seating =
-			Seating { after, excluded: &audit.parties, needs: &audit.needs, stake: audit.stake };
+			Seating { after, excluded: &excluded, needs: &audit.needs, stake: audit.stake };
 		let wanted = audit.verifiers;
 		let count = |eligible: usize| {
 			let seats = odd(wanted.min(eligible as u32));
@@ -68,6 +72,8 @@ impl<T: Config> Pallet<T> {
 			revealed: false,
 			convicted: false,
 			lost: false,
+			postponed: Default::default(),
+			fee_waits: false,
 			locked: audit.stake,
 			began: 0,
 		});

@@ -234,7 +234,7 @@ impl Tariff {
 			Fault::NoVerdict => absence,
 			// A false verdict never costs less than none.
 			Fault::Contrary => self.contrary.max(absence),
-			Fault::LostAccusation | Fault::NotShown => self.stake,
+			Fault::LostAccusation | Fault::NotShown | Fault::Guessed => self.stake,
 		}
 		.min(self.stake)
 	}

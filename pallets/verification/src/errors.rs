@@ -62,7 +62,7 @@ mod errors {
 		WrongPaths,
 		/// A rejection accuses somebody who did not deliver that result, or not of a result.
 		WrongAccused,
-		/// The rest of the bond does not cover another accusation.
+		/// The rest of the bond does not cover another accusation. A reveal opens as many as it covers.
 		StakeTooSmall,
 		/// No results stand now: the audit takes no accusations of seats.
 		NotStanding,
@@ -70,6 +70,14 @@ mod errors {
 		NotRevealed,
 		/// The audit has no such group, or it is decided.
 		NoSuchGroup,
+		/// The audit takes no openings of forced leaves now.
+		NotOpening,
+		/// The caller has opened its forced leaves.
+		AlreadyOpened,
+		/// That is not the secret to which the caller is bound since it applied.
+		WrongSecret,
+		/// The leaves are not those that are drawn, or the bundle differs from the true root in others.
+		WrongForced,
 		/// Nobody lacks this, of this group.
 		NotAsked,
 		/// The caller has stored this already, or what is asked for is on chain.
@@ -89,11 +97,12 @@ mod errors {
 		/// The caller has an open claim on this group.
 		AlreadyAsked,
 		/// The caller has asked for pieces of this group as often as somebody can, or as many others
-		/// without a seat wait.
+		/// without a seat wait that pledged as much.
 		TooManyClaims,
 		/// The caller, or all seats together, asked as often as they can when nobody else waits.
 		TooManyWindows,
-		/// As many pieces of this group were asked for as there can be, or as many ranges of rows.
+		/// As many pieces of this group were asked for as there can be, or as many ranges of rows, by others
+		/// who pledged as much.
 		TooManyPieces,
 		/// Leaves do not lead to the revealed root, or a part before these is missing.
 		WrongLeaves,
@@ -106,7 +115,7 @@ mod errors {
 		/// These 32 bytes are no public key of sr25519 by which somebody can sign.
 		NotVrfKey,
 		/// With these pieces more would be asked for than trainers can store at a time: ask for fewer, or
-		/// when what is asked for now is stored.
+		/// when what is asked for now is stored, or pledge more than the others while results stand.
 		TooManyBytes,
 		/// A rescue carries this piece: `request` asks for it.
 		FitsOnChain,
@@ -131,5 +140,10 @@ mod errors {
 		AlreadyAppealed,
 		/// There is no answer yet that could be doubted.
 		NoAnswer,
+		/// So many pieces of this result were asked for already that more of them ask for a larger pledge.
+		PledgeTooSmall,
+		/// A relay of this result costs more than the caller would pay: relays that run, and that found
+		/// what they were asked for, make it dearer.
+		RelayTooDear,
 	}
 }

@@ -132,6 +132,31 @@ mod events {
 			/// Last block for reveals.
 			until: BlockNumber,
 		},
+		/// Trainers open what they forced to be false.
+		OpeningBegan {
+			/// Of which job.
+			job: JobId,
+			/// Last block for that.
+			until: BlockNumber,
+		},
+		/// A trainer opened its forced leaves.
+		ForcedOpened {
+			/// Of which job.
+			job: JobId,
+			/// Who.
+			trainer: T::AccountId,
+			/// From which they are drawn, with the assignment seed.
+			secret: Secret,
+			/// The leaves.
+			forced: AllForced,
+		},
+		/// A trainer did not open them, and loses its deposit as if it had revealed nothing.
+		NotOpened {
+			/// Of which job.
+			job: JobId,
+			/// Who.
+			trainer: T::AccountId,
+		},
 		/// A member of a committee revealed its findings.
 		Revealed {
 			/// Of which job.
@@ -188,7 +213,9 @@ mod events {
 			burned: Balance,
 			/// Who found it.
 			finder: T::AccountId,
-			/// What the finder has of it.
+			/// Who has a half of the finder's part, if that is somebody else.
+			second: Option<T::AccountId>,
+			/// What the finders have of it.
 			found: Balance,
 			/// What the jackpot has of it.
 			jackpot: Balance,
@@ -260,8 +287,10 @@ mod events {
 			who: T::AccountId,
 			/// Which pieces.
 			pieces: Pieces,
-			/// What it prepaid.
+			/// What it prepaid for their bytes.
 			prepaid: Balance,
+			/// What it pledged for its place, while results stand.
+			pledge: Balance,
 			/// Last block in which others can give them to it.
 			until: BlockNumber,
 		},
@@ -395,6 +424,38 @@ mod events {
 			/// Whether the piece is held; `None` where nobody can say: no committee could be drawn, or the
 			/// result was decided meanwhile.
 			held: Option<bool>,
+		},
+		/// A seat rejected what a trainer delivered, and its bond covers no accusation of it now: it can
+		/// accuse while results stand.
+		AccusationPostponed {
+			/// Of which job.
+			job: JobId,
+			/// The seat.
+			verifier: T::AccountId,
+			/// The trainer.
+			trainer: T::AccountId,
+		},
+		/// Somebody who asked was displaced by who pledged more, and has back what it had on hold.
+		AskerDisplaced {
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// Who.
+			who: T::AccountId,
+			/// Who came in its place.
+			by: T::AccountId,
+		},
+		/// A part of a pledge went to the jackpot: the price of a place among those who ask.
+		PledgeTaken {
+			/// Of which job.
+			job: JobId,
+			/// Which result.
+			group: u32,
+			/// Whose.
+			who: T::AccountId,
+			/// How much.
+			amount: Balance,
 		},
 	}
 }

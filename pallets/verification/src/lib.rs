@@ -50,15 +50,19 @@ mod committee;
 mod entry;
 mod errors;
 mod events;
+mod forced;
 #[cfg(test)]
 mod mock;
 mod pieces;
+mod places;
 pub mod pool;
+mod postponed;
 mod recompute;
 mod relay;
 mod rescue;
 mod rounds;
 mod seats;
+mod stakes;
 mod standing;
 #[cfg(test)]
 mod tests;
@@ -99,6 +103,7 @@ pub mod pallet {
 	use trainyard_protocol::{
 		accusation::LeafContent,
 		audit::{Decision, Findings, Paths},
+		forced::{AllForced, Opening, Secret},
 		job::{Balance, BlockNumber},
 		pieces::{Answers, BundleLeaves, Piece, Pieces},
 		relay::{ChunkOpening, RelayId, RelayView},
@@ -214,6 +219,7 @@ pub mod pallet {
 
 		/// Most bytes of a result that can be asked for at a time: what the blocks of that time can
 		/// carry, and the largest blob.
+		#[pallet::constant]
 		type MaxRescue: Get<u64>;
 
 		/// Most blocks for which an audit waits before it looks for a committee again.
@@ -269,11 +275,31 @@ pub mod pallet {
 		ValueQuery,
 	>;
 
-	/// Leaves that trainers brought because they were asked for, from the first on, by job and group, while
-	/// the audit runs.
+	/// Leaves of its bundle that a trainer brought because they were asked for, from the first on, by job
+	/// and trainer, while the audit runs. Trainers of one result have bundles of their own, in which other
+	/// leaves are forced to be false.
 	#[pallet::storage]
-	pub type ShownLeaves<T: Config> =
-		StorageDoubleMap<_, Twox64Concat, JobId, Twox64Concat, u32, BundleLeaves, ValueQuery>;
+	pub type ShownLeaves<T: Config> = StorageDoubleMap<
+		_,
+		Twox64Concat,
+		JobId,
+		Blake2_128Concat,
+		T::AccountId,
+		BundleLeaves,
+		ValueQuery,
+	>;
+
+	/// The leaves that trainers forced to be false and opened, by job and trainer.
+	#[pallet::storage]
+	pub type Forced<T: Config> = StorageDoubleMap<
+		_,
+		Twox64Concat,
+		JobId,
+		Blake2_128Concat,
+		T::AccountId,
+		AllForced,
+		OptionQuery,
+	>;
 
 	/// Where verifiers serve what they fetched for an audit: the base URL of an HTTP server.
 	#[pallet::storage]
@@ -292,8 +318,8 @@ pub mod pallet {
 		ValueQuery,
 	>;
 
-	/// For each audit that asks for rescues: the blocks without room for a chunk when it began to,
-	/// the height of that, and the last block for a rescue that was named then.
+	/// For each audit that asks for rescues, or whose trainers open what they forced: the blocks without room
+	/// for a chunk when it began to, the height of that, and the last block that was named then.
 	#[pallet::storage]
 	pub type Uploading<T> =
 		StorageMap<_, Twox64Concat, JobId, (BlockNumber, BlockNumber, BlockNumber), OptionQuery>;
@@ -511,7 +537,9 @@ pub mod pallet {
 		}
 
 		/// Asks for pieces of `group` that the caller lacks, and holds the price of their bytes. While
-		/// the committee commits a member of it can, and anybody while results stand.
+		/// the committee commits a member of it can, and anybody while results stand. Then it also holds
+		/// `pledge`, which may be 0: where there is no room, who pledged least is displaced by who
+		/// pledges more. A quarter of it is lost, unless the caller is displaced or the result is lost.
 		#[pallet::call_index(9)]
 		#[pallet::weight(
 			T::WeightInfo::request()
@@ -523,12 +551,14 @@ pub mod pallet {
 			job: JobId,
 			group: u32,
 			pieces: Pieces,
+			pledge: Balance,
 		) -> DispatchResult {
 			let who = ensure_signed(origin)?;
-			Self::do_request(who, job, group, pieces)
+			Self::do_request(who, job, group, pieces, pledge)
 		}
 
-		/// Says that the caller has what it asked for of `group`. What it prepaid returns.
+		/// Says that the caller has what it asked for of `group`. What it prepaid returns, and three
+		/// quarters of what it pledged.
 		#[pallet::call_index(10)]
 		#[pallet::weight(T::WeightInfo::withdraw_request())]
 		pub fn withdraw_request(origin: OriginFor<T>, job: JobId, group: u32) -> DispatchResult {
@@ -576,7 +606,8 @@ pub mod pallet {
 
 		/// Asks a committee for a piece of `group` that is too large for the chain, while results stand,
 		/// and holds the fees of its seats. Each earlier relay of that result whose answer was that the
-		/// piece is held makes it dearer by as much.
+		/// piece is held makes it dearer by as much, and so does each that runs. Where that is more than
+		/// `most` nobody is asked.
 		#[pallet::call_index(14)]
 		#[pallet::weight(
 			T::WeightInfo::request_relay()
@@ -588,9 +619,10 @@ pub mod pallet {
 			job: JobId,
 			group: u32,
 			piece: Piece,
+			most: Balance,
 		) -> DispatchResult {
 			let who = ensure_signed(origin)?;
-			Self::do_request_relay(who, job, group, piece)
+			Self::do_request_relay(who, job, group, piece, most)
 		}
 
 		/// Says whether the caller, a seat of that relay, has the piece. Who has it must open a chunk of it
@@ -636,6 +668,22 @@ pub mod pallet {
 			let who = ensure_signed(origin)?;
 			Self::do_appeal(who, relay)
 		}
+
+		/// Opens the leaves that the caller forced to be false in its bundle: the secret to which it is
+		/// bound since it applied, and these leaves as they were computed. It must be called before
+		/// `Opening` is over, or the caller loses its deposit as if it had revealed nothing; and it can be
+		/// from the first reveals of a committee on, so that nobody convicts it for such a leaf.
+		#[pallet::call_index(19)]
+		#[pallet::weight(T::WeightInfo::open_forced().saturating_add(T::Court::standing_weight()))]
+		pub fn open_forced(
+			origin: OriginFor<T>,
+			job: JobId,
+			secret: Secret,
+			opening: Opening,
+		) -> DispatchResult {
+			let who = ensure_signed(origin)?;
+			Self::do_open_forced(who, job, secret, opening)
+		}
 	}
 
 	#[pallet::view_functions]
@@ -655,10 +703,10 @@ pub mod pallet {
 			Self::active()
 		}
 
-		/// Returns the leaves of a result of `job` that trainers brought because they were asked for, from
-		/// the first on; none when the audit is over.
-		pub fn leaves(job: JobId, group: u32) -> Vec<LeafContent> {
-			ShownLeaves::<T>::get(job, group).into_inner()
+		/// Returns the leaves of its bundle that `trainer` brought because they were asked for, from the
+		/// first on; none when the audit is over.
+		pub fn leaves(job: JobId, trainer: T::AccountId) -> Vec<LeafContent> {
+			ShownLeaves::<T>::get(job, trainer).into_inner()
 		}
 
 		/// Returns where `who` stands as a verifier, while its bond is here.

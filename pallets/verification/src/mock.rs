@@ -10,7 +10,7 @@ pub use court::*;
 pub use relay::*;
 
 use crate as pallet_verification;
-use crate::{Entry, Event, HoldReason, H256, SETTLING};
+use crate::{Entry, Event, Fault, HoldReason, H256, SETTLING};
 use alloc::collections::BTreeMap;
 use codec::Encode;
 use core::ops::Range;
@@ -102,6 +102,10 @@ parameter_types! {
 	pub static Due: Option<BlockNumber> = None;
 	/// The outcome of the audit of [`JOB`].
 	pub static Outcome: Option<(Vec<Decision>, Vec<AccountId>)> = None;
+	/// All that the audit of [`JOB`] came to.
+	pub static Whole: Option<trainyard_traits::Outcome<AccountId>> = None;
+	/// Trainers that do not open by themselves what they forced.
+	pub static Silent: Vec<AccountId> = Vec::new();
 	/// Where slashed bonds go.
 	pub static JackpotAccount: AccountId = JACKPOT;
 	/// Fewest seats of a committee.
@@ -333,6 +337,8 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		MaxPool::set(32);
 		FreeInflow::set(u128::MAX);
 		JackpotAccount::set(JACKPOT);
+		Silent::set(Vec::new());
+		Whole::set(None);
 	});
 	ext
 }
@@ -365,6 +371,9 @@ pub fn burned() -> u128 {
 		.into_iter()
 		.map(|record| match record.event {
 			RuntimeEvent::Verification(Event::EvidenceConvicted { burned, .. }) => burned,
+			RuntimeEvent::Verification(Event::Slashed {
+				amount, fault: Fault::Guessed, ..
+			}) => amount / 2,
 			_ => 0,
 		})
 		.sum()

@@ -28,7 +28,7 @@ pub(crate) struct About<'a> {
 	pub job: JobId,
 	/// Which result.
 	pub group: u32,
-	/// That result.
+	/// That result, with the root of the bundle of who answers.
 	pub result: WorkResult,
 	/// What the bytes of its pieces follow from.
 	pub sizes: &'a PieceSizes,
@@ -109,19 +109,19 @@ impl<T: Config> Pallet<T> {
 		Self::keep_blobs(about, who, answer.piece(), &named)
 	}
 
-	/// Takes a part of the leaves. They come in order.
+	/// Takes a part of the leaves of a trainer's bundle. They come in order.
 	fn take_leaves(
 		about: &About<'_>,
 		who: &T::AccountId,
 		shown: &LeavesPart,
 	) -> Result<bool, DispatchError> {
-		let there = ShownLeaves::<T>::decode_len(about.job, about.group).unwrap_or_default();
+		let there = ShownLeaves::<T>::decode_len(about.job, who).unwrap_or_default();
 		let there = u32::try_from(there).unwrap_or(u32::MAX);
 		let next = there.checked_div(LEAVES_OF_PART).unwrap_or_default();
 		ensure!(shown.part >= next, Error::<T>::AlreadyRescued);
 		ensure!(shown.part == next && shown.fits(&about.result), Error::<T>::WrongLeaves);
 		for leaf in &shown.leaves {
-			ShownLeaves::<T>::try_append(about.job, about.group, leaf)
+			ShownLeaves::<T>::try_append(about.job, who, leaf)
 				.map_err(|()| Error::<T>::WrongLeaves)?;
 		}
 		let bytes = (shown.leaves.len() as u64).saturating_mul(LEAF_BYTES);
@@ -239,7 +239,8 @@ impl<T: Config> Pallet<T> {
 				Answer::State { .. } | Answer::Tensor { .. } => (1, Weight::zero()),
 				Answer::Rows { .. } => {
 					// Every chunk of four blobs is looked for.
-					let chunks = T::MaxRescue::get().div_ceil(blob::MAX_CHUNK.into());
+					let most = blob::rescue_room(blob::CARRY_BLOCKS);
+					let chunks = most.div_ceil(blob::MAX_CHUNK.into());
 					(4, T::DbWeight::get().reads(chunks.saturating_add(4 * 64)))
 				}
 			};

@@ -17,8 +17,10 @@
 //! at all pays as for an audit that it was absent from. What seats did not earn returns; where a doubt was
 //! right, what the first committee did not earn is the doubter's, up to what it paid. Who asked for what
 //! was not to be had has what it paid back from the audit's escrow for storing, which the trainers' deposit
-//! makes whole. Each answer that a piece is held makes the next relay of that result dearer by one
-//! committee: asking again and again costs the square of it. The rest of that goes to the jackpot.
+//! makes whole. A seat of the audit that lacked the result, or was drawn to replay it again, has the fees of
+//! the seats back from there as well, where the piece was held. Each answer that a piece is
+//! held, and each relay that runs, makes the next relay of that result dearer by one committee: asking
+//! again and again costs the square of it. The rest of that goes to the jackpot.
 //!
 //! *Time.* Relays are opened for as long as challenges can be, and each ends after at most fourteen periods
 //! and the seeds between them. Meanwhile the window is open. Periods stand still where blocks have no room,
@@ -46,7 +48,8 @@ use trainyard_protocol::{
 	job::{Balance, WorkResult},
 	pieces::Piece,
 	relay::{
-		self, ChunkOpening, RelayId, RelaySeatView, RelayStage, RelayView, APPEAL_SEATS, SEATS,
+		self, ChunkOpening, RelayId, RelaySeatView, RelayStage, RelayView, APPEAL_SEATS, ASK_PART,
+		SEATS,
 	},
 	seats::Resources,
 	JobId, H256,
@@ -54,9 +57,6 @@ use trainyard_protocol::{
 use trainyard_traits::{AwaitedBlobs, Beacon, PieceChunks, MAX_WINDOWS};
 
 pub use record::*;
-
-/// The fee of a seat in this many parts is the price of a chunk.
-const ASK_PART: Balance = 5;
 
 /// Seats of a relay, by their numbers.
 pub type SeatNumbers = BoundedVec<u32, frame_support::traits::ConstU32<APPEAL_SEATS>>;
@@ -67,17 +67,19 @@ impl<T: Config> Pallet<T> {
 		job: JobId,
 		group: u32,
 		piece: Piece,
+		most: Balance,
 	) -> DispatchResult {
 		let chunks = |result: &WorkResult| T::Chunks::chunks(job, result, piece);
-		Self::open_relay(who, job, group, piece, chunks)
+		Self::open_relay(who, job, (group, piece), most, chunks)
 	}
 
-	/// Opens a relay of a piece that has as many chunks as `chunks` returns of its result.
+	/// Opens a relay of a piece of a group that has as many chunks as `chunks` returns of its result, for at
+	/// most `most`.
 	pub(crate) fn open_relay(
 		who: T::AccountId,
 		job: JobId,
-		group: u32,
-		piece: Piece,
+		(group, piece): (u32, Piece),
+		most: Balance,
 		chunks: impl FnOnce(&WorkResult) -> u64,
 	) -> DispatchResult {
 		let mut audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
@@ -105,13 +107,18 @@ impl<T: Config> Pallet<T> {
 		};
 		ensure!(!open.iter().any(same), Error::<T>::AlreadyAsked);
 		let id = NextRelay::<T>::get();
-		open.try_push(id).map_err(|_| Error::<T>::TooManyRelays)?;
+		ensure!((open.len() as u32) < MAX_RELAYS, Error::<T>::TooManyRelays);
 
 		let hours = relay::hours(chunks.saturating_mul(CHUNK_BYTES));
 		let fee = T::RelayFee::get().saturating_mul(hours.into());
 		let committee = fee.saturating_mul(SEATS.into());
-		let surcharge = committee.saturating_mul(HeldRelays::<T>::get(job, group).into());
+		// Those that run count as if they had found it held: whoever asks for much at once pays no less.
+		let of_group = |id: &&RelayId| Relays::<T>::get(id).is_some_and(|r| r.group == group);
+		let running = open.iter().filter(of_group).count() as u32;
+		let dearer = HeldRelays::<T>::get(job, group).saturating_add(running);
+		let surcharge = committee.saturating_mul(dearer.into());
 		let prepaid = committee.checked_add(surcharge).ok_or(ArithmeticError::Overflow)?;
+		ensure!(prepaid <= most, Error::<T>::RelayTooDear);
 		T::Currency::hold(&REASON.into(), &who, prepaid)?;
 		let disk_mib = u32::try_from(bytes.div_ceil(1 << 20)).unwrap_or(u32::MAX);
 		let relay = Relay {
@@ -136,6 +143,7 @@ impl<T: Config> Pallet<T> {
 			appeal: None,
 			before: Default::default(),
 		};
+		open.try_push(id).map_err(|_| Error::<T>::TooManyRelays)?;
 		NextRelay::<T>::put(id.saturating_add(1));
 		OpenRelays::<T>::insert(job, &open);
 		audit.relays = open.len() as u32;
@@ -189,7 +197,9 @@ impl<T: Config> Pallet<T> {
 		let (seed, last) = Self::due(&relay, at).ok_or(Error::<T>::NothingToShow)?;
 		ensure!(Self::now() <= last, Error::<T>::TooLate);
 		let audit = AuditRecords::<T>::get(job).ok_or(Error::<T>::NoAudit)?;
-		let result = audit.groups.get(relay.group as usize).ok_or(Error::<T>::NoSuchGroup)?.result;
+		let group = audit.groups.get(relay.group as usize).ok_or(Error::<T>::NoSuchGroup)?;
+		// In the bundle at which seats look: that of any trainer has the same states.
+		let result = group.looked_at(audit.round).unwrap_or(group.result);
 		let number = relay::drawn(&seed, &who, chunks);
 		ensure!(opens(job, &result, piece, number), Error::<T>::WrongChunk);
 		let Some(seat) = relay.seats.get_mut(at) else {

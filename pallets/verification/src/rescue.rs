@@ -35,9 +35,10 @@ impl<T: Config> Pallet<T> {
 			.ok_or(Error::<T>::NoSuchGroup)?;
 		let trainer = found.trainers.iter().position(|trainer| *trainer == who);
 		let trainer = trainer.ok_or(Error::<T>::NotTrainer)?;
+		let result = found.result_of(trainer).ok_or(Error::<T>::NotTrainer)?;
 		ensure!(found.is_asked() && !answers.is_empty(), Error::<T>::NotAsked);
 		let tensors = Self::tensors_of(job, answers.iter().map(Answer::piece));
-		let about = About { job, group, result: found.result, sizes: &sizes, tensors: &tensors };
+		let about = About { job, group, result, sizes: &sizes, tensors: &tensors };
 		let mut is_new = false;
 		for answer in answers {
 			let piece = answer.piece();
@@ -118,7 +119,7 @@ impl<T: Config> Pallet<T> {
 			let lost = group.asked.iter().any(is_lost);
 			// Whose result is lost is paid for nothing that it stored.
 			let shares = if lost { Vec::new() } else { Self::shares(job, group, byte) };
-			Self::close_claims(job, audit, at, &shares);
+			Self::close_claims(job, audit, at, lost, &shares);
 			let Some(group) = audit.groups.get_mut(at as usize) else { continue };
 			if lost {
 				group.asked.retain(|asked| asked.stored);

@@ -17,14 +17,15 @@
 //!   a new one would be a second draw for a cheat that serves nobody.
 //! - Where half of the seats or fewer said something of a result, another committee is drawn. What was
 //!   accused before stays before the court, so that is no second chance.
-//! - `Opening` has no block of its own as long as there are no forced errors to open.
+//! - In `Opening` trainers open what they forced to be false (`forced`). Where all have, it has no block of
+//!   its own.
 //! - Then results stand (`standing`) until nobody challenges anything any more.
 //! - A result whose trainers are all convicted is decided at once, and so is one of which nobody stored
 //!   what was asked for. Of all others it is said at the end.
 
 use crate::{
-	standing::is_majority, Audit, AuditOf, AuditRecords, Config, Error, Event, Group, Pallet,
-	Rechecks, Room, Verdicts, WeightInfo, MAX_PARTIES,
+	standing::is_majority, Audit, AuditOf, AuditRecords, Bundle, Config, Error, Event, Forced,
+	Group, Pallet, Rechecks, Room, Uploading, Verdicts, WeightInfo, MAX_PARTIES, MAX_WINDOWS,
 };
 use alloc::vec::Vec;
 use frame_support::{ensure, traits::Get, weights::Weight, BoundedVec};
@@ -36,7 +37,7 @@ use trainyard_protocol::{
 	seats::Resources,
 	JobId,
 };
-use trainyard_traits::{AuditRequest, AuditStatus, Audits, Beacon, Court, Seed};
+use trainyard_traits::{AuditRequest, AuditStatus, Audits, Beacon, Court, Delivery, Outcome, Seed};
 
 /// Blocks for which an audit waits when there is no committee for the first time.
 const FIRST_WAIT: BlockNumber = 10;
@@ -55,10 +56,8 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 	fn open(job: JobId, request: AuditRequest<T::AccountId>) -> DispatchResult {
 		ensure!(!AuditRecords::<T>::contains_key(job), Error::<T>::AlreadyOpen);
 		let draws = request.audit_segments;
-		let fits = |(result, _): &(trainyard_protocol::job::WorkResult, Vec<T::AccountId>)| {
-			duties::fits(draws, result.segments, request.verifiers)
-		};
-		let drawn = request.groups.iter().all(fits);
+		let mut results = request.groups.iter().map(|(result, _)| result);
+		let drawn = results.all(|result| duties::fits(draws, result.segments, request.verifiers));
 		let audit = Self::audit_of(request).ok_or(Error::<T>::BadRequest)?;
 		ensure!(drawn, Error::<T>::BadAuditSegments);
 		Self::deposit_event(Event::AuditOpened { job, groups: audit.groups.len() as u32 });
@@ -69,8 +68,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 	/// Takes the audit on. An unknown audit is done, without any decision.
 	fn advance(job: JobId) -> AuditStatus<T::AccountId> {
 		let Some(mut audit) = AuditRecords::<T>::get(job) else {
-			let (decisions, served, stored) = Default::default();
-			return AuditStatus::Done { decisions, served, stored };
+			return AuditStatus::Done(Outcome::default());
 		};
 		let now = Self::now();
 		// Ends: every step but the last brings the audit to a later phase or round, and a seed of
@@ -85,7 +83,9 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 		AuditRecords::<T>::insert(job, &audit);
 		match wait {
 			Some(height) => AuditStatus::Pending(height),
-			None => AuditStatus::Done {
+			None => AuditStatus::Done(Outcome {
+				unopened: audit.unopened(),
+				found: audit.opened.then(|| audit.found.into_inner()),
 				decisions: audit
 					.groups
 					.iter()
@@ -93,7 +93,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 					.collect(),
 				stored: audit.owed.into_inner(),
 				served: audit.served.into_inner(),
-			},
+			}),
 		}
 	}
 
@@ -114,6 +114,9 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 			Self::drop_claims(job, &mut audit);
 			Self::drop_relays(job, &mut audit);
 			Self::end_rescues(job);
+			for trainer in audit.groups.iter().flat_map(|group| &group.trainers) {
+				Forced::<T>::remove(job, trainer);
+			}
 		}
 	}
 
@@ -121,6 +124,7 @@ impl<T: Config> Audits<T::AccountId> for Pallet<T> {
 		T::WeightInfo::close_round()
 			.saturating_add(T::WeightInfo::seat(Room::<T::MaxPool>::get()))
 			.saturating_add(T::WeightInfo::close_standing())
+			.saturating_add(T::WeightInfo::close_opening())
 			.saturating_add(T::Beacon::seed_weight().saturating_mul(2))
 			.saturating_add(T::Court::standing_weight())
 			.saturating_add(Self::rescues_weight())
@@ -132,6 +136,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn audit_of(request: AuditRequest<T::AccountId>) -> Option<AuditOf<T>> {
 		let AuditRequest {
 			groups,
+			assignment,
 			parties,
 			audit_segments,
 			verifiers,
@@ -162,9 +167,16 @@ impl<T: Config> Pallet<T> {
 		let groups = groups
 			.into_iter()
 			.map(|(result, trainers)| {
+				let bundle = |delivery: &Delivery<_>| {
+					let Delivery { bundle_root: root, forced, .. } = *delivery;
+					Bundle { root, forced, opened: false }
+				};
+				let bundles: Vec<Bundle> = trainers.iter().map(bundle).collect();
+				let trainers: Vec<_> = trainers.into_iter().map(|one| one.trainer).collect();
 				Some(Group {
 					result,
 					trainers: trainers.try_into().ok()?,
+					bundles: bundles.try_into().ok()?,
 					convicted: Default::default(),
 					decision: None,
 					asked: Default::default(),
@@ -179,9 +191,13 @@ impl<T: Config> Pallet<T> {
 			audit_segments,
 			verifiers,
 			parties: parties.ok()?,
+			barred: Default::default(),
 			groups: groups.try_into().ok()?,
 			committee: Default::default(),
 			seed: None,
+			assignment,
+			opened: false,
+			found: Default::default(),
 			fee,
 			stake,
 			challenge,
@@ -194,7 +210,6 @@ impl<T: Config> Pallet<T> {
 			relay: None,
 			latest: 0,
 			windows: 0,
-			late_windows: 0,
 			relays: 0,
 			length: window,
 			again,
@@ -262,9 +277,12 @@ impl<T: Config> Pallet<T> {
 				Step::Again
 			}
 			AuditPhase::Opening { until } => {
-				if now < until {
-					return Step::Wait(until);
+				if let Some(until) = Self::opening_until(job, audit, until, now) {
+					audit.phase = AuditPhase::Opening { until };
+					return Step::Wait(until.saturating_add(1));
 				}
+				Uploading::<T>::remove(job);
+				Self::close_opening(job, audit);
 				Self::open_standing(job, audit, now);
 				Step::Again
 			}
@@ -313,22 +331,39 @@ impl<T: Config> Pallet<T> {
 			is_majority(spoke, seats)
 		};
 		let heard = open.iter().all(is_heard);
-		for (member, findings) in audit.committee.iter().zip(&findings) {
+		for (member, findings) in audit.committee.iter_mut().zip(&findings) {
 			let earned =
 				member.revealed && !member.lost && open.iter().all(|at| says(findings, *at));
-			if earned {
+			member.fee_waits = earned && !member.postponed.is_empty();
+			if earned && !member.fee_waits {
 				// Bounded by the rounds and the size of a committee.
 				let _ = audit.served.try_push(member.verifier.clone());
 			}
 		}
-		Self::close_seats(job, audit);
+		let absent: Vec<bool> =
+			findings.iter().map(|findings| Self::is_absent(audit, findings.as_ref())).collect();
+		Self::close_seats(job, audit, &absent);
 		Self::drop_claims(job, audit);
 		if heard || audit.round.saturating_add(1) >= MAX_AUDIT_ROUNDS {
-			audit.phase = AuditPhase::Opening { until: now };
+			Self::open_opening(job, audit, now);
 			return;
 		}
 		Self::leave_seats(audit);
 		Self::next_round(job, audit, now);
+	}
+
+	/// Returns whether what a seat revealed, or that it revealed nothing, costs it what absence costs. That
+	/// it could not have a result is no verdict: what a seat asks for on chain is there after that, or the
+	/// result is lost and needs no verdict. It is heard only where it could not ask: where committees have
+	/// asked as often as they can, where what is read is larger than what can be asked for, or where it puts a
+	/// stake at risk to say that another result is false and may have no second one.
+	pub(crate) fn is_absent(audit: &AuditOf<T>, findings: Option<&Findings<T::AccountId>>) -> bool {
+		let Some(findings) = findings else { return true };
+		let open = || audit.undecided().filter_map(|(at, _)| findings.verdicts.get(at));
+		let lacks = open().any(|verdict| matches!(verdict, GroupVerdict::Unavailable));
+		let accuses = open().any(|verdict| matches!(verdict, GroupVerdict::Rejected(_)));
+		let asks = audit.windows < MAX_WINDOWS && Self::claim_suffices(audit);
+		lacks && asks && !accuses
 	}
 
 	/// Ends a round that needs nothing any more: every result is decided, and whether a seat was ready
@@ -360,7 +395,7 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn end_early(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
 		match T::Court::standing(job).is_quiet() {
 			true => Self::finish(job, audit, Decision::Undecided),
-			false => audit.phase = AuditPhase::Opening { until: now },
+			false => Self::open_opening(job, audit, now),
 		}
 	}
 

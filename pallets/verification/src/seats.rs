@@ -115,24 +115,26 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Ends the work of a round: seats take nothing any more of what verifiers have room for, and those
-	/// that revealed nothing are left, with what that costs.
-	pub(crate) fn close_seats(job: JobId, audit: &mut AuditOf<T>) {
+	/// that are `absent` pay for it. Who revealed something all the same answers for that with what is left
+	/// of its stake, the others leave their seats.
+	pub(crate) fn close_seats(job: JobId, audit: &mut AuditOf<T>, absent: &[bool]) {
 		let (needs, fee) = (audit.needs, audit.fee);
 		Pool::<T>::mutate(|pool| {
-			for member in audit.committee.iter_mut() {
+			for (member, absent) in audit.committee.iter_mut().zip(absent) {
 				let who = &member.verifier;
 				let Some(entry) = pool.get_mut(who) else { continue };
 				entry.unload(&needs);
-				let absences = entry.remember(!member.revealed);
-				if !member.revealed {
-					let fault = Fault::NoVerdict;
-					let stake = core::mem::take(&mut member.locked);
+				let absences = entry.remember(*absent);
+				if *absent {
+					let (fault, stake) = (Fault::NoVerdict, member.locked);
 					let amount = Self::take(entry, who, fault, fee, stake);
-					entry.unlock(stake);
+					let freed = if member.revealed { amount } else { stake };
+					member.locked = stake.saturating_sub(freed);
+					entry.unlock(freed);
 					let verifier = who.clone();
 					Self::deposit_event(Event::Slashed { verifier, amount, job, fault });
 				}
-				Self::pause(entry, who, absences, !member.revealed);
+				Self::pause(entry, who, absences, *absent);
 			}
 		});
 	}

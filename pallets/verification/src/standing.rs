@@ -105,8 +105,11 @@ impl<T: Config> Pallet<T> {
 		trainer: T::AccountId,
 	) -> Option<()> {
 		let until = BlockNumber::MAX;
+		let (bundle_root, forced) = (result.bundle_root, H256::zero());
+		let delivery = trainyard_traits::Delivery { trainer: trainer.clone(), bundle_root, forced };
 		let mut audit = Self::audit_of(trainyard_traits::AuditRequest {
-			groups: alloc::vec![(result, alloc::vec![trainer.clone()])],
+			groups: alloc::vec![(result, alloc::vec![delivery])],
+			assignment: H256::zero(),
 			parties: alloc::vec![trainer],
 			audit_segments: 1,
 			verifiers: 3,
@@ -212,7 +215,8 @@ impl<T: Config> Pallet<T> {
 	}
 
 	/// Returns what the seats revealed of each result that is not decided, of evidence that was not
-	/// convicted.
+	/// convicted. What somebody found in a bundle says something of the result if its forced leaves were
+	/// opened: until then it may differ from others anywhere.
 	fn replays_of(job: JobId, audit: &AuditOf<T>) -> Vec<(usize, Vec<Replayed>)> {
 		let findings: Vec<_> = audit
 			.committee
@@ -223,10 +227,10 @@ impl<T: Config> Pallet<T> {
 		let of = |at: usize| {
 			let verdicts = findings.iter().filter_map(|findings| findings.verdicts.get(at));
 			let replays = verdicts.filter_map(|verdict| match verdict {
-				GroupVerdict::Replayed(replayed) => Some(replayed.clone()),
+				GroupVerdict::Replayed(replayed) => Some(replayed),
 				_ => None,
 			});
-			replays.collect()
+			replays.filter(|replayed| audit.is_of_result(at, replayed)).cloned().collect()
 		};
 		audit.undecided().map(|(at, _)| (at, of(at))).collect()
 	}
@@ -234,6 +238,8 @@ impl<T: Config> Pallet<T> {
 	/// Ends the window: accepts what can be. Where one result stands and has too little evidence, another
 	/// committee is drawn, if there is a round left.
 	pub(crate) fn close_standing(job: JobId, audit: &mut AuditOf<T>, now: BlockNumber) {
+		Self::judge_differences(job, audit);
+		Self::pay_proven(job, audit);
 		Self::leave_seats(audit);
 		let replays = Self::replays_of(job, audit);
 		let seats = audit.committee.len();

@@ -2,7 +2,7 @@
 
 use crate::{
 	Accusations, AuditRecords, Config, HoldReason, Pallet, Pool, Rechecks, Verdicts, MAX_FEES,
-	MAX_LATE_WINDOWS, MAX_PARTIES, MAX_STRANGERS,
+	MAX_PARTIES, MAX_STRANGERS,
 };
 use alloc::collections::BTreeMap;
 use frame_support::{
@@ -28,6 +28,8 @@ impl<T: Config> Pallet<T> {
 	/// - Whoever has a place has a key, by which it can sign.
 	/// - A committee has no party, no member twice, no member without a bond while it works, and no
 	///   more members than wanted; it has a seed. Nobody is convicted that revealed nothing.
+	/// - Forced leaves are kept of just those trainers that opened them. When the time for that is over the
+	///   others are out, and only then anybody has found one.
 	/// - Fees were earned by verifiers, by each at most once a round, and by no party.
 	/// - An audit that is done has a decision for each group, and no audit more rounds than allowed; it
 	///   draws soon, or waits no longer than it may. A result is rejected if and only if all its trainers
@@ -46,9 +48,13 @@ impl<T: Config> Pallet<T> {
 				"a stranger stored a result"
 			);
 		}
-		for (job, _, _) in crate::ShownLeaves::<T>::iter() {
+		for (job, who, _) in crate::ShownLeaves::<T>::iter() {
 			let running = AuditRecords::<T>::get(job).filter(|a| a.phase != AuditPhase::Done);
-			ensure!(running.is_some(), "leaves are kept for an audit that does not run");
+			let audit = running.ok_or("leaves are kept for an audit that does not run")?;
+			ensure!(
+				audit.groups.iter().any(|group| group.trainers.contains(&who)),
+				"a stranger brought leaves"
+			);
 		}
 		let mut seats = BTreeMap::<T::AccountId, Seats>::new();
 		let mut revealed = 0usize;
@@ -77,6 +83,14 @@ impl<T: Config> Pallet<T> {
 				let who = &member.verifier;
 				ensure!(!audit.parties.contains(who), "a party sits on the committee");
 				ensure!(
+					!audit.barred.contains(who) || member.convicted,
+					"who was convicted is drawn again"
+				);
+				ensure!(
+					member.revealed || (member.postponed.is_empty() && !member.fee_waits),
+					"accusations wait that nobody spoke of"
+				);
+				ensure!(
 					audit.committee.iter().take(at).all(|other| other.verifier != *who),
 					"a verifier sits on the committee twice"
 				);
@@ -101,10 +115,25 @@ impl<T: Config> Pallet<T> {
 			ensure!(audit.served.len() <= MAX_FEES as usize, "too many fees");
 			for who in &audit.served {
 				ensure!(!audit.parties.contains(who), "a party earned a fee");
+				ensure!(!audit.barred.contains(who), "a convict earned a fee");
 				let fees = audit.served.iter().filter(|other| *other == who).count();
 				ensure!(fees <= (audit.round as usize).saturating_add(1), "more fees than rounds");
 			}
+			ensure!(
+				audit.found.iter().all(|who| audit.parties.iter().all(|party| party != who)),
+				"a party found forced errors"
+			);
+			ensure!(audit.opened || audit.found.is_empty(), "forced errors were found before");
 			for group in &audit.groups {
+				ensure!(group.bundles.len() == group.trainers.len(), "a bundle for each trainer");
+				for (trainer, bundle) in group.trainers.iter().zip(&group.bundles) {
+					let is_kept = crate::Forced::<T>::contains_key(job, trainer);
+					ensure!(is_kept == bundle.opened, "forced leaves of who did not open them");
+					ensure!(
+						!audit.opened || bundle.opened || group.convicted.contains(trainer),
+						"who did not open is not out"
+					);
+				}
 				ensure!(
 					group.convicted.iter().all(|who| group.trainers.contains(who)),
 					"a stranger is convicted of a result"
@@ -213,7 +242,10 @@ impl<T: Config> Pallet<T> {
 			let is_open = claims.iter().any(|claim| claim.open);
 			ensure!(is_open || audit.window.is_none(), "a claim is kept for nothing");
 			for claim in claims {
-				ensure!(claim.open || claim.prepaid == 0, "a claim that ended is prepaid");
+				let kept = claim.prepaid.saturating_add(claim.pledge);
+				ensure!(claim.open || kept == 0, "something is held for a claim that ended");
+				let late = audit.window.is_some();
+				ensure!(late || claim.pledge == 0, "a pledge to a committee that works");
 				let group = audit.groups.get(claim.group as usize).ok_or("a claim on no result")?;
 				let asked = |piece: &Piece| group.open_pieces().any(|other| other == *piece);
 				ensure!(!claim.open || claim.pieces.iter().all(asked), "a claim that nobody sees");
@@ -223,7 +255,7 @@ impl<T: Config> Pallet<T> {
 					"who committed lacks something"
 				);
 				let sum = held.entry(who.clone()).or_default();
-				*sum = sum.saturating_add(claim.prepaid);
+				*sum = sum.saturating_add(kept);
 			}
 		}
 		let reason = HoldReason::Claim.into();
@@ -233,7 +265,6 @@ impl<T: Config> Pallet<T> {
 		}
 		for (job, audit) in AuditRecords::<T>::iter() {
 			ensure!(audit.windows <= crate::MAX_WINDOWS, "too many windows");
-			ensure!(audit.late_windows <= MAX_LATE_WINDOWS, "too many late windows");
 			let strangers = crate::Claims::<T>::iter_key_prefix(job)
 				.filter(|who| audit.committee.iter().all(|member| member.verifier != *who));
 			ensure!(strangers.count() <= MAX_STRANGERS as usize, "too many strangers");

@@ -4,7 +4,7 @@ use codec::{Decode, DecodeWithMemTracking, Encode, MaxEncodedLen};
 use frame_support::{traits::ConstU32, BoundedVec};
 use scale_info::TypeInfo;
 use trainyard_protocol::{
-	audit::{AuditPhase, Decision},
+	audit::{AuditPhase, Decision, Replayed},
 	job::{Balance, BlockNumber, WorkResult, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS},
 	pieces::{Piece, PieceSizes, Pieces, MAX_PIECES, MAX_RANGES},
 	seats::Resources,
@@ -20,15 +20,11 @@ pub const MAX_PARTIES: u32 = MAX_REPLICAS + 1;
 pub const MAX_FEES: u32 = MAX_VERIFIERS * MAX_AUDIT_ROUNDS;
 /// Most entries of what is given back: of each seat and round, and of who asked for a piece of each
 /// result, and who doubted an answer, where it was not to be had.
-pub const MAX_OWED: u32 = MAX_FEES + 2 * MAX_REPLICAS;
+pub const MAX_OWED: u32 = MAX_FEES + 3 * MAX_REPLICAS;
 
 /// Times in one audit that trainers can be asked to store something for committees. The bound is for the
 /// records: no minority of a committee can use it up in a round, see [`MAX_BEGUN`].
 pub const MAX_WINDOWS: u32 = MAX_VERIFIERS + 1;
-/// Times in one audit that trainers can be asked to store something while results stand.
-pub const MAX_LATE_WINDOWS: u32 = 16;
-/// Times in one audit that trainers can be asked to store something.
-pub const ALL_WINDOWS: u32 = MAX_WINDOWS + MAX_LATE_WINDOWS;
 /// Times in a round that one seat can ask when nobody else does: what it lacks, and what it finds to
 /// lack when it has that. Whenever others ask it can join them.
 pub const MAX_BEGUN: u32 = 2;
@@ -38,6 +34,12 @@ pub const MAX_CLAIMS: u32 = 3;
 pub const ALL_CLAIMS: u32 = MAX_CLAIMS * MAX_REPLICAS;
 /// Most accounts without a seat that have claims at a time.
 pub const MAX_STRANGERS: u32 = 16;
+/// Pieces of a result that can be asked for while results stand without a pledge.
+pub const FREE_PIECES: u32 = 16;
+/// The deposit of a challenge in this many parts is what each further piece makes the pledge larger by.
+pub const PIECE_PART: Balance = 16;
+/// A pledge in this many parts is the price of a place among those who ask while results stand.
+pub const PLEDGE_PART: Balance = 4;
 /// Most blobs in which a trainer stores what is asked for of its result: one for each piece, and for rows
 /// one for each of the four contents.
 pub const MAX_KEPT: u32 = MAX_PIECES + 3 * MAX_RANGES;
@@ -62,17 +64,26 @@ pub struct Audit<AccountId> {
 	pub verifiers: u32,
 	/// Accounts that may not be on the committee.
 	pub parties: BoundedVec<AccountId, ConstU32<MAX_PARTIES>>,
+	/// Who was convicted as a seat of an earlier round, and may not be on a committee either.
+	pub barred: BoundedVec<AccountId, ConstU32<MAX_FEES>>,
 	/// The distinct results.
 	pub groups: BoundedVec<Group<AccountId>, ConstU32<MAX_REPLICAS>>,
 	/// The committee of this round, in the order drawn.
 	pub committee: BoundedVec<Member<AccountId>, ConstU32<MAX_VERIFIERS>>,
 	/// Seed of this round; none before its committee is drawn.
 	pub seed: Option<H256>,
+	/// The assignment seed, from which forced leaves are drawn.
+	pub assignment: H256,
+	/// Whether the time to open forced leaves is over.
+	pub opened: bool,
+	/// The seats that found some.
+	pub found: BoundedVec<AccountId, ConstU32<MAX_VERIFIERS>>,
 	/// What a seat earns.
 	pub fee: Balance,
 	/// What a seat locks of its verifier's bond.
 	pub stake: Balance,
-	/// The deposit of a challenge: what each accusation of a seat puts at stake.
+	/// What each accusation of a seat puts at stake: the deposit of a challenge, or the stake of a seat
+	/// where that is less.
 	pub challenge: Balance,
 	/// What a seat needs of its verifier, its work as that which is done in the least time for
 	/// commitments.
@@ -93,8 +104,6 @@ pub struct Audit<AccountId> {
 	pub latest: BlockNumber,
 	/// How often trainers were asked to store something for a committee.
 	pub windows: u32,
-	/// How often they were asked to while results stood.
-	pub late_windows: u32,
 	/// Relays of its results that run.
 	pub relays: u32,
 	/// Blocks for which the window for challenges is open at least.
@@ -167,16 +176,40 @@ pub struct Accusing {
 	pub owed: Balance,
 }
 
+/// The bundle of one trainer of a result.
+#[derive(
+	Clone,
+	Copy,
+	Debug,
+	PartialEq,
+	Eq,
+	Encode,
+	Decode,
+	DecodeWithMemTracking,
+	MaxEncodedLen,
+	TypeInfo,
+)]
+pub struct Bundle {
+	/// Its root, over checkpoints of which some are forced.
+	pub root: H256,
+	/// What its trainer is bound to draw these from.
+	pub forced: H256,
+	/// Whether it has opened them.
+	pub opened: bool,
+}
+
 /// One distinct result under audit.
 #[derive(
 	Clone, Debug, PartialEq, Eq, Encode, Decode, DecodeWithMemTracking, MaxEncodedLen, TypeInfo,
 )]
 pub struct Group<AccountId> {
-	/// The roots, and how many segments were trained.
+	/// What they have in common: the roots, and how many segments were trained.
 	pub result: WorkResult,
 	/// Who delivered it.
 	pub trainers: BoundedVec<AccountId, ConstU32<MAX_REPLICAS>>,
-	/// Those of them whom the court convicted.
+	/// Their bundles, in the same order.
+	pub bundles: BoundedVec<Bundle, ConstU32<MAX_REPLICAS>>,
+	/// Those of them whom the court convicted, and who did not open what they forced to be false.
 	pub convicted: BoundedVec<AccountId, ConstU32<MAX_REPLICAS>>,
 	/// What was decided.
 	pub decision: Option<Decision>,
@@ -262,8 +295,10 @@ pub struct Claim {
 	pub group: u32,
 	/// What.
 	pub pieces: Pieces,
-	/// What the account has on hold for it.
+	/// What the account has on hold for the bytes.
 	pub prepaid: Balance,
+	/// What it has on hold for its place among those who ask while results stand.
+	pub pledge: Balance,
 	/// Whether it still lacks them.
 	pub open: bool,
 	/// What trainers that stored them had of it.
@@ -289,6 +324,10 @@ pub struct Member<AccountId> {
 	pub convicted: bool,
 	/// Whether it lost an accusation.
 	pub lost: bool,
+	/// The results that it rejected and accuses nobody of, since its bond covered no further accusation.
+	pub postponed: BoundedVec<u32, ConstU32<MAX_REPLICAS>>,
+	/// Whether its fee waits for these.
+	pub fee_waits: bool,
 	/// What the seat still locks of its bond.
 	pub locked: Balance,
 	/// How often it asked in this round when nobody else did, see [`MAX_BEGUN`].
@@ -309,7 +348,7 @@ pub struct Member<AccountId> {
 	TypeInfo,
 )]
 pub enum Fault {
-	/// It revealed nothing.
+	/// It revealed nothing, or said that it could not have a result though it could ask for it on chain.
 	NoVerdict,
 	/// It contradicted what was decided in a recomputation.
 	Contrary,
@@ -317,6 +356,8 @@ pub enum Fault {
 	LostAccusation,
 	/// It said that it has a piece, and did not open a chunk of it that was drawn.
 	NotShown,
+	/// It said that a leaf is right which is forced, or differs where nothing does.
+	Guessed,
 }
 
 impl<AccountId: PartialEq> Audit<AccountId> {
@@ -328,6 +369,14 @@ impl<AccountId: PartialEq> Audit<AccountId> {
 	/// Returns whether there is a committee and all of it has committed.
 	pub fn all_committed(&self) -> bool {
 		!self.committee.is_empty() && self.committee.iter().all(|m| m.commitment.is_some())
+	}
+
+	/// Returns whether every trainer that can still win has opened its forced leaves.
+	pub fn all_opened(&self) -> bool {
+		self.undecided().all(|(_, group)| {
+			let mut all = group.trainers.iter().zip(&group.bundles);
+			all.all(|(trainer, bundle)| bundle.opened || group.convicted.contains(trainer))
+		})
 	}
 
 	/// Returns whether everyone who committed has revealed.
@@ -380,6 +429,12 @@ impl<AccountId> Group<AccountId> {
 		open.fold(0, |sum, asked| sum.saturating_add(asked.bytes))
 	}
 
+	/// Returns the bytes of what was asked for and is on chain.
+	pub fn stored_bytes(&self) -> u64 {
+		let stored = self.asked.iter().filter(|asked| asked.stored);
+		stored.fold(0, |sum, asked| sum.saturating_add(asked.bytes))
+	}
+
 	/// Returns the bytes of these pieces together, of those that were asked for.
 	pub fn bytes_of(&self, pieces: impl Fn(&Piece) -> bool) -> u64 {
 		let named = self.asked.iter().filter(|asked| pieces(&asked.piece));
@@ -389,6 +444,32 @@ impl<AccountId> Group<AccountId> {
 	/// Returns what was asked for and is on chain.
 	pub fn stored_pieces(&self) -> impl Iterator<Item = Piece> + '_ {
 		self.asked.iter().filter(|asked| asked.stored).map(|asked| asked.piece)
+	}
+
+	/// Returns the result of its trainer number `at`.
+	pub fn result_of(&self, at: usize) -> Option<WorkResult> {
+		let bundle = self.bundles.get(at)?;
+		Some(WorkResult { bundle_root: bundle.root, ..self.result })
+	}
+
+	/// Returns the result in the bundle at which seats of round `round` look: that of the trainers in turn,
+	/// without those that are out.
+	pub fn looked_at(&self, round: u32) -> Option<WorkResult>
+	where
+		AccountId: PartialEq,
+	{
+		let (count, first) = (self.trainers.len(), usize::try_from(round).ok()?);
+		let turn = |at: usize| first.saturating_add(at).checked_rem(count);
+		let mut all = (0..count).filter_map(turn);
+		let stands = |at: &usize| {
+			self.trainers.get(*at).is_some_and(|trainer| !self.convicted.contains(trainer))
+		};
+		self.result_of(all.clone().find(stands).or_else(|| all.next())?)
+	}
+
+	/// Returns the result of which a seat looked at this bundle.
+	pub fn result_in(&self, replayed: &Replayed) -> Option<WorkResult> {
+		self.result_of(usize::try_from(replayed.bundle).ok()?)
 	}
 
 	/// Returns whether somebody lacks something of it that is not on chain.

@@ -15,17 +15,17 @@ use frame_system::pallet_prelude::BlockNumberFor;
 use sp_runtime::{traits::Zero, DispatchResult};
 use trainyard_protocol::{
 	accusation::Target,
-	audit::{AuditPhase, Findings, GroupVerdict, Paths},
+	audit::{AuditPhase, Findings, GroupVerdict, Paths, SegmentEvidence},
 	commitment, duties,
 	vrf::{self, Subject},
 	JobId,
 };
-use trainyard_traits::{Accusation, Court, Defendant, JobObserver};
+use trainyard_traits::{Accusation, Court, JobObserver};
 
 /// Fails if the findings of the seat number `seat`, which drew by `output`, do not fit the audit. There
 /// must be one verdict for each group. Of a group that is open, evidence is for exactly the segments that
-/// this seat must replay, and its path leads to the revealed root; and a rejection accuses somebody who
-/// delivered it. Paths of decided groups are not looked at.
+/// this seat must replay, and its path leads to the root of the bundle that it looked at; and a rejection
+/// accuses somebody who delivered it. Paths of decided groups are not looked at.
 fn check<T: Config>(
 	audit: &Audit<T::AccountId>,
 	seat: usize,
@@ -39,22 +39,20 @@ fn check<T: Config>(
 		let is_open = group.decision.is_none();
 		match verdict {
 			GroupVerdict::Replayed(replayed) => {
-				let result = &group.result;
-				let mine = paths.by_ref().take(replayed.evidence.len());
-				let agreed = mine.zip(&replayed.evidence).map(|(path, e)| e.agrees(result, path));
-				let agreed: Vec<bool> = agreed.collect();
+				let mine: Vec<_> = paths.by_ref().take(replayed.evidence.len()).collect();
 				if !is_open {
 					continue;
 				}
+				let result = &group.result_in(replayed).ok_or(Error::<T>::WrongAccused)?;
+				let agreed = mine.into_iter().zip(&replayed.evidence);
+				let agreed: Vec<bool> = agreed.map(|(path, e)| e.agrees(result, path)).collect();
 				let draws = duties::own_draws(audit.audit_segments, seat);
 				let own = vrf::own_segments(output, at, result.segments, draws);
 				let (moved, parts) = (replayed.moved, &replayed.parts);
 				let wanted = duties::required(&own, seat, result, moved, parts)
 					.filter(|_| parts.len() < audit.groups.len())
 					.ok_or(Error::<T>::WrongSegments)?;
-				let idle = |e: &trainyard_protocol::audit::SegmentEvidence| {
-					e.idle_since.is_none_or(|at| at <= e.segment)
-				};
+				let idle = |e: &SegmentEvidence| e.idle_since.is_none_or(|at| at <= e.segment);
 				ensure!(
 					replayed.evidence.iter().map(|e| e.segment).eq(wanted)
 						&& replayed.evidence.iter().all(idle),
@@ -144,30 +142,16 @@ impl<T: Config> Pallet<T> {
 		let draws = duties::own_draws(audit.audit_segments, seat);
 		let spent = Spent { output, draws, findings: &findings };
 		Self::note_refunds(job, &mut audit, &who, &spent);
-		let accusations: Vec<Accusation<T::AccountId>> = audit
-			.groups
-			.iter()
-			.zip(&findings.verdicts)
-			.filter(|(group, _)| group.decision.is_none())
-			.filter_map(|(group, verdict)| match verdict {
-				// Whom others convicted before is not accused again.
-				GroupVerdict::Rejected(of) if !group.convicted.contains(&of.account) => Some(of),
-				_ => None,
-			})
-			.map(|of| Accusation {
-				defendant: Defendant::Trainer { job, who: of.account.clone() },
-				target: of.target,
-				claimed: of.claimed,
-				leaves: of.leaves.clone(),
-			})
-			.collect();
+		// Nor is whom it accuses of the same since an earlier round.
+		let is_new =
+			|of: &Accusation<T::AccountId>| !T::Court::is_accusing(&who, &of.defendant, &of.target);
+		let accusations: Vec<_> =
+			audit.rejected(job, &findings).filter(|(_, of)| is_new(of)).collect();
 		let all_revealed = audit.all_revealed();
 		Verdicts::<T>::insert(job, &who, findings);
 		AuditRecords::<T>::insert(job, &audit);
 		Self::deposit_event(Event::Revealed { job, verifier: who.clone() });
-		for accusation in accusations {
-			Self::open_dispute(job, &who, accusation, committed_at)?;
-		}
+		Self::open_disputes(job, &who, accusations, committed_at)?;
 		if all_revealed {
 			T::Observer::progressed(job);
 		}

@@ -1,8 +1,9 @@
 //! What clients read about an audit.
 
-use crate::{AuditRecords, Config, Kept, Locations, Pallet, Pool, Rechecks, Verdicts};
+use crate::{AuditRecords, Config, Forced, Kept, Locations, Pallet, Pool, Rechecks, Verdicts};
+use frame_support::BoundedVec;
 use trainyard_protocol::{
-	views::{AuditView, GroupView, MemberView, RecheckView, RescuedView, VerifierView},
+	views::{AuditView, BundleView, GroupView, MemberView, RecheckView, RescuedView, VerifierView},
 	JobId, H256,
 };
 
@@ -19,12 +20,23 @@ impl<T: Config> Pallet<T> {
 			round: audit.round,
 			phase: audit.phase,
 			audit_segments: audit.audit_segments,
+			challenge: audit.challenge,
 			seed: audit.seed,
 			groups: audit
 				.groups
 				.into_iter()
 				.map(|group| GroupView {
-					result: group.result,
+					result: group.looked_at(audit.round).unwrap_or(group.result),
+					bundles: group
+						.trainers
+						.iter()
+						.zip(&group.bundles)
+						.map(|(trainer, bundle)| BundleView {
+							trainer: trainer.clone(),
+							root: bundle.root,
+							forced: Forced::<T>::get(job, trainer).map(BoundedVec::into_inner),
+						})
+						.collect(),
 					asked: group.open_pieces().collect(),
 					stored: group.stored_pieces().collect(),
 					rescued: group
@@ -49,6 +61,7 @@ impl<T: Config> Pallet<T> {
 					location: Locations::<T>::get(&member.verifier),
 					vrf_key: H256(member.key),
 					convicted: member.convicted,
+					postponed: member.postponed.into_inner(),
 					verifier: member.verifier,
 				})
 				.collect(),

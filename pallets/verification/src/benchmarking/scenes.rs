@@ -2,6 +2,7 @@
 
 use crate::*;
 use alloc::vec::Vec;
+use codec::Encode;
 use frame_benchmarking::v2::*;
 use frame_support::{
 	traits::{
@@ -10,6 +11,8 @@ use frame_support::{
 	},
 	BoundedVec,
 };
+use rand_core::{CryptoRng, RngCore};
+use schnorrkel::{ExpansionMode, MiniSecretKey};
 use sp_core::sr25519::Public;
 use trainyard_pallet_support::agenda::Clock;
 use trainyard_protocol::{
@@ -18,10 +21,10 @@ use trainyard_protocol::{
 		AuditPhase, Ended, Findings, GroupVerdict, Paths, Replayed, SegmentEvidence, MAX_PARTS,
 	},
 	bundle::{self, Checkpoint, Evaluation},
-	duties,
+	duties, forced,
 	job::{Balance, WorkResult, MAX_AUDIT_SEGMENTS, MAX_REPLICAS, MAX_VERIFIERS},
 	merkle,
-	pieces::{Answer, Answers, Leaf, LeavesPart, Piece, PieceSizes, Pieces},
+	pieces::{Answer, Answers, Leaf, LeavesPart, Piece, PieceSizes, Pieces, MAX_PIECES},
 	relay::{RelayStage, APPEAL_SEATS, SEATS},
 	seats::Resources,
 	trace,
@@ -122,6 +125,7 @@ pub(super) fn ask_for_everything<T: Config>(audit: &mut AuditOf<T>, caller: &T::
 				group,
 				pieces: pieces.clone(),
 				prepaid: if mine && group == 7 { prepaid } else { 0 },
+				pledge: 0,
 				open: true,
 				paid: 0,
 			})
@@ -130,19 +134,53 @@ pub(super) fn ask_for_everything<T: Config>(audit: &mut AuditOf<T>, caller: &T::
 	}
 }
 
+/// Everybody who can asks for everything while results stand: all seats, and as many others as there can
+/// be. Each prepaid a part of it. Returns pieces for which there is no room then.
+pub(super) fn crowd_out<T: Config>(audit: &mut AuditOf<T>) -> Pieces {
+	audit.window = Some(Window::new(0, u32::MAX, 600));
+	ask_for_everything::<T>(audit, &verifier::<T>(0));
+	let all = all_pieces();
+	let claims: Vec<Claim> = (0..MAX_REPLICAS)
+		.map(|group| Claim {
+			group,
+			pieces: all.clone(),
+			prepaid: if group == 7 { bond::<T>() } else { 0 },
+			pledge: 0,
+			open: true,
+			paid: 0,
+		})
+		.collect();
+	let strangers = (0..MAX_STRANGERS).map(|at| account("crowd", at, 0));
+	for who in (1..MAX_VERIFIERS).map(verifier::<T>).chain(strangers) {
+		funded::<T>(&who, bond::<T>());
+		T::Currency::hold(&HoldReason::Claim.into(), &who, bond::<T>()).expect("it is funded");
+		Claims::<T>::insert(JOB, &who, BoundedVec::truncate_from(claims.clone()));
+	}
+	Claims::<T>::insert(JOB, verifier::<T>(0), BoundedVec::truncate_from(claims));
+	let others = (0..SEGMENTS).map(Piece::State).filter(|piece| !all.contains(piece));
+	others
+		.take(MAX_PIECES as usize)
+		.collect::<Vec<_>>()
+		.try_into()
+		.expect("as many as there may be")
+}
+
 /// The largest audit in `phase`. Everyone on the committee but the last has committed.
 pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 	let trainers: Vec<T::AccountId> =
 		(0..MAX_REPLICAS).map(|at| account("trainer", at, 0)).collect();
+	let bundle = Bundle { root: H256([1; 32]), forced: H256([4; 32]), opened: false };
 	let group = Group {
 		result: WorkResult {
 			bundle_root: H256([1; 32]),
+			true_root: H256([1; 32]),
 			model_root: H256([2; 32]),
 			segments: SEGMENTS,
 			diverged: true,
 		},
 		convicted: Default::default(),
 		trainers: trainers.clone().try_into().expect("one for each replica"),
+		bundles: alloc::vec![bundle; trainers.len()].try_into().expect("one for each replica"),
 		decision: None,
 		asked: Default::default(),
 	};
@@ -155,6 +193,8 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 			revealed: false,
 			convicted: false,
 			lost: false,
+			postponed: Default::default(),
+			fee_waits: false,
 			locked: T::SeatStake::get(),
 			began: 0,
 		})
@@ -167,9 +207,13 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		audit_segments: MAX_AUDIT_SEGMENTS,
 		verifiers: MAX_VERIFIERS,
 		parties: parties.try_into().expect("as many as there may be"),
+		barred: Default::default(),
 		groups: alloc::vec![group; MAX_REPLICAS as usize].try_into().expect("one for each replica"),
 		committee: committee.try_into().expect("as many as there may be"),
 		seed: Some(SEED),
+		assignment: SEED,
+		opened: false,
+		found: Default::default(),
 		fee: Balance::MAX,
 		stake: T::SeatStake::get(),
 		challenge: T::SeatStake::get(),
@@ -188,7 +232,6 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		relay: None,
 		latest: u32::MAX,
 		windows: 0,
-		late_windows: 0,
 		relays: 0,
 		length: 2_400,
 		again: 600,
@@ -196,6 +239,14 @@ pub(super) fn largest<T: Config>(phase: AuditPhase) -> AuditOf<T> {
 		recheck: Rechecks::None,
 		served: Default::default(),
 		owed: Default::default(),
+	}
+}
+
+/// Lets all bundles of an audit have this root.
+pub(super) fn put_root<T: Config>(audit: &mut AuditOf<T>, root: H256) {
+	for group in audit.groups.iter_mut() {
+		group.result.bundle_root = root;
+		group.bundles.iter_mut().for_each(|bundle| bundle.root = root);
 	}
 }
 
@@ -243,7 +294,7 @@ pub(super) fn states(count: u32) -> Answers {
 		.map(|index| {
 			let checkpoint = Checkpoint { step: index, state: STATE, evaluation, trace };
 			let leaf = Leaf { index, checkpoint, path: path(&hashes, index) };
-			Answer::State { leaf, blob: H256::from_low_u64_be(u64::from(index) + 1) }
+			Answer::State { leaf, blob: H256([index as u8 + 1; 32]) }
 		})
 		.collect();
 	answers.try_into().expect("fewer than there can be")
@@ -268,6 +319,8 @@ pub(super) fn asked_for<T: Config>(trainer: &T::AccountId, pieces: &[Piece]) {
 	let asked: Vec<Asked> = pieces.iter().map(|piece| Asked::new(*piece, 1_000_000)).collect();
 	last.asked = asked.try_into().expect("fewer than there can be");
 	last.trainers = alloc::vec![trainer.clone()].try_into().expect("one");
+	last.bundles.truncate(1);
+	last.bundles.iter_mut().for_each(|bundle| bundle.root = last.result.bundle_root);
 	AuditRecords::<T>::insert(JOB, audit);
 	T::Observer::make_waiting(JOB);
 }
@@ -282,6 +335,7 @@ pub(super) fn longest<A: core::fmt::Debug>(
 	let (mut verdicts, mut paths) = (Vec::new(), Vec::new());
 	let result = WorkResult {
 		bundle_root: merkle::root(hashes),
+		true_root: merkle::root(hashes),
 		model_root: H256([2; 32]),
 		segments: SEGMENTS,
 		diverged: true,
@@ -302,11 +356,13 @@ pub(super) fn longest<A: core::fmt::Debug>(
 					state: STATE,
 					evaluation: Evaluation::new(1.0, 1, 2),
 				},
+				differs: None,
 				idle_since: Some(*segment),
 			})
 			.collect();
 		paths.extend(wanted.iter().map(|segment| path(hashes, segment + 1)));
 		verdicts.push(GroupVerdict::Replayed(Replayed {
+			bundle: 0,
 			evidence: evidence.try_into().expect("as many as there may be"),
 			moved: None,
 			parts: parts.try_into().expect("one for each other result"),
@@ -330,7 +386,7 @@ pub(super) fn standing<T: Config>() -> AuditOf<T> {
 	audit.window = Some(Window::new(0, 0, 0));
 	let findings = long_findings::<T::AccountId>();
 	let root = merkle::root(&hashes());
-	audit.groups.iter_mut().for_each(|group| group.result.bundle_root = root);
+	put_root::<T>(&mut audit, root);
 	for member in audit.committee.iter_mut() {
 		member.commitment = Some(H256([3; 32]));
 		member.revealed = true;
@@ -417,4 +473,56 @@ pub(super) fn relayed<T: Config>(stage: RelayStage) -> Relay<T::AccountId> {
 	Relays::<T>::insert(0, &relay);
 	Pallet::<T>::schedule(0, now.saturating_add(1));
 	relay
+}
+
+/// A result of as many segments as a job can have of which the leaves are cheap to make here, and what
+/// opens its forced leaves.
+pub(super) fn forced_leaves(secret: &forced::Secret) -> (WorkResult, forced::Opening) {
+	let (evaluation, trace) = (Evaluation::new(1.0, 1, 2), trace::seal(&TRACE));
+	let checkpoint = |step| Checkpoint { step, state: STATE, evaluation, trace };
+	let computed: Vec<Checkpoint> = (0..=SEGMENTS).map(checkpoint).collect();
+	let leaves = bundle::bundle_leaves(computed.iter().copied(), None);
+	let shown = forced::mark(&SEED, secret, &computed);
+	let opening = forced::Opening::of(&SEED, secret, &computed, &leaves).expect("they are few");
+	let result = WorkResult {
+		bundle_root: bundle::bundle_root(shown, None),
+		true_root: merkle::root(&leaves),
+		model_root: H256([2; 32]),
+		segments: SEGMENTS,
+		diverged: false,
+	};
+	(result, opening)
+}
+
+/// What a key of benchmarks signs with: there is no randomness in a runtime, and that key is no secret.
+struct AlwaysOne;
+
+impl RngCore for AlwaysOne {
+	fn next_u32(&mut self) -> u32 {
+		1
+	}
+
+	fn next_u64(&mut self) -> u64 {
+		1
+	}
+
+	fn fill_bytes(&mut self, bytes: &mut [u8]) {
+		bytes.fill(1);
+	}
+
+	fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), rand_core::Error> {
+		self.fill_bytes(bytes);
+		Ok(())
+	}
+}
+
+impl CryptoRng for AlwaysOne {}
+
+/// Returns a key, and what it signs of `subject`.
+pub(super) fn signed<AccountId: Encode>(
+	subject: &vrf::Subject<AccountId>,
+) -> (vrf::VrfKey, vrf::VrfSignature) {
+	let secret = MiniSecretKey::from_bytes(&[6; 32]).expect("any 32 bytes are");
+	let pair = secret.expand_to_keypair(ExpansionMode::Ed25519);
+	(pair.public.to_bytes(), vrf::sign_with(&pair, subject, AlwaysOne))
 }

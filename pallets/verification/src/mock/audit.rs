@@ -8,8 +8,8 @@ use trainyard_protocol::{
 		AuditPhase, Ended, Findings, GroupVerdict, Paths, Rejection, Replayed, SegmentEvidence,
 	},
 	blob,
-	bundle::{Checkpoint, Evaluation},
-	commitment, duties,
+	bundle::{self, Checkpoint, Evaluation},
+	commitment, duties, forced,
 	job::WorkResult,
 	merkle,
 	pieces::{tensor_blob, Answer, Answers, Leaf, LeavesPart, Piece, Pieces},
@@ -18,13 +18,14 @@ use trainyard_protocol::{
 	views::AuditView,
 	vrf,
 };
-use trainyard_traits::{AuditRequest, AuditStatus, Audits};
+use trainyard_traits::{AuditRequest, AuditStatus, Audits, Delivery};
 
 /// A request for an audit of `groups` results by `verifiers` verifiers over 2 of 10 segments of
 /// each.
 pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
 	AuditRequest {
-		groups: TRAINERS[..groups].iter().map(|who| (result_of(*who), vec![*who])).collect(),
+		groups: TRAINERS[..groups].iter().map(|who| group_of(&[*who])).collect(),
+		assignment: ASSIGNMENT,
 		parties: [SUBMITTER].into_iter().chain(TRAINERS).collect(),
 		audit_segments: 2,
 		verifiers,
@@ -40,6 +41,24 @@ pub fn request(groups: usize, verifiers: u32) -> AuditRequest<AccountId> {
 	}
 }
 
+/// The assignment seed.
+pub const ASSIGNMENT: H256 = H256([77; 32]);
+
+/// From what `who` draws its forced leaves.
+pub fn secret(who: AccountId) -> forced::Secret {
+	[who as u8; 32]
+}
+
+/// What these trainers delivered, the same result, as a group.
+pub fn group_of(trainers: &[AccountId]) -> (WorkResult, Vec<Delivery<AccountId>>) {
+	let delivery = |trainer: &AccountId| Delivery {
+		trainer: *trainer,
+		bundle_root: bundle_by(trainers[0], *trainer),
+		forced: forced::commitment(&secret(*trainer)),
+	};
+	(result_of(trainers[0]).common(), trainers.iter().map(delivery).collect())
+}
+
 /// The root of the trace of a segment of what `who` trained.
 fn trace_root(who: AccountId, segment: u32) -> H256 {
 	H256(sp_io::hashing::blake2_256(&(who, segment).encode()))
@@ -53,7 +72,7 @@ fn tensors(who: AccountId) -> Vec<TensorDigest> {
 }
 
 /// The checkpoints that a trainer commits to, as leaves.
-fn checkpoints(who: AccountId) -> Vec<Checkpoint> {
+pub fn checkpoints(who: AccountId) -> Vec<Checkpoint> {
 	(0..=SEGMENTS)
 		.map(|step| {
 			let evaluation = Evaluation::new(1.0, step, 20);
@@ -64,40 +83,121 @@ fn checkpoints(who: AccountId) -> Vec<Checkpoint> {
 		.collect()
 }
 
+/// What `of` trained, as it is in the bundle of `who`, who forced some to be false.
+pub fn shown_by(of: AccountId, who: AccountId) -> Vec<Checkpoint> {
+	forced::mark(&ASSIGNMENT, &secret(who), &checkpoints(of))
+}
+
+/// What `who` trained, as it is in its own bundle.
+pub fn shown(who: AccountId) -> Vec<Checkpoint> {
+	shown_by(who, who)
+}
+
+/// The root of the bundle of `who`, of what `of` trained.
+pub fn bundle_by(of: AccountId, who: AccountId) -> H256 {
+	bundle::bundle_root(shown_by(of, who), None)
+}
+
 pub fn bundle_of(who: AccountId) -> H256 {
-	thread_local!(static ROOTS: core::cell::RefCell<BTreeMap<AccountId, H256>> = Default::default());
+	thread_local!(
+		static ROOTS: core::cell::RefCell<BTreeMap<AccountId, H256>> = Default::default()
+	);
 	ROOTS.with_borrow_mut(|roots| {
-		*roots.entry(who).or_insert_with(|| {
-			merkle::root(&checkpoints(who).iter().map(Checkpoint::leaf).collect::<Vec<_>>())
-		})
+		*roots.entry(who).or_insert_with(|| bundle::bundle_root(shown(who), None))
 	})
+}
+
+/// The root over what `who` computed.
+pub fn true_root_of(who: AccountId) -> H256 {
+	bundle::bundle_root(checkpoints(who), None)
+}
+
+/// What opens the bundle of `who`, of what `of` trained.
+pub fn opening_by(of: AccountId, who: AccountId) -> forced::Opening {
+	let computed = checkpoints(of);
+	let leaves = bundle::bundle_leaves(computed.iter().copied(), None);
+	forced::Opening::of(&ASSIGNMENT, &secret(who), &computed, &leaves).unwrap()
+}
+
+/// What opens the forced leaves of `who`.
+pub fn opening(who: AccountId) -> forced::Opening {
+	opening_by(who, who)
+}
+
+/// `who` opens what it forced of what `of` trained.
+pub fn open_by(of: AccountId, who: AccountId) -> DispatchResult {
+	Verification::open_forced(RuntimeOrigin::signed(who), JOB, secret(who), opening_by(of, who))
+}
+
+/// `who` opens its forced leaves.
+pub fn open_forced(who: AccountId) -> DispatchResult {
+	open_by(who, who)
+}
+
+/// Every trainer opens what it forced that has not, and that is not [`Silent`].
+fn open_all() {
+	let Some(audit) = crate::AuditRecords::<Test>::get(JOB) else { return };
+	if !matches!(audit.phase, AuditPhase::Opening { .. }) {
+		return;
+	}
+	for group in &audit.groups {
+		let of = TRAINERS.into_iter().find(|who| true_root_of(*who) == group.result.true_root);
+		for (who, bundle) in group.trainers.iter().zip(&group.bundles) {
+			if let (Some(of), false) = (of, bundle.opened || Silent::get().contains(who)) {
+				let is_own =
+					bundle.root == bundle_by(of, *who) && group.result.segments == SEGMENTS;
+				// Others are made up, and nobody opens them.
+				if is_own && !group.convicted.contains(who) {
+					open_by(of, *who).unwrap();
+				}
+			}
+		}
+	}
 }
 
 /// What `who` delivers.
 pub fn result_of(who: AccountId) -> WorkResult {
 	let (bundle_root, model_root) = (bundle_of(who), H256([who as u8; 32]));
-	WorkResult { bundle_root, model_root, segments: SEGMENTS, diverged: false }
+	WorkResult {
+		bundle_root,
+		true_root: true_root_of(who),
+		model_root,
+		segments: SEGMENTS,
+		diverged: false,
+	}
+}
+
+/// The path to a leaf of the bundle of `who`, of what `of` trained.
+fn path_by(of: AccountId, who: AccountId, index: u32) -> Vec<H256> {
+	let hashes: Vec<H256> = shown_by(of, who).iter().map(Checkpoint::leaf).collect();
+	merkle::proof(&hashes, index as usize).unwrap()
 }
 
 /// The path to a leaf of what `who` trained.
 fn path(who: AccountId, index: u32) -> Vec<H256> {
-	let hashes: Vec<H256> = checkpoints(who).iter().map(Checkpoint::leaf).collect();
-	merkle::proof(&hashes, index as usize).unwrap()
+	path_by(who, who, index)
 }
 
-/// A result of that many segments, and the parts of its leaves.
-pub fn long_result(segments: u32) -> (WorkResult, Vec<LeavesPart>) {
+/// A result of that many segments as `who` shows it, and the parts of its leaves.
+pub fn long_result(segments: u32, who: AccountId) -> (WorkResult, Vec<LeavesPart>) {
 	let checkpoint = |step| Checkpoint { step, ..checkpoints(TRAINERS[0])[0] };
-	let all: Vec<_> = (0..=segments).map(checkpoint).map(LeafContent::Checkpoint).collect();
-	let bundle_root = merkle::root(&all.iter().map(LeafContent::leaf).collect::<Vec<_>>());
+	let computed: Vec<_> = (0..=segments).map(checkpoint).collect();
+	let shown = forced::mark(&ASSIGNMENT, &secret(who), &computed);
+	let all: Vec<_> = shown.iter().copied().map(LeafContent::Checkpoint).collect();
+	let [bundle_root, true_root] = [shown, computed].map(|all| bundle::bundle_root(all, None));
 	let parts = (0..).map_while(|part| LeavesPart::of(&all, part)).collect();
-	(WorkResult { bundle_root, segments, ..result_of(TRAINERS[0]) }, parts)
+	(WorkResult { bundle_root, true_root, segments, ..result_of(TRAINERS[0]) }, parts)
+}
+
+/// The leaf of a checkpoint of what `of` trained, in the bundle of `who`.
+fn leaf_by(of: AccountId, who: AccountId, index: u32) -> Leaf {
+	let path = path_by(of, who, index).try_into().unwrap();
+	Leaf { index, checkpoint: shown_by(of, who)[index as usize], path }
 }
 
 /// The leaf of a checkpoint of what `who` trained.
 pub fn leaf(who: AccountId, index: u32) -> Leaf {
-	let path = path(who, index).try_into().unwrap();
-	Leaf { index, checkpoint: checkpoints(who)[index as usize], path }
+	leaf_by(who, who, index)
 }
 
 /// The root of the file of a state, one for each `blob`.
@@ -109,27 +209,37 @@ pub fn of_state(blob: H256, index: u32) -> H256 {
 
 /// What answers for this piece of what `who` trained; a state is in a blob [of its own](of_state).
 pub fn answer(who: AccountId, piece: &Piece, blob: H256) -> Answer {
+	answer_by(who, who, piece, blob)
+}
+
+/// What `who` answers for this piece of what `of` trained, by its own bundle.
+fn answer_by(of: AccountId, who: AccountId, piece: &Piece, blob: H256) -> Answer {
 	match *piece {
 		Piece::Leaves => {
-			let all: Vec<_> = checkpoints(who).into_iter().map(LeafContent::Checkpoint).collect();
+			let all: Vec<_> = shown_by(of, who).into_iter().map(LeafContent::Checkpoint).collect();
 			Answer::Leaves(LeavesPart::of(&all, 0).unwrap())
 		}
 		Piece::Rows { from, to } => Answer::Rows { from, to, contents: CONTENTS },
 		Piece::State(index) => {
-			Answer::State { leaf: leaf(who, index), blob: of_state(blob, index) }
+			Answer::State { leaf: leaf_by(of, who, index), blob: of_state(blob, index) }
 		}
 		Piece::Tensor { checkpoint, index } => {
 			let name = &FakeSpecs::tensors(JOB)[index as usize].name;
-			let proof = TensorProof::new(tensors(who), name).unwrap();
+			let proof = TensorProof::new(tensors(of), name).unwrap();
 			let (content, path) = (proof.tensor.content, proof.path.try_into().unwrap());
-			Answer::Tensor { leaf: leaf(who, checkpoint), index, content, path }
+			Answer::Tensor { leaf: leaf_by(of, who, checkpoint), index, content, path }
 		}
 	}
 }
 
 /// What answers for these pieces.
 pub fn answers(who: AccountId, pieces: &[Piece], blob: H256) -> Answers {
-	let answers: Vec<_> = pieces.iter().map(|piece| answer(who, piece, blob)).collect();
+	answers_by(who, who, pieces, blob)
+}
+
+/// What `who` answers for these pieces of what `of` trained.
+fn answers_by(of: AccountId, who: AccountId, pieces: &[Piece], blob: H256) -> Answers {
+	let answers: Vec<_> = pieces.iter().map(|piece| answer_by(of, who, piece, blob)).collect();
 	answers.try_into().unwrap()
 }
 
@@ -160,8 +270,13 @@ pub fn everything() -> Vec<Piece> {
 
 /// `who` asks for these pieces.
 pub fn ask(who: AccountId, group: u32, pieces: &[Piece]) -> DispatchResult {
+	pledge(who, group, pieces, 0)
+}
+
+/// `who` asks for these pieces, and pledges that much for its place.
+pub fn pledge(who: AccountId, group: u32, pieces: &[Piece], pledge: u128) -> DispatchResult {
 	let pieces: Pieces = pieces.to_vec().try_into().unwrap();
-	Verification::request(RuntimeOrigin::signed(who), JOB, group, pieces)
+	Verification::request(RuntimeOrigin::signed(who), JOB, group, pieces, pledge)
 }
 
 /// What is asked for of a group.
@@ -171,7 +286,7 @@ pub fn asked(group: u32) -> Vec<Piece> {
 
 /// `who` answers with all that is asked for of `group`, which `of` trained; all states are in `blob`.
 pub fn store(who: AccountId, of: AccountId, group: u32, blob: H256) -> DispatchResult {
-	let answers = answers(of, &asked(group), blob);
+	let answers = answers_by(of, who, &asked(group), blob);
 	Verification::rescue(RuntimeOrigin::signed(who), JOB, group, answers)
 }
 
@@ -216,6 +331,7 @@ pub fn tick() {
 	let now = System::block_number() as u32 + 1;
 	System::set_block_number(now.into());
 	Verification::on_initialize(now.into());
+	open_all();
 	let progressed = Progressed::take().contains(&JOB);
 	if progressed || Due::get().is_some_and(|due| due <= now) {
 		match Verification::advance(JOB) {
@@ -223,10 +339,11 @@ pub fn tick() {
 				assert!(at > now, "asked to come back in the past");
 				Due::set(Some(at));
 			}
-			AuditStatus::Done { decisions, served, stored } => {
+			AuditStatus::Done(outcome) => {
 				Due::set(None);
-				Owed::set(stored);
-				Outcome::set(Some((decisions, served)));
+				Owed::set(outcome.stored.clone());
+				Outcome::set(Some((outcome.decisions.clone(), outcome.served.clone())));
+				Whole::set(Some(outcome));
 			}
 		}
 	}
@@ -352,15 +469,17 @@ pub fn wanted(who: AccountId, group: u32) -> Vec<u32> {
 
 /// Evidence of these segments of what `trainer` delivered.
 pub fn evidence(trainer: AccountId, segments: &[u32]) -> Vec<SegmentEvidence> {
-	let all = checkpoints(trainer);
+	let (all, shown) = (checkpoints(trainer), shown(trainer));
 	segments
 		.iter()
 		.map(|segment| {
-			let Checkpoint { step, state, evaluation, .. } = all[*segment as usize + 1];
+			let Checkpoint { step, state, evaluation, trace } = all[*segment as usize + 1];
+			let there = shown[*segment as usize + 1].trace;
 			SegmentEvidence {
 				segment: *segment,
 				trace_root: trace_root(trainer, *segment),
 				ended: Ended::Checkpoint { step, state, evaluation },
+				differs: (there != trace).then_some(there),
 				idle_since: None,
 			}
 		})
@@ -387,6 +506,7 @@ pub fn verdict(
 				found.iter_mut().for_each(|e| e.idle_since = Some(0));
 			}
 			let replayed = Replayed {
+				bundle: 0,
 				evidence: found.try_into().unwrap(),
 				moved: matches!(seat_of(who), 1 | 2).then_some(PICK),
 				parts: Default::default(),
@@ -459,12 +579,18 @@ pub fn round(acts: &[Act]) -> Vec<AccountId> {
 			}
 		}
 	}
-	let over = |phase: &AuditPhase| !is_committing(phase) && !is_revealing(phase);
+	let over = |phase: &AuditPhase| {
+		!is_committing(phase)
+			&& !is_revealing(phase)
+			&& !matches!(phase, AuditPhase::Opening { .. })
+	};
 	tick_until(|phase| !is_committing(phase) || view().round > number);
 	if is_revealing(&view().phase) {
 		for (who, said) in &plan {
 			reveal(*who, said).unwrap();
 		}
+	}
+	if !is_committing(&view().phase) {
 		tick_until(over);
 	}
 	seats

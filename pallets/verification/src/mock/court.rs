@@ -49,6 +49,9 @@ impl Court<AccountId> for FakeCourt {
 		if Refuses::get() {
 			return Err(DispatchError::Other("refused"));
 		}
+		if Self::is_accusing(by, &accusation.defendant, &accusation.target) {
+			return Err(DispatchError::Other("accused already"));
+		}
 		let id = NextDispute::mutate(|next| core::mem::replace(next, *next + 1));
 		let defendant = accusation.defendant;
 		let by = *by;
@@ -59,6 +62,12 @@ impl Court<AccountId> for FakeCourt {
 			convict(id, true);
 		}
 		Ok(id)
+	}
+	fn is_accusing(by: &AccountId, defendant: &Defendant<AccountId>, target: &Target) -> bool {
+		Disputes::get().iter().any(|dispute| {
+			let accusation = &dispute.accusation;
+			(dispute.by, &accusation.defendant, &accusation.target) == (*by, defendant, target)
+		})
 	}
 	fn standing(job: JobId) -> Standing {
 		let of_job = |dispute: &&Dispute| dispute.accusation.defendant.job() == job;
@@ -113,7 +122,7 @@ pub fn convict(id: DisputeId, proven: bool) {
 		}
 	};
 	unlock(&dispute);
-	let conviction = Conviction { dispute: id, finder: dispute.by, proven };
+	let conviction = Conviction { dispute: id, finder: dispute.by, second: None, proven };
 	<Verification as Audited<_>>::convict(&defendant, &conviction);
 	let others = Disputes::get().into_iter().filter(|d| d.accusation.defendant == defendant);
 	for other in others {

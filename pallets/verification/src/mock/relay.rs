@@ -7,7 +7,7 @@ use trainyard_protocol::{
 	pieces::Piece,
 	relay::{Chunk, ChunkOpening, RelayId, RelayStage, RelayView},
 };
-use trainyard_traits::PieceChunks;
+use trainyard_traits::{AuditRequest, PieceChunks};
 
 /// What a seat of a relay earns.
 pub const RELAY_FEE: u128 = 5;
@@ -61,6 +61,11 @@ pub fn chunk_of(result: &WorkResult, piece: Piece, number: u64) -> ChunkOpening 
 /// A result of the first trainer that stands, accepted by three seats, with a state that is too large for
 /// the chain, and a pool that is large enough for two committees.
 pub fn large_state() {
+	large_state_after(&[Say::Yes; 3], STORAGE);
+}
+
+/// The same after seats said this, with an escrow of `storage` for what they pay. Returns the committee.
+pub fn large_state_after(says: &[Say], storage: u128) -> Vec<AccountId> {
 	MaxPool::set(256);
 	MaxRescue::set(SIZES.state - 1);
 	let before = Balances::total_issuance();
@@ -68,9 +73,12 @@ pub fn large_state() {
 	Minted::set(Balances::total_issuance() - before);
 	mint(ASKER, ENDOWMENT);
 	mint(DOUBTER, ENDOWMENT);
-	open(1, 3);
-	unanimous(Say::Yes);
+	let seats = u32::try_from(says.len()).unwrap();
+	open_with(AuditRequest { storage, ..request(1, seats) });
+	let acts: Vec<Act> = says.iter().map(|say| speak(*say)).collect();
+	let committee = round(&acts);
 	assert!(is_standing(&view().phase));
+	committee
 }
 
 pub fn mint(who: AccountId, amount: u128) {
@@ -80,7 +88,12 @@ pub fn mint(who: AccountId, amount: u128) {
 
 /// Somebody asks for [`PIECE`].
 pub fn ask_relay(who: AccountId) -> DispatchResult {
-	Verification::request_relay(RuntimeOrigin::signed(who), JOB, 0, PIECE)
+	ask_relay_of(who, PIECE, u128::MAX)
+}
+
+/// Somebody asks for a state, and would pay `most`.
+pub fn ask_relay_of(who: AccountId, piece: Piece, most: u128) -> DispatchResult {
+	Verification::request_relay(RuntimeOrigin::signed(who), JOB, 0, piece, most)
 }
 
 pub fn relay_of(id: RelayId) -> Relay<AccountId> {

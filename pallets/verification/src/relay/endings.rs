@@ -2,7 +2,8 @@
 
 use super::record::{Relay, REASON};
 use crate::{
-	AuditOf, AuditRecords, Config, Event, Fault, HeldRelays, OpenRelays, Pallet, Pool, Relays,
+	AuditOf, AuditRecords, Config, Event, Fault, HeldRelays, OpenRelays, Pallet, Pool, Recheck,
+	Rechecks, Relays, Verdicts,
 };
 use frame_support::{
 	storage::with_storage_layer,
@@ -13,13 +14,18 @@ use frame_support::{
 	},
 };
 use trainyard_pallet_support::agenda::Clock;
-use trainyard_protocol::{audit::Decision, job::Balance, relay::RelayId, JobId};
+use trainyard_protocol::{
+	audit::{Decision, GroupVerdict},
+	job::Balance,
+	relay::{self, RelayId, LACKING_SEATS},
+	JobId,
+};
 use trainyard_traits::JobObserver;
 
 impl<T: Config> Pallet<T> {
 	/// Ends a relay with an answer, or without one, and tells the audit.
 	pub(crate) fn end_relay(id: RelayId, relay: Relay<T::AccountId>, held: Option<bool>) {
-		let (job, group) = (relay.job, relay.group);
+		let (job, group, by) = (relay.job, relay.group, relay.by.clone());
 		let owed = Self::settle_relay(id, relay, held);
 		let mut open = OpenRelays::<T>::get(job);
 		open.retain(|other| *other != id);
@@ -30,9 +36,19 @@ impl<T: Config> Pallet<T> {
 		let Some(mut audit) = AuditRecords::<T>::get(job) else { return };
 		audit.relays = open.len() as u32;
 		match held {
-			Some(true) => HeldRelays::<T>::mutate(job, group, |count| {
-				*count = count.saturating_add(1);
-			}),
+			Some(true) => {
+				HeldRelays::<T>::mutate(job, group, |count| *count = count.saturating_add(1));
+				// Not what it paid because others had asked: that is the jackpot's.
+				if Self::lacked(job, &audit, group, &by) {
+					let paid = owed.iter().filter(|(who, _)| *who == by).map(|(_, paid)| *paid);
+					let kept = Self::kept_for_relays(&audit);
+					let free = audit.storage.saturating_sub(kept);
+					let back = paid.fold(0, Balance::saturating_add).min(free);
+					if back > 0 && audit.owed.try_push((by, back)).is_ok() {
+						audit.storage = audit.storage.saturating_sub(back);
+					}
+				}
+			}
 			Some(false) => {
 				for (who, amount) in owed {
 					let back = amount.min(audit.storage);
@@ -51,8 +67,36 @@ impl<T: Config> Pallet<T> {
 		T::Observer::progressed(job);
 	}
 
-	/// Pays seats, lets them go and gives back what is left. Returns who asked rightly for what is not to be
-	/// had, with what each of them paid.
+	/// Returns whether `who` is a seat of the audit that could not have this result, or was drawn to replay
+	/// evidence about it again: it had to ask, and whoever withholds must not make that dear.
+	fn lacked(job: JobId, audit: &AuditOf<T>, group: u32, who: &T::AccountId) -> bool {
+		let lacks = |verdict: Option<&GroupVerdict<T::AccountId>>| {
+			matches!(verdict, Some(GroupVerdict::Unavailable))
+		};
+		let sits = audit.committee.iter().any(|m| m.verifier == *who && m.revealed && !m.convicted);
+		let said = || Verdicts::<T>::get(job, who);
+		let again = |of: &Recheck<T::AccountId>| of.by == *who && of.group == group;
+		let drawn = match &audit.recheck {
+			Rechecks::Drawn(drawn) => drawn.iter().any(again),
+			Rechecks::None | Rechecks::Drawing { .. } => false,
+		};
+		sits && (drawn || said().is_some_and(|f| lacks(f.verdicts.get(group as usize))))
+	}
+
+	/// Returns what of the escrow's part for storing nothing else may take: what is due to whoever asks rightly
+	/// for a state that is too large for the chain and not to be had, of each result that stands.
+	pub(crate) fn kept_for_relays(audit: &AuditOf<T>) -> Balance {
+		if audit.sizes.state <= T::MaxRescue::get() {
+			return 0;
+		}
+		let one = relay::price(audit.sizes.state, T::RelayFee::get(), LACKING_SEATS);
+		let results = audit.undecided().count() as Balance;
+		one.unwrap_or(Balance::MAX).saturating_mul(results)
+	}
+
+	/// Pays seats, lets them go and gives back what is left. Returns who may have a right to have back from the
+	/// escrow what it paid to seats, and how much that is: who asked, and who doubted rightly that a piece is
+	/// to be had.
 	fn settle_relay(
 		id: RelayId,
 		mut relay: Relay<T::AccountId>,
@@ -102,7 +146,7 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		Self::release_for_relay(&by, left);
-		if held == Some(false) {
+		if held.is_some() {
 			owed.push((by, paid));
 		}
 		Self::release_seats(id, &relay, held.is_some());

@@ -212,6 +212,7 @@ impl<T: Config> Pallet<T> {
 	) -> Next {
 		let Some(audit) = AuditRecords::<T>::get(relay.job) else { return Next::End(None) };
 		let mut excluded: Vec<T::AccountId> = audit.parties.into_inner();
+		excluded.extend(audit.barred);
 		excluded.extend(audit.committee.into_iter().map(|member| member.verifier));
 		excluded.extend(relay.before.iter().map(|seat| seat.who.clone()));
 		excluded.push(relay.by.clone());

@@ -3,7 +3,10 @@
 use crate::{mock::*, Accusations, Error, Event, Fault};
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::DispatchError;
-use trainyard_protocol::audit::{Decision, GroupVerdict};
+use trainyard_protocol::{
+	accusation::Target,
+	audit::{Decision, GroupVerdict},
+};
 use trainyard_traits::{Accusation, AuditRequest, Audited, Audits, Defendant, Stakes};
 
 fn accuse(who: AccountId, accusation: Accusation<AccountId>) -> sp_runtime::DispatchResult {
@@ -75,19 +78,118 @@ fn each_further_accusation_locks_as_much_again() {
 	});
 }
 
+/// An audit of two results by three seats of which no bond covers two accusations: the first seat rejects
+/// both results, the others none. Returns the seats.
+fn two_rejections_of_one_stake() -> Vec<AccountId> {
+	for who in &VERIFIERS[..3] {
+		assert_ok!(register(*who, MIN_BOND));
+	}
+	open_with(AuditRequest { challenge: 600, ..request(2, 3) });
+	let passes = Act::Speak(vec![Say::Yes, Say::Yes]);
+	let seats = round(&[Act::Speak(vec![Say::No, Say::No]), passes.clone(), passes]);
+	let accused: Vec<_> = Disputes::get().into_iter().map(|it| (it.by, it.accusation)).collect();
+	assert_eq!(accused, [(seats[0], of_trainer(TRAINERS[0]))]);
+	assert_eq!((view().committee[0].postponed.clone(), entry(seats[0]).locked), (vec![1], 600));
+	let (verifier, trainer) = (seats[0], TRAINERS[1]);
+	System::assert_has_event(Event::AccusationPostponed { job: JOB, verifier, trainer }.into());
+	seats
+}
+
+/// A draw for another audit can take what is free of a bond before the reveal: what the bond covers is
+/// opened, and the rest is said.
 #[test]
-fn a_bond_that_does_not_cover_it_accuses_no_more() {
+fn what_a_bond_does_not_cover_is_said_and_accused_of_later() {
 	run(|| {
-		for who in &VERIFIERS[..3] {
-			assert_ok!(register(*who, MIN_BOND));
+		let seats = two_rejections_of_one_stake();
+		let second = of_trainer(TRAINERS[1]);
+		assert_noop!(accuse(seats[0], second.clone()), Error::<Test>::StakeTooSmall);
+		convict(0, true);
+		assert_ok!(accuse(seats[0], second));
+		assert!(view().committee[0].postponed.is_empty());
+		convict(1, true);
+		let (decisions, mut served) = finish();
+		assert_eq!(decisions, [Decision::Rejected; 2]);
+		served.sort();
+		assert_eq!(served, VERIFIERS[..3], "a fee for each");
+	});
+}
+
+/// Whoever rejects at no risk is paid if it was right.
+#[test]
+fn a_rejection_without_an_accusation_is_paid_where_it_is_proven() {
+	run(|| {
+		let seats = two_rejections_of_one_stake();
+		let other = sue(SUBMITTER, of_trainer(TRAINERS[1]));
+		convict(other, true);
+		convict(0, true);
+		let (decisions, served) = finish();
+		assert_eq!(decisions, [Decision::Rejected; 2]);
+		assert_eq!(served, [seats[1], seats[2], seats[0]]);
+	});
+	run(|| {
+		let seats = two_rejections_of_one_stake();
+		convict(0, true);
+		assert_eq!(finish(), (vec![Decision::Rejected, Decision::Accepted], seats[1..].to_vec()));
+	});
+	// Who accuses later and loses has none, either.
+	run(|| {
+		let seats = two_rejections_of_one_stake();
+		convict(0, true);
+		assert_ok!(accuse(seats[0], of_trainer(TRAINERS[1])));
+		assert_eq!(acquit(1), 600);
+		assert_eq!(finish(), (vec![Decision::Rejected, Decision::Accepted], seats[1..].to_vec()));
+	});
+}
+
+/// Otherwise a job whose stake only its submitter's verifiers have would choose its judges.
+#[test]
+fn a_job_asks_for_no_stake_that_few_have() {
+	run(|| {
+		for who in &VERIFIERS[..4] {
+			assert_ok!(register(*who, BOND));
 		}
-		open_with(AuditRequest { challenge: 600, ..request(2, 3) });
+		// Its own verifiers, of whom each has twice as much.
+		for who in &VERIFIERS[4..] {
+			assert_ok!(register(*who, 2 * BOND));
+		}
+		open_with(AuditRequest { challenge: 2 * BOND, ..request(1, 5) });
+		let says = speak(Say::No);
+		let seats = round(&[says, speak(Say::Yes), speak(Say::Yes), speak(Say::Yes)]);
+		assert_eq!(seats.len(), 5, "all six can be drawn");
+		let dispute = Disputes::get()[0].clone();
+		assert_eq!((dispute.by, dispute.stake), (seats[0], BOND));
+		assert_eq!(view().challenge, BOND);
+		acquit(0);
+	});
+	let most = |bonds: &[u128]| {
+		let pool = bonds.iter().zip(100..).map(|(bond, who)| (who, seated(*bond, 0)));
+		let pool: std::collections::BTreeMap<_, _> = pool.collect();
+		Verification::most_stake(&pool.try_into().unwrap(), 1)
+	};
+	assert_eq!((most(&[]), most(&[5]), most(&[7_000])), (MIN_BOND, MIN_BOND, 7_000));
+	assert_eq!(most(&[5_000, 5_000, 90_000]), 5_000, "a tenth is more than may be left out");
+	assert_eq!(most(&[2_000, 2_000, 90_000]), 90_000, "and a 23rd is not");
+}
+
+/// The court convicts an account once: whoever was drawn again could reveal what nobody accuses it of.
+#[test]
+fn who_was_convicted_is_not_drawn_again() {
+	run(|| {
+		bonded(4);
+		open(1, 3);
+		let seats = unanimous(Say::Yes);
+		for who in &seats[..2] {
+			let dispute = sue(SUBMITTER, of_seat(*who, TRAINERS[0], wanted_of(*who)));
+			convict(dispute, true);
+		}
 		tick_until(is_committing);
-		let who = committee()[0];
-		let both = say(who, &[Say::No, Say::No]);
-		assert_ok!(commit(who, &both));
-		tick_until(is_revealing);
-		assert_noop!(reveal(who, &both), Error::<Test>::StakeTooSmall);
+		let again = committee();
+		assert_eq!((view().round, again.len()), (1, 1), "two are left, and it is odd");
+		assert!(seats[..2].iter().all(|who| !again.contains(who)));
+		unanimous(Say::Yes);
+		let (decisions, served) = finish();
+		assert_eq!(decisions, [Decision::Accepted]);
+		assert!(seats[..2].iter().all(|who| !served.contains(who)));
 	});
 }
 
@@ -206,6 +308,7 @@ fn friendly_seats_lose_their_stakes() {
 				verifier,
 				burned: STAKE / 2,
 				finder,
+				second: None,
 				found: quarter,
 				jackpot: quarter,
 			}
@@ -284,7 +387,8 @@ fn who_accuses_a_friend_keeps_nothing_of_its_stake() {
 		}
 		open_with(AuditRequest { challenge: 400, ..request(1, 3) });
 		let seats = unanimous(Say::Yes);
-		let shields: Vec<_> = (0..2).map(|_| accuse(seats[0], of_trainer(TRAINERS[0]))).collect();
+		let of = |target| Accusation { target, ..of_trainer(TRAINERS[0]) };
+		let shields = [Target::Model, Target::Stop].map(|target| accuse(seats[0], of(target)));
 		assert!(shields.iter().all(Result::is_ok));
 		let finder = sue(VERIFIERS[4], of_trainer(TRAINERS[0]));
 		convict(sue(VERIFIERS[4], of_seat(seats[0], TRAINERS[0], 0)), true);
@@ -356,8 +460,12 @@ fn the_court_is_answered() {
 		assert_eq!(Verification::window(JOB + 1), None);
 		// What is no audit's, or over, changes nothing.
 		let unknown = Defendant::Trainer { job: JOB + 1, who: TRAINERS[0] };
-		let conviction =
-			trainyard_traits::Conviction { dispute: 0, finder: SUBMITTER, proven: true };
+		let conviction = trainyard_traits::Conviction {
+			dispute: 0,
+			finder: SUBMITTER,
+			second: None,
+			proven: true,
+		};
 		<Verification as Audited<_>>::convict(&unknown, &conviction);
 		while let Some(id) = disputes().first() {
 			acquit(*id);
@@ -366,7 +474,8 @@ fn the_court_is_answered() {
 		assert_eq!(Verification::window(JOB), None);
 		let late = Defendant::Seat { job: JOB, who, bundle_root: root };
 		<Verification as Audited<_>>::convict(&late, &conviction);
-		assert!(bond_of(who) >= BOND - CHALLENGE);
+		// In the first round it said nothing of the second result.
+		assert!(bond_of(who) >= BOND - CHALLENGE - ABSENCE);
 	});
 }
 

@@ -64,6 +64,8 @@ proptest! {
 				let lost = BOND - bond_of(*who);
 				match act {
 					Act::Vanish | Act::Seal => assert_eq!(lost, ABSENCE),
+					// It could have asked for what it lacked.
+					Act::Speak(says) if says == &[Say::Gone] => assert_eq!(lost, ABSENCE),
 					Act::Speak(says) if says == &[Say::No] => assert_eq!(lost, CHALLENGE),
 					Act::Speak(_) => assert_eq!(lost, 0),
 				}

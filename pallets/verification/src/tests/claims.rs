@@ -1,7 +1,7 @@
 //! What is claimed, when, and what it costs.
 
 use super::rescues::{claimed, prepaid, seated, until, window, withdraw, BLOB, OTHER};
-use crate::{mock::*, Claims, Error, Event, MAX_LATE_WINDOWS, MAX_STRANGERS};
+use crate::{mock::*, Claims, Error, Event};
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::{DispatchError, TokenError};
 use trainyard_protocol::{
@@ -143,6 +143,7 @@ fn anybody_claims_what_it_lacks_while_results_stand() {
 					who: stranger,
 					pieces: asked,
 					prepaid: price(&pieces),
+					pledge: 0,
 					until,
 				}
 				.into(),
@@ -172,52 +173,6 @@ fn anybody_claims_what_it_lacks_while_results_stand() {
 			assert_eq!(Owed::get(), []);
 		});
 	}
-}
-
-/// A friend of the cheat holds nothing up for ever, and keeps no seat out.
-#[test]
-fn claims_of_strangers_are_bounded() {
-	run(|| {
-		bonded(3);
-		open(1, 3);
-		let stranger = VERIFIERS[5];
-		let seats = unanimous(Say::Yes);
-		let mut times = 0;
-		loop {
-			match ask(stranger, 0, &[Piece::Leaves]) {
-				Ok(()) => withdraw(stranger, 0).unwrap(),
-				Err(error) => break assert_eq!(error, Error::<Test>::TooManyWindows.into()),
-			}
-			times += 1;
-			tick();
-		}
-		assert_eq!(times, MAX_LATE_WINDOWS);
-		assert_eq!(Claims::<Test>::iter().count(), 0);
-		assert!(is_standing(&view().phase));
-		assert_eq!(finish(), (vec![Decision::Accepted], seats));
-	});
-	new_test_ext().execute_with(|| {
-		bonded(3);
-		open(1, 3);
-		let seats = unanimous(Say::Yes);
-		filled(2_000..2_000 + u64::from(MAX_STRANGERS) + 1, 10 * BOND);
-		let crowd = 2_000..2_000 + u64::from(MAX_STRANGERS);
-		for who in crowd.clone().chain([2_000 + u64::from(MAX_STRANGERS)]) {
-			use frame_support::traits::fungible::Mutate;
-			Balances::mint_into(&who, price(&[Piece::Leaves])).unwrap();
-		}
-		for who in crowd.clone() {
-			assert_ok!(ask(who, 0, &[Piece::Leaves]));
-		}
-		let late = ask(crowd.end, 0, &[ROWS]);
-		assert_eq!(late, Err(Error::<Test>::TooManyClaims.into()));
-		assert_ok!(ask(seats[0], 0, &[ROWS]));
-		assert_ok!(withdraw(crowd.start, 0));
-		assert_ok!(ask(crowd.end, 0, &[ROWS]));
-		Verification::do_try_state().unwrap();
-		Verification::remove(JOB);
-		assert!(crowd.into_iter().all(|who| prepaid(who) == 0));
-	});
 }
 
 #[test]
@@ -330,7 +285,7 @@ fn claims_have_conditions() {
 		}
 		let pieces: Pieces = files.to_vec().try_into().unwrap();
 		assert_noop!(
-			Verification::request(RuntimeOrigin::none(), JOB, 0, pieces),
+			Verification::request(RuntimeOrigin::none(), JOB, 0, pieces, 0),
 			DispatchError::BadOrigin
 		);
 		assert_noop!(

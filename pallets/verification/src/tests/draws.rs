@@ -326,11 +326,10 @@ fn an_audit_can_be_given_up() {
 		Verification::give_up(JOB);
 		assert_eq!(
 			Verification::advance(JOB),
-			AuditStatus::Done {
+			AuditStatus::Done(trainyard_traits::Outcome {
 				decisions: vec![Decision::Undecided; 2],
-				served: vec![],
-				stored: vec![]
-			}
+				..Default::default()
+			})
 		);
 		Verification::remove(JOB);
 		bonded(3);
@@ -355,7 +354,9 @@ fn an_audit_can_be_given_up() {
 			Verification::give_up(JOB);
 			Verification::do_try_state().unwrap();
 			assert!(VERIFIERS[..3].iter().all(|who| entry(*who).locked == 0));
-			let AuditStatus::Done { decisions, .. } = Verification::advance(JOB) else {
+			let AuditStatus::Done(trainyard_traits::Outcome { decisions, .. }) =
+				Verification::advance(JOB)
+			else {
 				panic!("it is over");
 			};
 			let decision = if wanted(&AuditPhase::Rescue { until: 0 }) {

@@ -39,13 +39,16 @@ fn requests_are_bounded() {
 		let bad: Vec<AuditRequest<AccountId>> = vec![
 			AuditRequest { groups: vec![], ..good() },
 			AuditRequest { groups: vec![good().groups[0].clone(); 9], ..good() },
-			AuditRequest { groups: vec![(good().groups[0].0, vec![2; 9])], ..good() },
+			AuditRequest { groups: vec![group_of(&[2; 9])], ..good() },
 			AuditRequest { parties: vec![1; 10], ..good() },
 			AuditRequest { verifiers: 0, ..good() },
 			AuditRequest { verifiers: 17, ..good() },
 			AuditRequest { challenge: 0, ..good() },
 			AuditRequest { groups: vec![(good().groups[0].0, vec![])], ..good() },
-			AuditRequest { groups: vec![good().groups[0].clone(), (empty, vec![3])], ..good() },
+			AuditRequest {
+				groups: vec![good().groups[0].clone(), (empty, group_of(&[3]).1)],
+				..good()
+			},
 		];
 		for request in bad {
 			assert_noop!(Verification::open(JOB, request), Error::<Test>::BadRequest);
@@ -82,7 +85,7 @@ fn each_seat_draws_enough() {
 #[test]
 fn an_unknown_audit_is_done_without_decisions() {
 	run(|| {
-		let nothing = AuditStatus::Done { decisions: vec![], served: vec![], stored: vec![] };
+		let nothing = AuditStatus::Done(Default::default());
 		assert_eq!(Verification::advance(JOB), nothing);
 		assert_eq!(Verification::audit_view(JOB), None);
 	});
@@ -97,7 +100,13 @@ fn a_decided_audit_stays_until_it_is_forgotten() {
 		let done = finish();
 		assert_eq!(done, (vec![Decision::Accepted], committee));
 		// Asked again, it says the same.
-		let again = AuditStatus::Done { decisions: done.0, served: done.1, stored: vec![] };
+		let found = AuditRecords::<Test>::get(JOB).unwrap().found.into_inner();
+		let again = AuditStatus::Done(trainyard_traits::Outcome {
+			decisions: done.0,
+			served: done.1,
+			found: Some(found),
+			..Default::default()
+		});
 		assert_eq!(Verification::advance(JOB), again);
 		let seen = view();
 		assert_eq!(seen.phase, AuditPhase::Done);

@@ -10,7 +10,7 @@ use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
 	job::MAX_AUDIT_ROUNDS,
 };
-use trainyard_traits::Audits;
+use trainyard_traits::{Audits, Court as _};
 
 /// Most blocks that the court hears a dispute.
 const HEARING: u32 = 12;
@@ -67,7 +67,7 @@ fn meddle((what, who, group, detail): Deed, groups: usize) {
 				.map(|(_, piece)| piece)
 				.collect();
 			if let Some(who) = who {
-				let _ = ask(who, group as u32, &pieces);
+				let _ = pledge(who, group as u32, &pieces, u128::from(who % 7) * 30);
 			}
 		}
 		2 => {
@@ -94,7 +94,9 @@ fn meddle((what, who, group, detail): Deed, groups: usize) {
 				Some(seat) => of_seat(seat, TRAINERS[group], 0),
 				None => of_trainer(TRAINERS[group]),
 			};
-			sue(STRANGER, of);
+			if !FakeCourt::is_accusing(&STRANGER, &of.defendant, &of.target) {
+				sue(STRANGER, of);
+			}
 		}
 		_ => {
 			if let Some(id) = disputes().get(who) {

@@ -1,15 +1,18 @@
 //! Pieces that are too large for the chain: what a committee says of them, and what it costs to lie, to
 //! vanish, and to ask for nothing.
 
-use crate::{mock::*, Error, Event, Fault, HeldRelays, Relays, MAX_RELAYS};
+use crate::{
+	claims::Spent, mock::*, AuditRecords, Claims, Error, Event, Fault, HeldRelays, Rechecks,
+	Relays, MAX_RELAYS,
+};
 use frame_support::{assert_noop, assert_ok};
 use proptest::prelude::*;
 use trainyard_protocol::{
 	audit::Decision,
 	pieces::Piece,
-	relay::{RelayStage, APPEAL_SEATS, SEATS},
+	relay::{RelayStage, APPEAL_SEATS, LACKING_SEATS, SEATS},
 };
-use trainyard_traits::{Audits, MAX_WINDOWS};
+use trainyard_traits::{AuditRequest, Audits, MAX_WINDOWS};
 
 const ALL: u128 = RELAY_FEE * SEATS as u128;
 const APPEAL: u128 = RELAY_FEE * APPEAL_SEATS as u128;
@@ -288,6 +291,134 @@ fn asking_again_and_again_costs_its_square() {
 	});
 }
 
+/// Eight at once cost what eight one after the other do, and who would not pay that is told before.
+#[test]
+fn asking_for_much_at_once_costs_no_less() {
+	run(|| {
+		large_state();
+		let mut prepaid = 0;
+		for id in 0..4u32 {
+			let (piece, price) = (Piece::State(id), ALL * u128::from(id + 1));
+			let cheap = ask_relay_of(ASKER, piece, price - 1);
+			assert_noop!(cheap, Error::<Test>::RelayTooDear);
+			assert_ok!(ask_relay_of(ASKER, piece, price));
+			prepaid += price;
+			assert_eq!(for_relays(ASKER), prepaid);
+		}
+		// Which of them is over first changes nothing for the others.
+		let before = free(ASKER) + prepaid;
+		for id in 0..4 {
+			vote(id, SEATS as usize);
+		}
+		for id in 0..4 {
+			relay_over(id);
+		}
+		assert_eq!(before - free(ASKER), ALL * 4 * 5 / 2);
+		assert_eq!(free(JACKPOT), 1 + ALL * 6);
+	});
+}
+
+/// Whoever withholds a state from a seat and gives it to a relay must not make it dear to look: a seat that
+/// lacked the result has the fees of the seats back as far as the escrow goes, and nobody else has.
+#[test]
+fn a_seat_that_lacked_a_state_has_its_fees_back() {
+	let kept = RELAY_FEE * u128::from(LACKING_SEATS);
+	for (says, asks, storage, back) in [
+		(Say::Gone, true, kept + ALL, ALL),
+		(Say::Gone, true, kept + 5 * ALL, 2 * ALL),
+		// What is due to whoever asks for what is not to be had is kept.
+		(Say::Gone, true, kept + 7, 7),
+		(Say::Gone, true, kept, 0),
+		(Say::Gone, false, kept + ALL, 0),
+	] {
+		run(|| {
+			let seats = large_state_after(&[says, Say::Yes, Say::Yes], storage);
+			let asker = if asks { seats[0] } else { ASKER };
+			mint(asker, ENDOWMENT);
+			let before = free(asker);
+			assert_ok!(ask_relay(asker));
+			vote(0, SEATS as usize);
+			relay_over(0);
+			assert_eq!(free(asker), before - ALL);
+			assert_ok!(ask_relay(asker));
+			vote(1, SEATS as usize);
+			relay_over(1);
+			finish();
+			let owed: u128 = Owed::get().into_iter().map(|(_, amount)| amount).sum();
+			assert_eq!(owed, back, "{says:?} {asks} {storage}");
+		});
+	}
+}
+
+/// Of the seats that revealed evidence, those have their fees back that are drawn to replay some again.
+#[test]
+fn a_seat_that_replays_again_has_its_fees_back() {
+	let mut backs = Vec::new();
+	for at in 0..3 {
+		run(|| {
+			let storage = RELAY_FEE * u128::from(LACKING_SEATS) + ALL;
+			let asker = large_state_after(&[Say::Yes; 3], storage)[at];
+			mint(asker, ENDOWMENT);
+			assert_ok!(ask_relay(asker));
+			vote(0, SEATS as usize);
+			relay_over(0);
+			let audit = AuditRecords::<Test>::get(JOB).unwrap();
+			let Rechecks::Drawn(drawn) = &audit.recheck else { panic!("it was a while") };
+			let back = if drawn.iter().any(|of| of.by == asker) { ALL } else { 0 };
+			assert_eq!(audit.owed.iter().map(|(_, amount)| *amount).sum::<u128>(), back);
+			backs.push(back);
+		});
+	}
+	backs.sort();
+	assert_eq!(backs, [0, ALL, ALL], "two are drawn");
+}
+
+/// Who claims pieces cannot use up what is due to whoever asks for a relay.
+#[test]
+fn refunds_of_claims_leave_what_relays_may_cost() {
+	let kept = RELAY_FEE * u128::from(LACKING_SEATS);
+	for (large, storage, back) in [(true, kept + 3, 3), (true, kept, 0), (false, kept, kept)] {
+		run(|| {
+			bonded(3);
+			open_with(AuditRequest { storage, ..request(1, 3) });
+			tick_until(is_committing);
+			let seat = committee()[0];
+			assert_ok!(ask(seat, 0, &[Piece::Leaves]));
+			if large {
+				MaxRescue::set(SIZES.state - 1);
+			}
+			AuditRecords::<Test>::mutate(JOB, |audit| {
+				let audit = audit.as_mut().unwrap();
+				assert_eq!(audit.storage, storage);
+				Claims::<Test>::mutate(JOB, seat, |claims| claims[0].paid = 10 * kept);
+				let (_, output) = draw_of(seat);
+				let found = say(seat, &[Say::Yes]).findings;
+				let spent = Spent { output, draws: 2, findings: &found };
+				Verification::note_refunds(JOB, audit, &seat, &spent);
+				let owed: u128 = audit.owed.iter().map(|(_, amount)| *amount).sum();
+				assert_eq!((owed, audit.storage), (back, storage - back));
+			});
+			Claims::<Test>::mutate(JOB, seat, |claims| claims[0].paid = 0);
+		});
+	}
+}
+
+#[test]
+fn what_a_seat_reads_may_be_more_than_one_claim_can_name() {
+	run(|| {
+		open(1, 3);
+		let suffices = || Verification::claim_suffices(&AuditRecords::<Test>::get(JOB).unwrap());
+		// Two draws, two by duty and where results part: all eleven states of ten segments.
+		let result = result_of(TRAINERS[0]);
+		let others = SIZES.sum([Piece::Leaves, SIZES.all_rows()], &result, &[]);
+		let all = 11 * SIZES.state + others;
+		MaxRescue::set(all);
+		assert!(suffices());
+		MaxRescue::set(all - 1);
+		assert!(!suffices());
+	});
+}
+
 /// A job cannot be held for ever, by whom money is nothing.
 #[test]
 fn relays_are_opened_for_so_many_windows_and_no_longer() {
@@ -442,8 +573,7 @@ fn without_a_committee_nothing_is_said_and_nothing_paid() {
 fn only_what_is_too_large_is_relayed_and_only_while_results_stand() {
 	run(|| {
 		large_state();
-		let relay =
-			|piece| Verification::request_relay(RuntimeOrigin::signed(ASKER), JOB, 0, piece);
+		let relay = |piece| ask_relay_of(ASKER, piece, u128::MAX);
 		assert_noop!(relay(Piece::State(SEGMENTS + 1)), Error::<Test>::NoSuchPiece);
 		assert_noop!(relay(Piece::Rows { from: 1, to: 1 }), Error::<Test>::NoSuchPiece);
 		assert_noop!(relay(Piece::Leaves), Error::<Test>::NoSuchPiece);
@@ -459,7 +589,8 @@ fn only_what_is_too_large_is_relayed_and_only_while_results_stand() {
 		}
 		assert_noop!(relay(Piece::State(2)), Error::<Test>::TooManyRelays);
 		assert_eq!(Relays::<Test>::iter().count(), MAX_RELAYS as usize);
-		let other = Verification::request_relay(RuntimeOrigin::signed(ASKER), JOB, 1, PIECE);
+		let signed = RuntimeOrigin::signed(ASKER);
+		let other = Verification::request_relay(signed, JOB, 1, PIECE, u128::MAX);
 		assert_noop!(other, Error::<Test>::NoSuchGroup);
 		for id in 0..MAX_RELAYS {
 			relay_over(id);

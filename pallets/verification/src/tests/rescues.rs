@@ -4,8 +4,9 @@ use crate::{mock::*, Error, Event, HoldReason, H256};
 use frame_support::{assert_noop, assert_ok, traits::fungible::InspectHold};
 use sp_runtime::DispatchError;
 use trainyard_protocol::{
+	accusation::LeafContent,
 	audit::{AuditPhase, Decision},
-	pieces::{Answer, Piece},
+	pieces::{Answer, LeavesPart, Piece},
 	views::RescuedView,
 };
 use trainyard_traits::AuditRequest;
@@ -84,14 +85,14 @@ fn the_committee_that_lacked_something_goes_on_by_the_same_draws() {
 			.collect();
 		let rescued: Vec<_> = group.rescued.iter().map(|r| (r.piece, r.blob)).collect();
 		assert_eq!(rescued, named);
-		let leaves = Verification::leaves(JOB, 0);
+		let leaves = Verification::leaves(JOB, TRAINERS[0]);
 		assert_eq!(leaves.len() as u32, SEGMENTS + 1);
 		let roots: Vec<H256> = named.into_iter().map(|(_, root)| root).collect();
 		assert_eq!(Expected::get(), roots, "they stay while the audit runs");
 		round(&vec![speak(Say::Yes); 3]);
 		assert_eq!(finish(), (vec![Decision::Accepted], seats));
 		assert!(Expected::get().is_empty());
-		assert!(Verification::leaves(JOB, 0).is_empty());
+		assert!(Verification::leaves(JOB, TRAINERS[0]).is_empty());
 	});
 }
 
@@ -111,7 +112,7 @@ fn what_nobody_stores_is_lost() {
 fn window_of_two(pieces: &[Piece]) {
 	bonded(3);
 	let mut request: AuditRequest<AccountId> = request(1, 3);
-	request.groups[0].1 = vec![TRAINERS[0], TRAINERS[1]];
+	request.groups[0] = group_of(&[TRAINERS[0], TRAINERS[1]]);
 	open_with(request);
 	tick_until(is_committing);
 	assert_ok!(ask(committee()[0], 0, pieces));
@@ -409,31 +410,44 @@ fn rescues_have_conditions() {
 	});
 }
 
-/// Leaves of a long run come part by part, in order, from whichever trainer.
+/// Leaves of a long run come part by part, in order. Each trainer brings those of its own bundle: another
+/// one's part is no part of them.
 #[test]
 fn leaves_come_in_parts() {
 	run(|| {
-		let (result, parts) = long_result(520);
+		let [(result, parts), (other, others)] = [0, 1].map(|at| long_result(520, TRAINERS[at]));
+		assert_ne!(result.bundle_root, other.bundle_root);
 		bonded(3);
 		let mut request: AuditRequest<AccountId> = request(1, 3);
-		request.groups[0] = (result, vec![TRAINERS[0], TRAINERS[1]]);
+		let mut deliveries = group_of(&[TRAINERS[0], TRAINERS[1]]).1;
+		deliveries[0].bundle_root = result.bundle_root;
+		deliveries[1].bundle_root = other.bundle_root;
+		request.groups[0] = (result.common(), deliveries);
 		request.audit_segments = 16;
 		open_with(request);
 		tick_until(is_committing);
 		assert_ok!(ask(committee()[0], 0, &[Piece::Leaves]));
 		tick_until(is_rescue);
 		let part = |at: usize| vec![Answer::Leaves(parts[at].clone())];
+		let of_other = |at: usize| vec![Answer::Leaves(others[at].clone())];
 		assert_noop!(give(TRAINERS[0], part(1)), Error::<Test>::WrongLeaves);
 		assert_ok!(give(TRAINERS[0], part(0)));
-		assert_noop!(give(TRAINERS[1], part(0)), Error::<Test>::AlreadyRescued);
+		assert_noop!(give(TRAINERS[0], part(0)), Error::<Test>::AlreadyRescued);
+		// A part in which nothing is forced is the same in both, and does not go into the wrong one.
+		assert_noop!(give(TRAINERS[1], of_other(1)), Error::<Test>::WrongLeaves);
+		assert_ok!(give(TRAINERS[1], of_other(0)));
 		assert!(Progressed::get().is_empty());
-		assert_ok!(give(TRAINERS[1], part(1)));
-		assert_eq!(Progressed::get(), vec![JOB]);
+		assert_ok!(give(TRAINERS[1], of_other(1)));
+		assert_eq!(Progressed::get(), vec![JOB], "one of them is enough");
+		assert_noop!(give(TRAINERS[0], part(1)), Error::<Test>::AlreadyRescued);
 		tick_until(is_committing);
-		let shown = Verification::leaves(JOB, 0);
-		assert!(shown.into_iter().eq(parts.iter().flat_map(|part| part.leaves.iter().copied())));
+		let all = |parts: &[LeavesPart]| -> Vec<LeafContent> {
+			parts.iter().flat_map(|part| part.leaves.iter().copied()).collect()
+		};
+		assert_eq!(Verification::leaves(JOB, TRAINERS[1]), all(&others));
+		assert_eq!(Verification::leaves(JOB, TRAINERS[0]), all(&parts[..1]));
 		let has = [0, 1].map(|at| Balances::free_balance(TRAINERS[at]) - ENDOWMENT);
-		assert_eq!(has, [512 * 81 * BYTE / 2, 9 * 81 * BYTE / 2]);
+		assert_eq!(has, [512 * 81 * BYTE / 2, 521 * 81 * BYTE / 2]);
 	});
 }
 

@@ -38,6 +38,7 @@ fn with(who: AccountId, verdict: Verdict, paths: Proof) -> Said {
 /// Evidence of these segments of the first result, with this pick and these partings.
 fn replayed(segments: &[u32], moved: Option<u32>, parts: &[u32]) -> (Verdict, Proof) {
 	let replayed = Replayed {
+		bundle: 0,
 		evidence: evidence(TRAINERS[0], segments).try_into().unwrap(),
 		moved,
 		parts: parts.to_vec().try_into().unwrap(),

@@ -24,7 +24,7 @@ fn replayed(found: &[(u32, Option<u32>)]) -> Replayed {
 		e.idle_since = *since;
 	}
 	let evidence = all.try_into().unwrap();
-	Replayed { evidence, moved: None, parts: Default::default() }
+	Replayed { bundle: 0, evidence, moved: None, parts: Default::default() }
 }
 
 #[test]

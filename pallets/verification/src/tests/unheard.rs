@@ -1,0 +1,97 @@
+//! Who says that it could not have a result, though it could ask for it on chain.
+
+use super::rescues::BLOB;
+use crate::{mock::*, AuditRecords, Event, Fault, MAX_WINDOWS};
+use frame_support::assert_ok;
+use trainyard_protocol::{audit::Decision, pieces::Piece};
+
+/// What a seat that says *unavailable* of the only result pays, where `change` was made to the audit.
+fn cost(change: impl FnOnce(&mut crate::AuditOf<Test>)) -> u128 {
+	let mut cost = 0;
+	run(|| {
+		bonded(3);
+		open(1, 3);
+		tick_until(is_committing);
+		AuditRecords::<Test>::mutate(JOB, |audit| change(audit.as_mut().unwrap()));
+		let seats = round(&[speak(Say::Gone), speak(Say::Yes), speak(Say::Yes)]);
+		cost = BOND - bond_of(seats[0]);
+		assert_eq!(entry(seats[0]).absences.count_ones(), u32::from(cost > 0));
+		assert_eq!(finish(), (vec![Decision::Accepted], seats[1..].to_vec()));
+		assert_eq!(entry(seats[0]).locked, 0);
+		let event = Event::Slashed {
+			verifier: seats[0],
+			amount: ABSENCE,
+			job: JOB,
+			fault: Fault::NoVerdict,
+		};
+		assert_eq!(System::events().iter().any(|e| e.event == event.clone().into()), cost > 0);
+	});
+	cost
+}
+
+/// It costs as much as to say nothing at all.
+#[test]
+fn who_says_unavailable_without_asking_is_absent() {
+	assert_eq!(cost(|_| ()), ABSENCE);
+}
+
+/// It is heard where a seat could not ask: all windows are used up, or what is read is larger than a
+/// rescue, a state alone or all together.
+#[test]
+fn who_could_not_ask_is_heard() {
+	assert_eq!(cost(|audit| audit.windows = MAX_WINDOWS), 0);
+	assert_eq!(cost(|_| MaxRescue::set(SIZES.state - 1)), 0);
+	assert_eq!(cost(|_| MaxRescue::set(SIZES.state)), 0);
+}
+
+/// Whoever asks has it after that, or the result is lost. An honest seat that asks pays nothing.
+#[test]
+fn who_asks_need_not_say_so() {
+	for stores in [true, false] {
+		run(|| {
+			bonded(3);
+			open(1, 3);
+			tick_until(is_committing);
+			let seats = committee();
+			assert_ok!(ask(seats[0], 0, &[Piece::State(SEGMENTS)]));
+			tick_until(is_rescue);
+			if stores {
+				assert_ok!(upload(TRAINERS[0], TRAINERS[0], 0, BLOB));
+				tick_until(is_committing);
+				// What it asked for is there: it says all the same that it is not.
+				round(&[speak(Say::Gone), speak(Say::Yes), speak(Say::Yes)]);
+			}
+			let decision = if stores { Decision::Accepted } else { Decision::Unavailable };
+			assert_eq!(finish().0, [decision]);
+			let paid = if stores { ABSENCE } else { 0 };
+			assert_eq!(bond_of(seats[0]), BOND - paid);
+		});
+	}
+}
+
+/// Of several results a seat accuses as many as its bond covers, and says nothing of the rest.
+#[test]
+fn who_accuses_one_may_say_nothing_of_another() {
+	for (says, paid) in [([Say::No, Say::Gone], 0), ([Say::Yes, Say::Gone], ABSENCE)] {
+		run(|| {
+			bonded(3);
+			open(2, 3);
+			tick_until(is_committing);
+			let both = vec![Say::Yes, Say::Yes];
+			let acts = [says.to_vec(), both.clone(), both].map(Act::Speak);
+			let seats = round(&acts);
+			assert_eq!(bond_of(seats[0]), BOND - paid);
+			// It still answers for what it said of the other result.
+			let locked = entry(seats[0]).locked;
+			assert_eq!(locked, STAKE - paid);
+			if says[0] == Say::No {
+				disputes().into_iter().for_each(|id| convict(id, true));
+			} else {
+				convict(sue(VERIFIERS[5], of_seat(seats[0], TRAINERS[0], 0)), true);
+				assert_eq!(bond_of(seats[0]), BOND - paid - STAKE);
+			}
+			finish();
+			assert_eq!(entry(seats[0]).locked, 0);
+		});
+	}
+}
