@@ -44,7 +44,7 @@ use trainyard_protocol::{
 	merkle::{self, Frontier},
 	trace, JobId, H256,
 };
-use trainyard_traits::{Accusation, Accused, Charged, Defendant, DisputeId};
+use trainyard_traits::{Accusation, Accused, Charged, ClockTerms, Defendant, DisputeId};
 
 const SALT: [u8; 32] = [5; 32];
 /// Steps before and after what is disputed.
@@ -65,7 +65,13 @@ fn case(spec: JobSpec) -> Case {
 }
 
 fn charged(spec: JobSpec, bundle_root: H256, segments: u32) -> Charged {
-	let result = WorkResult { bundle_root, model_root: H256::zero(), segments, diverged: false };
+	let result = WorkResult {
+		bundle_root,
+		true_root: bundle_root,
+		model_root: H256::zero(),
+		segments,
+		diverged: false,
+	};
 	Charged { case: case(spec), result, results: 100 }
 }
 
@@ -117,10 +123,14 @@ fn dispute<T: Config>(
 		stake: 0,
 		committed_at: id as u32,
 		clocks: Clocks::new(1_000),
+		burden: Burden::new(&ClockTerms { ticks: 1_000, work: 1, room: 1_000 }),
 		moved_at: 0,
+		awake: id as u32,
 		aside: false,
 		moves: 0,
 	};
+	let suit = (defendant, &dispute.challenger, dispute.stage.subject.target);
+	Suits::<T>::insert(suit, id);
 	Pallet::<T>::enter(id, dispute);
 	id
 }
@@ -416,7 +426,7 @@ mod benchmarks {
 		}
 	}
 
-	/// A join convicts, and 63 older disputes stand elsewhere.
+	/// A join convicts, and 63 other disputes stand elsewhere: each is looked at for who came to the piece.
 	#[benchmark]
 	fn judge() {
 		let defendant = accused::<T>(charged(wide(), H256::zero(), 1));

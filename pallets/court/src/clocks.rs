@@ -3,7 +3,8 @@
 //! Each side has one clock for all its moves. A clock counts *ticks*, the blocks in which the court's
 //! room was not full, so whoever fills blocks lets nobody run out; but at least a quarter of all blocks,
 //! so that nobody stops a clock for ever. The challenger's runs in its turn, the defender's in its turn
-//! where the dispute is [heard](crate::docket), and both stand while the dispute is set aside.
+//! where the dispute is [heard](crate::docket), and both stand while the dispute is set aside. A
+//! defender's grows by the other defences of its account (`load.rs`).
 //!
 //! What counts is the tick in which a clock runs out, not the block in which somebody looks: a move that
 //! comes later is refused, and whatever the agenda brings late costs nobody.
@@ -211,6 +212,7 @@ impl<T: Config> Pallet<T> {
 	/// Lets the clock of the side that is to move run, and looks again when it can have run out.
 	pub(crate) fn start(id: DisputeId, dispute: &mut DisputeOf<T>) {
 		let now = Self::moment();
+		Self::grow(dispute);
 		dispute.clocks.start(&now);
 		let left = dispute.clocks.left(dispute.side(), &now);
 		Self::schedule(Task::Dispute(id), now.height.saturating_add(left));
@@ -219,6 +221,7 @@ impl<T: Config> Pallet<T> {
 	/// Lets the clock of the side that is to move stand. One that has run out is served in the next block.
 	pub(crate) fn stop(id: DisputeId, dispute: &mut DisputeOf<T>) {
 		let now = Self::moment();
+		Self::grow(dispute);
 		dispute.clocks.stop(dispute.side(), &now);
 		match dispute.clocks.left(dispute.side(), &now) {
 			0 => Self::schedule(Task::Dispute(id), now.height),
@@ -234,7 +237,7 @@ impl<T: Config> Pallet<T> {
 			Self::look_at_commitment(id);
 			return Ok(());
 		}
-		let dispute = Disputes::<T>::get(id).ok_or(Error::<T>::NoDispute)?;
+		let dispute = Self::read(id).ok_or(Error::<T>::NoDispute)?;
 		ensure!(Self::serve_dispute(id, dispute), Error::<T>::NotDue);
 		Ok(())
 	}
@@ -254,7 +257,7 @@ impl<T: Config> Pallet<T> {
 
 	/// Serves a dispute; looks again if nothing is due and its clock runs.
 	fn look_at_dispute(id: DisputeId) {
-		let Some(mut dispute) = Disputes::<T>::get(id) else { return };
+		let Some(mut dispute) = Self::read(id) else { return };
 		if !Self::serve_dispute(id, dispute.clone()) && dispute.clocks.since.is_some() {
 			Self::start(id, &mut dispute);
 		}

@@ -8,9 +8,10 @@
 
 use crate::{
 	clocks::Since, Commitment, CommitmentOf, Commitments, CommittedBy, Config, Convicted,
-	DefendantOf, Ending, Error, Event, NextDispute, Opening, Pallet, Standings, Task, Why,
+	DefendantOf, Ending, Error, Event, NextDispute, Opening, Pallet, Standings, Task, WeightInfo,
+	Why,
 };
-use frame_support::{ensure, traits::Get};
+use frame_support::{ensure, traits::Get, weights::Weight};
 use frame_system::pallet_prelude::BlockNumberFor;
 use sp_runtime::{traits::Zero, DispatchError, DispatchResult};
 use trainyard_court::game::{Claimed, Target};
@@ -42,11 +43,12 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
+	/// Returns the weight of what that took.
 	pub(crate) fn do_challenge(
 		who: T::AccountId,
 		accusation: Accusation<T::AccountId>,
 		salt: [u8; 32],
-	) -> DispatchResult {
+	) -> Result<Weight, DispatchError> {
 		let job = accusation.defendant.job();
 		let id = CommittedBy::<T>::get(job, &who).ok_or(Error::<T>::NotCommitted)?;
 		let commitment = Commitments::<T>::get(id).ok_or(Error::<T>::NotCommitted)?;
@@ -62,7 +64,8 @@ impl<T: Config> Pallet<T> {
 			Self::give_back(Some(id), &who, commitment.deposit, Why::Returned);
 			Self::deposit_event(Event::Ended { id, ending: Ending::Moot });
 			T::Accused::moved(job);
-			return Ok(());
+			// No case was read, and nothing lowered.
+			return Ok(T::WeightInfo::challenge());
 		}
 		let opening = Opening {
 			challenger: who,
@@ -70,9 +73,9 @@ impl<T: Config> Pallet<T> {
 			deposit: commitment.deposit,
 			stake: 0,
 		};
-		Self::begin(id, opening, accusation)?;
+		let used = Self::begin(id, opening, accusation)?;
 		Self::drop_commitment(id, &commitment);
-		Ok(())
+		Ok(used)
 	}
 
 	/// Opens a dispute for a seat, whose stake is its deposit.

@@ -2,7 +2,7 @@
 
 use crate::{
 	Aside, Closing, Commitments, Config, Convicted, DefendantOf, DisputeOf, Disputes, Dockets,
-	Ending, Error, Event, Opened, Pallet, Posts, Standings, Task, Why, Won, ACQUIT_STEP,
+	Ending, Error, Event, Opened, Pallet, Posts, Standings, Suits, Task, Why, Won, ACQUIT_STEP,
 	CLOSE_STEP, FORGET_STEP,
 };
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ use trainyard_traits::{Accused, Conviction, Defendant, DisputeId};
 impl<T: Config> Pallet<T> {
 	/// Returns a dispute that has not ended, and in which it matters what happens.
 	pub(crate) fn running(id: DisputeId) -> Result<DisputeOf<T>, DispatchError> {
-		let dispute = Disputes::<T>::get(id).ok_or(Error::<T>::NoDispute)?;
+		let dispute = Self::read(id).ok_or(Error::<T>::NoDispute)?;
 		let defendant = &dispute.defendant;
 		let is_convicted = Convicted::<T>::contains_key(defendant.job(), defendant);
 		ensure!(!is_convicted, Error::<T>::AlreadyConvicted);
@@ -26,7 +26,7 @@ impl<T: Config> Pallet<T> {
 	/// Ends a dispute of the caller: it gives up. What was set aside costs nothing, and neither does
 	/// what is moot, or about a claim that is gone.
 	pub(crate) fn do_withdraw(who: T::AccountId, id: DisputeId) -> DispatchResult {
-		let dispute = Disputes::<T>::get(id).ok_or(Error::<T>::NoDispute)?;
+		let dispute = Self::read(id).ok_or(Error::<T>::NoDispute)?;
 		ensure!(dispute.challenger == who, Error::<T>::NotChallenger);
 		let defendant = &dispute.defendant;
 		let ending = if Convicted::<T>::contains_key(defendant.job(), defendant)
@@ -48,9 +48,12 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn end(id: DisputeId, dispute: DisputeOf<T>, ending: Ending) {
 		let defendant = &dispute.defendant;
 		let job = defendant.job();
-		let finder = Self::finder(id, &dispute, &ending);
+		let (finder, second) = Self::finders(id, &dispute, &ending);
 		Self::unschedule(Task::Dispute(id));
 		Disputes::<T>::remove(id);
+		let target = dispute.stage.subject.target;
+		Suits::<T>::remove((defendant, &dispute.challenger, target));
+		Self::uncount(&dispute);
 		if let Ending::Convicted { .. } = ending {
 			Convicted::<T>::insert(job, defendant, Some(id));
 		}
@@ -64,33 +67,57 @@ impl<T: Config> Pallet<T> {
 		match ending {
 			Ending::Convicted { by_clock } => {
 				Self::return_deposit(id, &dispute);
-				Self::pay_won(Some(id), defendant, &finder, Why::Finder);
-				let conviction = Conviction { dispute: id, finder, proven: !by_clock };
+				let conviction = Conviction { dispute: id, finder, second, proven: !by_clock };
+				Self::pay_finders(id, defendant, &conviction);
 				T::Accused::convict(defendant, &conviction);
 				Self::close_later(id, defendant);
 			}
 			Ending::Acquitted { .. } | Ending::Withdrawn => Self::lose_deposit(id, &dispute),
-			Ending::TakenBack | Ending::Moot => Self::return_deposit(id, &dispute),
+			Ending::TakenBack | Ending::Moot | Ending::Forced => Self::return_deposit(id, &dispute),
 		}
 		Self::deposit_event(Event::Ended { id, ending });
 		T::Accused::moved(job);
 	}
 
-	/// Returns who is paid for a conviction. What was posted serves all disputes, so somebody could
-	/// follow another one's denials and bring the openings first: where a piece was proved, the finder
-	/// is the oldest challenger whose dispute came to the same piece.
-	fn finder(id: DisputeId, dispute: &DisputeOf<T>, ending: &Ending) -> T::AccountId {
+	/// Returns who is paid for a conviction, and who has a half of that. What was posted serves all
+	/// disputes, so somebody could follow another one's denials and bring the openings first: where a piece
+	/// was proved, the finder is the oldest challenger whose dispute came to the same piece.
+	///
+	/// A friend of the defendant can be the oldest, and do nothing before others come. So a half goes to the
+	/// first of them in whose dispute something happened all the time: nobody stood still for longer than a
+	/// challenge takes to be shown. It cannot be all of it: the defendant can be silent to let the dispute
+	/// of an honest challenger stand still, and wake for a friend that came then.
+	fn finders(
+		id: DisputeId,
+		dispute: &DisputeOf<T>,
+		ending: &Ending,
+	) -> (T::AccountId, Option<T::AccountId>) {
 		let own = dispute.challenger.clone();
 		let level = &dispute.stage.level;
 		let is_proved = *ending == (Ending::Convicted { by_clock: false });
 		if !is_proved || !matches!(level, Level::Judge { .. }) {
-			return own;
+			return (own, None);
 		}
-		let age = dispute.age(id);
+		let (now, idle) = (Self::now(), T::RevealBlocks::get());
+		let mut oldest = (dispute.age(id), own.clone());
+		let mut wakeful = (dispute.wakeful(id, now, idle), own);
 		let docket = Dockets::<T>::get(&dispute.defendant);
-		let older = docket.entries().iter().take_while(|entry| entry.age < age);
-		let mut disputes = older.filter_map(|entry| Disputes::<T>::get(entry.id()));
-		disputes.find(|other| other.stage.level == *level).map_or(own, |other| other.challenger)
+		for entry in docket.entries().iter().filter(|entry| entry.id() != id) {
+			let Some(other) = Disputes::<T>::get(entry.id()) else { continue };
+			if other.stage.level != *level {
+				continue;
+			}
+			let since = other.wakeful(entry.id(), now, idle);
+			if entry.age < oldest.0 {
+				oldest = (entry.age, other.challenger.clone());
+			}
+			if since < wakeful.0 {
+				wakeful = (since, other.challenger);
+			}
+		}
+		let (finder, second) = (oldest.1, wakeful.1);
+		let second = (second != finder).then_some(second);
+		(finder, second)
 	}
 
 	/// Ends all disputes of a defendant that lost, in the next blocks.
@@ -129,7 +156,7 @@ impl<T: Config> Pallet<T> {
 			Self::give_back(None, defendant.who(), amount, Why::Acquitted);
 			return amount;
 		}
-		let amount = Self::pay_won(None, defendant, &T::Jackpot::get(), Why::NoFinder);
+		let amount = Self::pay_won(defendant, &T::Jackpot::get(), Why::NoFinder);
 		if !Convicted::<T>::contains_key(job, defendant) {
 			Convicted::<T>::insert(job, defendant, None::<DisputeId>);
 			if let Ok(id) = Self::next_id() {

@@ -85,5 +85,7 @@ mod errors {
 		NotComputable,
 		/// No number is left for another dispute.
 		NoNumberLeft,
+		/// The caller accuses this defendant of the same already, in a dispute that has not ended.
+		AlreadyAccused,
 	}
 }

@@ -38,6 +38,7 @@ pub mod docket;
 mod endings;
 mod errors;
 mod events;
+mod load;
 #[cfg(test)]
 mod mock;
 mod money;
@@ -163,9 +164,26 @@ pub mod pallet {
 	pub type Disputes<T: Config> =
 		StorageMap<_, Twox64Concat, DisputeId, DisputeOf<T>, OptionQuery>;
 
+	/// The dispute in which somebody accuses a defendant of a target: by defendant, who, and target.
+	#[pallet::storage]
+	pub type Suits<T: Config> = StorageNMap<
+		_,
+		(
+			NMapKey<Blake2_128Concat, DefendantOf<T>>,
+			NMapKey<Blake2_128Concat, T::AccountId>,
+			NMapKey<Blake2_128Concat, Target>,
+		),
+		DisputeId,
+		OptionQuery,
+	>;
+
 	/// The next number of a dispute.
 	#[pallet::storage]
 	pub type NextDispute<T> = StorageValue<_, DisputeId, ValueQuery>;
+
+	/// The defences of each account, of all that it is accused of.
+	#[pallet::storage]
+	pub type Loads<T: Config> = StorageMap<_, Blake2_128Concat, T::AccountId, Load, ValueQuery>;
 
 	/// The disputes of each defendant that take part.
 	#[pallet::storage]
@@ -315,9 +333,10 @@ pub mod pallet {
 			origin: OriginFor<T>,
 			accusation: Accusation<T::AccountId>,
 			salt: [u8; 32],
-		) -> DispatchResult {
+		) -> DispatchResultWithPostInfo {
 			let who = ensure_signed(origin)?;
-			Self::do_challenge(who, accusation, salt)
+			let used = Self::do_challenge(who, accusation, salt)?;
+			Ok(Some(used).into())
 		}
 
 		/// Adds `more` to the deposit of a dispute that the caller brought: larger ones are heard first.
@@ -463,6 +482,10 @@ pub mod pallet {
 			stake: Balance,
 		) -> Result<DisputeId, DispatchError> {
 			Self::do_accuse(by, accusation, committed_at, stake)
+		}
+
+		fn is_accusing(by: &T::AccountId, defendant: &DefendantOf<T>, target: &Target) -> bool {
+			Suits::<T>::contains_key((defendant, by, target))
 		}
 
 		fn standing(job: JobId) -> Standing {

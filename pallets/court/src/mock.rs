@@ -20,7 +20,8 @@ use trainyard_protocol::{
 	JobId, H256,
 };
 use trainyard_traits::{
-	Accusation, Accused, Charged, Conviction, CourtRoom, Defendant, DisputeId, Stakes, Window,
+	Accusation, Accused, Charged, ClockTerms, Conviction, CourtRoom, Defendant, DisputeId, Stakes,
+	Window, MAX_WINDOWS,
 };
 
 #[frame_support::runtime]
@@ -83,6 +84,10 @@ parameter_types! {
 	pub static JackpotAccount: AccountId = JACKPOT;
 	/// Ticks of each side.
 	pub static SideClock: BlockNumber = CLOCK;
+	/// Blocks of work of a defence.
+	pub static DefenceWork: BlockNumber = 0;
+	/// Most ticks by which a clock grows.
+	pub static ClockRoom: BlockNumber = CLOCK * MAX_WINDOWS;
 	/// The existential deposit.
 	pub static LeastBalance: Balance = 1;
 	/// Most weight of the agenda in a block.
@@ -137,8 +142,8 @@ impl Accused<AccountId> for Market {
 	fn challenge_deposit(job: JobId) -> Option<Balance> {
 		Windows::get().get(&job).map(|_| DEPOSIT)
 	}
-	fn clock(_: &Defendant<AccountId>, _: &Target) -> BlockNumber {
-		SideClock::get()
+	fn clock(_: &Defendant<AccountId>, _: &Target) -> ClockTerms {
+		ClockTerms { ticks: SideClock::get(), work: DefenceWork::get(), room: ClockRoom::get() }
 	}
 	fn convict(defendant: &Defendant<AccountId>, conviction: &Conviction<AccountId>) {
 		let stake = Claims::mutate(|claims| {
@@ -158,7 +163,9 @@ impl Accused<AccountId> for Market {
 			Balances::transfer(&MARKET, &to, amount, Preservation::Expendable).unwrap();
 		};
 		pay(SUBMITTER, whole);
-		pay(conviction.finder, finder);
+		for (who, part) in conviction.halves(finder) {
+			pay(*who, part);
+		}
 		pay(JACKPOT, left - burned - finder);
 		let exact = (Precision::Exact, Fortitude::Force);
 		Balances::burn_from(&MARKET, burned, Preservation::Expendable, exact.0, exact.1).unwrap();
@@ -238,6 +245,8 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		JackpotAccount::set(JACKPOT);
 		LeastBalance::set(1);
 		SideClock::set(CLOCK);
+		DefenceWork::set(0);
+		ClockRoom::set(CLOCK * MAX_WINDOWS);
 		ServiceWeight::set(SERVICE);
 		Court::on_initialize(1);
 	});

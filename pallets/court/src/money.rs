@@ -22,7 +22,7 @@ use frame_support::{
 };
 use sp_runtime::{DispatchError, DispatchResult};
 use trainyard_protocol::{job::Balance, JobId};
-use trainyard_traits::{Accused, DisputeId, Stakes};
+use trainyard_traits::{Accused, Conviction, DisputeId, Stakes};
 
 impl<T: Config> Pallet<T> {
 	/// Holds the deposit of a challenge to `job`. Returns what it is.
@@ -100,15 +100,22 @@ impl<T: Config> Pallet<T> {
 		Self::say_split(Some(id), Some(defendant.who().clone()), amount, Why::Lost);
 	}
 
-	/// Moves the deposits that were lost against `defendant` to `to`. Returns how much they are.
-	pub(crate) fn pay_won(
-		id: Option<DisputeId>,
+	/// Moves the deposits that were lost against `defendant` to who convicted it.
+	pub(crate) fn pay_finders(
+		id: DisputeId,
 		defendant: &DefendantOf<T>,
-		to: &T::AccountId,
-		why: Why,
-	) -> Balance {
+		conviction: &Conviction<T::AccountId>,
+	) {
 		let amount = Won::<T>::take(defendant.job(), defendant);
-		Self::pay(id, defendant.who(), to, amount, why);
+		for (finder, part) in conviction.halves(amount) {
+			Self::pay(Some(id), defendant.who(), finder, part, Why::Finder);
+		}
+	}
+
+	/// Moves the deposits that were lost against `defendant` to `to`. Returns how much they are.
+	pub(crate) fn pay_won(defendant: &DefendantOf<T>, to: &T::AccountId, why: Why) -> Balance {
+		let amount = Won::<T>::take(defendant.job(), defendant);
+		Self::pay(None, defendant.who(), to, amount, why);
 		amount
 	}
 

@@ -5,12 +5,13 @@
 //! What the game refuses changes nothing.
 
 use crate::{
-	clocks::Clocks, costs::Used, Call, CommittedBy, Config, DefendantOf, Dispute, DisputeOf,
-	Disputes, Ending, Error, Event, Opened, Opening, Pallet, Posts, Side, Standings,
+	clocks::Clocks, costs::Used, Burden, Call, CommittedBy, Config, DefendantOf, Dispute,
+	DisputeOf, Disputes, Ending, Error, Event, Opened, Opening, Pallet, Posts, Side, Standings,
+	Suits, WeightInfo,
 };
 use core::marker::PhantomData;
-use frame_support::ensure;
-use sp_runtime::{DispatchError, DispatchResult};
+use frame_support::{ensure, traits::Get, weights::Weight};
+use sp_runtime::DispatchError;
 use trainyard_court::{
 	game::{
 		self, Entry, Game, Level, Moved, Next, Outcome, Place, Roots, Said, Stage, Subject, Target,
@@ -19,7 +20,7 @@ use trainyard_court::{
 	referee::Openings,
 	Refused as PieceRefused,
 };
-use trainyard_protocol::{job::BlockNumber, H256};
+use trainyard_protocol::{forced::Forced, job::BlockNumber, H256};
 use trainyard_traits::{Accusation, Accused, Charged, Defendant, DisputeId};
 
 /// Blocks after which a challenger brings the openings of a piece, and anybody those that convict, at the
@@ -37,6 +38,10 @@ impl<T: Config> Said for Kept<'_, T> {
 
 	fn opened(&self, place: &Place) -> Option<game::Opened> {
 		Opened::<T>::get((self.0.job(), self.0, place))
+	}
+
+	fn forced(&self, index: u32) -> Option<Forced> {
+		T::Accused::forced(self.0, index)
 	}
 }
 
@@ -91,12 +96,12 @@ impl<T: Config> Pallet<T> {
 		Ok((play(game).map_err(refused::<T>)?, results))
 	}
 
-	/// Begins a dispute.
+	/// Begins a dispute. Returns the weight of what that took.
 	pub(crate) fn begin(
 		id: DisputeId,
 		opening: Opening<T::AccountId>,
 		accusation: Accusation<T::AccountId>,
-	) -> DispatchResult {
+	) -> Result<Weight, DispatchError> {
 		let Opening { challenger, committed_at, deposit, stake } = opening;
 		let Accusation { defendant, target, claimed, leaves } = accusation;
 		ensure!(challenger != *defendant.who(), Error::<T>::Oneself);
@@ -113,10 +118,14 @@ impl<T: Config> Pallet<T> {
 			(Defendant::Trainer { .. }, _) => None,
 			(Defendant::Seat { .. }, _) => return Err(Error::<T>::NoSuchTarget.into()),
 		};
-		let (Moved { next, said }, _) = Self::play(&defendant, |game| {
+		let (Moved { next, said }, results) = Self::play(&defendant, |game| {
 			game.begin(target, &claimed, &leaves, revealed.as_ref())
 		})?;
-		let ticks = T::Accused::clock(&defendant, &target).max(1);
+		let suit = || (&defendant, &challenger, target);
+		ensure!(!Suits::<T>::contains_key(suit()), Error::<T>::AlreadyAccused);
+		Suits::<T>::insert(suit(), id);
+		let terms = T::Accused::clock(&defendant, &target);
+		let ticks = terms.ticks.max(1);
 		let nowhere = Stage {
 			subject: Subject { target, begin: H256::zero(), end: None },
 			level: Level::Ends,
@@ -131,7 +140,9 @@ impl<T: Config> Pallet<T> {
 			stake,
 			committed_at,
 			clocks: Clocks::new(ticks),
+			burden: Burden::new(&terms),
 			moved_at: Self::now(),
+			awake: committed_at,
 			aside: false,
 			moves: 0,
 		};
@@ -149,16 +160,20 @@ impl<T: Config> Pallet<T> {
 			clock: ticks,
 		});
 		Self::keep(id, &defendant, said);
-		match next {
+		let weight = Self::moved_weight(T::WeightInfo::challenge(), results);
+		Ok(match next {
 			Next::Stage(stage) => {
 				dispute.stage = stage;
 				Self::enter(id, dispute);
 				T::Accused::moved(defendant.job());
+				weight
 			}
 			// What a leaf says is such that no true result has it.
-			Next::Ended(outcome) => Self::end(id, dispute, ending(outcome)),
-		}
-		Ok(())
+			Next::Ended(outcome) => {
+				Self::end(id, dispute, ending(outcome));
+				weight.saturating_add(T::Accused::convict_weight())
+			}
+		})
 	}
 
 	/// Returns a dispute in which `who` is to move, for `side`.
@@ -186,9 +201,9 @@ impl<T: Config> Pallet<T> {
 		let Moved { next, said } = moved;
 		Self::keep(id, &dispute.defendant, said);
 		dispute.moves = dispute.moves.saturating_add(1);
-		dispute.moved_at = Self::now();
+		dispute.touch(Self::now(), T::RevealBlocks::get());
 		match next {
-			Next::Stage(stage) => Self::store_moved(id, dispute, stage),
+			Next::Stage(stage) => Self::stand(id, dispute, stage),
 			Next::Ended(outcome) => Self::end(id, dispute, ending(outcome)),
 		}
 	}
@@ -224,8 +239,16 @@ impl<T: Config> Pallet<T> {
 	pub(crate) fn pass(id: DisputeId, mut dispute: DisputeOf<T>, stage: Stage) {
 		Self::deposit_event(Event::Passed { id });
 		// Where that leads to a piece, others have as much time to follow as after a move.
-		dispute.moved_at = Self::now();
-		Self::store_moved(id, dispute, stage);
+		dispute.touch(Self::now(), T::RevealBlocks::get());
+		Self::stand(id, dispute, stage);
+	}
+
+	/// Keeps where a dispute stands, or ends it where the defendant now says what was claimed.
+	fn stand(id: DisputeId, dispute: DisputeOf<T>, stage: Stage) {
+		match stage.grants(&dispute.claimed) {
+			true => Self::end(id, dispute, Ending::Forced),
+			false => Self::store_moved(id, dispute, stage),
+		}
 	}
 
 	pub(crate) fn do_post(

@@ -30,6 +30,7 @@ impl<T: Config> Pallet<T> {
 		for id in after.into_iter().flatten() {
 			Disputes::<T>::mutate_extant(id, |dispute| {
 				if dispute.clocks.since.is_none() {
+					Self::count(dispute);
 					Self::start(id, dispute);
 					Self::deposit_event(Event::Heard { id });
 				}
@@ -105,7 +106,7 @@ impl<T: Config> Pallet<T> {
 		Self::change_docket(defendant, |docket| docket.remove(id));
 		if let Some((key, next)) = Aside::<T>::iter_prefix(defendant).next() {
 			Aside::<T>::remove(defendant, key);
-			if let Some(dispute) = Disputes::<T>::get(next) {
+			if let Some(dispute) = Self::read(next) {
 				Self::enter(next, dispute);
 			}
 		}

@@ -2,7 +2,8 @@
 
 use crate::{
 	docket::age_key, Agenda, Aside, Closing, Commitments, CommittedBy, Config, Convicted, Cursor,
-	Disputes, Dockets, Due, HoldReason, NextDispute, Pallet, Side, Standings, Task, Won,
+	Disputes, Dockets, Due, HoldReason, Loads, NextDispute, Pallet, Side, Standings, Suits, Task,
+	Won,
 };
 use alloc::collections::BTreeMap;
 use frame_support::{
@@ -14,19 +15,23 @@ use trainyard_protocol::{job::Balance, JobId};
 
 /// Amounts by account.
 type Sums<T> = BTreeMap<<T as frame_system::Config>::AccountId, Balance>;
+/// Disputes and blocks of work by account.
+type Works<T> = BTreeMap<<T as frame_system::Config>::AccountId, (u32, u32)>;
 
 impl<T: Config> Pallet<T> {
 	/// - What is held of an account is what its commitments and disputes say, and what it won.
+	/// - Nobody accuses a defendant of the same in two disputes.
 	/// - A commitment is found by its account, and is on the agenda.
 	/// - A dispute is in the docket of its defendant or beside it, with its age, its deposit and its
 	///   turn. Nobody waits beside a docket that has room.
 	/// - A clock runs in the challenger's turn, and in the defender's where the dispute is heard; it
 	///   stands in disputes that are set aside. What runs is on the agenda.
 	/// - Of a defendant that lost, whatever is left is being ended.
-	/// - The counts of each job are right.
+	/// - The counts of each job are right, and the defences of each account.
 	pub fn do_try_state() -> Result<(), TryRuntimeError> {
 		let mut sums = Sums::<T>::new();
 		let mut counts = BTreeMap::<JobId, (u32, u32)>::new();
+		let mut works = Works::<T>::new();
 		let add = |sums: &mut Sums<T>, who: &T::AccountId, amount: Balance| {
 			let sum = sums.entry(who.clone()).or_default();
 			*sum = sum.saturating_add(amount);
@@ -50,13 +55,23 @@ impl<T: Config> Pallet<T> {
 			"an account is bound to nothing"
 		);
 		let now = Self::moment();
-		for (id, dispute) in Disputes::<T>::iter() {
+		for (id, mut dispute) in Disputes::<T>::iter() {
+			let was_over = dispute.clocks.left(dispute.side(), &now) == 0;
+			Self::grow(&mut dispute);
 			ensure!(id < next, "a dispute has a number that was not given out");
 			let defendant = &dispute.defendant;
 			ensure!(dispute.stake <= dispute.deposit, "more is locked than is at stake");
+			let suit = (defendant, &dispute.challenger, dispute.stage.subject.target);
+			ensure!(Suits::<T>::get(suit) == Some(id), "somebody accuses twice of the same");
+			ensure!(dispute.awake <= now.height, "a dispute woke in the future");
 			add(&mut sums, &dispute.challenger, dispute.held());
 			let count = counts.entry(defendant.job()).or_default();
 			count.1 = count.1.saturating_add(1);
+			if dispute.burden.seen.is_some() {
+				let work = works.entry(defendant.who().clone()).or_default();
+				work.0 = work.0.saturating_add(1);
+				work.1 = work.1.saturating_add(dispute.burden.work);
+			}
 			let docket = Dockets::<T>::get(defendant);
 			let key = age_key(dispute.age(id));
 			let is_aside = Aside::<T>::get(defendant, key) == Some(id);
@@ -75,17 +90,19 @@ impl<T: Config> Pallet<T> {
 				ensure!(entry.waits == (side == Side::Defender), "a docket has another turn");
 			}
 			let is_heard = docket.heard().contains(&Some(id));
+			ensure!(!is_heard || dispute.burden.seen.is_some(), "what is heard is not counted");
 			let runs = !is_aside && (side == Side::Challenger || is_heard);
 			ensure!(
 				runs == dispute.clocks.since.is_some(),
 				"a clock stands or runs, and should not"
 			);
 			let is_over = dispute.clocks.left(side, &now) == 0;
-			ensure!(
-				(runs || is_over) == Due::<T>::contains_key(Task::Dispute(id)),
-				"what runs is not on the agenda, or what stands is"
-			);
+			let is_due = Due::<T>::contains_key(Task::Dispute(id));
+			ensure!(is_due || !(runs || is_over), "what runs is not on the agenda");
+			ensure!(runs || was_over || !is_due, "what stands is on the agenda");
 		}
+		let suits = Suits::<T>::iter_keys().count();
+		ensure!(suits == Disputes::<T>::iter_keys().count(), "a suit without a dispute");
 		for (defendant, docket) in Dockets::<T>::iter() {
 			ensure!(!docket.is_empty(), "an empty docket is kept");
 			let entries = docket.entries();
@@ -111,6 +128,15 @@ impl<T: Config> Pallet<T> {
 			ensure!(count == (standing.commitments, standing.disputes), "a job is miscounted");
 		}
 		ensure!(counts.is_empty(), "a job is not counted");
+		for (who, load) in Loads::<T>::iter() {
+			let work = works.remove(&who).unwrap_or_default();
+			ensure!(
+				work == (load.disputes, load.open),
+				"the defences of an account are miscounted"
+			);
+			ensure!(load.disputes > 0, "an account without defences is counted");
+		}
+		ensure!(works.is_empty(), "the defences of an account are not counted");
 		Self::check_agenda()
 	}
 

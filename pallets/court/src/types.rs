@@ -52,6 +52,27 @@ stored! {
 		pub deposit: Balance,
 	}
 
+	/// What a dispute is to its defendant's account, which computes all its defences.
+	pub struct Burden {
+		/// Blocks of work of a defence, at the rate of the job's machines.
+		pub work: BlockNumber,
+		/// [`Load::ever`] when the defender's clock grew last; `None` until the dispute is heard.
+		pub seen: Option<u32>,
+		/// Ticks by which that clock can still grow.
+		pub room: BlockNumber,
+	}
+
+	/// The defences of an account: disputes that were heard and have not ended.
+	#[derive(Default)]
+	pub struct Load {
+		/// How many.
+		pub disputes: u32,
+		/// Blocks of their work.
+		pub open: BlockNumber,
+		/// Blocks of work of all that were heard since there was none, modulo 2^32.
+		pub ever: u32,
+	}
+
 	/// A dispute that has not ended.
 	pub struct Dispute<AccountId> {
 		/// Who accuses.
@@ -70,8 +91,12 @@ stored! {
 		pub committed_at: BlockNumber,
 		/// What each side has left.
 		pub clocks: Clocks,
+		/// What it is to the other disputes of its defendant's account.
+		pub burden: Burden,
 		/// The height of the last move.
 		pub moved_at: BlockNumber,
+		/// Since which height it has not stood still: that of the commitment, or of the move after it last did.
+		pub awake: BlockNumber,
 		/// Whether it waits for a place in the docket.
 		pub aside: bool,
 		/// Moves made.
@@ -137,6 +162,8 @@ stored! {
 		TakenBack,
 		/// The defendant lost elsewhere.
 		Moot,
+		/// The leaf was forced: the defendant opened the true one, and that is what the challenger says.
+		Forced,
 	}
 
 	/// Why money moved.
@@ -183,6 +210,24 @@ impl<AccountId> Dispute<AccountId> {
 	/// Returns how old it is.
 	pub fn age(&self, id: DisputeId) -> Age {
 		(self.committed_at, id)
+	}
+
+	/// Notes a move at height `now`. Where nobody had moved for more than `idle` blocks it stood still
+	/// before.
+	pub fn touch(&mut self, now: BlockNumber, idle: BlockNumber) {
+		if now.saturating_sub(self.moved_at) > idle {
+			self.awake = now;
+		}
+		self.moved_at = now;
+	}
+
+	/// Returns since when it has not stood still, and its number, at height `now`; where it does stand still
+	/// that is its last move.
+	pub fn wakeful(&self, id: DisputeId, now: BlockNumber, idle: BlockNumber) -> Age {
+		match now.saturating_sub(self.moved_at) > idle {
+			true => (self.moved_at, id),
+			false => (self.awake, id),
+		}
 	}
 
 	/// Returns what is held of the challenger for it.

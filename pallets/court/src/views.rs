@@ -12,7 +12,7 @@ use trainyard_traits::DisputeId;
 impl<T: Config> Pallet<T> {
 	/// Returns a dispute that has not ended, as it is now.
 	pub(crate) fn view_of(id: DisputeId) -> Option<DisputeView<T::AccountId>> {
-		let dispute = Disputes::<T>::get(id)?;
+		let dispute = Self::read(id)?;
 		let now = Self::moment();
 		// The clock of the side that is to move is the one that runs.
 		let (mut clocks, to_move) = (dispute.clocks, dispute.side());

@@ -1,9 +1,11 @@
 //! Commit, then challenge.
 
 use super::made_up::MadeUp;
-use crate::{mock::*, Commitments, Disputes, Ending, Error, Event, NextDispute, Standings, Why};
+use crate::{
+	mock::*, Commitments, Disputes, Ending, Error, Event, NextDispute, Standings, WeightInfo, Why,
+};
 use frame_support::weights::Weight;
-use frame_support::{assert_noop, assert_ok};
+use frame_support::{assert_noop, assert_ok, dispatch::GetDispatchInfo};
 use trainyard_court::game::{Claimed, End, Target};
 use trainyard_protocol::{JobId, H256};
 use trainyard_traits::{Accusation, Court as _, Defendant, Standing};
@@ -20,7 +22,8 @@ fn show(
 	who: AccountId,
 	accusation: &Accusation<AccountId>,
 ) -> frame_support::dispatch::DispatchResult {
-	Court::challenge(RuntimeOrigin::signed(who), accusation.clone(), SALT)
+	let shown = Court::challenge(RuntimeOrigin::signed(who), accusation.clone(), SALT);
+	shown.map(drop).map_err(|refused| refused.error)
 }
 
 /// A trainer and what it can be accused of.
@@ -299,5 +302,28 @@ fn numbers_are_given_out_once() {
 			Court::commit(RuntimeOrigin::signed(CHALLENGERS[0]), JOB, H256::zero()),
 			Error::<Test>::NoNumberLeft
 		);
+	});
+}
+
+/// A challenge pays for the results of the step that it is about, not for the most that there can be.
+#[test]
+fn what_a_challenge_did_not_use_returns() {
+	run(|| {
+		let accusation = accused();
+		let call = crate::Call::<Test>::challenge { accusation: accusation.clone(), salt: SALT };
+		let most = call.get_dispatch_info().call_weight;
+		let dispatch = |who: AccountId| {
+			Court::challenge(RuntimeOrigin::signed(who), accusation.clone(), SALT).unwrap()
+		};
+		(0..2).for_each(|at| commit(CHALLENGERS[at], &accusation));
+		next_block();
+		let used = dispatch(CHALLENGERS[0]).actual_weight.unwrap();
+		assert_eq!(used, Court::moved_weight(<() as WeightInfo>::challenge(), 44));
+		assert!(used.ref_time() < most.ref_time() / 2, "{used} of {most}");
+		// Where somebody else was first, nothing is lowered at all.
+		assert_eq!(Court::settle(&accusation.defendant, false), 0);
+		let moot = dispatch(CHALLENGERS[1]).actual_weight.unwrap();
+		assert_eq!(moot, <() as WeightInfo>::challenge());
+		assert!(moot.ref_time() < used.ref_time());
 	});
 }

@@ -130,6 +130,7 @@ impl MadeUp {
 	pub fn result(&self) -> WorkResult {
 		WorkResult {
 			bundle_root: bundle::bundle_root(self.checkpoints(), None),
+			true_root: bundle::bundle_root(self.checkpoints(), None),
 			model_root: H256::zero(),
 			segments: SEGMENTS,
 			diverged: false,

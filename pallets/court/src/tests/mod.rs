@@ -3,7 +3,9 @@
 mod attacks;
 mod clocks;
 mod commits;
+mod finders;
 mod forgetting;
+mod load;
 mod made_up;
 mod money;
 mod moves;

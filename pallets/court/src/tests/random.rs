@@ -57,6 +57,7 @@ proptest! {
 	fn money_and_state_hold(acts in proptest::collection::vec(act(), 1..120)) {
 		run(|| {
 			SideClock::set(40);
+			DefenceWork::set(9);
 			Windows::mutate(|all| all.get_mut(&JOB).unwrap().until = 1_000);
 			let issuance = Balances::total_issuance();
 			let trainings =

@@ -2,6 +2,7 @@
 
 use super::made_up::{deny, MadeUp, STEP};
 use crate::{docket::DOCKET, mock::*, Aside, Disputes, Ending, Error, Event, Side};
+use alloc::collections::BTreeSet;
 use frame_support::{assert_noop, assert_ok};
 use trainyard_protocol::job::Balance;
 use trainyard_traits::{Accusation, Defendant, DisputeId};
@@ -11,8 +12,9 @@ fn crowd(count: usize, accusation: &Accusation<AccountId>) -> Vec<DisputeId> {
 	let Accusation { defendant, target, claimed, .. } = accusation;
 	let first = crate::NextDispute::<Test>::get();
 	let salt = [1; 32];
-	let taken = Disputes::<Test>::iter().filter(|(_, d)| CROWD.contains(&d.challenger)).count();
-	let all: Vec<AccountId> = CROWD.skip(taken).take(count).collect();
+	// Nobody accuses twice of the same at a time.
+	let taken: BTreeSet<AccountId> = Disputes::<Test>::iter().map(|(_, d)| d.challenger).collect();
+	let all: Vec<AccountId> = CROWD.filter(|who| !taken.contains(who)).take(count).collect();
 	for who in &all {
 		let hash = Court::digest(who, defendant, target, claimed, &salt);
 		assert_ok!(Court::commit(RuntimeOrigin::signed(*who), JOB, hash));
