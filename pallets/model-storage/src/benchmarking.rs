@@ -37,7 +37,7 @@ fn almost_complete<T: Config>(len: u32) -> (H256, u32, ChunkProof, ChunkBytes) {
 	let last = CHUNKS - 1;
 	let size = u64::from(last) * u64::from(MAX_CHUNK) + u64::from(len);
 	let node = blob::chunk_node(size, last).expect("it is the last chunk");
-	let mut values: Vec<H256> = (0..last).map(|i| H256::from_low_u64_be(i.into())).collect();
+	let mut values: Vec<H256> = (0..last).map(|i| H256([i as u8; 32])).collect();
 	values.push(node.value_of(size, &bytes).expect("the chunk is so long"));
 	let (whole, levels) = (Node::whole(size), blob::levels(size));
 	let content = whole.merge(size, levels, &values).expect("there is a value for each chunk");

@@ -1,6 +1,6 @@
 //! Weights of `pallet_model_storage`, measured by `scripts/benchmark-weights` on 2026-11-23.
 //!
-//! frame-benchmarking-cli 64.0.0, 50 steps, 20 repeats, Intel(R) Xeon(R) Processor.
+//! frame-benchmarking-cli 64.0.0, 20 steps, 10 repeats, AMD EPYC.
 //! Written by a program: change the benchmarks, not this file.
 
 #![cfg_attr(rustfmt, rustfmt_skip)]
@@ -37,10 +37,10 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `ModelStorage::Blobs` (r:1 w:1)
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(247), added: 2722, mode: `MaxEncodedLen`)
 	fn register() -> Weight {
-		// At least 81_883_000 ps.
-		Weight::from_parts(107_269_000, 3676)
+		// At least 38_568_000 ps.
+		Weight::from_parts(41_503_000, 3712)
 			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
 	}
 	/// Storage: `ModelStorage::TopLevelUpload` (r:1 w:1)
@@ -53,17 +53,17 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `ModelStorage::Brought` (`max_values`: None, `max_size`: Some(88), added: 2563, mode: `MaxEncodedLen`)
 	/// `b` was 1 to 1048576.
 	fn upload_chunk(b: u32, ) -> Weight {
-		// At least 51_795_000 ps.
-		Weight::from_parts(67_402_846, 3602)
-			// Standard error 11.
-			.saturating_add(Weight::from_parts(790, 0).saturating_mul(b.into()))
+		// At least 18_758_000 ps.
+		Weight::from_parts(24_003_082, 3602)
+			// Standard error 1.
+			.saturating_add(Weight::from_parts(212, 0).saturating_mul(b.into()))
 			.saturating_add(D::get().reads_writes(4_u64, 4_u64))
 	}
 	/// Storage: `ModelStorage::Blobs` (r:1 w:1)
 	/// Proof: `ModelStorage::Blobs` (`max_values`: None, `max_size`: Some(137), added: 2612, mode: `MaxEncodedLen`)
 	fn extend() -> Weight {
-		// At least 27_360_000 ps.
-		Weight::from_parts(35_334_000, 3602)
+		// At least 6_399_000 ps.
+		Weight::from_parts(7_040_000, 3602)
 			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
 	}
 	/// Storage: `ModelStorage::Blobs` (r:1 w:1)
@@ -73,13 +73,13 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Storage: `ModelStorage::ChunkHashes` (r:64 w:64)
 	/// Proof: `ModelStorage::ChunkHashes` (`max_values`: None, `max_size`: Some(76), added: 2551, mode: `MaxEncodedLen`)
 	/// Storage: `Balances::Holds` (r:1 w:1)
-	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(211), added: 2686, mode: `MaxEncodedLen`)
+	/// Proof: `Balances::Holds` (`max_values`: None, `max_size`: Some(247), added: 2722, mode: `MaxEncodedLen`)
 	/// `n` was 1 to 64.
 	fn remove(n: u32, ) -> Weight {
-		// At least 97_993_000 ps.
-		Weight::from_parts(171_807_155, 3676)
-			// Standard error 67_495.
-			.saturating_add(Weight::from_parts(11_728_998, 0).saturating_mul(n.into()))
+		// At least 36_846_000 ps.
+		Weight::from_parts(35_556_396, 3712)
+			// Standard error 990.
+			.saturating_add(Weight::from_parts(3_155_003, 0).saturating_mul(n.into()))
 			.saturating_add(Weight::from_parts(0, 2551).saturating_mul(n.into()))
 			.saturating_add(D::get().reads_writes(3_u64, 2_u64))
 			.saturating_add(D::get().reads((1_u64).saturating_mul(n.into())))
@@ -95,23 +95,25 @@ impl<D: Get<RuntimeDbWeight>> WeightInfo for Measured<D> {
 	/// Proof: `ModelStorage::TopLevelUpload` (`max_values`: Some(1), `max_size`: Some(36), added: 531, mode: `MaxEncodedLen`)
 	/// `b` was 1 to 1048576.
 	fn direct_upload(b: u32, ) -> Weight {
-		// At least 32_160_000 ps.
-		Weight::from_parts(35_636_000, 3602)
-			// Standard error 31.
-			.saturating_add(Weight::from_parts(7_687, 0).saturating_mul(b.into()))
+		// At least 12_019_000 ps.
+		Weight::from_parts(21_331_455, 3602)
+			// Standard error 1.
+			.saturating_add(Weight::from_parts(3_875, 0).saturating_mul(b.into()))
 			.saturating_add(D::get().reads_writes(3_u64, 1_u64))
 	}
 	fn ordinary() -> Weight {
-		// At least 2_514_000 ps.
-		Weight::from_parts(4_458_000, 0)
+		// At least 801_000 ps.
+		Weight::from_parts(922_000, 0)
 			.saturating_add(D::get().reads_writes(0_u64, 0_u64))
 	}
+	/// Storage: `ModelStorage::MovesFull` (r:1 w:1)
+	/// Proof: `ModelStorage::MovesFull` (`max_values`: Some(1), `max_size`: Some(1), added: 496, mode: `MaxEncodedLen`)
 	/// Storage: `ModelStorage::FullBlocks` (r:1 w:1)
 	/// Proof: `ModelStorage::FullBlocks` (`max_values`: Some(1), `max_size`: Some(4), added: 499, mode: `MaxEncodedLen`)
 	fn close_block() -> Weight {
-		// At least 4_048_000 ps.
-		Weight::from_parts(6_101_000, 1489)
-			.saturating_add(D::get().reads_writes(1_u64, 1_u64))
+		// At least 2_353_000 ps.
+		Weight::from_parts(2_624_000, 1489)
+			.saturating_add(D::get().reads_writes(2_u64, 2_u64))
 	}
 }
 

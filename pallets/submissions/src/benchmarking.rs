@@ -28,6 +28,7 @@ fn longest_reveal() -> Reveal {
 	location.resize(MAX_TEXT as usize, b'x');
 	Reveal {
 		bundle_root: H256::repeat_byte(1),
+		true_root: H256::repeat_byte(1),
 		model_root: H256::repeat_byte(2),
 		segments: SEGMENTS,
 		diverged: false,

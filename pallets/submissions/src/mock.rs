@@ -84,6 +84,7 @@ pub const SEGMENTS: RangeInclusive<u32> = 4..=7;
 pub fn reveal(byte: u8) -> Reveal {
 	Reveal {
 		bundle_root: H256::repeat_byte(byte),
+		true_root: H256::repeat_byte(byte),
 		model_root: H256::repeat_byte(byte ^ 0x55),
 		segments: 7,
 		diverged: false,

@@ -299,6 +299,7 @@ fn layout_of_the_calls() {
 	let call = RuntimeCall::Submissions(crate::Call::reveal { job: 1, reveal, salt: [5; 32] });
 	let mut bytes = vec![21, 1, 1, 0, 0, 0];
 	bytes.extend([1; 32]);
+	bytes.extend([1; 32]);
 	bytes.extend([1 ^ 0x55; 32]);
 	bytes.extend([7, 0, 0, 0, 0]);
 	bytes.extend(b"\x20http://x");

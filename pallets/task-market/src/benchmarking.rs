@@ -37,7 +37,7 @@ use trainyard_protocol::{
 	},
 	JobId, Text, H256,
 };
-use trainyard_traits::{BlobStore, Charged, Conviction, JobObserver, TrainerRegistry};
+use trainyard_traits::{BlobStore, Charged, Conviction, JobObserver, Outcome, TrainerRegistry};
 
 /// Enough for anything here, and for a hundred accounts.
 const FUNDS: Balance = 1 << 90;
@@ -94,18 +94,20 @@ fn spec() -> JobSpec {
 
 /// Terms with the most of everything.
 fn terms<T: Config>() -> Terms {
-	Terms {
+	let terms = Terms {
 		price_per_ut: 1_000_000_000_000,
 		replicas: MAX_REPLICAS,
 		// The largest that is odd.
 		verifiers: (MAX_VERIFIERS - 1) | 1,
 		audit_segments: MAX_AUDIT_SEGMENTS,
-		audit_fee: T::MinAuditFee::get().max(2_000_000_000_000),
+		audit_fee: 0,
 		apply_blocks: T::MinPeriod::get(),
 		training_blocks: T::MinPeriod::get(),
 		machine: MachineClass::Gib8,
 		undecided_percent: 20,
-	}
+	};
+	let audit_fee = Pallet::<T>::audit_fee(spec(), &terms).unwrap_or(0);
+	Terms { audit_fee, ..terms }
 }
 
 fn posted<T: Config>() -> Result<JobId, BenchmarkError> {
@@ -124,7 +126,7 @@ fn digest<T: Config>(id: JobId) -> Result<H256, BenchmarkError> {
 fn applied<T: Config>(count: u32) -> Result<JobId, BenchmarkError> {
 	let id = posted::<T>()?;
 	for index in 0..count {
-		Pallet::<T>::do_apply(trainer::<T>(index), id, digest::<T>(id)?)?;
+		Pallet::<T>::do_apply(trainer::<T>(index), id, digest::<T>(id)?, H256::zero())?;
 	}
 	Ok(id)
 }
@@ -135,7 +137,7 @@ fn late<T: Config>() -> Result<(JobId, BlockNumber), BenchmarkError> {
 	for replica in job.replicas.iter_mut() {
 		(replica.fate, replica.segments) = (Fate::Accepted, Some(1));
 	}
-	Pallet::<T>::end(id, &mut job, Ending::Settled, &[]);
+	Pallet::<T>::end(id, &mut job, Ending::Settled);
 	Agenda::<T>::remove(job.deadline, id);
 	let deposit = locked_for_late_proof(job.quote.deposit);
 	let mut trainers = Vec::new();
@@ -148,7 +150,7 @@ fn late<T: Config>() -> Result<(JobId, BlockNumber), BenchmarkError> {
 	let until = from + 100;
 	let trainers = BoundedVec::truncate_from(trainers);
 	Lates::<T>::insert(id, Late { from, until, trainers });
-	let hearing = Hearing { length: 1, again: 1, deposit: 1, clock: 1, short: 1 };
+	let hearing = Hearing { length: 1, again: 1, deposit: 1, work: 1, short: 1, patience: 1 };
 	Hearings::<T>::insert(id, hearing);
 	Jobs::<T>::insert(id, &job);
 	Pallet::<T>::schedule(id, until + 1);
@@ -173,6 +175,7 @@ fn training<T: Config>() -> Result<(JobId, Job<T::AccountId>), BenchmarkError> {
 fn results<T: Config>(job: &Job<T::AccountId>) -> BTreeMap<T::AccountId, WorkResult> {
 	let result = |i: usize| WorkResult {
 		bundle_root: H256::repeat_byte(i as u8),
+		true_root: H256::repeat_byte(i as u8),
 		model_root: H256::repeat_byte(0x80 | i as u8),
 		segments: 1 + i as u32,
 		diverged: false,
@@ -203,6 +206,7 @@ pub(crate) fn audited<T: Config>(charged: &Charged, trainer: &T::AccountId) -> J
 	};
 	let replica = Replica {
 		trainer: trainer.clone(),
+		forced: H256::zero(),
 		fate: Fate::Working,
 		result: Some(0),
 		segments: Some(charged.result.segments),
@@ -266,12 +270,14 @@ mod benchmarks {
 		#[block]
 		{
 			T::Trainers::bond(&last);
-			Pallet::<T>::apply_with(last.clone(), Balance::MAX, id, digest)?;
+			let applicant =
+				Applicant { trainer: last.clone(), bond: Balance::MAX, forced: H256::zero() };
+			Pallet::<T>::apply_with(applicant, id, digest)?;
 		}
 
 		let applicants = Applicants::<T>::get(id);
 		assert_eq!(applicants.len() as u32, T::MaxApplicants::get());
-		assert!(applicants.iter().any(|(who, _)| *who == last));
+		assert!(applicants.iter().any(|applicant| applicant.trainer == last));
 		Ok(())
 	}
 
@@ -328,8 +334,9 @@ mod benchmarks {
 		let results = results::<T>(&job);
 		let now = Pallet::<T>::now();
 		assert!(Pallet::<T>::open_audit(id, &mut job, now, &results).is_some());
-		let decisions = [Decision::Accepted; MAX_REPLICAS as usize];
-		Pallet::<T>::decide(id, &mut job, &decisions, &[], &[]);
+		let decisions = vec![Decision::Accepted; MAX_REPLICAS as usize];
+		let outcome = Outcome { decisions, ..Default::default() };
+		Pallet::<T>::decide(id, &mut job, &outcome);
 		Pallet::<T>::unschedule(id);
 		// As when the time for late proof is over.
 		Lates::<T>::remove(id);
@@ -463,11 +470,14 @@ mod benchmarks {
 		let served: Vec<T::AccountId> = (0..MAX_VERIFIERS * MAX_AUDIT_ROUNDS)
 			.map(|index| funded::<T>("verifier", index))
 			.collect();
+		// A full committee found forced errors.
+		let found = Some(served.iter().take(MAX_VERIFIERS as usize).cloned().collect());
+		let outcome = Outcome { served, found, ..Default::default() };
 
 		#[block]
 		{
 			let mut job = Jobs::<T>::get(id).unwrap();
-			Pallet::<T>::end(id, &mut job, Ending::Settled, &served);
+			Pallet::<T>::end_audited(id, &mut job, Ending::Settled, &outcome);
 			Pallet::<T>::unschedule(id);
 			Jobs::<T>::insert(id, job);
 		}
@@ -502,7 +512,9 @@ mod benchmarks {
 	fn convict_late() -> Result<(), BenchmarkError> {
 		let (id, _) = late::<T>()?;
 		let who = Jobs::<T>::get(id).unwrap().replicas[0].trainer.clone();
-		let conviction = Conviction { dispute: 0, finder: funded::<T>("finder", 0), proven: true };
+		let second = Some(funded::<T>("finder", 1));
+		let conviction =
+			Conviction { dispute: 0, finder: funded::<T>("finder", 0), second, proven: true };
 
 		#[block]
 		{

@@ -6,9 +6,7 @@
 //! [`LostShares`](trainyard_protocol::fees::LostShares); a challenger's lost deposit is the trainer's
 //! where it keeps its own.
 
-use crate::{
-	Config, Guilt, Guilty, Hearing, Hearings, Job, Jobs, Pallet, Replica, Specs, WeightInfo,
-};
+use crate::{Config, Guilty, Hearing, Hearings, Job, Jobs, Pallet, Replica, Specs, WeightInfo};
 use alloc::vec::Vec;
 use frame_support::{traits::Get, weights::Weight};
 use trainyard_court::{
@@ -27,7 +25,9 @@ use trainyard_protocol::{
 	state::ExpectedTensor,
 	JobId, H256,
 };
-use trainyard_traits::{Charged, Conviction, Court, Defendant, Submissions};
+use trainyard_traits::{
+	Charged, ClockTerms, Conviction, Court, Defendant, Submissions, MAX_WINDOWS,
+};
 
 impl<T: Config> trainyard_traits::Specs for Pallet<T> {
 	fn rows_root(job: JobId) -> Option<H256> {
@@ -70,16 +70,14 @@ impl<T: Config> Pallet<T> {
 			Some(BlockNumber::try_from(blocks).unwrap_or(BlockNumber::MAX))
 		};
 		let again = blocks(parts.longest_flop(spec))?.saturating_add(patience / 4).max(1);
-		// Two disputes are heard at a time.
-		let clock = |flop| Some(blocks(flop)?.saturating_mul(2).saturating_add(patience));
-		let short = clock(parts.evaluation_defence_flop())?;
-		let (price, fee) = (job.terms.price_per_ut, T::FeePerUt::get());
+		let short = blocks(parts.evaluation_defence_flop())?;
 		Some(Hearing {
 			length: patience.max(again),
 			again,
-			deposit: fees::challenge_deposit(spec, parts, price, fee)?,
-			clock: clock(parts.defence_flop(spec))?.max(short),
+			deposit: fees::challenge_deposit(spec, parts, T::FeePerUt::get())?,
+			work: blocks(parts.defence_flop(spec))?.max(short),
 			short,
+			patience,
 		})
 	}
 
@@ -155,21 +153,26 @@ impl<T: Config> Pallet<T> {
 		Hearings::<T>::get(job).map(|hearing| hearing.deposit)
 	}
 
-	/// Returns the blocks that each side of a dispute about this target has for all its moves; none for
-	/// a job of which nothing can be challenged.
-	pub fn clock(job: JobId, target: &Target) -> BlockNumber {
-		Hearings::<T>::get(job).map_or(0, |hearing| match target {
-			Target::Segment(_) | Target::Evidence(_) => hearing.clock,
+	/// Returns what a defence about this target takes, and what time there is for it; none for a job of
+	/// which nothing can be challenged.
+	pub fn clock(job: JobId, target: &Target) -> ClockTerms {
+		let Some(hearing) = Hearings::<T>::get(job) else { return ClockTerms::default() };
+		let work = match target {
+			Target::Segment(_) | Target::Evidence(_) => hearing.work,
 			Target::Start | Target::Stop | Target::Model | Target::Rescue { .. } => hearing.short,
-		})
+		};
+		let patience = hearing.patience;
+		// Two disputes are heard at a time.
+		let ticks = work.saturating_mul(2).saturating_add(patience);
+		// As long as a window can be held open.
+		ClockTerms { ticks, work, room: patience.saturating_mul(MAX_WINDOWS) }
 	}
 
 	/// Convicts the trainer `who` of `job`: it is rejected when the job is decided, or loses at once what
 	/// it still has at stake where that is over.
 	pub fn convict(job: JobId, who: &T::AccountId, conviction: &Conviction<T::AccountId>) {
 		if Self::accusable(job, who).is_some() {
-			let Conviction { finder, proven, .. } = conviction;
-			Guilty::<T>::insert(job, who, Guilt { finder: finder.clone(), proven: *proven });
+			Guilty::<T>::insert(job, who, conviction);
 		} else {
 			Self::convict_late(job, who, conviction);
 		}
@@ -194,7 +197,9 @@ impl<T: Config> Pallet<T> {
 		Jobs::<T>::insert(id, job);
 		Self::schedule(id, BlockNumber::MAX);
 		let (length, again, deposit) = (BlockNumber::MAX, 1, fees::CHALLENGE_BASE);
-		Hearings::<T>::insert(id, Hearing { length, again, deposit, clock: 1_000, short: 1_000 });
+		let (work, short, patience) = (500, 500, 0);
+		let hearing = Hearing { length, again, deposit, work, short, patience };
+		Hearings::<T>::insert(id, hearing);
 		id
 	}
 }

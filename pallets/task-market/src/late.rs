@@ -72,7 +72,7 @@ impl<T: Config> Pallet<T> {
 		Lates::<T>::insert(id, late);
 		let challenge = Hearings::<T>::get(id).map_or(0, |hearing| hearing.deposit);
 		let shares = LostShares::of(lost, 0, conviction.proven, challenge);
-		Self::share_out(id, &job, who, Some(&conviction.finder), &shares);
+		Self::share_out(id, &job, who, Some(conviction), &shares);
 		let settlement = &mut job.settlement;
 		for (sum, amount) in [
 			(&mut settlement.slashed, lost),
@@ -90,11 +90,13 @@ impl<T: Config> Pallet<T> {
 		}
 		Jobs::<T>::insert(id, job);
 		let (trainer, finder) = (who.clone(), conviction.finder.clone());
+		let second = conviction.second.clone();
 		let (proven, found) = (conviction.proven, shares.finder);
 		Self::deposit_event(Event::LateConviction {
 			job: id,
 			trainer,
 			finder,
+			second,
 			proven,
 			lost,
 			found,

@@ -78,7 +78,9 @@ pub mod pallet {
 		job::{Balance, BlockNumber, Ending, Fate, Settlement, Terms, MAX_REPLICAS, MIN_AUDIT_FEE},
 		JobId, MicroUt, Text, H256,
 	};
-	use trainyard_traits::{Audits, AwaitedBlobs, Beacon, Court, Submissions, TrainerRegistry};
+	use trainyard_traits::{
+		Audits, AwaitedBlobs, Beacon, Conviction, Court, Submissions, TrainerRegistry,
+	};
 
 	/// Version of the layout of this pallet's storage.
 	const STORAGE_VERSION: StorageVersion = StorageVersion::new(6);
@@ -159,8 +161,16 @@ pub mod pallet {
 		type StorageByte: Get<Balance>;
 
 		/// Most bytes that a rescue may have: what the blocks of its period can carry, and the
-		/// largest blob.
+		/// largest blob. A state that is larger is asked of a relay committee.
 		type MaxRescue: Get<u64>;
+
+		/// Most bytes of a blob.
+		type MaxBlob: Get<u64>;
+
+		/// What a seat of a relay earns for each 4 GiB: the escrow has the fees of committees where no
+		/// rescue carries a state.
+		#[pallet::constant]
+		type RelayFee: Get<Balance>;
 
 		/// Deposit for the record of a job, besides its specification.
 		#[pallet::constant]
@@ -293,7 +303,7 @@ pub mod pallet {
 		JobId,
 		Blake2_128Concat,
 		T::AccountId,
-		Guilt<T::AccountId>,
+		Conviction<T::AccountId>,
 		OptionQuery,
 	>;
 
@@ -307,7 +317,7 @@ pub mod pallet {
 		_,
 		Twox64Concat,
 		JobId,
-		BoundedVec<(T::AccountId, Balance), T::MaxApplicants>,
+		BoundedVec<Applicant<T::AccountId>, T::MaxApplicants>,
 		ValueQuery,
 	>;
 
@@ -487,11 +497,13 @@ pub mod pallet {
 			trainer: T::AccountId,
 			/// Who found it out.
 			finder: T::AccountId,
+			/// Who has a half of the finder's part, if that is somebody else.
+			second: Option<T::AccountId>,
 			/// Whether that was proven. If not the trainer was silent.
 			proven: bool,
 			/// What was taken.
 			lost: Balance,
-			/// What the finder has of it.
+			/// What the finders have of it.
 			found: Balance,
 		},
 		/// What was accepted can be challenged no more, and what was locked is free.
@@ -517,10 +529,13 @@ pub mod pallet {
 		BadAuditSegments,
 		/// The price of a `ut` is zero.
 		ZeroPrice,
-		/// The fee of a verifier is below `MinAuditFee`, or below the price of the segments that
-		/// it replays, at `FeePerUt` where the job's price is less: raise `audit_fee` to what
-		/// `TrainyardApi_audit_fee` says.
+		/// The fee of a verifier is below `MinAuditFee`, or below the price at `FeePerUt` of the
+		/// segments that it replays: raise `audit_fee` to what `TrainyardApi_audit_fee` says.
 		AuditFeeTooLow,
+		/// The fee of a verifier is more than four times the least one of this job: lower `audit_fee`
+		/// to four times what `TrainyardApi_audit_fee` says. What a seat puts at stake follows from
+		/// it, and few verifiers would have that.
+		AuditFeeTooHigh,
 		/// `apply_blocks` or `training_blocks` is below `MinPeriod` or above its maximum.
 		BadPeriods,
 		/// Escrow or deposit would exceed the range of amounts.
@@ -571,9 +586,10 @@ pub mod pallet {
 		/// raise the number of checkpoints (a smaller `checkpoint_interval`), or lower
 		/// `audit_segments` and raise `verifiers`.
 		AuditTooLarge,
-		/// The states and the data that a verifier reads, which a trainer must be able to store on chain
-		/// where somebody cannot fetch them, are more than the blocks of the period `Rescue` can carry:
-		/// lower `audit_segments` or train a smaller model.
+		/// The files of the job and the list of its checkpoints, which trainers must be able to store on chain
+		/// where somebody cannot fetch them, are more than the blocks of the period `Rescue` can carry.
+		/// States may be larger, since a committee relays them; these cannot be relayed: give it fewer
+		/// rows, or a smaller initial model.
 		RescueTooLarge,
 		/// A step, an evaluation or the state needs more memory than a machine of the job's class
 		/// has for it: lower `batch_size` or the widths of the layers.
@@ -597,6 +613,10 @@ pub mod pallet {
 		TooManyResults,
 		/// What was accepted can still be challenged, or is: wait for the event `LateProofOver`.
 		StillAccusable,
+		/// The decoded inputs or labels of the rows, which trainers must be able to store on chain as one
+		/// blob where somebody lacks a row, are more than a blob may have: give it fewer rows, or fewer
+		/// inputs a row.
+		ContentTooLarge,
 	}
 
 	#[pallet::hooks]
@@ -664,12 +684,19 @@ pub mod pallet {
 		/// list of applicants is full, a larger bond displaces the smallest.
 		///
 		/// `digest` is `blake2_256(SCALE("trainyard/job/v1", spec, terms))` of what the caller means
-		/// to train: after a fork the same number may be another job's.
+		/// to train: after a fork the same number may be another job's. `forced` is the
+		/// [commitment](trainyard_protocol::forced::commitment) to the secret from which, with the
+		/// assignment seed, the leaves are drawn that it must force to be false.
 		#[pallet::call_index(2)]
 		#[pallet::weight(T::WeightInfo::apply())]
-		pub fn apply(origin: OriginFor<T>, job: JobId, digest: H256) -> DispatchResult {
+		pub fn apply(
+			origin: OriginFor<T>,
+			job: JobId,
+			digest: H256,
+			forced: H256,
+		) -> DispatchResult {
 			let trainer = ensure_signed(origin)?;
-			Self::do_apply(trainer, job, digest)
+			Self::do_apply(trainer, job, digest, forced)
 		}
 
 		/// Takes back a job that nobody applied for; everything is refunded.

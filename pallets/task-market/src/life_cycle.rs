@@ -15,8 +15,8 @@
 //! | Ended | `RetentionBlocks` after that, and not while what was accepted can be challenged | its records are removed |
 
 use crate::{
-	Agenda, Applicants, Config, Event, Hearings, Job, Jobs, Lates, Pallet, Replica, Specs,
-	Uploading, WeightInfo,
+	Agenda, Applicant, Applicants, Config, Event, Hearings, Job, Jobs, Lates, Pallet, Replica,
+	Specs, Uploading, WeightInfo,
 };
 use alloc::{collections::BTreeMap, vec::Vec};
 use codec::Encode;
@@ -31,8 +31,8 @@ use trainyard_protocol::{
 	JobId, H256,
 };
 use trainyard_traits::{
-	stood_still, AuditRequest, AuditStatus, Audits, AwaitedBlobs, Beacon, BlobStore, Seed,
-	Submissions, TrainerRegistry,
+	stood_still, AuditRequest, AuditStatus, Audits, AwaitedBlobs, Beacon, BlobStore, Delivery,
+	Outcome, Seed, Submissions, TrainerRegistry,
 };
 
 /// Domain of the assignment seed; the subject is the job's number, encoded.
@@ -145,7 +145,7 @@ impl<T: Config> Pallet<T> {
 			return (Some(job.deadline), T::WeightInfo::look());
 		}
 		if applicants == 0 {
-			Self::end(id, job, Ending::NoApplicants, &[]);
+			Self::end(id, job, Ending::NoApplicants);
 			return (None, Self::settle_weight());
 		}
 		let applicants = applicants as u32;
@@ -209,11 +209,11 @@ impl<T: Config> Pallet<T> {
 		job: &mut Job<T::AccountId>,
 		now: BlockNumber,
 		seed: H256,
-		applicants: Vec<(T::AccountId, Balance)>,
+		applicants: Vec<Applicant<T::AccountId>>,
 	) -> Next {
 		let mut candidates: Vec<(T::AccountId, Balance)> = applicants
-			.into_iter()
-			.map(|(who, bond)| (who.clone(), bond.min(T::Trainers::bond(&who))))
+			.iter()
+			.map(|a| (a.trainer.clone(), a.bond.min(T::Trainers::bond(&a.trainer))))
 			.collect();
 		candidates.sort();
 		let wanted = job.terms.replicas as usize;
@@ -224,10 +224,15 @@ impl<T: Config> Pallet<T> {
 			}
 		}
 		let trainers = BoundedVec::truncate_from(drawn);
+		let forced = |trainer: &T::AccountId| {
+			let found = applicants.iter().find(|applicant| applicant.trainer == *trainer);
+			found.map_or(H256::zero(), |applicant| applicant.forced)
+		};
 		let replicas = trainers
 			.iter()
 			.map(|trainer| Replica {
 				trainer: trainer.clone(),
+				forced: forced(trainer),
 				fate: Fate::Working,
 				result: None,
 				segments: None,
@@ -243,7 +248,7 @@ impl<T: Config> Pallet<T> {
 		if !opened {
 			// Nobody's fault: everything goes back.
 			Self::conclude(id, job, |_| Some(Fate::Undecided));
-			Self::end(id, job, Ending::Failed, &[]);
+			Self::end(id, job, Ending::Failed);
 			return None;
 		}
 		let deadline = now.saturating_add(job.terms.training_blocks);
@@ -275,7 +280,7 @@ impl<T: Config> Pallet<T> {
 		});
 		if committed.is_empty() {
 			T::Submissions::close(id);
-			Self::end(id, job, Ending::Failed, &[]);
+			Self::end(id, job, Ending::Failed);
 			return None;
 		}
 		let committed = committed.len() as u32;
@@ -348,21 +353,24 @@ impl<T: Config> Pallet<T> {
 		now: BlockNumber,
 		results: &BTreeMap<T::AccountId, WorkResult>,
 	) -> Next {
-		let mut groups = BTreeMap::<WorkResult, Vec<T::AccountId>>::new();
+		let mut groups = BTreeMap::<WorkResult, Vec<Delivery<T::AccountId>>>::new();
 		for replica in job.replicas.iter().filter(|r| r.fate == Fate::Working) {
 			if let Some(result) = results.get(&replica.trainer) {
-				groups.entry(*result).or_default().push(replica.trainer.clone());
+				let Replica { trainer, forced, .. } = replica.clone();
+				let bundle_root = result.bundle_root;
+				let delivery = Delivery { trainer, bundle_root, forced };
+				groups.entry(result.common()).or_default().push(delivery);
 			}
 		}
 		if groups.is_empty() {
-			Self::end(id, job, Ending::Failed, &[]);
+			Self::end(id, job, Ending::Failed);
 			return None;
 		}
 		let groups: Vec<_> = groups.into_iter().collect();
 		for replica in &mut job.replicas {
 			let delivered = (0u32..)
 				.zip(&groups)
-				.find(|(_, (_, trainers))| trainers.contains(&replica.trainer));
+				.find(|(_, (_, all))| all.iter().any(|one| one.trainer == replica.trainer));
 			replica.result = delivered.map(|(at, _)| at);
 			replica.segments = delivered.map(|(_, (result, _))| result.trained());
 			replica.diverged = delivered.is_some_and(|(_, (result, _))| result.diverged);
@@ -377,8 +385,9 @@ impl<T: Config> Pallet<T> {
 			.chain(job.replicas.iter().map(|r| r.trainer.clone()))
 			.collect();
 		let hearing = Self::spec(id).and_then(|spec| Self::hearing(job, &spec));
-		let request = hearing.map(|hearing| AuditRequest {
+		let request = hearing.zip(job.seed).map(|(hearing, assignment)| AuditRequest {
 			groups,
+			assignment,
 			parties,
 			audit_segments: job.terms.audit_segments,
 			verifiers: job.terms.verifiers,
@@ -396,7 +405,7 @@ impl<T: Config> Pallet<T> {
 		let Some(hearing) = hearing.filter(|_| opened) else {
 			// Nobody's fault: no audit, so no loss, and the part for what was trained.
 			Self::conclude(id, job, |_| Some(Fate::Undecided));
-			Self::end(id, job, Ending::Failed, &[]);
+			Self::end(id, job, Ending::Failed);
 			return None;
 		};
 		let next = now.saturating_add(1);
@@ -424,28 +433,30 @@ impl<T: Config> Pallet<T> {
 				job.deadline = if now < last { next.min(last) } else { next };
 				(Some(job.deadline), weight)
 			}
-			AuditStatus::Done { decisions, served, stored } => {
-				let next = Self::decide(id, job, &decisions, &served, &stored);
+			AuditStatus::Done(outcome) => {
+				let next = Self::decide(id, job, &outcome);
 				let settle = Self::settle_weight().saturating_add(Self::disputes_weight());
 				(next, weight.saturating_add(settle))
 			}
 		}
 	}
 
-	/// Ends a job by the `decisions` of its audit. Who was convicted is rejected, whatever they say.
-	/// Returns the height of the next look, where what was accepted can still be challenged.
+	/// Ends a job by what its audit came to. Who was convicted is rejected, whatever was decided, and who
+	/// did not open its forced leaves has revealed half of its result. Returns the height of the next look,
+	/// where what was accepted can still be challenged.
 	pub(crate) fn decide(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
-		decisions: &[Decision],
-		served: &[T::AccountId],
-		stored: &[(T::AccountId, Balance)],
+		outcome: &Outcome<T::AccountId>,
 	) -> Next {
 		Self::conclude(id, job, |r| {
 			if Self::is_guilty(id, &r.trainer) {
 				return Some(Fate::Rejected);
 			}
-			let decision = r.result.and_then(|at| decisions.get(at as usize));
+			if outcome.unopened.contains(&r.trainer) {
+				return Some(Fate::NotRevealed);
+			}
+			let decision = r.result.and_then(|at| outcome.decisions.get(at as usize));
 			Some(match decision {
 				Some(Decision::Accepted | Decision::Idle) if r.diverged => Fate::Diverged,
 				Some(Decision::Accepted) => Fate::Accepted,
@@ -457,7 +468,7 @@ impl<T: Config> Pallet<T> {
 		});
 		let accepted = job.replicas.iter().any(|r| r.fate.is_true());
 		let ending = if accepted { Ending::Settled } else { Ending::Failed };
-		Self::end_audited(id, job, ending, served, stored)
+		Self::end_audited(id, job, ending, outcome)
 	}
 
 	/// Sets the fate of every replica still working for which `fate` names one.
@@ -522,26 +533,19 @@ impl<T: Config> Pallet<T> {
 	/// Ends a job whose replicas' fates are known: moves all its money, and puts it on the agenda
 	/// to be forgotten. Whoever calls takes it out of [`crate::Due`]. Nothing of it was audited, or nothing
 	/// is accepted, so nothing can be challenged any more.
-	pub(crate) fn end(
-		id: JobId,
-		job: &mut Job<T::AccountId>,
-		ending: Ending,
-		served: &[T::AccountId],
-	) {
-		Self::end_audited(id, job, ending, served, &[]);
+	pub(crate) fn end(id: JobId, job: &mut Job<T::AccountId>, ending: Ending) {
+		Self::end_audited(id, job, ending, &Outcome::default());
 	}
 
-	/// Does what [`Self::end`] does where seats get something back of what they paid for what trainers
-	/// `stored`, and something may be accepted. Then it returns the height of the next look, which
-	/// whoever calls puts into [`crate::Due`].
+	/// Does what [`Self::end`] does after an audit, where something may be accepted. Then it returns the
+	/// height of the next look, which whoever calls puts into [`crate::Due`].
 	pub(crate) fn end_audited(
 		id: JobId,
 		job: &mut Job<T::AccountId>,
 		ending: Ending,
-		served: &[T::AccountId],
-		stored: &[(T::AccountId, Balance)],
+		outcome: &Outcome<T::AccountId>,
 	) -> Next {
-		let settlement = Self::settle(id, job, served, stored);
+		let settlement = Self::settle(id, job, outcome);
 		job.settlement = settlement;
 		Self::release_models(id);
 		let now = Self::now();

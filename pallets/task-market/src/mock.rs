@@ -19,11 +19,11 @@ use trainyard_program::{
 };
 use trainyard_protocol::{
 	audit::Decision,
-	job::{Balance, JobState, Reveal, Terms},
+	job::{Balance, JobState, Reveal, Terms, WorkResult},
 	JobId, MicroUt, Text, H256,
 };
 use trainyard_traits as traits;
-use trainyard_traits::{AuditRequest, AuditStatus, JobObserver, Seed};
+use trainyard_traits::{AuditRequest, AuditStatus, JobObserver, Outcome, Seed};
 
 pub type AccountId = u64;
 type Block = frame_system::mocking::MockBlockU32<Test>;
@@ -102,10 +102,9 @@ pub struct FakeRound {
 pub struct FakeAudit {
 	pub request: AuditRequest<AccountId>,
 	pub opened: u32,
-	pub served: Vec<AccountId>,
-	/// What seats get back of what they paid for what trainers stored.
-	pub stored: Vec<(AccountId, u128)>,
 	pub decisions: Option<Vec<Decision>>,
+	/// What it comes to beside the decisions.
+	pub outcome: Outcome<AccountId>,
 }
 
 parameter_types! {
@@ -113,6 +112,8 @@ parameter_types! {
 	pub static Bonds: BTreeMap<AccountId, Balance> = BTreeMap::new();
 	/// Power credited, in order.
 	pub static Credited: Vec<(AccountId, MicroUt)> = Vec::new();
+	/// The least fee of a verifier.
+	pub static MinAuditFee: Balance = 2_500;
 	/// Blocks between two draw heights.
 	pub static SeedStep: u32 = 1;
 	/// How many more times the beacon has lost a seed.
@@ -131,6 +132,9 @@ parameter_types! {
 	pub static RefuseAudits: bool = false;
 	pub static ServiceWeight: Weight = Weight::MAX;
 	pub static MaxRescue: u64 = 1 << 30;
+	pub static MaxBlob: u64 = 1 << 32;
+	/// What a seat of a relay earns. Nothing, but where a test is about it.
+	pub static RelayFee: Balance = 0;
 	/// There are no verifiers: audits wait until somebody gives them up.
 	pub static NoVerifiers: bool = false;
 	/// A committee sits, which nobody ends but itself.
@@ -257,8 +261,7 @@ impl traits::Audits<AccountId> for FakeAudits {
 			return Err(DispatchError::Other("refused"));
 		}
 		let opened = TaskMarket::now();
-		let audit =
-			FakeAudit { request, opened, served: Vec::new(), stored: Vec::new(), decisions: None };
+		let audit = FakeAudit { request, opened, decisions: None, outcome: Default::default() };
 		AuditBook::mutate(|book| book.insert(job, audit));
 		Ok(())
 	}
@@ -267,18 +270,12 @@ impl traits::Audits<AccountId> for FakeAudits {
 		let until = audit.opened + AUDIT_BLOCKS;
 		let undecided = vec![Decision::Undecided; audit.request.groups.len()];
 		match audit.decisions {
-			Some(decisions) => {
-				AuditStatus::Done { decisions, served: audit.served, stored: audit.stored }
-			}
+			Some(decisions) => AuditStatus::Done(Outcome { decisions, ..audit.outcome }),
 			None if NoVerifiers::get() || CommitteeSits::get() => {
 				AuditStatus::Pending(TaskMarket::now() + 10)
 			}
 			None if TaskMarket::now() < until => AuditStatus::Pending(until),
-			None => AuditStatus::Done {
-				decisions: undecided,
-				served: audit.served,
-				stored: audit.stored,
-			},
+			None => AuditStatus::Done(Outcome { decisions: undecided, ..audit.outcome }),
 		}
 	}
 	fn give_up(job: JobId) {
@@ -309,6 +306,13 @@ impl traits::Court<AccountId> for FakeCourt {
 		_: Balance,
 	) -> Result<u64, DispatchError> {
 		Err(DispatchError::Other("no seat accuses here"))
+	}
+	fn is_accusing(
+		_: &AccountId,
+		_: &traits::Defendant<AccountId>,
+		_: &trainyard_protocol::accusation::Target,
+	) -> bool {
+		false
 	}
 	fn standing(_: JobId) -> traits::Standing {
 		traits::Standing { disputes: Disputes::get(), ..Default::default() }
@@ -395,9 +399,11 @@ impl Config for Test {
 	type ServiceWeight = ServiceWeight;
 	type MinDeposit = ConstU128<50_000>;
 	type FeePerUt = ConstU128<1_000_000>;
-	type MinAuditFee = ConstU128<100>;
+	type MinAuditFee = MinAuditFee;
 	type StorageByte = StorageByte;
 	type MaxRescue = MaxRescue;
+	type MaxBlob = MaxBlob;
+	type RelayFee = RelayFee;
 	type RecordBase = RecordBase;
 	type RecordByte = RecordByte;
 	type MinPeriod = ConstU32<2>;
@@ -426,6 +432,7 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		Credited::set(Vec::new());
 		LostSeeds::set(0);
 		SeedStep::set(1);
+		MinAuditFee::set(2_500);
 		Expected::set(BTreeMap::new());
 		Kept::set(Vec::new());
 		FullBlocks::set(0);
@@ -436,6 +443,8 @@ pub fn new_test_ext() -> sp_io::TestExternalities {
 		RefuseAudits::set(false);
 		ServiceWeight::set(Weight::MAX);
 		MaxRescue::set(1 << 30);
+		MaxBlob::set(1 << 32);
+		RelayFee::set(0);
 		NoVerifiers::set(false);
 		CommitteeSits::set(false);
 		StorageByte::set(0);
@@ -495,7 +504,13 @@ pub fn noisy() -> CheckedSpec {
 	JobSpec::noisy_example().check().unwrap()
 }
 
-/// Terms of a job: `replicas` replicas and 3 verifiers.
+/// These terms with the least fee of verifiers for this specification.
+pub fn with_least_fee(spec: &JobSpec, terms: Terms) -> Terms {
+	let audit_fee = TaskMarket::audit_fee(spec.clone(), &terms).expect("it is valid");
+	Terms { audit_fee, ..terms }
+}
+
+/// Terms of a job: `replicas` replicas and 3 verifiers, with the highest fee of these.
 pub fn terms(replicas: u32) -> Terms {
 	Terms {
 		price_per_ut: 5_000_000,
@@ -540,8 +555,18 @@ pub fn stopping() -> JobSpec {
 /// Lets `trainers` apply.
 pub fn apply(id: JobId, trainers: &[AccountId]) {
 	for trainer in trainers {
-		assert_ok!(TaskMarket::apply(RuntimeOrigin::signed(*trainer), id, digest(id)));
+		assert_ok!(TaskMarket::apply(
+			RuntimeOrigin::signed(*trainer),
+			id,
+			digest(id),
+			forced(*trainer)
+		));
 	}
+}
+
+/// What a trainer draws its forced leaves from.
+pub fn forced(trainer: AccountId) -> H256 {
+	H256::repeat_byte(trainer as u8)
 }
 
 /// The digest that names the job `id`; zero for none.
@@ -624,7 +649,10 @@ fn reveal_result(id: JobId, trainer: AccountId, reveal: Reveal) {
 			true => reveal.segments < *possible.end(),
 			false => possible.contains(&reveal.segments),
 		});
-		round.reveals.insert(trainer, reveal.clone());
+		// Each forces leaves of its own.
+		let bundle_root = H256::from_low_u64_be(trainer);
+		let shown = Reveal { bundle_root, ..reveal.clone() };
+		round.reveals.insert(trainer, shown);
 	});
 	TaskMarket::revealed(id, &reveal.model_root);
 	notify_if_complete(id);
@@ -640,11 +668,17 @@ fn notify_if_complete(id: JobId) {
 pub fn reveal_of(byte: u8) -> Reveal {
 	Reveal {
 		bundle_root: H256::repeat_byte(byte),
+		true_root: H256::repeat_byte(byte),
 		model_root: model_of(byte),
 		segments: 30,
 		diverged: false,
 		location: Text::new("http://127.0.0.1:8600").unwrap(),
 	}
+}
+
+/// The same, as `trainer` reveals it.
+pub fn reveal_by(trainer: AccountId, byte: u8) -> Reveal {
+	Reveal { bundle_root: H256::from_low_u64_be(trainer), ..reveal_of(byte) }
 }
 
 /// The model of the result that goes by `byte`.
@@ -657,9 +691,16 @@ pub fn decide(id: JobId, decisions: &[Decision], served: &[AccountId]) {
 	AuditBook::mutate(|book| {
 		let audit = book.get_mut(&id).unwrap();
 		audit.decisions = Some(decisions.to_vec());
-		audit.served = served.to_vec();
+		audit.outcome.served = served.to_vec();
 	});
 	TaskMarket::progressed(id);
+}
+
+/// Whom a group of an audit is of.
+pub fn trainers_of(group: &(WorkResult, Vec<traits::Delivery<AccountId>>)) -> Vec<AccountId> {
+	let mut trainers: Vec<AccountId> = group.1.iter().map(|one| one.trainer).collect();
+	trainers.sort();
+	trainers
 }
 
 /// The record of a job.

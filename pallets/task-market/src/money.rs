@@ -6,7 +6,8 @@
 //!
 //! - from the escrow: pay of accepted replicas (those that diverged among them) for the segments that
 //!   they trained, the part of undecided ones that the terms name, what seats of the audit get back of
-//!   what they paid for pieces that their draws read, audit fees earned, the protocol fee of accepted replicas
+//!   what they paid for pieces that their draws read, audit fees earned (a tenth of all of them for those who
+//!   found forced errors, or to the jackpot where nobody did), the protocol fee of accepted replicas
 //!   that did not diverge (burned), and all the rest back to the submitter, what an early stop saved
 //!   included;
 //! - from each deposit: what its replica's fate costs ([`lost_deposit`]), shared out by
@@ -37,12 +38,12 @@ use frame_support::{
 	},
 };
 use trainyard_program::{
-	needs::{Needs, Resource},
+	needs::{Needs, Resource, Room},
 	spec::{CheckedSpec, JobSpec},
 };
 use trainyard_protocol::{
 	duties,
-	fees::{self, LostShares, Rates, Sums},
+	fees::{self, LostShares, Rates, Sums, PRIZE_PART},
 	job::{
 		Balance, Fate, Settlement, Terms, MAX_AUDIT_ROUNDS, MAX_REPLICAS, MAX_VERIFIERS,
 		MIN_VERIFIERS,
@@ -51,7 +52,7 @@ use trainyard_protocol::{
 	seats::Resources,
 	JobId, MicroUt,
 };
-use trainyard_traits::TrainerRegistry;
+use trainyard_traits::{Conviction, Outcome, TrainerRegistry};
 
 impl<T: Config> Pallet<T> {
 	/// Returns the specification, if it is valid.
@@ -87,17 +88,21 @@ impl<T: Config> Pallet<T> {
 		// All results may differ, and a verifier checks each of them in the same time.
 		let round = audit.checked_mul(MicroUt::from(terms.replicas));
 		ensure!(round.is_some_and(|round| round <= most), Error::<T>::ResultsTooLarge);
-		let least = Self::least_fee(audit, terms).ok_or(Error::<T>::AmountOverflow)?;
+		let least = Self::least_fee(audit).ok_or(Error::<T>::AmountOverflow)?;
 		ensure!(terms.audit_fee >= least, Error::<T>::AuditFeeTooLow);
+		// What a seat puts at stake follows from its fee: few could have that of a high one.
+		let most = fees::most_audit_fee(least);
+		ensure!(terms.audit_fee <= most, Error::<T>::AuditFeeTooHigh);
 		let rates = Rates {
 			fee_per_ut: T::FeePerUt::get(),
 			min_deposit: T::MinDeposit::get(),
 			record_base: T::RecordBase::get(),
 			record_byte: T::RecordByte::get(),
 			storage_byte: T::StorageByte::get(),
+			relay_fee: T::RelayFee::get(),
 		};
-		let rescue = needs.rescue(terms.replayed_by_all(all));
-		let sums = Sums::of(spec, terms, &parts, rescue, &rates);
+		let lacking = needs.lacking(terms.replayed_by_all(all), T::MaxRescue::get());
+		let sums = Sums::of(spec, terms, &parts, &lacking, &rates);
 		let sums = sums.ok_or(Error::<T>::AmountOverflow)?;
 		let disk = needs.disk(replays, terms.replicas);
 		let seat = Resources { work: audit, memory_mib: mib(needs.memory()), disk_mib: mib(disk) };
@@ -113,11 +118,11 @@ impl<T: Config> Pallet<T> {
 		Ok(Quote::new(parts, sums, seat, sizes, results))
 	}
 
-	/// Fails if a machine of the job's class could not carry it, or if what a seat that replays this many
-	/// segments may ask for does not fit in a rescue.
+	/// Fails if a machine of the job's class could not carry it, or if trainers could not store what anybody
+	/// may ask them for, and no committee can relay.
 	fn check_needs(needs: &Needs, replays: u32, terms: &Terms) -> Result<(), Error<T>> {
-		let rescue = T::MaxRescue::get();
-		let beside = needs.beside(terms.machine, replays, terms.replicas, rescue);
+		let room = Room { rescue: T::MaxRescue::get(), blob: T::MaxBlob::get() };
+		let beside = needs.beside(terms.machine, replays, terms.replicas, room);
 		match beside.iter().find(|shortage| shortage.is_exceeded()) {
 			None => Ok(()),
 			Some(shortage) => Err(match shortage.resource {
@@ -126,15 +131,15 @@ impl<T: Config> Pallet<T> {
 				Resource::Text => Error::<T>::TextTooLarge,
 				Resource::Download => Error::<T>::DownloadTooLarge,
 				Resource::Rescue => Error::<T>::RescueTooLarge,
+				Resource::Content => Error::<T>::ContentTooLarge,
 			}),
 		}
 	}
 
-	/// Returns the least fee of a verifier that replays this much: its price, at the protocol's fee
-	/// where the job's price of a `ut` is less, or `MinAuditFee`.
-	pub(crate) fn least_fee(audit: MicroUt, terms: &Terms) -> Option<Balance> {
-		let (fee, least) = (T::FeePerUt::get(), T::MinAuditFee::get());
-		fees::least_audit_fee(audit, terms.price_per_ut, fee, least)
+	/// Returns the least fee of a verifier that replays this much: its price by the protocol's fee for a
+	/// `ut`, or `MinAuditFee` where that is more.
+	pub(crate) fn least_fee(audit: MicroUt) -> Option<Balance> {
+		fees::least_audit_fee(audit, T::FeePerUt::get(), T::MinAuditFee::get())
 	}
 
 	/// Holds the escrow of a job, and the deposit for its record.
@@ -158,15 +163,14 @@ impl<T: Config> Pallet<T> {
 		Self::give_back(id, HoldReason::Deposit, trainer, quote.deposit);
 	}
 
-	/// Moves all money of a job whose replicas' fates are known, and credits power. `served`
-	/// has an entry for each audit fee earned, `stored` says what seats get back of what they paid for
-	/// pieces that trainers stored.
+	/// Moves all money of a job whose replicas' fates are known, and credits power, by what its audit came
+	/// to.
 	pub(crate) fn settle(
 		id: JobId,
 		job: &Job<T::AccountId>,
-		served: &[T::AccountId],
-		stored: &[(T::AccountId, Balance)],
+		outcome: &Outcome<T::AccountId>,
 	) -> Settlement {
+		let Outcome { served, stored, found, .. } = outcome;
 		let quote = &job.quote;
 		let mut settlement = Settlement { escrowed: quote.escrow, ..Settlement::default() };
 
@@ -228,15 +232,30 @@ impl<T: Config> Pallet<T> {
 			let count = services.entry(verifier).or_default();
 			*count = count.saturating_add(1);
 		}
+		let mut prize = 0;
 		for (verifier, count) in &services {
 			let fees = job.terms.audit_fee.saturating_mul(Balance::from(*count));
+			// Where there was something to find, a part of all fees is for who found it.
+			let part = found.as_ref().map_or(0, |_| fees / PRIZE_PART);
+			let fees = fees.saturating_sub(part);
+			add(&mut prize, part);
 			Self::pay(id, HoldReason::Escrow, &job.submitter, verifier, fees);
 			add(&mut settlement.paid_to_verifiers, fees);
 		}
+		let finders: BTreeSet<&T::AccountId> = found.iter().flatten().collect();
+		let each = prize.checked_div(finders.len() as Balance).unwrap_or(0);
+		for finder in finders {
+			Self::pay(id, HoldReason::Escrow, &job.submitter, finder, each);
+			add(&mut settlement.paid_to_verifiers, each);
+			prize = prize.saturating_sub(each);
+		}
+		Self::pay(id, HoldReason::Escrow, &job.submitter, &T::Jackpot::get(), prize);
+		settlement.prizes_to_jackpot = prize;
 		settlement.refunded = settlement
 			.escrowed
 			.saturating_sub(settlement.paid_to_trainers)
 			.saturating_sub(settlement.paid_to_verifiers)
+			.saturating_sub(settlement.prizes_to_jackpot)
 			.saturating_sub(settlement.burned);
 		Self::give_back(id, HoldReason::Escrow, &job.submitter, settlement.refunded);
 
@@ -244,7 +263,8 @@ impl<T: Config> Pallet<T> {
 		//
 		// What checking work costs that was good, or that was settled by agreement, is no loss.
 		let delivered = job.replicas.iter().any(|r| r.fate.is_true() || r.fate == Fate::Agreed);
-		let mut loss = if delivered { 0 } else { settlement.paid_to_verifiers };
+		let checked = settlement.paid_to_verifiers.saturating_add(settlement.prizes_to_jackpot);
+		let mut loss = if delivered { 0 } else { checked };
 		let hearing = Hearings::<T>::get(id);
 		let mut late = Vec::new();
 		for replica in &job.replicas {
@@ -270,8 +290,7 @@ impl<T: Config> Pallet<T> {
 				(None, _) => LostShares::unburned(lost, loss),
 			};
 			loss = loss.saturating_sub(shares.submitter);
-			let finder = guilt.as_ref().map(|guilt| &guilt.finder);
-			Self::share_out(id, job, &replica.trainer, finder, &shares);
+			Self::share_out(id, job, &replica.trainer, guilt.as_ref(), &shares);
 			add(&mut settlement.slashed, lost);
 			add(&mut settlement.slashed_to_submitter, shares.submitter);
 			add(&mut settlement.slashed_burned, shares.burned);
@@ -290,13 +309,13 @@ impl<T: Config> Pallet<T> {
 		id: JobId,
 		job: &Job<T::AccountId>,
 		trainer: &T::AccountId,
-		finder: Option<&T::AccountId>,
+		conviction: Option<&Conviction<T::AccountId>>,
 		shares: &LostShares,
 	) {
 		let pay = |to, amount| Self::pay(id, HoldReason::Deposit, trainer, to, amount);
 		pay(&job.submitter, shares.submitter);
-		if let Some(finder) = finder {
-			pay(finder, shares.finder);
+		for (finder, part) in conviction.into_iter().flat_map(|by| by.halves(shares.finder)) {
+			pay(finder, part);
 		}
 		pay(&T::Jackpot::get(), shares.jackpot);
 		Self::burn(HoldReason::Deposit, trainer, shares.burned);

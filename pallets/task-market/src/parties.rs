@@ -2,8 +2,8 @@
 //! may do with what is left of a job.
 
 use crate::{
-	Agenda, Applicants, Config, Error, Event, Job, Jobs, Lates, NextJob, Pallet, Quote, Specs,
-	WeightInfo,
+	Agenda, Applicant, Applicants, Config, Error, Event, Job, Jobs, Lates, NextJob, Pallet, Quote,
+	Specs, WeightInfo,
 };
 use core::cmp::Reverse;
 use frame_support::{
@@ -67,19 +67,24 @@ impl<T: Config> Pallet<T> {
 		Ok(())
 	}
 
-	pub(crate) fn do_apply(trainer: T::AccountId, id: JobId, digest: H256) -> DispatchResult {
+	pub(crate) fn do_apply(
+		trainer: T::AccountId,
+		id: JobId,
+		digest: H256,
+		forced: H256,
+	) -> DispatchResult {
 		let bond = T::Trainers::bond(&trainer);
-		Self::apply_with(trainer, bond, id, digest)
+		Self::apply_with(Applicant { trainer, bond, forced }, id, digest)
 	}
 
-	/// Lets `trainer`, which has this `bond`, apply for the job of this `digest`. Where the list is
+	/// Lets a trainer apply for the job of this `digest`. Where the list is
 	/// full it displaces the applicant with the smallest bond, if that is smaller than its own.
 	pub(crate) fn apply_with(
-		trainer: T::AccountId,
-		bond: Balance,
+		applicant: Applicant<T::AccountId>,
 		id: JobId,
 		digest: H256,
 	) -> DispatchResult {
+		let (trainer, bond) = (applicant.trainer.clone(), applicant.bond);
 		let job = Jobs::<T>::get(id).ok_or(Error::<T>::NoSuchJob)?;
 		ensure!(job.digest == digest, Error::<T>::OtherJob);
 		// Full blocks may look at the job late; applying ends in time all the same.
@@ -91,21 +96,20 @@ impl<T: Config> Pallet<T> {
 		ensure!(T::Trainers::is_trainer(&trainer), Error::<T>::NotATrainer);
 		Applicants::<T>::try_mutate(id, |applicants| -> DispatchResult {
 			ensure!(
-				applicants.iter().all(|(applicant, _)| *applicant != trainer),
+				applicants.iter().all(|other| other.trainer != trainer),
 				Error::<T>::AlreadyApplied
 			);
 			Self::hold_deposit(&trainer, &job.quote)?;
 			if applicants.is_full() {
 				// Among equal bonds, the one that came last.
-				let bonds = applicants.iter().map(|(_, bond)| *bond);
+				let bonds = applicants.iter().map(|other| other.bond);
 				let smallest = bonds.zip((0usize..).map(Reverse)).min();
 				let (least, Reverse(at)) = smallest.ok_or(Error::<T>::TooManyApplicants)?;
 				ensure!(bond > least, Error::<T>::TooManyApplicants);
-				let (displaced, _) = applicants.remove(at);
+				let Applicant { trainer: displaced, .. } = applicants.remove(at);
 				Self::return_deposit(id, &displaced, &job.quote);
 				Self::deposit_event(Event::Displaced { job: id, trainer: displaced });
 			}
-			let applicant = (trainer.clone(), bond);
 			applicants.try_push(applicant).map_err(|_| Error::<T>::TooManyApplicants.into())
 		})?;
 		if job.invited.is_some() {
@@ -122,7 +126,7 @@ impl<T: Config> Pallet<T> {
 		ensure!(job.state == JobState::Open, Error::<T>::NotOpen);
 		ensure!(Applicants::<T>::decode_len(id).unwrap_or(0) == 0, Error::<T>::HasApplicants);
 		Self::unschedule(id);
-		Self::end(id, &mut job, Ending::Cancelled, &[]);
+		Self::end(id, &mut job, Ending::Cancelled);
 		Jobs::<T>::insert(id, job);
 		Ok(())
 	}
@@ -166,7 +170,7 @@ impl<T: Config> Pallet<T> {
 			T::Submissions::close(id);
 			Self::conclude(id, &mut job, |_| Some(Fate::Agreed));
 			Self::unschedule(id);
-			Self::end(id, &mut job, Ending::Agreed, &[]);
+			Self::end(id, &mut job, Ending::Agreed);
 		}
 		Jobs::<T>::insert(id, job);
 		Ok(agreed)

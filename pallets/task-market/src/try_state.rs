@@ -68,6 +68,7 @@ impl<T: Config> Pallet<T> {
 				let out = s
 					.paid_to_trainers
 					.saturating_add(s.paid_to_verifiers)
+					.saturating_add(s.prizes_to_jackpot)
 					.saturating_add(s.burned)
 					.saturating_add(s.refunded);
 				ensure!(out == s.escrowed, "an escrow was not settled to the last unit");
@@ -114,7 +115,7 @@ impl<T: Config> Pallet<T> {
 				continue;
 			}
 			add(&mut escrows, &job.submitter, job.quote.escrow);
-			let applied = applicants.iter().map(|(who, _)| who);
+			let applied = applicants.iter().map(|applicant| &applicant.trainer);
 			for trainer in applied.chain(job.replicas.iter().map(|r| &r.trainer)) {
 				add(&mut deposits, trainer, job.quote.deposit);
 			}

@@ -52,11 +52,25 @@ pub struct Job<AccountId> {
 	pub settlement: Settlement,
 }
 
+/// Who applied for a job.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
+pub struct Applicant<AccountId> {
+	/// The trainer.
+	pub trainer: AccountId,
+	/// Its bond when it applied.
+	pub bond: Balance,
+	/// What it is bound to draw its forced leaves from, see
+	/// [`commitment`](trainyard_protocol::forced::commitment).
+	pub forced: H256,
+}
+
 /// One replica of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
 pub struct Replica<AccountId> {
 	/// Who trains it.
 	pub trainer: AccountId,
+	/// What it is bound to draw its forced leaves from, as when it applied.
+	pub forced: H256,
 	/// What became of it.
 	pub fate: Fate,
 	/// Which of the audit's distinct results it delivered.
@@ -111,19 +125,12 @@ pub struct Hearing {
 	pub again: BlockNumber,
 	/// The deposit of a challenge.
 	pub deposit: Balance,
-	/// Blocks of each side for all its moves in a dispute about a segment.
-	pub clock: BlockNumber,
-	/// The same for a dispute about anything else, for which no segment is computed.
+	/// Blocks that a machine of the job computes for a defence about a segment.
+	pub work: BlockNumber,
+	/// The same about anything else, for which no segment is computed.
 	pub short: BlockNumber,
-}
-
-/// How a trainer was convicted.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, MaxEncodedLen, TypeInfo)]
-pub struct Guilt<AccountId> {
-	/// Who is paid for it.
-	pub finder: AccountId,
-	/// Whether the referee computed something else. If not the trainer was silent.
-	pub proven: bool,
+	/// For how many blocks machines may be away, as it was when the window was announced.
+	pub patience: BlockNumber,
 }
 
 /// A settled job whose accepted results can still be challenged.

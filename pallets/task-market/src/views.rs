@@ -28,7 +28,7 @@ impl<T: Config> Pallet<T> {
 	pub fn audit_fee(spec: JobSpec, terms: &Terms) -> Option<Balance> {
 		let spec = spec.check().ok()?;
 		let audit = work::audit_micro_ut(&spec, terms.replays(spec.segments())).ok()?;
-		Self::least_fee(audit, terms)
+		Self::least_fee(audit)
 	}
 
 	/// Returns the job with this number, without its audit.
@@ -64,7 +64,7 @@ impl<T: Config> Pallet<T> {
 			state: job.state,
 			deadline: job.deadline,
 			seed: job.seed,
-			applicants: Applicants::<T>::get(id).into_iter().map(|(who, _)| who).collect(),
+			applicants: Applicants::<T>::get(id).into_iter().map(|one| one.trainer).collect(),
 			replicas,
 			audit: None,
 			settlement: job.settlement,

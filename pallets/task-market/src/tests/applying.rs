@@ -3,7 +3,7 @@
 use crate::{
 	life_cycle::{REPLICAS_DOMAIN, SEED_DOMAIN},
 	mock::*,
-	Applicants, Error, Event, HoldReason,
+	Applicant, Applicants, Error, Event, HoldReason,
 };
 use codec::Encode;
 use frame_support::{assert_noop, assert_ok, BoundedVec};
@@ -16,11 +16,11 @@ use trainyard_protocol::{
 };
 
 fn try_apply(who: AccountId, id: u32) -> sp_runtime::DispatchResult {
-	TaskMarket::apply(RuntimeOrigin::signed(who), id, digest(id))
+	TaskMarket::apply(RuntimeOrigin::signed(who), id, digest(id), forced(who))
 }
 
 fn applicants(id: u32) -> Vec<AccountId> {
-	Applicants::<Test>::get(id).into_iter().map(|(who, _)| who).collect()
+	Applicants::<Test>::get(id).into_iter().map(|applicant| applicant.trainer).collect()
 }
 
 #[test]
@@ -31,7 +31,10 @@ fn applying_holds_a_deposit() {
 		assert_ok!(try_apply(11, id));
 		System::assert_last_event(Event::Applied { job: id, trainer: 11, deposit }.into());
 		assert_eq!(held(HoldReason::Deposit, 11), deposit);
-		assert_eq!(Applicants::<Test>::get(id).into_inner(), vec![(11, 1_000)]);
+		assert_eq!(
+			Applicants::<Test>::get(id).into_inner(),
+			vec![Applicant { trainer: 11, bond: 1_000, forced: forced(11) }]
+		);
 		// A second job holds a second deposit.
 		let other = post_with(OTHER, terms(1));
 		assert_ok!(try_apply(11, other));
@@ -56,13 +59,13 @@ fn applicants_are_checked() {
 #[test]
 fn whoever_applies_names_the_job() {
 	run(|| {
-		let (id, other) = (post(1), post_with(SUBMITTER, Terms { audit_fee: 10_001, ..terms(1) }));
+		let (id, other) = (post(1), post_with(SUBMITTER, Terms { audit_fee: 9_999, ..terms(1) }));
 		let longer = post_spec(SUBMITTER, stopping(), terms(1));
 		for wrong in [digest(other), digest(longer), H256::zero()] {
-			let call = || TaskMarket::apply(RuntimeOrigin::signed(11), id, wrong);
+			let call = || TaskMarket::apply(RuntimeOrigin::signed(11), id, wrong, forced(11));
 			assert_noop!(call(), Error::<Test>::OtherJob);
 		}
-		assert_ok!(TaskMarket::apply(RuntimeOrigin::signed(11), other, digest(other)));
+		assert_ok!(TaskMarket::apply(RuntimeOrigin::signed(11), other, digest(other), forced(11)));
 		assert_eq!(digest(id), commitment::job(&JobSpec::noisy_example(), &terms(1)));
 		// The same job again is the same to a trainer.
 		assert_eq!(digest(post(1)), digest(id));

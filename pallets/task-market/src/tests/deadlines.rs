@@ -309,7 +309,12 @@ fn who_does_not_reveal_or_store_is_out() {
 		assert_eq!(fate_of(id, 12), Fate::Working);
 		assert_eq!(fate_of(id, 13), Fate::ModelMissing);
 		let request = &AuditBook::get()[&id].request;
-		assert_eq!(request.groups, vec![(reveal_of(2).result(), vec![12])]);
+		let groups: Vec<_> = request.groups.iter().map(|g| (g.0, trainers_of(g))).collect();
+		assert_eq!(groups, vec![(reveal_of(2).result(), vec![12])]);
+		let (bundle_root, own) = (trainyard_protocol::H256::from_low_u64_be(12), forced(12));
+		let delivery = trainyard_traits::Delivery { trainer: 12, bundle_root, forced: own };
+		assert_eq!(request.groups[0].1, vec![delivery]);
+		assert_eq!(Some(request.assignment), job(id).seed);
 		let mut parties = request.parties.clone();
 		parties.sort();
 		assert_eq!(parties, vec![SUBMITTER, 11, 12, 13], "those who are out are parties still");
@@ -338,10 +343,9 @@ fn equal_results_are_audited_once() {
 		let id = auditing(&[(11, 7), (12, 4), (13, 7)]);
 		let request = &AuditBook::get()[&id].request;
 		assert_eq!(request.groups.len(), 2);
-		assert_eq!(request.groups[0], (reveal_of(4).result(), vec![12]), "in order of result");
-		let (result, mut trainers) = request.groups[1].clone();
-		trainers.sort();
-		assert_eq!((result, trainers), (reveal_of(7).result(), vec![11, 13]));
+		let groups: Vec<_> = request.groups.iter().map(|g| (g.0, trainers_of(g))).collect();
+		let (four, seven) = (reveal_of(4).result(), reveal_of(7).result());
+		assert_eq!(groups, [(four, vec![12]), (seven, vec![11, 13])], "in order of result");
 		assert_eq!((request.audit_segments, request.verifiers), (4, 3));
 		// Work is for each result. Disk is for what is fetched of all that there may be, and for the
 		// rows, once.

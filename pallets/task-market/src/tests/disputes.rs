@@ -25,7 +25,7 @@ fn heard(patience: u32, results: &[(AccountId, u8)]) -> (JobId, u32) {
 }
 
 fn convict(id: JobId, who: AccountId, proven: bool) {
-	let conviction = Conviction { dispute: 3, finder: FINDER, proven };
+	let conviction = Conviction { dispute: 3, finder: FINDER, second: None, proven };
 	TaskMarket::convict(id, &who, &conviction);
 }
 
@@ -44,19 +44,22 @@ fn a_window_is_as_long_as_machines_may_be_away_and_a_replay_takes() {
 		let again = blocks(parts.longest_flop(&spec).unwrap()) + 10;
 		let hearing = Hearings::<Test>::get(id).unwrap();
 		assert_eq!((hearing.length, hearing.again), (40, again));
-		let clock = |target| TaskMarket::clock(id, &target);
+		let clock = |target| TaskMarket::clock(id, &target).ticks;
 		let defence = blocks(parts.defence_flop(&spec).unwrap());
 		let evaluations = blocks(4 * parts.evaluation);
 		assert_eq!(clock(Target::Segment(3)), 2 * defence.max(evaluations) + 40);
 		assert_eq!((clock(Target::Start), clock(Target::Model)), (2 * evaluations + 40, 42));
-		let deposit = fees::challenge_deposit(&spec, &parts, 5_000_000, 1_000_000);
+		// A clock grows for other defences of an account, by 42 times the patience at most.
+		let of_segment = TaskMarket::clock(id, &Target::Segment(3));
+		assert_eq!((of_segment.work, of_segment.room), (defence.max(evaluations), 42 * 40));
+		let deposit = fees::challenge_deposit(&spec, &parts, 1_000_000);
 		assert_eq!(TaskMarket::challenge_deposit(id), deposit);
 		let request = AuditBook::get()[&id].request.clone();
 		assert_eq!((request.window, request.again, request.rate), (40, again, 2_000_000_000));
 		assert_eq!((Some(request.challenge), request.storage), (deposit, job(id).quote.storage));
 
 		let charged = TaskMarket::charged(id, &11).unwrap();
-		assert_eq!(charged.result, reveal_of(1).result());
+		assert_eq!(charged.result, reveal_by(11, 1).result());
 		assert_eq!((&*charged.case.spec, Some(charged.case.seed)), (&*spec, job(id).seed));
 		assert_eq!(charged.results, TaskMarket::results(&noisy()).unwrap());
 		assert!((30..100).contains(&charged.results));
@@ -68,9 +71,9 @@ fn a_window_is_as_long_as_machines_may_be_away_and_a_replay_takes() {
 		decide(id, &[Decision::Accepted], &VERIFIERS);
 		run_to_end(id);
 		assert!(TaskMarket::charged(id, &11).is_none(), "it is over");
-		assert!(TaskMarket::charged_seat(id, reveal_of(1).result()).is_none());
+		assert!(TaskMarket::charged_seat(id, reveal_by(11, 1).result()).is_none());
 		assert_eq!(TaskMarket::challenge_deposit(id), None);
-		assert_eq!(TaskMarket::clock(id, &Target::Start), 0);
+		assert_eq!(TaskMarket::clock(id, &Target::Start), Default::default());
 	});
 }
 

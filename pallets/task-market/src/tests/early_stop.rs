@@ -186,9 +186,9 @@ proptest! {
 	) {
 		let mut spec = stopping();
 		spec.training.checkpoint_interval = interval;
-		let audit_fee = 10_000_000_000_000;
 		let audit_segments = duties::least_draws(spec.segments(), 3);
-		let terms = Terms { price_per_ut: price, audit_fee, audit_segments, ..terms(1) };
+		let terms = Terms { price_per_ut: price, audit_segments, ..terms(1) };
+		let terms = with_least_fee(&spec, terms);
 		let spec = spec.check().unwrap();
 		let quote: Quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
 		let all = spec.segments();

@@ -272,7 +272,7 @@ fn evaluations_are_paid_and_mint_no_power() {
 		let ids = [plain, evaluated].map(|spec| {
 			let segments = spec.segments();
 			let audit_segments = duties::least_draws(segments, 3).max(4);
-			let terms = Terms { audit_fee: 10_000_000, audit_segments, ..terms(1) };
+			let terms = with_least_fee(&spec, Terms { audit_segments, ..terms(1) });
 			let id = post_spec(SUBMITTER, spec, terms);
 			apply(id, &[11]);
 			run_to_state(id, JobState::Training);

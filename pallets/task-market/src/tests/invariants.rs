@@ -43,7 +43,7 @@ fn act() -> impl Strategy<Value = Act> {
 	let (job, trainer) = (0u32..6, 0usize..5);
 	let served = prop_oneof![Just(21u64), Just(22), Just(23), Just(500)];
 	prop_oneof![
-		6 => (any::<(bool, bool)>(), 0u32..5, 0u128..20_000_000, 90u128..100_000, 0u8..=101).prop_map(
+		6 => (any::<(bool, bool)>(), 0u32..5, 0u128..20_000_000, 2_400u128..10_100, 0u8..=101).prop_map(
 			|((other, stops), replicas, price, fee, part)| {
 				Act::Post { other, stops, replicas, price, fee, part }
 			},
@@ -131,7 +131,12 @@ fn perform(act: Act) {
 			Act::Unlist { trainer } => TaskMarket::remove_listing(signed(TRAINERS[trainer]))?,
 			Act::Apply { job, trainer } => {
 				let job = among(job, JobState::Open).unwrap_or(job);
-				TaskMarket::apply(signed(TRAINERS[trainer]), job, digest(job))?;
+				TaskMarket::apply(
+					signed(TRAINERS[trainer]),
+					job,
+					digest(job),
+					forced(TRAINERS[trainer]),
+				)?;
 			}
 			Act::Cancel { job } => {
 				let id = any_job(job);
@@ -210,7 +215,11 @@ fn perform(act: Act) {
 					let trainers = &Rounds::get()[&id].trainers;
 					let who = trainers[trainer % trainers.len()];
 					let dispute = 0;
-					TaskMarket::convict(id, &who, &Conviction { dispute, finder, proven });
+					TaskMarket::convict(
+						id,
+						&who,
+						&Conviction { dispute, finder, second: None, proven },
+					);
 				}
 			}
 			Act::Progress { job } => {

@@ -33,7 +33,7 @@ fn settled_by(trainers: &[AccountId], decision: Decision) -> JobId {
 }
 
 fn convict(id: JobId, who: AccountId, proven: bool) {
-	let conviction = Conviction { dispute: 3, finder: FINDER, proven };
+	let conviction = Conviction { dispute: 3, finder: FINDER, second: None, proven };
 	TaskMarket::convict(id, &who, &conviction);
 }
 
@@ -59,11 +59,14 @@ fn a_fifth_stays_locked_for_a_week() {
 		assert!(TaskMarket::active_jobs(None, 9).is_empty(), "it has ended");
 
 		// What a dispute needs is there.
-		assert_eq!(TaskMarket::charged(id, &11).unwrap().result, reveal_of(1).result());
+		assert_eq!(TaskMarket::charged(id, &11).unwrap().result, reveal_by(11, 1).result());
 		assert!(TaskMarket::charged(id, &12).is_none(), "a stranger");
-		assert!(TaskMarket::charged_seat(id, reveal_of(1).result()).is_none(), "seats are free");
+		assert!(
+			TaskMarket::charged_seat(id, reveal_by(11, 1).result()).is_none(),
+			"seats are free"
+		);
 		assert!(TaskMarket::challenge_deposit(id).is_some());
-		assert!(TaskMarket::clock(id, &Target::Segment(0)) > 0);
+		assert!(TaskMarket::clock(id, &Target::Segment(0)).ticks > 0);
 
 		run_to(from + WEEK);
 		assert_eq!(locked(11), deposit / 5);
@@ -114,7 +117,8 @@ fn a_convict_loses_its_fifth_and_its_power_and_keeps_its_pay() {
 			assert_eq!(Revoked::get(), [(11, work, u64::from(from))]);
 			let (lost, found) = (deposit / 5, shares.finder);
 			let (trainer, finder) = (11, FINDER);
-			let event = Event::LateConviction { job: id, trainer, finder, proven, lost, found };
+			let (job, second) = (id, None);
+			let event = Event::LateConviction { job, trainer, finder, second, proven, lost, found };
 			assert!(events().contains(&event));
 
 			// Once.

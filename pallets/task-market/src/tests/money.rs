@@ -3,12 +3,15 @@
 use crate::{lost_deposit, mock::*, Event, TotalBurned};
 use frame_support::assert_ok;
 use proptest::prelude::*;
+use trainyard_program::needs::Needs;
 use trainyard_protocol::{
 	audit::Decision,
 	duties,
 	fees::LostShares,
 	job::{Balance, Fate, Terms},
 };
+
+const FEE: Balance = 10_000;
 
 #[test]
 fn fates_cost_what_they_deserve() {
@@ -47,7 +50,7 @@ proptest! {
 	/// terms: a job that is rejected or cannot be had costs the submitter nothing.
 	#[test]
 	fn a_deposit_covers_every_audit_fee(
-		price in 1u128..1_000_000, fee in 1_000u128..1_000_000_000, half in 1u32..8,
+		price in 1u128..1_000_000, fee in 2_500u128..=10_000, half in 1u32..8,
 	) {
 		let verifiers = 2 * half + 1;
 		let spec = noisy();
@@ -68,12 +71,12 @@ proptest! {
 		let mut spec = trainyard_program::spec::JobSpec::noisy_example();
 		spec.training.checkpoint_interval = interval;
 		let audit_segments = duties::least_draws(spec.segments(), 3);
-		let audit_fee = 10_000_000_000_000;
-		let terms = Terms { price_per_ut: price, audit_segments, audit_fee, ..terms(1) };
+		let terms = Terms { price_per_ut: price, audit_segments, ..terms(1) };
+		let terms = with_least_fee(&spec, terms);
 		let spec = spec.check().unwrap();
 		let quote = TaskMarket::checked_quote(&spec, &terms).unwrap();
 		let worth = quote.price.max(quote.fee);
-		prop_assert_eq!(quote.deposit, (3 * worth).max(50_000) + 9 * audit_fee);
+		prop_assert_eq!(quote.deposit, (3 * worth).max(50_000) + 9 * terms.audit_fee);
 	}
 }
 
@@ -83,6 +86,7 @@ const UNPAYABLE: Balance = ED - 1;
 /// A job whose only verifier is an account that does not exist, for a fee that is too small
 /// to make it exist.
 fn job_with_unpayable_verifier() -> u32 {
+	MinAuditFee::set(UNPAYABLE);
 	let terms =
 		Terms { audit_fee: UNPAYABLE, price_per_ut: 100_000, audit_segments: 2, ..terms(1) };
 	let id = post_with(SUBMITTER, terms);
@@ -144,7 +148,7 @@ fn storing_is_paid_from_the_escrow() {
 			let id = post(1);
 			let quote = job(id).quote;
 			// Three seats, of four draws and two by duty each.
-			let rescue = trainyard_protocol::blob::rescue_bytes(&noisy(), 18);
+			let rescue = Needs::of(&noisy()).lacking(18, MaxRescue::get()).stored;
 			assert_eq!(quote.storage, u128::from(rescue) * byte / 2);
 			apply(id, &[11]);
 			run_to_state(id, trainyard_protocol::job::JobState::Training);
@@ -159,7 +163,7 @@ fn storing_is_paid_from_the_escrow() {
 				let bytes = audit.request.sizes;
 				assert_eq!(bytes.train_rows, noisy().dataset.train_rows);
 				let seat = VERIFIERS[0];
-				audit.stored = vec![(seat, owed / 2), (seat, owed - owed / 2)];
+				audit.outcome.stored = vec![(seat, owed / 2), (seat, owed - owed / 2)];
 			});
 			run_to_end(id);
 			let paid = owed.min(quote.storage);
@@ -171,4 +175,97 @@ fn storing_is_paid_from_the_escrow() {
 			assert_eq!(settlement.refunded, quote.escrow - quote.price - quote.fee - paid);
 		});
 	}
+}
+
+/// An audit of one accepted replica, in which these served and these found forced errors.
+fn audited(served: &[AccountId], found: Option<&[AccountId]>) -> u32 {
+	let id = post(1);
+	apply(id, &[11]);
+	run_to_state(id, trainyard_protocol::job::JobState::Training);
+	commit(id, 11);
+	run_to_state(id, trainyard_protocol::job::JobState::Revealing);
+	reveal(id, 11, 1);
+	run_to_state(id, trainyard_protocol::job::JobState::Auditing);
+	decide(id, &[Decision::Accepted], served);
+	AuditBook::mutate(|book| {
+		let outcome = &mut book.get_mut(&id).unwrap().outcome;
+		outcome.found = found.map(|found| found.to_vec());
+	});
+	run_to_end(id);
+	id
+}
+
+/// A tenth of all fees of an audit is for who found forced errors, in equal parts; the jackpot's where
+/// nobody did. Somebody with all seats has what it would have without them.
+#[test]
+fn a_tenth_of_the_fees_is_for_who_finds_forced_errors() {
+	let [one, two, three] = VERIFIERS[..3] else { panic!("three verifiers") };
+	let tenth = FEE / 10;
+	for (found, prizes, jackpot) in [
+		(None, [0; 3], 0),
+		(Some(&[][..]), [0; 3], 3 * tenth),
+		(Some(&[two][..]), [0, 3 * tenth, 0], 0),
+		(Some(&[one, three][..]), [3 * tenth / 2, 0, 3 * tenth / 2], 3 * tenth % 2),
+		(Some(&[one, two, three, one][..]), [tenth; 3], 0),
+	] {
+		run(|| {
+			assert_ok!(Balances::transfer_keep_alive(RuntimeOrigin::signed(OTHER), JACKPOT, ED));
+			let before = [one, two, three].map(free);
+			let id = audited(&[one, two, three], found);
+			let fee = if found.is_some() { FEE - tenth } else { FEE };
+			for ((who, before), prize) in [one, two, three].into_iter().zip(before).zip(prizes) {
+				assert_eq!(free(who), before + fee + prize, "{found:?}");
+			}
+			assert_eq!(free(JACKPOT), ED + jackpot);
+			let settlement = job(id).settlement;
+			assert_eq!(settlement.prizes_to_jackpot, jackpot);
+			assert_eq!(settlement.paid_to_verifiers, 3 * FEE - jackpot);
+			let quote = job(id).quote;
+			assert_eq!(settlement.refunded, quote.escrow - quote.price - quote.fee - 3 * FEE);
+		});
+	}
+}
+
+/// Who does not open what it forced loses its deposit as if it had revealed nothing: the submitter is
+/// whole, and the rest is the jackpot's.
+#[test]
+fn who_does_not_open_loses_its_deposit() {
+	run(|| {
+		assert_ok!(Balances::transfer_keep_alive(RuntimeOrigin::signed(OTHER), JACKPOT, ED));
+		let id = auditing(&[(11, 1), (12, 1)]);
+		let deposit = job(id).quote.deposit;
+		decide(id, &[Decision::Accepted], &[VERIFIERS[0]]);
+		AuditBook::mutate(|book| {
+			let outcome = &mut book.get_mut(&id).unwrap().outcome;
+			outcome.unopened = vec![12];
+			outcome.found = Some(vec![VERIFIERS[0]]);
+		});
+		run_to_end(id);
+		assert_eq!(
+			job(id).replicas.iter().map(|r| r.fate).collect::<Vec<_>>(),
+			vec![Fate::Accepted, Fate::NotRevealed]
+		);
+		let settlement = job(id).settlement;
+		assert_eq!(settlement.slashed_to_jackpot, deposit, "the other one delivered");
+		assert_eq!(free(JACKPOT), ED + deposit);
+	});
+	run(|| {
+		assert_ok!(Balances::transfer_keep_alive(RuntimeOrigin::signed(OTHER), JACKPOT, ED));
+		let id = auditing(&[(11, 1)]);
+		decide(id, &[Decision::Rejected], &[VERIFIERS[0]]);
+		AuditBook::mutate(|book| {
+			let outcome = &mut book.get_mut(&id).unwrap().outcome;
+			outcome.unopened = vec![11];
+			outcome.found = Some(vec![]);
+		});
+		run_to_end(id);
+		assert_eq!(
+			job(id).replicas.iter().map(|r| r.fate).collect::<Vec<_>>(),
+			vec![Fate::NotRevealed]
+		);
+		let settlement = job(id).settlement;
+		assert_eq!(settlement.slashed_to_submitter, FEE, "what checking cost, prizes and all");
+		assert_eq!(settlement.slashed_to_jackpot, job(id).quote.deposit - FEE);
+		assert_eq!(free(SUBMITTER), ENDOWMENT);
+	});
 }

@@ -7,14 +7,15 @@ use codec::Encode;
 use frame_support::{assert_noop, assert_ok};
 use sp_runtime::{DispatchError, TokenError};
 use trainyard_program::{
-	needs::MachineClass,
+	needs::{MachineClass, Needs},
 	spec::{Activation, JobSpec, Model, SpecError},
 	units::{self, FLOP_PER_MICRO_UT},
 	work::{self, Parts},
 };
 use trainyard_protocol::{
-	blob, duties,
+	duties,
 	job::{Ending, JobState, Settlement, Terms},
+	pieces::LEAF_BYTES,
 	H256,
 };
 
@@ -81,23 +82,25 @@ fn terms_are_checked() {
 		refuse(Terms { audit_segments: 17, ..terms(1) }, Error::BadAuditSegments);
 		refuse(Terms { price_per_ut: 0, ..terms(1) }, Error::ZeroPrice);
 		refuse(Terms { undecided_percent: 101, ..terms(1) }, Error::BadUndecidedPercent);
-		refuse(Terms { audit_fee: 99, price_per_ut: 1, ..terms(1) }, Error::AuditFeeTooLow);
+		refuse(Terms { audit_fee: 2_499, ..terms(1) }, Error::AuditFeeTooLow);
+		refuse(Terms { audit_fee: 10_001, ..terms(1) }, Error::AuditFeeTooHigh);
 		refuse(Terms { apply_blocks: 1, ..terms(1) }, Error::BadPeriods);
 		refuse(Terms { apply_blocks: 21, ..terms(1) }, Error::BadPeriods);
 		refuse(Terms { training_blocks: 1, ..terms(1) }, Error::BadPeriods);
 		refuse(Terms { training_blocks: 51, ..terms(1) }, Error::BadPeriods);
 		refuse(Terms { price_per_ut: u128::MAX, ..terms(1) }, Error::AmountOverflow);
-		refuse(Terms { audit_fee: u128::MAX / 2, ..terms(1) }, Error::AmountOverflow);
+		refuse(Terms { audit_fee: u128::MAX, ..terms(1) }, Error::AuditFeeTooHigh);
 	});
 }
 
 #[test]
 fn a_verifier_is_paid_at_least_the_price_of_what_it_replays() {
 	run(|| {
+		MinAuditFee::set(100);
 		let spec = JobSpec::noisy_example();
 		// Four draws and one by duty, or three and two.
 		let work = work::audit_micro_ut(&noisy(), 5).unwrap();
-		let least = units::price(work, terms(1).price_per_ut).unwrap();
+		let least = units::price(work, 1_000_000).unwrap();
 		assert!(least > 100, "more than the least fee of all");
 		assert_eq!(TaskMarket::audit_fee(spec.clone(), &terms(1)), Some(least));
 		let low = Terms { audit_fee: least - 1, ..terms(1) };
@@ -107,20 +110,26 @@ fn a_verifier_is_paid_at_least_the_price_of_what_it_replays() {
 }
 
 /// Whoever pays only itself could name a price of one unit, and make verifiers replay the most work
-/// that there may be for next to nothing: the protocol's own price of work is the floor.
+/// that there may be for next to nothing; or one so high that the stake of a seat, which follows from
+/// its fee, is more than any verifier has but its own. So the protocol's price of work is what counts.
 #[test]
-fn a_price_of_one_unit_lowers_no_audit_fee() {
+fn no_price_moves_what_a_seat_is_paid() {
 	run(|| {
+		MinAuditFee::set(100);
 		let spec = JobSpec::noisy_example();
-		let cheap = Terms { price_per_ut: 1, ..terms(1) };
-		// Four draws and one by duty, or three and two.
 		let work = work::audit_micro_ut(&noisy(), 5).unwrap();
 		let least = units::price(work, 1_000_000).unwrap();
-		assert!(least > 100, "more than the least fee of all");
-		assert_eq!(TaskMarket::audit_fee(spec.clone(), &cheap), Some(least));
-		let low = Terms { audit_fee: least - 1, ..cheap.clone() };
-		assert_noop!(submit(spec.clone(), low), Error::<Test>::AuditFeeTooLow);
-		assert_ok!(submit(spec, Terms { audit_fee: least, ..cheap }));
+		for price_per_ut in [1, 5_000_000, 1 << 70] {
+			let any = Terms { price_per_ut, ..terms(1) };
+			assert_eq!(TaskMarket::audit_fee(spec.clone(), &any), Some(least));
+			let with = |audit_fee| {
+				let terms = Terms { audit_fee, ..any.clone() };
+				TaskMarket::checked_quote(&noisy(), &terms).err()
+			};
+			assert!(matches!(with(least - 1), Some(Error::AuditFeeTooLow)));
+			assert!(with(least).is_none() && with(4 * least).is_none());
+			assert!(matches!(with(4 * least + 1), Some(Error::AuditFeeTooHigh)));
+		}
 	});
 }
 
@@ -137,7 +146,7 @@ fn long() -> JobSpec {
 }
 
 fn long_terms(replicas: u32, audit_segments: u32) -> Terms {
-	Terms { audit_segments, audit_fee: 1 << 60, ..terms(replicas) }
+	with_least_fee(&long(), Terms { audit_segments, ..terms(replicas) })
 }
 
 /// Replicas that differ in their last segment only would each have to be checked in the same time.
@@ -167,13 +176,16 @@ fn a_step_that_fits_no_machine_of_the_class_is_refused() {
 			Model::Mlp { hidden: vec![65_536].try_into().unwrap(), activation: Activation::Relu };
 		(spec.training.steps, spec.training.checkpoint_interval) = (4, 1);
 		spec.training.batch_size = 65_536;
-		let terms = Terms { audit_segments: 1, audit_fee: 1_000_000_000, ..terms(1) };
+		let with = Terms { audit_segments: 1, ..terms(1) };
+		let terms = |spec: &JobSpec| with_least_fee(spec, with.clone());
 		let most = duties::most_work(MachineClass::Gib8.rate());
 		assert!(work::audit_micro_ut(&spec.clone().check().unwrap(), 2).unwrap() <= most);
-		assert_noop!(submit(spec.clone(), terms.clone()), Error::<Test>::MemoryTooLarge);
-		assert_eq!(TaskMarket::quote(spec.clone(), &terms), None);
+		let large = terms(&spec);
+		assert_noop!(submit(spec.clone(), large.clone()), Error::<Test>::MemoryTooLarge);
+		assert_eq!(TaskMarket::quote(spec.clone(), &large), None);
 		spec.training.batch_size = 1_024;
-		assert_ok!(submit(spec, terms));
+		let small = terms(&spec);
+		assert_ok!(submit(spec, small));
 	});
 }
 
@@ -208,9 +220,10 @@ fn what_no_verifier_can_fetch_in_time_is_refused() {
 			activation: Activation::Relu,
 		};
 		(spec.training.steps, spec.training.checkpoint_interval) = (30, 1);
-		let terms = |replicas| Terms { audit_segments: 2, audit_fee: 1 << 40, ..terms(replicas) };
-		assert_ok!(submit(spec.clone(), terms(2)));
-		assert_noop!(submit(spec, terms(3)), Error::<Test>::DownloadTooLarge);
+		let with = |replicas| Terms { audit_segments: 2, ..terms(replicas) };
+		let [two, three] = [2, 3].map(|replicas| with_least_fee(&spec, with(replicas)));
+		assert_ok!(submit(spec.clone(), two));
+		assert_noop!(submit(spec, three), Error::<Test>::DownloadTooLarge);
 	});
 }
 
@@ -233,7 +246,8 @@ fn a_decay_that_overshoots_is_refused() {
 fn no_more_is_replayed_than_a_verifier_can_do() {
 	run(|| {
 		let fails = |spec: JobSpec, draws| {
-			TaskMarket::checked_quote(&spec.check().unwrap(), &long_terms(1, draws)).err()
+			let terms = with_least_fee(&spec, long_terms(1, draws));
+			TaskMarket::checked_quote(&spec.check().unwrap(), &terms).err()
 		};
 		// With those by duty and the one that is added these would be more than seven segments.
 		assert!(matches!(fails(long(), 5), Some(Error::AuditTooLarge)));
@@ -252,12 +266,7 @@ fn seats_draw_as_many_segments_as_find_a_fake() {
 		let mut spec = JobSpec::noisy_example();
 		spec.training.checkpoint_interval = 1;
 		assert_eq!(spec.segments(), 1_500);
-		let with = |verifiers, audit_segments| Terms {
-			verifiers,
-			audit_segments,
-			audit_fee: 1_000_000,
-			..terms(1)
-		};
+		let with = |verifiers, audit_segments| Terms { verifiers, audit_segments, ..terms(1) };
 		for (verifiers, least) in [(3, 15), (5, 9), (15, 3)] {
 			let low = with(verifiers, least - 1);
 			assert_noop!(submit(spec.clone(), low), Error::<Test>::BadAuditSegments);
@@ -269,16 +278,52 @@ fn seats_draw_as_many_segments_as_find_a_fake() {
 }
 
 #[test]
-fn what_could_not_be_rescued_is_not_posted() {
+fn what_could_neither_be_rescued_nor_relayed_is_not_posted() {
 	run(|| {
 		let spec = JobSpec::noisy_example();
-		// Four draws and one by duty, or three and two.
-		let bytes = blob::rescue_bytes(&noisy(), 5);
-		MaxRescue::set(bytes - 1);
+		let (bytes, contents) = (spec.file_bytes(), Needs::of(&noisy()).content);
+		let leaves = u64::from(noisy().segments() + 2) * LEAF_BYTES;
+		MaxRescue::set(bytes + leaves - 1);
 		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::RescueTooLarge);
-		assert_ok!(submit(spec.clone(), Terms { audit_segments: 3, ..terms(1) }));
-		MaxRescue::set(bytes);
+		MaxRescue::set(bytes + leaves);
+		MaxBlob::set(contents - 1);
+		assert_noop!(submit(spec.clone(), terms(1)), Error::<Test>::ContentTooLarge);
+		MaxBlob::set(contents);
 		assert_ok!(submit(spec, terms(1)));
+	});
+}
+
+/// What no rescue carries a committee relays. The escrow has its fees, and nothing for storing states.
+#[test]
+fn states_that_no_rescue_carries_are_posted() {
+	run(|| {
+		StorageByte::set(7);
+		RelayFee::set(1_000);
+		let mut spec = JobSpec::noisy_example();
+		spec.dataset.bytes = 10_000;
+		let checked = spec.clone().check().unwrap();
+		let needs = Needs::of(&checked);
+		let besides = spec.file_bytes() + needs.manifest();
+		let half = |bytes: u64| u128::from(bytes) * 7 / 2;
+		// Three seats, of four draws and two by duty each.
+		let states = needs.lacking(18, u64::MAX).stored - besides;
+		for (room, states, relays) in [
+			(besides + states, states, 0),
+			// Together they are more, each of them is not.
+			(besides.max(needs.checkpoint), states, 0),
+			(needs.checkpoint - 1, 0, 123_000),
+		] {
+			MaxRescue::set(room);
+			for replicas in [1, 2] {
+				let quote = TaskMarket::checked_quote(&checked, &terms(replicas)).unwrap();
+				let one = half(besides + states) + relays;
+				assert_eq!(quote.storage, one * u128::from(replicas), "{room}");
+				let fees = 3 * 3 * terms(1).audit_fee;
+				let pay = trainyard_protocol::fees::pay_of_all(quote.price, replicas).unwrap();
+				assert_eq!(quote.escrow, pay + quote.fee + fees + quote.storage);
+			}
+			assert_ok!(submit(spec.clone(), terms(1)));
+		}
 	});
 }
 
@@ -286,9 +331,9 @@ fn what_could_not_be_rescued_is_not_posted() {
 fn terms_at_their_bounds_are_taken() {
 	run(|| {
 		for terms in [
-			Terms { replicas: 8, verifiers: 15, audit_segments: 16, audit_fee: 30_000, ..terms(1) },
+			Terms { replicas: 8, verifiers: 15, audit_segments: 16, ..terms(1) },
 			Terms {
-				audit_fee: 1_200,
+				audit_fee: 2_500,
 				price_per_ut: 1,
 				apply_blocks: 2,
 				training_blocks: 2,
@@ -306,7 +351,7 @@ fn no_more_segments_can_be_audited_than_there_are() {
 	run(|| {
 		let mut spec = JobSpec::noisy_example();
 		spec.training.checkpoint_interval = spec.training.steps / 3;
-		let asking = |n| Terms { audit_segments: n, audit_fee: 30_000, ..terms(1) };
+		let asking = |n| Terms { audit_segments: n, ..terms(1) };
 		assert_noop!(submit(spec.clone(), asking(4)), Error::<Test>::BadAuditSegments);
 		assert_ok!(submit(spec, asking(3)));
 	});
@@ -355,7 +400,7 @@ fn unsigned_callers_are_refused() {
 		let none = RuntimeOrigin::none;
 		assert_noop!(TaskMarket::submit_job(none(), spec.clone(), terms(1)), bad);
 		assert_noop!(TaskMarket::order(none(), 11, spec, terms(1)), bad);
-		assert_noop!(TaskMarket::apply(none(), 0, digest(0)), bad);
+		assert_noop!(TaskMarket::apply(none(), 0, digest(0), forced(11)), bad);
 		assert_noop!(TaskMarket::cancel(none(), 0), bad);
 		assert_noop!(TaskMarket::poke(none(), 0), bad);
 		assert_noop!(TaskMarket::agree(none(), 0, None), bad);
@@ -450,8 +495,9 @@ fn layout_of_the_calls() {
 	let mut bytes = vec![20, 1];
 	(11u64, &spec, &terms).encode_to(&mut bytes);
 	assert_eq!(encoded(Call::order { trainer: 11, spec, terms }), bytes);
-	let applying = Call::apply { job: 3, digest: H256::repeat_byte(7) };
-	assert_eq!(encoded(applying), [vec![20, 2, 3, 0, 0, 0], vec![7; 32]].concat());
+	let applying =
+		Call::apply { job: 3, digest: H256::repeat_byte(7), forced: H256::repeat_byte(8) };
+	assert_eq!(encoded(applying), [vec![20, 2, 3, 0, 0, 0], vec![7; 32], vec![8; 32]].concat());
 	assert_eq!(encoded(Call::cancel { job: 3 }), [20, 3, 3, 0, 0, 0]);
 	assert_eq!(encoded(Call::poke { job: 3 }), [20, 4, 3, 0, 0, 0]);
 	let mut bytes = vec![20, 5, 3, 0, 0, 0, 1];

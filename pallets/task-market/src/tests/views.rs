@@ -67,7 +67,7 @@ fn a_job_is_shown_through_its_life() {
 		replicas.sort_by_key(|r| r.trainer);
 		let expected = vec![
 			of(11, None, None, Fate::NotCommitted),
-			of(12, committed, Some(reveal_of(1)), Fate::Accepted),
+			of(12, committed, Some(reveal_by(12, 1)), Fate::Accepted),
 		];
 		assert_eq!(replicas, expected);
 		assert_eq!(view.settlement, job(id).settlement);
