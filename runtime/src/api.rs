@@ -68,7 +68,8 @@ sp_api::decl_runtime_apis! {
 		fn chunk_hash(root: H256, index: u32) -> Option<H256>;
 
 		/// Returns the least `audit_fee` that posting this job takes: the price of what a verifier
-		/// replays, whatever the terms say of the fee. `None` where the specification is invalid or
+		/// replays by the protocol fee for a `ut`, whatever the terms say of fee and price. Four times
+		/// that is the most. `None` where the specification is invalid or
 		/// the fee out of range.
 		fn audit_fee(spec: JobSpec, terms: Terms) -> Option<Balance>;
 

@@ -13,9 +13,9 @@ use trainyard_court::{
 	game::{End, Target},
 	referee::MAX_OPENINGS,
 };
-use trainyard_protocol::{job::BlockNumber, JobId, H256};
+use trainyard_protocol::{forced::Forced, JobId, H256};
 use trainyard_traits::{
-	Accused, Audited, Charged, Conviction, CourtRoom, Defendant, JobObserver, Window,
+	Accused, Audited, Charged, ClockTerms, Conviction, CourtRoom, Defendant, JobObserver, Window,
 };
 
 /// Those who can be accused.
@@ -50,6 +50,15 @@ impl Accused<AccountId> for Defendants {
 		}
 	}
 
+	fn forced(defendant: &Defendant<AccountId>, index: u32) -> Option<Forced> {
+		match defendant {
+			Defendant::Trainer { job, who } => {
+				<Verification as Audited<_>>::forced(*job, who, index)
+			}
+			Defendant::Seat { .. } => None,
+		}
+	}
+
 	fn window(job: JobId) -> Option<Window> {
 		<Verification as Audited<AccountId>>::window(job).or_else(|| TaskMarket::late_window(job))
 	}
@@ -58,7 +67,7 @@ impl Accused<AccountId> for Defendants {
 		TaskMarket::challenge_deposit(job)
 	}
 
-	fn clock(defendant: &Defendant<AccountId>, target: &Target) -> BlockNumber {
+	fn clock(defendant: &Defendant<AccountId>, target: &Target) -> ClockTerms {
 		TaskMarket::clock(defendant.job(), target)
 	}
 
@@ -74,9 +83,9 @@ impl Accused<AccountId> for Defendants {
 	}
 
 	fn case_weight() -> Weight {
-		// What a seat revealed, and the audit, are read before.
+		// What a seat revealed, and the audit, are read before, or the forced leaves of a trainer.
 		TaskMarket::charged_weight()
-			.saturating_add(<Runtime as frame_system::Config>::DbWeight::get().reads(2))
+			.saturating_add(<Runtime as frame_system::Config>::DbWeight::get().reads(3))
 	}
 
 	fn convict_weight() -> Weight {
@@ -93,6 +102,7 @@ impl Accused<AccountId> for Defendants {
 		let result = charged.result;
 		let reveal = Reveal {
 			bundle_root: result.bundle_root,
+			true_root: result.true_root,
 			model_root: result.model_root,
 			segments: result.segments,
 			diverged: result.diverged,

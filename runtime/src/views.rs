@@ -77,7 +77,7 @@ fn told(view: pallet_court::DisputeView<AccountId>) -> DisputeView<AccountId> {
 			Defendant::Seat { bundle_root, .. } => Some(bundle_root),
 		},
 		claimed: dispute.claimed,
-		place: place.map(|place| alloc::format!("{place:?}")),
+		place: place.map(|place| trainyard_court::game::words::place(&place)),
 		turn: match dispute.stage.turn {
 			Turn::Defender => DisputeTurn::Defender,
 			Turn::Challenger => DisputeTurn::Challenger,

@@ -159,7 +159,7 @@ fn recorded() -> Holds {
 		add(&mut holds, &job.submitter, Reason::Escrow, job.quote.escrow);
 		let applicants = pallet_task_market::Applicants::<Runtime>::get(id);
 		let replicas = job.replicas.iter().map(|replica| &replica.trainer);
-		for trainer in applicants.iter().map(|(who, _)| who).chain(replicas) {
+		for trainer in applicants.iter().map(|applicant| &applicant.trainer).chain(replicas) {
 			add(&mut holds, trainer, Reason::Deposit, job.quote.deposit);
 		}
 	}
@@ -278,6 +278,12 @@ impl Issuance {
 						burned,
 						..
 					}) => convicted += burned,
+					// A half of what a seat loses that guessed.
+					RuntimeEvent::Verification(pallet_verification::Event::Slashed {
+						amount,
+						fault: pallet_verification::Fault::Guessed,
+						..
+					}) => convicted += amount / 2,
 					// What the court could not deliver.
 					RuntimeEvent::Court(pallet_court::Event::Split {
 						to: None, amount, ..

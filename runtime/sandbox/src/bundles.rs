@@ -4,6 +4,7 @@
 //! all hash to one byte, again and again. Its leaves and paths are real, and by themselves nothing shows
 //! that they are made up. Where the court has to compute, a bundle is of a [`Run`].
 
+use codec::Encode;
 use trainyard_court::{
 	game::{player::Record, Moment},
 	referee::{Computation, Lowered},
@@ -14,11 +15,24 @@ use trainyard_protocol::{
 	accusation::{Claimed, End, Leaf, LeafContent, Leaves, Peaks, Target},
 	audit::{Ended, SegmentEvidence},
 	bundle::{bundle_leaves, Checkpoint, Diverged, Evaluation},
+	forced::{self, Secret},
 	job::WorkResult,
 	merkle,
 	pieces::{self, Answer, Answers, LeavesPart, Piece},
-	trace, H256,
+	trace, JobId, H256,
 };
+use trainyard_runtime::{AccountId, RuntimeCall};
+
+/// The secret from which `who` draws the leaves that it forces to be false.
+pub fn secret(who: &AccountId) -> Secret {
+	("sandbox", who).using_encoded(sp_io::hashing::blake2_256)
+}
+
+/// The call by which `who` applies for the job of this digest, bound to its [secret].
+pub fn applies(who: &AccountId, job: JobId, digest: H256) -> RuntimeCall {
+	let forced = forced::commitment(&secret(who));
+	pallet_task_market::Call::apply { job, digest, forced }.into()
+}
 
 /// What a trainer delivers, but for the files.
 pub struct Bundle {
@@ -27,6 +41,10 @@ pub struct Bundle {
 	/// Roots of the traces of all segments, not sealed.
 	traces: Vec<H256>,
 	leaves: Vec<H256>,
+	/// The checkpoints as they are shown: some are forced to be false.
+	shown: Vec<Checkpoint>,
+	/// What opens those, once some are.
+	opening: Option<(Secret, forced::Opening)>,
 	/// The training, where there was one.
 	pub run: Option<Run>,
 }
@@ -34,7 +52,29 @@ pub struct Bundle {
 impl Bundle {
 	fn of(checkpoints: Vec<Checkpoint>, diverged: Option<Diverged>, traces: Vec<H256>) -> Self {
 		let leaves = bundle_leaves(checkpoints.iter().copied(), diverged);
-		Self { checkpoints, diverged, traces, leaves, run: None }
+		let shown = checkpoints.clone();
+		Self { checkpoints, diverged, traces, leaves, shown, opening: None, run: None }
+	}
+
+	/// The same, as `who` shows it: with leaves forced to be false that the assignment seed and its
+	/// [secret] draw.
+	pub fn forced(mut self, seed: &H256, who: &AccountId) -> Self {
+		let secret = secret(who);
+		let computed = bundle_leaves(self.checkpoints.iter().copied(), self.diverged);
+		let opening = forced::Opening::of(seed, &secret, &self.checkpoints, &computed);
+		self.opening = opening.map(|opening| (secret, opening));
+		self.shown = forced::mark(seed, &secret, &self.checkpoints);
+		self.leaves = bundle_leaves(self.shown.iter().copied(), self.diverged);
+		if let Some(run) = &mut self.run {
+			run.shown = Some(self.shown.clone());
+		}
+		self
+	}
+
+	/// The call by which its trainer opens the leaves that it [forced](Self::forced).
+	pub fn opens(&self, job: JobId) -> Option<RuntimeCall> {
+		let (secret, opening) = self.opening.clone()?;
+		Some(pallet_verification::Call::open_forced { job, secret, opening }.into())
 	}
 
 	/// A result with that many segments, whose states are all of this byte but the first: that one
@@ -82,22 +122,36 @@ impl Bundle {
 		merkle::root(&self.leaves)
 	}
 
+	/// The root over what was computed.
+	pub fn true_root(&self) -> H256 {
+		merkle::root(&bundle_leaves(self.checkpoints.iter().copied(), self.diverged))
+	}
+
 	/// What a trainer delivers with a model file of this root.
 	pub fn result(&self, model_root: H256) -> WorkResult {
 		WorkResult {
 			bundle_root: self.root(),
+			true_root: self.true_root(),
 			model_root,
 			segments: self.checkpoints.len() as u32 - 1,
 			diverged: self.diverged.is_some(),
 		}
 	}
 
-	/// What a leaf says.
+	/// What a leaf says, as it was computed.
 	pub fn leaf(&self, index: u32) -> Option<LeafContent> {
 		let last = index as usize == self.checkpoints.len();
 		let diverged = self.diverged.filter(|_| last).map(LeafContent::Diverged);
 		let checkpoint = self.checkpoints.get(index as usize).copied();
 		checkpoint.map(LeafContent::Checkpoint).or(diverged)
+	}
+
+	/// What a leaf says, as it is shown.
+	fn shown_leaf(&self, index: u32) -> Option<LeafContent> {
+		match self.shown.get(index as usize) {
+			Some(shown) => Some(LeafContent::Checkpoint(*shown)),
+			None => self.leaf(index),
+		}
 	}
 
 	/// What a segment comes to; none where the training does not go on.
@@ -119,7 +173,9 @@ impl Bundle {
 			LeafContent::Diverged(Diverged { step, .. }) => Ended::Diverged { step },
 		};
 		let trace_root = *self.traces.get(segment as usize)?;
-		Some(SegmentEvidence { segment, trace_root, ended, idle_since: None })
+		let shown = self.shown.get(segment as usize + 1).map(|shown| shown.trace);
+		let differs = shown.filter(|shown| *shown != trace::seal(&trace_root));
+		Some(SegmentEvidence { segment, trace_root, ended, differs, idle_since: None })
 	}
 
 	/// The leaves that an accusation of this result shows.
@@ -133,7 +189,7 @@ impl Bundle {
 			Target::Rescue { state, .. } => vec![state],
 			Target::Stop => vec![],
 		};
-		let leaf = |index| Some(Leaf { content: self.leaf(index)?, path: self.path(index)? });
+		let leaf = |index| Some(Leaf { content: self.shown_leaf(index)?, path: self.path(index)? });
 		let leaves: Vec<Leaf> = indices.into_iter().filter_map(leaf).collect();
 		leaves.try_into().expect("there are two at most")
 	}
@@ -152,11 +208,11 @@ impl Bundle {
 	/// What a trainer answers with leaves and states among `pieces`, of which `blob` returns the roots of
 	/// the files; those that this bundle has not are left out. There are no rows and no tensors here.
 	pub fn answers(&self, pieces: &[Piece], blob: impl Fn(u32) -> H256) -> Answers {
-		let all: Vec<LeafContent> = (0..).map_while(|index| self.leaf(index)).collect();
+		let all: Vec<LeafContent> = (0..).map_while(|index| self.shown_leaf(index)).collect();
 		let answer = |piece: &Piece| match *piece {
 			Piece::Leaves => LeavesPart::of(&all, 0).map(Answer::Leaves),
 			Piece::State(index) => {
-				let checkpoint = *self.checkpoints.get(index as usize)?;
+				let checkpoint = *self.shown.get(index as usize)?;
 				let leaf = pieces::Leaf { index, checkpoint, path: self.path(index)? };
 				Some(Answer::State { leaf, blob: blob(index) })
 			}
@@ -182,7 +238,7 @@ impl Bundle {
 	pub fn parts_from(&self, other: &Bundle) -> Option<u32> {
 		let all = self.traces.len() as u32;
 		let mut parts = (0..all).filter(|segment| self.end(*segment) != other.end(*segment));
-		parts.next().filter(|_| self.leaves != other.leaves)
+		parts.next().filter(|_| self.true_root() != other.true_root())
 	}
 }
 

@@ -12,6 +12,7 @@ use trainyard_court::{
 	testing::run::Run,
 	Case,
 };
+use trainyard_protocol::forced::Forced;
 use trainyard_runtime::{court::Defendants, AccountId, Runtime, RuntimeCall, System};
 use trainyard_traits::{Accused, Defendant, DisputeId};
 
@@ -25,6 +26,10 @@ impl Said for Kept {
 
 	fn opened(&self, place: &Place) -> Option<game::Opened> {
 		Opened::<Runtime>::get((self.0.job(), &self.0, place))
+	}
+
+	fn forced(&self, index: u32) -> Option<Forced> {
+		Defendants::forced(&self.0, index)
 	}
 }
 

@@ -7,7 +7,7 @@ use trainyard_protocol::{
 	audit::{Findings, GroupVerdict, Paths, Rejection, Replayed},
 	duties,
 	job::WorkResult,
-	views::AuditView,
+	views::{AuditView, GroupView},
 	vrf::{self, Subject, VrfSignature},
 	JobId, H256,
 };
@@ -59,7 +59,7 @@ impl Seat {
 	}
 
 	/// A verdict that vouches for result number `group`, by evidence of what `bundle` says, with its
-	/// paths.
+	/// paths. The bundle is that of the first trainer of the result; [`Verdict::about`] names another one.
 	pub fn vouches(
 		&self,
 		group: u32,
@@ -70,6 +70,7 @@ impl Seat {
 		let segments = self.wanted(group, result, parts);
 		let evidence: Vec<_> = segments.iter().filter_map(|s| bundle.evidence(*s)).collect();
 		let replayed = Replayed {
+			bundle: 0,
 			evidence: evidence.try_into().expect("there are few"),
 			moved: self.moved(result),
 			parts: parts.to_vec().try_into().expect("there are few"),
@@ -105,6 +106,15 @@ impl Verdict {
 	/// It could not have or replay the result.
 	pub fn unavailable() -> Self {
 		Self { said: GroupVerdict::Unavailable, paths: Vec::new() }
+	}
+
+	/// The same about `bundle`, whosever it is of the trainers of this result.
+	pub fn about(mut self, group: &GroupView<AccountId>, bundle: &Bundle) -> Self {
+		let own = group.bundles.iter().position(|other| other.root == bundle.root());
+		if let (GroupVerdict::Replayed(replayed), Some(own)) = (&mut self.said, own) {
+			replayed.bundle = own as u32;
+		}
+		self
 	}
 
 	/// It accuses a trainer of `target` of what it delivered: `truth` says something else.

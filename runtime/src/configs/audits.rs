@@ -1,16 +1,13 @@
 //! Verifiers and audits.
 
-use super::{
-	market::{MaxRescue, DAYS},
-	money::Jackpot,
-	periods,
-};
+use super::{market::DAYS, money::Jackpot, periods};
 use crate::{
 	Balance, Balances, Court, Hashrate, ModelStorage, Runtime, RuntimeHoldReason, TaskMarket, TRY,
 };
 use frame_support::{parameter_types, traits::ConstU32};
 use sp_runtime::Permill;
 use trainyard_protocol::{
+	fees,
 	job::BlockNumber,
 	seats::{Resources, LEAST_ROOM},
 };
@@ -34,7 +31,7 @@ parameter_types! {
 	/// What may in any case: a sixteenth of a full pool of least bonds.
 	pub const FreeInflow: Balance = 16 * MinVerifierBond::get();
 	/// What a seat of a relay earns for each 4 GiB: it fetches them, keeps them for hours, and serves them.
-	pub const RelayFee: Balance = TRY / 2;
+	pub const RelayFee: Balance = fees::RELAY_FEE;
 	/// Part of the stake lost by a member of a committee whose verdict is false.
 	pub const ContrarySlash: Permill = Permill::from_percent(100);
 }
@@ -64,7 +61,7 @@ impl pallet_verification::Config for Runtime {
 	type RevealBlocks = periods::VerdictRevealBlocks;
 	type RelayBlocks = periods::RelayBlocks;
 	type RescueBlocks = periods::RescueBlocks;
-	type MaxRescue = MaxRescue;
+	type MaxRescue = periods::MaxRescue;
 	type Specs = TaskMarket;
 	type MaxWaitBlocks = ConstU32<MAX_WAIT>;
 	type AbsenceFees = ConstU32<5>;

@@ -1,6 +1,7 @@
 //! Jobs, results and models.
 
 use super::{
+	audits::RelayFee,
 	money::{state_deposit, Jackpot, LengthFee},
 	periods,
 	system::{OrdinaryLength, MAX_BLOCK_WEIGHT},
@@ -11,12 +12,11 @@ use crate::{
 };
 use frame_support::{
 	parameter_types,
-	traits::{ConstU32, ConstU64, Get},
+	traits::{ConstU32, ConstU64},
 	weights::Weight,
 };
 use pallet_model_storage::UrgentCalls;
 use sp_runtime::Perbill;
-use trainyard_program::spec::MAX_PARAMETERS;
 use trainyard_protocol::{
 	blob, fees,
 	job::{BlockNumber, MIN_AUDIT_FEE},
@@ -60,15 +60,6 @@ const _: () = assert!(RecordByte::get() == fees::RECORD_BYTE, "clients show anot
 
 const _: () = assert!(LengthFee::get() < fees::STORAGE_BYTE, "storing costs more than the length");
 
-/// Most bytes of a rescue.
-pub struct MaxRescue;
-
-impl Get<u64> for MaxRescue {
-	fn get() -> u64 {
-		blob::rescue_room(blob::CARRY_BLOCKS).min(MaxBlob::get())
-	}
-}
-
 impl pallet_task_market::Config for Runtime {
 	type Currency = Balances;
 	type RuntimeHoldReason = RuntimeHoldReason;
@@ -86,7 +77,9 @@ impl pallet_task_market::Config for Runtime {
 	type MinDeposit = MinDeposit;
 	type FeePerUt = FeePerUt;
 	type MinAuditFee = MinAuditFee;
-	type MaxRescue = MaxRescue;
+	type MaxRescue = periods::MaxRescue;
+	type MaxBlob = MaxBlob;
+	type RelayFee = RelayFee;
 	type StorageByte = StorageByte;
 	type RecordBase = RecordBase;
 	type RecordByte = RecordByte;
@@ -113,7 +106,7 @@ parameter_types! {
 	pub const BlobDepositPerByte: Balance = MICROUNIT;
 	/// The largest model that a specification may ask for (four bytes a parameter), and
 	/// 1 MiB for what surrounds it.
-	pub const MaxBlob: u64 = 4 * MAX_PARAMETERS + 1024 * 1024;
+	pub const MaxBlob: u64 = blob::MAX_BLOB;
 	/// Blocks for storing all chunks of a blob.
 	pub const UploadPeriod: BlockNumber = 600;
 	/// Blocks for which a blob is kept, unless it is prolonged: a month.

@@ -16,7 +16,10 @@ use frame_support::{
 use frame_system::EnsureRoot;
 use pallet_task_market::{FirstLateBlocks, FirstPatience};
 use sp_runtime::Permill;
-use trainyard_protocol::{blob::RESCUE_BLOCKS, job::BlockNumber};
+use trainyard_protocol::{
+	blob::{self, RESCUE_BLOCKS},
+	job::BlockNumber,
+};
 
 /// The parameters. An index is part of the encoding: it never changes and is never used
 /// again for another.
@@ -51,6 +54,10 @@ pub mod parameters {
 		/// for the audits under way as well.
 		#[codec(index = 5)]
 		pub static Audit: BlockNumber = 14 * DAYS;
+		/// Most bytes that trainers are asked to store in the period `Rescue`: half of what 300 blocks
+		/// carry, 450 MiB, and never more. Of states that are larger a relay committee decides.
+		#[codec(index = 6)]
+		pub static LargestRescue: u64 = blob::room().rescue;
 	}
 
 	/// Disputes.
@@ -96,6 +103,15 @@ pub type VerdictCommitBlocks = Within<parameters::periods::VerdictCommit>;
 pub type VerdictRevealBlocks = Within<parameters::periods::VerdictReveal>;
 /// Storing on chain what could not be fetched.
 pub type RescueBlocks = Within<parameters::periods::Rescue>;
+
+/// Most bytes of a rescue: no more than blocks carry in the time for it.
+pub struct MaxRescue;
+
+impl Get<u64> for MaxRescue {
+	fn get() -> u64 {
+		parameters::periods::LargestRescue::get().min(blob::room().rescue)
+	}
+}
 
 /// An audit's waiting for verifiers: at least an hour, in which a committee is drawn and redrawn,
 /// at most a quarter of a year, for which deposits and escrow may be locked.

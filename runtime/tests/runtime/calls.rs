@@ -213,6 +213,7 @@ fn samples() -> Vec<RuntimeCall> {
 	let (root, salt) = (H256::zero(), [0; 32]);
 	let reveal = Reveal {
 		bundle_root: root,
+		true_root: root,
 		model_root: root,
 		segments: 1,
 		diverged: false,
@@ -238,7 +239,7 @@ fn samples() -> Vec<RuntimeCall> {
 	let market = [
 		M::submit_job { spec: JobSpec::example(), terms: terms() },
 		M::order { trainer: who(), spec: JobSpec::example(), terms: terms() },
-		M::apply { job: 0, digest: H256::zero() },
+		M::apply { job: 0, digest: H256::zero(), forced: H256::zero() },
 		M::cancel { job: 0 },
 		M::poke { job: 0 },
 		M::agree { job: 0, pay: Some(1) },
@@ -284,10 +285,18 @@ fn samples() -> Vec<RuntimeCall> {
 		V::commit { job: 0, commitment: root },
 		V::reveal { job: 0, findings, paths: Default::default(), salt },
 		V::accuse { accusation: accusation.clone() },
+		V::open_forced {
+			job: 0,
+			secret: salt,
+			opening: trainyard_protocol::forced::Opening {
+				leaves: Default::default(),
+				siblings: vec![root; 512].try_into().unwrap(),
+			},
+		},
 		V::rescue { job: 0, group: 0, answers: Default::default() },
-		V::request { job: 0, group: 0, pieces: Default::default() },
+		V::request { job: 0, group: 0, pieces: Default::default(), pledge: 0 },
 		V::withdraw_request { job: 0, group: 0 },
-		V::request_relay { job: 0, group: 0, piece: Piece::State(1) },
+		V::request_relay { job: 0, group: 0, piece: Piece::State(1), most: 0 },
 		V::say { relay: 0, has: true },
 		V::show_chunk { relay: 0, opening },
 		V::ask_seats { relay: 0, seats: vec![0; APPEAL_SEATS as usize].try_into().unwrap() },
@@ -431,6 +440,7 @@ fn a_worker_proxy_runs_errands_and_touches_no_money() {
 		"TaskMarket.remove_listing",
 		"Verification.accuse",
 		"Verification.commit",
+		"Verification.open_forced",
 		"Verification.request",
 		"Verification.rescue",
 		"Verification.resume",

@@ -3,7 +3,7 @@
 mod late;
 
 use crate::{
-	jobs::{chain, committee, end, in_state, run_until, view, BOND, SALT, VERIFIERS},
+	jobs::{audit_fees, chain, committee, end, in_state, run_until, view, BOND, SALT, VERIFIERS},
 	length::flood,
 };
 use frame_support::{assert_ok, dispatch::GetDispatchInfo, traits::fungible::Inspect};
@@ -24,7 +24,7 @@ use trainyard_protocol::{
 	blob::Chunked,
 	commitment,
 	fees::{LostShares, CHALLENGE_BASE},
-	job::{Fate, JobState, Reveal, Settlement, Terms},
+	job::{Fate, JobState, Reveal, Settlement, Terms, MIN_AUDIT_FEE},
 	JobId, Text,
 };
 use trainyard_runtime::{
@@ -37,7 +37,7 @@ use trainyard_runtime::{
 };
 use trainyard_sandbox::{
 	books,
-	bundles::{bent, Bundle},
+	bundles::{applies, bent, Bundle},
 	disputes::next_move,
 	seats::{Seat, Verdict},
 	Chain, Key,
@@ -118,22 +118,27 @@ fn audited_job(
 	let digest = commitment::job(&spec, &terms);
 	assert_ok!(chain.call(Bob, pallet_task_market::Call::submit_job { spec, terms }));
 	let id = chain.state(Runtime::active_jobs).last().unwrap().id;
-	assert_ok!(chain.call(Alice, pallet_task_market::Call::apply { job: id, digest }));
+	let alice = Alice.to_account_id();
+	assert_ok!(chain.call(Alice, applies(&alice, id, digest)));
 	let assigned = run_until(&mut chain, id, "assignment", in_state(JobState::Training));
 	job.world.case.seed = assigned.seed.unwrap();
 	let honest = Run::new(&job, Change::Nothing);
 	let trained = train(&job, &honest);
 	let model_bytes = trained.model_bytes.clone();
-	let result = trained.result();
+	let model_root = trained.result().model_root;
+	let seed = job.world.case.seed;
+	let (honest, revealed) =
+		(Bundle::trained(honest), Bundle::trained(trained).forced(&seed, &alice));
+	let result = revealed.result(model_root);
 	let reveal = Reveal {
 		bundle_root: result.bundle_root,
+		true_root: result.true_root,
 		model_root: result.model_root,
 		segments: result.segments,
 		diverged: result.diverged,
 		location: Text::new("http://127.0.0.1:8600").unwrap(),
 	};
 	let genesis = chain.state(|| System::block_hash(0));
-	let alice = Alice.to_account_id();
 	let commitment = commitment::result(&genesis, id, &alice, &result, &SALT);
 	assert_ok!(chain.call(Alice, pallet_submissions::Call::commit { job: id, commitment }));
 	run_until(&mut chain, id, "revealing", in_state(JobState::Revealing));
@@ -151,8 +156,6 @@ fn audited_job(
 	};
 	assert_ok!(chain.call(Alice, upload));
 	run_until(&mut chain, id, "audit", in_state(JobState::Auditing));
-	let (honest, revealed) = (Bundle::trained(honest), Bundle::trained(trained));
-	assert_eq!(revealed.result(result.model_root), result);
 	let parties = [Alice, Bob, CHALLENGER].into_iter().chain(VERIFIERS);
 	let wealth = parties.map(|who| {
 		let who = who.to_account_id();
@@ -269,7 +272,9 @@ impl Scene {
 	/// Lets every seat vouch for what was revealed, whatever that is.
 	fn vouch(&mut self) {
 		let revealed = &self.revealed;
-		committee(&mut self.chain, self.id, |seat, result| seat.vouches(0, result, revealed, &[]));
+		committee(&mut self.chain, self.id, revealed, |seat, result| {
+			seat.vouches(0, result, revealed, &[])
+		});
 	}
 
 	/// Takes the job to its end.
@@ -299,8 +304,8 @@ fn check_shares(
 	challenge: Balance,
 ) -> LostShares {
 	let deposit = view(&mut scene.chain, scene.id).deposit;
-	let fees = settlement.paid_to_verifiers;
-	assert!(fees == 300 * TRY && deposit == 4 * fees);
+	let fees = audit_fees(settlement);
+	assert!(fees == 3 * MIN_AUDIT_FEE && deposit == 300 * TRY + 3 * fees);
 	let shares = LostShares::of(deposit, fees, proven, challenge);
 	assert_eq!(settlement.slashed, deposit);
 	assert_eq!(settlement.slashed_to_submitter, fees);
@@ -317,7 +322,7 @@ fn check_shares(
 fn a_cheat_is_convicted_by_a_judgement() {
 	let mut scene = deliver(PATIENCE, cheat);
 	let challenge = scene.challenge_deposit();
-	assert_eq!(challenge, CHALLENGE_BASE + 100 * TRY);
+	assert_eq!(challenge, CHALLENGE_BASE + TRY / 1_000_000, "whatever the job pays");
 	let honest = Bundle::trained(Run::new(&scene.job, Change::Nothing));
 	let id = scene.challenge(&honest);
 	assert_eq!(scene.play(id, &honest), Ending::Convicted { by_clock: false });
@@ -327,7 +332,7 @@ fn a_cheat_is_convicted_by_a_judgement() {
 	let (fate, settlement) = scene.settle();
 	assert_eq!(fate, Fate::Rejected);
 	let shares = check_shares(&mut scene, &settlement, true, challenge);
-	let rest = settlement.slashed - settlement.paid_to_verifiers;
+	let rest = settlement.slashed - audit_fees(&settlement);
 	assert_eq!((shares.finder, shares.jackpot), (rest / 4, rest - rest / 2 - rest / 4));
 	assert_eq!(scene.gained(CHALLENGER), shares.finder as i128);
 
@@ -411,10 +416,11 @@ fn a_seat_that_rejects_convicts_against_the_others() {
 	let mut scene = audited(PATIENCE, cheat);
 	let (challenge, alice) = (scene.challenge_deposit(), Alice.to_account_id());
 	let (revealed, honest) = (&scene.revealed, &scene.honest);
-	let standing = committee(&mut scene.chain, scene.id, |seat, result| match seat.number {
-		1 => Verdict::rejects(alice.clone(), Target::Segment(SEGMENT), revealed, honest),
-		_ => seat.vouches(0, result, revealed, &[]),
-	});
+	let standing =
+		committee(&mut scene.chain, scene.id, revealed, |seat, result| match seat.number {
+			1 => Verdict::rejects(alice.clone(), Target::Segment(SEGMENT), revealed, honest),
+			_ => seat.vouches(0, result, revealed, &[]),
+		});
 	let seats = standing.audit.unwrap().committee;
 	let finder = Sr25519Keyring::from_account_id(&seats[1].verifier).unwrap();
 	let id = scene.chain.state(pallet_court::NextDispute::<Runtime>::get) - 1;
@@ -428,7 +434,8 @@ fn a_seat_that_rejects_convicts_against_the_others() {
 	// The fees of this block's transactions of seats are not in these figures.
 	let verifier = scene.chain.state(|| Runtime::verifier(finder.to_account_id())).unwrap();
 	assert_eq!((verifier.bond, verifier.locked), (BOND, 0));
-	let fee = settlement.paid_to_verifiers as i128 / 3;
+	// A tenth of it is for who finds forced errors.
+	let fee = audit_fees(&settlement) as i128 / 3 * 9 / 10;
 	let gained = scene.gained(finder);
 	let most = shares.finder as i128 + fee;
 	assert!((most - (TRY as i128)..=most).contains(&gained), "{gained} of {most}");
@@ -440,16 +447,17 @@ fn a_seat_that_rejects_what_is_true_pays_the_trainer() {
 	let mut scene = audited(PATIENCE, honestly);
 	let (challenge, alice, lie) = (scene.challenge_deposit(), Alice.to_account_id(), scene.lie());
 	let revealed = &scene.revealed;
-	let standing = committee(&mut scene.chain, scene.id, |seat, result| match seat.number {
-		1 => Verdict::rejects(alice.clone(), Target::Segment(SEGMENT), revealed, &lie),
-		_ => seat.vouches(0, result, revealed, &[]),
-	});
+	let standing =
+		committee(&mut scene.chain, scene.id, revealed, |seat, result| match seat.number {
+			1 => Verdict::rejects(alice.clone(), Target::Segment(SEGMENT), revealed, &lie),
+			_ => seat.vouches(0, result, revealed, &[]),
+		});
 	let liar = standing.audit.unwrap().committee[1].verifier.clone();
 	let id = scene.chain.state(pallet_court::NextDispute::<Runtime>::get) - 1;
 	assert_eq!(scene.play(id, &lie), Ending::Acquitted { by_clock: false });
 	let (fate, settlement) = scene.settle();
 	assert_eq!((fate, settlement.slashed), (Fate::Accepted, 0), "two of three gave evidence");
-	assert_eq!(settlement.paid_to_verifiers, 200 * TRY);
+	assert_eq!(audit_fees(&settlement), 2 * MIN_AUDIT_FEE);
 	let verifier = scene.chain.state(|| Runtime::verifier(liar)).unwrap();
 	assert_eq!((verifier.bond, verifier.locked), (BOND - challenge, 0));
 	assert_eq!(settlement.won, challenge);
@@ -491,7 +499,7 @@ fn false_evidence_costs_its_seat_the_stake() {
 	assert_eq!(scene.play(trainer, &honest), Ending::Convicted { by_clock: false });
 	let (fate, settlement) = scene.settle();
 	assert_eq!(fate, Fate::Rejected);
-	assert_eq!(settlement.paid_to_verifiers, 200 * TRY, "who was convicted has no fee");
+	assert_eq!(audit_fees(&settlement), 2 * MIN_AUDIT_FEE, "who was convicted has no fee");
 	assert_eq!(verifier(&mut scene, by).bond, BOND);
 }
 
@@ -550,7 +558,7 @@ fn benchmarks_have_somebody_to_accuse() {
 		let window = Window::new(0, BlockNumber::MAX, 1);
 		assert_eq!(Defendants::window(first.job()), Some(window));
 		assert!(Defendants::challenge_deposit(first.job()).is_some());
-		assert!(Defendants::clock(&first, &Target::Start) > 0);
+		assert!(Defendants::clock(&first, &Target::Start).ticks > 0);
 		assert_ne!(Defendants::make_accused(charged).unwrap().job(), first.job());
 	});
 }

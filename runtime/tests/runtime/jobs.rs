@@ -11,14 +11,14 @@ use trainyard_protocol::{
 	audit::{AuditPhase, Decision},
 	blob::Chunked,
 	commitment, fees,
-	job::{Ending, Fate, JobState, Reveal, Terms, WorkResult},
+	job::{Ending, Fate, JobState, Reveal, Settlement, Terms, WorkResult},
 	seats::Resources,
 	views::{JobView, Standing},
 	JobId, Text, H256, PROTOCOL_VERSION,
 };
 use trainyard_runtime::{api::runtime_decl_for_trainyard_api::TrainyardApi, presets::ENDOWMENT, *};
 use trainyard_sandbox::{
-	bundles::Bundle,
+	bundles::{applies, Bundle},
 	seats::{Seat, Verdict},
 	Chain, Key,
 };
@@ -106,28 +106,30 @@ fn deliver_as(
 	(segments, diverged): (u32, bool),
 	model: &[u8],
 ) -> (JobId, Bundle) {
-	let bundle = Bundle::made_up(&spec.clone().check().unwrap(), byte, segments, diverged);
+	let checked = spec.clone().check().unwrap();
 	let quote = chain.state(|| Runtime::quote(spec.clone(), terms())).expect("valid");
 	let escrow = quote.escrow;
 	let digest = commitment::job(&spec, &terms());
 	assert_ok!(chain.call(Bob, pallet_task_market::Call::submit_job { spec, terms: terms() }));
 	let job = chain.state(Runtime::active_jobs).last().expect("it was posted").id;
 	assert_eq!(view(chain, job).settlement.escrowed, escrow);
-	assert_ok!(chain.call(Alice, pallet_task_market::Call::apply { job, digest }));
+	let alice = Alice.to_account_id();
+	assert_ok!(chain.call(Alice, applies(&alice, job, digest)));
 	let assigned = run_until(chain, job, "assignment", in_state(JobState::Training));
-	assert!(assigned.seed.is_some());
+	let bundle = Bundle::made_up(&checked, byte, segments, diverged);
+	let bundle = bundle.forced(&assigned.seed.unwrap(), &alice);
 	assert_eq!(assigned.replicas[0].trainer, Alice.to_account_id());
 
 	let blob = Chunked::new(model);
 	let reveal = Reveal {
 		bundle_root: bundle.root(),
+		true_root: bundle.true_root(),
 		model_root: blob.root,
 		segments,
 		diverged,
 		location: Text::new("http://127.0.0.1:8600").unwrap(),
 	};
 	let genesis = chain.state(|| System::block_hash(0));
-	let alice = Alice.to_account_id();
 	let commitment = commitment::result(&genesis, job, &alice, &reveal.result(), &SALT);
 	assert_ok!(chain.call(Alice, pallet_submissions::Call::commit { job, commitment }));
 	run_until(chain, job, "revealing", in_state(JobState::Revealing));
@@ -156,10 +158,12 @@ fn phase(view: &JobView<AccountId>) -> Option<AuditPhase> {
 	view.audit.as_ref().map(|audit| audit.phase)
 }
 
-/// Takes a job to where its results stand: each seat commits and reveals its `verdict` on the only result.
+/// Takes a job to where its results stand: each seat commits and reveals its `verdict` on the only result,
+/// and //Alice opens what is forced in its `bundle`.
 pub(crate) fn committee(
 	chain: &mut Chain,
 	job: JobId,
+	bundle: &Bundle,
 	verdict: impl Fn(&Seat, &WorkResult) -> Verdict,
 ) -> JobView<AccountId> {
 	let drawn = run_until(chain, job, "committee", |view| {
@@ -185,6 +189,10 @@ pub(crate) fn committee(
 		let reveal = pallet_verification::Call::reveal { job, findings, paths, salt: SALT };
 		assert_ok!(chain.call(*verifier, reveal));
 	}
+	run_until(chain, job, "opening", |view| {
+		matches!(phase(view), Some(AuditPhase::Opening { .. }))
+	});
+	assert_ok!(chain.call(Alice, bundle.opens(job).expect("it is forced")));
 	run_until(chain, job, "window", |view| matches!(phase(view), Some(AuditPhase::Standing { .. })))
 }
 
@@ -195,8 +203,13 @@ pub(crate) fn end(chain: &mut Chain, job: JobId) -> JobView<AccountId> {
 
 /// Lets the committee find the result true, and takes the job to its end.
 fn accept(chain: &mut Chain, job: JobId, bundle: &Bundle) -> JobView<AccountId> {
-	committee(chain, job, |seat, result| seat.vouches(0, result, bundle, &[]));
+	committee(chain, job, bundle, |seat, result| seat.vouches(0, result, bundle, &[]));
 	end(chain, job)
+}
+
+/// What an audit cost: what seats earned, and prizes that nobody did.
+pub(crate) fn audit_fees(money: &Settlement) -> Balance {
+	money.paid_to_verifiers + money.prizes_to_jackpot
 }
 
 /// What `who` holds for jobs; bonds and deposits for blobs are not among it.
@@ -223,11 +236,11 @@ fn an_honest_job_is_paid_refunded_and_credited() {
 	let money = ended.settlement;
 	let price = trainyard_program::units::price(ended.work, terms().price_per_ut).unwrap();
 	assert_eq!(money.paid_to_trainers, price);
-	assert_eq!(money.paid_to_verifiers, 3 * terms().audit_fee);
+	assert_eq!(audit_fees(&money), 3 * terms().audit_fee);
 	assert!(money.burned > 0 && money.refunded > 0 && money.slashed == 0);
 	assert_eq!(
 		money.escrowed,
-		money.paid_to_trainers + money.paid_to_verifiers + money.burned + money.refunded
+		money.paid_to_trainers + audit_fees(&money) + money.burned + money.refunded
 	);
 	let fifth = ended.deposit / 5;
 	assert_eq!((held_for_jobs(&mut chain, Bob), held_for_jobs(&mut chain, Alice)), (0, fifth));
@@ -246,7 +259,7 @@ fn a_job_that_stops_early_is_paid_for_what_was_trained() {
 	let mut spec = JobSpec::noisy_example();
 	spec.training.early_stop = Some(EarlyStop { patience: 2, min_delta_nano: 0 });
 	let (job, bundle) = deliver_after(&mut chain, spec.clone(), 5, &[3; 5_000]);
-	committee(&mut chain, job, |seat, result| {
+	committee(&mut chain, job, &bundle, |seat, result| {
 		assert!(seat.wanted(0, result, &[]).iter().all(|segment| *segment < 5));
 		seat.vouches(0, result, &bundle, &[])
 	});
@@ -263,7 +276,7 @@ fn a_job_that_stops_early_is_paid_for_what_was_trained() {
 	assert_eq!(money.paid_to_trainers, price);
 	assert_eq!(
 		money.escrowed,
-		money.paid_to_trainers + money.paid_to_verifiers + money.burned + money.refunded
+		money.paid_to_trainers + audit_fees(&money) + money.burned + money.refunded
 	);
 	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
 	let training = parts.training_micro_ut_of(&spec, 5).unwrap();
@@ -278,7 +291,7 @@ fn a_job_that_diverges_is_paid_for_what_was_trained_and_earns_no_power() {
 	let mut chain = chain();
 	let spec = JobSpec::noisy_example();
 	let (job, bundle) = deliver_as(&mut chain, spec, TRUE, (29, true), &[3; 5_000]);
-	committee(&mut chain, job, |seat, result| {
+	committee(&mut chain, job, &bundle, |seat, result| {
 		let replays = seat.wanted(0, result, &[]).contains(&29);
 		assert_eq!(replays, seat.number == 0, "the segment that diverged is always replayed");
 		seat.vouches(0, result, &bundle, &[])
@@ -291,7 +304,7 @@ fn a_job_that_diverges_is_paid_for_what_was_trained_and_earns_no_power() {
 	assert_eq!((money.paid_to_trainers, money.burned, money.slashed), (price, 0, 0));
 	assert_eq!(
 		money.escrowed,
-		money.paid_to_trainers + money.paid_to_verifiers + money.burned + money.refunded
+		money.paid_to_trainers + audit_fees(&money) + money.burned + money.refunded
 	);
 	let trainer = chain.state(|| Runtime::trainer(Alice.to_account_id())).unwrap();
 	assert_eq!(trainer.training_total, 0);
@@ -311,7 +324,7 @@ fn a_rejected_job_costs_the_trainer_and_nothing_the_submitter() {
 	let deposit = view(&mut chain, job).deposit;
 	let challenge = chain.state(|| TaskMarket::challenge_deposit(job)).expect("it is audited");
 	let alice = Alice.to_account_id();
-	committee(&mut chain, job, |seat, result| {
+	committee(&mut chain, job, &bundle, |seat, result| {
 		let target = Target::Segment(seat.own(0, result)[0]);
 		Verdict::rejects(alice.clone(), target, &bundle, &truth)
 	});
@@ -330,7 +343,7 @@ fn a_rejected_job_costs_the_trainer_and_nothing_the_submitter() {
 
 	let money = ended.settlement;
 	assert_eq!(money.slashed, deposit);
-	assert_eq!((money.paid_to_trainers, money.paid_to_verifiers), (0, 3 * terms().audit_fee));
+	assert_eq!((money.paid_to_trainers, audit_fees(&money)), (0, 3 * terms().audit_fee));
 	assert_eq!(money.refunded + money.slashed_to_submitter, money.escrowed, "refunded in full");
 	let shares = fees::LostShares::of(deposit, 3 * terms().audit_fee, false, challenge);
 	assert_eq!(

@@ -105,6 +105,7 @@ fn call_indices() {
 			"show_chunk",
 			"ask_seats",
 			"appeal",
+			"open_forced",
 		]
 	);
 	assert_eq!(
@@ -205,8 +206,10 @@ fn session_keys_are_babe_then_grandpa() {
 #[test]
 fn a_call_is_two_indices_and_its_arguments() {
 	let digest = H256::repeat_byte(9);
-	let call: RuntimeCall = pallet_task_market::Call::apply { job: 7, digest }.into();
-	assert_eq!(call.encode(), [vec![20, 2, 7, 0, 0, 0], vec![9; 32]].concat());
+	let call: RuntimeCall =
+		pallet_task_market::Call::apply { job: 7, digest, forced: H256([8; 32]) }.into();
+	let bytes = [vec![20, 2, 7, 0, 0, 0], vec![9; 32], vec![8; 32]].concat();
+	assert_eq!(call.encode(), bytes);
 	let call: RuntimeCall = pallet_hashrate::Call::set_candidate { candidate: true }.into();
 	assert_eq!(call.encode(), [4, 3, 1]);
 }

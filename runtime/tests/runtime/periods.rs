@@ -22,7 +22,7 @@ fn the_defaults() {
 		assert_eq!(VerdictCommitBlocks::get(), 120);
 		assert_eq!(VerdictRevealBlocks::get(), 30);
 		assert_eq!(RescueBlocks::get(), 600);
-		assert_eq!(configs::market::MaxRescue::get(), 450 << 20, "half of what 300 blocks carry");
+		assert_eq!(MaxRescue::get(), 450 << 20, "half of what 300 blocks carry");
 		assert_eq!(ReviewBlocks::get(), 7_200);
 		assert_eq!(Patience::get(), presets::PATIENCE, "the presets are for trying things");
 		assert_eq!(LateBlocks::get(), presets::LATE_BLOCKS);
@@ -154,8 +154,57 @@ fn no_setting_makes_a_period_useless() {
 	});
 }
 
+/// Root may let the chain carry less, and never more than blocks do in the time for it. Of states that are
+/// larger relays are asked: such a job is posted, and its escrow has what they cost.
+#[test]
+fn what_the_chain_carries_has_a_most() {
+	use trainyard_program::{needs::Needs, spec::JobSpec};
+	use trainyard_protocol::{fees, job::Terms, relay};
+	let mut chain = Chain::development();
+	let set_to = |bytes| {
+		let value = set(periods::Parameters::LargestRescue(periods::LargestRescue, bytes));
+		assert_ok!(Parameters::set_parameter(RuntimeOrigin::root(), value));
+		MaxRescue::get()
+	};
+	let mut spec = JobSpec::example();
+	spec.dataset.bytes = 40_000;
+	let spec = spec.check().unwrap();
+	let terms = Terms {
+		price_per_ut: TRY,
+		replicas: 2,
+		verifiers: 3,
+		audit_segments: 1,
+		audit_fee: TRY / 10,
+		apply_blocks: 20,
+		training_blocks: 100,
+		machine: Default::default(),
+		undecided_percent: 20,
+	};
+	let needs = Needs::of(&spec);
+	let storage = || TaskMarket::checked_quote(&spec, &terms).unwrap().storage;
+	chain.state(|| {
+		assert_eq!(set_to(Some(u64::MAX)), 450 << 20);
+		assert_eq!(set_to(None), 450 << 20);
+		let carried = storage();
+		assert_eq!(set_to(Some(needs.checkpoint)), needs.checkpoint);
+		assert_eq!(storage(), carried, "each state can be stored");
+		assert_eq!(set_to(Some(needs.checkpoint - 1)), needs.checkpoint - 1);
+		let relays = 2 * relay::escrowed(needs.checkpoint, fees::RELAY_FEE).unwrap();
+		assert_eq!(relays, 123 * TRY);
+		let files =
+			2 * fees::half_of_storing(needs.files + needs.manifest(), fees::STORAGE_BYTE).unwrap();
+		assert_eq!(storage(), files + relays);
+		assert_eq!(set_to(Some(needs.files)), needs.files);
+		let refused = TaskMarket::checked_quote(&spec, &terms).unwrap_err();
+		let named = pallet_task_market::Error::<Runtime>::RescueTooLarge;
+		assert_eq!(DispatchError::from(refused), named.into());
+	});
+}
+
 #[test]
 fn the_encoding_of_the_parameters() {
+	let value = set(periods::Parameters::LargestRescue(periods::LargestRescue, Some(5)));
+	assert_eq!(value.encode(), [0, 6, 1, 5, 0, 0, 0, 0, 0, 0, 0]);
 	for (value, index) in [
 		(periods::Parameters::Reveal(periods::Reveal, Some(5)), 0),
 		(periods::Parameters::VerdictCommit(periods::VerdictCommit, Some(5)), 1),
